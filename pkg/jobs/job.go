@@ -1,0 +1,100 @@
+// Package jobs keeps the record of every job in Redis. The record is the
+// truth; a task in the queue is only a nudge to look at it. Every change is
+// one atomic script on one key, so that any worker may die between any two
+// writes and any other may go on from what is written.
+package jobs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Errors of the store.
+var (
+	// ErrNotFound means that there is no such job, or that it ended more than
+	// its retention ago.
+	ErrNotFound = errors.New("jobs: no such job")
+)
+
+// State is where a job stands. A job that has ended never changes again.
+type State string
+
+// The states: queued → running → succeeded, failed or cancelled.
+const (
+	Queued    State = "queued"
+	Running   State = "running"
+	Succeeded State = "succeeded"
+	Failed    State = "failed"
+	Cancelled State = "cancelled"
+)
+
+// Ended reports whether the state is final.
+func (s State) Ended() bool { return s == Succeeded || s == Failed || s == Cancelled }
+
+// Class says who waits for a job: a person, or a batch.
+type Class string
+
+// The classes.
+const (
+	Interactive Class = "interactive"
+	Bulk        Class = "bulk"
+)
+
+// StepState is where one step of a job stands.
+type StepState string
+
+// The states of a step: ready (its task is in the queue, or soon will be) →
+// claimed (a worker is at it) → done (its output is stored).
+const (
+	StepReady   StepState = "ready"
+	StepClaimed StepState = "claimed"
+	StepDone    StepState = "done"
+)
+
+// Step is one step of a job.
+type Step struct {
+	State   StepState `json:"state"`
+	Attempt int       `json:"attempt"` // rises when a lost worker's step is given to another
+	Worker  string    `json:"worker,omitempty"`
+	Claim   string    `json:"claim,omitempty"` // names one run of the handler
+	Since   time.Time `json:"since"`           // of the present state
+}
+
+// Error is why a job failed. Message may be shown to the caller; the cause
+// stays in the log. Details is a code's own JSON (candidates, for example).
+type Error struct {
+	Code    string          `json:"code"`
+	Message string          `json:"message"`
+	Details json.RawMessage `json:"details,omitempty"`
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Message) }
+
+// Job is the record of one piece of work that somebody asked for.
+type Job struct {
+	ID       string
+	Kind     string          // estimate
+	Class    Class           //
+	Owner    string          // id of the API key that asked first
+	Input    json.RawMessage // canonical: equal questions have equal bytes
+	Flight   string          // hash of kind and input; jobs in flight at once share it never
+	State    State
+	Steps    map[string]Step
+	Outputs  map[string]json.RawMessage // by step
+	Result   json.RawMessage            // once succeeded
+	Error    *Error                     // once failed
+	Created  time.Time
+	Ended    time.Time // zero until it ends
+	Deadline time.Time // past it a step is not tried again
+}
+
+// New is a job to be made.
+type New struct {
+	Kind     string
+	Class    Class
+	Owner    string
+	Input    json.RawMessage
+	Deadline time.Duration // from now
+}

@@ -1,0 +1,118 @@
+// Package money holds exact decimal amounts. Nothing in Ushuru keeps money in
+// a float.
+package money
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/shopspring/decimal"
+)
+
+// ErrInvalid is returned for text that is not an amount of money.
+var ErrInvalid = errors.New("money: not an amount")
+
+// amountForm allows digits with or without thousands commas (never half of
+// each), an optional sign and decimals. Exponents are refused: "1e9" is not
+// how anybody writes a price.
+var amountForm = regexp.MustCompile(`^[+-]?(\d{1,15}|\d{1,3}(,\d{3}){1,4})(\.\d{1,12})?$`)
+
+// Amount is an exact amount whose JSON form is a string with thousands commas
+// and two decimals, "1,234.56", rounded half up: the authority's own form.
+// The zero value is 0.00.
+type Amount struct{ value decimal.Decimal }
+
+// New makes an Amount of an exact decimal; rounding happens only on output.
+func New(value decimal.Decimal) Amount { return Amount{value} }
+
+// Parse reads "1,234.56", "1234.5" or "-3". Anything else is ErrInvalid.
+func Parse(text string) (Amount, error) {
+	value, err := parse(text)
+	return Amount{value}, err
+}
+
+func parse(text string) (decimal.Decimal, error) {
+	text = strings.TrimSpace(text)
+	if !amountForm.MatchString(text) {
+		return decimal.Zero, fmt.Errorf("%w: %.40q", ErrInvalid, text)
+	}
+	return decimal.NewFromString(strings.ReplaceAll(text, ",", ""))
+}
+
+// Decimal returns the exact, unrounded value.
+func (a Amount) Decimal() decimal.Decimal { return a.value }
+
+// String returns the amount as "1,234.56".
+func (a Amount) String() string {
+	text := a.value.StringFixed(2)
+	sign := ""
+	if strings.HasPrefix(text, "-") {
+		sign, text = "-", text[1:]
+	}
+	whole, cents, _ := strings.Cut(text, ".")
+	var b strings.Builder
+	b.WriteString(sign)
+	for i, digit := range whole {
+		if i > 0 && (len(whole)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(digit)
+	}
+	b.WriteByte('.')
+	b.WriteString(cents)
+	return b.String()
+}
+
+// MarshalJSON writes the string form, "1,234.56".
+func (a Amount) MarshalJSON() ([]byte, error) { return json.Marshal(a.String()) }
+
+// UnmarshalJSON reads the string form. Reading the looser forms that the
+// authority may send is the business of its client.
+func (a *Amount) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return fmt.Errorf("%w: %.40q", ErrInvalid, data)
+	}
+	parsed, err := Parse(text)
+	if err != nil {
+		return err
+	}
+	*a = parsed
+	return nil
+}
+
+// Number is an exact amount whose JSON form is a plain number, 6180 or
+// 6180.5, as the specification has it for the prices of a listing.
+type Number struct{ value decimal.Decimal }
+
+// NewNumber makes a Number of an exact decimal.
+func NewNumber(value decimal.Decimal) Number { return Number{value} }
+
+// ParseNumber reads the same forms as Parse.
+func ParseNumber(text string) (Number, error) {
+	value, err := parse(text)
+	return Number{value}, err
+}
+
+// Decimal returns the exact value.
+func (n Number) Decimal() decimal.Decimal { return n.value }
+
+// String returns the shortest exact form, without commas.
+func (n Number) String() string { return n.value.String() }
+
+// MarshalJSON writes a plain JSON number.
+func (n Number) MarshalJSON() ([]byte, error) { return []byte(n.value.String()), nil }
+
+// UnmarshalJSON reads a plain JSON number.
+func (n *Number) UnmarshalJSON(data []byte) error {
+	value, err := parse(string(bytes.TrimSpace(data)))
+	if err != nil {
+		return err
+	}
+	n.value = value
+	return nil
+}

@@ -1,0 +1,165 @@
+// Package vehicle is the resource model of the HTTP API: what a listing says
+// of a car, what the authority's database makes of it, and the tax. Field
+// names, types and null rules are those of the specification, section 2;
+// fields marked additive are Ushuru's own and appear only when they hold
+// something.
+package vehicle
+
+import "ushuru/pkg/money"
+
+// Car is what a listing says. An empty string or a zero means that the
+// listing does not say; only the fields that the specification makes nullable
+// are pointers.
+type Car struct {
+	Make               string        `json:"make"`         // upper case
+	Model              string        `json:"model"`        // upper case
+	ModelCode          string        `json:"modelCode"`    // chassis code, emission prefix stripped: NKE165
+	RawModelCode       string        `json:"rawModelCode"` // chassis code as listed: DAA-NKE165
+	Version            string        `json:"version"`      // trim or grade
+	Year               int           `json:"year"`
+	EngineCC           int           `json:"engine_cc"`
+	Fuel               string        `json:"fuel"` // the listing's own word, upper case
+	FOBPriceUSD        *money.Number `json:"fobPriceUSD"`
+	CFPriceUSD         *money.Number `json:"cfPriceUSD"` // cost and freight to Dar es Salaam
+	Images             []string      `json:"images"`     // never null
+	ConditionReportURL *string       `json:"conditionReportUrl"`
+
+	// Additive.
+	YearBasis    string        `json:"yearBasis,omitempty"`    // registration, manufacture or model: which date Year is
+	Registration string        `json:"registration,omitempty"` // as listed: 2019/3
+	Manufacture  string        `json:"manufacture,omitempty"`  // as listed
+	FrameNumber  string        `json:"frameNumber,omitempty"`  // as listed, perhaps masked: NKE165-7161960
+	BodyType     string        `json:"bodyType,omitempty"`
+	MileageKM    *int          `json:"mileage_km,omitempty"`
+	Transmission string        `json:"transmission,omitempty"`
+	Steering     string        `json:"steering,omitempty"`
+	StockNo      string        `json:"stockNo,omitempty"`
+	Location     string        `json:"location,omitempty"`
+	M3           *money.Number `json:"m3,omitempty"`          // shipping volume in cubic metres
+	Currency     string        `json:"currency,omitempty"`    // of the asking price, ISO 4217
+	AskingPrice  *money.Number `json:"askingPrice,omitempty"` // as listed, in Currency
+}
+
+// MatchType says how a car was found in the authority's database.
+type MatchType string
+
+// The match types of the specification.
+const (
+	ExactCode MatchType = "exact_code" // the chassis code named one entry
+	LLMFuzzy  MatchType = "llm_fuzzy"  // chosen by an AI because no code decided
+)
+
+// Confidence grades a match by the three rules of the specification, 2.3.
+type Confidence string
+
+// The grades.
+const (
+	High   Confidence = "high"
+	Medium Confidence = "medium"
+	Low    Confidence = "low"
+)
+
+// Matched is a car resolved against the authority's database.
+type Matched struct {
+	Make         string       `json:"make"`      // as the authority spells it
+	MakeID       int          `json:"makeId"`    // the authority's, valid for this calculation only
+	ModelBody    string       `json:"modelBody"` // the authority's label, byte for byte
+	MatchType    MatchType    `json:"matchType"`
+	MatchReason  string       `json:"matchReason"`
+	Confidence   Confidence   `json:"confidence"`
+	Adjustments  []Adjustment `json:"adjustments"` // never null
+	YOM          int          `json:"yom"`
+	Country      string       `json:"country"`
+	FuelType     string       `json:"fuelType"`
+	CapacityBand string       `json:"capacityBand"` // "1001 - 1500 CC"
+}
+
+// Adjustment is one field whose resolved value differs from the listing's.
+type Adjustment struct {
+	Field  string `json:"field"`
+	From   any    `json:"from"`
+	To     any    `json:"to"`
+	Reason string `json:"reason"`
+}
+
+// Tax is the authority's answer, verbatim. Names (exise, custom) are its own.
+// Amounts ending in USD or TZS are in that currency; HIVRespLevy is in TZS;
+// the unit of IndDevLevy is not known (it has only been seen as 0.00).
+type Tax struct {
+	ReferenceNumber             string       `json:"referenceNumber"`
+	Make                        string       `json:"make"`
+	Model                       string       `json:"model"`
+	BodyType                    string       `json:"bodyType"`
+	ModelBody                   string       `json:"modelBody"`
+	YOM                         int          `json:"yom"`
+	Country                     string       `json:"country"`
+	FuelType                    string       `json:"fuelType"`
+	EngineCapacity              string       `json:"engineCapacity"`
+	CIFInUSD                    money.Amount `json:"cifInUSD"`
+	ImportDutyInUSD             money.Amount `json:"importDutyInUSD"`
+	ExiseDutyInUSD              money.Amount `json:"exiseDutyInUSD"`
+	ExiseDutyDueToAgeInUSD      money.Amount `json:"exiseDutyDueToAgeInUSD"`
+	VATInUSD                    money.Amount `json:"vatInUSD"`
+	CustomProcessingFeeInUSD    money.Amount `json:"customProcessingFeeInUSD"`
+	RailwayDevLevyInUSD         money.Amount `json:"railwayDevLevyInUSD"`
+	IndDevLevy                  money.Amount `json:"indDevLevy"`
+	HIVRespLevy                 money.Amount `json:"hivRespLevy"`
+	TotalImportTaxesInUSD       money.Amount `json:"totalImportTaxesInUSD"`
+	TotalImportTaxesInTZS       money.Amount `json:"totalImportTaxesInTZS"`
+	VehicleRegistrationFeeInTZS money.Amount `json:"vehicleRegistrationFeeInTZS"`
+	TotalTaxesInTZS             money.Amount `json:"totalTaxesInTZS"`
+	Quarter                     int          `json:"quarter"`
+	Year                        int          `json:"year"`
+}
+
+// Input is what the caller asked about.
+type Input struct {
+	URL string `json:"url"`
+}
+
+// Warning is a doubt that the caller should see beside the figures. Additive.
+type Warning struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// Estimate is the answer of POST /v1/estimate.
+type Estimate struct {
+	Input    Input     `json:"input"`
+	Car      Car       `json:"car"`
+	Matched  Matched   `json:"matched"`
+	Tax      Tax       `json:"tax"`
+	Cached   bool      `json:"cached"`
+	Warnings []Warning `json:"warnings,omitempty"` // additive
+}
+
+// Comparison is the answer of POST /v1/compare.
+type Comparison struct {
+	Car1           Estimate `json:"car1"`
+	Car2           Estimate `json:"car2"`
+	CondReport1    *string  `json:"condReport1"`
+	CondReport2    *string  `json:"condReport2"`
+	Recommendation string   `json:"recommendation"` // Markdown
+	Cached         bool     `json:"cached"`
+}
+
+// ConditionReport is the answer of POST /v1/condition-report.
+type ConditionReport struct {
+	Summary string `json:"summary"`
+	Cached  bool   `json:"cached"`
+}
+
+// Candidate is an entry of the authority's database that a car might be,
+// listed when none can be chosen.
+type Candidate struct {
+	Make      string `json:"make"`
+	ModelBody string `json:"modelBody"`
+}
+
+// Error is the body of every error. Its code is additive: a stable word for
+// programs, where Message is for people.
+type Error struct {
+	Message    string      `json:"error"`
+	Code       string      `json:"code,omitempty"`
+	Candidates []Candidate `json:"candidates,omitempty"` // with no_match and ambiguous_match
+}
