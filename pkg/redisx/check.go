@@ -1,0 +1,105 @@
+package redisx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// ErrTooOld means that the server is older than Redis 6.2, the first with all
+// the commands that are used (ZADD GT, GETDEL, GETEX, EXPIRE's successors in
+// SET).
+var ErrTooOld = errors.New("redisx: Redis 6.2 or newer is needed")
+
+const minMajor, minMinor = 6, 2
+
+// check asks for an answer and reads the version. A server that hides its
+// version passes; Warnings says so.
+func (c *Conn) check(ctx context.Context) error {
+	if err := c.client.Ping(ctx).Err(); err != nil {
+		return fmt.Errorf("ping: %w", err)
+	}
+	if c.Embedded() {
+		return nil
+	}
+	return c.eachServer(ctx, func(ctx context.Context, server redis.Cmdable) error {
+		version := readInfo(ctx, server)["redis_version"]
+		if tooOld(version) {
+			return fmt.Errorf("%w: this is %s", ErrTooOld, version)
+		}
+		return nil
+	})
+}
+
+// Warnings returns what an operator should know of this Redis, a sentence
+// each, for the log at start; nil when all is well. Sentences of several
+// servers of a cluster are not repeated.
+func (c *Conn) Warnings(ctx context.Context) []string {
+	if c.Embedded() {
+		return []string{"Redis runs inside this process: it is for development only and keeps nothing"}
+	}
+	var mu sync.Mutex
+	var all []string
+	err := c.eachServer(ctx, func(ctx context.Context, server redis.Cmdable) error {
+		found := warnings(readInfo(ctx, server))
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, found...)
+		return nil
+	})
+	if err != nil {
+		all = append(all, fmt.Sprintf("Redis could not be asked for its settings: %v", err))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func warnings(info map[string]string) (all []string) {
+	if info["redis_version"] == "" {
+		all = append(all, "Redis does not tell its version: 6.2 or newer is needed")
+	}
+	if policy := info["maxmemory_policy"]; policy != "" && policy != "noeviction" {
+		all = append(all, fmt.Sprintf("Redis has maxmemory-policy %s: it may throw away jobs; set noeviction", policy))
+	}
+	if info["aof_enabled"] == "0" {
+		all = append(all, "Redis has appendonly off: a restart may lose jobs")
+	}
+	return all
+}
+
+// eachServer calls f for the server, or, at once, for every master of a cluster.
+func (c *Conn) eachServer(ctx context.Context, f func(context.Context, redis.Cmdable) error) error {
+	if cluster, ok := c.client.(*redis.ClusterClient); ok {
+		return cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error { return f(ctx, node) })
+	}
+	return f(ctx, c.client)
+}
+
+// readInfo returns the fields of INFO; none when the server refuses it, as
+// some hosted ones do.
+func readInfo(ctx context.Context, server redis.Cmdable) map[string]string {
+	text, err := server.Info(ctx).Result()
+	if err != nil {
+		return nil
+	}
+	fields := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			fields[name] = value
+		}
+	}
+	return fields
+}
+
+func tooOld(version string) bool {
+	var major, minor int
+	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); n < 2 { //nolint:mnd // two numbers
+		return false
+	}
+	return major < minMajor || major == minMajor && minor < minMinor
+}

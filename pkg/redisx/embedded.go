@@ -1,0 +1,73 @@
+package redisx
+
+import (
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+)
+
+// How often expired keys are removed, and how small a part of the time that
+// may take: miniredis walks all keys under its lock.
+const (
+	expiryTick  = 50 * time.Millisecond
+	expiryShare = 20
+)
+
+// embedded is a miniredis on a loopback port. By itself it never lets a key
+// expire; a ticker moves its clock.
+type embedded struct {
+	server   *miniredis.Miniredis
+	password string
+	quit     chan struct{}
+	done     chan struct{}
+}
+
+func startEmbedded() (*embedded, error) {
+	e := &embedded{
+		server:   miniredis.NewMiniRedis(),
+		password: rand.Text(), // other users of the machine can reach the port too
+		quit:     make(chan struct{}),
+		done:     make(chan struct{}),
+	}
+	e.server.RequireAuth(e.password)
+	if err := e.server.StartAddr("127.0.0.1:0"); err != nil {
+		return nil, fmt.Errorf("redisx: start the embedded Redis: %w", err)
+	}
+	go e.expire()
+	return e, nil
+}
+
+// expire moves the clock of the time to live by the time that really passed.
+// A key goes up to one tick early, never late by more than one.
+func (e *embedded) expire() {
+	defer close(e.done)
+	timer := time.NewTimer(expiryTick)
+	defer timer.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-e.quit:
+			return
+		case <-timer.C:
+		}
+		now := time.Now()
+		e.server.FastForward(now.Sub(last))
+		last = now
+		timer.Reset(max(expiryTick, expiryShare*time.Since(now)))
+	}
+}
+
+func (e *embedded) endpoint() endpoint {
+	target := endpoint{name: "the embedded Redis", kind: single}
+	target.options.Addrs = []string{e.server.Addr()}
+	target.options.Password = e.password
+	return target
+}
+
+func (e *embedded) stop() {
+	close(e.quit)
+	<-e.done
+	e.server.Close()
+}

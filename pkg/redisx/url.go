@@ -1,0 +1,146 @@
+package redisx
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+const (
+	redisPort    = "6379"
+	sentinelPort = "26379"
+)
+
+var schemes = map[string]struct {
+	kind kind
+	tls  bool
+	unix bool
+	port string
+}{
+	"redis":           {kind: single, port: redisPort},
+	"rediss":          {kind: single, port: redisPort, tls: true},
+	"redis-socket":    {kind: single, unix: true},
+	"redis-sentinel":  {kind: sentinel, port: sentinelPort},
+	"rediss-sentinel": {kind: sentinel, port: sentinelPort, tls: true},
+	"redis-cluster":   {kind: cluster, port: redisPort},
+	"rediss-cluster":  {kind: cluster, port: redisPort, tls: true},
+}
+
+// parseURL reads the forms listed at Open. It does not use net/url for the
+// whole: that refuses a list of hosts with ports, and its errors repeat the
+// URL with the password in it.
+func parseURL(raw string) (endpoint, error) {
+	target := endpoint{name: Redact(raw)}
+	scheme, rest, ok := strings.Cut(raw, "://")
+	form, known := schemes[scheme]
+	if !ok || !known {
+		return target, errors.New("the scheme is none of redis, rediss, redis-socket, redis-sentinel, " +
+			"rediss-sentinel, redis-cluster, rediss-cluster")
+	}
+	target.kind = form.kind
+	rest, rawQuery, _ := strings.Cut(rest, "?")
+	query, err := url.ParseQuery(rawQuery)
+	if err != nil {
+		return target, errors.New("the query cannot be read")
+	}
+	authority, path := rest, ""
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		authority, path = rest[:i], rest[i:]
+	}
+	hosts, err := target.credentials(authority, query)
+	if err != nil {
+		return target, err
+	}
+	o := &target.options
+	if form.tls {
+		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12} // the dialler sets the server's name
+	}
+	if form.unix {
+		return target, target.socket(hosts, path, query)
+	}
+	if o.Addrs, err = addresses(hosts, form.port); err != nil {
+		return target, err
+	}
+	if form.kind == single && len(o.Addrs) > 1 {
+		return target, errors.New("more than one host: is it redis-cluster or redis-sentinel?")
+	}
+	if o.MasterName = query.Get("master"); form.kind == sentinel && o.MasterName == "" {
+		return target, errors.New("the query master, the name of the set, is missing")
+	}
+	return target, target.database(strings.Trim(path, "/"))
+}
+
+// credentials takes user and password off the authority and returns the rest,
+// the hosts.
+func (e *endpoint) credentials(authority string, query url.Values) (hosts string, err error) {
+	at := strings.LastIndexByte(authority, '@')
+	userinfo, hosts := authority[:max(at, 0)], authority[at+1:]
+	rawUser, rawPassword, ok := strings.Cut(userinfo, ":")
+	if userinfo != "" && !ok {
+		return "", errors.New("what stands before @ must be user:password or :password")
+	}
+	user, errUser := url.PathUnescape(rawUser)
+	password, errPassword := url.PathUnescape(rawPassword)
+	if errUser != nil || errPassword != nil {
+		return "", errors.New("user or password is not percent-encoded")
+	}
+	o := &e.options
+	if e.kind == sentinel {
+		o.SentinelUsername, o.SentinelPassword = user, password
+		o.Username, o.Password = query.Get("username"), query.Get("password")
+	} else {
+		o.Username, o.Password = user, password
+	}
+	return hosts, nil
+}
+
+func (e *endpoint) socket(hosts, path string, query url.Values) error {
+	if hosts != "" || path == "" {
+		return errors.New("the path of the socket must follow three slashes")
+	}
+	e.options.Addrs = []string{path}
+	return e.database(query.Get("db"))
+}
+
+func (e *endpoint) database(number string) error {
+	if number == "" {
+		return nil
+	}
+	db, err := strconv.Atoi(number)
+	if err != nil || db < 0 {
+		return errors.New("the database is not a number")
+	}
+	if e.kind == cluster && db != 0 {
+		return errors.New("a cluster has database 0 only")
+	}
+	e.options.DB = db
+	return nil
+}
+
+func addresses(hosts, port string) ([]string, error) {
+	var all []string
+	for i, host := range strings.Split(hosts, ",") {
+		if host == "" {
+			return nil, errors.New("a host is missing")
+		}
+		if !hasPort(host) {
+			host = net.JoinHostPort(strings.Trim(host, "[]"), port)
+		}
+		name, number, err := net.SplitHostPort(host)
+		if _, bad := strconv.ParseUint(number, 10, 16); err != nil || bad != nil || name == "" {
+			// Not shown: it may be a piece of a password with a slash in it.
+			return nil, fmt.Errorf("host number %d is not host:port", i+1)
+		}
+		all = append(all, host)
+	}
+	return all, nil
+}
+
+// hasPort tells the colon of a port from those of an IPv6 address.
+func hasPort(host string) bool {
+	return strings.LastIndexByte(host, ':') > strings.LastIndexByte(host, ']')
+}
