@@ -1,0 +1,105 @@
+// Package cache keeps finished answers in Redis as the bytes that the API
+// will send, so that serving one again is a single read and a write.
+package cache
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Errors of the cache. Any other error means that Redis did not answer.
+var (
+	// ErrMiss means that nothing is cached under the key.
+	ErrMiss = errors.New("cache: miss")
+	// ErrNoFlag means that a response is not a JSON object with a top-level
+	// boolean "cached".
+	ErrNoFlag = errors.New(`cache: the response has no "cached" flag`)
+)
+
+// estimateLifetime is the specification's, section 8.
+const estimateLifetime = 14 * 24 * time.Hour
+
+// Key names one cached answer.
+type Key string
+
+// EstimateKey names the estimate of a listing by its canonical URL.
+func EstimateKey(canonicalURL string) Key {
+	sum := sha256.Sum256([]byte(canonicalURL))
+	return Key("cache:estimate:" + hex.EncodeToString(sum[:]))
+}
+
+// EstimateExpiry returns until when an estimate made now holds: 14 days, and
+// never past the end of the authority's quarter, where its values change.
+// The last quarter ends with the calendar year, where ages change.
+func EstimateExpiry(now, quarterEnd time.Time) time.Time {
+	if expiry := now.Add(estimateLifetime); expiry.Before(quarterEnd) {
+		return expiry
+	}
+	return quarterEnd
+}
+
+// Cache keeps answers in Redis.
+type Cache struct{ rdb redis.UniversalClient }
+
+// New makes a Cache on a Redis connection.
+func New(rdb redis.UniversalClient) *Cache { return &Cache{rdb} }
+
+// Get returns the bytes to send, in which "cached" is true, or ErrMiss.
+func (c *Cache) Get(ctx context.Context, key Key) ([]byte, error) {
+	response, err := c.rdb.Get(ctx, string(key)).Bytes()
+	if errors.Is(err, redis.Nil) {
+		return nil, ErrMiss
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cache: get: %w", err)
+	}
+	return response, nil
+}
+
+// Put keeps a response until its expiry, with its "cached" turned to true and
+// every other byte as it is. A response that has expired is not kept.
+func (c *Cache) Put(ctx context.Context, key Key, response []byte, expiry time.Time) error {
+	lifetime := time.Until(expiry)
+	if lifetime <= 0 {
+		return nil
+	}
+	marked, err := markCached(response)
+	if err != nil {
+		return err
+	}
+	if err := c.rdb.Set(ctx, string(key), marked, lifetime).Err(); err != nil {
+		return fmt.Errorf("cache: put: %w", err)
+	}
+	return nil
+}
+
+// markCached replaces the value of the top-level "cached".
+func markCached(response []byte) ([]byte, error) {
+	decoder := json.NewDecoder(bytes.NewReader(response))
+	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
+		return nil, ErrNoFlag
+	}
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrNoFlag, err)
+		}
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrNoFlag, err)
+		}
+		if name == "cached" && (string(value) == "false" || string(value) == "true") {
+			end := int(decoder.InputOffset())
+			return bytes.Join([][]byte{response[:end-len(value)], response[end:]}, []byte("true")), nil
+		}
+	}
+	return nil, ErrNoFlag
+}

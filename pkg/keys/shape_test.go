@@ -1,0 +1,41 @@
+package keys
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestChecksumIsCRC32InBase62(t *testing.T) {
+	// CRC32("123456789") is 0xCBF43926, the check value of every CRC table.
+	if got := checksum("123456789"); got != "3jZRME" {
+		t.Errorf("checksum = %q, want 3jZRME", got)
+	}
+	if got := checksum(""); got != "000000" {
+		t.Errorf("checksum of nothing = %q, want 000000", got)
+	}
+}
+
+func TestRandomTextUsesTheWholeAlphabet(t *testing.T) {
+	text := randomText(20_000)
+	if len(text) != 20_000 {
+		t.Fatalf("length %d", len(text))
+	}
+	for _, c := range alphabet {
+		// Expected 322 each; a fair source stays within these bounds with
+		// room for many standard deviations (18).
+		if n := strings.Count(text, string(c)); n < 200 || n > 450 {
+			t.Errorf("%q appears %d times", c, n)
+		}
+	}
+}
+
+func FuzzWellFormed(f *testing.F) {
+	f.Add(generate())
+	f.Add("ush_")
+	f.Add("ush_" + strings.Repeat("0", 38))
+	f.Fuzz(func(t *testing.T, plain string) {
+		if wellFormed(plain) && prefix+plain[4:36]+checksum(plain[4:36]) != plain {
+			t.Errorf("%q is taken for a key", plain)
+		}
+	})
+}
