@@ -1,0 +1,47 @@
+package redistest
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+)
+
+const (
+	loopback = "127.0.0.1"
+
+	// A cluster node listens on its port and, for the other nodes, on the port
+	// that is higher by this.
+	busOffset = 10_000
+	maxPort   = 65_535
+)
+
+func address(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
+
+// freePort returns a port that was free a moment ago, and so was that of the
+// cluster bus above it. Another process can still be faster: who uses it tries
+// again.
+func freePort() (int, error) {
+	const tries = 100
+	for range tries {
+		port, err := listenOnce(0)
+		if err != nil {
+			return 0, err
+		}
+		if port+busOffset > maxPort {
+			continue
+		}
+		if _, err := listenOnce(port + busOffset); err == nil {
+			return port, nil
+		}
+	}
+	return 0, fmt.Errorf("no free port among %d", tries)
+}
+
+func listenOnce(port int) (int, error) {
+	listener, err := net.Listen("tcp", address(port))
+	if err != nil {
+		return 0, fmt.Errorf("look for a free port: %w", err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port, nil
+}

@@ -1,0 +1,88 @@
+package redistest
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"ushuru/pkg/redisx"
+)
+
+// Server is a redis-server of one test.
+type Server struct {
+	Addr string // host:port
+	URL  string // redis://host:port
+
+	t      testing.TB
+	daemon *daemon
+}
+
+// Option changes how a server is started.
+type Option func(args []string) []string
+
+// AOF has every write on the disk before it is answered, so that nothing that
+// was answered is lost by Kill and Restart.
+func AOF() Option { return Args("--appendonly", "yes", "--appendfsync", "always") }
+
+// Args adds arguments of redis-server: "--maxmemory-policy", "allkeys-lru".
+func Args(more ...string) Option {
+	return func(args []string) []string { return append(args, more...) }
+}
+
+// Start starts a server, which lasts as long as the test. Without options it
+// keeps nothing on disk.
+func Start(t testing.TB, options ...Option) *Server {
+	t.Helper()
+	d, err := launch(needRedis(t), t.TempDir(), serverArgs(options...))
+	if err != nil {
+		t.Fatalf("redistest: %v", err)
+	}
+	return own(t, d)
+}
+
+func own(t testing.TB, d *daemon) *Server {
+	t.Cleanup(d.kill)
+	return &Server{Addr: d.addr(), URL: "redis://" + d.addr(), t: t, daemon: d}
+}
+
+func serverArgs(options ...Option) func(int) ([]string, error) {
+	return func(port int) ([]string, error) {
+		args := []string{"--port", strconv.Itoa(port), "--bind", loopback, "--save", "", "--appendonly", "no"}
+		for _, option := range options {
+			args = option(args)
+		}
+		return slices.Clip(args), nil
+	}
+}
+
+// Kill ends the server at once, as kill -9 does, and returns when it is gone.
+func (s *Server) Kill() {
+	s.t.Helper()
+	s.daemon.kill()
+}
+
+// Restart starts the server again, on the same port with the same directory,
+// and returns when it answers. It kills it first if it runs.
+func (s *Server) Restart() {
+	s.t.Helper()
+	s.daemon.kill()
+	if err := s.daemon.start(); err != nil {
+		s.t.Fatalf("redistest: restart: %v", err)
+	}
+}
+
+// Open connects to a URL for the time of the test.
+func Open(t testing.TB, url string) *redisx.Conn {
+	t.Helper()
+	return open(t, redisx.Options{URL: url})
+}
+
+func open(t testing.TB, options redisx.Options) *redisx.Conn {
+	t.Helper()
+	conn, err := redisx.Open(t.Context(), options)
+	if err != nil {
+		t.Fatalf("redistest: %v", err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}

@@ -1,0 +1,58 @@
+package redistest
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+// shared is a set of servers that all tests of one process use in turn,
+// because a new one takes seconds. The reaper ends it.
+type shared struct {
+	launch func(binary, dir string) ([]*daemon, error)
+	url    func([]*daemon) string
+
+	turn    sync.Mutex // held by the test that uses it
+	once    sync.Once
+	daemons []*daemon
+	err     error
+}
+
+var (
+	sharedCluster  = &shared{launch: launchCluster, url: clusterURL}
+	sharedSentinel = &shared{
+		launch: func(binary, dir string) ([]*daemon, error) { return launchSentinel(binary, dir, neverFailOver) },
+		url:    sentinelURL,
+	}
+)
+
+// take returns the URL of the set, whose data it empties, and keeps it for the
+// test until its end.
+func (s *shared) take(t testing.TB, name string) string {
+	t.Helper()
+	binary := needRedis(t)
+	s.turn.Lock()
+	t.Cleanup(s.turn.Unlock)
+	s.once.Do(func() { s.err = s.start(binary, name) })
+	if s.err != nil {
+		t.Fatalf("redistest: shared %s: %v", name, s.err)
+	}
+	flush(t, s.url(s.daemons))
+	return s.url(s.daemons)
+}
+
+func (s *shared) start(binary, name string) error {
+	reaper, err := startReaper()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(reaper.dir, name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	if s.daemons, err = s.launch(binary, dir); err != nil {
+		return err
+	}
+	return reaper.adopt(s.daemons...)
+}
