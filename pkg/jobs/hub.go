@@ -1,0 +1,109 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// reread is how often a waiter looks for itself, in case the message that its
+// job has ended was lost.
+const reread = 1500 * time.Millisecond
+
+// Hub lets many callers wait for jobs on one subscription.
+type Hub struct {
+	store   *Store
+	mu      sync.Mutex
+	waiters map[string]map[chan struct{}]bool // by job
+}
+
+// NewHub makes a Hub; Run feeds it.
+func NewHub(store *Store) *Hub {
+	return &Hub{store: store, waiters: map[string]map[chan struct{}]bool{}}
+}
+
+// Run listens for ended jobs until ctx ends. The Redis client subscribes
+// again by itself when the connection breaks; what was said meanwhile is
+// found by the waiters' own look.
+func (h *Hub) Run(ctx context.Context) {
+	sub := h.store.redis.Subscribe(ctx, channelEnded)
+	defer func() { _ = sub.Close() }()
+	messages := sub.Channel()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case message, ok := <-messages:
+			if !ok {
+				return
+			}
+			h.wake(message.Payload)
+		}
+	}
+}
+
+// Waiting is how many callers are waiting now.
+func (h *Hub) Waiting() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := 0
+	for _, chans := range h.waiters {
+		n += len(chans)
+	}
+	return n
+}
+
+// Wait returns the job once it has ended, or ctx's error. ErrNotFound when
+// there is no such job.
+func (h *Hub) Wait(ctx context.Context, id string) (*Job, error) {
+	ended := make(chan struct{}, 1)
+	h.join(id, ended)
+	defer h.leave(id, ended)
+	ticker := time.NewTicker(reread)
+	defer ticker.Stop()
+	for {
+		over, err := h.store.ended(ctx, id)
+		switch {
+		case errors.Is(err, ErrNotFound):
+			return nil, err
+		case err == nil && over:
+			return h.store.Get(ctx, id)
+		} // any other error: Redis may come back while there is time
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-ended:
+		case <-ticker.C:
+		}
+	}
+}
+
+func (h *Hub) wake(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for ended := range h.waiters[id] {
+		select {
+		case ended <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (h *Hub) join(id string, ended chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.waiters[id] == nil {
+		h.waiters[id] = map[chan struct{}]bool{}
+	}
+	h.waiters[id][ended] = true
+}
+
+func (h *Hub) leave(id string, ended chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.waiters[id], ended)
+	if len(h.waiters[id]) == 0 {
+		delete(h.waiters, id)
+	}
+}

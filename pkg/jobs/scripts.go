@@ -1,0 +1,133 @@
+package jobs
+
+import "github.com/redis/go-redis/v9"
+
+// The scripts below are all the writes there are. Each touches one key (or
+// one key at a time is all that its caller relies on), so they run on a
+// cluster; each reads the clock of Redis, so that the clocks of the workers
+// need not agree.
+//
+// A job is a hash at job:{id}:
+//
+//	meta                  what never changes, as JSON
+//	state, ended          where it stands
+//	result, error         how it ended, as JSON
+//	s:<step>:<what>       state, attempt, worker, claim, since of a step
+//	o:<step>              output of a step, as JSON
+
+const luaNow = `
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local function ended()
+  local state = redis.call('HGET', KEYS[1], 'state')
+  return state == 'succeeded' or state == 'failed' or state == 'cancelled'
+end
+`
+
+// scriptOpen makes a step ready when it was not opened before.
+// ARGV: step. Returns {state, attempt}, or {"missing"|"ended"}.
+var scriptOpen = redis.NewScript(luaNow + `
+if redis.call('EXISTS', KEYS[1]) == 0 then return {'missing', 0} end
+if ended() then return {'ended', 0} end
+local s = 's:' .. ARGV[1] .. ':'
+if redis.call('HSETNX', KEYS[1], s .. 'attempt', 1) == 1 then
+  redis.call('HSET', KEYS[1], s .. 'state', 'ready', s .. 'since', now)
+end
+return {redis.call('HGET', KEYS[1], s .. 'state'), tonumber(redis.call('HGET', KEYS[1], s .. 'attempt'))}
+`)
+
+// scriptClaim gives a step to one run of a handler.
+// ARGV: step, attempt, worker, claim. Returns a Verdict.
+var scriptClaim = redis.NewScript(luaNow + `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
+if ended() then return 'ended' end
+if redis.call('HEXISTS', KEYS[1], 'o:' .. ARGV[1]) == 1 then return 'done' end
+local s = 's:' .. ARGV[1] .. ':'
+if redis.call('HGET', KEYS[1], s .. 'attempt') ~= ARGV[2] then return 'stale' end
+redis.call('HSET', KEYS[1], 'state', 'running', s .. 'state', 'claimed',
+  s .. 'worker', ARGV[3], s .. 'claim', ARGV[4], s .. 'since', now)
+return 'run'
+`)
+
+// scriptRelease gives a claimed step back, to be tried again.
+// ARGV: step, claim. Returns 1 when the claim was still the one in force.
+var scriptRelease = redis.NewScript(luaNow + `
+local s = 's:' .. ARGV[1] .. ':'
+if redis.call('HGET', KEYS[1], s .. 'claim') ~= ARGV[2] then return 0 end
+if redis.call('HGET', KEYS[1], s .. 'state') ~= 'claimed' or ended() then return 0 end
+redis.call('HDEL', KEYS[1], s .. 'worker', s .. 'claim')
+redis.call('HSET', KEYS[1], s .. 'state', 'ready', s .. 'since', now)
+return 1
+`)
+
+// scriptRestart raises the attempt of a step whose worker or task is lost.
+// ARGV: step, the attempt that was seen. Returns the new attempt, or 0 when
+// somebody else was first.
+var scriptRestart = redis.NewScript(luaNow + `
+local s = 's:' .. ARGV[1] .. ':'
+if redis.call('HGET', KEYS[1], s .. 'attempt') ~= ARGV[2] then return 0 end
+if ended() or redis.call('HEXISTS', KEYS[1], 'o:' .. ARGV[1]) == 1 then return 0 end
+redis.call('HDEL', KEYS[1], s .. 'worker', s .. 'claim')
+redis.call('HSET', KEYS[1], s .. 'state', 'ready', s .. 'since', now)
+return redis.call('HINCRBY', KEYS[1], s .. 'attempt', 1)
+`)
+
+// scriptComplete stores the output of a step. The first output stays, also
+// when it comes from an attempt that was given up too early.
+// ARGV: step, output. Returns "stored", "already", "ended" or "missing".
+var scriptComplete = redis.NewScript(luaNow + `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
+if ended() then return 'ended' end
+if redis.call('HSETNX', KEYS[1], 'o:' .. ARGV[1], ARGV[2]) == 0 then return 'already' end
+local s = 's:' .. ARGV[1] .. ':'
+redis.call('HDEL', KEYS[1], s .. 'worker', s .. 'claim')
+redis.call('HSET', KEYS[1], s .. 'state', 'done', s .. 'since', now)
+return 'stored'
+`)
+
+// scriptEnd ends a job, once. With a claim, only the run that holds it may.
+// ARGV: state, field (result or error), its JSON, retention in ms, step and
+// claim ("" for none). Returns 1 when this call ended it.
+var scriptEnd = redis.NewScript(luaNow + `
+if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return 0 end
+if ARGV[6] ~= '' and redis.call('HGET', KEYS[1], 's:' .. ARGV[5] .. ':claim') ~= ARGV[6] then return 0 end
+redis.call('HSET', KEYS[1], 'state', ARGV[1], 'ended', now)
+if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], ARGV[2], ARGV[3]) end
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return 1
+`)
+
+// scriptTake takes the flight for a job, or names who has it.
+// ARGV: job id, lifetime in ms, the holder to be replaced ("" for none).
+var scriptTake = redis.NewScript(`
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] and holder ~= ARGV[3] then return holder end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return ARGV[1]
+`)
+
+// scriptLeave gives a flight up after a grace, if the job still has it.
+// ARGV: job id, grace in ms (0: at once).
+var scriptLeave = redis.NewScript(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+`)
+
+// scriptDue hands out jobs that are due for a look, each to one caller, and
+// puts their next look off. KEYS: the active set. ARGV: limit, delay in ms.
+var scriptDue = redis.NewScript(`
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
+for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], now + ARGV[2], id) end
+return due
+`)
+
+// scriptWatch sets when an active job is looked at next.
+// KEYS: the active set. ARGV: id, delay in ms, "NX" to leave an earlier word.
+var scriptWatch = redis.NewScript(`
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+if ARGV[3] == 'NX' then return redis.call('ZADD', KEYS[1], 'NX', now + ARGV[2], ARGV[1]) end
+return redis.call('ZADD', KEYS[1], 'XX', now + ARGV[2], ARGV[1])
+`)

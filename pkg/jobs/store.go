@@ -1,0 +1,222 @@
+package jobs
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	keyActive    = "jobs:active" // sorted set: id → when to look at it next, ms
+	channelEnded = "jobs:ended"  // pub/sub: ids of jobs that ended
+
+	retention = 24 * time.Hour // of a job that has ended
+
+	// A question asked again within this time of its answer gets that
+	// answer's job: a caller that missed the cache just before it was filled
+	// must not start the work a second time.
+	answeredGrace = 10 * time.Second
+
+	// A new job is left alone this long before the sweeper looks at it.
+	firstLook = 2 * time.Second
+)
+
+func keyJob(id string) string        { return "job:{" + id + "}" }
+func keyFlight(flight string) string { return "inflight:{" + flight + "}" }
+
+// Store reads and writes job records.
+type Store struct{ redis redis.UniversalClient }
+
+// NewStore makes a Store on a Redis connection that stays the caller's.
+func NewStore(client redis.UniversalClient) *Store { return &Store{redis: client} }
+
+// meta is the part of the record that never changes.
+type meta struct {
+	Kind     string          `json:"kind"`
+	Class    Class           `json:"class"`
+	Owner    string          `json:"owner"`
+	Input    json.RawMessage `json:"input"`
+	Flight   string          `json:"flight"`
+	Created  time.Time       `json:"created"`
+	Deadline time.Time       `json:"deadline"`
+}
+
+// FlightOf is the hash under which equal questions share one job.
+func FlightOf(kind string, input json.RawMessage) string {
+	sum := sha256.Sum256(append([]byte(kind+"\x00"), input...))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Create makes the record of a job, or joins the job that is in flight for
+// the same kind and input. Joined jobs keep their own owner, class and
+// deadline. Nothing is in the queue yet: the caller has that done; should the
+// caller die first, the sweeper does it.
+func (s *Store) Create(ctx context.Context, n New) (job *Job, joined bool, err error) {
+	flight := FlightOf(n.Kind, n.Input)
+	if job, err = s.inFlight(ctx, flight); job != nil || err != nil {
+		return job, true, err
+	}
+	now := time.Now().UTC()
+	id := ulid.MustNew(ulid.Timestamp(now), rand.Reader).String()
+	m := meta{n.Kind, n.Class, n.Owner, n.Input, flight, now, now.Add(n.Deadline)}
+	data, err := json.Marshal(m)
+	if err != nil {
+		return nil, false, fmt.Errorf("jobs: input: %w", err)
+	}
+	// The record stands before the flight is taken: whoever finds the id in
+	// flight finds the job. The other way round a dead caller would leave a
+	// flight to nowhere.
+	pipe := s.redis.TxPipeline()
+	pipe.HSet(ctx, keyJob(id), "meta", data, "state", string(Queued))
+	pipe.PExpire(ctx, keyJob(id), n.Deadline+2*retention)
+	if _, err = pipe.Exec(ctx); err != nil {
+		return nil, false, err
+	}
+	if err = s.watch(ctx, id, firstLook, "NX"); err != nil {
+		return nil, false, err
+	}
+	holder, err := s.Board(ctx, id, flight, n.Deadline)
+	if err != nil {
+		return nil, false, err
+	}
+	if holder.ID != id {
+		return holder, true, s.Drop(ctx, id)
+	}
+	return holder, false, nil
+}
+
+// Board takes the flight for a job, or returns the live job that has it.
+func (s *Store) Board(ctx context.Context, id, flight string, life time.Duration) (*Job, error) {
+	replace := ""
+	for range 10 {
+		holder, err := scriptTake.Run(ctx, s.redis, []string{keyFlight(flight)},
+			id, (life + retention).Milliseconds(), replace).Text()
+		if err != nil {
+			return nil, err
+		}
+		job, err := s.Get(ctx, holder)
+		switch {
+		case err == nil && (holder == id || joinable(job)):
+			return job, nil
+		case err != nil && !errors.Is(err, ErrNotFound):
+			return nil, err
+		case holder == id: // our own record is gone
+			return nil, ErrNotFound
+		}
+		replace = holder
+	}
+	return nil, fmt.Errorf("jobs: flight %s changes hands too fast", flight)
+}
+
+// inFlight returns the job that can be joined, or nil.
+func (s *Store) inFlight(ctx context.Context, flight string) (*Job, error) {
+	id, err := s.redis.Get(ctx, keyFlight(flight)).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	job, err := s.Get(ctx, id)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil || !joinable(job) {
+		return nil, err
+	}
+	return job, nil
+}
+
+// joinable: at work, or answered a moment ago (see answeredGrace). A failed
+// job is not joined: asking again means trying again.
+func joinable(job *Job) bool { return !job.State.Ended() || job.State == Succeeded }
+
+// Drop removes a job that was never started and that nobody was told of.
+func (s *Store) Drop(ctx context.Context, id string) error {
+	if err := s.redis.Del(ctx, keyJob(id)).Err(); err != nil {
+		return err
+	}
+	return s.redis.ZRem(ctx, keyActive, id).Err()
+}
+
+// Get reads a job. ErrNotFound when there is none.
+func (s *Store) Get(ctx context.Context, id string) (*Job, error) {
+	fields, err := s.redis.HGetAll(ctx, keyJob(id)).Result()
+	if err != nil {
+		return nil, err
+	}
+	if fields["meta"] == "" {
+		return nil, ErrNotFound
+	}
+	return parse(id, fields)
+}
+
+// ended reads only whether a job has ended.
+func (s *Store) ended(ctx context.Context, id string) (bool, error) {
+	state, err := s.redis.HGet(ctx, keyJob(id), "state").Result()
+	if errors.Is(err, redis.Nil) {
+		return false, ErrNotFound
+	}
+	return State(state).Ended(), err
+}
+
+// parse makes a Job of the fields of its hash.
+func parse(id string, fields map[string]string) (*Job, error) {
+	var m meta
+	if err := json.Unmarshal([]byte(fields["meta"]), &m); err != nil {
+		return nil, fmt.Errorf("jobs: record %s: %w", id, err)
+	}
+	job := &Job{
+		ID: id, Kind: m.Kind, Class: m.Class, Owner: m.Owner, Input: m.Input, Flight: m.Flight,
+		Created: m.Created, Deadline: m.Deadline,
+		State: State(fields["state"]), Ended: millis(fields["ended"]),
+		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{},
+	}
+	if text := fields["result"]; text != "" {
+		job.Result = json.RawMessage(text)
+	}
+	if text := fields["error"]; text != "" {
+		job.Error = &Error{}
+		if err := json.Unmarshal([]byte(text), job.Error); err != nil {
+			return nil, fmt.Errorf("jobs: record %s: %w", id, err)
+		}
+	}
+	for name, value := range fields {
+		if step, ok := strings.CutPrefix(name, "o:"); ok {
+			job.Outputs[step] = json.RawMessage(value)
+		}
+		rest, ok := strings.CutPrefix(name, "s:")
+		step, what, _ := strings.Cut(rest, ":")
+		if !ok || what != "attempt" {
+			continue
+		}
+		attempt, err := strconv.Atoi(value)
+		if err != nil {
+			return nil, fmt.Errorf("jobs: record %s: %w", id, err)
+		}
+		prefix := "s:" + step + ":"
+		job.Steps[step] = Step{
+			State: StepState(fields[prefix+"state"]), Attempt: attempt, Worker: fields[prefix+"worker"],
+			Claim: fields[prefix+"claim"], Since: millis(fields[prefix+"since"]),
+		}
+	}
+	return job, nil
+}
+
+func millis(text string) time.Time {
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

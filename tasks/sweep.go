@@ -1,0 +1,168 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"ushuru/pkg/jobs"
+)
+
+const (
+	sweepLimit = 200 // jobs looked at in one sweep
+
+	lookSoon  = time.Second     // a step is being run
+	lookLater = 3 * time.Second // a step waits in the queue
+
+	// A task that the queue has given to a worker is claimed within
+	// milliseconds. Not so after unclaimed: the worker died in between.
+	unclaimed = 2 * time.Second
+
+	// maxAttempts bounds how often a step is given to another worker: a step
+	// that takes its worker down every time must not take all of them down.
+	maxAttempts = 6
+)
+
+// Sweep looks at the jobs that are due for it and mends what a dead process
+// left behind: steps claimed by a worker that is gone, steps whose task is not
+// in the queue, jobs that ended without their waiters being told. Any number
+// of workers may sweep at once. trusted says whether a missing heartbeat means
+// that the worker is gone (jobs.Pulse). It returns how many jobs it mended.
+func (e *Engine) Sweep(ctx context.Context, trusted bool) (mended int, err error) {
+	due, err := e.Store.Due(ctx, sweepLimit, lookLater)
+	if err != nil {
+		return 0, err
+	}
+	if len(due) == 0 {
+		return 0, nil
+	}
+	now, err := e.Store.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var failed []error
+	for _, id := range due {
+		did, err := e.look(ctx, id, now, trusted)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("job %s: %w", id, err))
+		}
+		if did {
+			mended++
+		}
+	}
+	return mended, errors.Join(failed...)
+}
+
+// look mends one job.
+func (e *Engine) look(ctx context.Context, id string, now time.Time, trusted bool) (mended bool, err error) {
+	job, err := e.Store.Get(ctx, id)
+	if errors.Is(err, jobs.ErrNotFound) {
+		return true, e.Store.Forget(ctx, id)
+	}
+	if err != nil {
+		return false, err
+	}
+	if !job.State.Ended() && len(job.Steps) == 0 {
+		return true, e.board(ctx, job)
+	}
+	again := lookLater
+	for name, step := range job.Steps {
+		if step.State == jobs.StepDone || job.State.Ended() {
+			continue
+		}
+		if step.State == jobs.StepClaimed {
+			again = lookSoon
+		}
+		did, err := e.mend(ctx, job, name, now, trusted)
+		mended = mended || did
+		if err != nil {
+			return mended, err
+		}
+	}
+	if err := e.Advance(ctx, id); err != nil {
+		return mended, err
+	}
+	return mended, e.Store.Watch(ctx, id, again)
+}
+
+// mend ends a job that ran out of time, or gives a lost step to another worker.
+func (e *Engine) mend(ctx context.Context, job *jobs.Job, name string, now time.Time, trusted bool) (bool, error) {
+	step := job.Steps[name]
+	if step.State == jobs.StepReady && now.After(job.Deadline) {
+		return true, e.Fail(ctx, job.ID, name, "", TimedOut())
+	}
+	lost, err := e.lost(ctx, job, name, now.Sub(step.Since), trusted)
+	if !lost || err != nil {
+		return false, err
+	}
+	return true, e.restart(ctx, job, name, step)
+}
+
+// board starts a job whose maker died before it could. Unless the same
+// question is being answered already: nobody was told of this job, so it goes.
+func (e *Engine) board(ctx context.Context, job *jobs.Job) error {
+	holder, err := e.Store.Board(ctx, job.ID, job.Flight, time.Until(job.Deadline))
+	if err != nil {
+		return err
+	}
+	if holder.ID != job.ID {
+		return e.Store.Drop(ctx, job.ID)
+	}
+	return e.move(ctx, job)
+}
+
+// lost reports whether nobody is at work on a step and nothing in the queue
+// will bring somebody.
+func (e *Engine) lost(ctx context.Context, job *jobs.Job, name string, age time.Duration, trusted bool) (bool, error) {
+	step := job.Steps[name]
+	policy, ok := policies[job.Kind+":"+name]
+	if !ok {
+		return false, fmt.Errorf("tasks: no such step %q", name)
+	}
+	if step.State == jobs.StepClaimed {
+		if age > policy.Timeout+2*netUnder { // the claim was not given back
+			return true, nil
+		}
+		if !trusted {
+			return false, nil
+		}
+		alive, err := e.Store.Alive(ctx, step.Worker)
+		return !alive, err
+	}
+	if age < unclaimed {
+		return false, nil
+	}
+	info, err := e.inspector.GetTaskInfo(queueOf(policy, job.Class), taskID(job.ID, name, step.Attempt))
+	switch {
+	case errors.Is(err, asynq.ErrTaskNotFound), errors.Is(err, asynq.ErrQueueNotFound):
+		return false, nil // to move the job on puts it there
+	case err != nil:
+		return false, err
+	}
+	switch info.State {
+	case asynq.TaskStateArchived, asynq.TaskStateCompleted:
+		return true, nil
+	case asynq.TaskStateActive:
+		return trusted, nil
+	default: // it waits
+		return false, nil
+	}
+}
+
+// restart gives a step to another worker.
+func (e *Engine) restart(ctx context.Context, job *jobs.Job, name string, step jobs.Step) error {
+	if step.Attempt >= maxAttempts {
+		return e.Fail(ctx, job.ID, name, step.Claim, &jobs.Error{
+			Code:    "worker_lost",
+			Message: "The work was begun several times and never finished. Please try again later.",
+		})
+	}
+	attempt, err := e.Store.Restart(ctx, job.ID, name, step.Attempt)
+	if err != nil || attempt == 0 {
+		return err
+	}
+	return e.enqueue(ctx, job, name, attempt)
+}

@@ -1,0 +1,145 @@
+// Package tasks says what is to be done, in which order and in which queue.
+// The order is a pure function of the job's record (workflow.go); a task in
+// the queue only nudges a worker to look at the record (engine.go).
+package tasks
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"ushuru/pkg/jobs"
+)
+
+// Task types. Those of a job's steps are "<kind>:<step>".
+const (
+	TypeScrape    = "estimate:scrape"
+	TypeMatch     = "estimate:match"
+	TypeCalculate = "estimate:calculate"
+	TypeSync      = "authority:sync"
+	TypeProbe     = "authority:probe"
+)
+
+// Queues. A bulk job's step goes to the queue of the same name with BulkSuffix.
+const (
+	QueueScrape    = "scrape"
+	QueueMatch     = "match"
+	QueueAuthority = "authority"
+	BulkSuffix     = "_bulk"
+)
+
+// Shares of the two classes when both wait: neither starves.
+const (
+	weightInteractive = 9
+	weightBulk        = 1
+)
+
+// Policy is how a task is queued and tried again.
+type Policy struct {
+	Queue   string
+	Timeout time.Duration // of one try
+	Retries int           // failures allowed after the first; waiting at a closed gate is none
+}
+
+// untilDeadline stands for "as often as the job's deadline allows".
+const untilDeadline = 1000
+
+// policies is the table of design.md section 4.
+var policies = map[string]Policy{
+	TypeScrape:    {Queue: QueueScrape, Timeout: 45 * time.Second, Retries: 4},
+	TypeMatch:     {Queue: QueueMatch, Timeout: 60 * time.Second, Retries: 4},
+	TypeCalculate: {Queue: QueueAuthority, Timeout: 120 * time.Second, Retries: untilDeadline},
+	TypeSync:      {Queue: QueueAuthority, Timeout: 300 * time.Second, Retries: 3},
+	TypeProbe:     {Queue: QueueAuthority, Timeout: 120 * time.Second, Retries: 0},
+}
+
+// PolicyOf returns the policy of a task type; false for an unknown type.
+func PolicyOf(taskType string) (Policy, bool) {
+	policy, ok := policies[taskType]
+	return policy, ok
+}
+
+// Role is what a worker process is there for.
+type Role string
+
+// The roles. Only the role authority talks to the authority, which answers
+// Tanzanian addresses only; a worker with RoleAny may stand anywhere.
+const (
+	RoleAny       Role = "any"
+	RoleAuthority Role = "authority"
+)
+
+// QueuesOf returns the queues of a role with their weights.
+func QueuesOf(role Role) map[string]int {
+	names := []string{QueueScrape, QueueMatch}
+	if role == RoleAuthority {
+		names = []string{QueueAuthority}
+	}
+	queues := map[string]int{}
+	for _, name := range names {
+		queues[name] = weightInteractive
+		queues[name+BulkSuffix] = weightBulk
+	}
+	return queues
+}
+
+// Nudge is the payload of a step's task. URL is there for the operator's eye
+// only.
+type Nudge struct {
+	Job     string `json:"job"`
+	Step    string `json:"step"`
+	Attempt int    `json:"attempt"`
+	URL     string `json:"url,omitempty"`
+}
+
+// ParseNudge reads a payload.
+func ParseNudge(payload []byte) (Nudge, error) {
+	var n Nudge
+	if err := json.Unmarshal(payload, &n); err != nil {
+		return n, fmt.Errorf("tasks: payload: %w", err)
+	}
+	if n.Job == "" || n.Step == "" || n.Attempt < 1 {
+		return n, fmt.Errorf("tasks: payload lacks job, step or attempt: %.200s", payload)
+	}
+	return n, nil
+}
+
+// taskID is the same for the same attempt at the same step, so that a task
+// can be put in the queue twice without harm.
+func taskID(job, step string, attempt int) string {
+	return fmt.Sprintf("%s.%s.%d", job, step, attempt)
+}
+
+// queueOf is where a step of a job waits.
+func queueOf(policy Policy, class jobs.Class) string {
+	if class == jobs.Bulk {
+		return policy.Queue + BulkSuffix
+	}
+	return policy.Queue
+}
+
+// newTask makes the task of one attempt at a step.
+func newTask(job *jobs.Job, step string, attempt int) (*asynq.Task, error) {
+	taskType := job.Kind + ":" + step
+	policy, ok := policies[taskType]
+	if !ok {
+		return nil, fmt.Errorf("tasks: no such task %q", taskType)
+	}
+	var input EstimateInput
+	_ = json.Unmarshal(job.Input, &input) // only for the operator's eye
+	payload, err := json.Marshal(Nudge{job.ID, step, attempt, input.URL})
+	if err != nil {
+		return nil, err
+	}
+	return asynq.NewTask(taskType, payload,
+		asynq.TaskID(taskID(job.ID, step, attempt)),
+		asynq.Queue(queueOf(policy, job.Class)),
+		asynq.MaxRetry(policy.Retries),
+		// The handler keeps the policy's own timeout; the queue's is a net
+		// under it, so that the handler's word on a failure comes first.
+		asynq.Timeout(policy.Timeout+netUnder)), nil
+}
+
+const netUnder = 15 * time.Second

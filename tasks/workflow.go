@@ -1,0 +1,95 @@
+package tasks
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/vehicle"
+)
+
+// KindEstimate is the kind of a job that estimates one listing.
+const KindEstimate = "estimate"
+
+// The steps of an estimate.
+const (
+	StepScrape    = "scrape"
+	StepMatch     = "match"
+	StepCalculate = "calculate"
+)
+
+// Deadlines of an estimate by class: past it no step is tried again.
+const (
+	deadlineInteractive = 10 * time.Minute
+	deadlineBulk        = 24 * time.Hour
+)
+
+// EstimateInput is the input of an estimate job. URL is canonical.
+type EstimateInput struct {
+	URL string `json:"url"`
+}
+
+// Scraped is the output of the step scrape.
+type Scraped struct {
+	Car      vehicle.Car       `json:"car"`
+	Warnings []vehicle.Warning `json:"warnings,omitempty"`
+}
+
+// Calculated is the output of the step calculate. The output of the step
+// between them, match, is a match.Choice.
+type Calculated struct {
+	Matched  vehicle.Matched   `json:"matched"`
+	Tax      vehicle.Tax       `json:"tax"`
+	Warnings []vehicle.Warning `json:"warnings,omitempty"`
+}
+
+// Next is what follows from a job's record: steps to take, or its result.
+type Next struct {
+	Steps  []string
+	Result json.RawMessage
+}
+
+// advance is the workflow: from the kind of a job and the outputs so far to
+// what comes next. It is pure; asking twice gives the same answer.
+func advance(job *jobs.Job) (Next, error) {
+	if job.Kind != KindEstimate {
+		return Next{}, fmt.Errorf("tasks: no such kind of job %q", job.Kind)
+	}
+	for _, step := range []string{StepScrape, StepMatch, StepCalculate} {
+		if _, done := job.Outputs[step]; !done {
+			return Next{Steps: []string{step}}, nil
+		}
+	}
+	result, err := estimateOf(job)
+	return Next{Result: result}, err
+}
+
+// estimateOf puts the outputs together.
+func estimateOf(job *jobs.Job) (json.RawMessage, error) {
+	var (
+		input      EstimateInput
+		scraped    Scraped
+		calculated Calculated
+	)
+	for _, part := range []struct {
+		name string
+		data json.RawMessage
+		into any
+	}{
+		{"input", job.Input, &input},
+		{StepScrape, job.Outputs[StepScrape], &scraped},
+		{StepCalculate, job.Outputs[StepCalculate], &calculated},
+	} {
+		if err := json.Unmarshal(part.data, part.into); err != nil {
+			return nil, fmt.Errorf("tasks: %s of job %s: %w", part.name, job.ID, err)
+		}
+	}
+	return json.Marshal(vehicle.Estimate{
+		Input:    vehicle.Input{URL: input.URL},
+		Car:      scraped.Car,
+		Matched:  calculated.Matched,
+		Tax:      calculated.Tax,
+		Warnings: append(scraped.Warnings, calculated.Warnings...),
+	})
+}

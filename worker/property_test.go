@@ -1,0 +1,363 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+	"pgregory.net/rapid"
+
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
+)
+
+// The world of this test is made of processes that submit, run and sweep, and
+// that die before or after any of their writes to Redis. The test itself plays
+// the queue: it hands out tasks late, twice, out of order, or loses them.
+// Whatever happens, each job ends once, with the result of a quiet run.
+
+var errKilled = errors.New("killed")
+
+// killer is a Redis hook that ends its process at a chosen command.
+type killer struct {
+	left  int  // commands until death; negative: it lives
+	after bool // the last command still reaches Redis
+	dead  bool
+	pause func() // called before each command: others may act meanwhile
+}
+
+func (k *killer) strike() (before, after bool) {
+	if k.dead {
+		return true, true
+	}
+	if k.left < 0 {
+		return false, false
+	}
+	if k.left--; k.left >= 0 {
+		return false, false
+	}
+	k.dead = true
+	return !k.after, true
+}
+
+func (k *killer) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (k *killer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		k.pause()
+		before, after := k.strike()
+		if before {
+			cmd.SetErr(errKilled)
+			return errKilled
+		}
+		err := next(ctx, cmd)
+		if after {
+			cmd.SetErr(errKilled)
+			return errKilled
+		}
+		return err
+	}
+}
+
+func (k *killer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		k.pause()
+		before, after := k.strike()
+		if before {
+			return errKilled
+		}
+		err := next(ctx, cmds)
+		if after {
+			return errKilled
+		}
+		return err
+	}
+}
+
+// process is one running Ushuru.
+type process struct {
+	killer *killer
+	client *redis.Client
+	steps  *steps
+}
+
+type world struct {
+	t         *rapid.T
+	server    *miniredis.Miniredis
+	now       time.Time
+	store     *jobs.Store // the test's own, which never dies
+	inspector *asynq.Inspector
+	processes []*process
+	born      int
+	jobs      map[string]string // id → url
+	ended     map[string]string // id → how it was first seen to have ended
+	depth     int               // of handlers that overlap
+	quiet     bool              // no more faults
+}
+
+func newWorld(t *rapid.T) *world {
+	server := miniredis.NewMiniRedis()
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1})
+	t.Cleanup(func() {
+		_ = client.Close()
+		server.Close()
+	})
+	w := &world{
+		t: t, server: server, now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC),
+		store: jobs.NewStore(client), inspector: asynq.NewInspectorFromRedisClient(client),
+		jobs: map[string]string{}, ended: map[string]string{},
+	}
+	server.SetTime(w.now)
+	for range 3 {
+		w.processes = append(w.processes, w.newProcess())
+	}
+	t.Cleanup(func() {
+		for _, p := range w.processes {
+			_ = p.client.Close()
+		}
+	})
+	return w
+}
+
+func (w *world) newProcess() *process {
+	w.born++
+	p := &process{killer: &killer{left: -1, pause: w.overlap}}
+	p.client = redis.NewClient(&redis.Options{Addr: w.server.Addr(), MaxRetries: -1})
+	// Connections are made before the killer counts.
+	if err := p.client.Ping(context.Background()).Err(); err != nil {
+		w.t.Fatal(err)
+	}
+	p.client.AddHook(p.killer)
+	engine := tasks.NewEngine(p.client, jobs.NewStore(p.client))
+	p.steps = &steps{
+		engine: engine, worker: fmt.Sprintf("worker%d", w.born), log: slog.New(slog.DiscardHandler),
+		patience: 20 * time.Millisecond,
+		run: map[string]stepFunc{
+			tasks.TypeScrape: w.fake(tasks.Scraped{Car: vehicle.Car{Make: "TOYOTA", Images: []string{}}}),
+			tasks.TypeMatch:  w.fake(map[string]string{"label": "X - Y - Z"}),
+			tasks.TypeCalculate: w.fake(tasks.Calculated{
+				Matched: vehicle.Matched{Make: "TOYOTA", Adjustments: []vehicle.Adjustment{}},
+				Tax:     vehicle.Tax{ReferenceNumber: "SIM1"},
+			}),
+		},
+	}
+	return p
+}
+
+// fake is the work of a step: it may fail, and other things may go on while
+// it is at work.
+func (w *world) fake(output any) stepFunc {
+	return func(context.Context, *jobs.Job) (any, error) {
+		if w.quiet {
+			return output, nil
+		}
+		w.overlap()
+		switch rapid.IntRange(0, 9).Draw(w.t, "work") {
+		case 0:
+			return nil, errors.New("upstream hung up")
+		case 1:
+			return nil, tasks.RetryAfter(time.Second, errors.New("breaker open"))
+		case 2:
+			panic("a bug")
+		}
+		return output, nil
+	}
+}
+
+// overlap lets others act in the middle of what a process is doing.
+func (w *world) overlap() {
+	if w.quiet || w.depth >= 3 || rapid.IntRange(0, 7).Draw(w.t, "overlap") > 0 {
+		return
+	}
+	w.depth++
+	w.act()
+	w.depth--
+}
+
+// any returns a living process, which may be doomed to die soon.
+func (w *world) any() *process {
+	i := rapid.IntRange(0, len(w.processes)-1).Draw(w.t, "process")
+	p := w.processes[i]
+	if p.killer.dead {
+		p = w.newProcess()
+		w.processes[i] = p
+		if w.quiet {
+			p.steps.patience = 10 * time.Second
+		}
+	}
+	if !w.quiet && p.killer.left < 0 && rapid.IntRange(0, 2).Draw(w.t, "doom") == 0 {
+		p.killer.left = rapid.IntRange(0, 12).Draw(w.t, "commands left")
+		p.killer.after = rapid.Bool().Draw(w.t, "after the write")
+	}
+	return p
+}
+
+func (w *world) submit() {
+	url := rapid.SampledFrom([]string{"https://a.example/1", "https://a.example/2"}).Draw(w.t, "url")
+	job, err := w.any().steps.engine.Estimate(context.Background(), url, "key", jobs.Interactive)
+	if err == nil {
+		w.jobs[job.ID] = url
+	}
+}
+
+func (w *world) pending() []*asynq.TaskInfo {
+	var all []*asynq.TaskInfo
+	for _, queue := range []string{tasks.QueueScrape, tasks.QueueMatch, tasks.QueueAuthority} {
+		infos, err := w.inspector.ListPendingTasks(queue)
+		if err != nil && !errors.Is(err, asynq.ErrQueueNotFound) {
+			w.t.Fatal(err)
+		}
+		all = append(all, infos...)
+	}
+	return all
+}
+
+// deliver hands a task to a process. Whether it is then forgotten, as after
+// success, or comes again, is as the queue likes.
+func (w *world) deliver() {
+	waiting := w.pending()
+	if len(waiting) == 0 {
+		return
+	}
+	task := waiting[rapid.IntRange(0, len(waiting)-1).Draw(w.t, "task")]
+	err := w.any().steps.ProcessTask(context.Background(), asynq.NewTask(task.Type, task.Payload))
+	lose := err == nil
+	if rapid.IntRange(0, 3).Draw(w.t, "queue errs") == 0 {
+		lose = !lose
+	}
+	if lose {
+		w.lose(task)
+	}
+}
+
+func (w *world) lose(task *asynq.TaskInfo) {
+	err := w.inspector.DeleteTask(task.Queue, task.ID)
+	if err != nil && !errors.Is(err, asynq.ErrTaskNotFound) {
+		w.t.Fatal(err)
+	}
+}
+
+// sweep lets time pass, in which the living beat, and one of them sweeps.
+func (w *world) sweep() {
+	w.pass(time.Duration(rapid.IntRange(1, 8).Draw(w.t, "seconds")) * time.Second)
+	_, _ = w.any().steps.engine.Sweep(context.Background(), rapid.Bool().Draw(w.t, "trusted"))
+}
+
+func (w *world) pass(d time.Duration) {
+	w.now = w.now.Add(d)
+	w.server.SetTime(w.now)
+	w.server.FastForward(d)
+	for _, p := range w.processes {
+		if !p.killer.dead {
+			if err := w.store.Beat(context.Background(), p.steps.worker); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+	}
+}
+
+func (w *world) act() {
+	switch rapid.IntRange(0, 6).Draw(w.t, "act") {
+	case 0, 1:
+		w.submit()
+	case 2:
+		w.sweep()
+	default:
+		w.deliver()
+	}
+	w.check()
+}
+
+// check sees that what has ended stays as it ended.
+func (w *world) check() {
+	for id := range w.jobs {
+		job, err := w.store.Get(context.Background(), id)
+		if err != nil {
+			w.t.Fatalf("job %s that a caller was told of: %v", id, err)
+		}
+		if !job.State.Ended() {
+			if w.ended[id] != "" {
+				w.t.Fatalf("job %s ended as %s and is now %s", id, w.ended[id], job.State)
+			}
+			continue
+		}
+		how := fmt.Sprintf("%s %s %v %v", job.State, job.Result, job.Error, job.Ended)
+		if before := w.ended[id]; before != "" && before != how {
+			w.t.Fatalf("job %s ended twice:\n%s\n%s", id, before, how)
+		}
+		w.ended[id] = how
+	}
+}
+
+// settle lets the survivors finish, without faults.
+func (w *world) settle() {
+	w.quiet = true
+	for _, p := range w.processes {
+		p.killer.left, p.steps.patience = -1, 10*time.Second
+	}
+	for range 60 {
+		w.pass(2 * time.Second)
+		p := w.any()
+		if _, err := p.steps.engine.Sweep(context.Background(), true); err != nil {
+			w.t.Fatal(err)
+		}
+		for _, task := range w.pending() {
+			if err := w.any().steps.ProcessTask(context.Background(), asynq.NewTask(task.Type, task.Payload)); err != nil {
+				w.t.Fatal(err)
+			}
+			w.lose(task)
+		}
+		w.check()
+		if active, _ := w.server.ZMembers("jobs:active"); len(active) == 0 && len(w.pending()) == 0 {
+			return
+		}
+	}
+}
+
+func TestJobsEndOnceWhateverDies(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld(t)
+		w.submit()
+		for range rapid.IntRange(0, 40).Draw(t, "acts") {
+			w.act()
+		}
+		w.settle()
+		for id, url := range w.jobs {
+			job, err := w.store.Get(context.Background(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case job.State == jobs.Succeeded:
+				var estimate vehicle.Estimate
+				if err := json.Unmarshal(job.Result, &estimate); err != nil {
+					t.Fatal(err)
+				}
+				if estimate.Input.URL != url || estimate.Car.Make != "TOYOTA" || estimate.Tax.ReferenceNumber != "SIM1" {
+					t.Fatalf("job %s has another result: %s", id, job.Result)
+				}
+			case job.State == jobs.Failed && job.Error.Code == "worker_lost":
+			default:
+				t.Fatalf("job %s is %s after all: %v %v", id, job.State, job.Error, job.Steps)
+			}
+		}
+		if left, _ := w.server.ZMembers("jobs:active"); len(left) > 0 {
+			t.Fatalf("still looked after: %v", left)
+		}
+		if left := w.pending(); len(left) > 0 {
+			t.Fatalf("still in the queue: %d tasks", len(left))
+		}
+	})
+}

@@ -1,0 +1,165 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"runtime/debug"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/oklog/ulid/v2"
+
+	"ushuru/pkg/jobs"
+	"ushuru/tasks"
+)
+
+// stepFunc does the work of one step: the job's record in, the output out.
+type stepFunc func(ctx context.Context, job *jobs.Job) (output any, err error)
+
+// steps runs the steps of jobs. Nothing in it relies on a task being
+// delivered once, in time or in order.
+type steps struct {
+	engine *tasks.Engine
+	worker string
+	log    *slog.Logger
+	run    map[string]stepFunc // by task type
+	// patience is how long to try to write what came of the work while Redis
+	// is away.
+	patience time.Duration
+}
+
+// ProcessTask claims the step that a task is about, runs it, stores its
+// output and moves the job on. An error means that the queue is to deliver
+// the task again.
+func (s *steps) ProcessTask(ctx context.Context, task *asynq.Task) error {
+	nudge, err := tasks.ParseNudge(task.Payload())
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
+	}
+	log := s.log.With("job", nudge.Job, "step", nudge.Step, "attempt", nudge.Attempt)
+	claim := ulid.Make().String()
+	verdict, err := s.engine.Store.Claim(ctx, nudge.Job, nudge.Step, nudge.Attempt, s.worker, claim)
+	if err != nil {
+		return err
+	}
+	switch verdict {
+	case jobs.Run:
+		return s.claimed(ctx, task.Type(), nudge, claim, log)
+	case jobs.Done, jobs.Over:
+		return s.engine.Advance(ctx, nudge.Job)
+	case jobs.Stale, jobs.Missing:
+	}
+	log.Debug("task has nothing to do", "verdict", verdict)
+	return nil
+}
+
+// claimed runs a step that this handler holds.
+func (s *steps) claimed(ctx context.Context, taskType string, nudge tasks.Nudge, claim string, log *slog.Logger) error {
+	job, err := s.engine.Store.Get(ctx, nudge.Job)
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	output, err := s.work(ctx, taskType, job)
+	log = log.With("ms", time.Since(started).Milliseconds())
+
+	// What came of the work is written also when the process is shutting down
+	// or the task's time is up, and with patience when Redis is away.
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
+	defer cancel()
+	switch {
+	case err == nil:
+		log.Info("step done")
+		return persist(after, func() error {
+			if err := s.engine.Store.Complete(after, job.ID, nudge.Step, output); err != nil {
+				return err
+			}
+			return s.engine.Advance(after, job.ID)
+		})
+	case s.final(ctx, job, err):
+		failure := tasks.JobError(err)
+		log.Error("step failed", "code", failure.Code, "error", err)
+		return persist(after, func() error {
+			return s.engine.Fail(after, job.ID, nudge.Step, claim, failure)
+		})
+	default:
+		log.Warn("step will be tried again", "error", err)
+		return errors.Join(err, s.engine.Store.Release(after, job.ID, nudge.Step, claim))
+	}
+}
+
+// work runs the step within its time; a panic is an error.
+func (s *steps) work(ctx context.Context, taskType string, job *jobs.Job) (output json.RawMessage, err error) {
+	run, known := s.run[taskType]
+	policy, hasPolicy := tasks.PolicyOf(taskType)
+	if !known || !hasPolicy {
+		return nil, fmt.Errorf("worker: no handler for %q", taskType)
+	}
+	ctx, cancel := context.WithTimeout(ctx, policy.Timeout)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("worker: panic in %s: %v\n%s", taskType, p, debug.Stack())
+		}
+	}()
+	value, err := run(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(value)
+}
+
+// final reports whether trying again is no use: the error says so, retries
+// are used up, or the next try would come after the deadline.
+func (s *steps) final(ctx context.Context, job *jobs.Job, err error) bool {
+	var failure *tasks.Failure
+	if errors.As(err, &failure) && failure.Permanent {
+		return true
+	}
+	tried, _ := asynq.GetRetryCount(ctx)
+	if most, ok := asynq.GetMaxRetry(ctx); ok && tried >= most && tasks.IsFailure(err) {
+		return true
+	}
+	return time.Now().Add(delay(tried, err)).After(job.Deadline)
+}
+
+const (
+	patience   = 30 * time.Second
+	firstDelay = time.Second
+	mostDelay  = 30 * time.Second
+)
+
+// delay is how long to wait before the next try: exponential with jitter, and
+// not shorter than whoever refused asked for.
+func delay(tried int, err error) time.Duration {
+	var gate *tasks.GateClosed
+	if errors.As(err, &gate) {
+		return gate.After + rand.N(gate.After/10+1) //nolint:gosec // jitter
+	}
+	d := min(firstDelay<<min(tried, 10), mostDelay)
+	d += rand.N(d / 5) //nolint:gosec // jitter
+	var failure *tasks.Failure
+	if errors.As(err, &failure) {
+		d = max(d, failure.After)
+	}
+	return d
+}
+
+// persist does a write again until it succeeds or ctx ends.
+func persist(ctx context.Context, write func() error) error {
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		err := write()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
+}
