@@ -1,0 +1,51 @@
+package chassis
+
+import (
+	_ "embed"
+	"strings"
+	"unicode"
+)
+
+//go:embed makes.csv
+var makeTable string
+
+var authorityMakes = loadMakes(makeTable)
+
+func loadMakes(table string) map[string]string {
+	names := map[string]string{}
+	for line := range strings.Lines(table) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		market, authority, ok := strings.Cut(line, ",")
+		if !ok {
+			panic("chassis: makes.csv: " + line)
+		}
+		names[NameKey(market)] = authority
+	}
+	return names
+}
+
+// AuthorityMake returns the authority's spelling of a make that a listing
+// names (Mercedes-Benz → MERCEDES). Other names come back in capitals; whether
+// the authority lists them is for its catalogue to say. Makes are never
+// matched by likeness.
+func AuthorityMake(name string) string {
+	if authority, ok := authorityMakes[NameKey(name)]; ok {
+		return authority
+	}
+	return Normalise(name)
+}
+
+// NameKey folds a make's or model's name for comparison: capitals, and only
+// letters and digits of any script, so that X-TRAIL, X TRAIL and XTRAIL are
+// one name, as are LAND CRUISER and LANDCRUISER.
+func NameKey(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, Normalise(name))
+}

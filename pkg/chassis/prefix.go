@@ -1,0 +1,79 @@
+package chassis
+
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+)
+
+//go:embed prefixes.csv
+var prefixTable string
+
+// era is the span of years in which a prefix was given to new cars.
+type era struct{ from, to int }
+
+var prefixes = loadPrefixes(prefixTable)
+
+func loadPrefixes(table string) map[string]era {
+	known := map[string]era{}
+	for line := range strings.Lines(table) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		cells := strings.SplitN(line, ",", 4)
+		if len(cells) != 4 {
+			panic("chassis: prefixes.csv: " + line)
+		}
+		from, err1 := strconv.Atoi(cells[0])
+		to, err2 := strconv.Atoi(cells[1])
+		if err1 != nil || err2 != nil {
+			panic("chassis: prefixes.csv: " + line)
+		}
+		for p := range strings.FieldsSeq(cells[3]) {
+			known[p] = era{from, to}
+		}
+	}
+	return known
+}
+
+// IsPrefix says whether s is an emission prefix of the closed list.
+func IsPrefix(s string) bool {
+	_, ok := prefixes[s]
+	return ok
+}
+
+// PrefixFits says whether a car of the given year could carry the prefix,
+// with two years of grace for late registration. A year of 0 is unknown and
+// fits prefixes of three characters only, which nothing else looks like.
+func PrefixFits(prefix string, year int) bool {
+	e, ok := prefixes[prefix]
+	if !ok {
+		return false
+	}
+	if year == 0 {
+		return len(prefix) == 3
+	}
+	return year >= e.from-1 && year <= e.to+2
+}
+
+// Unglue lists the ways to take an emission prefix off a word written without
+// hyphen (taazt240 → TA, AZT240), longest prefix first. Real codes begin with
+// the same letters (GFC27 is no GF-C27), so take one only when the whole word
+// is no known code, the rest is, and PrefixFits the car's year.
+func Unglue(code Code) []Code {
+	if code.Prefix != "" || code.Frame {
+		return nil
+	}
+	var ways []Code
+	for n := 3; n >= 1; n-- {
+		if len(code.Code) < n+minCode {
+			continue
+		}
+		prefix, rest := code.Code[:n], code.Code[n:]
+		if IsPrefix(prefix) && followsPrefix(prefix, rest) {
+			ways = append(ways, Code{Raw: code.Raw, Prefix: prefix, Code: rest, Suffix: code.Suffix})
+		}
+	}
+	return ways
+}
