@@ -1,6 +1,9 @@
 package redisx
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 const mask = "***"
 
@@ -31,13 +34,20 @@ func Redact(url string) string {
 func redactQuery(query string) string {
 	pairs := strings.Split(query, "&")
 	for i, pair := range pairs {
-		name, _, ok := strings.Cut(pair, "=")
+		name, value, ok := strings.Cut(pair, "=")
+		harmless := (name == "master" || name == "db") && !strings.ContainsFunc(value, unusual)
 		switch {
 		case !ok:
 			pairs[i] = mask
-		case name != "master" && name != "db":
+		case !harmless:
 			pairs[i] = name + "=" + mask
 		}
 	}
 	return strings.Join(pairs, "&")
+}
+
+// unusual tells what no name of a set has, and what another query that is
+// badly joined brings along.
+func unusual(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
 }

@@ -1,0 +1,166 @@
+package redisx_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2/server"
+	"go.uber.org/goleak"
+
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
+)
+
+func TestEmbeddedIsRefusedUnlessAllowed(t *testing.T) {
+	_, err := redisx.Open(t.Context(), redisx.Options{})
+	if !errors.Is(err, redisx.ErrEmbeddedRefused) {
+		t.Errorf("Open: %v, want ErrEmbeddedRefused", err)
+	}
+}
+
+func TestEmbeddedIsNotUsedWhereThereIsAURL(t *testing.T) {
+	options := redisx.Options{URL: redistest.Start(t).URL, AllowEmbedded: true}
+	conn, err := redisx.Open(t.Context(), options)
+	must(t, err)
+	defer conn.Close()
+	if conn.Embedded() || conn.String() != options.URL {
+		t.Errorf("connected to %v, embedded: %v", conn, conn.Embedded())
+	}
+}
+
+func TestEmbeddedLeavesNothingBehind(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	for range 2 {
+		conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
+		must(t, err)
+		if !conn.Embedded() || len(conn.Warnings(t.Context())) != 1 {
+			t.Errorf("embedded: %v, warnings %q", conn.Embedded(), conn.Warnings(t.Context()))
+		}
+		if n := conn.Client().DBSize(t.Context()).Val(); n != 0 {
+			t.Errorf("%d keys at the start", n)
+		}
+		must(t, conn.Client().Set(t.Context(), "k", "v", time.Hour).Err())
+		must(t, conn.Close())
+		must(t, conn.Close())
+	}
+}
+
+func TestOpenThatFailsLeavesNothingBehind(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	for _, url := range []string{
+		"redis://:s3cr3t@127.0.0.1:1",
+		"redis-cluster://:s3cr3t@127.0.0.1:1",
+		"redis-sentinel://:s3cr3t@127.0.0.1:1?master=m&password=s3cr3t",
+		"redis-socket://:s3cr3t@/no/such/socket",
+		"redis://:s3cr3t@127.0.0.1:x",
+		"http://:s3cr3t@127.0.0.1",
+	} {
+		_, err := redisx.Open(t.Context(), redisx.Options{URL: url})
+		if err == nil || strings.Contains(err.Error(), "s3cr3t") || !strings.Contains(err.Error(), "***") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+func TestOpenObeysItsContext(t *testing.T) {
+	line := redistest.Proxy(t, redistest.Start(t).Addr)
+	line.Delay(deadline)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := redisx.Open(ctx, redisx.Options{URL: line.URL}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Open: %v", err)
+	}
+}
+
+func TestClientMadeForAsynqOutlivesNobodyElse(t *testing.T) {
+	conn := redistest.Open(t, redistest.Start(t).URL)
+	made, ok := conn.AsynqOpt().MakeRedisClient().(interface{ Close() error })
+	if !ok {
+		t.Fatal("not a client")
+	}
+	must(t, made.Close())
+	must(t, conn.Client().Ping(t.Context()).Err())
+}
+
+func TestPasswordAndSocket(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "s")
+	running := redistest.Start(t, redistest.Args("--unixsocket", socket))
+	must(t, redistest.Open(t, running.URL).Client().ConfigSet(t.Context(), "requirepass", "s3cr3t").Err())
+
+	for _, url := range []string{
+		"redis://:s3cr3t@" + running.Addr + "/2",
+		"redis://default:s3cr3t@" + running.Addr,
+		"redis-socket://:s3cr3t@" + socket + "?db=1",
+	} {
+		must(t, redistest.Open(t, url).Client().Set(t.Context(), "k", "v", 0).Err())
+	}
+	_, err := redisx.Open(t.Context(), redisx.Options{URL: "redis://:wr0ng@" + running.Addr})
+	if err == nil || strings.Contains(err.Error(), "wr0ng") || !strings.Contains(err.Error(), "WRONGPASS") {
+		t.Errorf("wrong password: %v", err)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	for name, c := range map[string]struct {
+		option redistest.Option
+		want   string
+	}{
+		"well configured": {redistest.AOF(), ""},
+		"evicting":        {redistest.Args("--maxmemory-policy", "allkeys-lru", "--appendonly", "yes"), "maxmemory-policy allkeys-lru"},
+		"forgetful":       {redistest.Args(), "appendonly off"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := redistest.Open(t, redistest.Start(t, c.option).URL).Warnings(t.Context())
+			if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)) {
+				t.Errorf("warnings %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestWarningsOfAClusterAreNotRepeated(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		if got := conn.Warnings(t.Context()); len(got) != 1 {
+			t.Errorf("warnings %q, want the one that nothing is kept", got)
+		}
+	})
+}
+
+func TestVersion(t *testing.T) {
+	for version, old := range map[string]bool{
+		"6.0.16": true, "5.0.7": true, "6.2.0": false, "7.0.15": false, "10.1.0": false, "": false, "unstable": false,
+	} {
+		conn, err := redisx.Open(t.Context(), redisx.Options{URL: serverOfVersion(t, version)})
+		if errors.Is(err, redisx.ErrTooOld) != old || !old && err != nil {
+			t.Errorf("version %q: %v", version, err)
+		}
+		if err == nil {
+			if hidden := len(conn.Warnings(t.Context())) > 0; hidden != (version == "") {
+				t.Errorf("version %q: warnings %q", version, conn.Warnings(t.Context()))
+			}
+			must(t, conn.Close())
+		}
+	}
+}
+
+// serverOfVersion speaks as much Redis as it takes to tell a version; for an
+// empty one INFO is forbidden.
+func serverOfVersion(t *testing.T, version string) string {
+	t.Helper()
+	fake, err := server.NewServer("127.0.0.1:0")
+	must(t, err)
+	t.Cleanup(fake.Close)
+	must(t, fake.Register("PING", func(peer *server.Peer, _ string, _ []string) { peer.WriteInline("PONG") }))
+	must(t, fake.Register("INFO", func(peer *server.Peer, _ string, _ []string) {
+		if version == "" {
+			peer.WriteError("NOPERM this user has no permissions to run the 'info' command")
+			return
+		}
+		peer.WriteBulk("# Server\r\nredis_version:" + version + "\r\n")
+	}))
+	return "redis://" + fake.Addr().String()
+}
