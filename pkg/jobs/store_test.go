@@ -1,0 +1,301 @@
+package jobs_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
+)
+
+func newJob(url string) jobs.New {
+	input, _ := json.Marshal(map[string]string{"url": url})
+	return jobs.New{Kind: "estimate", Class: jobs.Interactive, Owner: "key1", Input: input, Deadline: time.Minute}
+}
+
+// must returns a function that fails the test on any error.
+func must(t *testing.T) func(error) {
+	return func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestStoreOnEveryRedis(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		store := jobs.NewStore(conn.Client())
+		for name, test := range map[string]func(*testing.T, *jobs.Store){
+			"a job keeps what it was made of":          keepsWhatItWasMadeOf,
+			"one question in flight is one job":        oneQuestionOneJob,
+			"an answered question is joined a while":   answeredIsJoined,
+			"a failed question is asked anew":          failedIsAskedAnew,
+			"a claim follows the attempt":              claimFollowsAttempt,
+			"the first output stays":                   firstOutputStays,
+			"a job ends once":                          endsOnce,
+			"only the holder of a claim may fail":      onlyHolderFails,
+			"a job is looked at by one and then later": dueOnce,
+			"a heartbeat runs out":                     heartbeat,
+			"waiters are told":                         waiters,
+		} {
+			t.Run(name, func(t *testing.T) { test(t, store) })
+		}
+	})
+}
+
+func keepsWhatItWasMadeOf(t *testing.T, store *jobs.Store) {
+	n := newJob("https://a.example/" + t.Name())
+	made, joined, err := store.Create(t.Context(), n)
+	must(t)(err)
+	if joined {
+		t.Fatal("joined")
+	}
+	read, err := store.Get(t.Context(), made.ID)
+	must(t)(err)
+	if read.Kind != n.Kind || read.Class != n.Class || read.Owner != n.Owner || string(read.Input) != string(n.Input) ||
+		read.State != jobs.Queued || !read.Created.Equal(made.Created) || read.Deadline.Sub(read.Created) != n.Deadline {
+		t.Fatalf("%+v", read)
+	}
+	if _, err := store.Get(t.Context(), "nothing"); !errors.Is(err, jobs.ErrNotFound) {
+		t.Fatal(err)
+	}
+}
+
+func oneQuestionOneJob(t *testing.T, store *jobs.Store) {
+	n := newJob("https://a.example/" + t.Name())
+	var (
+		group sync.WaitGroup
+		mu    sync.Mutex
+		ids   = map[string]int{}
+		made  int
+	)
+	for range 100 {
+		group.Go(func() {
+			job, joined, err := store.Create(t.Context(), n)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			ids[job.ID]++
+			if !joined {
+				made++
+			}
+		})
+	}
+	group.Wait()
+	if len(ids) != 1 || made != 1 {
+		t.Fatalf("%d made, %v", made, ids)
+	}
+}
+
+func answeredIsJoined(t *testing.T, store *jobs.Store) {
+	n := newJob("https://a.example/" + t.Name())
+	job := run(t, store, n)
+	_, err := store.Succeed(t.Context(), job.ID, json.RawMessage(`{"a":1}`))
+	must(t)(err)
+	job, err = store.Get(t.Context(), job.ID)
+	must(t)(err)
+	must(t)(store.Settle(t.Context(), job))
+	again, joined, err := store.Create(t.Context(), n)
+	must(t)(err)
+	if !joined || again.ID != job.ID || string(again.Result) != `{"a":1}` {
+		t.Fatalf("joined %v: %+v", joined, again)
+	}
+}
+
+func failedIsAskedAnew(t *testing.T, store *jobs.Store) {
+	n := newJob("https://a.example/" + t.Name())
+	job := run(t, store, n)
+	_, err := store.Fail(t.Context(), job.ID, "scrape", "", &jobs.Error{Code: "listing_gone", Message: "Gone."})
+	must(t)(err)
+	again, joined, err := store.Create(t.Context(), n)
+	must(t)(err)
+	if joined || again.ID == job.ID {
+		t.Fatal("joined a failed job")
+	}
+	// Letting go of the first job's flight must not touch the second's.
+	job, err = store.Get(t.Context(), job.ID)
+	must(t)(err)
+	must(t)(store.Settle(t.Context(), job))
+	third, joined, err := store.Create(t.Context(), n)
+	must(t)(err)
+	if !joined || third.ID != again.ID {
+		t.Fatal("the second job lost its flight")
+	}
+}
+
+// run makes a job whose first step is claimed as "claim1" by "worker1".
+func run(t *testing.T, store *jobs.Store, n jobs.New) *jobs.Job {
+	t.Helper()
+	job, joined, err := store.Create(t.Context(), n)
+	must(t)(err)
+	if joined {
+		t.Fatal("joined")
+	}
+	_, _, err = store.Open(t.Context(), job.ID, "scrape")
+	must(t)(err)
+	claim(t, store, job.ID, 1, "claim1", jobs.Run)
+	return job
+}
+
+func claim(t *testing.T, store *jobs.Store, id string, attempt int, name string, want jobs.Verdict) {
+	t.Helper()
+	verdict, err := store.Claim(t.Context(), id, "scrape", attempt, "worker1", name)
+	must(t)(err)
+	if verdict != want {
+		t.Fatalf("attempt %d: %s, want %s", attempt, verdict, want)
+	}
+}
+
+func claimFollowsAttempt(t *testing.T, store *jobs.Store) {
+	job := run(t, store, newJob("https://a.example/"+t.Name()))
+	claim(t, store, job.ID, 1, "claim2", jobs.Run) // delivered twice
+	attempt, err := store.Restart(t.Context(), job.ID, "scrape", 1)
+	must(t)(err)
+	if attempt != 2 {
+		t.Fatalf("attempt %d", attempt)
+	}
+	if again, err := store.Restart(t.Context(), job.ID, "scrape", 1); again != 0 || err != nil {
+		t.Fatalf("restarted twice from one sight: %d, %v", again, err)
+	}
+	claim(t, store, job.ID, 1, "late", jobs.Stale)
+	claim(t, store, job.ID, 2, "claim3", jobs.Run)
+	must(t)(store.Complete(t.Context(), job.ID, "scrape", json.RawMessage(`1`)))
+	claim(t, store, job.ID, 2, "claim4", jobs.Done)
+	_, err = store.Cancel(t.Context(), job.ID)
+	must(t)(err)
+	claim(t, store, job.ID, 2, "claim5", jobs.Over)
+	claim(t, store, "nothing", 1, "claim6", jobs.Missing)
+}
+
+func firstOutputStays(t *testing.T, store *jobs.Store) {
+	job := run(t, store, newJob("https://a.example/"+t.Name()))
+	must(t)(store.Complete(t.Context(), job.ID, "scrape", json.RawMessage(`{"run":1}`)))
+	must(t)(store.Complete(t.Context(), job.ID, "scrape", json.RawMessage(`{"run":2}`)))
+	job, err := store.Get(t.Context(), job.ID)
+	must(t)(err)
+	if got := string(job.Outputs["scrape"]); got != `{"run":1}` || job.Steps["scrape"].State != jobs.StepDone {
+		t.Fatalf("%s %+v", got, job.Steps)
+	}
+}
+
+func endsOnce(t *testing.T, store *jobs.Store) {
+	job := run(t, store, newJob("https://a.example/"+t.Name()))
+	first, err := store.Succeed(t.Context(), job.ID, json.RawMessage(`{"run":1}`))
+	must(t)(err)
+	second, err := store.Succeed(t.Context(), job.ID, json.RawMessage(`{"run":2}`))
+	must(t)(err)
+	third, err := store.Fail(t.Context(), job.ID, "scrape", "claim1", &jobs.Error{Code: "late"})
+	must(t)(err)
+	job, err = store.Get(t.Context(), job.ID)
+	must(t)(err)
+	if !first || second || third || job.State != jobs.Succeeded || string(job.Result) != `{"run":1}` || job.Error != nil {
+		t.Fatalf("%v %v %v %+v", first, second, third, job)
+	}
+}
+
+func onlyHolderFails(t *testing.T, store *jobs.Store) {
+	job := run(t, store, newJob("https://a.example/"+t.Name()))
+	claim(t, store, job.ID, 1, "claim2", jobs.Run)
+	if failed, err := store.Fail(t.Context(), job.ID, "scrape", "claim1", &jobs.Error{Code: "x"}); failed || err != nil {
+		t.Fatalf("failed on the word of a run that lost the step: %v %v", failed, err)
+	}
+	must(t)(store.Release(t.Context(), job.ID, "scrape", "claim1")) // not its to release either
+	job, err := store.Get(t.Context(), job.ID)
+	must(t)(err)
+	if job.Steps["scrape"].Claim != "claim2" {
+		t.Fatalf("%+v", job.Steps)
+	}
+	if failed, err := store.Fail(t.Context(), job.ID, "scrape", "claim2", &jobs.Error{Code: "x", Message: "y"}); !failed || err != nil {
+		t.Fatalf("%v %v", failed, err)
+	}
+	job, err = store.Get(t.Context(), job.ID)
+	must(t)(err)
+	if job.State != jobs.Failed || job.Error.Code != "x" || job.Error.Message != "y" || job.Ended.IsZero() {
+		t.Fatalf("%+v", job)
+	}
+}
+
+func dueOnce(t *testing.T, store *jobs.Store) {
+	job, _, err := store.Create(t.Context(), newJob("https://a.example/"+t.Name()))
+	must(t)(err)
+	must(t)(store.Watch(t.Context(), job.ID, -time.Second))
+	var found int
+	for range 2 {
+		ids, err := store.Due(t.Context(), 1000, time.Minute)
+		must(t)(err)
+		for _, id := range ids {
+			if id == job.ID {
+				found++
+			}
+		}
+	}
+	if found != 1 {
+		t.Fatalf("handed out %d times", found)
+	}
+	must(t)(store.Forget(t.Context(), job.ID))
+	must(t)(store.Watch(t.Context(), job.ID, -time.Second)) // does not bring it back
+	ids, err := store.Due(t.Context(), 1000, time.Minute)
+	must(t)(err)
+	for _, id := range ids {
+		if id == job.ID {
+			t.Fatal("a forgotten job came back")
+		}
+	}
+}
+
+func heartbeat(t *testing.T, store *jobs.Store) {
+	must(t)(store.Beat(t.Context(), "w"))
+	if alive, err := store.Alive(t.Context(), "w"); !alive || err != nil {
+		t.Fatalf("%v %v", alive, err)
+	}
+	must(t)(store.Gone(t.Context(), "w"))
+	if alive, err := store.Alive(t.Context(), "w"); alive || err != nil {
+		t.Fatalf("%v %v", alive, err)
+	}
+}
+
+func waiters(t *testing.T, store *jobs.Store) {
+	hub := jobs.NewHub(store)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { hub.Run(ctx) })
+	defer running.Wait()
+	defer cancel()
+
+	job := run(t, store, newJob("https://a.example/"+t.Name()))
+	var waiting sync.WaitGroup
+	for range 20 {
+		waiting.Go(func() {
+			ended, err := hub.Wait(t.Context(), job.ID)
+			if err != nil || ended.State != jobs.Succeeded {
+				t.Errorf("%v %v", ended, err)
+			}
+		})
+	}
+	short, stop := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer stop()
+	if _, err := hub.Wait(short, job.ID); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a short wait: %v", err)
+	}
+	if _, err := hub.Wait(t.Context(), "nothing"); !errors.Is(err, jobs.ErrNotFound) {
+		t.Errorf("an unknown job: %v", err)
+	}
+	_, err := store.Succeed(t.Context(), job.ID, json.RawMessage(`{}`))
+	must(t)(err)
+	job, err = store.Get(t.Context(), job.ID)
+	must(t)(err)
+	must(t)(store.Settle(t.Context(), job))
+	waiting.Wait()
+	if n := hub.Waiting(); n != 0 {
+		t.Errorf("%d still wait", n)
+	}
+}
