@@ -1,0 +1,57 @@
+package tratest
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// Counts returns what was asked since the start or the last reset.
+func (s *Simulator) Counts() Counts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Counts{Calls: maps.Clone(s.counts.Calls), Tuples: maps.Clone(s.counts.Tuples)}
+}
+
+func (s *Simulator) getRequests(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(s.Counts())
+}
+
+func (s *Simulator) postFaults(w http.ResponseWriter, r *http.Request) {
+	var f Faults
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&f); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.SetFaults(f)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (s *Simulator) postReset(w http.ResponseWriter, _ *http.Request) {
+	s.Reset()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// Server is a Simulator on a port of this machine, for tests.
+type Server struct {
+	*Simulator
+	URL  string // the base URL for a client, with Path
+	Root string // the address alone, before /_sim/
+}
+
+// Start serves a Simulator until the test ends.
+func Start(t testing.TB, o Options) *Server {
+	t.Helper()
+	simulator, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(simulator)
+	t.Cleanup(server.Close)
+	return &Server{Simulator: simulator, URL: server.URL + Path, Root: server.URL}
+}
