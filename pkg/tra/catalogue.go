@@ -1,0 +1,137 @@
+package tra
+
+import (
+	"slices"
+	"strings"
+
+	"ushuru/pkg/chassis"
+)
+
+// MakeLabels are the labels of one make, as the authority lists them.
+type MakeLabels struct {
+	Make   Make     `json:"make"`
+	Labels []string `json:"labels"`
+}
+
+// Catalogue is the authority's list of makes and labels, indexed for
+// matching. It never changes once made and is safe for concurrent readers.
+// The slices that it returns are shared: do not change them.
+type Catalogue struct {
+	makes  []Make
+	byName map[string]*Entries // by the authority's spelling and by its NameKey
+	size   int
+}
+
+// Entries are the labels of one make, in alphabetical order, indexed.
+type Entries struct {
+	Make    Make
+	Labels  []Label
+	byCode  map[string][]Label
+	byStem  map[string][]Label
+	byModel map[string][]Label
+}
+
+// NewCatalogue indexes the makes and their labels. A label that a make lists
+// twice is kept once; a make listed twice keeps the labels of both.
+func NewCatalogue(makes []MakeLabels) *Catalogue {
+	c := &Catalogue{byName: map[string]*Entries{}}
+	for _, m := range makes {
+		key := chassis.NameKey(m.Make.Name)
+		entries, known := c.byName[key]
+		if !known {
+			entries = &Entries{Make: m.Make, byCode: map[string][]Label{}, byStem: map[string][]Label{}, byModel: map[string][]Label{}}
+			c.makes = append(c.makes, m.Make)
+			c.byName[key], c.byName[m.Make.Name] = entries, entries
+		}
+		for _, text := range m.Labels {
+			entries.Labels = append(entries.Labels, ParseLabel(m.Make, text))
+		}
+	}
+	for _, mk := range c.makes {
+		entries := c.byName[mk.Name]
+		entries.index()
+		c.size += len(entries.Labels)
+	}
+	slices.SortFunc(c.makes, func(a, b Make) int { return strings.Compare(a.Name, b.Name) })
+	return c
+}
+
+func (e *Entries) index() {
+	slices.SortStableFunc(e.Labels, func(a, b Label) int { return strings.Compare(a.Text, b.Text) })
+	e.Labels = slices.CompactFunc(e.Labels, func(a, b Label) bool { return a.Text == b.Text })
+	for _, label := range e.Labels {
+		model := chassis.NameKey(label.Model)
+		e.byModel[model] = append(e.byModel[model], label)
+		for _, code := range label.Codes {
+			stem, _ := chassis.Stem(code)
+			e.byCode[code] = append(e.byCode[code], label)
+			e.byStem[stem] = append(e.byStem[stem], label)
+		}
+	}
+}
+
+// Makes lists the makes by name.
+func (c *Catalogue) Makes() []Make { return c.makes }
+
+// Len is the number of labels of all makes.
+func (c *Catalogue) Len() int { return c.size }
+
+// Of returns the labels of a make, named as the market or the authority
+// spells it.
+func (c *Catalogue) Of(makeName string) (*Entries, bool) {
+	if entries, ok := c.byName[makeName]; ok {
+		return entries, true
+	}
+	entries, ok := c.byName[chassis.NameKey(chassis.AuthorityMake(makeName))]
+	return entries, ok
+}
+
+// Make returns the authority's own make for a name, in either spelling.
+func (c *Catalogue) Make(name string) (Make, bool) {
+	entries, ok := c.Of(name)
+	if !ok {
+		return Make{}, false
+	}
+	return entries.Make, true
+}
+
+// Labels lists a make's labels in alphabetical order.
+func (c *Catalogue) Labels(makeName string) []Label {
+	if entries, ok := c.Of(makeName); ok {
+		return entries.Labels
+	}
+	return nil
+}
+
+// ByCode lists the make's labels with exactly this chassis code.
+func (c *Catalogue) ByCode(makeName, code string) []Label {
+	if entries, ok := c.Of(makeName); ok {
+		return entries.ByCode(code)
+	}
+	return nil
+}
+
+// ByStem lists the make's labels whose code is the stem, or the stem and one
+// body letter: NCP51 finds NCP51 and NCP51V.
+func (c *Catalogue) ByStem(makeName, stem string) []Label {
+	if entries, ok := c.Of(makeName); ok {
+		return entries.ByStem(stem)
+	}
+	return nil
+}
+
+// ByCode is Catalogue.ByCode within the make.
+func (e *Entries) ByCode(code string) []Label { return e.byCode[code] }
+
+// ByStem is Catalogue.ByStem within the make.
+func (e *Entries) ByStem(stem string) []Label { return e.byStem[stem] }
+
+// ByModel lists the labels with this model name, as chassis.NameKey folds it.
+func (e *Entries) ByModel(nameKey string) []Label { return e.byModel[nameKey] }
+
+// HasModel says whether any label has this model name. The key is given as
+// bytes so that a caller who tries many spellings allocates nothing.
+func (e *Entries) HasModel(nameKey []byte) bool {
+	_, ok := e.byModel[string(nameKey)]
+	return ok
+}

@@ -1,0 +1,77 @@
+package tra
+
+import (
+	"slices"
+	"testing"
+)
+
+func testCatalogue() *Catalogue {
+	return NewCatalogue([]MakeLabels{
+		{Make{3, "TOYOTA"}, []string{
+			"SUCCEED - NCP51V - VAN", "PROBOX - NCP51V - VAN", "PROBOX - NCP51 - VAN", "PROBOX - NCP51G - WAGON",
+			"PROBOX - NCP51V - VAN", "LAND CRUISER - UZJ100W - SUV",
+		}},
+		{Make{5, "MERCEDES"}, []string{"C180 - 204046 - SEDAN"}},
+		{Make{9, "DAF CF / XF"}, nil},
+	})
+}
+
+func texts(labels []Label) []string {
+	var all []string
+	for _, l := range labels {
+		all = append(all, l.Text)
+	}
+	return all
+}
+
+func TestCatalogueFindsMakesInBothSpellings(t *testing.T) {
+	c := testCatalogue()
+	for name, want := range map[string]string{
+		"TOYOTA": "TOYOTA", "Toyota": "TOYOTA", "Mercedes-Benz": "MERCEDES", "MERCEDES": "MERCEDES", "DAF XF": "DAF CF / XF",
+		"DAF": "", "LEXUS": "", "": "",
+	} {
+		if mk, ok := c.Make(name); mk.Name != want || ok != (want != "") {
+			t.Errorf("Make(%q) = %v, %v; want %q", name, mk, ok, want)
+		}
+	}
+	if c.Len() != 6 || len(c.Makes()) != 3 || c.Makes()[0].Name != "DAF CF / XF" {
+		t.Errorf("Len %d, Makes %v", c.Len(), c.Makes())
+	}
+}
+
+func TestCatalogueFindsCodesWithinTheMake(t *testing.T) {
+	c := testCatalogue()
+	for _, test := range []struct {
+		name string
+		got  []Label
+		want []string
+	}{
+		{"a code under two names", c.ByCode("TOYOTA", "NCP51V"), []string{"PROBOX - NCP51V - VAN", "SUCCEED - NCP51V - VAN"}},
+		{"a code without its letter", c.ByCode("TOYOTA", "UZJ100"), nil},
+		{"another make's code", c.ByCode("MERCEDES", "NCP51V"), nil},
+		{"an unknown make", c.ByCode("LEXUS", "NCP51V"), nil},
+		{"a stem", c.ByStem("TOYOTA", "NCP51"),
+			[]string{"PROBOX - NCP51 - VAN", "PROBOX - NCP51G - WAGON", "PROBOX - NCP51V - VAN", "SUCCEED - NCP51V - VAN"}},
+		{"a stem of an unknown make", c.ByStem("LEXUS", "NCP51"), nil},
+		{"labels of a make", c.Labels("Mercedes-Benz"), []string{"C180 - 204046 - SEDAN"}},
+		{"labels of an unknown make", c.Labels("LEXUS"), nil},
+	} {
+		if !slices.Equal(texts(test.got), test.want) {
+			t.Errorf("%s: %q, want %q", test.name, texts(test.got), test.want)
+		}
+	}
+}
+
+func TestCatalogueFindsModelsWhateverTheirSpacing(t *testing.T) {
+	entries, ok := testCatalogue().Of("TOYOTA")
+	if !ok || len(entries.ByModel("LANDCRUISER")) != 1 || !entries.HasModel([]byte("PROBOX")) || entries.HasModel([]byte("PRO")) {
+		t.Error("models are not found by their folded names")
+	}
+}
+
+func TestAMakeListedTwiceKeepsBothLists(t *testing.T) {
+	c := NewCatalogue([]MakeLabels{{Make{1, "KIA"}, []string{"A - B1C - SUV"}}, {Make{2, "KIA"}, []string{"D - E1F - SUV"}}})
+	if c.Len() != 2 || len(c.Makes()) != 1 || c.ByCode("KIA", "E1F")[0].Make.ID != 2 {
+		t.Errorf("%d labels of %v", c.Len(), c.Makes())
+	}
+}

@@ -1,0 +1,375 @@
+package tra_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/pkg/duty"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/tratest"
+)
+
+const fielder = "COROLLA FIELDER - NKE165 - HYBRID - WAGON"
+
+func newClient(t *testing.T, o tra.Options) *tra.Client {
+	t.Helper()
+	client, err := tra.NewClient(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client
+}
+
+// simulated starts a simulator and a client of it.
+func simulated(t *testing.T, o tratest.Options) (*tratest.Server, *tra.Client) {
+	t.Helper()
+	server := tratest.Start(t, o)
+	return server, newClient(t, tra.Options{BaseURL: server.URL})
+}
+
+// answering starts a server that gives the same answer to everything.
+func answering(t *testing.T, body string) *tra.Client {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(body))
+	}))
+	t.Cleanup(server.Close)
+	return newClient(t, tra.Options{BaseURL: server.URL})
+}
+
+func fielderOf(id int) tra.Vehicle {
+	return tra.Vehicle{MakeID: id, ModelBody: fielder, YOM: 2015, Country: "JAPAN",
+		FuelType: "PETROL & ELECTRIC", EngineCapacity: "1001 - 1500 CC"}
+}
+
+func TestTheChainOfSevenCalls(t *testing.T) {
+	ctx := t.Context()
+	_, client := simulated(t, tratest.Options{Date: time.Date(2025, 11, 15, 12, 0, 0, 0, duty.EAT)})
+	makes, err := client.Makes(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(makes, func(m tra.Make) bool { return m.Name == "SUBARU" })
+	if at < 0 {
+		t.Fatalf("no SUBARU in %v", makes)
+	}
+	id := makes[at].ID
+	labels, err := client.ModelBodies(ctx, id)
+	if err != nil || !slices.Contains(labels, "FORESTER - SJ5 - SUV") {
+		t.Fatalf("labels: %v, %d of them", err, len(labels))
+	}
+	years, err := client.Years(ctx, id, "FORESTER - SJ5 - SUV")
+	if err != nil || !slices.Contains(years, 2014) {
+		t.Fatalf("years: %v, %v", years, err)
+	}
+	v := tra.Vehicle{MakeID: id, ModelBody: "FORESTER - SJ5 - SUV", YOM: 2014}
+	for _, step := range []struct {
+		name string
+		list func() ([]string, error)
+		into *string
+		want string
+	}{
+		{"countries", func() ([]string, error) { return client.Countries(ctx, id, v.ModelBody, v.YOM) }, &v.Country, "JAPAN"},
+		{"fuels", func() ([]string, error) { return client.Fuels(ctx, id, v.ModelBody, v.YOM, v.Country) }, &v.FuelType, "PETROL"},
+		{"bands", func() ([]string, error) {
+			return client.Capacities(ctx, id, v.ModelBody, v.YOM, v.Country, v.FuelType)
+		}, &v.EngineCapacity, "1501 - 2000 CC"},
+	} {
+		list, err := step.list()
+		if err != nil || !slices.Equal(list, []string{step.want}) {
+			t.Fatalf("%s: %q, %v, want %q", step.name, list, err, step.want)
+		}
+		*step.into = list[0]
+	}
+	tax, warnings, err := client.Details(ctx, v)
+	if err != nil || len(warnings) != 0 {
+		t.Fatalf("details: %v, warnings %v", err, warnings)
+	}
+	if !strings.HasPrefix(tax.ReferenceNumber, "SIM") {
+		t.Errorf("reference number %q does not say that it is simulated", tax.ReferenceNumber)
+	}
+	tax.ReferenceNumber = ""
+	want := `{"referenceNumber":"","make":"SUBARU","model":"FORESTER","bodyType":"SUV","modelBody":"FORESTER - SJ5 - SUV",` +
+		`"yom":2014,"country":"JAPAN","fuelType":"PETROL","engineCapacity":"1501 - 2000 CC",` +
+		`"cifInUSD":"2,439.00","importDutyInUSD":"609.75","exiseDutyInUSD":"152.44","exiseDutyDueToAgeInUSD":"914.63",` +
+		`"vatInUSD":"797.86","customProcessingFeeInUSD":"14.63","railwayDevLevyInUSD":"48.78","indDevLevy":"0.00",` +
+		`"hivRespLevy":"150,000.00","totalImportTaxesInUSD":"2,538.08","totalImportTaxesInTZS":"6,512,672.49",` +
+		`"vehicleRegistrationFeeInTZS":"500,000.00","totalTaxesInTZS":"7,162,672.49","quarter":4,"year":2025}`
+	if got, _ := json.Marshal(tax); string(got) != want {
+		t.Errorf("the recorded answer of 2025 Q4 does not come out:\n got %s\nwant %s", got, want)
+	}
+}
+
+func TestRequestsAreThoseOfTheRecordedURLs(t *testing.T) {
+	var got []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, r.RequestURI)
+		_, _ = w.Write([]byte(`[]`))
+	}))
+	defer server.Close()
+	ctx, id := t.Context(), 1503191
+	client := newClient(t, tra.Options{BaseURL: server.URL + "/umvvs-api/ExternalCalculator/"})
+	_, _ = client.Makes(ctx)
+	_, _ = client.ModelBodies(ctx, id)
+	_, _ = client.Years(ctx, id, fielder)
+	_, _ = client.Countries(ctx, id, fielder, 2015)
+	_, _ = client.Fuels(ctx, id, fielder, 2015, "JAPAN")
+	_, _ = client.Capacities(ctx, id, fielder, 2015, "JAPAN", "PETROL & ELECTRIC")
+	_, _, _ = client.Details(ctx, fielderOf(id))
+	const label = "modelBody=COROLLA%20FIELDER%20-%20NKE165%20-%20HYBRID%20-%20WAGON"
+	want := []string{
+		"getMakes",
+		"getModelBody?makeId=1503191",
+		"getYom?makeId=1503191&" + label,
+		"getCountryOfOrigin?makeId=1503191&" + label + "&yom=2015",
+		"getFuelType?makeId=1503191&" + label + "&yom=2015&countryOfOrigin=JAPAN",
+		"getEngineCapacity?makeId=1503191&" + label + "&yom=2015&countryOfOrigin=JAPAN&fuelType=PETROL%20%26%20ELECTRIC",
+		"getVehicleDetails?makeId=1503191&" + label +
+			"&yom=2015&cuntryOfOrigin=JAPAN&fuelType=PETROL%20%26%20ELECTRIC&engineCapacity=1001%20-%201500%20CC",
+	}
+	for i := range want {
+		want[i] = "/umvvs-api/ExternalCalculator/" + want[i]
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("requests:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if recorded, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "data", "authority", "real_urls.txt")); err == nil {
+		for _, uri := range want {
+			if !bytes.Contains(recorded, []byte("https://taxpayerportal.tra.go.tz"+uri+"\n")) {
+				t.Errorf("%s is not among the recorded ones", uri)
+			}
+		}
+	}
+}
+
+func TestLabelsGoBackByteForByte(t *testing.T) {
+	label := "  X-TRAIL  -  T32 - 5+2 SEATS/É - SUV "
+	var asked string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked = r.URL.Query().Get("modelBody"); asked != "" {
+			_, _ = w.Write([]byte(`[{"yom":"2015"}]`))
+			return
+		}
+		_ = json.NewEncoder(w).Encode([]map[string]string{{"modelBody": label}})
+	}))
+	defer server.Close()
+	client := newClient(t, tra.Options{BaseURL: server.URL})
+	labels, err := client.ModelBodies(t.Context(), 1)
+	if err != nil || len(labels) != 1 || labels[0] != label {
+		t.Fatalf("labels %q, %v", labels, err)
+	}
+	if _, err := client.Years(t.Context(), 1, labels[0]); err != nil || asked != label {
+		t.Errorf("asked for %q (%v), want %q", asked, err, label)
+	}
+}
+
+func TestEveryFaultHasItsKind(t *testing.T) {
+	for name, c := range map[string]struct {
+		faults    tratest.Faults
+		kind      tra.Kind
+		status    int
+		temporary bool
+	}{
+		"503":                {tratest.Faults{Status: 503}, tra.Unavailable, 503, true},
+		"500":                {tratest.Faults{Status: 500}, tra.Unavailable, 500, true},
+		"429":                {tratest.Faults{Status: 429}, tra.Unavailable, 429, true},
+		"404":                {tratest.Faults{Status: 404}, tra.BadAnswer, 404, false},
+		"451":                {tratest.Faults{Status: 451}, tra.Refused, 451, false},
+		"refused by region":  {tratest.Faults{RefuseRegion: true}, tra.Refused, 403, false},
+		"a page with 200":    {tratest.Faults{HTML: true}, tra.Unavailable, 200, true},
+		"dropped connection": {tratest.Faults{DropConnection: true}, tra.Unavailable, 0, true},
+		"truncated body":     {tratest.Faults{TruncatedBody: true}, tra.Unavailable, 200, true},
+		"no answer in time":  {tratest.Faults{Latency: tratest.Duration(time.Minute)}, tra.Unavailable, 0, true},
+		"a body too slow":    {tratest.Faults{SlowBody: tratest.Duration(time.Minute)}, tra.Unavailable, 200, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := tratest.Start(t, tratest.Options{Faults: c.faults})
+			timeout := 10 * time.Second
+			if strings.Contains(name, "time") || strings.Contains(name, "slow") {
+				timeout = 50 * time.Millisecond
+			}
+			client := newClient(t, tra.Options{BaseURL: server.URL, Timeout: timeout})
+			_, err := client.Makes(t.Context())
+			failure, ok := errors.AsType[*tra.Error](err)
+			if !ok || failure.Kind != c.kind || failure.Status != c.status || failure.Temporary() != c.temporary {
+				t.Fatalf("got %#v, want kind %s, status %d, temporary %t", err, c.kind, c.status, c.temporary)
+			}
+			if failure.Call != "getMakes" || !strings.Contains(err.Error(), "getMakes") {
+				t.Errorf("the call is not named: %v", err)
+			}
+		})
+	}
+}
+
+func TestWhatTheAuthoritySentIsForTheLogOnly(t *testing.T) {
+	_, client := simulated(t, tratest.Options{Faults: tratest.Faults{Status: 500}})
+	_, err := client.Makes(t.Context())
+	if err == nil || strings.Contains(fmt.Sprintf("%v %s %q", err, err, err), "NullPointer") {
+		t.Errorf("public text: %v", err)
+	}
+	var log bytes.Buffer
+	slog.New(slog.NewTextHandler(&log, nil)).Error("call", "err", err)
+	if !strings.Contains(log.String(), "NullPointer") || !strings.Contains(log.String(), "kind=unavailable") {
+		t.Errorf("log: %s", log.String())
+	}
+}
+
+func TestRetryAfterIsKept(t *testing.T) {
+	for header, want := range map[string]time.Duration{
+		"7": 7 * time.Second, "": 0, "-5": 0, "soon": 0, "99999999": 24 * time.Hour, "Mon, 02 Jan 2006 15:04:05 GMT": 0,
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", header)
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}))
+		_, err := newClient(t, tra.Options{BaseURL: server.URL}).Makes(t.Context())
+		if failure, ok := errors.AsType[*tra.Error](err); !ok || failure.RetryAfter != want {
+			t.Errorf("Retry-After %q: %#v, want %s", header, err, want)
+		}
+		server.Close()
+	}
+}
+
+func TestAnUntrustedCertificateIsItsOwnKind(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`[]`)) }))
+	defer server.Close()
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	_, err := newClient(t, tra.Options{BaseURL: server.URL}).Makes(t.Context())
+	if failure, ok := errors.AsType[*tra.Error](err); !ok || failure.Kind != tra.Certificate || failure.Temporary() {
+		t.Fatalf("got %#v, want kind certificate", err)
+	}
+
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(ca, block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newClient(t, tra.Options{BaseURL: server.URL, CAFile: ca}).Makes(t.Context()); err != nil {
+		t.Errorf("with the CA file: %v", err)
+	}
+}
+
+func TestRedirectsStayOnTheHost(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
+	defer elsewhere.Close()
+	target := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/moved") {
+			_, _ = w.Write([]byte(`[{"makeId":1,"makeName":"TOYOTA"}]`))
+			return
+		}
+		http.Redirect(w, r, target, http.StatusFound)
+	}))
+	defer server.Close()
+	client := newClient(t, tra.Options{BaseURL: server.URL})
+
+	target = elsewhere.URL
+	if failure, ok := errors.AsType[*tra.Error](func() error { _, err := client.Makes(t.Context()); return err }()); !ok || failure.Kind != tra.Unavailable {
+		t.Errorf("elsewhere: %v", failure)
+	}
+	target = "/moved"
+	if makes, err := client.Makes(t.Context()); err != nil || len(makes) != 1 {
+		t.Errorf("same host: %v, %v", makes, err)
+	}
+	target = "/loop"
+	if _, err := client.Makes(t.Context()); err == nil {
+		t.Error("a loop of redirects ends in no error")
+	}
+}
+
+func TestTheCallersOwnEndIsNotTheAuthoritysFault(t *testing.T) {
+	_, client := simulated(t, tratest.Options{Faults: tratest.Faults{Latency: tratest.Duration(time.Minute)}})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err := client.Makes(ctx)
+	if _, ok := errors.AsType[*tra.Error](err); ok || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want the context's own error", err)
+	}
+}
+
+func TestAnAnswerBeyondTheLimitIsNotDecoded(t *testing.T) {
+	server := tratest.Start(t, tratest.Options{})
+	client := newClient(t, tra.Options{BaseURL: server.URL, MaxBody: 100})
+	_, err := client.Makes(t.Context())
+	if failure, ok := errors.AsType[*tra.Error](err); !ok || failure.Kind != tra.BadAnswer {
+		t.Errorf("got %v, want a bad answer", err)
+	}
+}
+
+func TestEmptyListsAreAnswers(t *testing.T) {
+	server, client := simulated(t, tratest.Options{Faults: tratest.Faults{EmptyLists: true}})
+	if makes, err := client.Makes(t.Context()); err != nil || len(makes) != 0 {
+		t.Errorf("makes: %v, %v", makes, err)
+	}
+	server.SetFaults(tratest.Faults{})
+	if labels, err := client.ModelBodies(t.Context(), server.MakeID("SCANIA")); err != nil || len(labels) != 0 {
+		t.Errorf("a make without vehicles: %v, %v", labels, err)
+	}
+	if years, err := client.Years(t.Context(), server.MakeID("TOYOTA"), "NO - SUCH - LABEL"); err != nil || len(years) != 0 {
+		t.Errorf("years of an unknown label: %v, %v", years, err)
+	}
+}
+
+func TestDetailsInEveryForm(t *testing.T) {
+	for name, faults := range map[string]tratest.Faults{
+		"object": {}, "list": {ObjectInList: true}, "numbers": {NumbersAsNumbers: true},
+		"list of numbers": {NumbersAsNumbers: true, ObjectInList: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, client := simulated(t, tratest.Options{Date: time.Date(2025, 11, 15, 0, 0, 0, 0, duty.EAT), Faults: faults})
+			tax, warnings, err := client.Details(t.Context(), fielderOf(server.MakeID("TOYOTA")))
+			if err != nil || len(warnings) > 0 {
+				t.Fatal(err, warnings)
+			}
+			// 10,662 as new, 70 % written off at 10 years.
+			if tax.CIFInUSD.String() != "3,199.00" || tax.YOM != 2015 || tax.Quarter != 4 || tax.Year != 2025 {
+				t.Errorf("tax %+v", tax)
+			}
+		})
+	}
+}
+
+func TestAnUnlistedVehicleIsItsOwnKind(t *testing.T) {
+	server, client := simulated(t, tratest.Options{})
+	v := fielderOf(server.MakeID("TOYOTA"))
+	v.YOM = 1971
+	_, _, err := client.Details(t.Context(), v)
+	if failure, ok := errors.AsType[*tra.Error](err); !ok || failure.Kind != tra.NoSuchVehicle || failure.Temporary() {
+		t.Errorf("got %#v, want kind no_such_vehicle", err)
+	}
+}
+
+func TestNewClientRefusesBadOptions(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "empty.pem")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]tra.Options{
+		"no scheme":       {BaseURL: "taxpayerportal.tra.go.tz"},
+		"another scheme":  {BaseURL: "ftp://taxpayerportal.tra.go.tz"},
+		"a query":         {BaseURL: "https://taxpayerportal.tra.go.tz/?a=b"},
+		"no such CA file": {CAFile: filepath.Join(t.TempDir(), "none.pem")},
+		"empty CA file":   {CAFile: empty},
+	} {
+		if _, err := tra.NewClient(o); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if _, err := tra.NewClient(tra.Options{}); err != nil {
+		t.Errorf("the zero options: %v", err)
+	}
+}

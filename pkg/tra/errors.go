@@ -1,0 +1,104 @@
+package tra
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Kind says what went wrong between us and the authority. The words are
+// stable: they reach logs, metrics and the status endpoint.
+type Kind string
+
+// The kinds of error.
+const (
+	Unavailable   Kind = "unavailable"     // no answer, a time-out, HTTP 408, 429 or 5xx, or a page instead of data
+	Refused       Kind = "refused"         // HTTP 403 or 451: the authority answers addresses in Tanzania only
+	NoSuchVehicle Kind = "no_such_vehicle" // the authority knows no tax for this vehicle
+	Certificate   Kind = "certificate"     // its TLS certificate cannot be verified
+	BadAnswer     Kind = "bad_answer"      // an answer that cannot be understood, or one for another vehicle
+)
+
+var sentences = map[Kind]string{
+	Unavailable:   "the authority's calculator is not available",
+	Refused:       "the authority's calculator refuses requests from this place",
+	NoSuchVehicle: "the authority has no tax for this vehicle",
+	Certificate:   "the certificate of the authority's calculator cannot be verified",
+	BadAnswer:     "the authority's calculator gave an answer that cannot be used",
+}
+
+// Error is the failure of one call to the authority. Its text is fit for
+// users. What the authority sent, and the error below, are for the log only:
+// they come out of LogValue and of Unwrap.
+type Error struct {
+	Kind       Kind
+	Call       string        // the authority's name of the call: getMakes, getYom …
+	Status     int           // of the HTTP answer; 0 when there was none
+	RetryAfter time.Duration // as the authority asks, at most a day; 0 when it does not
+
+	cause   error
+	excerpt string // the first bytes of the answer
+}
+
+// Error is the sentence of the kind, with the call and the HTTP status.
+func (e *Error) Error() string {
+	if e.Status == 0 || e.Status == http.StatusOK {
+		return fmt.Sprintf("%s (%s)", sentences[e.Kind], e.Call)
+	}
+	return fmt.Sprintf("%s (%s, HTTP %d)", sentences[e.Kind], e.Call, e.Status)
+}
+
+// Unwrap returns the error below, which is not fit for users.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Temporary says whether the same call may succeed later without anybody
+// changing anything.
+func (e *Error) Temporary() bool { return e.Kind == Unavailable }
+
+// LogValue holds everything known, with the first bytes of the answer.
+func (e *Error) LogValue() slog.Value {
+	attrs := []slog.Attr{
+		slog.String("kind", string(e.Kind)), slog.String("call", e.Call), slog.Int("status", e.Status),
+		slog.Duration("retryAfter", e.RetryAfter), slog.String("answer", e.excerpt),
+	}
+	if e.cause != nil {
+		attrs = append(attrs, slog.String("cause", e.cause.Error()))
+	}
+	return slog.GroupValue(attrs...)
+}
+
+// kindOf returns the kind of a failed call, or "" for other errors.
+func kindOf(err error) Kind {
+	if failure, ok := errors.AsType[*Error](err); ok {
+		return failure.Kind
+	}
+	return ""
+}
+
+// statusKind sorts the HTTP statuses other than 200.
+func statusKind(status int) Kind {
+	switch {
+	case status == http.StatusForbidden, status == http.StatusUnavailableForLegalReasons:
+		return Refused
+	case status == http.StatusRequestTimeout, status == http.StatusTooManyRequests, status >= 500:
+		return Unavailable
+	default:
+		return BadAnswer
+	}
+}
+
+const maxRetryAfter = 24 * time.Hour
+
+// retryAfter reads the header of that name: seconds or a date.
+func retryAfter(header string, now time.Time) time.Duration {
+	wait := time.Duration(0)
+	if seconds, err := strconv.Atoi(header); err == nil {
+		wait = time.Duration(min(max(seconds, 0), int(maxRetryAfter/time.Second))) * time.Second
+	} else if at, err := http.ParseTime(header); err == nil {
+		wait = at.Sub(now)
+	}
+	return min(max(wait, 0), maxRetryAfter)
+}

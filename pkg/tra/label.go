@@ -1,0 +1,83 @@
+package tra
+
+import (
+	"slices"
+	"strings"
+
+	"ushuru/pkg/chassis"
+)
+
+// Label is one of the authority's model-body texts, taken apart.
+type Label struct {
+	Make   Make
+	Text   string   // byte for byte; what every further call must send
+	Model  string   // COROLLA FIELDER
+	Codes  []string // NKE165; rarely several, rarely none
+	Extras []string // HYBRID
+	Body   string   // WAGON; empty when the label ends with its code
+}
+
+// ParseLabel takes a label apart. White space is collapsed and the text is cut
+// at " - ": the first part is the model, the last the body, between them stand
+// the code and extras. Odd shapes are kept as follows:
+//   - of the parts after the model, the code is the first that looks like one;
+//     a part without a digit (GRB) counts only directly after the model;
+//   - a part with several codes (NCP51 / NCP55) gives them all;
+//   - parts that are neither code nor last are extras, in their order;
+//   - a label that ends with its code has no body, one part is a model alone.
+//
+// It never fails: what cannot be understood ends up as model or body, and
+// Text is always the whole.
+func ParseLabel(mk Make, text string) Label {
+	label := Label{Make: mk, Text: text}
+	parts := strings.Split(strings.Join(strings.Fields(text), " "), " - ")
+	label.Model = parts[0]
+	rest := parts[1:]
+	at := slices.IndexFunc(rest, func(part string) bool { return strings.ContainsAny(part, digits) && codesOf(part) != nil })
+	if at < 0 && len(rest) > 1 && codesOf(rest[0]) != nil && !plainWords[rest[0]] {
+		at = 0
+	}
+	if at >= 0 {
+		label.Codes = codesOf(rest[at])
+	}
+	for i, part := range rest {
+		switch {
+		case i == at:
+		case i == len(rest)-1:
+			label.Body = part
+		default:
+			label.Extras = append(label.Extras, part)
+		}
+	}
+	return label
+}
+
+const digits = "0123456789"
+
+// plainWords may stand where a code is expected, and are none.
+var plainWords = map[string]bool{
+	"HYBRID": true, "PETROL": true, "DIESEL": true, "TURBO": true, "COMMUTER": true,
+	"SEDAN": true, "SALOON": true, "WAGON": true, "COUPE": true, "MINIVAN": true, "MINIBUS": true, "VAN": true, "SUV": true,
+	"TRUCK": true, "PICKUP": true, "ESTATE": true, "BUS": true, "MPV": true,
+}
+
+// codesOf reads the codes of a part, or returns nil when any word of it is
+// none.
+func codesOf(part string) []string {
+	var codes []string
+	for _, word := range strings.FieldsFunc(part, func(r rune) bool { return strings.ContainsRune(" /,;", r) }) {
+		code, ok := chassis.Parse(word)
+		if !ok {
+			return nil
+		}
+		codes = append(codes, code.Code)
+	}
+	return codes
+}
+
+// Hybrid says whether the label itself names a hybrid, as the authority's
+// four-part labels do. Three-part labels may be hybrids without saying so.
+func (l Label) Hybrid() bool {
+	return slices.ContainsFunc(l.Extras, func(extra string) bool { return strings.Contains(strings.ToUpper(extra), "HYBRID") }) ||
+		strings.Contains(strings.ToUpper(l.Model), "HYBRID")
+}
