@@ -1,0 +1,74 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"time"
+
+	"code.dny.dev/ssrf"
+)
+
+// Codes of the errors of this package.
+const (
+	URLInvalid    = "url_invalid"     // not a URL
+	URLForbidden  = "url_forbidden"   // private or reserved address, other scheme or port, user name
+	FetchTimeout  = "fetch_timeout"   // no complete answer in time
+	FetchTooLarge = "fetch_too_large" // more bytes than allowed, counted after decompression
+	FetchFailed   = "fetch_failed"    // anything else between us and the site
+)
+
+// Error says in two halves what went wrong with a page: Code and Message may
+// be shown to anybody, Cause is for our own logs. Package listing reports its
+// outcomes as *Error too, so that a caller has one type to look for.
+type Error struct {
+	Code      string        // a stable word for programs
+	Message   string        // a sentence for people, without addresses or other internals
+	Cause     error         // private; nil when there is nothing to add
+	Retryable bool          // the same request may succeed later
+	Wait      time.Duration // the site asked for this long a pause; 0 when it did not
+}
+
+// Error returns the public message only.
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns the private cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Temporary reports whether the same request may succeed later.
+func (e *Error) Temporary() bool { return e.Retryable }
+
+// RetryAfter returns the pause that the site asked for, 0 when it did not.
+func (e *Error) RetryAfter() time.Duration { return e.Wait }
+
+func invalid(message string, cause error) error {
+	return &Error{Code: URLInvalid, Message: message, Cause: cause}
+}
+
+func forbidden(message string) error {
+	return &Error{Code: URLForbidden, Message: message}
+}
+
+// classify turns what the HTTP client returned into an *Error.
+func classify(err error) error {
+	var own *Error
+	var lookup *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	var network net.Error
+	switch {
+	case errors.As(err, &own):
+		return own
+	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
+		return &Error{Code: URLForbidden, Message: "The address leads to a machine that is not public.", Cause: err}
+	case errors.Is(err, context.Canceled):
+		return &Error{Code: FetchFailed, Message: "The page was not waited for.", Cause: err, Retryable: true}
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
+		return &Error{Code: FetchTimeout, Message: "The site did not answer in time.", Cause: err, Retryable: true}
+	case errors.As(err, &lookup) && lookup.IsNotFound:
+		return &Error{Code: FetchFailed, Message: "No site of that name exists.", Cause: err}
+	case errors.As(err, &certificate):
+		return &Error{Code: FetchFailed, Message: "The site's certificate is not valid.", Cause: err}
+	}
+	return &Error{Code: FetchFailed, Message: "The site could not be reached or broke off.", Cause: err, Retryable: true}
+}
