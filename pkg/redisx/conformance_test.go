@@ -2,6 +2,7 @@ package redisx_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ func TestEveryKindStores(t *testing.T) {
 				t.Fatalf("GET %s: %d, %v", key, got, err)
 			}
 		}
-		if err := client.Get(ctx, "missing").Err(); err != redis.Nil {
+		if err := client.Get(ctx, "missing").Err(); !errors.Is(err, redis.Nil) {
 			t.Errorf("GET of a missing key: %v, want redis.Nil", err)
 		}
 	})
@@ -40,7 +41,7 @@ func TestEveryKindExpires(t *testing.T) {
 		if ttl, err := client.PTTL(ctx, "long").Result(); err != nil || ttl <= 59*time.Minute || ttl > time.Hour {
 			t.Errorf("PTTL long: %v, %v", ttl, err)
 		}
-		eventually(t, "short expires", func() bool { return client.Get(ctx, "short").Err() == redis.Nil })
+		eventually(t, "short expires", func() bool { return errors.Is(client.Get(ctx, "short").Err(), redis.Nil) })
 		must(t, client.Get(ctx, "long").Err())
 	})
 }
@@ -102,7 +103,7 @@ func TestEveryKindCarriesAsynq(t *testing.T) {
 		mux.HandleFunc("again", func(_ context.Context, task *asynq.Task) error {
 			if !failed {
 				failed = true
-				return fmt.Errorf("first attempt")
+				return errors.New("first attempt")
 			}
 			handled <- string(task.Payload())
 			return nil

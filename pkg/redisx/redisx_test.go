@@ -110,8 +110,11 @@ func TestWarnings(t *testing.T) {
 		want   string
 	}{
 		"well configured": {redistest.AOF(), ""},
-		"evicting":        {redistest.Args("--maxmemory-policy", "allkeys-lru", "--appendonly", "yes"), "maxmemory-policy allkeys-lru"},
-		"forgetful":       {redistest.Args(), "appendonly off"},
+		"evicting": {
+			redistest.Args("--maxmemory-policy", "allkeys-lru", "--appendonly", "yes"),
+			"maxmemory-policy allkeys-lru",
+		},
+		"forgetful": {redistest.Args(), "appendonly off"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := redistest.Open(t, redistest.Start(t, c.option).URL).Warnings(t.Context())

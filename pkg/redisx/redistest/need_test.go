@@ -21,6 +21,7 @@ func TestNeedBinaryFindsTheFirstInstalled(t *testing.T) {
 // recorder is a test that keeps its verdict to itself.
 type recorder struct {
 	testing.TB
+
 	verdict string
 }
 

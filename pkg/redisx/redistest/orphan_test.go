@@ -22,7 +22,7 @@ func dumpAndDie(t *testing.T, conn *redisx.Conn) {
 	if !ok {
 		t.Fatal("not a cluster")
 	}
-	fmt.Println(orphanMark + strings.Join(cluster.Options().Addrs, ","))
+	fmt.Fprintln(os.Stdout, orphanMark+strings.Join(cluster.Options().Addrs, ","))
 	self, err := os.FindProcess(os.Getpid())
 	must(t, err)
 	must(t, self.Kill())

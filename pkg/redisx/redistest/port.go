@@ -1,6 +1,7 @@
 package redistest
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"strconv"
@@ -38,10 +39,15 @@ func freePort() (int, error) {
 }
 
 func listenOnce(port int) (int, error) {
-	listener, err := net.Listen("tcp", address(port))
+	var config net.ListenConfig
+	listener, err := config.Listen(context.Background(), "tcp", address(port))
 	if err != nil {
 		return 0, fmt.Errorf("look for a free port: %w", err)
 	}
 	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
+	addr, ok := listener.Addr().(*net.TCPAddr)
+	if !ok {
+		return 0, fmt.Errorf("%v is no TCP address", listener.Addr())
+	}
+	return addr.Port, nil
 }

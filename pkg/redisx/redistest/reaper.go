@@ -31,7 +31,7 @@ var startReaper = sync.OnceValues(func() (*reaper, error) {
 		return nil, fmt.Errorf("reaper: %w", err)
 	}
 	defer reading.Close()
-	cmd := exec.Command("/bin/sh", "-c", reap, "reaper", dir)
+	cmd := exec.Command("/bin/sh", "-c", reap, "reaper", dir) //nolint:gosec // dir is of our own making
 	cmd.Stdin = reading
 	cmd.SysProcAttr = ownGroup()
 	if err := cmd.Start(); err != nil {

@@ -2,6 +2,7 @@ package redistest_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ func TestKilledServerRefusesAndRestartedServerAnswers(t *testing.T) {
 		t.Fatal("a killed server answered")
 	}
 	server.Restart()
-	if err := client.Get(t.Context(), "k").Err(); err != redis.Nil {
+	if err := client.Get(t.Context(), "k").Err(); !errors.Is(err, redis.Nil) {
 		t.Errorf("GET after restart: %v, want redis.Nil: this server keeps nothing", err)
 	}
 }
@@ -76,7 +77,7 @@ func TestEachStartsEmpty(t *testing.T) {
 	for range 2 {
 		redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 			for _, key := range []string{"a", "b", "c", "d", "e"} {
-				if err := conn.Client().Get(t.Context(), key).Err(); err != redis.Nil {
+				if err := conn.Client().Get(t.Context(), key).Err(); !errors.Is(err, redis.Nil) {
 					t.Errorf("GET %s: %v, want redis.Nil", key, err)
 				}
 				must(t, conn.Client().Set(t.Context(), key, "v", 0).Err())
