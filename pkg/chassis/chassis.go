@@ -158,7 +158,7 @@ func parseUnhyphenated(word string) (Code, bool) {
 			return Code{Prefix: word[:3], Code: rest}, true
 		}
 	}
-	if !hasDigit(word) && len(word) > 7 {
+	if !hasDigit(word) && len(word) > maxLetters && !IsPrefix(word[:3]) { // cbablffp has its prefix glued on
 		return Code{}, false
 	}
 	return Code{Code: word}, true

@@ -50,10 +50,12 @@ func TestParseReadsWhatExportersWrite(t *testing.T) {
 		// Glued: only the catalogue can tell a short prefix from the code.
 		"taazt240":      {Code: "TAAZT240"},
 		"GFC27":         {Code: "GFC27"},
+		"cbablffp":      {Code: "CBABLFFP"},
 		"NKE1657161960": {Code: "NKE1657161960"},
 		// Frame numbers.
 		"NKE165-7161960": {Code: "NKE165", Suffix: "7161960", Frame: true},
 		"NCP51-0235***":  {Code: "NCP51", Suffix: "0235***", Frame: true},
+		"CWEFW-5432227":  {Code: "CWEFW", Suffix: "5432227", Frame: true},
 		"SKE-012345":     {Code: "SKE", Suffix: "012345", Frame: true},
 	} {
 		got, ok := Parse(cell)

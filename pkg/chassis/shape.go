@@ -7,6 +7,8 @@ import "strings"
 const (
 	minCode = 3
 	maxCode = 10
+	// maxLetters is the longest code without any digit: XRJCWMW.
+	maxLetters = 7
 	// maxGlued is the longest word taken for a code: a prefix of three, a
 	// code and a suffix, or a code and a serial, run together. A VIN has 17.
 	maxGlued = 16
@@ -38,9 +40,10 @@ func isBareCode(s string) bool {
 	return len(s) >= minCode && len(s) <= maxCode && isAlnum(s) && !isDigits(s)
 }
 
-// isFrameCode says whether s may stand before a serial.
+// isFrameCode says whether s may stand before a serial. Codes without a digit
+// (CWEFW, GRB) have at most seven letters.
 func isFrameCode(s string) bool {
-	return isBareCode(s) && (hasDigit(s) || len(s) == 3)
+	return isBareCode(s) && (hasDigit(s) || len(s) <= maxLetters)
 }
 
 // isSerial says whether s is a frame number's serial: five to eight digits,

@@ -32,7 +32,7 @@ func believable(prefix, code string) bool {
 	}
 	switch len(prefix) {
 	case 3:
-		return hasDigit(code) || prefix != "AAA" && len(code) <= 7
+		return hasDigit(code) || prefix != "AAA" && len(code) <= maxLetters
 	case 2:
 		return isLetter(code[0])
 	default:
