@@ -71,7 +71,7 @@ func (d *daemon) start() error {
 		return fmt.Errorf("start redis-server: %w", err)
 	}
 	defer log.Close()
-	cmd := exec.Command(d.binary, d.args...) //nolint:gosec // a test says what to run
+	cmd := exec.CommandContext(context.Background(), d.binary, d.args...) //nolint:gosec // a test says what to run
 	cmd.Dir = d.dir
 	cmd.Stdout, cmd.Stderr = log, log // files: nothing has to copy, no goroutine is left
 	cmd.SysProcAttr = dieWithParent()

@@ -1,6 +1,7 @@
 package redistest
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -31,7 +32,8 @@ var startReaper = sync.OnceValues(func() (*reaper, error) {
 		return nil, fmt.Errorf("reaper: %w", err)
 	}
 	defer reading.Close()
-	cmd := exec.Command("/bin/sh", "-c", reap, "reaper", dir) //nolint:gosec // dir is of our own making
+	// dir is of our own making, and nothing but the end of this process ends it.
+	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", reap, "reaper", dir) //nolint:gosec // see above
 	cmd.Stdin = reading
 	cmd.SysProcAttr = ownGroup()
 	if err := cmd.Start(); err != nil {

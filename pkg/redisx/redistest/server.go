@@ -41,6 +41,7 @@ func Start(t testing.TB, options ...Option) *Server {
 }
 
 func own(t testing.TB, d *daemon) *Server {
+	t.Helper()
 	t.Cleanup(d.kill)
 	return &Server{Addr: d.addr(), URL: "redis://" + d.addr(), t: t, daemon: d}
 }
