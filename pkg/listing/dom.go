@@ -1,0 +1,140 @@
+package listing
+
+import (
+	"iter"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// maxText is the longest text in bytes that is taken from a page.
+const maxText = 400
+
+// nodes walks a subtree in document order, without recursion.
+func nodes(root *html.Node) iter.Seq[*html.Node] {
+	return func(yield func(*html.Node) bool) {
+		for n := root; n != nil; n = after(n, root, true) {
+			if !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// elements is nodes without texts and comments.
+func elements(root *html.Node) iter.Seq[*html.Node] {
+	return func(yield func(*html.Node) bool) {
+		for n := root; n != nil; n = after(n, root, true) {
+			if n.Type == html.ElementNode && !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// after returns the node that follows n in document order and still belongs to
+// root; inside says whether n's own children come first.
+func after(n, root *html.Node, inside bool) *html.Node {
+	if inside && n.FirstChild != nil {
+		return n.FirstChild
+	}
+	for ; n != nil && n != root; n = n.Parent {
+		if n.NextSibling != nil {
+			return n.NextSibling
+		}
+	}
+	return nil
+}
+
+// text returns what a person reads in an element: line breaks and block
+// borders as spaces, no scripts, no struck-out or hidden parts.
+func text(root *html.Node) string {
+	if root == nil {
+		return ""
+	}
+	var b strings.Builder
+	for n := root; n != nil && b.Len() < maxText; {
+		inside := true
+		switch n.Type {
+		case html.TextNode:
+			b.WriteString(n.Data)
+		case html.ElementNode:
+			if !inline[n.DataAtom] {
+				b.WriteByte(' ')
+			}
+			inside = n == root || !unread(n)
+		}
+		n = after(n, root, inside)
+	}
+	return clean(b.String())
+}
+
+// inline elements do not part words.
+var inline = map[atom.Atom]bool{
+	atom.A: true, atom.B: true, atom.Em: true, atom.Font: true, atom.I: true, atom.Span: true,
+	atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.U: true, atom.Small: true, atom.Wbr: true,
+}
+
+func unread(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Select, atom.Textarea,
+		atom.S, atom.Del, atom.Strike, atom.Svg, atom.Iframe:
+		return true
+	}
+	return hidden(n)
+}
+
+// hidden reports an element's own display:none.
+func hidden(n *html.Node) bool {
+	style := attr(n, "style")
+	return style != "" && strings.Contains(strings.ReplaceAll(strings.ToLower(style), " ", ""), "display:none")
+}
+
+func attr(n *html.Node, key string) string {
+	if n == nil {
+		return ""
+	}
+	for _, a := range n.Attr {
+		if a.Key == key && a.Namespace == "" {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func hasAttr(n *html.Node, key string) bool {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+func hasClass(n *html.Node, class string) bool {
+	for name := range strings.FieldsSeq(attr(n, "class")) {
+		if name == class {
+			return true
+		}
+	}
+	return false
+}
+
+// ancestor reports whether n or an element around it meets the condition.
+func ancestor(n *html.Node, meets func(*html.Node) bool) bool {
+	for ; n != nil; n = n.Parent {
+		if n.Type == html.ElementNode && meets(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// next returns the next sibling that is an element: comments and white space
+// stand between cells.
+func next(n *html.Node) *html.Node {
+	for n = n.NextSibling; n != nil && n.Type != html.ElementNode; n = n.NextSibling {
+	}
+	return n
+}

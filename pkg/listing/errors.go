@@ -1,0 +1,17 @@
+package listing
+
+import "ushuru/pkg/fetch"
+
+// Codes of the errors of this package; they come as *fetch.Error.
+const (
+	Blocked        = "listing_blocked" // the site answered with a challenge; temporary for 429 and 503
+	Gone           = "listing_gone"    // removed
+	Sold           = "listing_sold"    // sold, and nothing left to estimate from
+	NotAListing    = "not_a_listing"   // a home page, a list, an empty shell
+	PageUnreadable = "page_unreadable" // nested or tangled beyond reason
+	URLUnsupported = "url_unsupported" // a URL that is known not to be a listing
+)
+
+func outcome(code, message string) error {
+	return &fetch.Error{Code: code, Message: message}
+}

@@ -1,0 +1,119 @@
+package listing
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/fetch"
+)
+
+// checkStatus judges a page by its status alone. A challenge of AWS WAF has
+// status 202, so only 200 is read.
+func checkStatus(page *fetch.Page) error {
+	switch page.Status {
+	case http.StatusOK:
+		return nil
+	case http.StatusNotFound, http.StatusGone:
+		return outcome(Gone, "The listing is no longer there.")
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return &fetch.Error{Code: Blocked, Message: "The site turns away automatic readers at the moment.", Retryable: true, Wait: page.RetryAfter()}
+	}
+	if page.Status >= 500 || page.Status < 200 || page.Status >= 300 && page.Status < 400 {
+		return page.Err()
+	}
+	return outcome(Blocked, "The site turns away automatic readers.")
+}
+
+// challenges are the marks of pages that ask for proof of a person (AWS WAF,
+// Cloudflare, DataDome, reCAPTCHA redirects). They are looked for only on a
+// page without a car: a contact form may carry a captcha too.
+var challenges = []string{
+	"awsWafCookieDomainList", "gokuProps", "token.awswaf.com", "challenge-container", "challenge.js",
+	"cf-challenge", "challenges.cloudflare.com", "Just a moment", "/recaptcha?url=", "captcha-delivery", "Access Denied",
+}
+
+// removals are what sites write, with status 200, in place of a listing.
+var removals = []string{
+	"no longer available", "no longer exists", "has been removed", "not found", "has been deleted", "listing has expired",
+	"already been sold", "already sold",
+}
+
+// checkListing judges what was read.
+func checkListing(l *Listing, c *claims, doc *document) error {
+	if isCar(l, doc) {
+		if !c.sold {
+			return nil
+		}
+		if complete(&l.Car) {
+			l.note("The car is sold.")
+			return nil
+		}
+		return outcome(Sold, "The car is sold and its page no longer describes it.")
+	}
+	switch {
+	case isChallenge(doc):
+		return outcome(Blocked, "The site turns away automatic readers.")
+	case c.sold:
+		return outcome(Sold, "The car is sold and its page no longer describes it.")
+	case isRemoved(doc):
+		return outcome(Gone, "The listing is no longer there.")
+	case strings.Contains(strings.ToLower(doc.url.Path), "login"):
+		return outcome(NotAListing, "The site shows the listing to members only.")
+	}
+	return outcome(NotAListing, "The page does not describe one car.")
+}
+
+// isCar reports whether enough was read to be a listing: a make or model, and
+// two of the facts that only a listing gives, one of them from better than the
+// page's title.
+func isCar(l *Listing, doc *document) bool {
+	car := &l.Car
+	if car.Make == "" && car.Model == "" {
+		return false
+	}
+	facts, firm := 0, false
+	for _, f := range l.Fields {
+		switch f.Name {
+		case fieldCode, fieldFrame, fieldManufacture, fieldRegistration, fieldModelYear, fieldEngine, fieldPrice, fieldMileage, fieldFuel:
+			if f.Source != "" {
+				facts++
+				firm = firm || f.Rank < RankMeta
+			}
+		}
+	}
+	return facts >= 2 && firm && !strings.Contains(doc.url.Path, "/recaptcha")
+}
+
+func isChallenge(doc *document) bool {
+	if strings.Contains(doc.url.Path, "/recaptcha") {
+		return true
+	}
+	for _, mark := range challenges {
+		if bytes.Contains(doc.page.Body, []byte(mark)) {
+			return true
+		}
+	}
+	return false
+}
+
+// isRemoved looks at the title, the first heading and, on a short page, the
+// beginning of its text.
+func isRemoved(doc *document) bool {
+	said := doc.title
+	for _, h1 := range doc.tags[atom.H1] {
+		said += " " + text(h1)
+	}
+	if b := body(doc); b != nil && len(doc.page.Body) < 20_000 {
+		said += " " + text(b)
+	}
+	said = strings.ToLower(said)
+	for _, words := range removals {
+		if strings.Contains(said, words) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,75 @@
+package listing
+
+import (
+	"regexp"
+	"strings"
+
+	"ushuru/pkg/money"
+)
+
+// price is an amount in a currency, ISO 4217.
+type price struct {
+	amount   money.Number
+	currency string
+}
+
+func (p price) String() string { return p.currency + " " + p.amount.String() }
+
+// currencies are the marks of listing pages, longest first. A dollar sign alone
+// means US dollars on the sites of exporters.
+var currencies = []struct{ mark, code string }{
+	{"US$", "USD"}, {"USD", "USD"}, {"C$", "CAD"}, {"CAD", "CAD"}, {"A$", "AUD"}, {"AUD", "AUD"}, {"NZ$", "NZD"}, {"NZD", "NZD"},
+	{"JPY", "JPY"}, {"YEN", "JPY"}, {"¥", "JPY"}, {"¥", "JPY"}, {"円", "JPY"},
+	{"TZS", "TZS"}, {"TSH", "TZS"}, {"KES", "KES"}, {"KSH", "KES"}, {"UGX", "UGX"}, {"ZMW", "ZMW"},
+	{"EUR", "EUR"}, {"€", "EUR"}, {"GBP", "GBP"}, {"£", "GBP"}, {"AED", "AED"}, {"ZAR", "ZAR"},
+	{"$", "USD"},
+}
+
+var (
+	amountForm = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?`)
+	manYen     = regexp.MustCompile(`^(\d{1,5}(?:\.\d{1,2})?)\s*万円$`)
+)
+
+// readPrice reads a text that holds exactly one amount and at most one
+// currency. Words such as "save" or "month" make it no price.
+func readPrice(s string) (price, bool) {
+	upper := strings.ToUpper(s)
+	if m := manYen.FindStringSubmatch(s); m != nil {
+		amount, err := money.ParseNumber(m[1])
+		if err != nil {
+			return price{}, false
+		}
+		return price{money.NewNumber(amount.Decimal().Shift(4)), "JPY"}, amount.Decimal().IsPositive()
+	}
+	for _, word := range []string{"SAVE", "OFF", "%", "MONTH", "COUPON", "/MO", "SOLD", "万", "-"} {
+		if strings.Contains(upper, word) {
+			return price{}, false
+		}
+	}
+	found := amountForm.FindAllString(s, 2)
+	if len(found) != 1 {
+		return price{}, false
+	}
+	amount, err := money.ParseNumber(found[0])
+	if err != nil || !amount.Decimal().IsPositive() {
+		return price{}, false
+	}
+	currency, ok := readCurrency(upper)
+	return price{amount, currency}, ok
+}
+
+// readCurrency returns the one currency that a text names, "" for none; false
+// when it names two.
+func readCurrency(upper string) (code string, ok bool) {
+	for _, c := range currencies {
+		if !strings.Contains(upper, c.mark) {
+			continue
+		}
+		upper = strings.ReplaceAll(upper, c.mark, " ")
+		if code != "" && code != c.code {
+			return "", false
+		}
+		code = c.code
+	}
+	return code, true
+}

@@ -1,0 +1,152 @@
+package listing
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ushuru/pkg/fetch"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+const (
+	beForwardURL = "https://www.beforward.jp/honda/fit-shuttle/qx204417/id/90012345/"
+	dealerURL    = "https://cars.example.com/stock/MM-70021"
+)
+
+func fixture(t *testing.T, name string) string {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// replaced swaps pairs of texts in a page, each of which must be there.
+func replaced(t *testing.T, page string, pairs ...string) string {
+	t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		if !strings.Contains(page, pairs[i]) {
+			t.Fatalf("the fixture has no %q", pairs[i])
+		}
+		page = strings.ReplaceAll(page, pairs[i], pairs[i+1])
+	}
+	return page
+}
+
+func read(t *testing.T, page, url string) *Listing {
+	t.Helper()
+	listing, err := Read(FromFile([]byte(page), url))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return listing
+}
+
+func wantOutcome(t *testing.T, err error, code string) *fetch.Error {
+	t.Helper()
+	var failure *fetch.Error
+	if !errors.As(err, &failure) || failure.Code != code {
+		t.Fatalf("%v, want %s", err, code)
+	}
+	return failure
+}
+
+func TestFixturesReadAsGolden(t *testing.T) {
+	for name, url := range map[string]string{"beforward": beForwardURL, "dealer": dealerURL} {
+		t.Run(name, func(t *testing.T) {
+			got, err := json.MarshalIndent(read(t, fixture(t, name+".html"), url), "", "  ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden := filepath.Join("testdata", name+".json")
+			if *update {
+				if err := os.WriteFile(golden, append(got, '\n'), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil || !bytes.Equal(bytes.TrimSpace(want), got) {
+				t.Errorf("differs from %s (%v):\n%s", golden, err, got)
+			}
+		})
+	}
+}
+
+func TestSavedBeForwardPageIsRecognisedFromAnywhere(t *testing.T) {
+	for _, url := range []string{"", "http://127.0.0.1:8099/x", "file.html"} {
+		car := read(t, fixture(t, "beforward.html"), url).Car
+		if car.Model != "FIT SHUTTLE" || car.BodyType != "Wagon" || len(car.Images) != 4 {
+			t.Errorf("from %q: %+v", url, car)
+		}
+		for _, image := range car.Images {
+			if !strings.HasPrefix(image, "http") {
+				t.Errorf("from %q: image %q", url, image)
+			}
+		}
+	}
+}
+
+func TestDeepPageGivesAClearError(t *testing.T) {
+	for name, page := range map[string]string{
+		"nested":     strings.Repeat("<div>", 6000),
+		"formatting": "<p><b a=1><b a=2><b a=3>" + strings.Repeat("<font x=", 300) + strings.Repeat("</p><p>x", 100_000),
+		"tags":       strings.Repeat("<p>", 600_000),
+	} {
+		_, err := Read(FromFile([]byte(page), ""))
+		if failure := wantOutcome(t, err, PageUnreadable); failure.Temporary() {
+			t.Errorf("%s: temporary", name)
+		}
+	}
+}
+
+func TestFormattingLeftOpenIsBoundedBeforeTheTreeIsBuilt(t *testing.T) {
+	var page strings.Builder
+	page.WriteString("<p>")
+	for i := range 400 {
+		page.WriteString("<font size=" + strings.Repeat("1", i+1) + ">")
+	}
+	page.WriteString(strings.Repeat("</p><p>x", 20_000))
+	if err := checkSize([]byte(page.String())); err == nil {
+		t.Error("eight million nodes let through")
+	}
+	balanced := strings.Repeat(`<p><b class="x">a</b><i class="y">b</i></p>`, 20_000)
+	if err := checkSize([]byte(balanced)); err != nil {
+		t.Error("a long plain page is refused")
+	}
+}
+
+func TestTextIsCleanAndShort(t *testing.T) {
+	page := replaced(t, fixture(t, "beforward.html"),
+		"<td>HYBRID SMART</td>", "<td>HY\u200bBRID\u202e &#7; SM\x01ART</td>", "<td>KOBE</td>", "<td>"+strings.Repeat("KOBE ", 5000)+"</td>")
+	car := read(t, page, beForwardURL).Car
+	if car.Version != "HYBRID SMART" {
+		t.Errorf("version %q", car.Version)
+	}
+	if len(car.Location) > maxText {
+		t.Errorf("location of %d bytes", len(car.Location))
+	}
+}
+
+func TestCharacterSetOfHeaderMetaAndMark(t *testing.T) {
+	const japanese = "\x93\xfa\x96{" // 日本 in Shift_JIS
+	page := strings.Replace(fixture(t, "dealer.html"), `<meta charset="utf-8">`, "", 1)
+	page = replaced(t, page, "Yokohama", japanese)
+	fromHeader := FromFile([]byte(page), dealerURL)
+	fromHeader.Header.Set("Content-Type", "text/html; charset=Shift_JIS")
+	fromMeta := FromFile([]byte(strings.Replace(page, "<head>", `<head><meta charset="shift_jis">`, 1)), dealerURL)
+	fromMark := FromFile([]byte("\ufeff"+strings.Replace(page, japanese, "日本", 1)), dealerURL)
+	for name, p := range map[string]*fetch.Page{"header": fromHeader, "meta": fromMeta, "mark": fromMark} {
+		listing, err := Read(p)
+		if err != nil || listing.Car.Location != "日本" {
+			t.Errorf("%s: %v, %v", name, listing, err)
+		}
+	}
+}

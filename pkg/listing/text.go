@@ -1,0 +1,65 @@
+package listing
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// clean makes one line of text from a page: control and format characters out,
+// white space collapsed, no longer than maxText.
+func clean(s string) string {
+	var b strings.Builder
+	space := false
+	for _, r := range s {
+		switch {
+		case unicode.IsSpace(r):
+			space = true
+			continue
+		case r == utf8.RuneError, unicode.Is(unicode.C, r):
+			continue
+		}
+		if b.Len()+utf8.RuneLen(r) >= maxText {
+			break
+		}
+		if space && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		space = false
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// nothing are the ways in which listings say that they do not say.
+var nothing = map[string]bool{
+	"": true, "-": true, "--": true, "---": true, "–": true, "—": true, "n/a": true, "na": true, "ask": true,
+	"none": true, "unknown": true, "tba": true, "poa": true, "null": true, "confirm with the seller": true,
+	"contact": true, "contact us": true, "call for price": true, "inquire": true,
+}
+
+// said returns s, or "" when s means that the page does not say.
+func said(s string) string {
+	if s = clean(s); nothing[strings.ToLower(s)] {
+		return ""
+	}
+	return s
+}
+
+// label normalises a label for the synonym table: lower case, punctuation as
+// space, spaces collapsed.
+func label(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}), " ")
+}
+
+// squash is for comparing names: upper case letters and digits only.
+func squash(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToUpper(r)
+		}
+		return -1
+	}, s)
+}

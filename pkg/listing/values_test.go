@@ -1,0 +1,72 @@
+package listing
+
+import "testing"
+
+func TestReadYear(t *testing.T) {
+	for text, want := range map[string]int{
+		"2019/3": 2019, "2001/03": 2001, "12.2020": 2020, "1996.03": 1996, "2010 / Jan": 2010, "2019/Dec": 2019, "2019": 2019,
+		"2020-01-01": 2020, "2009 Volkswagen Golf V GTI MY09": 2009, "Polestar 2 (2022)": 2022, "2019 to 2019": 2019,
+		"": 0, "-": 0, "2019A": 0, "A2019": 0, "12019": 0, "19": 0, "1901": 0, "2015 or 2016": 0, "Confirm with the Seller": 0,
+	} {
+		if got, ok := readYear(text); ok != (want != 0) || ok && got != want {
+			t.Errorf("%q: %d, %v; want %d", text, got, ok, want)
+		}
+	}
+}
+
+func TestReadEngine(t *testing.T) {
+	for text, want := range map[string]int{
+		"1,490cc": 1490, "1500 CC": 1500, "660 cc": 660, "2000cc": 2000, "1.8 liters": 1800, "2.0L": 2000, "1.5": 1500, "1,490": 1490, "1496": 1496,
+		"4 cylinder Petrol Turbo Intercooled 2.0 L (1984 cc)": 1984, "1498 CMQ": 0, "12,800cc": 12800, "2.4L 4Cyl": 2400,
+		"": 0, "0cc": 0, "0": 0, "80 kW": 0, "1NZ-1LM": 0, "1NZ": 0, "4.4- 443 HP Supercharged": 0, "99999999cc": 0, "V8": 0, "Good": 0,
+	} {
+		if got, ok := readEngine(text); ok != (want != 0) || ok && got != want {
+			t.Errorf("%q: %d, %v; want %d", text, got, ok, want)
+		}
+	}
+}
+
+func TestReadMileage(t *testing.T) {
+	for text, want := range map[string]int{
+		"108,333 km": 108333, "118,000 km (73,200 mile)": 118000, "8 000 km": 8000, "218,000km": 218000, "66600": 66600, "18,000 mi": 28968, "5 км": 5,
+		"": -1, "A lot": -1, "12 kmh": -1, "1,23 km": -1,
+	} {
+		if got, ok := readMileage(text); ok != (want >= 0) || ok && got != want {
+			t.Errorf("%q: %d, %v; want %d", text, got, ok, want)
+		}
+	}
+}
+
+func TestReadPrice(t *testing.T) {
+	for text, want := range map[string]string{
+		"$6,180": "USD 6180", "US$ 2,567": "USD 2567", "USD 5,160": "USD 5160", "¥1,705,000": "JPY 1705000", "229.5万円": "JPY 2295000", "1,200,000円": "JPY 1200000",
+		"KSh 450,000": "KES 450000", "TZS 12,000,000": "TZS 12000000", "C$ 900": "CAD 900", "€1,000.50": "EUR 1000.5", "6180": " 6180", "19,995 USD": "USD 19995",
+		"": "", "ASK": "", "$0": "", "US$": "", "38 % OFF": "", "You save US$ 780": "", "US$ 22,980 US$ 22,337": "", "$10,557 ¥1,705,000": "",
+		"$129/month": "", "$5,000 - $6,000": "", "24.500,00": "", "1,23": "", "SOLD $5": "", "-$5": "", "1e9": "",
+	} {
+		got, ok := readPrice(text)
+		if ok != (want != "") || ok && got.String() != want {
+			t.Errorf("%q: %q, %v; want %q", text, got, ok, want)
+		}
+	}
+}
+
+func FuzzValues(f *testing.F) {
+	for _, seed := range []string{"1,490cc", "2010 / Jan", "US$ 2,567", "118,000 km (73,200 mile)", "229.5万円", "99999999999999999999 km"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if y, ok := readYear(text); ok && (y < 1950 || y > 2099) {
+			t.Errorf("year %d", y)
+		}
+		if cc, ok := readEngine(text); ok && (cc < 50 || cc > 20000) {
+			t.Errorf("engine %d", cc)
+		}
+		if km, ok := readMileage(text); ok && km < 0 {
+			t.Errorf("mileage %d", km)
+		}
+		if p, ok := readPrice(text); ok && !p.amount.Decimal().IsPositive() {
+			t.Errorf("price %s", p)
+		}
+	})
+}
