@@ -1,0 +1,197 @@
+package tra
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/vehicle"
+)
+
+const (
+	keyAnswer = "tra:answer:" // and the hash of the question: one answer
+	keyPeriod = "tra:period"  // the latest year and quarter that the authority showed
+	staleFor  = 92 * 24 * time.Hour
+)
+
+// question is what an answer is cached under.
+type question struct {
+	Call      string `json:"call"`
+	Make      string `json:"make"`
+	ModelBody string `json:"modelBody"`
+	YOM       int    `json:"yom,omitempty"`
+	Country   string `json:"country,omitempty"`
+	Fuel      string `json:"fuel,omitempty"`
+	Capacity  string `json:"capacity,omitempty"`
+}
+
+func (q question) key() (string, error) {
+	text, err := json.Marshal(q)
+	if err != nil {
+		return "", fmt.Errorf("tra: question: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	return keyAnswer + hex.EncodeToString(sum[:16]), nil
+}
+
+// stored is an answer in Redis, with the question that brought it.
+type stored[T any] struct {
+	At         time.Time `json:"at"`
+	FreshUntil time.Time `json:"freshUntil"`
+	Period     int       `json:"period"` // the latest that was known when it was stored; 0: none was yet
+	Question   question  `json:"question"`
+	Answer     T         `json:"answer"`
+}
+
+type staleKey struct{}
+
+// AllowStale lets an Authority answer from what it knew in an earlier quarter
+// when the authority fails or a gate is closed. The tax then carries a
+// warning with code WarnStale.
+func AllowStale(ctx context.Context) context.Context {
+	return context.WithValue(ctx, staleKey{}, true)
+}
+
+// cachedList is cached for lists, of which empty ones are not believed long.
+func cachedList[T any](ctx context.Context, a *Authority, q question, fetch func(context.Context) ([]T, error)) ([]T, error) {
+	list, _, err := cached(ctx, a, q, func(ctx context.Context) ([]T, time.Duration, error) {
+		list, err := fetch(ctx)
+		if len(list) == 0 {
+			return list, a.options.EmptyFor, err
+		}
+		return list, 0, err
+	})
+	return list, err
+}
+
+// cached answers from Redis, else asks: once for all that ask the same in this
+// process, and to the end even when they go away. fetch says how long its
+// answer holds, 0 for the quarter. The time is that of a stale answer.
+func cached[T any](ctx context.Context, a *Authority, q question, fetch func(context.Context) (T, time.Duration, error)) (answer T, staleSince time.Time, err error) {
+	key, err := q.key()
+	if err != nil {
+		return answer, staleSince, err
+	}
+	known, found, err := recall[T](ctx, a, key)
+	if err != nil {
+		return answer, staleSince, err
+	}
+	if found && known.fresh {
+		return known.Answer, staleSince, nil
+	}
+	asking := a.flight.DoChan(key, func() (any, error) {
+		ctx := context.WithoutCancel(ctx)
+		var hold time.Duration
+		answer, err := call(ctx, a, q.Call, func(ctx context.Context) (answer T, err error) {
+			answer, hold, err = fetch(ctx)
+			return answer, err
+		})
+		if err != nil {
+			return answer, err
+		}
+		return answer, remember(ctx, a, key, q, answer, hold)
+	})
+	select {
+	case <-ctx.Done():
+		return answer, staleSince, ctx.Err()
+	case result := <-asking:
+		if result.Err == nil {
+			answer, _ = result.Val.(T)
+			return answer, staleSince, nil
+		}
+		if found && ctx.Value(staleKey{}) != nil && isPassing(result.Err) {
+			return known.Answer, known.At, nil
+		}
+		return answer, staleSince, result.Err
+	}
+}
+
+// isPassing says that the authority could not be asked, rather than that it
+// had something else to say.
+func isPassing(err error) bool {
+	_, gate := errors.AsType[*GateError](err)
+	return gate || isOutage(err) || kindOf(err) == Certificate
+}
+
+// recalled is an answer from Redis and whether it still holds.
+type recalled[T any] struct {
+	stored[T]
+	fresh bool
+}
+
+func recall[T any](ctx context.Context, a *Authority, key string) (known recalled[T], found bool, err error) {
+	pipe := a.store.redis.Pipeline()
+	value, period := pipe.Get(ctx, key), pipe.Get(ctx, keyPeriod)
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		return known, false, fmt.Errorf("tra: cached answer: %w", err)
+	}
+	text, err := value.Bytes()
+	if errors.Is(err, redis.Nil) {
+		return known, false, nil
+	}
+	if err != nil {
+		return known, false, fmt.Errorf("tra: cached answer: %w", err)
+	}
+	if json.Unmarshal(text, &known.stored) != nil {
+		return recalled[T]{}, false, nil // of another version of ours: ask again
+	}
+	latest, err := period.Int()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return known, false, fmt.Errorf("tra: period: %w", err)
+	}
+	revised := known.Period != 0 && known.Period < latest
+	known.fresh = a.store.options.Now().Before(known.FreshUntil) && !revised
+	return known, true, nil
+}
+
+func remember[T any](ctx context.Context, a *Authority, key string, q question, answer T, hold time.Duration) error {
+	latest, err := a.store.period(ctx)
+	if err != nil {
+		return err
+	}
+	now := a.store.options.Now()
+	s := stored[T]{At: now, FreshUntil: QuarterEnd(now), Period: latest, Question: q, Answer: answer}
+	life := s.FreshUntil.Sub(now) + staleFor
+	if hold > 0 && now.Add(hold).Before(s.FreshUntil) {
+		s.FreshUntil, life = now.Add(hold), hold
+	}
+	value, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("tra: store answer: %w", err)
+	}
+	if err := a.store.redis.Set(ctx, key, value, life).Err(); err != nil {
+		return fmt.Errorf("tra: store answer: %w", err)
+	}
+	return nil
+}
+
+// periodOf orders the authority's year and quarter. What they are the year
+// and quarter of is not known; only that later ones are larger is relied on.
+func periodOf(tax vehicle.Tax) int { return tax.Year*10 + tax.Quarter }
+
+func (s *Store) period(ctx context.Context) (int, error) {
+	latest, err := s.redis.Get(ctx, keyPeriod).Int()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return 0, fmt.Errorf("tra: period: %w", err)
+	}
+	return latest, nil
+}
+
+// sawPeriod notes a year and quarter. A later one than before means that the
+// authority revised its values: every answer stored until then is stale.
+func (s *Store) sawPeriod(ctx context.Context, period int) error {
+	latest, err := s.period(ctx)
+	if err != nil || period <= latest {
+		return err
+	}
+	if err := s.redis.Set(ctx, keyPeriod, period, 0).Err(); err != nil {
+		return fmt.Errorf("tra: period: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package tra
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"ushuru/pkg/vehicle"
+)
+
+// AuthorityOptions of an Authority. The zero value is good for production but
+// for PerSecond, which should be set.
+type AuthorityOptions struct {
+	PerSecond       int           // calls per second of all processes together; 0: no limit
+	BreakerFailures uint32        // so many outages in a row open the breaker; default 5
+	BreakerPause    time.Duration // how long it stays open; default 60 s
+	EmptyFor        time.Duration // how long an empty list is believed; default 10 min
+
+	// Observe, if set, is told of every call that was made, for metrics. The
+	// error is nil, a *Error, or that of a context that ended.
+	Observe func(call string, took time.Duration, err error)
+}
+
+// Authority is the authority as the rest of the service uses it: the client
+// behind a rate limit, a breaker and a cache that all processes share. It
+// also keeps the status up to date. Answers are cached per exact arguments,
+// by the name of the make rather than its id, up to the end of the quarter or
+// until the authority shows a later quarter.
+type Authority struct {
+	client  *Client
+	store   *Store
+	options AuthorityOptions
+	gates   *gates
+	flight  singleflight.Group
+	pulse   pulse
+}
+
+// NewAuthority puts the gates and caches before a client. Its clock and its
+// Redis are those of the store.
+func NewAuthority(client *Client, store *Store, o AuthorityOptions) *Authority {
+	o.BreakerFailures = orDefault(o.BreakerFailures, 5)
+	o.BreakerPause = orDefault(o.BreakerPause, time.Minute)
+	o.EmptyFor = orDefault(o.EmptyFor, 10*time.Minute)
+	return &Authority{client: client, store: store, options: o, gates: newGates(store, o)}
+}
+
+// Makes asks for the makes; not cached, as the Store keeps the catalogue.
+func (a *Authority) Makes(ctx context.Context) ([]Make, error) {
+	return call(ctx, a, callMakes, func(ctx context.Context) ([]Make, error) { return a.client.Makes(ctx) })
+}
+
+// ModelBodies asks for the labels of a make; not cached, as the Store keeps
+// the catalogue.
+func (a *Authority) ModelBodies(ctx context.Context, makeID int) ([]string, error) {
+	return call(ctx, a, callModelBody, func(ctx context.Context) ([]string, error) { return a.client.ModelBodies(ctx, makeID) })
+}
+
+// Years are the years of manufacture of a label.
+func (a *Authority) Years(ctx context.Context, m Make, modelBody string) ([]int, error) {
+	asked := question{Call: callYears, Make: m.Name, ModelBody: modelBody}
+	return cachedList(ctx, a, asked, func(ctx context.Context) ([]int, error) {
+		return a.client.Years(ctx, m.ID, modelBody)
+	})
+}
+
+// Countries are the countries of origin of a label and year.
+func (a *Authority) Countries(ctx context.Context, m Make, modelBody string, yom int) ([]string, error) {
+	asked := question{Call: callCountries, Make: m.Name, ModelBody: modelBody, YOM: yom}
+	return cachedList(ctx, a, asked, func(ctx context.Context) ([]string, error) {
+		return a.client.Countries(ctx, m.ID, modelBody, yom)
+	})
+}
+
+// Fuels are the fuel types of a label, year and country.
+func (a *Authority) Fuels(ctx context.Context, m Make, modelBody string, yom int, country string) ([]string, error) {
+	asked := question{Call: callFuels, Make: m.Name, ModelBody: modelBody, YOM: yom, Country: country}
+	return cachedList(ctx, a, asked, func(ctx context.Context) ([]string, error) {
+		return a.client.Fuels(ctx, m.ID, modelBody, yom, country)
+	})
+}
+
+// Capacities are the engine capacity bands of a label, year, country and fuel.
+func (a *Authority) Capacities(ctx context.Context, m Make, modelBody string, yom int, country, fuel string) ([]string, error) {
+	asked := question{Call: callCapacities, Make: m.Name, ModelBody: modelBody, YOM: yom, Country: country, Fuel: fuel}
+	return cachedList(ctx, a, asked, func(ctx context.Context) ([]string, error) {
+		return a.client.Capacities(ctx, m.ID, modelBody, yom, country, fuel)
+	})
+}
+
+// Details is the tax on one vehicle, with doubts about the figures. The id of
+// the make is taken from m, whatever v says.
+func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (vehicle.Tax, []vehicle.Warning, error) {
+	v.MakeID = m.ID
+	asked := question{Call: callDetails, Make: m.Name, ModelBody: v.ModelBody, YOM: v.YOM,
+		Country: v.Country, Fuel: v.FuelType, Capacity: v.EngineCapacity}
+	answer, staleSince, err := cached(ctx, a, asked, func(ctx context.Context) (calculation, time.Duration, error) {
+		tax, warnings, err := a.client.Details(ctx, v)
+		if err == nil {
+			err = a.store.sawPeriod(ctx, periodOf(tax))
+		}
+		return calculation{tax, warnings}, 0, err
+	})
+	if err != nil {
+		return vehicle.Tax{}, nil, err
+	}
+	warnings := answer.Warnings
+	if !staleSince.IsZero() {
+		warnings = append(warnings, vehicle.Warning{Code: WarnStale, Message: "The authority cannot be asked now; this is its answer of " +
+			staleSince.In(eat).Format("2 January 2006") + ", which may have been revised since."})
+	}
+	return answer.Tax, warnings, nil
+}
+
+// calculation is the cached answer about one vehicle.
+type calculation struct {
+	Tax      vehicle.Tax       `json:"tax"`
+	Warnings []vehicle.Warning `json:"warnings,omitempty"`
+}
+
+// call makes one call behind the gates and notes how it went.
+func call[T any](ctx context.Context, a *Authority, name string, ask func(context.Context) (T, error)) (T, error) {
+	var (
+		called bool
+		took   time.Duration
+	)
+	result, err := a.gates.pass(ctx, func() (any, error) {
+		called = true
+		start := time.Now()
+		result, err := ask(ctx)
+		took = time.Since(start)
+		return result, err
+	})
+	if called {
+		if a.options.Observe != nil {
+			a.options.Observe(name, took, err)
+		}
+		a.note(ctx, took, err) // after the breaker learnt of it
+	}
+	typed, _ := result.(T)
+	return typed, err
+}

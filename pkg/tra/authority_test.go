@@ -1,0 +1,341 @@
+package tra_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/tratest"
+	"ushuru/pkg/vehicle"
+)
+
+// fixture is an Authority before a simulator, with a clock that stands still.
+type fixture struct {
+	*tra.Authority
+	server *tratest.Server
+	store  *tra.Store
+	clock  *clock
+	toyota tra.Make
+}
+
+func newFixture(t *testing.T, conn *redisx.Conn, o tratest.Options, a tra.AuthorityOptions) *fixture {
+	t.Helper()
+	f := &fixture{clock: &clock{time.Date(2025, 11, 15, 12, 0, 0, 0, time.UTC)}}
+	o.Date = f.clock.now
+	server, client := simulated(t, o)
+	f.server, f.toyota = server, tra.Make{ID: server.MakeID("TOYOTA"), Name: "TOYOTA"}
+	f.store = tra.NewStore(conn.Client(), tra.StoreOptions{Now: f.clock.Now})
+	f.Authority = tra.NewAuthority(client, f.store, a)
+	return f
+}
+
+// resolve makes the five calls of one estimate.
+func (f *fixture) resolve(ctx context.Context) (tax vehicle.Tax, warnings []vehicle.Warning, err error) {
+	v := fielderOf(0)
+	if _, err = f.Years(ctx, f.toyota, v.ModelBody); err != nil {
+		return tax, nil, err
+	}
+	if _, err = f.Countries(ctx, f.toyota, v.ModelBody, v.YOM); err != nil {
+		return tax, nil, err
+	}
+	if _, err = f.Fuels(ctx, f.toyota, v.ModelBody, v.YOM, v.Country); err != nil {
+		return tax, nil, err
+	}
+	if _, err = f.Capacities(ctx, f.toyota, v.ModelBody, v.YOM, v.Country, v.FuelType); err != nil {
+		return tax, nil, err
+	}
+	return f.Details(ctx, f.toyota, v)
+}
+
+// calls counts all calls that the simulator got.
+func (f *fixture) calls() (n int) {
+	for _, count := range f.server.Counts().Calls {
+		n += count
+	}
+	return n
+}
+
+func TestAnswersAreCachedUntilTheQuarterEnds(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{})
+		first, _, err := f.resolve(t.Context())
+		if err != nil || f.calls() != 5 {
+			t.Fatalf("first: %v, %d calls", err, f.calls())
+		}
+		f.toyota.ID = 999 // ids change; the name is what answers are kept under
+		f.clock.now = tra.QuarterEnd(f.clock.now).Add(-time.Second)
+		again, warnings, err := f.resolve(t.Context())
+		if err != nil || again.ReferenceNumber != first.ReferenceNumber || len(warnings) != 0 || f.calls() != 5 {
+			t.Fatalf("in the quarter: %v, %s, %d calls", err, again.ReferenceNumber, f.calls())
+		}
+		if first.TotalTaxesInTZS.String() != again.TotalTaxesInTZS.String() || again.CIFInUSD.String() != "3,199.00" {
+			t.Errorf("cached %+v, asked %+v", again, first)
+		}
+		f.toyota.ID = f.server.MakeID("TOYOTA")
+		f.clock.now = f.clock.now.Add(time.Second)
+		later, _, err := f.resolve(t.Context())
+		if err != nil || later.ReferenceNumber == first.ReferenceNumber || f.calls() != 10 {
+			t.Fatalf("in the next quarter: %v, %s, %d calls", err, later.ReferenceNumber, f.calls())
+		}
+	})
+}
+
+func TestDifferentVehiclesAreDifferentAnswers(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{})
+		v := fielderOf(0)
+		older, _, err1 := f.Details(t.Context(), f.toyota, v)
+		v.YOM = 2019
+		newer, _, err2 := f.Details(t.Context(), f.toyota, v)
+		if err1 != nil || err2 != nil || older.YOM != 2015 || newer.YOM != 2019 {
+			t.Errorf("%v %v: %d and %d", err1, err2, older.YOM, newer.YOM)
+		}
+	})
+}
+
+func TestALaterQuarterOfTheAuthoritysOutdatesEveryAnswer(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		f := newFixture(t, conn, tratest.Options{Quarter: 3, Year: 2025}, tra.AuthorityOptions{})
+		v := fielderOf(0)
+		v.YOM = 2018
+		_, _, err1 := f.Details(t.Context(), f.toyota, v)
+		if _, _, err := f.resolve(t.Context()); err != nil || err1 != nil {
+			t.Fatal(err, err1)
+		}
+		revised, client := simulated(t, tratest.Options{Date: f.clock.now, Quarter: 4, Year: 2025})
+		f.Authority = tra.NewAuthority(client, f.store, tra.AuthorityOptions{})
+		f.server, f.toyota.ID = revised, revised.MakeID("TOYOTA")
+		if _, _, err := f.resolve(t.Context()); err != nil || f.calls() != 0 {
+			t.Fatalf("nobody can know yet: %v, %d calls", err, f.calls())
+		}
+		v.YOM = 2019
+		if _, _, err := f.Details(t.Context(), f.toyota, v); err != nil {
+			t.Fatal(err)
+		}
+		tax, _, err := f.resolve(t.Context())
+		if err != nil || tax.Quarter != 4 || f.calls() != 6 {
+			t.Errorf("after a calculation of the new quarter: %v, quarter %d, %d calls", err, tax.Quarter, f.calls())
+		}
+		if _, _, err := f.resolve(t.Context()); err != nil || f.calls() != 6 {
+			t.Errorf("the new answers are not kept: %v, %d calls", err, f.calls())
+		}
+	})
+}
+
+func TestAnEmptyListIsNotBelievedLong(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		f := newFixture(t, conn, tratest.Options{Faults: tratest.Faults{EmptyLists: true}}, tra.AuthorityOptions{})
+		years := func() []int {
+			t.Helper()
+			years, err := f.Years(t.Context(), f.toyota, fielder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return years
+		}
+		years()
+		f.server.SetFaults(tratest.Faults{})
+		f.clock.now = f.clock.now.Add(10*time.Minute - time.Second)
+		if got := years(); len(got) != 0 {
+			t.Errorf("asked again after less than ten minutes: %v", got)
+		}
+		f.clock.now = f.clock.now.Add(time.Second)
+		if got := years(); !slices.Contains(got, 2019) {
+			t.Errorf("not asked again after ten minutes: %v", got)
+		}
+	})
+}
+
+func TestManyCallersAtOnceCostOneCall(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		f := newFixture(t, conn, tratest.Options{Faults: tratest.Faults{Latency: tratest.Duration(50 * time.Millisecond)}}, tra.AuthorityOptions{})
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		var group sync.WaitGroup
+		for i := range 100 {
+			group.Go(func() {
+				ctx := t.Context()
+				if i == 0 {
+					ctx = gone // who asks first and leaves spoils nothing for the others
+				}
+				if _, _, err := f.Details(ctx, f.toyota, fielderOf(0)); err != nil && i != 0 {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if f.calls() != 1 {
+			t.Errorf("%d calls", f.calls())
+		}
+	})
+}
+
+func TestStaleAnswersAreGivenOnlyWhereAllowedAndSaySo(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{BreakerFailures: 100})
+		first, _, err := f.resolve(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.clock.now = tra.QuarterEnd(f.clock.now)
+		f.server.SetFaults(tratest.Faults{Status: 503})
+		if _, _, err := f.resolve(t.Context()); kind(err) != tra.Unavailable {
+			t.Errorf("not allowed: %v", err)
+		}
+		stale, warnings, err := f.resolve(tra.AllowStale(t.Context()))
+		if err != nil || stale.ReferenceNumber != first.ReferenceNumber || len(warnings) != 1 ||
+			warnings[0].Code != tra.WarnStale || !strings.Contains(warnings[0].Message, "15 November 2025") {
+			t.Errorf("allowed: %v, %v", warnings, err)
+		}
+		f.server.SetFaults(tratest.Faults{EmptyLists: true})
+		if years, err := f.Years(tra.AllowStale(t.Context()), f.toyota, fielder); err != nil || len(years) != 0 {
+			t.Errorf("an answer gave way to a stale one: %v, %v", years, err)
+		}
+	})
+}
+
+func kind(err error) tra.Kind {
+	if failure, ok := errors.AsType[*tra.Error](err); ok {
+		return failure.Kind
+	}
+	return ""
+}
+
+func TestTheBreakerOpensAfterOutagesInARow(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		const pause = 300 * time.Millisecond
+		for name, c := range map[string]struct {
+			faults tratest.Faults
+			opens  bool
+		}{
+			"unavailable":           {tratest.Faults{Status: 503}, true},
+			"refused":               {tratest.Faults{RefuseRegion: true}, true},
+			"an unreadable answer":  {tratest.Faults{Status: 404}, false},
+			"outages, not in a row": {tratest.Faults{Status: 503, Next: 2}, false},
+		} {
+			f := newFixture(t, conn, tratest.Options{Faults: c.faults}, tra.AuthorityOptions{BreakerFailures: 3, BreakerPause: pause})
+			for range 3 {
+				_, _ = f.Makes(t.Context())
+			}
+			_, err := f.Makes(t.Context())
+			gate, closed := errors.AsType[*tra.GateError](err)
+			if closed != c.opens {
+				t.Errorf("%s: %v", name, err)
+			}
+			if !closed {
+				continue
+			}
+			if gate.Reason != tra.GateBreaker || gate.RetryAfter <= 0 || gate.RetryAfter > pause || f.calls() != 3 {
+				t.Errorf("%s: %+v after %d calls", name, gate, f.calls())
+			}
+			f.server.SetFaults(tratest.Faults{})
+			for closed {
+				<-time.After(gate.RetryAfter)
+				_, err = f.Makes(t.Context())
+				gate, closed = errors.AsType[*tra.GateError](err)
+			}
+			if err != nil {
+				t.Errorf("%s, after the pause: %v", name, err)
+			}
+		}
+	})
+}
+
+func TestTheBreakerCountsNeitherMissingVehiclesNorLostCallers(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{BreakerFailures: 1, BreakerPause: time.Hour})
+		v := fielderOf(0)
+		v.YOM = 1971
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		for range 3 {
+			if _, _, err := f.Details(t.Context(), f.toyota, v); kind(err) != tra.NoSuchVehicle {
+				t.Fatalf("missing vehicle: %v", err)
+			}
+			if _, err := f.Makes(gone); !errors.Is(err, context.Canceled) {
+				t.Fatalf("lost caller: %v", err)
+			}
+		}
+		if _, err := f.Makes(t.Context()); err != nil {
+			t.Errorf("the breaker opened: %v", err)
+		}
+	})
+}
+
+func TestTheRateLimitIsShared(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{PerSecond: 2, BreakerFailures: 1})
+		client, err := tra.NewClient(tra.Options{BaseURL: f.server.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		other := tra.NewAuthority(client, f.store, tra.AuthorityOptions{PerSecond: 2})
+		var gates []*tra.GateError
+		for range 3 {
+			for _, authority := range []*tra.Authority{f.Authority, other} {
+				_, err := authority.Makes(t.Context())
+				if gate, closed := errors.AsType[*tra.GateError](err); closed {
+					gates = append(gates, gate)
+				} else if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if len(gates) == 0 || f.calls() > 4 {
+			t.Fatalf("%d of 6 calls went out at 2 a second", f.calls())
+		}
+		if gate := gates[0]; gate.Reason != tra.GateRate || gate.RetryAfter <= 0 || gate.RetryAfter > time.Second {
+			t.Errorf("gate %+v", gate)
+		}
+	})
+}
+
+func TestStoredAnswersHoldTimeQuestionAndAnswer(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{})
+		if _, _, err := f.Details(t.Context(), f.toyota, fielderOf(0)); err != nil {
+			t.Fatal(err)
+		}
+		var record struct {
+			At       time.Time
+			Question struct {
+				Make, ModelBody string
+				YOM             int
+			}
+			Answer struct{ Tax vehicle.Tax }
+		}
+		value := find(t, conn, "tra:answer:")
+		if err := json.Unmarshal([]byte(value), &record); err != nil {
+			t.Fatalf("%s: %v", value, err)
+		}
+		if !record.At.Equal(f.clock.now) || record.Question.Make != "TOYOTA" || record.Question.ModelBody != fielder ||
+			record.Question.YOM != 2015 || record.Answer.Tax.Quarter != 4 || record.Answer.Tax.Year != 2025 {
+			t.Errorf("stored %s", value)
+		}
+	})
+}
+
+// find returns the value of the one key with a prefix.
+func find(t *testing.T, conn *redisx.Conn, prefix string) (value string) {
+	t.Helper()
+	scan := func(ctx context.Context, client scanner) error {
+		keys := client.Scan(ctx, 0, prefix+"*", 1000).Iterator()
+		for keys.Next(ctx) {
+			value = conn.Client().Get(ctx, keys.Val()).Val()
+		}
+		return keys.Err()
+	}
+	if err := eachNode(t.Context(), conn.Client(), scan); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}

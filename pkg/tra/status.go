@@ -1,0 +1,158 @@
+package tra
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// State is the state of the authority as we last saw it.
+type State string
+
+// The states.
+const (
+	Up       State = "up"
+	Degraded State = "degraded" // it answers, but slowly, unusably, or only now and then
+	Down     State = "down"
+	Unknown  State = "unknown" // nobody looked for five minutes
+)
+
+const (
+	keyStatus     = "tra:status" // hash: see fields
+	statusOld     = 5 * time.Minute
+	statusSlow    = 10 * time.Second
+	statusRecent  = time.Minute // a failure so young degrades
+	writeEvery    = time.Second
+	fieldChecked  = "checkedAt"
+	fieldLatency  = "latencyMs"
+	fieldSuccess  = "lastSuccessAt"
+	fieldFailure  = "lastFailureAt"
+	fieldKind     = "errorKind"
+	fieldBreaker  = "breaker"
+	timeInRedis   = time.RFC3339Nano
+	statusExpires = 7 * 24 * time.Hour
+)
+
+// Status is what /v1/tra-status reports. Times are null when there is none.
+type Status struct {
+	State         State      `json:"status"`
+	CheckedAt     *time.Time `json:"checkedAt"`
+	LatencyMS     int64      `json:"latencyMs"` // of the last call
+	LastSuccessAt *time.Time `json:"lastSuccessAt"`
+	LastFailureAt *time.Time `json:"lastFailureAt"`
+	Breaker       string     `json:"breaker,omitempty"`   // closed, half-open or open, of the process that called last
+	ErrorKind     Kind       `json:"errorKind,omitempty"` // of the last failure, while it degrades
+}
+
+// Probe asks for the makes, past the gates, records how that went and returns
+// the status. It returns an error only when the status cannot be kept.
+func (a *Authority) Probe(ctx context.Context) (Status, error) {
+	start := time.Now()
+	makes, err := a.client.Makes(ctx)
+	took := time.Since(start)
+	if err == nil && len(makes) == 0 {
+		err = &Error{Kind: BadAnswer, Call: callMakes, Status: 200, cause: errors.New("a list of no makes")}
+	}
+	if a.options.Observe != nil {
+		a.options.Observe(callMakes, took, err)
+	}
+	if kindOf(err) == "" && err != nil {
+		return Status{}, err // the caller's context ended
+	}
+	if err := a.record(ctx, took, err); err != nil {
+		return Status{}, err
+	}
+	return a.store.Status(ctx)
+}
+
+// Status reads what probes and calls recorded.
+func (s *Store) Status(ctx context.Context) (Status, error) {
+	fields, err := s.redis.HGetAll(ctx, keyStatus).Result()
+	if err != nil {
+		return Status{}, fmt.Errorf("tra: status: %w", err)
+	}
+	status := Status{
+		CheckedAt: timeOf(fields[fieldChecked]), LastSuccessAt: timeOf(fields[fieldSuccess]),
+		LastFailureAt: timeOf(fields[fieldFailure]), Breaker: fields[fieldBreaker], ErrorKind: Kind(fields[fieldKind]),
+	}
+	status.LatencyMS, _ = strconv.ParseInt(fields[fieldLatency], 10, 64)
+	status.State = status.judge(s.options.Now())
+	if status.State == Up {
+		status.ErrorKind = ""
+	}
+	return status, nil
+}
+
+func (s Status) judge(now time.Time) State {
+	failedLast := s.LastFailureAt != nil && (s.LastSuccessAt == nil || s.LastFailureAt.After(*s.LastSuccessAt))
+	failedLately := s.LastFailureAt != nil && now.Sub(*s.LastFailureAt) < statusRecent
+	switch {
+	case s.CheckedAt == nil || now.Sub(*s.CheckedAt) > statusOld:
+		return Unknown
+	case failedLast && s.ErrorKind != BadAnswer:
+		return Down
+	case failedLast, failedLately, s.LatencyMS >= statusSlow.Milliseconds():
+		return Degraded
+	default:
+		return Up
+	}
+}
+
+// pulse spares Redis: one write a second for successes and one for failures,
+// and one whenever the breaker changes.
+type pulse struct {
+	success, failure atomic.Int64 // Unix nanoseconds of the last write
+	breaker          atomic.Int32 // as last written
+}
+
+// note records a call that was made for somebody, when it says something new.
+func (a *Authority) note(ctx context.Context, took time.Duration, err error) {
+	last := &a.pulse.success
+	switch kindOf(err) {
+	case "":
+		if err != nil {
+			return // the caller went away
+		}
+	case NoSuchVehicle: // an answer
+		err = nil
+	default:
+		last = &a.pulse.failure
+	}
+	breaker := int32(a.gates.breaker.State())
+	turned := a.pulse.breaker.Swap(breaker) != breaker
+	now, before := time.Now().UnixNano(), last.Load()
+	if !turned && (now-before < int64(writeEvery) || !last.CompareAndSwap(before, now)) {
+		return
+	}
+	// A status that cannot be written must not cost the answer; it grows old
+	// and is then reported as unknown.
+	_ = a.record(context.WithoutCancel(ctx), took, err)
+}
+
+func (a *Authority) record(ctx context.Context, took time.Duration, err error) error {
+	now := a.store.options.Now().UTC().Format(timeInRedis)
+	values := []any{fieldChecked, now, fieldLatency, took.Milliseconds(), fieldBreaker, a.gates.breaker.State().String()}
+	if err == nil {
+		values = append(values, fieldSuccess, now)
+	} else {
+		values = append(values, fieldFailure, now, fieldKind, string(kindOf(err)))
+	}
+	pipe := a.store.redis.TxPipeline()
+	pipe.HSet(ctx, keyStatus, values...)
+	pipe.Expire(ctx, keyStatus, statusExpires)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return fmt.Errorf("tra: record status: %w", err)
+	}
+	return nil
+}
+
+func timeOf(text string) *time.Time {
+	at, err := time.Parse(timeInRedis, text)
+	if err != nil {
+		return nil
+	}
+	return &at
+}

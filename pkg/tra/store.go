@@ -1,0 +1,148 @@
+package tra
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// ErrNoCatalogue is returned until the authority's catalogue was synced once
+// from end to end.
+var ErrNoCatalogue = errors.New("tra: the authority's catalogue was not synced yet")
+
+// The keys of the catalogue stand in one slot of a Redis Cluster.
+const (
+	keyMakes   = "tra:{catalogue}:makes"   // hash: make name → storedMake
+	keyVersion = "tra:{catalogue}:version" // counts what readers must reload for
+	keyDirty   = "tra:{catalogue}:dirty"   // set while there are changes that the version does not count yet
+)
+
+// StoreOptions of a Store. The zero value is good.
+type StoreOptions struct {
+	SyncPeriod  time.Duration    // how long the labels of a make count as fresh; default 20 h, for a daily sync
+	Concurrency int              // makes fetched at the same time by a sync; default 4
+	Now         func() time.Time // default time.Now
+}
+
+// Store keeps the authority's catalogue and its status in Redis, for all
+// processes, and the catalogue's index in memory.
+type Store struct {
+	redis   redis.UniversalClient
+	options StoreOptions
+
+	mu      sync.Mutex
+	version int64
+	index   *Catalogue
+}
+
+// NewStore makes a Store. The client stays the caller's.
+func NewStore(client redis.UniversalClient, o StoreOptions) *Store {
+	o.SyncPeriod = orDefault(o.SyncPeriod, 20*time.Hour)
+	o.Concurrency = max(orDefault(o.Concurrency, 4), 1)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Store{redis: client, options: o}
+}
+
+// Catalogue returns the index of the last complete sync. It costs one GET
+// unless the catalogue changed, and is ErrNoCatalogue before the first sync.
+func (s *Store) Catalogue(ctx context.Context) (*Catalogue, error) {
+	version, err := s.redis.Get(ctx, keyVersion).Int64()
+	if errors.Is(err, redis.Nil) {
+		return nil, ErrNoCatalogue
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tra: catalogue version: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.index != nil && s.version == version {
+		return s.index, nil
+	}
+	stored, err := s.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	makes := make([]MakeLabels, 0, len(stored))
+	for _, m := range stored {
+		makes = append(makes, m.MakeLabels)
+	}
+	s.index, s.version = NewCatalogue(makes), version
+	return s.index, nil
+}
+
+// storedMake is one make in Redis.
+type storedMake struct {
+	MakeLabels
+	FetchedAt time.Time `json:"fetchedAt"`
+}
+
+func (s *Store) load(ctx context.Context) (map[string]storedMake, error) {
+	fields, err := s.redis.HGetAll(ctx, keyMakes).Result()
+	if err != nil {
+		return nil, fmt.Errorf("tra: read catalogue: %w", err)
+	}
+	stored := make(map[string]storedMake, len(fields))
+	for name, field := range fields {
+		var m storedMake
+		if err := json.Unmarshal([]byte(field), &m); err != nil {
+			return nil, fmt.Errorf("tra: stored make %q: %w", name, err)
+		}
+		stored[name] = m
+	}
+	return stored, nil
+}
+
+// save writes one make; changed says that readers must be told, which publish
+// does once the sync is through.
+func (s *Store) save(ctx context.Context, m storedMake, changed bool) error {
+	value, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("tra: encode make %q: %w", m.Make.Name, err)
+	}
+	_, err = s.redis.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.HSet(ctx, keyMakes, m.Make.Name, value)
+		if changed {
+			p.Set(ctx, keyDirty, 1, 0)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("tra: store make %q: %w", m.Make.Name, err)
+	}
+	return nil
+}
+
+func (s *Store) remove(ctx context.Context, name string) error {
+	_, err := s.redis.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.HDel(ctx, keyMakes, name)
+		p.Set(ctx, keyDirty, 1, 0)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("tra: remove make %q: %w", name, err)
+	}
+	return nil
+}
+
+// publishScript counts the version up when something changed, or when there
+// was none, and returns it.
+var publishScript = redis.NewScript(`
+if redis.call('DEL', KEYS[2]) == 1 or redis.call('EXISTS', KEYS[1]) == 0 then
+	return redis.call('INCR', KEYS[1])
+end
+return tonumber(redis.call('GET', KEYS[1]))`)
+
+func (s *Store) publish(ctx context.Context) (version int64, err error) {
+	version, err = publishScript.Run(ctx, s.redis, []string{keyVersion, keyDirty}).Int64()
+	if err != nil {
+		return 0, fmt.Errorf("tra: publish catalogue: %w", err)
+	}
+	return version, nil
+}

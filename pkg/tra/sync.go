@@ -1,0 +1,165 @@
+package tra
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Lister lists makes and their labels: a Client, or an Authority, which keeps
+// its gates.
+type Lister interface {
+	Makes(ctx context.Context) ([]Make, error)
+	ModelBodies(ctx context.Context, makeID int) ([]string, error)
+}
+
+// SyncReport says what a sync did. Its numbers count makes, but for Labels.
+type SyncReport struct {
+	Makes   int   `json:"makes"`   // listed by the authority
+	Fresh   int   `json:"fresh"`   // left alone, as they were fetched within the sync period
+	Fetched int   `json:"fetched"` // answered
+	Changed int   `json:"changed"` // with another id or other labels than before
+	Kept    int   `json:"kept"`    // answered with nothing, so that the labels of before stay
+	Failed  int   `json:"failed"`  // not answered
+	Removed int   `json:"removed"` // no longer listed
+	Labels  int   `json:"labels"`  // fetched
+	Version int64 `json:"version"` // of the catalogue that readers see; 0 when there is none
+}
+
+// Sync copies the authority's catalogue. Each make is written as it arrives
+// and is fresh for the sync period within its quarter, so that a sync that was
+// killed or failed goes on where it stopped. Readers see the changes when
+// every make was tried; the first time, when every make that can be had is
+// there. A list of no makes counts as the authority being unavailable: it
+// never empties the catalogue. A closed gate of the rate limit is waited for,
+// any other ends the sync with the *GateError.
+func (s *Store) Sync(ctx context.Context, lister Lister) (SyncReport, error) {
+	var report SyncReport
+	makes, err := patiently(ctx, func() ([]Make, error) { return lister.Makes(ctx) })
+	if err != nil {
+		return report, fmt.Errorf("tra: sync makes: %w", err)
+	}
+	if len(makes) == 0 {
+		return report, &Error{Kind: Unavailable, Call: callMakes, Status: 200, cause: errors.New("a list of no makes")}
+	}
+	stored, err := s.load(ctx)
+	if err != nil {
+		return report, err
+	}
+	run := &syncRun{store: s, lister: lister, stored: stored, report: SyncReport{Makes: len(makes)}}
+	if err := run.fetch(ctx, makes); err != nil {
+		return run.report, err
+	}
+	if err := run.removeAllBut(ctx, makes); err != nil {
+		return run.report, err
+	}
+	known, err := s.redis.Exists(ctx, keyVersion).Result()
+	if err != nil {
+		return run.report, fmt.Errorf("tra: catalogue version: %w", err)
+	}
+	if known == 1 || !run.retryable {
+		run.report.Version, err = s.publish(ctx)
+	}
+	return run.report, errors.Join(append(run.failures, err)...)
+}
+
+// syncRun is the state of one sync.
+type syncRun struct {
+	store  *Store
+	lister Lister
+	stored map[string]storedMake // as it was at the start
+
+	mu        sync.Mutex
+	report    SyncReport
+	failures  []error
+	retryable bool // some make failed that may be had later
+}
+
+// fetch tries every make that is not fresh. It returns an error only when
+// trying on makes no sense.
+func (r *syncRun) fetch(ctx context.Context, makes []Make) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(r.store.options.Concurrency)
+	for _, m := range makes {
+		before, known := r.stored[m.Name]
+		if known && before.Make == m && r.store.fresh(before.FetchedAt) {
+			r.report.Fresh++
+			continue
+		}
+		group.Go(func() error {
+			labels, err := patiently(ctx, func() ([]string, error) { return r.lister.ModelBodies(ctx, m.ID) })
+			return r.arrived(ctx, m, labels, err)
+		})
+	}
+	return group.Wait()
+}
+
+func (s *Store) fresh(at time.Time) bool {
+	now := s.options.Now()
+	return now.Sub(at) < s.options.SyncPeriod && now.Before(QuarterEnd(at))
+}
+
+// arrived stores the labels of a make, or counts that there are none.
+func (r *syncRun) arrived(ctx context.Context, m Make, labels []string, err error) error {
+	before := r.stored[m.Name]
+	fetched := storedMake{MakeLabels{m, labels}, r.store.options.Now()}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	failure, ofCall := errors.AsType[*Error](err)
+	switch {
+	case ofCall:
+		r.report.Failed++
+		r.retryable = r.retryable || failure.Kind != BadAnswer
+		r.failures = append(r.failures, fmt.Errorf("tra: sync %s: %w", m.Name, err))
+		return nil
+	case err != nil:
+		return fmt.Errorf("tra: sync %s: %w", m.Name, err)
+	}
+	r.report.Fetched++
+	r.report.Labels += len(labels)
+	if len(labels) == 0 && len(before.Labels) > 0 {
+		r.report.Kept++
+		fetched.Labels, fetched.FetchedAt = before.Labels, time.Time{}
+	}
+	changed := before.Make != m || !slices.Equal(before.Labels, fetched.Labels)
+	if changed {
+		r.report.Changed++
+	}
+	return r.store.save(ctx, fetched, changed)
+}
+
+func (r *syncRun) removeAllBut(ctx context.Context, makes []Make) error {
+	for name := range r.stored {
+		if slices.ContainsFunc(makes, func(m Make) bool { return m.Name == name }) {
+			continue
+		}
+		if err := r.store.remove(ctx, name); err != nil {
+			return err
+		}
+		r.report.Removed++
+	}
+	return nil
+}
+
+// patiently repeats a call that the rate limit holds back.
+func patiently[T any](ctx context.Context, call func() (T, error)) (T, error) {
+	for {
+		result, err := call()
+		gate, closed := errors.AsType[*GateError](err)
+		if !closed || gate.Reason != GateRate {
+			return result, err
+		}
+		timer := time.NewTimer(gate.RetryAfter)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return result, ctx.Err()
+		}
+	}
+}

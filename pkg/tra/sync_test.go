@@ -1,0 +1,231 @@
+package tra_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/tratest"
+)
+
+// lister is an authority whose catalogue a test changes at will.
+type lister struct {
+	mu     sync.Mutex
+	makes  []tra.Make
+	labels map[int][]string
+	fail   map[int]error // by make id
+	asked  []int
+}
+
+func (l *lister) Makes(context.Context) ([]tra.Make, error) { return l.makes, l.fail[0] }
+
+func (l *lister) ModelBodies(_ context.Context, id int) ([]string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked = append(l.asked, id)
+	return slices.Clone(l.labels[id]), l.fail[id]
+}
+
+// clock is the time of a test.
+type clock struct{ now time.Time }
+
+func (c *clock) Now() time.Time { return c.now }
+
+func newLister() *lister {
+	return &lister{
+		makes:  []tra.Make{{ID: 1, Name: "TOYOTA"}, {ID: 2, Name: "SUBARU"}, {ID: 3, Name: "SCANIA"}},
+		labels: map[int][]string{1: {fielder, "IST - NCP110 - HATCHBACK"}, 2: {"FORESTER - SJ5 - SUV"}},
+		fail:   map[int]error{},
+	}
+}
+
+var unavailable = &tra.Error{Kind: tra.Unavailable, Call: "getModelBody"}
+
+// step changes the authority or the clock, syncs, and looks at what readers
+// see.
+type step struct {
+	change func(*lister, *clock)
+	report tra.SyncReport
+	fails  bool
+	asked  int // makes whose labels were asked for
+	labels int // in the catalogue; -1: ErrNoCatalogue
+}
+
+func TestSync(t *testing.T) {
+	nothing := func(*lister, *clock) {}
+	first := step{nothing, tra.SyncReport{Makes: 3, Fetched: 3, Changed: 3, Labels: 3, Version: 1}, false, 3, 3}
+	for name, steps := range map[string][]step{
+		"a second sync within the period asks nothing": {first,
+			{nothing, tra.SyncReport{Makes: 3, Fresh: 3, Version: 1}, false, 0, 3}},
+		"a day later all is asked, and nothing changed": {first,
+			{func(_ *lister, c *clock) { c.now = c.now.Add(24 * time.Hour) },
+				tra.SyncReport{Makes: 3, Fetched: 3, Labels: 3, Version: 1}, false, 3, 3}},
+		"in a new quarter all is asked": {first,
+			{func(_ *lister, c *clock) { c.now = tra.QuarterEnd(c.now) },
+				tra.SyncReport{Makes: 3, Fetched: 3, Labels: 3, Version: 1}, false, 3, 3}},
+		"a make with another id is asked": {first,
+			{func(l *lister, _ *clock) { l.makes[1].ID, l.labels[22] = 22, l.labels[2] },
+				tra.SyncReport{Makes: 3, Fresh: 2, Fetched: 1, Changed: 1, Labels: 1, Version: 2}, false, 1, 3}},
+		"new labels": {first,
+			{func(l *lister, c *clock) {
+				c.now = c.now.Add(24 * time.Hour)
+				l.labels[2] = append(l.labels[2], "XV - GT3 - SUV")
+			},
+				tra.SyncReport{Makes: 3, Fetched: 3, Changed: 1, Labels: 4, Version: 2}, false, 3, 4}},
+		"no makes at all never empties the catalogue": {first,
+			{func(l *lister, _ *clock) { l.makes = nil }, tra.SyncReport{}, true, 0, 3}},
+		"an authority that is down never empties the catalogue": {first,
+			{func(l *lister, _ *clock) { l.fail[0] = unavailable }, tra.SyncReport{}, true, 0, 3}},
+		"a make that vanished is removed": {first,
+			{func(l *lister, _ *clock) { l.makes = l.makes[:1] },
+				tra.SyncReport{Makes: 1, Fresh: 1, Removed: 2, Version: 2}, false, 0, 2}},
+		"an empty list keeps the labels and is asked again": {first,
+			{func(l *lister, c *clock) { c.now, l.labels[1] = c.now.Add(24*time.Hour), nil },
+				tra.SyncReport{Makes: 3, Fetched: 3, Kept: 1, Labels: 1, Version: 1}, false, 3, 3},
+			{nothing, tra.SyncReport{Makes: 3, Fresh: 2, Fetched: 1, Kept: 1, Version: 1}, false, 1, 3}},
+		"a first sync that missed a make goes on where it stopped": {
+			{func(l *lister, _ *clock) { l.fail[2] = unavailable },
+				tra.SyncReport{Makes: 3, Fetched: 2, Changed: 2, Failed: 1, Labels: 2}, true, 3, -1},
+			{func(l *lister, _ *clock) { delete(l.fail, 2) },
+				tra.SyncReport{Makes: 3, Fresh: 2, Fetched: 1, Changed: 1, Labels: 1, Version: 1}, false, 1, 3}},
+		"a make that cannot be read does not hold up the rest": {
+			{func(l *lister, _ *clock) { l.fail[2] = &tra.Error{Kind: tra.BadAnswer} },
+				tra.SyncReport{Makes: 3, Fetched: 2, Changed: 2, Failed: 1, Labels: 2, Version: 1}, true, 3, 2}},
+		"a later sync that missed a make publishes the others": {first,
+			{func(l *lister, c *clock) {
+				c.now, l.fail[2], l.labels[1] = c.now.Add(24*time.Hour), unavailable, l.labels[1][:1]
+			},
+				tra.SyncReport{Makes: 3, Fetched: 2, Changed: 1, Failed: 1, Labels: 1, Version: 2}, true, 3, 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+				authority, fake := newLister(), &clock{time.Date(2025, 11, 15, 12, 0, 0, 0, time.UTC)}
+				store := tra.NewStore(conn.Client(), tra.StoreOptions{Now: fake.Now})
+				if _, err := store.Catalogue(t.Context()); !errors.Is(err, tra.ErrNoCatalogue) {
+					t.Fatalf("before the first sync: %v", err)
+				}
+				for i, step := range steps {
+					step.change(authority, fake)
+					authority.asked = nil
+					report, err := store.Sync(t.Context(), authority)
+					if report != step.report || (err != nil) != step.fails || len(authority.asked) != step.asked {
+						t.Fatalf("sync %d: %+v, %v, asked %d; want %+v, error %t, asked %d",
+							i+1, report, err, len(authority.asked), step.report, step.fails, step.asked)
+					}
+					catalogue, err := store.Catalogue(t.Context())
+					if step.labels < 0 && errors.Is(err, tra.ErrNoCatalogue) {
+						continue
+					}
+					if err != nil || catalogue.Len() != step.labels {
+						t.Fatalf("sync %d: readers see %v, %v; want %d labels", i+1, catalogue, err, step.labels)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestASyncThatWasKilledGoesOn(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		authority := newLister()
+		store := tra.NewStore(conn.Client(), tra.StoreOptions{Concurrency: 1})
+		ctx, kill := context.WithCancel(t.Context())
+		killer := &killing{lister: authority, after: 2, kill: kill}
+		if _, err := store.Sync(ctx, killer); !errors.Is(err, context.Canceled) {
+			t.Fatalf("killed sync: %v", err)
+		}
+		if _, err := store.Catalogue(t.Context()); !errors.Is(err, tra.ErrNoCatalogue) {
+			t.Fatalf("half a catalogue is shown: %v", err)
+		}
+		authority.asked = nil
+		report, err := store.Sync(t.Context(), authority)
+		if err != nil || len(authority.asked) == 3 || report.Fresh == 0 || report.Version != 1 {
+			t.Errorf("the next sync: %+v, %v, asked %v", report, err, authority.asked)
+		}
+	})
+}
+
+// killing cancels the sync at the second make.
+type killing struct {
+	*lister
+	after int
+	kill  context.CancelFunc
+}
+
+func (k *killing) ModelBodies(ctx context.Context, id int) ([]string, error) {
+	labels, err := k.lister.ModelBodies(ctx, id)
+	if len(k.asked) == k.after {
+		k.kill()
+		return nil, fmt.Errorf("killed: %w", context.Canceled)
+	}
+	return labels, err
+}
+
+func TestTheIndexIsRebuiltOnlyWhenTheCatalogueChanged(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		authority := newLister()
+		store := tra.NewStore(conn.Client(), tra.StoreOptions{SyncPeriod: time.Nanosecond})
+		read := func() *tra.Catalogue {
+			t.Helper()
+			if _, err := store.Sync(t.Context(), authority); err != nil {
+				t.Fatal(err)
+			}
+			catalogue, err := store.Catalogue(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return catalogue
+		}
+		first := read()
+		if read() != first {
+			t.Error("rebuilt although nothing changed")
+		}
+		authority.labels[1] = authority.labels[1][:1]
+		if second := read(); second == first || second.Len() != 2 {
+			t.Errorf("not rebuilt after a change: %d labels", second.Len())
+		}
+	})
+}
+
+func TestSyncOfTheWholeSimulatedCatalogue(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		server, client := simulated(t, tratest.Options{})
+		store := tra.NewStore(conn.Client(), tra.StoreOptions{})
+		authority := tra.NewAuthority(client, store, tra.AuthorityOptions{PerSecond: 500})
+		report, err := store.Sync(t.Context(), authority)
+		if err != nil || report.Labels < 1800 || report.Makes < 20 {
+			t.Fatalf("%+v, %v", report, err)
+		}
+		catalogue, err := store.Catalogue(t.Context())
+		if err != nil || catalogue.Len() != report.Labels {
+			t.Fatalf("%d labels of %d, %v", catalogue.Len(), report.Labels, err)
+		}
+		if m, ok := catalogue.Make("TOYOTA"); !ok || m.ID != server.MakeID("TOYOTA") {
+			t.Errorf("TOYOTA is %+v", m)
+		}
+	})
+}
+
+func TestSyncStopsAtTheBreakerAndWaitsForTheRate(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		server, client := simulated(t, tratest.Options{Faults: tratest.Faults{Status: 503, Calls: []string{"getModelBody"}}})
+		store := tra.NewStore(conn.Client(), tra.StoreOptions{Concurrency: 1})
+		authority := tra.NewAuthority(client, store, tra.AuthorityOptions{BreakerFailures: 3, BreakerPause: time.Hour})
+		_, err := store.Sync(t.Context(), authority)
+		if gate, ok := errors.AsType[*tra.GateError](err); !ok || gate.Reason != tra.GateBreaker || server.Count("getModelBody") != 3 {
+			t.Errorf("breaker: %v after %d calls", err, server.Count("getModelBody"))
+		}
+		limited := tra.NewAuthority(client, store, tra.AuthorityOptions{PerSecond: 20})
+		server.SetFaults(tratest.Faults{})
+		if _, err := store.Sync(t.Context(), limited); err != nil {
+			t.Errorf("rate: %v", err)
+		}
+	})
+}
