@@ -1,0 +1,277 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"ushuru/api"
+	"ushuru/pkg/cache"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/keys"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
+)
+
+// The paths of listings that the worker of the tests treats in a special way;
+// any other listing succeeds.
+const (
+	hangs     = "/hangs"     // never ends
+	noMatch   = "/no-match"  // fails with candidates
+	forbidden = "/forbidden" // fetching shows that the address is not public
+	cancelled = "/cancelled" // somebody cancels the job
+)
+
+const site = "https://cars.example"
+
+// app is the API over HTTP, with a Redis and a worker behind it.
+type app struct {
+	*httptest.Server
+
+	api   *api.Server
+	conn  *redisx.Conn
+	jobs  *jobs.Store
+	hub   *jobs.Hub
+	keys  *keys.Store
+	cache *cache.Cache
+	tasks *tasks.Engine
+	key   string // a good one
+	keyID string
+	log   *logLines
+	taken chan string // listings that the worker is done with
+}
+
+// newApp starts an API on a Redis; change may set its options.
+func newApp(t testing.TB, conn *redisx.Conn, change func(*api.Options)) *app {
+	t.Helper()
+	store := jobs.NewStore(conn.Client())
+	a := &app{
+		conn: conn, jobs: store, hub: jobs.NewHub(store), keys: keys.NewStore(conn.Client()),
+		cache: cache.New(conn.Client()), tasks: tasks.NewEngine(conn.Client(), store),
+		log: &logLines{}, taken: make(chan string, 1000),
+	}
+	plain, key, err := a.keys.Create(t.Context(), "tests")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.key, a.keyID = plain, key.ID
+	options := api.Options{
+		Redis: conn.Client(), Jobs: store, Hub: a.hub, Tasks: a.tasks, Keys: a.keys, Cache: a.cache,
+		TRA: tra.NewStore(conn.Client(), tra.StoreOptions{}), Log: slog.New(slog.NewJSONHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		AsynqRedis: conn.AsynqOpt(),
+	}
+	if change != nil {
+		change(&options)
+	}
+	a.api, err = api.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var listening sync.WaitGroup
+	listening.Go(func() { a.hub.Run(ctx) })
+	a.Server = httptest.NewServer(a.api)
+	t.Cleanup(func() {
+		a.Close()
+		stop()
+		listening.Wait()
+		if err := a.api.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
+// embedded is an empty Redis inside the process.
+func embedded(t *testing.T) *redisx.Conn {
+	t.Helper()
+	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// work starts the worker: it takes the first step of every job from the queue
+// and ends the job as the listing's path says.
+func (a *app) work(t *testing.T) {
+	t.Helper()
+	server := asynq.NewServer(a.conn.AsynqOpt(), asynq.Config{
+		Queues: tasks.QueuesOf(tasks.RoleAny), Concurrency: 4, TaskCheckInterval: 10 * time.Millisecond,
+		LogLevel: asynq.FatalLevel, ShutdownTimeout: time.Second,
+	})
+	if err := server.Start(asynq.HandlerFunc(a.handle)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Shutdown)
+}
+
+func (a *app) handle(ctx context.Context, task *asynq.Task) error {
+	nudge, err := tasks.ParseNudge(task.Payload())
+	if err != nil {
+		return err
+	}
+	defer func() { a.taken <- nudge.URL }()
+	switch path := strings.TrimPrefix(nudge.URL, site); path {
+	case hangs:
+		return nil
+	case cancelled:
+		_, err = a.jobs.Cancel(ctx, nudge.Job)
+	case noMatch, forbidden:
+		_, err = a.jobs.Fail(ctx, nudge.Job, nudge.Step, "", failures[path])
+	default:
+		_, err = a.jobs.Succeed(ctx, nudge.Job, estimateOf(nudge.URL))
+	}
+	return errors.Join(err, a.tasks.Advance(ctx, nudge.Job))
+}
+
+var failures = map[string]*jobs.Error{
+	noMatch: {
+		Code: "no_match", Message: "No entry of the authority fits this car.",
+		Details: json.RawMessage(`[{"make":"TOYOTA","modelBody":"COROLLA FIELDER - NKE165 - STATION WAGON"}]`),
+	},
+	forbidden: {
+		Code: "url_forbidden", Message: "The address leads to a machine that is not public.",
+		Details: json.RawMessage(`{"not":"candidates"}`),
+	},
+}
+
+// estimateOf is the result of a listing: that of testdata with its address.
+func estimateOf(url string) json.RawMessage {
+	data, err := os.ReadFile("testdata/estimate.json")
+	if err != nil {
+		panic(err)
+	}
+	var estimate vehicle.Estimate
+	if err := json.Unmarshal(data, &estimate); err != nil {
+		panic(err)
+	}
+	estimate.Input.URL = url
+	if data, err = json.Marshal(estimate); err != nil {
+		panic(err)
+	}
+	return data
+}
+
+// submit asks for an estimate without waiting and returns the job's id.
+func (a *app) submit(t *testing.T, path string) string {
+	t.Helper()
+	job, err := a.tasks.Estimate(t.Context(), site+path, "somebody", jobs.Interactive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job.ID
+}
+
+// authority answers for the status what a test needs.
+type authority struct {
+	status tra.Status
+	err    error
+	panics bool
+}
+
+func (a authority) Status(context.Context) (tra.Status, error) {
+	if a.panics {
+		panic("secret cause")
+	}
+	return a.status, a.err
+}
+
+// logLines keeps the lines of a JSON log.
+type logLines struct {
+	mu    sync.Mutex
+	lines []map[string]any
+	more  chan struct{} // closed at the next line; nil while nobody waits
+}
+
+func (l *logLines) Write(line []byte) (int, error) {
+	var entry map[string]any
+	if err := json.Unmarshal(line, &entry); err != nil {
+		return 0, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, entry)
+	if l.more != nil {
+		close(l.more)
+		l.more = nil
+	}
+	return len(line), nil
+}
+
+// wait returns the first line whose attribute has the value, waiting for it.
+func (l *logLines) wait(t *testing.T, name string, value any) map[string]any {
+	t.Helper()
+	for {
+		l.mu.Lock()
+		for _, line := range l.lines {
+			if line[name] == value {
+				l.mu.Unlock()
+				return line
+			}
+		}
+		if l.more == nil {
+			l.more = make(chan struct{})
+		}
+		more := l.more
+		l.mu.Unlock()
+		select {
+		case <-more:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("no line of the log has %s=%v", name, value)
+		}
+	}
+}
+
+// answer is a response that has been read and checked against openapi.yaml.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// send sends a request, reads the answer and checks the answer against openapi.yaml.
+func (a *app) send(t *testing.T, r *http.Request) answer {
+	t.Helper()
+	client := &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Timeout:       30 * time.Second,
+	}
+	response, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.CloseIdleConnections()
+	checkContract(t, r, response, body)
+	return answer{response.StatusCode, response.Header, string(body)}
+}
+
+// request makes a request with a good key.
+func (a *app) request(t *testing.T, method, path, body string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, a.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Api-Key", a.key)
+	return r
+}

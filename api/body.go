@@ -1,0 +1,57 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxBody is far above any request of this API.
+const maxBody = 64 << 10
+
+// readJSON reads a request's body, one JSON value, into a struct. Fields that
+// the struct does not have are ignored, so that a client written for a later
+// version of the API still works with this one.
+func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
+	if !plainJSON(r.Header) {
+		return errMediaType
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return errTooLarge
+	case err != nil:
+		return errBodyUnread.because(err)
+	case !utf8.Valid(data):
+		return errNotJSON
+	}
+	err = json.Unmarshal(data, into)
+	var wrongType *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrongType):
+		return errNoURL.because(err)
+	case err != nil:
+		return errNotJSON.because(err)
+	}
+	return nil
+}
+
+// plainJSON reports whether the headers announce what readJSON can read. No
+// Content-Type at all is taken for JSON.
+func plainJSON(h http.Header) bool {
+	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return false
+	}
+	contentType := h.Get("Content-Type")
+	if contentType == "" {
+		return true
+	}
+	mediaType, params, err := mime.ParseMediaType(contentType)
+	charset, given := params["charset"]
+	return err == nil && mediaType == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
+}

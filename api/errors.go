@@ -1,0 +1,172 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/vehicle"
+)
+
+// problem is an error that a client can see. The cause is for the log alone.
+type problem struct {
+	status     int
+	code       string
+	message    string // a sentence that tells a person what to do
+	retryAfter time.Duration
+	location   string
+	candidates []vehicle.Candidate
+	cause      error
+}
+
+// statusClientGone is what the log says of a caller who left before the
+// answer; nginx's number, known to no RFC.
+const statusClientGone = 499
+
+// Every error a client can see, except those of a URL (listing.Canonical) and
+// of a failed job, which bring their own code and message.
+var (
+	errNotJSON = &problem{
+		status: http.StatusBadRequest, code: "invalid_json",
+		message: `The body is not one JSON value in UTF-8. Send {"url": "https://…"} and nothing after it.`,
+	}
+	errNoURL = &problem{
+		status: http.StatusBadRequest, code: "url_missing",
+		message: `Send a JSON object whose "url" is the address of a listing: {"url": "https://…"}.`,
+	}
+	errBodyUnread = &problem{
+		status: http.StatusBadRequest, code: "body_unreadable",
+		message: "The body ended early or could not be read. Send it again.",
+	}
+	errUnauthorized = &problem{ // no code: the specification gives the whole body
+		status: http.StatusUnauthorized, message: "Invalid or missing API key",
+	}
+	errOperatorLogin = &problem{
+		status: http.StatusUnauthorized, code: "login_required",
+		message: "Log in as an operator.",
+	}
+	errCrossOrigin = &problem{
+		status: http.StatusForbidden, code: "cross_origin",
+		message: "Another site may not do this in your name.",
+	}
+	errNoRoute = &problem{
+		status: http.StatusNotFound, code: "not_found",
+		message: "There is nothing at this address. GET /openapi.yaml lists what there is.",
+	}
+	errNoJob = &problem{
+		status: http.StatusNotFound, code: "job_not_found",
+		message: "There is no such job, or it ended more than a day ago.",
+	}
+	errMethod = &problem{
+		status: http.StatusMethodNotAllowed, code: "method_not_allowed",
+		message: "This address does not take that method. The Allow header lists those it takes.",
+	}
+	errTooLarge = &problem{
+		status: http.StatusRequestEntityTooLarge, code: "body_too_large",
+		message: "The body is larger than 64 KB.",
+	}
+	errMediaType = &problem{
+		status: http.StatusUnsupportedMediaType, code: "unsupported_media_type",
+		message: "Send plain, uncompressed JSON in UTF-8 with Content-Type: application/json.",
+	}
+	errClientGone = &problem{
+		status: statusClientGone, code: "client_closed_request",
+		message: "The request was given up before there was an answer.",
+	}
+	errInternal = &problem{
+		status: http.StatusInternalServerError, code: "internal",
+		message: "Something went wrong on our side. Please try again later.",
+	}
+	errCancelled = &problem{
+		status: http.StatusInternalServerError, code: "cancelled",
+		message: "The work was cancelled before it was done. Ask again to begin anew.",
+	}
+	errUnavailable = &problem{
+		status: http.StatusServiceUnavailable, code: "unavailable", retryAfter: 5 * time.Second,
+		message: "The service cannot work at the moment. Please try again in a few seconds.",
+	}
+	errNotFinished = &problem{
+		status: http.StatusGatewayTimeout, code: "not_finished", retryAfter: pollAfter,
+		message: "The work is not finished yet and goes on. Ask again, or read the job in the Location header.",
+	}
+)
+
+// pollAfter is when it pays to look at an unfinished job again.
+const pollAfter = 2 * time.Second
+
+func (p *problem) Error() string {
+	if p.cause == nil {
+		return p.code + ": " + p.message
+	}
+	return fmt.Sprintf("%s: %v", p.code, p.cause)
+}
+
+func (p *problem) Unwrap() error { return p.cause }
+
+// because returns the same problem with a cause.
+func (p *problem) because(cause error) *problem {
+	caused := *p
+	caused.cause = cause
+	return &caused
+}
+
+// at returns the same problem with the place to look next.
+func (p *problem) at(location string) *problem {
+	placed := *p
+	placed.location = location
+	return &placed
+}
+
+// body is the problem as the client sees it.
+func (p *problem) body() vehicle.Error {
+	return vehicle.Error{Message: p.message, Code: p.code, Candidates: p.candidates}
+}
+
+// write answers a request with the problem.
+func (p *problem) write(w http.ResponseWriter) error {
+	if p.retryAfter > 0 {
+		w.Header().Set("Retry-After", seconds(p.retryAfter))
+	}
+	if p.location != "" {
+		w.Header().Set("Location", p.location)
+	}
+	return writeJSON(w, p.status, p.body())
+}
+
+// jobProblem is what a job that ended without a result tells its callers.
+func jobProblem(job *jobs.Job) *problem {
+	if job.Error == nil {
+		return errCancelled
+	}
+	p := &problem{status: http.StatusInternalServerError, code: job.Error.Code, message: job.Error.Message}
+	switch job.Error.Code {
+	case "url_invalid", "url_forbidden", "url_unsupported":
+		p.status = http.StatusBadRequest // the caller's to mend, although only fetching showed it
+	}
+	// Details have the shape that their code gives them; only a list of
+	// candidates is for the caller.
+	_ = json.Unmarshal(job.Error.Details, &p.candidates)
+	return p
+}
+
+// writeJSON answers with a value as JSON.
+func writeJSON(w http.ResponseWriter, status int, body any) error {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("api: answer: %w", err)
+	}
+	return writeBytes(w, status, data)
+}
+
+// writeBytes answers with JSON that is ready to send.
+func writeBytes(w http.ResponseWriter, status int, data []byte) error {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(data) // it fails only when the caller is gone
+	return nil
+}
+
+func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }

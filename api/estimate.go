@@ -1,0 +1,101 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"ushuru/pkg/cache"
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/listing"
+	"ushuru/pkg/vehicle"
+)
+
+// postEstimate answers POST /v1/estimate: from the cache, or from a job that
+// is waited for as long as the caller prefers.
+func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
+	var input vehicle.Input
+	if err := readJSON(w, r, &input); err != nil {
+		return err
+	}
+	url, err := s.canonical(input.URL)
+	if err != nil {
+		return err
+	}
+	hit, err := s.cached(r.Context(), cache.EstimateKey(url))
+	if err != nil {
+		return err
+	}
+	if hit != nil {
+		return writeBytes(w, http.StatusOK, hit)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	job, err := s.options.Tasks.Estimate(ctx, url, exchangeOf(r).key.ID, jobs.Interactive)
+	cancel()
+	if err != nil {
+		return errUnavailable.because(err)
+	}
+	return s.answerWith(w, r, job)
+}
+
+// canonical returns the canonical form of a listing's address, or says what
+// is wrong with it.
+func (s *Server) canonical(raw string) (string, error) {
+	if raw == "" {
+		return "", errNoURL
+	}
+	url, err := listing.Canonical(raw, s.options.AllowLoopback)
+	if public, ok := errors.AsType[*fetch.Error](err); ok {
+		return "", &problem{status: http.StatusBadRequest, code: public.Code, message: public.Message, cause: err}
+	}
+	return url, err
+}
+
+// cached returns the bytes of a cached answer, nil when there is none.
+func (s *Server) cached(parent context.Context, key cache.Key) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(parent, redisPatience)
+	defer cancel()
+	hit, err := s.options.Cache.Get(ctx, key)
+	switch {
+	case errors.Is(err, cache.ErrMiss):
+		return nil, nil
+	case err != nil:
+		return nil, errUnavailable.because(err)
+	}
+	return hit, nil
+}
+
+// answerWith answers with the result of a job; when that takes longer than
+// the caller waits, with where to find it.
+func (s *Server) answerWith(w http.ResponseWriter, r *http.Request, job *jobs.Job) error {
+	prefer := preferenceOf(r.Header, s.options.WaitMax)
+	ended := job
+	if !job.State.Ended() {
+		var err error
+		ended, err = s.wait(r.Context(), job.ID, prefer.patience())
+		switch {
+		case errors.Is(err, errNotFinished) && prefer.accepts():
+			return accepted(w, job, prefer)
+		case errors.Is(err, errNotFinished):
+			return errNotFinished.at(locationOf(job))
+		case err != nil:
+			return err
+		}
+	}
+	if applied := prefer.applied(false); applied != "" {
+		w.Header().Set("Preference-Applied", applied)
+	}
+	if ended.State != jobs.Succeeded {
+		return jobProblem(ended)
+	}
+	return writeBytes(w, http.StatusOK, ended.Result)
+}
+
+// accepted answers 202: the work goes on, and here is its job.
+func accepted(w http.ResponseWriter, job *jobs.Job, prefer preference) error {
+	w.Header().Set("Preference-Applied", prefer.applied(true))
+	w.Header().Set("Location", locationOf(job))
+	w.Header().Set("Retry-After", seconds(pollAfter))
+	return writeJSON(w, http.StatusAccepted, bodyOf(job))
+}

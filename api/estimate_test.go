@@ -1,0 +1,225 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ushuru/api"
+	"ushuru/pkg/cache"
+	"ushuru/pkg/jobs"
+)
+
+func estimate(name, path string) scenario {
+	return scenario{name: name, url: "/v1/estimate", body: `{"url":"` + site + path + `"}`}
+}
+
+func prefer(value string) map[string]string { return map[string]string{"Prefer": value} }
+
+// estimateScenarios share a Redis, so each uses a listing of its own.
+var estimateScenarios = []scenario{
+	{
+		name: "a new listing", url: "/v1/estimate", body: `{"url":"https://cars.example/new","lang":"sw"}`,
+		status: 200, exact: string(estimateOf("https://cars.example/new")), want: map[string]string{"Preference-Applied": ""},
+	},
+	{
+		name: "in its canonical form", url: "/v1/estimate", body: `{"url":"HTTPS://CARS.example:443/canonical"}`,
+		status: 200, has: []string{`"url":"https://cars.example/canonical"`},
+	},
+	{
+		name: "from the cache", url: "/v1/estimate", body: `{"url":"https://cars.example/hit"}`, headers: prefer("respond-async"),
+		before: func(t *testing.T, a *app) string { a.put(t, "/hit"); return "" },
+		status: 200, exact: swap(string(estimateOf("https://cars.example/hit")), `"cached":false`, `"cached":true`),
+		want: map[string]string{"Preference-Applied": "", "Cache-Control": "no-store"},
+	},
+	{
+		name: "no match", url: "/v1/estimate", body: `{"url":"https://cars.example/no-match"}`, status: 500,
+		exact: `{"error":"No entry of the authority fits this car.","code":"no_match",` +
+			`"candidates":[{"make":"TOYOTA","modelBody":"COROLLA FIELDER - NKE165 - STATION WAGON"}]}`,
+	},
+	{
+		name: "fetching shows that the address is not public", url: "/v1/estimate",
+		body: `{"url":"https://cars.example/forbidden"}`, status: 400, exact: `{"error":"The address leads to a machine that is not public.","code":"url_forbidden"}`,
+	},
+	{
+		name: "cancelled", url: "/v1/estimate", body: `{"url":"https://cars.example/cancelled"}`,
+		status: 500, has: []string{`"code":"cancelled"`},
+	},
+	{
+		name: "wait preferred, and long enough", url: "/v1/estimate", body: `{"url":"https://cars.example/waited"}`,
+		headers: prefer("wait=30"), status: 200, want: map[string]string{"Preference-Applied": "wait=30", "Location": ""},
+	},
+	{
+		name: "a longer wait than the server allows", url: "/v1/estimate", body: `{"url":"https://cars.example/long"}`,
+		headers: prefer("wait=100000"), status: 200, want: map[string]string{"Preference-Applied": "wait=60"},
+	},
+	{
+		name: "asynchronous", url: "/v1/estimate", body: `{"url":"https://cars.example/hangs"}`, headers: prefer("respond-async"),
+		before: hanging, // and joined
+		status: 202, has: []string{`"id":"{id}"`, `"kind":"estimate"`, `"state":"queued"`, `"step":"scrape"`, `"attempt":1`},
+		hasNot: []string{"result", "error", "ended"},
+		want:   map[string]string{"Location": "/v1/jobs/{id}", "Retry-After": "2", "Preference-Applied": "respond-async"},
+	},
+	{
+		name: "wait preferred, and too short", url: "/v1/estimate", body: `{"url":"https://cars.example/hangs"}`,
+		headers: prefer(`foo; bar, Wait="0", respond-async`), before: hanging,
+		status: 202, want: map[string]string{"Location": "/v1/jobs/{id}", "Preference-Applied": "respond-async, wait=0"},
+	},
+	{
+		name: "malformed preferences are ignored", url: "/v1/estimate", body: `{"url":"https://cars.example/malformed"}`,
+		headers: prefer("wait=-1, wait=soon, handling=lenient,,"), status: 200, want: map[string]string{"Preference-Applied": ""},
+	},
+}
+
+func estimateKey(path string) cache.Key { return cache.EstimateKey(site + path) }
+
+// put caches the estimate of a listing as a worker does.
+func (a *app) put(t *testing.T, path string) {
+	t.Helper()
+	if err := a.cache.Put(t.Context(), estimateKey(path), estimateOf(site+path), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCacheHitDiffersInCachedAlone(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	a.work(t)
+	fresh := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/1"}`))
+	a.put(t, "/1")
+	hit := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/1"}`))
+	var one, two map[string]any
+	if err := errors.Join(json.Unmarshal([]byte(fresh.body), &one), json.Unmarshal([]byte(hit.body), &two)); err != nil {
+		t.Fatal(err)
+	}
+	if one["cached"] != false || two["cached"] != true {
+		t.Errorf("cached is %v, then %v", one["cached"], two["cached"])
+	}
+	delete(one, "cached")
+	delete(two, "cached")
+	if !reflect.DeepEqual(one, two) {
+		t.Errorf("the hit differs:\n%s\n%s", fresh.body, hit.body)
+	}
+}
+
+func TestTimeoutTellsWhereTheResultWillBe(t *testing.T) {
+	a := newApp(t, embedded(t), func(o *api.Options) { o.WaitMax = 20 * time.Millisecond })
+	s := estimate("timeout", hangs)
+	s.before = hanging
+	s.status = 504
+	s.has = []string{`"code":"not_finished"`}
+	s.want = map[string]string{"Location": "/v1/jobs/{id}", "Retry-After": "2", "Preference-Applied": ""}
+	s.run(t, a)
+
+	id := a.submit(t, hangs) // the same job still
+	if _, err := a.jobs.Succeed(t.Context(), id, estimateOf(site+hangs)); err != nil {
+		t.Fatal(err)
+	}
+	scenario{
+		name: "later", url: "/v1/jobs/" + id, status: 200,
+		has: []string{`"state":"succeeded"`, `"result":` + string(estimateOf(site+hangs))},
+	}.run(t, a)
+}
+
+func TestOneJobServesAllWhoAsk(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	id := a.submit(t, "/shared")
+	const callers = 20
+	answers := make(chan answer, callers)
+	for range callers {
+		go func() {
+			answers <- a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/shared"}`))
+		}()
+	}
+	spinUntil(func() bool { return a.hub.Waiting() == callers })
+	if _, err := a.jobs.Succeed(t.Context(), id, estimateOf(site+"/shared")); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.tasks.Advance(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	for range callers {
+		if got := <-answers; got.status != http.StatusOK || got.body != string(estimateOf(site+"/shared")) {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	}
+}
+
+func TestCallerWhoLeavesFreesTheWaiter(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	id := a.submit(t, hangs)
+	ctx, leave := context.WithCancel(t.Context())
+	r := a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/hangs"}`).WithContext(ctx)
+	var gone sync.WaitGroup
+	gone.Go(func() {
+		response, err := http.DefaultTransport.RoundTrip(r)
+		if err == nil {
+			_ = response.Body.Close()
+			t.Errorf("answered with %s", response.Status)
+		}
+	})
+	spinUntil(func() bool { return a.hub.Waiting() == 1 })
+	leave()
+	gone.Wait()
+	line := a.log.wait(t, "status", float64(499))
+	if a.hub.Waiting() != 0 {
+		t.Error("the waiter is still there")
+	}
+	if line["key"] != a.keyID || line["level"] != "INFO" {
+		t.Errorf("log line %v", line)
+	}
+	if job, err := a.jobs.Get(t.Context(), id); err != nil || job.State != jobs.Queued {
+		t.Errorf("the job did not go on: %+v, %v", job, err)
+	}
+}
+
+func TestDrainSendsWaitersAway(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	id := a.submit(t, hangs)
+	answers := make(chan answer)
+	go func() {
+		answers <- a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/hangs"}`))
+	}()
+	spinUntil(func() bool { return a.hub.Waiting() == 1 })
+	a.api.Drain()
+	if got := <-answers; got.status != http.StatusGatewayTimeout || got.header.Get("Location") != "/v1/jobs/"+id {
+		t.Errorf("%d %v %s", got.status, got.header, got.body)
+	}
+	scenario{url: "/readyz", keyless: true, status: 503, has: []string{`"code":"unavailable"`}}.run(t, a)
+	scenario{url: "/healthz", keyless: true, status: 200}.run(t, a)
+}
+
+// spinUntil waits for a state that announces itself to nobody. The test's own
+// timeout bounds it.
+func spinUntil(reached func() bool) {
+	for !reached() {
+		runtime.Gosched()
+	}
+}
+
+func TestSimulatedIsSaidOnEveryAnswer(t *testing.T) {
+	a := newApp(t, embedded(t), func(o *api.Options) { o.Simulated = true })
+	a.work(t)
+	said := map[string]string{"X-Simulated": "SIMULATED"}
+	for _, s := range []scenario{
+		{url: "/v1/estimate", body: `{"url":"https://cars.example/1"}`, status: 200, want: said},
+		{url: "/v1/estimate", body: `{`, status: 400, want: said},
+		{url: "/v1/tra-status", keyless: true, status: 401, want: said},
+		{url: "/healthz", status: 200, want: said},
+	} {
+		t.Run(strings.TrimSpace(s.method+" "+s.url), func(t *testing.T) { s.run(t, a) })
+	}
+}
+
+func TestLoopbackOnlyWhenAllowed(t *testing.T) {
+	a := newApp(t, embedded(t), func(o *api.Options) { o.AllowLoopback = true })
+	a.work(t)
+	scenario{url: "/v1/estimate", body: `{"url":"http://127.0.0.1:8099/car/1"}`, status: 200}.run(t, a)
+	scenario{url: "/v1/estimate", body: `{"url":"http://192.168.1.1/car/1"}`, status: 400}.run(t, a)
+}

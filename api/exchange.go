@@ -1,0 +1,149 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"ushuru/pkg/keys"
+)
+
+// exchange is one request and its answer, as the log will tell it.
+type exchange struct {
+	http.ResponseWriter
+
+	id      string
+	key     keys.Key // of the caller, once known
+	status  int      // 0 until the answer has begun
+	written int64
+	err     error // what the handler returned
+}
+
+type exchangeKey struct{}
+
+// exchangeOf returns the exchange that a request belongs to.
+func exchangeOf(r *http.Request) *exchange {
+	x, _ := r.Context().Value(exchangeKey{}).(*exchange)
+	return x
+}
+
+func contextWith(ctx context.Context, x *exchange) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, x)
+}
+
+// WriteHeader notes the status.
+func (x *exchange) WriteHeader(status int) {
+	if x.status == 0 {
+		x.status = status
+	}
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts the bytes.
+func (x *exchange) Write(data []byte) (int, error) {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	n, err := x.ResponseWriter.Write(data)
+	x.written += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// saneID is a request id that may go to a log and a header as it is.
+var saneID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
+
+// ServeHTTP answers every request there is: it names it, answers also when a
+// handler panics, and logs it.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	started := time.Now()
+	x := &exchange{ResponseWriter: w, id: r.Header.Get("X-Request-ID")}
+	if !saneID.MatchString(x.id) {
+		x.id = rand.Text()
+	}
+	s.commonHeaders(w.Header(), x.id)
+	r = r.WithContext(contextWith(r.Context(), x))
+	defer func() {
+		cause := recover()
+		if cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // the sentinel itself is panicked with
+			x.err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+		begun := x.status != 0
+		if cause != nil && !begun {
+			_ = errInternal.write(x)
+		}
+		s.log(r, x, time.Since(started))
+		if cause != nil && begun {
+			panic(http.ErrAbortHandler) // half an answer must not look whole
+		}
+	}()
+	s.router.ServeHTTP(x, r)
+}
+
+// commonHeaders are those of every answer. Nothing here is a page that a
+// browser should run, frame, guess at or keep; what is says so itself.
+func (s *Server) commonHeaders(h http.Header, id string) {
+	h.Set("X-Request-ID", id)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	if s.options.Simulated {
+		h.Set("X-Simulated", "SIMULATED")
+	}
+}
+
+// handler answers a request, or returns why it cannot.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// ServeHTTP turns the handler's error into an answer.
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	err := h(w, r)
+	if err == nil {
+		return
+	}
+	x := exchangeOf(r)
+	x.err = err
+	var p *problem
+	switch {
+	case r.Context().Err() != nil:
+		p = errClientGone
+	case !errors.As(err, &p):
+		p = errInternal
+	}
+	_ = p.write(w)
+}
+
+func (s *Server) log(r *http.Request, x *exchange, took time.Duration) {
+	level := slog.LevelInfo
+	switch {
+	case x.status >= http.StatusInternalServerError:
+		level = slog.LevelError
+	case r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || strings.HasPrefix(r.URL.Path, monitoringPath):
+		level = slog.LevelDebug // somebody polls these
+	}
+	if !s.options.Log.Enabled(r.Context(), level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("request", x.id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.Int("status", x.status), slog.Int64("bytes", x.written), slog.Duration("took", took),
+	}
+	if x.key.ID != "" {
+		attrs = append(attrs, slog.String("key", x.key.ID))
+	}
+	if x.err != nil {
+		attrs = append(attrs, slog.String("error", x.err.Error()))
+	}
+	s.options.Log.LogAttrs(r.Context(), level, "answered", attrs...)
+}

@@ -1,0 +1,75 @@
+package api_test
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"ushuru/api"
+	"ushuru/pkg/tra"
+)
+
+var statusScenarios = []scenario{
+	{name: "alive", url: "/healthz", keyless: true, status: 200, exact: `{"status":"ok"}`},
+	{name: "ready", url: "/readyz", keyless: true, status: 200, exact: `{"status":"ready"}`},
+	{name: "alive to HEAD", method: http.MethodHead, url: "/healthz", keyless: true, status: 200},
+	{
+		name: "alive to POST", url: "/healthz", keyless: true, body: "{}",
+		status: 405, want: map[string]string{"Allow": "GET, HEAD, OPTIONS"},
+	},
+	{
+		name: "description", url: "/openapi.yaml", keyless: true,
+		status: 200, exact: readFile("openapi.yaml"), want: map[string]string{"Content-Type": "application/yaml"},
+	},
+	{name: "no monitoring without a password", url: "/monitoring", status: 404, has: []string{`"code":"not_found"`}},
+	{name: "nothing below it either", url: "/monitoring/api/queues", status: 404, has: []string{`"code":"not_found"`}},
+	{
+		name: "authority that nobody looked at yet", url: "/v1/tra-status", status: 200,
+		exact: `{"status":"unknown","checkedAt":null,"latencyMs":0,"lastSuccessAt":null,"lastFailureAt":null}`,
+	},
+}
+
+func TestStatusOfTheAuthority(t *testing.T) {
+	at := time.Date(2026, 10, 5, 9, 0, 0, 0, time.UTC)
+	a := newApp(t, embedded(t), func(o *api.Options) {
+		o.TRA = authority{status: tra.Status{
+			State: tra.Down, CheckedAt: &at, LatencyMS: 1500, LastFailureAt: &at, Breaker: "half-open", ErrorKind: tra.Refused,
+		}}
+	})
+	scenario{
+		url: "/v1/tra-status", status: 200,
+		exact: `{"status":"down","checkedAt":"2026-10-05T09:00:00Z","latencyMs":1500,"lastSuccessAt":null,` +
+			`"lastFailureAt":"2026-10-05T09:00:00Z","breaker":"half-open","errorKind":"refused"}`,
+	}.run(t, a)
+}
+
+func readFile(name string) string {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+func TestDescriptionIsNotSentTwice(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	tag := a.send(t, a.request(t, http.MethodGet, "/openapi.yaml", "")).header.Get("ETag")
+	if tag == "" {
+		t.Fatal("no ETag")
+	}
+	scenario{url: "/openapi.yaml", headers: map[string]string{"If-None-Match": tag}, status: 304}.run(t, a)
+	scenario{url: "/openapi.yaml", headers: map[string]string{"If-None-Match": `"other"`}, status: 200}.run(t, a)
+}
+
+func TestStatusThatCannotBeRead(t *testing.T) {
+	a := newApp(t, embedded(t), func(o *api.Options) { o.TRA = authority{err: errors.New("secret cause")} })
+	scenario{
+		url: "/v1/tra-status", status: 503, has: []string{`"code":"unavailable"`}, hasNot: []string{"secret"},
+		want: map[string]string{"Retry-After": "5"},
+	}.run(t, a)
+	if line := a.log.wait(t, "status", float64(503)); line["error"] != "unavailable: secret cause" || line["level"] != "ERROR" {
+		t.Errorf("log line %v", line)
+	}
+}

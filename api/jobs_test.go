@@ -1,0 +1,100 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"ushuru/pkg/jobs"
+)
+
+// ended submits a listing and returns its job once the worker has ended it.
+func ended(path string) func(*testing.T, *app) string {
+	return func(t *testing.T, a *app) string {
+		t.Helper()
+		id := a.submit(t, path)
+		if _, err := a.hub.Wait(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+}
+
+// hanging submits a listing whose job never ends.
+func hanging(t *testing.T, a *app) string { return a.submit(t, hangs) }
+
+var jobScenarios = []scenario{
+	{
+		name: "queued", url: "/v1/jobs/{id}", before: hanging, status: 200,
+		has:    []string{`{"id":"{id}","kind":"estimate","state":"queued","step":"scrape","attempt":1,"created":"20`},
+		hasNot: []string{"ended", "result", "error"},
+		want:   map[string]string{"Preference-Applied": "", "Cache-Control": "no-store"},
+	},
+	{
+		name: "running", url: "/v1/jobs/{id}", status: 200,
+		before: func(t *testing.T, a *app) string {
+			id := a.submit(t, hangs)
+			if verdict, err := a.jobs.Claim(t.Context(), id, "scrape", 1, "w", "c"); err != nil || verdict != jobs.Run {
+				t.Fatal(verdict, err)
+			}
+			return id
+		},
+		has: []string{`"state":"running","step":"scrape","attempt":1`},
+	},
+	{
+		name: "succeeded", url: "/v1/jobs/{id}", before: ended("/job-done"), status: 200,
+		has:    []string{`"state":"succeeded"`, `"ended":"20`, `"result":` + string(estimateOf("https://cars.example/job-done"))},
+		hasNot: []string{`"step"`, `"attempt"`, `"error"`},
+	},
+	{
+		name: "failed", url: "/v1/jobs/{id}", before: ended(noMatch), status: 200,
+		has:    []string{`"state":"failed"`, `"error":{"error":"No entry`, `"code":"no_match"`, `"candidates":[{"make":"TOYOTA"`},
+		hasNot: []string{`"result"`},
+	},
+	{
+		name: "cancelled", url: "/v1/jobs/{id}", before: ended(cancelled), status: 200,
+		has: []string{`"state":"cancelled"`, `"code":"cancelled"`}, hasNot: []string{`"result"`},
+	},
+	{
+		name: "waited for and ended already", url: "/v1/jobs/{id}", before: ended("/job-waited"), headers: prefer("wait=30"),
+		status: 200, has: []string{`"state":"succeeded"`}, want: map[string]string{"Preference-Applied": "wait=30"},
+	},
+	{
+		name: "waited for in vain", url: "/v1/jobs/{id}", before: hanging, headers: prefer("wait=0"),
+		status: 200, hasNot: []string{`"ended"`}, want: map[string]string{"Preference-Applied": "wait=0"},
+	},
+	{name: "unknown", url: "/v1/jobs/01JAB2C3D4E5F6G7H8J9K0M1N2", status: 404, has: []string{`"code":"job_not_found"`}},
+	{
+		name: "unknown and waited for", url: "/v1/jobs/01JAB2C3D4E5F6G7H8J9K0M1N2", headers: prefer("wait=30"),
+		status: 404, has: []string{`"code":"job_not_found"`},
+	},
+	{name: "an id that none can be", url: "/v1/jobs/a-b", status: 404, has: []string{`"code":"not_found"`}},
+	{name: "a key pattern as id", url: "/v1/jobs/%7B*%7D", status: 404, has: []string{`"code":"not_found"`}},
+	{name: "no id", url: "/v1/jobs/", status: 404, has: []string{`"code":"not_found"`}},
+	{
+		name: "another method", method: http.MethodPost, url: "/v1/jobs/x", body: "{}",
+		status: 405, want: map[string]string{"Allow": "GET, HEAD, OPTIONS"},
+	},
+	{name: "without a key", url: "/v1/jobs/{id}", keyless: true, before: hanging, status: 401, exact: unauthorized},
+}
+
+func TestLongPollEndsWithTheJob(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	id := a.submit(t, "/polled")
+	answers := make(chan answer)
+	go func() {
+		r := a.request(t, http.MethodGet, "/v1/jobs/"+id, "")
+		r.Header.Set("Prefer", "wait=30")
+		answers <- a.send(t, r)
+	}()
+	spinUntil(func() bool { return a.hub.Waiting() == 1 })
+	if _, err := a.jobs.Succeed(t.Context(), id, estimateOf(site+"/polled")); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.tasks.Advance(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-answers; got.status != http.StatusOK || !strings.Contains(got.body, `"state":"succeeded"`) {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}

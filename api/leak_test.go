@@ -1,0 +1,38 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"ushuru/pkg/redisx"
+)
+
+// TestNothingIsLeftBehind makes a server that has done all it can do, and
+// closes it.
+func TestNothingIsLeftBehind(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	t.Run("server", func(t *testing.T) {
+		conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := conn.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		a := newApp(t, conn, monitored(false))
+		a.work(t)
+		visit("queues", http.MethodGet, "/monitoring/api/queues", 200).run(t, a)
+		for _, s := range []scenario{estimate("a", "/1"), estimate("b", noMatch)} {
+			s.status = map[string]int{"a": 200, "b": 500}[s.name]
+			s.run(t, a)
+		}
+		s := estimate("left waiting", hangs)
+		s.headers, s.status = prefer("wait=0"), 202
+		s.run(t, a)
+	})
+	goleak.VerifyNone(t, before)
+}

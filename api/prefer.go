@@ -1,0 +1,63 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// preference is what a caller asked for with Prefer (RFC 7240). Preferences
+// that are unknown or malformed are ignored, as the RFC has it.
+type preference struct {
+	async   bool          // respond-async
+	waits   bool          // wait=N was given
+	wait    time.Duration // its N, at most what the server allows
+	waitMax time.Duration
+}
+
+// preferenceOf reads the Prefer headers. Of a preference given twice, the
+// first counts.
+func preferenceOf(h http.Header, waitMax time.Duration) preference {
+	p := preference{waitMax: waitMax}
+	for item := range strings.SplitSeq(strings.Join(h.Values("Prefer"), ","), ",") {
+		item, _, _ = strings.Cut(item, ";")
+		name, value, _ := strings.Cut(item, "=")
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "respond-async":
+			p.async = true
+		case "wait":
+			n, err := strconv.ParseUint(strings.Trim(strings.TrimSpace(value), `"`), 10, 31)
+			if err == nil && !p.waits {
+				p.waits, p.wait = true, min(time.Duration(n)*time.Second, waitMax)
+			}
+		}
+	}
+	return p
+}
+
+// accepts reports whether the caller is content with 202 and a job.
+func (p preference) accepts() bool { return p.async || p.waits }
+
+// patience is how long to wait for a result: as long as the caller says, not
+// at all for respond-async alone, and without a word as long as the server
+// allows.
+func (p preference) patience() time.Duration {
+	if p.accepts() {
+		return p.wait
+	}
+	return p.waitMax
+}
+
+// applied is the value of Preference-Applied; async says whether the answer
+// is a job instead of its result.
+func (p preference) applied(async bool) string {
+	var words []string
+	if p.async && async {
+		words = append(words, "respond-async")
+	}
+	if p.waits {
+		words = append(words, "wait="+seconds(p.wait))
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,135 @@
+// Package api is the HTTP side of Ushuru: it checks who asks and what, looks
+// in the cache, hands the work to the queue and waits for it. It never talks
+// to a listing site, an AI or the authority. openapi.yaml describes every
+// answer; the tests hold every answer to it.
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/gorilla/mux"
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/cache"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/keys"
+	"ushuru/pkg/tra"
+	"ushuru/tasks"
+)
+
+const (
+	// redisPatience bounds every look into Redis, so that no caller hangs on
+	// one that is gone. The client must obey contexts
+	// (redis.Options.ContextTimeoutEnabled, as redisx sets it).
+	redisPatience = 3 * time.Second
+
+	defaultWaitMax = 60 * time.Second
+)
+
+// AuthorityStatus tells how the authority's calculator is doing, from what
+// the workers' probes left in Redis.
+type AuthorityStatus interface {
+	Status(ctx context.Context) (tra.Status, error)
+}
+
+// Options is what a Server is made of. All of it is needed unless its comment
+// says otherwise; connections stay the caller's.
+type Options struct {
+	Redis redis.UniversalClient
+	Jobs  *jobs.Store
+	Hub   *jobs.Hub     // somebody must be in its Run
+	Tasks *tasks.Engine // where jobs are handed in
+	Keys  *keys.Store
+	Cache *cache.Cache
+	TRA   AuthorityStatus
+
+	// Log receives one line for each request; nil is slog's default.
+	Log *slog.Logger
+	// WaitMax is how long a caller may wait for a result; 0 is 60 s.
+	WaitMax time.Duration
+	// AllowLoopback admits listings on this machine: demo and tests.
+	AllowLoopback bool
+	// Simulated says on every answer that its figures are made up.
+	Simulated bool
+
+	// The queue's page at /monitoring. Without a password there is none; then
+	// the rest may be empty too.
+	AsynqRedis         asynq.RedisConnOpt
+	MonitoringUser     string
+	MonitoringPassword string
+	MonitoringWritable bool // the page may pause queues, run and delete tasks
+}
+
+// Server answers every request of the API. It is an http.Handler.
+type Server struct {
+	options  Options
+	router   *mux.Router
+	draining context.Context //nolint:containedctx // the life of the server, not of a call
+	drain    context.CancelFunc
+	page     *monitoring // nil when there is none
+}
+
+// New makes a Server, or tells which option is missing. Close it at the end.
+func New(options Options) (*Server, error) {
+	if options.Redis == nil || options.Jobs == nil || options.Hub == nil || options.Tasks == nil ||
+		options.Keys == nil || options.Cache == nil || options.TRA == nil {
+		return nil, errors.New("api: one of Redis, Jobs, Hub, Tasks, Keys, Cache and TRA is missing")
+	}
+	if options.Log == nil {
+		options.Log = slog.Default()
+	}
+	if options.WaitMax == 0 {
+		options.WaitMax = defaultWaitMax
+	}
+	s := &Server{options: options}
+	s.draining, s.drain = context.WithCancel(context.Background())
+	if err := s.routes(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Drain ends all waiting: everybody who waits for a job is told where to read
+// it later, and /readyz says no. For http.Server.RegisterOnShutdown.
+func (s *Server) Drain() { s.drain() }
+
+// Close drains and closes what New opened.
+func (s *Server) Close() error {
+	s.drain()
+	if s.page == nil {
+		return nil
+	}
+	return s.page.Close()
+}
+
+func (s *Server) routes() error {
+	// Paths are taken as they come: cleaning would answer POST with a redirect.
+	s.router = mux.NewRouter().SkipClean(true)
+	s.router.NotFoundHandler = refuse(errNoRoute)
+	s.router.Handle("/healthz", methods{http.MethodGet: s.healthz})
+	s.router.Handle("/readyz", methods{http.MethodGet: s.readyz})
+	s.router.Handle("/openapi.yaml", methods{http.MethodGet: s.openapi})
+
+	v1 := mux.NewRouter().SkipClean(true)
+	v1.NotFoundHandler = refuse(errNoRoute)
+	v1.Handle("/v1/estimate", methods{http.MethodPost: s.postEstimate})
+	v1.Handle("/v1/jobs/{id:[0-9A-Za-z]{1,64}}", methods{http.MethodGet: s.getJob})
+	v1.Handle("/v1/tra-status", methods{http.MethodGet: s.traStatus})
+	s.router.PathPrefix("/v1/").Handler(s.authenticated(v1))
+
+	if s.options.MonitoringPassword == "" {
+		return nil
+	}
+	var err error
+	if s.page, err = newMonitoring(s.options); err != nil {
+		return err
+	}
+	s.router.Handle(monitoringPath, s.page)
+	s.router.PathPrefix(monitoringPath + "/").Handler(s.page)
+	return nil
+}
