@@ -11,9 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrTooOld means that the server is older than Redis 6.2, the first with all
-// the commands that are used (ZADD GT, GETDEL, GETEX, EXPIRE's successors in
-// SET).
+// ErrTooOld means that the server is older than Redis 6.2, the first with
+// GETDEL, GETEX and ZADD GT.
 var ErrTooOld = errors.New("redisx: Redis 6.2 or newer is needed")
 
 const minMajor, minMinor = 6, 2
