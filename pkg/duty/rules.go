@@ -102,7 +102,9 @@ func Age(on time.Time, yom int) int { return max(0, on.In(EAT).Year()-yom) }
 // load reads dated changes into full sets. They are merged as JSON objects,
 // so that no set shares memory with another while it is decoded.
 func load(data []byte) ([]Rules, error) {
-	var file struct{ Sets []map[string]json.RawMessage }
+	var file struct {
+		Sets []map[string]json.RawMessage `json:"sets"`
+	}
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, fmt.Errorf("duty: rules: %w", err)
 	}

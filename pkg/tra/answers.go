@@ -73,7 +73,9 @@ func cachedList[T any](ctx context.Context, a *Authority, q question, fetch func
 // cached answers from Redis, else asks: once for all that ask the same in this
 // process, and to the end even when they go away. fetch says how long its
 // answer holds, 0 for the quarter. The time is that of a stale answer.
-func cached[T any](ctx context.Context, a *Authority, q question, fetch func(context.Context) (T, time.Duration, error)) (answer T, staleSince time.Time, err error) {
+func cached[T any](
+	ctx context.Context, a *Authority, q question, fetch func(context.Context) (T, time.Duration, error),
+) (answer T, staleSince time.Time, err error) {
 	key, err := q.key()
 	if err != nil {
 		return answer, staleSince, err
@@ -138,8 +140,8 @@ func recall[T any](ctx context.Context, a *Authority, key string) (known recalle
 	if err != nil {
 		return known, false, fmt.Errorf("tra: cached answer: %w", err)
 	}
-	if json.Unmarshal(text, &known.stored) != nil {
-		return recalled[T]{}, false, nil // of another version of ours: ask again
+	if understood := json.Unmarshal(text, &known.stored) == nil; !understood { // of another version of ours: ask again
+		return recalled[T]{}, false, nil
 	}
 	latest, err := period.Int()
 	if err != nil && !errors.Is(err, redis.Nil) {

@@ -92,8 +92,10 @@ func (a *Authority) Capacities(ctx context.Context, m Make, modelBody string, yo
 // the make is taken from m, whatever v says.
 func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (vehicle.Tax, []vehicle.Warning, error) {
 	v.MakeID = m.ID
-	asked := question{Call: callDetails, Make: m.Name, ModelBody: v.ModelBody, YOM: v.YOM,
-		Country: v.Country, Fuel: v.FuelType, Capacity: v.EngineCapacity}
+	asked := question{
+		Call: callDetails, Make: m.Name, ModelBody: v.ModelBody, YOM: v.YOM,
+		Country: v.Country, Fuel: v.FuelType, Capacity: v.EngineCapacity,
+	}
 	answer, staleSince, err := cached(ctx, a, asked, func(ctx context.Context) (calculation, time.Duration, error) {
 		tax, warnings, err := a.client.Details(ctx, v)
 		if err == nil {
@@ -106,8 +108,11 @@ func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (vehicle.Tax
 	}
 	warnings := answer.Warnings
 	if !staleSince.IsZero() {
-		warnings = append(warnings, vehicle.Warning{Code: WarnStale, Message: "The authority cannot be asked now; this is its answer of " +
-			staleSince.In(eat).Format("2 January 2006") + ", which may have been revised since."})
+		warnings = append(warnings, vehicle.Warning{
+			Code: WarnStale,
+			Message: "The authority cannot be asked now; this is its answer of " +
+				staleSince.In(eat).Format("2 January 2006") + ", which may have been revised since.",
+		})
 	}
 	return answer.Tax, warnings, nil
 }

@@ -159,14 +159,12 @@ func TestManyCallersAtOnceCostOneCall(t *testing.T) {
 		f := newFixture(t, conn, tratest.Options{Faults: tratest.Faults{Latency: tratest.Duration(50 * time.Millisecond)}}, tra.AuthorityOptions{})
 		gone, leave := context.WithCancel(t.Context())
 		leave()
+		callers := []context.Context{gone, t.Context()} // who leaves spoils nothing for the others
 		var group sync.WaitGroup
 		for i := range 100 {
 			group.Go(func() {
-				ctx := t.Context()
-				if i == 0 {
-					ctx = gone // who asks first and leaves spoils nothing for the others
-				}
-				if _, _, err := f.Details(ctx, f.toyota, fielderOf(0)); err != nil && i != 0 {
+				caller := callers[i%len(callers)]
+				if _, _, err := f.Details(caller, f.toyota, fielderOf(0)); err != nil && caller != gone {
 					t.Error(err)
 				}
 			})
@@ -306,12 +304,15 @@ func TestStoredAnswersHoldTimeQuestionAndAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		var record struct {
-			At       time.Time
+			At       time.Time `json:"at"`
 			Question struct {
-				Make, ModelBody string
-				YOM             int
-			}
-			Answer struct{ Tax vehicle.Tax }
+				Make      string `json:"make"`
+				ModelBody string `json:"modelBody"`
+				YOM       int    `json:"yom"`
+			} `json:"question"`
+			Answer struct {
+				Tax vehicle.Tax `json:"tax"`
+			} `json:"answer"`
 		}
 		value := find(t, conn, "tra:answer:")
 		if err := json.Unmarshal([]byte(value), &record); err != nil {

@@ -41,19 +41,11 @@ func simulated(t *testing.T, o tratest.Options) (*tratest.Server, *tra.Client) {
 	return server, newClient(t, tra.Options{BaseURL: server.URL})
 }
 
-// answering starts a server that gives the same answer to everything.
-func answering(t *testing.T, body string) *tra.Client {
-	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(body))
-	}))
-	t.Cleanup(server.Close)
-	return newClient(t, tra.Options{BaseURL: server.URL})
-}
-
 func fielderOf(id int) tra.Vehicle {
-	return tra.Vehicle{MakeID: id, ModelBody: fielder, YOM: 2015, Country: "JAPAN",
-		FuelType: "PETROL & ELECTRIC", EngineCapacity: "1001 - 1500 CC"}
+	return tra.Vehicle{
+		MakeID: id, ModelBody: fielder, YOM: 2015, Country: "JAPAN",
+		FuelType: "PETROL & ELECTRIC", EngineCapacity: "1001 - 1500 CC",
+	}
 }
 
 func TestTheChainOfSevenCalls(t *testing.T) {
@@ -129,7 +121,9 @@ func TestRequestsAreThoseOfTheRecordedURLs(t *testing.T) {
 	_, _ = client.Countries(ctx, id, fielder, 2015)
 	_, _ = client.Fuels(ctx, id, fielder, 2015, "JAPAN")
 	_, _ = client.Capacities(ctx, id, fielder, 2015, "JAPAN", "PETROL & ELECTRIC")
-	_, _, _ = client.Details(ctx, fielderOf(id))
+	if _, _, err := client.Details(ctx, fielderOf(id)); err == nil {
+		t.Error("an empty list of details is no error")
+	}
 	const label = "modelBody=COROLLA%20FIELDER%20-%20NKE165%20-%20HYBRID%20-%20WAGON"
 	want := []string{
 		"getMakes",

@@ -1,14 +1,13 @@
 package tra
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
-
-	"encoding/json"
 
 	"ushuru/pkg/vehicle"
 )

@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/shopspring/decimal"
-
-	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
 
@@ -19,13 +17,6 @@ const (
 	WarnIdentity = "authority_identity_incomplete" // the answer does not repeat all of the vehicle asked about
 	WarnStale    = "authority_stale"               // an earlier answer, because the authority cannot be asked now
 )
-
-// sumTolerance allows for printed lines that are each rounded: seven lines and
-// their total stay within 0.04.
-var sumTolerance = decimal.RequireFromString("0.05")
-
-// maxAmount is more than any car costs in any currency here.
-var maxAmount = decimal.New(1, 14)
 
 // decodeDetails reads the answer about one vehicle and checks that it is about
 // that vehicle. Figures that do not add up are kept, with a warning.
@@ -44,11 +35,14 @@ func decodeDetails(body []byte, asked Vehicle) (vehicle.Tax, []vehicle.Warning, 
 	}
 	warnings := checkSums(tax)
 	if len(missing) > 0 && len(warnings) > 0 {
-		return vehicle.Tax{}, nil, fmt.Errorf("%s missing, and the totals do not show that it is zero", strings.Join(missing, " and "))
+		return vehicle.Tax{}, nil, fmt.Errorf("%s missing, and the totals do not show that it is zero",
+			strings.Join(missing, " and "))
 	}
 	if !item.identity().complete() {
-		warnings = append(warnings, vehicle.Warning{Code: WarnIdentity,
-			Message: "The authority's answer does not repeat the year, country, fuel and engine size that were asked for."})
+		warnings = append(warnings, vehicle.Warning{
+			Code:    WarnIdentity,
+			Message: "The authority's answer does not repeat the year, country, fuel and engine size that were asked for.",
+		})
 	}
 	return tax, warnings, nil
 }
@@ -105,7 +99,7 @@ func (id identity) differsFrom(asked Vehicle) error {
 	}
 	for _, field := range []struct{ name, got, want string }{
 		{"modelBody", id.modelBody, asked.ModelBody},
-		{"yom", strings.TrimSuffix(id.yom, ".0"), fmt.Sprint(asked.YOM)},
+		{"yom", strings.TrimSuffix(id.yom, ".0"), strconv.Itoa(asked.YOM)},
 		{"country", id.country, asked.Country},
 		{"fuelType", id.fuel, asked.FuelType},
 		{"engineCapacity", id.capacity, asked.EngineCapacity},
@@ -150,102 +144,3 @@ func readTax(o object) (tax vehicle.Tax, missing []string, err error) {
 	}
 	return tax, missing, errors.Join(problems...)
 }
-
-// amounts are the money fields by the authority's names.
-func amounts(tax *vehicle.Tax) map[string]*money.Amount {
-	return map[string]*money.Amount{
-		"cifInUSD":                    &tax.CIFInUSD,
-		"importDutyInUSD":             &tax.ImportDutyInUSD,
-		"exiseDutyInUSD":              &tax.ExiseDutyInUSD,
-		"exiseDutyDueToAgeInUSD":      &tax.ExiseDutyDueToAgeInUSD,
-		"vatInUSD":                    &tax.VATInUSD,
-		"customProcessingFeeInUSD":    &tax.CustomProcessingFeeInUSD,
-		"railwayDevLevyInUSD":         &tax.RailwayDevLevyInUSD,
-		"indDevLevy":                  &tax.IndDevLevy,
-		"hivRespLevy":                 &tax.HIVRespLevy,
-		"totalImportTaxesInUSD":       &tax.TotalImportTaxesInUSD,
-		"totalImportTaxesInTZS":       &tax.TotalImportTaxesInTZS,
-		"vehicleRegistrationFeeInTZS": &tax.VehicleRegistrationFeeInTZS,
-		"totalTaxesInTZS":             &tax.TotalTaxesInTZS,
-	}
-}
-
-// empty says whether the object has the fields of an answer, all of them blank.
-func (o object) empty() bool {
-	var tax vehicle.Tax
-	known := false
-	for name := range amounts(&tax) {
-		if _, ok := o[name]; ok {
-			known = true
-		}
-		if text, err := o.text(name); err != nil || !blank(text) {
-			return false
-		}
-	}
-	return known
-}
-
-// amount reads "2,439.00", 2439 or 2439.0e0, and says whether there was one.
-func (o object) amount(name string) (money.Amount, bool, error) {
-	text, err := o.text(name)
-	if err != nil || blank(text) {
-		return money.Amount{}, false, err
-	}
-	amount, err := money.Parse(text)
-	if err != nil {
-		amount, err = floating(text)
-	}
-	if err == nil && amount.Decimal().IsNegative() {
-		err = errors.New("negative")
-	}
-	if err == nil && amount.Decimal().GreaterThan(maxAmount) {
-		err = errors.New("too large")
-	}
-	if err != nil {
-		return money.Amount{}, false, fmt.Errorf("%s is not an amount: %.40q: %w", name, text, err)
-	}
-	return amount, true, nil
-}
-
-// floating reads the forms in which a program prints a floating point number:
-// many decimals, or an exponent.
-func floating(text string) (money.Amount, error) {
-	text = strings.TrimSpace(text)
-	if len(text) > 40 || strings.ContainsAny(text, ",_") {
-		return money.Amount{}, money.ErrInvalid
-	}
-	value, err := decimal.NewFromString(text)
-	if err != nil || value.Exponent() > 15 || value.Exponent() < -40 {
-		return money.Amount{}, money.ErrInvalid
-	}
-	return money.New(value), nil
-}
-
-// checkSums compares the totals with their lines. The unit of the industrial
-// levy is not known: it may stand in either sum.
-func checkSums(tax vehicle.Tax) (warnings []vehicle.Warning) {
-	sum := func(lines ...money.Amount) (total decimal.Decimal) {
-		for _, line := range lines {
-			total = total.Add(line.Decimal())
-		}
-		return total
-	}
-	levy := tax.IndDevLevy.Decimal()
-	usd := sum(tax.ImportDutyInUSD, tax.ExiseDutyInUSD, tax.ExiseDutyDueToAgeInUSD, tax.VATInUSD,
-		tax.CustomProcessingFeeInUSD, tax.RailwayDevLevyInUSD)
-	tzs := sum(tax.TotalImportTaxesInTZS, tax.HIVRespLevy, tax.VehicleRegistrationFeeInTZS)
-	totalUSD, totalTZS := tax.TotalImportTaxesInUSD.Decimal(), tax.TotalTaxesInTZS.Decimal()
-
-	levyInTZS := near(usd, totalUSD) && near(tzs.Add(levy), totalTZS)
-	if !near(usd.Add(levy), totalUSD) && !levyInTZS {
-		warnings = append(warnings, vehicle.Warning{Code: WarnSumUSD,
-			Message: "The authority's USD figures do not add up to its total; treat them as uncertain."})
-	}
-	if !near(tzs, totalTZS) && !levyInTZS {
-		warnings = append(warnings, vehicle.Warning{Code: WarnSumTZS,
-			Message: "The authority's shilling figures do not add up to its total; treat them as uncertain."})
-	}
-	return warnings
-}
-
-func near(a, b decimal.Decimal) bool { return a.Sub(b).Abs().LessThanOrEqual(sumTolerance) }

@@ -105,7 +105,7 @@ func (s Status) judge(now time.Time) State {
 // and one whenever the breaker changes.
 type pulse struct {
 	success, failure atomic.Int64 // Unix nanoseconds of the last write
-	breaker          atomic.Int32 // as last written
+	breaker          atomic.Int64 // as last written
 }
 
 // note records a call that was made for somebody, when it says something new.
@@ -121,7 +121,7 @@ func (a *Authority) note(ctx context.Context, took time.Duration, err error) {
 	default:
 		last = &a.pulse.failure
 	}
-	breaker := int32(a.gates.breaker.State())
+	breaker := int64(a.gates.breaker.State())
 	turned := a.pulse.breaker.Swap(breaker) != breaker
 	now, before := time.Now().UnixNano(), last.Load()
 	if !turned && (now-before < int64(writeEvery) || !last.CompareAndSwap(before, now)) {

@@ -62,47 +62,99 @@ func TestSync(t *testing.T) {
 	nothing := func(*lister, *clock) {}
 	first := step{nothing, tra.SyncReport{Makes: 3, Fetched: 3, Changed: 3, Labels: 3, Version: 1}, false, 3, 3}
 	for name, steps := range map[string][]step{
-		"a second sync within the period asks nothing": {first,
-			{nothing, tra.SyncReport{Makes: 3, Fresh: 3, Version: 1}, false, 0, 3}},
-		"a day later all is asked, and nothing changed": {first,
-			{func(_ *lister, c *clock) { c.now = c.now.Add(24 * time.Hour) },
-				tra.SyncReport{Makes: 3, Fetched: 3, Labels: 3, Version: 1}, false, 3, 3}},
-		"in a new quarter all is asked": {first,
-			{func(_ *lister, c *clock) { c.now = tra.QuarterEnd(c.now) },
-				tra.SyncReport{Makes: 3, Fetched: 3, Labels: 3, Version: 1}, false, 3, 3}},
-		"a make with another id is asked": {first,
-			{func(l *lister, _ *clock) { l.makes[1].ID, l.labels[22] = 22, l.labels[2] },
-				tra.SyncReport{Makes: 3, Fresh: 2, Fetched: 1, Changed: 1, Labels: 1, Version: 2}, false, 1, 3}},
-		"new labels": {first,
-			{func(l *lister, c *clock) {
-				c.now = c.now.Add(24 * time.Hour)
-				l.labels[2] = append(l.labels[2], "XV - GT3 - SUV")
+		"a second sync within the period asks nothing": {
+			first,
+			{nothing, tra.SyncReport{Makes: 3, Fresh: 3, Version: 1}, false, 0, 3},
+		},
+		"a day later all is asked, and nothing changed": {
+			first,
+			{
+				func(_ *lister, c *clock) { c.now = c.now.Add(24 * time.Hour) },
+				tra.SyncReport{Makes: 3, Fetched: 3, Labels: 3, Version: 1},
+				false, 3, 3,
 			},
-				tra.SyncReport{Makes: 3, Fetched: 3, Changed: 1, Labels: 4, Version: 2}, false, 3, 4}},
-		"no makes at all never empties the catalogue": {first,
-			{func(l *lister, _ *clock) { l.makes = nil }, tra.SyncReport{}, true, 0, 3}},
-		"an authority that is down never empties the catalogue": {first,
-			{func(l *lister, _ *clock) { l.fail[0] = unavailable }, tra.SyncReport{}, true, 0, 3}},
-		"a make that vanished is removed": {first,
-			{func(l *lister, _ *clock) { l.makes = l.makes[:1] },
-				tra.SyncReport{Makes: 1, Fresh: 1, Removed: 2, Version: 2}, false, 0, 2}},
-		"an empty list keeps the labels and is asked again": {first,
-			{func(l *lister, c *clock) { c.now, l.labels[1] = c.now.Add(24*time.Hour), nil },
-				tra.SyncReport{Makes: 3, Fetched: 3, Kept: 1, Labels: 1, Version: 1}, false, 3, 3},
-			{nothing, tra.SyncReport{Makes: 3, Fresh: 2, Fetched: 1, Kept: 1, Version: 1}, false, 1, 3}},
+		},
+		"in a new quarter all is asked": {
+			first,
+			{
+				func(_ *lister, c *clock) { c.now = tra.QuarterEnd(c.now) },
+				tra.SyncReport{Makes: 3, Fetched: 3, Labels: 3, Version: 1},
+				false, 3, 3,
+			},
+		},
+		"a make with another id is asked": {
+			first,
+			{
+				func(l *lister, _ *clock) { l.makes[1].ID, l.labels[22] = 22, l.labels[2] },
+				tra.SyncReport{Makes: 3, Fresh: 2, Fetched: 1, Changed: 1, Labels: 1, Version: 2},
+				false, 1, 3,
+			},
+		},
+		"new labels": {
+			first,
+			{
+				func(l *lister, c *clock) {
+					c.now = c.now.Add(24 * time.Hour)
+					l.labels[2] = append(l.labels[2], "XV - GT3 - SUV")
+				},
+				tra.SyncReport{Makes: 3, Fetched: 3, Changed: 1, Labels: 4, Version: 2},
+				false, 3, 4,
+			},
+		},
+		"no makes at all never empties the catalogue": {
+			first,
+			{func(l *lister, _ *clock) { l.makes = nil }, tra.SyncReport{}, true, 0, 3},
+		},
+		"an authority that is down never empties the catalogue": {
+			first,
+			{func(l *lister, _ *clock) { l.fail[0] = unavailable }, tra.SyncReport{}, true, 0, 3},
+		},
+		"a make that vanished is removed": {
+			first,
+			{
+				func(l *lister, _ *clock) { l.makes = l.makes[:1] },
+				tra.SyncReport{Makes: 1, Fresh: 1, Removed: 2, Version: 2},
+				false, 0, 2,
+			},
+		},
+		"an empty list keeps the labels and is asked again": {
+			first,
+			{
+				func(l *lister, c *clock) { c.now, l.labels[1] = c.now.Add(24*time.Hour), nil },
+				tra.SyncReport{Makes: 3, Fetched: 3, Kept: 1, Labels: 1, Version: 1},
+				false, 3, 3,
+			},
+			{nothing, tra.SyncReport{Makes: 3, Fresh: 2, Fetched: 1, Kept: 1, Version: 1}, false, 1, 3},
+		},
 		"a first sync that missed a make goes on where it stopped": {
-			{func(l *lister, _ *clock) { l.fail[2] = unavailable },
-				tra.SyncReport{Makes: 3, Fetched: 2, Changed: 2, Failed: 1, Labels: 2}, true, 3, -1},
-			{func(l *lister, _ *clock) { delete(l.fail, 2) },
-				tra.SyncReport{Makes: 3, Fresh: 2, Fetched: 1, Changed: 1, Labels: 1, Version: 1}, false, 1, 3}},
-		"a make that cannot be read does not hold up the rest": {
-			{func(l *lister, _ *clock) { l.fail[2] = &tra.Error{Kind: tra.BadAnswer} },
-				tra.SyncReport{Makes: 3, Fetched: 2, Changed: 2, Failed: 1, Labels: 2, Version: 1}, true, 3, 2}},
-		"a later sync that missed a make publishes the others": {first,
-			{func(l *lister, c *clock) {
-				c.now, l.fail[2], l.labels[1] = c.now.Add(24*time.Hour), unavailable, l.labels[1][:1]
+			{
+				func(l *lister, _ *clock) { l.fail[2] = unavailable },
+				tra.SyncReport{Makes: 3, Fetched: 2, Changed: 2, Failed: 1, Labels: 2},
+				true, 3, -1,
 			},
-				tra.SyncReport{Makes: 3, Fetched: 2, Changed: 1, Failed: 1, Labels: 1, Version: 2}, true, 3, 2}},
+			{
+				func(l *lister, _ *clock) { delete(l.fail, 2) },
+				tra.SyncReport{Makes: 3, Fresh: 2, Fetched: 1, Changed: 1, Labels: 1, Version: 1},
+				false, 1, 3,
+			},
+		},
+		"a make that cannot be read does not hold up the rest": {
+			{
+				func(l *lister, _ *clock) { l.fail[2] = &tra.Error{Kind: tra.BadAnswer} },
+				tra.SyncReport{Makes: 3, Fetched: 2, Changed: 2, Failed: 1, Labels: 2, Version: 1},
+				true, 3, 2,
+			},
+		},
+		"a later sync that missed a make publishes the others": {
+			first,
+			{
+				func(l *lister, c *clock) {
+					c.now, l.fail[2], l.labels[1] = c.now.Add(24*time.Hour), unavailable, l.labels[1][:1]
+				},
+				tra.SyncReport{Makes: 3, Fetched: 2, Changed: 1, Failed: 1, Labels: 1, Version: 2},
+				true, 3, 2,
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {

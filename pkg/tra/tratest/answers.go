@@ -38,9 +38,10 @@ func (s *Simulator) makes(query) any {
 }
 
 func (s *Simulator) modelBodies(q query) any {
-	list := []item{}
-	for _, e := range s.index.labels[q.id()] {
-		list = append(list, item{"modelBody": e.label})
+	entries := s.index.labels[q.id()]
+	list := make([]item, len(entries))
+	for i, e := range entries {
+		list[i] = item{"modelBody": e.label}
 	}
 	return list
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-//go:generate go run ./internal/gen -from ../../../../shared/data/matching -to catalogue.csv
+// CHASSIS_LISTS is the directory of the two lists that internal/gen reads.
+//
+//go:generate go run ./internal/gen -from $CHASSIS_LISTS -to catalogue.csv
 
 // The catalogue: chassis codes are real (Source: MLIT, 自動車燃費一覧, edited;
 // and general knowledge), years and values are invented.
@@ -69,8 +71,10 @@ func newIndex(seed uint64) (*index, error) {
 }
 
 func newEntry(fields []string) (*entry, error) {
-	e := &entry{label: fields[0], fuels: strings.Split(fields[1], "|"), bands: strings.Split(fields[2], "|"),
-		countries: strings.Split(fields[3], "|")}
+	e := &entry{
+		label: fields[0], fuels: strings.Split(fields[1], "|"), bands: strings.Split(fields[2], "|"),
+		countries: strings.Split(fields[3], "|"),
+	}
 	for run := range strings.SplitSeq(fields[4], "|") {
 		from, to, isRange := strings.Cut(run, "-")
 		if !isRange {

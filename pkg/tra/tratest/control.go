@@ -17,7 +17,9 @@ func (s *Simulator) Counts() Counts {
 
 func (s *Simulator) getRequests(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(s.Counts())
+	if err := json.NewEncoder(w).Encode(s.Counts()); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
 }
 
 func (s *Simulator) postFaults(w http.ResponseWriter, r *http.Request) {

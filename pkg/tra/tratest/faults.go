@@ -146,7 +146,7 @@ func (f fault) reshape(value any) any {
 }
 
 // write sends the data, whole, slowly or in part.
-func (f fault) write(w http.ResponseWriter, r *http.Request, value any) {
+func (f fault) write(ctx context.Context, w http.ResponseWriter, value any) {
 	body, err := json.Marshal(value)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -165,7 +165,7 @@ func (f fault) write(w http.ResponseWriter, r *http.Request, value any) {
 		for part := range slices.Chunk(body, len(body)/parts+1) {
 			_, _ = w.Write(part)
 			_ = http.NewResponseController(w).Flush()
-			if !step.wait(r.Context()) {
+			if !step.wait(ctx) {
 				return
 			}
 		}

@@ -126,7 +126,7 @@ func (s *Simulator) call(name string, answer func(query) any) http.HandlerFunc {
 		} else if fault.EmptyLists {
 			value = []any{}
 		}
-		fault.write(w, r, value)
+		fault.write(r.Context(), w, value)
 	}
 }
 
@@ -136,8 +136,10 @@ func (s *Simulator) begin(name string, q query) fault {
 	defer s.mu.Unlock()
 	s.counts.Calls[name]++
 	if name == "getVehicleDetails" {
-		tuple := []string{s.index.name(q.id()), q.Get("modelBody"), q.Get("yom"), q.Get("cuntryOfOrigin"),
-			q.Get("fuelType"), q.Get("engineCapacity")}
+		tuple := []string{
+			s.index.name(q.id()), q.Get("modelBody"), q.Get("yom"), q.Get("cuntryOfOrigin"),
+			q.Get("fuelType"), q.Get("engineCapacity"),
+		}
 		s.counts.Tuples[strings.Join(tuple, "|")]++
 	}
 	return s.faults.take(name)

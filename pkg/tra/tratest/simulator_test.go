@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func TestTheCatalogueIsRichAndShapedLikeTheAuthoritys(t *testing.T) {
 		if id < 1_000_000 || id > 9_999_999 {
 			t.Errorf("%s has id %d, want seven digits", name, id)
 		}
-		for _, label := range list(t, server, "getModelBody", "modelBody", "makeId", fmt.Sprint(id)) {
+		for _, label := range list(t, server, "getModelBody", "modelBody", "makeId", strconv.Itoa(id)) {
 			segments[len(strings.Split(label, " - "))]++
 			labels++
 			if label != strings.ToUpper(label) || strings.Contains(label, "  ") {
@@ -83,7 +84,7 @@ func TestTheCataloguesOddities(t *testing.T) {
 	server := tratest.Start(t, tratest.Options{})
 	var gap, single, fuels, countries, bands int
 	for _, name := range []string{"HONDA", "BMW"} {
-		id := fmt.Sprint(server.MakeID(name))
+		id := strconv.Itoa(server.MakeID(name))
 		for _, label := range list(t, server, "getModelBody", "modelBody", "makeId", id) {
 			of := []string{"makeId", id, "modelBody", label}
 			years := list(t, server, "getYom", "yom", of...)
@@ -126,7 +127,7 @@ func number(text string) (n int) { _, _ = fmt.Sscan(text, &n); return n }
 func TestTheKnownHybridsAreThere(t *testing.T) {
 	server := tratest.Start(t, tratest.Options{})
 	for _, label := range []string{"COROLLA AXIO - NKE165 - HYBRID - SEDAN", "COROLLA FIELDER - NKE165 - HYBRID - WAGON"} {
-		of := []string{"makeId", fmt.Sprint(server.MakeID("TOYOTA")), "modelBody", label}
+		of := []string{"makeId", strconv.Itoa(server.MakeID("TOYOTA")), "modelBody", label}
 		if years := list(t, server, "getYom", "yom", of...); !slices.Contains(years, "2015") || !slices.Contains(years, "2019") {
 			t.Errorf("%s: years %v", label, years)
 		}
@@ -154,8 +155,8 @@ func TestMakeIdsDependOnTheSeed(t *testing.T) {
 
 // detailsQuery asks about the hybrid Fielder of a year.
 func detailsQuery(server *tratest.Server, country string, year int) string {
-	return server.URL + "/getVehicleDetails?makeId=" + fmt.Sprint(server.MakeID("TOYOTA")) +
-		"&modelBody=COROLLA%20FIELDER%20-%20NKE165%20-%20HYBRID%20-%20WAGON&yom=" + fmt.Sprint(year) +
+	return server.URL + "/getVehicleDetails?makeId=" + strconv.Itoa(server.MakeID("TOYOTA")) +
+		"&modelBody=COROLLA%20FIELDER%20-%20NKE165%20-%20HYBRID%20-%20WAGON&yom=" + strconv.Itoa(year) +
 		"&" + country + "=JAPAN&fuelType=PETROL%20%26%20ELECTRIC&engineCapacity=1001%20-%201500%20CC"
 }
 

@@ -1,0 +1,85 @@
+package tra
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
+
+// maxAmount is more than any car costs in any currency here.
+var maxAmount = decimal.New(1, 14)
+
+// amounts are the money fields by the authority's names.
+func amounts(tax *vehicle.Tax) map[string]*money.Amount {
+	return map[string]*money.Amount{
+		"cifInUSD":                    &tax.CIFInUSD,
+		"importDutyInUSD":             &tax.ImportDutyInUSD,
+		"exiseDutyInUSD":              &tax.ExiseDutyInUSD,
+		"exiseDutyDueToAgeInUSD":      &tax.ExiseDutyDueToAgeInUSD,
+		"vatInUSD":                    &tax.VATInUSD,
+		"customProcessingFeeInUSD":    &tax.CustomProcessingFeeInUSD,
+		"railwayDevLevyInUSD":         &tax.RailwayDevLevyInUSD,
+		"indDevLevy":                  &tax.IndDevLevy,
+		"hivRespLevy":                 &tax.HIVRespLevy,
+		"totalImportTaxesInUSD":       &tax.TotalImportTaxesInUSD,
+		"totalImportTaxesInTZS":       &tax.TotalImportTaxesInTZS,
+		"vehicleRegistrationFeeInTZS": &tax.VehicleRegistrationFeeInTZS,
+		"totalTaxesInTZS":             &tax.TotalTaxesInTZS,
+	}
+}
+
+// empty says whether the object has the fields of an answer, all of them blank.
+func (o object) empty() bool {
+	var tax vehicle.Tax
+	known := false
+	for name := range amounts(&tax) {
+		if _, ok := o[name]; ok {
+			known = true
+		}
+		if text, err := o.text(name); err != nil || !blank(text) {
+			return false
+		}
+	}
+	return known
+}
+
+// amount reads "2,439.00", 2439 or 2439.0e0, and says whether there was one.
+func (o object) amount(name string) (money.Amount, bool, error) {
+	text, err := o.text(name)
+	if err != nil || blank(text) {
+		return money.Amount{}, false, err
+	}
+	amount, err := money.Parse(text)
+	if err != nil {
+		amount, err = floating(text)
+	}
+	if err == nil && amount.Decimal().IsNegative() {
+		err = errors.New("negative")
+	}
+	if err == nil && amount.Decimal().GreaterThan(maxAmount) {
+		err = errors.New("too large")
+	}
+	if err != nil {
+		return money.Amount{}, false, fmt.Errorf("%s is not an amount: %.40q: %w", name, text, err)
+	}
+	return amount, true, nil
+}
+
+// floating reads the forms in which a program prints a floating point number:
+// many decimals, or an exponent.
+func floating(text string) (money.Amount, error) {
+	text = strings.TrimSpace(text)
+	if len(text) > 40 || strings.ContainsAny(text, ",_") {
+		return money.Amount{}, money.ErrInvalid
+	}
+	value, err := decimal.NewFromString(text)
+	if err != nil || value.Exponent() > 15 || value.Exponent() < -40 {
+		return money.Amount{}, money.ErrInvalid
+	}
+	return money.New(value), nil
+}
