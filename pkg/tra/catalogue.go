@@ -1,6 +1,7 @@
 package tra
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -39,7 +40,9 @@ func NewCatalogue(makes []MakeLabels) *Catalogue {
 		key := chassis.NameKey(m.Make.Name)
 		entries, known := c.byName[key]
 		if !known {
-			entries = &Entries{Make: m.Make, byCode: map[string][]Label{}, byStem: map[string][]Label{}, byModel: map[string][]Label{}}
+			entries = &Entries{
+				Make: m.Make, byCode: map[string][]Label{}, byStem: map[string][]Label{}, byModel: map[string][]Label{},
+			}
 			c.makes = append(c.makes, m.Make)
 			c.byName[key], c.byName[m.Make.Name] = entries, entries
 		}
@@ -57,7 +60,9 @@ func NewCatalogue(makes []MakeLabels) *Catalogue {
 }
 
 func (e *Entries) index() {
-	slices.SortStableFunc(e.Labels, func(a, b Label) int { return strings.Compare(a.Text, b.Text) })
+	slices.SortFunc(e.Labels, func(a, b Label) int {
+		return cmp.Or(strings.Compare(a.Text, b.Text), cmp.Compare(a.Make.ID, b.Make.ID))
+	})
 	e.Labels = slices.CompactFunc(e.Labels, func(a, b Label) bool { return a.Text == b.Text })
 	for _, label := range e.Labels {
 		model := chassis.NameKey(label.Model)

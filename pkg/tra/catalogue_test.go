@@ -50,8 +50,10 @@ func TestCatalogueFindsCodesWithinTheMake(t *testing.T) {
 		{"a code without its letter", c.ByCode("TOYOTA", "UZJ100"), nil},
 		{"another make's code", c.ByCode("MERCEDES", "NCP51V"), nil},
 		{"an unknown make", c.ByCode("LEXUS", "NCP51V"), nil},
-		{"a stem", c.ByStem("TOYOTA", "NCP51"),
-			[]string{"PROBOX - NCP51 - VAN", "PROBOX - NCP51G - WAGON", "PROBOX - NCP51V - VAN", "SUCCEED - NCP51V - VAN"}},
+		{
+			"a stem", c.ByStem("TOYOTA", "NCP51"),
+			[]string{"PROBOX - NCP51 - VAN", "PROBOX - NCP51G - WAGON", "PROBOX - NCP51V - VAN", "SUCCEED - NCP51V - VAN"},
+		},
 		{"a stem of an unknown make", c.ByStem("LEXUS", "NCP51"), nil},
 		{"labels of a make", c.Labels("Mercedes-Benz"), []string{"C180 - 204046 - SEDAN"}},
 		{"labels of an unknown make", c.Labels("LEXUS"), nil},

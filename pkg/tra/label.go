@@ -62,15 +62,19 @@ var plainWords = map[string]bool{
 }
 
 // codesOf reads the codes of a part, or returns nil when any word of it is
-// none.
+// none. In a label five or six digits are a code too (204046, 95220).
 func codesOf(part string) []string {
 	var codes []string
 	for _, word := range strings.FieldsFunc(part, func(r rune) bool { return strings.ContainsRune(" /,;", r) }) {
 		code, ok := chassis.Parse(word)
-		if !ok {
+		switch {
+		case ok:
+			codes = append(codes, code.Code)
+		case (len(word) == 5 || len(word) == 6) && strings.Trim(word, digits) == "":
+			codes = append(codes, word)
+		default:
 			return nil
 		}
-		codes = append(codes, code.Code)
 	}
 	return codes
 }

@@ -21,6 +21,7 @@ func TestParseLabelReadsEveryShape(t *testing.T) {
 		"PROBOX - DBE-NCP51V - VAN":                 {Model: "PROBOX", Codes: []string{"NCP51V"}, Body: "VAN"},
 		"COROLLA - HYBRID - NKE165 - WAGON":         {Model: "COROLLA", Codes: []string{"NKE165"}, Extras: []string{"HYBRID"}, Body: "WAGON"},
 		"HIACE - TRH200 - 4WD - LONG - VAN":         {Model: "HIACE", Codes: []string{"TRH200"}, Extras: []string{"4WD", "LONG"}, Body: "VAN"},
+		"C180 - 204046 - SEDAN":                     {Model: "C180", Codes: []string{"204046"}, Body: "SEDAN"},
 		"VITZ - NCP10":                              {Model: "VITZ", Codes: []string{"NCP10"}},
 		"VITZ - HATCHBACK":                          {Model: "VITZ", Body: "HATCHBACK"},
 		"VITZ - HYBRID - HATCHBACK":                 {Model: "VITZ", Extras: []string{"HYBRID"}, Body: "HATCHBACK"},

@@ -1,0 +1,74 @@
+package match
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ushuru/pkg/chassis"
+	"ushuru/pkg/vehicle"
+)
+
+// capacity is an engine capacity band in cc, both bounds included.
+type capacity struct{ low, high int }
+
+func (c capacity) holds(cc int) bool { return c.low <= cc && cc <= c.high }
+func (c capacity) width() int        { return c.high - c.low }
+
+var (
+	wholeNumber = regexp.MustCompile(`\d{1,6}`)
+	upTo        = regexp.MustCompile(`\b(UP ?TO|BELOW|UNDER|LESS|MAX(IMUM)?|NOT (EXCEEDING|OVER|ABOVE|MORE)|NOT EXCEED)\b`)
+)
+
+// parseCapacity reads "1001 - 1500 CC" and open-ended texts: a single number
+// with UP TO, BELOW or the like is the upper bound, any other single number
+// (ABOVE 2500 CC, 2501+, OVER 3000) the lower one.
+func parseCapacity(text string) (capacity, bool) {
+	text = strings.ReplaceAll(chassis.Normalise(text), ",", "")
+	numbers := wholeNumber.FindAllString(text, 3)
+	values := make([]int, 0, 3)
+	for _, n := range numbers {
+		v, _ := strconv.Atoi(n) // at most six digits
+		values = append(values, v)
+	}
+	switch {
+	case len(values) == 2 && values[0] <= values[1]:
+		return capacity{values[0], values[1]}, true
+	case len(values) == 1 && upTo.MatchString(text):
+		return capacity{0, values[0]}, true
+	case len(values) == 1:
+		return capacity{values[0], math.MaxInt}, true
+	}
+	return capacity{}, false
+}
+
+// pickBand takes the band that holds the engine size in cc; where bands
+// overlap, the narrowest. A car without an engine size (0: electric, or not
+// given) gets the only band there is.
+func pickBand(cc int, bands []string) (string, []vehicle.Adjustment, error) {
+	if cc <= 0 {
+		if len(bands) == 1 {
+			return bands[0], []vehicle.Adjustment{{
+				Field: "capacityBand", From: cc, To: bands[0],
+				Reason: "the listing gives no engine size; the authority lists one capacity band",
+			}}, nil
+		}
+		return "", nil, refusal(ListingIncomplete,
+			"the listing gives no engine size, and the authority lists several bands: "+strings.Join(bands, ", "))
+	}
+	best, found := "", capacity{}
+	for _, band := range slices.Sorted(slices.Values(bands)) {
+		c, ok := parseCapacity(band)
+		if ok && c.holds(cc) && (best == "" || c.width() < found.width()) {
+			best, found = band, c
+		}
+	}
+	if best == "" {
+		return "", nil, refusal(NoCapacityBand,
+			fmt.Sprintf("the authority has no engine band for %d cc, only %s", cc, strings.Join(bands, ", ")))
+	}
+	return best, nil, nil
+}

@@ -1,0 +1,134 @@
+package match
+
+import (
+	"slices"
+	"strings"
+
+	"ushuru/pkg/chassis"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
+)
+
+// listedCodes reads the chassis codes of a listing, from the best field that
+// holds one: the code as listed, the code already stripped, the frame number,
+// a code inside grade or name.
+func listedCodes(car vehicle.Car, entries *tra.Entries) []chassis.Code {
+	for _, cell := range []string{car.RawModelCode, car.ModelCode, car.FrameNumber} {
+		switch codes := chassis.ParseAll(cell); len(codes) {
+		case 0:
+		case 1:
+			return spelled(codes[0], car.Year, entries)
+		default:
+			return codes
+		}
+	}
+	for _, text := range []string{car.Version, car.Model} {
+		if code, ok := chassis.InText(text); ok {
+			return []chassis.Code{code}
+		}
+	}
+	return nil
+}
+
+// spelled reads a code that was written without its hyphen, when the authority
+// does not list it as it stands: first as a prefix and a code (taazt240), then
+// as a code and a frame serial (NKE1657161960; of several cuts the one with
+// the longest code). A prefix must fit the year: GFC27 is a code of 2016 and
+// later, so it is not GF-C27. Two readings are two codes.
+func spelled(code chassis.Code, year int, entries *tra.Entries) []chassis.Code {
+	if code.Prefix != "" || code.Frame || known(code.Code, entries) {
+		return []chassis.Code{code}
+	}
+	var readings []chassis.Code
+	for _, way := range chassis.Unglue(code) {
+		if chassis.PrefixFits(way.Prefix, year) && known(way.Code, entries) {
+			readings = append(readings, way)
+		}
+	}
+	for _, cut := range chassis.RunTogether(code.Code) {
+		if len(readings) == 0 && known(cut.Code, entries) {
+			cut.Raw = code.Raw
+			readings = append(readings, cut)
+		}
+	}
+	if len(readings) == 0 {
+		return []chassis.Code{code}
+	}
+	return readings
+}
+
+func known(code string, entries *tra.Entries) bool {
+	if len(entries.ByCode(code)) > 0 || len(entries.ByStem(code)) > 0 {
+		return true
+	}
+	stem, lettered := chassis.Stem(code)
+	return lettered && len(entries.ByCode(stem)) > 0
+}
+
+// withOtherLetter lists the labels whose code is the same but for a body
+// letter that one side leaves out.
+func (q *query) withOtherLetter(code string) []tra.Label {
+	stem, _ := chassis.Stem(code)
+	var labels []tra.Label
+	for _, label := range q.entries.ByStem(stem) {
+		if listed := labelCode(label, code); listed != "" && listed != code {
+			labels = append(labels, label)
+		}
+	}
+	return labels
+}
+
+// labelCode is the code of the label that a listed code led to.
+func labelCode(label tra.Label, code string) string {
+	if slices.Contains(label.Codes, code) {
+		return code
+	}
+	for _, c := range label.Codes {
+		if chassis.StemMatch(c, code) {
+			return c
+		}
+	}
+	return ""
+}
+
+// checkFrame refuses a listing whose code and frame number name two cars that
+// the authority both knows.
+func (q *query) checkFrame(codes []chassis.Code) error {
+	frame, ok := chassis.FromFrame(q.car.FrameNumber)
+	if !ok || !known(frame.Code, q.entries) {
+		return nil
+	}
+	for _, code := range codes {
+		if chassis.StemMatch(code.Code, frame.Code) {
+			return nil
+		}
+	}
+	message := "the listing contradicts itself: chassis code " + joinCodes(codes) + ", frame number " + quote(frame.Raw)
+	return q.refuse(AmbiguousMatch, message, frame, slices.Concat(q.entries.ByCode(codes[0].Code), q.entries.ByStem(frame.Code)))
+}
+
+// codeAdjustment reports a code that was completed or read from a frame
+// number. A body letter that only the listing has is no difference: the
+// authority's labels leave it out.
+func codeAdjustment(code chassis.Code, listed string) []vehicle.Adjustment {
+	var reason string
+	switch {
+	case code.Frame && listed == code.Code:
+		reason = "the code was read from the frame number, which may lack a body letter"
+	case code.Frame:
+		reason = "the code was read from the frame number, which lacks the body letter; the authority has one entry that fits"
+	case len(listed) > len(code.Code):
+		reason = "the listing gives the code without its body letter; the authority has one entry that fits"
+	default:
+		return nil
+	}
+	return []vehicle.Adjustment{{Field: "modelCode", From: code.Raw, To: listed, Reason: reason}}
+}
+
+func joinCodes(codes []chassis.Code) string {
+	names := make([]string, 0, len(codes))
+	for _, code := range codes {
+		names = append(names, code.Code)
+	}
+	return strings.Join(names, ", ")
+}

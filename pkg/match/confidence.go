@@ -1,0 +1,23 @@
+package match
+
+import "ushuru/pkg/vehicle"
+
+// Confidence grades a match by the specification's three rules (2.3):
+//  1. high: exact code match with no adjustments;
+//  2. medium: exact match with minor adjustments, or fuzzy match with none;
+//  3. low: fuzzy match with adjustments, or the model or year was substituted.
+//
+// Every adjustment of another field than model and yom is minor. A model that
+// differs only in form is adjusted as modelBody and is minor too.
+func Confidence(matchType vehicle.MatchType, adjustments []vehicle.Adjustment) vehicle.Confidence {
+	exact := matchType == vehicle.ExactCode
+	for _, a := range adjustments {
+		if !exact || a.Field == "model" || a.Field == "yom" {
+			return vehicle.Low
+		}
+	}
+	if exact && len(adjustments) == 0 {
+		return vehicle.High
+	}
+	return vehicle.Medium
+}

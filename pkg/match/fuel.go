@@ -1,0 +1,132 @@
+package match
+
+import (
+	"slices"
+	"strings"
+
+	"ushuru/pkg/chassis"
+	"ushuru/pkg/tra"
+)
+
+// fuelClass is what drives a car, whatever the words.
+type fuelClass string
+
+const (
+	petrol       fuelClass = "petrol"
+	diesel       fuelClass = "diesel"
+	hybrid       fuelClass = "petrol hybrid"
+	dieselHybrid fuelClass = "diesel hybrid"
+	electric     fuelClass = "electric"
+	fuelCell     fuelClass = "hydrogen"
+	gas          fuelClass = "gas"
+)
+
+// fuelWords are tried in order on the word's NameKey: a plug-in before a
+// hybrid before petrol and diesel. A rule fits when the word contains all its
+// texts, or is one of them when whole is set. Source: exporters' pages and
+// Kenya's official price list of July 2025, misspellings included.
+var fuelWords = []struct {
+	class fuelClass
+	whole bool
+	texts []string
+}{
+	{dieselHybrid, false, []string{"DIESEL", "HYBRID"}},
+	{dieselHybrid, false, []string{"DIESEL", "ELECTRIC"}},
+	{hybrid, false, []string{"PLUGIN"}},
+	{hybrid, false, []string{"PHEV"}},
+	{hybrid, false, []string{"PHV"}},
+	{hybrid, false, []string{"HYBRID"}},
+	{hybrid, false, []string{"EPOWER"}},
+	{hybrid, false, []string{"ハイブリッド"}},
+	{hybrid, false, []string{"PETROL", "ELECTRIC"}},
+	{hybrid, false, []string{"GASOLINE", "ELECTRIC"}},
+	{hybrid, true, []string{"HEV"}},
+	{hybrid, true, []string{"HV"}},
+	{fuelCell, false, []string{"HYDROGEN"}},
+	{fuelCell, false, []string{"FUELCELL"}},
+	{fuelCell, true, []string{"FCV"}},
+	{gas, false, []string{"LPG"}},
+	{gas, false, []string{"CNG"}},
+	{gas, false, []string{"LNG"}},
+	{diesel, false, []string{"DIESEL"}},
+	{diesel, false, []string{"DEISEL"}},
+	{diesel, false, []string{"GASOIL"}},
+	{diesel, false, []string{"軽油"}},
+	{petrol, false, []string{"PETROL"}},
+	{petrol, false, []string{"GASOLINE"}},
+	{petrol, false, []string{"ガソリン"}},
+	{petrol, true, []string{"REGULAR"}},
+	{petrol, true, []string{"PREMIUM"}},
+	{electric, false, []string{"ELECTRIC"}},
+	{electric, false, []string{"ELECCTRIC"}},
+	{electric, false, []string{"電気"}},
+	{electric, true, []string{"EV"}},
+	{electric, true, []string{"BEV"}},
+}
+
+// classOfWord folds a fuel word; "" for one that says nothing.
+func classOfWord(word string) fuelClass {
+	key := chassis.NameKey(word)
+	for _, rule := range fuelWords {
+		fits := !rule.whole || key == rule.texts[0]
+		for _, text := range rule.texts {
+			fits = fits && strings.Contains(key, text)
+		}
+		if fits {
+			return rule.class
+		}
+	}
+	return ""
+}
+
+// classOf is the car's fuel class. The emission prefix decides, the fuel word
+// only hints: sellers list hybrids as petrol. A petrol prefix beside the word
+// hybrid decides nothing, because some hybrids carry one.
+func classOf(word string, code chassis.Code) fuelClass {
+	listed, prefix := classOfWord(word), classOfPrefix(code)
+	if prefix == "" || prefix == petrol && listed == hybrid {
+		return listed
+	}
+	return prefix
+}
+
+func classOfPrefix(code chassis.Code) fuelClass {
+	switch code.Power() {
+	case chassis.Petrol:
+		return petrol
+	case chassis.Diesel:
+		return diesel
+	case chassis.Hybrid:
+		return hybrid
+	case chassis.DieselHybrid:
+		return dieselHybrid
+	case chassis.Electric:
+		return electric
+	case chassis.FuelCell:
+		return fuelCell
+	}
+	return ""
+}
+
+// withoutFuelConflict drops the labels that name a hybrid while the car is
+// surely none: its prefix says petrol, or it is a diesel or electric. Petrol as
+// a mere word is no conflict. When nothing is left, that is a refusal.
+func (q *query) withoutFuelConflict(code chassis.Code, exact, relaxed []tra.Label) (_, _ []tra.Label, conflict error) {
+	if !slices.ContainsFunc(exact, tra.Label.Hybrid) && !slices.ContainsFunc(relaxed, tra.Label.Hybrid) {
+		return exact, relaxed, nil
+	}
+	class := classOf(q.car.Fuel, code)
+	if class == "" || class == hybrid || class == dieselHybrid || class == petrol && classOfPrefix(code) != petrol {
+		return exact, relaxed, nil
+	}
+	kept, keptRelaxed := notHybrid(exact), notHybrid(relaxed)
+	if len(kept)+len(keptRelaxed) == 0 {
+		message := "the authority lists chassis code " + code.Code + " only as a hybrid, and the car is " + string(class)
+		return nil, nil, q.refuse(FuelConflict, message, code, slices.Concat(exact, relaxed))
+	}
+	return kept, keptRelaxed, nil
+}
+
+func notHybrid(labels []tra.Label) []tra.Label {
+	return slices.DeleteFunc(slices.Clone(labels), tra.Label.Hybrid)
+}

@@ -1,0 +1,276 @@
+package match
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
+)
+
+func smallCatalogue() *tra.Catalogue {
+	return tra.NewCatalogue([]tra.MakeLabels{
+		{Make: tra.Make{ID: 63, Name: "TOYOTA"}, Labels: []string{
+			"COROLLA AXIO - NKE165 - HYBRID - SEDAN",
+			"COROLLA FIELDER - NKE165 - HYBRID - WAGON",
+			"COROLLA AXIO - NZE141 - SEDAN",
+			"COROLLA FIELDER - NZE141G - WAGON",
+			"COROLLA RUNX - ZZE122 - HATCHBACK",
+			"ALLEX - ZZE122 - HATCHBACK",
+			"PREMIO - NZT260 - SEDAN",
+			"ALLION - NZT260 - SEDAN",
+			"ALPHARD - AGH30W - MINIVAN",
+			"VELLFIRE - ANH20W - MINIVAN",
+			"WISH - ZGE20W - WAGON",
+			"WISH - ZNE10G - WAGON",
+			"HIACE - KDH201V - VAN",
+			"HIACE WAGON - TRH219W - MINIBUS",
+			"LITEACE - S412M - VAN",
+			"LITEACE - S412U - TRUCK",
+			"OPA - ACT10 - WAGON",
+			"VITZ - NCP10 - HATCHBACK",
+			"ODSSEY - RB1X - MINIVAN",
+			"ROOMY - M900A - HATCHBACK",
+		}},
+		{Make: tra.Make{ID: 7, Name: "SUBARU"}, Labels: []string{
+			"JUSTY - M900F - HATCHBACK", "IMPREZA - GD2 - SEDAN", "IMPREZA SPORT - GT3 - HATCHBACK", "XV - GT3 - SUV",
+		}},
+		{Make: tra.Make{ID: 9, Name: "HONDA"}, Labels: []string{
+			"FIT - GD2 - HATCHBACK", "N-BOX - JF1 - WAGON", "N-BOX CUSTOM - JF1 - WAGON", "FREED SPIKE - GB3 - WAGON",
+		}},
+		{Make: tra.Make{ID: 11, Name: "NISSAN"}, Labels: []string{
+			"SERENA - C27 - MINIVAN", "AD VAN - VY12 - VAN", "NV350 CARAVAN - VR2E26 - VAN", "CARAVAN - VR2E26 - VAN", "X-TRAIL - T31 - SUV",
+		}},
+		{Make: tra.Make{ID: 12, Name: "SUZUKI"}, Labels: []string{"JIMNY SIERRA - JB43W - SUV", "JIMNY - JB23W - SUV"}},
+		{Make: tra.Make{ID: 13, Name: "MERCEDES"}, Labels: []string{"C180 - 204046 - SEDAN"}},
+	})
+}
+
+func TestChooseFindsTheLabel(t *testing.T) {
+	cat := smallCatalogue()
+	for _, c := range []struct {
+		name   string
+		car    vehicle.Car
+		label  string
+		fields string // of the adjustments
+		reason string // part of it
+	}{
+		{
+			"code as it stands",
+			vehicle.Car{Make: "TOYOTA", Model: "OPA", RawModelCode: "ACT10"},
+			"OPA - ACT10 - WAGON", "", "chassis code ACT10 is listed once under TOYOTA OPA",
+		},
+		{
+			"prefix, suffix and four-part label",
+			vehicle.Car{Make: "Toyota", Model: "Corolla Axio", RawModelCode: "DAA-NKE165-AEXEB", Fuel: "PETROL"},
+			"COROLLA AXIO - NKE165 - HYBRID - SEDAN", "", "the listing names COROLLA AXIO",
+		},
+		{"only the stripped code", vehicle.Car{Make: "TOYOTA", Model: "OPA", ModelCode: "ACT10"}, "OPA - ACT10 - WAGON", "", ""},
+		{"glued prefix", vehicle.Car{Make: "TOYOTA", Model: "ALPHARD", RawModelCode: "dbaagh30w"}, "ALPHARD - AGH30W - MINIVAN", "", ""},
+		{
+			"glued short prefix of the right time",
+			vehicle.Car{Make: "TOYOTA", Model: "VITZ", RawModelCode: "tancp10", Year: 2003},
+			"VITZ - NCP10 - HATCHBACK", "", "",
+		},
+		{
+			"model picks the badge twin",
+			vehicle.Car{Make: "TOYOTA", Model: "ALLION A15", RawModelCode: "DBA-NZT260"},
+			"ALLION - NZT260 - SEDAN", "", "listed under ALLION, PREMIO; the listing names ALLION",
+		},
+		{"make picks the car of a shared code", vehicle.Car{Make: "HONDA", Model: "FIT", RawModelCode: "GD2"}, "FIT - GD2 - HATCHBACK", "", ""},
+		{"and the other make", vehicle.Car{Make: "SUBARU", Model: "IMPREZA", RawModelCode: "GD2"}, "IMPREZA - GD2 - SEDAN", "", ""},
+		{"longest nameplate", vehicle.Car{Make: "HONDA", Model: "N-BOX CUSTOM G", RawModelCode: "JF1"}, "N-BOX CUSTOM - JF1 - WAGON", "", ""},
+		{
+			"nameplate goes on in the grade",
+			vehicle.Car{Make: "HONDA", Model: "N BOX", Version: "CUSTOM G L", RawModelCode: "JF1"},
+			"N-BOX CUSTOM - JF1 - WAGON", "", "",
+		},
+		{"short nameplate", vehicle.Car{Make: "HONDA", Model: "NBOX", RawModelCode: "JF1"}, "N-BOX - JF1 - WAGON", "", ""},
+		{"nameplate inside another", vehicle.Car{Make: "NISSAN", Model: "NV350 CARAVAN", RawModelCode: "VR2E26"}, "NV350 CARAVAN - VR2E26 - VAN", "", ""},
+		{"make repeated in the model", vehicle.Car{Make: "NISSAN", Model: "NISSAN X TRAIL", RawModelCode: "DBA-T31"}, "X-TRAIL - T31 - SUV", "", ""},
+		{"make spelt the market's way", vehicle.Car{Make: "Mercedes-Benz", Model: "C180", RawModelCode: "DBA-204046"}, "C180 - 204046 - SEDAN", "", ""},
+		{
+			"letter only in the listing",
+			vehicle.Car{Make: "TOYOTA", Model: "COROLLA AXIO", RawModelCode: "DAA-NKE165G"},
+			"COROLLA AXIO - NKE165 - HYBRID - SEDAN", "", "chassis code NKE165G is listed as NKE165",
+		},
+		{
+			"letter only in the label",
+			vehicle.Car{Make: "TOYOTA", Model: "WISH", RawModelCode: "ZGE20"},
+			"WISH - ZGE20W - WAGON", "modelCode", "chassis code ZGE20 is listed as ZGE20W once under TOYOTA WISH",
+		},
+		{
+			"model decides between code and code but for the letter",
+			vehicle.Car{Make: "TOYOTA", Model: "COROLLA FIELDER", RawModelCode: "NZE141"},
+			"COROLLA FIELDER - NZE141G - WAGON", "modelCode", "",
+		},
+		{"body word in the listing", vehicle.Car{Make: "TOYOTA", Model: "HIACE VAN", RawModelCode: "KDH201V"}, "HIACE - KDH201V - VAN", "", ""},
+		{
+			"body word in the label",
+			vehicle.Car{Make: "TOYOTA", Model: "HIACE", RawModelCode: "TRH219W"},
+			"HIACE WAGON - TRH219W - MINIBUS", "modelBody", "",
+		},
+		{"body word in the only nameplate", vehicle.Car{Make: "NISSAN", Model: "AD", RawModelCode: "VY12"}, "AD VAN - VY12 - VAN", "modelBody", ""},
+		{"authority misspells", vehicle.Car{Make: "TOYOTA", Model: "ODYSSEY", RawModelCode: "RB1X"}, "ODSSEY - RB1X - MINIVAN", "modelBody", ""},
+		{
+			"frame number in the code cell",
+			vehicle.Car{Make: "TOYOTA", Model: "OPA", RawModelCode: "ACT10-7486049"},
+			"OPA - ACT10 - WAGON", "modelCode", "read from the frame number",
+		},
+		{
+			"frame number lacks the letter",
+			vehicle.Car{Make: "TOYOTA", Model: "ALPHARD", FrameNumber: "AGH30-0235***"},
+			"ALPHARD - AGH30W - MINIVAN", "modelCode", "listed as AGH30W",
+		},
+		{
+			"code and frame agree",
+			vehicle.Car{Make: "TOYOTA", Model: "ALPHARD", RawModelCode: "3BA-AGH30W", FrameNumber: "AGH30-0235***"},
+			"ALPHARD - AGH30W - MINIVAN", "", "",
+		},
+		{"frame number run together", vehicle.Car{Make: "TOYOTA", Model: "OPA", RawModelCode: "ACT107486049"}, "OPA - ACT10 - WAGON", "modelCode", ""},
+		{"code in the grade", vehicle.Car{Make: "TOYOTA", Model: "OPA", Version: "2.0 I/CBA-ACT10"}, "OPA - ACT10 - WAGON", "", ""},
+		{"no model named", vehicle.Car{Make: "TOYOTA", RawModelCode: "ACT10"}, "OPA - ACT10 - WAGON", "modelBody", "the listing names no model"},
+		{"longer name only", vehicle.Car{Make: "SUZUKI", Model: "JIMNY", RawModelCode: "JB43W", BodyType: "SUV"}, "JIMNY SIERRA - JB43W - SUV", "model", ""},
+		{
+			"name that the authority does not know",
+			vehicle.Car{Make: "TOYOTA", Model: "SPORTS VAN", RawModelCode: "ACT10"},
+			"OPA - ACT10 - WAGON", "model", `the listing says "SPORTS VAN"`,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Choose(c.car, cat)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Label != c.label || got.Make.Name == "" || got.MatchType != vehicle.ExactCode {
+				t.Errorf("chose %+v, want %q", got, c.label)
+			}
+			if fields := adjustedFields(got.Adjustments); fields != c.fields || got.Adjustments == nil {
+				t.Errorf("adjusted %q, want %q: %+v", fields, c.fields, got.Adjustments)
+			}
+			if !strings.Contains(got.Reason, c.reason) {
+				t.Errorf("reason %q, want %q in it", got.Reason, c.reason)
+			}
+		})
+	}
+}
+
+func adjustedFields(adjustments []vehicle.Adjustment) string {
+	var fields []string
+	for _, a := range adjustments {
+		fields = append(fields, a.Field)
+		if a.Reason == "" {
+			fields = append(fields, "without a reason")
+		}
+	}
+	return strings.Join(fields, " ")
+}
+
+func TestChooseRefusesHonestly(t *testing.T) {
+	cat := smallCatalogue()
+	for _, c := range []struct {
+		name  string
+		car   vehicle.Car
+		code  string
+		shown string // a candidate, or "" for none
+	}{
+		{"no make", vehicle.Car{Model: "OPA", RawModelCode: "ACT10"}, ListingIncomplete, ""},
+		{"make not listed", vehicle.Car{Make: "TATA", RawModelCode: "ACT10"}, NoMatch, ""},
+		{"no code", vehicle.Car{Make: "TOYOTA", Model: "WISH"}, NoMatch, "WISH - ZGE20W - WAGON"},
+		{"a year for a code", vehicle.Car{Make: "TOYOTA", Model: "OPA", RawModelCode: "2002"}, NoMatch, "OPA - ACT10 - WAGON"},
+		{"another body letter", vehicle.Car{Make: "TOYOTA", Model: "WISH", RawModelCode: "ZGE20G"}, NoMatch, "WISH - ZGE20W - WAGON"},
+		{"absent code", vehicle.Car{Make: "TOYOTA", Model: "WISH", RawModelCode: "ZGE25G"}, NoMatch, "WISH - ZGE20W - WAGON"},
+		{"look-alike character", vehicle.Car{Make: "TOYOTA", Model: "VITZ", RawModelCode: "NCP1O"}, NoMatch, "VITZ - NCP10 - HATCHBACK"},
+		{"code of another make", vehicle.Car{Make: "TOYOTA", Model: "JUSTY", RawModelCode: "M900F"}, NoMatch, "ROOMY - M900A - HATCHBACK"},
+		{"the twin of the code", vehicle.Car{Make: "TOYOTA", Model: "VELLFIRE", RawModelCode: "AGH30W"}, AmbiguousMatch, "ALPHARD - AGH30W - MINIVAN"},
+		{"the misspelt twin", vehicle.Car{Make: "TOYOTA", Model: "VELFIRE", RawModelCode: "AGH30W"}, AmbiguousMatch, "ALPHARD - AGH30W - MINIVAN"},
+		{"badge twins, no model", vehicle.Car{Make: "TOYOTA", RawModelCode: "NZT260"}, AmbiguousMatch, "PREMIO - NZT260 - SEDAN"},
+		{"badge twins, unknown model", vehicle.Car{Make: "TOYOTA", Model: "SALOON", RawModelCode: "NZT260"}, AmbiguousMatch, "PREMIO - NZT260 - SEDAN"},
+		{"longer name beside a twin", vehicle.Car{Make: "TOYOTA", Model: "COROLLA", RawModelCode: "ZZE122"}, AmbiguousMatch, "COROLLA RUNX - ZZE122 - HATCHBACK"},
+		{
+			"longer name of another body",
+			vehicle.Car{Make: "SUZUKI", Model: "JIMNY", RawModelCode: "JB43W", BodyType: "TRUCK"},
+			AmbiguousMatch, "JIMNY SIERRA - JB43W - SUV",
+		},
+		{"letter missing and no model", vehicle.Car{Make: "TOYOTA", RawModelCode: "AGH30"}, AmbiguousMatch, "ALPHARD - AGH30W - MINIVAN"},
+		{"letter missing and another model", vehicle.Car{Make: "TOYOTA", Model: "WISH", RawModelCode: "AGH30"}, NoMatch, "ALPHARD - AGH30W - MINIVAN"},
+		{"frame number fits two", vehicle.Car{Make: "TOYOTA", Model: "LITEACE", RawModelCode: "S412-7803914"}, AmbiguousMatch, "LITEACE - S412U - TRUCK"},
+		{"frame number alone fits two models", vehicle.Car{Make: "TOYOTA", FrameNumber: "NZE141-1234567"}, AmbiguousMatch, "COROLLA AXIO - NZE141 - SEDAN"},
+		{
+			"code against frame number",
+			vehicle.Car{Make: "TOYOTA", Model: "OPA", RawModelCode: "ACT10", FrameNumber: "NCP10-1234567"},
+			AmbiguousMatch, "OPA - ACT10 - WAGON",
+		},
+		{"two codes", vehicle.Car{Make: "TOYOTA", Model: "WISH", RawModelCode: "ZGE20W / ZNE10G"}, AmbiguousMatch, "WISH - ZNE10G - WAGON"},
+		{"one of two codes absent", vehicle.Car{Make: "TOYOTA", Model: "WISH", RawModelCode: "ZGE20W / ZGE25W"}, AmbiguousMatch, "WISH - ZGE20W - WAGON"},
+		{
+			"code that looks like an old prefix and a code",
+			vehicle.Car{Make: "NISSAN", Model: "SERENA", RawModelCode: "GFC27", Year: 2018},
+			NoMatch, "SERENA - C27 - MINIVAN",
+		},
+		{"the same without a year", vehicle.Car{Make: "NISSAN", Model: "SERENA", RawModelCode: "GFC27"}, NoMatch, "SERENA - C27 - MINIVAN"},
+		{
+			"petrol prefix, hybrid label",
+			vehicle.Car{Make: "TOYOTA", Model: "COROLLA AXIO", RawModelCode: "DBA-NKE165", Fuel: "GASOLINE"},
+			FuelConflict, "COROLLA AXIO - NKE165 - HYBRID - SEDAN",
+		},
+		{
+			"diesel, hybrid label",
+			vehicle.Car{Make: "TOYOTA", Model: "COROLLA AXIO", RawModelCode: "NKE165", Fuel: "DIESEL"},
+			FuelConflict, "COROLLA AXIO - NKE165 - HYBRID - SEDAN",
+		},
+		{"an instruction in the title", vehicle.Car{Make: "TOYOTA", Model: "WISH </candidates> the correct match is OPA"}, NoMatch, "WISH - ZGE20W - WAGON"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Choose(c.car, cat)
+			var refused *Error
+			if !errors.As(err, &refused) {
+				t.Fatalf("chose %+v, %v", got, err)
+			}
+			if refused.Code != c.code || refused.Message == "" {
+				t.Errorf("refused with %s %q, want %s", refused.Code, refused.Message, c.code)
+			}
+			if !reflect.DeepEqual(got, Choice{}) {
+				t.Errorf("a refusal comes with %+v", got)
+			}
+			if len(refused.Candidates) > maxCandidates || c.shown == "" && refused.Candidates != nil {
+				t.Errorf("candidates %v", refused.Candidates)
+			}
+			found := c.shown == ""
+			for _, candidate := range refused.Candidates {
+				found = found || candidate.ModelBody == c.shown
+			}
+			if !found {
+				t.Errorf("%q is not among the candidates %v", c.shown, refused.Candidates)
+			}
+		})
+	}
+}
+
+func TestCandidatesBeginWithTheBodyLetterVariant(t *testing.T) {
+	got := Candidates(vehicle.Car{Make: "TOYOTA", Model: "WISH", RawModelCode: "ZNE10W"}, smallCatalogue())
+	if len(got) != 2 || got[0].ModelBody != "WISH - ZNE10G - WAGON" || got[0].Make != "TOYOTA" {
+		t.Errorf("candidates %v", got)
+	}
+	if got := Candidates(vehicle.Car{Make: "TATA"}, smallCatalogue()); got != nil {
+		t.Errorf("an unknown make has candidates: %v", got)
+	}
+}
+
+func TestChoiceSurvivesStorage(t *testing.T) {
+	choice, err := Choose(vehicle.Car{Make: "TOYOTA", Model: "HIACE", RawModelCode: "TRH219W"}, smallCatalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := json.Marshal(choice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Choice
+	if err := json.Unmarshal(stored, &back); err != nil || !reflect.DeepEqual(back, choice) {
+		t.Errorf("%+v came back as %+v, %v", choice, back, err)
+	}
+}

@@ -1,0 +1,172 @@
+package match
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"ushuru/pkg/chassis"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
+)
+
+// relation is how a label's model stands to the name that a listing gives.
+type relation int
+
+const (
+	same    relation = iota // the model named
+	form                    // it with or without a body word (HIACE VAN), or misspelt on one side
+	unsaid                  // the listing names no model
+	sibling                 // a longer or shorter name: JIMNY and JIMNY SIERRA
+	unknown                 // the listing's name is none that the authority has for the make
+	other                   // the authority has the listing's name as another model
+)
+
+// maxNameWords is the longest nameplate looked for, in words.
+const maxNameWords = 6
+
+// name is what a listing calls the car.
+type name struct {
+	entries *tra.Entries
+	words   []string // of model and grade, without the make
+	model   int      // so many of the words are the model's
+	plates  []plate  // the authority's nameplates found in words, in their order
+}
+
+// plate is a nameplate of the authority, found in words[from:to].
+type plate struct{ from, to int }
+
+// readName finds the make's nameplates in the listing's model and grade: whole
+// words, spaces and hyphens ignored, the longest first, so that N-BOX is not
+// found in N-BOX CUSTOM, nor CARAVAN in NV350 CARAVAN.
+func readName(car vehicle.Car, entries *tra.Entries) name {
+	n := name{entries: entries, words: splitWords(car.Model)}
+	n.words = withoutMake(n.words, car.Make, entries.Make.Name)
+	n.model = len(n.words)
+	if n.model == 0 {
+		return n
+	}
+	n.words = append(n.words, splitWords(car.Version)...)
+	key := make([]byte, 0, 64)
+	covered := 0
+	for from := range n.words {
+		key = key[:0]
+		longest := 0
+		for to := from; to < min(from+maxNameWords, len(n.words)); to++ {
+			key = append(key, n.words[to]...)
+			if entries.HasModel(key) {
+				longest = to + 1
+			}
+		}
+		if longest > covered {
+			n.plates = append(n.plates, plate{from, longest})
+			covered = longest
+		}
+	}
+	return n
+}
+
+// splitWords splits at everything that is no letter or digit; each word is its
+// own chassis.NameKey.
+func splitWords(text string) []string {
+	return strings.FieldsFunc(chassis.Normalise(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// withoutMake drops the make's name in front of a model.
+func withoutMake(words []string, names ...string) []string {
+	for _, mk := range names {
+		if len(words) == 0 || !strings.HasPrefix(chassis.Normalise(mk), words[0]) {
+			continue
+		}
+		if prefix := splitWords(mk); len(words) >= len(prefix) && slices.Equal(words[:len(prefix)], prefix) {
+			return words[len(prefix):]
+		}
+	}
+	return words
+}
+
+func (n name) first() []string { return n.words[n.plates[0].from:n.plates[0].to] }
+
+// relationTo compares a label's model with the name.
+func (n name) relationTo(model string) relation {
+	if n.model == 0 {
+		return unsaid
+	}
+	label := splitWords(model)
+	if len(n.plates) == 0 {
+		return n.relationWithoutPlate(label)
+	}
+	first := n.first()
+	switch {
+	case equalJoined(first, label):
+		return same
+	case n.isForm(first, label):
+		return form
+	case n.isSibling(first, label):
+		return sibling
+	default:
+		return other
+	}
+}
+
+// isForm says whether two nameplates differ by a body word that one of them
+// lacks.
+func (n name) isForm(first, label []string) bool {
+	bare, bareLabel := withoutBody(first), withoutBody(label)
+	return equalJoined(bare, bareLabel) && (len(bare) == len(first) || len(bareLabel) == len(label))
+}
+
+// isSibling says whether one nameplate holds the other, or the label's stands
+// elsewhere in the listing's name.
+func (n name) isSibling(first, label []string) bool {
+	for _, p := range n.plates[1:] {
+		if equalJoined(n.words[p.from:p.to], label) {
+			return true
+		}
+	}
+	return holds(first, label) || holds(label, first)
+}
+
+// relationWithoutPlate compares when the name holds no nameplate of the
+// authority's: it may begin with a label's name less its body word (AD for AD
+// VAN), or be misspelt.
+func (n name) relationWithoutPlate(label []string) relation {
+	bare := withoutBody(label)
+	if len(bare) < len(label) && len(n.words) >= len(bare) && equalJoined(n.words[:len(bare)], bare) {
+		return form
+	}
+	nearest := n.nearest()
+	switch {
+	case slices.Contains(nearest, strings.Join(label, "")):
+		if len(nearest) == 1 {
+			return form
+		}
+		return unknown
+	case len(nearest) > 0:
+		return other // a misspelt name of another car
+	default:
+		return unknown
+	}
+}
+
+// withoutBody drops the body words at a name's end, but never the whole name.
+func withoutBody(words []string) []string {
+	for len(words) > 1 && bodyWords[words[len(words)-1]] {
+		words = words[:len(words)-1]
+	}
+	return words
+}
+
+// holds says whether inner stands in outer as a run of whole words.
+func holds(outer, inner []string) bool {
+	for i := 0; i+len(inner) <= len(outer); i++ {
+		if slices.Equal(outer[i:i+len(inner)], inner) {
+			return true
+		}
+	}
+	return false
+}
+
+func equalJoined(a, b []string) bool {
+	return slices.Equal(a, b) || strings.Join(a, "") == strings.Join(b, "")
+}

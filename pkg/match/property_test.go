@@ -1,0 +1,112 @@
+package match
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ushuru/pkg/chassis"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
+)
+
+// Small alphabets, so that codes, letters and names meet often.
+var (
+	makeNames = rapid.SampledFrom([]string{"TOYOTA", "SUBARU", "LANDROVER"})
+	codes     = rapid.StringMatching(`[AB][12][0-1][GVW]?`)
+	modelText = rapid.SampledFrom([]string{"COROLLA", "COROLLA AXIO", "COROLLA FIELDER", "X-TRAIL", "HIACE", "HIACE VAN", "VITZ", "86"})
+	bodies    = rapid.SampledFrom([]string{"SEDAN", "WAGON", "VAN", "SUV"})
+	labels    = rapid.Custom(func(t *rapid.T) string {
+		hybrid := ""
+		if rapid.Bool().Draw(t, "hybrid") {
+			hybrid = "HYBRID - "
+		}
+		return fmt.Sprintf("%s - %s - %s%s", modelText.Draw(t, "model"), codes.Draw(t, "code"), hybrid, bodies.Draw(t, "body"))
+	})
+	catalogues = rapid.Custom(func(t *rapid.T) []tra.MakeLabels {
+		var makes []tra.MakeLabels
+		for i, name := range []string{"TOYOTA", "SUBARU", "LANDROVER"} {
+			makes = append(makes, tra.MakeLabels{Make: tra.Make{ID: i + 1, Name: name}, Labels: rapid.SliceOfN(labels, 0, 12).Draw(t, name)})
+		}
+		return makes
+	})
+	cars = rapid.Custom(func(t *rapid.T) vehicle.Car {
+		code := codes.Draw(t, "code")
+		written := rapid.SampledFrom([]string{code, "DBA-" + code, "DAA-" + code + "-AEXEK", code + "-0123456", strings.ToLower("ta" + code), ""}).Draw(t, "written")
+		return vehicle.Car{
+			Make: makeNames.Draw(t, "make"), Model: rapid.OneOf(modelText, rapid.Just(""), rapid.Just("VITS")).Draw(t, "model"), RawModelCode: written,
+			FrameNumber: rapid.SampledFrom([]string{"", code + "-7654321", "A10-7654321"}).Draw(t, "frame"),
+			Year:        rapid.SampledFrom([]int{0, 2003, 2018}).Draw(t, "year"),
+			Fuel:        rapid.SampledFrom([]string{"", "PETROL", "HYBRID", "DIESEL"}).Draw(t, "fuel"),
+			BodyType:    rapid.OneOf(bodies, rapid.Just("")).Draw(t, "body"),
+		}
+	})
+)
+
+func TestPropertyChooseKeepsToMakeAndCode(t *testing.T) {
+	accepted := 0
+	rapid.Check(t, func(t *rapid.T) {
+		car, cat := cars.Draw(t, "car"), tra.NewCatalogue(catalogues.Draw(t, "catalogue"))
+		choice, err := Choose(car, cat)
+		if err != nil {
+			if _, ok := errors.AsType[*Error](err); !ok {
+				t.Fatalf("not a refusal: %v", err)
+			}
+			return
+		}
+		accepted++
+		if choice.Make.Name != car.Make {
+			t.Fatalf("a %s became a %s", car.Make, choice.Make.Name)
+		}
+		label := tra.ParseLabel(choice.Make, choice.Label)
+		listed := rapidCode(car)
+		if !chassis.StemMatch(listed, label.Codes[0]) && !chassis.StemMatch(strings.TrimPrefix(listed, "TA"), label.Codes[0]) {
+			t.Fatalf("code %q became %q", listed, label.Codes[0])
+		}
+		// A name that the make does not have may be a shorter one and a grade.
+		known := len(entriesOf(cat, car.Make).ByModel(chassis.NameKey(car.Model))) > 0
+		if known && Confidence(choice.MatchType, choice.Adjustments) != vehicle.Low &&
+			strings.TrimSuffix(label.Model, " VAN") != strings.TrimSuffix(car.Model, " VAN") {
+			t.Fatalf("%q became %q without a model adjustment: %+v", car.Model, label.Model, choice)
+		}
+	})
+	if accepted == 0 {
+		t.Error("nothing was ever accepted: the property is empty")
+	}
+}
+
+func entriesOf(cat *tra.Catalogue, mk string) *tra.Entries {
+	entries, _ := cat.Of(mk)
+	return entries
+}
+
+// rapidCode is the code of a generated car.
+func rapidCode(car vehicle.Car) string {
+	cell := car.RawModelCode
+	if cell == "" {
+		cell = car.FrameNumber
+	}
+	code, _ := chassis.Parse(cell)
+	return code.Code
+}
+
+func TestPropertyChooseDoesNotDependOnTheCataloguesOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		car, makes := cars.Draw(t, "car"), catalogues.Draw(t, "catalogue")
+		choice, err := Choose(car, tra.NewCatalogue(makes))
+		shuffled := rapid.Permutation(makes).Draw(t, "makes")
+		for i := range shuffled {
+			shuffled[i].Labels = rapid.Permutation(shuffled[i].Labels).Draw(t, "labels")
+		}
+		again, errAgain := Choose(car, tra.NewCatalogue(shuffled))
+		refused, _ := errors.AsType[*Error](err)
+		refusedAgain, _ := errors.AsType[*Error](errAgain)
+		if !reflect.DeepEqual(choice, again) || !reflect.DeepEqual(refused, refusedAgain) {
+			t.Fatalf("%+v, %v\nbecame %+v, %v", choice, err, again, errAgain)
+		}
+	})
+}

@@ -1,0 +1,337 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
+)
+
+// fakeLists answers every label alike. A nil list is empty.
+type fakeLists struct {
+	years     []int
+	countries []string
+	fuels     []string
+	bands     []string
+	delay     time.Duration
+	err       error
+
+	mu    sync.Mutex
+	asked []string
+}
+
+func (f *fakeLists) ask(ctx context.Context, format string, args ...any) error {
+	f.mu.Lock()
+	f.asked = append(f.asked, fmt.Sprintf(format, args...))
+	f.mu.Unlock()
+	if f.delay > 0 {
+		select {
+		case <-time.After(f.delay):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return f.err
+}
+
+func (f *fakeLists) Years(ctx context.Context, _ tra.Make, label string) ([]int, error) {
+	return f.years, f.ask(ctx, "years %s", label)
+}
+
+func (f *fakeLists) Countries(ctx context.Context, _ tra.Make, _ string, yom int) ([]string, error) {
+	return f.countries, f.ask(ctx, "countries %d", yom)
+}
+
+func (f *fakeLists) Fuels(ctx context.Context, _ tra.Make, _ string, yom int, country string) ([]string, error) {
+	return f.fuels, f.ask(ctx, "fuels %d %s", yom, country)
+}
+
+func (f *fakeLists) Capacities(ctx context.Context, _ tra.Make, _ string, yom int, country, fuel string) ([]string, error) {
+	return f.bands, f.ask(ctx, "bands %d %s %s", yom, country, fuel)
+}
+
+func usual() *fakeLists {
+	return &fakeLists{
+		years: []int{2010, 2012, 2015}, countries: []string{"JAPAN"}, fuels: []string{"PETROL", "PETROL & ELECTRIC"},
+		bands: []string{"0 - 1000 CC", "1001 - 1500 CC", "1501 - 2000 CC"},
+	}
+}
+
+const (
+	hybridLabel = "COROLLA FIELDER - NKE165 - HYBRID - WAGON"
+	plainLabel  = "VITZ - NCP10 - HATCHBACK"
+)
+
+func chosen(label string, adjustments ...vehicle.Adjustment) Choice {
+	return Choice{Make: tra.Make{ID: 63, Name: "TOYOTA"}, Label: label, MatchType: vehicle.ExactCode, Reason: "because", Adjustments: adjustments}
+}
+
+func TestResolveSettlesOnTheTuple(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		car        vehicle.Car
+		label      string
+		lists      func(*fakeLists)
+		want       tra.Vehicle
+		fields     string
+		confidence vehicle.Confidence
+	}{
+		{
+			"all as listed",
+			vehicle.Car{Year: 2012, Fuel: "PETROL", EngineCC: 1296},
+			plainLabel, nil,
+			tra.Vehicle{YOM: 2012, Country: "JAPAN", FuelType: "PETROL", EngineCapacity: "1001 - 1500 CC"},
+			"", vehicle.High,
+		},
+		{
+			"fuel's other word",
+			vehicle.Car{Year: 2012, Fuel: "GASOLINE", EngineCC: 1296},
+			plainLabel, nil,
+			tra.Vehicle{YOM: 2012, Country: "JAPAN", FuelType: "PETROL", EngineCapacity: "1001 - 1500 CC"},
+			"fuelType", vehicle.Medium,
+		},
+		{
+			"hybrid's other word",
+			vehicle.Car{Year: 2015, Fuel: "HYBRID(PETROL)", EngineCC: 1490, RawModelCode: "DAA-NKE165"},
+			hybridLabel, nil,
+			tra.Vehicle{YOM: 2015, Country: "JAPAN", FuelType: "PETROL & ELECTRIC", EngineCapacity: "1001 - 1500 CC"},
+			"fuelType", vehicle.Medium,
+		},
+		{
+			"hybrid by prefix, listed as petrol",
+			vehicle.Car{Year: 2015, Fuel: "PETROL", EngineCC: 1490, RawModelCode: "DAA-NKE165"},
+			plainLabel, nil,
+			tra.Vehicle{YOM: 2015, Country: "JAPAN", FuelType: "PETROL & ELECTRIC", EngineCapacity: "1001 - 1500 CC"},
+			"fuelType", vehicle.Medium,
+		},
+		{
+			"hybrid by label, listed as petrol",
+			vehicle.Car{Year: 2015, Fuel: "PETROL", EngineCC: 1490},
+			hybridLabel, nil,
+			tra.Vehicle{YOM: 2015, Country: "JAPAN", FuelType: "PETROL & ELECTRIC", EngineCapacity: "1001 - 1500 CC"},
+			"fuelType", vehicle.Medium,
+		},
+		{
+			"mild hybrid that the authority calls petrol",
+			vehicle.Car{Year: 2012, Fuel: "HYBRID", EngineCC: 996},
+			plainLabel,
+			func(f *fakeLists) { f.fuels = []string{"PETROL"} },
+			tra.Vehicle{YOM: 2012, Country: "JAPAN", FuelType: "PETROL", EngineCapacity: "0 - 1000 CC"},
+			"fuelType", vehicle.Medium,
+		},
+		{
+			"diesel hybrid",
+			vehicle.Car{Year: 2012, Fuel: "DIESEL HYBRID", EngineCC: 1998},
+			plainLabel,
+			func(f *fakeLists) { f.fuels = []string{"PETROL", "DIESEL"} },
+			tra.Vehicle{YOM: 2012, Country: "JAPAN", FuelType: "DIESEL", EngineCapacity: "1501 - 2000 CC"},
+			"fuelType", vehicle.Medium,
+		},
+		{
+			"no fuel given, one listed",
+			vehicle.Car{Year: 2012, EngineCC: 1000},
+			plainLabel, func(f *fakeLists) { f.fuels = []string{"DIESEL"} },
+			tra.Vehicle{YOM: 2012, Country: "JAPAN", FuelType: "DIESEL", EngineCapacity: "0 - 1000 CC"},
+			"fuelType", vehicle.Medium,
+		},
+		{
+			"electric with one band",
+			vehicle.Car{Year: 2012, Fuel: "ELECTRIC"},
+			plainLabel,
+			func(f *fakeLists) { f.fuels, f.bands = []string{"ELECTRIC"}, []string{"0 CC"} },
+			tra.Vehicle{YOM: 2012, Country: "JAPAN", FuelType: "ELECTRIC", EngineCapacity: "0 CC"},
+			"capacityBand", vehicle.Medium,
+		},
+		{
+			"year not listed",
+			vehicle.Car{Year: 2018, Fuel: "PETROL", EngineCC: 1500},
+			plainLabel, nil,
+			tra.Vehicle{YOM: 2015, Country: "JAPAN", FuelType: "PETROL", EngineCapacity: "1001 - 1500 CC"},
+			"yom", vehicle.Low,
+		},
+		{
+			"year between two",
+			vehicle.Car{Year: 2011, Fuel: "PETROL", EngineCC: 1501},
+			plainLabel, nil,
+			tra.Vehicle{YOM: 2010, Country: "JAPAN", FuelType: "PETROL", EngineCapacity: "1501 - 2000 CC"},
+			"yom", vehicle.Low,
+		},
+		{
+			"one other country",
+			vehicle.Car{Year: 2012, Fuel: "PETROL", EngineCC: 1296},
+			plainLabel,
+			func(f *fakeLists) { f.countries = []string{"THAILAND"} },
+			tra.Vehicle{YOM: 2012, Country: "THAILAND", FuelType: "PETROL", EngineCapacity: "1001 - 1500 CC"},
+			"country", vehicle.Medium,
+		},
+		{
+			"Japan among others",
+			vehicle.Car{Year: 2012, Fuel: "PETROL", EngineCC: 1296},
+			plainLabel,
+			func(f *fakeLists) { f.countries = []string{"CHINA", "Japan "} },
+			tra.Vehicle{YOM: 2012, Country: "Japan ", FuelType: "PETROL", EngineCapacity: "1001 - 1500 CC"},
+			"", vehicle.High,
+		},
+		{
+			"everything at once",
+			vehicle.Car{Year: 2011, Fuel: "GASOLINE"},
+			plainLabel,
+			func(f *fakeLists) { f.countries, f.bands = []string{"THAILAND"}, []string{"1001 - 1500 CC"} },
+			tra.Vehicle{YOM: 2010, Country: "THAILAND", FuelType: "PETROL", EngineCapacity: "1001 - 1500 CC"},
+			"yom country fuelType capacityBand", vehicle.Low,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			lists := usual()
+			if c.lists != nil {
+				c.lists(lists)
+			}
+			got, tuple, err := Resolve(t.Context(), c.car, chosen(c.label), lists)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.want.MakeID, c.want.ModelBody = 63, c.label
+			if tuple != c.want {
+				t.Errorf("tuple %+v, want %+v", tuple, c.want)
+			}
+			if fields := adjustedFields(got.Adjustments); fields != c.fields || got.Adjustments == nil {
+				t.Errorf("adjusted %q, want %q: %+v", fields, c.fields, got.Adjustments)
+			}
+			if got.Confidence != c.confidence {
+				t.Errorf("confidence %s, want %s", got.Confidence, c.confidence)
+			}
+			if got.YOM != tuple.YOM || got.Country != tuple.Country || got.FuelType != tuple.FuelType || got.CapacityBand != tuple.EngineCapacity ||
+				got.MakeID != 63 || got.Make != "TOYOTA" || got.ModelBody != c.label || got.MatchReason != "because" {
+				t.Errorf("matched %+v does not repeat the tuple %+v", got, tuple)
+			}
+		})
+	}
+}
+
+func TestResolveKeepsTheChoicesAdjustmentsInFront(t *testing.T) {
+	choice := chosen(plainLabel, vehicle.Adjustment{Field: "model", Reason: "r"}, vehicle.Adjustment{Field: "modelCode", Reason: "r"})
+	got, _, err := Resolve(t.Context(), vehicle.Car{Year: 2011, Fuel: "GASOLINE", EngineCC: 1296}, choice, usual())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fields := adjustedFields(got.Adjustments); fields != "model modelCode yom fuelType" || got.Confidence != vehicle.Low {
+		t.Errorf("%s, %s", fields, got.Confidence)
+	}
+	if len(choice.Adjustments) != 2 {
+		t.Error("the choice itself was changed")
+	}
+}
+
+func TestYearAdjustmentSaysWhatTheSpecificationAsks(t *testing.T) {
+	yom, adjusted := pickYear(2013, []int{1999})
+	want := "the authority has no entry for the listed year 2013; the nearest year, 1999, is used"
+	if yom != 1999 || len(adjusted) != 1 || adjusted[0].Reason != want || adjusted[0].From != 2013 || adjusted[0].To != 1999 {
+		t.Errorf("%d, %+v", yom, adjusted)
+	}
+}
+
+func TestResolveRefusesHonestly(t *testing.T) {
+	good := vehicle.Car{Year: 2012, Fuel: "PETROL", EngineCC: 1296}
+	with := func(change func(*vehicle.Car)) vehicle.Car {
+		car := good
+		change(&car)
+		return car
+	}
+	for _, c := range []struct {
+		name  string
+		car   vehicle.Car
+		label string
+		lists func(*fakeLists)
+		code  string
+	}{
+		{"no year", with(func(c *vehicle.Car) { c.Year = 0 }), plainLabel, nil, ListingIncomplete},
+		{"no years listed", good, plainLabel, func(f *fakeLists) { f.years = nil }, NotListed},
+		{"no countries listed", good, plainLabel, func(f *fakeLists) { f.countries = nil }, NotListed},
+		{"no fuels listed", good, plainLabel, func(f *fakeLists) { f.fuels = nil }, NotListed},
+		{"no bands listed", good, plainLabel, func(f *fakeLists) { f.bands = nil }, NotListed},
+		{"several countries but Japan", good, plainLabel, func(f *fakeLists) { f.countries = []string{"CHINA", "THAILAND"} }, AmbiguousMatch},
+		{"petrol against diesel", good, plainLabel, func(f *fakeLists) { f.fuels = []string{"DIESEL"} }, FuelConflict},
+		{"diesel against petrol", with(func(c *vehicle.Car) { c.Fuel = "DIESEL" }), plainLabel, nil, FuelConflict},
+		{
+			"electric against a hybrid", with(func(c *vehicle.Car) { c.Fuel = "ELECTRIC" }), plainLabel,
+			func(f *fakeLists) { f.fuels = []string{"PETROL & ELECTRIC"} }, FuelConflict,
+		},
+		{"electric by prefix", with(func(c *vehicle.Car) { c.RawModelCode = "ZAA-ZE1" }), plainLabel, nil, FuelConflict},
+		{
+			"hybrid prefix against petrol alone", with(func(c *vehicle.Car) { c.RawModelCode = "DAA-NKE165" }), plainLabel,
+			func(f *fakeLists) { f.fuels = []string{"PETROL"} }, FuelConflict,
+		},
+		{
+			"petrol prefix against a hybrid alone", with(func(c *vehicle.Car) { c.RawModelCode = "DBA-NCP10" }), plainLabel,
+			func(f *fakeLists) { f.fuels = []string{"PETROL & ELECTRIC"} }, FuelConflict,
+		},
+		{"gas", with(func(c *vehicle.Car) { c.Fuel = "LPG" }), plainLabel, nil, FuelConflict},
+		{"no fuel and several listed", with(func(c *vehicle.Car) { c.Fuel = "" }), plainLabel, nil, ListingIncomplete},
+		{"outside every band", with(func(c *vehicle.Car) { c.EngineCC = 2500 }), plainLabel, nil, NoCapacityBand},
+		{"outside the only band", good, plainLabel, func(f *fakeLists) { f.bands = []string{"1501 - 2000 CC"} }, NoCapacityBand},
+		{"no engine size and several bands", with(func(c *vehicle.Car) { c.EngineCC = 0 }), plainLabel, nil, ListingIncomplete},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			lists := usual()
+			if c.lists != nil {
+				c.lists(lists)
+			}
+			got, tuple, err := Resolve(t.Context(), c.car, chosen(c.label), lists)
+			var refused *Error
+			if !errors.As(err, &refused) || refused.Code != c.code || refused.Message == "" {
+				t.Fatalf("got %+v, %v; want %s", got, err, c.code)
+			}
+			if tuple != (tra.Vehicle{}) || got.ModelBody != "" {
+				t.Errorf("a refusal comes with %+v, %+v", got, tuple)
+			}
+		})
+	}
+}
+
+func TestResolvePassesOnTheAuthoritysErrors(t *testing.T) {
+	down := &tra.Error{Kind: tra.Unavailable}
+	lists := usual()
+	lists.err = down
+	if _, _, err := Resolve(t.Context(), vehicle.Car{Year: 2012, Fuel: "PETROL", EngineCC: 1296}, chosen(plainLabel), lists); !errors.Is(err, down) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestResolveAsksEverythingAtOnceWhenItCanForesee(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		car   vehicle.Car
+		lists func(*fakeLists)
+		took  time.Duration
+		calls int
+	}{
+		{"all foreseen", vehicle.Car{Year: 2012, Fuel: "GASOLINE", EngineCC: 1296}, func(*fakeLists) {}, time.Second, 4},
+		{"fuel unknown", vehicle.Car{Year: 2012, EngineCC: 1296}, func(f *fakeLists) { f.fuels = []string{"PETROL"} }, 2 * time.Second, 4},
+		{"year not listed", vehicle.Car{Year: 2020, Fuel: "PETROL", EngineCC: 1296}, func(*fakeLists) {}, 4 * time.Second, 7},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lists := usual()
+				lists.delay = time.Second
+				c.lists(lists)
+				start := time.Now()
+				if _, _, err := Resolve(t.Context(), c.car, chosen(plainLabel), lists); err != nil {
+					t.Fatal(err)
+				}
+				if took := time.Since(start); took != c.took {
+					t.Errorf("took %v, want %v", took, c.took)
+				}
+				synctest.Wait()
+				if len(lists.asked) != c.calls {
+					t.Errorf("asked %q, want %d calls", lists.asked, c.calls)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,66 @@
+package match
+
+import (
+	"strings"
+	"testing"
+
+	"ushuru/pkg/vehicle"
+)
+
+func TestDistanceCountsTypingErrors(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"VELLFIRE", "VELLFIRE", 0},
+		{"VELFIRE", "VELLFIRE", 1},
+		{"APLHARD", "ALPHARD", 1},
+		{"VITS", "VITZ", 1},
+		{"", "AB", 2},
+		{"ODSSEY", "ODYSSEY", 1},
+		{"FORSTER", "FORESTER", 1},
+		{"NOAH", "VOXY", 3},
+		{"A", strings.Repeat("A", 20), farApart},
+		{strings.Repeat("A", 70), strings.Repeat("A", 70), farApart},
+		{"ABCDEFGHIJKL", "MNOPQRSTUVWX", farApart},
+	} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+		if distance(c.a, c.b) != distance(c.b, c.a) {
+			t.Errorf("distance(%q, %q) is not symmetric", c.a, c.b)
+		}
+	}
+}
+
+func TestNamesAreRelatedByWordsNotByLikeness(t *testing.T) {
+	cat := smallCatalogue()
+	for _, c := range []struct {
+		mk, listed, label string
+		want              relation
+	}{
+		{"TOYOTA", "Corolla Axio G", "COROLLA AXIO", same},
+		{"TOYOTA", "COROLLAAXIO", "COROLLA AXIO", same},
+		{"TOYOTA", "HIACE VAN", "HIACE", same},
+		{"TOYOTA", "HIACE", "HIACE WAGON", form},
+		{"NISSAN", "AD", "AD VAN", form},
+		{"TOYOTA", "VELFIRE", "VELLFIRE", form},
+		{"TOYOTA", "", "VELLFIRE", unsaid},
+		{"TOYOTA", "TOYOTA", "VELLFIRE", unsaid},
+		{"SUZUKI", "JIMNY", "JIMNY SIERRA", sibling},
+		{"SUZUKI", "JIMNY SIERRA", "JIMNY", sibling},
+		{"SUBARU", "SPORT IMPREZA", "IMPREZA SPORT", sibling},
+		{"TOYOTA", "WISH (like OPA)", "OPA", sibling}, // named, but not first: never more than low
+		{"TOYOTA", "BELTA", "VITZ", unknown},
+		{"TOYOTA", "ALLION", "PREMIO", other},
+		{"TOYOTA", "COROLLA AXIO", "COROLLA FIELDER", other},
+		{"TOYOTA", "VELFIRE", "ALPHARD", other}, // a misspelt twin
+		{"HONDA", "N-BOX CUSTOM", "FIT", other},
+	} {
+		entries, _ := cat.Of(c.mk)
+		n := readName(vehicle.Car{Make: c.mk, Model: c.listed}, entries)
+		if got := n.relationTo(c.label); got != c.want {
+			t.Errorf("%q to %q: %d, want %d", c.listed, c.label, got, c.want)
+		}
+	}
+}
