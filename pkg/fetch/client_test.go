@@ -88,7 +88,7 @@ func TestEnvironmentChangesNothing(t *testing.T) {
 }
 
 func TestAnyStatusIsAPage(t *testing.T) {
-	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "7")
 		w.WriteHeader(http.StatusServiceUnavailable)
 		fmt.Fprint(w, "later")
@@ -129,6 +129,25 @@ func TestSelfRedirectWithCookieIsFollowed(t *testing.T) {
 		if err != nil || string(page.Body) != "welcome" {
 			t.Fatalf("%+v, %v", page, err)
 		}
+	}
+}
+
+func TestPageIsVisitedAgainAfterASideStep(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_, err := r.Cookie("seen")
+		switch {
+		case r.URL.Path == "/short":
+			http.Redirect(w, r, "/car", http.StatusFound)
+		case r.URL.Path == "/welcome":
+			http.SetCookie(w, &http.Cookie{Name: "seen", Value: "1", Path: "/"})
+			http.Redirect(w, r, "/car", http.StatusFound)
+		case err != nil:
+			http.Redirect(w, r, "/welcome", http.StatusFound)
+		}
+	})
+	page, err := testClient(t, Options{}).Get(t.Context(), url+"/short")
+	if err != nil || page.FinalURL != url+"/car" {
+		t.Errorf("%+v, %v", page, err)
 	}
 }
 

@@ -34,27 +34,9 @@ var privateSuffixes = []string{
 // allowLoopback lets 127.0.0.0/8, ::1 and localhost through on any port; it is
 // for tests and the demo.
 func CheckURL(rawURL string, allowLoopback bool) (*url.URL, error) {
-	rawURL = strings.TrimSpace(rawURL)
-	switch {
-	case rawURL == "":
-		return nil, invalid("A URL is needed.", nil)
-	case len(rawURL) > maxURL:
-		return nil, invalid("The URL is longer than 2048 characters.", nil)
-	case strings.ContainsFunc(rawURL, unicode.IsControl), strings.Contains(rawURL, `\`):
-		return nil, invalid("The URL holds characters that no URL may hold.", nil)
-	}
-	u, err := url.Parse(rawURL)
-	if err != nil || u.Scheme == "" || u.Opaque != "" || u.Hostname() == "" {
-		if u != nil && u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https" {
-			return nil, forbidden("Only http and https URLs are read.")
-		}
-		return nil, invalid("That is not a complete URL, such as https://www.example.com/car/1.", err)
-	}
-	if u.Scheme != "http" && u.Scheme != "https" {
-		return nil, forbidden("Only http and https URLs are read.")
-	}
-	if u.User != nil {
-		return nil, forbidden("A URL with a user name is not read.")
+	u, err := parseURL(strings.TrimSpace(rawURL))
+	if err != nil {
+		return nil, err
 	}
 	host, loopback, err := checkHost(u.Hostname(), allowLoopback)
 	if err != nil {
@@ -71,6 +53,28 @@ func CheckURL(rawURL string, allowLoopback bool) (*url.URL, error) {
 	}
 	if len(u.String()) > maxURL {
 		return nil, invalid("The URL is longer than 2048 characters.", nil)
+	}
+	return u, nil
+}
+
+// parseURL returns a complete http or https URL without user name.
+func parseURL(rawURL string) (*url.URL, error) {
+	switch {
+	case rawURL == "":
+		return nil, invalid("A URL is needed.", nil)
+	case len(rawURL) > maxURL:
+		return nil, invalid("The URL is longer than 2048 characters.", nil)
+	case strings.ContainsFunc(rawURL, unicode.IsControl), strings.Contains(rawURL, `\`):
+		return nil, invalid("The URL holds characters that no URL may hold.", nil)
+	}
+	u, err := url.Parse(rawURL)
+	switch {
+	case err == nil && u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https":
+		return nil, forbidden("Only http and https URLs are read.")
+	case err != nil || u.Scheme == "" || u.Opaque != "" || u.Hostname() == "":
+		return nil, invalid("That is not a complete URL, such as https://www.example.com/car/1.", err)
+	case u.User != nil:
+		return nil, forbidden("A URL with a user name is not read.")
 	}
 	return u, nil
 }

@@ -56,11 +56,11 @@ func readBread(doc *document, c *claims) {
 // and a coupon's.
 func readBeForwardPrice(doc *document, c *claims) {
 	for _, p := range doc.tags[atom.P] {
-		if !hasClass(p, "vehicle-price") || hasClass(p, "save-price") || hasClass(p, "original-vehicle-price") || ancestor(p, hidden) {
+		if !hasClass(p, "vehicle-price") || hasClass(p, "save-price") || hasClass(p, "original-vehicle-price") || !shown(p) {
 			continue
 		}
-		if shown := inCurrency(doc, text(p)); shown != "" {
-			c.add(fieldPrice, shown)
+		if amount := inCurrency(doc, text(p)); amount != "" {
+			c.add(fieldPrice, amount)
 			break
 		}
 	}

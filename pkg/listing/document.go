@@ -73,9 +73,16 @@ func (d *document) index(n *html.Node) {
 			d.ids[a.Val] = n
 		}
 	}
+	if n.Namespace == "" {
+		d.indexHead(n)
+	}
+}
+
+// indexHead keeps what the head of a page says of it; the first of each counts.
+func (d *document) indexHead(n *html.Node) {
 	switch n.DataAtom {
 	case atom.Title:
-		if d.title == "" && n.Namespace == "" {
+		if d.title == "" {
 			d.title = text(n)
 		}
 	case atom.Base:

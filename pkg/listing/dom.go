@@ -11,18 +11,8 @@ import (
 // maxText is the longest text in bytes that is taken from a page.
 const maxText = 400
 
-// nodes walks a subtree in document order, without recursion.
-func nodes(root *html.Node) iter.Seq[*html.Node] {
-	return func(yield func(*html.Node) bool) {
-		for n := root; n != nil; n = after(n, root, true) {
-			if !yield(n) {
-				return
-			}
-		}
-	}
-}
-
-// elements is nodes without texts and comments.
+// elements walks the elements of a subtree in document order, without
+// recursion.
 func elements(root *html.Node) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) {
 		for n := root; n != nil; n = after(n, root, true) {
@@ -134,7 +124,10 @@ func ancestor(n *html.Node, meets func(*html.Node) bool) bool {
 // next returns the next sibling that is an element: comments and white space
 // stand between cells.
 func next(n *html.Node) *html.Node {
-	for n = n.NextSibling; n != nil && n.Type != html.ElementNode; n = n.NextSibling {
+	for n = n.NextSibling; n != nil; n = n.NextSibling {
+		if n.Type == html.ElementNode {
+			return n
+		}
 	}
-	return n
+	return nil
 }

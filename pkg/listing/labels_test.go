@@ -67,9 +67,14 @@ func TestChassisLabelIsDecidedByShape(t *testing.T) {
 func TestTotalWithoutDestinationIsNoCF(t *testing.T) {
 	const page = plainTitle + `<dl><dt>Year</dt><dd>2015</dd><dt>Fuel</dt><dd>Petrol</dd><dt>FOB Price</dt><dd>US$ 2,000</dd><dt>LABEL</dt><dd>VALUE</dd></dl>`
 	for _, c := range []struct{ label, value, want string }{
-		{"Total Price", "US$ 3,300", "null"}, {"Total Price", "US$ 3,300 to Mombasa", "null"}, {"CIF", "US$ 3,300 Dar es Salaam", "null"},
-		{"Total Price", "US$ 3,300 to Dar es Salaam", "3300"}, {"C&amp;F Dar es Salaam", "$3,300", "3300"}, {"C&amp;F Dar es Salaam", "3,300", "null"},
-		{"C&amp;F Dar es Salaam", "ASK", "null"}, {"C&amp;F Dar es Salaam", "KES 3,300", "null"},
+		{"Total Price", "US$ 3,300", "null"},
+		{"Total Price", "US$ 3,300 to Mombasa", "null"},
+		{"CIF", "US$ 3,300 Dar es Salaam", "null"},
+		{"Total Price", "US$ 3,300 to Dar es Salaam", "3300"},
+		{"C&amp;F Dar es Salaam", "$3,300", "3300"},
+		{"C&amp;F Dar es Salaam", "3,300", "null"},
+		{"C&amp;F Dar es Salaam", "ASK", "null"},
+		{"C&amp;F Dar es Salaam", "KES 3,300", "null"},
 	} {
 		car := read(t, strings.NewReplacer("LABEL", c.label, "VALUE", c.value).Replace(page), noteURL).Car
 		if got := amountOf(car.CFPriceUSD); got != c.want {

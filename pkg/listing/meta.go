@@ -76,9 +76,8 @@ func slugAfter(u *url.URL, maker string) string {
 
 // split cuts the words that spell the slug from the front of a title.
 func split(words []string, slug string) (model, rest string) {
-	spelled := ""
-	for i, word := range words {
-		if spelled += squash(word); slug != "" && spelled == slug {
+	for i := range words {
+		if slug != "" && squash(strings.Join(words[:i+1], "")) == slug {
 			return strings.Join(words[:i+1], " "), strings.Join(words[i+1:], " ")
 		}
 	}

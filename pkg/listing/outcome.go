@@ -19,7 +19,10 @@ func checkStatus(page *fetch.Page) error {
 	case http.StatusNotFound, http.StatusGone:
 		return outcome(Gone, "The listing is no longer there.")
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		return &fetch.Error{Code: Blocked, Message: "The site turns away automatic readers at the moment.", Retryable: true, Wait: page.RetryAfter()}
+		return &fetch.Error{
+			Code: Blocked, Message: "The site turns away automatic readers at the moment.",
+			Retryable: true, Wait: page.RetryAfter(),
+		}
 	}
 	if page.Status >= 500 || page.Status < 200 || page.Status >= 300 && page.Status < 400 {
 		return page.Err()
@@ -48,7 +51,7 @@ func checkListing(l *Listing, c *claims, doc *document) error {
 			return nil
 		}
 		if complete(&l.Car) {
-			l.note("The car is sold.")
+			l.notef("The car is sold.")
 			return nil
 		}
 		return outcome(Sold, "The car is sold and its page no longer describes it.")
@@ -77,7 +80,8 @@ func isCar(l *Listing, doc *document) bool {
 	facts, firm := 0, false
 	for _, f := range l.Fields {
 		switch f.Name {
-		case fieldCode, fieldFrame, fieldManufacture, fieldRegistration, fieldModelYear, fieldEngine, fieldPrice, fieldMileage, fieldFuel:
+		case fieldCode, fieldFrame, fieldManufacture, fieldRegistration, fieldModelYear,
+			fieldEngine, fieldPrice, fieldMileage, fieldFuel:
 			if f.Source != "" {
 				facts++
 				firm = firm || f.Rank < RankMeta
@@ -103,8 +107,8 @@ func isChallenge(doc *document) bool {
 // beginning of its text.
 func isRemoved(doc *document) bool {
 	said := doc.title
-	for _, h1 := range doc.tags[atom.H1] {
-		said += " " + text(h1)
+	if h1 := doc.tags[atom.H1]; len(h1) > 0 {
+		said += " " + text(h1[0])
 	}
 	if b := body(doc); b != nil && len(doc.page.Body) < 20_000 {
 		said += " " + text(b)

@@ -2,6 +2,7 @@ package listing
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -135,7 +136,7 @@ func TestSchemaEngineFuelAndMileage(t *testing.T) {
 		car := read(t, schemaPage(fmt.Sprintf(schemaBlock, more)), "").Car
 		km := "-"
 		if car.MileageKM != nil {
-			km = fmt.Sprint(*car.MileageKM)
+			km = strconv.Itoa(*car.MileageKM)
 		}
 		if got := fmt.Sprint(car.EngineCC, " ", car.Fuel, " ", km); got != want {
 			t.Errorf("%s: %q, want %q", more, got, want)

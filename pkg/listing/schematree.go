@@ -3,6 +3,7 @@ package listing
 import (
 	"encoding/json"
 	"html"
+	"slices"
 	"strings"
 )
 
@@ -29,11 +30,6 @@ const (
 	maxSchemaDepth  = 24
 	maxSchemaThings = 200
 )
-
-// others are properties under which other cars stand.
-var others = map[string]bool{
-	"isSimilarTo": true, "isRelatedTo": true, "isVariantOf": true, "isAccessoryOrSparePartFor": true, "isConsumableFor": true,
-}
 
 // newGraph collects the vehicles of decoded blocks, in document order.
 func newGraph(blocks []any) *graph {
@@ -75,8 +71,11 @@ func (g *graph) resolve(n node) node {
 	return n
 }
 
-// containers are the properties under which a page's own car can stand.
-var containers = []string{"@graph", "mainEntity", "mainEntityOfPage", "itemOffered", "makesOffer", "offers", "itemListElement", "item"}
+// containers are the properties under which a page's own car can stand; it
+// never stands under isSimilarTo, isRelatedTo and the like.
+var containers = []string{
+	"@graph", "mainEntity", "mainEntityOfPage", "itemOffered", "makesOffer", "offers", "itemListElement", "item",
+}
 
 // collect walks containers only: a car inside another car is no listing.
 func (g *graph) collect(value any, offer node, list bool, depth int) {
@@ -124,10 +123,8 @@ func isType(n node, names ...string) bool {
 	for _, value := range list(n["@type"]) {
 		kind, _ := value.(string)
 		kind = kind[strings.LastIndexAny(kind, "/:#")+1:]
-		for _, name := range names {
-			if kind == name {
-				return true
-			}
+		if slices.Contains(names, kind) {
+			return true
 		}
 	}
 	return false

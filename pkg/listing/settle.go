@@ -77,7 +77,7 @@ func (l *Listing) decide(r reader, claimed []claim) Field {
 		default:
 			other.Reason = "disagrees"
 			if r.noted {
-				l.note("%s: %s says %q, %s says %q", r.field, field.Source, field.Value, next.source, next.value)
+				l.notef("%s: %s says %q, %s says %q", r.field, field.Source, field.Value, next.source, next.value)
 			}
 		}
 		field.Others = append(field.Others, other)
@@ -99,7 +99,7 @@ func same(field, a, b string) bool {
 // maxNotes bounds what a page can make us say.
 const maxNotes = 20
 
-func (l *Listing) note(format string, args ...any) {
+func (l *Listing) notef(format string, args ...any) {
 	if len(l.Notes) < maxNotes {
 		l.Notes = append(l.Notes, fmt.Sprintf(format, args...))
 	}
@@ -133,7 +133,7 @@ func (l *Listing) codeFromFrame() {
 	}
 	if parsed, ok := chassis.FromFrame(car.FrameNumber); ok {
 		car.ModelCode, car.RawModelCode = parsed.Code, car.FrameNumber
-		l.note("The chassis code was read from the frame number and may lack its last letter.")
+		l.notef("The chassis code was read from the frame number and may lack its last letter.")
 	}
 }
 

@@ -3,6 +3,7 @@ package listingtest
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -10,8 +11,9 @@ import (
 // the picture.
 func picture(w http.ResponseWriter, r *http.Request) {
 	ref, number, _ := strings.Cut(strings.TrimSuffix(r.PathValue("name"), ".svg"), "_")
+	at, err := strconv.Atoi(number)
 	for _, c := range cars {
-		if c.Ref != ref || len(number) != 1 || number[0] < '1' || int(number[0]-'0') > c.Images {
+		if c.Ref != ref || err != nil || at < 1 || at > c.Images {
 			continue
 		}
 		w.Header().Set("Content-Type", "image/svg+xml")
@@ -20,10 +22,10 @@ func picture(w http.ResponseWriter, r *http.Request) {
 <rect width="320" height="240" fill="#eef"/>
 <path d="M30 160v-30l50-10 40-35h80l45 35 45 12v28z" fill="hsl(%d 60%% 45%%)"/>
 <circle cx="90" cy="162" r="22"/><circle cx="235" cy="162" r="22"/>
-<text x="160" y="36" text-anchor="middle" font-family="sans-serif" font-size="18">SIMULATED %s/%d</text>
+<text x="160" y="36" text-anchor="middle" font-family="sans-serif" font-size="18">SIMULATED %d/%d</text>
 <text x="160" y="222" text-anchor="middle" font-family="sans-serif" font-size="16">%s %s</text>
 </svg>
-`, hue, number, c.Images, c.Make, c.Model)
+`, hue, at, c.Images, c.Make, c.Model)
 		return
 	}
 	http.NotFound(w, r)

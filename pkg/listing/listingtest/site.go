@@ -2,9 +2,9 @@ package listingtest
 
 import (
 	"embed"
-	"fmt"
 	"html/template"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -86,7 +86,8 @@ func schema(c Car, base string) map[string]any {
 		"brand":    map[string]any{"@type": "Brand", "name": c.Make},
 		"image":    base + c.Pictures()[0],
 		"offers": map[string]any{
-			"@type": "Offer", "price": fmt.Sprint(c.Price), "priceCurrency": "USD", "availability": "https://schema.org/InStock",
+			"@type": "Offer", "price": strconv.Itoa(c.Price), "priceCurrency": "USD",
+			"availability": "https://schema.org/InStock",
 		},
 	}
 	if c.Page == "dealer" {
@@ -97,7 +98,8 @@ func schema(c Car, base string) map[string]any {
 		data["bodyType"] = c.Body
 		data["mileageFromOdometer"] = map[string]any{"@type": "QuantitativeValue", "value": c.Mileage, "unitCode": "KMT"}
 		data["vehicleEngine"] = map[string]any{"@type": "EngineSpecification", "engineDisplacement": map[string]any{
-			"@type": "QuantitativeValue", "unitCode": "CMQ", "value": strings.TrimSuffix(c.Engine, "cc")}}
+			"@type": "QuantitativeValue", "unitCode": "CMQ", "value": strings.TrimSuffix(c.Engine, "cc"),
+		}}
 	}
 	return data
 }
