@@ -89,6 +89,9 @@ func cached[T any](
 	}
 	asking := a.flight.DoChan(key, func() (any, error) {
 		ctx := context.WithoutCancel(ctx)
+		if known, found, err := recall[T](ctx, a, key); err == nil && found && known.fresh {
+			return known.Answer, nil // it came while we were looking
+		}
 		var hold time.Duration
 		answer, err := call(ctx, a, q.Call, func(ctx context.Context) (answer T, err error) {
 			answer, hold, err = fetch(ctx)

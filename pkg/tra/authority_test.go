@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -172,6 +174,44 @@ func TestManyCallersAtOnceCostOneCall(t *testing.T) {
 		group.Wait()
 		if f.calls() != 1 {
 			t.Errorf("%d calls", f.calls())
+		}
+	})
+}
+
+func TestWhoAskedFirstMayLeave(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		asked := make(chan struct{})
+		answer := make(chan struct{})
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			close(asked) // a second request panics
+			select {
+			case <-answer:
+			case <-r.Context().Done():
+			}
+			_, _ = w.Write([]byte(`[{"yom":2019}]`))
+		}))
+		defer server.Close()
+		client := newClient(t, tra.Options{BaseURL: server.URL})
+		authority := tra.NewAuthority(client, tra.NewStore(conn.Client(), tra.StoreOptions{}), tra.AuthorityOptions{})
+		years := func(ctx context.Context) <-chan error {
+			done := make(chan error, 1)
+			go func() {
+				_, err := authority.Years(ctx, tra.Make{ID: 1, Name: "TOYOTA"}, fielder)
+				done <- err
+			}()
+			return done
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		first := years(ctx)
+		<-asked
+		second := years(t.Context())
+		leave()
+		if err := <-first; !errors.Is(err, context.Canceled) {
+			t.Errorf("who left: %v", err)
+		}
+		close(answer)
+		if err := <-second; err != nil {
+			t.Errorf("who stayed: %v", err)
 		}
 	})
 }

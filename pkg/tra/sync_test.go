@@ -74,10 +74,13 @@ func TestSync(t *testing.T) {
 				false, 3, 3,
 			},
 		},
-		"in a new quarter all is asked": {
-			first,
+		"in a new quarter all is asked, however young": {
 			{
-				func(_ *lister, c *clock) { c.now = tra.QuarterEnd(c.now) },
+				func(_ *lister, c *clock) { c.now = tra.QuarterEnd(c.now).Add(-time.Hour) },
+				first.report, false, 3, 3,
+			},
+			{
+				func(_ *lister, c *clock) { c.now = c.now.Add(time.Hour) },
 				tra.SyncReport{Makes: 3, Fetched: 3, Labels: 3, Version: 1},
 				false, 3, 3,
 			},
