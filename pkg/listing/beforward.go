@@ -55,8 +55,15 @@ func readBread(doc *document, c *claims) {
 // that are close to it (fbq_vc_value, fob-price-not-adjustment), a struck one
 // and a coupon's.
 func readBeForwardPrice(doc *document, c *claims) {
+	looked := 0
 	for _, p := range doc.tags[atom.P] {
-		if !hasClass(p, "vehicle-price") || hasClass(p, "save-price") || hasClass(p, "original-vehicle-price") || !shown(p) {
+		if !hasClass(p, "vehicle-price") {
+			continue
+		}
+		if looked++; looked > 20 {
+			break
+		}
+		if hasClass(p, "save-price") || hasClass(p, "original-vehicle-price") || !shown(p) {
 			continue
 		}
 		if amount := inCurrency(doc, text(p)); amount != "" {

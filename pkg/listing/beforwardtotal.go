@@ -22,6 +22,7 @@ func readBeForwardTotal(doc *document, c *claims) {
 	for _, input := range doc.tags[atom.Input] {
 		if row, ok := strings.CutPrefix(attr(input, "id"), "fn-port-city-info-"); ok && isDarRow(input) {
 			c.add(fieldCF, inCurrency(doc, rowTotal(input, row)))
+			break // there is one such row; a second would be a second walk of the form
 		}
 	}
 	readTotalBox(doc, c)

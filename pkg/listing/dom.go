@@ -8,8 +8,12 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxText is the longest text in bytes that is taken from a page.
-const maxText = 400
+// maxText is the longest text in bytes that is taken from a page, and maxSteps
+// the most nodes that are looked at for one.
+const (
+	maxText  = 400
+	maxSteps = 2000
+)
 
 // elements walks the elements of a subtree in document order, without
 // recursion.
@@ -44,7 +48,7 @@ func text(root *html.Node) string {
 		return ""
 	}
 	var b strings.Builder
-	for n := root; n != nil && b.Len() < maxText; {
+	for n, steps := root, 0; n != nil && b.Len() < maxText && steps < maxSteps; steps++ {
 		inside := true
 		switch n.Type {
 		case html.TextNode:
@@ -77,7 +81,7 @@ func unread(n *html.Node) bool {
 
 // hidden reports an element's own display:none.
 func hidden(n *html.Node) bool {
-	style := attr(n, "style")
+	style := start(attr(n, "style"))
 	return style != "" && strings.Contains(strings.ReplaceAll(strings.ToLower(style), " ", ""), "display:none")
 }
 
@@ -92,6 +96,9 @@ func attr(n *html.Node, key string) string {
 	}
 	return ""
 }
+
+// start returns as much of an attribute as is looked at again and again.
+func start(s string) string { return s[:min(len(s), 200)] }
 
 func hasAttr(n *html.Node, key string) bool {
 	for _, a := range n.Attr {

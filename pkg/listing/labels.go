@@ -12,19 +12,27 @@ import (
 // when it contradicts the first: then it describes a similar car.
 func readLabels(doc *document, c *claims) {
 	c.source, c.rank = "labels", RankLabel
-	pairs := pairsIn(body(doc))
-	groups := byGroup(pairs)
-	main := largest(groups)
+	cards := byGroup(pairsIn(body(doc)))
+	main := largest(cards)
 	if main == nil {
 		return
 	}
-	claimPairs(c, main)
-	for _, g := range groups {
-		if &g[0] != &main[0] && !otherCar(g, main, groups) {
-			claimPairs(c, g)
+	claimPairs(c, main.pairs)
+	for _, other := range cards {
+		if other != main && !otherCar(other, main, cards) {
+			claimPairs(c, other.pairs)
 		}
 	}
 }
+
+// card is what one table or list says.
+type card struct {
+	pairs []pair
+	first map[string]string // the first value of each field, squashed
+}
+
+// maxCards bounds the comparison of each with each.
+const maxCards = 300
 
 func body(doc *document) *html.Node {
 	if found := doc.tags[atom.Body]; len(found) > 0 {
@@ -51,27 +59,29 @@ func namesDar(s string) bool {
 
 // byGroup sorts pairs by the table that holds them, in document order, without
 // values that are not said and outside asides, menus and footers.
-func byGroup(pairs []pair) (groups [][]pair) {
-	at := map[*html.Node]int{}
+func byGroup(pairs []pair) (cards []*card) {
+	byNode := map[*html.Node]*card{}
 	for _, p := range pairs {
 		if said(p.value) == "" {
 			continue
 		}
-		i, seen := at[p.group]
+		found, seen := byNode[p.group]
 		if !seen {
-			i = len(groups)
-			if ancestor(p.group, besides) {
-				i = -1
-			} else {
-				groups = append(groups, nil)
+			if len(cards) < maxCards && !ancestor(p.group, besides) {
+				found = &card{first: map[string]string{}}
+				cards = append(cards, found)
 			}
-			at[p.group] = i
+			byNode[p.group] = found
 		}
-		if i >= 0 {
-			groups[i] = append(groups[i], p)
+		if found == nil {
+			continue
+		}
+		found.pairs = append(found.pairs, p)
+		if found.first[p.field] == "" {
+			found.first[p.field] = squash(p.value)
 		}
 	}
-	return groups
+	return cards
 }
 
 // besides reports an element that holds no part of the page's own car.
@@ -80,7 +90,7 @@ func besides(n *html.Node) bool {
 	case atom.Aside, atom.Nav, atom.Footer:
 		return true
 	}
-	names := strings.ToLower(attr(n, "class") + " " + attr(n, "id"))
+	names := strings.ToLower(start(attr(n, "class")) + " " + start(attr(n, "id")))
 	for _, word := range []string{"similar", "related", "recommend", "recently"} {
 		if strings.Contains(names, word) {
 			return true
@@ -89,51 +99,41 @@ func besides(n *html.Node) bool {
 	return false
 }
 
-func largest(groups [][]pair) (best []pair) {
-	most := 0
-	for _, g := range groups {
-		if n := len(values(g)); n > most {
-			best, most = g, n
+// largest returns the card with the most different fields, nil for none.
+func largest(cards []*card) (best *card) {
+	for _, c := range cards {
+		if best == nil || len(c.first) > len(best.first) {
+			best = c
 		}
 	}
 	return best
 }
 
-// values returns the first value of each field in a group.
-func values(g []pair) map[string]string {
-	first := map[string]string{}
-	for _, p := range g {
-		if first[p.field] == "" {
-			first[p.field] = squash(p.value)
-		}
-	}
-	return first
-}
-
-// telling are the fields of which one car has one value. Year and engine are
-// among them, mileage too; a location or a transmission is not.
+// telling are the fields by which two cars can be told apart; many have the
+// same location or transmission.
 var telling = map[string]bool{
 	fieldMake: true, fieldModel: true, fieldCode: true, fieldFrame: true, fieldStock: true,
 	fieldRegistration: true, fieldMileage: true, fieldPrice: true,
 }
 
-// otherCar reports a group that describes another car than main: it contradicts
-// main, or it is one of several alike.
-func otherCar(g, main []pair, all [][]pair) bool {
-	mine, theirs := values(g), values(main)
-	for field, value := range mine {
-		if telling[field] && theirs[field] != "" && theirs[field] != value {
+// otherCar reports a card that describes another car than main: it contradicts
+// main, or it is one of several that contradict each other.
+func otherCar(c, main *card, all []*card) bool {
+	if contradicts(c, main) {
+		return true
+	}
+	for _, other := range all {
+		if other != c && other != main && contradicts(c, other) {
 			return true
 		}
 	}
-	for _, other := range all {
-		if &other[0] == &g[0] || &other[0] == &main[0] {
-			continue
-		}
-		for field, value := range values(other) {
-			if telling[field] && mine[field] != "" && mine[field] != value {
-				return true
-			}
+	return false
+}
+
+func contradicts(a, b *card) bool {
+	for field, value := range a.first {
+		if telling[field] && b.first[field] != "" && b.first[field] != value {
+			return true
 		}
 	}
 	return false

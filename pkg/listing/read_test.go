@@ -7,8 +7,11 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/net/html"
 
 	"ushuru/pkg/fetch"
 )
@@ -96,9 +99,8 @@ func TestSavedBeForwardPageIsRecognisedFromAnywhere(t *testing.T) {
 
 func TestDeepPageGivesAClearError(t *testing.T) {
 	for name, page := range map[string]string{
-		"nested":     strings.Repeat("<div>", 6000),
-		"formatting": "<p><b a=1><b a=2><b a=3>" + strings.Repeat("<font x=", 300) + strings.Repeat("</p><p>x", 100_000),
-		"tags":       strings.Repeat("<p>", 600_000),
+		"nested": strings.Repeat("<div>", 6000),
+		"tags":   strings.Repeat("<p>", 1_100_000),
 	} {
 		_, err := Read(FromFile([]byte(page), ""))
 		if failure := wantOutcome(t, err, PageUnreadable); failure.Temporary() {
@@ -121,6 +123,58 @@ func TestFormattingLeftOpenIsBoundedBeforeTheTreeIsBuilt(t *testing.T) {
 	if err := checkSize([]byte(balanced)); err != nil {
 		t.Error("a long plain page is refused")
 	}
+}
+
+func TestHostilePagesEnd(t *testing.T) {
+	laughs := `{"@graph":[{"@id":"#0","@graph":[` // each node refers to the next a hundred times
+	for i := range 20 {
+		refs := strings.TrimSuffix(strings.Repeat(`{"@id":"#`+strconv.Itoa(i+1)+`"},`, 100), ",")
+		laughs += refs + `]},{"@id":"#` + strconv.Itoa(i+1) + `","@graph":[`
+	}
+	rows := strings.Repeat(`<input id="fn-port-city-info-1" data-port="DAR ES SALAAM" data-via="RORO">`, 50_000)
+	forward := `<ul id="bread"></ul><table class="specification"></table>`
+	for name, page := range map[string]string{
+		"references":  schemaPage(laughs + `]}]}`),
+		"cells":       strings.Repeat("<table><tr><td>", 160) + strings.Repeat("<i></i>", 100_000),
+		"cards":       strings.Repeat("<ul><li>Fuel: x</li></ul>", 30_000),
+		"class":       `<div class="` + strings.Repeat("a", 1<<20) + `">` + strings.Repeat("<ul><li>Fuel: x</li></ul>", 30_000),
+		"rows":        forward + rows,
+		"prices":      forward + strings.Repeat("<div>", 400) + strings.Repeat(`<p class="vehicle-price">ASK</p>`, 50_000),
+		"attributes":  strings.Repeat("<b "+strings.Repeat("a ", 2000)+">", 100),
+		"open quotes": strings.Repeat(`<a href="`, 100_000),
+		"braces":      schemaPage(strings.Repeat("[", 100_000)) + schemaPage(strings.Repeat(",", 1<<20)+"]"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if l, err := Read(FromFile([]byte(page), "")); err == nil {
+				t.Errorf("read as %+v", l.Car)
+			}
+		})
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	body, err := os.ReadFile(filepath.Join("testdata", "beforward.html"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	// As long as a real page, with menus, scripts and options as real ones have.
+	filler := strings.Repeat(`<div class="menu"><ul><li><a href="/stocklist/make=1/" class="a b">A make <i class="icon"></i></a></li></ul></div>
+		<script>var options = {"a": 1, "b": [1, 2, 3]}; if (options.a < 2) { run("x"); }</script><p>Some words about nothing.</p>`, 2200)
+	page := bytes.Replace(body, []byte("</body>"), []byte(filler+"</body>"), 1)
+	b.Run("parse only", func(b *testing.B) {
+		b.SetBytes(int64(len(page)))
+		for b.Loop() {
+			_, _ = html.Parse(bytes.NewReader(page))
+		}
+	})
+	b.Run("read", func(b *testing.B) {
+		b.SetBytes(int64(len(page)))
+		for b.Loop() {
+			if _, err := Read(FromFile(page, beForwardURL)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
 
 func TestTextIsCleanAndShort(t *testing.T) {

@@ -23,12 +23,14 @@ type graph struct {
 	byID    map[string]node
 	visited map[string]bool
 	things  []thing
+	steps   int // taken by collect
 }
 
 // Limits of hostile data.
 const (
 	maxSchemaDepth  = 24
 	maxSchemaThings = 200
+	maxSchemaSteps  = 100_000 // references can make a small graph an endless tree
 )
 
 // newGraph collects the vehicles of decoded blocks, in document order.
@@ -79,7 +81,8 @@ var containers = []string{
 
 // collect walks containers only: a car inside another car is no listing.
 func (g *graph) collect(value any, offer node, list bool, depth int) {
-	if depth > maxSchemaDepth || len(g.things) >= maxSchemaThings {
+	g.steps++
+	if depth > maxSchemaDepth || len(g.things) >= maxSchemaThings || g.steps > maxSchemaSteps {
 		return
 	}
 	switch v := value.(type) {

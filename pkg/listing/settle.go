@@ -2,7 +2,6 @@ package listing
 
 import (
 	"fmt"
-	"sort"
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/vehicle"
@@ -26,7 +25,8 @@ type Other struct {
 }
 
 // settle decides between the claims, field by field: the best-ranked value that
-// can be read wins, and the others are kept beside it.
+// can be read wins, and the others are kept beside it. The claims stand in the
+// order of their rank, because the sources are read in it.
 func settle(c *claims, doc *document) *Listing {
 	listing := &Listing{Notes: c.notes}
 	car := &listing.Car
@@ -39,7 +39,6 @@ func settle(c *claims, doc *document) *Listing {
 		if len(claimed) == 0 {
 			continue
 		}
-		sort.SliceStable(claimed, func(i, j int) bool { return claimed[i].rank < claimed[j].rank })
 		field := listing.decide(r, claimed)
 		listing.Fields = append(listing.Fields, field)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // maxNodes bounds the tree of a page; a real listing has some 20,000 nodes.
-const maxNodes = 1_000_000
+const maxNodes = 2_000_000
 
 // maxDepth is what html.Parse itself allows.
 const maxDepth = 512
@@ -21,34 +21,47 @@ var formatting = map[string]bool{
 }
 
 // checkSize refuses a page whose tree would be too large, before it is built.
-// A count of tags clears nearly every page; only one with many formatting
-// elements is gone through tag by tag.
+// A look at the tags clears nearly every page; only one with many different
+// formatting elements is gone through token by token.
 func checkSize(body []byte) error {
 	tags := bytes.Count(body, []byte("<"))
 	if 2*tags > maxNodes {
 		return unreadable(errTooManyTags)
 	}
-	if tags*(2+3*len(formatting)+min(withAttributes(body), maxDepth)) <= maxNodes {
+	// Of formatting elements that are alike, no more than three are opened again.
+	if tags*(2+min(3*differentFormatting(body), maxDepth)) <= maxNodes {
 		return nil
 	}
 	return countNodes(body)
 }
 
-// withAttributes counts formatting elements with attributes. Those without
-// are opened again three times at most.
-func withAttributes(body []byte) (count int) {
+// differentFormatting counts the formatting tags that differ in their text; one
+// whose end is in doubt, or is far, counts each time.
+func differentFormatting(body []byte) (count int) {
+	seen := map[string]bool{}
 	for {
 		at := bytes.IndexByte(body, '<')
 		if at < 0 {
 			return count
 		}
 		body = body[at+1:]
-		end := 0
-		for end < len(body) && end < 7 && (body[end]|0x20) >= 'a' && (body[end]|0x20) <= 'z' {
-			end++
+		tag := body[:min(len(body), 120)]
+		name := 0
+		for name < len(tag) && name < 7 && (tag[name]|0x20) >= 'a' && (tag[name]|0x20) <= 'z' {
+			name++
 		}
-		if end > 0 && end < len(body) && body[end] != '>' && formatting[string(bytes.ToLower(body[:end]))] {
-			count++
+		if name == 0 || !formatting[string(bytes.ToLower(tag[:name]))] {
+			continue
+		}
+		end := bytes.IndexByte(tag, '>')
+		if certain := end >= 0 && bytes.Count(tag[:end], []byte(`"`))%2 == 0 && bytes.IndexByte(tag[:end], '\'') < 0; certain {
+			if seen[string(tag[:end])] {
+				continue
+			}
+			seen[string(tag[:end])] = true
+		}
+		if count++; count >= maxDepth {
+			return count
 		}
 	}
 }

@@ -14,7 +14,7 @@ var (
 	litreForm  = regexp.MustCompile(`(?i)(?:^|[^\d.,])(\d{1,2}\.\d{1,2})\s*(?:l|ltr|lit(?:er|re)s?)(?:$|[^\p{L}\d])`)
 	bareCC     = regexp.MustCompile(`^(\d{1,2},\d{3}|\d{3,5})$`)
 	bareLitre  = regexp.MustCompile(`^\d\.\d{1,2}$`)
-	kmForm     = regexp.MustCompile(`(?i)(?:^|[^\d.,])(\d{1,3}(?:[, ]\d{3})+|\d{1,7})\s*(?:kms?|км|kilomet(?:er|re)s?)(?:$|\P{L})`)
+	kmForm     = regexp.MustCompile(`(?i)(?:^|[^\d.,])(\d{1,3}(?:[, ]\d{3})+|\d{1,7})\s*(?:kms?|км|kilomet\w+)(?:$|\P{L})`)
 	mileForm   = regexp.MustCompile(`(?i)(?:^|[^\d.,])(\d{1,3}(?:[, ]\d{3})+|\d{1,7})\s*(?:mi|miles?)(?:$|[^\p{L}\d])`)
 	bareNumber = regexp.MustCompile(`^(\d{1,3}(?:[, ]\d{3})+|\d{1,7})$`)
 	volumeForm = regexp.MustCompile(`^(\d{1,2}(?:\.\d{1,4})?)\s*(?:m3|m³|cbm)?$`)
