@@ -9,11 +9,11 @@ import (
 	"ushuru/pkg/jobs"
 )
 
-// Failure is an error that a step's handler returns with a word for the
+// StepError is an error that a step's handler returns with a word for the
 // caller. Code and Message reach the caller; the cause only the log. Any
 // other error is tried again, and when that is no use the job fails with the
 // code "internal".
-type Failure struct {
+type StepError struct {
 	Code      string
 	Message   string
 	Details   json.RawMessage // for the caller too, in the shape of its code
@@ -22,54 +22,53 @@ type Failure struct {
 	After     time.Duration // do not try again sooner
 }
 
-func (f *Failure) Error() string {
+func (f *StepError) Error() string {
 	if f.Cause == nil {
 		return f.Code + ": " + f.Message
 	}
 	return fmt.Sprintf("%s: %s: %v", f.Code, f.Message, f.Cause)
 }
 
-func (f *Failure) Unwrap() error { return f.Cause }
+func (f *StepError) Unwrap() error { return f.Cause }
 
 // Permanent is an error that ends the job now.
-func Permanent(code, message string, cause error) *Failure {
-	return &Failure{Code: code, Message: message, Cause: cause, Permanent: true}
+func Permanent(code, message string, cause error) *StepError {
+	return &StepError{Code: code, Message: message, Cause: cause, Permanent: true}
 }
 
 // Transient is an error that is tried again, not sooner than after; when
 // retries are used up the job ends with it.
-func Transient(code, message string, after time.Duration, cause error) *Failure {
-	return &Failure{Code: code, Message: message, Cause: cause, After: after}
+func Transient(code, message string, after time.Duration, cause error) *StepError {
+	return &StepError{Code: code, Message: message, Cause: cause, After: after}
 }
 
-// GateClosed means that the work could not even be begun (a breaker is open,
+// GateError means that the work could not even be begun (a breaker is open,
 // a limit is reached). It is tried again after a while and costs no retry.
-type GateClosed struct {
+type GateError struct {
 	After time.Duration
 	Cause error
 }
 
-func (g *GateClosed) Error() string {
+func (g *GateError) Error() string {
 	return fmt.Sprintf("gate closed for %v: %v", g.After, g.Cause)
 }
 
-func (g *GateClosed) Unwrap() error { return g.Cause }
+func (g *GateError) Unwrap() error { return g.Cause }
 
-// RetryAfter returns a GateClosed.
-func RetryAfter(after time.Duration, cause error) *GateClosed {
-	return &GateClosed{After: after, Cause: cause}
+// RetryAfter returns a GateError.
+func RetryAfter(after time.Duration, cause error) *GateError {
+	return &GateError{After: after, Cause: cause}
 }
 
 // IsFailure is what costs a retry: anything but a closed gate.
 func IsFailure(err error) bool {
-	var gate *GateClosed
-	return err != nil && !errors.As(err, &gate)
+	_, closed := errors.AsType[*GateError](err)
+	return err != nil && !closed
 }
 
 // JobError is what the record of a job that fails with err will say.
 func JobError(err error) *jobs.Error {
-	var failure *Failure
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*StepError](err); ok {
 		return &jobs.Error{Code: failure.Code, Message: failure.Message, Details: failure.Details}
 	}
 	return &jobs.Error{Code: "internal", Message: "Something went wrong on our side. Please try again later."}

@@ -87,7 +87,11 @@ func (s *steps) claimed(ctx context.Context, taskType string, nudge tasks.Nudge,
 			return s.engine.Fail(after, job.ID, nudge.Step, claim, failure)
 		})
 	default:
-		log.Warn("step will be tried again", "error", err)
+		level := slog.LevelWarn
+		if !tasks.IsFailure(err) {
+			level = slog.LevelDebug
+		}
+		log.Log(after, level, "step will be tried again", "error", err)
 		return errors.Join(err, s.engine.Store.Release(after, job.ID, nudge.Step, claim))
 	}
 }
@@ -116,8 +120,7 @@ func (s *steps) work(ctx context.Context, taskType string, job *jobs.Job) (outpu
 // final reports whether trying again is no use: the error says so, retries
 // are used up, or the next try would come after the deadline.
 func (s *steps) final(ctx context.Context, job *jobs.Job, err error) bool {
-	var failure *tasks.Failure
-	if errors.As(err, &failure) && failure.Permanent {
+	if failure, ok := errors.AsType[*tasks.StepError](err); ok && failure.Permanent {
 		return true
 	}
 	tried, _ := asynq.GetRetryCount(ctx)
@@ -136,14 +139,12 @@ const (
 // delay is how long to wait before the next try: exponential with jitter, and
 // not shorter than whoever refused asked for.
 func delay(tried int, err error) time.Duration {
-	var gate *tasks.GateClosed
-	if errors.As(err, &gate) {
+	if gate, ok := errors.AsType[*tasks.GateError](err); ok {
 		return gate.After + rand.N(gate.After/10+1) //nolint:gosec // jitter
 	}
 	d := min(firstDelay<<min(tried, 10), mostDelay)
 	d += rand.N(d / 5) //nolint:gosec // jitter
-	var failure *tasks.Failure
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*tasks.StepError](err); ok {
 		d = max(d, failure.After)
 	}
 	return d

@@ -63,7 +63,7 @@ func FlightOf(kind string, input json.RawMessage) string {
 // caller die first, the sweeper does it.
 func (s *Store) Create(ctx context.Context, n New) (job *Job, joined bool, err error) {
 	flight := FlightOf(n.Kind, n.Input)
-	if job, err = s.inFlight(ctx, flight); job != nil || err != nil {
+	if job, err = s.inFlight(ctx, flight); !errors.Is(err, ErrNotFound) {
 		return job, true, err
 	}
 	now := time.Now().UTC()
@@ -118,23 +118,20 @@ func (s *Store) Board(ctx context.Context, id, flight string, life time.Duration
 	return nil, fmt.Errorf("jobs: flight %s changes hands too fast", flight)
 }
 
-// inFlight returns the job that can be joined, or nil.
+// inFlight returns the job that can be joined, or ErrNotFound.
 func (s *Store) inFlight(ctx context.Context, flight string) (*Job, error) {
 	id, err := s.redis.Get(ctx, keyFlight(flight)).Result()
 	if errors.Is(err, redis.Nil) {
-		return nil, nil
+		return nil, ErrNotFound
 	}
 	if err != nil {
 		return nil, err
 	}
 	job, err := s.Get(ctx, id)
-	if errors.Is(err, ErrNotFound) {
-		return nil, nil
+	if err == nil && !joinable(job) {
+		return nil, ErrNotFound
 	}
-	if err != nil || !joinable(job) {
-		return nil, err
-	}
-	return job, nil
+	return job, err
 }
 
 // joinable: at work, or answered a moment ago (see answeredGrace). A failed

@@ -1,0 +1,113 @@
+// Package cli is the command line: it reads the configuration, puts the
+// packages together and starts them. Everything it can be told is in one
+// table, config.go.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alecthomas/kong"
+	"github.com/redis/go-redis/v9"
+)
+
+// Streams are the standard streams of the process.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// commands is the whole command line.
+type commands struct {
+	Common
+
+	Demo     demoCommand     `cmd:"" help:"Try it: everything in one process, with a SIMULATED authority and listing site."`
+	Serve    serveCommand    `cmd:"" help:"Run the API and the workers in one process."`
+	API      apiCommand      `cmd:"" name:"api" help:"Run the API."`
+	Worker   workerCommand   `cmd:"" help:"Run the workers."`
+	Keys     keysCommand     `cmd:"" help:"Issue, list and revoke API keys."`
+	Read     readCommand     `cmd:"" help:"Print the car that a listing page describes."`
+	Match    matchCommand    `cmd:"" help:"Find the authority's labels for cars given as JSON lines."`
+	Simulate simulateCommand `cmd:"" help:"Run a simulator on a port."`
+	Bench    benchCommand    `cmd:"" help:"Measure."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
+}
+
+// Exit statuses.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+	exitPage    = 3 // read: the page is not a readable listing
+)
+
+// exitError ends the program with a status, its message printed already.
+type exitError struct{ status int }
+
+func (e exitError) Error() string { return fmt.Sprintf("exit status %d", e.status) }
+
+// Main runs a command line and returns the exit status. It ends early when
+// ctx does.
+func Main(ctx context.Context, args []string, streams Streams) (status int) {
+	defer func() { // kong ends the program by itself after --help
+		if p := recover(); p != nil {
+			exit, ok := p.(exitError)
+			if !ok {
+				panic(p)
+			}
+			status = exit.status
+		}
+	}()
+	var root commands
+	parser, err := newParser(&root, kong.Writers(streams.Out, streams.Err),
+		kong.Exit(func(status int) { panic(exitError{status}) }))
+	if err != nil {
+		return fail(streams, exitFailure, err)
+	}
+	emptyIsUnset(parser.Model)
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return fail(streams, exitUsage, fmt.Errorf("%w\nRun \"ushuru --help\" for the usage", err))
+	}
+	log := newLog(streams.Err, root.LogLevel)
+	redis.SetLogger(redisLog{log})
+	err = parsed.Run(&run{ctx: ctx, Streams: streams, common: root.Common, log: log})
+	var exit exitError
+	switch {
+	case errors.As(err, &exit):
+		return exit.status
+	case err != nil:
+		return fail(streams, exitFailure, err)
+	}
+	return exitOK
+}
+
+func newParser(root *commands, options ...kong.Option) (*kong.Kong, error) {
+	return kong.New(root, append(options,
+		kong.Name("ushuru"),
+		kong.Description("Import tax and drive-away cost of used Japanese cars in Tanzania, from the URL of a listing."),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)...)
+}
+
+// emptyIsUnset removes empty settings from the environment, where a template
+// of a deployment may have left them.
+func emptyIsUnset(app *kong.Application) {
+	for _, node := range append(app.Leaves(true), app.Node) {
+		for _, flag := range node.Flags {
+			for _, name := range flag.Envs {
+				if value, set := os.LookupEnv(name); set && value == "" {
+					_ = os.Unsetenv(name)
+				}
+			}
+		}
+	}
+}
+
+func fail(streams Streams, status int, err error) int {
+	_, _ = fmt.Fprintln(streams.Err, "ushuru:", err)
+	return status
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"ushuru/tasks"
+)
+
+// The structs below are the table of all settings: name, environment
+// variable, type, default and help. Parsing, --help and docs/configuration.md
+// come from it.
+
+// Secret is a setting that is never printed.
+type Secret string
+
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return "[redacted]"
+}
+
+// LogValue keeps a secret out of the log.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// Common is what every command can be told.
+type Common struct {
+	Env      string `env:"USHURU_ENV" enum:"development,production" default:"development" help:"production refuses what is only good for trying out: the embedded Redis, the demo, pages on this machine."`
+	LogLevel string `env:"LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"Least level that is logged."`
+}
+
+func (c Common) production() bool { return c.Env == "production" }
+
+// redisConfig says where Redis is.
+type redisConfig struct {
+	RedisURL      Secret `env:"REDIS_URL" placeholder:"URL" help:"redis://, rediss://, redis-socket://, redis-sentinel:// or redis-cluster:// URL."`
+	RedisPoolSize int    `env:"REDIS_POOL_SIZE" default:"0" help:"Most connections to one server; 0 is ten for each CPU."`
+}
+
+// httpConfig is about the API.
+type httpConfig struct {
+	Listen             address       `env:"LISTEN_ADDR,PORT" default:":8080" help:"Address to listen on; a bare number is a port."`
+	WaitMax            time.Duration `env:"WAIT_MAX" default:"60s" help:"How long a POST waits for its result before it answers 504 (the work goes on)."`
+	OperatorUser       string        `env:"OPERATOR_USER" default:"operator" help:"User of the queue's page at /monitoring."`
+	OperatorPassword   Secret        `env:"OPERATOR_PASSWORD" help:"Password of the queue's page, at least 12 characters. Without one there is no page."`
+	MonitoringWritable bool          `env:"MONITORING_WRITABLE" help:"Let the operator pause queues and run or delete tasks on that page."`
+}
+
+const leastPassword = 12
+
+// Validate is called by kong.
+func (c httpConfig) Validate() error {
+	if n := len(c.OperatorPassword); n > 0 && n < leastPassword {
+		return fmt.Errorf("OPERATOR_PASSWORD has %d characters; it needs at least %d", n, leastPassword)
+	}
+	if c.WaitMax < time.Second || c.WaitMax > 10*time.Minute {
+		return errors.New("WAIT_MAX must be between 1s and 10m")
+	}
+	return nil
+}
+
+// workerConfig is about the workers.
+type workerConfig struct {
+	Roles                []tasks.Role  `env:"ROLES" default:"any,authority" help:"What the worker does: any reads and matches listings and may stand anywhere; authority asks the tax authority and must stand in Tanzania."`
+	Concurrency          int           `env:"CONCURRENCY" default:"16" help:"Steps run at once in the role any."`
+	AuthorityConcurrency int           `env:"AUTHORITY_CONCURRENCY" default:"8" help:"Steps run at once in the role authority."`
+	ShutdownTimeout      time.Duration `env:"SHUTDOWN_TIMEOUT" default:"20s" help:"How long running steps may go on after SIGTERM; keep it below the platform's kill grace."`
+	FetchTimeout         time.Duration `env:"FETCH_TIMEOUT" default:"30s" help:"Longest time for one listing page."`
+	UserAgent            string        `env:"USER_AGENT" help:"User-Agent sent to listing sites; empty is a browser-like one."`
+}
+
+// Validate is called by kong.
+func (c workerConfig) Validate() error {
+	for _, role := range c.Roles {
+		if role != tasks.RoleAny && role != tasks.RoleAuthority {
+			return fmt.Errorf("ROLES: no such role %q; there are %s and %s", role, tasks.RoleAny, tasks.RoleAuthority)
+		}
+	}
+	if len(c.Roles) == 0 || c.Concurrency < 1 || c.AuthorityConcurrency < 1 {
+		return errors.New("a worker needs a role, and CONCURRENCY and AUTHORITY_CONCURRENCY of at least 1")
+	}
+	return nil
+}
+
+// authorityConfig is about the tax authority's calculator.
+type authorityConfig struct {
+	AuthorityURL     string        `env:"AUTHORITY_URL" default:"https://taxpayerportal.tra.go.tz/umvvs-api/ExternalCalculator" help:"Base URL of the authority's calculator."`
+	AuthorityTimeout time.Duration `env:"AUTHORITY_TIMEOUT" default:"60s" help:"Longest time for one call."`
+	AuthorityRate    int           `env:"AUTHORITY_RATE" default:"5" help:"Most calls per second over all workers; 0 is no limit."`
+	AuthorityCAFile  string        `env:"AUTHORITY_CA_FILE" type:"path" help:"PEM file of certificates to trust besides the system's."`
+}
+
+// address is a TCP address; as a bare number, a port on all interfaces.
+type address string
+
+// UnmarshalText is called by kong.
+func (a *address) UnmarshalText(text []byte) error {
+	value := string(text)
+	if _, err := strconv.ParseUint(value, 10, 16); err == nil {
+		value = ":" + value
+	}
+	if !strings.Contains(value, ":") {
+		return fmt.Errorf("%q is no address; write host:port, :port or a port", value)
+	}
+	*a = address(value)
+	return nil
+}

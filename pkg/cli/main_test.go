@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"ushuru/pkg/redisx/redistest"
+)
+
+// The test binary is also the program: as "ushuru", and as a worker that may
+// read pages from this machine, which no setting of the real one allows.
+func TestMain(m *testing.M) {
+	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)})
+	testscript.Main(m, map[string]func(){
+		"ushuru":          func() { exit(Main) },
+		"loopback-worker": func() { exit(loopbackWorker) },
+	})
+}
+
+func exit(main func(context.Context, []string, Streams) int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(main(ctx, os.Args[1:], Streams{os.Stdin, os.Stdout, os.Stderr})) //nolint:gocritic // the process ends
+}
+
+func loopbackWorker(ctx context.Context, args []string, streams Streams) int {
+	var root commands
+	parser, err := newParser(&root)
+	if err == nil {
+		_, err = parser.Parse(append([]string{"worker"}, args...))
+	}
+	r := &run{ctx: ctx, Streams: streams, common: root.Common, log: newLog(streams.Err, "info")}
+	defer r.close()
+	c := root.Worker
+	if err == nil {
+		conn, redisErr := r.redis(c.redisConfig, false)
+		if redisErr != nil {
+			return fail(streams, exitFailure, redisErr)
+		}
+		err = r.startWorker(c.workerConfig, c.authorityConfig, conn, demoParts{allowLoopback: true})
+	}
+	if err != nil {
+		return fail(streams, exitFailure, err)
+	}
+	return statusOf(r.untilStopped())
+}
+
+func statusOf(err error) int {
+	if err != nil {
+		return exitFailure
+	}
+	return exitOK
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	runScripts(t, "testdata/scripts", "")
+}
+
+func TestScriptsWithRedis(t *testing.T) {
+	server := redistest.Start(t)
+	runScripts(t, "testdata/redis", server.URL)
+}
+
+// runScripts runs the scripts of a folder with no settings of the machine's.
+func runScripts(t *testing.T, dir, redisURL string) {
+	t.Helper()
+	testscript.Run(t, testscript.Params{
+		Dir: dir,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("REDIS_URL", redisURL)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status},
+	})
+}
+
+// status WANT PROGRAM ARGS... runs a program and compares its exit status.
+func status(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("exit status %s, want %s", got, args[0])
+	}
+}

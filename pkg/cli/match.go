@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"ushuru/pkg/match"
+	"ushuru/pkg/tra"
+)
+
+// matchCommand matches cars against a catalogue.
+type matchCommand struct {
+	redisConfig
+	Catalogue string `type:"existingfile" help:"CSV file with the columns make and label; by default the catalogue in Redis."`
+	Explain   bool   `help:"Add the candidates that were considered."`
+	File      string `arg:"" optional:"" default:"-" help:"JSON lines with make, model, version, modelCode, year, engine_cc, fuel, body; - is standard input."`
+}
+
+// Run is called by kong.
+func (c *matchCommand) Run(r *run) error {
+	defer r.close()
+	catalogue, err := c.catalogue(r)
+	if err != nil {
+		return err
+	}
+	in := r.In
+	if c.File != "-" {
+		file, err := os.Open(c.File)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = file.Close() }()
+		in = file
+	}
+	return match.Lines(in, r.Out, catalogue, c.Explain)
+}
+
+func (c *matchCommand) catalogue(r *run) (*tra.Catalogue, error) {
+	if c.Catalogue != "" {
+		return readCatalogue(c.Catalogue)
+	}
+	conn, err := r.redis(c.redisConfig, false)
+	if err != nil {
+		return nil, err
+	}
+	catalogue, err := tra.NewStore(conn.Client(), tra.StoreOptions{}).Catalogue(r.ctx)
+	if errors.Is(err, tra.ErrNoCatalogue) {
+		return nil, errors.New("the catalogue was not fetched yet: a worker with the role authority does that; or give --catalogue FILE.csv")
+	}
+	return catalogue, err
+}
+
+func readCatalogue(name string) (*tra.Catalogue, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	return match.LoadCatalogueCSV(io.Reader(file))
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/listing"
+	"ushuru/pkg/vehicle"
+)
+
+// readCommand prints the car that a page describes.
+type readCommand struct {
+	URL           string        `name:"url" placeholder:"URL" help:"Where a FILE was saved from; some pages say less without it."`
+	Explain       bool          `help:"Add where each value came from."`
+	Timeout       time.Duration `default:"30s" help:"Longest time for fetching the page."`
+	AllowLoopback bool          `help:"Also read pages that this machine serves. Refused in production."`
+	Page          string        `arg:"" name:"URL-or-FILE" help:"Address of a listing, a saved page, or - for standard input."`
+}
+
+// pageError is what goes to standard error when a page is no readable listing.
+type pageError struct {
+	Error string `json:"error"`
+	Code  string `json:"code"`
+}
+
+// explained is a Car with where its values came from.
+type explained struct {
+	vehicle.Car
+	Explain []listing.Field `json:"explain"`
+	Notes   []string        `json:"notes"`
+}
+
+// Run is called by kong.
+func (c *readCommand) Run(r *run) error {
+	defer r.close()
+	if c.AllowLoopback && r.common.production() {
+		return errors.New("--allow-loopback is refused in production")
+	}
+	read, err := c.read(r)
+	var unreadable *fetch.Error
+	if errors.As(err, &unreadable) {
+		if err := writeJSON(r.Err, pageError{unreadable.Message, unreadable.Code}); err != nil {
+			return err
+		}
+		return exitError{exitPage}
+	}
+	if err != nil {
+		return err
+	}
+	if c.Explain {
+		return writeJSON(r.Out, explained{read.Car, read.Fields, append([]string{}, read.Notes...)})
+	}
+	return writeJSON(r.Out, read.Car)
+}
+
+func (c *readCommand) read(r *run) (*listing.Listing, error) {
+	page, err := c.page(r)
+	if err != nil {
+		return nil, err
+	}
+	return listing.Read(page)
+}
+
+// page fetches or opens the page.
+func (c *readCommand) page(r *run) (*fetch.Page, error) {
+	scheme, _, isURL := strings.Cut(c.Page, "://")
+	if isURL && !strings.ContainsAny(scheme, `/\.`) {
+		client, err := fetch.New(fetch.Options{Timeout: c.Timeout, AllowLoopback: c.AllowLoopback})
+		if err != nil {
+			return nil, err
+		}
+		r.onClose(client.Close)
+		return client.Get(r.ctx, c.Page)
+	}
+	in := r.In
+	if c.Page != "-" {
+		file, err := os.Open(c.Page)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }()
+		in = file
+	}
+	body, err := io.ReadAll(io.LimitReader(in, maxPage+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > maxPage {
+		return nil, fmt.Errorf("%s is larger than %d MB", c.Page, maxPage>>20)
+	}
+	return listing.FromFile(body, c.URL), nil
+}
+
+const maxPage = 12 << 20
+
+func writeJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}

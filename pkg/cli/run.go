@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+
+	"ushuru/api"
+	"ushuru/pkg/cache"
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/keys"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/tra"
+	"ushuru/tasks"
+	"ushuru/worker"
+)
+
+// run is one run of the program: what its commands share.
+type run struct {
+	Streams
+	ctx    context.Context //nolint:containedctx // the life of the process, not of a call
+	common Common
+	log    *slog.Logger
+	closer []func()
+}
+
+// onClose has something undone at the end, last things first.
+func (r *run) onClose(undo func()) { r.closer = append(r.closer, undo) }
+
+func (r *run) close() {
+	for i := len(r.closer) - 1; i >= 0; i-- {
+		r.closer[i]()
+	}
+}
+
+// redis connects; embedded permits the Redis inside the process.
+func (r *run) redis(config redisConfig, embedded bool) (*redisx.Conn, error) {
+	conn, err := redisx.Open(r.ctx, redisx.Options{
+		URL: string(config.RedisURL), AllowEmbedded: embedded && !r.common.production(), PoolSize: config.RedisPoolSize,
+	})
+	if errors.Is(err, redisx.ErrEmbeddedRefused) {
+		return nil, errors.New("set REDIS_URL to the address of a Redis server, for example redis://localhost:6379")
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.onClose(func() { _ = conn.Close() })
+	for _, warning := range conn.Warnings(r.ctx) {
+		r.log.Warn(warning)
+	}
+	return conn, nil
+}
+
+// demoParts is what the demo alone may switch on: no setting does.
+type demoParts struct {
+	allowLoopback bool
+	simulated     bool
+}
+
+// startAPI begins to answer HTTP on a listener.
+func (r *run) startAPI(config httpConfig, listener net.Listener, conn *redisx.Conn, demo demoParts) error {
+	store := jobs.NewStore(conn.Client())
+	hub := jobs.NewHub(store)
+	handler, err := api.New(api.Options{
+		Redis: conn.Client(), Jobs: store, Hub: hub, Tasks: tasks.NewEngine(conn.Client(), store),
+		Keys: keys.NewStore(conn.Client()), Cache: cache.New(conn.Client()), TRA: tra.NewStore(conn.Client(), tra.StoreOptions{}),
+		Log: r.log, WaitMax: config.WaitMax, AllowLoopback: demo.allowLoopback, Simulated: demo.simulated,
+		AsynqRedis: conn.AsynqOpt(), MonitoringUser: config.OperatorUser,
+		MonitoringPassword: string(config.OperatorPassword), MonitoringWritable: config.MonitoringWritable,
+	})
+	if err != nil {
+		return err
+	}
+	listening, cancel := context.WithCancel(context.WithoutCancel(r.ctx))
+	go hub.Run(listening)
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      config.WaitMax + 30*time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(r.log.Handler(), slog.LevelWarn),
+	}
+	server.RegisterOnShutdown(handler.Drain)
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			r.log.Error("the API stopped", "error", err)
+		}
+	}()
+	r.onClose(func() {
+		stopping, done := context.WithTimeout(context.WithoutCancel(r.ctx), 10*time.Second)
+		defer done()
+		err := errors.Join(server.Shutdown(stopping), handler.Close())
+		cancel()
+		r.log.Info("the API stopped", "error", err)
+	})
+	r.log.Info("the API listens", "address", listener.Addr().String())
+	return nil
+}
+
+// startWorker begins to take tasks.
+func (r *run) startWorker(config workerConfig, upstream authorityConfig, conn *redisx.Conn, demo demoParts) error {
+	catalogue := tra.NewStore(conn.Client(), tra.StoreOptions{})
+	options := worker.Options{
+		Redis: conn.Client(), Roles: config.Roles, Log: r.log, Catalogue: catalogue,
+		Concurrency: config.Concurrency, AuthorityConcurrency: config.AuthorityConcurrency,
+		ShutdownTimeout: config.ShutdownTimeout,
+	}
+	if slices.Contains(config.Roles, tasks.RoleAny) {
+		pages, err := fetch.New(fetch.Options{
+			Timeout: config.FetchTimeout, UserAgent: config.UserAgent, AllowLoopback: demo.allowLoopback,
+		})
+		if err != nil {
+			return err
+		}
+		r.onClose(pages.Close)
+		options.Fetch = pages
+	}
+	if slices.Contains(config.Roles, tasks.RoleAuthority) {
+		client, err := tra.NewClient(tra.Options{
+			BaseURL: upstream.AuthorityURL, Timeout: upstream.AuthorityTimeout, CAFile: upstream.AuthorityCAFile,
+		})
+		if err != nil {
+			return err
+		}
+		r.onClose(client.Close)
+		options.Authority = tra.NewAuthority(client, catalogue, tra.AuthorityOptions{PerSecond: upstream.AuthorityRate})
+	}
+	w, err := worker.New(options)
+	if err != nil {
+		return err
+	}
+	if err := w.Start(); err != nil {
+		return err
+	}
+	r.onClose(w.Stop)
+	return nil
+}
+
+// listen opens a TCP port.
+func (r *run) listen(at address) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(r.ctx, "tcp", string(at))
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w", at, err)
+	}
+	return listener, nil
+}
+
+// untilStopped waits for the signal to stop, then stops everything.
+func (r *run) untilStopped() error {
+	<-r.ctx.Done()
+	r.log.Info("stopping")
+	return nil
+}

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"ushuru/tasks"
+)
+
+// apiCommand runs the API.
+type apiCommand struct {
+	redisConfig
+	httpConfig
+}
+
+// Run is called by kong.
+func (c *apiCommand) Run(r *run) error {
+	defer r.close()
+	conn, err := r.redis(c.redisConfig, false)
+	if err != nil {
+		return err
+	}
+	listener, err := r.listen(c.Listen)
+	if err != nil {
+		return err
+	}
+	if err := r.startAPI(c.httpConfig, listener, conn, demoParts{}); err != nil {
+		return err
+	}
+	return r.untilStopped()
+}
+
+// workerCommand runs the workers.
+type workerCommand struct {
+	redisConfig
+	workerConfig
+	authorityConfig
+}
+
+// Run is called by kong.
+func (c *workerCommand) Run(r *run) error {
+	defer r.close()
+	conn, err := r.redis(c.redisConfig, false)
+	if err != nil {
+		return err
+	}
+	if err := r.startWorker(c.workerConfig, c.authorityConfig, conn, demoParts{}); err != nil {
+		return err
+	}
+	return r.untilStopped()
+}
+
+// serveCommand runs both in one process.
+type serveCommand struct {
+	redisConfig
+	httpConfig
+	workerConfig
+	authorityConfig
+}
+
+// Run is called by kong.
+func (c *serveCommand) Run(r *run) error {
+	defer r.close()
+	conn, err := r.redis(c.redisConfig, true)
+	if err != nil {
+		return err
+	}
+	listener, err := r.listen(c.Listen)
+	if err != nil {
+		return err
+	}
+	if err := r.startWorker(c.workerConfig, c.authorityConfig, conn, demoParts{}); err != nil {
+		return err
+	}
+	if err := r.startAPI(c.httpConfig, listener, conn, demoParts{}); err != nil {
+		return err
+	}
+	return r.untilStopped()
+}
+
+var allRoles = []tasks.Role{tasks.RoleAny, tasks.RoleAuthority}

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/keys"
+	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/tra/tratest"
+	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
+)
+
+// stack is the real program around a simulated authority and listing site.
+type stack struct {
+	t         *testing.T
+	conn      *redisx.Conn
+	run       *run
+	authority *tratest.Server
+	site      string // address of the listing site
+	base      string // address of the API
+	key       string
+}
+
+// newStack starts an API on a Redis. The test starts the workers it wants.
+func newStack(t *testing.T, conn *redisx.Conn) *stack {
+	t.Helper()
+	s := &stack{t: t, conn: conn, authority: tratest.Start(t, tratest.Options{})}
+	site := httptest.NewServer(listingtest.New())
+	t.Cleanup(site.Close)
+	s.site = site.URL
+	s.run = &run{
+		ctx: context.Background(), Streams: Streams{nil, io.Discard, io.Discard}, log: slog.New(slog.DiscardHandler),
+	}
+	t.Cleanup(s.run.close)
+	var err error
+	s.key, _, err = keys.NewStore(conn.Client()).Create(t.Context(), "test")
+	must(t, err)
+	listener, err := s.run.listen("127.0.0.1:0")
+	must(t, err)
+	s.base = "http://" + listener.Addr().String()
+	must(t, s.run.startAPI(httpConfig{WaitMax: 50 * time.Second}, listener, conn, demoParts{allowLoopback: true}))
+	return s
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// work starts a worker in this process.
+func (s *stack) work(roles ...tasks.Role) {
+	s.t.Helper()
+	must(s.t, s.run.startWorker(
+		workerConfig{Roles: roles, FetchTimeout: 20 * time.Second, ShutdownTimeout: 5 * time.Second},
+		authorityConfig{AuthorityURL: s.authority.URL, AuthorityTimeout: 20 * time.Second},
+		s.conn, demoParts{allowLoopback: true}))
+}
+
+// workerProcess is a worker in a process of its own.
+type workerProcess struct {
+	id      string
+	command *exec.Cmd
+}
+
+// spawn starts one and returns when it takes tasks.
+func (s *stack) spawn(redisURL string) *workerProcess {
+	s.t.Helper()
+	program, err := exec.LookPath("loopback-worker")
+	must(s.t, err)
+	command := exec.Command(program, "--redis-url", redisURL, "--authority-url", s.authority.URL)
+	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	stderr, err := command.StderrPipe()
+	must(s.t, err)
+	must(s.t, command.Start())
+	s.t.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+	})
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		var line struct{ Msg, Worker string }
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "worker started" {
+			go func() {
+				for lines.Scan() { // so that the pipe never fills
+				}
+			}()
+			return &workerProcess{line.Worker, command}
+		}
+		s.t.Logf("worker: %s", lines.Bytes())
+	}
+	s.t.Fatal("the worker process did not start")
+	return nil
+}
+
+// answer is what the API said.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (a answer) estimate(t *testing.T) vehicle.Estimate {
+	t.Helper()
+	var e vehicle.Estimate
+	if a.status != http.StatusOK || json.Unmarshal(a.body, &e) != nil {
+		t.Fatalf("status %d: %s", a.status, a.body)
+	}
+	return e
+}
+
+func (s *stack) do(method, path string, body any, headers ...string) answer {
+	s.t.Helper()
+	data, err := json.Marshal(body)
+	must(s.t, err)
+	request, err := http.NewRequestWithContext(s.t.Context(), method, s.base+path, bytes.NewReader(data))
+	must(s.t, err)
+	request.Header.Set("X-Api-Key", s.key)
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.t.Error(err)
+		return answer{}
+	}
+	defer func() { _ = response.Body.Close() }()
+	got, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Error(err)
+	}
+	return answer{response.StatusCode, response.Header, got}
+}
+
+func (s *stack) post(url string, headers ...string) answer {
+	s.t.Helper()
+	return s.do(http.MethodPost, "/v1/estimate", vehicle.Input{URL: url}, headers...)
+}
+
+// submit posts without waiting and returns the job's id.
+func (s *stack) submit(url string) string {
+	s.t.Helper()
+	got := s.post(url, "Prefer", "respond-async")
+	location := got.header.Get("Location")
+	if got.status != http.StatusAccepted || location == "" {
+		s.t.Fatalf("status %d, location %q: %s", got.status, location, got.body)
+	}
+	return filepath.Base(location)
+}
+
+// job reads a job's record until it is as wanted.
+func (s *stack) job(id string, wanted func(*jobs.Job) bool) *jobs.Job {
+	s.t.Helper()
+	store := jobs.NewStore(s.conn.Client())
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		job, err := store.Get(s.t.Context(), id)
+		if err == nil && wanted(job) {
+			return job
+		}
+		select {
+		case <-s.t.Context().Done():
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	job, err := store.Get(s.t.Context(), id)
+	s.t.Fatalf("job %s is not as wanted after a minute: %+v, %v", id, job, err)
+	return nil
+}
+
+// car returns the address of a demo car by a part of its path.
+func (s *stack) car(i int) string { return s.site + listingtest.Cars()[i].Path() }
+
+// servePage serves one saved page at an address of this machine.
+func servePage(t *testing.T, path string) string {
+	t.Helper()
+	page, err := os.ReadFile(path)
+	must(t, err)
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	must(t, err)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(page)
+	}))
+	_ = server.Listener.Close()
+	server.Listener = listener
+	server.Start()
+	t.Cleanup(server.Close)
+	return server.URL + "/" + filepath.Base(path)
+}

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+var update = flag.Bool("update", false, "write what is generated")
+
+const (
+	tableBegin = "<!-- settings: generated from pkg/cli/config.go by go test ./pkg/cli -update -->\n"
+	tableEnd   = "<!-- end of settings -->\n"
+)
+
+// settings is the table of all settings that come from the environment.
+func settings(t *testing.T) string {
+	t.Helper()
+	var root commands
+	parser, err := newParser(&root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type row struct{ env, kind, value, help string }
+	commandsOf := map[row][]string{}
+	var rows []row
+	add := func(command string, flags []*kong.Flag) {
+		for _, f := range flags {
+			if len(f.Envs) == 0 {
+				continue
+			}
+			kind := f.Target.Type().Name()
+			if f.Enum != "" {
+				kind = strings.ReplaceAll(f.Enum, ",", ", ")
+			}
+			if kind == "" {
+				kind = "list"
+			}
+			r := row{strings.Join(f.Envs, "`, `"), kind, f.Default, f.Help}
+			if !slices.Contains(rows, r) {
+				rows = append(rows, r)
+			}
+			if !slices.Contains(commandsOf[r], command) {
+				commandsOf[r] = append(commandsOf[r], command)
+			}
+		}
+	}
+	add("all", parser.Model.Flags)
+	for _, leaf := range parser.Model.Leaves(true) {
+		add(strings.Fields(leaf.Path())[0], leaf.Flags)
+	}
+	var b strings.Builder
+	b.WriteString("| variable | type | default | of | what |\n|---|---|---|---|---|\n")
+	for _, r := range rows {
+		value := r.value
+		if value != "" {
+			value = "`" + value + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", r.env, strings.ToLower(r.kind), value,
+			strings.Join(commandsOf[r], ", "), strings.TrimSuffix(r.help, "."))
+	}
+	return b.String()
+}
+
+func TestReadmeHasTheTableOfSettings(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join("..", "..", "README.md")
+	readme, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, begun := strings.Cut(string(readme), tableBegin)
+	table, after, ended := strings.Cut(rest, tableEnd)
+	if !begun || !ended {
+		t.Fatal("README.md has lost the marks of the table of settings")
+	}
+	want := settings(t)
+	if *update {
+		if err := os.WriteFile(name, []byte(before+tableBegin+want+tableEnd+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if table != want {
+		t.Errorf("the table of settings in README.md is out of date; go test ./pkg/cli -update writes:\n%s", want)
+	}
+}

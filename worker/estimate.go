@@ -1,0 +1,218 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"ushuru/pkg/cache"
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/listing"
+	"ushuru/pkg/match"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
+)
+
+// scrape reads the listing.
+func scrape(client *fetch.Client) stepFunc {
+	return func(ctx context.Context, job *jobs.Job) (any, error) {
+		var input tasks.EstimateInput
+		if err := json.Unmarshal(job.Input, &input); err != nil {
+			return nil, fmt.Errorf("worker: input: %w", err)
+		}
+		page, err := client.Get(ctx, input.URL)
+		if err != nil {
+			return nil, pageFailure(err)
+		}
+		read, err := listing.Read(page)
+		if err != nil {
+			return nil, pageFailure(err)
+		}
+		return tasks.Scraped{Car: read.Car, Warnings: carWarnings(read.Car)}, nil
+	}
+}
+
+// pageFailure says what an error of fetching or reading means for the job.
+func pageFailure(err error) error {
+	failure, ok := errors.AsType[*fetch.Error](err)
+	switch {
+	case !ok:
+		return err
+	case failure.Retryable:
+		return tasks.Transient(failure.Code, failure.Message, failure.Wait, failure.Cause)
+	default:
+		return tasks.Permanent(failure.Code, failure.Message, failure.Cause)
+	}
+}
+
+// carWarnings are the doubts about what a listing says.
+func carWarnings(car vehicle.Car) []vehicle.Warning {
+	if car.YearBasis != "registration" {
+		return nil
+	}
+	return []vehicle.Warning{{
+		Code: "registration_year",
+		Message: fmt.Sprintf("The listing gives the year of first registration, %d. The authority goes by the year of"+
+			" manufacture, which can be earlier; then the tax is higher. Ask the seller.", car.Year),
+	}}
+}
+
+// matchLabel finds the authority's label for the car.
+func matchLabel(store *tra.Store, engine *tasks.Engine) stepFunc {
+	return func(ctx context.Context, job *jobs.Job) (any, error) {
+		var scraped tasks.Scraped
+		if err := output(job, tasks.StepScrape, &scraped); err != nil {
+			return nil, err
+		}
+		catalogue, err := store.Catalogue(ctx)
+		if errors.Is(err, tra.ErrNoCatalogue) {
+			// A worker in Tanzania fetches it; this one can only ask and wait.
+			return nil, tasks.RetryAfter(time.Second,
+				errors.Join(err, engine.Schedule(ctx, tasks.TypeSync, time.Minute, time.Now())))
+		}
+		if err != nil {
+			return nil, err
+		}
+		choice, err := match.Choose(scraped.Car, catalogue)
+		if err != nil {
+			return nil, matchFailure(err)
+		}
+		return choice, nil
+	}
+}
+
+// matchFailure: a car that cannot be matched now cannot be matched later.
+func matchFailure(err error) error {
+	failure, ok := errors.AsType[*match.Error](err)
+	if !ok {
+		return err
+	}
+	permanent := tasks.Permanent(failure.Code, failure.Message, nil)
+	if len(failure.Candidates) > 0 {
+		details, err := json.Marshal(failure.Candidates)
+		if err != nil {
+			return err
+		}
+		permanent.Details = details
+	}
+	return permanent
+}
+
+// calculate asks the authority.
+func calculate(authority *tra.Authority) stepFunc {
+	return func(ctx context.Context, job *jobs.Job) (any, error) {
+		var (
+			scraped tasks.Scraped
+			choice  match.Choice
+		)
+		if err := errors.Join(output(job, tasks.StepScrape, &scraped), output(job, tasks.StepMatch, &choice)); err != nil {
+			return nil, err
+		}
+		matched, tuple, err := match.Resolve(ctx, scraped.Car, choice, authority)
+		if err != nil {
+			return nil, authorityFailure(matchFailure(err))
+		}
+		tax, warnings, err := authority.Details(ctx, choice.Make, tuple)
+		if err != nil {
+			return nil, authorityFailure(err)
+		}
+		warnings = append(warnings, taxWarnings(scraped.Car, tax)...)
+		return tasks.Calculated{Matched: matched, Tax: tax, Warnings: warnings}, nil
+	}
+}
+
+// authorityFailure says what an error of the authority means for the job.
+func authorityFailure(err error) error {
+	if gate, ok := errors.AsType[*tra.GateError](err); ok {
+		return tasks.RetryAfter(gate.RetryAfter, err)
+	}
+	failure, ok := errors.AsType[*tra.Error](err)
+	if !ok {
+		return err
+	}
+	switch failure.Kind {
+	case tra.NoSuchVehicle:
+		return tasks.Permanent("not_listed", "The authority gives no tax for this vehicle.", err)
+	case tra.Refused:
+		return tasks.Permanent("authority_refused",
+			"The authority's calculator refuses requests from where our worker stands. We have been told.", err)
+	case tra.Unavailable, tra.Certificate, tra.BadAnswer:
+	}
+	return tasks.Transient("authority_unavailable",
+		"The authority's calculator does not answer as it should. Please try again later.", failure.RetryAfter, err)
+}
+
+// taxWarnings are the doubts about the authority's figures for this car.
+func taxWarnings(car vehicle.Car, tax vehicle.Tax) (warnings []vehicle.Warning) {
+	if strings.HasPrefix(tax.ReferenceNumber, "SIM") {
+		warnings = append(warnings, vehicle.Warning{
+			Code:    "simulated",
+			Message: "SIMULATED: the figures come from a simulated authority and mean nothing.",
+		})
+	}
+	price := car.FOBPriceUSD
+	if car.CFPriceUSD != nil {
+		price = car.CFPriceUSD
+	}
+	if price != nil && price.Decimal().GreaterThan(tax.CIFInUSD.Decimal()) {
+		warnings = append(warnings, vehicle.Warning{
+			Code: "price_above_authority_value",
+			Message: fmt.Sprintf("The listing's price, USD %s without freight or insurance it does not include, is above the"+
+				" authority's own value, USD %s. The authority is reported to tax the higher of the two, so expect to pay more"+
+				" than shown here.", price, tax.CIFInUSD),
+		})
+	}
+	return warnings
+}
+
+// output reads the output of an earlier step.
+func output(job *jobs.Job, step string, into any) error {
+	if err := json.Unmarshal(job.Outputs[step], into); err != nil {
+		return fmt.Errorf("worker: output of %s: %w", step, err)
+	}
+	return nil
+}
+
+// keep puts a finished estimate where the next caller looks first.
+func keep(ctx context.Context, results *cache.Cache, job *jobs.Job, result []byte) error {
+	var input tasks.EstimateInput
+	if err := json.Unmarshal(job.Input, &input); err != nil {
+		return fmt.Errorf("worker: input: %w", err)
+	}
+	now := time.Now()
+	return results.Put(ctx, cache.EstimateKey(input.URL), result, cache.EstimateExpiry(now, tra.QuarterEnd(now)))
+}
+
+// syncCatalogue brings the authority's makes and labels into Redis.
+func syncCatalogue(store *tra.Store, authority *tra.Authority, log *slog.Logger) asynq.HandlerFunc {
+	return func(ctx context.Context, _ *asynq.Task) error {
+		report, err := store.Sync(ctx, authority)
+		if err != nil {
+			return fmt.Errorf("sync after %+v: %w", report, authorityFailure(err))
+		}
+		log.InfoContext(ctx, "catalogue synced", "report", report)
+		return nil
+	}
+}
+
+// probe records how the authority's calculator is doing.
+func probe(authority *tra.Authority, log *slog.Logger) asynq.HandlerFunc {
+	return func(ctx context.Context, _ *asynq.Task) error {
+		status, err := authority.Probe(ctx)
+		if err != nil {
+			return err
+		}
+		if status.State != tra.Up {
+			log.WarnContext(ctx, "the authority's calculator does not answer as it should", "status", status)
+		}
+		return nil
+	}
+}

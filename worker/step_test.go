@@ -1,0 +1,166 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/jobs"
+	"ushuru/tasks"
+)
+
+// bench is a handler with one job whose first step is in the queue.
+type bench struct {
+	t     *testing.T
+	steps *steps
+	job   *jobs.Job
+	queue *asynq.Inspector
+}
+
+func newBench(t *testing.T, scrape stepFunc) *bench {
+	t.Helper()
+	server := miniredis.RunT(t)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	t.Cleanup(func() { _ = client.Close() })
+	engine := tasks.NewEngine(client, jobs.NewStore(client))
+	job, err := engine.Estimate(t.Context(), "https://a.example/1", "key", jobs.Interactive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bench{t, &steps{
+		engine: engine, worker: "w", log: slog.New(slog.DiscardHandler), patience: time.Second,
+		run: map[string]stepFunc{tasks.TypeScrape: scrape},
+	}, job, asynq.NewInspectorFromRedisClient(client)}
+}
+
+// process hands the step's task to the handler and returns its error and the
+// job as it is then.
+func (b *bench) process() (*jobs.Job, error) {
+	b.t.Helper()
+	waiting, err := b.queue.ListPendingTasks(tasks.QueueScrape)
+	if err != nil || len(waiting) != 1 {
+		b.t.Fatalf("%d tasks wait, %v", len(waiting), err)
+	}
+	failed := b.steps.ProcessTask(b.t.Context(), asynq.NewTask(waiting[0].Type, waiting[0].Payload))
+	job, err := b.steps.engine.Store.Get(b.t.Context(), b.job.ID)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return job, failed
+}
+
+func fails(err error) stepFunc {
+	return func(context.Context, *jobs.Job) (any, error) { return nil, err }
+}
+
+func TestPermanentErrorEndsTheJobAtOnce(t *testing.T) {
+	t.Parallel()
+	failure := tasks.Permanent("no_match", "Nothing fits.", errors.New("private"))
+	failure.Details = json.RawMessage(`[{"make":"TOYOTA","modelBody":"X"}]`)
+	job, err := newBench(t, fails(failure)).process()
+	if err != nil || job.State != jobs.Failed || job.Error.Code != "no_match" || job.Error.Message != "Nothing fits." ||
+		string(job.Error.Details) != string(failure.Details) {
+		t.Fatalf("%v, %s %+v", err, job.State, job.Error)
+	}
+}
+
+func TestOtherErrorsAndPanicsAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	for name, step := range map[string]stepFunc{
+		"any error":     fails(errors.New("broken pipe")),
+		"transient":     fails(tasks.Transient("fetch_failed", "No.", time.Second, nil)),
+		"a closed gate": fails(tasks.RetryAfter(time.Second, errors.New("breaker"))),
+		"a panic":       func(context.Context, *jobs.Job) (any, error) { panic("a bug") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			job, err := newBench(t, step).process()
+			if err == nil || job.State != jobs.Running || job.Steps[tasks.StepScrape].State != jobs.StepReady {
+				t.Fatalf("%v, %s %+v", err, job.State, job.Steps)
+			}
+		})
+	}
+}
+
+func TestNoNextTryPastTheDeadline(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, fails(tasks.RetryAfter(time.Hour, errors.New("breaker"))))
+	job, err := b.process()
+	if err != nil || job.State != jobs.Failed || job.Error.Code != "internal" || strings.Contains(job.Error.Message, "breaker") {
+		t.Fatalf("%v, %s %+v", err, job.State, job.Error)
+	}
+}
+
+func TestDoneStepPutsTheNextInTheQueue(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(context.Context, *jobs.Job) (any, error) { return tasks.Scraped{}, nil })
+	job, err := b.process()
+	waiting, listErr := b.queue.ListPendingTasks(tasks.QueueMatch)
+	if err != nil || listErr != nil || job.Steps[tasks.StepScrape].State != jobs.StepDone || len(waiting) != 1 {
+		t.Fatalf("%v, %+v, %d tasks wait, %v", err, job.Steps, len(waiting), listErr)
+	}
+}
+
+func TestWorkStopsAtItsTimeout(t *testing.T) {
+	t.Parallel()
+	var left time.Duration
+	b := newBench(t, func(ctx context.Context, _ *jobs.Job) (any, error) {
+		deadline, _ := ctx.Deadline()
+		left = time.Until(deadline)
+		return nil, tasks.Permanent("x", "x", nil)
+	})
+	if _, err := b.process(); err != nil {
+		t.Fatal(err)
+	}
+	policy, _ := tasks.PolicyOf(tasks.TypeScrape)
+	if left <= 0 || left > policy.Timeout {
+		t.Fatalf("a step has %v", left)
+	}
+}
+
+func TestPayloadThatSaysNothingIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	err := b.steps.ProcessTask(t.Context(), asynq.NewTask(tasks.TypeScrape, []byte(`{"job":""}`)))
+	if !errors.Is(err, asynq.SkipRetry) {
+		t.Fatal(err)
+	}
+}
+
+func TestTaskOfAJobThatIsGoneIsDone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	err := b.steps.ProcessTask(t.Context(), asynq.NewTask(tasks.TypeScrape, []byte(`{"job":"x","step":"scrape","attempt":1}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDelay(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		tried    int
+		err      error
+		from, to time.Duration
+	}{
+		{0, errors.New("x"), time.Second, 1200 * time.Millisecond},
+		{2, errors.New("x"), 4 * time.Second, 5 * time.Second},
+		{60, errors.New("x"), 30 * time.Second, 36 * time.Second},
+		{0, tasks.Transient("x", "x", time.Minute, nil), time.Minute, time.Minute},
+		{9, tasks.RetryAfter(2*time.Second, nil), 2 * time.Second, 2200 * time.Millisecond},
+	} {
+		for range 50 {
+			if d := delay(c.tried, c.err); d < c.from || d > c.to {
+				t.Errorf("after %d tries, %v: %v is not within %v and %v", c.tried, c.err, d, c.from, c.to)
+			}
+		}
+	}
+}

@@ -1,0 +1,232 @@
+// Package worker runs the tasks: asynq servers, one handler per task type,
+// the heartbeat, the sweep and the schedule.
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/oklog/ulid/v2"
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/cache"
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/tra"
+	"ushuru/tasks"
+)
+
+const (
+	// How often an idle server asks Redis for work. asynq's own second would
+	// be the longest wait in an estimate.
+	taskCheck = 25 * time.Millisecond
+	// How often tasks whose delay is over are put back in line.
+	delayedCheck = 200 * time.Millisecond
+
+	sweepEvery    = 500 * time.Millisecond
+	scheduleEvery = 15 * time.Second
+
+	probeEvery = time.Minute
+	syncEvery  = 6 * time.Hour
+)
+
+// Options says what a worker is made of. Everything is required but where a
+// default is named.
+type Options struct {
+	Redis redis.UniversalClient
+	Roles []tasks.Role
+	Log   *slog.Logger
+
+	Catalogue *tra.Store     // the authority's makes and labels in Redis
+	Fetch     *fetch.Client  // role any
+	Authority *tra.Authority // role authority
+
+	Concurrency          int           // steps at once in role any; default 16
+	AuthorityConcurrency int           // steps at once in role authority; default 8
+	ShutdownTimeout      time.Duration // for steps that are being run; default 20 s
+}
+
+// Worker is a running worker. One process may run several.
+type Worker struct {
+	id      string
+	options Options
+	engine  *tasks.Engine
+	pulse   *jobs.Pulse
+	servers []*asynq.Server
+	stop    context.CancelFunc
+	loops   sync.WaitGroup
+}
+
+// New makes a Worker; Start starts it.
+func New(o Options) (*Worker, error) {
+	if len(o.Roles) == 0 {
+		return nil, errors.New("worker: no role")
+	}
+	for _, role := range o.Roles {
+		switch {
+		case role != tasks.RoleAny && role != tasks.RoleAuthority:
+			return nil, fmt.Errorf("worker: no such role %q; there are %s and %s", role, tasks.RoleAny, tasks.RoleAuthority)
+		case role == tasks.RoleAny && o.Fetch == nil, role == tasks.RoleAuthority && o.Authority == nil:
+			return nil, fmt.Errorf("worker: role %s lacks its client", role)
+		}
+	}
+	o.Concurrency = orDefault(o.Concurrency, 16)
+	o.AuthorityConcurrency = orDefault(o.AuthorityConcurrency, 8)
+	o.ShutdownTimeout = orDefault(o.ShutdownTimeout, 20*time.Second)
+
+	store := jobs.NewStore(o.Redis)
+	id := ulid.Make().String()
+	o.Log = o.Log.With("worker", id)
+	engine := tasks.NewEngine(o.Redis, store)
+	results := cache.New(o.Redis)
+	engine.Succeeding = func(ctx context.Context, job *jobs.Job, result json.RawMessage) error {
+		return keep(ctx, results, job, result)
+	}
+	return &Worker{id: id, options: o, engine: engine, pulse: jobs.NewPulse(store, id)}, nil
+}
+
+// ID names the worker in records and logs.
+func (w *Worker) ID() string { return w.id }
+
+// Start begins to take tasks.
+func (w *Worker) Start() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	w.stop = cancel
+	w.loops.Go(func() { w.pulse.Run(ctx) })
+	w.loops.Go(func() { w.sweep(ctx) })
+	handler := w.handler()
+	for _, role := range w.options.Roles {
+		concurrency := w.options.Concurrency
+		if role == tasks.RoleAuthority {
+			concurrency = w.options.AuthorityConcurrency
+		}
+		server := asynq.NewServerFromRedisClient(w.options.Redis,
+			serverConfig(tasks.QueuesOf(role), concurrency, w.options.ShutdownTimeout, w.options.Log))
+		if err := server.Start(handler); err != nil {
+			w.Stop()
+			return fmt.Errorf("worker: %w", err)
+		}
+		w.servers = append(w.servers, server)
+	}
+	if slices.Contains(w.options.Roles, tasks.RoleAuthority) {
+		w.loops.Go(func() { w.schedule(ctx) })
+	}
+	w.options.Log.Info("worker started", "roles", w.options.Roles)
+	return nil
+}
+
+// serverConfig is what every asynq server of ours has in common.
+func serverConfig(queues map[string]int, concurrency int, shutdown time.Duration, log *slog.Logger) asynq.Config {
+	return asynq.Config{
+		Concurrency:              concurrency,
+		Queues:                   queues,
+		TaskCheckInterval:        taskCheck,
+		DelayedTaskCheckInterval: delayedCheck,
+		RetryDelayFunc:           func(n int, err error, _ *asynq.Task) time.Duration { return delay(n, err) },
+		IsFailure:                tasks.IsFailure,
+		ShutdownTimeout:          shutdown,
+		Logger:                   asynqLog{log},
+		LogLevel:                 asynq.WarnLevel,
+	}
+}
+
+// Stop takes no more tasks, lets the running ones finish within
+// ShutdownTimeout, and gives back what did not.
+func (w *Worker) Stop() {
+	var stopping sync.WaitGroup
+	for _, server := range w.servers {
+		stopping.Go(server.Shutdown)
+	}
+	stopping.Wait()
+	w.stop()
+	w.loops.Wait()
+	w.options.Log.Info("worker stopped")
+}
+
+// handler routes tasks by type.
+func (w *Worker) handler() asynq.Handler {
+	o := w.options
+	step := &steps{
+		engine: w.engine, worker: w.id, log: o.Log, patience: patience,
+		run: map[string]stepFunc{
+			tasks.TypeScrape:    scrape(o.Fetch),
+			tasks.TypeMatch:     matchLabel(o.Catalogue, w.engine),
+			tasks.TypeCalculate: calculate(o.Authority),
+		},
+	}
+	mux := asynq.NewServeMux()
+	mux.Handle(tasks.TypeScrape, step)
+	mux.Handle(tasks.TypeMatch, step)
+	mux.Handle(tasks.TypeCalculate, step)
+	mux.HandleFunc(tasks.TypeSync, syncCatalogue(o.Catalogue, o.Authority, o.Log))
+	mux.HandleFunc(tasks.TypeProbe, probe(o.Authority, o.Log))
+	return mux
+}
+
+// sweep mends what dead processes left behind, until ctx ends.
+func (w *Worker) sweep(ctx context.Context) {
+	every(ctx, sweepEvery, func() {
+		mended, err := w.engine.Sweep(ctx, w.pulse.Trusted())
+		if err != nil && ctx.Err() == nil {
+			w.options.Log.Warn("sweep failed", "error", err)
+		}
+		if mended > 0 {
+			w.options.Log.Info("mended jobs that stood still", "jobs", mended)
+		}
+	})
+}
+
+// schedule puts the recurring tasks in the queue, until ctx ends.
+func (w *Worker) schedule(ctx context.Context) {
+	every(ctx, scheduleEvery, func() {
+		now := time.Now()
+		err := errors.Join(
+			w.engine.Schedule(ctx, tasks.TypeProbe, probeEvery, now),
+			w.engine.Schedule(ctx, tasks.TypeSync, syncEvery, now))
+		if err != nil && ctx.Err() == nil {
+			w.options.Log.Warn("schedule failed", "error", err)
+		}
+	})
+}
+
+// every calls do now and then at each interval, until ctx ends.
+func every(ctx context.Context, interval time.Duration, do func()) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		do()
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		}
+	}
+}
+
+func orDefault[T int | time.Duration](value, fallback T) T {
+	if value == 0 {
+		return fallback
+	}
+	return value
+}
+
+// asynqLog writes what asynq has to say to our log.
+type asynqLog struct{ log *slog.Logger }
+
+func (l asynqLog) Debug(args ...any) { l.log.Debug(fmt.Sprint(args...), "from", "asynq") }
+func (l asynqLog) Info(args ...any)  { l.log.Info(fmt.Sprint(args...), "from", "asynq") }
+func (l asynqLog) Warn(args ...any)  { l.log.Warn(fmt.Sprint(args...), "from", "asynq") }
+func (l asynqLog) Error(args ...any) { l.log.Error(fmt.Sprint(args...), "from", "asynq") }
+
+// Fatal ends the process, as asynq's contract has it.
+func (l asynqLog) Fatal(args ...any) {
+	l.Error(args...)
+	os.Exit(1)
+}
