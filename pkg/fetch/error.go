@@ -61,8 +61,6 @@ func classify(err error) error {
 		return own
 	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
 		return &Error{Code: URLForbidden, Message: "The address leads to a machine that is not public.", Cause: err}
-	case errors.Is(err, context.Canceled):
-		return &Error{Code: FetchFailed, Message: "The page was not waited for.", Cause: err, Retryable: true}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
 		return &Error{Code: FetchTimeout, Message: "The site did not answer in time.", Cause: err, Retryable: true}
 	case errors.As(err, &lookup) && lookup.IsNotFound:

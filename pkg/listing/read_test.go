@@ -126,15 +126,16 @@ func TestFormattingLeftOpenIsBoundedBeforeTheTreeIsBuilt(t *testing.T) {
 }
 
 func TestHostilePagesEnd(t *testing.T) {
-	laughs := `{"@graph":[{"@id":"#0","@graph":[` // each node refers to the next a hundred times
+	var laughs strings.Builder // each node refers to the next a hundred times
+	laughs.WriteString(`{"@graph":[{"@id":"#0","@graph":[`)
 	for i := range 20 {
 		refs := strings.TrimSuffix(strings.Repeat(`{"@id":"#`+strconv.Itoa(i+1)+`"},`, 100), ",")
-		laughs += refs + `]},{"@id":"#` + strconv.Itoa(i+1) + `","@graph":[`
+		laughs.WriteString(refs + `]},{"@id":"#` + strconv.Itoa(i+1) + `","@graph":[`)
 	}
 	rows := strings.Repeat(`<input id="fn-port-city-info-1" data-port="DAR ES SALAAM" data-via="RORO">`, 50_000)
 	forward := `<ul id="bread"></ul><table class="specification"></table>`
 	for name, page := range map[string]string{
-		"references":  schemaPage(laughs + `]}]}`),
+		"references":  schemaPage(laughs.String() + `]}]}`),
 		"cells":       strings.Repeat("<table><tr><td>", 160) + strings.Repeat("<i></i>", 100_000),
 		"cards":       strings.Repeat("<ul><li>Fuel: x</li></ul>", 30_000),
 		"class":       `<div class="` + strings.Repeat("a", 1<<20) + `">` + strings.Repeat("<ul><li>Fuel: x</li></ul>", 30_000),

@@ -75,11 +75,8 @@ func place(u *url.URL) string { return strings.ToLower(u.Host + strings.TrimSuff
 func (g *graph) claim(t thing, c *claims) {
 	n := t.node
 	c.add(fieldMake, firstOf(g.words(n["brand"]), g.words(n["manufacturer"])))
-	model := g.words(n["model"])
-	c.add(fieldModel, model)
-	if grade := g.words(n["vehicleConfiguration"]); squash(grade) != squash(model) {
-		c.add(fieldVersion, grade)
-	}
+	c.add(fieldModel, g.words(n["model"]))
+	c.add(fieldVersion, g.words(n["vehicleConfiguration"]))
 	c.add(fieldFrame, g.words(n["vehicleIdentificationNumber"]))
 	c.add(fieldBody, g.words(n["bodyType"]))
 	c.add(fieldTransmission, g.words(n["vehicleTransmission"]))

@@ -120,6 +120,11 @@ func TestSchemaCarOfThePage(t *testing.T) {
 	}
 }
 
+func TestSameCarTwiceIsOne(t *testing.T) {
+	item := fmt.Sprintf(schemaBlock, `,"vehicleIdentificationNumber":"ABC123"`)
+	read(t, schemaPage(`{"@type":"ItemList","itemListElement":[{"item":`+item+`},{"item":`+item+`}]}`), "")
+}
+
 func TestSchemaEngineFuelAndMileage(t *testing.T) {
 	for more, want := range map[string]string{
 		`,"vehicleEngine":{"engineDisplacement":{"value":1.8,"unitCode":"LTR"},"fuelType":"Diesel"}`: "1800 HYBRID -",
