@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
@@ -127,21 +126,19 @@ func (e *Engine) enqueue(ctx context.Context, job *jobs.Job, step string, attemp
 	return err
 }
 
-// Schedule puts a task that belongs to no job in the queue, once per slot of
-// time however many workers ask.
-func (e *Engine) Schedule(ctx context.Context, taskType string, every time.Duration, now time.Time) error {
+// Ask puts a task that belongs to no job in the queue, once: while one of its
+// type is there or being run, asking again does nothing. Its handler must not
+// fail, or the next would have to wait until somebody clears it away.
+func (e *Engine) Ask(ctx context.Context, taskType string) error {
 	policy, ok := policies[taskType]
 	if !ok {
 		return fmt.Errorf("tasks: no such task %q", taskType)
 	}
-	slot := now.Truncate(every).Unix()
-	_, err := e.client.EnqueueContext(ctx, asynq.NewTask(taskType, fmt.Appendf(nil, `{"slot":%d}`, slot)),
-		asynq.TaskID(fmt.Sprintf("%s.%d", taskType, slot)),
+	_, err := e.client.EnqueueContext(ctx, asynq.NewTask(taskType, []byte("{}")),
+		asynq.TaskID(taskType),
 		asynq.Queue(policy.Queue),
 		asynq.MaxRetry(policy.Retries),
-		asynq.Timeout(policy.Timeout),
-		asynq.Deadline(now.Add(every+policy.Timeout)),
-		asynq.Retention(2*every)) // the id stays taken for the slot
+		asynq.Timeout(policy.Timeout))
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return nil
 	}

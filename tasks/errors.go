@@ -68,6 +68,9 @@ func IsFailure(err error) bool {
 
 // JobError is what the record of a job that fails with err will say.
 func JobError(err error) *jobs.Error {
+	if _, closed := errors.AsType[*GateError](err); closed {
+		return TimedOut() // a gate only ever closes for a while
+	}
 	if failure, ok := errors.AsType[*StepError](err); ok {
 		return &jobs.Error{Code: failure.Code, Message: failure.Message, Details: failure.Details}
 	}

@@ -51,8 +51,9 @@ var policies = map[string]Policy{
 	TypeScrape:    {Queue: QueueScrape, Timeout: 45 * time.Second, Retries: 4},
 	TypeMatch:     {Queue: QueueMatch, Timeout: 60 * time.Second, Retries: 4},
 	TypeCalculate: {Queue: QueueAuthority, Timeout: 120 * time.Second, Retries: untilDeadline},
-	TypeSync:      {Queue: QueueAuthority, Timeout: 300 * time.Second, Retries: 3},
-	TypeProbe:     {Queue: QueueAuthority, Timeout: 120 * time.Second, Retries: 0},
+	// The handlers of these two do not fail; what is retried is a killed worker.
+	TypeSync:  {Queue: QueueAuthority, Timeout: 300 * time.Second, Retries: untilDeadline},
+	TypeProbe: {Queue: QueueAuthority, Timeout: 120 * time.Second, Retries: untilDeadline},
 }
 
 // PolicyOf returns the policy of a task type; false for an unknown type.

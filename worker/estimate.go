@@ -73,10 +73,14 @@ func matchLabel(store *tra.Store, engine *tasks.Engine) stepFunc {
 			return nil, err
 		}
 		catalogue, err := store.Catalogue(ctx)
+		if err == nil {
+			if entries, known := catalogue.Of(scraped.Car.Make); known && entries.Pending {
+				err = fmt.Errorf("%w: nothing of %s", tra.ErrNoCatalogue, entries.Make.Name)
+			}
+		}
 		if errors.Is(err, tra.ErrNoCatalogue) {
 			// A worker in Tanzania fetches it; this one can only ask and wait.
-			return nil, tasks.RetryAfter(time.Second,
-				errors.Join(err, engine.Schedule(ctx, tasks.TypeSync, time.Minute, time.Now())))
+			return nil, tasks.RetryAfter(time.Second, errors.Join(err, askForSync(ctx, store, engine)))
 		}
 		if err != nil {
 			return nil, err
@@ -191,12 +195,23 @@ func keep(ctx context.Context, results *cache.Cache, job *jobs.Job, result []byt
 	return results.Put(ctx, cache.EstimateKey(input.URL), result, cache.EstimateExpiry(now, tra.QuarterEnd(now)))
 }
 
-// syncCatalogue brings the authority's makes and labels into Redis.
+// askForSync puts a sync in the queue if one is due.
+func askForSync(ctx context.Context, store *tra.Store, engine *tasks.Engine) error {
+	due, err := store.SyncDue(ctx)
+	if err != nil || !due {
+		return err
+	}
+	return engine.Ask(ctx, tasks.TypeSync)
+}
+
+// syncCatalogue brings the authority's makes and labels into Redis. What it
+// misses is asked for again when the next sync is due.
 func syncCatalogue(store *tra.Store, authority *tra.Authority, log *slog.Logger) asynq.HandlerFunc {
 	return func(ctx context.Context, _ *asynq.Task) error {
 		report, err := store.Sync(ctx, authority)
 		if err != nil {
-			return fmt.Errorf("sync after %+v: %w", report, authorityFailure(err))
+			log.WarnContext(ctx, "catalogue synced in part", "report", report, "error", err)
+			return nil
 		}
 		log.InfoContext(ctx, "catalogue synced", "report", report)
 		return nil
@@ -207,11 +222,8 @@ func syncCatalogue(store *tra.Store, authority *tra.Authority, log *slog.Logger)
 func probe(authority *tra.Authority, log *slog.Logger) asynq.HandlerFunc {
 	return func(ctx context.Context, _ *asynq.Task) error {
 		status, err := authority.Probe(ctx)
-		if err != nil {
-			return err
-		}
-		if status.State != tra.Up {
-			log.WarnContext(ctx, "the authority's calculator does not answer as it should", "status", status)
+		if err != nil || status.State != tra.Up {
+			log.WarnContext(ctx, "the authority's calculator does not answer as it should", "status", status, "error", err)
 		}
 		return nil
 	}

@@ -94,7 +94,7 @@ func TestNoNextTryPastTheDeadline(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, fails(tasks.RetryAfter(time.Hour, errors.New("breaker"))))
 	job, err := b.process()
-	if err != nil || job.State != jobs.Failed || job.Error.Code != "internal" || strings.Contains(job.Error.Message, "breaker") {
+	if err != nil || job.State != jobs.Failed || job.Error.Code != "deadline_exceeded" || strings.Contains(job.Error.Message, "breaker") {
 		t.Fatalf("%v, %s %+v", err, job.State, job.Error)
 	}
 }

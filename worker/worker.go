@@ -31,11 +31,9 @@ const (
 	// How often tasks whose delay is over are put back in line.
 	delayedCheck = 200 * time.Millisecond
 
-	sweepEvery    = 500 * time.Millisecond
-	scheduleEvery = 15 * time.Second
-
+	sweepEvery = 500 * time.Millisecond
 	probeEvery = time.Minute
-	syncEvery  = 6 * time.Hour
+	syncCheck  = 15 * time.Second
 )
 
 // Options says what a worker is made of. Everything is required but where a
@@ -117,7 +115,12 @@ func (w *Worker) Start() error {
 		w.servers = append(w.servers, server)
 	}
 	if slices.Contains(w.options.Roles, tasks.RoleAuthority) {
-		w.loops.Go(func() { w.schedule(ctx) })
+		w.loops.Go(func() {
+			every(ctx, syncCheck, func() { w.ask(ctx, askForSync(ctx, w.options.Catalogue, w.engine)) })
+		})
+		w.loops.Go(func() {
+			every(ctx, probeEvery, func() { w.ask(ctx, w.engine.Ask(ctx, tasks.TypeProbe)) })
+		})
 	}
 	w.options.Log.Info("worker started", "roles", w.options.Roles)
 	return nil
@@ -184,17 +187,11 @@ func (w *Worker) sweep(ctx context.Context) {
 	})
 }
 
-// schedule puts the recurring tasks in the queue, until ctx ends.
-func (w *Worker) schedule(ctx context.Context) {
-	every(ctx, scheduleEvery, func() {
-		now := time.Now()
-		err := errors.Join(
-			w.engine.Schedule(ctx, tasks.TypeProbe, probeEvery, now),
-			w.engine.Schedule(ctx, tasks.TypeSync, syncEvery, now))
-		if err != nil && ctx.Err() == nil {
-			w.options.Log.Warn("schedule failed", "error", err)
-		}
-	})
+// ask logs that a recurring task could not be put in the queue.
+func (w *Worker) ask(ctx context.Context, err error) {
+	if err != nil && ctx.Err() == nil {
+		w.options.Log.Warn("schedule failed", "error", err)
+	}
 }
 
 // every calls do now and then at each interval, until ctx ends.

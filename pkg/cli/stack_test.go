@@ -85,7 +85,7 @@ func (s *stack) spawn(redisURL string) *workerProcess {
 	s.t.Helper()
 	program, err := exec.LookPath("loopback-worker")
 	must(s.t, err)
-	command := exec.Command(program, "--redis-url", redisURL, "--authority-url", s.authority.URL)
+	command := exec.Command(program, "--redis-url", redisURL, "--authority-url", s.authority.URL, "--authority-rate", "0")
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stderr, err := command.StderrPipe()
 	must(s.t, err)

@@ -12,6 +12,9 @@ import (
 type MakeLabels struct {
 	Make   Make     `json:"make"`
 	Labels []string `json:"labels"`
+	// Pending means that the labels could not be had yet, so that not finding
+	// a car among them says nothing.
+	Pending bool `json:"pending,omitempty"`
 }
 
 // Catalogue is the authority's list of makes and labels, indexed for
@@ -27,6 +30,7 @@ type Catalogue struct {
 type Entries struct {
 	Make    Make
 	Labels  []Label
+	Pending bool // see MakeLabels
 	byCode  map[string][]Label
 	byStem  map[string][]Label
 	byModel map[string][]Label
@@ -46,6 +50,7 @@ func NewCatalogue(makes []MakeLabels) *Catalogue {
 			c.makes = append(c.makes, m.Make)
 			c.byName[key], c.byName[m.Make.Name] = entries, entries
 		}
+		entries.Pending = entries.Pending || m.Pending
 		for _, text := range m.Labels {
 			entries.Labels = append(entries.Labels, ParseLabel(m.Make, text))
 		}

@@ -7,12 +7,12 @@ import (
 
 func testCatalogue() *Catalogue {
 	return NewCatalogue([]MakeLabels{
-		{Make{3, "TOYOTA"}, []string{
+		{Make: Make{3, "TOYOTA"}, Labels: []string{
 			"SUCCEED - NCP51V - VAN", "PROBOX - NCP51V - VAN", "PROBOX - NCP51 - VAN", "PROBOX - NCP51G - WAGON",
 			"PROBOX - NCP51V - VAN", "LAND CRUISER - UZJ100W - SUV",
 		}},
-		{Make{5, "MERCEDES"}, []string{"C180 - 204046 - SEDAN"}},
-		{Make{9, "DAF CF / XF"}, nil},
+		{Make: Make{5, "MERCEDES"}, Labels: []string{"C180 - 204046 - SEDAN"}},
+		{Make: Make{9, "DAF CF / XF"}},
 	})
 }
 
@@ -72,7 +72,7 @@ func TestCatalogueFindsModelsWhateverTheirSpacing(t *testing.T) {
 }
 
 func TestAMakeListedTwiceKeepsBothLists(t *testing.T) {
-	c := NewCatalogue([]MakeLabels{{Make{1, "KIA"}, []string{"A - B1C - SUV"}}, {Make{2, "KIA"}, []string{"D - E1F - SUV"}}})
+	c := NewCatalogue([]MakeLabels{{Make: Make{1, "KIA"}, Labels: []string{"A - B1C - SUV"}}, {Make: Make{2, "KIA"}, Labels: []string{"D - E1F - SUV"}}})
 	if c.Len() != 2 || len(c.Makes()) != 1 || c.ByCode("KIA", "E1F")[0].Make.ID != 2 {
 		t.Errorf("%d labels of %v", c.Len(), c.Makes())
 	}

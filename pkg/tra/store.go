@@ -20,6 +20,8 @@ const (
 	keyMakes   = "tra:{catalogue}:makes"   // hash: make name → storedMake
 	keyVersion = "tra:{catalogue}:version" // counts what readers must reload for
 	keyDirty   = "tra:{catalogue}:dirty"   // set while there are changes that the version does not count yet
+	keySynced  = "tra:{catalogue}:synced"  // set while a sync that missed nothing is recent enough
+	keyTried   = "tra:{catalogue}:tried"   // set for a while after a sync was begun
 )
 
 // StoreOptions of a Store. The zero value is good.
@@ -145,4 +147,35 @@ func (s *Store) publish(ctx context.Context) (version int64, err error) {
 		return 0, fmt.Errorf("tra: publish catalogue: %w", err)
 	}
 	return version, nil
+}
+
+const (
+	syncEvery   = 6 * time.Hour    // looks for new makes; labels are asked again after the sync period only
+	syncAgainIn = 30 * time.Second // after one that missed something
+)
+
+// SyncDue reports whether it is time to Sync: the last one that missed
+// nothing is hours ago or of another quarter, and none was begun a moment ago.
+func (s *Store) SyncDue(ctx context.Context) (bool, error) {
+	recent, err := s.redis.Exists(ctx, keySynced, keyTried).Result()
+	if err != nil {
+		return false, fmt.Errorf("tra: sync due: %w", err)
+	}
+	return recent == 0, nil
+}
+
+func (s *Store) markTried(ctx context.Context) error {
+	if err := s.redis.Set(ctx, keyTried, 1, syncAgainIn).Err(); err != nil {
+		return fmt.Errorf("tra: mark sync: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) markSynced(ctx context.Context) error {
+	now := s.options.Now()
+	life := max(min(syncEvery, QuarterEnd(now).Sub(now)), time.Millisecond)
+	if err := s.redis.Set(ctx, keySynced, 1, life).Err(); err != nil {
+		return fmt.Errorf("tra: mark sync: %w", err)
+	}
+	return nil
 }

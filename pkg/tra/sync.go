@@ -33,13 +33,16 @@ type SyncReport struct {
 
 // Sync copies the authority's catalogue. Each make is written as it arrives
 // and is fresh for the sync period within its quarter, so that a sync that was
-// killed or failed goes on where it stopped. Readers see the changes when
-// every make was tried; the first time, when every make that can be had is
-// there. A list of no makes counts as the authority being unavailable: it
+// killed or failed goes on where it stopped. Readers see the changes at its
+// end, whatever that was; makes whose labels were never had are marked as
+// pending, so that one that fails does not hold up the rest. A list of no makes counts as the authority being unavailable: it
 // never empties the catalogue. A closed gate of the rate limit is waited for,
 // any other ends the sync with the *GateError.
 func (s *Store) Sync(ctx context.Context, lister Lister) (SyncReport, error) {
 	var report SyncReport
+	if err := s.markTried(ctx); err != nil {
+		return report, err
+	}
 	makes, err := patiently(ctx, func() ([]Make, error) { return lister.Makes(ctx) })
 	if err != nil {
 		return report, fmt.Errorf("tra: sync makes: %w", err)
@@ -52,21 +55,23 @@ func (s *Store) Sync(ctx context.Context, lister Lister) (SyncReport, error) {
 		return report, err
 	}
 	run := &syncRun{store: s, lister: lister, stored: stored, report: SyncReport{Makes: len(makes)}}
-	if err := run.fetch(ctx, makes); err != nil {
+	err = run.expect(ctx, makes)
+	if err == nil {
+		err = errors.Join(run.fetch(ctx, makes), run.removeAllBut(ctx, makes))
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishPatience)
+	defer cancel()
+	version, publishErr := s.publish(last)
+	run.report.Version = version
+	if err = errors.Join(append(run.failures, err, publishErr)...); err != nil {
 		return run.report, err
 	}
-	if err := run.removeAllBut(ctx, makes); err != nil {
-		return run.report, err
-	}
-	known, err := s.redis.Exists(ctx, keyVersion).Result()
-	if err != nil {
-		return run.report, fmt.Errorf("tra: catalogue version: %w", err)
-	}
-	if known == 1 || !run.retryable {
-		run.report.Version, err = s.publish(ctx)
-	}
-	return run.report, errors.Join(append(run.failures, err)...)
+	return run.report, s.markSynced(ctx)
 }
+
+// publishPatience is for showing readers what there is when the sync itself
+// was cut off.
+const publishPatience = 5 * time.Second
 
 // syncRun is the state of one sync.
 type syncRun struct {
@@ -74,10 +79,23 @@ type syncRun struct {
 	lister Lister
 	stored map[string]storedMake // as it was at the start
 
-	mu        sync.Mutex
-	report    SyncReport
-	failures  []error
-	retryable bool // some make failed that may be had later
+	mu       sync.Mutex
+	report   SyncReport
+	failures []error
+}
+
+// expect marks the makes that are new as pending.
+func (r *syncRun) expect(ctx context.Context, makes []Make) error {
+	for _, m := range makes {
+		if _, known := r.stored[m.Name]; known {
+			continue
+		}
+		pending := storedMake{MakeLabels: MakeLabels{Make: m, Labels: []string{}, Pending: true}}
+		if err := r.store.save(ctx, pending, true); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fetch tries every make that is not fresh. It returns an error only when
@@ -107,14 +125,13 @@ func (s *Store) fresh(at time.Time) bool {
 // arrived stores the labels of a make, or counts that there are none.
 func (r *syncRun) arrived(ctx context.Context, m Make, labels []string, err error) error {
 	before := r.stored[m.Name]
-	fetched := storedMake{MakeLabels{m, labels}, r.store.options.Now()}
+	fetched := storedMake{MakeLabels{Make: m, Labels: labels}, r.store.options.Now()}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	failure, ofCall := errors.AsType[*Error](err)
+	_, ofCall := errors.AsType[*Error](err)
 	switch {
 	case ofCall:
 		r.report.Failed++
-		r.retryable = r.retryable || failure.Kind != BadAnswer
 		r.failures = append(r.failures, fmt.Errorf("tra: sync %s: %w", m.Name, err))
 		return nil
 	case err != nil:
@@ -126,7 +143,7 @@ func (r *syncRun) arrived(ctx context.Context, m Make, labels []string, err erro
 		r.report.Kept++
 		fetched.Labels, fetched.FetchedAt = before.Labels, time.Time{}
 	}
-	changed := before.Make != m || !slices.Equal(before.Labels, fetched.Labels)
+	changed := before.Make != m || before.Pending || !slices.Equal(before.Labels, fetched.Labels)
 	if changed {
 		r.report.Changed++
 	}

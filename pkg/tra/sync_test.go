@@ -51,38 +51,39 @@ var unavailable = &tra.Error{Kind: tra.Unavailable, Call: "getModelBody"}
 // step changes the authority or the clock, syncs, and looks at what readers
 // see.
 type step struct {
-	change func(*lister, *clock)
-	report tra.SyncReport
-	fails  bool
-	asked  int // makes whose labels were asked for
-	labels int // in the catalogue; -1: ErrNoCatalogue
+	change  func(*lister, *clock)
+	report  tra.SyncReport
+	fails   bool
+	asked   int      // makes whose labels were asked for
+	labels  int      // in the catalogue
+	pending []string // makes without labels so far
 }
 
 func TestSync(t *testing.T) {
 	nothing := func(*lister, *clock) {}
-	first := step{nothing, tra.SyncReport{Makes: 3, Fetched: 3, Changed: 3, Labels: 3, Version: 1}, false, 3, 3}
+	first := step{nothing, tra.SyncReport{Makes: 3, Fetched: 3, Changed: 3, Labels: 3, Version: 1}, false, 3, 3, nil}
 	for name, steps := range map[string][]step{
 		"a second sync within the period asks nothing": {
 			first,
-			{nothing, tra.SyncReport{Makes: 3, Fresh: 3, Version: 1}, false, 0, 3},
+			{nothing, tra.SyncReport{Makes: 3, Fresh: 3, Version: 1}, false, 0, 3, nil},
 		},
 		"a day later all is asked, and nothing changed": {
 			first,
 			{
 				func(_ *lister, c *clock) { c.now = c.now.Add(24 * time.Hour) },
 				tra.SyncReport{Makes: 3, Fetched: 3, Labels: 3, Version: 1},
-				false, 3, 3,
+				false, 3, 3, nil,
 			},
 		},
 		"in a new quarter all is asked, however young": {
 			{
 				func(_ *lister, c *clock) { c.now = tra.QuarterEnd(c.now).Add(-time.Hour) },
-				first.report, false, 3, 3,
+				first.report, false, 3, 3, nil,
 			},
 			{
 				func(_ *lister, c *clock) { c.now = c.now.Add(time.Hour) },
 				tra.SyncReport{Makes: 3, Fetched: 3, Labels: 3, Version: 1},
-				false, 3, 3,
+				false, 3, 3, nil,
 			},
 		},
 		"a make with another id is asked": {
@@ -90,7 +91,7 @@ func TestSync(t *testing.T) {
 			{
 				func(l *lister, _ *clock) { l.makes[1].ID, l.labels[22] = 22, l.labels[2] },
 				tra.SyncReport{Makes: 3, Fresh: 2, Fetched: 1, Changed: 1, Labels: 1, Version: 2},
-				false, 1, 3,
+				false, 1, 3, nil,
 			},
 		},
 		"new labels": {
@@ -101,23 +102,23 @@ func TestSync(t *testing.T) {
 					l.labels[2] = append(l.labels[2], "XV - GT3 - SUV")
 				},
 				tra.SyncReport{Makes: 3, Fetched: 3, Changed: 1, Labels: 4, Version: 2},
-				false, 3, 4,
+				false, 3, 4, nil,
 			},
 		},
 		"no makes at all never empties the catalogue": {
 			first,
-			{func(l *lister, _ *clock) { l.makes = nil }, tra.SyncReport{}, true, 0, 3},
+			{func(l *lister, _ *clock) { l.makes = nil }, tra.SyncReport{}, true, 0, 3, nil},
 		},
 		"an authority that is down never empties the catalogue": {
 			first,
-			{func(l *lister, _ *clock) { l.fail[0] = unavailable }, tra.SyncReport{}, true, 0, 3},
+			{func(l *lister, _ *clock) { l.fail[0] = unavailable }, tra.SyncReport{}, true, 0, 3, nil},
 		},
 		"a make that vanished is removed": {
 			first,
 			{
 				func(l *lister, _ *clock) { l.makes = l.makes[:1] },
 				tra.SyncReport{Makes: 1, Fresh: 1, Removed: 2, Version: 2},
-				false, 0, 2,
+				false, 0, 2, nil,
 			},
 		},
 		"an empty list keeps the labels and is asked again": {
@@ -125,27 +126,27 @@ func TestSync(t *testing.T) {
 			{
 				func(l *lister, c *clock) { c.now, l.labels[1] = c.now.Add(24*time.Hour), nil },
 				tra.SyncReport{Makes: 3, Fetched: 3, Kept: 1, Labels: 1, Version: 1},
-				false, 3, 3,
+				false, 3, 3, nil,
 			},
-			{nothing, tra.SyncReport{Makes: 3, Fresh: 2, Fetched: 1, Kept: 1, Version: 1}, false, 1, 3},
+			{nothing, tra.SyncReport{Makes: 3, Fresh: 2, Fetched: 1, Kept: 1, Version: 1}, false, 1, 3, nil},
 		},
 		"a first sync that missed a make goes on where it stopped": {
 			{
 				func(l *lister, _ *clock) { l.fail[2] = unavailable },
-				tra.SyncReport{Makes: 3, Fetched: 2, Changed: 2, Failed: 1, Labels: 2},
-				true, 3, -1,
+				tra.SyncReport{Makes: 3, Fetched: 2, Changed: 2, Failed: 1, Labels: 2, Version: 1},
+				true, 3, 2, []string{"SUBARU"},
 			},
 			{
 				func(l *lister, _ *clock) { delete(l.fail, 2) },
-				tra.SyncReport{Makes: 3, Fresh: 2, Fetched: 1, Changed: 1, Labels: 1, Version: 1},
-				false, 1, 3,
+				tra.SyncReport{Makes: 3, Fresh: 2, Fetched: 1, Changed: 1, Labels: 1, Version: 2},
+				false, 1, 3, nil,
 			},
 		},
 		"a make that cannot be read does not hold up the rest": {
 			{
 				func(l *lister, _ *clock) { l.fail[2] = &tra.Error{Kind: tra.BadAnswer} },
 				tra.SyncReport{Makes: 3, Fetched: 2, Changed: 2, Failed: 1, Labels: 2, Version: 1},
-				true, 3, 2,
+				true, 3, 2, []string{"SUBARU"},
 			},
 		},
 		"a later sync that missed a make publishes the others": {
@@ -155,7 +156,7 @@ func TestSync(t *testing.T) {
 					c.now, l.fail[2], l.labels[1] = c.now.Add(24*time.Hour), unavailable, l.labels[1][:1]
 				},
 				tra.SyncReport{Makes: 3, Fetched: 2, Changed: 1, Failed: 1, Labels: 1, Version: 2},
-				true, 3, 2,
+				true, 3, 2, nil,
 			},
 		},
 	} {
@@ -175,16 +176,29 @@ func TestSync(t *testing.T) {
 							i+1, report, err, len(authority.asked), step.report, step.fails, step.asked)
 					}
 					catalogue, err := store.Catalogue(t.Context())
-					if step.labels < 0 && errors.Is(err, tra.ErrNoCatalogue) {
-						continue
-					}
 					if err != nil || catalogue.Len() != step.labels {
 						t.Fatalf("sync %d: readers see %v, %v; want %d labels", i+1, catalogue, err, step.labels)
+					}
+					if got := pendingIn(catalogue); !slices.Equal(got, step.pending) {
+						t.Fatalf("sync %d: pending %v, want %v", i+1, got, step.pending)
+					}
+					due, err := store.SyncDue(t.Context())
+					if err != nil || due {
+						t.Fatalf("sync %d: due again at once: %v, %v", i+1, due, err)
 					}
 				}
 			})
 		})
 	}
+}
+
+func pendingIn(catalogue *tra.Catalogue) (names []string) {
+	for _, m := range catalogue.Makes() {
+		if entries, _ := catalogue.Of(m.Name); entries.Pending {
+			names = append(names, m.Name)
+		}
+	}
+	return names
 }
 
 func TestASyncThatWasKilledGoesOn(t *testing.T) {
@@ -196,12 +210,13 @@ func TestASyncThatWasKilledGoesOn(t *testing.T) {
 		if _, err := store.Sync(ctx, killer); !errors.Is(err, context.Canceled) {
 			t.Fatalf("killed sync: %v", err)
 		}
-		if _, err := store.Catalogue(t.Context()); !errors.Is(err, tra.ErrNoCatalogue) {
-			t.Fatalf("half a catalogue is shown: %v", err)
+		half, err := store.Catalogue(t.Context())
+		if err != nil || len(half.Makes()) != 3 || len(pendingIn(half)) == 0 {
+			t.Fatalf("half a catalogue is not shown as that: %v, %v", half, err)
 		}
 		authority.asked = nil
 		report, err := store.Sync(t.Context(), authority)
-		if err != nil || len(authority.asked) == 3 || report.Fresh == 0 || report.Version != 1 {
+		if err != nil || len(authority.asked) == 3 || report.Fresh == 0 || report.Version != 2 {
 			t.Errorf("the next sync: %+v, %v, asked %v", report, err, authority.asked)
 		}
 	})
