@@ -162,7 +162,7 @@ func (w *world) fake(output any) stepFunc {
 		if w.quiet {
 			return output, nil
 		}
-		w.overlap()
+		w.overlap() //nolint:contextcheck // others act, each in their own time
 		switch rapid.IntRange(0, 9).Draw(w.t, "work") {
 		case 0:
 			return nil, errors.New("upstream hung up")

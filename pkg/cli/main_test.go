@@ -45,6 +45,7 @@ func loopbackWorker(ctx context.Context, args []string, streams Streams) int {
 		if redisErr != nil {
 			return fail(streams, exitFailure, redisErr)
 		}
+		//nolint:contextcheck // a worker lives until it is stopped
 		err = r.startWorker(c.workerConfig, c.authorityConfig, conn, demoParts{allowLoopback: true})
 	}
 	if err != nil {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"io"
 	"os"
 
 	"ushuru/pkg/match"
@@ -46,16 +45,17 @@ func (c *matchCommand) catalogue(r *run) (*tra.Catalogue, error) {
 	}
 	catalogue, err := tra.NewStore(conn.Client(), tra.StoreOptions{}).Catalogue(r.ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
-		return nil, errors.New("the catalogue was not fetched yet: a worker with the role authority does that; or give --catalogue FILE.csv")
+		return nil, errors.New("the catalogue was not fetched yet: a worker with the role authority does that;" +
+			" or give --catalogue FILE.csv")
 	}
 	return catalogue, err
 }
 
 func readCatalogue(name string) (*tra.Catalogue, error) {
-	file, err := os.Open(name)
+	file, err := os.Open(name) //nolint:gosec // the operator names the file
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	return match.LoadCatalogueCSV(io.Reader(file))
+	return match.LoadCatalogueCSV(file)
 }

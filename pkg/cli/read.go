@@ -43,8 +43,7 @@ func (c *readCommand) Run(r *run) error {
 		return errors.New("--allow-loopback is refused in production")
 	}
 	read, err := c.read(r)
-	var unreadable *fetch.Error
-	if errors.As(err, &unreadable) {
+	if unreadable, ok := errors.AsType[*fetch.Error](err); ok {
 		if err := writeJSON(r.Err, pageError{unreadable.Message, unreadable.Code}); err != nil {
 			return err
 		}

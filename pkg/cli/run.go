@@ -34,8 +34,8 @@ type run struct {
 func (r *run) onClose(undo func()) { r.closer = append(r.closer, undo) }
 
 func (r *run) close() {
-	for i := len(r.closer) - 1; i >= 0; i-- {
-		r.closer[i]()
+	for _, undo := range slices.Backward(r.closer) {
+		undo()
 	}
 }
 

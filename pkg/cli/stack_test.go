@@ -96,7 +96,10 @@ func (s *stack) spawn(redisURL string) *workerProcess {
 	})
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
-		var line struct{ Msg, Worker string }
+		var line struct {
+			Msg    string `json:"msg"`
+			Worker string `json:"worker"`
+		}
 		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "worker started" {
 			go func() {
 				for lines.Scan() { // so that the pipe never fills

@@ -134,7 +134,8 @@ func TestSync(t *testing.T) {
 			{
 				func(l *lister, _ *clock) { l.fail[2] = unavailable },
 				tra.SyncReport{Makes: 3, Fetched: 2, Changed: 2, Failed: 1, Labels: 2, Version: 1},
-				true, 3, 2, []string{"SUBARU"},
+				true, 3, 2,
+				[]string{"SUBARU"},
 			},
 			{
 				func(l *lister, _ *clock) { delete(l.fail, 2) },
@@ -146,7 +147,8 @@ func TestSync(t *testing.T) {
 			{
 				func(l *lister, _ *clock) { l.fail[2] = &tra.Error{Kind: tra.BadAnswer} },
 				tra.SyncReport{Makes: 3, Fetched: 2, Changed: 2, Failed: 1, Labels: 2, Version: 1},
-				true, 3, 2, []string{"SUBARU"},
+				true, 3, 2,
+				[]string{"SUBARU"},
 			},
 		},
 		"a later sync that missed a make publishes the others": {
