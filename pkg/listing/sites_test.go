@@ -1,0 +1,52 @@
+package listing
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"ushuru/pkg/vehicle"
+)
+
+func TestSitesSayWhatTheyGiveInTheWordsOfACar(t *testing.T) {
+	known := map[string]bool{}
+	for i := range reflect.TypeFor[vehicle.Car]().NumField() {
+		name, _, _ := strings.Cut(reflect.TypeFor[vehicle.Car]().Field(i).Tag.Get("json"), ",")
+		known[name] = true
+	}
+	grades := map[string]bool{VerifiedPage: true, VerifiedScraper: true, VerifiedText: true, VerifiedHostOnly: true}
+	names, hosts := map[string]bool{}, map[string]bool{}
+	for _, s := range Sites() {
+		if s.Name == "" || names[s.Name] || !grades[s.Verified] || len(s.Hosts) == 0 || s.Gives == nil {
+			t.Errorf("%+v", s)
+		}
+		names[s.Name] = true
+		for _, h := range s.Hosts {
+			if hosts[h] || strings.HasPrefix(h, "www.") || siteOf("www."+h) != s.Name || siteOf("x"+h) != "" {
+				t.Errorf("%s: host %s", s.Name, h)
+			}
+			hosts[h] = true
+		}
+		for _, field := range s.Gives {
+			if !known[field] {
+				t.Errorf("%s gives %q, which no car has", s.Name, field)
+			}
+		}
+	}
+}
+
+func TestSitesAreNotShared(t *testing.T) {
+	Sites()[0].Hosts[0] = "changed.example.com"
+	if got := Sites()[0].Hosts[0]; got != "beforward.jp" {
+		t.Errorf("host %q", got)
+	}
+}
+
+func TestSitesAsJSON(t *testing.T) {
+	data, err := json.Marshal(Sites()[12])
+	want := `{"name":"Enhance Auto","hosts":["enhanceauto.com"],"gives":[],"verified":"host name only","note":"Nothing is known of its pages; labels and schema.org data are read as on any site."}`
+	if err != nil || string(data) != want {
+		t.Errorf("%s, %v", data, err)
+	}
+}
