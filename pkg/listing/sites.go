@@ -31,6 +31,7 @@ var siteTable []byte
 
 var siteInfos = func() (infos []SiteInfo) {
 	if err := json.Unmarshal(siteTable, &infos); err != nil {
+		panic("listing: sites.json: " + err.Error())
 	}
 	return infos
 }()
