@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -85,11 +86,21 @@ func estimateOf(job *jobs.Job) (json.RawMessage, error) {
 			return nil, fmt.Errorf("tasks: %s of job %s: %w", part.name, job.ID, err)
 		}
 	}
-	return json.Marshal(vehicle.Estimate{
+	return plain(vehicle.Estimate{
 		Input:    vehicle.Input{URL: input.URL},
 		Car:      scraped.Car,
 		Matched:  calculated.Matched,
 		Tax:      calculated.Tax,
 		Warnings: append(scraped.Warnings, calculated.Warnings...),
 	})
+}
+
+// plain writes JSON that a person can read too: "PETROL & ELECTRIC" as it is,
+// not made safe for a place in HTML where it never stands.
+func plain(value any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return bytes.TrimSpace(b.Bytes()), err
 }

@@ -16,6 +16,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/listing"
 	"ushuru/pkg/match"
+	"ushuru/pkg/money"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -162,16 +163,16 @@ func taxWarnings(car vehicle.Car, tax vehicle.Tax) (warnings []vehicle.Warning) 
 			Message: "SIMULATED: the figures come from a simulated authority and mean nothing.",
 		})
 	}
-	price := car.FOBPriceUSD
+	price, term := car.FOBPriceUSD, "FOB"
 	if car.CFPriceUSD != nil {
-		price = car.CFPriceUSD
+		price, term = car.CFPriceUSD, "C&F"
 	}
 	if price != nil && price.Decimal().GreaterThan(tax.CIFInUSD.Decimal()) {
 		warnings = append(warnings, vehicle.Warning{
 			Code: "price_above_authority_value",
-			Message: fmt.Sprintf("The listing's price, USD %s without freight or insurance it does not include, is above the"+
-				" authority's own value, USD %s. The authority is reported to tax the higher of the two, so expect to pay more"+
-				" than shown here.", price, tax.CIFInUSD),
+			Message: fmt.Sprintf("The listing's price, USD %s %s, is above the authority's own value, USD %s CIF. The authority"+
+				" is reported to tax the higher of the two, so expect to pay more than shown here.",
+				money.New(price.Decimal()), term, tax.CIFInUSD),
 		})
 	}
 	return warnings

@@ -82,7 +82,11 @@ func (s *steps) claimed(ctx context.Context, taskType string, nudge tasks.Nudge,
 		})
 	case s.final(ctx, job, err):
 		failure := tasks.JobError(err)
-		log.Error("step failed", "code", failure.Code, "error", err)
+		level := slog.LevelError
+		if said, ok := errors.AsType[*tasks.StepError](err); ok && said.Permanent {
+			level = slog.LevelInfo // a page that is no listing is nothing for the operator to mend
+		}
+		log.Log(after, level, "step failed", "code", failure.Code, "error", err)
 		return persist(after, func() error {
 			return s.engine.Fail(after, job.ID, nudge.Step, claim, failure)
 		})

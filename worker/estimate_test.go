@@ -1,0 +1,91 @@
+package worker
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/match"
+	"ushuru/pkg/money"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
+)
+
+func usd(text string) *money.Number {
+	n := money.NewNumber(decimal.RequireFromString(text))
+	return &n
+}
+
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	tax := vehicle.Tax{ReferenceNumber: "25264120160", CIFInUSD: money.New(decimal.RequireFromString("2439"))}
+	simulated := tax
+	simulated.ReferenceNumber = "SIM1"
+	for name, c := range map[string]struct {
+		car  vehicle.Car
+		tax  vehicle.Tax
+		want string
+	}{
+		"nothing to say":                 {vehicle.Car{YearBasis: "manufacture", FOBPriceUSD: usd("2439")}, tax, ""},
+		"no price":                       {vehicle.Car{}, tax, ""},
+		"a registration year":            {vehicle.Car{YearBasis: "registration", Year: 2019}, tax, "registration_year"},
+		"a price above the value":        {vehicle.Car{FOBPriceUSD: usd("2439.01")}, tax, "price_above_authority_value"},
+		"freight makes it so":            {vehicle.Car{FOBPriceUSD: usd("2000"), CFPriceUSD: usd("3000")}, tax, "price_above_authority_value"},
+		"figures of a simulator":         {vehicle.Car{}, simulated, "simulated"},
+		"all of it, in the usual order ": {vehicle.Car{YearBasis: "registration", FOBPriceUSD: usd("9000")}, simulated, "registration_year simulated price_above_authority_value"},
+	} {
+		var codes []string
+		for _, warning := range append(carWarnings(c.car), taxWarnings(c.car, c.tax)...) {
+			codes = append(codes, warning.Code)
+		}
+		if got := strings.Join(codes, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// What an error of each part means for the job: its code for the caller, and
+// whether the step is tried again.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	candidates := []vehicle.Candidate{{Make: "TOYOTA", ModelBody: "ALLION - NZT260 - SEDAN"}}
+	for name, c := range map[string]struct {
+		err       error
+		code      string
+		permanent bool
+		after     time.Duration
+	}{
+		"a page that is gone":        {pageFailure(&fetch.Error{Code: "listing_gone", Message: "Gone."}), "listing_gone", true, 0},
+		"a site that asks to wait":   {pageFailure(&fetch.Error{Code: "listing_blocked", Retryable: true, Wait: time.Minute}), "listing_blocked", false, time.Minute},
+		"a car without a match":      {matchFailure(&match.Error{Code: "no_match", Candidates: candidates}), "no_match", true, 0},
+		"a vehicle without a tax":    {authorityFailure(&tra.Error{Kind: tra.NoSuchVehicle}), "not_listed", true, 0},
+		"a worker outside Tanzania":  {authorityFailure(&tra.Error{Kind: tra.Refused}), "authority_refused", true, 0},
+		"an authority that is down":  {authorityFailure(&tra.Error{Kind: tra.Unavailable, RetryAfter: time.Minute}), "authority_unavailable", false, time.Minute},
+		"an answer that is not one":  {authorityFailure(&tra.Error{Kind: tra.BadAnswer}), "authority_unavailable", false, 0},
+		"a certificate that is none": {authorityFailure(&tra.Error{Kind: tra.Certificate}), "authority_unavailable", false, 0},
+	} {
+		failure, ok := errors.AsType[*tasks.StepError](c.err)
+		if !ok || failure.Code != c.code || failure.Permanent != c.permanent || failure.After != c.after {
+			t.Errorf("%s: %+v", name, c.err)
+		}
+	}
+	gate, ok := errors.AsType[*tasks.GateError](authorityFailure(&tra.GateError{RetryAfter: time.Second}))
+	if !ok || gate.After != time.Second {
+		t.Errorf("a closed gate: %+v", gate)
+	}
+	details := matchFailure(&match.Error{Code: "ambiguous_match", Candidates: candidates}).(*tasks.StepError).Details
+	var got []vehicle.Candidate
+	if err := json.Unmarshal(details, &got); err != nil || len(got) != 1 || got[0] != candidates[0] {
+		t.Errorf("candidates: %s, %v", details, err)
+	}
+	plain := errors.New("broken pipe")
+	if pageFailure(plain) != plain || matchFailure(plain) != plain || authorityFailure(plain) != plain {
+		t.Error("an error of another kind must be tried again as it is")
+	}
+}
