@@ -36,6 +36,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return errUnavailable.because(err)
 	}
+	exchangeOf(r).job = job.ID
 	return s.answerWith(w, r, job)
 }
 

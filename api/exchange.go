@@ -21,6 +21,7 @@ type exchange struct {
 
 	id      string
 	key     keys.Key // of the caller, once known
+	job     string   // id of the job that works on the answer, if any
 	status  int      // 0 until the answer has begun
 	written int64
 	err     error // what the handler returned
@@ -141,6 +142,9 @@ func (s *Server) log(r *http.Request, x *exchange, took time.Duration) {
 	}
 	if x.key.ID != "" {
 		attrs = append(attrs, slog.String("key", x.key.ID))
+	}
+	if x.job != "" {
+		attrs = append(attrs, slog.String("job", x.job))
 	}
 	if x.err != nil {
 		attrs = append(attrs, slog.String("error", x.err.Error()))
