@@ -29,7 +29,7 @@ func scrape(client *fetch.Client) stepFunc {
 		if err := json.Unmarshal(job.Input, &input); err != nil {
 			return nil, fmt.Errorf("worker: input: %w", err)
 		}
-		page, err := client.Get(ctx, input.URL)
+		page, err := client.Get(ctx, listing.FetchURL(input.URL))
 		if err != nil {
 			return nil, pageFailure(err)
 		}

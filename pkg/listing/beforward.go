@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"net/url"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -8,19 +9,27 @@ import (
 )
 
 // beforward reads detail pages of www.beforward.jp, as seen in September 2026.
-var beforward = site{
+var beforward = adapter{
 	name: "BE FORWARD",
-	recognise: func(doc *document) bool {
+	shape: func(doc *document) bool {
 		return doc.find(atom.Table, "specification") != nil && doc.ids["bread"] != nil
 	},
-	read: readBeForward,
+	read:      readBeForward,
+	canonical: canonicalBeForward,
+	ask: func(u *url.URL) {
+		if beForwardDetail.MatchString(u.Path) {
+			u.RawQuery = "tp_country_id=" + tanzania
+		}
+	},
 }
 
 func readBeForward(doc *document, c *claims) {
 	readBread(doc, c)
 	table := doc.find(atom.Table, "specification")
-	for _, p := range pairsIn(table) {
-		c.add(p.field, p.value)
+	for _, p := range doc.pairs {
+		if p.group == table {
+			c.add(p.field, p.value)
+		}
 	}
 	c.addCode(text(doc.find(atom.Div, "detail-specs-text")))
 	readBeForwardPrice(doc, c)

@@ -2,7 +2,6 @@ package listing
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 
 	"ushuru/pkg/fetch"
@@ -27,8 +26,8 @@ func Canonical(rawURL string, allowLoopback bool) (string, error) {
 	}
 	u.RawQuery = withoutTracking(u.RawQuery)
 	u.ForceQuery = false
-	if host := u.Hostname(); host == "beforward.jp" || strings.HasSuffix(host, ".beforward.jp") {
-		if err := canonicalBeForward(u); err != nil {
+	if rule := adapterNamed(siteOf(u.Hostname())).canonical; rule != nil {
+		if err := rule(u); err != nil {
 			return "", err
 		}
 	}
@@ -51,26 +50,37 @@ func withoutTracking(query string) string {
 	return strings.Join(kept, "&")
 }
 
-var (
-	beForwardLanguage = regexp.MustCompile(`^(?:/(?:pt|fr|sw|es|ru|ge|ar))+(/|$)`)
-	beForwardDetail   = regexp.MustCompile(`^/[^/]+/[^/]+/[a-z]{2}\d{5,}/id/\d+`)
-)
+// FetchURL returns the address to fetch for a canonical one. Where a site picks
+// the destination by its visitor's address, this asks for Tanzania, so that the
+// page can quote the price to Dar es Salaam.
+func FetchURL(canonical string) string {
+	u, err := url.Parse(canonical)
+	if err != nil {
+		return canonical
+	}
+	if ask := adapterNamed(siteOf(u.Hostname())).ask; ask != nil {
+		ask(u)
+		return u.String()
+	}
+	return canonical
+}
 
-// canonicalBeForward rewrites to the English desktop page, which is the one
-// that can be read, without query: it only picks a destination or a filter.
-func canonicalBeForward(u *url.URL) error {
-	switch u.Hostname() {
-	case "beforward.jp", "sp.beforward.jp", "www.beforward.jp":
-	default:
-		return outcome(URLUnsupported, "That part of BE FORWARD's site has no cars for sale.")
+// rewrite sets the site's own spelling of an address. Of the query it keeps the
+// named parameters, as they are written and in this order.
+func rewrite(u *url.URL, host, path string, params ...string) {
+	var kept []string
+	for _, param := range params {
+		for part := range strings.SplitSeq(u.RawQuery, "&") {
+			if name, _, _ := strings.Cut(part, "="); name == param {
+				kept = append(kept, part)
+				break
+			}
+		}
 	}
-	path := beForwardLanguage.ReplaceAllString(strings.ToLower(u.Path), "/")
-	if path == "/" || path == "/stocklist" || strings.HasPrefix(path, "/stocklist/") {
-		return outcome(URLUnsupported, "That is a list of cars. Open one of them and send its address.")
-	}
-	if detail := beForwardDetail.FindString(path); detail != "" {
-		path = detail + "/"
-	}
-	*u = url.URL{Scheme: "https", Host: "www.beforward.jp", Path: path}
-	return nil
+	*u = url.URL{Scheme: "https", Host: host, Path: path, RawQuery: strings.Join(kept, "&")}
+}
+
+// notACar refuses the address of a list.
+func notACar() error {
+	return outcome(URLUnsupported, "That is a list of cars. Open one of them and send its address.")
 }

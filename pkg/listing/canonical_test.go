@@ -64,3 +64,20 @@ func FuzzCanonical(f *testing.F) {
 		}
 	})
 }
+
+func TestFetchURLAsksForTanzania(t *testing.T) {
+	for canonical, want := range map[string]string{
+		"https://www.beforward.jp/toyota/vitz/sc123456/id/7654321/": "https://www.beforward.jp/toyota/vitz/sc123456/id/7654321/?tp_country_id=40",
+		"https://www.beforward.jp/toyota/vitz/sc123456/":            "https://www.beforward.jp/toyota/vitz/sc123456/",
+		"https://cars.example.com/stock/1?id=5":                     "https://cars.example.com/stock/1?id=5",
+		"%":                                                         "%",
+	} {
+		got := FetchURL(canonical)
+		if got != want {
+			t.Errorf("FetchURL(%q) = %q, want %q", canonical, got, want)
+		}
+		if back, err := Canonical(got, false); canonical != "%" && (err != nil || back != canonical) {
+			t.Errorf("Canonical(%q) = %q, %v", got, back, err)
+		}
+	}
+}

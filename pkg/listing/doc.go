@@ -5,6 +5,7 @@
 // the adapter of a known site, label tables, schema.org data, page metadata.
 // A value that cannot be read for certain stays empty: null beats wrong.
 //
-// To add a site, write one file with a [site] and add it to sites. To add a
-// label, add a line to labels.csv.
+// To add a site, add it to sites.json and, if the generic readers miss
+// something, write one file with an [adapter] and add that to adapters. To add
+// a label, add a line to labels.csv.
 package listing

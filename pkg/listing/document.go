@@ -24,12 +24,14 @@ type document struct {
 	meta      map[string]string // name or property in lower case → first content
 	ids       map[string]*html.Node
 	tags      map[atom.Atom][]*html.Node // only those of indexed
+	pairs     []pair                     // labels and values, as the site means them
 }
 
 // indexed are the elements that readers look for by tag.
 var indexed = map[atom.Atom]bool{
 	atom.Body: true, atom.Script: true, atom.H1: true, atom.P: true, atom.Span: true, atom.Div: true,
 	atom.Table: true, atom.Tr: true, atom.Dl: true, atom.Li: true, atom.Input: true, atom.Option: true, atom.Img: true,
+	atom.A: true,
 }
 
 // parse decodes the page's character set (byte order mark, header, meta) and
@@ -113,6 +115,14 @@ func (d *document) find(tag atom.Atom, class string) *html.Node {
 
 // value returns the value attribute of the input with the id.
 func (d *document) value(id string) string { return clean(attr(d.ids[id], "value")) }
+
+// link resolves a link of the page; an empty address when it is none.
+func (d *document) link(raw string) *url.URL {
+	if u, err := d.base.Parse(strings.TrimSpace(raw)); err == nil {
+		return u
+	}
+	return &url.URL{}
+}
 
 // absolute resolves a link of the page; "" when it is not http or https.
 func (d *document) absolute(link string) string {

@@ -12,7 +12,7 @@ import (
 // when it contradicts the first: then it describes a similar car.
 func readLabels(doc *document, c *claims) {
 	c.source, c.rank = "labels", RankLabel
-	cards := byGroup(pairsIn(body(doc)))
+	cards := byGroup(doc.pairs)
 	main := largest(cards)
 	if main == nil {
 		return

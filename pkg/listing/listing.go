@@ -14,18 +14,6 @@ type Listing struct {
 	Notes  []string    `json:"notes"`  // doubts: disagreements, stand-ins, a sold car
 }
 
-// site is the adapter of one listing site or family of sites.
-type site struct {
-	name string
-	// recognise reports whether the page is the site's, from its address, its
-	// canonical link or its structure, so that a saved page is known too.
-	recognise func(*document) bool
-	// read claims what stands in the site's own places.
-	read func(*document, *claims)
-}
-
-var sites = []site{beforward}
-
 // Read returns the car of a listing page. Errors are *fetch.Error with one of
 // the codes of this package.
 func Read(page *fetch.Page) (*Listing, error) {
@@ -37,12 +25,16 @@ func Read(page *fetch.Page) (*Listing, error) {
 		return nil, err
 	}
 	found := &claims{}
-	for _, s := range sites {
-		if s.recognise(doc) {
-			found.source, found.rank = s.name, RankSite
-			s.read(doc, found)
-			break
+	own := adapterOf(doc)
+	doc.pairs = pairsIn(body(doc))
+	if own.amend != nil {
+		for i := range doc.pairs {
+			own.amend(&doc.pairs[i])
 		}
+	}
+	if own.read != nil {
+		found.source, found.rank = own.name, RankSite
+		own.read(doc, found)
 	}
 	readLabels(doc, found)
 	readSchema(doc, found)
