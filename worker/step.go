@@ -96,7 +96,9 @@ func (s *steps) claimed(ctx context.Context, taskType string, nudge tasks.Nudge,
 			level = slog.LevelDebug
 		}
 		log.Log(after, level, "step will be tried again", "error", err)
-		return errors.Join(err, s.engine.Store.Release(after, job.ID, nudge.Step, claim))
+		return errors.Join(err, persist(after, func() error {
+			return s.engine.Store.Release(after, job.ID, nudge.Step, claim)
+		}))
 	}
 }
 
