@@ -35,10 +35,20 @@ const (
 	fieldStock        = "stockNo"
 	fieldLocation     = "location"
 	fieldVolume       = "m3"
+	fieldFOB          = "fobPriceUSD" // dollars that the page gives beside a price in another currency
+	fieldHouse        = "auction.house"
+	fieldDate         = "auction.date"
+	fieldLot          = "auction.lotNo"
+	fieldScore        = "auction.score"
+	fieldStart        = "auction.startPriceJPY"
+	fieldEnd          = "auction.endPriceJPY"
 
 	// fieldChassis is a label that means a code on one site and a frame number
 	// on another; the shape of the value decides.
 	fieldChassis = "chassis"
+	// fieldDrive is a label that means driven wheels on one site and the side of
+	// the steering wheel on another; only the latter is kept.
+	fieldDrive = "drive"
 	// fieldIgnored is a label that is known and means nothing to us.
 	fieldIgnored = "ignored"
 )
@@ -57,6 +67,8 @@ type claims struct {
 	list   []claim
 	images []string // of the best source that has any
 	imaged string   // that source
+	sheet  string   // link of the auction's inspection sheet
+	lot    bool     // the page is an auction's: its prices are no asking prices
 	sold   bool
 	notes  []string
 }
@@ -77,12 +89,37 @@ func (c *claims) reject(field, value, why string) {
 	case fieldIgnored:
 		return
 	case fieldChassis:
-		field = fieldCode
-		if _, ok := chassis.FromFrame(value); ok {
-			field = fieldFrame
+		field = chassisField(value)
+	case fieldDrive:
+		if !isSide(value) {
+			return
+		}
+		field = fieldSteering
+	case fieldPrice, fieldFOB, fieldCF:
+		if c.lot && why == "" {
+			why = "a price at an auction in Japan"
 		}
 	}
 	c.list = append(c.list, claim{field, value, c.source, c.rank, why})
+}
+
+// chassisField tells a chassis code from a frame number: with its serial, run
+// together with it, or a VIN.
+func chassisField(value string) string {
+	code, ok := chassis.Parse(value)
+	if !ok || code.Frame || code.Prefix == "" && len(chassis.RunTogether(code.Code)) > 0 {
+		return fieldFrame
+	}
+	return fieldCode
+}
+
+// isSide reports the side of a steering wheel.
+func isSide(value string) bool {
+	switch label(value) {
+	case "right", "left", "rhd", "lhd", "right hand", "left hand", "right hand drive", "left hand drive":
+		return true
+	}
+	return false
 }
 
 // addCode claims the chassis code that stands inside a text, such as a title.

@@ -3,6 +3,7 @@ package listing
 import (
 	"strconv"
 	"strings"
+	"unicode"
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/money"
@@ -20,7 +21,7 @@ type reader struct {
 
 // readers are the fields in the order in which they are explained.
 var readers = []reader{
-	{fieldMake, true, name, func(c *vehicle.Car, s string) { c.Make = s }},
+	{fieldMake, true, word, func(c *vehicle.Car, s string) { c.Make = s }},
 	{fieldModel, true, name, func(c *vehicle.Car, s string) { c.Model = s }},
 	{fieldCode, true, code, setCode},
 	{fieldFrame, false, plain, func(c *vehicle.Car, s string) { c.FrameNumber = s }},
@@ -29,8 +30,9 @@ var readers = []reader{
 	{fieldRegistration, true, dated, func(c *vehicle.Car, s string) { c.Registration = s }},
 	{fieldModelYear, false, year, func(*vehicle.Car, string) {}},
 	{fieldEngine, true, engine, func(c *vehicle.Car, s string) { c.EngineCC = digits(s) }},
-	{fieldFuel, false, name, func(c *vehicle.Car, s string) { c.Fuel = s }},
+	{fieldFuel, false, word, func(c *vehicle.Car, s string) { c.Fuel = s }},
 	{fieldPrice, true, amount, setPrice},
+	{fieldFOB, true, dollars, setFOB},
 	{fieldCF, true, amount, setCF},
 	{fieldBody, false, plain, func(c *vehicle.Car, s string) { c.BodyType = s }},
 	{fieldMileage, true, mileage, func(c *vehicle.Car, s string) { km := digits(s); c.MileageKM = &km }},
@@ -39,15 +41,31 @@ var readers = []reader{
 	{fieldStock, false, plain, func(c *vehicle.Car, s string) { c.StockNo = s }},
 	{fieldLocation, false, plain, func(c *vehicle.Car, s string) { c.Location = s }},
 	{fieldVolume, false, volume, setVolume},
+	{fieldHouse, false, plain, func(c *vehicle.Car, s string) { auction(c).House = s }},
+	{fieldDate, false, day, func(c *vehicle.Car, s string) { auction(c).Date = s }},
+	{fieldLot, false, plain, func(c *vehicle.Car, s string) { auction(c).LotNo = s }},
+	{fieldScore, false, score, func(c *vehicle.Car, s string) { auction(c).Score = s }},
+	{fieldStart, false, yen, func(c *vehicle.Car, s string) { auction(c).StartPriceJPY = digits(s) }},
+	{fieldEnd, false, yen, func(c *vehicle.Car, s string) { auction(c).EndPriceJPY = digits(s) }},
 }
 
 func plain(s string) (string, bool) { return s, len(s) <= 120 }
 
-// version refuses what an icon or a score leaves behind.
-func version(s string) (string, bool) { return s, len(s) <= 120 && squash(s) != "" }
+// version refuses what an icon leaves behind, and an auction's score.
+func version(s string) (string, bool) {
+	s = latin(s)
+	return s, len(s) <= 120 && squash(s) != "" && !bareScore.MatchString(s)
+}
 
 func name(s string) (string, bool) {
+	s = latin(s)
 	return strings.ToUpper(s), len(s) <= 60 && squash(s) != ""
+}
+
+// word is a name with a letter in it: a number is the site's own for it.
+func word(s string) (string, bool) {
+	s, ok := name(s)
+	return s, ok && strings.ContainsFunc(s, unicode.IsLetter)
 }
 
 func code(s string) (string, bool) {
@@ -90,6 +108,12 @@ func amount(s string) (string, bool) {
 	return p.String(), ok && p.currency != ""
 }
 
+// dollars are what a page gives beside its own currency.
+func dollars(s string) (string, bool) {
+	p, ok := readPrice(s)
+	return p.String(), ok && p.currency == "USD"
+}
+
 func setCode(c *vehicle.Car, s string) {
 	parsed, _ := chassis.Parse(s)
 	c.RawModelCode, c.ModelCode = s, parsed.Code
@@ -99,6 +123,12 @@ func setPrice(c *vehicle.Car, s string) {
 	p, _ := readPrice(s)
 	c.Currency, c.AskingPrice = p.currency, &p.amount
 	if p.currency == "USD" {
+		c.FOBPriceUSD = &p.amount
+	}
+}
+
+func setFOB(c *vehicle.Car, s string) {
+	if p, _ := readPrice(s); c.FOBPriceUSD == nil {
 		c.FOBPriceUSD = &p.amount
 	}
 }

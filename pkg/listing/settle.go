@@ -42,6 +42,9 @@ func settle(c *claims, doc *document) *Listing {
 		field := listing.decide(r, claimed)
 		listing.Fields = append(listing.Fields, field)
 	}
+	if c.sheet != "" {
+		car.ConditionReportURL = &c.sheet
+	}
 	listing.setYear()
 	listing.codeFromFrame()
 	if squash(car.Version) == squash(car.Model) {

@@ -63,3 +63,14 @@ func squash(s string) string {
 		return -1
 	}, s)
 }
+
+// latin cuts what follows a name in Japanese script: auctions write "X SUV ｱｯﾌﾟ".
+func latin(s string) string {
+	at := strings.IndexFunc(s, func(r rune) bool {
+		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+	})
+	if at < 0 || squash(s[:at]) == "" {
+		return s
+	}
+	return strings.TrimSpace(s[:at])
+}

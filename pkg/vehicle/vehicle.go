@@ -38,6 +38,18 @@ type Car struct {
 	M3           *money.Number `json:"m3,omitempty"`          // shipping volume in cubic metres
 	Currency     string        `json:"currency,omitempty"`    // of the asking price, ISO 4217
 	AskingPrice  *money.Number `json:"askingPrice,omitempty"` // as listed, in Currency
+	Auction      *Auction      `json:"auction,omitempty"`     // of a lot; its prices are no asking prices
+}
+
+// Auction is what a page says of a car's auction in Japan. An empty string or
+// a zero means that the page does not say.
+type Auction struct {
+	House         string `json:"house,omitempty"`         // as listed: TAA Chubu
+	Date          string `json:"date,omitempty"`          // 2026-07-02
+	LotNo         string `json:"lotNo,omitempty"`         // as listed
+	Score         string `json:"score,omitempty"`         // the inspector's grade: 4.5, RA
+	StartPriceJPY int    `json:"startPriceJPY,omitempty"` // where bidding begins
+	EndPriceJPY   int    `json:"endPriceJPY,omitempty"`   // where it ended
 }
 
 // MatchType says how a car was found in the authority's database.
