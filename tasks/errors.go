@@ -68,11 +68,11 @@ func IsFailure(err error) bool {
 
 // JobError is what the record of a job that fails with err will say.
 func JobError(err error) *jobs.Error {
+	if failure, ok := errors.AsType[*StepError](err); ok { // also as the cause of a closed gate
+		return &jobs.Error{Code: failure.Code, Message: failure.Message, Details: failure.Details}
+	}
 	if _, closed := errors.AsType[*GateError](err); closed {
 		return TimedOut() // a gate only ever closes for a while
-	}
-	if failure, ok := errors.AsType[*StepError](err); ok {
-		return &jobs.Error{Code: failure.Code, Message: failure.Message, Details: failure.Details}
 	}
 	return &jobs.Error{Code: "internal", Message: "Something went wrong on our side. Please try again later."}
 }

@@ -12,47 +12,13 @@ import (
 	"github.com/hibiken/asynq"
 
 	"ushuru/pkg/cache"
-	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/listing"
 	"ushuru/pkg/match"
 	"ushuru/pkg/money"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
-
-// scrape reads the listing.
-func scrape(client *fetch.Client) stepFunc {
-	return func(ctx context.Context, job *jobs.Job) (any, error) {
-		var input tasks.EstimateInput
-		if err := json.Unmarshal(job.Input, &input); err != nil {
-			return nil, fmt.Errorf("worker: input: %w", err)
-		}
-		page, err := client.Get(ctx, listing.FetchURL(input.URL))
-		if err != nil {
-			return nil, pageFailure(err)
-		}
-		read, err := listing.Read(page)
-		if err != nil {
-			return nil, pageFailure(err)
-		}
-		return tasks.Scraped{Car: read.Car, Warnings: carWarnings(read.Car)}, nil
-	}
-}
-
-// pageFailure says what an error of fetching or reading means for the job.
-func pageFailure(err error) error {
-	failure, ok := errors.AsType[*fetch.Error](err)
-	switch {
-	case !ok:
-		return err
-	case failure.Retryable:
-		return tasks.Transient(failure.Code, failure.Message, failure.Wait, failure.Cause)
-	default:
-		return tasks.Permanent(failure.Code, failure.Message, failure.Cause)
-	}
-}
 
 // carWarnings are the doubts about what a listing says.
 func carWarnings(car vehicle.Car) []vehicle.Warning {

@@ -71,6 +71,7 @@ type workerConfig struct {
 	AuthorityConcurrency int           `env:"AUTHORITY_CONCURRENCY" default:"8" help:"Steps run at once in the role authority."`
 	ShutdownTimeout      time.Duration `env:"SHUTDOWN_TIMEOUT" default:"20s" help:"How long running steps may go on after SIGTERM; keep it below the platform's kill grace."`
 	FetchTimeout         time.Duration `env:"FETCH_TIMEOUT" default:"30s" help:"Longest time for one listing page."`
+	FetchRate            int           `env:"FETCH_RATE" default:"1" help:"Most pages per second of one listing site over all workers; three more when people wait; 0 is no limit."`
 	UserAgent            string        `env:"USER_AGENT" help:"User-Agent sent to listing sites; empty is a browser-like one."`
 }
 
@@ -80,6 +81,9 @@ func (c workerConfig) Validate() error {
 		if role != tasks.RoleAny && role != tasks.RoleAuthority {
 			return fmt.Errorf("ROLES: no such role %q; there are %s and %s", role, tasks.RoleAny, tasks.RoleAuthority)
 		}
+	}
+	if c.FetchRate < 0 {
+		return errors.New("FETCH_RATE must not be negative")
 	}
 	if len(c.Roles) == 0 || c.Concurrency < 1 || c.AuthorityConcurrency < 1 {
 		return errors.New("a worker needs a role, and CONCURRENCY and AUTHORITY_CONCURRENCY of at least 1")

@@ -116,6 +116,7 @@ func (r *run) startWorker(config workerConfig, upstream authorityConfig, conn *r
 	if slices.Contains(config.Roles, tasks.RoleAny) {
 		pages, err := fetch.New(fetch.Options{
 			Timeout: config.FetchTimeout, UserAgent: config.UserAgent, AllowLoopback: demo.allowLoopback,
+			Redis: conn.Client(), Rate: config.FetchRate,
 		})
 		if err != nil {
 			return err

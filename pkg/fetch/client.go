@@ -3,11 +3,14 @@ package fetch
 import (
 	"context"
 	"errors"
+	"math"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/gocolly/colly/v2"
+	"github.com/redis/go-redis/v9"
 )
 
 // What a zero in Options means.
@@ -25,6 +28,14 @@ type Options struct {
 	MaxBody   int64         // bytes after decompression; 0: DefaultMaxBody
 	UserAgent string        // "": DefaultUserAgent
 
+	// Redis is where all processes agree on the pace at which a site is asked
+	// and on sites that want to be left alone; nil: this Client goes by
+	// nothing but robots.txt. It stays the caller's.
+	Redis redis.UniversalClient
+	// Rate is how many pages a second one site is asked for, by all processes
+	// together; 0: no limit. It needs Redis.
+	Rate int
+
 	// AllowLoopback lets 127.0.0.0/8 and ::1 through, on any port. It is for
 	// tests and the demo and must be set in code, never from configuration.
 	AllowLoopback bool
@@ -34,6 +45,8 @@ type Options struct {
 type Client struct {
 	options   Options
 	transport *http.Transport
+	gate      *gate
+	robots    *robots
 }
 
 // New returns a Client, or an error when an option is negative.
@@ -42,8 +55,8 @@ func New(options Options) (*Client, error) {
 }
 
 func newClient(options Options, resolver *net.Resolver) (*Client, error) {
-	if options.Timeout < 0 || options.MaxBody < 0 {
-		return nil, errors.New("fetch: negative timeout or body limit")
+	if options.Timeout < 0 || options.MaxBody < 0 || options.Rate < 0 {
+		return nil, errors.New("fetch: negative timeout, body limit or rate")
 	}
 	if options.Timeout == 0 {
 		options.Timeout = DefaultTimeout
@@ -54,32 +67,57 @@ func newClient(options Options, resolver *net.Resolver) (*Client, error) {
 	if options.UserAgent == "" {
 		options.UserAgent = DefaultUserAgent
 	}
-	return &Client{options, newTransport(options.AllowLoopback, resolver)}, nil
+	transport := newTransport(options.AllowLoopback, resolver)
+	unlimited := guarded{transport, options.AllowLoopback, math.MaxInt64 - 1} // robots cuts off itself
+	return &Client{
+		options: options, transport: transport,
+		gate: newGate(options.Redis, options.Rate), robots: newRobots(unlimited, options.UserAgent),
+	}, nil
 }
 
 // Close closes connections that are kept for reuse.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// Get fetches a page. An answer of any status is a Page; see [Page.Err]. All
-// errors are *Error; when ctx was cancelled they also match ctx.Err().
+// Request says which page is wanted.
+type Request struct {
+	URL  string
+	Bulk bool // nobody waits for it: it lets others go first
+
+	// Known are the validators of the page as it was read before. A page that
+	// has not changed is then answered with status 304 and no body.
+	Known Validators
+}
+
+// Get fetches a page that somebody waits for; see Fetch.
 func (c *Client) Get(ctx context.Context, rawURL string) (*Page, error) {
-	u, err := CheckURL(rawURL, c.options.AllowLoopback)
+	return c.Fetch(ctx, Request{URL: rawURL})
+}
+
+// Fetch fetches a page, unless the site's robots.txt forbids it or it is not
+// the time to ask the site. An answer of any status is a Page; see [Page.Err].
+// All errors are *Error; when ctx was cancelled they also match ctx.Err().
+func (c *Client) Fetch(ctx context.Context, r Request) (*Page, error) {
+	u, err := CheckURL(r.URL, c.options.AllowLoopback)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout)
 	defer cancel()
-
-	page := &Page{URL: rawURL}
-	collector := c.collector(ctx)
-	collector.OnResponseHeaders(func(r *colly.Response) {
-		page.Header = r.Headers.Clone()
+	if err := c.admit(ctx, u, r.Bulk); err != nil {
+		return nil, err
+	}
+	page := &Page{URL: r.URL, FinalURL: u.String()}
+	collector := c.collector(ctx, r)
+	collector.OnResponseHeaders(func(response *colly.Response) {
+		page.Status, page.Header = response.StatusCode, response.Headers.Clone()
+		page.FinalURL = response.Request.URL.String()
+		c.gate.hold(ctx, response.Request.URL.Host, page)
 		// colly would transcode by this header alone; readers of the page need
 		// the bytes as sent, to weigh header, byte order mark and meta.
-		r.Headers.Del("Content-Type")
+		response.Headers.Del("Content-Type")
 	})
-	collector.OnResponse(func(r *colly.Response) {
-		page.FinalURL, page.Status, page.Body = r.Request.URL.String(), r.StatusCode, r.Body
+	collector.OnResponse(func(response *colly.Response) {
+		page.FinalURL, page.Body = response.Request.URL.String(), response.Body
 	})
 	if err := collector.Visit(u.String()); err != nil {
 		return nil, withRetryAfter(classify(err), page)
@@ -87,11 +125,20 @@ func (c *Client) Get(ctx context.Context, rawURL string) (*Page, error) {
 	return page, nil
 }
 
+// admit asks the site's gate and its robots.txt. The gate comes first: a site
+// that wants to be left alone is not asked for its robots.txt either.
+func (c *Client) admit(ctx context.Context, u *url.URL, bulk bool) error {
+	if err := c.gate.pass(ctx, u.Host, bulk); err != nil {
+		return err
+	}
+	return c.robots.check(ctx, u)
+}
+
 // collector makes a collector for one fetch, with its own cookie jar: some
 // sites redirect a page to itself to set a cookie. It is not made with
 // colly.NewCollector, which lets COLLY_ variables of the environment change
 // the cache, the body limit and more.
-func (c *Client) collector(ctx context.Context) *colly.Collector {
+func (c *Client) collector(ctx context.Context, r Request) *colly.Collector {
 	collector := &colly.Collector{}
 	collector.Init()
 	collector.Context = ctx
@@ -101,15 +148,25 @@ func (c *Client) collector(ctx context.Context) *colly.Collector {
 	collector.MaxBodySize = 0      // guarded caps
 	collector.SetRequestTimeout(0) // ctx limits
 	collector.WithTransport(guarded{c.transport, c.options.AllowLoopback, c.options.MaxBody})
-	collector.SetRedirectHandler(func(_ *http.Request, via []*http.Request) error {
+	collector.SetRedirectHandler(func(next *http.Request, via []*http.Request) error {
 		if len(via) > maxRedirects {
 			return &Error{Code: FetchFailed, Message: "The site redirects in circles."}
 		}
-		return nil
+		u, err := CheckURL(next.URL.String(), c.options.AllowLoopback)
+		if err != nil {
+			return err
+		}
+		if u.Host == via[len(via)-1].URL.Host { // still the same visit
+			return c.robots.check(ctx, u)
+		}
+		return c.admit(ctx, u, r.Bulk)
 	})
-	// BE FORWARD was seen to challenge clients that send an Accept header
-	// without the rest of a browser's.
-	collector.OnRequest(func(r *colly.Request) { r.Headers.Del("Accept") })
+	collector.OnRequest(func(request *colly.Request) {
+		// BE FORWARD was seen to challenge clients that send an Accept header
+		// without the rest of a browser's.
+		request.Headers.Del("Accept")
+		r.Known.set(request.Headers)
+	})
 	return collector
 }
 

@@ -29,7 +29,19 @@ func testClient(t *testing.T, options Options) *Client {
 	return client
 }
 
+// serve starts a site without a robots.txt.
 func serve(t *testing.T, handler http.HandlerFunc) string {
+	t.Helper()
+	return serveAll(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		handler(w, r)
+	})
+}
+
+func serveAll(t *testing.T, handler http.HandlerFunc) string {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
@@ -399,5 +411,8 @@ func TestNegativeOptionsAreRefused(t *testing.T) {
 	}
 	if _, err := New(Options{MaxBody: -1}); err == nil {
 		t.Error("negative body limit accepted")
+	}
+	if _, err := New(Options{Rate: -1}); err == nil {
+		t.Error("negative rate accepted")
 	}
 }

@@ -17,6 +17,13 @@ const (
 	FetchTimeout  = "fetch_timeout"   // no complete answer in time
 	FetchTooLarge = "fetch_too_large" // more bytes than allowed, counted after decompression
 	FetchFailed   = "fetch_failed"    // anything else between us and the site
+
+	// RobotsForbidden means that the site's robots.txt forbids the page to us.
+	RobotsForbidden = "robots_forbidden"
+	// HostBusy means that the site was not asked, because it was asked enough
+	// or wants to be left alone; Wait says for how long. It is no failure: the
+	// work has not even begun.
+	HostBusy = "host_busy"
 )
 
 // Error says in two halves what went wrong with a page: Code and Message may
@@ -27,7 +34,7 @@ type Error struct {
 	Message   string        // a sentence for people, without addresses or other internals
 	Cause     error         // private; nil when there is nothing to add
 	Retryable bool          // the same request may succeed later
-	Wait      time.Duration // the site asked for this long a pause; 0 when it did not
+	Wait      time.Duration // do not try again sooner; 0 when nobody asked for a pause
 }
 
 // Error returns the public message only.
