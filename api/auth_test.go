@@ -37,8 +37,11 @@ var authScenarios = []scenario{
 	refused("unknown key as bearer", "/v1/tra-status", map[string]string{"Authorization": "Bearer " + unknownKey}),
 	refused("key in another scheme", "/v1/tra-status", map[string]string{"Authorization": "Basic {key}"}),
 	refused("key without scheme", "/v1/tra-status", map[string]string{"Authorization": "{key}"}),
-	refused("two keys that differ", "/v1/tra-status", map[string]string{
+	refused("two keys, the bearer good", "/v1/tra-status", map[string]string{
 		"Authorization": "Bearer {key}", "x-api-key": unknownKey,
+	}),
+	refused("two keys, x-api-key good", "/v1/tra-status", map[string]string{
+		"Authorization": "Bearer " + unknownKey, "x-api-key": "{key}",
 	}),
 	refused("key in the query", "/v1/tra-status?api_key={key}", nil),
 	admitted("x-api-key", map[string]string{"x-api-key": "{key}"}),

@@ -154,28 +154,51 @@ func TestOneJobServesAllWhoAsk(t *testing.T) {
 func TestCallerWhoLeavesFreesTheWaiter(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	id := a.submit(t, hangs)
-	ctx, leave := context.WithCancel(t.Context())
-	r := a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/hangs"}`).WithContext(ctx)
-	var gone sync.WaitGroup
-	gone.Go(func() {
-		response, err := http.DefaultTransport.RoundTrip(r)
-		if err == nil {
-			_ = response.Body.Close()
-			t.Errorf("answered with %s", response.Status)
-		}
-	})
-	spinUntil(func() bool { return a.hub.Waiting() == 1 })
-	leave()
-	gone.Wait()
-	line := a.log.wait(t, "status", float64(499))
-	if a.hub.Waiting() != 0 {
-		t.Error("the waiter is still there")
+	poll := a.request(t, http.MethodGet, "/v1/jobs/"+id, "")
+	poll.Header.Set("Prefer", "wait=30")
+	for _, r := range []*http.Request{
+		a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/hangs"}`),
+		poll,
+	} {
+		t.Run(r.Method, func(t *testing.T) {
+			ctx, leave := context.WithCancel(t.Context())
+			r.Header.Set("X-Request-ID", r.Method)
+			var gone sync.WaitGroup
+			gone.Go(func() {
+				response, err := http.DefaultTransport.RoundTrip(r.WithContext(ctx))
+				if err == nil {
+					_ = response.Body.Close()
+					t.Errorf("answered with %s", response.Status)
+				}
+			})
+			spinUntil(func() bool { return a.hub.Waiting() == 1 })
+			leave()
+			gone.Wait()
+			line := a.log.wait(t, "request", r.Method)
+			if a.hub.Waiting() != 0 {
+				t.Error("the waiter is still there")
+			}
+			if line["status"] != float64(499) || line["key"] != a.keyID || line["level"] != "INFO" {
+				t.Errorf("log line %v", line)
+			}
+			if job, err := a.jobs.Get(t.Context(), id); err != nil || job.State != jobs.Queued {
+				t.Errorf("the job did not go on: %+v, %v", job, err)
+			}
+		})
 	}
-	if line["key"] != a.keyID || line["level"] != "INFO" {
+}
+
+func TestJobBelongsToWhoAsked(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	r := a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/hangs"}`)
+	r.Header.Set("Prefer", "respond-async")
+	location := a.send(t, r).header.Get("Location")
+	job, err := a.jobs.Get(t.Context(), strings.TrimPrefix(location, "/v1/jobs/"))
+	if err != nil || job.Owner != a.keyID || job.Class != jobs.Interactive {
+		t.Errorf("job %+v, %v; want the owner %s", job, err, a.keyID)
+	}
+	if line := a.log.wait(t, "status", float64(202)); line["job"] != job.ID {
 		t.Errorf("log line %v", line)
-	}
-	if job, err := a.jobs.Get(t.Context(), id); err != nil || job.State != jobs.Queued {
-		t.Errorf("the job did not go on: %+v, %v", job, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -19,7 +20,6 @@ import (
 func TestHalfAnAnswerIsCutOff(t *testing.T) {
 	s := &Server{router: mux.NewRouter(), options: Options{Log: slog.New(slog.DiscardHandler)}}
 	s.router.Handle("/", handler(func(w http.ResponseWriter, _ *http.Request) error {
-		w.Header().Set("Content-Length", "100")
 		_, _ = w.Write([]byte("half"))
 		if err := http.NewResponseController(w).Flush(); err != nil { // through Unwrap
 			t.Error(err)
@@ -40,6 +40,18 @@ func TestHalfAnAnswerIsCutOff(t *testing.T) {
 	defer response.Body.Close()
 	if _, err := io.ReadAll(response.Body); err == nil {
 		t.Error("half an answer looked whole")
+	}
+}
+
+// TestErrorOfACallerWhoLeft: whatever failed, it failed because nobody waits.
+func TestErrorOfACallerWhoLeft(t *testing.T) {
+	ctx, leave := context.WithCancel(contextWith(t.Context(), &exchange{}))
+	leave()
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
+	refuse(errUnavailable).ServeHTTP(w, r)
+	if w.Code != statusClientGone {
+		t.Errorf("status %d, want %d", w.Code, statusClientGone)
 	}
 }
 

@@ -36,6 +36,19 @@ func EstimateKey(canonicalURL string) Key {
 	return Key("cache:estimate:" + hex.EncodeToString(sum[:]))
 }
 
+// PastedKey names the estimate of a page that a caller sent, by its listing's
+// canonical URL and the page's hash, so that nobody else is served figures of
+// a page that somebody made up. Without a hash it is EstimateKey.
+func PastedKey(canonicalURL, hash string) Key {
+	if hash == "" {
+		return EstimateKey(canonicalURL)
+	}
+	return EstimateKey(canonicalURL + "\n" + hash) // no URL holds a line break
+}
+
+// ExplanationKey names where the values of an estimate came from.
+func ExplanationKey(estimate Key) Key { return "cache:explanation:" + estimate[len("cache:estimate:"):] }
+
 // EstimateExpiry returns until when an estimate made now holds: 14 days, and
 // never past the end of the authority's quarter, where its values change.
 // The last quarter ends with the calendar year, where ages change.
@@ -52,7 +65,8 @@ type Cache struct{ rdb redis.UniversalClient }
 // New makes a Cache on a Redis connection.
 func New(rdb redis.UniversalClient) *Cache { return &Cache{rdb} }
 
-// Get returns the bytes to send, in which "cached" is true, or ErrMiss.
+// Get returns the bytes that were put, in those of Put with "cached" true, or
+// ErrMiss.
 func (c *Cache) Get(ctx context.Context, key Key) ([]byte, error) {
 	response, err := c.rdb.Get(ctx, string(key)).Bytes()
 	if errors.Is(err, redis.Nil) {
@@ -67,15 +81,21 @@ func (c *Cache) Get(ctx context.Context, key Key) ([]byte, error) {
 // Put keeps a response until its expiry, with its "cached" turned to true and
 // every other byte as it is. A response that has expired is not kept.
 func (c *Cache) Put(ctx context.Context, key Key, response []byte, expiry time.Time) error {
-	lifetime := time.Until(expiry)
-	if lifetime <= 0 {
-		return nil
-	}
 	marked, err := markCached(response)
 	if err != nil {
 		return err
 	}
-	if err := c.rdb.Set(ctx, string(key), marked, lifetime).Err(); err != nil {
+	return c.PutPlain(ctx, key, marked, expiry)
+}
+
+// PutPlain keeps bytes as they are until their expiry; nothing when that is
+// past.
+func (c *Cache) PutPlain(ctx context.Context, key Key, data []byte, expiry time.Time) error {
+	lifetime := time.Until(expiry)
+	if lifetime <= 0 {
+		return nil
+	}
+	if err := c.rdb.Set(ctx, string(key), data, lifetime).Err(); err != nil {
 		return fmt.Errorf("cache: put: %w", err)
 	}
 	return nil

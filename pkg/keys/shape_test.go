@@ -15,15 +15,16 @@ func TestChecksumIsCRC32InBase62(t *testing.T) {
 	}
 }
 
-func TestRandomTextUsesTheWholeAlphabet(t *testing.T) {
-	text := randomText(20_000)
-	if len(text) != 20_000 {
+func TestRandomTextUsesTheWholeAlphabetEvenly(t *testing.T) {
+	const each = 10_000
+	text := randomText(each * len(alphabet))
+	if len(text) != each*len(alphabet) {
 		t.Fatalf("length %d", len(text))
 	}
 	for _, c := range alphabet {
-		// Expected 322 each; a fair source stays within these bounds with
-		// room for many standard deviations (18).
-		if n := strings.Count(text, string(c)); n < 200 || n > 450 {
+		// Eight standard deviations. Bytes taken modulo 62 without care would
+		// make the first eight characters appear 12,100 times each.
+		if n := strings.Count(text, string(c)); n < each-800 || n > each+800 {
 			t.Errorf("%q appears %d times", c, n)
 		}
 	}

@@ -1,0 +1,71 @@
+package api_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"ushuru/pkg/redisx/redistest"
+)
+
+// TestMonitoringWorksInABrowser opens the page under its content security
+// policy: it must draw a queue and its task, and miss nothing but the fonts of
+// Google.
+func TestMonitoringWorksInABrowser(t *testing.T) {
+	binary := redistest.NeedBinary(t, "chromium", "chromium-browser", "google-chrome")
+	a := newApp(t, redistest.Open(t, redistest.Start(t).URL), monitored(false))
+	id := a.submit(t, "/seen")
+
+	flags := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(binary), chromedp.Flag("no-sandbox", os.Getuid() == 0)) // root has no sandbox
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), flags...)
+	defer cancel()
+	ctx, cancel = chromedp.NewContext(ctx)
+	defer cancel()
+	ctx, cancel = context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+
+	var (
+		mu         sync.Mutex
+		complaints []string
+		shown      string
+	)
+	chromedp.ListenTarget(ctx, func(event any) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch e := event.(type) {
+		case *log.EventEntryAdded:
+			complaints = append(complaints, e.Entry.Text)
+		case *runtime.EventExceptionThrown:
+			complaints = append(complaints, e.ExceptionDetails.Error())
+		}
+	})
+	err := chromedp.Run(ctx,
+		network.Enable(), log.Enable(), runtime.Enable(),
+		network.SetExtraHTTPHeaders(network.Headers{"Authorization": basic(operator, password)}),
+		chromedp.Navigate(a.URL+"/monitoring/queues/scrape?status=pending"),
+		chromedp.Poll(`document.body.innerText.includes("estimate:scrape")`, nil),
+		chromedp.Text("body", &shown),
+	)
+	mu.Lock()
+	defer mu.Unlock()
+	if err != nil {
+		t.Fatalf("%v\n%s\n%q", err, shown, complaints)
+	}
+	if !strings.Contains(shown, "/seen") || !strings.Contains(shown, id) {
+		t.Errorf("the page does not show the payload:\n%s", shown)
+	}
+	for _, complaint := range complaints {
+		if !strings.Contains(complaint, "https://fonts.googleapis.com/") {
+			t.Errorf("the page complains: %s", complaint)
+		}
+	}
+}
