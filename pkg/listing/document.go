@@ -24,6 +24,7 @@ type document struct {
 	meta      map[string]string // name or property in lower case → first content
 	ids       map[string]*html.Node
 	tags      map[atom.Atom][]*html.Node // only those of indexed
+	marked    markedUp                   // what carries schema.org data in attributes
 	pairs     []pair                     // labels and values, as the site means them
 }
 
@@ -31,7 +32,7 @@ type document struct {
 var indexed = map[atom.Atom]bool{
 	atom.Body: true, atom.Script: true, atom.H1: true, atom.P: true, atom.Span: true, atom.Div: true,
 	atom.Table: true, atom.Tr: true, atom.Dl: true, atom.Li: true, atom.Input: true, atom.Option: true, atom.Img: true,
-	atom.A: true,
+	atom.A: true, atom.Ol: true, atom.Ul: true,
 }
 
 // parse decodes the page's character set (byte order mark, header, meta) and
@@ -74,6 +75,7 @@ func (d *document) index(n *html.Node) {
 		if a.Key == "id" && d.ids[a.Val] == nil {
 			d.ids[a.Val] = n
 		}
+		d.marked.mark(n, a.Key)
 	}
 	if n.Namespace == "" {
 		d.indexHead(n)

@@ -186,8 +186,8 @@ func TestSavedBlocksAreDecoded(t *testing.T) {
 			t.Fatal(err)
 		}
 		objects := 0
-		for _, block := range blocks(doc) {
-			if _, ok := block.(node); ok {
+		for _, root := range newGraph(doc).roots {
+			if root.syntax == sourceJSONLD {
 				objects++
 			}
 		}

@@ -1,86 +1,194 @@
 package listing
 
 import (
-	"bytes"
-	"encoding/json"
 	"html"
 	"strings"
+
+	"golang.org/x/net/html/atom"
 )
 
-// decodeJSON reads a JSON-LD block, repairing what is broken in the wild. ok is
-// false when nothing can be made of it.
-func decodeJSON(block string) (value any, ok bool) {
-	for _, attempt := range []func(string) string{
-		func(s string) string { return s },
-		repairJSON,
-		func(s string) string { return repairJSON(html.UnescapeString(s)) },
-	} {
-		decoder := json.NewDecoder(strings.NewReader(attempt(block)))
-		decoder.UseNumber()
-		if err := decoder.Decode(&value); err == nil {
-			return value, true
+// maxBlocks is the most JSON-LD blocks that are read.
+const maxBlocks = 200
+
+// readJSONLD reads the page's JSON-LD scripts; a bad one is skipped.
+func readJSONLD(doc *document, g *graph) {
+	read := 0
+	for _, script := range doc.tags[atom.Script] {
+		kind, _, _ := strings.Cut(attr(script, "type"), ";")
+		if !strings.EqualFold(strings.TrimSpace(kind), "application/ld+json") || script.FirstChild == nil {
+			continue
 		}
+		if read++; read > maxBlocks {
+			return
+		}
+		readBlock(script.FirstChild.Data, g)
 	}
-	return nil, false
 }
 
-// repairJSON drops wrappers (byte order mark, CDATA, HTML comment), comments of
-// JavaScript and trailing commas, and escapes raw control characters inside
-// strings. What follows the first value is left for the decoder to ignore.
-func repairJSON(s string) string {
-	s = strings.Trim(s, "\ufeff \t\r\n")
-	for _, wrapper := range []string{"/*<![CDATA[*/", "//<![CDATA[", "<![CDATA[", "<!--"} {
-		s = strings.TrimSpace(strings.TrimPrefix(s, wrapper))
+// readBlock reads one block. A block that was escaped as if it were HTML is
+// unescaped, but only then: an entity inside a string is unescaped after.
+func readBlock(block string, g *graph) {
+	if !tryBlock(block, g) && strings.Contains(block, "&quot;") {
+		tryBlock(html.UnescapeString(block), g)
 	}
-	out := make([]byte, 0, len(s))
-	for i := 0; i < len(s); {
-		switch {
-		case s[i] == '"':
-			end := stringEnd(s, i)
-			out = appendString(out, s[i:end])
-			i = end
-		case strings.HasPrefix(s[i:], "//"):
-			i += cutAfter(s[i:], "\n")
-		case strings.HasPrefix(s[i:], "/*"):
-			i += cutAfter(s[i:], "*/")
-		case s[i] == '}' || s[i] == ']':
-			out = append(bytes.TrimRight(out, ", \t\r\n"), s[i])
-			i++
-		default:
-			out = append(out, s[i])
-			i++
-		}
-	}
-	return string(out)
 }
 
-// stringEnd returns the index after the closing quote of the string at i.
-func stringEnd(s string, i int) int {
-	for i++; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
+// tryBlock reads a block; when it is broken beyond repair nothing of it stays.
+func tryBlock(block string, g *graph) bool {
+	before := len(g.nodes)
+	roots, ok := (&jsonReader{s: block, g: g}).block()
+	if !ok {
+		g.nodes = g.nodes[:before]
+		return false
+	}
+	for _, v := range roots {
+		if v.node != nil {
+			g.roots = append(g.roots, v.node)
+		}
+	}
+	return true
+}
+
+// jsonReader reads JSON as pages have it: comments of JavaScript, raw line
+// breaks in strings, commas too many, wrappers. Null and booleans are no values.
+type jsonReader struct {
+	s     string
+	at    int
+	depth int
+	g     *graph
+}
+
+// block reads the values of a block: one, as a rule. What follows the first and
+// is no value, such as a brace too many, is ignored.
+func (r *jsonReader) block() ([]value, bool) {
+	values, ok := r.value()
+	for ok {
+		r.skip()
+		for r.at < len(r.s) && strings.IndexByte("}],;", r.s[r.at]) >= 0 {
+			r.at++
+			r.skip()
+		}
+		if r.at == len(r.s) || r.s[r.at] != '{' && r.s[r.at] != '[' {
+			break
+		}
+		more, whole := r.value()
+		if !whole {
+			break
+		}
+		values = append(values, more...)
+	}
+	return values, ok
+}
+
+// value reads a value; an array is its items, which is what it means in JSON-LD.
+func (r *jsonReader) value() (values []value, ok bool) {
+	r.skip()
+	if r.at == len(r.s) || r.depth >= maxSchemaDepth || !r.g.spend() {
+		return nil, false
+	}
+	r.depth++
+	defer func() { r.depth-- }()
+	switch r.s[r.at] {
+	case '{':
+		r.at++
+		return r.object()
+	case '[':
+		r.at++
+		return r.array()
+	case '"':
+		text, closed := r.text()
+		return []value{{text: text}}, closed
+	case ',', '}', ']': // a template left the value out
+		return nil, true
+	}
+	return r.literal()
+}
+
+func (r *jsonReader) array() (values []value, ok bool) {
+	for {
+		switch r.separator() {
+		case 0:
+			return nil, false
+		case ']':
+			r.at++
+			return values, true
+		case '}':
+			return nil, false
+		}
+		items, ok := r.value()
+		if !ok {
+			return nil, false
+		}
+		values = append(values, items...)
+	}
+}
+
+func (r *jsonReader) object() ([]value, bool) {
+	o := object{node: r.g.newNode(sourceJSONLD)}
+	for {
+		switch r.separator() {
+		case '}':
+			r.at++
+			return o.values(), true
 		case '"':
-			return i + 1
+		default:
+			return nil, false
 		}
+		key, ok := r.text()
+		r.skip()
+		if !ok || r.at == len(r.s) || r.s[r.at] != ':' {
+			return nil, false
+		}
+		r.at++
+		values, ok := r.value()
+		if !ok {
+			return nil, false
+		}
+		o.set(key, values)
 	}
-	return len(s)
 }
 
-func appendString(out []byte, s string) []byte {
-	for i := range len(s) {
-		if s[i] < 0x20 {
-			out = append(out, ' ')
-		} else {
-			out = append(out, s[i])
-		}
-	}
-	return out
+// object is a JSON object on its way to become a node or a plain value.
+type object struct {
+	node  *node
+	plain []value // of @value, @list and @set
+	typed bool    // by @type, which goes before its alias
 }
 
-func cutAfter(s, end string) int {
-	if at := strings.Index(s, end); at >= 0 {
-		return at + len(end)
+func (o *object) set(key string, values []value) {
+	switch key {
+	case "@context":
+	case "@type":
+		o.node.types, o.typed = nil, true
+		o.addTypes(values)
+	case "type": // an alias in schema.org's own context
+		if !o.typed {
+			o.addTypes(values)
+		}
+	case "@id":
+		if len(values) > 0 {
+			o.node.id = values[0].text
+		}
+	case "@value", "@list", "@set":
+		o.plain = append(o.plain, values...)
+	case "@graph":
+		o.node.props[key] = values
+	default:
+		if name := schemaName(key); name != "" && len(values) > 0 {
+			o.node.props[name] = values
+		}
 	}
-	return len(s)
+}
+
+func (o *object) addTypes(values []value) {
+	for _, v := range values {
+		o.node.addTypes(v.text)
+	}
+}
+
+func (o *object) values() []value {
+	if len(o.plain) > 0 {
+		return o.plain
+	}
+	return []value{{node: o.node}}
 }

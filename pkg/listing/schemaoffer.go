@@ -1,77 +1,163 @@
 package listing
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// price returns the one price of a vehicle's offers, "USD 6180". Offers that
-// differ, a range, an instalment and anything inside a loan are no price.
-func (g *graph) price(t thing) (string, bool) {
-	found := map[string]bool{}
-	offers := list(t.node["offers"])
-	if len(offers) == 0 && t.offer != nil {
-		offers = []any{t.offer}
-	}
-	for _, value := range offers {
-		offer, ok := value.(node)
-		if !ok {
-			continue
+// maxOffers is the most offers of one car that are compared.
+const maxOffers = 100
+
+// claimOffers claims the one price of a car. Prices that differ within a syntax
+// are none; across syntaxes JSON-LD wins, since a copy can be older.
+func claimOffers(car *schemaCar, c *claims) {
+	for _, syntax := range []string{sourceJSONLD, sourceMicrodata, sourceRDFa} {
+		found := offered{prices: map[string]bool{}}
+		for _, n := range car.copies {
+			if n.syntax == syntax {
+				found.read(n, "")
+			}
 		}
-		g.offerPrices(g.resolve(offer), found)
+		for _, offer := range car.offers {
+			if offer.syntax == syntax {
+				found.read(offer, "")
+			}
+		}
+		c.source = syntax
+		found.claimState(c)
+		if !found.claimPrice(c) {
+			return
+		}
 	}
-	if len(found) != 1 {
-		return "", false
-	}
-	for only := range found {
-		return only, true
-	}
-	return "", false
 }
 
-func (g *graph) offerPrices(offer node, found map[string]bool) {
-	if isType(offer, "LoanOrCredit", "MonetaryAmount", "FinancialProduct", "PaymentCard") {
+// offered is what the offers of a car say.
+type offered struct {
+	prices map[string]bool // "USD 6180"
+	states []string        // availability, squashed
+	offers int             // that were looked at
+}
+
+// claimPrice claims the price; false when there are several, and a copy in
+// another syntax cannot decide between them.
+func (o *offered) claimPrice(c *claims) bool {
+	all := make([]string, 0, len(o.prices))
+	for price := range o.prices {
+		all = append(all, price)
+	}
+	slices.Sort(all)
+	if len(all) > 1 {
+		c.reject(fieldPrice, strings.Join(all[:min(len(all), 5)], ", "), "several prices")
+		return false
+	}
+	for _, price := range all {
+		c.add(fieldPrice, price)
+	}
+	return true
+}
+
+// claimState notes a car that is sold, reserved or still to come.
+func (o *offered) claimState(c *claims) {
+	sold := len(o.states) > 0
+	for _, state := range o.states {
+		switch state {
+		case "SOLDOUT", "SOLD", "OUTOFSTOCK", "DISCONTINUED":
+			continue
+		case "RESERVED":
+			c.note("The car is reserved.")
+		case "PREORDER", "BACKORDER", "PRESALE":
+			c.note("The car is not in stock yet.")
+		}
+		sold = false
+	}
+	c.sold = c.sold || sold
+}
+
+// read reads an offer, or a car that carries offers or a price of its own.
+// currency is that of the node around it.
+func (o *offered) read(n *node, currency string) {
+	if o.offers++; o.offers > maxOffers || isOther(n) {
 		return
 	}
-	currency := g.words(offer["priceCurrency"])
-	if isType(offer, "AggregateOffer") && g.words(offer["lowPrice"]) == g.words(offer["highPrice"]) {
-		addPrice(found, g.words(offer["lowPrice"]), currency)
+	if own := n.word("priceCurrency"); own != "" {
+		currency = own
 	}
-	addPrice(found, g.words(offer["price"]), currency)
-	for _, value := range list(offer["priceSpecification"]) {
-		spec, ok := value.(node)
-		if !ok {
-			continue
-		}
-		spec = g.resolve(spec)
-		if spec["billingDuration"] != nil || spec["billingIncrement"] != nil || spec["referenceQuantity"] != nil {
-			continue
-		}
-		addPrice(found, g.words(spec["price"]), firstOf(g.words(spec["priceCurrency"]), currency))
+	if state := squash(n.word("availability")); state != "" {
+		o.states = append(o.states, state)
+	}
+	o.addOne(n.props["price"], currency)
+	if low, high := n.only("lowPrice"), n.only("highPrice"); low != "" && low == high {
+		o.addOne(n.props["lowPrice"], currency)
+	}
+	for _, part := range n.nodesOf("priceSpecification", "offers") {
+		o.read(part, currency)
 	}
 }
 
-// addPrice adds an amount under its declared currency. Without one, only a
-// currency word in the text counts; a bare dollar sign may be any dollar.
-func addPrice(found map[string]bool, text, currency string) {
-	p, ok := readPrice(text)
-	if !ok {
-		return
-	}
-	if currency != "" {
-		p.currency = strings.ToUpper(currency)
-	} else if p.currency == "USD" && !strings.Contains(strings.ToUpper(text), "US") {
-		p.currency = ""
-	}
-	found[p.String()] = true
+// priceParts are the types of nodes that can hold the price of a car.
+var priceParts = append([]string{
+	"Offer", "AggregateOffer", "OfferForPurchase", "Product", "IndividualProduct",
+	"PriceSpecification", "UnitPriceSpecification", "CompoundPriceSpecification",
+}, vehicleTypes...)
+
+// instalmentSigns are properties of an amount that is paid again and again, or
+// lent.
+var instalmentSigns = []string{
+	"billingDuration", "billingIncrement", "referenceQuantity", "annualPercentageRate", "loanTerm",
 }
 
-// soldOut reports an availability that means sold.
-func (g *graph) soldOut(n node) bool {
-	for _, value := range list(n["offers"]) {
-		if offer, ok := value.(node); ok {
-			switch g.words(g.resolve(offer)["availability"]) {
-			case "SoldOut", "OutOfStock", "Discontinued":
-				return true
+// isOther reports an amount that is not the price of the car: a loan, an
+// instalment, a rent, the price before a reduction, or another thing's.
+func isOther(n *node) bool {
+	if len(n.types) > 0 && !n.is(priceParts...) {
+		return true
+	}
+	for _, property := range instalmentSigns {
+		if len(n.props[property]) > 0 {
+			return true
+		}
+	}
+	if kind := squash(n.word("priceType")); kind != "" && kind != "SALEPRICE" {
+		return true
+	}
+	for _, offered := range n.nodesOf("itemOffered") {
+		if len(offered.types) > 0 && !isVehicle(offered) && !isProduct(offered) {
+			return true
+		}
+	}
+	return !isVehicle(n) && !isProduct(n) && namesInstalment(n)
+}
+
+// instalmentWords are what sellers and GoodRelations call amounts that are not
+// the price.
+var instalmentWords = []string{
+	"month", "week", "per day", "lease", "rent", "loan", "financ", "instal", "deposit", "down payment", "credit",
+}
+
+// namesInstalment looks for them in what an offer is called, and for the code of
+// a span of time in its unit.
+func namesInstalment(n *node) bool {
+	words := strings.ToLower(strings.Join([]string{
+		n.word("name"), n.word("unitText"), n.word("category"), n.firstText("businessFunction"),
+	}, " "))
+	return slices.ContainsFunc(instalmentWords, func(word string) bool { return strings.Contains(words, word) }) ||
+		slices.Contains([]string{"MON", "WEE", "DAY", "ANN"}, n.word("unitCode"))
+}
+
+// firstText returns the first value of a property as written.
+func (n *node) firstText(property string) string {
+	for _, v := range n.props[property] {
+		return start(v.address())
+	}
+	return ""
+}
+
+func (o *offered) addOne(values []value, currency string) {
+	for _, v := range values {
+		if len(o.prices) < maxOffers && v.node == nil {
+			if price := pricedIn(v, currency); price != "" {
+				o.prices[price] = true
 			}
 		}
 	}
-	return false
 }

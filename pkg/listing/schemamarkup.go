@@ -1,0 +1,192 @@
+package listing
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// markup reads schema.org data that stands in attributes. Microdata and RDFa
+// differ in the attributes only; both are read without recursion, because
+// items can refer to each other in a chain as long as the page.
+type markup struct {
+	g      *graph
+	doc    *document
+	syntax string
+	scopes []*html.Node // elements that begin an item, in document order
+	made   map[*html.Node]*node
+	queue  []*html.Node // items whose properties are still to be read
+
+	begins func(el *html.Node) bool                       // an item begins here
+	names  func(item *node, el *html.Node) []string       // the properties that an element gives an item
+	open   func(el *html.Node, n *node)                   // types and id of a new item
+	value  func(item *node, el *html.Node, v value) value // what the syntax adds to the common value
+	refs   func(el *html.Node) string                     // ids of elements that belong to the item too
+}
+
+// read makes the tree. An item that is a property of nothing hangs on the page.
+func (m *markup) read() {
+	if len(m.scopes) == 0 {
+		return
+	}
+	m.made = map[*html.Node]*node{}
+	var roots []*node
+	for _, el := range m.scopes {
+		if !hasProperty(el) {
+			roots = append(roots, m.item(el))
+		}
+	}
+	m.drain()
+	page := &node{syntax: m.syntax, props: map[string][]value{}}
+	for _, el := range m.scopes {
+		if m.made[el] != nil || m.g.left <= 0 {
+			continue
+		}
+		n := m.item(el)
+		for _, name := range m.names(n, el) {
+			page.add(name, value{node: n})
+		}
+		m.drain()
+	}
+	m.g.roots = append(append(m.g.roots, roots...), page)
+}
+
+func hasProperty(el *html.Node) bool {
+	return attr(el, "itemprop") != "" || attr(el, "property") != ""
+}
+
+// item returns the node of an element, and has its properties read later.
+func (m *markup) item(el *html.Node) *node {
+	if n := m.made[el]; n != nil {
+		return n
+	}
+	n := m.g.newNode(m.syntax)
+	n.from = el
+	m.open(el, n)
+	m.made[el] = n
+	m.queue = append(m.queue, el)
+	return n
+}
+
+func (m *markup) drain() {
+	for len(m.queue) > 0 {
+		el := m.queue[0]
+		m.queue = m.queue[1:]
+		item := m.made[el]
+		for child := el.FirstChild; child != nil; child = child.NextSibling {
+			m.walk(item, child)
+		}
+		m.follow(item, el)
+	}
+}
+
+// follow reads the elements that an item refers to: each once, unknown ones
+// not. One that begins an item of its own without being a property gives its
+// properties to both.
+func (m *markup) follow(item *node, el *html.Node) {
+	seen := map[*html.Node]bool{el: true}
+	for id := range strings.FieldsSeq(m.refs(el)) {
+		other := m.doc.ids[id]
+		if !m.g.spend() {
+			return
+		}
+		if other == nil || seen[other] {
+			continue
+		}
+		seen[other] = true
+		if hasProperty(other) || !m.begins(other) {
+			m.walk(item, other)
+			continue
+		}
+		for child := other.FirstChild; child != nil; child = child.NextSibling {
+			m.walk(item, child)
+		}
+	}
+}
+
+// walk adds the properties of a subtree to an item. Items inside it keep their
+// own.
+func (m *markup) walk(item *node, root *html.Node) {
+	for el := root; el != nil; {
+		if !m.g.spend() {
+			return
+		}
+		inside := true
+		if el.Type == html.ElementNode {
+			inside = el.DataAtom != atom.Template && m.visit(item, el)
+		}
+		el = after(el, root, inside)
+	}
+}
+
+// visit adds what one element says; it reports whether the item goes on inside.
+func (m *markup) visit(item *node, el *html.Node) bool {
+	begins := m.begins(el)
+	names := m.names(item, el)
+	if begins && !hasProperty(el) {
+		return false
+	}
+	if len(names) == 0 {
+		return !begins
+	}
+	var v value
+	if begins {
+		v.node = m.item(el)
+	} else {
+		v = m.value(item, el, elementValue(el))
+	}
+	for _, name := range names {
+		if !priced(name) || !ancestor(el, struckOut) {
+			item.add(name, v)
+		}
+	}
+	return !begins
+}
+
+// priced are the properties of which an old value can stand struck out.
+func priced(name string) bool { return strings.Contains(strings.ToLower(name), "price") }
+
+func struckOut(el *html.Node) bool {
+	return el.DataAtom == atom.S || el.DataAtom == atom.Del || el.DataAtom == atom.Strike
+}
+
+// elementValue returns what an element says as a property (WHATWG HTML, 5.2.4).
+// Beyond that, a content attribute counts on any element, as search engines
+// read it; a picture may be named as lazy loaders and schema.org's own example
+// do; and a link keeps its text beside its address.
+func elementValue(el *html.Node) value {
+	if content := strings.TrimSpace(attr(el, "content")); content != "" {
+		return value{text: cut(content)}
+	}
+	switch el.DataAtom {
+	case atom.Meta:
+		return value{}
+	case atom.Img, atom.Audio, atom.Video, atom.Source, atom.Embed, atom.Iframe, atom.Track:
+		return value{text: cut(source(el))}
+	case atom.Link:
+		return value{text: cut(strings.TrimSpace(attr(el, "href")))}
+	case atom.A, atom.Area:
+		link := cut(strings.TrimSpace(attr(el, "href")))
+		return value{text: firstOf(text(el), link), link: link}
+	case atom.Object:
+		return value{text: cut(attr(el, "data"))}
+	case atom.Data, atom.Meter:
+		return value{text: cut(firstOf(attr(el, "value"), text(el)))}
+	case atom.Time:
+		return value{text: cut(firstOf(attr(el, "datetime"), text(el)))}
+	}
+	return value{text: text(el)}
+}
+
+// source returns the address of a picture, of whichever attribute holds one.
+func source(el *html.Node) string {
+	for _, key := range []string{"src", "data-src", "data-original", "href"} {
+		if link := strings.TrimSpace(attr(el, key)); link != "" && !strings.HasPrefix(link, "data:") {
+			return link
+		}
+	}
+	return ""
+}
+
+func cut(s string) string { return s[:min(len(s), maxSchemaText)] }

@@ -1,0 +1,106 @@
+package listing
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// readRDFa reads RDFa Lite: vocab, typeof, property, resource and prefix, with
+// the values that HTML+RDFa 1.1 takes from content, href, src and datetime.
+func readRDFa(doc *document, g *graph) {
+	words := vocabularies{}
+	m := markup{
+		g: g, doc: doc, syntax: sourceRDFa, scopes: doc.marked.typed,
+		begins: func(el *html.Node) bool {
+			return hasAttr(el, "typeof") || hasAttr(el, "resource") && attr(el, "property") == ""
+		},
+		names: func(item *node, el *html.Node) []string {
+			written := start(attr(el, "property"))
+			if written == "" {
+				return nil
+			}
+			within := el
+			if item.from != nil && !hasAttr(el, "vocab") && !hasAttr(el, "prefix") {
+				within = item.from
+			}
+			return words.of(within).names(written)
+		},
+		open: func(el *html.Node, n *node) {
+			n.id = cut(strings.TrimSpace(attr(el, "resource")))
+			n.addTypes(words.of(el).names(cut(attr(el, "typeof")))...)
+		},
+		value: func(_ *node, el *html.Node, v value) value {
+			if resource := cut(strings.TrimSpace(attr(el, "resource"))); resource != "" && !hasAttr(el, "content") {
+				ref := g.newNode(sourceRDFa)
+				ref.id = resource
+				return value{node: ref}
+			}
+			return v
+		},
+		refs: func(*html.Node) string { return "" },
+	}
+	m.read()
+}
+
+// vocabulary says what plain and prefixed names mean at an element.
+type vocabulary struct {
+	schema   bool            // plain names are of schema.org
+	prefixes map[string]bool // prefixes that stand for schema.org
+}
+
+// vocabularies remembers the vocabulary of elements that were asked for.
+type vocabularies map[*html.Node]vocabulary
+
+// of returns the vocabulary of an element: the nearest vocab and prefix around
+// it.
+func (all vocabularies) of(el *html.Node) vocabulary {
+	if known, ok := all[el]; ok {
+		return known
+	}
+	var found vocabulary
+	declared := false
+	for n := el; n != nil && (!declared || found.prefixes == nil); n = n.Parent {
+		for _, a := range n.Attr {
+			switch {
+			case a.Key == "vocab" && !declared:
+				declared, found.schema = true, isSchema(a.Val)
+			case a.Key == "prefix" && found.prefixes == nil:
+				found.prefixes = prefixes(cut(a.Val))
+			}
+		}
+	}
+	all[el] = found
+	return found
+}
+
+func isSchema(address string) bool {
+	return len(address) > 0 && fromSchema(strings.TrimSpace(address)) == ""
+}
+
+// prefixes reads "og: http://ogp.me/ns# s: http://schema.org/".
+func prefixes(written string) map[string]bool {
+	found := map[string]bool{}
+	words := strings.Fields(written)
+	for i := 0; i+1 < len(words); i += 2 {
+		if isSchema(words[i+1]) {
+			found[strings.ToLower(words[i])] = true
+		}
+	}
+	return found
+}
+
+// names returns those of the written names that are of schema.org.
+func (v vocabulary) names(written string) (names []string) {
+	for word := range strings.FieldsSeq(written) {
+		if at := strings.IndexByte(word, ':'); at >= 0 && v.prefixes[strings.ToLower(word[:at+1])] {
+			word = word[at+1:]
+		} else if at < 0 && !v.schema {
+			continue
+		}
+		if name := schemaName(word); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
