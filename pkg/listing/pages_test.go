@@ -124,36 +124,6 @@ func TestSavedAutotraderPageReadsByJSONLD(t *testing.T) {
 	compare(t, savedPage(t, folder, name, expected["url"].(string)), expected)
 }
 
-func TestSavedDealerShapes(t *testing.T) {
-	folder := savedPages(t)
-	data, err := os.ReadFile(filepath.Join(folder, "schemaorg", "dealer_shapes.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var shapes []struct {
-		LD json.RawMessage `json:"ld"`
-	}
-	if err := json.Unmarshal(data, &shapes); err != nil {
-		t.Fatal(err)
-	}
-	var expected []map[string]any
-	expectations(t, folder, "schemaorg/dealer_shapes.json", &expected)
-	for _, e := range expected {
-		at := int(e["index"].(float64))
-		doc, err := parse(FromFile([]byte(schemaPage(string(shapes[at].LD))), ""))
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := &claims{}
-		readSchema(doc, found)
-		if e["currency"] == nil {
-			delete(e, "price") // an amount without a currency is no price
-		}
-		delete(e, "images")
-		compare(t, settle(found, doc), e)
-	}
-}
-
 func TestSavedPagesWithoutACar(t *testing.T) {
 	folder := savedPages(t)
 	for _, name := range []string{
@@ -168,31 +138,5 @@ func TestSavedPagesWithoutACar(t *testing.T) {
 		}
 		_, err = Read(FromFile(body, "https://www.example.com/some/page"))
 		wantOutcome(t, err, NotAListing)
-	}
-}
-
-func TestSavedBlocksAreDecoded(t *testing.T) {
-	folder := savedPages(t)
-	for name, want := range map[string]int{
-		"extruct_JSONLD_with_JS_comment.html": 1, "extruct_JSONLD_with_control_characters.html": 1,
-		"extruct_JSONLD_with_control_characters_comment.html": 1, "extruct_null_ld_mock.html": 2, "extruct_jsonld_empty_item_test.html": 2,
-	} {
-		body, err := os.ReadFile(filepath.Join(folder, "schemaorg", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		doc, err := parse(FromFile(body, ""))
-		if err != nil {
-			t.Fatal(err)
-		}
-		objects := 0
-		for _, root := range newGraph(doc).roots {
-			if root.syntax == sourceJSONLD {
-				objects++
-			}
-		}
-		if objects != want {
-			t.Errorf("%s: %d objects, want %d", name, objects, want)
-		}
 	}
 }

@@ -1,0 +1,270 @@
+package listing
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// schemaOf reads a page by its schema.org data alone.
+func schemaOf(t *testing.T, page, url string) *Listing {
+	t.Helper()
+	doc, err := parse(FromFile([]byte(page), url))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := &claims{}
+	readSchema(doc, found)
+	return settle(found, doc)
+}
+
+func savedSchema(t *testing.T, name string) string {
+	t.Helper()
+	body, err := os.ReadFile(filepath.Join(savedPages(t), "schemaorg", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+func TestSavedDealerShapes(t *testing.T) {
+	var shapes []struct {
+		LD json.RawMessage `json:"ld"`
+	}
+	if err := json.Unmarshal([]byte(savedSchema(t, "dealer_shapes.json")), &shapes); err != nil {
+		t.Fatal(err)
+	}
+	var expected []map[string]any
+	expectations(t, savedPages(t), "schemaorg/dealer_shapes.json", &expected)
+	for _, e := range expected {
+		at := int(e["index"].(float64))
+		doc, err := parse(FromFile([]byte(schemaPage(string(shapes[at].LD))), ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := findCars(newGraph(doc))
+		if len(found.cars) != int(e["vehicles"].(float64)) {
+			t.Fatalf("%d: %d vehicles", at, len(found.cars))
+		}
+		n := found.cars[0].copies[0]
+		for _, mileage := range n.nodesOf("mileageFromOdometer") {
+			if want, ok := e["mileage_value"]; ok && mileage.word("value") != fmt.Sprint(want) {
+				t.Errorf("%d: mileage value %q", at, mileage.word("value"))
+			}
+		}
+		if want, ok := e["mileage_text"]; ok && n.word("mileageFromOdometer") != want {
+			t.Errorf("%d: mileage %q", at, n.word("mileageFromOdometer"))
+		}
+		if want, ok := e["name"]; ok && n.word("name") != want {
+			t.Errorf("%d: name %q, want %q", at, n.word("name"), want)
+		}
+		if e["currency"] == nil {
+			offers := append(n.nodesOf("offers"), n.nodesOf("offers")[0].nodesOf("priceSpecification")...)
+			number := ""
+			for _, offer := range offers {
+				if values := offer.props["price"]; len(values) > 0 {
+					number, _ = wholeNumber(values[0])
+				}
+			}
+			if number != fmt.Sprint(e["price"]) {
+				t.Errorf("%d: price %q, want %v", at, number, e["price"])
+			}
+			delete(e, "price") // an amount without a currency is no price of the car
+		}
+		l := schemaOf(t, schemaPage(string(shapes[at].LD)), "")
+		for _, key := range compare(t, l, e) {
+			switch key {
+			case "index", "vehicles", "traps", "name", "mileage_value", "mileage_unit", "mileage_text":
+			default:
+				t.Errorf("%d: %s is not compared", at, key)
+			}
+		}
+	}
+}
+
+// sections cuts the file of examples of schema.org at its headings.
+func sections(text string) (found []struct{ heading, body string }) {
+	for line := range strings.Lines(text) {
+		heading, ok := strings.CutSuffix(strings.TrimSpace(line), ":")
+		switch {
+		case ok && heading == strings.ToUpper(heading):
+			found = append(found, struct{ heading, body string }{heading: heading})
+		case strings.HasPrefix(line, "TYPES:"):
+		case len(found) > 0:
+			found[len(found)-1].body += line
+		}
+	}
+	return found
+}
+
+func TestSavedExamplesOfSchemaOrg(t *testing.T) {
+	var expected struct {
+		Sections []string       `json:"sections_per_example"`
+		Examples int            `json:"examples"`
+		Car      map[string]any `json:"microdata_rdfa_and_json"`
+	}
+	expectations(t, savedPages(t), "schemaorg/schemaorg_sdo-automobile-examples.txt", &expected)
+	found := sections(savedSchema(t, "schemaorg_sdo-automobile-examples.txt"))
+	if len(found) != expected.Examples*len(expected.Sections) {
+		t.Fatalf("%d sections", len(found))
+	}
+	for i, section := range found {
+		if section.heading != expected.Sections[i%len(expected.Sections)] {
+			t.Fatalf("section %d is %s", i, section.heading)
+		}
+		doc, err := parse(FromFile([]byte(section.body), "https://schema.org/Car"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cars := findCars(newGraph(doc)).cars
+		if section.heading == "PRE-MARKUP" {
+			if len(cars) != 0 {
+				t.Error("a car without markup")
+			}
+			continue
+		}
+		if len(cars) != 1 {
+			t.Errorf("%s: %d cars", section.heading, len(cars))
+			continue
+		}
+		compareExample(t, section.heading, schemaOf(t, section.body, "https://schema.org/Car"), cars[0].copies[0], expected.Car)
+	}
+}
+
+func compareExample(t *testing.T, heading string, l *Listing, n *node, want map[string]any) {
+	t.Helper()
+	want = maps.Clone(want)
+	want["year"] = want["year_from_name"]
+	if !n.is(want["type"].(string)) || n.word("name") != want["name"] || n.nodesOf("vehicleEngine")[0].word("name") != want["engine_text"] {
+		t.Errorf("%s: %v %q", heading, n.types, n.word("name"))
+	}
+	if len(l.Car.Images) != 1 || !strings.HasSuffix(l.Car.Images[0], "/"+want["image"].(string)) {
+		t.Errorf("%s: images %q", heading, l.Car.Images)
+	}
+	for _, key := range compare(t, l, want) {
+		switch key {
+		case "vehicles", "type", "name", "year_from_name", "engine_text", "image":
+		default:
+			t.Errorf("%s is not compared", key)
+		}
+	}
+}
+
+func TestSavedAutotraderCarIsTheOnlyOne(t *testing.T) {
+	var expected map[string]any
+	expectations(t, savedPages(t), "schemaorg/real_autotrader-classics_2020_Car_jsonld.html", &expected)
+	page := savedSchema(t, "real_autotrader-classics_2020_Car_jsonld.html")
+	doc, err := parse(FromFile([]byte(page), ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cars := findCars(newGraph(doc)).cars
+	if len(cars) != 1 || !cars[0].copies[0].is(expected["type"].(string)) || cars[0].copies[0].word("vehicleEngine") != expected["engine_text"] {
+		t.Errorf("%d cars", len(cars))
+	}
+	for _, key := range compare(t, schemaOf(t, page, expected["url"].(string)), expected) {
+		switch key {
+		case "vehicles", "type", "url", "engine_text", "traps":
+		default:
+			t.Errorf("%s is not compared", key)
+		}
+	}
+}
+
+func TestSavedBlocksAreDecoded(t *testing.T) {
+	for _, name := range []string{
+		"extruct_JSONLD_with_JS_comment.html", "extruct_JSONLD_with_control_characters.html",
+		"extruct_JSONLD_with_control_characters_comment.html", "extruct_null_ld_mock.html", "extruct_jsonld_empty_item_test.html",
+	} {
+		var expected struct {
+			Objects  int      `json:"json_ld_objects"`
+			Vehicles int      `json:"vehicles"`
+			Types    []string `json:"types"`
+		}
+		expectations(t, savedPages(t), "schemaorg/"+name, &expected)
+		doc, err := parse(FromFile([]byte(savedSchema(t, name)), ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := newGraph(doc)
+		var types []string
+		objects := 0
+		for _, root := range g.roots {
+			if root.syntax == sourceJSONLD {
+				objects++
+				types = append(types, root.types...)
+			}
+		}
+		if objects != expected.Objects || !reflect.DeepEqual(types, expected.Types) || len(findCars(g).cars) != expected.Vehicles {
+			t.Errorf("%s: %d objects %q, want %d %q", name, objects, types, expected.Objects, expected.Types)
+		}
+	}
+}
+
+// tree writes a node as extruct writes microdata.
+func tree(n *node) map[string]any {
+	properties := map[string]any{}
+	for property, values := range n.props {
+		all := make([]any, 0, len(values))
+		for _, v := range values {
+			if v.node != nil {
+				all = append(all, tree(v.node))
+			} else {
+				all = append(all, v.text)
+			}
+		}
+		properties[property] = any(all)
+		if len(all) == 1 {
+			properties[property] = all[0]
+		}
+	}
+	return map[string]any{"type": "http://schema.org/" + strings.Join(n.types, " "), "properties": properties}
+}
+
+func TestSavedMicrodataGivesTheTreesOfExtruct(t *testing.T) {
+	for _, name := range []string{"extruct_product", "extruct_product-ref"} {
+		doc, err := parse(FromFile([]byte(savedSchema(t, name+".html")), ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want, got []any
+		if err := json.Unmarshal([]byte(savedSchema(t, name+".json")), &want); err != nil {
+			t.Fatal(err)
+		}
+		for _, root := range newGraph(doc).roots {
+			if len(root.types) > 0 {
+				got = append(got, tree(root))
+			}
+		}
+		if !reflect.DeepEqual(got, want) {
+			one, _ := json.MarshalIndent(got, "", " ")
+			t.Errorf("%s: %s", name, one)
+		}
+	}
+}
+
+func TestSavedProductsAreNoVehicles(t *testing.T) {
+	for _, name := range []string{"extruct_product.html", "extruct_product-ref.html", "extruct_product_microdata.html"} {
+		var want struct{ Name, Brand, Price, Currency string }
+		expectations(t, savedPages(t), "schemaorg/"+name, &want)
+		doc, err := parse(FromFile([]byte(savedSchema(t, name)), ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := findCars(newGraph(doc))
+		n := found.products[0]
+		offer := n.nodesOf("offers")[0]
+		got := []string{n.word("name"), n.word("brand"), offer.word("price"), offer.word("priceCurrency")}
+		if len(found.cars) != 0 || !reflect.DeepEqual(got, []string{want.Name, want.Brand, want.Price, want.Currency}) {
+			t.Errorf("%s: %d vehicles, %q", name, len(found.cars), got)
+		}
+		if l := schemaOf(t, savedSchema(t, name), ""); len(l.Fields) != 0 {
+			t.Errorf("%s: claims %+v", name, l.Fields)
+		}
+	}
+}
