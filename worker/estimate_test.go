@@ -79,13 +79,15 @@ func TestFailures(t *testing.T) {
 	if !ok || gate.After != time.Second {
 		t.Errorf("a closed gate: %+v", gate)
 	}
-	details := matchFailure(&match.Error{Code: "ambiguous_match", Candidates: candidates}).(*tasks.StepError).Details
+	refused, _ := errors.AsType[*tasks.StepError](matchFailure(&match.Error{Code: "ambiguous_match", Candidates: candidates}))
 	var got []vehicle.Candidate
-	if err := json.Unmarshal(details, &got); err != nil || len(got) != 1 || got[0] != candidates[0] {
-		t.Errorf("candidates: %s, %v", details, err)
+	if err := json.Unmarshal(refused.Details, &got); err != nil || len(got) != 1 || got[0] != candidates[0] {
+		t.Errorf("candidates: %s, %v", refused.Details, err)
 	}
 	plain := errors.New("broken pipe")
-	if pageFailure(plain) != plain || matchFailure(plain) != plain || authorityFailure(plain) != plain {
-		t.Error("an error of another kind must be tried again as it is")
+	for _, failure := range []func(error) error{pageFailure, matchFailure, authorityFailure} {
+		if err := failure(plain); tasks.JobError(err).Code != "internal" || !errors.Is(err, plain) {
+			t.Errorf("an error of another kind became %v", err)
+		}
 	}
 }

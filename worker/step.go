@@ -43,12 +43,16 @@ func (s *steps) ProcessTask(ctx context.Context, task *asynq.Task) error {
 	log := s.log.With("job", nudge.Job, "step", nudge.Step, "attempt", nudge.Attempt)
 	claim := ulid.Make().String()
 	verdict, err := s.engine.Store.Claim(ctx, nudge.Job, nudge.Step, nudge.Attempt, s.worker, claim)
-	if err != nil {
-		return err
+	if err != nil { // perhaps only the answer was lost, and the claim stands
+		return s.giveBack(ctx, nudge, claim, err)
 	}
 	switch verdict {
 	case jobs.Run:
-		return s.claimed(ctx, task.Type(), nudge, claim, log)
+		job, err := s.engine.Store.Get(ctx, nudge.Job)
+		if err != nil {
+			return s.giveBack(ctx, nudge, claim, err)
+		}
+		return s.claimed(ctx, task.Type(), job, nudge, claim, log)
 	case jobs.Done, jobs.Over:
 		return s.engine.Advance(ctx, nudge.Job)
 	case jobs.Stale, jobs.Missing:
@@ -57,12 +61,21 @@ func (s *steps) ProcessTask(ctx context.Context, task *asynq.Task) error {
 	return nil
 }
 
+// giveBack releases a step because of an error, which it returns. A claim
+// that nobody works on would hold the step until its time is up, so this has
+// patience when Redis is away.
+func (s *steps) giveBack(ctx context.Context, nudge tasks.Nudge, claim string, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
+	defer cancel()
+	return errors.Join(cause, persist(ctx, func() error {
+		return s.engine.Store.Release(ctx, nudge.Job, nudge.Step, claim)
+	}))
+}
+
 // claimed runs a step that this handler holds.
-func (s *steps) claimed(ctx context.Context, taskType string, nudge tasks.Nudge, claim string, log *slog.Logger) error {
-	job, err := s.engine.Store.Get(ctx, nudge.Job)
-	if err != nil {
-		return err
-	}
+func (s *steps) claimed(
+	ctx context.Context, taskType string, job *jobs.Job, nudge tasks.Nudge, claim string, log *slog.Logger,
+) error {
 	started := time.Now()
 	output, err := s.work(ctx, taskType, job)
 	log = log.With("ms", time.Since(started).Milliseconds())
@@ -96,9 +109,7 @@ func (s *steps) claimed(ctx context.Context, taskType string, nudge tasks.Nudge,
 			level = slog.LevelDebug
 		}
 		log.Log(after, level, "step will be tried again", "error", err)
-		return errors.Join(err, persist(after, func() error {
-			return s.engine.Store.Release(after, job.ID, nudge.Step, claim)
-		}))
+		return s.giveBack(ctx, nudge, claim, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -19,10 +20,12 @@ import (
 
 // bench is a handler with one job whose first step is in the queue.
 type bench struct {
-	t     *testing.T
-	steps *steps
-	job   *jobs.Job
-	queue *asynq.Inspector
+	t      *testing.T
+	client *redis.Client // the handler's
+	store  *jobs.Store   // the test's own
+	steps  *steps
+	job    *jobs.Job
+	queue  *asynq.Inspector
 }
 
 func newBench(t *testing.T, scrape stepFunc) *bench {
@@ -35,10 +38,12 @@ func newBench(t *testing.T, scrape stepFunc) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &bench{t, &steps{
+	own := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	t.Cleanup(func() { _ = own.Close() })
+	return &bench{t, client, jobs.NewStore(own), &steps{
 		engine: engine, worker: "w", log: slog.New(slog.DiscardHandler), patience: time.Second,
 		run: map[string]stepFunc{tasks.TypeScrape: scrape},
-	}, job, asynq.NewInspectorFromRedisClient(client)}
+	}, job, asynq.NewInspectorFromRedisClient(own)}
 }
 
 // process hands the step's task to the handler and returns its error and the
@@ -50,7 +55,7 @@ func (b *bench) process() (*jobs.Job, error) {
 		b.t.Fatalf("%d tasks wait, %v", len(waiting), err)
 	}
 	failed := b.steps.ProcessTask(b.t.Context(), asynq.NewTask(waiting[0].Type, waiting[0].Payload))
-	job, err := b.steps.engine.Store.Get(b.t.Context(), b.job.ID)
+	job, err := b.store.Get(b.t.Context(), b.job.ID)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -87,6 +92,48 @@ func TestOtherErrorsAndPanicsAreTriedAgain(t *testing.T) {
 				t.Fatalf("%v, %s %+v", err, job.State, job.Steps)
 			}
 		})
+	}
+}
+
+// lostReply lets a command reach Redis and loses the answer, as a connection
+// does that breaks in between.
+type lostReply struct {
+	nth   int
+	count int
+}
+
+func (l *lostReply) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (l *lostReply) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		if l.count++; l.count == l.nth {
+			cmd.SetErr(io.ErrUnexpectedEOF)
+			return io.ErrUnexpectedEOF
+		}
+		return err
+	}
+}
+
+func (l *lostReply) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// Whichever answer of Redis is lost: no step stays claimed by a handler that
+// has returned.
+func TestLostAnswerLeavesNoClaimBehind(t *testing.T) {
+	t.Parallel()
+	for nth := 1; ; nth++ {
+		hook := &lostReply{nth: nth}
+		b := newBench(t, func(context.Context, *jobs.Job) (any, error) { return tasks.Scraped{}, nil })
+		b.client.AddHook(hook)
+		job, err := b.process()
+		if step := job.Steps[tasks.StepScrape]; step.State == jobs.StepClaimed {
+			t.Errorf("without answer %d: %+v, %v", nth, step, err)
+		}
+		if hook.count < nth {
+			return // there are no more
+		}
 	}
 }
 
