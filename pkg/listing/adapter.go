@@ -22,7 +22,7 @@ type adapter struct {
 
 // adapters are the sites that need one; the others of sites.json are read by
 // the generic readers alone.
-var adapters = []adapter{beforward}
+var adapters = []adapter{beforward, jpauc, aleado, ajes, carUsed, autocom}
 
 // adapterNamed returns the adapter of a site, an empty one when it needs none.
 func adapterNamed(name string) *adapter {

@@ -2,7 +2,6 @@ package listing
 
 import (
 	_ "embed"
-	"net/url"
 	"regexp"
 	"strings"
 )
@@ -42,13 +41,17 @@ func readMeta(doc *document, c *claims) {
 // the rest of an og:title can be the grade.
 func claimNames(doc *document, title string, c *claims) {
 	words := strings.Fields(title)
-	for i, word := range words {
-		maker, ok := makes[squash(word)]
-		if !ok {
+	for i := range words {
+		maker, rest := cutMake(words[i:])
+		if maker == "" {
 			continue
 		}
 		c.add(fieldMake, maker)
-		model, grade := split(words[i+1:], slugAfter(doc.url, maker))
+		slug := slugAfter(doc.url, maker)
+		if slug == "" {
+			slug = trailAfter(doc, maker)
+		}
+		model, grade := split(rest, slug)
 		c.add(fieldModel, model)
 		if title == doc.meta["og:title"] && isGrade(grade) {
 			c.add(fieldVersion, grade)
@@ -61,25 +64,4 @@ func claimNames(doc *document, title string, c *claims) {
 // at the end of a title.
 func isGrade(s string) bool {
 	return len(s) <= 40 && s == strings.ToUpper(s) && !strings.ContainsAny(s, "|-–:")
-}
-
-// slugAfter returns the segment of the address after that of the make.
-func slugAfter(u *url.URL, maker string) string {
-	segments := strings.Split(u.Path, "/")
-	for i, segment := range segments[:len(segments)-1] {
-		if squash(segment) == squash(maker) {
-			return squash(segments[i+1])
-		}
-	}
-	return ""
-}
-
-// split cuts the words that spell the slug from the front of a title.
-func split(words []string, slug string) (model, rest string) {
-	for i := range words {
-		if slug != "" && squash(strings.Join(words[:i+1], "")) == slug {
-			return strings.Join(words[:i+1], " "), strings.Join(words[i+1:], " ")
-		}
-	}
-	return "", ""
 }

@@ -50,15 +50,21 @@ func cell(n *html.Node) (names, values string) {
 	names = text(n)
 	value := next(n)
 	switch {
-	case fieldOf(names) == "":
+	case fieldOf(names) == "", isSentence(names):
 		return sentence(n)
 	case value == nil || value.DataAtom != atom.Td:
 		return "", ""
 	}
-	if values = text(value); n.DataAtom == atom.Td && fieldOf(values) != "" {
-		return "", "" // a row of labels
+	if values = text(value); n.DataAtom == atom.Td && fieldOf(values) != "" || isSentence(values) {
+		return "", "" // a row of labels, or of cells with their own
 	}
 	return names, values
+}
+
+// isSentence reports a known label and its value in one text: "Steering: -".
+func isSentence(s string) bool {
+	own, value, ok := strings.Cut(s, ":")
+	return ok && strings.TrimSpace(value) != "" && fieldOf(own) != ""
 }
 
 // strip pairs a row that holds nothing but labels with the row below it, column

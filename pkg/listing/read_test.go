@@ -63,7 +63,7 @@ func wantOutcome(t *testing.T, err error, code string) *fetch.Error {
 }
 
 func TestFixturesReadAsGolden(t *testing.T) {
-	for name, url := range map[string]string{"beforward": beForwardURL, "dealer": dealerURL} {
+	for name, url := range fixtures {
 		t.Run(name, func(t *testing.T) {
 			got, err := json.MarshalIndent(read(t, fixture(t, name+".html"), url), "", "  ")
 			if err != nil {

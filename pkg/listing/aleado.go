@@ -1,0 +1,157 @@
+package listing
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// aleado reads the auction engine that runs under many names (Aleado and its
+// white labels), as a public reader of 2026 describes it: one table row per
+// lot, with numbered cells.
+var aleado = adapter{
+	name: "Aleado",
+	shape: func(doc *document) bool {
+		return doc.ids["model_type_1"] != nil && doc.ids["bid_number_1"] != nil
+	},
+	amend:     amendAuction,
+	read:      readAleado,
+	canonical: canonicalAleado,
+}
+
+// aleadoCells are the ids of a row's cells without their number.
+var aleadoCells = []struct{ id, field string }{
+	{"company_", fieldMake},
+	{"model_", fieldModel},
+	{"model_type_", fieldCode},
+	{"grade_", fieldVersion}, // the trim; scores_ is the auction's grade
+	{"year_", fieldModelYear},
+	{"mileage_", fieldMileage},
+	{"displacement_", fieldEngine},
+	{"transmission_", fieldTransmission},
+	{"bid_number_", fieldLot},
+	{"auction_", fieldHouse},
+	{"date_", fieldDate},
+	{"scores_", fieldScore},
+}
+
+func readAleado(doc *document, c *claims) {
+	c.lot = true
+	row := aleadoRow(doc)
+	if row == "" {
+		claimAleadoPictures(doc, c)
+		return
+	}
+	for _, cell := range aleadoCells {
+		c.add(cell.field, text(doc.ids[cell.id+row]))
+	}
+	if currency := text(doc.ids["currencyLot"+row]); currency == "" || currency == "JPY" {
+		c.add(fieldStart, thousandYen(text(doc.ids["priceLotS"+row])))
+		c.add(fieldEnd, thousandYen(text(doc.ids["priceLotE"+row])))
+	}
+	claimAleadoPictures(doc, c)
+}
+
+// aleadoRow returns the number of the only row of the page, or of the row that
+// links to the page's own lot; "" on a list of other lots.
+func aleadoRow(doc *document) string {
+	own, only := doc.url.Query().Get("id"), ""
+	for number := range 500 {
+		row := strconv.Itoa(number)
+		cell := doc.ids["bid_number_"+row]
+		if cell == nil {
+			continue
+		}
+		if own != "" && lotOf(doc, cell) == own {
+			return row
+		}
+		if only != "" {
+			only = "several"
+		} else {
+			only = row
+		}
+	}
+	if only == "several" || own != "" && only != "" && lotOf(doc, doc.ids["bid_number_"+only]) != "" {
+		return ""
+	}
+	return only
+}
+
+// lotOf returns the lot that a cell links to.
+func lotOf(doc *document, cell *html.Node) string {
+	for n := range elements(cell) {
+		if n.DataAtom == atom.A {
+			return doc.link(attr(n, "href")).Query().Get("id")
+		}
+	}
+	return ""
+}
+
+// thousandYen returns an amount that is written in thousands, "" for none.
+func thousandYen(s string) string {
+	thousands := digits(s)
+	if thousands == 0 {
+		return ""
+	}
+	return "JPY " + strconv.Itoa(thousands) + "000"
+}
+
+// claimAleadoPictures sorts the engine's pictures: number 0 is the inspection
+// sheet, the others are photographs. Those of other lots are left out.
+func claimAleadoPictures(doc *document, c *claims) {
+	lot := ""
+	var photos []string
+	for _, link := range pictures(doc, isAleadoPicture) {
+		u, _ := url.Parse(fullSize(link))
+		query := u.Query()
+		own := query.Get("date") + "/" + query.Get("auct") + "/" + query.Get("bid")
+		if lot == "" {
+			lot = own
+		}
+		switch {
+		case own != lot:
+		case query.Get("number") == "0":
+			c.sheet = firstOf(c.sheet, u.String())
+		default:
+			photos = append(photos, u.String())
+		}
+	}
+	c.addImages(photos)
+}
+
+func isAleadoPicture(u *url.URL) bool {
+	return (onHost(u, "aleado.ru") || onHost(u, "aleado.com")) &&
+		(strings.HasPrefix(u.Path, "/pic") || strings.HasPrefix(u.Path, "/image/"))
+}
+
+// fullSize takes the wanted height or width off the link of an auction picture.
+// On some hosts they follow an ampersand without any question mark.
+func fullSize(link string) string {
+	path, query, _ := strings.Cut(link, "?")
+	drop := func(s string, keepFirst bool) string {
+		var kept []string
+		for i, part := range strings.Split(s, "&") {
+			if i == 0 && keepFirst || !strings.HasPrefix(part, "h=") && !strings.HasPrefix(part, "w=") {
+				kept = append(kept, part)
+			}
+		}
+		return strings.Join(kept, "&")
+	}
+	path, query = drop(path, true), drop(query, false)
+	if query == "" {
+		return path
+	}
+	return path + "?" + query
+}
+
+// canonicalAleado keeps of a lot's address what names the lot.
+func canonicalAleado(u *url.URL) error {
+	page := u.Query().Get("p")
+	if u.Path == "/auctions/" && (page == "project/lot" || page == "project/statslot") && u.Query().Get("id") != "" {
+		rewrite(u, u.Hostname(), u.Path, "p", "id", "s")
+	}
+	return nil
+}

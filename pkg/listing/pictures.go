@@ -1,0 +1,53 @@
+package listing
+
+import (
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/html/atom"
+)
+
+// lazy are the attributes that hold the link of a picture; those that a script
+// reads come first, because src then holds a blank.
+var lazy = []string{"data-src", "data-original", "data-lazy", "load_src", "src"}
+
+// maxPictures bounds the links that are looked at on one page.
+const maxPictures = 5000
+
+// pictures returns the links of anchors and images for which keep is true, in
+// the order of the page, links to large pictures first, and none of similar
+// cars.
+func pictures(doc *document, keep func(*url.URL) bool) (links []string) {
+	looked := 0
+	add := func(link string) bool {
+		if looked++; looked > maxPictures || len(links) >= maxImages {
+			return false
+		}
+		full := doc.absolute(link)
+		u, err := url.Parse(full)
+		if full == "" || err != nil || !keep(u) {
+			return false
+		}
+		links = append(links, full)
+		return true
+	}
+	for _, a := range doc.tags[atom.A] {
+		if link := attr(a, "href"); link != "" && !ancestor(a, besides) {
+			add(link)
+		}
+	}
+	for _, img := range doc.tags[atom.Img] {
+		for _, key := range lazy {
+			if link := attr(img, key); link != "" && !ancestor(img, besides) && add(link) {
+				break
+			}
+		}
+	}
+	return links
+}
+
+// onHost reports a host or a part of it.
+func onHost(u *url.URL, host string) bool {
+	name := u.Hostname()
+	return name == host || strings.HasSuffix(name, "."+host)
+}
