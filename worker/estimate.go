@@ -33,7 +33,7 @@ func carWarnings(car vehicle.Car) []vehicle.Warning {
 }
 
 // matchLabel finds the authority's label for the car.
-func matchLabel(store *tra.Store, engine *tasks.Engine) stepFunc {
+func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher) stepFunc {
 	return func(ctx context.Context, job *jobs.Job) (any, error) {
 		var scraped tasks.Scraped
 		if err := output(job, tasks.StepScrape, &scraped); err != nil {
@@ -52,7 +52,7 @@ func matchLabel(store *tra.Store, engine *tasks.Engine) stepFunc {
 		if err != nil {
 			return nil, err
 		}
-		choice, err := match.Choose(scraped.Car, catalogue)
+		choice, err := matcher.Choose(ctx, scraped.Car, catalogue)
 		if err != nil {
 			return nil, matchFailure(err)
 		}

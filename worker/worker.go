@@ -20,6 +20,7 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/match"
 	"ushuru/pkg/tra"
 	"ushuru/tasks"
 )
@@ -161,7 +162,7 @@ func (w *Worker) handler() asynq.Handler {
 		engine: w.engine, worker: w.id, log: o.Log, patience: patience,
 		run: map[string]stepFunc{
 			tasks.TypeScrape:    scrape(o.Fetch),
-			tasks.TypeMatch:     matchLabel(o.Catalogue, w.engine),
+			tasks.TypeMatch:     matchLabel(o.Catalogue, w.engine, match.New(match.Options{})),
 			tasks.TypeCalculate: calculate(o.Authority),
 		},
 	}

@@ -19,7 +19,7 @@ type matchCommand struct {
 // Run is called by kong.
 func (c *matchCommand) Run(r *run) error {
 	defer r.close()
-	catalogue, err := c.catalogue(r)
+	catalogue, facts, err := c.catalogue(r)
 	if err != nil {
 		return err
 	}
@@ -32,29 +32,29 @@ func (c *matchCommand) Run(r *run) error {
 		defer func() { _ = file.Close() }()
 		in = file
 	}
-	return match.Lines(in, r.Out, catalogue, c.Explain)
+	return match.New(match.Options{Facts: facts}).Lines(r.ctx, in, r.Out, catalogue, c.Explain)
 }
 
-func (c *matchCommand) catalogue(r *run) (*tra.Catalogue, error) {
+func (c *matchCommand) catalogue(r *run) (*tra.Catalogue, match.Facts, error) {
 	if c.Catalogue != "" {
 		return readCatalogue(c.Catalogue)
 	}
 	conn, err := r.redis(c.redisConfig, false)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	catalogue, err := tra.NewStore(conn.Client(), tra.StoreOptions{}).Catalogue(r.ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
-		return nil, errors.New("the catalogue was not fetched yet: a worker with the role authority does that;" +
+		return nil, nil, errors.New("the catalogue was not fetched yet: a worker with the role authority does that;" +
 			" or give --catalogue FILE.csv")
 	}
-	return catalogue, err
+	return catalogue, nil, err
 }
 
-func readCatalogue(name string) (*tra.Catalogue, error) {
+func readCatalogue(name string) (*tra.Catalogue, match.Facts, error) {
 	file, err := os.Open(name) //nolint:gosec // the operator names the file
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func() { _ = file.Close() }()
 	return match.LoadCatalogueCSV(file)

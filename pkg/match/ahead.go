@@ -17,7 +17,7 @@ type foreseen struct {
 // car's fuel as far as that word has been seen.
 func (w *walk) foresee() foreseen {
 	fuels := map[fuelClass]string{petrol: "PETROL", diesel: "DIESEL", dieselHybrid: "DIESEL", hybrid: "PETROL & ELECTRIC"}
-	return foreseen{w.car.Year, japan, fuels[wantedClass(w.car.Fuel, w.code, w.label)]}
+	return foreseen{w.car.Year, japan, fuels[wantedClass(w.car, w.code, w.label)]}
 }
 
 // ahead is a Lister that has asked the foreseen questions already. A question

@@ -30,7 +30,7 @@ func BenchmarkChooseExactHit(b *testing.B) {
 	car := vehicle.Car{Make: "MAKE3", Model: label.Model, Version: "1.5 G EDITION", RawModelCode: "DBA-" + label.Codes[0], Year: 2012, Fuel: "PETROL"}
 	b.ReportAllocs()
 	for b.Loop() {
-		if choice, err := Choose(car, cat); err != nil || choice.Label != label.Text {
+		if choice, err := choose(car, cat); err != nil || choice.Label != label.Text {
 			b.Fatal(choice, err)
 		}
 	}
@@ -41,7 +41,7 @@ func BenchmarkChooseRefusalWithCandidates(b *testing.B) {
 	car := vehicle.Car{Make: "MAKE3", Model: cat.Labels("MAKE3")[777].Model, RawModelCode: "DBA-ZZZ999"}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Choose(car, cat); err == nil {
+		if _, err := choose(car, cat); err == nil {
 			b.Fatal("accepted")
 		}
 	}

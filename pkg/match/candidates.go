@@ -2,6 +2,9 @@ package match
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"math"
 	"slices"
 	"strings"
 
@@ -13,29 +16,44 @@ import (
 // maxCandidates is how many entries a refusal names.
 const maxCandidates = 10
 
-// Candidates lists up to ten entries of the authority's that are nearest to a
-// car, best first: those of its model, near codes before far ones. They are
-// for a person to choose from; none is accepted.
-func Candidates(car vehicle.Car, cat *tra.Catalogue) []vehicle.Candidate {
-	entries, ok := cat.Of(car.Make)
-	if !ok {
-		return nil
+// Scored is a candidate with its likeness to the car, from 0 to 1. Scores
+// order the candidates of one car; those of two cars do not compare.
+type Scored struct {
+	Make      string  `json:"make"`
+	ModelBody string  `json:"modelBody"`
+	Score     float64 `json:"score"`
+}
+
+// Explain is Choose, with up to ten entries of the authority's that are
+// nearest to the car, the chosen one or those that fit first. They are for a
+// person to choose from.
+func (m *Matcher) Explain(ctx context.Context, car vehicle.Car, cat *tra.Catalogue) (Choice, []Scored, error) {
+	choice, err := m.Choose(ctx, car, cat)
+	if refused, ok := errors.AsType[*Error](err); ok {
+		return Choice{}, refused.scored, err
 	}
-	q := &query{car: car, entries: entries, name: readName(car, entries)}
+	if err != nil {
+		return Choice{}, nil, err
+	}
+	q := newQuery(car, m.shelfOf(cat).of(entriesOf(cat, choice.Make)))
 	var code chassis.Code
-	if codes := listedCodes(car, entries); len(codes) > 0 {
+	if codes := listedCodes(car, q.entries); len(codes) > 0 {
 		code = codes[0]
 	}
-	return q.refuse("", "", code, nil).Candidates
+	return choice, q.scored(code, []tra.Label{tra.ParseLabel(choice.Make, choice.Label)}), nil
 }
 
 // refuse makes an error that names first the entries that fit, then those
 // nearby.
 func (q *query) refuse(code, message string, listed chassis.Code, fitting []tra.Label) *Error {
-	e := refusal(code, message)
-	for _, label := range slices.Concat(q.byBody(fitting), q.nearby(listed)) {
-		c := vehicle.Candidate{Make: label.Make.Name, ModelBody: label.Text}
-		if len(e.Candidates) < maxCandidates && !slices.Contains(e.Candidates, c) {
+	return refusal(code, message).with(q.scored(listed, fitting))
+}
+
+// with adds candidates.
+func (e *Error) with(scored []Scored) *Error {
+	for _, s := range scored {
+		if c := (vehicle.Candidate{Make: s.Make, ModelBody: s.ModelBody}); len(e.Candidates) < maxCandidates && !slices.Contains(e.Candidates, c) {
+			e.scored = append(e.scored, s)
 			e.Candidates = append(e.Candidates, c)
 		}
 	}
@@ -56,74 +74,75 @@ func (q *query) refuseUnnamed(code chassis.Code, fitting []tra.Label) *Error {
 	return q.refuse(NoMatch, message+", and the listing says "+quote(q.car.Model), code, fitting)
 }
 
-// nearby lists entries of the same model, body-letter variants and near codes
-// first. When the model is unknown it lists entries whose code is one
-// character off. They are neighbours to show, never answers.
-func (q *query) nearby(code chassis.Code) []tra.Label {
-	type ranked struct {
-		label                tra.Label
-		relation, code, body int
-	}
-	relations := map[string]relation{}
-	body := bodyClass(q.car.BodyType)
-	var near []ranked
-	for _, label := range q.entries.Labels {
-		how, seen := relations[label.Model]
-		if !seen {
-			how = q.name.relationTo(label.Model)
-			relations[label.Model] = how
-		}
-		nameless := how == unsaid || how == unknown
-		if how == other || nameless && code.Code == "" {
-			continue
-		}
-		r := ranked{label: label, relation: int(how), code: codeDistance(code, label)}
-		if nameless && r.code > 1 {
-			continue
-		}
-		if body != "" && bodyClass(label.Body) != body {
-			r.body = 1
-		}
-		near = append(near, r)
-	}
-	slices.SortStableFunc(near, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.relation, b.relation), cmp.Compare(a.code, b.code), cmp.Compare(a.body, b.body))
-	})
-	labels := make([]tra.Label, 0, maxCandidates)
-	for _, r := range near[:min(len(near), maxCandidates)] {
-		labels = append(labels, r.label)
-	}
-	return labels
-}
-
-// codeDistance orders neighbours: 0 for the same code but for the body letter.
-func codeDistance(code chassis.Code, label tra.Label) int {
-	nearest := farApart
-	stem, _ := chassis.Stem(code.Code)
-	for _, c := range label.Codes {
-		if labelStem, _ := chassis.Stem(c); labelStem == stem {
+// scored lists the entries that fit, those of the listing's fuel, size, year
+// and body first, and then the nearest others.
+func (q *query) scored(code chassis.Code, fitting []tra.Label) []Scored {
+	class := q.fuelClass(code)
+	points := func(label tra.Label) float64 {
+		i, ok := q.index.byText[label.Text]
+		if !ok {
 			return 0
 		}
-		nearest = min(nearest, distance(code.Code, c))
+		return q.features(class, q.index.labels[i])
 	}
-	return nearest
+	fitting = slices.Clone(fitting)
+	slices.SortStableFunc(fitting, func(a, b tra.Label) int { return cmp.Compare(points(b), points(a)) })
+	var scored []Scored
+	for _, label := range fitting {
+		scored = append(scored, Scored{label.Make.Name, label.Text, 1})
+	}
+	for _, r := range q.ranked(code) {
+		if s := r.scored(); !slices.ContainsFunc(scored, func(o Scored) bool { return o.ModelBody == s.ModelBody }) {
+			scored = append(scored, s)
+		}
+	}
+	return scored[:min(len(scored), maxCandidates)]
 }
 
-// byBody puts the entries with the listing's body first.
-func (q *query) byBody(labels []tra.Label) []tra.Label {
-	body := bodyClass(q.car.BodyType)
-	sorted := slices.Clone(labels)
-	slices.SortStableFunc(sorted, func(a, b tra.Label) int {
-		return cmp.Compare(b2i(bodyClass(a.Body) != body), b2i(bodyClass(b.Body) != body))
-	})
-	return sorted
+func (r ranked) scored() Scored {
+	return Scored{r.label.Make.Name, r.label.Text, math.Round(1000*r.score) / 1000}
 }
 
-func b2i(b bool) int {
-	if b {
-		return 1
+// acrossMakes adds to a refusal the candidates of every make that has the
+// code or a model of the listing's name: the make is not known, or in doubt.
+func acrossMakes(car vehicle.Car, cat *tra.Catalogue, shelf *shelf, refused *Error) *Error {
+	var scored []Scored
+	for _, mk := range cat.Makes() {
+		entries := entriesOf(cat, mk)
+		q := newQuery(car, shelf.of(entries))
+		var code chassis.Code
+		var fitting []tra.Label
+		if codes := listedCodes(car, entries); len(codes) > 0 {
+			code = codes[0]
+			fitting, _ = q.named(slices.Concat(entries.ByCode(code.Code), q.withOtherLetter(code.Code)))
+		}
+		if len(fitting) > 0 || len(q.name.plates) > 0 || len(entries.ByCode(code.Code)) > 0 {
+			scored = append(scored, q.scored(code, fitting)...)
+		}
 	}
-	return 0
+	slices.SortStableFunc(scored, func(a, b Scored) int { return cmp.Compare(b.Score, a.Score) })
+	return refused.with(scored)
+}
+
+// entriesOf are the labels of a make of the catalogue's.
+func entriesOf(cat *tra.Catalogue, mk tra.Make) *tra.Entries {
+	entries, _ := cat.Of(mk.Name)
+	return entries
+}
+
+// namesOtherMake finds a make that the listing's title begins with and that is
+// not the listing's own.
+func (q *query) namesOtherMake(cat *tra.Catalogue) (tra.Make, bool) {
+	words := withoutNoise(splitWords(q.car.Model))
+	if len(words) == 0 || len(q.name.plates) > 0 && q.name.plates[0].from == 0 && q.name.words[0] == words[0] {
+		return tra.Make{}, false
+	}
+	for n := min(2, len(words)); n > 0; n-- {
+		if mk, ok := cat.Make(strings.Join(words[:n], " ")); ok && mk != q.entries.Make {
+			return mk, true
+		}
+	}
+	return tra.Make{}, false
 }
 
 // models names the models of some labels, each once.

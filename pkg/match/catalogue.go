@@ -12,10 +12,11 @@ import (
 )
 
 // LoadCatalogueCSV reads a catalogue from comma-separated text with a header
-// row. The columns make and label are needed, others are ignored, and so are
-// lines that begin with #. The makes are numbered from 1 in their order: such
-// numbers mean nothing to the authority.
-func LoadCatalogueCSV(in io.Reader) (*tra.Catalogue, error) {
+// row, and what it says of the labels' cars. The columns make and label are
+// needed; cc, fuel, year_from and year_to give facts where the header has
+// them; others are ignored, and so are lines that begin with #. The makes are
+// numbered from 1 in their order: such numbers mean nothing to the authority.
+func LoadCatalogueCSV(in io.Reader) (*tra.Catalogue, Facts, error) {
 	buffered := bufio.NewReader(in)
 	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" {
 		_, _ = buffered.Discard(3)
@@ -25,32 +26,60 @@ func LoadCatalogueCSV(in io.Reader) (*tra.Catalogue, error) {
 	r.FieldsPerRecord = -1
 	header, err := r.Read()
 	if err != nil {
-		return nil, fmt.Errorf("match: catalogue: header: %w", err)
+		return nil, nil, fmt.Errorf("match: catalogue: header: %w", err)
 	}
-	mk, label := slices.Index(header, "make"), slices.Index(header, "label")
-	if mk < 0 || label < 0 {
-		return nil, errors.New("match: catalogue: the header needs the columns make and label")
+	table := catalogueTable{header: header, index: map[string]int{}, facts: Facts{}}
+	if !slices.Contains(header, "make") || !slices.Contains(header, "label") {
+		return nil, nil, errors.New("match: catalogue: the header needs the columns make and label")
 	}
-	var makes []tra.MakeLabels
-	index := map[string]int{}
 	for {
 		row, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			return tra.NewCatalogue(makes), nil
+			return tra.NewCatalogue(table.makes), table.facts, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("match: catalogue: %w", err)
+			return nil, nil, fmt.Errorf("match: catalogue: %w", err)
 		}
-		if len(row) <= max(mk, label) || row[mk] == "" || row[label] == "" {
+		if !table.add(row) {
 			line, _ := r.FieldPos(0)
-			return nil, fmt.Errorf("match: catalogue: line %d has no make or no label", line)
+			return nil, nil, fmt.Errorf("match: catalogue: line %d has no make or no label", line)
 		}
-		i, known := index[row[mk]]
-		if !known {
-			i = len(makes)
-			index[row[mk]] = i
-			makes = append(makes, tra.MakeLabels{Make: tra.Make{ID: i + 1, Name: row[mk]}})
-		}
-		makes[i].Labels = append(makes[i].Labels, row[label])
 	}
+}
+
+// catalogueTable is a catalogue that is being read.
+type catalogueTable struct {
+	header []string
+	makes  []tra.MakeLabels
+	index  map[string]int // of a make in makes
+	facts  Facts
+}
+
+// add takes a row; it reports false for one without make or label.
+func (t *catalogueTable) add(row []string) bool {
+	cell := func(name string) string {
+		if i := slices.Index(t.header, name); i >= 0 && i < len(row) {
+			return row[i]
+		}
+		return ""
+	}
+	mk, label := cell("make"), cell("label")
+	if mk == "" || label == "" {
+		return false
+	}
+	i, known := t.index[mk]
+	if !known {
+		i = len(t.makes)
+		t.index[mk] = i
+		t.makes = append(t.makes, tra.MakeLabels{Make: tra.Make{ID: i + 1, Name: mk}})
+	}
+	t.makes[i].Labels = append(t.makes[i].Labels, label)
+	fact := readFact(cell("cc"), cell("fuel"), cell("year_from"), cell("year_to"))
+	if key := (FactKey{mk, label}); fact != (Fact{}) {
+		if other, twice := t.facts[key]; twice {
+			fact = common(fact, other)
+		}
+		t.facts[key] = fact
+	}
+	return true
 }

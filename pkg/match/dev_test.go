@@ -18,18 +18,18 @@ import (
 
 const sharedData = "../../../shared/data/matching/"
 
-func simulatedCatalogue(t testing.TB) *tra.Catalogue {
+func simulatedCatalogue(t testing.TB) (*tra.Catalogue, Facts) {
 	t.Helper()
 	file, err := os.Open(sharedData + "catalogue.csv")
 	if err != nil {
 		t.Skip("the development cases are not part of this repository:", err)
 	}
 	defer file.Close()
-	cat, err := LoadCatalogueCSV(file)
+	cat, facts, err := LoadCatalogueCSV(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cat
+	return cat, facts
 }
 
 type goldLabel struct {
@@ -90,7 +90,8 @@ type tally struct{ cases, right, low, shown, refused, wrong int }
 // TestDevelopmentCases measures the exact road on the development cases: what
 // it accepts must be right, and cells with a usable code must all be covered.
 func TestDevelopmentCases(t *testing.T) {
-	cat := simulatedCatalogue(t)
+	cat, facts := simulatedCatalogue(t)
+	matcher := New(Options{Facts: facts})
 	table := map[string]*tally{}
 	for _, d := range readDevCases(t) {
 		kind := d.Kind + "/" + d.Expect
@@ -99,7 +100,7 @@ func TestDevelopmentCases(t *testing.T) {
 		}
 		row := table[kind]
 		row.cases++
-		choice, err := Choose(d.car(), cat)
+		choice, err := matcher.Choose(t.Context(), d.car(), cat)
 		var refused *Error
 		switch {
 		case errors.As(err, &refused):

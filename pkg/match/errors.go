@@ -22,6 +22,8 @@ type Error struct {
 	Code       string              `json:"code"`
 	Message    string              `json:"error"`
 	Candidates []vehicle.Candidate `json:"candidates,omitempty"` // what the car might be; none of them is accepted
+
+	scored []Scored // the same, with their scores
 }
 
 // Error is the message.

@@ -6,6 +6,7 @@ import (
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
 )
 
 // fuelClass is what drives a car, whatever the words.
@@ -90,6 +91,25 @@ func classOf(word string, code chassis.Code) fuelClass {
 	return prefix
 }
 
+// carClass is classOf, and hybrid also for a car whose name says so beside a
+// fuel word that only says petrol, or nothing.
+func carClass(word string, code chassis.Code, named bool) fuelClass {
+	class := classOf(word, code)
+	if named && (class == petrol && classOfPrefix(code) == "" || class == "") {
+		return hybrid
+	}
+	return class
+}
+
+func (q *query) fuelClass(code chassis.Code) fuelClass {
+	return carClass(q.car.Fuel, code, namesHybrid(q.name.words))
+}
+
+// saysHybrid says whether a car's model or grade names a hybrid.
+func saysHybrid(car vehicle.Car) bool {
+	return namesHybrid(latin(splitWords(car.Model))) || namesHybrid(latin(splitWords(car.Version)))
+}
+
 func classOfPrefix(code chassis.Code) fuelClass {
 	switch code.Power() {
 	case chassis.Petrol:
@@ -115,7 +135,7 @@ func (q *query) withoutFuelConflict(code chassis.Code, exact, relaxed []tra.Labe
 	if !slices.ContainsFunc(exact, tra.Label.Hybrid) && !slices.ContainsFunc(relaxed, tra.Label.Hybrid) {
 		return exact, relaxed, nil
 	}
-	class := classOf(q.car.Fuel, code)
+	class := q.fuelClass(code)
 	if class == "" || class == hybrid || class == dieselHybrid || class == petrol && classOfPrefix(code) != petrol {
 		return exact, relaxed, nil
 	}

@@ -3,6 +3,7 @@ package match
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,10 +48,10 @@ type answer struct {
 	Confidence  vehicle.Confidence   `json:"confidence,omitempty"` // as far as the label goes
 	Adjustments []vehicle.Adjustment `json:"adjustments,omitempty"`
 
-	Error      string              `json:"error,omitempty"`
-	Code       string              `json:"code,omitempty"`
-	Line       int                 `json:"line,omitempty"` // of the input, with an error
-	Candidates []vehicle.Candidate `json:"candidates,omitempty"`
+	Error      string   `json:"error,omitempty"`
+	Code       string   `json:"code,omitempty"`
+	Line       int      `json:"line,omitempty"` // of the input, with an error
+	Candidates []Scored `json:"candidates,omitempty"`
 }
 
 // Lines reads listings as JSON, one a line, and writes one line of JSON for
@@ -58,7 +59,7 @@ type answer struct {
 // With explain, matches list their ranked candidates too. A bad line does not
 // stop the rest and empty lines are skipped; the error returned is that of
 // reading or writing.
-func Lines(in io.Reader, out io.Writer, cat *tra.Catalogue, explain bool) error {
+func (m *Matcher) Lines(ctx context.Context, in io.Reader, out io.Writer, cat *tra.Catalogue, explain bool) error {
 	reader := bufio.NewReaderSize(in, 64<<10)
 	writer := bufio.NewWriter(out)
 	enc := json.NewEncoder(writer)
@@ -69,7 +70,7 @@ func Lines(in io.Reader, out io.Writer, cat *tra.Catalogue, explain bool) error 
 			return fmt.Errorf("match: line %d: %w", number, err)
 		}
 		if len(bytes.TrimSpace(text)) > 0 || long {
-			if err := enc.Encode(answerLine(text, long, number, cat, explain)); err != nil {
+			if err := enc.Encode(m.answerLine(ctx, text, long, number, cat, explain)); err != nil {
 				return fmt.Errorf("match: line %d: %w", number, err)
 			}
 		}
@@ -94,7 +95,7 @@ func readLine(r *bufio.Reader) (text []byte, long bool, err error) {
 	}
 }
 
-func answerLine(text []byte, long bool, number int, cat *tra.Catalogue, explain bool) answer {
+func (m *Matcher) answerLine(ctx context.Context, text []byte, long bool, number int, cat *tra.Catalogue, explain bool) answer {
 	if long {
 		return answer{Error: fmt.Sprintf("line %d is longer than %d bytes", number, maxLine), Code: BadLine, Line: number}
 	}
@@ -104,16 +105,19 @@ func answerLine(text []byte, long bool, number int, cat *tra.Catalogue, explain 
 		return answer{Error: message, Code: BadLine, Line: number}
 	}
 	car := l.car()
-	choice, err := Choose(car, cat)
+	choice, scored, err := m.Explain(ctx, car, cat)
 	if refused, ok := errors.AsType[*Error](err); ok {
-		return answer{ID: l.ID, Error: refused.Message, Code: refused.Code, Line: number, Candidates: refused.Candidates}
+		return answer{ID: l.ID, Error: refused.Message, Code: refused.Code, Line: number, Candidates: scored}
+	}
+	if err != nil {
+		return answer{ID: l.ID, Error: err.Error(), Line: number}
 	}
 	a := answer{
 		ID: l.ID, Make: choice.Make.Name, ModelBody: choice.Label, MatchType: choice.MatchType, MatchReason: choice.Reason,
 		Confidence: Confidence(choice.MatchType, choice.Adjustments), Adjustments: choice.Adjustments,
 	}
 	if explain {
-		a.Candidates = Candidates(car, cat)
+		a.Candidates = scored
 	}
 	return a
 }

@@ -11,7 +11,7 @@ import (
 func runLines(t *testing.T, input string, explain bool) []answer {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Lines(strings.NewReader(input), &out, smallCatalogue(), explain); err != nil {
+	if err := New(Options{}).Lines(t.Context(), strings.NewReader(input), &out, smallCatalogue(), explain); err != nil {
 		t.Fatal(err)
 	}
 	var answers []answer
@@ -77,13 +77,13 @@ type brokenPipe struct{}
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
 func TestLinesReportsAnOutputThatFails(t *testing.T) {
-	if err := Lines(strings.NewReader("{}\n"), brokenPipe{}, smallCatalogue(), false); err == nil {
+	if err := New(Options{}).Lines(t.Context(), strings.NewReader("{}\n"), brokenPipe{}, smallCatalogue(), false); err == nil {
 		t.Error("no error")
 	}
 }
 
 func TestLoadCatalogueCSV(t *testing.T) {
-	cat, err := LoadCatalogueCSV(strings.NewReader("\ufeff# simulated\nid,make,label\n1,TOYOTA,OPA - ACT10 - WAGON\n# more\n2,HONDA,FIT - GD2 - HATCHBACK\n3,TOYOTA,\"A, B - C1D - SUV\"\n"))
+	cat, _, err := LoadCatalogueCSV(strings.NewReader("\ufeff# simulated\nid,make,label\n1,TOYOTA,OPA - ACT10 - WAGON\n# more\n2,HONDA,FIT - GD2 - HATCHBACK\n3,TOYOTA,\"A, B - C1D - SUV\"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestLoadCatalogueCSV(t *testing.T) {
 		t.Errorf("%d labels, makes %v", cat.Len(), cat.Makes())
 	}
 	for _, bad := range []string{"", "id,make\n1,TOYOTA\n", "make,label\nTOYOTA\n", "make,label\n,X - Y1Z - SUV\n", "make,label\n\"TOYOTA\n"} {
-		if _, err := LoadCatalogueCSV(strings.NewReader(bad)); err == nil {
+		if _, _, err := LoadCatalogueCSV(strings.NewReader(bad)); err == nil {
 			t.Errorf("%q is accepted", bad)
 		}
 	}

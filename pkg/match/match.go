@@ -12,8 +12,10 @@
 package match
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/tra"
@@ -27,25 +29,58 @@ type Choice struct {
 	Label       string               `json:"label"` // byte for byte
 	Code        string               `json:"code"`  // the label's chassis code
 	MatchType   vehicle.MatchType    `json:"matchType"`
-	Reason      string               `json:"reason"`      // one plain sentence
-	Adjustments []vehicle.Adjustment `json:"adjustments"` // of model, modelBody and modelCode; never null
+	EngineCC    int                  `json:"engine_cc,omitempty"` // of the label's car; 0: not known
+	Reason      string               `json:"reason"`              // one plain sentence
+	Adjustments []vehicle.Adjustment `json:"adjustments"`         // of model, modelBody and modelCode; never null
 }
 
-// Choose finds the authority's label for a car by make, chassis code and
-// model, without any I/O. Its errors are of type *Error: listing_incomplete
-// without a make, no_match, ambiguous_match and fuel_conflict.
-func Choose(car vehicle.Car, cat *tra.Catalogue) (Choice, error) {
-	if strings.TrimSpace(car.Make) == "" {
-		return Choice{}, refusal(ListingIncomplete, "the listing names no make")
+// Options of a Matcher. The zero value matches without an AI.
+type Options struct {
+	Facts   Facts   // of the catalogue's labels, where they are known
+	Chooser Chooser // asked where no code decides; nil: none
+	Runs    int     // agreeing answers needed where candidates are close; default 2
+}
+
+// Matcher finds cars in a catalogue. It keeps what it prepares of the
+// catalogue that it was last given. It is safe for concurrent use.
+type Matcher struct {
+	options Options
+	mu      sync.Mutex
+	cat     *tra.Catalogue
+	shelf   *shelf
+}
+
+// New makes a Matcher.
+func New(o Options) *Matcher {
+	if o.Runs <= 0 {
+		o.Runs = 2
 	}
-	entries, ok := cat.Of(car.Make)
-	if !ok {
-		return Choice{}, refusal(NoMatch, "the authority lists no make "+quote(car.Make))
+	return &Matcher{options: o}
+}
+
+// shelfOf returns the indexes of a catalogue.
+func (m *Matcher) shelfOf(cat *tra.Catalogue) *shelf {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.cat != cat {
+		m.cat, m.shelf = cat, &shelf{facts: m.options.Facts, made: map[*tra.Entries]*index{}}
 	}
-	q := &query{car: car, entries: entries, name: readName(car, entries)}
-	codes := listedCodes(car, entries)
+	return m.shelf
+}
+
+// Choose finds the authority's label for a car: by make, chassis code and
+// model, without any I/O; where the listing has no usable code, by name, size,
+// fuel and year, with the Chooser if there is one. Its errors are of type
+// *Error (listing_incomplete without a make, no_match, ambiguous_match,
+// fuel_conflict) or the context's. A Chooser that fails is done without.
+func (m *Matcher) Choose(ctx context.Context, car vehicle.Car, cat *tra.Catalogue) (Choice, error) {
+	q, err := m.query(car, cat)
+	if err != nil {
+		return Choice{}, err
+	}
+	codes := listedCodes(car, q.entries)
 	if len(codes) == 0 {
-		return Choice{}, q.refuse(NoMatch, "the listing gives no chassis code", chassis.Code{}, nil)
+		return m.chooseByName(ctx, q)
 	}
 	if err := q.checkFrame(codes); err != nil {
 		return Choice{}, err
@@ -53,14 +88,41 @@ func Choose(car vehicle.Car, cat *tra.Catalogue) (Choice, error) {
 	if len(codes) > 1 {
 		return q.chooseAmong(codes)
 	}
+	if m.options.Chooser != nil && q.misread(codes[0]) {
+		return m.chooseMisread(ctx, q, codes[0])
+	}
 	return q.choose(codes[0])
 }
 
-// query is one car being looked for.
+// query begins the search for a car. It refuses one whose make is not known.
+func (m *Matcher) query(car vehicle.Car, cat *tra.Catalogue) (*query, error) {
+	shelf := m.shelfOf(cat)
+	entries, ok := cat.Of(car.Make)
+	switch {
+	case strings.TrimSpace(car.Make) == "":
+		return nil, acrossMakes(car, cat, shelf, refusal(ListingIncomplete, "the listing names no make"))
+	case !ok:
+		return nil, acrossMakes(car, cat, shelf, refusal(NoMatch, "the authority lists no make "+quote(car.Make)))
+	}
+	q := newQuery(car, shelf.of(entries))
+	if mk, other := q.namesOtherMake(cat); other {
+		return nil, acrossMakes(car, cat, shelf, refusal(AmbiguousMatch,
+			"the listing contradicts itself: its make is "+entries.Make.Name+", its title says "+mk.Name))
+	}
+	return q, nil
+}
+
+// query is one car being looked for within a make.
 type query struct {
 	car     vehicle.Car
 	entries *tra.Entries
+	index   *index
 	name    name
+	body    string // class of the listing's body
+}
+
+func newQuery(car vehicle.Car, x *index) *query {
+	return &query{car: car, entries: x.entries, index: x, name: readName(car, x), body: bodyClass(car.BodyType)}
 }
 
 // choose walks down the evidence, best first: the code as it stands under the
@@ -132,31 +194,45 @@ func (q *query) otherBody(label tra.Label) bool {
 }
 
 // settle accepts one label. Of several it accepts one only if it alone says
-// HYBRID and the car is known to be one.
+// HYBRID and the car is known to be one, or if it alone is of the car's size,
+// fuel and year.
 func (q *query) settle(code chassis.Code, labels []tra.Label, how relation) (Choice, error) {
-	if len(labels) > 1 && classOf(q.car.Fuel, code) == hybrid {
-		var hybrids []tra.Label
-		for _, label := range labels {
-			if label.Hybrid() {
-				hybrids = append(hybrids, label)
-			}
-		}
-		if len(hybrids) == 1 {
-			labels = hybrids
-		}
+	if len(labels) > 1 && q.fuelClass(code) == hybrid {
+		labels = onlyOne(labels, tra.Label.Hybrid)
+	}
+	if len(labels) > 1 {
+		labels = onlyOne(labels, func(label tra.Label) bool { return q.fits(code, q.index.fact(label)) })
 	}
 	if len(labels) > 1 {
 		return Choice{}, q.refuse(AmbiguousMatch, "several entries of the authority fit chassis code "+code.Code, code, labels)
 	}
 	label := labels[0]
+	if doubt := q.contradiction(code, label); doubt != nil {
+		return Choice{}, doubt
+	}
 	listed := labelCode(label, code.Code)
 	choice := Choice{
-		Make: label.Make, Label: label.Text, Code: listed, MatchType: vehicle.ExactCode,
+		Make: label.Make, Label: label.Text, Code: listed, MatchType: vehicle.ExactCode, EngineCC: q.knownCC(label),
 		Reason: q.reason(code, listed, label, how), Adjustments: []vehicle.Adjustment{},
 	}
 	choice.Adjustments = append(choice.Adjustments, q.modelAdjustment(label, how)...)
 	choice.Adjustments = append(choice.Adjustments, codeAdjustment(code, listed)...)
 	return choice, nil
+}
+
+// onlyOne is the one label for which a condition holds, or all labels when it
+// holds for several or none.
+func onlyOne(labels []tra.Label, holds func(tra.Label) bool) []tra.Label {
+	var kept []tra.Label
+	for _, label := range labels {
+		if holds(label) {
+			kept = append(kept, label)
+		}
+	}
+	if len(kept) == 1 {
+		return kept
+	}
+	return labels
 }
 
 // chooseAmong decides for a listing with several codes: they must all lead to

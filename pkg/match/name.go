@@ -3,6 +3,7 @@ package match
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"ushuru/pkg/chassis"
@@ -28,42 +29,69 @@ const maxNameWords = 6
 // name is what a listing calls the car.
 type name struct {
 	entries *tra.Entries
-	words   []string // of model and grade, without the make
-	model   int      // so many of the words are the model's
-	plates  []plate  // the authority's nameplates found in words, in their order
+	tails   map[string]string // see index
+	words   []string          // of model and grade, without the make
+	model   int               // so many of the words are the model's
+	plates  []plate           // the authority's nameplates found in words, in their order
+	nearest func() []string   // see spelling.go
 }
 
-// plate is a nameplate of the authority, found in words[from:to].
-type plate struct{ from, to int }
+// plate is a nameplate of the authority, found in words[from:to], or meant by
+// the word there.
+type plate struct {
+	from, to int
+	key      string // as chassis.NameKey folds it
+}
 
 // readName finds the make's nameplates in the listing's model and grade: whole
 // words, spaces and hyphens ignored, the longest first, so that N-BOX is not
-// found in N-BOX CUSTOM, nor CARAVAN in NV350 CARAVAN.
-func readName(car vehicle.Car, entries *tra.Entries) name {
-	n := name{entries: entries, words: splitWords(car.Model)}
-	n.words = withoutMake(n.words, car.Make, entries.Make.Name)
+// found in N-BOX CUSTOM, nor CARAVAN in NV350 CARAVAN. Where there is none, a
+// word that only one nameplate ends with stands for it (FIELDER).
+func readName(car vehicle.Car, x *index) name {
+	n := name{entries: x.entries, tails: x.tails}
+	n.nearest = sync.OnceValue(func() []string { return n.nearestTo(x.plates) })
+	model := latin(splitWords(car.Model))
+	whole := n.entries.HasModel([]byte(strings.Join(model[:min(len(model), 2)], ""))) // HONDA E, MAZDA 3
+	if n.words = model; !whole {
+		n.words = withoutMake(withoutNoise(model), car.Make, n.entries.Make.Name)
+	}
 	n.model = len(n.words)
 	if n.model == 0 {
 		return n
 	}
-	n.words = append(n.words, splitWords(car.Version)...)
+	n.words = append(slices.Clip(n.words), latin(splitWords(car.Version))...)
+	n.findPlates()
+	if len(n.plates) == 0 {
+		n.findTails()
+	}
+	return n
+}
+
+func (n *name) findPlates() {
 	key := make([]byte, 0, 64)
 	covered := 0
 	for from := range n.words {
 		key = key[:0]
-		longest := 0
+		longest, size := 0, 0
 		for to := from; to < min(from+maxNameWords, len(n.words)); to++ {
 			key = append(key, n.words[to]...)
-			if entries.HasModel(key) {
-				longest = to + 1
+			if n.entries.HasModel(key) {
+				longest, size = to+1, len(key)
 			}
 		}
 		if longest > covered {
-			n.plates = append(n.plates, plate{from, longest})
+			n.plates = append(n.plates, plate{from, longest, string(key[:size])})
 			covered = longest
 		}
 	}
-	return n
+}
+
+func (n *name) findTails() {
+	for i, word := range n.words[:n.model] {
+		if key, ok := n.tails[word]; ok {
+			n.plates = append(n.plates, plate{i, i + 1, key})
+		}
+	}
 }
 
 // splitWords splits at everything that is no letter or digit; each word is its
@@ -85,21 +113,38 @@ func withoutMake(words []string, names ...string) []string {
 	return words
 }
 
-func (n name) first() []string { return n.words[n.plates[0].from:n.plates[0].to] }
+// withoutNoise drops years, prices and selling words before a name.
+func withoutNoise(words []string) []string {
+	for len(words) > 0 && (noiseWords[words[0]] || len(words[0]) >= 4 && digitsOf(words[0]) == words[0]) {
+		words = words[1:]
+	}
+	return words
+}
+
+// noiseWords stand before names in titles.
+var noiseWords = map[string]bool{
+	"USED": true, "NEW": true, "FOR": true, "SALE": true, "JAPANESE": true, "JDM": true, "CHEAP": true, "HOT": true,
+	"BEST": true, "PRICE": true, "USD": true, "US": true, "JPY": true, "FOB": true, "CIF": true, "CAR": true, "VEHICLE": true,
+}
 
 // relationTo compares a label's model with the name.
-func (n name) relationTo(model string) relation {
+func (n name) relationTo(model string) relation { return n.relationToWords(splitWords(model)) }
+
+func (n name) relationToWords(label []string) relation {
 	if n.model == 0 {
 		return unsaid
 	}
-	label := splitWords(model)
 	if len(n.plates) == 0 {
 		return n.relationWithoutPlate(label)
 	}
-	first := n.first()
+	first := n.words[n.plates[0].from:n.plates[0].to]
+	joined := strings.Join(label, "")
 	switch {
-	case equalJoined(first, label):
-		return same
+	case n.plates[0].key == joined:
+		if strings.Join(first, "") == joined {
+			return same
+		}
+		return form // a tail
 	case n.isForm(first, label):
 		return form
 	case n.isSibling(first, label):
@@ -120,7 +165,7 @@ func (n name) isForm(first, label []string) bool {
 // elsewhere in the listing's name.
 func (n name) isSibling(first, label []string) bool {
 	for _, p := range n.plates[1:] {
-		if equalJoined(n.words[p.from:p.to], label) {
+		if p.key == strings.Join(label, "") {
 			return true
 		}
 	}

@@ -46,9 +46,10 @@ func pickCountry(countries []string) (string, []vehicle.Adjustment, error) {
 }
 
 // wantedClass is the fuel class to look for in the authority's list: the
-// prefix decides, then a label that says HYBRID, then the listing's word.
-func wantedClass(word string, code chassis.Code, label tra.Label) fuelClass {
-	class := classOf(word, code)
+// prefix decides, then a label or a name that says HYBRID, then the listing's
+// word.
+func wantedClass(car vehicle.Car, code chassis.Code, label tra.Label) fuelClass {
+	class := carClass(car.Fuel, code, saysHybrid(car))
 	if label.Hybrid() && (class == petrol || class == "") {
 		return hybrid
 	}
@@ -59,8 +60,8 @@ func wantedClass(word string, code chassis.Code, label tra.Label) fuelClass {
 // listing may be petrol for a hybrid or the reverse, when the code and label
 // do not say which and the authority lists one of them. Diesel never stands
 // for petrol, nor a hybrid for an electric car.
-func pickFuel(word string, code chassis.Code, label tra.Label, fuels []string) (string, []vehicle.Adjustment, error) {
-	class, sure := wantedClass(word, code, label), classOfPrefix(code)
+func pickFuel(car vehicle.Car, code chassis.Code, label tra.Label, fuels []string) (string, []vehicle.Adjustment, error) {
+	word, class, sure := car.Fuel, wantedClass(car, code, label), classOfPrefix(code)
 	if class == "" {
 		if len(fuels) == 1 {
 			const reason = "the listing gives no fuel that is understood; the authority lists one"
@@ -80,7 +81,7 @@ func pickFuel(word string, code chassis.Code, label tra.Label, fuels []string) (
 	}
 	for _, class := range accepted {
 		if fuel, ok := oneOfClass(word, class, fuels); ok {
-			return fuel, fuelAdjustment(word, fuel, fuelReason(word, fuel, code, label)), nil
+			return fuel, fuelAdjustment(word, fuel, fuelReason(word, fuel, code, label, saysHybrid(car))), nil
 		}
 	}
 	return "", nil, refusal(FuelConflict, fmt.Sprintf("the authority lists %s %s only as %s, and the car is %s",
@@ -105,7 +106,7 @@ func oneOfClass(word string, class fuelClass, fuels []string) (string, bool) {
 	return fitting[0], true
 }
 
-func fuelReason(word, fuel string, code chassis.Code, label tra.Label) string {
+func fuelReason(word, fuel string, code chassis.Code, label tra.Label, named bool) string {
 	listed, taken := classOfWord(word), classOfWord(fuel)
 	switch {
 	case listed == taken:
@@ -114,6 +115,8 @@ func fuelReason(word, fuel string, code chassis.Code, label tra.Label) string {
 		return fmt.Sprintf("the emission prefix %s is that of a %s car and decides over the listing's word", code.Prefix, taken)
 	case taken == hybrid && label.Hybrid():
 		return "the authority's entry for this chassis code is a hybrid"
+	case taken == hybrid && named:
+		return "the car's name says that it is a hybrid"
 	default:
 		return "the authority has this entry only as " + fuel
 	}

@@ -51,7 +51,7 @@ func TestPropertyChooseKeepsToMakeAndCode(t *testing.T) {
 	accepted := 0
 	rapid.Check(t, func(t *rapid.T) {
 		car, cat := cars.Draw(t, "car"), tra.NewCatalogue(catalogues.Draw(t, "catalogue"))
-		choice, err := Choose(car, cat)
+		choice, err := choose(car, cat)
 		if err != nil {
 			if _, ok := errors.AsType[*Error](err); !ok {
 				t.Fatalf("not a refusal: %v", err)
@@ -68,7 +68,7 @@ func TestPropertyChooseKeepsToMakeAndCode(t *testing.T) {
 			t.Fatalf("code %q became %q", listed, label.Codes[0])
 		}
 		// A name that the make does not have may be a shorter one and a grade.
-		known := len(entriesOf(cat, car.Make).ByModel(chassis.NameKey(car.Model))) > 0
+		known := len(entriesNamed(cat, car.Make).ByModel(chassis.NameKey(car.Model))) > 0
 		if known && Confidence(choice.MatchType, choice.Adjustments) != vehicle.Low &&
 			strings.TrimSuffix(label.Model, " VAN") != strings.TrimSuffix(car.Model, " VAN") {
 			t.Fatalf("%q became %q without a model adjustment: %+v", car.Model, label.Model, choice)
@@ -79,7 +79,7 @@ func TestPropertyChooseKeepsToMakeAndCode(t *testing.T) {
 	}
 }
 
-func entriesOf(cat *tra.Catalogue, mk string) *tra.Entries {
+func entriesNamed(cat *tra.Catalogue, mk string) *tra.Entries {
 	entries, _ := cat.Of(mk)
 	return entries
 }
@@ -97,12 +97,12 @@ func rapidCode(car vehicle.Car) string {
 func TestPropertyChooseDoesNotDependOnTheCataloguesOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		car, makes := cars.Draw(t, "car"), catalogues.Draw(t, "catalogue")
-		choice, err := Choose(car, tra.NewCatalogue(makes))
+		choice, err := choose(car, tra.NewCatalogue(makes))
 		shuffled := rapid.Permutation(makes).Draw(t, "makes")
 		for i := range shuffled {
 			shuffled[i].Labels = rapid.Permutation(shuffled[i].Labels).Draw(t, "labels")
 		}
-		again, errAgain := Choose(car, tra.NewCatalogue(shuffled))
+		again, errAgain := choose(car, tra.NewCatalogue(shuffled))
 		refused, _ := errors.AsType[*Error](err)
 		refusedAgain, _ := errors.AsType[*Error](errAgain)
 		if !reflect.DeepEqual(choice, again) || !reflect.DeepEqual(refused, refusedAgain) {

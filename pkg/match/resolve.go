@@ -93,7 +93,7 @@ func (w *walk) fuel(ctx context.Context) error {
 	if len(fuels) == 0 {
 		return w.notListed("no fuel")
 	}
-	fuel, adjusted, err := pickFuel(w.car.Fuel, w.code, w.label, fuels)
+	fuel, adjusted, err := pickFuel(w.car, w.code, w.label, fuels)
 	w.tuple.FuelType = fuel
 	w.adjustments = append(w.adjustments, adjusted...)
 	return err

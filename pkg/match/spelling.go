@@ -1,31 +1,25 @@
 package match
 
 import (
+	"slices"
 	"strings"
-
-	"ushuru/pkg/chassis"
 )
 
-// nearest lists the make's nameplates, as chassis.NameKey folds them, that the
-// listing's name most nearly spells; none when it is far from all. It is used
-// for names only: a chassis code is never accepted by likeness.
-func (n name) nearest() []string {
-	best, seen := maxSlips+1, map[string]bool{}
+// nearestTo lists the make's nameplates, as chassis.NameKey folds them, that
+// the listing's name most nearly spells; none when it is far from all. It is
+// used for names only: a chassis code is never accepted by likeness.
+func (n name) nearestTo(plates []nameplate) []string {
+	best := maxSlips + 1
 	var names []string
-	for _, label := range n.entries.Labels {
-		key := chassis.NameKey(label.Model)
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
-		slips, near := n.slips(key)
-		if !near || slips > best {
+	for _, plate := range plates {
+		slips, near := n.slips(plate.key)
+		if !near || slips > best || slices.Contains(names, plate.key) {
 			continue
 		}
 		if slips < best {
 			best, names = slips, nil
 		}
-		names = append(names, key)
+		names = append(names, plate.key)
 	}
 	return names
 }
@@ -86,4 +80,11 @@ func distance(a, b string) int {
 		before, above, row = above, row, before
 	}
 	return min(above[len(b)], farApart)
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

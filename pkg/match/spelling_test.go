@@ -58,7 +58,7 @@ func TestNamesAreRelatedByWordsNotByLikeness(t *testing.T) {
 		{"HONDA", "N-BOX CUSTOM", "FIT", other},
 	} {
 		entries, _ := cat.Of(c.mk)
-		n := readName(vehicle.Car{Make: c.mk, Model: c.listed}, entries)
+		n := readName(vehicle.Car{Make: c.mk, Model: c.listed}, newIndex(entries, nil))
 		if got := n.relationTo(c.label); got != c.want {
 			t.Errorf("%q to %q: %d, want %d", c.listed, c.label, got, c.want)
 		}

@@ -61,6 +61,11 @@ const (
 	LLMFuzzy  MatchType = "llm_fuzzy"  // chosen by an AI because no code decided
 )
 
+// NameFuzzy is additive: no code decided and no AI answered. Either one entry
+// alone agrees with the listing in name, engine size, fuel and year, or the
+// caller chose it. Such a match is always graded low.
+const NameFuzzy MatchType = "name_fuzzy"
+
 // Confidence grades a match by the three rules of the specification, 2.3.
 type Confidence string
 

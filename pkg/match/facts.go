@@ -1,0 +1,141 @@
+package match
+
+import (
+	_ "embed"
+	"encoding/csv"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+
+	"ushuru/pkg/chassis"
+	"ushuru/pkg/tra"
+)
+
+// Fact is what is known of a label's car. The authority's catalogue has only
+// texts; its years and fuels come one list at a time.
+type Fact struct {
+	CC       int       // engine size; 0: not known, or electric
+	Fuel     fuelClass // "": not known
+	From, To int       // years of production; both 0: not known, To 0 alone: still made
+}
+
+// Facts are the facts of labels, by make and text. They go before what this
+// package knows of chassis codes by itself.
+type Facts map[FactKey]Fact
+
+// FactKey is a label of a make, both as the authority spells them.
+type FactKey struct{ Make, Label string }
+
+//go:embed facts.csv
+var factTable string
+
+// codeFacts are the embedded facts by make, model and code, and by make and
+// code where all models agree.
+type codeFacts struct {
+	byModel map[[3]string]Fact
+	byCode  map[[2]string]Fact
+}
+
+// knownCodes reads the embedded table when it is first needed.
+var knownCodes = sync.OnceValue(func() codeFacts {
+	known := codeFacts{map[[3]string]Fact{}, map[[2]string]Fact{}}
+	r := csv.NewReader(strings.NewReader(factTable))
+	r.Comment = '#'
+	for row, err := r.Read(); err == nil || err != io.EOF; row, err = r.Read() {
+		if err != nil {
+			panic("match: facts.csv: " + err.Error())
+		}
+		if row[0] == "make" {
+			continue
+		}
+		mk, fact := chassis.NameKey(chassis.AuthorityMake(row[0])), readFact(row[3], row[4], row[5], row[6])
+		known.byModel[[3]string{mk, chassis.NameKey(row[1]), row[2]}] = fact
+		key := [2]string{mk, row[2]}
+		if other, seen := known.byCode[key]; seen {
+			fact = common(fact, other)
+		}
+		known.byCode[key] = fact
+	}
+	return known
+})
+
+// readFact reads the cells of a table; what it cannot read is not known.
+func readFact(cc, fuel, from, to string) Fact {
+	number := func(s string) int { n, _ := strconv.Atoi(s); return n }
+	return Fact{number(cc), classOfWord(fuel), number(from), number(to)}
+}
+
+// common keeps what two facts agree on; of years the span of both.
+func common(a, b Fact) Fact {
+	if a.CC != b.CC {
+		a.CC = 0
+	}
+	if a.Fuel != b.Fuel {
+		a.Fuel = ""
+	}
+	switch {
+	case !a.dated() || !b.dated():
+		a.From, a.To = 0, 0
+	default:
+		a.From = min(a.From, b.From)
+		if a.To = max(a.To, b.To); b.To == 0 {
+			a.To = 0
+		}
+	}
+	return a
+}
+
+// of finds the facts of a label: the given ones, else those of its code under
+// its model, else those of its code whatever the model. Several codes that
+// disagree leave nothing.
+func (f Facts) of(label tra.Label) Fact {
+	fact, given := f[FactKey{label.Make.Name, label.Text}]
+	if given {
+		return fact
+	}
+	mk, model := chassis.NameKey(label.Make.Name), chassis.NameKey(label.Model)
+	for i, code := range label.Codes {
+		one, ok := knownCodes().byModel[[3]string{mk, model, code}]
+		if !ok {
+			one = knownCodes().byCode[[2]string{mk, code}]
+		}
+		if i == 0 {
+			fact = one
+		} else {
+			fact = common(fact, one)
+		}
+	}
+	return fact
+}
+
+// isReal says whether a code is known to be one of the make's, listed by the
+// authority or not.
+func isReal(mk tra.Make, code string) bool {
+	_, ok := knownCodes().byCode[[2]string{chassis.NameKey(mk.Name), code}]
+	return ok
+}
+
+func (f Fact) dated() bool { return f.From != 0 || f.To != 0 }
+
+// yearsOff is how many years a year lies outside those of production.
+func (f Fact) yearsOff(year int) int {
+	switch {
+	case f.From != 0 && year < f.From:
+		return f.From - year
+	case f.To != 0 && year > f.To:
+		return year - f.To
+	}
+	return 0
+}
+
+// The borders of agreement between engine sizes in cc: listings round.
+const (
+	ccAgrees = 60
+	ccWindow = 100
+)
+
+// ccFarOff says whether two known engine sizes are more than 10 % apart.
+func ccFarOff(listed, known int) bool {
+	return listed > 0 && known > 0 && 10*abs(listed-known) > known
+}

@@ -1,0 +1,173 @@
+package match
+
+import (
+	"cmp"
+	"slices"
+
+	"ushuru/pkg/chassis"
+)
+
+// ranked is a label with its score.
+type ranked struct {
+	label indexed
+	like  float64 // of the names, see similarities
+	score float64
+}
+
+// The most that each likeness counts.
+const (
+	pointsName = 40.0
+	pointsCode = 30.0
+	pointsMost = pointsName + pointsCode + pointsFact
+)
+
+// unlike is the likeness of names below which only a near code makes a
+// candidate.
+const unlike = 0.3
+
+// ranked lists the make's labels that may be the car, best first, at most a
+// few more than candidates are shown.
+func (q *query) ranked(code chassis.Code) []ranked {
+	like := q.similarities()
+	nameless, class := q.name.model == 0, q.fuelClass(code)
+	var all []ranked
+	for _, label := range q.index.labels {
+		near := 0.0
+		if code.Code != "" {
+			near = codeLikeness(code.Code, label.Codes)
+		}
+		name := like[label.plate]
+		if (nameless || name < unlike) && near < oneOff {
+			continue
+		}
+		points := pointsName*name*name + pointsCode*near + q.features(class, label)
+		all = append(all, ranked{label, name, min(max(points/pointsMost, 0), 0.999)})
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
+	return all[:min(len(all), 2*maxCandidates)]
+}
+
+// pointsFact is the most that features gives.
+const pointsFact = 15.0 + 8 + 8 + 4
+
+// features scores what a label's car has in common with the listing apart
+// from name and code. Unknown counts for a little, a contradiction against it.
+func (q *query) features(class fuelClass, label indexed) float64 {
+	return q.sizePoints(label.Fact) + fuelPoints(class, labelFuel(label.Label, label.Fact)) +
+		q.yearPoints(label.Fact) + q.bodyPoints(label)
+}
+
+func (q *query) sizePoints(fact Fact) float64 {
+	off := abs(q.car.EngineCC - fact.CC)
+	switch {
+	case q.car.EngineCC <= 0 || fact.CC <= 0:
+		return 5
+	case off <= ccAgrees:
+		return 15
+	case off <= ccWindow:
+		return 12
+	case !ccFarOff(q.car.EngineCC, fact.CC):
+		return 6
+	}
+	return -15
+}
+
+func fuelPoints(listed, known fuelClass) float64 {
+	switch {
+	case listed == "" || known == "":
+		return 3
+	case authorityClass(listed) == authorityClass(known):
+		return 8
+	case !fuelsClash(listed, known, false):
+		return -4
+	}
+	return -15
+}
+
+func (q *query) yearPoints(fact Fact) float64 {
+	off := fact.yearsOff(q.car.Year)
+	switch {
+	case q.car.Year == 0 || !fact.dated():
+		return 3
+	case off == 0:
+		return 8
+	case off == 1:
+		return 6
+	case off <= farYears:
+		return 0
+	}
+	return -8
+}
+
+func (q *query) bodyPoints(label indexed) float64 {
+	switch {
+	case bodiesFar(q.car.BodyType, label.Body):
+		return -8
+	case q.body != "" && q.body == bodyClass(label.Body):
+		return 4
+	}
+	return 0
+}
+
+// The likeness of a code to those of a label.
+const (
+	stemOff    = 1.0  // the same but for the body letter
+	lookalike  = 0.85 // one character misread: 0 for O
+	oneOff     = 0.6  // one typing error
+	twoOff     = 0.2
+	nothingOff = 1.0
+)
+
+// codeLikeness compares a code that the listing gives with a label's. It makes
+// candidates and never an answer.
+func codeLikeness(code string, codes []string) float64 {
+	best := 0.0
+	stem, _ := chassis.Stem(code)
+	for _, c := range codes {
+		if labelStem, _ := chassis.Stem(c); labelStem == stem {
+			return stemOff
+		}
+		if abs(len(c)-len(code)) > 2 {
+			continue
+		}
+		switch d := distance(code, c); {
+		case d == 0:
+			return nothingOff
+		case looksLike(code, c):
+			best = max(best, lookalike)
+		case d == 1:
+			best = max(best, oneOff)
+		case d == 2:
+			best = max(best, twoOff)
+		}
+	}
+	return best
+}
+
+// lookAlikes folds characters that are misread for each other.
+var lookAlikes = map[byte]byte{'O': '0', 'Q': '0', 'D': '0', 'I': '1', 'L': '1', 'Z': '2', 'S': '5', 'B': '8', 'G': '6'}
+
+// looksLike says whether two codes differ only in characters that look alike,
+// in at most two places.
+func looksLike(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	swaps := 0
+	for i := range len(a) {
+		if a[i] == b[i] {
+			continue
+		}
+		if swaps++; fold(a[i]) != fold(b[i]) {
+			return false
+		}
+	}
+	return 0 < swaps && swaps <= 2
+}
+
+func fold(b byte) byte {
+	if like, ok := lookAlikes[b]; ok {
+		return like
+	}
+	return b
+}
