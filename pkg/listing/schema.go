@@ -48,7 +48,7 @@ func (c *claims) describesCar() bool {
 // markedUp are the elements of a page that begin an item, in document order.
 type markedUp struct {
 	scopes []*html.Node // microdata: itemscope
-	typed  []*html.Node // RDFa: typeof
+	typed  []*html.Node // RDFa: typeof or resource
 }
 
 // mark remembers an element by one of its attributes.
@@ -56,7 +56,9 @@ func (m *markedUp) mark(el *html.Node, attribute string) {
 	switch attribute {
 	case "itemscope":
 		m.scopes = append(m.scopes, el)
-	case "typeof":
-		m.typed = append(m.typed, el)
+	case "typeof", "resource":
+		if len(m.typed) == 0 || m.typed[len(m.typed)-1] != el {
+			m.typed = append(m.typed, el)
+		}
 	}
 }

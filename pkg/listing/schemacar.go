@@ -99,7 +99,7 @@ func isVehicle(n *node) bool {
 	if n.is(vehicleTypes...) {
 		return true
 	}
-	if len(n.types) > 0 && !isProduct(n) {
+	if n.typed && !isProduct(n) {
 		return false
 	}
 	for property := range n.props {

@@ -159,7 +159,7 @@ func (o *object) set(key string, values []value) {
 	switch key {
 	case "@context":
 	case "@type":
-		o.node.types, o.typed = nil, true
+		o.node.types, o.node.typed, o.typed = nil, false, true
 		o.addTypes(values)
 	case "type": // an alias in schema.org's own context
 		if !o.typed {

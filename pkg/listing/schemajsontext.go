@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -131,8 +132,11 @@ func hex4(s string) (rune, bool) {
 	if len(s) < 4 {
 		return 0, false
 	}
-	unit, err := strconv.ParseInt(s[:4], 16, 32)
-	return rune(unit), err == nil && unit >= 0
+	unit, err := hex.DecodeString(s[:4])
+	if err != nil {
+		return 0, false
+	}
+	return rune(unit[0])<<8 | rune(unit[1]), true
 }
 
 func inLiteral(b byte) bool {

@@ -30,7 +30,7 @@ func (g *graph) link() {
 // agree reports that two nodes can be halves of one thing: of the same syntax,
 // with a type in common or one without any, and no text of theirs differs.
 func agree(a, b *node) bool {
-	if a.syntax != b.syntax || len(a.types) > 0 && len(b.types) > 0 && !a.is(b.types...) {
+	if a.syntax != b.syntax || a.typed && b.typed && !a.is(b.types...) {
 		return false
 	}
 	for property, values := range b.props {

@@ -40,7 +40,7 @@ func (m *markup) read() {
 	m.drain()
 	page := &node{syntax: m.syntax, props: map[string][]value{}}
 	for _, el := range m.scopes {
-		if m.made[el] != nil || m.g.left <= 0 {
+		if m.made[el] != nil || !m.begins(el) || m.g.left <= 0 {
 			continue
 		}
 		n := m.item(el)

@@ -22,7 +22,7 @@ func readMicrodata(doc *document, g *graph) {
 		open: func(el *html.Node, n *node) {
 			n.id = cut(strings.TrimSpace(attr(el, "itemid")))
 			for name := range strings.FieldsSeq(cut(attr(el, "itemtype"))) {
-				if strings.Contains(name, ":") { // a type is an address, or prefixed by mistake
+				if n.typed = true; strings.Contains(name, ":") { // an address, or prefixed by mistake
 					n.addTypes(name)
 				}
 			}

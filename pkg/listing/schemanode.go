@@ -10,6 +10,7 @@ import (
 // node is a thing of schema.org data, whichever syntax it was written in.
 type node struct {
 	types  []string // names in schema.org, without the address: Car
+	typed  bool     // has a type, perhaps of another vocabulary
 	id     string   // @id, itemid or resource; "" for none
 	props  map[string][]value
 	syntax string     // JSON-LD, microdata or RDFa
@@ -72,6 +73,7 @@ func (n *node) add(property string, values ...value) {
 // vocabularies are left out.
 func (n *node) addTypes(names ...string) {
 	for _, written := range names {
+		n.typed = true
 		if name := schemaName(written); name != "" && !slices.Contains(n.types, name) && len(n.types) < 20 {
 			n.types = append(n.types, name)
 		}
@@ -84,7 +86,7 @@ func (n *node) is(types ...string) bool {
 }
 
 // bare reports a node that only refers to another.
-func (n *node) bare() bool { return len(n.types) == 0 && len(n.props) == 0 }
+func (n *node) bare() bool { return !n.typed && len(n.props) == 0 }
 
 // nodesOf returns the nodes among the values of the properties.
 func (n *node) nodesOf(properties ...string) (nodes []*node) {

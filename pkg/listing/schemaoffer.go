@@ -109,7 +109,7 @@ var instalmentSigns = []string{
 // isOther reports an amount that is not the price of the car: a loan, an
 // instalment, a rent, the price before a reduction, or another thing's.
 func isOther(n *node) bool {
-	if len(n.types) > 0 && !n.is(priceParts...) {
+	if n.typed && !n.is(priceParts...) {
 		return true
 	}
 	for _, property := range instalmentSigns {
@@ -121,7 +121,7 @@ func isOther(n *node) bool {
 		return true
 	}
 	for _, offered := range n.nodesOf("itemOffered") {
-		if len(offered.types) > 0 && !isVehicle(offered) && !isProduct(offered) {
+		if offered.typed && !isVehicle(offered) && !isProduct(offered) {
 			return true
 		}
 	}

@@ -28,6 +28,7 @@ func readRDFa(doc *document, g *graph) {
 		},
 		open: func(el *html.Node, n *node) {
 			n.id = cut(strings.TrimSpace(attr(el, "resource")))
+			n.typed = attr(el, "typeof") != ""
 			n.addTypes(words.of(el).names(cut(attr(el, "typeof")))...)
 		},
 		value: func(_ *node, el *html.Node, v value) value {

@@ -17,7 +17,10 @@ func (v value) words() string {
 				}
 			}
 		}
-		return value{text: n.id}.words()
+		if !isAddress(n.id) {
+			return ""
+		}
+		return schemaName(n.id)
 	}
 	if isAddress(v.text) {
 		return schemaName(v.text)
@@ -25,8 +28,9 @@ func (v value) words() string {
 	return clean(html.UnescapeString(v.text))
 }
 
+// isAddress reports an address, also a shortened one: schema:InStock.
 func isAddress(s string) bool {
-	return strings.Contains(start(s), "://") && !strings.ContainsAny(s, " \t\r\n")
+	return (strings.Contains(start(s), "://") || strings.HasPrefix(s, "schema:")) && !strings.ContainsAny(s, " \t\r\n")
 }
 
 // address returns the link that a value is: of a picture or a page, as a text or
