@@ -1,0 +1,154 @@
+package aitest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Faults are the ways in which the simulator misbehaves. The zero value is
+// healthy. Latency and Jitter always apply; the others to Next requests.
+type Faults struct {
+	Latency Duration `json:"latency"` // before each answer
+	Jitter  Duration `json:"jitter"`  // up to so much more, evenly spread
+
+	Next int `json:"next"` // only so many requests, then healthy; 0: no end
+
+	ErrorRate      float64 `json:"errorRate"`      // share of requests that get Status, drawn from the seed
+	Status         int     `json:"status"`         // 429, 500 …; every request gets it unless ErrorRate is set
+	RetryAfter     int     `json:"retryAfter"`     // header sent with Status, in seconds
+	Code           string  `json:"code"`           // of the error sent with Status: insufficient_quota …
+	HTML           bool    `json:"html"`           // a gateway's page with Status, or 200
+	DropConnection bool    `json:"dropConnection"` // closed without an answer
+	EmptyChoices   bool    `json:"emptyChoices"`   // status 200 and no choices
+	CutJSON        bool    `json:"cutJSON"`        // the answer ends in the middle, finish_reason length
+	Refusal        bool    `json:"refusal"`        // the model refuses
+	Filtered       bool    `json:"filtered"`       // finish_reason content_filter
+	WrongID        bool    `json:"wrongID"`        // a choice that is no candidate
+	OtherSchema    bool    `json:"otherSchema"`    // an answer of another schema
+	Obey           bool    `json:"obey"`           // does what it finds in the data
+}
+
+// Duration is a time.Duration whose JSON form is text: "250ms".
+type Duration time.Duration
+
+// UnmarshalText reads what time.ParseDuration reads, but nothing negative.
+func (d *Duration) UnmarshalText(text []byte) error {
+	value, err := time.ParseDuration(string(text))
+	if err == nil && value < 0 {
+		err = fmt.Errorf("negative duration %s", text)
+	}
+	*d = Duration(value)
+	return err
+}
+
+// MarshalText writes the same form.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// faults hands out the fault of each request.
+type faults struct {
+	Faults
+	limited bool
+	random  *rand.Rand
+}
+
+func newFaults(f Faults, seed uint64) faults {
+	return faults{Faults: f, limited: f.Next > 0, random: rand.New(rand.NewPCG(seed, 0xa1))}
+}
+
+// fault is what one request suffers.
+type fault struct {
+	Faults
+	delay time.Duration
+}
+
+func (f *faults) take() fault {
+	delay := time.Duration(f.Latency)
+	if f.Jitter > 0 {
+		delay += time.Duration(f.random.Int64N(int64(f.Jitter)))
+	}
+	if f.limited {
+		if f.Next == 0 {
+			return fault{delay: delay}
+		}
+		f.Next--
+	}
+	suffered := fault{f.Faults, delay}
+	if f.ErrorRate > 0 {
+		switch drawn := f.random.Float64() < f.ErrorRate; {
+		case !drawn:
+			suffered.Status = 0
+		case f.Status == 0:
+			suffered.Status = http.StatusServiceUnavailable
+		}
+	}
+	return suffered
+}
+
+// misbehaves says whether there is more to it than slowness.
+func (f fault) misbehaves() bool {
+	return f.Status != 0 || f.HTML || f.DropConnection || f.EmptyChoices || f.CutJSON || f.Refusal || f.Filtered ||
+		f.WrongID || f.OtherSchema || f.Obey
+}
+
+// wait returns false when the client went away.
+func (f fault) wait(ctx context.Context) bool {
+	if f.delay <= 0 {
+		return true
+	}
+	timer := time.NewTimer(f.delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// replaces answers with the fault in place of a completion, where it is one
+// that does.
+func (f fault) replaces(w http.ResponseWriter) bool {
+	if f.DropConnection {
+		panic(http.ErrAbortHandler)
+	}
+	if f.RetryAfter > 0 && f.Status != 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(f.RetryAfter))
+	}
+	switch {
+	case f.HTML:
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(max(f.Status, http.StatusOK))
+		_, _ = fmt.Fprint(w, "<!DOCTYPE html><html><body><h1>502 Bad Gateway (SIMULATED)</h1></body></html>")
+	case f.Status != 0:
+		e := &apiError{status: f.Status, Type: "server_error", Message: "SIMULATED failure."}
+		if f.Code != "" {
+			e.code(f.Code)
+		}
+		writeJSON(w, f.Status, map[string]any{"error": e})
+	default:
+		return false
+	}
+	return true
+}
+
+// spoil makes a good answer a bad one.
+func (f fault) spoil(a answer) answer {
+	switch {
+	case f.CutJSON:
+		a.content, a.finish = a.content[:len(a.content)/2], "length"
+	case f.Refusal:
+		a.content, a.refusal = "", Mark+": I'm sorry, I can't assist with that request."
+	case f.Filtered:
+		a.content, a.finish = "", "content_filter"
+	case f.WrongID && a.candidates > 0:
+		a.content = strings.ReplaceAll(a.content, quoted(a.choice), quoted("c99"))
+	case f.OtherSchema:
+		a.content = `{"verdict":"` + Mark + `"}`
+	}
+	return a
+}

@@ -1,0 +1,94 @@
+package ai
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+type all struct {
+	Choice string  `json:"choice"`
+	Reason string  `json:"reason"`
+	Count  int     `json:"count"`
+	Share  float64 `json:"share"`
+	Sure   bool    `json:"sure"`
+}
+
+var allSchema = Schema{
+	{Name: "reason", Type: Text, Max: 20},
+	{Name: "choice", Type: Text, Enum: []string{"c1", "NONE"}},
+	{Name: "count", Type: Integer},
+	{Name: "share", Type: Number},
+	{Name: "sure", Type: Boolean},
+}
+
+const good = `{"reason":"so","choice":"c1","count":3,"share":0.5,"sure":true}`
+
+func TestAnAnswerIsReadBySchema(t *testing.T) {
+	got, clean, err := decode[all](allSchema, " \n"+good+"\n")
+	if want := (all{"c1", "so", 3, 0.5, true}); err != nil || got != want {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	again, _, err := decode[all](allSchema, string(clean))
+	if err != nil || again != got {
+		t.Errorf("what is kept is read as %+v, %v", again, err)
+	}
+}
+
+func TestTextsOfAnAnswerAreCleaned(t *testing.T) {
+	hostile := strings.Replace(good, `"so"`, `"a\u0000b\u202e<script>\n1234567890 1234567890"`, 1)
+	got, _, err := decode[all](allSchema, hostile)
+	if err != nil || got.Reason != "a b script 123456789" {
+		t.Errorf("got %q, %v", got.Reason, err)
+	}
+}
+
+func TestAnswersThatAreNone(t *testing.T) {
+	replace := func(from, to string) string { return strings.Replace(good, from, to, 1) }
+	for name, content := range map[string]string{
+		"empty": "", "text": "I choose c1.", "fenced": "```json\n" + good + "\n```", "list": "[" + good + "]", "null": "null",
+		"cut": good[:20], "cut at the end": good[:len(good)-1], "twice": good + good, "tail": good + " c1",
+		"missing": replace(`"sure":true`, `"c":1`), "more": replace(`}`, `,"x":1}`), "other case": replace(`"choice"`, `"Choice"`),
+		"doubled": replace(`"sure":true`, `"sure":true,"sure":true`), "two choices": replace(`{`, `{"choice":"NONE",`),
+		"no candidate": replace(`"c1"`, `"c99"`), "other case of an id": replace(`"c1"`, `"C1"`), "padded id": replace(`"c1"`, `"c1 "`),
+		"null text": replace(`"so"`, `null`), "number as text": replace(`3`, `"3"`), "text as number": replace(`"so"`, `3`),
+		"fraction": replace(`3`, `3.5`), "huge": replace(`3`, `1e30`), "word": replace(`true`, `"true"`), "null flag": replace(`true`, `null`),
+		"null number": replace(`0.5`, `null`), "too large": replace(`so`, strings.Repeat("x", maxAnswer)),
+	} {
+		if got, _, err := decode[all](allSchema, content); err == nil {
+			t.Errorf("%s: got %+v", name, got)
+		} else if strings.Contains(err.Error(), "c99") {
+			t.Errorf("%s: the error repeats the answer: %v", name, err)
+		}
+	}
+}
+
+func FuzzAnswer(f *testing.F) {
+	for _, seed := range []string{
+		good, "", "{}", good[:30], `{"reason":"\ud800","choice":"NONE","count":-1,"share":1e308,"sure":false}`,
+		`{"reason":"` + strings.Repeat("あ", 30) + `","choice":"c1","count":0,"share":0,"sure":true}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, content string) {
+		got, clean, err := decode[all](allSchema, content)
+		if err != nil {
+			return
+		}
+		if got.Choice != "c1" && got.Choice != None || utf8.RuneCountInString(got.Reason) > 20 || Clean(got.Reason, 20) != got.Reason {
+			t.Errorf("%q is read as %+v", content, got)
+		}
+		if math.IsInf(got.Share, 0) || math.IsNaN(got.Share) || !json.Valid(clean) {
+			t.Errorf("%q is read as %+v, %s", content, got, clean)
+		}
+		again, _, err := decode[all](allSchema, string(clean))
+		if err != nil || again != got {
+			t.Errorf("%q changes when read again: %+v, %+v, %v", content, got, again, err)
+		}
+	})
+}
+
+// None is what these tests know as no choice.
+const None = "NONE"

@@ -1,0 +1,144 @@
+package ai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// Usage is what an answer cost.
+type Usage struct {
+	Endpoint         string  `json:"endpoint"` // host and model that were asked
+	Model            string  `json:"model"`    // as the server names it
+	PromptTokens     int     `json:"promptTokens"`
+	CompletionTokens int     `json:"completionTokens"`
+	Dollars          float64 `json:"dollars"`
+	Cached           bool    `json:"-"` // given before; the tokens are of that time and cost nothing now
+}
+
+// Ask puts a question and returns its answer as a T, whose JSON names are the
+// properties of the schema. valid, if not nil, is the caller's own check of
+// the answer; an answer that fails it is a BadAnswer and is not kept.
+//
+// Endpoints are asked in their order until one gives a valid answer. The
+// errors are *Error, *BudgetError, those of ctx, of Redis, and of a question
+// that is wrong in itself.
+func Ask[T any](ctx context.Context, c *Client, q Question, valid func(*T) error) (T, Usage, error) {
+	var zero T
+	if err := q.check(); err != nil {
+		return zero, Usage{}, err
+	}
+	if q.MaxTokens == 0 {
+		q.MaxTokens = defaultMaxTokens
+	}
+	hash, err := q.hash(c.models)
+	if err != nil {
+		return zero, Usage{}, err
+	}
+	read := func(content string) (answer T, clean json.RawMessage, err error) {
+		answer, clean, err = decode[T](q.Schema, content)
+		if err == nil && valid != nil {
+			err = valid(&answer)
+		}
+		return answer, clean, err
+	}
+	if kept, ok := c.answers.get(ctx, hash); ok {
+		if answer, _, err := read(string(kept.Answer)); err == nil {
+			c.metrics.kept(q.Name, true)
+			kept.Usage.Cached = true
+			return answer, kept.Usage, nil
+		}
+	}
+	c.metrics.kept(q.Name, false)
+
+	var answer T
+	var clean json.RawMessage
+	usage, err := c.askAll(ctx, &q, func(content string) (err error) {
+		answer, clean, err = read(content)
+		return err
+	})
+	if err != nil {
+		return zero, usage, err
+	}
+	if err := c.answers.put(ctx, hash, kept{clean, usage}); err != nil {
+		c.log.WarnContext(ctx, "an answer of the AI is not kept", "error", err)
+	}
+	return answer, usage, nil
+}
+
+// askAll asks the endpoints until read accepts an answer. The usage is of all
+// calls; what it names is the last endpoint.
+func (c *Client) askAll(ctx context.Context, q *Question, read func(string) error) (total Usage, err error) {
+	system, user, err := q.prompt()
+	if err != nil {
+		return Usage{}, err
+	}
+	r := request{name: q.Name, system: system, user: user, schema: q.Schema, maxTokens: q.MaxTokens}
+	var failures []*Error
+	for _, e := range c.endpoints {
+		if failure := e.resting(); failure != nil {
+			failures = append(failures, failure)
+			continue
+		}
+		usage, failure, err := c.askOne(ctx, e, &r, read)
+		total.Endpoint, total.Model = usage.Endpoint, usage.Model
+		total.PromptTokens += usage.PromptTokens
+		total.CompletionTokens += usage.CompletionTokens
+		total.Dollars += usage.Dollars
+		if err != nil {
+			return total, err
+		}
+		if failure == nil {
+			return total, nil
+		}
+		c.log.WarnContext(ctx, "an AI endpoint gave no good answer", "question", q.Name, "endpoint", e.name,
+			"kind", failure.Kind, "status", failure.Status, "message", failure.Message)
+		failures = append(failures, failure)
+	}
+	return total, sum(failures)
+}
+
+// askOne asks one endpoint, within the budget. Its failure is a reason to try
+// the next one; its error is not.
+func (c *Client) askOne(ctx context.Context, e *endpoint, r *request, read func(string) error) (Usage, *Error, error) {
+	reserved, err := c.budget.reserve(ctx, r.mostTokens())
+	if err != nil {
+		c.notAsked(ctx, r, e, err)
+		return Usage{}, nil, err
+	}
+	began := time.Now()
+	reply, failure := e.call(ctx, r)
+	if failure == nil {
+		if err := read(reply.content); err != nil {
+			failure = e.fail(BadAnswer, err.Error())
+		}
+	}
+	usage := e.usage(reply)
+	used := usage.PromptTokens + usage.CompletionTokens
+	if ctx.Err() != nil || failure != nil && failure.Kind == Timeout {
+		used = r.mostTokens() // nobody knows; a server may go on and charge for it
+	}
+	settleErr := c.budget.settle(ctx, reserved, used)
+	if err := ctx.Err(); err != nil { // the caller went away, and the endpoint is not to blame
+		return usage, nil, err
+	}
+	e.judge(failure)
+	c.metrics.asked(r.name, e, usage, failure, time.Since(began))
+	if settleErr != nil {
+		c.log.WarnContext(ctx, "the budget of the AI counts too much", "error", settleErr)
+	}
+	return usage, failure, nil
+}
+
+// notAsked counts a question that the budget keeps back, and says so once a day.
+func (c *Client) notAsked(ctx context.Context, r *request, e *endpoint, err error) {
+	spent, ok := errors.AsType[*BudgetError](err)
+	if !ok {
+		return
+	}
+	c.metrics.calls.WithLabelValues(r.name, e.host, e.Model, "budget").Inc()
+	if day := spent.Resets.Unix(); c.warned.Swap(day) != day {
+		c.log.WarnContext(ctx, "the AI's tokens of this day are used up", "limit", spent.Limit, "resets", spent.Resets)
+	}
+}

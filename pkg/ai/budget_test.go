@@ -1,0 +1,89 @@
+package ai_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"ushuru/pkg/ai"
+	"ushuru/pkg/ai/aitest"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
+)
+
+func TestTheBudgetOfADayEndsAtMidnightInDarEsSalaam(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		server := aitest.Start(t, aitest.Options{})
+		c, now := client(t, ai.Options{Redis: conn.Client(), DailyTokens: 2000}, server)
+		*now = time.Date(2026, 11, 21, 20, 59, 0, 0, time.UTC) // 23:59 there
+		asked := 0
+		var refused *ai.BudgetError
+		for refused == nil && asked < 20 {
+			_, _, err := ask(t, c, "PREMIO")
+			if refused, _ = errors.AsType[*ai.BudgetError](err); refused == nil {
+				if err != nil {
+					t.Fatal(err)
+				}
+				asked++
+			}
+		}
+		if asked < 2 || refused == nil || refused.Used > refused.Limit || server.Counts().Requests != asked {
+			t.Fatalf("%d questions answered, then %v; the server saw %d", asked, refused, server.Counts().Requests)
+		}
+		if want := time.Date(2026, 11, 21, 21, 0, 0, 0, time.UTC); !refused.Resets.Equal(want) {
+			t.Errorf("resets at %v, want %v", refused.Resets, want)
+		}
+		counts := server.Counts()
+		if got := conn.Client().Get(t.Context(), "ai:tokens:2026-11-21").Val(); got == "" {
+			t.Error("the day of Dar es Salaam has no count")
+		} else if used := refused.Used; used != int64(counts.PromptTokens+counts.CompletionTokens) {
+			t.Errorf("%d tokens counted, the server counts %d", used, counts.PromptTokens+counts.CompletionTokens)
+		}
+		*now = now.Add(time.Minute)
+		if _, _, err := ask(t, c, "PREMIO"); err != nil {
+			t.Errorf("the next day: %v", err)
+		}
+	})
+}
+
+func TestManyAtOnceStayWithinTheBudget(t *testing.T) {
+	server := aitest.Start(t, aitest.Options{Faults: aitest.Faults{Latency: aitest.Duration(20 * time.Millisecond)}})
+	const limit = 3000
+	c, _ := client(t, ai.Options{Redis: embedded(t), DailyTokens: limit}, server)
+	var all sync.WaitGroup
+	for range 30 {
+		all.Go(func() { _, _, _ = ai.Ask[verdict](t.Context(), c, question("PREMIO"), nil) })
+	}
+	all.Wait()
+	if counts := server.Counts(); counts.Answers == 0 || counts.PromptTokens+counts.CompletionTokens > limit {
+		t.Errorf("%d answers for %d tokens", counts.Answers, counts.PromptTokens+counts.CompletionTokens)
+	}
+}
+
+func TestCallsThatFailCostNothing(t *testing.T) {
+	server := aitest.Start(t, aitest.Options{Faults: aitest.Faults{Status: 400}})
+	conn := embedded(t)
+	c, _ := client(t, ai.Options{Redis: conn, DailyTokens: 2000}, server)
+	for range 10 {
+		if _, _, err := ask(t, c, "PREMIO"); kind(err) != ai.Rejected {
+			t.Fatal(err)
+		}
+	}
+	if used := conn.Get(t.Context(), "ai:tokens:2026-11-22").Val(); used != "0" { // half past two in Dar es Salaam
+		t.Errorf("%s tokens counted", used)
+	}
+}
+
+func TestWithoutRedisToCountInNothingIsAsked(t *testing.T) {
+	server := aitest.Start(t, aitest.Options{})
+	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := client(t, ai.Options{Redis: conn.Client(), DailyTokens: 2000, AnswerTTL: time.Hour}, server)
+	conn.Close()
+	if _, _, err := ask(t, c, "PREMIO"); err == nil || server.Counts().Requests != 0 {
+		t.Errorf("got %v after %d requests", err, server.Counts().Requests)
+	}
+}

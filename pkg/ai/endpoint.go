@@ -1,0 +1,168 @@
+package ai
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"sync"
+	"time"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+// endpoint is one model on one server, and whether it is left alone.
+type endpoint struct {
+	Endpoint
+	name    string // host and model
+	host    string
+	client  *openai.Client
+	http    *http.Client
+	timeout time.Duration
+	now     func() time.Time
+
+	mu       sync.Mutex
+	failures int       // in a row
+	until    time.Time // not to be asked before
+	last     *Error    // why
+}
+
+const (
+	firstRest = time.Second // doubled with each failure in a row
+	longRest  = time.Minute // the longest without a Retry-After, and that of a misconfiguration
+)
+
+func newEndpoint(e Endpoint, host string, timeout time.Duration, now func() time.Time) *endpoint {
+	transport := newTransport()
+	config := openai.DefaultConfig(string(e.Key))
+	config.BaseURL = e.BaseURL
+	config.HTTPClient = transport
+	return &endpoint{
+		Endpoint: e, name: host + " " + e.Model, host: host,
+		client: openai.NewClientWithConfig(config), http: transport, timeout: timeout, now: now,
+	}
+}
+
+// request is what every endpoint is asked.
+type request struct {
+	name, system, user string
+	schema             Schema
+	maxTokens          int
+}
+
+// mostTokens is about the most that a call can cost. A token is three bytes or
+// more of English, and about one character, three bytes, of Japanese.
+func (r *request) mostTokens() int {
+	const schemaAndRoles = 200
+	return (len(r.system)+len(r.user))/3 + schemaAndRoles + r.maxTokens
+}
+
+// reply is what a server said.
+type reply struct {
+	content, model     string
+	prompt, completion int // tokens
+}
+
+// call asks once.
+func (e *endpoint) call(ctx context.Context, r *request) (reply, *Error) {
+	ctx, cancel := context.WithTimeout(ctx, e.timeout)
+	defer cancel()
+	response, err := e.client.CreateChatCompletion(ctx, e.chat(r))
+	if err != nil {
+		return reply{}, e.failure(ctx, err, response.Header())
+	}
+	answer := reply{
+		model: Clean(response.Model, 100), prompt: tokens(response.Usage.PromptTokens),
+		completion: tokens(response.Usage.CompletionTokens),
+	}
+	if len(response.Choices) == 0 {
+		return answer, e.fail(NoChoices, "an answer without choices")
+	}
+	choice := response.Choices[0]
+	if answer.prompt == 0 { // some servers do not count
+		answer.prompt, answer.completion = (len(r.system)+len(r.user))/3, len(choice.Message.Content)/3
+	}
+	answer.content = choice.Message.Content
+	switch {
+	case choice.FinishReason == openai.FinishReasonContentFilter:
+		return answer, e.fail(Filtered, "the content filter cut the answer")
+	case choice.Message.Refusal != "":
+		return answer, e.fail(Refused, "the model refuses to answer")
+	case choice.FinishReason == openai.FinishReasonLength:
+		return answer, e.fail(Truncated, fmt.Sprintf("the answer was cut at %d tokens", r.maxTokens))
+	case answer.content == "":
+		return answer, e.fail(NoChoices, "an empty answer")
+	}
+	return answer, nil
+}
+
+// capped are the models whose API wants max_completion_tokens. All others take
+// max_tokens; Ollama takes nothing else.
+var capped = regexp.MustCompile(`^(o[1-9]|gpt-[4-9]|chatgpt-)`)
+
+func (e *endpoint) chat(r *request) openai.ChatCompletionRequest {
+	chat := openai.ChatCompletionRequest{
+		Model: e.Model,
+		Messages: []openai.ChatCompletionMessage{
+			{Role: openai.ChatMessageRoleSystem, Content: r.system},
+			{Role: openai.ChatMessageRoleUser, Content: r.user},
+		},
+		ResponseFormat: &openai.ChatCompletionResponseFormat{
+			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: r.name, Schema: r.schema, Strict: true},
+		},
+	}
+	if e.host == "api.openai.com" || capped.MatchString(e.Model) {
+		chat.MaxCompletionTokens = r.maxTokens
+	} else {
+		chat.MaxTokens = r.maxTokens //nolint:staticcheck // deprecated by OpenAI alone
+	}
+	return chat
+}
+
+// tokens believes a server's count within reason.
+func tokens(n int) int { return min(max(n, 0), 10_000_000) }
+
+func (e *endpoint) usage(r reply) Usage {
+	return Usage{
+		Endpoint: e.name, Model: r.model, PromptTokens: r.prompt, CompletionTokens: r.completion,
+		Dollars: (float64(r.prompt)*e.PromptPrice + float64(r.completion)*e.CompletionPrice) / 1e6,
+	}
+}
+
+// resting returns why the endpoint is left alone, nil when it is not.
+func (e *endpoint) resting() *Error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	left := e.until.Sub(e.now())
+	if left <= 0 {
+		return nil
+	}
+	failure := *e.last
+	failure.RetryAfter = left
+	failure.Message += "; it is left alone for a while"
+	return &failure
+}
+
+// judge remembers how a call went. Of many calls that fail at the same time
+// only the first makes the rest longer.
+func (e *endpoint) judge(failure *Error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if failure == nil || !failure.Kind.rests() {
+		e.failures = 0
+		return
+	}
+	now := e.now()
+	rest := longRest
+	if failure.Kind.passes() {
+		rest = min(firstRest<<min(e.failures, 10), longRest)
+	}
+	if !now.Before(e.until) {
+		e.failures++
+	}
+	failure.RetryAfter = max(failure.RetryAfter, rest)
+	if until := now.Add(failure.RetryAfter); until.After(e.until) {
+		e.until, e.last = until, failure
+	}
+}

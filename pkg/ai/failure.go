@@ -1,0 +1,100 @@
+package ai
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+// fail makes an error of this endpoint.
+func (e *endpoint) fail(kind Kind, message string) *Error {
+	return &Error{Kind: kind, Endpoint: e.name, Message: message}
+}
+
+// failure translates what go-openai returns. The text of its errors holds the
+// server's whole answer and is not passed on.
+func (e *endpoint) failure(ctx context.Context, err error, header http.Header) *Error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return e.fail(Timeout, "no answer in time")
+	}
+	var failure *Error
+	status, said := 0, (*openai.APIError)(nil)
+	if request, ok := errors.AsType[*openai.RequestError](err); ok {
+		status = request.HTTPStatusCode
+	}
+	if api, ok := errors.AsType[*openai.APIError](err); ok {
+		status, said = api.HTTPStatusCode, api
+	}
+	switch {
+	case status != 0:
+		failure = e.statusFailure(status, said)
+	case errors.Is(err, errRedirect):
+		failure = e.fail(Misconfigured, "the server redirects; the base URL is not that of the API")
+	case errors.Is(err, errTooLarge):
+		failure = e.fail(NotJSON, "the server's answer is too large")
+	case isConnection(err):
+		failure = e.fail(Unavailable, "no connection, or it broke")
+	case isEncoding(err) && strings.Contains(header.Get("Content-Type"), "html"):
+		failure = e.fail(NotJSON, "a page of HTML in place of an answer")
+	case isEncoding(err):
+		failure = e.fail(NotJSON, "the server's answer is no JSON of the chat API")
+	case isOurs(err):
+		failure = e.fail(Misconfigured, "the model cannot be asked over the chat API")
+	default:
+		failure = e.fail(Unavailable, "no connection, or it broke")
+	}
+	failure.Status = status
+	failure.RetryAfter = retryAfter(header, e.now())
+	return failure
+}
+
+// statusFailure translates an HTTP status and what the server says to it.
+func (e *endpoint) statusFailure(status int, said *openai.APIError) *Error {
+	code, message := "", ""
+	if said != nil {
+		code, _ = said.Code.(string)
+		message = said.Message
+	}
+	switch {
+	case code == "insufficient_quota":
+		return e.fail(Misconfigured, "the account has no money left")
+	case code == "context_length_exceeded", strings.Contains(message, "maximum context length"),
+		status == http.StatusRequestEntityTooLarge:
+		return e.fail(TooLong, "the question is longer than the model's context")
+	case code == "content_filter":
+		return e.fail(Filtered, "the content filter rejects the question")
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return e.fail(Misconfigured, "the server does not accept the key") // its message may repeat the key
+	case status == http.StatusNotFound:
+		return e.fail(Misconfigured, "the server has no such model, or no chat API at this base URL")
+	case status == http.StatusTooManyRequests:
+		return e.fail(RateLimited, "too many requests")
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly, status >= 500:
+		return e.fail(Unavailable, "the server fails")
+	default:
+		return e.fail(Rejected, "the server rejects the request: "+cmp.Or(e.quote(message), "it does not say why"))
+	}
+}
+
+// quote shows a server's message without the key and what may be one.
+func (e *endpoint) quote(message string) string {
+	if e.Key != "" {
+		message = strings.ReplaceAll(message, string(e.Key), redacted)
+	}
+	return Clean(secretPattern.ReplaceAllString(message, redacted), 200)
+}
+
+// isConnection says whether no answer came at all.
+func isConnection(err error) bool {
+	_, ok := errors.AsType[*url.Error](err)
+	return ok
+}
+
+func isOurs(err error) bool {
+	return errors.Is(err, openai.ErrChatCompletionInvalidModel) || errors.Is(err, openai.ErrReasoningModelMaxTokensDeprecated)
+}

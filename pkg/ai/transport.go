@@ -1,0 +1,97 @@
+package ai
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+const (
+	maxBody       = 1 << 20
+	longestAfter  = time.Hour
+	idleTimeout   = 90 * time.Second
+	maxIdle       = 16
+	connectionCap = 64
+)
+
+var (
+	errRedirect = errors.New("ai: redirect")
+	errTooLarge = errors.New("ai: answer too large")
+)
+
+// newTransport makes the HTTP client of one endpoint. go-openai takes 3xx for
+// success and reads a body to its end, whatever its length.
+func newTransport() *http.Client {
+	base := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, // the operator names the endpoint and the proxy
+		MaxIdleConnsPerHost: maxIdle, MaxConnsPerHost: connectionCap, IdleConnTimeout: idleTimeout,
+	}
+	return &http.Client{Transport: guard{base}}
+}
+
+// guard turns redirects into errors and bounds bodies.
+type guard struct{ base *http.Transport }
+
+// RoundTrip is of http.RoundTripper.
+func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := g.base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode >= 300 && response.StatusCode < 400 {
+		_ = response.Body.Close()
+		return nil, errRedirect
+	}
+	response.Body = &bounded{ReadCloser: response.Body, left: maxBody}
+	return response, nil
+}
+
+// CloseIdleConnections is called by http.Client.
+func (g guard) CloseIdleConnections() { g.base.CloseIdleConnections() }
+
+// bounded fails when the body is longer than it may be.
+type bounded struct {
+	io.ReadCloser
+	left int
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooLarge
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
+
+// isEncoding says whether an error is of JSON that could not be read.
+func isEncoding(err error) bool {
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	_, kind := errors.AsType[*json.UnmarshalTypeError](err)
+	return syntax || kind || errors.Is(err, io.EOF) // EOF: an empty body
+}
+
+// secretPattern is what keys look like in servers' messages: long runs of
+// letters and digits, perhaps masked.
+var secretPattern = regexp.MustCompile(`[A-Za-z0-9_*-]*(?:[0-9*][A-Za-z0-9_*-]*){4,}`)
+
+// retryAfter reads how long a server wants to be left alone, an hour at most:
+// milliseconds as OpenAI adds them, seconds or a date.
+func retryAfter(header http.Header, now time.Time) time.Duration {
+	seconds := 0.0
+	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil {
+		seconds = ms / 1000
+	} else if s, err := strconv.ParseFloat(header.Get("Retry-After"), 64); err == nil {
+		seconds = s
+	} else if date, err := http.ParseTime(header.Get("Retry-After")); err == nil {
+		seconds = date.Sub(now).Seconds()
+	}
+	if !(seconds > 0) { // NaN is not
+		return 0
+	}
+	return time.Duration(min(seconds, longestAfter.Seconds()) * float64(time.Second))
+}
