@@ -22,7 +22,10 @@ type adapter struct {
 
 // adapters are the sites that need one; the others of sites.json are read by
 // the generic readers alone.
-var adapters = []adapter{beforward, jpauc, aleado, ajes, carUsed, autocom}
+var adapters = []adapter{
+	beforward, sbt, tcv, carFromJapan, goonet, cardealPage, carUsed, autocom, pickNBuy24, japaneseCarTrade, jpcTrade, nikkyo,
+	jpauc, aleado, ajes,
+}
 
 // adapterNamed returns the adapter of a site, an empty one when it needs none.
 func adapterNamed(name string) *adapter {

@@ -151,7 +151,7 @@ func fullSize(link string) string {
 func canonicalAleado(u *url.URL) error {
 	page := u.Query().Get("p")
 	if u.Path == "/auctions/" && (page == "project/lot" || page == "project/statslot") && u.Query().Get("id") != "" {
-		rewrite(u, u.Hostname(), u.Path, "p", "id", "s")
+		u.RawQuery = keepParams(u.RawQuery, []string{"p", "id", "s"})
 	}
 	return nil
 }

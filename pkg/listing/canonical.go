@@ -66,18 +66,24 @@ func FetchURL(canonical string) string {
 }
 
 // rewrite sets the site's own spelling of an address. Of the query it keeps the
-// named parameters, as they are written and in this order.
+// named parameters.
 func rewrite(u *url.URL, host, path string, params ...string) {
+	*u = url.URL{Scheme: "https", Host: host, Path: path, RawQuery: keepParams(u.RawQuery, params)}
+}
+
+// keepParams keeps the named parameters of a query, as they are written and in the
+// order of the names.
+func keepParams(query string, params []string) string {
 	var kept []string
 	for _, param := range params {
-		for part := range strings.SplitSeq(u.RawQuery, "&") {
+		for part := range strings.SplitSeq(query, "&") {
 			if name, _, _ := strings.Cut(part, "="); name == param {
 				kept = append(kept, part)
 				break
 			}
 		}
 	}
-	*u = url.URL{Scheme: "https", Host: host, Path: path, RawQuery: strings.Join(kept, "&")}
+	return strings.Join(kept, "&")
 }
 
 // notACar refuses the address of a list.

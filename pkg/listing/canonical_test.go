@@ -20,7 +20,7 @@ func TestCanonical(t *testing.T) {
 		"https://cars.example.com/a?":                                                       "https://cars.example.com/a",
 		"https://www.tc-v.com/used_car/subaru/legacy%20touring%20wagon/43814804/":           "https://www.tc-v.com/used_car/subaru/legacy%20touring%20wagon/43814804/",
 		"https://notbeforward.jp/stocklist/":                                                "https://notbeforward.jp/stocklist/",
-		"https://www.nikkyocars.com/n2014/stock/stock-view.asp?lang=en&code=308741&refno=1": "https://www.nikkyocars.com/n2014/stock/stock-view.asp?lang=en&code=308741&refno=1",
+		"https://www.nikkyocars.com/n2014/stock/stock-view.asp?lang=en&code=308741&refno=1": "https://www.nikkyocars.com/n2014/stock/stock-view.asp?lang=en&code=308741",
 	} {
 		got, err := Canonical(raw, false)
 		if err != nil || got != want {

@@ -102,7 +102,7 @@ func cells(row *html.Node) (texts []string) {
 	return texts
 }
 
-// item reads a list item: two inline elements, label and value, or a sentence.
+// item reads a list item: two elements, label and value, or a sentence.
 func item(n *html.Node) (names, values string) {
 	var parts []*html.Node
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
@@ -112,10 +112,15 @@ func item(n *html.Node) (names, values string) {
 			return sentence(n)
 		}
 	}
-	if len(parts) == 2 && inline[parts[0].DataAtom] && inline[parts[1].DataAtom] {
+	if len(parts) == 2 && flat(parts[0]) && flat(parts[1]) {
 		return text(parts[0]), text(parts[1])
 	}
 	return sentence(n)
+}
+
+// flat reports an element that can be half of a list item: a label or a value.
+func flat(n *html.Node) bool {
+	return inline[n.DataAtom] || n.DataAtom == atom.P || n.DataAtom == atom.Div
 }
 
 // sentence reads "Label: value" from an element that holds only text.
@@ -129,7 +134,7 @@ func sentence(n *html.Node) (names, values string) {
 	if !ok {
 		return "", ""
 	}
-	return names, values
+	return names, strings.TrimSpace(values)
 }
 
 // group returns the table or list around a node, else its parent.
