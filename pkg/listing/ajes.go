@@ -54,8 +54,8 @@ func readAJES(doc *document, c *claims) {
 	if len(links) == 0 {
 		return
 	}
-	c.sheet = doc.absolute(links[0])
-	for len(links) > 0 && doc.absolute(links[0]) == c.sheet {
+	c.addSheet(doc.absolute(links[0]))
+	for len(links) > 0 && doc.absolute(links[0]) == c.sheet.value {
 		links = links[1:]
 	}
 	c.addImages(links)

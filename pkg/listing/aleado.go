@@ -114,7 +114,7 @@ func claimAleadoPictures(doc *document, c *claims) {
 		switch {
 		case own != lot:
 		case query.Get("number") == "0":
-			c.sheet = firstOf(c.sheet, u.String())
+			c.addSheet(u.String())
 		default:
 			photos = append(photos, u.String())
 		}

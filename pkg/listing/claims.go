@@ -66,8 +66,8 @@ type claims struct {
 	rank   Rank
 	list   []claim
 	images []string // of the best source that has any
-	imaged string   // that source
-	sheet  string   // link of the auction's inspection sheet
+	imaged claim    // that source
+	sheet  claim    // link of the auction's inspection sheet
 	lot    bool     // the page is an auction's: its prices are no asking prices
 	sold   bool
 	notes  []string
@@ -145,7 +145,14 @@ func (c *claims) addImages(links []string) {
 		}
 	}
 	if len(c.images) > 0 {
-		c.imaged = c.source
+		c.imaged = claim{source: c.source, rank: c.rank}
+	}
+}
+
+// addSheet takes the first link of an inspection sheet.
+func (c *claims) addSheet(link string) {
+	if c.sheet.value == "" && link != "" {
+		c.sheet = claim{value: link, source: c.source, rank: c.rank}
 	}
 }
 

@@ -96,7 +96,7 @@ func mileage(s string) (string, bool) {
 
 func volume(s string) (string, bool) {
 	m := volumeForm.FindStringSubmatch(s)
-	if m == nil {
+	if m == nil || strings.Trim(m[1], "0.") == "" {
 		return "", false
 	}
 	return m[1], true
@@ -105,13 +105,13 @@ func volume(s string) (string, bool) {
 // amount needs a currency: a bare number may be anything.
 func amount(s string) (string, bool) {
 	p, ok := readPrice(s)
-	return p.String(), ok && p.currency != ""
+	return p.String(), ok && p.currency != "" && p.plausible()
 }
 
 // dollars are what a page gives beside its own currency.
 func dollars(s string) (string, bool) {
 	p, ok := readPrice(s)
-	return p.String(), ok && p.currency == "USD"
+	return p.String(), ok && p.currency == "USD" && p.plausible()
 }
 
 func setCode(c *vehicle.Car, s string) {

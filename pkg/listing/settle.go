@@ -2,6 +2,7 @@ package listing
 
 import (
 	"fmt"
+	"strconv"
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/vehicle"
@@ -10,7 +11,7 @@ import (
 // Field explains one field of a car.
 type Field struct {
 	Name   string  `json:"name"`
-	Value  string  `json:"value"` // the text that was taken, "" when none could be
+	Value  string  `json:"value"` // the text that was taken, "" when none could be; of images their number
 	Source string  `json:"source,omitempty"`
 	Rank   Rank    `json:"rank,omitempty"`
 	Others []Other `json:"others,omitempty"`
@@ -39,12 +40,13 @@ func settle(c *claims, doc *document) *Listing {
 		if len(claimed) == 0 {
 			continue
 		}
+		if r.field == fieldPrice {
+			rejectUnsure(claimed)
+		}
 		field := listing.decide(r, claimed)
 		listing.Fields = append(listing.Fields, field)
 	}
-	if c.sheet != "" {
-		car.ConditionReportURL = &c.sheet
-	}
+	listing.weigh()
 	listing.setYear()
 	listing.codeFromFrame()
 	if squash(car.Version) == squash(car.Model) {
@@ -55,6 +57,13 @@ func settle(c *claims, doc *document) *Listing {
 		if image := doc.absolute(link); image != "" {
 			car.Images = append(car.Images, image)
 		}
+	}
+	if len(car.Images) > 0 {
+		listing.Fields = append(listing.Fields, Field{"images", strconv.Itoa(len(car.Images)), c.imaged.source, c.imaged.rank, nil})
+	}
+	if c.sheet.value != "" {
+		car.ConditionReportURL = &c.sheet.value
+		listing.Fields = append(listing.Fields, Field{"conditionReportUrl", c.sheet.value, c.sheet.source, c.sheet.rank, nil})
 	}
 	return listing
 }

@@ -36,7 +36,7 @@ func readYear(s string) (year int, ok bool) {
 		year, ok = found, true
 		s = s[m[3]:]
 	}
-	return year, ok && year >= 1950
+	return year, ok && year >= firstYear && year <= lastYear()
 }
 
 // readEngine returns cubic centimetres from "1,490cc", "1.8 liters" or a bare
@@ -68,14 +68,17 @@ var kmPerMile = decimal.RequireFromString("1.609344")
 // Japan mean it; miles are converted when no kilometres stand beside them.
 func readMileage(s string) (km int, ok bool) {
 	if m := kmForm.FindStringSubmatch(s); m != nil {
-		return digits(m[1]), true
+		km = digits(m[1])
+		return km, km <= maxMileage
 	}
 	if m := mileForm.FindStringSubmatch(s); m != nil {
 		miles := decimal.NewFromInt(int64(digits(m[1])))
-		return int(miles.Mul(kmPerMile).Round(0).IntPart()), true
+		km = int(miles.Mul(kmPerMile).Round(0).IntPart())
+		return km, km <= maxMileage
 	}
 	if bareNumber.MatchString(s) {
-		return digits(s), true
+		km = digits(s)
+		return km, km <= maxMileage
 	}
 	return 0, false
 }
