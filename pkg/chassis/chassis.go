@@ -37,8 +37,12 @@ func Parse(cell string) (Code, bool) {
 // "or", or a slash that has a code on both sides; what follows any other
 // slash is dropped (4BA-HA36S/ASWF-A3).
 func ParseAll(cell string) []Code {
+	normal := Normalise(cell)
+	if code, ok := parseCell(cell, normal); ok {
+		return []Code{code}
+	}
 	var all []Code
-	for _, part := range splitCell(Normalise(cell)) {
+	for _, part := range splitCell(normal) {
 		code, ok := parseCell(strings.TrimSpace(cell), part)
 		if ok && !contains(all, code) {
 			all = append(all, code)

@@ -11,6 +11,7 @@ import (
 // benchCommand measures; it asserts nothing.
 type benchCommand struct {
 	Latency benchLatency `cmd:"" help:"Time from putting a task in an idle queue to the start of its handler."`
+	Match   benchMatch   `cmd:"" help:"Time to match by code and to find candidates by name, beside a bare map."`
 }
 
 type benchLatency struct {

@@ -31,6 +31,7 @@ type commands struct {
 	Keys     keysCommand     `cmd:"" help:"Issue, list and revoke API keys."`
 	Read     readCommand     `cmd:"" help:"Print the car that a listing page describes."`
 	Match    matchCommand    `cmd:"" help:"Find the authority's labels for cars given as JSON lines."`
+	Eval     evalCommand     `cmd:"" help:"Evaluate against cases whose answers are known."`
 	Simulate simulateCommand `cmd:"" help:"Run a simulator on a port."`
 	Bench    benchCommand    `cmd:"" help:"Measure."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`

@@ -13,11 +13,16 @@ type foreseen struct {
 	country, fuel string // fuel is empty when it cannot be foreseen
 }
 
+// authorityWords are the authority's words for the fuels, as far as they have
+// been seen.
+var authorityWords = map[fuelClass]string{
+	petrol: "PETROL", diesel: "DIESEL", dieselHybrid: "DIESEL", hybrid: "PETROL & ELECTRIC",
+}
+
 // foresee expects the listed year, Japan, and the authority's word for the
 // car's fuel as far as that word has been seen.
 func (w *walk) foresee() foreseen {
-	fuels := map[fuelClass]string{petrol: "PETROL", diesel: "DIESEL", dieselHybrid: "DIESEL", hybrid: "PETROL & ELECTRIC"}
-	return foreseen{w.car.Year, japan, fuels[wantedClass(w.car, w.code, w.label)]}
+	return foreseen{w.car.Year, japan, authorityWords[wantedClass(w.car, w.code, w.label)]}
 }
 
 // ahead is a Lister that has asked the foreseen questions already. A question

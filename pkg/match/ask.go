@@ -55,7 +55,7 @@ func (m *Matcher) ask(ctx context.Context, q *query, code chassis.Code, possible
 		}
 		chosen, reason = &possible[at], answer.Reason
 	}
-	if why := q.veto(code, chosen.label.Label); why != "" {
+	if why := q.veto(code, chosen.label); why != "" {
 		return Choice{}, q.refuse(NoMatch, chosen.label.Text+" was chosen, but "+why, code, nil)
 	}
 	return q.recognised(code, chosen.label, possible, reason), nil
@@ -69,7 +69,7 @@ func (m *Matcher) askOnce(ctx context.Context, q *query, code chassis.Code, poss
 	for i, at := range order {
 		label := possible[at].label
 		question.Candidates = append(question.Candidates, Option{
-			ID: fmt.Sprintf("c%d", i+1), Label: label.Text, EngineCC: label.CC, Fuel: string(labelFuel(label.Label, label.Fact)),
+			ID: fmt.Sprintf("c%d", i+1), Label: label.Text, EngineCC: label.CC, Fuel: string(label.fuel),
 			YearFrom: label.From, YearTo: label.To,
 		})
 	}
@@ -117,12 +117,12 @@ func cut(s string) string {
 
 // recognised is the choice of a label that the Chooser selected. Where others
 // fit as well, the code was substituted, and the answer says so.
-func (q *query) recognised(code chassis.Code, label indexed, possible []ranked, reason string) Choice {
+func (q *query) recognised(code chassis.Code, label *indexed, possible []ranked, reason string) Choice {
 	choice := q.fuzzyChoice(vehicle.LLMFuzzy, label.Label, q.name.relationTo(label.Model))
 	choice.Reason = "recognised by an AI: " + quoteReason(reason)
 	var others []string
 	for _, r := range possible {
-		if r.label.Text != label.Text && r.like >= rival && q.fits(code, r.label.Fact) {
+		if r.label.Text != label.Text && r.like >= rival && q.fits(code, r.label) {
 			others = append(others, r.label.Text)
 		}
 	}
@@ -130,7 +130,7 @@ func (q *query) recognised(code chassis.Code, label indexed, possible []ranked, 
 	switch {
 	case code.Code != "":
 		a.Reason = "the authority has no entry for the listing's code, which looks like a misreading of this one"
-	case !q.agrees(code, label.Fact):
+	case !q.agrees(code, label):
 		a.Reason = "the listing gives no chassis code, and engine, fuel and year do not all confirm this one"
 	case len(others) > 0:
 		a.Reason = fmt.Sprintf("the listing gives no chassis code, and %d other entries fit as well: %s", len(others), strings.Join(others, "; "))
@@ -161,7 +161,7 @@ func (q *query) misread(code chassis.Code) bool {
 func (m *Matcher) chooseMisread(ctx context.Context, q *query, code chassis.Code) (Choice, error) {
 	possible := q.possible(code, func(r ranked) bool {
 		how := q.name.relationTo(r.label.Model)
-		return (how == same || how == form) && q.agrees(code, r.label.Fact) &&
+		return (how == same || how == form) && q.agrees(code, r.label) &&
 			slices.ContainsFunc(r.label.Codes, func(c string) bool { return looksLike(code.Code, c) })
 	})
 	if len(possible) > 0 {

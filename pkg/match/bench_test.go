@@ -28,9 +28,10 @@ func BenchmarkChooseExactHit(b *testing.B) {
 	}
 	label := cat.Labels("MAKE3")[777]
 	car := vehicle.Car{Make: "MAKE3", Model: label.Model, Version: "1.5 G EDITION", RawModelCode: "DBA-" + label.Codes[0], Year: 2012, Fuel: "PETROL"}
+	matcher := New(Options{})
 	b.ReportAllocs()
 	for b.Loop() {
-		if choice, err := choose(car, cat); err != nil || choice.Label != label.Text {
+		if choice, err := matcher.Choose(b.Context(), car, cat); err != nil || choice.Label != label.Text {
 			b.Fatal(choice, err)
 		}
 	}
@@ -39,9 +40,10 @@ func BenchmarkChooseExactHit(b *testing.B) {
 func BenchmarkChooseRefusalWithCandidates(b *testing.B) {
 	cat := largeCatalogue()
 	car := vehicle.Car{Make: "MAKE3", Model: cat.Labels("MAKE3")[777].Model, RawModelCode: "DBA-ZZZ999"}
+	matcher := New(Options{})
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := choose(car, cat); err == nil {
+		if _, err := matcher.Choose(b.Context(), car, cat); err == nil {
 			b.Fatal("accepted")
 		}
 	}

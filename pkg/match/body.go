@@ -29,4 +29,9 @@ var bodyWords = map[string]bool{
 }
 
 // bodyClass folds a body word; words not in the table are "".
-func bodyClass(body string) string { return bodyClasses[chassis.NameKey(body)] }
+func bodyClass(body string) string {
+	if class, plain := bodyClasses[body]; plain {
+		return class
+	}
+	return bodyClasses[chassis.NameKey(body)]
+}

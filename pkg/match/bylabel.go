@@ -71,14 +71,14 @@ func (q *query) against(label tra.Label) (adjusted []vehicle.Adjustment) {
 			Reason: "the caller chose an entry of another chassis code",
 		})
 	}
-	fact := q.index.fact(label)
+	fact := q.index.of(label).Fact
 	if ccFarOff(q.car.EngineCC, fact.CC) {
 		adjusted = append(adjusted, vehicle.Adjustment{
 			Field: "engine_cc", From: q.car.EngineCC, To: fact.CC,
 			Reason: fmt.Sprintf("the entry that the caller chose is known with %d cc; the band is that of the listing's size", fact.CC),
 		})
 	}
-	if bodiesFar(q.car.BodyType, label.Body) {
+	if bodiesFar(q.body, bodyClass(label.Body)) {
 		adjusted = append(adjusted, vehicle.Adjustment{
 			Field: "bodyType", From: q.car.BodyType, To: label.Body, Reason: "the caller chose an entry of another body",
 		})

@@ -33,7 +33,7 @@ func (m *Matcher) chooseByName(ctx context.Context, q *query) (Choice, error) {
 func (q *query) possible(code chassis.Code, holds func(ranked) bool) []ranked {
 	var kept []ranked
 	for _, r := range q.ranked(code) {
-		if (holds == nil || holds(r)) && q.name.relationToWords(q.index.plates[r.label.plate].words) != other && q.veto(code, r.label.Label) == "" {
+		if (holds == nil || holds(r)) && q.name.relationToWords(q.index.plates[r.label.plate].words) != other && q.veto(code, r.label) == "" {
 			kept = append(kept, r)
 		}
 	}
@@ -49,7 +49,7 @@ const rival = 0.7
 func (q *query) chooseClear() (Choice, error) {
 	var clear []ranked
 	for _, r := range q.possible(chassis.Code{}, nil) {
-		if r.like >= rival && q.fits(chassis.Code{}, r.label.Fact) {
+		if r.like >= rival && q.fits(chassis.Code{}, r.label) {
 			clear = append(clear, r)
 		}
 	}
@@ -57,7 +57,7 @@ func (q *query) chooseClear() (Choice, error) {
 	if len(clear) == 1 {
 		how = q.name.relationTo(clear[0].label.Model)
 	}
-	if (how != same && how != form) || !q.agrees(chassis.Code{}, clear[0].label.Fact) || q.manyNamed() {
+	if (how != same && how != form) || !q.agrees(chassis.Code{}, clear[0].label) || q.manyNamed() {
 		return Choice{}, q.refuse(NoMatch, noCode+q.whyNotClear(len(clear)), chassis.Code{}, nil)
 	}
 	label := clear[0].label
@@ -120,4 +120,4 @@ func (q *query) fuzzyChoice(how vehicle.MatchType, label tra.Label, relation rel
 }
 
 // knownCC is the engine size that is known of a label's car.
-func (q *query) knownCC(label tra.Label) int { return q.index.fact(label).CC }
+func (q *query) knownCC(label tra.Label) int { return q.index.of(label).CC }

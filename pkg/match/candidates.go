@@ -79,11 +79,10 @@ func (q *query) refuseUnnamed(code chassis.Code, fitting []tra.Label) *Error {
 func (q *query) scored(code chassis.Code, fitting []tra.Label) []Scored {
 	class := q.fuelClass(code)
 	points := func(label tra.Label) float64 {
-		i, ok := q.index.byText[label.Text]
-		if !ok {
-			return 0
+		if i, ok := q.index.byText[label.Text]; ok {
+			return q.features(class, &q.index.labels[i])
 		}
-		return q.features(class, q.index.labels[i])
+		return 0
 	}
 	fitting = slices.Clone(fitting)
 	slices.SortStableFunc(fitting, func(a, b tra.Label) int { return cmp.Compare(points(b), points(a)) })
@@ -133,10 +132,10 @@ func entriesOf(cat *tra.Catalogue, mk tra.Make) *tra.Entries {
 // namesOtherMake finds a make that the listing's title begins with and that is
 // not the listing's own.
 func (q *query) namesOtherMake(cat *tra.Catalogue) (tra.Make, bool) {
-	words := withoutNoise(splitWords(q.car.Model))
-	if len(words) == 0 || len(q.name.plates) > 0 && q.name.plates[0].from == 0 && q.name.words[0] == words[0] {
-		return tra.Make{}, false
+	if q.name.model == 0 || len(q.name.plates) > 0 && q.name.plates[0].from == 0 {
+		return tra.Make{}, false // it begins with a model of the make's
 	}
+	words := withoutNoise(splitWords(q.car.Model))
 	for n := min(2, len(words)); n > 0; n-- {
 		if mk, ok := cat.Make(strings.Join(words[:n], " ")); ok && mk != q.entries.Make {
 			return mk, true

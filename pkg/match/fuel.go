@@ -65,8 +65,17 @@ var fuelWords = []struct {
 	{electric, true, []string{"BEV"}},
 }
 
+// plainFuels are the words that nearly every listing and label has; they need
+// no rules.
+var plainFuels = map[string]fuelClass{
+	"": "", "PETROL": petrol, "GASOLINE": petrol, "DIESEL": diesel, "HYBRID": hybrid, "ELECTRIC": electric, "PETROL & ELECTRIC": hybrid,
+}
+
 // classOfWord folds a fuel word; "" for one that says nothing.
 func classOfWord(word string) fuelClass {
+	if class, plain := plainFuels[word]; plain {
+		return class
+	}
 	key := chassis.NameKey(word)
 	for _, rule := range fuelWords {
 		fits := !rule.whole || key == rule.texts[0]

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -15,7 +16,7 @@ type index struct {
 	labels  []indexed         // in the order of entries.Labels
 	byText  map[string]int    // a label's place in labels
 	plates  []nameplate       // each model's name once
-	grams   map[string][]int  // the plates that hold a trigram
+	grams   map[gram][]int    // the plates that hold a trigram
 	tails   map[string]string // a last word that stands in one nameplate only → that model
 }
 
@@ -23,7 +24,10 @@ type index struct {
 type indexed struct {
 	tra.Label
 	Fact
-	plate int // its model's place in plates
+	plate int         // its model's place in plates
+	body  string      // class of its body
+	fuel  fuelClass   // of its fact, or what the label says
+	codes []signature // of its codes
 }
 
 // nameplate is a model's name.
@@ -36,7 +40,7 @@ type nameplate struct {
 func newIndex(entries *tra.Entries, facts Facts) *index {
 	x := &index{
 		entries: entries, labels: make([]indexed, 0, len(entries.Labels)), byText: make(map[string]int, len(entries.Labels)),
-		grams: map[string][]int{},
+		grams: map[gram][]int{},
 	}
 	at := map[string]int{}
 	for i, label := range entries.Labels {
@@ -47,10 +51,34 @@ func newIndex(entries *tra.Entries, facts Facts) *index {
 			x.addPlate(label.Model)
 		}
 		x.byText[label.Text] = i
-		x.labels = append(x.labels, indexed{label, facts.of(label), plate})
+		x.labels = append(x.labels, prepare(label, facts.of(label), plate))
 	}
 	x.tails = tails(x.plates)
 	return x
+}
+
+func prepare(label tra.Label, fact Fact, plate int) indexed {
+	i := indexed{Label: label, Fact: fact, plate: plate, body: bodyClass(label.Body), fuel: labelFuel(label, fact)}
+	for _, code := range label.Codes {
+		i.codes = append(i.codes, signatureOf(code))
+	}
+	return i
+}
+
+// signature is the set of characters of a code.
+type signature uint64
+
+func signatureOf(code string) signature {
+	var s signature
+	for i := range len(code) {
+		s |= 1 << (code[i] % 64)
+	}
+	return s
+}
+
+// near says whether two codes can be at most two typing errors apart.
+func (s signature) near(o signature) bool {
+	return bits.OnesCount64(uint64(s&^o)) <= 2 && bits.OnesCount64(uint64(o&^s)) <= 2
 }
 
 func (x *index) addPlate(model string) {
@@ -62,12 +90,12 @@ func (x *index) addPlate(model string) {
 	x.plates = append(x.plates, nameplate{splitWords(model), key, len(grams)})
 }
 
-// fact is what is known of a label of the make.
-func (x *index) fact(label tra.Label) Fact {
+// of finds a label of the make, prepared.
+func (x *index) of(label tra.Label) *indexed {
 	if i, ok := x.byText[label.Text]; ok {
-		return x.labels[i].Fact
+		return &x.labels[i]
 	}
-	return Fact{}
+	return &indexed{Label: label}
 }
 
 // tails finds the last words by which sellers call a car for short: FIELDER,
@@ -101,14 +129,18 @@ var gradeWords = map[string]bool{
 	"CITY": true, "SPORTBACK": true, "CROSSOVER": true, "EVOLUTION": true, "OUTBACK": true,
 }
 
+// gram is a run of three characters, 21 bits each.
+type gram uint64
+
 // trigrams cuts a key into runs of three characters, its ends marked, each
 // once.
-func trigrams(key string) []string {
-	runes := []rune("  " + key + " ")
-	var grams []string
-	for i := 0; i+3 <= len(runes); i++ {
-		if gram := string(runes[i : i+3]); !slices.Contains(grams, gram) {
-			grams = append(grams, gram)
+func trigrams(key string) []gram {
+	grams := make([]gram, 0, len(key)+1)
+	last := gram(' ')<<21 | ' '
+	for _, r := range key + " " {
+		last = (last<<21 | gram(r)) & (1<<63 - 1) //nolint:gosec // a character is no negative number
+		if !slices.Contains(grams, last) {
+			grams = append(grams, last)
 		}
 	}
 	return grams

@@ -8,9 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"strconv"
-	"strings"
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/tra"
@@ -132,7 +129,7 @@ func (l line) car() vehicle.Car {
 	code, _ := chassis.Parse(raw)
 	return vehicle.Car{
 		Make: string(l.Make), Model: string(l.Model), Version: string(l.Version), RawModelCode: raw, ModelCode: code.Code,
-		FrameNumber: string(l.FrameNumber), Year: l.Year.number(yearForm), EngineCC: l.EngineCC.number(engineForm),
+		FrameNumber: string(l.FrameNumber), Year: ReadYear(string(l.Year)), EngineCC: ReadCC(string(l.EngineCC)),
 		Fuel: string(l.Fuel), BodyType: string(l.Body),
 	}
 }
@@ -153,17 +150,4 @@ func (t *text) UnmarshalJSON(data []byte) error {
 	err := json.Unmarshal(data, &s)
 	*t = text(s)
 	return err
-}
-
-var (
-	yearForm   = regexp.MustCompile(`(19|20)\d\d`)
-	engineForm = regexp.MustCompile(`\d{3,5}`)
-)
-
-// number reads the first match of a form, thousands commas dropped: 2017 of
-// 2017/7, 1490 of 1,490cc. It is 0 when there is none.
-func (t text) number(form *regexp.Regexp) int {
-	s := strings.ReplaceAll(chassis.Normalise(string(t)), ",", "")
-	n, _ := strconv.Atoi(form.FindString(s))
-	return n
 }

@@ -201,13 +201,13 @@ func (q *query) settle(code chassis.Code, labels []tra.Label, how relation) (Cho
 		labels = onlyOne(labels, tra.Label.Hybrid)
 	}
 	if len(labels) > 1 {
-		labels = onlyOne(labels, func(label tra.Label) bool { return q.fits(code, q.index.fact(label)) })
+		labels = onlyOne(labels, func(label tra.Label) bool { return q.fits(code, q.index.of(label)) })
 	}
 	if len(labels) > 1 {
 		return Choice{}, q.refuse(AmbiguousMatch, "several entries of the authority fit chassis code "+code.Code, code, labels)
 	}
 	label := labels[0]
-	if doubt := q.contradiction(code, label); doubt != nil {
+	if doubt := q.contradiction(code, q.index.of(label)); doubt != nil {
 		return Choice{}, doubt
 	}
 	listed := labelCode(label, code.Code)

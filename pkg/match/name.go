@@ -51,9 +51,9 @@ func readName(car vehicle.Car, x *index) name {
 	n := name{entries: x.entries, tails: x.tails}
 	n.nearest = sync.OnceValue(func() []string { return n.nearestTo(x.plates) })
 	model := latin(splitWords(car.Model))
-	whole := n.entries.HasModel([]byte(strings.Join(model[:min(len(model), 2)], ""))) // HONDA E, MAZDA 3
-	if n.words = model; !whole {
-		n.words = withoutMake(withoutNoise(model), car.Make, n.entries.Make.Name)
+	n.words = withoutMake(withoutNoise(model), car.Make, n.entries.Make.Name)
+	if len(n.words) == 1 && len(model) == 2 && n.entries.HasModel([]byte(model[0]+model[1])) {
+		n.words = model // HONDA E, MAZDA 3
 	}
 	n.model = len(n.words)
 	if n.model == 0 {

@@ -9,7 +9,7 @@ import (
 
 // ranked is a label with its score.
 type ranked struct {
-	label indexed
+	label *indexed
 	like  float64 // of the names, see similarities
 	score float64
 }
@@ -28,13 +28,14 @@ const unlike = 0.3
 // ranked lists the make's labels that may be the car, best first, at most a
 // few more than candidates are shown.
 func (q *query) ranked(code chassis.Code) []ranked {
-	like := q.similarities()
+	like, written := q.similarities(), signatureOf(code.Code)
 	nameless, class := q.name.model == 0, q.fuelClass(code)
 	var all []ranked
-	for _, label := range q.index.labels {
+	for i := range q.index.labels {
+		label := &q.index.labels[i]
 		near := 0.0
 		if code.Code != "" {
-			near = codeLikeness(code.Code, label.Codes)
+			near = codeLikeness(code.Code, written, label)
 		}
 		name := like[label.plate]
 		if (nameless || name < unlike) && near < oneOff {
@@ -52,8 +53,8 @@ const pointsFact = 15.0 + 8 + 8 + 4
 
 // features scores what a label's car has in common with the listing apart
 // from name and code. Unknown counts for a little, a contradiction against it.
-func (q *query) features(class fuelClass, label indexed) float64 {
-	return q.sizePoints(label.Fact) + fuelPoints(class, labelFuel(label.Label, label.Fact)) +
+func (q *query) features(class fuelClass, label *indexed) float64 {
+	return q.sizePoints(label.Fact) + fuelPoints(class, label.fuel) +
 		q.yearPoints(label.Fact) + q.bodyPoints(label)
 }
 
@@ -99,11 +100,11 @@ func (q *query) yearPoints(fact Fact) float64 {
 	return -8
 }
 
-func (q *query) bodyPoints(label indexed) float64 {
+func (q *query) bodyPoints(label *indexed) float64 {
 	switch {
-	case bodiesFar(q.car.BodyType, label.Body):
+	case bodiesFar(q.body, label.body):
 		return -8
-	case q.body != "" && q.body == bodyClass(label.Body):
+	case q.body != "" && q.body == label.body:
 		return 4
 	}
 	return 0
@@ -120,15 +121,15 @@ const (
 
 // codeLikeness compares a code that the listing gives with a label's. It makes
 // candidates and never an answer.
-func codeLikeness(code string, codes []string) float64 {
+func codeLikeness(code string, written signature, label *indexed) float64 {
 	best := 0.0
 	stem, _ := chassis.Stem(code)
-	for _, c := range codes {
+	for i, c := range label.Codes {
+		if !written.near(label.codes[i]) || abs(len(c)-len(code)) > 2 {
+			continue
+		}
 		if labelStem, _ := chassis.Stem(c); labelStem == stem {
 			return stemOff
-		}
-		if abs(len(c)-len(code)) > 2 {
-			continue
 		}
 		switch d := distance(code, c); {
 		case d == 0:

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"ushuru/pkg/match"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
+)
+
+type benchMatch struct {
+	Labels  int `default:"20000" help:"Labels in the catalogue, of ten makes."`
+	Samples int `default:"2000" help:"Look-ups of each kind."`
+}
+
+// Run is called by kong.
+func (c *benchMatch) Run(r *run) error {
+	defer r.close()
+	labels, samples := max(c.Labels, 10), max(c.Samples, 1)
+	catalogue, cars := benchCatalogue(labels)
+	matcher := match.New(match.Options{})
+	bare := make(map[string]string, len(cars))
+	for _, car := range cars {
+		bare[car.RawModelCode] = car.Model
+	}
+	var missed int
+	exact := func(car vehicle.Car) {
+		if choice, err := matcher.Choose(r.ctx, car, catalogue); err != nil || choice.MatchType != vehicle.ExactCode {
+			missed++
+		}
+	}
+	for _, car := range cars[:min(len(cars), 20)] { // the indexes are made when first needed
+		exact(car)
+	}
+	for _, bench := range []struct {
+		name string
+		of   func(vehicle.Car)
+	}{
+		{"map look-up by code", func(car vehicle.Car) {
+			if bare[car.RawModelCode] == "" {
+				missed++
+			}
+		}},
+		{"exact match", exact},
+		{"candidates, misspelt name without code", func(car vehicle.Car) {
+			car.RawModelCode, car.Model = "", car.Model[1:]+"X"
+			_, _, _ = matcher.Explain(r.ctx, car, catalogue)
+		}},
+		{"candidates, absent code", func(car vehicle.Car) {
+			car.RawModelCode += "9"
+			_, _, _ = matcher.Explain(r.ctx, car, catalogue)
+		}},
+	} {
+		took := timeEach(cars, samples, bench.of)
+		if _, err := fmt.Fprintf(r.Out, "%-40s p50 %-10s p95 %-10s max %s\n", bench.name,
+			took[len(took)/2], took[len(took)*95/100], took[len(took)-1]); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(r.Out, "in a catalogue of %d labels, %d look-ups each; exact look-ups that failed: %d\n", catalogue.Len(), samples, missed)
+	return err
+}
+
+// timeEach times single look-ups, each over a few rounds because one is too
+// short for the clock, and sorts the times.
+func timeEach(cars []vehicle.Car, samples int, of func(vehicle.Car)) []time.Duration {
+	const rounds = 8
+	took := make([]time.Duration, 0, samples)
+	for i := range samples {
+		car := cars[i*7919%len(cars)]
+		start := time.Now()
+		for range rounds {
+			of(car)
+		}
+		took = append(took, time.Since(start)/rounds)
+	}
+	slices.Sort(took)
+	return took
+}
+
+// benchCatalogue makes labels of ten makes with a hundred and fifty models
+// each, and a car for every label.
+func benchCatalogue(labels int) (*tra.Catalogue, []vehicle.Car) {
+	makes := make([]tra.MakeLabels, 10)
+	var cars []vehicle.Car
+	for i := range labels {
+		at := i % len(makes)
+		mk := &makes[at]
+		mk.Make = tra.Make{ID: at + 1, Name: "MAKE" + string(rune('A'+at))}
+		n := i / len(makes)
+		model := benchName(n % 150)
+		code := string([]byte{'A' + byte(n%26), 'A' + byte(n/26%26), 'E'}) + strconv.Itoa(100+n/676) + string(rune('G'+at))
+		mk.Labels = append(mk.Labels, model+" - "+code+" - WAGON")
+		cars = append(cars, vehicle.Car{
+			Make: mk.Make.Name, Model: model, Version: "1.5 G EDITION", RawModelCode: code, Year: 2015, EngineCC: 1496,
+			Fuel: "PETROL", BodyType: "WAGON",
+		})
+	}
+	return tra.NewCatalogue(makes), cars
+}
+
+// benchName is a pronounceable name of six to eight letters.
+func benchName(n int) string {
+	syllables := []string{"CO", "RO", "LLA", "VI", "TZ", "PRE", "MI", "FI", "ELD", "NO", "SE", "RA"}
+	k := len(syllables)
+	return syllables[n%k] + syllables[n/k%k] + syllables[(n*5+3)%k] + syllables[(n/7+1)%k]
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+
+	"ushuru/pkg/match"
+)
+
+// evalCommand evaluates against cases whose answers are known.
+type evalCommand struct {
+	Match evalMatch `cmd:"" help:"Match cases against a catalogue: correct, wrong, abstained and recall@10 by kind."`
+}
+
+type evalMatch struct {
+	Catalogue string `type:"existingfile" required:"" help:"CSV file with the columns make and label, and cc, fuel, year_from, year_to if known."`
+	Cases     string `type:"existingfile" required:"" help:"JSON lines with id, kind, make, title, version, model_code, year, cc, fuel, body; expect and gold_labels if known."`
+	Lines     bool   `help:"Print a JSON line for each case instead; so it is too when no case has an expectation."`
+}
+
+// Run is called by kong.
+func (c *evalMatch) Run(r *run) error {
+	defer r.close()
+	catalogue, facts, err := readCatalogue(c.Catalogue)
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(c.Cases)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	cases, err := match.ReadCases(file)
+	if err != nil {
+		return err
+	}
+	matcher, report := match.New(match.Options{Facts: facts}), match.NewReport()
+	all := make([]match.Found, 0, len(cases))
+	for _, one := range cases {
+		found, err := matcher.Evaluate(r.ctx, one, catalogue)
+		if err != nil {
+			return err
+		}
+		all = append(all, found)
+		report.Add(one, found)
+	}
+	if !c.Lines && report.Cases() > 0 {
+		return report.Write(r.Out)
+	}
+	encoder := json.NewEncoder(r.Out)
+	encoder.SetEscapeHTML(false)
+	for _, found := range all {
+		if err := encoder.Encode(found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
