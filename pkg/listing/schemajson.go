@@ -35,10 +35,11 @@ func readBlock(block string, g *graph) {
 
 // tryBlock reads a block; when it is broken beyond repair nothing of it stays.
 func tryBlock(block string, g *graph) bool {
-	before := len(g.nodes)
+	before, left := len(g.nodes), g.left
 	roots, ok := (&jsonReader{s: block, g: g}).block()
 	if !ok {
-		g.nodes = g.nodes[:before]
+		clear(g.nodes[before:])
+		g.nodes, g.left = g.nodes[:before], left
 		return false
 	}
 	for _, v := range roots {
@@ -83,7 +84,7 @@ func (r *jsonReader) block() ([]value, bool) {
 // value reads a value; an array is its items, which is what it means in JSON-LD.
 func (r *jsonReader) value() (values []value, ok bool) {
 	r.skip()
-	if r.at == len(r.s) || r.depth >= maxSchemaDepth || !r.g.spend() {
+	if r.at == len(r.s) || r.depth >= maxSchemaDepth || !r.g.spend(1) {
 		return nil, false
 	}
 	r.depth++

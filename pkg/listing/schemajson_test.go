@@ -151,8 +151,8 @@ func TestReferencesInCirclesEnd(t *testing.T) {
 			t.Errorf("%s: %+v", name, l.Car)
 		}
 	}
-	page := schemaPage(`{"@type":"Car","@id":"#a","brand":"Toyota","offers":{"@id":"#a","@type":"Offer","price":5,"priceCurrency":"USD","itemOffered":{"@id":"#a"}}}`)
-	if car := schemaOf(t, page, "").Car; amountOf(car.FOBPriceUSD) != "5" {
+	page := schemaPage(`{"@type":"Car","@id":"#a","brand":"Toyota","offers":{"@id":"#a","@type":"Offer","price":5000,"priceCurrency":"USD","itemOffered":{"@id":"#a"}}}`)
+	if car := schemaOf(t, page, "").Car; amountOf(car.FOBPriceUSD) != "5000" {
 		t.Errorf("an offer with the id of its car: %+v", car)
 	}
 }

@@ -2,6 +2,7 @@ package listing
 
 import (
 	"encoding/hex"
+	"errors"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -149,14 +150,14 @@ func (r *jsonReader) literal() ([]value, bool) {
 	for r.at < len(r.s) && inLiteral(r.s[r.at]) {
 		r.at++
 	}
-	switch word := r.s[from:min(r.at, from+60)]; word {
+	switch word := r.s[from:min(r.at, from+400)]; word {
 	case "":
 		return nil, false
 	case "null", "true", "false", "undefined", "NaN":
 		return nil, true
 	default:
 		if _, err := strconv.ParseFloat(word, 64); err != nil {
-			return nil, false
+			return nil, errors.Is(err, strconv.ErrRange)
 		}
 		return []value{{text: word, number: true}}, true
 	}

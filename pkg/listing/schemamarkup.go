@@ -31,9 +31,10 @@ func (m *markup) read() {
 		return
 	}
 	m.made = map[*html.Node]*node{}
+	before := len(m.g.nodes)
 	var roots []*node
 	for _, el := range m.scopes {
-		if !hasProperty(el) {
+		if !hasProperty(el) && m.g.left > 0 {
 			roots = append(roots, m.item(el))
 		}
 	}
@@ -49,6 +50,10 @@ func (m *markup) read() {
 		}
 		m.drain()
 	}
+	if m.g.left <= 0 { // half a tree could mean something else
+		m.g.nodes = m.g.nodes[:before]
+		return
+	}
 	m.g.roots = append(append(m.g.roots, roots...), page)
 }
 
@@ -61,6 +66,7 @@ func (m *markup) item(el *html.Node) *node {
 	if n := m.made[el]; n != nil {
 		return n
 	}
+	m.g.spend(propertySteps)
 	n := m.g.newNode(m.syntax)
 	n.from = el
 	m.open(el, n)
@@ -70,7 +76,7 @@ func (m *markup) item(el *html.Node) *node {
 }
 
 func (m *markup) drain() {
-	for len(m.queue) > 0 {
+	for len(m.queue) > 0 && m.g.left > 0 {
 		el := m.queue[0]
 		m.queue = m.queue[1:]
 		item := m.made[el]
@@ -88,7 +94,7 @@ func (m *markup) follow(item *node, el *html.Node) {
 	seen := map[*html.Node]bool{el: true}
 	for id := range strings.FieldsSeq(m.refs(el)) {
 		other := m.doc.ids[id]
-		if !m.g.spend() {
+		if !m.g.spend(1) {
 			return
 		}
 		if other == nil || seen[other] {
@@ -109,7 +115,7 @@ func (m *markup) follow(item *node, el *html.Node) {
 // own.
 func (m *markup) walk(item *node, root *html.Node) {
 	for el := root; el != nil; {
-		if !m.g.spend() {
+		if !m.g.spend(1 + len(el.Attr)) {
 			return
 		}
 		inside := true
@@ -130,6 +136,7 @@ func (m *markup) visit(item *node, el *html.Node) bool {
 	if len(names) == 0 {
 		return !begins
 	}
+	m.g.spend(propertySteps)
 	var v value
 	if begins {
 		v.node = m.item(el)

@@ -32,7 +32,7 @@ func TestMicrodata(t *testing.T) {
 		"page without":     `<html itemscope itemtype="http://schema.org/"><span itemprop="name">x</span>` + car(`itemtype="https://schema.org/Car"`),
 		"main entity":      `<body itemscope itemtype="http://schema.org/WebPage">` + car(`itemprop="mainEntity" itemtype="https://schema.org/Car"`),
 		"main of no item":  car(`itemprop="mainEntity" itemtype="https://schema.org/Car"`),
-		"itemref":          `<div itemscope itemtype="http://schema.org/Car" itemref="none a a b"></div><p id="a">` + aquaMicrodata + `</p><i id="b" itemprop="color">red</i>`,
+		"itemref":          `<div itemscope itemtype="http://schema.org/Car" itemref="none a b a"></div><p id="a">` + aquaMicrodata + `</p><i id="b" itemprop="color">red</i>`,
 		"itemref to a car": `<div itemscope itemtype="http://schema.org/Offer" itemref="c"></div>` + car(`id="c" itemprop="itemOffered" itemtype="https://schema.org/Car"`),
 		"itemref in a circle": `<div id="x" itemscope itemtype="http://schema.org/Car" itemref="y x">` + aquaMicrodata +
 			`</div><div id="y" itemprop="isRelatedTo" itemscope itemref="x y"></div>`,

@@ -30,24 +30,28 @@ type value struct {
 type graph struct {
 	roots []*node
 	nodes []*node
-	left  int // values and elements that may still be looked at
+	left  int // steps that may still be taken
 }
 
-// Limits of hostile data. The richest page seen has some 5,000 values.
+// Limits of hostile data. The richest page seen has some 5,000 values in JSON-LD
+// and 20,000 elements; an item or property of markup costs more steps than an
+// element, because it is looked at more closely.
 const (
-	maxSchemaValues = 300_000
-	maxSchemaDepth  = 64
-	maxSchemaText   = 4096 // bytes of one text that are kept
+	maxJSONSteps   = 100_000
+	maxMarkupSteps = 1_000_000
+	propertySteps  = 50
+	maxSchemaDepth = 64
+	maxSchemaText  = 4096 // bytes of one text that are kept
 )
 
 // newGraph reads what the page holds in each of the three syntaxes, JSON-LD
 // first: where two copies of a car differ, it is the one that sites maintain.
 func newGraph(doc *document) *graph {
-	g := &graph{left: maxSchemaValues}
+	g := &graph{left: maxJSONSteps}
 	readJSONLD(doc, g)
-	g.left = maxSchemaValues
+	g.left = maxMarkupSteps
 	readMicrodata(doc, g)
-	g.left = maxSchemaValues
+	g.left = maxMarkupSteps
 	readRDFa(doc, g)
 	g.link()
 	return g
@@ -59,9 +63,9 @@ func (g *graph) newNode(syntax string) *node {
 	return n
 }
 
-// spend takes from what may still be looked at; false when it is used up.
-func (g *graph) spend() bool {
-	g.left--
+// spend takes steps from those that are left; false when they are used up.
+func (g *graph) spend(steps int) bool {
+	g.left -= steps
 	return g.left > 0
 }
 

@@ -26,8 +26,7 @@ func TestSchemaPrices(t *testing.T) {
 		`{"@type":"Offer","price":"24,500.75","priceCurrency":"USD"}`:      "USD 24500.75",
 		`{"@type":"Offer","price":"24500,75","priceCurrency":"EUR"}`:       "EUR 24500.75",
 		`{"@type":"Offer","price":"2,45,000","priceCurrency":"INR"}`:       "",
-		`{"@type":"Offer","price":"007","priceCurrency":"USD"}`:            "USD 7",
-		`{"@type":"Offer","price":"0.50","priceCurrency":"USD"}`:           "USD 0.5",
+		`{"@type":"Offer","price":"007000","priceCurrency":"USD"}`:         "USD 7000",
 		`{"@type":"Offer","price":"¥1,705,000","priceCurrency":"JPY"}`:     "JPY 1705000",
 		`{"@type":"Offer","price":"6180","priceCurrency":"US$"}`:           "USD 6180",
 		`{"@type":"Offer","price":"6180","priceCurrency":"$"}`:             "",
@@ -35,7 +34,7 @@ func TestSchemaPrices(t *testing.T) {
 		`{"@type":"Offer","price":29990}`:                                  "",
 		`{"@type":"Offer","price":0,"priceCurrency":"USD"}`:                "",
 		`{"@type":"Offer","price":"0.00","priceCurrency":"USD"}`:           "",
-		`{"@type":"Offer","price":-5,"priceCurrency":"USD"}`:               "",
+		`{"@type":"Offer","price":-5000,"priceCurrency":"USD"}`:            "",
 		`{"@type":"Offer","price":"Call for price","priceCurrency":"USD"}`: "",
 		`{"@type":"Offer","price":"from 900","priceCurrency":"USD"}`:       "",
 		`{"@type":"Offer","price":"900 - 1000","priceCurrency":"USD"}`:     "",
@@ -44,18 +43,18 @@ func TestSchemaPrices(t *testing.T) {
 		`"6180 USD"`: "",
 		`{"@type":"Offer","priceSpecification":{"price":"24,500","priceCurrency":"USD"}}`:                                         "USD 24500",
 		`{"@type":"Offer","priceCurrency":"USD","priceSpecification":[{"price":"24,500"}]}`:                                       "USD 24500",
-		`{"@type":"Offer","price":5,"priceCurrency":"USD","priceSpecification":{"price":"5.00","priceCurrency":"USD"}}`:           "USD 5",
-		`{"@type":"Offer","price":5,"priceCurrency":"USD","priceSpecification":{"price":6,"priceCurrency":"USD"}}`:                "",
+		`{"@type":"Offer","price":5000,"priceCurrency":"USD","priceSpecification":{"price":"5000.00","priceCurrency":"USD"}}`:     "USD 5000",
+		`{"@type":"Offer","price":5000,"priceCurrency":"USD","priceSpecification":{"price":6000,"priceCurrency":"USD"}}`:          "",
 		`{"@type":"AggregateOffer","priceCurrency":"USD","lowPrice":1000,"highPrice":2000}`:                                       "",
 		`{"@type":"AggregateOffer","priceCurrency":"USD","lowPrice":1000}`:                                                        "",
 		`{"@type":"AggregateOffer","priceCurrency":"USD","lowPrice":1000,"highPrice":1000}`:                                       "USD 1000",
-		`{"@type":"AggregateOffer","priceCurrency":"USD","offers":[{"@type":"Offer","price":5}]}`:                                 "USD 5",
-		`[{"@type":"Offer","price":5,"priceCurrency":"USD"},{"@type":"Offer","price":5,"priceCurrency":"USD"}]`:                   "USD 5",
-		`[{"@type":"Offer","price":5,"priceCurrency":"USD"},{"@type":"Offer","price":"5.0","priceCurrency":"USD"}]`:               "USD 5",
-		`[{"@type":"Offer","price":5,"priceCurrency":"USD"},{"@type":"Offer","price":6,"priceCurrency":"USD"}]`:                   "",
-		`[{"@type":"Offer","price":5,"priceCurrency":"USD"},{"@type":"Offer","price":600,"priceCurrency":"JPY"}]`:                 "",
-		`{"@type":"LoanOrCredit","price":5,"priceCurrency":"USD"}`:                                                                "",
-		`{"@type":"MonetaryAmount","value":5,"currency":"USD"}`:                                                                   "",
+		`{"@type":"AggregateOffer","priceCurrency":"USD","offers":[{"@type":"Offer","price":5000}]}`:                              "USD 5000",
+		`[{"@type":"Offer","price":5000,"priceCurrency":"USD"},{"@type":"Offer","price":5000,"priceCurrency":"USD"}]`:             "USD 5000",
+		`[{"@type":"Offer","price":5000,"priceCurrency":"USD"},{"@type":"Offer","price":"5000.0","priceCurrency":"USD"}]`:         "USD 5000",
+		`[{"@type":"Offer","price":5000,"priceCurrency":"USD"},{"@type":"Offer","price":6000,"priceCurrency":"USD"}]`:             "",
+		`[{"@type":"Offer","price":5000,"priceCurrency":"USD"},{"@type":"Offer","price":600,"priceCurrency":"JPY"}]`:              "",
+		`{"@type":"LoanOrCredit","price":5000,"priceCurrency":"USD"}`:                                                             "",
+		`{"@type":"MonetaryAmount","value":5000,"currency":"USD"}`:                                                                "",
 		`{"@type":"Offer","priceCurrency":"USD","priceSpecification":{"price":129,"billingDuration":"P1M"}}`:                      "",
 		`{"@type":"Offer","priceCurrency":"USD","priceSpecification":{"price":129,"unitCode":"MON"}}`:                             "",
 		`{"@type":"Offer","priceCurrency":"USD","priceSpecification":{"price":129,"unitText":"per month"}}`:                       "",
@@ -71,7 +70,7 @@ func TestSchemaPrices(t *testing.T) {
 		`{"@type":"Offer","priceCurrency":"USD","priceSpecification":[{"price":900},{"price":1200,"priceType":"ListPrice"}]}`:     "USD 900",
 		`{"@type":"Offer","priceCurrency":"USD","priceSpecification":{"price":900,"priceType":"https://schema.org/SalePrice"}}`:   "USD 900",
 		`{"@type":"Offer","priceCurrency":"USD","priceSpecification":{"price":900,"priceType":"StrikethroughPrice"}}`:             "",
-		`[{"@type":"Offer","price":9,"priceCurrency":"USD"},{"@type":"Offer","price":1,"itemOffered":{"@type":"Service"}}]`:       "USD 9",
+		`[{"@type":"Offer","price":9000,"priceCurrency":"USD"},{"@type":"Offer","price":1,"itemOffered":{"@type":"Service"}}]`:    "USD 9000",
 		`{"@type":"Offer","price":900,"priceCurrency":"USD","itemOffered":{"@type":"Car","name":"2011 Other","model":"Vitz"}}`:    "USD 900",
 		`{"@type":"Offer","price":900,"priceCurrency":"USD","addOn":{"@type":"Offer","price":50,"priceCurrency":"USD"}}`:          "USD 900",
 		`{"@type":"Offer","price":900,"priceCurrency":"USD","shippingDetails":{"shippingRate":{"value":"50","currency":"USD"}}}`:  "USD 900",
@@ -114,8 +113,8 @@ func TestSchemaOfferAroundTheCar(t *testing.T) {
 }
 
 func TestSeveralPricesInJSONLDAreNotDecidedByACopy(t *testing.T) {
-	page := schemaPage(with(`,"name":"Aqua","offers":[{"price":5,"priceCurrency":"USD"},{"price":6,"priceCurrency":"USD"}]`)) +
-		`<div itemscope itemtype="http://schema.org/Car"><b itemprop="name">Aqua</b><meta itemprop="price" content="5"><meta itemprop="priceCurrency" content="USD"></div>`
+	page := schemaPage(with(`,"name":"Aqua","offers":[{"price":5000,"priceCurrency":"USD"},{"price":6000,"priceCurrency":"USD"}]`)) +
+		`<div itemscope itemtype="http://schema.org/Car"><b itemprop="name">Aqua</b><meta itemprop="price" content="5000"><meta itemprop="priceCurrency" content="USD"></div>`
 	if car := schemaOf(t, page, "").Car; car.AskingPrice != nil {
 		t.Errorf("price %s", car.AskingPrice)
 	}

@@ -54,21 +54,22 @@ type vocabulary struct {
 type vocabularies map[*html.Node]vocabulary
 
 // of returns the vocabulary of an element: the nearest vocab and prefix around
-// it.
+// it. It goes up as deep as the page is nested, which is no more than 512.
 func (all vocabularies) of(el *html.Node) vocabulary {
-	if known, ok := all[el]; ok {
-		return known
+	if el == nil {
+		return vocabulary{}
 	}
-	var found vocabulary
-	declared := false
-	for n := el; n != nil && (!declared || found.prefixes == nil); n = n.Parent {
-		for _, a := range n.Attr {
-			switch {
-			case a.Key == "vocab" && !declared:
-				declared, found.schema = true, isSchema(a.Val)
-			case a.Key == "prefix" && found.prefixes == nil:
-				found.prefixes = prefixes(cut(a.Val))
-			}
+	found, known := all[el]
+	if known {
+		return found
+	}
+	found = all.of(el.Parent)
+	for _, a := range el.Attr {
+		switch a.Key {
+		case "vocab":
+			found.schema = isSchema(a.Val)
+		case "prefix":
+			found.prefixes = prefixes(cut(a.Val))
 		}
 	}
 	all[el] = found
