@@ -20,6 +20,7 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/paste"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
@@ -134,9 +135,37 @@ func (a *app) handle(ctx context.Context, task *asynq.Task) error {
 	case noMatch, forbidden:
 		_, err = a.jobs.Fail(ctx, nudge.Job, nudge.Step, "", failures[path])
 	default:
-		_, err = a.jobs.Succeed(ctx, nudge.Job, estimateOf(nudge.URL))
+		err = a.succeed(ctx, nudge)
 	}
 	return errors.Join(err, a.tasks.Advance(ctx, nudge.Job))
+}
+
+// succeed ends a job with the result of its listing. A page that was sent is
+// made the version of the car, to show that it came through.
+func (a *app) succeed(ctx context.Context, nudge tasks.Nudge) error {
+	result := estimateOf(nudge.URL)
+	job, err := a.jobs.Get(ctx, nudge.Job)
+	if err != nil {
+		return err
+	}
+	var input tasks.EstimateInput
+	if err := json.Unmarshal(job.Input, &input); err != nil {
+		return err
+	}
+	if input.Page != "" {
+		page, err := paste.NewStore(a.conn.Client()).Get(ctx, input.Page)
+		if err != nil {
+			return err
+		}
+		result = versionOf(nudge.URL, string(page))
+	}
+	_, err = a.jobs.Succeed(ctx, nudge.Job, result)
+	return err
+}
+
+// versionOf is estimateOf with another version.
+func versionOf(url, version string) json.RawMessage {
+	return json.RawMessage(swap(string(estimateOf(url)), `"version":"HYBRID G"`, `"version":"`+version+`"`))
 }
 
 var failures = map[string]*jobs.Error{

@@ -10,21 +10,21 @@ import (
 	"unicode/utf8"
 )
 
-// maxBody is far above any request of this API.
+// maxBody is far above any request of this API that holds no page.
 const maxBody = 64 << 10
 
-// readJSON reads a request's body, one JSON value, into a struct. Fields that
-// the struct does not have are ignored, so that a client written for a later
-// version of the API still works with this one.
-func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
+// readJSON reads a request's body, one JSON value of up to limit bytes, into a
+// struct. Fields that the struct does not have are ignored, so that a client
+// written for a later version of the API still works with this one.
+func readJSON(w http.ResponseWriter, r *http.Request, limit int64, into any) error {
 	if !plainJSON(r.Header) {
 		return errMediaType
 	}
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return errTooLarge
+		return bodyTooLarge(limit)
 	case err != nil:
 		return errBodyUnread.because(err)
 	case !utf8.Valid(data):
@@ -33,6 +33,8 @@ func readJSON(w http.ResponseWriter, r *http.Request, into any) error {
 	err = json.Unmarshal(data, into)
 	var wrongType *json.UnmarshalTypeError
 	switch {
+	case errors.As(err, &wrongType) && (wrongType.Field == "html" || wrongType.Field == "explain"):
+		return errField.because(err)
 	case errors.As(err, &wrongType):
 		return errNoURL.because(err)
 	case err != nil:

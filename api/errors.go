@@ -37,6 +37,14 @@ var (
 		status: http.StatusBadRequest, code: "url_missing",
 		message: `Send a JSON object whose "url" is the address of a listing: {"url": "https://…"}.`,
 	}
+	errField = &problem{
+		status: http.StatusBadRequest, code: "field_invalid",
+		message: `Send "html" as text and "explain" as true or false, or leave them out.`,
+	}
+	errPageEmpty = &problem{
+		status: http.StatusBadRequest, code: "page_empty",
+		message: `There is nothing in "html". Send the whole page, or leave it out to have it fetched.`,
+	}
 	errBodyUnread = &problem{
 		status: http.StatusBadRequest, code: "body_unreadable",
 		message: "The body ended early or could not be read. Send it again.",
@@ -64,9 +72,9 @@ var (
 		status: http.StatusMethodNotAllowed, code: "method_not_allowed",
 		message: "This address does not take that method. The Allow header lists those it takes.",
 	}
-	errTooLarge = &problem{
-		status: http.StatusRequestEntityTooLarge, code: "body_too_large",
-		message: "The body is larger than 64 KB.",
+	errPageTooLarge = &problem{
+		status: http.StatusRequestEntityTooLarge, code: "page_too_large",
+		message: `The page in "html" is larger than 4 MB. No listing is.`,
 	}
 	errMediaType = &problem{
 		status: http.StatusUnsupportedMediaType, code: "unsupported_media_type",
@@ -93,6 +101,18 @@ var (
 		message: "The work is not finished yet and goes on. Ask again, or read the job in the Location header.",
 	}
 )
+
+// bodyTooLarge refuses a body above a limit.
+func bodyTooLarge(limit int64) *problem {
+	size := fmt.Sprintf("%d KB", limit>>10)
+	if limit >= 1<<20 {
+		size = fmt.Sprintf("%d MB", limit>>20)
+	}
+	return &problem{
+		status: http.StatusRequestEntityTooLarge, code: "body_too_large",
+		message: "The body is larger than " + size + ".",
+	}
+}
 
 // pollAfter is when it pays to look at an unfinished job again.
 const pollAfter = 2 * time.Second

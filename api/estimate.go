@@ -9,35 +9,58 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/listing"
-	"ushuru/pkg/vehicle"
 )
+
+// question is the body of POST /v1/estimate.
+type question struct {
+	URL     string  `json:"url"`
+	HTML    *string `json:"html"`    // the page, when it is not to be fetched
+	Explain bool    `json:"explain"` // add where the values came from
+}
 
 // postEstimate answers POST /v1/estimate: from the cache, or from a job that
 // is waited for as long as the caller prefers.
 func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
-	var input vehicle.Input
-	if err := readJSON(w, r, &input); err != nil {
+	s.allowUpload(w, r)
+	var asked question
+	if err := readJSON(w, r, maxEstimateBody, &asked); err != nil {
 		return err
 	}
-	url, err := s.canonical(input.URL)
+	url, err := s.canonical(asked.URL)
 	if err != nil {
 		return err
 	}
-	hit, err := s.cached(r.Context(), cache.EstimateKey(url))
+	page, err := pageOf(asked)
+	if err != nil {
+		return err
+	}
+	answer := s.estimateWriter(r.Context(), cache.PastedKey(url, page), asked.Explain)
+	hit, err := s.cached(r.Context(), cache.PastedKey(url, page))
 	if err != nil {
 		return err
 	}
 	if hit != nil {
-		return writeBytes(w, http.StatusOK, hit)
+		return answer(w, hit)
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
-	job, err := s.options.Tasks.Estimate(ctx, url, exchangeOf(r).key.ID, jobs.Interactive)
-	cancel()
+	job, err := s.submit(r.Context(), asked, url, page, exchangeOf(r).key.ID)
 	if err != nil {
 		return errUnavailable.because(err)
 	}
 	exchangeOf(r).job = job.ID
-	return s.answerWith(w, r, job)
+	return s.answerWith(w, r, job, answer)
+}
+
+// submit has the work done.
+func (s *Server) submit(parent context.Context, asked question, url, page, owner string) (*jobs.Job, error) {
+	ctx, cancel := context.WithTimeout(parent, redisPatience)
+	defer cancel()
+	if page == "" {
+		return s.options.Tasks.Estimate(ctx, url, owner, jobs.Interactive)
+	}
+	if err := s.pasted.Put(ctx, page, *asked.HTML); err != nil {
+		return nil, err
+	}
+	return s.options.Tasks.EstimatePasted(ctx, url, page, owner, jobs.Interactive)
 }
 
 // canonical returns the canonical form of a listing's address, or says what
@@ -67,9 +90,12 @@ func (s *Server) cached(parent context.Context, key cache.Key) ([]byte, error) {
 	return hit, nil
 }
 
+// writer sends a result.
+type writer func(w http.ResponseWriter, result []byte) error
+
 // answerWith answers with the result of a job; when that takes longer than
 // the caller waits, with where to find it.
-func (s *Server) answerWith(w http.ResponseWriter, r *http.Request, job *jobs.Job) error {
+func (s *Server) answerWith(w http.ResponseWriter, r *http.Request, job *jobs.Job, answer writer) error {
 	prefer := preferenceOf(r.Header, s.options.WaitMax)
 	ended := job
 	if !job.State.Ended() {
@@ -90,7 +116,7 @@ func (s *Server) answerWith(w http.ResponseWriter, r *http.Request, job *jobs.Jo
 	if ended.State != jobs.Succeeded {
 		return jobProblem(ended)
 	}
-	return writeBytes(w, http.StatusOK, ended.Result)
+	return answer(w, ended.Result)
 }
 
 // accepted answers 202: the work goes on, and here is its job.

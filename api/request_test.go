@@ -56,11 +56,11 @@ var requestScenarios = []scenario{
 		status: 400, has: []string{`"code":"url_`},
 	},
 	{
-		name: "body of 64 KB", url: "/v1/estimate", body: `{"url":""}` + strings.Repeat(" ", 64<<10-10),
+		name: "body of 8 MB", url: "/v1/estimate", body: `{"url":""}` + strings.Repeat(" ", 8<<20-10),
 		status: 400, has: []string{`"code":"url_missing"`},
 	},
 	{
-		name: "body above 64 KB", url: "/v1/estimate", body: `{"url":""}` + strings.Repeat(" ", 64<<10-9),
+		name: "body above 8 MB", url: "/v1/estimate", body: `{"url":""}` + strings.Repeat(" ", 8<<20-9),
 		status: 413, has: []string{`"code":"body_too_large"`},
 	},
 	mediaType("JSON", "application/json", 400),

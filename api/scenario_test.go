@@ -86,6 +86,8 @@ func TestScenarios(t *testing.T) {
 		{"auth", authScenarios},
 		{"requests", requestScenarios},
 		{"estimate", estimateScenarios},
+		{"pasted", pastedScenarios},
+		{"explain", explainScenarios},
 		{"jobs", jobScenarios},
 		{"status", statusScenarios},
 	}

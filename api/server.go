@@ -18,6 +18,7 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/paste"
 	"ushuru/pkg/tra"
 	"ushuru/tasks"
 )
@@ -71,6 +72,7 @@ type Server struct {
 	router   *mux.Router
 	draining context.Context //nolint:containedctx // the life of the server, not of a call
 	drain    context.CancelFunc
+	pasted   *paste.Store
 	page     *monitoring // nil when there is none
 }
 
@@ -86,7 +88,7 @@ func New(options Options) (*Server, error) {
 	if options.WaitMax == 0 {
 		options.WaitMax = defaultWaitMax
 	}
-	s := &Server{options: options}
+	s := &Server{options: options, pasted: paste.NewStore(options.Redis)}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	if err := s.routes(); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -119,6 +121,7 @@ func (s *Server) routes() error {
 	v1.NotFoundHandler = refuse(errNoRoute)
 	v1.Handle("/v1/estimate", methods{http.MethodPost: s.postEstimate})
 	v1.Handle("/v1/jobs/{id:[0-9A-Za-z]{1,64}}", methods{http.MethodGet: s.getJob})
+	v1.Handle("/v1/sites", methods{http.MethodGet: sites})
 	v1.Handle("/v1/tra-status", methods{http.MethodGet: s.traStatus})
 	s.router.PathPrefix("/v1/").Handler(s.authenticated(v1))
 

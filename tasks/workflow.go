@@ -26,9 +26,12 @@ const (
 	deadlineBulk        = 24 * time.Hour
 )
 
-// EstimateInput is the input of an estimate job. URL is canonical.
+// EstimateInput is the input of an estimate job. URL is canonical. Page is the
+// hash of the page that the caller sent (package paste), "" when it is to be
+// fetched; equal pages of one URL are one question.
 type EstimateInput struct {
-	URL string `json:"url"`
+	URL  string `json:"url"`
+	Page string `json:"page,omitempty"`
 }
 
 // Scraped is the output of the step scrape.

@@ -159,7 +159,7 @@ func keep(ctx context.Context, results *cache.Cache, job *jobs.Job, result []byt
 		return fmt.Errorf("worker: input: %w", err)
 	}
 	now := time.Now()
-	return results.Put(ctx, cache.EstimateKey(input.URL), result, cache.EstimateExpiry(now, tra.QuarterEnd(now)))
+	return results.Put(ctx, cache.PastedKey(input.URL, input.Page), result, cache.EstimateExpiry(now, tra.QuarterEnd(now)))
 }
 
 // askForSync puts a sync in the queue if one is due.

@@ -5,30 +5,126 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"time"
 
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/cache"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/listing"
+	"ushuru/pkg/paste"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
-// scrape reads the listing.
-func scrape(client *fetch.Client) stepFunc {
-	return func(ctx context.Context, job *jobs.Job) (any, error) {
-		var input tasks.EstimateInput
-		if err := json.Unmarshal(job.Input, &input); err != nil {
-			return nil, fmt.Errorf("worker: input: %w", err)
-		}
-		page, err := client.Fetch(ctx, fetch.Request{URL: listing.FetchURL(input.URL), Bulk: job.Class == jobs.Bulk})
-		if err != nil {
-			return nil, pageFailure(err)
-		}
-		read, err := listing.Read(page)
-		if err != nil {
-			return nil, pageFailure(err)
-		}
-		return tasks.Scraped{Car: read.Car, Warnings: carWarnings(read.Car)}, nil
+// scraper reads listings: pages that it fetches, or that callers sent.
+type scraper struct {
+	client *fetch.Client
+	pasted *paste.Store
+	memory *memory
+	cache  *cache.Cache
+}
+
+func newScraper(client redis.UniversalClient, pages *fetch.Client) *scraper {
+	return &scraper{pages, paste.NewStore(client), &memory{client}, cache.New(client)}
+}
+
+// reading is what came of a page: the output of the step, and beside it where
+// the values came from, which few ask for.
+type reading struct {
+	Scraped     tasks.Scraped   `json:"scraped"`
+	Explanation json.RawMessage `json:"explanation"`
+}
+
+// explanation is what the API adds to an estimate when it is asked to.
+type explanation struct {
+	Explain []listing.Field `json:"explain"`
+	Notes   []string        `json:"notes"`
+}
+
+// scrape reads the listing of a job.
+func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
+	var input tasks.EstimateInput
+	if err := json.Unmarshal(job.Input, &input); err != nil {
+		return nil, fmt.Errorf("worker: input: %w", err)
 	}
+	read := s.fetched
+	if input.Page != "" {
+		read = s.sent
+	}
+	got, err := read(ctx, input, job.Class == jobs.Bulk)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	key := cache.ExplanationKey(cache.PastedKey(input.URL, input.Page))
+	if err := s.cache.PutPlain(ctx, key, got.Explanation, cache.EstimateExpiry(now, tra.QuarterEnd(now))); err != nil {
+		return nil, err
+	}
+	return got.Scraped, nil
+}
+
+// sent reads the page that the caller sent. Nothing is fetched.
+func (s *scraper) sent(ctx context.Context, input tasks.EstimateInput, _ bool) (*reading, error) {
+	body, err := s.pasted.Get(ctx, input.Page)
+	if errors.Is(err, paste.ErrGone) {
+		return nil, tasks.Permanent("page_expired", "The page that was sent is no longer kept. Please send it again.", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	page := listing.FromFile(body, input.URL)
+	// It came as JSON, so it is UTF-8 now, whatever it says of itself.
+	page.Header = http.Header{"Content-Type": {"text/html; charset=utf-8"}}
+	got, err := readPage(page)
+	if err != nil {
+		return nil, err
+	}
+	got.Scraped.Warnings = append(got.Scraped.Warnings, vehicle.Warning{
+		Code:    "pasted_page",
+		Message: "The car was read from the page that was sent with the request; it was not compared with the site.",
+	})
+	return got, nil
+}
+
+// fetched reads the page at the site, or what was read of it before when the
+// site says that it has not changed.
+func (s *scraper) fetched(ctx context.Context, input tasks.EstimateInput, bulk bool) (*reading, error) {
+	known, err := s.memory.recall(ctx, input.URL)
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.client.Fetch(ctx, fetch.Request{URL: listing.FetchURL(input.URL), Bulk: bulk, Known: known.Validators})
+	if err != nil {
+		return nil, pageFailure(err)
+	}
+	if page.Status == http.StatusNotModified && known.Validators != (fetch.Validators{}) {
+		return &known.Reading, nil
+	}
+	got, err := readPage(page)
+	if err != nil {
+		return nil, err
+	}
+	return got, s.memory.keep(ctx, input.URL, page.Validators(), *got)
+}
+
+// readPage reads a page of any origin.
+func readPage(page *fetch.Page) (*reading, error) {
+	read, err := listing.Read(page)
+	if err != nil {
+		return nil, pageFailure(err)
+	}
+	explained, err := json.Marshal(explanation{
+		Explain: append([]listing.Field{}, read.Fields...),
+		Notes:   append([]string{}, read.Notes...),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &reading{tasks.Scraped{Car: read.Car, Warnings: carWarnings(read.Car)}, explained}, nil
 }
 
 // pageFailure says what an error of fetching or reading means for the job.

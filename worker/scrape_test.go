@@ -1,11 +1,21 @@
 package worker
 
 import (
+	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/cache"
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/paste"
 	"ushuru/tasks"
 )
 
@@ -25,5 +35,166 @@ func TestWhatRobotsForbidIsNotTriedAgain(t *testing.T) {
 	err := pageFailure(&fetch.Error{Code: fetch.RobotsForbidden, Message: "No."})
 	if failure, ok := errors.AsType[*tasks.StepError](err); !ok || !failure.Permanent || failure.Code != fetch.RobotsForbidden {
 		t.Errorf("%v", err)
+	}
+}
+
+// listingPage is a page of one car, with a charset that is a lie when it came
+// as JSON.
+const listingPage = `<!DOCTYPE html><meta charset="shift_jis"><title>2016 TOYOTA COROLLA AXIO</title><table>
+<tr><th>Make</th><td>TOYOTA</td><th>Model</th><td>COROLLA AXIO</td></tr>
+<tr><th>Model Code</th><td>DAA-NKE165</td><th>Version</th><td>ハイブリッドG</td></tr>
+<tr><th>Registration Year/month</th><td>2016/3</td><th>Engine Size</th><td>1,490cc</td></tr>
+<tr><th>Fuel</th><td>Hybrid</td><th>Mileage</th><td>88,400 km</td></tr></table>`
+
+// desk is a scraper with its Redis and a listing site.
+type desk struct {
+	*scraper
+	redis redis.UniversalClient
+	site  string
+	asked []*http.Request // for the page
+	etag  string
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		d.asked = append(d.asked, r)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if d.etag != "" {
+			w.Header().Set("ETag", d.etag)
+		}
+		if d.etag != "" && r.Header.Get("If-None-Match") == d.etag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = w.Write([]byte(listingPage))
+	}))
+	t.Cleanup(server.Close)
+	client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
+	t.Cleanup(func() { _ = client.Close() })
+	pages, err := fetch.New(fetch.Options{AllowLoopback: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pages.Close)
+	d.scraper, d.redis, d.site = newScraper(client, pages), client, server.URL
+	return d
+}
+
+func (d *desk) read(t *testing.T, page string) (tasks.Scraped, error) {
+	t.Helper()
+	input, err := json.Marshal(tasks.EstimateInput{URL: d.site + "/car", Page: page})
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := d.scrape(t.Context(), &jobs.Job{Input: input})
+	scraped, _ := output.(tasks.Scraped)
+	return scraped, err
+}
+
+func TestAPageThatWasSentIsReadAndNothingIsFetched(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	hash := paste.Hash(listingPage)
+	if err := d.pasted.Put(t.Context(), hash, listingPage); err != nil {
+		t.Fatal(err)
+	}
+	got, err := d.read(t, hash)
+	if err != nil || got.Car.ModelCode != "NKE165" || got.Car.Version != "ハイブリッドG" {
+		t.Fatalf("%+v, %v", got.Car, err)
+	}
+	if n := len(got.Warnings); n == 0 || got.Warnings[n-1].Code != "pasted_page" {
+		t.Errorf("warnings %v", got.Warnings)
+	}
+	if len(d.asked) != 0 {
+		t.Error("the site was asked")
+	}
+	for key, kept := range map[cache.Key]bool{
+		cache.PastedKey(d.site+"/car", hash): true, cache.EstimateKey(d.site + "/car"): false,
+	} {
+		if _, err := d.cache.Get(t.Context(), cache.ExplanationKey(key)); (err == nil) != kept {
+			t.Errorf("explanation under %s: %v", key, err)
+		}
+	}
+}
+
+func TestPagesThatWereSentAndAreNoListings(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	blocked := `<html><script>window.awsWafCookieDomainList = []</script></html>`
+	for page, code := range map[string]string{
+		"": "page_expired", "<p>hello</p>": "not_a_listing", "\x00\xff": "not_a_listing", blocked: "listing_blocked",
+	} {
+		hash := paste.Hash(page)
+		if page != "" {
+			if err := d.pasted.Put(t.Context(), hash, page); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := d.read(t, hash)
+		if failure, ok := errors.AsType[*tasks.StepError](err); !ok || failure.Code != code || !failure.Permanent {
+			t.Errorf("%q: %v, want %s", page, err, code)
+		}
+	}
+}
+
+func TestValuesAreExplained(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	if _, err := d.read(t, ""); err != nil {
+		t.Fatal(err)
+	}
+	data, err := d.cache.Get(t.Context(), cache.ExplanationKey(cache.EstimateKey(d.site+"/car")))
+	if err != nil || !strings.HasPrefix(string(data), `{"explain":[{"name":"make","value":"TOYOTA","source":"`) {
+		t.Errorf("%.200s, %v", data, err)
+	}
+}
+
+func TestAPageThatHasNotChangedIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.etag = `"one"`
+	first, err := d.read(t, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	explained := cache.ExplanationKey(cache.EstimateKey(d.site + "/car"))
+	was, _ := d.cache.Get(t.Context(), explained)
+	d.redis.Del(t.Context(), string(explained))
+	second, err := d.read(t, "")
+	if err != nil || second.Car.ModelCode != first.Car.ModelCode || len(second.Warnings) != len(first.Warnings) {
+		t.Errorf("%+v, %v; want %+v", second, err, first)
+	}
+	if is, _ := d.cache.Get(t.Context(), explained); len(was) == 0 || string(is) != string(was) {
+		t.Errorf("explained as %s, was %s", is, was)
+	}
+	d.etag = `"two"`
+	if _, err := d.read(t, ""); err != nil {
+		t.Error(err)
+	}
+	var sent []string
+	for _, r := range d.asked {
+		sent = append(sent, r.Header.Get("If-None-Match"))
+	}
+	if got := strings.Join(sent, " "); got != ` "one" "one"` {
+		t.Errorf("If-None-Match: %s", got)
+	}
+}
+
+func TestNothingIsRememberedWithoutValidators(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for range 2 {
+		if _, err := d.read(t, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if keys := d.redis.Keys(t.Context(), "read:*").Val(); len(keys) != 0 || len(d.asked) != 2 {
+		t.Errorf("%v; asked %d times", keys, len(d.asked))
 	}
 }

@@ -46,6 +46,7 @@ type Options struct {
 
 	Catalogue *tra.Store     // the authority's makes and labels in Redis
 	Fetch     *fetch.Client  // role any
+	Match     match.Options  // role any; by default without an AI
 	Authority *tra.Authority // role authority
 
 	Concurrency          int           // steps at once in role any; default 16
@@ -161,8 +162,8 @@ func (w *Worker) handler() asynq.Handler {
 	step := &steps{
 		engine: w.engine, worker: w.id, log: o.Log, patience: patience,
 		run: map[string]stepFunc{
-			tasks.TypeScrape:    scrape(o.Fetch),
-			tasks.TypeMatch:     matchLabel(o.Catalogue, w.engine, match.New(match.Options{})),
+			tasks.TypeScrape:    newScraper(o.Redis, o.Fetch).scrape,
+			tasks.TypeMatch:     matchLabel(o.Catalogue, w.engine, match.New(o.Match)),
 			tasks.TypeCalculate: calculate(o.Authority),
 		},
 	}

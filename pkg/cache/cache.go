@@ -47,7 +47,9 @@ func PastedKey(canonicalURL, hash string) Key {
 }
 
 // ExplanationKey names where the values of an estimate came from.
-func ExplanationKey(estimate Key) Key { return "cache:explanation:" + estimate[len("cache:estimate:"):] }
+func ExplanationKey(estimate Key) Key {
+	return "cache:explanation:" + estimate[len("cache:estimate:"):]
+}
 
 // EstimateExpiry returns until when an estimate made now holds: 14 days, and
 // never past the end of the authority's quarter, where its values change.

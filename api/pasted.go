@@ -1,0 +1,44 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"ushuru/pkg/paste"
+)
+
+const (
+	// maxEstimateBody leaves a page room to grow as it is written in JSON.
+	maxEstimateBody = 2 * paste.MaxBytes
+
+	// uploadPatience is for sending a page over a slow line.
+	uploadPatience = time.Minute
+)
+
+// pageOf returns the hash of the page that a request holds, "" when it holds
+// none.
+func pageOf(asked question) (hash string, err error) {
+	switch {
+	case asked.HTML == nil:
+		return "", nil
+	case len(*asked.HTML) > paste.MaxBytes:
+		return "", errPageTooLarge
+	case strings.TrimSpace(*asked.HTML) == "":
+		return "", errPageEmpty
+	}
+	return paste.Hash(*asked.HTML), nil
+}
+
+// allowUpload gives a caller with a large body, who has shown a good key, more
+// time than others to send it, and as much more to be answered.
+func (s *Server) allowUpload(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength >= 0 && r.ContentLength <= maxBody {
+		return
+	}
+	control := http.NewResponseController(w)
+	now := time.Now()
+	// A connection that knows no deadlines has none in its way.
+	_ = control.SetReadDeadline(now.Add(uploadPatience))
+	_ = control.SetWriteDeadline(now.Add(uploadPatience + s.options.WaitMax + uploadPatience/2))
+}
