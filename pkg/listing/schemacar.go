@@ -96,7 +96,7 @@ var vehicleTypes = []string{"Car", "Vehicle", "MotorVehicle", "Motorcycle", "Mot
 // isVehicle accepts the vehicle types, and a Product or a thing without type
 // that has a sign of a vehicle.
 func isVehicle(n *node) bool {
-	if n.is(vehicleTypes...) {
+	if n.is(vehicleTypes...) || slices.Contains(vehicleTypes, n.word("additionalType")) {
 		return true
 	}
 	if n.typed && !isProduct(n) {

@@ -15,7 +15,8 @@ func readJSONLD(doc *document, g *graph) {
 	read := 0
 	for _, script := range doc.tags[atom.Script] {
 		kind, _, _ := strings.Cut(attr(script, "type"), ";")
-		if !strings.EqualFold(strings.TrimSpace(kind), "application/ld+json") || script.FirstChild == nil {
+		if !strings.EqualFold(strings.TrimSpace(kind), "application/ld+json") || script.FirstChild == nil ||
+			ancestor(script, isTemplate) {
 			continue
 		}
 		if read++; read > maxBlocks {

@@ -18,6 +18,8 @@ type markup struct {
 	made   map[*html.Node]*node
 	queue  []*html.Node // items whose properties are still to be read
 
+	property string // the attribute that names properties
+
 	begins func(el *html.Node) bool                       // an item begins here
 	names  func(item *node, el *html.Node) []string       // the properties that an element gives an item
 	open   func(el *html.Node, n *node)                   // types and id of a new item
@@ -34,7 +36,7 @@ func (m *markup) read() {
 	before := len(m.g.nodes)
 	var roots []*node
 	for _, el := range m.scopes {
-		if !hasProperty(el) && m.g.left > 0 {
+		if !m.hasProperty(el) && m.g.left > 0 {
 			roots = append(roots, m.item(el))
 		}
 	}
@@ -57,9 +59,7 @@ func (m *markup) read() {
 	m.g.roots = append(append(m.g.roots, roots...), page)
 }
 
-func hasProperty(el *html.Node) bool {
-	return attr(el, "itemprop") != "" || attr(el, "property") != ""
-}
+func (m *markup) hasProperty(el *html.Node) bool { return attr(el, m.property) != "" }
 
 // item returns the node of an element, and has its properties read later.
 func (m *markup) item(el *html.Node) *node {
@@ -101,7 +101,7 @@ func (m *markup) follow(item *node, el *html.Node) {
 			continue
 		}
 		seen[other] = true
-		if hasProperty(other) || !m.begins(other) {
+		if m.hasProperty(other) || !m.begins(other) {
 			m.walk(item, other)
 			continue
 		}
@@ -130,7 +130,7 @@ func (m *markup) walk(item *node, root *html.Node) {
 func (m *markup) visit(item *node, el *html.Node) bool {
 	begins := m.begins(el)
 	names := m.names(item, el)
-	if begins && !hasProperty(el) {
+	if begins && !m.hasProperty(el) {
 		return false
 	}
 	if len(names) == 0 {

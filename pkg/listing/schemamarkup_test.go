@@ -44,6 +44,7 @@ func TestMicrodata(t *testing.T) {
 		"link with text":  strings.Replace(car(`itemtype="https://schema.org/Car"`), `<b itemprop="model">Aqua</b>`, `<a itemprop="model" href="/toyota/aqua">Aqua</a>`, 1),
 		"data and time":   `<div itemscope itemtype="http://schema.org/Car"><data itemprop="brand" value="Toyota">T</data><meter itemprop="model" value="Aqua"></meter><time itemprop="vehicleModelDate" datetime="2016-01">last year</time><i itemprop="fuelType">Hybrid</i></div>`,
 		"beside other's":  `<div itemscope itemtype="http://schema.org/Organization"><i itemprop="brand">Us</i></div>` + car(`itemtype="https://schema.org/Car"`),
+		"mixed with RDFa": car(`itemtype="https://schema.org/Car" property="og:x"`),
 		"in a list alone": `<ol itemscope itemtype="http://schema.org/ItemList"><li itemprop="itemListElement" itemscope itemtype="http://schema.org/ListItem">` + car(`itemprop="item" itemtype="https://schema.org/Car"`) + `</ol>`,
 	} {
 		t.Run(name, func(t *testing.T) { wantAqua(t, page) })
@@ -78,6 +79,7 @@ func TestMarkupThatIsNoVehicleOfThePage(t *testing.T) {
 		"in an aside":          `<aside><div ` + car + `</aside>`,
 		"in a carousel":        `<div class="similar-cars"><div ` + car + `</div>`,
 		"in a template":        `<template><div ` + car + `</template>`,
+		"JSON-LD in one":       `<template>` + schemaPage(with("")) + `</template>`,
 		"no scope":             `<div itemtype="http://schema.org/Car">` + aquaMicrodata + `</div>`,
 		"another vocabulary":   `<div itemscope itemtype="http://example.com/Car">` + aquaMicrodata + `</div>`,
 		"a word for a type":    `<div itemscope itemtype="Car">` + aquaMicrodata + `</div>`,

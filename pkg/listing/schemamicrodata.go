@@ -9,7 +9,7 @@ import (
 // readMicrodata reads itemscope, itemtype, itemprop, itemid and itemref.
 func readMicrodata(doc *document, g *graph) {
 	m := markup{
-		g: g, doc: doc, syntax: sourceMicrodata, scopes: doc.marked.scopes,
+		g: g, doc: doc, syntax: sourceMicrodata, scopes: doc.marked.scopes, property: "itemprop",
 		begins: func(el *html.Node) bool { return hasAttr(el, "itemscope") },
 		names: func(_ *node, el *html.Node) (names []string) {
 			for written := range strings.FieldsSeq(start(attr(el, "itemprop"))) {

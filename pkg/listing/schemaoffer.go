@@ -11,8 +11,9 @@ const maxOffers = 100
 // claimOffers claims the one price of a car. Prices that differ within a syntax
 // are none; across syntaxes JSON-LD wins, since a copy can be older.
 func claimOffers(car *schemaCar, c *claims) {
+	stated := false
 	for _, syntax := range []string{sourceJSONLD, sourceMicrodata, sourceRDFa} {
-		found := offered{prices: map[string]bool{}}
+		found := offered{prices: map[string]bool{}, seen: map[*node]bool{}}
 		for _, n := range car.copies {
 			if n.syntax == syntax {
 				found.read(n, "")
@@ -24,7 +25,9 @@ func claimOffers(car *schemaCar, c *claims) {
 			}
 		}
 		c.source = syntax
-		found.claimState(c)
+		if !stated {
+			stated = found.claimState(c)
+		}
 		if !found.claimPrice(c) {
 			return
 		}
@@ -35,7 +38,7 @@ func claimOffers(car *schemaCar, c *claims) {
 type offered struct {
 	prices map[string]bool // "USD 6180"
 	states []string        // availability, squashed
-	offers int             // that were looked at
+	seen   map[*node]bool
 }
 
 // claimPrice claims the price; false when there are several, and a copy in
@@ -46,7 +49,7 @@ func (o *offered) claimPrice(c *claims) bool {
 		all = append(all, price)
 	}
 	slices.Sort(all)
-	if len(all) > 1 {
+	if len(all) > 1 || len(o.seen) >= maxOffers {
 		c.reject(fieldPrice, strings.Join(all[:min(len(all), 5)], ", "), "several prices")
 		return false
 	}
@@ -56,10 +59,12 @@ func (o *offered) claimPrice(c *claims) bool {
 	return true
 }
 
-// claimState notes a car that is sold, reserved or still to come.
-func (o *offered) claimState(c *claims) {
+// claimState notes a car that is sold, reserved or still to come; it reports
+// whether the offers say anything of it.
+func (o *offered) claimState(c *claims) bool {
 	sold := len(o.states) > 0
-	for _, state := range o.states {
+	slices.Sort(o.states)
+	for _, state := range slices.Compact(o.states) {
 		switch state {
 		case "SOLDOUT", "SOLD", "OUTOFSTOCK", "DISCONTINUED":
 			continue
@@ -71,14 +76,16 @@ func (o *offered) claimState(c *claims) {
 		sold = false
 	}
 	c.sold = c.sold || sold
+	return len(o.states) > 0
 }
 
 // read reads an offer, or a car that carries offers or a price of its own.
 // currency is that of the node around it.
 func (o *offered) read(n *node, currency string) {
-	if o.offers++; o.offers > maxOffers || isOther(n) {
+	if o.seen[n] || len(o.seen) >= maxOffers || isOther(n) {
 		return
 	}
+	o.seen[n] = true
 	if own := n.word("priceCurrency"); own != "" {
 		currency = own
 	}

@@ -112,6 +112,13 @@ func TestSchemaOfferAroundTheCar(t *testing.T) {
 	}
 }
 
+func TestMoreOffersThanAreComparedGiveNoPrice(t *testing.T) {
+	const offer = `{"@type":"Offer","price":5000,"priceCurrency":"USD"}`
+	if car := schemaOf(t, schemaPage(with(`,"offers":[`+strings.Repeat(offer+",", maxOffers+1)+`]`)), "").Car; car.AskingPrice != nil {
+		t.Errorf("price %s", car.AskingPrice)
+	}
+}
+
 func TestSeveralPricesInJSONLDAreNotDecidedByACopy(t *testing.T) {
 	page := schemaPage(with(`,"name":"Aqua","offers":[{"price":5000,"priceCurrency":"USD"},{"price":6000,"priceCurrency":"USD"}]`)) +
 		`<div itemscope itemtype="http://schema.org/Car"><b itemprop="name">Aqua</b><meta itemprop="price" content="5000"><meta itemprop="priceCurrency" content="USD"></div>`
@@ -140,6 +147,11 @@ func TestSchemaAvailability(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %q, want %q", availability, got, want)
 		}
+	}
+	copied := schemaPage(with(`,"name":"Aqua","offers":{"availability":"InStock"}`)) +
+		`<div itemscope itemtype="http://schema.org/Car"><b itemprop="name">Aqua</b><div itemprop="offers" itemscope><link itemprop="availability" href="http://schema.org/SoldOut"></div></div>`
+	if l := read(t, copied, ""); len(l.Notes) != 0 {
+		t.Errorf("an older copy decides: %q", l.Notes)
 	}
 	half := with(`,"offers":[{"@type":"Offer","availability":"SoldOut"},{"@type":"Offer","availability":"InStock"}]`)
 	if l := read(t, schemaPage(half), ""); len(l.Notes) != 0 {

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strings"
 	"unicode"
+
+	"golang.org/x/net/html/atom"
 )
 
 // own returns the vehicle that the page is about, nil for none: the one whose
@@ -27,13 +29,33 @@ func (f *carFinder) own(doc *document) *schemaCar {
 	case len(listed) > 0:
 		return only(listed)
 	case len(free) > 0:
-		return free[0]
+		return titled(free, doc)
 	}
 	car := only(f.cars)
 	if car == nil || car.beside || car.listed && car.place(doc) == otherPage {
 		return nil
 	}
 	return car
+}
+
+// titled returns the one of several cars whose name stands in the page's title or
+// heading, else the first.
+func titled(cars []*schemaCar, doc *document) *schemaCar {
+	title := doc.title + doc.meta["og:title"]
+	if headings := doc.tags[atom.H1]; len(headings) > 0 {
+		title += text(headings[0])
+	}
+	title = squash(title)
+	var found []*schemaCar
+	for _, car := range cars {
+		if name := squash(car.copies[0].word("name")); len(name) > 5 && strings.Contains(title, name) {
+			found = append(found, car)
+		}
+	}
+	if len(found) == 0 {
+		return cars[0]
+	}
+	return found[0]
 }
 
 // only returns the one car of a list, nil when there are none or several.
@@ -141,7 +163,7 @@ func place(u *url.URL) string {
 
 // numbered reports whether an address holds a stock number as a word of its own.
 func numbered(u *url.URL, number string) bool {
-	if len(number) < 5 {
+	if len(number) < 5 || !strings.ContainsAny(number, "0123456789") {
 		return false
 	}
 	number = strings.ToLower(number)

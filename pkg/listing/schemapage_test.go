@@ -41,11 +41,13 @@ func TestSchemaCarOfThePage(t *testing.T) {
 		{"a list by reference", `{"@graph":[` + list(`{"@id":"#1"}`, `{"@id":"#2"}`) + "," + car("One", `,"@id":"#1"`) + "," + car("Two", `,"@id":"#2"`) + "]}", "", ""},
 		{"a seller's stock", `{"@type":"AutoDealer","makesOffer":[{"@type":"Offer","itemOffered":` + one + `},{"@type":"Offer","itemOffered":` + two + `}]}`, "", ""},
 		{"main of the page", `{"@graph":[{"@type":"WebPage","mainEntity":{"@id":"#2"}},` + car("Two", `,"@id":"#2"`) + `]}`, "", "TWO"},
+		{"by name in the title", "[" + one + "," + car("XYZ", "") + "]", "", "XYZ"},
 		{"similar", car("Own", `,"isSimilarTo":[`+one+`],"isRelatedTo":`+two), "https://c.example.com/cars/one", "OWN"},
 		{"in another property", `{"@type":"Review","itemReviewed":` + one + `}`, "", ""},
 		{"breadcrumb", `[{"@type":"BreadcrumbList","itemListElement":[{"item":{"@id":"#o"}},{"item":` + one + `}]},` + car("Own", `,"@id":"#o"`) + `]`, "", "OWN"},
 	} {
-		if got := schemaOf(t, schemaPage(c.block), c.url).Car.Model; got != c.want {
+		page := strings.Replace(schemaPage(c.block), "<title>x<", "<title>Used XYZ car | Made-up Motors<", 1)
+		if got := schemaOf(t, page, c.url).Car.Model; got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -110,6 +112,7 @@ func TestProducts(t *testing.T) {
 		"without a sign":                   {product, " null"},
 		"beside a table of a car":          {product + table, "TOYOTA 3000"},
 		"one of several beside a table":    {product + strings.Replace(product, "Vitz", "Noah", 1) + table, " null"},
+		"with an additional type":          {schemaPage(`{"@type":"Product","additionalType":"http://schema.org/Car","brand":"Toyota"}`), "TOYOTA null"},
 		"a copy of the car":                {product + schemaPage(`{"@type":"Car","brand":"Toyota","model":"Vitz","sku":"V-1234"}`), "TOYOTA 3000"},
 		"another thing beside the car":     {product + schemaPage(`{"@type":"Car","brand":"Toyota","model":"Noah","sku":"N-9999"}`), "TOYOTA null"},
 		"an engine, which is no vehicle":   {schemaPage(`{"@type":"EngineSpecification","vehicleEngine":"x","name":"Toyota"}`), " null"},

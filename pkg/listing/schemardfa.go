@@ -11,7 +11,7 @@ import (
 func readRDFa(doc *document, g *graph) {
 	words := vocabularies{}
 	m := markup{
-		g: g, doc: doc, syntax: sourceRDFa, scopes: doc.marked.typed,
+		g: g, doc: doc, syntax: sourceRDFa, scopes: doc.marked.typed, property: "property",
 		begins: func(el *html.Node) bool {
 			return hasAttr(el, "typeof") || hasAttr(el, "resource") && attr(el, "property") == ""
 		},
