@@ -10,7 +10,12 @@ import (
 // Make, model and year stand in the address; a price cell may hold the old
 // price before the new one; pictures have no file name extension, and those
 // named spec_ are of the catalogue.
-var carFromJapan = adapter{name: "CarFromJapan", amend: amendCarFromJapan, read: readCarFromJapan, canonical: canonicalCarFromJapan}
+var carFromJapan = adapter{
+	name:      "CarFromJapan",
+	amend:     amendCarFromJapan,
+	read:      readCarFromJapan,
+	canonical: canonicalCarFromJapan,
+}
 
 var (
 	carFromJapanDetail = regexp.MustCompile(`^/cheap-used-(.+)-((?:19|20)\d\d)-for-sale-[0-9a-f]{24}`)

@@ -11,6 +11,9 @@ import (
 // maxFlight bounds the script data of one page, in bytes.
 const maxFlight = 8 << 20
 
+// maxRowID is the longest id of a row with its colon.
+const maxRowID = 9
+
 // flight joins what a page made by the Next.js App Router pushes to its script,
 // as self.__next_f.push([1,"…"]): a stream of rows that one script tag cuts
 // anywhere.
@@ -41,8 +44,8 @@ func flight(doc *document) string {
 // of the line; a text row says its own length and has no end of line.
 func flightValues(stream string) (values []any) {
 	for stream != "" && len(values) < maxRecords {
-		id, rest, found := strings.Cut(stream, ":")
-		if _, err := strconv.ParseUint(id, 16, 32); !found || err != nil {
+		rest, ok := afterRowID(stream)
+		if !ok {
 			_, stream, _ = strings.Cut(stream, "\n")
 			continue
 		}
@@ -59,6 +62,16 @@ func flightValues(stream string) (values []any) {
 		}
 	}
 	return values
+}
+
+// afterRowID cuts an id and its colon from the front of a row.
+func afterRowID(row string) (rest string, ok bool) {
+	digits := strings.TrimLeft(row[:min(len(row), maxRowID)], "0123456789abcdef")
+	at := min(len(row), maxRowID) - len(digits)
+	if at == 0 || !strings.HasPrefix(digits, ":") {
+		return "", false
+	}
+	return row[at+1:], true
 }
 
 // textRow reads the head of a text row: T, its bytes in hexadecimal, a comma.

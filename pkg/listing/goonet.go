@@ -55,7 +55,10 @@ func goonetDollars(doc *document, shown string) string {
 		if attr(input, "name") != "currency-price" {
 			continue
 		}
-		var both struct{ USD, JPY string }
+		var both struct {
+			USD string `json:"USD"`
+			JPY string `json:"JPY"`
+		}
 		if json.Unmarshal([]byte(attr(input, "value")), &both) != nil {
 			continue
 		}

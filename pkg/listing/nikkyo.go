@@ -29,7 +29,8 @@ func readNikkyo(doc *document, c *claims) {
 		c.reject(fieldCF, nikkyoPrice(total), "the destination is not named")
 	}
 	c.addImages(pictures(doc, func(u *url.URL) bool {
-		return strings.Contains(u.Path, "nikkyocars.com/pic/") || onHost(u, "nikkyocars.com") && strings.HasPrefix(u.Path, "/pic/")
+		wrapped := strings.Contains(u.Path, "nikkyocars.com/pic/")
+		return wrapped || onHost(u, "nikkyocars.com") && strings.HasPrefix(u.Path, "/pic/")
 	}))
 }
 

@@ -21,16 +21,16 @@ var pickNBuy24 = adapter{
 
 var (
 	pickNBuyDetail = regexp.MustCompile(`(?i)^/detail/([^/]+)/([^/]+)/(\d{6,})\.html$`)
+	pickNBuyRef    = regexp.MustCompile(`\d{6,}`)
 	pickNBuyPhoto  = regexp.MustCompile(`^/photo/(\d{6,})/`)
 )
 
 func readPickNBuy24(doc *document, c *claims) {
-	ref := firstOf(text(doc.ids["refno"]), doc.value("refno"))
+	ref := pickNBuyRef.FindString(firstOf(text(doc.ids["refno"]), doc.value("refno")))
 	if m := pickNBuyDetail.FindStringSubmatch(doc.url.Path); m != nil {
 		c.addSlugs(m[1], m[2])
 		ref = firstOf(ref, m[3])
 	}
-	ref = strings.TrimLeft(ref, "RrefnoNo.: ")
 	c.add(fieldStock, ref)
 	c.add(fieldPrice, priceBeside(doc.ids["fobPrice"]))
 	c.addImages(pictures(doc, func(u *url.URL) bool {

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
@@ -12,33 +13,31 @@ import (
 var lazy = []string{"data-src", "data-original", "data-lazy", "load_src", "src"}
 
 // maxPictures bounds the links that are looked at on one page.
-const maxPictures = 5000
+const maxPictures = 20_000
 
 // pictures returns the links of anchors and images for which keep is true, in
 // the order of the page, links to large pictures first, and none of similar
 // cars.
 func pictures(doc *document, keep func(*url.URL) bool) (links []string) {
 	looked := 0
-	add := func(link string) bool {
-		if looked++; looked > maxPictures || len(links) >= maxImages {
+	add := func(n *html.Node, link string) bool {
+		if looked++; link == "" || looked > maxPictures || len(links) >= maxImages {
 			return false
 		}
 		full := doc.absolute(link)
 		u, err := url.Parse(full)
-		if full == "" || err != nil || !keep(u) {
+		if full == "" || err != nil || !keep(u) || ancestor(n, besides) {
 			return false
 		}
 		links = append(links, full)
 		return true
 	}
 	for _, a := range doc.tags[atom.A] {
-		if link := attr(a, "href"); link != "" && !ancestor(a, besides) {
-			add(link)
-		}
+		add(a, attr(a, "href"))
 	}
 	for _, img := range doc.tags[atom.Img] {
 		for _, key := range lazy {
-			if link := attr(img, key); link != "" && !ancestor(img, besides) && add(link) {
+			if add(img, attr(img, key)) {
 				break
 			}
 		}

@@ -41,7 +41,8 @@ func (l *Listing) weigh() {
 		l.notef("The listing dates the manufacture after the first registration.")
 	}
 	frame, framed := chassis.FromFrame(car.FrameNumber)
-	if framed && car.ModelCode != "" && !strings.HasPrefix(car.ModelCode, frame.Code) && !strings.HasPrefix(frame.Code, car.ModelCode) {
+	related := strings.HasPrefix(car.ModelCode, frame.Code) || strings.HasPrefix(frame.Code, car.ModelCode)
+	if framed && car.ModelCode != "" && !related {
 		l.notef("The chassis code %s and the frame number %s are of different cars.", car.ModelCode, car.FrameNumber)
 	}
 }

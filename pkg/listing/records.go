@@ -19,7 +19,8 @@ type record struct {
 
 // Bounds of what is looked at in one page's script data.
 const (
-	maxRecords     = 5000
+	maxRecords     = 5000 // rows
+	maxFound       = 100
 	maxRecordNodes = 200_000
 	maxRecordDepth = 100
 )
@@ -60,7 +61,7 @@ func (s *recordSearch) in(value any, depth int) {
 			s.in(item, depth+1)
 		}
 	case map[string]any:
-		if s.fits(v) && !slices.ContainsFunc(s.found, func(r record) bool { return r.same(v, s.keys) }) && len(s.found) < 100 {
+		if len(s.found) < maxFound && s.fits(v) && !slices.ContainsFunc(s.found, func(r record) bool { return r.same(v, s.keys) }) {
 			s.found = append(s.found, record{v, s.flight})
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {

@@ -113,3 +113,25 @@ func FuzzFlight(f *testing.F) {
 		}
 	})
 }
+
+func TestHostileScriptsAndPicturesEnd(t *testing.T) {
+	deep := strings.Repeat("<div class=similar-x>", 400)
+	for name, page := range map[string]string{
+		"lines":    flightPage(strings.Repeat("\n", 1_000_000), 2_000_000),
+		"rows":     flightPage(strings.Repeat("1:[]\n", 200_000), 2_500_000),
+		"texts":    flightPage(strings.Repeat("1:T0,", 200_000), 2_500_000),
+		"records":  flightPage(`1:[`+strings.TrimSuffix(strings.Repeat(`{"refno":1,"model_code":2,"makerName":3},`, 20_000), ",")+"]\n", 5_000_000),
+		"nested":   flightPage("1:"+strings.Repeat("[", 100_000)+"\n", 200_000),
+		"objects":  `<script type="application/json">` + strings.Repeat(`{"refno":`, 9_000) + `1` + strings.Repeat("}", 9_000) + `</script>`,
+		"pictures": deep + strings.Repeat(`<a href="/car_image.php?r=1">x</a><img src="/photo/1234567/1.jpg">`, 10_000),
+		"trails":   "<title>2015 NISSAN NOTE</title>" + strings.Repeat(`<ul class="bread"><li><a>NISSAN</a></ul>`, 10_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, url := range []string{fixtures["carused"], fixtures["autocom"], "https://www.cardealpage.com/x", ""} {
+				if l, err := Read(FromFile([]byte(page), url)); err == nil {
+					t.Errorf("read as %+v", l.Car)
+				}
+			}
+		})
+	}
+}

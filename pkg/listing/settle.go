@@ -52,6 +52,13 @@ func settle(c *claims, doc *document) *Listing {
 	if squash(car.Version) == squash(car.Model) {
 		car.Version = "" // some sites fill the grade with the model
 	}
+	listing.setPictures(c, doc)
+	return listing
+}
+
+// setPictures takes the links of the best source that had any.
+func (l *Listing) setPictures(c *claims, doc *document) {
+	car := &l.Car
 	car.Images = make([]string, 0, len(c.images))
 	for _, link := range c.images {
 		if image := doc.absolute(link); image != "" {
@@ -59,13 +66,17 @@ func settle(c *claims, doc *document) *Listing {
 		}
 	}
 	if len(car.Images) > 0 {
-		listing.Fields = append(listing.Fields, Field{"images", strconv.Itoa(len(car.Images)), c.imaged.source, c.imaged.rank, nil})
+		l.Fields = append(l.Fields, c.imaged.taken("images", strconv.Itoa(len(car.Images))))
 	}
 	if c.sheet.value != "" {
 		car.ConditionReportURL = &c.sheet.value
-		listing.Fields = append(listing.Fields, Field{"conditionReportUrl", c.sheet.value, c.sheet.source, c.sheet.rank, nil})
+		l.Fields = append(l.Fields, c.sheet.taken("conditionReportUrl", c.sheet.value))
 	}
-	return listing
+}
+
+// taken explains a claim that nothing competes with.
+func (c claim) taken(name, value string) Field {
+	return Field{Name: name, Value: value, Source: c.source, Rank: c.rank}
 }
 
 func (l *Listing) decide(r reader, claimed []claim) Field {

@@ -12,8 +12,8 @@ import (
 
 func TestSitesSayWhatTheyGiveInTheWordsOfACar(t *testing.T) {
 	known := map[string]bool{}
-	for i := range reflect.TypeFor[vehicle.Car]().NumField() {
-		name, _, _ := strings.Cut(reflect.TypeFor[vehicle.Car]().Field(i).Tag.Get("json"), ",")
+	for field := range reflect.TypeFor[vehicle.Car]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		known[name] = true
 	}
 	grades := map[string]bool{VerifiedPage: true, VerifiedScraper: true, VerifiedText: true, VerifiedHostOnly: true}
