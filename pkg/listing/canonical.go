@@ -3,6 +3,8 @@ package listing
 import (
 	"net/url"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"ushuru/pkg/fetch"
 )
@@ -24,7 +26,7 @@ func Canonical(rawURL string, allowLoopback bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	u.RawQuery = withoutTracking(u.RawQuery)
+	u.RawQuery = withoutTracking(escapeSpaces(u.RawQuery))
 	u.ForceQuery = false
 	if rule := adapterNamed(siteOf(u.Hostname())).canonical; rule != nil {
 		if err := rule(u); err != nil {
@@ -32,6 +34,19 @@ func Canonical(rawURL string, allowLoopback bool) (string, error) {
 		}
 	}
 	return u.String(), nil
+}
+
+// escapeSpaces escapes what would be trimmed if it came to stand at the end.
+func escapeSpaces(query string) string {
+	var b strings.Builder
+	copied := 0
+	for i, r := range query {
+		if unicode.IsSpace(r) {
+			b.WriteString(query[copied:i] + url.PathEscape(string(r)))
+			copied = i + utf8.RuneLen(r)
+		}
+	}
+	return b.String() + query[copied:]
 }
 
 // withoutTracking keeps the other parameters as they are written.

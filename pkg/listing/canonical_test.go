@@ -55,7 +55,7 @@ func FuzzCanonical(f *testing.F) {
 		"https://carfromjapan.com/cheap-used-a-2015-for-sale-0123456789abcdef01234567x", "https://www.goo-net-exchange.com/usedcars/A/B/700056069430260821001",
 		"https://www.cardealpage.com/fr/sw/a/b/20331972", "https://autocj.co.jp/usedcar?stock=%26&stock=2", "https://www.picknbuy24.com/detail?refno=1",
 		"https://www.nikkyocars.com/m/stock/stock-view.asp?lang=&code=1", "http://auctions.aleado.com/auctions/?s&p=project%2Flot&id=1", "https://jpauc.com/auction/detail/1/x",
-		"https://prestigemotorsport.com.au/%C3%A9?car_id=1", "https://www.jpctrade.com/1234-japan-used-%E3%82%A2.html",
+		"https://prestigemotorsport.com.au/%C3%A9?car_id=1", "http://autocj.co.jp/usedcar?stock= #0", "https://a.example.com/?a=\u00a0&utm_a=1", "https://www.jpctrade.com/1234-japan-used-%E3%82%A2.html",
 	} {
 		f.Add(seed)
 	}
