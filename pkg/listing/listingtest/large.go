@@ -13,7 +13,8 @@ func Large(size int) []byte {
 	const base = "https://cars.example.com"
 	var page bytes.Buffer
 	car := cars[0]
-	if err := templates.ExecuteTemplate(&page, car.Page+".html", view{Car: car, Banner: Banner, Base: base, Schema: schema(car, base)}); err != nil {
+	shown := view{Car: car, Banner: Banner, Base: base, Schema: schema(car, base)}
+	if err := templates.ExecuteTemplate(&page, car.Page+".html", shown); err != nil {
 		panic("listingtest: " + err.Error()) // the templates are our own
 	}
 	const end = "</body></html>"
@@ -32,8 +33,8 @@ var ballast = []func(b *bytes.Buffer, i int){
 	func(b *bytes.Buffer, i int) { // a menu
 		b.WriteString(`<nav class="gnav"><ul class="make-list">`)
 		for n := range 12 {
-			fmt.Fprintf(b, `<li class="make-item"><a href="/stocklist/make=%d/sortkey=n/" title="Used cars"><span class="name">Maker %d</span>`+
-				` <span class="count">(%d)</span></a></li>`+"\n", i+n, i+n, 100*n)
+			fmt.Fprintf(b, `<li class="make-item"><a href="/stocklist/make=%d/sortkey=n/" title="Used cars">`+
+				`<span class="name">Maker %d</span> <span class="count">(%d)</span></a></li>`+"\n", i+n, i+n, 100*n)
 		}
 		b.WriteString("</ul></nav>\n")
 	},
@@ -45,7 +46,7 @@ var ballast = []func(b *bytes.Buffer, i int){
 		b.WriteString("</select>\n")
 	},
 	func(b *bytes.Buffer, i int) { // a script
-		fmt.Fprintf(b, "<script>window.dataLayer = window.dataLayer || []; window.dataLayer.push({'event': 'impression', 'list': [")
+		b.WriteString("<script>window.dataLayer = window.dataLayer || []; window.dataLayer.push({'event': 'list', 'list': [\n")
 		for n := range 20 {
 			fmt.Fprintf(b, "{'id': '%d', 'name': 'MAKER MODEL', 'price': %d, 'position': %d},\n", 1000*i+n, 3000+n, n)
 		}
@@ -55,8 +56,9 @@ var ballast = []func(b *bytes.Buffer, i int){
 		b.WriteString(`<div class="recommend-list">`)
 		for n := range 4 {
 			ref := 1000*i + n
-			fmt.Fprintf(b, `<div class="recommend-item" data-veh="%d"><a href="/maker/model/xx%06d/id/%d/"><img src="/images/%d.jpg" alt="SIMULATED">`+
-				`<p class="recommend-name">20%02d MAKER MODEL</p></a><p class="recommend-spec"><span>%d,000 km</span> / <span>1,500cc</span></p>`+
+			fmt.Fprintf(b, `<div class="recommend-item" data-veh="%d"><a href="/maker/model/xx%06d/id/%d/">`+
+				`<img src="/images/%d.jpg" alt="SIMULATED"><p class="recommend-name">20%02d MAKER MODEL</p></a>`+
+				`<p class="recommend-spec"><span>%d,000 km</span> / <span>1,500cc</span></p>`+
 				`<p class="recommend-price">$%d,500</p></div>`+"\n", ref, ref, ref, ref, n+10, n+40, n+3)
 		}
 		b.WriteString("</div>\n")
