@@ -17,7 +17,7 @@ func readSchema(doc *document, c *claims) {
 	if car == nil && c.describesCar() {
 		car = found.ownProduct()
 	}
-	if car == nil {
+	if car == nil || car.place(doc) != thisPage && c.contradicts(car.copies[0]) {
 		return
 	}
 	found.addCopies(car)
@@ -27,22 +27,6 @@ func readSchema(doc *document, c *claims) {
 	}
 	claimFuel(car, c)
 	claimOffers(car, c)
-}
-
-// carFields are those that only the page of a vehicle has.
-var carFields = map[string]bool{
-	fieldCode: true, fieldFrame: true, fieldEngine: true, fieldMileage: true, fieldRegistration: true, fieldManufacture: true,
-}
-
-// describesCar reports whether better sources have already seen a car.
-func (c *claims) describesCar() bool {
-	fields := map[string]bool{}
-	for _, claimed := range c.list {
-		if carFields[claimed.field] && claimed.rejected == "" {
-			fields[claimed.field] = true
-		}
-	}
-	return len(fields) >= 2
 }
 
 // markedUp are the elements of a page that begin an item, in document order.

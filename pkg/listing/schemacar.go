@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,6 +46,9 @@ var containers = []string{
 	"@graph", "mainEntity", "mainEntityOfPage", "itemOffered", "makesOffer", "offers", "itemListElement", "item",
 }
 
+// othersOf are names of lists of other cars.
+var othersOf = regexp.MustCompile(`(?i)similar|related|recommend|recently|also like|other (?:cars|vehicles)`)
+
 // collect goes down the containers from a node; offer is the last one on the way.
 func (f *carFinder) collect(n, offer *node, listed bool, depth int) {
 	n = n.full()
@@ -52,7 +56,7 @@ func (f *carFinder) collect(n, offer *node, listed bool, depth int) {
 		f.keep(n, offer, listed)
 		return
 	}
-	if f.seen[n] || depth > maxSchemaDepth || n.is("BreadcrumbList") {
+	if f.seen[n] || depth > maxSchemaDepth || n.is("BreadcrumbList") || n.is("ItemList") && othersOf.MatchString(n.word("name")) {
 		return
 	}
 	f.seen[n] = true

@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -137,18 +138,16 @@ func isOther(n *node) bool {
 
 // instalmentWords are what sellers and GoodRelations call amounts that are not
 // the price.
-var instalmentWords = []string{
-	"month", "week", "per day", "lease", "rent", "loan", "financ", "instal", "deposit", "down payment", "credit",
-}
+var instalmentWords = regexp.MustCompile(`(?i)\b(?:month(?:s|ly)?|week(?:s|ly)?|per day|leas(?:e|ing|eout)|rent(?:als?)?|` +
+	`loans?|financ\w*|instal\w*|deposit|down payment|credit)\b`)
 
 // namesInstalment looks for them in what an offer is called, and for the code of
 // a span of time in its unit.
 func namesInstalment(n *node) bool {
-	words := strings.ToLower(strings.Join([]string{
+	words := strings.Join([]string{
 		n.word("name"), n.word("unitText"), n.word("category"), n.firstText("businessFunction"),
-	}, " "))
-	return slices.ContainsFunc(instalmentWords, func(word string) bool { return strings.Contains(words, word) }) ||
-		slices.Contains([]string{"MON", "WEE", "DAY", "ANN"}, n.word("unitCode"))
+	}, " ")
+	return instalmentWords.MatchString(words) || slices.Contains([]string{"MON", "WEE", "DAY", "ANN"}, n.word("unitCode"))
 }
 
 // firstText returns the first value of a property as written.

@@ -64,6 +64,8 @@ func TestSchemaPrices(t *testing.T) {
 		`{"@type":"Offer","priceCurrency":"USD","priceSpecification":{"@type":"LoanOrCredit","amount":{"value":129}}}`:            "",
 		`{"@type":"Offer","priceCurrency":"USD","potentialAction":{"amount":{"@type":"MonetaryAmount","value":"129"}}}`:           "",
 		`{"@type":"Offer","priceCurrency":"USD","price":{"@type":"MonetaryAmount","value":"129"}}`:                                "",
+		`{"@type":"Offer","priceCurrency":"USD","price":900,"name":"Current price in Trent"}`:                                     "USD 900",
+		`{"@type":"Offer","priceCurrency":"USD","price":129,"name":"Monthly rental"}`:                                             "",
 		`{"@type":"Offer","priceCurrency":"USD","price":129,"name":"Finance offer"}`:                                              "",
 		`{"@type":"Offer","priceCurrency":"USD","price":129,"businessFunction":"http://purl.org/goodrelations/v1#LeaseOut"}`:      "",
 		`{"@type":"Offer","priceCurrency":"USD","price":900,"businessFunction":"http://purl.org/goodrelations/v1#Sell"}`:          "USD 900",

@@ -37,6 +37,7 @@ func TestSchemaCarOfThePage(t *testing.T) {
 		{"of a list, by url", list(one, two), "https://c.example.com/cars/one", "ONE"},
 		{"a list", list(one, two), "", ""},
 		{"a list of one", list(two), "", "TWO"},
+		{"a list of one similar car", strings.Replace(list(car("One", "")), `{`, `{"name":"Similar cars",`, 1), "", ""},
 		{"a list of one other", list(two), "https://c.example.com/cars/three", ""},
 		{"a list by reference", `{"@graph":[` + list(`{"@id":"#1"}`, `{"@id":"#2"}`) + "," + car("One", `,"@id":"#1"`) + "," + car("Two", `,"@id":"#2"`) + "]}", "", ""},
 		{"a seller's stock", `{"@type":"AutoDealer","makesOffer":[{"@type":"Offer","itemOffered":` + one + `},{"@type":"Offer","itemOffered":` + two + `}]}`, "", ""},
@@ -100,6 +101,32 @@ func TestJSONLDWinsOverACopyInMicrodata(t *testing.T) {
 	}
 	if len(l.Notes) != 1 || !strings.Contains(l.Notes[0], "5500") {
 		t.Errorf("notes %q", l.Notes)
+	}
+}
+
+func TestACarThatBetterSourcesContradictIsAnother(t *testing.T) {
+	table := `<table><tr><th>Make</th><td>TOYOTA</td></tr><tr><th>Chassis No.</th><td>NSP130-2012345</td></tr></table>`
+	for name, c := range map[string]struct{ properties, url, want string }{
+		"agrees":              {`"brand":"Toyota","bodyType":"x"`, dealerURL, "x"},
+		"longer":              {`"brand":"Toyota Motor","bodyType":"x"`, dealerURL, "x"},
+		"says neither":        {`"bodyType":"x"`, dealerURL, "x"},
+		"another make":        {`"brand":"Mazda","bodyType":"x"`, dealerURL, ""},
+		"a make not known":    {`"brand":"トヨタ","bodyType":"x"`, dealerURL, "x"},
+		"another frame":       {`"vehicleIdentificationNumber":"NSP130-2099999","bodyType":"x"`, dealerURL, ""},
+		"masked frame":        {`"vehicleIdentificationNumber":"NSP130-20****","bodyType":"x"`, dealerURL, "x"},
+		"the page's, for all": {`"brand":"Mazda","bodyType":"x","url":"` + dealerURL + `"`, dealerURL, "x"},
+	} {
+		doc, err := parse(FromFile([]byte(schemaPage(`{"@type":"Car",`+c.properties+`}`)+table), c.url))
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc.pairs = pairsIn(body(doc))
+		found := &claims{}
+		readLabels(doc, found)
+		readSchema(doc, found)
+		if got := settle(found, doc).Car.BodyType; got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }
 
