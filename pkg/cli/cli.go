@@ -24,7 +24,7 @@ type Streams struct {
 type commands struct {
 	Common
 
-	Demo     demoCommand     `cmd:"" help:"Try it: everything in one process, with a SIMULATED authority and listing site."`
+	Demo     demoCommand     `cmd:"" help:"Try it: everything in one process, with a SIMULATED authority, listing site and AI."`
 	Serve    serveCommand    `cmd:"" help:"Run the API and the workers in one process."`
 	API      apiCommand      `cmd:"" name:"api" help:"Run the API."`
 	Worker   workerCommand   `cmd:"" help:"Run the workers."`

@@ -66,6 +66,7 @@ func (c httpConfig) Validate() error {
 
 // workerConfig is about the workers.
 type workerConfig struct {
+	aiConfig
 	Roles                []tasks.Role  `env:"ROLES" default:"any,authority" help:"What the worker does: any reads and matches listings and may stand anywhere; authority asks the tax authority and must stand in Tanzania."`
 	Concurrency          int           `env:"CONCURRENCY" default:"16" help:"Steps run at once in the role any."`
 	AuthorityConcurrency int           `env:"AUTHORITY_CONCURRENCY" default:"8" help:"Steps run at once in the role authority."`
@@ -82,6 +83,9 @@ func (c workerConfig) Validate() error {
 			return fmt.Errorf("ROLES: no such role %q; there are %s and %s", role, tasks.RoleAny, tasks.RoleAuthority)
 		}
 	}
+	if err := c.aiConfig.Validate(); err != nil { // which kong does not see inside this struct
+		return err
+	}
 	if c.FetchRate < 0 {
 		return errors.New("FETCH_RATE must not be negative")
 	}
@@ -89,6 +93,25 @@ func (c workerConfig) Validate() error {
 		return errors.New("a worker needs a role, and CONCURRENCY and AUTHORITY_CONCURRENCY of at least 1")
 	}
 	return nil
+}
+
+// aiConfig is about the AI, which chooses where no chassis code decides. It is
+// off without a model. Several endpoints are lists of the same length.
+type aiConfig struct {
+	AIModel       string        `name:"ai-model" env:"AI_MODEL" help:"Model that chooses where no chassis code decides, by its name at the endpoint. Several, separated by commas, are asked in that order when one fails. Empty: no AI."`
+	AIBaseURL     string        `name:"ai-base-url" env:"AI_BASE_URL" default:"https://api.openai.com/v1" help:"Base URL of an OpenAI-compatible API (OpenAI, Ollama, vLLM), for each model one."`
+	AIAPIKey      Secret        `name:"ai-api-key" env:"AI_API_KEY" help:"Key for each base URL; an empty place between commas is none."`
+	AIPrice       string        `name:"ai-price" env:"AI_PRICE" help:"For the metric of costs: US dollars for a million tokens of prompt and of answer, for each model one, as 0.25/2."`
+	AITimeout     time.Duration `name:"ai-timeout" env:"AI_TIMEOUT" default:"20s" help:"Longest time for one call."`
+	AIDailyTokens int64         `name:"ai-daily-tokens" env:"AI_DAILY_TOKENS" default:"2000000" help:"Most tokens of all workers in a day of Dar es Salaam; then matching goes on without the AI. 0 is no limit."`
+	AIRuns        int           `name:"ai-runs" env:"AI_RUNS" default:"2" help:"Answers that must agree where candidates are close, each over another order of them."`
+	AIAnswerTTL   time.Duration `name:"ai-answer-ttl" env:"AI_ANSWER_TTL" default:"720h" help:"How long an answer is kept for the same question; 0 keeps none."`
+}
+
+// Validate is called by kong.
+func (c aiConfig) Validate() error {
+	_, err := c.endpoints()
+	return err
 }
 
 // authorityConfig is about the tax authority's calculator.

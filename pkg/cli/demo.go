@@ -13,6 +13,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"ushuru/pkg/ai/aitest"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/tra/tratest"
@@ -84,9 +85,21 @@ func (c *demoCommand) start(r *run) (*demoStack, error) {
 	}
 	r.serve(site, listingtest.New())
 
+	model, err := r.listen("127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	r.serve(model, aitest.New(aitest.Options{}))
+
 	parts := demoParts{allowLoopback: true, simulated: true}
 	err = r.startWorker(
-		workerConfig{Roles: allRoles, FetchTimeout: 30 * time.Second, ShutdownTimeout: 5 * time.Second},
+		workerConfig{
+			Roles: allRoles, FetchTimeout: 30 * time.Second, ShutdownTimeout: 5 * time.Second,
+			aiConfig: aiConfig{
+				AIModel: aitest.Mark, AIBaseURL: "http://" + model.Addr().String() + aitest.Path, AIAPIKey: aitest.Mark,
+				AITimeout: 10 * time.Second, AIRuns: 2, AIAnswerTTL: time.Hour,
+			},
+		},
 		authorityConfig{AuthorityURL: "http://" + authority.Addr().String() + tratest.Path, AuthorityTimeout: 10 * time.Second},
 		conn, parts)
 	if err != nil {

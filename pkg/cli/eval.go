@@ -13,6 +13,7 @@ type evalCommand struct {
 }
 
 type evalMatch struct {
+	aiConfig
 	Catalogue string `type:"existingfile" required:"" help:"CSV file with the columns make and label, and cc, fuel, year_from, year_to if known."`
 	Cases     string `type:"existingfile" required:"" help:"JSON lines with id, kind, make, title, version, model_code, year, cc, fuel, body; expect and gold_labels if known."`
 	Lines     bool   `help:"Print a JSON line for each case instead; so it is too when no case has an expectation."`
@@ -34,7 +35,12 @@ func (c *evalMatch) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	matcher, report := match.New(match.Options{Facts: facts}), match.NewReport()
+	options, err := r.matching(c.aiConfig, nil)
+	if err != nil {
+		return err
+	}
+	options.Facts = facts
+	matcher, report := match.New(options), match.NewReport()
 	all := make([]match.Found, 0, len(cases))
 	for _, one := range cases {
 		found, err := matcher.Evaluate(r.ctx, one, catalogue)

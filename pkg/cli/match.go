@@ -11,6 +11,7 @@ import (
 // matchCommand matches cars against a catalogue.
 type matchCommand struct {
 	redisConfig
+	aiConfig
 	Catalogue string `type:"existingfile" help:"CSV file with the columns make and label; by default the catalogue in Redis."`
 	Explain   bool   `help:"Add the candidates that were considered."`
 	File      string `arg:"" optional:"" default:"-" help:"JSON lines with make, model, version, modelCode, year, engine_cc, fuel, body; - is standard input."`
@@ -23,6 +24,11 @@ func (c *matchCommand) Run(r *run) error {
 	if err != nil {
 		return err
 	}
+	options, err := r.matching(c.aiConfig, nil)
+	if err != nil {
+		return err
+	}
+	options.Facts = facts
 	in := r.In
 	if c.File != "-" {
 		file, err := os.Open(c.File)
@@ -32,7 +38,7 @@ func (c *matchCommand) Run(r *run) error {
 		defer func() { _ = file.Close() }()
 		in = file
 	}
-	return match.New(match.Options{Facts: facts}).Lines(r.ctx, in, r.Out, catalogue, c.Explain)
+	return match.New(options).Lines(r.ctx, in, r.Out, catalogue, c.Explain)
 }
 
 func (c *matchCommand) catalogue(r *run) (*tra.Catalogue, match.Facts, error) {

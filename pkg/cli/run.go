@@ -123,6 +123,10 @@ func (r *run) startWorker(config workerConfig, upstream authorityConfig, conn *r
 		}
 		r.onClose(pages.Close)
 		options.Fetch = pages
+		options.Match, err = r.matching(config.aiConfig, conn.Client())
+		if err != nil {
+			return err
+		}
 	}
 	if slices.Contains(config.Roles, tasks.RoleAuthority) {
 		client, err := tra.NewClient(tra.Options{

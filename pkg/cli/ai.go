@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/ai"
+	"ushuru/pkg/match"
+)
+
+const mostRuns = 5
+
+// endpoints reads the lists of the settings; none means that there is no AI.
+// Its errors repeat no setting that may hold a secret.
+func (c aiConfig) endpoints() ([]ai.Endpoint, error) {
+	if c.AIModel == "" {
+		if c.AIAPIKey != "" {
+			return nil, errors.New("AI_API_KEY is set, and AI_MODEL is not; without a model there is no AI")
+		}
+		return nil, nil
+	}
+	models, urls := commaList(c.AIModel), commaList(c.AIBaseURL)
+	keys, prices := make([]string, len(models)), make([]string, len(models))
+	if c.AIAPIKey != "" {
+		keys = commaList(string(c.AIAPIKey))
+	}
+	if c.AIPrice != "" {
+		prices = commaList(c.AIPrice)
+	}
+	switch {
+	case len(urls) != len(models) || len(keys) != len(models) || len(prices) != len(models):
+		return nil, fmt.Errorf("AI_MODEL has %d entries; AI_BASE_URL has %d, AI_API_KEY %d, AI_PRICE %d: as many, or none",
+			len(models), len(urls), len(keys), len(prices))
+	case c.AIRuns < 1 || c.AIRuns > mostRuns:
+		return nil, fmt.Errorf("AI_RUNS must be between 1 and %d", mostRuns)
+	case c.AITimeout <= 0 || c.AIDailyTokens < 0 || c.AIAnswerTTL < 0:
+		return nil, errors.New("AI_TIMEOUT must be positive, AI_DAILY_TOKENS and AI_ANSWER_TTL not negative")
+	}
+	endpoints := make([]ai.Endpoint, len(models))
+	for i, model := range models {
+		endpoints[i] = ai.Endpoint{BaseURL: urls[i], Model: model, Key: ai.Key(keys[i])}
+		var err error
+		if endpoints[i].PromptPrice, endpoints[i].CompletionPrice, err = tokenPrice(prices[i]); err != nil {
+			return nil, err
+		}
+	}
+	_, err := ai.New(ai.Options{Endpoints: endpoints}) // which checks each
+	return endpoints, err
+}
+
+func commaList(setting string) []string {
+	entries := strings.Split(setting, ",")
+	for i := range entries {
+		entries[i] = strings.TrimSpace(entries[i])
+	}
+	return entries
+}
+
+// tokenPrice reads "0.25/2": dollars for a million tokens of prompt and of answer.
+func tokenPrice(text string) (prompt, completion float64, err error) {
+	if text == "" {
+		return 0, 0, nil
+	}
+	in, out, _ := strings.Cut(text, "/")
+	prompt, err1 := strconv.ParseFloat(in, 64)
+	completion, err2 := strconv.ParseFloat(out, 64)
+	if errors.Join(err1, err2) != nil {
+		return 0, 0, fmt.Errorf("AI_PRICE: %q is not of the form 0.25/2", text)
+	}
+	return prompt, completion, nil
+}
+
+// matching is how cars are matched: with the AI of the settings, or without.
+// Where there is no Redis, no answer is kept and no token counted.
+func (r *run) matching(config aiConfig, conn redis.UniversalClient) (match.Options, error) {
+	endpoints, err := config.endpoints()
+	if err != nil || len(endpoints) == 0 {
+		return match.Options{}, err
+	}
+	o := ai.Options{Endpoints: endpoints, Timeout: config.AITimeout, Log: r.log}
+	if conn != nil {
+		o.Redis, o.DailyTokens, o.AnswerTTL = conn, config.AIDailyTokens, config.AIAnswerTTL
+	}
+	client, err := ai.New(o)
+	if err != nil {
+		return match.Options{}, err
+	}
+	r.onClose(client.Close)
+	for _, e := range endpoints {
+		r.log.Info("an AI chooses where no chassis code decides", "base_url", e.BaseURL, "model", e.Model)
+	}
+	return match.Options{Chooser: match.NewAIChooser(client), Runs: config.AIRuns}, nil
+}

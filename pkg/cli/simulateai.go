@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"ushuru/pkg/ai/aitest"
+)
+
+// simulateAI is the SIMULATED language model. Its faults can also be changed
+// while it runs: POST /_sim/faults.
+type simulateAI struct {
+	Listen  address  `default:"127.0.0.1:8092" help:"Address to listen on."`
+	Key     string   `help:"The only key that is accepted; any by default."`
+	Models  []string `help:"The models that exist; all by default."`
+	Context int      `help:"Tokens that fit into the model."`
+	Seed    uint64   `help:"Of random faults."`
+
+	Latency        time.Duration `help:"Before each answer."`
+	Jitter         time.Duration `help:"Up to so much more."`
+	Next           int           `help:"Misbehave so many times only."`
+	ErrorRate      float64       `help:"Share of requests that fail, 0 to 1."`
+	Status         int           `help:"HTTP status of failing requests."`
+	RetryAfter     int           `help:"Seconds that failing requests ask to wait."`
+	HTML           bool          `name:"html" help:"Answer with a gateway's page."`
+	DropConnection bool          `help:"Close without an answer."`
+	EmptyChoices   bool          `help:"Answer without choices."`
+	CutJSON        bool          `name:"cut-json" help:"Cut the answer in the middle."`
+	Refusal        bool          `help:"Refuse to answer."`
+	Filtered       bool          `help:"Have the content filter cut the answer."`
+	WrongID        bool          `name:"wrong-id" help:"Choose what is no candidate."`
+	OtherSchema    bool          `help:"Answer by another schema."`
+	Obey           bool          `help:"Obey instructions in the data."`
+}
+
+// Run is called by kong.
+func (c *simulateAI) Run(r *run) error {
+	defer r.close()
+	simulator := aitest.New(aitest.Options{
+		Key: c.Key, Models: c.Models, Context: c.Context, Seed: c.Seed, Faults: aitest.Faults{
+			Latency: aitest.Duration(c.Latency), Jitter: aitest.Duration(c.Jitter), Next: c.Next, ErrorRate: c.ErrorRate,
+			Status: c.Status, RetryAfter: c.RetryAfter, HTML: c.HTML, DropConnection: c.DropConnection,
+			EmptyChoices: c.EmptyChoices, CutJSON: c.CutJSON, Refusal: c.Refusal, Filtered: c.Filtered,
+			WrongID: c.WrongID, OtherSchema: c.OtherSchema, Obey: c.Obey,
+		},
+	})
+	listener, err := r.listen(c.Listen)
+	if err != nil {
+		return err
+	}
+	r.serve(listener, simulator)
+	_, _ = fmt.Fprintf(r.Out, "SIMULATED AI: AI_BASE_URL=http://%s%s AI_MODEL=simulated AI_API_KEY=%s\n",
+		listener.Addr(), aitest.Path, cmp.Or(c.Key, "any"))
+	return r.untilStopped()
+}
