@@ -2,15 +2,15 @@ package match
 
 import (
 	"context"
-	"sync"
 
 	"ushuru/pkg/tra"
 )
 
 // foreseen is the most likely way through a label's lists.
 type foreseen struct {
-	yom           int
-	country, fuel string // fuel is empty when it cannot be foreseen
+	yom     int
+	country string
+	fuels   []string // the authority's words, the likeliest first; empty when none can be foreseen
 }
 
 // authorityWords are the authority's words for the fuels, as far as they have
@@ -22,58 +22,99 @@ var authorityWords = map[fuelClass]string{
 // foresee expects the listed year, Japan, and the authority's word for the
 // car's fuel as far as that word has been seen.
 func (w *walk) foresee() foreseen {
-	return foreseen{w.car.Year, japan, authorityWords[wantedClass(w.car, w.code, w.label)]}
+	f := foreseen{yom: w.car.Year, country: japan}
+	if word, ok := authorityWords[wantedClass(w.car, w.code, w.label)]; ok {
+		f.fuels = []string{word}
+	}
+	return f
 }
 
-// ahead is a Lister that has asked the foreseen questions already. A question
+// foreseeAgain expects, once the year turned out to be another, the petrol car
+// and its hybrid both: a further round would cost more than the call.
+func (w *walk) foreseeAgain() foreseen {
+	f := w.foresee()
+	f.yom = w.tuple.YOM
+	if class := wantedClass(w.car, w.code, w.label); class == petrol || class == hybrid || class == "" {
+		f.fuels = []string{authorityWords[petrol], authorityWords[hybrid]}
+	}
+	return f
+}
+
+// ahead is a Lister that asks questions before they are put to it. A question
 // that was foreseen waits for its answer; any other is asked then.
 type ahead struct {
 	Lister
-	foreseen
-	countries, fuels, capacities func() ([]string, error)
+	begun map[listKey]*answerTo
 }
 
-// askAhead asks countries, fuels and bands of the foreseen way at once, beside
-// the years. It turns four calls in a row into one round where the year, the
-// country and the fuel are as foreseen, and costs up to three calls in vain
-// where they are not. What is still being asked ends with the context.
-func askAhead(ctx context.Context, label tra.Label, f foreseen, lists Lister) Lister {
-	a := &ahead{Lister: lists, foreseen: f}
-	a.countries = begin(func() ([]string, error) { return lists.Countries(ctx, label.Make, label.Text, f.yom) })
-	a.fuels = begin(func() ([]string, error) { return lists.Fuels(ctx, label.Make, label.Text, f.yom, f.country) })
-	if f.fuel != "" {
-		a.capacities = begin(func() ([]string, error) {
-			return lists.Capacities(ctx, label.Make, label.Text, f.yom, f.country, f.fuel)
+// listKey is a question about one of the three lists that depend on a year.
+type listKey struct {
+	yom           int
+	country, fuel string // both empty: the countries; fuel empty: the fuels
+}
+
+// expect asks countries, fuels and bands of the foreseen way at once. It turns
+// four calls in a row into one round where the year, the country and the fuel
+// are as foreseen, and costs calls in vain where they are not. What is still
+// being asked ends with the context.
+func (a *ahead) expect(ctx context.Context, label tra.Label, f foreseen) {
+	a.begin(listKey{yom: f.yom}, func() ([]string, error) { return a.Lister.Countries(ctx, label.Make, label.Text, f.yom) })
+	a.begin(listKey{f.yom, f.country, ""}, func() ([]string, error) {
+		return a.Lister.Fuels(ctx, label.Make, label.Text, f.yom, f.country)
+	})
+	for _, fuel := range f.fuels {
+		a.begin(listKey{f.yom, f.country, fuel}, func() ([]string, error) {
+			return a.Lister.Capacities(ctx, label.Make, label.Text, f.yom, f.country, fuel)
 		})
 	}
-	return a
 }
 
-// begin starts a call; the function returned waits for its answer. An answer
-// that nobody waits for is dropped, its error too.
-func begin(call func() ([]string, error)) func() ([]string, error) {
-	answer := sync.OnceValues(call)
-	go func() { _, _ = answer() }()
-	return answer
+// begin starts a call that was not started yet. An answer that nobody waits
+// for is dropped, its error too.
+func (a *ahead) begin(question listKey, call func() ([]string, error)) {
+	if _, begun := a.begun[question]; begun {
+		return
+	}
+	coming := &answerTo{done: make(chan struct{})}
+	a.begun[question] = coming
+	go func() {
+		defer close(coming.done)
+		coming.list, coming.err = call()
+	}()
 }
 
+// answerTo is an answer that is on its way until done is closed.
+type answerTo struct {
+	done chan struct{}
+	list []string
+	err  error
+}
+
+func (a *answerTo) wait() ([]string, error) {
+	<-a.done
+	return a.list, a.err
+}
+
+// Countries are the label's countries, asked already or now.
 func (a *ahead) Countries(ctx context.Context, mk tra.Make, modelBody string, yom int) ([]string, error) {
-	if yom == a.yom {
-		return a.countries()
+	if answer, begun := a.begun[listKey{yom: yom}]; begun {
+		return answer.wait()
 	}
 	return a.Lister.Countries(ctx, mk, modelBody, yom)
 }
 
+// Fuels are the label's fuels, asked already or now.
 func (a *ahead) Fuels(ctx context.Context, mk tra.Make, modelBody string, yom int, country string) ([]string, error) {
-	if yom == a.yom && country == a.country {
-		return a.fuels()
+	if answer, begun := a.begun[listKey{yom, country, ""}]; begun {
+		return answer.wait()
 	}
 	return a.Lister.Fuels(ctx, mk, modelBody, yom, country)
 }
 
+// Capacities are the label's bands, asked already or now.
 func (a *ahead) Capacities(ctx context.Context, mk tra.Make, modelBody string, yom int, country, fuel string) ([]string, error) {
-	if a.capacities != nil && yom == a.yom && country == a.country && fuel == a.fuel {
-		return a.capacities()
+	if answer, begun := a.begun[listKey{yom, country, fuel}]; begun {
+		return answer.wait()
 	}
 	return a.Lister.Capacities(ctx, mk, modelBody, yom, country, fuel)
 }

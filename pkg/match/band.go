@@ -45,30 +45,50 @@ func parseCapacity(text string) (capacity, bool) {
 	return capacity{}, false
 }
 
-// pickBand takes the band that holds the engine size in cc; where bands
-// overlap, the narrowest. A car without an engine size (0: electric, or not
-// given) gets the only band there is.
-func pickBand(cc int, bands []string) (string, []vehicle.Adjustment, error) {
-	if cc <= 0 {
-		if len(bands) == 1 {
-			return bands[0], []vehicle.Adjustment{{
-				Field: "capacityBand", From: cc, To: bands[0],
-				Reason: "the listing gives no engine size; the authority lists one capacity band",
-			}}, nil
+// pickBand takes the band that holds the car's engine size. Listings round:
+// where the size that is known of the label's car is within 60 cc of the
+// listed one but in another band, or the listing gives none, it decides. A car
+// without any engine size (electric, or not given) gets the only band there
+// is.
+func pickBand(car vehicle.Car, known int, bands []string) (string, []vehicle.Adjustment, error) {
+	listed := bandOf(car.EngineCC, bands)
+	if known > 0 && (car.EngineCC <= 0 || abs(car.EngineCC-known) <= ccAgrees) {
+		if band := bandOf(known, bands); band != "" && band != listed {
+			reason := fmt.Sprintf("this chassis code is known with %d cc; listings round", known)
+			if car.EngineCC <= 0 {
+				reason = fmt.Sprintf("the listing gives no engine size; this chassis code is known with %d cc", known)
+			}
+			return band, []vehicle.Adjustment{{Field: "engine_cc", From: car.EngineCC, To: known, Reason: reason}}, nil
 		}
-		return "", nil, refusal(ListingIncomplete,
-			"the listing gives no engine size, and the authority lists several bands: "+strings.Join(bands, ", "))
 	}
+	switch {
+	case listed != "":
+		return listed, nil, nil
+	case car.EngineCC > 0:
+		return "", nil, refusal(NoCapacityBand,
+			fmt.Sprintf("the authority has no engine band for %d cc, only %s", car.EngineCC, strings.Join(bands, ", ")))
+	case len(bands) == 1:
+		return bands[0], []vehicle.Adjustment{{
+			Field: "capacityBand", From: car.EngineCC, To: bands[0],
+			Reason: "the listing gives no engine size; the authority lists one capacity band",
+		}}, nil
+	}
+	return "", nil, refusal(ListingIncomplete,
+		"the listing gives no engine size, and the authority lists several bands: "+strings.Join(bands, ", "))
+}
+
+// bandOf finds the band that holds an engine size in cc; where bands overlap,
+// the narrowest. It is "" when there is none, or no size.
+func bandOf(cc int, bands []string) string {
 	best, found := "", capacity{}
+	if cc <= 0 {
+		return best
+	}
 	for _, band := range slices.Sorted(slices.Values(bands)) {
 		c, ok := parseCapacity(band)
 		if ok && c.holds(cc) && (best == "" || c.width() < found.width()) {
 			best, found = band, c
 		}
 	}
-	if best == "" {
-		return "", nil, refusal(NoCapacityBand,
-			fmt.Sprintf("the authority has no engine band for %d cc, only %s", cc, strings.Join(bands, ", ")))
-	}
-	return best, nil, nil
+	return best
 }

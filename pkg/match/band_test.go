@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"ushuru/pkg/vehicle"
 )
 
 func TestParseCapacityReadsEveryForm(t *testing.T) {
@@ -40,11 +42,11 @@ func TestPickBandIncludesBothBounds(t *testing.T) {
 	for cc, want := range map[int]string{
 		658: bands[3], 1500: bands[3], 1501: bands[1], 2000: bands[1], 2001: bands[2], 2500: bands[2], 2501: bands[0], 12000: bands[0],
 	} {
-		if got, adjusted, err := pickBand(cc, bands); got != want || adjusted != nil || err != nil {
+		if got, adjusted, err := pickBand(vehicle.Car{EngineCC: cc}, 0, bands); got != want || adjusted != nil || err != nil {
 			t.Errorf("%d cc: %q, %v, %v; want %q", cc, got, adjusted, err, want)
 		}
 	}
-	_, _, err := pickBand(1200, []string{"?"})
+	_, _, err := pickBand(vehicle.Car{EngineCC: 1200}, 0, []string{"?"})
 	if refused, ok := errors.AsType[*Error](err); !ok || refused.Code != NoCapacityBand {
 		t.Errorf("a band that cannot be read: %v", err)
 	}

@@ -26,7 +26,8 @@ type Lister interface {
 // no_capacity_band. The Lister's own errors come back unchanged.
 //
 // The four lists depend on each other, but for most cars the answers can be
-// foreseen, so that all four are asked at once (see askAhead).
+// foreseen, so that all four are asked at once, and those that depend on what
+// was not foreseen at once again.
 func Resolve(ctx context.Context, car vehicle.Car, choice Choice, lists Lister) (vehicle.Matched, tra.Vehicle, error) {
 	if car.Year == 0 {
 		return vehicle.Matched{}, tra.Vehicle{}, refusal(ListingIncomplete, "the listing gives no year")
@@ -34,11 +35,12 @@ func Resolve(ctx context.Context, car vehicle.Car, choice Choice, lists Lister) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := walk{
-		car: car, label: tra.ParseLabel(choice.Make, choice.Label),
+		car: car, known: choice.EngineCC, label: tra.ParseLabel(choice.Make, choice.Label),
 		tuple: tra.Vehicle{MakeID: choice.Make.ID, ModelBody: choice.Label}, adjustments: slices.Clone(choice.Adjustments),
 	}
 	w.code, _ = chassis.Parse(car.RawModelCode)
-	w.lists = askAhead(ctx, w.label, w.foresee(), lists)
+	w.lists = &ahead{lists, map[listKey]*answerTo{}}
+	w.lists.expect(ctx, w.label, w.foresee())
 	for _, step := range []func(context.Context) error{w.year, w.country, w.fuel, w.band} {
 		if err := step(ctx); err != nil {
 			return vehicle.Matched{}, tra.Vehicle{}, err
@@ -52,8 +54,9 @@ type walk struct {
 	car         vehicle.Car
 	label       tra.Label
 	code        chassis.Code
-	lists       Lister
+	lists       *ahead
 	tuple       tra.Vehicle
+	known       int // engine size that is known of the label's car; 0: none
 	adjustments []vehicle.Adjustment
 }
 
@@ -68,6 +71,9 @@ func (w *walk) year(ctx context.Context) error {
 	var adjusted []vehicle.Adjustment
 	w.tuple.YOM, adjusted = pickYear(w.car.Year, years)
 	w.adjustments = append(w.adjustments, adjusted...)
+	if w.tuple.YOM != w.car.Year {
+		w.lists.expect(ctx, w.label, w.foreseeAgain())
+	}
 	return nil
 }
 
@@ -82,6 +88,11 @@ func (w *walk) country(ctx context.Context) error {
 	country, adjusted, err := pickCountry(countries)
 	w.tuple.Country = country
 	w.adjustments = append(w.adjustments, adjusted...)
+	if err == nil && country != japan {
+		again := w.foreseeAgain()
+		again.country = country
+		w.lists.expect(ctx, w.label, again)
+	}
 	return err
 }
 
@@ -107,7 +118,7 @@ func (w *walk) band(ctx context.Context) error {
 	if len(bands) == 0 {
 		return w.notListed("no engine capacity")
 	}
-	band, adjusted, err := pickBand(w.car.EngineCC, bands)
+	band, adjusted, err := pickBand(w.car, w.known, bands)
 	w.tuple.EngineCapacity = band
 	w.adjustments = append(w.adjustments, adjusted...)
 	return err

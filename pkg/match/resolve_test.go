@@ -313,7 +313,10 @@ func TestResolveAsksEverythingAtOnceWhenItCanForesee(t *testing.T) {
 	}{
 		{"all foreseen", vehicle.Car{Year: 2012, Fuel: "GASOLINE", EngineCC: 1296}, func(*fakeLists) {}, time.Second, 4},
 		{"fuel unknown", vehicle.Car{Year: 2012, EngineCC: 1296}, func(f *fakeLists) { f.fuels = []string{"PETROL"} }, 2 * time.Second, 4},
-		{"year not listed", vehicle.Car{Year: 2020, Fuel: "PETROL", EngineCC: 1296}, func(*fakeLists) {}, 4 * time.Second, 7},
+		{"year not listed", vehicle.Car{Year: 2020, Fuel: "PETROL", EngineCC: 1296}, func(*fakeLists) {}, 2 * time.Second, 8},
+		{"year not listed, nor the petrol car", vehicle.Car{Year: 2020, Fuel: "PETROL", EngineCC: 1296}, func(f *fakeLists) { f.fuels = []string{"PETROL & ELECTRIC"} }, 2 * time.Second, 8},
+		{"another country", vehicle.Car{Year: 2012, Fuel: "PETROL", EngineCC: 1296}, func(f *fakeLists) { f.countries = []string{"UNITED KINGDOM"} }, 2 * time.Second, 7},
+		{"year and country", vehicle.Car{Year: 2020, Fuel: "PETROL", EngineCC: 1296}, func(f *fakeLists) { f.countries = []string{"UNITED KINGDOM"} }, 3 * time.Second, 11},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
