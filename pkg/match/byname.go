@@ -33,11 +33,25 @@ func (m *Matcher) chooseByName(ctx context.Context, q *query) (Choice, error) {
 func (q *query) possible(code chassis.Code, holds func(ranked) bool) []ranked {
 	var kept []ranked
 	for _, r := range q.ranked(code) {
-		if (holds == nil || holds(r)) && q.name.relationToWords(q.index.plates[r.label.plate].words) != other && q.veto(code, r.label) == "" {
+		if (holds == nil || holds(r)) && !q.namesOther(q.index.plates[r.label.plate]) && q.veto(code, r.label) == "" {
 			kept = append(kept, r)
 		}
 	}
 	return kept[:min(len(kept), maxCandidates)]
+}
+
+// namesOther says whether the listing's first name is another car's than the
+// plate's. What stands later in a title may be an advertisement or an
+// instruction.
+func (q *query) namesOther(plate nameplate) bool {
+	if q.name.relationToWords(plate.words) == other {
+		return true
+	}
+	if len(q.name.plates) == 0 {
+		return false
+	}
+	first := q.name.plates[0].key
+	return !strings.Contains(first, plate.key) && !strings.Contains(plate.key, first)
 }
 
 // rival is the likeness of names from which a label that fits as well leaves
