@@ -3,6 +3,7 @@ package ai
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -23,16 +24,16 @@ func (e *endpoint) failure(ctx context.Context, err error, header http.Header) *
 		return e.fail(Timeout, "no answer in time")
 	}
 	var failure *Error
-	status, said := 0, (*openai.APIError)(nil)
-	if request, ok := errors.AsType[*openai.RequestError](err); ok {
-		status = request.HTTPStatusCode
-	}
-	if api, ok := errors.AsType[*openai.APIError](err); ok {
-		status, said = api.HTTPStatusCode, api
+	status, code, message := 0, "", ""
+	if request, ok := errors.AsType[*openai.RequestError](err); ok { // which may hold an empty APIError
+		status, message = request.HTTPStatusCode, otherMessage(request.Body)
+	} else if api, ok := errors.AsType[*openai.APIError](err); ok {
+		status, message = api.HTTPStatusCode, api.Message
+		code, _ = api.Code.(string)
 	}
 	switch {
 	case status != 0:
-		failure = e.statusFailure(status, said)
+		failure = e.statusFailure(status, code, message)
 	case errors.Is(err, errRedirect):
 		failure = e.fail(Misconfigured, "the server redirects; the base URL is not that of the API")
 	case errors.Is(err, errTooLarge):
@@ -53,13 +54,21 @@ func (e *endpoint) failure(ctx context.Context, err error, header http.Header) *
 	return failure
 }
 
-// statusFailure translates an HTTP status and what the server says to it.
-func (e *endpoint) statusFailure(status int, said *openai.APIError) *Error {
-	code, message := "", ""
-	if said != nil {
-		code, _ = said.Code.(string)
-		message = said.Message
+// otherMessage reads the errors of servers that have not the shape of OpenAI's:
+// {"error": "…"} of Ollama, {"message": "…"} of older vLLM. A page says nothing.
+func otherMessage(body []byte) string {
+	var said struct {
+		Error   string `json:"error"`
+		Message string `json:"message"`
 	}
+	if json.Unmarshal(body, &said) != nil {
+		return ""
+	}
+	return cmp.Or(said.Error, said.Message)
+}
+
+// statusFailure translates an HTTP status and what the server says to it.
+func (e *endpoint) statusFailure(status int, code, message string) *Error {
 	switch {
 	case code == "insufficient_quota":
 		return e.fail(Misconfigured, "the account has no money left")
