@@ -61,7 +61,8 @@ func (s *recordSearch) in(value any, depth int) {
 			s.in(item, depth+1)
 		}
 	case map[string]any:
-		if len(s.found) < maxFound && s.fits(v) && !slices.ContainsFunc(s.found, func(r record) bool { return r.same(v, s.keys) }) {
+		again := func(r record) bool { return r.same(v, s.keys) }
+		if len(s.found) < maxFound && s.fits(v) && !slices.ContainsFunc(s.found, again) {
 			s.found = append(s.found, record{v, s.flight})
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
