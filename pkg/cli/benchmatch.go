@@ -60,7 +60,8 @@ func (c *benchMatch) Run(r *run) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(r.Out, "in a catalogue of %d labels, %d look-ups each; exact look-ups that failed: %d\n", catalogue.Len(), samples, missed)
+	_, err := fmt.Fprintf(r.Out, "in a catalogue of %d labels, %d look-ups each; exact look-ups that failed: %d\n",
+		catalogue.Len(), samples, missed)
 	return err
 }
 
@@ -85,14 +86,14 @@ func timeEach(cars []vehicle.Car, samples int, of func(vehicle.Car)) []time.Dura
 // each, and a car for every label.
 func benchCatalogue(labels int) (*tra.Catalogue, []vehicle.Car) {
 	makes := make([]tra.MakeLabels, 10)
-	var cars []vehicle.Car
+	cars := make([]vehicle.Car, 0, labels)
 	for i := range labels {
 		at := i % len(makes)
 		mk := &makes[at]
-		mk.Make = tra.Make{ID: at + 1, Name: "MAKE" + string(rune('A'+at))}
+		mk.Make = tra.Make{ID: at + 1, Name: "MAKE " + letter(at)}
 		n := i / len(makes)
 		model := benchName(n % 150)
-		code := string([]byte{'A' + byte(n%26), 'A' + byte(n/26%26), 'E'}) + strconv.Itoa(100+n/676) + string(rune('G'+at))
+		code := letter(n%26) + letter(n/26%26) + "E" + strconv.Itoa(100+n/676) + letter(6+at)
 		mk.Labels = append(mk.Labels, model+" - "+code+" - WAGON")
 		cars = append(cars, vehicle.Car{
 			Make: mk.Make.Name, Model: model, Version: "1.5 G EDITION", RawModelCode: code, Year: 2015, EngineCC: 1496,
@@ -101,6 +102,9 @@ func benchCatalogue(labels int) (*tra.Catalogue, []vehicle.Car) {
 	}
 	return tra.NewCatalogue(makes), cars
 }
+
+// letter is the n-th letter.
+func letter(n int) string { return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[n : n+1] }
 
 // benchName is a pronounceable name of six to eight letters.
 func benchName(n int) string {

@@ -35,6 +35,7 @@ func (m *Matcher) ask(ctx context.Context, q *query, code chassis.Code, possible
 	if len(possible) == 0 {
 		return q.chooseClear()
 	}
+	possible = possible[:min(len(possible), maxCandidates)]
 	runs := 1
 	if len(possible) > 1 && possible[0].score-possible[1].score < closeScore {
 		runs = m.options.Runs
@@ -47,7 +48,8 @@ func (m *Matcher) ask(ctx context.Context, q *query, code chassis.Code, possible
 			return Choice{}, err
 		}
 		if at < 0 {
-			return Choice{}, q.refuse(NoMatch, "no entry of the authority was recognised as the car: "+quoteReason(answer.Reason), code, nil)
+			message := "no entry of the authority was recognised as the car: " + quoteReason(answer.Reason)
+			return Choice{}, q.refuse(NoMatch, message, code, nil)
 		}
 		if chosen != nil && chosen != &possible[at] {
 			return Choice{}, q.refuse(AmbiguousMatch, "asked twice which entry of the authority is the car, the AI chose "+
@@ -133,7 +135,8 @@ func (q *query) recognised(code chassis.Code, label *indexed, possible []ranked,
 	case !q.agrees(code, label):
 		a.Reason = "the listing gives no chassis code, and engine, fuel and year do not all confirm this one"
 	case len(others) > 0:
-		a.Reason = fmt.Sprintf("the listing gives no chassis code, and %d other entries fit as well: %s", len(others), strings.Join(others, "; "))
+		a.Reason = fmt.Sprintf("the listing gives no chassis code, and %d other entries fit as well: %s",
+			len(others), strings.Join(others, "; "))
 	default:
 		return choice
 	}

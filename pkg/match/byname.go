@@ -37,7 +37,7 @@ func (q *query) possible(code chassis.Code, holds func(ranked) bool) []ranked {
 			kept = append(kept, r)
 		}
 	}
-	return kept[:min(len(kept), maxCandidates)]
+	return kept
 }
 
 // namesOther says whether the listing's first name is another car's than the
@@ -61,20 +61,20 @@ const rival = 0.7
 // chooseClear accepts a label by name only when size, fuel and year are known
 // on both sides and agree, and no other label of a like name could be the car.
 func (q *query) chooseClear() (Choice, error) {
-	var clear []ranked
+	var beyondDoubt []ranked
 	for _, r := range q.possible(chassis.Code{}, nil) {
 		if r.like >= rival && q.fits(chassis.Code{}, r.label) {
-			clear = append(clear, r)
+			beyondDoubt = append(beyondDoubt, r)
 		}
 	}
 	how := other
-	if len(clear) == 1 {
-		how = q.name.relationTo(clear[0].label.Model)
+	if len(beyondDoubt) == 1 {
+		how = q.name.relationTo(beyondDoubt[0].label.Model)
 	}
-	if (how != same && how != form) || !q.agrees(chassis.Code{}, clear[0].label) || q.manyNamed() {
-		return Choice{}, q.refuse(NoMatch, noCode+q.whyNotClear(len(clear)), chassis.Code{}, nil)
+	if (how != same && how != form) || !q.agrees(chassis.Code{}, beyondDoubt[0].label) || q.manyNamed() {
+		return Choice{}, q.refuse(NoMatch, noCode+q.whyNotClear(len(beyondDoubt)), chassis.Code{}, nil)
 	}
-	label := clear[0].label
+	label := beyondDoubt[0].label
 	choice := q.fuzzyChoice(vehicle.NameFuzzy, label.Label, how)
 	choice.Reason = fmt.Sprintf("%s; of the entries for %s %s, %s alone agrees with %s and the year %d",
 		noCode, label.Make.Name, label.Model, label.Text, q.described(), q.car.Year)

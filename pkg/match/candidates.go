@@ -52,7 +52,8 @@ func (q *query) refuse(code, message string, listed chassis.Code, fitting []tra.
 // with adds candidates.
 func (e *Error) with(scored []Scored) *Error {
 	for _, s := range scored {
-		if c := (vehicle.Candidate{Make: s.Make, ModelBody: s.ModelBody}); len(e.Candidates) < maxCandidates && !slices.Contains(e.Candidates, c) {
+		c := vehicle.Candidate{Make: s.Make, ModelBody: s.ModelBody}
+		if len(e.Candidates) < maxCandidates && !slices.Contains(e.Candidates, c) {
 			e.scored = append(e.scored, s)
 			e.Candidates = append(e.Candidates, c)
 		}
@@ -91,6 +92,9 @@ func (q *query) scored(code chassis.Code, fitting []tra.Label) []Scored {
 		scored = append(scored, Scored{label.Make.Name, label.Text, 1})
 	}
 	for _, r := range q.ranked(code) {
+		if len(scored) >= maxCandidates {
+			break
+		}
 		if s := r.scored(); !slices.ContainsFunc(scored, func(o Scored) bool { return o.ModelBody == s.ModelBody }) {
 			scored = append(scored, s)
 		}
@@ -100,48 +104,6 @@ func (q *query) scored(code chassis.Code, fitting []tra.Label) []Scored {
 
 func (r ranked) scored() Scored {
 	return Scored{r.label.Make.Name, r.label.Text, math.Round(1000*r.score) / 1000}
-}
-
-// acrossMakes adds to a refusal the candidates of every make that has the
-// code or a model of the listing's name: the make is not known, or in doubt.
-func acrossMakes(car vehicle.Car, cat *tra.Catalogue, shelf *shelf, refused *Error) *Error {
-	var scored []Scored
-	for _, mk := range cat.Makes() {
-		entries := entriesOf(cat, mk)
-		q := newQuery(car, shelf.of(entries))
-		var code chassis.Code
-		var fitting []tra.Label
-		if codes := listedCodes(car, entries); len(codes) > 0 {
-			code = codes[0]
-			fitting, _ = q.named(slices.Concat(entries.ByCode(code.Code), q.withOtherLetter(code.Code)))
-		}
-		if len(fitting) > 0 || len(q.name.plates) > 0 || len(entries.ByCode(code.Code)) > 0 {
-			scored = append(scored, q.scored(code, fitting)...)
-		}
-	}
-	slices.SortStableFunc(scored, func(a, b Scored) int { return cmp.Compare(b.Score, a.Score) })
-	return refused.with(scored)
-}
-
-// entriesOf are the labels of a make of the catalogue's.
-func entriesOf(cat *tra.Catalogue, mk tra.Make) *tra.Entries {
-	entries, _ := cat.Of(mk.Name)
-	return entries
-}
-
-// namesOtherMake finds a make that the listing's title begins with and that is
-// not the listing's own.
-func (q *query) namesOtherMake(cat *tra.Catalogue) (tra.Make, bool) {
-	if q.name.model == 0 || len(q.name.plates) > 0 && q.name.plates[0].from == 0 {
-		return tra.Make{}, false // it begins with a model of the make's
-	}
-	words := withoutNoise(splitWords(q.car.Model))
-	for n := min(2, len(words)); n > 0; n-- {
-		if mk, ok := cat.Make(strings.Join(words[:n], " ")); ok && mk != q.entries.Make {
-			return mk, true
-		}
-	}
-	return tra.Make{}, false
 }
 
 // models names the models of some labels, each once.

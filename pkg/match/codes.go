@@ -11,11 +11,14 @@ import (
 
 // listedCodes reads the chassis codes of a listing, from the best field that
 // holds one: the code as listed, the code already stripped, the frame number,
-// a code inside grade or name.
+// a code inside grade or name, with its prefix or known to the authority.
 func listedCodes(car vehicle.Car, entries *tra.Entries) []chassis.Code {
 	for _, cell := range []string{car.RawModelCode, car.ModelCode, car.FrameNumber} {
 		switch codes := chassis.ParseAll(cell); len(codes) {
 		case 0:
+			if cut := masked(cell, entries); cut != nil {
+				return cut
+			}
 		case 1:
 			return spelled(codes[0], car.Year, entries)
 		default:
@@ -27,7 +30,37 @@ func listedCodes(car vehicle.Car, entries *tra.Entries) []chassis.Code {
 			return []chassis.Code{code}
 		}
 	}
+	return codeWords(car, entries)
+}
+
+// masked reads a code and a masked serial run together: KSP1302103***.
+func masked(cell string, entries *tra.Entries) []chassis.Code {
+	if !strings.Contains(cell, "*") {
+		return nil
+	}
+	for _, cut := range chassis.RunTogether(strings.ReplaceAll(chassis.Normalise(cell), " ", "")) {
+		if known(cut.Code, entries) {
+			cut.Raw = strings.TrimSpace(cell)
+			return []chassis.Code{cut}
+		}
+	}
 	return nil
+}
+
+// codeWords finds words of name and grade that are codes which the authority
+// lists, letter by letter. Shorter words and words without both letters and
+// digits could be anything.
+func codeWords(car vehicle.Car, entries *tra.Entries) (codes []chassis.Code) {
+	for _, word := range append(splitWords(car.Model), splitWords(car.Version)...) {
+		digits := len(digitsOf(word))
+		if len(word) < 5 || digits == 0 || digits == len(word) || entries.HasModel([]byte(word)) || len(entries.ByCode(word)) == 0 {
+			continue
+		}
+		if !slices.ContainsFunc(codes, func(c chassis.Code) bool { return c.Code == word }) {
+			codes = append(codes, chassis.Code{Raw: word, Code: word})
+		}
+	}
+	return codes
 }
 
 // spelled reads a code that was written without its hyphen, when the authority

@@ -68,7 +68,8 @@ var fuelWords = []struct {
 // plainFuels are the words that nearly every listing and label has; they need
 // no rules.
 var plainFuels = map[string]fuelClass{
-	"": "", "PETROL": petrol, "GASOLINE": petrol, "DIESEL": diesel, "HYBRID": hybrid, "ELECTRIC": electric, "PETROL & ELECTRIC": hybrid,
+	"": "", "PETROL": petrol, "GASOLINE": petrol, "DIESEL": diesel, "HYBRID": hybrid, "ELECTRIC": electric,
+	"PETROL & ELECTRIC": hybrid,
 }
 
 // classOfWord folds a fuel word; "" for one that says nothing.

@@ -13,6 +13,7 @@ package match
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -78,7 +79,16 @@ func (m *Matcher) Choose(ctx context.Context, car vehicle.Car, cat *tra.Catalogu
 	if err != nil {
 		return Choice{}, err
 	}
-	codes := listedCodes(car, q.entries)
+	choice, err := m.chooseWithin(ctx, q)
+	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == NoMatch && q.name.isForeign() {
+		return Choice{}, q.elsewhere(cat, m.shelfOf(cat), refused)
+	}
+	return choice, err
+}
+
+// chooseWithin chooses among the labels of the listing's make.
+func (m *Matcher) chooseWithin(ctx context.Context, q *query) (Choice, error) {
+	codes := listedCodes(q.car, q.entries)
 	if len(codes) == 0 {
 		return m.chooseByName(ctx, q)
 	}

@@ -128,9 +128,9 @@ var noiseWords = map[string]bool{
 }
 
 // relationTo compares a label's model with the name.
-func (n name) relationTo(model string) relation { return n.relationToWords(splitWords(model)) }
+func (n *name) relationTo(model string) relation { return n.relationToWords(splitWords(model)) }
 
-func (n name) relationToWords(label []string) relation {
+func (n *name) relationToWords(label []string) relation {
 	if n.model == 0 {
 		return unsaid
 	}
@@ -156,14 +156,14 @@ func (n name) relationToWords(label []string) relation {
 
 // isForm says whether two nameplates differ by a body word that one of them
 // lacks.
-func (n name) isForm(first, label []string) bool {
+func (n *name) isForm(first, label []string) bool {
 	bare, bareLabel := withoutBody(first), withoutBody(label)
 	return equalJoined(bare, bareLabel) && (len(bare) == len(first) || len(bareLabel) == len(label))
 }
 
 // isSibling says whether one nameplate holds the other, or the label's stands
 // elsewhere in the listing's name.
-func (n name) isSibling(first, label []string) bool {
+func (n *name) isSibling(first, label []string) bool {
 	for _, p := range n.plates[1:] {
 		if p.key == strings.Join(label, "") {
 			return true
@@ -175,7 +175,7 @@ func (n name) isSibling(first, label []string) bool {
 // relationWithoutPlate compares when the name holds no nameplate of the
 // authority's: it may begin with a label's name less its body word (AD for AD
 // VAN), or be misspelt.
-func (n name) relationWithoutPlate(label []string) relation {
+func (n *name) relationWithoutPlate(label []string) relation {
 	bare := withoutBody(label)
 	if len(bare) < len(label) && len(n.words) >= len(bare) && equalJoined(n.words[:len(bare)], bare) {
 		return form

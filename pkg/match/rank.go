@@ -25,8 +25,7 @@ const (
 // candidate.
 const unlike = 0.3
 
-// ranked lists the make's labels that may be the car, best first, at most a
-// few more than candidates are shown.
+// ranked lists the make's labels that may be the car, best first.
 func (q *query) ranked(code chassis.Code) []ranked {
 	like, written := q.similarities(), signatureOf(code.Code)
 	nameless, class := q.name.model == 0, q.fuelClass(code)
@@ -45,7 +44,7 @@ func (q *query) ranked(code chassis.Code) []ranked {
 		all = append(all, ranked{label, name, min(max(points/pointsMost, 0), 0.999)})
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
-	return all[:min(len(all), 2*maxCandidates)]
+	return all
 }
 
 // pointsFact is the most that features gives.

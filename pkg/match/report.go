@@ -99,12 +99,13 @@ func (r *Report) Write(out io.Writer) error {
 	fmt.Fprintln(w, "kind (expected)\tcorrect\twrong\tabstained\trecall@10\tprecision@accept")
 	for _, name := range names {
 		t := r.kinds[name]
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\n", name, t.Correct, t.Wrong, t.Abstained, t.Recall, t.Precision)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\n", name, &t.Correct, t.Wrong, t.Abstained, &t.Recall, &t.Precision)
 	}
-	fmt.Fprintf(w, "all\t%s\t%d\t%d\t%s\t%s\n", r.all.Correct, r.all.Wrong, r.all.Abstained, r.all.Recall, r.all.Precision)
+	fmt.Fprintf(w, "all\t%s\t%d\t%d\t%s\t%s\n", &r.all.Correct, r.all.Wrong, r.all.Abstained, &r.all.Recall, &r.all.Precision)
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "\nIntervals are Wilson's, 95 %%. Absent from the catalogue but accepted as high or medium: %s\n", r.sure)
+	_, err := fmt.Fprintf(out, "\nIntervals are Wilson's, 95 %%."+
+		" Absent from the catalogue but accepted as high or medium: %s\n", &r.sure)
 	return err
 }

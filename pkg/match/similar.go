@@ -41,12 +41,10 @@ func (q *query) spellings() []float64 {
 	}
 	shared := make([]int, len(q.index.plates))
 	for from := range words {
-		run := ""
-		for to := from; to < min(from+maxLikeRun, len(words)); to++ {
-			if run += words[to]; utf8.RuneCountInString(run) < 2 {
-				continue
+		for to := from + 1; to <= min(from+maxLikeRun, len(words)); to++ {
+			if run := strings.Join(words[from:to], ""); utf8.RuneCountInString(run) > 1 {
+				q.compare(run, shared, like, likelyStart(from, q.name.model))
 			}
-			q.compare(run, shared, like, likelyStart(from, q.name.model))
 		}
 	}
 	return like

@@ -8,7 +8,7 @@ import (
 // nearestTo lists the make's nameplates, as chassis.NameKey folds them, that
 // the listing's name most nearly spells; none when it is far from all. It is
 // used for names only: a chassis code is never accepted by likeness.
-func (n name) nearestTo(plates []nameplate) []string {
+func (n *name) nearestTo(plates []nameplate) []string {
 	best := maxSlips + 1
 	var names []string
 	for _, plate := range plates {
@@ -30,7 +30,7 @@ const maxSlips = 2
 // slips counts the typing errors between the name's first words and a
 // nameplate. Short names and names that differ in a digit are not near:
 // RX350 and RX450 are two cars.
-func (n name) slips(key string) (int, bool) {
+func (n *name) slips(key string) (int, bool) {
 	allowed := min(len(key)/4, maxSlips)
 	if len(key) < 5 {
 		allowed = 0

@@ -32,7 +32,7 @@ func (q *query) veto(code chassis.Code, label *indexed) string {
 // engine, fuel or body. A year that is far off is left to the authority's list
 // of years.
 func (q *query) contradiction(code chassis.Code, label *indexed) error {
-	conflict, why := "", ""
+	var conflict, why string
 	switch class := q.fuelClass(code); {
 	case fuelsClash(class, label.fuel, false):
 		conflict, why = FuelConflict, fmt.Sprintf("on %s, and the car runs on %s", label.fuel, class)

@@ -15,7 +15,7 @@ func (s *Share) count(holds bool) {
 
 // Wilson is the 95 % interval of the share behind the cases, by Wilson's
 // score; 0 to 1 without any case.
-func (s Share) Wilson() (low, high float64) {
+func (s *Share) Wilson() (low, high float64) {
 	if s.Cases == 0 {
 		return 0, 1
 	}
@@ -27,7 +27,7 @@ func (s Share) Wilson() (low, high float64) {
 }
 
 // String is "34/35  97.1 % [85.5 99.5]".
-func (s Share) String() string {
+func (s *Share) String() string {
 	if s.Cases == 0 {
 		return "-"
 	}
