@@ -156,7 +156,7 @@ func TestInstructionsInAListingChangeNoChoice(t *testing.T) {
 func TestDescriptionsKeepWhatDescribesCars(t *testing.T) {
 	for _, cell := range []string{
 		"X SELECT 4WD", "TOYOTA SAFETY SENSE, NAVI SYSTEM", "PICK UP DOUBLE CAB", "G'S", "F SMART SELECTION", "HYBRID(PETROL)",
-		"ハイブリッド G ★禁煙車★", "C-HR S-T", "1.5X L Package #2", "PETROL & ELECTRIC", "FIRST EDITION", "S/WAGON",
+		"ハイブリッド G ★禁煙車★", "C-HR S-T", "1.5X L Package #2", "PETROL & ELECTRIC", "FIRST EDITION", "S/WAGON", "HIACE [DX] 4WD",
 	} {
 		if got := description(cell, premioQuestion().Candidates); got != cell {
 			t.Errorf("%q is cut to %q", cell, got)
