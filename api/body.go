@@ -33,7 +33,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, into any) err
 	err = json.Unmarshal(data, into)
 	var wrongType *json.UnmarshalTypeError
 	switch {
-	case errors.As(err, &wrongType) && (wrongType.Field == "html" || wrongType.Field == "explain"):
+	case errors.As(err, &wrongType) && (wrongType.Field == "html" || wrongType.Field == "explain" || wrongType.Field == "modelBody"):
 		return errField.because(err)
 	case errors.As(err, &wrongType):
 		return errNoURL.because(err)

@@ -39,7 +39,7 @@ var (
 	}
 	errField = &problem{
 		status: http.StatusBadRequest, code: "field_invalid",
-		message: `Send "html" as text and "explain" as true or false, or leave them out.`,
+		message: `Send "html" and "modelBody" (at most 200 bytes) as text and "explain" as true or false, or leave them out.`,
 	}
 	errPageEmpty = &problem{
 		status: http.StatusBadRequest, code: "page_empty",

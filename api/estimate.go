@@ -9,6 +9,7 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/listing"
+	"ushuru/tasks"
 )
 
 // question is the body of POST /v1/estimate.
@@ -16,7 +17,12 @@ type question struct {
 	URL     string  `json:"url"`
 	HTML    *string `json:"html"`    // the page, when it is not to be fetched
 	Explain bool    `json:"explain"` // add where the values came from
+
+	ModelBody string `json:"modelBody"` // the authority's label, chosen by the caller
 }
+
+// maxModelBody is the longest label that a caller may choose, in bytes.
+const maxModelBody = 200
 
 // postEstimate answers POST /v1/estimate: from the cache, or from a job that
 // is waited for as long as the caller prefers.
@@ -34,8 +40,12 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer := s.estimateWriter(r.Context(), cache.PastedKey(url, page), asked.Explain)
-	hit, err := s.cached(r.Context(), cache.PastedKey(url, page))
+	if len(asked.ModelBody) > maxModelBody {
+		return errField
+	}
+	key := cache.PastedKey(url, page)
+	answer := s.estimateWriter(r.Context(), key, asked.Explain)
+	hit, err := s.cached(r.Context(), cache.ChosenKey(key, asked.ModelBody))
 	if err != nil {
 		return err
 	}
@@ -54,13 +64,13 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) submit(parent context.Context, asked question, url, page, owner string) (*jobs.Job, error) {
 	ctx, cancel := context.WithTimeout(parent, redisPatience)
 	defer cancel()
-	if page == "" {
-		return s.options.Tasks.Estimate(ctx, url, owner, jobs.Interactive)
+	if page != "" {
+		if err := s.pasted.Put(ctx, page, *asked.HTML); err != nil {
+			return nil, err
+		}
 	}
-	if err := s.pasted.Put(ctx, page, *asked.HTML); err != nil {
-		return nil, err
-	}
-	return s.options.Tasks.EstimatePasted(ctx, url, page, owner, jobs.Interactive)
+	input := tasks.EstimateInput{URL: url, Page: page, ModelBody: asked.ModelBody}
+	return s.options.Tasks.EstimateAs(ctx, input, owner, jobs.Interactive)
 }
 
 // canonical returns the canonical form of a listing's address, or says what

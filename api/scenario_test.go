@@ -87,6 +87,7 @@ func TestScenarios(t *testing.T) {
 		{"requests", requestScenarios},
 		{"estimate", estimateScenarios},
 		{"pasted", pastedScenarios},
+		{"chosen", chosenScenarios},
 		{"explain", explainScenarios},
 		{"jobs", jobScenarios},
 		{"status", statusScenarios},

@@ -38,16 +38,18 @@ func NewEngine(client redis.UniversalClient, store *jobs.Store) *Engine {
 // Estimate returns the job that estimates a listing: a new one, or the one
 // that is in flight. The URL must be canonical.
 func (e *Engine) Estimate(ctx context.Context, url, owner string, class jobs.Class) (*jobs.Job, error) {
-	return e.estimate(ctx, EstimateInput{URL: url}, owner, class)
+	return e.EstimateAs(ctx, EstimateInput{URL: url}, owner, class)
 }
 
 // EstimatePasted is Estimate for a page that the caller sent: it must be in
 // the paste store under its hash.
 func (e *Engine) EstimatePasted(ctx context.Context, url, hash, owner string, class jobs.Class) (*jobs.Job, error) {
-	return e.estimate(ctx, EstimateInput{URL: url, Page: hash}, owner, class)
+	return e.EstimateAs(ctx, EstimateInput{URL: url, Page: hash}, owner, class)
 }
 
-func (e *Engine) estimate(ctx context.Context, asked EstimateInput, owner string, class jobs.Class) (*jobs.Job, error) {
+// EstimateAs is Estimate with all that a caller may say: a page, which must be
+// in the paste store, and a label.
+func (e *Engine) EstimateAs(ctx context.Context, asked EstimateInput, owner string, class jobs.Class) (*jobs.Job, error) {
 	input, err := json.Marshal(asked)
 	if err != nil {
 		return nil, err

@@ -28,10 +28,12 @@ const (
 
 // EstimateInput is the input of an estimate job. URL is canonical. Page is the
 // hash of the page that the caller sent (package paste), "" when it is to be
-// fetched; equal pages of one URL are one question.
+// fetched; equal pages of one URL are one question. ModelBody is the
+// authority's label that the caller chose, "" when it is to be found.
 type EstimateInput struct {
-	URL  string `json:"url"`
-	Page string `json:"page,omitempty"`
+	URL       string `json:"url"`
+	Page      string `json:"page,omitempty"`
+	ModelBody string `json:"modelBody,omitempty"`
 }
 
 // Scraped is the output of the step scrape.

@@ -52,7 +52,17 @@ func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher) 
 		if err != nil {
 			return nil, err
 		}
-		choice, err := matcher.Choose(ctx, scraped.Car, catalogue)
+		var input tasks.EstimateInput
+		if err := json.Unmarshal(job.Input, &input); err != nil {
+			return nil, fmt.Errorf("worker: input: %w", err)
+		}
+		choose := matcher.Choose
+		if input.ModelBody != "" {
+			choose = func(_ context.Context, car vehicle.Car, catalogue *tra.Catalogue) (match.Choice, error) {
+				return matcher.ChooseLabel(car, catalogue, input.ModelBody)
+			}
+		}
+		choice, err := choose(ctx, scraped.Car, catalogue)
 		if err != nil {
 			return nil, matchFailure(err)
 		}
@@ -159,7 +169,8 @@ func keep(ctx context.Context, results *cache.Cache, job *jobs.Job, result []byt
 		return fmt.Errorf("worker: input: %w", err)
 	}
 	now := time.Now()
-	return results.Put(ctx, cache.PastedKey(input.URL, input.Page), result, cache.EstimateExpiry(now, tra.QuarterEnd(now)))
+	key := cache.ChosenKey(cache.PastedKey(input.URL, input.Page), input.ModelBody)
+	return results.Put(ctx, key, result, cache.EstimateExpiry(now, tra.QuarterEnd(now)))
 }
 
 // askForSync puts a sync in the queue if one is due.

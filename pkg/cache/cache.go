@@ -46,6 +46,15 @@ func PastedKey(canonicalURL, hash string) Key {
 	return EstimateKey(canonicalURL + "\n" + hash) // no URL holds a line break
 }
 
+// ChosenKey names an estimate with the label that the caller chose, so that
+// nobody else is served another's choice. Without a label it is the same key.
+func ChosenKey(estimate Key, modelBody string) Key {
+	if modelBody == "" {
+		return estimate
+	}
+	return EstimateKey(string(estimate) + "\n" + modelBody)
+}
+
 // ExplanationKey names where the values of an estimate came from.
 func ExplanationKey(estimate Key) Key {
 	return "cache:explanation:" + estimate[len("cache:estimate:"):]

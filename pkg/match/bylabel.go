@@ -75,7 +75,7 @@ func (q *query) against(label tra.Label) (adjusted []vehicle.Adjustment) {
 	if ccFarOff(q.car.EngineCC, fact.CC) {
 		adjusted = append(adjusted, vehicle.Adjustment{
 			Field: "engine_cc", From: q.car.EngineCC, To: fact.CC,
-			Reason: fmt.Sprintf("the entry that the caller chose is known with %d cc; the band is of the listing's size", fact.CC),
+			Reason: fmt.Sprintf("the entry that the caller chose has %d cc; the band is of the listing's size", fact.CC),
 		})
 	}
 	if bodiesFar(q.body, bodyClass(label.Body)) {

@@ -53,7 +53,8 @@ func masked(cell string, entries *tra.Entries) []chassis.Code {
 func codeWords(car vehicle.Car, entries *tra.Entries) (codes []chassis.Code) {
 	for _, word := range append(splitWords(car.Model), splitWords(car.Version)...) {
 		digits := len(digitsOf(word))
-		if len(word) < 5 || digits == 0 || digits == len(word) || entries.HasModel([]byte(word)) || len(entries.ByCode(word)) == 0 {
+		shaped := len(word) >= 5 && 0 < digits && digits < len(word)
+		if !shaped || entries.HasModel([]byte(word)) || len(entries.ByCode(word)) == 0 {
 			continue
 		}
 		if !slices.ContainsFunc(codes, func(c chassis.Code) bool { return c.Code == word }) {
