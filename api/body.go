@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -33,7 +34,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, into any) err
 	err = json.Unmarshal(data, into)
 	var wrongType *json.UnmarshalTypeError
 	switch {
-	case errors.As(err, &wrongType) && (wrongType.Field == "html" || wrongType.Field == "explain" || wrongType.Field == "modelBody"):
+	case errors.As(err, &wrongType) && slices.Contains([]string{"html", "explain", "modelBody"}, wrongType.Field):
 		return errField.because(err)
 	case errors.As(err, &wrongType):
 		return errNoURL.because(err)
