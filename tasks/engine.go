@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
@@ -71,7 +72,7 @@ func (e *Engine) EstimateAs(ctx context.Context, asked EstimateInput, owner stri
 func (e *Engine) Advance(ctx context.Context, id string) error {
 	job, err := e.Store.Get(ctx, id)
 	if errors.Is(err, jobs.ErrNotFound) {
-		return e.Store.Forget(ctx, id)
+		return errors.Join(e.Store.Forget(ctx, id, jobs.Interactive), e.Store.Forget(ctx, id, jobs.Bulk))
 	}
 	if err != nil {
 		return err
@@ -106,7 +107,8 @@ func (e *Engine) move(ctx context.Context, job *jobs.Job) error {
 
 func (e *Engine) succeed(ctx context.Context, job *jobs.Job, result json.RawMessage) error {
 	if e.Succeeding != nil {
-		if err := e.Succeeding(ctx, job, result); err != nil {
+		// A place for the next caller is no reason to keep an answer from this one.
+		if err := e.Succeeding(ctx, job, result); err != nil && time.Now().Before(job.Deadline) {
 			return err
 		}
 	}
@@ -138,16 +140,15 @@ func (e *Engine) enqueue(ctx context.Context, job *jobs.Job, step string, attemp
 	return err
 }
 
-// Ask puts a task that belongs to no job in the queue, once: while one of its
-// type is there or being run, asking again does nothing. Its handler must not
-// fail, or the next would have to wait until somebody clears it away.
-func (e *Engine) Ask(ctx context.Context, taskType string) error {
+// Ask puts a task that belongs to no job in the queue, once for each slot of
+// time however many ask. What it does may be done twice.
+func (e *Engine) Ask(ctx context.Context, taskType string, slot time.Duration, now time.Time) error {
 	policy, ok := policies[taskType]
 	if !ok {
 		return fmt.Errorf("tasks: no such task %q", taskType)
 	}
 	_, err := e.client.EnqueueContext(ctx, asynq.NewTask(taskType, []byte("{}")),
-		asynq.TaskID(taskType),
+		asynq.TaskID(fmt.Sprintf("%s.%d", taskType, now.Truncate(slot).Unix())),
 		asynq.Queue(policy.Queue),
 		asynq.MaxRetry(policy.Retries),
 		asynq.Timeout(policy.Timeout))

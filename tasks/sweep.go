@@ -4,63 +4,77 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/hibiken/asynq"
+	"golang.org/x/sync/errgroup"
 
 	"ushuru/pkg/jobs"
 )
 
 const (
-	sweepLimit = 200 // jobs looked at in one sweep
-
-	lookSoon  = time.Second     // a step is being run
-	lookLater = 3 * time.Second // a step waits in the queue
+	sweepLimit   = 200              // jobs of a class looked at in one sweep
+	sweepAtOnce  = 8                // of these, at the same time
+	lookSoon     = time.Second      // a step is being run
+	lookLater    = 3 * time.Second  // a step waits in the queue, and a person for it
+	lookMuchLate = 30 * time.Second // a step waits in the queue for a batch
 
 	// A task that the queue has given to a worker is claimed within
 	// milliseconds. Not so after unclaimed: the worker died in between.
 	unclaimed = 2 * time.Second
 
-	// maxAttempts bounds how often a step is given to another worker: a step
+	// MaxAttempts bounds how often a step is given to another worker: a step
 	// that takes its worker down every time must not take all of them down.
-	maxAttempts = 6
+	MaxAttempts = 6
 )
 
 // Sweep looks at the jobs that are due for it and mends what a dead process
 // left behind: steps claimed by a worker that is gone, steps whose task is not
 // in the queue, jobs that ended without their waiters being told. Any number
-// of workers may sweep at once. trusted says whether a missing heartbeat means
-// that the worker is gone (jobs.Pulse). It returns how many jobs it mended.
-func (e *Engine) Sweep(ctx context.Context, trusted bool) (mended int, err error) {
-	due, err := e.Store.Due(ctx, sweepLimit, lookLater)
-	if err != nil {
-		return 0, err
-	}
-	if len(due) == 0 {
-		return 0, nil
+// of workers may sweep at once. trusted says, at the moment it is asked,
+// whether a missing heartbeat means that the worker is gone (jobs.Pulse). It
+// returns how many jobs it mended, and whether more are due.
+func (e *Engine) Sweep(ctx context.Context, class jobs.Class, trusted func() bool) (mended int, more bool, err error) {
+	due, err := e.Store.Due(ctx, class, sweepLimit, lookLater)
+	if err != nil || len(due) == 0 {
+		return 0, false, err
 	}
 	now, err := e.Store.Now(ctx)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	var failed []error
+	var (
+		group  errgroup.Group
+		mu     sync.Mutex
+		failed []error
+	)
+	group.SetLimit(sweepAtOnce)
 	for _, id := range due {
-		did, err := e.look(ctx, id, now, trusted)
-		if err != nil {
-			failed = append(failed, fmt.Errorf("job %s: %w", id, err))
-		}
-		if did {
-			mended++
-		}
+		group.Go(func() error {
+			did, err := e.look(ctx, id, class, now, trusted)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				failed = append(failed, fmt.Errorf("job %s: %w", id, err))
+			}
+			if did {
+				mended++
+			}
+			return nil
+		})
 	}
-	return mended, errors.Join(failed...)
+	_ = group.Wait() // failed has them all
+	return mended, len(due) == sweepLimit, errors.Join(failed...)
 }
 
 // look mends one job.
-func (e *Engine) look(ctx context.Context, id string, now time.Time, trusted bool) (mended bool, err error) {
+func (e *Engine) look(
+	ctx context.Context, id string, class jobs.Class, now time.Time, trusted func() bool,
+) (mended bool, err error) {
 	job, err := e.Store.Get(ctx, id)
 	if errors.Is(err, jobs.ErrNotFound) {
-		return true, e.Store.Forget(ctx, id)
+		return true, e.Store.Forget(ctx, id, class)
 	}
 	if err != nil {
 		return false, err
@@ -69,6 +83,9 @@ func (e *Engine) look(ctx context.Context, id string, now time.Time, trusted boo
 		return true, e.board(ctx, job)
 	}
 	again := lookLater
+	if class == jobs.Bulk {
+		again = lookMuchLate
+	}
 	for name, step := range job.Steps {
 		if step.State == jobs.StepDone || job.State.Ended() {
 			continue
@@ -85,11 +102,11 @@ func (e *Engine) look(ctx context.Context, id string, now time.Time, trusted boo
 	if err := e.Advance(ctx, id); err != nil {
 		return mended, err
 	}
-	return mended, e.Store.Watch(ctx, id, again)
+	return mended, e.Store.Watch(ctx, id, class, again)
 }
 
 // mend ends a job that ran out of time, or gives a lost step to another worker.
-func (e *Engine) mend(ctx context.Context, job *jobs.Job, name string, now time.Time, trusted bool) (bool, error) {
+func (e *Engine) mend(ctx context.Context, job *jobs.Job, name string, now time.Time, trusted func() bool) (bool, error) {
 	step := job.Steps[name]
 	if step.State == jobs.StepReady && now.After(job.Deadline) {
 		return true, e.Fail(ctx, job.ID, name, "", TimedOut())
@@ -109,14 +126,14 @@ func (e *Engine) board(ctx context.Context, job *jobs.Job) error {
 		return err
 	}
 	if holder.ID != job.ID {
-		return e.Store.Drop(ctx, job.ID)
+		return e.Store.Drop(ctx, job.ID, job.Class)
 	}
 	return e.move(ctx, job)
 }
 
 // lost reports whether nobody is at work on a step and nothing in the queue
 // will bring somebody.
-func (e *Engine) lost(ctx context.Context, job *jobs.Job, name string, age time.Duration, trusted bool) (bool, error) {
+func (e *Engine) lost(ctx context.Context, job *jobs.Job, name string, age time.Duration, trusted func() bool) (bool, error) {
 	step := job.Steps[name]
 	policy, ok := policies[job.Kind+":"+name]
 	if !ok {
@@ -126,7 +143,7 @@ func (e *Engine) lost(ctx context.Context, job *jobs.Job, name string, age time.
 		if age > policy.Timeout+2*netUnder { // the claim was not given back
 			return true, nil
 		}
-		if !trusted {
+		if !trusted() {
 			return false, nil
 		}
 		alive, err := e.Store.Alive(ctx, step.Worker)
@@ -146,7 +163,8 @@ func (e *Engine) lost(ctx context.Context, job *jobs.Job, name string, age time.
 	case asynq.TaskStateArchived, asynq.TaskStateCompleted:
 		return true, nil
 	case asynq.TaskStateActive:
-		return trusted, nil
+		idle, err := e.Store.Idle(ctx, job.ID, name, step.Attempt)
+		return trusted() && idle > unclaimed, err
 	default: // it waits
 		return false, nil
 	}
@@ -154,13 +172,13 @@ func (e *Engine) lost(ctx context.Context, job *jobs.Job, name string, age time.
 
 // restart gives a step to another worker.
 func (e *Engine) restart(ctx context.Context, job *jobs.Job, name string, step jobs.Step) error {
-	if step.Attempt >= maxAttempts {
+	if step.Attempt >= MaxAttempts {
 		return e.Fail(ctx, job.ID, name, step.Claim, &jobs.Error{
 			Code:    "worker_lost",
 			Message: "The work was begun several times and never finished. Please try again later.",
 		})
 	}
-	attempt, err := e.Store.Restart(ctx, job.ID, name, step.Attempt)
+	attempt, err := e.Store.Restart(ctx, job.ID, name, step)
 	if err != nil || attempt == 0 {
 		return err
 	}

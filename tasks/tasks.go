@@ -137,7 +137,7 @@ func newTask(job *jobs.Job, step string, attempt int) (*asynq.Task, error) {
 	return asynq.NewTask(taskType, payload,
 		asynq.TaskID(taskID(job.ID, step, attempt)),
 		asynq.Queue(queueOf(policy, job.Class)),
-		asynq.MaxRetry(policy.Retries),
+		asynq.MaxRetry(untilDeadline), // the handler counts, so that a closed gate never archives
 		// The handler keeps the policy's own timeout; the queue's is a net
 		// under it, so that the handler's word on a failure comes first.
 		asynq.Timeout(policy.Timeout+netUnder)), nil

@@ -173,13 +173,17 @@ func keep(ctx context.Context, results *cache.Cache, job *jobs.Job, result []byt
 	return results.Put(ctx, key, result, cache.EstimateExpiry(now, tra.QuarterEnd(now)))
 }
 
+// syncSlot is how soon a sync can be asked for again; that only one is at work
+// is the store's affair.
+const syncSlot = 5 * time.Second
+
 // askForSync puts a sync in the queue if one is due.
 func askForSync(ctx context.Context, store *tra.Store, engine *tasks.Engine) error {
 	due, err := store.SyncDue(ctx)
 	if err != nil || !due {
 		return err
 	}
-	return engine.Ask(ctx, tasks.TypeSync)
+	return engine.Ask(ctx, tasks.TypeSync, syncSlot, time.Now())
 }
 
 // syncCatalogue brings the authority's makes and labels into Redis. What it
@@ -187,6 +191,9 @@ func askForSync(ctx context.Context, store *tra.Store, engine *tasks.Engine) err
 func syncCatalogue(store *tra.Store, authority *tra.Authority, log *slog.Logger) asynq.HandlerFunc {
 	return func(ctx context.Context, _ *asynq.Task) error {
 		report, err := store.Sync(ctx, authority)
+		if errors.Is(err, tra.ErrSyncing) {
+			return nil
+		}
 		if err != nil {
 			log.WarnContext(ctx, "catalogue synced in part", "report", report, "error", err)
 			return nil

@@ -93,7 +93,7 @@ func (s *steps) claimed(
 			}
 			return s.engine.Advance(after, job.ID)
 		})
-	case s.final(ctx, job, err):
+	case s.final(ctx, job, nudge.Step, err):
 		failure := tasks.JobError(err)
 		level := slog.LevelError
 		if said, ok := errors.AsType[*tasks.StepError](err); ok && said.Permanent {
@@ -136,12 +136,15 @@ func (s *steps) work(ctx context.Context, taskType string, job *jobs.Job) (outpu
 
 // final reports whether trying again is no use: the error says so, retries
 // are used up, or the next try would come after the deadline.
-func (s *steps) final(ctx context.Context, job *jobs.Job, err error) bool {
+func (s *steps) final(ctx context.Context, job *jobs.Job, step string, err error) bool {
 	if failure, ok := errors.AsType[*tasks.StepError](err); ok && failure.Permanent {
 		return true
 	}
+	if ctx.Err() != nil { // the process is stopping, or asynq took the task back: another goes on
+		return false
+	}
 	tried, _ := asynq.GetRetryCount(ctx)
-	if most, ok := asynq.GetMaxRetry(ctx); ok && tried >= most && tasks.IsFailure(err) {
+	if policy, ok := tasks.PolicyOf(job.Kind + ":" + step); ok && tried >= policy.Retries && tasks.IsFailure(err) {
 		return true
 	}
 	return time.Now().Add(delay(tried, err)).After(job.Deadline)
@@ -150,6 +153,7 @@ func (s *steps) final(ctx context.Context, job *jobs.Job, err error) bool {
 const (
 	patience   = 30 * time.Second
 	firstDelay = time.Second
+	leastGate  = time.Second // asynq counts in whole seconds
 	mostDelay  = 30 * time.Second
 )
 
@@ -157,7 +161,8 @@ const (
 // not shorter than whoever refused asked for.
 func delay(tried int, err error) time.Duration {
 	if gate, ok := errors.AsType[*tasks.GateError](err); ok {
-		return gate.After + rand.N(gate.After/10+1) //nolint:gosec // jitter
+		after := max(gate.After, leastGate)
+		return after + rand.N(after/2) //nolint:gosec // so that not all who wait come at once
 	}
 	d := min(firstDelay<<min(tried, 10), mostDelay)
 	d += rand.N(d / 5) //nolint:gosec // jitter

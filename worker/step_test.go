@@ -202,7 +202,8 @@ func TestDelay(t *testing.T) {
 		{2, errors.New("x"), 4 * time.Second, 5 * time.Second},
 		{60, errors.New("x"), 30 * time.Second, 36 * time.Second},
 		{0, tasks.Transient("x", "x", time.Minute, nil), time.Minute, time.Minute},
-		{9, tasks.RetryAfter(2*time.Second, nil), 2 * time.Second, 2200 * time.Millisecond},
+		{9, tasks.RetryAfter(2*time.Second, nil), 2 * time.Second, 3 * time.Second},
+		{9, tasks.RetryAfter(time.Millisecond, nil), time.Second, 1500 * time.Millisecond},
 	} {
 		for range 50 {
 			if d := delay(c.tried, c.err); d < c.from || d > c.to {

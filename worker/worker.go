@@ -100,8 +100,12 @@ func (w *Worker) ID() string { return w.id }
 func (w *Worker) Start() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.stop = cancel
+	if err := w.pulse.Begin(ctx); err != nil {
+		cancel()
+		return fmt.Errorf("worker: first heartbeat: %w", err)
+	}
 	w.loops.Go(func() { w.pulse.Run(ctx) })
-	w.loops.Go(func() { w.sweep(ctx) })
+	w.sweep(ctx)
 	handler := w.handler()
 	for _, role := range w.options.Roles {
 		concurrency := w.options.Concurrency
@@ -121,7 +125,7 @@ func (w *Worker) Start() error {
 			every(ctx, syncCheck, func() { w.ask(ctx, askForSync(ctx, w.options.Catalogue, w.engine)) })
 		})
 		w.loops.Go(func() {
-			every(ctx, probeEvery, func() { w.ask(ctx, w.engine.Ask(ctx, tasks.TypeProbe)) })
+			every(ctx, probeEvery, func() { w.ask(ctx, w.engine.Ask(ctx, tasks.TypeProbe, probeEvery, time.Now())) })
 		})
 	}
 	w.options.Log.Info("worker started", "roles", w.options.Roles)
@@ -176,17 +180,30 @@ func (w *Worker) handler() asynq.Handler {
 	return mux
 }
 
-// sweep mends what dead processes left behind, until ctx ends.
+// sweep begins to mend what dead processes left behind, until ctx ends. Each
+// class has its own loop, so that no batch keeps a person waiting.
 func (w *Worker) sweep(ctx context.Context) {
-	every(ctx, sweepEvery, func() {
-		mended, err := w.engine.Sweep(ctx, w.pulse.Trusted())
-		if err != nil && ctx.Err() == nil {
-			w.options.Log.Warn("sweep failed", "error", err)
-		}
-		if mended > 0 {
-			w.options.Log.Info("mended jobs that stood still", "jobs", mended)
-		}
-	})
+	for _, class := range []jobs.Class{jobs.Interactive, jobs.Bulk} {
+		w.loops.Go(func() {
+			every(ctx, sweepEvery, func() {
+				for more := true; more && ctx.Err() == nil; {
+					more = w.sweepOnce(ctx, class)
+				}
+			})
+		})
+	}
+}
+
+// sweepOnce reports whether there is more to do at once.
+func (w *Worker) sweepOnce(ctx context.Context, class jobs.Class) (more bool) {
+	mended, more, err := w.engine.Sweep(ctx, class, w.pulse.Trusted)
+	if err != nil && ctx.Err() == nil {
+		w.options.Log.Warn("sweep failed", "error", err)
+	}
+	if mended > 0 {
+		w.options.Log.Info("mended jobs that stood still", "jobs", mended)
+	}
+	return more && err == nil
 }
 
 // ask logs that a recurring task could not be put in the queue.

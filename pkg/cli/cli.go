@@ -75,7 +75,7 @@ func Main(ctx context.Context, args []string, streams Streams) (status int) {
 	}
 	log := newLog(streams.Err, root.LogLevel)
 	redis.SetLogger(redisLog{log})
-	err = parsed.Run(&run{ctx: ctx, Streams: streams, common: root.Common, log: log})
+	err = parsed.Run(&run{ctx: ctx, Streams: streams, common: root.Common, log: log, failed: make(chan error, 1)})
 	var exit exitError
 	switch {
 	case errors.As(err, &exit):

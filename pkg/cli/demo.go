@@ -52,9 +52,9 @@ func (c *demoCommand) Run(r *run) error {
 		return nil
 	}
 	stack.printHow(r.Out)
-	<-r.ctx.Done()
+	err = r.untilStopped()
 	_, _ = fmt.Fprintln(r.Out, "\nStopping.")
-	return nil
+	return err
 }
 
 // demoStack is a running demo.

@@ -37,7 +37,7 @@ func loopbackWorker(ctx context.Context, args []string, streams Streams) int {
 	if err == nil {
 		_, err = parser.Parse(append([]string{"worker"}, args...))
 	}
-	r := &run{ctx: ctx, Streams: streams, common: root.Common, log: newLog(streams.Err, "info")}
+	r := &run{ctx: ctx, Streams: streams, common: root.Common, log: newLog(streams.Err, "info"), failed: make(chan error, 1)}
 	defer r.close()
 	c := root.Worker
 	if err == nil {

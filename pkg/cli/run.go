@@ -28,6 +28,7 @@ type run struct {
 	common Common
 	log    *slog.Logger
 	closer []func()
+	failed chan error // holds the first error of a part that should have gone on
 }
 
 // onClose has something undone at the end, last things first.
@@ -91,7 +92,7 @@ func (r *run) startAPI(config httpConfig, listener net.Listener, conn *redisx.Co
 	server.RegisterOnShutdown(handler.Drain)
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			r.log.Error("the API stopped", "error", err)
+			r.fail(fmt.Errorf("the API stopped: %w", err))
 		}
 	}()
 	r.onClose(func() {
@@ -158,9 +159,21 @@ func (r *run) listen(at address) (net.Listener, error) {
 	return listener, nil
 }
 
-// untilStopped waits for the signal to stop, then stops everything.
+// fail ends untilStopped with an error.
+func (r *run) fail(err error) {
+	select {
+	case r.failed <- err:
+	default: // one is enough
+	}
+}
+
+// untilStopped waits for the signal to stop, or for a part to fail.
 func (r *run) untilStopped() error {
-	<-r.ctx.Done()
-	r.log.Info("stopping")
-	return nil
+	select {
+	case err := <-r.failed:
+		return err
+	case <-r.ctx.Done():
+		r.log.Info("stopping")
+		return nil
+	}
 }

@@ -46,6 +46,7 @@ func newStack(t *testing.T, conn *redisx.Conn) *stack {
 	s.site = site.URL
 	s.run = &run{
 		ctx: context.Background(), Streams: Streams{nil, io.Discard, io.Discard}, log: slog.New(slog.DiscardHandler),
+		failed: make(chan error, 1),
 	}
 	t.Cleanup(s.run.close)
 	var err error

@@ -35,22 +35,26 @@ func (s *Store) Gone(ctx context.Context, worker string) error {
 type Pulse struct {
 	store  *Store
 	worker string
-	steady chan time.Time // holds the time of the first beat without a gap since; zero in a gap
+	steady chan steadiness
 }
+
+// steadiness is when the last beat was tried, and since when none failed or
+// came too late; zero in a gap.
+type steadiness struct{ last, since time.Time }
 
 // NewPulse makes a Pulse; Run starts it.
 func NewPulse(store *Store, worker string) *Pulse {
-	p := &Pulse{store: store, worker: worker, steady: make(chan time.Time, 1)}
-	p.steady <- time.Time{}
+	p := &Pulse{store: store, worker: worker, steady: make(chan steadiness, 1)}
+	p.steady <- steadiness{}
 	return p
 }
 
-// Run beats until ctx ends, then takes the heartbeat back.
+// Run beats until ctx ends, then takes the heartbeat back. The first beat is
+// Begin's.
 func (p *Pulse) Run(ctx context.Context) {
 	ticker := time.NewTicker(beatEvery)
 	defer ticker.Stop()
 	for {
-		p.beat(ctx)
 		select {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), beatEvery)
@@ -58,27 +62,34 @@ func (p *Pulse) Run(ctx context.Context) {
 			_ = p.store.Gone(last, p.worker) // it runs out by itself
 			return
 		case <-ticker.C:
+			_ = p.beat(ctx) // Trusted knows
 		}
 	}
 }
 
-func (p *Pulse) beat(ctx context.Context) {
+// Begin beats for the first time: a worker must not claim anything before.
+func (p *Pulse) Begin(ctx context.Context) error { return p.beat(ctx) }
+
+func (p *Pulse) beat(ctx context.Context) error {
 	err := p.store.Beat(ctx, p.worker)
-	since := <-p.steady
+	now := time.Now()
+	s := <-p.steady
 	switch {
 	case err != nil:
-		since = time.Time{}
-	case since.IsZero():
-		since = time.Now()
+		s.since = time.Time{}
+	case s.since.IsZero() || now.Sub(s.last) > BeatLife: // a gap, even if nothing failed
+		s.since = now
 	}
-	p.steady <- since
+	s.last = now
+	p.steady <- s
+	return err
 }
 
 // Trusted reports whether a missing heartbeat of another worker means that
 // the worker is gone. While Redis cannot be reached nobody's heartbeat gets
 // through; so one's own must have got through for a whole BeatLife first.
 func (p *Pulse) Trusted() bool {
-	since := <-p.steady
-	p.steady <- since
-	return !since.IsZero() && time.Since(since) > BeatLife
+	s := <-p.steady
+	p.steady <- s
+	return !s.since.IsZero() && time.Since(s.last) < BeatLife && time.Since(s.since) > BeatLife
 }

@@ -68,7 +68,10 @@ func (h *Hub) Wait(ctx context.Context, id string) (*Job, error) {
 		case errors.Is(err, ErrNotFound):
 			return nil, err
 		case err == nil && over:
-			return h.store.Get(ctx, id)
+			job, err := h.store.Get(ctx, id)
+			if err == nil || errors.Is(err, ErrNotFound) {
+				return job, err
+			}
 		} // any other error: Redis may come back while there is time
 		select {
 		case <-ctx.Done():

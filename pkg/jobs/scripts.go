@@ -46,6 +46,7 @@ local s = 's:' .. ARGV[1] .. ':'
 if redis.call('HGET', KEYS[1], s .. 'attempt') ~= ARGV[2] then return 'stale' end
 redis.call('HSET', KEYS[1], 'state', 'running', s .. 'state', 'claimed',
   s .. 'worker', ARGV[3], s .. 'claim', ARGV[4], s .. 'since', now)
+redis.call('HDEL', KEYS[1], s .. 'idle')
 return 'run'
 `)
 
@@ -61,13 +62,15 @@ return 1
 `)
 
 // scriptRestart raises the attempt of a step whose worker or task is lost.
-// ARGV: step, the attempt that was seen. Returns the new attempt, or 0 when
-// somebody else was first.
+// ARGV: step, and its attempt, state and claim as they were seen. Returns the
+// new attempt, or 0 when the step has moved on meanwhile.
 var scriptRestart = redis.NewScript(luaNow + `
 local s = 's:' .. ARGV[1] .. ':'
 if redis.call('HGET', KEYS[1], s .. 'attempt') ~= ARGV[2] then return 0 end
+if redis.call('HGET', KEYS[1], s .. 'state') ~= ARGV[3] then return 0 end
+if (redis.call('HGET', KEYS[1], s .. 'claim') or '') ~= ARGV[4] then return 0 end
 if ended() or redis.call('HEXISTS', KEYS[1], 'o:' .. ARGV[1]) == 1 then return 0 end
-redis.call('HDEL', KEYS[1], s .. 'worker', s .. 'claim')
+redis.call('HDEL', KEYS[1], s .. 'worker', s .. 'claim', s .. 'idle')
 redis.call('HSET', KEYS[1], s .. 'state', 'ready', s .. 'since', now)
 return redis.call('HINCRBY', KEYS[1], s .. 'attempt', 1)
 `)
@@ -95,6 +98,15 @@ redis.call('HSET', KEYS[1], 'state', ARGV[1], 'ended', now)
 if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], ARGV[2], ARGV[3]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return 1
+`)
+
+// scriptDrop removes a job of which no step was opened. Returns 1 if it did.
+var scriptDrop = redis.NewScript(`
+if redis.call('HGET', KEYS[1], 'state') ~= 'queued' then return 0 end
+for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+  if string.sub(field, 1, 2) == 's:' then return 0 end
+end
+return redis.call('DEL', KEYS[1])
 `)
 
 // scriptTake takes the flight for a job, or names who has it.
@@ -130,4 +142,14 @@ local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 if ARGV[3] == 'NX' then return redis.call('ZADD', KEYS[1], 'NX', now + ARGV[2], ARGV[1]) end
 return redis.call('ZADD', KEYS[1], 'XX', now + ARGV[2], ARGV[1])
+`)
+
+// scriptIdle notes when a ready step was first seen with its task given out and
+// unclaimed. ARGV: step, attempt. Returns for how many ms that has been so.
+var scriptIdle = redis.NewScript(luaNow + `
+local s = 's:' .. ARGV[1] .. ':'
+if redis.call('HGET', KEYS[1], s .. 'attempt') ~= ARGV[2] then return 0 end
+if redis.call('HGET', KEYS[1], s .. 'state') ~= 'ready' then return 0 end
+redis.call('HSETNX', KEYS[1], s .. 'idle', now)
+return now - redis.call('HGET', KEYS[1], s .. 'idle')
 `)

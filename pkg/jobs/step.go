@@ -47,9 +47,17 @@ func (s *Store) Release(ctx context.Context, id, step, claim string) error {
 }
 
 // Restart raises the attempt of a step whose worker or task is lost and
-// returns it; 0 when the step has moved on since attempt was read.
-func (s *Store) Restart(ctx context.Context, id, step string, attempt int) (int, error) {
-	return scriptRestart.Run(ctx, s.redis, []string{keyJob(id)}, step, attempt).Int()
+// returns it; 0 when the step is no longer as it was seen.
+func (s *Store) Restart(ctx context.Context, id, step string, seen Step) (int, error) {
+	return scriptRestart.Run(ctx, s.redis, []string{keyJob(id)},
+		step, seen.Attempt, string(seen.State), seen.Claim).Int()
+}
+
+// Idle says of a ready step whose task the queue has given out: how long ago
+// that was first seen. Once the step is claimed it begins anew.
+func (s *Store) Idle(ctx context.Context, id, step string, attempt int) (time.Duration, error) {
+	ms, err := scriptIdle.Run(ctx, s.redis, []string{keyJob(id)}, step, attempt).Int64()
+	return time.Duration(ms) * time.Millisecond, err
 }
 
 // Complete stores the output of a step. The first output stays; a second is
@@ -99,14 +107,14 @@ func (s *Store) Settle(ctx context.Context, job *Job) error {
 	if err := s.redis.Publish(ctx, channelEnded, job.ID).Err(); err != nil {
 		return err
 	}
-	return s.redis.ZRem(ctx, keyActive, job.ID).Err()
+	return s.Forget(ctx, job.ID, job.Class)
 }
 
-// Due hands out up to limit jobs that are due for a look, each to one caller.
-// Whoever gets one has hold to deal with it and say when to look again
-// (Watch); after that it is due again.
-func (s *Store) Due(ctx context.Context, limit int, hold time.Duration) ([]string, error) {
-	return scriptDue.Run(ctx, s.redis, []string{keyActive}, limit, hold.Milliseconds()).StringSlice()
+// Due hands out up to limit jobs of a class that are due for a look, each to
+// one caller. Whoever gets one has hold to deal with it and say when to look
+// again (Watch); after that it is due again.
+func (s *Store) Due(ctx context.Context, class Class, limit int, hold time.Duration) ([]string, error) {
+	return scriptDue.Run(ctx, s.redis, []string{keyActive(class)}, limit, hold.Milliseconds()).StringSlice()
 }
 
 // Now is the time by the clock of Redis, which the times in a record are.
@@ -115,15 +123,15 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 }
 
 // Watch says when an active job is to be looked at next.
-func (s *Store) Watch(ctx context.Context, id string, after time.Duration) error {
-	return s.watch(ctx, id, after, "XX")
+func (s *Store) Watch(ctx context.Context, id string, class Class, after time.Duration) error {
+	return s.watch(ctx, id, class, after, "XX")
 }
 
-func (s *Store) watch(ctx context.Context, id string, after time.Duration, mode string) error {
-	return scriptWatch.Run(ctx, s.redis, []string{keyActive}, id, after.Milliseconds(), mode).Err()
+func (s *Store) watch(ctx context.Context, id string, class Class, after time.Duration, mode string) error {
+	return scriptWatch.Run(ctx, s.redis, []string{keyActive(class)}, id, after.Milliseconds(), mode).Err()
 }
 
 // Forget drops a job whose record is gone from the jobs to look at.
-func (s *Store) Forget(ctx context.Context, id string) error {
-	return s.redis.ZRem(ctx, keyActive, id).Err()
+func (s *Store) Forget(ctx context.Context, id string, class Class) error {
+	return s.redis.ZRem(ctx, keyActive(class), id).Err()
 }

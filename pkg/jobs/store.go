@@ -17,8 +17,7 @@ import (
 )
 
 const (
-	keyActive    = "jobs:active" // sorted set: id → when to look at it next, ms
-	channelEnded = "jobs:ended"  // pub/sub: ids of jobs that ended
+	channelEnded = "jobs:ended" // pub/sub: ids of jobs that ended
 
 	retention = 24 * time.Hour // of a job that has ended
 
@@ -33,6 +32,10 @@ const (
 
 func keyJob(id string) string        { return "job:{" + id + "}" }
 func keyFlight(flight string) string { return "inflight:{" + flight + "}" }
+
+// keyActive is a sorted set: id → when to look at it next, ms. Each class has
+// its own, so that no batch stands before a person.
+func keyActive(class Class) string { return "jobs:active:" + string(class) }
 
 // Store reads and writes job records.
 type Store struct{ redis redis.UniversalClient }
@@ -82,7 +85,7 @@ func (s *Store) Create(ctx context.Context, n New) (job *Job, joined bool, err e
 	if _, err = pipe.Exec(ctx); err != nil {
 		return nil, false, err
 	}
-	if err = s.watch(ctx, id, firstLook, "NX"); err != nil {
+	if err = s.watch(ctx, id, n.Class, firstLook, "NX"); err != nil {
 		return nil, false, err
 	}
 	holder, err := s.Board(ctx, id, flight, n.Deadline)
@@ -90,7 +93,7 @@ func (s *Store) Create(ctx context.Context, n New) (job *Job, joined bool, err e
 		return nil, false, err
 	}
 	if holder.ID != id {
-		return holder, true, s.Drop(ctx, id)
+		return holder, true, s.Drop(ctx, id, n.Class)
 	}
 	return holder, false, nil
 }
@@ -100,7 +103,7 @@ func (s *Store) Board(ctx context.Context, id, flight string, life time.Duration
 	replace := ""
 	for range 10 {
 		holder, err := scriptTake.Run(ctx, s.redis, []string{keyFlight(flight)},
-			id, (life + retention).Milliseconds(), replace).Text()
+			id, (max(life, 0) + retention).Milliseconds(), replace).Text()
 		if err != nil {
 			return nil, err
 		}
@@ -138,12 +141,14 @@ func (s *Store) inFlight(ctx context.Context, flight string) (*Job, error) {
 // job is not joined: asking again means trying again.
 func joinable(job *Job) bool { return !job.State.Ended() || job.State == Succeeded }
 
-// Drop removes a job that was never started and that nobody was told of.
-func (s *Store) Drop(ctx context.Context, id string) error {
-	if err := s.redis.Del(ctx, keyJob(id)).Err(); err != nil {
+// Drop removes a job that was never started and that nobody was told of; one
+// that was started after all stays.
+func (s *Store) Drop(ctx context.Context, id string, class Class) error {
+	dropped, err := scriptDrop.Run(ctx, s.redis, []string{keyJob(id)}).Bool()
+	if err != nil || !dropped {
 		return err
 	}
-	return s.redis.ZRem(ctx, keyActive, id).Err()
+	return s.Forget(ctx, id, class)
 }
 
 // Get reads a job. ErrNotFound when there is none.

@@ -42,6 +42,8 @@ func TestStoreOnEveryRedis(t *testing.T) {
 			"only the holder of a claim may fail":      onlyHolderFails,
 			"a job is looked at by one and then later": dueOnce,
 			"a heartbeat runs out":                     heartbeat,
+			"only a job that was not begun is dropped": dropOnlyUnbegun,
+			"idle counts from the first sight":         idle,
 			"waiters are told":                         waiters,
 		} {
 			t.Run(name, func(t *testing.T) { test(t, store) })
@@ -158,12 +160,17 @@ func claim(t *testing.T, store *jobs.Store, id string, attempt int, name string,
 func claimFollowsAttempt(t *testing.T, store *jobs.Store) {
 	job := run(t, store, newJob("https://a.example/"+t.Name()))
 	claim(t, store, job.ID, 1, "claim2", jobs.Run) // delivered twice
-	attempt, err := store.Restart(t.Context(), job.ID, "scrape", 1)
+	seen := jobs.Step{State: jobs.StepClaimed, Attempt: 1, Claim: "claim1"}
+	if stale, err := store.Restart(t.Context(), job.ID, "scrape", seen); stale != 0 || err != nil {
+		t.Fatalf("took the claim of a run that was not seen: %d, %v", stale, err)
+	}
+	seen.Claim = "claim2"
+	attempt, err := store.Restart(t.Context(), job.ID, "scrape", seen)
 	must(t)(err)
 	if attempt != 2 {
 		t.Fatalf("attempt %d", attempt)
 	}
-	if again, err := store.Restart(t.Context(), job.ID, "scrape", 1); again != 0 || err != nil {
+	if again, err := store.Restart(t.Context(), job.ID, "scrape", seen); again != 0 || err != nil {
 		t.Fatalf("restarted twice from one sight: %d, %v", again, err)
 	}
 	claim(t, store, job.ID, 1, "late", jobs.Stale)
@@ -227,10 +234,10 @@ func onlyHolderFails(t *testing.T, store *jobs.Store) {
 func dueOnce(t *testing.T, store *jobs.Store) {
 	job, _, err := store.Create(t.Context(), newJob("https://a.example/"+t.Name()))
 	must(t)(err)
-	must(t)(store.Watch(t.Context(), job.ID, -time.Second))
+	must(t)(store.Watch(t.Context(), job.ID, jobs.Interactive, -time.Second))
 	var found int
 	for range 2 {
-		ids, err := store.Due(t.Context(), 1000, time.Minute)
+		ids, err := store.Due(t.Context(), jobs.Interactive, 1000, time.Minute)
 		must(t)(err)
 		for _, id := range ids {
 			if id == job.ID {
@@ -241,9 +248,9 @@ func dueOnce(t *testing.T, store *jobs.Store) {
 	if found != 1 {
 		t.Fatalf("handed out %d times", found)
 	}
-	must(t)(store.Forget(t.Context(), job.ID))
-	must(t)(store.Watch(t.Context(), job.ID, -time.Second)) // does not bring it back
-	ids, err := store.Due(t.Context(), 1000, time.Minute)
+	must(t)(store.Forget(t.Context(), job.ID, jobs.Interactive))
+	must(t)(store.Watch(t.Context(), job.ID, jobs.Interactive, -time.Second)) // does not bring it back
+	ids, err := store.Due(t.Context(), jobs.Interactive, 1000, time.Minute)
 	must(t)(err)
 	for _, id := range ids {
 		if id == job.ID {
@@ -297,5 +304,48 @@ func waiters(t *testing.T, store *jobs.Store) {
 	waiting.Wait()
 	if n := hub.Waiting(); n != 0 {
 		t.Errorf("%d still wait", n)
+	}
+}
+
+func dropOnlyUnbegun(t *testing.T, store *jobs.Store) {
+	begun := run(t, store, newJob("https://a.example/"+t.Name()))
+	must(t)(store.Drop(t.Context(), begun.ID, jobs.Interactive))
+	if _, err := store.Get(t.Context(), begun.ID); err != nil {
+		t.Fatalf("a job at work was dropped: %v", err)
+	}
+	fresh, _, err := store.Create(t.Context(), newJob("https://b.example/"+t.Name()))
+	must(t)(err)
+	must(t)(store.Drop(t.Context(), fresh.ID, jobs.Interactive))
+	if _, err := store.Get(t.Context(), fresh.ID); !errors.Is(err, jobs.ErrNotFound) {
+		t.Fatalf("a job that was not begun stays: %v", err)
+	}
+}
+
+func idle(t *testing.T, store *jobs.Store) {
+	job, _, err := store.Create(t.Context(), newJob("https://a.example/"+t.Name()))
+	must(t)(err)
+	_, _, err = store.Open(t.Context(), job.ID, "scrape")
+	must(t)(err)
+	look := func() time.Duration {
+		t.Helper()
+		d, err := store.Idle(t.Context(), job.ID, "scrape", 1)
+		must(t)(err)
+		return d
+	}
+	if first := look(); first != 0 {
+		t.Fatalf("idle for %v at first sight", first)
+	}
+	for deadline := time.Now().Add(time.Second); look() == 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not count")
+		}
+	}
+	claim(t, store, job.ID, 1, "claim1", jobs.Run)
+	if d := look(); d != 0 {
+		t.Fatalf("a claimed step is idle for %v", d)
+	}
+	must(t)(store.Release(t.Context(), job.ID, "scrape", "claim1"))
+	if d := look(); d != 0 {
+		t.Fatalf("idle for %v since before it was claimed", d)
 	}
 }

@@ -21,7 +21,8 @@ const (
 	keyVersion = "tra:{catalogue}:version" // counts what readers must reload for
 	keyDirty   = "tra:{catalogue}:dirty"   // set while there are changes that the version does not count yet
 	keySynced  = "tra:{catalogue}:synced"  // set while a sync that missed nothing is recent enough
-	keyTried   = "tra:{catalogue}:tried"   // set for a while after a sync was begun
+	keyTried   = "tra:{catalogue}:tried"   // set for a while after a sync that missed something
+	keySyncing = "tra:{catalogue}:syncing" // set while a sync is at work, by a process that lives
 )
 
 // StoreOptions of a Store. The zero value is good.
@@ -155,9 +156,10 @@ const (
 )
 
 // SyncDue reports whether it is time to Sync: the last one that missed
-// nothing is hours ago or of another quarter, and none was begun a moment ago.
+// nothing is hours ago or of another quarter, none that missed something ended
+// a moment ago, and none is at work.
 func (s *Store) SyncDue(ctx context.Context) (bool, error) {
-	recent, err := s.redis.Exists(ctx, keySynced, keyTried).Result()
+	recent, err := s.redis.Exists(ctx, keySynced, keyTried, keySyncing).Result()
 	if err != nil {
 		return false, fmt.Errorf("tra: sync due: %w", err)
 	}

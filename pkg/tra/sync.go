@@ -37,12 +37,26 @@ type SyncReport struct {
 // end, whatever that was; makes whose labels were never had are marked as
 // pending, so that one that fails does not hold up the rest. A list of no makes counts as the authority being unavailable: it
 // never empties the catalogue. A closed gate of the rate limit is waited for,
-// any other ends the sync with the *GateError.
+// any other ends the sync with the *GateError. While another process
+// is at it, it returns ErrSyncing and does nothing.
 func (s *Store) Sync(ctx context.Context, lister Lister) (SyncReport, error) {
-	var report SyncReport
-	if err := s.markTried(ctx); err != nil {
-		return report, err
+	release, err := s.holdSync(ctx)
+	if err != nil {
+		return SyncReport{}, err
 	}
+	defer release()
+	report, err := s.sync(ctx, lister)
+	mark := s.markSynced
+	if err != nil {
+		mark = s.markTried
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishPatience)
+	defer cancel()
+	return report, errors.Join(err, mark(last))
+}
+
+func (s *Store) sync(ctx context.Context, lister Lister) (SyncReport, error) {
+	var report SyncReport
 	makes, err := patiently(ctx, func() ([]Make, error) { return lister.Makes(ctx) })
 	if err != nil {
 		return report, fmt.Errorf("tra: sync makes: %w", err)
@@ -63,10 +77,7 @@ func (s *Store) Sync(ctx context.Context, lister Lister) (SyncReport, error) {
 	defer cancel()
 	version, publishErr := s.publish(last)
 	run.report.Version = version
-	if err = errors.Join(append(run.failures, err, publishErr)...); err != nil {
-		return run.report, err
-	}
-	return run.report, s.markSynced(ctx)
+	return run.report, errors.Join(append(run.failures, err, publishErr)...)
 }
 
 // publishPatience is for showing readers what there is when the sync itself
