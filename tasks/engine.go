@@ -22,6 +22,9 @@ type Engine struct {
 	// that the result is where the next caller looks for it first. May be
 	// called twice. Nil in processes that end no jobs.
 	Succeeding func(context.Context, *jobs.Job, json.RawMessage) error
+	// OneByOne makes a sweep look at one job at a time, for tests that must
+	// run the same way every time.
+	OneByOne bool
 
 	client    *asynq.Client
 	inspector *asynq.Inspector

@@ -50,19 +50,24 @@ func (e *Engine) Sweep(ctx context.Context, class jobs.Class, trusted func() boo
 		failed []error
 	)
 	group.SetLimit(sweepAtOnce)
+	look := func(id string) error {
+		did, err := e.look(ctx, id, class, now, trusted)
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			failed = append(failed, fmt.Errorf("job %s: %w", id, err))
+		}
+		if did {
+			mended++
+		}
+		return nil
+	}
 	for _, id := range due {
-		group.Go(func() error {
-			did, err := e.look(ctx, id, class, now, trusted)
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				failed = append(failed, fmt.Errorf("job %s: %w", id, err))
-			}
-			if did {
-				mended++
-			}
-			return nil
-		})
+		if e.OneByOne {
+			_ = look(id)
+			continue
+		}
+		group.Go(func() error { return look(id) })
 	}
 	_ = group.Wait() // failed has them all
 	return mended, len(due) == sweepLimit, errors.Join(failed...)

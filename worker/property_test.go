@@ -140,6 +140,7 @@ func (w *world) newProcess() *process {
 	}
 	p.client.AddHook(p.killer)
 	engine := tasks.NewEngine(p.client, jobs.NewStore(p.client))
+	engine.OneByOne = true
 	p.steps = &steps{
 		engine: engine, worker: fmt.Sprintf("worker%d", w.born), log: slog.New(slog.DiscardHandler),
 		patience: 20 * time.Millisecond,
@@ -342,13 +343,14 @@ func (w *world) check() {
 	}
 }
 
-// settle lets the survivors finish, without faults.
+// settle lets the survivors finish, without faults, for as long as it takes
+// until a claim that was never given back is taken for lost.
 func (w *world) settle() {
 	w.quiet = true
 	for _, p := range w.processes {
 		p.killer.left, p.steps.patience = -1, 10*time.Second
 	}
-	for range 60 {
+	for range 120 {
 		w.pass(2 * time.Second)
 		p := w.any()
 		if _, _, err := p.steps.engine.Sweep(context.Background(), jobs.Interactive, trusting(true)); err != nil {
