@@ -253,7 +253,10 @@ func (w *world) lose(task *asynq.TaskInfo) {
 func (w *world) sweep() {
 	w.pass(time.Duration(rapid.IntRange(1, 8).Draw(w.t, "seconds")) * time.Second)
 	held := w.held()
-	_, _, _ = w.any().steps.engine.Sweep(context.Background(), jobs.Interactive, trusting(rapid.Bool().Draw(w.t, "trusted")))
+	_, _, err := w.any().steps.engine.Sweep(context.Background(), jobs.Interactive, trusting(rapid.Bool().Draw(w.t, "trusted")))
+	if err != nil && w.quiet {
+		w.t.Fatal(err)
+	}
 	w.stillHeld(held)
 }
 
@@ -261,9 +264,10 @@ func trusting(trusted bool) func() bool { return func() bool { return trusted } 
 
 // hold is a step that a living process has claimed.
 type hold struct {
-	job, step string
 	jobs.Step
-	by *process
+
+	job, name string
+	by        *process
 }
 
 func (w *world) held() (held []hold) {
@@ -275,7 +279,7 @@ func (w *world) held() (held []hold) {
 		for name, step := range job.Steps {
 			for _, p := range w.processes {
 				if step.State == jobs.StepClaimed && step.Worker == p.steps.worker && !p.killer.dead {
-					held = append(held, hold{id, name, step, p})
+					held = append(held, hold{step, id, name, p})
 				}
 			}
 		}
@@ -291,8 +295,8 @@ func (w *world) stillHeld(held []hold) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if job.Steps[h.step].Attempt > h.Attempt && !h.by.killer.dead && w.now.Sub(h.Since) < time.Minute {
-			w.t.Fatalf("step %s of %s was taken from a process that lives: %+v, then %+v", h.step, h.job, h.Step, job.Steps[h.step])
+		if job.Steps[h.name].Attempt > h.Attempt && !h.by.killer.dead && w.now.Sub(h.Since) < time.Minute {
+			w.t.Fatalf("step %s of %s was taken from a process that lives: %+v, then %+v", h.name, h.job, h.Step, job.Steps[h.name])
 		}
 	}
 }

@@ -104,8 +104,9 @@ return 1
 var scriptDrop = redis.NewScript(`
 if redis.call('HGET', KEYS[1], 'state') ~= 'queued' then return 0 end
 for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-  if string.sub(field, 1, 2) == 's:' then return 0 end
-end
+  local opened = string.sub(field, 1, 2) == 's:'
+  if opened then return 0 end
+end -- of the fields
 return redis.call('DEL', KEYS[1])
 `)
 
