@@ -100,13 +100,10 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return 1
 `)
 
-// scriptDrop removes a job of which no step was opened. Returns 1 if it did.
+// scriptDrop removes a job of which no step was opened: its record is no more
+// than meta and state. Returns 1 if it did.
 var scriptDrop = redis.NewScript(`
-if redis.call('HGET', KEYS[1], 'state') ~= 'queued' then return 0 end
-for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-  local opened = string.sub(field, 1, 2) == 's:'
-  if opened then return 0 end
-end -- of the fields
+if redis.call('HGET', KEYS[1], 'state') ~= 'queued' or redis.call('HLEN', KEYS[1]) > 2 then return 0 end
 return redis.call('DEL', KEYS[1])
 `)
 
