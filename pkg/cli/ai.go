@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/ai"
@@ -76,12 +77,12 @@ func tokenPrice(text string) (prompt, completion float64, err error) {
 
 // matching is how cars are matched: with the AI of the settings, or without.
 // Where there is no Redis, no answer is kept and no token counted.
-func (r *run) matching(config aiConfig, conn redis.UniversalClient) (match.Options, error) {
+func (r *run) matching(config aiConfig, conn redis.UniversalClient, counters prometheus.Registerer) (match.Options, error) {
 	endpoints, err := config.endpoints()
 	if err != nil || len(endpoints) == 0 {
 		return match.Options{}, err
 	}
-	o := ai.Options{Endpoints: endpoints, Timeout: config.AITimeout, Log: r.log}
+	o := ai.Options{Endpoints: endpoints, Timeout: config.AITimeout, Log: r.log, Registry: counters}
 	if conn != nil {
 		o.Redis, o.DailyTokens, o.AnswerTTL = conn, config.AIDailyTokens, config.AIAnswerTTL
 	}

@@ -73,6 +73,7 @@ type workerConfig struct {
 	ShutdownTimeout      time.Duration `env:"SHUTDOWN_TIMEOUT" default:"20s" help:"How long running steps may go on after SIGTERM; keep it below the platform's kill grace."`
 	FetchTimeout         time.Duration `env:"FETCH_TIMEOUT" default:"30s" help:"Longest time for one listing page."`
 	FetchRate            int           `env:"FETCH_RATE" default:"1" help:"Most pages per second of one listing site over all workers; three more when people wait; 0 is no limit."`
+	MetricsAddr          address       `env:"METRICS_ADDR" placeholder:"HOST:PORT" help:"Where a worker shows its counters to Prometheus, at /metrics; anyone who reaches it may read them. Empty is nowhere."`
 	UserAgent            string        `env:"USER_AGENT" help:"User-Agent sent to listing sites; empty is a browser-like one."`
 }
 

@@ -35,7 +35,7 @@ func (c *evalMatch) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	options, err := r.matching(c.aiConfig, nil)
+	options, err := r.matching(c.aiConfig, nil, nil)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (c *matchCommand) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	options, err := r.matching(c.aiConfig, nil)
+	options, err := r.matching(c.aiConfig, nil, nil)
 	if err != nil {
 		return err
 	}

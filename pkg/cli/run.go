@@ -114,6 +114,10 @@ func (r *run) startWorker(config workerConfig, upstream authorityConfig, conn *r
 		Concurrency: config.Concurrency, AuthorityConcurrency: config.AuthorityConcurrency,
 		ShutdownTimeout: config.ShutdownTimeout,
 	}
+	counters, err := r.metrics(config.MetricsAddr)
+	if err != nil {
+		return err
+	}
 	if slices.Contains(config.Roles, tasks.RoleAny) {
 		pages, err := fetch.New(fetch.Options{
 			Timeout: config.FetchTimeout, UserAgent: config.UserAgent, AllowLoopback: demo.allowLoopback,
@@ -124,7 +128,7 @@ func (r *run) startWorker(config workerConfig, upstream authorityConfig, conn *r
 		}
 		r.onClose(pages.Close)
 		options.Fetch = pages
-		options.Match, err = r.matching(config.aiConfig, conn.Client())
+		options.Match, err = r.matching(config.aiConfig, conn.Client(), counters)
 		if err != nil {
 			return err
 		}

@@ -84,12 +84,12 @@ func (c *simulateSite) Run(r *run) error {
 	return r.untilStopped()
 }
 
-// serve serves a simulator until the end.
+// serve serves something beside the API until the end.
 func (r *run) serve(listener net.Listener, handler http.Handler) {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			r.log.Error("a simulator stopped", "error", err)
+			r.log.Error("a server stopped", "error", err)
 		}
 	}()
 	r.onClose(func() { _ = server.Close() })
