@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -174,11 +175,13 @@ func jobProblem(job *jobs.Job) *problem {
 
 // writeJSON answers with a value as JSON.
 func writeJSON(w http.ResponseWriter, status int, body any) error {
-	data, err := json.Marshal(body)
-	if err != nil {
+	var data bytes.Buffer
+	encoder := json.NewEncoder(&data)
+	encoder.SetEscapeHTML(false) // "C&F" as it is: no browser takes these answers for a page
+	if err := encoder.Encode(body); err != nil {
 		return fmt.Errorf("api: answer: %w", err)
 	}
-	return writeBytes(w, status, data)
+	return writeBytes(w, status, bytes.TrimSuffix(data.Bytes(), []byte("\n")))
 }
 
 // writeBytes answers with JSON that is ready to send.
