@@ -115,6 +115,25 @@ func TestKilledWorkersStepGoesToAnother(t *testing.T) {
 	}
 }
 
+// A worker that dies while it fetches the catalogue must not keep the others
+// from fetching it.
+func TestKilledSyncIsBegunAnew(t *testing.T) {
+	server := redistest.Start(t, redistest.AOF())
+	s := newStack(t, redistest.Open(t, server.URL))
+	s.authority.SetFaults(tratest.Faults{Calls: []string{"getMakes"}, Next: 2, SlowBody: tratest.Duration(2 * time.Minute)})
+	first := s.spawn(server.URL)
+	id := s.submit(s.car(0))
+	s.job(id, func(*jobs.Job) bool { return s.authority.Count("getMakes") == 2 }) // probe and sync hang
+	s.spawn(server.URL)
+	must(t, first.command.Process.Kill())
+	killed := time.Now()
+	job := s.job(id, ended)
+	t.Logf("done %v after the kill", time.Since(killed).Round(10*time.Millisecond))
+	if took := time.Since(killed); job.State != jobs.Succeeded || took > 20*time.Second {
+		t.Errorf("%s %v after %v", job.State, job.Error, took)
+	}
+}
+
 func TestNoJobIsLostWhileRedisIsAway(t *testing.T) {
 	server := redistest.Start(t)
 	proxy := redistest.Proxy(t, server.Addr)

@@ -1,0 +1,120 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/jobs"
+	"ushuru/tasks"
+)
+
+// served is a job whose first step is run by a real asynq server that tries
+// again at once.
+type served struct {
+	t         *testing.T
+	store     *jobs.Store
+	server    *asynq.Server
+	inspector *asynq.Inspector
+	id        string
+}
+
+func serve(t *testing.T, scrape stepFunc) *served {
+	t.Helper()
+	client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
+	t.Cleanup(func() { _ = client.Close() })
+	store := jobs.NewStore(client)
+	engine := tasks.NewEngine(client, store)
+	config := serverConfig(map[string]int{tasks.QueueScrape: 1}, 1, 100*time.Millisecond, slog.New(slog.DiscardHandler))
+	config.RetryDelayFunc = func(_ int, err error, _ *asynq.Task) time.Duration {
+		if tasks.IsFailure(err) {
+			return 0
+		}
+		return time.Hour
+	}
+	s := &served{
+		t: t, store: store, inspector: asynq.NewInspectorFromRedisClient(client),
+		server: asynq.NewServerFromRedisClient(client, config),
+	}
+	handler := &steps{
+		engine: engine, worker: "w", log: slog.New(slog.DiscardHandler), patience: 10 * time.Second,
+		run: map[string]stepFunc{tasks.TypeScrape: scrape},
+	}
+	if err := s.server.Start(handler); err != nil {
+		t.Fatal(err)
+	}
+	job, err := engine.Estimate(t.Context(), "https://a.example/1", "key", jobs.Interactive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.id = job.ID
+	return s
+}
+
+// until reads the job and its task until both are as wanted.
+func (s *served) until(wanted func(*jobs.Job, *asynq.TaskInfo) bool) {
+	s.t.Helper()
+	var (
+		job  *jobs.Job
+		info *asynq.TaskInfo
+		err  error
+	)
+	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if job, err = s.store.Get(s.t.Context(), s.id); err != nil {
+			continue
+		}
+		info, err = s.inspector.GetTaskInfo(tasks.QueueScrape, s.id+".scrape.1")
+		if err == nil && wanted(job, info) {
+			return
+		}
+	}
+	s.t.Fatalf("never as wanted: %+v, %+v, %v", job, info, err)
+}
+
+// lastTry fails until no retry is left, then goes on as told.
+func lastTry(then stepFunc) stepFunc {
+	return func(ctx context.Context, job *jobs.Job) (any, error) {
+		policy, _ := tasks.PolicyOf(tasks.TypeScrape)
+		if tried, _ := asynq.GetRetryCount(ctx); tried < policy.Retries {
+			return nil, errors.New("hung up")
+		}
+		return then(ctx, job)
+	}
+}
+
+func TestClosedGateOnTheLastTryIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := serve(t, lastTry(fails(tasks.RetryAfter(time.Minute, errors.New("the site wants a minute")))))
+	defer s.server.Shutdown()
+	s.until(func(job *jobs.Job, info *asynq.TaskInfo) bool {
+		if info.State == asynq.TaskStateArchived || job.State.Ended() {
+			t.Fatalf("task %s, job %s: %v", info.State, job.State, job.Error)
+		}
+		waits := info.State == asynq.TaskStateRetry && time.Until(info.NextProcessAt) > time.Minute
+		return waits && job.Steps[tasks.StepScrape].State == jobs.StepReady
+	})
+}
+
+func TestStoppingProcessFailsNoJob(t *testing.T) {
+	t.Parallel()
+	begun := make(chan struct{})
+	s := serve(t, lastTry(func(ctx context.Context, _ *jobs.Job) (any, error) {
+		close(begun)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}))
+	<-begun
+	s.server.Shutdown() // the step is cut short on its last try
+	s.until(func(job *jobs.Job, info *asynq.TaskInfo) bool {
+		if job.State.Ended() {
+			t.Fatalf("%s: %v", job.State, job.Error)
+		}
+		return info.State == asynq.TaskStatePending && job.Steps[tasks.StepScrape].State == jobs.StepReady
+	})
+}
