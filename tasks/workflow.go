@@ -56,12 +56,22 @@ type Next struct {
 	Result json.RawMessage
 }
 
-// advance is the workflow: from the kind of a job and the outputs so far to
-// what comes next. It is pure; asking twice gives the same answer.
+// workflows are pure functions, one for each kind of job, from the outputs so
+// far to what comes next. Asking twice gives the same answer.
+var workflows = map[string]func(*jobs.Job) (Next, error){
+	KindEstimate: advanceEstimate,
+}
+
+// advance is the workflow of any job.
 func advance(job *jobs.Job) (Next, error) {
-	if job.Kind != KindEstimate {
+	workflow, ok := workflows[job.Kind]
+	if !ok {
 		return Next{}, fmt.Errorf("tasks: no such kind of job %q", job.Kind)
 	}
+	return workflow(job)
+}
+
+func advanceEstimate(job *jobs.Job) (Next, error) {
 	for _, step := range []string{StepScrape, StepMatch, StepCalculate} {
 		if _, done := job.Outputs[step]; !done {
 			return Next{Steps: []string{step}}, nil

@@ -5,7 +5,11 @@
 // something.
 package vehicle
 
-import "ushuru/pkg/money"
+import (
+	"encoding/json"
+
+	"ushuru/pkg/money"
+)
 
 // Car is what a listing says. An empty string or a zero means that the
 // listing does not say; only the fields that the specification makes nullable
@@ -147,7 +151,10 @@ type Estimate struct {
 	Matched  Matched   `json:"matched"`
 	Tax      Tax       `json:"tax"`
 	Cached   bool      `json:"cached"`
-	Warnings []Warning `json:"warnings,omitempty"` // additive
+	// Additive.
+	AsOf      string     `json:"asOf,omitempty"` // when the authority gave its figures, with zone: 2026-11-21T17:04:05+03:00
+	DriveAway *DriveAway `json:"driveAway,omitempty"`
+	Warnings  []Warning  `json:"warnings,omitempty"`
 }
 
 // Comparison is the answer of POST /v1/compare.
@@ -158,12 +165,44 @@ type Comparison struct {
 	CondReport2    *string  `json:"condReport2"`
 	Recommendation string   `json:"recommendation"` // Markdown
 	Cached         bool     `json:"cached"`
+
+	// Additive.
+	Rate     *money.Number `json:"rate,omitempty"` // TZS for a dollar, as used for what is not tax
+	Lang     string        `json:"lang,omitempty"` // of the texts: en or sw
+	Verdict  *Verdict      `json:"verdict,omitempty"`
+	Warnings []Warning     `json:"warnings,omitempty"`
+}
+
+// Verdict is which of two cars is the better buy, and why. Code finds it from
+// figures alone; the recommendation only words it.
+type Verdict struct {
+	Winner   string      `json:"winner"` // car1, car2, or none: too close, or too little is known
+	Score1   int         `json:"score1"` // 0 to 100
+	Score2   int         `json:"score2"`
+	Criteria []Criterion `json:"criteria"` // never null
+}
+
+// Criterion is one thing in which two cars were compared.
+type Criterion struct {
+	Code   string `json:"code"`   // drive_away_cost, age_step, condition, mileage, match_confidence
+	Weight int    `json:"weight"` // of 100
+	Score1 int    `json:"score1"` // 0 to 100
+	Score2 int    `json:"score2"`
+	Value1 string `json:"value1"` // what was compared; empty when it is not known
+	Value2 string `json:"value2"`
+	Better string `json:"better"` // car1, car2, or none
 }
 
 // ConditionReport is the answer of POST /v1/condition-report.
 type ConditionReport struct {
 	Summary string `json:"summary"`
 	Cached  bool   `json:"cached"`
+
+	// Additive.
+	ID       string          `json:"id,omitempty"`     // names the sheet: GET /v1/condition-report/{id}/map.svg
+	Lang     string          `json:"lang,omitempty"`   // of the summary
+	Report   json.RawMessage `json:"report,omitempty"` // what was read, in the schema of package sheet
+	Warnings []Warning       `json:"warnings,omitempty"`
 }
 
 // Candidate is an entry of the authority's database that a car might be,

@@ -1,0 +1,99 @@
+package vehicle
+
+import "ushuru/pkg/money"
+
+// DriveAway is what the buyer pays in all until the car is on the road in Dar
+// es Salaam. Additive. Every amount is the line's exact figure rounded once to
+// the cent; a total is the sum of its printed lines.
+type DriveAway struct {
+	Lines    []CostLine   `json:"lines"` // never null
+	TotalUSD money.Amount `json:"totalUSD"`
+	TotalTZS money.Amount `json:"totalTZS"`
+	// The least and the most it may come to, where lines are ranges.
+	LowUSD  money.Amount `json:"lowUSD"`
+	HighUSD money.Amount `json:"highUSD"`
+	LowTZS  money.Amount `json:"lowTZS"`
+	HighTZS money.Amount `json:"highTZS"`
+	// Complete is false when something that has to be paid is not among the
+	// lines: a car whose listing gives no price, for example. Missing says what.
+	Complete bool      `json:"complete"`
+	Missing  []Missing `json:"missing,omitempty"`
+
+	TaxBase  TaxBase       `json:"taxBase"`
+	Exchange ExchangeRates `json:"exchange"`
+	AsOf     string        `json:"asOf"` // the day in Dar es Salaam whose rates and fees these are: 2026-11-21
+}
+
+// CostLine is one thing to pay.
+type CostLine struct {
+	Code      string       `json:"code"` // stable: car_price, freight, import_taxes, wharfage …
+	Name      Text         `json:"name"`
+	Basis     string       `json:"basis"` // how the amount comes about, in English
+	AmountUSD money.Amount `json:"amountUSD"`
+	AmountTZS money.Amount `json:"amountTZS"`
+	LowUSD    money.Amount `json:"lowUSD"` // equal to AmountUSD when the line is no range
+	HighUSD   money.Amount `json:"highUSD"`
+	LowTZS    money.Amount `json:"lowTZS"`
+	HighTZS   money.Amount `json:"highTZS"`
+	Standing  Standing     `json:"standing"`
+	Estimated bool         `json:"estimated"` // ours, by a table or a formula, not somebody's figure for this car
+	Source    string       `json:"source"`
+	Date      string       `json:"date"` // of the source: 2026-01, or of the answer
+}
+
+// Standing says whose figure a line is.
+type Standing string
+
+// The standings.
+const (
+	Official Standing = "official" // the authority's, or a statute's
+	Quoted   Standing = "quoted"   // the seller's, for this car
+	Typical  Standing = "typical"  // what others have paid
+)
+
+// Text is a name in the languages of the service.
+type Text struct {
+	EN string `json:"en"`
+	SW string `json:"sw"`
+}
+
+// Missing is something to pay whose amount is not known.
+type Missing struct {
+	Code   string `json:"code"`
+	Name   Text   `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// TaxBase says what value the tax is reckoned on: the authority taxes the
+// higher of its own CIF and the invoice's (reported practice, no official text
+// is known).
+type TaxBase struct {
+	Basis        string        `json:"basis"`                // authority_cif, invoice_cif, or undecided: the listing gives no price
+	CIFInUSD     money.Amount  `json:"cifInUSD"`             // the value used here
+	AuthorityCIF money.Amount  `json:"authorityCifInUSD"`    // the authority's own
+	InvoiceCIF   *money.Amount `json:"invoiceCifInUSD"`      // of the listing; null when it gives no price
+	Estimated    bool          `json:"estimated"`            // InvoiceCIF holds freight or insurance by our table
+	Recomputed   *Recomputed   `json:"recomputed,omitempty"` // with invoice_cif: the tax at that value
+	Explanation  Text          `json:"explanation"`
+}
+
+// Recomputed is the tax at another value than the authority's own, by the
+// rates of its answer. It is the service's computation, not the authority's.
+type Recomputed struct {
+	ImportDutyInUSD          money.Amount `json:"importDutyInUSD"`
+	ExciseDutyInUSD          money.Amount `json:"exciseDutyInUSD"`
+	ExciseDutyDueToAgeInUSD  money.Amount `json:"exciseDutyDueToAgeInUSD"`
+	VATInUSD                 money.Amount `json:"vatInUSD"`
+	CustomProcessingFeeInUSD money.Amount `json:"customProcessingFeeInUSD"`
+	RailwayDevLevyInUSD      money.Amount `json:"railwayDevLevyInUSD"`
+	TotalImportTaxesInUSD    money.Amount `json:"totalImportTaxesInUSD"`
+	TotalImportTaxesInTZS    money.Amount `json:"totalImportTaxesInTZS"`
+	TotalTaxesInTZS          money.Amount `json:"totalTaxesInTZS"`
+}
+
+// ExchangeRates are shillings for a dollar: the authority's own, derived from
+// its totals, for taxes, and the market's for the rest.
+type ExchangeRates struct {
+	Taxes  money.Number `json:"taxes"`  // 2565.98
+	Others money.Number `json:"others"` // the caller's rate, or 2650
+}
