@@ -146,11 +146,11 @@ type Warning struct {
 
 // Estimate is the answer of POST /v1/estimate.
 type Estimate struct {
-	Input    Input     `json:"input"`
-	Car      Car       `json:"car"`
-	Matched  Matched   `json:"matched"`
-	Tax      Tax       `json:"tax"`
-	Cached   bool      `json:"cached"`
+	Input   Input   `json:"input"`
+	Car     Car     `json:"car"`
+	Matched Matched `json:"matched"`
+	Tax     Tax     `json:"tax"`
+	Cached  bool    `json:"cached"`
 	// Additive.
 	AsOf      string     `json:"asOf,omitempty"` // when the authority gave its figures, with zone: 2026-11-21T17:04:05+03:00
 	DriveAway *DriveAway `json:"driveAway,omitempty"`
