@@ -35,6 +35,15 @@ func (s Schema) read(content string) (json.RawMessage, error) {
 	if len(content) > maxAnswer {
 		return nil, fmt.Errorf("the answer is longer than %d bytes", maxAnswer)
 	}
+	values, err := s.readObject(content)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(values)
+}
+
+// readObject returns the values of one object.
+func (s Schema) readObject(content string) (map[string]any, error) {
 	raw, err := object(content)
 	if err != nil {
 		return nil, err
@@ -52,7 +61,7 @@ func (s Schema) read(content string) (json.RawMessage, error) {
 	if len(raw) > len(s) {
 		return nil, errors.New("the answer has properties that the schema does not have")
 	}
-	return json.Marshal(values)
+	return values, nil
 }
 
 // object reads exactly one JSON object whose names are all different.
@@ -93,17 +102,11 @@ func (p Property) read(value json.RawMessage) (any, error) {
 	text := strings.TrimSpace(string(value))
 	switch p.Type {
 	case Text:
-		var s string
-		if !strings.HasPrefix(text, `"`) || json.Unmarshal(value, &s) != nil {
-			return nil, errType
-		}
-		if len(p.Enum) == 0 {
-			return Clean(s, cmp.Or(p.Max, defaultMax)), nil
-		}
-		if !slices.Contains(p.Enum, s) {
-			return nil, errEnum
-		}
-		return s, nil
+		return p.readText(text)
+	case Object:
+		return p.Fields.readObject(text)
+	case List:
+		return p.readList(text)
 	case Integer:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
@@ -123,4 +126,45 @@ func (p Property) read(value json.RawMessage) (any, error) {
 		return text == "true", nil
 	}
 	return nil, errType
+}
+
+// readText reads one text, and what is none of the enum as the property says.
+func (p Property) readText(value string) (string, error) {
+	var s string
+	if !strings.HasPrefix(value, `"`) || json.Unmarshal([]byte(value), &s) != nil {
+		return "", errType
+	}
+	switch {
+	case len(p.Enum) == 0:
+		return Clean(s, cmp.Or(p.Max, defaultMax)), nil
+	case slices.Contains(p.Enum, s):
+		return s, nil
+	case p.Else != "":
+		return p.Else, nil
+	}
+	return "", errEnum
+}
+
+// readList reads the items of a list, none of which is left out.
+func (p Property) readList(value string) ([]any, error) {
+	var raw []json.RawMessage
+	if !strings.HasPrefix(value, "[") || json.Unmarshal([]byte(value), &raw) != nil {
+		return nil, errType
+	}
+	if most := cmp.Or(p.Most, defaultMost); len(raw) > most {
+		return nil, fmt.Errorf("has more than %d items", most)
+	}
+	items := make([]any, len(raw))
+	for i, r := range raw {
+		var err error
+		if text := strings.TrimSpace(string(r)); len(p.Fields) > 0 {
+			items[i], err = p.Fields.readObject(text)
+		} else {
+			items[i], err = p.readText(text)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return items, nil
 }

@@ -74,7 +74,10 @@ func (c *Client) askAll(ctx context.Context, q *Question, read func(string) erro
 	if err != nil {
 		return Usage{}, err
 	}
-	r := request{name: q.Name, system: system, user: user, schema: q.Schema, maxTokens: q.MaxTokens}
+	r := request{
+		name: q.Name, system: system, user: user, pictures: q.Pictures, schema: q.Schema, maxTokens: q.MaxTokens,
+		timeout: q.Timeout,
+	}
 	var failures []*Error
 	for _, e := range c.endpoints {
 		if failure := e.resting(); failure != nil {

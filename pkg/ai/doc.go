@@ -1,7 +1,7 @@
 // Package ai asks language models closed questions over the OpenAI chat
 // completions API, as OpenAI, Ollama, vLLM and others speak it.
 //
-// A question is an instruction of ours, data of strangers and a schema. The
+// A question is an instruction of ours, data and pictures of strangers and a schema. The
 // data goes in as named fields between random delimiters, cut and cleaned; the
 // answer comes back through a strict JSON schema and is validated again here,
 // because a server may ignore the schema. What a model says is data: the

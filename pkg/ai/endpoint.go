@@ -46,15 +46,23 @@ func newEndpoint(e Endpoint, host string, timeout time.Duration, now func() time
 // request is what every endpoint is asked.
 type request struct {
 	name, system, user string
+	pictures           []Picture
 	schema             Schema
 	maxTokens          int
+	timeout            time.Duration
 }
 
 // mostTokens is about the most that a call can cost. A token is three bytes or
 // more of English, and about one character, three bytes, of Japanese.
 func (r *request) mostTokens() int {
-	const schemaAndRoles = 200
-	return (len(r.system)+len(r.user))/3 + schemaAndRoles + r.maxTokens
+	const roles = 100
+	schema, _ := r.schema.MarshalJSON() // which the hash has had already
+	return r.promptTokens() + len(schema)/3 + roles + r.maxTokens
+}
+
+// promptTokens is about what the messages of a question cost.
+func (r *request) promptTokens() int {
+	return (len(r.system)+len(r.user))/3 + pictureTokens(r.pictures)
 }
 
 // reply is what a server said.
@@ -65,7 +73,7 @@ type reply struct {
 
 // call asks once.
 func (e *endpoint) call(ctx context.Context, r *request) (reply, *Error) {
-	ctx, cancel := context.WithTimeout(ctx, e.timeout)
+	ctx, cancel := context.WithTimeout(ctx, max(e.timeout, r.timeout))
 	defer cancel()
 	response, err := e.client.CreateChatCompletion(ctx, e.chat(r))
 	if err != nil {
@@ -80,7 +88,7 @@ func (e *endpoint) call(ctx context.Context, r *request) (reply, *Error) {
 	}
 	choice := response.Choices[0]
 	if answer.prompt == 0 { // some servers do not count
-		answer.prompt, answer.completion = (len(r.system)+len(r.user))/3, len(choice.Message.Content)/3
+		answer.prompt, answer.completion = r.promptTokens(), len(choice.Message.Content)/3
 	}
 	answer.content = choice.Message.Content
 	switch {
@@ -105,7 +113,7 @@ func (e *endpoint) chat(r *request) openai.ChatCompletionRequest {
 		Model: e.Model,
 		Messages: []openai.ChatCompletionMessage{
 			{Role: openai.ChatMessageRoleSystem, Content: r.system},
-			{Role: openai.ChatMessageRoleUser, Content: r.user},
+			userMessage(r),
 		},
 		ResponseFormat: &openai.ChatCompletionResponseFormat{
 			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,

@@ -67,7 +67,7 @@ func TestTheHashIsOfEverythingButTheDelimiters(t *testing.T) {
 	}
 }
 
-func TestTheSchemaIsStrictAndFlat(t *testing.T) {
+func TestTheSchemaIsStrict(t *testing.T) {
 	got, err := json.Marshal(allSchema[:2])
 	const want = `{"type":"object","properties":{"reason":{"type":"string"},"choice":{"type":"string","enum":["c1","NONE"]}},` +
 		`"required":["reason","choice"],"additionalProperties":false}`

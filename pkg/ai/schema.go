@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 )
 
 // Type of a property.
@@ -17,6 +18,8 @@ const (
 	Integer Type = "integer"
 	Number  Type = "number"
 	Boolean Type = "boolean"
+	Object  Type = "object" // of Fields
+	List    Type = "array"  // of objects with Fields or, without Fields, of texts
 )
 
 // Property is one field of an answer. All are required.
@@ -24,18 +27,23 @@ type Property struct {
 	Name        string
 	Type        Type
 	Description string   // for the model
-	Enum        []string // of a Text: nothing else is an answer
-	Max         int      // of a Text without Enum: cut to so many characters; default 300
+	Enum        []string // of a text: nothing else is an answer
+	Else        string   // one of Enum, taken for what is none of it; without it the whole answer is bad
+	Max         int      // of a text without Enum: cut to so many characters; default 300
+	Fields      Schema   // of an Object, or of each object in a List
+	Most        int      // items of a List; an answer with more is bad; default 50
 }
 
-// Schema is a flat object. Models fill the properties in this order, so what
-// they shall think of first stands first. It uses only what the strictest
-// servers accept: no lengths, ranges or patterns, which are checked here.
+// Schema is an object. Models fill the properties in this order, so what they
+// shall think of first stands first. It uses only what the strictest servers
+// accept: no lengths, ranges or patterns, which are checked here.
 type Schema []Property
 
 const (
-	defaultMax = 300
-	maxEnum    = 100
+	defaultMax  = 300
+	defaultMost = 50
+	maxEnum     = 100
+	maxDepth    = 4 // of objects in objects; servers take five
 )
 
 var wordPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
@@ -44,11 +52,7 @@ var wordPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 func (s Schema) MarshalJSON() ([]byte, error) {
 	var properties, required bytes.Buffer
 	for i, p := range s {
-		value, err := json.Marshal(struct {
-			Type        Type     `json:"type"`
-			Description string   `json:"description,omitempty"`
-			Enum        []string `json:"enum,omitempty"`
-		}{p.Type, p.Description, p.Enum})
+		value, err := json.Marshal(p.wire())
 		if err != nil {
 			return nil, err
 		}
@@ -63,21 +67,63 @@ func (s Schema) MarshalJSON() ([]byte, error) {
 		properties.Bytes(), required.Bytes()), nil
 }
 
+// wireProperty is a property of any type but Object in JSON schema.
+type wireProperty struct {
+	Type        Type     `json:"type"`
+	Description string   `json:"description,omitempty"`
+	Enum        []string `json:"enum,omitempty"`
+	Items       any      `json:"items,omitempty"`
+}
+
+// wire is the property in JSON schema.
+func (p Property) wire() any {
+	switch {
+	case p.Type == Object:
+		return p.Fields // which has no place for a description
+	case p.Type == List && len(p.Fields) > 0:
+		return wireProperty{Type: List, Description: p.Description, Items: p.Fields}
+	case p.Type == List:
+		return wireProperty{Type: List, Description: p.Description, Items: wireProperty{Type: Text, Enum: p.Enum}}
+	}
+	return wireProperty{Type: p.Type, Description: p.Description, Enum: p.Enum}
+}
+
 // check finds mistakes of the programmer.
-func (s Schema) check() error {
+func (s Schema) check() error { return s.checkAt(1) }
+
+func (s Schema) checkAt(depth int) error {
 	if len(s) == 0 {
 		return errors.New("ai: a schema without properties")
 	}
+	if depth > maxDepth {
+		return fmt.Errorf("ai: a schema deeper than %d", maxDepth)
+	}
 	seen := map[string]bool{}
 	for _, p := range s {
-		known := p.Type == Text || p.Type == Integer || p.Type == Number || p.Type == Boolean
-		if !wordPattern.MatchString(p.Name) || seen[p.Name] || !known {
-			return fmt.Errorf("ai: property %q of type %q is no name, is there twice or has no such type", p.Name, p.Type)
-		}
-		if len(p.Enum) > 0 && p.Type != Text || len(p.Enum) > maxEnum {
-			return fmt.Errorf("ai: property %q: an enum is of texts, and %d at most", p.Name, maxEnum)
+		if !wordPattern.MatchString(p.Name) || seen[p.Name] {
+			return fmt.Errorf("ai: property %q is no name or is there twice", p.Name)
 		}
 		seen[p.Name] = true
+		if err := p.check(depth); err != nil {
+			return fmt.Errorf("ai: property %q: %w", p.Name, err)
+		}
+	}
+	return nil
+}
+
+func (p Property) check(depth int) error {
+	texts := p.Type == Text || p.Type == List && len(p.Fields) == 0
+	switch {
+	case !slices.Contains([]Type{Text, Integer, Number, Boolean, Object, List}, p.Type):
+		return fmt.Errorf("there is no type %q", p.Type)
+	case len(p.Enum) > 0 && !texts || len(p.Enum) > maxEnum:
+		return fmt.Errorf("an enum is of texts, and %d at most", maxEnum)
+	case p.Else != "" && !slices.Contains(p.Enum, p.Else):
+		return errors.New("what stands for other values is none of the enum")
+	case p.Type == Object, len(p.Fields) > 0 && p.Type == List:
+		return p.Fields.checkAt(depth + 1)
+	case len(p.Fields) > 0:
+		return errors.New("fields are of objects and lists")
 	}
 	return nil
 }
