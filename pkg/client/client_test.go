@@ -1,0 +1,185 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ushuru/pkg/client"
+)
+
+// script is a server inside the process that gives the answers in their
+// order, and keeps what it was asked.
+type script struct {
+	answers []func(http.ResponseWriter)
+	asked   []string
+	broken  int // so many connections are lost first
+}
+
+func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s.broken > 0 {
+		s.broken--
+		return nil, io.ErrUnexpectedEOF
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	s.asked = append(s.asked, strings.TrimSpace(r.Method+" "+r.URL.String()+" "+string(body)))
+	if r.Header.Get("Authorization") != "Bearer secret" {
+		return nil, errors.New("no key")
+	}
+	w := httptest.NewRecorder()
+	s.answers[0](w)
+	if len(s.answers) > 1 {
+		s.answers = s.answers[1:]
+	}
+	return w.Result(), nil
+}
+
+func says(status int, body string, headers ...string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		for i := 0; i < len(headers); i += 2 {
+			w.Header().Set(headers[i], headers[i+1])
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func newClient(t *testing.T, s *script) *client.Client {
+	t.Helper()
+	c, err := client.New(client.Options{URL: "http://api.example/", Key: "secret", Transport: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestComesAgainWhenItIsTold(t *testing.T) {
+	for name, s := range map[string]*script{
+		"limited":     {answers: []func(http.ResponseWriter){says(429, `{"error":"slowly"}`, "Retry-After", "7"), says(200, `{}`)}},
+		"unavailable": {answers: []func(http.ResponseWriter){says(503, `{"error":"later"}`, "Retry-After", "7"), says(200, `{}`)}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			answer, err := newClient(t, s).Do(t.Context(), client.Request{Path: "/v1/sites"})
+			if err != nil || string(answer.Body) != "{}" {
+				t.Fatalf("%s: %v, %v", name, answer, err)
+			}
+			if took := time.Since(began); took < 7*time.Second || took > 9*time.Second {
+				t.Errorf("%s: came again after %v", name, took)
+			}
+		})
+	}
+}
+
+func TestALostConnectionIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{broken: 3, answers: []func(http.ResponseWriter){says(200, `{}`)}}
+		if _, err := newClient(t, s).Do(t.Context(), client.Request{Path: "/v1/sites"}); err != nil {
+			t.Fatal(err)
+		}
+		s = &script{broken: 1000}
+		if _, err := newClient(t, s).Do(t.Context(), client.Request{Path: "/v1/sites"}); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Fatal(err)
+		}
+		if tried := 1000 - s.broken; tried != 11 {
+			t.Errorf("tried %d times", tried)
+		}
+	})
+}
+
+func TestAnErrorIsNotTriedAgain(t *testing.T) {
+	s := &script{answers: []func(http.ResponseWriter){
+		says(500, `{"error":"More than one fits.","code":"ambiguous_match","candidates":[{"make":"TOYOTA","modelBody":"A - B - C"}]}`),
+	}}
+	_, err := newClient(t, s).Work(t.Context(), "/v1/estimate", map[string]string{"url": "x"})
+	failure, ok := errors.AsType[*client.Error](err)
+	if !ok || failure.Status != 500 || failure.Code != "ambiguous_match" || len(failure.Candidates) != 1 || len(s.asked) != 1 {
+		t.Fatalf("%v, asked %q", err, s.asked)
+	}
+}
+
+func TestAnswersThatAreNoneOfTheAPI(t *testing.T) {
+	for want, answer := range map[string]func(http.ResponseWriter){
+		"status 502 and no explanation":      says(502, "<html>bad gateway</html>"),
+		`status 301): use "https://other/x"`: says(301, "", "Location", "https://other/x"),
+	} {
+		_, err := newClient(t, &script{answers: []func(http.ResponseWriter){answer}}).Do(t.Context(), client.Request{Path: "/x"})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+const unfinished = `{"error":"not finished","code":"not_finished"}`
+
+func TestWaitsForLongWork(t *testing.T) {
+	for name, first := range map[string]func(http.ResponseWriter){
+		"504": says(504, unfinished, "Location", "/v1/jobs/7", "Retry-After", "2"),
+		"202": says(202, `{"id":"7","state":"queued"}`, "Location", "/v1/jobs/7"),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{answers: []func(http.ResponseWriter){
+				first, says(200, `{"state":"running"}`), says(200, `{"state":"succeeded","result":{"rate":2650}}`), says(200, `{"rate":2700}`),
+			}}
+			result, err := newClient(t, s).Work(t.Context(), "/v1/estimate", map[string]int{"rate": 2700})
+			if err != nil || string(result) != `{"rate":2700}` {
+				t.Fatalf("%s: %s, %v", name, result, err)
+			}
+			want := "POST http://api.example/v1/estimate {\"rate\":2700}\nGET http://api.example/v1/jobs/7\n" +
+				"GET http://api.example/v1/jobs/7\nPOST http://api.example/v1/estimate {\"rate\":2700}"
+			if got := strings.Join(s.asked, "\n"); got != want {
+				t.Errorf("%s: asked\n%s\nwant\n%s", name, got, want)
+			}
+		})
+	}
+}
+
+func TestWorkThatFailsIsNotBegunAgain(t *testing.T) {
+	s := &script{answers: []func(http.ResponseWriter){
+		says(504, unfinished, "Location", "/v1/jobs/7"),
+		says(200, `{"state":"failed","error":{"error":"Sold.","code":"listing_sold"}}`),
+	}}
+	_, err := newClient(t, s).Work(t.Context(), "/v1/estimate", nil)
+	if failure, ok := errors.AsType[*client.Error](err); !ok || failure.Code != "listing_sold" || len(s.asked) != 2 {
+		t.Fatalf("%v, asked %q", err, s.asked)
+	}
+}
+
+func TestNoOtherServerIsAsked(t *testing.T) {
+	s := &script{answers: []func(http.ResponseWriter){says(504, unfinished, "Location", "@evil.example/v1/jobs/7")}}
+	if _, err := newClient(t, s).Work(t.Context(), "/v1/estimate", nil); err == nil || len(s.asked) != 1 {
+		t.Fatalf("%v, asked %q", err, s.asked)
+	}
+}
+
+func TestTheCallerMayGiveUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		s := &script{answers: []func(http.ResponseWriter){
+			says(504, unfinished, "Location", "/v1/jobs/7"), says(200, `{"state":"running"}`),
+		}}
+		if _, err := newClient(t, s).Work(ctx, "/v1/estimate", nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for _, o := range []client.Options{
+		{}, {URL: "api.example", Key: "k"}, {URL: "ftp://api.example", Key: "k"}, {URL: "http://api.example", Key: " "},
+	} {
+		if _, err := client.New(o); err == nil {
+			t.Errorf("%+v was taken", o)
+		}
+	}
+}
