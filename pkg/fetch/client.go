@@ -86,6 +86,21 @@ type Request struct {
 	// Known are the validators of the page as it was read before. A page that
 	// has not changed is then answered with status 304 and no body.
 	Known Validators
+
+	// What is not a page is fetched with its own limit and its own Accept.
+	MaxBody int64  // bytes after decompression; 0: that of the Client
+	Accept  string // "": no such header, see collector
+
+	// Allow, if not nil, is asked before the URL and before every redirect; its
+	// error ends the fetch.
+	Allow func(*url.URL) error
+}
+
+func (r *Request) allow(u *url.URL) error {
+	if r.Allow == nil {
+		return nil
+	}
+	return r.Allow(u)
 }
 
 // Get fetches a page that somebody waits for; see Fetch.
@@ -99,6 +114,9 @@ func (c *Client) Get(ctx context.Context, rawURL string) (*Page, error) {
 func (c *Client) Fetch(ctx context.Context, r Request) (*Page, error) {
 	u, err := CheckURL(r.URL, c.options.AllowLoopback)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.allow(u); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout)
@@ -147,13 +165,20 @@ func (c *Client) collector(ctx context.Context, r Request) *colly.Collector {
 	collector.ParseHTTPErrorResponse = true
 	collector.MaxBodySize = 0      // guarded caps
 	collector.SetRequestTimeout(0) // ctx limits
-	collector.WithTransport(guarded{c.transport, c.options.AllowLoopback, c.options.MaxBody})
+	maxBody := c.options.MaxBody
+	if r.MaxBody > 0 {
+		maxBody = r.MaxBody
+	}
+	collector.WithTransport(guarded{c.transport, c.options.AllowLoopback, maxBody})
 	collector.SetRedirectHandler(func(next *http.Request, via []*http.Request) error {
 		if len(via) > maxRedirects {
 			return &Error{Code: FetchFailed, Message: "The site redirects in circles."}
 		}
 		u, err := CheckURL(next.URL.String(), c.options.AllowLoopback)
 		if err != nil {
+			return err
+		}
+		if err := r.allow(u); err != nil {
 			return err
 		}
 		if u.Host == via[len(via)-1].URL.Host { // still the same visit
@@ -165,6 +190,9 @@ func (c *Client) collector(ctx context.Context, r Request) *colly.Collector {
 		// BE FORWARD was seen to challenge clients that send an Accept header
 		// without the rest of a browser's.
 		request.Headers.Del("Accept")
+		if r.Accept != "" {
+			request.Headers.Set("Accept", r.Accept)
+		}
 		r.Known.set(request.Headers)
 	})
 	return collector
