@@ -68,7 +68,7 @@ type Missing struct {
 // higher of its own CIF and the invoice's (reported practice, no official text
 // is known).
 type TaxBase struct {
-	Basis        string        `json:"basis"`                // authority_cif, invoice_cif, or undecided: the listing gives no price
+	Basis        string        `json:"basis"`                // authority_cif, invoice_cif, or undecided
 	CIFInUSD     money.Amount  `json:"cifInUSD"`             // the value used here
 	AuthorityCIF money.Amount  `json:"authorityCifInUSD"`    // the authority's own
 	InvoiceCIF   *money.Amount `json:"invoiceCifInUSD"`      // of the listing; null when it gives no price

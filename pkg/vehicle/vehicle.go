@@ -173,26 +173,6 @@ type Comparison struct {
 	Warnings []Warning     `json:"warnings,omitempty"`
 }
 
-// Verdict is which of two cars is the better buy, and why. Code finds it from
-// figures alone; the recommendation only words it.
-type Verdict struct {
-	Winner   string      `json:"winner"` // car1, car2, or none: too close, or too little is known
-	Score1   int         `json:"score1"` // 0 to 100
-	Score2   int         `json:"score2"`
-	Criteria []Criterion `json:"criteria"` // never null
-}
-
-// Criterion is one thing in which two cars were compared.
-type Criterion struct {
-	Code   string `json:"code"`   // drive_away_cost, age_step, condition, mileage, match_confidence
-	Weight int    `json:"weight"` // of 100
-	Score1 int    `json:"score1"` // 0 to 100
-	Score2 int    `json:"score2"`
-	Value1 string `json:"value1"` // what was compared; empty when it is not known
-	Value2 string `json:"value2"`
-	Better string `json:"better"` // car1, car2, or none
-}
-
 // ConditionReport is the answer of POST /v1/condition-report.
 type ConditionReport struct {
 	Summary string `json:"summary"`

@@ -1,0 +1,152 @@
+package advice
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ushuru/pkg/vehicle"
+)
+
+// Why the words of a model are not used.
+var (
+	errWinner   = errors.New("advice: the text speaks for another car than the verdict")
+	errLink     = errors.New("advice: the text holds a link, an address or markup")
+	errLanguage = errors.New("advice: the text is not in the language asked for")
+	errShort    = errors.New("advice: the text says nothing")
+	errWords    = errors.New("advice: the text holds a number in words")
+)
+
+var (
+	numbers = regexp.MustCompile(`\d[\d.,]*`)
+	// dubious is what no advice needs: a link, an address, a long number as of
+	// a telephone, or markup.
+	dubious = regexp.MustCompile("(?i)://|www\\.|@|\\b[a-z0-9-]+\\.(?:com|net|org|co|tz|jp|io|info|ru)\\b|" +
+		"[<>\\[\\]{}`#*_|]|^\\s*[-+]\\s")
+	// inWords are amounts that no comparison of digits would find.
+	inWords = regexp.MustCompile(`(?i)\b(?:hundreds?|thousands?|millions?|billions?|dozens?|half|double|twice|percent|per cent|` +
+		`mia|elfu|laki|milioni|bilioni|nusu|mara mbili|asilimia|` +
+		`(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)|` +
+		`(?:tatu|nne|tano|sita|saba|nane|tisa|kumi|ishirini|thelathini|arobaini|hamsini|sitini|sabini|themanini|tisini))\b|[%％]`)
+	// praise is where a sentence recommends.
+	praise = regexp.MustCompile(`(?i)\b(?:winner|wins?|better|best|recommend(?:s|ed)?|choose|pick|buy|advice|advise|go for|` +
+		`mshindi|limeshinda|bora|chagua|nunua|ushauri|tunashauri|tunapendekeza|pendekezo|linapendekezwa)\b`)
+	mention  = regexp.MustCompile(`(?i)\b(?:car|gari(?: la)?) ?([12])\b`)
+	sentence = regexp.MustCompile(`[.!?]+(?:\s+|$)`)
+)
+
+// checkWords accepts a text only when nothing in it is the model's own
+// invention that a program can find.
+func checkWords(answer *worded, v vehicle.Verdict, p Pair, lang string) error {
+	text := answer.Text
+	switch {
+	case answer.Winner != v.Winner:
+		return errWinner
+	case len(strings.Fields(text)) < 6:
+		return errShort
+	case dubious.MatchString(text):
+		return errLink
+	case inWords.MatchString(text):
+		return errWords
+	case !inLanguage(text, lang):
+		return errLanguage
+	}
+	if err := checkNumbers(text, v, p); err != nil {
+		return err
+	}
+	return checkPraise(text, v.Winner)
+}
+
+// checkNumbers wants every number of the text to be one that was given.
+func checkNumbers(text string, v vehicle.Verdict, p Pair) error {
+	given := numbersOf(given(v, p))
+	for _, n := range numbersOf(text) {
+		if !slices.Contains(given, n) {
+			return fmt.Errorf("advice: the number %s in the text was not given", n)
+		}
+	}
+	return nil
+}
+
+// given is all that the model was told, in one text, and the names of the cars.
+func given(v vehicle.Verdict, p Pair) string {
+	var b strings.Builder
+	for _, lang := range []string{English, Swahili} {
+		for _, table := range questionOf(v, p, lang).Data {
+			for _, row := range table.Rows {
+				for _, field := range row {
+					b.WriteString(field.Text + "\n")
+				}
+			}
+		}
+	}
+	return b.String() + " 1 2 "
+}
+
+// numbersOf are the numbers of a text as they stand, without the mark that
+// ends a sentence.
+func numbersOf(text string) (found []string) {
+	for _, n := range numbers.FindAllString(text, -1) {
+		found = append(found, strings.TrimRight(n, ".,"))
+	}
+	return found
+}
+
+// checkPraise wants no sentence that recommends and names only the other car,
+// nor, without a winner, one that recommends a car at all.
+func checkPraise(text, winner string) error {
+	for _, s := range sentence.Split(text, -1) {
+		if !praise.MatchString(s) {
+			continue
+		}
+		named := mention.FindAllStringSubmatch(s, -1)
+		if len(named) == 0 {
+			continue
+		}
+		first := "car" + named[0][1] // the car that the sentence is about
+		if winner != None && first != winner {
+			return errWinner
+		}
+		if winner == None && len(named) == 1 {
+			return errWinner
+		}
+	}
+	return nil
+}
+
+// The commonest words that carry no meaning of their own.
+var stopWords = map[string][]string{
+	English: strings.Fields("the of and is it to in for than that with costs on by at this its you"),
+	Swahili: strings.Fields("na ya wa kwa ni la za hadi kuliko lina katika cha pia hili gari yake kama"),
+}
+
+// inLanguage compares the shares of stop words, and refuses other scripts.
+func inLanguage(text, lang string) bool {
+	own, other := 0, 0
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' }) {
+		for of, words := range stopWords {
+			if !slices.Contains(words, word) {
+				continue
+			}
+			if of == lang {
+				own++
+			} else {
+				other++
+			}
+		}
+	}
+	for _, r := range text {
+		if r > 0x24F && !strings.ContainsRune("–—’‘“”…", r) {
+			return false
+		}
+	}
+	return own >= 2 && own > 3*other
+}
+
+// escapeProse makes one literal paragraph of a checked text.
+func escapeProse(text string) string {
+	return strings.NewReplacer(`\`, `\\`, "&", `\&`, "~", `\~`, "!", `\!`, "(", `\(`, ")", `\)`, "=", `\=`, "$", `\$`, "^", `\^`).
+		Replace(strings.Join(strings.Fields(text), " "))
+}

@@ -1,0 +1,42 @@
+package advice
+
+import (
+	_ "embed" // for phrases.csv
+	"encoding/csv"
+	"fmt"
+	"strings"
+
+	"ushuru/pkg/vehicle"
+)
+
+// phrasesCSV holds the words of the template in both languages, by code: those
+// of points, of criteria, and of the text around them. Names in braces are
+// filled in by code with figures. The Swahili is a draft until a native
+// speaker signs it off; tax and car terms are those of Tanzanian customs and
+// press.
+//
+//go:embed phrases.csv
+var phrasesCSV string
+
+var phrases = mustLoad(phrasesCSV)
+
+func mustLoad(data string) map[string]vehicle.Text {
+	rows, err := csv.NewReader(strings.NewReader(data)).ReadAll()
+	if err != nil {
+		panic(fmt.Sprintf("advice: phrases: %v", err))
+	}
+	phrases := make(map[string]vehicle.Text, len(rows))
+	for _, row := range rows[1:] {
+		phrases[row[0]] = vehicle.Text{EN: row[1], SW: row[2]}
+	}
+	return phrases
+}
+
+// say returns a phrase in a language with its names filled in.
+func say(lang, code string, with map[string]string) string {
+	text := phrases[code].EN
+	if lang == Swahili {
+		text = phrases[code].SW
+	}
+	return fill(text, with)
+}
