@@ -33,8 +33,10 @@ var (
 	// praise is where a sentence recommends.
 	praise = regexp.MustCompile(`(?i)\b(?:winner|wins?|better|best|recommend(?:s|ed)?|choose|pick|buy|advice|advise|go for|` +
 		`mshindi|limeshinda|bora|chagua|nunua|ushauri|tunashauri|tunapendekeza|pendekezo|linapendekezwa)\b`)
-	mention  = regexp.MustCompile(`(?i)\b(?:car|gari(?: la)?) ?([12])\b`)
-	sentence = regexp.MustCompile(`[.!?]+(?:\s+|$)`)
+	mention = regexp.MustCompile(`(?i)\b(?:car|gari(?: la)?) ?([12])\b`)
+	// otherwise are names of a car that are not its number.
+	otherwise = regexp.MustCompile(`(?i)\b(?:first|second|former|latter|other|kwanza|pili|lingine|jingine)\b`)
+	sentence  = regexp.MustCompile(`[.!?]+(?:\s+|$)`)
 )
 
 // checkWords accepts a text only when nothing in it is the model's own
@@ -56,7 +58,7 @@ func checkWords(answer *worded, v vehicle.Verdict, p Pair, lang string) error {
 	if err := checkNumbers(text, v, p); err != nil {
 		return err
 	}
-	return checkPraise(text, v.Winner)
+	return checkPraise(text, v, p)
 }
 
 // checkNumbers wants every number of the text to be one that was given.
@@ -94,23 +96,27 @@ func numbersOf(text string) (found []string) {
 	return found
 }
 
-// checkPraise wants no sentence that recommends and names only the other car,
-// nor, without a winner, one that recommends a car at all.
-func checkPraise(text, winner string) error {
+// checkPraise wants a sentence that recommends to begin with the winner, by
+// its number; and without a winner none that recommends one car.
+func checkPraise(text string, v vehicle.Verdict, p Pair) error {
 	for _, s := range sentence.Split(text, -1) {
 		if !praise.MatchString(s) {
 			continue
 		}
 		named := mention.FindAllStringSubmatch(s, -1)
-		if len(named) == 0 {
-			continue
-		}
-		first := "car" + named[0][1] // the car that the sentence is about
-		if winner != None && first != winner {
+		switch {
+		case otherwise.MatchString(s):
+			return errWinner
+		case v.Winner == None && len(named) == 1:
+			return errWinner
+		case v.Winner != None && (len(named) == 0 || "car"+named[0][1] != v.Winner):
 			return errWinner
 		}
-		if winner == None && len(named) == 1 {
-			return errWinner
+		for i, side := range p.sides() {
+			model, _, _ := strings.Cut(side.estimate.Matched.ModelBody, " - ")
+			if "car"+number(i+1) != v.Winner && model != "" && strings.Contains(strings.ToUpper(s), strings.ToUpper(model)) {
+				return errWinner
+			}
 		}
 	}
 	return nil

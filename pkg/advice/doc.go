@@ -33,18 +33,18 @@ const (
 // Condition is what the inspection sheet of a car says, as far as it bears on
 // the choice. A nil *Condition is a car without a sheet that could be read.
 type Condition struct {
-	OverallGrade string // as printed: 4.5, RA; empty when it could not be read
-	Exterior     string // A to E, or empty
-	Interior     string
-	Repair       string // yes, no or not_stated
-	MileageKM    *int
-	MileageFlag  string // none, replaced, tampered or unknown; empty when it could not be read
-	High         int    // defects noted, by weight
-	Medium       int
-	Low          int
-	RedFlags     int
-	Mismatches   int // fields in which the sheet is not the listing's car
-	Confidence   string
+	OverallGrade string `json:"overall_grade"` // as printed: 4.5, RA; empty when it could not be read
+	Exterior     string `json:"exterior"`      // A to E, or empty
+	Interior     string `json:"interior"`
+	Repair       string `json:"repair"` // yes, no or not_stated
+	MileageKM    *int   `json:"mileage_km"`
+	MileageFlag  string `json:"mileage_flag"` // none, replaced, tampered or unknown; empty when it could not be read
+	High         int    `json:"high"`         // defects noted, by weight
+	Medium       int    `json:"medium"`
+	Low          int    `json:"low"`
+	RedFlags     int    `json:"red_flags"`
+	Mismatches   int    `json:"mismatches"` // fields in which the sheet is not the listing's car
+	Confidence   string `json:"confidence"`
 }
 
 // Repair states of a Condition.
