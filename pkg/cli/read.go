@@ -14,9 +14,10 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// readCommand prints the car that a page describes.
+// readCommand prints the car that a page describes, or those that it lists.
 type readCommand struct {
 	URL           string        `name:"url" placeholder:"URL" help:"Where a FILE was saved from; some pages say less without it."`
+	Cards         bool          `help:"Print the cars of a page that lists several, one a line."`
 	Explain       bool          `help:"Add where each value came from."`
 	Timeout       time.Duration `default:"30s" help:"Longest time for fetching the page."`
 	AllowLoopback bool          `help:"Also read pages that this machine serves. Refused in production."`
@@ -36,19 +37,39 @@ type explained struct {
 	Notes   []string        `json:"notes"`
 }
 
+// listedCar is a car of a list, with the address of its own page.
+type listedCar struct {
+	URL     string          `json:"url"`
+	Car     vehicle.Car     `json:"car"`
+	Explain []listing.Field `json:"explain,omitempty"`
+	Notes   []string        `json:"notes,omitempty"`
+}
+
 // Run is called by kong.
 func (c *readCommand) Run(r *run) error {
 	defer r.close()
 	if c.AllowLoopback && r.common.production() {
 		return errors.New("--allow-loopback is refused in production")
 	}
-	read, err := c.read(r)
+	err := c.print(r)
 	if unreadable, ok := errors.AsType[*fetch.Error](err); ok {
 		if err := writeJSON(r.Err, pageError{unreadable.Message, unreadable.Code}); err != nil {
 			return err
 		}
 		return exitError{exitPage}
 	}
+	return err
+}
+
+func (c *readCommand) print(r *run) error {
+	page, err := c.page(r)
+	if err != nil {
+		return err
+	}
+	if c.Cards {
+		return c.printCards(r, page)
+	}
+	read, err := listing.Read(page)
 	if err != nil {
 		return err
 	}
@@ -58,12 +79,23 @@ func (c *readCommand) Run(r *run) error {
 	return writeJSON(r.Out, read.Car)
 }
 
-func (c *readCommand) read(r *run) (*listing.Listing, error) {
-	page, err := c.page(r)
+func (c *readCommand) printCards(r *run, page *fetch.Page) error {
+	cards, err := listing.Cards(page)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return listing.Read(page)
+	lines := json.NewEncoder(r.Out)
+	lines.SetEscapeHTML(false)
+	for _, card := range cards {
+		line := listedCar{URL: card.URL, Car: card.Car}
+		if c.Explain {
+			line.Explain, line.Notes = card.Fields, card.Notes
+		}
+		if err := lines.Encode(line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // page fetches or opens the page.

@@ -13,6 +13,11 @@ type adapter struct {
 	amend func(*pair)
 	// read claims what stands in the site's own places.
 	read func(*document, *claims)
+	// cards returns the cars of a list, each as a document of its own at the
+	// car's address. Such a document is read by read, too.
+	cards func(*document) []*document
+	// card claims what a list writes in other places than the car's own page.
+	card func(*document, *claims)
 	// canonical rewrites an address to the site's own spelling of it, or refuses
 	// one that is known to be no listing.
 	canonical func(*url.URL) error

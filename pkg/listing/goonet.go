@@ -12,7 +12,9 @@ import (
 // goonet reads detail pages of Goo-net Exchange. Hidden inputs and picture
 // links are as on its list of July 2026; of detail pages only the words are
 // known. Its total equals the price until a destination is chosen.
-var goonet = adapter{name: "Goo-net Exchange", read: readGoonet, canonical: canonicalGoonet}
+var goonet = adapter{
+	name: "Goo-net Exchange", read: readGoonet, cards: goonetCards, card: readGoonetCard, canonical: canonicalGoonet,
+}
 
 var (
 	goonetDetail = regexp.MustCompile(`^/usedcars/([^/]+)/([^/]+)/(\d{18,21})(?:/|$)`)
