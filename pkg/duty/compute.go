@@ -98,8 +98,20 @@ func (r Rules) exciseRate(v Vehicle) decimal.Decimal {
 // ageRate takes the higher figure where practice is said to differ from the
 // statute, and says so: a buyer is better warned than surprised.
 func (r Rules) ageRate(v Vehicle) (decimal.Decimal, []string) {
+	statute, practice := r.AgeRates(v)
+	if !practice.GreaterThan(statute) {
+		return statute, nil
+	}
+	return practice, []string{fmt.Sprintf(
+		"Excise by age at %d years is %s%% by statute and reported to be charged at %s%%; the higher figure is shown.",
+		v.Age, statute.Shift(2), practice.Shift(2))}
+}
+
+// AgeRates are the excise by age of a car by statute and as it is reported to
+// be charged, as fractions; where nothing else is reported they are equal.
+func (r Rules) AgeRates(v Vehicle) (statute, practice decimal.Decimal) {
 	if slices.Contains(r.NoAgeExciseFuels, v.Fuel) {
-		return decimal.Zero, nil
+		return decimal.Zero, decimal.Zero
 	}
 	var band AgeBand
 	for _, b := range r.AgeExcise {
@@ -107,12 +119,10 @@ func (r Rules) ageRate(v Vehicle) (decimal.Decimal, []string) {
 			band = b
 		}
 	}
-	if band.Practice == nil || !band.Practice.GreaterThan(band.Rate) {
-		return band.Rate, nil
+	if band.Practice == nil {
+		return band.Rate, band.Rate
 	}
-	return *band.Practice, []string{fmt.Sprintf(
-		"Excise by age at %d years is %s%% by statute and reported to be charged at %s%%; the higher figure is shown.",
-		v.Age, band.Rate.Shift(2), band.Practice.Shift(2))}
+	return band.Rate, *band.Practice
 }
 
 func (r Rules) ageExciseBase(cif, duty, excise decimal.Decimal) decimal.Decimal {

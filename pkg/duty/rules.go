@@ -94,6 +94,16 @@ func On(date time.Time) Rules {
 	return rules
 }
 
+// Before returns the rules that these replaced; false for the first set.
+func (r Rules) Before() (Rules, bool) {
+	for i, set := range sets[1:] {
+		if set.From == r.From {
+			return sets[i], true
+		}
+	}
+	return Rules{}, false
+}
+
 // Age is the age of a car in the sense of the rules: the calendar year in Dar
 // es Salaam minus the year of manufacture, never below zero. Months play no
 // part; it rolls over on 1 January.

@@ -20,6 +20,7 @@ type DriveAway struct {
 	Missing  []Missing `json:"missing,omitempty"`
 
 	TaxBase  TaxBase       `json:"taxBase"`
+	AgeStep  *AgeStep      `json:"ageStep,omitempty"`
 	Exchange ExchangeRates `json:"exchange"`
 	AsOf     string        `json:"asOf"` // the day in Dar es Salaam whose rates and fees these are: 2026-11-21
 }
@@ -55,6 +56,9 @@ const (
 type Text struct {
 	EN string `json:"en"`
 	SW string `json:"sw"`
+	// Draft says that the Swahili is our own wording, which no native speaker
+	// has checked.
+	Draft bool `json:"draft,omitempty"`
 }
 
 // Missing is something to pay whose amount is not known.
@@ -68,13 +72,40 @@ type Missing struct {
 // higher of its own CIF and the invoice's (reported practice, no official text
 // is known).
 type TaxBase struct {
-	Basis        string        `json:"basis"`                // authority_cif, invoice_cif, or undecided
-	CIFInUSD     money.Amount  `json:"cifInUSD"`             // the value used here
-	AuthorityCIF money.Amount  `json:"authorityCifInUSD"`    // the authority's own
-	InvoiceCIF   *money.Amount `json:"invoiceCifInUSD"`      // of the listing; null when it gives no price
-	Estimated    bool          `json:"estimated"`            // InvoiceCIF holds freight or insurance by our table
-	Recomputed   *Recomputed   `json:"recomputed,omitempty"` // with invoice_cif: the tax at that value
-	Explanation  Text          `json:"explanation"`
+	Basis        string       `json:"basis"`             // a Basis… constant
+	CIFInUSD     money.Amount `json:"cifInUSD"`          // the value used here: the higher of the two
+	AuthorityCIF money.Amount `json:"authorityCifInUSD"` // the authority's own
+	// InvoiceCIF is the listing's; null when it gives no price. Where freight
+	// or insurance come from our table, it may be from low to high.
+	InvoiceCIF     *money.Amount `json:"invoiceCifInUSD"`
+	InvoiceCIFLow  *money.Amount `json:"invoiceCifLowInUSD"`
+	InvoiceCIFHigh *money.Amount `json:"invoiceCifHighInUSD"`
+	Estimated      bool          `json:"estimated"`            // InvoiceCIF holds freight or insurance by our table
+	Recomputed     *Recomputed   `json:"recomputed,omitempty"` // the tax at CIFInUSD, where that is above the authority's
+	Explanation    Text          `json:"explanation"`
+}
+
+// The bases of the tax.
+const (
+	BasisAuthority = "authority_cif"
+	BasisInvoice   = "invoice_cif"
+	BasisUndecided = "undecided" // the listing gives no price, or the authority's CIF lies in the invoice's range
+)
+
+// AgeStep is a rise of the excise by age that comes when the car lands in the
+// next calendar year. Both amounts are all taxes and fees (import taxes, HIV
+// levy, registration) at the value the drive-away cost uses.
+type AgeStep struct {
+	On          string       `json:"on"`          // the day of the step in Dar es Salaam: 2027-01-01
+	Age         int          `json:"age"`         // years, until then
+	PercentNow  money.Number `json:"percentNow"`  // excise by age, as the authority charges it now
+	PercentNext money.Number `json:"percentNext"` // from the step on, by the dated rules; the higher where they are disputed
+	NowUSD      money.Amount `json:"nowUSD"`
+	NowTZS      money.Amount `json:"nowTZS"`
+	NextUSD     money.Amount `json:"nextUSD"`
+	NextTZS     money.Amount `json:"nextTZS"`
+	Disputed    bool         `json:"disputed"` // the sources disagree, or nobody confirms the rule
+	Note        Text         `json:"note"`
 }
 
 // Recomputed is the tax at another value than the authority's own, by the

@@ -1,0 +1,188 @@
+package cost
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/duty"
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
+
+// DriveAway reckons what the car of an estimate costs in all, and says what
+// to keep in mind about it. It is computed from the estimate's car, match and
+// tax alone (and AsOf, as the date of the authority's figures), so that an
+// estimate from a cache can be given at another rate; Apply does all of that.
+// The rate is shillings for a dollar, for what is not tax; one that is not
+// positive is DefaultRate. The fees are those of the day of now in Dar es
+// Salaam.
+func (t *Tables) DriveAway(e vehicle.Estimate, rate decimal.Decimal, now time.Time) (vehicle.DriveAway, []vehicle.Warning) {
+	if !rate.IsPositive() {
+		rate = DefaultRate
+	}
+	b := t.begin(e, rate, now)
+	b.carLines()
+	b.taxLines()
+	for _, l := range t.lines {
+		if l.Code != codeFreight && l.Code != codeInsurance && l.Fees != nil {
+			b.feeLine(l)
+		}
+	}
+	b.sort(t)
+	return b.total(), b.warnings()
+}
+
+// Apply returns the estimate with its drive-away cost at a rate. Warnings of
+// an earlier one are replaced.
+func (t *Tables) Apply(e vehicle.Estimate, rate decimal.Decimal, now time.Time) vehicle.Estimate {
+	cost, warnings := t.DriveAway(e, rate, now)
+	e.DriveAway = &cost
+	e.Warnings = slices.DeleteFunc(slices.Clone(e.Warnings), func(w vehicle.Warning) bool {
+		return slices.Contains(codes, w.Code)
+	})
+	e.Warnings = append(e.Warnings, warnings...)
+	return e
+}
+
+// bill is a drive-away cost in the making.
+type bill struct {
+	tables  *Tables
+	car     vehicle.Car
+	matched vehicle.Matched
+	shown   shown
+	rate    decimal.Decimal
+	now     time.Time
+	day     string // of now
+	taxDay  string // of the authority's figures
+	volume  volume
+	invoice invoice
+	step    *vehicle.AgeStep
+	lines   []vehicle.CostLine
+	missing []vehicle.Missing
+}
+
+func (t *Tables) begin(e vehicle.Estimate, rate decimal.Decimal, now time.Time) *bill {
+	b := &bill{
+		tables: t, car: e.Car, matched: e.Matched, shown: showing(e.Tax, rate), rate: rate, now: now,
+		day: now.In(duty.EAT).Format(time.DateOnly),
+	}
+	b.taxDay = b.day
+	if at, err := time.Parse(time.RFC3339, e.AsOf); err == nil {
+		b.taxDay = at.In(duty.EAT).Format(time.DateOnly)
+	}
+	b.volume = t.volume(e)
+	b.invoice = b.invoiceOf()
+	b.step = b.ageStep()
+	return b
+}
+
+// name is what a line is called.
+func (t *Tables) name(code string) vehicle.Text {
+	for _, l := range t.lines {
+		if l.Code == code {
+			return l.Name
+		}
+	}
+	return vehicle.Text{EN: code, SW: code}
+}
+
+// add rounds a line, once, and puts it on the bill.
+func (b *bill) add(l vehicle.CostLine, usd, tzs span) {
+	l.Name = b.tables.name(l.Code)
+	l.AmountUSD, l.LowUSD, l.HighUSD = rounded(usd.amount), rounded(usd.low), rounded(usd.high)
+	l.AmountTZS, l.LowTZS, l.HighTZS = rounded(tzs.amount), rounded(tzs.low), rounded(tzs.high)
+	b.lines = append(b.lines, l)
+}
+
+func (b *bill) miss(code, reason string) {
+	b.missing = append(b.missing, vehicle.Missing{Code: code, Name: b.tables.name(code), Reason: reason})
+}
+
+// facts are what the fees are counted by.
+func (b *bill) facts() facts {
+	base := b.invoice.base
+	return facts{
+		m3: b.volume.m3, cf: b.invoice.cf, cif: base, rate: b.rate,
+		duty:  base.each(func(cif decimal.Decimal) decimal.Decimal { return b.shown.on(cif).duty }),
+		taxes: base.each(func(cif decimal.Decimal) decimal.Decimal { return b.shown.on(cif).usd }),
+	}
+}
+
+// feeLine puts a line of the tables on the bill.
+func (b *bill) feeLine(l line) {
+	f, gap := l.inForce(b.day, b.country())
+	if f == nil {
+		if gap {
+			b.miss(l.Code, "the tables hold no fee for "+b.day)
+		}
+		return
+	}
+	usd, tzs := f.charge(b.facts())
+	b.add(vehicle.CostLine{
+		Code: l.Code, Basis: b.basis(f), Standing: f.Standing, Estimated: true, Source: f.Source, Date: f.Date,
+	}, usd, tzs)
+}
+
+// country is the country of origin, which the authority's answer repeats.
+func (b *bill) country() string {
+	if b.shown.tax.Country != "" {
+		return b.shown.tax.Country
+	}
+	return b.matched.Country
+}
+
+// sort puts the lines in the order of the tables.
+func (b *bill) sort(t *Tables) {
+	place := map[string]int{}
+	for i, l := range t.lines {
+		place[l.Code] = i
+	}
+	slices.SortStableFunc(b.lines, func(l, m vehicle.CostLine) int { return place[l.Code] - place[m.Code] })
+	slices.SortStableFunc(b.missing, func(l, m vehicle.Missing) int { return place[l.Code] - place[m.Code] })
+}
+
+// total adds the printed lines up.
+func (b *bill) total() vehicle.DriveAway {
+	sum := func(of func(vehicle.CostLine) money.Amount) money.Amount {
+		total := decimal.Zero
+		for _, l := range b.lines {
+			total = total.Add(of(l).Decimal())
+		}
+		return money.New(total)
+	}
+	return vehicle.DriveAway{
+		Lines:    b.lines,
+		TotalUSD: sum(func(l vehicle.CostLine) money.Amount { return l.AmountUSD }),
+		TotalTZS: sum(func(l vehicle.CostLine) money.Amount { return l.AmountTZS }),
+		LowUSD:   sum(func(l vehicle.CostLine) money.Amount { return l.LowUSD }),
+		HighUSD:  sum(func(l vehicle.CostLine) money.Amount { return l.HighUSD }),
+		LowTZS:   sum(func(l vehicle.CostLine) money.Amount { return l.LowTZS }),
+		HighTZS:  sum(func(l vehicle.CostLine) money.Amount { return l.HighTZS }),
+		Complete: len(b.missing) == 0,
+		Missing:  b.missing,
+		TaxBase:  b.taxBase(),
+		AgeStep:  b.step,
+		Exchange: vehicle.ExchangeRates{Taxes: money.NewNumber(b.shown.fx), Others: money.NewNumber(b.rate)},
+		AsOf:     b.day,
+	}
+}
+
+// volume is a car's on a ship.
+type volume struct {
+	m3     span
+	listed bool
+	kind   string // the body whose volume it is, where it is not listed
+}
+
+// volume is the listing's, or what is typical of the body.
+func (t *Tables) volume(e vehicle.Estimate) volume {
+	if m3 := e.Car.M3; m3 != nil && m3.Decimal().IsPositive() && m3.Decimal().LessThanOrEqual(mostM3) {
+		return volume{m3: only(m3.Decimal()), listed: true}
+	}
+	label := e.Matched.ModelBody[strings.LastIndex(e.Matched.ModelBody, " - ")+1:]
+	typical := t.volumes.of(e.Tax.BodyType, strings.Trim(label, " -"), e.Car.BodyType)
+	return volume{m3: span{typical.Low, typical.Typical, typical.High}, kind: typical.Names[0]}
+}

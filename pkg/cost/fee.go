@@ -1,0 +1,93 @@
+package cost
+
+import (
+	"strings"
+
+	"github.com/shopspring/decimal"
+)
+
+// facts are what the prices of a table are counted by: a cubic metre, and
+// amounts in USD. The rate is shillings for a dollar.
+type facts struct {
+	m3, cf, cif, duty, taxes span
+	rate                     decimal.Decimal
+}
+
+// inForce returns the fee of a line on a day for a country of origin. It is
+// nil when none is charged; gap says that this is because the table has no
+// word on that day.
+func (l line) inForce(day, country string) (f *fee, gap bool) {
+	gap = len(l.Fees) > 0
+	for i := range l.Fees {
+		f := &l.Fees[i]
+		if f.From != "" && day < f.From || f.Until != "" && f.Until < day {
+			continue
+		}
+		gap = false
+		if (f.Only == "" || strings.EqualFold(f.Only, country)) && (f.Except == "" || !strings.EqualFold(f.Except, country)) {
+			return f, false
+		}
+	}
+	return nil, gap
+}
+
+// prices are the amount, the low and the high one.
+func (f fee) prices() [3]price {
+	prices := [3]price{f.Amount, f.Amount, f.Amount}
+	if f.Low != nil {
+		prices[1] = *f.Low
+	}
+	if f.High != nil {
+		prices[2] = *f.High
+	}
+	return prices
+}
+
+// charge is what a fee comes to, exactly, in both currencies.
+func (f fee) charge(by facts) (usd, tzs span) {
+	prices := f.prices()
+	low, amount, high := prices[1].count(by), prices[0].count(by), prices[2].count(by)
+	usd = span{low.usd.low, amount.usd.amount, high.usd.high}
+	tzs = span{low.tzs.low, amount.tzs.amount, high.tzs.high}
+	if f.Clamp != nil {
+		clamped := f.Clamp.of(by).times(f.Amount.Value)
+		usd = span{decimal.Min(usd.low, clamped.low), usd.amount, decimal.Max(usd.high, clamped.high)}
+		tzs = usd.times(by.rate)
+	}
+	withVAT := decimal.NewFromInt(1).Add(f.VAT)
+	return usd.times(withVAT).ordered(), tzs.times(withVAT).ordered()
+}
+
+// of is the CIF between the bounds for its volume.
+func (c clamp) of(by facts) span {
+	within := func(cif, m3 decimal.Decimal) decimal.Decimal {
+		return decimal.Min(decimal.Max(cif, m3.Mul(c.Low)), m3.Mul(c.High))
+	}
+	return span{within(by.cif.low, by.m3.low), within(by.cif.amount, by.m3.amount), within(by.cif.high, by.m3.high)}
+}
+
+type both struct{ usd, tzs span }
+
+// count is the price for what it is counted by. Which of the two currencies is
+// exact follows from the unit; the other is converted.
+func (p price) count(by facts) both {
+	var usd span
+	switch p.Unit {
+	case perCarTZS:
+		tzs := only(p.Value)
+		return both{tzs.over(by.rate), tzs}
+	case perM3:
+		usd = by.m3.times(p.Value)
+	case ofCF:
+		usd = by.cf.times(p.Value)
+	case ofCIF:
+		usd = by.cif.times(p.Value)
+	case ofDuty:
+		usd = by.duty.times(p.Value)
+	case ofTaxes:
+		usd = by.taxes.times(p.Value)
+	case perCarUSD:
+		usd = only(p.Value)
+	}
+	return both{usd, usd.times(by.rate)}
+}

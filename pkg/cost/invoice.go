@@ -1,0 +1,103 @@
+package cost
+
+import (
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
+
+// invoice is the value that the listing's price makes, in USD: the price with
+// freight and insurance.
+type invoice struct {
+	price   *decimal.Decimal // nil: the listing gives none in dollars
+	withSea bool             // the price is C&F to Dar es Salaam
+	cf, cif span
+	base    span // what is taxed: the higher of CIF and the authority's
+}
+
+// invoiceOf reads the price. An asking price in yen, or of an auction, is no
+// price here: freight and fees on the way to the ship are not known.
+func (b *bill) invoiceOf() invoice {
+	own := b.shown.tax.CIFInUSD.Decimal()
+	in := invoice{base: only(own)}
+	listed := b.car.CFPriceUSD
+	if in.withSea = positive(listed); !in.withSea {
+		listed = b.car.FOBPriceUSD
+	}
+	if !positive(listed) {
+		return in
+	}
+	price := listed.Decimal()
+	in.price, in.cf = &price, only(price)
+	if !in.withSea {
+		if freight := b.fee(codeFreight); freight != nil {
+			usd, _ := freight.charge(facts{m3: b.volume.m3, rate: b.rate})
+			in.cf = in.cf.plus(usd)
+		}
+	}
+	in.cif = in.cf
+	if insurance := b.fee(codeInsurance); insurance != nil {
+		usd, _ := insurance.charge(facts{cf: in.cf, rate: b.rate})
+		in.cif = in.cf.plus(usd)
+	}
+	in.base = in.cif.atLeast(own)
+	return in
+}
+
+func positive(n *money.Number) bool { return n != nil && n.Decimal().IsPositive() }
+
+// fee is what is in force of a line; nil when nothing is.
+func (b *bill) fee(code string) *fee {
+	for _, l := range b.tables.lines {
+		if l.Code == code {
+			f, _ := l.inForce(b.day, b.country())
+			return f
+		}
+	}
+	return nil
+}
+
+// basisOfTax says which of the two values is taxed.
+func (b *bill) basisOfTax() string {
+	own, in := b.shown.tax.CIFInUSD.Decimal(), b.invoice
+	switch {
+	case in.price == nil, !own.IsPositive():
+		return vehicle.BasisUndecided
+	case in.cif.low.GreaterThan(own):
+		return vehicle.BasisInvoice
+	case in.cif.high.GreaterThan(own):
+		return vehicle.BasisUndecided
+	default:
+		return vehicle.BasisAuthority
+	}
+}
+
+// estimated reports whether the invoice's CIF holds figures of our tables.
+func (b *bill) estimated() bool {
+	return b.invoice.price != nil && !b.invoice.cif.amount.Equal(*b.invoice.price)
+}
+
+// taxBase says what the taxes are reckoned on.
+func (b *bill) taxBase() vehicle.TaxBase {
+	own, in := b.shown.tax.CIFInUSD, b.invoice
+	base := vehicle.TaxBase{
+		Basis: b.basisOfTax(), CIFInUSD: rounded(in.base.amount), AuthorityCIF: own,
+		Estimated: b.estimated(), Explanation: b.explanation(),
+	}
+	if in.price != nil {
+		low, amount, high := rounded(in.cif.low), rounded(in.cif.amount), rounded(in.cif.high)
+		base.InvoiceCIFLow, base.InvoiceCIF, base.InvoiceCIFHigh = &low, &amount, &high
+	}
+	if b.aboveAuthority() {
+		base.Recomputed = b.shown.on(in.base.amount).recomputed()
+	}
+	return base
+}
+
+// aboveAuthority reports whether the taxes are reckoned on more than the
+// authority's value.
+func (b *bill) aboveAuthority() bool {
+	own := b.shown.tax.CIFInUSD.Decimal()
+	return own.IsPositive() && b.invoice.base.amount.GreaterThan(own)
+}

@@ -1,0 +1,135 @@
+package cost
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/vehicle"
+)
+
+// carLines are the price, freight and insurance.
+func (b *bill) carLines() {
+	in := b.invoice
+	if in.price == nil {
+		const reason = "the listing gives no price in US dollars, FOB or C&F to Dar es Salaam"
+		b.miss(codePrice, reason)
+		for _, code := range []string{codeFreight, codeInsurance} {
+			if b.fee(code) != nil {
+				b.miss(code, reason+", so what this is for is not known")
+			}
+		}
+		return
+	}
+	term := "FOB, in Japan or wherever the car stands"
+	if in.withSea {
+		term = "C&F: with freight to Dar es Salaam"
+	}
+	b.add(vehicle.CostLine{
+		Code: codePrice, Basis: "the listing's price, " + term, Standing: vehicle.Quoted, Source: "the listing", Date: b.day,
+	}, only(*in.price), only(in.price.Mul(b.rate)))
+	if !in.withSea {
+		b.seaLine(codeFreight, facts{m3: b.volume.m3, rate: b.rate})
+	}
+	b.seaLine(codeInsurance, facts{cf: in.cf, rate: b.rate})
+}
+
+// seaLine is a fee that is part of the invoice's CIF.
+func (b *bill) seaLine(code string, by facts) {
+	for _, l := range b.tables.lines {
+		if l.Code != code {
+			continue
+		}
+		f, gap := l.inForce(b.day, b.country())
+		if f == nil {
+			if gap {
+				b.miss(code, "the tables hold no fee for "+b.day)
+			}
+			return
+		}
+		usd, tzs := f.charge(by)
+		b.add(vehicle.CostLine{
+			Code: code, Basis: b.basis(f), Standing: f.Standing, Estimated: true, Source: f.Source, Date: f.Date,
+		}, usd, tzs)
+	}
+}
+
+// taxLines are what goes to the authority.
+func (b *bill) taxLines() {
+	tax := b.shown.tax
+	source := "TRA calculator, reference " + tax.ReferenceNumber
+	usd := b.invoice.base.each(func(cif decimal.Decimal) decimal.Decimal { return b.shown.on(cif).usd })
+	tzs := b.invoice.base.each(func(cif decimal.Decimal) decimal.Decimal { return b.shown.on(cif).tzs })
+	l := vehicle.CostLine{Code: codeTaxes, Standing: vehicle.Official, Source: source, Date: b.taxDay}
+	switch own := tax.CIFInUSD; {
+	case b.aboveAuthority():
+		l.Standing, l.Estimated = vehicle.Typical, true
+		l.Basis = fmt.Sprintf("computed by the service on a CIF of USD %s, which the listing's price makes, by %s; on its own"+
+			" value, USD %s, the authority has USD %s", rounded(b.invoice.base.amount), b.how(), own, tax.TotalImportTaxesInUSD)
+		l.Source += ", at a higher value"
+	case usd.isRange():
+		l.Basis = fmt.Sprintf("the authority's figure on its own value, USD %s; more when freight and insurance bring the"+
+			" invoice's CIF above it", own)
+	default:
+		l.Basis = fmt.Sprintf("the authority's figure on its own value, USD %s", own)
+	}
+	b.add(l, usd, tzs)
+
+	hiv, registration := tax.HIVRespLevy.Decimal(), tax.VehicleRegistrationFeeInTZS.Decimal()
+	for _, fee := range []struct {
+		code string
+		tzs  decimal.Decimal
+	}{{codeHIV, hiv}, {codeRegistration, registration}} {
+		b.add(vehicle.CostLine{
+			Code: fee.code, Basis: "the authority's figure", Standing: vehicle.Official, Source: source, Date: b.taxDay,
+		}, only(fee.tzs.Div(b.shown.fx)), only(fee.tzs))
+	}
+}
+
+// how says by what the taxes at another value are reckoned.
+func (b *bill) how() string {
+	if b.shown.formula {
+		return "the rates of its answer"
+	}
+	return "proportion, as its answer does not follow the known formula"
+}
+
+// basis says how a fee comes about.
+func (b *bill) basis(f *fee) string {
+	var parts []string
+	parts = append(parts, f.Amount.words())
+	if f.VAT.IsPositive() {
+		parts[0] += fmt.Sprintf(" plus %s %% VAT", f.VAT.Shift(2))
+	}
+	if f.Amount.Unit == perM3 {
+		if b.volume.listed {
+			parts = append(parts, fmt.Sprintf("%s m³ by the listing", b.volume.m3.amount))
+		} else {
+			parts = append(parts, fmt.Sprintf("%s m³ (%s to %s) as is typical of this body, by %s", b.volume.m3.amount,
+				b.volume.m3.low, b.volume.m3.high, b.tables.volumes.Source))
+		}
+	}
+	if f.Basis != "" {
+		parts = append(parts, f.Basis)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (p price) words() string {
+	percent := p.Value.Shift(2).String() + " % of "
+	switch p.Unit {
+	case perM3:
+		return "USD " + p.Value.String() + " for a cubic metre"
+	case ofCF:
+		return percent + "the price with freight"
+	case ofCIF:
+		return percent + "the CIF that is taxed"
+	case ofDuty:
+		return percent + "the import duty"
+	case ofTaxes:
+		return percent + "the import taxes"
+	case perCarUSD, perCarTZS:
+	}
+	return string(p.Unit) + " " + rounded(p.Value).String() + " for a car"
+}

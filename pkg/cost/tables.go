@@ -1,0 +1,200 @@
+// Package cost reckons what a car costs in all until it is on the road in Dar
+// es Salaam: the price, the taxes and everything beside them. Rates and fees
+// are data (tables.json), each with its source, its date and the days it holds
+// for; an operator's file stands above them.
+package cost
+
+import (
+	"bytes"
+	_ "embed" // for tables.json
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/vehicle"
+)
+
+// DefaultRate is shillings for a dollar where a caller names no rate: the
+// specification's.
+var DefaultRate = decimal.NewFromInt(2650)
+
+// Tables are the rates and fees beside the taxes. They do not change once
+// made, and may be used by many at a time.
+type Tables struct {
+	lines   []line
+	volumes volumes
+}
+
+// line is one thing to pay, with its fees over time.
+type line struct {
+	Code string       `json:"code"`
+	Name vehicle.Text `json:"name"`
+	Fees []fee        `json:"fees"`
+}
+
+// fee is what is charged in a span of time.
+type fee struct {
+	From   string `json:"from"`   // first day, 2006-01-02; empty has no beginning
+	Until  string `json:"until"`  // last day; empty has no end
+	Only   string `json:"only"`   // country of origin that it is charged for; empty is every
+	Except string `json:"except"` // country that it is not charged for
+
+	Amount price           `json:"amount"`
+	Low    *price          `json:"low"`  // nil is Amount
+	High   *price          `json:"high"` // nil is Amount
+	VAT    decimal.Decimal `json:"vat"`  // fraction that comes on top
+	Clamp  *clamp          `json:"clamp"`
+
+	Basis    string           `json:"basis"`
+	Standing vehicle.Standing `json:"standing"`
+	Source   string           `json:"source"`
+	Date     string           `json:"date"`
+}
+
+// price is a value and what it is counted by.
+type price struct {
+	Value decimal.Decimal `json:"value"`
+	Unit  unit            `json:"unit"`
+}
+
+// unit is what a price is counted by. A value of USD and TZS is for the car,
+// the others are fractions but for that of a cubic metre.
+type unit string
+
+const (
+	perCarUSD unit = "USD"
+	perCarTZS unit = "TZS"
+	perM3     unit = "USD/m3"
+	ofCF      unit = "C&F"          // the listing's price with freight
+	ofCIF     unit = "CIF"          // the value that is taxed
+	ofDuty    unit = "import_duty"  // at that value
+	ofTaxes   unit = "import_taxes" // likewise, all of them
+)
+
+var units = []unit{perCarUSD, perCarTZS, perM3, ofCF, ofCIF, ofDuty, ofTaxes}
+
+// clamp are the least and the most USD of CIF for each cubic metre that a
+// fraction of CIF is reckoned on. Whether they hold is not sure: they widen
+// the range only.
+type clamp struct {
+	Low  decimal.Decimal `json:"low"`
+	High decimal.Decimal `json:"high"`
+}
+
+// volumes are the shipping volumes of bodies, for cars whose listing gives none.
+type volumes struct {
+	Source string `json:"source"`
+	Date   string `json:"date"`
+	Bodies []body `json:"bodies"`
+}
+
+// body is the volume of a kind of body in cubic metres.
+type body struct {
+	Names   []string        `json:"names"` // * is every other
+	Low     decimal.Decimal `json:"low"`
+	Typical decimal.Decimal `json:"typical"`
+	High    decimal.Decimal `json:"high"`
+}
+
+const anyBody = "*"
+
+//go:embed tables.json
+var tablesJSON []byte
+
+var embedded = func() *Tables {
+	file, err := decode(tablesJSON)
+	if err == nil {
+		err = (&Tables{file.Lines, file.Volumes}).check()
+	}
+	if err != nil {
+		panic(fmt.Errorf("cost: tables.json: %w", err)) // embedded: only a broken build gets here
+	}
+	return &Tables{file.Lines, file.Volumes}
+}()
+
+// Embedded returns the tables that come with the program.
+func Embedded() *Tables { return embedded }
+
+// Load puts an operator's file over the embedded tables; an empty path is
+// those alone. A line of the file replaces the fees of the line with its code
+// (and its name, if it gives one) or is put after the others; "fees": [] does
+// away with it. Bodies of the file stand before the embedded ones.
+func Load(path string) (*Tables, error) {
+	if path == "" {
+		return embedded, nil
+	}
+	data, err := os.ReadFile(path) //nolint:gosec // the operator names it
+	if err != nil {
+		return nil, fmt.Errorf("cost: %w", err)
+	}
+	over, err := decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("cost: %s: %w", path, err)
+	}
+	tables := embedded.under(over)
+	if err := tables.check(); err != nil {
+		return nil, fmt.Errorf("cost: %s: %w", path, err)
+	}
+	return tables, nil
+}
+
+// file is the form of tables.json and of an operator's file.
+type file struct {
+	About   string  `json:"about"`
+	Lines   []line  `json:"lines"`
+	Volumes volumes `json:"volumes"`
+}
+
+// decode reads one JSON object without unknown fields: a field that is
+// misspelt must not leave an old fee in force.
+func decode(data []byte) (f file, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&f); err != nil {
+		return f, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return f, errors.New("more than one JSON object")
+	}
+	return f, nil
+}
+
+// under returns the tables with an operator's file over them.
+func (t *Tables) under(over file) *Tables {
+	lines := slices.Clone(t.lines)
+	for _, own := range over.Lines {
+		at := slices.IndexFunc(lines, func(l line) bool { return l.Code == own.Code })
+		if at < 0 {
+			lines = append(lines, own)
+			continue
+		}
+		if own.Name == (vehicle.Text{}) {
+			own.Name = lines[at].Name
+		}
+		lines[at] = own
+	}
+	v := t.volumes
+	if len(over.Volumes.Bodies) > 0 {
+		v = over.Volumes
+		v.Bodies = append(slices.Clone(over.Volumes.Bodies), t.volumes.Bodies...)
+	}
+	return &Tables{lines, v}
+}
+
+// of returns the volume of the first body that a name fits.
+func (v volumes) of(names ...string) body {
+	for _, name := range append(names, anyBody) {
+		for _, b := range v.Bodies {
+			if name != "" && slices.Contains(b.Names, strings.ToUpper(name)) {
+				return b
+			}
+		}
+	}
+	return body{} // check makes sure that there is one
+}

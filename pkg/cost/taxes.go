@@ -1,0 +1,93 @@
+package cost
+
+import (
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
+
+// taxes are the amounts at one value. They are exact unless they are the
+// authority's own.
+type taxes struct {
+	duty, excise, age, vat, fee, railway decimal.Decimal // USD
+	usd, tzs                             decimal.Decimal // the import taxes
+	grandTZS                             decimal.Decimal // with the HIV levy and the registration fee
+}
+
+// on returns the taxes at a customs value in USD: the authority's figures,
+// verbatim, at its own value and below, which it never goes below.
+func (s shown) on(cif decimal.Decimal) taxes {
+	own := s.tax.CIFInUSD.Decimal()
+	switch {
+	case !own.IsPositive() || cif.LessThanOrEqual(own):
+		return s.verbatim()
+	case !s.formula:
+		return s.verbatim().times(cif.Div(own), s.fees())
+	}
+	b := s.at(cif, s.rules)
+	return taxes{
+		duty: b.ImportDuty.Decimal(), excise: b.Excise.Decimal(), age: b.AgeExcise.Decimal(), vat: b.VAT.Decimal(),
+		fee: b.ProcessingFee.Decimal(), railway: b.RailwayLevy.Decimal(),
+		usd: b.TotalUSD.Decimal(), tzs: b.TotalTZS.Decimal(), grandTZS: b.GrandTotalTZS.Decimal(),
+	}
+}
+
+// verbatim are the answer's figures. Where its two totals do not go together,
+// the shillings are those of its dollars, if it has any.
+func (s shown) verbatim() taxes {
+	tax := s.tax
+	t := taxes{
+		duty: tax.ImportDutyInUSD.Decimal(), excise: tax.ExiseDutyInUSD.Decimal(), age: tax.ExiseDutyDueToAgeInUSD.Decimal(),
+		vat: tax.VATInUSD.Decimal(), fee: tax.CustomProcessingFeeInUSD.Decimal(), railway: tax.RailwayDevLevyInUSD.Decimal(),
+		usd: tax.TotalImportTaxesInUSD.Decimal(), tzs: tax.TotalImportTaxesInTZS.Decimal(),
+		grandTZS: tax.TotalTaxesInTZS.Decimal(),
+	}
+	switch {
+	case s.derived:
+		return t
+	case t.usd.IsPositive():
+		t.tzs = t.usd.Mul(s.fx)
+	default:
+		t.usd = t.tzs.Div(s.fx)
+	}
+	t.grandTZS = t.tzs.Add(s.fees())
+	return t
+}
+
+// times has every tax grow with the value. The flat fees do not grow.
+func (t taxes) times(factor, fees decimal.Decimal) taxes {
+	for _, amount := range []*decimal.Decimal{&t.duty, &t.excise, &t.age, &t.vat, &t.fee, &t.railway, &t.usd, &t.tzs} {
+		*amount = amount.Mul(factor)
+	}
+	t.grandTZS = t.tzs.Add(fees)
+	return t
+}
+
+// aged returns the taxes at a value with another excise by age, a fraction of
+// the value and the import duty; VAT is charged on that too.
+func (s shown) aged(cif, rate decimal.Decimal) taxes {
+	t := s.on(cif)
+	own := s.tax.CIFInUSD.Decimal()
+	if !own.IsPositive() {
+		return t
+	}
+	more := decimal.Max(cif, own).Add(t.duty).Mul(rate).Sub(t.age)
+	withVAT := more.Mul(decimal.NewFromInt(1).Add(s.rules.VAT))
+	t.age, t.vat = t.age.Add(more), t.vat.Add(withVAT.Sub(more))
+	t.usd, t.tzs = t.usd.Add(withVAT), t.tzs.Add(withVAT.Mul(s.fx))
+	t.grandTZS = t.grandTZS.Add(withVAT.Mul(s.fx))
+	return t
+}
+
+// recomputed is the form in which they are shown.
+func (t taxes) recomputed() *vehicle.Recomputed {
+	return &vehicle.Recomputed{
+		ImportDutyInUSD: rounded(t.duty), ExciseDutyInUSD: rounded(t.excise), ExciseDutyDueToAgeInUSD: rounded(t.age),
+		VATInUSD: rounded(t.vat), CustomProcessingFeeInUSD: rounded(t.fee), RailwayDevLevyInUSD: rounded(t.railway),
+		TotalImportTaxesInUSD: rounded(t.usd), TotalImportTaxesInTZS: rounded(t.tzs), TotalTaxesInTZS: rounded(t.grandTZS),
+	}
+}
+
+// rounded is an amount as it is printed, half up to the cent.
+func rounded(value decimal.Decimal) money.Amount { return money.New(value.Round(2)) }
