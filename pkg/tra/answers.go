@@ -16,8 +16,14 @@ import (
 
 const (
 	keyAnswer = "tra:answer:" // and the hash of the question: one answer
+	keyAsking = ":asking"     // after that: held by the process that asks the authority
 	keyPeriod = "tra:period"  // the latest year and quarter that the authority showed
 	staleFor  = 92 * 24 * time.Hour
+
+	// How often one who waits for another's answer looks for it: first, and at
+	// most. An answer takes the authority a second or so.
+	lookFirst = 10 * time.Millisecond
+	lookMost  = 100 * time.Millisecond
 )
 
 // question is what an answer is cached under.
@@ -70,8 +76,8 @@ func cachedList[T any](ctx context.Context, a *Authority, q question, fetch func
 	return list, err
 }
 
-// cached answers from Redis, else asks: once for all that ask the same in this
-// process, and to the end even when they go away. fetch says how long its
+// cached answers from Redis, else asks: once for all that ask the same in all
+// processes, and to the end even when they go away. fetch says how long its
 // answer holds, 0 for the quarter. The time is that of a stale answer.
 func cached[T any](
 	ctx context.Context, a *Authority, q question, fetch func(context.Context) (T, time.Duration, error),
@@ -88,19 +94,7 @@ func cached[T any](
 		return known.Answer, staleSince, nil
 	}
 	asking := a.flight.DoChan(key, func() (any, error) {
-		ctx := context.WithoutCancel(ctx)
-		if known, found, err := recall[T](ctx, a, key); err == nil && found && known.fresh {
-			return known.Answer, nil // it came while we were looking
-		}
-		var hold time.Duration
-		answer, err := call(ctx, a, q.Call, func(ctx context.Context) (answer T, err error) {
-			answer, hold, err = fetch(ctx)
-			return answer, err
-		})
-		if err != nil {
-			return answer, err
-		}
-		return answer, remember(ctx, a, key, q, answer, hold)
+		return askOnce(context.WithoutCancel(ctx), a, key, q, fetch)
 	})
 	select {
 	case <-ctx.Done():
@@ -115,6 +109,48 @@ func cached[T any](
 		}
 		return answer, staleSince, result.Err
 	}
+}
+
+// askOnce asks the authority, unless another process is at it; then it waits
+// for that one's answer. When that one fails or dies, it is the next to ask.
+func askOnce[T any](
+	ctx context.Context, a *Authority, key string, q question, fetch func(context.Context) (T, time.Duration, error),
+) (answer T, err error) {
+	for wait := lookFirst; ; wait = min(2*wait, lookMost) {
+		release, err := a.store.lease(ctx, key+keyAsking)
+		if err != nil && !errors.Is(err, errHeld) {
+			return answer, err
+		}
+		known, found, err := recall[T](ctx, a, key) // it may have come meanwhile
+		switch {
+		case err == nil && found && known.fresh:
+			if release != nil {
+				release()
+			}
+			return known.Answer, nil
+		case release != nil:
+			defer release()
+			return ask(ctx, a, key, q, fetch)
+		case err != nil:
+			return answer, err
+		}
+		time.Sleep(wait) // ctx does not end
+	}
+}
+
+// ask makes the call and keeps its answer.
+func ask[T any](
+	ctx context.Context, a *Authority, key string, q question, fetch func(context.Context) (T, time.Duration, error),
+) (T, error) {
+	var hold time.Duration
+	answer, err := call(ctx, a, q.Call, func(ctx context.Context) (answer T, err error) {
+		answer, hold, err = fetch(ctx)
+		return answer, err
+	})
+	if err != nil {
+		return answer, err
+	}
+	return answer, remember(ctx, a, key, q, answer, hold)
 }
 
 // isPassing says that the authority could not be asked, rather than that it

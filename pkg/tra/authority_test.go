@@ -160,16 +160,93 @@ func TestManyCallersAtOnceCostOneCall(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		f := newFixture(t, conn, tratest.Options{Faults: tratest.Faults{Latency: tratest.Duration(50 * time.Millisecond)}}, tra.AuthorityOptions{})
 		var group sync.WaitGroup
-		for range 100 {
-			group.Go(func() {
-				if _, _, err := f.Details(t.Context(), f.toyota, fielderOf(0)); err != nil {
-					t.Error(err)
-				}
-			})
+		for range 4 { // as many processes
+			process := f.process(t)
+			for range 25 {
+				group.Go(func() {
+					if _, _, err := process.resolve(t.Context()); err != nil {
+						t.Error(err)
+					}
+				})
+			}
 		}
 		group.Wait()
-		if f.calls() != 1 {
+		for call, n := range f.server.Counts().Calls {
+			if n != 1 {
+				t.Errorf("%d times %s", n, call)
+			}
+		}
+		if f.calls() != 5 {
 			t.Errorf("%d calls", f.calls())
+		}
+	})
+}
+
+// process returns the same as another process has it.
+func (f *fixture) process(t *testing.T) *fixture {
+	other := *f
+	client := newClient(t, tra.Options{BaseURL: f.server.URL})
+	other.Authority = tra.NewAuthority(client, f.store, tra.AuthorityOptions{})
+	return &other
+}
+
+func TestWhoWaitsAsksWhenTheFirstFails(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		f := newFixture(t, conn, tratest.Options{Faults: tratest.Faults{
+			Latency: tratest.Duration(50 * time.Millisecond), Status: 503, Next: 1,
+		}}, tra.AuthorityOptions{})
+		errs := make(chan error, 4)
+		for range cap(errs) {
+			process := f.process(t)
+			go func() {
+				_, _, err := process.Details(t.Context(), f.toyota, fielderOf(0))
+				errs <- err
+			}()
+		}
+		failed := 0
+		for range cap(errs) {
+			if err := <-errs; err != nil {
+				failed++
+			}
+		}
+		if failed != 1 || f.calls() != 2 {
+			t.Errorf("%d failed, %d calls", failed, f.calls())
+		}
+	})
+}
+
+// A process that dies while it asks lets the others ask a little later.
+func TestWhoWaitsAsksWhenTheFirstDies(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		asked := make(chan struct{}, 2)
+		f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{})
+		hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			asked <- struct{}{}
+			<-r.Context().Done()
+		}))
+		defer hangs.Close()
+		defer hangs.CloseClientConnections()
+		dying := tra.NewAuthority(newClient(t, tra.Options{BaseURL: hangs.URL}), f.store, tra.AuthorityOptions{})
+		go func() { _, _, _ = dying.Details(t.Context(), f.toyota, fielderOf(0)) }()
+		<-asked
+		var leases []string
+		err := eachNode(t.Context(), conn.Client(), func(ctx context.Context, node scanner) error {
+			keys, _, err := node.Scan(ctx, 0, "tra:answer:*:asking", 1000).Result()
+			leases = append(leases, keys...)
+			return err
+		})
+		if err != nil || len(leases) != 1 {
+			t.Fatal(leases, err)
+		}
+		// To its renewals the lease is now another's: as if nobody renewed it.
+		const left = 300 * time.Millisecond
+		if err := conn.Client().Set(t.Context(), leases[0], "dead", left).Err(); err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		_, _, err = f.Details(t.Context(), f.toyota, fielderOf(0))
+		if took := time.Since(begun); err != nil || f.calls() != 1 || took < left/2 {
+			t.Errorf("%v, %d calls after %v", err, f.calls(), took)
 		}
 	})
 }
