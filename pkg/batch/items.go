@@ -1,0 +1,151 @@
+package batch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/pack"
+)
+
+// Reader reads the rows of a batch as they stood when it was opened, a few at
+// a time, so that what is in memory does not grow with the batch. What became
+// of a row meanwhile may show already.
+type Reader struct {
+	store  *Store
+	id     string
+	keys   []string
+	states string
+	chunks map[int][]Row // the few that were read last
+}
+
+// Read opens a batch for reading. ErrNotFound when there is none.
+func (s *Store) Read(ctx context.Context, id string) (*Reader, error) {
+	keys := keysOf(id)
+	states, err := s.redis.Get(ctx, keys[keyStates]).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, ErrNotFound
+	}
+	return &Reader{store: s, id: id, keys: keys, states: states, chunks: map[int][]Row{}}, err
+}
+
+// Next returns up to limit items from an index on, of one state or, with "",
+// of all, and the index to go on from; -1 at the end. Results are read only
+// with full.
+func (r *Reader) Next(ctx context.Context, from, limit int, state State, full bool) ([]Item, int, error) {
+	var items []Item
+	next := -1
+	for i := max(from, 0); i < len(r.states); i++ {
+		now := stateOf(r.states[i])
+		if state != "" && now != state {
+			continue
+		}
+		if len(items) == limit {
+			next = i
+			break
+		}
+		row, err := r.row(ctx, i)
+		if err != nil {
+			return nil, 0, err
+		}
+		items = append(items, Item{Row: row, Index: i, State: now, Error: row.Problem})
+	}
+	return items, next, r.outcomes(ctx, items, full)
+}
+
+// row returns a row, of those read last or with those around it.
+func (r *Reader) row(ctx context.Context, i int) (Row, error) {
+	rows, read := r.chunks[i/chunk]
+	if !read {
+		var err error
+		if rows, err = r.readChunk(ctx, i/chunk); err != nil {
+			return Row{}, err
+		}
+		const few = 4
+		if len(r.chunks) >= few {
+			clear(r.chunks)
+		}
+		r.chunks[i/chunk] = rows
+	}
+	if i%chunk >= len(rows) {
+		return Row{}, fmt.Errorf("batch: %s has no row %d", r.id, i)
+	}
+	return rows[i%chunk], nil
+}
+
+func (r *Reader) readChunk(ctx context.Context, n int) (rows []Row, err error) {
+	packed, err := r.store.redis.HGet(ctx, r.keys[keyRows], strconv.Itoa(n)).Bytes()
+	if errors.Is(err, redis.Nil) {
+		return nil, ErrNotFound // its time was up
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, err := pack.Unpack(packed)
+	if err == nil {
+		err = json.Unmarshal(data, &rows)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("batch: rows of %s: %w", r.id, err)
+	}
+	return rows, nil
+}
+
+// outcomes adds to the items what became of them. A result is read for items
+// that succeeded when full asks for it.
+func (r *Reader) outcomes(ctx context.Context, items []Item, full bool) error {
+	pipe := r.store.redis.Pipeline()
+	out := make([]*redis.StringCmd, len(items))
+	for i, item := range items {
+		field := strconv.Itoa(item.SameAs)
+		switch {
+		case item.State == Failed, item.State == Succeeded && full:
+			out[i] = pipe.HGet(ctx, r.keys[keyOut], field)
+		case item.State == Running:
+			out[i] = pipe.HGet(ctx, r.keys[keyAtWork], field)
+		}
+	}
+	if pipe.Len() == 0 {
+		return nil
+	}
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		return err
+	}
+	for i := range items {
+		if out[i] == nil {
+			continue
+		}
+		if err := items[i].told(out[i].Val()); err != nil {
+			return fmt.Errorf("batch: row %d of %s: %w", i, r.id, err)
+		}
+	}
+	return nil
+}
+
+// told takes over what Redis says of an item in its state; nothing when the
+// item has left that state meanwhile.
+func (item *Item) told(text string) error {
+	if text == "" {
+		return nil
+	}
+	if item.State == Running {
+		_, item.Job, _ = strings.Cut(text, " ")
+		return nil
+	}
+	data, err := pack.Unpack([]byte(text))
+	if err != nil {
+		return err
+	}
+	if item.State == Succeeded {
+		item.Result = data
+		return nil
+	}
+	item.Error = &jobs.Error{}
+	return json.Unmarshal(data, item.Error)
+}

@@ -1,0 +1,252 @@
+package batch
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/pack"
+)
+
+const (
+	keyOpen = "batches:open"
+
+	// chunk is how many rows are packed together: they are read in turn.
+	chunk = 100
+	// unborn is how long the rows of a batch are kept whose maker died before
+	// the batch was made.
+	unborn = time.Hour
+)
+
+func keyOf(owner string) string { return "batches:of:{" + owner + "}" }
+
+// keysOf are the keys of a batch in the order of the scripts.
+func keysOf(id string) []string {
+	base := "batch:{" + id + "}"
+	return []string{base, base + ":states", base + ":rows", base + ":twins", base + ":atwork", base + ":out"}
+}
+
+// Places in keysOf.
+const (
+	keyHash = iota
+	keyStates
+	keyRows
+	keyTwins
+	keyAtWork
+	keyOut
+)
+
+// Store keeps batches.
+type Store struct{ redis redis.UniversalClient }
+
+// NewStore makes a Store on a Redis connection that stays the caller's.
+func NewStore(client redis.UniversalClient) *Store { return &Store{client} }
+
+// meta is the part of the record that never changes.
+type meta struct {
+	Owner    string    `json:"owner"`
+	Options  Options   `json:"options"`
+	Rows     int       `json:"rows"`
+	Repeated int       `json:"repeated"`
+	Created  time.Time `json:"created"`
+}
+
+// Create makes a batch, all of it or, when its maker dies, none. Nothing is at
+// work yet: the caller has it fed.
+func (s *Store) Create(ctx context.Context, n New) (*Batch, error) {
+	now := time.Now().UTC()
+	id := ulid.MustNew(ulid.Timestamp(now), rand.Reader).String()
+	keys := keysOf(id)
+	twins, states := pairUp(n.Rows)
+	m := meta{Owner: n.Owner, Options: n.Options, Rows: len(n.Rows), Created: now}
+	for _, others := range twins {
+		m.Repeated += len(others)
+	}
+	head, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("batch: %w", err)
+	}
+	// The rows, and the places where the batch is looked for, stand before the
+	// batch: whoever finds it finds all of it.
+	if err := s.writeRows(ctx, keys, n.Rows, twins); err != nil {
+		return nil, err
+	}
+	if err := s.enlist(ctx, id); err != nil {
+		return nil, err
+	}
+	pipe := s.redis.Pipeline()
+	pipe.ZAdd(ctx, keyOf(n.Owner), redis.Z{Score: float64(now.UnixMilli()), Member: id})
+	pipe.ZRemRangeByScore(ctx, keyOf(n.Owner), "-inf", strconv.FormatInt(now.Add(-2*listed).UnixMilli(), 10))
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, err
+	}
+	waiting := strings.Count(states, "w")
+	if err := scriptCreate.Run(ctx, s.redis, keys, head, n.Owner, states, waiting).Err(); err != nil {
+		return nil, err
+	}
+	return s.Get(ctx, id)
+}
+
+// listed is how long a batch may be at work and still be listed.
+const listed = 60 * 24 * time.Hour
+
+// pairUp finds the rows with the same question. It sets their SameAs and
+// returns the later ones by the first, and the letter of each row.
+func pairUp(rows []Row) (twins map[int][]int, states string) {
+	type question struct{ url, label string }
+	first := map[question]int{}
+	twins = map[int][]int{}
+	letters := make([]byte, len(rows))
+	for i := range rows {
+		row := &rows[i]
+		row.SameAs = i
+		if row.Problem != nil {
+			letters[i] = letterOf(Rejected)
+			continue
+		}
+		asked := question{row.URL, row.ModelBody}
+		if at, known := first[asked]; known {
+			row.SameAs = at
+			twins[at] = append(twins[at], i)
+			letters[i] = 'W'
+			continue
+		}
+		first[asked] = i
+		letters[i] = letterOf(Waiting)
+	}
+	return twins, string(letters)
+}
+
+// writeRows writes what never changes, for a while only.
+func (s *Store) writeRows(ctx context.Context, keys []string, rows []Row, twins map[int][]int) error {
+	pipe := s.redis.Pipeline()
+	for from := 0; from < len(rows); from += chunk {
+		data, err := json.Marshal(rows[from:min(from+chunk, len(rows))])
+		if err != nil {
+			return fmt.Errorf("batch: rows: %w", err)
+		}
+		pipe.HSet(ctx, keys[keyRows], from/chunk, pack.Pack(data))
+	}
+	pipe.PExpire(ctx, keys[keyRows], unborn)
+	for row, others := range twins {
+		pipe.HSet(ctx, keys[keyTwins], row, strings.Trim(fmt.Sprint(others), "[]"))
+	}
+	pipe.PExpire(ctx, keys[keyTwins], unborn)
+	_, err := pipe.Exec(ctx)
+	return err
+}
+
+// enlist puts a batch among those at work, as having had its turn now.
+func (s *Store) enlist(ctx context.Context, ids ...string) error {
+	now, err := s.redis.Time(ctx).Result()
+	if err != nil {
+		return err
+	}
+	members := make([]redis.Z, len(ids))
+	for i, id := range ids {
+		members[i] = redis.Z{Score: float64(now.UnixMilli()), Member: id}
+	}
+	return s.redis.ZAdd(ctx, keyOpen, members...).Err()
+}
+
+// Get reads a batch. ErrNotFound when there is none.
+func (s *Store) Get(ctx context.Context, id string) (*Batch, error) {
+	keys := keysOf(id)
+	pipe := s.redis.Pipeline()
+	fields, states := pipe.HGetAll(ctx, keys[keyHash]), pipe.Get(ctx, keys[keyStates])
+	clock := pipe.Time(ctx)
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		return nil, err
+	}
+	return parse(id, fields.Val(), states.Val(), clock.Val())
+}
+
+func parse(id string, fields map[string]string, states string, now time.Time) (*Batch, error) {
+	if fields["meta"] == "" || states == "" {
+		return nil, ErrNotFound
+	}
+	var m meta
+	if err := json.Unmarshal([]byte(fields["meta"]), &m); err != nil {
+		return nil, fmt.Errorf("batch: record %s: %w", id, err)
+	}
+	b := &Batch{
+		ID: id, Owner: m.Owner, Options: m.Options, Rows: m.Rows, Repeated: m.Repeated, Created: m.Created,
+		Cancelled: millis(fields["cancelled"]), Ended: millis(fields["ended"]), Counts: map[State]int{},
+	}
+	for i := range len(states) {
+		b.Counts[stateOf(states[i])]++
+	}
+	b.PerSecond = speed(fields, now)
+	return b, nil
+}
+
+// speed is how many rows were done in a second since the mark before last.
+func speed(fields map[string]string, now time.Time) float64 {
+	at, done := fields["at_0"], fields["done_0"]
+	if at == "" {
+		at, done = fields["at_1"], fields["done_1"]
+	}
+	until := now
+	if ended := millis(fields["ended"]); !ended.IsZero() {
+		until = ended
+	}
+	before, _ := strconv.Atoi(done)
+	after, _ := strconv.Atoi(fields["done"])
+	took := until.Sub(millis(at)).Seconds()
+	if at == "" || took <= 0 || after <= before {
+		return 0
+	}
+	return float64(after-before) / took
+}
+
+func millis(text string) time.Time {
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// List returns up to limit batches of a key, newest first, older than the one
+// named by before ("" is no bound).
+func (s *Store) List(ctx context.Context, owner, before string, limit int) ([]*Batch, error) {
+	bound := "+inf"
+	if before != "" {
+		parsed, err := ulid.ParseStrict(before)
+		if err != nil {
+			return nil, nil //nolint:nilerr // nothing is older than what never was
+		}
+		bound = strconv.FormatUint(parsed.Time(), 10)
+	}
+	var found []*Batch
+	for offset := 0; len(found) < limit; offset += limit {
+		ids, err := s.redis.ZRevRangeByScore(ctx, keyOf(owner), &redis.ZRangeBy{
+			Min: "-inf", Max: bound, Offset: int64(offset), Count: int64(limit),
+		}).Result()
+		if err != nil || len(ids) == 0 {
+			return found, err
+		}
+		for _, id := range ids {
+			if before != "" && id >= before || len(found) == limit {
+				continue
+			}
+			b, err := s.Get(ctx, id)
+			if errors.Is(err, ErrNotFound) { // it is gone, or was never made
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, b)
+		}
+	}
+	return found, nil
+}

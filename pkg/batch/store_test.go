@@ -1,0 +1,376 @@
+package batch_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
+)
+
+func TestStoreOnEveryRedis(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		b := &bench{t: t, conn: conn, Store: batch.NewStore(conn.Client())}
+		for name, test := range map[string]func(*bench){
+			"a batch keeps what it was made of":         keepsWhatItWasMadeOf,
+			"equal questions are one, and end together": equalQuestionsAreOne,
+			"each row is given out once":                givenOutOnce,
+			"what became of a row is noted once":        notedOnce,
+			"it ends with its last row":                 endsWithTheLast,
+			"cancelling leaves what is at work":         cancelLeavesWork,
+			"failed rows can be tried again":            failedAgain,
+			"what nobody works on is found":             stuckIsFound,
+			"a caller's batches are listed in pages":    listedInPages,
+			"items are read in pages":                   itemsInPages,
+			"what has ended leaves those at work":       closed,
+		} {
+			t.Run(name, func(t *testing.T) {
+				one := *b
+				one.t = t
+				test(&one)
+			})
+		}
+	})
+}
+
+type bench struct {
+	*batch.Store
+	t    *testing.T
+	conn *redisx.Conn
+}
+
+func (b *bench) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// make makes a batch of rows with these URLs; "!" is a rejected one.
+func (b *bench) make(urls ...string) string {
+	b.t.Helper()
+	rows := make([]batch.Row, len(urls))
+	for i, url := range urls {
+		rows[i] = batch.Row{Number: i + 1, Reference: fmt.Sprint("ref ", i), URL: url}
+		if url == "!" {
+			rows[i].Problem = &jobs.Error{Code: "url_invalid", Message: "No."}
+		}
+	}
+	made, err := b.Create(b.t.Context(), batch.New{Owner: b.t.Name(), Rows: rows, Options: batch.Options{Rate: "2700"}})
+	b.must(err)
+	return made.ID
+}
+
+func (b *bench) take(id string, n int) (indexes []int) {
+	b.t.Helper()
+	taken, err := b.Take(b.t.Context(), id, n)
+	b.must(err)
+	for _, row := range taken {
+		indexes = append(indexes, row.Index)
+	}
+	return indexes
+}
+
+// stands is the batch's rows as letters, in their order.
+func (b *bench) stands(id string) string {
+	b.t.Helper()
+	reader, err := b.Read(b.t.Context(), id)
+	b.must(err)
+	items, next, err := reader.Next(b.t.Context(), 0, batch.MaxRows, "", true)
+	b.must(err)
+	if next != -1 {
+		b.t.Errorf("next %d", next)
+	}
+	var all strings.Builder
+	for _, item := range items {
+		all.WriteByte(item.State[0])
+	}
+	return all.String()
+}
+
+func (b *bench) is(what, got, want any) {
+	b.t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		b.t.Fatalf("%v: %v, want %v", what, got, want)
+	}
+}
+
+func (b *bench) succeed(id string, row int) bool {
+	b.t.Helper()
+	last, err := b.Succeed(b.t.Context(), id, row, json.RawMessage(fmt.Sprintf(`{"row":%d}`, row)))
+	b.must(err)
+	return last
+}
+
+func (b *bench) fail(id string, row int) bool {
+	b.t.Helper()
+	last, err := b.Fail(b.t.Context(), id, row, &jobs.Error{Code: "no_match", Message: "None."})
+	b.must(err)
+	return last
+}
+
+func keepsWhatItWasMadeOf(b *bench) {
+	id := b.make("a", "!", "b")
+	got, err := b.Get(b.t.Context(), id)
+	b.must(err)
+	b.is("batch", fmt.Sprint(got.Owner, got.Options.Rate, got.Rows, got.Repeated, got.Counts, got.Ended.IsZero(), got.PerSecond),
+		fmt.Sprint(b.t.Name(), "2700", 3, 0, map[batch.State]int{batch.Waiting: 2, batch.Rejected: 1}, true, 0.0))
+	reader, err := b.Read(b.t.Context(), id)
+	b.must(err)
+	items, _, err := reader.Next(b.t.Context(), 0, 10, "", false)
+	b.must(err)
+	b.is("item", []any{items[2].Number, items[2].Reference, items[2].URL, items[1].Error.Code}, "[3 ref 2 b url_invalid]")
+	if _, err := b.Get(b.t.Context(), "nothing"); !errors.Is(err, batch.ErrNotFound) {
+		b.t.Error(err)
+	}
+	if _, err := b.Read(b.t.Context(), "nothing"); !errors.Is(err, batch.ErrNotFound) {
+		b.t.Error(err)
+	}
+}
+
+func equalQuestionsAreOne(b *bench) {
+	id := b.make("a", "b", "a", "!", "a")
+	got, err := b.Get(b.t.Context(), id)
+	b.must(err)
+	b.is("repeated", got.Repeated, 2)
+	b.is("taken", b.take(id, 10), []int{0, 1})
+	b.is("rows", b.stands(id), "rrrrr"[:3]+"rr") // the rejected one begins with an r too
+	b.succeed(id, 0)
+	if !b.fail(id, 1) {
+		b.t.Error("the batch did not end")
+	}
+	b.is("rows", b.stands(id), "sfsrs")
+	reader, err := b.Read(b.t.Context(), id)
+	b.must(err)
+	items, _, err := reader.Next(b.t.Context(), 0, 10, batch.Succeeded, true)
+	b.must(err)
+	for _, item := range items {
+		b.is(item.Number, string(item.Result), `{"row":0}`)
+	}
+	b.is("items", len(items), 3)
+}
+
+func givenOutOnce(b *bench) {
+	urls := make([]string, 250)
+	for i := range urls {
+		urls[i] = fmt.Sprint("https://a.example/", i)
+	}
+	id := b.make(urls...)
+	seen := map[int]bool{}
+	for _, n := range []int{1, 99, 0, 120, 100, 5} {
+		for _, row := range b.take(id, n) {
+			if seen[row] {
+				b.t.Errorf("row %d was given out twice", row)
+			}
+			seen[row] = true
+		}
+	}
+	b.is("given out", len(seen), 250)
+	taken, err := b.Stuck(b.t.Context(), id, 0)
+	b.must(err)
+	for _, row := range taken {
+		b.is(row.Index, row.URL, urls[row.Index])
+	}
+}
+
+func notedOnce(b *bench) {
+	id := b.make("a", "b")
+	b.succeed(id, 0) // nobody took it
+	b.is("rows", b.stands(id), "ww")
+	b.take(id, 1)
+	b.succeed(id, 0)
+	b.fail(id, 0)
+	b.is("rows", b.stands(id), "sw")
+	got, err := b.Get(b.t.Context(), id)
+	b.must(err)
+	b.is("ended", got.Ended.IsZero(), true)
+	if got.PerSecond <= 0 {
+		b.t.Errorf("%v a second", got.PerSecond)
+	}
+}
+
+func endsWithTheLast(b *bench) {
+	id := b.make("a", "b")
+	b.take(id, 2)
+	b.is("first", b.succeed(id, 0), false)
+	b.is("last", b.fail(id, 1), true)
+	b.is("again", b.fail(id, 1), false)
+	got, err := b.Get(b.t.Context(), id)
+	b.must(err)
+	if got.Ended.IsZero() || got.Expires().Sub(got.Ended) != batch.Life {
+		b.t.Fatalf("%+v", got)
+	}
+	left, err := b.conn.Client().PTTL(b.t.Context(), "batch:{"+id+"}:out").Result()
+	b.must(err)
+	if left > batch.Life || left < batch.Life-time.Minute {
+		b.t.Errorf("its results are kept for %v", left)
+	}
+}
+
+func cancelLeavesWork(b *bench) {
+	id := b.make("a", "b", "b", "c")
+	b.take(id, 1)
+	b.must(b.Cancel(b.t.Context(), id))
+	b.is("rows", b.stands(id), "rccc")
+	b.is("taken", b.take(id, 10), []int(nil))
+	got, err := b.Get(b.t.Context(), id)
+	b.must(err)
+	b.is("ended", fmt.Sprint(got.Ended.IsZero(), got.Cancelled.IsZero()), "true false")
+	b.is("last", b.succeed(id, 0), true)
+	b.must(b.Cancel(b.t.Context(), id))
+	b.must(b.Cancel(b.t.Context(), "nothing"))
+	b.is("rows", b.stands(id), "sccc")
+
+	waiting := b.make("a")
+	b.must(b.Cancel(b.t.Context(), waiting))
+	got, err = b.Get(b.t.Context(), waiting)
+	b.must(err)
+	b.is("ended at once", got.Ended.IsZero(), false)
+}
+
+func failedAgain(b *bench) {
+	id := b.make("a", "b", "c", "b")
+	b.take(id, 3)
+	if _, err := b.Retry(b.t.Context(), id); !errors.Is(err, batch.ErrNoneFailed) {
+		b.t.Fatal(err)
+	}
+	b.succeed(id, 0)
+	b.fail(id, 1)
+	b.fail(id, 2)
+	again, err := b.Retry(b.t.Context(), id)
+	b.must(err)
+	b.is("again", again, 2)
+	b.is("rows", b.stands(id), "swww")
+	left, err := b.conn.Client().PTTL(b.t.Context(), "batch:{"+id+"}:rows").Result()
+	b.must(err)
+	b.is("kept for", left, time.Duration(-1)) // no end
+	b.is("taken", b.take(id, 3), []int{1, 2})
+	b.succeed(id, 1)
+	b.is("last", b.fail(id, 2), true)
+	b.is("rows", b.stands(id), "ssfs")
+}
+
+func stuckIsFound(b *bench) {
+	id := b.make("a", "b")
+	b.take(id, 2)
+	b.must(b.Work(b.t.Context(), id, 1, "JOB"))
+	stuck, err := b.Stuck(b.t.Context(), id, time.Minute)
+	b.must(err)
+	b.is("after a moment", len(stuck), 0)
+	stuck, err = b.Stuck(b.t.Context(), id, 0)
+	b.must(err)
+	found := map[int]string{}
+	for _, row := range stuck {
+		found[row.Index] = row.URL + row.Job
+	}
+	b.is("stuck", found, map[int]string{0: "a", 1: "bJOB"})
+	b.succeed(id, 0)
+	b.succeed(id, 1)
+	b.must(b.Work(b.t.Context(), id, 1, "LATE"))
+	stuck, err = b.Stuck(b.t.Context(), id, 0)
+	b.must(err)
+	b.is("afterwards", len(stuck), 0)
+}
+
+func listedInPages(b *bench) {
+	var want []string
+	for range 5 {
+		want = append([]string{b.make("a")}, want...)
+	}
+	b.must(b.conn.Client().Del(b.t.Context(), "batch:{"+want[1]+"}").Err()) // its time was up
+	want = append(want[:1], want[2:]...)
+	var got []string
+	for before := ""; ; before = got[len(got)-1] {
+		page, err := b.List(b.t.Context(), b.t.Name(), before, 2)
+		b.must(err)
+		if len(page) == 0 {
+			break
+		}
+		for _, one := range page {
+			got = append(got, one.ID)
+		}
+	}
+	seen := map[string]bool{}
+	for _, id := range got {
+		seen[id] = true
+	}
+	b.is("listed", len(got), len(want))
+	b.is("different", len(seen), len(want))
+	others, err := b.List(b.t.Context(), "somebody else", "", 10)
+	b.must(err)
+	b.is("of another", len(others), 0)
+	odd, err := b.List(b.t.Context(), b.t.Name(), "no id", 10)
+	b.must(err)
+	b.is("before what never was", len(odd), 0)
+}
+
+func itemsInPages(b *bench) {
+	urls := make([]string, 350)
+	for i := range urls {
+		urls[i] = fmt.Sprint("https://a.example/", i)
+	}
+	id := b.make(urls...)
+	for _, row := range b.take(id, 350) {
+		if row%3 == 0 {
+			b.succeed(id, row)
+		}
+	}
+	reader, err := b.Read(b.t.Context(), id)
+	b.must(err)
+	var got []int
+	for from := 0; from >= 0; {
+		items, next, err := reader.Next(b.t.Context(), from, 7, batch.Succeeded, true)
+		b.must(err)
+		for _, item := range items {
+			got = append(got, item.Index)
+			b.is(item.Index, string(item.Result), fmt.Sprintf(`{"row":%d}`, item.Index))
+		}
+		from = next
+	}
+	b.is("succeeded", len(got), 117)
+	for i, index := range got {
+		b.is("order", index, 3*i)
+	}
+}
+
+func closed(b *bench) {
+	id := b.make("a")
+	find := func() (found *batch.Open) {
+		open, err := b.Open(b.t.Context())
+		b.must(err)
+		for _, one := range open {
+			if one.ID == id {
+				found = &one
+			}
+		}
+		return found
+	}
+	seen := find()
+	b.is("at work", []any{seen.Owner, seen.Waiting, seen.Running, seen.Ended || seen.Missing}, []any{b.t.Name(), 1, 0, false})
+	b.take(id, 1)
+	b.succeed(id, 0)
+	b.is("ended", find().Ended, true)
+	b.must(b.Close(b.t.Context(), *find()))
+	if find() == nil {
+		b.t.Fatal("it left within a moment, while somebody may try it again")
+	}
+	long := float64(time.Now().Add(-time.Hour).UnixMilli())
+	b.must(b.conn.Client().ZIncrBy(b.t.Context(), "batches:open", long-float64(time.Now().UnixMilli()), id).Err())
+	old := *find()
+	b.must(b.Turn(b.t.Context(), id)) // somebody tries it again
+	b.must(b.Close(b.t.Context(), old))
+	if find() == nil {
+		b.t.Fatal("it left although it had a turn meanwhile")
+	}
+	b.must(b.conn.Client().ZIncrBy(b.t.Context(), "batches:open", long-float64(time.Now().UnixMilli()), id).Err())
+	b.must(b.Close(b.t.Context(), *find()))
+	if find() != nil {
+		b.t.Error("it is still among those at work")
+	}
+}

@@ -1,0 +1,63 @@
+package pack_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ushuru/pkg/pack"
+)
+
+func TestWhatIsPackedComesBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		data := rapid.SliceOf(rapid.Byte()).Draw(t, "data")
+		back, err := pack.Unpack(pack.Pack(data))
+		if err != nil || !bytes.Equal(back, data) {
+			t.Fatalf("%q came back as %q, %v", data, back, err)
+		}
+	})
+}
+
+func TestAnEstimateTakesAFractionOfItsSize(t *testing.T) {
+	t.Parallel()
+	estimate, err := os.ReadFile("../../api/testdata/estimate.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent bytes.Buffer
+	if err := json.Compact(&sent, estimate); err != nil {
+		t.Fatal(err)
+	}
+	if packed := len(pack.Pack(sent.Bytes())); packed > sent.Len()/2 {
+		t.Errorf("%d of %d bytes", packed, sent.Len())
+	}
+}
+
+func TestWhatIsNotPackedIsAnError(t *testing.T) {
+	t.Parallel()
+	good := pack.Pack([]byte(strings.Repeat("x", 100)))
+	for _, bad := range [][]byte{nil, []byte(`{"input":{}}`), good[:len(good)-1], append(bytes.Clone(good), 1)} {
+		if data, err := pack.Unpack(bad); err == nil && len(data) > 0 {
+			t.Errorf("%q became %q", bad, data)
+		}
+	}
+}
+
+func BenchmarkUnpack(b *testing.B) {
+	estimate, err := os.ReadFile("../../api/testdata/estimate.json")
+	if err != nil {
+		b.Fatal(err)
+	}
+	packed := pack.Pack(estimate)
+	b.ReportMetric(float64(len(packed)), "packed-bytes")
+	for b.Loop() {
+		if _, err := pack.Unpack(packed); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
