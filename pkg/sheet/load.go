@@ -69,16 +69,21 @@ type Options struct {
 	Memory int64
 	// Timeout is for one Load, waiting included; 0: 30 s.
 	Timeout time.Duration
+	// CacheDir keeps the PDF reader as machine code (20 MB), so that another
+	// process need not translate it again. Nobody else may be able to write
+	// there, for it is run. "", or one that cannot be made: memory.
+	CacheDir string
 }
 
 // DefaultMemory is what the greediest sheet that is let in needs for decoding.
-// See memory.go for how much of it which picture takes.
+// See picturememory.go for how much of it which picture takes.
 const DefaultMemory = 256 << 20
 
 // Loader loads sheets. It is safe for concurrent use; Close it in the end.
 type Loader struct {
 	options Options
 	turn    *semaphore.Weighted // of bytes
+	engine  engine
 }
 
 // NewLoader returns a Loader. It costs nothing yet: the PDF reader is started
@@ -98,11 +103,13 @@ func NewLoader(options Options) (*Loader, error) {
 		options.Hosts = hosts
 	}
 	options.Memory = max(options.Memory, DefaultMemory)
-	return &Loader{options: options, turn: semaphore.NewWeighted(options.Memory)}, nil
+	return &Loader{
+		options: options, turn: semaphore.NewWeighted(options.Memory), engine: engine{cacheDir: options.CacheDir},
+	}, nil
 }
 
 // Close ends the PDF reader. No Load may be under way.
-func (l *Loader) Close() error { return nil }
+func (l *Loader) Close() error { return l.engine.close() }
 
 // Load makes pictures of the bytes of a file that came from anywhere. Errors
 // are *Error with a code of this package, or ctx's own when it was cancelled.
@@ -120,13 +127,13 @@ func (l *Loader) Load(ctx context.Context, data []byte) (*Sheet, error) {
 	sum := sha256.Sum256(data)
 	sheet := &Sheet{Kind: kind, SHA256: hex.EncodeToString(sum[:]), Bytes: len(data)}
 	if kind == PDF {
-		return nil, unsupported("PDF is not read yet.")
+		sheet.Pictures, err = l.pages(ctx, data)
+	} else {
+		sheet.Pictures, err = l.picture(ctx, kind, data)
 	}
-	picture, err := l.picture(ctx, kind, data)
 	if err != nil {
 		return nil, err
 	}
-	sheet.Pictures = []Picture{*picture}
 	return sheet, nil
 }
 

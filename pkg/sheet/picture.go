@@ -26,7 +26,7 @@ var (
 )
 
 // picture loads a file that is a picture.
-func (l *Loader) picture(ctx context.Context, kind Kind, data []byte) (*Picture, error) {
+func (l *Loader) picture(ctx context.Context, kind Kind, data []byte) ([]Picture, error) {
 	config, err := decodeConfig[kind](bytes.NewReader(data))
 	if err != nil {
 		return nil, damaged(err)
@@ -49,7 +49,11 @@ func (l *Loader) picture(ctx context.Context, kind Kind, data []byte) (*Picture,
 	if err != nil {
 		return nil, damaged(err)
 	}
-	return finish(ctx, decoded, orientation(kind, data), 1)
+	picture, err := finish(ctx, decoded, orientation(kind, data), 1)
+	if err != nil {
+		return nil, err
+	}
+	return []Picture{*picture}, nil
 }
 
 // checkSize judges a picture by its header.
