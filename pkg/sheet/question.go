@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"slices"
 	"time"
 
 	"ushuru/pkg/ai"
@@ -93,7 +94,7 @@ func GateSchema() ai.Schema {
 		oneOf("readability", "how much of it can be read", extents),
 		{
 			Name: "unreadable_areas", Type: ai.List, Most: len(areas) * 2, Description: "areas covered, cut off or too blurred",
-			Enum: append(areas[:len(areas):len(areas)], otherValue), Else: otherValue,
+			Enum: append(slices.Clip(areas), otherValue), Else: otherValue,
 		},
 	}
 }
@@ -101,7 +102,10 @@ func GateSchema() ai.Schema {
 // AgainSchema is the shape of an Again.
 func AgainSchema() ai.Schema {
 	return ai.Schema{
-		{Name: "mileage_boxes", Type: ai.List, Max: len(NotReadable), Most: mostDigitBoxes, Description: "走行: the digit of each box"},
+		{
+			Name: "mileage_boxes", Type: ai.List, Max: len(NotReadable), Most: mostDigitBoxes,
+			Description: "走行: the digit of each box",
+		},
 		oneOf("unit", "the unit that is printed or circled: km, or mile for マイル", units),
 		oneOf("flag", "the sign beside the mileage", flags),
 		oneOf("overall", "評価点: the mark beside it", overallMarks),

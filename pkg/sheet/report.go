@@ -215,6 +215,7 @@ const (
 type Note struct {
 	JP          string      `json:"jp"`
 	Translation Translation `json:"translation"`
+	Terms       []Text      `json:"terms"` // what our table knows of a note that it does not know whole
 	Kind        NoteKind    `json:"kind"`
 	Severity    Severity    `json:"severity"`
 	Area        Area        `json:"area"`
@@ -339,14 +340,12 @@ type Reason string
 
 // The reasons.
 const (
-	Illegible       Reason = "illegible"        // printed, and not to be read
-	NotAllowed      Reason = "not_a_value"      // what was read is no value of that field
-	ReadingsDiffer  Reason = "readings_differ"  // two looks gave two values
-	PrintedUnknown  Reason = "printed_unknown"  // the sheet itself says that it is not known
-	Contradicts     Reason = "contradiction"    // with another value of the sheet
-	EraMissing      Reason = "era_not_printed"  // and the car does not tell which it is
-	ScaleUncertain  Reason = "scale_uncertain"  // thousands or not
-	AreaNotReadable Reason = "area_not_visible" // covered or cut off
+	Illegible      Reason = "illegible"       // printed, and not to be read
+	NotAllowed     Reason = "not_a_value"     // what was read is no value of that field
+	ReadingsDiffer Reason = "readings_differ" // two looks gave two values
+	PrintedUnknown Reason = "printed_unknown" // the sheet itself says that it is not known
+	Contradicts    Reason = "contradiction"   // with another value of the sheet
+	EraMissing     Reason = "era_not_printed" // and the car does not tell which it is
 )
 
 // Level is how sure a block is.

@@ -26,7 +26,7 @@ func Schema() ai.Schema {
 		object("grades",
 			oneOf("overall", "評価点: only what stands beside this label", overallMarks),
 			oneOf("exterior", "外装: the letter of the grade, not the colour", letters),
-			oneOf("interior", "内装, 内装補助評価: the letter of the grade, not the colour; with an apostrophe where a tick follows", letters),
+			oneOf("interior", "内装, 内装補助評価: the letter of the grade, with an apostrophe where a tick follows", letters),
 		),
 		oneOf("repair_history", "修復歴: the circled or written word", repairs),
 		ai.Property{

@@ -1,0 +1,135 @@
+package sheet
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"ushuru/pkg/ai"
+)
+
+// A sheet is a picture that a stranger may have drawn, and a model may repeat
+// what is written in it or make something up. What follows keeps from our text
+// what no inspector writes.
+
+// links are addresses, in whatever language.
+var links = regexp.MustCompile(`(?i)https?:|://|www\.|` +
+	`\b[a-z0-9-]+\.(?:com|net|org|info|biz|shop|example|io|me|jp|tz|ke|co|ly|gl)\b|` +
+	`[\w.+-]+@[\w-]+\.\w|wa\.me|t\.me|@[a-z]\w{2,}`)
+
+// telephones are numbers as long as those of telephones and accounts. A chassis
+// number or a mileage is shorter.
+var telephones = regexp.MustCompile(`\+\s?\d[\d\s()-]{6,}\d|\b\d[\d()-]{8,}\d\b|` +
+	`\b0\d{1,4}[- ]\d{1,4}[- ]\d{3,4}\b|\b\d{3}[ -]\d{3}[ -]\d{3,4}\b`)
+
+// orders are words by which a text turns to its reader or to a model, in the
+// languages that we have seen them in.
+var orders = regexp.MustCompile(`(?i)\b(?:ignore|disregard|forget|override|overrule|instructions?|prompt|assistant|system prompt|` +
+	`system:|chatgpt|gpt|language model|you (?:are|must|should|will|can)|your (?:answer|report|task)|must|please|click|tap|visit|` +
+	`call (?:us|me|now)|phone|whatsapp|telegram|contact|transfer|bank|deposit to|send (?:me|us|money|the)|` +
+	`pay (?:now|to|the|in)|buy (?:now|this|it)|do not (?:mention|report|say|tell|write|trust)|don'?t (?:mention|report|say|tell|write)|` +
+	`(?:say|write|report|state|answer|output|return|print|reply|respond)s? (?:that|only|with|the|in|as)|` +
+	`winner|recommend\w*|guaranteed?|best (?:car|choice|deal)|highly|developer mode|jailbreak)\b|` +
+	`\b(?:puuza|pu+zia|sahau|maagizo|amri|tafadhali|bofya|bonyeza|piga simu|pigia|tuma|tumia pesa|lipa|lipia|wasiliana|` +
+	`nunua|chagua|mshindi|sema kwamba|andika kwamba|usi(?:seme|taje|andike|ripoti)|hakikisho|pendekeza)\b|` +
+	`無視|指示|命令|プロンプト|システム上書|アシスタント|振込|振り込|クリック|電話|連絡先|回答し|出力し|答えよ|と書け|と答え|と書い|` +
+	`しなさい|せよ|してください|して下さい|して頂|お願い|おすすめ|推奨|勝者|絶対買`)
+
+// plates are Japanese number plates, which belong to a person.
+var plates = regexp.MustCompile(`\p{Han}{1,4}\s*\d{2,3}\s*\p{Hiragana}\s*[\d・.·-]{2,5}`)
+
+// frameNumbers are chassis numbers in full, written into a text.
+var frameNumbers = regexp.MustCompile(`\b([A-Z0-9]{2,8}-\d\d)(\d{3,5})\b|\b([A-HJ-NPR-Z0-9]{3})[A-HJ-NPR-Z0-9]{14}\b`)
+
+// masked hides chassis numbers in a text.
+func masked(text string) string {
+	return frameNumbers.ReplaceAllString(text, "$1$3*****")
+}
+
+// foul says whether a text has what no inspector writes.
+func foul(text string) bool {
+	text = norm.NFKC.String(text)
+	return links.MatchString(text) || telephones.MatchString(text) || plates.MatchString(text) || orders.MatchString(text)
+}
+
+// marksOfText are characters that mean something to Markdown, HTML or our own
+// quotes, and nothing on a sheet.
+var marksOfText = strings.NewReplacer(
+	"`", "'", "[", "(", "]", ")", "{", "(", "}", ")", "|", "/", "\\", "/",
+	"<", " ", ">", " ", "「", " ", "」", " ", "_", " ", "~", "-",
+)
+
+// quotable makes one line of a text that may stand between our quotes.
+func quotable(text string, most int) string {
+	return ai.Clean(marksOfText.Replace(text), most)
+}
+
+// printedValue cleans a printed value; it reports false for one that is no
+// value but an order or an address.
+func printedValue(text string) (string, bool) {
+	text = quotable(narrow(text), maxValue)
+	return text, !foul(text)
+}
+
+// digitRuns are the numbers of a text.
+var digitRuns = regexp.MustCompile(`\d+`)
+
+// believable says whether a machine's translation may be shown beside the
+// Japanese: a short text in that language, without orders, and without numbers
+// that the Japanese does not have.
+func believable(text, jp, lang string) bool {
+	if text == "" || isJapanese(text) || foul(text) || !speaks(text, lang) {
+		return false
+	}
+	have := digitRuns.FindAllString(norm.NFKC.String(jp), -1)
+	for _, number := range digitRuns.FindAllString(text, -1) {
+		if !slices.Contains(have, number) {
+			return false
+		}
+	}
+	return true
+}
+
+// speaks says whether a short text can be of a language. In Kiswahili nearly
+// every word ends in a vowel; in English few do, and both have small words
+// that the other lacks.
+func speaks(text, lang string) bool {
+	words, vowels, english, swahili := 0, 0, 0, 0
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' }) {
+		if word == strings.ToUpper(word) { // ABS, AC, a model code
+			continue
+		}
+		word = strings.ToLower(word)
+		words++
+		if strings.ContainsRune("aeiou", rune(word[len(word)-1])) {
+			vowels++
+		}
+		switch {
+		case slices.Contains(englishWords, word):
+			english++
+		case slices.Contains(swahiliWords, word):
+			swahili++
+		}
+	}
+	if lang == Swahili {
+		return english == 0 && vowels*10 >= words*7 && words > 0
+	}
+	return swahili == 0 && (english > 0 || vowels*10 <= words*8)
+}
+
+// englishWords and swahiliWords are the small words of each language and those
+// of the trade that a lazy translation leaves as they are.
+var (
+	englishWords = []string{
+		"the", "of", "and", "is", "are", "on", "in", "at", "with", "to", "for", "from", "has", "have", "no", "not", "by", "be",
+		"scratch", "scratches", "dent", "dents", "rust", "noise", "engine", "front", "rear", "door", "side", "small", "some",
+		"one", "tire", "tyre", "wheel", "leak", "paint", "inside", "outside", "available", "damage", "three", "more", "good",
+	}
+	swahiliWords = []string{
+		"na", "ya", "wa", "kwa", "ni", "la", "za", "katika", "kwenye", "gari", "ina", "haina", "hakuna", "kuna", "imepasuka",
+		"mlango", "injini", "mbele", "nyuma", "kulia", "kushoto", "kidogo", "mikwaruzo", "kutu", "kioo", "bampa", "ndani", "nje",
+	}
+)

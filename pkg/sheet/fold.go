@@ -1,0 +1,39 @@
+package sheet
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// spellings are ways to write one word on sheets.
+var spellings = strings.NewReplacer(
+	"有り", "有", "あり", "有", "無し", "無", "なし", "無", "傷", "キズ", "きず", "キズ", "錆", "サビ", "さび", "サビ",
+	"凹み", "ヘコミ", "凹", "ヘコミ", "へこみ", "ヘコミ", "下回り", "下廻り", "足回り", "足廻り", "ひび", "ヒビ",
+	"エヤコン", "エアコン", "取扱説明書", "取説", "1オーナー", "ワンオーナー", "たばこ", "タバコ", "煙草", "タバコ",
+	"擦れ", "すれ", "スレ", "すれ", "破れ", "破れ", "汚れ", "汚れ", "よごれ", "汚れ", "ヨゴレ", "汚れ",
+)
+
+// fold makes one way of writing of several: full and half width (NFKC), case
+// of Latin letters, spaces and points left out, and the spellings above. Two
+// texts that fold to the same say the same.
+func fold(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || strings.ContainsRune("・、。,.:;「」『』【】[]《》", r) {
+			return -1
+		}
+		return unicode.ToUpper(r)
+	}, norm.NFKC.String(text))
+	return spellings.Replace(text)
+}
+
+// narrow is a printed value in ordinary width, without spaces around it.
+func narrow(text string) string { return strings.TrimSpace(norm.NFKC.String(text)) }
+
+// isJapanese says whether a text has kana or kanji.
+func isJapanese(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー'
+	})
+}
