@@ -45,9 +45,10 @@ type Scraped struct {
 // Calculated is the output of the step calculate. The output of the step
 // between them, match, is a match.Choice.
 type Calculated struct {
-	Matched  vehicle.Matched   `json:"matched"`
-	Tax      vehicle.Tax       `json:"tax"`
-	Warnings []vehicle.Warning `json:"warnings,omitempty"`
+	Matched   vehicle.Matched    `json:"matched"`
+	Tax       vehicle.Tax        `json:"tax"`
+	DriveAway *vehicle.DriveAway `json:"driveAway,omitempty"`
+	Warnings  []vehicle.Warning  `json:"warnings,omitempty"`
 }
 
 // Next is what follows from a job's record: steps to take, or its result.
@@ -102,11 +103,12 @@ func estimateOf(job *jobs.Job) (json.RawMessage, error) {
 		}
 	}
 	return plain(vehicle.Estimate{
-		Input:    vehicle.Input{URL: input.URL},
-		Car:      scraped.Car,
-		Matched:  calculated.Matched,
-		Tax:      calculated.Tax,
-		Warnings: append(scraped.Warnings, calculated.Warnings...),
+		Input:     vehicle.Input{URL: input.URL},
+		Car:       scraped.Car,
+		Matched:   calculated.Matched,
+		Tax:       calculated.Tax,
+		DriveAway: calculated.DriveAway,
+		Warnings:  append(scraped.Warnings, calculated.Warnings...),
 	})
 }
 

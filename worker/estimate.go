@@ -6,15 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/hibiken/asynq"
 
 	"ushuru/pkg/cache"
+	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
-	"ushuru/pkg/money"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -87,8 +88,8 @@ func matchFailure(err error) error {
 	return permanent
 }
 
-// calculate asks the authority.
-func calculate(authority *tra.Authority) stepFunc {
+// calculate asks the authority, and reckons what the car costs in all.
+func calculate(authority *tra.Authority, costs *cost.Tables) stepFunc {
 	return func(ctx context.Context, job *jobs.Job) (any, error) {
 		var (
 			scraped tasks.Scraped
@@ -105,8 +106,10 @@ func calculate(authority *tra.Authority) stepFunc {
 		if err != nil {
 			return nil, authorityFailure(err)
 		}
-		warnings = append(warnings, taxWarnings(scraped.Car, tax)...)
-		return tasks.Calculated{Matched: matched, Tax: tax, Warnings: warnings}, nil
+		drive, doubts := costs.DriveAway(
+			vehicle.Estimate{Car: scraped.Car, Matched: matched, Tax: tax}, cost.DefaultRate, time.Now())
+		warnings = slices.Concat(warnings, simulated(tax), doubts)
+		return tasks.Calculated{Matched: matched, Tax: tax, DriveAway: &drive, Warnings: warnings}, nil
 	}
 }
 
@@ -131,27 +134,15 @@ func authorityFailure(err error) error {
 		"The authority's calculator does not answer as it should. Please try again later.", failure.RetryAfter, err)
 }
 
-// taxWarnings are the doubts about the authority's figures for this car.
-func taxWarnings(car vehicle.Car, tax vehicle.Tax) (warnings []vehicle.Warning) {
-	if strings.HasPrefix(tax.ReferenceNumber, "SIM") {
-		warnings = append(warnings, vehicle.Warning{
-			Code:    "simulated",
-			Message: "SIMULATED: the figures come from a simulated authority and mean nothing.",
-		})
+// simulated says that the figures are made up, when they are.
+func simulated(tax vehicle.Tax) []vehicle.Warning {
+	if !strings.HasPrefix(tax.ReferenceNumber, "SIM") {
+		return nil
 	}
-	price, term := car.FOBPriceUSD, "FOB"
-	if car.CFPriceUSD != nil {
-		price, term = car.CFPriceUSD, "C&F"
-	}
-	if price != nil && price.Decimal().GreaterThan(tax.CIFInUSD.Decimal()) {
-		warnings = append(warnings, vehicle.Warning{
-			Code: "price_above_authority_value",
-			Message: fmt.Sprintf("The listing's price, USD %s %s, is above the authority's own value, USD %s CIF. The authority"+
-				" is reported to tax the higher of the two, so expect to pay more than shown here.",
-				money.New(price.Decimal()), term, tax.CIFInUSD),
-		})
-	}
-	return warnings
+	return []vehicle.Warning{{
+		Code:    "simulated",
+		Message: "SIMULATED: the figures come from a simulated authority and mean nothing.",
+	}}
 }
 
 // output reads the output of an earlier step.

@@ -18,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/cache"
+	"ushuru/pkg/cost"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
@@ -48,6 +49,7 @@ type Options struct {
 	Fetch     *fetch.Client  // role any
 	Match     match.Options  // role any; by default without an AI
 	Authority *tra.Authority // role authority
+	Costs     *cost.Tables   // role authority; default those that come with the program
 
 	Concurrency          int           // steps at once in role any; default 16
 	AuthorityConcurrency int           // steps at once in role authority; default 8
@@ -77,6 +79,9 @@ func New(o Options) (*Worker, error) {
 		case role == tasks.RoleAny && o.Fetch == nil, role == tasks.RoleAuthority && o.Authority == nil:
 			return nil, fmt.Errorf("worker: role %s lacks its client", role)
 		}
+	}
+	if o.Costs == nil {
+		o.Costs = cost.Embedded()
 	}
 	o.Concurrency = orDefault(o.Concurrency, 16)
 	o.AuthorityConcurrency = orDefault(o.AuthorityConcurrency, 8)
@@ -168,7 +173,7 @@ func (w *Worker) handler() asynq.Handler {
 		run: map[string]stepFunc{
 			tasks.TypeScrape:    newScraper(o.Redis, o.Fetch).scrape,
 			tasks.TypeMatch:     matchLabel(o.Catalogue, w.engine, match.New(o.Match)),
-			tasks.TypeCalculate: calculate(o.Authority),
+			tasks.TypeCalculate: calculate(o.Authority, o.Costs),
 		},
 	}
 	mux := asynq.NewServeMux()

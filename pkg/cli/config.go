@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ushuru/pkg/cost"
 	"ushuru/tasks"
 )
 
@@ -121,6 +122,19 @@ type authorityConfig struct {
 	AuthorityTimeout time.Duration `env:"AUTHORITY_TIMEOUT" default:"60s" help:"Longest time for one call."`
 	AuthorityRate    int           `env:"AUTHORITY_RATE" default:"5" help:"Most calls per second over all workers; 0 is no limit."`
 	AuthorityCAFile  string        `env:"AUTHORITY_CA_FILE" type:"path" help:"PEM file of certificates to trust besides the system's."`
+}
+
+// costConfig is about what a car costs beside the authority's taxes.
+type costConfig struct {
+	CostTables string `env:"COST_TABLES" type:"path" help:"JSON file of freight, port and other fees that stands over the embedded ones, in their form (pkg/cost/tables.json)."`
+}
+
+// loadCosts reads the operator's file, if there is one.
+func (r *run) loadCosts(config costConfig) (err error) {
+	if r.costs, err = cost.Load(config.CostTables); err != nil {
+		return fmt.Errorf("COST_TABLES: %w", err)
+	}
+	return nil
 }
 
 // address is a TCP address; as a bare number, a port on all interfaces.

@@ -12,6 +12,7 @@ import (
 
 	"ushuru/api"
 	"ushuru/pkg/cache"
+	"ushuru/pkg/cost"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
@@ -27,6 +28,7 @@ type run struct {
 	ctx    context.Context //nolint:containedctx // the life of the process, not of a call
 	common Common
 	log    *slog.Logger
+	costs  *cost.Tables // nil: those that come with the program
 	closer []func()
 	failed chan error // holds the first error of a part that should have gone on
 }
@@ -112,7 +114,7 @@ func (r *run) startWorker(config workerConfig, upstream authorityConfig, conn *r
 	options := worker.Options{
 		Redis: conn.Client(), Roles: config.Roles, Log: r.log, Catalogue: catalogue,
 		Concurrency: config.Concurrency, AuthorityConcurrency: config.AuthorityConcurrency,
-		ShutdownTimeout: config.ShutdownTimeout,
+		ShutdownTimeout: config.ShutdownTimeout, Costs: r.costs,
 	}
 	counters, err := r.metrics(config.MetricsAddr)
 	if err != nil {

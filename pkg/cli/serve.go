@@ -8,11 +8,15 @@ import (
 type apiCommand struct {
 	redisConfig
 	httpConfig
+	costConfig
 }
 
 // Run is called by kong.
 func (c *apiCommand) Run(r *run) error {
 	defer r.close()
+	if err := r.loadCosts(c.costConfig); err != nil {
+		return err
+	}
 	conn, err := r.redis(c.redisConfig, false)
 	if err != nil {
 		return err
@@ -32,11 +36,15 @@ type workerCommand struct {
 	redisConfig
 	workerConfig
 	authorityConfig
+	costConfig
 }
 
 // Run is called by kong.
 func (c *workerCommand) Run(r *run) error {
 	defer r.close()
+	if err := r.loadCosts(c.costConfig); err != nil {
+		return err
+	}
 	conn, err := r.redis(c.redisConfig, false)
 	if err != nil {
 		return err
@@ -53,11 +61,15 @@ type serveCommand struct {
 	httpConfig
 	workerConfig
 	authorityConfig
+	costConfig
 }
 
 // Run is called by kong.
 func (c *serveCommand) Run(r *run) error {
 	defer r.close()
+	if err := r.loadCosts(c.costConfig); err != nil {
+		return err
+	}
 	conn, err := r.redis(c.redisConfig, true)
 	if err != nil {
 		return err
