@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"errors"
 	"net/http"
 
 	"ushuru/pkg/fetch"
@@ -24,6 +25,19 @@ func Read(page *fetch.Page) (*Listing, error) {
 	if err != nil {
 		return nil, err
 	}
+	listing, err := readDocument(doc)
+	if failure, ok := errors.AsType[*fetch.Error](err); !ok || failure.Code != NotAListing || !mendScripts(doc) {
+		return listing, err
+	}
+	mended, failed := readDocument(doc)
+	if failed != nil {
+		return nil, err
+	}
+	mended.notef("The page was cut inside a script; what follows the cut was read all the same.")
+	return mended, nil
+}
+
+func readDocument(doc *document) (*Listing, error) {
 	found := &claims{}
 	own := adapterOf(doc)
 	doc.pairs = pairsIn(body(doc))
