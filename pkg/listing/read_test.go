@@ -126,6 +126,7 @@ func TestFormattingLeftOpenIsBoundedBeforeTheTreeIsBuilt(t *testing.T) {
 }
 
 func TestHostilePagesEnd(t *testing.T) {
+	t.Parallel()
 	var laughs strings.Builder // each node refers to the next a hundred times
 	laughs.WriteString(`{"@graph":[{"@id":"#0","@graph":[`)
 	for i := range 20 {
@@ -146,6 +147,7 @@ func TestHostilePagesEnd(t *testing.T) {
 		"braces":      schemaPage(strings.Repeat("[", 100_000)) + schemaPage(strings.Repeat(",", 1<<20)+"]"),
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			if l, err := Read(FromFile([]byte(page), "")); err == nil {
 				t.Errorf("read as %+v", l.Car)
 			}

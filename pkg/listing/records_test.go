@@ -115,6 +115,7 @@ func FuzzFlight(f *testing.F) {
 }
 
 func TestHostileScriptsAndPicturesEnd(t *testing.T) {
+	t.Parallel()
 	deep := strings.Repeat("<div class=similar-x>", 400)
 	for name, page := range map[string]string{
 		"lines":    flightPage(strings.Repeat("\n", 1_000_000), 2_000_000),
@@ -127,6 +128,7 @@ func TestHostileScriptsAndPicturesEnd(t *testing.T) {
 		"trails":   "<title>2015 NISSAN NOTE</title>" + strings.Repeat(`<ul class="bread"><li><a>NISSAN</a></ul>`, 10_000),
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			for _, url := range []string{fixtures["carused"], fixtures["autocom"], "https://www.cardealpage.com/x", ""} {
 				if l, err := Read(FromFile([]byte(page), url)); err == nil {
 					t.Errorf("read as %+v", l.Car)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/net/html/atom"
 )
 
 // hostileSchemas are pages that could make a reader of schema.org data go on
@@ -69,13 +71,28 @@ const (
 	maxHostileTime  = 20 * time.Second
 )
 
+// schemaDocument is the document of a page. A page that is a single block is put
+// together without the parser, which is not what is measured, and takes minutes
+// for all of them when races are looked for.
+func schemaDocument(t *testing.T, page string) *document {
+	t.Helper()
+	const mark = "the block"
+	before, after, _ := strings.Cut(schemaPage(mark), mark)
+	block, begins := strings.CutPrefix(page, before)
+	block, ends := strings.CutSuffix(block, after)
+	if !begins || !ends || strings.Contains(block, "</script") {
+		return parsed(t, page, "")
+	}
+	doc := parsed(t, schemaPage(mark), "")
+	doc.page = FromFile([]byte(page), "")
+	doc.tags[atom.Script][0].FirstChild.Data = block
+	return doc
+}
+
 func TestHostileSchemasEnd(t *testing.T) {
 	for name, page := range hostileSchemas() {
 		t.Run(name, func(t *testing.T) {
-			doc, err := parse(FromFile([]byte(page), ""))
-			if err != nil {
-				t.Fatal(err)
-			}
+			doc := schemaDocument(t, page)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			began := time.Now()
