@@ -18,6 +18,7 @@ type simulateCommand struct {
 	Authority simulateAuthority `cmd:"" help:"The tax authority's calculator, with faults on demand."`
 	Site      simulateSite      `cmd:"" help:"A listing site with a few cars and some hostile pages."`
 	AI        simulateAI        `cmd:"" name:"ai" help:"A language model behind the OpenAI chat API, with faults on demand."`
+	Sheets    simulateSheets    `cmd:"" help:"Auction sheets whose right reading is known, drawn with Debian's Japanese fonts."`
 }
 
 // simulateAuthority is the SIMULATED calculator. Its faults can also be

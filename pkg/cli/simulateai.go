@@ -32,6 +32,10 @@ type simulateAI struct {
 	WrongID        bool          `name:"wrong-id" help:"Choose what is no candidate."`
 	OtherSchema    bool          `help:"Answer by another schema."`
 	Obey           bool          `help:"Obey instructions in the data."`
+	InventField    bool          `help:"Of a sheet: add a property of its own."`
+	InventValue    bool          `help:"Of a sheet: give values outside the closed lists."`
+	SeeSheet       bool          `help:"Take any picture for a sheet, and make up a car."`
+	OtherDigits    bool          `help:"Of a sheet: give other values at the second look."`
 }
 
 // Run is called by kong.
@@ -43,6 +47,7 @@ func (c *simulateAI) Run(r *run) error {
 			Status: c.Status, RetryAfter: c.RetryAfter, HTML: c.HTML, DropConnection: c.DropConnection,
 			EmptyChoices: c.EmptyChoices, CutJSON: c.CutJSON, Refusal: c.Refusal, Filtered: c.Filtered,
 			WrongID: c.WrongID, OtherSchema: c.OtherSchema, Obey: c.Obey,
+			InventField: c.InventField, InventValue: c.InventValue, SeeSheet: c.SeeSheet, OtherDigits: c.OtherDigits,
 		},
 	})
 	listener, err := r.listen(c.Listen)

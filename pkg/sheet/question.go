@@ -86,7 +86,7 @@ func list(name, description string, most int, fields ...ai.Property) ai.Property
 // GateSchema is the shape of a Gate.
 func GateSchema() ai.Schema {
 	return ai.Schema{
-		{Name: "anchors", Type: ai.List, Max: 20, Most: 20, Description: "Japanese labels that are printed on it, quoted"},
+		{Name: "anchors", Type: ai.List, Max: 40, Most: 80, Description: "Japanese labels that are printed on it, quoted"},
 		oneOf("kind", "what the picture shows", kinds),
 		{Name: "is_auction_sheet", Type: ai.Boolean, Description: "it is a Japanese auction sheet of one car"},
 		{Name: "filled_in", Type: ai.Boolean, Description: "the form holds the data of a car"},

@@ -15,10 +15,27 @@ type answer struct {
 
 func (a answer) completionTokens() int { return (len(a.content)+len(a.refusal))/4 + 1 }
 
-// answer fills the schema. A property whose enum has the ids of the candidates
+// answerers answer the questions that have a rule of their own, by the name of
+// the schema. All others are answered by chosen.
+var answerers = map[string]func(*chatRequest, fault) answer{
+	"sheet_gate":  gate,
+	"sheet_read":  reading,
+	"sheet_again": again,
+}
+
+func answerer(r *chatRequest) func(*chatRequest, fault) answer {
+	if r.schema != nil {
+		if own, there := answerers[r.ResponseFormat.JSONSchema.Name]; there {
+			return own
+		}
+	}
+	return chosen
+}
+
+// chosen fills the schema. A property whose enum has the ids of the candidates
 // is the choice. Of another enum it takes the first value, or the last when
 // the choice is NONE. Every text begins with SIMULATED; numbers are 0.
-func (s *Simulator) answer(r *chatRequest, obedient bool) answer {
+func chosen(r *chatRequest, f fault) answer {
 	a := answer{finish: "stop", promptTokens: r.promptTokens(), content: Mark + " answer."}
 	if r.schema == nil {
 		return a
@@ -31,7 +48,7 @@ func (s *Simulator) answer(r *chatRequest, obedient bool) answer {
 	}
 	var reason string
 	a.choice, reason = choose(listing, found["candidates"])
-	if id, why, ordered := obey(listing, found["candidates"]); obedient && ordered {
+	if id, why, ordered := obey(listing, found["candidates"]); f.Obey && ordered {
 		a.choice, reason = id, why
 	}
 	if a.candidates == 0 {

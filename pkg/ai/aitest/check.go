@@ -77,6 +77,9 @@ func (s *Simulator) checkRequest(r *chatRequest) *apiError {
 		if !slices.Contains(roles, m.Role) {
 			return badRequest("messages", "Invalid value: '%s' for 'messages[%d].role'.", m.Role, i).code("invalid_value")
 		}
+		if wrong := r.Messages[i].read(i); wrong != nil {
+			return wrong
+		}
 	}
 	if n := r.promptTokens() + r.mostTokens(); n > s.options.Context {
 		return badRequest("messages", "This model's maximum context length is %d tokens. However, you requested %d tokens."+

@@ -30,7 +30,13 @@ type Faults struct {
 	Filtered       bool    `json:"filtered"`       // finish_reason content_filter
 	WrongID        bool    `json:"wrongID"`        // a choice that is no candidate
 	OtherSchema    bool    `json:"otherSchema"`    // an answer of another schema
-	Obey           bool    `json:"obey"`           // does what it finds in the data
+	Obey           bool    `json:"obey"`           // does what it finds in the data; of a sheet, in the first look
+
+	// Of pictures alone.
+	InventField bool `json:"inventField"` // a property that the schema does not have
+	InventValue bool `json:"inventValue"` // values outside the closed lists and of impossible shapes
+	SeeSheet    bool `json:"seeSheet"`    // takes any picture for a sheet, and makes up a car
+	OtherDigits bool `json:"otherDigits"` // gives other values at the second look
 }
 
 // Duration is a time.Duration whose JSON form is text: "250ms".
@@ -92,7 +98,7 @@ func (f *faults) take() fault {
 // misbehaves says whether there is more to it than slowness.
 func (f fault) misbehaves() bool {
 	return f.Status != 0 || f.HTML || f.DropConnection || f.EmptyChoices || f.CutJSON || f.Refusal || f.Filtered ||
-		f.WrongID || f.OtherSchema || f.Obey
+		f.WrongID || f.OtherSchema || f.Obey || f.InventField || f.InventValue || f.SeeSheet || f.OtherDigits
 }
 
 // wait returns false when the client went away.

@@ -20,7 +20,7 @@ func readData(r *chatRequest) data {
 		if m.Role != "user" {
 			continue
 		}
-		for _, block := range blocks.FindAllStringSubmatch(m.Content, -1) {
+		for _, block := range blocks.FindAllStringSubmatch(m.text, -1) {
 			if block[1] != block[4] {
 				continue
 			}

@@ -2,7 +2,8 @@
 // API, as net/http/httptest simulates a server. It is strict where the real
 // one is strict: the key's header, the fields of a request, and the schema of
 // the answer, of which it takes only what the strictest servers take. It is no
-// language model: it chooses by the rule of choose.go.
+// language model: it chooses by the rule of choose.go, and reads pictures by
+// the mark on the project's own SIMULATED sheets (see sheets.go).
 //
 // Everything from here says SIMULATED: a header, the model's name, the
 // fingerprint, and every text of an answer.
@@ -25,6 +26,9 @@ const (
 	HeaderValue = "SIMULATED AI"
 	Mark        = "SIMULATED"
 )
+
+// maxBody is the most that a request may have: pictures in base64.
+const maxBody = 32 << 20
 
 // Options of a Simulator. The zero value takes any key and any model.
 type Options struct {
@@ -75,7 +79,7 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // complete is POST /v1/chat/completions.
 func (s *Simulator) complete(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 4<<20))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		s.reject(w, badRequest("", "the body cannot be read"))
 		return
@@ -89,7 +93,7 @@ func (s *Simulator) complete(w http.ResponseWriter, r *http.Request) {
 		s.reject(w, wrong)
 		return
 	}
-	answer := fault.spoil(s.answer(request, fault.Obey))
+	answer := fault.spoil(answerer(request)(request, fault))
 	s.count(answer)
 	writeJSON(w, http.StatusOK, completion(request, answer, fault))
 }

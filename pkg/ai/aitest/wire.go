@@ -23,11 +23,6 @@ type chatRequest struct {
 	schema *schema // of ResponseFormat, checked
 }
 
-type message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
 type responseFormat struct {
 	Type       string `json:"type"`
 	JSONSchema *struct {
@@ -48,11 +43,14 @@ func (r *chatRequest) mostTokens() int {
 	return 4096
 }
 
-// promptTokens counts four bytes as a token.
+// promptTokens counts four bytes as a token, and pictures by their pixels.
 func (r *chatRequest) promptTokens() int {
 	n := 0
 	for _, m := range r.Messages {
-		n += len(m.Content)/4 + 4
+		n += len(m.text)/4 + 4
+		for _, p := range m.pictures {
+			n += p.Bounds().Dx()*p.Bounds().Dy()/pixelsOfToken + 1
+		}
 	}
 	return n
 }
