@@ -10,6 +10,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
 )
 
@@ -25,7 +26,13 @@ type Engine struct {
 	// OneByOne makes a sweep look at one job at a time, for tests that must
 	// run the same way every time.
 	OneByOne bool
+	// Ended tells parents that are no jobs of a job's end, by the first word
+	// of their names. It may be called twice with the same; until it returns
+	// without an error the job is not done with. A process that lacks a
+	// handler leaves it to one that has it.
+	Ended map[string]func(ctx context.Context, ended *jobs.Job, parents []string) error
 
+	answers   *cache.Cache
 	client    *asynq.Client
 	inspector *asynq.Inspector
 }
@@ -34,13 +41,48 @@ type Engine struct {
 func NewEngine(client redis.UniversalClient, store *jobs.Store) *Engine {
 	return &Engine{
 		Store:     store,
+		answers:   cache.New(client),
 		client:    asynq.NewClientFromRedisClient(client),
 		inspector: asynq.NewInspectorFromRedisClient(client),
 	}
 }
 
-// Estimate returns the job that estimates a listing: a new one, or the one
-// that is in flight. The URL must be canonical.
+// Asker says for whom a job is made.
+type Asker struct {
+	Owner string     // id of the API key
+	Class jobs.Class //
+	// Parent is told of the job's end: "job:" and the id of another job, or a
+	// name whose first word has a handler in Ended. "" is a caller, who waits
+	// for himself.
+	Parent string
+}
+
+// Submit returns the job that answers a question: a new one, or the one that
+// is in flight for the same kind and input. It does not look in the cache
+// (see Answered).
+func (e *Engine) Submit(ctx context.Context, kind string, asked any, by Asker) (*jobs.Job, error) {
+	input, err := plain(asked)
+	if err != nil {
+		return nil, err
+	}
+	flow, ok := workflows[kind]
+	if !ok {
+		return nil, fmt.Errorf("tasks: no such kind of job %q", kind)
+	}
+	deadline := flow.deadline
+	if by.Class == jobs.Bulk {
+		deadline = deadlineBulk
+	}
+	job, joined, err := e.Store.Create(ctx, jobs.New{
+		Kind: kind, Class: by.Class, Owner: by.Owner, Input: input, Deadline: deadline, Parent: by.Parent,
+	})
+	if err != nil || joined {
+		return job, err
+	}
+	return job, e.move(ctx, job)
+}
+
+// Estimate returns the job that estimates a listing. The URL must be canonical.
 func (e *Engine) Estimate(ctx context.Context, url, owner string, class jobs.Class) (*jobs.Job, error) {
 	return e.EstimateAs(ctx, EstimateInput{URL: url}, owner, class)
 }
@@ -54,21 +96,7 @@ func (e *Engine) EstimatePasted(ctx context.Context, url, hash, owner string, cl
 // EstimateAs is Estimate with all that a caller may say: a page, which must be
 // in the paste store, and a label.
 func (e *Engine) EstimateAs(ctx context.Context, asked EstimateInput, owner string, class jobs.Class) (*jobs.Job, error) {
-	input, err := json.Marshal(asked)
-	if err != nil {
-		return nil, err
-	}
-	deadline := deadlineInteractive
-	if class == jobs.Bulk {
-		deadline = deadlineBulk
-	}
-	job, joined, err := e.Store.Create(ctx, jobs.New{
-		Kind: KindEstimate, Class: class, Owner: owner, Input: input, Deadline: deadline,
-	})
-	if err != nil || joined {
-		return job, err
-	}
-	return job, e.move(ctx, job)
+	return e.Submit(ctx, KindEstimate, asked, Asker{Owner: owner, Class: class})
 }
 
 // Advance looks at a job's record and does what comes next.
@@ -85,13 +113,16 @@ func (e *Engine) Advance(ctx context.Context, id string) error {
 
 func (e *Engine) move(ctx context.Context, job *jobs.Job) error {
 	if job.State.Ended() {
-		return e.Store.Settle(ctx, job)
+		return e.settle(ctx, job)
 	}
 	next, err := advance(job)
 	if err != nil { // an output that cannot be read will not get better
 		return errors.Join(err, e.Fail(ctx, job.ID, "", "", JobError(err)))
 	}
-	if next.Result != nil {
+	switch {
+	case next.Failed != nil:
+		return e.Fail(ctx, job.ID, "", "", next.Failed)
+	case next.Result != nil:
 		return e.succeed(ctx, job, next.Result)
 	}
 	for _, step := range next.Steps {
@@ -105,7 +136,7 @@ func (e *Engine) move(ctx context.Context, job *jobs.Job) error {
 			}
 		}
 	}
-	return nil
+	return e.attend(ctx, job, next.Children)
 }
 
 func (e *Engine) succeed(ctx context.Context, job *jobs.Job, result json.RawMessage) error {

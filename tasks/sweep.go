@@ -84,30 +84,67 @@ func (e *Engine) look(
 	if err != nil {
 		return false, err
 	}
-	if !job.State.Ended() && len(job.Steps) == 0 {
+	if !job.State.Ended() && len(job.Steps) == 0 && len(job.Children) == 0 {
 		return true, e.board(ctx, job)
 	}
 	again := lookLater
 	if class == jobs.Bulk {
 		again = lookMuchLate
 	}
+	if claimed(job) {
+		again = lookSoon
+	}
+	if mended, err = e.mendAll(ctx, job, now, trusted); err != nil {
+		return mended, err
+	}
+	if err := e.Advance(ctx, id); err != nil {
+		return mended, err
+	}
+	return mended, e.Store.Watch(ctx, id, class, again)
+}
+
+// claimed reports whether a worker is at one of a job's steps.
+func claimed(job *jobs.Job) bool {
+	for _, step := range job.Steps {
+		if step.State == jobs.StepClaimed {
+			return true
+		}
+	}
+	return false
+}
+
+// mendAll mends the steps of a job that has not ended, and ends one that has
+// waited for its children for too long.
+func (e *Engine) mendAll(ctx context.Context, job *jobs.Job, now time.Time, trusted func() bool) (mended bool, err error) {
+	if job.State.Ended() {
+		return false, nil
+	}
+	idle := true
 	for name, step := range job.Steps {
-		if step.State == jobs.StepDone || job.State.Ended() {
+		if step.State == jobs.StepDone {
 			continue
 		}
-		if step.State == jobs.StepClaimed {
-			again = lookSoon
-		}
+		idle = false
 		did, err := e.mend(ctx, job, name, now, trusted)
 		mended = mended || did
 		if err != nil {
 			return mended, err
 		}
 	}
-	if err := e.Advance(ctx, id); err != nil {
-		return mended, err
+	if idle && now.After(job.Deadline) && waits(job) {
+		return true, e.Fail(ctx, job.ID, "", "", TimedOut())
 	}
-	return mended, e.Store.Watch(ctx, id, class, again)
+	return mended, nil
+}
+
+// waits reports whether a child of the job has not ended.
+func waits(job *jobs.Job) bool {
+	for _, child := range job.Children {
+		if !child.State.Ended() {
+			return true
+		}
+	}
+	return false
 }
 
 // mend ends a job that ran out of time, or gives a lost step to another worker.

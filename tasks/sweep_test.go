@@ -161,7 +161,7 @@ func TestSweepLeavesAStepThatWasClaimedAfterAll(t *testing.T) {
 func TestSweepEndsWhatIsPastItsDeadline(t *testing.T) {
 	t.Parallel()
 	b := newBroom(t)
-	b.sweep(deadlineInteractive + time.Minute)
+	b.sweep(workflows[KindEstimate].deadline + time.Minute)
 	job, err := b.engine.Store.Get(t.Context(), b.job.ID)
 	if err != nil || job.State != jobs.Failed || job.Error.Code != "deadline_exceeded" {
 		t.Fatalf("%+v, %v", job, err)

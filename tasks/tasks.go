@@ -18,6 +18,9 @@ const (
 	TypeScrape    = "estimate:scrape"
 	TypeMatch     = "estimate:match"
 	TypeCalculate = "estimate:calculate"
+	TypeRead      = "reading:read"
+	TypeSummarize = "report:summarize"
+	TypeRecommend = "compare:recommend"
 	TypeSync      = "authority:sync"
 	TypeProbe     = "authority:probe"
 )
@@ -27,6 +30,7 @@ const (
 	QueueScrape    = "scrape"
 	QueueMatch     = "match"
 	QueueAuthority = "authority"
+	QueueAI        = "ai"
 	BulkSuffix     = "_bulk"
 )
 
@@ -51,6 +55,9 @@ var policies = map[string]Policy{
 	TypeScrape:    {Queue: QueueScrape, Timeout: 45 * time.Second, Retries: 4},
 	TypeMatch:     {Queue: QueueMatch, Timeout: 60 * time.Second, Retries: 4},
 	TypeCalculate: {Queue: QueueAuthority, Timeout: 120 * time.Second, Retries: untilDeadline},
+	TypeRead:      {Queue: QueueAI, Timeout: 120 * time.Second, Retries: 4},
+	TypeSummarize: {Queue: QueueAI, Timeout: 120 * time.Second, Retries: 4},
+	TypeRecommend: {Queue: QueueAI, Timeout: 120 * time.Second, Retries: 4},
 	// The handlers of these two do not fail; what is retried is a killed worker.
 	TypeSync:  {Queue: QueueAuthority, Timeout: 300 * time.Second, Retries: untilDeadline},
 	TypeProbe: {Queue: QueueAuthority, Timeout: 120 * time.Second, Retries: untilDeadline},
@@ -66,20 +73,25 @@ func PolicyOf(taskType string) (Policy, bool) {
 type Role string
 
 // The roles. Only the role authority talks to the authority, which answers
-// Tanzanian addresses only; a worker with RoleAny may stand anywhere.
+// Tanzanian addresses only; the others may stand anywhere. The role ai reads
+// auction sheets and words recommendations; its steps take long and much
+// memory, so it has room of its own.
 const (
 	RoleAny       Role = "any"
 	RoleAuthority Role = "authority"
+	RoleAI        Role = "ai"
 )
+
+var queuesOf = map[Role][]string{
+	RoleAny:       {QueueScrape, QueueMatch},
+	RoleAuthority: {QueueAuthority},
+	RoleAI:        {QueueAI},
+}
 
 // QueuesOf returns the queues of a role with their weights.
 func QueuesOf(role Role) map[string]int {
-	names := []string{QueueScrape, QueueMatch}
-	if role == RoleAuthority {
-		names = []string{QueueAuthority}
-	}
 	queues := map[string]int{}
-	for _, name := range names {
+	for _, name := range queuesOf[role] {
 		queues[name] = weightInteractive
 		queues[name+BulkSuffix] = weightBulk
 	}
@@ -128,9 +140,7 @@ func newTask(job *jobs.Job, step string, attempt int) (*asynq.Task, error) {
 	if !ok {
 		return nil, fmt.Errorf("tasks: no such task %q", taskType)
 	}
-	var input EstimateInput
-	_ = json.Unmarshal(job.Input, &input) // only for the operator's eye
-	payload, err := json.Marshal(Nudge{job.ID, step, attempt, input.URL})
+	payload, err := json.Marshal(Nudge{job.ID, step, attempt, urlsOf(job)})
 	if err != nil {
 		return nil, err
 	}
@@ -141,6 +151,20 @@ func newTask(job *jobs.Job, step string, attempt int) (*asynq.Task, error) {
 		// The handler keeps the policy's own timeout; the queue's is a net
 		// under it, so that the handler's word on a failure comes first.
 		asynq.Timeout(policy.Timeout+netUnder)), nil
+}
+
+// urlsOf is what a job is about, for the operator's eye.
+func urlsOf(job *jobs.Job) string {
+	var input struct {
+		URL  string `json:"url"`
+		URL1 string `json:"url1"`
+		URL2 string `json:"url2"`
+	}
+	_ = json.Unmarshal(job.Input, &input)
+	if input.URL1 != "" {
+		return input.URL1 + " " + input.URL2
+	}
+	return input.URL
 }
 
 const netUnder = 15 * time.Second

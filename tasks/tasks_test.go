@@ -87,12 +87,14 @@ func TestTaskIDs(t *testing.T) {
 
 func TestEveryStepHasAPolicyAndAQueueThatARoleServes(t *testing.T) {
 	t.Parallel()
-	served := QueuesOf(RoleAny)
-	for queue, weight := range QueuesOf(RoleAuthority) {
-		if _, both := served[queue]; both {
-			t.Errorf("queue %s is served by both roles", queue)
+	served := map[string]int{}
+	for _, role := range []Role{RoleAny, RoleAuthority, RoleAI} {
+		for queue, weight := range QueuesOf(role) {
+			if _, both := served[queue]; both {
+				t.Errorf("queue %s is served by two roles", queue)
+			}
+			served[queue] = weight
 		}
-		served[queue] = weight
 	}
 	for taskType, policy := range policies {
 		if policy.Timeout <= 0 || served[policy.Queue] != weightInteractive || served[policy.Queue+BulkSuffix] != weightBulk {

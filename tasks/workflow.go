@@ -20,11 +20,8 @@ const (
 	StepCalculate = "calculate"
 )
 
-// Deadlines of an estimate by class: past it no step is tried again.
-const (
-	deadlineInteractive = 10 * time.Minute
-	deadlineBulk        = 24 * time.Hour
-)
+// deadlineBulk is the deadline of any job of a batch.
+const deadlineBulk = 24 * time.Hour
 
 // EstimateInput is the input of an estimate job. URL is canonical. Page is the
 // hash of the page that the caller sent (package paste), "" when it is to be
@@ -51,25 +48,47 @@ type Calculated struct {
 	Warnings  []vehicle.Warning  `json:"warnings,omitempty"`
 }
 
-// Next is what follows from a job's record: steps to take, or its result.
+// Next is what follows from a job's record: steps to take and children to
+// wait for, or the end.
 type Next struct {
-	Steps  []string
-	Result json.RawMessage
+	Steps    []string
+	Children []Child
+	Result   json.RawMessage
+	Failed   *jobs.Error
 }
 
-// workflows are pure functions, one for each kind of job, from the outputs so
-// far to what comes next. Asking twice gives the same answer.
-var workflows = map[string]func(*jobs.Job) (Next, error){
-	KindEstimate: advanceEstimate,
+// Child is a job that a job needs the end of. Its kind and input say which:
+// one in flight is joined, and an answer that is kept is taken.
+type Child struct {
+	Name  string // under which the parent finds it in its record
+	Kind  string
+	Input any
+}
+
+// workflow is what the engine knows of a kind of job.
+type workflow struct {
+	// advance is a pure function from the record so far to what comes next.
+	// Asking twice gives the same answer.
+	advance func(*jobs.Job) (Next, error)
+	// deadline of a job that a person waits for: past it no step is tried again.
+	deadline time.Duration
+}
+
+// workflows by kind of job.
+var workflows = map[string]workflow{
+	KindEstimate: {advanceEstimate, 10 * time.Minute},
+	KindReading:  {advanceReading, 10 * time.Minute},
+	KindReport:   {advanceReport, 15 * time.Minute},
+	KindCompare:  {advanceCompare, 30 * time.Minute},
 }
 
 // advance is the workflow of any job.
 func advance(job *jobs.Job) (Next, error) {
-	workflow, ok := workflows[job.Kind]
+	flow, ok := workflows[job.Kind]
 	if !ok {
 		return Next{}, fmt.Errorf("tasks: no such kind of job %q", job.Kind)
 	}
-	return workflow(job)
+	return flow.advance(job)
 }
 
 func advanceEstimate(job *jobs.Job) (Next, error) {

@@ -155,13 +155,15 @@ func output(job *jobs.Job, step string, into any) error {
 
 // keep puts a finished estimate where the next caller looks first.
 func keep(ctx context.Context, results *cache.Cache, job *jobs.Job, result []byte) error {
+	if job.Kind != tasks.KindEstimate {
+		return nil
+	}
 	var input tasks.EstimateInput
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return fmt.Errorf("worker: input: %w", err)
 	}
 	now := time.Now()
-	key := cache.ChosenKey(cache.PastedKey(input.URL, input.Page), input.ModelBody)
-	return results.Put(ctx, key, result, cache.EstimateExpiry(now, tra.QuarterEnd(now)))
+	return results.Put(ctx, input.Key(), result, cache.EstimateExpiry(now, tra.QuarterEnd(now)))
 }
 
 // syncSlot is how soon a sync can be asked for again; that only one is at work

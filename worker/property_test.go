@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"pgregory.net/rapid"
 
+	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -97,8 +101,11 @@ type world struct {
 	inspector *asynq.Inspector
 	processes []*process
 	born      int
-	jobs      map[string]string // id → url
+	jobs      map[string]string // id → url; of a comparison both
 	ended     map[string]string // id → how it was first seen to have ended
+	cancelled map[string]bool   // comparisons that were, or may have been
+	owed      map[string]bool   // parents that must be told
+	told      map[string]bool   // parents that were told
 	depth     int               // of handlers that overlap
 	quiet     bool              // no more faults
 }
@@ -116,7 +123,8 @@ func newWorld(t *rapid.T) *world {
 	w := &world{
 		t: t, server: server, now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC),
 		store: jobs.NewStore(client), inspector: asynq.NewInspectorFromRedisClient(client),
-		jobs: map[string]string{}, ended: map[string]string{},
+		jobs: map[string]string{}, ended: map[string]string{}, cancelled: map[string]bool{},
+		owed: map[string]bool{}, told: map[string]bool{},
 	}
 	server.SetTime(w.now)
 	for range 3 {
@@ -141,27 +149,61 @@ func (w *world) newProcess() *process {
 	p.client.AddHook(p.killer)
 	engine := tasks.NewEngine(p.client, jobs.NewStore(p.client))
 	engine.OneByOne = true
+	results := cache.New(p.client)
+	engine.Succeeding = func(ctx context.Context, job *jobs.Job, result json.RawMessage) error {
+		return keep(ctx, results, job, result)
+	}
+	engine.Ended = map[string]func(context.Context, *jobs.Job, []string) error{"batch": w.tell}
 	p.steps = &steps{
 		engine: engine, worker: fmt.Sprintf("worker%d", w.born), log: slog.New(slog.DiscardHandler),
 		patience: 20 * time.Millisecond,
 		run: map[string]stepFunc{
-			tasks.TypeScrape: w.fake(tasks.Scraped{Car: vehicle.Car{Make: "TOYOTA", Images: []string{}}}),
-			tasks.TypeMatch:  w.fake(map[string]string{"label": "X - Y - Z"}),
-			tasks.TypeCalculate: w.fake(tasks.Calculated{
+			tasks.TypeScrape: w.fake(scrapedOf),
+			tasks.TypeMatch:  w.fake(always(map[string]string{"label": "X - Y - Z"})),
+			tasks.TypeCalculate: w.fake(always(tasks.Calculated{
 				Matched: vehicle.Matched{Make: "TOYOTA", Adjustments: []vehicle.Adjustment{}},
 				Tax:     vehicle.Tax{ReferenceNumber: "SIM1"},
-			}),
+			})),
+			tasks.TypeRead:      w.fake(sheetOf),
+			tasks.TypeSummarize: w.fake(func(job *jobs.Job) any { return job.Children[tasks.ChildReading].Result }),
+			tasks.TypeRecommend: w.fake(comparisonOf),
 		},
 	}
 	return p
 }
 
+func always(output any) func(*jobs.Job) any { return func(*jobs.Job) any { return output } }
+
+// scrapedOf: the first two cars have a sheet, which is one and the same.
+func scrapedOf(job *jobs.Job) any {
+	car := vehicle.Car{Make: "TOYOTA", Images: []string{}}
+	if strings.Contains(string(job.Input), "sheet") {
+		sheet := "https://a.example/sheet.jpg"
+		car.ConditionReportURL = &sheet
+	}
+	return tasks.Scraped{Car: car}
+}
+
+func sheetOf(job *jobs.Job) any { return job.Input }
+
+// comparisonOf is what the last step of a comparison finds in its record.
+func comparisonOf(job *jobs.Job) any {
+	seen := map[string]string{}
+	for name, child := range job.Children {
+		seen[name] = string(child.State)
+		if child.State == jobs.Succeeded {
+			seen[name] = string(child.Result)
+		}
+	}
+	return seen
+}
+
 // fake is the work of a step: it may fail, and other things may go on while
 // it is at work.
-func (w *world) fake(output any) stepFunc {
-	return func(context.Context, *jobs.Job) (any, error) {
+func (w *world) fake(output func(*jobs.Job) any) stepFunc {
+	return func(_ context.Context, job *jobs.Job) (any, error) {
 		if w.quiet {
-			return output, nil
+			return output(job), nil
 		}
 		w.overlap() //nolint:contextcheck // others act, each in their own time
 		switch rapid.IntRange(0, 9).Draw(w.t, "work") {
@@ -172,7 +214,7 @@ func (w *world) fake(output any) stepFunc {
 		case 2:
 			panic("a bug")
 		}
-		return output, nil
+		return output(job), nil
 	}
 }
 
@@ -204,17 +246,71 @@ func (w *world) any() *process {
 	return p
 }
 
+var listings = []string{"https://a.example/1/sheet", "https://a.example/2/sheet", "https://a.example/3"}
+
+// submit asks for an estimate, as a caller or for a batch.
 func (w *world) submit() {
-	url := rapid.SampledFrom([]string{"https://a.example/1", "https://a.example/2"}).Draw(w.t, "url")
-	job, err := w.any().steps.engine.Estimate(context.Background(), url, "key", jobs.Interactive)
-	if err == nil {
-		w.jobs[job.ID] = url
+	url := rapid.SampledFrom(listings).Draw(w.t, "url")
+	by := tasks.Asker{Owner: "key", Class: jobs.Interactive}
+	if rapid.Bool().Draw(w.t, "in a batch") {
+		by.Parent = fmt.Sprintf("batch:b#%d", len(w.owed))
 	}
+	job, err := w.any().steps.engine.Submit(context.Background(), tasks.KindEstimate, tasks.EstimateInput{URL: url}, by)
+	switch {
+	case err != nil:
+	case by.Parent == "":
+		w.jobs[job.ID] = url
+	case !job.State.Ended():
+		w.owed[by.Parent] = true
+	}
+}
+
+// tell is told that an item of a batch has ended.
+func (w *world) tell(_ context.Context, job *jobs.Job, parents []string) error {
+	if !job.State.Ended() {
+		w.t.Fatalf("told of the end of %s, which is %s", job.ID, job.State)
+	}
+	if !w.quiet && rapid.IntRange(0, 4).Draw(w.t, "batch") == 0 {
+		return errors.New("the batch cannot be written")
+	}
+	for _, parent := range parents {
+		w.told[parent] = true
+	}
+	return nil
+}
+
+// compare asks for a comparison.
+func (w *world) compare() {
+	first := rapid.IntRange(0, len(listings)-1).Draw(w.t, "first")
+	second := (first + rapid.IntRange(1, len(listings)-1).Draw(w.t, "second")) % len(listings)
+	input := tasks.CompareInput{URL1: listings[first], URL2: listings[second], Rate: "2650", Lang: "en"}
+	job, err := w.any().steps.engine.Submit(context.Background(), tasks.KindCompare, input,
+		tasks.Asker{Owner: "key", Class: jobs.Interactive})
+	if err == nil {
+		w.jobs[job.ID] = input.URL1 + " " + input.URL2
+	}
+}
+
+// cancel ends one of the comparisons.
+func (w *world) cancel() {
+	var ids []string
+	for id, url := range w.jobs {
+		if strings.Contains(url, " ") {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	slices.Sort(ids)
+	id := rapid.SampledFrom(ids).Draw(w.t, "cancelled")
+	w.cancelled[id] = true
+	_ = w.any().steps.engine.Cancel(context.Background(), id) // it may die over it
 }
 
 func (w *world) pending() []*asynq.TaskInfo {
 	var all []*asynq.TaskInfo
-	for _, queue := range []string{tasks.QueueScrape, tasks.QueueMatch, tasks.QueueAuthority} {
+	for _, queue := range []string{tasks.QueueScrape, tasks.QueueMatch, tasks.QueueAuthority, tasks.QueueAI} {
 		infos, err := w.inspector.ListPendingTasks(queue)
 		if err != nil && !errors.Is(err, asynq.ErrQueueNotFound) {
 			w.t.Fatal(err)
@@ -315,11 +411,17 @@ func (w *world) pass(d time.Duration) {
 }
 
 func (w *world) act() {
-	switch rapid.IntRange(0, 6).Draw(w.t, "act") {
+	switch rapid.IntRange(0, 9).Draw(w.t, "act") {
 	case 0, 1:
 		w.submit()
 	case 2:
+		w.compare()
+	case 3:
 		w.sweep()
+	case 4:
+		if rapid.Bool().Draw(w.t, "cancel") {
+			w.cancel()
+		}
 	default:
 		w.deliver()
 	}
@@ -377,7 +479,11 @@ func TestJobsEndOnceWhateverDies(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
-		w.submit()
+		if rapid.Bool().Draw(t, "one or two") {
+			w.submit()
+		} else {
+			w.compare()
+		}
 		for range rapid.IntRange(0, 40).Draw(t, "acts") {
 			w.act()
 		}
@@ -388,26 +494,93 @@ func TestJobsEndOnceWhateverDies(t *testing.T) {
 				t.Fatal(err)
 			}
 			switch {
+			case job.Kind == tasks.KindEstimate && job.State == jobs.Succeeded:
+				w.checkEstimate(id, url, job.Result)
 			case job.State == jobs.Succeeded:
-				var estimate vehicle.Estimate
-				if err := json.Unmarshal(job.Result, &estimate); err != nil {
-					t.Fatal(err)
-				}
-				if estimate.Input.URL != url || estimate.Car.Make != "TOYOTA" || estimate.Tax.ReferenceNumber != "SIM1" {
-					t.Fatalf("job %s has another result: %s", id, job.Result)
-				}
-			case job.State == jobs.Failed && job.Error.Code == "worker_lost" && attempts(job) >= tasks.MaxAttempts:
+				w.checkComparison(job, url)
+			case job.State == jobs.Failed && job.Error.Code == "worker_lost" && (attempts(job) >= tasks.MaxAttempts || lostChild(job)):
+			case job.State == jobs.Cancelled && w.cancelled[id]:
 			default:
-				t.Fatalf("job %s is %s after all: %v %v", id, job.State, job.Error, job.Steps)
+				t.Fatalf("job %s is %s after all: %v %v %v", id, job.State, job.Error, job.Steps, job.Children)
 			}
 		}
-		if left, _ := w.server.ZMembers("jobs:active:interactive"); len(left) > 0 {
-			t.Fatalf("still looked after: %v", left)
-		}
-		if left := w.pending(); len(left) > 0 {
-			t.Fatalf("still in the queue: %d tasks", len(left))
-		}
+		w.checkRest()
 	})
+}
+
+func (w *world) checkEstimate(id, url string, result []byte) {
+	var estimate vehicle.Estimate
+	if err := json.Unmarshal(result, &estimate); err != nil {
+		w.t.Fatal(err)
+	}
+	if estimate.Input.URL != url || estimate.Car.Make != "TOYOTA" || estimate.Tax.ReferenceNumber != "SIM1" {
+		w.t.Fatalf("job %s has another result: %s", id, result)
+	}
+}
+
+// checkComparison sees that a comparison had the ends of all its children.
+func (w *world) checkComparison(job *jobs.Job, urls string) {
+	var seen map[string]string
+	if err := json.Unmarshal(job.Result, &seen); err != nil {
+		w.t.Fatal(err)
+	}
+	for i, url := range strings.Fields(urls) {
+		n := strconv.Itoa(i + 1)
+		w.checkEstimate(job.ID, url, []byte(seen["car"+n]))
+		report, has := seen["report"+n]
+		if has != strings.HasSuffix(url, "sheet") || has && report != `{"url":"https://a.example/sheet.jpg"}` && report != string(jobs.Failed) {
+			w.t.Fatalf("report of %s: %q", url, report)
+		}
+	}
+}
+
+// checkRest sees that all that was done for others has ended too, and that
+// everybody was told.
+func (w *world) checkRest() {
+	for class := range map[jobs.Class]bool{jobs.Interactive: true, jobs.Bulk: true} {
+		if left, _ := w.server.ZMembers("jobs:active:" + string(class)); len(left) > 0 {
+			w.t.Fatalf("still looked after: %v", left)
+		}
+	}
+	for _, key := range w.server.Keys() {
+		id, ok := strings.CutPrefix(key, "job:{")
+		if !ok {
+			continue
+		}
+		job, err := w.store.Get(context.Background(), strings.TrimSuffix(id, "}"))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		// Whose maker died with the first write is known to nobody.
+		if unborn := len(job.Steps)+len(job.Children) == 0 && job.State == jobs.Queued && w.jobs[job.ID] == ""; unborn {
+			continue
+		}
+		left, _ := w.server.SMembers("parents:{" + job.ID + "}")
+		if !job.State.Ended() || len(left) > 0 {
+			w.t.Fatalf("%+v, not told: %v", job, left)
+		}
+		if job.State == jobs.Cancelled && job.Asked && !w.cancelled[job.ID] {
+			w.t.Fatalf("job %s, which a caller wants, was cancelled", job.ID)
+		}
+	}
+	for parent := range w.owed {
+		if !w.told[parent] {
+			w.t.Fatalf("%s was not told", parent)
+		}
+	}
+	if left := w.pending(); len(left) > 0 {
+		w.t.Fatalf("still in the queue: %d tasks", len(left))
+	}
+}
+
+// lostChild reports whether a job failed because a child's worker was lost.
+func lostChild(job *jobs.Job) bool {
+	for _, child := range job.Children {
+		if child.Error != nil && child.Error.Code == "worker_lost" {
+			return true
+		}
+	}
+	return false
 }
 
 // attempts is the most that any step of a job needed.

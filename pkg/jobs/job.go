@@ -72,6 +72,14 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Message) }
 
+// Child is a job that another job asked for and waits for.
+type Child struct {
+	Job    string          // its id; empty when its result was known before
+	State  State           // how it ended; empty until then
+	Result json.RawMessage // once succeeded
+	Error  *Error          // once failed
+}
+
 // Job is the record of one piece of work that somebody asked for.
 type Job struct {
 	ID       string
@@ -83,6 +91,8 @@ type Job struct {
 	State    State
 	Steps    map[string]Step
 	Outputs  map[string]json.RawMessage // by step
+	Children map[string]Child           // by name
+	Asked    bool                       // a caller asked for it, not only other jobs
 	Result   json.RawMessage            // once succeeded
 	Error    *Error                     // once failed
 	Created  time.Time
@@ -97,4 +107,5 @@ type New struct {
 	Owner    string
 	Input    json.RawMessage
 	Deadline time.Duration // from now
+	Parent   string        // who is to be told of its end (see Want); "" is a caller, who looks for himself
 }

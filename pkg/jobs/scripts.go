@@ -2,10 +2,10 @@ package jobs
 
 import "github.com/redis/go-redis/v9"
 
-// The scripts below are all the writes there are. Each touches one key (or
-// one key at a time is all that its caller relies on), so they run on a
-// cluster; each reads the clock of Redis, so that the clocks of the workers
-// need not agree.
+// The scripts below, and those in children.go, are all the writes there are.
+// Each touches the keys of one job, which have one hash tag (or one key at a
+// time is all that its caller relies on), so they run on a cluster; each reads
+// the clock of Redis, so that the clocks of the workers need not agree.
 //
 // A job is a hash at job:{id}:
 //
@@ -14,6 +14,10 @@ import "github.com/redis/go-redis/v9"
 //	result, error         how it ended, as JSON
 //	s:<step>:<what>       state, attempt, worker, claim, since of a step
 //	o:<step>              output of a step, as JSON
+//	c:<child>:<what>      job (id) and end (as JSON) of a child
+//	asked                 a caller asked for it, not only other jobs
+//
+// and a set of its parents at parents:{id}.
 
 const luaNow = `
 local clock = redis.call('TIME')
@@ -100,10 +104,12 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return 1
 `)
 
-// scriptDrop removes a job of which no step was opened: its record is no more
-// than meta and state. Returns 1 if it did.
+// scriptDrop removes a job of which no step and no child was opened: its
+// record is no more than meta, state and perhaps asked. Returns 1 if it did.
 var scriptDrop = redis.NewScript(`
-if redis.call('HGET', KEYS[1], 'state') ~= 'queued' or redis.call('HLEN', KEYS[1]) > 2 then return 0 end
+if redis.call('HGET', KEYS[1], 'state') ~= 'queued' then return 0 end
+if redis.call('HLEN', KEYS[1]) - redis.call('HEXISTS', KEYS[1], 'asked') > 2 then return 0 end
+redis.call('DEL', KEYS[2])
 return redis.call('DEL', KEYS[1])
 `)
 

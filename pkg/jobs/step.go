@@ -93,21 +93,25 @@ func (s *Store) end(ctx context.Context, id string, state State, field string, d
 		string(state), field, data, retention.Milliseconds(), step, claim).Bool()
 }
 
-// Settle does what is left to do once a job has ended: tell the waiters, let
-// go of its flight, stop looking at it. It may be done twice.
-func (s *Store) Settle(ctx context.Context, job *Job) error {
+// Announce lets go of the flight of a job that has ended, tells the callers
+// who wait for it, and returns the parents that are still to be told. It may
+// be done twice; the job is looked at until Forget.
+func (s *Store) Announce(ctx context.Context, job *Job) (parents []string, err error) {
 	grace := time.Duration(0)
 	if job.State == Succeeded {
 		grace = answeredGrace
 	}
-	err := scriptLeave.Run(ctx, s.redis, []string{keyFlight(job.Flight)}, job.ID, grace.Milliseconds()).Err()
+	err = scriptLeave.Run(ctx, s.redis, []string{keyFlight(job.Flight)}, job.ID, grace.Milliseconds()).Err()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.redis.Publish(ctx, channelEnded, job.ID).Err(); err != nil {
-		return err
+	pipe := s.redis.Pipeline()
+	pipe.Publish(ctx, channelEnded, job.ID)
+	members := pipe.SMembers(ctx, keyParents(job.ID))
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, err
 	}
-	return s.Forget(ctx, job.ID, job.Class)
+	return members.Val(), nil
 }
 
 // Due hands out up to limit jobs of a class that are due for a look, each to
@@ -131,7 +135,8 @@ func (s *Store) watch(ctx context.Context, id string, class Class, after time.Du
 	return scriptWatch.Run(ctx, s.redis, []string{keyActive(class)}, id, after.Milliseconds(), mode).Err()
 }
 
-// Forget drops a job whose record is gone from the jobs to look at.
+// Forget drops a job from those to look at: it has ended and everybody was
+// told, or its record is gone.
 func (s *Store) Forget(ctx context.Context, id string, class Class) error {
 	return s.redis.ZRem(ctx, keyActive(class), id).Err()
 }

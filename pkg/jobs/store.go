@@ -66,36 +66,53 @@ func FlightOf(kind string, input json.RawMessage) string {
 // caller die first, the sweeper does it.
 func (s *Store) Create(ctx context.Context, n New) (job *Job, joined bool, err error) {
 	flight := FlightOf(n.Kind, n.Input)
-	if job, err = s.inFlight(ctx, flight); !errors.Is(err, ErrNotFound) {
-		return job, true, err
+	for range 10 {
+		job, err = s.inFlight(ctx, flight)
+		if err == nil {
+			job, err = s.join(ctx, job, n.Parent)
+		}
+		if !errors.Is(err, ErrNotFound) {
+			return job, true, err
+		}
+		id, err := s.record(ctx, n, flight)
+		if err != nil {
+			return nil, false, err
+		}
+		holder, err := s.Board(ctx, id, flight, n.Deadline)
+		if err != nil || holder.ID == id {
+			return holder, false, err
+		}
+		if err = s.Drop(ctx, id, n.Class); err != nil {
+			return nil, false, err
+		}
 	}
+	return nil, false, fmt.Errorf("jobs: what is in flight %s ends before it can be joined", flight)
+}
+
+// record writes the record of a new job. It stands before the flight is
+// taken: whoever finds the id in flight finds the job. The other way round a
+// dead caller would leave a flight to nowhere.
+func (s *Store) record(ctx context.Context, n New, flight string) (id string, err error) {
 	now := time.Now().UTC()
-	id := ulid.MustNew(ulid.Timestamp(now), rand.Reader).String()
-	m := meta{n.Kind, n.Class, n.Owner, n.Input, flight, now, now.Add(n.Deadline)}
-	data, err := json.Marshal(m)
+	id = ulid.MustNew(ulid.Timestamp(now), rand.Reader).String()
+	data, err := json.Marshal(meta{n.Kind, n.Class, n.Owner, n.Input, flight, now, now.Add(n.Deadline)})
 	if err != nil {
-		return nil, false, fmt.Errorf("jobs: input: %w", err)
+		return "", fmt.Errorf("jobs: input: %w", err)
 	}
-	// The record stands before the flight is taken: whoever finds the id in
-	// flight finds the job. The other way round a dead caller would leave a
-	// flight to nowhere.
+	life := n.Deadline + 2*retention
 	pipe := s.redis.TxPipeline()
 	pipe.HSet(ctx, keyJob(id), "meta", data, "state", string(Queued))
-	pipe.PExpire(ctx, keyJob(id), n.Deadline+2*retention)
+	if n.Parent == "" {
+		pipe.HSet(ctx, keyJob(id), "asked", 1)
+	} else {
+		pipe.SAdd(ctx, keyParents(id), n.Parent)
+		pipe.PExpire(ctx, keyParents(id), life)
+	}
+	pipe.PExpire(ctx, keyJob(id), life)
 	if _, err = pipe.Exec(ctx); err != nil {
-		return nil, false, err
+		return "", err
 	}
-	if err = s.watch(ctx, id, n.Class, firstLook, "NX"); err != nil {
-		return nil, false, err
-	}
-	holder, err := s.Board(ctx, id, flight, n.Deadline)
-	if err != nil {
-		return nil, false, err
-	}
-	if holder.ID != id {
-		return holder, true, s.Drop(ctx, id, n.Class)
-	}
-	return holder, false, nil
+	return id, s.watch(ctx, id, n.Class, firstLook, "NX")
 }
 
 // Board takes the flight for a job, or returns the live job that has it.
@@ -144,7 +161,7 @@ func joinable(job *Job) bool { return !job.State.Ended() || job.State == Succeed
 // Drop removes a job that was never started and that nobody was told of; one
 // that was started after all stays.
 func (s *Store) Drop(ctx context.Context, id string, class Class) error {
-	dropped, err := scriptDrop.Run(ctx, s.redis, []string{keyJob(id)}).Bool()
+	dropped, err := scriptDrop.Run(ctx, s.redis, []string{keyJob(id), keyParents(id)}).Bool()
 	if err != nil || !dropped {
 		return err
 	}
@@ -182,7 +199,7 @@ func parse(id string, fields map[string]string) (*Job, error) {
 		ID: id, Kind: m.Kind, Class: m.Class, Owner: m.Owner, Input: m.Input, Flight: m.Flight,
 		Created: m.Created, Deadline: m.Deadline,
 		State: State(fields["state"]), Ended: millis(fields["ended"]),
-		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{},
+		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{}, Asked: fields["asked"] != "",
 	}
 	if text := fields["result"]; text != "" {
 		job.Result = json.RawMessage(text)
@@ -192,6 +209,10 @@ func parse(id string, fields map[string]string) (*Job, error) {
 		if err := json.Unmarshal([]byte(text), job.Error); err != nil {
 			return nil, fmt.Errorf("jobs: record %s: %w", id, err)
 		}
+	}
+	var err error
+	if job.Children, err = childrenOf(fields); err != nil {
+		return nil, fmt.Errorf("jobs: record %s: %w", id, err)
 	}
 	for name, value := range fields {
 		if step, ok := strings.CutPrefix(name, "o:"); ok {

@@ -1,0 +1,29 @@
+package tasks
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"ushuru/pkg/cache"
+)
+
+// AnswerKey is where the answer to a question is kept once it is known; "" for
+// a kind whose answers are not kept.
+func AnswerKey(kind string, input json.RawMessage) (cache.Key, error) {
+	var err error
+	switch kind {
+	case KindEstimate:
+		var asked EstimateInput
+		if err = json.Unmarshal(input, &asked); err == nil {
+			return asked.Key(), nil
+		}
+	default:
+		return "", nil
+	}
+	return "", fmt.Errorf("tasks: input of a job of the kind %s: %w", kind, err)
+}
+
+// Key is where the estimate is kept.
+func (i EstimateInput) Key() cache.Key {
+	return cache.ChosenKey(cache.PastedKey(i.URL, i.Page), i.ModelBody)
+}

@@ -1,0 +1,180 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ushuru/pkg/cache"
+	"ushuru/pkg/jobs"
+)
+
+// parentJob is the first word of a parent that is a job.
+const parentJob = "job"
+
+// tellAtOnce is how many parents a handler is told of in one call.
+const tellAtOnce = 500
+
+// Answered returns the answer to a question that is kept from before, nil
+// when there is none.
+func (e *Engine) Answered(ctx context.Context, kind string, input json.RawMessage) (json.RawMessage, error) {
+	key, err := AnswerKey(kind, input)
+	if err != nil || key == "" {
+		return nil, err
+	}
+	answer, err := e.answers.Get(ctx, key)
+	if errors.Is(err, cache.ErrMiss) {
+		return nil, nil
+	}
+	return answer, err
+}
+
+// Cancel ends a job, and those of its children that nobody else wants.
+func (e *Engine) Cancel(ctx context.Context, id string) error {
+	if _, err := e.Store.Cancel(ctx, id); err != nil {
+		return err
+	}
+	return e.Advance(ctx, id)
+}
+
+// Release ends the interest of a parent in a job, which is cancelled when
+// nobody else wants it.
+func (e *Engine) Release(ctx context.Context, id, parent string) error {
+	cancelled, err := e.Store.Unwant(ctx, id, parent)
+	if err != nil || !cancelled {
+		return err
+	}
+	return e.Advance(ctx, id)
+}
+
+// attend makes or joins the children that a job waits for, and notes which of
+// them have ended; then it moves the job on.
+func (e *Engine) attend(ctx context.Context, job *jobs.Job, children []Child) error {
+	var (
+		news   bool
+		failed []error
+	)
+	for _, child := range children {
+		if job.Children[child.Name].State.Ended() {
+			continue // the workflow knows it already
+		}
+		ended, err := e.attendOne(ctx, job, child)
+		news = news || ended
+		failed = append(failed, err)
+	}
+	if err := errors.Join(failed...); err != nil || !news {
+		return err
+	}
+	return e.Advance(ctx, job.ID)
+}
+
+// attendOne reports whether a child has ended; then its end stands in the
+// parent's record.
+func (e *Engine) attendOne(ctx context.Context, parent *jobs.Job, child Child) (ended bool, err error) {
+	input, err := plain(child.Input)
+	if err != nil {
+		return false, err
+	}
+	id := parent.Children[child.Name].Job
+	if id == "" {
+		answer, err := e.Answered(ctx, child.Kind, input)
+		if err != nil {
+			return false, err
+		}
+		if answer != nil {
+			return true, e.Store.Note(ctx, parent.ID, child.Name, jobs.Child{State: jobs.Succeeded, Result: answer})
+		}
+		if id, err = e.beget(ctx, parent, child); err != nil || id == "" {
+			return false, err
+		}
+	}
+	job, err := e.Store.Get(ctx, id)
+	if errors.Is(err, jobs.ErrNotFound) { // it ended longer ago than records are kept
+		job, err = &jobs.Job{State: jobs.Failed, Error: TimedOut()}, nil
+	}
+	if err != nil || !job.State.Ended() {
+		return false, err
+	}
+	return true, e.Store.Note(ctx, parent.ID, child.Name, jobs.Child{State: job.State, Result: job.Result, Error: job.Error})
+}
+
+// beget makes or joins the job of a child and notes in the parent's record
+// which it is. The child knows its parent before the parent knows its child:
+// should this process die in between, the child's end still moves the parent
+// on, which then asks anew. "" when the parent has ended meanwhile.
+func (e *Engine) beget(ctx context.Context, parent *jobs.Job, child Child) (id string, err error) {
+	name := parentJob + ":" + parent.ID
+	job, err := e.Submit(ctx, child.Kind, child.Input, Asker{Owner: parent.Owner, Class: parent.Class, Parent: name})
+	if err != nil {
+		return "", err
+	}
+	holder, err := e.Store.Bind(ctx, parent.ID, child.Name, job.ID)
+	if err != nil || holder == job.ID {
+		return holder, err
+	}
+	// Somebody else bound another meanwhile, or the parent has ended.
+	return holder, e.Release(ctx, job.ID, name)
+}
+
+// settle does what is left to do once a job has ended: let the next asker of
+// its question begin anew, tell those who wait, let go of its children. It may
+// be done twice, and is until it was done once without an error.
+func (e *Engine) settle(ctx context.Context, job *jobs.Job) error {
+	parents, err := e.Store.Announce(ctx, job)
+	if err != nil {
+		return err
+	}
+	if job.State == jobs.Cancelled {
+		for _, child := range job.Children {
+			if child.Job == "" || child.State.Ended() {
+				continue
+			}
+			if err := e.Release(ctx, child.Job, parentJob+":"+job.ID); err != nil {
+				return err
+			}
+		}
+	}
+	if err := e.tell(ctx, job, parents); err != nil {
+		return err
+	}
+	return e.Store.Forget(ctx, job.ID, job.Class)
+}
+
+// tell moves the parents of a job that has ended on. One that cannot be told
+// now does not keep the others waiting.
+func (e *Engine) tell(ctx context.Context, job *jobs.Job, parents []string) error {
+	byWord := map[string][]string{}
+	for _, parent := range parents {
+		word, _, _ := strings.Cut(parent, ":")
+		byWord[word] = append(byWord[word], parent)
+	}
+	var failed []error
+	for word, parents := range byWord {
+		for some := range slices.Chunk(parents, tellAtOnce) {
+			err := e.tellSome(ctx, job, word, some)
+			if err == nil {
+				err = e.Store.Told(ctx, job.ID, some)
+			}
+			failed = append(failed, err)
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (e *Engine) tellSome(ctx context.Context, job *jobs.Job, word string, parents []string) error {
+	if word == parentJob {
+		var failed error
+		for _, parent := range parents {
+			failed = errors.Join(failed, e.Advance(ctx, strings.TrimPrefix(parent, parentJob+":")))
+		}
+		return failed
+	}
+	tell, ok := e.Ended[word]
+	if !ok {
+		return fmt.Errorf("tasks: nobody here tells a %s of the end of its jobs", word)
+	}
+	return tell(ctx, job, parents)
+}

@@ -1,0 +1,248 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/cache"
+	"ushuru/pkg/jobs"
+)
+
+// family is an engine without workers: the test ends children itself.
+type family struct {
+	t      *testing.T
+	server *miniredis.Miniredis
+	client *redis.Client
+	engine *Engine
+}
+
+func newFamily(t *testing.T) *family {
+	t.Helper()
+	server := miniredis.RunT(t)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	t.Cleanup(func() { _ = client.Close() })
+	return &family{t, server, client, NewEngine(client, jobs.NewStore(client))}
+}
+
+var bothCars = CompareInput{URL1: "https://a.example/1", URL2: "https://a.example/2", Rate: "2650", Lang: "sw"}
+
+func (f *family) submit(kind string, input any, parent string) *jobs.Job {
+	f.t.Helper()
+	job, err := f.engine.Submit(f.t.Context(), kind, input, Asker{Owner: "key", Class: jobs.Interactive, Parent: parent})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return f.get(job.ID)
+}
+
+func (f *family) get(id string) *jobs.Job {
+	f.t.Helper()
+	job, err := f.engine.Store.Get(f.t.Context(), id)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return job
+}
+
+// succeed ends a job with a result, as its last step would.
+func (f *family) succeed(id, result string) {
+	f.t.Helper()
+	_, err := f.engine.Store.Succeed(f.t.Context(), id, json.RawMessage(result))
+	if err = errors.Join(err, f.engine.Advance(f.t.Context(), id)); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+const (
+	withoutSheet = `{"car":{"conditionReportUrl":null}}`
+	withSheet    = `{"car":{"conditionReportUrl":"https://a.example/sheet.jpg"}}`
+)
+
+func TestComparisonWaitsForItsChildren(t *testing.T) {
+	t.Parallel()
+	f := newFamily(t)
+	parent := f.submit(KindCompare, bothCars, "")
+	if len(parent.Children) != 2 || len(parent.Steps) != 0 {
+		t.Fatalf("%+v", parent)
+	}
+	car1, car2 := f.get(parent.Children[ChildCar1].Job), f.get(parent.Children[ChildCar2].Job)
+	if car1.Asked || string(car1.Input) != `{"url":"https://a.example/1"}` || car1.Owner != "key" || car2.Kind != KindEstimate {
+		t.Fatalf("%+v", car1)
+	}
+	f.succeed(car1.ID, withSheet)
+	parent = f.get(parent.ID)
+	report := f.get(parent.Children[ChildReport1].Job) // the other car is not waited for
+	if string(report.Input) != `{"url":"https://a.example/sheet.jpg","lang":"sw"}` || len(parent.Steps) != 0 {
+		t.Fatalf("%+v", report)
+	}
+	f.succeed(car2.ID, withoutSheet)
+	if parent = f.get(parent.ID); len(parent.Steps) != 0 || len(parent.Children) != 3 {
+		t.Fatalf("%+v", parent)
+	}
+	if err := f.engine.Fail(t.Context(), report.Children[ChildReading].Job, "", "", &jobs.Error{Code: "no_ai"}); err != nil {
+		t.Fatal(err)
+	}
+	parent = f.get(parent.ID)
+	if child := parent.Children[ChildReport1]; child.State != jobs.Failed || child.Error.Code != "no_ai" ||
+		parent.Steps[StepRecommend].State != jobs.StepReady {
+		t.Fatalf("a sheet that cannot be read sinks the comparison: %+v", parent)
+	}
+	f.complete(parent.ID, StepRecommend, `{"recommendation":"…"}`)
+	if parent = f.get(parent.ID); parent.State != jobs.Succeeded || string(parent.Result) != `{"recommendation":"…"}` {
+		t.Fatalf("%+v", parent)
+	}
+}
+
+func (f *family) complete(id, step, output string) {
+	f.t.Helper()
+	err := f.engine.Store.Complete(f.t.Context(), id, step, json.RawMessage(output))
+	if err = errors.Join(err, f.engine.Advance(f.t.Context(), id)); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func TestListingThatFailsEndsTheComparison(t *testing.T) {
+	t.Parallel()
+	f := newFamily(t)
+	parent := f.submit(KindCompare, bothCars, "")
+	details := json.RawMessage(`[{"make":"TOYOTA","modelBody":"X"}]`)
+	if err := f.engine.Fail(t.Context(), parent.Children[ChildCar2].Job, "", "",
+		&jobs.Error{Code: "no_match", Message: "Nothing fits.", Details: details}); err != nil {
+		t.Fatal(err)
+	}
+	parent = f.get(parent.ID)
+	if parent.State != jobs.Failed || parent.Error.Code != "no_match" || string(parent.Error.Details) != string(details) ||
+		parent.Error.Message != "Car 2 (https://a.example/2): Nothing fits." {
+		t.Fatalf("%s %+v", parent.State, parent.Error)
+	}
+	if other := f.get(parent.Children[ChildCar1].Job); other.State.Ended() {
+		t.Fatal("the estimate of the other car, which the cache could keep, was given up")
+	}
+}
+
+func TestErrorNamesBothCars(t *testing.T) {
+	t.Parallel()
+	failed := jobs.Child{State: jobs.Failed, Error: &jobs.Error{Code: "listing_gone", Message: "Gone."}}
+	job := &jobs.Job{
+		Kind: KindCompare, Input: json.RawMessage(`{"url1":"https://a.example/1","url2":"https://a.example/2"}`),
+		Children: map[string]jobs.Child{ChildCar1: {State: jobs.Cancelled}, ChildCar2: failed},
+	}
+	next, err := advance(job)
+	if err != nil || next.Failed == nil || next.Failed.Code != "cancelled" ||
+		!strings.HasPrefix(next.Failed.Message, "Car 1 (https://a.example/1): ") ||
+		!strings.HasSuffix(next.Failed.Message, " Car 2 (https://a.example/2): Gone.") {
+		t.Fatalf("%+v, %v", next, err)
+	}
+}
+
+func TestChildWhoseAnswerIsKeptCostsNoJob(t *testing.T) {
+	t.Parallel()
+	f := newFamily(t)
+	kept := `{"car":{"conditionReportUrl":null},"cached":true}`
+	key := EstimateInput{URL: bothCars.URL1}.Key()
+	if err := cache.New(f.client).PutPlain(t.Context(), key, []byte(kept), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	parent := f.submit(KindCompare, bothCars, "")
+	if child := parent.Children[ChildCar1]; child.Job != "" || child.State != jobs.Succeeded || string(child.Result) != kept {
+		t.Fatalf("%+v", child)
+	}
+	if child := parent.Children[ChildCar2]; child.Job == "" || child.State.Ended() {
+		t.Fatalf("%+v", child)
+	}
+}
+
+func TestCancelEndsChildrenThatNobodyElseWants(t *testing.T) {
+	t.Parallel()
+	f := newFamily(t)
+	asked := f.submit(KindEstimate, EstimateInput{URL: bothCars.URL1}, "")
+	parent := f.submit(KindCompare, bothCars, "")
+	report := f.submit(KindReport, ReportInput{SheetInput{URL: "https://a.example/s"}, "en"}, "job:"+parent.ID)
+	if err := errors.Join(f.engine.Cancel(t.Context(), parent.ID), f.engine.Cancel(t.Context(), report.ID)); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]jobs.State{
+		parent.ID: jobs.Cancelled, asked.ID: jobs.Running, parent.Children[ChildCar2].Job: jobs.Cancelled,
+		report.Children[ChildReading].Job: jobs.Cancelled,
+	} {
+		if job := f.get(id); job.State.Ended() != want.Ended() || job.State.Ended() && job.State != want {
+			t.Errorf("%s is %s, want %s", job.Kind, job.State, want)
+		}
+	}
+}
+
+func TestParentsThatAreNoJobsAreTold(t *testing.T) {
+	t.Parallel()
+	f := newFamily(t)
+	job := f.submit(KindEstimate, EstimateInput{URL: bothCars.URL1}, "batch:b#1")
+	f.submit(KindEstimate, EstimateInput{URL: bothCars.URL1}, "batch:b#2")
+	if err := f.engine.Fail(t.Context(), job.ID, "", "", TimedOut()); err == nil {
+		t.Fatal("nobody could tell the batch, and nobody said so")
+	}
+	var told []string
+	f.engine.Ended = map[string]func(context.Context, *jobs.Job, []string) error{
+		"batch": func(_ context.Context, ended *jobs.Job, parents []string) error {
+			if ended.Error == nil || ended.Error.Code != "deadline_exceeded" {
+				t.Errorf("%+v", ended)
+			}
+			told = append(told, parents...)
+			return nil
+		},
+	}
+	for range 2 { // the sweep comes back to it, until it is done
+		if err := f.engine.Advance(t.Context(), job.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if slices.Sort(told); !slices.Equal(told, []string{"batch:b#1", "batch:b#2"}) {
+		t.Fatalf("told: %v", told)
+	}
+}
+
+// A child in a batch may take a day; a person does not wait that long.
+func TestSweepEndsAParentThatWaitsPastItsDeadline(t *testing.T) {
+	t.Parallel()
+	f := newFamily(t)
+	parent := f.submit(KindReport, ReportInput{SheetInput{Upload: "hash"}, "en"}, "")
+	now := time.Now()
+	for _, c := range []struct {
+		after time.Duration
+		ended bool
+	}{{time.Minute, false}, {time.Hour, true}} {
+		f.server.SetTime(now.Add(c.after))
+		if err := f.engine.Store.Forget(t.Context(), parent.Children[ChildReading].Job, jobs.Interactive); err != nil {
+			t.Fatal(err) // the child is left alone: this is about the parent
+		}
+		if _, _, err := f.engine.Sweep(t.Context(), jobs.Interactive, func() bool { return true }); err != nil {
+			t.Fatal(err)
+		}
+		if job := f.get(parent.ID); job.State.Ended() != c.ended || c.ended && job.Error.Code != "deadline_exceeded" {
+			t.Fatalf("after %v: %s %v", c.after, job.State, job.Error)
+		}
+	}
+}
+
+// The end of the child was written, and the process died before it told.
+func TestSweepTellsAParentOfALostEnd(t *testing.T) {
+	t.Parallel()
+	f := newFamily(t)
+	parent := f.submit(KindReport, ReportInput{SheetInput{Upload: "hash"}, "en"}, "")
+	if _, err := f.engine.Store.Succeed(t.Context(), parent.Children[ChildReading].Job, json.RawMessage(`{}`)); err != nil {
+		t.Fatal(err)
+	}
+	f.server.SetTime(time.Now().Add(10 * time.Second))
+	if _, _, err := f.engine.Sweep(t.Context(), jobs.Interactive, func() bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	if parent = f.get(parent.ID); parent.Steps[StepSummarize].State != jobs.StepReady {
+		t.Fatalf("%+v", parent)
+	}
+}
