@@ -1,0 +1,314 @@
+package webhook_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/webhook"
+)
+
+// received is one request that a receiver got.
+type received struct {
+	id, at, signature, body string
+}
+
+// receiver answers with the statuses in turn, the last one for ever.
+type receiver struct {
+	*httptest.Server
+
+	mu       sync.Mutex
+	got      []received
+	statuses []int
+	header   http.Header
+}
+
+func receive(t *testing.T, statuses ...int) *receiver {
+	t.Helper()
+	r := &receiver{statuses: statuses}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		body, err := io.ReadAll(q.Body)
+		if err != nil {
+			return
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.got = append(r.got, received{
+			q.Header.Get(webhook.HeaderID), q.Header.Get(webhook.HeaderTimestamp), q.Header.Get(webhook.HeaderSignature), string(body),
+		})
+		maps.Copy(w.Header(), r.header)
+		status := r.statuses[0]
+		if len(r.statuses) > 1 {
+			r.statuses = r.statuses[1:]
+		}
+		w.WriteHeader(status)
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) all() []received {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.got)
+}
+
+const owner = "key1"
+
+func embedded(t *testing.T) redis.UniversalClient {
+	t.Helper()
+	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn.Client()
+}
+
+// stage is a store, a sender and one endpoint.
+type stage struct {
+	store    *webhook.Store
+	sender   *webhook.Sender
+	endpoint webhook.Endpoint
+	secret   string
+}
+
+func newStage(t *testing.T, client redis.UniversalClient, url string) stage {
+	t.Helper()
+	fetcher, err := fetch.New(fetch.Options{AllowLoopback: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(fetcher.Close)
+	store := webhook.NewStore(client)
+	endpoint, secret, err := store.Add(t.Context(), owner, url, []string{webhook.BatchCompleted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stage{store, &webhook.Sender{
+		Store: store, Poster: fetcher, Log: slog.New(slog.DiscardHandler),
+		Schedule: []time.Duration{time.Nanosecond, time.Nanosecond},
+	}, endpoint, secret}
+}
+
+func (s stage) emit(t *testing.T, event, subject string) {
+	t.Helper()
+	if err := s.store.Emit(t.Context(), owner, event, subject, time.Now(), map[string]string{"id": subject}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// send sends until nothing is due.
+func (s stage) send(t *testing.T) {
+	t.Helper()
+	for range 50 {
+		sent, err := s.sender.Send(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sent == 0 {
+			return
+		}
+	}
+	t.Fatal("there is no end to what is due")
+}
+
+func (s stage) deliveries(t *testing.T) []webhook.Delivery {
+	t.Helper()
+	deliveries, err := s.store.Deliveries(t.Context(), owner, s.endpoint.ID, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return deliveries
+}
+
+func TestAnEventIsDeliveredSignedAndOnce(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		to := receive(t, http.StatusNoContent)
+		s := newStage(t, conn.Client(), to.URL)
+		s.emit(t, webhook.BatchCompleted, "batch1")
+		s.emit(t, webhook.BatchCompleted, "batch1") // told twice
+		s.emit(t, webhook.JobCompleted, "job1")     // not asked for
+		s.send(t)
+		s.emit(t, webhook.BatchCompleted, "batch1") // and once more, after it was delivered
+		s.send(t)
+		got := to.all()
+		if len(got) != 1 {
+			t.Fatalf("%d requests, want 1: %+v", len(got), got)
+		}
+		if err := webhook.Verify(s.secret, got[0].id, got[0].at, got[0].signature, []byte(got[0].body), time.Now()); err != nil {
+			t.Errorf("%v: %+v", err, got[0])
+		}
+		var message webhook.Message
+		if err := json.Unmarshal([]byte(got[0].body), &message); err != nil || message.Type != webhook.BatchCompleted ||
+			string(message.Data) != `{"id":"batch1"}` || message.Timestamp.IsZero() {
+			t.Errorf("%v: %s", err, got[0].body)
+		}
+		if log := s.deliveries(t); len(log) != 1 || log[0].State != webhook.Delivered || log[0].Attempts[0].Status != http.StatusNoContent {
+			t.Errorf("log %+v", log)
+		}
+	})
+}
+
+func TestWhatFailsIsSentAgainUnderTheSameID(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		to := receive(t, http.StatusInternalServerError, http.StatusFound, http.StatusOK)
+		s := newStage(t, conn.Client(), to.URL)
+		s.emit(t, webhook.BatchCompleted, "batch1")
+		for range 3 {
+			s.send(t)
+		}
+		got := to.all()
+		if len(got) != 3 || got[0].id != got[1].id || got[1].id != got[2].id || got[0].body != got[2].body {
+			t.Fatalf("requests %+v", got)
+		}
+		if log := s.deliveries(t); log[0].State != webhook.Delivered || len(log[0].Attempts) != 3 {
+			t.Errorf("log %+v", log)
+		}
+	})
+}
+
+func TestWhatFailsForGoodIsGivenUpAndCanBeSentAgain(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		to := receive(t, 500, 500, 500, http.StatusOK)
+		s := newStage(t, conn.Client(), to.URL)
+		s.emit(t, webhook.BatchCompleted, "batch1")
+		for range 5 {
+			s.send(t)
+		}
+		log := s.deliveries(t)
+		if log[0].State != webhook.Failed || len(to.all()) != 3 {
+			t.Fatalf("%d requests; log %+v", len(to.all()), log)
+		}
+		if _, err := s.store.Redeliver(t.Context(), "another key", s.endpoint.ID, log[0].ID); err == nil {
+			t.Error("another key may send it again")
+		}
+		if _, err := s.store.Redeliver(t.Context(), owner, s.endpoint.ID, log[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		s.send(t)
+		if log := s.deliveries(t); log[0].State != webhook.Delivered {
+			t.Errorf("log %+v", log)
+		}
+	})
+}
+
+func TestAReceiverThatIsGoneIsLeftAlone(t *testing.T) {
+	to := receive(t, http.StatusGone)
+	s := newStage(t, embedded(t), to.URL)
+	s.emit(t, webhook.BatchCompleted, "batch1")
+	s.send(t)
+	s.emit(t, webhook.BatchCompleted, "batch2")
+	s.send(t)
+	endpoint, err := s.store.Get(t.Context(), owner, s.endpoint.ID)
+	if err != nil || endpoint.Disabled == "" || len(to.all()) != 1 {
+		t.Errorf("%v, %+v after %d requests", err, endpoint, len(to.all()))
+	}
+	if err := s.store.Enable(t.Context(), owner, s.endpoint.ID); err != nil {
+		t.Fatal(err)
+	}
+	if endpoint, err = s.store.Get(t.Context(), owner, s.endpoint.ID); err != nil || endpoint.Disabled != "" {
+		t.Errorf("%v, %+v", err, endpoint)
+	}
+}
+
+func TestAReceiverMayAskForTime(t *testing.T) {
+	to := receive(t, http.StatusTooManyRequests)
+	to.header = http.Header{"Retry-After": {"3600"}}
+	s := newStage(t, embedded(t), to.URL)
+	s.emit(t, webhook.BatchCompleted, "batch1")
+	s.send(t)
+	s.send(t)
+	if log := s.deliveries(t); len(to.all()) != 1 || time.Until(log[0].Next) < 59*time.Minute {
+		t.Errorf("%d requests, next at %s", len(to.all()), log[0].Next)
+	}
+}
+
+func TestAChangedSecretLetsTheOldOneSignAlong(t *testing.T) {
+	to := receive(t, http.StatusOK)
+	s := newStage(t, embedded(t), to.URL)
+	fresh, err := s.store.Rotate(t.Context(), owner, s.endpoint.ID)
+	if err != nil || fresh == s.secret {
+		t.Fatal(err, fresh)
+	}
+	s.emit(t, webhook.BatchCompleted, "batch1")
+	s.send(t)
+	got := to.all()[0]
+	for _, secret := range []string{fresh, s.secret} {
+		if err := webhook.Verify(secret, got.id, got.at, got.signature, []byte(got.body), time.Now()); err != nil {
+			t.Errorf("%v", err)
+		}
+	}
+	if n := len(strings.Fields(got.signature)); n != 2 {
+		t.Errorf("%d signatures: %s", n, got.signature)
+	}
+}
+
+// An address that turned private after it was registered is not posted to,
+// and the log says no more than that.
+func TestPrivateAddressesGetNothing(t *testing.T) {
+	to := receive(t, http.StatusOK)
+	s := newStage(t, embedded(t), to.URL)
+	strict, err := fetch.New(fetch.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(strict.Close)
+	s.sender.Poster = strict
+	s.emit(t, webhook.BatchCompleted, "batch1")
+	s.send(t)
+	log := s.deliveries(t)
+	if len(to.all()) != 0 || len(log[0].Attempts) == 0 || strings.Contains(log[0].Attempts[0].Error, "127.0.0.1") {
+		t.Errorf("%d requests; log %+v", len(to.all()), log)
+	}
+}
+
+// A sender that died with a delivery in hand: the delivery stays on the list,
+// leased for a while, and then another takes it.
+func TestADeadSendersDeliveryIsNotLost(t *testing.T) {
+	to := receive(t, http.StatusOK)
+	client := embedded(t)
+	s := newStage(t, client, to.URL)
+	s.emit(t, webhook.BatchCompleted, "batch1")
+	ctx, kill := context.WithCancel(t.Context())
+	poster := s.sender.Poster
+	s.sender.Poster = dying{kill}
+	if _, err := s.sender.Send(ctx); err == nil {
+		t.Fatal("a killed sender reports no error")
+	}
+	s.sender.Poster = poster
+	if sent, err := s.sender.Send(t.Context()); sent != 0 || err != nil {
+		t.Fatalf("%d sent under another's lease, %v", sent, err)
+	}
+	due, err := client.ZRangeWithScores(t.Context(), "webhooks:due", 0, -1).Result()
+	if err != nil || len(due) != 1 || time.Until(time.UnixMilli(int64(due[0].Score))) > time.Minute {
+		t.Fatalf("due %+v, %v", due, err)
+	}
+	client.ZAdd(t.Context(), "webhooks:due", redis.Z{Score: 1, Member: due[0].Member}) // the lease ends
+	s.send(t)
+	if len(to.all()) != 1 || s.deliveries(t)[0].State != webhook.Delivered {
+		t.Errorf("%d requests; log %+v", len(to.all()), s.deliveries(t))
+	}
+}
+
+// dying is killed while it posts.
+type dying struct{ kill func() }
+
+func (d dying) Post(ctx context.Context, _ string, _ http.Header, _ []byte) (int, http.Header, error) {
+	d.kill()
+	return 0, nil, ctx.Err()
+}
