@@ -1,0 +1,115 @@
+package cost_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/pkg/cost"
+	"ushuru/pkg/duty"
+	"ushuru/pkg/vehicle"
+)
+
+func tablesOf(t *testing.T, content string) (*cost.Tables, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "costs.json")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return cost.Load(path)
+}
+
+const operators = `{
+	"lines": [
+		{"code": "freight", "fees": [
+			{"until": "2026-11-30", "amount": {"value": "900", "unit": "USD"}, "standing": "quoted", "source": "our line", "date": "2026-11"},
+			{"from": "2026-12-01", "amount": {"value": "950", "unit": "USD"}, "standing": "quoted", "source": "our line", "date": "2026-12"}
+		]},
+		{"code": "plate", "fees": []},
+		{"code": "storage", "name": {"en": "Storage", "sw": "Hifadhi"}, "fees": [
+			{"from": "2027-01-01", "amount": {"value": "10000", "unit": "TZS"}, "standing": "typical", "source": "us", "date": "2026"}
+		]}
+	],
+	"volumes": {"source": "our yard", "date": "2026", "bodies": [{"names": ["SUV"], "low": "12", "typical": "13", "high": "14"}]}
+}`
+
+func TestTheOperatorsFileStandsOverTheTables(t *testing.T) {
+	tables, err := tablesOf(t, operators)
+	if err != nil {
+		t.Fatal(err)
+	}
+	estimate := vehicle.Estimate{Car: vehicle.Car{FOBPriceUSD: number("2000")}, Tax: forester}
+	drive, _ := tables.DriveAway(estimate, dec("2650"), november)
+	amounts := map[string]string{}
+	for _, l := range drive.Lines {
+		amounts[l.Code] = l.AmountUSD.String()
+	}
+	for code, want := range map[string]string{
+		"freight": "900.00", "handling": "107.38" /* 13 m³ */, "plate": "", "delivery_order": "115.00", "storage": "",
+	} {
+		if amounts[code] != want {
+			t.Errorf("%s is %q, want %q", code, amounts[code], want)
+		}
+	}
+	if drive.Complete || len(drive.Missing) != 1 || drive.Missing[0].Code != "storage" {
+		t.Errorf("complete %v, missing %+v; the fee of storage begins in 2027", drive.Complete, drive.Missing)
+	}
+	december, _ := tables.DriveAway(estimate, dec("2650"), time.Date(2026, 11, 30, 21, 0, 0, 0, time.UTC)) // 1 December there
+	if got := december.Lines[1]; got.Code != "freight" || got.AmountUSD.String() != "950.00" || got.Standing != vehicle.Quoted {
+		t.Errorf("in December: %+v", got)
+	}
+	later, _ := tables.DriveAway(estimate, dec("2650"), time.Date(2027, 2, 1, 9, 0, 0, 0, duty.EAT))
+	if last := later.Lines[len(later.Lines)-1]; last.Code != "storage" || last.Name.SW != "Hifadhi" || !later.Complete {
+		t.Errorf("in 2027: %+v, missing %+v", last, later.Missing)
+	}
+	if embedded, _ := cost.Embedded().DriveAway(estimate, dec("2650"), november); embedded.Lines[1].AmountUSD.String() == "900.00" {
+		t.Error("the embedded tables were changed")
+	}
+}
+
+func TestWithoutAFileTheTablesAreTheEmbedded(t *testing.T) {
+	if tables, err := cost.Load(""); err != nil || tables != cost.Embedded() {
+		t.Errorf("%v, %v", tables, err)
+	}
+}
+
+func TestLoadSaysWhatIsWrong(t *testing.T) {
+	fee := func(fields string) string {
+		return `{"lines": [{"code": "plate", "fees": [{` + fields + `}]}]}`
+	}
+	const rest = `"standing": "typical", "source": "us", "date": "2026"`
+	const amount = `"amount": {"value": "1", "unit": "USD"}, `
+	for name, c := range map[string]struct{ content, says string }{
+		"not JSON":                 {`lines`, "invalid character"},
+		"two objects":              {`{} {}`, "more than one"},
+		"a misspelt field":         {`{"line": []}`, `unknown field "line"`},
+		"no fees":                  {`{"lines": [{"code": "plate"}]}`, `write "fees": []`},
+		"fees of the authority":    {`{"lines": [{"code": "import_taxes", "fees": []}]}`, "takes no fees"},
+		"a new line without name":  {`{"lines": [{"code": "storage", "fees": []}]}`, "needs en and sw"},
+		"a bad code":               {`{"lines": [{"code": "My Fee", "name": {"en": "x", "sw": "x"}, "fees": []}]}`, "lower-case"},
+		"no amount":                {fee(rest), "no such unit"},
+		"a negative amount":        {fee(`"amount": {"value": "-1", "unit": "USD"}, ` + rest), "no amount to pay"},
+		"1.6 for 1.6 %":            {fee(`"amount": {"value": "1.6", "unit": "CIF"}, ` + rest), "0.016 for 1.6 %"},
+		"low above amount":         {fee(amount + `"low": {"value": "2", "unit": "USD"}, ` + rest), "low is above"},
+		"high below amount":        {fee(amount + `"high": {"value": "0", "unit": "USD"}, ` + rest), "high is below"},
+		"no source":                {fee(amount + `"standing": "typical", "date": "2026"`), "source and date"},
+		"no standing":              {fee(amount + `"source": "us", "date": "2026"`), "standing must be"},
+		"no day":                   {fee(amount + `"from": "July 2026", ` + rest), "write 2026-07-01"},
+		"days backwards":           {fee(amount + `"from": "2026-07-01", "until": "2026-06-30", ` + rest), "until is before"},
+		"VAT in percent":           {fee(amount + `"vat": "18", ` + rest), "vat is a fraction"},
+		"two fees at a time":       {`{"lines": [{"code": "plate", "fees": [{` + amount + rest + `}, {` + amount + rest + `}]}]}`, "days of another fee"},
+		"a clamp of dollars":       {fee(amount + `"clamp": {"low": "1", "high": "2"}, ` + rest), "clamp belongs"},
+		"freight by the tax":       {`{"lines": [{"code": "freight", "fees": [{"amount": {"value": "0.1", "unit": "import_taxes"}, ` + rest + `}]}]}`, "cannot be used here"},
+		"a body of no volume":      {`{"volumes": {"source": "us", "date": "2026", "bodies": [{"names": ["VAN"], "low": "0", "typical": "1", "high": "2"}]}}`, "low ≤ typical ≤ high"},
+		"volumes without a source": {`{"volumes": {"bodies": [{"names": ["VAN"], "low": "1", "typical": "1", "high": "2"}]}}`, "volumes need source"},
+	} {
+		if _, err := tablesOf(t, c.content); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", name, err, c.says)
+		}
+	}
+	if _, err := cost.Load(filepath.Join(t.TempDir(), "none.json")); err == nil {
+		t.Error("a file that is not there was read")
+	}
+}
