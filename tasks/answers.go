@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ushuru/pkg/cache"
+	"ushuru/pkg/vehicle"
 )
 
 // AnswerKey is where the answer to a question is kept once it is known; "" for
@@ -17,6 +18,11 @@ func AnswerKey(kind string, input json.RawMessage) (cache.Key, error) {
 		if err = json.Unmarshal(input, &asked); err == nil {
 			return asked.Key(), nil
 		}
+	case KindQuote:
+		var asked vehicle.QuoteInput
+		if err = json.Unmarshal(input, &asked); err == nil {
+			return QuoteKey(asked)
+		}
 	default:
 		return "", nil
 	}
@@ -26,4 +32,11 @@ func AnswerKey(kind string, input json.RawMessage) (cache.Key, error) {
 // Key is where the estimate is kept.
 func (i EstimateInput) Key() cache.Key {
 	return cache.ChosenKey(cache.PastedKey(i.URL, i.Page), i.ModelBody)
+}
+
+// QuoteKey is where the estimate of a described car is kept. The description
+// must be in canonical form.
+func QuoteKey(asked vehicle.QuoteInput) (cache.Key, error) {
+	input, err := plain(asked)
+	return cache.QuoteKey(input), err
 }

@@ -23,6 +23,9 @@ const (
 	TypeRecommend = "compare:recommend"
 	TypeSync      = "authority:sync"
 	TypeProbe     = "authority:probe"
+
+	TypeQuoteMatch     = "quote:match"
+	TypeQuoteCalculate = "quote:calculate"
 )
 
 // Queues. A bulk job's step goes to the queue of the same name with BulkSuffix.
@@ -58,6 +61,9 @@ var policies = map[string]Policy{
 	TypeRead:      {Queue: QueueAI, Timeout: 120 * time.Second, Retries: 4},
 	TypeSummarize: {Queue: QueueAI, Timeout: 120 * time.Second, Retries: 4},
 	TypeRecommend: {Queue: QueueAI, Timeout: 120 * time.Second, Retries: 4},
+	// As for an estimate.
+	TypeQuoteMatch:     {Queue: QueueMatch, Timeout: 60 * time.Second, Retries: 4},
+	TypeQuoteCalculate: {Queue: QueueAuthority, Timeout: 120 * time.Second, Retries: untilDeadline},
 	// The handlers of these two do not fail; what is retried is a killed worker.
 	TypeSync:  {Queue: QueueAuthority, Timeout: 300 * time.Second, Retries: untilDeadline},
 	TypeProbe: {Queue: QueueAuthority, Timeout: 120 * time.Second, Retries: untilDeadline},

@@ -3,6 +3,7 @@ package tasks
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -46,6 +47,10 @@ type Calculated struct {
 	Tax       vehicle.Tax        `json:"tax"`
 	DriveAway *vehicle.DriveAway `json:"driveAway,omitempty"`
 	Warnings  []vehicle.Warning  `json:"warnings,omitempty"`
+
+	// As in vehicle.Estimate.
+	AsOf       string `json:"asOf,omitempty"`
+	ValidUntil string `json:"validUntil,omitempty"`
 }
 
 // Next is what follows from a job's record: steps to take and children to
@@ -77,6 +82,7 @@ type workflow struct {
 // workflows by kind of job.
 var workflows = map[string]workflow{
 	KindEstimate: {advanceEstimate, 10 * time.Minute},
+	KindQuote:    {advanceQuote, 10 * time.Minute},
 	KindReading:  {advanceReading, 10 * time.Minute},
 	KindReport:   {advanceReport, 15 * time.Minute},
 	KindCompare:  {advanceCompare, 30 * time.Minute},
@@ -108,27 +114,30 @@ func estimateOf(job *jobs.Job) (json.RawMessage, error) {
 		scraped    Scraped
 		calculated Calculated
 	)
-	for _, part := range []struct {
-		name string
-		data json.RawMessage
-		into any
-	}{
-		{"input", job.Input, &input},
-		{StepScrape, job.Outputs[StepScrape], &scraped},
-		{StepCalculate, job.Outputs[StepCalculate], &calculated},
-	} {
-		if err := json.Unmarshal(part.data, part.into); err != nil {
-			return nil, fmt.Errorf("tasks: %s of job %s: %w", part.name, job.ID, err)
-		}
+	if err := errors.Join(
+		read(job, "input", job.Input, &input),
+		read(job, StepScrape, job.Outputs[StepScrape], &scraped),
+		read(job, StepCalculate, job.Outputs[StepCalculate], &calculated),
+	); err != nil {
+		return nil, err
 	}
-	return plain(vehicle.Estimate{
-		Input:     vehicle.Input{URL: input.URL},
-		Car:       scraped.Car,
-		Matched:   calculated.Matched,
-		Tax:       calculated.Tax,
-		DriveAway: calculated.DriveAway,
-		Warnings:  append(scraped.Warnings, calculated.Warnings...),
-	})
+	estimate := estimateWith(scraped, calculated)
+	estimate.Input.URL = input.URL
+	return plain(estimate)
+}
+
+// estimateWith is the part of an answer that does not depend on how the car
+// was given.
+func estimateWith(scraped Scraped, calculated Calculated) vehicle.Estimate {
+	return vehicle.Estimate{
+		Car:        scraped.Car,
+		Matched:    calculated.Matched,
+		Tax:        calculated.Tax,
+		AsOf:       calculated.AsOf,
+		ValidUntil: calculated.ValidUntil,
+		DriveAway:  calculated.DriveAway,
+		Warnings:   append(scraped.Warnings, calculated.Warnings...),
+	}
 }
 
 // plain writes JSON that a person can read too: "PETROL & ELECTRIC" as it is,

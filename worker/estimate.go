@@ -36,13 +36,13 @@ func carWarnings(car vehicle.Car) []vehicle.Warning {
 // matchLabel finds the authority's label for the car.
 func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher) stepFunc {
 	return func(ctx context.Context, job *jobs.Job) (any, error) {
-		var scraped tasks.Scraped
-		if err := output(job, tasks.StepScrape, &scraped); err != nil {
+		subject, err := tasks.SubjectOf(job)
+		if err != nil {
 			return nil, err
 		}
 		catalogue, err := store.Catalogue(ctx)
 		if err == nil {
-			if entries, known := catalogue.Of(scraped.Car.Make); known && entries.Pending {
+			if entries, known := catalogue.Of(subject.Car.Make); known && entries.Pending {
 				err = fmt.Errorf("%w: nothing of %s", tra.ErrNoCatalogue, entries.Make.Name)
 			}
 		}
@@ -53,17 +53,16 @@ func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher) 
 		if err != nil {
 			return nil, err
 		}
-		var input tasks.EstimateInput
-		if err := json.Unmarshal(job.Input, &input); err != nil {
-			return nil, fmt.Errorf("worker: input: %w", err)
-		}
 		choose := matcher.Choose
-		if input.ModelBody != "" {
+		if subject.ModelBody != "" {
 			choose = func(_ context.Context, car vehicle.Car, catalogue *tra.Catalogue) (match.Choice, error) {
-				return matcher.ChooseLabel(car, catalogue, input.ModelBody)
+				return matcher.ChooseLabel(car, catalogue, subject.ModelBody)
 			}
 		}
-		choice, err := choose(ctx, scraped.Car, catalogue)
+		choice, err := choose(ctx, subject.Car, catalogue)
+		if err != nil && subject.Described {
+			err = refusedRequest(err)
+		}
 		if err != nil {
 			return nil, matchFailure(err)
 		}
@@ -91,26 +90,42 @@ func matchFailure(err error) error {
 // calculate asks the authority, and reckons what the car costs in all.
 func calculate(authority *tra.Authority, costs *cost.Tables) stepFunc {
 	return func(ctx context.Context, job *jobs.Job) (any, error) {
-		var (
-			scraped tasks.Scraped
-			choice  match.Choice
-		)
-		if err := errors.Join(output(job, tasks.StepScrape, &scraped), output(job, tasks.StepMatch, &choice)); err != nil {
+		subject, err := tasks.SubjectOf(job)
+		if err != nil {
 			return nil, err
 		}
-		matched, tuple, err := match.Resolve(ctx, scraped.Car, choice, authority)
+		var choice match.Choice
+		if err := output(job, tasks.StepMatch, &choice); err != nil {
+			return nil, err
+		}
+		matched, tuple, err := match.Resolve(ctx, subject.Car, choice, authority)
+		if subject.Described {
+			matched, err = matchedRequest(matched), refusedRequest(err)
+		}
 		if err != nil {
 			return nil, authorityFailure(matchFailure(err))
 		}
-		tax, warnings, err := authority.Details(ctx, choice.Make, tuple)
+		got, err := authority.Details(ctx, choice.Make, tuple)
 		if err != nil {
 			return nil, authorityFailure(err)
 		}
-		drive, doubts := costs.DriveAway(
-			vehicle.Estimate{Car: scraped.Car, Matched: matched, Tax: tax}, cost.DefaultRate, time.Now())
-		warnings = slices.Concat(warnings, simulated(tax), doubts)
-		return tasks.Calculated{Matched: matched, Tax: tax, DriveAway: &drive, Warnings: warnings}, nil
+		now := time.Now()
+		estimate := vehicle.Estimate{Car: subject.Car, Matched: matched, Tax: got.Tax, AsOf: tra.Stamp(got.At)}
+		drive, doubts := costs.DriveAway(estimate, cost.DefaultRate, now)
+		if subject.Described {
+			doubts = vehicle.Described(doubts)
+		}
+		return tasks.Calculated{
+			Matched: matched, Tax: got.Tax, DriveAway: &drive, Warnings: slices.Concat(got.Warnings, simulated(got.Tax), doubts),
+			AsOf: estimate.AsOf, ValidUntil: tra.Stamp(validUntil(now, got.At)),
+		}, nil
 	}
+}
+
+// validUntil is until when an estimate that is made now of figures that the
+// authority gave then may be kept. What is of an earlier quarter is past it.
+func validUntil(now, then time.Time) time.Time {
+	return cache.EstimateExpiry(now, tra.QuarterEnd(then))
 }
 
 // authorityFailure says what an error of the authority means for the job.
@@ -153,17 +168,23 @@ func output(job *jobs.Job, step string, into any) error {
 	return nil
 }
 
-// keep puts a finished estimate where the next caller looks first.
+// keep puts a finished estimate, of a listing or of a described car, where the
+// next caller looks first, until its figures lose their validity.
 func keep(ctx context.Context, results *cache.Cache, job *jobs.Job, result []byte) error {
-	if job.Kind != tasks.KindEstimate {
+	if job.Kind != tasks.KindEstimate && job.Kind != tasks.KindQuote {
 		return nil
 	}
-	var input tasks.EstimateInput
-	if err := json.Unmarshal(job.Input, &input); err != nil {
-		return fmt.Errorf("worker: input: %w", err)
+	key, err := tasks.AnswerKey(job.Kind, job.Input)
+	if err != nil {
+		return err
 	}
-	now := time.Now()
-	return results.Put(ctx, input.Key(), result, cache.EstimateExpiry(now, tra.QuarterEnd(now)))
+	var made struct {
+		ValidUntil time.Time `json:"validUntil"`
+	}
+	if err := json.Unmarshal(result, &made); err != nil {
+		return fmt.Errorf("worker: result: %w", err)
+	}
+	return results.Put(ctx, key, result, made.ValidUntil)
 }
 
 // syncSlot is how soon a sync can be asked for again; that only one is at work

@@ -168,18 +168,21 @@ func (w *Worker) Stop() {
 // handler routes tasks by type.
 func (w *Worker) handler() asynq.Handler {
 	o := w.options
+	matching, calculating := matchLabel(o.Catalogue, w.engine, match.New(o.Match)), calculate(o.Authority, o.Costs)
 	step := &steps{
 		engine: w.engine, worker: w.id, log: o.Log, patience: patience,
 		run: map[string]stepFunc{
-			tasks.TypeScrape:    newScraper(o.Redis, o.Fetch).scrape,
-			tasks.TypeMatch:     matchLabel(o.Catalogue, w.engine, match.New(o.Match)),
-			tasks.TypeCalculate: calculate(o.Authority, o.Costs),
+			tasks.TypeScrape:         newScraper(o.Redis, o.Fetch).scrape,
+			tasks.TypeMatch:          matching,
+			tasks.TypeCalculate:      calculating,
+			tasks.TypeQuoteMatch:     matching,
+			tasks.TypeQuoteCalculate: calculating,
 		},
 	}
 	mux := asynq.NewServeMux()
-	mux.Handle(tasks.TypeScrape, step)
-	mux.Handle(tasks.TypeMatch, step)
-	mux.Handle(tasks.TypeCalculate, step)
+	for taskType := range step.run {
+		mux.Handle(taskType, step)
+	}
 	mux.HandleFunc(tasks.TypeSync, syncCatalogue(o.Catalogue, o.Authority, o.Log))
 	mux.HandleFunc(tasks.TypeProbe, probe(o.Authority, o.Log))
 	return mux

@@ -55,6 +55,12 @@ func ChosenKey(estimate Key, modelBody string) Key {
 	return EstimateKey(string(estimate) + "\n" + modelBody)
 }
 
+// QuoteKey names the estimate of a described car by the canonical description.
+func QuoteKey(input []byte) Key {
+	sum := sha256.Sum256(input)
+	return Key("cache:quote:" + hex.EncodeToString(sum[:]))
+}
+
 // ExplanationKey names where the values of an estimate came from.
 func ExplanationKey(estimate Key) Key {
 	return "cache:explanation:" + estimate[len("cache:estimate:"):]

@@ -95,7 +95,7 @@ func TestAnEstimateNeedsFewCallsInARow(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, _, err := authority.Details(ctx, choice.Make, tuple); err != nil {
+				if _, err := authority.Details(ctx, choice.Make, tuple); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -48,7 +48,7 @@ func (q question) key() (string, error) {
 
 // stored is an answer in Redis, with the question that brought it.
 type stored[T any] struct {
-	At         time.Time `json:"at"`
+	At         time.Time `json:"at"` // when the authority was asked
 	FreshUntil time.Time `json:"freshUntil"`
 	Period     int       `json:"period"` // the latest that was known when it was stored; 0: none was yet
 	Question   question  `json:"question"`
@@ -66,48 +66,42 @@ func AllowStale(ctx context.Context) context.Context {
 
 // cachedList is cached for lists, of which empty ones are not believed long.
 func cachedList[T any](ctx context.Context, a *Authority, q question, fetch func(context.Context) ([]T, error)) ([]T, error) {
-	list, _, err := cached(ctx, a, q, func(ctx context.Context) ([]T, time.Duration, error) {
+	list, err := cached(ctx, a, q, func(ctx context.Context) ([]T, time.Duration, error) {
 		list, err := fetch(ctx)
 		if len(list) == 0 {
 			return list, a.options.EmptyFor, err
 		}
 		return list, 0, err
 	})
-	return list, err
+	return list.Answer, err
 }
 
 // cached answers from Redis, else asks: once for all that ask the same in all
 // processes, and to the end even when they go away. fetch says how long its
-// answer holds, 0 for the quarter. The time is that of a stale answer.
+// answer holds, 0 for the quarter.
 func cached[T any](
 	ctx context.Context, a *Authority, q question, fetch func(context.Context) (T, time.Duration, error),
-) (answer T, staleSince time.Time, err error) {
+) (recalled[T], error) {
 	key, err := q.key()
 	if err != nil {
-		return answer, staleSince, err
+		return recalled[T]{}, err
 	}
 	known, found, err := recall[T](ctx, a, key)
-	if err != nil {
-		return answer, staleSince, err
-	}
-	if found && known.fresh {
-		return known.Answer, staleSince, nil
+	if err != nil || found && known.fresh {
+		return known, err
 	}
 	asking := a.flight.DoChan(key, func() (any, error) {
 		return askOnce(context.WithoutCancel(ctx), a, key, q, fetch)
 	})
 	select {
 	case <-ctx.Done():
-		return answer, staleSince, ctx.Err()
+		return recalled[T]{}, ctx.Err()
 	case result := <-asking:
-		if result.Err == nil {
-			answer, _ = result.Val.(T)
-			return answer, staleSince, nil
-		}
 		if found && ctx.Value(staleKey{}) != nil && isPassing(result.Err) {
-			return known.Answer, known.At, nil
+			return known, nil
 		}
-		return answer, staleSince, result.Err
+		answer, _ := result.Val.(recalled[T])
+		return answer, result.Err
 	}
 }
 
@@ -115,7 +109,7 @@ func cached[T any](
 // for that one's answer. When that one fails or dies, it is the next to ask.
 func askOnce[T any](
 	ctx context.Context, a *Authority, key string, q question, fetch func(context.Context) (T, time.Duration, error),
-) (answer T, err error) {
+) (answer recalled[T], err error) {
 	for wait := lookFirst; ; wait = min(2*wait, lookMost) {
 		release, err := a.store.lease(ctx, key+keyAsking)
 		if err != nil && !errors.Is(err, errHeld) {
@@ -127,7 +121,7 @@ func askOnce[T any](
 			if release != nil {
 				release()
 			}
-			return known.Answer, nil
+			return known, nil
 		case release != nil:
 			defer release()
 			return ask(ctx, a, key, q, fetch)
@@ -138,19 +132,24 @@ func askOnce[T any](
 	}
 }
 
-// ask makes the call and keeps its answer.
+// ask makes the call and keeps its answer. The answer is of the time before
+// the call: one that was asked for in the old year must not pass for the new
+// year's because it took a while.
 func ask[T any](
 	ctx context.Context, a *Authority, key string, q question, fetch func(context.Context) (T, time.Duration, error),
-) (T, error) {
+) (recalled[T], error) {
 	var hold time.Duration
+	s := stored[T]{Question: q}
 	answer, err := call(ctx, a, q.Call, func(ctx context.Context) (answer T, err error) {
+		s.At = a.store.options.Now()
 		answer, hold, err = fetch(ctx)
 		return answer, err
 	})
 	if err != nil {
-		return answer, err
+		return recalled[T]{}, err
 	}
-	return answer, remember(ctx, a, key, q, answer, hold)
+	s.Answer = answer
+	return recalled[T]{s, true}, remember(ctx, a, key, s, hold)
 }
 
 // isPassing says that the authority could not be asked, rather than that it
@@ -160,7 +159,7 @@ func isPassing(err error) bool {
 	return gate || isOutage(err) || kindOf(err) == Certificate
 }
 
-// recalled is an answer from Redis and whether it still holds.
+// recalled is an answer and whether it still holds.
 type recalled[T any] struct {
 	stored[T]
 	fresh bool
@@ -191,16 +190,16 @@ func recall[T any](ctx context.Context, a *Authority, key string) (known recalle
 	return known, true, nil
 }
 
-func remember[T any](ctx context.Context, a *Authority, key string, q question, answer T, hold time.Duration) error {
+// remember keeps an answer for as long as it is of use. hold is as in cached.
+func remember[T any](ctx context.Context, a *Authority, key string, s stored[T], hold time.Duration) error {
 	latest, err := a.store.period(ctx)
 	if err != nil {
 		return err
 	}
-	now := a.store.options.Now()
-	s := stored[T]{At: now, FreshUntil: QuarterEnd(now), Period: latest, Question: q, Answer: answer}
-	life := s.FreshUntil.Sub(now) + staleFor
-	if hold > 0 && now.Add(hold).Before(s.FreshUntil) {
-		s.FreshUntil, life = now.Add(hold), hold
+	s.Period, s.FreshUntil = latest, QuarterEnd(s.At)
+	life := s.FreshUntil.Sub(a.store.options.Now()) + staleFor
+	if hold > 0 && s.At.Add(hold).Before(s.FreshUntil) {
+		s.FreshUntil, life = s.At.Add(hold), hold
 	}
 	value, err := json.Marshal(s)
 	if err != nil {

@@ -88,15 +88,22 @@ func (a *Authority) Capacities(ctx context.Context, m Make, modelBody string, yo
 	})
 }
 
-// Details is the tax on one vehicle, with doubts about the figures. The id of
-// the make is taken from m, whatever v says.
-func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (vehicle.Tax, []vehicle.Warning, error) {
+// Calculation is the tax on one vehicle, as the authority gave it.
+type Calculation struct {
+	Tax      vehicle.Tax
+	Warnings []vehicle.Warning // doubts about the figures
+	At       time.Time         // when the authority gave them; of an answer that was kept, when it was new
+}
+
+// Details is the tax on one vehicle. The id of the make is taken from m,
+// whatever v says.
+func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (Calculation, error) {
 	v.MakeID = m.ID
 	asked := question{
 		Call: callDetails, Make: m.Name, ModelBody: v.ModelBody, YOM: v.YOM,
 		Country: v.Country, Fuel: v.FuelType, Capacity: v.EngineCapacity,
 	}
-	answer, staleSince, err := cached(ctx, a, asked, func(ctx context.Context) (calculation, time.Duration, error) {
+	got, err := cached(ctx, a, asked, func(ctx context.Context) (calculation, time.Duration, error) {
 		tax, warnings, err := a.client.Details(ctx, v)
 		if err == nil {
 			err = a.store.sawPeriod(ctx, periodOf(tax))
@@ -104,17 +111,17 @@ func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (vehicle.Tax
 		return calculation{tax, warnings}, 0, err
 	})
 	if err != nil {
-		return vehicle.Tax{}, nil, err
+		return Calculation{}, err
 	}
-	warnings := answer.Warnings
-	if !staleSince.IsZero() {
+	warnings := got.Answer.Warnings
+	if !got.fresh {
 		warnings = append(warnings, vehicle.Warning{
 			Code: WarnStale,
 			Message: "The authority cannot be asked now; this is its answer of " +
-				staleSince.In(eat).Format("2 January 2006") + ", which may have been revised since.",
+				got.At.In(eat).Format("2 January 2006") + ", which may have been revised since.",
 		})
 	}
-	return answer.Tax, warnings, nil
+	return Calculation{got.Answer.Tax, warnings, got.At}, nil
 }
 
 // calculation is the cached answer about one vehicle.

@@ -54,7 +54,8 @@ func (f *fixture) resolve(ctx context.Context) (tax vehicle.Tax, warnings []vehi
 	if _, err = f.Capacities(ctx, f.toyota, v.ModelBody, v.YOM, v.Country, v.FuelType); err != nil {
 		return tax, nil, err
 	}
-	return f.Details(ctx, f.toyota, v)
+	got, err := f.Details(ctx, f.toyota, v)
+	return got.Tax, got.Warnings, err
 }
 
 // calls counts all calls that the simulator got.
@@ -94,11 +95,11 @@ func TestDifferentVehiclesAreDifferentAnswers(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{})
 		v := fielderOf(0)
-		older, _, err1 := f.Details(t.Context(), f.toyota, v)
+		older, err1 := f.Details(t.Context(), f.toyota, v)
 		v.YOM = 2019
-		newer, _, err2 := f.Details(t.Context(), f.toyota, v)
-		if err1 != nil || err2 != nil || older.YOM != 2015 || newer.YOM != 2019 {
-			t.Errorf("%v %v: %d and %d", err1, err2, older.YOM, newer.YOM)
+		newer, err2 := f.Details(t.Context(), f.toyota, v)
+		if err1 != nil || err2 != nil || older.Tax.YOM != 2015 || newer.Tax.YOM != 2019 {
+			t.Errorf("%v %v: %d and %d", err1, err2, older.Tax.YOM, newer.Tax.YOM)
 		}
 	})
 }
@@ -108,7 +109,7 @@ func TestALaterQuarterOfTheAuthoritysOutdatesEveryAnswer(t *testing.T) {
 		f := newFixture(t, conn, tratest.Options{Quarter: 3, Year: 2025}, tra.AuthorityOptions{})
 		v := fielderOf(0)
 		v.YOM = 2018
-		_, _, err1 := f.Details(t.Context(), f.toyota, v)
+		_, err1 := f.Details(t.Context(), f.toyota, v)
 		if _, _, err := f.resolve(t.Context()); err != nil || err1 != nil {
 			t.Fatal(err, err1)
 		}
@@ -119,7 +120,7 @@ func TestALaterQuarterOfTheAuthoritysOutdatesEveryAnswer(t *testing.T) {
 			t.Fatalf("nobody can know yet: %v, %d calls", err, f.calls())
 		}
 		v.YOM = 2019
-		if _, _, err := f.Details(t.Context(), f.toyota, v); err != nil {
+		if _, err := f.Details(t.Context(), f.toyota, v); err != nil {
 			t.Fatal(err)
 		}
 		tax, _, err := f.resolve(t.Context())
@@ -199,7 +200,7 @@ func TestWhoWaitsAsksWhenTheFirstFails(t *testing.T) {
 		for range cap(errs) {
 			process := f.process(t)
 			go func() {
-				_, _, err := process.Details(t.Context(), f.toyota, fielderOf(0))
+				_, err := process.Details(t.Context(), f.toyota, fielderOf(0))
 				errs <- err
 			}()
 		}
@@ -227,7 +228,7 @@ func TestWhoWaitsAsksWhenTheFirstDies(t *testing.T) {
 		defer hangs.Close()
 		defer hangs.CloseClientConnections()
 		dying := tra.NewAuthority(newClient(t, tra.Options{BaseURL: hangs.URL}), f.store, tra.AuthorityOptions{})
-		go func() { _, _, _ = dying.Details(t.Context(), f.toyota, fielderOf(0)) }()
+		go func() { _, _ = dying.Details(t.Context(), f.toyota, fielderOf(0)) }()
 		<-asked
 		var leases []string
 		err := eachNode(t.Context(), conn.Client(), func(ctx context.Context, node scanner) error {
@@ -244,7 +245,7 @@ func TestWhoWaitsAsksWhenTheFirstDies(t *testing.T) {
 			t.Fatal(err)
 		}
 		begun := time.Now()
-		_, _, err = f.Details(t.Context(), f.toyota, fielderOf(0))
+		_, err = f.Details(t.Context(), f.toyota, fielderOf(0))
 		if took := time.Since(begun); err != nil || f.calls() != 1 || took < left/2 {
 			t.Errorf("%v, %d calls after %v", err, f.calls(), took)
 		}
@@ -368,7 +369,7 @@ func TestTheBreakerCountsNeitherMissingVehiclesNorLostCallers(t *testing.T) {
 		gone, leave := context.WithCancel(t.Context())
 		leave()
 		for range 3 {
-			if _, _, err := f.Details(t.Context(), f.toyota, v); kind(err) != tra.NoSuchVehicle {
+			if _, err := f.Details(t.Context(), f.toyota, v); kind(err) != tra.NoSuchVehicle {
 				t.Fatalf("missing vehicle: %v", err)
 			}
 			if _, err := f.Makes(gone); !errors.Is(err, context.Canceled) {
@@ -413,7 +414,7 @@ func TestTheRateLimitIsShared(t *testing.T) {
 func TestStoredAnswersHoldTimeQuestionAndAnswer(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{})
-		if _, _, err := f.Details(t.Context(), f.toyota, fielderOf(0)); err != nil {
+		if _, err := f.Details(t.Context(), f.toyota, fielderOf(0)); err != nil {
 			t.Fatal(err)
 		}
 		var record struct {

@@ -1,0 +1,72 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/vehicle"
+)
+
+// KindQuote is the kind of a job that estimates a car that the caller
+// describes. Its input is a vehicle.QuoteInput in canonical form, its steps
+// are those of an estimate but for scrape.
+const KindQuote = "quote"
+
+func advanceQuote(job *jobs.Job) (Next, error) {
+	for _, step := range []string{StepMatch, StepCalculate} {
+		if _, done := job.Outputs[step]; !done {
+			return Next{Steps: []string{step}}, nil
+		}
+	}
+	var (
+		input      vehicle.QuoteInput
+		calculated Calculated
+	)
+	if err := errors.Join(
+		read(job, "input", job.Input, &input),
+		read(job, StepCalculate, job.Outputs[StepCalculate], &calculated),
+	); err != nil {
+		return Next{}, err
+	}
+	result, err := plain(vehicle.Quote{Input: input, Estimate: estimateWith(Scraped{Car: input.Car()}, calculated)})
+	return Next{Result: result}, err
+}
+
+// Quote returns the job that estimates a described car: a new one, or the one
+// that is in flight for the same description.
+func (e *Engine) Quote(ctx context.Context, asked vehicle.QuoteInput, owner string, class jobs.Class) (*jobs.Job, error) {
+	return e.Submit(ctx, KindQuote, asked, Asker{Owner: owner, Class: class})
+}
+
+// Subject is what a job is to find in the authority's database.
+type Subject struct {
+	Car       vehicle.Car
+	ModelBody string // the label that the caller chose; "" when it is to be found
+	Described bool   // by the caller, not by a listing
+}
+
+// SubjectOf returns the car of an estimate, once it was scraped, or of a quote.
+func SubjectOf(job *jobs.Job) (Subject, error) {
+	if job.Kind == KindQuote {
+		var input vehicle.QuoteInput
+		err := read(job, "input", job.Input, &input)
+		return Subject{Car: input.Car(), ModelBody: input.ModelBody, Described: true}, err
+	}
+	var (
+		input   EstimateInput
+		scraped Scraped
+	)
+	err := errors.Join(read(job, "input", job.Input, &input), read(job, StepScrape, job.Outputs[StepScrape], &scraped))
+	return Subject{Car: scraped.Car, ModelBody: input.ModelBody}, err
+}
+
+// read reads a part of a job's record.
+func read(job *jobs.Job, part string, data json.RawMessage, into any) error {
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("tasks: %s of job %s: %w", part, job.ID, err)
+	}
+	return nil
+}
