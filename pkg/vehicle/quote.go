@@ -1,12 +1,16 @@
 package vehicle
 
-import "ushuru/pkg/money"
+import (
+	"strings"
+
+	"ushuru/pkg/money"
+)
 
 // Quote is the answer of POST /v1/quote: an Estimate of a car that the caller
 // describes. Additive.
 type Quote struct {
-	Input QuoteInput `json:"input"` // in place of the Estimate's
-	Estimate
+	Input    QuoteInput `json:"input"` // in place of the Estimate's
+	Estimate            //nolint:embeddedstructfieldcheck // fields stand in the order of the answer
 }
 
 // QuoteInput is a car as a caller describes it. What is left out is not known.
@@ -33,4 +37,19 @@ func (q QuoteInput) Car() Car {
 		Year: q.Year, YearBasis: "manufacture", EngineCC: q.EngineCC, Fuel: q.Fuel, BodyType: q.BodyType,
 		FOBPriceUSD: q.FOBPriceUSD, CFPriceUSD: q.CFPriceUSD, M3: q.M3, Images: []string{},
 	}
+}
+
+// wordings are what is said of a listing, and the same of a description.
+var wordings = strings.NewReplacer("the listing", "the request", "The listing", "The request")
+
+// OfRequest puts what was said of a listing in words for a description.
+func OfRequest(text string) string { return wordings.Replace(text) }
+
+// Described is OfRequest for warnings.
+func Described(warnings []Warning) []Warning {
+	worded := make([]Warning, 0, len(warnings))
+	for _, w := range warnings {
+		worded = append(worded, Warning{Code: w.Code, Message: OfRequest(w.Message)})
+	}
+	return worded
 }

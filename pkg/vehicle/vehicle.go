@@ -152,7 +152,7 @@ type Estimate struct {
 	Tax     Tax     `json:"tax"`
 	Cached  bool    `json:"cached"`
 	// Additive.
-	AsOf       string     `json:"asOf,omitempty"`       // when the authority gave its figures, with zone: 2026-11-21T17:04:05+03:00
+	AsOf       string     `json:"asOf,omitempty"`       // when the authority gave its figures: 2026-11-21T17:04:05+03:00
 	ValidUntil string     `json:"validUntil,omitempty"` // until when this answer is kept, in the same form
 	DriveAway  *DriveAway `json:"driveAway,omitempty"`
 	Warnings   []Warning  `json:"warnings,omitempty"`
