@@ -1,0 +1,47 @@
+package aitest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+)
+
+// advise words a comparison by the rule that it says who won, repeats the
+// difference in dollars and the first point of each car, and nothing else. Of
+// faults it knows InventValue, a saving that nobody gave it, and WrongID,
+// which praises the other car.
+func advise(r *chatRequest, f fault) answer {
+	a := answer{finish: "stop", promptTokens: r.promptTokens()}
+	found := readData(r)
+	verdict := map[string]string{}
+	if len(found["verdict"]) > 0 {
+		verdict = found["verdict"][0]
+	}
+	winner, numbers := verdict["winner"], map[string]string{"car1": "1", "car2": "2"}
+	if f.WrongID {
+		winner = map[string]string{"car1": "car2", "car2": "car1", "none": "car2"}[winner]
+	}
+	difference := cmp.Or(verdict["difference_usd"], "?")
+	if f.InventValue {
+		difference = "USD 77,777.77"
+	}
+	text := fmt.Sprintf("%s: neither of the two is clearly ahead. The difference on the road is %s, and that is all there is to it.",
+		Mark, difference)
+	switch {
+	case verdict["language"] == "sw" && numbers[winner] != "":
+		text = fmt.Sprintf("%s: Gari %s ni bora. Tofauti ya gharama hadi kuwa barabarani ni %s, na hiyo ni kwa magari yote mawili.",
+			Mark, numbers[winner], difference)
+	case verdict["language"] == "sw":
+		text = fmt.Sprintf("%s: hakuna lililo mbele waziwazi. Tofauti ya gharama hadi kuwa barabarani ni %s, kwa magari yote mawili.",
+			Mark, difference)
+	case numbers[winner] != "":
+		text = fmt.Sprintf("%s: Car %s is the better buy. The difference on the road is %s, and that is the whole of it.",
+			Mark, numbers[winner], difference)
+	}
+	content, err := json.Marshal(map[string]string{"winner": winner, "text": text})
+	if err != nil { // strings do not fail
+		return a
+	}
+	a.content = string(content)
+	return a
+}
