@@ -25,14 +25,14 @@ func advise(r *chatRequest, f fault) answer {
 	if f.InventValue {
 		difference = "USD 77,777.77"
 	}
-	text := fmt.Sprintf("%s: neither of the two is clearly ahead. The difference on the road is %s, and that is all there is to it.",
+	text := fmt.Sprintf("%s: neither of the two is clearly ahead. The difference on the road is %s, and that is all of it.",
 		Mark, difference)
 	switch {
 	case verdict["language"] == "sw" && numbers[winner] != "":
-		text = fmt.Sprintf("%s: Gari %s ni bora. Tofauti ya gharama hadi kuwa barabarani ni %s, na hiyo ni kwa magari yote mawili.",
+		text = fmt.Sprintf("%s: Gari %s ni bora. Tofauti ya gharama hadi kuwa barabarani ni %s, kwa magari mawili.",
 			Mark, numbers[winner], difference)
 	case verdict["language"] == "sw":
-		text = fmt.Sprintf("%s: hakuna lililo mbele waziwazi. Tofauti ya gharama hadi kuwa barabarani ni %s, kwa magari yote mawili.",
+		text = fmt.Sprintf("%s: hakuna lililo mbele waziwazi. Tofauti ya gharama hadi kuwa barabarani ni %s, kwa magari mawili.",
 			Mark, difference)
 	case numbers[winner] != "":
 		text = fmt.Sprintf("%s: Car %s is the better buy. The difference on the road is %s, and that is the whole of it.",
