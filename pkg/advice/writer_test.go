@@ -105,6 +105,9 @@ func TestNumbersOfAModelsTextAreGiven(t *testing.T) {
 		verdict := advice.Judge(pair)
 		text, _, _ := writer.Recommend(t.Context(), verdict, pair, "en")
 		known := strings.Join(numbersOf(advice.Write(verdict, pair, "en")), " ") + " "
+		if verdict.DifferenceUSD != nil {
+			known += verdict.DifferenceUSD.String() + " "
+		}
 		for _, n := range numbersOf(text) {
 			if !strings.Contains(known, n+" ") {
 				r.Fatalf("the number %s is nobody's\n%s", n, text)
