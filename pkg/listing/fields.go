@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -33,7 +34,7 @@ var readers = []reader{
 	{fieldFuel, false, word, func(c *vehicle.Car, s string) { c.Fuel = s }},
 	{fieldPrice, true, amount, setPrice},
 	{fieldFOB, true, dollars, setFOB},
-	{fieldCF, true, amount, setCF},
+	{fieldCF, true, freighted, setCF},
 	{fieldBody, false, plain, func(c *vehicle.Car, s string) { c.BodyType = s }},
 	{fieldMileage, true, mileage, func(c *vehicle.Car, s string) { km := digits(s); c.MileageKM = &km }},
 	{fieldTransmission, false, plain, func(c *vehicle.Car, s string) { c.Transmission = s }},
@@ -107,6 +108,12 @@ func amount(s string) (string, bool) {
 	p, ok := readPrice(s)
 	return p.String(), ok && p.currency != "" && p.plausible()
 }
+
+// freighted is an amount that may name where the freight goes; that this is Dar
+// es Salaam is checked where the amount is claimed.
+func freighted(s string) (string, bool) { return amount(destination.ReplaceAllString(s, " ")) }
+
+var destination = regexp.MustCompile(`(?i)\bC\s?&\s?F\b|\bto\b|\bDar[ -]es[ -]Salaam\b|\bTanzania\b`)
 
 // dollars are what a page gives beside its own currency.
 func dollars(s string) (string, bool) {

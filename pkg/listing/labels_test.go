@@ -111,3 +111,14 @@ func FuzzPairs(f *testing.F) {
 		}
 	})
 }
+
+func TestFreightIsRead(t *testing.T) {
+	for text, want := range map[string]string{
+		"US$ 3,300 to Dar es Salaam": "USD 3300", "C&F Dar-es-Salaam, Tanzania: $3,300": "USD 3300", "US$ 3,300": "USD 3300",
+		"US$ 3,300 to Mombasa": "", "US$ 3,300 CIF Dar es Salaam": "", "from US$ 3,300 to Dar es Salaam": "",
+	} {
+		if got, ok := freighted(text); ok != (want != "") || ok && got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

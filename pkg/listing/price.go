@@ -3,6 +3,7 @@ package listing
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
 	"ushuru/pkg/money"
 )
@@ -48,11 +49,42 @@ var currencies = []struct{ mark, code string }{
 
 var (
 	amountForm = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?`)
-	manYen     = regexp.MustCompile(`^(\d{1,5}(?:\.\d{1,2})?)\s*万円$`)
+	// thousandths are as likely thousands, as some countries write them: 4.350.
+	thousandths = regexp.MustCompile(`\.\d{3,}$`)
+	manYen      = regexp.MustCompile(`^(\d{1,5}(?:\.\d{1,2})?)\s*万円$`)
 )
 
+// beside are the words that may stand beside a price. Any other can make it
+// something else: a deposit, a rate, an old price, thousands, with freight, or
+// in another currency ("HK$ 45,000").
+var beside = map[string]bool{"FOB": true, "PRICE": true, "VEHICLE": true, "CAR": true, "ONLY": true, "NOW": true}
+
+// plainPrice reports that nothing stands beside an amount but its currency and
+// words of that kind.
+func plainPrice(rest string) bool {
+	if strings.ContainsAny(rest, "%-+/&") {
+		return false
+	}
+	words := strings.FieldsFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) })
+	for _, word := range words {
+		if !beside[word] && !isCurrency(word) {
+			return false
+		}
+	}
+	return true
+}
+
+func isCurrency(word string) bool {
+	for _, c := range currencies {
+		if c.mark == word {
+			return true
+		}
+	}
+	return false
+}
+
 // readPrice reads a text that holds exactly one amount and at most one
-// currency. Words such as "save" or "month" make it no price.
+// currency.
 func readPrice(s string) (price, bool) {
 	upper := strings.ToUpper(s)
 	if m := manYen.FindStringSubmatch(s); m != nil {
@@ -62,13 +94,8 @@ func readPrice(s string) (price, bool) {
 		}
 		return price{money.NewNumber(amount.Decimal().Shift(4)), "JPY"}, amount.Decimal().IsPositive()
 	}
-	for _, word := range []string{"SAVE", "OFF", "%", "MONTH", "COUPON", "/MO", "SOLD", "万", "-"} {
-		if strings.Contains(upper, word) {
-			return price{}, false
-		}
-	}
 	found := amountForm.FindAllString(s, 2)
-	if len(found) != 1 {
+	if len(found) != 1 || thousandths.MatchString(found[0]) || !plainPrice(strings.Replace(upper, found[0], " ", 1)) {
 		return price{}, false
 	}
 	amount, err := money.ParseNumber(found[0])
