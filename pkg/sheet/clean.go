@@ -1,9 +1,11 @@
 package sheet
 
 import (
+	_ "embed"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -25,18 +27,23 @@ var links = regexp.MustCompile(`(?i)https?:|://|www\.|` +
 var telephones = regexp.MustCompile(`\+\s?\d[\d\s()-]{6,}\d|\b\d[\d()-]{8,}\d\b|` +
 	`\b0\d{1,4}[- ]\d{1,4}[- ]\d{3,4}\b|\b\d{3}[ -]\d{3}[ -]\d{3,4}\b`)
 
-// orders are words by which a text turns to its reader or to a model, in the
-// languages that we have seen them in.
-var orders = regexp.MustCompile(`(?i)\b(?:ignore|disregard|forget|override|overrule|instructions?|prompt|assistant|system prompt|` +
-	`system:|chatgpt|gpt|language model|you (?:are|must|should|will|can)|your (?:answer|report|task)|must|please|click|tap|visit|` +
-	`call (?:us|me|now)|phone|whatsapp|telegram|contact|transfer|bank|deposit to|send (?:me|us|money|the)|` +
-	`pay (?:now|to|the|in)|buy (?:now|this|it)|do not (?:mention|report|say|tell|write|trust)|don'?t (?:mention|report|say|tell|write)|` +
-	`(?:say|write|report|state|answer|output|return|print|reply|respond)s? (?:that|only|with|the|in|as)|` +
-	`winner|recommend\w*|guaranteed?|best (?:car|choice|deal)|highly|developer mode|jailbreak)\b|` +
-	`\b(?:puuza|pu+zia|sahau|maagizo|amri|tafadhali|bofya|bonyeza|piga simu|pigia|tuma|tumia pesa|lipa|lipia|wasiliana|` +
-	`nunua|chagua|mshindi|sema kwamba|andika kwamba|usi(?:seme|taje|andike|ripoti)|hakikisho|pendekeza)\b|` +
-	`無視|指示|命令|プロンプト|システム上書|アシスタント|振込|振り込|クリック|電話|連絡先|回答し|出力し|答えよ|と書け|と答え|と書い|` +
-	`しなさい|せよ|してください|して下さい|して頂|お願い|おすすめ|推奨|勝者|絶対買`)
+// orderTable lists the words by which a text turns to its reader or to a model.
+//
+//go:embed orders.csv
+var orderTable string
+
+// orders finds them.
+var orders = sync.OnceValue(func() *regexp.Regexp {
+	var words, parts []string
+	for _, row := range table(orderTable, 2) {
+		if row[0] == "ja" { // which has no spaces between words
+			parts = append(parts, row[1])
+		} else {
+			words = append(words, row[1])
+		}
+	}
+	return regexp.MustCompile(`(?i)\b(?:` + strings.Join(words, "|") + `)\b|` + strings.Join(parts, "|"))
+})
 
 // plates are Japanese number plates, which belong to a person.
 var plates = regexp.MustCompile(`\p{Han}{1,4}\s*\d{2,3}\s*\p{Hiragana}\s*[\d・.·-]{2,5}`)
@@ -52,7 +59,7 @@ func masked(text string) string {
 // foul says whether a text has what no inspector writes.
 func foul(text string) bool {
 	text = norm.NFKC.String(text)
-	return links.MatchString(text) || telephones.MatchString(text) || plates.MatchString(text) || orders.MatchString(text)
+	return links.MatchString(text) || telephones.MatchString(text) || plates.MatchString(text) || orders().MatchString(text)
 }
 
 // marksOfText are characters that mean something to Markdown, HTML or our own

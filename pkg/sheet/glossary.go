@@ -3,6 +3,7 @@ package sheet
 import (
 	_ "embed"
 	"encoding/csv"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -14,7 +15,7 @@ var glossaryTable string
 
 // phrase is a line of the glossary.
 type phrase struct {
-	area   Area
+	area   Area   // of a part: the Kiswahili word that joins a place to it
 	jp     string // as printed
 	text   Text
 	weight Severity
@@ -115,47 +116,61 @@ func compose(list []piece) (Text, bool) {
 	return Text{en, sw}, said
 }
 
-// composeIn writes the pieces in one language. A place stands before its part
-// in English and after it in Swahili.
+// composer writes pieces in one language.
+type composer struct {
+	lang   string
+	b      strings.Builder
+	places []string // that wait for their part
+	after  string   // the kind of the piece before
+	said   bool     // something is the matter
+}
+
+// composeIn writes the pieces in one language. It reports false for pieces that
+// make no whole: a phrase that is not known, a place or an ending of nothing.
 func composeIn(list []piece, lang string) (string, bool) {
-	var b strings.Builder
-	var places []string
-	said, after := false, "" // after is the kind of the piece before
-	write := func(separator, text string) {
-		if b.Len() > 0 {
-			b.WriteString(separator)
-		}
-		b.WriteString(text)
-	}
+	c := &composer{lang: lang}
 	for _, p := range list {
-		if p.phrase == nil {
+		if p.phrase == nil || p.kind == tailKind && c.after == "" {
 			return "", false
 		}
-		word := p.text.In(lang)
-		switch {
-		case p.kind == placeKind:
-			places = append(places, word)
-			continue
-		case p.kind == partKind:
-			if lang == English {
-				word = strings.Join(append(places, word), " ")
-			} else {
-				word = strings.Join(append([]string{word}, places...), " ")
-			}
-			places = nil
-			write("; ", word)
-		case p.kind == tailKind && after == "":
-			return "", false // an ending of nothing
-		case p.kind == tailKind && after == partKind, p.finding() && after == partKind:
-			write(": ", word)
-			said = true
-		case p.kind == tailKind:
-			write(", ", word)
-		default:
-			write("; ", word)
-			said = true
-		}
-		after = p.kind
+		c.add(p.phrase)
 	}
-	return b.String(), said && len(places) == 0
+	return c.b.String(), c.said && len(c.places) == 0
+}
+
+func (c *composer) add(p *phrase) {
+	word := p.text.In(c.lang)
+	separator := "; "
+	switch {
+	case p.kind == placeKind:
+		c.places = append(c.places, word)
+		return
+	case p.kind == partKind:
+		word = c.placed(p)
+	case c.after == partKind:
+		separator, c.said = ": ", true
+	case p.kind == tailKind:
+		separator = ", "
+	default:
+		c.said = true
+	}
+	if c.b.Len() > 0 {
+		c.b.WriteString(separator)
+	}
+	c.b.WriteString(word)
+	c.after = p.kind
+}
+
+// placed is a part with its places: before it in English, after it in
+// Kiswahili (mlango wa mbele wa kulia).
+func (c *composer) placed(p *phrase) string {
+	words := append(slices.Clone(c.places), p.text.EN)
+	if c.lang == Swahili {
+		words = []string{p.text.SW}
+		for _, place := range slices.Backward(c.places) {
+			words = append(words, string(p.area), place)
+		}
+	}
+	c.places = nil
+	return strings.Join(words, " ")
 }

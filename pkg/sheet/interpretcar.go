@@ -40,11 +40,7 @@ func (in *interpreter) vehicle() {
 		}
 	}
 	if air := in.printed("vehicle.air_conditioning", raw.AirCon); air != "" {
-		if air = strings.ToUpper(air); air == "AC" || air == "AAC" || air == "WAC" {
-			v.AirCon = &air
-		} else {
-			in.unreadable("vehicle.air_conditioning", NotAllowed)
-		}
+		v.AirCon = in.wordValue("vehicle.air_conditioning", "aircon", air)
 	}
 	v.Seats = in.number("vehicle.seats", raw.Seats, 1, 60, "人", "名")
 	v.Steering = meant(in.listed("vehicle.steering", raw.Steering, steerings), "右", "right", "左", "left")

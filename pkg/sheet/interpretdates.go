@@ -22,7 +22,7 @@ func (in *interpreter) dates() {
 	switch none := (month{}); {
 	case registered == none:
 	case registered.after(monthOf(in.auctionTime())):
-		in.unreadable("dates.first_registration", Contradicts, first, "later than the auction")
+		in.unreadable("dates.first_registration", Contradicts, first)
 		registered = none
 	case inspected != none && registered.after(inspected):
 		in.unreadable("dates.first_registration", Contradicts, first, until)

@@ -124,8 +124,11 @@ func (in *interpreter) tyres() {
 		name, printed string
 		mm            **int
 	}{
-		{"front_left", raw.FrontLeft, &t.FrontLeft}, {"front_right", raw.FrontRight, &t.FrontRight},
-		{"rear_left", raw.RearLeft, &t.RearLeft}, {"rear_right", raw.RearRight, &t.RearRight}, {"spare", raw.Spare, &t.Spare},
+		{"front_left", raw.FrontLeft, &t.FrontLeft},
+		{"front_right", raw.FrontRight, &t.FrontRight},
+		{"rear_left", raw.RearLeft, &t.RearLeft},
+		{"rear_right", raw.RearRight, &t.RearRight},
+		{"spare", raw.Spare, &t.Spare},
 	} {
 		printed := strings.Trim(narrow(tyre.printed), "[]()")
 		*tyre.mm = in.number("tyres_mm."+tyre.name, printed, 0, 15, "mm", "MM", "分")
