@@ -148,6 +148,10 @@ func (a *app) succeed(ctx context.Context, nudge tasks.Nudge) error {
 	if err != nil {
 		return err
 	}
+	if job.Kind == tasks.KindQuote {
+		_, err = a.jobs.Succeed(ctx, nudge.Job, quoteOf(job.Input))
+		return err
+	}
 	var input tasks.EstimateInput
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return err

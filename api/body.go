@@ -14,6 +14,10 @@ import (
 // maxBody is far above any request of this API that holds no page.
 const maxBody = 64 << 10
 
+// misreader is a body that says itself what is wrong with the type of a field;
+// "" is the whole.
+type misreader interface{ misread(field string) *problem }
+
 // readJSON reads a request's body, one JSON value of up to limit bytes, into a
 // struct. Fields that the struct does not have are ignored, so that a client
 // written for a later version of the API still works with this one.
@@ -33,7 +37,10 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, into any) err
 	}
 	err = json.Unmarshal(data, into)
 	var wrongType *json.UnmarshalTypeError
+	reader, named := into.(misreader)
 	switch {
+	case errors.As(err, &wrongType) && named:
+		return reader.misread(wrongType.Field).because(err)
 	case errors.As(err, &wrongType) && slices.Contains([]string{"html", "explain", "modelBody"}, wrongType.Field):
 		return errField.because(err)
 	case errors.As(err, &wrongType):

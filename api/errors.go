@@ -10,6 +10,7 @@ import (
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
 )
 
 // problem is an error that a client can see. The cause is for the log alone.
@@ -41,6 +42,10 @@ var (
 	errField = &problem{
 		status: http.StatusBadRequest, code: "field_invalid",
 		message: `Send "html" and "modelBody" (at most 200 bytes) as text and "explain" as true or false, or leave them out.`,
+	}
+	errNoFields = &problem{
+		status: http.StatusBadRequest, code: "field_invalid",
+		message: `Send a JSON object that describes the car: {"make": "TOYOTA", "modelCode": "NKE165", "year": 2016, …}.`,
 	}
 	errPageEmpty = &problem{
 		status: http.StatusBadRequest, code: "page_empty",
@@ -103,6 +108,11 @@ var (
 	}
 )
 
+// fieldProblem says what is wrong with one field of a request.
+func fieldProblem(name, what string) *problem {
+	return &problem{status: http.StatusBadRequest, code: "field_invalid", message: fmt.Sprintf("%q %s.", name, what)}
+}
+
 // bodyTooLarge refuses a body above a limit.
 func bodyTooLarge(limit int64) *problem {
 	size := fmt.Sprintf("%d KB", limit>>10)
@@ -164,6 +174,10 @@ func jobProblem(job *jobs.Job) *problem {
 	}
 	p := &problem{status: http.StatusInternalServerError, code: job.Error.Code, message: job.Error.Message}
 	switch job.Error.Code {
+	case "listing_incomplete":
+		if job.Kind == tasks.KindQuote {
+			p.status, p.code = http.StatusBadRequest, "request_incomplete"
+		}
 	case "url_invalid", "url_forbidden", "url_unsupported":
 		p.status = http.StatusBadRequest // the caller's to mend, although only fetching showed it
 	}
@@ -190,6 +204,11 @@ func writeBytes(w http.ResponseWriter, status int, data []byte) error {
 	w.WriteHeader(status)
 	_, _ = w.Write(data) // it fails only when the caller is gone
 	return nil
+}
+
+// writeResult sends the result of a job as it is.
+func writeResult(w http.ResponseWriter, result []byte) error {
+	return writeBytes(w, http.StatusOK, result)
 }
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -18,7 +19,8 @@ type question struct {
 	HTML    *string `json:"html"`    // the page, when it is not to be fetched
 	Explain bool    `json:"explain"` // add where the values came from
 
-	ModelBody string `json:"modelBody"` // the authority's label, chosen by the caller
+	ModelBody string          `json:"modelBody"` // the authority's label, chosen by the caller
+	Rate      json.RawMessage `json:"rate"`      // shillings for a dollar in the drive-away cost
 }
 
 // maxModelBody is the longest label that a caller may choose, in bytes.
@@ -43,8 +45,12 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	if len(asked.ModelBody) > maxModelBody {
 		return errField
 	}
+	rate, err := rateOf(asked.Rate)
+	if err != nil {
+		return err
+	}
 	key := cache.PastedKey(url, page)
-	answer := s.estimateWriter(r.Context(), key, asked.Explain)
+	answer := s.atRate(rate, false, s.estimateWriter(r.Context(), key, asked.Explain))
 	hit, err := s.cached(r.Context(), cache.ChosenKey(key, asked.ModelBody))
 	if err != nil {
 		return err

@@ -88,6 +88,8 @@ func TestScenarios(t *testing.T) {
 		{"estimate", estimateScenarios},
 		{"pasted", pastedScenarios},
 		{"chosen", chosenScenarios},
+		{"quote", quoteScenarios},
+		{"rate", rateScenarios},
 		{"explain", explainScenarios},
 		{"jobs", jobScenarios},
 		{"status", statusScenarios},

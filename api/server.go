@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/cache"
+	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/paste"
@@ -49,6 +50,9 @@ type Options struct {
 	Cache *cache.Cache
 	TRA   AuthorityStatus
 
+	// Costs reckon the drive-away cost at another rate; nil are those that
+	// come with the program.
+	Costs *cost.Tables
 	// Log receives one line for each request; nil is slog's default.
 	Log *slog.Logger
 	// WaitMax is how long a caller may wait for a result; 0 is 60 s.
@@ -85,6 +89,9 @@ func New(options Options) (*Server, error) {
 	if options.Log == nil {
 		options.Log = slog.Default()
 	}
+	if options.Costs == nil {
+		options.Costs = cost.Embedded()
+	}
 	if options.WaitMax == 0 {
 		options.WaitMax = defaultWaitMax
 	}
@@ -120,6 +127,7 @@ func (s *Server) routes() error {
 	v1 := mux.NewRouter().SkipClean(true)
 	v1.NotFoundHandler = refuse(errNoRoute)
 	v1.Handle("/v1/estimate", methods{http.MethodPost: s.postEstimate})
+	v1.Handle("/v1/quote", methods{http.MethodPost: s.postQuote})
 	v1.Handle("/v1/jobs/{id:[0-9A-Za-z]{1,64}}", methods{http.MethodGet: s.getJob})
 	v1.Handle("/v1/sites", methods{http.MethodGet: sites})
 	v1.Handle("/v1/tra-status", methods{http.MethodGet: s.traStatus})

@@ -1,0 +1,182 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
+)
+
+// quoteOf is the result of a description: the estimate of testdata.
+func quoteOf(input json.RawMessage) json.RawMessage {
+	var quote vehicle.Quote
+	if err := json.Unmarshal(estimateOf(""), &quote.Estimate); err != nil {
+		panic(err)
+	}
+	if err := json.Unmarshal(input, &quote.Input); err != nil {
+		panic(err)
+	}
+	quote.Car = quote.Input.Car()
+	data, err := json.Marshal(quote)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+func quote(name, body, message string) scenario {
+	return scenario{
+		name: name, method: http.MethodPost, url: "/v1/quote", body: body, status: 400,
+		has: []string{`"code":"field_invalid"`, message},
+	}
+}
+
+var quoteScenarios = []scenario{
+	{
+		name: "as it is meant, whatever the case and width", url: "/v1/quote",
+		body: `{"make":" toyota ","model":"corolla  fielder","modelCode":"ｄａａ-nke165","year":2016,"engine_cc":1500,` +
+			`"fuel":"hybrid","fobPriceUSD":6180.50,"m3":11.09,"unknown":true}`,
+		status: 200, has: []string{
+			`"input":{"make":"TOYOTA","model":"COROLLA FIELDER","modelCode":"NKE165","rawModelCode":"DAA-NKE165","year":2016,` +
+				`"engine_cc":1500,"fuel":"HYBRID","fobPriceUSD":6180.5,"m3":11.09}`,
+			`"cached":false`,
+		}, hasNot: []string{`"url"`},
+	},
+	{
+		name: "kept for all who describe the same car", url: "/v1/quote",
+		body: `{"make":"Toyota","rawModelCode":"DAA-NKE165","year":2015,"fobPriceUSD":null,"engine_cc":0}`,
+		before: func(t *testing.T, a *app) string {
+			a.keepQuote(t, vehicle.QuoteInput{Make: "TOYOTA", ModelCode: "NKE165", RawModelCode: "DAA-NKE165", Year: 2015})
+			return ""
+		},
+		status: 200, has: []string{`"cached":true`},
+	},
+	{
+		name: "asynchronous", url: "/v1/quote", body: `{"make":"TOYOTA","modelCode":"NKE165","year":2014}`,
+		headers: prefer("respond-async"),
+		status:  202, has: []string{`"kind":"quote"`}, want: map[string]string{"Retry-After": "2"},
+	},
+	quote("an array", `[]`, `{\"make\": \"TOYOTA\"`),
+	quote("no make", `{"model":"VITZ","year":2015}`, `\"make\" is missing`),
+	quote("no model", `{"make":"TOYOTA","year":2015}`, `\"model\" is missing`),
+	quote("no year", `{"make":"TOYOTA","model":"VITZ"}`, `\"year\" is missing`),
+	quote("make is a number", `{"make":5,"model":"VITZ","year":2015}`, `\"make\" must be text`),
+	quote("year is text", `{"make":"TOYOTA","model":"VITZ","year":"2015"}`, `\"year\" must be a whole number`),
+	quote("year is half", `{"make":"TOYOTA","model":"VITZ","year":2015.5}`, `\"year\" must be a whole number`),
+	quote("year of a two-digit kind", `{"make":"TOYOTA","model":"VITZ","year":15}`, `\"year\" must be the year of manufacture`),
+	quote("a year to come", `{"make":"TOYOTA","model":"VITZ","year":2999}`, `\"year\" must be the year of manufacture`),
+	quote("engine in litres", `{"make":"TOYOTA","model":"VITZ","year":2015,"engine_cc":2}`, `\"engine_cc\" must be from 50`),
+	quote("a negative engine", `{"make":"TOYOTA","model":"VITZ","year":2015,"engine_cc":-1}`, `\"engine_cc\"`),
+	quote("two codes", `{"make":"TOYOTA","modelCode":"NKE165 / NZE161","year":2015}`, `\"modelCode\" must be one`),
+	quote("no code at all", `{"make":"TOYOTA","modelCode":"??","year":2015}`, `\"modelCode\" must be one`),
+	quote("codes that differ", `{"make":"TOYOTA","modelCode":"NKE165","rawModelCode":"DBA-NZE161","year":2015}`, `\"rawModelCode\"`),
+	quote("price is text", `{"make":"TOYOTA","model":"VITZ","year":2015,"fobPriceUSD":"6180"}`, `\"fobPriceUSD\" must be a number`),
+	quote("price of nothing", `{"make":"TOYOTA","model":"VITZ","year":2015,"cfPriceUSD":0}`, `\"cfPriceUSD\" must be a number above 0`),
+	quote("a price that never ends", `{"make":"TOYOTA","model":"VITZ","year":2015,"cfPriceUSD":1e999999999}`, `\"cfPriceUSD\"`),
+	quote("freight that pays you", `{"make":"TOYOTA","model":"VITZ","year":2015,"fobPriceUSD":5000,"cfPriceUSD":4000}`, `\"cfPriceUSD\" is the price with freight`),
+	quote("volume of a ship", `{"make":"TOYOTA","model":"VITZ","year":2015,"m3":20000}`, `\"m3\"`),
+	quote("a fuel like a novel", `{"make":"TOYOTA","model":"VITZ","year":2015,"fuel":"`+strings.Repeat("x", 101)+`"}`, `\"fuel\" must be at most 100`),
+	quote("a line that cannot be printed", `{"make":"TOYOTA","model":"VI\u0007TZ","year":2015}`, `\"model\"`),
+	quote("label too long", `{"make":"TOYOTA","year":2015,"modelBody":"`+strings.Repeat("x", 201)+`"}`, `\"modelBody\"`),
+	{name: "a rate of another world", url: "/v1/quote", body: `{"make":"TOYOTA","model":"VITZ","year":2015,"rate":1}`, status: 400, has: []string{`"code":"rate_invalid"`}},
+	{name: "without a key", url: "/v1/quote", body: `{}`, keyless: true, status: 401},
+	{name: "a body of a page's size", url: "/v1/quote", body: `{"make":"` + strings.Repeat("x", 70_000) + `"}`, status: 413},
+}
+
+func (a *app) keepQuote(t *testing.T, input vehicle.QuoteInput) {
+	t.Helper()
+	data, err := json.Marshal(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := tasks.QuoteKey(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.cache.Put(t.Context(), key, quoteOf(data), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What the authority asks for and the caller left out is the caller's to mend.
+func TestADescriptionThatLacksSomethingIsTheCallersToMend(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	ask := func() *http.Request {
+		return a.request(t, http.MethodPost, "/v1/quote", `{"make":"TOYOTA","model":"VITZ","year":2015}`)
+	}
+	r := ask()
+	r.Header.Set("Prefer", "respond-async")
+	id := strings.TrimPrefix(a.send(t, r).header.Get("Location"), "/v1/jobs/")
+	answers := make(chan answer)
+	go func() { answers <- a.send(t, ask()) }()
+	spinUntil(func() bool { return a.hub.Waiting() == 1 })
+	why := &jobs.Error{Code: "listing_incomplete", Message: "the request gives no fuel"}
+	if _, err := a.jobs.Fail(t.Context(), id, "", "", why); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.tasks.Advance(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	got := <-answers
+	if got.status != http.StatusBadRequest || got.body != `{"error":"the request gives no fuel","code":"request_incomplete"}` {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
+var rateScenarios = []scenario{
+	{
+		name: "another rate for an estimate that is kept", url: "/v1/estimate", body: `{"url":"https://cars.example/rate","rate":2500}`,
+		before: func(t *testing.T, a *app) string { a.put(t, "/rate"); return "" },
+		status: 200, has: []string{`"cached":true`, `"others":2500`, `"totalTaxesInTZS":"12,557,393.50"`, `"code":"year_substituted"`},
+	},
+	{
+		name: "and without one as it is kept", url: "/v1/estimate", body: `{"url":"https://cars.example/rate","rate":null}`,
+		status: 200, exact: swap(string(estimateOf("https://cars.example/rate")), `"cached":false`, `"cached":true`),
+	},
+	{
+		name: "another rate for a new estimate", url: "/v1/estimate", body: `{"url":"https://cars.example/new-rate","rate":2700.5}`,
+		status: 200, has: []string{`"cached":false`, `"others":2700.5`},
+	},
+	{
+		name: "with where the values came from", url: "/v1/estimate", body: `{"url":"https://cars.example/rate","rate":2500,"explain":true}`,
+		status: 200, has: []string{`"others":2500`, `"explain":[`},
+	},
+	{
+		name: "another rate for a quote", url: "/v1/quote", body: `{"make":"TOYOTA","modelCode":"NKE165","year":2012,"rate":2500}`,
+		status: 200, has: []string{`"others":2500`, `"input":{"make":"TOYOTA"`, `"message":"The request gives no price`},
+	},
+	badRate("below the bounds", `499.99`), badRate("above the bounds", `10000.01`), badRate("negative", `-2650`),
+	badRate("zero", `0`), badRate("text", `"2650"`), badRate("a list", `[2650]`), badRate("without end", `1e999999999`),
+	badRate("true", `true`),
+}
+
+func badRate(name, rate string) scenario {
+	return scenario{
+		name: name, url: "/v1/estimate", body: `{"url":"https://cars.example/rate","rate":` + rate + `}`,
+		status: 400, has: []string{`"code":"rate_invalid"`, "from 500 to 10000"},
+	}
+}
+
+// A kept drive-away cost is that of its own rate: another rate must not change
+// what the next caller gets, nor double a warning.
+func TestAnotherRateTwiceIsThatRateOnce(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	a.put(t, "/twice")
+	once := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/twice","rate":2500}`))
+	var withCost vehicle.Estimate
+	if err := json.Unmarshal([]byte(once.body), &withCost); err != nil || withCost.DriveAway == nil {
+		t.Fatalf("%v %s", err, once.body)
+	}
+	if err := a.cache.Put(t.Context(), estimateKey("/twice"), []byte(once.body), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	again := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/twice","rate":2500}`))
+	if again.body != once.body {
+		t.Errorf("\n%s\n%s", once.body, again.body)
+	}
+}

@@ -1,0 +1,130 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
+
+// Bounds of an exchange rate in shillings for a dollar. It stood between about
+// 1,500 and 2,800 since 2010; beyond these somebody mixed up the currencies.
+const (
+	leastRate = 500
+	mostRate  = 10_000
+)
+
+var errRate = &problem{
+	status: http.StatusBadRequest, code: "rate_invalid",
+	message: fmt.Sprintf(`"rate" must be a number of Tanzanian shillings for one US dollar, from %d to %d.`, leastRate, mostRate),
+}
+
+// rateOf reads the optional exchange rate of a request; zero when there is
+// none.
+func rateOf(value json.RawMessage) (decimal.Decimal, error) {
+	if isAbsent(value) {
+		return decimal.Zero, nil
+	}
+	var rate money.Number
+	err := json.Unmarshal(value, &rate)
+	d := rate.Decimal()
+	if err != nil || d.LessThan(decimal.NewFromInt(leastRate)) || d.GreaterThan(decimal.NewFromInt(mostRate)) {
+		return decimal.Zero, errRate
+	}
+	return d, nil
+}
+
+// atRate sends an estimate with its drive-away cost at another rate than it is
+// kept with. Without a rate it is sent as it is kept. described says that the
+// car is not a listing's.
+func (s *Server) atRate(rate decimal.Decimal, described bool, answer writer) writer {
+	if rate.IsZero() {
+		return answer
+	}
+	return func(w http.ResponseWriter, kept []byte) error {
+		var estimate vehicle.Estimate
+		if err := json.Unmarshal(kept, &estimate); err != nil {
+			return fmt.Errorf("api: kept estimate: %w", err)
+		}
+		estimate = s.options.Costs.Apply(estimate, rate, time.Now())
+		if described {
+			estimate.Warnings = vehicle.Described(estimate.Warnings)
+		}
+		fields := []field{{"driveAway", estimate.DriveAway}}
+		if len(estimate.Warnings) > 0 {
+			fields = append(fields, field{"warnings", estimate.Warnings})
+		}
+		changed, err := withFields(kept, fields...)
+		if err != nil {
+			return err
+		}
+		return answer(w, changed)
+	}
+}
+
+// field is one field of a JSON object.
+type field struct {
+	name  string
+	value any
+}
+
+// withFields returns a JSON object with other values of some fields, which
+// come last; the other fields stay as they are.
+func withFields(object []byte, fields ...field) ([]byte, error) {
+	decoder := json.NewDecoder(bytes.NewReader(object))
+	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
+		return nil, fmt.Errorf("api: not an object: %.40q", object)
+	}
+	changed := []byte{'{'}
+	add := func(name, value any) error {
+		for i, part := range []any{name, value} {
+			data, err := unescaped(part)
+			if err != nil {
+				return err
+			}
+			changed = append(append(changed, data...), ":,"[i])
+		}
+		return nil
+	}
+	for decoder.More() {
+		var value json.RawMessage
+		name, err := decoder.Token()
+		if err == nil {
+			err = decoder.Decode(&value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("api: object: %w", err)
+		}
+		if slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
+			continue
+		}
+		if err := add(name, value); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range fields {
+		if err := add(f.name, f.value); err != nil {
+			return nil, err
+		}
+	}
+	changed[len(changed)-1] = '}'
+	return changed, nil
+}
+
+// unescaped writes JSON with "C&F" as it is.
+func unescaped(value any) ([]byte, error) {
+	var data bytes.Buffer
+	encoder := json.NewEncoder(&data)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, fmt.Errorf("api: field: %w", err)
+	}
+	return bytes.TrimSpace(data.Bytes()), nil
+}
