@@ -29,6 +29,8 @@ type commands struct {
 	API      apiCommand      `cmd:"" name:"api" help:"Run the API."`
 	Worker   workerCommand   `cmd:"" help:"Run the workers."`
 	Keys     keysCommand     `cmd:"" help:"Issue, list and revoke API keys."`
+	Estimate estimateCommand `cmd:"" help:"Ask the API for the estimate of a listing."`
+	Quote    quoteCommand    `cmd:"" help:"Ask the API for the estimate of a car that you describe."`
 	Read     readCommand     `cmd:"" help:"Print the car that a listing page describes."`
 	Match    matchCommand    `cmd:"" help:"Find the authority's labels for cars given as JSON lines."`
 	Eval     evalCommand     `cmd:"" help:"Evaluate against cases whose answers are known."`
@@ -42,7 +44,7 @@ const (
 	exitOK      = 0
 	exitFailure = 1
 	exitUsage   = 2
-	exitPage    = 3 // read: the page is not a readable listing
+	exitPage    = 3 // read: the page is not a readable listing; estimate, quote: the API answers with an error
 )
 
 // exitError ends the program with a status, its message printed already.

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/vehicle"
+)
+
+// asked runs a command that asks the API of a stack.
+func (s *stack) asked(args ...string) (status int, out, errs string) {
+	s.t.Helper()
+	var stdout, stderr bytes.Buffer
+	status = Main(s.t.Context(), append(args, "--url", s.base, "--key", s.key), Streams{nil, &stdout, &stderr})
+	return status, stdout.String(), stderr.String()
+}
+
+func TestCommandsThatAskTheAPI(t *testing.T) {
+	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
+	s.work(allRoles...)
+
+	status, out, errs := s.asked("estimate", s.car(0), "--rate", "2500")
+	var estimate vehicle.Estimate
+	if err := json.Unmarshal([]byte(out), &estimate); status != exitOK || err != nil || estimate.DriveAway.Exchange.Others.String() != "2500" {
+		t.Fatalf("%d %v %s %s", status, err, out, errs)
+	}
+	if estimate.AsOf == "" || !strings.HasSuffix(estimate.ValidUntil, "+03:00") {
+		t.Errorf("of %q until %q", estimate.AsOf, estimate.ValidUntil)
+	}
+	for lang, total := range map[string]string{"en": "GRAND TOTAL", "sw": "JUMLA KUU"} {
+		if status, out, errs := s.asked("estimate", s.car(0), "--table", "--lang", lang); status != exitOK || !strings.Contains(out, total) {
+			t.Errorf("%s: %d %s %s", lang, status, out, errs)
+		}
+	}
+
+	described := []string{
+		"quote", "--make", "toyota", "--model", "corolla fielder", "--model-code", "DAA-NKE165", "--year", "2016",
+		"--engine-cc", "1500", "--fuel", "hybrid", "--fob", "6180",
+	}
+	var quote vehicle.Quote
+	status, out, errs = s.asked(described...)
+	if err := json.Unmarshal([]byte(out), &quote); status != exitOK || err != nil || quote.Cached || quote.Input.ModelCode != "NKE165" ||
+		quote.Matched.ModelBody != "COROLLA FIELDER - NKE165 - HYBRID - WAGON" || strings.Contains(quote.Matched.MatchReason, "listing") {
+		t.Fatalf("%d %v %s %s", status, err, out, errs)
+	}
+	if _, out, _ := s.asked(described...); !strings.Contains(out, `"cached": true`) {
+		t.Errorf("the second answer did not come from the cache: %s", out)
+	}
+
+	status, _, errs = s.asked("quote", "--make", "toyota", "--model", "no such car", "--year", "2016")
+	if status != exitPage || !strings.Contains(errs, `"code": "no_match"`) || !strings.Contains(errs, "the request") {
+		t.Errorf("%d %s", status, errs)
+	}
+	status, _, errs = s.asked("quote", "--make", "toyota", "--model", "vitz", "--year", "2016", "--fob", "cheap")
+	if status != exitFailure || !strings.Contains(errs, "fobPriceUSD") {
+		t.Errorf("%d %s", status, errs)
+	}
+	if status, _, errs = s.asked("quote", "--model", "vitz"); status != exitUsage || !strings.Contains(errs, "--make") {
+		t.Errorf("%d %s", status, errs)
+	}
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"ushuru/pkg/vehicle"
+)
+
+// words of the table in English and Kiswahili.
+var words = map[string]vehicle.Text{
+	"listing":   {EN: "Listing", SW: "Tangazo"},
+	"car":       {EN: "Car", SW: "Gari"},
+	"authority": {EN: "By the TRA", SW: "Kwa TRA"},
+	"match":     {EN: "Match", SW: "Ulinganisho"},
+	"adjusted":  {EN: "Adjusted", SW: "Kimebadilishwa"},
+	"total":     {EN: "GRAND TOTAL", SW: "JUMLA KUU"},
+	"range":     {EN: "from – to", SW: "kuanzia – hadi"},
+	"missing":   {EN: "Not included", SW: "Haijajumuishwa"},
+	"rate":      {EN: "Exchange rate", SW: "Kiwango cha kubadilisha fedha"},
+	"valid":     {EN: "Valid until", SW: "Yatumika hadi"},
+	"simulated": {EN: "SIMULATED: the figures are made up", SW: "SIMULATED: takwimu si za kweli"},
+}
+
+// in returns a text in a language of the table.
+func in(lang string, text vehicle.Text) string {
+	if lang == "sw" {
+		return text.SW
+	}
+	return text.EN
+}
+
+// writeTable writes an estimate with its drive-away cost for a person to read.
+func writeTable(w io.Writer, e vehicle.Estimate, lang string) error {
+	word := func(key string) string { return in(lang, words[key]) }
+	var b strings.Builder
+	if strings.HasPrefix(e.Tax.ReferenceNumber, "SIM") {
+		_, _ = fmt.Fprintf(&b, "*** %s ***\n\n", word("simulated"))
+	}
+	head := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	line := func(name, format string, values ...any) {
+		_, _ = fmt.Fprintf(head, "%s\t%s\n", name, fmt.Sprintf(format, values...))
+	}
+	if e.Input.URL != "" {
+		line(word("listing"), "%s", e.Input.URL)
+	}
+	line(word("car"), "%s", oneLine(strconv.Itoa(e.Car.Year), e.Car.Make, e.Car.Model, e.Car.ModelCode, e.Car.Version, e.Car.Fuel))
+	line(word("authority"), "%s %s, %d, %s, %s", e.Matched.Make, e.Matched.ModelBody, e.Matched.YOM, e.Matched.FuelType,
+		e.Matched.CapacityBand)
+	line(word("match"), "%s, %s: %s", e.Matched.MatchType, e.Matched.Confidence, e.Matched.MatchReason)
+	for _, a := range e.Matched.Adjustments {
+		line(word("adjusted"), "%s: %v → %v", a.Field, a.From, a.To)
+	}
+	if e.ValidUntil != "" {
+		line(word("valid"), "%s", e.ValidUntil)
+	}
+	_ = head.Flush()
+	if e.DriveAway != nil {
+		writeCost(&b, *e.DriveAway, lang)
+	} else {
+		_, _ = fmt.Fprintln(&b)
+		printTax(&b, e.Tax)
+	}
+	for _, warning := range e.Warnings {
+		_, _ = fmt.Fprintf(&b, "\n! %s\n", warning.Message)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeCost writes the lines of a drive-away cost and their total.
+func writeCost(w io.Writer, cost vehicle.DriveAway, lang string) {
+	word := func(key string) string { return in(lang, words[key]) }
+	_, _ = fmt.Fprintln(w)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprintf(table, "\tUSD\tTZS\t\n")
+	for _, l := range cost.Lines {
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t\n", in(lang, l.Name), l.AmountUSD, l.AmountTZS)
+	}
+	_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t\n", word("total"), cost.TotalUSD, cost.TotalTZS)
+	_ = table.Flush()
+	_, _ = fmt.Fprintf(w, "%s: USD %s – %s, TZS %s – %s\n", word("range"), cost.LowUSD, cost.HighUSD, cost.LowTZS, cost.HighTZS)
+	_, _ = fmt.Fprintf(w, "%s: %s (TRA), %s\n", word("rate"), cost.Exchange.Taxes, cost.Exchange.Others)
+	for _, m := range cost.Missing {
+		_, _ = fmt.Fprintf(w, "%s: %s\n", word("missing"), in(lang, m.Name))
+	}
+}
+
+// oneLine joins what there is.
+func oneLine(parts ...string) string {
+	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
+}
