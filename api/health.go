@@ -9,6 +9,9 @@ import (
 	"errors"
 	"net/http"
 	"time"
+
+	"ushuru/pkg/drift"
+	"ushuru/pkg/tra"
 )
 
 //go:embed openapi.yaml
@@ -48,7 +51,14 @@ func (s *Server) traStatus(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return errUnavailable.because(err)
 	}
-	return writeJSON(w, http.StatusOK, status)
+	rules, err := drift.NewStore(s.options.Redis).State(ctx)
+	if err != nil {
+		return errUnavailable.because(err)
+	}
+	return writeJSON(w, http.StatusOK, struct {
+		tra.Status
+		Details drift.State `json:"details"`
+	}{status, rules})
 }
 
 // openapi serves the description of the API.

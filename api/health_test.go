@@ -2,13 +2,17 @@ package api_test
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"os"
 	"testing"
 	"time"
 
 	"ushuru/api"
+	"ushuru/pkg/drift"
+	"ushuru/pkg/money"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
 )
 
 var statusScenarios = []scenario{
@@ -27,7 +31,7 @@ var statusScenarios = []scenario{
 	{name: "nothing below it either", url: "/monitoring/api/queues", status: 404, has: []string{`"code":"not_found"`}},
 	{
 		name: "authority that nobody looked at yet", url: "/v1/tra-status", status: 200,
-		exact: `{"status":"unknown","checkedAt":null,"latencyMs":0,"lastSuccessAt":null,"lastFailureAt":null}`,
+		exact: `{"status":"unknown","checkedAt":null,"latencyMs":0,"lastSuccessAt":null,"lastFailureAt":null,` + noRules + `}`,
 	},
 }
 
@@ -41,8 +45,40 @@ func TestStatusOfTheAuthority(t *testing.T) {
 	scenario{
 		url: "/v1/tra-status", status: 200,
 		exact: `{"status":"down","checkedAt":"2026-10-05T09:00:00Z","latencyMs":1500,"lastSuccessAt":null,` +
-			`"lastFailureAt":"2026-10-05T09:00:00Z","breaker":"half-open","errorKind":"refused"}`,
+			`"lastFailureAt":"2026-10-05T09:00:00Z","breaker":"half-open","errorKind":"refused",` + noRules + `}`,
 	}.run(t, a)
+}
+
+// noRules is what is said of the tax rules before an answer was checked.
+const noRules = `"details":{"rulesAgree":null,"since":null,"agreesWith":[],"checked":0,"differed":0,"checkedAt":null,` +
+	`"lastDifference":null}`
+
+func TestStatusSaysThatTheRulesChanged(t *testing.T) {
+	conn := embedded(t)
+	detector, err := drift.New(drift.Options{Redis: conn.Client(), Log: slog.New(slog.DiscardHandler), Now: func() time.Time {
+		return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	figure := func(text string) money.Amount {
+		amount, err := money.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return amount
+	}
+	detector.Answered(t.Context(), nil, vehicle.Tax{ // an answer of nothing but a total
+		ReferenceNumber: "1", YOM: 2020, FuelType: "PETROL", EngineCapacity: "1001 - 1500 CC", CIFInUSD: figure("1000"),
+		TotalImportTaxesInUSD: figure("10"), TotalImportTaxesInTZS: figure("26000"),
+	})
+	scenario{
+		url: "/v1/tra-status", status: 200,
+		has: []string{
+			`"details":{"rulesAgree":false,"since":"2026-11-21T09:00:00Z","rules":"2026-07-01","agreesWith":[],"checked":1`,
+			`{"line":"importDutyInUSD","authority":"0.00","computed":"250.00"}`,
+		},
+	}.run(t, newApp(t, conn, nil))
 }
 
 func readFile(name string) string {

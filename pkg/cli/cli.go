@@ -34,6 +34,7 @@ type commands struct {
 	Read     readCommand     `cmd:"" help:"Print the car that a listing page describes."`
 	Match    matchCommand    `cmd:"" help:"Find the authority's labels for cars given as JSON lines."`
 	Eval     evalCommand     `cmd:"" help:"Evaluate against cases whose answers are known."`
+	Drift    driftCommand    `cmd:"" help:"Print the answers of the authority that do not follow the tax rules we know."`
 	Simulate simulateCommand `cmd:"" help:"Run a simulator on a port."`
 	Bench    benchCommand    `cmd:"" help:"Measure."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`

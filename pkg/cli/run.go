@@ -13,11 +13,13 @@ import (
 	"ushuru/api"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
+	"ushuru/pkg/drift"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 	"ushuru/worker"
 )
@@ -143,7 +145,16 @@ func (r *run) startWorker(config workerConfig, upstream authorityConfig, conn *r
 			return err
 		}
 		r.onClose(client.Close)
-		options.Authority = tra.NewAuthority(client, catalogue, tra.AuthorityOptions{PerSecond: upstream.AuthorityRate})
+		watch, err := drift.New(drift.Options{Redis: conn.Client(), Log: r.log, Metrics: counters})
+		if err != nil {
+			return err
+		}
+		options.Authority = tra.NewAuthority(client, catalogue, tra.AuthorityOptions{
+			PerSecond: upstream.AuthorityRate,
+			Answered: func(ctx context.Context, asked tra.Question, tax vehicle.Tax) {
+				watch.Answered(ctx, asked, tax)
+			},
+		})
 	}
 	w, err := worker.New(options)
 	if err != nil {

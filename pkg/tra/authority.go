@@ -20,6 +20,16 @@ type AuthorityOptions struct {
 	// Observe, if set, is told of every call that was made, for metrics. The
 	// error is nil, a *Error, or that of a context that ended.
 	Observe func(call string, took time.Duration, err error)
+
+	// Answered, if set, is told of every calculation that the authority made,
+	// not of those from the cache.
+	Answered func(ctx context.Context, asked Question, tax vehicle.Tax)
+}
+
+// Question is the vehicle of a calculation, and its make by name.
+type Question struct {
+	Vehicle
+	Make string `json:"make"`
 }
 
 // Authority is the authority as the rest of the service uses it: the client
@@ -107,6 +117,9 @@ func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (Calculation
 		tax, warnings, err := a.client.Details(ctx, v)
 		if err == nil {
 			err = a.store.sawPeriod(ctx, periodOf(tax))
+			if a.options.Answered != nil {
+				a.options.Answered(ctx, Question{v, m.Name}, tax)
+			}
 		}
 		return calculation{tax, warnings}, 0, err
 	})

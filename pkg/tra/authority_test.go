@@ -91,6 +91,27 @@ func TestAnswersAreCachedUntilTheQuarterEnds(t *testing.T) {
 	})
 }
 
+// Who watches the authority's figures hears of each once, with what was asked.
+func TestWhatTheAuthorityAnswersIsToldOnce(t *testing.T) {
+	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	var heard []string
+	f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{
+		Answered: func(_ context.Context, asked tra.Question, tax vehicle.Tax) {
+			heard = append(heard, asked.Make+" "+asked.ModelBody+" "+tax.ReferenceNumber)
+		},
+	})
+	for range 2 { // the second is from the cache
+		tax, _, err := f.resolve(t.Context())
+		if want := "TOYOTA " + tax.ModelBody + " " + tax.ReferenceNumber; err != nil || len(heard) != 1 || heard[0] != want {
+			t.Fatalf("%q, %v, want %q", heard, err, want)
+		}
+	}
+}
+
 func TestDifferentVehiclesAreDifferentAnswers(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{})

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"encoding/json"
+
+	"ushuru/pkg/drift"
+)
+
+// driftCommand shows the operator what the drift detector found.
+type driftCommand struct{ redisConfig }
+
+// Run is called by kong. It prints JSON lines: the state first, then the
+// answers that differ, the last first.
+func (c *driftCommand) Run(r *run) error {
+	defer r.close()
+	conn, err := r.redis(c.redisConfig, false)
+	if err != nil {
+		return err
+	}
+	store := drift.NewStore(conn.Client())
+	state, err := store.State(r.ctx)
+	if err != nil {
+		return err
+	}
+	samples, err := store.Samples(r.ctx)
+	if err != nil {
+		return err
+	}
+	out := json.NewEncoder(r.Out)
+	out.SetEscapeHTML(false)
+	if err := out.Encode(state); err != nil {
+		return err
+	}
+	for _, sample := range samples {
+		if err := out.Encode(sample); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package drift
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/vehicle"
+)
+
+const (
+	keyState   = "tra:{drift}:state"   // hash: see noteScript
+	keySamples = "tra:{drift}:samples" // list of Samples, the last first
+	maxSamples = 100
+
+	// quiet is how long no answer may differ before the rules agree again:
+	// answers of one kind of car may differ among many that do not.
+	quiet = 7 * 24 * time.Hour
+	// expires forgets a state that nobody has added to.
+	expires = 120 * 24 * time.Hour
+)
+
+// Store keeps the state and the samples in Redis.
+type Store struct{ redis redis.UniversalClient }
+
+// NewStore makes a Store. The client stays the caller's.
+func NewStore(client redis.UniversalClient) *Store { return &Store{client} }
+
+// State is what /v1/tra-status says of the rules.
+type State struct {
+	// RulesAgree is null when no answer was checked; false from an answer that
+	// differs until none has for a week, or the rules were mended.
+	RulesAgree *bool      `json:"rulesAgree"`
+	Since      *time.Time `json:"since"`           // of RulesAgree
+	Rules      string     `json:"rules,omitempty"` // first day of the rules in force that answers were compared with
+	// AgreesWith are the first days of the rules that gave the last answer
+	// that could tell those in force from those before.
+	AgreesWith     []string     `json:"agreesWith"`
+	Checked        int64        `json:"checked"`  // answers under these rules
+	Differed       int64        `json:"differed"` // of them
+	CheckedAt      *time.Time   `json:"checkedAt"`
+	LastDifference *Differences `json:"lastDifference"`
+}
+
+// Differences are those of one answer.
+type Differences struct {
+	At              time.Time    `json:"at"`
+	ReferenceNumber string       `json:"referenceNumber"`
+	Lines           []Difference `json:"lines"`
+}
+
+// Sample is an answer that differs.
+type Sample struct {
+	At          time.Time       `json:"at"`
+	Rules       string          `json:"rules"`
+	AgreesWith  []string        `json:"agreesWith"`
+	Differences []Difference    `json:"differences"`
+	Request     json.RawMessage `json:"request"`
+	Response    vehicle.Tax     `json:"response"` // the authority's figures
+}
+
+// noteScript adds an answer to the state. Under other rules it begins anew.
+// Times are Unix milliseconds.
+var noteScript = redis.NewScript(`
+local key, print, rules, now, quiet = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local differs, telling, with, last, life = ARGV[5] == '1', ARGV[6] == '1', ARGV[7], ARGV[8], ARGV[9]
+if redis.call('HGET', key, 'print') ~= print then
+	redis.call('DEL', key)
+	redis.call('HSET', key, 'print', print, 'rules', rules)
+end
+local agree = redis.call('HGET', key, 'agree')
+if differs and agree ~= '0' then
+	redis.call('HSET', key, 'agree', '0', 'since', now)
+end
+local before = tonumber(redis.call('HGET', key, 'differedAt') or '0')
+if not differs and agree ~= '1' and (not agree or tonumber(now) - before >= quiet) then
+	redis.call('HSET', key, 'agree', '1', 'since', now)
+end
+redis.call('HSET', key, 'checkedAt', now)
+redis.call('HINCRBY', key, 'checked', 1)
+if differs then
+	redis.call('HSET', key, 'differedAt', now, 'last', last)
+	redis.call('HINCRBY', key, 'differed', 1)
+end
+if telling or (differs and with == '') then
+	redis.call('HSET', key, 'with', with)
+end
+redis.call('EXPIRE', key, life)
+return 1`)
+
+// note adds an answer to the state, and to the samples when it differs.
+func (s *Store) note(ctx context.Context, now time.Time, v Verdict, sample Sample) error {
+	differs := len(v.Differences) > 0
+	last, err := json.Marshal(Differences{At: sample.At, ReferenceNumber: sample.Response.ReferenceNumber, Lines: v.Differences})
+	if err != nil {
+		return fmt.Errorf("drift: %w", err)
+	}
+	err = noteScript.Run(ctx, s.redis, []string{keyState}, fingerprint(now), v.Rules, now.UnixMilli(), quiet.Milliseconds(),
+		differs, v.Telling, strings.Join(v.AgreesWith, " "), last, int(expires.Seconds())).Err()
+	if err != nil {
+		return fmt.Errorf("drift: note an answer: %w", err)
+	}
+	if !differs {
+		return nil
+	}
+	data, err := json.Marshal(sample)
+	if err != nil {
+		return fmt.Errorf("drift: %w", err)
+	}
+	_, err = s.redis.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		p.LPush(ctx, keySamples, data)
+		p.LTrim(ctx, keySamples, 0, maxSamples-1)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("drift: keep a sample: %w", err)
+	}
+	return nil
+}
+
+// State reads what came of the answers so far.
+func (s *Store) State(ctx context.Context) (State, error) {
+	fields, err := s.redis.HGetAll(ctx, keyState).Result()
+	if err != nil {
+		return State{}, fmt.Errorf("drift: state: %w", err)
+	}
+	state := State{
+		Rules: fields["rules"], AgreesWith: strings.Fields(fields["with"]),
+		Since: timeOf(fields["since"]), CheckedAt: timeOf(fields["checkedAt"]),
+	}
+	if agree, ok := fields["agree"]; ok {
+		state.RulesAgree = new(bool)
+		*state.RulesAgree = agree == "1"
+	}
+	state.Checked, _ = strconv.ParseInt(fields["checked"], 10, 64)
+	state.Differed, _ = strconv.ParseInt(fields["differed"], 10, 64)
+	if last := fields["last"]; last != "" {
+		state.LastDifference = new(Differences)
+		if err := json.Unmarshal([]byte(last), state.LastDifference); err != nil {
+			return State{}, fmt.Errorf("drift: last difference: %w", err)
+		}
+	}
+	return state, nil
+}
+
+// Samples returns the answers that differ, the last first, at most a hundred.
+func (s *Store) Samples(ctx context.Context) ([]Sample, error) {
+	stored, err := s.redis.LRange(ctx, keySamples, 0, maxSamples-1).Result()
+	if err != nil {
+		return nil, fmt.Errorf("drift: samples: %w", err)
+	}
+	samples := make([]Sample, len(stored))
+	for i, data := range stored {
+		if err := json.Unmarshal([]byte(data), &samples[i]); err != nil {
+			return nil, fmt.Errorf("drift: sample %d: %w", i, err)
+		}
+	}
+	return samples, nil
+}
+
+func timeOf(text string) *time.Time {
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return nil
+	}
+	at := time.UnixMilli(ms).UTC()
+	return &at
+}
