@@ -12,6 +12,7 @@ import (
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/webhook"
 )
 
 // Engine moves jobs on: it opens the steps that are next, puts their tasks in
@@ -33,6 +34,7 @@ type Engine struct {
 	Ended map[string]func(ctx context.Context, ended *jobs.Job, parents []string) error
 
 	answers   *cache.Cache
+	hooks     *webhook.Store
 	client    *asynq.Client
 	inspector *asynq.Inspector
 }
@@ -42,6 +44,7 @@ func NewEngine(client redis.UniversalClient, store *jobs.Store) *Engine {
 	return &Engine{
 		Store:     store,
 		answers:   cache.New(client),
+		hooks:     webhook.NewStore(client),
 		client:    asynq.NewClientFromRedisClient(client),
 		inspector: asynq.NewInspectorFromRedisClient(client),
 	}
@@ -52,8 +55,7 @@ type Asker struct {
 	Owner string     // id of the API key
 	Class jobs.Class //
 	// Parent is told of the job's end: "job:" and the id of another job, or a
-	// name whose first word has a handler in Ended. "" is a caller, who waits
-	// for himself.
+	// name whose first word has a handler in Ended. "" is the caller himself.
 	Parent string
 }
 
@@ -74,8 +76,11 @@ func (e *Engine) Submit(ctx context.Context, kind string, asked any, by Asker) (
 		deadline = deadlineBulk
 	}
 	job, joined, err := e.Store.Create(ctx, jobs.New{
-		Kind: kind, Class: by.Class, Owner: by.Owner, Input: input, Deadline: deadline, Parent: by.Parent,
+		Kind: kind, Class: by.Class, Owner: by.Owner, Input: input, Deadline: deadline, Parent: by.parent(),
 	})
+	if err == nil && joined && by.Class == jobs.Interactive && job.Class == jobs.Bulk && !job.State.Ended() {
+		return e.promote(ctx, job)
+	}
 	if err != nil || joined {
 		return job, err
 	}

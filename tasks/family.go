@@ -172,6 +172,9 @@ func (e *Engine) tellSome(ctx context.Context, job *jobs.Job, word string, paren
 		}
 		return failed
 	}
+	if word == parentKey {
+		return e.tellKeys(ctx, job, parents)
+	}
 	tell, ok := e.Ended[word]
 	if !ok {
 		return fmt.Errorf("tasks: nobody here tells a %s of the end of its jobs", word)

@@ -84,6 +84,9 @@ func (e *Engine) look(
 	if err != nil {
 		return false, err
 	}
+	if job.Class != class { // it was promoted
+		return false, e.Store.Move(ctx, id, class, job.Class)
+	}
 	if !job.State.Ended() && len(job.Steps) == 0 && len(job.Children) == 0 {
 		return true, e.board(ctx, job)
 	}

@@ -16,6 +16,7 @@ import "github.com/redis/go-redis/v9"
 //	o:<step>              output of a step, as JSON
 //	c:<child>:<what>      job (id) and end (as JSON) of a child
 //	asked                 a caller asked for it, not only other jobs
+//	promoted              it was bulk, and a person waits for it now
 //
 // and a set of its parents at parents:{id}.
 

@@ -201,6 +201,9 @@ func parse(id string, fields map[string]string) (*Job, error) {
 		State: State(fields["state"]), Ended: millis(fields["ended"]),
 		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{}, Asked: fields["asked"] != "",
 	}
+	if fields["promoted"] != "" {
+		job.Class = Interactive
+	}
 	if text := fields["result"]; text != "" {
 		job.Result = json.RawMessage(text)
 	}
