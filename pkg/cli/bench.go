@@ -13,6 +13,7 @@ type benchCommand struct {
 	Latency benchLatency `cmd:"" help:"Time from putting a task in an idle queue to the start of its handler."`
 	Match   benchMatch   `cmd:"" help:"Time to match by code and to find candidates by name, beside a bare map."`
 	Read    benchRead    `cmd:"" help:"Time to read a listing page, beside x/net/html parsing it alone."`
+	Sheet   benchSheet   `cmd:"" help:"Memory and time to load inspection sheets, most of them hostile, each in a process of its own."`
 }
 
 type benchLatency struct {

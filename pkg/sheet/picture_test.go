@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -167,6 +168,20 @@ func hugePNG(t testing.TB, width, height int) []byte {
 	return asPNG(t, plain{image.Rect(0, 0, width, height), color.RGBA{128, 128, 128, 0xff}})
 }
 
+// hugeJPEG is one of a single colour, of 40 megapixels.
+var hugeJPEG = sync.OnceValue(func() []byte {
+	var out bytes.Buffer
+	_ = jpeg.Encode(&out, image.NewYCbCr(image.Rect(0, 0, 8000, 5000), image.YCbCrSubsampleRatio420), nil)
+	return out.Bytes()
+})
+
+// Phones take such pictures; one whose colours must be converted is too much.
+func TestPhonesPicturesAreDecoded(t *testing.T) {
+	t.Parallel()
+	_, err := newLoader(t).Load(t.Context(), hugeJPEG())
+	wantRefused(t, err, Blank)
+}
+
 // plain is a picture of one colour that takes no memory.
 type plain struct {
 	bounds image.Rectangle
@@ -215,6 +230,7 @@ func TestPicturesThatAreRefused(t *testing.T) {
 		{"a page that cannot be seen through", asPNG(t, plain{image.Rect(0, 0, 800, 600), color.RGBA{}}), Blank},
 		{"a scan of an empty page", asJPEG(t, noisy(1600, 1200)), Blank},
 		{"100 megapixels", hugePNG(t, 10_000, 10_000), TooManyPixels},
+		{"40 megapixels as RGB", withSegment(hugeJPEG(), 0xee, append([]byte("Adobe"), make([]byte, 7)...)), TooManyPixels},
 		{"half a JPEG", whole[:len(whole)/2], Damaged},
 		{"a JPEG without its last bytes", whole[:len(whole)-100], Damaged},
 		{"the beginning of a JPEG", whole[:4], Damaged},

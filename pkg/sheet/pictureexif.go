@@ -24,6 +24,7 @@ func orientation(kind Kind, data []byte) int {
 type jpegHeader struct {
 	channels    int // 4 when there is no telling
 	progressive bool
+	rgb         bool   // it may hold RGB instead of luminance and colour
 	exif        []byte // a TIFF structure; nil for none
 }
 
@@ -40,21 +41,29 @@ func readJPEG(data []byte) jpegHeader {
 		if marker == 0xda || length < 2 || at+2+length > len(data) {
 			break
 		}
-		segment := data[at+4 : at+2+length]
-		switch {
-		case marker == 0xe1 && header.exif == nil:
-			if tiff, found := bytes.CutPrefix(segment, []byte("Exif\x00\x00")); found {
-				header.exif = tiff
-			}
-		case marker >= 0xc0 && marker <= 0xc2 && len(segment) >= 6:
-			header.channels, header.progressive = int(segment[5]), marker == 0xc2
-			if header.channels < 1 || header.channels > 4 {
-				header.channels = 4
-			}
-		}
+		header.read(marker, data[at+4:at+2+length])
 		at += 2 + length
 	}
 	return header
+}
+
+// read takes from one segment what is wanted.
+func (h *jpegHeader) read(marker byte, segment []byte) {
+	switch {
+	case marker == 0xe1 && h.exif == nil:
+		if tiff, found := bytes.CutPrefix(segment, []byte("Exif\x00\x00")); found {
+			h.exif = tiff
+		}
+	case marker == 0xee && len(segment) >= 12 && string(segment[:5]) == "Adobe":
+		h.rgb = h.rgb || segment[11] == 0 // its transform
+	case marker >= 0xc0 && marker <= 0xc2 && len(segment) >= 6:
+		h.progressive = marker == 0xc2
+		h.channels = min(max(int(segment[5]), 1), 4)
+		// Three bytes for every channel, of which the first is its name.
+		if names := segment[6:]; len(names) >= 9 && string([]byte{names[0], names[3], names[6]}) == "RGB" {
+			h.rgb = true
+		}
+	}
 }
 
 // pngChunk returns a chunk that stands before the picture (PNG, 5.3), nil for

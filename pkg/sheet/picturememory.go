@@ -37,16 +37,16 @@ func pngBytesPerPixel(data []byte) int64 {
 	return perPixel
 }
 
-// jpegBytesPerPixel: a byte for every channel, and of a progressive picture
-// also 4 bytes for every coefficient. Channels are taken as not subsampled. RGB
-// and CMYK are converted, which takes 4 bytes more.
+// jpegBytesPerPixel: a byte for every channel, taken as not subsampled, and of
+// a progressive picture also 4 bytes for every coefficient. RGB and CMYK are
+// converted, which takes 4 bytes more.
 func jpegBytesPerPixel(data []byte) int64 {
 	frame := readJPEG(data)
 	perPixel := int64(frame.channels)
 	if frame.progressive {
 		perPixel *= 5
 	}
-	if frame.channels != 1 {
+	if frame.channels == 4 || frame.rgb {
 		perPixel += 4
 	}
 	return perPixel
