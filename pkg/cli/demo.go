@@ -63,6 +63,7 @@ type demoStack struct {
 	key      string
 	password string // of the queue's page
 	listings []string
+	shows    []string // what each listing is there to show
 }
 
 func (c *demoCommand) start(r *run) (*demoStack, error) {
@@ -121,6 +122,7 @@ func (c *demoCommand) start(r *run) (*demoStack, error) {
 	}
 	for _, car := range listingtest.Cars() {
 		stack.listings = append(stack.listings, "http://"+site.Addr().String()+car.Path())
+		stack.shows = append(stack.shows, car.Shows)
 	}
 	return stack, nil
 }
@@ -181,8 +183,8 @@ Ask yourself:
 Cars on the SIMULATED listing site:
 
 `, s.base, s.key, s.listings[0])
-	for _, listing := range s.listings {
-		_, _ = fmt.Fprintln(w, "  "+listing)
+	for i, listing := range s.listings {
+		_, _ = fmt.Fprintf(w, "  %s\n      %s\n", listing, s.shows[i])
 	}
 	_, _ = fmt.Fprintf(w, `
 The queue:  %s/monitoring  (user operator, password %s)

@@ -33,6 +33,7 @@ func printEstimate(w io.Writer, e *vehicle.Estimate) {
 	_ = table.Flush()
 	_, _ = fmt.Fprintln(w)
 	printTax(w, tax)
+	printDriveAway(w, e.DriveAway)
 	for _, warning := range e.Warnings {
 		_, _ = fmt.Fprintf(w, "\n! %s\n", warning.Message)
 	}
@@ -57,6 +58,25 @@ func printTax(w io.Writer, tax vehicle.Tax) {
 	line("TOTAL", "TZS", tax.TotalTaxesInTZS)
 	_ = table.Flush()
 	_, _ = fmt.Fprintf(w, "Reference %s, authority's quarter %d of %d\n", tax.ReferenceNumber, tax.Quarter, tax.Year)
+}
+
+// printDriveAway writes what the car costs in all, where that was reckoned.
+func printDriveAway(w io.Writer, d *vehicle.DriveAway) {
+	if d == nil {
+		return
+	}
+	_, _ = fmt.Fprint(w, "\nOn the road in Dar es Salaam\n")
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, l := range d.Lines {
+		_, _ = fmt.Fprintf(table, "%s\tUSD\t%s\tTZS\t%s\t%s\t\n", l.Name.EN, l.AmountUSD, l.AmountTZS, l.Standing)
+	}
+	_, _ = fmt.Fprintf(table, "IN ALL\tUSD\t%s\tTZS\t%s\t\t\n", d.TotalUSD, d.TotalTZS)
+	_, _ = fmt.Fprintf(table, "from\tUSD\t%s\tTZS\t%s\t\t\n", d.LowUSD, d.LowTZS)
+	_, _ = fmt.Fprintf(table, "to\tUSD\t%s\tTZS\t%s\t\t\n", d.HighUSD, d.HighTZS)
+	_ = table.Flush()
+	for _, missing := range d.Missing {
+		_, _ = fmt.Fprintf(w, "Not in it: %s: %s\n", missing.Name.EN, missing.Reason)
+	}
 }
 
 func price(p *money.Number) string {

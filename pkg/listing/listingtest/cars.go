@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Car is a made-up car of the site, as its page shows it.
@@ -21,6 +22,7 @@ type Car struct {
 	Version      string `json:"version"`
 	Registration string `json:"registration"` // year/month
 	Manufacture  string `json:"manufacture"`  // year/month; "" when the page gives none
+	YearsOld     int    `json:"years_old"`    // in place of both: made so many calendar years ago, whenever that is
 	Engine       string `json:"engine"`
 	Fuel         string `json:"fuel"`
 	Price        int    `json:"price"`   // FOB, whole USD
@@ -40,8 +42,22 @@ var cars = func() (list []Car) {
 	if err := json.Unmarshal(carData, &list); err != nil {
 		panic("listingtest: cars.json: " + err.Error())
 	}
+	for i := range list {
+		list[i].date(time.Now())
+	}
 	return list
 }()
+
+// date gives a car whose age is what it shows its dates: made in December and
+// registered in January, so that the two are of different years.
+func (c *Car) date(now time.Time) {
+	if c.YearsOld == 0 {
+		return
+	}
+	made := now.UTC().Add(3*time.Hour).Year() - c.YearsOld // the year is that of Dar es Salaam
+	c.Manufacture = fmt.Sprintf("%d/12", made)
+	c.Registration = fmt.Sprintf("%d/1", made+1)
+}
 
 // Cars returns the cars of the site.
 func Cars() []Car { return append([]Car(nil), cars...) }
