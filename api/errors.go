@@ -102,6 +102,14 @@ var (
 		status: http.StatusServiceUnavailable, code: "unavailable", retryAfter: 5 * time.Second,
 		message: "The service cannot work at the moment. Please try again in a few seconds.",
 	}
+	errNoCatalogue = &problem{
+		status: http.StatusServiceUnavailable, code: "catalogue_missing", retryAfter: 5 * time.Second,
+		message: "The authority's list of vehicles has not been fetched yet. It is being asked for; please try again soon.",
+	}
+	errNoMake = &problem{
+		status: http.StatusNotFound, code: "make_not_found",
+		message: "The authority lists no such make. GET /v1/vehicles without a make lists those there are.",
+	}
 	errNotFinished = &problem{
 		status: http.StatusGatewayTimeout, code: "not_finished", retryAfter: pollAfter,
 		message: "The work is not finished yet and goes on. Ask again, or read the job in the Location header.",

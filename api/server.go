@@ -77,6 +77,7 @@ type Server struct {
 	draining context.Context //nolint:containedctx // the life of the server, not of a call
 	drain    context.CancelFunc
 	pasted   *paste.Store
+	labels   *tra.Store
 	page     *monitoring // nil when there is none
 }
 
@@ -95,7 +96,9 @@ func New(options Options) (*Server, error) {
 	if options.WaitMax == 0 {
 		options.WaitMax = defaultWaitMax
 	}
-	s := &Server{options: options, pasted: paste.NewStore(options.Redis)}
+	s := &Server{
+		options: options, pasted: paste.NewStore(options.Redis), labels: tra.NewStore(options.Redis, tra.StoreOptions{}),
+	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	if err := s.routes(); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -130,6 +133,7 @@ func (s *Server) routes() error {
 	v1.Handle("/v1/quote", methods{http.MethodPost: s.postQuote})
 	v1.Handle("/v1/jobs/{id:[0-9A-Za-z]{1,64}}", methods{http.MethodGet: s.getJob})
 	v1.Handle("/v1/sites", methods{http.MethodGet: sites})
+	v1.Handle("/v1/vehicles", methods{http.MethodGet: s.vehicles})
 	v1.Handle("/v1/tra-status", methods{http.MethodGet: s.traStatus})
 	s.router.PathPrefix("/v1/").Handler(s.authenticated(v1))
 

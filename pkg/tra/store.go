@@ -21,6 +21,7 @@ const (
 	keyVersion = "tra:{catalogue}:version" // counts what readers must reload for
 	keyDirty   = "tra:{catalogue}:dirty"   // set while there are changes that the version does not count yet
 	keySynced  = "tra:{catalogue}:synced"  // set while a sync that missed nothing is recent enough
+	keyAsOf    = "tra:{catalogue}:asOf"    // when the last sync ended that missed nothing
 	keyTried   = "tra:{catalogue}:tried"   // set for a while after a sync that missed something
 	keySyncing = "tra:{catalogue}:syncing" // set while a sync is at work, by a process that lives
 )
@@ -176,8 +177,21 @@ func (s *Store) markTried(ctx context.Context) error {
 func (s *Store) markSynced(ctx context.Context) error {
 	now := s.options.Now()
 	life := max(min(syncEvery, QuarterEnd(now).Sub(now)), time.Millisecond)
-	if err := s.redis.Set(ctx, keySynced, 1, life).Err(); err != nil {
+	pipe := s.redis.TxPipeline()
+	pipe.Set(ctx, keySynced, 1, life)
+	pipe.Set(ctx, keyAsOf, now.UTC().Format(timeInRedis), 0)
+	if _, err := pipe.Exec(ctx); err != nil {
 		return fmt.Errorf("tra: mark sync: %w", err)
 	}
 	return nil
+}
+
+// AsOf is when the catalogue was last compared with the authority's from end
+// to end; nil when it never was.
+func (s *Store) AsOf(ctx context.Context) (*time.Time, error) {
+	text, err := s.redis.Get(ctx, keyAsOf).Result()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return nil, fmt.Errorf("tra: age of the catalogue: %w", err)
+	}
+	return timeOf(text), nil
 }
