@@ -52,7 +52,7 @@ func (in *interpreter) confidence() Confidence {
 		}
 	}
 	c.Overall = Sure
-	for _, level := range []Level{c.Vehicle, c.Mileage, c.Grades, c.Notes, c.BodyMap} {
+	for _, level := range []Level{c.Vehicle, c.Dates, c.Mileage, c.Grades, c.Notes, c.BodyMap} {
 		c.Overall = lower(c.Overall, surer(level, Weak))
 	}
 	if r.Readability.Overall != Full {

@@ -107,7 +107,10 @@ func (w *writer) repairs() {
 		w.say("repair_grade_note")
 	}
 	for _, evidence := range h.Evidence {
-		w.say("evidence", evidence)
+		shown := slices.ContainsFunc(w.r.allNotes(), func(n *Note) bool { return n.Area == Repair && n.JP == evidence })
+		if !shown {
+			w.say("evidence", evidence)
+		}
 	}
 	if len(h.Parts) > 0 {
 		names := make([]string, len(h.Parts))

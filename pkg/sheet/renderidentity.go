@@ -21,7 +21,11 @@ func (w *writer) identity(mismatches []Mismatch) {
 	w.car(&r.Vehicle)
 	w.colour(&r.Vehicle)
 	for _, m := range mismatches {
-		w.say("mismatch", w.text("field", m.Field), m.Sheet, m.Listing)
+		sheet, listing := m.Sheet, m.Listing
+		if m.Field == "colour" {
+			sheet, listing = w.text("colour", m.Sheet), w.text("colour", m.Listing)
+		}
+		w.say("mismatch", w.text("field", m.Field), sheet, listing)
 		if m.Field == "year" && m.YearBasis != "registration" {
 			w.say("mismatch_year")
 		}

@@ -1,0 +1,98 @@
+package sheet
+
+import (
+	"testing"
+
+	"ushuru/pkg/chassis"
+)
+
+func TestEraDates(t *testing.T) {
+	for _, test := range []struct{ printed, want string }{
+		{"H26年4月", "2014-04"},
+		{"R3/5", "2021-05"},
+		{"R7.12", "2025-12"},
+		{"S63年1月", "1988-01"},
+		{"S64/1", "1989-01"},
+		{"H1/1", "1989-01"},
+		{"H31年4月", "2019-04"},
+		{"R1年5月", "2019-05"},
+		{"令和元年6月", "2019-06"},
+		{"平成26年4月", "2014-04"},
+		{"R9年4月12日", "2027-04"},
+		{"R9/4/12", "2027-04"},
+		{"h26-4", "2014-04"},
+		{"H26 年 4 月", "2014-04"},
+		{"H31年5月", ""},
+		{"R1年4月", ""},
+		{"S64/2", ""},
+		{"H26年13月", ""},
+		{"H0年1月", ""},
+		{"H26", ""},
+		{"2014/4", ""},
+		{"X26年4月", ""},
+		{"", ""},
+		{"H26年4月4日 5日", ""},
+		{"走行", ""},
+	} {
+		got := ""
+		if d, ok := parseEra(test.printed); ok {
+			if list := d.months(); len(list) == 1 {
+				got = list[0].String()
+			}
+		}
+		if got != test.want {
+			t.Errorf("%q is %q, want %q", test.printed, got, test.want)
+		}
+	}
+}
+
+func TestAMissingEraIsConcludedOrLeftOpen(t *testing.T) {
+	for _, test := range []struct {
+		code, printed, want string
+		years               func(chassis.Code) (int, int)
+	}{
+		{"E-BNR32", "6/1", "1994-01", nil},
+		{"BNR32", "6/1", "1994-01", skylineYears},
+		{"BNR32", "6/1", "", nil},             // nothing tells when it was built
+		{"6AA-MXPK11", "4/3", "2022-03", nil}, // Reiwa, as Heisei 4 had no such prefix
+		{"DAA-ZVW30", "26/4", "2014-04", nil},
+		{"DAA-ZVW30", "8/1", "", nil}, // 1996 is too early for the prefix, 2026 too late
+	} {
+		raw := prius()
+		raw.Sheet.Vehicle.ModelCode, raw.Sheet.Vehicle.ChassisNo = test.code, ""
+		if code := test.code; code == "BNR32" {
+			raw.Sheet.Vehicle.ModelCode, raw.Sheet.Vehicle.ChassisNo = "", code+"-0305617"
+		}
+		raw.Sheet.Dates = RawDates{FirstRegistration: test.printed}
+		raw.Again.FirstRegistration = test.printed
+		r := Interpret(raw, Known{Now: november.Now, Years: test.years})
+		if got := deref(r.Dates.FirstRegistration); got != test.want {
+			t.Errorf("%s of %s is %q, want %q", test.printed, test.code, got, test.want)
+		}
+		if (test.want != "") != concluded(r, "dates.first_registration") {
+			t.Errorf("%s of %s: inferred is %+v", test.printed, test.code, r.Inferred)
+		}
+	}
+}
+
+func TestDatesThatWereSwapped(t *testing.T) {
+	for name, dates := range map[string]RawDates{
+		"registered after the inspection": {"R4年4月", "H31年4月", ""},
+		"registered after the auction":    {"R9年4月", "R9年5月", ""},
+	} {
+		r := read(func(raw *Raw) { raw.Sheet.Dates, raw.Again.FirstRegistration = dates, dates.FirstRegistration })
+		if r.Dates.FirstRegistration != nil || why(r, "dates.first_registration") != Contradicts || !raised(r, FlagReadingsDiffer) {
+			t.Errorf("%s: %+v", name, r.Unreadable)
+		}
+	}
+}
+
+func TestAuctionDays(t *testing.T) {
+	for printed, want := range map[string]string{
+		"2026/9/14": "2026-09-14", "2026年9月14日": "2026-09-14", "R8年9月14日": "2026-09-14", "9/14": "", "2026/13/1": "", "R8/2/30": "",
+	} {
+		if got := deref(auctionDay(printed)); got != want {
+			t.Errorf("%s is %q, want %q", printed, got, want)
+		}
+	}
+}
