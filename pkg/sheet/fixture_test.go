@@ -48,7 +48,10 @@ func prius() Raw {
 			Documents: RawDocuments{"有", "無", NotPrinted, "12,340", []string{"スペアキー"}},
 			Clarity:   none,
 		},
-		Again: &Again{[]string{"0", "8", "7", "6", "5", "4"}, "km", NotPrinted, "4", "パール", "H26年4月"},
+		Again: &Again{
+			Boxes: []string{"0", "8", "7", "6", "5", "4"}, Unit: "km", Flag: NotPrinted, Overall: "4", Colour: "パール",
+			FirstRegistration: "H26年4月",
+		},
 	}
 }
 

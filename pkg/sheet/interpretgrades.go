@@ -17,8 +17,9 @@ func groupOf(mark string) GradeGroup {
 // grades are three separate judgements; none is concluded from another.
 func (in *interpreter) grades() {
 	g, raw := &in.report.Grades, &in.raw.Sheet.Grades
-	g.Exterior = in.letter("grades.exterior", raw.Exterior)
-	g.Interior = in.letter("grades.interior", raw.Interior)
+	second := in.again()
+	g.Exterior = in.letter("grades.exterior", raw.Exterior, second.Exterior)
+	g.Interior = in.letter("grades.interior", raw.Interior, second.Interior)
 	first := in.listed("grades.overall_raw", raw.Overall, overallMarks)
 	if again := in.raw.Again; again != nil {
 		if second := again.Overall; second != raw.Overall && (first != "" || second != NotPrinted) {
@@ -38,12 +39,31 @@ func (in *interpreter) grades() {
 	}
 }
 
-func (in *interpreter) letter(field, printed string) *string {
-	printed = in.listed(field, narrow(printed), letters)
+func (in *interpreter) letter(field, printed, second string) *string {
+	printed = in.twice(field, narrow(printed), narrow(second), letters)
 	if printed == "" {
 		return nil
 	}
 	return &printed
+}
+
+// again is the second look, an empty one when there was none.
+func (in *interpreter) again() *Again {
+	if in.raw.Again == nil {
+		return &Again{}
+	}
+	return in.raw.Again
+}
+
+// twice is a value of a closed list that two looks agree on. A second look that
+// says nothing at all was not taken.
+func (in *interpreter) twice(field, first, second string, list []string) string {
+	if second != "" && second != first && (first != "" || second != NotPrinted) {
+		none := strings.NewReplacer(NotPrinted, "-")
+		in.unreadable(field, ReadingsDiffer, none.Replace(first), none.Replace(second))
+		return ""
+	}
+	return in.listed(field, first, list)
 }
 
 // frameWords are parts of the frame and what is done to it. One in a note is
@@ -55,7 +75,7 @@ var frameWords = []string{
 // repair is what the sheet says of repairs of the frame, and where.
 func (in *interpreter) repair() {
 	r := &in.report.RepairHistory
-	printed := in.listed("repair_history.status", in.raw.Sheet.Repair, repairs)
+	printed := in.twice("repair_history.status", in.raw.Sheet.Repair, in.again().Repair, repairs)
 	switch printed {
 	case "有", "小", "中", "大":
 		r.Status = RepairYes

@@ -109,6 +109,9 @@ func AgainSchema() ai.Schema {
 		oneOf("unit", "the unit that is printed or circled: km, or mile for マイル", units),
 		oneOf("flag", "the sign beside the mileage", flags),
 		oneOf("overall", "評価点: the mark beside it", overallMarks),
+		oneOf("exterior", "外装: the letter of the grade, not the colour", letters),
+		oneOf("interior", "内装, 内装補助評価: the letter of the grade; with an apostrophe where a tick follows", letters),
+		oneOf("repair_history", "修復歴: the circled or written word", repairs),
 		value("colour", "外装色: its exact characters, with an arrow where it was changed"),
 		value("first_registration", "初度登録: its exact characters with the letter of the era"),
 	}

@@ -158,6 +158,9 @@ type Again struct {
 	Unit              string   `json:"unit"`
 	Flag              string   `json:"flag"`
 	Overall           string   `json:"overall"`
+	Exterior          string   `json:"exterior"`
+	Interior          string   `json:"interior"`
+	Repair            string   `json:"repair_history"`
 	Colour            string   `json:"colour"`
 	FirstRegistration string   `json:"first_registration"`
 }

@@ -109,11 +109,14 @@ func again(r *chatRequest, f fault) answer {
 	digits := t.Digits
 	values := map[string]any{
 		"unit": unitWord(t.Unit), "flag": orNot(t.Flag), "overall": orNot(t.Fields["overall"]),
-		"colour": t.Fields["colour"], "first_registration": t.Fields["first_registration"],
+		"exterior": orNot(t.Fields["exterior"]), "interior": orNot(t.Fields["interior"]),
+		"repair_history": orNot(t.Fields["repair"]),
+		"colour":         t.Fields["colour"], "first_registration": t.Fields["first_registration"],
 	}
 	if f.OtherDigits {
 		digits = other(digits)
 		values["overall"], values["colour"], values["first_registration"] = "6", "ミドリ", "H1年1月"
+		values["exterior"], values["interior"], values["repair_history"] = "E", "E", "小"
 	}
 	values["mileage_boxes"] = strings.Split(digits, "")
 	if f.InventValue {

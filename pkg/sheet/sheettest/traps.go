@@ -44,15 +44,18 @@ var traps = map[int]trap{
 		s.Truth.Meaning.ColourChanged = true
 	}},
 	18: {name: "void", set: func(s *Sheet) { s.void() }},
-	19: {name: "model code unknown", set: func(s *Sheet) {
+	19: {name: "model code unknown", set: func(s *Sheet) { // the chassis number tells the code
 		s.fields("model_code", "フメイ")
-		s.Truth.Meaning.Prefix, s.Truth.Meaning.Chassis = "", ""
+		s.Truth.Meaning.Prefix = ""
 	}},
 	20: {name: "petrol on a hybrid", car: "アクア", form: "HERO", set: func(s *Sheet) { s.fields("fuel", "ガソリン") }},
 	21: {name: "parallel import", form: "HAA", set: func(s *Sheet) { s.imported("ミニ", "クーパーS", "ABA-XM20", 1990) }},
 	22: {name: "one owner is a claim", set: func(s *Sheet) { s.Truth.Points = []string{"1オーナー", "禁煙車"} }},
 	23: {name: "meter replaced", set: func(s *Sheet) { s.flag("$", "メーター交換車 R5年3月 48,210km時") }},
-	24: {name: "meter tampered", set: func(s *Sheet) { s.flag("*", "メーター改ざん車") }},
+	24: {name: "meter tampered", form: "HAA", set: func(s *Sheet) {
+		s.flag("*", "メーター改ざん車")
+		s.Truth.Meter = "改ざん車"
+	}},
 	25: {name: "mileage unknown", set: func(s *Sheet) { s.flag("#", "走行不明車") }},
 	26: {name: "a short number", set: func(s *Sheet) {
 		s.Truth.Digits, s.Truth.Meaning.Mileage, s.Truth.Meaning.ScaleInferred = "089", 89, true
