@@ -111,7 +111,7 @@ func (b *bill) ageStep() *vehicle.AgeStep {
 		doubts = append(doubts, "what the authority charges now fits no rules that we know")
 	}
 	step.Disputed = len(doubts) > 0
-	step.Note = stepNote(step, doubts, next)
+	step.Note = stepNote(step, b.shown.tax.YOM, doubts, next)
 	return step
 }
 
@@ -120,12 +120,12 @@ func (b *bill) allTaxes(t taxes) money.Amount {
 	return rounded(t.usd.Add(b.shown.fees().Div(b.shown.fx)))
 }
 
-func stepNote(step *vehicle.AgeStep, doubts []string, next []ruleRate) vehicle.Text {
+func stepNote(step *vehicle.AgeStep, yom int, doubts []string, next []ruleRate) vehicle.Text {
 	note := vehicle.Text{Draft: true}
-	note.EN = fmt.Sprintf("The car is %d years old by the authority's count, and %d from %s on, when the excise by age rises"+
-		" from %s %% to %s %%.", step.Age, step.Age+1, step.On, step.PercentNow, step.PercentNext)
-	note.SW = fmt.Sprintf("Kwa hesabu ya TRA gari lina umri wa miaka %d, na miaka %d kuanzia %s, ambapo ushuru wa bidhaa kwa"+
-		" umri (uchakavu) hupanda kutoka %s %% hadi %s %%.", step.Age, step.Age+1, step.On, step.PercentNow, step.PercentNext)
+	note.EN = fmt.Sprintf("Counted from %d, the year of the authority's entry, the car is %d years old, and %d from %s on, when"+
+		" the excise by age rises from %s %% to %s %%.", yom, step.Age, step.Age+1, step.On, step.PercentNow, step.PercentNext)
+	note.SW = fmt.Sprintf("Kuhesabu kutoka %d, mwaka ulio kwenye orodha ya TRA, gari lina umri wa miaka %d, na miaka %d kuanzia"+
+		" %s, ambapo ushuru wa bidhaa kwa umri (uchakavu) hupanda kutoka %s %% hadi %s %%.", yom, step.Age, step.Age+1, step.On, step.PercentNow, step.PercentNext)
 	if len(doubts) == 0 {
 		return note
 	}

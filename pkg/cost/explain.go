@@ -53,15 +53,15 @@ func (b *bill) explanation() vehicle.Text {
 	case !own.Decimal().IsPositive():
 		text = explainNoValue
 	}
-	cif := rounded(in.cif.amount).String()
-	if in.cif.isRange() {
-		cif += fmt.Sprintf(" (%s to %s)", rounded(in.cif.low), rounded(in.cif.high))
-	}
-	fill := func(format string) string {
+	fill := func(format, to string) string {
 		if in.price == nil || !own.Decimal().IsPositive() {
 			return fmt.Sprintf(format, own)
 		}
+		cif := rounded(in.cif.amount).String()
+		if in.cif.isRange() {
+			cif += fmt.Sprintf(" (%s %s %s)", rounded(in.cif.low), to, rounded(in.cif.high))
+		}
 		return fmt.Sprintf(format, own, cif)
 	}
-	return vehicle.Text{EN: fill(text.EN) + reported.EN, SW: fill(text.SW) + reported.SW, Draft: true}
+	return vehicle.Text{EN: fill(text.EN, "to") + reported.EN, SW: fill(text.SW, "hadi") + reported.SW, Draft: true}
 }

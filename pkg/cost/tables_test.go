@@ -56,6 +56,10 @@ func TestTheOperatorsFileStandsOverTheTables(t *testing.T) {
 	if drive.Complete || len(drive.Missing) != 1 || drive.Missing[0].Code != "storage" {
 		t.Errorf("complete %v, missing %+v; the fee of storage begins in 2027", drive.Complete, drive.Missing)
 	}
+	lastDay, _ := tables.DriveAway(estimate, dec("2650"), time.Date(2026, 11, 30, 20, 59, 0, 0, time.UTC))
+	if got := lastDay.Lines[1].AmountUSD.String(); got != "900.00" {
+		t.Errorf("on the last day of the fee freight is %s", got)
+	}
 	december, _ := tables.DriveAway(estimate, dec("2650"), time.Date(2026, 11, 30, 21, 0, 0, 0, time.UTC)) // 1 December there
 	if got := december.Lines[1]; got.Code != "freight" || got.AmountUSD.String() != "950.00" || got.Standing != vehicle.Quoted {
 		t.Errorf("in December: %+v", got)
