@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ushuru/pkg/drift"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
@@ -31,6 +32,13 @@ func TestEstimateGoesThroughTheQueueOnEveryRedis(t *testing.T) {
 		first := made.estimate(t)
 		if first.Cached || first.Matched.MatchType != vehicle.ExactCode || first.Matched.ModelBody != "COROLLA AXIO - NKE165 - HYBRID - SEDAN" {
 			t.Fatalf("%+v", first.Matched)
+		}
+		if drive := first.DriveAway; drive == nil || !drive.Complete || drive.TaxBase.AuthorityCIF.String() != first.Tax.CIFInUSD.String() {
+			t.Errorf("drive-away cost %+v", drive)
+		}
+		rules, err := drift.NewStore(conn.Client()).State(t.Context())
+		if err != nil || rules.RulesAgree == nil || !*rules.RulesAgree || rules.Checked != 1 {
+			t.Errorf("the rules were not compared with the answer: %+v, %v", rules, err)
 		}
 		again := s.post(s.car(0))
 		if !again.estimate(t).Cached {
