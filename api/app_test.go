@@ -122,6 +122,9 @@ func (a *app) work(t *testing.T) {
 }
 
 func (a *app) handle(ctx context.Context, task *asynq.Task) error {
+	if task.Type() == tasks.TypeFeed {
+		return nil // the tests feed by themselves
+	}
 	nudge, err := tasks.ParseNudge(task.Payload())
 	if err != nil {
 		return err

@@ -22,6 +22,11 @@ import (
 // kin-openapi checks documents of version 3.1 with a JSON Schema 2020-12
 // validator; null is a type there, and 3.0's "nullable" would be ignored.
 var contract = sync.OnceValues(func() (*openapi3.T, error) {
+	for _, mediaType := range []string{ // taken as they are
+		"application/x-ndjson", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+	} {
+		openapi3filter.RegisterBodyDecoder(mediaType, openapi3filter.FileBodyDecoder)
+	}
 	document, err := openapi3.NewLoader().LoadFromFile("openapi.yaml")
 	if err != nil {
 		return nil, err

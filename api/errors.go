@@ -22,6 +22,9 @@ type problem struct {
 	location   string
 	candidates []vehicle.Candidate
 	cause      error
+
+	invalid      []invalidRow // of a batch, the first of them
+	invalidCount int
 }
 
 // statusClientGone is what the log says of a caller who left before the
@@ -55,6 +58,58 @@ var (
 		status: http.StatusBadRequest, code: "body_unreadable",
 		message: "The body ended early or could not be read. Send it again.",
 	}
+	errBatchBody = &problem{
+		status: http.StatusBadRequest, code: "invalid_batch",
+		message: `Send {"urls": ["https://…"]} or {"items": [{"reference": "…", "url": "https://…"}]}, or a table as text/csv.`,
+	}
+	errBatchOptions = &problem{
+		status: http.StatusBadRequest, code: "option_invalid",
+		message: `The option "onInvalid" is "reject" or "skip", and "rate", shillings for a dollar, a number above 0.`,
+	}
+	errCSVHeader = &problem{
+		status: http.StatusBadRequest, code: "csv_header_missing",
+		message: `The first line of the table must name its columns: "url", and perhaps "reference" and "modelBody".`,
+	}
+	errNoRows = &problem{
+		status: http.StatusBadRequest, code: "rows_missing",
+		message: "There is no listing in the batch.",
+	}
+	errTooManyRows = &problem{
+		status: http.StatusBadRequest, code: "too_many_rows",
+		message: "A batch holds at most 10,000 listings. Send several.",
+	}
+	errRowsInvalid = &problem{
+		status: http.StatusBadRequest, code: "rows_invalid",
+		message: `%d of %d rows cannot be taken. Mend them, or send the option "onInvalid" as "skip" to have the others taken.`,
+	}
+	errRowUnread = &problem{
+		status: http.StatusBadRequest, code: "row_invalid",
+		message: "The row cannot be read.",
+	}
+	errRowNoURL = &problem{
+		status: http.StatusBadRequest, code: "url_missing",
+		message: "The row has no address of a listing.",
+	}
+	errRowReference = &problem{
+		status: http.StatusBadRequest, code: "reference_invalid",
+		message: "A reference has at most 200 bytes and no control characters.",
+	}
+	errRowLabel = &problem{
+		status: http.StatusBadRequest, code: "field_invalid",
+		message: "A modelBody has at most 200 bytes.",
+	}
+	errPage = &problem{
+		status: http.StatusBadRequest, code: "page_invalid",
+		message: `"limit" is a number from 1 to 1000, and "cursor" what "next" said on the page before.`,
+	}
+	errItemState = &problem{
+		status: http.StatusBadRequest, code: "state_unknown",
+		message: `"state" is waiting, running, succeeded, failed, cancelled or rejected.`,
+	}
+	errForm = &problem{
+		status: http.StatusBadRequest, code: "format_unknown",
+		message: `"format" is json, ndjson, csv or xlsx.`,
+	}
 	errUnauthorized = &problem{ // no code: the specification gives the whole body
 		status: http.StatusUnauthorized, message: "Invalid or missing API key",
 	}
@@ -74,9 +129,17 @@ var (
 		status: http.StatusNotFound, code: "job_not_found",
 		message: "There is no such job, or it ended more than a day ago.",
 	}
+	errNoBatch = &problem{
+		status: http.StatusNotFound, code: "batch_not_found",
+		message: "There is no such batch, or it ended more than a week ago.",
+	}
 	errMethod = &problem{
 		status: http.StatusMethodNotAllowed, code: "method_not_allowed",
 		message: "This address does not take that method. The Allow header lists those it takes.",
+	}
+	errNoneFailed = &problem{
+		status: http.StatusConflict, code: "none_failed",
+		message: "No listing of the batch has failed, so there is nothing to try again.",
 	}
 	errPageTooLarge = &problem{
 		status: http.StatusRequestEntityTooLarge, code: "page_too_large",
@@ -85,6 +148,10 @@ var (
 	errMediaType = &problem{
 		status: http.StatusUnsupportedMediaType, code: "unsupported_media_type",
 		message: "Send plain, uncompressed JSON in UTF-8 with Content-Type: application/json.",
+	}
+	errBatchMediaType = &problem{
+		status: http.StatusUnsupportedMediaType, code: "unsupported_media_type",
+		message: "Send uncompressed UTF-8: JSON with Content-Type: application/json, or a table with Content-Type: text/csv.",
 	}
 	errClientGone = &problem{
 		status: statusClientGone, code: "client_closed_request",
@@ -172,6 +239,13 @@ func (p *problem) write(w http.ResponseWriter) error {
 	if p.location != "" {
 		w.Header().Set("Location", p.location)
 	}
+	if p.invalid != nil {
+		return writeJSON(w, p.status, struct {
+			vehicle.Error
+			Rows []invalidRow `json:"rows"`
+			More int          `json:"more,omitempty"`
+		}{p.body(), p.invalid, p.invalidCount - len(p.invalid)})
+	}
 	return writeJSON(w, p.status, p.body())
 }
 
@@ -180,30 +254,45 @@ func jobProblem(job *jobs.Job) *problem {
 	if job.Error == nil {
 		return errCancelled
 	}
-	p := &problem{status: http.StatusInternalServerError, code: job.Error.Code, message: job.Error.Message}
-	switch job.Error.Code {
-	case "listing_incomplete":
-		if job.Kind == tasks.KindQuote {
-			p.status, p.code = http.StatusBadRequest, "request_incomplete"
-		}
+	p := failure(job.Error)
+	if p.code == "listing_incomplete" && job.Kind == tasks.KindQuote {
+		p.status, p.code = http.StatusBadRequest, "request_incomplete"
+	}
+	return p
+}
+
+// failure is what the error of a job tells its callers.
+func failure(why *jobs.Error) *problem {
+	p := &problem{status: http.StatusInternalServerError, code: why.Code, message: why.Message}
+	switch why.Code {
 	case "url_invalid", "url_forbidden", "url_unsupported":
 		p.status = http.StatusBadRequest // the caller's to mend, although only fetching showed it
 	}
 	// Details have the shape that their code gives them; only a list of
 	// candidates is for the caller.
-	_ = json.Unmarshal(job.Error.Details, &p.candidates)
+	_ = json.Unmarshal(why.Details, &p.candidates)
 	return p
 }
 
 // writeJSON answers with a value as JSON.
 func writeJSON(w http.ResponseWriter, status int, body any) error {
+	data, err := plainBytes(body)
+	if err != nil {
+		return err
+	}
+	return writeBytes(w, status, data)
+}
+
+// plainBytes is a value as JSON, "C&F" as it is: no browser takes these
+// answers for a page.
+func plainBytes(value any) ([]byte, error) {
 	var data bytes.Buffer
 	encoder := json.NewEncoder(&data)
-	encoder.SetEscapeHTML(false) // "C&F" as it is: no browser takes these answers for a page
-	if err := encoder.Encode(body); err != nil {
-		return fmt.Errorf("api: answer: %w", err)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, fmt.Errorf("api: answer: %w", err)
 	}
-	return writeBytes(w, status, bytes.TrimSuffix(data.Bytes(), []byte("\n")))
+	return bytes.TrimSuffix(data.Bytes(), []byte("\n")), nil
 }
 
 // writeBytes answers with JSON that is ready to send.

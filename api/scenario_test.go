@@ -92,6 +92,8 @@ func TestScenarios(t *testing.T) {
 		{"rate", rateScenarios},
 		{"explain", explainScenarios},
 		{"jobs", jobScenarios},
+		{"batches", batchScenarios},
+		{"handed in", handInScenarios},
 		{"status", statusScenarios},
 	}
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {

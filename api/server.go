@@ -15,6 +15,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
@@ -78,6 +79,8 @@ type Server struct {
 	drain    context.CancelFunc
 	pasted   *paste.Store
 	labels   *tra.Store
+	batches  *batch.Store
+	costs    *cost.Tables
 	page     *monitoring // nil when there is none
 }
 
@@ -98,6 +101,7 @@ func New(options Options) (*Server, error) {
 	}
 	s := &Server{
 		options: options, pasted: paste.NewStore(options.Redis), labels: tra.NewStore(options.Redis, tra.StoreOptions{}),
+		batches: batch.NewStore(options.Redis), costs: options.Costs,
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	if err := s.routes(); err != nil {
@@ -132,6 +136,12 @@ func (s *Server) routes() error {
 	v1.Handle("/v1/estimate", methods{http.MethodPost: s.postEstimate})
 	v1.Handle("/v1/quote", methods{http.MethodPost: s.postQuote})
 	v1.Handle("/v1/jobs/{id:[0-9A-Za-z]{1,64}}", methods{http.MethodGet: s.getJob})
+	v1.Handle("/v1/batches", methods{http.MethodGet: s.listBatches, http.MethodPost: s.postBatch})
+	const one = "/v1/batches/{id:[0-9A-Za-z]{1,64}}"
+	v1.Handle(one, methods{http.MethodGet: s.getBatch, http.MethodDelete: s.cancelBatch})
+	v1.Handle(one+"/items", methods{http.MethodGet: s.listItems})
+	v1.Handle(one+"/results", methods{http.MethodGet: s.getResults})
+	v1.Handle(one+"/retry", methods{http.MethodPost: s.retryBatch})
 	v1.Handle("/v1/sites", methods{http.MethodGet: sites})
 	v1.Handle("/v1/vehicles", methods{http.MethodGet: s.vehicles})
 	v1.Handle("/v1/tra-status", methods{http.MethodGet: s.traStatus})

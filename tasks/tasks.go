@@ -64,6 +64,8 @@ var policies = map[string]Policy{
 	// As for an estimate.
 	TypeQuoteMatch:     {Queue: QueueMatch, Timeout: 60 * time.Second, Retries: 4},
 	TypeQuoteCalculate: {Queue: QueueAuthority, Timeout: 120 * time.Second, Retries: untilDeadline},
+	// What it does not do is done by the next one, or a sweep; what is retried is a killed worker.
+	TypeFeed: {Queue: QueueBatch, Timeout: 30 * time.Second, Retries: untilDeadline},
 	// The handlers of these two do not fail; what is retried is a killed worker.
 	TypeSync:  {Queue: QueueAuthority, Timeout: 300 * time.Second, Retries: untilDeadline},
 	TypeProbe: {Queue: QueueAuthority, Timeout: 120 * time.Second, Retries: untilDeadline},
@@ -89,7 +91,7 @@ const (
 )
 
 var queuesOf = map[Role][]string{
-	RoleAny:       {QueueScrape, QueueMatch},
+	RoleAny:       {QueueScrape, QueueMatch, QueueBatch},
 	RoleAuthority: {QueueAuthority},
 	RoleAI:        {QueueAI},
 }

@@ -53,6 +53,7 @@ type Options struct {
 
 	Concurrency          int           // steps at once in role any; default 16
 	AuthorityConcurrency int           // steps at once in role authority; default 8
+	BatchWindow          int           // listings of batches at work at once, over all workers; default 200
 	ShutdownTimeout      time.Duration // for steps that are being run; default 20 s
 }
 
@@ -62,6 +63,7 @@ type Worker struct {
 	options Options
 	engine  *tasks.Engine
 	pulse   *jobs.Pulse
+	feeder  *feeder
 	servers []*asynq.Server
 	stop    context.CancelFunc
 	loops   sync.WaitGroup
@@ -85,6 +87,7 @@ func New(o Options) (*Worker, error) {
 	}
 	o.Concurrency = orDefault(o.Concurrency, 16)
 	o.AuthorityConcurrency = orDefault(o.AuthorityConcurrency, 8)
+	o.BatchWindow = orDefault(o.BatchWindow, 200)
 	o.ShutdownTimeout = orDefault(o.ShutdownTimeout, 20*time.Second)
 
 	store := jobs.NewStore(o.Redis)
@@ -95,7 +98,9 @@ func New(o Options) (*Worker, error) {
 	engine.Succeeding = func(ctx context.Context, job *jobs.Job, result json.RawMessage) error {
 		return keep(ctx, results, job, result)
 	}
-	return &Worker{id: id, options: o, engine: engine, pulse: jobs.NewPulse(store, id)}, nil
+	feeder := newFeeder(o.Redis, engine, o.BatchWindow, o.Log)
+	engine.Ended = map[string]func(context.Context, *jobs.Job, []string) error{parentBatch: feeder.ended}
+	return &Worker{id: id, options: o, engine: engine, feeder: feeder, pulse: jobs.NewPulse(store, id)}, nil
 }
 
 // ID names the worker in records and logs.
@@ -111,6 +116,8 @@ func (w *Worker) Start() error {
 	}
 	w.loops.Go(func() { w.pulse.Run(ctx) })
 	w.sweep(ctx)
+	w.loops.Go(func() { w.feeder.run(ctx) })
+	w.loops.Go(func() { every(ctx, batchLook/2, func() { w.sweepBatches(ctx) }) })
 	handler := w.handler()
 	for _, role := range w.options.Roles {
 		concurrency := w.options.Concurrency
@@ -183,6 +190,7 @@ func (w *Worker) handler() asynq.Handler {
 	for taskType := range step.run {
 		mux.Handle(taskType, step)
 	}
+	mux.Handle(tasks.TypeFeed, w.feeder)
 	mux.HandleFunc(tasks.TypeSync, syncCatalogue(o.Catalogue, o.Authority, o.Log))
 	mux.HandleFunc(tasks.TypeProbe, probe(o.Authority, o.Log))
 	return mux
@@ -212,6 +220,13 @@ func (w *Worker) sweepOnce(ctx context.Context, class jobs.Class) (more bool) {
 		w.options.Log.Info("mended jobs that stood still", "jobs", mended)
 	}
 	return more && err == nil
+}
+
+// sweepBatches mends batches.
+func (w *Worker) sweepBatches(ctx context.Context) {
+	if err := w.feeder.sweep(ctx); err != nil && ctx.Err() == nil {
+		w.options.Log.Warn("sweep of batches failed", "error", err)
+	}
 }
 
 // ask logs that a recurring task could not be put in the queue.

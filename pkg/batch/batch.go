@@ -73,7 +73,8 @@ type Row struct {
 	ModelBody string `json:"label,omitempty"`
 	// SameAs is the index of the first row with the same question; that one's
 	// outcome is this one's. Its own index where it is the first.
-	SameAs int `json:"as"`
+	SameAs  int `json:"as"`
+	SameRow int `json:"asn,omitempty"` // number of that row; 0 where it is the first
 	// Problem is why the row was rejected, nil where it was not.
 	Problem *jobs.Error `json:"problem,omitempty"`
 }
@@ -83,7 +84,7 @@ type Options struct {
 	Rate string `json:"rate,omitempty"` // shillings for a dollar in the drive-away cost; "" is the usual
 }
 
-// New is a batch to be made. Its rows' SameAs is found by Create.
+// New is a batch to be made. Its rows' SameAs and SameRow are found by Create.
 type New struct {
 	Owner   string // id of the API key
 	Options Options

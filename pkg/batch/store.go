@@ -114,7 +114,7 @@ func pairUp(rows []Row) (twins map[int][]int, states string) {
 		}
 		asked := question{row.URL, row.ModelBody}
 		if at, known := first[asked]; known {
-			row.SameAs = at
+			row.SameAs, row.SameRow = at, rows[at].Number
 			twins[at] = append(twins[at], i)
 			letters[i] = 'W'
 			continue

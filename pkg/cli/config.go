@@ -71,6 +71,7 @@ type workerConfig struct {
 	Roles                []tasks.Role  `env:"ROLES" default:"any,authority" help:"What the worker does: any reads and matches listings and may stand anywhere; authority asks the tax authority and must stand in Tanzania."`
 	Concurrency          int           `env:"CONCURRENCY" default:"16" help:"Steps run at once in the role any."`
 	AuthorityConcurrency int           `env:"AUTHORITY_CONCURRENCY" default:"8" help:"Steps run at once in the role authority."`
+	BatchWindow          int           `env:"BATCH_WINDOW" default:"200" help:"Most listings of batches at work at once over all workers; the others wait their turn. The same for all workers."`
 	ShutdownTimeout      time.Duration `env:"SHUTDOWN_TIMEOUT" default:"20s" help:"How long running steps may go on after SIGTERM; keep it below the platform's kill grace."`
 	FetchTimeout         time.Duration `env:"FETCH_TIMEOUT" default:"30s" help:"Longest time for one listing page."`
 	FetchRate            int           `env:"FETCH_RATE" default:"1" help:"Most pages per second of one listing site over all workers; three more when people wait; 0 is no limit."`
@@ -87,6 +88,9 @@ func (c workerConfig) Validate() error {
 	}
 	if err := c.aiConfig.Validate(); err != nil { // which kong does not see inside this struct
 		return err
+	}
+	if c.BatchWindow < 1 {
+		return errors.New("BATCH_WINDOW must be at least 1")
 	}
 	if c.FetchRate < 0 {
 		return errors.New("FETCH_RATE must not be negative")

@@ -116,7 +116,7 @@ func (r *run) startWorker(config workerConfig, upstream authorityConfig, conn *r
 	options := worker.Options{
 		Redis: conn.Client(), Roles: config.Roles, Log: r.log, Catalogue: catalogue,
 		Concurrency: config.Concurrency, AuthorityConcurrency: config.AuthorityConcurrency,
-		ShutdownTimeout: config.ShutdownTimeout, Costs: r.costs,
+		BatchWindow: config.BatchWindow, ShutdownTimeout: config.ShutdownTimeout, Costs: r.costs,
 	}
 	counters, err := r.metrics(config.MetricsAddr)
 	if err != nil {

@@ -1,0 +1,273 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gorilla/mux"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
+
+// batchBody is a batch as its caller sees it.
+type batchBody struct {
+	ID          string              `json:"id"`
+	State       string              `json:"state"`    // running, cancelling, completed or cancelled
+	Rows        int                 `json:"rows"`     // handed in
+	Repeated    int                 `json:"repeated"` // of these, with the same question as an earlier one
+	Counts      map[batch.State]int `json:"counts"`   // of all rows
+	Options     batchOptions        `json:"options"`
+	Created     time.Time           `json:"created"`
+	Cancelled   time.Time           `json:"cancelled,omitzero"`
+	Ended       time.Time           `json:"ended,omitzero"`
+	Expires     time.Time           `json:"expires,omitzero"`
+	PerSecond   float64             `json:"perSecond,omitempty"`
+	SecondsLeft int                 `json:"secondsLeft,omitempty"`
+}
+
+func bodyOfBatch(b *batch.Batch) batchBody {
+	body := batchBody{
+		ID: b.ID, State: "running", Rows: b.Rows, Repeated: b.Repeated, Counts: map[batch.State]int{},
+		Created: b.Created, Cancelled: b.Cancelled, Ended: b.Ended, Expires: b.Expires(),
+		PerSecond: math.Round(100*b.PerSecond) / 100,
+	}
+	for _, state := range batch.States() {
+		body.Counts[state] = b.Counts[state]
+	}
+	if rate, err := money.ParseNumber(b.Options.Rate); err == nil {
+		body.Options.Rate = &rate
+	}
+	switch {
+	case !b.Ended.IsZero() && !b.Cancelled.IsZero():
+		body.State = "cancelled"
+	case !b.Ended.IsZero():
+		body.State = "completed"
+	case !b.Cancelled.IsZero():
+		body.State = "cancelling"
+	}
+	if b.Ended.IsZero() {
+		body.SecondsLeft = int(math.Ceil(b.Left().Seconds()))
+	}
+	return body
+}
+
+// postBatch answers POST /v1/batches: it takes many listings at once.
+func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
+	s.allowUpload(w, r)
+	handed, options, err := readBatch(w, r)
+	switch {
+	case err != nil:
+		return err
+	case len(handed) == 0:
+		return errNoRows
+	case len(handed) > batch.MaxRows:
+		return errTooManyRows
+	}
+	rows := s.checkRows(handed)
+	if bad := invalid(rows); bad != nil && (!options.skip() || bad.invalidCount == len(rows)) {
+		return bad
+	}
+	made := batch.New{Owner: exchangeOf(r).key.ID, Rows: rows}
+	if options.Rate != nil {
+		made.Options.Rate = options.Rate.String()
+	}
+	const patience = 10 * redisPatience // for ten thousand rows
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	b, err := s.batches.Create(ctx, made)
+	if err != nil {
+		return errUnavailable.because(err)
+	}
+	s.feed(ctx)
+	w.Header().Set("Location", "/v1/batches/"+b.ID)
+	return writeJSON(w, http.StatusCreated, bodyOfBatch(b))
+}
+
+// feed has the workers look for rows that wait. Should it fail, they look by
+// themselves a little later.
+func (s *Server) feed(ctx context.Context) {
+	if err := s.options.Tasks.Feed(ctx); err != nil {
+		s.options.Log.WarnContext(ctx, "the workers could not be told of a batch", "error", err)
+	}
+}
+
+// batchOf returns the batch that a request names, if it is the caller's.
+func (s *Server) batchOf(r *http.Request) (*batch.Batch, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	defer cancel()
+	b, err := s.batches.Get(ctx, mux.Vars(r)["id"])
+	switch {
+	case errors.Is(err, batch.ErrNotFound), err == nil && b.Owner != exchangeOf(r).key.ID:
+		return nil, errNoBatch
+	case err != nil:
+		return nil, errUnavailable.because(err)
+	}
+	return b, nil
+}
+
+// getBatch answers GET /v1/batches/{id}.
+func (s *Server) getBatch(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.batchOf(r)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, bodyOfBatch(b))
+}
+
+// cancelBatch answers DELETE /v1/batches/{id}: rows that wait are cancelled.
+func (s *Server) cancelBatch(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.batchOf(r)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	defer cancel()
+	if err := s.batches.Cancel(ctx, b.ID); err != nil {
+		return errUnavailable.because(err)
+	}
+	return s.getBatch(w, r)
+}
+
+// retryBatch answers POST /v1/batches/{id}/retry: failed rows wait again.
+func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.batchOf(r)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	defer cancel()
+	_, err = s.batches.Retry(ctx, b.ID)
+	switch {
+	case errors.Is(err, batch.ErrNoneFailed):
+		return errNoneFailed
+	case err != nil:
+		return errUnavailable.because(err)
+	}
+	s.feed(ctx)
+	return s.getBatch(w, r)
+}
+
+const (
+	usualPage   = 100
+	largestPage = 1000
+)
+
+// pageSize reads the parameter limit.
+func pageSize(r *http.Request) (int, error) {
+	text := r.URL.Query().Get("limit")
+	if text == "" {
+		return usualPage, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > largestPage {
+		return 0, errPage
+	}
+	return n, nil
+}
+
+// listBatches answers GET /v1/batches: the caller's own, newest first.
+func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) error {
+	limit, err := pageSize(r)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	defer cancel()
+	found, err := s.batches.List(ctx, exchangeOf(r).key.ID, r.URL.Query().Get("cursor"), limit)
+	if err != nil {
+		return errUnavailable.because(err)
+	}
+	body := struct {
+		Batches []batchBody `json:"batches"`
+		Next    string      `json:"next,omitempty"`
+	}{Batches: make([]batchBody, 0, len(found))}
+	for _, b := range found {
+		body.Batches = append(body.Batches, bodyOfBatch(b))
+	}
+	if len(found) == limit {
+		body.Next = found[limit-1].ID
+	}
+	return writeJSON(w, http.StatusOK, body)
+}
+
+// itemBody is a row of a batch as its caller sees it.
+type itemBody struct {
+	Row       int            `json:"row"`
+	Reference string         `json:"reference,omitempty"`
+	URL       string         `json:"url"`
+	ModelBody string         `json:"modelBody,omitempty"`
+	State     batch.State    `json:"state"`
+	SameAs    int            `json:"sameAs,omitempty"` // row with the same question, whose outcome this one has
+	Job       string         `json:"job,omitempty"`
+	Error     *vehicle.Error `json:"error,omitempty"`
+}
+
+// listItems answers GET /v1/batches/{id}/items.
+func (s *Server) listItems(w http.ResponseWriter, r *http.Request) error {
+	limit, err := pageSize(r)
+	if err != nil {
+		return err
+	}
+	query := r.URL.Query()
+	from, state := 0, batch.State(query.Get("state"))
+	if text := query.Get("cursor"); text != "" {
+		if from, err = strconv.Atoi(text); err != nil || from < 0 {
+			return errPage
+		}
+	}
+	if state != "" && !slices.Contains(batch.States(), state) {
+		return errItemState
+	}
+	b, err := s.batchOf(r)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	defer cancel()
+	reader, err := s.batches.Read(ctx, b.ID)
+	if err != nil {
+		return batchReadProblem(err)
+	}
+	items, next, err := reader.Next(ctx, from, limit, state, false)
+	if err != nil {
+		return batchReadProblem(err)
+	}
+	body := struct {
+		Items []itemBody `json:"items"`
+		Next  string     `json:"next,omitempty"`
+	}{Items: make([]itemBody, 0, len(items))}
+	for _, item := range items {
+		body.Items = append(body.Items, bodyOfItem(item))
+	}
+	if next >= 0 {
+		body.Next = strconv.Itoa(next)
+	}
+	return writeJSON(w, http.StatusOK, body)
+}
+
+// batchReadProblem: a batch may go between two looks.
+func batchReadProblem(err error) error {
+	if errors.Is(err, batch.ErrNotFound) {
+		return errNoBatch
+	}
+	return errUnavailable.because(err)
+}
+
+func bodyOfItem(item batch.Item) itemBody {
+	body := itemBody{
+		Row: item.Number, Reference: item.Reference, URL: item.URL, ModelBody: item.ModelBody,
+		State: item.State, Job: item.Job, SameAs: item.SameRow,
+	}
+	if item.Error != nil {
+		why := failure(item.Error).body()
+		body.Error = &why
+	}
+	return body
+}

@@ -1,0 +1,171 @@
+// Package export writes what became of a batch as a table for people: CSV, or
+// a spreadsheet. Rows are written as they come, so that what is in memory does
+// not grow with the batch.
+package export
+
+import (
+	"strings"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
+
+// Line is one listing of a batch and what became of it.
+type Line struct {
+	Number    int // as the caller counts
+	Reference string
+	URL       string
+	State     batch.State
+	Code      string            // of the reason why there is no estimate
+	Reason    string            // the same for people
+	Estimate  *vehicle.Estimate // nil when there is none
+}
+
+// Writer writes a table. It ends with either Close, which sends what is left,
+// or Discard, which gives the table up.
+type Writer interface {
+	Line(l Line) error
+	Close() error
+	Discard()
+}
+
+// column is one column of the table. Its value is a string, an int, a
+// decimal.Decimal, or nil where there is none.
+type column struct {
+	name  string
+	width float64 // in a spreadsheet, in characters
+	value func(l Line) any
+}
+
+// columns are named as the fields of the API are, with their unit.
+var columns = []column{
+	{"row", 6, func(l Line) any { return l.Number }},
+	{"reference", 16, func(l Line) any { return l.Reference }},
+	{"url", 48, func(l Line) any { return l.URL }},
+	{"state", 11, func(l Line) any { return string(l.State) }},
+	{"code", 16, func(l Line) any { return l.Code }},
+	{"reason", 40, func(l Line) any { return l.Reason }},
+
+	car("make", 12, func(c vehicle.Car) any { return c.Make }),
+	car("model", 18, func(c vehicle.Car) any { return c.Model }),
+	car("modelCode", 12, func(c vehicle.Car) any { return c.ModelCode }),
+	car("version", 16, func(c vehicle.Car) any { return c.Version }),
+	car("year", 6, func(c vehicle.Car) any { return count(c.Year) }),
+	car("engine_cc", 10, func(c vehicle.Car) any { return count(c.EngineCC) }),
+	car("fuel", 12, func(c vehicle.Car) any { return c.Fuel }),
+	car("fobPriceUSD", 12, func(c vehicle.Car) any { return number(c.FOBPriceUSD) }),
+	car("cfPriceUSD", 12, func(c vehicle.Car) any { return number(c.CFPriceUSD) }),
+
+	estimate("modelBody", 36, func(e *vehicle.Estimate) any { return e.Matched.ModelBody }),
+	estimate("matchType", 11, func(e *vehicle.Estimate) any { return string(e.Matched.MatchType) }),
+	estimate("confidence", 11, func(e *vehicle.Estimate) any { return string(e.Matched.Confidence) }),
+	estimate("adjusted", 16, func(e *vehicle.Estimate) any { return adjusted(e.Matched.Adjustments) }),
+	estimate("yom", 6, func(e *vehicle.Estimate) any { return count(e.Matched.YOM) }),
+
+	tax("cifInUSD", func(t vehicle.Tax) money.Amount { return t.CIFInUSD }),
+	tax("totalImportTaxesInUSD", func(t vehicle.Tax) money.Amount { return t.TotalImportTaxesInUSD }),
+	tax("totalImportTaxesInTZS", func(t vehicle.Tax) money.Amount { return t.TotalImportTaxesInTZS }),
+	tax("vehicleRegistrationFeeInTZS", func(t vehicle.Tax) money.Amount { return t.VehicleRegistrationFeeInTZS }),
+	tax("totalTaxesInTZS", func(t vehicle.Tax) money.Amount { return t.TotalTaxesInTZS }),
+
+	driveAway("driveAwayUSD", func(d *vehicle.DriveAway) any { return d.TotalUSD.Decimal() }),
+	driveAway("driveAwayTZS", func(d *vehicle.DriveAway) any { return d.TotalTZS.Decimal() }),
+	driveAway("driveAwayLowUSD", func(d *vehicle.DriveAway) any { return d.LowUSD.Decimal() }),
+	driveAway("driveAwayHighUSD", func(d *vehicle.DriveAway) any { return d.HighUSD.Decimal() }),
+	driveAway("driveAwayLowTZS", func(d *vehicle.DriveAway) any { return d.LowTZS.Decimal() }),
+	driveAway("driveAwayHighTZS", func(d *vehicle.DriveAway) any { return d.HighTZS.Decimal() }),
+	driveAway("driveAwayMissing", func(d *vehicle.DriveAway) any { return missing(d.Missing) }),
+
+	estimate("referenceNumber", 18, func(e *vehicle.Estimate) any { return e.Tax.ReferenceNumber }),
+	estimate("asOf", 20, func(e *vehicle.Estimate) any { return e.AsOf }),
+	estimate("warnings", 40, func(e *vehicle.Estimate) any { return warnings(e.Warnings) }),
+}
+
+func estimate(name string, width float64, value func(*vehicle.Estimate) any) column {
+	return column{name, width, func(l Line) any {
+		if l.Estimate == nil {
+			return nil
+		}
+		return value(l.Estimate)
+	}}
+}
+
+func car(name string, width float64, value func(vehicle.Car) any) column {
+	return estimate(name, width, func(e *vehicle.Estimate) any { return value(e.Car) })
+}
+
+const amountWidth = 15
+
+func tax(name string, value func(vehicle.Tax) money.Amount) column {
+	return estimate(name, amountWidth, func(e *vehicle.Estimate) any { return value(e.Tax).Decimal() })
+}
+
+func driveAway(name string, value func(*vehicle.DriveAway) any) column {
+	return estimate(name, amountWidth, func(e *vehicle.Estimate) any {
+		if e.DriveAway == nil {
+			return nil
+		}
+		return value(e.DriveAway)
+	})
+}
+
+// count leaves a place empty where the listing says nothing.
+func count(n int) any {
+	if n == 0 {
+		return nil
+	}
+	return n
+}
+
+func number(n *money.Number) any {
+	if n == nil {
+		return nil
+	}
+	return n.Decimal()
+}
+
+func adjusted(list []vehicle.Adjustment) string {
+	return joined(list, func(a vehicle.Adjustment) string { return a.Field })
+}
+
+func missing(list []vehicle.Missing) string {
+	return joined(list, func(m vehicle.Missing) string { return m.Code })
+}
+
+func warnings(list []vehicle.Warning) string {
+	return joined(list, func(w vehicle.Warning) string { return w.Code })
+}
+
+func joined[T any](list []T, name func(T) string) string {
+	names := make([]string, len(list))
+	for i, one := range list {
+		names[i] = name(one)
+	}
+	return strings.Join(names, " ")
+}
+
+// harmless is untrusted text for a cell: a spreadsheet takes what begins with
+// one of these characters for a formula, now or when the cell is edited. The
+// apostrophe is the spreadsheet's own mark of plain text.
+func harmless(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == 0xfffe || r == 0xffff { // XML has no place for some of these
+			return ' '
+		}
+		return r
+	}, text)
+	if trimmed := strings.TrimSpace(text); trimmed != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(trimmed)[0]) {
+		return "'" + text
+	}
+	return text
+}
+
+// value is what stands in a column, safe for any program to open.
+func (c column) of(l Line) any {
+	value := c.value(l)
+	if text, ok := value.(string); ok {
+		return harmless(text)
+	}
+	return value
+}

@@ -1,0 +1,59 @@
+package export
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+
+	"github.com/shopspring/decimal"
+)
+
+// csvTable is RFC 4180: UTF-8 without a byte order mark, CRLF, a header.
+// Amounts have a point and no thousands separators.
+type csvTable struct {
+	out   *csv.Writer
+	cells []string
+}
+
+// NewCSV begins a table.
+func NewCSV(w io.Writer) (Writer, error) {
+	t := &csvTable{csv.NewWriter(w), make([]string, len(columns))}
+	t.out.UseCRLF = true
+	for i, c := range columns {
+		t.cells[i] = c.name
+	}
+	return t, t.out.Write(t.cells)
+}
+
+// Line writes a row.
+func (t *csvTable) Line(l Line) error {
+	for i, c := range columns {
+		t.cells[i] = plainText(c.of(l))
+	}
+	if err := t.out.Write(t.cells); err != nil {
+		return err
+	}
+	t.out.Flush()
+	return t.out.Error()
+}
+
+// Close ends the table.
+func (t *csvTable) Close() error {
+	t.out.Flush()
+	return t.out.Error()
+}
+
+// Discard does nothing: what was written is written.
+func (*csvTable) Discard() {}
+
+func plainText(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case int:
+		return strconv.Itoa(v)
+	case decimal.Decimal:
+		return v.String()
+	}
+	return ""
+}

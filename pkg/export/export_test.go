@@ -1,0 +1,148 @@
+package export_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"github.com/xuri/excelize/v2"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/export"
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
+
+// lines are one listing of each kind.
+func lines(t *testing.T) []export.Line {
+	t.Helper()
+	data, err := os.ReadFile("../../api/testdata/estimate.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e vehicle.Estimate
+	if err := json.Unmarshal(data, &e); err != nil {
+		t.Fatal(err)
+	}
+	usd := func(text string) money.Amount { return money.New(decimal.RequireFromString(text)) }
+	e.DriveAway = &vehicle.DriveAway{
+		TotalUSD: usd("12345.67"), TotalTZS: usd("32716025.50"), LowUSD: usd("12000"), HighUSD: usd("13000"),
+		Missing: []vehicle.Missing{{Code: "car_price"}},
+	}
+	return []export.Line{
+		{Number: 1, Reference: "LOT 1", URL: "https://cars.example/1", State: batch.Succeeded, Estimate: &e},
+		{Number: 2, Reference: `a "b", c`, URL: "https://cars.example/2", State: batch.Failed, Code: "no_match", Reason: "None fits."},
+		{Number: 3, Reference: `=HYPERLINK("http://x","y")`, URL: "https://cars.example/3", State: batch.Waiting},
+		{Number: 4, Reference: " \t+1", URL: "-2+3", State: batch.Rejected, Code: "url_invalid", Reason: "@x\x00\r\n"},
+	}
+}
+
+func write(t *testing.T, begin func(io.Writer) (export.Writer, error)) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	table, err := begin(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range lines(t) {
+		if err := table.Line(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// check looks at a table as rows of text, money without separators.
+func check(t *testing.T, rows [][]string) {
+	t.Helper()
+	if len(rows) != 5 {
+		t.Fatalf("%d rows: %q", len(rows), rows)
+	}
+	at := map[string]int{}
+	for i, name := range rows[0] {
+		at[name] = i
+	}
+	for _, want := range []struct {
+		row          int
+		column, text string
+	}{
+		{1, "row", "1"},
+		{1, "reference", "LOT 1"},
+		{1, "state", "succeeded"},
+		{1, "reason", ""},
+		{1, "model", "COROLLA FIELDER"},
+		{1, "year", "2016"},
+		{1, "fobPriceUSD", "6180"},
+		{1, "cfPriceUSD", ""},
+		{1, "modelBody", "COROLLA FIELDER - NKE165 - STATION WAGON"},
+		{1, "adjusted", "yom fuelType"},
+		{1, "totalTaxesInTZS", "12557393.5"},
+		{1, "driveAwayUSD", "12345.67"},
+		{1, "driveAwayTZS", "32716025.5"},
+		{1, "driveAwayMissing", "car_price"},
+		{1, "referenceNumber", "SIM-25264000001"},
+		{2, "reference", `a "b", c`},
+		{2, "code", "no_match"},
+		{2, "reason", "None fits."},
+		{2, "driveAwayUSD", ""},
+		{3, "state", "waiting"},
+		{3, "reference", `'=HYPERLINK("http://x","y")`},
+		{4, "reference", "'  +1"},
+		{4, "url", "'-2+3"},
+		{4, "reason", "'@x   "},
+	} {
+		row := rows[want.row]
+		got := ""
+		if i := at[want.column]; i < len(row) {
+			got = row[i]
+		}
+		if got != want.text {
+			t.Errorf("row %d, %s: %q, want %q", want.row, want.column, got, want.text)
+		}
+	}
+}
+
+func TestCSV(t *testing.T) {
+	t.Parallel()
+	data := write(t, export.NewCSV)
+	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, rows)
+	if !strings.HasPrefix(string(data), "row,reference,url,") || !strings.Contains(string(data), "\r\n2,") {
+		t.Errorf("%.200q", data)
+	}
+}
+
+func TestXLSX(t *testing.T) {
+	t.Parallel()
+	book, err := excelize.OpenReader(bytes.NewReader(write(t, export.NewXLSX)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer book.Close()
+	rows, err := book.GetRows("Results", excelize.Options{RawCellValue: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, rows)
+	for _, cell := range []string{"B4", "B5", "C5", "F5"} {
+		formula, err := book.GetCellFormula("Results", cell)
+		kind, kindErr := book.GetCellType("Results", cell)
+		if err != nil || kindErr != nil || formula != "" || kind != excelize.CellTypeInlineString {
+			t.Errorf("%s: formula %q, type %d, %v %v", cell, formula, kind, err, kindErr)
+		}
+	}
+	if shown, err := book.GetCellValue("Results", "Z2"); err != nil || shown != "12,345.67" {
+		t.Errorf("an amount is shown as %q, %v", shown, err)
+	}
+}

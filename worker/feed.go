@@ -1,0 +1,244 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/jobs"
+	"ushuru/tasks"
+)
+
+const (
+	// A batch is a parent of jobs: "batch:<id>#<row>".
+	parentBatch = "batch"
+
+	feedAtOnce = 8                     // rows begun at the same time
+	feedPause  = 50 * time.Millisecond // ends of jobs within it are one reason to feed
+
+	batchLook = time.Second      // how often batches are looked at
+	rowStuck  = 15 * time.Second // after which a row at work is looked at
+)
+
+// feeder hands the rows of batches on, a window full at a time, and brings
+// back what became of them. It may be cut off anywhere: a row that was taken
+// is looked at again, and what became of it is noted once.
+type feeder struct {
+	redis   redis.UniversalClient
+	batches *batch.Store
+	engine  *tasks.Engine
+	window  int
+	log     *slog.Logger
+	hungry  chan struct{} // a row has ended: there may be room
+}
+
+func newFeeder(client redis.UniversalClient, engine *tasks.Engine, window int, log *slog.Logger) *feeder {
+	return &feeder{client, batch.NewStore(client), engine, window, log, make(chan struct{}, 1)}
+}
+
+// ProcessTask feeds. What fails is fed by the next.
+func (f *feeder) ProcessTask(ctx context.Context, _ *asynq.Task) error {
+	if err := f.feed(ctx); err != nil && ctx.Err() == nil {
+		f.log.WarnContext(ctx, "batches were not fed", "error", err)
+	}
+	return nil
+}
+
+// run asks to be fed when rows have ended, until ctx ends.
+func (f *feeder) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.hungry:
+		}
+		if err := f.engine.Feed(ctx); err != nil && ctx.Err() == nil {
+			f.log.WarnContext(ctx, "batches cannot be fed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(feedPause):
+		}
+	}
+}
+
+// feed begins rows until the window is full or none waits.
+func (f *feeder) feed(ctx context.Context) error {
+	for {
+		open, err := f.batches.Open(ctx)
+		if err != nil {
+			return err
+		}
+		begun, err := f.begin(ctx, open)
+		if err != nil || begun == 0 {
+			return err
+		}
+	}
+}
+
+// begin takes each batch's share and begins it. It returns how many rows that
+// were.
+func (f *feeder) begin(ctx context.Context, open []batch.Open) (int, error) {
+	shares := share(open, f.window)
+	if len(shares) == 0 {
+		return 0, nil
+	}
+	var (
+		group errgroup.Group
+		begun atomic.Int64
+		fed   []string
+	)
+	group.SetLimit(feedAtOnce)
+	for _, b := range open {
+		n := shares[b.ID]
+		if n == 0 {
+			continue
+		}
+		taken, err := f.batches.Take(ctx, b.ID, n)
+		if err != nil {
+			return 0, errors.Join(err, group.Wait())
+		}
+		fed = append(fed, b.ID)
+		for _, row := range taken {
+			group.Go(func() error {
+				begun.Add(1)
+				return f.start(ctx, row, b.Owner)
+			})
+		}
+	}
+	err := group.Wait()
+	return int(begun.Load()), errors.Join(err, f.batches.Turn(ctx, fed...))
+}
+
+// start has a row worked on: it is answered from the cache, or by a job.
+// Starting it twice joins the same job.
+func (f *feeder) start(ctx context.Context, row batch.Taken, owner string) error {
+	asked := tasks.EstimateInput{URL: row.URL, ModelBody: row.ModelBody}
+	input, err := json.Marshal(asked)
+	if err != nil {
+		return err
+	}
+	answer, err := f.engine.Answered(ctx, tasks.KindEstimate, input)
+	if err != nil {
+		return err
+	}
+	if answer != nil {
+		return f.note(ctx, row.Batch, row.Index, &jobs.Job{State: jobs.Succeeded, Result: answer})
+	}
+	parent := fmt.Sprintf("%s:%s#%d", parentBatch, row.Batch, row.Index)
+	job, err := f.engine.Submit(ctx, tasks.KindEstimate, asked, tasks.Asker{Owner: owner, Class: jobs.Bulk, Parent: parent})
+	if err != nil {
+		return err
+	}
+	if job.State.Ended() { // it was answered a moment ago
+		return f.note(ctx, row.Batch, row.Index, job)
+	}
+	return f.batches.Work(ctx, row.Batch, row.Index, job.ID)
+}
+
+// ended notes in batches what became of a job of theirs.
+func (f *feeder) ended(ctx context.Context, job *jobs.Job, parents []string) error {
+	for _, parent := range parents {
+		id, text, _ := strings.Cut(strings.TrimPrefix(parent, parentBatch+":"), "#")
+		row, err := strconv.Atoi(text)
+		if err != nil {
+			f.log.ErrorContext(ctx, "a job has a parent that is none", "job", job.ID, "parent", parent)
+			continue
+		}
+		if err := f.note(ctx, id, row, job); err != nil {
+			return err
+		}
+	}
+	select {
+	case f.hungry <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// note notes what became of one row.
+func (f *feeder) note(ctx context.Context, id string, row int, job *jobs.Job) (err error) {
+	var last bool
+	switch {
+	case job.State == jobs.Succeeded:
+		last, err = f.batches.Succeed(ctx, id, row, job.Result)
+	case job.Error != nil:
+		last, err = f.batches.Fail(ctx, id, row, job.Error)
+	default:
+		why := &jobs.Error{Code: "cancelled", Message: "The work was cancelled before it was done."}
+		last, err = f.batches.Fail(ctx, id, row, why)
+	}
+	if last {
+		f.log.InfoContext(ctx, "batch ended", "batch", id)
+	}
+	return err
+}
+
+// sweep looks at the batches at work, if no other worker just did: at rows of
+// which nothing was heard, and whether there is room for more.
+func (f *feeder) sweep(ctx context.Context) error {
+	mine, err := f.redis.SetNX(ctx, "batches:swept", 1, batchLook).Result()
+	if err != nil || !mine {
+		return err
+	}
+	open, err := f.batches.Open(ctx)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, b := range open {
+		if b.Ended || b.Missing {
+			failed = append(failed, f.batches.Close(ctx, b))
+			continue
+		}
+		if b.Running > 0 {
+			failed = append(failed, f.mend(ctx, b))
+		}
+	}
+	_, err = f.begin(ctx, open)
+	return errors.Join(append(failed, err)...)
+}
+
+// mend looks at the rows of a batch that have been at work for a while, in
+// case who began them, or who was to say how they ended, is gone.
+func (f *feeder) mend(ctx context.Context, b batch.Open) error {
+	stuck, err := f.batches.Stuck(ctx, b.ID, rowStuck)
+	if err != nil {
+		return err
+	}
+	var group errgroup.Group
+	group.SetLimit(feedAtOnce)
+	for _, row := range stuck {
+		group.Go(func() error { return f.resume(ctx, row, b.Owner) })
+	}
+	return group.Wait()
+}
+
+// resume finds out what is the matter with a row.
+func (f *feeder) resume(ctx context.Context, row batch.Taken, owner string) error {
+	if row.Job == "" {
+		return f.start(ctx, row, owner)
+	}
+	job, err := f.engine.Store.Get(ctx, row.Job)
+	switch {
+	case errors.Is(err, jobs.ErrNotFound):
+		return f.start(ctx, row, owner)
+	case err != nil:
+		return err
+	case job.State.Ended():
+		return f.note(ctx, row.Batch, row.Index, job)
+	}
+	return f.batches.Work(ctx, row.Batch, row.Index, row.Job) // look again later
+}

@@ -1,0 +1,217 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/cache"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
+	"ushuru/tasks"
+)
+
+// farm is a feeder and what it feeds; its jobs end when the test says so.
+type farm struct {
+	*feeder
+	t    *testing.T
+	conn *redisx.Conn
+}
+
+func newFarm(t *testing.T, conn *redisx.Conn, window int) *farm {
+	t.Helper()
+	engine := tasks.NewEngine(conn.Client(), jobs.NewStore(conn.Client()))
+	f := newFeeder(conn.Client(), engine, window, slog.New(slog.DiscardHandler))
+	engine.Ended = map[string]func(context.Context, *jobs.Job, []string) error{parentBatch: f.ended}
+	return &farm{f, t, conn}
+}
+
+func (f *farm) must(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// batch makes a batch of so many listings of a site of its own.
+func (f *farm) batch(owner string, n int) string {
+	f.t.Helper()
+	rows := make([]batch.Row, n)
+	for i := range rows {
+		rows[i] = batch.Row{Number: i + 1, URL: fmt.Sprintf("https://cars.example/%s/%d", owner, i)}
+	}
+	b, err := f.batches.Create(f.t.Context(), batch.New{Owner: owner, Rows: rows})
+	f.must(err)
+	return b.ID
+}
+
+func (f *farm) items(id string) []batch.Item {
+	f.t.Helper()
+	reader, err := f.batches.Read(f.t.Context(), id)
+	f.must(err)
+	items, _, err := reader.Next(f.t.Context(), 0, batch.MaxRows, "", true)
+	f.must(err)
+	return items
+}
+
+// stands is the first letter of each row's state.
+func (f *farm) stands(id string) string {
+	f.t.Helper()
+	var all strings.Builder
+	for _, item := range f.items(id) {
+		all.WriteByte(item.State[0])
+	}
+	return all.String()
+}
+
+func (f *farm) is(what string, got, want any) {
+	f.t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		f.t.Fatalf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// end ends the job of a row and has everybody told.
+func (f *farm) end(item batch.Item, failure *jobs.Error) {
+	f.t.Helper()
+	ctx, store := f.t.Context(), f.engine.Store
+	var err error
+	if failure == nil {
+		_, err = store.Succeed(ctx, item.Job, json.RawMessage(fmt.Sprintf(`{"url":%q}`, item.URL)))
+	} else {
+		_, err = store.Fail(ctx, item.Job, "", "", failure)
+	}
+	f.must(err)
+	f.must(f.engine.Advance(ctx, item.Job))
+}
+
+func TestFeedingOnEveryRedis(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		for name, test := range map[string]func(*farm){
+			"no more at work than the window holds": fedThroughTheWindow,
+			"keys have their turns":                 keysInTurn,
+			"what is known needs no job":            knownNeedsNoJob,
+			"a job in flight is shared":             flightIsShared,
+			"a row whose worker died goes on":       deadFeeder,
+			"an end that was not told is found":     untoldEnd,
+		} {
+			t.Run(name, func(t *testing.T) {
+				f := newFarm(t, conn, 4)
+				f.must(conn.Client().Del(t.Context(), "batches:open").Err()) // those of other tests
+				test(f)
+			})
+		}
+	})
+}
+
+func fedThroughTheWindow(f *farm) {
+	ctx := f.t.Context()
+	id := f.batch(f.t.Name(), 10)
+	f.must(f.feed(ctx))
+	f.must(f.feed(ctx))
+	f.is("rows", f.stands(id), "rrrrwwwwww")
+	items := f.items(id)
+	f.end(items[2], nil)
+	f.end(items[0], &jobs.Error{Code: "no_match", Message: "None fits."})
+	f.is("rows", f.stands(id), "frsrwwwwww")
+	f.must(f.feed(ctx))
+	f.is("rows", f.stands(id), "frsrrrwwww")
+	for range 10 {
+		for _, item := range f.items(id) {
+			if item.State == batch.Running {
+				f.end(item, nil)
+				f.must(f.engine.Advance(ctx, item.Job)) // told twice
+			}
+		}
+		f.must(f.feed(ctx))
+	}
+	f.is("rows", f.stands(id), "fsssssssss")
+	b, err := f.batches.Get(ctx, id)
+	f.must(err)
+	f.is("ended", b.Ended.IsZero(), false)
+	for _, item := range f.items(id)[1:] {
+		f.is("result", string(item.Result), fmt.Sprintf(`{"url":%q}`, item.URL))
+	}
+	f.is("reason", f.items(id)[0].Error.Code, "no_match")
+}
+
+func keysInTurn(f *farm) {
+	large := f.batch(f.t.Name()+"large", 10)
+	small := f.batch(f.t.Name()+"small", 3)
+	f.must(f.feed(f.t.Context()))
+	f.is("large", f.stands(large), "rrwwwwwwww")
+	f.is("small", f.stands(small), "rrw")
+}
+
+func knownNeedsNoJob(f *farm) {
+	ctx := f.t.Context()
+	id := f.batch(f.t.Name(), 6)
+	for _, item := range f.items(id) {
+		answer := fmt.Sprintf(`{"url":%q,"cached":false}`, item.URL)
+		f.must(cache.New(f.conn.Client()).Put(ctx, cache.EstimateKey(item.URL), []byte(answer), time.Now().Add(time.Hour)))
+	}
+	f.must(f.feed(ctx))
+	f.is("rows", f.stands(id), "ssssss")
+	f.is("result", string(f.items(id)[5].Result), fmt.Sprintf(`{"url":%q,"cached":true}`, f.items(id)[5].URL))
+}
+
+func flightIsShared(f *farm) {
+	ctx := f.t.Context()
+	id, other := f.batch(f.t.Name(), 1), f.batch(f.t.Name(), 1) // of the same listing
+	job, err := f.engine.Estimate(ctx, f.items(id)[0].URL, "a person", jobs.Interactive)
+	f.must(err)
+	f.must(f.feed(ctx))
+	f.is("job", f.items(id)[0].Job, job.ID)
+	f.is("job", f.items(other)[0].Job, job.ID)
+	f.end(f.items(id)[0], nil)
+	f.is("rows", f.stands(id)+f.stands(other), "ss")
+}
+
+func deadFeeder(f *farm) {
+	ctx := f.t.Context()
+	id := f.batch(f.t.Name(), 2)
+	taken, err := f.batches.Take(ctx, id, 2)
+	f.must(err)
+	f.must(f.start(ctx, taken[1], f.t.Name()))
+	f.must(f.start(ctx, taken[1], f.t.Name())) // likewise begun twice
+	items := f.items(id)
+	f.is("no job, a job", fmt.Sprint(items[0].Job == "", items[1].Job == ""), "true false")
+	for _, row := range f.stuck(id) {
+		f.must(f.resume(ctx, row, f.t.Name()))
+	}
+	again := f.items(id)
+	f.is("a job each", again[0].Job != "" && again[1].Job == items[1].Job, true)
+	f.end(again[0], nil)
+	f.end(again[1], nil)
+	f.is("rows", f.stands(id), "ss")
+}
+
+func (f *farm) stuck(id string) []batch.Taken {
+	f.t.Helper()
+	rows, err := f.batches.Stuck(f.t.Context(), id, 0)
+	f.must(err)
+	return rows
+}
+
+func untoldEnd(f *farm) {
+	ctx := f.t.Context()
+	id := f.batch(f.t.Name(), 3)
+	f.must(f.feed(ctx))
+	items := f.items(id)
+	_, err := f.engine.Store.Succeed(ctx, items[0].Job, json.RawMessage(`{}`)) // and the worker dies
+	f.must(err)
+	f.must(f.conn.Client().Del(ctx, "job:{"+items[1].Job+"}").Err()) // kept no longer
+	for _, row := range f.stuck(id) {
+		f.must(f.resume(ctx, row, f.t.Name()))
+	}
+	f.is("rows", f.stands(id), "srr")
+	again := f.items(id)
+	f.is("another job", again[1].Job != "" && again[1].Job != items[1].Job, true)
+	f.is("the same job", again[2].Job, items[2].Job)
+}
