@@ -51,6 +51,7 @@ func readDocument(doc *document) (*Listing, error) {
 		own.read(doc, found)
 	}
 	readLabels(doc, found)
+	readSheetLink(doc, found)
 	readSchema(doc, found)
 	readMeta(doc, found)
 

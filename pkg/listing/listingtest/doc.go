@@ -1,7 +1,8 @@
 // Package listingtest is the demo listing site: a simulated site of a few
 // made-up cars, for tests and for the demo. Its pages have the structure of an
 // exporter's detail page and of a plain dealer's page with schema.org data; all
-// text and pictures are our own, and every page and answer says SIMULATED.
+// text and pictures are our own, and every page and answer says SIMULATED. Some
+// cars have an inspection sheet.
 //
 // Besides the cars it has pages that go wrong on purpose:
 //

@@ -35,6 +35,7 @@ func New() http.Handler {
 	mux.HandleFunc("GET /list", list)
 	mux.HandleFunc("GET /stocklist/", list)
 	mux.HandleFunc("GET /images/{name}", picture)
+	mux.Handle("GET /sheets/", http.FileServerFS(sheetFiles))
 	for _, car := range cars {
 		mux.HandleFunc("GET "+exactly(car.Path()), func(w http.ResponseWriter, r *http.Request) { show(w, r, car) })
 	}

@@ -82,6 +82,13 @@ func TestEveryCarIsReadAsShown(t *testing.T) {
 			if len(car.Images) != wantImages {
 				t.Errorf("%d images, want %d", len(car.Images), wantImages)
 			}
+			sheet := ""
+			if car.ConditionReportURL != nil {
+				sheet = *car.ConditionReportURL
+			}
+			if want := shown.Sheet(); want == "" && sheet != "" || want != "" && sheet != url+want {
+				t.Errorf("inspection sheet %q, want %q", sheet, want)
+			}
 			for _, image := range car.Images {
 				if picture := get(t, client, image); picture.Status != 200 || !strings.Contains(string(picture.Body), "SIMULATED") {
 					t.Errorf("%s: status %d", image, picture.Status)
