@@ -130,7 +130,8 @@ func (a *app) handle(ctx context.Context, task *asynq.Task) error {
 		return err
 	}
 	defer func() { a.taken <- nudge.URL }()
-	switch path := strings.TrimPrefix(nudge.URL, site); path {
+	path, _, _ := strings.Cut(strings.TrimPrefix(nudge.URL, site), "?")
+	switch path {
 	case hangs:
 		return nil
 	case cancelled:

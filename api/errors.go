@@ -133,6 +133,18 @@ var (
 		status: http.StatusNotFound, code: "batch_not_found",
 		message: "There is no such batch, or it ended more than a week ago.",
 	}
+	errNotAsked = &problem{
+		status: http.StatusForbidden, code: "not_asked",
+		message: "Only who asked for a job may cancel it, and your key did not, or has taken that back.",
+	}
+	errJobEnded = &problem{
+		status: http.StatusConflict, code: "job_ended",
+		message: "The job has ended and cannot be cancelled any more.",
+	}
+	errJobWanted = &problem{
+		status: http.StatusConflict, code: "job_wanted",
+		message: "Others wait for this job too, so it goes on. You will not be told of its end.",
+	}
 	errMethod = &problem{
 		status: http.StatusMethodNotAllowed, code: "method_not_allowed",
 		message: "This address does not take that method. The Allow header lists those it takes.",

@@ -11,25 +11,28 @@ import (
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
 )
 
 // jobBody is a job as its callers see it.
 type jobBody struct {
-	ID      string          `json:"id"`
-	Kind    string          `json:"kind"`
-	State   jobs.State      `json:"state"`
-	Step    string          `json:"step,omitempty"`    // at work or next, while there is one
-	Attempt int             `json:"attempt,omitempty"` // at that step
-	Created time.Time       `json:"created"`
-	Ended   time.Time       `json:"ended,omitzero"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Error   *vehicle.Error  `json:"error,omitempty"`
+	ID      string     `json:"id"`
+	Kind    string     `json:"kind"`
+	State   jobs.State `json:"state"`
+	Step    string     `json:"step,omitempty"`    // at work or next, while there is one
+	Attempt int        `json:"attempt,omitempty"` // at that step
+	Created time.Time  `json:"created"`
+	Ended   time.Time  `json:"ended,omitzero"`
+
+	Progress tasks.Progress  `json:"progress"`
+	Result   json.RawMessage `json:"result,omitempty"`
+	Error    *vehicle.Error  `json:"error,omitempty"`
 }
 
 func bodyOf(job *jobs.Job) jobBody {
 	body := jobBody{
 		ID: job.ID, Kind: job.Kind, State: job.State,
-		Created: job.Created, Ended: job.Ended, Result: job.Result,
+		Created: job.Created, Ended: job.Ended, Progress: tasks.ProgressOf(job), Result: job.Result,
 	}
 	if job.State == jobs.Failed || job.State == jobs.Cancelled {
 		why := jobProblem(job).body()
@@ -74,16 +77,25 @@ func (s *Server) getJob(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	job, err := s.job(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, bodyOf(job))
+}
+
+// job reads a job's record.
+func (s *Server) job(parent context.Context, id string) (*jobs.Job, error) {
+	ctx, cancel := context.WithTimeout(parent, redisPatience)
 	defer cancel()
 	job, err := s.options.Jobs.Get(ctx, id)
 	switch {
 	case errors.Is(err, jobs.ErrNotFound):
-		return errNoJob
+		return nil, errNoJob
 	case err != nil:
-		return errUnavailable.because(err)
+		return nil, errUnavailable.because(err)
 	}
-	return writeJSON(w, http.StatusOK, bodyOf(job))
+	return job, nil
 }
 
 // wait returns a job once it has ended, or errNotFinished. A caller that goes

@@ -39,7 +39,9 @@ var jobScenarios = []scenario{
 			}
 			return id
 		},
-		has: []string{`"state":"running","step":"scrape","attempt":1`},
+		has: []string{
+			`"state":"running","step":"scrape","attempt":1`, `"progress":{"done":0,"total":3,"steps":[{"name":"scrape","state":"running"},{"name":"match","state":"waiting"}`,
+		},
 	},
 	{
 		name: "succeeded", url: "/v1/jobs/{id}", before: ended("/job-done"), status: 200,
@@ -73,7 +75,7 @@ var jobScenarios = []scenario{
 	{name: "no id", url: "/v1/jobs/", status: 404, has: []string{`"code":"not_found"`}},
 	{
 		name: "another method", method: http.MethodPost, url: "/v1/jobs/x", body: "{}",
-		status: 405, want: map[string]string{"Allow": "GET, HEAD, OPTIONS"},
+		status: 405, want: map[string]string{"Allow": "DELETE, GET, HEAD, OPTIONS"},
 	},
 	{name: "without a key", url: "/v1/jobs/{id}", keyless: true, before: hanging, status: 401, exact: unauthorized},
 }

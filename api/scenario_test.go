@@ -94,6 +94,7 @@ func TestScenarios(t *testing.T) {
 		{"jobs", jobScenarios},
 		{"batches", batchScenarios},
 		{"handed in", handInScenarios},
+		{"cancel", cancelScenarios},
 		{"status", statusScenarios},
 	}
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {

@@ -27,10 +27,17 @@ type steps struct {
 	worker string
 	log    *slog.Logger
 	run    map[string]stepFunc // by task type
+	// hub tells of jobs that end while a step of theirs is run; nil is nobody,
+	// and then the run finds out when it stores its output.
+	hub *jobs.Hub
 	// patience is how long to try to write what came of the work while Redis
 	// is away.
 	patience time.Duration
 }
+
+// errOver stops the run of a step whose job has ended, because it was
+// cancelled for example: nobody wants the output any more.
+var errOver = errors.New("worker: the job has ended")
 
 // ProcessTask claims the step that a task is about, runs it, stores its
 // output and moves the job on. An error means that the queue is to deliver
@@ -93,6 +100,9 @@ func (s *steps) claimed(
 			}
 			return s.engine.Advance(after, job.ID)
 		})
+	case errors.Is(err, errOver): // nor does the queue bring the task again
+		log.Info("step stopped, for its job has ended")
+		return persist(after, func() error { return s.engine.Advance(after, job.ID) })
 	case s.final(ctx, job, nudge.Step, err):
 		failure := tasks.JobError(err)
 		level := slog.LevelError
@@ -113,25 +123,44 @@ func (s *steps) claimed(
 	}
 }
 
-// work runs the step within its time; a panic is an error.
+// work runs the step within its time, and stops it with errOver when the job
+// ends meanwhile; a panic is an error.
 func (s *steps) work(ctx context.Context, taskType string, job *jobs.Job) (output json.RawMessage, err error) {
 	run, known := s.run[taskType]
 	policy, hasPolicy := tasks.PolicyOf(taskType)
 	if !known || !hasPolicy {
 		return nil, fmt.Errorf("worker: no handler for %q", taskType)
 	}
-	ctx, cancel := context.WithTimeout(ctx, policy.Timeout)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	s.watch(ctx, job.ID, stop)
+	limited, cancel := context.WithTimeout(ctx, policy.Timeout)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("worker: panic in %s: %v\n%s", taskType, p, debug.Stack())
 		}
 	}()
-	value, err := run(ctx, job)
-	if err != nil {
-		return nil, err
+	value, err := run(limited, job)
+	switch {
+	case err == nil:
+		return json.Marshal(value)
+	case errors.Is(context.Cause(ctx), errOver):
+		return nil, errOver
 	}
-	return json.Marshal(value)
+	return nil, err
+}
+
+// watch stops a run when its job ends, until ctx does.
+func (s *steps) watch(ctx context.Context, id string, stop context.CancelCauseFunc) {
+	if s.hub == nil {
+		return
+	}
+	go func() {
+		if s.hub.Over(ctx, id) == nil {
+			stop(errOver)
+		}
+	}()
 }
 
 // final reports whether trying again is no use: the error says so, retries

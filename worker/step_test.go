@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -210,5 +212,48 @@ func TestDelay(t *testing.T) {
 				t.Errorf("after %d tries, %v: %v is not within %v and %v", c.tried, c.err, d, c.from, c.to)
 			}
 		}
+	}
+}
+
+func TestCancelledJobStopsItsStepForGood(t *testing.T) {
+	t.Parallel()
+	for _, told := range []bool{true, false} { // by message; else by the slow look
+		started := make(chan struct{})
+		b := newBench(t, func(ctx context.Context, _ *jobs.Job) (any, error) {
+			close(started)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		b.steps.hub = jobs.NewHub(b.store)
+		var listening sync.WaitGroup
+		ctx, stop := context.WithCancel(t.Context())
+		if told {
+			listening.Go(func() { b.steps.hub.Run(ctx) })
+		}
+		begun := time.Now()
+		go func() {
+			<-started
+			if _, err := b.steps.engine.Abandon(ctx, b.job.ID, "key"); err != nil {
+				t.Error(err)
+			}
+		}()
+		job, err := b.process()
+		if err != nil || job.State != jobs.Cancelled { // an error would have the queue bring the task again
+			t.Errorf("%v, %s", err, job.State)
+		}
+		if took := time.Since(begun); took > 5*time.Second {
+			t.Errorf("it went on for %v", took)
+		}
+		spin(func() bool { return b.steps.hub.Waiting() == 0 })
+		stop()
+		listening.Wait()
+	}
+}
+
+// spin waits for a state that announces itself to nobody; the test's own
+// timeout bounds it.
+func spin(reached func() bool) {
+	for !reached() {
+		runtime.Gosched()
 	}
 }

@@ -64,6 +64,7 @@ type Worker struct {
 	engine  *tasks.Engine
 	pulse   *jobs.Pulse
 	feeder  *feeder
+	hub     *jobs.Hub
 	servers []*asynq.Server
 	stop    context.CancelFunc
 	loops   sync.WaitGroup
@@ -100,7 +101,7 @@ func New(o Options) (*Worker, error) {
 	}
 	feeder := newFeeder(o.Redis, engine, o.BatchWindow, o.Log)
 	engine.Ended = map[string]func(context.Context, *jobs.Job, []string) error{parentBatch: feeder.ended}
-	return &Worker{id: id, options: o, engine: engine, feeder: feeder, pulse: jobs.NewPulse(store, id)}, nil
+	return &Worker{id: id, options: o, engine: engine, feeder: feeder, pulse: jobs.NewPulse(store, id), hub: jobs.NewHub(store)}, nil
 }
 
 // ID names the worker in records and logs.
@@ -115,6 +116,7 @@ func (w *Worker) Start() error {
 		return fmt.Errorf("worker: first heartbeat: %w", err)
 	}
 	w.loops.Go(func() { w.pulse.Run(ctx) })
+	w.loops.Go(func() { w.hub.Run(ctx) })
 	w.sweep(ctx)
 	w.loops.Go(func() { w.feeder.run(ctx) })
 	w.loops.Go(func() { every(ctx, batchLook/2, func() { w.sweepBatches(ctx) }) })
@@ -177,7 +179,7 @@ func (w *Worker) handler() asynq.Handler {
 	o := w.options
 	matching, calculating := matchLabel(o.Catalogue, w.engine, match.New(o.Match)), calculate(o.Authority, o.Costs)
 	step := &steps{
-		engine: w.engine, worker: w.id, log: o.Log, patience: patience,
+		engine: w.engine, worker: w.id, log: o.Log, patience: patience, hub: w.hub,
 		run: map[string]stepFunc{
 			tasks.TypeScrape:         newScraper(o.Redis, o.Fetch).scrape,
 			tasks.TypeMatch:          matching,

@@ -82,6 +82,28 @@ func (h *Hub) Wait(ctx context.Context, id string) (*Job, error) {
 	}
 }
 
+// Over returns once the job has ended or its record is gone, or ctx's error.
+// It is for those who mostly stop waiting before: unlike Wait it does not look
+// at the record before anything was said or some time has passed.
+func (h *Hub) Over(ctx context.Context, id string) error {
+	ended := make(chan struct{}, 1)
+	h.join(id, ended)
+	defer h.leave(id, ended)
+	ticker := time.NewTicker(reread)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ended:
+		case <-ticker.C:
+		}
+		if over, err := h.store.ended(ctx, id); over || errors.Is(err, ErrNotFound) {
+			return nil
+		}
+	}
+}
+
 func (h *Hub) wake(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,0 +1,36 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/gorilla/mux"
+
+	"ushuru/pkg/jobs"
+	"ushuru/tasks"
+)
+
+// deleteJob answers DELETE /v1/jobs/{id}: it cancels a job for good. Callers
+// of one listing share its job, so only one that asked for it may, and only
+// when nobody else waits for it.
+func (s *Server) deleteJob(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	defer cancel()
+	id := mux.Vars(r)["id"]
+	exchangeOf(r).job = id
+	job, err := s.options.Tasks.Abandon(ctx, id, exchangeOf(r).key.ID)
+	switch {
+	case errors.Is(err, jobs.ErrNotFound):
+		return errNoJob
+	case errors.Is(err, tasks.ErrNotAsked):
+		return errNotAsked.because(err)
+	case errors.Is(err, tasks.ErrWanted):
+		return errJobWanted.because(err)
+	case err != nil:
+		return errUnavailable.because(err)
+	case job.State != jobs.Cancelled:
+		return errJobEnded
+	}
+	return writeJSON(w, http.StatusOK, bodyOf(job))
+}
