@@ -165,6 +165,14 @@ var (
 		status: http.StatusUnsupportedMediaType, code: "unsupported_media_type",
 		message: "Send uncompressed UTF-8: JSON with Content-Type: application/json, or a table with Content-Type: text/csv.",
 	}
+	errRateLimited = &problem{
+		status: http.StatusTooManyRequests, code: "rate_limited",
+		message: "This key has asked for more in a minute than it may. Wait as long as Retry-After says, or ask the operator for more.",
+	}
+	errTooManyJobs = &problem{
+		status: http.StatusTooManyRequests, code: "too_many_jobs", retryAfter: pollAfter,
+		message: "This key has as many jobs at work as it may have at once. Wait for one to end, or send a batch.",
+	}
 	errClientGone = &problem{
 		status: statusClientGone, code: "client_closed_request",
 		message: "The request was given up before there was an answer.",

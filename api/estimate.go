@@ -58,11 +58,13 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	if hit != nil {
 		return answer(w, hit)
 	}
+	if err := s.admit(w, r); err != nil {
+		return err
+	}
 	job, err := s.submit(r.Context(), asked, url, page, exchangeOf(r).key.ID)
 	if err != nil {
 		return errUnavailable.because(err)
 	}
-	exchangeOf(r).job = job.ID
 	return s.answerWith(w, r, job, answer)
 }
 
@@ -112,6 +114,10 @@ type writer func(w http.ResponseWriter, result []byte) error
 // answerWith answers with the result of a job; when that takes longer than
 // the caller waits, with where to find it.
 func (s *Server) answerWith(w http.ResponseWriter, r *http.Request, job *jobs.Job, answer writer) error {
+	exchangeOf(r).job = job.ID
+	if err := s.opened(r, job); err != nil {
+		return err
+	}
 	prefer := preferenceOf(r.Header, s.options.WaitMax)
 	ended := job
 	if !job.State.Ended() {

@@ -37,11 +37,13 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 	if hit != nil {
 		return answer(w, hit)
 	}
+	if err := s.admit(w, r); err != nil {
+		return err
+	}
 	job, err := s.submitQuote(r.Context(), input, exchangeOf(r).key.ID)
 	if err != nil {
 		return errUnavailable.because(err)
 	}
-	exchangeOf(r).job = job.ID
 	return s.answerWith(w, r, job, answer)
 }
 

@@ -56,6 +56,8 @@ type Options struct {
 	Costs *cost.Tables
 	// Log receives one line for each request; nil is slog's default.
 	Log *slog.Logger
+	// Limits are those of keys that have none of their own; 0 is no limit.
+	Limits keys.Limits
 	// WaitMax is how long a caller may wait for a result; 0 is 60 s.
 	WaitMax time.Duration
 	// AllowLoopback admits listings on this machine: demo and tests.
@@ -81,6 +83,7 @@ type Server struct {
 	labels   *tra.Store
 	batches  *batch.Store
 	costs    *cost.Tables
+	limiter  *keys.Limiter
 	page     *monitoring // nil when there is none
 }
 
@@ -102,6 +105,7 @@ func New(options Options) (*Server, error) {
 	s := &Server{
 		options: options, pasted: paste.NewStore(options.Redis), labels: tra.NewStore(options.Redis, tra.StoreOptions{}),
 		batches: batch.NewStore(options.Redis), costs: options.Costs,
+		limiter: keys.NewLimiter(options.Redis),
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	if err := s.routes(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ushuru/pkg/cost"
+	"ushuru/pkg/keys"
 	"ushuru/tasks"
 )
 
@@ -47,9 +48,16 @@ type redisConfig struct {
 type httpConfig struct {
 	Listen             address       `env:"LISTEN_ADDR,PORT" default:":8080" help:"Address to listen on; a bare number is a port."`
 	WaitMax            time.Duration `env:"WAIT_MAX" default:"60s" help:"How long a POST waits for its result before it answers 504 (the work goes on)."`
+	KeyRate            int           `env:"KEY_RATE" default:"300" help:"Requests that begin work a key may send in a minute, unless it has a limit of its own; 0 is no limit. Answers from the cache are not counted."`
+	KeyJobs            int           `env:"KEY_JOBS" default:"100" help:"Jobs a key may have at work at once, beside its batches; 0 is no limit."`
+	KeyBatchItems      int           `env:"KEY_BATCH_ITEMS" default:"30000" help:"Listings a key may have in batches that have not ended; 0 is no limit."`
 	OperatorUser       string        `env:"OPERATOR_USER" default:"operator" help:"User of the queue's page at /monitoring."`
 	OperatorPassword   Secret        `env:"OPERATOR_PASSWORD" help:"Password of the queue's page, at least 12 characters. Without one there is no page."`
 	MonitoringWritable bool          `env:"MONITORING_WRITABLE" help:"Let the operator pause queues and run or delete tasks on that page."`
+}
+
+func (c httpConfig) limits() keys.Limits {
+	return keys.Limits{PerMinute: c.KeyRate, Jobs: c.KeyJobs, BatchItems: c.KeyBatchItems}
 }
 
 const leastPassword = 12
@@ -61,6 +69,9 @@ func (c httpConfig) Validate() error {
 	}
 	if c.WaitMax < time.Second || c.WaitMax > 10*time.Minute {
 		return errors.New("WAIT_MAX must be between 1s and 10m")
+	}
+	if min(c.KeyRate, c.KeyJobs, c.KeyBatchItems) < 0 {
+		return errors.New("KEY_RATE, KEY_JOBS and KEY_BATCH_ITEMS must not be negative; 0 is no limit")
 	}
 	return nil
 }

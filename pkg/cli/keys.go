@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"text/tabwriter"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 type keysCommand struct {
 	Create keysCreate `cmd:"" help:"Issue a key. It is printed once and cannot be printed again."`
 	List   keysList   `cmd:"" help:"List all keys, without the keys themselves."`
+	Limit  keysLimit  `cmd:"" help:"Give a key limits of its own; what is not named becomes the server's."`
 	Revoke keysRevoke `cmd:"" help:"Revoke a key, at once."`
 }
 
@@ -39,6 +41,51 @@ func (c *keysCreate) Run(r *run) error {
 	return err
 }
 
+type keysLimit struct {
+	redisConfig
+	ID         string `arg:"" name:"id" help:"Id of the key, as keys list prints it."`
+	Rate       int    `help:"Requests a minute that begin work."`
+	Jobs       int    `help:"Jobs at work at once."`
+	BatchItems int    `help:"Listings in batches that have not ended."`
+}
+
+// Run is called by kong.
+func (c *keysLimit) Run(r *run) error {
+	defer r.close()
+	if min(c.Rate, c.Jobs, c.BatchItems) < 0 {
+		return errors.New("a limit must not be negative; 0 is the server's")
+	}
+	conn, err := r.redis(c.redisConfig, false)
+	if err != nil {
+		return err
+	}
+	limits := keys.Limits{PerMinute: c.Rate, Jobs: c.Jobs, BatchItems: c.BatchItems}
+	err = keys.NewStore(conn.Client()).Limit(r.ctx, c.ID, limits)
+	if errors.Is(err, keys.ErrNotFound) {
+		return errNoKey(c.ID)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(r.Out, "limits of %s: %s\n", c.ID, limitsText(limits))
+	return err
+}
+
+// limitsText is a key's own limits; - is the server's.
+func limitsText(l keys.Limits) string {
+	text := func(n int) string {
+		if n == 0 {
+			return "-"
+		}
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s a minute, %s jobs, %s batch items", text(l.PerMinute), text(l.Jobs), text(l.BatchItems))
+}
+
+func errNoKey(id string) error {
+	return fmt.Errorf("there is no key with the id %q; keys list prints them", id)
+}
+
 type keysList struct{ redisConfig }
 
 // Run is called by kong.
@@ -53,13 +100,14 @@ func (c *keysList) Run(r *run) error {
 		return err
 	}
 	table := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "ID\tNAME\tENDS IN\tCREATED\tREVOKED")
+	_, _ = fmt.Fprintln(table, "ID\tNAME\tENDS IN\tCREATED\tREVOKED\tLIMITS")
 	for _, key := range all {
 		revoked := "-"
 		if !key.Revoked.IsZero() {
 			revoked = key.Revoked.Format(time.RFC3339)
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Hint, key.Created.Format(time.RFC3339), revoked)
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Hint,
+			key.Created.Format(time.RFC3339), revoked, limitsText(key.Limits))
 	}
 	return table.Flush()
 }
@@ -78,7 +126,7 @@ func (c *keysRevoke) Run(r *run) error {
 	}
 	err = keys.NewStore(conn.Client()).Revoke(r.ctx, c.ID)
 	if errors.Is(err, keys.ErrNotFound) {
-		return fmt.Errorf("there is no key with the id %q; keys list prints them", c.ID)
+		return errNoKey(c.ID)
 	}
 	if err != nil {
 		return err

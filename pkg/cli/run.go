@@ -75,7 +75,7 @@ func (r *run) startAPI(config httpConfig, listener net.Listener, conn *redisx.Co
 	handler, err := api.New(api.Options{
 		Redis: conn.Client(), Jobs: store, Hub: hub, Tasks: tasks.NewEngine(conn.Client(), store),
 		Keys: keys.NewStore(conn.Client()), Cache: cache.New(conn.Client()), TRA: tra.NewStore(conn.Client(), tra.StoreOptions{}),
-		Costs: r.costs, Log: r.log, WaitMax: config.WaitMax, AllowLoopback: demo.allowLoopback, Simulated: demo.simulated,
+		Costs: r.costs, Log: r.log, WaitMax: config.WaitMax, Limits: config.limits(), AllowLoopback: demo.allowLoopback, Simulated: demo.simulated,
 		AsynqRedis: conn.AsynqOpt(), MonitoringUser: config.OperatorUser,
 		MonitoringPassword: string(config.OperatorPassword), MonitoringWritable: config.MonitoringWritable,
 	})

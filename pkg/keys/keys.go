@@ -48,6 +48,7 @@ type Key struct {
 	Hint    string    `json:"hint"` // the last four characters, to tell keys apart
 	Created time.Time `json:"created"`
 	Revoked time.Time `json:"revoked,omitzero"` // zero while the key is good
+	Limits  Limits    `json:"limits,omitzero"`  // zero: the server's
 }
 
 // Store keeps API keys in Redis.
@@ -56,7 +57,7 @@ type Store struct{ rdb redis.UniversalClient }
 // NewStore makes a Store on a Redis connection.
 func NewStore(rdb redis.UniversalClient) *Store { return &Store{rdb} }
 
-// Create issues a key and returns it in plain text, which nothing can do
+// Create issues a key with the server's limits and returns it in plain text, which nothing can do
 // again, together with its record.
 func (s *Store) Create(ctx context.Context, name string) (string, Key, error) {
 	name = strings.TrimSpace(name)
@@ -121,9 +122,25 @@ func (s *Store) List(ctx context.Context) ([]Key, error) {
 	return keys, nil
 }
 
+// Limit gives a key limits of its own, from the next request on; the zero
+// value gives it the server's. An unknown id is ErrNotFound.
+func (s *Store) Limit(ctx context.Context, id string, limits Limits) error {
+	return s.change(ctx, id, func(key *Key) { key.Limits = limits })
+}
+
 // Revoke ends a key at once: every request reads the record. A key that is
 // revoked already keeps its first date. An unknown id is ErrNotFound.
 func (s *Store) Revoke(ctx context.Context, id string) error {
+	return s.change(ctx, id, func(key *Key) {
+		if key.Revoked.IsZero() {
+			key.Revoked = time.Now().UTC().Truncate(time.Second)
+		}
+	})
+}
+
+// change writes a key's record anew. Two changes at once, which only an
+// operator can make, leave one of them.
+func (s *Store) change(ctx context.Context, id string, change func(*Key)) error {
 	hash, err := s.rdb.HGet(ctx, index, id).Result()
 	if errors.Is(err, redis.Nil) {
 		return ErrNotFound
@@ -135,10 +152,14 @@ func (s *Store) Revoke(ctx context.Context, id string) error {
 	if errors.Is(err, redis.Nil) {
 		return ErrNotFound
 	}
-	if err != nil || !key.Revoked.IsZero() {
+	if err != nil {
 		return err
 	}
-	key.Revoked = time.Now().UTC().Truncate(time.Second)
+	before := key
+	change(&key)
+	if key == before {
+		return nil
+	}
 	return s.write(ctx, hash, key, s.rdb.SetXX)
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/keys"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 )
 
 func newStore(t *testing.T) (*keys.Store, *miniredis.Miniredis) {
@@ -186,4 +188,27 @@ func TestRedisDownIsNotAnInvalidKey(t *testing.T) {
 	if _, _, err := store.Create(t.Context(), "name"); err == nil {
 		t.Error("Create succeeded without Redis")
 	}
+}
+
+func TestAKeyMayHaveLimitsOfItsOwn(t *testing.T) {
+	own := keys.Limits{PerMinute: 7, Jobs: 2}
+	if got := own.Or(keys.Limits{PerMinute: 300, Jobs: 100, BatchItems: 30000}); got != (keys.Limits{PerMinute: 7, Jobs: 2, BatchItems: 30000}) {
+		t.Errorf("%+v", got)
+	}
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		store := keys.NewStore(conn.Client())
+		plain, key, err := store.Create(t.Context(), "dealer")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Limit(t.Context(), key.ID, own); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := store.Verify(t.Context(), plain); err != nil || got.Limits != own {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if err := store.Limit(t.Context(), "nobody", own); !errors.Is(err, keys.ErrNotFound) {
+			t.Errorf("an unknown key: %v", err)
+		}
+	})
 }

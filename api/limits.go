@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"ushuru/pkg/jobs"
+)
+
+// admit lets a request through that begins work, unless its key has asked too
+// often or has too many jobs at work. What is answered from the cache costs
+// nobody anything and is not counted. The three RateLimit headers are those of
+// the IETF draft that clients know.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request) error {
+	key := exchangeOf(r).key
+	limits := key.Limits.Or(s.options.Limits)
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	defer cancel()
+	if limits.PerMinute > 0 {
+		allowance, err := s.limiter.Take(ctx, key.ID, limits.PerMinute)
+		if err != nil {
+			return errUnavailable.because(err)
+		}
+		h := w.Header()
+		h.Set("RateLimit-Limit", strconv.Itoa(allowance.Limit))
+		h.Set("RateLimit-Remaining", strconv.Itoa(allowance.Remaining))
+		h.Set("RateLimit-Reset", seconds(wholeSeconds(allowance.Reset)))
+		if !allowance.Allowed {
+			limited := *errRateLimited
+			limited.retryAfter = max(wholeSeconds(allowance.RetryAfter), time.Second)
+			return &limited
+		}
+	}
+	if limits.Jobs > 0 {
+		room, err := s.limiter.Room(ctx, key.ID, limits.Jobs, s.options.Jobs.EndedOf)
+		if err != nil {
+			return errUnavailable.because(err)
+		}
+		if !room {
+			return errTooManyJobs
+		}
+	}
+	return nil
+}
+
+// opened counts a job that is at work for the key that asks.
+func (s *Server) opened(r *http.Request, job *jobs.Job) error {
+	key := exchangeOf(r).key
+	if job.State.Ended() || key.Limits.Or(s.options.Limits).Jobs <= 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	defer cancel()
+	if err := s.limiter.Opened(ctx, key.ID, job.ID); err != nil {
+		return errUnavailable.because(err)
+	}
+	return nil
+}
+
+// wholeSeconds rounds up.
+func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }

@@ -1,0 +1,96 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"path"
+	"strconv"
+	"testing"
+	"time"
+
+	"ushuru/api"
+	"ushuru/pkg/keys"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
+)
+
+func (a *app) ask(t *testing.T, listing string, headers map[string]string) answer {
+	t.Helper()
+	r := a.request(t, http.MethodPost, "/v1/estimate", fmt.Sprintf(`{"url":%q}`, site+listing))
+	for name, value := range headers {
+		r.Header.Set(name, value)
+	}
+	return a.send(t, r)
+}
+
+var async = map[string]string{"Prefer": "respond-async"}
+
+func TestAKeyHasSoManyRequestsAMinute(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		a := newApp(t, conn, func(o *api.Options) { o.Limits = keys.Limits{PerMinute: 3} })
+		a.work(t)
+		for i := range 3 {
+			got := a.ask(t, "/rate"+strconv.Itoa(i), nil)
+			if got.status != http.StatusOK || got.header.Get("RateLimit-Limit") != "3" ||
+				got.header.Get("RateLimit-Remaining") != strconv.Itoa(2-i) || got.header.Get("RateLimit-Reset") == "" {
+				t.Fatalf("request %d: %d %v", i, got.status, got.header)
+			}
+		}
+		got := a.ask(t, "/rate3", nil)
+		wait, err := strconv.Atoi(got.header.Get("Retry-After"))
+		if got.status != http.StatusTooManyRequests || got.header.Get("RateLimit-Remaining") != "0" || err != nil || wait < 1 || wait > 60 {
+			t.Errorf("the fourth: %d %v\n%s", got.status, got.header, got.body)
+		}
+		// A key with a limit of its own goes by that.
+		if err := a.keys.Limit(t.Context(), a.keyID, keys.Limits{PerMinute: 100}); err != nil {
+			t.Fatal(err)
+		}
+		if got := a.ask(t, "/rate4", nil); got.status != http.StatusOK || got.header.Get("RateLimit-Limit") != "100" {
+			t.Errorf("with a limit of its own: %d %v", got.status, got.header)
+		}
+	})
+}
+
+func TestAnswersFromTheCacheAreNotCounted(t *testing.T) {
+	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = keys.Limits{PerMinute: 1} })
+	a.work(t)
+	if err := a.cache.Put(t.Context(), estimateKey("/kept"), estimateOf(site+"/kept"), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		if got := a.ask(t, "/kept", nil); got.status != http.StatusOK || got.header.Get("RateLimit-Limit") != "" {
+			t.Fatalf("%d %v\n%s", got.status, got.header, got.body)
+		}
+	}
+}
+
+func TestAKeyHasSoManyJobsAtOnce(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		a := newApp(t, conn, func(o *api.Options) { o.Limits = keys.Limits{Jobs: 2} })
+		var ids []string
+		for i := range 2 { // no worker: they stay at work
+			got := a.ask(t, "/jobs"+strconv.Itoa(i), async)
+			if got.status != http.StatusAccepted {
+				t.Fatalf("job %d: %d %s", i, got.status, got.body)
+			}
+			ids = append(ids, path.Base(got.header.Get("Location")))
+		}
+		got := a.ask(t, "/jobs2", async)
+		if got.status != http.StatusTooManyRequests || got.header.Get("Retry-After") == "" {
+			t.Fatalf("the third: %d %v %s", got.status, got.header, got.body)
+		}
+		for _, id := range ids {
+			if err := a.tasks.Cancel(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 2 {
+			if got = a.ask(t, "/later"+strconv.Itoa(i), async); got.status != http.StatusAccepted {
+				t.Errorf("after both ended: %d %s", got.status, got.body)
+			}
+		}
+		if got = a.ask(t, "/later2", async); got.status != http.StatusTooManyRequests {
+			t.Errorf("and the third after that: %d %s", got.status, got.body)
+		}
+	})
+}
