@@ -3,7 +3,9 @@ package sheet
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -15,7 +17,7 @@ func wellFormed(t *testing.T, svg []byte) string {
 	d := xml.NewDecoder(bytes.NewReader(svg))
 	for {
 		token, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return texts.String()
 		}
 		if err != nil {
@@ -23,7 +25,7 @@ func wellFormed(t *testing.T, svg []byte) string {
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
-			if !strings.Contains(" svg title desc rect circle text g ", " "+token.Name.Local+" ") {
+			if !slices.Contains([]string{"svg", "title", "desc", "rect", "circle", "text", "g"}, token.Name.Local) {
 				t.Errorf("an element %s", token.Name.Local)
 			}
 			for _, a := range token.Attr {
