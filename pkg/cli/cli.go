@@ -32,6 +32,7 @@ type commands struct {
 	Estimate estimateCommand `cmd:"" help:"Ask the API for the estimate of a listing."`
 	Quote    quoteCommand    `cmd:"" help:"Ask the API for the estimate of a car that you describe."`
 	Read     readCommand     `cmd:"" help:"Print the car that a listing page describes."`
+	Sheet    sheetCommand    `cmd:"" help:"Read an auction sheet and print what it says, in English or Kiswahili."`
 	Match    matchCommand    `cmd:"" help:"Find the authority's labels for cars given as JSON lines."`
 	Eval     evalCommand     `cmd:"" help:"Evaluate against cases whose answers are known."`
 	Drift    driftCommand    `cmd:"" help:"Print the answers of the authority that do not follow the tax rules we know."`

@@ -32,6 +32,13 @@ func (p *phrase) finding() bool {
 	return p.kind == string(Defect) || p.kind == string(Option) || p.kind == string(InfoNote)
 }
 
+// frame says whether a phrase names a part of the body frame, which combines
+// like other parts and says something by itself as well.
+func (p *phrase) frame() bool {
+	_, found := wordOf("frame", p.jp)
+	return found && p.finding()
+}
+
 // phrases are the glossary by folded Japanese; longest is the length of its
 // longest key in runes.
 type phrases struct {
@@ -145,8 +152,9 @@ func (c *composer) add(p *phrase) {
 	case p.kind == placeKind:
 		c.places = append(c.places, word)
 		return
-	case p.kind == partKind:
+	case p.kind == partKind, p.frame():
 		word = c.placed(p)
+		c.said = c.said || p.finding()
 	case c.after == partKind:
 		separator, c.said = ": ", true
 	case p.kind == tailKind:
@@ -158,7 +166,9 @@ func (c *composer) add(p *phrase) {
 		c.b.WriteString(separator)
 	}
 	c.b.WriteString(word)
-	c.after = p.kind
+	if c.after = p.kind; p.frame() {
+		c.after = partKind
+	}
 }
 
 // placed is a part with its places: before it in English, after it in
@@ -167,8 +177,12 @@ func (c *composer) placed(p *phrase) string {
 	words := append(slices.Clone(c.places), p.text.EN)
 	if c.lang == Swahili {
 		words = []string{p.text.SW}
+		joins := string(p.area)
+		if p.frame() {
+			joins = "ya" // bodi ya ndani, nguzo, sakafu, fremu
+		}
 		for _, place := range slices.Backward(c.places) {
-			words = append(words, string(p.area), place)
+			words = append(words, joins, place)
 		}
 	}
 	c.places = nil

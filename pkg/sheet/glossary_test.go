@@ -18,6 +18,9 @@ func TestNotesAreTranslatedByOurTableFirst(t *testing.T) {
 		{"スペアキー無し", "no spare key", "hakuna funguo ya akiba"},
 		{"記録簿有り", "service record, present", "kumbukumbu za huduma, ipo"},
 		{"シートすれ・コゲ穴", "seat scuffed; burn hole(s)", "siti imechakaa; siti au kitambaa kina tundu la moto"},
+		{"コアサポート交換", "core support (radiator support): replaced", "fremu ya mbele ya rejeta: imebadilishwa"},
+		{"右Fインサイドパネル曲がり", "right front inner panel: bent", "bodi ya ndani ya mbele ya kulia: imepinda"},
+		{"右Fピラー", "right front pillar", "nguzo ya mbele ya kulia"},
 		{"傷", "scratch", "mkwaruzo"},
 		{"冠水", "flooded", "lilizama majini (mafuriko)"},
 	} {

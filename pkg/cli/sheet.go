@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"ushuru/pkg/ai"
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/match"
+	"ushuru/pkg/sheet"
+)
+
+// sheetCommand reads one auction sheet and prints what it says.
+type sheetCommand struct {
+	aiConfig
+	Lang    string        `enum:"en,sw" default:"en" help:"Language of the text: en or sw."`
+	JSON    bool          `name:"json" help:"Print the report as JSON in place of the text."`
+	Map     string        `placeholder:"FILE.svg" type:"path" help:"Also draw the damage codes on the unfolded car."`
+	Timeout time.Duration `default:"30s" help:"Longest time for fetching the sheet."`
+	Sheet   string        `arg:"" name:"FILE-or-URL" help:"Picture or PDF, - for standard input, or its address on an auction site."`
+}
+
+// Run is called by kong.
+func (c *sheetCommand) Run(r *run) error {
+	defer r.close()
+	report, err := c.read(r)
+	if unreadable, ok := errors.AsType[*fetch.Error](err); ok {
+		if err := writeJSON(r.Err, pageError{unreadable.Message, unreadable.Code}); err != nil {
+			return err
+		}
+		return exitError{exitPage}
+	}
+	if err != nil {
+		return err
+	}
+	if c.Map != "" {
+		if err := os.WriteFile(c.Map, sheet.MapSVG(report, c.Lang), 0o644); err != nil { //nolint:gosec // a drawing for everybody
+			return err
+		}
+	}
+	if c.JSON {
+		return writeJSON(r.Out, report)
+	}
+	text, err := sheet.Render(report, c.Lang, nil)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(r.Out, text)
+	return err
+}
+
+func (c *sheetCommand) read(r *run) (*sheet.Report, error) {
+	model, err := c.model(r)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := fetch.New(fetch.Options{Timeout: c.Timeout})
+	if err != nil {
+		return nil, err
+	}
+	r.onClose(pages.Close)
+	loader, err := sheet.NewLoader(sheet.Options{Client: pages})
+	if err != nil {
+		return nil, err
+	}
+	r.onClose(func() { _ = loader.Close() })
+	data, err := c.bytes(r, loader)
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := loader.Load(r.ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	reader := &sheet.Reader{AI: model, Years: match.CodeYears}
+	return reader.Read(r.ctx, loaded.Pictures)
+}
+
+// model is the AI that reads, without which no sheet can be read.
+func (c *sheetCommand) model(r *run) (*ai.Client, error) {
+	endpoints, err := c.endpoints()
+	if err != nil {
+		return nil, err
+	}
+	if len(endpoints) == 0 {
+		return nil, errors.New("a sheet is read by an AI that sees pictures; set AI_MODEL")
+	}
+	client, err := ai.New(ai.Options{Endpoints: endpoints, Timeout: c.AITimeout, Log: r.log})
+	if err != nil {
+		return nil, err
+	}
+	r.onClose(client.Close)
+	return client, nil
+}
+
+// bytes fetches or opens the sheet.
+func (c *sheetCommand) bytes(r *run, loader *sheet.Loader) ([]byte, error) {
+	if scheme, _, isURL := strings.Cut(c.Sheet, "://"); isURL && !strings.ContainsAny(scheme, `/\.`) {
+		return loader.Fetch(r.ctx, c.Sheet, false)
+	}
+	in := r.In
+	if c.Sheet != "-" {
+		file, err := os.Open(c.Sheet)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = file.Close() }()
+		in = file
+	}
+	data, err := io.ReadAll(io.LimitReader(in, sheet.MaxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Sheet, err)
+	}
+	return data, nil
+}
