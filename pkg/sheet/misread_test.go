@@ -41,7 +41,9 @@ func TestAMisbehavingModelInventsNothing(t *testing.T) {
 		list = append(list, special(t, name))
 	}
 	for _, seed := range []int{1, 13, 16, 23, 33} {
-		list = append(list, sheettest.Make(seed))
+		if !underRace {
+			list = append(list, sheettest.Make(seed))
+		}
 	}
 	for _, s := range list {
 		pictures := p.load(t, draw(t, &s))

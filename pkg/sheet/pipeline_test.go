@@ -129,7 +129,11 @@ func TestTheSyntheticSheets(t *testing.T) {
 	for _, name := range []string{"no-era", "miles", "void", "injection", "covered"} {
 		list = append(list, special(t, name))
 	}
-	for seed := 1; seed <= sheettest.Number; seed++ {
+	step := 1
+	if underRace {
+		step = 7 // all of them are read without the race detector, see .ci/run
+	}
+	for seed := 1; seed <= sheettest.Number; seed += step {
 		list = append(list, sheettest.Make(seed))
 	}
 	for _, s := range list {
