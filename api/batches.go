@@ -74,6 +74,9 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if bad := invalid(rows); bad != nil && (!options.skip() || bad.invalidCount == len(rows)) {
 		return bad
 	}
+	if err := s.admitBatch(w, r, len(rows)); err != nil {
+		return err
+	}
 	made := batch.New{Owner: exchangeOf(r).key.ID, Rows: rows}
 	if options.Rate != nil {
 		made.Options.Rate = options.Rate.String()
@@ -139,6 +142,9 @@ func (s *Server) cancelBatch(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
 	b, err := s.batchOf(r)
 	if err != nil {
+		return err
+	}
+	if err := s.admitBatch(w, r, b.Counts[batch.Failed]); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)

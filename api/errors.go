@@ -173,6 +173,14 @@ var (
 		status: http.StatusTooManyRequests, code: "too_many_jobs", retryAfter: pollAfter,
 		message: "This key has as many jobs at work as it may have at once. Wait for one to end, or send a batch.",
 	}
+	errTooManyItems = &problem{
+		status: http.StatusTooManyRequests, code: "too_many_batch_items", retryAfter: time.Minute,
+		message: "With this batch the key would have more listings at work than it may. Wait until others have ended, or send fewer.",
+	}
+	errBatchTooLarge = &problem{
+		status: http.StatusRequestEntityTooLarge, code: "batch_too_large",
+		message: "The batch has more listings than this key may ever have at work. Send fewer, or ask the operator for more.",
+	}
 	errClientGone = &problem{
 		status: statusClientGone, code: "client_closed_request",
 		message: "The request was given up before there was an answer.",

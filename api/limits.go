@@ -11,36 +11,74 @@ import (
 
 // admit lets a request through that begins work, unless its key has asked too
 // often or has too many jobs at work. What is answered from the cache costs
-// nobody anything and is not counted. The three RateLimit headers are those of
-// the IETF draft that clients know.
+// nobody anything and is not counted.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) error {
+	if err := s.admitOne(w, r); err != nil {
+		return err
+	}
 	key := exchangeOf(r).key
-	limits := key.Limits.Or(s.options.Limits)
+	limit := key.Limits.Or(s.options.Limits).Jobs
+	if limit <= 0 {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
 	defer cancel()
-	if limits.PerMinute > 0 {
-		allowance, err := s.limiter.Take(ctx, key.ID, limits.PerMinute)
-		if err != nil {
-			return errUnavailable.because(err)
-		}
-		h := w.Header()
-		h.Set("RateLimit-Limit", strconv.Itoa(allowance.Limit))
-		h.Set("RateLimit-Remaining", strconv.Itoa(allowance.Remaining))
-		h.Set("RateLimit-Reset", seconds(wholeSeconds(allowance.Reset)))
-		if !allowance.Allowed {
-			limited := *errRateLimited
-			limited.retryAfter = max(wholeSeconds(allowance.RetryAfter), time.Second)
-			return &limited
-		}
+	room, err := s.limiter.Room(ctx, key.ID, limit, s.options.Jobs.EndedOf)
+	switch {
+	case err != nil:
+		return errUnavailable.because(err)
+	case !room:
+		return errTooManyJobs
 	}
-	if limits.Jobs > 0 {
-		room, err := s.limiter.Room(ctx, key.ID, limits.Jobs, s.options.Jobs.EndedOf)
-		if err != nil {
-			return errUnavailable.because(err)
-		}
-		if !room {
-			return errTooManyJobs
-		}
+	return nil
+}
+
+// admitBatch is admit for so many listings of a batch.
+func (s *Server) admitBatch(w http.ResponseWriter, r *http.Request, rows int) error {
+	if err := s.admitOne(w, r); err != nil {
+		return err
+	}
+	key := exchangeOf(r).key
+	limit := key.Limits.Or(s.options.Limits).BatchItems
+	if limit <= 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	defer cancel()
+	open, err := s.batches.OpenOf(ctx, key.ID)
+	switch {
+	case err != nil:
+		return errUnavailable.because(err)
+	case rows > limit:
+		return errBatchTooLarge
+	case open+rows > limit:
+		return errTooManyItems
+	}
+	return nil
+}
+
+// admitOne counts a request. The three RateLimit headers are those of the IETF
+// draft that clients know.
+func (s *Server) admitOne(w http.ResponseWriter, r *http.Request) error {
+	key := exchangeOf(r).key
+	limit := key.Limits.Or(s.options.Limits).PerMinute
+	if limit <= 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	defer cancel()
+	allowance, err := s.limiter.Take(ctx, key.ID, limit)
+	if err != nil {
+		return errUnavailable.because(err)
+	}
+	h := w.Header()
+	h.Set("RateLimit-Limit", strconv.Itoa(allowance.Limit))
+	h.Set("RateLimit-Remaining", strconv.Itoa(allowance.Remaining))
+	h.Set("RateLimit-Reset", seconds(wholeSeconds(allowance.Reset)))
+	if !allowance.Allowed {
+		limited := *errRateLimited
+		limited.retryAfter = max(wholeSeconds(allowance.RetryAfter), time.Second)
+		return &limited
 	}
 	return nil
 }

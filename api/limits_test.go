@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"path"
@@ -91,6 +92,31 @@ func TestAKeyHasSoManyJobsAtOnce(t *testing.T) {
 		}
 		if got = a.ask(t, "/later2", async); got.status != http.StatusTooManyRequests {
 			t.Errorf("and the third after that: %d %s", got.status, got.body)
+		}
+	})
+}
+
+func TestAKeyHasSoManyListingsInBatches(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		a := newApp(t, conn, func(o *api.Options) { o.Limits = keys.Limits{BatchItems: 3} })
+		hand := func(listings ...string) answer {
+			body, err := json.Marshal(map[string][]string{"urls": listings})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a.send(t, a.request(t, http.MethodPost, "/v1/batches", string(body)))
+		}
+		if got := hand(site+"/1", site+"/2"); got.status != http.StatusCreated {
+			t.Fatalf("two: %d %s", got.status, got.body)
+		}
+		if got := hand(site+"/3", site+"/4"); got.status != http.StatusTooManyRequests || got.header.Get("Retry-After") == "" {
+			t.Errorf("two more: %d %s", got.status, got.body)
+		}
+		if got := hand(site+"/3", site+"/4", site+"/5", site+"/6"); got.status != http.StatusRequestEntityTooLarge {
+			t.Errorf("more than ever: %d %s", got.status, got.body)
+		}
+		if got := hand(site + "/3"); got.status != http.StatusCreated {
+			t.Errorf("one more: %d %s", got.status, got.body)
 		}
 	})
 }

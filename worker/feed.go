@@ -17,6 +17,7 @@ import (
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
 
@@ -37,6 +38,7 @@ const (
 type feeder struct {
 	redis   redis.UniversalClient
 	batches *batch.Store
+	hooks   *webhook.Store
 	engine  *tasks.Engine
 	window  int
 	log     *slog.Logger
@@ -44,7 +46,7 @@ type feeder struct {
 }
 
 func newFeeder(client redis.UniversalClient, engine *tasks.Engine, window int, log *slog.Logger) *feeder {
-	return &feeder{client, batch.NewStore(client), engine, window, log, make(chan struct{}, 1)}
+	return &feeder{client, batch.NewStore(client), webhook.NewStore(client), engine, window, log, make(chan struct{}, 1)}
 }
 
 // ProcessTask feeds. What fails is fed by the next.
@@ -182,6 +184,7 @@ func (f *feeder) note(ctx context.Context, id string, row int, job *jobs.Job) (e
 	}
 	if last {
 		f.log.InfoContext(ctx, "batch ended", "batch", id)
+		return errors.Join(err, f.announce(ctx, id))
 	}
 	return err
 }
@@ -200,7 +203,12 @@ func (f *feeder) sweep(ctx context.Context) error {
 	var failed []error
 	for _, b := range open {
 		if b.Ended || b.Missing {
-			failed = append(failed, f.batches.Close(ctx, b))
+			// Who asked to be told is told before nobody looks at it any more.
+			err := f.announce(ctx, b.ID)
+			if err == nil {
+				err = f.batches.Close(ctx, b)
+			}
+			failed = append(failed, err)
 			continue
 		}
 		if b.Running > 0 {

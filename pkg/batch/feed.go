@@ -64,6 +64,17 @@ func (s *Store) Open(ctx context.Context) ([]Open, error) {
 	return open, nil
 }
 
+// OpenOf returns how many questions of a key's batches wait or are at work.
+func (s *Store) OpenOf(ctx context.Context, owner string) (questions int, err error) {
+	open, err := s.Open(ctx)
+	for _, b := range open {
+		if b.Owner == owner {
+			questions += b.Waiting + b.Running
+		}
+	}
+	return questions, err
+}
+
 // Turn notes that batches had their turn now.
 func (s *Store) Turn(ctx context.Context, ids ...string) error { return s.enlist(ctx, ids...) }
 

@@ -1,0 +1,77 @@
+package worker
+
+import (
+	"encoding/json"
+	"testing"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/webhook"
+)
+
+// completions are the events batch.completed of an endpoint, newest first.
+func (f *farm) completions(owner, endpoint string) (found []batchCompleted) {
+	f.t.Helper()
+	deliveries, err := f.hooks.Deliveries(f.t.Context(), owner, endpoint, 10)
+	f.must(err)
+	for _, d := range deliveries {
+		var message webhook.Message
+		var data batchCompleted
+		f.must(json.Unmarshal(d.Payload, &message))
+		f.must(json.Unmarshal(message.Data, &data))
+		f.is("event", message.Type, webhook.BatchCompleted)
+		found = append(found, data)
+	}
+	return found
+}
+
+// endAll ends what is at work until nothing waits.
+func (f *farm) endAll(id string) {
+	f.t.Helper()
+	for range 10 {
+		f.must(f.feed(f.t.Context()))
+		for _, item := range f.items(id) {
+			if item.State == batch.Running {
+				f.end(item, nil)
+			}
+		}
+	}
+}
+
+func TestTheEndOfABatchIsAnnounced(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		f := newFarm(t, conn, 4)
+		owner := "key1"
+		endpoint, _, err := f.hooks.Add(t.Context(), owner, "https://receiver.example/", []string{webhook.BatchCompleted})
+		f.must(err)
+		id := f.batch(owner, 3)
+		f.must(f.sweep(t.Context()))
+		f.is("before the end", len(f.completions(owner, endpoint.ID)), 0)
+		f.endAll(id)
+		for range 3 { // the sweep finds it ended, and says so again
+			f.must(conn.Client().Del(t.Context(), "batches:swept").Err())
+			f.must(f.sweep(t.Context()))
+		}
+		told := f.completions(owner, endpoint.ID)
+		f.is("events", len(told), 1)
+		f.is("state", told[0].State, "completed")
+		f.is("rows", told[0].Counts[batch.Succeeded], 3)
+	})
+}
+
+// The worker that noted the last row died before it could tell anybody.
+func TestAnUnannouncedEndIsFound(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		f := newFarm(t, conn, 4)
+		endpoint, _, err := f.hooks.Add(t.Context(), "key1", "https://receiver.example/", []string{webhook.BatchCompleted})
+		f.must(err)
+		id := f.batch("key1", 1)
+		f.must(f.feed(t.Context()))
+		_, err = f.batches.Succeed(t.Context(), id, 0, json.RawMessage(`{}`))
+		f.must(err)
+		f.is("events", len(f.completions("key1", endpoint.ID)), 0)
+		f.must(f.sweep(t.Context()))
+		f.is("events", len(f.completions("key1", endpoint.ID)), 1)
+	})
+}
