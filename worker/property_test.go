@@ -36,6 +36,7 @@ type killer struct {
 	after bool // the last command still reaches Redis
 	dead  bool
 	pause func() // called before each command: others may act meanwhile
+	watch func(cmd redis.Cmder, run func() error) error
 }
 
 func (k *killer) strike() (before, after bool) {
@@ -62,7 +63,7 @@ func (k *killer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 			cmd.SetErr(errKilled)
 			return errKilled
 		}
-		err := next(ctx, cmd)
+		err := k.watch(cmd, func() error { return next(ctx, cmd) })
 		if after {
 			cmd.SetErr(errKilled)
 			return errKilled
@@ -140,7 +141,7 @@ func newWorld(t *rapid.T) *world {
 
 func (w *world) newProcess() *process {
 	w.born++
-	p := &process{killer: &killer{left: -1, pause: w.overlap}}
+	p := &process{killer: &killer{left: -1, pause: w.overlap, watch: w.watch}}
 	p.client = redis.NewClient(&redis.Options{Addr: w.server.Addr(), MaxRetries: -1})
 	// Connections are made before the killer counts.
 	if err := p.client.Ping(context.Background()).Err(); err != nil {
@@ -168,6 +169,9 @@ func (w *world) newProcess() *process {
 			tasks.TypeSummarize: w.fake(func(job *jobs.Job) any { return job.Children[tasks.ChildReading].Result }),
 			tasks.TypeRecommend: w.fake(comparisonOf),
 		},
+	}
+	if err := w.store.Beat(context.Background(), p.steps.worker); err != nil { // before it claims anything
+		w.t.Fatal(err)
 	}
 	return p
 }
@@ -348,53 +352,35 @@ func (w *world) lose(task *asynq.TaskInfo) {
 // sweep lets time pass, in which the living beat, and one of them sweeps.
 func (w *world) sweep() {
 	w.pass(time.Duration(rapid.IntRange(1, 8).Draw(w.t, "seconds")) * time.Second)
-	held := w.held()
 	_, _, err := w.any().steps.engine.Sweep(context.Background(), jobs.Interactive, trusting(rapid.Bool().Draw(w.t, "trusted")))
 	if err != nil && w.quiet {
 		w.t.Fatal(err)
 	}
-	w.stillHeld(held)
 }
 
 func trusting(trusted bool) func() bool { return func() bool { return trusted } }
 
-// hold is a step that a living process has claimed.
-type hold struct {
-	jobs.Step
-
-	job, name string
-	by        *process
-}
-
-func (w *world) held() (held []hold) {
-	for id := range w.jobs {
-		job, err := w.store.Get(context.Background(), id)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		for name, step := range job.Steps {
-			for _, p := range w.processes {
-				if step.State == jobs.StepClaimed && step.Worker == p.steps.worker && !p.killer.dead {
-					held = append(held, hold{step, id, name, p})
-				}
-			}
+// watch sees that a script takes no step from a process that lives: with every
+// new attempt, the claim that stood until then is of a dead process, or was
+// given back, or was held beyond its time.
+func (w *world) watch(cmd redis.Cmder, run func() error) error {
+	args := cmd.Args() // evalsha sha keys key… argument…; of a step's scripts it is the first
+	if len(args) < 5 || cmd.Name() != "evalsha" && cmd.Name() != "eval" {
+		return run()
+	}
+	key, step := fmt.Sprint(args[3]), "s:"+fmt.Sprint(args[4])+":"
+	holder, attempt := w.server.HGet(key, step+"worker"), w.server.HGet(key, step+"attempt")
+	since, _ := strconv.ParseInt(w.server.HGet(key, step+"since"), 10, 64)
+	err := run()
+	if holder == "" || w.server.HGet(key, step+"attempt") == attempt || w.now.Sub(time.UnixMilli(since)) >= time.Minute {
+		return err
+	}
+	for _, p := range w.processes {
+		if p.steps.worker == holder && !p.killer.dead {
+			w.t.Fatalf("%s of %s was taken from %s, which lives", step, key, holder)
 		}
 	}
-	return held
-}
-
-// stillHeld sees that no sweep took a step from a process that lives. (One
-// that was held beyond its time may be taken.)
-func (w *world) stillHeld(held []hold) {
-	for _, h := range held {
-		job, err := w.store.Get(context.Background(), h.job)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if job.Steps[h.name].Attempt > h.Attempt && !h.by.killer.dead && w.now.Sub(h.Since) < time.Minute {
-			w.t.Fatalf("step %s of %s was taken from a process that lives: %+v, then %+v", h.name, h.job, h.Step, job.Steps[h.name])
-		}
-	}
+	return err
 }
 
 func (w *world) pass(d time.Duration) {
