@@ -140,6 +140,12 @@ func (e *Engine) settle(ctx context.Context, job *jobs.Job) error {
 	if err := e.tell(ctx, job, parents); err != nil {
 		return err
 	}
+	if job.Class == jobs.Bulk && !job.Asked {
+		// Whoever wanted it has its result, and there are thousands of these.
+		if err := e.Store.Shed(ctx, job.ID); err != nil {
+			return err
+		}
+	}
 	return e.Store.Forget(ctx, job.ID, job.Class)
 }
 

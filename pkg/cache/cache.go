@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/pack"
 )
 
 // Errors of the cache. Any other error means that Redis did not answer.
@@ -92,8 +94,17 @@ func (c *Cache) Get(ctx context.Context, key Key) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cache: get: %w", err)
 	}
+	if !bytes.HasPrefix(response, packed) { // kept by an earlier version
+		return response, nil
+	}
+	if response, err = pack.Unpack(response); err != nil {
+		return nil, ErrMiss // of another version, or spoiled: it is asked for anew
+	}
 	return response, nil
 }
+
+// packed is how everything begins that is packed, and no JSON.
+var packed = pack.Pack(nil)[:4]
 
 // Put keeps a response until its expiry, with its "cached" turned to true and
 // every other byte as it is. A response that has expired is not kept.
@@ -112,7 +123,7 @@ func (c *Cache) PutPlain(ctx context.Context, key Key, data []byte, expiry time.
 	if lifetime <= 0 {
 		return nil
 	}
-	if err := c.rdb.Set(ctx, string(key), data, lifetime).Err(); err != nil {
+	if err := c.rdb.Set(ctx, string(key), pack.Pack(data), lifetime).Err(); err != nil {
 		return fmt.Errorf("cache: put: %w", err)
 	}
 	return nil

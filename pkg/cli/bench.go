@@ -10,6 +10,7 @@ import (
 
 // benchCommand measures; it asserts nothing.
 type benchCommand struct {
+	Batch   benchBatch   `cmd:"" help:"A batch of thousands, beside bare asynq; people's estimates before and meanwhile."`
 	Latency benchLatency `cmd:"" help:"Time from putting a task in an idle queue to the start of its handler."`
 	Match   benchMatch   `cmd:"" help:"Time to match by code and to find candidates by name, beside a bare map."`
 	Read    benchRead    `cmd:"" help:"Time to read a listing page, beside x/net/html parsing it alone."`

@@ -11,7 +11,7 @@ import "github.com/redis/go-redis/v9"
 //
 //	meta                  what never changes, as JSON
 //	state, ended          where it stands
-//	result, error         how it ended, as JSON
+//	result, error         how it ended, as JSON; the result packed
 //	s:<step>:<what>       state, attempt, worker, claim, since of a step
 //	o:<step>              output of a step, as JSON
 //	c:<child>:<what>      job (id) and end (as JSON) of a child
@@ -103,6 +103,17 @@ redis.call('HSET', KEYS[1], 'state', ARGV[1], 'ended', now)
 if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], ARGV[2], ARGV[3]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return 1
+`)
+
+// scriptShed drops the steps and outputs of a job that has ended, and shortens
+// its life. ARGV: life in ms.
+var scriptShed = redis.NewScript(luaNow + `
+if not ended() then return 0 end
+for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+  local kind = string.sub(field, 1, 2)
+  if kind == 's:' or kind == 'o:' then redis.call('HDEL', KEYS[1], field) end
+end
+return redis.call('PEXPIRE', KEYS[1], ARGV[1])
 `)
 
 // scriptDrop removes a job of which no step and no child was opened: its

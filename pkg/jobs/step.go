@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"ushuru/pkg/pack"
 )
 
 // Verdict says what a handler is to do with a task.
@@ -68,7 +70,7 @@ func (s *Store) Complete(ctx context.Context, id, step string, output json.RawMe
 
 // Succeed ends a job with its result. False when it had ended before.
 func (s *Store) Succeed(ctx context.Context, id string, result json.RawMessage) (bool, error) {
-	return s.end(ctx, id, Succeeded, "result", result, "", "")
+	return s.end(ctx, id, Succeeded, "result", pack.Pack(result), "", "")
 }
 
 // Fail ends a job with an error on the word of the run that holds the claim
@@ -112,6 +114,12 @@ func (s *Store) Announce(ctx context.Context, job *Job) (parents []string, err e
 		return nil, err
 	}
 	return members.Val(), nil
+}
+
+// Shed keeps of a job that has ended no more than its result, and that not for
+// long: for those who join it within the grace of its flight.
+func (s *Store) Shed(ctx context.Context, id string) error {
+	return scriptShed.Run(ctx, s.redis, []string{keyJob(id)}, shedLife.Milliseconds()).Err()
 }
 
 // Due hands out up to limit jobs of a class that are due for a look, each to

@@ -14,6 +14,8 @@ import (
 
 	"github.com/oklog/ulid/v2"
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/pack"
 )
 
 const (
@@ -25,6 +27,9 @@ const (
 	// answer's job: a caller that missed the cache just before it was filled
 	// must not start the work a second time.
 	answeredGrace = 10 * time.Second
+
+	// What nobody asks for any more is kept a little longer than that.
+	shedLife = answeredGrace + 5*time.Second
 
 	// A new job is left alone this long before the sweeper looks at it.
 	firstLook = 2 * time.Second
@@ -205,7 +210,11 @@ func parse(id string, fields map[string]string) (*Job, error) {
 		job.Class = Interactive
 	}
 	if text := fields["result"]; text != "" {
-		job.Result = json.RawMessage(text)
+		result, err := pack.Unpack([]byte(text))
+		if err != nil {
+			return nil, fmt.Errorf("jobs: record %s: %w", id, err)
+		}
+		job.Result = result
 	}
 	if text := fields["error"]; text != "" {
 		job.Error = &Error{}
