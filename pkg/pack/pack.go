@@ -25,7 +25,7 @@ const (
 // Both may be used by many at once.
 var (
 	packer = must(zstd.NewWriter(nil, zstd.WithEncoderDictRaw(commonID, common),
-		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderCRC(true), zstd.WithWindowSize(1<<17)))
+		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(true), zstd.WithWindowSize(1<<17)))
 	unpacker = must(zstd.NewReader(nil, zstd.WithDecoderDictRaw(commonID, common),
 		zstd.WithDecoderMaxMemory(mostSize), zstd.WithDecoderConcurrency(0)))
 )
