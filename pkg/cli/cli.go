@@ -25,6 +25,7 @@ type commands struct {
 	Common
 
 	Demo     demoCommand     `cmd:"" help:"Try it: everything in one process, with a SIMULATED authority, listing site and AI."`
+	Batch    batchCommand    `cmd:"" help:"Have a table of listings estimated."`
 	Serve    serveCommand    `cmd:"" help:"Run the API and the workers in one process."`
 	API      apiCommand      `cmd:"" name:"api" help:"Run the API."`
 	Worker   workerCommand   `cmd:"" help:"Run the workers."`
