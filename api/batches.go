@@ -74,10 +74,23 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if bad := invalid(rows); bad != nil && (!options.skip() || bad.invalidCount == len(rows)) {
 		return bad
 	}
+	repeated, err := s.repeat(r, []any{handed, options})
+	if err != nil {
+		return err
+	}
+	// The id comes first: whoever sends the request again finds the batch, or
+	// makes what was not made.
+	id, err := repeated.bind(r.Context(), "batch", batch.NewID())
+	if err != nil {
+		return err
+	}
+	if again, err := s.batchAgain(w, r, repeated, id); again || err != nil {
+		return err
+	}
 	if err := s.admitBatch(w, r, len(rows)); err != nil {
 		return err
 	}
-	made := batch.New{Owner: exchangeOf(r).key.ID, Rows: rows}
+	made := batch.New{ID: id, Owner: exchangeOf(r).key.ID, Rows: rows}
 	if options.Rate != nil {
 		made.Options.Rate = options.Rate.String()
 	}
@@ -91,6 +104,26 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	s.feed(ctx)
 	w.Header().Set("Location", "/v1/batches/"+b.ID)
 	return writeJSON(w, http.StatusCreated, bodyOfBatch(b))
+}
+
+// batchAgain answers a request that was sent before with the batch that it
+// made; false when it made none.
+func (s *Server) batchAgain(w http.ResponseWriter, r *http.Request, repeated *repeated, id string) (bool, error) {
+	if repeated == nil {
+		return false, nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	defer cancel()
+	b, err := s.batches.Get(ctx, id)
+	switch {
+	case errors.Is(err, batch.ErrNotFound):
+		return false, nil
+	case err != nil:
+		return false, errUnavailable.because(err)
+	}
+	s.feed(ctx) // perhaps the first one died before it could
+	w.Header().Set("Location", "/v1/batches/"+b.ID)
+	return true, writeJSON(w, http.StatusCreated, bodyOfBatch(b))
 }
 
 // feed has the workers look for rows that wait. Should it fail, they look by

@@ -10,6 +10,7 @@ import (
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/vehicle"
+	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
 
@@ -132,6 +133,38 @@ var (
 	errNoBatch = &problem{
 		status: http.StatusNotFound, code: "batch_not_found",
 		message: "There is no such batch, or it ended more than a week ago.",
+	}
+	errNoWebhook = &problem{
+		status: http.StatusNotFound, code: "webhook_not_found",
+		message: "Your key has no such webhook or delivery.",
+	}
+	errWebhookBody = &problem{
+		status: http.StatusBadRequest, code: "url_missing",
+		message: `Send a JSON object with the address that is to be told: {"url": "https://…", "events": ["job.completed"]}.`,
+	}
+	errWebhookEvents = &problem{
+		status: http.StatusBadRequest, code: "events_invalid",
+		message: `"events" must list one or both of "job.completed" and "batch.completed".`,
+	}
+	errWebhookInsecure = &problem{
+		status: http.StatusBadRequest, code: "url_insecure",
+		message: "The address of a webhook must begin with https://.",
+	}
+	errTooManyWebhooks = &problem{
+		status: http.StatusConflict, code: "too_many_webhooks",
+		message: fmt.Sprintf("A key may have %d webhooks. Delete one first.", webhook.MaxEndpoints),
+	}
+	errTooManyStreams = &problem{
+		status: http.StatusTooManyRequests, code: "too_many_streams", retryAfter: 30 * time.Second,
+		message: fmt.Sprintf("Your key has %d event streams open. Close one first.", maxStreams),
+	}
+	errIdempotencyKey = &problem{
+		status: http.StatusBadRequest, code: "idempotency_key_invalid",
+		message: "Send one Idempotency-Key of 1 to 255 printable ASCII characters, in double quotes or without.",
+	}
+	errKeyReused = &problem{
+		status: http.StatusUnprocessableEntity, code: "idempotency_key_reused",
+		message: "This Idempotency-Key was used for another request. Use a new key for each request.",
 	}
 	errNotAsked = &problem{
 		status: http.StatusForbidden, code: "not_asked",

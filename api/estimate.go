@@ -51,33 +51,24 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	}
 	key := cache.PastedKey(url, page)
 	answer := s.atRate(rate, false, s.estimateWriter(r.Context(), key, asked.Explain))
-	hit, err := s.cached(r.Context(), cache.ChosenKey(key, asked.ModelBody))
-	if err != nil {
-		return err
-	}
-	if hit != nil {
-		return answer(w, hit)
-	}
-	if err := s.admit(w, r); err != nil {
-		return err
-	}
-	job, err := s.submit(r.Context(), asked, url, page, exchangeOf(r).key.ID)
-	if err != nil {
-		return errUnavailable.because(err)
-	}
-	return s.answerWith(w, r, job, answer)
+	input := tasks.EstimateInput{URL: url, Page: page, ModelBody: asked.ModelBody}
+	return s.serve(w, r, task{
+		question: []any{input, asked.Explain, rate},
+		kept:     func(ctx context.Context) ([]byte, error) { return s.cached(ctx, input.Key()) },
+		submit: func(ctx context.Context) (*jobs.Job, error) {
+			return s.submit(ctx, input, asked.HTML, exchangeOf(r).key.ID)
+		},
+		answer: answer,
+	})
 }
 
 // submit has the work done.
-func (s *Server) submit(parent context.Context, asked question, url, page, owner string) (*jobs.Job, error) {
-	ctx, cancel := context.WithTimeout(parent, redisPatience)
-	defer cancel()
-	if page != "" {
-		if err := s.pasted.Put(ctx, page, *asked.HTML); err != nil {
+func (s *Server) submit(ctx context.Context, input tasks.EstimateInput, page *string, owner string) (*jobs.Job, error) {
+	if page != nil {
+		if err := s.pasted.Put(ctx, input.Page, *page); err != nil {
 			return nil, err
 		}
 	}
-	input := tasks.EstimateInput{URL: url, Page: page, ModelBody: asked.ModelBody}
 	return s.options.Tasks.EstimateAs(ctx, input, owner, jobs.Interactive)
 }
 

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 
@@ -33,6 +34,12 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		s := estimate("left waiting", hangs)
 		s.headers, s.status = prefer("wait=0"), 202
 		s.run(t, a)
+
+		ctx, leave := context.WithCancel(t.Context())
+		_, events := a.listen(t, ctx, "/v1/jobs/"+a.submit(t, hangs)+"/events", "")
+		next(t, events)
+		leave()
+		spinUntil(func() bool { return a.hub.Waiting() == 0 })
 	})
 	goleak.VerifyNone(t, before)
 }

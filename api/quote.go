@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
@@ -29,26 +28,12 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer := s.atRate(rate, true, writeResult)
-	hit, err := s.cached(r.Context(), key)
-	if err != nil {
-		return err
-	}
-	if hit != nil {
-		return answer(w, hit)
-	}
-	if err := s.admit(w, r); err != nil {
-		return err
-	}
-	job, err := s.submitQuote(r.Context(), input, exchangeOf(r).key.ID)
-	if err != nil {
-		return errUnavailable.because(err)
-	}
-	return s.answerWith(w, r, job, answer)
-}
-
-func (s *Server) submitQuote(parent context.Context, input vehicle.QuoteInput, owner string) (*jobs.Job, error) {
-	ctx, cancel := context.WithTimeout(parent, redisPatience)
-	defer cancel()
-	return s.options.Tasks.Quote(ctx, input, owner, jobs.Interactive)
+	return s.serve(w, r, task{
+		question: []any{input, rate},
+		kept:     func(ctx context.Context) ([]byte, error) { return s.cached(ctx, key) },
+		submit: func(ctx context.Context) (*jobs.Job, error) {
+			return s.options.Tasks.Quote(ctx, input, exchangeOf(r).key.ID, jobs.Interactive)
+		},
+		answer: s.atRate(rate, true, writeResult),
+	})
 }

@@ -95,6 +95,8 @@ func TestScenarios(t *testing.T) {
 		{"batches", batchScenarios},
 		{"handed in", handInScenarios},
 		{"cancel", cancelScenarios},
+		{"idempotency", idempotencyScenarios},
+		{"webhooks", webhookScenarios},
 		{"status", statusScenarios},
 	}
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {

@@ -18,10 +18,12 @@ import (
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
+	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/paste"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
 
@@ -60,6 +62,9 @@ type Options struct {
 	Limits keys.Limits
 	// WaitMax is how long a caller may wait for a result; 0 is 60 s.
 	WaitMax time.Duration
+	// KeepAlive is how often a quiet stream of events says that it is there;
+	// 0 is 15 s.
+	KeepAlive time.Duration
 	// AllowLoopback admits listings on this machine: demo and tests.
 	AllowLoopback bool
 	// Simulated says on every answer that its figures are made up.
@@ -82,6 +87,9 @@ type Server struct {
 	pasted   *paste.Store
 	labels   *tra.Store
 	batches  *batch.Store
+	webhooks *webhook.Store
+	requests *idempotency.Store
+	streams  streams
 	costs    *cost.Tables
 	limiter  *keys.Limiter
 	page     *monitoring // nil when there is none
@@ -99,12 +107,16 @@ func New(options Options) (*Server, error) {
 	if options.Costs == nil {
 		options.Costs = cost.Embedded()
 	}
+	if options.KeepAlive == 0 {
+		options.KeepAlive = keepAlive
+	}
 	if options.WaitMax == 0 {
 		options.WaitMax = defaultWaitMax
 	}
 	s := &Server{
 		options: options, pasted: paste.NewStore(options.Redis), labels: tra.NewStore(options.Redis, tra.StoreOptions{}),
-		batches: batch.NewStore(options.Redis), costs: options.Costs,
+		batches: batch.NewStore(options.Redis), webhooks: webhook.NewStore(options.Redis), requests: idempotency.NewStore(options.Redis),
+		costs:   options.Costs,
 		limiter: keys.NewLimiter(options.Redis),
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
@@ -139,6 +151,8 @@ func (s *Server) routes() error {
 	v1.NotFoundHandler = refuse(errNoRoute)
 	v1.Handle("/v1/estimate", methods{http.MethodPost: s.postEstimate})
 	v1.Handle("/v1/quote", methods{http.MethodPost: s.postQuote})
+	v1.Handle("/v1/jobs/{id:[0-9A-Za-z]{1,64}}/events", methods{http.MethodGet: s.jobEvents})
+	s.routeWebhooks(v1)
 	v1.Handle("/v1/batches", methods{http.MethodGet: s.listBatches, http.MethodPost: s.postBatch})
 	const one = "/v1/batches/{id:[0-9A-Za-z]{1,64}}"
 	v1.Handle(one, methods{http.MethodGet: s.getBatch, http.MethodDelete: s.cancelBatch})

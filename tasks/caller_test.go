@@ -135,7 +135,7 @@ func TestTheEndOfAJobIsToldToThoseWhoAsked(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t)
 	hooks := webhook.NewStore(f.client)
-	endpoint, _, err := hooks.Add(t.Context(), "key1", "https://receiver.example/", []string{webhook.JobCompleted})
+	endpoint, _, err := hooks.Add(t.Context(), "key1", webhook.NewID(), "https://receiver.example/", []string{webhook.JobCompleted})
 	if err != nil {
 		t.Fatal(err)
 	}

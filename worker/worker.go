@@ -15,6 +15,7 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/oklog/ulid/v2"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/cache"
@@ -51,6 +52,8 @@ type Options struct {
 	Authority *tra.Authority // role authority
 	Costs     *cost.Tables   // role authority; default those that come with the program
 
+	Metrics prometheus.Registerer // default none
+
 	Concurrency          int           // steps at once in role any; default 16
 	AuthorityConcurrency int           // steps at once in role authority; default 8
 	BatchWindow          int           // listings of batches at work at once, over all workers; default 200
@@ -65,6 +68,9 @@ type Worker struct {
 	pulse   *jobs.Pulse
 	feeder  *feeder
 	hub     *jobs.Hub
+
+	attempts *prometheus.CounterVec // to deliver webhooks
+
 	servers []*asynq.Server
 	stop    context.CancelFunc
 	loops   sync.WaitGroup
@@ -101,7 +107,16 @@ func New(o Options) (*Worker, error) {
 	}
 	feeder := newFeeder(o.Redis, engine, o.BatchWindow, o.Log)
 	engine.Ended = map[string]func(context.Context, *jobs.Job, []string) error{parentBatch: feeder.ended}
-	return &Worker{id: id, options: o, engine: engine, feeder: feeder, pulse: jobs.NewPulse(store, id), hub: jobs.NewHub(store)}, nil
+	attempts := attemptsCounter()
+	if o.Metrics != nil {
+		if err := o.Metrics.Register(attempts); err != nil {
+			return nil, fmt.Errorf("worker: %w", err)
+		}
+	}
+	return &Worker{
+		id: id, options: o, engine: engine, feeder: feeder, attempts: attempts,
+		pulse: jobs.NewPulse(store, id), hub: jobs.NewHub(store),
+	}, nil
 }
 
 // ID names the worker in records and logs.
@@ -118,6 +133,7 @@ func (w *Worker) Start() error {
 	w.loops.Go(func() { w.pulse.Run(ctx) })
 	w.loops.Go(func() { w.hub.Run(ctx) })
 	w.sweep(ctx)
+	w.sendWebhooks(ctx)
 	w.loops.Go(func() { w.feeder.run(ctx) })
 	w.loops.Go(func() { every(ctx, batchLook/2, func() { w.sweepBatches(ctx) }) })
 	handler := w.handler()

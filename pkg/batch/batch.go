@@ -86,6 +86,7 @@ type Options struct {
 
 // New is a batch to be made. Its rows' SameAs and SameRow are found by Create.
 type New struct {
+	ID      string // from NewID; "" has one made. A batch that stands under it is returned as it is
 	Owner   string // id of the API key
 	Options Options
 	Rows    []Row

@@ -59,11 +59,19 @@ type meta struct {
 	Created  time.Time `json:"created"`
 }
 
+// NewID makes an id for a batch.
+func NewID() string { return ulid.MustNew(ulid.Now(), rand.Reader).String() }
+
 // Create makes a batch, all of it or, when its maker dies, none. Nothing is at
 // work yet: the caller has it fed.
 func (s *Store) Create(ctx context.Context, n New) (*Batch, error) {
 	now := time.Now().UTC()
-	id := ulid.MustNew(ulid.Timestamp(now), rand.Reader).String()
+	id := n.ID
+	if id == "" {
+		id = NewID()
+	} else if b, err := s.Get(ctx, id); !errors.Is(err, ErrNotFound) {
+		return b, err
+	}
 	keys := keysOf(id)
 	twins, states := pairUp(n.Rows)
 	m := meta{Owner: n.Owner, Options: n.Options, Rows: len(n.Rows), Created: now}

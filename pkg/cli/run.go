@@ -122,6 +122,7 @@ func (r *run) startWorker(config workerConfig, upstream authorityConfig, conn *r
 	if err != nil {
 		return err
 	}
+	options.Metrics = counters
 	if slices.Contains(config.Roles, tasks.RoleAny) {
 		pages, err := fetch.New(fetch.Options{
 			Timeout: config.FetchTimeout, UserAgent: config.UserAgent, AllowLoopback: demo.allowLoopback,

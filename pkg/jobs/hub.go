@@ -16,6 +16,8 @@ type Hub struct {
 	store   *Store
 	mu      sync.Mutex
 	waiters map[string]map[chan struct{}]bool // by job
+
+	following following
 }
 
 // NewHub makes a Hub; Run feeds it.
@@ -30,6 +32,9 @@ func (h *Hub) Run(ctx context.Context) {
 	sub := h.store.redis.Subscribe(ctx, channelEnded)
 	defer func() { _ = sub.Close() }()
 	messages := sub.Channel()
+	var looking sync.WaitGroup
+	looking.Go(func() { h.looks(ctx) })
+	defer looking.Wait()
 	for {
 		select {
 		case <-ctx.Done():

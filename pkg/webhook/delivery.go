@@ -37,46 +37,55 @@ func (s *Store) Emit(ctx context.Context, owner, event, subject string, at time.
 		if e.Disabled != "" || !slices.Contains(e.Events, event) {
 			continue
 		}
-		if err := s.emit(ctx, owner, e.ID, event, subject, at, data); err != nil {
+		if _, err := s.emit(ctx, owner, e.ID, event, subject, at, data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Store) emit(ctx context.Context, owner, endpoint, event, subject string, at time.Time, data any) error {
+// Test makes the delivery of a test event to one endpoint: once for a subject.
+// ErrNotFound when the key has no such endpoint.
+func (s *Store) Test(ctx context.Context, owner, endpoint, subject string, at time.Time) (Delivery, error) {
+	if _, err := s.get(ctx, owner, endpoint); err != nil {
+		return Delivery{}, err
+	}
+	return s.emit(ctx, owner, endpoint, TestEvent, subject, at, map[string]string{"webhook": endpoint})
+}
+
+func (s *Store) emit(ctx context.Context, owner, endpoint, event, subject string, at time.Time, data any) (d Delivery, err error) {
 	content, err := json.Marshal(data)
 	if err != nil {
-		return fmt.Errorf("webhook: data of %s: %w", event, err)
+		return d, fmt.Errorf("webhook: data of %s: %w", event, err)
 	}
 	payload, err := json.Marshal(Message{Type: event, Timestamp: at.UTC(), Data: content})
 	if err != nil {
-		return err
+		return d, err
 	}
 	sum := sha256.Sum256([]byte(endpoint + "\x00" + event + "\x00" + subject))
-	d := Delivery{
+	d = Delivery{
 		ID: "msg" + hex.EncodeToString(sum[:16]), Endpoint: endpoint, Owner: owner, Event: event, Payload: payload,
 		Created: time.Now().UTC(), State: Pending, Attempts: []Attempt{},
 	}
 	record, err := json.Marshal(d)
 	if err != nil {
-		return err
+		return d, err
 	}
 	made, err := s.redis.SetNX(ctx, keyDelivery(d.ID), record, retention).Result()
 	if err != nil {
-		return err
+		return d, err
 	}
 	if !made { // by a call before this one, which may have died here
 		there, err := s.delivery(ctx, d.ID)
 		if err != nil || there.State != Pending {
-			return ignoreMissing(err)
+			return there, ignoreMissing(err)
 		}
-		d.Created = there.Created
+		d = there
 	}
 	if err := s.list(ctx, d); err != nil {
-		return err
+		return d, err
 	}
-	return s.redis.ZAddNX(ctx, keyDue, redis.Z{Score: float64(time.Now().UnixMilli()), Member: d.ID}).Err()
+	return d, s.redis.ZAddNX(ctx, keyDue, redis.Z{Score: float64(time.Now().UnixMilli()), Member: d.ID}).Err()
 }
 
 // list puts a delivery into the log of its endpoint.

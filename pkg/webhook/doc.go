@@ -30,6 +30,10 @@ const (
 	BatchCompleted = "batch.completed"
 )
 
+// TestEvent is sent to an endpoint that its owner tries out. It is not asked
+// for.
+const TestEvent = "webhook.test"
+
 // Events are all there are.
 func Events() []string { return []string{JobCompleted, BatchCompleted} }
 

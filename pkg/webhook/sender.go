@@ -41,6 +41,9 @@ type Sender struct {
 	// Schedule is when to try again after each failure; nil is the
 	// specification's.
 	Schedule []time.Duration
+	// Tried is told what came of each attempt: delivered, retried, given_up or
+	// gone. Nil is nobody.
+	Tried func(outcome string)
 }
 
 // Run sends until ctx ends.
@@ -105,22 +108,32 @@ func (s *Sender) deliver(ctx context.Context, id string) error {
 	d.Tries++
 	switch {
 	case attempt.Status >= 200 && attempt.Status < 300:
+		s.tried("delivered")
 		log.InfoContext(ctx, "webhook delivered")
 		return s.end(ctx, d, Delivered, attempt)
 	case attempt.Status == http.StatusGone:
+		s.tried("gone")
 		log.InfoContext(ctx, "webhook endpoint is gone")
 		disabled := s.Store.disable(ctx, d.Owner, d.Endpoint, "it answered 410 Gone")
 		return errors.Join(ignoreMissing(disabled), s.end(ctx, d, Failed, attempt))
 	case d.Tries > len(delays):
+		s.tried("given_up")
 		log.WarnContext(ctx, "webhook given up", "error", attempt.Error)
 		return s.end(ctx, d, Failed, attempt)
 	}
 	delay := delays[d.Tries-1]
 	delay = max(delay+rand.N(delay/5+1), min(wait, maxRetryAfter)) //nolint:gosec // jitter
+	s.tried("retried")
 	log.InfoContext(ctx, "webhook will be sent again", "error", attempt.Error, "in", delay)
 	d.Next = attempt.At.Add(delay)
 	d.remember(attempt)
 	return errors.Join(s.Store.write(ctx, d), s.Store.due(ctx, d.ID, d.Next))
+}
+
+func (s *Sender) tried(outcome string) {
+	if s.Tried != nil {
+		s.Tried(outcome)
+	}
 }
 
 func (s *Sender) schedule() []time.Duration {

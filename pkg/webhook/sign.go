@@ -33,8 +33,8 @@ const (
 // ago.
 var ErrSignature = errors.New("webhook: the signature does not fit")
 
-// newSecret makes a secret, whsec_ and base64.
-func newSecret() string {
+// NewSecret makes a secret, whsec_ and base64.
+func NewSecret() string {
 	random := make([]byte, secretBytes)
 	_, _ = rand.Read(random) // it cannot fail
 	return secretPrefix + base64.StdEncoding.EncodeToString(random)

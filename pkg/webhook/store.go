@@ -23,21 +23,27 @@ func keyEndpoints(owner string) string     { return "webhook:{" + owner + "}" }
 func keyLog(owner, endpoint string) string { return "webhook:{" + owner + "}:" + endpoint }
 func keyDelivery(id string) string         { return "delivery:{" + id + "}" }
 
-// scriptAdd adds an endpoint unless there are too many. ARGV: id, record, most.
+// scriptAdd adds an endpoint unless it is there or there are too many. ARGV:
+// id, record, most.
 var scriptAdd = redis.NewScript(`
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 1 end
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 1
 `)
 
-// Add makes an endpoint and returns it with its secret, which is shown this
-// once. The URL must have been checked. ErrTooMany when there are MaxEndpoints.
-func (s *Store) Add(ctx context.Context, owner, url string, events []string) (Endpoint, string, error) {
+// NewID makes an id for an endpoint.
+func NewID() string { return "wh" + strings.ToLower(rand.Text()) }
+
+// Add makes an endpoint under an id from NewID and returns it with its secret,
+// which is shown this once; one that stands under the id is returned as it is.
+// The URL must have been checked. ErrTooMany when there are MaxEndpoints.
+func (s *Store) Add(ctx context.Context, owner, id, url string, events []string) (Endpoint, string, error) {
 	made := stored{
 		Endpoint: Endpoint{
-			ID: "wh" + strings.ToLower(rand.Text()), URL: url, Events: slices.Clone(events), Created: time.Now().UTC(),
+			ID: id, URL: url, Events: slices.Clone(events), Created: time.Now().UTC(),
 		},
-		Secrets: []secret{{Value: newSecret()}},
+		Secrets: []secret{{Value: NewSecret()}},
 	}
 	record, err := json.Marshal(made)
 	if err != nil {
@@ -50,7 +56,11 @@ func (s *Store) Add(ctx context.Context, owner, url string, events []string) (En
 	if !added {
 		return Endpoint{}, "", ErrTooMany
 	}
-	return made.Endpoint, made.Secrets[0].Value, nil
+	stands, err := s.get(ctx, owner, id)
+	if err != nil {
+		return Endpoint{}, "", err
+	}
+	return stands.Endpoint, stands.Secrets[0].Value, nil
 }
 
 // List returns the endpoints of a key, oldest first.
@@ -149,16 +159,20 @@ func (s *Store) change(ctx context.Context, owner, id string, change func(*store
 	return fmt.Errorf("webhook: endpoint %s changes too fast", id)
 }
 
-// Rotate gives an endpoint a new secret and returns it. The one before signs
-// along for a day; those before it are gone.
-func (s *Store) Rotate(ctx context.Context, owner, id string) (string, error) {
-	fresh := newSecret()
+// Rotate gives an endpoint a new secret, from NewSecret. The one before signs
+// along for a day; those before it are gone. A secret that it has is not new.
+func (s *Store) Rotate(ctx context.Context, owner, id, fresh string) (Endpoint, error) {
+	var changed Endpoint
 	err := s.change(ctx, owner, id, func(e *stored) {
+		changed = e.Endpoint
+		if slices.ContainsFunc(e.Secrets, func(s secret) bool { return s.Value == fresh }) {
+			return
+		}
 		old := e.Secrets[0]
 		old.Until = time.Now().UTC().Add(rotationGrace)
 		e.Secrets = []secret{{Value: fresh}, old}
 	})
-	return fresh, err
+	return changed, err
 }
 
 // Enable lets an endpoint be sent to again.

@@ -1,0 +1,172 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3filter"
+
+	"ushuru/api"
+	"ushuru/pkg/jobs"
+)
+
+func init() { //nolint:gochecknoinits // kin-openapi knows no other way
+	openapi3filter.RegisterBodyDecoder("text/event-stream", openapi3filter.PlainBodyDecoder)
+}
+
+// sse is one event, or a comment, as it came.
+type sse struct{ id, name, data, comment string }
+
+// listen opens a stream of events; what comes is on the channel, which is
+// closed with the stream.
+func (a *app) listen(t *testing.T, ctx context.Context, path, last string) (*http.Response, <-chan sse) { //nolint:revive // t first, as everywhere
+	t.Helper()
+	r := a.request(t, http.MethodGet, path, "").WithContext(ctx)
+	if last != "" {
+		r.Header.Set("Last-Event-ID", last)
+	}
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := make(chan sse, 100)
+	go func() {
+		defer close(events)
+		defer response.Body.Close()
+		var now sse
+		lines := bufio.NewScanner(response.Body)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			name, value, _ := strings.Cut(lines.Text(), ": ")
+			switch name {
+			case "id":
+				now.id = value
+			case "event":
+				now.name = value
+			case "data":
+				now.data = value
+			case "":
+				if value != "" {
+					now.comment = value
+				}
+				if now != (sse{}) {
+					events <- now
+				}
+				now = sse{}
+			}
+		}
+	}()
+	return response, events
+}
+
+func next(t *testing.T, events <-chan sse) sse {
+	t.Helper()
+	select {
+	case e, ok := <-events:
+		if !ok {
+			t.Fatal("the stream ended")
+		}
+		return e
+	case <-time.After(20 * time.Second):
+		t.Fatal("no event")
+	}
+	return sse{}
+}
+
+func TestEventsTellOfAJobUntilItsEnd(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	id := a.submit(t, "/followed")
+	path := "/v1/jobs/" + id + "/events"
+	response, events := a.listen(t, t.Context(), path, "")
+	if h := response.Header; response.StatusCode != 200 || h.Get("Content-Type") != "text/event-stream" ||
+		h.Get("X-Accel-Buffering") != "no" || h.Get("Cache-Control") != "no-store" {
+		t.Errorf("%d %v", response.StatusCode, h)
+	}
+	first := next(t, events)
+	if first.name != "progress" || first.id == "" || !strings.Contains(first.data, `"state":"queued"`) {
+		t.Errorf("first %+v", first)
+	}
+	if _, err := a.jobs.Claim(t.Context(), id, "scrape", 1, "w", "c"); err != nil {
+		t.Fatal(err)
+	}
+	second := next(t, events)
+	if second.id == first.id || !strings.Contains(second.data, `{"name":"scrape","state":"running"}`) {
+		t.Errorf("second %+v", second)
+	}
+	if _, err := a.jobs.Succeed(t.Context(), id, estimateOf(site+"/followed")); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.tasks.Advance(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	end := next(t, events)
+	if end.name != "end" || !strings.Contains(end.data, `"result":`+string(estimateOf(site+"/followed"))) {
+		t.Errorf("end %+v", end)
+	}
+	if more, ok := <-events; ok {
+		t.Errorf("after the end: %+v", more)
+	}
+	if n := a.hub.Waiting(); n != 0 {
+		t.Errorf("%d still wait", n)
+	}
+
+	// Who comes back is told what he does not know, and nothing else.
+	_, events = a.listen(t, t.Context(), path, second.id)
+	if again := next(t, events); again != end {
+		t.Errorf("%+v, want the end", again)
+	}
+	scenario{url: path, headers: map[string]string{"Last-Event-ID": end.id}, status: 204}.run(t, a)
+	scenario{url: path, status: 200, has: []string{"event: end\ndata: {"}}.run(t, a)
+	scenario{url: path, method: http.MethodHead, status: 200}.run(t, a)
+	scenario{url: "/v1/jobs/01JAB2C3D4E5F6G7H8J9K0M1N2/events", status: 404, has: []string{"job_not_found"}}.run(t, a)
+}
+
+func TestStreamsAreKeptAliveAndEndWithServerAndCaller(t *testing.T) {
+	a := newApp(t, embedded(t), func(o *api.Options) { o.KeepAlive = 10 * time.Millisecond })
+	id := a.submit(t, hangs)
+	path := "/v1/jobs/" + id + "/events"
+	ctx, leave := context.WithCancel(t.Context())
+	_, events := a.listen(t, ctx, path, "")
+	known := next(t, events)
+	if e := next(t, events); e.comment != "here" {
+		t.Errorf("%+v, want a comment", e)
+	}
+	leave()
+	spinUntil(func() bool { return a.hub.Waiting() == 0 })
+
+	_, events = a.listen(t, t.Context(), path, known.id)
+	if e := next(t, events); e.comment != "here" {
+		t.Errorf("%+v: what is known was told again", e)
+	}
+	a.api.Drain()
+	for e := range events {
+		if e.name != "" {
+			t.Errorf("%+v", e)
+		}
+	}
+	if job, err := a.jobs.Get(t.Context(), id); err != nil || job.State != jobs.Queued {
+		t.Errorf("the job did not go on: %+v, %v", job, err)
+	}
+}
+
+func TestAKeyHasAFewStreams(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	path := "/v1/jobs/" + a.submit(t, hangs) + "/events"
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	for range 20 {
+		_, events := a.listen(t, ctx, path, "")
+		next(t, events)
+	}
+	scenario{url: path, status: 429, has: []string{`"code":"too_many_streams"`}, want: map[string]string{"Retry-After": "30"}}.run(t, a)
+	leave()
+	spinUntil(func() bool { return a.hub.Waiting() == 0 })
+	again, stop := context.WithCancel(t.Context())
+	defer stop()
+	_, events := a.listen(t, again, path, "")
+	next(t, events)
+}

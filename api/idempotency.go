@@ -1,0 +1,160 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"ushuru/pkg/idempotency"
+	"ushuru/pkg/jobs"
+)
+
+// maxIdempotencyKey is the longest key that is taken, in bytes.
+const maxIdempotencyKey = 255
+
+// repeated is a request that carries an Idempotency-Key, and what came of it
+// before. Nil is one that carries none; all methods take it.
+type repeated struct{ request *idempotency.Request }
+
+// repeat notes a request under its Idempotency-Key, if it has one, before its
+// work is begun. question is what makes two requests the same one.
+func (s *Server) repeat(r *http.Request, question any) (*repeated, error) {
+	key, err := idempotencyKey(r.Header)
+	if err != nil || key == "" {
+		return nil, err
+	}
+	asked, err := json.Marshal(question)
+	if err != nil {
+		return nil, fmt.Errorf("api: question: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	defer cancel()
+	request, err := s.requests.Begin(ctx, exchangeOf(r).key.ID, r.URL.Path, key, asked)
+	switch {
+	case errors.Is(err, idempotency.ErrReused):
+		return nil, errKeyReused.because(err)
+	case err != nil:
+		return nil, errUnavailable.because(err)
+	}
+	return &repeated{request}, nil
+}
+
+// idempotencyKey reads the header. The draft has the key in quotes; many
+// callers leave them out, and mean the same.
+func idempotencyKey(h http.Header) (string, error) {
+	values := h.Values("Idempotency-Key")
+	if len(values) == 0 {
+		return "", nil
+	}
+	key := values[0]
+	if inner, quoted := strings.CutPrefix(key, `"`); quoted {
+		var closed bool
+		if key, closed = strings.CutSuffix(inner, `"`); !closed {
+			return "", errIdempotencyKey
+		}
+	}
+	unprintable := strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' })
+	if len(values) > 1 || key == "" || len(key) > maxIdempotencyKey || unprintable {
+		return "", errIdempotencyKey
+	}
+	return key, nil
+}
+
+// before is what came of the request before, if it is of a kind, such as "job".
+func (p *repeated) before(kind string) (string, bool) {
+	if p == nil {
+		return "", false
+	}
+	return strings.CutPrefix(p.request.Outcome, kind+":")
+}
+
+// bind says what came of the request. It returns what stands, which is what
+// whoever was first has said: of the same kind, or "".
+func (p *repeated) bind(parent context.Context, kind, outcome string) (string, error) {
+	if p == nil {
+		return outcome, nil
+	}
+	ctx, cancel := context.WithTimeout(parent, redisPatience)
+	defer cancel()
+	stands, err := p.request.Bind(ctx, kind+":"+outcome)
+	if err != nil {
+		return "", errUnavailable.because(err)
+	}
+	p.request.Outcome = stands
+	outcome, _ = p.before(kind)
+	return outcome, nil
+}
+
+// task is a question whose answer is kept or takes a job.
+type task struct {
+	question any // equal for equal requests, as JSON
+	kept     func(ctx context.Context) ([]byte, error)
+	submit   func(ctx context.Context) (*jobs.Job, error)
+	answer   writer
+}
+
+// serve answers a question: with what is kept, or from a job that is waited
+// for as long as the caller prefers. The same request under one
+// Idempotency-Key has the same answer or the same job.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, t task) error {
+	repeated, err := s.repeat(r, t.question)
+	if err != nil {
+		return err
+	}
+	if done, err := s.again(w, r, repeated, t.answer); done || err != nil {
+		return err
+	}
+	hit, err := t.kept(r.Context())
+	if err != nil {
+		return err
+	}
+	if hit != nil {
+		if _, err := repeated.bind(r.Context(), "answer", string(hit)); err != nil {
+			return err
+		}
+		if done, err := s.again(w, r, repeated, t.answer); done || err != nil {
+			return err
+		}
+		return t.answer(w, hit)
+	}
+	if err := s.admit(w, r); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	job, err := t.submit(ctx)
+	cancel()
+	if err != nil {
+		return errUnavailable.because(err)
+	}
+	if _, err := repeated.bind(r.Context(), "job", job.ID); err != nil {
+		return err
+	}
+	// Equal questions share a job, so what stands is this one, but for a race
+	// that is lost to one that has ended already.
+	if done, err := s.again(w, r, repeated, t.answer); done || err != nil {
+		return err
+	}
+	return s.answerWith(w, r, job, t.answer)
+}
+
+// again answers a request as it was answered before; false when it was not.
+func (s *Server) again(w http.ResponseWriter, r *http.Request, repeated *repeated, answer writer) (bool, error) {
+	if kept, ok := repeated.before("answer"); ok {
+		return true, answer(w, []byte(kept))
+	}
+	id, ok := repeated.before("job")
+	if !ok {
+		return false, nil
+	}
+	job, err := s.job(r.Context(), id)
+	if errors.Is(err, errNoJob) { // its record is gone before its time: ask anew
+		return false, nil
+	}
+	if err != nil {
+		return true, err
+	}
+	return true, s.answerWith(w, r, job, answer)
+}

@@ -1,0 +1,218 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gorilla/mux"
+
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/webhook"
+)
+
+// maxDeliveries is how many deliveries the log of a webhook shows.
+const maxDeliveries = 100
+
+// webhookQuestion is the body of POST /v1/webhooks.
+type webhookQuestion struct {
+	URL    string   `json:"url"`
+	Events []string `json:"events"`
+}
+
+func (*webhookQuestion) misread(field string) *problem {
+	if strings.HasPrefix(field, "events") {
+		return errWebhookEvents
+	}
+	return errWebhookBody
+}
+
+// webhookBody is a webhook with its secret, which is shown this once.
+type webhookBody struct {
+	webhook.Endpoint
+
+	Secret string `json:"secret"`
+}
+
+// deliveryBody is a delivery as its receiver sees it.
+type deliveryBody struct {
+	webhook.Delivery
+
+	Endpoint string `json:"webhook,omitempty"` // the address says it
+	Owner    string `json:"owner,omitempty"`   // and the key
+}
+
+func bodyOfDelivery(d webhook.Delivery) deliveryBody { return deliveryBody{Delivery: d} }
+
+// postWebhook answers POST /v1/webhooks.
+func (s *Server) postWebhook(w http.ResponseWriter, r *http.Request) error {
+	var asked webhookQuestion
+	if err := readJSON(w, r, maxBody, &asked); err != nil {
+		return err
+	}
+	address, err := s.receiver(asked.URL)
+	if err != nil {
+		return err
+	}
+	slices.Sort(asked.Events)
+	asked.URL, asked.Events = address, slices.Compact(asked.Events)
+	unknown := func(event string) bool { return !slices.Contains(webhook.Events(), event) }
+	if len(asked.Events) == 0 || slices.ContainsFunc(asked.Events, unknown) {
+		return errWebhookEvents
+	}
+	repeated, err := s.repeat(r, asked)
+	if err != nil {
+		return err
+	}
+	// The id comes first: whoever sends the request again gets the same.
+	id, err := repeated.bind(r.Context(), "webhook", webhook.NewID())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	defer cancel()
+	made, secret, err := s.webhooks.Add(ctx, exchangeOf(r).key.ID, id, asked.URL, asked.Events)
+	switch {
+	case errors.Is(err, webhook.ErrTooMany):
+		return errTooManyWebhooks
+	case err != nil:
+		return errUnavailable.because(err)
+	}
+	w.Header().Set("Location", "/v1/webhooks/"+made.ID)
+	return writeJSON(w, http.StatusCreated, webhookBody{made, secret})
+}
+
+// receiver checks the address of a receiver. That what it resolves to is
+// public is checked whenever something is sent there.
+func (s *Server) receiver(raw string) (string, error) {
+	if raw == "" {
+		return "", errWebhookBody
+	}
+	u, err := fetch.CheckURL(raw, s.options.AllowLoopback)
+	if public, ok := errors.AsType[*fetch.Error](err); ok {
+		return "", &problem{status: http.StatusBadRequest, code: public.Code, message: public.Message, cause: err}
+	}
+	if err != nil {
+		return "", err
+	}
+	if u.Scheme != "https" && (!s.options.AllowLoopback || !loopback(u)) {
+		return "", errWebhookInsecure
+	}
+	return u.String(), nil
+}
+
+func loopback(u *url.URL) bool {
+	address, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && address.IsLoopback()
+}
+
+// listWebhooks answers GET /v1/webhooks.
+func (s *Server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	defer cancel()
+	all, err := s.webhooks.List(ctx, exchangeOf(r).key.ID)
+	if err != nil {
+		return errUnavailable.because(err)
+	}
+	return writeJSON(w, http.StatusOK, map[string]any{"webhooks": all})
+}
+
+// ofWebhook is a handler of one webhook of the caller's own; another's is none.
+func (s *Server) ofWebhook(do func(ctx context.Context, r *http.Request, owner, id string) (int, any, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+		defer cancel()
+		status, body, err := do(ctx, r, exchangeOf(r).key.ID, mux.Vars(r)["id"])
+		var told *problem
+		switch {
+		case errors.Is(err, webhook.ErrNotFound):
+			return errNoWebhook
+		case errors.As(err, &told):
+			return told
+		case err != nil:
+			return errUnavailable.because(err)
+		case status == http.StatusNoContent:
+			w.WriteHeader(status)
+			return nil
+		}
+		return writeJSON(w, status, body)
+	}
+}
+
+func (s *Server) getWebhook(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
+	found, err := s.webhooks.Get(ctx, owner, id)
+	return http.StatusOK, found, err
+}
+
+func (s *Server) deleteWebhook(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
+	return http.StatusNoContent, nil, s.webhooks.Remove(ctx, owner, id)
+}
+
+// rotateWebhook gives a webhook a new secret. Done twice by a caller who got
+// no answer it would drop the one that his receiver still uses; with an
+// Idempotency-Key it is done once.
+func (s *Server) rotateWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
+	repeated, err := s.repeat(r, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	secret, err := repeated.bind(ctx, "secret", webhook.NewSecret())
+	if err != nil {
+		return 0, nil, err
+	}
+	changed, err := s.webhooks.Rotate(ctx, owner, id, secret)
+	return http.StatusOK, webhookBody{changed, secret}, err
+}
+
+func (s *Server) enableWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
+	if err := s.webhooks.Enable(ctx, owner, id); err != nil {
+		return 0, nil, err
+	}
+	return s.getWebhook(ctx, r, owner, id)
+}
+
+// testWebhook sends a test event to a webhook, whatever it asked for.
+func (s *Server) testWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
+	repeated, err := s.repeat(r, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	subject, err := repeated.bind(ctx, "test", rand.Text())
+	if err != nil {
+		return 0, nil, err
+	}
+	d, err := s.webhooks.Test(ctx, owner, id, subject, time.Now())
+	return http.StatusAccepted, bodyOfDelivery(d), err
+}
+
+func (s *Server) listDeliveries(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
+	log, err := s.webhooks.Deliveries(ctx, owner, id, maxDeliveries)
+	bodies := make([]deliveryBody, 0, len(log))
+	for _, d := range log {
+		bodies = append(bodies, bodyOfDelivery(d))
+	}
+	return http.StatusOK, map[string]any{"deliveries": bodies}, err
+}
+
+func (s *Server) redeliver(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
+	d, err := s.webhooks.Redeliver(ctx, owner, id, mux.Vars(r)["delivery"])
+	return http.StatusAccepted, bodyOfDelivery(d), err
+}
+
+// routeWebhooks adds the addresses of webhooks.
+func (s *Server) routeWebhooks(v1 *mux.Router) {
+	v1.Handle("/v1/webhooks", methods{http.MethodGet: s.listWebhooks, http.MethodPost: s.postWebhook})
+	const one = "/v1/webhooks/{id:[0-9a-z]{1,64}}"
+	v1.Handle(one, methods{http.MethodGet: s.ofWebhook(s.getWebhook), http.MethodDelete: s.ofWebhook(s.deleteWebhook)})
+	v1.Handle(one+"/rotate", methods{http.MethodPost: s.ofWebhook(s.rotateWebhook)})
+	v1.Handle(one+"/enable", methods{http.MethodPost: s.ofWebhook(s.enableWebhook)})
+	v1.Handle(one+"/test", methods{http.MethodPost: s.ofWebhook(s.testWebhook)})
+	v1.Handle(one+"/deliveries", methods{http.MethodGet: s.ofWebhook(s.listDeliveries)})
+	v1.Handle(one+"/deliveries/{delivery:[0-9a-z]{1,64}}/redeliver", methods{http.MethodPost: s.ofWebhook(s.redeliver)})
+}
