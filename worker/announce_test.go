@@ -43,7 +43,7 @@ func TestTheEndOfABatchIsAnnounced(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		f := newFarm(t, conn, 4)
 		owner := "key1"
-		endpoint, _, err := f.hooks.Add(t.Context(), owner, "https://receiver.example/", []string{webhook.BatchCompleted})
+		endpoint, _, err := f.hooks.Add(t.Context(), owner, webhook.NewID(), "https://receiver.example/", []string{webhook.BatchCompleted})
 		f.must(err)
 		id := f.batch(owner, 3)
 		f.must(f.sweep(t.Context()))
@@ -64,7 +64,7 @@ func TestTheEndOfABatchIsAnnounced(t *testing.T) {
 func TestAnUnannouncedEndIsFound(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		f := newFarm(t, conn, 4)
-		endpoint, _, err := f.hooks.Add(t.Context(), "key1", "https://receiver.example/", []string{webhook.BatchCompleted})
+		endpoint, _, err := f.hooks.Add(t.Context(), "key1", webhook.NewID(), "https://receiver.example/", []string{webhook.BatchCompleted})
 		f.must(err)
 		id := f.batch("key1", 1)
 		f.must(f.feed(t.Context()))
