@@ -54,7 +54,7 @@ func NewEngine(client redis.UniversalClient, store *jobs.Store) *Engine {
 type Asker struct {
 	Owner string     // id of the API key
 	Class jobs.Class //
-	// Parent is told of the job's end: "job:" and the id of another job, or a
+	// Parent is told of the job's end: another job (see jobParent), or a
 	// name whose first word has a handler in Ended. "" is the caller himself.
 	Parent string
 }

@@ -15,6 +15,16 @@ import (
 // parentJob is the first word of a parent that is a job.
 const parentJob = "job"
 
+// jobParent is a job as the parent of one of its children. Two children of
+// other names may be one and the same job: letting go of one keeps the other.
+func jobParent(id, child string) string { return parentJob + ":" + id + "/" + child }
+
+// jobOf is the job of such a parent.
+func jobOf(parent string) string {
+	id, _, _ := strings.Cut(strings.TrimPrefix(parent, parentJob+":"), "/")
+	return id
+}
+
 // tellAtOnce is how many parents a handler is told of in one call.
 const tellAtOnce = 500
 
@@ -95,7 +105,13 @@ func (e *Engine) attendOne(ctx context.Context, parent *jobs.Job, child Child) (
 	if errors.Is(err, jobs.ErrNotFound) { // it ended longer ago than records are kept
 		job, err = &jobs.Job{State: jobs.Failed, Error: TimedOut()}, nil
 	}
-	if err != nil || !job.State.Ended() {
+	if err != nil {
+		return false, err
+	}
+	if !job.State.Ended() {
+		if parent.Class == jobs.Interactive && job.Class == jobs.Bulk { // whoever promoted the parent died over it
+			_, err = e.promote(ctx, job)
+		}
 		return false, err
 	}
 	return true, e.Store.Note(ctx, parent.ID, child.Name, jobs.Child{State: job.State, Result: job.Result, Error: job.Error})
@@ -106,7 +122,7 @@ func (e *Engine) attendOne(ctx context.Context, parent *jobs.Job, child Child) (
 // should this process die in between, the child's end still moves the parent
 // on, which then asks anew. "" when the parent has ended meanwhile.
 func (e *Engine) beget(ctx context.Context, parent *jobs.Job, child Child) (id string, err error) {
-	name := parentJob + ":" + parent.ID
+	name := jobParent(parent.ID, child.Name)
 	job, err := e.Submit(ctx, child.Kind, child.Input, Asker{Owner: parent.Owner, Class: parent.Class, Parent: name})
 	if err != nil {
 		return "", err
@@ -128,11 +144,11 @@ func (e *Engine) settle(ctx context.Context, job *jobs.Job) error {
 		return err
 	}
 	if job.State == jobs.Cancelled {
-		for _, child := range job.Children {
+		for name, child := range job.Children {
 			if child.Job == "" || child.State.Ended() {
 				continue
 			}
-			if err := e.Release(ctx, child.Job, parentJob+":"+job.ID); err != nil {
+			if err := e.Release(ctx, child.Job, jobParent(job.ID, name)); err != nil {
 				return err
 			}
 		}
@@ -174,7 +190,7 @@ func (e *Engine) tellSome(ctx context.Context, job *jobs.Job, word string, paren
 	if word == parentJob {
 		var failed error
 		for _, parent := range parents {
-			failed = errors.Join(failed, e.Advance(ctx, strings.TrimPrefix(parent, parentJob+":")))
+			failed = errors.Join(failed, e.Advance(ctx, jobOf(parent)))
 		}
 		return failed
 	}

@@ -246,3 +246,56 @@ func TestSweepTellsAParentOfALostEnd(t *testing.T) {
 		t.Fatalf("%+v", parent)
 	}
 }
+
+// Both cars have the same sheet. Two processes ask for the report of car 1; the
+// slower one gets the job that is by then the report of car 2, and lets it go.
+func TestTwoChildrenThatAreOneJobAreLetGoOneByOne(t *testing.T) {
+	t.Parallel()
+	f := newFamily(t)
+	parent := f.submit(KindCompare, bothCars, "")
+	stale := f.get(parent.ID)
+	f.succeed(parent.Children[ChildCar1].Job, withSheet)
+	first := f.get(parent.ID).Children[ChildReport1].Job
+	if err := f.engine.Fail(t.Context(), first, "", "", TimedOut()); err != nil {
+		t.Fatal(err)
+	}
+	f.succeed(parent.Children[ChildCar2].Job, withSheet)
+	second := f.get(parent.ID).Children[ChildReport2].Job
+	if second == first {
+		t.Fatal("a failed job was joined")
+	}
+	report := Child{ChildReport1, KindReport, ReportInput{SheetInput{URL: "https://a.example/sheet.jpg"}, bothCars.Lang}}
+	if _, err := f.engine.attendOne(t.Context(), stale, report); err != nil {
+		t.Fatal(err)
+	}
+	if job := f.get(second); job.State.Ended() {
+		t.Fatalf("the report of car 2 is %s", job.State)
+	}
+	if err := f.engine.Cancel(t.Context(), parent.ID); err != nil {
+		t.Fatal(err)
+	}
+	if job := f.get(second); job.State != jobs.Cancelled {
+		t.Fatalf("nobody wants the report any more, and it is %s", job.State)
+	}
+}
+
+// A process that dies after it promoted the parent, before its children.
+func TestChildrenOfAPromotedJobAreMended(t *testing.T) {
+	t.Parallel()
+	f := newFamily(t)
+	job, err := f.engine.Submit(t.Context(), KindCompare, bothCars, Asker{Owner: "key", Class: jobs.Bulk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.engine.Store.Promote(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.engine.Advance(t.Context(), job.ID); err != nil {
+		t.Fatal(err)
+	}
+	for name, child := range f.get(job.ID).Children {
+		if class := f.get(child.Job).Class; class != jobs.Interactive {
+			t.Errorf("%s is %s", name, class)
+		}
+	}
+}
