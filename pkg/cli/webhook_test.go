@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/webhook"
+	"ushuru/tasks"
+)
+
+// received is a webhook that came in.
+type received struct {
+	header http.Header
+	body   []byte
+}
+
+// receiver takes webhooks on this machine, and answers each with the status
+// that comes next; the last goes on.
+func receiver(t *testing.T, statuses ...int) (url string, got <-chan received) {
+	t.Helper()
+	came := make(chan received, 100)
+	answers := make(chan int, len(statuses))
+	for _, status := range statuses {
+		answers <- status
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		select {
+		case status := <-answers:
+			w.WriteHeader(status)
+		default:
+		}
+		came <- received{r.Header, body}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, came
+}
+
+// postInto sends a request to the API and decodes its answer.
+func (s *stack) postInto(path, body string, into any) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.base+path, strings.NewReader(body))
+	must(s.t, err)
+	r.Header.Set("X-Api-Key", s.key)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Prefer", "respond-async")
+	response, err := http.DefaultClient.Do(r)
+	must(s.t, err)
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	must(s.t, err)
+	if response.StatusCode >= http.StatusBadRequest {
+		s.t.Fatalf("%s: %s %s", path, response.Status, data)
+	}
+	must(s.t, json.Unmarshal(data, into))
+}
+
+// A receiver that fails at first, and a worker that is gone when it is time to
+// try again: the event comes all the same, under its own id, signed.
+func TestWebhookArrivesThoughReceiverAndWorkerFail(t *testing.T) {
+	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
+	must(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	s := newStack(t, conn)
+	url, got := receiver(t, http.StatusInternalServerError)
+	var hook struct{ ID, Secret string }
+	s.postInto("/v1/webhooks", `{"url":"`+url+`","events":["job.completed"]}`, &hook)
+
+	stop := s.stoppable(tasks.RoleAny, tasks.RoleAuthority)
+	var job struct{ ID string }
+	s.postInto("/v1/estimate", `{"url":"`+s.site+`/nissan/note/sm100006/id/9100006/"}`, &job)
+	first := arrives(t, got)
+	stop() // it knows that it is to try again, and never will
+	s.work(tasks.RoleAny)
+	second := arrives(t, got)
+
+	if first.header.Get(webhook.HeaderID) != second.header.Get(webhook.HeaderID) || string(first.body) != string(second.body) {
+		t.Errorf("%v %s\n%v %s", first.header, first.body, second.header, second.body)
+	}
+	h := second.header
+	must(t, webhook.Verify(hook.Secret, h.Get(webhook.HeaderID), h.Get(webhook.HeaderTimestamp), h.Get(webhook.HeaderSignature), second.body, time.Now()))
+	var message struct {
+		Type string
+		Data struct{ ID, State, Location string }
+	}
+	must(t, json.Unmarshal(second.body, &message))
+	if message.Type != webhook.JobCompleted || message.Data.ID != job.ID || message.Data.State != "succeeded" ||
+		message.Data.Location != "/v1/jobs/"+job.ID {
+		t.Errorf("%s", second.body)
+	}
+}
+
+// stoppable starts a worker in this process that can be stopped before the
+// test ends.
+func (s *stack) stoppable(roles ...tasks.Role) (stop func()) {
+	s.t.Helper()
+	own := *s.run
+	own.closer = nil
+	other := *s
+	other.run = &own
+	other.work(roles...)
+	return own.close
+}
+
+func arrives(t *testing.T, got <-chan received) received {
+	t.Helper()
+	select {
+	case r := <-got:
+		return r
+	case <-time.After(45 * time.Second):
+		t.Fatal("no webhook came")
+	}
+	return received{}
+}
