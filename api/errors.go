@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/sheet"
 	"ushuru/pkg/vehicle"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
@@ -186,6 +187,38 @@ var (
 		status: http.StatusConflict, code: "none_failed",
 		message: "No listing of the batch has failed, so there is nothing to try again.",
 	}
+	errNoSheet = &problem{
+		status: http.StatusBadRequest, code: "url_missing",
+		message: `Send a JSON object whose "url" is the address of an inspection sheet, or a form with the sheet as "file".`,
+	}
+	errNoPair = &problem{
+		status: http.StatusBadRequest, code: "url_missing",
+		message: `Send the addresses of two listings: {"url1": "https://…", "url2": "https://…"}.`,
+	}
+	errSameListing = &problem{
+		status: http.StatusBadRequest, code: "same_listing",
+		message: `"url1" and "url2" are the same listing. Send two different ones.`,
+	}
+	errLanguage = &problem{
+		status: http.StatusBadRequest, code: "lang_invalid",
+		message: `"lang" is "en" for English or "sw" for Kiswahili.`,
+	}
+	errSheetForm = &problem{
+		status: http.StatusBadRequest, code: "form_invalid",
+		message: `Send a form (multipart/form-data) with the inspection sheet as "file", once, and perhaps "lang".`,
+	}
+	errFileEmpty = &problem{
+		status: http.StatusBadRequest, code: "file_empty",
+		message: `The "file" is empty. Send the inspection sheet as JPEG, PNG, WebP, GIF or PDF.`,
+	}
+	errFileTooLarge = &problem{
+		status: http.StatusRequestEntityTooLarge, code: sheet.TooLarge,
+		message: "The file is larger than 12 MB. Send a smaller picture of the sheet.",
+	}
+	errNoReport = &problem{
+		status: http.StatusNotFound, code: "report_not_found",
+		message: "No inspection sheet of this id has been read, or that was more than 30 days ago. POST /v1/condition-report reads it.",
+	}
 	errPageTooLarge = &problem{
 		status: http.StatusRequestEntityTooLarge, code: "page_too_large",
 		message: `The page in "html" is larger than 4 MB. No listing is.`,
@@ -310,6 +343,27 @@ func (p *problem) write(w http.ResponseWriter) error {
 	return writeJSON(w, p.status, p.body())
 }
 
+// jobStatus has the codes of failed jobs that are no 500: what is the caller's
+// to mend, although only the work showed it, and what is missing here.
+var jobStatus = map[string]int{
+	"url_invalid": http.StatusBadRequest, "url_forbidden": http.StatusBadRequest, "url_unsupported": http.StatusBadRequest,
+
+	sheet.HostUnsupported: http.StatusBadRequest, sheet.TypeUnsupported: http.StatusBadRequest,
+	sheet.Damaged: http.StatusBadRequest, sheet.Encrypted: http.StatusBadRequest, sheet.TooManyPages: http.StatusBadRequest,
+	sheet.TooManyPixels: http.StatusBadRequest, sheet.TooSmall: http.StatusBadRequest, sheet.Blank: http.StatusBadRequest,
+	sheet.NotASheet: http.StatusBadRequest, sheet.SheetUnreadable: http.StatusBadRequest, "upload_expired": http.StatusBadRequest,
+	sheet.TooLarge: http.StatusRequestEntityTooLarge,
+
+	"no_ai": http.StatusServiceUnavailable, "ai_budget_used_up": http.StatusServiceUnavailable,
+	"ai_unavailable": http.StatusServiceUnavailable,
+}
+
+// retryAI is when it pays to ask again what only an AI can answer. One that is
+// not there at all takes an operator.
+var retryAI = map[string]time.Duration{
+	"no_ai": time.Hour, "ai_budget_used_up": time.Hour, "ai_unavailable": time.Minute,
+}
+
 // jobProblem is what a job that ended without a result tells its callers.
 func jobProblem(job *jobs.Job) *problem {
 	if job.Error == nil {
@@ -325,9 +379,8 @@ func jobProblem(job *jobs.Job) *problem {
 // failure is what the error of a job tells its callers.
 func failure(why *jobs.Error) *problem {
 	p := &problem{status: http.StatusInternalServerError, code: why.Code, message: why.Message}
-	switch why.Code {
-	case "url_invalid", "url_forbidden", "url_unsupported":
-		p.status = http.StatusBadRequest // the caller's to mend, although only fetching showed it
+	if status, ok := jobStatus[why.Code]; ok {
+		p.status, p.retryAfter = status, retryAI[why.Code]
 	}
 	// Details have the shape that their code gives them; only a list of
 	// candidates is for the caller.

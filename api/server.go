@@ -22,7 +22,9 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/paste"
+	"ushuru/pkg/sheet"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/upload"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
@@ -56,6 +58,10 @@ type Options struct {
 	// Costs reckon the drive-away cost at another rate; nil are those that
 	// come with the program.
 	Costs *cost.Tables
+	// Sheets are the hosts that inspection sheets are fetched from; nil: those
+	// that are known.
+	Sheets *sheet.Hosts
+
 	// Log receives one line for each request; nil is slog's default.
 	Log *slog.Logger
 	// Limits are those of keys that have none of their own; 0 is no limit.
@@ -92,7 +98,9 @@ type Server struct {
 	streams  streams
 	costs    *cost.Tables
 	limiter  *keys.Limiter
-	page     *monitoring // nil when there is none
+	uploads  *upload.Store
+	forms    chan struct{} // holds one for each form that is being read
+	page     *monitoring   // nil when there is none
 }
 
 // New makes a Server, or tells which option is missing. Close it at the end.
@@ -113,11 +121,18 @@ func New(options Options) (*Server, error) {
 	if options.WaitMax == 0 {
 		options.WaitMax = defaultWaitMax
 	}
+	if options.Sheets == nil {
+		var err error
+		if options.Sheets, err = sheet.NewHosts(); err != nil {
+			return nil, err
+		}
+	}
 	s := &Server{
 		options: options, pasted: paste.NewStore(options.Redis), labels: tra.NewStore(options.Redis, tra.StoreOptions{}),
 		batches: batch.NewStore(options.Redis), webhooks: webhook.NewStore(options.Redis), requests: idempotency.NewStore(options.Redis),
 		costs:   options.Costs,
 		limiter: keys.NewLimiter(options.Redis),
+		uploads: upload.NewStore(options.Redis), forms: make(chan struct{}, formsAtOnce),
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	if err := s.routes(); err != nil {
@@ -160,6 +175,9 @@ func (s *Server) routes() error {
 	v1.Handle(one+"/results", methods{http.MethodGet: s.getResults})
 	v1.Handle(one+"/retry", methods{http.MethodPost: s.retryBatch})
 	v1.Handle("/v1/jobs/{id:[0-9A-Za-z]{1,64}}", methods{http.MethodGet: s.getJob, http.MethodDelete: s.deleteJob})
+	v1.Handle("/v1/compare", methods{http.MethodPost: s.postCompare})
+	v1.Handle("/v1/condition-report", methods{http.MethodPost: s.postReport})
+	v1.Handle("/v1/condition-report/{id:[0-9a-f]{32}}/map.svg", methods{http.MethodGet: s.getDamageMap})
 	v1.Handle("/v1/sites", methods{http.MethodGet: sites})
 	v1.Handle("/v1/vehicles", methods{http.MethodGet: s.vehicles})
 	v1.Handle("/v1/tra-status", methods{http.MethodGet: s.traStatus})

@@ -23,6 +23,11 @@ func AnswerKey(kind string, input json.RawMessage) (cache.Key, error) {
 		if err = json.Unmarshal(input, &asked); err == nil {
 			return QuoteKey(asked)
 		}
+	case KindReading:
+		var asked SheetInput
+		if err = json.Unmarshal(input, &asked); err == nil {
+			return cache.ReadingKey(asked.ID()), nil
+		}
 	default:
 		return "", nil
 	}
@@ -37,6 +42,6 @@ func (i EstimateInput) Key() cache.Key {
 // QuoteKey is where the estimate of a described car is kept. The description
 // must be in canonical form.
 func QuoteKey(asked vehicle.QuoteInput) (cache.Key, error) {
-	input, err := plain(asked)
+	input, err := Plain(asked)
 	return cache.QuoteKey(input), err
 }

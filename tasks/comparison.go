@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -28,8 +30,8 @@ const (
 	ChildReading = "reading"
 	ChildCar1    = "car1"
 	ChildCar2    = "car2"
-	ChildReport1 = "report1"
-	ChildReport2 = "report2"
+	ChildSheet1  = "sheet1" // readings: both languages share them
+	ChildSheet2  = "sheet2"
 )
 
 // SheetInput names an auction sheet, and is the input of a reading: the
@@ -37,6 +39,18 @@ const (
 type SheetInput struct {
 	URL    string `json:"url,omitempty"`
 	Upload string `json:"upload,omitempty"`
+}
+
+// ID names the sheet: 32 hexadecimal digits. Nobody guesses that of a file
+// without having the file.
+func (i SheetInput) ID() string {
+	sum := sha256.Sum256([]byte(i.URL + "\n" + i.Upload))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Reading is the output of the step read, and the result of a reading.
+type Reading struct {
+	Report json.RawMessage `json:"report"` // a sheet.Report
 }
 
 // ReportInput is the input of a report.
@@ -81,7 +95,7 @@ func advanceReport(job *jobs.Job) (Next, error) {
 	return Next{Children: []Child{{ChildReading, KindReading, input.SheetInput}}}, nil
 }
 
-// advanceCompare: two estimates at once, the reports of the sheets that they
+// advanceCompare: two estimates at once, the readings of the sheets that they
 // name as soon as they are known, then the recommendation. A listing that
 // cannot be estimated ends the comparison; a sheet that cannot be read does not.
 func advanceCompare(job *jobs.Job) (Next, error) {
@@ -96,11 +110,11 @@ func advanceCompare(job *jobs.Job) (Next, error) {
 		return Next{Failed: failed}, nil //nolint:nilerr // the job's error is the news
 	}
 	var next Next
-	for _, car := range []struct{ estimate, report, url string }{
-		{ChildCar1, ChildReport1, input.URL1},
-		{ChildCar2, ChildReport2, input.URL2},
+	for _, car := range []struct{ estimate, sheet, url string }{
+		{ChildCar1, ChildSheet1, input.URL1},
+		{ChildCar2, ChildSheet2, input.URL2},
 	} {
-		children, err := awaited(job, car.estimate, car.report, car.url, input.Lang)
+		children, err := awaited(job, car.estimate, car.sheet, car.url)
 		if err != nil {
 			return Next{}, err
 		}
@@ -113,7 +127,7 @@ func advanceCompare(job *jobs.Job) (Next, error) {
 }
 
 // awaited is the child that one side of a comparison waits for, if any.
-func awaited(job *jobs.Job, estimate, report, url, lang string) ([]Child, error) {
+func awaited(job *jobs.Job, estimate, sheet, url string) ([]Child, error) {
 	car := job.Children[estimate]
 	if !car.State.Ended() {
 		return []Child{{estimate, KindEstimate, EstimateInput{URL: url}}}, nil
@@ -122,11 +136,11 @@ func awaited(job *jobs.Job, estimate, report, url, lang string) ([]Child, error)
 	if err := json.Unmarshal(car.Result, &estimated); err != nil {
 		return nil, fmt.Errorf("tasks: %s of job %s: %w", estimate, job.ID, err)
 	}
-	sheet := estimated.Car.ConditionReportURL
-	if sheet == nil || job.Children[report].State.Ended() {
+	address := estimated.Car.ConditionReportURL
+	if address == nil || job.Children[sheet].State.Ended() {
 		return nil, nil
 	}
-	return []Child{{report, KindReport, ReportInput{SheetInput{URL: *sheet}, lang}}}, nil
+	return []Child{{sheet, KindReading, SheetInput{URL: *address}}}, nil
 }
 
 // comparisonError says which of the two listings could not be estimated and

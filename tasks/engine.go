@@ -63,7 +63,7 @@ type Asker struct {
 // is in flight for the same kind and input. It does not look in the cache
 // (see Answered).
 func (e *Engine) Submit(ctx context.Context, kind string, asked any, by Asker) (*jobs.Job, error) {
-	input, err := plain(asked)
+	input, err := Plain(asked)
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func (e *Engine) attend(ctx context.Context, job *jobs.Job, children []Child) er
 // attendOne reports whether a child has ended; then its end stands in the
 // parent's record.
 func (e *Engine) attendOne(ctx context.Context, parent *jobs.Job, child Child) (ended bool, err error) {
-	input, err := plain(child.Input)
+	input, err := Plain(child.Input)
 	if err != nil {
 		return false, err
 	}

@@ -79,19 +79,19 @@ func TestComparisonWaitsForItsChildren(t *testing.T) {
 	}
 	f.succeed(car1.ID, withSheet)
 	parent = f.get(parent.ID)
-	report := f.get(parent.Children[ChildReport1].Job) // the other car is not waited for
-	if string(report.Input) != `{"url":"https://a.example/sheet.jpg","lang":"sw"}` || len(parent.Steps) != 0 {
-		t.Fatalf("%+v", report)
+	reading := f.get(parent.Children[ChildSheet1].Job) // the other car is not waited for
+	if string(reading.Input) != `{"url":"https://a.example/sheet.jpg"}` || len(parent.Steps) != 0 {
+		t.Fatalf("%+v", reading)
 	}
 	f.succeed(car2.ID, withoutSheet)
 	if parent = f.get(parent.ID); len(parent.Steps) != 0 || len(parent.Children) != 3 {
 		t.Fatalf("%+v", parent)
 	}
-	if err := f.engine.Fail(t.Context(), report.Children[ChildReading].Job, "", "", &jobs.Error{Code: "no_ai"}); err != nil {
+	if err := f.engine.Fail(t.Context(), reading.ID, "", "", &jobs.Error{Code: "no_ai"}); err != nil {
 		t.Fatal(err)
 	}
 	parent = f.get(parent.ID)
-	if child := parent.Children[ChildReport1]; child.State != jobs.Failed || child.Error.Code != "no_ai" ||
+	if child := parent.Children[ChildSheet1]; child.State != jobs.Failed || child.Error.Code != "no_ai" ||
 		parent.Steps[StepRecommend].State != jobs.StepReady {
 		t.Fatalf("a sheet that cannot be read sinks the comparison: %+v", parent)
 	}

@@ -39,7 +39,7 @@ var parts = map[string][]string{
 	KindQuote:    {StepMatch, StepCalculate},
 	KindReading:  {StepRead},
 	KindReport:   {ChildReading, StepSummarize},
-	KindCompare:  {ChildCar1, ChildCar2, ChildReport1, ChildReport2, StepRecommend},
+	KindCompare:  {ChildCar1, ChildCar2, ChildSheet1, ChildSheet2, StepRecommend},
 }
 
 // ProgressOf says how far a job is. It is a pure function of the record.
@@ -61,7 +61,7 @@ func ProgressOf(job *jobs.Job) Progress {
 
 // optional parts are skipped when there is nothing for them to do: a listing
 // without a sheet has no report.
-func optional(name string) bool { return name == ChildReport1 || name == ChildReport2 }
+func optional(name string) bool { return name == ChildSheet1 || name == ChildSheet2 }
 
 // begun reports whether a step that comes after all children was opened: until
 // then a report may still be asked for.

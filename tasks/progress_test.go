@@ -49,7 +49,7 @@ func TestProgress(t *testing.T) {
 		{
 			"one sheet, unread", jobs.Job{
 				Kind: KindCompare, State: jobs.Running,
-				Children: map[string]jobs.Child{ChildCar1: good, ChildCar2: good, ChildReport1: bad},
+				Children: map[string]jobs.Child{ChildCar1: good, ChildCar2: good, ChildSheet1: bad},
 				Steps:    map[string]jobs.Step{StepRecommend: ready},
 			}, "3/5 done done failed skipped queued",
 		},

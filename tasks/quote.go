@@ -31,7 +31,7 @@ func advanceQuote(job *jobs.Job) (Next, error) {
 	); err != nil {
 		return Next{}, err
 	}
-	result, err := plain(vehicle.Quote{Input: input, Estimate: estimateWith(Scraped{Car: input.Car()}, calculated)})
+	result, err := Plain(vehicle.Quote{Input: input, Estimate: estimateWith(Scraped{Car: input.Car()}, calculated)})
 	return Next{Result: result}, err
 }
 

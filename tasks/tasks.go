@@ -90,6 +90,9 @@ const (
 	RoleAI        Role = "ai"
 )
 
+// Roles are all the roles that a worker can have.
+var Roles = []Role{RoleAny, RoleAuthority, RoleAI}
+
 var queuesOf = map[Role][]string{
 	RoleAny:       {QueueScrape, QueueMatch, QueueBatch},
 	RoleAuthority: {QueueAuthority},

@@ -123,7 +123,7 @@ func estimateOf(job *jobs.Job) (json.RawMessage, error) {
 	}
 	estimate := estimateWith(scraped, calculated)
 	estimate.Input.URL = input.URL
-	return plain(estimate)
+	return Plain(estimate)
 }
 
 // estimateWith is the part of an answer that does not depend on how the car
@@ -140,9 +140,9 @@ func estimateWith(scraped Scraped, calculated Calculated) vehicle.Estimate {
 	}
 }
 
-// plain writes JSON that a person can read too: "PETROL & ELECTRIC" as it is,
+// Plain writes JSON that a person can read too: "PETROL & ELECTRIC" as it is,
 // not made safe for a place in HTML where it never stands.
-func plain(value any) (json.RawMessage, error) {
+func Plain(value any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)

@@ -168,25 +168,6 @@ func output(job *jobs.Job, step string, into any) error {
 	return nil
 }
 
-// keep puts a finished estimate, of a listing or of a described car, where the
-// next caller looks first, until its figures lose their validity.
-func keep(ctx context.Context, results *cache.Cache, job *jobs.Job, result []byte) error {
-	if job.Kind != tasks.KindEstimate && job.Kind != tasks.KindQuote {
-		return nil
-	}
-	key, err := tasks.AnswerKey(job.Kind, job.Input)
-	if err != nil {
-		return err
-	}
-	var made struct {
-		ValidUntil time.Time `json:"validUntil"`
-	}
-	if err := json.Unmarshal(result, &made); err != nil {
-		return fmt.Errorf("worker: result: %w", err)
-	}
-	return results.Put(ctx, key, result, made.ValidUntil)
-}
-
 // syncSlot is how soon a sync can be asked for again; that only one is at work
 // is the store's affair.
 const syncSlot = 5 * time.Second

@@ -19,6 +19,7 @@ import (
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/upload"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -150,10 +151,7 @@ func (w *world) newProcess() *process {
 	p.client.AddHook(p.killer)
 	engine := tasks.NewEngine(p.client, jobs.NewStore(p.client))
 	engine.OneByOne = true
-	results := cache.New(p.client)
-	engine.Succeeding = func(ctx context.Context, job *jobs.Job, result json.RawMessage) error {
-		return keep(ctx, results, job, result)
-	}
+	engine.Succeeding = (&archive{cache.New(p.client), upload.NewStore(p.client)}).keep
 	engine.Ended = map[string]func(context.Context, *jobs.Job, []string) error{"batch": w.tell}
 	p.steps = &steps{
 		engine: engine, worker: fmt.Sprintf("worker%d", w.born), log: slog.New(slog.DiscardHandler),
@@ -199,7 +197,8 @@ func comparisonOf(job *jobs.Job) any {
 			seen[name] = string(child.Result)
 		}
 	}
-	return seen
+	text, _ := json.Marshal(seen)
+	return vehicle.Comparison{Recommendation: string(text)}
 }
 
 // fake is the work of a step: it may fail, and other things may go on while
@@ -527,14 +526,20 @@ func (w *world) checkEstimate(id, url string, result []byte) {
 
 // checkComparison sees that a comparison had the ends of all its children.
 func (w *world) checkComparison(job *jobs.Job, urls string) {
-	var seen map[string]string
-	if err := json.Unmarshal(job.Result, &seen); err != nil {
+	var (
+		made vehicle.Comparison
+		seen map[string]string
+	)
+	if err := json.Unmarshal(job.Result, &made); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(made.Recommendation), &seen); err != nil {
 		w.t.Fatal(err)
 	}
 	for i, url := range strings.Fields(urls) {
 		n := strconv.Itoa(i + 1)
 		w.checkEstimate(job.ID, url, []byte(seen["car"+n]))
-		report, has := seen["report"+n]
+		report, has := seen["sheet"+n]
 		if has != strings.HasSuffix(url, "sheet") || has && report != `{"url":"https://a.example/sheet.jpg"}` && report != string(jobs.Failed) {
 			w.t.Fatalf("report of %s: %q", url, report)
 		}

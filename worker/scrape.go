@@ -26,10 +26,12 @@ type scraper struct {
 	pasted *paste.Store
 	memory *memory
 	cache  *cache.Cache
+
+	sheetURL func(string) (string, error) // the one spelling of a sheet's address
 }
 
-func newScraper(client redis.UniversalClient, pages *fetch.Client) *scraper {
-	return &scraper{pages, paste.NewStore(client), &memory{client}, cache.New(client)}
+func newScraper(client redis.UniversalClient, pages *fetch.Client, sheetURL func(string) (string, error)) *scraper {
+	return &scraper{pages, paste.NewStore(client), &memory{client}, cache.New(client), sheetURL}
 }
 
 // reading is what came of a page: the output of the step, and beside it where
@@ -63,6 +65,13 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 	key := cache.ExplanationKey(cache.PastedKey(input.URL, input.Page))
 	if err := s.cache.PutPlain(ctx, key, got.Explanation, cache.EstimateExpiry(now, tra.QuarterEnd(now))); err != nil {
 		return nil, err
+	}
+	if address := got.Scraped.Car.ConditionReportURL; address != nil {
+		// In the spelling by which the sheet is asked for and kept, and in full
+		// size. One that we do not fetch stays as the page has it.
+		if canonical, err := s.sheetURL(*address); err == nil {
+			got.Scraped.Car.ConditionReportURL = &canonical
+		}
 	}
 	return got.Scraped, nil
 }

@@ -16,6 +16,7 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/paste"
+	"ushuru/pkg/sheet"
 	"ushuru/tasks"
 )
 
@@ -82,8 +83,16 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(pages.Close)
-	d.scraper, d.redis, d.site = newScraper(client, pages), client, server.URL
+	d.scraper, d.redis, d.site = newScraper(client, pages, sheetURL), client, server.URL
 	return d
+}
+
+func sheetURL(raw string) (string, error) {
+	hosts, err := sheet.NewHosts()
+	if err != nil {
+		return "", err
+	}
+	return hosts.Canonical(raw, false)
 }
 
 func (d *desk) read(t *testing.T, page string) (tasks.Scraped, error) {

@@ -144,7 +144,7 @@ func (s *steps) work(ctx context.Context, taskType string, job *jobs.Job) (outpu
 	value, err := run(limited, job)
 	switch {
 	case err == nil:
-		return json.Marshal(value)
+		return tasks.Plain(value)
 	case errors.Is(context.Cause(ctx), errOver):
 		return nil, errOver
 	}

@@ -4,7 +4,6 @@ package worker
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,12 +17,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/advice"
+	"ushuru/pkg/ai"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
+	"ushuru/pkg/sheet"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/upload"
 	"ushuru/tasks"
 )
 
@@ -50,13 +53,19 @@ type Options struct {
 	Fetch     *fetch.Client  // role any
 	Match     match.Options  // role any; by default without an AI
 	Authority *tra.Authority // role authority
-	Costs     *cost.Tables   // role authority; default those that come with the program
+	Sheets    *sheet.Loader  // role ai
+	AI        *ai.Client     // role ai; nil reads no sheets, and recommends by the template
+	Costs     *cost.Tables   // roles authority and ai; default those that come with the program
+	// SheetURL returns the one spelling of an inspection sheet's address; by
+	// default that of the known hosts. Role any.
+	SheetURL func(string) (string, error)
 
 	Metrics prometheus.Registerer // default none
 
 	Concurrency          int           // steps at once in role any; default 16
 	AuthorityConcurrency int           // steps at once in role authority; default 8
 	BatchWindow          int           // listings of batches at work at once, over all workers; default 200
+	AIConcurrency        int           // steps at once in role ai; default 4
 	ShutdownTimeout      time.Duration // for steps that are being run; default 20 s
 }
 
@@ -83,9 +92,10 @@ func New(o Options) (*Worker, error) {
 	}
 	for _, role := range o.Roles {
 		switch {
-		case role != tasks.RoleAny && role != tasks.RoleAuthority:
-			return nil, fmt.Errorf("worker: no such role %q; there are %s and %s", role, tasks.RoleAny, tasks.RoleAuthority)
-		case role == tasks.RoleAny && o.Fetch == nil, role == tasks.RoleAuthority && o.Authority == nil:
+		case !slices.Contains(tasks.Roles, role):
+			return nil, fmt.Errorf("worker: no such role %q; there are %v", role, tasks.Roles)
+		case role == tasks.RoleAny && o.Fetch == nil, role == tasks.RoleAuthority && o.Authority == nil,
+			role == tasks.RoleAI && o.Sheets == nil:
 			return nil, fmt.Errorf("worker: role %s lacks its client", role)
 		}
 	}
@@ -95,16 +105,22 @@ func New(o Options) (*Worker, error) {
 	o.Concurrency = orDefault(o.Concurrency, 16)
 	o.AuthorityConcurrency = orDefault(o.AuthorityConcurrency, 8)
 	o.BatchWindow = orDefault(o.BatchWindow, 200)
+	o.AIConcurrency = orDefault(o.AIConcurrency, 4)
+	if o.SheetURL == nil {
+		hosts, err := sheet.NewHosts()
+		if err != nil {
+			return nil, err
+		}
+		o.SheetURL = func(raw string) (string, error) { return hosts.Canonical(raw, false) }
+	}
 	o.ShutdownTimeout = orDefault(o.ShutdownTimeout, 20*time.Second)
 
 	store := jobs.NewStore(o.Redis)
 	id := ulid.Make().String()
 	o.Log = o.Log.With("worker", id)
 	engine := tasks.NewEngine(o.Redis, store)
-	results := cache.New(o.Redis)
-	engine.Succeeding = func(ctx context.Context, job *jobs.Job, result json.RawMessage) error {
-		return keep(ctx, results, job, result)
-	}
+	archive := &archive{cache.New(o.Redis), upload.NewStore(o.Redis)}
+	engine.Succeeding = archive.keep
 	feeder := newFeeder(o.Redis, engine, o.BatchWindow, o.Log)
 	engine.Ended = map[string]func(context.Context, *jobs.Job, []string) error{parentBatch: feeder.ended}
 	attempts := attemptsCounter()
@@ -138,10 +154,9 @@ func (w *Worker) Start() error {
 	w.loops.Go(func() { every(ctx, batchLook/2, func() { w.sweepBatches(ctx) }) })
 	handler := w.handler()
 	for _, role := range w.options.Roles {
-		concurrency := w.options.Concurrency
-		if role == tasks.RoleAuthority {
-			concurrency = w.options.AuthorityConcurrency
-		}
+		concurrency := map[tasks.Role]int{
+			tasks.RoleAny: w.options.Concurrency, tasks.RoleAuthority: w.options.AuthorityConcurrency, tasks.RoleAI: w.options.AIConcurrency,
+		}[role]
 		server := asynq.NewServerFromRedisClient(w.options.Redis,
 			serverConfig(tasks.QueuesOf(role), concurrency, w.options.ShutdownTimeout, w.options.Log))
 		if err := server.Start(handler); err != nil {
@@ -197,11 +212,14 @@ func (w *Worker) handler() asynq.Handler {
 	step := &steps{
 		engine: w.engine, worker: w.id, log: o.Log, patience: patience, hub: w.hub,
 		run: map[string]stepFunc{
-			tasks.TypeScrape:         newScraper(o.Redis, o.Fetch).scrape,
+			tasks.TypeScrape:         newScraper(o.Redis, o.Fetch, o.SheetURL).scrape,
 			tasks.TypeMatch:          matching,
 			tasks.TypeCalculate:      calculating,
 			tasks.TypeQuoteMatch:     matching,
 			tasks.TypeQuoteCalculate: calculating,
+			tasks.TypeRead:           newSheetReader(o).read,
+			tasks.TypeSummarize:      summarize(cache.New(o.Redis)),
+			tasks.TypeRecommend:      recommend(o.Costs, advice.NewWriter(o.AI), o.Log),
 		},
 	}
 	mux := asynq.NewServeMux()

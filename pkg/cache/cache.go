@@ -29,6 +29,9 @@ var (
 // estimateLifetime is the specification's, section 8.
 const estimateLifetime = 14 * 24 * time.Hour
 
+// SheetLifetime is how long what was read of an inspection sheet is kept.
+const SheetLifetime = 30 * 24 * time.Hour
+
 // Key names one cached answer.
 type Key string
 
@@ -66,6 +69,22 @@ func QuoteKey(input []byte) Key {
 // ExplanationKey names where the values of an estimate came from.
 func ExplanationKey(estimate Key) Key {
 	return "cache:explanation:" + estimate[len("cache:estimate:"):]
+}
+
+// ReadingKey names what was read of an inspection sheet, by the sheet's id.
+func ReadingKey(sheet string) Key { return Key("cache:reading:" + sheet) }
+
+// ReportKey names the summary of an inspection sheet in a language.
+func ReportKey(sheet, lang string) Key { return Key("cache:report:" + sheet + ":" + lang) }
+
+// ListingKey names the estimate, by its key, whose listing has a sheet.
+func ListingKey(sheet string) Key { return Key("cache:listing:" + sheet) }
+
+// CompareKey names the comparison of two listings, in this order, by their
+// canonical URLs, in a language.
+func CompareKey(url1, url2, lang string) Key {
+	sum := sha256.Sum256([]byte(url1 + "\n" + url2 + "\n" + lang)) // no URL holds a line break
+	return Key("cache:compare:" + hex.EncodeToString(sum[:]))
 }
 
 // EstimateExpiry returns until when an estimate made now holds: 14 days, and
@@ -125,6 +144,16 @@ func (c *Cache) PutPlain(ctx context.Context, key Key, data []byte, expiry time.
 	}
 	if err := c.rdb.Set(ctx, string(key), pack.Pack(data), lifetime).Err(); err != nil {
 		return fmt.Errorf("cache: put: %w", err)
+	}
+	return nil
+}
+
+// Drop forgets answers.
+func (c *Cache) Drop(ctx context.Context, keys ...Key) error {
+	for _, key := range keys { // they may stand on several servers
+		if err := c.rdb.Del(ctx, string(key)).Err(); err != nil {
+			return fmt.Errorf("cache: drop: %w", err)
+		}
 	}
 	return nil
 }

@@ -75,12 +75,12 @@ func tokenPrice(text string) (prompt, completion float64, err error) {
 	return prompt, completion, nil
 }
 
-// matching is how cars are matched: with the AI of the settings, or without.
-// Where there is no Redis, no answer is kept and no token counted.
-func (r *run) matching(config aiConfig, conn redis.UniversalClient, counters prometheus.Registerer) (match.Options, error) {
+// model is the AI of the settings, nil without one. Where there is no Redis,
+// no answer is kept and no token counted.
+func (r *run) model(config aiConfig, conn redis.UniversalClient, counters prometheus.Registerer) (*ai.Client, error) {
 	endpoints, err := config.endpoints()
 	if err != nil || len(endpoints) == 0 {
-		return match.Options{}, err
+		return nil, err
 	}
 	o := ai.Options{Endpoints: endpoints, Timeout: config.AITimeout, Log: r.log, Registry: counters}
 	if conn != nil {
@@ -88,11 +88,19 @@ func (r *run) matching(config aiConfig, conn redis.UniversalClient, counters pro
 	}
 	client, err := ai.New(o)
 	if err != nil {
-		return match.Options{}, err
+		return nil, err
 	}
 	r.onClose(client.Close)
 	for _, e := range endpoints {
-		r.log.Info("an AI chooses where no chassis code decides", "base_url", e.BaseURL, "model", e.Model)
+		r.log.Info("an AI is set up", "base_url", e.BaseURL, "model", e.Model)
 	}
-	return match.Options{Chooser: match.NewAIChooser(client), Runs: config.AIRuns}, nil
+	return client, nil
+}
+
+// matching is how cars are matched: with an AI, or without.
+func (c aiConfig) matching(client *ai.Client) match.Options {
+	if client == nil {
+		return match.Options{}
+	}
+	return match.Options{Chooser: match.NewAIChooser(client), Runs: c.AIRuns}
 }

@@ -121,7 +121,7 @@ func TestAnEstimateWithoutAChassisCodeAsksTheAI(t *testing.T) {
 				t.Errorf("the order reached the model: %s", last)
 			}
 			s.run.close()
-			if strings.Contains(log.String(), "topsecret") || !strings.Contains(log.String(), "an AI chooses") {
+			if strings.Contains(log.String(), "topsecret") || !strings.Contains(log.String(), "an AI is set up") {
 				t.Errorf("the log: %s", log.String())
 			}
 		})

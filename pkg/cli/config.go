@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"ushuru/pkg/cost"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/sheet"
 	"ushuru/tasks"
 )
 
@@ -79,10 +81,12 @@ func (c httpConfig) Validate() error {
 // workerConfig is about the workers.
 type workerConfig struct {
 	aiConfig
-	Roles                []tasks.Role  `env:"ROLES" default:"any,authority" help:"What the worker does: any reads and matches listings and may stand anywhere; authority asks the tax authority and must stand in Tanzania."`
+	Roles                []tasks.Role  `env:"ROLES" default:"any,authority,ai" help:"What the worker does: any reads and matches listings and ai reads inspection sheets and recommends, both anywhere; authority asks the tax authority and must stand in Tanzania."`
 	Concurrency          int           `env:"CONCURRENCY" default:"16" help:"Steps run at once in the role any."`
 	AuthorityConcurrency int           `env:"AUTHORITY_CONCURRENCY" default:"8" help:"Steps run at once in the role authority."`
 	BatchWindow          int           `env:"BATCH_WINDOW" default:"200" help:"Most listings of batches at work at once over all workers; the others wait their turn. The same for all workers."`
+	AIConcurrency        int           `name:"ai-concurrency" env:"AI_CONCURRENCY" default:"4" help:"Steps run at once in the role ai."`
+	SheetCacheDir        string        `env:"SHEET_CACHE_DIR" type:"path" help:"Directory where the role ai keeps its PDF reader as machine code (20 MB), so that it starts faster. It is run: nobody else may write there. Empty keeps it in memory."`
 	ShutdownTimeout      time.Duration `env:"SHUTDOWN_TIMEOUT" default:"20s" help:"How long running steps may go on after SIGTERM; keep it below the platform's kill grace."`
 	FetchTimeout         time.Duration `env:"FETCH_TIMEOUT" default:"30s" help:"Longest time for one listing page."`
 	FetchRate            int           `env:"FETCH_RATE" default:"1" help:"Most pages per second of one listing site over all workers; three more when people wait; 0 is no limit."`
@@ -93,8 +97,8 @@ type workerConfig struct {
 // Validate is called by kong.
 func (c workerConfig) Validate() error {
 	for _, role := range c.Roles {
-		if role != tasks.RoleAny && role != tasks.RoleAuthority {
-			return fmt.Errorf("ROLES: no such role %q; there are %s and %s", role, tasks.RoleAny, tasks.RoleAuthority)
+		if !slices.Contains(tasks.Roles, role) {
+			return fmt.Errorf("ROLES: no such role %q; there are %v", role, tasks.Roles)
 		}
 	}
 	if err := c.aiConfig.Validate(); err != nil { // which kong does not see inside this struct
@@ -106,16 +110,16 @@ func (c workerConfig) Validate() error {
 	if c.FetchRate < 0 {
 		return errors.New("FETCH_RATE must not be negative")
 	}
-	if len(c.Roles) == 0 || c.Concurrency < 1 || c.AuthorityConcurrency < 1 {
-		return errors.New("a worker needs a role, and CONCURRENCY and AUTHORITY_CONCURRENCY of at least 1")
+	if len(c.Roles) == 0 || c.Concurrency < 1 || c.AuthorityConcurrency < 1 || c.AIConcurrency < 1 {
+		return errors.New("a worker needs a role, and CONCURRENCY, AUTHORITY_CONCURRENCY and AI_CONCURRENCY of at least 1")
 	}
 	return nil
 }
 
-// aiConfig is about the AI, which chooses where no chassis code decides. It is
-// off without a model. Several endpoints are lists of the same length.
+// aiConfig is about the AI, which chooses where no chassis code decides, reads
+// inspection sheets and words recommendations. It is off without a model. Several endpoints are lists of the same length.
 type aiConfig struct {
-	AIModel       string        `name:"ai-model" env:"AI_MODEL" help:"Model that chooses where no chassis code decides, by its name at the endpoint. Several, separated by commas, are asked in that order when one fails. Empty: no AI."`
+	AIModel       string        `name:"ai-model" env:"AI_MODEL" help:"Model that chooses where no chassis code decides, reads inspection sheets (it must see pictures for that) and words recommendations, by its name at the endpoint. Several, separated by commas, are asked in that order when one fails. Empty: no AI."`
 	AIBaseURL     string        `name:"ai-base-url" env:"AI_BASE_URL" default:"https://api.openai.com/v1" help:"Base URL of an OpenAI-compatible API (OpenAI, Ollama, vLLM), for each model one."`
 	AIAPIKey      Secret        `name:"ai-api-key" env:"AI_API_KEY" help:"Key for each base URL; an empty place between commas is none."`
 	AIPrice       string        `name:"ai-price" env:"AI_PRICE" help:"For the metric of costs: US dollars for a million tokens of prompt and of answer, for each model one, as 0.25/2."`
@@ -137,6 +141,20 @@ type authorityConfig struct {
 	AuthorityTimeout time.Duration `env:"AUTHORITY_TIMEOUT" default:"60s" help:"Longest time for one call."`
 	AuthorityRate    int           `env:"AUTHORITY_RATE" default:"5" help:"Most calls per second over all workers; 0 is no limit."`
 	AuthorityCAFile  string        `env:"AUTHORITY_CA_FILE" type:"path" help:"PEM file of certificates to trust besides the system's."`
+}
+
+// sheetConfig is about auction inspection sheets, for the API, which refuses
+// others, and for workers, which fetch them.
+type sheetConfig struct {
+	SheetHosts []string `env:"SHEET_HOSTS" help:"More hosts that inspection sheets may be fetched from, beside the auction sites that are known; subdomains belong to a host. For the API and the workers alike."`
+}
+
+// loadSheets takes the known hosts and those of the setting.
+func (r *run) loadSheets(config sheetConfig) (err error) {
+	if r.sheets, err = sheet.NewHosts(config.SheetHosts...); err != nil {
+		return fmt.Errorf("SHEET_HOSTS: %w", err)
+	}
+	return nil
 }
 
 // costConfig is about what a car costs beside the authority's taxes.

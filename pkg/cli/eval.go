@@ -35,10 +35,11 @@ func (c *evalMatch) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	options, err := r.matching(c.aiConfig, nil, nil)
+	model, err := r.model(c.aiConfig, nil, nil)
 	if err != nil {
 		return err
 	}
+	options := c.matching(model)
 	options.Facts = facts
 	matcher, report := match.New(options), match.NewReport()
 	all := make([]match.Found, 0, len(cases))

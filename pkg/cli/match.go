@@ -24,10 +24,11 @@ func (c *matchCommand) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	options, err := r.matching(c.aiConfig, nil, nil)
+	model, err := r.model(c.aiConfig, nil, nil)
 	if err != nil {
 		return err
 	}
+	options := c.matching(model)
 	options.Facts = facts
 	in := r.In
 	if c.File != "-" {

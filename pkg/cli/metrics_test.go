@@ -18,8 +18,8 @@ import (
 
 // A worker that asked an AI shows at /metrics what that cost.
 func TestMetricsCountTheAI(t *testing.T) {
-	model := httptest.NewServer(aitest.New(aitest.Options{}))
-	t.Cleanup(model.Close)
+	server := httptest.NewServer(aitest.New(aitest.Options{}))
+	t.Cleanup(server.Close)
 	r := &run{ctx: context.Background(), log: slog.New(slog.DiscardHandler), failed: make(chan error, 1)}
 	t.Cleanup(r.close)
 	free, err := r.listen("127.0.0.1:0")
@@ -27,11 +27,12 @@ func TestMetricsCountTheAI(t *testing.T) {
 	must(t, free.Close())
 	counters, err := r.metrics(address(free.Addr().String()))
 	must(t, err)
-	options, err := r.matching(aiConfig{
-		AIModel: aitest.Mark, AIBaseURL: model.URL + aitest.Path, AIAPIKey: aitest.Mark, AITimeout: 10 * time.Second, AIRuns: 1,
-	}, nil, counters)
+	config := aiConfig{
+		AIModel: aitest.Mark, AIBaseURL: server.URL + aitest.Path, AIAPIKey: aitest.Mark, AITimeout: 10 * time.Second, AIRuns: 1,
+	}
+	model, err := r.model(config, nil, counters)
 	must(t, err)
-	choice, err := match.New(options).Choose(t.Context(), vehicle.Car{
+	choice, err := match.New(config.matching(model)).Choose(t.Context(), vehicle.Car{
 		Make: "MAZDA", Model: "BIANTE", Year: 2013, EngineCC: 1998, Fuel: "PETROL",
 	}, tra.NewCatalogue([]tra.MakeLabels{{Make: tra.Make{ID: 7, Name: "MAZDA"}, Labels: []string{"BIANTE - CCEAW - MINIVAN"}}}))
 	must(t, err)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"ushuru/api"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
@@ -18,6 +20,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/sheet"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -32,7 +35,8 @@ type run struct {
 	log    *slog.Logger
 	costs  *cost.Tables // nil: those that come with the program
 	closer []func()
-	failed chan error // holds the first error of a part that should have gone on
+	sheets *sheet.Hosts // that inspection sheets are fetched from; nil is the known ones
+	failed chan error   // holds the first error of a part that should have gone on
 }
 
 // onClose has something undone at the end, last things first.
@@ -72,10 +76,15 @@ type demoParts struct {
 func (r *run) startAPI(config httpConfig, listener net.Listener, conn *redisx.Conn, demo demoParts) error {
 	store := jobs.NewStore(conn.Client())
 	hub := jobs.NewHub(store)
+	hosts, err := r.sheetHosts()
+	if err != nil {
+		return err
+	}
 	handler, err := api.New(api.Options{
 		Redis: conn.Client(), Jobs: store, Hub: hub, Tasks: tasks.NewEngine(conn.Client(), store),
 		Keys: keys.NewStore(conn.Client()), Cache: cache.New(conn.Client()), TRA: tra.NewStore(conn.Client(), tra.StoreOptions{}),
-		Costs: r.costs, Log: r.log, WaitMax: config.WaitMax, Limits: config.limits(), AllowLoopback: demo.allowLoopback, Simulated: demo.simulated,
+		Costs: r.costs, Sheets: hosts, Log: r.log, WaitMax: config.WaitMax, Limits: config.limits(),
+		AllowLoopback: demo.allowLoopback, Simulated: demo.simulated,
 		AsynqRedis: conn.AsynqOpt(), MonitoringUser: config.OperatorUser,
 		MonitoringPassword: string(config.OperatorPassword), MonitoringWritable: config.MonitoringWritable,
 	})
@@ -116,25 +125,20 @@ func (r *run) startWorker(config workerConfig, upstream authorityConfig, conn *r
 	options := worker.Options{
 		Redis: conn.Client(), Roles: config.Roles, Log: r.log, Catalogue: catalogue,
 		Concurrency: config.Concurrency, AuthorityConcurrency: config.AuthorityConcurrency,
-		BatchWindow: config.BatchWindow, ShutdownTimeout: config.ShutdownTimeout, Costs: r.costs,
+		BatchWindow: config.BatchWindow, AIConcurrency: config.AIConcurrency, ShutdownTimeout: config.ShutdownTimeout, Costs: r.costs,
 	}
+	hosts, err := r.sheetHosts()
+	if err != nil {
+		return err
+	}
+	options.SheetURL = func(raw string) (string, error) { return hosts.Canonical(raw, demo.allowLoopback) }
 	counters, err := r.metrics(config.MetricsAddr)
 	if err != nil {
 		return err
 	}
 	options.Metrics = counters
-	if slices.Contains(config.Roles, tasks.RoleAny) {
-		pages, err := fetch.New(fetch.Options{
-			Timeout: config.FetchTimeout, UserAgent: config.UserAgent, AllowLoopback: demo.allowLoopback,
-			Redis: conn.Client(), Rate: config.FetchRate,
-		})
-		if err != nil {
-			return err
-		}
-		r.onClose(pages.Close)
-		options.Fetch = pages
-		options.Match, err = r.matching(config.aiConfig, conn.Client(), counters)
-		if err != nil {
+	if slices.Contains(config.Roles, tasks.RoleAny) || slices.Contains(config.Roles, tasks.RoleAI) {
+		if err := r.readers(&options, config, conn, counters, demo); err != nil {
 			return err
 		}
 	}
@@ -165,6 +169,44 @@ func (r *run) startWorker(config workerConfig, upstream authorityConfig, conn *r
 		return err
 	}
 	r.onClose(w.Stop)
+	return nil
+}
+
+// sheetHosts are the hosts that inspection sheets are fetched from.
+func (r *run) sheetHosts() (hosts *sheet.Hosts, err error) {
+	if r.sheets == nil {
+		err = r.loadSheets(sheetConfig{})
+	}
+	return r.sheets, err
+}
+
+// readers gives a worker what it needs to fetch and read pages and sheets.
+func (r *run) readers(
+	options *worker.Options, config workerConfig, conn *redisx.Conn, counters prometheus.Registerer, demo demoParts,
+) error {
+	pages, err := fetch.New(fetch.Options{
+		Timeout: config.FetchTimeout, UserAgent: config.UserAgent, AllowLoopback: demo.allowLoopback,
+		Redis: conn.Client(), Rate: config.FetchRate,
+	})
+	if err != nil {
+		return err
+	}
+	r.onClose(pages.Close)
+	model, err := r.model(config.aiConfig, conn.Client(), counters)
+	if err != nil {
+		return err
+	}
+	options.Fetch, options.Match, options.AI = pages, config.matching(model), model
+	if !slices.Contains(config.Roles, tasks.RoleAI) {
+		return nil
+	}
+	options.Sheets, err = sheet.NewLoader(sheet.Options{
+		Client: pages, Hosts: r.sheets, AllowLoopback: demo.allowLoopback, CacheDir: config.SheetCacheDir,
+	})
+	if err != nil {
+		return err
+	}
+	r.onClose(func() { _ = options.Sheets.Close() })
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+
 	"ushuru/tasks"
 )
 
@@ -9,12 +11,13 @@ type apiCommand struct {
 	redisConfig
 	httpConfig
 	costConfig
+	sheetConfig
 }
 
 // Run is called by kong.
 func (c *apiCommand) Run(r *run) error {
 	defer r.close()
-	if err := r.loadCosts(c.costConfig); err != nil {
+	if err := errors.Join(r.loadCosts(c.costConfig), r.loadSheets(c.sheetConfig)); err != nil {
 		return err
 	}
 	conn, err := r.redis(c.redisConfig, false)
@@ -37,12 +40,13 @@ type workerCommand struct {
 	workerConfig
 	authorityConfig
 	costConfig
+	sheetConfig
 }
 
 // Run is called by kong.
 func (c *workerCommand) Run(r *run) error {
 	defer r.close()
-	if err := r.loadCosts(c.costConfig); err != nil {
+	if err := errors.Join(r.loadCosts(c.costConfig), r.loadSheets(c.sheetConfig)); err != nil {
 		return err
 	}
 	conn, err := r.redis(c.redisConfig, false)
@@ -62,12 +66,13 @@ type serveCommand struct {
 	workerConfig
 	authorityConfig
 	costConfig
+	sheetConfig
 }
 
 // Run is called by kong.
 func (c *serveCommand) Run(r *run) error {
 	defer r.close()
-	if err := r.loadCosts(c.costConfig); err != nil {
+	if err := errors.Join(r.loadCosts(c.costConfig), r.loadSheets(c.sheetConfig)); err != nil {
 		return err
 	}
 	conn, err := r.redis(c.redisConfig, true)
@@ -87,4 +92,4 @@ func (c *serveCommand) Run(r *run) error {
 	return r.untilStopped()
 }
 
-var allRoles = []tasks.Role{tasks.RoleAny, tasks.RoleAuthority}
+var allRoles = tasks.Roles

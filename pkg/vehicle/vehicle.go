@@ -184,6 +184,19 @@ type ConditionReport struct {
 	Lang     string          `json:"lang,omitempty"`   // of the summary
 	Report   json.RawMessage `json:"report,omitempty"` // what was read, in the schema of package sheet
 	Warnings []Warning       `json:"warnings,omitempty"`
+
+	// Listing is the URL of the listing that the sheet was held against, empty
+	// when none is known, and Mismatches is in what they differ.
+	Listing    string     `json:"listing,omitempty"`
+	Mismatches []Mismatch `json:"mismatches,omitempty"`
+}
+
+// Mismatch is a value that differs between an inspection sheet and the listing
+// that it belongs to.
+type Mismatch struct {
+	Field   string `json:"field"` // chassis_code, year, cc, mileage_km or colour
+	Sheet   string `json:"sheet"`
+	Listing string `json:"listing"`
 }
 
 // Candidate is an entry of the authority's database that a car might be,

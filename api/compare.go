@@ -1,0 +1,135 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/cache"
+	"ushuru/pkg/cost"
+	"ushuru/pkg/jobs"
+	"ushuru/tasks"
+)
+
+// pairQuestion is the body of POST /v1/compare.
+type pairQuestion struct {
+	URL1 string          `json:"url1"`
+	URL2 string          `json:"url2"`
+	Rate json.RawMessage `json:"rate"` // shillings for a dollar
+	Lang string          `json:"lang"`
+}
+
+// postCompare answers POST /v1/compare: from the cache, or from a job that is
+// waited for as long as the caller prefers. A kept comparison at another rate
+// is made again; its estimates and readings are kept too.
+func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
+	var asked pairQuestion
+	if err := readJSON(w, r, maxBody, &asked); err != nil {
+		return pairProblem(err)
+	}
+	input, err := s.pairInput(asked)
+	if err != nil {
+		return err
+	}
+	hit, err := s.cached(r.Context(), cache.CompareKey(input.URL1, input.URL2, input.Lang))
+	if err != nil {
+		return err
+	}
+	if hit != nil && sameRate(hit, input.Rate) {
+		return writeBytes(w, http.StatusOK, hit)
+	}
+	if err := s.admit(w, r); err != nil {
+		return err
+	}
+	job, err := s.submitCompare(r.Context(), input, exchangeOf(r).key.ID)
+	if err != nil {
+		return errUnavailable.because(err)
+	}
+	return s.answerWith(w, r, job, writeResult)
+}
+
+func (s *Server) submitCompare(parent context.Context, input tasks.CompareInput, owner string) (*jobs.Job, error) {
+	ctx, cancel := context.WithTimeout(parent, redisPatience)
+	defer cancel()
+	return s.options.Tasks.Submit(ctx, tasks.KindCompare, input, tasks.Asker{Owner: owner, Class: jobs.Interactive})
+}
+
+// pairInput checks what was asked.
+func (s *Server) pairInput(asked pairQuestion) (input tasks.CompareInput, err error) {
+	var err1, err2 error
+	input.URL1, err1 = s.canonical(asked.URL1)
+	input.URL2, err2 = s.canonical(asked.URL2)
+	if err := bothURLs(err1, err2); err != nil {
+		return input, err
+	}
+	if input.URL1 == input.URL2 {
+		return input, errSameListing
+	}
+	rate, err := rateOf(asked.Rate)
+	if err != nil {
+		return input, err
+	}
+	if rate.IsZero() {
+		rate = cost.DefaultRate
+	}
+	input.Rate = rate.String()
+	input.Lang, err = languageOf(asked.Lang)
+	return input, err
+}
+
+// bothURLs says which of the two addresses is wrong, and why.
+func bothURLs(err1, err2 error) error {
+	var (
+		first   *problem
+		reasons []string
+	)
+	for _, url := range []struct {
+		name string
+		err  error
+	}{{"url1", err1}, {"url2", err2}} {
+		var p *problem
+		switch {
+		case url.err == nil:
+			continue
+		case !errors.As(url.err, &p):
+			return url.err
+		case p == errNoURL:
+			p = errNoPair
+		}
+		if first == nil {
+			first = p
+		}
+		reasons = append(reasons, url.name+": "+p.message)
+	}
+	if first == nil {
+		return nil
+	}
+	told := *first
+	told.message = strings.Join(reasons, " ")
+	return &told
+}
+
+// sameRate reports whether a kept comparison was made at a rate.
+func sameRate(kept []byte, rate string) bool {
+	var made struct {
+		Rate decimal.Decimal `json:"rate"`
+	}
+	want, err := decimal.NewFromString(rate)
+	return err == nil && json.Unmarshal(kept, &made) == nil && made.Rate.Equal(want)
+}
+
+// pairProblem says which field of a comparison has the wrong type.
+func pairProblem(err error) error {
+	var wrongType *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &wrongType):
+		return err
+	case wrongType.Field == "lang":
+		return errLanguage.because(err)
+	}
+	return errNoPair.because(err)
+}

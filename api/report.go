@@ -1,0 +1,110 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"ushuru/pkg/cache"
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/sheet"
+	"ushuru/tasks"
+)
+
+// sheetQuestion is what POST /v1/condition-report is asked: a sheet by its
+// URL, or the file itself.
+type sheetQuestion struct {
+	URL  string `json:"url"`
+	Lang string `json:"lang"`
+
+	file []byte // nil when the URL is given
+}
+
+// postReport answers POST /v1/condition-report: from the cache, or from a job
+// that is waited for as long as the caller prefers.
+func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
+	asked, err := s.sheetAsked(w, r)
+	if err != nil {
+		return err
+	}
+	input := tasks.ReportInput{}
+	if input.Lang, err = languageOf(asked.Lang); err != nil {
+		return err
+	}
+	if input.SheetInput, err = s.sheetInput(asked); err != nil {
+		return err
+	}
+	hit, err := s.cached(r.Context(), cache.ReportKey(input.ID(), input.Lang))
+	if err != nil {
+		return err
+	}
+	if hit != nil {
+		return writeBytes(w, http.StatusOK, hit)
+	}
+	if err := s.admit(w, r); err != nil {
+		return err
+	}
+	job, err := s.submitReport(r.Context(), input, asked.file, exchangeOf(r).key.ID)
+	if err != nil {
+		return errUnavailable.because(err)
+	}
+	return s.answerWith(w, r, job, writeResult)
+}
+
+// sheetAsked reads the request in either of its forms.
+func (s *Server) sheetAsked(w http.ResponseWriter, r *http.Request) (asked sheetQuestion, err error) {
+	if isForm(r.Header) {
+		return s.readForm(w, r)
+	}
+	err = readJSON(w, r, maxBody, &asked)
+	var wrongType *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &wrongType):
+		return asked, err
+	case wrongType.Field == "lang":
+		return asked, errLanguage.because(err)
+	}
+	return asked, errNoSheet.because(err)
+}
+
+// languageOf checks the language of a text; English without a word.
+func languageOf(lang string) (string, error) {
+	switch lang {
+	case "":
+		return sheet.English, nil
+	case sheet.English, sheet.Swahili:
+		return lang, nil
+	}
+	return "", errLanguage
+}
+
+// sheetInput names the sheet, or says what is wrong with its address.
+func (s *Server) sheetInput(asked sheetQuestion) (input tasks.SheetInput, err error) {
+	if asked.file != nil {
+		input.Upload = hashOf(asked.file)
+		return input, nil
+	}
+	if strings.TrimSpace(asked.URL) == "" {
+		return input, errNoSheet
+	}
+	input.URL, err = s.options.Sheets.Canonical(asked.URL, s.options.AllowLoopback)
+	if public, ok := errors.AsType[*fetch.Error](err); ok {
+		return input, &problem{status: http.StatusBadRequest, code: public.Code, message: public.Message, cause: err}
+	}
+	return input, err
+}
+
+// submitReport has a sheet read.
+func (s *Server) submitReport(parent context.Context, input tasks.ReportInput, file []byte, owner string) (*jobs.Job, error) {
+	ctx, cancel := context.WithTimeout(parent, redisPatience)
+	defer cancel()
+	if file != nil {
+		if err := s.uploads.Put(ctx, input.Upload, file); err != nil {
+			return nil, err
+		}
+	}
+	return s.options.Tasks.Submit(ctx, tasks.KindReport, input, tasks.Asker{Owner: owner, Class: jobs.Interactive})
+}

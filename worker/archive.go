@@ -1,0 +1,137 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"ushuru/pkg/cache"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/sheet"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/upload"
+	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
+)
+
+// archive keeps results where the next caller looks first, until they lose
+// their validity.
+type archive struct {
+	results *cache.Cache
+	uploads *upload.Store
+}
+
+// keep keeps the result of a job. It may be called twice.
+func (a *archive) keep(ctx context.Context, job *jobs.Job, result json.RawMessage) error {
+	switch job.Kind {
+	case tasks.KindEstimate, tasks.KindQuote:
+		return a.keepEstimate(ctx, job, result)
+	case tasks.KindReading:
+		return a.keepReading(ctx, job, result)
+	case tasks.KindReport:
+		return a.keepReport(ctx, job, result)
+	case tasks.KindCompare:
+		return a.keepComparison(ctx, job, result)
+	}
+	return nil
+}
+
+// keepEstimate also notes to which listing a sheet belongs, and drops the
+// summaries that were written without knowing it.
+func (a *archive) keepEstimate(ctx context.Context, job *jobs.Job, result []byte) error {
+	key, err := tasks.AnswerKey(job.Kind, job.Input)
+	if err != nil {
+		return err
+	}
+	var made struct {
+		ValidUntil time.Time `json:"validUntil"`
+		Car        struct {
+			Sheet string `json:"conditionReportUrl"`
+		} `json:"car"`
+	}
+	if err := json.Unmarshal(result, &made); err != nil {
+		return fmt.Errorf("worker: result: %w", err)
+	}
+	if err := a.results.Put(ctx, key, result, made.ValidUntil); err != nil || made.Car.Sheet == "" {
+		return err
+	}
+	var input tasks.EstimateInput
+	if err := json.Unmarshal(job.Input, &input); err != nil {
+		return fmt.Errorf("worker: input: %w", err)
+	}
+	if job.Kind != tasks.KindEstimate || input != (tasks.EstimateInput{URL: input.URL}) {
+		return nil // what a caller made up is nobody else's
+	}
+	id := tasks.SheetInput{URL: made.Car.Sheet}.ID()
+	if err := a.results.PutPlain(ctx, cache.ListingKey(id), []byte(key), made.ValidUntil); err != nil {
+		return err
+	}
+	return a.results.Drop(ctx, cache.ReportKey(id, sheet.English), cache.ReportKey(id, sheet.Swahili))
+}
+
+// keepReading keeps what was read of a sheet, for both languages. The file, if
+// a caller sent it, is not needed any more.
+func (a *archive) keepReading(ctx context.Context, job *jobs.Job, result []byte) error {
+	var input tasks.SheetInput
+	if err := json.Unmarshal(job.Input, &input); err != nil {
+		return fmt.Errorf("worker: input: %w", err)
+	}
+	err := a.results.PutPlain(ctx, cache.ReadingKey(input.ID()), result, time.Now().Add(cache.SheetLifetime))
+	if err != nil || input.Upload == "" {
+		return err
+	}
+	return a.uploads.Drop(ctx, input.Upload)
+}
+
+func (a *archive) keepReport(ctx context.Context, job *jobs.Job, result []byte) error {
+	var input tasks.ReportInput
+	if err := json.Unmarshal(job.Input, &input); err != nil {
+		return fmt.Errorf("worker: input: %w", err)
+	}
+	return a.results.Put(ctx, cache.ReportKey(input.ID(), input.Lang), result, time.Now().Add(cache.SheetLifetime))
+}
+
+// keepComparison keeps a comparison as long as both its estimates hold. One
+// that lacks a sheet which another time might be read is not kept.
+func (a *archive) keepComparison(ctx context.Context, job *jobs.Job, result []byte) error {
+	for _, name := range []string{tasks.ChildSheet1, tasks.ChildSheet2} {
+		if child, has := job.Children[name]; has && passing(child) {
+			return nil
+		}
+	}
+	var input tasks.CompareInput
+	if err := json.Unmarshal(job.Input, &input); err != nil {
+		return fmt.Errorf("worker: input: %w", err)
+	}
+	var made vehicle.Comparison
+	if err := json.Unmarshal(result, &made); err != nil {
+		return fmt.Errorf("worker: comparison: %w", err)
+	}
+	now := time.Now()
+	expiry := cache.EstimateExpiry(now, tra.QuarterEnd(now))
+	for _, car := range []*vehicle.Estimate{&made.Car1, &made.Car2} {
+		car.Cached = true
+		if until, err := time.Parse(time.RFC3339, car.ValidUntil); err == nil && until.Before(expiry) {
+			expiry = until
+		}
+	}
+	kept, err := tasks.Plain(made)
+	if err != nil {
+		return err
+	}
+	return a.results.Put(ctx, cache.CompareKey(input.URL1, input.URL2, input.Lang), kept, expiry)
+}
+
+// passing reports whether a sheet was not read for a reason that another time
+// may not have.
+func passing(child jobs.Child) bool {
+	return child.State != jobs.Succeeded && (child.Error == nil || !slices.Contains(lasting, child.Error.Code))
+}
+
+// lasting are the errors that lie in the sheet itself.
+var lasting = []string{
+	sheet.HostUnsupported, sheet.NotFound, sheet.TooLarge, sheet.TypeUnsupported, sheet.Damaged, sheet.Encrypted,
+	sheet.TooManyPages, sheet.TooManyPixels, sheet.TooSmall, sheet.Blank, sheet.NotASheet, sheet.SheetUnreadable,
+}

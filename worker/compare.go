@@ -1,0 +1,137 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/advice"
+	"ushuru/pkg/cost"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/money"
+	"ushuru/pkg/sheet"
+	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
+)
+
+// contender is one of the two cars of a comparison.
+type contender struct {
+	estimate  vehicle.Estimate
+	summary   *string           // of its sheet
+	condition *advice.Condition // the same in figures
+	warnings  []vehicle.Warning // of its sheet
+}
+
+// recommend compares two estimated cars: figures and winner by code, the words
+// by the AI, if there is one and its words pass the checks.
+func recommend(costs *cost.Tables, writer *advice.Writer, log *slog.Logger) stepFunc {
+	return func(ctx context.Context, job *jobs.Job) (any, error) {
+		var input tasks.CompareInput
+		if err := json.Unmarshal(job.Input, &input); err != nil {
+			return nil, fmt.Errorf("worker: input: %w", err)
+		}
+		rate, err := decimal.NewFromString(input.Rate)
+		if err != nil {
+			return nil, fmt.Errorf("worker: rate: %w", err)
+		}
+		now := time.Now()
+		car1, err1 := contenderOf(job, tasks.ChildCar1, tasks.ChildSheet1, "Car 1", input.Lang)
+		car2, err2 := contenderOf(job, tasks.ChildCar2, tasks.ChildSheet2, "Car 2", input.Lang)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, err
+		}
+		pair := advice.Pair{
+			Car1: costs.Apply(car1.estimate, rate, now), Condition1: car1.condition,
+			Car2: costs.Apply(car2.estimate, rate, now), Condition2: car2.condition,
+		}
+		verdict := advice.Judge(pair)
+		text, byAI, err := writer.Recommend(ctx, verdict, pair, input.Lang)
+		if err != nil {
+			log.WarnContext(ctx, "the template recommends", "job", job.ID, "error", err)
+		}
+		warnings := slices.Concat(car1.warnings, car2.warnings)
+		if byAI {
+			warnings = append(warnings, vehicle.Warning{
+				Code:    "worded_by_ai",
+				Message: "An AI worded the first paragraph of the recommendation. The winner and every figure are computed, not its.",
+			})
+		}
+		used := money.NewNumber(rate)
+		return vehicle.Comparison{
+			Car1: pair.Car1, Car2: pair.Car2, CondReport1: car1.summary, CondReport2: car2.summary,
+			Recommendation: text, Rate: &used, Lang: input.Lang, Verdict: &verdict, Warnings: warnings,
+		}, nil
+	}
+}
+
+// contenderOf reads what is known of a car. A sheet that could not be read is
+// a warning.
+func contenderOf(job *jobs.Job, car, sheetName, name, lang string) (c contender, err error) {
+	if err := json.Unmarshal(job.Children[car].Result, &c.estimate); err != nil {
+		return c, fmt.Errorf("worker: %s: %w", car, err)
+	}
+	child, has := job.Children[sheetName]
+	switch {
+	case !has:
+		return c, nil
+	case child.State != jobs.Succeeded:
+		c.warnings = append(c.warnings, vehicle.Warning{
+			Code:    "sheet_not_read",
+			Message: fmt.Sprintf("%s: the inspection sheet was left out. %s", name, reasonOf(child)),
+		})
+		return c, nil
+	}
+	read, err := readingOf(child)
+	if err != nil {
+		return c, err
+	}
+	differ := sheet.Check(read.Report, factsOf(c.estimate.Car))
+	summary, err := sheet.Render(read.Report, lang, differ)
+	if err != nil {
+		return c, err
+	}
+	c.summary, c.condition = &summary, conditionOf(read.Report, differ)
+	if len(differ) > 0 {
+		var fields []string
+		for _, m := range differ {
+			fields = append(fields, fmt.Sprintf("%s (sheet %s, listing %s)", m.Field, m.Sheet, m.Listing))
+		}
+		c.warnings = append(c.warnings, vehicle.Warning{
+			Code:    "sheet_mismatch",
+			Message: fmt.Sprintf("%s: the inspection sheet and the listing differ in %s.", name, strings.Join(fields, ", ")),
+		})
+	}
+	return c, nil
+}
+
+func reasonOf(child jobs.Child) string {
+	if child.Error == nil {
+		return "Its reading was cancelled."
+	}
+	return child.Error.Message
+}
+
+// conditionOf is what a sheet says as far as it bears on the choice.
+func conditionOf(report *sheet.Report, differ []sheet.Mismatch) *advice.Condition {
+	c := report.Condition()
+	condition := &advice.Condition{
+		OverallGrade: c.Grade, Exterior: c.Exterior, Interior: c.Interior, Repair: string(c.Repair),
+		MileageKM: c.MileageKM, MileageFlag: string(c.MileageFlag),
+		High: c.Findings[sheet.High], Medium: c.Findings[sheet.Medium], Low: c.Findings[sheet.Low],
+		RedFlags: len(c.RedFlags), Confidence: string(c.Confidence),
+	}
+	for _, m := range differ {
+		// A car is registered after it was built: only two registrations differ.
+		if m.Field != "year" || m.YearBasis == "" || m.YearBasis == "registration" {
+			condition.Mismatches++
+		}
+	}
+	return condition
+}

@@ -1,0 +1,102 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"ushuru/pkg/ai"
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/sheet"
+	"ushuru/pkg/upload"
+	"ushuru/tasks"
+)
+
+// maxReading bounds what is kept of a sheet, in bytes. The schema of the
+// reading bounds every text and list in it; a full sheet has about 15 KB.
+const maxReading = 256 << 10
+
+// sheetReader reads inspection sheets.
+type sheetReader struct {
+	loader  *sheet.Loader
+	reader  *sheet.Reader // nil without an AI
+	uploads *upload.Store
+}
+
+func newSheetReader(o Options) *sheetReader {
+	s := &sheetReader{loader: o.Sheets, uploads: upload.NewStore(o.Redis)}
+	if o.AI != nil {
+		s.reader = &sheet.Reader{AI: o.AI}
+	}
+	return s
+}
+
+// read reads the sheet of a job.
+func (s *sheetReader) read(ctx context.Context, job *jobs.Job) (any, error) {
+	var input tasks.SheetInput
+	if err := json.Unmarshal(job.Input, &input); err != nil {
+		return nil, fmt.Errorf("worker: input: %w", err)
+	}
+	if s.reader == nil {
+		return nil, tasks.Permanent("no_ai", "Inspection sheets are read by an AI, and none is set up here.", nil)
+	}
+	file, err := s.file(ctx, input, job.Class == jobs.Bulk)
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := s.loader.Load(ctx, file)
+	if err != nil {
+		return nil, sheetFailure(err)
+	}
+	report, err := s.reader.Read(ctx, loaded.Pictures)
+	if err != nil {
+		return nil, sheetFailure(err)
+	}
+	data, err := json.Marshal(report)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxReading {
+		return nil, fmt.Errorf("worker: what was read of the sheet has %d bytes", len(data))
+	}
+	return tasks.Reading{Report: data}, nil
+}
+
+// file returns the sheet as it was sent, or as its site has it.
+func (s *sheetReader) file(ctx context.Context, input tasks.SheetInput, bulk bool) ([]byte, error) {
+	if input.Upload == "" {
+		file, err := s.loader.Fetch(ctx, input.URL, bulk)
+		if err != nil {
+			return nil, sheetFailure(err)
+		}
+		return file, nil
+	}
+	file, err := s.uploads.Get(ctx, input.Upload)
+	if errors.Is(err, upload.ErrGone) {
+		return nil, tasks.Permanent("upload_expired", "The sheet that was sent is no longer kept. Please send it again.", err)
+	}
+	return file, err
+}
+
+// sheetFailure says what an error of loading or reading a sheet means for the
+// job.
+func sheetFailure(err error) error {
+	if failure, ok := errors.AsType[*fetch.Error](err); ok {
+		return pageFailure(failure)
+	}
+	if _, spent := errors.AsType[*ai.BudgetError](err); spent {
+		return tasks.Permanent("ai_budget_used_up",
+			"The AI that reads inspection sheets has done its work for today. Please try again tomorrow.", err)
+	}
+	failure, ok := errors.AsType[*ai.Error](err)
+	if !ok {
+		return err
+	}
+	if failure.Retryable() {
+		return tasks.Transient("ai_unavailable",
+			"The AI that reads inspection sheets does not answer. Please try again later.", failure.RetryAfter, err)
+	}
+	return tasks.Permanent("ai_failed", "The AI gave no usable reading of the inspection sheet.", err)
+}
