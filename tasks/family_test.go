@@ -255,16 +255,16 @@ func TestTwoChildrenThatAreOneJobAreLetGoOneByOne(t *testing.T) {
 	parent := f.submit(KindCompare, bothCars, "")
 	stale := f.get(parent.ID)
 	f.succeed(parent.Children[ChildCar1].Job, withSheet)
-	first := f.get(parent.ID).Children[ChildReport1].Job
+	first := f.get(parent.ID).Children[ChildSheet1].Job
 	if err := f.engine.Fail(t.Context(), first, "", "", TimedOut()); err != nil {
 		t.Fatal(err)
 	}
 	f.succeed(parent.Children[ChildCar2].Job, withSheet)
-	second := f.get(parent.ID).Children[ChildReport2].Job
+	second := f.get(parent.ID).Children[ChildSheet2].Job
 	if second == first {
 		t.Fatal("a failed job was joined")
 	}
-	report := Child{ChildReport1, KindReport, ReportInput{SheetInput{URL: "https://a.example/sheet.jpg"}, bothCars.Lang}}
+	report := Child{ChildSheet1, KindReport, ReportInput{SheetInput{URL: "https://a.example/sheet.jpg"}, bothCars.Lang}}
 	if _, err := f.engine.attendOne(t.Context(), stale, report); err != nil {
 		t.Fatal(err)
 	}
