@@ -55,7 +55,8 @@ func (s *Server) atRate(rate decimal.Decimal, described bool, answer writer) wri
 		}
 		estimate = s.options.Costs.Apply(estimate, rate, time.Now())
 		if described {
-			estimate.Warnings = vehicle.Described(estimate.Warnings)
+			drive := estimate.DriveAway.Described()
+			estimate.DriveAway, estimate.Warnings = &drive, vehicle.Described(estimate.Warnings)
 		}
 		fields := []field{{"driveAway", estimate.DriveAway}}
 		if len(estimate.Warnings) > 0 {

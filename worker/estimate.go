@@ -113,7 +113,7 @@ func calculate(authority *tra.Authority, costs *cost.Tables) stepFunc {
 		estimate := vehicle.Estimate{Car: subject.Car, Matched: matched, Tax: got.Tax, AsOf: tra.Stamp(got.At)}
 		drive, doubts := costs.DriveAway(estimate, cost.DefaultRate, now)
 		if subject.Described {
-			doubts = vehicle.Described(doubts)
+			drive, doubts = drive.Described(), vehicle.Described(doubts)
 		}
 		return tasks.Calculated{
 			Matched: matched, Tax: got.Tax, DriveAway: &drive, Warnings: slices.Concat(got.Warnings, simulated(got.Tax), doubts),

@@ -1,6 +1,7 @@
 package vehicle
 
 import (
+	"slices"
 	"strings"
 
 	"ushuru/pkg/money"
@@ -40,7 +41,9 @@ func (q QuoteInput) Car() Car {
 }
 
 // wordings are what is said of a listing, and the same of a description.
-var wordings = strings.NewReplacer("the listing", "the request", "The listing", "The request")
+var wordings = strings.NewReplacer(
+	"the listing", "the request", "The listing", "The request", "tangazo", "ombi", "Tangazo", "Ombi",
+)
 
 // OfRequest puts what was said of a listing in words for a description.
 func OfRequest(text string) string { return wordings.Replace(text) }
@@ -52,4 +55,18 @@ func Described(warnings []Warning) []Warning {
 		worded = append(worded, Warning{Code: w.Code, Message: OfRequest(w.Message)})
 	}
 	return worded
+}
+
+// Described is OfRequest for all that a drive-away cost says.
+func (d DriveAway) Described() DriveAway {
+	d.Lines, d.Missing = slices.Clone(d.Lines), slices.Clone(d.Missing)
+	for i := range d.Lines {
+		d.Lines[i].Basis, d.Lines[i].Source = OfRequest(d.Lines[i].Basis), OfRequest(d.Lines[i].Source)
+	}
+	for i := range d.Missing {
+		d.Missing[i].Reason = OfRequest(d.Missing[i].Reason)
+	}
+	why := &d.TaxBase.Explanation
+	why.EN, why.SW = OfRequest(why.EN), OfRequest(why.SW)
+	return d
 }
