@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -34,14 +35,28 @@ var contract = sync.OnceValues(func() (*openapi3.T, error) {
 	if err := document.Validate(openapi3.NewLoader().Context); err != nil {
 		return nil, err
 	}
-	no := false
 	for _, schema := range document.Components.Schemas {
-		if schema.Value.Properties != nil {
-			schema.Value.AdditionalProperties.Has = &no
-		}
+		closeFields(schema.Value)
 	}
 	return document, nil
 })
+
+// closeFields refuses fields that are not described, in objects inside a
+// schema too.
+func closeFields(schema *openapi3.Schema) {
+	if schema.Properties != nil {
+		no := false
+		schema.AdditionalProperties.Has = &no
+	}
+	for _, inner := range schema.Properties {
+		if inner.Ref == "" {
+			closeFields(inner.Value)
+		}
+	}
+	if items := schema.Items; items != nil && items.Ref == "" {
+		closeFields(items.Value)
+	}
+}
 
 var contractRoutes = sync.OnceValues(func() (routers.Router, error) {
 	document, err := contract()
@@ -131,7 +146,12 @@ func TestContractCanFail(t *testing.T) {
 		{"null where a list must be", at, 200, swap(good, `"adjustments":[`, `"adjustments":null,"x":[`), "adjustments"},
 		{"a field too many", at, 200, swap(good, `"cached":`, `"extra":1,"cached":`), "extra"},
 		{"a field too few", at, 200, swap(good, `"cached":false`, `"warnings":[]`), "cached"},
-		{"an amount without commas", at, 200, swap(good, `12,557,393.50`, `12557393.50`), "totalTaxesInTZS"},
+		{"an amount without commas", at, 200, swap(good, `13,807,283.34`, `13807283.34`), "totalTaxesInTZS"},
+		{"a misspelt line", at, 200, swap(good, `"standing":"quoted"`, `"standings":"quoted"`), "standing"},
+		{"a misspelt rate", at, 200, swap(good, `"others":2650`, `"others":2650,"other":1`), "other"},
+		{"a tax too many", at, 200, swap(good, `"recomputed":{`, `"recomputed":{"extraInUSD":"1.00",`), "extraInUSD"},
+		{"without the drive-away cost", at, 200, swap(good, `"driveAway":`, `"driveaway":`), "driveAway"},
+		{"without its date", at, 200, swap(good, `"asOf":"2026-11-21T`, `"asof":"2026-11-21T`), "asOf"},
 		{"a status that is not described", at, 409, `{"error":"x","code":"x"}`, "status"},
 		{"202 without Location", at, 202, `{}`, "Location"},
 		{"another 401", at, 401, `{"error":"no"}`, "error"},
@@ -152,6 +172,29 @@ func TestContractCanFail(t *testing.T) {
 				t.Errorf("complaint %v, want one about %q", err, c.want)
 			}
 		})
+	}
+}
+
+// TestTheDocumentedExampleIsThatOfTheTests, which they hold to the schema.
+func TestTheDocumentedExampleIsThatOfTheTests(t *testing.T) {
+	read := func(path string) string {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	const from, to = "    Estimate:\n      value:\n", "\n\n  schemas:\n"
+	document := read("openapi.yaml")
+	before, rest, found := strings.Cut(document, from)
+	_, after, ends := strings.Cut(rest, to)
+	if !found || !ends {
+		t.Fatal("no example")
+	}
+	const indent = "        "
+	example := indent + strings.ReplaceAll(strings.TrimSpace(read("testdata/estimate.json")), "\n", "\n"+indent)
+	if want := before + from + example + to + after; document != want {
+		t.Error("the example of openapi.yaml is not testdata/estimate.json, indented")
 	}
 }
 

@@ -84,7 +84,7 @@ func check(t *testing.T, rows [][]string) {
 		{1, "cfPriceUSD", ""},
 		{1, "modelBody", "COROLLA FIELDER - NKE165 - STATION WAGON"},
 		{1, "adjusted", "yom fuelType"},
-		{1, "totalTaxesInTZS", "12557393.5"},
+		{1, "totalTaxesInTZS", "13807283.34"},
 		{1, "driveAwayUSD", "12345.67"},
 		{1, "driveAwayTZS", "32716025.5"},
 		{1, "driveAwayMissing", "car_price"},
