@@ -17,6 +17,12 @@ var (
 		EN: "The authority's answer holds no value (USD %[1]s), so the taxes are its own whatever the price.",
 		SW: "Jibu la TRA halina thamani ya CIF (USD %[1]s), hivyo kodi ni zile za TRA.",
 	}
+	explainShort = vehicle.Text{
+		EN: "The tables hold no freight or insurance for this day, so of the listing's CIF USD %[2]s is known, and it is" +
+			" more. The higher of that and the authority's own value, USD %[1]s, is used; the taxes may be higher.",
+		SW: "Gharama za usafirishaji au bima hazijulikani kwa siku hii, hivyo thamani ya CIF ya tangazo ni zaidi ya USD" +
+			" %[2]s. Kubwa kati ya hiyo na thamani ya TRA, USD %[1]s, imetumika; kodi huenda zikawa kubwa zaidi.",
+	}
 	explainBasis = map[string]vehicle.Text{
 		vehicle.BasisAuthority: {
 			EN: "The authority's own value, USD %[1]s, is used: the listing makes a CIF of USD %[2]s, which is not" +
@@ -52,6 +58,8 @@ func (b *bill) explanation() vehicle.Text {
 		text = explainNoPrice
 	case !own.Decimal().IsPositive():
 		text = explainNoValue
+	case in.short:
+		text = explainShort
 	}
 	fill := func(format, to string) string {
 		if in.price == nil || !own.Decimal().IsPositive() {

@@ -14,6 +14,7 @@ type invoice struct {
 	withSea bool             // the price is C&F to Dar es Salaam
 	cf, cif span
 	base    span // what is taxed: the higher of CIF and the authority's
+	short   bool // the tables lack freight or insurance: the CIF is more than is known
 }
 
 // invoiceOf reads the price. An asking price in yen, or of an auction, is no
@@ -31,31 +32,34 @@ func (b *bill) invoiceOf() invoice {
 	price := listed.Decimal()
 	in.price, in.cf = &price, only(price)
 	if !in.withSea {
-		if freight := b.fee(codeFreight); freight != nil {
+		freight, gap := b.fee(codeFreight)
+		if freight != nil {
 			usd, _ := freight.charge(facts{m3: b.volume.m3, rate: b.rate})
 			in.cf = in.cf.plus(usd)
 		}
+		in.short = gap
 	}
 	in.cif = in.cf
-	if insurance := b.fee(codeInsurance); insurance != nil {
+	insurance, gap := b.fee(codeInsurance)
+	if insurance != nil {
 		usd, _ := insurance.charge(facts{cf: in.cf, rate: b.rate})
 		in.cif = in.cf.plus(usd)
 	}
+	in.short = in.short || gap
 	in.base = in.cif.atLeast(own)
 	return in
 }
 
 func positive(n *money.Number) bool { return n != nil && n.Decimal().IsPositive() }
 
-// fee is what is in force of a line; nil when nothing is.
-func (b *bill) fee(code string) *fee {
+// fee is what is in force of a line, as inForce has it.
+func (b *bill) fee(code string) (f *fee, gap bool) {
 	for _, l := range b.tables.lines {
 		if l.Code == code {
-			f, _ := l.inForce(b.day, b.country())
-			return f
+			return l.inForce(b.day, b.country())
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // basisOfTax says which of the two values is taxed.
@@ -66,7 +70,7 @@ func (b *bill) basisOfTax() string {
 		return vehicle.BasisUndecided
 	case in.cif.low.GreaterThan(own):
 		return vehicle.BasisInvoice
-	case in.cif.high.GreaterThan(own):
+	case in.short, in.cif.high.GreaterThan(own):
 		return vehicle.BasisUndecided
 	default:
 		return vehicle.BasisAuthority
@@ -85,7 +89,7 @@ func (b *bill) taxBase() vehicle.TaxBase {
 		Basis: b.basisOfTax(), CIFInUSD: rounded(in.base.amount), AuthorityCIF: own,
 		Estimated: b.estimated(), Explanation: b.explanation(),
 	}
-	if in.price != nil {
+	if in.price != nil && !in.short {
 		low, amount, high := rounded(in.cif.low), rounded(in.cif.amount), rounded(in.cif.high)
 		base.InvoiceCIFLow, base.InvoiceCIF, base.InvoiceCIFHigh = &low, &amount, &high
 	}

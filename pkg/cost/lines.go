@@ -16,7 +16,7 @@ func (b *bill) carLines() {
 		const reason = "the listing gives no price in US dollars, FOB or C&F to Dar es Salaam"
 		b.miss(codePrice, reason)
 		for _, code := range []string{codeFreight, codeInsurance} {
-			if b.fee(code) != nil {
+			if f, _ := b.fee(code); f != nil {
 				b.miss(code, reason+", so what this is for is not known")
 			}
 		}

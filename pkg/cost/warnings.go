@@ -48,7 +48,7 @@ func (b *bill) noPrice() string {
 }
 
 func (b *bill) above() string {
-	if b.basisOfTax() != vehicle.BasisInvoice {
+	if b.basisOfTax() != vehicle.BasisInvoice || b.invoice.short {
 		return ""
 	}
 	in, own := b.invoice, b.shown.tax.CIFInUSD
@@ -61,6 +61,9 @@ func (b *bill) above() string {
 
 func (b *bill) undecided() string {
 	in, own := b.invoice, b.shown.tax.CIFInUSD
+	if in.price != nil && in.short && own.Decimal().IsPositive() {
+		return b.explanation().EN
+	}
 	if b.basisOfTax() != vehicle.BasisUndecided || !in.base.isRange() {
 		return ""
 	}

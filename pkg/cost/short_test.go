@@ -1,0 +1,51 @@
+package cost_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"ushuru/pkg/cost"
+	"ushuru/pkg/vehicle"
+)
+
+// A price without its freight is no CIF: that it is below the authority's
+// value says nothing.
+func TestWithoutFreightTheTaxBaseIsUndecided(t *testing.T) {
+	ended := func(code, unit, value string) string {
+		return `{"lines": [{"code": "` + code + `", "fees": [{"until": "2026-01-31", "amount": {"value": "` + value + `", "unit": "` +
+			unit + `"}, "standing": "quoted", "source": "our line", "date": "2026-01"}]}]}`
+	}
+	freight, insurance := ended("freight", "USD/m3", "100"), ended("insurance", "C&F", "0.01")
+	for _, c := range []struct{ name, table, fob, cf, basis, taxed string }{
+		{"freight ended, price below", freight, "2400", "", vehicle.BasisUndecided, "2,439.00"},
+		{"freight ended, price above alone", freight, "3000", "", vehicle.BasisInvoice, "3,045.00"},
+		{"freight ended, but in the price", freight, "", "2000", vehicle.BasisAuthority, "2,439.00"},
+		{"insurance ended, price below", insurance, "", "2400", vehicle.BasisUndecided, "2,439.00"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tables, err := tablesOf(t, c.table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := vehicle.Estimate{Tax: forester}
+			if c.fob != "" {
+				e.Car.FOBPriceUSD = number(c.fob)
+			} else {
+				e.Car.CFPriceUSD = number(c.cf)
+			}
+			drive, warnings := tables.DriveAway(e, cost.DefaultRate, november)
+			base := drive.TaxBase
+			if base.Basis != c.basis || base.CIFInUSD.String() != c.taxed {
+				t.Errorf("%s on %s, want %s on %s", base.Basis, base.CIFInUSD, c.basis, c.taxed)
+			}
+			whole := c.basis == vehicle.BasisAuthority
+			warned := slices.ContainsFunc(warnings, func(w vehicle.Warning) bool {
+				return w.Code == cost.WarnUndecided && strings.Contains(w.Message, "hold no freight or insurance")
+			})
+			if drive.Complete != whole || (base.InvoiceCIF != nil) != whole || warned == whole {
+				t.Errorf("complete %v, CIF %v, warned %v", drive.Complete, base.InvoiceCIF, warned)
+			}
+		})
+	}
+}
