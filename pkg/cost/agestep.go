@@ -125,7 +125,8 @@ func stepNote(step *vehicle.AgeStep, yom int, doubts []string, next []ruleRate) 
 	note.EN = fmt.Sprintf("Counted from %d, the year of the authority's entry, the car is %d years old, and %d from %s on, when"+
 		" the excise by age rises from %s %% to %s %%.", yom, step.Age, step.Age+1, step.On, step.PercentNow, step.PercentNext)
 	note.SW = fmt.Sprintf("Kuhesabu kutoka %d, mwaka ulio kwenye orodha ya TRA, gari lina umri wa miaka %d, na miaka %d kuanzia"+
-		" %s, ambapo ushuru wa bidhaa kwa umri (uchakavu) hupanda kutoka %s %% hadi %s %%.", yom, step.Age, step.Age+1, step.On, step.PercentNow, step.PercentNext)
+		" %s, ambapo ushuru wa bidhaa kwa umri (uchakavu) hupanda kutoka %s %% hadi %s %%.",
+		yom, step.Age, step.Age+1, step.On, step.PercentNow, step.PercentNext)
 	if len(doubts) == 0 {
 		return note
 	}
