@@ -129,7 +129,8 @@ func New(options Options) (*Server, error) {
 	}
 	s := &Server{
 		options: options, pasted: paste.NewStore(options.Redis), labels: tra.NewStore(options.Redis, tra.StoreOptions{}),
-		batches: batch.NewStore(options.Redis), webhooks: webhook.NewStore(options.Redis), requests: idempotency.NewStore(options.Redis),
+		batches: batch.NewStore(options.Redis), webhooks: webhook.NewStore(options.Redis),
+		requests: idempotency.NewStore(options.Redis),
 		costs:   options.Costs,
 		limiter: keys.NewLimiter(options.Redis),
 		uploads: upload.NewStore(options.Redis), forms: make(chan struct{}, formsAtOnce),

@@ -34,6 +34,8 @@ type event struct {
 // caller has it already, by Last-Event-ID, and then whenever it has changed,
 // until it is the last. It looks when changed says so, and with every keep-alive.
 // Nothing that happens here ends the work.
+//
+//nolint:cyclop // one loop that is read from top to bottom
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, changed <-chan struct{}, look func(context.Context) (event, error)) error {
 	now, err := look(r.Context())
 	if err != nil {
