@@ -75,8 +75,9 @@ type TaxBase struct {
 	Basis        string       `json:"basis"`             // a Basis… constant
 	CIFInUSD     money.Amount `json:"cifInUSD"`          // the value used here: the higher of the two
 	AuthorityCIF money.Amount `json:"authorityCifInUSD"` // the authority's own
-	// InvoiceCIF is the listing's; null when it gives no price. Where freight
-	// or insurance come from our table, it may be from low to high.
+	// InvoiceCIF is the listing's; null when it gives no price, or our tables
+	// hold no freight or insurance for the day. Where these come from our
+	// tables, it may be from low to high.
 	InvoiceCIF     *money.Amount `json:"invoiceCifInUSD"`
 	InvoiceCIFLow  *money.Amount `json:"invoiceCifLowInUSD"`
 	InvoiceCIFHigh *money.Amount `json:"invoiceCifHighInUSD"`
@@ -89,7 +90,7 @@ type TaxBase struct {
 const (
 	BasisAuthority = "authority_cif"
 	BasisInvoice   = "invoice_cif"
-	BasisUndecided = "undecided" // the listing gives no price, or the authority's CIF lies in the invoice's range
+	BasisUndecided = "undecided" // the invoice's CIF is not known, or the authority's lies in its range
 )
 
 // AgeStep is a rise of the excise by age that comes when the car lands in the
