@@ -42,6 +42,7 @@ func (s *Server) getDamageMap(w http.ResponseWriter, r *http.Request) error {
 	// Opened by itself it is a page: it may style itself, and nothing else.
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'")
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(sheet.MapSVG(&report, lang)) //nolint:gosec // what was read is escaped there; it fails only when the caller is gone
+	// What was read is escaped there; Write fails only when the caller is gone.
+	_, _ = w.Write(sheet.MapSVG(&report, lang)) //nolint:gosec // see above
 	return nil
 }

@@ -217,7 +217,8 @@ var (
 	}
 	errNoReport = &problem{
 		status: http.StatusNotFound, code: "report_not_found",
-		message: "No inspection sheet of this id has been read, or that was more than 30 days ago. POST /v1/condition-report reads it.",
+		message: "No inspection sheet of this id has been read, or that was more than 30 days ago." +
+			" POST /v1/condition-report reads it.",
 	}
 	errPageTooLarge = &problem{
 		status: http.StatusRequestEntityTooLarge, code: "page_too_large",
@@ -233,7 +234,8 @@ var (
 	}
 	errRateLimited = &problem{
 		status: http.StatusTooManyRequests, code: "rate_limited",
-		message: "This key has asked for more in a minute than it may. Wait as long as Retry-After says, or ask the operator for more.",
+		message: "This key has asked for more in a minute than it may. Wait as long as Retry-After says," +
+			" or ask the operator for more.",
 	}
 	errTooManyJobs = &problem{
 		status: http.StatusTooManyRequests, code: "too_many_jobs", retryAfter: pollAfter,
@@ -241,7 +243,8 @@ var (
 	}
 	errTooManyItems = &problem{
 		status: http.StatusTooManyRequests, code: "too_many_batch_items", retryAfter: time.Minute,
-		message: "With this batch the key would have more listings at work than it may. Wait until others have ended, or send fewer.",
+		message: "With this batch the key would have more listings at work than it may." +
+			" Wait until others have ended, or send fewer.",
 	}
 	errBatchTooLarge = &problem{
 		status: http.StatusRequestEntityTooLarge, code: "batch_too_large",

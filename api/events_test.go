@@ -21,11 +21,17 @@ func init() { //nolint:gochecknoinits // kin-openapi knows no other way
 // sse is one event, or a comment, as it came.
 type sse struct{ id, name, data, comment string }
 
+// opened is how a stream began.
+type opened struct {
+	status int
+	header http.Header
+}
+
 // listen opens a stream of events; what comes is on the channel, which is
 // closed with the stream.
-func (a *app) listen(t *testing.T, ctx context.Context, path, last string) (*http.Response, <-chan sse) { //nolint:revive // t first, as everywhere
+func (a *app) listen(t *testing.T, ctx context.Context, path, last string) (opened, <-chan sse) { //nolint:revive // t first, as everywhere
 	t.Helper()
-	r := a.request(t, http.MethodGet, path, "").WithContext(ctx)
+	r := a.request(t, http.MethodGet, path, "").WithContext(ctx) //nolint:contextcheck // here it is given
 	if last != "" {
 		r.Header.Set("Last-Event-ID", last)
 	}
@@ -60,7 +66,7 @@ func (a *app) listen(t *testing.T, ctx context.Context, path, last string) (*htt
 			}
 		}
 	}()
-	return response, events
+	return opened{response.StatusCode, response.Header}, events
 }
 
 func next(t *testing.T, events <-chan sse) sse {
@@ -82,9 +88,9 @@ func TestEventsTellOfAJobUntilItsEnd(t *testing.T) {
 	id := a.submit(t, "/followed")
 	path := "/v1/jobs/" + id + "/events"
 	response, events := a.listen(t, t.Context(), path, "")
-	if h := response.Header; response.StatusCode != 200 || h.Get("Content-Type") != "text/event-stream" ||
+	if h := response.header; response.status != http.StatusOK || h.Get("Content-Type") != "text/event-stream" ||
 		h.Get("X-Accel-Buffering") != "no" || h.Get("Cache-Control") != "no-store" {
-		t.Errorf("%d %v", response.StatusCode, h)
+		t.Errorf("%d %v", response.status, h)
 	}
 	first := next(t, events)
 	if first.name != "progress" || first.id == "" || !strings.Contains(first.data, `"state":"queued"`) {

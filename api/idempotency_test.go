@@ -25,7 +25,9 @@ func firstUnder(key, url, body string) func(*testing.T, *app) string {
 			r.Header.Set(name, value)
 		}
 		got := a.send(t, r)
-		var made struct{ ID string }
+		var made struct {
+			ID string `json:"id"`
+		}
 		if err := json.Unmarshal([]byte(got.body), &made); err != nil || made.ID == "" {
 			t.Fatal(err, got.body)
 		}

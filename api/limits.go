@@ -72,9 +72,9 @@ func (s *Server) admitOne(w http.ResponseWriter, r *http.Request) error {
 		return errUnavailable.because(err)
 	}
 	h := w.Header()
-	h.Set("RateLimit-Limit", strconv.Itoa(allowance.Limit))
-	h.Set("RateLimit-Remaining", strconv.Itoa(allowance.Remaining))
-	h.Set("RateLimit-Reset", seconds(wholeSeconds(allowance.Reset)))
+	h.Set("Ratelimit-Limit", strconv.Itoa(allowance.Limit))
+	h.Set("Ratelimit-Remaining", strconv.Itoa(allowance.Remaining))
+	h.Set("Ratelimit-Reset", seconds(wholeSeconds(allowance.Reset)))
 	if !allowance.Allowed {
 		limited := *errRateLimited
 		limited.retryAfter = max(wholeSeconds(allowance.RetryAfter), time.Second)

@@ -32,21 +32,21 @@ func TestAKeyHasSoManyRequestsAMinute(t *testing.T) {
 		a.work(t)
 		for i := range 3 {
 			got := a.ask(t, "/rate"+strconv.Itoa(i), nil)
-			if got.status != http.StatusOK || got.header.Get("RateLimit-Limit") != "3" ||
-				got.header.Get("RateLimit-Remaining") != strconv.Itoa(2-i) || got.header.Get("RateLimit-Reset") == "" {
+			if got.status != http.StatusOK || got.header.Get("Ratelimit-Limit") != "3" ||
+				got.header.Get("Ratelimit-Remaining") != strconv.Itoa(2-i) || got.header.Get("Ratelimit-Reset") == "" {
 				t.Fatalf("request %d: %d %v", i, got.status, got.header)
 			}
 		}
 		got := a.ask(t, "/rate3", nil)
 		wait, err := strconv.Atoi(got.header.Get("Retry-After"))
-		if got.status != http.StatusTooManyRequests || got.header.Get("RateLimit-Remaining") != "0" || err != nil || wait < 1 || wait > 60 {
+		if got.status != http.StatusTooManyRequests || got.header.Get("Ratelimit-Remaining") != "0" || err != nil || wait < 1 || wait > 60 {
 			t.Errorf("the fourth: %d %v\n%s", got.status, got.header, got.body)
 		}
 		// A key with a limit of its own goes by that.
 		if err := a.keys.Limit(t.Context(), a.keyID, keys.Limits{PerMinute: 100}); err != nil {
 			t.Fatal(err)
 		}
-		if got := a.ask(t, "/rate4", nil); got.status != http.StatusOK || got.header.Get("RateLimit-Limit") != "100" {
+		if got := a.ask(t, "/rate4", nil); got.status != http.StatusOK || got.header.Get("Ratelimit-Limit") != "100" {
 			t.Errorf("with a limit of its own: %d %v", got.status, got.header)
 		}
 	})
@@ -59,7 +59,7 @@ func TestAnswersFromTheCacheAreNotCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 5 {
-		if got := a.ask(t, "/kept", nil); got.status != http.StatusOK || got.header.Get("RateLimit-Limit") != "" {
+		if got := a.ask(t, "/kept", nil); got.status != http.StatusOK || got.header.Get("Ratelimit-Limit") != "" {
 			t.Fatalf("%d %v\n%s", got.status, got.header, got.body)
 		}
 	}

@@ -131,9 +131,8 @@ func New(options Options) (*Server, error) {
 		options: options, pasted: paste.NewStore(options.Redis), labels: tra.NewStore(options.Redis, tra.StoreOptions{}),
 		batches: batch.NewStore(options.Redis), webhooks: webhook.NewStore(options.Redis),
 		requests: idempotency.NewStore(options.Redis),
-		costs:    options.Costs,
-		limiter:  keys.NewLimiter(options.Redis),
-		uploads:  upload.NewStore(options.Redis), forms: make(chan struct{}, formsAtOnce),
+		costs:    options.Costs, limiter: keys.NewLimiter(options.Redis),
+		uploads: upload.NewStore(options.Redis), forms: make(chan struct{}, formsAtOnce),
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	if err := s.routes(); err != nil {

@@ -36,7 +36,9 @@ type event struct {
 // Nothing that happens here ends the work.
 //
 //nolint:cyclop // one loop that is read from top to bottom
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, changed <-chan struct{}, look func(context.Context) (event, error)) error {
+func (s *Server) stream(
+	w http.ResponseWriter, r *http.Request, changed <-chan struct{}, look func(context.Context) (event, error),
+) error {
 	now, err := look(r.Context())
 	if err != nil {
 		return err

@@ -78,7 +78,11 @@ func hooksOfAnother() (all []scenario) {
 func TestASecretIsShownOnce(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	body := `{"url":"https://receiver.example/hook","events":["batch.completed","job.completed","job.completed"]}`
-	create := func(key string) (made struct{ ID, Secret string }) {
+	type secretOnce struct {
+		ID     string `json:"id"`
+		Secret string `json:"secret"`
+	}
+	create := func(key string) (made secretOnce) {
 		r := a.request(t, http.MethodPost, "/v1/webhooks", body)
 		if key != "" {
 			r.Header.Set("Idempotency-Key", key)

@@ -21,43 +21,46 @@ func TestProgress(t *testing.T) {
 		job  jobs.Job
 		want string
 	}{
-		{"new", jobs.Job{Kind: KindEstimate, State: jobs.Queued}, "0/3 waiting waiting waiting"},
+		{"new", jobs.Job{Kind: KindEstimate, State: jobs.Queued}, "0/3,waiting,waiting,waiting"},
 		{
-			"in the queue", jobs.Job{Kind: KindEstimate, State: jobs.Queued, Steps: map[string]jobs.Step{StepScrape: ready}},
-			"0/3 queued waiting waiting",
+			"in the queue",
+			jobs.Job{Kind: KindEstimate, State: jobs.Queued, Steps: map[string]jobs.Step{StepScrape: ready}},
+			"0/3,queued,waiting,waiting",
 		},
 		{
 			"at work", jobs.Job{
 				Kind: KindEstimate, State: jobs.Running, Outputs: output,
 				Steps: map[string]jobs.Step{StepScrape: {State: jobs.StepDone}, StepMatch: claimed},
-			}, "1/3 done running waiting",
+			}, "1/3,done,running,waiting",
 		},
 		{
 			"failed", jobs.Job{
 				Kind: KindEstimate, State: jobs.Failed, Outputs: output,
 				Steps: map[string]jobs.Step{StepScrape: {State: jobs.StepDone}, StepMatch: claimed},
-			}, "1/3 done failed waiting",
+			}, "1/3,done,failed,waiting",
 		},
 		{
-			"cancelled", jobs.Job{Kind: KindQuote, State: jobs.Cancelled, Steps: map[string]jobs.Step{StepMatch: claimed}},
-			"0/2 waiting waiting",
+			"cancelled",
+			jobs.Job{Kind: KindQuote, State: jobs.Cancelled, Steps: map[string]jobs.Step{StepMatch: claimed}},
+			"0/2,waiting,waiting",
 		},
 		{
-			"two cars", jobs.Job{Kind: KindCompare, State: jobs.Running, Children: map[string]jobs.Child{ChildCar1: good, ChildCar2: {Job: "z"}}},
-			"1/5 done running waiting waiting waiting",
+			"two cars",
+			jobs.Job{Kind: KindCompare, State: jobs.Running, Children: map[string]jobs.Child{ChildCar1: good, ChildCar2: {Job: "z"}}},
+			"1/5,done,running,waiting,waiting,waiting",
 		},
 		{
 			"one sheet, unread", jobs.Job{
 				Kind: KindCompare, State: jobs.Running,
 				Children: map[string]jobs.Child{ChildCar1: good, ChildCar2: good, ChildSheet1: bad},
 				Steps:    map[string]jobs.Step{StepRecommend: ready},
-			}, "3/5 done done failed skipped queued",
+			}, "3/5,done,done,failed,skipped,queued",
 		},
 		{
 			"compared", jobs.Job{
 				Kind: KindCompare, State: jobs.Succeeded, Children: map[string]jobs.Child{ChildCar1: good, ChildCar2: good},
 				Outputs: map[string]json.RawMessage{StepRecommend: json.RawMessage(`{}`)},
-			}, "5/5 done done skipped skipped done",
+			}, "5/5,done,done,skipped,skipped,done",
 		},
 		{"of a kind that nobody knows", jobs.Job{Kind: "x"}, "0/0"},
 	} {
@@ -66,7 +69,7 @@ func TestProgress(t *testing.T) {
 		for _, part := range got.Steps {
 			words = append(words, string(part.State))
 		}
-		if text := strings.Join(words, " "); text != c.want {
+		if text := strings.Join(words, ","); text != c.want {
 			t.Errorf("%s: %s, want %s", c.name, text, c.want)
 		}
 	}

@@ -10,10 +10,13 @@ import (
 	"ushuru/pkg/webhook"
 )
 
+// hooked is the key that has an endpoint.
+const hooked = "key1"
+
 // completions are the events batch.completed of an endpoint, newest first.
-func (f *farm) completions(owner, endpoint string) (found []batchCompleted) {
+func (f *farm) completions(endpoint string) (found []batchCompleted) {
 	f.t.Helper()
-	deliveries, err := f.hooks.Deliveries(f.t.Context(), owner, endpoint, 10)
+	deliveries, err := f.hooks.Deliveries(f.t.Context(), hooked, endpoint, 10)
 	f.must(err)
 	for _, d := range deliveries {
 		var message webhook.Message
@@ -42,18 +45,17 @@ func (f *farm) endAll(id string) {
 func TestTheEndOfABatchIsAnnounced(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		f := newFarm(t, conn, 4)
-		owner := "key1"
-		endpoint, _, err := f.hooks.Add(t.Context(), owner, webhook.NewID(), "https://receiver.example/", []string{webhook.BatchCompleted})
+		endpoint, _, err := f.hooks.Add(t.Context(), hooked, webhook.NewID(), "https://receiver.example/", []string{webhook.BatchCompleted})
 		f.must(err)
-		id := f.batch(owner, 3)
+		id := f.batch(hooked, 3)
 		f.must(f.sweep(t.Context()))
-		f.is("before the end", len(f.completions(owner, endpoint.ID)), 0)
+		f.is("before the end", len(f.completions(endpoint.ID)), 0)
 		f.endAll(id)
 		for range 3 { // the sweep finds it ended, and says so again
 			f.must(conn.Client().Del(t.Context(), "batches:swept").Err())
 			f.must(f.sweep(t.Context()))
 		}
-		told := f.completions(owner, endpoint.ID)
+		told := f.completions(endpoint.ID)
 		f.is("events", len(told), 1)
 		f.is("state", told[0].State, "completed")
 		f.is("rows", told[0].Counts[batch.Succeeded], 3)
@@ -64,14 +66,14 @@ func TestTheEndOfABatchIsAnnounced(t *testing.T) {
 func TestAnUnannouncedEndIsFound(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		f := newFarm(t, conn, 4)
-		endpoint, _, err := f.hooks.Add(t.Context(), "key1", webhook.NewID(), "https://receiver.example/", []string{webhook.BatchCompleted})
+		endpoint, _, err := f.hooks.Add(t.Context(), hooked, webhook.NewID(), "https://receiver.example/", []string{webhook.BatchCompleted})
 		f.must(err)
-		id := f.batch("key1", 1)
+		id := f.batch(hooked, 1)
 		f.must(f.feed(t.Context()))
 		_, err = f.batches.Succeed(t.Context(), id, 0, json.RawMessage(`{}`))
 		f.must(err)
-		f.is("events", len(f.completions("key1", endpoint.ID)), 0)
+		f.is("events", len(f.completions(endpoint.ID)), 0)
 		f.must(f.sweep(t.Context()))
-		f.is("events", len(f.completions("key1", endpoint.ID)), 1)
+		f.is("events", len(f.completions(endpoint.ID)), 1)
 	})
 }

@@ -59,8 +59,9 @@ func recommend(costs *cost.Tables, writer *advice.Writer, log *slog.Logger) step
 		warnings := slices.Concat(car1.warnings, car2.warnings)
 		if byAI {
 			warnings = append(warnings, vehicle.Warning{
-				Code:    "worded_by_ai",
-				Message: "An AI worded the first paragraph of the recommendation. The winner and every figure are computed, not its.",
+				Code: "worded_by_ai",
+				Message: "An AI worded the first paragraph of the recommendation." +
+					" The winner and every figure are computed, not its.",
 			})
 		}
 		used := money.NewNumber(rate)

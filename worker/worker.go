@@ -155,7 +155,8 @@ func (w *Worker) Start() error {
 	handler := w.handler()
 	for _, role := range w.options.Roles {
 		concurrency := map[tasks.Role]int{
-			tasks.RoleAny: w.options.Concurrency, tasks.RoleAuthority: w.options.AuthorityConcurrency, tasks.RoleAI: w.options.AIConcurrency,
+			tasks.RoleAny: w.options.Concurrency, tasks.RoleAuthority: w.options.AuthorityConcurrency,
+			tasks.RoleAI: w.options.AIConcurrency,
 		}[role]
 		server := asynq.NewServerFromRedisClient(w.options.Redis,
 			serverConfig(tasks.QueuesOf(role), concurrency, w.options.ShutdownTimeout, w.options.Log))

@@ -260,7 +260,7 @@ func drawEstimate(t *rapid.T, label string) vehicle.Estimate {
 	changes := []func(*vehicle.Estimate){
 		nil, warned("age_step"), warned("registration_year"), warned("simulated"), incomplete, confidence(vehicle.Low), confidence(vehicle.Medium),
 		func(e *vehicle.Estimate) { e.Car.MileageKM = nil },
-		func(e *vehicle.Estimate) { e.DriveAway.TaxBase.Recomputed = &vehicle.Recomputed{} },
+		func(e *vehicle.Estimate) { e.DriveAway.TaxBase.Basis = vehicle.BasisInvoice },
 		mileage(rapid.IntRange(0, 400_000).Draw(t, label+" km")),
 	}
 	change := changes[rapid.IntRange(0, len(changes)-1).Draw(t, label+" change")]

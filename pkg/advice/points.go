@@ -56,7 +56,7 @@ func pointsOf(s, other side, criteria []vehicle.Criterion, car string) []string 
 	add(loses(CriterionCost), pointDearer)
 	_, known := s.cost()
 	add(!known, pointCostUnknown)
-	add(known && s.estimate.DriveAway.TaxBase.Recomputed != nil, pointHigherBase)
+	add(known && s.estimate.DriveAway.TaxBase.Basis == vehicle.BasisInvoice, pointHigherBase)
 
 	points = append(points, sheetPoints(s, other)...)
 

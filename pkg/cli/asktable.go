@@ -47,7 +47,8 @@ func writeTable(w io.Writer, e vehicle.Estimate, lang string) error {
 	if e.Input.URL != "" {
 		line(word("listing"), "%s", e.Input.URL)
 	}
-	line(word("car"), "%s", oneLine(strconv.Itoa(e.Car.Year), e.Car.Make, e.Car.Model, e.Car.ModelCode, e.Car.Version, e.Car.Fuel))
+	line(word("car"), "%s", oneLine(strconv.Itoa(e.Car.Year), e.Car.Make, e.Car.Model,
+		e.Car.ModelCode, e.Car.Version, e.Car.Fuel))
 	line(word("authority"), "%s %s, %d, %s, %s", e.Matched.Make, e.Matched.ModelBody, e.Matched.YOM, e.Matched.FuelType,
 		e.Matched.CapacityBand)
 	line(word("match"), "%s, %s: %s", e.Matched.MatchType, e.Matched.Confidence, e.Matched.MatchReason)

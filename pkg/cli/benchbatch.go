@@ -84,7 +84,8 @@ func (c *benchBatch) ensureRedis(r *run) error {
 	r.onClose(func() { _ = os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "redis")
 	//nolint:gosec // our own socket
-	command := exec.CommandContext(context.WithoutCancel(r.ctx), "redis-server", "--port", "0", "--unixsocket", socket, "--dir", dir,
+	command := exec.CommandContext(context.WithoutCancel(r.ctx), "redis-server",
+		"--port", "0", "--unixsocket", socket, "--dir", dir,
 		"--save", "", "--appendonly", "yes", "--appendfsync", "everysec")
 	if err := command.Start(); err != nil {
 		return fmt.Errorf("give --redis-url, or install redis-server: %w", err)
@@ -133,7 +134,10 @@ func (c *benchBatch) start(r *run, conn *redisx.Conn) (*benchStack, error) {
 	}
 	parts := demoParts{allowLoopback: true, simulated: true}
 	err = r.startWorker(
-		workerConfig{Roles: []tasks.Role{tasks.RoleAny, tasks.RoleAuthority}, FetchTimeout: 30 * time.Second, ShutdownTimeout: time.Second, BatchWindow: c.Window},
+		workerConfig{
+			Roles: []tasks.Role{tasks.RoleAny, tasks.RoleAuthority}, FetchTimeout: 30 * time.Second,
+			ShutdownTimeout: time.Second, BatchWindow: c.Window,
+		},
 		authorityConfig{AuthorityURL: s.base, AuthorityTimeout: 10 * time.Second}, conn, parts)
 	if err != nil {
 		return nil, err

@@ -125,7 +125,8 @@ func (r *run) startWorker(config workerConfig, upstream authorityConfig, conn *r
 	options := worker.Options{
 		Redis: conn.Client(), Roles: config.Roles, Log: r.log, Catalogue: catalogue,
 		Concurrency: config.Concurrency, AuthorityConcurrency: config.AuthorityConcurrency,
-		BatchWindow: config.BatchWindow, AIConcurrency: config.AIConcurrency, ShutdownTimeout: config.ShutdownTimeout, Costs: r.costs,
+		BatchWindow: config.BatchWindow, AIConcurrency: config.AIConcurrency, ShutdownTimeout: config.ShutdownTimeout,
+		Costs: r.costs,
 	}
 	hosts, err := r.sheetHosts()
 	if err != nil {

@@ -89,8 +89,12 @@ func TestWebhookArrivesThoughReceiverAndWorkerFail(t *testing.T) {
 	h := second.header
 	must(t, webhook.Verify(hook.Secret, h.Get(webhook.HeaderID), h.Get(webhook.HeaderTimestamp), h.Get(webhook.HeaderSignature), second.body, time.Now()))
 	var message struct {
-		Type string
-		Data struct{ ID, State, Location string }
+		Type string `json:"type"`
+		Data struct {
+			ID       string `json:"id"`
+			State    string `json:"state"`
+			Location string `json:"location"`
+		} `json:"data"`
 	}
 	must(t, json.Unmarshal(second.body, &message))
 	if message.Type != webhook.JobCompleted || message.Data.ID != job.ID || message.Data.State != "succeeded" ||

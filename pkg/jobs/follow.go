@@ -83,7 +83,7 @@ func (h *Hub) look(ctx context.Context) {
 	}
 }
 
-// looks looks now and then until ctx ends.
+// looks has a look now and then until ctx ends.
 func (h *Hub) looks(ctx context.Context) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()

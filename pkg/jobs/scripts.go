@@ -111,7 +111,7 @@ var scriptShed = redis.NewScript(luaNow + `
 if not ended() then return 0 end
 for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
   local kind = string.sub(field, 1, 2)
-  if kind == 's:' or kind == 'o:' then redis.call('HDEL', KEYS[1], field) end
+  if kind == 's:' or kind == 'o:' then redis.call('HDEL', KEYS[1], field) end --
 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[1])
 `)

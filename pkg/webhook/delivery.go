@@ -53,7 +53,9 @@ func (s *Store) Test(ctx context.Context, owner, endpoint, subject string, at ti
 	return s.emit(ctx, owner, endpoint, TestEvent, subject, at, map[string]string{"webhook": endpoint})
 }
 
-func (s *Store) emit(ctx context.Context, owner, endpoint, event, subject string, at time.Time, data any) (d Delivery, err error) {
+func (s *Store) emit(
+	ctx context.Context, owner, endpoint, event, subject string, at time.Time, data any,
+) (d Delivery, err error) {
 	content, err := json.Marshal(data)
 	if err != nil {
 		return d, fmt.Errorf("webhook: data of %s: %w", event, err)

@@ -43,14 +43,14 @@ var cars = func() (list []Car) {
 		panic("listingtest: cars.json: " + err.Error())
 	}
 	for i := range list {
-		list[i].date(time.Now())
+		date(&list[i], time.Now())
 	}
 	return list
 }()
 
 // date gives a car whose age is what it shows its dates: made in December and
 // registered in January, so that the two are of different years.
-func (c *Car) date(now time.Time) {
+func date(c *Car, now time.Time) {
 	if c.YearsOld == 0 {
 		return
 	}
