@@ -97,10 +97,20 @@ func (s *Server) sheetInput(asked sheetQuestion) (input tasks.SheetInput, err er
 	return input, err
 }
 
-// submitReport has a sheet read.
+// submitReport has a sheet read. A file whose reading is kept already is not
+// needed, and nobody would drop it.
 func (s *Server) submitReport(parent context.Context, input tasks.ReportInput, file []byte, owner string) (*jobs.Job, error) {
 	ctx, cancel := context.WithTimeout(parent, redisPatience)
 	defer cancel()
+	if file != nil {
+		read, err := s.options.Cache.Get(ctx, cache.ReadingKey(input.ID()))
+		if err != nil && !errors.Is(err, cache.ErrMiss) {
+			return nil, err
+		}
+		if read != nil {
+			file = nil
+		}
+	}
 	if file != nil {
 		if err := s.uploads.Put(ctx, input.Upload, file); err != nil {
 			return nil, err

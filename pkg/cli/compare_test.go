@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/pkg/ai/aitest"
+	"ushuru/pkg/cache"
+	"ushuru/pkg/vehicle"
+)
+
+// Demo cars by their place in listingtest.Cars.
+const (
+	axio  = 0 // has an inspection sheet
+	passo = 1 // has one too
+	leaf  = 3 // has none
+	roomy = 4 // has none
+)
+
+// workWithAI starts all workers with a SIMULATED AI. It keeps no answers, so
+// that what is asked of it twice is counted twice.
+func (s *stack) workWithAI() *aitest.Server {
+	s.t.Helper()
+	model := aitest.Start(s.t, aitest.Options{})
+	config := workerConfig{Roles: allRoles, FetchTimeout: 20 * time.Second, ShutdownTimeout: 5 * time.Second}
+	config.aiConfig = set("m", model.URL, "sk-test", "")
+	config.AITimeout, config.AIDailyTokens, config.AIAnswerTTL = 20*time.Second, 0, 0
+	upstream := authorityConfig{AuthorityURL: s.authority.URL, AuthorityTimeout: 20 * time.Second}
+	must(s.t, s.run.startWorker(config, upstream, s.conn, demoParts{allowLoopback: true}))
+	return model
+}
+
+// pair is the body of POST /v1/compare.
+type pair struct {
+	URL1 string `json:"url1"`
+	URL2 string `json:"url2"`
+	Rate int    `json:"rate,omitempty"`
+	Lang string `json:"lang,omitempty"`
+}
+
+func (s *stack) compare(p pair) vehicle.Comparison {
+	s.t.Helper()
+	got := s.do(http.MethodPost, "/v1/compare", p)
+	var c vehicle.Comparison
+	if got.status != http.StatusOK || json.Unmarshal(got.body, &c) != nil || c.Verdict == nil || c.Recommendation == "" {
+		s.t.Fatalf("%+v: status %d: %s", p, got.status, got.body)
+	}
+	return c
+}
+
+func warned(list []vehicle.Warning, code string) bool {
+	for _, w := range list {
+		if w.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+// decided is all of a comparison that no AI may change, as JSON.
+func decided(t *testing.T, c vehicle.Comparison) string {
+	t.Helper()
+	for _, car := range []*vehicle.Estimate{&c.Car1, &c.Car2} {
+		car.Cached = false
+		if drive := car.DriveAway; drive != nil {
+			dateless := *drive
+			dateless.AsOf = ""
+			car.DriveAway = &dateless
+		}
+	}
+	data, err := json.Marshal([]any{c.Verdict, c.Car1, c.Car2, c.CondReport1, c.CondReport2, c.Rate})
+	must(t, err)
+	return string(data)
+}
+
+// forgetAnswered has the next caller not join a job that answered a moment ago,
+// as if that moment were over.
+func (s *stack) forgetAnswered() {
+	s.t.Helper()
+	flights, err := s.conn.Client().Keys(s.t.Context(), "inflight:*").Result()
+	must(s.t, err)
+	for _, flight := range flights {
+		must(s.t, s.conn.Client().Del(s.t.Context(), flight).Err())
+	}
+}
+
+var anyNumber = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?`)
+
+// strangeNumbers are the numbers of a recommendation that stand nowhere else in
+// the answer. Counts and the numbers of the cars have one digit.
+func strangeNumbers(t *testing.T, c vehicle.Comparison) (strange []string) {
+	t.Helper()
+	text := c.Recommendation
+	c.Recommendation = ""
+	data, err := json.Marshal(c)
+	must(t, err)
+	plain := func(n string) string { return strings.ReplaceAll(n, ",", "") }
+	known := map[string]bool{}
+	for _, n := range anyNumber.FindAllString(string(data), -1) {
+		known[plain(n)] = true
+		for part := range strings.SplitSeq(n, ",") { // 1,2 may be a list
+			known[part] = true
+		}
+	}
+	for _, n := range anyNumber.FindAllString(text, -1) {
+		if n = strings.TrimRight(n, ","); len(n) > 1 && !known[plain(n)] {
+			strange = append(strange, n)
+		}
+	}
+	return strange
+}
+
+func TestTwoCarsAreComparedWithTheAI(t *testing.T) {
+	s := newStack(t, embeddedRedis(t))
+	model := s.workWithAI()
+	asked := pair{URL1: s.car(axio), URL2: s.car(passo)}
+	first := s.compare(asked)
+	if first.Cached || first.CondReport1 == nil || first.CondReport2 == nil || first.Lang != "en" || !warned(first.Warnings, "worded_by_ai") {
+		t.Fatalf("%+v", first)
+	}
+	if strange := strangeNumbers(t, first); strange != nil {
+		t.Errorf("numbers from nowhere %v in\n%s", strange, first.Recommendation)
+	}
+	calculations, questions := s.authority.Count("getVehicleDetails"), model.Counts().Requests
+	if calculations != 2 {
+		t.Errorf("%d calculations for two cars", calculations)
+	}
+
+	if again := s.compare(asked); !again.Cached || decided(t, again) != decided(t, first) || again.Recommendation != first.Recommendation {
+		t.Errorf("the same pair again: %+v", again)
+	}
+	if n := model.Counts().Requests; n != questions {
+		t.Errorf("a kept comparison asked the AI %d times", n-questions)
+	}
+
+	asked.Lang = "sw"
+	swahili := s.compare(asked)
+	if swahili.Cached || swahili.Lang != "sw" || *swahili.CondReport1 == *first.CondReport1 ||
+		!strings.Contains(swahili.Recommendation, "Gari") || strings.Contains(swahili.Recommendation, "The difference") {
+		t.Errorf("in Kiswahili: %+v", swahili)
+	}
+	if first.Verdict.Winner != swahili.Verdict.Winner || strangeNumbers(t, swahili) != nil {
+		t.Errorf("the language changes the figures: %v in\n%s", strangeNumbers(t, swahili), swahili.Recommendation)
+	}
+	if n := model.Counts().Requests - questions; n != 1 {
+		t.Errorf("another language asked the AI %d times, want once for the words", n)
+	}
+
+	dearer := asked
+	dearer.Rate, dearer.Lang = 3000, "en"
+	other := s.compare(dearer)
+	if other.Cached || other.Rate.String() != "3000" || first.Rate.String() == "3000" ||
+		other.Car1.DriveAway.TotalTZS.String() == first.Car1.DriveAway.TotalTZS.String() || strangeNumbers(t, other) != nil {
+		t.Errorf("at another rate: %+v", other)
+	}
+	if back := s.compare(pair{URL1: asked.URL1, URL2: asked.URL2}); decided(t, back) != decided(t, first) {
+		t.Error("at the first rate again the figures are others")
+	}
+
+	swapped := s.compare(pair{URL1: asked.URL2, URL2: asked.URL1})
+	mirror := map[string]string{"car1": "car2", "car2": "car1", "none": "none"}
+	if swapped.Cached || swapped.Car1.Input.URL != first.Car2.Input.URL || swapped.Verdict.Winner != mirror[first.Verdict.Winner] ||
+		swapped.Verdict.Score1 != first.Verdict.Score2 {
+		t.Errorf("swapped: %+v", swapped.Verdict)
+	}
+	if n := s.authority.Count("getVehicleDetails"); n != calculations {
+		t.Errorf("%d calculations more", n-calculations)
+	}
+
+	mixed := s.compare(pair{URL1: s.car(leaf), URL2: s.car(axio)})
+	if mixed.CondReport1 != nil || mixed.CondReport2 == nil || warned(mixed.Warnings, "sheet_not_read") {
+		t.Errorf("one sheet of two: %+v", mixed)
+	}
+}
+
+// TestNoAnswerOfTheAIChangesAWinner asks a pair anew with every fault that the
+// words may have. The readings are kept: they are made by a healthy AI.
+func TestNoAnswerOfTheAIChangesAWinner(t *testing.T) {
+	s := newStack(t, embeddedRedis(t))
+	model := s.workWithAI()
+	asked := pair{URL1: s.car(axio), URL2: s.car(passo), Lang: "en"}
+	healthy := s.compare(asked)
+	kept := cache.CompareKey(healthy.Car1.Input.URL, healthy.Car2.Input.URL, asked.Lang)
+	for _, fault := range []struct {
+		name   string
+		faults aitest.Faults
+		words  bool // those of the AI are used
+	}{
+		{"obeys", aitest.Faults{Obey: true}, true},
+		{"invents a figure", aitest.Faults{InventValue: true}, false},
+		{"praises the other car", aitest.Faults{WrongID: true}, false},
+		{"refuses", aitest.Faults{Refusal: true}, false},
+		{"answers something else", aitest.Faults{OtherSchema: true}, false},
+		{"is cut off", aitest.Faults{CutJSON: true}, false},
+		{"is down", aitest.Faults{Status: http.StatusInternalServerError}, false},
+	} {
+		must(t, cache.New(s.conn.Client()).Drop(t.Context(), kept))
+		s.forgetAnswered()
+		model.Reset()
+		model.SetFaults(fault.faults)
+		got := s.compare(asked)
+		if n := model.Counts().Faults; n == 0 || got.Cached {
+			t.Errorf("%s: %d faults, cached %v", fault.name, n, got.Cached)
+		}
+		if decided(t, got) != decided(t, healthy) {
+			t.Errorf("%s: decided\n%s\nwant\n%s", fault.name, decided(t, got), decided(t, healthy))
+		}
+		if warned(got.Warnings, "worded_by_ai") != fault.words || strings.Contains(got.Recommendation, aitest.Mark+": Car") != fault.words ||
+			strangeNumbers(t, got) != nil {
+			t.Errorf("%s: %v in\n%s", fault.name, strangeNumbers(t, got), got.Recommendation)
+		}
+	}
+}
+
+func TestTwoCarsAreComparedWithoutAnAI(t *testing.T) {
+	s := newStack(t, embeddedRedis(t))
+	s.work(allRoles...)
+	for _, lang := range []string{"en", "sw"} {
+		asked := pair{URL1: s.car(leaf), URL2: s.car(roomy), Lang: lang}
+		first := s.compare(asked)
+		if first.Cached || first.CondReport1 != nil || first.CondReport2 != nil || warned(first.Warnings, "worded_by_ai") ||
+			strangeNumbers(t, first) != nil {
+			t.Errorf("%s: %v, %+v", lang, strangeNumbers(t, first), first)
+		}
+		if again := s.compare(asked); !again.Cached || again.Recommendation != first.Recommendation {
+			t.Errorf("%s: again: %+v", lang, again)
+		}
+	}
+	unread := pair{URL1: s.car(axio), URL2: s.car(leaf)}
+	for range 2 { // an AI may be there tomorrow, so this is not kept
+		s.forgetAnswered()
+		if got := s.compare(unread); got.Cached || got.CondReport1 != nil || !warned(got.Warnings, "sheet_not_read") {
+			t.Errorf("a sheet that nobody reads: %+v", got)
+		}
+	}
+	for _, gone := range []struct {
+		pair
+		says string
+	}{
+		{pair{URL1: s.car(axio), URL2: s.site + "/gone"}, "Car 2 (" + s.site + "/gone)"},
+		{pair{URL1: s.site + "/gone", URL2: s.car(axio)}, "Car 1 (" + s.site + "/gone)"},
+	} {
+		var failure vehicle.Error
+		got := s.do(http.MethodPost, "/v1/compare", gone.pair)
+		if err := json.Unmarshal(got.body, &failure); err != nil || got.status != http.StatusInternalServerError ||
+			failure.Code != "listing_gone" || !strings.HasPrefix(failure.Message, gone.says) {
+			t.Errorf("%d %s, want 500 of %s", got.status, got.body, gone.says)
+		}
+	}
+}
