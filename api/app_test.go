@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -111,8 +112,10 @@ func embedded(t *testing.T) *redisx.Conn {
 // and ends the job as the listing's path says.
 func (a *app) work(t *testing.T) {
 	t.Helper()
+	queues := tasks.QueuesOf(tasks.RoleAny)
+	maps.Copy(queues, tasks.QueuesOf(tasks.RoleAI))
 	server := asynq.NewServer(a.conn.AsynqOpt(), asynq.Config{
-		Queues: tasks.QueuesOf(tasks.RoleAny), Concurrency: 4, TaskCheckInterval: 10 * time.Millisecond,
+		Queues: queues, Concurrency: 4, TaskCheckInterval: 10 * time.Millisecond,
 		LogLevel: asynq.FatalLevel, ShutdownTimeout: time.Second,
 	})
 	if err := server.Start(asynq.HandlerFunc(a.handle)); err != nil {
@@ -155,6 +158,9 @@ func (a *app) succeed(ctx context.Context, nudge tasks.Nudge) error {
 	if job.Kind == tasks.KindQuote {
 		_, err = a.jobs.Succeed(ctx, nudge.Job, quoteOf(job.Input))
 		return err
+	}
+	if own, there := comparing[job.Kind]; there {
+		return own(ctx, a, job)
 	}
 	var input tasks.EstimateInput
 	if err := json.Unmarshal(job.Input, &input); err != nil {

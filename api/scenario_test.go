@@ -91,6 +91,8 @@ func TestScenarios(t *testing.T) {
 		{"quote", quoteScenarios},
 		{"rate", rateScenarios},
 		{"explain", explainScenarios},
+		{"compare", compareScenarios},
+		{"condition report", reportScenarios},
 		{"jobs", jobScenarios},
 		{"batches", batchScenarios},
 		{"handed in", handInScenarios},

@@ -1,0 +1,166 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/pkg/advice"
+	"ushuru/pkg/cache"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
+)
+
+// comparing makes the results of jobs that compare and that read sheets.
+var comparing = map[string]func(context.Context, *app, *jobs.Job) error{
+	tasks.KindCompare: func(ctx context.Context, a *app, job *jobs.Job) error {
+		var input tasks.CompareInput
+		if err := json.Unmarshal(job.Input, &input); err != nil {
+			return err
+		}
+		_, err := a.jobs.Succeed(ctx, job.ID, comparisonOf(input))
+		return err
+	},
+	tasks.KindReading: endReading,
+	tasks.KindReport: func(ctx context.Context, a *app, job *jobs.Job) error {
+		var input tasks.ReportInput
+		if err := json.Unmarshal(job.Input, &input); err != nil {
+			return err
+		}
+		_, err := a.jobs.Succeed(ctx, job.ID, reportOf(input))
+		return err
+	},
+}
+
+// comparisonOf is the result of a comparison, of the estimate of testdata.
+func comparisonOf(input tasks.CompareInput) json.RawMessage {
+	var pair advice.Pair
+	for url, car := range map[string]*vehicle.Estimate{input.URL1: &pair.Car1, input.URL2: &pair.Car2} {
+		if err := json.Unmarshal(estimateOf(url), car); err != nil {
+			panic(err)
+		}
+	}
+	var rate money.Number
+	if err := json.Unmarshal([]byte(input.Rate), &rate); err != nil {
+		panic(err)
+	}
+	verdict := advice.Judge(pair)
+	data, err := json.Marshal(vehicle.Comparison{
+		Car1: pair.Car1, Car2: pair.Car2, Recommendation: advice.Write(verdict, pair, input.Lang), Rate: &rate, Lang: input.Lang,
+		Verdict: &verdict,
+	})
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+// compareBad is a comparison that is refused.
+func compareBad(name, body, code string) scenario {
+	return scenario{
+		name: name, method: http.MethodPost, url: "/v1/compare", body: body, status: http.StatusBadRequest,
+		has: []string{`"code":"` + code + `"`},
+	}
+}
+
+// pairOf is the body of a comparison with other fields after the URLs.
+func pairOf(path1, path2, more string) string {
+	return `{"url1":"` + site + path1 + `","url2":"` + site + path2 + `"` + more + `}`
+}
+
+var compareScenarios = []scenario{
+	{
+		name: "two cars", url: "/v1/compare", body: pairOf("/pair-1", "/pair-2", `,"unknown":1`), status: 200,
+		has: []string{
+			`"url":"https://cars.example/pair-1"`, `"url":"https://cars.example/pair-2"`, `"condReport1":null`, `"cached":false`,
+			`"rate":2650`, `"lang":"en"`, `"verdict":{"winner":"none"`,
+		},
+	},
+	{
+		name: "in Kiswahili at a rate", url: "/v1/compare", body: pairOf("/pair-1", "/pair-2", `,"rate":2700.5,"lang":"sw"`), status: 200,
+		has: []string{`"rate":2700.5`, `"lang":"sw"`, `Gari`},
+	},
+	{
+		name: "kept", url: "/v1/compare", body: pairOf("/kept-1", "/kept-2", `,"rate":2650.00`),
+		before: func(t *testing.T, a *app) string { a.keepComparison(t, "/kept-1", "/kept-2"); return "" },
+		status: 200, has: []string{`"cached":true`},
+	},
+	{
+		name: "kept at another rate", url: "/v1/compare", body: pairOf("/kept-1", "/kept-2", `,"rate":2600`),
+		before: func(t *testing.T, a *app) string { a.keepComparison(t, "/kept-1", "/kept-2"); return "" },
+		status: 200, has: []string{`"cached":false`, `"rate":2600`},
+	},
+	{
+		name: "kept the other way round", url: "/v1/compare", body: pairOf("/kept-2", "/kept-1", ""),
+		before: func(t *testing.T, a *app) string { a.keepComparison(t, "/kept-1", "/kept-2"); return "" },
+		status: 200, has: []string{`"cached":false`},
+	},
+	{
+		name: "asynchronous", url: "/v1/compare", body: pairOf("/hangs", "/pair-3", ""), headers: prefer("respond-async"),
+		status: 202, has: []string{`"kind":"compare"`}, want: map[string]string{"Retry-After": "2"},
+	},
+	{
+		name: "the second cannot be estimated", url: "/v1/compare", body: pairOf("/pair-4", noMatch, ""), status: 500,
+		has: []string{`"code":"no_match"`, `"error":"Car 2 (https://cars.example/no-match): `},
+	},
+	{
+		name: "the first is not public after all", url: "/v1/compare", body: pairOf(forbidden, "/pair-4", ""), status: 400,
+		has: []string{`"code":"url_forbidden"`, `"error":"Car 1 (https://cars.example/forbidden): `},
+	},
+	{
+		name: "without a key", url: "/v1/compare", body: pairOf("/1", "/2", ""), keyless: true, status: 401,
+		exact: `{"error":"Invalid or missing API key"}`,
+	},
+	{
+		name: "another media type", url: "/v1/compare", body: "url1=x", headers: map[string]string{"Content-Type": "text/plain"},
+		status: 415, has: []string{`"code":"unsupported_media_type"`},
+	},
+	{
+		name: "too large", url: "/v1/compare", body: pairOf("/1", "/2", `,"x":"`+strings.Repeat("x", 64<<10)+`"`), status: 413,
+		has: []string{`"code":"body_too_large"`},
+	},
+	compareBad("bad JSON", `{"url1":`, "invalid_json"),
+	compareBad("two values", pairOf("/1", "/2", "")+"{}", "invalid_json"),
+	compareBad("an array", `[]`, "url_missing"),
+	compareBad("nothing", `{}`, "url_missing"),
+	compareBad("no url1", `{"url2":"https://cars.example/2"}`, "url_missing"),
+	compareBad("no url2", `{"url1":"https://cars.example/1"}`, "url_missing"),
+	compareBad("url2 is a number", `{"url1":"https://cars.example/1","url2":2}`, "url_missing"),
+	compareBad("a private address", `{"url1":"https://cars.example/1","url2":"http://10.0.0.1/"}`, "url_forbidden"),
+	compareBad("the same listing twice", pairOf("/1", "/1", ""), "same_listing"),
+	compareBad("the same listing in another spelling", `{"url1":"https://cars.example/1","url2":"HTTPS://Cars.Example:443/1#top"}`, "same_listing"),
+	compareBad("rate 0", pairOf("/1", "/2", `,"rate":0`), "rate_invalid"),
+	compareBad("a negative rate", pairOf("/1", "/2", `,"rate":-2650`), "rate_invalid"),
+	compareBad("rate as text", pairOf("/1", "/2", `,"rate":"2650"`), "rate_invalid"),
+	compareBad("rate is true", pairOf("/1", "/2", `,"rate":true`), "rate_invalid"),
+	compareBad("a rate of another currency", pairOf("/1", "/2", `,"rate":150`), "rate_invalid"),
+	compareBad("an absurd rate", pairOf("/1", "/2", `,"rate":1e999`), "rate_invalid"),
+	compareBad("a rate of a thousand digits", pairOf("/1", "/2", `,"rate":2650.`+strings.Repeat("1", 1000)), "rate_invalid"),
+	compareBad("French", pairOf("/1", "/2", `,"lang":"fr"`), "lang_invalid"),
+	compareBad("English in capitals", pairOf("/1", "/2", `,"lang":"EN"`), "lang_invalid"),
+	compareBad("lang is a number", pairOf("/1", "/2", `,"lang":1`), "lang_invalid"),
+}
+
+// keepComparison keeps a comparison at the rate of who says none.
+func (a *app) keepComparison(t *testing.T, path1, path2 string) {
+	t.Helper()
+	input := tasks.CompareInput{URL1: site + path1, URL2: site + path2, Rate: "2650", Lang: "en"}
+	key := cache.CompareKey(input.URL1, input.URL2, input.Lang)
+	if err := a.cache.Put(t.Context(), key, comparisonOf(input), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A message of two wrong addresses names both.
+func TestBothAddressesOfAPairAreNamed(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	got := a.send(t, a.request(t, http.MethodPost, "/v1/compare", `{"url1":"ftp://cars.example/1","url2":"http://10.0.0.1/"}`))
+	if got.status != http.StatusBadRequest || !strings.Contains(got.body, `"error":"url1: `) || !strings.Contains(got.body, ` url2: `) {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}

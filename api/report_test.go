@@ -1,0 +1,192 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/pkg/cache"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/sheet"
+	"ushuru/pkg/upload"
+	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
+)
+
+const auction = "https://auctions.aleado.com"
+
+// endReading reads a sheet; of what was sent only JPEG is one.
+func endReading(ctx context.Context, a *app, job *jobs.Job) error {
+	var input tasks.SheetInput
+	if err := json.Unmarshal(job.Input, &input); err != nil {
+		return err
+	}
+	if input.Upload != "" {
+		file, err := upload.NewStore(a.conn.Client()).Get(ctx, input.Upload)
+		if err != nil {
+			return err
+		}
+		if !bytes.HasPrefix(file, []byte("\xff\xd8\xff")) {
+			_, err = a.jobs.Fail(ctx, job.ID, tasks.StepRead, "", &jobs.Error{Code: sheet.TypeUnsupported, Message: "No picture."})
+			return err
+		}
+	}
+	_, err := a.jobs.Succeed(ctx, job.ID, readingJSON())
+	return err
+}
+
+// emptyReport is a reading in which nothing could be read.
+func emptyReport() json.RawMessage {
+	data, err := json.Marshal(sheet.Interpret(sheet.Raw{}, sheet.Known{}))
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+func readingJSON() json.RawMessage {
+	data, err := json.Marshal(tasks.Reading{Report: emptyReport()})
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+func reportOf(input tasks.ReportInput) json.RawMessage {
+	data, err := json.Marshal(vehicle.ConditionReport{Summary: "## 1.", ID: input.ID(), Lang: input.Lang, Report: emptyReport()})
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+func reportBad(name, body, code string) scenario {
+	return scenario{
+		name: name, method: http.MethodPost, url: "/v1/condition-report", body: body, status: http.StatusBadRequest,
+		has: []string{`"code":"` + code + `"`},
+	}
+}
+
+// form is the body of a form: names and contents; "file" is sent as a file.
+func form(fields ...string) string {
+	var body strings.Builder
+	parts := multipart.NewWriter(&body)
+	if err := parts.SetBoundary("b"); err != nil {
+		panic(err)
+	}
+	for i := 0; i < len(fields); i += 2 {
+		create := parts.CreateFormField
+		if fields[i] == "file" {
+			create = func(name string) (io.Writer, error) { return parts.CreateFormFile(name, "sheet.jpg") }
+		}
+		part, err := create(fields[i])
+		if err != nil {
+			panic(err)
+		}
+		if _, err := part.Write([]byte(fields[i+1])); err != nil {
+			panic(err)
+		}
+	}
+	if err := parts.Close(); err != nil {
+		panic(err)
+	}
+	return body.String()
+}
+
+func sendForm(name string, status int, has, body string) scenario {
+	return scenario{
+		name: name, method: http.MethodPost, url: "/v1/condition-report", body: body, status: status, has: []string{has},
+		headers: map[string]string{"Content-Type": "multipart/form-data; boundary=b"},
+	}
+}
+
+const jpeg = "\xff\xd8\xff picture"
+
+var reportScenarios = []scenario{
+	{
+		name: "by its URL", url: "/v1/condition-report", body: `{"url":"` + auction + `/1.jpg","unknown":1}`, status: 200,
+		has: []string{`"lang":"en"`, `"cached":false`, `"id":"` + tasks.SheetInput{URL: auction + "/1.jpg"}.ID() + `"`},
+	},
+	{
+		name: "in Kiswahili", url: "/v1/condition-report", body: `{"url":"` + auction + `/1.jpg","lang":"sw"}`, status: 200,
+		has: []string{`"lang":"sw"`},
+	},
+	{
+		name: "kept", url: "/v1/condition-report", body: `{"url":"` + auction + `/kept.jpg"}`,
+		before: func(t *testing.T, a *app) string {
+			input := tasks.ReportInput{SheetInput: tasks.SheetInput{URL: auction + "/kept.jpg"}, Lang: "en"}
+			if err := a.cache.Put(t.Context(), cache.ReportKey(input.ID(), "en"), reportOf(input), time.Now().Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			return ""
+		},
+		status: 200, has: []string{`"cached":true`},
+	},
+	{
+		name: "asynchronous", url: "/v1/condition-report", body: `{"url":"` + auction + `/2.jpg"}`, headers: prefer("respond-async"),
+		status: 202, has: []string{`"kind":"report"`},
+	},
+	{
+		name: "without a key", url: "/v1/condition-report", body: `{"url":"` + auction + `/1.jpg"}`, keyless: true, status: 401,
+		exact: `{"error":"Invalid or missing API key"}`,
+	},
+	{
+		name: "another media type", url: "/v1/condition-report", body: "x", headers: map[string]string{"Content-Type": "image/jpeg"},
+		status: 415, has: []string{`"code":"unsupported_media_type"`},
+	},
+	reportBad("bad JSON", `{"url":`, "invalid_json"),
+	reportBad("no URL", `{}`, "url_missing"),
+	reportBad("an empty URL", `{"url":" "}`, "url_missing"),
+	reportBad("the URL is a number", `{"url":1}`, "url_missing"),
+	reportBad("no URL at all", `{"url":"sheet"}`, "url_invalid"),
+	reportBad("a host that is no auction site", `{"url":"https://cars.example/sheet.jpg"}`, "sheet_host_unsupported"),
+	reportBad("a host that looks like one", `{"url":"https://auctions.aleado.com.cars.example/sheet.jpg"}`, "sheet_host_unsupported"),
+	reportBad("a private address", `{"url":"http://10.0.0.1/sheet.jpg"}`, "url_forbidden"),
+	reportBad("French", `{"url":"`+auction+`/1.jpg","lang":"fr"}`, "lang_invalid"),
+	reportBad("lang is a number", `{"url":"`+auction+`/1.jpg","lang":1}`, "lang_invalid"),
+	sendForm("a file", 200, `"lang":"en"`, form("file", jpeg)),
+	sendForm("a file in Kiswahili", 200, `"lang":"sw"`, form("lang", "sw", "other", "x", "file", jpeg)),
+	sendForm("a file in French", 400, `"code":"lang_invalid"`, form("file", jpeg, "lang", "fr")),
+	sendForm("a zip", 400, `"code":"sheet_type_unsupported"`, form("file", "PK\x03\x04 archive")),
+	sendForm("no file", 400, `"code":"form_invalid"`, form("lang", "en")),
+	sendForm("two files", 400, `"code":"form_invalid"`, form("file", jpeg, "file", jpeg)),
+	sendForm("an empty file", 400, `"code":"file_empty"`, form("file", "")),
+	sendForm("half a form", 400, `"code":"form_invalid"`, form("file", jpeg)[:60]),
+	sendForm("no form", 400, `"code":"form_invalid"`, "x"),
+	sendForm("a file above 12 MB", 413, `"code":"sheet_too_large"`, form("file", jpeg+strings.Repeat("x", upload.MaxBytes))),
+	sendForm("a form far above 12 MB", 413, `"code":"sheet_too_large"`, form("x", strings.Repeat("x", upload.MaxBytes+1<<20), "file", jpeg)),
+	{
+		name: "the map of a sheet", url: "/v1/condition-report/{id}/map.svg?lang=sw",
+		before: keepReading, status: 200, has: []string{"<svg"}, hasNot: []string{"<script"},
+		want: map[string]string{"Content-Type": "image/svg+xml; charset=utf-8", "X-Content-Type-Options": "nosniff"},
+	},
+	{
+		name: "the map in French", url: "/v1/condition-report/{id}/map.svg?lang=fr", before: keepReading,
+		status: 400, has: []string{`"code":"lang_invalid"`},
+	},
+	{
+		name: "the map of no sheet", url: "/v1/condition-report/0123456789abcdef0123456789abcdef/map.svg",
+		status: 404, has: []string{`"code":"report_not_found"`},
+	},
+	{
+		name: "the map without a key", url: "/v1/condition-report/{id}/map.svg", before: keepReading, keyless: true, status: 401,
+		exact: `{"error":"Invalid or missing API key"}`,
+	},
+	{name: "an id that is none", url: "/v1/condition-report/x/map.svg", status: 404},
+}
+
+// keepReading keeps what was read of a sheet and returns its id.
+func keepReading(t *testing.T, a *app) string {
+	t.Helper()
+	id := tasks.SheetInput{URL: auction + "/map.jpg"}.ID()
+	if err := a.cache.PutPlain(t.Context(), cache.ReadingKey(id), readingJSON(), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
