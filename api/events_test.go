@@ -35,7 +35,7 @@ func (a *app) listen(t *testing.T, ctx context.Context, path, last string) (open
 	if last != "" {
 		r.Header.Set("Last-Event-ID", last)
 	}
-	response, err := http.DefaultTransport.RoundTrip(r)
+	response, err := http.DefaultTransport.RoundTrip(r) //nolint:bodyclose // the reader below closes it
 	if err != nil {
 		t.Fatal(err)
 	}
