@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ushuru/pkg/advice"
 	"ushuru/pkg/ai/aitest"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/vehicle"
@@ -249,6 +250,37 @@ func TestTwoCarsAreComparedWithoutAnAI(t *testing.T) {
 		if err := json.Unmarshal(got.body, &failure); err != nil || got.status != http.StatusInternalServerError ||
 			failure.Code != "listing_gone" || !strings.HasPrefix(failure.Message, gone.says) {
 			t.Errorf("%d %s, want 500 of %s", got.status, got.body, gone.says)
+		}
+	}
+}
+
+// What a program can see to be misread of a sheet does not count for or against
+// a car; its money never depends on a sheet.
+func TestAMisreadSheetMovesNoMoney(t *testing.T) {
+	for _, misread := range []struct {
+		name   string
+		faults aitest.Faults
+		read   bool // there is a summary all the same
+	}{
+		{"impossible values", aitest.Faults{InventValue: true}, true},
+		{"other digits at the second look", aitest.Faults{OtherDigits: true}, true},
+		{"fields of another schema", aitest.Faults{InventField: true}, false},
+	} {
+		s := newStack(t, embeddedRedis(t))
+		s.workWithAI().SetFaults(misread.faults)
+		got := s.compare(pair{URL1: s.car(axio), URL2: s.car(passo)})
+		for _, c := range got.Verdict.Criteria {
+			if c.Code == advice.CriterionCondition && c.Compared {
+				t.Errorf("%s: counts: %+v", misread.name, c)
+			}
+		}
+		if read := got.CondReport1 != nil && got.CondReport2 != nil; read != misread.read || warned(got.Warnings, "sheet_not_read") == read {
+			t.Errorf("%s: read %v, %+v", misread.name, read, got.Warnings)
+		}
+		cost1, cost2 := s.post(s.car(axio)).estimate(t).DriveAway, s.post(s.car(passo)).estimate(t).DriveAway
+		if got.Car1.DriveAway.TotalTZS.String() != cost1.TotalTZS.String() || got.Car2.DriveAway.TotalTZS.String() != cost2.TotalTZS.String() ||
+			got.Verdict.Cheaper != advice.Car2 || got.Verdict.Winner != advice.Car2 || strangeNumbers(t, got) != nil {
+			t.Errorf("%s: %+v, strange numbers %v", misread.name, got.Verdict, strangeNumbers(t, got))
 		}
 	}
 }
