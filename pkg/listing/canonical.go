@@ -92,7 +92,9 @@ func keepParams(query string, params []string) string {
 	var kept []string
 	for _, param := range params {
 		for part := range strings.SplitSeq(query, "&") {
-			if name, _, _ := strings.Cut(part, "="); name == param {
+			// One that cannot be read is no value of the parameter.
+			name, value, _ := strings.Cut(part, "=")
+			if _, err := url.QueryUnescape(value); name == param && err == nil {
 				kept = append(kept, part)
 				break
 			}

@@ -53,7 +53,7 @@ func FuzzCanonical(f *testing.F) {
 		"http://127.0.0.1:80/%2e%2e/a b", "https://www.beforward.jp//x/%2Fstocklist",
 		"https://sbtjapan.com/used-cars/a%2Fb/c/dqw2874?x", "https://www.tc-v.com/used_car/a%20b/%3F/43847281?p&p", "https://carused.jp/car-list/detail/a/b/c/%2F",
 		"https://carfromjapan.com/cheap-used-a-2015-for-sale-0123456789abcdef01234567x", "https://www.goo-net-exchange.com/usedcars/A/B/700056069430260821001",
-		"https://www.cardealpage.com/fr/sw/a/b/20331972", "https://autocj.co.jp/usedcar?stock=%26&stock=2", "https://www.picknbuy24.com/detail?refno=1",
+		"https://www.cardealpage.com/fr/sw/a/b/20331972", "https://autocj.co.jp/usedcar?stock=%26&stock=2", "https://autocj.co.jp/usedcar?stock=%'6&stock=2", "https://www.picknbuy24.com/detail?refno=1",
 		"https://www.nikkyocars.com/m/stock/stock-view.asp?lang=&code=1", "http://auctions.aleado.com/auctions/?s&p=project%2Flot&id=1", "https://jpauc.com/auction/detail/1/x",
 		"https://prestigemotorsport.com.au/%C3%A9?car_id=1", "http://autocj.co.jp/usedcar?stock= #0", "https://a.example.com/?a=\u00a0&utm_a=1", "https://www.jpctrade.com/1234-japan-used-%E3%82%A2.html",
 	} {
