@@ -9,6 +9,7 @@ import (
 	"ushuru/pkg/ai"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/match"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/upload"
 	"ushuru/tasks"
@@ -28,7 +29,7 @@ type sheetReader struct {
 func newSheetReader(o Options) *sheetReader {
 	s := &sheetReader{loader: o.Sheets, uploads: upload.NewStore(o.Redis)}
 	if o.AI != nil {
-		s.reader = &sheet.Reader{AI: o.AI}
+		s.reader = &sheet.Reader{AI: o.AI, Years: match.CodeYears}
 	}
 	return s
 }
