@@ -116,8 +116,8 @@ func (s *Store) Announce(ctx context.Context, job *Job) (parents []string, err e
 	return members.Val(), nil
 }
 
-// Shed keeps of a job that has ended no more than its result, and that not for
-// long: for those who join it within the grace of its flight.
+// Shed keeps of a job that has ended no more than its result: a caller who
+// joined it may have been told of it.
 func (s *Store) Shed(ctx context.Context, id string) error {
 	return scriptShed.Run(ctx, s.redis, []string{keyJob(id)}, shedLife.Milliseconds()).Err()
 }

@@ -29,7 +29,7 @@ const (
 	answeredGrace = 10 * time.Second
 
 	// What nobody asks for any more is kept a little longer than that.
-	shedLife = answeredGrace + 5*time.Second
+	shedLife = retention // a caller may have been told of it
 
 	// A new job is left alone this long before the sweeper looks at it.
 	firstLook = 2 * time.Second
