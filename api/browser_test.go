@@ -14,13 +14,14 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 )
 
 // TestMonitoringWorksInABrowser opens the page under its content security
 // policy: it must draw a queue and its task, and miss nothing but the fonts of
 // Google.
 func TestMonitoringWorksInABrowser(t *testing.T) {
-	binary := redistest.NeedBinary(t, "chromium", "chromium-browser", "google-chrome")
+	binary := testenv.Binary(t, "chromium", "chromium-browser", "google-chrome")
 	a := newApp(t, redistest.Open(t, redistest.Start(t).URL), monitored(false))
 	id := a.submit(t, "/seen")
 

@@ -72,8 +72,8 @@ var pastedScenarios = []scenario{
 		status: 500, has: []string{`"code":"no_match"`},
 	},
 	{
-		name: "a page above 4 MB", url: "/v1/estimate", body: sent("/1", strings.Repeat("x", paste.MaxBytes+1)),
-		status: 413, has: []string{`"code":"page_too_large"`}, hasNot: []string{"xxx"},
+		name: "a page above 4 MB", url: "/v1/estimate", body: sent("/1", strings.Repeat("page", paste.MaxBytes/4+1)),
+		status: 413, has: []string{`"code":"page_too_large"`}, hasNot: []string{"pagepage"},
 	},
 }
 

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"ushuru/pkg/testenv"
 )
 
 // officialSample always runs; TestOfficialDesignations reads all 2,942.
@@ -35,9 +37,9 @@ func TestOfficialSample(t *testing.T) {
 }
 
 func TestOfficialDesignations(t *testing.T) {
-	data, err := os.ReadFile("../../../shared/data/matching/type_designations.txt")
+	data, err := os.ReadFile(testenv.Reference(t, "matching", "type_designations.txt"))
 	if err != nil {
-		t.Skip("the list of official designations is not part of this repository:", err)
+		t.Fatal(err)
 	}
 	n, inText := 0, 0
 	for line := range strings.FieldsSeq(string(data)) {

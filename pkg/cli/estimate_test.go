@@ -2,11 +2,8 @@ package cli
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +13,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra/tratest"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -193,10 +191,7 @@ func TestFailuresReachTheCaller(t *testing.T) {
 }
 
 func TestRealPageGivesAnExactEstimate(t *testing.T) {
-	page := filepath.Join("..", "..", "..", "shared", "data", "pages", "beforward_2026-09_detail_excerpt.html")
-	if _, err := os.Stat(page); errors.Is(err, os.ErrNotExist) {
-		t.Skip("the saved pages are not here; they are not part of the project")
-	}
+	page := testenv.Reference(t, "pages", "beforward_2026-09_detail_excerpt.html")
 	redis, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
 	must(t, err)
 	t.Cleanup(func() { _ = redis.Close() })

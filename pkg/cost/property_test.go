@@ -130,7 +130,7 @@ func TestADearerCarIsNeverCheaperInAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
 		if d.estimate.Car.FOBPriceUSD == nil && d.estimate.Car.CFPriceUSD == nil {
-			t.Skip("no price")
+			return // no price to raise
 		}
 		before := d.reckon()
 		more := decimal.New(int64(rapid.IntRange(1, 500_000).Draw(t, "more")), -2)

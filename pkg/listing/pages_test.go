@@ -9,17 +9,14 @@ import (
 	"testing"
 
 	"ushuru/pkg/money"
+	"ushuru/pkg/testenv"
 )
 
 // savedPages is where pages of third parties lie on machines that have them.
 // They are no part of the project.
 func savedPages(t *testing.T) string {
 	t.Helper()
-	folder := filepath.Join("..", "..", "..", "shared", "data", "pages")
-	if _, err := os.Stat(folder); err != nil {
-		t.Skip("no saved pages on this machine")
-	}
-	return folder
+	return testenv.Reference(t, "pages")
 }
 
 func expectations(t *testing.T, folder string, name string, into any) {

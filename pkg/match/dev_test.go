@@ -5,16 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
 )
 
-const sharedData = "../../../shared/data/matching/"
-
 func simulatedCatalogue(t testing.TB) (*tra.Catalogue, Facts) {
 	t.Helper()
-	file, err := os.Open(sharedData + "catalogue.csv")
+	file, err := os.Open(testenv.Reference(t, "matching", "catalogue.csv"))
 	if err != nil {
-		t.Skip("the development cases are not part of this repository:", err)
+		t.Fatal(err)
 	}
 	defer file.Close()
 	cat, facts, err := LoadCatalogueCSV(file)
@@ -26,9 +25,9 @@ func simulatedCatalogue(t testing.TB) (*tra.Catalogue, Facts) {
 
 func readDevCases(t *testing.T) []Case {
 	t.Helper()
-	file, err := os.Open(sharedData + "dev.jsonl")
+	file, err := os.Open(testenv.Reference(t, "matching", "dev.jsonl"))
 	if err != nil {
-		t.Skip("the development cases are not part of this repository:", err)
+		t.Fatal(err)
 	}
 	defer file.Close()
 	cases, err := ReadCases(file)

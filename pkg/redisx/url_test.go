@@ -140,7 +140,7 @@ func FuzzPasswordNeverShows(f *testing.F) {
 	f.Fuzz(func(t *testing.T, scheme, user, rest string) {
 		const secret = "s3cr3t/w?rd#"
 		if strings.Contains(scheme+user+rest, "s3cr3t") {
-			t.Skip()
+			return
 		}
 		for _, url := range []string{
 			scheme + "://" + user + ":" + secret + "@" + rest,

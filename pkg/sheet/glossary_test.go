@@ -2,11 +2,11 @@ package sheet
 
 import (
 	"encoding/csv"
-	"errors"
-	"io/fs"
 	"os"
 	"strings"
 	"testing"
+
+	"ushuru/pkg/testenv"
 )
 
 func TestNotesAreTranslatedByOurTableFirst(t *testing.T) {
@@ -100,10 +100,7 @@ func TestTheTablesAreWhole(t *testing.T) {
 
 // TestEveryPhraseOfTheSharedGlossaryIsKnown runs where the reference data are.
 func TestEveryPhraseOfTheSharedGlossaryIsKnown(t *testing.T) {
-	file, err := os.Open("../../../shared/data/sheets/glossary.csv")
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the reference data are not here")
-	}
+	file, err := os.Open(testenv.Reference(t, "sheets", "glossary.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/sheettest"
+	"ushuru/pkg/testenv"
 )
 
 // pipeline loads and reads pictures as a worker does, with a model that reads
@@ -67,8 +67,8 @@ func special(t *testing.T, name string) sheettest.Sheet {
 func draw(t *testing.T, s *sheettest.Sheet) []byte {
 	t.Helper()
 	picture, err := s.Picture()
-	if errors.Is(err, sheettest.ErrNoFonts) && os.Getenv("USHURU_TEST_REAL") == "" {
-		t.Skip(err)
+	if errors.Is(err, sheettest.ErrNoFonts) {
+		testenv.Missing(t, err)
 	}
 	if err != nil {
 		t.Fatal(err)

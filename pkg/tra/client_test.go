@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"ushuru/pkg/duty"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/tra/tratest"
 )
@@ -141,13 +142,17 @@ func TestRequestsAreThoseOfTheRecordedURLs(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("requests:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if recorded, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "data", "authority", "real_urls.txt")); err == nil {
+	t.Run("as recorded", func(t *testing.T) {
+		recorded, err := os.ReadFile(testenv.Reference(t, "authority", "real_urls.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, uri := range want {
 			if !bytes.Contains(recorded, []byte("https://taxpayerportal.tra.go.tz"+uri+"\n")) {
 				t.Errorf("%s is not among the recorded ones", uri)
 			}
 		}
-	}
+	})
 }
 
 func TestLabelsGoBackByteForByte(t *testing.T) {

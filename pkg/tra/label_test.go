@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ushuru/pkg/testenv"
 )
 
 func TestParseLabelReadsEveryShape(t *testing.T) {
@@ -52,9 +54,9 @@ func TestOnlyFourPartLabelsSayHybrid(t *testing.T) {
 
 // The simulated catalogue gives model, code and body beside each label.
 func TestParseLabelAgreesWithTheSimulatedCatalogue(t *testing.T) {
-	file, err := os.Open("../../../shared/data/matching/catalogue.csv")
+	file, err := os.Open(testenv.Reference(t, "matching", "catalogue.csv"))
 	if err != nil {
-		t.Skip("the simulated catalogue's source is not part of this repository:", err)
+		t.Fatal(err)
 	}
 	defer file.Close()
 	rows, err := csv.NewReader(file).ReadAll()

@@ -14,6 +14,7 @@ import (
 	"ushuru/pkg/ai/aitest"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/sheettest"
+	"ushuru/pkg/testenv"
 )
 
 // committed is a picture of the demo, which needs no fonts.
@@ -103,8 +104,8 @@ func TestAPictureWithoutAMarkIsAPhotograph(t *testing.T) {
 func TestAnOrderOnASheetIsObeyedOnDemand(t *testing.T) {
 	s, _ := sheettest.Special("injection")
 	picture, err := s.Picture()
-	if errors.Is(err, sheettest.ErrNoFonts) && os.Getenv("USHURU_TEST_REAL") == "" {
-		t.Skip(err)
+	if errors.Is(err, sheettest.ErrNoFonts) {
+		testenv.Missing(t, err)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 
 // Each runs a subtest on an empty Redis of every kind: embedded, real,
 // sentinel and cluster. The last three need redis-server and follow the rule
-// of NeedBinary. The servers of sentinel and cluster are shared by the tests
+// of testenv. The servers of sentinel and cluster are shared by the tests
 // of the process, one test at a time: run must not call t.Parallel, nor Each.
 func Each(t *testing.T, run func(t *testing.T, conn *redisx.Conn)) {
 	t.Helper()

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 )
 
 const orphanMark = "servers of the orphan: "
@@ -41,4 +44,26 @@ func awaitGone(t *testing.T, addrs string) {
 			return err != nil
 		})
 	}
+}
+
+// TestServersDieWithTheProcess runs a test binary that is killed while its
+// servers run.
+func TestServersDieWithTheProcess(t *testing.T) {
+	testenv.Binary(t, "redis-server", "valkey-server")
+	if os.Getenv("REDISTEST_ORPHAN") == "1" {
+		redistest.Each(t, dumpAndDie)
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestServersDieWithTheProcess$/^cluster$")
+	cmd.Env = append(os.Environ(), "REDISTEST_ORPHAN=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatalf("the process was not killed: %s", out)
+	}
+	_, text, _ := strings.Cut(string(out), orphanMark)
+	url, _, found := strings.Cut(text, "\n")
+	if !found {
+		t.Fatalf("no URL in %s", out)
+	}
+	awaitGone(t, url)
 }

@@ -1,3 +1,7 @@
+// Package redistest starts real Redis servers for tests: one alone, a set
+// under Sentinel, a Cluster, or one behind a line that can be cut. Every
+// server listens on a port of its own and dies with the test, or at the latest
+// with the process of the tests.
 package redistest
 
 import (
@@ -6,6 +10,7 @@ import (
 	"testing"
 
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/testenv"
 )
 
 // Server is a redis-server of one test.
@@ -86,4 +91,9 @@ func open(t testing.TB, options redisx.Options) *redisx.Conn {
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn
+}
+
+func needRedis(t testing.TB) string {
+	t.Helper()
+	return testenv.Binary(t, "redis-server", "valkey-server")
 }

@@ -5,18 +5,19 @@ import (
 	"errors"
 	"image"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
+
+	"ushuru/pkg/testenv"
 )
 
 // drawn draws a sheet, or skips the test where there are no fonts.
 func drawn(t *testing.T, s *Sheet) []byte {
 	t.Helper()
 	picture, err := s.Picture()
-	if errors.Is(err, ErrNoFonts) && os.Getenv("USHURU_TEST_REAL") == "" {
-		t.Skip(err)
+	if errors.Is(err, ErrNoFonts) {
+		testenv.Missing(t, err)
 	}
 	if err != nil {
 		t.Fatal(err)
