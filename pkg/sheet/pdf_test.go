@@ -105,7 +105,21 @@ func scanPDF(t testing.TB, page image.Image) []byte {
 	)
 }
 
-// formsPDF draws a form that draws the next one ten times, and so on.
+// endlessPDF has the colour of each of its points computed, at great length and
+// many times over: hours of work in no more memory than the page takes.
+func endlessPDF() []byte {
+	return onePDF("",
+		"<</Type/Catalog/Pages 2 0 R>>",
+		"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Resources<</Shading<</S 5 0 R>>>>>>",
+		stream("", strings.Repeat("/S sh ", 100)),
+		"<</ShadingType 1/ColorSpace/DeviceGray/Domain[0 595 0 842]/Function 6 0 R>>",
+		stream("/FunctionType 4/Domain[0 595 0 842]/Range[0 1]", "{ add "+strings.Repeat("sin cos ", 5000)+"}"),
+	)
+}
+
+// formsPDF draws a form that draws the next one ten times, and so on: it takes
+// all the memory that it can get.
 func formsPDF() []byte {
 	const depth = 12
 	objects := []string{
@@ -198,6 +212,7 @@ func TestPDFsThatAreRefused(t *testing.T) {
 			"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[]/Count 0>>"), Encrypted},
 		{"blank pages", pagesPDF(595, 842, "", ""), Blank},
 		{"a strip", pagesPDF(2000, 100, someText), TooSmall},
+		{"more than the memory it gets", formsPDF(), Damaged},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -213,7 +228,7 @@ func TestPDFThatNeverEndsIsGivenUp(t *testing.T) {
 	loader := &Loader{options: ready.options, turn: ready.turn}
 	loader.engine.starting, loader.engine.compiled = ready.engine.starting, ready.engine.compiled
 	loader.options.Timeout = 3 * time.Second
-	_, err := loader.Load(t.Context(), formsPDF())
+	_, err := loader.Load(t.Context(), endlessPDF())
 	wantRefused(t, err, Timeout)
 	if failure, _ := errors.AsType[*Error](err); failure == nil || !failure.Retryable {
 		t.Error("a timeout may go better next time")
