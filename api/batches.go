@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"math"
 	"net/http"
@@ -87,7 +88,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if again, err := s.batchAgain(w, r, repeated, id); again || err != nil {
 		return err
 	}
-	if err := s.admitBatch(w, r, len(rows)); err != nil {
+	if err := s.admit(w, r, s.roomForItems(len(rows))); err != nil {
 		return err
 	}
 	made := batch.New{ID: id, Owner: exchangeOf(r).key.ID, Rows: rows}
@@ -177,12 +178,28 @@ func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.admitBatch(w, r, b.Counts[batch.Failed]); err != nil {
+	repeated, err := s.repeat(r, nil)
+	if err != nil {
+		return err
+	}
+	// The name comes first: whoever sends the request again finds that it was
+	// done, or does it.
+	name, err := repeated.bind(r.Context(), "retry", rand.Text())
+	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
 	defer cancel()
-	_, err = s.batches.Retry(ctx, b.ID)
+	done, err := s.batches.Retried(ctx, b.ID, name)
+	if err != nil {
+		return errUnavailable.because(err)
+	}
+	if !done {
+		if err := s.admit(w, r, s.roomForItems(b.Counts[batch.Failed])); err != nil {
+			return err
+		}
+		err = s.batches.Retry(ctx, b.ID, name)
+	}
 	switch {
 	case errors.Is(err, batch.ErrNoneFailed):
 		return errNoneFailed

@@ -35,27 +35,21 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	hit, err := s.cached(r.Context(), cache.CompareKey(input.URL1, input.URL2, input.Lang))
-	if err != nil {
-		return err
-	}
-	if hit != nil && sameRate(hit, input.Rate) {
-		return writeBytes(w, http.StatusOK, hit)
-	}
-	if err := s.admit(w, r); err != nil {
-		return err
-	}
-	job, err := s.submitCompare(r.Context(), input, exchangeOf(r).key.ID)
-	if err != nil {
-		return errUnavailable.because(err)
-	}
-	return s.answerWith(w, r, job, writeResult)
-}
-
-func (s *Server) submitCompare(parent context.Context, input tasks.CompareInput, owner string) (*jobs.Job, error) {
-	ctx, cancel := context.WithTimeout(parent, redisPatience)
-	defer cancel()
-	return s.options.Tasks.Submit(ctx, tasks.KindCompare, input, tasks.Asker{Owner: owner, Class: jobs.Interactive})
+	return s.serve(w, r, task{
+		question: input,
+		kept: func(ctx context.Context) ([]byte, error) {
+			hit, err := s.cached(ctx, cache.CompareKey(input.URL1, input.URL2, input.Lang))
+			if hit == nil || !sameRate(hit, input.Rate) {
+				return nil, err
+			}
+			return hit, nil
+		},
+		submit: func(ctx context.Context) (*jobs.Job, error) {
+			asker := tasks.Asker{Owner: exchangeOf(r).key.ID, Class: jobs.Interactive}
+			return s.options.Tasks.Submit(ctx, tasks.KindCompare, input, asker)
+		},
+		answer: writeResult,
+	})
 }
 
 // pairInput checks what was asked.

@@ -88,6 +88,23 @@ func (p *repeated) bind(parent context.Context, kind, outcome string) (string, e
 	return outcome, nil
 }
 
+// once does what may be done twice at once, but not again later under the same
+// Idempotency-Key.
+func (s *Server) once(r *http.Request, do func() error) error {
+	repeated, err := s.repeat(r, nil)
+	if err != nil {
+		return err
+	}
+	if _, done := repeated.before("done"); done {
+		return nil
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	_, err = repeated.bind(r.Context(), "done", "")
+	return err
+}
+
 // task is a question whose answer is kept or takes a job.
 type task struct {
 	question any // equal for equal requests, as JSON
@@ -120,7 +137,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, t task) error {
 		}
 		return t.answer(w, hit)
 	}
-	if err := s.admit(w, r); err != nil {
+	if err := s.admit(w, r, s.roomForJob); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)

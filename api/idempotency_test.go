@@ -1,14 +1,22 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
+	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/upload"
+	"ushuru/pkg/webhook"
+	"ushuru/tasks"
 )
 
 // named adds an Idempotency-Key, and asks for a job instead of waiting.
@@ -23,6 +31,9 @@ func firstUnder(key, url, body string) func(*testing.T, *app) string {
 		r := a.request(t, http.MethodPost, url, body)
 		for name, value := range named(key) {
 			r.Header.Set(name, value)
+		}
+		if strings.HasPrefix(body, "--") {
+			r.Header.Set("Content-Type", asForm)
 		}
 		got := a.send(t, r)
 		var made struct {
@@ -51,7 +62,28 @@ const (
 	named1 = `{"url":"https://cars.example/hangs?idem1"}`
 	named2 = `{"url":"https://cars.example/hangs?idem2"}`
 	quoted = `{"make":"toyota","modelCode":"NKE165","year":2016,"fobPriceUSD":6180}`
+	sheet1 = `{"url":"` + auction + `/idem1.jpg"}`
 )
+
+var (
+	pair1 = pairOf(hangs+"?pair1", hangs+"?pair2", "")
+	file1 = form("file", jpeg+" idem1")
+)
+
+// namedForm is named for a form.
+func namedForm(key string) map[string]string {
+	headers := named(key)
+	headers["Content-Type"] = asForm
+	return headers
+}
+
+// reused is a request under a key that another one took before.
+func reused(name, url, first, second string, headers map[string]string) scenario {
+	return scenario{
+		name: name, url: url, body: second, headers: headers, before: firstUnder(headers["Idempotency-Key"], url, first),
+		status: 422, has: []string{`"code":"idempotency_key_reused"`},
+	}
+}
 
 var malformedKey = []string{`"code":"idempotency_key_invalid"`}
 
@@ -64,14 +96,30 @@ var idempotencyScenarios = []scenario{
 		name: "in quotes", url: "/v1/estimate", body: named1, headers: named(`"one"`),
 		before: firstUnder("one", "/v1/estimate", named1), status: 202, has: []string{`"id":"{id}"`},
 	},
+	reused("another listing", "/v1/estimate", named1, named2, named("two")),
+	reused("another rate", "/v1/estimate", named1, `{"url":"https://cars.example/hangs?idem1","rate":2500}`, named("three")),
 	{
-		name: "another listing", url: "/v1/estimate", body: named2, headers: named("two"),
-		before: firstUnder("two", "/v1/estimate", named1), status: 422, has: []string{`"code":"idempotency_key_reused"`},
+		name: "a comparison again", url: "/v1/compare", body: pairOf(hangs+"?pair1", hangs+"?pair2", `,"rate":2650.0,"lang":"en"`),
+		headers: named("pair"), before: firstUnder("pair", "/v1/compare", pair1), status: 202, has: []string{`"id":"{id}"`},
 	},
+	reused("a comparison the other way round", "/v1/compare", pair1, pairOf(hangs+"?pair2", hangs+"?pair1", ""), named("pairs")),
+	reused("a comparison in Kiswahili", "/v1/compare", pair1, pairOf(hangs+"?pair1", hangs+"?pair2", `,"lang":"sw"`), named("lang")),
 	{
-		name: "another rate", url: "/v1/estimate", body: `{"url":"https://cars.example/hangs?idem1","rate":2500}`, headers: named("three"),
-		before: firstUnder("three", "/v1/estimate", named1), status: 422, has: []string{`"code":"idempotency_key_reused"`},
+		name: "a sheet again", url: "/v1/condition-report", body: `{"lang":"en","url":"` + auction + `/idem1.jpg"}`,
+		headers: map[string]string{"Idempotency-Key": "sheet"}, before: firstUnder("sheet", "/v1/condition-report", sheet1),
+		status: 200, has: []string{`"id":"` + tasks.SheetInput{URL: auction + "/idem1.jpg"}.ID() + `"`},
 	},
+	reused("another sheet", "/v1/condition-report", sheet1, `{"url":"`+auction+`/idem2.jpg"}`, named("sheets")),
+	reused("a sheet in Kiswahili", "/v1/condition-report", sheet1, `{"url":"`+auction+`/idem1.jpg","lang":"sw"}`, named("lang")),
+	reused("another file", "/v1/condition-report", file1, form("file", jpeg+" idem2"), namedForm("files")),
+	reused("a file in place of a URL", "/v1/condition-report", sheet1, file1, namedForm("kinds")),
+	{
+		name: "a file again", url: "/v1/condition-report", body: form("lang", "en", "file", jpeg+" idem1"),
+		headers: map[string]string{"Idempotency-Key": "file", "Content-Type": asForm},
+		before:  firstUnder("file", "/v1/condition-report", file1), status: 200,
+		has: []string{`"id":"` + tasks.SheetInput{Upload: upload.Hash([]byte(jpeg + " idem1"))}.ID() + `"`},
+	},
+	{name: "a retry under a bad key", method: http.MethodPost, url: "/v1/batches/{id}/retry", headers: named(""), before: batchOf("f"), status: 400, has: malformedKey},
 	{
 		name: "at another address", url: "/v1/quote", body: quoted, headers: map[string]string{"Idempotency-Key": "four"},
 		before: firstUnder("four", "/v1/estimate", named1), status: 200,
@@ -107,13 +155,19 @@ func TestAnAnswerUnderAKeyStaysThatAnswer(t *testing.T) {
 
 func TestTwoAtOnceUnderAKeyAreOne(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
-	for url, body := range map[string]string{
-		"/v1/estimate": named1, "/v1/quote": quoted, "/v1/batches": `{"urls":["https://cars.example/a","https://cars.example/b"]}`,
+	for i, asked := range [][2]string{
+		{"/v1/estimate", named1},
+		{"/v1/quote", quoted},
+		{"/v1/batches", `{"urls":["https://cars.example/a","https://cars.example/b"]}`},
+		{"/v1/compare", pair1},
+		{"/v1/condition-report", sheet1},
+		{"/v1/condition-report", file1},
 	} {
+		url, body := asked[0], asked[1]
 		ids := make([]string, 10)
 		var all sync.WaitGroup
-		for i := range ids {
-			all.Go(func() { ids[i] = firstUnder("same", url, body)(t, a) })
+		for caller := range ids {
+			all.Go(func() { ids[caller] = firstUnder(strconv.Itoa(i), url, body)(t, a) })
 		}
 		all.Wait()
 		for _, id := range ids {
@@ -121,6 +175,9 @@ func TestTwoAtOnceUnderAKeyAreOne(t *testing.T) {
 				t.Errorf("%s: ids %v", url, ids)
 				break
 			}
+		}
+		if ids[0] == "" {
+			t.Errorf("%s: no id", url)
 		}
 	}
 	if got := a.send(t, a.request(t, http.MethodGet, "/v1/batches", "")); strings.Count(got.body, `"id"`) != 1 {
@@ -149,4 +206,107 @@ func TestARequestThatWasOnlyNotedIsDone(t *testing.T) {
 	if job, err := a.jobs.Get(t.Context(), id); err != nil || job.State != jobs.Queued {
 		t.Errorf("%+v, %v", job, err)
 	}
+}
+
+// sendNamed posts under an Idempotency-Key.
+func (a *app) sendNamed(t *testing.T, key, url string) answer {
+	t.Helper()
+	r := a.request(t, http.MethodPost, url, "")
+	r.Header.Set("Idempotency-Key", key)
+	return a.send(t, r)
+}
+
+func TestABatchIsTriedAgainOnceUnderAKey(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	id := batchOf("fs")(t, a)
+	retry := "/v1/batches/" + id + "/retry"
+	statuses := make([]int, 10)
+	var all sync.WaitGroup
+	for i := range statuses {
+		all.Go(func() { statuses[i] = a.sendNamed(t, "once", retry).status })
+	}
+	all.Wait()
+	for _, status := range statuses {
+		if status != http.StatusOK {
+			t.Fatalf("answers %v", statuses)
+		}
+	}
+	store := batch.NewStore(a.conn.Client())
+	if taken, err := store.Take(t.Context(), id, 10); err != nil || len(taken) != 1 {
+		t.Fatalf("%+v, %v", taken, err)
+	}
+	if _, err := store.Fail(t.Context(), id, 0, failures[noMatch]); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.sendNamed(t, "once", retry); got.status != http.StatusOK || !strings.Contains(got.body, `"failed":1`) {
+		t.Errorf("what has failed again was tried again: %d %s", got.status, got.body)
+	}
+	if got := a.sendNamed(t, "again", retry); got.status != http.StatusOK || !strings.Contains(got.body, `"failed":0`) {
+		t.Errorf("under another key: %d %s", got.status, got.body)
+	}
+}
+
+// A webhook that was disabled in between stays so, and what was delivered in
+// between is not sent again.
+func TestAWebhookIsEnabledAndSentToOnceUnderAKey(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	id := hooked("")(t, a)
+	receiver := &receiver{}
+	sender := webhook.Sender{Store: webhook.NewStore(a.conn.Client()), Poster: receiver, Log: slog.New(slog.DiscardHandler)}
+	send := func() {
+		t.Helper()
+		if _, err := sender.Send(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := a.sendNamed(t, "test", "/v1/webhooks/"+id+"/test")
+	var made struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal([]byte(got.body), &made); err != nil || got.status != http.StatusAccepted {
+		t.Fatal(err, got)
+	}
+	send()
+	again := "/v1/webhooks/" + id + "/deliveries/" + made.ID + "/redeliver"
+	for i, state := range []string{"pending", "delivered"} {
+		got := a.sendNamed(t, "again", again)
+		if got.status != http.StatusAccepted || !strings.Contains(got.body, `"state":"`+state+`"`) {
+			t.Errorf("%d: %d %s", i, got.status, got.body)
+		}
+		send()
+	}
+	if receiver.got.Load() != 2 {
+		t.Errorf("sent %d times", receiver.got.Load())
+	}
+
+	receiver.gone.Store(true)
+	for range 2 {
+		if got := a.sendNamed(t, "other", again); got.status != http.StatusAccepted {
+			t.Fatal(got)
+		}
+		send() // the first time 410, which disables it
+		if got := a.sendNamed(t, "enable", "/v1/webhooks/"+id+"/enable"); got.status != http.StatusOK {
+			t.Fatal(got)
+		}
+		a.sendNamed(t, "third", again)
+		send()
+	}
+	got = a.send(t, a.request(t, http.MethodGet, "/v1/webhooks/"+id, ""))
+	if !strings.Contains(got.body, `"disabled":"it answered 410 Gone"`) {
+		t.Errorf("enabled again: %s", got.body)
+	}
+}
+
+// receiver takes what is posted, or says that it is gone.
+type receiver struct {
+	got  atomic.Int32
+	gone atomic.Bool
+}
+
+func (r *receiver) Post(context.Context, string, http.Header, []byte) (int, http.Header, error) {
+	r.got.Add(1)
+	if r.gone.Load() {
+		return http.StatusGone, http.Header{}, nil
+	}
+	return http.StatusOK, http.Header{}, nil
 }

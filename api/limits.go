@@ -7,67 +7,25 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/keys"
 )
 
+// room tells whether a key may have more at work, by its limits.
+type room func(ctx context.Context, key string, limits keys.Limits) error
+
 // admit lets a request through that begins work, unless its key has asked too
-// often or has too many jobs at work. What is answered from the cache costs
-// nobody anything and is not counted.
-func (s *Server) admit(w http.ResponseWriter, r *http.Request) error {
-	if err := s.admitOne(w, r); err != nil {
-		return err
-	}
+// often or there is no room for the work. What is answered from the cache
+// costs nobody anything and is not counted. The three RateLimit headers are
+// those of the IETF draft that clients know.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request, has room) error {
 	key := exchangeOf(r).key
-	limit := key.Limits.Or(s.options.Limits).Jobs
-	if limit <= 0 {
-		return nil
-	}
+	limits := key.Limits.Or(s.options.Limits)
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
 	defer cancel()
-	room, err := s.limiter.Room(ctx, key.ID, limit, s.options.Jobs.EndedOf)
-	switch {
-	case err != nil:
-		return errUnavailable.because(err)
-	case !room:
-		return errTooManyJobs
+	if limits.PerMinute <= 0 {
+		return has(ctx, key.ID, limits)
 	}
-	return nil
-}
-
-// admitBatch is admit for so many listings of a batch.
-func (s *Server) admitBatch(w http.ResponseWriter, r *http.Request, rows int) error {
-	if err := s.admitOne(w, r); err != nil {
-		return err
-	}
-	key := exchangeOf(r).key
-	limit := key.Limits.Or(s.options.Limits).BatchItems
-	if limit <= 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
-	defer cancel()
-	open, err := s.batches.OpenOf(ctx, key.ID)
-	switch {
-	case err != nil:
-		return errUnavailable.because(err)
-	case rows > limit:
-		return errBatchTooLarge
-	case open+rows > limit:
-		return errTooManyItems
-	}
-	return nil
-}
-
-// admitOne counts a request. The three RateLimit headers are those of the IETF
-// draft that clients know.
-func (s *Server) admitOne(w http.ResponseWriter, r *http.Request) error {
-	key := exchangeOf(r).key
-	limit := key.Limits.Or(s.options.Limits).PerMinute
-	if limit <= 0 {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
-	defer cancel()
-	allowance, err := s.limiter.Take(ctx, key.ID, limit)
+	allowance, err := s.limiter.Take(ctx, key.ID, limits.PerMinute)
 	if err != nil {
 		return errUnavailable.because(err)
 	}
@@ -80,7 +38,54 @@ func (s *Server) admitOne(w http.ResponseWriter, r *http.Request) error {
 		limited.retryAfter = max(wholeSeconds(allowance.RetryAfter), time.Second)
 		return &limited
 	}
+	return has(ctx, key.ID, limits)
+}
+
+// roomAlways is for what ends with its answer.
+func roomAlways(context.Context, string, keys.Limits) error { return nil }
+
+// roomForJob is there while the key has few jobs at work.
+func (s *Server) roomForJob(ctx context.Context, key string, limits keys.Limits) error {
+	if limits.Jobs <= 0 {
+		return nil
+	}
+	free, err := s.limiter.Room(ctx, key, limits.Jobs, s.options.Jobs.EndedOf)
+	switch {
+	case err != nil:
+		return errUnavailable.because(err)
+	case !free:
+		return errTooManyJobs
+	}
 	return nil
+}
+
+// roomForItems is there while the key has few listings in batches at work.
+func (s *Server) roomForItems(rows int) room {
+	return func(ctx context.Context, key string, limits keys.Limits) error {
+		if limits.BatchItems <= 0 {
+			return nil
+		}
+		open, err := s.batches.OpenOf(ctx, key)
+		switch {
+		case err != nil:
+			return errUnavailable.because(err)
+		case rows > limits.BatchItems:
+			return errBatchTooLarge
+		case open+rows > limits.BatchItems:
+			return errTooManyItems
+		}
+		return nil
+	}
+}
+
+// counted is a handler whose every request counts against its key's rate.
+func (s *Server) counted(answer handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := s.admit(w, r, roomAlways); err != nil {
+			return err
+		}
+		return answer(w, r)
+	}
 }
 
 // opened counts a job that is at work for the key that asks.

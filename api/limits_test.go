@@ -120,3 +120,37 @@ func TestAKeyHasSoManyListingsInBatches(t *testing.T) {
 		}
 	})
 }
+
+func TestWebhooksCountAgainstTheRate(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		a := newApp(t, conn, func(o *api.Options) { o.Limits = keys.Limits{PerMinute: 3} })
+		id := hooked("")(t, a)
+		var made struct {
+			ID string `json:"id"`
+		}
+		post := func(path, body string) answer { return a.send(t, a.request(t, http.MethodPost, path, body)) }
+		test := post("/v1/webhooks/"+id+"/test", "")
+		if err := json.Unmarshal([]byte(test.body), &made); err != nil {
+			t.Fatal(err)
+		}
+		again := "/v1/webhooks/" + id + "/deliveries/" + made.ID + "/redeliver"
+		const body = `{"url":"https://receiver.example/","events":["job.completed"]}`
+		for i, got := range []answer{test, post("/v1/webhooks", body), post(again, "")} {
+			if got.status/100 != 2 || got.header.Get("Ratelimit-Remaining") != strconv.Itoa(2-i) {
+				t.Errorf("request %d: %d %v %s", i, got.status, got.header, got.body)
+			}
+		}
+		for _, path := range []string{"/v1/webhooks", "/v1/webhooks/" + id + "/test", again} {
+			got := post(path, body)
+			if got.status != http.StatusTooManyRequests || got.header.Get("Retry-After") == "" || got.header.Get("Ratelimit-Remaining") != "0" {
+				t.Errorf("%s: %d %v %s", path, got.status, got.header, got.body)
+			}
+		}
+		// What sends nothing goes on.
+		for _, path := range []string{"/v1/webhooks/" + id + "/rotate", "/v1/webhooks/" + id + "/enable"} {
+			if got := post(path, ""); got.status != http.StatusOK || got.header.Get("Ratelimit-Limit") != "" {
+				t.Errorf("%s: %d %v", path, got.status, got.header)
+			}
+		}
+	})
+}

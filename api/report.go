@@ -37,21 +37,16 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 	if input.SheetInput, err = s.sheetInput(asked); err != nil {
 		return err
 	}
-	hit, err := s.cached(r.Context(), cache.ReportKey(input.ID(), input.Lang))
-	if err != nil {
-		return err
-	}
-	if hit != nil {
-		return writeBytes(w, http.StatusOK, hit)
-	}
-	if err := s.admit(w, r); err != nil {
-		return err
-	}
-	job, err := s.submitReport(r.Context(), input, asked.file, exchangeOf(r).key.ID)
-	if err != nil {
-		return errUnavailable.because(err)
-	}
-	return s.answerWith(w, r, job, writeResult)
+	return s.serve(w, r, task{
+		question: input,
+		kept: func(ctx context.Context) ([]byte, error) {
+			return s.cached(ctx, cache.ReportKey(input.ID(), input.Lang))
+		},
+		submit: func(ctx context.Context) (*jobs.Job, error) {
+			return s.submitReport(ctx, input, asked.file, exchangeOf(r).key.ID)
+		},
+		answer: writeResult,
+	})
 }
 
 // sheetAsked reads the request in either of its forms.
@@ -99,9 +94,7 @@ func (s *Server) sheetInput(asked sheetQuestion) (input tasks.SheetInput, err er
 
 // submitReport has a sheet read. A file whose reading is kept already is not
 // needed, and nobody would drop it.
-func (s *Server) submitReport(parent context.Context, input tasks.ReportInput, file []byte, owner string) (*jobs.Job, error) {
-	ctx, cancel := context.WithTimeout(parent, redisPatience)
-	defer cancel()
+func (s *Server) submitReport(ctx context.Context, input tasks.ReportInput, file []byte, owner string) (*jobs.Job, error) {
 	if file != nil {
 		read, err := s.options.Cache.Get(ctx, cache.ReadingKey(input.ID()))
 		if err != nil && !errors.Is(err, cache.ErrMiss) {

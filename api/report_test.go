@@ -99,10 +99,13 @@ func form(fields ...string) string {
 	return body.String()
 }
 
+// asForm is the Content-Type of a form.
+const asForm = "multipart/form-data; boundary=b"
+
 func sendForm(name string, status int, has, body string) scenario {
 	return scenario{
 		name: name, method: http.MethodPost, url: "/v1/condition-report", body: body, status: status, has: []string{has},
-		headers: map[string]string{"Content-Type": "multipart/form-data; boundary=b"},
+		headers: map[string]string{"Content-Type": asForm},
 	}
 }
 

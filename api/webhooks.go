@@ -171,7 +171,7 @@ func (s *Server) rotateWebhook(ctx context.Context, r *http.Request, owner, id s
 }
 
 func (s *Server) enableWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-	if err := s.webhooks.Enable(ctx, owner, id); err != nil {
+	if err := s.once(r, func() error { return s.webhooks.Enable(ctx, owner, id) }); err != nil {
 		return 0, nil, err
 	}
 	return s.getWebhook(ctx, r, owner, id)
@@ -200,19 +200,26 @@ func (s *Server) listDeliveries(ctx context.Context, _ *http.Request, owner, id 
 	return http.StatusOK, map[string]any{"deliveries": bodies}, err
 }
 
+// redeliver sends a delivery again. Should it be sent twice at once, its id
+// tells the receiver.
 func (s *Server) redeliver(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-	d, err := s.webhooks.Redeliver(ctx, owner, id, mux.Vars(r)["delivery"])
+	delivery := mux.Vars(r)["delivery"]
+	if err := s.once(r, func() error { return s.webhooks.Redeliver(ctx, owner, id, delivery) }); err != nil {
+		return 0, nil, err
+	}
+	d, err := s.webhooks.Delivery(ctx, owner, id, delivery)
 	return http.StatusAccepted, bodyOfDelivery(d), err
 }
 
 // routeWebhooks adds the addresses of webhooks.
 func (s *Server) routeWebhooks(v1 *mux.Router) {
-	v1.Handle("/v1/webhooks", methods{http.MethodGet: s.listWebhooks, http.MethodPost: s.postWebhook})
+	v1.Handle("/v1/webhooks", methods{http.MethodGet: s.listWebhooks, http.MethodPost: s.counted(s.postWebhook)})
 	const one = "/v1/webhooks/{id:[0-9a-z]{1,64}}"
 	v1.Handle(one, methods{http.MethodGet: s.ofWebhook(s.getWebhook), http.MethodDelete: s.ofWebhook(s.deleteWebhook)})
 	v1.Handle(one+"/rotate", methods{http.MethodPost: s.ofWebhook(s.rotateWebhook)})
 	v1.Handle(one+"/enable", methods{http.MethodPost: s.ofWebhook(s.enableWebhook)})
-	v1.Handle(one+"/test", methods{http.MethodPost: s.ofWebhook(s.testWebhook)})
+	v1.Handle(one+"/test", methods{http.MethodPost: s.counted(s.ofWebhook(s.testWebhook))})
 	v1.Handle(one+"/deliveries", methods{http.MethodGet: s.ofWebhook(s.listDeliveries)})
-	v1.Handle(one+"/deliveries/{delivery:[0-9a-z]{1,64}}/redeliver", methods{http.MethodPost: s.ofWebhook(s.redeliver)})
+	const again = one + "/deliveries/{delivery:[0-9a-z]{1,64}}/redeliver"
+	v1.Handle(again, methods{http.MethodPost: s.counted(s.ofWebhook(s.redeliver))})
 }

@@ -181,20 +181,25 @@ func (s *Store) Cancel(ctx context.Context, id string) error {
 	return scriptCancel.Run(ctx, s.redis, keysOf(id), Life.Milliseconds()).Err()
 }
 
-// Retry has the failed rows of a batch wait again, and returns how many
-// questions that are; ErrNoneFailed when there are none.
-func (s *Store) Retry(ctx context.Context, id string) (int, error) {
+// Retry has the failed rows of a batch wait again: once for a name, so that it
+// may be asked for twice. ErrNoneFailed when there are none.
+func (s *Store) Retry(ctx context.Context, id, name string) error {
 	// Before, so that a batch that waits is always found; and after, should
 	// this have taken so long that it was dropped in between.
 	if err := s.enlist(ctx, id); err != nil {
-		return 0, err
+		return err
 	}
-	again, err := scriptRetry.Run(ctx, s.redis, keysOf(id)).Int()
+	again, err := scriptRetry.Run(ctx, s.redis, keysOf(id), name).Int()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if again == 0 {
-		return 0, ErrNoneFailed
+		return ErrNoneFailed
 	}
-	return again, s.enlist(ctx, id)
+	return s.enlist(ctx, id)
+}
+
+// Retried reports whether the failed rows were tried again under a name.
+func (s *Store) Retried(ctx context.Context, id, name string) (bool, error) {
+	return s.redis.HExists(ctx, keysOf(id)[keyHash], "retry_"+name).Result()
 }

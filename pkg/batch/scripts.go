@@ -6,8 +6,8 @@ import "github.com/redis/go-redis/v9"
 //
 //	batch:{id}         hash  meta (what never changes, as JSON), owner; waiting
 //	                         and running, which count questions; done; next,
-//	                         before which no row waits; cancelled, ended; and
-//	                         at_*, done_*: how many were done when
+//	                         before which no row waits; cancelled, ended; at_*,
+//	                         done_*: how many were done when; and retry_* by name
 //	batch:{id}:states  string, a letter for each row
 //	batch:{id}:rows    hash  number of a chunk → its rows, packed
 //	batch:{id}:twins   hash  row → the later rows with its question: "3,17"
@@ -112,12 +112,16 @@ settle(ARGV[1])
 return 1
 `)
 
-// scriptRetry has the failed rows wait again. Returns how many.
+// scriptRetry has the failed rows wait again, once for a name. ARGV: name.
+// Returns how many, -1 when that was done before.
 var scriptRetry = redis.NewScript(luaBatch + `
 local states = redis.call('GET', KEYS[2])
 if not states then return 0 end
+local once = 'retry_' .. ARGV[1]
+if redis.call('HEXISTS', KEYS[1], once) == 1 then return -1 end
 local _, failed = string.gsub(states, 'f', '')
 if failed == 0 then return 0 end
+redis.call('HSET', KEYS[1], once, now)
 redis.call('SET', KEYS[2], (string.gsub(states, '[fF]', {f = 'w', F = 'W'})))
 redis.call('HINCRBY', KEYS[1], 'waiting', failed)
 redis.call('HINCRBY', KEYS[1], 'done', -failed)

@@ -237,15 +237,13 @@ func cancelLeavesWork(b *bench) {
 func failedAgain(b *bench) {
 	id := b.make("a", "b", "c", "b")
 	b.take(id, 3)
-	if _, err := b.Retry(b.t.Context(), id); !errors.Is(err, batch.ErrNoneFailed) {
+	if err := b.Retry(b.t.Context(), id, "early"); !errors.Is(err, batch.ErrNoneFailed) {
 		b.t.Fatal(err)
 	}
 	b.succeed(id, 0)
 	b.fail(id, 1)
 	b.fail(id, 2)
-	again, err := b.Retry(b.t.Context(), id)
-	b.must(err)
-	b.is("again", again, 2)
+	b.must(b.Retry(b.t.Context(), id, "once"))
 	b.is("rows", b.stands(id), "swww")
 	left, err := b.conn.Client().PTTL(b.t.Context(), "batch:{"+id+"}:rows").Result()
 	b.must(err)
@@ -254,6 +252,15 @@ func failedAgain(b *bench) {
 	b.succeed(id, 1)
 	b.is("last", b.fail(id, 2), true)
 	b.is("rows", b.stands(id), "ssfs")
+	b.must(b.Retry(b.t.Context(), id, "once"))
+	b.is("rows that were tried under the name", b.stands(id), "ssfs")
+	for name, want := range map[string]bool{"once": true, "early": false} {
+		done, err := b.Retried(b.t.Context(), id, name)
+		b.must(err)
+		b.is(name, done, want)
+	}
+	b.must(b.Retry(b.t.Context(), id, "twice"))
+	b.is("rows under another name", b.stands(id), "ssws")
 }
 
 func stuckIsFound(b *bench) {

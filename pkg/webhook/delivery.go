@@ -147,20 +147,26 @@ func (s *Store) Deliveries(ctx context.Context, owner, endpoint string, limit in
 	return deliveries, nil
 }
 
-// Redeliver sends a delivery of an endpoint again, whatever became of it.
-func (s *Store) Redeliver(ctx context.Context, owner, endpoint, id string) (Delivery, error) {
+// Delivery returns one of an endpoint, or ErrNotFound.
+func (s *Store) Delivery(ctx context.Context, owner, endpoint, id string) (Delivery, error) {
 	d, err := s.delivery(ctx, id)
-	if err != nil {
-		return d, err
-	}
-	if d.Owner != owner || d.Endpoint != endpoint {
+	if err == nil && (d.Owner != owner || d.Endpoint != endpoint) {
 		return Delivery{}, ErrNotFound
+	}
+	return d, err
+}
+
+// Redeliver sends a delivery of an endpoint again, whatever became of it.
+func (s *Store) Redeliver(ctx context.Context, owner, endpoint, id string) error {
+	d, err := s.Delivery(ctx, owner, endpoint, id)
+	if err != nil {
+		return err
 	}
 	d.State, d.Tries, d.Next = Pending, 0, time.Now().UTC()
 	if err := s.write(ctx, d); err != nil {
-		return d, err
+		return err
 	}
-	return d, s.due(ctx, id, d.Next)
+	return s.due(ctx, id, d.Next)
 }
 
 // due says when a delivery is to be sent next.

@@ -194,10 +194,10 @@ func TestWhatFailsForGoodIsGivenUpAndCanBeSentAgain(t *testing.T) {
 		if log[0].State != webhook.Failed || len(to.all()) != 3 {
 			t.Fatalf("%d requests; log %+v", len(to.all()), log)
 		}
-		if _, err := s.store.Redeliver(t.Context(), "another key", s.endpoint.ID, log[0].ID); err == nil {
+		if err := s.store.Redeliver(t.Context(), "another key", s.endpoint.ID, log[0].ID); err == nil {
 			t.Error("another key may send it again")
 		}
-		if _, err := s.store.Redeliver(t.Context(), owner, s.endpoint.ID, log[0].ID); err != nil {
+		if err := s.store.Redeliver(t.Context(), owner, s.endpoint.ID, log[0].ID); err != nil {
 			t.Fatal(err)
 		}
 		s.send(t)
