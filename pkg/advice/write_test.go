@@ -2,9 +2,6 @@ package advice_test
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,26 +13,9 @@ import (
 
 	"ushuru/pkg/advice"
 	"ushuru/pkg/vehicle"
+
+	"ushuru/pkg/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; run with -update and look at the change:\n%s", path, got)
-	}
-}
 
 func examplePair() advice.Pair {
 	km := 62_345
@@ -50,11 +30,11 @@ func examplePair() advice.Pair {
 func TestTheTemplateWritesAWholeRecommendation(t *testing.T) {
 	pair := examplePair()
 	for _, lang := range []string{"en", "sw"} {
-		golden(t, "example."+lang+".md", advice.Write(advice.Judge(pair), pair, lang))
+		golden.Check(t, "testdata/example."+lang+".md", advice.Write(advice.Judge(pair), pair, lang))
 	}
 	pair.Car2 = estimate("AXIO", "9000", incomplete)
 	for _, lang := range []string{"en", "sw"} {
-		golden(t, "nowinner."+lang+".md", advice.Write(advice.Judge(pair), pair, lang))
+		golden.Check(t, "testdata/nowinner."+lang+".md", advice.Write(advice.Judge(pair), pair, lang))
 	}
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
-)
 
-var update = flag.Bool("update", false, "write what is generated")
+	"ushuru/pkg/golden"
+)
 
 const (
 	tableBegin = "<!-- settings: generated from pkg/cli/config.go by go test ./pkg/cli -update -->\n"
@@ -76,18 +75,9 @@ func TestReadmeHasTheTableOfSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, rest, begun := strings.Cut(string(readme), tableBegin)
-	table, after, ended := strings.Cut(rest, tableEnd)
+	_, after, ended := strings.Cut(rest, tableEnd)
 	if !begun || !ended {
 		t.Fatal("README.md has lost the marks of the table of settings")
 	}
-	want := settings(t)
-	if *update {
-		if err := os.WriteFile(name, []byte(before+tableBegin+want+tableEnd+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if table != want {
-		t.Errorf("the table of settings in README.md is out of date; go test ./pkg/cli -update writes:\n%s", want)
-	}
+	golden.Check(t, name, before+tableBegin+settings(t)+tableEnd+after)
 }

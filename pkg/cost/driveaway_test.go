@@ -2,9 +2,6 @@ package cost_test
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -14,9 +11,9 @@ import (
 	"ushuru/pkg/duty"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
-)
 
-var update = flag.Bool("update", false, "write the golden files")
+	"ushuru/pkg/golden"
+)
 
 func dec(text string) decimal.Decimal { return decimal.RequireFromString(text) }
 
@@ -94,19 +91,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			path := filepath.Join("testdata", name+".json")
-			if *update {
-				if err := os.WriteFile(path, append(got, '\n'), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if string(got)+"\n" != string(want) {
-				t.Errorf("%s differs; go test ./pkg/cost -run Golden -update, and read the difference\n%s", path, got)
-			}
+			golden.Check(t, "testdata/"+name+".json", string(got)+"\n")
 		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,9 +13,9 @@ import (
 	"golang.org/x/net/html"
 
 	"ushuru/pkg/fetch"
-)
 
-var update = flag.Bool("update", false, "write golden files")
+	"ushuru/pkg/golden"
+)
 
 const (
 	beForwardURL = "https://www.beforward.jp/honda/fit-shuttle/qx204417/id/90012345/"
@@ -69,16 +68,7 @@ func TestFixturesReadAsGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden := filepath.Join("testdata", name+".json")
-			if *update {
-				if err := os.WriteFile(golden, append(got, '\n'), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil || !bytes.Equal(bytes.TrimSpace(want), got) {
-				t.Errorf("differs from %s (%v):\n%s", golden, err, got)
-			}
+			golden.Check(t, "testdata/"+name+".json", string(got)+"\n")
 		})
 	}
 }

@@ -1,17 +1,14 @@
 package sheet
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"unicode"
-)
 
-var update = flag.Bool("update", false, "write the golden files anew")
+	"ushuru/pkg/golden"
+)
 
 // rich is a sheet with something in every section and every kind of doubt.
 func rich() *Report {
@@ -52,19 +49,7 @@ func TestTheTextsAreAsTheyWere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			file := filepath.Join("testdata", "render", name+"."+lang+".md")
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != string(want) {
-				t.Errorf("%s is another; see what changed and run with -update:\n%s", file, got)
-			}
+			golden.Check(t, "testdata/render/"+name+"."+lang+".md", got)
 		}
 	}
 }
