@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ushuru/pkg/client"
+	"ushuru/pkg/fetch"
 	"ushuru/pkg/vehicle"
 )
 
@@ -120,21 +121,25 @@ func putNumber(question map[string]any, name, text string) error {
 }
 
 // refusedBody is what goes to standard error when the API answers with an
-// error.
+// error, a page is no readable listing, or a picture no readable sheet.
 type refusedBody struct {
 	Error      string              `json:"error"`
 	Code       string              `json:"code,omitempty"`
 	Candidates []vehicle.Candidate `json:"candidates,omitempty"`
 }
 
-// refused prints an error of the API as the API has it, and ends with the
-// status for it; any other error comes back.
+// refused prints such an error as the API has it, and ends with the status for
+// it; any other error comes back.
 func (r *run) refused(err error) error {
-	failure, ok := errors.AsType[*client.Error](err)
-	if !ok {
+	var body refusedBody
+	if api, ok := errors.AsType[*client.Error](err); ok {
+		body = refusedBody{api.Message, api.Code, api.Candidates}
+	} else if page, ok := errors.AsType[*fetch.Error](err); ok {
+		body = refusedBody{Error: page.Message, Code: page.Code}
+	} else {
 		return err
 	}
-	if err := writeJSON(r.Err, refusedBody{failure.Message, failure.Code, failure.Candidates}); err != nil {
+	if err := writeJSON(r.Err, body); err != nil {
 		return err
 	}
 	return exitError{exitPage}

@@ -30,15 +30,11 @@ func (c *matchCommand) Run(r *run) error {
 	}
 	options := c.matching(model)
 	options.Facts = facts
-	in := r.In
-	if c.File != "-" {
-		file, err := os.Open(c.File)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = file.Close() }()
-		in = file
+	in, err := r.open(c.File)
+	if err != nil {
+		return err
 	}
+	defer func() { _ = in.Close() }()
 	return match.New(options).Lines(r.ctx, in, r.Out, catalogue, c.Explain)
 }
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 	"time"
 
 	"ushuru/pkg/fetch"
@@ -22,12 +20,6 @@ type readCommand struct {
 	Timeout       time.Duration `default:"30s" help:"Longest time for fetching the page."`
 	AllowLoopback bool          `help:"Also read pages that this machine serves. Refused in production."`
 	Page          string        `arg:"" name:"URL-or-FILE" help:"Address of a listing, a saved page, or - for standard input."`
-}
-
-// pageError is what goes to standard error when a page is no readable listing.
-type pageError struct {
-	Error string `json:"error"`
-	Code  string `json:"code"`
 }
 
 // explained is a Car with where its values came from.
@@ -51,14 +43,7 @@ func (c *readCommand) Run(r *run) error {
 	if c.AllowLoopback && r.common.production() {
 		return errors.New("--allow-loopback is refused in production")
 	}
-	err := c.print(r)
-	if unreadable, ok := errors.AsType[*fetch.Error](err); ok {
-		if err := writeJSON(r.Err, pageError{unreadable.Message, unreadable.Code}); err != nil {
-			return err
-		}
-		return exitError{exitPage}
-	}
-	return err
+	return r.refused(c.print(r))
 }
 
 func (c *readCommand) print(r *run) error {
@@ -100,8 +85,7 @@ func (c *readCommand) printCards(r *run, page *fetch.Page) error {
 
 // page fetches or opens the page.
 func (c *readCommand) page(r *run) (*fetch.Page, error) {
-	scheme, _, isURL := strings.Cut(c.Page, "://")
-	if isURL && !strings.ContainsAny(scheme, `/\.`) {
+	if isURL(c.Page) {
 		client, err := fetch.New(fetch.Options{Timeout: c.Timeout, AllowLoopback: c.AllowLoopback})
 		if err != nil {
 			return nil, err
@@ -109,16 +93,7 @@ func (c *readCommand) page(r *run) (*fetch.Page, error) {
 		r.onClose(client.Close)
 		return client.Get(r.ctx, c.Page)
 	}
-	in := r.In
-	if c.Page != "-" {
-		file, err := os.Open(c.Page)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = file.Close() }()
-		in = file
-	}
-	body, err := io.ReadAll(io.LimitReader(in, maxPage+1))
+	body, err := r.readFile(c.Page, maxPage)
 	if err != nil {
 		return nil, err
 	}

@@ -3,24 +3,36 @@ package cli
 import (
 	"errors"
 
+	"ushuru/pkg/redisx"
 	"ushuru/tasks"
 )
 
-// apiCommand runs the API.
-type apiCommand struct {
+// sharedConfig is what the API and the workers must have alike.
+type sharedConfig struct {
 	redisConfig
-	httpConfig
 	costConfig
 	sheetConfig
+}
+
+// shared connects to Redis and loads what the API and the workers both reckon
+// with; embedded permits the Redis inside the process.
+func (r *run) shared(config sharedConfig, embedded bool) (*redisx.Conn, error) {
+	if err := errors.Join(r.loadCosts(config.costConfig), r.loadSheets(config.sheetConfig)); err != nil {
+		return nil, err
+	}
+	return r.redis(config.redisConfig, embedded)
+}
+
+// apiCommand runs the API.
+type apiCommand struct {
+	sharedConfig
+	httpConfig
 }
 
 // Run is called by kong.
 func (c *apiCommand) Run(r *run) error {
 	defer r.close()
-	if err := errors.Join(r.loadCosts(c.costConfig), r.loadSheets(c.sheetConfig)); err != nil {
-		return err
-	}
-	conn, err := r.redis(c.redisConfig, false)
+	conn, err := r.shared(c.sharedConfig, false)
 	if err != nil {
 		return err
 	}
@@ -36,20 +48,15 @@ func (c *apiCommand) Run(r *run) error {
 
 // workerCommand runs the workers.
 type workerCommand struct {
-	redisConfig
+	sharedConfig
 	workerConfig
 	authorityConfig
-	costConfig
-	sheetConfig
 }
 
 // Run is called by kong.
 func (c *workerCommand) Run(r *run) error {
 	defer r.close()
-	if err := errors.Join(r.loadCosts(c.costConfig), r.loadSheets(c.sheetConfig)); err != nil {
-		return err
-	}
-	conn, err := r.redis(c.redisConfig, false)
+	conn, err := r.shared(c.sharedConfig, false)
 	if err != nil {
 		return err
 	}
@@ -61,21 +68,16 @@ func (c *workerCommand) Run(r *run) error {
 
 // serveCommand runs both in one process.
 type serveCommand struct {
-	redisConfig
+	sharedConfig
 	httpConfig
 	workerConfig
 	authorityConfig
-	costConfig
-	sheetConfig
 }
 
 // Run is called by kong.
 func (c *serveCommand) Run(r *run) error {
 	defer r.close()
-	if err := errors.Join(r.loadCosts(c.costConfig), r.loadSheets(c.sheetConfig)); err != nil {
-		return err
-	}
-	conn, err := r.redis(c.redisConfig, true)
+	conn, err := r.shared(c.sharedConfig, true)
 	if err != nil {
 		return err
 	}

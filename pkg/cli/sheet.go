@@ -2,10 +2,8 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"ushuru/pkg/ai"
@@ -28,14 +26,8 @@ type sheetCommand struct {
 func (c *sheetCommand) Run(r *run) error {
 	defer r.close()
 	report, err := c.read(r)
-	if unreadable, ok := errors.AsType[*fetch.Error](err); ok {
-		if err := writeJSON(r.Err, pageError{unreadable.Message, unreadable.Code}); err != nil {
-			return err
-		}
-		return exitError{exitPage}
-	}
 	if err != nil {
-		return err
+		return r.refused(err)
 	}
 	if c.Map != "" {
 		if err := os.WriteFile(c.Map, sheet.MapSVG(report, c.Lang), 0o644); err != nil { //nolint:gosec // a drawing for everybody
@@ -99,21 +91,8 @@ func (c *sheetCommand) model(r *run) (*ai.Client, error) {
 
 // bytes fetches or opens the sheet.
 func (c *sheetCommand) bytes(r *run, loader *sheet.Loader) ([]byte, error) {
-	if scheme, _, isURL := strings.Cut(c.Sheet, "://"); isURL && !strings.ContainsAny(scheme, `/\.`) {
+	if isURL(c.Sheet) {
 		return loader.Fetch(r.ctx, c.Sheet, false)
 	}
-	in := r.In
-	if c.Sheet != "-" {
-		file, err := os.Open(c.Sheet)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = file.Close() }()
-		in = file
-	}
-	data, err := io.ReadAll(io.LimitReader(in, sheet.MaxBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Sheet, err)
-	}
-	return data, nil
+	return r.readFile(c.Sheet, sheet.MaxBytes)
 }
