@@ -187,6 +187,10 @@ func (s *benchStack) measure(r *run, c *benchBatch, ideal float64) error {
 		}
 		defer pprof.StopCPUProfile()
 	}
+	spent, redisSpent, err := s.processorTime(r.ctx)
+	if err != nil {
+		return err
+	}
 	id, begun, err := s.handIn(r.ctx, c.Listings)
 	if err != nil {
 		return err
@@ -211,15 +215,24 @@ func (s *benchStack) measure(r *run, c *benchBatch, ideal float64) error {
 	if err != nil {
 		return err
 	}
+	spentAfter, redisAfter, err := s.processorTime(r.ctx)
+	if err != nil {
+		return err
+	}
+	each := func(total time.Duration) time.Duration {
+		return (total / time.Duration(c.Listings)).Round(10 * time.Microsecond)
+	}
 	rate := float64(c.Listings) / took.Seconds()
 	counts := s.authority.Counts()
 	_, _ = fmt.Fprintf(r.Out, `listings:                   %8d in %s: %.0f /s, %.0f %% of bare asynq
 ended as:                   %s
+processor, all of a listing: %7s in this process, %s in Redis
 Redis, all of a listing:    %8d bytes
 this process at its peak:   %8.0f MB (API, worker, site and authority)
 single estimates, p95:      %8s idle, %s while the batch ran: %.2f times
 getVehicleDetails:          %8d for %d tuples
-`, c.Listings, took.Round(time.Millisecond), rate, 100*rate/ideal, state, (after-before)/int64(c.Listings), float64(most)/(1<<20),
+`, c.Listings, took.Round(time.Millisecond), rate, 100*rate/ideal, state,
+		each(spentAfter-spent), each(redisAfter-redisSpent), (after-before)/int64(c.Listings), float64(most)/(1<<20),
 		quantile(idle, 0.95), quantile(during, 0.95), float64(quantile(during, 0.95))/float64(quantile(idle, 0.95)),
 		counts.Calls["getVehicleDetails"], len(counts.Tuples))
 	return nil
@@ -290,6 +303,44 @@ func (s *benchStack) persons(ctx context.Context, kind string, n int) ([]time.Du
 	}
 	slices.Sort(took)
 	return took, nil
+}
+
+// processorTime is what this process and Redis have spent so far. Beside
+// others' work on the machine it says more than the clock on the wall.
+func (s *benchStack) processorTime(ctx context.Context) (own, inRedis time.Duration, err error) {
+	info, err := s.redis.Info(ctx, "cpu").Result()
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, name := range []string{"used_cpu_user:", "used_cpu_sys:"} {
+		_, rest, _ := strings.Cut(info, "\n"+name)
+		value, _, _ := strings.Cut(rest, "\r\n")
+		seconds, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return 0, 0, err
+		}
+		inRedis += time.Duration(seconds * float64(time.Second))
+	}
+	return ownTime(), inRedis, nil
+}
+
+// ownTime is the processor time of this process; zero on systems without /proc.
+func ownTime() time.Duration {
+	data, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return 0
+	}
+	const user, system, tick = 11, 12, 10 * time.Millisecond // proc(5); Linux shows it in hundredths of a second
+	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+	ticks := 0
+	for _, field := range [][]byte{fields[user], fields[system]} {
+		n, err := strconv.Atoi(string(field))
+		if err != nil {
+			return 0
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * tick
 }
 
 func usedMemory(ctx context.Context, client redis.UniversalClient) (int64, error) {
