@@ -93,8 +93,8 @@ func (b *bill) ageStep() *vehicle.AgeStep {
 	if !highest.rate.GreaterThan(charged) {
 		return nil
 	}
-	cif := b.invoice.base.amount
-	now, after := b.shown.on(cif), b.shown.aged(cif, highest.rate)
+	now := b.taxed.amount
+	after := b.aged(highest.rate)
 	step := &vehicle.AgeStep{
 		On: newYear.Format(time.DateOnly), Age: car.Age,
 		PercentNow: percent(charged), PercentNext: percent(highest.rate),

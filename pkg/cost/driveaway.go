@@ -59,6 +59,8 @@ type bill struct {
 	taxDay  string // of the authority's figures
 	volume  volume
 	invoice invoice
+	taxed   taxSpan // at the value that is taxed
+	facts   facts
 	step    *vehicle.AgeStep
 	lines   []vehicle.CostLine
 	missing []vehicle.Missing
@@ -75,6 +77,12 @@ func (t *Tables) begin(e vehicle.Estimate, rate decimal.Decimal, now time.Time) 
 	}
 	b.volume = t.volume(e)
 	b.invoice = b.invoiceOf()
+	b.taxed = b.shown.over(b.invoice.base)
+	b.facts = facts{
+		m3: b.volume.m3, cf: b.invoice.cf, cif: b.invoice.base, rate: b.rate,
+		duty:  b.taxed.of(func(t taxes) decimal.Decimal { return t.duty }),
+		taxes: b.taxed.of(func(t taxes) decimal.Decimal { return t.usd }),
+	}
 	b.step = b.ageStep()
 	return b
 }
@@ -101,16 +109,6 @@ func (b *bill) miss(code, reason string) {
 	b.missing = append(b.missing, vehicle.Missing{Code: code, Name: b.tables.name(code), Reason: reason})
 }
 
-// facts are what the fees are counted by.
-func (b *bill) facts() facts {
-	base := b.invoice.base
-	return facts{
-		m3: b.volume.m3, cf: b.invoice.cf, cif: base, rate: b.rate,
-		duty:  base.each(func(cif decimal.Decimal) decimal.Decimal { return b.shown.on(cif).duty }),
-		taxes: base.each(func(cif decimal.Decimal) decimal.Decimal { return b.shown.on(cif).usd }),
-	}
-}
-
 // feeLine puts a line of the tables on the bill.
 func (b *bill) feeLine(l line) {
 	f, gap := l.inForce(b.day, b.country())
@@ -120,7 +118,7 @@ func (b *bill) feeLine(l line) {
 		}
 		return
 	}
-	usd, tzs := f.charge(b.facts())
+	usd, tzs := f.charge(b.facts)
 	b.add(vehicle.CostLine{
 		Code: l.Code, Basis: b.basis(f), Standing: f.Standing, Estimated: true, Source: f.Source, Date: f.Date,
 	}, usd, tzs)

@@ -100,3 +100,10 @@ func germany(tax vehicle.Tax) vehicle.Tax {
 	tax.Country = "GERMANY"
 	return tax
 }
+
+func BenchmarkDriveAway(b *testing.B) {
+	estimate := vehicle.Estimate{Car: vehicle.Car{FOBPriceUSD: number("6180"), M3: number("10.553")}, Tax: forester}
+	for b.Loop() {
+		cost.Embedded().DriveAway(estimate, cost.DefaultRate, autumn)
+	}
+}

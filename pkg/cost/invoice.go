@@ -94,7 +94,7 @@ func (b *bill) taxBase() vehicle.TaxBase {
 		base.InvoiceCIFLow, base.InvoiceCIF, base.InvoiceCIFHigh = &low, &amount, &high
 	}
 	if b.aboveAuthority() {
-		base.Recomputed = b.shown.on(in.base.amount).recomputed()
+		base.Recomputed = b.taxed.amount.recomputed()
 	}
 	return base
 }

@@ -59,8 +59,8 @@ func (b *bill) seaLine(code string, by facts) {
 func (b *bill) taxLines() {
 	tax := b.shown.tax
 	source := "TRA calculator, reference " + tax.ReferenceNumber
-	usd := b.invoice.base.each(func(cif decimal.Decimal) decimal.Decimal { return b.shown.on(cif).usd })
-	tzs := b.invoice.base.each(func(cif decimal.Decimal) decimal.Decimal { return b.shown.on(cif).tzs })
+	usd := b.taxed.of(func(t taxes) decimal.Decimal { return t.usd })
+	tzs := b.taxed.of(func(t taxes) decimal.Decimal { return t.tzs })
 	l := vehicle.CostLine{Code: codeTaxes, Standing: vehicle.Official, Source: source, Date: b.taxDay}
 	switch own := tax.CIFInUSD; {
 	case b.aboveAuthority():

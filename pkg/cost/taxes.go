@@ -64,15 +64,31 @@ func (t taxes) times(factor, fees decimal.Decimal) taxes {
 	return t
 }
 
-// aged returns the taxes at a value with another excise by age, a fraction of
-// the value and the import duty; VAT is charged on that too.
-func (s shown) aged(cif, rate decimal.Decimal) taxes {
-	t := s.on(cif)
+// taxSpan are the taxes at a value and at the least and the most it may be.
+type taxSpan struct{ low, amount, high taxes }
+
+func (s shown) over(cif span) taxSpan {
+	amount := s.on(cif.amount)
+	if !cif.isRange() {
+		return taxSpan{amount, amount, amount}
+	}
+	return taxSpan{s.on(cif.low), amount, s.on(cif.high)}
+}
+
+// of is one of the taxes.
+func (t taxSpan) of(one func(taxes) decimal.Decimal) span {
+	return span{one(t.low), one(t.amount), one(t.high)}
+}
+
+// aged returns the taxes at the value that is taxed with another excise by
+// age, a fraction of the value and the import duty; VAT is charged on that too.
+func (b *bill) aged(rate decimal.Decimal) taxes {
+	s, t := &b.shown, b.taxed.amount
 	own := s.tax.CIFInUSD.Decimal()
 	if !own.IsPositive() {
 		return t
 	}
-	more := decimal.Max(cif, own).Add(t.duty).Mul(rate).Sub(t.age)
+	more := decimal.Max(b.invoice.base.amount, own).Add(t.duty).Mul(rate).Sub(t.age)
 	withVAT := more.Mul(decimal.NewFromInt(1).Add(s.rules.VAT))
 	t.age, t.vat = t.age.Add(more), t.vat.Add(withVAT.Sub(more))
 	t.usd, t.tzs = t.usd.Add(withVAT), t.tzs.Add(withVAT.Mul(s.fx))

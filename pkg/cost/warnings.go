@@ -52,7 +52,7 @@ func (b *bill) above() string {
 		return ""
 	}
 	in, own := b.invoice, b.shown.tax.CIFInUSD
-	verbatim, used := b.shown.on(own.Decimal()), b.shown.on(in.base.amount)
+	verbatim, used := b.shown.verbatim(), b.taxed.amount
 	return fmt.Sprintf("The listing's price makes a CIF of USD %s%s, above the authority's own value, USD %s. The authority is"+
 		" reported to tax the higher of the two: then taxes and fees come to TZS %s, not TZS %s as its calculator has it."+
 		" The drive-away cost holds the higher; it is the service's computation by %s.", rounded(in.cif.amount),
@@ -67,11 +67,10 @@ func (b *bill) undecided() string {
 	if b.basisOfTax() != vehicle.BasisUndecided || !in.base.isRange() {
 		return ""
 	}
-	least, used, most := b.shown.on(in.base.low), b.shown.on(in.base.amount), b.shown.on(in.base.high)
 	return fmt.Sprintf("The listing's price makes a CIF of USD %s to %s, and the authority's own value, USD %s, lies between:"+
 		" freight and insurance on the invoice decide which is taxed. Taxes and fees come to TZS %s to %s; the drive-away"+
-		" cost holds TZS %s.", rounded(in.cif.low), rounded(in.cif.high), own, rounded(least.grandTZS),
-		rounded(most.grandTZS), rounded(used.grandTZS))
+		" cost holds TZS %s.", rounded(in.cif.low), rounded(in.cif.high), own, rounded(b.taxed.low.grandTZS),
+		rounded(b.taxed.high.grandTZS), rounded(b.taxed.amount.grandTZS))
 }
 
 func (b *bill) stepWarning() string {
@@ -89,7 +88,7 @@ func (b *bill) disputed() string {
 		return ""
 	}
 	amount := func(rate decimal.Decimal) money.Amount {
-		return rounded(b.shown.aged(b.invoice.base.amount, rate).grandTZS)
+		return rounded(b.aged(rate).grandTZS)
 	}
 	statute, practice := rates[0].rate, rates[1].rate
 	return fmt.Sprintf("At %d years the excise by age is disputed: %s %% by statute (taxes and fees TZS %s), %s %% by reported"+
