@@ -21,16 +21,43 @@ func (s *Server) jobEvents(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return event{}, err
 		}
-		data, err := unescaped(bodyOf(job))
+		body := bodyOf(job)
+		return eventOf(body, body, job.State.Ended())
+	})
+}
+
+// batchEvents answers GET /v1/batches/{id}/events: the batch whenever a row
+// moves on, and its end. One that is tried again is at work again.
+func (s *Server) batchEvents(w http.ResponseWriter, r *http.Request) error {
+	moved, leave := s.batches.Follow(s.options.Hub, mux.Vars(r)["id"])
+	defer leave()
+	return s.stream(w, r, moved, func(ctx context.Context) (event, error) {
+		b, err := s.batchOf(r.WithContext(ctx))
 		if err != nil {
 			return event{}, err
 		}
-		// The id says what was told, so that every API process knows it.
-		sum := sha256.Sum256(data)
-		told := event{id: hex.EncodeToString(sum[:8]), name: "progress", data: data, last: job.State.Ended()}
-		if told.last {
-			told.name = "end"
-		}
-		return told, nil
+		body := bodyOfBatch(b)
+		standing := body // how fast it goes is another answer every moment
+		standing.PerSecond, standing.SecondsLeft = 0, 0
+		return eventOf(body, standing, !b.Ended.IsZero())
 	})
+}
+
+// eventOf tells of something. Its id says how that stands, so that every API
+// process knows what was told.
+func eventOf(body, standing any, last bool) (event, error) {
+	data, err := unescaped(body)
+	if err != nil {
+		return event{}, err
+	}
+	named, err := unescaped(standing)
+	if err != nil {
+		return event{}, err
+	}
+	sum := sha256.Sum256(named)
+	told := event{id: hex.EncodeToString(sum[:8]), name: "progress", data: data, last: last}
+	if last {
+		told.name = "end"
+	}
+	return told, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +12,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 
 	"ushuru/api"
+	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/redisx/redistest"
 )
 
 func init() { //nolint:gochecknoinits // kin-openapi knows no other way
@@ -175,4 +178,154 @@ func TestAKeyHasAFewStreams(t *testing.T) {
 	defer stop()
 	_, events := a.listen(t, again, path, "")
 	next(t, events)
+}
+
+func TestEventsTellOfABatchUntilItsEnd(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	store := batch.NewStore(a.conn.Client())
+	id := batchOf("www")(t, a)
+	path := "/v1/batches/" + id + "/events"
+	response, events := a.listen(t, t.Context(), path, "")
+	if h := response.header; response.status != http.StatusOK || h.Get("Content-Type") != "text/event-stream" || h.Get("X-Accel-Buffering") != "no" {
+		t.Errorf("%d %v", response.status, h)
+	}
+	first := next(t, events)
+	if first.name != "progress" || !strings.Contains(first.data, `"running":0,"succeeded":0,"waiting":3`) {
+		t.Errorf("first %+v", first)
+	}
+	if _, err := store.Take(t.Context(), id, 2); err != nil {
+		t.Fatal(err)
+	}
+	second := next(t, events)
+	if second.name != "progress" || second.id == first.id || !strings.Contains(second.data, `"running":2,"succeeded":0,"waiting":1`) {
+		t.Errorf("second %+v", second)
+	}
+	if _, err := store.Succeed(t.Context(), id, 0, estimateOf(site+"/1")); err != nil {
+		t.Fatal(err)
+	}
+	third := next(t, events)
+	if !strings.Contains(third.data, `"running":1,"succeeded":1,"waiting":1`) {
+		t.Errorf("third %+v", third)
+	}
+	scenario{method: http.MethodDelete, url: "/v1/batches/" + id, status: 200}.run(t, a)
+	if fourth := next(t, events); fourth.name != "progress" || !strings.Contains(fourth.data, `"state":"cancelling"`) {
+		t.Errorf("fourth %+v", fourth)
+	}
+	if _, err := store.Fail(t.Context(), id, 1, failures[noMatch]); err != nil {
+		t.Fatal(err)
+	}
+	end := next(t, events)
+	if end.name != "end" || !strings.Contains(end.data, `"state":"cancelled"`) || !strings.Contains(end.data, `"failed":1`) {
+		t.Errorf("end %+v", end)
+	}
+	if more, ok := <-events; ok {
+		t.Errorf("after the end: %+v", more)
+	}
+
+	// Who comes back is told what he does not know, and nothing else.
+	_, events = a.listen(t, t.Context(), path, third.id)
+	if again := next(t, events); again != end {
+		t.Errorf("%+v, want the end", again)
+	}
+	scenario{url: path, headers: map[string]string{"Last-Event-ID": end.id}, status: 204}.run(t, a)
+	scenario{url: path, method: http.MethodHead, status: 200}.run(t, a)
+
+	// What is tried again is at work again.
+	scenario{method: http.MethodPost, url: "/v1/batches/" + id + "/retry", status: 200}.run(t, a)
+	_, events = a.listen(t, t.Context(), path, end.id)
+	if again := next(t, events); again.name != "progress" || !strings.Contains(again.data, `"state":"running"`) {
+		t.Errorf("tried again: %+v", again)
+	}
+	scenario{method: http.MethodDelete, url: "/v1/batches/" + id, status: 200}.run(t, a)
+	if again := next(t, events); again.name != "end" {
+		t.Errorf("cancelled: %+v", again)
+	}
+	spinUntil(func() bool { return a.hub.Waiting() == 0 })
+}
+
+// How fast a batch goes is another answer every moment, and no event.
+func TestABatchThatStandsStillHasNoEvents(t *testing.T) {
+	a := newApp(t, embedded(t), func(o *api.Options) { o.KeepAlive = 10 * time.Millisecond })
+	path := "/v1/batches/" + batchOf("swr")(t, a) + "/events"
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	_, events := a.listen(t, ctx, path, "")
+	first := next(t, events)
+	if !strings.Contains(first.data, `"perSecond":`) {
+		t.Fatalf("%+v", first)
+	}
+	for range 30 {
+		if e := next(t, events); e.comment != "here" {
+			t.Fatalf("%+v after %+v", e, first)
+		}
+	}
+	_, events = a.listen(t, ctx, path, first.id)
+	if e := next(t, events); e.comment != "here" {
+		t.Errorf("%+v: what is known was told again", e)
+	}
+}
+
+// The server's limits are for callers who dawdle, not for answers that go on.
+func TestStreamsOutliveTheTimeoutsOfTheServer(t *testing.T) {
+	a := newApp(t, embedded(t), func(o *api.Options) { o.KeepAlive = 20 * time.Millisecond })
+	const limit = 200 * time.Millisecond
+	strict := httptest.NewUnstartedServer(a.api)
+	strict.Config.ReadHeaderTimeout, strict.Config.ReadTimeout, strict.Config.WriteTimeout = limit, limit, limit
+	strict.Start()
+	defer strict.Close()
+	b := *a
+	b.Server = strict
+	job, batchID := a.submit(t, hangs), batchOf("w")(t, a)
+
+	// The limits are in force: an answer that comes late does not.
+	r := b.request(t, http.MethodGet, "/v1/jobs/"+job, "")
+	r.Header.Set("Prefer", "wait=1")
+	if late, err := http.DefaultTransport.RoundTrip(r); err == nil {
+		_ = late.Body.Close()
+		t.Fatalf("%d after the limit", late.StatusCode)
+	}
+
+	started := time.Now()
+	_, ofJob := b.listen(t, t.Context(), "/v1/jobs/"+job+"/events", "")
+	_, ofBatch := b.listen(t, t.Context(), "/v1/batches/"+batchID+"/events", "")
+	streams := []<-chan sse{ofJob, ofBatch}
+	for time.Since(started) < 3*limit {
+		for _, events := range streams {
+			next(t, events)
+		}
+	}
+	if err := a.tasks.Cancel(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	if err := batch.NewStore(a.conn.Client()).Cancel(t.Context(), batchID); err != nil {
+		t.Fatal(err)
+	}
+	for i, events := range streams {
+		last := sse{}
+		for e := range events {
+			last = e
+		}
+		if last.name != "end" {
+			t.Errorf("stream %d ended with %+v", i, last)
+		}
+	}
+}
+
+func TestManyStreamsAreOneSubscription(t *testing.T) {
+	conn := redistest.Open(t, redistest.Start(t).URL)
+	a := newApp(t, conn, nil)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	for _, path := range []string{"/v1/jobs/" + a.submit(t, hangs) + "/events", "/v1/batches/" + batchOf("w")(t, a) + "/events"} {
+		for range 10 {
+			_, events := a.listen(t, ctx, path, "")
+			next(t, events)
+		}
+	}
+	clients, err := conn.Client().Do(t.Context(), "CLIENT", "LIST", "TYPE", "pubsub").Text()
+	if n := strings.Count(clients, "id="); err != nil || n != 1 {
+		t.Errorf("%d connections that subscribe, %v:\n%s", n, err, clients)
+	}
+	leave()
+	spinUntil(func() bool { return a.hub.Waiting() == 0 })
 }

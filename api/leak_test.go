@@ -36,8 +36,10 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		s.run(t, a)
 
 		ctx, leave := context.WithCancel(t.Context())
-		_, events := a.listen(t, ctx, "/v1/jobs/"+a.submit(t, hangs)+"/events", "")
-		next(t, events)
+		for _, path := range []string{"/v1/jobs/" + a.submit(t, hangs), "/v1/batches/" + batchOf("w")(t, a)} {
+			_, events := a.listen(t, ctx, path+"/events", "")
+			next(t, events)
+		}
 		leave()
 		spinUntil(func() bool { return a.hub.Waiting() == 0 })
 	})

@@ -173,6 +173,7 @@ func (s *Server) routes() error {
 	v1.Handle(one, methods{http.MethodGet: s.getBatch, http.MethodDelete: s.cancelBatch})
 	v1.Handle(one+"/items", methods{http.MethodGet: s.listItems})
 	v1.Handle(one+"/results", methods{http.MethodGet: s.getResults})
+	v1.Handle(one+"/events", methods{http.MethodGet: s.batchEvents})
 	v1.Handle(one+"/retry", methods{http.MethodPost: s.retryBatch})
 	v1.Handle("/v1/jobs/{id:[0-9A-Za-z]{1,64}}", methods{http.MethodGet: s.getJob, http.MethodDelete: s.deleteJob})
 	v1.Handle("/v1/compare", methods{http.MethodPost: s.postCompare})

@@ -13,6 +13,7 @@ import (
 	"github.com/oklog/ulid/v2"
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/jobs"
 	"ushuru/pkg/pack"
 )
 
@@ -175,6 +176,12 @@ func (s *Store) Get(ctx context.Context, id string) (*Batch, error) {
 		return nil, err
 	}
 	return parse(id, fields.Val(), states.Val(), clock.Val())
+}
+
+// Follow says on a channel of a Hub that a batch may have moved on or ended,
+// until leave is called.
+func (s *Store) Follow(hub *jobs.Hub, id string) (moved <-chan struct{}, leave func()) {
+	return hub.FollowHash(keysOf(id)[keyHash], "waiting", "running", "done", "cancelled", "ended")
 }
 
 func parse(id string, fields map[string]string, states string, now time.Time) (*Batch, error) {

@@ -11,11 +11,12 @@ import (
 // job has ended was lost.
 const reread = 1500 * time.Millisecond
 
-// Hub lets many callers wait for jobs on one subscription.
+// Hub lets many callers wait for jobs on one subscription, and follow jobs and
+// other records with one look for all of them.
 type Hub struct {
 	store   *Store
 	mu      sync.Mutex
-	waiters map[string]map[chan struct{}]bool // by job
+	waiters map[string]map[chan struct{}]bool // by job, or key of another record
 
 	following following
 }

@@ -1,0 +1,91 @@
+package jobs_test
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/redisx"
+)
+
+// looksSeen counts the commands of every look of a Hub.
+type looksSeen struct {
+	mu    sync.Mutex
+	sizes []int
+}
+
+func (*looksSeen) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (*looksSeen) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (l *looksSeen) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, commands []redis.Cmder) error {
+		if commands[0].Name() == "hmget" {
+			l.mu.Lock()
+			l.sizes = append(l.sizes, len(commands))
+			l.mu.Unlock()
+		}
+		return next(ctx, commands)
+	}
+}
+
+func TestAllWhoFollowCostOneLook(t *testing.T) {
+	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
+	must(t)(err)
+	defer conn.Close()
+	seen := &looksSeen{}
+	conn.Client().AddHook(seen)
+	store := jobs.NewStore(conn.Client())
+	hub := jobs.NewHub(store)
+	job := run(t, store, newJob("https://a.example/"+t.Name()))
+	other := conn.Client()
+	must(t)(other.HSet(t.Context(), "other", "waiting", 1).Err())
+
+	const each = 20
+	var told []<-chan struct{}
+	var leaves []func()
+	for range each {
+		moved, leave := hub.Follow(job.ID)
+		told, leaves = append(told, moved), append(leaves, leave)
+		moved, leave = hub.FollowHash("other", "waiting")
+		told, leaves = append(told, moved), append(leaves, leave)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { hub.Run(ctx) })
+	defer running.Wait()
+	defer cancel()
+	allTold := func(what string) {
+		t.Helper()
+		for i, moved := range told {
+			select {
+			case <-moved:
+			case <-time.After(10 * time.Second):
+				t.Fatalf("%s: follower %d was not told", what, i)
+			}
+		}
+	}
+	allTold("at the first sight")
+	_, err = store.Succeed(t.Context(), job.ID, json.RawMessage(`{}`))
+	must(t)(err)
+	must(t)(other.HSet(t.Context(), "other", "waiting", 2).Err())
+	allTold("moved on")
+
+	seen.mu.Lock()
+	defer seen.mu.Unlock()
+	for _, size := range seen.sizes {
+		if size != 4 { // two commands for each of two records
+			t.Fatalf("looks of %v commands", seen.sizes)
+		}
+	}
+	for _, leave := range leaves {
+		leave()
+	}
+	if n := hub.Waiting(); n != 0 {
+		t.Errorf("%d still follow", n)
+	}
+}
