@@ -119,6 +119,10 @@ func (r *run) startAPI(config httpConfig, listener net.Listener, conn *redisx.Co
 	return nil
 }
 
+// authorityAgain is how often a call to the authority is made again at once.
+// When three calls in ten fail, one in a hundred still does after as many.
+const authorityAgain = 3
+
 // startWorker begins to take tasks.
 func (r *run) startWorker(config workerConfig, upstream authorityConfig, conn *redisx.Conn, demo demoParts) error {
 	catalogue := tra.NewStore(conn.Client(), tra.StoreOptions{})
@@ -156,7 +160,7 @@ func (r *run) startWorker(config workerConfig, upstream authorityConfig, conn *r
 			return err
 		}
 		options.Authority = tra.NewAuthority(client, catalogue, tra.AuthorityOptions{
-			PerSecond: upstream.AuthorityRate,
+			PerSecond: upstream.AuthorityRate, Again: authorityAgain,
 			Answered: func(ctx context.Context, asked tra.Question, tax vehicle.Tax) {
 				watch.Answered(ctx, asked, tax)
 			},

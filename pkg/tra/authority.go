@@ -2,6 +2,8 @@ package tra
 
 import (
 	"context"
+	"errors"
+	"math/rand/v2"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -13,9 +15,14 @@ import (
 // for PerSecond, which should be set.
 type AuthorityOptions struct {
 	PerSecond       int           // calls per second of all processes together; 0: no limit
-	BreakerFailures uint32        // so many outages in a row open the breaker; default 5
+	BreakerFailures uint32        // so many outages in a row open the breaker; default 10
 	BreakerPause    time.Duration // how long it stays open; default 60 s
 	EmptyFor        time.Duration // how long an empty list is believed; default 10 min
+
+	// Again is how often a call that the authority fails at once is made again,
+	// after a moment, before its error is anybody's: an estimate takes five
+	// calls, and the catalogue one for each make. 0 is never.
+	Again int
 
 	// Observe, if set, is told of every call that was made, for metrics. The
 	// error is nil, a *Error, or that of a context that ended.
@@ -49,7 +56,9 @@ type Authority struct {
 // NewAuthority puts the gates and caches before a client. Its clock and its
 // Redis are those of the store.
 func NewAuthority(client *Client, store *Store, o AuthorityOptions) *Authority {
-	o.BreakerFailures = orDefault(o.BreakerFailures, 5)
+	// At five, an authority that fails three calls in ten, and answers the
+	// others, would be left alone every four hundred calls.
+	o.BreakerFailures = orDefault(o.BreakerFailures, 10)
 	o.BreakerPause = orDefault(o.BreakerPause, time.Minute)
 	o.EmptyFor = orDefault(o.EmptyFor, 10*time.Minute)
 	return &Authority{client: client, store: store, options: o, gates: newGates(store, o)}
@@ -143,12 +152,45 @@ type calculation struct {
 	Warnings []vehicle.Warning `json:"warnings,omitempty"`
 }
 
-// call makes one call behind the gates and notes how it went.
+// call makes one call behind the gates, again when it is worth it.
 func call[T any](ctx context.Context, a *Authority, name string, ask func(context.Context) (T, error)) (T, error) {
-	var (
-		called bool
-		took   time.Duration
-	)
+	for tried := 0; ; tried++ {
+		result, took, err := callOnce(ctx, a, name, ask)
+		if tried >= a.options.Again || !worthAnother(took, err) || !pause(ctx, againAfter<<tried) {
+			return result, err
+		}
+	}
+}
+
+const (
+	againAfter  = 100 * time.Millisecond // doubles
+	againWithin = 2 * time.Second        // a call that took longer shows an authority that has enough to do
+)
+
+// worthAnother says whether a call failed in a way that the next may not: at
+// once, and without a word on when to come again.
+func worthAnother(took time.Duration, err error) bool {
+	failure, ok := errors.AsType[*Error](err)
+	return ok && failure.Temporary() && failure.RetryAfter == 0 && took < againWithin
+}
+
+// pause waits for d and up to half as long again; false when ctx ends.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d + rand.N(d/2)) //nolint:gosec // so that not all come at once
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// callOnce makes one call behind the gates and notes how it went.
+func callOnce[T any](
+	ctx context.Context, a *Authority, name string, ask func(context.Context) (T, error),
+) (_ T, took time.Duration, _ error) {
+	called := false
 	result, err := a.gates.pass(ctx, func() (any, error) {
 		called = true
 		start := time.Now()
@@ -163,5 +205,5 @@ func call[T any](ctx context.Context, a *Authority, name string, ask func(contex
 		a.note(ctx, took, err) // after the breaker learnt of it
 	}
 	typed, _ := result.(T)
-	return typed, err
+	return typed, took, err
 }
