@@ -1,9 +1,13 @@
 package tra_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"testing"
+	"time"
 
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/tra/tratest"
 )
@@ -52,5 +56,47 @@ func TestTenOutagesInARowOpenTheBreaker(t *testing.T) {
 	}
 	if _, closed := err.(*tra.GateError); !closed || f.calls() != 20 { //nolint:errorlint // the gate's own error
 		t.Errorf("after ten: %v, %d calls", err, f.calls())
+	}
+}
+
+// An answer of the authority is worth the wait for Redis: who loses it must ask
+// again.
+func TestAnAnswerIsKeptThoughRedisIsAwayWhenItComes(t *testing.T) {
+	proxy := redistest.Proxy(t, redistest.Start(t).Addr)
+	asked, answer := make(chan struct{}, 2), make(chan struct{})
+	simulator, err := tratest.New(tratest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		<-answer
+		simulator.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	client := newClient(t, tra.Options{BaseURL: server.URL + tratest.Path})
+	authority := tra.NewAuthority(client, tra.NewStore(redistest.Open(t, proxy.URL).Client(), tra.StoreOptions{}), tra.AuthorityOptions{})
+	toyota := tra.Make{ID: simulator.MakeID("TOYOTA"), Name: "TOYOTA"}
+	type outcome struct {
+		tra.Calculation
+		error
+	}
+	got := make(chan outcome, 1)
+	go func() {
+		made, err := authority.Details(t.Context(), toyota, fielderOf(0))
+		got <- outcome{made, err}
+	}()
+	<-asked
+	proxy.Disable()
+	close(answer)
+	// go-redis alone tries for a second or so.
+	time.AfterFunc(time.Second, proxy.Enable)
+	first := <-got
+	if first.error != nil {
+		t.Fatal(first.error)
+	}
+	again, err := authority.Details(t.Context(), toyota, fielderOf(0))
+	if err != nil || again.Tax.ReferenceNumber != first.Tax.ReferenceNumber || len(asked) != 0 {
+		t.Errorf("%v; asked again: %s after %s", err, again.Tax.ReferenceNumber, first.Tax.ReferenceNumber)
 	}
 }

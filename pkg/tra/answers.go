@@ -149,7 +149,22 @@ func ask[T any](
 		return recalled[T]{}, err
 	}
 	s.Answer = answer
-	return recalled[T]{s, true}, remember(ctx, a, key, s, hold)
+	return recalled[T]{s, true}, insist(ctx, func() error { return remember(ctx, a, key, s, hold) })
+}
+
+// keepPatience is how long to try to keep an answer while Redis is away. What
+// is not kept must be asked for again.
+const keepPatience = 30 * time.Second
+
+// insist does a write until it succeeds, ctx ends or its patience does.
+func insist(ctx context.Context, write func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, keepPatience)
+	defer cancel()
+	for wait := againAfter; ; wait = min(2*wait, time.Second) {
+		if err := write(); err == nil || !pause(ctx, wait) {
+			return err
+		}
+	}
 }
 
 // isPassing says that the authority could not be asked, rather than that it

@@ -125,7 +125,7 @@ func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (Calculation
 	got, err := cached(ctx, a, asked, func(ctx context.Context) (calculation, time.Duration, error) {
 		tax, warnings, err := a.client.Details(ctx, v)
 		if err == nil {
-			err = a.store.sawPeriod(ctx, periodOf(tax))
+			err = insist(ctx, func() error { return a.store.sawPeriod(ctx, periodOf(tax)) })
 			if a.options.Answered != nil {
 				a.options.Answered(ctx, Question{v, m.Name}, tax)
 			}
