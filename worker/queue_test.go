@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,11 +28,16 @@ type served struct {
 
 func serve(t *testing.T, scrape stepFunc) *served {
 	t.Helper()
+	return serveOf(t, jobs.Interactive, scrape)
+}
+
+func serveOf(t *testing.T, class jobs.Class, scrape stepFunc) *served {
+	t.Helper()
 	client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
 	t.Cleanup(func() { _ = client.Close() })
 	store := jobs.NewStore(client)
 	engine := tasks.NewEngine(client, store)
-	config := serverConfig(map[string]int{tasks.QueueScrape: 1}, 1, 100*time.Millisecond, slog.New(slog.DiscardHandler))
+	config := serverConfig(tasks.QueuesOf(tasks.RoleAny), 1, 100*time.Millisecond, slog.New(slog.DiscardHandler))
 	config.RetryDelayFunc = func(_ int, err error, _ *asynq.Task) time.Duration {
 		if tasks.IsFailure(err) {
 			return 0
@@ -49,7 +55,7 @@ func serve(t *testing.T, scrape stepFunc) *served {
 	if err := s.server.Start(handler); err != nil {
 		t.Fatal(err)
 	}
-	job, err := engine.Estimate(t.Context(), "https://a.example/1", "key", jobs.Interactive)
+	job, err := engine.Estimate(t.Context(), "https://a.example/1", "key", class)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,4 +123,29 @@ func TestStoppingProcessFailsNoJob(t *testing.T) {
 		}
 		return info.State == asynq.TaskStatePending && job.Steps[tasks.StepScrape].State == jobs.StepReady
 	})
+}
+
+// Nobody waits for a row of a batch: an upstream that fails now and then costs
+// it time, not its result.
+func TestABatchsStepIsTriedMoreOftenThanAPersons(t *testing.T) {
+	t.Parallel()
+	for class, want := range map[jobs.Class]int64{jobs.Interactive: 5, jobs.Bulk: 13} {
+		t.Run(string(class), func(t *testing.T) {
+			t.Parallel()
+			var runs atomic.Int64
+			s := serveOf(t, class, func(context.Context, *jobs.Job) (any, error) {
+				runs.Add(1)
+				return nil, tasks.Transient("fetch_failed", "The site answered with status 500.", 0, nil)
+			})
+			defer s.server.Shutdown()
+			deadline, stop := context.WithTimeout(t.Context(), 30*time.Second)
+			defer stop()
+			hub := jobs.NewHub(s.store)
+			go hub.Run(deadline)
+			job, err := hub.Wait(deadline, s.id)
+			if err != nil || job.State != jobs.Failed || job.Error.Code != "fetch_failed" || runs.Load() != want {
+				t.Errorf("%+v, %v after %d runs, want %d", job, err, runs.Load(), want)
+			}
+		})
+	}
 }

@@ -173,7 +173,7 @@ func (s *steps) final(ctx context.Context, job *jobs.Job, step string, err error
 		return false
 	}
 	tried, _ := asynq.GetRetryCount(ctx)
-	if policy, ok := tasks.PolicyOf(job.Kind + ":" + step); ok && tried >= policy.Retries && tasks.IsFailure(err) {
+	if policy, ok := tasks.PolicyOf(job.Kind + ":" + step); ok && tried >= policy.Allowed(job.Class) && tasks.IsFailure(err) {
 		return true
 	}
 	return time.Now().Add(delay(tried, err)).After(job.Deadline)
