@@ -18,7 +18,7 @@ const (
 	sweepAtOnce  = 8                // of these, at the same time
 	lookSoon     = time.Second      // a step is being run
 	lookLater    = 3 * time.Second  // a step waits in the queue, and a person for it
-	lookMuchLate = 30 * time.Second // a step waits in the queue for a batch
+	lookMuchLate = 10 * time.Second // a step waits in the queue for a batch
 
 	// A task that the queue has given to a worker is claimed within
 	// milliseconds. Not so after unclaimed: the worker died in between.
@@ -94,11 +94,12 @@ func (e *Engine) look(
 	if class == jobs.Bulk {
 		again = lookMuchLate
 	}
-	if claimed(job) {
-		again = lookSoon
-	}
-	if mended, err = e.mendAll(ctx, job, now, trusted); err != nil {
+	mended, doubtful, err := e.mendAll(ctx, job, now, trusted)
+	if err != nil {
 		return mended, err
+	}
+	if doubtful {
+		again = lookSoon
 	}
 	if err := e.Advance(ctx, id); err != nil {
 		return mended, err
@@ -106,21 +107,13 @@ func (e *Engine) look(
 	return mended, e.Store.Watch(ctx, id, class, again)
 }
 
-// claimed reports whether a worker is at one of a job's steps.
-func claimed(job *jobs.Job) bool {
-	for _, step := range job.Steps {
-		if step.State == jobs.StepClaimed {
-			return true
-		}
-	}
-	return false
-}
-
 // mendAll mends the steps of a job that has not ended, and ends one that has
-// waited for its children for too long.
-func (e *Engine) mendAll(ctx context.Context, job *jobs.Job, now time.Time, trusted func() bool) (mended bool, err error) {
+// waited for its children for too long. doubtful says that a step may be lost.
+func (e *Engine) mendAll(
+	ctx context.Context, job *jobs.Job, now time.Time, trusted func() bool,
+) (mended, doubtful bool, err error) {
 	if job.State.Ended() {
-		return false, nil
+		return false, false, nil
 	}
 	idle := true
 	for name, step := range job.Steps {
@@ -128,16 +121,16 @@ func (e *Engine) mendAll(ctx context.Context, job *jobs.Job, now time.Time, trus
 			continue
 		}
 		idle = false
-		did, err := e.mend(ctx, job, name, now, trusted)
-		mended = mended || did
+		did, may, err := e.mend(ctx, job, name, now, trusted)
+		mended, doubtful = mended || did, doubtful || may
 		if err != nil {
-			return mended, err
+			return mended, doubtful, err
 		}
 	}
 	if idle && now.After(job.Deadline) && waits(job) {
-		return true, e.Fail(ctx, job.ID, "", "", TimedOut())
+		return true, false, e.Fail(ctx, job.ID, "", "", TimedOut())
 	}
-	return mended, nil
+	return mended, doubtful, nil
 }
 
 // waits reports whether a child of the job has not ended.
@@ -151,16 +144,18 @@ func waits(job *jobs.Job) bool {
 }
 
 // mend ends a job that ran out of time, or gives a lost step to another worker.
-func (e *Engine) mend(ctx context.Context, job *jobs.Job, name string, now time.Time, trusted func() bool) (bool, error) {
+func (e *Engine) mend(
+	ctx context.Context, job *jobs.Job, name string, now time.Time, trusted func() bool,
+) (mended, doubtful bool, err error) {
 	step := job.Steps[name]
 	if step.State == jobs.StepReady && now.After(job.Deadline) {
-		return true, e.Fail(ctx, job.ID, name, "", TimedOut())
+		return true, false, e.Fail(ctx, job.ID, name, "", TimedOut())
 	}
-	lost, err := e.lost(ctx, job, name, now.Sub(step.Since), trusted)
+	lost, doubtful, err := e.lost(ctx, job, name, now.Sub(step.Since), trusted)
 	if !lost || err != nil {
-		return false, err
+		return false, doubtful, err
 	}
-	return true, e.restart(ctx, job, name, step)
+	return true, false, e.restart(ctx, job, name, step)
 }
 
 // board starts a job whose maker died before it could. Unless the same
@@ -177,41 +172,44 @@ func (e *Engine) board(ctx context.Context, job *jobs.Job) error {
 }
 
 // lost reports whether nobody is at work on a step and nothing in the queue
-// will bring somebody.
-func (e *Engine) lost(ctx context.Context, job *jobs.Job, name string, age time.Duration, trusted func() bool) (bool, error) {
+// will bring somebody; doubtful, that it looks so and is to be looked at again
+// soon.
+func (e *Engine) lost(
+	ctx context.Context, job *jobs.Job, name string, age time.Duration, trusted func() bool,
+) (lost, doubtful bool, err error) {
 	step := job.Steps[name]
 	policy, ok := policies[job.Kind+":"+name]
 	if !ok {
-		return false, fmt.Errorf("tasks: no such step %q", name)
+		return false, false, fmt.Errorf("tasks: no such step %q", name)
 	}
 	if step.State == jobs.StepClaimed {
 		if age > policy.Timeout+2*netUnder { // the claim was not given back
-			return true, nil
+			return true, false, nil
 		}
 		if !trusted() {
-			return false, nil
+			return false, true, nil
 		}
 		alive, err := e.Store.Alive(ctx, step.Worker)
-		return !alive, err
+		return !alive, true, err
 	}
 	if age < unclaimed {
-		return false, nil
+		return false, false, nil
 	}
 	info, err := e.inspector.GetTaskInfo(queueOf(policy, job.Class), taskID(job.ID, name, step.Attempt))
 	switch {
 	case errors.Is(err, asynq.ErrTaskNotFound), errors.Is(err, asynq.ErrQueueNotFound):
-		return false, nil // to move the job on puts it there
+		return false, false, nil // to move the job on puts it there
 	case err != nil:
-		return false, err
+		return false, false, err
 	}
 	switch info.State {
 	case asynq.TaskStateArchived, asynq.TaskStateCompleted:
-		return true, nil
+		return true, false, nil
 	case asynq.TaskStateActive:
 		idle, err := e.Store.Idle(ctx, job.ID, name, step.Attempt)
-		return trusted() && idle > unclaimed, err
+		return trusted() && idle > unclaimed, true, err
 	default: // it waits
-		return false, nil
+		return false, false, nil
 	}
 }
 

@@ -22,18 +22,24 @@ type broom struct {
 	client *redis.Client
 	engine *Engine
 	job    *jobs.Job
+	class  jobs.Class
 	now    time.Time
 }
 
 func newBroom(t *testing.T) *broom {
 	t.Helper()
-	b := &broom{t: t, server: miniredis.RunT(t), now: time.Now().Truncate(time.Second)}
+	return newBroomOf(t, jobs.Interactive)
+}
+
+func newBroomOf(t *testing.T, class jobs.Class) *broom {
+	t.Helper()
+	b := &broom{t: t, server: miniredis.RunT(t), class: class, now: time.Now().Truncate(time.Second)}
 	b.server.SetTime(b.now)
 	b.client = redis.NewClient(&redis.Options{Addr: b.server.Addr()})
 	t.Cleanup(func() { _ = b.client.Close() })
 	b.engine = NewEngine(b.client, jobs.NewStore(b.client))
 	var err error
-	b.job, err = b.engine.Estimate(t.Context(), "https://a.example/1", "key", jobs.Interactive)
+	b.job, err = b.engine.Estimate(t.Context(), "https://a.example/1", "key", class)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +51,7 @@ func (b *broom) sweep(after time.Duration) jobs.Step {
 	b.t.Helper()
 	b.now = b.now.Add(after)
 	b.server.SetTime(b.now)
-	if _, _, err := b.engine.Sweep(b.t.Context(), jobs.Interactive, func() bool { return true }); err != nil {
+	if _, _, err := b.engine.Sweep(b.t.Context(), b.class, func() bool { return true }); err != nil {
 		b.t.Fatal(err)
 	}
 	job, err := b.engine.Store.Get(b.t.Context(), b.job.ID)
@@ -71,7 +77,7 @@ func (b *broom) dequeue() {
 	taken := make(chan struct{})
 	stop := make(chan struct{})
 	server := asynq.NewServerFromRedisClient(b.client, asynq.Config{
-		Queues: map[string]int{QueueScrape: 1}, Concurrency: 1, TaskCheckInterval: time.Millisecond,
+		Queues: map[string]int{QueueScrape: 1, QueueScrape + BulkSuffix: 1}, Concurrency: 1, TaskCheckInterval: time.Millisecond,
 		LogLevel: asynq.FatalLevel, ShutdownTimeout: time.Millisecond,
 	})
 	err := server.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error {
@@ -139,6 +145,21 @@ func TestSweepWaitsForAClaimBeforeItGivesAStepAway(t *testing.T) {
 	}
 	if step := b.sweep(4 * time.Second); step.Attempt != 2 {
 		t.Fatalf("the task was taken and nobody claimed the step: %+v", step)
+	}
+}
+
+// A batch's step waits long in the queue, and is looked at seldom; not so once
+// it looks lost.
+func TestSweepGivesABatchsLostStepAwayWithinSeconds(t *testing.T) {
+	t.Parallel()
+	b := newBroomOf(t, jobs.Bulk)
+	b.sweep(4 * time.Second)
+	b.dequeue() // by a worker that dies before it claims the step
+	const within = lookMuchLate + unclaimed + 2*lookSoon
+	for waited := time.Duration(0); b.sweep(time.Second).Attempt == 1; {
+		if waited += time.Second; waited > within {
+			t.Fatalf("nobody has the step after %v", waited)
+		}
 	}
 }
 
