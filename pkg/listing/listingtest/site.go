@@ -29,8 +29,13 @@ type view struct {
 }
 
 // New returns the site. Each site counts its own requests to /flaky.
-func New() http.Handler {
+func New() http.Handler { return Of(cars) }
+
+// Of returns a site that shows other cars, as many as one likes. Their paths
+// must differ.
+func Of(cars []Car) http.Handler {
 	mux := http.NewServeMux()
+	list := func(w http.ResponseWriter, r *http.Request) { list(w, r, cars) }
 	mux.HandleFunc("GET /{$}", list)
 	mux.HandleFunc("GET /list", list)
 	mux.HandleFunc("GET /stocklist/", list)
@@ -53,7 +58,7 @@ func exactly(path string) string {
 	return path
 }
 
-func list(w http.ResponseWriter, r *http.Request) {
+func list(w http.ResponseWriter, r *http.Request, cars []Car) {
 	render(w, "list.html", view{Cars: cars, Banner: Banner, Base: base(r)})
 }
 
