@@ -99,7 +99,7 @@ func TestEventsTellOfAJobUntilItsEnd(t *testing.T) {
 	if first.name != "progress" || first.id == "" || !strings.Contains(first.data, `"state":"queued"`) {
 		t.Errorf("first %+v", first)
 	}
-	if _, err := a.jobs.Claim(t.Context(), id, "scrape", 1, "w", "c"); err != nil {
+	if _, _, err := a.jobs.Claim(t.Context(), id, "scrape", 1, "w", "c"); err != nil {
 		t.Fatal(err)
 	}
 	second := next(t, events)

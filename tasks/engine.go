@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -116,6 +117,39 @@ func (e *Engine) Advance(ctx context.Context, id string) error {
 	return e.move(ctx, job)
 }
 
+// Complete stores the output of a step and moves the job on. The job is as it
+// was when the step was claimed: what comes next is known from that, and only
+// if others have moved it meanwhile the record is looked at.
+func (e *Engine) Complete(ctx context.Context, job *jobs.Job, step string, output json.RawMessage) error {
+	after := *job
+	after.Outputs = maps.Clone(job.Outputs)
+	after.Outputs[step] = output
+	next, err := advance(&after)
+	known := err == nil && next.Failed == nil && len(next.Children) == 0
+	if !known {
+		next = Next{}
+	}
+	stored, err := e.Store.Complete(ctx, job.ID, step, output, next.Steps...)
+	if err != nil {
+		return err
+	}
+	if !known || !stored.First {
+		return e.Advance(ctx, job.ID)
+	}
+	if stored.Promoted {
+		after.Class = jobs.Interactive
+	}
+	if next.Result != nil {
+		return e.succeed(ctx, &after, next.Result)
+	}
+	for _, opened := range next.Steps {
+		if err := e.enqueue(ctx, &after, opened, 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (e *Engine) move(ctx context.Context, job *jobs.Job) error {
 	if job.State.Ended() {
 		return e.settle(ctx, job)
@@ -151,10 +185,16 @@ func (e *Engine) succeed(ctx context.Context, job *jobs.Job, result json.RawMess
 			return err
 		}
 	}
-	if _, err := e.Store.Succeed(ctx, job.ID, result); err != nil {
+	at, err := e.Store.Succeed(ctx, job.ID, result)
+	if err != nil {
 		return err
 	}
-	return e.Advance(ctx, job.ID) // settles it as it ended, which may be otherwise
+	if at.IsZero() {
+		return e.Advance(ctx, job.ID) // settles it as it ended before, which may be otherwise
+	}
+	ended := *job
+	ended.State, ended.Result, ended.Ended = jobs.Succeeded, result, at
+	return e.settle(ctx, &ended)
 }
 
 // Fail ends a job with an error on the word of the run that holds the claim.

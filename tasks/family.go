@@ -156,19 +156,13 @@ func (e *Engine) settle(ctx context.Context, job *jobs.Job) error {
 	if err := e.tell(ctx, job, parents); err != nil {
 		return err
 	}
-	if job.Class == jobs.Bulk && !job.Asked {
-		// Whoever wanted it has its result, and there are thousands of these.
-		if err := e.Store.Shed(ctx, job.ID); err != nil {
-			return err
-		}
-	}
-	return e.Store.Forget(ctx, job.ID, job.Class)
+	return e.Store.Settled(ctx, job)
 }
 
 // tell moves the parents of a job that has ended on. One that cannot be told
 // now does not keep the others waiting.
 func (e *Engine) tell(ctx context.Context, job *jobs.Job, parents []string) error {
-	byWord := map[string][]string{}
+	byWord, one := map[string][]string{}, len(parents) == 1
 	for _, parent := range parents {
 		word, _, _ := strings.Cut(parent, ":")
 		byWord[word] = append(byWord[word], parent)
@@ -177,7 +171,7 @@ func (e *Engine) tell(ctx context.Context, job *jobs.Job, parents []string) erro
 	for word, parents := range byWord {
 		for some := range slices.Chunk(parents, tellAtOnce) {
 			err := e.tellSome(ctx, job, word, some)
-			if err == nil {
+			if err == nil && !one { // one alone goes with the set (Settled)
 				err = e.Store.Told(ctx, job.ID, some)
 			}
 			failed = append(failed, err)

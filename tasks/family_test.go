@@ -103,7 +103,7 @@ func TestComparisonWaitsForItsChildren(t *testing.T) {
 
 func (f *family) complete(id, step, output string) {
 	f.t.Helper()
-	err := f.engine.Store.Complete(f.t.Context(), id, step, json.RawMessage(output))
+	_, err := f.engine.Store.Complete(f.t.Context(), id, step, json.RawMessage(output))
 	if err = errors.Join(err, f.engine.Advance(f.t.Context(), id)); err != nil {
 		f.t.Fatal(err)
 	}

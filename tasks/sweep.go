@@ -165,7 +165,7 @@ func (e *Engine) board(ctx context.Context, job *jobs.Job) error {
 	if err != nil {
 		return err
 	}
-	if holder.ID != job.ID {
+	if holder != nil {
 		return e.Store.Drop(ctx, job.ID, job.Class)
 	}
 	return e.move(ctx, job)

@@ -171,7 +171,7 @@ func TestSweepLeavesAStepThatWasClaimedAfterAll(t *testing.T) {
 	if err := b.engine.Store.Beat(t.Context(), "w"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.engine.Store.Claim(t.Context(), b.job.ID, StepScrape, 1, "w", "c"); err != nil {
+	if _, _, err := b.engine.Store.Claim(t.Context(), b.job.ID, StepScrape, 1, "w", "c"); err != nil {
 		t.Fatal(err)
 	}
 	if step := b.sweep(4 * time.Second); step.Attempt != 1 || step.Claim != "c" {
@@ -193,7 +193,7 @@ func TestSweepGivesUpOnAStepThatTakesItsWorkersDown(t *testing.T) {
 	t.Parallel()
 	b := newBroom(t)
 	for attempt := 1; attempt <= MaxAttempts; attempt++ {
-		verdict, err := b.engine.Store.Claim(t.Context(), b.job.ID, StepScrape, attempt, "dead", "c")
+		verdict, _, err := b.engine.Store.Claim(t.Context(), b.job.ID, StepScrape, attempt, "dead", "c")
 		if err != nil || verdict != jobs.Run {
 			t.Fatalf("attempt %d: %s, %v", attempt, verdict, err)
 		}
@@ -211,7 +211,7 @@ func TestResultThatCannotBeKeptIsGivenAtTheDeadline(t *testing.T) {
 	b.engine.Succeeding = func(context.Context, *jobs.Job, json.RawMessage) error { return errors.New("no room") }
 	for _, step := range []string{StepScrape, StepMatch, StepCalculate} {
 		output := map[string]string{StepScrape: scraped, StepMatch: chosen, StepCalculate: calculated}[step]
-		if err := b.engine.Store.Complete(t.Context(), b.job.ID, step, []byte(output)); err != nil {
+		if _, err := b.engine.Store.Complete(t.Context(), b.job.ID, step, []byte(output)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -49,16 +49,12 @@ func (s *steps) ProcessTask(ctx context.Context, task *asynq.Task) error {
 	}
 	log := s.log.With("job", nudge.Job, "step", nudge.Step, "attempt", nudge.Attempt)
 	claim := ulid.Make().String()
-	verdict, err := s.engine.Store.Claim(ctx, nudge.Job, nudge.Step, nudge.Attempt, s.worker, claim)
+	verdict, job, err := s.engine.Store.Claim(ctx, nudge.Job, nudge.Step, nudge.Attempt, s.worker, claim)
 	if err != nil { // perhaps only the answer was lost, and the claim stands
 		return s.giveBack(ctx, nudge, claim, err)
 	}
 	switch verdict {
 	case jobs.Run:
-		job, err := s.engine.Store.Get(ctx, nudge.Job)
-		if err != nil {
-			return s.giveBack(ctx, nudge, claim, err)
-		}
 		return s.claimed(ctx, task.Type(), job, nudge, claim, log)
 	case jobs.Done, jobs.Over:
 		return s.engine.Advance(ctx, nudge.Job)
@@ -94,12 +90,7 @@ func (s *steps) claimed(
 	switch {
 	case err == nil:
 		log.Info("step done")
-		return persist(after, func() error {
-			if err := s.engine.Store.Complete(after, job.ID, nudge.Step, output); err != nil {
-				return err
-			}
-			return s.engine.Advance(after, job.ID)
-		})
+		return persist(after, func() error { return s.engine.Complete(after, job, nudge.Step, output) })
 	case errors.Is(err, errOver): // nor does the queue bring the task again
 		log.Info("step stopped, for its job has ended")
 		return persist(after, func() error { return s.engine.Advance(after, job.ID) })

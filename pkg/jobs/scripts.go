@@ -29,6 +29,19 @@ local function ended()
 end
 `
 
+// scriptRecord writes the record of a new job. ARGV: meta, its life in ms, its
+// parent, or "" for a caller.
+var scriptRecord = redis.NewScript(`
+redis.call('HSET', KEYS[1], 'meta', ARGV[1], 'state', 'queued')
+if ARGV[3] == '' then
+  redis.call('HSET', KEYS[1], 'asked', 1)
+else
+  redis.call('SADD', KEYS[2], ARGV[3])
+  redis.call('PEXPIRE', KEYS[2], ARGV[2])
+end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+`)
+
 // scriptOpen makes a step ready when it was not opened before.
 // ARGV: step. Returns {state, attempt}, or {"missing"|"ended"}.
 var scriptOpen = redis.NewScript(luaNow + `
@@ -42,17 +55,18 @@ return {redis.call('HGET', KEYS[1], s .. 'state'), tonumber(redis.call('HGET', K
 `)
 
 // scriptClaim gives a step to one run of a handler.
-// ARGV: step, attempt, worker, claim. Returns a Verdict.
+// ARGV: step, attempt, worker, claim. Returns a Verdict, and with "run" the
+// record as it then stands.
 var scriptClaim = redis.NewScript(luaNow + `
-if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
-if ended() then return 'ended' end
-if redis.call('HEXISTS', KEYS[1], 'o:' .. ARGV[1]) == 1 then return 'done' end
+if redis.call('EXISTS', KEYS[1]) == 0 then return {'missing'} end
+if ended() then return {'ended'} end
+if redis.call('HEXISTS', KEYS[1], 'o:' .. ARGV[1]) == 1 then return {'done'} end
 local s = 's:' .. ARGV[1] .. ':'
-if redis.call('HGET', KEYS[1], s .. 'attempt') ~= ARGV[2] then return 'stale' end
+if redis.call('HGET', KEYS[1], s .. 'attempt') ~= ARGV[2] then return {'stale'} end
 redis.call('HSET', KEYS[1], 'state', 'running', s .. 'state', 'claimed',
   s .. 'worker', ARGV[3], s .. 'claim', ARGV[4], s .. 'since', now)
 redis.call('HDEL', KEYS[1], s .. 'idle')
-return 'run'
+return {'run', redis.call('HGETALL', KEYS[1])}
 `)
 
 // scriptRelease gives a claimed step back, to be tried again.
@@ -80,39 +94,50 @@ redis.call('HSET', KEYS[1], s .. 'state', 'ready', s .. 'since', now)
 return redis.call('HINCRBY', KEYS[1], s .. 'attempt', 1)
 `)
 
-// scriptComplete stores the output of a step. The first output stays, also
-// when it comes from an attempt that was given up too early.
-// ARGV: step, output. Returns "stored", "already", "ended" or "missing".
+// scriptComplete stores the output of a step, and opens the steps that are
+// next. The first output stays, also when it comes from an attempt that was
+// given up too early, and only with it steps are opened.
+// ARGV: step, output, steps that are next. Returns {1 when all of this was
+// this call's doing, 1 when the job was promoted}.
 var scriptComplete = redis.NewScript(luaNow + `
-if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
-if ended() then return 'ended' end
-if redis.call('HSETNX', KEYS[1], 'o:' .. ARGV[1], ARGV[2]) == 0 then return 'already' end
-local s = 's:' .. ARGV[1] .. ':'
+if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return {0, 0} end
+if redis.call('HSETNX', KEYS[1], 'o:' .. ARGV[1], ARGV[2]) == 0 then return {0, 0} end
+local s, all = 's:' .. ARGV[1] .. ':', 1
 redis.call('HDEL', KEYS[1], s .. 'worker', s .. 'claim')
 redis.call('HSET', KEYS[1], s .. 'state', 'done', s .. 'since', now)
-return 'stored'
+for i = 3, #ARGV do
+  local s = 's:' .. ARGV[i] .. ':'
+  if redis.call('HSETNX', KEYS[1], s .. 'attempt', 1) == 1 then
+    redis.call('HSET', KEYS[1], s .. 'state', 'ready', s .. 'since', now)
+  else
+    all = 0
+  end --
+end
+return {all, redis.call('HEXISTS', KEYS[1], 'promoted')}
 `)
 
 // scriptEnd ends a job, once. With a claim, only the run that holds it may.
 // ARGV: state, field (result or error), its JSON, retention in ms, step and
-// claim ("" for none). Returns 1 when this call ended it.
+// claim ("" for none). Returns when this call ended it, or 0 if it did not.
 var scriptEnd = redis.NewScript(luaNow + `
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return 0 end
 if ARGV[6] ~= '' and redis.call('HGET', KEYS[1], 's:' .. ARGV[5] .. ':claim') ~= ARGV[6] then return 0 end
 redis.call('HSET', KEYS[1], 'state', ARGV[1], 'ended', now)
 if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], ARGV[2], ARGV[3]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
-return 1
+return now
 `)
 
-// scriptShed drops the steps and outputs of a job that has ended, and shortens
-// its life. ARGV: life in ms.
+// scriptShed drops the steps and outputs of a job that has ended, unless a
+// caller waits for it, and shortens its life. ARGV: life in ms.
 var scriptShed = redis.NewScript(luaNow + `
-if not ended() then return 0 end
+if not ended() or redis.call('HEXISTS', KEYS[1], 'asked') == 1 then return 0 end
+local fields = {}
 for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
   local kind = string.sub(field, 1, 2)
-  if kind == 's:' or kind == 'o:' then redis.call('HDEL', KEYS[1], field) end --
+  if kind == 's:' or kind == 'o:' then fields[#fields + 1] = field end --
 end
+if #fields > 0 then redis.call('HDEL', KEYS[1], unpack(fields)) end
 return redis.call('PEXPIRE', KEYS[1], ARGV[1])
 `)
 

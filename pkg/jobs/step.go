@@ -22,7 +22,7 @@ const (
 )
 
 // Open makes a step ready, once, and returns how it stands. A step of a job
-// that has ended or is gone is returned with attempt 0.
+// that has ended is returned with attempt 0. ErrNotFound when the job is gone.
 func (s *Store) Open(ctx context.Context, id, step string) (StepState, int, error) {
 	reply, err := scriptOpen.Run(ctx, s.redis, []string{keyJob(id)}, step).Slice()
 	if err != nil {
@@ -33,14 +33,32 @@ func (s *Store) Open(ctx context.Context, id, step string) (StepState, int, erro
 	if !okState || !okAttempt {
 		return "", 0, fmt.Errorf("jobs: open: unexpected reply %v", reply)
 	}
+	if state == string(Missing) {
+		return "", 0, ErrNotFound
+	}
 	return StepState(state), int(attempt), nil
 }
 
 // Claim asks to run a step. The same attempt may be claimed again, since the
-// queue may deliver a task twice; an earlier attempt may not.
-func (s *Store) Claim(ctx context.Context, id, step string, attempt int, worker, claim string) (Verdict, error) {
-	reply, err := scriptClaim.Run(ctx, s.redis, []string{keyJob(id)}, step, attempt, worker, claim).Text()
-	return Verdict(reply), err
+// queue may deliver a task twice; an earlier attempt may not. With the verdict
+// Run comes the record as it then stands.
+func (s *Store) Claim(ctx context.Context, id, step string, attempt int, worker, claim string) (Verdict, *Job, error) {
+	reply, err := scriptClaim.Run(ctx, s.redis, []string{keyJob(id)}, step, attempt, worker, claim).Slice()
+	if err != nil {
+		return "", nil, err
+	}
+	verdict, _ := reply[0].(string)
+	if Verdict(verdict) != Run {
+		return Verdict(verdict), nil, nil
+	}
+	list, _ := reply[1].([]any)
+	fields := make(map[string]string, len(list)/2)
+	for i := 0; i+1 < len(list); i += 2 {
+		name, _ := list[i].(string)
+		fields[name], _ = list[i+1].(string)
+	}
+	job, err := parse(id, fields)
+	return Run, job, err
 }
 
 // Release gives a claimed step back, to be tried again later.
@@ -62,14 +80,33 @@ func (s *Store) Idle(ctx context.Context, id, step string, attempt int) (time.Du
 	return time.Duration(ms) * time.Millisecond, err
 }
 
-// Complete stores the output of a step. The first output stays; a second is
-// dropped without an error, and so is one for a job that has ended.
-func (s *Store) Complete(ctx context.Context, id, step string, output json.RawMessage) error {
-	return scriptComplete.Run(ctx, s.redis, []string{keyJob(id)}, step, []byte(output)).Err()
+// Completed is what came of storing an output.
+type Completed struct {
+	// First means that the output is the one that stays, and that the steps
+	// that are next were opened with it, at their first attempt. Otherwise
+	// somebody else was faster, or the job has ended: look at the record.
+	First    bool
+	Promoted bool // when it is the first: a person waits for the job by now
 }
 
-// Succeed ends a job with its result. False when it had ended before.
-func (s *Store) Succeed(ctx context.Context, id string, result json.RawMessage) (bool, error) {
+// Complete stores the output of a step and opens the steps that are next. The
+// first output stays; a second is dropped without an error, and so is one for
+// a job that has ended.
+func (s *Store) Complete(ctx context.Context, id, step string, output json.RawMessage, next ...string) (Completed, error) {
+	args := append(make([]any, 0, 2+len(next)), step, []byte(output))
+	for _, opened := range next {
+		args = append(args, opened)
+	}
+	reply, err := scriptComplete.Run(ctx, s.redis, []string{keyJob(id)}, args...).Int64Slice()
+	if err != nil {
+		return Completed{}, err
+	}
+	return Completed{First: reply[0] == 1, Promoted: reply[1] == 1}, nil
+}
+
+// Succeed ends a job with its result and returns when that was; zero when it
+// had ended before.
+func (s *Store) Succeed(ctx context.Context, id string, result json.RawMessage) (time.Time, error) {
 	return s.end(ctx, id, Succeeded, "result", pack.Pack(result), "", "")
 }
 
@@ -81,33 +118,39 @@ func (s *Store) Fail(ctx context.Context, id, step, claim string, failure *Error
 	if err != nil {
 		return false, err
 	}
-	return s.end(ctx, id, Failed, "error", data, step, claim)
+	at, err := s.end(ctx, id, Failed, "error", data, step, claim)
+	return !at.IsZero(), err
 }
 
 // Cancel ends a job without a result. Runs that are at it find out when they
 // store their output.
 func (s *Store) Cancel(ctx context.Context, id string) (bool, error) {
-	return s.end(ctx, id, Cancelled, "", nil, "", "")
+	at, err := s.end(ctx, id, Cancelled, "", nil, "", "")
+	return !at.IsZero(), err
 }
 
-func (s *Store) end(ctx context.Context, id string, state State, field string, data []byte, step, claim string) (bool, error) {
-	return scriptEnd.Run(ctx, s.redis, []string{keyJob(id)},
-		string(state), field, data, retention.Milliseconds(), step, claim).Bool()
+// end returns when it ended the job; zero when it did not.
+func (s *Store) end(
+	ctx context.Context, id string, state State, field string, data []byte, step, claim string,
+) (time.Time, error) {
+	ms, err := scriptEnd.Run(ctx, s.redis, []string{keyJob(id)},
+		string(state), field, data, retention.Milliseconds(), step, claim).Int64()
+	if err != nil || ms == 0 {
+		return time.Time{}, err
+	}
+	return time.UnixMilli(ms).UTC(), nil
 }
 
 // Announce lets go of the flight of a job that has ended, tells the callers
 // who wait for it, and returns the parents that are still to be told. It may
-// be done twice; the job is looked at until Forget.
+// be done twice; the job is looked at until Settled.
 func (s *Store) Announce(ctx context.Context, job *Job) (parents []string, err error) {
 	grace := time.Duration(0)
 	if job.State == Succeeded {
 		grace = answeredGrace
 	}
-	err = scriptLeave.Run(ctx, s.redis, []string{keyFlight(job.Flight)}, job.ID, grace.Milliseconds()).Err()
-	if err != nil {
-		return nil, err
-	}
 	pipe := s.redis.Pipeline()
+	scriptLeave.Eval(ctx, pipe, []string{keyFlight(job.Flight)}, job.ID, grace.Milliseconds())
 	pipe.Publish(ctx, channelEnded, job.ID)
 	members := pipe.SMembers(ctx, keyParents(job.ID))
 	if _, err := pipe.Exec(ctx); err != nil {
@@ -116,10 +159,19 @@ func (s *Store) Announce(ctx context.Context, job *Job) (parents []string, err e
 	return members.Val(), nil
 }
 
-// Shed keeps of a job that has ended no more than its result: a caller who
-// joined it may have been told of it.
-func (s *Store) Shed(ctx context.Context, id string) error {
-	return scriptShed.Run(ctx, s.redis, []string{keyJob(id)}, shedLife.Milliseconds()).Err()
+// Settled notes that everybody was told of a job's end: it is not looked at
+// any more. Of a bulk job that no caller asked for no more is kept than its
+// result: there are thousands of these, and who wanted it has that. A caller
+// who joined it may have been told of it.
+func (s *Store) Settled(ctx context.Context, job *Job) error {
+	pipe := s.redis.Pipeline()
+	if job.Class == Bulk && !job.Asked {
+		scriptShed.Eval(ctx, pipe, []string{keyJob(job.ID)}, shedLife.Milliseconds())
+	}
+	pipe.Del(ctx, keyParents(job.ID))
+	pipe.ZRem(ctx, keyActive(job.Class), job.ID)
+	_, err := pipe.Exec(ctx)
+	return err
 }
 
 // Due hands out up to limit jobs of a class that are due for a look, each to
@@ -143,8 +195,8 @@ func (s *Store) watch(ctx context.Context, id string, class Class, after time.Du
 	return scriptWatch.Run(ctx, s.redis, []string{keyActive(class)}, id, after.Milliseconds(), mode).Err()
 }
 
-// Forget drops a job from those to look at: it has ended and everybody was
-// told, or its record is gone.
+// Forget drops a job from those to look at: its record is gone, or it is in
+// another class now.
 func (s *Store) Forget(ctx context.Context, id string, class Class) error {
 	return s.redis.ZRem(ctx, keyActive(class), id).Err()
 }

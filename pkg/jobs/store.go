@@ -79,15 +79,18 @@ func (s *Store) Create(ctx context.Context, n New) (job *Job, joined bool, err e
 		if !errors.Is(err, ErrNotFound) {
 			return job, true, err
 		}
-		id, err := s.record(ctx, n, flight)
+		job, err := s.record(ctx, n, flight)
 		if err != nil {
 			return nil, false, err
 		}
-		holder, err := s.Board(ctx, id, flight, n.Deadline)
-		if err != nil || holder.ID == id {
-			return holder, false, err
+		holder, err := s.Board(ctx, job.ID, flight, n.Deadline)
+		if err != nil {
+			return nil, false, err
 		}
-		if err = s.Drop(ctx, id, n.Class); err != nil {
+		if holder == nil {
+			return job, false, nil
+		}
+		if err = s.Drop(ctx, job.ID, n.Class); err != nil {
 			return nil, false, err
 		}
 	}
@@ -97,30 +100,28 @@ func (s *Store) Create(ctx context.Context, n New) (job *Job, joined bool, err e
 // record writes the record of a new job. It stands before the flight is
 // taken: whoever finds the id in flight finds the job. The other way round a
 // dead caller would leave a flight to nowhere.
-func (s *Store) record(ctx context.Context, n New, flight string) (id string, err error) {
+func (s *Store) record(ctx context.Context, n New, flight string) (*Job, error) {
 	now := time.Now().UTC()
-	id = ulid.MustNew(ulid.Timestamp(now), rand.Reader).String()
-	data, err := json.Marshal(meta{n.Kind, n.Class, n.Owner, n.Input, flight, now, now.Add(n.Deadline)})
+	job := &Job{
+		ID:   ulid.MustNew(ulid.Timestamp(now), rand.Reader).String(),
+		Kind: n.Kind, Class: n.Class, Owner: n.Owner, Input: n.Input, Flight: flight, State: Queued,
+		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{}, Children: map[string]Child{},
+		Asked: n.Parent == "", Created: now, Deadline: now.Add(n.Deadline),
+	}
+	data, err := json.Marshal(meta{job.Kind, job.Class, job.Owner, job.Input, flight, job.Created, job.Deadline})
 	if err != nil {
-		return "", fmt.Errorf("jobs: input: %w", err)
+		return nil, fmt.Errorf("jobs: input: %w", err)
 	}
 	life := n.Deadline + 2*retention
-	pipe := s.redis.TxPipeline()
-	pipe.HSet(ctx, keyJob(id), "meta", data, "state", string(Queued))
-	if n.Parent == "" {
-		pipe.HSet(ctx, keyJob(id), "asked", 1)
-	} else {
-		pipe.SAdd(ctx, keyParents(id), n.Parent)
-		pipe.PExpire(ctx, keyParents(id), life)
-	}
-	pipe.PExpire(ctx, keyJob(id), life)
-	if _, err = pipe.Exec(ctx); err != nil {
-		return "", err
-	}
-	return id, s.watch(ctx, id, n.Class, firstLook, "NX")
+	pipe := s.redis.Pipeline()
+	scriptRecord.Eval(ctx, pipe, []string{keyJob(job.ID), keyParents(job.ID)}, data, life.Milliseconds(), n.Parent)
+	scriptWatch.Eval(ctx, pipe, []string{keyActive(n.Class)}, job.ID, firstLook.Milliseconds(), "NX")
+	_, err = pipe.Exec(ctx)
+	return job, err
 }
 
-// Board takes the flight for a job, or returns the live job that has it.
+// Board takes the flight for a job, or returns the live job that has it; nil
+// when the job has it itself.
 func (s *Store) Board(ctx context.Context, id, flight string, life time.Duration) (*Job, error) {
 	replace := ""
 	for range 10 {
@@ -129,14 +130,15 @@ func (s *Store) Board(ctx context.Context, id, flight string, life time.Duration
 		if err != nil {
 			return nil, err
 		}
+		if holder == id {
+			return nil, nil //nolint:nilnil // nobody else
+		}
 		job, err := s.Get(ctx, holder)
-		switch {
-		case err == nil && (holder == id || joinable(job)):
+		if err == nil && joinable(job) {
 			return job, nil
-		case err != nil && !errors.Is(err, ErrNotFound):
+		}
+		if err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err
-		case holder == id: // our own record is gone
-			return nil, ErrNotFound
 		}
 		replace = holder
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"sync"
 	"testing"
 	"time"
@@ -38,6 +39,7 @@ func TestStoreOnEveryRedis(t *testing.T) {
 			"a failed question is asked anew":          failedIsAskedAnew,
 			"a claim follows the attempt":              claimFollowsAttempt,
 			"the first output stays":                   firstOutputStays,
+			"an output opens what is next":             opensWhatIsNext,
 			"a job ends once":                          endsOnce,
 			"only the holder of a claim may fail":      onlyHolderFails,
 			"a job is looked at by one and then later": dueOnce,
@@ -56,7 +58,7 @@ func settle(t *testing.T, store *jobs.Store, job *jobs.Job) {
 	t.Helper()
 	_, err := store.Announce(t.Context(), job)
 	must(t)(err)
-	must(t)(store.Forget(t.Context(), job.ID, job.Class))
+	must(t)(store.Settled(t.Context(), job))
 }
 
 func keepsWhatItWasMadeOf(t *testing.T, store *jobs.Store) {
@@ -158,10 +160,16 @@ func run(t *testing.T, store *jobs.Store, n jobs.New) *jobs.Job {
 
 func claim(t *testing.T, store *jobs.Store, id string, attempt int, name string, want jobs.Verdict) {
 	t.Helper()
-	verdict, err := store.Claim(t.Context(), id, "scrape", attempt, "worker1", name)
+	verdict, job, err := store.Claim(t.Context(), id, "scrape", attempt, "worker1", name)
 	must(t)(err)
 	if verdict != want {
 		t.Fatalf("attempt %d: %s, want %s", attempt, verdict, want)
+	}
+	if want != jobs.Run {
+		return
+	}
+	if read, err := store.Get(t.Context(), id); err != nil || !reflect.DeepEqual(job, read) || job.Steps["scrape"].Claim != name {
+		t.Fatalf("claimed %+v, which is %+v, %v", job, read, err)
 	}
 }
 
@@ -183,7 +191,7 @@ func claimFollowsAttempt(t *testing.T, store *jobs.Store) {
 	}
 	claim(t, store, job.ID, 1, "late", jobs.Stale)
 	claim(t, store, job.ID, 2, "claim3", jobs.Run)
-	must(t)(store.Complete(t.Context(), job.ID, "scrape", json.RawMessage(`1`)))
+	complete(t, store, job.ID, `1`, jobs.Completed{First: true})
 	claim(t, store, job.ID, 2, "claim4", jobs.Done)
 	_, err = store.Cancel(t.Context(), job.ID)
 	must(t)(err)
@@ -193,13 +201,41 @@ func claimFollowsAttempt(t *testing.T, store *jobs.Store) {
 
 func firstOutputStays(t *testing.T, store *jobs.Store) {
 	job := run(t, store, newJob("https://a.example/"+t.Name()))
-	must(t)(store.Complete(t.Context(), job.ID, "scrape", json.RawMessage(`{"run":1}`)))
-	must(t)(store.Complete(t.Context(), job.ID, "scrape", json.RawMessage(`{"run":2}`)))
+	complete(t, store, job.ID, `{"run":1}`, jobs.Completed{First: true})
+	complete(t, store, job.ID, `{"run":2}`, jobs.Completed{}, "match")
 	job, err := store.Get(t.Context(), job.ID)
 	must(t)(err)
-	if got := string(job.Outputs["scrape"]); got != `{"run":1}` || job.Steps["scrape"].State != jobs.StepDone {
+	if got := string(job.Outputs["scrape"]); got != `{"run":1}` || job.Steps["scrape"].State != jobs.StepDone || len(job.Steps) != 1 {
 		t.Fatalf("%s %+v", got, job.Steps)
 	}
+}
+
+func complete(t *testing.T, store *jobs.Store, id, output string, want jobs.Completed, next ...string) {
+	t.Helper()
+	got, err := store.Complete(t.Context(), id, "scrape", json.RawMessage(output), next...)
+	must(t)(err)
+	if got != want {
+		t.Fatalf("%s: %+v, want %+v", output, got, want)
+	}
+}
+
+func opensWhatIsNext(t *testing.T, store *jobs.Store) {
+	n := newJob("https://a.example/" + t.Name())
+	n.Class = jobs.Bulk
+	job := run(t, store, n)
+	_, err := store.Promote(t.Context(), job)
+	must(t)(err)
+	complete(t, store, job.ID, `1`, jobs.Completed{First: true, Promoted: true}, "match")
+	job, err = store.Get(t.Context(), job.ID)
+	must(t)(err)
+	if step := job.Steps["match"]; step.State != jobs.StepReady || step.Attempt != 1 {
+		t.Fatalf("%+v", job.Steps)
+	}
+	// Whom somebody else was before with the next step leaves it to the record.
+	other := run(t, store, newJob("https://b.example/"+t.Name()))
+	_, _, err = store.Open(t.Context(), other.ID, "match")
+	must(t)(err)
+	complete(t, store, other.ID, `1`, jobs.Completed{}, "match")
 }
 
 func endsOnce(t *testing.T, store *jobs.Store) {
@@ -212,7 +248,7 @@ func endsOnce(t *testing.T, store *jobs.Store) {
 	must(t)(err)
 	job, err = store.Get(t.Context(), job.ID)
 	must(t)(err)
-	if !first || second || third || job.State != jobs.Succeeded || string(job.Result) != `{"run":1}` || job.Error != nil {
+	if !first.Equal(job.Ended) || first.IsZero() || !second.IsZero() || third || job.State != jobs.Succeeded || string(job.Result) != `{"run":1}` || job.Error != nil {
 		t.Fatalf("%v %v %v %+v", first, second, third, job)
 	}
 }
