@@ -154,10 +154,14 @@ func (e *Engine) settle(ctx context.Context, job *jobs.Job) error {
 		}
 	}
 	if err := e.tell(ctx, job, parents); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrUntold, err)
 	}
 	return e.Store.Settled(ctx, job)
 }
+
+// ErrUntold means that a job has ended, and that not everybody who waits for
+// its end could be told. The sweep, or who else looks at the job, tells them.
+var ErrUntold = errors.New("tasks: not everybody was told of the end of the job")
 
 // tell moves the parents of a job that has ended on. One that cannot be told
 // now does not keep the others waiting.

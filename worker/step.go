@@ -192,11 +192,13 @@ func delay(tried int, err error) time.Duration {
 	return d
 }
 
-// persist does a write again until it succeeds or ctx ends.
+// persist does a write again until it succeeds or ctx ends. What is left to be
+// done when a job has ended is left to the queue and the sweep: it must not
+// keep this worker from other work.
 func persist(ctx context.Context, write func() error) error {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		err := write()
-		if err == nil || ctx.Err() != nil {
+		if err == nil || ctx.Err() != nil || errors.Is(err, tasks.ErrUntold) {
 			return err
 		}
 		select {

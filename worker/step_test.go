@@ -257,3 +257,34 @@ func spin(reached func() bool) {
 		runtime.Gosched()
 	}
 }
+
+// Who cannot be told of an end is told later: the handler does not wait for it.
+func TestWhoCannotBeToldHoldsNoHandler(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, fails(tasks.Permanent("listing_gone", "Gone.", nil)))
+	if _, err := b.store.Want(t.Context(), b.job.ID, "batch:1#0"); err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	b.steps.patience = time.Hour
+	b.steps.engine.Ended = map[string]func(context.Context, *jobs.Job, []string) error{
+		parentBatch: func(context.Context, *jobs.Job, []string) error {
+			calls++
+			return errors.New("the batch cannot be written")
+		},
+	}
+	job, err := b.process()
+	if !errors.Is(err, tasks.ErrUntold) || calls != 1 || job.State != jobs.Failed {
+		t.Fatalf("%v after %d calls, %s", err, calls, job.State)
+	}
+	b.steps.engine.Ended[parentBatch] = func(_ context.Context, job *jobs.Job, parents []string) error {
+		calls++
+		if job.State != jobs.Failed || len(parents) != 1 {
+			t.Errorf("%s, %v", job.State, parents)
+		}
+		return nil
+	}
+	if _, err := b.process(); err != nil || calls != 2 { // the queue brings it again
+		t.Fatalf("%v after %d calls", err, calls)
+	}
+}
