@@ -1,11 +1,11 @@
 package aitest
 
 import (
-	"encoding/json"
 	"maps"
-	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"ushuru/pkg/faults"
 )
 
 // Counts says what was asked since the start or the last reset.
@@ -39,7 +39,7 @@ func (s *Simulator) Last() string {
 func (s *Simulator) SetFaults(f Faults) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.faults = newFaults(f, s.options.Seed)
+	s.faults, s.dice = f, faults.NewDice(f.Next, s.options.Seed)
 }
 
 // Reset forgets the counts and returns to the faults of the options.
@@ -48,27 +48,6 @@ func (s *Simulator) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counts, s.last = Counts{Choices: map[string]int{}}, nil
-}
-
-func (s *Simulator) getRequests(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, s.Counts())
-}
-
-func (s *Simulator) postFaults(w http.ResponseWriter, r *http.Request) {
-	var f Faults
-	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&f); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	s.SetFaults(f)
-	w.WriteHeader(http.StatusNoContent)
-}
-
-func (s *Simulator) postReset(w http.ResponseWriter, _ *http.Request) {
-	s.Reset()
-	w.WriteHeader(http.StatusNoContent)
 }
 
 // Server is a Simulator on a port of this machine, for tests.

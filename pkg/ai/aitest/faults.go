@@ -1,13 +1,12 @@
 package aitest
 
 import (
-	"context"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
+
+	"ushuru/pkg/faults"
 )
 
 // Faults are the ways in which the simulator misbehaves. The zero value is
@@ -40,80 +39,28 @@ type Faults struct {
 }
 
 // Duration is a time.Duration whose JSON form is text: "250ms".
-type Duration time.Duration
-
-// UnmarshalText reads what time.ParseDuration reads, but nothing negative.
-func (d *Duration) UnmarshalText(text []byte) error {
-	value, err := time.ParseDuration(string(text))
-	if err == nil && value < 0 {
-		err = fmt.Errorf("negative duration %s", text)
-	}
-	*d = Duration(value)
-	return err
-}
-
-// MarshalText writes the same form.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
-
-// faults hands out the fault of each request.
-type faults struct {
-	Faults
-	limited bool
-	random  *rand.Rand
-}
-
-func newFaults(f Faults, seed uint64) faults {
-	return faults{Faults: f, limited: f.Next > 0, random: rand.New(rand.NewPCG(seed, 0xa1))}
-}
+type Duration = faults.Duration
 
 // fault is what one request suffers.
 type fault struct {
 	Faults
-	delay time.Duration
+	delay Duration
 }
 
-func (f *faults) take() fault {
-	delay := time.Duration(f.Latency)
-	if f.Jitter > 0 {
-		delay += time.Duration(f.random.Int64N(int64(f.Jitter)))
+// take throws the dice for one request.
+func (f Faults) take(dice *faults.Dice) fault {
+	delay := dice.Delay(f.Latency, f.Jitter)
+	if !dice.Strike() {
+		return fault{delay: delay}
 	}
-	if f.limited {
-		if f.Next == 0 {
-			return fault{delay: delay}
-		}
-		f.Next--
-	}
-	suffered := fault{f.Faults, delay}
-	if f.ErrorRate > 0 {
-		switch drawn := f.random.Float64() < f.ErrorRate; {
-		case !drawn:
-			suffered.Status = 0
-		case f.Status == 0:
-			suffered.Status = http.StatusServiceUnavailable
-		}
-	}
-	return suffered
+	f.Status = dice.Status(f.ErrorRate, f.Status)
+	return fault{f, delay}
 }
 
 // misbehaves says whether there is more to it than slowness.
 func (f fault) misbehaves() bool {
 	return f.Status != 0 || f.HTML || f.DropConnection || f.EmptyChoices || f.CutJSON || f.Refusal || f.Filtered ||
 		f.WrongID || f.OtherSchema || f.Obey || f.InventField || f.InventValue || f.SeeSheet || f.OtherDigits
-}
-
-// wait returns false when the client went away.
-func (f fault) wait(ctx context.Context) bool {
-	if f.delay <= 0 {
-		return true
-	}
-	timer := time.NewTimer(f.delay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // replaces answers with the fault in place of a completion, where it is one

@@ -15,6 +15,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"ushuru/pkg/faults"
 )
 
 // Path is where the API is.
@@ -45,7 +47,8 @@ type Simulator struct {
 	mux     *http.ServeMux
 
 	mu     sync.Mutex
-	faults faults
+	faults Faults
+	dice   *faults.Dice
 	counts Counts
 	last   []byte
 }
@@ -59,9 +62,7 @@ func New(o Options) *Simulator {
 	s.Reset()
 	s.mux.HandleFunc("POST "+Path+"/chat/completions", s.complete)
 	s.mux.HandleFunc("GET "+Path+"/models", s.models)
-	s.mux.HandleFunc("GET /_sim/requests", s.getRequests)
-	s.mux.HandleFunc("POST /_sim/faults", s.postFaults)
-	s.mux.HandleFunc("POST /_sim/reset", s.postReset)
+	faults.Control(s.mux, s.Counts, s.SetFaults, s.Reset)
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.reject(w, &apiError{
 			status: http.StatusNotFound, Type: invalidRequest,
@@ -85,7 +86,7 @@ func (s *Simulator) complete(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	fault := s.begin(body)
-	if !fault.wait(r.Context()) || fault.replaces(w) {
+	if !fault.delay.Wait(r.Context()) || fault.replaces(w) {
 		return
 	}
 	request, wrong := s.check(r, body)
@@ -104,7 +105,7 @@ func (s *Simulator) begin(body []byte) fault {
 	defer s.mu.Unlock()
 	s.counts.Requests++
 	s.last = body
-	fault := s.faults.take()
+	fault := s.faults.take(s.dice)
 	if fault.misbehaves() {
 		s.counts.Faults++
 	}

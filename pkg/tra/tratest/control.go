@@ -1,9 +1,7 @@
 package tratest
 
 import (
-	"encoding/json"
 	"maps"
-	"net/http"
 	"net/http/httptest"
 	"testing"
 )
@@ -13,30 +11,6 @@ func (s *Simulator) Counts() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Counts{Calls: maps.Clone(s.counts.Calls), Tuples: maps.Clone(s.counts.Tuples)}
-}
-
-func (s *Simulator) getRequests(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(w).Encode(s.Counts()); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-	}
-}
-
-func (s *Simulator) postFaults(w http.ResponseWriter, r *http.Request) {
-	var f Faults
-	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&f); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	s.SetFaults(f)
-	w.WriteHeader(http.StatusNoContent)
-}
-
-func (s *Simulator) postReset(w http.ResponseWriter, _ *http.Request) {
-	s.Reset()
-	w.WriteHeader(http.StatusNoContent)
 }
 
 // Server is a Simulator on a port of this machine, for tests.

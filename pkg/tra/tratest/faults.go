@@ -4,12 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strconv"
-	"time"
 
+	"ushuru/pkg/faults"
 	"ushuru/pkg/vehicle"
 )
 
@@ -38,75 +37,22 @@ type Faults struct {
 }
 
 // Duration is a time.Duration whose JSON form is text: "250ms".
-type Duration time.Duration
-
-// UnmarshalText reads what time.ParseDuration reads, but nothing negative.
-func (d *Duration) UnmarshalText(text []byte) error {
-	value, err := time.ParseDuration(string(text))
-	if err == nil && value < 0 {
-		err = fmt.Errorf("negative duration %s", text)
-	}
-	*d = Duration(value)
-	return err
-}
-
-// MarshalText writes the same form.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
-
-// faults hands out the fault of each request.
-type faults struct {
-	Faults
-	limited bool
-	random  *rand.Rand
-}
-
-func newFaults(f Faults, seed uint64) faults {
-	return faults{Faults: f, limited: f.Next > 0, random: rand.New(rand.NewPCG(seed, 0xfa17))}
-}
+type Duration = faults.Duration
 
 // fault is what one request suffers.
 type fault struct {
 	Faults
-	delay time.Duration
+	delay Duration
 }
 
-func (f *faults) take(call string) fault {
-	delay := time.Duration(f.Latency)
-	if f.Jitter > 0 {
-		delay += time.Duration(f.random.Int64N(int64(f.Jitter)))
+// take throws the dice for one request.
+func (f Faults) take(dice *faults.Dice, call string) fault {
+	delay := dice.Delay(f.Latency, f.Jitter)
+	if len(f.Calls) > 0 && !slices.Contains(f.Calls, call) || !dice.Strike() {
+		return fault{Faults{NumbersAsNumbers: f.NumbersAsNumbers, ObjectInList: f.ObjectInList}, delay}
 	}
-	healthy := fault{Faults{NumbersAsNumbers: f.NumbersAsNumbers, ObjectInList: f.ObjectInList}, delay}
-	switch {
-	case len(f.Calls) > 0 && !slices.Contains(f.Calls, call), f.limited && f.Next == 0:
-		return healthy
-	case f.limited:
-		f.Next--
-	}
-	suffered := fault{f.Faults, delay}
-	if f.ErrorRate > 0 {
-		switch drawn := f.random.Float64() < f.ErrorRate; {
-		case !drawn:
-			suffered.Status = 0
-		case f.Status == 0:
-			suffered.Status = http.StatusServiceUnavailable
-		}
-	}
-	return suffered
-}
-
-// wait returns false when the client went away.
-func (f fault) wait(ctx context.Context) bool {
-	if f.delay <= 0 {
-		return true
-	}
-	timer := time.NewTimer(f.delay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	f.Status = dice.Status(f.ErrorRate, f.Status)
+	return fault{f, delay}
 }
 
 // replaces answers with the fault in place of data, where it is one that does.
@@ -161,11 +107,10 @@ func (f fault) write(ctx context.Context, w http.ResponseWriter, value any) {
 		panic(http.ErrAbortHandler)
 	case f.SlowBody > 0:
 		const parts = 20
-		step := fault{delay: time.Duration(f.SlowBody) / parts}
 		for part := range slices.Chunk(body, len(body)/parts+1) {
 			_, _ = w.Write(part)
 			_ = http.NewResponseController(w).Flush()
-			if !step.wait(ctx) {
+			if !(f.SlowBody / parts).Wait(ctx) {
 				return
 			}
 		}

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/faults"
 )
 
 // Path is where the seven calls are, as at the authority.
@@ -49,7 +51,8 @@ type Simulator struct {
 	serial  atomic.Int64
 
 	mu     sync.Mutex
-	faults faults
+	faults Faults
+	dice   *faults.Dice
 	counts Counts
 }
 
@@ -79,9 +82,7 @@ func New(o Options) (*Simulator, error) {
 	} {
 		s.mux.HandleFunc("GET "+Path+"/"+name, s.call(name, answer))
 	}
-	s.mux.HandleFunc("GET /_sim/requests", s.getRequests)
-	s.mux.HandleFunc("POST /_sim/faults", s.postFaults)
-	s.mux.HandleFunc("POST /_sim/reset", s.postReset)
+	faults.Control(s.mux, s.Counts, s.SetFaults, s.Reset)
 	return s, nil
 }
 
@@ -95,7 +96,7 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Simulator) SetFaults(f Faults) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.faults = newFaults(f, s.options.Seed)
+	s.faults, s.dice = f, faults.NewDice(f.Next, s.options.Seed)
 }
 
 // Reset forgets the counts and returns to the faults of the options.
@@ -117,7 +118,7 @@ func (s *Simulator) call(name string, answer func(query) any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := query{r.URL.Query()}
 		fault := s.begin(name, q)
-		if !fault.wait(r.Context()) || fault.replaces(w) {
+		if !fault.delay.Wait(r.Context()) || fault.replaces(w) {
 			return
 		}
 		value := answer(q)
@@ -142,7 +143,7 @@ func (s *Simulator) begin(name string, q query) fault {
 		}
 		s.counts.Tuples[strings.Join(tuple, "|")]++
 	}
-	return s.faults.take(name)
+	return s.faults.take(s.dice, name)
 }
 
 func (s *Simulator) now() time.Time {

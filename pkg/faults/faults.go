@@ -1,0 +1,109 @@
+// Package faults is what simulators that misbehave on demand have in common:
+// when a request suffers, and the controls under /_sim/.
+package faults
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+)
+
+// Duration is a time.Duration whose JSON form is text: "250ms".
+type Duration time.Duration
+
+// UnmarshalText reads what time.ParseDuration reads, but nothing negative.
+func (d *Duration) UnmarshalText(text []byte) error {
+	value, err := time.ParseDuration(string(text))
+	if err == nil && value < 0 {
+		err = fmt.Errorf("negative duration %s", text)
+	}
+	*d = Duration(value)
+	return err
+}
+
+// MarshalText writes the same form.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// Wait returns false when the client went away before the time was over.
+func (d Duration) Wait(ctx context.Context) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(time.Duration(d))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Dice say which requests suffer. Equal seeds give equal throws.
+type Dice struct {
+	limited bool
+	left    int
+	random  *rand.Rand
+}
+
+// NewDice makes dice by which so many requests suffer; 0 is no end.
+func NewDice(requests int, seed uint64) *Dice {
+	return &Dice{limited: requests > 0, left: requests, random: rand.New(rand.NewPCG(seed, 0xfa17))}
+}
+
+// Strike says whether one more request is to suffer.
+func (d *Dice) Strike() bool {
+	if d.limited && d.left == 0 {
+		return false
+	}
+	d.left--
+	return true
+}
+
+// Delay is the latency and up to so much more, evenly spread.
+func (d *Dice) Delay(latency, jitter Duration) Duration {
+	if jitter > 0 {
+		latency += Duration(d.random.Int64N(int64(jitter)))
+	}
+	return latency
+}
+
+// Status is the status of a failing request: with a rate, that share of the
+// requests fails, by default with 503, and 0 is for the others.
+func (d *Dice) Status(rate float64, status int) int {
+	switch {
+	case rate <= 0:
+		return status
+	case d.random.Float64() < rate:
+		return cmp.Or(status, http.StatusServiceUnavailable)
+	}
+	return 0
+}
+
+// Control adds the controls: GET /_sim/requests shows what was counted, POST
+// /_sim/faults replaces the faults, POST /_sim/reset begins anew.
+func Control[Counts, Faults any](mux *http.ServeMux, counts func() Counts, set func(Faults), reset func()) {
+	mux.HandleFunc("GET /_sim/requests", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(counts())
+	})
+	mux.HandleFunc("POST /_sim/faults", func(w http.ResponseWriter, r *http.Request) {
+		var faults Faults
+		decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&faults); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		set(faults)
+		w.WriteHeader(http.StatusNoContent)
+	})
+	mux.HandleFunc("POST /_sim/reset", func(w http.ResponseWriter, _ *http.Request) {
+		reset()
+		w.WriteHeader(http.StatusNoContent)
+	})
+}
