@@ -93,12 +93,6 @@ func (e *Engine) Estimate(ctx context.Context, url, owner string, class jobs.Cla
 	return e.EstimateAs(ctx, EstimateInput{URL: url}, owner, class)
 }
 
-// EstimatePasted is Estimate for a page that the caller sent: it must be in
-// the paste store under its hash.
-func (e *Engine) EstimatePasted(ctx context.Context, url, hash, owner string, class jobs.Class) (*jobs.Job, error) {
-	return e.EstimateAs(ctx, EstimateInput{URL: url, Page: hash}, owner, class)
-}
-
 // EstimateAs is Estimate with all that a caller may say: a page, which must be
 // in the paste store, and a label.
 func (e *Engine) EstimateAs(ctx context.Context, asked EstimateInput, owner string, class jobs.Class) (*jobs.Job, error) {

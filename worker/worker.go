@@ -135,9 +135,6 @@ func New(o Options) (*Worker, error) {
 	}, nil
 }
 
-// ID names the worker in records and logs.
-func (w *Worker) ID() string { return w.id }
-
 // Start begins to take tasks.
 func (w *Worker) Start() error {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -136,8 +136,9 @@ func TestEveryFaultHasItsKind(t *testing.T) {
 			c, _ := client(t, ai.Options{Timeout: 300 * time.Millisecond, Log: slog.New(slog.NewJSONHandler(&log, nil))},
 				aitest.Start(t, test.options))
 			_, _, err := ask(t, c, "PREMIO")
-			if kind(err) != test.kind || ai.Retryable(err) != test.retryable {
-				t.Errorf("got %v (retryable %t), want kind %s", err, ai.Retryable(err), test.kind)
+			failure, _ := errors.AsType[*ai.Error](err)
+			if failure == nil || failure.Kind != test.kind || failure.Retryable() != test.retryable {
+				t.Errorf("got %v, want kind %s, retryable %t", err, test.kind, test.retryable)
 			}
 			for _, text := range []string{fmt.Sprintf("%v %+v %#v", err, err, err), log.String()} {
 				if strings.Contains(text, "topsecret") || strings.Contains(text, "<") || text == "" {

@@ -2,7 +2,6 @@ package ai
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,14 +72,6 @@ type BudgetError struct {
 func (e *BudgetError) Error() string {
 	return fmt.Sprintf("ai: %d of %d tokens of this day are used; there are more at %s",
 		e.Used, e.Limit, e.Resets.Format(time.RFC3339))
-}
-
-// Retryable says whether an error of Ask can pass: a server that was down, a
-// limit of calls. A budget that is used up, a refusal and a misconfiguration
-// do not pass by themselves soon.
-func Retryable(err error) bool {
-	failure, ok := errors.AsType[*Error](err)
-	return ok && failure.Retryable()
 }
 
 // sum makes one error of what all endpoints said: the first that can pass

@@ -38,10 +38,3 @@ func (c Code) Power() Power {
 	}
 	return ""
 }
-
-// Hybrid says whether the prefix is that of a hybrid, petrol or diesel. False
-// means only that the prefix does not say so.
-func (c Code) Hybrid() bool {
-	p := c.Power()
-	return p == Hybrid || p == DieselHybrid
-}

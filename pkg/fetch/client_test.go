@@ -54,8 +54,8 @@ func wantCode(t *testing.T, err error, code string, temporary bool) *Error {
 	if !errors.As(err, &failure) {
 		t.Fatalf("error %v (%T), want *Error %s", err, err, code)
 	}
-	if failure.Code != code || failure.Temporary() != temporary {
-		t.Fatalf("%s (%v), temporary %v; want %s, %v", failure.Code, failure.Unwrap(), failure.Temporary(), code, temporary)
+	if failure.Code != code || failure.Retryable != temporary {
+		t.Fatalf("%s (%v), temporary %v; want %s, %v", failure.Code, failure.Unwrap(), failure.Retryable, code, temporary)
 	}
 	if strings.Contains(failure.Error(), "127.0.0.1") || strings.Contains(failure.Error(), "dial") {
 		t.Errorf("the public message %q shows internals", failure.Error())
@@ -109,8 +109,8 @@ func TestAnyStatusIsAPage(t *testing.T) {
 	if err != nil || page.Status != 503 || string(page.Body) != "later" {
 		t.Fatalf("%+v, %v", page, err)
 	}
-	if failure := wantCode(t, page.Err(), FetchFailed, true); failure.RetryAfter() != 7*time.Second {
-		t.Errorf("RetryAfter %v", failure.RetryAfter())
+	if failure := wantCode(t, page.Err(), FetchFailed, true); failure.Wait != 7*time.Second {
+		t.Errorf("RetryAfter %v", failure.Wait)
 	}
 }
 
@@ -371,8 +371,8 @@ func TestHalfABodyIsAnError(t *testing.T) {
 		fmt.Fprint(w, "half")
 	})
 	_, err := testClient(t, Options{}).Get(t.Context(), url)
-	if failure := wantCode(t, err, FetchFailed, true); failure.RetryAfter() != 3*time.Second {
-		t.Errorf("RetryAfter %v", failure.RetryAfter())
+	if failure := wantCode(t, err, FetchFailed, true); failure.Wait != 3*time.Second {
+		t.Errorf("RetryAfter %v", failure.Wait)
 	}
 }
 

@@ -43,12 +43,6 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the private cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Temporary reports whether the same request may succeed later.
-func (e *Error) Temporary() bool { return e.Retryable }
-
-// RetryAfter returns the pause that the site asked for, 0 when it did not.
-func (e *Error) RetryAfter() time.Duration { return e.Wait }
-
 func invalid(message string, cause error) error {
 	return &Error{Code: URLInvalid, Message: message, Cause: cause}
 }

@@ -29,7 +29,7 @@ func TestProcessesShareThePaceOfASite(t *testing.T) {
 		}
 		_, err := other.Get(t.Context(), url)
 		failure := wantCode(t, err, HostBusy, true)
-		if wait := failure.RetryAfter(); wait <= 0 || wait > time.Second {
+		if wait := failure.Wait; wait <= 0 || wait > time.Second {
 			t.Errorf("come again in %v", wait)
 		}
 		if _, err := other.Get(t.Context(), serve(t, func(http.ResponseWriter, *http.Request) {})); err != nil {
@@ -48,7 +48,7 @@ func TestBulkLeavesRoomForAPerson(t *testing.T) {
 		longest := time.Duration(0)
 		for range 50 {
 			_, err := client.Fetch(t.Context(), Request{URL: url, Bulk: true})
-			longest = max(longest, wantCode(t, err, HostBusy, true).RetryAfter())
+			longest = max(longest, wantCode(t, err, HostBusy, true).Wait)
 		}
 		if longest < 5*time.Second || longest > mostSpread+time.Second {
 			t.Errorf("of a crowd of 50, the last comes again in %v", longest)
@@ -92,7 +92,7 @@ func TestASiteThatRefusesIsLeftAloneByAll(t *testing.T) {
 				}
 				continue
 			}
-			if wait := wantCode(t, err, HostBusy, true).RetryAfter(); wait < c.least || wait > c.most || asked.Load() != 1 {
+			if wait := wantCode(t, err, HostBusy, true).Wait; wait < c.least || wait > c.most || asked.Load() != 1 {
 				t.Errorf("%s: come again in %v; asked %d times", c.name, wait, asked.Load())
 			}
 		}
@@ -106,7 +106,7 @@ func TestAShorterPauseDoesNotEndALongerOne(t *testing.T) {
 			g.hold(t.Context(), "www.example.com", &Page{Status: 429, Header: http.Header{"Retry-After": {after}}})
 		}
 		err := g.pass(t.Context(), "www.example.com", false)
-		if wait := wantCode(t, err, HostBusy, true).RetryAfter(); wait < 45*time.Second {
+		if wait := wantCode(t, err, HostBusy, true).Wait; wait < 45*time.Second {
 			t.Errorf("%v", wait)
 		}
 	})

@@ -163,7 +163,7 @@ func TestRobotsThatFailHoldThePageBackForAShortWhile(t *testing.T) {
 		client.robots.now = func() time.Time { return now }
 		for range 5 {
 			_, err := client.Get(t.Context(), site.url)
-			if failure := wantCode(t, err, FetchFailed, true); failure.RetryAfter() == 0 {
+			if failure := wantCode(t, err, FetchFailed, true); failure.Wait == 0 {
 				t.Errorf("%s: when to come again is not said", name)
 			}
 			now = now.Add(robotsPatience / 6)

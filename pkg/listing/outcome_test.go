@@ -45,11 +45,11 @@ func TestOutcomes(t *testing.T) {
 			page := &fetch.Page{URL: c.url, FinalURL: c.url, Status: c.status, Header: http.Header{"Retry-After": {"90"}}, Body: []byte(c.body)}
 			_, err := Read(page)
 			failure := wantOutcome(t, err, c.code)
-			if failure.Temporary() != c.temporary {
-				t.Errorf("temporary %v", failure.Temporary())
+			if failure.Retryable != c.temporary {
+				t.Errorf("temporary %v", failure.Retryable)
 			}
-			if c.code == Blocked && c.temporary && failure.RetryAfter() != 90*time.Second {
-				t.Errorf("RetryAfter %v", failure.RetryAfter())
+			if c.code == Blocked && c.temporary && failure.Wait != 90*time.Second {
+				t.Errorf("RetryAfter %v", failure.Wait)
 			}
 		})
 	}

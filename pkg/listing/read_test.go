@@ -93,7 +93,7 @@ func TestDeepPageGivesAClearError(t *testing.T) {
 		"tags":   strings.Repeat("<p>", 1_100_000),
 	} {
 		_, err := Read(FromFile([]byte(page), ""))
-		if failure := wantOutcome(t, err, PageUnreadable); failure.Temporary() {
+		if failure := wantOutcome(t, err, PageUnreadable); failure.Retryable {
 			t.Errorf("%s: temporary", name)
 		}
 	}

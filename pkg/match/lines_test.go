@@ -87,7 +87,7 @@ func TestLoadCatalogueCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cat.Len() != 3 || len(cat.Makes()) != 2 || cat.ByCode("TOYOTA", "C1D")[0].Text != "A, B - C1D - SUV" || cat.Makes()[0].ID != 2 {
+	if cat.Len() != 3 || len(cat.Makes()) != 2 || entriesNamed(cat, "TOYOTA").ByCode("C1D")[0].Text != "A, B - C1D - SUV" || cat.Makes()[0].ID != 2 {
 		t.Errorf("%d labels, makes %v", cat.Len(), cat.Makes())
 	}
 	for _, bad := range []string{"", "id,make\n1,TOYOTA\n", "make,label\nTOYOTA\n", "make,label\n,X - Y1Z - SUV\n", "make,label\n\"TOYOTA\n"} {

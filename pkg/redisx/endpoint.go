@@ -19,8 +19,8 @@ const (
 // round trip takes 0.2 s there, so these are far above a slow answer and far
 // below the patience of a caller.
 const (
-	defaultDialTimeout = 2 * time.Second
-	defaultIOTimeout   = 3 * time.Second
+	dialTimeout = 2 * time.Second // to make one connection
+	ioTimeout   = 3 * time.Second // of one read or write; a context that ends earlier wins
 )
 
 // endpoint is everything that it takes to make a client.
@@ -33,20 +33,13 @@ type endpoint struct {
 func (e *endpoint) apply(options Options) {
 	o := &e.options
 	o.PoolSize = options.PoolSize
-	o.DialTimeout = or(options.DialTimeout, defaultDialTimeout)
-	o.ReadTimeout = or(options.ReadTimeout, defaultIOTimeout)
-	o.WriteTimeout = or(options.WriteTimeout, defaultIOTimeout)
+	o.DialTimeout = dialTimeout
+	o.ReadTimeout = ioTimeout
+	o.WriteTimeout = ioTimeout
 	o.ContextTimeoutEnabled = true
 	// A command that fails is tried again by the client, and that dials again;
 	// dialling five times inside each try as well would turn 2 s into 40 s.
 	o.DialerRetries = 1
-}
-
-func or(d, fallback time.Duration) time.Duration {
-	if d == 0 {
-		return fallback
-	}
-	return d
 }
 
 // client makes a new client. Nothing is dialled before the first command.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
@@ -32,14 +31,6 @@ type Options struct {
 	// 0 is ten for each CPU. Every client made by AsynqOpt has a pool of its
 	// own.
 	PoolSize int
-
-	// DialTimeout bounds making one connection; 0 is 2 s.
-	DialTimeout time.Duration
-
-	// ReadTimeout and WriteTimeout bound one read or write of the socket; 0
-	// is 3 s. A context that ends earlier wins.
-	ReadTimeout  time.Duration
-	WriteTimeout time.Duration
 }
 
 // Conn is a connection to Redis, of whatever kind.

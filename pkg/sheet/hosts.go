@@ -50,15 +50,6 @@ func NewHosts(added ...string) (*Hosts, error) {
 	return hosts, nil
 }
 
-// Names returns the hosts in the order of the list.
-func (h *Hosts) Names() []string {
-	names := make([]string, len(h.list))
-	for i, host := range h.list {
-		names[i] = host.Host
-	}
-	return names
-}
-
 // Canonical returns the one spelling of a sheet's URL, for validation and as a
 // cache key: checked as fetch.CheckURL does, on a known host, without fragment
 // and without the parameters that ask for a smaller picture. Errors are *Error:

@@ -1,7 +1,6 @@
 package sheet
 
 import (
-	"slices"
 	"testing"
 )
 
@@ -37,9 +36,6 @@ func TestSheetsComeFromAuctionSitesOnly(t *testing.T) {
 		} else if got != test.want || err != nil {
 			t.Errorf("%s is %s, %v; want %s", test.url, got, err, test.want)
 		}
-	}
-	if names := hosts.Names(); !slices.Contains(names, "sheets.example.com") || !slices.Contains(names, "jpauc.com") {
-		t.Errorf("hosts are %v", names)
 	}
 }
 

@@ -113,27 +113,11 @@ func (c *Catalogue) Labels(makeName string) []Label {
 	return nil
 }
 
-// ByCode lists the make's labels with exactly this chassis code.
-func (c *Catalogue) ByCode(makeName, code string) []Label {
-	if entries, ok := c.Of(makeName); ok {
-		return entries.ByCode(code)
-	}
-	return nil
-}
-
-// ByStem lists the make's labels whose code is the stem, or the stem and one
-// body letter: NCP51 finds NCP51 and NCP51V.
-func (c *Catalogue) ByStem(makeName, stem string) []Label {
-	if entries, ok := c.Of(makeName); ok {
-		return entries.ByStem(stem)
-	}
-	return nil
-}
-
-// ByCode is Catalogue.ByCode within the make.
+// ByCode lists the labels with exactly this chassis code.
 func (e *Entries) ByCode(code string) []Label { return e.byCode[code] }
 
-// ByStem is Catalogue.ByStem within the make.
+// ByStem lists the labels whose code is the stem, or the stem and one body
+// letter: NCP51 finds NCP51 and NCP51V.
 func (e *Entries) ByStem(stem string) []Label { return e.byStem[stem] }
 
 // ByModel lists the labels with this model name, as chassis.NameKey folds it.

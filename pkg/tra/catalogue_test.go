@@ -41,20 +41,25 @@ func TestCatalogueFindsMakesInBothSpellings(t *testing.T) {
 
 func TestCatalogueFindsCodesWithinTheMake(t *testing.T) {
 	c := testCatalogue()
+	of := func(name string) *Entries {
+		entries, ok := c.Of(name)
+		if !ok {
+			t.Fatalf("no make %s", name)
+		}
+		return entries
+	}
 	for _, test := range []struct {
 		name string
 		got  []Label
 		want []string
 	}{
-		{"a code under two names", c.ByCode("TOYOTA", "NCP51V"), []string{"PROBOX - NCP51V - VAN", "SUCCEED - NCP51V - VAN"}},
-		{"a code without its letter", c.ByCode("TOYOTA", "UZJ100"), nil},
-		{"another make's code", c.ByCode("MERCEDES", "NCP51V"), nil},
-		{"an unknown make", c.ByCode("LEXUS", "NCP51V"), nil},
+		{"a code under two names", of("TOYOTA").ByCode("NCP51V"), []string{"PROBOX - NCP51V - VAN", "SUCCEED - NCP51V - VAN"}},
+		{"a code without its letter", of("TOYOTA").ByCode("UZJ100"), nil},
+		{"another make's code", of("Mercedes-Benz").ByCode("NCP51V"), nil},
 		{
-			"a stem", c.ByStem("TOYOTA", "NCP51"),
+			"a stem", of("TOYOTA").ByStem("NCP51"),
 			[]string{"PROBOX - NCP51 - VAN", "PROBOX - NCP51G - WAGON", "PROBOX - NCP51V - VAN", "SUCCEED - NCP51V - VAN"},
 		},
-		{"a stem of an unknown make", c.ByStem("LEXUS", "NCP51"), nil},
 		{"labels of a make", c.Labels("Mercedes-Benz"), []string{"C180 - 204046 - SEDAN"}},
 		{"labels of an unknown make", c.Labels("LEXUS"), nil},
 	} {
@@ -73,7 +78,8 @@ func TestCatalogueFindsModelsWhateverTheirSpacing(t *testing.T) {
 
 func TestAMakeListedTwiceKeepsBothLists(t *testing.T) {
 	c := NewCatalogue([]MakeLabels{{Make: Make{1, "KIA"}, Labels: []string{"A - B1C - SUV"}}, {Make: Make{2, "KIA"}, Labels: []string{"D - E1F - SUV"}}})
-	if c.Len() != 2 || len(c.Makes()) != 1 || c.ByCode("KIA", "E1F")[0].Make.ID != 2 {
+	kia, _ := c.Of("KIA")
+	if c.Len() != 2 || len(c.Makes()) != 1 || kia.ByCode("E1F")[0].Make.ID != 2 {
 		t.Errorf("%d labels of %v", c.Len(), c.Makes())
 	}
 }

@@ -119,7 +119,7 @@ func TestFaultPages(t *testing.T) {
 			_, err = listing.Read(page)
 		}
 		var failure *fetch.Error
-		if !errors.As(err, &failure) || failure.Code != want || failure.Temporary() {
+		if !errors.As(err, &failure) || failure.Code != want || failure.Retryable {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}
 	}
@@ -138,7 +138,7 @@ func TestFlakyPageWorksTheSecondTime(t *testing.T) {
 	url, client := site(t, fetch.Options{})
 	_, err := listing.Read(get(t, client, url+"/flaky"))
 	var failure *fetch.Error
-	if !errors.As(err, &failure) || failure.Code != listing.Blocked || !failure.Temporary() || failure.RetryAfter() != time.Second {
+	if !errors.As(err, &failure) || failure.Code != listing.Blocked || !failure.Retryable || failure.Wait != time.Second {
 		t.Fatalf("%v", err)
 	}
 	read, err := listing.Read(get(t, client, url+"/flaky"))
