@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/hibiken/asynq"
 
@@ -76,7 +78,7 @@ func matchFailure(err error) error {
 	if !ok {
 		return err
 	}
-	permanent := tasks.Permanent(failure.Code, failure.Message, nil)
+	permanent := tasks.Permanent(failure.Code, sentence(failure.Message), nil)
 	if len(failure.Candidates) > 0 {
 		details, err := json.Marshal(failure.Candidates)
 		if err != nil {
@@ -85,6 +87,15 @@ func matchFailure(err error) error {
 		permanent.Details = details
 	}
 	return permanent
+}
+
+// sentence is a reason as an answer on its own.
+func sentence(reason string) string {
+	first, size := utf8.DecodeRuneInString(reason)
+	if size == 0 {
+		return reason
+	}
+	return string(unicode.ToUpper(first)) + strings.TrimSuffix(reason[size:], ".") + "."
 }
 
 // calculate asks the authority, and reckons what the car costs in all.

@@ -65,7 +65,12 @@ func TestFailures(t *testing.T) {
 	if !ok || gate.After != time.Second {
 		t.Errorf("a closed gate: %+v", gate)
 	}
-	refused, _ := errors.AsType[*tasks.StepError](matchFailure(&match.Error{Code: "ambiguous_match", Candidates: candidates}))
+	refused, _ := errors.AsType[*tasks.StepError](matchFailure(&match.Error{
+		Code: "ambiguous_match", Message: `the authority lists no make "LADA"`, Candidates: candidates,
+	}))
+	if want := `The authority lists no make "LADA".`; refused.Message != want {
+		t.Errorf("%s, want %s", refused.Message, want)
+	}
 	var got []vehicle.Candidate
 	if err := json.Unmarshal(refused.Details, &got); err != nil || len(got) != 1 || got[0] != candidates[0] {
 		t.Errorf("candidates: %s, %v", refused.Details, err)
