@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -41,9 +42,17 @@ func endReading(ctx context.Context, a *app, job *jobs.Job) error {
 	return err
 }
 
-// emptyReport is a reading in which nothing could be read.
-func emptyReport() json.RawMessage {
-	data, err := json.Marshal(sheet.Interpret(sheet.Raw{}, sheet.Known{}))
+// reportJSON is what a sheet says of which a model says that of testdata.
+func reportJSON() json.RawMessage {
+	said, err := os.ReadFile("testdata/sheet.json")
+	if err != nil {
+		panic(err)
+	}
+	var raw sheet.Raw
+	if err := json.Unmarshal(said, &raw); err != nil {
+		panic(err)
+	}
+	data, err := json.Marshal(sheet.Interpret(raw, sheet.Known{Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)}))
 	if err != nil {
 		panic(err)
 	}
@@ -51,7 +60,7 @@ func emptyReport() json.RawMessage {
 }
 
 func readingJSON() json.RawMessage {
-	data, err := json.Marshal(tasks.Reading{Report: emptyReport()})
+	data, err := json.Marshal(tasks.Reading{Report: reportJSON()})
 	if err != nil {
 		panic(err)
 	}
@@ -59,7 +68,7 @@ func readingJSON() json.RawMessage {
 }
 
 func reportOf(input tasks.ReportInput) json.RawMessage {
-	data, err := json.Marshal(vehicle.ConditionReport{Summary: "## 1.", ID: input.ID(), Lang: input.Lang, Report: emptyReport()})
+	data, err := json.Marshal(vehicle.ConditionReport{Summary: "## 1.", ID: input.ID(), Lang: input.Lang, Report: reportJSON()})
 	if err != nil {
 		panic(err)
 	}
