@@ -66,7 +66,8 @@ var (
 	}
 	errBatchOptions = &problem{
 		status: http.StatusBadRequest, code: "option_invalid",
-		message: `The option "onInvalid" is "reject" or "skip", and "rate", shillings for a dollar, a number above 0.`,
+		message: fmt.Sprintf(`The option "onInvalid" is "reject" or "skip", and "rate" a number of Tanzanian shillings for one `+
+			`US dollar, from %d to %d.`, leastRate, mostRate),
 	}
 	errCSVHeader = &problem{
 		status: http.StatusBadRequest, code: "csv_header_missing",

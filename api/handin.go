@@ -47,7 +47,7 @@ func (o batchOptions) check() error {
 	if !slices.Contains([]string{"", "reject", "skip"}, o.OnInvalid) {
 		return errBatchOptions
 	}
-	if o.Rate != nil && !o.Rate.Decimal().IsPositive() {
+	if o.Rate != nil && !isRate(o.Rate.Decimal()) {
 		return errBatchOptions
 	}
 	return nil

@@ -33,6 +33,7 @@ var handInScenarios = []scenario{
 	{name: "not UTF-8", url: "/v1/batches", headers: csvBody, body: "url\nhttps://cars.example/\xff\n", status: 400, has: []string{`"invalid_batch"`}},
 	{name: "an odd option", url: "/v1/batches", body: `{"urls":["https://cars.example/1"],"options":{"onInvalid":"cry"}}`, status: 400, has: []string{`"option_invalid"`}},
 	{name: "a rate that is text", url: "/v1/batches", body: `{"urls":["https://cars.example/1"],"options":{"rate":"much"}}`, status: 400, has: []string{`"option_invalid"`}},
+	{name: "a rate of another currency", url: "/v1/batches", body: `{"urls":["https://cars.example/1"],"options":{"rate":150}}`, status: 400, has: []string{`"option_invalid"`, "from 500 to 10000"}},
 	{name: "a rate of nothing", url: "/v1/batches?rate=0", headers: csvBody, body: "url\nhttps://cars.example/1\n", status: 400, has: []string{`"option_invalid"`}},
 	{name: "another type", url: "/v1/batches", headers: map[string]string{"Content-Type": "text/plain"}, body: "x", status: 415, has: []string{`"unsupported_media_type"`, "text/csv"}},
 	{name: "another alphabet", url: "/v1/batches", headers: map[string]string{"Content-Type": "text/csv; charset=shift_jis"}, body: "url", status: 415},

@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -180,4 +183,26 @@ func TestAnotherRateTwiceIsThatRateOnce(t *testing.T) {
 	if again.body != once.body {
 		t.Errorf("\n%s\n%s", once.body, again.body)
 	}
+}
+
+// A doubt that is none at another rate is not kept.
+func TestAnotherRateTakesWarningsBack(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	var kept vehicle.Estimate
+	if err := json.Unmarshal(estimateOf(site+"/doubt"), &kept); err != nil {
+		t.Fatal(err)
+	}
+	cheap := money.NewNumber(decimal.NewFromInt(1000)) // far below the authority's value
+	kept.Car.FOBPriceUSD, kept.Warnings = &cheap, []vehicle.Warning{{Code: "exchange_rate_odd", Message: "Odd."}}
+	data, err := json.Marshal(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.cache.Put(t.Context(), estimateKey("/doubt"), data, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	scenario{
+		url: "/v1/estimate", body: `{"url":"https://cars.example/doubt","rate":2500}`, status: 200,
+		has: []string{`"others":2500`}, hasNot: []string{"exchange_rate_odd", `"warnings"`},
+	}.run(t, a)
 }

@@ -34,11 +34,15 @@ func rateOf(value json.RawMessage) (decimal.Decimal, error) {
 	}
 	var rate money.Number
 	err := json.Unmarshal(value, &rate)
-	d := rate.Decimal()
-	if err != nil || d.LessThan(decimal.NewFromInt(leastRate)) || d.GreaterThan(decimal.NewFromInt(mostRate)) {
+	if err != nil || !isRate(rate.Decimal()) {
 		return decimal.Zero, errRate
 	}
-	return d, nil
+	return rate.Decimal(), nil
+}
+
+// isRate reports whether a rate is within the bounds.
+func isRate(rate decimal.Decimal) bool {
+	return !rate.LessThan(decimal.NewFromInt(leastRate)) && !rate.GreaterThan(decimal.NewFromInt(mostRate))
 }
 
 // atRate sends an estimate with its drive-away cost at another rate than it is
@@ -58,11 +62,11 @@ func (s *Server) atRate(rate decimal.Decimal, described bool, answer writer) wri
 			drive := estimate.DriveAway.Described()
 			estimate.DriveAway, estimate.Warnings = &drive, vehicle.Described(estimate.Warnings)
 		}
-		fields := []field{{"driveAway", estimate.DriveAway}}
+		warnings := field{"warnings", nil}
 		if len(estimate.Warnings) > 0 {
-			fields = append(fields, field{"warnings", estimate.Warnings})
+			warnings.value = estimate.Warnings
 		}
-		changed, err := withFields(kept, fields...)
+		changed, err := withFields(kept, field{"driveAway", estimate.DriveAway}, warnings)
 		if err != nil {
 			return err
 		}
@@ -70,7 +74,7 @@ func (s *Server) atRate(rate decimal.Decimal, described bool, answer writer) wri
 	}
 }
 
-// field is one field of a JSON object.
+// field is one field of a JSON object; without a value it is left out.
 type field struct {
 	name  string
 	value any
@@ -111,6 +115,9 @@ func withFields(object []byte, fields ...field) ([]byte, error) {
 		}
 	}
 	for _, f := range fields {
+		if f.value == nil {
+			continue
+		}
 		if err := add(f.name, f.value); err != nil {
 			return nil, err
 		}
