@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/vehicle"
@@ -15,25 +16,7 @@ import (
 // are those of an estimate but for scrape.
 const KindQuote = "quote"
 
-func advanceQuote(job *jobs.Job) (Next, error) {
-	for _, step := range []string{StepMatch, StepCalculate} {
-		if _, done := job.Outputs[step]; !done {
-			return Next{Steps: []string{step}}, nil
-		}
-	}
-	var (
-		input      vehicle.QuoteInput
-		calculated Calculated
-	)
-	if err := errors.Join(
-		read(job, "input", job.Input, &input),
-		read(job, StepCalculate, job.Outputs[StepCalculate], &calculated),
-	); err != nil {
-		return Next{}, err
-	}
-	result, err := Plain(vehicle.Quote{Input: input, Estimate: estimateWith(Scraped{Car: input.Car()}, calculated)})
-	return Next{Result: result}, err
-}
+func advanceQuote(job *jobs.Job) (Next, error) { return inTurn(job, StepMatch, StepCalculate) }
 
 // Quote returns the job that estimates a described car: a new one, or the one
 // that is in flight for the same description.
@@ -46,6 +29,9 @@ type Subject struct {
 	Car       vehicle.Car
 	ModelBody string // the label that the caller chose; "" when it is to be found
 	Described bool   // by the caller, not by a listing
+
+	input    json.RawMessage
+	warnings []vehicle.Warning // of the listing
 }
 
 // SubjectOf returns the car of an estimate, once it was scraped, or of a quote.
@@ -53,14 +39,28 @@ func SubjectOf(job *jobs.Job) (Subject, error) {
 	if job.Kind == KindQuote {
 		var input vehicle.QuoteInput
 		err := read(job, "input", job.Input, &input)
-		return Subject{Car: input.Car(), ModelBody: input.ModelBody, Described: true}, err
+		return Subject{Car: input.Car(), ModelBody: input.ModelBody, Described: true, input: job.Input}, err
 	}
 	var (
 		input   EstimateInput
 		scraped Scraped
 	)
 	err := errors.Join(read(job, "input", job.Input, &input), read(job, StepScrape, job.Outputs[StepScrape], &scraped))
-	return Subject{Car: scraped.Car, ModelBody: input.ModelBody}, err
+	return Subject{Car: scraped.Car, ModelBody: input.ModelBody, input: job.Input, warnings: scraped.Warnings}, err
+}
+
+// Answer makes the job's result of what the authority says of the subject.
+func (s Subject) Answer(calculated vehicle.Estimate) (any, error) {
+	calculated.Car, calculated.Warnings = s.Car, slices.Concat(s.warnings, calculated.Warnings)
+	if s.Described {
+		quote := vehicle.Quote{Estimate: calculated}
+		err := json.Unmarshal(s.input, &quote.Input)
+		return quote, err
+	}
+	var asked EstimateInput
+	err := json.Unmarshal(s.input, &asked)
+	calculated.Input.URL = asked.URL
+	return calculated, err
 }
 
 // read reads a part of a job's record.

@@ -30,7 +30,7 @@ func estimateJob(outputs ...string) *jobs.Job {
 const (
 	scraped    = `{"car":{"make":"TOYOTA","images":[]},"warnings":[{"code":"a","message":"A"}]}`
 	chosen     = `{}`
-	calculated = `{"matched":{"make":"TOYOTA","adjustments":[]},"tax":{"referenceNumber":"R"},"warnings":[{"code":"b","message":"B"}]}`
+	calculated = `{"input":{"url":"https://a.example/1"}}`
 )
 
 func TestWorkflowOfAnEstimate(t *testing.T) {
@@ -44,17 +44,20 @@ func TestWorkflowOfAnEstimate(t *testing.T) {
 	}
 }
 
-func TestResultPutsTheOutputsTogether(t *testing.T) {
+func TestAnswerPutsTheOutputsTogether(t *testing.T) {
 	t.Parallel()
-	next, err := advance(estimateJob(scraped, chosen, calculated))
+	subject, err := SubjectOf(estimateJob(scraped, chosen))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var e vehicle.Estimate
-	if err := json.Unmarshal(next.Result, &e); err != nil {
+	answer, err := subject.Answer(vehicle.Estimate{
+		Tax: vehicle.Tax{ReferenceNumber: "R"}, Warnings: []vehicle.Warning{{Code: "b", Message: "B"}},
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if e.Input.URL != "https://a.example/1" || e.Car.Make != "TOYOTA" || e.Tax.ReferenceNumber != "R" || e.Cached ||
+	e, ok := answer.(vehicle.Estimate)
+	if !ok || e.Input.URL != "https://a.example/1" || e.Car.Make != "TOYOTA" || e.Tax.ReferenceNumber != "R" || e.Cached ||
 		len(e.Warnings) != 2 || e.Warnings[0].Code != "a" || e.Warnings[1].Code != "b" {
 		t.Fatalf("%+v", e)
 	}
@@ -65,8 +68,8 @@ func TestWorkflowRefusesWhatItDoesNotKnow(t *testing.T) {
 	if next, err := advance(&jobs.Job{Kind: "novel"}); err == nil {
 		t.Errorf("an unknown kind: %+v", next)
 	}
-	if next, err := advance(estimateJob(scraped, chosen, `"no object"`)); err == nil {
-		t.Errorf("an output that cannot be read: %+v", next)
+	if subject, err := SubjectOf(estimateJob(`"no object"`, chosen)); err == nil {
+		t.Errorf("an output that cannot be read: %+v", subject)
 	}
 }
 

@@ -3,7 +3,6 @@ package tasks
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -38,19 +37,6 @@ type EstimateInput struct {
 type Scraped struct {
 	Car      vehicle.Car       `json:"car"`
 	Warnings []vehicle.Warning `json:"warnings,omitempty"`
-}
-
-// Calculated is the output of the step calculate. The output of the step
-// between them, match, is a match.Choice.
-type Calculated struct {
-	Matched   vehicle.Matched    `json:"matched"`
-	Tax       vehicle.Tax        `json:"tax"`
-	DriveAway *vehicle.DriveAway `json:"driveAway,omitempty"`
-	Warnings  []vehicle.Warning  `json:"warnings,omitempty"`
-
-	// As in vehicle.Estimate.
-	AsOf       string `json:"asOf,omitempty"`
-	ValidUntil string `json:"validUntil,omitempty"`
 }
 
 // Next is what follows from a job's record: steps to take and children to
@@ -97,47 +83,22 @@ func advance(job *jobs.Job) (Next, error) {
 	return flow.advance(job)
 }
 
+// advanceEstimate: the output of the last step, which knows those before it,
+// is the result. That of the step match is a match.Choice.
 func advanceEstimate(job *jobs.Job) (Next, error) {
-	for _, step := range []string{StepScrape, StepMatch, StepCalculate} {
-		if _, done := job.Outputs[step]; !done {
+	return inTurn(job, StepScrape, StepMatch, StepCalculate)
+}
+
+// inTurn takes one step after the other, to the last, whose output is the result.
+func inTurn(job *jobs.Job, steps ...string) (next Next, err error) {
+	for _, step := range steps {
+		output, done := job.Outputs[step]
+		if !done {
 			return Next{Steps: []string{step}}, nil
 		}
+		next.Result = output
 	}
-	result, err := estimateOf(job)
-	return Next{Result: result}, err
-}
-
-// estimateOf puts the outputs together.
-func estimateOf(job *jobs.Job) (json.RawMessage, error) {
-	var (
-		input      EstimateInput
-		scraped    Scraped
-		calculated Calculated
-	)
-	if err := errors.Join(
-		read(job, "input", job.Input, &input),
-		read(job, StepScrape, job.Outputs[StepScrape], &scraped),
-		read(job, StepCalculate, job.Outputs[StepCalculate], &calculated),
-	); err != nil {
-		return nil, err
-	}
-	estimate := estimateWith(scraped, calculated)
-	estimate.Input.URL = input.URL
-	return Plain(estimate)
-}
-
-// estimateWith is the part of an answer that does not depend on how the car
-// was given.
-func estimateWith(scraped Scraped, calculated Calculated) vehicle.Estimate {
-	return vehicle.Estimate{
-		Car:        scraped.Car,
-		Matched:    calculated.Matched,
-		Tax:        calculated.Tax,
-		AsOf:       calculated.AsOf,
-		ValidUntil: calculated.ValidUntil,
-		DriveAway:  calculated.DriveAway,
-		Warnings:   append(scraped.Warnings, calculated.Warnings...),
-	}
+	return next, nil
 }
 
 // Plain writes JSON that a person can read too: "PETROL & ELECTRIC" as it is,

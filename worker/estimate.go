@@ -126,10 +126,9 @@ func calculate(authority *tra.Authority, costs *cost.Tables) stepFunc {
 		if subject.Described {
 			drive, doubts = drive.Described(), vehicle.Described(doubts)
 		}
-		return tasks.Calculated{
-			Matched: matched, Tax: got.Tax, DriveAway: &drive, Warnings: slices.Concat(got.Warnings, simulated(got.Tax), doubts),
-			AsOf: estimate.AsOf, ValidUntil: tra.Stamp(validUntil(now, got.At)),
-		}, nil
+		estimate.DriveAway, estimate.Warnings = &drive, slices.Concat(got.Warnings, simulated(got.Tax), doubts)
+		estimate.ValidUntil = tra.Stamp(validUntil(now, got.At))
+		return subject.Answer(estimate)
 	}
 }
 

@@ -157,12 +157,9 @@ func (w *world) newProcess() *process {
 		engine: engine, worker: fmt.Sprintf("worker%d", w.born), log: slog.New(slog.DiscardHandler),
 		patience: 20 * time.Millisecond,
 		run: map[string]stepFunc{
-			tasks.TypeScrape: w.fake(scrapedOf),
-			tasks.TypeMatch:  w.fake(always(map[string]string{"label": "X - Y - Z"})),
-			tasks.TypeCalculate: w.fake(always(tasks.Calculated{
-				Matched: vehicle.Matched{Make: "TOYOTA", Adjustments: []vehicle.Adjustment{}},
-				Tax:     vehicle.Tax{ReferenceNumber: "SIM1"},
-			})),
+			tasks.TypeScrape:    w.fake(scrapedOf),
+			tasks.TypeMatch:     w.fake(always(map[string]string{"label": "X - Y - Z"})),
+			tasks.TypeCalculate: w.fake(calculatedOf),
 			tasks.TypeRead:      w.fake(sheetOf),
 			tasks.TypeSummarize: w.fake(func(job *jobs.Job) any { return job.Children[tasks.ChildReading].Result }),
 			tasks.TypeRecommend: w.fake(comparisonOf),
@@ -184,6 +181,21 @@ func scrapedOf(job *jobs.Job) any {
 		car.ConditionReportURL = &sheet
 	}
 	return tasks.Scraped{Car: car}
+}
+
+func calculatedOf(job *jobs.Job) any {
+	subject, err := tasks.SubjectOf(job)
+	if err != nil {
+		panic(err)
+	}
+	answer, err := subject.Answer(vehicle.Estimate{
+		Matched: vehicle.Matched{Make: "TOYOTA", Adjustments: []vehicle.Adjustment{}},
+		Tax:     vehicle.Tax{ReferenceNumber: "SIM1"},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return answer
 }
 
 func sheetOf(job *jobs.Job) any { return job.Input }
