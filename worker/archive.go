@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -54,21 +55,21 @@ func (a *archive) keepEstimate(ctx context.Context, job *jobs.Job, result []byte
 	if err := json.Unmarshal(result, &made); err != nil {
 		return fmt.Errorf("worker: result: %w", err)
 	}
-	if err := a.results.Put(ctx, key, result, made.ValidUntil); err != nil || made.Car.Sheet == "" {
-		return err
-	}
 	var input tasks.EstimateInput
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return fmt.Errorf("worker: input: %w", err)
 	}
-	if job.Kind != tasks.KindEstimate || input != (tasks.EstimateInput{URL: input.URL}) {
-		return nil // what a caller made up is nobody else's
-	}
-	id := tasks.SheetInput{URL: made.Car.Sheet}.ID()
-	if err := a.results.PutPlain(ctx, cache.ListingKey(id), []byte(key), made.ValidUntil); err != nil {
-		return err
-	}
-	return a.results.Drop(ctx, cache.ReportKey(id, sheet.English), cache.ReportKey(id, sheet.Swahili))
+	// What a caller made up is nobody else's.
+	listed := made.Car.Sheet != "" && job.Kind == tasks.KindEstimate && input == (tasks.EstimateInput{URL: input.URL})
+	return a.results.Together(ctx, func(results *cache.Cache) error {
+		if err := results.Put(ctx, key, result, made.ValidUntil); err != nil || !listed {
+			return err
+		}
+		id := tasks.SheetInput{URL: made.Car.Sheet}.ID()
+		return errors.Join(
+			results.PutPlain(ctx, cache.ListingKey(id), []byte(key), made.ValidUntil),
+			results.Drop(ctx, cache.ReportKey(id, sheet.English), cache.ReportKey(id, sheet.Swahili)))
+	})
 }
 
 // keepReading keeps what was read of a sheet, for both languages. The file, if

@@ -98,7 +98,7 @@ func EstimateExpiry(now, quarterEnd time.Time) time.Time {
 }
 
 // Cache keeps answers in Redis.
-type Cache struct{ rdb redis.UniversalClient }
+type Cache struct{ rdb redis.Cmdable }
 
 // New makes a Cache on a Redis connection.
 func New(rdb redis.UniversalClient) *Cache { return &Cache{rdb} }
@@ -156,6 +156,12 @@ func (c *Cache) Drop(ctx context.Context, keys ...Key) error {
 		}
 	}
 	return nil
+}
+
+// Together has all that do puts and drops written in one round trip.
+func (c *Cache) Together(ctx context.Context, do func(*Cache) error) error {
+	_, err := c.rdb.Pipelined(ctx, func(pipe redis.Pipeliner) error { return do(&Cache{pipe}) })
+	return err
 }
 
 // markCached replaces the value of the top-level "cached".
