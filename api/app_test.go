@@ -21,9 +21,9 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
-	"ushuru/pkg/paste"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/upload"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -167,7 +167,7 @@ func (a *app) succeed(ctx context.Context, nudge tasks.Nudge) error {
 		return err
 	}
 	if input.Page != "" {
-		page, err := paste.NewStore(a.conn.Client()).Get(ctx, input.Page)
+		page, err := upload.NewStore(a.conn.Client()).Get(ctx, input.Page)
 		if err != nil {
 			return err
 		}

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"time"
 
-	"ushuru/pkg/paste"
+	"ushuru/pkg/upload"
 )
 
 const (
 	// maxEstimateBody leaves a page room to grow as it is written in JSON.
-	maxEstimateBody = 2 * paste.MaxBytes
+	maxEstimateBody = 2 * upload.MaxPage
 
 	// uploadPatience is for sending a page over a slow line.
 	uploadPatience = time.Minute
@@ -22,12 +22,12 @@ func pageOf(asked question) (hash string, err error) {
 	switch {
 	case asked.HTML == nil:
 		return "", nil
-	case len(*asked.HTML) > paste.MaxBytes:
+	case len(*asked.HTML) > upload.MaxPage:
 		return "", errPageTooLarge
 	case strings.TrimSpace(*asked.HTML) == "":
 		return "", errPageEmpty
 	}
-	return paste.Hash(*asked.HTML), nil
+	return upload.Hash(*asked.HTML), nil
 }
 
 // allowUpload gives a caller with a large body, who has shown a good key, more

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ushuru/pkg/cache"
-	"ushuru/pkg/paste"
+	"ushuru/pkg/upload"
 )
 
 // sent is the body of a request with a page.
@@ -22,11 +22,11 @@ func sent(path, page string) string {
 	return string(body)
 }
 
-func pastedKey(path, page string) cache.Key { return cache.PastedKey(site+path, paste.Hash(page)) }
+func pastedKey(path, page string) cache.Key { return cache.PastedKey(site+path, upload.Hash(page)) }
 
 // largest is a page of the largest size, in which every other byte must be
 // escaped.
-var largest = strings.Repeat("x\n", paste.MaxBytes/2)
+var largest = strings.Repeat("x\n", upload.MaxPage/2)
 
 var pastedScenarios = []scenario{
 	{
@@ -72,7 +72,7 @@ var pastedScenarios = []scenario{
 		status: 500, has: []string{`"code":"no_match"`},
 	},
 	{
-		name: "a page above 4 MB", url: "/v1/estimate", body: sent("/1", strings.Repeat("page", paste.MaxBytes/4+1)),
+		name: "a page above 4 MB", url: "/v1/estimate", body: sent("/1", strings.Repeat("page", upload.MaxPage/4+1)),
 		status: 413, has: []string{`"code":"page_too_large"`}, hasNot: []string{"pagepage"},
 	},
 }
@@ -105,7 +105,7 @@ func TestPageIsNotInTheQueue(t *testing.T) {
 	if err != nil || len(job.Input) > 200 {
 		t.Errorf("input %.300s, %v", job.Input, err)
 	}
-	if kept, err := paste.NewStore(a.conn.Client()).Get(t.Context(), paste.Hash(page)); err != nil || string(kept) != page {
+	if kept, err := upload.NewStore(a.conn.Client()).Get(t.Context(), upload.Hash(page)); err != nil || string(kept) != page {
 		t.Errorf("%d bytes are kept, %v", len(kept), err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/sheet"
+	"ushuru/pkg/upload"
 	"ushuru/tasks"
 )
 
@@ -79,7 +80,7 @@ func languageOf(lang string) (string, error) {
 // sheetInput names the sheet, or says what is wrong with its address.
 func (s *Server) sheetInput(asked sheetQuestion) (input tasks.SheetInput, err error) {
 	if asked.file != nil {
-		input.Upload = hashOf(asked.file)
+		input.Upload = upload.Hash(asked.file)
 		return input, nil
 	}
 	if strings.TrimSpace(asked.URL) == "" {

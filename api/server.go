@@ -21,7 +21,6 @@ import (
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
-	"ushuru/pkg/paste"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/upload"
@@ -90,7 +89,6 @@ type Server struct {
 	router   *mux.Router
 	draining context.Context //nolint:containedctx // the life of the server, not of a call
 	drain    context.CancelFunc
-	pasted   *paste.Store
 	labels   *tra.Store
 	batches  *batch.Store
 	webhooks *webhook.Store
@@ -128,7 +126,7 @@ func New(options Options) (*Server, error) {
 		}
 	}
 	s := &Server{
-		options: options, pasted: paste.NewStore(options.Redis), labels: tra.NewStore(options.Redis, tra.StoreOptions{}),
+		options: options, labels: tra.NewStore(options.Redis, tra.StoreOptions{}),
 		batches: batch.NewStore(options.Redis), webhooks: webhook.NewStore(options.Redis),
 		requests: idempotency.NewStore(options.Redis),
 		costs:    options.Costs, limiter: keys.NewLimiter(options.Redis),

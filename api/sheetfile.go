@@ -16,11 +16,9 @@ const (
 	// maxFormParts bounds the parts of a form that are looked at.
 	maxFormParts = 16
 	// formsAtOnce bounds the memory that files take while they come in: each
-	// up to upload.MaxBytes. The others wait.
+	// up to upload.MaxFile. The others wait.
 	formsAtOnce = 16
 )
-
-func hashOf(file []byte) string { return upload.Hash(file) }
 
 // isForm reports whether a request carries a form with a file.
 func isForm(h http.Header) bool {
@@ -38,7 +36,7 @@ func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (asked sheetQu
 		return asked, errClientGone.because(r.Context().Err())
 	}
 	s.allowUpload(w, r)
-	r.Body = http.MaxBytesReader(w, r.Body, upload.MaxBytes+formAllowance)
+	r.Body = http.MaxBytesReader(w, r.Body, upload.MaxFile+formAllowance)
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return asked, errSheetForm.because(err)
@@ -71,8 +69,8 @@ func (q *sheetQuestion) take(part *multipart.Part) error {
 		if q.file != nil {
 			return errSheetForm
 		}
-		file, err := io.ReadAll(io.LimitReader(part, upload.MaxBytes+1))
-		if err == nil && len(file) > upload.MaxBytes {
+		file, err := io.ReadAll(io.LimitReader(part, upload.MaxFile+1))
+		if err == nil && len(file) > upload.MaxFile {
 			err = errFileTooLarge
 		}
 		q.file = file

@@ -14,24 +14,24 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/listing"
-	"ushuru/pkg/paste"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/upload"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
 // scraper reads listings: pages that it fetches, or that callers sent.
 type scraper struct {
-	client *fetch.Client
-	pasted *paste.Store
-	memory *memory
-	cache  *cache.Cache
+	client  *fetch.Client
+	uploads *upload.Store
+	memory  *memory
+	cache   *cache.Cache
 
 	sheetURL func(string) (string, error) // the one spelling of a sheet's address
 }
 
 func newScraper(client redis.UniversalClient, pages *fetch.Client, sheetURL func(string) (string, error)) *scraper {
-	return &scraper{pages, paste.NewStore(client), &memory{client}, cache.New(client), sheetURL}
+	return &scraper{pages, upload.NewStore(client), &memory{client}, cache.New(client), sheetURL}
 }
 
 // reading is what came of a page: the output of the step, and beside it where
@@ -78,8 +78,8 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 
 // sent reads the page that the caller sent. Nothing is fetched.
 func (s *scraper) sent(ctx context.Context, input tasks.EstimateInput, _ bool) (*reading, error) {
-	body, err := s.pasted.Get(ctx, input.Page)
-	if errors.Is(err, paste.ErrGone) {
+	body, err := s.uploads.Get(ctx, input.Page)
+	if errors.Is(err, upload.ErrGone) {
 		return nil, tasks.Permanent("page_expired", "The page that was sent is no longer kept. Please send it again.", err)
 	}
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/paste"
 	"ushuru/pkg/sheet"
+	"ushuru/pkg/upload"
 	"ushuru/tasks"
 )
 
@@ -109,8 +109,8 @@ func (d *desk) read(t *testing.T, page string) (tasks.Scraped, error) {
 func TestAPageThatWasSentIsReadAndNothingIsFetched(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	hash := paste.Hash(listingPage)
-	if err := d.pasted.Put(t.Context(), hash, listingPage); err != nil {
+	hash := upload.Hash(listingPage)
+	if err := d.uploads.Put(t.Context(), hash, []byte(listingPage)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := d.read(t, hash)
@@ -139,9 +139,9 @@ func TestPagesThatWereSentAndAreNoListings(t *testing.T) {
 	for page, code := range map[string]string{
 		"": "page_expired", "<p>hello</p>": "not_a_listing", "\x00\xff": "not_a_listing", blocked: "listing_blocked",
 	} {
-		hash := paste.Hash(page)
+		hash := upload.Hash(page)
 		if page != "" {
-			if err := d.pasted.Put(t.Context(), hash, page); err != nil {
+			if err := d.uploads.Put(t.Context(), hash, []byte(page)); err != nil {
 				t.Fatal(err)
 			}
 		}
