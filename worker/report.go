@@ -62,6 +62,7 @@ func readingOf(child jobs.Child) (*sheetReading, error) {
 func factsOf(car vehicle.Car) sheet.Facts {
 	return sheet.Facts{
 		ChassisCode: car.RawModelCode, Year: car.Year, YearBasis: car.YearBasis, EngineCC: car.EngineCC, MileageKM: car.MileageKM,
+		Colour: car.Colour,
 	}
 }
 

@@ -32,6 +32,7 @@ var aleadoCells = []struct{ id, field string }{
 	{"mileage_", fieldMileage},
 	{"displacement_", fieldEngine},
 	{"transmission_", fieldTransmission},
+	{"color_", fieldColour},
 	{"bid_number_", fieldLot},
 	{"auction_", fieldHouse},
 	{"date_", fieldDate},

@@ -29,6 +29,7 @@ const (
 	fieldPrice        = "price"
 	fieldCF           = "cfPriceUSD"
 	fieldBody         = "bodyType"
+	fieldColour       = "colour"
 	fieldMileage      = "mileage_km"
 	fieldTransmission = "transmission"
 	fieldSteering     = "steering"

@@ -36,6 +36,7 @@ var readers = []reader{
 	{fieldFOB, true, dollars, setFOB},
 	{fieldCF, true, freighted, setCF},
 	{fieldBody, false, plain, func(c *vehicle.Car, s string) { c.BodyType = s }},
+	{fieldColour, false, colour, func(c *vehicle.Car, s string) { c.Colour = s }},
 	{fieldMileage, true, mileage, func(c *vehicle.Car, s string) { km := digits(s); c.MileageKM = &km }},
 	{fieldTransmission, false, plain, func(c *vehicle.Car, s string) { c.Transmission = s }},
 	{fieldSteering, false, plain, func(c *vehicle.Car, s string) { c.Steering = s }},
@@ -51,6 +52,11 @@ var readers = []reader{
 }
 
 func plain(s string) (string, bool) { return s, len(s) <= 120 }
+
+// colour is a word or two: a number is the maker's code for the paint.
+func colour(s string) (string, bool) {
+	return s, len(s) <= 40 && strings.ContainsFunc(s, unicode.IsLetter) && !strings.ContainsFunc(s, unicode.IsDigit)
+}
 
 // version refuses what an icon leaves behind, and an auction's score.
 func version(s string) (string, bool) {

@@ -51,6 +51,21 @@ func TestEmptyAndIconValuesNeverReplaceRealOnes(t *testing.T) {
 	}
 }
 
+func TestTheColourIsThatOfTheOutsideInWords(t *testing.T) {
+	for row, want := range map[string]string{
+		"<dt>Ext. Color</dt><dd>Pearl</dd><dt>Int. Color</dt><dd>Black</dd>": "Pearl",
+		"<dt>Colour</dt><dd>Dark Blue</dd>":                                  "Dark Blue",
+		"<dt>Interior Color</dt><dd>Black</dd>":                              "",
+		"<dt>Color</dt><dd>040</dd>":                                         "", // a code of the maker for its paint
+		"<dt>Color</dt><dd>-</dd>":                                           "",
+	} {
+		car := read(t, plainTitle+`<dl>`+row+`<dt>Year</dt><dd>2015</dd><dt>Fuel</dt><dd>Petrol</dd><dt>Model Code</dt><dd>DBA-E12</dd></dl>`, noteURL).Car
+		if car.Colour != want {
+			t.Errorf("%s: %q, want %q", row, car.Colour, want)
+		}
+	}
+}
+
 func TestChassisLabelIsDecidedByShape(t *testing.T) {
 	for value, want := range map[string][2]string{
 		"E12-0612***": {"E12-0612***", "E12-0612***"}, // the frame stands in for the code

@@ -195,6 +195,7 @@ func TestOtherSchemaProperties(t *testing.T) {
 		{`"productID":"CE566767"`, fieldStock, "CE566767"},
 		{`"bodyType":{"@type":"QualitativeValue","name":"Sedan"}`, fieldBody, "Sedan"},
 		{`"vehicleTransmission":"6AT"`, fieldTransmission, "6AT"},
+		{`"color":"Pearl White"`, fieldColour, "Pearl White"},
 		{`"steeringPosition":"http://schema.org/RightHandDriving"`, fieldSteering, "Right"},
 		{`"description":"Used 2019 TOYOTA COROLLA AXIO HYBRID G/DAA-NKE165 for sale"`, fieldCode, "DAA-NKE165"},
 		{`"name":"Toyota Axio DAA-NKE165"`, fieldCode, "DAA-NKE165"},

@@ -16,6 +16,7 @@ func claimNode(n *node, c *claims) {
 	c.add(fieldVersion, versionOf(n, maker, model))
 	c.add(fieldFrame, frameOf(n))
 	c.add(fieldBody, n.word("bodyType"))
+	c.add(fieldColour, n.word("color"))
 	c.add(fieldTransmission, n.word("vehicleTransmission"))
 	c.add(fieldSteering, strings.TrimSuffix(n.word("steeringPosition"), "HandDriving"))
 	c.add(fieldStock, n.word("sku", "productID"))

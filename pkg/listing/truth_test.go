@@ -31,7 +31,7 @@ func truth(t *testing.T) map[string]map[string]string {
 // truthFields are the fields that are counted, in the order of the table.
 var truthFields = []string{
 	"make", "model", "modelCode", "rawModelCode", "version", "year", "engine_cc", "fuel", "fobPriceUSD", "cfPriceUSD", "currency", "images",
-	"conditionReportUrl", "frameNumber", "bodyType", "mileage_km", "transmission", "steering", "stockNo", "location", "m3",
+	"conditionReportUrl", "frameNumber", "bodyType", "colour", "mileage_km", "transmission", "steering", "stockNo", "location", "m3",
 	"auction.house", "auction.date", "auction.lotNo", "auction.score", "auction.startPriceJPY", "auction.endPriceJPY",
 }
 
@@ -56,7 +56,7 @@ func flatten(car *vehicle.Car) map[string]string {
 	got := map[string]string{
 		"make": car.Make, "model": car.Model, "modelCode": car.ModelCode, "rawModelCode": car.RawModelCode, "version": car.Version,
 		"year": whole(car.Year), "engine_cc": whole(car.EngineCC), "fuel": car.Fuel, "fobPriceUSD": amount(car.FOBPriceUSD), "cfPriceUSD": amount(car.CFPriceUSD),
-		"currency": car.Currency, "images": whole(len(car.Images)), "frameNumber": car.FrameNumber, "bodyType": car.BodyType, "transmission": car.Transmission,
+		"currency": car.Currency, "images": whole(len(car.Images)), "frameNumber": car.FrameNumber, "bodyType": car.BodyType, "colour": car.Colour, "transmission": car.Transmission,
 		"steering": car.Steering, "stockNo": car.StockNo, "location": car.Location, "m3": amount(car.M3),
 		"auction.house": lot.House, "auction.date": lot.Date, "auction.lotNo": lot.LotNo, "auction.score": lot.Score,
 		"auction.startPriceJPY": whole(lot.StartPriceJPY), "auction.endPriceJPY": whole(lot.EndPriceJPY),

@@ -34,6 +34,7 @@ type Car struct {
 	Manufacture  string        `json:"manufacture,omitempty"`  // as listed
 	FrameNumber  string        `json:"frameNumber,omitempty"`  // as listed, perhaps masked: NKE165-7161960
 	BodyType     string        `json:"bodyType,omitempty"`
+	Colour       string        `json:"colour,omitempty"` // of the outside, as listed
 	MileageKM    *int          `json:"mileage_km,omitempty"`
 	Transmission string        `json:"transmission,omitempty"`
 	Steering     string        `json:"steering,omitempty"`

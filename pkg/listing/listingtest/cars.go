@@ -32,7 +32,8 @@ type Car struct {
 	Location     string `json:"location"`
 	Transmission string `json:"transmission"`
 	Images       int    `json:"images"`
-	Shows        string `json:"shows"` // what the car is there to show
+	Colour       string `json:"colour"` // "" when the page gives none
+	Shows        string `json:"shows"`  // what the car is there to show
 }
 
 //go:embed cars.json
