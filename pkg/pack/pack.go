@@ -38,7 +38,11 @@ func must[T any](made T, err error) T {
 }
 
 // Pack returns data in its small form.
-func Pack(data []byte) []byte { return packer.EncodeAll(data, nil) }
+func Pack(data []byte) []byte {
+	// Room for what does not shrink, such as a picture: it would be copied over
+	// and over as it grows.
+	return packer.EncodeAll(data, make([]byte, 0, packer.MaxEncodedSize(len(data))))
+}
 
 // Unpack returns what was packed.
 func Unpack(packed []byte) ([]byte, error) {
