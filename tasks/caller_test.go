@@ -79,10 +79,10 @@ func TestAPersonsRequestIsPromoted(t *testing.T) {
 		t.Fatalf("%+v", promoted)
 	}
 	step := f.get(job.ID).Steps[StepScrape]
-	if _, err := f.engine.inspector.GetTaskInfo(QueueScrape, taskID(job.ID, StepScrape, step.Attempt)); err != nil {
+	if _, err := f.engine.inspector.GetTaskInfo(QueueAny, taskID(job.ID, StepScrape, step.Attempt)); err != nil {
 		t.Errorf("attempt %d is not in the queue of persons: %v", step.Attempt, err)
 	}
-	if left, err := f.engine.inspector.ListPendingTasks(QueueScrape + BulkSuffix); err == nil && len(left) > 0 {
+	if left, err := f.engine.inspector.ListPendingTasks(QueueAny + BulkSuffix); err == nil && len(left) > 0 {
 		t.Errorf("%d tasks left in the queue of batches", len(left))
 	}
 	if again := f.ask("key3", jobs.Interactive, ""); again.Steps[StepScrape].Attempt != step.Attempt {
@@ -123,7 +123,7 @@ func TestAHalfPromotedJobIsMended(t *testing.T) {
 		t.Fatal(err)
 	}
 	step := f.get(job.ID).Steps[StepScrape]
-	if _, err := f.engine.inspector.GetTaskInfo(QueueScrape, taskID(job.ID, StepScrape, step.Attempt)); err != nil {
+	if _, err := f.engine.inspector.GetTaskInfo(QueueAny, taskID(job.ID, StepScrape, step.Attempt)); err != nil {
 		t.Errorf("attempt %d is not in the queue of persons: %v", step.Attempt, err)
 	}
 	if n := f.client.ZCard(t.Context(), "jobs:active:"+string(jobs.Bulk)).Val(); n != 0 {

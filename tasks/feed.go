@@ -11,9 +11,6 @@ import (
 // as many as may be at work at once.
 const TypeFeed = "batch:feed"
 
-// QueueBatch is the queue of what batches need besides their jobs.
-const QueueBatch = "batch"
-
 // feeds are the ids of the tasks: while one is at work, which may have looked
 // already, another may wait.
 var feeds = []string{"batch:feed.1", "batch:feed.2"}

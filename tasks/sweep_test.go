@@ -63,7 +63,7 @@ func (b *broom) sweep(after time.Duration) jobs.Step {
 
 func (b *broom) taskState(attempt int) asynq.TaskState {
 	b.t.Helper()
-	info, err := b.engine.inspector.GetTaskInfo(QueueScrape, taskID(b.job.ID, StepScrape, attempt))
+	info, err := b.engine.inspector.GetTaskInfo(QueueAny, taskID(b.job.ID, StepScrape, attempt))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func (b *broom) dequeue() {
 	taken := make(chan struct{})
 	stop := make(chan struct{})
 	server := asynq.NewServerFromRedisClient(b.client, asynq.Config{
-		Queues: map[string]int{QueueScrape: 1, QueueScrape + BulkSuffix: 1}, Concurrency: 1, TaskCheckInterval: time.Millisecond,
+		Queues: map[string]int{QueueAny: 1, QueueAny + BulkSuffix: 1}, Concurrency: 1, TaskCheckInterval: time.Millisecond,
 		LogLevel: asynq.FatalLevel, ShutdownTimeout: time.Millisecond,
 	})
 	err := server.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error {
@@ -116,7 +116,7 @@ func TestSweepLeavesWhatWaits(t *testing.T) {
 func TestSweepBringsBackWhatWasCleared(t *testing.T) {
 	t.Parallel()
 	b := newBroom(t)
-	if err := b.engine.inspector.DeleteTask(QueueScrape, taskID(b.job.ID, StepScrape, 1)); err != nil {
+	if err := b.engine.inspector.DeleteTask(QueueAny, taskID(b.job.ID, StepScrape, 1)); err != nil {
 		t.Fatal(err)
 	}
 	if step := b.sweep(4 * time.Second); step.Attempt != 1 || b.taskState(1) != asynq.TaskStatePending {
@@ -127,7 +127,7 @@ func TestSweepBringsBackWhatWasCleared(t *testing.T) {
 func TestSweepGivesAnArchivedStepToAnother(t *testing.T) {
 	t.Parallel()
 	b := newBroom(t)
-	if err := b.engine.inspector.ArchiveTask(QueueScrape, taskID(b.job.ID, StepScrape, 1)); err != nil {
+	if err := b.engine.inspector.ArchiveTask(QueueAny, taskID(b.job.ID, StepScrape, 1)); err != nil {
 		t.Fatal(err)
 	}
 	if step := b.sweep(4 * time.Second); step.Attempt != 2 || b.taskState(2) != asynq.TaskStatePending {

@@ -28,10 +28,11 @@ const (
 	TypeQuoteCalculate = "quote:calculate"
 )
 
-// Queues. A bulk job's step goes to the queue of the same name with BulkSuffix.
+// Queues, one for each role: who looks for work asks one queue after the other,
+// so each costs something while it is empty. A bulk job's step goes to the
+// queue of the same name with BulkSuffix.
 const (
-	QueueScrape    = "scrape"
-	QueueMatch     = "match"
+	QueueAny       = "any"
 	QueueAuthority = "authority"
 	QueueAI        = "ai"
 	BulkSuffix     = "_bulk"
@@ -69,17 +70,17 @@ const untilDeadline = 1000
 
 // policies is the table of design.md section 4.
 var policies = map[string]Policy{
-	TypeScrape:    {Queue: QueueScrape, Timeout: 45 * time.Second, Retries: 4},
-	TypeMatch:     {Queue: QueueMatch, Timeout: 60 * time.Second, Retries: 4},
+	TypeScrape:    {Queue: QueueAny, Timeout: 45 * time.Second, Retries: 4},
+	TypeMatch:     {Queue: QueueAny, Timeout: 60 * time.Second, Retries: 4},
 	TypeCalculate: {Queue: QueueAuthority, Timeout: 120 * time.Second, Retries: untilDeadline},
 	TypeRead:      {Queue: QueueAI, Timeout: 120 * time.Second, Retries: 4},
 	TypeSummarize: {Queue: QueueAI, Timeout: 120 * time.Second, Retries: 4},
 	TypeRecommend: {Queue: QueueAI, Timeout: 120 * time.Second, Retries: 4},
 	// As for an estimate.
-	TypeQuoteMatch:     {Queue: QueueMatch, Timeout: 60 * time.Second, Retries: 4},
+	TypeQuoteMatch:     {Queue: QueueAny, Timeout: 60 * time.Second, Retries: 4},
 	TypeQuoteCalculate: {Queue: QueueAuthority, Timeout: 120 * time.Second, Retries: untilDeadline},
 	// What it does not do is done by the next one, or a sweep; what is retried is a killed worker.
-	TypeFeed: {Queue: QueueBatch, Timeout: 30 * time.Second, Retries: untilDeadline},
+	TypeFeed: {Queue: QueueAny, Timeout: 30 * time.Second, Retries: untilDeadline},
 	// The handlers of these two do not fail; what is retried is a killed worker.
 	TypeSync:  {Queue: QueueAuthority, Timeout: 300 * time.Second, Retries: untilDeadline},
 	TypeProbe: {Queue: QueueAuthority, Timeout: 120 * time.Second, Retries: untilDeadline},
@@ -107,20 +108,12 @@ const (
 // Roles are all the roles that a worker can have.
 var Roles = []Role{RoleAny, RoleAuthority, RoleAI}
 
-var queuesOf = map[Role][]string{
-	RoleAny:       {QueueScrape, QueueMatch, QueueBatch},
-	RoleAuthority: {QueueAuthority},
-	RoleAI:        {QueueAI},
-}
+var queueOfRole = map[Role]string{RoleAny: QueueAny, RoleAuthority: QueueAuthority, RoleAI: QueueAI}
 
 // QueuesOf returns the queues of a role with their weights.
 func QueuesOf(role Role) map[string]int {
-	queues := map[string]int{}
-	for _, name := range queuesOf[role] {
-		queues[name] = weightInteractive
-		queues[name+BulkSuffix] = weightBulk
-	}
-	return queues
+	name := queueOfRole[role]
+	return map[string]int{name: weightInteractive, name + BulkSuffix: weightBulk}
 }
 
 // Nudge is the payload of a step's task. URL is there for the operator's eye

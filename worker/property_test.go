@@ -336,7 +336,7 @@ func (w *world) cancel() {
 func (w *world) pending() []*asynq.TaskInfo {
 	var all []*asynq.TaskInfo
 	var queues []string
-	for _, queue := range []string{tasks.QueueScrape, tasks.QueueMatch, tasks.QueueAuthority, tasks.QueueAI} {
+	for _, queue := range []string{tasks.QueueAny, tasks.QueueAuthority, tasks.QueueAI} {
 		queues = append(queues, queue, queue+tasks.BulkSuffix)
 	}
 	for _, queue := range queues {

@@ -75,7 +75,7 @@ func (s *served) until(wanted func(*jobs.Job, *asynq.TaskInfo) bool) {
 		if job, err = s.store.Get(s.t.Context(), s.id); err != nil {
 			continue
 		}
-		info, err = s.inspector.GetTaskInfo(tasks.QueueScrape, s.id+".scrape.1")
+		info, err = s.inspector.GetTaskInfo(tasks.QueueAny, s.id+".scrape.1")
 		if err == nil && wanted(job, info) {
 			return
 		}
