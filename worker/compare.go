@@ -42,8 +42,8 @@ func recommend(costs *cost.Tables, writer *advice.Writer, log *slog.Logger) step
 			return nil, fmt.Errorf("worker: rate: %w", err)
 		}
 		now := time.Now()
-		car1, err1 := contenderOf(job, tasks.ChildCar1, tasks.ChildSheet1, "Car 1", input.Lang)
-		car2, err2 := contenderOf(job, tasks.ChildCar2, tasks.ChildSheet2, "Car 2", input.Lang)
+		car1, err1 := contenderOf(job, tasks.ChildCar1, tasks.ChildSheet1, "1", input.Lang)
+		car2, err2 := contenderOf(job, tasks.ChildCar2, tasks.ChildSheet2, "2", input.Lang)
 		if err := errors.Join(err1, err2); err != nil {
 			return nil, err
 		}
@@ -58,11 +58,7 @@ func recommend(costs *cost.Tables, writer *advice.Writer, log *slog.Logger) step
 		}
 		warnings := slices.Concat(car1.warnings, car2.warnings)
 		if byAI {
-			warnings = append(warnings, vehicle.Warning{
-				Code: "worded_by_ai",
-				Message: "An AI worded the first paragraph of the recommendation." +
-					" The winner and every figure are computed, not its.",
-			})
+			warnings = append(warnings, advice.Warn(input.Lang, "worded_by_ai", nil))
 		}
 		used := money.NewNumber(rate)
 		return vehicle.Comparison{
@@ -74,7 +70,7 @@ func recommend(costs *cost.Tables, writer *advice.Writer, log *slog.Logger) step
 
 // contenderOf reads what is known of a car. A sheet that could not be read is
 // a warning.
-func contenderOf(job *jobs.Job, car, sheetName, name, lang string) (c contender, err error) {
+func contenderOf(job *jobs.Job, car, sheetName, n, lang string) (c contender, err error) {
 	if err := json.Unmarshal(job.Children[car].Result, &c.estimate); err != nil {
 		return c, fmt.Errorf("worker: %s: %w", car, err)
 	}
@@ -83,10 +79,12 @@ func contenderOf(job *jobs.Job, car, sheetName, name, lang string) (c contender,
 	case !has:
 		return c, nil
 	case child.State != jobs.Succeeded:
-		c.warnings = append(c.warnings, vehicle.Warning{
-			Code:    "sheet_not_read",
-			Message: fmt.Sprintf("%s: the inspection sheet was left out. %s", name, reasonOf(child)),
-		})
+		why := reasonOf(child)
+		left := advice.Warn(lang, "sheet_not_read", map[string]string{"n": n, "code": why.Code})
+		if lang == advice.English { // which is what errors speak
+			left.Message += " " + why.Message
+		}
+		c.warnings = append(c.warnings, left)
 		return c, nil
 	}
 	read, err := readingOf(child)
@@ -102,21 +100,20 @@ func contenderOf(job *jobs.Job, car, sheetName, name, lang string) (c contender,
 	if len(differ) > 0 {
 		var fields []string
 		for _, m := range differ {
-			fields = append(fields, fmt.Sprintf("%s (sheet %s, listing %s)", m.Field, m.Sheet, m.Listing))
+			fields = append(fields, fmt.Sprintf("%s (%s / %s)", m.Name(lang), m.Sheet, m.Listing))
 		}
-		c.warnings = append(c.warnings, vehicle.Warning{
-			Code:    "sheet_mismatch",
-			Message: fmt.Sprintf("%s: the inspection sheet and the listing differ in %s.", name, strings.Join(fields, ", ")),
-		})
+		with := map[string]string{"n": n, "fields": strings.Join(fields, ", ")}
+		c.warnings = append(c.warnings, advice.Warn(lang, "sheet_mismatch", with))
 	}
 	return c, nil
 }
 
-func reasonOf(child jobs.Child) string {
+// reasonOf says why a sheet was not read.
+func reasonOf(child jobs.Child) *jobs.Error {
 	if child.Error == nil {
-		return "Its reading was cancelled."
+		return &jobs.Error{Code: "cancelled", Message: "Its reading was cancelled."}
 	}
-	return child.Error.Message
+	return child.Error
 }
 
 // conditionOf is what a sheet says as far as it bears on the choice.

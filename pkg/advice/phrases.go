@@ -32,6 +32,12 @@ func mustLoad(data string) map[string]vehicle.Text {
 	return phrases
 }
 
+// Warn words a warning about a comparison: worded_by_ai; sheet_not_read, of
+// car n, with the code of the error; sheet_mismatch, of car n, with the fields.
+func Warn(lang, code string, with map[string]string) vehicle.Warning {
+	return vehicle.Warning{Code: code, Message: say(lang, code, with)}
+}
+
 // say returns a phrase in a language with its names filled in.
 func say(lang, code string, with map[string]string) string {
 	text := phrases[code].EN

@@ -144,6 +144,11 @@ func TestTwoCarsAreComparedWithTheAI(t *testing.T) {
 		!strings.Contains(swahili.Recommendation, "Gari") || strings.Contains(swahili.Recommendation, "The difference") {
 		t.Errorf("in Kiswahili: %+v", swahili)
 	}
+	for _, w := range swahili.Warnings {
+		if regexp.MustCompile(`\b(the|of|and|is|An)\b`).MatchString(w.Message) {
+			t.Errorf("English in a warning: %+v", w)
+		}
+	}
 	if first.Verdict.Winner != swahili.Verdict.Winner || strangeNumbers(t, swahili) != nil {
 		t.Errorf("the language changes the figures: %v in\n%s", strangeNumbers(t, swahili), swahili.Recommendation)
 	}
@@ -237,6 +242,10 @@ func TestTwoCarsAreComparedWithoutAnAI(t *testing.T) {
 		if got := s.compare(unread); got.Cached || got.CondReport1 != nil || !warned(got.Warnings, "sheet_not_read") {
 			t.Errorf("a sheet that nobody reads: %+v", got)
 		}
+	}
+	unread.Lang = "sw"
+	if got := s.compare(unread); len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Message, "haikuweza kusomwa (no_ai)") {
+		t.Errorf("in Kiswahili: %+v", got.Warnings)
 	}
 	for _, gone := range []struct {
 		pair

@@ -27,6 +27,9 @@ type Mismatch struct {
 	YearBasis string `json:"year_basis,omitempty"`
 }
 
+// Name is what the field is called in a language.
+func (m Mismatch) Name(lang string) string { return textOf("field", m.Field).text.In(lang) }
+
 // sameCC is how far two engine sizes may be apart: sheets round to the next ten
 // or hundred.
 const sameCC = 50
