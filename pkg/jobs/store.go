@@ -31,8 +31,10 @@ const (
 	// What nobody asks for any more is kept a little longer than that.
 	shedLife = retention // a caller may have been told of it
 
-	// A new job is left alone this long before the sweeper looks at it.
-	firstLook = 2 * time.Second
+	// A new job is left alone this long before the sweeper looks at it. Of a
+	// batch most have ended by then; and no worker counts as dead before.
+	firstLook     = 2 * time.Second
+	firstLookBulk = BeatLife
 )
 
 func keyJob(id string) string        { return "job:{" + id + "}" }
@@ -115,9 +117,16 @@ func (s *Store) record(ctx context.Context, n New, flight string) (*Job, error) 
 	life := n.Deadline + 2*retention
 	pipe := s.redis.Pipeline()
 	scriptRecord.Eval(ctx, pipe, []string{keyJob(job.ID), keyParents(job.ID)}, data, life.Milliseconds(), n.Parent)
-	scriptWatch.Eval(ctx, pipe, []string{keyActive(n.Class)}, job.ID, firstLook.Milliseconds(), "NX")
+	scriptWatch.Eval(ctx, pipe, []string{keyActive(n.Class)}, job.ID, firstLookOf(n.Class).Milliseconds(), "NX")
 	_, err = pipe.Exec(ctx)
 	return job, err
+}
+
+func firstLookOf(class Class) time.Duration {
+	if class == Bulk {
+		return firstLookBulk
+	}
+	return firstLook
 }
 
 // Board takes the flight for a job, or returns the live job that has it; nil
