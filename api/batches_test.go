@@ -47,7 +47,7 @@ func batchOf(letters string) func(*testing.T, *app) string {
 			case 'f':
 				_, err = store.Fail(t.Context(), b.ID, row.Index, failures[noMatch])
 			case 'r':
-				err = store.Work(t.Context(), b.ID, row.Index, "01JOB")
+				err = store.Work(t.Context(), b.ID, map[int]string{row.Index: "01JOB"})
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -99,9 +99,11 @@ func (f *feeder) begin(ctx context.Context, open []batch.Open) (int, error) {
 	}
 	var (
 		group errgroup.Group
-		begun atomic.Int64
+		mu    sync.Mutex
+		begun int
 		fed   []string
 	)
+	working := map[string]map[int]string{} // batch → row → the job at work on it
 	group.SetLimit(feedAtOnce)
 	for _, b := range open {
 		n := shares[b.ID]
@@ -113,41 +115,53 @@ func (f *feeder) begin(ctx context.Context, open []batch.Open) (int, error) {
 			return 0, errors.Join(err, group.Wait())
 		}
 		fed = append(fed, b.ID)
+		mu.Lock()
+		working[b.ID] = map[int]string{}
+		mu.Unlock()
 		for _, row := range taken {
 			group.Go(func() error {
-				begun.Add(1)
-				return f.start(ctx, row, b.Owner)
+				job, err := f.start(ctx, row, b.Owner)
+				mu.Lock()
+				defer mu.Unlock()
+				begun++
+				if job != "" {
+					working[row.Batch][row.Index] = job
+				}
+				return err
 			})
 		}
 	}
-	err := group.Wait()
-	return int(begun.Load()), errors.Join(err, f.batches.Turn(ctx, fed...))
+	failed := []error{group.Wait()}
+	for id, rows := range working {
+		failed = append(failed, f.batches.Work(ctx, id, rows))
+	}
+	return begun, errors.Join(append(failed, f.batches.Turn(ctx, fed...))...)
 }
 
-// start has a row worked on: it is answered from the cache, or by a job.
-// Starting it twice joins the same job.
-func (f *feeder) start(ctx context.Context, row batch.Taken, owner string) error {
+// start has a row worked on: it is answered from the cache, or by the job that
+// is returned. Starting it twice joins the same job.
+func (f *feeder) start(ctx context.Context, row batch.Taken, owner string) (id string, err error) {
 	asked := tasks.EstimateInput{URL: row.URL, ModelBody: row.ModelBody}
 	input, err := json.Marshal(asked)
 	if err != nil {
-		return err
+		return "", err
 	}
 	answer, err := f.engine.Answered(ctx, tasks.KindEstimate, input)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if answer != nil {
-		return f.note(ctx, row.Batch, row.Index, &jobs.Job{State: jobs.Succeeded, Result: answer})
+		return "", f.note(ctx, row.Batch, row.Index, &jobs.Job{State: jobs.Succeeded, Result: answer})
 	}
 	parent := fmt.Sprintf("%s:%s#%d", parentBatch, row.Batch, row.Index)
 	job, err := f.engine.Submit(ctx, tasks.KindEstimate, asked, tasks.Asker{Owner: owner, Class: jobs.Bulk, Parent: parent})
 	if err != nil {
-		return err
+		return "", err
 	}
 	if job.State.Ended() { // it was answered a moment ago
-		return f.note(ctx, row.Batch, row.Index, job)
+		return "", f.note(ctx, row.Batch, row.Index, job)
 	}
-	return f.batches.Work(ctx, row.Batch, row.Index, job.ID)
+	return job.ID, nil
 }
 
 // ended notes in batches what became of a job of theirs.
@@ -236,17 +250,16 @@ func (f *feeder) mend(ctx context.Context, b batch.Open) error {
 
 // resume finds out what is the matter with a row.
 func (f *feeder) resume(ctx context.Context, row batch.Taken, owner string) error {
-	if row.Job == "" {
-		return f.start(ctx, row, owner)
-	}
-	job, err := f.engine.Store.Get(ctx, row.Job)
+	id := row.Job
+	job, err := f.engine.Store.Get(ctx, id)
 	switch {
-	case errors.Is(err, jobs.ErrNotFound):
-		return f.start(ctx, row, owner)
-	case err != nil:
-		return err
-	case job.State.Ended():
+	case errors.Is(err, jobs.ErrNotFound): // or there is none yet
+		id, err = f.start(ctx, row, owner)
+	case err == nil && job.State.Ended():
 		return f.note(ctx, row.Batch, row.Index, job)
 	}
-	return f.batches.Work(ctx, row.Batch, row.Index, row.Job) // look again later
+	if err != nil || id == "" {
+		return err
+	}
+	return f.batches.Work(ctx, row.Batch, map[int]string{row.Index: id}) // look again later
 }

@@ -178,8 +178,11 @@ func deadFeeder(f *farm) {
 	id := f.batch(f.t.Name(), 2)
 	taken, err := f.batches.Take(ctx, id, 2)
 	f.must(err)
-	f.must(f.start(ctx, taken[1], f.t.Name()))
-	f.must(f.start(ctx, taken[1], f.t.Name())) // likewise begun twice
+	for range 2 { // begun twice
+		job, err := f.start(ctx, taken[1], f.t.Name())
+		f.must(err)
+		f.must(f.batches.Work(ctx, id, map[int]string{1: job}))
+	}
 	items := f.items(id)
 	f.is("no job, a job", fmt.Sprint(items[0].Job == "", items[1].Job == ""), "true false")
 	for _, row := range f.stuck(id) {

@@ -120,9 +120,16 @@ func (s *Store) Take(ctx context.Context, id string, n int) ([]Taken, error) {
 	return taken, nil
 }
 
-// Work notes the job that is at work on a row.
-func (s *Store) Work(ctx context.Context, id string, row int, job string) error {
-	return scriptWork.Run(ctx, s.redis, keysOf(id), row, job).Err()
+// Work notes the jobs that are at work on rows.
+func (s *Store) Work(ctx context.Context, id string, jobs map[int]string) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	args := make([]any, 0, 2*len(jobs))
+	for row, job := range jobs {
+		args = append(args, row, job)
+	}
+	return scriptWork.Run(ctx, s.redis, keysOf(id), args...).Err()
 }
 
 // Stuck returns the running rows of which nothing was noted for so long.

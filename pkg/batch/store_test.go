@@ -266,7 +266,7 @@ func failedAgain(b *bench) {
 func stuckIsFound(b *bench) {
 	id := b.make("a", "b")
 	b.take(id, 2)
-	b.must(b.Work(b.t.Context(), id, 1, "JOB"))
+	b.must(b.Work(b.t.Context(), id, map[int]string{1: "JOB"}))
 	stuck, err := b.Stuck(b.t.Context(), id, time.Minute)
 	b.must(err)
 	b.is("after a moment", len(stuck), 0)
@@ -279,7 +279,7 @@ func stuckIsFound(b *bench) {
 	b.is("stuck", found, map[int]string{0: "a", 1: "bJOB"})
 	b.succeed(id, 0)
 	b.succeed(id, 1)
-	b.must(b.Work(b.t.Context(), id, 1, "LATE"))
+	b.must(b.Work(b.t.Context(), id, map[int]string{1: "LATE"}))
 	stuck, err = b.Stuck(b.t.Context(), id, 0)
 	b.must(err)
 	b.is("afterwards", len(stuck), 0)
