@@ -8,6 +8,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -172,6 +175,38 @@ func TestContractCanFail(t *testing.T) {
 				t.Errorf("complaint %v, want one about %q", err, c.want)
 			}
 		})
+	}
+}
+
+// TestEveryCodeIsDescribed: programs go by the codes of errors.
+func TestEveryCodeIsDescribed(t *testing.T) {
+	document, err := os.ReadFile("openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofThePage := []string{"login_required", "cross_origin"} // for people, at /monitoring
+	found := 0
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, code := range regexp.MustCompile(`\bcode: "([a-z_]+)"`).FindAllSubmatch(source, -1) {
+			found++
+			if !bytes.Contains(document, slices.Concat([]byte("`"), code[1], []byte("`"))) && !slices.Contains(ofThePage, string(code[1])) {
+				t.Errorf("%s of %s is not described", code[1], file)
+			}
+		}
+	}
+	if found < 50 {
+		t.Errorf("only %d codes were found", found)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -153,4 +154,24 @@ func TestWebhooksCountAgainstTheRate(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A request that was refused was not done: under the same Idempotency-Key it
+// is measured again, and done once there is room.
+func TestWhatWasRefusedUnderAKeyMayBeSentAgain(t *testing.T) {
+	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = keys.Limits{BatchItems: 1} })
+	retry := "/v1/batches/" + batchOf("ff")(t, a) + "/retry"
+	for range 2 {
+		if got := a.sendNamed(t, "again", retry); got.status != http.StatusRequestEntityTooLarge {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	if err := a.keys.Limit(t.Context(), a.keyID, keys.Limits{BatchItems: 2}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got := a.sendNamed(t, "again", retry); got.status != http.StatusOK || !strings.Contains(got.body, `"waiting":2`) {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	}
 }
