@@ -72,6 +72,11 @@ func chosen(label string, adjustments ...vehicle.Adjustment) Choice {
 	return Choice{Make: tra.Make{ID: 63, Name: "TOYOTA"}, Label: label, MatchType: vehicle.ExactCode, Reason: "because", Adjustments: adjustments}
 }
 
+// japanese is a tuple of Japan.
+func japanese(yom int, fuel, band string) tra.Vehicle {
+	return tra.Vehicle{YOM: yom, Country: "JAPAN", FuelType: fuel, EngineCapacity: band}
+}
+
 func TestResolveSettlesOnTheTuple(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -85,82 +90,68 @@ func TestResolveSettlesOnTheTuple(t *testing.T) {
 		{
 			"all as listed",
 			vehicle.Car{Year: 2012, Fuel: "PETROL", EngineCC: 1296},
-			plainLabel, nil,
-			tra.Vehicle{YOM: 2012, Country: "JAPAN", FuelType: "PETROL", EngineCapacity: "1001 - 1500 CC"},
-			"", vehicle.High,
+			plainLabel,
+			nil, japanese(2012, "PETROL", "1001 - 1500 CC"), "", vehicle.High,
 		},
 		{
 			"fuel's other word",
 			vehicle.Car{Year: 2012, Fuel: "GASOLINE", EngineCC: 1296},
-			plainLabel, nil,
-			tra.Vehicle{YOM: 2012, Country: "JAPAN", FuelType: "PETROL", EngineCapacity: "1001 - 1500 CC"},
-			"fuelType", vehicle.Medium,
+			plainLabel,
+			nil, japanese(2012, "PETROL", "1001 - 1500 CC"), "fuelType", vehicle.Medium,
 		},
 		{
 			"hybrid's other word",
 			vehicle.Car{Year: 2015, Fuel: "HYBRID(PETROL)", EngineCC: 1490, RawModelCode: "DAA-NKE165"},
-			hybridLabel, nil,
-			tra.Vehicle{YOM: 2015, Country: "JAPAN", FuelType: "PETROL & ELECTRIC", EngineCapacity: "1001 - 1500 CC"},
-			"fuelType", vehicle.Medium,
+			hybridLabel,
+			nil, japanese(2015, "PETROL & ELECTRIC", "1001 - 1500 CC"), "fuelType", vehicle.Medium,
 		},
 		{
 			"hybrid by prefix, listed as petrol",
 			vehicle.Car{Year: 2015, Fuel: "PETROL", EngineCC: 1490, RawModelCode: "DAA-NKE165"},
-			plainLabel, nil,
-			tra.Vehicle{YOM: 2015, Country: "JAPAN", FuelType: "PETROL & ELECTRIC", EngineCapacity: "1001 - 1500 CC"},
-			"fuelType", vehicle.Medium,
+			plainLabel,
+			nil, japanese(2015, "PETROL & ELECTRIC", "1001 - 1500 CC"), "fuelType", vehicle.Medium,
 		},
 		{
 			"hybrid by label, listed as petrol",
 			vehicle.Car{Year: 2015, Fuel: "PETROL", EngineCC: 1490},
-			hybridLabel, nil,
-			tra.Vehicle{YOM: 2015, Country: "JAPAN", FuelType: "PETROL & ELECTRIC", EngineCapacity: "1001 - 1500 CC"},
-			"fuelType", vehicle.Medium,
+			hybridLabel,
+			nil, japanese(2015, "PETROL & ELECTRIC", "1001 - 1500 CC"), "fuelType", vehicle.Medium,
 		},
 		{
 			"mild hybrid that the authority calls petrol",
 			vehicle.Car{Year: 2012, Fuel: "HYBRID", EngineCC: 996},
 			plainLabel,
-			func(f *fakeLists) { f.fuels = []string{"PETROL"} },
-			tra.Vehicle{YOM: 2012, Country: "JAPAN", FuelType: "PETROL", EngineCapacity: "0 - 1000 CC"},
-			"fuelType", vehicle.Medium,
+			func(f *fakeLists) { f.fuels = []string{"PETROL"} }, japanese(2012, "PETROL", "0 - 1000 CC"), "fuelType", vehicle.Medium,
 		},
 		{
 			"diesel hybrid",
 			vehicle.Car{Year: 2012, Fuel: "DIESEL HYBRID", EngineCC: 1998},
 			plainLabel,
-			func(f *fakeLists) { f.fuels = []string{"PETROL", "DIESEL"} },
-			tra.Vehicle{YOM: 2012, Country: "JAPAN", FuelType: "DIESEL", EngineCapacity: "1501 - 2000 CC"},
-			"fuelType", vehicle.Medium,
+			func(f *fakeLists) { f.fuels = []string{"PETROL", "DIESEL"} }, japanese(2012, "DIESEL", "1501 - 2000 CC"), "fuelType", vehicle.Medium,
 		},
 		{
 			"no fuel given, one listed",
 			vehicle.Car{Year: 2012, EngineCC: 1000},
-			plainLabel, func(f *fakeLists) { f.fuels = []string{"DIESEL"} },
-			tra.Vehicle{YOM: 2012, Country: "JAPAN", FuelType: "DIESEL", EngineCapacity: "0 - 1000 CC"},
-			"fuelType", vehicle.Medium,
+			plainLabel,
+			func(f *fakeLists) { f.fuels = []string{"DIESEL"} }, japanese(2012, "DIESEL", "0 - 1000 CC"), "fuelType", vehicle.Medium,
 		},
 		{
 			"electric with one band",
 			vehicle.Car{Year: 2012, Fuel: "ELECTRIC"},
 			plainLabel,
-			func(f *fakeLists) { f.fuels, f.bands = []string{"ELECTRIC"}, []string{"0 CC"} },
-			tra.Vehicle{YOM: 2012, Country: "JAPAN", FuelType: "ELECTRIC", EngineCapacity: "0 CC"},
-			"capacityBand", vehicle.Medium,
+			func(f *fakeLists) { f.fuels, f.bands = []string{"ELECTRIC"}, []string{"0 CC"} }, japanese(2012, "ELECTRIC", "0 CC"), "capacityBand", vehicle.Medium,
 		},
 		{
 			"year not listed",
 			vehicle.Car{Year: 2018, Fuel: "PETROL", EngineCC: 1500},
-			plainLabel, nil,
-			tra.Vehicle{YOM: 2015, Country: "JAPAN", FuelType: "PETROL", EngineCapacity: "1001 - 1500 CC"},
-			"yom", vehicle.Low,
+			plainLabel,
+			nil, japanese(2015, "PETROL", "1001 - 1500 CC"), "yom", vehicle.Low,
 		},
 		{
 			"year between two",
 			vehicle.Car{Year: 2011, Fuel: "PETROL", EngineCC: 1501},
-			plainLabel, nil,
-			tra.Vehicle{YOM: 2010, Country: "JAPAN", FuelType: "PETROL", EngineCapacity: "1501 - 2000 CC"},
-			"yom", vehicle.Low,
+			plainLabel,
+			nil, japanese(2010, "PETROL", "1501 - 2000 CC"), "yom", vehicle.Low,
 		},
 		{
 			"one other country",
