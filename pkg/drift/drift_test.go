@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -81,6 +83,32 @@ func TestAnswersTellWhichRulesHold(t *testing.T) {
 				t.Errorf("%+v", v)
 			}
 		})
+	}
+}
+
+// Each line counts, not only those that change the totals with them. The
+// import taxes in shillings make the exchange rate by which they are judged:
+// it is the grand total that then does not follow.
+func TestEveryLineOfAnAnswerIsCompared(t *testing.T) {
+	on := day("2026-11-21")
+	good := answer(duty.On(on), 9, 1500, "PETROL", "1001 - 1500 CC", on)
+	for field := range reflect.TypeFor[vehicle.Tax]().Fields() {
+		name := field.Tag.Get("json")
+		if field.Type != reflect.TypeFor[money.Amount]() || name == "cifInUSD" {
+			continue
+		}
+		tax := good
+		amount := reflect.ValueOf(&tax).Elem().FieldByIndex(field.Index)
+		amount.Set(reflect.ValueOf(money.New(amount.Interface().(money.Amount).Decimal().Add(dec("50")))))
+		if name == "totalImportTaxesInTZS" {
+			name = "totalTaxesInTZS"
+		}
+		if v := drift.Check(tax, on); !slices.ContainsFunc(v.Differences, func(d drift.Difference) bool { return d.Line == name }) {
+			t.Errorf("50 more in %s: %+v", field.Name, v)
+		}
+	}
+	if v := drift.Check(good, on); len(v.Differences) > 0 {
+		t.Errorf("the answer as it should be: %+v", v)
 	}
 }
 
