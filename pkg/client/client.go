@@ -99,44 +99,56 @@ type Answer struct {
 	Body   []byte
 }
 
-// Do sends a request and reads the whole answer. It is an *Error when the API
-// says so.
-func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
-	response, err := c.Open(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := readAll(response.Body)
-	if err != nil {
-		return nil, fmt.Errorf("client: %s: %w", r.Path, err)
-	}
-	return &Answer{response.StatusCode, response.Header, body}, nil
+// Do sends a request and reads the whole answer; one that breaks off is lost,
+// and the request sent again. It is an *Error when the API says so.
+func (c *Client) Do(ctx context.Context, r Request) (answer *Answer, err error) {
+	err = c.until(ctx, r, func(response *http.Response) error {
+		defer func() { _ = response.Body.Close() }()
+		body, err := readAll(response.Body)
+		if err != nil {
+			return fmt.Errorf("client: %s: %w", r.Path, err)
+		}
+		answer = &Answer{response.StatusCode, response.Header, body}
+		return nil
+	})
+	return answer, err
 }
 
 // Open sends a request until it is answered with something else than "come
 // again later", and leaves the body of the answer to the caller, who closes
 // it. It is an *Error when the API says so.
-func (c *Client) Open(ctx context.Context, r Request) (*http.Response, error) {
+func (c *Client) Open(ctx context.Context, r Request) (answer *http.Response, err error) {
+	err = c.until(ctx, r, func(response *http.Response) error {
+		answer = response
+		return nil
+	})
+	return answer, err
+}
+
+// until sends a request until an answer that is no error was taken.
+func (c *Client) until(ctx context.Context, r Request, take func(*http.Response) error) error {
 	for tried := 0; ; tried++ {
-		response, err := c.send(ctx, r)
-		if err == nil && response.StatusCode < http.StatusMultipleChoices {
-			return response, nil
-		}
+		response, err := c.send(ctx, r) //nolint:bodyclose // take closes it or gives it to who does; errorOf closes it
 		wait := firstWait << min(tried, 6)
-		if err == nil {
+		switch {
+		case err != nil:
+		case response.StatusCode < http.StatusMultipleChoices:
+			if err = take(response); err == nil || errors.Is(err, errTooLarge) {
+				return err
+			}
+		default:
 			err = errorOf(response)
 			if !comeAgain(response.StatusCode) {
-				return nil, err
+				return err
 			}
 			wait = max(wait, retryAfter(response.Header))
 		}
 		if tried >= c.options.Retries || ctx.Err() != nil {
-			return nil, err
+			return err
 		}
 		wait = min(wait, longestWait)
 		if pauseErr := pause(ctx, wait+rand.N(wait/4)); pauseErr != nil { //nolint:gosec // so that not all come at once
-			return nil, errors.Join(pauseErr, err)
+			return errors.Join(pauseErr, err)
 		}
 	}
 }
@@ -188,10 +200,13 @@ func errorOf(response *http.Response) error {
 	return failure
 }
 
+// errTooLarge: the same answer would be as large again.
+var errTooLarge = fmt.Errorf("the answer is larger than %d MB", maxAnswer>>20)
+
 func readAll(body io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
 	if err == nil && len(data) > maxAnswer {
-		err = fmt.Errorf("the answer is larger than %d MB", maxAnswer>>20)
+		err = errTooLarge
 	}
 	return data, err
 }

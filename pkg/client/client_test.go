@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -20,6 +21,7 @@ type script struct {
 	answers []func(http.ResponseWriter)
 	asked   []string
 	broken  int // so many connections are lost first
+	halved  int // so many answers break off
 }
 
 func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -37,6 +39,12 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	w := httptest.NewRecorder()
 	s.answers[0](w)
+	if s.halved > 0 {
+		s.halved--
+		half := w.Result()
+		half.Body = io.NopCloser(io.MultiReader(io.LimitReader(half.Body, 5), iotest.ErrReader(io.ErrUnexpectedEOF)))
+		return half, nil
+	}
 	if len(s.answers) > 1 {
 		s.answers = s.answers[1:]
 	}
@@ -92,6 +100,16 @@ func TestALostConnectionIsTriedAgain(t *testing.T) {
 		}
 		if tried := 1000 - s.broken; tried != 11 {
 			t.Errorf("tried %d times", tried)
+		}
+	})
+}
+
+func TestAnAnswerThatBreaksOffIsAskedForAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{halved: 2, answers: []func(http.ResponseWriter){says(200, `{"rate":2650}`)}}
+		answer, err := newClient(t, s).Do(t.Context(), client.Request{Path: "/v1/sites"})
+		if err != nil || string(answer.Body) != `{"rate":2650}` || len(s.asked) != 3 {
+			t.Fatalf("%v, %v, asked %q", answer, err, s.asked)
 		}
 	})
 }
