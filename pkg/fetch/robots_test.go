@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -73,7 +74,7 @@ func TestRobotsName(t *testing.T) {
 type robotsSite struct {
 	url    string
 	robots http.HandlerFunc
-	asked  int // for robots.txt
+	asked  atomic.Int64 // for robots.txt
 	paths  []string
 }
 
@@ -82,7 +83,7 @@ func newRobotsSite(t *testing.T, robots http.HandlerFunc) *robotsSite {
 	s := &robotsSite{robots: robots}
 	s.url = serveAll(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
-			s.asked++
+			s.asked.Add(1)
 			s.robots(w, r)
 			return
 		}
@@ -112,8 +113,8 @@ func TestRobotsAreObeyed(t *testing.T) {
 	}
 	_, err = client.Get(t.Context(), site.url+"/to/private/2")
 	wantCode(t, err, RobotsForbidden, false)
-	if got := strings.Join(site.paths, " "); got != "/car/1 /to/private/2" || site.asked != 1 {
-		t.Errorf("pages asked for: %s; robots.txt %d times", got, site.asked)
+	if got := strings.Join(site.paths, " "); got != "/car/1 /to/private/2" || site.asked.Load() != 1 {
+		t.Errorf("pages asked for: %s; robots.txt %d times", got, site.asked.Load())
 	}
 }
 
@@ -124,11 +125,11 @@ func TestRobotsAreAskedForOnceADay(t *testing.T) {
 	client.robots.now = func() time.Time { return now }
 	for _, step := range []struct {
 		passed time.Duration
-		asked  int
+		asked  int64
 	}{{0, 1}, {23 * time.Hour, 1}, {2 * time.Hour, 2}} {
 		now = now.Add(step.passed)
-		if _, err := client.Get(t.Context(), site.url); err != nil || site.asked != step.asked {
-			t.Errorf("asked %d times, want %d; %v", site.asked, step.asked, err)
+		if _, err := client.Get(t.Context(), site.url); err != nil || site.asked.Load() != step.asked {
+			t.Errorf("asked %d times, want %d; %v", site.asked.Load(), step.asked, err)
 		}
 	}
 	now = now.Add(25 * time.Hour)
@@ -160,7 +161,7 @@ func TestRobotsThatFailHoldThePageBackForAShortWhile(t *testing.T) {
 		site := newRobotsSite(t, robots)
 		client := testClient(t, Options{})
 		now := time.Now()
-		client.robots.now = func() time.Time { return now }
+		client.robots.now, client.robots.moment = func() time.Time { return now }, 0
 		for range 5 {
 			_, err := client.Get(t.Context(), site.url)
 			if failure := wantCode(t, err, FetchFailed, true); failure.Wait == 0 {
@@ -175,13 +176,34 @@ func TestRobotsThatFailHoldThePageBackForAShortWhile(t *testing.T) {
 			}
 			now = now.Add(robotsRetry / 4)
 		}
-		if asked := site.asked; asked != 6 {
-			t.Errorf("%s: robots.txt was asked for %d times, want 6", name, asked)
+		want := 6 * (1 + robotsAgain)
+		if name == "429" {
+			want = 6
+		}
+		if asked := site.asked.Load(); asked != int64(want) {
+			t.Errorf("%s: robots.txt was asked for %d times, want %d", name, asked, want)
 		}
 		now = now.Add(3 * robotsRetry) // long forgotten
 		_, err := client.Get(t.Context(), site.url)
 		wantCode(t, err, FetchFailed, true)
 	}
+}
+
+func TestRobotsThatFailOnceHoldNothingBack(t *testing.T) {
+	var failures atomic.Int64
+	site := newRobotsSite(t, func(w http.ResponseWriter, r *http.Request) {
+		if failures.Add(1) <= robotsAgain {
+			status(http.StatusBadGateway)(w, r)
+			return
+		}
+		text("User-agent: *\nDisallow: /a\n")(w, r)
+	})
+	client := testClient(t, Options{})
+	if _, err := client.Get(t.Context(), site.url); err != nil || site.asked.Load() != 1+robotsAgain {
+		t.Errorf("asked %d times, %v", site.asked.Load(), err)
+	}
+	_, err := client.Get(t.Context(), site.url+"/a")
+	wantCode(t, err, RobotsForbidden, false)
 }
 
 func TestRobotsInMemoryAreBounded(t *testing.T) {

@@ -30,6 +30,11 @@ const (
 	robotsRetry    = 10 * time.Minute
 	robotsPause    = 500 * time.Millisecond // between two tries within robotsPatience
 
+	// A robots.txt that fails is asked for again at once, so often, after a
+	// moment that doubles: for one request that goes wrong, pages need not wait.
+	robotsAgain  = 2
+	robotsMoment = 100 * time.Millisecond
+
 	// robotsKept bounds what all rules together take in memory, roughly.
 	robotsKept = 16 << 20
 )
@@ -41,6 +46,7 @@ type robots struct {
 	agent  string // User-Agent
 	name   string // that groups are for
 	now    func() time.Time
+	moment time.Duration // robotsMoment
 
 	asking singleflight.Group
 	mu     sync.Mutex
@@ -65,7 +71,7 @@ func newRobots(transport http.RoundTripper, userAgent string) *robots {
 			}
 			return nil
 		}},
-		agent: userAgent, name: robotsName(userAgent), now: time.Now, known: map[string]robotsEntry{},
+		agent: userAgent, name: robotsName(userAgent), now: time.Now, moment: robotsMoment, known: map[string]robotsEntry{},
 	}
 }
 
@@ -118,7 +124,7 @@ func (r *robots) lookUp(site string) (robotsEntry, bool) {
 
 // ask fetches a robots.txt and keeps what it says.
 func (r *robots) ask(ctx context.Context, site string) robotsEntry {
-	rules, size, err := r.fetch(ctx, site)
+	rules, size, err := r.fetchPatiently(ctx, site)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	entry, now := r.known[site], r.now()
@@ -150,7 +156,24 @@ func (r *robots) ask(ctx context.Context, site string) robotsEntry {
 var (
 	errRobotsCircle = errors.New("fetch: robots.txt redirects in circles")
 	errRobotsAway   = errors.New("fetch: robots.txt is away")
+	errRobotsBusy   = errors.New("fetch: robots.txt was asked for too often")
 )
+
+// fetchPatiently is fetch, again when it fails, but for sites that want to be
+// asked less.
+func (r *robots) fetchPatiently(ctx context.Context, site string) (rules robotsRules, size int, err error) {
+	for tried := 0; ; tried++ {
+		rules, size, err = r.fetch(ctx, site)
+		if err == nil || errors.Is(err, errRobotsBusy) || tried == robotsAgain {
+			return rules, size, err
+		}
+		select {
+		case <-ctx.Done():
+			return rules, size, err
+		case <-time.After(r.moment << tried):
+		}
+	}
+}
 
 // fetch returns the rules of a site and about how many bytes they take. An
 // error means that the site may answer later; a site that answers without
@@ -171,7 +194,9 @@ func (r *robots) fetch(ctx context.Context, site string) (robotsRules, int, erro
 	}
 	defer func() { _ = response.Body.Close() }()
 	switch {
-	case response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= http.StatusInternalServerError:
+	case response.StatusCode == http.StatusTooManyRequests:
+		return nil, 0, errRobotsBusy
+	case response.StatusCode >= http.StatusInternalServerError:
 		return nil, 0, errRobotsAway
 	case response.StatusCode != http.StatusOK:
 		return nil, 0, nil
