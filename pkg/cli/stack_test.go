@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -11,9 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -75,43 +72,14 @@ func (s *stack) work(roles ...tasks.Role) {
 		s.conn, demoParts{allowLoopback: true}))
 }
 
-// workerProcess is a worker in a process of its own.
-type workerProcess struct {
-	id      string
-	command *exec.Cmd
-}
-
-// spawn starts one and returns when it takes tasks.
-func (s *stack) spawn(redisURL string) *workerProcess {
+// spawn starts a worker in a process of its own and returns when it takes
+// tasks.
+func (s *stack) spawn(redisURL string) *process {
 	s.t.Helper()
-	program, err := exec.LookPath("loopback-worker")
+	p, err := startProcess(s.t, "worker started", "loopback-worker",
+		"--redis-url", redisURL, "--authority-url", s.authority.URL, "--authority-rate", "0")
 	must(s.t, err)
-	command := exec.Command(program, "--redis-url", redisURL, "--authority-url", s.authority.URL, "--authority-rate", "0")
-	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	stderr, err := command.StderrPipe()
-	must(s.t, err)
-	must(s.t, command.Start())
-	s.t.Cleanup(func() {
-		_ = command.Process.Kill()
-		_ = command.Wait()
-	})
-	lines := bufio.NewScanner(stderr)
-	for lines.Scan() {
-		var line struct {
-			Msg    string `json:"msg"`
-			Worker string `json:"worker"`
-		}
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "worker started" {
-			go func() {
-				for lines.Scan() { // so that the pipe never fills
-				}
-			}()
-			return &workerProcess{line.Worker, command}
-		}
-		s.t.Logf("worker: %s", lines.Bytes())
-	}
-	s.t.Fatal("the worker process did not start")
-	return nil
+	return p
 }
 
 // answer is what the API said.

@@ -1,15 +1,20 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
@@ -100,6 +105,47 @@ func TestWebhookArrivesThoughReceiverAndWorkerFail(t *testing.T) {
 	if message.Type != webhook.JobCompleted || message.Data.ID != job.ID || message.Data.State != "succeeded" ||
 		message.Data.Location != "/v1/jobs/"+job.ID {
 		t.Errorf("%s", second.body)
+	}
+}
+
+// A worker that is killed while it delivers: the event comes again from
+// another once nobody holds it any more, under the same id.
+func TestWebhookUnderWayInAKilledWorkerIsSentAgain(t *testing.T) {
+	server := redistest.Start(t, redistest.AOF())
+	s := newStack(t, redistest.Open(t, server.URL))
+	came := make(chan received, 10)
+	var requests atomic.Int64
+	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		came <- received{r.Header, body}
+		if requests.Add(1) == 1 {
+			<-r.Context().Done() // the worker's end
+		}
+	}))
+	t.Cleanup(hangs.Close)
+	var hook struct{ ID, Secret string }
+	s.postInto("/v1/webhooks", `{"url":"`+hangs.URL+`","events":["job.completed"]}`, &hook)
+	worker := s.spawn(server.URL)
+	s.submit(s.car(0))
+	first := arrives(t, came)
+	worker.kill()
+	s.spawn(server.URL)
+
+	const due = "webhooks:due"
+	held, err := s.conn.Client().ZRangeWithScores(t.Context(), due, 0, -1).Result()
+	if err != nil || len(held) != 1 || time.Until(time.UnixMilli(int64(held[0].Score))) > time.Minute {
+		t.Fatalf("due %+v, %v", held, err)
+	}
+	// What remains of the minute is no use to wait for.
+	must(t, s.conn.Client().ZAdd(t.Context(), due, redis.Z{Score: 1, Member: held[0].Member}).Err())
+	again := arrives(t, came)
+	h := again.header
+	must(t, webhook.Verify(hook.Secret, h.Get(webhook.HeaderID), h.Get(webhook.HeaderTimestamp), h.Get(webhook.HeaderSignature), again.body, time.Now()))
+	if h.Get(webhook.HeaderID) != first.header.Get(webhook.HeaderID) || !bytes.Equal(again.body, first.body) {
+		t.Errorf("%v %s\n%v %s", first.header, first.body, h, again.body)
 	}
 }
 
