@@ -15,13 +15,15 @@ import (
 	"ushuru/pkg/redisx/redistest"
 )
 
-// The test binary is also the program: as "ushuru", and as a worker that may
-// read pages from this machine, which no setting of the real one allows.
+// The test binary is also the program: as "ushuru", and as a worker and an API
+// that may read pages from this machine, which no setting of the real ones
+// allows.
 func TestMain(m *testing.M) {
 	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)})
 	testscript.Main(m, map[string]func(){
 		"ushuru":          func() { exit(Main) },
 		"loopback-worker": func() { exit(loopbackWorker) },
+		"loopback-api":    func() { exit(loopbackAPI) },
 	})
 }
 
@@ -32,23 +34,42 @@ func exit(main func(context.Context, []string, Streams) int) {
 }
 
 func loopbackWorker(ctx context.Context, args []string, streams Streams) int {
+	return loopback(ctx, append([]string{"worker"}, args...), streams, func(root *commands, r *run) error {
+		conn, err := r.redis(root.Worker.redisConfig, false)
+		if err != nil {
+			return err
+		}
+		return r.startWorker(root.Worker.workerConfig, root.Worker.authorityConfig, conn, demoParts{allowLoopback: true})
+	})
+}
+
+func loopbackAPI(ctx context.Context, args []string, streams Streams) int {
+	return loopback(ctx, append([]string{"api"}, args...), streams, func(root *commands, r *run) error {
+		conn, err := r.redis(root.API.redisConfig, false)
+		if err != nil {
+			return err
+		}
+		listener, err := r.listen(root.API.Listen)
+		if err != nil {
+			return err
+		}
+		return r.startAPI(root.API.httpConfig, listener, conn, demoParts{allowLoopback: true})
+	})
+}
+
+// loopback runs a command in another way than its own.
+func loopback(ctx context.Context, args []string, streams Streams, start func(*commands, *run) error) int {
 	var root commands
 	parser, err := newParser(&root)
 	if err == nil {
-		_, err = parser.Parse(append([]string{"worker"}, args...))
+		_, err = parser.Parse(args)
+	}
+	if err != nil {
+		return fail(streams, exitUsage, err)
 	}
 	r := &run{ctx: ctx, Streams: streams, common: root.Common, log: newLog(streams.Err, "info"), failed: make(chan error, 1)}
 	defer r.close()
-	c := root.Worker
-	if err == nil {
-		conn, redisErr := r.redis(c.redisConfig, false)
-		if redisErr != nil {
-			return fail(streams, exitFailure, redisErr)
-		}
-		//nolint:contextcheck // a worker lives until it is stopped
-		err = r.startWorker(c.workerConfig, c.authorityConfig, conn, demoParts{allowLoopback: true})
-	}
-	if err != nil {
+	if err := start(&root, r); err != nil {
 		return fail(streams, exitFailure, err)
 	}
 	return statusOf(r.untilStopped())
