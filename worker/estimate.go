@@ -17,6 +17,7 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/listing"
 	"ushuru/pkg/match"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
@@ -24,15 +25,20 @@ import (
 )
 
 // carWarnings are the doubts about what a listing says.
-func carWarnings(car vehicle.Car) []vehicle.Warning {
-	if car.YearBasis != "registration" {
-		return nil
+func carWarnings(read *listing.Listing) (doubts []vehicle.Warning) {
+	if read.Sold {
+		doubts = append(doubts, vehicle.Warning{
+			Code: "listing_sold", Message: "The site marks the car as sold or under offer. These are the costs of one like it.",
+		})
 	}
-	return []vehicle.Warning{{
-		Code: "registration_year",
-		Message: fmt.Sprintf("The listing gives the year of first registration, %d. The authority goes by the year of"+
-			" manufacture, which can be earlier; then the tax is higher. Ask the seller.", car.Year),
-	}}
+	if read.Car.YearBasis == "registration" {
+		doubts = append(doubts, vehicle.Warning{
+			Code: "registration_year",
+			Message: fmt.Sprintf("The listing gives the year of first registration, %d. The authority goes by the year of"+
+				" manufacture, which can be earlier; then the tax is higher. Ask the seller.", read.Car.Year),
+		})
+	}
+	return doubts
 }
 
 // matchLabel finds the authority's label for the car.

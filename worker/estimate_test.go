@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/listing"
 	"ushuru/pkg/match"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
@@ -17,17 +18,18 @@ import (
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		car       vehicle.Car
+		read      listing.Listing
 		reference string
 		want      string
 	}{
-		"nothing to say":            {vehicle.Car{YearBasis: "manufacture"}, "25264120160", ""},
-		"a registration year":       {vehicle.Car{YearBasis: "registration", Year: 2019}, "25264120160", "registration_year"},
-		"figures of a simulator":    {vehicle.Car{}, "SIM1", "simulated"},
-		"both, in the usual order ": {vehicle.Car{YearBasis: "registration"}, "SIM1", "registration_year simulated"},
+		"nothing to say":            {listing.Listing{Car: vehicle.Car{YearBasis: "manufacture"}}, "25264120160", ""},
+		"a registration year":       {listing.Listing{Car: vehicle.Car{YearBasis: "registration", Year: 2019}}, "25264120160", "registration_year"},
+		"figures of a simulator":    {listing.Listing{Car: vehicle.Car{}}, "SIM1", "simulated"},
+		"both, in the usual order ": {listing.Listing{Car: vehicle.Car{YearBasis: "registration"}}, "SIM1", "registration_year simulated"},
+		"a car that is sold":        {listing.Listing{Car: vehicle.Car{YearBasis: "registration"}, Sold: true}, "25264120160", "listing_sold registration_year"},
 	} {
 		var codes []string
-		for _, warning := range append(carWarnings(c.car), simulated(vehicle.Tax{ReferenceNumber: c.reference})...) {
+		for _, warning := range append(carWarnings(&c.read), simulated(vehicle.Tax{ReferenceNumber: c.reference})...) {
 			codes = append(codes, warning.Code)
 		}
 		if got := strings.Join(codes, " "); got != c.want {

@@ -135,7 +135,7 @@ func TestBeForwardSoldPage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			page := replaced(t, fixture(t, "beforward.html"), change...)
 			listing := read(t, page, beForwardURL)
-			if len(listing.Notes) == 0 || !strings.Contains(strings.Join(listing.Notes, ""), "sold") {
+			if !listing.Sold || len(listing.Notes) == 0 || !strings.Contains(strings.Join(listing.Notes, ""), "sold") {
 				t.Errorf("notes %q", listing.Notes)
 			}
 			empty := replaced(t, page, "HONDA", "-", "Fit Shuttle", "-")

@@ -13,6 +13,8 @@ type Listing struct {
 	Car    vehicle.Car `json:"car"`
 	Fields []Field     `json:"fields"` // where each value came from, in a fixed order
 	Notes  []string    `json:"notes"`  // doubts: disagreements, stand-ins, a sold car
+	// Sold is of a page that still describes a car which is sold or under offer.
+	Sold bool `json:"sold,omitempty"`
 }
 
 // Read returns the car of a listing page. Errors are *fetch.Error with one of

@@ -51,6 +51,7 @@ func checkListing(l *Listing, c *claims, doc *document) error {
 			return nil
 		}
 		if complete(&l.Car) {
+			l.Sold = true
 			l.notef("The car is sold.")
 			return nil
 		}

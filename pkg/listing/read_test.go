@@ -190,9 +190,13 @@ func TestCharacterSetOfHeaderMetaAndMark(t *testing.T) {
 	fromHeader.Header.Set("Content-Type", "text/html; charset=Shift_JIS")
 	fromMeta := FromFile([]byte(strings.Replace(page, "<head>", `<head><meta charset="shift_jis">`, 1)), dealerURL)
 	fromMark := FromFile([]byte("\ufeff"+strings.Replace(page, japanese, "日本", 1)), dealerURL)
-	for name, p := range map[string]*fetch.Page{"header": fromHeader, "meta": fromMeta, "mark": fromMark} {
+	euc := FromFile([]byte(strings.Replace(page, japanese, "\xc6\xfc\xcb\xdc", 1)), dealerURL)
+	euc.Header.Set("Content-Type", "text/html; charset=EUC-JP")
+	cyrillic := FromFile([]byte(strings.Replace(page, japanese, "\xd2\xee\xea\xe8\xee", 1)), dealerURL)
+	cyrillic.Header.Set("Content-Type", "text/html; charset=windows-1251")
+	for name, p := range map[string]*fetch.Page{"header": fromHeader, "meta": fromMeta, "mark": fromMark, "EUC-JP": euc, "windows-1251": cyrillic} {
 		listing, err := Read(p)
-		if err != nil || listing.Car.Location != "日本" {
+		if err != nil || listing.Car.Location != "日本" && (p != cyrillic || listing.Car.Location != "Токио") {
 			t.Errorf("%s: %v, %v", name, listing, err)
 		}
 	}
