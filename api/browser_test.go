@@ -52,7 +52,7 @@ func TestMonitoringWorksInABrowser(t *testing.T) {
 	err := chromedp.Run(ctx,
 		network.Enable(), log.Enable(), runtime.Enable(),
 		network.SetExtraHTTPHeaders(network.Headers{"Authorization": basic(operator, password)}),
-		chromedp.Navigate(a.URL+"/monitoring/queues/scrape?status=pending"),
+		chromedp.Navigate(a.URL+"/monitoring/queues/any?status=pending"),
 		chromedp.Poll(`document.body.innerText.includes("estimate:scrape")`, nil),
 		chromedp.Text("body", &shown),
 	)

@@ -60,7 +60,7 @@ func TestMonitoringShowsPayloadsReadably(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		a := newApp(t, conn, monitored(false))
 		id := a.submit(t, "/kiswahili/magari?ada=1&b=<2>")
-		got := a.send(t, a.operator(t, http.MethodGet, "/monitoring/api/queues/scrape/pending_tasks"))
+		got := a.send(t, a.operator(t, http.MethodGet, "/monitoring/api/queues/any/pending_tasks"))
 		var list struct {
 			Tasks []struct {
 				Payload string `json:"payload"`
@@ -86,7 +86,7 @@ func (a *app) operator(t *testing.T, method, url string) *http.Request {
 }
 
 func TestMonitoringIsReadOnlyUnlessTold(t *testing.T) {
-	const pause = "/monitoring/api/queues/scrape:pause"
+	const pause = "/monitoring/api/queues/any:pause"
 	for _, c := range []struct {
 		writable  bool
 		scenarios []scenario
@@ -99,9 +99,9 @@ func TestMonitoringIsReadOnlyUnlessTold(t *testing.T) {
 		}},
 		{true, []scenario{
 			visit("pause", http.MethodPost, pause, 204),
-			visit("from the page", http.MethodPost, "/monitoring/api/queues/scrape:resume", 204).from("same-origin"),
+			visit("from the page", http.MethodPost, "/monitoring/api/queues/any:resume", 204).from("same-origin"),
 			visit("from another site", http.MethodPost, pause, 403).from("cross-site"),
-			visit("from a sister site", http.MethodDelete, "/monitoring/api/queues/scrape", 403).from("same-site"),
+			visit("from a sister site", http.MethodDelete, "/monitoring/api/queues/any", 403).from("same-site"),
 			visit("reading from another site", http.MethodGet, "/monitoring/api/queues", 200).from("cross-site"),
 		}},
 	} {
@@ -118,7 +118,7 @@ func TestMonitoringIsReadOnlyUnlessTold(t *testing.T) {
 func TestMonitoringPolicyFitsThePage(t *testing.T) {
 	for _, writable := range []bool{false, true} {
 		a := newApp(t, embedded(t), monitored(writable))
-		page := a.send(t, a.operator(t, http.MethodGet, "/monitoring/queues/scrape"))
+		page := a.send(t, a.operator(t, http.MethodGet, "/monitoring/queues/any"))
 		policy := page.header.Get("Content-Security-Policy")
 		scripts := regexp.MustCompile(`(?s)<script>(.*?)</script>`).FindAllStringSubmatch(page.body, -1)
 		if len(scripts) != 2 || strings.Count(page.body, "<script src=\"/monitoring/static/js/") != 2 {
