@@ -47,7 +47,11 @@ func Judge(p Pair) vehicle.Verdict {
 	verdict := vehicle.Verdict{
 		Winner: None,
 		Criteria: []vehicle.Criterion{
-			compareCost(sides), compareCondition(sides), compareMileage(sides), compareAgeStep(sides), compareConfidence(sides),
+			compareCost(sides),
+			compare(CriterionCondition, weightCondition, sides, condition),
+			compare(CriterionMileage, weightMileage, sides, mileage),
+			compare(CriterionAgeStep, weightAgeStep, sides, ageStep),
+			compare(CriterionConfidence, weightConfidence, sides, confidence),
 		},
 		Cheaper: None,
 	}
@@ -138,29 +142,35 @@ const (
 	defectsTakeAtMost = 40
 )
 
-func compareCondition(sides [2]side) vehicle.Criterion {
-	c := vehicle.Criterion{Code: CriterionCondition, Weight: weightCondition, Better: None}
-	score1, known1 := conditionScore(sides[0].condition)
-	score2, known2 := conditionScore(sides[1].condition)
-	if sides[0].condition != nil {
-		c.Value1 = sides[0].condition.OverallGrade
-	}
-	if sides[1].condition != nil {
-		c.Value2 = sides[1].condition.OverallGrade
-	}
-	if known1 && known2 {
-		c.Compared, c.Score1, c.Score2 = true, score1, score2
-		c.Better = less(score2 - score1)
+// aspect is how one car does by a criterion.
+type aspect struct {
+	value string
+	score int
+	known bool
+}
+
+// compare holds one aspect of two cars side by side.
+func compare(code string, weight int, sides [2]side, of func(side) aspect) vehicle.Criterion {
+	a, b := of(sides[0]), of(sides[1])
+	c := vehicle.Criterion{Code: code, Weight: weight, Value1: a.value, Value2: b.value, Better: None}
+	if a.known && b.known {
+		c.Compared, c.Score1, c.Score2 = true, a.score, b.score
+		c.Better = less(b.score - a.score)
 	}
 	return c
 }
 
-// conditionScore is 0 to 100; false when there is no sheet or its mark says
-// nothing (a dash, X, or unreadable).
-func conditionScore(c *Condition) (score int, known bool) {
-	if c == nil {
-		return 0, false
+func condition(s side) aspect {
+	if s.condition == nil {
+		return aspect{}
 	}
+	score, known := conditionScore(s.condition)
+	return aspect{s.condition.OverallGrade, score, known}
+}
+
+// conditionScore is 0 to 100; false when the mark says nothing (a dash, X, or
+// unreadable).
+func conditionScore(c *Condition) (score int, known bool) {
 	score, known = gradeScores[c.OverallGrade]
 	if !known {
 		return 0, false
@@ -177,26 +187,14 @@ func conditionScore(c *Condition) (score int, known bool) {
 	return clamp(score - c.Mismatches*perMismatch), true
 }
 
-func compareMileage(sides [2]side) vehicle.Criterion {
-	c := vehicle.Criterion{Code: CriterionMileage, Weight: weightMileage, Better: None}
-	km1, known1 := sides[0].mileage()
-	km2, known2 := sides[1].mileage()
-	c.Value1, c.Value2 = kilometres(km1, known1), kilometres(km2, known2)
-	if !known1 || !known2 {
-		return c
-	}
-	c.Compared = true
-	c.Score1, c.Score2 = mileageScore(km1, sides[0]), mileageScore(km2, sides[1])
-	c.Better = less(c.Score2 - c.Score1)
-	return c
-}
-
-// mileageScore is nothing for an odometer that the sheet calls doubtful.
-func mileageScore(km int, s side) int {
+// mileage scores nothing for an odometer that the sheet calls doubtful.
+func mileage(s side) aspect {
+	km, known := s.mileage()
+	score := clamp(100 - km*100/farIsZero)
 	if s.doubtful() {
-		return 0
+		score = 0
 	}
-	return clamp(100 - km*100/farIsZero)
+	return aspect{kilometres(km, known), score, known}
 }
 
 func kilometres(km int, known bool) string {
@@ -212,34 +210,19 @@ func thousands(n int) string {
 	return whole
 }
 
-func compareAgeStep(sides [2]side) vehicle.Criterion {
-	c := vehicle.Criterion{Code: CriterionAgeStep, Weight: weightAgeStep, Compared: true, Better: None}
-	c.Score1, c.Value1 = ageStepScore(sides[0])
-	c.Score2, c.Value2 = ageStepScore(sides[1])
-	c.Better = less(c.Score2 - c.Score1)
-	return c
-}
-
-// ageStepScore: a car whose tax jumps if it lands next year is a risk.
-func ageStepScore(s side) (int, string) {
+// ageStep: a car whose tax jumps if it lands next year is a risk.
+func ageStep(s side) aspect {
 	if s.warned(WarningAgeStep) {
-		return 0, "crosses"
+		return aspect{"crosses", 0, true}
 	}
-	return 100, "stays"
+	return aspect{"stays", 100, true}
 }
 
 var confidenceScores = map[vehicle.Confidence]int{vehicle.High: 100, vehicle.Medium: 75, vehicle.Low: 25}
 
-func compareConfidence(sides [2]side) vehicle.Criterion {
-	c := vehicle.Criterion{Code: CriterionConfidence, Weight: weightConfidence, Compared: true, Better: None}
-	of := func(s side) (int, string) {
-		confidence := s.estimate.Matched.Confidence
-		return confidenceScores[confidence], string(confidence)
-	}
-	c.Score1, c.Value1 = of(sides[0])
-	c.Score2, c.Value2 = of(sides[1])
-	c.Better = less(c.Score2 - c.Score1)
-	return c
+func confidence(s side) aspect {
+	sure := s.estimate.Matched.Confidence
+	return aspect{string(sure), confidenceScores[sure], true}
 }
 
 // less names the car that is better when the sign says that the first is less.

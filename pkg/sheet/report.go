@@ -43,19 +43,22 @@ type Report struct {
 	DroppedTexts int `json:"dropped_texts"`
 }
 
-// Text is a sentence or a name in both languages.
-type Text struct {
-	EN string `json:"en"`
-	SW string `json:"sw"`
+// InBoth is something in both languages.
+type InBoth[T any] struct {
+	EN T `json:"en"`
+	SW T `json:"sw"`
 }
 
-// In returns the text in a language.
-func (t Text) In(lang string) string {
+// In returns it in a language.
+func (b InBoth[T]) In(lang string) T {
 	if lang == Swahili {
-		return t.SW
+		return b.SW
 	}
-	return t.EN
+	return b.EN
 }
+
+// Text is a sentence or a name.
+type Text = InBoth[string]
 
 // Readability says how much of the sheet can be read.
 type Readability struct {
@@ -245,19 +248,8 @@ const (
 	Equipped   Area = "equipment" // and documents
 )
 
-// Translation is a note in both languages.
-type Translation struct {
-	EN Rendering `json:"en"`
-	SW Rendering `json:"sw"`
-}
-
-// In returns the rendering in a language.
-func (t Translation) In(lang string) Rendering {
-	if lang == Swahili {
-		return t.SW
-	}
-	return t.EN
-}
+// Translation is a note.
+type Translation = InBoth[Rendering]
 
 // Rendering is a translation and where it is from.
 type Rendering struct {
