@@ -7,6 +7,7 @@ const (
 	WarningAgeStep    = "age_step"
 	WarningSimulated  = "simulated"
 	WarningFirstYear  = "registration_year"
+	WarningSold       = "listing_sold"
 	WarningPastedPage = "pasted_page"
 )
 

@@ -236,6 +236,9 @@ func (t *text) mind() {
 	}
 	for i, s := range t.sides {
 		with := map[string]string{"n": number(i + 1)}
+		if s.warned(WarningSold) {
+			t.line("- ", "mind_sold", with)
+		}
 		if s.warned(WarningFirstYear) {
 			t.line("- ", "mind_year", with)
 		}

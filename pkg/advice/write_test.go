@@ -44,12 +44,12 @@ var english = regexp.MustCompile(`(?i)\b(the|of|and|is|its|it|you|with|that|not|
 // him, (auction sheet), stays.
 func TestSwahiliIsSwahili(t *testing.T) {
 	pair := examplePair()
-	pair.Car1.Warnings = append(pair.Car1.Warnings, vehicle.Warning{Code: "registration_year"}, vehicle.Warning{Code: "pasted_page"})
+	pair.Car1.Warnings = append(pair.Car1.Warnings, vehicle.Warning{Code: "registration_year"}, vehicle.Warning{Code: "pasted_page"}, vehicle.Warning{Code: "listing_sold"})
 	text := strings.ReplaceAll(advice.Write(advice.Judge(pair), pair, "sw"), "(auction sheet)", "")
 	if found := english.FindAllString(text, -1); len(found) > 0 {
 		t.Errorf("English in it: %q\n%s", found, text)
 	}
-	for _, word := range []string{"gari", "Jumla kuu", "daraja", "historia ya matengenezo", "TSh"} {
+	for _, word := range []string{"Gari 1: tovuti yake inaonyesha limeuzwa", "gari", "Jumla kuu", "daraja", "historia ya matengenezo", "TSh"} {
 		if !strings.Contains(text, word) {
 			t.Errorf("it does not say %q\n%s", word, text)
 		}
