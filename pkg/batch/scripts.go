@@ -77,10 +77,10 @@ if redis.call('HSETNX', KEYS[1], 'at_1', now) == 1 then redis.call('HSET', KEYS[
 return taken
 `)
 
-// scriptWork notes the jobs that are at work on rows. ARGV: row, job, row, job …
+// scriptWork notes the jobs that are at work on rows. ARGV: row, job, row, job and so on.
 var scriptWork = redis.NewScript(luaBatch + `
 for i = 1, #ARGV, 2 do
-  if redis.call('HEXISTS', KEYS[5], ARGV[i]) == 1 then redis.call('HSET', KEYS[5], ARGV[i], now .. ' ' .. ARGV[i + 1]) end
+  if redis.call('HEXISTS', KEYS[5], ARGV[i]) == 1 then redis.call('HSET', KEYS[5], ARGV[i], now .. ' ' .. ARGV[i + 1]) end --
 end
 return 0
 `)
