@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -119,7 +121,7 @@ func (c *benchBatch) start(r *run, conn *redisx.Conn) (*benchStack, error) {
 	if s.authority, err = tratest.New(tratest.Options{}); err != nil {
 		return nil, err
 	}
-	addresses := map[string]http.Handler{"authority": s.authority, "site": listingtest.New()}
+	addresses := map[string]http.Handler{"authority": s.authority, "site": &instantSite{site: listingtest.New()}}
 	for name, handler := range addresses {
 		listener, err := r.listen("127.0.0.1:0")
 		if err != nil {
@@ -160,6 +162,38 @@ func (c *benchBatch) start(r *run, conn *redisx.Conn) (*benchStack, error) {
 // benchCars are the cars of the site that need no AI.
 func benchCars() []listingtest.Car {
 	return slices.DeleteFunc(listingtest.Cars(), func(c listingtest.Car) bool { return c.Code == "" })
+}
+
+// instantSite renders each of a site's pages once: what is measured is the
+// service, not the templates of a simulator.
+type instantSite struct {
+	site  http.Handler
+	pages sync.Map // path → *sitePage
+}
+
+// sitePage is an answer of the site.
+type sitePage struct {
+	bytes.Buffer
+
+	header http.Header
+	status int
+}
+
+func (p *sitePage) Header() http.Header    { return p.header }
+func (p *sitePage) WriteHeader(status int) { p.status = status }
+
+// ServeHTTP answers with the page at a path, whatever the query.
+func (s *instantSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	known, _ := s.pages.Load(r.URL.Path)
+	answer, ok := known.(*sitePage)
+	if !ok {
+		answer = &sitePage{header: http.Header{}, status: http.StatusOK}
+		s.site.ServeHTTP(answer, r)
+		s.pages.Store(r.URL.Path, answer)
+	}
+	maps.Copy(w.Header(), answer.header)
+	w.WriteHeader(answer.status)
+	_, _ = w.Write(answer.Bytes()) //nolint:gosec // pages of our own
 }
 
 // listing is the address of the nth of as many listings as one likes.
