@@ -25,7 +25,7 @@ func BenchmarkCachedEstimate(b *testing.B) {
 		b.Fatal(err)
 	}
 	plain := "bench:" + string(key) // the bytes as they are sent
-	if err := conn.Client().Set(b.Context(), plain, estimateOf(site+"/1"), time.Hour).Err(); err != nil {
+	if err := conn.Client().Set(b.Context(), plain, []byte(estimateOf(site+"/1")), time.Hour).Err(); err != nil {
 		b.Fatal(err)
 	}
 	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
