@@ -100,8 +100,9 @@ func (t *Tables) name(code string) vehicle.Text {
 // add rounds a line, once, and puts it on the bill.
 func (b *bill) add(l vehicle.CostLine, usd, tzs span) {
 	l.Name = b.tables.name(l.Code)
-	l.AmountUSD, l.LowUSD, l.HighUSD = rounded(usd.amount), rounded(usd.low), rounded(usd.high)
-	l.AmountTZS, l.LowTZS, l.HighTZS = rounded(tzs.amount), rounded(tzs.low), rounded(tzs.high)
+	usd, tzs = usd.each(cents), tzs.each(cents)
+	l.AmountUSD, l.LowUSD, l.HighUSD = money.New(usd.amount), money.New(usd.low), money.New(usd.high)
+	l.AmountTZS, l.LowTZS, l.HighTZS = money.New(tzs.amount), money.New(tzs.low), money.New(tzs.high)
 	b.lines = append(b.lines, l)
 }
 

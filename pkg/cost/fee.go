@@ -46,9 +46,13 @@ func (f fee) prices() [3]price {
 // charge is what a fee comes to, exactly, in both currencies.
 func (f fee) charge(by facts) (usd, tzs span) {
 	prices := f.prices()
-	low, amount, high := prices[1].count(by), prices[0].count(by), prices[2].count(by)
-	usd = span{low.usd.low, amount.usd.amount, high.usd.high}
-	tzs = span{low.tzs.low, amount.tzs.amount, high.tzs.high}
+	amount := prices[0].count(by)
+	usd, tzs = amount.usd, amount.tzs
+	if f.Low != nil || f.High != nil {
+		low, high := prices[1].count(by), prices[2].count(by)
+		usd = span{low.usd.low, amount.usd.amount, high.usd.high}
+		tzs = span{low.tzs.low, amount.tzs.amount, high.tzs.high}
+	}
 	if f.Clamp != nil {
 		clamped := f.Clamp.of(by).times(f.Amount.Value)
 		usd = span{decimal.Min(usd.low, clamped.low), usd.amount, decimal.Max(usd.high, clamped.high)}

@@ -8,12 +8,21 @@ type span struct{ low, amount, high decimal.Decimal }
 // only is a span of one amount.
 func only(amount decimal.Decimal) span { return span{amount, amount, amount} }
 
+// isOne reports whether a span is known to be of one amount, as only makes it.
+func (s span) isOne() bool { return s.low == s.amount && s.high == s.amount }
+
 // each applies a function that does not fall to all three.
 func (s span) each(f func(decimal.Decimal) decimal.Decimal) span {
+	if s.isOne() {
+		return only(f(s.amount))
+	}
 	return span{f(s.low), f(s.amount), f(s.high)}
 }
 
 func (s span) plus(t span) span {
+	if s.isOne() && t.isOne() {
+		return only(s.amount.Add(t.amount))
+	}
 	return span{s.low.Add(t.low), s.amount.Add(t.amount), s.high.Add(t.high)}
 }
 
@@ -32,6 +41,9 @@ func (s span) atLeast(floor decimal.Decimal) span {
 
 // ordered widens the ends to hold the amount.
 func (s span) ordered() span {
+	if s.isOne() {
+		return s
+	}
 	return span{decimal.Min(s.low, s.amount, s.high), s.amount, decimal.Max(s.low, s.amount, s.high)}
 }
 

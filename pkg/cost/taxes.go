@@ -106,4 +106,6 @@ func (t taxes) recomputed() *vehicle.Recomputed {
 }
 
 // rounded is an amount as it is printed, half up to the cent.
-func rounded(value decimal.Decimal) money.Amount { return money.New(value.Round(2)) }
+func rounded(value decimal.Decimal) money.Amount { return money.New(cents(value)) }
+
+func cents(value decimal.Decimal) decimal.Decimal { return value.Round(2) }
