@@ -41,15 +41,17 @@ func (c *claims) addName(doc *document, full, shorter string) {
 	c.add(fieldVersion, grade)
 }
 
+// unslug makes words of a slug.
+var unslug = strings.NewReplacer("_", " ", "-", " ", "+", " ")
+
 // addSlugs claims make and model of an address: land_cruiser, succeed%20van.
 func (c *claims) addSlugs(maker, model string) {
-	spaced := strings.NewReplacer("_", " ", "-", " ", "+", " ").Replace
 	known, ok := makes[squash(maker)]
 	if !ok {
 		return
 	}
 	c.add(fieldMake, known)
-	c.add(fieldModel, spaced(model))
+	c.add(fieldModel, unslug.Replace(model))
 }
 
 // slugAfter returns the segment of an address after that of the make.

@@ -83,9 +83,11 @@ func readMileage(s string) (km int, ok bool) {
 	return 0, false
 }
 
+var thousandsMarks = strings.NewReplacer(",", "", " ", "")
+
 // digits reads the digits of a number with thousands marks; at most nine.
 func digits(s string) int {
-	s = strings.NewReplacer(",", "", " ", "").Replace(s)
+	s = thousandsMarks.Replace(s)
 	if len(s) > 9 {
 		return 0
 	}

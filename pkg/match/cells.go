@@ -20,6 +20,8 @@ var (
 var eraStart = map[string]int{"昭和": 1925, "S": 1925, "平成": 1988, "H": 1988, "令和": 2018, "R": 2018}
 
 // ReadYear reads the year of a cell: 2017, 2017/7, 201707, 平成29年, H29, in
+var sizeMarks = strings.NewReplacer(",", "", " CC", "CC")
+
 // any width of digits. It is 0 when there is none.
 func ReadYear(cell string) int {
 	text := chassis.Normalise(cell)
@@ -49,7 +51,7 @@ func ReadCC(cell string) int {
 	if powerUnit.MatchString(text) && !strings.Contains(text, "CC") {
 		return 0
 	}
-	text = strings.NewReplacer(",", "", " CC", "CC").Replace(text)
+	text = sizeMarks.Replace(text)
 	if found := cubic.FindStringSubmatch(text); found != nil {
 		cc, _ := strconv.Atoi(found[1])
 		return cc
