@@ -41,8 +41,10 @@ var challenges = []string{
 // removals are what sites write, with status 200, in place of a listing.
 var removals = []string{
 	"no longer available", "no longer exists", "has been removed", "not found", "has been deleted", "listing has expired",
-	"already been sold", "already sold",
 }
+
+// sales are the same of a car that somebody has bought.
+var sales = []string{"has been sold", "already been sold", "already sold", "is sold"}
 
 // checkListing judges what was read.
 func checkListing(l *Listing, c *claims, doc *document) error {
@@ -60,9 +62,9 @@ func checkListing(l *Listing, c *claims, doc *document) error {
 	switch {
 	case isChallenge(doc):
 		return outcome(Blocked, "The site turns away automatic readers.")
-	case c.sold:
+	case c.sold, says(doc, sales):
 		return outcome(Sold, "The car is sold and its page no longer describes it.")
-	case isRemoved(doc):
+	case says(doc, removals):
 		return outcome(Gone, "The listing is no longer there.")
 	case strings.Contains(strings.ToLower(doc.url.Path), "login"):
 		return outcome(NotAListing, "The site shows the listing to members only.")
@@ -104,9 +106,9 @@ func isChallenge(doc *document) bool {
 	return false
 }
 
-// isRemoved looks at the title, the first heading and, on a short page, the
-// beginning of its text.
-func isRemoved(doc *document) bool {
+// says looks for phrases in the title, the first heading and, on a short page,
+// the beginning of its text.
+func says(doc *document, phrases []string) bool {
 	said := doc.title
 	if h1 := doc.tags[atom.H1]; len(h1) > 0 {
 		said += " " + text(h1[0])
@@ -115,7 +117,7 @@ func isRemoved(doc *document) bool {
 		said += " " + text(b)
 	}
 	said = strings.ToLower(said)
-	for _, words := range removals {
+	for _, words := range phrases {
 		if strings.Contains(said, words) {
 			return true
 		}

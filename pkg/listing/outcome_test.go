@@ -33,6 +33,7 @@ func TestOutcomes(t *testing.T) {
 		{"gone", 410, beForwardURL, full, Gone, false},
 		{"not found", 404, beForwardURL, ``, Gone, false},
 		{"gone in words", 200, beForwardURL, `<h1>This vehicle is no longer available</h1>`, Gone, false},
+		{"sold in words", 200, beForwardURL, `<h1>Sorry, this vehicle has already been sold</h1>`, Sold, false},
 		{"gone in the title", 200, beForwardURL, `<title>Page Not Found</title><p>Sorry</p>`, Gone, false},
 		{"home page", 200, "https://cars.example.com/", `<title>Best cars</title><p>Fuel: any</p>`, NotAListing, false},
 		{"shell drawn by script", 200, dealerURL, `<div id="root"></div><script src="/app.js"></script>`, NotAListing, false},
