@@ -50,7 +50,7 @@ type redisConfig struct {
 type httpConfig struct {
 	Listen             address       `env:"LISTEN_ADDR,PORT" default:":8080" help:"Address to listen on; a bare number is a port."`
 	WaitMax            time.Duration `env:"WAIT_MAX" default:"60s" help:"How long a POST waits for its result before it answers 504 (the work goes on)."`
-	KeyRate            int           `env:"KEY_RATE" default:"300" help:"Requests that begin work a key may send in a minute, unless it has a limit of its own; 0 is no limit. Answers from the cache are not counted."`
+	KeyRate            int           `env:"KEY_RATE" default:"300" help:"Requests that begin work, make a webhook or have one sent to, which a key may send in a minute, unless it has a limit of its own; 0 is no limit. Answers from the cache are not counted."`
 	KeyJobs            int           `env:"KEY_JOBS" default:"100" help:"Jobs a key may have at work at once, beside its batches; 0 is no limit."`
 	KeyBatchItems      int           `env:"KEY_BATCH_ITEMS" default:"30000" help:"Listings a key may have in batches that have not ended; 0 is no limit."`
 	OperatorUser       string        `env:"OPERATOR_USER" default:"operator" help:"User of the queue's page at /monitoring."`
