@@ -32,6 +32,7 @@ func lines(t *testing.T) []export.Line {
 	usd := func(text string) money.Amount { return money.New(decimal.RequireFromString(text)) }
 	e.DriveAway = &vehicle.DriveAway{
 		TotalUSD: usd("12345.67"), TotalTZS: usd("32716025.50"), LowUSD: usd("12000"), HighUSD: usd("13000"),
+		LowTZS: usd("31800000"), HighTZS: usd("34450000"),
 		Missing: []vehicle.Missing{{Code: "car_price"}},
 	}
 	return []export.Line{
@@ -87,6 +88,22 @@ func check(t *testing.T, rows [][]string) {
 		{1, "totalTaxesInTZS", "13807283.34"},
 		{1, "driveAwayUSD", "12345.67"},
 		{1, "driveAwayTZS", "32716025.5"},
+		{1, "cifInUSD", "4512.35"},
+		{1, "totalImportTaxesInUSD", "5002.75"},
+		{1, "totalImportTaxesInTZS", "13257283.34"},
+		{1, "vehicleRegistrationFeeInTZS", "450000"},
+		{1, "driveAwayLowUSD", "12000"},
+		{1, "driveAwayHighUSD", "13000"},
+		{1, "driveAwayLowTZS", "31800000"},
+		{1, "driveAwayHighTZS", "34450000"},
+		{1, "yom", "2015"},
+		{1, "engine_cc", "1500"},
+		{1, "make", "TOYOTA"},
+		{1, "modelCode", "NKE165"},
+		{1, "version", "HYBRID G"},
+		{1, "fuel", "HYBRID"},
+		{1, "matchType", "exact_code"},
+		{1, "confidence", "low"},
 		{1, "driveAwayMissing", "car_price"},
 		{1, "referenceNumber", "SIM-25264000001"},
 		{2, "reference", `a "b", c`},
