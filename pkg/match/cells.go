@@ -16,12 +16,12 @@ var (
 	cubic       = regexp.MustCompile(`(?:^|\D)(\d{3,5})(?:\D|$)`)
 )
 
+var sizeMarks = strings.NewReplacer(",", "", " CC", "CC")
+
 // eraStart is the year before the first of a Japanese era.
 var eraStart = map[string]int{"昭和": 1925, "S": 1925, "平成": 1988, "H": 1988, "令和": 2018, "R": 2018}
 
 // ReadYear reads the year of a cell: 2017, 2017/7, 201707, 平成29年, H29, in
-var sizeMarks = strings.NewReplacer(",", "", " CC", "CC")
-
 // any width of digits. It is 0 when there is none.
 func ReadYear(cell string) int {
 	text := chassis.Normalise(cell)
