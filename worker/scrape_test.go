@@ -117,8 +117,8 @@ func TestAPageThatWasSentIsReadAndNothingIsFetched(t *testing.T) {
 	if err != nil || got.Car.ModelCode != "NKE165" || got.Car.Version != "ハイブリッドG" {
 		t.Fatalf("%+v, %v", got.Car, err)
 	}
-	if n := len(got.Warnings); n == 0 || got.Warnings[n-1].Code != "pasted_page" {
-		t.Errorf("warnings %v", got.Warnings)
+	if w := got.Warnings; len(w) != 2 || w[0].Code != "registration_year" || w[1].Code != "pasted_page" {
+		t.Errorf("warnings %v", w)
 	}
 	if len(d.asked) != 0 {
 		t.Error("the site was asked")
