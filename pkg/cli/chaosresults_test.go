@@ -154,18 +154,19 @@ func (r *results) wholeOf(t *testing.T, l *lots) {
 func (r *results) equals(t *testing.T, want *results) {
 	t.Helper()
 	const shown = 5
-	differ := 0
+	var differ []int
 	for i := range min(len(r.rows), len(want.rows)) {
 		got, wanted := lasting(t, r.rows[i]), lasting(t, want.rows[i])
 		if slices.Equal(got, wanted) {
 			continue
 		}
-		if differ++; differ <= shown {
-			t.Errorf("row %d differs (- undisturbed, + disturbed):\n%s", i+1, difference(wanted, got))
+		if differ = append(differ, i+1); len(differ) <= shown {
+			t.Errorf("row %d, %v, %v %v in place of %v %v (- undisturbed, + disturbed):\n%s", i+1, r.rows[i]["url"],
+				r.rows[i]["state"], codeOf(r.rows[i]), want.rows[i]["state"], codeOf(want.rows[i]), difference(wanted, got))
 		}
 	}
-	if differ > 0 {
-		t.Errorf("%d of %d rows differ", differ, len(r.rows))
+	if len(differ) > 0 {
+		t.Errorf("%d of %d rows differ: %v", len(differ), len(r.rows), differ)
 	}
 }
 
@@ -196,14 +197,21 @@ func lasting(t *testing.T, row map[string]any) []string {
 	return strings.Split(lines, "\n")
 }
 
-// difference shows the lines that only one of two has.
+// difference shows the first lines that only one of two has.
 func difference(want, got []string) string {
+	const most = 10
 	var b strings.Builder
 	only := func(mark string, these, those []string) {
+		shown := 0
 		for _, line := range these {
-			if !slices.Contains(those, line) {
-				fmt.Fprintf(&b, "%s %s\n", mark, line)
+			if slices.Contains(those, line) {
+				continue
 			}
+			if shown++; shown > most {
+				fmt.Fprintf(&b, "%s …\n", mark)
+				return
+			}
+			fmt.Fprintf(&b, "%s %s\n", mark, line)
 		}
 	}
 	only("-", want, got)
