@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -15,6 +16,7 @@ import (
 	"ushuru/pkg/batch"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
+	"ushuru/pkg/webhook"
 )
 
 // batchBody is a batch as its caller sees it.
@@ -31,6 +33,14 @@ type batchBody struct {
 	Expires     time.Time           `json:"expires,omitzero"`
 	PerSecond   float64             `json:"perSecond,omitempty"`
 	SecondsLeft int                 `json:"secondsLeft,omitempty"`
+	Webhook     *batchWebhook       `json:"webhook,omitempty"`
+}
+
+// batchWebhook is the webhook that a batch names, with its secret where the
+// request made it.
+type batchWebhook struct {
+	ID     string `json:"id"`
+	Secret string `json:"secret,omitempty"`
 }
 
 func bodyOfBatch(b *batch.Batch) batchBody {
@@ -44,6 +54,9 @@ func bodyOfBatch(b *batch.Batch) batchBody {
 	}
 	if rate, err := money.ParseNumber(b.Options.Rate); err == nil {
 		body.Options.Rate = &rate
+	}
+	if id := b.Options.Webhook; id != "" {
+		body.Webhook = &batchWebhook{ID: id}
 	}
 	switch {
 	case !b.Ended.IsZero() && !b.Cancelled.IsZero():
@@ -71,11 +84,16 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	case len(handed) > batch.MaxRows:
 		return errTooManyRows
 	}
+	if options.Webhook != "" {
+		if options.Webhook, err = s.receiver(options.Webhook); err != nil {
+			return err
+		}
+	}
 	rows := s.checkRows(handed)
 	if bad := invalid(rows); bad != nil && (!options.skip() || bad.invalidCount == len(rows)) {
 		return bad
 	}
-	repeated, err := s.repeat(r, []any{handed, options})
+	repeated, err := s.repeat(r, []any{handed, options, options.Webhook})
 	if err != nil {
 		return err
 	}
@@ -85,13 +103,18 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if again, err := s.batchAgain(w, r, repeated, id); again || err != nil {
+	if again, err := s.batchAgain(w, r, repeated, id, options.Webhook); again || err != nil {
 		return err
 	}
 	if err := s.admit(w, r, s.roomForItems(len(rows))); err != nil {
 		return err
 	}
+	hook, err := s.webhookAt(r, id, options.Webhook)
+	if err != nil {
+		return err
+	}
 	made := batch.New{ID: id, Owner: exchangeOf(r).key.ID, Rows: rows}
+	made.Options.Webhook = hook.ID
 	if options.Rate != nil {
 		made.Options.Rate = options.Rate.String()
 	}
@@ -103,13 +126,60 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 		return errUnavailable.because(err)
 	}
 	s.feed(ctx)
+	return writeBatch(w, b, hook)
+}
+
+// writeBatch answers with a batch that was made.
+func writeBatch(w http.ResponseWriter, b *batch.Batch, hook batchWebhook) error {
 	w.Header().Set("Location", "/v1/batches/"+b.ID)
-	return writeJSON(w, http.StatusCreated, bodyOfBatch(b))
+	body := bodyOfBatch(b)
+	if body.Webhook != nil {
+		body.Webhook = &hook
+	}
+	return writeJSON(w, http.StatusCreated, body)
+}
+
+// webhookAt returns the caller's webhook of an address, or makes one for a
+// batch.
+func (s *Server) webhookAt(r *http.Request, batchID, address string) (hook batchWebhook, err error) {
+	if address == "" {
+		return hook, nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	defer cancel()
+	all, err := s.webhooks.List(ctx, exchangeOf(r).key.ID)
+	if err != nil {
+		return hook, errUnavailable.because(err)
+	}
+	own := webhookOfBatch(batchID)
+	known := slices.IndexFunc(all, func(e webhook.Endpoint) bool { return e.URL == address && e.Disabled == "" && e.ID != own })
+	if known >= 0 {
+		return batchWebhook{ID: all[known].ID}, nil
+	}
+	return s.makeWebhook(r, batchID, address)
+}
+
+// webhookOfBatch is the id of the webhook that is made for a batch.
+func webhookOfBatch(batchID string) string { return "wh" + strings.ToLower(batchID) }
+
+// makeWebhook makes a webhook that is told only of what names it, once for a
+// batch.
+func (s *Server) makeWebhook(r *http.Request, batchID, address string) (hook batchWebhook, err error) {
+	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	defer cancel()
+	made, secret, err := s.webhooks.Add(ctx, exchangeOf(r).key.ID, webhookOfBatch(batchID), address, []string{})
+	switch {
+	case errors.Is(err, webhook.ErrTooMany):
+		return hook, errTooManyWebhooks
+	case err != nil:
+		return hook, errUnavailable.because(err)
+	}
+	return batchWebhook{made.ID, secret}, nil
 }
 
 // batchAgain answers a request that was sent before with the batch that it
 // made; false when it made none.
-func (s *Server) batchAgain(w http.ResponseWriter, r *http.Request, repeated *repeated, id string) (bool, error) {
+func (s *Server) batchAgain(w http.ResponseWriter, r *http.Request, repeated *repeated, id, address string) (bool, error) {
 	if repeated == nil {
 		return false, nil
 	}
@@ -122,9 +192,14 @@ func (s *Server) batchAgain(w http.ResponseWriter, r *http.Request, repeated *re
 	case err != nil:
 		return false, errUnavailable.because(err)
 	}
+	hook := batchWebhook{ID: b.Options.Webhook}
+	if hook.ID == webhookOfBatch(id) {
+		if hook, err = s.makeWebhook(r, id, address); err != nil {
+			return true, err
+		}
+	}
 	s.feed(ctx) // perhaps the first one died before it could
-	w.Header().Set("Location", "/v1/batches/"+b.ID)
-	return true, writeJSON(w, http.StatusCreated, bodyOfBatch(b))
+	return true, writeBatch(w, b, hook)
 }
 
 // feed has the workers look for rows that wait. Should it fail, they look by

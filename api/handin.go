@@ -32,12 +32,15 @@ type handIn struct {
 	URLs    []json.RawMessage `json:"urls"`
 	Items   []json.RawMessage `json:"items"`
 	Options json.RawMessage   `json:"options"`
+	Webhook string            `json:"webhook"`
 }
 
 // batchOptions are what a caller may ask for all rows of a batch.
 type batchOptions struct {
 	OnInvalid string        `json:"onInvalid,omitempty"` // reject or skip
 	Rate      *money.Number `json:"rate,omitempty"`      // shillings for a dollar
+	// Webhook is the address to tell of the end. It stands beside the options.
+	Webhook string `json:"-"`
 }
 
 // skip reports whether the good rows are to be taken when others are not.
@@ -108,6 +111,7 @@ func rowsOfJSON(data []byte) ([]handedRow, batchOptions, error) {
 			return nil, options, errBatchOptions.because(err)
 		}
 	}
+	options.Webhook = handed.Webhook
 	if err := options.check(); err != nil {
 		return nil, options, err
 	}
@@ -129,7 +133,7 @@ func rowsOfJSON(data []byte) ([]handedRow, batchOptions, error) {
 // optionsOf reads the options from the query, where a table has them.
 func optionsOf(r *http.Request) (o batchOptions, err error) {
 	query := r.URL.Query()
-	o.OnInvalid = query.Get("onInvalid")
+	o.OnInvalid, o.Webhook = query.Get("onInvalid"), query.Get("webhook")
 	if text := query.Get("rate"); text != "" {
 		rate, err := money.ParseNumber(text)
 		if err != nil {

@@ -24,6 +24,26 @@ var handInScenarios = []scenario{
 		body: `{"items":[{"reference":"LOT 17","url":"https://cars.example/1","modelBody":"X"}],"options":{"rate":2700},"new":1}`,
 	},
 	{name: "a table", url: "/v1/batches?rate=2600.5", headers: csvBody, body: "url\nhttps://cars.example/1\n", status: 201, has: []string{`"rate":2600.5`}},
+	{
+		name: "a webhook of its own", url: "/v1/batches", status: 201, has: []string{`"webhook":{"id":"wh`, `"secret":"whsec_`},
+		body: `{"urls":["https://cars.example/1"],"webhook":"https://receiver.example/"}`,
+	},
+	{
+		name: "a webhook of a table", url: "/v1/batches?webhook=https://receiver.example/", headers: csvBody, body: "url\nhttps://cars.example/1\n",
+		status: 201, has: []string{`"webhook":{"id":"wh`, `"secret":"whsec_`},
+	},
+	{
+		name: "a webhook in the open", url: "/v1/batches", status: 400, has: []string{`"url_insecure"`},
+		body: `{"urls":["https://cars.example/1"],"webhook":"http://receiver.example/"}`,
+	},
+	{
+		name: "a webhook of the house", url: "/v1/batches", status: 400, has: []string{`"url_forbidden"`},
+		body: `{"urls":["https://cars.example/1"],"webhook":"https://10.0.0.1/"}`,
+	},
+	{
+		name: "a webhook that is none", url: "/v1/batches", status: 400, has: []string{`"invalid_batch"`},
+		body: `{"urls":["https://cars.example/1"],"webhook":{"url":"https://receiver.example/"}}`,
+	},
 	{name: "nothing", url: "/v1/batches", body: `{}`, status: 400, has: []string{`"rows_missing"`}},
 	{name: "a header alone", url: "/v1/batches", headers: csvBody, body: "url\n", status: 400, has: []string{`"rows_missing"`}},
 	{name: "no header", url: "/v1/batches", headers: csvBody, body: "https://cars.example/1\n", status: 400, has: []string{`"csv_header_missing"`}},
@@ -128,5 +148,48 @@ func TestTablesAreUnderstood(t *testing.T) {
 				t.Errorf("%s\nwant %s", all, c.want)
 			}
 		})
+	}
+}
+
+// A batch's own webhook is made once, found again by the next batch, and told
+// of no other events; the caller's own webhook of the address is preferred.
+func TestABatchNamesItsWebhook(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	hand := func(key, address string) (hook struct{ ID, Secret string }) {
+		t.Helper()
+		r := a.request(t, http.MethodPost, "/v1/batches", `{"urls":["https://cars.example/1"],"webhook":"`+address+`"}`)
+		r.Header.Set("Idempotency-Key", key)
+		got := a.send(t, r)
+		var made struct {
+			ID      string
+			Webhook *struct{ ID, Secret string }
+		}
+		if err := json.Unmarshal([]byte(got.body), &made); err != nil || got.status != http.StatusCreated || made.Webhook == nil {
+			t.Fatal(err, got)
+		}
+		later := a.send(t, a.request(t, http.MethodGet, "/v1/batches/"+made.ID, ""))
+		if !strings.Contains(later.body, `"webhook":{"id":"`+made.Webhook.ID+`"}`) {
+			t.Errorf("later: %s", later.body)
+		}
+		return *made.Webhook
+	}
+	first := hand("first", "https://receiver.example/")
+	if again := hand("first", "https://receiver.example/"); again != first || first.Secret == "" {
+		t.Errorf("the same request: %v, then %v", first, again)
+	}
+	if next := hand("next", "https://receiver.example/"); next.ID != first.ID || next.Secret != "" {
+		t.Errorf("the next batch: %v, then %v", first, next)
+	}
+	if other := hand("other", "https://other.example/"); other.ID == first.ID || other.Secret == first.Secret {
+		t.Errorf("another address: %v, then %v", first, other)
+	}
+	all := a.send(t, a.request(t, http.MethodGet, "/v1/webhooks", ""))
+	if strings.Count(all.body, `"events":[]`) != 2 || strings.Count(all.body, `"id"`) != 2 {
+		t.Errorf("webhooks: %s", all.body)
+	}
+
+	own := a.send(t, a.request(t, http.MethodPost, "/v1/webhooks", `{"url":"https://own.example/","events":["job.completed"]}`))
+	if hook := hand("own", "https://own.example/"); hook.Secret != "" || !strings.Contains(own.body, hook.ID) {
+		t.Errorf("%v is not %s", hook, own.body)
 	}
 }

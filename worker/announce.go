@@ -41,5 +41,5 @@ func (f *feeder) announce(ctx context.Context, id string) error {
 		data.State = "cancelled"
 	}
 	subject := fmt.Sprintf("%s@%d", id, b.Ended.UnixMilli())
-	return f.hooks.Emit(ctx, b.Owner, webhook.BatchCompleted, subject, b.Ended, data)
+	return f.hooks.Emit(ctx, b.Owner, webhook.BatchCompleted, subject, b.Ended, data, b.Options.Webhook)
 }

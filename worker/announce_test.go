@@ -77,3 +77,20 @@ func TestAnUnannouncedEndIsFound(t *testing.T) {
 		f.is("events", len(f.completions(endpoint.ID)), 1)
 	})
 }
+
+// An endpoint that a batch names is told of its end, and of no other's.
+func TestTheWebhookOfABatchIsTold(t *testing.T) {
+	f := newFarm(t, redistest.Open(t, redistest.Start(t).URL), 4)
+	endpoint, _, err := f.hooks.Add(t.Context(), hooked, webhook.NewID(), "https://receiver.example/", []string{})
+	f.must(err)
+	f.endAll(f.batch(hooked, 1))
+	f.is("events", len(f.completions(endpoint.ID)), 0)
+	named, err := f.batches.Create(t.Context(), batch.New{
+		Owner: hooked, Rows: []batch.Row{{Number: 1, URL: "https://cars.example/named"}}, Options: batch.Options{Webhook: endpoint.ID},
+	})
+	f.must(err)
+	f.endAll(named.ID)
+	told := f.completions(endpoint.ID)
+	f.is("events", len(told), 1)
+	f.is("batch", told[0].ID, named.ID)
+}

@@ -82,6 +82,9 @@ type Row struct {
 // Options are what a caller may ask for all rows of a batch.
 type Options struct {
 	Rate string `json:"rate,omitempty"` // shillings for a dollar in the drive-away cost; "" is the usual
+	// Webhook is the id of an endpoint that is told of the end, whatever it
+	// asked for; "" is none.
+	Webhook string `json:"webhook,omitempty"`
 }
 
 // New is a batch to be made. Its rows' SameAs and SameRow are found by Create.

@@ -26,15 +26,15 @@ const (
 )
 
 // Emit makes the deliveries of an event: one for each endpoint of its owner
-// that asked for it. subject names what it is about: the same event of the
-// same subject is made once, however often this is called.
-func (s *Store) Emit(ctx context.Context, owner, event, subject string, at time.Time, data any) error {
+// that asked for it, or that is named. subject names what it is about: the same
+// event of the same subject is made once, however often this is called.
+func (s *Store) Emit(ctx context.Context, owner, event, subject string, at time.Time, data any, named ...string) error {
 	endpoints, err := s.all(ctx, owner)
 	if err != nil {
 		return err
 	}
 	for _, e := range endpoints {
-		if e.Disabled != "" || !slices.Contains(e.Events, event) {
+		if e.Disabled != "" || !slices.Contains(e.Events, event) && !slices.Contains(named, e.ID) {
 			continue
 		}
 		if _, err := s.emit(ctx, owner, e.ID, event, subject, at, data); err != nil {

@@ -47,7 +47,7 @@ const rotationGrace = 24 * time.Hour
 type Endpoint struct {
 	ID       string    `json:"id"`
 	URL      string    `json:"url"`
-	Events   []string  `json:"events"`
+	Events   []string  `json:"events"` // of whatever; none: only of what names the endpoint
 	Created  time.Time `json:"created"`
 	Disabled string    `json:"disabled,omitempty"` // why nothing is sent any more; empty while it is
 }
