@@ -72,15 +72,18 @@ func cachedList[T any](ctx context.Context, a *Authority, q question, fetch func
 			return list, a.options.EmptyFor, err
 		}
 		return list, 0, err
-	})
+	}, nil)
 	return list.Answer, err
 }
 
 // cached answers from Redis, else asks: once for all that ask the same in all
 // processes, and to the end even when they go away. fetch says how long its
-// answer holds, 0 for the quarter.
+// answer holds, 0 for the quarter. then, if not nil, is told of a new answer
+// once it is kept: nothing comes before that, for what a process that dies has
+// not kept must be asked for again.
 func cached[T any](
 	ctx context.Context, a *Authority, q question, fetch func(context.Context) (T, time.Duration, error),
+	then func(context.Context, T),
 ) (recalled[T], error) {
 	key, err := q.key()
 	if err != nil {
@@ -91,7 +94,7 @@ func cached[T any](
 		return known, err
 	}
 	asking := a.flight.DoChan(key, func() (any, error) {
-		return askOnce(context.WithoutCancel(ctx), a, key, q, fetch)
+		return askOnce(context.WithoutCancel(ctx), a, key, q, fetch, then)
 	})
 	select {
 	case <-ctx.Done():
@@ -109,6 +112,7 @@ func cached[T any](
 // for that one's answer. When that one fails or dies, it is the next to ask.
 func askOnce[T any](
 	ctx context.Context, a *Authority, key string, q question, fetch func(context.Context) (T, time.Duration, error),
+	then func(context.Context, T),
 ) (answer recalled[T], err error) {
 	for wait := lookFirst; ; wait = min(2*wait, lookMost) {
 		release, err := a.store.lease(ctx, key+keyAsking)
@@ -124,7 +128,11 @@ func askOnce[T any](
 			return known, nil
 		case release != nil:
 			defer release()
-			return ask(ctx, a, key, q, fetch)
+			answer, err := ask(ctx, a, key, q, fetch)
+			if then != nil && err == nil {
+				then(ctx, answer.Answer)
+			}
+			return answer, err
 		case err != nil:
 			return answer, err
 		}

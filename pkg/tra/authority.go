@@ -126,11 +126,12 @@ func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (Calculation
 		tax, warnings, err := a.client.Details(ctx, v)
 		if err == nil {
 			err = insist(ctx, func() error { return a.store.sawPeriod(ctx, periodOf(tax)) })
-			if a.options.Answered != nil {
-				a.options.Answered(ctx, Question{v, m.Name}, tax)
-			}
 		}
 		return calculation{tax, warnings}, 0, err
+	}, func(ctx context.Context, made calculation) {
+		if a.options.Answered != nil {
+			a.options.Answered(ctx, Question{v, m.Name}, made.Tax)
+		}
 	})
 	if err != nil {
 		return Calculation{}, err

@@ -100,7 +100,14 @@ func TestWhatTheAuthorityAnswersIsToldOnce(t *testing.T) {
 	defer conn.Close()
 	var heard []string
 	f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{
-		Answered: func(_ context.Context, asked tra.Question, tax vehicle.Tax) {
+		Answered: func(ctx context.Context, asked tra.Question, tax vehicle.Tax) {
+			kept := ""
+			for _, key := range conn.Client().Keys(ctx, "tra:answer:*").Val() {
+				kept += conn.Client().Get(ctx, key).Val() + "\n"
+			}
+			if !strings.Contains(kept, tax.ReferenceNumber) {
+				t.Errorf("told before it was kept:\n%s", kept)
+			}
 			heard = append(heard, asked.Make+" "+asked.ModelBody+" "+tax.ReferenceNumber)
 		},
 	})
