@@ -101,12 +101,12 @@ func TestWhatTheAuthorityAnswersIsToldOnce(t *testing.T) {
 	var heard []string
 	f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{
 		Answered: func(ctx context.Context, asked tra.Question, tax vehicle.Tax) {
-			kept := ""
+			var kept []string
 			for _, key := range conn.Client().Keys(ctx, "tra:answer:*").Val() {
-				kept += conn.Client().Get(ctx, key).Val() + "\n"
+				kept = append(kept, conn.Client().Get(ctx, key).Val())
 			}
-			if !strings.Contains(kept, tax.ReferenceNumber) {
-				t.Errorf("told before it was kept:\n%s", kept)
+			if !strings.Contains(strings.Join(kept, "\n"), tax.ReferenceNumber) {
+				t.Errorf("told before it was kept: %q", kept)
 			}
 			heard = append(heard, asked.Make+" "+asked.ModelBody+" "+tax.ReferenceNumber)
 		},
