@@ -6,6 +6,9 @@ import "net/url"
 // of sites. Its functions may be nil.
 type adapter struct {
 	name string // as in sites.json, which has the hosts
+	// least is a size in bytes below which no listing of the site is, where that
+	// is known. A challenge in its place is of about 2 KB.
+	least int
 	// shape reports the site's page by its structure alone, for saved pages and
 	// mirrors whose address says nothing.
 	shape func(*document) bool

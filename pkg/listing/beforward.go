@@ -10,7 +10,8 @@ import (
 
 // beforward reads detail pages of www.beforward.jp, as seen in September 2026.
 var beforward = adapter{
-	name: "BE FORWARD",
+	name:  "BE FORWARD",
+	least: 20_000,
 	shape: func(doc *document) bool {
 		return doc.find(atom.Table, "specification") != nil && doc.ids["bread"] != nil
 	},

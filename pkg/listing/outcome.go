@@ -3,6 +3,7 @@ package listing
 import (
 	"bytes"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"golang.org/x/net/html/atom"
@@ -68,6 +69,12 @@ func checkListing(l *Listing, c *claims, doc *document) error {
 		return outcome(Gone, "The listing is no longer there.")
 	case strings.Contains(strings.ToLower(doc.url.Path), "login"):
 		return outcome(NotAListing, "The site shows the listing to members only.")
+	case ledAway(doc.page):
+		return outcome(Blocked, "The site leads from the listing to another page: it is gone, or the site turns away automatic readers.")
+	case len(doc.page.Body) < adapterNamed(siteOf(doc.url.Hostname())).least:
+		return outcome(Blocked, "The page is too small to be a listing of this site, which probably turns away automatic readers.")
+	case isShell(doc):
+		return outcome(NotAListing, "The page is empty until a browser runs its scripts. Send it as a browser shows it.")
 	}
 	return outcome(NotAListing, "The page does not describe one car.")
 }
@@ -92,6 +99,27 @@ func isCar(l *Listing, doc *document) bool {
 		}
 	}
 	return facts >= 2 && firm && !strings.Contains(doc.url.Path, "/recaptcha")
+}
+
+// ledAway reports whether the site answered the address of a listing with its
+// home page or with a list above it.
+func ledAway(page *fetch.Page) bool {
+	asked, err := url.Parse(page.URL)
+	if err != nil {
+		return false
+	}
+	final, err := url.Parse(page.FinalURL)
+	if err != nil {
+		return false
+	}
+	from, to := strings.TrimSuffix(asked.Path, "/"), strings.TrimSuffix(final.Path, "/")
+	return from != to && strings.HasPrefix(from, to+"/")
+}
+
+// isShell reports whether a page has scripts and no text.
+func isShell(doc *document) bool {
+	b := body(doc)
+	return len(doc.tags[atom.Script]) > 0 && (b == nil || text(b) == "")
 }
 
 func isChallenge(doc *document) bool {

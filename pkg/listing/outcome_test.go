@@ -56,6 +56,31 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+func TestNoListingWhereOneIsExpected(t *testing.T) {
+	small := `<title>Cars</title><p>Welcome</p>`
+	large := `<title>Cars</title><p>` + strings.Repeat("Welcome. ", 3000) + `</p>`
+	for name, c := range map[string]struct {
+		asked, final, body string
+		code, says         string
+	}{
+		"a small page of BE FORWARD":   {beForwardURL, beForwardURL, small, Blocked, "too small"},
+		"a large page of BE FORWARD":   {beForwardURL, beForwardURL, large, NotAListing, "one car"},
+		"a small page of another":        {dealerURL, dealerURL, small, NotAListing, "one car"},
+		"led to the home page":           {"https://cars.example.com/note/1", "https://cars.example.com/", large, Blocked, "another page"},
+		"led to the list above":          {"https://cars.example.com/note/1", "https://cars.example.com/note?page=1", large, Blocked, "another page"},
+		"led to the address with a mark": {"https://cars.example.com/note/1", "https://cars.example.com/note/1/?seen=1", large, NotAListing, "one car"},
+		"led to the members' door":       {"https://cars.example.com/note/1", "https://cars.example.com/login", large, NotAListing, "members"},
+		"drawn by a script":              {dealerURL, dealerURL, `<div id="root"></div><script src="/app.js"></script>`, NotAListing, "browser"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Read(&fetch.Page{URL: c.asked, FinalURL: c.final, Status: http.StatusOK, Body: []byte(c.body)})
+			if failure := wantOutcome(t, err, c.code); !strings.Contains(failure.Message, c.says) {
+				t.Errorf("%q does not say %q", failure.Message, c.says)
+			}
+		})
+	}
+}
+
 func TestCaptchaWidgetOnACompletePageIsNoBlock(t *testing.T) {
 	page := fixture(t, "beforward.html")
 	if !strings.Contains(page, "g-recaptcha") {
