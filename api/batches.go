@@ -84,14 +84,9 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	case len(handed) > batch.MaxRows:
 		return errTooManyRows
 	}
-	if options.Webhook != "" {
-		if options.Webhook, err = s.receiver(options.Webhook); err != nil {
-			return err
-		}
-	}
-	rows := s.checkRows(handed)
-	if bad := invalid(rows); bad != nil && (!options.skip() || bad.invalidCount == len(rows)) {
-		return bad
+	rows, err := s.checkBatch(handed, &options)
+	if err != nil {
+		return err
 	}
 	repeated, err := s.repeat(r, []any{handed, options, options.Webhook})
 	if err != nil {
@@ -127,6 +122,21 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.feed(ctx)
 	return writeBatch(w, b, hook)
+}
+
+// checkBatch makes rows of what was handed in, unless some are bad and none is
+// to be skipped, and an address of what is to be told of the end.
+func (s *Server) checkBatch(handed []handedRow, options *batchOptions) (rows []batch.Row, err error) {
+	if options.Webhook != "" {
+		if options.Webhook, err = s.receiver(options.Webhook); err != nil {
+			return nil, err
+		}
+	}
+	rows = s.checkRows(handed)
+	if bad := invalid(rows); bad != nil && (!options.skip() || bad.invalidCount == len(rows)) {
+		return nil, bad
+	}
+	return rows, nil
 }
 
 // writeBatch answers with a batch that was made.

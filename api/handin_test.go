@@ -155,14 +155,18 @@ func TestTablesAreUnderstood(t *testing.T) {
 // of no other events; the caller's own webhook of the address is preferred.
 func TestABatchNamesItsWebhook(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
-	hand := func(key, address string) (hook struct{ ID, Secret string }) {
+	type hook struct {
+		ID     string `json:"id"`
+		Secret string `json:"secret"`
+	}
+	hand := func(key, address string) hook {
 		t.Helper()
 		r := a.request(t, http.MethodPost, "/v1/batches", `{"urls":["https://cars.example/1"],"webhook":"`+address+`"}`)
 		r.Header.Set("Idempotency-Key", key)
 		got := a.send(t, r)
 		var made struct {
-			ID      string
-			Webhook *struct{ ID, Secret string }
+			ID      string `json:"id"`
+			Webhook *hook  `json:"webhook"`
 		}
 		if err := json.Unmarshal([]byte(got.body), &made); err != nil || got.status != http.StatusCreated || made.Webhook == nil {
 			t.Fatal(err, got)

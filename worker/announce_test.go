@@ -44,7 +44,7 @@ func (f *farm) endAll(id string) {
 
 func TestTheEndOfABatchIsAnnounced(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		f := newFarm(t, conn, 4)
+		f := newFarm(t, conn)
 		endpoint, _, err := f.hooks.Add(t.Context(), hooked, webhook.NewID(), "https://receiver.example/", []string{webhook.BatchCompleted})
 		f.must(err)
 		id := f.batch(hooked, 3)
@@ -65,7 +65,7 @@ func TestTheEndOfABatchIsAnnounced(t *testing.T) {
 // The worker that noted the last row died before it could tell anybody.
 func TestAnUnannouncedEndIsFound(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		f := newFarm(t, conn, 4)
+		f := newFarm(t, conn)
 		endpoint, _, err := f.hooks.Add(t.Context(), hooked, webhook.NewID(), "https://receiver.example/", []string{webhook.BatchCompleted})
 		f.must(err)
 		id := f.batch(hooked, 1)
@@ -80,7 +80,7 @@ func TestAnUnannouncedEndIsFound(t *testing.T) {
 
 // An endpoint that a batch names is told of its end, and of no other's.
 func TestTheWebhookOfABatchIsTold(t *testing.T) {
-	f := newFarm(t, redistest.Open(t, redistest.Start(t).URL), 4)
+	f := newFarm(t, redistest.Open(t, redistest.Start(t).URL))
 	endpoint, _, err := f.hooks.Add(t.Context(), hooked, webhook.NewID(), "https://receiver.example/", []string{})
 	f.must(err)
 	f.endAll(f.batch(hooked, 1))

@@ -24,10 +24,10 @@ type farm struct {
 	conn *redisx.Conn
 }
 
-func newFarm(t *testing.T, conn *redisx.Conn, window int) *farm {
+func newFarm(t *testing.T, conn *redisx.Conn) *farm {
 	t.Helper()
 	engine := tasks.NewEngine(conn.Client(), jobs.NewStore(conn.Client()))
-	f := newFeeder(conn.Client(), engine, window, slog.New(slog.DiscardHandler))
+	f := newFeeder(conn.Client(), engine, 4, slog.New(slog.DiscardHandler))
 	engine.Ended = map[string]func(context.Context, *jobs.Job, []string) error{parentBatch: f.ended}
 	return &farm{f, t, conn}
 }
@@ -102,7 +102,7 @@ func TestFeedingOnEveryRedis(t *testing.T) {
 			"an end that was not told is found":     untoldEnd,
 		} {
 			t.Run(name, func(t *testing.T) {
-				f := newFarm(t, conn, 4)
+				f := newFarm(t, conn)
 				f.must(conn.Client().Del(t.Context(), "batches:open").Err()) // those of other tests
 				test(f)
 			})

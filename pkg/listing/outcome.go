@@ -70,9 +70,9 @@ func checkListing(l *Listing, c *claims, doc *document) error {
 	case strings.Contains(strings.ToLower(doc.url.Path), "login"):
 		return outcome(NotAListing, "The site shows the listing to members only.")
 	case ledAway(doc.page):
-		return outcome(Blocked, "The site leads from the listing to another page: it is gone, or the site turns away automatic readers.")
+		return outcome(Blocked, "The site leads elsewhere from the listing: it is gone, or automatic readers are turned away.")
 	case len(doc.page.Body) < adapterNamed(siteOf(doc.url.Hostname())).least:
-		return outcome(Blocked, "The page is too small to be a listing of this site, which probably turns away automatic readers.")
+		return outcome(Blocked, "The page is too small to be a listing of this site: automatic readers are turned away.")
 	case isShell(doc):
 		return outcome(NotAListing, "The page is empty until a browser runs its scripts. Send it as a browser shows it.")
 	}

@@ -63,11 +63,11 @@ func TestNoListingWhereOneIsExpected(t *testing.T) {
 		asked, final, body string
 		code, says         string
 	}{
-		"a small page of BE FORWARD":   {beForwardURL, beForwardURL, small, Blocked, "too small"},
-		"a large page of BE FORWARD":   {beForwardURL, beForwardURL, large, NotAListing, "one car"},
+		"a small page of BE FORWARD":     {beForwardURL, beForwardURL, small, Blocked, "too small"},
+		"a large page of BE FORWARD":     {beForwardURL, beForwardURL, large, NotAListing, "one car"},
 		"a small page of another":        {dealerURL, dealerURL, small, NotAListing, "one car"},
-		"led to the home page":           {"https://cars.example.com/note/1", "https://cars.example.com/", large, Blocked, "another page"},
-		"led to the list above":          {"https://cars.example.com/note/1", "https://cars.example.com/note?page=1", large, Blocked, "another page"},
+		"led to the home page":           {"https://cars.example.com/note/1", "https://cars.example.com/", large, Blocked, "elsewhere"},
+		"led to the list above":          {"https://cars.example.com/note/1", "https://cars.example.com/note?page=1", large, Blocked, "elsewhere"},
 		"led to the address with a mark": {"https://cars.example.com/note/1", "https://cars.example.com/note/1/?seen=1", large, NotAListing, "one car"},
 		"led to the members' door":       {"https://cars.example.com/note/1", "https://cars.example.com/login", large, NotAListing, "members"},
 		"drawn by a script":              {dealerURL, dealerURL, `<div id="root"></div><script src="/app.js"></script>`, NotAListing, "browser"},
