@@ -29,7 +29,7 @@ var handInScenarios = []scenario{
 		body: `{"urls":["https://cars.example/1"],"webhook":"https://receiver.example/"}`,
 	},
 	{
-		name: "a webhook of a table", url: "/v1/batches?webhook=https://receiver.example/", headers: csvBody, body: "url\nhttps://cars.example/1\n",
+		name: "a webhook of a table", url: "/v1/batches?webhook=https://tables.example/", headers: csvBody, body: "url\nhttps://cars.example/1\n",
 		status: 201, has: []string{`"webhook":{"id":"wh`, `"secret":"whsec_`},
 	},
 	{
