@@ -94,7 +94,7 @@ func (e *Engine) Estimate(ctx context.Context, url, owner string, class jobs.Cla
 }
 
 // EstimateAs is Estimate with all that a caller may say: a page, which must be
-// in the paste store, and a label.
+// in the upload store, and a label.
 func (e *Engine) EstimateAs(ctx context.Context, asked EstimateInput, owner string, class jobs.Class) (*jobs.Job, error) {
 	return e.Submit(ctx, KindEstimate, asked, Asker{Owner: owner, Class: class})
 }
