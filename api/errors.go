@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/vehicle"
 	"ushuru/pkg/webhook"
@@ -394,23 +394,11 @@ func failure(why *jobs.Error) *problem {
 
 // writeJSON answers with a value as JSON.
 func writeJSON(w http.ResponseWriter, status int, body any) error {
-	data, err := plainBytes(body)
+	data, err := plainjson.Encode(body)
 	if err != nil {
 		return err
 	}
 	return writeBytes(w, status, data)
-}
-
-// plainBytes is a value as JSON, "C&F" as it is: no browser takes these
-// answers for a page.
-func plainBytes(value any) ([]byte, error) {
-	var data bytes.Buffer
-	encoder := json.NewEncoder(&data)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return nil, fmt.Errorf("api: answer: %w", err)
-	}
-	return bytes.TrimSuffix(data.Bytes(), []byte("\n")), nil
 }
 
 // writeBytes answers with JSON that is ready to send.

@@ -7,6 +7,8 @@ import (
 	"net/http"
 
 	"github.com/gorilla/mux"
+
+	"ushuru/pkg/plainjson"
 )
 
 // jobEvents answers GET /v1/jobs/{id}/events: the job whenever its state or
@@ -46,11 +48,11 @@ func (s *Server) batchEvents(w http.ResponseWriter, r *http.Request) error {
 // eventOf tells of something. Its id says how that stands, so that every API
 // process knows what was told.
 func eventOf(body, standing any, last bool) (event, error) {
-	data, err := unescaped(body)
+	data, err := plainjson.Encode(body)
 	if err != nil {
 		return event{}, err
 	}
-	named, err := unescaped(standing)
+	named, err := plainjson.Encode(standing)
 	if err != nil {
 		return event{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"ushuru/pkg/money"
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 )
 
@@ -90,7 +91,7 @@ func withFields(object []byte, fields ...field) ([]byte, error) {
 	changed := []byte{'{'}
 	add := func(name, value any) error {
 		for i, part := range []any{name, value} {
-			data, err := unescaped(part)
+			data, err := plainjson.Encode(part)
 			if err != nil {
 				return err
 			}
@@ -124,15 +125,4 @@ func withFields(object []byte, fields ...field) ([]byte, error) {
 	}
 	changed[len(changed)-1] = '}'
 	return changed, nil
-}
-
-// unescaped writes JSON with "C&F" as it is.
-func unescaped(value any) ([]byte, error) {
-	var data bytes.Buffer
-	encoder := json.NewEncoder(&data)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return nil, fmt.Errorf("api: field: %w", err)
-	}
-	return bytes.TrimSpace(data.Bytes()), nil
 }

@@ -13,6 +13,7 @@ import (
 	"ushuru/pkg/batch"
 	"ushuru/pkg/export"
 	"ushuru/pkg/money"
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 )
 
@@ -165,7 +166,7 @@ func (s *Server) priced(estimate json.RawMessage, options batch.Options) (json.R
 	if err := json.Unmarshal(estimate, &e); err != nil {
 		return nil, fmt.Errorf("api: result: %w", err)
 	}
-	return plainBytes(s.costs.Apply(e, rate.Decimal(), time.Now()))
+	return plainjson.Encode(s.costs.Apply(e, rate.Decimal(), time.Now()))
 }
 
 // resultBody is one row of a batch with its estimate.
@@ -180,7 +181,7 @@ type lineWriter struct{ w io.Writer }
 func beginLines(w io.Writer, _ batchBody) (resultWriter, error) { return lineWriter{w}, nil }
 
 func (l lineWriter) result(item batch.Item, estimate json.RawMessage) error {
-	data, err := plainBytes(resultBody{bodyOfItem(item), estimate})
+	data, err := plainjson.Encode(resultBody{bodyOfItem(item), estimate})
 	if err != nil {
 		return err
 	}
@@ -199,7 +200,7 @@ type jsonWriter struct {
 }
 
 func beginJSON(w io.Writer, b batchBody) (resultWriter, error) {
-	data, err := plainBytes(b)
+	data, err := plainjson.Encode(b)
 	if err != nil {
 		return nil, err
 	}

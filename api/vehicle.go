@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/tra"
 	"ushuru/tasks"
 )
@@ -85,7 +86,7 @@ func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
 	if found.AsOf, err = s.labels.AsOf(ctx); err != nil {
 		return errUnavailable.because(err)
 	}
-	data, err := unescaped(found)
+	data, err := plainjson.Encode(found)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ushuru/pkg/cache"
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 )
 
@@ -42,6 +43,6 @@ func (i EstimateInput) Key() cache.Key {
 // QuoteKey is where the estimate of a described car is kept. The description
 // must be in canonical form.
 func QuoteKey(asked vehicle.QuoteInput) (cache.Key, error) {
-	input, err := Plain(asked)
+	input, err := plainjson.Encode(asked)
 	return cache.QuoteKey(input), err
 }

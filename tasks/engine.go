@@ -13,6 +13,7 @@ import (
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/webhook"
 )
 
@@ -64,7 +65,7 @@ type Asker struct {
 // is in flight for the same kind and input. It does not look in the cache
 // (see Answered).
 func (e *Engine) Submit(ctx context.Context, kind string, asked any, by Asker) (*jobs.Job, error) {
-	input, err := Plain(asked)
+	input, err := plainjson.Encode(asked)
 	if err != nil {
 		return nil, err
 	}

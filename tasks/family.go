@@ -10,6 +10,7 @@ import (
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/plainjson"
 )
 
 // parentJob is the first word of a parent that is a job.
@@ -84,7 +85,7 @@ func (e *Engine) attend(ctx context.Context, job *jobs.Job, children []Child) er
 // attendOne reports whether a child has ended; then its end stands in the
 // parent's record.
 func (e *Engine) attendOne(ctx context.Context, parent *jobs.Job, child Child) (ended bool, err error) {
-	input, err := Plain(child.Input)
+	input, err := plainjson.Encode(child.Input)
 	if err != nil {
 		return false, err
 	}

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -99,14 +98,4 @@ func inTurn(job *jobs.Job, steps ...string) (next Next, err error) {
 		next.Result = output
 	}
 	return next, nil
-}
-
-// Plain writes JSON that a person can read too: "PETROL & ELECTRIC" as it is,
-// not made safe for a place in HTML where it never stands.
-func Plain(value any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(value)
-	return bytes.TrimSpace(b.Bytes()), err
 }

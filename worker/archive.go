@@ -10,6 +10,7 @@ import (
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/upload"
@@ -118,7 +119,7 @@ func (a *archive) keepComparison(ctx context.Context, job *jobs.Job, result []by
 			expiry = until
 		}
 	}
-	kept, err := tasks.Plain(made)
+	kept, err := plainjson.Encode(made)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/plainjson"
 	"ushuru/tasks"
 )
 
@@ -135,7 +136,7 @@ func (s *steps) work(ctx context.Context, taskType string, job *jobs.Job) (outpu
 	value, err := run(limited, job)
 	switch {
 	case err == nil:
-		return tasks.Plain(value)
+		return plainjson.Encode(value)
 	case errors.Is(context.Cause(ctx), errOver):
 		return nil, errOver
 	}

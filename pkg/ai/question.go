@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"ushuru/pkg/plainjson"
 )
 
 // Question is what a model is asked.
@@ -113,8 +115,7 @@ func (q *Question) prompt() (system, user string, err error) {
 // MarshalJSON writes the row as the model sees it: cleaned, in its order.
 func (r Row) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false) // there are no angle brackets, and & is clearer as it is
+	encoder := plainjson.NewEncoder(&b)
 	b.WriteByte('{')
 	for _, field := range r {
 		text := Clean(field.Text, cmp.Or(field.Max, defaultFieldMax))

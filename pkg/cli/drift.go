@@ -1,9 +1,8 @@
 package cli
 
 import (
-	"encoding/json"
-
 	"ushuru/pkg/drift"
+	"ushuru/pkg/plainjson"
 )
 
 // driftCommand shows the operator what the drift detector found.
@@ -26,8 +25,7 @@ func (c *driftCommand) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	out := json.NewEncoder(r.Out)
-	out.SetEscapeHTML(false)
+	out := plainjson.NewEncoder(r.Out)
 	if err := out.Encode(state); err != nil {
 		return err
 	}

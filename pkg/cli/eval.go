@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"encoding/json"
 	"os"
 
 	"ushuru/pkg/match"
+	"ushuru/pkg/plainjson"
 )
 
 // evalCommand evaluates against cases whose answers are known.
@@ -54,8 +54,7 @@ func (c *evalMatch) Run(r *run) error {
 	if !c.Lines && report.Cases() > 0 {
 		return report.Write(r.Out)
 	}
-	encoder := json.NewEncoder(r.Out)
-	encoder.SetEscapeHTML(false)
+	encoder := plainjson.NewEncoder(r.Out)
 	for _, found := range all {
 		if err := encoder.Encode(found); err != nil {
 			return err

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing"
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 )
 
@@ -69,8 +69,7 @@ func (c *readCommand) printCards(r *run, page *fetch.Page) error {
 	if err != nil {
 		return err
 	}
-	lines := json.NewEncoder(r.Out)
-	lines.SetEscapeHTML(false)
+	lines := plainjson.NewEncoder(r.Out)
 	for _, card := range cards {
 		line := listedCar{URL: card.URL, Car: card.Car}
 		if c.Explain {
@@ -106,8 +105,7 @@ func (c *readCommand) page(r *run) (*fetch.Page, error) {
 const maxPage = 12 << 20
 
 func writeJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
+	encoder := plainjson.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(value)
 }

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/plainjson"
 )
 
 // A parent is whoever is to be told of a job's end: another job, or a batch.
@@ -106,13 +107,12 @@ func (s *Store) Bind(ctx context.Context, parent, name, child string) (string, e
 
 // Note writes in a parent's record how its child ended. The first word stays.
 func (s *Store) Note(ctx context.Context, parent, name string, child Child) error {
-	var data bytes.Buffer
-	encoder := json.NewEncoder(&data)
-	encoder.SetEscapeHTML(false) // the result stays as it is, byte for byte
-	if err := encoder.Encode(childEnd{child.State, child.Result, child.Error}); err != nil {
+	// Without escapes the result stays as it is, byte for byte.
+	data, err := plainjson.Encode(childEnd{child.State, child.Result, child.Error})
+	if err != nil {
 		return fmt.Errorf("jobs: child %s: %w", name, err)
 	}
-	_, err := s.note(ctx, parent, name, "end", data.String())
+	_, err = s.note(ctx, parent, name, "end", string(data))
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 )
@@ -59,8 +60,7 @@ type answer struct {
 func (m *Matcher) Lines(ctx context.Context, in io.Reader, out io.Writer, cat *tra.Catalogue, explain bool) error {
 	reader := bufio.NewReaderSize(in, 64<<10)
 	writer := bufio.NewWriter(out)
-	enc := json.NewEncoder(writer)
-	enc.SetEscapeHTML(false)
+	enc := plainjson.NewEncoder(writer)
 	for number := 1; ; number++ {
 		text, long, err := readLine(reader)
 		if err != nil && !errors.Is(err, io.EOF) {

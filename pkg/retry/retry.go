@@ -1,0 +1,81 @@
+// Package retry repeats calls that failed, with exponential backoff and jitter.
+package retry
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// Policy says how often and when a failed call is repeated. The zero value
+// repeats it at once until the context ends.
+type Policy struct {
+	// InitialDelay precedes the first retry. It doubles before every further
+	// one, up to MaxDelay; 0 is no bound.
+	InitialDelay time.Duration
+	MaxDelay     time.Duration
+	// MaxAttempts is how often the call is made, the first time included; 0 is
+	// no limit.
+	MaxAttempts int
+	// Timeout is how long after the first call another may begin; 0 is no
+	// limit. A context that ends earlier wins.
+	Timeout time.Duration
+	// IsPermanent reports whether a retry cannot help. Nil means that it always can.
+	IsPermanent func(error) bool
+	// RetryAfter returns the delay that the called side has asked for with an
+	// error; 0 is none. It lengthens the delay, up to MaxDelay. Nil is never.
+	RetryAfter func(error) time.Duration
+}
+
+// Do calls f until it succeeds, its error is permanent, or the policy or ctx
+// allows no further attempt. It returns the last error of f. It calls f at least
+// once, even when ctx has ended.
+func Do(ctx context.Context, p Policy, f func() error) error {
+	start := time.Now()
+	for attempt := 1; ; attempt++ {
+		err := f()
+		if err == nil || attempt == p.MaxAttempts || p.IsPermanent != nil && p.IsPermanent(err) {
+			return err
+		}
+		delay := p.Delay(attempt, err)
+		if p.Timeout > 0 && time.Since(start)+delay > p.Timeout || Sleep(ctx, delay) != nil {
+			return err
+		}
+	}
+}
+
+// Delay returns how long to wait after an attempt, counted from 1, that failed
+// with err.
+func (p Policy) Delay(attempt int, err error) time.Duration {
+	const maxDoublings = 20 // so that an hour does not overflow
+	delay := p.InitialDelay << min(attempt-1, maxDoublings)
+	if p.RetryAfter != nil {
+		delay = max(delay, p.RetryAfter(err))
+	}
+	if p.MaxDelay > 0 {
+		delay = min(delay, p.MaxDelay)
+	}
+	return Jitter(delay)
+}
+
+// Jitter returns delay and up to a quarter more, so that callers that failed
+// together do not return together.
+func Jitter(delay time.Duration) time.Duration {
+	const share = 4
+	return delay + rand.N(delay/share+1) //nolint:gosec // the spread of delays is not secret
+}
+
+// Sleep waits for delay. It returns the error of ctx when that ends first.
+func Sleep(ctx context.Context, delay time.Duration) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

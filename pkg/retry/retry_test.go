@@ -1,0 +1,85 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ushuru/pkg/retry"
+)
+
+var (
+	errAway = errors.New("away")
+	errGone = errors.New("gone")
+)
+
+func ExampleDo() {
+	attempts := 0
+	err := retry.Do(context.Background(), retry.Policy{InitialDelay: time.Millisecond, MaxAttempts: 5}, func() error {
+		if attempts++; attempts < 3 {
+			return errAway
+		}
+		return nil
+	})
+	fmt.Println(attempts, err)
+	// Output: 3 <nil>
+}
+
+func TestDoStops(t *testing.T) {
+	isGone := func(err error) bool { return errors.Is(err, errGone) }
+	for name, test := range map[string]struct {
+		policy   retry.Policy
+		errs     []error // of the first calls; then the last of them
+		attempts int
+		from, to time.Duration
+	}{
+		"on success":            {retry.Policy{InitialDelay: time.Second}, []error{errAway, nil}, 2, time.Second, 1250 * time.Millisecond},
+		"on a permanent error":  {retry.Policy{InitialDelay: time.Second, IsPermanent: isGone}, []error{errAway, errGone}, 2, time.Second, 1250 * time.Millisecond},
+		"after MaxAttempts":     {retry.Policy{InitialDelay: time.Second, MaxAttempts: 4}, []error{errAway}, 4, 7 * time.Second, 9 * time.Second},
+		"after one attempt":     {retry.Policy{InitialDelay: time.Second, MaxAttempts: 1}, []error{errAway}, 1, 0, 0},
+		"after Timeout":         {retry.Policy{InitialDelay: time.Second, Timeout: 6 * time.Second}, []error{errAway}, 3, 3 * time.Second, 4 * time.Second},
+		"when the context ends": {retry.Policy{InitialDelay: time.Second}, []error{errAway}, 6, time.Minute, time.Minute},
+		"after the delay that was asked for": {
+			retry.Policy{
+				InitialDelay: time.Second, MaxDelay: 20 * time.Second, MaxAttempts: 2,
+				RetryAfter: func(error) time.Duration { return time.Hour },
+			}, []error{errAway}, 2, 20 * time.Second, 25 * time.Second,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				start, attempts := time.Now(), 0
+				last := test.errs[len(test.errs)-1]
+				err := retry.Do(ctx, test.policy, func() error {
+					attempts++
+					return test.errs[min(attempts, len(test.errs))-1]
+				})
+				if !errors.Is(err, last) || last == nil && err != nil {
+					t.Errorf("returned %v, want %v", err, last)
+				}
+				took := time.Since(start)
+				if attempts != test.attempts || took < test.from || took > test.to {
+					t.Errorf("%d attempts in %v", attempts, took)
+				}
+			})
+		})
+	}
+}
+
+func TestDoCallsOnceWhenTheContextHasEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	attempts := 0
+	err := retry.Do(ctx, retry.Policy{}, func() error {
+		attempts++
+		return errAway
+	})
+	if attempts != 1 || !errors.Is(err, errAway) {
+		t.Errorf("%d attempts, %v", attempts, err)
+	}
+}
