@@ -125,10 +125,10 @@ func (a *app) work(t *testing.T) {
 }
 
 func (a *app) handle(ctx context.Context, task *asynq.Task) error {
-	if task.Type() == tasks.TypeFeed {
+	if task.Type() == tasks.TypeDispatch {
 		return nil // the tests feed by themselves
 	}
-	nudge, err := tasks.ParseNudge(task.Payload())
+	nudge, err := tasks.ParseTaskPayload(task.Payload())
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (a *app) handle(ctx context.Context, task *asynq.Task) error {
 
 // succeed ends a job with the result of its listing. A page that was sent is
 // made the version of the car, to show that it came through.
-func (a *app) succeed(ctx context.Context, nudge tasks.Nudge) error {
+func (a *app) succeed(ctx context.Context, nudge tasks.TaskPayload) error {
 	result := estimateOf(nudge.URL)
 	job, err := a.jobs.Get(ctx, nudge.Job)
 	if err != nil {

@@ -215,7 +215,7 @@ func (s *Server) batchAgain(w http.ResponseWriter, r *http.Request, repeated *re
 // feed has the workers look for rows that wait. Should it fail, they look by
 // themselves a little later.
 func (s *Server) feed(ctx context.Context) {
-	if err := s.options.Tasks.Feed(ctx); err != nil {
+	if err := s.options.Tasks.EnqueueDispatch(ctx); err != nil {
 		s.options.Log.WarnContext(ctx, "the workers could not be told of a batch", "error", err)
 	}
 }

@@ -45,7 +45,7 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 			return hit, nil
 		},
 		submit: func(ctx context.Context) (*jobs.Job, error) {
-			asker := tasks.Asker{Owner: exchangeOf(r).key.ID, Class: jobs.Interactive}
+			asker := tasks.Requester{Owner: exchangeOf(r).key.ID, Class: jobs.Interactive}
 			return s.options.Tasks.Submit(ctx, tasks.KindCompare, input, asker)
 		},
 		answer: writeResult,

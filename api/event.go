@@ -16,7 +16,7 @@ import (
 func (s *Server) jobEvents(w http.ResponseWriter, r *http.Request) error {
 	id := mux.Vars(r)["id"]
 	exchangeOf(r).job = id
-	moved, leave := s.options.Hub.Follow(id)
+	moved, leave := s.options.Hub.Watch(id)
 	defer leave()
 	return s.stream(w, r, moved, func(ctx context.Context) (event, error) {
 		job, err := s.job(ctx, id)

@@ -51,7 +51,7 @@ func endedUnder(key, url, body string) func(*testing.T, *app) string {
 	return func(t *testing.T, a *app) string {
 		t.Helper()
 		id := firstUnder(key, url, body)(t, a)
-		if _, err := a.tasks.Abandon(t.Context(), id, a.keyID); err != nil {
+		if _, err := a.tasks.CancelFor(t.Context(), id, a.keyID); err != nil {
 			t.Fatal(err)
 		}
 		return id

@@ -34,7 +34,7 @@ var jobScenarios = []scenario{
 		name: "running", url: "/v1/jobs/{id}", status: 200,
 		before: func(t *testing.T, a *app) string {
 			id := a.submit(t, hangs)
-			if verdict, _, err := a.jobs.Claim(t.Context(), id, "scrape", 1, "w", "c"); err != nil || verdict != jobs.Run {
+			if verdict, _, err := a.jobs.Claim(t.Context(), id, "scrape", 1, "w", "c"); err != nil || verdict != jobs.Claimed {
 				t.Fatal(verdict, err)
 			}
 			return id

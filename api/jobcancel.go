@@ -19,13 +19,13 @@ func (s *Server) deleteJob(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	id := mux.Vars(r)["id"]
 	exchangeOf(r).job = id
-	job, err := s.options.Tasks.Abandon(ctx, id, exchangeOf(r).key.ID)
+	job, err := s.options.Tasks.CancelFor(ctx, id, exchangeOf(r).key.ID)
 	switch {
 	case errors.Is(err, jobs.ErrNotFound):
 		return errNoJob
-	case errors.Is(err, tasks.ErrNotAsked):
+	case errors.Is(err, tasks.ErrNotRequester):
 		return errNotAsked.because(err)
-	case errors.Is(err, tasks.ErrWanted):
+	case errors.Is(err, tasks.ErrStillNeeded):
 		return errJobWanted.because(err)
 	case err != nil:
 		return errUnavailable.because(err)

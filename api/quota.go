@@ -49,7 +49,7 @@ func (s *Server) roomForJob(ctx context.Context, key string, limits keys.Limits)
 	if limits.Jobs <= 0 {
 		return nil
 	}
-	free, err := s.limiter.Room(ctx, key, limits.Jobs, s.options.Jobs.EndedOf)
+	free, err := s.limiter.Room(ctx, key, limits.Jobs, s.options.Jobs.ListEnded)
 	switch {
 	case err != nil:
 		return errUnavailable.because(err)

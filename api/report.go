@@ -110,5 +110,5 @@ func (s *Server) submitReport(ctx context.Context, input tasks.ReportInput, file
 			return nil, err
 		}
 	}
-	return s.options.Tasks.Submit(ctx, tasks.KindReport, input, tasks.Asker{Owner: owner, Class: jobs.Interactive})
+	return s.options.Tasks.Submit(ctx, tasks.KindReport, input, tasks.Requester{Owner: owner, Class: jobs.Interactive})
 }

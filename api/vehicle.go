@@ -104,7 +104,7 @@ func (s *Server) askForSync(ctx context.Context) error {
 	if err != nil || !due {
 		return err
 	}
-	return s.options.Tasks.Ask(ctx, tasks.TypeSync, syncSlot, time.Now())
+	return s.options.Tasks.EnqueueOnce(ctx, tasks.TypeSync, syncSlot, time.Now())
 }
 
 func makesOf(catalogue *tra.Catalogue, query string, part page) list {

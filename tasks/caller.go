@@ -10,23 +10,23 @@ import (
 	"ushuru/pkg/webhook"
 )
 
-// parentKey is the first word of a parent that is an API key: the caller, who
+// subscriberKey is the first word of a parent that is an API key: the caller, who
 // is told of the end by webhook if he wants to be.
-const parentKey = "key"
+const subscriberKey = "key"
 
-// parent is who is to be told of the end of what was asked for.
-func (a Asker) parent() string {
-	if a.Parent == "" && a.Owner != "" {
-		return keyParent(a.Owner)
+// subscriber is who is to be told of the end of what was asked for.
+func (a Requester) subscriber() string {
+	if a.Subscriber == "" && a.Owner != "" {
+		return keySubscriber(a.Owner)
 	}
-	return a.Parent
+	return a.Subscriber
 }
 
-func keyParent(owner string) string { return parentKey + ":" + owner }
+func keySubscriber(owner string) string { return subscriberKey + ":" + owner }
 
-// completed is the data of the event job.completed. The result itself is at
+// jobCompletedEvent is the data of the event job.completed. The result itself is at
 // Location, for whoever has the key.
-type completed struct {
+type jobCompletedEvent struct {
 	ID       string      `json:"id"`
 	Kind     string      `json:"kind"`
 	State    jobs.State  `json:"state"`
@@ -36,50 +36,50 @@ type completed struct {
 	Error    *jobs.Error `json:"error,omitempty"`
 }
 
-// tellKeys tells callers of the end of a job.
-func (e *Engine) tellKeys(ctx context.Context, job *jobs.Job, parents []string) error {
-	data := completed{
+// notifyKeys tells callers of the end of a job.
+func (e *Engine) notifyKeys(ctx context.Context, job *jobs.Job, parents []string) error {
+	data := jobCompletedEvent{
 		ID: job.ID, Kind: job.Kind, State: job.State, Created: job.Created, Ended: job.Ended,
 		Location: "/v1/jobs/" + job.ID, Error: job.Error,
 	}
 	var failed error
 	for _, parent := range parents {
-		owner := strings.TrimPrefix(parent, parentKey+":")
-		failed = errors.Join(failed, e.hooks.Emit(ctx, owner, webhook.JobCompleted, job.ID, job.Ended, data))
+		owner := strings.TrimPrefix(parent, subscriberKey+":")
+		failed = errors.Join(failed, e.webhooks.Emit(ctx, owner, webhook.JobCompleted, job.ID, job.Ended, data))
 	}
 	return failed
 }
 
 // Errors of Abandon.
 var (
-	// ErrNotAsked means that the caller did not ask for the job.
-	ErrNotAsked = errors.New("tasks: this key did not ask for the job")
-	// ErrWanted means that others wait for the job too, and that it goes on.
-	ErrWanted = errors.New("tasks: others wait for the job")
+	// ErrNotRequester means that the caller did not ask for the job.
+	ErrNotRequester = errors.New("tasks: this key did not ask for the job")
+	// ErrStillNeeded means that others wait for the job too, and that it goes on.
+	ErrStillNeeded = errors.New("tasks: others wait for the job")
 )
 
-// Abandon ends a caller's interest in a job, and the job with it, for good,
+// CancelFor ends a caller's interest in a job, and the job with it, for good,
 // unless others want it. The job is as it is then; one that had ended before
 // stays as it ended.
-func (e *Engine) Abandon(ctx context.Context, id, owner string) (*jobs.Job, error) {
+func (e *Engine) CancelFor(ctx context.Context, id, owner string) (*jobs.Job, error) {
 	job, err := e.Store.Get(ctx, id)
 	if err != nil || job.State.Ended() {
 		return job, err
 	}
-	asked, err := e.Store.Wants(ctx, id, keyParent(owner))
+	asked, err := e.Store.IsSubscribed(ctx, id, keySubscriber(owner))
 	if err != nil {
 		return nil, err
 	}
 	if !asked {
-		return job, ErrNotAsked
+		return job, ErrNotRequester
 	}
-	if err := e.Release(ctx, id, keyParent(owner)); err != nil {
+	if err := e.Unsubscribe(ctx, id, keySubscriber(owner)); err != nil {
 		return nil, err
 	}
 	if job, err = e.Store.Get(ctx, id); err != nil || job.State.Ended() {
 		return job, err
 	}
-	return job, ErrWanted
+	return job, ErrStillNeeded
 }
 
 // promote has a job of a batch done as if a person had asked first, for now
@@ -99,7 +99,7 @@ func (e *Engine) promote(ctx context.Context, job *jobs.Job) (*jobs.Job, error) 
 		if step.State != jobs.StepReady {
 			continue
 		}
-		attempt, err := e.Store.Restart(ctx, now.ID, name, step)
+		attempt, err := e.Store.Requeue(ctx, now.ID, name, step)
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +109,7 @@ func (e *Engine) promote(ctx context.Context, job *jobs.Job) (*jobs.Job, error) 
 		if err := e.enqueue(ctx, now, name, attempt); err != nil {
 			return nil, err
 		}
-		e.withdraw(job, name, step.Attempt)
+		e.deleteTask(job, name, step.Attempt)
 	}
 	for _, child := range now.Children {
 		if child.Job == "" || child.State.Ended() {
@@ -134,9 +134,9 @@ func (e *Engine) promoteChild(ctx context.Context, id string) error {
 	return err
 }
 
-// withdraw takes a stale task out of its queue. Left there it does no harm,
+// deleteTask takes a stale task out of its queue. Left there it does no harm,
 // for whoever gets it finds it stale.
-func (e *Engine) withdraw(job *jobs.Job, step string, attempt int) {
+func (e *Engine) deleteTask(job *jobs.Job, step string, attempt int) {
 	policy, ok := policies[job.Kind+":"+step]
 	if !ok {
 		return

@@ -15,7 +15,7 @@ var oneCar = EstimateInput{URL: "https://a.example/1"}
 
 func (f *family) ask(owner string, class jobs.Class, parent string) *jobs.Job {
 	f.t.Helper()
-	job, err := f.engine.Submit(f.t.Context(), KindEstimate, oneCar, Asker{Owner: owner, Class: class, Parent: parent})
+	job, err := f.engine.Submit(f.t.Context(), KindEstimate, oneCar, Requester{Owner: owner, Class: class, Subscriber: parent})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -26,19 +26,19 @@ func TestACallerMayAbandonHisJobAlone(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t)
 	job := f.ask("key1", jobs.Interactive, "")
-	if _, err := f.engine.Abandon(t.Context(), job.ID, "key2"); !errors.Is(err, ErrNotAsked) {
+	if _, err := f.engine.CancelFor(t.Context(), job.ID, "key2"); !errors.Is(err, ErrNotRequester) {
 		t.Errorf("a key that did not ask: %v", err)
 	}
 	if again := f.ask("key2", jobs.Interactive, ""); again.ID != job.ID {
 		t.Fatal("not joined")
 	}
-	if job, err := f.engine.Abandon(t.Context(), job.ID, "key1"); !errors.Is(err, ErrWanted) || job.State.Ended() {
+	if job, err := f.engine.CancelFor(t.Context(), job.ID, "key1"); !errors.Is(err, ErrStillNeeded) || job.State.Ended() {
 		t.Errorf("another waits: %v, %+v", err, job)
 	}
-	if job, err := f.engine.Abandon(t.Context(), job.ID, "key2"); err != nil || job.State != jobs.Cancelled {
+	if job, err := f.engine.CancelFor(t.Context(), job.ID, "key2"); err != nil || job.State != jobs.Cancelled {
 		t.Errorf("the last one: %v, %+v", err, job)
 	}
-	if job, err := f.engine.Abandon(t.Context(), job.ID, "key2"); err != nil || job.State != jobs.Cancelled {
+	if job, err := f.engine.CancelFor(t.Context(), job.ID, "key2"); err != nil || job.State != jobs.Cancelled {
 		t.Errorf("twice: %v, %+v", err, job)
 	}
 	if again := f.ask("key1", jobs.Interactive, ""); again.ID == job.ID {
@@ -55,7 +55,7 @@ func TestAnAbandonedComparisonLetsItsCarsGo(t *testing.T) {
 	if shared.ID != parent.Children[ChildCar1].Job {
 		t.Fatal("not joined")
 	}
-	if _, err := f.engine.Abandon(t.Context(), parent.ID, "key"); err != nil {
+	if _, err := f.engine.CancelFor(t.Context(), parent.ID, "key"); err != nil {
 		t.Fatal(err)
 	}
 	if f.get(shared.ID).State.Ended() || f.get(car2).State != jobs.Cancelled {
@@ -68,7 +68,7 @@ func TestAnAbandonedComparisonLetsItsCarsGo(t *testing.T) {
 func TestAPersonsRequestIsPromoted(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t)
-	f.engine.Ended = map[string]func(context.Context, *jobs.Job, []string) error{
+	f.engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{
 		"batch": func(context.Context, *jobs.Job, []string) error { return nil },
 	}
 	job := f.ask("key1", jobs.Bulk, "batch:1")
@@ -104,7 +104,7 @@ func TestAPersonsRequestIsPromoted(t *testing.T) {
 func TestAHalfPromotedJobIsMended(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t)
-	f.engine.Ended = map[string]func(context.Context, *jobs.Job, []string) error{
+	f.engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{
 		"batch": func(context.Context, *jobs.Job, []string) error { return nil },
 	}
 	job := f.ask("key1", jobs.Bulk, "batch:1")

@@ -114,7 +114,7 @@ func advanceCompare(job *jobs.Job) (Next, error) {
 		{ChildCar1, ChildSheet1, input.URL1},
 		{ChildCar2, ChildSheet2, input.URL2},
 	} {
-		children, err := awaited(job, car.estimate, car.sheet, car.url)
+		children, err := pendingChild(job, car.estimate, car.sheet, car.url)
 		if err != nil {
 			return Next{}, err
 		}
@@ -126,8 +126,8 @@ func advanceCompare(job *jobs.Job) (Next, error) {
 	return next, nil
 }
 
-// awaited is the child that one side of a comparison waits for, if any.
-func awaited(job *jobs.Job, estimate, sheet, url string) ([]Child, error) {
+// pendingChild is the child that one side of a comparison waits for, if any.
+func pendingChild(job *jobs.Job, estimate, sheet, url string) ([]Child, error) {
 	car := job.Children[estimate]
 	if !car.State.Ended() {
 		return []Child{{estimate, KindEstimate, EstimateInput{URL: url}}}, nil

@@ -22,21 +22,21 @@ import (
 // called twice, by anyone, at any time.
 type Engine struct {
 	Store *jobs.Store
-	// Succeeding is called with a job and its result before the job ends, so
+	// BeforeSucceed is called with a job and its result before the job ends, so
 	// that the result is where the next caller looks for it first. May be
 	// called twice. Nil in processes that end no jobs.
-	Succeeding func(context.Context, *jobs.Job, json.RawMessage) error
-	// OneByOne makes a sweep look at one job at a time, for tests that must
+	BeforeSucceed func(context.Context, *jobs.Job, json.RawMessage) error
+	// Sequential makes a sweep look at one job at a time, for tests that must
 	// run the same way every time.
-	OneByOne bool
-	// Ended tells parents that are no jobs of a job's end, by the first word
+	Sequential bool
+	// Notifiers tells parents that are no jobs of a job's end, by the first word
 	// of their names. It may be called twice with the same; until it returns
 	// without an error the job is not done with. A process that lacks a
 	// handler leaves it to one that has it.
-	Ended map[string]func(ctx context.Context, ended *jobs.Job, parents []string) error
+	Notifiers map[string]func(ctx context.Context, ended *jobs.Job, parents []string) error
 
-	answers   *cache.Cache
-	hooks     *webhook.Store
+	results   *cache.Cache
+	webhooks  *webhook.Store
 	client    *asynq.Client
 	inspector *asynq.Inspector
 }
@@ -45,26 +45,26 @@ type Engine struct {
 func NewEngine(client redis.UniversalClient, store *jobs.Store) *Engine {
 	return &Engine{
 		Store:     store,
-		answers:   cache.New(client),
-		hooks:     webhook.NewStore(client),
+		results:   cache.New(client),
+		webhooks:  webhook.NewStore(client),
 		client:    asynq.NewClientFromRedisClient(client),
 		inspector: asynq.NewInspectorFromRedisClient(client),
 	}
 }
 
-// Asker says for whom a job is made.
-type Asker struct {
+// Requester says for whom a job is made.
+type Requester struct {
 	Owner string     // id of the API key
 	Class jobs.Class //
-	// Parent is told of the job's end: another job (see jobParent), or a
+	// Subscriber is told of the job's end: another job (see jobParent), or a
 	// name whose first word has a handler in Ended. "" is the caller himself.
-	Parent string
+	Subscriber string
 }
 
 // Submit returns the job that answers a question: a new one, or the one that
 // is in flight for the same kind and input. It does not look in the cache
 // (see Answered).
-func (e *Engine) Submit(ctx context.Context, kind string, asked any, by Asker) (*jobs.Job, error) {
+func (e *Engine) Submit(ctx context.Context, kind string, asked any, by Requester) (*jobs.Job, error) {
 	input, err := plainjson.Encode(asked)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (e *Engine) Submit(ctx context.Context, kind string, asked any, by Asker) (
 		deadline = deadlineBulk
 	}
 	job, joined, err := e.Store.Create(ctx, jobs.New{
-		Kind: kind, Class: by.Class, Owner: by.Owner, Input: input, Deadline: deadline, Parent: by.parent(),
+		Kind: kind, Class: by.Class, Owner: by.Owner, Input: input, Deadline: deadline, Subscriber: by.subscriber(),
 	})
 	if err == nil && joined && by.Class == jobs.Interactive && job.Class == jobs.Bulk && !job.State.Ended() {
 		return e.promote(ctx, job)
@@ -86,7 +86,7 @@ func (e *Engine) Submit(ctx context.Context, kind string, asked any, by Asker) (
 	if err != nil || joined {
 		return job, err
 	}
-	return job, e.move(ctx, job)
+	return job, e.apply(ctx, job)
 }
 
 // Estimate returns the job that estimates a listing. The URL must be canonical.
@@ -97,19 +97,19 @@ func (e *Engine) Estimate(ctx context.Context, url, owner string, class jobs.Cla
 // EstimateAs is Estimate with all that a caller may say: a page, which must be
 // in the upload store, and a label.
 func (e *Engine) EstimateAs(ctx context.Context, asked EstimateInput, owner string, class jobs.Class) (*jobs.Job, error) {
-	return e.Submit(ctx, KindEstimate, asked, Asker{Owner: owner, Class: class})
+	return e.Submit(ctx, KindEstimate, asked, Requester{Owner: owner, Class: class})
 }
 
 // Advance looks at a job's record and does what comes next.
 func (e *Engine) Advance(ctx context.Context, id string) error {
 	job, err := e.Store.Get(ctx, id)
 	if errors.Is(err, jobs.ErrNotFound) {
-		return errors.Join(e.Store.Forget(ctx, id, jobs.Interactive), e.Store.Forget(ctx, id, jobs.Bulk))
+		return errors.Join(e.Store.RemoveActive(ctx, id, jobs.Interactive), e.Store.RemoveActive(ctx, id, jobs.Bulk))
 	}
 	if err != nil {
 		return err
 	}
-	return e.move(ctx, job)
+	return e.apply(ctx, job)
 }
 
 // Complete stores the output of a step and moves the job on. The job is as it
@@ -128,7 +128,7 @@ func (e *Engine) Complete(ctx context.Context, job *jobs.Job, step string, outpu
 	if err != nil {
 		return err
 	}
-	if !known || !stored.First {
+	if !known || !stored.Accepted {
 		return e.Advance(ctx, job.ID)
 	}
 	if stored.Promoted {
@@ -145,9 +145,9 @@ func (e *Engine) Complete(ctx context.Context, job *jobs.Job, step string, outpu
 	return nil
 }
 
-func (e *Engine) move(ctx context.Context, job *jobs.Job) error {
+func (e *Engine) apply(ctx context.Context, job *jobs.Job) error {
 	if job.State.Ended() {
-		return e.settle(ctx, job)
+		return e.finalize(ctx, job)
 	}
 	next, err := advance(job)
 	if err != nil { // an output that cannot be read will not get better
@@ -170,13 +170,13 @@ func (e *Engine) move(ctx context.Context, job *jobs.Job) error {
 			}
 		}
 	}
-	return e.attend(ctx, job, next.Children)
+	return e.ensureChildren(ctx, job, next.Children)
 }
 
 func (e *Engine) succeed(ctx context.Context, job *jobs.Job, result json.RawMessage) error {
-	if e.Succeeding != nil {
+	if e.BeforeSucceed != nil {
 		// A place for the next caller is no reason to keep an answer from this one.
-		if err := e.Succeeding(ctx, job, result); err != nil && time.Now().Before(job.Deadline) {
+		if err := e.BeforeSucceed(ctx, job, result); err != nil && time.Now().Before(job.Deadline) {
 			return err
 		}
 	}
@@ -189,7 +189,7 @@ func (e *Engine) succeed(ctx context.Context, job *jobs.Job, result json.RawMess
 	}
 	ended := *job
 	ended.State, ended.Result, ended.Ended = jobs.Succeeded, result, at
-	return e.settle(ctx, &ended)
+	return e.finalize(ctx, &ended)
 }
 
 // Fail ends a job with an error on the word of the run that holds the claim.
@@ -214,9 +214,9 @@ func (e *Engine) enqueue(ctx context.Context, job *jobs.Job, step string, attemp
 	return err
 }
 
-// Ask puts a task that belongs to no job in the queue, once for each slot of
+// EnqueueOnce puts a task that belongs to no job in the queue, once for each slot of
 // time however many ask. What it does may be done twice.
-func (e *Engine) Ask(ctx context.Context, taskType string, slot time.Duration, now time.Time) error {
+func (e *Engine) EnqueueOnce(ctx context.Context, taskType string, slot time.Duration, now time.Time) error {
 	policy, ok := policies[taskType]
 	if !ok {
 		return fmt.Errorf("tasks: no such task %q", taskType)
@@ -224,7 +224,7 @@ func (e *Engine) Ask(ctx context.Context, taskType string, slot time.Duration, n
 	_, err := e.client.EnqueueContext(ctx, asynq.NewTask(taskType, []byte("{}")),
 		asynq.TaskID(fmt.Sprintf("%s.%d", taskType, now.Truncate(slot).Unix())),
 		asynq.Queue(policy.Queue),
-		asynq.MaxRetry(policy.Retries),
+		asynq.MaxRetry(policy.MaxRetries),
 		asynq.Timeout(policy.Timeout))
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return nil

@@ -42,27 +42,27 @@ func Transient(code, message string, after time.Duration, cause error) *StepErro
 	return &StepError{Code: code, Message: message, Cause: cause, After: after}
 }
 
-// GateError means that the work could not even be begun (a breaker is open,
+// SnoozeError means that the work could not even be begun (a breaker is open,
 // a limit is reached). It is tried again after a while and costs no retry.
-type GateError struct {
+type SnoozeError struct {
 	After time.Duration
 	Cause error
 }
 
-func (g *GateError) Error() string {
+func (g *SnoozeError) Error() string {
 	return fmt.Sprintf("gate closed for %v: %v", g.After, g.Cause)
 }
 
-func (g *GateError) Unwrap() error { return g.Cause }
+func (g *SnoozeError) Unwrap() error { return g.Cause }
 
-// RetryAfter returns a GateError.
-func RetryAfter(after time.Duration, cause error) *GateError {
-	return &GateError{After: after, Cause: cause}
+// Snooze returns a GateError.
+func Snooze(after time.Duration, cause error) *SnoozeError {
+	return &SnoozeError{After: after, Cause: cause}
 }
 
 // IsFailure is what costs a retry: anything but a closed gate.
 func IsFailure(err error) bool {
-	_, closed := errors.AsType[*GateError](err)
+	_, closed := errors.AsType[*SnoozeError](err)
 	return err != nil && !closed
 }
 
@@ -71,7 +71,7 @@ func JobError(err error) *jobs.Error {
 	if failure, ok := errors.AsType[*StepError](err); ok { // also as the cause of a closed gate
 		return &jobs.Error{Code: failure.Code, Message: failure.Message, Details: failure.Details}
 	}
-	if _, closed := errors.AsType[*GateError](err); closed {
+	if _, closed := errors.AsType[*SnoozeError](err); closed {
 		return TimedOut() // a gate only ever closes for a while
 	}
 	return &jobs.Error{Code: "internal", Message: "Something went wrong on our side. Please try again later."}

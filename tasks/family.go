@@ -13,30 +13,30 @@ import (
 	"ushuru/pkg/plainjson"
 )
 
-// parentJob is the first word of a parent that is a job.
-const parentJob = "job"
+// subscriberJob is the first word of a parent that is a job.
+const subscriberJob = "job"
 
-// jobParent is a job as the parent of one of its children. Two children of
+// jobSubscriber is a job as the parent of one of its children. Two children of
 // other names may be one and the same job: letting go of one keeps the other.
-func jobParent(id, child string) string { return parentJob + ":" + id + "/" + child }
+func jobSubscriber(id, child string) string { return subscriberJob + ":" + id + "/" + child }
 
-// jobOf is the job of such a parent.
-func jobOf(parent string) string {
-	id, _, _ := strings.Cut(strings.TrimPrefix(parent, parentJob+":"), "/")
+// subscriberJobID is the job of such a parent.
+func subscriberJobID(parent string) string {
+	id, _, _ := strings.Cut(strings.TrimPrefix(parent, subscriberJob+":"), "/")
 	return id
 }
 
-// tellAtOnce is how many parents a handler is told of in one call.
-const tellAtOnce = 500
+// notifyChunk is how many parents a handler is told of in one call.
+const notifyChunk = 500
 
-// Answered returns the answer to a question that is kept from before, nil
+// CachedResult returns the answer to a question that is kept from before, nil
 // when there is none.
-func (e *Engine) Answered(ctx context.Context, kind string, input json.RawMessage) (json.RawMessage, error) {
-	key, err := AnswerKey(kind, input)
+func (e *Engine) CachedResult(ctx context.Context, kind string, input json.RawMessage) (json.RawMessage, error) {
+	key, err := ResultKey(kind, input)
 	if err != nil || key == "" {
 		return nil, err
 	}
-	answer, err := e.answers.Get(ctx, key)
+	answer, err := e.results.Get(ctx, key)
 	if errors.Is(err, cache.ErrMiss) {
 		return nil, nil
 	}
@@ -51,19 +51,19 @@ func (e *Engine) Cancel(ctx context.Context, id string) error {
 	return e.Advance(ctx, id)
 }
 
-// Release ends the interest of a parent in a job, which is cancelled when
+// Unsubscribe ends the interest of a parent in a job, which is cancelled when
 // nobody else wants it.
-func (e *Engine) Release(ctx context.Context, id, parent string) error {
-	cancelled, err := e.Store.Unwant(ctx, id, parent)
+func (e *Engine) Unsubscribe(ctx context.Context, id, parent string) error {
+	cancelled, err := e.Store.Unsubscribe(ctx, id, parent)
 	if err != nil || !cancelled {
 		return err
 	}
 	return e.Advance(ctx, id)
 }
 
-// attend makes or joins the children that a job waits for, and notes which of
+// ensureChildren makes or joins the children that a job waits for, and notes which of
 // them have ended; then it moves the job on.
-func (e *Engine) attend(ctx context.Context, job *jobs.Job, children []Child) error {
+func (e *Engine) ensureChildren(ctx context.Context, job *jobs.Job, children []Child) error {
 	var (
 		news   bool
 		failed []error
@@ -72,7 +72,7 @@ func (e *Engine) attend(ctx context.Context, job *jobs.Job, children []Child) er
 		if job.Children[child.Name].State.Ended() {
 			continue // the workflow knows it already
 		}
-		ended, err := e.attendOne(ctx, job, child)
+		ended, err := e.ensureChild(ctx, job, child)
 		news = news || ended
 		failed = append(failed, err)
 	}
@@ -82,23 +82,23 @@ func (e *Engine) attend(ctx context.Context, job *jobs.Job, children []Child) er
 	return e.Advance(ctx, job.ID)
 }
 
-// attendOne reports whether a child has ended; then its end stands in the
+// ensureChild reports whether a child has ended; then its end stands in the
 // parent's record.
-func (e *Engine) attendOne(ctx context.Context, parent *jobs.Job, child Child) (ended bool, err error) {
+func (e *Engine) ensureChild(ctx context.Context, parent *jobs.Job, child Child) (ended bool, err error) {
 	input, err := plainjson.Encode(child.Input)
 	if err != nil {
 		return false, err
 	}
 	id := parent.Children[child.Name].Job
 	if id == "" {
-		answer, err := e.Answered(ctx, child.Kind, input)
+		answer, err := e.CachedResult(ctx, child.Kind, input)
 		if err != nil {
 			return false, err
 		}
 		if answer != nil {
-			return true, e.Store.Note(ctx, parent.ID, child.Name, jobs.Child{State: jobs.Succeeded, Result: answer})
+			return true, e.Store.SetChildOutcome(ctx, parent.ID, child.Name, jobs.Child{State: jobs.Succeeded, Result: answer})
 		}
-		if id, err = e.beget(ctx, parent, child); err != nil || id == "" {
+		if id, err = e.createChild(ctx, parent, child); err != nil || id == "" {
 			return false, err
 		}
 	}
@@ -115,32 +115,32 @@ func (e *Engine) attendOne(ctx context.Context, parent *jobs.Job, child Child) (
 		}
 		return false, err
 	}
-	return true, e.Store.Note(ctx, parent.ID, child.Name, jobs.Child{State: job.State, Result: job.Result, Error: job.Error})
+	return true, e.Store.SetChildOutcome(ctx, parent.ID, child.Name, jobs.Child{State: job.State, Result: job.Result, Error: job.Error})
 }
 
-// beget makes or joins the job of a child and notes in the parent's record
+// createChild makes or joins the job of a child and notes in the parent's record
 // which it is. The child knows its parent before the parent knows its child:
 // should this process die in between, the child's end still moves the parent
 // on, which then asks anew. "" when the parent has ended meanwhile.
-func (e *Engine) beget(ctx context.Context, parent *jobs.Job, child Child) (id string, err error) {
-	name := jobParent(parent.ID, child.Name)
-	job, err := e.Submit(ctx, child.Kind, child.Input, Asker{Owner: parent.Owner, Class: parent.Class, Parent: name})
+func (e *Engine) createChild(ctx context.Context, parent *jobs.Job, child Child) (id string, err error) {
+	name := jobSubscriber(parent.ID, child.Name)
+	job, err := e.Submit(ctx, child.Kind, child.Input, Requester{Owner: parent.Owner, Class: parent.Class, Subscriber: name})
 	if err != nil {
 		return "", err
 	}
-	holder, err := e.Store.Bind(ctx, parent.ID, child.Name, job.ID)
+	holder, err := e.Store.SetChildJob(ctx, parent.ID, child.Name, job.ID)
 	if err != nil || holder == job.ID {
 		return holder, err
 	}
 	// Somebody else bound another meanwhile, or the parent has ended.
-	return holder, e.Release(ctx, job.ID, name)
+	return holder, e.Unsubscribe(ctx, job.ID, name)
 }
 
-// settle does what is left to do once a job has ended: let the next asker of
+// finalize does what is left to do once a job has ended: let the next asker of
 // its question begin anew, tell those who wait, let go of its children. It may
 // be done twice, and is until it was done once without an error.
-func (e *Engine) settle(ctx context.Context, job *jobs.Job) error {
-	parents, err := e.Store.Announce(ctx, job)
+func (e *Engine) finalize(ctx context.Context, job *jobs.Job) error {
+	parents, err := e.Store.PublishEnd(ctx, job)
 	if err != nil {
 		return err
 	}
@@ -149,24 +149,24 @@ func (e *Engine) settle(ctx context.Context, job *jobs.Job) error {
 			if child.Job == "" || child.State.Ended() {
 				continue
 			}
-			if err := e.Release(ctx, child.Job, jobParent(job.ID, name)); err != nil {
+			if err := e.Unsubscribe(ctx, child.Job, jobSubscriber(job.ID, name)); err != nil {
 				return err
 			}
 		}
 	}
-	if err := e.tell(ctx, job, parents); err != nil {
-		return fmt.Errorf("%w: %w", ErrUntold, err)
+	if err := e.notify(ctx, job, parents); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotifyIncomplete, err)
 	}
-	return e.Store.Settled(ctx, job)
+	return e.Store.MarkFinalized(ctx, job)
 }
 
-// ErrUntold means that a job has ended, and that not everybody who waits for
+// ErrNotifyIncomplete means that a job has ended, and that not everybody who waits for
 // its end could be told. The sweep, or who else looks at the job, tells them.
-var ErrUntold = errors.New("tasks: not everybody was told of the end of the job")
+var ErrNotifyIncomplete = errors.New("tasks: not everybody was told of the end of the job")
 
-// tell moves the parents of a job that has ended on. One that cannot be told
+// notify moves the parents of a job that has ended on. One that cannot be told
 // now does not keep the others waiting.
-func (e *Engine) tell(ctx context.Context, job *jobs.Job, parents []string) error {
+func (e *Engine) notify(ctx context.Context, job *jobs.Job, parents []string) error {
 	byWord, one := map[string][]string{}, len(parents) == 1
 	for _, parent := range parents {
 		word, _, _ := strings.Cut(parent, ":")
@@ -174,10 +174,10 @@ func (e *Engine) tell(ctx context.Context, job *jobs.Job, parents []string) erro
 	}
 	var failed []error
 	for word, parents := range byWord {
-		for some := range slices.Chunk(parents, tellAtOnce) {
-			err := e.tellSome(ctx, job, word, some)
+		for some := range slices.Chunk(parents, notifyChunk) {
+			err := e.notifySubscribers(ctx, job, word, some)
 			if err == nil && !one { // one alone goes with the set (Settled)
-				err = e.Store.Told(ctx, job.ID, some)
+				err = e.Store.RemoveNotified(ctx, job.ID, some)
 			}
 			failed = append(failed, err)
 		}
@@ -185,18 +185,18 @@ func (e *Engine) tell(ctx context.Context, job *jobs.Job, parents []string) erro
 	return errors.Join(failed...)
 }
 
-func (e *Engine) tellSome(ctx context.Context, job *jobs.Job, word string, parents []string) error {
-	if word == parentJob {
+func (e *Engine) notifySubscribers(ctx context.Context, job *jobs.Job, word string, parents []string) error {
+	if word == subscriberJob {
 		var failed error
 		for _, parent := range parents {
-			failed = errors.Join(failed, e.Advance(ctx, jobOf(parent)))
+			failed = errors.Join(failed, e.Advance(ctx, subscriberJobID(parent)))
 		}
 		return failed
 	}
-	if word == parentKey {
-		return e.tellKeys(ctx, job, parents)
+	if word == subscriberKey {
+		return e.notifyKeys(ctx, job, parents)
 	}
-	tell, ok := e.Ended[word]
+	tell, ok := e.Notifiers[word]
 	if !ok {
 		return fmt.Errorf("tasks: nobody here tells a %s of the end of its jobs", word)
 	}

@@ -36,7 +36,7 @@ var bothCars = CompareInput{URL1: "https://a.example/1", URL2: "https://a.exampl
 
 func (f *family) submit(kind string, input any, parent string) *jobs.Job {
 	f.t.Helper()
-	job, err := f.engine.Submit(f.t.Context(), kind, input, Asker{Owner: "key", Class: jobs.Interactive, Parent: parent})
+	job, err := f.engine.Submit(f.t.Context(), kind, input, Requester{Owner: "key", Class: jobs.Interactive, Subscriber: parent})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestComparisonWaitsForItsChildren(t *testing.T) {
 		t.Fatalf("%+v", parent)
 	}
 	car1, car2 := f.get(parent.Children[ChildCar1].Job), f.get(parent.Children[ChildCar2].Job)
-	if car1.Asked || string(car1.Input) != `{"url":"https://a.example/1"}` || car1.Owner != "key" || car2.Kind != KindEstimate {
+	if car1.RequestedByCaller || string(car1.Input) != `{"url":"https://a.example/1"}` || car1.Owner != "key" || car2.Kind != KindEstimate {
 		t.Fatalf("%+v", car1)
 	}
 	f.succeed(car1.ID, withSheet)
@@ -188,7 +188,7 @@ func TestParentsThatAreNoJobsAreTold(t *testing.T) {
 		t.Fatal("nobody could tell the batch, and nobody said so")
 	}
 	var told []string
-	f.engine.Ended = map[string]func(context.Context, *jobs.Job, []string) error{
+	f.engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{
 		"batch": func(_ context.Context, ended *jobs.Job, parents []string) error {
 			if ended.Error == nil || ended.Error.Code != "deadline_exceeded" {
 				t.Errorf("%+v", ended)
@@ -218,7 +218,7 @@ func TestSweepEndsAParentThatWaitsPastItsDeadline(t *testing.T) {
 		ended bool
 	}{{time.Minute, false}, {time.Hour, true}} {
 		f.server.SetTime(now.Add(c.after))
-		if err := f.engine.Store.Forget(t.Context(), parent.Children[ChildReading].Job, jobs.Interactive); err != nil {
+		if err := f.engine.Store.RemoveActive(t.Context(), parent.Children[ChildReading].Job, jobs.Interactive); err != nil {
 			t.Fatal(err) // the child is left alone: this is about the parent
 		}
 		if _, _, err := f.engine.Sweep(t.Context(), jobs.Interactive, func() bool { return true }); err != nil {
@@ -265,7 +265,7 @@ func TestTwoChildrenThatAreOneJobAreLetGoOneByOne(t *testing.T) {
 		t.Fatal("a failed job was joined")
 	}
 	report := Child{ChildSheet1, KindReport, ReportInput{SheetInput{URL: "https://a.example/sheet.jpg"}, bothCars.Lang}}
-	if _, err := f.engine.attendOne(t.Context(), stale, report); err != nil {
+	if _, err := f.engine.ensureChild(t.Context(), stale, report); err != nil {
 		t.Fatal(err)
 	}
 	if job := f.get(second); job.State.Ended() {
@@ -283,7 +283,7 @@ func TestTwoChildrenThatAreOneJobAreLetGoOneByOne(t *testing.T) {
 func TestChildrenOfAPromotedJobAreMended(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t)
-	job, err := f.engine.Submit(t.Context(), KindCompare, bothCars, Asker{Owner: "key", Class: jobs.Bulk})
+	job, err := f.engine.Submit(t.Context(), KindCompare, bothCars, Requester{Owner: "key", Class: jobs.Bulk})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,8 +47,8 @@ func ProgressOf(job *jobs.Job) Progress {
 	names := parts[job.Kind]
 	progress := Progress{Total: len(names), Steps: make([]Part, 0, len(names))}
 	for i, name := range names {
-		state := partOf(job, name)
-		if state == PartWaiting && (job.State == jobs.Succeeded || begun(job, names[i+1:])) && optional(name) {
+		state := partState(job, name)
+		if state == PartWaiting && (job.State == jobs.Succeeded || isOpened(job, names[i+1:])) && isOptional(name) {
 			state = PartSkipped
 		}
 		if state == PartDone || state == PartSkipped {
@@ -59,17 +59,17 @@ func ProgressOf(job *jobs.Job) Progress {
 	return progress
 }
 
-// optional parts are skipped when there is nothing for them to do: a listing
+// isOptional parts are skipped when there is nothing for them to do: a listing
 // without a sheet has no report.
-func optional(name string) bool { return name == ChildSheet1 || name == ChildSheet2 }
+func isOptional(name string) bool { return name == ChildSheet1 || name == ChildSheet2 }
 
-// begun reports whether a step that comes after all children was opened: until
+// isOpened reports whether a step that comes after all children was opened: until
 // then a report may still be asked for.
-func begun(job *jobs.Job, after []string) bool {
+func isOpened(job *jobs.Job, after []string) bool {
 	return slices.ContainsFunc(after, func(name string) bool { _, opened := job.Steps[name]; return opened })
 }
 
-func partOf(job *jobs.Job, name string) PartState {
+func partState(job *jobs.Job, name string) PartState {
 	if child, ok := job.Children[name]; ok {
 		switch {
 		case child.State == jobs.Succeeded:

@@ -16,19 +16,19 @@ import (
 // are those of an estimate but for scrape.
 const KindQuote = "quote"
 
-func advanceQuote(job *jobs.Job) (Next, error) { return inTurn(job, StepMatch, StepCalculate) }
+func advanceQuote(job *jobs.Job) (Next, error) { return sequence(job, StepMatch, StepCalculate) }
 
 // Quote returns the job that estimates a described car: a new one, or the one
 // that is in flight for the same description.
 func (e *Engine) Quote(ctx context.Context, asked vehicle.QuoteInput, owner string, class jobs.Class) (*jobs.Job, error) {
-	return e.Submit(ctx, KindQuote, asked, Asker{Owner: owner, Class: class})
+	return e.Submit(ctx, KindQuote, asked, Requester{Owner: owner, Class: class})
 }
 
 // Subject is what a job is to find in the authority's database.
 type Subject struct {
-	Car       vehicle.Car
-	ModelBody string // the label that the caller chose; "" when it is to be found
-	Described bool   // by the caller, not by a listing
+	Car         vehicle.Car
+	ModelBody   string // the label that the caller chose; "" when it is to be found
+	FromRequest bool   // by the caller, not by a listing
 
 	input    json.RawMessage
 	warnings []vehicle.Warning // of the listing
@@ -38,21 +38,21 @@ type Subject struct {
 func SubjectOf(job *jobs.Job) (Subject, error) {
 	if job.Kind == KindQuote {
 		var input vehicle.QuoteInput
-		err := read(job, "input", job.Input, &input)
-		return Subject{Car: input.Car(), ModelBody: input.ModelBody, Described: true, input: job.Input}, err
+		err := decode(job, "input", job.Input, &input)
+		return Subject{Car: input.Car(), ModelBody: input.ModelBody, FromRequest: true, input: job.Input}, err
 	}
 	var (
 		input   EstimateInput
 		scraped Scraped
 	)
-	err := errors.Join(read(job, "input", job.Input, &input), read(job, StepScrape, job.Outputs[StepScrape], &scraped))
+	err := errors.Join(decode(job, "input", job.Input, &input), decode(job, StepScrape, job.Outputs[StepScrape], &scraped))
 	return Subject{Car: scraped.Car, ModelBody: input.ModelBody, input: job.Input, warnings: scraped.Warnings}, err
 }
 
-// Answer makes the job's result of what the authority says of the subject.
-func (s Subject) Answer(calculated vehicle.Estimate) (any, error) {
+// Result makes the job's result of what the authority says of the subject.
+func (s Subject) Result(calculated vehicle.Estimate) (any, error) {
 	calculated.Car, calculated.Warnings = s.Car, slices.Concat(s.warnings, calculated.Warnings)
-	if s.Described {
+	if s.FromRequest {
 		quote := vehicle.Quote{Estimate: calculated}
 		err := json.Unmarshal(s.input, &quote.Input)
 		return quote, err
@@ -63,8 +63,8 @@ func (s Subject) Answer(calculated vehicle.Estimate) (any, error) {
 	return calculated, err
 }
 
-// read reads a part of a job's record.
-func read(job *jobs.Job, part string, data json.RawMessage, into any) error {
+// decode reads a part of a job's record.
+func decode(job *jobs.Job, part string, data json.RawMessage, into any) error {
 	if err := json.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("tasks: %s of job %s: %w", part, job.ID, err)
 	}

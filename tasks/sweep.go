@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	sweepLimit   = 200              // jobs of a class looked at in one sweep
-	sweepAtOnce  = 8                // of these, at the same time
-	lookSoon     = time.Second      // a step is being run
-	lookLater    = 3 * time.Second  // a step waits in the queue, and a person for it
-	lookMuchLate = 10 * time.Second // a step waits in the queue for a batch
+	sweepLimit       = 200              // jobs of a class looked at in one sweep
+	sweepConcurrency = 8                // of these, at the same time
+	recheckRunning   = time.Second      // a step is being run
+	recheckQueued    = 3 * time.Second  // a step waits in the queue, and a person for it
+	recheckBulk      = 10 * time.Second // a step waits in the queue for a batch
 
 	// A task that the queue has given to a worker is claimed within
 	// milliseconds. Not so after unclaimed: the worker died in between.
-	unclaimed = 2 * time.Second
+	claimTimeout = 2 * time.Second
 
 	// MaxAttempts bounds how often a step is given to another worker: a step
 	// that takes its worker down every time must not take all of them down.
@@ -36,7 +36,7 @@ const (
 // whether a missing heartbeat means that the worker is gone (jobs.Pulse). It
 // returns how many jobs it mended, and whether more are due.
 func (e *Engine) Sweep(ctx context.Context, class jobs.Class, trusted func() bool) (mended int, more bool, err error) {
-	due, err := e.Store.Due(ctx, class, sweepLimit, lookLater)
+	due, err := e.Store.ListDue(ctx, class, sweepLimit, recheckQueued)
 	if err != nil || len(due) == 0 {
 		return 0, false, err
 	}
@@ -49,9 +49,9 @@ func (e *Engine) Sweep(ctx context.Context, class jobs.Class, trusted func() boo
 		mu     sync.Mutex
 		failed []error
 	)
-	group.SetLimit(sweepAtOnce)
+	group.SetLimit(sweepConcurrency)
 	look := func(id string) error {
-		did, err := e.look(ctx, id, class, now, trusted)
+		did, err := e.checkJob(ctx, id, class, now, trusted)
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil {
@@ -63,7 +63,7 @@ func (e *Engine) Sweep(ctx context.Context, class jobs.Class, trusted func() boo
 		return nil
 	}
 	for _, id := range due {
-		if e.OneByOne {
+		if e.Sequential {
 			_ = look(id)
 			continue
 		}
@@ -73,43 +73,43 @@ func (e *Engine) Sweep(ctx context.Context, class jobs.Class, trusted func() boo
 	return mended, len(due) == sweepLimit, errors.Join(failed...)
 }
 
-// look mends one job.
-func (e *Engine) look(
+// checkJob mends one job.
+func (e *Engine) checkJob(
 	ctx context.Context, id string, class jobs.Class, now time.Time, trusted func() bool,
 ) (mended bool, err error) {
 	job, err := e.Store.Get(ctx, id)
 	if errors.Is(err, jobs.ErrNotFound) {
-		return true, e.Store.Forget(ctx, id, class)
+		return true, e.Store.RemoveActive(ctx, id, class)
 	}
 	if err != nil {
 		return false, err
 	}
 	if job.Class != class { // it was promoted
-		return false, e.Store.Move(ctx, id, class, job.Class)
+		return false, e.Store.MoveToClass(ctx, id, class, job.Class)
 	}
 	if !job.State.Ended() && len(job.Steps) == 0 && len(job.Children) == 0 {
-		return true, e.board(ctx, job)
+		return true, e.startOrphan(ctx, job)
 	}
-	again := lookLater
+	again := recheckQueued
 	if class == jobs.Bulk {
-		again = lookMuchLate
+		again = recheckBulk
 	}
-	mended, doubtful, err := e.mendAll(ctx, job, now, trusted)
+	mended, doubtful, err := e.recoverSteps(ctx, job, now, trusted)
 	if err != nil {
 		return mended, err
 	}
 	if doubtful {
-		again = lookSoon
+		again = recheckRunning
 	}
 	if err := e.Advance(ctx, id); err != nil {
 		return mended, err
 	}
-	return mended, e.Store.Watch(ctx, id, class, again)
+	return mended, e.Store.ScheduleCheck(ctx, id, class, again)
 }
 
-// mendAll mends the steps of a job that has not ended, and ends one that has
+// recoverSteps mends the steps of a job that has not ended, and ends one that has
 // waited for its children for too long. doubtful says that a step may be lost.
-func (e *Engine) mendAll(
+func (e *Engine) recoverSteps(
 	ctx context.Context, job *jobs.Job, now time.Time, trusted func() bool,
 ) (mended, doubtful bool, err error) {
 	if job.State.Ended() {
@@ -121,20 +121,20 @@ func (e *Engine) mendAll(
 			continue
 		}
 		idle = false
-		did, may, err := e.mend(ctx, job, name, now, trusted)
+		did, may, err := e.recoverStep(ctx, job, name, now, trusted)
 		mended, doubtful = mended || did, doubtful || may
 		if err != nil {
 			return mended, doubtful, err
 		}
 	}
-	if idle && now.After(job.Deadline) && waits(job) {
+	if idle && now.After(job.Deadline) && hasOpenChildren(job) {
 		return true, false, e.Fail(ctx, job.ID, "", "", TimedOut())
 	}
 	return mended, doubtful, nil
 }
 
-// waits reports whether a child of the job has not ended.
-func waits(job *jobs.Job) bool {
+// hasOpenChildren reports whether a child of the job has not ended.
+func hasOpenChildren(job *jobs.Job) bool {
 	for _, child := range job.Children {
 		if !child.State.Ended() {
 			return true
@@ -143,38 +143,38 @@ func waits(job *jobs.Job) bool {
 	return false
 }
 
-// mend ends a job that ran out of time, or gives a lost step to another worker.
-func (e *Engine) mend(
+// recoverStep ends a job that ran out of time, or gives a lost step to another worker.
+func (e *Engine) recoverStep(
 	ctx context.Context, job *jobs.Job, name string, now time.Time, trusted func() bool,
 ) (mended, doubtful bool, err error) {
 	step := job.Steps[name]
 	if step.State == jobs.StepReady && now.After(job.Deadline) {
 		return true, false, e.Fail(ctx, job.ID, name, "", TimedOut())
 	}
-	lost, doubtful, err := e.lost(ctx, job, name, now.Sub(step.Since), trusted)
+	lost, doubtful, err := e.isLost(ctx, job, name, now.Sub(step.Since), trusted)
 	if !lost || err != nil {
 		return false, doubtful, err
 	}
-	return true, false, e.restart(ctx, job, name, step)
+	return true, false, e.requeue(ctx, job, name, step)
 }
 
-// board starts a job whose maker died before it could. Unless the same
+// startOrphan starts a job whose maker died before it could. Unless the same
 // question is being answered already: nobody was told of this job, so it goes.
-func (e *Engine) board(ctx context.Context, job *jobs.Job) error {
-	holder, err := e.Store.Board(ctx, job.ID, job.Flight, time.Until(job.Deadline))
+func (e *Engine) startOrphan(ctx context.Context, job *jobs.Job) error {
+	holder, err := e.Store.AcquireDedupKey(ctx, job.ID, job.DedupKey, time.Until(job.Deadline))
 	if err != nil {
 		return err
 	}
 	if holder != nil {
-		return e.Store.Drop(ctx, job.ID, job.Class)
+		return e.Store.DeleteUnstarted(ctx, job.ID, job.Class)
 	}
-	return e.move(ctx, job)
+	return e.apply(ctx, job)
 }
 
-// lost reports whether nobody is at work on a step and nothing in the queue
+// isLost reports whether nobody is at work on a step and nothing in the queue
 // will bring somebody; doubtful, that it looks so and is to be looked at again
 // soon.
-func (e *Engine) lost(
+func (e *Engine) isLost(
 	ctx context.Context, job *jobs.Job, name string, age time.Duration, trusted func() bool,
 ) (lost, doubtful bool, err error) {
 	step := job.Steps[name]
@@ -183,7 +183,7 @@ func (e *Engine) lost(
 		return false, false, fmt.Errorf("tasks: no such step %q", name)
 	}
 	if step.State == jobs.StepClaimed {
-		if age > policy.Timeout+2*netUnder { // the claim was not given back
+		if age > policy.Timeout+2*timeoutMargin { // the claim was not given back
 			return true, false, nil
 		}
 		if !trusted() {
@@ -192,7 +192,7 @@ func (e *Engine) lost(
 		alive, err := e.Store.Alive(ctx, step.Worker)
 		return !alive, true, err
 	}
-	if age < unclaimed {
+	if age < claimTimeout {
 		return false, false, nil
 	}
 	info, err := e.inspector.GetTaskInfo(queueOf(policy, job.Class), taskID(job.ID, name, step.Attempt))
@@ -206,22 +206,22 @@ func (e *Engine) lost(
 	case asynq.TaskStateArchived, asynq.TaskStateCompleted:
 		return true, false, nil
 	case asynq.TaskStateActive:
-		idle, err := e.Store.Idle(ctx, job.ID, name, step.Attempt)
-		return trusted() && idle > unclaimed, true, err
+		idle, err := e.Store.UnclaimedFor(ctx, job.ID, name, step.Attempt)
+		return trusted() && idle > claimTimeout, true, err
 	default: // it waits
 		return false, false, nil
 	}
 }
 
-// restart gives a step to another worker.
-func (e *Engine) restart(ctx context.Context, job *jobs.Job, name string, step jobs.Step) error {
+// requeue gives a step to another worker.
+func (e *Engine) requeue(ctx context.Context, job *jobs.Job, name string, step jobs.Step) error {
 	if step.Attempt >= MaxAttempts {
 		return e.Fail(ctx, job.ID, name, step.Claim, &jobs.Error{
 			Code:    "worker_lost",
 			Message: "The work was begun several times and never finished. Please try again later.",
 		})
 	}
-	attempt, err := e.Store.Restart(ctx, job.ID, name, step)
+	attempt, err := e.Store.Requeue(ctx, job.ID, name, step)
 	if err != nil || attempt == 0 {
 		return err
 	}

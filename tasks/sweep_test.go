@@ -155,7 +155,7 @@ func TestSweepGivesABatchsLostStepAwayWithinSeconds(t *testing.T) {
 	b := newBroomOf(t, jobs.Bulk)
 	b.sweep(4 * time.Second)
 	b.dequeue() // by a worker that dies before it claims the step
-	const within = lookMuchLate + unclaimed + 2*lookSoon
+	const within = recheckBulk + claimTimeout + 2*recheckRunning
 	for waited := time.Duration(0); b.sweep(time.Second).Attempt == 1; {
 		if waited += time.Second; waited > within {
 			t.Fatalf("nobody has the step after %v", waited)
@@ -168,7 +168,7 @@ func TestSweepLeavesAStepThatWasClaimedAfterAll(t *testing.T) {
 	b := newBroom(t)
 	b.dequeue()
 	b.sweep(4 * time.Second)
-	if err := b.engine.Store.Beat(t.Context(), "w"); err != nil {
+	if err := b.engine.Store.Heartbeat(t.Context(), "w"); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := b.engine.Store.Claim(t.Context(), b.job.ID, StepScrape, 1, "w", "c"); err != nil {
@@ -194,7 +194,7 @@ func TestSweepGivesUpOnAStepThatTakesItsWorkersDown(t *testing.T) {
 	b := newBroom(t)
 	for attempt := 1; attempt <= MaxAttempts; attempt++ {
 		verdict, _, err := b.engine.Store.Claim(t.Context(), b.job.ID, StepScrape, attempt, "dead", "c")
-		if err != nil || verdict != jobs.Run {
+		if err != nil || verdict != jobs.Claimed {
 			t.Fatalf("attempt %d: %s, %v", attempt, verdict, err)
 		}
 		b.sweep(4 * time.Second)
@@ -208,7 +208,7 @@ func TestSweepGivesUpOnAStepThatTakesItsWorkersDown(t *testing.T) {
 func TestResultThatCannotBeKeptIsGivenAtTheDeadline(t *testing.T) {
 	t.Parallel()
 	b := newBroom(t)
-	b.engine.Succeeding = func(context.Context, *jobs.Job, json.RawMessage) error { return errors.New("no room") }
+	b.engine.BeforeSucceed = func(context.Context, *jobs.Job, json.RawMessage) error { return errors.New("no room") }
 	for _, step := range []string{StepScrape, StepMatch, StepCalculate} {
 		output := map[string]string{StepScrape: scraped, StepMatch: chosen, StepCalculate: calculated}[step]
 		if _, err := b.engine.Store.Complete(t.Context(), b.job.ID, step, []byte(output)); err != nil {
@@ -223,7 +223,7 @@ func TestResultThatCannotBeKeptIsGivenAtTheDeadline(t *testing.T) {
 		t.Fatalf("%+v, %v", job, err)
 	}
 	job.Deadline = time.Now().Add(-time.Second)
-	if err := b.engine.move(t.Context(), job); err != nil {
+	if err := b.engine.apply(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
 	job, err = b.engine.Store.Get(t.Context(), b.job.ID)

@@ -46,44 +46,44 @@ const (
 
 // Policy is how a task is queued and tried again.
 type Policy struct {
-	Queue   string
-	Timeout time.Duration // of one try
-	Retries int           // failures allowed after the first, see Allowed; waiting at a closed gate is none
+	Queue      string
+	Timeout    time.Duration // of one try
+	MaxRetries int           // failures allowed after the first, see Allowed; waiting at a closed gate is none
 }
 
-// bulkRetries is how many failures the step of a batch's job is allowed where
+// maxRetriesBulk is how many failures the step of a batch's job is allowed where
 // a person would wait for four: some minutes of them. A site that fails three
 // requests in ten fails five in a row for one row in four hundred, thirteen
 // for one in six million.
-const bulkRetries = 12
+const maxRetriesBulk = 12
 
-// Allowed is how many failures of a step are tried again.
-func (p Policy) Allowed(class jobs.Class) int {
+// MaxRetriesFor is how many failures of a step are tried again.
+func (p Policy) MaxRetriesFor(class jobs.Class) int {
 	if class == jobs.Bulk {
-		return max(p.Retries, bulkRetries)
+		return max(p.MaxRetries, maxRetriesBulk)
 	}
-	return p.Retries
+	return p.MaxRetries
 }
 
-// untilDeadline stands for "as often as the job's deadline allows".
-const untilDeadline = 1000
+// noRetryLimit stands for "as often as the job's deadline allows".
+const noRetryLimit = 1000
 
 // policies is the table of design.md section 4.
 var policies = map[string]Policy{
-	TypeScrape:    {Queue: QueueAny, Timeout: 45 * time.Second, Retries: 4},
-	TypeMatch:     {Queue: QueueAny, Timeout: 60 * time.Second, Retries: 4},
-	TypeCalculate: {Queue: QueueAuthority, Timeout: 120 * time.Second, Retries: untilDeadline},
-	TypeRead:      {Queue: QueueAI, Timeout: 120 * time.Second, Retries: 4},
-	TypeSummarize: {Queue: QueueAI, Timeout: 120 * time.Second, Retries: 4},
-	TypeRecommend: {Queue: QueueAI, Timeout: 120 * time.Second, Retries: 4},
+	TypeScrape:    {Queue: QueueAny, Timeout: 45 * time.Second, MaxRetries: 4},
+	TypeMatch:     {Queue: QueueAny, Timeout: 60 * time.Second, MaxRetries: 4},
+	TypeCalculate: {Queue: QueueAuthority, Timeout: 120 * time.Second, MaxRetries: noRetryLimit},
+	TypeRead:      {Queue: QueueAI, Timeout: 120 * time.Second, MaxRetries: 4},
+	TypeSummarize: {Queue: QueueAI, Timeout: 120 * time.Second, MaxRetries: 4},
+	TypeRecommend: {Queue: QueueAI, Timeout: 120 * time.Second, MaxRetries: 4},
 	// As for an estimate.
-	TypeQuoteMatch:     {Queue: QueueAny, Timeout: 60 * time.Second, Retries: 4},
-	TypeQuoteCalculate: {Queue: QueueAuthority, Timeout: 120 * time.Second, Retries: untilDeadline},
+	TypeQuoteMatch:     {Queue: QueueAny, Timeout: 60 * time.Second, MaxRetries: 4},
+	TypeQuoteCalculate: {Queue: QueueAuthority, Timeout: 120 * time.Second, MaxRetries: noRetryLimit},
 	// What it does not do is done by the next one, or a sweep; what is retried is a killed worker.
-	TypeFeed: {Queue: QueueAny, Timeout: 30 * time.Second, Retries: untilDeadline},
+	TypeDispatch: {Queue: QueueAny, Timeout: 30 * time.Second, MaxRetries: noRetryLimit},
 	// The handlers of these two do not fail; what is retried is a killed worker.
-	TypeSync:  {Queue: QueueAuthority, Timeout: 300 * time.Second, Retries: untilDeadline},
-	TypeProbe: {Queue: QueueAuthority, Timeout: 120 * time.Second, Retries: untilDeadline},
+	TypeSync:  {Queue: QueueAuthority, Timeout: 300 * time.Second, MaxRetries: noRetryLimit},
+	TypeProbe: {Queue: QueueAuthority, Timeout: 120 * time.Second, MaxRetries: noRetryLimit},
 }
 
 // PolicyOf returns the policy of a task type; false for an unknown type.
@@ -116,18 +116,18 @@ func QueuesOf(role Role) map[string]int {
 	return map[string]int{name: weightInteractive, name + BulkSuffix: weightBulk}
 }
 
-// Nudge is the payload of a step's task. URL is there for the operator's eye
+// TaskPayload is the payload of a step's task. URL is there for the operator's eye
 // only.
-type Nudge struct {
+type TaskPayload struct {
 	Job     string `json:"job"`
 	Step    string `json:"step"`
 	Attempt int    `json:"attempt"`
 	URL     string `json:"url,omitempty"`
 }
 
-// ParseNudge reads a payload.
-func ParseNudge(payload []byte) (Nudge, error) {
-	var n Nudge
+// ParseTaskPayload reads a payload.
+func ParseTaskPayload(payload []byte) (TaskPayload, error) {
+	var n TaskPayload
 	if err := json.Unmarshal(payload, &n); err != nil {
 		return n, fmt.Errorf("tasks: payload: %w", err)
 	}
@@ -158,21 +158,21 @@ func newTask(job *jobs.Job, step string, attempt int) (*asynq.Task, error) {
 	if !ok {
 		return nil, fmt.Errorf("tasks: no such task %q", taskType)
 	}
-	payload, err := json.Marshal(Nudge{job.ID, step, attempt, urlsOf(job)})
+	payload, err := json.Marshal(TaskPayload{job.ID, step, attempt, payloadURLs(job)})
 	if err != nil {
 		return nil, err
 	}
 	return asynq.NewTask(taskType, payload,
 		asynq.TaskID(taskID(job.ID, step, attempt)),
 		asynq.Queue(queueOf(policy, job.Class)),
-		asynq.MaxRetry(untilDeadline), // the handler counts, so that a closed gate never archives
+		asynq.MaxRetry(noRetryLimit), // the handler counts, so that a closed gate never archives
 		// The handler keeps the policy's own timeout; the queue's is a net
 		// under it, so that the handler's word on a failure comes first.
-		asynq.Timeout(policy.Timeout+netUnder)), nil
+		asynq.Timeout(policy.Timeout+timeoutMargin)), nil
 }
 
-// urlsOf is what a job is about, for the operator's eye.
-func urlsOf(job *jobs.Job) string {
+// payloadURLs is what a job is about, for the operator's eye.
+func payloadURLs(job *jobs.Job) string {
 	var input struct {
 		URL  string `json:"url"`
 		URL1 string `json:"url1"`
@@ -185,4 +185,4 @@ func urlsOf(job *jobs.Job) string {
 	return input.URL
 }
 
-const netUnder = 15 * time.Second
+const timeoutMargin = 15 * time.Second

@@ -50,7 +50,7 @@ func TestAnswerPutsTheOutputsTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := subject.Answer(vehicle.Estimate{
+	answer, err := subject.Result(vehicle.Estimate{
 		Tax: vehicle.Tax{ReferenceNumber: "R"}, Warnings: []vehicle.Warning{{Code: "b", Message: "B"}},
 	})
 	if err != nil {
@@ -117,7 +117,7 @@ func TestEveryStepHasAPolicyAndAQueueThatARoleServes(t *testing.T) {
 func TestPayloads(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{``, `x`, `{}`, `{"job":"a"}`, `{"job":"a","step":"b"}`, `{"job":"a","step":"b","attempt":0}`, `[]`} {
-		if n, err := ParseNudge([]byte(bad)); err == nil {
+		if n, err := ParseTaskPayload([]byte(bad)); err == nil {
 			t.Errorf("%s: %+v", bad, n)
 		}
 	}
@@ -127,8 +127,8 @@ func TestPayloads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := ParseNudge(task.Payload())
-	if want := (Nudge{"01J", StepScrape, 3, "https://a.example/1"}); err != nil || n != want || task.Type() != TypeScrape {
+	n, err := ParseTaskPayload(task.Payload())
+	if want := (TaskPayload{"01J", StepScrape, 3, "https://a.example/1"}); err != nil || n != want || task.Type() != TypeScrape {
 		t.Fatalf("%+v %v", n, err)
 	}
 }
@@ -144,7 +144,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("a cause reached the caller: %+v", e)
 	}
 	if !IsFailure(gone) || !IsFailure(cause) || IsFailure(nil) ||
-		IsFailure(fmt.Errorf("x: %w", RetryAfter(time.Second, cause))) {
+		IsFailure(fmt.Errorf("x: %w", Snooze(time.Second, cause))) {
 		t.Error("only a closed gate costs no retry")
 	}
 }

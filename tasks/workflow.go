@@ -85,11 +85,11 @@ func advance(job *jobs.Job) (Next, error) {
 // advanceEstimate: the output of the last step, which knows those before it,
 // is the result. That of the step match is a match.Choice.
 func advanceEstimate(job *jobs.Job) (Next, error) {
-	return inTurn(job, StepScrape, StepMatch, StepCalculate)
+	return sequence(job, StepScrape, StepMatch, StepCalculate)
 }
 
-// inTurn takes one step after the other, to the last, whose output is the result.
-func inTurn(job *jobs.Job, steps ...string) (next Next, err error) {
+// sequence takes one step after the other, to the last, whose output is the result.
+func sequence(job *jobs.Job, steps ...string) (next Next, err error) {
 	for _, step := range steps {
 		output, done := job.Outputs[step]
 		if !done {

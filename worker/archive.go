@@ -43,7 +43,7 @@ func (a *archive) keep(ctx context.Context, job *jobs.Job, result json.RawMessag
 // keepEstimate also notes to which listing a sheet belongs, and drops the
 // summaries that were written without knowing it.
 func (a *archive) keepEstimate(ctx context.Context, job *jobs.Job, result []byte) error {
-	key, err := tasks.AnswerKey(job.Kind, job.Input)
+	key, err := tasks.ResultKey(job.Kind, job.Input)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher) 
 		}
 		if errors.Is(err, tra.ErrNoCatalogue) {
 			// A worker in Tanzania fetches it; this one can only ask and wait.
-			return nil, tasks.RetryAfter(time.Second, errors.Join(err, askForSync(ctx, store, engine)))
+			return nil, tasks.Snooze(time.Second, errors.Join(err, askForSync(ctx, store, engine)))
 		}
 		if err != nil {
 			return nil, err
@@ -68,7 +68,7 @@ func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher) 
 			}
 		}
 		choice, err := choose(ctx, subject.Car, catalogue)
-		if err != nil && subject.Described {
+		if err != nil && subject.FromRequest {
 			err = refusedRequest(err)
 		}
 		if err != nil {
@@ -116,7 +116,7 @@ func calculate(authority *tra.Authority, costs *cost.Tables) stepFunc {
 			return nil, err
 		}
 		matched, tuple, err := match.Resolve(ctx, subject.Car, choice, authority)
-		if subject.Described {
+		if subject.FromRequest {
 			matched, err = matchedRequest(matched), refusedRequest(err)
 		}
 		if err != nil {
@@ -129,12 +129,12 @@ func calculate(authority *tra.Authority, costs *cost.Tables) stepFunc {
 		now := time.Now()
 		estimate := vehicle.Estimate{Car: subject.Car, Matched: matched, Tax: got.Tax, AsOf: tra.Stamp(got.At)}
 		drive, doubts := costs.DriveAway(estimate, cost.DefaultRate, now)
-		if subject.Described {
+		if subject.FromRequest {
 			drive, doubts = drive.Described(), vehicle.Described(doubts)
 		}
 		estimate.DriveAway, estimate.Warnings = &drive, slices.Concat(got.Warnings, simulated(got.Tax), doubts)
 		estimate.ValidUntil = tra.Stamp(validUntil(now, got.At))
-		return subject.Answer(estimate)
+		return subject.Result(estimate)
 	}
 }
 
@@ -147,7 +147,7 @@ func validUntil(now, then time.Time) time.Time {
 // authorityFailure says what an error of the authority means for the job.
 func authorityFailure(err error) error {
 	if gate, ok := errors.AsType[*tra.GateError](err); ok {
-		return tasks.RetryAfter(gate.RetryAfter, err)
+		return tasks.Snooze(gate.RetryAfter, err)
 	}
 	failure, ok := errors.AsType[*tra.Error](err)
 	if !ok {
@@ -194,7 +194,7 @@ func askForSync(ctx context.Context, store *tra.Store, engine *tasks.Engine) err
 	if err != nil || !due {
 		return err
 	}
-	return engine.Ask(ctx, tasks.TypeSync, syncSlot, time.Now())
+	return engine.EnqueueOnce(ctx, tasks.TypeSync, syncSlot, time.Now())
 }
 
 // syncCatalogue brings the authority's makes and labels into Redis. What it

@@ -65,7 +65,7 @@ func (f *feeder) run(ctx context.Context) {
 			return
 		case <-f.hungry:
 		}
-		if err := f.engine.Feed(ctx); err != nil && ctx.Err() == nil {
+		if err := f.engine.EnqueueDispatch(ctx); err != nil && ctx.Err() == nil {
 			f.log.WarnContext(ctx, "batches cannot be fed", "error", err)
 		}
 		select {
@@ -146,7 +146,7 @@ func (f *feeder) start(ctx context.Context, row batch.Taken, owner string) (id s
 	if err != nil {
 		return "", err
 	}
-	answer, err := f.engine.Answered(ctx, tasks.KindEstimate, input)
+	answer, err := f.engine.CachedResult(ctx, tasks.KindEstimate, input)
 	if err != nil {
 		return "", err
 	}
@@ -154,7 +154,7 @@ func (f *feeder) start(ctx context.Context, row batch.Taken, owner string) (id s
 		return "", f.note(ctx, row.Batch, row.Index, &jobs.Job{State: jobs.Succeeded, Result: answer})
 	}
 	parent := fmt.Sprintf("%s:%s#%d", parentBatch, row.Batch, row.Index)
-	job, err := f.engine.Submit(ctx, tasks.KindEstimate, asked, tasks.Asker{Owner: owner, Class: jobs.Bulk, Parent: parent})
+	job, err := f.engine.Submit(ctx, tasks.KindEstimate, asked, tasks.Requester{Owner: owner, Class: jobs.Bulk, Subscriber: parent})
 	if err != nil {
 		return "", err
 	}

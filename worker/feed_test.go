@@ -28,7 +28,7 @@ func newFarm(t *testing.T, conn *redisx.Conn) *farm {
 	t.Helper()
 	engine := tasks.NewEngine(conn.Client(), jobs.NewStore(conn.Client()))
 	f := newFeeder(conn.Client(), engine, 4, slog.New(slog.DiscardHandler))
-	engine.Ended = map[string]func(context.Context, *jobs.Job, []string) error{parentBatch: f.ended}
+	engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{parentBatch: f.ended}
 	return &farm{f, t, conn}
 }
 

@@ -150,9 +150,9 @@ func (w *world) newProcess() *process {
 	}
 	p.client.AddHook(p.killer)
 	engine := tasks.NewEngine(p.client, jobs.NewStore(p.client))
-	engine.OneByOne = true
-	engine.Succeeding = (&archive{cache.New(p.client), upload.NewStore(p.client)}).keep
-	engine.Ended = map[string]func(context.Context, *jobs.Job, []string) error{"batch": w.tell}
+	engine.Sequential = true
+	engine.BeforeSucceed = (&archive{cache.New(p.client), upload.NewStore(p.client)}).keep
+	engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{"batch": w.tell}
 	p.steps = &steps{
 		engine: engine, worker: fmt.Sprintf("worker%d", w.born), log: slog.New(slog.DiscardHandler),
 		patience: 20 * time.Millisecond,
@@ -165,7 +165,7 @@ func (w *world) newProcess() *process {
 			tasks.TypeRecommend: w.fake(comparisonOf),
 		},
 	}
-	if err := w.store.Beat(context.Background(), p.steps.worker); err != nil { // before it claims anything
+	if err := w.store.Heartbeat(context.Background(), p.steps.worker); err != nil { // before it claims anything
 		w.t.Fatal(err)
 	}
 	return p
@@ -188,7 +188,7 @@ func calculatedOf(job *jobs.Job) any {
 	if err != nil {
 		panic(err)
 	}
-	answer, err := subject.Answer(vehicle.Estimate{
+	answer, err := subject.Result(vehicle.Estimate{
 		Matched: vehicle.Matched{Make: "TOYOTA", Adjustments: []vehicle.Adjustment{}},
 		Tax:     vehicle.Tax{ReferenceNumber: "SIM1"},
 	})
@@ -225,7 +225,7 @@ func (w *world) fake(output func(*jobs.Job) any) stepFunc {
 		case 0:
 			return nil, errors.New("upstream hung up")
 		case 1:
-			return nil, tasks.RetryAfter(time.Second, errors.New("breaker open"))
+			return nil, tasks.Snooze(time.Second, errors.New("breaker open"))
 		case 2:
 			panic("a bug")
 		}
@@ -268,17 +268,17 @@ var listings = []string{"https://a.example/1/sheet", "https://a.example/2/sheet"
 // submit asks for an estimate, as a caller or for a batch.
 func (w *world) submit() {
 	url := rapid.SampledFrom(listings).Draw(w.t, "url")
-	by := tasks.Asker{Owner: "key", Class: jobs.Interactive}
+	by := tasks.Requester{Owner: "key", Class: jobs.Interactive}
 	if rapid.Bool().Draw(w.t, "in a batch") {
-		by.Parent, by.Class = fmt.Sprintf("batch:b#%d", len(w.owed)), jobs.Bulk
+		by.Subscriber, by.Class = fmt.Sprintf("batch:b#%d", len(w.owed)), jobs.Bulk
 	}
 	job, err := w.any().steps.engine.Submit(context.Background(), tasks.KindEstimate, tasks.EstimateInput{URL: url}, by)
 	switch {
 	case err != nil:
-	case by.Parent == "":
+	case by.Subscriber == "":
 		w.jobs[job.ID] = url
 	case !job.State.Ended():
-		w.owed[by.Parent] = true
+		w.owed[by.Subscriber] = true
 	}
 }
 
@@ -305,7 +305,7 @@ func (w *world) compare() {
 	second := (first + rapid.IntRange(1, len(listings)-1).Draw(w.t, "second")) % len(listings)
 	input := tasks.CompareInput{URL1: listings[first], URL2: listings[second], Rate: "2650", Lang: "en"}
 	job, err := w.any().steps.engine.Submit(context.Background(), tasks.KindCompare, input,
-		tasks.Asker{Owner: "key", Class: jobs.Interactive})
+		tasks.Requester{Owner: "key", Class: jobs.Interactive})
 	if err == nil {
 		w.jobs[job.ID] = input.URL1 + " " + input.URL2
 	}
@@ -327,7 +327,7 @@ func (w *world) cancel() {
 	id := rapid.SampledFrom(ids).Draw(w.t, "cancelled")
 	w.cancelled[id] = true
 	if abandon {
-		_, _ = w.any().steps.engine.Abandon(context.Background(), id, "key")
+		_, _ = w.any().steps.engine.CancelFor(context.Background(), id, "key")
 		return
 	}
 	_ = w.any().steps.engine.Cancel(context.Background(), id) // it may die over it
@@ -415,7 +415,7 @@ func (w *world) pass(d time.Duration) {
 	w.server.FastForward(d)
 	for _, p := range w.processes {
 		if !p.killer.dead {
-			if err := w.store.Beat(context.Background(), p.steps.worker); err != nil {
+			if err := w.store.Heartbeat(context.Background(), p.steps.worker); err != nil {
 				w.t.Fatal(err)
 			}
 		}

@@ -87,7 +87,7 @@ func (s *served) until(wanted func(*jobs.Job, *asynq.TaskInfo) bool) {
 func lastTry(then stepFunc) stepFunc {
 	return func(ctx context.Context, job *jobs.Job) (any, error) {
 		policy, _ := tasks.PolicyOf(tasks.TypeScrape)
-		if tried, _ := asynq.GetRetryCount(ctx); tried < policy.Retries {
+		if tried, _ := asynq.GetRetryCount(ctx); tried < policy.MaxRetries {
 			return nil, errors.New("hung up")
 		}
 		return then(ctx, job)
@@ -96,7 +96,7 @@ func lastTry(then stepFunc) stepFunc {
 
 func TestClosedGateOnTheLastTryIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	s := serve(t, lastTry(fails(tasks.RetryAfter(time.Minute, errors.New("the site wants a minute")))))
+	s := serve(t, lastTry(fails(tasks.Snooze(time.Minute, errors.New("the site wants a minute")))))
 	defer s.server.Shutdown()
 	s.until(func(job *jobs.Job, info *asynq.TaskInfo) bool {
 		if info.State == asynq.TaskStateArchived || job.State.Ended() {

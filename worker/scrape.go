@@ -143,7 +143,7 @@ func pageFailure(err error) error {
 	case !ok:
 		return err
 	case failure.Code == fetch.HostBusy:
-		return tasks.RetryAfter(failure.Wait, tasks.Transient(failure.Code, failure.Message, 0, failure.Cause))
+		return tasks.Snooze(failure.Wait, tasks.Transient(failure.Code, failure.Message, 0, failure.Cause))
 	case failure.Retryable:
 		return tasks.Transient(failure.Code, failure.Message, failure.Wait, failure.Cause)
 	default:

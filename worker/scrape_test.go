@@ -23,7 +23,7 @@ import (
 func TestAHostThatIsBusyCostsNoRetry(t *testing.T) {
 	t.Parallel()
 	err := pageFailure(&fetch.Error{Code: fetch.HostBusy, Message: "Later.", Retryable: true, Wait: time.Minute})
-	if gate, ok := errors.AsType[*tasks.GateError](err); !ok || gate.After != time.Minute || tasks.IsFailure(err) {
+	if gate, ok := errors.AsType[*tasks.SnoozeError](err); !ok || gate.After != time.Minute || tasks.IsFailure(err) {
 		t.Errorf("%v", err)
 	}
 	if failure := tasks.JobError(err); failure.Code != fetch.HostBusy || failure.Message != "Later." {

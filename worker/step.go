@@ -44,7 +44,7 @@ var errOver = errors.New("worker: the job has ended")
 // output and moves the job on. An error means that the queue is to deliver
 // the task again.
 func (s *steps) ProcessTask(ctx context.Context, task *asynq.Task) error {
-	nudge, err := tasks.ParseNudge(task.Payload())
+	nudge, err := tasks.ParseTaskPayload(task.Payload())
 	if err != nil {
 		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
 	}
@@ -55,11 +55,11 @@ func (s *steps) ProcessTask(ctx context.Context, task *asynq.Task) error {
 		return s.giveBack(ctx, nudge, claim, err)
 	}
 	switch verdict {
-	case jobs.Run:
+	case jobs.Claimed:
 		return s.claimed(ctx, task.Type(), job, nudge, claim, log)
-	case jobs.Done, jobs.Over:
+	case jobs.AlreadyDone, jobs.JobEnded:
 		return s.engine.Advance(ctx, nudge.Job)
-	case jobs.Stale, jobs.Missing:
+	case jobs.Stale, jobs.NotFound:
 	}
 	log.Debug("task has nothing to do", "verdict", verdict)
 	return nil
@@ -68,7 +68,7 @@ func (s *steps) ProcessTask(ctx context.Context, task *asynq.Task) error {
 // giveBack releases a step because of an error, which it returns. A claim
 // that nobody works on would hold the step until its time is up, so this has
 // patience when Redis is away.
-func (s *steps) giveBack(ctx context.Context, nudge tasks.Nudge, claim string, cause error) error {
+func (s *steps) giveBack(ctx context.Context, nudge tasks.TaskPayload, claim string, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
 	defer cancel()
 	return errors.Join(cause, persist(ctx, func() error {
@@ -78,7 +78,7 @@ func (s *steps) giveBack(ctx context.Context, nudge tasks.Nudge, claim string, c
 
 // claimed runs a step that this handler holds.
 func (s *steps) claimed(
-	ctx context.Context, taskType string, job *jobs.Job, nudge tasks.Nudge, claim string, log *slog.Logger,
+	ctx context.Context, taskType string, job *jobs.Job, nudge tasks.TaskPayload, claim string, log *slog.Logger,
 ) error {
 	started := time.Now()
 	output, err := s.work(ctx, taskType, job)
@@ -149,7 +149,7 @@ func (s *steps) watch(ctx context.Context, id string, stop context.CancelCauseFu
 		return
 	}
 	go func() {
-		if s.hub.Over(ctx, id) == nil {
+		if s.hub.WaitEnded(ctx, id) == nil {
 			stop(errOver)
 		}
 	}()
@@ -165,7 +165,7 @@ func (s *steps) final(ctx context.Context, job *jobs.Job, step string, err error
 		return false
 	}
 	tried, _ := asynq.GetRetryCount(ctx)
-	if policy, ok := tasks.PolicyOf(job.Kind + ":" + step); ok && tried >= policy.Allowed(job.Class) && tasks.IsFailure(err) {
+	if policy, ok := tasks.PolicyOf(job.Kind + ":" + step); ok && tried >= policy.MaxRetriesFor(job.Class) && tasks.IsFailure(err) {
 		return true
 	}
 	return time.Now().Add(delay(tried, err)).After(job.Deadline)
@@ -181,7 +181,7 @@ const (
 // delay is how long to wait before the next try: exponential with jitter, and
 // not shorter than whoever refused asked for.
 func delay(tried int, err error) time.Duration {
-	if gate, ok := errors.AsType[*tasks.GateError](err); ok {
+	if gate, ok := errors.AsType[*tasks.SnoozeError](err); ok {
 		after := max(gate.After, leastGate)
 		return after + rand.N(after/2) //nolint:gosec // so that not all who wait come at once
 	}
@@ -199,7 +199,7 @@ func delay(tried int, err error) time.Duration {
 func persist(ctx context.Context, write func() error) error {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		err := write()
-		if err == nil || ctx.Err() != nil || errors.Is(err, tasks.ErrUntold) {
+		if err == nil || ctx.Err() != nil || errors.Is(err, tasks.ErrNotifyIncomplete) {
 			return err
 		}
 		select {

@@ -84,7 +84,7 @@ func TestOtherErrorsAndPanicsAreTriedAgain(t *testing.T) {
 	for name, step := range map[string]stepFunc{
 		"any error":     fails(errors.New("broken pipe")),
 		"transient":     fails(tasks.Transient("fetch_failed", "No.", time.Second, nil)),
-		"a closed gate": fails(tasks.RetryAfter(time.Second, errors.New("breaker"))),
+		"a closed gate": fails(tasks.Snooze(time.Second, errors.New("breaker"))),
 		"a panic":       func(context.Context, *jobs.Job) (any, error) { panic("a bug") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestLostAnswerLeavesNoClaimBehind(t *testing.T) {
 
 func TestNoNextTryPastTheDeadline(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, fails(tasks.RetryAfter(time.Hour, errors.New("breaker"))))
+	b := newBench(t, fails(tasks.Snooze(time.Hour, errors.New("breaker"))))
 	job, err := b.process()
 	if err != nil || job.State != jobs.Failed || job.Error.Code != "deadline_exceeded" || strings.Contains(job.Error.Message, "breaker") {
 		t.Fatalf("%v, %s %+v", err, job.State, job.Error)
@@ -204,8 +204,8 @@ func TestDelay(t *testing.T) {
 		{2, errors.New("x"), 4 * time.Second, 5 * time.Second},
 		{60, errors.New("x"), 30 * time.Second, 36 * time.Second},
 		{0, tasks.Transient("x", "x", time.Minute, nil), time.Minute, time.Minute},
-		{9, tasks.RetryAfter(2*time.Second, nil), 2 * time.Second, 3 * time.Second},
-		{9, tasks.RetryAfter(time.Millisecond, nil), time.Second, 1500 * time.Millisecond},
+		{9, tasks.Snooze(2*time.Second, nil), 2 * time.Second, 3 * time.Second},
+		{9, tasks.Snooze(time.Millisecond, nil), time.Second, 1500 * time.Millisecond},
 	} {
 		for range 50 {
 			if d := delay(c.tried, c.err); d < c.from || d > c.to {
@@ -233,7 +233,7 @@ func TestCancelledJobStopsItsStepForGood(t *testing.T) {
 		begun := time.Now()
 		go func() {
 			<-started
-			if _, err := b.steps.engine.Abandon(ctx, b.job.ID, "key"); err != nil {
+			if _, err := b.steps.engine.CancelFor(ctx, b.job.ID, "key"); err != nil {
 				t.Error(err)
 			}
 		}()
@@ -262,22 +262,22 @@ func spin(reached func() bool) {
 func TestWhoCannotBeToldHoldsNoHandler(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, fails(tasks.Permanent("listing_gone", "Gone.", nil)))
-	if _, err := b.store.Want(t.Context(), b.job.ID, "batch:1#0"); err != nil {
+	if _, err := b.store.Subscribe(t.Context(), b.job.ID, "batch:1#0"); err != nil {
 		t.Fatal(err)
 	}
 	calls := 0
 	b.steps.patience = time.Hour
-	b.steps.engine.Ended = map[string]func(context.Context, *jobs.Job, []string) error{
+	b.steps.engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{
 		parentBatch: func(context.Context, *jobs.Job, []string) error {
 			calls++
 			return errors.New("the batch cannot be written")
 		},
 	}
 	job, err := b.process()
-	if !errors.Is(err, tasks.ErrUntold) || calls != 1 || job.State != jobs.Failed {
+	if !errors.Is(err, tasks.ErrNotifyIncomplete) || calls != 1 || job.State != jobs.Failed {
 		t.Fatalf("%v after %d calls, %s", err, calls, job.State)
 	}
-	b.steps.engine.Ended[parentBatch] = func(_ context.Context, job *jobs.Job, parents []string) error {
+	b.steps.engine.Notifiers[parentBatch] = func(_ context.Context, job *jobs.Job, parents []string) error {
 		calls++
 		if job.State != jobs.Failed || len(parents) != 1 {
 			t.Errorf("%s, %v", job.State, parents)

@@ -55,7 +55,7 @@ func TestNoAnswerIsKeptPastItsValidity(t *testing.T) {
 				if err := keeper.keep(t.Context(), job, result); err != nil {
 					t.Fatal(err)
 				}
-				key, err := tasks.AnswerKey(kind, input)
+				key, err := tasks.ResultKey(kind, input)
 				if err != nil {
 					t.Fatal(err)
 				}

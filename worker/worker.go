@@ -74,7 +74,7 @@ type Worker struct {
 	id      string
 	options Options
 	engine  *tasks.Engine
-	pulse   *jobs.Pulse
+	pulse   *jobs.Heartbeater
 	feeder  *feeder
 	hub     *jobs.Hub
 
@@ -120,9 +120,9 @@ func New(o Options) (*Worker, error) {
 	o.Log = o.Log.With("worker", id)
 	engine := tasks.NewEngine(o.Redis, store)
 	archive := &archive{cache.New(o.Redis), upload.NewStore(o.Redis)}
-	engine.Succeeding = archive.keep
+	engine.BeforeSucceed = archive.keep
 	feeder := newFeeder(o.Redis, engine, o.BatchWindow, o.Log)
-	engine.Ended = map[string]func(context.Context, *jobs.Job, []string) error{parentBatch: feeder.ended}
+	engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{parentBatch: feeder.ended}
 	attempts := attemptsCounter()
 	if o.Metrics != nil {
 		if err := o.Metrics.Register(attempts); err != nil {
@@ -131,7 +131,7 @@ func New(o Options) (*Worker, error) {
 	}
 	return &Worker{
 		id: id, options: o, engine: engine, feeder: feeder, attempts: attempts,
-		pulse: jobs.NewPulse(store, id), hub: jobs.NewHub(store),
+		pulse: jobs.NewHeartbeater(store, id), hub: jobs.NewHub(store),
 	}, nil
 }
 
@@ -139,7 +139,7 @@ func New(o Options) (*Worker, error) {
 func (w *Worker) Start() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.stop = cancel
-	if err := w.pulse.Begin(ctx); err != nil {
+	if err := w.pulse.Start(ctx); err != nil {
 		cancel()
 		return fmt.Errorf("worker: first heartbeat: %w", err)
 	}
@@ -168,7 +168,7 @@ func (w *Worker) Start() error {
 			every(ctx, syncCheck, func() { w.ask(ctx, askForSync(ctx, w.options.Catalogue, w.engine)) })
 		})
 		w.loops.Go(func() {
-			every(ctx, probeEvery, func() { w.ask(ctx, w.engine.Ask(ctx, tasks.TypeProbe, probeEvery, time.Now())) })
+			every(ctx, probeEvery, func() { w.ask(ctx, w.engine.EnqueueOnce(ctx, tasks.TypeProbe, probeEvery, time.Now())) })
 		})
 	}
 	w.options.Log.Info("worker started", "roles", w.options.Roles)
@@ -224,7 +224,7 @@ func (w *Worker) handler() asynq.Handler {
 	for taskType := range step.run {
 		mux.Handle(taskType, step)
 	}
-	mux.Handle(tasks.TypeFeed, w.feeder)
+	mux.Handle(tasks.TypeDispatch, w.feeder)
 	mux.HandleFunc(tasks.TypeSync, syncCatalogue(o.Catalogue, o.Authority, o.Log))
 	mux.HandleFunc(tasks.TypeProbe, probe(o.Authority, o.Log))
 	return mux
@@ -246,7 +246,7 @@ func (w *Worker) sweep(ctx context.Context) {
 
 // sweepOnce reports whether there is more to do at once.
 func (w *Worker) sweepOnce(ctx context.Context, class jobs.Class) (more bool) {
-	mended, more, err := w.engine.Sweep(ctx, class, w.pulse.Trusted)
+	mended, more, err := w.engine.Sweep(ctx, class, w.pulse.Reliable)
 	if err != nil && ctx.Err() == nil {
 		w.options.Log.Warn("sweep failed", "error", err)
 	}

@@ -181,7 +181,7 @@ func (s *Store) Get(ctx context.Context, id string) (*Batch, error) {
 // Follow says on a channel of a Hub that a batch may have moved on or ended,
 // until leave is called.
 func (s *Store) Follow(hub *jobs.Hub, id string) (moved <-chan struct{}, leave func()) {
-	return hub.FollowHash(keysOf(id)[keyHash], "waiting", "running", "done", "cancelled", "ended")
+	return hub.WatchHash(keysOf(id)[keyHash], "waiting", "running", "done", "cancelled", "ended")
 }
 
 func parse(id string, fields map[string]string, states string, now time.Time) (*Batch, error) {

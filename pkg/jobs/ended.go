@@ -7,8 +7,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// EndedOf returns those of the jobs that have ended or are gone.
-func (s *Store) EndedOf(ctx context.Context, ids []string) (gone []string, err error) {
+// ListEnded returns those of the jobs that have ended or are gone.
+func (s *Store) ListEnded(ctx context.Context, ids []string) (gone []string, err error) {
 	pipe := s.redis.Pipeline()
 	states := make([]*redis.StringCmd, len(ids))
 	for i, id := range ids {

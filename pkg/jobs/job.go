@@ -82,30 +82,30 @@ type Child struct {
 
 // Job is the record of one piece of work that somebody asked for.
 type Job struct {
-	ID       string
-	Kind     string          // estimate
-	Class    Class           //
-	Owner    string          // id of the API key that asked first
-	Input    json.RawMessage // canonical: equal questions have equal bytes
-	Flight   string          // hash of kind and input; jobs in flight at once share it never
-	State    State
-	Steps    map[string]Step
-	Outputs  map[string]json.RawMessage // by step
-	Children map[string]Child           // by name
-	Asked    bool                       // a caller asked for it, not only other jobs
-	Result   json.RawMessage            // once succeeded
-	Error    *Error                     // once failed
-	Created  time.Time
-	Ended    time.Time // zero until it ends
-	Deadline time.Time // past it a step is not tried again
+	ID                string
+	Kind              string          // estimate
+	Class             Class           //
+	Owner             string          // id of the API key that asked first
+	Input             json.RawMessage // canonical: equal questions have equal bytes
+	DedupKey          string          // hash of kind and input; jobs in flight at once share it never
+	State             State
+	Steps             map[string]Step
+	Outputs           map[string]json.RawMessage // by step
+	Children          map[string]Child           // by name
+	RequestedByCaller bool                       // a caller asked for it, not only other jobs
+	Result            json.RawMessage            // once succeeded
+	Error             *Error                     // once failed
+	Created           time.Time
+	Ended             time.Time // zero until it ends
+	Deadline          time.Time // past it a step is not tried again
 }
 
 // New is a job to be made.
 type New struct {
-	Kind     string
-	Class    Class
-	Owner    string
-	Input    json.RawMessage
-	Deadline time.Duration // from now
-	Parent   string        // who is to be told of its end (see Want); "" is a caller, who looks for himself
+	Kind       string
+	Class      Class
+	Owner      string
+	Input      json.RawMessage
+	Deadline   time.Duration // from now
+	Subscriber string        // who is to be told of its end (see Want); "" is a caller, who looks for himself
 }

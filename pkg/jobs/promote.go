@@ -21,20 +21,20 @@ func (s *Store) Promote(ctx context.Context, job *Job) (bool, error) {
 	if err != nil || !promoted {
 		return false, err
 	}
-	return true, s.Move(ctx, job.ID, Bulk, Interactive)
+	return true, s.MoveToClass(ctx, job.ID, Bulk, Interactive)
 }
 
-// Move has a job looked at among those of another class.
-func (s *Store) Move(ctx context.Context, id string, from, to Class) error {
-	if err := s.watch(ctx, id, to, firstLook, "NX"); err != nil {
+// MoveToClass has a job looked at among those of another class.
+func (s *Store) MoveToClass(ctx context.Context, id string, from, to Class) error {
+	if err := s.scheduleCheck(ctx, id, to, firstCheckDelay, "NX"); err != nil {
 		return err
 	}
-	return s.Forget(ctx, id, from)
+	return s.RemoveActive(ctx, id, from)
 }
 
-// Wants reports whether a parent is among those who are to be told of a job's
+// IsSubscribed reports whether a parent is among those who are to be told of a job's
 // end.
-func (s *Store) Wants(ctx context.Context, id, parent string) (bool, error) {
-	parents, err := s.redis.SMembers(ctx, keyParents(id)).Result()
+func (s *Store) IsSubscribed(ctx context.Context, id, parent string) (bool, error) {
+	parents, err := s.redis.SMembers(ctx, keySubscribers(id)).Result()
 	return slices.Contains(parents, parent), err
 }

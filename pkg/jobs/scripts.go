@@ -80,10 +80,10 @@ redis.call('HSET', KEYS[1], s .. 'state', 'ready', s .. 'since', now)
 return 1
 `)
 
-// scriptRestart raises the attempt of a step whose worker or task is lost.
+// scriptRequeue raises the attempt of a step whose worker or task is lost.
 // ARGV: step, and its attempt, state and claim as they were seen. Returns the
 // new attempt, or 0 when the step has moved on meanwhile.
-var scriptRestart = redis.NewScript(luaNow + `
+var scriptRequeue = redis.NewScript(luaNow + `
 local s = 's:' .. ARGV[1] .. ':'
 if redis.call('HGET', KEYS[1], s .. 'attempt') ~= ARGV[2] then return 0 end
 if redis.call('HGET', KEYS[1], s .. 'state') ~= ARGV[3] then return 0 end
@@ -128,9 +128,9 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return now
 `)
 
-// scriptShed drops the steps and outputs of a job that has ended, unless a
+// scriptTrim drops the steps and outputs of a job that has ended, unless a
 // caller waits for it, and shortens its life. ARGV: life in ms.
-var scriptShed = redis.NewScript(luaNow + `
+var scriptTrim = redis.NewScript(luaNow + `
 if not ended() or redis.call('HEXISTS', KEYS[1], 'asked') == 1 then return 0 end
 local fields = {}
 for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
@@ -141,34 +141,34 @@ if #fields > 0 then redis.call('HDEL', KEYS[1], unpack(fields)) end
 return redis.call('PEXPIRE', KEYS[1], ARGV[1])
 `)
 
-// scriptDrop removes a job of which no step and no child was opened: its
+// scriptDeleteUnstarted removes a job of which no step and no child was opened: its
 // record is no more than meta, state and perhaps asked. Returns 1 if it did.
-var scriptDrop = redis.NewScript(`
+var scriptDeleteUnstarted = redis.NewScript(`
 if redis.call('HGET', KEYS[1], 'state') ~= 'queued' then return 0 end
 if redis.call('HLEN', KEYS[1]) - redis.call('HEXISTS', KEYS[1], 'asked') > 2 then return 0 end
 redis.call('DEL', KEYS[2])
 return redis.call('DEL', KEYS[1])
 `)
 
-// scriptTake takes the flight for a job, or names who has it.
+// scriptAcquireKey takes the flight for a job, or names who has it.
 // ARGV: job id, lifetime in ms, the holder to be replaced ("" for none).
-var scriptTake = redis.NewScript(`
+var scriptAcquireKey = redis.NewScript(`
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] and holder ~= ARGV[3] then return holder end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return ARGV[1]
 `)
 
-// scriptLeave gives a flight up after a grace, if the job still has it.
+// scriptReleaseKey gives a flight up after a grace, if the job still has it.
 // ARGV: job id, grace in ms (0: at once).
-var scriptLeave = redis.NewScript(`
+var scriptReleaseKey = redis.NewScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `)
 
-// scriptDue hands out jobs that are due for a look, each to one caller, and
+// scriptListDue hands out jobs that are due for a look, each to one caller, and
 // puts their next look off. KEYS: the active set. ARGV: limit, delay in ms.
-var scriptDue = redis.NewScript(`
+var scriptListDue = redis.NewScript(`
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
@@ -176,18 +176,18 @@ for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], now + ARGV[2], id) end
 return due
 `)
 
-// scriptWatch sets when an active job is looked at next.
+// scriptSchedule sets when an active job is looked at next.
 // KEYS: the active set. ARGV: id, delay in ms, "NX" to leave an earlier word.
-var scriptWatch = redis.NewScript(`
+var scriptSchedule = redis.NewScript(`
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 if ARGV[3] == 'NX' then return redis.call('ZADD', KEYS[1], 'NX', now + ARGV[2], ARGV[1]) end
 return redis.call('ZADD', KEYS[1], 'XX', now + ARGV[2], ARGV[1])
 `)
 
-// scriptIdle notes when a ready step was first seen with its task given out and
+// scriptUnclaimed notes when a ready step was first seen with its task given out and
 // unclaimed. ARGV: step, attempt. Returns for how many ms that has been so.
-var scriptIdle = redis.NewScript(luaNow + `
+var scriptUnclaimed = redis.NewScript(luaNow + `
 local s = 's:' .. ARGV[1] .. ':'
 if redis.call('HGET', KEYS[1], s .. 'attempt') ~= ARGV[2] then return 0 end
 if redis.call('HGET', KEYS[1], s .. 'state') ~= 'ready' then return 0 end

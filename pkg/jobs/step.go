@@ -9,16 +9,16 @@ import (
 	"ushuru/pkg/pack"
 )
 
-// Verdict says what a handler is to do with a task.
-type Verdict string
+// ClaimResult says what a handler is to do with a task.
+type ClaimResult string
 
 // The verdicts.
 const (
-	Run     Verdict = "run"     // do the work
-	Done    Verdict = "done"    // the output is there already: only go on
-	Stale   Verdict = "stale"   // the step was given to a later attempt: return
-	Over    Verdict = "ended"   // the job has ended: return
-	Missing Verdict = "missing" // there is no such job any more: return
+	Claimed     ClaimResult = "run"     // do the work
+	AlreadyDone ClaimResult = "done"    // the output is there already: only go on
+	Stale       ClaimResult = "stale"   // the step was given to a later attempt: return
+	JobEnded    ClaimResult = "ended"   // the job has ended: return
+	NotFound    ClaimResult = "missing" // there is no such job any more: return
 )
 
 // Open makes a step ready, once, and returns how it stands. A step of a job
@@ -33,7 +33,7 @@ func (s *Store) Open(ctx context.Context, id, step string) (StepState, int, erro
 	if !okState || !okAttempt {
 		return "", 0, fmt.Errorf("jobs: open: unexpected reply %v", reply)
 	}
-	if state == string(Missing) {
+	if state == string(NotFound) {
 		return "", 0, ErrNotFound
 	}
 	return StepState(state), int(attempt), nil
@@ -42,14 +42,14 @@ func (s *Store) Open(ctx context.Context, id, step string) (StepState, int, erro
 // Claim asks to run a step. The same attempt may be claimed again, since the
 // queue may deliver a task twice; an earlier attempt may not. With the verdict
 // Run comes the record as it then stands.
-func (s *Store) Claim(ctx context.Context, id, step string, attempt int, worker, claim string) (Verdict, *Job, error) {
+func (s *Store) Claim(ctx context.Context, id, step string, attempt int, worker, claim string) (ClaimResult, *Job, error) {
 	reply, err := scriptClaim.Run(ctx, s.redis, []string{keyJob(id)}, step, attempt, worker, claim).Slice()
 	if err != nil {
 		return "", nil, err
 	}
 	verdict, _ := reply[0].(string)
-	if Verdict(verdict) != Run {
-		return Verdict(verdict), nil, nil
+	if ClaimResult(verdict) != Claimed {
+		return ClaimResult(verdict), nil, nil
 	}
 	list, _ := reply[1].([]any)
 	fields := make(map[string]string, len(list)/2)
@@ -58,7 +58,7 @@ func (s *Store) Claim(ctx context.Context, id, step string, attempt int, worker,
 		fields[name], _ = list[i+1].(string)
 	}
 	job, err := parse(id, fields)
-	return Run, job, err
+	return Claimed, job, err
 }
 
 // Release gives a claimed step back, to be tried again later.
@@ -66,26 +66,26 @@ func (s *Store) Release(ctx context.Context, id, step, claim string) error {
 	return scriptRelease.Run(ctx, s.redis, []string{keyJob(id)}, step, claim).Err()
 }
 
-// Restart raises the attempt of a step whose worker or task is lost and
+// Requeue raises the attempt of a step whose worker or task is lost and
 // returns it; 0 when the step is no longer as it was seen.
-func (s *Store) Restart(ctx context.Context, id, step string, seen Step) (int, error) {
-	return scriptRestart.Run(ctx, s.redis, []string{keyJob(id)},
+func (s *Store) Requeue(ctx context.Context, id, step string, seen Step) (int, error) {
+	return scriptRequeue.Run(ctx, s.redis, []string{keyJob(id)},
 		step, seen.Attempt, string(seen.State), seen.Claim).Int()
 }
 
-// Idle says of a ready step whose task the queue has given out: how long ago
+// UnclaimedFor says of a ready step whose task the queue has given out: how long ago
 // that was first seen. Once the step is claimed it begins anew.
-func (s *Store) Idle(ctx context.Context, id, step string, attempt int) (time.Duration, error) {
-	ms, err := scriptIdle.Run(ctx, s.redis, []string{keyJob(id)}, step, attempt).Int64()
+func (s *Store) UnclaimedFor(ctx context.Context, id, step string, attempt int) (time.Duration, error) {
+	ms, err := scriptUnclaimed.Run(ctx, s.redis, []string{keyJob(id)}, step, attempt).Int64()
 	return time.Duration(ms) * time.Millisecond, err
 }
 
 // Completed is what came of storing an output.
 type Completed struct {
-	// First means that the output is the one that stays, and that the steps
+	// Accepted means that the output is the one that stays, and that the steps
 	// that are next were opened with it, at their first attempt. Otherwise
 	// somebody else was faster, or the job has ended: look at the record.
-	First    bool
+	Accepted bool
 	Promoted bool // when it is the first: a person waits for the job by now
 }
 
@@ -101,7 +101,7 @@ func (s *Store) Complete(ctx context.Context, id, step string, output json.RawMe
 	if err != nil {
 		return Completed{}, err
 	}
-	return Completed{First: reply[0] == 1, Promoted: reply[1] == 1}, nil
+	return Completed{Accepted: reply[0] == 1, Promoted: reply[1] == 1}, nil
 }
 
 // Succeed ends a job with its result and returns when that was; zero when it
@@ -141,44 +141,44 @@ func (s *Store) end(
 	return time.UnixMilli(ms).UTC(), nil
 }
 
-// Announce lets go of the flight of a job that has ended, tells the callers
+// PublishEnd lets go of the flight of a job that has ended, tells the callers
 // who wait for it, and returns the parents that are still to be told. It may
 // be done twice; the job is looked at until Settled.
-func (s *Store) Announce(ctx context.Context, job *Job) (parents []string, err error) {
+func (s *Store) PublishEnd(ctx context.Context, job *Job) (parents []string, err error) {
 	grace := time.Duration(0)
 	if job.State == Succeeded {
-		grace = answeredGrace
+		grace = joinGrace
 	}
 	pipe := s.redis.Pipeline()
-	scriptLeave.Eval(ctx, pipe, []string{keyFlight(job.Flight)}, job.ID, grace.Milliseconds())
+	scriptReleaseKey.Eval(ctx, pipe, []string{keyDedup(job.DedupKey)}, job.ID, grace.Milliseconds())
 	pipe.Publish(ctx, channelEnded, job.ID)
-	members := pipe.SMembers(ctx, keyParents(job.ID))
+	members := pipe.SMembers(ctx, keySubscribers(job.ID))
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, err
 	}
 	return members.Val(), nil
 }
 
-// Settled notes that everybody was told of a job's end: it is not looked at
+// MarkFinalized notes that everybody was told of a job's end: it is not looked at
 // any more. Of a bulk job that no caller asked for no more is kept than its
 // result: there are thousands of these, and who wanted it has that. A caller
 // who joined it may have been told of it.
-func (s *Store) Settled(ctx context.Context, job *Job) error {
+func (s *Store) MarkFinalized(ctx context.Context, job *Job) error {
 	pipe := s.redis.Pipeline()
-	if job.Class == Bulk && !job.Asked {
-		scriptShed.Eval(ctx, pipe, []string{keyJob(job.ID)}, shedLife.Milliseconds())
+	if job.Class == Bulk && !job.RequestedByCaller {
+		scriptTrim.Eval(ctx, pipe, []string{keyJob(job.ID)}, trimmedTTL.Milliseconds())
 	}
-	pipe.Del(ctx, keyParents(job.ID))
+	pipe.Del(ctx, keySubscribers(job.ID))
 	pipe.ZRem(ctx, keyActive(job.Class), job.ID)
 	_, err := pipe.Exec(ctx)
 	return err
 }
 
-// Due hands out up to limit jobs of a class that are due for a look, each to
+// ListDue hands out up to limit jobs of a class that are due for a look, each to
 // one caller. Whoever gets one has hold to deal with it and say when to look
 // again (Watch); after that it is due again.
-func (s *Store) Due(ctx context.Context, class Class, limit int, hold time.Duration) ([]string, error) {
-	return scriptDue.Run(ctx, s.redis, []string{keyActive(class)}, limit, hold.Milliseconds()).StringSlice()
+func (s *Store) ListDue(ctx context.Context, class Class, limit int, hold time.Duration) ([]string, error) {
+	return scriptListDue.Run(ctx, s.redis, []string{keyActive(class)}, limit, hold.Milliseconds()).StringSlice()
 }
 
 // Now is the time by the clock of Redis, which the times in a record are.
@@ -186,17 +186,17 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	return s.redis.Time(ctx).Result()
 }
 
-// Watch says when an active job is to be looked at next.
-func (s *Store) Watch(ctx context.Context, id string, class Class, after time.Duration) error {
-	return s.watch(ctx, id, class, after, "XX")
+// ScheduleCheck says when an active job is to be looked at next.
+func (s *Store) ScheduleCheck(ctx context.Context, id string, class Class, after time.Duration) error {
+	return s.scheduleCheck(ctx, id, class, after, "XX")
 }
 
-func (s *Store) watch(ctx context.Context, id string, class Class, after time.Duration, mode string) error {
-	return scriptWatch.Run(ctx, s.redis, []string{keyActive(class)}, id, after.Milliseconds(), mode).Err()
+func (s *Store) scheduleCheck(ctx context.Context, id string, class Class, after time.Duration, mode string) error {
+	return scriptSchedule.Run(ctx, s.redis, []string{keyActive(class)}, id, after.Milliseconds(), mode).Err()
 }
 
-// Forget drops a job from those to look at: its record is gone, or it is in
+// RemoveActive drops a job from those to look at: its record is gone, or it is in
 // another class now.
-func (s *Store) Forget(ctx context.Context, id string, class Class) error {
+func (s *Store) RemoveActive(ctx context.Context, id string, class Class) error {
 	return s.redis.ZRem(ctx, keyActive(class), id).Err()
 }

@@ -26,19 +26,19 @@ const (
 	// A question asked again within this time of its answer gets that
 	// answer's job: a caller that missed the cache just before it was filled
 	// must not start the work a second time.
-	answeredGrace = 10 * time.Second
+	joinGrace = 10 * time.Second
 
 	// What nobody asks for any more is kept a little longer than that.
-	shedLife = retention // a caller may have been told of it
+	trimmedTTL = retention // a caller may have been told of it
 
 	// A new job is left alone this long before the sweeper looks at it. Of a
 	// batch most have ended by then; and no worker counts as dead before.
-	firstLook     = 2 * time.Second
-	firstLookBulk = BeatLife
+	firstCheckDelay     = 2 * time.Second
+	firstCheckDelayBulk = HeartbeatTTL
 )
 
-func keyJob(id string) string        { return "job:{" + id + "}" }
-func keyFlight(flight string) string { return "inflight:{" + flight + "}" }
+func keyJob(id string) string       { return "job:{" + id + "}" }
+func keyDedup(flight string) string { return "inflight:{" + flight + "}" }
 
 // keyActive is a sorted set: id → when to look at it next, ms. Each class has
 // its own, so that no batch stands before a person.
@@ -56,13 +56,13 @@ type meta struct {
 	Class    Class           `json:"class"`
 	Owner    string          `json:"owner"`
 	Input    json.RawMessage `json:"input"`
-	Flight   string          `json:"flight"`
+	DedupKey string          `json:"flight"`
 	Created  time.Time       `json:"created"`
 	Deadline time.Time       `json:"deadline"`
 }
 
-// FlightOf is the hash under which equal questions share one job.
-func FlightOf(kind string, input json.RawMessage) string {
+// DedupKeyFor is the hash under which equal questions share one job.
+func DedupKeyFor(kind string, input json.RawMessage) string {
 	sum := sha256.Sum256(append([]byte(kind+"\x00"), input...))
 	return hex.EncodeToString(sum[:16])
 }
@@ -72,11 +72,11 @@ func FlightOf(kind string, input json.RawMessage) string {
 // deadline. Nothing is in the queue yet: the caller has that done; should the
 // caller die first, the sweeper does it.
 func (s *Store) Create(ctx context.Context, n New) (job *Job, joined bool, err error) {
-	flight := FlightOf(n.Kind, n.Input)
+	flight := DedupKeyFor(n.Kind, n.Input)
 	for range 10 {
-		job, err = s.inFlight(ctx, flight)
+		job, err = s.findByDedupKey(ctx, flight)
 		if err == nil {
-			job, err = s.join(ctx, job, n.Parent)
+			job, err = s.join(ctx, job, n.Subscriber)
 		}
 		if !errors.Is(err, ErrNotFound) {
 			return job, true, err
@@ -85,14 +85,14 @@ func (s *Store) Create(ctx context.Context, n New) (job *Job, joined bool, err e
 		if err != nil {
 			return nil, false, err
 		}
-		holder, err := s.Board(ctx, job.ID, flight, n.Deadline)
+		holder, err := s.AcquireDedupKey(ctx, job.ID, flight, n.Deadline)
 		if err != nil {
 			return nil, false, err
 		}
 		if holder == nil {
 			return job, false, nil
 		}
-		if err = s.Drop(ctx, job.ID, n.Class); err != nil {
+		if err = s.DeleteUnstarted(ctx, job.ID, n.Class); err != nil {
 			return nil, false, err
 		}
 	}
@@ -106,9 +106,9 @@ func (s *Store) record(ctx context.Context, n New, flight string) (*Job, error) 
 	now := time.Now().UTC()
 	job := &Job{
 		ID:   ulid.MustNew(ulid.Timestamp(now), rand.Reader).String(),
-		Kind: n.Kind, Class: n.Class, Owner: n.Owner, Input: n.Input, Flight: flight, State: Queued,
+		Kind: n.Kind, Class: n.Class, Owner: n.Owner, Input: n.Input, DedupKey: flight, State: Queued,
 		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{}, Children: map[string]Child{},
-		Asked: n.Parent == "", Created: now, Deadline: now.Add(n.Deadline),
+		RequestedByCaller: n.Subscriber == "", Created: now, Deadline: now.Add(n.Deadline),
 	}
 	data, err := json.Marshal(meta{job.Kind, job.Class, job.Owner, job.Input, flight, job.Created, job.Deadline})
 	if err != nil {
@@ -116,25 +116,25 @@ func (s *Store) record(ctx context.Context, n New, flight string) (*Job, error) 
 	}
 	life := n.Deadline + 2*retention
 	pipe := s.redis.Pipeline()
-	scriptRecord.Eval(ctx, pipe, []string{keyJob(job.ID), keyParents(job.ID)}, data, life.Milliseconds(), n.Parent)
-	scriptWatch.Eval(ctx, pipe, []string{keyActive(n.Class)}, job.ID, firstLookOf(n.Class).Milliseconds(), "NX")
+	scriptRecord.Eval(ctx, pipe, []string{keyJob(job.ID), keySubscribers(job.ID)}, data, life.Milliseconds(), n.Subscriber)
+	scriptSchedule.Eval(ctx, pipe, []string{keyActive(n.Class)}, job.ID, firstCheckDelayFor(n.Class).Milliseconds(), "NX")
 	_, err = pipe.Exec(ctx)
 	return job, err
 }
 
-func firstLookOf(class Class) time.Duration {
+func firstCheckDelayFor(class Class) time.Duration {
 	if class == Bulk {
-		return firstLookBulk
+		return firstCheckDelayBulk
 	}
-	return firstLook
+	return firstCheckDelay
 }
 
-// Board takes the flight for a job, or returns the live job that has it; nil
+// AcquireDedupKey takes the flight for a job, or returns the live job that has it; nil
 // when the job has it itself.
-func (s *Store) Board(ctx context.Context, id, flight string, life time.Duration) (*Job, error) {
+func (s *Store) AcquireDedupKey(ctx context.Context, id, flight string, life time.Duration) (*Job, error) {
 	replace := ""
 	for range 10 {
-		holder, err := scriptTake.Run(ctx, s.redis, []string{keyFlight(flight)},
+		holder, err := scriptAcquireKey.Run(ctx, s.redis, []string{keyDedup(flight)},
 			id, (max(life, 0) + retention).Milliseconds(), replace).Text()
 		if err != nil {
 			return nil, err
@@ -143,7 +143,7 @@ func (s *Store) Board(ctx context.Context, id, flight string, life time.Duration
 			return nil, nil //nolint:nilnil // nobody else
 		}
 		job, err := s.Get(ctx, holder)
-		if err == nil && joinable(job) {
+		if err == nil && isJoinable(job) {
 			return job, nil
 		}
 		if err != nil && !errors.Is(err, ErrNotFound) {
@@ -154,9 +154,9 @@ func (s *Store) Board(ctx context.Context, id, flight string, life time.Duration
 	return nil, fmt.Errorf("jobs: flight %s changes hands too fast", flight)
 }
 
-// inFlight returns the job that can be joined, or ErrNotFound.
-func (s *Store) inFlight(ctx context.Context, flight string) (*Job, error) {
-	id, err := s.redis.Get(ctx, keyFlight(flight)).Result()
+// findByDedupKey returns the job that can be joined, or ErrNotFound.
+func (s *Store) findByDedupKey(ctx context.Context, flight string) (*Job, error) {
+	id, err := s.redis.Get(ctx, keyDedup(flight)).Result()
 	if errors.Is(err, redis.Nil) {
 		return nil, ErrNotFound
 	}
@@ -164,24 +164,24 @@ func (s *Store) inFlight(ctx context.Context, flight string) (*Job, error) {
 		return nil, err
 	}
 	job, err := s.Get(ctx, id)
-	if err == nil && !joinable(job) {
+	if err == nil && !isJoinable(job) {
 		return nil, ErrNotFound
 	}
 	return job, err
 }
 
-// joinable: at work, or answered a moment ago (see answeredGrace). A failed
+// isJoinable: at work, or answered a moment ago (see answeredGrace). A failed
 // job is not joined: asking again means trying again.
-func joinable(job *Job) bool { return !job.State.Ended() || job.State == Succeeded }
+func isJoinable(job *Job) bool { return !job.State.Ended() || job.State == Succeeded }
 
-// Drop removes a job that was never started and that nobody was told of; one
+// DeleteUnstarted removes a job that was never started and that nobody was told of; one
 // that was started after all stays.
-func (s *Store) Drop(ctx context.Context, id string, class Class) error {
-	dropped, err := scriptDrop.Run(ctx, s.redis, []string{keyJob(id), keyParents(id)}).Bool()
+func (s *Store) DeleteUnstarted(ctx context.Context, id string, class Class) error {
+	dropped, err := scriptDeleteUnstarted.Run(ctx, s.redis, []string{keyJob(id), keySubscribers(id)}).Bool()
 	if err != nil || !dropped {
 		return err
 	}
-	return s.Forget(ctx, id, class)
+	return s.RemoveActive(ctx, id, class)
 }
 
 // Get reads a job. ErrNotFound when there is none.
@@ -212,10 +212,10 @@ func parse(id string, fields map[string]string) (*Job, error) {
 		return nil, fmt.Errorf("jobs: record %s: %w", id, err)
 	}
 	job := &Job{
-		ID: id, Kind: m.Kind, Class: m.Class, Owner: m.Owner, Input: m.Input, Flight: m.Flight,
+		ID: id, Kind: m.Kind, Class: m.Class, Owner: m.Owner, Input: m.Input, DedupKey: m.DedupKey,
 		Created: m.Created, Deadline: m.Deadline,
 		State: State(fields["state"]), Ended: millis(fields["ended"]),
-		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{}, Asked: fields["asked"] != "",
+		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{}, RequestedByCaller: fields["asked"] != "",
 	}
 	if fields["promoted"] != "" {
 		job.Class = Interactive

@@ -56,9 +56,9 @@ func TestStoreOnEveryRedis(t *testing.T) {
 // settle does what is done once a job has ended.
 func settle(t *testing.T, store *jobs.Store, job *jobs.Job) {
 	t.Helper()
-	_, err := store.Announce(t.Context(), job)
+	_, err := store.PublishEnd(t.Context(), job)
 	must(t)(err)
-	must(t)(store.Settled(t.Context(), job))
+	must(t)(store.MarkFinalized(t.Context(), job))
 }
 
 func keepsWhatItWasMadeOf(t *testing.T, store *jobs.Store) {
@@ -154,18 +154,18 @@ func run(t *testing.T, store *jobs.Store, n jobs.New) *jobs.Job {
 	}
 	_, _, err = store.Open(t.Context(), job.ID, "scrape")
 	must(t)(err)
-	claim(t, store, job.ID, 1, "claim1", jobs.Run)
+	claim(t, store, job.ID, 1, "claim1", jobs.Claimed)
 	return job
 }
 
-func claim(t *testing.T, store *jobs.Store, id string, attempt int, name string, want jobs.Verdict) {
+func claim(t *testing.T, store *jobs.Store, id string, attempt int, name string, want jobs.ClaimResult) {
 	t.Helper()
 	verdict, job, err := store.Claim(t.Context(), id, "scrape", attempt, "worker1", name)
 	must(t)(err)
 	if verdict != want {
 		t.Fatalf("attempt %d: %s, want %s", attempt, verdict, want)
 	}
-	if want != jobs.Run {
+	if want != jobs.Claimed {
 		return
 	}
 	if read, err := store.Get(t.Context(), id); err != nil || !reflect.DeepEqual(job, read) || job.Steps["scrape"].Claim != name {
@@ -175,33 +175,33 @@ func claim(t *testing.T, store *jobs.Store, id string, attempt int, name string,
 
 func claimFollowsAttempt(t *testing.T, store *jobs.Store) {
 	job := run(t, store, newJob("https://a.example/"+t.Name()))
-	claim(t, store, job.ID, 1, "claim2", jobs.Run) // delivered twice
+	claim(t, store, job.ID, 1, "claim2", jobs.Claimed) // delivered twice
 	seen := jobs.Step{State: jobs.StepClaimed, Attempt: 1, Claim: "claim1"}
-	if stale, err := store.Restart(t.Context(), job.ID, "scrape", seen); stale != 0 || err != nil {
+	if stale, err := store.Requeue(t.Context(), job.ID, "scrape", seen); stale != 0 || err != nil {
 		t.Fatalf("took the claim of a run that was not seen: %d, %v", stale, err)
 	}
 	seen.Claim = "claim2"
-	attempt, err := store.Restart(t.Context(), job.ID, "scrape", seen)
+	attempt, err := store.Requeue(t.Context(), job.ID, "scrape", seen)
 	must(t)(err)
 	if attempt != 2 {
 		t.Fatalf("attempt %d", attempt)
 	}
-	if again, err := store.Restart(t.Context(), job.ID, "scrape", seen); again != 0 || err != nil {
+	if again, err := store.Requeue(t.Context(), job.ID, "scrape", seen); again != 0 || err != nil {
 		t.Fatalf("restarted twice from one sight: %d, %v", again, err)
 	}
 	claim(t, store, job.ID, 1, "late", jobs.Stale)
-	claim(t, store, job.ID, 2, "claim3", jobs.Run)
-	complete(t, store, job.ID, `1`, jobs.Completed{First: true})
-	claim(t, store, job.ID, 2, "claim4", jobs.Done)
+	claim(t, store, job.ID, 2, "claim3", jobs.Claimed)
+	complete(t, store, job.ID, `1`, jobs.Completed{Accepted: true})
+	claim(t, store, job.ID, 2, "claim4", jobs.AlreadyDone)
 	_, err = store.Cancel(t.Context(), job.ID)
 	must(t)(err)
-	claim(t, store, job.ID, 2, "claim5", jobs.Over)
-	claim(t, store, "nothing", 1, "claim6", jobs.Missing)
+	claim(t, store, job.ID, 2, "claim5", jobs.JobEnded)
+	claim(t, store, "nothing", 1, "claim6", jobs.NotFound)
 }
 
 func firstOutputStays(t *testing.T, store *jobs.Store) {
 	job := run(t, store, newJob("https://a.example/"+t.Name()))
-	complete(t, store, job.ID, `{"run":1}`, jobs.Completed{First: true})
+	complete(t, store, job.ID, `{"run":1}`, jobs.Completed{Accepted: true})
 	complete(t, store, job.ID, `{"run":2}`, jobs.Completed{}, "match")
 	job, err := store.Get(t.Context(), job.ID)
 	must(t)(err)
@@ -225,7 +225,7 @@ func opensWhatIsNext(t *testing.T, store *jobs.Store) {
 	job := run(t, store, n)
 	_, err := store.Promote(t.Context(), job)
 	must(t)(err)
-	complete(t, store, job.ID, `1`, jobs.Completed{First: true, Promoted: true}, "match")
+	complete(t, store, job.ID, `1`, jobs.Completed{Accepted: true, Promoted: true}, "match")
 	job, err = store.Get(t.Context(), job.ID)
 	must(t)(err)
 	if step := job.Steps["match"]; step.State != jobs.StepReady || step.Attempt != 1 {
@@ -255,7 +255,7 @@ func endsOnce(t *testing.T, store *jobs.Store) {
 
 func onlyHolderFails(t *testing.T, store *jobs.Store) {
 	job := run(t, store, newJob("https://a.example/"+t.Name()))
-	claim(t, store, job.ID, 1, "claim2", jobs.Run)
+	claim(t, store, job.ID, 1, "claim2", jobs.Claimed)
 	if failed, err := store.Fail(t.Context(), job.ID, "scrape", "claim1", &jobs.Error{Code: "x"}); failed || err != nil {
 		t.Fatalf("failed on the word of a run that lost the step: %v %v", failed, err)
 	}
@@ -278,10 +278,10 @@ func onlyHolderFails(t *testing.T, store *jobs.Store) {
 func dueOnce(t *testing.T, store *jobs.Store) {
 	job, _, err := store.Create(t.Context(), newJob("https://a.example/"+t.Name()))
 	must(t)(err)
-	must(t)(store.Watch(t.Context(), job.ID, jobs.Interactive, -time.Second))
+	must(t)(store.ScheduleCheck(t.Context(), job.ID, jobs.Interactive, -time.Second))
 	var found int
 	for range 2 {
-		ids, err := store.Due(t.Context(), jobs.Interactive, 1000, time.Minute)
+		ids, err := store.ListDue(t.Context(), jobs.Interactive, 1000, time.Minute)
 		must(t)(err)
 		for _, id := range ids {
 			if id == job.ID {
@@ -292,9 +292,9 @@ func dueOnce(t *testing.T, store *jobs.Store) {
 	if found != 1 {
 		t.Fatalf("handed out %d times", found)
 	}
-	must(t)(store.Forget(t.Context(), job.ID, jobs.Interactive))
-	must(t)(store.Watch(t.Context(), job.ID, jobs.Interactive, -time.Second)) // does not bring it back
-	ids, err := store.Due(t.Context(), jobs.Interactive, 1000, time.Minute)
+	must(t)(store.RemoveActive(t.Context(), job.ID, jobs.Interactive))
+	must(t)(store.ScheduleCheck(t.Context(), job.ID, jobs.Interactive, -time.Second)) // does not bring it back
+	ids, err := store.ListDue(t.Context(), jobs.Interactive, 1000, time.Minute)
 	must(t)(err)
 	for _, id := range ids {
 		if id == job.ID {
@@ -304,11 +304,11 @@ func dueOnce(t *testing.T, store *jobs.Store) {
 }
 
 func heartbeat(t *testing.T, store *jobs.Store) {
-	must(t)(store.Beat(t.Context(), "w"))
+	must(t)(store.Heartbeat(t.Context(), "w"))
 	if alive, err := store.Alive(t.Context(), "w"); !alive || err != nil {
 		t.Fatalf("%v %v", alive, err)
 	}
-	must(t)(store.Gone(t.Context(), "w"))
+	must(t)(store.Deregister(t.Context(), "w"))
 	if alive, err := store.Alive(t.Context(), "w"); alive || err != nil {
 		t.Fatalf("%v %v", alive, err)
 	}
@@ -353,13 +353,13 @@ func waiters(t *testing.T, store *jobs.Store) {
 
 func dropOnlyUnbegun(t *testing.T, store *jobs.Store) {
 	begun := run(t, store, newJob("https://a.example/"+t.Name()))
-	must(t)(store.Drop(t.Context(), begun.ID, jobs.Interactive))
+	must(t)(store.DeleteUnstarted(t.Context(), begun.ID, jobs.Interactive))
 	if _, err := store.Get(t.Context(), begun.ID); err != nil {
 		t.Fatalf("a job at work was dropped: %v", err)
 	}
 	fresh, _, err := store.Create(t.Context(), newJob("https://b.example/"+t.Name()))
 	must(t)(err)
-	must(t)(store.Drop(t.Context(), fresh.ID, jobs.Interactive))
+	must(t)(store.DeleteUnstarted(t.Context(), fresh.ID, jobs.Interactive))
 	if _, err := store.Get(t.Context(), fresh.ID); !errors.Is(err, jobs.ErrNotFound) {
 		t.Fatalf("a job that was not begun stays: %v", err)
 	}
@@ -372,7 +372,7 @@ func idle(t *testing.T, store *jobs.Store) {
 	must(t)(err)
 	look := func() time.Duration {
 		t.Helper()
-		d, err := store.Idle(t.Context(), job.ID, "scrape", 1)
+		d, err := store.UnclaimedFor(t.Context(), job.ID, "scrape", 1)
 		must(t)(err)
 		return d
 	}
@@ -384,7 +384,7 @@ func idle(t *testing.T, store *jobs.Store) {
 			t.Fatal("it does not count")
 		}
 	}
-	claim(t, store, job.ID, 1, "claim1", jobs.Run)
+	claim(t, store, job.ID, 1, "claim1", jobs.Claimed)
 	if d := look(); d != 0 {
 		t.Fatalf("a claimed step is idle for %v", d)
 	}

@@ -9,9 +9,9 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// AnswerKey is where the answer to a question is kept once it is known; "" for
+// ResultKey is where the answer to a question is kept once it is known; "" for
 // a kind whose answers are not kept.
-func AnswerKey(kind string, input json.RawMessage) (cache.Key, error) {
+func ResultKey(kind string, input json.RawMessage) (cache.Key, error) {
 	var err error
 	switch kind {
 	case KindEstimate:

@@ -18,11 +18,11 @@ import (
 // that wanting a job and its end cannot miss each other: who came before the
 // end is in the set when it is read after the end, and who comes after it
 // learns how the job ended at once.
-func keyParents(id string) string { return "parents:{" + id + "}" }
+func keySubscribers(id string) string { return "parents:{" + id + "}" }
 
-// scriptWant notes who else wants a job. ARGV: parent, or "" for a caller.
+// scriptSubscribe notes who else wants a job. ARGV: parent, or "" for a caller.
 // Returns the job's state, or "missing"; nothing is noted of one that has ended.
-var scriptWant = redis.NewScript(luaNow + `
+var scriptSubscribe = redis.NewScript(luaNow + `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
 local state = redis.call('HGET', KEYS[1], 'state')
 if ended() then return state end
@@ -35,9 +35,9 @@ end
 return state
 `)
 
-// scriptUnwant ends the interest of a parent, and the job with it when that
+// scriptUnsubscribe ends the interest of a parent, and the job with it when that
 // was the last. ARGV: parent, retention in ms. Returns 1 when it ended the job.
-var scriptUnwant = redis.NewScript(luaNow + `
+var scriptUnsubscribe = redis.NewScript(luaNow + `
 if redis.call('SREM', KEYS[2], ARGV[1]) == 0 then return 0 end
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return 0 end
 if redis.call('HEXISTS', KEYS[1], 'asked') == 1 or redis.call('SCARD', KEYS[2]) > 0 then return 0 end
@@ -46,21 +46,21 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
 `)
 
-// scriptNote writes a field of a child into its parent's record, once.
+// scriptSetChildField writes a field of a child into its parent's record, once.
 // ARGV: field, value. Returns the value that stands there; "" when the parent
 // has ended or is gone.
-var scriptNote = redis.NewScript(luaNow + `
+var scriptSetChildField = redis.NewScript(luaNow + `
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return '' end
 redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
 return redis.call('HGET', KEYS[1], ARGV[1])
 `)
 
-// Want notes that a parent is to be told of a job's end, "" that a caller
+// Subscribe notes that a parent is to be told of a job's end, "" that a caller
 // waits for it. It returns the job's state: of one that has ended nothing is
 // noted, and nobody will be told. ErrNotFound when there is no such job.
-func (s *Store) Want(ctx context.Context, id, parent string) (State, error) {
-	state, err := scriptWant.Run(ctx, s.redis, []string{keyJob(id), keyParents(id)}, parent).Text()
-	if err == nil && state == string(Missing) {
+func (s *Store) Subscribe(ctx context.Context, id, parent string) (State, error) {
+	state, err := scriptSubscribe.Run(ctx, s.redis, []string{keyJob(id), keySubscribers(id)}, parent).Text()
+	if err == nil && state == string(NotFound) {
 		err = ErrNotFound
 	}
 	return State(state), err
@@ -69,10 +69,10 @@ func (s *Store) Want(ctx context.Context, id, parent string) (State, error) {
 // join wants a job in flight, and returns it as it is then. ErrNotFound when
 // it ended meanwhile in a way that nobody joins.
 func (s *Store) join(ctx context.Context, job *Job, parent string) (*Job, error) {
-	if job.State.Ended() || parent == "" && job.Asked {
+	if job.State.Ended() || parent == "" && job.RequestedByCaller {
 		return job, nil
 	}
-	state, err := s.Want(ctx, job.ID, parent)
+	state, err := s.Subscribe(ctx, job.ID, parent)
 	switch {
 	case err != nil:
 		return nil, err
@@ -84,44 +84,44 @@ func (s *Store) join(ctx context.Context, job *Job, parent string) (*Job, error)
 	return nil, ErrNotFound
 }
 
-// Unwant ends the interest of a parent in a job. When nobody else wants it,
+// Unsubscribe ends the interest of a parent in a job. When nobody else wants it,
 // the job ends as cancelled: then it returns true.
-func (s *Store) Unwant(ctx context.Context, id, parent string) (bool, error) {
-	return scriptUnwant.Run(ctx, s.redis, []string{keyJob(id), keyParents(id)}, parent, retention.Milliseconds()).Bool()
+func (s *Store) Unsubscribe(ctx context.Context, id, parent string) (bool, error) {
+	return scriptUnsubscribe.Run(ctx, s.redis, []string{keyJob(id), keySubscribers(id)}, parent, retention.Milliseconds()).Bool()
 }
 
-// Told drops parents that have been told of a job's end.
-func (s *Store) Told(ctx context.Context, id string, parents []string) error {
+// RemoveNotified drops parents that have been told of a job's end.
+func (s *Store) RemoveNotified(ctx context.Context, id string, parents []string) error {
 	names := make([]any, len(parents))
 	for i, parent := range parents {
 		names[i] = parent
 	}
-	return s.redis.SRem(ctx, keyParents(id), names...).Err()
+	return s.redis.SRem(ctx, keySubscribers(id), names...).Err()
 }
 
-// Bind notes in a parent's record which job its child is, and returns the id
+// SetChildJob notes in a parent's record which job its child is, and returns the id
 // that stands there: the first stays. "" when the parent has ended or is gone.
-func (s *Store) Bind(ctx context.Context, parent, name, child string) (string, error) {
-	return s.note(ctx, parent, name, "job", child)
+func (s *Store) SetChildJob(ctx context.Context, parent, name, child string) (string, error) {
+	return s.setChildField(ctx, parent, name, "job", child)
 }
 
-// Note writes in a parent's record how its child ended. The first word stays.
-func (s *Store) Note(ctx context.Context, parent, name string, child Child) error {
+// SetChildOutcome writes in a parent's record how its child ended. The first word stays.
+func (s *Store) SetChildOutcome(ctx context.Context, parent, name string, child Child) error {
 	// Without escapes the result stays as it is, byte for byte.
-	data, err := plainjson.Encode(childEnd{child.State, child.Result, child.Error})
+	data, err := plainjson.Encode(childOutcome{child.State, child.Result, child.Error})
 	if err != nil {
 		return fmt.Errorf("jobs: child %s: %w", name, err)
 	}
-	_, err = s.note(ctx, parent, name, "end", string(data))
+	_, err = s.setChildField(ctx, parent, name, "end", string(data))
 	return err
 }
 
-func (s *Store) note(ctx context.Context, parent, name, what, value string) (string, error) {
-	return scriptNote.Run(ctx, s.redis, []string{keyJob(parent)}, "c:"+name+":"+what, value).Text()
+func (s *Store) setChildField(ctx context.Context, parent, name, what, value string) (string, error) {
+	return scriptSetChildField.Run(ctx, s.redis, []string{keyJob(parent)}, "c:"+name+":"+what, value).Text()
 }
 
-// childEnd is how a child ended, as it is written.
-type childEnd struct {
+// childOutcome is how a child ended, as it is written.
+type childOutcome struct {
 	State  State           `json:"state"`
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  *Error          `json:"error,omitempty"`
@@ -141,7 +141,7 @@ func childrenOf(fields map[string]string) (map[string]Child, error) {
 		case "job":
 			child.Job = value
 		case "end":
-			var end childEnd
+			var end childOutcome
 			if err := json.Unmarshal([]byte(value), &end); err != nil {
 				return nil, errors.Join(fmt.Errorf("child %s", name), err)
 			}

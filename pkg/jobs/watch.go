@@ -9,12 +9,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// lookEvery is how often a Hub looks whether what is followed has moved on:
+// pollInterval is how often a Hub looks whether what is followed has moved on:
 // once for all followers, and not at all while there are none.
-const lookEvery = 500 * time.Millisecond
+const pollInterval = 500 * time.Millisecond
 
-// following are the records that somebody follows, by name.
-type following struct {
+// watching are the records that somebody follows, by name.
+type watching struct {
 	mu      sync.Mutex
 	records map[string]*record
 }
@@ -27,25 +27,25 @@ type record struct {
 	seen      string
 }
 
-// Follow says on a channel that a job may have moved on or ended, until leave
+// Watch says on a channel that a job may have moved on or ended, until leave
 // is called. What moves it is not said: the record is the truth. A move that
 // takes another back at once may go unsaid.
-func (h *Hub) Follow(id string) (moved <-chan struct{}, leave func()) {
+func (h *Hub) Watch(id string) (moved <-chan struct{}, leave func()) {
 	// Opening, claiming and completing a step each change how many fields the
 	// record has.
-	return h.follow(id, keyJob(id), "state")
+	return h.watch(id, keyJob(id), "state")
 }
 
-// FollowHash says the same of any hash in Redis: that one of these fields may
+// WatchHash says the same of any hash in Redis: that one of these fields may
 // have changed, or how many it has.
-func (h *Hub) FollowHash(key string, fields ...string) (moved <-chan struct{}, leave func()) {
-	return h.follow(key, key, fields...)
+func (h *Hub) WatchHash(key string, fields ...string) (moved <-chan struct{}, leave func()) {
+	return h.watch(key, key, fields...)
 }
 
-func (h *Hub) follow(name, key string, fields ...string) (moved <-chan struct{}, leave func()) {
+func (h *Hub) watch(name, key string, fields ...string) (moved <-chan struct{}, leave func()) {
 	told := make(chan struct{}, 1)
-	h.join(name, told)
-	f := &h.following
+	h.subscribe(name, told)
+	f := &h.watching
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.records == nil {
@@ -56,7 +56,7 @@ func (h *Hub) follow(name, key string, fields ...string) (moved <-chan struct{},
 	}
 	f.records[name].followers++
 	return told, func() {
-		h.leave(name, told)
+		h.unsubscribe(name, told)
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if f.records[name].followers--; f.records[name].followers == 0 {
@@ -65,10 +65,10 @@ func (h *Hub) follow(name, key string, fields ...string) (moved <-chan struct{},
 	}
 }
 
-// look wakes the followers of the records that have moved on since the last
+// poll wakes the followers of the records that have moved on since the last
 // look.
-func (h *Hub) look(ctx context.Context) {
-	f := &h.following
+func (h *Hub) poll(ctx context.Context) {
+	f := &h.watching
 	type glance struct {
 		name   string
 		fields *redis.SliceCmd
@@ -103,16 +103,16 @@ func (h *Hub) look(ctx context.Context) {
 	}
 }
 
-// looks has a look now and then until ctx ends.
-func (h *Hub) looks(ctx context.Context) {
-	ticker := time.NewTicker(lookEvery)
+// pollLoop has a look now and then until ctx ends.
+func (h *Hub) pollLoop(ctx context.Context) {
+	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			h.look(ctx)
+			h.poll(ctx)
 		}
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// reread is how often a waiter looks for itself, in case the message that its
+// recheckInterval is how often a waiter looks for itself, in case the message that its
 // job has ended was lost.
-const reread = 1500 * time.Millisecond
+const recheckInterval = 1500 * time.Millisecond
 
 // Hub lets many callers wait for jobs on one subscription, and follow jobs and
 // other records with one look for all of them.
@@ -18,7 +18,7 @@ type Hub struct {
 	mu      sync.Mutex
 	waiters map[string]map[chan struct{}]bool // by job, or key of another record
 
-	following following
+	watching watching
 }
 
 // NewHub makes a Hub; Run feeds it.
@@ -34,7 +34,7 @@ func (h *Hub) Run(ctx context.Context) {
 	defer func() { _ = sub.Close() }()
 	messages := sub.Channel()
 	var looking sync.WaitGroup
-	looking.Go(func() { h.looks(ctx) })
+	looking.Go(func() { h.pollLoop(ctx) })
 	defer looking.Wait()
 	for {
 		select {
@@ -64,9 +64,9 @@ func (h *Hub) Waiting() int {
 // there is no such job.
 func (h *Hub) Wait(ctx context.Context, id string) (*Job, error) {
 	ended := make(chan struct{}, 1)
-	h.join(id, ended)
-	defer h.leave(id, ended)
-	ticker := time.NewTicker(reread)
+	h.subscribe(id, ended)
+	defer h.unsubscribe(id, ended)
+	ticker := time.NewTicker(recheckInterval)
 	defer ticker.Stop()
 	for {
 		over, err := h.store.ended(ctx, id)
@@ -88,14 +88,14 @@ func (h *Hub) Wait(ctx context.Context, id string) (*Job, error) {
 	}
 }
 
-// Over returns once the job has ended or its record is gone, or ctx's error.
+// WaitEnded returns once the job has ended or its record is gone, or ctx's error.
 // It is for those who mostly stop waiting before: unlike Wait it does not look
 // at the record before anything was said or some time has passed.
-func (h *Hub) Over(ctx context.Context, id string) error {
+func (h *Hub) WaitEnded(ctx context.Context, id string) error {
 	ended := make(chan struct{}, 1)
-	h.join(id, ended)
-	defer h.leave(id, ended)
-	ticker := time.NewTicker(reread)
+	h.subscribe(id, ended)
+	defer h.unsubscribe(id, ended)
+	ticker := time.NewTicker(recheckInterval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -121,7 +121,7 @@ func (h *Hub) wake(id string) {
 	}
 }
 
-func (h *Hub) join(id string, ended chan struct{}) {
+func (h *Hub) subscribe(id string, ended chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.waiters[id] == nil {
@@ -130,7 +130,7 @@ func (h *Hub) join(id string, ended chan struct{}) {
 	h.waiters[id][ended] = true
 }
 
-func (h *Hub) leave(id string, ended chan struct{}) {
+func (h *Hub) unsubscribe(id string, ended chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.waiters[id], ended)

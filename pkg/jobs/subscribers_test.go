@@ -30,7 +30,7 @@ func TestChildrenOnEveryRedis(t *testing.T) {
 func child(t *testing.T, store *jobs.Store, parent string) *jobs.Job {
 	t.Helper()
 	n := newJob("https://a.example/" + t.Name())
-	n.Parent = parent
+	n.Subscriber = parent
 	job, _, err := store.Create(t.Context(), n)
 	must(t)(err)
 	return job
@@ -45,12 +45,12 @@ func wantedIsTold(t *testing.T, store *jobs.Store) {
 	_, err := store.Fail(t.Context(), job.ID, "", "", &jobs.Error{Code: "x"})
 	must(t)(err)
 	for _, want := range [][]string{{"batch:b#1", "job:P"}, {"job:P"}} {
-		parents, err := store.Announce(t.Context(), job)
+		parents, err := store.PublishEnd(t.Context(), job)
 		must(t)(err)
 		if slices.Sort(parents); !slices.Equal(parents, want) {
 			t.Fatalf("to be told: %v, want %v", parents, want)
 		}
-		must(t)(store.Told(t.Context(), job.ID, []string{"batch:b#1"}))
+		must(t)(store.RemoveNotified(t.Context(), job.ID, []string{"batch:b#1"}))
 	}
 }
 
@@ -58,17 +58,17 @@ func lateLearns(t *testing.T, store *jobs.Store) {
 	job := child(t, store, "job:P")
 	_, err := store.Succeed(t.Context(), job.ID, json.RawMessage(`{"a":1}`))
 	must(t)(err)
-	if state, err := store.Want(t.Context(), job.ID, "job:Q"); state != jobs.Succeeded || err != nil {
+	if state, err := store.Subscribe(t.Context(), job.ID, "job:Q"); state != jobs.Succeeded || err != nil {
 		t.Fatalf("%s, %v", state, err)
 	}
 	if late := child(t, store, "job:Q"); late.ID != job.ID || string(late.Result) != `{"a":1}` {
 		t.Fatalf("%+v", late)
 	}
-	parents, err := store.Announce(t.Context(), job)
+	parents, err := store.PublishEnd(t.Context(), job)
 	if must(t)(err); !slices.Equal(parents, []string{"job:P"}) {
 		t.Fatalf("to be told: %v", parents)
 	}
-	if _, err := store.Want(t.Context(), "nothing", "job:Q"); !errors.Is(err, jobs.ErrNotFound) {
+	if _, err := store.Subscribe(t.Context(), "nothing", "job:Q"); !errors.Is(err, jobs.ErrNotFound) {
 		t.Fatal(err)
 	}
 }
@@ -80,7 +80,7 @@ func lastCancels(t *testing.T, store *jobs.Store) {
 		parent string
 		ends   bool
 	}{{"job:P", false}, {"job:P", false}, {"job:unknown", false}, {"job:Q", true}, {"job:Q", false}} {
-		if ended, err := store.Unwant(t.Context(), job.ID, c.parent); ended != c.ends || err != nil {
+		if ended, err := store.Unsubscribe(t.Context(), job.ID, c.parent); ended != c.ends || err != nil {
 			t.Fatalf("%s lets go: %v, %v", c.parent, ended, err)
 		}
 	}
@@ -92,11 +92,11 @@ func lastCancels(t *testing.T, store *jobs.Store) {
 func askedStays(t *testing.T, store *jobs.Store) {
 	job := child(t, store, "job:P")
 	asked := child(t, store, "") // a caller joins it
-	if ended, err := store.Unwant(t.Context(), job.ID, "job:P"); ended || err != nil || asked.ID != job.ID {
+	if ended, err := store.Unsubscribe(t.Context(), job.ID, "job:P"); ended || err != nil || asked.ID != job.ID {
 		t.Fatalf("%v, %v", ended, err)
 	}
 	job, err := store.Get(t.Context(), job.ID)
-	if must(t)(err); !job.Asked || job.State.Ended() {
+	if must(t)(err); !job.RequestedByCaller || job.State.Ended() {
 		t.Fatalf("%+v", job)
 	}
 }
@@ -104,14 +104,14 @@ func askedStays(t *testing.T, store *jobs.Store) {
 func firstChildStays(t *testing.T, store *jobs.Store) {
 	job := run(t, store, newJob("https://p.example/"+t.Name()))
 	for _, id := range []string{"first", "second"} {
-		if holder, err := store.Bind(t.Context(), job.ID, "car1", id); holder != "first" || err != nil {
+		if holder, err := store.SetChildJob(t.Context(), job.ID, "car1", id); holder != "first" || err != nil {
 			t.Fatalf("%s, %v", holder, err)
 		}
 	}
 	ends := jobs.Child{State: jobs.Failed, Error: &jobs.Error{Code: "x", Message: "C&F", Details: json.RawMessage(`["&"]`)}}
-	must(t)(store.Note(t.Context(), job.ID, "car1", ends))
-	must(t)(store.Note(t.Context(), job.ID, "car1", jobs.Child{State: jobs.Cancelled}))
-	must(t)(store.Note(t.Context(), job.ID, "car2", jobs.Child{State: jobs.Succeeded, Result: json.RawMessage(`{"name":"C&F"}`)}))
+	must(t)(store.SetChildOutcome(t.Context(), job.ID, "car1", ends))
+	must(t)(store.SetChildOutcome(t.Context(), job.ID, "car1", jobs.Child{State: jobs.Cancelled}))
+	must(t)(store.SetChildOutcome(t.Context(), job.ID, "car2", jobs.Child{State: jobs.Succeeded, Result: json.RawMessage(`{"name":"C&F"}`)}))
 	job, err := store.Get(t.Context(), job.ID)
 	must(t)(err)
 	first, second := job.Children["car1"], job.Children["car2"]
@@ -121,7 +121,7 @@ func firstChildStays(t *testing.T, store *jobs.Store) {
 	}
 	_, err = store.Cancel(t.Context(), job.ID)
 	must(t)(err)
-	if holder, err := store.Bind(t.Context(), job.ID, "car1", "third"); holder != "" || err != nil {
+	if holder, err := store.SetChildJob(t.Context(), job.ID, "car1", "third"); holder != "" || err != nil {
 		t.Fatalf("a job that has ended has children: %s, %v", holder, err)
 	}
 }
@@ -129,9 +129,9 @@ func firstChildStays(t *testing.T, store *jobs.Store) {
 func childHasBegun(t *testing.T, store *jobs.Store) {
 	job, _, err := store.Create(t.Context(), newJob("https://p.example/"+t.Name()))
 	must(t)(err)
-	_, err = store.Bind(t.Context(), job.ID, "car1", "first")
+	_, err = store.SetChildJob(t.Context(), job.ID, "car1", "first")
 	must(t)(err)
-	must(t)(store.Drop(t.Context(), job.ID, jobs.Interactive))
+	must(t)(store.DeleteUnstarted(t.Context(), job.ID, jobs.Interactive))
 	if _, err := store.Get(t.Context(), job.ID); err != nil {
 		t.Fatal(err)
 	}

@@ -49,9 +49,9 @@ func TestAllWhoFollowCostOneLook(t *testing.T) {
 	var told []<-chan struct{}
 	var leaves []func()
 	for range each {
-		moved, leave := hub.Follow(job.ID)
+		moved, leave := hub.Watch(job.ID)
 		told, leaves = append(told, moved), append(leaves, leave)
-		moved, leave = hub.FollowHash("other", "waiting")
+		moved, leave = hub.WatchHash("other", "waiting")
 		told, leaves = append(told, moved), append(leaves, leave)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
