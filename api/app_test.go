@@ -18,13 +18,17 @@ import (
 	"github.com/hibiken/asynq"
 
 	"ushuru/api"
+	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
+	"ushuru/pkg/drift"
+	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/upload"
 	"ushuru/pkg/vehicle"
+	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
 
@@ -70,9 +74,14 @@ func newApp(t testing.TB, conn *redisx.Conn, change func(*api.Options)) *app {
 		t.Fatal(err)
 	}
 	a.key, a.keyID = plain, key.ID
+	catalogue := tra.NewStore(conn.Client(), tra.StoreOptions{})
 	options := api.Options{
-		Redis: conn.Client(), Jobs: store, Hub: a.hub, Tasks: a.tasks, Keys: a.keys, Cache: a.cache,
-		TRA: tra.NewStore(conn.Client(), tra.StoreOptions{}), Log: slog.New(slog.NewJSONHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Redis: conn.Client(), Tasks: a.tasks, Jobs: store, Hub: a.hub,
+		Batches: batch.NewStore(conn.Client()), Cache: a.cache, Catalogue: catalogue, TRA: catalogue,
+		Drift: drift.NewStore(conn.Client()), Idempotency: idempotency.NewStore(conn.Client()),
+		Keys: a.keys, Limiter: keys.NewLimiter(conn.Client()),
+		Uploads: upload.NewStore(conn.Client()), Webhooks: webhook.NewStore(conn.Client()),
+		Log:        slog.New(slog.NewJSONHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		AsynqRedis: conn.AsynqOpt(),
 	}
 	if change != nil {

@@ -116,7 +116,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	const patience = 10 * redisPatience // for ten thousand rows
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
-	b, err := s.batches.Create(ctx, made)
+	b, err := s.options.Batches.Create(ctx, made)
 	if err != nil {
 		return errUnavailable.because(err)
 	}
@@ -157,7 +157,7 @@ func (s *Server) webhookAt(r *http.Request, batchID, address string) (hook batch
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
 	defer cancel()
-	all, err := s.webhooks.List(ctx, exchangeOf(r).key.ID)
+	all, err := s.options.Webhooks.List(ctx, exchangeOf(r).key.ID)
 	if err != nil {
 		return hook, errUnavailable.because(err)
 	}
@@ -177,7 +177,7 @@ func webhookOfBatch(batchID string) string { return "wh" + strings.ToLower(batch
 func (s *Server) makeWebhook(r *http.Request, batchID, address string) (hook batchWebhook, err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
 	defer cancel()
-	made, secret, err := s.webhooks.Add(ctx, exchangeOf(r).key.ID, webhookOfBatch(batchID), address, []string{})
+	made, secret, err := s.options.Webhooks.Add(ctx, exchangeOf(r).key.ID, webhookOfBatch(batchID), address, []string{})
 	switch {
 	case errors.Is(err, webhook.ErrTooMany):
 		return hook, errTooManyWebhooks
@@ -195,7 +195,7 @@ func (s *Server) batchAgain(w http.ResponseWriter, r *http.Request, repeated *re
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
 	defer cancel()
-	b, err := s.batches.Get(ctx, id)
+	b, err := s.options.Batches.Get(ctx, id)
 	switch {
 	case errors.Is(err, batch.ErrNotFound):
 		return false, nil
@@ -224,7 +224,7 @@ func (s *Server) feed(ctx context.Context) {
 func (s *Server) batchOf(r *http.Request) (*batch.Batch, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
 	defer cancel()
-	b, err := s.batches.Get(ctx, mux.Vars(r)["id"])
+	b, err := s.options.Batches.Get(ctx, mux.Vars(r)["id"])
 	switch {
 	case errors.Is(err, batch.ErrNotFound), err == nil && b.Owner != exchangeOf(r).key.ID:
 		return nil, errNoBatch
@@ -251,7 +251,7 @@ func (s *Server) cancelBatch(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
 	defer cancel()
-	if err := s.batches.Cancel(ctx, b.ID); err != nil {
+	if err := s.options.Batches.Cancel(ctx, b.ID); err != nil {
 		return errUnavailable.because(err)
 	}
 	return s.getBatch(w, r)
@@ -275,7 +275,7 @@ func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
 	defer cancel()
-	done, err := s.batches.Retried(ctx, b.ID, name)
+	done, err := s.options.Batches.Retried(ctx, b.ID, name)
 	if err != nil {
 		return errUnavailable.because(err)
 	}
@@ -283,7 +283,7 @@ func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
 		if err := s.admit(w, r, s.roomForItems(b.Counts[batch.Failed])); err != nil {
 			return err
 		}
-		err = s.batches.Retry(ctx, b.ID, name)
+		err = s.options.Batches.Retry(ctx, b.ID, name)
 	}
 	switch {
 	case errors.Is(err, batch.ErrNoneFailed):
@@ -321,7 +321,7 @@ func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
 	defer cancel()
-	found, err := s.batches.List(ctx, exchangeOf(r).key.ID, r.URL.Query().Get("cursor"), limit)
+	found, err := s.options.Batches.List(ctx, exchangeOf(r).key.ID, r.URL.Query().Get("cursor"), limit)
 	if err != nil {
 		return errUnavailable.because(err)
 	}
@@ -372,7 +372,7 @@ func (s *Server) listItems(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
 	defer cancel()
-	reader, err := s.batches.Read(ctx, b.ID)
+	reader, err := s.options.Batches.Read(ctx, b.ID)
 	if err != nil {
 		return batchReadProblem(err)
 	}

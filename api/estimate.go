@@ -65,7 +65,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 // submit has the work done.
 func (s *Server) submit(ctx context.Context, input tasks.EstimateInput, page *string, owner string) (*jobs.Job, error) {
 	if page != nil {
-		if err := s.uploads.Put(ctx, input.Page, []byte(*page)); err != nil {
+		if err := s.options.Uploads.Put(ctx, input.Page, []byte(*page)); err != nil {
 			return nil, err
 		}
 	}

@@ -51,7 +51,7 @@ func (s *Server) traStatus(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return errUnavailable.because(err)
 	}
-	rules, err := drift.NewStore(s.options.Redis).State(ctx)
+	rules, err := s.options.Drift.State(ctx)
 	if err != nil {
 		return errUnavailable.because(err)
 	}

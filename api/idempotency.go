@@ -32,7 +32,7 @@ func (s *Server) repeat(r *http.Request, question any) (*repeated, error) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
 	defer cancel()
-	request, err := s.requests.Begin(ctx, exchangeOf(r).key.ID, r.URL.Path, key, asked)
+	request, err := s.options.Idempotency.Begin(ctx, exchangeOf(r).key.ID, r.URL.Path, key, asked)
 	switch {
 	case errors.Is(err, idempotency.ErrReused):
 		return nil, errKeyReused.because(err)

@@ -132,8 +132,9 @@ func TestLogTellsWhoAndWhatAndNoSecret(t *testing.T) {
 	}
 }
 
-func TestNewTellsWhatIsMissing(t *testing.T) {
-	if _, err := api.New(api.Options{}); err == nil {
-		t.Error("a server without anything was made")
+func TestNewNamesWhatIsMissing(t *testing.T) {
+	_, err := api.New(api.Options{})
+	if err == nil || !strings.Contains(err.Error(), "Batches, Cache") {
+		t.Errorf("options without parts: %v", err)
 	}
 }

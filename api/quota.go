@@ -25,7 +25,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, has room) error {
 	if limits.PerMinute <= 0 {
 		return has(ctx, key.ID, limits)
 	}
-	allowance, err := s.limiter.Take(ctx, key.ID, limits.PerMinute)
+	allowance, err := s.options.Limiter.Take(ctx, key.ID, limits.PerMinute)
 	if err != nil {
 		return errUnavailable.because(err)
 	}
@@ -49,7 +49,7 @@ func (s *Server) roomForJob(ctx context.Context, key string, limits keys.Limits)
 	if limits.Jobs <= 0 {
 		return nil
 	}
-	free, err := s.limiter.Room(ctx, key, limits.Jobs, s.options.Jobs.ListEnded)
+	free, err := s.options.Limiter.Room(ctx, key, limits.Jobs, s.options.Jobs.ListEnded)
 	switch {
 	case err != nil:
 		return errUnavailable.because(err)
@@ -65,7 +65,7 @@ func (s *Server) roomForItems(rows int) room {
 		if limits.BatchItems <= 0 {
 			return nil
 		}
-		open, err := s.batches.OpenOf(ctx, key)
+		open, err := s.options.Batches.OpenOf(ctx, key)
 		switch {
 		case err != nil:
 			return errUnavailable.because(err)
@@ -96,7 +96,7 @@ func (s *Server) opened(r *http.Request, job *jobs.Job) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
 	defer cancel()
-	if err := s.limiter.Opened(ctx, key.ID, job.ID); err != nil {
+	if err := s.options.Limiter.Opened(ctx, key.ID, job.ID); err != nil {
 		return errUnavailable.because(err)
 	}
 	return nil

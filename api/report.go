@@ -106,7 +106,7 @@ func (s *Server) submitReport(ctx context.Context, input tasks.ReportInput, file
 		}
 	}
 	if file != nil {
-		if err := s.uploads.Put(ctx, input.Upload, file); err != nil {
+		if err := s.options.Uploads.Put(ctx, input.Upload, file); err != nil {
 			return nil, err
 		}
 	}

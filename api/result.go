@@ -105,7 +105,7 @@ func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) firstResults(parent context.Context, id string) (*batch.Reader, []batch.Item, int, error) {
 	ctx, cancel := context.WithTimeout(parent, redisPatience)
 	defer cancel()
-	reader, err := s.batches.Read(ctx, id)
+	reader, err := s.options.Batches.Read(ctx, id)
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -166,7 +166,7 @@ func (s *Server) priced(estimate json.RawMessage, options batch.Options) (json.R
 	if err := json.Unmarshal(estimate, &e); err != nil {
 		return nil, fmt.Errorf("api: result: %w", err)
 	}
-	return plainjson.Encode(s.costs.Apply(e, rate.Decimal(), time.Now()))
+	return plainjson.Encode(s.options.Costs.Apply(e, rate.Decimal(), time.Now()))
 }
 
 // resultBody is one row of a batch with its estimate.

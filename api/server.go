@@ -5,10 +5,14 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -18,6 +22,7 @@ import (
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
+	"ushuru/pkg/drift"
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
@@ -43,95 +48,110 @@ type AuthorityStatus interface {
 	Status(ctx context.Context) (tra.Status, error)
 }
 
-// Options is what a Server is made of. All of it is needed unless its comment
-// says otherwise; connections stay the caller's.
+// Options are the parts and settings of a Server. Every part is required
+// unless its comment says otherwise. Parts are built once, by the caller, who
+// also closes them.
 type Options struct {
-	Redis redis.UniversalClient
+	Redis redis.UniversalClient // pinged by GET /readyz
+	Tasks *tasks.Engine         // submits jobs
 	Jobs  *jobs.Store
-	Hub   *jobs.Hub     // somebody must be in its Run
-	Tasks *tasks.Engine // where jobs are handed in
-	Keys  *keys.Store
-	Cache *cache.Cache
-	TRA   AuthorityStatus
+	Hub   *jobs.Hub // its Run must be running
 
-	// Costs reckon the drive-away cost at another rate; nil are those that
-	// come with the program.
+	Batches     *batch.Store
+	Cache       *cache.Cache
+	Catalogue   *tra.Store
+	Drift       *drift.Store
+	Idempotency *idempotency.Store
+	Keys        *keys.Store
+	Limiter     *keys.Limiter
+	Uploads     *upload.Store
+	Webhooks    *webhook.Store
+	TRA         AuthorityStatus
+
+	// Costs calculates the drive-away cost at the caller's exchange rate. Nil
+	// means the embedded tables.
 	Costs *cost.Tables
-	// Sheets are the hosts that inspection sheets are fetched from; nil: those
-	// that are known.
+	// Sheets are the hosts that inspection sheets are fetched from. Nil means
+	// the known hosts.
 	Sheets *sheet.Hosts
 
-	// Log receives one line for each request; nil is slog's default.
+	// Log receives one line for each request. Nil means slog.Default().
 	Log *slog.Logger
-	// Limits are those of keys that have none of their own; 0 is no limit.
+	// Limits apply to keys without limits of their own. 0 means no limit.
 	Limits keys.Limits
-	// WaitMax is how long a caller may wait for a result; 0 is 60 s.
+	// WaitMax is the longest time that a request waits for a result. 0 means
+	// 60 s.
 	WaitMax time.Duration
-	// KeepAlive is how often a quiet stream of events says that it is there;
-	// 0 is 15 s.
+	// KeepAlive is the interval between comments on an event stream without
+	// events. 0 means 15 s.
 	KeepAlive time.Duration
-	// AllowLoopback admits listings on this machine: demo and tests.
+	// AllowLoopback accepts listings and webhooks on this machine, for the demo
+	// and for tests.
 	AllowLoopback bool
-	// Simulated says on every answer that its figures are made up.
+	// Simulated adds X-Simulated to every response: the figures are simulated.
 	Simulated bool
 
-	// The queue's page at /monitoring. Without a password there is none; then
-	// the rest may be empty too.
+	// Asynqmon is served at /monitoring. Without a password it is not served,
+	// and AsynqRedis and MonitoringUser may be empty.
 	AsynqRedis         asynq.RedisConnOpt
 	MonitoringUser     string
 	MonitoringPassword string
-	MonitoringWritable bool // the page may pause queues, run and delete tasks
+	MonitoringWritable bool // the operator may pause queues, run and delete tasks
 }
 
-// Server answers every request of the API. It is an http.Handler.
+// check returns an error that names the missing parts.
+func (o *Options) check() error {
+	var missing []string
+	for name, given := range map[string]bool{
+		"Redis": o.Redis != nil, "Tasks": o.Tasks != nil, "Jobs": o.Jobs != nil, "Hub": o.Hub != nil,
+		"Batches": o.Batches != nil, "Cache": o.Cache != nil, "Catalogue": o.Catalogue != nil, "Drift": o.Drift != nil,
+		"Idempotency": o.Idempotency != nil, "Keys": o.Keys != nil, "Limiter": o.Limiter != nil,
+		"Uploads": o.Uploads != nil, "Webhooks": o.Webhooks != nil, "TRA": o.TRA != nil,
+	} {
+		if !given {
+			missing = append(missing, name)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	slices.Sort(missing)
+	return fmt.Errorf("api: options without %s", strings.Join(missing, ", "))
+}
+
+// setDefaults fills the optional parts that were left out.
+func (o *Options) setDefaults() (err error) {
+	o.Log = cmp.Or(o.Log, slog.Default())
+	o.Costs = cmp.Or(o.Costs, cost.Embedded())
+	o.KeepAlive = cmp.Or(o.KeepAlive, keepAlive)
+	o.WaitMax = cmp.Or(o.WaitMax, defaultWaitMax)
+	if o.Sheets == nil {
+		o.Sheets, err = sheet.NewHosts()
+	}
+	return err
+}
+
+// Server serves every endpoint of the API. It is an http.Handler.
 type Server struct {
 	options  Options
 	router   *mux.Router
 	draining context.Context //nolint:containedctx // the life of the server, not of a call
 	drain    context.CancelFunc
-	labels   *tra.Store
-	batches  *batch.Store
-	webhooks *webhook.Store
-	requests *idempotency.Store
 	streams  streams
-	costs    *cost.Tables
-	limiter  *keys.Limiter
-	uploads  *upload.Store
 	forms    chan struct{} // holds one for each form that is being read
 	page     *monitoring   // nil when there is none
 }
 
-// New makes a Server, or tells which option is missing. Close it at the end.
+// New makes a Server, or returns an error that names the missing parts. Close
+// it at the end.
 func New(options Options) (*Server, error) {
-	if options.Redis == nil || options.Jobs == nil || options.Hub == nil || options.Tasks == nil ||
-		options.Keys == nil || options.Cache == nil || options.TRA == nil {
-		return nil, errors.New("api: one of Redis, Jobs, Hub, Tasks, Keys, Cache and TRA is missing")
+	if err := options.check(); err != nil {
+		return nil, err
 	}
-	if options.Log == nil {
-		options.Log = slog.Default()
+	if err := options.setDefaults(); err != nil {
+		return nil, err
 	}
-	if options.Costs == nil {
-		options.Costs = cost.Embedded()
-	}
-	if options.KeepAlive == 0 {
-		options.KeepAlive = keepAlive
-	}
-	if options.WaitMax == 0 {
-		options.WaitMax = defaultWaitMax
-	}
-	if options.Sheets == nil {
-		var err error
-		if options.Sheets, err = sheet.NewHosts(); err != nil {
-			return nil, err
-		}
-	}
-	s := &Server{
-		options: options, labels: tra.NewStore(options.Redis, tra.StoreOptions{}),
-		batches: batch.NewStore(options.Redis), webhooks: webhook.NewStore(options.Redis),
-		requests: idempotency.NewStore(options.Redis),
-		costs:    options.Costs, limiter: keys.NewLimiter(options.Redis),
-		uploads: upload.NewStore(options.Redis), forms: make(chan struct{}, formsAtOnce),
-	}
+	s := &Server{options: options, forms: make(chan struct{}, formsAtOnce)}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	if err := s.routes(); err != nil {
 		return nil, errors.Join(err, s.Close())

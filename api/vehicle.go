@@ -65,7 +65,7 @@ func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
 	defer cancel()
-	catalogue, err := s.labels.Catalogue(ctx)
+	catalogue, err := s.options.Catalogue.Catalogue(ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
 		return errNoCatalogue.because(s.askForSync(ctx))
 	}
@@ -83,7 +83,7 @@ func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
 		}
 		found = labelsOf(entries, asked.Get("q"), part)
 	}
-	if found.AsOf, err = s.labels.AsOf(ctx); err != nil {
+	if found.AsOf, err = s.options.Catalogue.AsOf(ctx); err != nil {
 		return errUnavailable.because(err)
 	}
 	data, err := plainjson.Encode(found)
@@ -100,7 +100,7 @@ func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
 
 // askForSync has a worker in Tanzania fetch the catalogue, if nobody has.
 func (s *Server) askForSync(ctx context.Context) error {
-	due, err := s.labels.SyncDue(ctx)
+	due, err := s.options.Catalogue.SyncDue(ctx)
 	if err != nil || !due {
 		return err
 	}

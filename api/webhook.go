@@ -77,7 +77,7 @@ func (s *Server) postWebhook(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
 	defer cancel()
-	made, secret, err := s.webhooks.Add(ctx, exchangeOf(r).key.ID, id, asked.URL, asked.Events)
+	made, secret, err := s.options.Webhooks.Add(ctx, exchangeOf(r).key.ID, id, asked.URL, asked.Events)
 	switch {
 	case errors.Is(err, webhook.ErrTooMany):
 		return errTooManyWebhooks
@@ -116,7 +116,7 @@ func loopback(u *url.URL) bool {
 func (s *Server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
 	defer cancel()
-	all, err := s.webhooks.List(ctx, exchangeOf(r).key.ID)
+	all, err := s.options.Webhooks.List(ctx, exchangeOf(r).key.ID)
 	if err != nil {
 		return errUnavailable.because(err)
 	}
@@ -146,12 +146,12 @@ func (s *Server) ofWebhook(do func(ctx context.Context, r *http.Request, owner, 
 }
 
 func (s *Server) getWebhook(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
-	found, err := s.webhooks.Get(ctx, owner, id)
+	found, err := s.options.Webhooks.Get(ctx, owner, id)
 	return http.StatusOK, found, err
 }
 
 func (s *Server) deleteWebhook(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
-	return http.StatusNoContent, nil, s.webhooks.Remove(ctx, owner, id)
+	return http.StatusNoContent, nil, s.options.Webhooks.Remove(ctx, owner, id)
 }
 
 // rotateWebhook gives a webhook a new secret. Done twice by a caller who got
@@ -166,12 +166,12 @@ func (s *Server) rotateWebhook(ctx context.Context, r *http.Request, owner, id s
 	if err != nil {
 		return 0, nil, err
 	}
-	changed, err := s.webhooks.Rotate(ctx, owner, id, secret)
+	changed, err := s.options.Webhooks.Rotate(ctx, owner, id, secret)
 	return http.StatusOK, webhookBody{changed, secret}, err
 }
 
 func (s *Server) enableWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-	if err := s.once(r, func() error { return s.webhooks.Enable(ctx, owner, id) }); err != nil {
+	if err := s.once(r, func() error { return s.options.Webhooks.Enable(ctx, owner, id) }); err != nil {
 		return 0, nil, err
 	}
 	return s.getWebhook(ctx, r, owner, id)
@@ -187,12 +187,12 @@ func (s *Server) testWebhook(ctx context.Context, r *http.Request, owner, id str
 	if err != nil {
 		return 0, nil, err
 	}
-	d, err := s.webhooks.Test(ctx, owner, id, subject, time.Now())
+	d, err := s.options.Webhooks.Test(ctx, owner, id, subject, time.Now())
 	return http.StatusAccepted, bodyOfDelivery(d), err
 }
 
 func (s *Server) listDeliveries(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
-	log, err := s.webhooks.Deliveries(ctx, owner, id, maxDeliveries)
+	log, err := s.options.Webhooks.Deliveries(ctx, owner, id, maxDeliveries)
 	bodies := make([]deliveryBody, 0, len(log))
 	for _, d := range log {
 		bodies = append(bodies, bodyOfDelivery(d))
@@ -204,10 +204,10 @@ func (s *Server) listDeliveries(ctx context.Context, _ *http.Request, owner, id 
 // tells the receiver.
 func (s *Server) redeliver(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
 	delivery := mux.Vars(r)["delivery"]
-	if err := s.once(r, func() error { return s.webhooks.Redeliver(ctx, owner, id, delivery) }); err != nil {
+	if err := s.once(r, func() error { return s.options.Webhooks.Redeliver(ctx, owner, id, delivery) }); err != nil {
 		return 0, nil, err
 	}
-	d, err := s.webhooks.Delivery(ctx, owner, id, delivery)
+	d, err := s.options.Webhooks.Delivery(ctx, owner, id, delivery)
 	return http.StatusAccepted, bodyOfDelivery(d), err
 }
 

@@ -13,16 +13,20 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"ushuru/api"
+	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/drift"
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/upload"
 	"ushuru/pkg/vehicle"
+	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 	"ushuru/worker"
 )
@@ -80,9 +84,13 @@ func (r *run) startAPI(config httpConfig, listener net.Listener, conn *redisx.Co
 	if err != nil {
 		return err
 	}
+	catalogue := tra.NewStore(conn.Client(), tra.StoreOptions{})
 	handler, err := api.New(api.Options{
 		Redis: conn.Client(), Jobs: store, Hub: hub, Tasks: tasks.NewEngine(conn.Client(), store),
-		Keys: keys.NewStore(conn.Client()), Cache: cache.New(conn.Client()), TRA: tra.NewStore(conn.Client(), tra.StoreOptions{}),
+		Batches: batch.NewStore(conn.Client()), Cache: cache.New(conn.Client()), Catalogue: catalogue, TRA: catalogue,
+		Drift: drift.NewStore(conn.Client()), Idempotency: idempotency.NewStore(conn.Client()),
+		Keys: keys.NewStore(conn.Client()), Limiter: keys.NewLimiter(conn.Client()),
+		Uploads: upload.NewStore(conn.Client()), Webhooks: webhook.NewStore(conn.Client()),
 		Costs: r.costs, Sheets: hosts, Log: r.log, WaitMax: config.WaitMax, Limits: config.limits(),
 		AllowLoopback: demo.allowLoopback, Simulated: demo.simulated,
 		AsynqRedis: conn.AsynqOpt(), MonitoringUser: config.OperatorUser,
