@@ -21,8 +21,8 @@ import (
 	"ushuru/tasks"
 )
 
-// contender is one of the two cars of a comparison.
-type contender struct {
+// comparedCar is one of the two cars of a comparison.
+type comparedCar struct {
 	estimate  vehicle.Estimate
 	summary   *string           // of its sheet
 	condition *advice.Condition // the same in figures
@@ -42,8 +42,8 @@ func recommend(costs *cost.Tables, writer *advice.Writer, log *slog.Logger) step
 			return nil, fmt.Errorf("worker: rate: %w", err)
 		}
 		now := time.Now()
-		car1, err1 := contenderOf(job, tasks.ChildCar1, tasks.ChildSheet1, "1", input.Lang)
-		car2, err2 := contenderOf(job, tasks.ChildCar2, tasks.ChildSheet2, "2", input.Lang)
+		car1, err1 := newComparedCar(job, tasks.ChildCar1, tasks.ChildSheet1, "1", input.Lang)
+		car2, err2 := newComparedCar(job, tasks.ChildCar2, tasks.ChildSheet2, "2", input.Lang)
 		if err := errors.Join(err1, err2); err != nil {
 			return nil, err
 		}
@@ -68,9 +68,9 @@ func recommend(costs *cost.Tables, writer *advice.Writer, log *slog.Logger) step
 	}
 }
 
-// contenderOf reads what is known of a car. A sheet that could not be read is
+// newComparedCar reads what is known of a car. A sheet that could not be read is
 // a warning.
-func contenderOf(job *jobs.Job, car, sheetName, n, lang string) (c contender, err error) {
+func newComparedCar(job *jobs.Job, car, sheetName, n, lang string) (c comparedCar, err error) {
 	if err := json.Unmarshal(job.Children[car].Result, &c.estimate); err != nil {
 		return c, fmt.Errorf("worker: %s: %w", car, err)
 	}

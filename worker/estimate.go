@@ -184,9 +184,9 @@ func output(job *jobs.Job, step string, into any) error {
 	return nil
 }
 
-// syncSlot is how soon a sync can be asked for again; that only one is at work
+// syncInterval is how soon a sync can be asked for again; that only one is at work
 // is the store's affair.
-const syncSlot = 5 * time.Second
+const syncInterval = 5 * time.Second
 
 // askForSync puts a sync in the queue if one is due.
 func askForSync(ctx context.Context, store *tra.Store, engine *tasks.Engine) error {
@@ -194,7 +194,7 @@ func askForSync(ctx context.Context, store *tra.Store, engine *tasks.Engine) err
 	if err != nil || !due {
 		return err
 	}
-	return engine.EnqueueOnce(ctx, tasks.TypeSync, syncSlot, time.Now())
+	return engine.EnqueueOnce(ctx, tasks.TypeSync, syncInterval, time.Now())
 }
 
 // syncCatalogue brings the authority's makes and labels into Redis. What it

@@ -31,8 +31,8 @@ import (
 
 var errKilled = errors.New("killed")
 
-// killer is a Redis hook that ends its process at a chosen command.
-type killer struct {
+// crashInjector is a Redis hook that ends its process at a chosen command.
+type crashInjector struct {
 	left  int  // commands until death; negative: it lives
 	after bool // the last command still reaches Redis
 	dead  bool
@@ -40,7 +40,7 @@ type killer struct {
 	watch func(cmd redis.Cmder, run func() error) error
 }
 
-func (k *killer) strike() (before, after bool) {
+func (k *crashInjector) strike() (before, after bool) {
 	if k.dead {
 		return true, true
 	}
@@ -54,9 +54,9 @@ func (k *killer) strike() (before, after bool) {
 	return !k.after, true
 }
 
-func (k *killer) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (k *crashInjector) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-func (k *killer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (k *crashInjector) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		k.pause()
 		before, after := k.strike()
@@ -73,7 +73,7 @@ func (k *killer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-func (k *killer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (k *crashInjector) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		k.pause()
 		before, after := k.strike()
@@ -90,9 +90,9 @@ func (k *killer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proce
 
 // process is one running Ushuru.
 type process struct {
-	killer *killer
+	killer *crashInjector
 	client *redis.Client
-	steps  *steps
+	steps  *stepHandler
 }
 
 type world struct {
@@ -142,7 +142,7 @@ func newWorld(t *rapid.T) *world {
 
 func (w *world) newProcess() *process {
 	w.born++
-	p := &process{killer: &killer{left: -1, pause: w.overlap, watch: w.watch}}
+	p := &process{killer: &crashInjector{left: -1, pause: w.overlap, watch: w.watch}}
 	p.client = redis.NewClient(&redis.Options{Addr: w.server.Addr(), MaxRetries: -1})
 	// Connections are made before the killer counts.
 	if err := p.client.Ping(context.Background()).Err(); err != nil {
@@ -151,11 +151,11 @@ func (w *world) newProcess() *process {
 	p.client.AddHook(p.killer)
 	engine := tasks.NewEngine(p.client, jobs.NewStore(p.client))
 	engine.Sequential = true
-	engine.BeforeSucceed = (&archive{cache.New(p.client), upload.NewStore(p.client)}).keep
+	engine.BeforeSucceed = (&resultCache{cache.New(p.client), upload.NewStore(p.client)}).put
 	engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{"batch": w.tell}
-	p.steps = &steps{
+	p.steps = &stepHandler{
 		engine: engine, worker: fmt.Sprintf("worker%d", w.born), log: slog.New(slog.DiscardHandler),
-		patience: 20 * time.Millisecond,
+		writeTimeout: 20 * time.Millisecond,
 		run: map[string]stepFunc{
 			tasks.TypeScrape:    w.fake(scrapedOf),
 			tasks.TypeMatch:     w.fake(always(map[string]string{"label": "X - Y - Z"})),
@@ -251,7 +251,7 @@ func (w *world) any() *process {
 		p = w.newProcess()
 		w.processes[i] = p
 		if w.quiet {
-			p.steps.patience = 10 * time.Second
+			p.steps.writeTimeout = 10 * time.Second
 		}
 	}
 	if !w.quiet && p.killer.left < 0 && rapid.IntRange(0, 2).Draw(w.t, "doom") == 0 {
@@ -466,7 +466,7 @@ func (w *world) check() {
 func (w *world) settle() {
 	w.quiet = true
 	for _, p := range w.processes {
-		p.killer.left, p.steps.patience = -1, 10*time.Second
+		p.killer.left, p.steps.writeTimeout = -1, 10*time.Second
 	}
 	for range 120 {
 		w.pass(2 * time.Second)

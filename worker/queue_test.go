@@ -48,8 +48,8 @@ func serveOf(t *testing.T, class jobs.Class, scrape stepFunc) *served {
 		t: t, store: store, inspector: asynq.NewInspectorFromRedisClient(client),
 		server: asynq.NewServerFromRedisClient(client, config),
 	}
-	handler := &steps{
-		engine: engine, worker: "w", log: slog.New(slog.DiscardHandler), patience: 10 * time.Second,
+	handler := &stepHandler{
+		engine: engine, worker: "w", log: slog.New(slog.DiscardHandler), writeTimeout: 10 * time.Second,
 		run: map[string]stepFunc{tasks.TypeScrape: scrape},
 	}
 	if err := s.server.Start(handler); err != nil {

@@ -24,14 +24,14 @@ import (
 type scraper struct {
 	client  *fetch.Client
 	uploads *upload.Store
-	memory  *memory
+	pages   *pageCache
 	cache   *cache.Cache
 
 	sheetURL func(string) (string, error) // the one spelling of a sheet's address
 }
 
 func newScraper(client redis.UniversalClient, pages *fetch.Client, sheetURL func(string) (string, error)) *scraper {
-	return &scraper{pages, upload.NewStore(client), &memory{client}, cache.New(client), sheetURL}
+	return &scraper{pages, upload.NewStore(client), &pageCache{client}, cache.New(client), sheetURL}
 }
 
 // reading is what came of a page: the output of the step, and beside it where
@@ -53,9 +53,9 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return nil, fmt.Errorf("worker: input: %w", err)
 	}
-	read := s.fetched
+	read := s.readFetched
 	if input.Page != "" {
-		read = s.sent
+		read = s.readUpload
 	}
 	got, err := read(ctx, input, job.Class == jobs.Bulk)
 	if err != nil {
@@ -76,8 +76,8 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 	return got.Scraped, nil
 }
 
-// sent reads the page that the caller sent. Nothing is fetched.
-func (s *scraper) sent(ctx context.Context, input tasks.EstimateInput, _ bool) (*reading, error) {
+// readUpload reads the page that the caller sent. Nothing is fetched.
+func (s *scraper) readUpload(ctx context.Context, input tasks.EstimateInput, _ bool) (*reading, error) {
 	body, err := s.uploads.Get(ctx, input.Page)
 	if errors.Is(err, upload.ErrGone) {
 		return nil, tasks.Permanent("page_expired", "The page that was sent is no longer kept. Please send it again.", err)
@@ -99,10 +99,10 @@ func (s *scraper) sent(ctx context.Context, input tasks.EstimateInput, _ bool) (
 	return got, nil
 }
 
-// fetched reads the page at the site, or what was read of it before when the
+// readFetched reads the page at the site, or what was read of it before when the
 // site says that it has not changed.
-func (s *scraper) fetched(ctx context.Context, input tasks.EstimateInput, bulk bool) (*reading, error) {
-	known, err := s.memory.recall(ctx, input.URL)
+func (s *scraper) readFetched(ctx context.Context, input tasks.EstimateInput, bulk bool) (*reading, error) {
+	known, err := s.pages.get(ctx, input.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (s *scraper) fetched(ctx context.Context, input tasks.EstimateInput, bulk b
 	if err != nil {
 		return nil, err
 	}
-	return got, s.memory.keep(ctx, input.URL, page.Validators(), *got)
+	return got, s.pages.put(ctx, input.URL, page.Validators(), *got)
 }
 
 // readPage reads a page of any origin.

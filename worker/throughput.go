@@ -38,7 +38,7 @@ func Throughput(ctx context.Context, client redis.UniversalClient, n int) (perSe
 	enqueuer := asynq.NewClientFromRedisClient(client)
 	begun := time.Now()
 	var group errgroup.Group
-	group.SetLimit(feedAtOnce)
+	group.SetLimit(dispatchConcurrency)
 	for range n {
 		group.Go(func() error {
 			_, err := enqueuer.EnqueueContext(ctx, asynq.NewTask("bench:noop", []byte("{}")), asynq.Queue(queue))

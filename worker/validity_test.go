@@ -39,7 +39,7 @@ func TestAnEstimateHoldsAtMostUntilItsQuarterEndsInDarEsSalaam(t *testing.T) {
 func TestNoAnswerIsKeptPastItsValidity(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		results := cache.New(conn.Client())
-		keeper := &archive{results, upload.NewStore(conn.Client())}
+		keeper := &resultCache{results, upload.NewStore(conn.Client())}
 		for _, kind := range []string{tasks.KindEstimate, tasks.KindQuote} {
 			for left, kept := range map[time.Duration]bool{-time.Second: false, time.Hour: true} {
 				input, err := json.Marshal(map[string]string{"url": "https://cars.example/" + left.String(), "make": left.String()})
@@ -52,7 +52,7 @@ func TestNoAnswerIsKeptPastItsValidity(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := keeper.keep(t.Context(), job, result); err != nil {
+				if err := keeper.put(t.Context(), job, result); err != nil {
 					t.Fatal(err)
 				}
 				key, err := tasks.ResultKey(kind, input)

@@ -33,13 +33,13 @@ import (
 const (
 	// How often an idle server asks Redis for work. asynq's own second would
 	// be the longest wait in an estimate.
-	taskCheck = 25 * time.Millisecond
+	taskCheckInterval = 25 * time.Millisecond
 	// How often tasks whose delay is over are put back in line.
-	delayedCheck = 200 * time.Millisecond
+	delayedCheckInterval = 200 * time.Millisecond
 
-	sweepEvery = 500 * time.Millisecond
-	probeEvery = time.Minute
-	syncCheck  = 15 * time.Second
+	sweepInterval     = 500 * time.Millisecond
+	probeInterval     = time.Minute
+	syncCheckInterval = 15 * time.Second
 )
 
 // Options says what a worker is made of. Everything is required but where a
@@ -71,12 +71,12 @@ type Options struct {
 
 // Worker is a running worker. One process may run several.
 type Worker struct {
-	id      string
-	options Options
-	engine  *tasks.Engine
-	pulse   *jobs.Heartbeater
-	feeder  *feeder
-	hub     *jobs.Hub
+	id          string
+	options     Options
+	engine      *tasks.Engine
+	heartbeater *jobs.Heartbeater
+	dispatcher  *dispatcher
+	hub         *jobs.Hub
 
 	attempts *prometheus.CounterVec // to deliver webhooks
 
@@ -119,10 +119,10 @@ func New(o Options) (*Worker, error) {
 	id := ulid.Make().String()
 	o.Log = o.Log.With("worker", id)
 	engine := tasks.NewEngine(o.Redis, store)
-	archive := &archive{cache.New(o.Redis), upload.NewStore(o.Redis)}
-	engine.BeforeSucceed = archive.keep
-	feeder := newFeeder(o.Redis, engine, o.BatchWindow, o.Log)
-	engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{parentBatch: feeder.ended}
+	archive := &resultCache{cache.New(o.Redis), upload.NewStore(o.Redis)}
+	engine.BeforeSucceed = archive.put
+	feeder := newDispatcher(o.Redis, engine, o.BatchWindow, o.Log)
+	engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{subscriberBatch: feeder.onJobEnded}
 	attempts := attemptsCounter()
 	if o.Metrics != nil {
 		if err := o.Metrics.Register(attempts); err != nil {
@@ -130,8 +130,8 @@ func New(o Options) (*Worker, error) {
 		}
 	}
 	return &Worker{
-		id: id, options: o, engine: engine, feeder: feeder, attempts: attempts,
-		pulse: jobs.NewHeartbeater(store, id), hub: jobs.NewHub(store),
+		id: id, options: o, engine: engine, dispatcher: feeder, attempts: attempts,
+		heartbeater: jobs.NewHeartbeater(store, id), hub: jobs.NewHub(store),
 	}, nil
 }
 
@@ -139,16 +139,16 @@ func New(o Options) (*Worker, error) {
 func (w *Worker) Start() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.stop = cancel
-	if err := w.pulse.Start(ctx); err != nil {
+	if err := w.heartbeater.Start(ctx); err != nil {
 		cancel()
 		return fmt.Errorf("worker: first heartbeat: %w", err)
 	}
-	w.loops.Go(func() { w.pulse.Run(ctx) })
+	w.loops.Go(func() { w.heartbeater.Run(ctx) })
 	w.loops.Go(func() { w.hub.Run(ctx) })
 	w.sweep(ctx)
 	w.sendWebhooks(ctx)
-	w.loops.Go(func() { w.feeder.run(ctx) })
-	w.loops.Go(func() { every(ctx, batchLook/2, func() { w.sweepBatches(ctx) }) })
+	w.loops.Go(func() { w.dispatcher.run(ctx) })
+	w.loops.Go(func() { runEvery(ctx, batchCheckInterval/2, func() { w.sweepBatches(ctx) }) })
 	handler := w.handler()
 	for _, role := range w.options.Roles {
 		concurrency := map[tasks.Role]int{
@@ -165,10 +165,10 @@ func (w *Worker) Start() error {
 	}
 	if slices.Contains(w.options.Roles, tasks.RoleAuthority) {
 		w.loops.Go(func() {
-			every(ctx, syncCheck, func() { w.ask(ctx, askForSync(ctx, w.options.Catalogue, w.engine)) })
+			runEvery(ctx, syncCheckInterval, func() { w.logScheduleError(ctx, askForSync(ctx, w.options.Catalogue, w.engine)) })
 		})
 		w.loops.Go(func() {
-			every(ctx, probeEvery, func() { w.ask(ctx, w.engine.EnqueueOnce(ctx, tasks.TypeProbe, probeEvery, time.Now())) })
+			runEvery(ctx, probeInterval, func() { w.logScheduleError(ctx, w.engine.EnqueueOnce(ctx, tasks.TypeProbe, probeInterval, time.Now())) })
 		})
 	}
 	w.options.Log.Info("worker started", "roles", w.options.Roles)
@@ -180,9 +180,9 @@ func serverConfig(queues map[string]int, concurrency int, shutdown time.Duration
 	return asynq.Config{
 		Concurrency:              concurrency,
 		Queues:                   queues,
-		TaskCheckInterval:        taskCheck,
-		DelayedTaskCheckInterval: delayedCheck,
-		RetryDelayFunc:           func(n int, err error, _ *asynq.Task) time.Duration { return delay(n, err) },
+		TaskCheckInterval:        taskCheckInterval,
+		DelayedTaskCheckInterval: delayedCheckInterval,
+		RetryDelayFunc:           func(n int, err error, _ *asynq.Task) time.Duration { return backoff(n, err) },
 		IsFailure:                tasks.IsFailure,
 		ShutdownTimeout:          shutdown,
 		Logger:                   asynqLog{log},
@@ -207,8 +207,8 @@ func (w *Worker) Stop() {
 func (w *Worker) handler() asynq.Handler {
 	o := w.options
 	matching, calculating := matchLabel(o.Catalogue, w.engine, match.New(o.Match)), calculate(o.Authority, o.Costs)
-	step := &steps{
-		engine: w.engine, worker: w.id, log: o.Log, patience: patience, hub: w.hub,
+	step := &stepHandler{
+		engine: w.engine, worker: w.id, log: o.Log, writeTimeout: writeTimeout, hub: w.hub,
 		run: map[string]stepFunc{
 			tasks.TypeScrape:         newScraper(o.Redis, o.Fetch, o.SheetURL).scrape,
 			tasks.TypeMatch:          matching,
@@ -224,7 +224,7 @@ func (w *Worker) handler() asynq.Handler {
 	for taskType := range step.run {
 		mux.Handle(taskType, step)
 	}
-	mux.Handle(tasks.TypeDispatch, w.feeder)
+	mux.Handle(tasks.TypeDispatch, w.dispatcher)
 	mux.HandleFunc(tasks.TypeSync, syncCatalogue(o.Catalogue, o.Authority, o.Log))
 	mux.HandleFunc(tasks.TypeProbe, probe(o.Authority, o.Log))
 	return mux
@@ -235,7 +235,7 @@ func (w *Worker) handler() asynq.Handler {
 func (w *Worker) sweep(ctx context.Context) {
 	for _, class := range []jobs.Class{jobs.Interactive, jobs.Bulk} {
 		w.loops.Go(func() {
-			every(ctx, sweepEvery, func() {
+			runEvery(ctx, sweepInterval, func() {
 				for more := true; more && ctx.Err() == nil; {
 					more = w.sweepOnce(ctx, class)
 				}
@@ -246,7 +246,7 @@ func (w *Worker) sweep(ctx context.Context) {
 
 // sweepOnce reports whether there is more to do at once.
 func (w *Worker) sweepOnce(ctx context.Context, class jobs.Class) (more bool) {
-	mended, more, err := w.engine.Sweep(ctx, class, w.pulse.Reliable)
+	mended, more, err := w.engine.Sweep(ctx, class, w.heartbeater.Reliable)
 	if err != nil && ctx.Err() == nil {
 		w.options.Log.Warn("sweep failed", "error", err)
 	}
@@ -258,20 +258,20 @@ func (w *Worker) sweepOnce(ctx context.Context, class jobs.Class) (more bool) {
 
 // sweepBatches mends batches.
 func (w *Worker) sweepBatches(ctx context.Context) {
-	if err := w.feeder.sweep(ctx); err != nil && ctx.Err() == nil {
+	if err := w.dispatcher.sweep(ctx); err != nil && ctx.Err() == nil {
 		w.options.Log.Warn("sweep of batches failed", "error", err)
 	}
 }
 
-// ask logs that a recurring task could not be put in the queue.
-func (w *Worker) ask(ctx context.Context, err error) {
+// logScheduleError logs that a recurring task could not be put in the queue.
+func (w *Worker) logScheduleError(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
 		w.options.Log.Warn("schedule failed", "error", err)
 	}
 }
 
-// every calls do now and then at each interval, until ctx ends.
-func every(ctx context.Context, interval time.Duration, do func()) {
+// runEvery calls do now and then at each interval, until ctx ends.
+func runEvery(ctx context.Context, interval time.Duration, do func()) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {

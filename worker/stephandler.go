@@ -21,9 +21,9 @@ import (
 // stepFunc does the work of one step: the job's record in, the output out.
 type stepFunc func(ctx context.Context, job *jobs.Job) (output any, err error)
 
-// steps runs the steps of jobs. Nothing in it relies on a task being
+// stepHandler runs the steps of jobs. Nothing in it relies on a task being
 // delivered once, in time or in order.
-type steps struct {
+type stepHandler struct {
 	engine *tasks.Engine
 	worker string
 	log    *slog.Logger
@@ -31,19 +31,19 @@ type steps struct {
 	// hub tells of jobs that end while a step of theirs is run; nil is nobody,
 	// and then the run finds out when it stores its output.
 	hub *jobs.Hub
-	// patience is how long to try to write what came of the work while Redis
+	// writeTimeout is how long to try to write what came of the work while Redis
 	// is away.
-	patience time.Duration
+	writeTimeout time.Duration
 }
 
-// errOver stops the run of a step whose job has ended, because it was
+// errJobEnded stops the run of a step whose job has ended, because it was
 // cancelled for example: nobody wants the output any more.
-var errOver = errors.New("worker: the job has ended")
+var errJobEnded = errors.New("worker: the job has ended")
 
 // ProcessTask claims the step that a task is about, runs it, stores its
 // output and moves the job on. An error means that the queue is to deliver
 // the task again.
-func (s *steps) ProcessTask(ctx context.Context, task *asynq.Task) error {
+func (s *stepHandler) ProcessTask(ctx context.Context, task *asynq.Task) error {
 	nudge, err := tasks.ParseTaskPayload(task.Payload())
 	if err != nil {
 		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
@@ -52,11 +52,11 @@ func (s *steps) ProcessTask(ctx context.Context, task *asynq.Task) error {
 	claim := ulid.Make().String()
 	verdict, job, err := s.engine.Store.Claim(ctx, nudge.Job, nudge.Step, nudge.Attempt, s.worker, claim)
 	if err != nil { // perhaps only the answer was lost, and the claim stands
-		return s.giveBack(ctx, nudge, claim, err)
+		return s.releaseClaim(ctx, nudge, claim, err)
 	}
 	switch verdict {
 	case jobs.Claimed:
-		return s.claimed(ctx, task.Type(), job, nudge, claim, log)
+		return s.runClaimed(ctx, task.Type(), job, nudge, claim, log)
 	case jobs.AlreadyDone, jobs.JobEnded:
 		return s.engine.Advance(ctx, nudge.Job)
 	case jobs.Stale, jobs.NotFound:
@@ -65,44 +65,44 @@ func (s *steps) ProcessTask(ctx context.Context, task *asynq.Task) error {
 	return nil
 }
 
-// giveBack releases a step because of an error, which it returns. A claim
+// releaseClaim releases a step because of an error, which it returns. A claim
 // that nobody works on would hold the step until its time is up, so this has
 // patience when Redis is away.
-func (s *steps) giveBack(ctx context.Context, nudge tasks.TaskPayload, claim string, cause error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
+func (s *stepHandler) releaseClaim(ctx context.Context, nudge tasks.TaskPayload, claim string, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.writeTimeout)
 	defer cancel()
-	return errors.Join(cause, persist(ctx, func() error {
+	return errors.Join(cause, retryWrite(ctx, func() error {
 		return s.engine.Store.Release(ctx, nudge.Job, nudge.Step, claim)
 	}))
 }
 
-// claimed runs a step that this handler holds.
-func (s *steps) claimed(
+// runClaimed runs a step that this handler holds.
+func (s *stepHandler) runClaimed(
 	ctx context.Context, taskType string, job *jobs.Job, nudge tasks.TaskPayload, claim string, log *slog.Logger,
 ) error {
 	started := time.Now()
-	output, err := s.work(ctx, taskType, job)
+	output, err := s.runStep(ctx, taskType, job)
 	log = log.With("ms", time.Since(started).Milliseconds())
 
 	// What came of the work is written also when the process is shutting down
 	// or the task's time is up, and with patience when Redis is away.
-	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.writeTimeout)
 	defer cancel()
 	switch {
 	case err == nil:
 		log.Info("step done")
-		return persist(after, func() error { return s.engine.Complete(after, job, nudge.Step, output) })
-	case errors.Is(err, errOver): // nor does the queue bring the task again
+		return retryWrite(after, func() error { return s.engine.Complete(after, job, nudge.Step, output) })
+	case errors.Is(err, errJobEnded): // nor does the queue bring the task again
 		log.Info("step stopped, for its job has ended")
-		return persist(after, func() error { return s.engine.Advance(after, job.ID) })
-	case s.final(ctx, job, nudge.Step, err):
+		return retryWrite(after, func() error { return s.engine.Advance(after, job.ID) })
+	case s.isFinal(ctx, job, nudge.Step, err):
 		failure := tasks.JobError(err)
 		level := slog.LevelError
 		if said, ok := errors.AsType[*tasks.StepError](err); ok && said.Permanent {
 			level = slog.LevelInfo // a page that is no listing is nothing for the operator to mend
 		}
 		log.Log(after, level, "step failed", "code", failure.Code, "error", err)
-		return persist(after, func() error {
+		return retryWrite(after, func() error {
 			return s.engine.Fail(after, job.ID, nudge.Step, claim, failure)
 		})
 	default:
@@ -111,13 +111,13 @@ func (s *steps) claimed(
 			level = slog.LevelDebug
 		}
 		log.Log(after, level, "step will be tried again", "error", err)
-		return s.giveBack(ctx, nudge, claim, err)
+		return s.releaseClaim(ctx, nudge, claim, err)
 	}
 }
 
-// work runs the step within its time, and stops it with errOver when the job
+// runStep runs the step within its time, and stops it with errOver when the job
 // ends meanwhile; a panic is an error.
-func (s *steps) work(ctx context.Context, taskType string, job *jobs.Job) (output json.RawMessage, err error) {
+func (s *stepHandler) runStep(ctx context.Context, taskType string, job *jobs.Job) (output json.RawMessage, err error) {
 	run, known := s.run[taskType]
 	policy, hasPolicy := tasks.PolicyOf(taskType)
 	if !known || !hasPolicy {
@@ -137,27 +137,27 @@ func (s *steps) work(ctx context.Context, taskType string, job *jobs.Job) (outpu
 	switch {
 	case err == nil:
 		return plainjson.Encode(value)
-	case errors.Is(context.Cause(ctx), errOver):
-		return nil, errOver
+	case errors.Is(context.Cause(ctx), errJobEnded):
+		return nil, errJobEnded
 	}
 	return nil, err
 }
 
 // watch stops a run when its job ends, until ctx does.
-func (s *steps) watch(ctx context.Context, id string, stop context.CancelCauseFunc) {
+func (s *stepHandler) watch(ctx context.Context, id string, stop context.CancelCauseFunc) {
 	if s.hub == nil {
 		return
 	}
 	go func() {
 		if s.hub.WaitEnded(ctx, id) == nil {
-			stop(errOver)
+			stop(errJobEnded)
 		}
 	}()
 }
 
-// final reports whether trying again is no use: the error says so, retries
+// isFinal reports whether trying again is no use: the error says so, retries
 // are used up, or the next try would come after the deadline.
-func (s *steps) final(ctx context.Context, job *jobs.Job, step string, err error) bool {
+func (s *stepHandler) isFinal(ctx context.Context, job *jobs.Job, step string, err error) bool {
 	if failure, ok := errors.AsType[*tasks.StepError](err); ok && failure.Permanent {
 		return true
 	}
@@ -168,24 +168,24 @@ func (s *steps) final(ctx context.Context, job *jobs.Job, step string, err error
 	if policy, ok := tasks.PolicyOf(job.Kind + ":" + step); ok && tried >= policy.MaxRetriesFor(job.Class) && tasks.IsFailure(err) {
 		return true
 	}
-	return time.Now().Add(delay(tried, err)).After(job.Deadline)
+	return time.Now().Add(backoff(tried, err)).After(job.Deadline)
 }
 
 const (
-	patience   = 30 * time.Second
-	firstDelay = time.Second
-	leastGate  = time.Second // asynq counts in whole seconds
-	mostDelay  = 30 * time.Second
+	writeTimeout   = 30 * time.Second
+	initialBackoff = time.Second
+	minSnooze      = time.Second // asynq counts in whole seconds
+	maxBackoff     = 30 * time.Second
 )
 
-// delay is how long to wait before the next try: exponential with jitter, and
+// backoff is how long to wait before the next try: exponential with jitter, and
 // not shorter than whoever refused asked for.
-func delay(tried int, err error) time.Duration {
+func backoff(tried int, err error) time.Duration {
 	if gate, ok := errors.AsType[*tasks.SnoozeError](err); ok {
-		after := max(gate.After, leastGate)
+		after := max(gate.After, minSnooze)
 		return after + rand.N(after/2) //nolint:gosec // so that not all who wait come at once
 	}
-	d := min(firstDelay<<min(tried, 10), mostDelay)
+	d := min(initialBackoff<<min(tried, 10), maxBackoff)
 	d += rand.N(d / 5) //nolint:gosec // jitter
 	if failure, ok := errors.AsType[*tasks.StepError](err); ok {
 		d = max(d, failure.After)
@@ -193,10 +193,10 @@ func delay(tried int, err error) time.Duration {
 	return d
 }
 
-// persist does a write again until it succeeds or ctx ends. What is left to be
+// retryWrite does a write again until it succeeds or ctx ends. What is left to be
 // done when a job has ended is left to the queue and the sweep: it must not
 // keep this worker from other work.
-func persist(ctx context.Context, write func() error) error {
+func retryWrite(ctx context.Context, write func() error) error {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		err := write()
 		if err == nil || ctx.Err() != nil || errors.Is(err, tasks.ErrNotifyIncomplete) {

@@ -2,11 +2,11 @@ package worker
 
 import "ushuru/pkg/batch"
 
-// share says how many rows of each batch may begin, so that no more than
+// fairShares says how many rows of each batch may begin, so that no more than
 // window are at work at once over all. Each goes to the key with the fewest
 // rows at work, and of its batches to that with the fewest; among equals, to
 // that which had no turn for longest, in whose order they come.
-func share(open []batch.Open, window int) map[string]int {
+func fairShares(open []batch.Open, window int) map[string]int {
 	ofKey := map[string]int{}
 	running := make([]int, len(open))
 	waiting := make([]int, len(open))

@@ -25,7 +25,7 @@ type bench struct {
 	t      *testing.T
 	client *redis.Client // the handler's
 	store  *jobs.Store   // the test's own
-	steps  *steps
+	steps  *stepHandler
 	job    *jobs.Job
 	queue  *asynq.Inspector
 }
@@ -42,8 +42,8 @@ func newBench(t *testing.T, scrape stepFunc) *bench {
 	}
 	own := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	t.Cleanup(func() { _ = own.Close() })
-	return &bench{t, client, jobs.NewStore(own), &steps{
-		engine: engine, worker: "w", log: slog.New(slog.DiscardHandler), patience: time.Second,
+	return &bench{t, client, jobs.NewStore(own), &stepHandler{
+		engine: engine, worker: "w", log: slog.New(slog.DiscardHandler), writeTimeout: time.Second,
 		run: map[string]stepFunc{tasks.TypeScrape: scrape},
 	}, job, asynq.NewInspectorFromRedisClient(own)}
 }
@@ -208,7 +208,7 @@ func TestDelay(t *testing.T) {
 		{9, tasks.Snooze(time.Millisecond, nil), time.Second, 1500 * time.Millisecond},
 	} {
 		for range 50 {
-			if d := delay(c.tried, c.err); d < c.from || d > c.to {
+			if d := backoff(c.tried, c.err); d < c.from || d > c.to {
 				t.Errorf("after %d tries, %v: %v is not within %v and %v", c.tried, c.err, d, c.from, c.to)
 			}
 		}
@@ -266,9 +266,9 @@ func TestWhoCannotBeToldHoldsNoHandler(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := 0
-	b.steps.patience = time.Hour
+	b.steps.writeTimeout = time.Hour
 	b.steps.engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{
-		parentBatch: func(context.Context, *jobs.Job, []string) error {
+		subscriberBatch: func(context.Context, *jobs.Job, []string) error {
 			calls++
 			return errors.New("the batch cannot be written")
 		},
@@ -277,7 +277,7 @@ func TestWhoCannotBeToldHoldsNoHandler(t *testing.T) {
 	if !errors.Is(err, tasks.ErrNotifyIncomplete) || calls != 1 || job.State != jobs.Failed {
 		t.Fatalf("%v after %d calls, %s", err, calls, job.State)
 	}
-	b.steps.engine.Notifiers[parentBatch] = func(_ context.Context, job *jobs.Job, parents []string) error {
+	b.steps.engine.Notifiers[subscriberBatch] = func(_ context.Context, job *jobs.Job, parents []string) error {
 		calls++
 		if job.State != jobs.Failed || len(parents) != 1 {
 			t.Errorf("%s, %v", job.State, parents)

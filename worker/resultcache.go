@@ -18,31 +18,31 @@ import (
 	"ushuru/tasks"
 )
 
-// archive keeps results where the next caller looks first, until they lose
+// resultCache keeps results where the next caller looks first, until they lose
 // their validity.
-type archive struct {
+type resultCache struct {
 	results *cache.Cache
 	uploads *upload.Store
 }
 
-// keep keeps the result of a job. It may be called twice.
-func (a *archive) keep(ctx context.Context, job *jobs.Job, result json.RawMessage) error {
+// put keeps the result of a job. It may be called twice.
+func (a *resultCache) put(ctx context.Context, job *jobs.Job, result json.RawMessage) error {
 	switch job.Kind {
 	case tasks.KindEstimate, tasks.KindQuote:
-		return a.keepEstimate(ctx, job, result)
+		return a.putEstimate(ctx, job, result)
 	case tasks.KindReading:
-		return a.keepReading(ctx, job, result)
+		return a.putReading(ctx, job, result)
 	case tasks.KindReport:
-		return a.keepReport(ctx, job, result)
+		return a.putReport(ctx, job, result)
 	case tasks.KindCompare:
-		return a.keepComparison(ctx, job, result)
+		return a.putComparison(ctx, job, result)
 	}
 	return nil
 }
 
-// keepEstimate also notes to which listing a sheet belongs, and drops the
+// putEstimate also notes to which listing a sheet belongs, and drops the
 // summaries that were written without knowing it.
-func (a *archive) keepEstimate(ctx context.Context, job *jobs.Job, result []byte) error {
+func (a *resultCache) putEstimate(ctx context.Context, job *jobs.Job, result []byte) error {
 	key, err := tasks.ResultKey(job.Kind, job.Input)
 	if err != nil {
 		return err
@@ -73,9 +73,9 @@ func (a *archive) keepEstimate(ctx context.Context, job *jobs.Job, result []byte
 	})
 }
 
-// keepReading keeps what was read of a sheet, for both languages. The file, if
+// putReading keeps what was read of a sheet, for both languages. The file, if
 // a caller sent it, is not needed any more.
-func (a *archive) keepReading(ctx context.Context, job *jobs.Job, result []byte) error {
+func (a *resultCache) putReading(ctx context.Context, job *jobs.Job, result []byte) error {
 	var input tasks.SheetInput
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return fmt.Errorf("worker: input: %w", err)
@@ -87,7 +87,7 @@ func (a *archive) keepReading(ctx context.Context, job *jobs.Job, result []byte)
 	return a.uploads.Drop(ctx, input.Upload)
 }
 
-func (a *archive) keepReport(ctx context.Context, job *jobs.Job, result []byte) error {
+func (a *resultCache) putReport(ctx context.Context, job *jobs.Job, result []byte) error {
 	var input tasks.ReportInput
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return fmt.Errorf("worker: input: %w", err)
@@ -95,11 +95,11 @@ func (a *archive) keepReport(ctx context.Context, job *jobs.Job, result []byte) 
 	return a.results.Put(ctx, cache.ReportKey(input.ID(), input.Lang), result, time.Now().Add(cache.SheetLifetime))
 }
 
-// keepComparison keeps a comparison as long as both its estimates hold. One
+// putComparison keeps a comparison as long as both its estimates hold. One
 // that lacks a sheet which another time might be read is not kept.
-func (a *archive) keepComparison(ctx context.Context, job *jobs.Job, result []byte) error {
+func (a *resultCache) putComparison(ctx context.Context, job *jobs.Job, result []byte) error {
 	for _, name := range []string{tasks.ChildSheet1, tasks.ChildSheet2} {
-		if child, has := job.Children[name]; has && passing(child) {
+		if child, has := job.Children[name]; has && isTemporary(child) {
 			return nil
 		}
 	}
@@ -126,14 +126,14 @@ func (a *archive) keepComparison(ctx context.Context, job *jobs.Job, result []by
 	return a.results.Put(ctx, cache.CompareKey(input.URL1, input.URL2, input.Lang), kept, expiry)
 }
 
-// passing reports whether a sheet was not read for a reason that another time
+// isTemporary reports whether a sheet was not read for a reason that another time
 // may not have.
-func passing(child jobs.Child) bool {
-	return child.State != jobs.Succeeded && (child.Error == nil || !slices.Contains(lasting, child.Error.Code))
+func isTemporary(child jobs.Child) bool {
+	return child.State != jobs.Succeeded && (child.Error == nil || !slices.Contains(permanentSheetErrors, child.Error.Code))
 }
 
-// lasting are the errors that lie in the sheet itself.
-var lasting = []string{
+// permanentSheetErrors are the errors that lie in the sheet itself.
+var permanentSheetErrors = []string{
 	sheet.HostUnsupported, sheet.NotFound, sheet.TooLarge, sheet.TypeUnsupported, sheet.Damaged, sheet.Encrypted,
 	sheet.TooManyPages, sheet.TooManyPixels, sheet.TooSmall, sheet.Blank, sheet.NotASheet, sheet.SheetUnreadable,
 }

@@ -16,7 +16,7 @@ const hooked = "key1"
 // completions are the events batch.completed of an endpoint, newest first.
 func (f *farm) completions(endpoint string) (found []batchCompleted) {
 	f.t.Helper()
-	deliveries, err := f.hooks.Deliveries(f.t.Context(), hooked, endpoint, 10)
+	deliveries, err := f.webhooks.Deliveries(f.t.Context(), hooked, endpoint, 10)
 	f.must(err)
 	for _, d := range deliveries {
 		var message webhook.Message
@@ -33,7 +33,7 @@ func (f *farm) completions(endpoint string) (found []batchCompleted) {
 func (f *farm) endAll(id string) {
 	f.t.Helper()
 	for range 10 {
-		f.must(f.feed(f.t.Context()))
+		f.must(f.dispatch(f.t.Context()))
 		for _, item := range f.items(id) {
 			if item.State == batch.Running {
 				f.end(item, nil)
@@ -45,7 +45,7 @@ func (f *farm) endAll(id string) {
 func TestTheEndOfABatchIsAnnounced(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		f := newFarm(t, conn)
-		endpoint, _, err := f.hooks.Add(t.Context(), hooked, webhook.NewID(), "https://receiver.example/", []string{webhook.BatchCompleted})
+		endpoint, _, err := f.webhooks.Add(t.Context(), hooked, webhook.NewID(), "https://receiver.example/", []string{webhook.BatchCompleted})
 		f.must(err)
 		id := f.batch(hooked, 3)
 		f.must(f.sweep(t.Context()))
@@ -66,10 +66,10 @@ func TestTheEndOfABatchIsAnnounced(t *testing.T) {
 func TestAnUnannouncedEndIsFound(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		f := newFarm(t, conn)
-		endpoint, _, err := f.hooks.Add(t.Context(), hooked, webhook.NewID(), "https://receiver.example/", []string{webhook.BatchCompleted})
+		endpoint, _, err := f.webhooks.Add(t.Context(), hooked, webhook.NewID(), "https://receiver.example/", []string{webhook.BatchCompleted})
 		f.must(err)
 		id := f.batch(hooked, 1)
-		f.must(f.feed(t.Context()))
+		f.must(f.dispatch(t.Context()))
 		_, err = f.batches.Succeed(t.Context(), id, 0, json.RawMessage(`{}`))
 		f.must(err)
 		f.is("events", len(f.completions(endpoint.ID)), 0)
@@ -81,7 +81,7 @@ func TestAnUnannouncedEndIsFound(t *testing.T) {
 // An endpoint that a batch names is told of its end, and of no other's.
 func TestTheWebhookOfABatchIsTold(t *testing.T) {
 	f := newFarm(t, redistest.Open(t, redistest.Start(t).URL))
-	endpoint, _, err := f.hooks.Add(t.Context(), hooked, webhook.NewID(), "https://receiver.example/", []string{})
+	endpoint, _, err := f.webhooks.Add(t.Context(), hooked, webhook.NewID(), "https://receiver.example/", []string{})
 	f.must(err)
 	f.endAll(f.batch(hooked, 1))
 	f.is("events", len(f.completions(endpoint.ID)), 0)

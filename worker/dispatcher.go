@@ -23,47 +23,47 @@ import (
 
 const (
 	// A batch is a parent of jobs: "batch:<id>#<row>".
-	parentBatch = "batch"
+	subscriberBatch = "batch"
 
-	feedAtOnce = 8                     // rows begun at the same time
-	feedPause  = 50 * time.Millisecond // ends of jobs within it are one reason to feed
+	dispatchConcurrency = 8                     // rows begun at the same time
+	dispatchDebounce    = 50 * time.Millisecond // ends of jobs within it are one reason to feed
 
-	batchLook = time.Second      // how often batches are looked at
-	rowStuck  = 15 * time.Second // after which a row at work is looked at
+	batchCheckInterval = time.Second      // how often batches are looked at
+	stuckAfter         = 15 * time.Second // after which a row at work is looked at
 )
 
-// feeder hands the rows of batches on, a window full at a time, and brings
+// dispatcher hands the rows of batches on, a window full at a time, and brings
 // back what became of them. It may be cut off anywhere: a row that was taken
 // is looked at again, and what became of it is noted once.
-type feeder struct {
-	redis   redis.UniversalClient
-	batches *batch.Store
-	hooks   *webhook.Store
-	engine  *tasks.Engine
-	window  int
-	log     *slog.Logger
-	hungry  chan struct{} // a row has ended: there may be room
+type dispatcher struct {
+	redis    redis.UniversalClient
+	batches  *batch.Store
+	webhooks *webhook.Store
+	engine   *tasks.Engine
+	window   int
+	log      *slog.Logger
+	wake     chan struct{} // a row has ended: there may be room
 }
 
-func newFeeder(client redis.UniversalClient, engine *tasks.Engine, window int, log *slog.Logger) *feeder {
-	return &feeder{client, batch.NewStore(client), webhook.NewStore(client), engine, window, log, make(chan struct{}, 1)}
+func newDispatcher(client redis.UniversalClient, engine *tasks.Engine, window int, log *slog.Logger) *dispatcher {
+	return &dispatcher{client, batch.NewStore(client), webhook.NewStore(client), engine, window, log, make(chan struct{}, 1)}
 }
 
 // ProcessTask feeds. What fails is fed by the next.
-func (f *feeder) ProcessTask(ctx context.Context, _ *asynq.Task) error {
-	if err := f.feed(ctx); err != nil && ctx.Err() == nil {
+func (f *dispatcher) ProcessTask(ctx context.Context, _ *asynq.Task) error {
+	if err := f.dispatch(ctx); err != nil && ctx.Err() == nil {
 		f.log.WarnContext(ctx, "batches were not fed", "error", err)
 	}
 	return nil
 }
 
 // run asks to be fed when rows have ended, until ctx ends.
-func (f *feeder) run(ctx context.Context) {
+func (f *dispatcher) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-f.hungry:
+		case <-f.wake:
 		}
 		if err := f.engine.EnqueueDispatch(ctx); err != nil && ctx.Err() == nil {
 			f.log.WarnContext(ctx, "batches cannot be fed", "error", err)
@@ -71,29 +71,29 @@ func (f *feeder) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(feedPause):
+		case <-time.After(dispatchDebounce):
 		}
 	}
 }
 
-// feed begins rows until the window is full or none waits.
-func (f *feeder) feed(ctx context.Context) error {
+// dispatch begins rows until the window is full or none waits.
+func (f *dispatcher) dispatch(ctx context.Context) error {
 	for {
 		open, err := f.batches.Open(ctx)
 		if err != nil {
 			return err
 		}
-		begun, err := f.begin(ctx, open)
+		begun, err := f.dispatchShares(ctx, open)
 		if err != nil || begun == 0 {
 			return err
 		}
 	}
 }
 
-// begin takes each batch's share and begins it. It returns how many rows that
+// dispatchShares takes each batch's share and begins it. It returns how many rows that
 // were.
-func (f *feeder) begin(ctx context.Context, open []batch.Open) (int, error) {
-	shares := share(open, f.window)
+func (f *dispatcher) dispatchShares(ctx context.Context, open []batch.Open) (int, error) {
+	shares := fairShares(open, f.window)
 	if len(shares) == 0 {
 		return 0, nil
 	}
@@ -104,7 +104,7 @@ func (f *feeder) begin(ctx context.Context, open []batch.Open) (int, error) {
 		fed   []string
 	)
 	working := map[string]map[int]string{} // batch → row → the job at work on it
-	group.SetLimit(feedAtOnce)
+	group.SetLimit(dispatchConcurrency)
 	for _, b := range open {
 		n := shares[b.ID]
 		if n == 0 {
@@ -120,7 +120,7 @@ func (f *feeder) begin(ctx context.Context, open []batch.Open) (int, error) {
 		mu.Unlock()
 		for _, row := range taken {
 			group.Go(func() error {
-				job, err := f.start(ctx, row, b.Owner)
+				job, err := f.submitRow(ctx, row, b.Owner)
 				mu.Lock()
 				defer mu.Unlock()
 				begun++
@@ -138,9 +138,9 @@ func (f *feeder) begin(ctx context.Context, open []batch.Open) (int, error) {
 	return begun, errors.Join(append(failed, f.batches.Turn(ctx, fed...))...)
 }
 
-// start has a row worked on: it is answered from the cache, or by the job that
+// submitRow has a row worked on: it is answered from the cache, or by the job that
 // is returned. Starting it twice joins the same job.
-func (f *feeder) start(ctx context.Context, row batch.Taken, owner string) (id string, err error) {
+func (f *dispatcher) submitRow(ctx context.Context, row batch.Taken, owner string) (id string, err error) {
 	asked := tasks.EstimateInput{URL: row.URL, ModelBody: row.ModelBody}
 	input, err := json.Marshal(asked)
 	if err != nil {
@@ -151,41 +151,41 @@ func (f *feeder) start(ctx context.Context, row batch.Taken, owner string) (id s
 		return "", err
 	}
 	if answer != nil {
-		return "", f.note(ctx, row.Batch, row.Index, &jobs.Job{State: jobs.Succeeded, Result: answer})
+		return "", f.recordOutcome(ctx, row.Batch, row.Index, &jobs.Job{State: jobs.Succeeded, Result: answer})
 	}
-	parent := fmt.Sprintf("%s:%s#%d", parentBatch, row.Batch, row.Index)
+	parent := fmt.Sprintf("%s:%s#%d", subscriberBatch, row.Batch, row.Index)
 	job, err := f.engine.Submit(ctx, tasks.KindEstimate, asked, tasks.Requester{Owner: owner, Class: jobs.Bulk, Subscriber: parent})
 	if err != nil {
 		return "", err
 	}
 	if job.State.Ended() { // it was answered a moment ago
-		return "", f.note(ctx, row.Batch, row.Index, job)
+		return "", f.recordOutcome(ctx, row.Batch, row.Index, job)
 	}
 	return job.ID, nil
 }
 
-// ended notes in batches what became of a job of theirs.
-func (f *feeder) ended(ctx context.Context, job *jobs.Job, parents []string) error {
+// onJobEnded notes in batches what became of a job of theirs.
+func (f *dispatcher) onJobEnded(ctx context.Context, job *jobs.Job, parents []string) error {
 	for _, parent := range parents {
-		id, text, _ := strings.Cut(strings.TrimPrefix(parent, parentBatch+":"), "#")
+		id, text, _ := strings.Cut(strings.TrimPrefix(parent, subscriberBatch+":"), "#")
 		row, err := strconv.Atoi(text)
 		if err != nil {
 			f.log.ErrorContext(ctx, "a job has a parent that is none", "job", job.ID, "parent", parent)
 			continue
 		}
-		if err := f.note(ctx, id, row, job); err != nil {
+		if err := f.recordOutcome(ctx, id, row, job); err != nil {
 			return err
 		}
 	}
 	select {
-	case f.hungry <- struct{}{}:
+	case f.wake <- struct{}{}:
 	default:
 	}
 	return nil
 }
 
-// note notes what became of one row.
-func (f *feeder) note(ctx context.Context, id string, row int, job *jobs.Job) (err error) {
+// recordOutcome notes what became of one row.
+func (f *dispatcher) recordOutcome(ctx context.Context, id string, row int, job *jobs.Job) (err error) {
 	var last bool
 	switch {
 	case job.State == jobs.Succeeded:
@@ -198,15 +198,15 @@ func (f *feeder) note(ctx context.Context, id string, row int, job *jobs.Job) (e
 	}
 	if last {
 		f.log.InfoContext(ctx, "batch ended", "batch", id)
-		return errors.Join(err, f.announce(ctx, id))
+		return errors.Join(err, f.emitCompleted(ctx, id))
 	}
 	return err
 }
 
 // sweep looks at the batches at work, if no other worker just did: at rows of
 // which nothing was heard, and whether there is room for more.
-func (f *feeder) sweep(ctx context.Context) error {
-	mine, err := f.redis.SetNX(ctx, "batches:swept", 1, batchLook).Result()
+func (f *dispatcher) sweep(ctx context.Context) error {
+	mine, err := f.redis.SetNX(ctx, "batches:swept", 1, batchCheckInterval).Result()
 	if err != nil || !mine {
 		return err
 	}
@@ -218,7 +218,7 @@ func (f *feeder) sweep(ctx context.Context) error {
 	for _, b := range open {
 		if b.Ended || b.Missing {
 			// Who asked to be told is told before nobody looks at it any more.
-			err := f.announce(ctx, b.ID)
+			err := f.emitCompleted(ctx, b.ID)
 			if err == nil {
 				err = f.batches.Close(ctx, b)
 			}
@@ -226,37 +226,37 @@ func (f *feeder) sweep(ctx context.Context) error {
 			continue
 		}
 		if b.Running > 0 {
-			failed = append(failed, f.mend(ctx, b))
+			failed = append(failed, f.recoverRows(ctx, b))
 		}
 	}
-	_, err = f.begin(ctx, open)
+	_, err = f.dispatchShares(ctx, open)
 	return errors.Join(append(failed, err)...)
 }
 
-// mend looks at the rows of a batch that have been at work for a while, in
+// recoverRows looks at the rows of a batch that have been at work for a while, in
 // case who began them, or who was to say how they ended, is gone.
-func (f *feeder) mend(ctx context.Context, b batch.Open) error {
-	stuck, err := f.batches.Stuck(ctx, b.ID, rowStuck)
+func (f *dispatcher) recoverRows(ctx context.Context, b batch.Open) error {
+	stuck, err := f.batches.Stuck(ctx, b.ID, stuckAfter)
 	if err != nil {
 		return err
 	}
 	var group errgroup.Group
-	group.SetLimit(feedAtOnce)
+	group.SetLimit(dispatchConcurrency)
 	for _, row := range stuck {
-		group.Go(func() error { return f.resume(ctx, row, b.Owner) })
+		group.Go(func() error { return f.recoverRow(ctx, row, b.Owner) })
 	}
 	return group.Wait()
 }
 
-// resume finds out what is the matter with a row.
-func (f *feeder) resume(ctx context.Context, row batch.Taken, owner string) error {
+// recoverRow finds out what is the matter with a row.
+func (f *dispatcher) recoverRow(ctx context.Context, row batch.Taken, owner string) error {
 	id := row.Job
 	job, err := f.engine.Store.Get(ctx, id)
 	switch {
 	case errors.Is(err, jobs.ErrNotFound): // or there is none yet
-		id, err = f.start(ctx, row, owner)
+		id, err = f.submitRow(ctx, row, owner)
 	case err == nil && job.State.Ended():
-		return f.note(ctx, row.Batch, row.Index, job)
+		return f.recordOutcome(ctx, row.Batch, row.Index, job)
 	}
 	if err != nil || id == "" {
 		return err

@@ -23,9 +23,9 @@ type batchCompleted struct {
 	Results  string              `json:"results"`
 }
 
-// announce tells the owner of a batch that it has ended. It may be called
+// emitCompleted tells the owner of a batch that it has ended. It may be called
 // often: each end is one event, and a batch that was tried again ends anew.
-func (f *feeder) announce(ctx context.Context, id string) error {
+func (f *dispatcher) emitCompleted(ctx context.Context, id string) error {
 	b, err := f.batches.Get(ctx, id)
 	if errors.Is(err, batch.ErrNotFound) || err == nil && b.Ended.IsZero() {
 		return nil
@@ -41,5 +41,5 @@ func (f *feeder) announce(ctx context.Context, id string) error {
 		data.State = "cancelled"
 	}
 	subject := fmt.Sprintf("%s@%d", id, b.Ended.UnixMilli())
-	return f.hooks.Emit(ctx, b.Owner, webhook.BatchCompleted, subject, b.Ended, data, b.Options.Webhook)
+	return f.webhooks.Emit(ctx, b.Owner, webhook.BatchCompleted, subject, b.Ended, data, b.Options.Webhook)
 }

@@ -19,7 +19,7 @@ import (
 
 // farm is a feeder and what it feeds; its jobs end when the test says so.
 type farm struct {
-	*feeder
+	*dispatcher
 	t    *testing.T
 	conn *redisx.Conn
 }
@@ -27,8 +27,8 @@ type farm struct {
 func newFarm(t *testing.T, conn *redisx.Conn) *farm {
 	t.Helper()
 	engine := tasks.NewEngine(conn.Client(), jobs.NewStore(conn.Client()))
-	f := newFeeder(conn.Client(), engine, 4, slog.New(slog.DiscardHandler))
-	engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{parentBatch: f.ended}
+	f := newDispatcher(conn.Client(), engine, 4, slog.New(slog.DiscardHandler))
+	engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{subscriberBatch: f.onJobEnded}
 	return &farm{f, t, conn}
 }
 
@@ -113,14 +113,14 @@ func TestFeedingOnEveryRedis(t *testing.T) {
 func fedThroughTheWindow(f *farm) {
 	ctx := f.t.Context()
 	id := f.batch(f.t.Name(), 10)
-	f.must(f.feed(ctx))
-	f.must(f.feed(ctx))
+	f.must(f.dispatch(ctx))
+	f.must(f.dispatch(ctx))
 	f.is("rows", f.stands(id), "rrrrwwwwww")
 	items := f.items(id)
 	f.end(items[2], nil)
 	f.end(items[0], &jobs.Error{Code: "no_match", Message: "None fits."})
 	f.is("rows", f.stands(id), "frsrwwwwww")
-	f.must(f.feed(ctx))
+	f.must(f.dispatch(ctx))
 	f.is("rows", f.stands(id), "frsrrrwwww")
 	for range 10 {
 		for _, item := range f.items(id) {
@@ -129,7 +129,7 @@ func fedThroughTheWindow(f *farm) {
 				f.must(f.engine.Advance(ctx, item.Job)) // told twice
 			}
 		}
-		f.must(f.feed(ctx))
+		f.must(f.dispatch(ctx))
 	}
 	f.is("rows", f.stands(id), "fsssssssss")
 	b, err := f.batches.Get(ctx, id)
@@ -144,7 +144,7 @@ func fedThroughTheWindow(f *farm) {
 func keysInTurn(f *farm) {
 	large := f.batch(f.t.Name()+"large", 10)
 	small := f.batch(f.t.Name()+"small", 3)
-	f.must(f.feed(f.t.Context()))
+	f.must(f.dispatch(f.t.Context()))
 	f.is("large", f.stands(large), "rrwwwwwwww")
 	f.is("small", f.stands(small), "rrw")
 }
@@ -156,7 +156,7 @@ func knownNeedsNoJob(f *farm) {
 		answer := fmt.Sprintf(`{"url":%q,"cached":false}`, item.URL)
 		f.must(cache.New(f.conn.Client()).Put(ctx, cache.EstimateKey(item.URL), []byte(answer), time.Now().Add(time.Hour)))
 	}
-	f.must(f.feed(ctx))
+	f.must(f.dispatch(ctx))
 	f.is("rows", f.stands(id), "ssssss")
 	f.is("result", string(f.items(id)[5].Result), fmt.Sprintf(`{"url":%q,"cached":true}`, f.items(id)[5].URL))
 }
@@ -166,7 +166,7 @@ func flightIsShared(f *farm) {
 	id, other := f.batch(f.t.Name(), 1), f.batch(f.t.Name(), 1) // of the same listing
 	job, err := f.engine.Estimate(ctx, f.items(id)[0].URL, "a person", jobs.Interactive)
 	f.must(err)
-	f.must(f.feed(ctx))
+	f.must(f.dispatch(ctx))
 	f.is("job", f.items(id)[0].Job, job.ID)
 	f.is("job", f.items(other)[0].Job, job.ID)
 	f.end(f.items(id)[0], nil)
@@ -179,14 +179,14 @@ func deadFeeder(f *farm) {
 	taken, err := f.batches.Take(ctx, id, 2)
 	f.must(err)
 	for range 2 { // begun twice
-		job, err := f.start(ctx, taken[1], f.t.Name())
+		job, err := f.submitRow(ctx, taken[1], f.t.Name())
 		f.must(err)
 		f.must(f.batches.Work(ctx, id, map[int]string{1: job}))
 	}
 	items := f.items(id)
 	f.is("no job, a job", fmt.Sprint(items[0].Job == "", items[1].Job == ""), "true false")
 	for _, row := range f.stuck(id) {
-		f.must(f.resume(ctx, row, f.t.Name()))
+		f.must(f.recoverRow(ctx, row, f.t.Name()))
 	}
 	again := f.items(id)
 	f.is("a job each", again[0].Job != "" && again[1].Job == items[1].Job, true)
@@ -205,13 +205,13 @@ func (f *farm) stuck(id string) []batch.Taken {
 func untoldEnd(f *farm) {
 	ctx := f.t.Context()
 	id := f.batch(f.t.Name(), 3)
-	f.must(f.feed(ctx))
+	f.must(f.dispatch(ctx))
 	items := f.items(id)
 	_, err := f.engine.Store.Succeed(ctx, items[0].Job, json.RawMessage(`{}`)) // and the worker dies
 	f.must(err)
 	f.must(f.conn.Client().Del(ctx, "job:{"+items[1].Job+"}").Err()) // kept no longer
 	for _, row := range f.stuck(id) {
-		f.must(f.resume(ctx, row, f.t.Name()))
+		f.must(f.recoverRow(ctx, row, f.t.Name()))
 	}
 	f.is("rows", f.stands(id), "srr")
 	again := f.items(id)

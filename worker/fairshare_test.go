@@ -28,7 +28,7 @@ func TestShares(t *testing.T) {
 		"in turn":             {[]batch.Open{{ID: "later", Owner: "x", Waiting: 9}, {ID: "just now", Owner: "y", Waiting: 9}}, 1, map[string]int{"later": 1}},
 		"ended ones":          {[]batch.Open{{ID: "a", Ended: true}, {ID: "b", Missing: true}}, 5, map[string]int{}},
 	} {
-		if got := share(c.open, c.window); fmt.Sprint(got) != fmt.Sprint(c.want) {
+		if got := fairShares(c.open, c.window); fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
@@ -49,7 +49,7 @@ func TestSharesAreFair(t *testing.T) {
 			open[i].ID = strconv.Itoa(i)
 		}
 		window := rapid.IntRange(0, 60).Draw(t, "window")
-		shares := share(open, window)
+		shares := fairShares(open, window)
 		running, waiting, given := 0, 0, 0
 		ofKey, got, left := map[string]int{}, map[string]int{}, map[string]int{}
 		for _, b := range open {
