@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"ushuru/pkg/match"
+	"ushuru/pkg/match/evaluate"
 	"ushuru/pkg/plainjson"
 )
 
@@ -31,7 +32,7 @@ func (c *evalMatch) Run(r *run) error {
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	cases, err := match.ReadCases(file)
+	cases, err := evaluate.ReadCases(file)
 	if err != nil {
 		return err
 	}
@@ -41,10 +42,10 @@ func (c *evalMatch) Run(r *run) error {
 	}
 	options := c.matching(model)
 	options.Facts = facts
-	matcher, report := match.New(options), match.NewReport()
-	all := make([]match.Found, 0, len(cases))
+	matcher, report := match.New(options), evaluate.NewReport()
+	all := make([]evaluate.Result, 0, len(cases))
 	for _, one := range cases {
-		found, err := matcher.Evaluate(r.ctx, one, catalogue)
+		found, err := evaluate.Run(r.ctx, matcher, one, catalogue)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"ushuru/pkg/match"
+	"ushuru/pkg/match/evaluate"
 	"ushuru/pkg/tra"
 )
 
@@ -35,7 +36,7 @@ func (c *matchCommand) Run(r *run) error {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	return match.New(options).Lines(r.ctx, in, r.Out, catalogue, c.Explain)
+	return evaluate.Lines(r.ctx, match.New(options), in, r.Out, catalogue, c.Explain)
 }
 
 func (c *matchCommand) catalogue(r *run) (*tra.Catalogue, match.Facts, error) {

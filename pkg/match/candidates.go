@@ -13,8 +13,8 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// maxCandidates is how many entries a refusal names.
-const maxCandidates = 10
+// MaxCandidates is how many entries a refusal names.
+const MaxCandidates = 10
 
 // Scored is a candidate with its likeness to the car, from 0 to 1. Scores
 // order the candidates of one car; those of two cars do not compare.
@@ -53,7 +53,7 @@ func (q *query) refuse(code, message string, listed chassis.Code, fitting []tra.
 func (e *Error) with(scored []Scored) *Error {
 	for _, s := range scored {
 		c := vehicle.Candidate{Make: s.Make, ModelBody: s.ModelBody}
-		if len(e.Candidates) < maxCandidates && !slices.Contains(e.Candidates, c) {
+		if len(e.Candidates) < MaxCandidates && !slices.Contains(e.Candidates, c) {
 			e.scored = append(e.scored, s)
 			e.Candidates = append(e.Candidates, c)
 		}
@@ -92,14 +92,14 @@ func (q *query) scored(code chassis.Code, fitting []tra.Label) []Scored {
 		scored = append(scored, Scored{label.Make.Name, label.Text, 1})
 	}
 	for _, r := range q.ranked(code) {
-		if len(scored) >= maxCandidates {
+		if len(scored) >= MaxCandidates {
 			break
 		}
 		if s := r.scored(); !slices.ContainsFunc(scored, func(o Scored) bool { return o.ModelBody == s.ModelBody }) {
 			scored = append(scored, s)
 		}
 	}
-	return scored[:min(len(scored), maxCandidates)]
+	return scored[:min(len(scored), MaxCandidates)]
 }
 
 func (r ranked) scored() Scored {

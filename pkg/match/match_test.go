@@ -249,7 +249,7 @@ func TestChooseRefusesHonestly(t *testing.T) {
 			if !reflect.DeepEqual(got, Choice{}) {
 				t.Errorf("a refusal comes with %+v", got)
 			}
-			if len(refused.Candidates) > maxCandidates || c.shown == "" && refused.Candidates != nil {
+			if len(refused.Candidates) > MaxCandidates || c.shown == "" && refused.Candidates != nil {
 				t.Errorf("candidates %v", refused.Candidates)
 			}
 			found := c.shown == ""

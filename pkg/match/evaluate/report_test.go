@@ -1,10 +1,11 @@
-package match
+package evaluate
 
 import (
 	"math"
 	"strings"
 	"testing"
 
+	"ushuru/pkg/match"
 	"ushuru/pkg/vehicle"
 )
 
@@ -27,21 +28,21 @@ func TestWilsonIntervals(t *testing.T) {
 
 func TestReportCountsByExpectation(t *testing.T) {
 	gold := []Gold{{"TOYOTA", "A - B1C - SEDAN"}}
-	accepted := func(label string, confidence vehicle.Confidence) Found {
-		return Found{Outcome: "match", Make: "TOYOTA", ModelBody: label, Confidence: confidence}
+	accepted := func(label string, confidence vehicle.Confidence) Result {
+		return Result{Outcome: "match", Make: "TOYOTA", ModelBody: label, Confidence: confidence}
 	}
-	shown := Found{Outcome: "none", Candidates: []Scored{{"TOYOTA", "A - B1C - SEDAN", 0.5}}}
+	shown := Result{Outcome: "none", Candidates: []match.Scored{{Make: "TOYOTA", ModelBody: "A - B1C - SEDAN", Score: 0.5}}}
 	for _, c := range []struct {
 		expect string
 		gold   []Gold
-		found  Found
+		found  Result
 		want   string
 	}{
 		{"match", gold, accepted("A - B1C - SEDAN", vehicle.High), "correct"},
 		{"match", gold, accepted("X - Y1Z - SEDAN", vehicle.Low), "wrong"},
 		{"match", gold, shown, "abstained"},
 		{"fuzzy", gold, shown, "correct"},
-		{"fuzzy", gold, Found{Outcome: "none"}, "abstained"},
+		{"fuzzy", gold, Result{Outcome: "none"}, "abstained"},
 		{"fuzzy", gold, accepted("A - B1C - SEDAN", vehicle.Low), "correct"},
 		{"fuzzy", gold, accepted("A - B1C - SEDAN", vehicle.High), "wrong"},
 		{"ambiguous", gold, shown, "correct"},
@@ -71,7 +72,7 @@ func TestReportCountsByExpectation(t *testing.T) {
 // TestOddListings are of kinds that the development cases lack.
 func TestOddListings(t *testing.T) {
 	cat, facts := simulatedCatalogue(t)
-	matcher := New(Options{Facts: facts})
+	matcher := match.New(match.Options{Facts: facts})
 	fielder, vitz := "COROLLA FIELDER - NKE165 - HYBRID - WAGON", "VITZ - KSP130 - HATCHBACK"
 	for _, c := range []struct {
 		name    string
@@ -91,7 +92,7 @@ func TestOddListings(t *testing.T) {
 		{"fuel against code", Case{Make: "TOYOTA", Title: "VITZ", ModelCode: "KSP130", Fuel: "DIESEL"}, "none", vitz},
 		{"two codes", Case{Make: "TOYOTA", Title: "VITZ", ModelCode: "DBA-KSP130 / DBA-NSP130"}, "ambiguous", vitz},
 	} {
-		found, err := matcher.Evaluate(t.Context(), c.listing, cat)
+		found, err := Run(t.Context(), matcher, c.listing, cat)
 		if err != nil || found.Outcome != c.outcome || len(found.Candidates) == 0 || found.Candidates[0].ModelBody != c.best {
 			t.Errorf("%s: %+v, %v; want %s, %s", c.name, found, err, c.outcome, c.best)
 		}

@@ -1,20 +1,22 @@
-package match
+package evaluate
 
 import (
 	"fmt"
 	"math"
 )
 
-// Share is so many of a number of cases.
+// Share is a count out of a number of cases.
 type Share struct{ Of, Cases int }
 
 func (s *Share) count(holds bool) {
 	s.Cases++
-	s.Of += b2i(holds)
+	if holds {
+		s.Of++
+	}
 }
 
-// Wilson is the 95 % interval of the share behind the cases, by Wilson's
-// score; 0 to 1 without any case.
+// Wilson returns the 95 % Wilson score interval of the share, 0 to 1 without
+// cases.
 func (s *Share) Wilson() (low, high float64) {
 	if s.Cases == 0 {
 		return 0, 1

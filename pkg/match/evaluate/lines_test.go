@@ -1,4 +1,4 @@
-package match
+package evaluate
 
 import (
 	"bytes"
@@ -6,12 +6,15 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"ushuru/pkg/match"
+	"ushuru/pkg/tra"
 )
 
 func runLines(t *testing.T, input string, explain bool) []answer {
 	t.Helper()
 	var out bytes.Buffer
-	if err := New(Options{}).Lines(t.Context(), strings.NewReader(input), &out, smallCatalogue(), explain); err != nil {
+	if err := Lines(t.Context(), match.New(match.Options{}), strings.NewReader(input), &out, linesCatalogue(), explain); err != nil {
 		t.Fatal(err)
 	}
 	var answers []answer
@@ -40,7 +43,7 @@ not json
 		{Code: BadLine, Line: 3},
 		{Make: "HONDA", ModelBody: "FIT - GD2 - HATCHBACK", Confidence: "high"},
 		{Code: BadLine, Line: 5},
-		{Code: NoMatch, Line: 6},
+		{Code: match.NoMatch, Line: 6},
 		{Code: BadLine, Line: 7},
 		{Code: BadLine, Line: 8},
 		{Make: "SUZUKI", ModelBody: "JIMNY SIERRA - JB43W - SUV", Confidence: "low"},
@@ -77,22 +80,15 @@ type brokenPipe struct{}
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
 func TestLinesReportsAnOutputThatFails(t *testing.T) {
-	if err := New(Options{}).Lines(t.Context(), strings.NewReader("{}\n"), brokenPipe{}, smallCatalogue(), false); err == nil {
+	if err := Lines(t.Context(), match.New(match.Options{}), strings.NewReader("{}\n"), brokenPipe{}, linesCatalogue(), false); err == nil {
 		t.Error("no error")
 	}
 }
 
-func TestLoadCatalogueCSV(t *testing.T) {
-	cat, _, err := LoadCatalogueCSV(strings.NewReader("\ufeff# simulated\nid,make,label\n1,TOYOTA,OPA - ACT10 - WAGON\n# more\n2,HONDA,FIT - GD2 - HATCHBACK\n3,TOYOTA,\"A, B - C1D - SUV\"\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if cat.Len() != 3 || len(cat.Makes()) != 2 || entriesNamed(cat, "TOYOTA").ByCode("C1D")[0].Text != "A, B - C1D - SUV" || cat.Makes()[0].ID != 2 {
-		t.Errorf("%d labels, makes %v", cat.Len(), cat.Makes())
-	}
-	for _, bad := range []string{"", "id,make\n1,TOYOTA\n", "make,label\nTOYOTA\n", "make,label\n,X - Y1Z - SUV\n", "make,label\n\"TOYOTA\n"} {
-		if _, _, err := LoadCatalogueCSV(strings.NewReader(bad)); err == nil {
-			t.Errorf("%q is accepted", bad)
-		}
-	}
+func linesCatalogue() *tra.Catalogue {
+	return tra.NewCatalogue([]tra.MakeLabels{
+		{Make: tra.Make{ID: 63, Name: "TOYOTA"}, Labels: []string{"WISH - ZGE20W - WAGON", "WISH - ZNE10G - WAGON", "OPA - ACT10 - WAGON"}},
+		{Make: tra.Make{ID: 9, Name: "HONDA"}, Labels: []string{"FIT - GD2 - HATCHBACK"}},
+		{Make: tra.Make{ID: 12, Name: "SUZUKI"}, Labels: []string{"JIMNY SIERRA - JB43W - SUV", "JIMNY - JB23W - SUV"}},
+	})
 }

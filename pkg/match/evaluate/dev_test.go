@@ -1,22 +1,23 @@
-package match
+package evaluate
 
 import (
 	"os"
 	"strings"
 	"testing"
 
+	"ushuru/pkg/match"
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
 )
 
-func simulatedCatalogue(t testing.TB) (*tra.Catalogue, Facts) {
+func simulatedCatalogue(t testing.TB) (*tra.Catalogue, match.Facts) {
 	t.Helper()
 	file, err := os.Open(testenv.Reference(t, "matching", "catalogue.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	cat, facts, err := LoadCatalogueCSV(file)
+	cat, facts, err := match.LoadCatalogueCSV(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,18 +38,18 @@ func readDevCases(t *testing.T) []Case {
 	return cases
 }
 
-// TestDevelopmentCases holds the code road and the candidates to what the
-// issue of matching asks, without an AI.
+// TestDevelopmentCases holds matching without an AI to its targets: no wrong
+// label, and every label that a code decides.
 func TestDevelopmentCases(t *testing.T) {
 	cat, facts := simulatedCatalogue(t)
 	for _, known := range []struct {
 		name  string
-		facts Facts
+		facts match.Facts
 	}{{"facts of the catalogue", facts}, {"facts of the codes alone", nil}} {
 		t.Run(known.name, func(t *testing.T) {
-			matcher, report := New(Options{Facts: known.facts}), NewReport()
+			matcher, report := match.New(match.Options{Facts: known.facts}), NewReport()
 			for _, c := range readDevCases(t) {
-				found, err := matcher.Evaluate(t.Context(), c, cat)
+				found, err := Run(t.Context(), matcher, c, cat)
 				if err != nil {
 					t.Fatal(err)
 				}

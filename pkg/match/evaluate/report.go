@@ -1,4 +1,4 @@
-package match
+package evaluate
 
 import (
 	"fmt"
@@ -11,30 +11,29 @@ import (
 
 // Tally counts the cases of one kind.
 type Tally struct {
-	Correct   Share // accepted the right label, or did not accept where nothing decides
-	Wrong     int   // accepted a wrong label, or a right one with more confidence than there can be
-	Abstained int   // neither: nothing accepted where something was to be
-	Recall    Share // a right label among the ten candidates; of cases that have one
-	Precision Share // right labels among those accepted
+	Correct   Share // the right label accepted, or no label accepted where nothing decides
+	Wrong     int   // a wrong label accepted, or a right one with too much confidence
+	Abstained int   // neither: no label accepted where one was expected
+	Recall    Share // cases with a right label among the candidates, of those that have one
+	Precision Share // right labels among the accepted ones
 }
 
-// add counts a case. What is right, matching each expectation:
+// add counts a case. A result is correct when, by expectation:
 //   - match: the one right label is accepted;
-//   - ambiguous: nothing is accepted and the right labels are candidates, or
-//     one of them is accepted, but not as high;
-//   - fuzzy: a right label is a candidate, or accepted, but not as high;
-//   - abstain: nothing is accepted. (Low is counted as wrong too, which is
-//     stricter than asked.)
-func (t *Tally) add(c Case, found Found) {
-	accepted, gold := found.Outcome == "match", c.isGold(found.Make, found.ModelBody)
-	recalled := c.recalled(found)
+//   - ambiguous: no label is accepted and the right ones are candidates, or
+//     one of them is accepted with less than high;
+//   - fuzzy: a right label is a candidate, or accepted with less than high;
+//   - abstain: no label is accepted, not even with low.
+func (t *Tally) add(c Case, result Result) {
+	accepted, gold := result.Outcome == "match", c.isGold(result.Make, result.ModelBody)
+	recalled := c.recalled(result)
 	if len(c.Gold) > 0 {
 		t.Recall.count(recalled)
 	}
 	if accepted {
 		t.Precision.count(gold)
 	}
-	tooSure := found.Confidence == vehicle.High && c.Expect != "match"
+	tooSure := result.Confidence == vehicle.High && c.Expect != "match"
 	switch {
 	case accepted && (!gold || tooSure):
 		t.Wrong++
@@ -54,12 +53,12 @@ type Report struct {
 	sure  Share // cases with nothing to accept that were accepted as high or medium
 }
 
-// NewReport makes an empty Report.
+// NewReport returns an empty Report.
 func NewReport() *Report { return &Report{kinds: map[string]*Tally{}} }
 
-// Add counts a case and what was found. A case without an expectation is left
+// Add counts a case and what was result. A case without an expectation is left
 // out.
-func (r *Report) Add(c Case, found Found) {
+func (r *Report) Add(c Case, result Result) {
 	if c.Expect == "" {
 		return
 	}
@@ -67,20 +66,21 @@ func (r *Report) Add(c Case, found Found) {
 	if r.kinds[kind] == nil {
 		r.kinds[kind] = &Tally{}
 	}
-	r.kinds[kind].add(c, found)
-	r.all.add(c, found)
+	r.kinds[kind].add(c, result)
+	r.all.add(c, result)
 	if c.Expect == "abstain" {
-		r.sure.count(found.Confidence == vehicle.High || found.Confidence == vehicle.Medium)
+		r.sure.count(result.Confidence == vehicle.High || result.Confidence == vehicle.Medium)
 	}
 }
 
-// Cases is how many cases were counted.
+// Cases returns the number of counted cases.
 func (r *Report) Cases() int { return r.all.Correct.Cases }
 
-// All are the counts of all kinds together.
+// All returns the counts of all kinds together.
 func (r *Report) All() Tally { return r.all }
 
-// Kind are the counts of a kind with an expectation: "exact_code (match)".
+// Kind returns the counts of one kind with its expectation, for example
+// "exact_code (match)".
 func (r *Report) Kind(name string) Tally {
 	if t := r.kinds[name]; t != nil {
 		return *t

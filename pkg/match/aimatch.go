@@ -35,7 +35,7 @@ func (m *Matcher) ask(ctx context.Context, q *query, code chassis.Code, possible
 	if len(possible) == 0 {
 		return q.chooseClear()
 	}
-	possible = possible[:min(len(possible), maxCandidates)]
+	possible = possible[:min(len(possible), MaxCandidates)]
 	runs := 1
 	if len(possible) > 1 && possible[0].score-possible[1].score < closeScore {
 		runs = m.options.Runs

@@ -1,4 +1,4 @@
-package match
+package evaluate
 
 import (
 	"bufio"
@@ -10,20 +10,21 @@ import (
 	"io"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/match"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 )
 
-// BadLine is the code of a line that is no JSON object, or too long.
+// BadLine is the code of a line that is not a JSON object, or too long.
 const BadLine = "bad_line"
 
-// maxLine is the longest line that is read, in bytes.
+// maxLine is the maximum length of a line, in bytes.
 const maxLine = 1 << 20
 
 // line is one listing of the input. Numbers may be written as strings.
 type line struct {
-	ID           json.RawMessage `json:"id"` // handed through
+	ID           json.RawMessage `json:"id"` // copied to the output
 	Make         text            `json:"make"`
 	Model        text            `json:"model"`
 	Version      text            `json:"version"`
@@ -46,29 +47,38 @@ type answer struct {
 	Confidence  vehicle.Confidence   `json:"confidence,omitempty"` // as far as the label goes
 	Adjustments []vehicle.Adjustment `json:"adjustments,omitempty"`
 
-	Error      string   `json:"error,omitempty"`
-	Code       string   `json:"code,omitempty"`
-	Line       int      `json:"line,omitempty"` // of the input, with an error
-	Candidates []Scored `json:"candidates,omitempty"`
+	Error      string         `json:"error,omitempty"`
+	Code       string         `json:"code,omitempty"`
+	Line       int            `json:"line,omitempty"` // of the input, with an error
+	Candidates []match.Scored `json:"candidates,omitempty"`
 }
 
-// Lines reads listings as JSON, one a line, and writes one line of JSON for
-// each: the label chosen, or an error with code, line number and candidates.
-// With explain, matches list their ranked candidates too. A bad line does not
-// stop the rest and empty lines are skipped; the error returned is that of
-// reading or writing.
-func (m *Matcher) Lines(ctx context.Context, in io.Reader, out io.Writer, cat *tra.Catalogue, explain bool) error {
+// Lines reads listings as JSON, one per line, and writes one line of JSON for
+// each: the chosen label, or an error with code, line number and candidates.
+// With explain, matches list their ranked candidates too. Lines skips empty
+// lines and continues after a bad one; it returns the error of reading or
+// writing.
+func Lines(
+	ctx context.Context, matcher *match.Matcher, in io.Reader, out io.Writer, cat *tra.Catalogue, explain bool,
+) error {
+	answer := func(text []byte, long bool, number int) answer {
+		if long {
+			message := fmt.Sprintf("line %d is longer than %d bytes", number, maxLine)
+			return answer{Error: message, Code: BadLine, Line: number}
+		}
+		return answerLine(ctx, matcher, text, number, cat, explain)
+	}
 	reader := bufio.NewReaderSize(in, 64<<10)
 	writer := bufio.NewWriter(out)
 	enc := plainjson.NewEncoder(writer)
 	for number := 1; ; number++ {
 		text, long, err := readLine(reader)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("match: line %d: %w", number, err)
+			return fmt.Errorf("evaluate: line %d: %w", number, err)
 		}
 		if len(bytes.TrimSpace(text)) > 0 || long {
-			if err := enc.Encode(m.answerLine(ctx, text, long, number, cat, explain)); err != nil {
-				return fmt.Errorf("match: line %d: %w", number, err)
+			if err := enc.Encode(answer(text, long, number)); err != nil {
+				return fmt.Errorf("evaluate: line %d: %w", number, err)
 			}
 		}
 		if err != nil {
@@ -77,7 +87,7 @@ func (m *Matcher) Lines(ctx context.Context, in io.Reader, out io.Writer, cat *t
 	}
 }
 
-// readLine reads one line; of a line beyond maxLine it reports only that.
+// readLine reads one line. It discards a line beyond maxLine and reports long.
 func readLine(r *bufio.Reader) (text []byte, long bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -92,18 +102,16 @@ func readLine(r *bufio.Reader) (text []byte, long bool, err error) {
 	}
 }
 
-func (m *Matcher) answerLine(ctx context.Context, text []byte, long bool, number int, cat *tra.Catalogue, explain bool) answer {
-	if long {
-		return answer{Error: fmt.Sprintf("line %d is longer than %d bytes", number, maxLine), Code: BadLine, Line: number}
-	}
+// answerLine matches the listing of one line.
+func answerLine(ctx context.Context, matcher *match.Matcher, text []byte, number int, cat *tra.Catalogue, explain bool) answer {
 	var l line
 	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &l); err != nil {
 		message := fmt.Sprintf("line %d is not a JSON object of a listing: %v", number, err)
 		return answer{Error: message, Code: BadLine, Line: number}
 	}
 	car := l.car()
-	choice, scored, err := m.Explain(ctx, car, cat)
-	if refused, ok := errors.AsType[*Error](err); ok {
+	choice, scored, err := matcher.Explain(ctx, car, cat)
+	if refused, ok := errors.AsType[*match.Error](err); ok {
 		return answer{ID: l.ID, Error: refused.Message, Code: refused.Code, Line: number, Candidates: scored}
 	}
 	if err != nil {
@@ -111,7 +119,7 @@ func (m *Matcher) answerLine(ctx context.Context, text []byte, long bool, number
 	}
 	a := answer{
 		ID: l.ID, Make: choice.Make.Name, ModelBody: choice.Label, MatchType: choice.MatchType, MatchReason: choice.Reason,
-		Confidence: Confidence(choice.MatchType, choice.Adjustments), Adjustments: choice.Adjustments,
+		Confidence: match.Confidence(choice.MatchType, choice.Adjustments), Adjustments: choice.Adjustments,
 	}
 	if explain {
 		a.Candidates = scored
@@ -119,8 +127,8 @@ func (m *Matcher) answerLine(ctx context.Context, text []byte, long bool, number
 	return a
 }
 
-// car makes a Car of a line. The code cell is kept as listed and split as a
-// listing page's would be.
+// car converts a line to a Car. The code cell stays as listed and is parsed as
+// that of a listing page.
 func (l line) car() vehicle.Car {
 	raw := string(l.RawModelCode)
 	if raw == "" {
@@ -129,15 +137,15 @@ func (l line) car() vehicle.Car {
 	code, _ := chassis.Parse(raw)
 	return vehicle.Car{
 		Make: string(l.Make), Model: string(l.Model), Version: string(l.Version), RawModelCode: raw, ModelCode: code.Code,
-		FrameNumber: string(l.FrameNumber), Year: ReadYear(string(l.Year)), EngineCC: ReadCC(string(l.EngineCC)),
+		FrameNumber: string(l.FrameNumber), Year: match.ReadYear(string(l.Year)), EngineCC: match.ReadCC(string(l.EngineCC)),
 		Fuel: string(l.Fuel), BodyType: string(l.Body),
 	}
 }
 
-// text is a JSON string, number or null, as text.
+// text is the text of a JSON string, number or null.
 type text string
 
-// UnmarshalJSON accepts what a listing's field may be.
+// UnmarshalJSON accepts every JSON type that a listing's field can have.
 func (t *text) UnmarshalJSON(data []byte) error {
 	switch {
 	case string(data) == "null":
