@@ -68,7 +68,7 @@ func TestStatusSaysThatTheRulesChanged(t *testing.T) {
 		}
 		return amount
 	}
-	detector.Answered(t.Context(), nil, vehicle.Tax{ // an answer of nothing but a total
+	detector.OnAnswer(t.Context(), nil, vehicle.Tax{ // an answer of nothing but a total
 		ReferenceNumber: "1", YOM: 2020, FuelType: "PETROL", EngineCapacity: "1001 - 1500 CC", CIFInUSD: figure("1000"),
 		TotalImportTaxesInUSD: figure("10"), TotalImportTaxesInTZS: figure("26000"),
 	})

@@ -146,7 +146,7 @@ func validUntil(now, then time.Time) time.Time {
 
 // authorityFailure says what an error of the authority means for the job.
 func authorityFailure(err error) error {
-	if gate, ok := errors.AsType[*tra.GateError](err); ok {
+	if gate, ok := errors.AsType[*tra.ThrottleError](err); ok {
 		return tasks.Snooze(gate.RetryAfter, err)
 	}
 	failure, ok := errors.AsType[*tra.Error](err)

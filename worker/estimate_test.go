@@ -63,7 +63,7 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%s: %+v", name, c.err)
 		}
 	}
-	gate, ok := errors.AsType[*tasks.SnoozeError](authorityFailure(&tra.GateError{RetryAfter: time.Second}))
+	gate, ok := errors.AsType[*tasks.SnoozeError](authorityFailure(&tra.ThrottleError{RetryAfter: time.Second}))
 	if !ok || gate.After != time.Second {
 		t.Errorf("a closed gate: %+v", gate)
 	}

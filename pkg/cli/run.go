@@ -127,9 +127,9 @@ func (r *run) startAPI(config httpConfig, listener net.Listener, conn *redisx.Co
 	return nil
 }
 
-// authorityAgain is how often a call to the authority is made again at once.
+// authorityRetries is how often a call to the authority is made again at once.
 // When three calls in ten fail, one in a hundred still does after as many.
-const authorityAgain = 3
+const authorityRetries = 3
 
 // startWorker begins to take tasks.
 func (r *run) startWorker(config workerConfig, upstream authorityConfig, conn *redisx.Conn, demo demoParts) error {
@@ -168,9 +168,9 @@ func (r *run) startWorker(config workerConfig, upstream authorityConfig, conn *r
 			return err
 		}
 		options.Authority = tra.NewAuthority(client, catalogue, tra.AuthorityOptions{
-			PerSecond: upstream.AuthorityRate, Again: authorityAgain,
-			Answered: func(ctx context.Context, asked tra.Question, tax vehicle.Tax) {
-				watch.Answered(ctx, asked, tax)
+			PerSecond: upstream.AuthorityRate, Retries: authorityRetries,
+			OnAnswer: func(ctx context.Context, asked tra.Request, tax vehicle.Tax) {
+				watch.OnAnswer(ctx, asked, tax)
 			},
 		})
 	}

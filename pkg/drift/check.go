@@ -16,17 +16,17 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// Verdict is what comes of an answer.
-type Verdict struct {
+// Result is what comes of an answer.
+type Result struct {
 	// Judged is false for an answer that the rules say nothing about: a lorry
 	// or bus, which pay other rates, or a capacity band that cannot be read.
 	Judged bool
 	Rules  string // first day of the rules in force
 	// AgreesWith are the first days of the rules that give every line of the
 	// answer: those in force, those before them, both or none.
-	AgreesWith  []string
-	Differences []Difference // from the rules in force
-	Telling     bool         // the two sets of rules give different taxes for this car
+	AgreesWith     []string
+	Differences    []Difference // from the rules in force
+	Discriminating bool         // the two sets of rules give different taxes for this car
 }
 
 // Difference is a line in which an answer is not what the rules give. The VAT
@@ -40,9 +40,9 @@ type Difference struct {
 // Check reckons an answer anew, from its own value and exchange rate, by the
 // rules in force on the day it was given and by those before them. Figures
 // agree when they are within a cent; in shillings, within what a cent costs.
-func Check(tax vehicle.Tax, on time.Time) Verdict {
+func Check(tax vehicle.Tax, on time.Time) Result {
 	inForce := duty.On(on)
-	v := Verdict{Rules: inForce.From}
+	v := Result{Rules: inForce.From}
 	sizes := capacities(tax.EngineCapacity)
 	usd, tzs := tax.TotalImportTaxesInUSD.Decimal(), tax.TotalImportTaxesInTZS.Decimal()
 	if otherVehicle(tax) || len(sizes) == 0 || !usd.IsPositive() || !tzs.IsPositive() || tax.YOM <= 0 {
@@ -59,7 +59,7 @@ func Check(tax vehicle.Tax, on time.Time) Verdict {
 		if agrees {
 			v.AgreesWith = append(v.AgreesWith, before.From)
 		}
-		v.Telling = agrees != (len(v.Differences) == 0)
+		v.Discriminating = agrees != (len(v.Differences) == 0)
 	}
 	return v
 }

@@ -57,9 +57,9 @@ func New(o Options) (*Detector, error) {
 	return d, errors.Join(o.Metrics.Register(d.answers), o.Metrics.Register(d.differences))
 }
 
-// Answered is to be told of every answer that the authority gives, with what
+// OnAnswer is to be told of every answer that the authority gives, with what
 // it was asked. It must not cost the answer: what goes wrong is logged.
-func (d *Detector) Answered(ctx context.Context, asked any, tax vehicle.Tax) {
+func (d *Detector) OnAnswer(ctx context.Context, asked any, tax vehicle.Tax) {
 	now := d.now()
 	v := Check(tax, now)
 	if !v.Judged {
@@ -83,7 +83,7 @@ func (d *Detector) Answered(ctx context.Context, asked any, tax vehicle.Tax) {
 	request, err := json.Marshal(asked)
 	if err == nil {
 		// What the answer is for may end before this is written.
-		err = d.store.note(context.WithoutCancel(ctx), now, v, Sample{
+		err = d.store.record(context.WithoutCancel(ctx), now, v, Sample{
 			At: now.UTC(), Rules: v.Rules, AgreesWith: v.AgreesWith, Differences: v.Differences, Request: request, Response: tax,
 		})
 	}

@@ -55,13 +55,13 @@ func TestAnswersTellWhichRulesHold(t *testing.T) {
 	statute := before
 	statute.AgeExcise = []duty.AgeBand{{Rate: dec("0.15")}}
 	for name, c := range map[string]struct {
-		rules   duty.Rules
-		age, cc int
-		fuel    string
-		band    string
-		agrees  string
-		differs string
-		telling bool
+		rules          duty.Rules
+		age, cc        int
+		fuel           string
+		band           string
+		agrees         string
+		differs        string
+		discriminating bool
 	}{
 		"a car of nine by the new rules":        {after, 9, 1500, "PETROL", "1001 - 1500 CC", "2026-07-01", "", true},
 		"the same by the old":                   {before, 9, 1500, "PETROL", "1001 - 1500 CC", "2025-07-01", "exiseDutyDueToAgeInUSD customProcessingFeeInUSD vatInUSD totalImportTaxesInUSD totalImportTaxesInTZS totalTaxesInTZS", true},
@@ -79,7 +79,7 @@ func TestAnswersTellWhichRulesHold(t *testing.T) {
 			for _, d := range v.Differences {
 				lines = append(lines, d.Line)
 			}
-			if !v.Judged || strings.Join(v.AgreesWith, " ") != c.agrees || strings.Join(lines, " ") != c.differs || v.Telling != c.telling {
+			if !v.Judged || strings.Join(v.AgreesWith, " ") != c.agrees || strings.Join(lines, " ") != c.differs || v.Discriminating != c.discriminating {
 				t.Errorf("%+v", v)
 			}
 		})
@@ -203,7 +203,7 @@ func TestTheStateOfTheRules(t *testing.T) {
 		tell := func(rules duty.Rules, body string) {
 			tax := answer(rules, 9, 1500, "PETROL", "1001 - 1500 CC", now)
 			tax.BodyType = body
-			d.Answered(t.Context(), map[string]string{"make": "TOYOTA"}, tax)
+			d.OnAnswer(t.Context(), map[string]string{"make": "TOYOTA"}, tax)
 		}
 		before, after := duty.On(day("2026-06-30")), duty.On(now)
 
@@ -283,7 +283,7 @@ func TestAHundredSamplesAreKept(t *testing.T) {
 	for n := range 105 {
 		tax := answer(duty.On(day("2026-06-30")), 9, 1500, "PETROL", "1001 - 1500 CC", now)
 		tax.ReferenceNumber = strconv.Itoa(n)
-		d.Answered(t.Context(), n, tax)
+		d.OnAnswer(t.Context(), n, tax)
 	}
 	samples, err := drift.NewStore(conn.Client()).Samples(t.Context())
 	if err != nil || len(samples) != 100 || samples[0].Response.ReferenceNumber != "104" || samples[99].Response.ReferenceNumber != "5" {

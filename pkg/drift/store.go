@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	keyState   = "tra:{drift}:state"   // hash: see noteScript
+	keyState   = "tra:{drift}:state"   // hash: see scriptRecord
 	keySamples = "tra:{drift}:samples" // list of Samples, the last first
 	maxSamples = 100
 
-	// quiet is how long no answer may differ before the rules agree again:
+	// agreeAfter is how long no answer may differ before the rules agree again:
 	// answers of one kind of car may differ among many that do not.
-	quiet = 7 * 24 * time.Hour
+	agreeAfter = 7 * 24 * time.Hour
 	// expires forgets a state that nobody has added to.
 	expires = 120 * 24 * time.Hour
 )
@@ -64,11 +64,11 @@ type Sample struct {
 	Response    vehicle.Tax     `json:"response"` // the authority's figures
 }
 
-// noteScript adds an answer to the state. Under other rules it begins anew.
+// scriptRecord adds an answer to the state. Under other rules it begins anew.
 // Times are Unix milliseconds.
-var noteScript = redis.NewScript(`
-local key, print, rules, now, quiet = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local differs, telling, with, last, life = ARGV[5] == '1', ARGV[6] == '1', ARGV[7], ARGV[8], ARGV[9]
+var scriptRecord = redis.NewScript(`
+local key, print, rules, now, agreeAfter = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local differs, discriminating, with, last, life = ARGV[5] == '1', ARGV[6] == '1', ARGV[7], ARGV[8], ARGV[9]
 if redis.call('HGET', key, 'print') ~= print then
 	redis.call('DEL', key)
 	redis.call('HSET', key, 'print', print, 'rules', rules)
@@ -78,7 +78,7 @@ if differs and agree ~= '0' then
 	redis.call('HSET', key, 'agree', '0', 'since', now)
 end
 local before = tonumber(redis.call('HGET', key, 'differedAt') or '0')
-if not differs and agree ~= '1' and (not agree or tonumber(now) - before >= quiet) then
+if not differs and agree ~= '1' and (not agree or tonumber(now) - before >= agreeAfter) then
 	redis.call('HSET', key, 'agree', '1', 'since', now)
 end
 redis.call('HSET', key, 'checkedAt', now)
@@ -87,21 +87,21 @@ if differs then
 	redis.call('HSET', key, 'differedAt', now, 'last', last)
 	redis.call('HINCRBY', key, 'differed', 1)
 end
-if telling or (differs and with == '') then
+if discriminating or (differs and with == '') then
 	redis.call('HSET', key, 'with', with)
 end
 redis.call('EXPIRE', key, life)
 return 1`)
 
 // note adds an answer to the state, and to the samples when it differs.
-func (s *Store) note(ctx context.Context, now time.Time, v Verdict, sample Sample) error {
+func (s *Store) record(ctx context.Context, now time.Time, v Result, sample Sample) error {
 	differs := len(v.Differences) > 0
 	last, err := json.Marshal(Differences{At: sample.At, ReferenceNumber: sample.Response.ReferenceNumber, Lines: v.Differences})
 	if err != nil {
 		return fmt.Errorf("drift: %w", err)
 	}
-	err = noteScript.Run(ctx, s.redis, []string{keyState}, fingerprint(now), v.Rules, now.UnixMilli(), quiet.Milliseconds(),
-		differs, v.Telling, strings.Join(v.AgreesWith, " "), last, int(expires.Seconds())).Err()
+	err = scriptRecord.Run(ctx, s.redis, []string{keyState}, fingerprint(now), v.Rules, now.UnixMilli(), agreeAfter.Milliseconds(),
+		differs, v.Discriminating, strings.Join(v.AgreesWith, " "), last, int(expires.Seconds())).Err()
 	if err != nil {
 		return fmt.Errorf("drift: note an answer: %w", err)
 	}

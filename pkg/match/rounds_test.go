@@ -88,7 +88,7 @@ func TestAnEstimateNeedsFewCallsInARow(t *testing.T) {
 			}
 			defer client.Close()
 			var line timeline
-			authority := tra.NewAuthority(client, tra.NewStore(conn.Client(), tra.StoreOptions{}), tra.AuthorityOptions{Observe: line.observe})
+			authority := tra.NewAuthority(client, tra.NewStore(conn.Client(), tra.StoreOptions{}), tra.AuthorityOptions{OnCall: line.observe})
 			choice := match.Choice{Make: tra.Make{ID: server.MakeID("TOYOTA"), Name: "TOYOTA"}, Label: fielder, MatchType: vehicle.ExactCode}
 			estimate := func(ctx context.Context) {
 				_, tuple, err := match.Resolve(ctx, c.car, choice, authority)

@@ -16,25 +16,25 @@ import (
 type AuthorityOptions struct {
 	PerSecond       int           // calls per second of all processes together; 0: no limit
 	BreakerFailures uint32        // so many outages in a row open the breaker; default 10
-	BreakerPause    time.Duration // how long it stays open; default 60 s
-	EmptyFor        time.Duration // how long an empty list is believed; default 10 min
+	BreakerTimeout  time.Duration // how long it stays open; default 60 s
+	EmptyListTTL    time.Duration // how long an empty list is believed; default 10 min
 
 	// Again is how often a call that the authority fails at once is made again,
 	// after a moment, before its error is anybody's: an estimate takes five
 	// calls, and the catalogue one for each make. 0 is never.
-	Again int
+	Retries int
 
 	// Observe, if set, is told of every call that was made, for metrics. The
 	// error is nil, a *Error, or that of a context that ended.
-	Observe func(call string, took time.Duration, err error)
+	OnCall func(call string, took time.Duration, err error)
 
 	// Answered, if set, is told of every calculation that the authority made,
 	// not of those from the cache.
-	Answered func(ctx context.Context, asked Question, tax vehicle.Tax)
+	OnAnswer func(ctx context.Context, request Request, tax vehicle.Tax)
 }
 
 // Question is the vehicle of a calculation, and its make by name.
-type Question struct {
+type Request struct {
 	Vehicle
 	Make string `json:"make"`
 }
@@ -45,12 +45,12 @@ type Question struct {
 // by the name of the make rather than its id, up to the end of the quarter or
 // until the authority shows a later quarter.
 type Authority struct {
-	client  *Client
-	store   *Store
-	options AuthorityOptions
-	gates   *gates
-	flight  singleflight.Group
-	pulse   pulse
+	client         *Client
+	store          *Store
+	options        AuthorityOptions
+	throttle       *throttle
+	flight         singleflight.Group
+	statusRecorder statusRecorder
 }
 
 // NewAuthority puts the gates and caches before a client. Its clock and its
@@ -59,9 +59,9 @@ func NewAuthority(client *Client, store *Store, o AuthorityOptions) *Authority {
 	// At five, an authority that fails three calls in ten, and answers the
 	// others, would be left alone every four hundred calls.
 	o.BreakerFailures = orDefault(o.BreakerFailures, 10)
-	o.BreakerPause = orDefault(o.BreakerPause, time.Minute)
-	o.EmptyFor = orDefault(o.EmptyFor, 10*time.Minute)
-	return &Authority{client: client, store: store, options: o, gates: newGates(store, o)}
+	o.BreakerTimeout = orDefault(o.BreakerTimeout, time.Minute)
+	o.EmptyListTTL = orDefault(o.EmptyListTTL, 10*time.Minute)
+	return &Authority{client: client, store: store, options: o, throttle: newThrottle(store, o)}
 }
 
 // Makes asks for the makes; not cached, as the Store keeps the catalogue.
@@ -77,7 +77,7 @@ func (a *Authority) ModelBodies(ctx context.Context, makeID int) ([]string, erro
 
 // Years are the years of manufacture of a label.
 func (a *Authority) Years(ctx context.Context, m Make, modelBody string) ([]int, error) {
-	asked := question{Call: callYears, Make: m.Name, ModelBody: modelBody}
+	asked := listRequest{Call: callYears, Make: m.Name, ModelBody: modelBody}
 	return cachedList(ctx, a, asked, func(ctx context.Context) ([]int, error) {
 		return a.client.Years(ctx, m.ID, modelBody)
 	})
@@ -85,7 +85,7 @@ func (a *Authority) Years(ctx context.Context, m Make, modelBody string) ([]int,
 
 // Countries are the countries of origin of a label and year.
 func (a *Authority) Countries(ctx context.Context, m Make, modelBody string, yom int) ([]string, error) {
-	asked := question{Call: callCountries, Make: m.Name, ModelBody: modelBody, YOM: yom}
+	asked := listRequest{Call: callCountries, Make: m.Name, ModelBody: modelBody, YOM: yom}
 	return cachedList(ctx, a, asked, func(ctx context.Context) ([]string, error) {
 		return a.client.Countries(ctx, m.ID, modelBody, yom)
 	})
@@ -93,7 +93,7 @@ func (a *Authority) Countries(ctx context.Context, m Make, modelBody string, yom
 
 // Fuels are the fuel types of a label, year and country.
 func (a *Authority) Fuels(ctx context.Context, m Make, modelBody string, yom int, country string) ([]string, error) {
-	asked := question{Call: callFuels, Make: m.Name, ModelBody: modelBody, YOM: yom, Country: country}
+	asked := listRequest{Call: callFuels, Make: m.Name, ModelBody: modelBody, YOM: yom, Country: country}
 	return cachedList(ctx, a, asked, func(ctx context.Context) ([]string, error) {
 		return a.client.Fuels(ctx, m.ID, modelBody, yom, country)
 	})
@@ -101,7 +101,7 @@ func (a *Authority) Fuels(ctx context.Context, m Make, modelBody string, yom int
 
 // Capacities are the engine capacity bands of a label, year, country and fuel.
 func (a *Authority) Capacities(ctx context.Context, m Make, modelBody string, yom int, country, fuel string) ([]string, error) {
-	asked := question{Call: callCapacities, Make: m.Name, ModelBody: modelBody, YOM: yom, Country: country, Fuel: fuel}
+	asked := listRequest{Call: callCapacities, Make: m.Name, ModelBody: modelBody, YOM: yom, Country: country, Fuel: fuel}
 	return cachedList(ctx, a, asked, func(ctx context.Context) ([]string, error) {
 		return a.client.Capacities(ctx, m.ID, modelBody, yom, country, fuel)
 	})
@@ -118,19 +118,19 @@ type Calculation struct {
 // whatever v says.
 func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (Calculation, error) {
 	v.MakeID = m.ID
-	asked := question{
+	asked := listRequest{
 		Call: callDetails, Make: m.Name, ModelBody: v.ModelBody, YOM: v.YOM,
 		Country: v.Country, Fuel: v.FuelType, Capacity: v.EngineCapacity,
 	}
 	got, err := cached(ctx, a, asked, func(ctx context.Context) (calculation, time.Duration, error) {
 		tax, warnings, err := a.client.Details(ctx, v)
 		if err == nil {
-			err = insist(ctx, func() error { return a.store.sawPeriod(ctx, periodOf(tax)) })
+			err = retryWrite(ctx, func() error { return a.store.recordPeriod(ctx, periodOf(tax)) })
 		}
 		return calculation{tax, warnings}, 0, err
 	}, func(ctx context.Context, made calculation) {
-		if a.options.Answered != nil {
-			a.options.Answered(ctx, Question{v, m.Name}, made.Tax)
+		if a.options.OnAnswer != nil {
+			a.options.OnAnswer(ctx, Request{v, m.Name}, made.Tax)
 		}
 	})
 	if err != nil {
@@ -157,22 +157,22 @@ type calculation struct {
 func call[T any](ctx context.Context, a *Authority, name string, ask func(context.Context) (T, error)) (T, error) {
 	for tried := 0; ; tried++ {
 		result, took, err := callOnce(ctx, a, name, ask)
-		if tried >= a.options.Again || !worthAnother(took, err) || !pause(ctx, againAfter<<tried) {
+		if tried >= a.options.Retries || !isRetryable(took, err) || !pause(ctx, retryDelay<<tried) {
 			return result, err
 		}
 	}
 }
 
 const (
-	againAfter  = 100 * time.Millisecond // doubles
-	againWithin = 2 * time.Second        // a call that took longer shows an authority that has enough to do
+	retryDelay  = 100 * time.Millisecond // doubles
+	retryWindow = 2 * time.Second        // a call that took longer shows an authority that has enough to do
 )
 
-// worthAnother says whether a call failed in a way that the next may not: at
+// isRetryable says whether a call failed in a way that the next may not: at
 // once, and without a word on when to come again.
-func worthAnother(took time.Duration, err error) bool {
+func isRetryable(took time.Duration, err error) bool {
 	failure, ok := errors.AsType[*Error](err)
-	return ok && failure.Temporary() && failure.RetryAfter == 0 && took < againWithin
+	return ok && failure.Temporary() && failure.RetryAfter == 0 && took < retryWindow
 }
 
 // pause waits for d and up to half as long again; false when ctx ends.
@@ -192,7 +192,7 @@ func callOnce[T any](
 	ctx context.Context, a *Authority, name string, ask func(context.Context) (T, error),
 ) (_ T, took time.Duration, _ error) {
 	called := false
-	result, err := a.gates.pass(ctx, func() (any, error) {
+	result, err := a.throttle.allow(ctx, func() (any, error) {
 		called = true
 		start := time.Now()
 		result, err := ask(ctx)
@@ -200,10 +200,10 @@ func callOnce[T any](
 		return result, err
 	})
 	if called {
-		if a.options.Observe != nil {
-			a.options.Observe(name, took, err)
+		if a.options.OnCall != nil {
+			a.options.OnCall(name, took, err)
 		}
-		a.note(ctx, took, err) // after the breaker learnt of it
+		a.recordCall(ctx, took, err) // after the breaker learnt of it
 	}
 	typed, _ := result.(T)
 	return typed, took, err

@@ -100,7 +100,7 @@ func TestWhatTheAuthorityAnswersIsToldOnce(t *testing.T) {
 	defer conn.Close()
 	var heard []string
 	f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{
-		Answered: func(ctx context.Context, asked tra.Question, tax vehicle.Tax) {
+		OnAnswer: func(ctx context.Context, asked tra.Request, tax vehicle.Tax) {
 			var kept []string
 			for _, key := range conn.Client().Keys(ctx, "tra:answer:*").Val() {
 				kept = append(kept, conn.Client().Get(ctx, key).Val())
@@ -361,26 +361,26 @@ func TestTheBreakerOpensAfterOutagesInARow(t *testing.T) {
 			"an unreadable answer":  {tratest.Faults{Status: 404}, false},
 			"outages, not in a row": {tratest.Faults{Status: 503, Next: 2}, false},
 		} {
-			f := newFixture(t, conn, tratest.Options{Faults: c.faults}, tra.AuthorityOptions{BreakerFailures: 3, BreakerPause: pause})
+			f := newFixture(t, conn, tratest.Options{Faults: c.faults}, tra.AuthorityOptions{BreakerFailures: 3, BreakerTimeout: pause})
 			for range 3 {
 				_, _ = f.Makes(t.Context())
 			}
 			_, err := f.Makes(t.Context())
-			gate, closed := errors.AsType[*tra.GateError](err)
+			gate, closed := errors.AsType[*tra.ThrottleError](err)
 			if closed != c.opens {
 				t.Errorf("%s: %v", name, err)
 			}
 			if !closed {
 				continue
 			}
-			if gate.Reason != tra.GateBreaker || gate.RetryAfter <= 0 || gate.RetryAfter > pause || f.calls() != 3 {
+			if gate.Reason != tra.ThrottleBreaker || gate.RetryAfter <= 0 || gate.RetryAfter > pause || f.calls() != 3 {
 				t.Errorf("%s: %+v after %d calls", name, gate, f.calls())
 			}
 			f.server.SetFaults(tratest.Faults{})
 			for closed {
 				<-time.After(gate.RetryAfter)
 				_, err = f.Makes(t.Context())
-				gate, closed = errors.AsType[*tra.GateError](err)
+				gate, closed = errors.AsType[*tra.ThrottleError](err)
 			}
 			if err != nil {
 				t.Errorf("%s, after the pause: %v", name, err)
@@ -391,7 +391,7 @@ func TestTheBreakerOpensAfterOutagesInARow(t *testing.T) {
 
 func TestTheBreakerCountsNeitherMissingVehiclesNorLostCallers(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{BreakerFailures: 1, BreakerPause: time.Hour})
+		f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{BreakerFailures: 1, BreakerTimeout: time.Hour})
 		v := fielderOf(0)
 		v.YOM = 1971
 		gone, leave := context.WithCancel(t.Context())
@@ -419,11 +419,11 @@ func TestTheRateLimitIsShared(t *testing.T) {
 		}
 		defer client.Close()
 		other := tra.NewAuthority(client, f.store, tra.AuthorityOptions{PerSecond: 2})
-		var gates []*tra.GateError
+		var gates []*tra.ThrottleError
 		for range 3 {
 			for _, authority := range []*tra.Authority{f.Authority, other} {
 				_, err := authority.Makes(t.Context())
-				if gate, closed := errors.AsType[*tra.GateError](err); closed {
+				if gate, closed := errors.AsType[*tra.ThrottleError](err); closed {
 					gates = append(gates, gate)
 				} else if err != nil {
 					t.Fatal(err)
@@ -433,7 +433,7 @@ func TestTheRateLimitIsShared(t *testing.T) {
 		if len(gates) == 0 || f.calls() > 4 {
 			t.Fatalf("%d of 6 calls went out at 2 a second", f.calls())
 		}
-		if gate := gates[0]; gate.Reason != tra.GateRate || gate.RetryAfter <= 0 || gate.RetryAfter > time.Second {
+		if gate := gates[0]; gate.Reason != tra.ThrottleRate || gate.RetryAfter <= 0 || gate.RetryAfter > time.Second {
 			t.Errorf("gate %+v", gate)
 		}
 	})

@@ -25,7 +25,7 @@ func decodeDetails(body []byte, asked Vehicle) (vehicle.Tax, []vehicle.Warning, 
 	if err != nil {
 		return vehicle.Tax{}, nil, err
 	}
-	item, err := theOne(items, asked)
+	item, err := matchingAnswer(items, asked)
 	if err != nil {
 		return vehicle.Tax{}, nil, err
 	}
@@ -47,8 +47,8 @@ func decodeDetails(body []byte, asked Vehicle) (vehicle.Tax, []vehicle.Warning, 
 	return tax, warnings, nil
 }
 
-// theOne chooses the item that is about the vehicle asked for.
-func theOne(items []object, asked Vehicle) (object, error) {
+// matchingAnswer chooses the item that is about the vehicle asked for.
+func matchingAnswer(items []object, asked Vehicle) (object, error) {
 	items = slices.DeleteFunc(items, object.empty)
 	if len(items) == 0 {
 		return nil, errNoVehicle

@@ -49,7 +49,7 @@ func (c *Client) get(ctx context.Context, call string, params ...param) ([]byte,
 	req.Header.Set("User-Agent", c.userAgent)
 	res, err := c.http.Do(req)
 	if err != nil {
-		return nil, c.lost(ctx, call, 0, err)
+		return nil, c.transportError(ctx, call, 0, err)
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, c.maxBody+1))
@@ -60,7 +60,7 @@ func (c *Client) get(ctx context.Context, call string, params ...param) ([]byte,
 		failure.RetryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
 		return nil, failure
 	case err != nil:
-		return nil, c.lost(ctx, call, res.StatusCode, err)
+		return nil, c.transportError(ctx, call, res.StatusCode, err)
 	case int64(len(body)) > c.maxBody:
 		failure.Kind, failure.cause = BadAnswer, fmt.Errorf("longer than %d bytes", c.maxBody)
 		return nil, failure
@@ -69,7 +69,7 @@ func (c *Client) get(ctx context.Context, call string, params ...param) ([]byte,
 }
 
 // lost sorts the errors of a call that brought no whole answer.
-func (c *Client) lost(ctx context.Context, call string, status int, err error) error {
+func (c *Client) transportError(ctx context.Context, call string, status int, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("tra: %s: %w", call, ctx.Err())
 	}

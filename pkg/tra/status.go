@@ -22,7 +22,7 @@ const (
 
 const (
 	keyStatus     = "tra:status" // hash: see fields
-	statusOld     = 5 * time.Minute
+	statusMaxAge  = 5 * time.Minute
 	statusSlow    = 10 * time.Second
 	statusRecent  = time.Minute // a failure so young degrades
 	writeEvery    = time.Second
@@ -56,13 +56,13 @@ func (a *Authority) Probe(ctx context.Context) (Status, error) {
 	if err == nil && len(makes) == 0 {
 		err = &Error{Kind: BadAnswer, Call: callMakes, Status: 200, cause: errors.New("a list of no makes")}
 	}
-	if a.options.Observe != nil {
-		a.options.Observe(callMakes, took, err)
+	if a.options.OnCall != nil {
+		a.options.OnCall(callMakes, took, err)
 	}
 	if kindOf(err) == "" && err != nil {
 		return Status{}, err // the caller's context ended
 	}
-	if err := a.record(ctx, took, err); err != nil {
+	if err := a.writeStatus(ctx, took, err); err != nil {
 		return Status{}, err
 	}
 	return a.store.Status(ctx)
@@ -79,18 +79,18 @@ func (s *Store) Status(ctx context.Context) (Status, error) {
 		LastFailureAt: timeOf(fields[fieldFailure]), Breaker: fields[fieldBreaker], ErrorKind: Kind(fields[fieldKind]),
 	}
 	status.LatencyMS, _ = strconv.ParseInt(fields[fieldLatency], 10, 64)
-	status.State = status.judge(s.options.Now())
+	status.State = status.classify(s.options.Now())
 	if status.State == Up {
 		status.ErrorKind = ""
 	}
 	return status, nil
 }
 
-func (s Status) judge(now time.Time) State {
+func (s Status) classify(now time.Time) State {
 	failedLast := s.LastFailureAt != nil && (s.LastSuccessAt == nil || s.LastFailureAt.After(*s.LastSuccessAt))
 	failedLately := s.LastFailureAt != nil && now.Sub(*s.LastFailureAt) < statusRecent
 	switch {
-	case s.CheckedAt == nil || now.Sub(*s.CheckedAt) > statusOld:
+	case s.CheckedAt == nil || now.Sub(*s.CheckedAt) > statusMaxAge:
 		return Unknown
 	case failedLast && s.ErrorKind != BadAnswer:
 		return Down
@@ -101,16 +101,16 @@ func (s Status) judge(now time.Time) State {
 	}
 }
 
-// pulse spares Redis: one write a second for successes and one for failures,
+// statusRecorder spares Redis: one write a second for successes and one for failures,
 // and one whenever the breaker changes.
-type pulse struct {
+type statusRecorder struct {
 	success, failure atomic.Int64 // Unix nanoseconds of the last write
 	breaker          atomic.Int64 // as last written
 }
 
 // note records a call that was made for somebody, when it says something new.
-func (a *Authority) note(ctx context.Context, took time.Duration, err error) {
-	last := &a.pulse.success
+func (a *Authority) recordCall(ctx context.Context, took time.Duration, err error) {
+	last := &a.statusRecorder.success
 	switch kindOf(err) {
 	case "":
 		if err != nil {
@@ -119,22 +119,22 @@ func (a *Authority) note(ctx context.Context, took time.Duration, err error) {
 	case NoSuchVehicle: // an answer
 		err = nil
 	default:
-		last = &a.pulse.failure
+		last = &a.statusRecorder.failure
 	}
-	breaker := int64(a.gates.breaker.State())
-	turned := a.pulse.breaker.Swap(breaker) != breaker
+	breaker := int64(a.throttle.breaker.State())
+	turned := a.statusRecorder.breaker.Swap(breaker) != breaker
 	now, before := time.Now().UnixNano(), last.Load()
 	if !turned && (now-before < int64(writeEvery) || !last.CompareAndSwap(before, now)) {
 		return
 	}
 	// A status that cannot be written must not cost the answer; it grows old
 	// and is then reported as unknown.
-	_ = a.record(context.WithoutCancel(ctx), took, err)
+	_ = a.writeStatus(context.WithoutCancel(ctx), took, err)
 }
 
-func (a *Authority) record(ctx context.Context, took time.Duration, err error) error {
+func (a *Authority) writeStatus(ctx context.Context, took time.Duration, err error) error {
 	now := a.store.options.Now().UTC().Format(timeInRedis)
-	values := []any{fieldChecked, now, fieldLatency, took.Milliseconds(), fieldBreaker, a.gates.breaker.State().String()}
+	values := []any{fieldChecked, now, fieldLatency, took.Milliseconds(), fieldBreaker, a.throttle.breaker.State().String()}
 	if err == nil {
 		values = append(values, fieldSuccess, now)
 	} else {

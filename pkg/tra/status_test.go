@@ -64,7 +64,7 @@ func probeAfter(wait time.Duration) func(*fixture) {
 
 func TestEveryCallKeepsTheStatus(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{BreakerFailures: 2, BreakerPause: time.Hour})
+		f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{BreakerFailures: 2, BreakerTimeout: time.Hour})
 		state := func() tra.Status {
 			t.Helper()
 			status, err := f.store.Status(t.Context())

@@ -37,10 +37,10 @@ type SyncReport struct {
 // end, whatever that was; makes whose labels were never had are marked as
 // pending, so that one that fails does not hold up the rest. A list of no makes counts as the authority being unavailable: it
 // never empties the catalogue. A closed gate of the rate limit is waited for,
-// any other ends the sync with the *GateError. While another process
+// any other ends the sync with the *ThrottleError. While another process
 // is at it, it returns ErrSyncing and does nothing.
 func (s *Store) Sync(ctx context.Context, lister Lister) (SyncReport, error) {
-	release, err := s.holdSync(ctx)
+	release, err := s.lockSync(ctx)
 	if err != nil {
 		return SyncReport{}, err
 	}
@@ -50,14 +50,14 @@ func (s *Store) Sync(ctx context.Context, lister Lister) (SyncReport, error) {
 	if err != nil {
 		mark = s.markTried
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishPatience)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
 	defer cancel()
 	return report, errors.Join(err, mark(last))
 }
 
 func (s *Store) sync(ctx context.Context, lister Lister) (SyncReport, error) {
 	var report SyncReport
-	makes, err := patiently(ctx, func() ([]Make, error) { return lister.Makes(ctx) })
+	makes, err := withRetry(ctx, func() ([]Make, error) { return lister.Makes(ctx) })
 	if err != nil {
 		return report, fmt.Errorf("tra: sync makes: %w", err)
 	}
@@ -71,18 +71,18 @@ func (s *Store) sync(ctx context.Context, lister Lister) (SyncReport, error) {
 	run := &syncRun{store: s, lister: lister, stored: stored, report: SyncReport{Makes: len(makes)}}
 	err = run.expect(ctx, makes)
 	if err == nil {
-		err = errors.Join(run.fetch(ctx, makes), run.removeAllBut(ctx, makes))
+		err = errors.Join(run.fetch(ctx, makes), run.removeOthers(ctx, makes))
 	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishPatience)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
 	defer cancel()
 	version, publishErr := s.publish(last)
 	run.report.Version = version
 	return run.report, errors.Join(append(run.failures, err, publishErr)...)
 }
 
-// publishPatience is for showing readers what there is when the sync itself
+// publishTimeout is for showing readers what there is when the sync itself
 // was cut off.
-const publishPatience = 5 * time.Second
+const publishTimeout = 5 * time.Second
 
 // syncRun is the state of one sync.
 type syncRun struct {
@@ -121,7 +121,7 @@ func (r *syncRun) fetch(ctx context.Context, makes []Make) error {
 			continue
 		}
 		group.Go(func() error {
-			labels, err := patiently(ctx, func() ([]string, error) { return r.lister.ModelBodies(ctx, m.ID) })
+			labels, err := withRetry(ctx, func() ([]string, error) { return r.lister.ModelBodies(ctx, m.ID) })
 			return r.arrived(ctx, m, labels, err)
 		})
 	}
@@ -161,7 +161,7 @@ func (r *syncRun) arrived(ctx context.Context, m Make, labels []string, err erro
 	return r.store.save(ctx, fetched, changed)
 }
 
-func (r *syncRun) removeAllBut(ctx context.Context, makes []Make) error {
+func (r *syncRun) removeOthers(ctx context.Context, makes []Make) error {
 	for name := range r.stored {
 		if slices.ContainsFunc(makes, func(m Make) bool { return m.Name == name }) {
 			continue
@@ -174,12 +174,12 @@ func (r *syncRun) removeAllBut(ctx context.Context, makes []Make) error {
 	return nil
 }
 
-// patiently repeats a call that the rate limit holds back.
-func patiently[T any](ctx context.Context, call func() (T, error)) (T, error) {
+// withRetry repeats a call that the rate limit holds back.
+func withRetry[T any](ctx context.Context, call func() (T, error)) (T, error) {
 	for {
 		result, err := call()
-		gate, closed := errors.AsType[*GateError](err)
-		if !closed || gate.Reason != GateRate {
+		gate, closed := errors.AsType[*ThrottleError](err)
+		if !closed || gate.Reason != ThrottleRate {
 			return result, err
 		}
 		timer := time.NewTimer(gate.RetryAfter)

@@ -289,9 +289,9 @@ func TestSyncStopsAtTheBreakerAndWaitsForTheRate(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		server, client := simulated(t, tratest.Options{Faults: tratest.Faults{Status: 503, Calls: []string{"getModelBody"}}})
 		store := tra.NewStore(conn.Client(), tra.StoreOptions{Concurrency: 1})
-		authority := tra.NewAuthority(client, store, tra.AuthorityOptions{BreakerFailures: 3, BreakerPause: time.Hour})
+		authority := tra.NewAuthority(client, store, tra.AuthorityOptions{BreakerFailures: 3, BreakerTimeout: time.Hour})
 		_, err := store.Sync(t.Context(), authority)
-		if gate, ok := errors.AsType[*tra.GateError](err); !ok || gate.Reason != tra.GateBreaker || server.Count("getModelBody") != 3 {
+		if gate, ok := errors.AsType[*tra.ThrottleError](err); !ok || gate.Reason != tra.ThrottleBreaker || server.Count("getModelBody") != 3 {
 			t.Errorf("breaker: %v after %d calls", err, server.Count("getModelBody"))
 		}
 		limited := tra.NewAuthority(client, store, tra.AuthorityOptions{PerSecond: 20})

@@ -59,7 +59,7 @@ func TestACalculationIsOfTheTimeWhenItWasAskedFor(t *testing.T) {
 		for _, edge := range edges {
 			var f *fixture
 			f = newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{
-				Observe: func(string, time.Duration, error) { f.clock.now = f.clock.now.Add(2 * time.Second) },
+				OnCall: func(string, time.Duration, error) { f.clock.now = f.clock.now.Add(2 * time.Second) },
 			})
 			f.clock.now = edge.at
 			slow, err := f.Details(t.Context(), f.toyota, ofYear(edge.yom))

@@ -11,30 +11,30 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// GateReason says which gate is closed.
-type GateReason string
+// ThrottleReason says which gate is closed.
+type ThrottleReason string
 
 // The gates.
 const (
-	GateRate    GateReason = "rate"    // the calls per second that all processes share are used up
-	GateBreaker GateReason = "breaker" // the authority failed too often in a row; it is left alone for a while
+	ThrottleRate    ThrottleReason = "rate"    // the calls per second that all processes share are used up
+	ThrottleBreaker ThrottleReason = "breaker" // the authority failed too often in a row; it is left alone for a while
 )
 
-// GateError says that a call was not made, because a gate is closed. It is no
+// ThrottleError says that a call was not made, because a gate is closed. It is no
 // failure of the call: try again after RetryAfter, without counting it.
-type GateError struct {
+type ThrottleError struct {
 	RetryAfter time.Duration
-	Reason     GateReason
+	Reason     ThrottleReason
 }
 
-func (e *GateError) Error() string {
+func (e *ThrottleError) Error() string {
 	return fmt.Sprintf("tra: the authority cannot be asked before %s (%s)", e.RetryAfter.Round(time.Millisecond), e.Reason)
 }
 
 const keyRate = "tra:rate" // redis_rate puts its own prefix before
 
 // gates stand before every call to the authority.
-type gates struct {
+type throttle struct {
 	limiter   *redis_rate.Limiter
 	perSecond int // 0: no limit
 	breaker   *gobreaker.CircuitBreaker[any]
@@ -42,20 +42,20 @@ type gates struct {
 	openedAt  atomic.Int64 // Unix nanoseconds
 }
 
-func newGates(store *Store, o AuthorityOptions) *gates {
-	g := &gates{limiter: redis_rate.NewLimiter(store.redis), perSecond: o.PerSecond, pause: o.BreakerPause}
-	g.breaker = gobreaker.NewCircuitBreaker[any](gobreaker.Settings{
+func newThrottle(store *Store, o AuthorityOptions) *throttle {
+	t := &throttle{limiter: redis_rate.NewLimiter(store.redis), perSecond: o.PerSecond, pause: o.BreakerTimeout}
+	t.breaker = gobreaker.NewCircuitBreaker[any](gobreaker.Settings{
 		Name:        "authority",
-		Timeout:     o.BreakerPause,
+		Timeout:     o.BreakerTimeout,
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= o.BreakerFailures },
 		IsExcluded:  func(err error) bool { return err != nil && !isOutage(err) },
 		OnStateChange: func(_ string, _, to gobreaker.State) {
 			if to == gobreaker.StateOpen {
-				g.openedAt.Store(time.Now().UnixNano())
+				t.openedAt.Store(time.Now().UnixNano())
 			}
 		},
 	})
-	return g
+	return t
 }
 
 // isOutage says whether an error shows the authority as not there for us: the
@@ -67,33 +67,33 @@ func isOutage(err error) bool {
 }
 
 // pass makes a call when the gates are open, and tells the breaker how it went.
-func (g *gates) pass(ctx context.Context, call func() (any, error)) (any, error) {
-	result, err := g.breaker.Execute(func() (any, error) {
-		if err := g.limit(ctx); err != nil {
+func (t *throttle) allow(ctx context.Context, call func() (any, error)) (any, error) {
+	result, err := t.breaker.Execute(func() (any, error) {
+		if err := t.limit(ctx); err != nil {
 			return nil, err
 		}
 		return call()
 	})
 	switch {
 	case errors.Is(err, gobreaker.ErrOpenState):
-		wait := g.pause - time.Since(time.Unix(0, g.openedAt.Load()))
-		return nil, &GateError{RetryAfter: max(wait, time.Millisecond), Reason: GateBreaker}
+		wait := t.pause - time.Since(time.Unix(0, t.openedAt.Load()))
+		return nil, &ThrottleError{RetryAfter: max(wait, time.Millisecond), Reason: ThrottleBreaker}
 	case errors.Is(err, gobreaker.ErrTooManyRequests): // one call is out to see whether the authority is back
-		return nil, &GateError{RetryAfter: min(g.pause, time.Second), Reason: GateBreaker}
+		return nil, &ThrottleError{RetryAfter: min(t.pause, time.Second), Reason: ThrottleBreaker}
 	}
 	return result, err
 }
 
-func (g *gates) limit(ctx context.Context) error {
-	if g.perSecond <= 0 {
+func (t *throttle) limit(ctx context.Context) error {
+	if t.perSecond <= 0 {
 		return nil
 	}
-	result, err := g.limiter.Allow(ctx, keyRate, redis_rate.PerSecond(g.perSecond))
+	result, err := t.limiter.Allow(ctx, keyRate, redis_rate.PerSecond(t.perSecond))
 	if err != nil {
 		return fmt.Errorf("tra: rate limit: %w", err)
 	}
 	if result.Allowed == 0 {
-		return &GateError{RetryAfter: max(result.RetryAfter, time.Millisecond), Reason: GateRate}
+		return &ThrottleError{RetryAfter: max(result.RetryAfter, time.Millisecond), Reason: ThrottleRate}
 	}
 	return nil
 }

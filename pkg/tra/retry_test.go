@@ -30,7 +30,7 @@ func TestACallThatFailsAtOnceIsMadeAgain(t *testing.T) {
 		"with a word on when to come": {tratest.Faults{Status: 503, RetryAfter: 1, Next: 1}, 3, 1, true},
 		"with an unreadable answer":   {tratest.Faults{Status: 404, Next: 1}, 3, 1, true},
 	} {
-		f := newFixture(t, conn, tratest.Options{Faults: c.faults}, tra.AuthorityOptions{Again: c.again})
+		f := newFixture(t, conn, tratest.Options{Faults: c.faults}, tra.AuthorityOptions{Retries: c.again})
 		if _, err := f.Makes(t.Context()); (err != nil) != c.fails || f.calls() != c.calls {
 			t.Errorf("%s: %v after %d calls, want %d", name, err, f.calls(), c.calls)
 		}
@@ -54,7 +54,7 @@ func TestTenOutagesInARowOpenTheBreaker(t *testing.T) {
 	for range 11 {
 		_, err = f.Makes(t.Context())
 	}
-	if _, closed := err.(*tra.GateError); !closed || f.calls() != 20 { //nolint:errorlint // the gate's own error
+	if _, closed := err.(*tra.ThrottleError); !closed || f.calls() != 20 { //nolint:errorlint // the gate's own error
 		t.Errorf("after ten: %v, %d calls", err, f.calls())
 	}
 }

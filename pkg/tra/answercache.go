@@ -16,18 +16,18 @@ import (
 
 const (
 	keyAnswer = "tra:answer:" // and the hash of the question: one answer
-	keyAsking = ":asking"     // after that: held by the process that asks the authority
+	keyLock   = ":asking"     // after that: held by the process that asks the authority
 	keyPeriod = "tra:period"  // the latest year and quarter that the authority showed
-	staleFor  = 92 * 24 * time.Hour
+	staleTTL  = 92 * 24 * time.Hour
 
 	// How often one who waits for another's answer looks for it: first, and at
 	// most. An answer takes the authority a second or so.
-	lookFirst = 10 * time.Millisecond
-	lookMost  = 100 * time.Millisecond
+	pollInitial = 10 * time.Millisecond
+	pollMax     = 100 * time.Millisecond
 )
 
 // question is what an answer is cached under.
-type question struct {
+type listRequest struct {
 	Call      string `json:"call"`
 	Make      string `json:"make"`
 	ModelBody string `json:"modelBody"`
@@ -37,7 +37,7 @@ type question struct {
 	Capacity  string `json:"capacity,omitempty"`
 }
 
-func (q question) key() (string, error) {
+func (q listRequest) key() (string, error) {
 	text, err := json.Marshal(q)
 	if err != nil {
 		return "", fmt.Errorf("tra: question: %w", err)
@@ -48,11 +48,11 @@ func (q question) key() (string, error) {
 
 // stored is an answer in Redis, with the question that brought it.
 type stored[T any] struct {
-	At         time.Time `json:"at"` // when the authority was asked
-	FreshUntil time.Time `json:"freshUntil"`
-	Period     int       `json:"period"` // the latest that was known when it was stored; 0: none was yet
-	Question   question  `json:"question"`
-	Answer     T         `json:"answer"`
+	At         time.Time   `json:"at"` // when the authority was asked
+	FreshUntil time.Time   `json:"freshUntil"`
+	Period     int         `json:"period"` // the latest that was known when it was stored; 0: none was yet
+	Question   listRequest `json:"question"`
+	Answer     T           `json:"answer"`
 }
 
 type staleKey struct{}
@@ -65,11 +65,11 @@ func AllowStale(ctx context.Context) context.Context {
 }
 
 // cachedList is cached for lists, of which empty ones are not believed long.
-func cachedList[T any](ctx context.Context, a *Authority, q question, fetch func(context.Context) ([]T, error)) ([]T, error) {
+func cachedList[T any](ctx context.Context, a *Authority, q listRequest, fetch func(context.Context) ([]T, error)) ([]T, error) {
 	list, err := cached(ctx, a, q, func(ctx context.Context) ([]T, time.Duration, error) {
 		list, err := fetch(ctx)
 		if len(list) == 0 {
-			return list, a.options.EmptyFor, err
+			return list, a.options.EmptyListTTL, err
 		}
 		return list, 0, err
 	}, nil)
@@ -82,44 +82,44 @@ func cachedList[T any](ctx context.Context, a *Authority, q question, fetch func
 // once it is kept: nothing comes before that, for what a process that dies has
 // not kept must be asked for again.
 func cached[T any](
-	ctx context.Context, a *Authority, q question, fetch func(context.Context) (T, time.Duration, error),
+	ctx context.Context, a *Authority, q listRequest, fetch func(context.Context) (T, time.Duration, error),
 	then func(context.Context, T),
-) (recalled[T], error) {
+) (cachedAnswer[T], error) {
 	key, err := q.key()
 	if err != nil {
-		return recalled[T]{}, err
+		return cachedAnswer[T]{}, err
 	}
-	known, found, err := recall[T](ctx, a, key)
+	known, found, err := lookup[T](ctx, a, key)
 	if err != nil || found && known.fresh {
 		return known, err
 	}
 	asking := a.flight.DoChan(key, func() (any, error) {
-		return askOnce(context.WithoutCancel(ctx), a, key, q, fetch, then)
+		return fetchOnce(context.WithoutCancel(ctx), a, key, q, fetch, then)
 	})
 	select {
 	case <-ctx.Done():
-		return recalled[T]{}, ctx.Err()
+		return cachedAnswer[T]{}, ctx.Err()
 	case result := <-asking:
-		if found && ctx.Value(staleKey{}) != nil && isPassing(result.Err) {
+		if found && ctx.Value(staleKey{}) != nil && isTemporary(result.Err) {
 			return known, nil
 		}
-		answer, _ := result.Val.(recalled[T])
+		answer, _ := result.Val.(cachedAnswer[T])
 		return answer, result.Err
 	}
 }
 
-// askOnce asks the authority, unless another process is at it; then it waits
+// fetchOnce asks the authority, unless another process is at it; then it waits
 // for that one's answer. When that one fails or dies, it is the next to ask.
-func askOnce[T any](
-	ctx context.Context, a *Authority, key string, q question, fetch func(context.Context) (T, time.Duration, error),
+func fetchOnce[T any](
+	ctx context.Context, a *Authority, key string, q listRequest, fetch func(context.Context) (T, time.Duration, error),
 	then func(context.Context, T),
-) (answer recalled[T], err error) {
-	for wait := lookFirst; ; wait = min(2*wait, lookMost) {
-		release, err := a.store.lease(ctx, key+keyAsking)
-		if err != nil && !errors.Is(err, errHeld) {
+) (answer cachedAnswer[T], err error) {
+	for wait := pollInitial; ; wait = min(2*wait, pollMax) {
+		release, err := a.store.lease(ctx, key+keyLock)
+		if err != nil && !errors.Is(err, errLocked) {
 			return answer, err
 		}
-		known, found, err := recall[T](ctx, a, key) // it may have come meanwhile
+		known, found, err := lookup[T](ctx, a, key) // it may have come meanwhile
 		switch {
 		case err == nil && found && known.fresh:
 			if release != nil {
@@ -144,8 +144,8 @@ func askOnce[T any](
 // the call: one that was asked for in the old year must not pass for the new
 // year's because it took a while.
 func ask[T any](
-	ctx context.Context, a *Authority, key string, q question, fetch func(context.Context) (T, time.Duration, error),
-) (recalled[T], error) {
+	ctx context.Context, a *Authority, key string, q listRequest, fetch func(context.Context) (T, time.Duration, error),
+) (cachedAnswer[T], error) {
 	var hold time.Duration
 	s := stored[T]{Question: q}
 	answer, err := call(ctx, a, q.Call, func(ctx context.Context) (answer T, err error) {
@@ -154,41 +154,41 @@ func ask[T any](
 		return answer, err
 	})
 	if err != nil {
-		return recalled[T]{}, err
+		return cachedAnswer[T]{}, err
 	}
 	s.Answer = answer
-	return recalled[T]{s, true}, insist(ctx, func() error { return remember(ctx, a, key, s, hold) })
+	return cachedAnswer[T]{s, true}, retryWrite(ctx, func() error { return store(ctx, a, key, s, hold) })
 }
 
-// keepPatience is how long to try to keep an answer while Redis is away. What
+// storeTimeout is how long to try to keep an answer while Redis is away. What
 // is not kept must be asked for again.
-const keepPatience = 30 * time.Second
+const storeTimeout = 30 * time.Second
 
-// insist does a write until it succeeds, ctx ends or its patience does.
-func insist(ctx context.Context, write func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, keepPatience)
+// retryWrite does a write until it succeeds, ctx ends or its patience does.
+func retryWrite(ctx context.Context, write func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	for wait := againAfter; ; wait = min(2*wait, time.Second) {
+	for wait := retryDelay; ; wait = min(2*wait, time.Second) {
 		if err := write(); err == nil || !pause(ctx, wait) {
 			return err
 		}
 	}
 }
 
-// isPassing says that the authority could not be asked, rather than that it
+// isTemporary says that the authority could not be asked, rather than that it
 // had something else to say.
-func isPassing(err error) bool {
-	_, gate := errors.AsType[*GateError](err)
+func isTemporary(err error) bool {
+	_, gate := errors.AsType[*ThrottleError](err)
 	return gate || isOutage(err) || kindOf(err) == Certificate
 }
 
-// recalled is an answer and whether it still holds.
-type recalled[T any] struct {
+// cachedAnswer is an answer and whether it still holds.
+type cachedAnswer[T any] struct {
 	stored[T]
 	fresh bool
 }
 
-func recall[T any](ctx context.Context, a *Authority, key string) (known recalled[T], found bool, err error) {
+func lookup[T any](ctx context.Context, a *Authority, key string) (known cachedAnswer[T], found bool, err error) {
 	pipe := a.store.redis.Pipeline()
 	value, period := pipe.Get(ctx, key), pipe.Get(ctx, keyPeriod)
 	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
@@ -202,7 +202,7 @@ func recall[T any](ctx context.Context, a *Authority, key string) (known recalle
 		return known, false, fmt.Errorf("tra: cached answer: %w", err)
 	}
 	if understood := json.Unmarshal(text, &known.stored) == nil; !understood { // of another version of ours: ask again
-		return recalled[T]{}, false, nil
+		return cachedAnswer[T]{}, false, nil
 	}
 	latest, err := period.Int()
 	if err != nil && !errors.Is(err, redis.Nil) {
@@ -214,13 +214,13 @@ func recall[T any](ctx context.Context, a *Authority, key string) (known recalle
 }
 
 // remember keeps an answer for as long as it is of use. hold is as in cached.
-func remember[T any](ctx context.Context, a *Authority, key string, s stored[T], hold time.Duration) error {
+func store[T any](ctx context.Context, a *Authority, key string, s stored[T], hold time.Duration) error {
 	latest, err := a.store.period(ctx)
 	if err != nil {
 		return err
 	}
 	s.Period, s.FreshUntil = latest, QuarterEnd(s.At)
-	life := s.FreshUntil.Sub(a.store.options.Now()) + staleFor
+	life := s.FreshUntil.Sub(a.store.options.Now()) + staleTTL
 	if hold > 0 && s.At.Add(hold).Before(s.FreshUntil) {
 		s.FreshUntil, life = s.At.Add(hold), hold
 	}
@@ -246,9 +246,9 @@ func (s *Store) period(ctx context.Context) (int, error) {
 	return latest, nil
 }
 
-// sawPeriod notes a year and quarter. A later one than before means that the
+// recordPeriod notes a year and quarter. A later one than before means that the
 // authority revised its values: every answer stored until then is stale.
-func (s *Store) sawPeriod(ctx context.Context, period int) error {
+func (s *Store) recordPeriod(ctx context.Context, period int) error {
 	latest, err := s.period(ctx)
 	if err != nil || period <= latest {
 		return err
