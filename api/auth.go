@@ -13,7 +13,7 @@ import (
 // authenticated lets a request through that carries a good key.
 func (s *Server) authenticated(next http.Handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+		ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 		key, err := s.options.Keys.Verify(ctx, credential(r.Header))
 		cancel()
 		switch {
@@ -21,9 +21,9 @@ func (s *Server) authenticated(next http.Handler) handler {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="Ushuru"`)
 			return errUnauthorized
 		case err != nil:
-			return errUnavailable.because(err)
+			return errUnavailable.withCause(err)
 		}
-		exchangeOf(r).key = key
+		recorderOf(r).key = key
 		next.ServeHTTP(w, r)
 		return nil
 	}

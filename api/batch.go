@@ -80,7 +80,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case len(handed) == 0:
-		return errNoRows
+		return errRowsMissing
 	case len(handed) > batch.MaxRows:
 		return errTooManyRows
 	}
@@ -98,27 +98,27 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if again, err := s.batchAgain(w, r, repeated, id, options.Webhook); again || err != nil {
+	if again, err := s.replayBatch(w, r, repeated, id, options.Webhook); again || err != nil {
 		return err
 	}
-	if err := s.admit(w, r, s.roomForItems(len(rows))); err != nil {
+	if err := s.checkLimits(w, r, s.batchQuota(len(rows))); err != nil {
 		return err
 	}
-	hook, err := s.webhookAt(r, id, options.Webhook)
+	hook, err := s.findOrCreateWebhook(r, id, options.Webhook)
 	if err != nil {
 		return err
 	}
-	made := batch.New{ID: id, Owner: exchangeOf(r).key.ID, Rows: rows}
+	made := batch.New{ID: id, Owner: recorderOf(r).key.ID, Rows: rows}
 	made.Options.Webhook = hook.ID
 	if options.Rate != nil {
 		made.Options.Rate = options.Rate.String()
 	}
-	const patience = 10 * redisPatience // for ten thousand rows
+	const patience = 10 * redisTimeout // for ten thousand rows
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	b, err := s.options.Batches.Create(ctx, made)
 	if err != nil {
-		return errUnavailable.because(err)
+		return errUnavailable.withCause(err)
 	}
 	s.feed(ctx)
 	return writeBatch(w, b, hook)
@@ -126,7 +126,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 
 // checkBatch makes rows of what was handed in, unless some are bad and none is
 // to be skipped, and an address of what is to be told of the end.
-func (s *Server) checkBatch(handed []handedRow, options *batchOptions) (rows []batch.Row, err error) {
+func (s *Server) checkBatch(handed []rowRequest, options *batchOptions) (rows []batch.Row, err error) {
 	if options.Webhook != "" {
 		if options.Webhook, err = s.receiver(options.Webhook); err != nil {
 			return nil, err
@@ -149,17 +149,17 @@ func writeBatch(w http.ResponseWriter, b *batch.Batch, hook batchWebhook) error 
 	return writeJSON(w, http.StatusCreated, body)
 }
 
-// webhookAt returns the caller's webhook of an address, or makes one for a
+// findOrCreateWebhook returns the caller's webhook of an address, or makes one for a
 // batch.
-func (s *Server) webhookAt(r *http.Request, batchID, address string) (hook batchWebhook, err error) {
+func (s *Server) findOrCreateWebhook(r *http.Request, batchID, address string) (hook batchWebhook, err error) {
 	if address == "" {
 		return hook, nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	all, err := s.options.Webhooks.List(ctx, exchangeOf(r).key.ID)
+	all, err := s.options.Webhooks.List(ctx, recorderOf(r).key.ID)
 	if err != nil {
-		return hook, errUnavailable.because(err)
+		return hook, errUnavailable.withCause(err)
 	}
 	own := webhookOfBatch(batchID)
 	known := slices.IndexFunc(all, func(e webhook.Endpoint) bool { return e.URL == address && e.Disabled == "" && e.ID != own })
@@ -175,32 +175,32 @@ func webhookOfBatch(batchID string) string { return "wh" + strings.ToLower(batch
 // makeWebhook makes a webhook that is told only of what names it, once for a
 // batch.
 func (s *Server) makeWebhook(r *http.Request, batchID, address string) (hook batchWebhook, err error) {
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	made, secret, err := s.options.Webhooks.Add(ctx, exchangeOf(r).key.ID, webhookOfBatch(batchID), address, []string{})
+	made, secret, err := s.options.Webhooks.Add(ctx, recorderOf(r).key.ID, webhookOfBatch(batchID), address, []string{})
 	switch {
 	case errors.Is(err, webhook.ErrTooMany):
 		return hook, errTooManyWebhooks
 	case err != nil:
-		return hook, errUnavailable.because(err)
+		return hook, errUnavailable.withCause(err)
 	}
 	return batchWebhook{made.ID, secret}, nil
 }
 
-// batchAgain answers a request that was sent before with the batch that it
+// replayBatch answers a request that was sent before with the batch that it
 // made; false when it made none.
-func (s *Server) batchAgain(w http.ResponseWriter, r *http.Request, repeated *repeated, id, address string) (bool, error) {
+func (s *Server) replayBatch(w http.ResponseWriter, r *http.Request, repeated *repeated, id, address string) (bool, error) {
 	if repeated == nil {
 		return false, nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
 	b, err := s.options.Batches.Get(ctx, id)
 	switch {
 	case errors.Is(err, batch.ErrNotFound):
 		return false, nil
 	case err != nil:
-		return false, errUnavailable.because(err)
+		return false, errUnavailable.withCause(err)
 	}
 	hook := batchWebhook{ID: b.Options.Webhook}
 	if hook.ID == webhookOfBatch(id) {
@@ -222,14 +222,14 @@ func (s *Server) feed(ctx context.Context) {
 
 // batchOf returns the batch that a request names, if it is the caller's.
 func (s *Server) batchOf(r *http.Request) (*batch.Batch, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
 	b, err := s.options.Batches.Get(ctx, mux.Vars(r)["id"])
 	switch {
-	case errors.Is(err, batch.ErrNotFound), err == nil && b.Owner != exchangeOf(r).key.ID:
-		return nil, errNoBatch
+	case errors.Is(err, batch.ErrNotFound), err == nil && b.Owner != recorderOf(r).key.ID:
+		return nil, errBatchNotFound
 	case err != nil:
-		return nil, errUnavailable.because(err)
+		return nil, errUnavailable.withCause(err)
 	}
 	return b, nil
 }
@@ -249,10 +249,10 @@ func (s *Server) cancelBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
 	if err := s.options.Batches.Cancel(ctx, b.ID); err != nil {
-		return errUnavailable.because(err)
+		return errUnavailable.withCause(err)
 	}
 	return s.getBatch(w, r)
 }
@@ -273,14 +273,14 @@ func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
 	done, err := s.options.Batches.Retried(ctx, b.ID, name)
 	if err != nil {
-		return errUnavailable.because(err)
+		return errUnavailable.withCause(err)
 	}
 	if !done {
-		if err := s.admit(w, r, s.roomForItems(b.Counts[batch.Failed])); err != nil {
+		if err := s.checkLimits(w, r, s.batchQuota(b.Counts[batch.Failed])); err != nil {
 			return err
 		}
 		err = s.options.Batches.Retry(ctx, b.ID, name)
@@ -289,26 +289,26 @@ func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, batch.ErrNoneFailed):
 		return errNoneFailed
 	case err != nil:
-		return errUnavailable.because(err)
+		return errUnavailable.withCause(err)
 	}
 	s.feed(ctx)
 	return s.getBatch(w, r)
 }
 
 const (
-	usualPage   = 100
-	largestPage = 1000
+	defaultPageSize = 100
+	maxPageSize     = 1000
 )
 
 // pageSize reads the parameter limit.
 func pageSize(r *http.Request) (int, error) {
 	text := r.URL.Query().Get("limit")
 	if text == "" {
-		return usualPage, nil
+		return defaultPageSize, nil
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > largestPage {
-		return 0, errPage
+	if err != nil || n < 1 || n > maxPageSize {
+		return 0, errPageInvalid
 	}
 	return n, nil
 }
@@ -319,11 +319,11 @@ func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	found, err := s.options.Batches.List(ctx, exchangeOf(r).key.ID, r.URL.Query().Get("cursor"), limit)
+	found, err := s.options.Batches.List(ctx, recorderOf(r).key.ID, r.URL.Query().Get("cursor"), limit)
 	if err != nil {
-		return errUnavailable.because(err)
+		return errUnavailable.withCause(err)
 	}
 	body := struct {
 		Batches []batchBody `json:"batches"`
@@ -360,17 +360,17 @@ func (s *Server) listItems(w http.ResponseWriter, r *http.Request) error {
 	from, state := 0, batch.State(query.Get("state"))
 	if text := query.Get("cursor"); text != "" {
 		if from, err = strconv.Atoi(text); err != nil || from < 0 {
-			return errPage
+			return errPageInvalid
 		}
 	}
 	if state != "" && !slices.Contains(batch.States(), state) {
-		return errItemState
+		return errStateUnknown
 	}
 	b, err := s.batchOf(r)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
 	reader, err := s.options.Batches.Read(ctx, b.ID)
 	if err != nil {
@@ -396,9 +396,9 @@ func (s *Server) listItems(w http.ResponseWriter, r *http.Request) error {
 // batchReadProblem: a batch may go between two looks.
 func batchReadProblem(err error) error {
 	if errors.Is(err, batch.ErrNotFound) {
-		return errNoBatch
+		return errBatchNotFound
 	}
-	return errUnavailable.because(err)
+	return errUnavailable.withCause(err)
 }
 
 func bodyOfItem(item batch.Item) itemBody {
@@ -407,7 +407,7 @@ func bodyOfItem(item batch.Item) itemBody {
 		State: item.State, Job: item.Job, SameAs: item.SameRow,
 	}
 	if item.Error != nil {
-		why := failure(item.Error).body()
+		why := problemOf(item.Error).body()
 		body.Error = &why
 	}
 	return body

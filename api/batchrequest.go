@@ -26,9 +26,9 @@ const (
 	maxReference = 200 // bytes
 )
 
-// handIn is what POST /v1/batches takes. Rows are read one by one, so that one
+// batchRequest is what POST /v1/batches takes. Rows are read one by one, so that one
 // that cannot be read is reported with its number.
-type handIn struct {
+type batchRequest struct {
 	URLs    []json.RawMessage `json:"urls"`
 	Items   []json.RawMessage `json:"items"`
 	Options json.RawMessage   `json:"options"`
@@ -48,16 +48,16 @@ func (o batchOptions) skip() bool { return o.OnInvalid == "skip" }
 
 func (o batchOptions) check() error {
 	if !slices.Contains([]string{"", "reject", "skip"}, o.OnInvalid) {
-		return errBatchOptions
+		return errOptionInvalid
 	}
 	if o.Rate != nil && !isRate(o.Rate.Decimal()) {
-		return errBatchOptions
+		return errOptionInvalid
 	}
 	return nil
 }
 
-// handedRow is one row before it is checked.
-type handedRow struct {
+// rowRequest is one row before it is checked.
+type rowRequest struct {
 	Reference string `json:"reference"`
 	URL       string `json:"url"`
 	ModelBody string `json:"modelBody"`
@@ -66,16 +66,16 @@ type handedRow struct {
 }
 
 // readBatch reads the rows and options of a request, in JSON or CSV.
-func readBatch(w http.ResponseWriter, r *http.Request) ([]handedRow, batchOptions, error) {
+func readBatch(w http.ResponseWriter, r *http.Request) ([]rowRequest, batchOptions, error) {
 	isCSV := false
 	if mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && mediaType == "text/csv" {
 		charset, given := params["charset"]
 		if given && !strings.EqualFold(charset, "utf-8") {
-			return nil, batchOptions{}, errBatchMediaType
+			return nil, batchOptions{}, errBatchUnsupportedMediaType
 		}
 		isCSV = true
 	} else if !plainJSON(r.Header) {
-		return nil, batchOptions{}, errBatchMediaType
+		return nil, batchOptions{}, errBatchUnsupportedMediaType
 	}
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBatchBody))
 	var tooLarge *http.MaxBytesError
@@ -83,9 +83,9 @@ func readBatch(w http.ResponseWriter, r *http.Request) ([]handedRow, batchOption
 	case errors.As(err, &tooLarge):
 		return nil, batchOptions{}, bodyTooLarge(maxBatchBody)
 	case err != nil:
-		return nil, batchOptions{}, errBodyUnread.because(err)
+		return nil, batchOptions{}, errBodyUnreadable.withCause(err)
 	case !utf8.Valid(data):
-		return nil, batchOptions{}, errBatchBody
+		return nil, batchOptions{}, errInvalidBatch
 	}
 	if !isCSV {
 		return rowsOfJSON(data)
@@ -98,31 +98,31 @@ func readBatch(w http.ResponseWriter, r *http.Request) ([]handedRow, batchOption
 	return rows, options, err
 }
 
-func rowsOfJSON(data []byte) ([]handedRow, batchOptions, error) {
+func rowsOfJSON(data []byte) ([]rowRequest, batchOptions, error) {
 	var (
-		handed  handIn
+		handed  batchRequest
 		options batchOptions
 	)
 	if err := json.Unmarshal(data, &handed); err != nil || len(handed.URLs) > 0 && len(handed.Items) > 0 {
-		return nil, options, errBatchBody.because(err)
+		return nil, options, errInvalidBatch.withCause(err)
 	}
 	if handed.Options != nil {
 		if err := json.Unmarshal(handed.Options, &options); err != nil {
-			return nil, options, errBatchOptions.because(err)
+			return nil, options, errOptionInvalid.withCause(err)
 		}
 	}
 	options.Webhook = handed.Webhook
 	if err := options.check(); err != nil {
 		return nil, options, err
 	}
-	rows := make([]handedRow, 0, len(handed.URLs)+len(handed.Items))
+	rows := make([]rowRequest, 0, len(handed.URLs)+len(handed.Items))
 	for i, url := range handed.URLs {
-		row := handedRow{number: i + 1}
+		row := rowRequest{number: i + 1}
 		row.unread = json.Unmarshal(url, &row.URL) != nil
 		rows = append(rows, row)
 	}
 	for i, item := range handed.Items {
-		row := handedRow{}
+		row := rowRequest{}
 		row.unread = json.Unmarshal(item, &row) != nil
 		row.number = i + 1
 		rows = append(rows, row)
@@ -137,7 +137,7 @@ func optionsOf(r *http.Request) (o batchOptions, err error) {
 	if text := query.Get("rate"); text != "" {
 		rate, err := money.ParseNumber(text)
 		if err != nil {
-			return o, errBatchOptions.because(err)
+			return o, errOptionInvalid.withCause(err)
 		}
 		o.Rate = &rate
 	}
@@ -148,7 +148,7 @@ func optionsOf(r *http.Request) (o batchOptions, err error) {
 // modelBody, in any order, beside other columns. Values stand between commas,
 // semicolons (where a comma is the decimal mark) or tabs, whichever the header
 // has. A row's number is its line in the file.
-func rowsOfCSV(data []byte) ([]handedRow, error) {
+func rowsOfCSV(data []byte) ([]rowRequest, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	header, _, _ := bytes.Cut(bytes.TrimLeft(data, "\r\n"), []byte("\n"))
 	table := csv.NewReader(bytes.NewReader(data))
@@ -162,16 +162,16 @@ func rowsOfCSV(data []byte) ([]handedRow, error) {
 	}
 	names, err := table.Read()
 	if err != nil {
-		return nil, errCSVHeader.because(err)
+		return nil, errCSVHeaderMissing.withCause(err)
 	}
 	place := map[string]int{}
 	for i, name := range names {
 		place[strings.ToLower(strings.TrimSpace(name))] = i
 	}
 	if _, ok := place["url"]; !ok {
-		return nil, errCSVHeader
+		return nil, errCSVHeaderMissing
 	}
-	var rows []handedRow
+	var rows []rowRequest
 	for {
 		cells, err := table.Read()
 		if errors.Is(err, io.EOF) {
@@ -183,7 +183,7 @@ func rowsOfCSV(data []byte) ([]handedRow, error) {
 			}
 			return ""
 		}
-		row := handedRow{URL: cell("url"), Reference: cell("reference"), ModelBody: cell("modelbody"), unread: err != nil}
+		row := rowRequest{URL: cell("url"), Reference: cell("reference"), ModelBody: cell("modelbody"), unread: err != nil}
 		if broken, ok := errors.AsType[*csv.ParseError](err); ok {
 			row.number = broken.StartLine
 		} else {
@@ -196,7 +196,7 @@ func rowsOfCSV(data []byte) ([]handedRow, error) {
 }
 
 // checkRows makes rows of a batch of what was handed in. Bad ones say why.
-func (s *Server) checkRows(handed []handedRow) []batch.Row {
+func (s *Server) checkRows(handed []rowRequest) []batch.Row {
 	rows := make([]batch.Row, len(handed))
 	for i, h := range handed {
 		rows[i] = batch.Row{Number: h.number, Reference: h.Reference, URL: h.URL, ModelBody: h.ModelBody}
@@ -212,16 +212,16 @@ func (s *Server) checkRows(handed []handedRow) []batch.Row {
 	return rows
 }
 
-func (s *Server) checkRow(h handedRow) (url string, err error) {
+func (s *Server) checkRow(h rowRequest) (url string, err error) {
 	switch {
 	case h.unread:
-		return "", errRowUnread
+		return "", errRowInvalid
 	case h.URL == "":
-		return "", errRowNoURL
+		return "", errRowURLMissing
 	case len(h.Reference) > maxReference || strings.ContainsFunc(h.Reference, unicode.IsControl):
-		return "", errRowReference
+		return "", errReferenceInvalid
 	case len(h.ModelBody) > maxModelBody:
-		return "", errRowLabel
+		return "", errRowLabelInvalid
 	}
 	return s.canonical(h.URL)
 }

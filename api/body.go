@@ -14,16 +14,16 @@ import (
 // maxBody is far above any request of this API that holds no page.
 const maxBody = 64 << 10
 
-// misreader is a body that says itself what is wrong with the type of a field;
+// typeChecker is a body that says itself what is wrong with the type of a field;
 // "" is the whole.
-type misreader interface{ misread(field string) *problem }
+type typeChecker interface{ typeProblem(field string) *problem }
 
 // readJSON reads a request's body, one JSON value of up to limit bytes, into a
 // struct. Fields that the struct does not have are ignored, so that a client
 // written for a later version of the API still works with this one.
 func readJSON(w http.ResponseWriter, r *http.Request, limit int64, into any) error {
 	if !plainJSON(r.Header) {
-		return errMediaType
+		return errUnsupportedMediaType
 	}
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var tooLarge *http.MaxBytesError
@@ -31,22 +31,22 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, into any) err
 	case errors.As(err, &tooLarge):
 		return bodyTooLarge(limit)
 	case err != nil:
-		return errBodyUnread.because(err)
+		return errBodyUnreadable.withCause(err)
 	case !utf8.Valid(data):
-		return errNotJSON
+		return errInvalidJSON
 	}
 	err = json.Unmarshal(data, into)
 	var wrongType *json.UnmarshalTypeError
-	reader, named := into.(misreader)
+	reader, named := into.(typeChecker)
 	switch {
 	case errors.As(err, &wrongType) && named:
-		return reader.misread(wrongType.Field).because(err)
+		return reader.typeProblem(wrongType.Field).withCause(err)
 	case errors.As(err, &wrongType) && slices.Contains([]string{"html", "explain", "modelBody"}, wrongType.Field):
-		return errField.because(err)
+		return errFieldInvalid.withCause(err)
 	case errors.As(err, &wrongType):
-		return errNoURL.because(err)
+		return errURLMissing.withCause(err)
 	case err != nil:
-		return errNotJSON.because(err)
+		return errInvalidJSON.withCause(err)
 	}
 	return nil
 }

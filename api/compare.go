@@ -15,8 +15,8 @@ import (
 	"ushuru/tasks"
 )
 
-// pairQuestion is the body of POST /v1/compare.
-type pairQuestion struct {
+// compareRequest is the body of POST /v1/compare.
+type compareRequest struct {
 	URL1 string          `json:"url1"`
 	URL2 string          `json:"url2"`
 	Rate json.RawMessage `json:"rate"` // shillings for a dollar
@@ -27,7 +27,7 @@ type pairQuestion struct {
 // waited for as long as the caller prefers. A kept comparison at another rate
 // is made again; its estimates and readings are kept too.
 func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
-	var asked pairQuestion
+	var asked compareRequest
 	if err := readJSON(w, r, maxBody, &asked); err != nil {
 		return pairProblem(err)
 	}
@@ -36,7 +36,7 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.serve(w, r, task{
-		question: input,
+		identity: input,
 		kept: func(ctx context.Context) ([]byte, error) {
 			hit, err := s.cached(ctx, cache.CompareKey(input.URL1, input.URL2, input.Lang))
 			if hit == nil || !sameRate(hit, input.Rate) {
@@ -45,7 +45,7 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 			return hit, nil
 		},
 		submit: func(ctx context.Context) (*jobs.Job, error) {
-			asker := tasks.Requester{Owner: exchangeOf(r).key.ID, Class: jobs.Interactive}
+			asker := tasks.Requester{Owner: recorderOf(r).key.ID, Class: jobs.Interactive}
 			return s.options.Tasks.Submit(ctx, tasks.KindCompare, input, asker)
 		},
 		answer: writeResult,
@@ -53,7 +53,7 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 }
 
 // pairInput checks what was asked.
-func (s *Server) pairInput(asked pairQuestion) (input tasks.CompareInput, err error) {
+func (s *Server) pairInput(asked compareRequest) (input tasks.CompareInput, err error) {
 	var err1, err2 error
 	input.URL1, err1 = s.canonical(asked.URL1)
 	input.URL2, err2 = s.canonical(asked.URL2)
@@ -91,8 +91,8 @@ func bothURLs(err1, err2 error) error {
 			continue
 		case !errors.As(url.err, &p):
 			return url.err
-		case p == errNoURL:
-			p = errNoPair
+		case p == errURLMissing:
+			p = errPairURLMissing
 		}
 		if first == nil {
 			first = p
@@ -123,7 +123,7 @@ func pairProblem(err error) error {
 	case !errors.As(err, &wrongType):
 		return err
 	case wrongType.Field == "lang":
-		return errLanguage.because(err)
+		return errLangInvalid.withCause(err)
 	}
-	return errNoPair.because(err)
+	return errPairURLMissing.withCause(err)
 }

@@ -25,7 +25,7 @@ func (s *Server) getDamageMap(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if kept == nil {
-		return errNoReport
+		return errReportNotFound
 	}
 	var (
 		reading tasks.Reading

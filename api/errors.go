@@ -36,19 +36,19 @@ const statusClientGone = 499
 // Every error a client can see, except those of a URL (listing.Canonical) and
 // of a failed job, which bring their own code and message.
 var (
-	errNotJSON = &problem{
+	errInvalidJSON = &problem{
 		status: http.StatusBadRequest, code: "invalid_json",
 		message: `The body is not one JSON value in UTF-8. Send {"url": "https://…"} and nothing after it.`,
 	}
-	errNoURL = &problem{
+	errURLMissing = &problem{
 		status: http.StatusBadRequest, code: "url_missing",
 		message: `Send a JSON object whose "url" is the address of a listing: {"url": "https://…"}.`,
 	}
-	errField = &problem{
+	errFieldInvalid = &problem{
 		status: http.StatusBadRequest, code: "field_invalid",
 		message: `Send "html" and "modelBody" (at most 200 bytes) as text and "explain" as true or false, or leave them out.`,
 	}
-	errNoFields = &problem{
+	errQuoteInvalid = &problem{
 		status: http.StatusBadRequest, code: "field_invalid",
 		message: `Send a JSON object that describes the car: {"make": "TOYOTA", "modelCode": "NKE165", "year": 2016, …}.`,
 	}
@@ -56,24 +56,24 @@ var (
 		status: http.StatusBadRequest, code: "page_empty",
 		message: `There is nothing in "html". Send the whole page, or leave it out to have it fetched.`,
 	}
-	errBodyUnread = &problem{
+	errBodyUnreadable = &problem{
 		status: http.StatusBadRequest, code: "body_unreadable",
 		message: "The body ended early or could not be read. Send it again.",
 	}
-	errBatchBody = &problem{
+	errInvalidBatch = &problem{
 		status: http.StatusBadRequest, code: "invalid_batch",
 		message: `Send {"urls": ["https://…"]} or {"items": [{"reference": "…", "url": "https://…"}]}, or a table as text/csv.`,
 	}
-	errBatchOptions = &problem{
+	errOptionInvalid = &problem{
 		status: http.StatusBadRequest, code: "option_invalid",
 		message: fmt.Sprintf(`The option "onInvalid" is "reject" or "skip", and "rate" a number of Tanzanian shillings for one `+
-			`US dollar, from %d to %d.`, leastRate, mostRate),
+			`US dollar, from %d to %d.`, minRate, maxRate),
 	}
-	errCSVHeader = &problem{
+	errCSVHeaderMissing = &problem{
 		status: http.StatusBadRequest, code: "csv_header_missing",
 		message: `The first line of the table must name its columns: "url", and perhaps "reference" and "modelBody".`,
 	}
-	errNoRows = &problem{
+	errRowsMissing = &problem{
 		status: http.StatusBadRequest, code: "rows_missing",
 		message: "There is no listing in the batch.",
 	}
@@ -85,38 +85,38 @@ var (
 		status: http.StatusBadRequest, code: "rows_invalid",
 		message: `%d of %d rows cannot be taken. Mend them, or send the option "onInvalid" as "skip" to have the others taken.`,
 	}
-	errRowUnread = &problem{
+	errRowInvalid = &problem{
 		status: http.StatusBadRequest, code: "row_invalid",
 		message: "The row cannot be read.",
 	}
-	errRowNoURL = &problem{
+	errRowURLMissing = &problem{
 		status: http.StatusBadRequest, code: "url_missing",
 		message: "The row has no address of a listing.",
 	}
-	errRowReference = &problem{
+	errReferenceInvalid = &problem{
 		status: http.StatusBadRequest, code: "reference_invalid",
 		message: "A reference has at most 200 bytes and no control characters.",
 	}
-	errRowLabel = &problem{
+	errRowLabelInvalid = &problem{
 		status: http.StatusBadRequest, code: "field_invalid",
 		message: "A modelBody has at most 200 bytes.",
 	}
-	errPage = &problem{
+	errPageInvalid = &problem{
 		status: http.StatusBadRequest, code: "page_invalid",
 		message: `"limit" is a number from 1 to 1000, and "cursor" what "next" said on the page before.`,
 	}
-	errItemState = &problem{
+	errStateUnknown = &problem{
 		status: http.StatusBadRequest, code: "state_unknown",
 		message: `"state" is waiting, running, succeeded, failed, cancelled or rejected.`,
 	}
-	errForm = &problem{
+	errFormatUnknown = &problem{
 		status: http.StatusBadRequest, code: "format_unknown",
 		message: `"format" is json, ndjson, csv or xlsx.`,
 	}
 	errUnauthorized = &problem{ // no code: the specification gives the whole body
 		status: http.StatusUnauthorized, message: "Invalid or missing API key",
 	}
-	errOperatorLogin = &problem{
+	errLoginRequired = &problem{
 		status: http.StatusUnauthorized, code: "login_required",
 		message: "Log in as an operator.",
 	}
@@ -124,31 +124,31 @@ var (
 		status: http.StatusForbidden, code: "cross_origin",
 		message: "Another site may not do this in your name.",
 	}
-	errNoRoute = &problem{
+	errNotFound = &problem{
 		status: http.StatusNotFound, code: "not_found",
 		message: "There is nothing at this address. GET /openapi.yaml lists what there is.",
 	}
-	errNoJob = &problem{
+	errJobNotFound = &problem{
 		status: http.StatusNotFound, code: "job_not_found",
 		message: "There is no such job, or it ended more than a day ago.",
 	}
-	errNoBatch = &problem{
+	errBatchNotFound = &problem{
 		status: http.StatusNotFound, code: "batch_not_found",
 		message: "There is no such batch, or it ended more than a week ago.",
 	}
-	errNoWebhook = &problem{
+	errWebhookNotFound = &problem{
 		status: http.StatusNotFound, code: "webhook_not_found",
 		message: "Your key has no such webhook or delivery.",
 	}
-	errWebhookBody = &problem{
+	errWebhookURLMissing = &problem{
 		status: http.StatusBadRequest, code: "url_missing",
 		message: `Send a JSON object with the address that is to be told: {"url": "https://…", "events": ["job.completed"]}.`,
 	}
-	errWebhookEvents = &problem{
+	errEventsInvalid = &problem{
 		status: http.StatusBadRequest, code: "events_invalid",
 		message: `"events" must list one or both of "job.completed" and "batch.completed".`,
 	}
-	errWebhookInsecure = &problem{
+	errURLInsecure = &problem{
 		status: http.StatusBadRequest, code: "url_insecure",
 		message: "The address of a webhook must begin with https://.",
 	}
@@ -160,11 +160,11 @@ var (
 		status: http.StatusTooManyRequests, code: "too_many_streams", retryAfter: 30 * time.Second,
 		message: fmt.Sprintf("Your key has %d event streams open. Close one first.", maxStreams),
 	}
-	errIdempotencyKey = &problem{
+	errIdempotencyKeyInvalid = &problem{
 		status: http.StatusBadRequest, code: "idempotency_key_invalid",
 		message: "Send one Idempotency-Key of 1 to 255 printable ASCII characters, in double quotes or without.",
 	}
-	errKeyReused = &problem{
+	errIdempotencyKeyReused = &problem{
 		status: http.StatusUnprocessableEntity, code: "idempotency_key_reused",
 		message: "This Idempotency-Key was used for another request. Use a new key for each request.",
 	}
@@ -180,7 +180,7 @@ var (
 		status: http.StatusConflict, code: "job_wanted",
 		message: "Others wait for this job too, so it goes on. You will not be told of its end.",
 	}
-	errMethod = &problem{
+	errMethodNotAllowed = &problem{
 		status: http.StatusMethodNotAllowed, code: "method_not_allowed",
 		message: "This address does not take that method. The Allow header lists those it takes.",
 	}
@@ -188,11 +188,11 @@ var (
 		status: http.StatusConflict, code: "none_failed",
 		message: "No listing of the batch has failed, so there is nothing to try again.",
 	}
-	errNoSheet = &problem{
+	errSheetURLMissing = &problem{
 		status: http.StatusBadRequest, code: "url_missing",
 		message: `Send a JSON object whose "url" is the address of an inspection sheet, or a form with the sheet as "file".`,
 	}
-	errNoPair = &problem{
+	errPairURLMissing = &problem{
 		status: http.StatusBadRequest, code: "url_missing",
 		message: `Send the addresses of two listings: {"url1": "https://…", "url2": "https://…"}.`,
 	}
@@ -200,11 +200,11 @@ var (
 		status: http.StatusBadRequest, code: "same_listing",
 		message: `"url1" and "url2" are the same listing. Send two different ones.`,
 	}
-	errLanguage = &problem{
+	errLangInvalid = &problem{
 		status: http.StatusBadRequest, code: "lang_invalid",
 		message: `"lang" is "en" for English or "sw" for Kiswahili.`,
 	}
-	errSheetForm = &problem{
+	errFormInvalid = &problem{
 		status: http.StatusBadRequest, code: "form_invalid",
 		message: `Send a form (multipart/form-data) with the inspection sheet as "file", once, and perhaps "lang".`,
 	}
@@ -216,7 +216,7 @@ var (
 		status: http.StatusRequestEntityTooLarge, code: sheet.TooLarge,
 		message: "The file is larger than 12 MB. Send a smaller picture of the sheet.",
 	}
-	errNoReport = &problem{
+	errReportNotFound = &problem{
 		status: http.StatusNotFound, code: "report_not_found",
 		message: "No inspection sheet of this id has been read, or that was more than 30 days ago." +
 			" POST /v1/condition-report reads it.",
@@ -225,11 +225,11 @@ var (
 		status: http.StatusRequestEntityTooLarge, code: "page_too_large",
 		message: `The page in "html" is larger than 4 MB. No listing is.`,
 	}
-	errMediaType = &problem{
+	errUnsupportedMediaType = &problem{
 		status: http.StatusUnsupportedMediaType, code: "unsupported_media_type",
 		message: "Send plain, uncompressed JSON in UTF-8 with Content-Type: application/json.",
 	}
-	errBatchMediaType = &problem{
+	errBatchUnsupportedMediaType = &problem{
 		status: http.StatusUnsupportedMediaType, code: "unsupported_media_type",
 		message: "Send uncompressed UTF-8: JSON with Content-Type: application/json, or a table with Content-Type: text/csv.",
 	}
@@ -242,7 +242,7 @@ var (
 		status: http.StatusTooManyRequests, code: "too_many_jobs", retryAfter: pollAfter,
 		message: "This key has as many jobs at work as it may have at once. Wait for one to end, or send a batch.",
 	}
-	errTooManyItems = &problem{
+	errTooManyBatchItems = &problem{
 		status: http.StatusTooManyRequests, code: "too_many_batch_items", retryAfter: time.Minute,
 		message: "With this batch the key would have more listings at work than it may." +
 			" Wait until others have ended, or send fewer.",
@@ -251,7 +251,7 @@ var (
 		status: http.StatusRequestEntityTooLarge, code: "batch_too_large",
 		message: "The batch has more listings than this key may ever have at work. Send fewer, or ask the operator for more.",
 	}
-	errClientGone = &problem{
+	errClientClosedRequest = &problem{
 		status: statusClientGone, code: "client_closed_request",
 		message: "The request was given up before there was an answer.",
 	}
@@ -267,11 +267,11 @@ var (
 		status: http.StatusServiceUnavailable, code: "unavailable", retryAfter: 5 * time.Second,
 		message: "The service cannot work at the moment. Please try again in a few seconds.",
 	}
-	errNoCatalogue = &problem{
+	errCatalogueMissing = &problem{
 		status: http.StatusServiceUnavailable, code: "catalogue_missing", retryAfter: 5 * time.Second,
 		message: "The authority's list of vehicles has not been fetched yet. It is being asked for; please try again soon.",
 	}
-	errNoMake = &problem{
+	errMakeNotFound = &problem{
 		status: http.StatusNotFound, code: "make_not_found",
 		message: "The authority lists no such make. GET /v1/vehicles without a make lists those there are.",
 	}
@@ -310,8 +310,8 @@ func (p *problem) Error() string {
 
 func (p *problem) Unwrap() error { return p.cause }
 
-// because returns the same problem with a cause.
-func (p *problem) because(cause error) *problem {
+// withCause returns the same problem with a cause.
+func (p *problem) withCause(cause error) *problem {
 	caused := *p
 	caused.cause = cause
 	return &caused
@@ -373,15 +373,15 @@ func jobProblem(job *jobs.Job) *problem {
 	if job.Error == nil {
 		return errCancelled
 	}
-	p := failure(job.Error)
+	p := problemOf(job.Error)
 	if p.code == "listing_incomplete" && job.Kind == tasks.KindQuote {
 		p.status, p.code = http.StatusBadRequest, "request_incomplete"
 	}
 	return p
 }
 
-// failure is what the error of a job tells its callers.
-func failure(why *jobs.Error) *problem {
+// problemOf is what the error of a job tells its callers.
+func problemOf(why *jobs.Error) *problem {
 	p := &problem{status: http.StatusInternalServerError, code: why.Code, message: why.Message}
 	if status, ok := jobStatus[why.Code]; ok {
 		p.status, p.retryAfter = status, retryAI[why.Code]

@@ -13,8 +13,8 @@ import (
 	"ushuru/tasks"
 )
 
-// question is the body of POST /v1/estimate.
-type question struct {
+// estimateRequest is the body of POST /v1/estimate.
+type estimateRequest struct {
 	URL     string  `json:"url"`
 	HTML    *string `json:"html"`    // the page, when it is not to be fetched
 	Explain bool    `json:"explain"` // add where the values came from
@@ -30,7 +30,7 @@ const maxModelBody = 200
 // is waited for as long as the caller prefers.
 func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	s.allowUpload(w, r)
-	var asked question
+	var asked estimateRequest
 	if err := readJSON(w, r, maxEstimateBody, &asked); err != nil {
 		return err
 	}
@@ -43,20 +43,20 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if len(asked.ModelBody) > maxModelBody {
-		return errField
+		return errFieldInvalid
 	}
 	rate, err := rateOf(asked.Rate)
 	if err != nil {
 		return err
 	}
 	key := cache.PastedKey(url, page)
-	answer := s.atRate(rate, false, s.estimateWriter(r.Context(), key, asked.Explain))
+	answer := s.repriced(rate, false, s.explainedWriter(r.Context(), key, asked.Explain))
 	input := tasks.EstimateInput{URL: url, Page: page, ModelBody: asked.ModelBody}
 	return s.serve(w, r, task{
-		question: []any{input, asked.Explain, rate},
+		identity: []any{input, asked.Explain, rate},
 		kept:     func(ctx context.Context) ([]byte, error) { return s.cached(ctx, input.Key()) },
 		submit: func(ctx context.Context) (*jobs.Job, error) {
-			return s.submit(ctx, input, asked.HTML, exchangeOf(r).key.ID)
+			return s.submit(ctx, input, asked.HTML, recorderOf(r).key.ID)
 		},
 		answer: answer,
 	})
@@ -76,7 +76,7 @@ func (s *Server) submit(ctx context.Context, input tasks.EstimateInput, page *st
 // is wrong with it.
 func (s *Server) canonical(raw string) (string, error) {
 	if raw == "" {
-		return "", errNoURL
+		return "", errURLMissing
 	}
 	url, err := listing.Canonical(raw, s.options.AllowLoopback)
 	if public, ok := errors.AsType[*fetch.Error](err); ok {
@@ -87,14 +87,14 @@ func (s *Server) canonical(raw string) (string, error) {
 
 // cached returns the bytes of a cached answer, nil when there is none.
 func (s *Server) cached(parent context.Context, key cache.Key) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(parent, redisPatience)
+	ctx, cancel := context.WithTimeout(parent, redisTimeout)
 	defer cancel()
 	hit, err := s.options.Cache.Get(ctx, key)
 	switch {
 	case errors.Is(err, cache.ErrMiss):
 		return nil, nil
 	case err != nil:
-		return nil, errUnavailable.because(err)
+		return nil, errUnavailable.withCause(err)
 	}
 	return hit, nil
 }
@@ -102,11 +102,11 @@ func (s *Server) cached(parent context.Context, key cache.Key) ([]byte, error) {
 // writer sends a result.
 type writer func(w http.ResponseWriter, result []byte) error
 
-// answerWith answers with the result of a job; when that takes longer than
+// respondWithJob answers with the result of a job; when that takes longer than
 // the caller waits, with where to find it.
-func (s *Server) answerWith(w http.ResponseWriter, r *http.Request, job *jobs.Job, answer writer) error {
-	exchangeOf(r).job = job.ID
-	if err := s.opened(r, job); err != nil {
+func (s *Server) respondWithJob(w http.ResponseWriter, r *http.Request, job *jobs.Job, answer writer) error {
+	recorderOf(r).job = job.ID
+	if err := s.trackJob(r, job); err != nil {
 		return err
 	}
 	prefer := preferenceOf(r.Header, s.options.WaitMax)
@@ -116,7 +116,7 @@ func (s *Server) answerWith(w http.ResponseWriter, r *http.Request, job *jobs.Jo
 		ended, err = s.wait(r.Context(), job.ID, prefer.patience())
 		switch {
 		case errors.Is(err, errNotFinished) && prefer.accepts():
-			return accepted(w, job, prefer)
+			return writeAccepted(w, job, prefer)
 		case errors.Is(err, errNotFinished):
 			return errNotFinished.at(locationOf(job))
 		case err != nil:
@@ -132,8 +132,8 @@ func (s *Server) answerWith(w http.ResponseWriter, r *http.Request, job *jobs.Jo
 	return answer(w, ended.Result)
 }
 
-// accepted answers 202: the work goes on, and here is its job.
-func accepted(w http.ResponseWriter, job *jobs.Job, prefer preference) error {
+// writeAccepted answers 202: the work goes on, and here is its job.
+func writeAccepted(w http.ResponseWriter, job *jobs.Job, prefer preference) error {
 	w.Header().Set("Preference-Applied", prefer.applied(true))
 	w.Header().Set("Location", locationOf(job))
 	w.Header().Set("Retry-After", seconds(pollAfter))

@@ -15,7 +15,7 @@ import (
 // progress changes, and its end with the result or the error.
 func (s *Server) jobEvents(w http.ResponseWriter, r *http.Request) error {
 	id := mux.Vars(r)["id"]
-	exchangeOf(r).job = id
+	recorderOf(r).job = id
 	moved, leave := s.options.Hub.Watch(id)
 	defer leave()
 	return s.stream(w, r, moved, func(ctx context.Context) (event, error) {

@@ -10,10 +10,10 @@ import (
 // unexplained stands in for an explanation that is not kept.
 const unexplained = `{"explain":[],"notes":["Where these values came from is no longer known."]}`
 
-// estimateWriter sends an estimate, with where its values came from when the
+// explainedWriter sends an estimate, with where its values came from when the
 // caller asked for that. The explanation is kept apart from the estimate, so
 // that those who do not ask are served what is kept as it is.
-func (s *Server) estimateWriter(ctx context.Context, key cache.Key, explain bool) writer {
+func (s *Server) explainedWriter(ctx context.Context, key cache.Key, explain bool) writer {
 	return func(w http.ResponseWriter, estimate []byte) error {
 		if !explain {
 			return writeBytes(w, http.StatusOK, estimate)
@@ -25,12 +25,12 @@ func (s *Server) estimateWriter(ctx context.Context, key cache.Key, explain bool
 		if explanation == nil {
 			explanation = []byte(unexplained)
 		}
-		return writeBytes(w, http.StatusOK, joined(estimate, explanation))
+		return writeBytes(w, http.StatusOK, mergeObjects(estimate, explanation))
 	}
 }
 
-// joined makes one JSON object of two, neither of them empty.
-func joined(a, b []byte) []byte {
+// mergeObjects makes one JSON object of two, neither of them empty.
+func mergeObjects(a, b []byte) []byte {
 	both := make([]byte, 0, len(a)+len(b))
 	both = append(both, a[:len(a)-1]...)
 	both = append(both, ',')

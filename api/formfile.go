@@ -15,9 +15,9 @@ const (
 	formAllowance = 64 << 10
 	// maxFormParts bounds the parts of a form that are looked at.
 	maxFormParts = 16
-	// formsAtOnce bounds the memory that files take while they come in: each
+	// maxConcurrentForms bounds the memory that files take while they come in: each
 	// up to upload.MaxFile. The others wait.
-	formsAtOnce = 16
+	maxConcurrentForms = 16
 )
 
 // isForm reports whether a request carries a form with a file.
@@ -28,18 +28,18 @@ func isForm(h http.Header) bool {
 
 // readForm reads a file and a language from a form, part by part, and nothing
 // of it past what is allowed.
-func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (asked sheetQuestion, err error) {
+func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (asked reportRequest, err error) {
 	select {
 	case s.forms <- struct{}{}:
 		defer func() { <-s.forms }()
 	case <-r.Context().Done():
-		return asked, errClientGone.because(r.Context().Err())
+		return asked, errClientClosedRequest.withCause(r.Context().Err())
 	}
 	s.allowUpload(w, r)
 	r.Body = http.MaxBytesReader(w, r.Body, upload.MaxFile+formAllowance)
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return asked, errSheetForm.because(err)
+		return asked, errFormInvalid.withCause(err)
 	}
 	for range maxFormParts {
 		part, err := parts.NextPart()
@@ -55,7 +55,7 @@ func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (asked sheetQu
 	}
 	switch {
 	case asked.file == nil:
-		return asked, errSheetForm
+		return asked, errFormInvalid
 	case len(asked.file) == 0:
 		return asked, errFileEmpty
 	}
@@ -63,11 +63,11 @@ func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (asked sheetQu
 }
 
 // take reads one part; those that are not known are passed over.
-func (q *sheetQuestion) take(part *multipart.Part) error {
+func (q *reportRequest) take(part *multipart.Part) error {
 	switch part.FormName() {
 	case "file":
 		if q.file != nil {
-			return errSheetForm
+			return errFormInvalid
 		}
 		file, err := io.ReadAll(io.LimitReader(part, upload.MaxFile+1))
 		if err == nil && len(file) > upload.MaxFile {
@@ -93,7 +93,7 @@ func formProblem(err error) error {
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &tooLarge):
-		return errFileTooLarge.because(err)
+		return errFileTooLarge.withCause(err)
 	}
-	return errSheetForm.because(err)
+	return errFormInvalid.withCause(err)
 }

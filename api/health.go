@@ -17,8 +17,8 @@ import (
 //go:embed openapi.yaml
 var description []byte
 
-// descriptionTag changes with the description.
-var descriptionTag = func() string {
+// openAPIDocTag changes with the description.
+var openAPIDocTag = func() string {
 	sum := sha256.Sum256(description)
 	return `"` + hex.EncodeToString(sum[:8]) + `"`
 }()
@@ -32,12 +32,12 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
 // the server is not about to stop.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	if s.draining.Err() != nil {
-		return errUnavailable.because(errors.New("the server is stopping"))
+		return errUnavailable.withCause(errors.New("the server is stopping"))
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
 	if err := s.options.Redis.Ping(ctx).Err(); err != nil {
-		return errUnavailable.because(err)
+		return errUnavailable.withCause(err)
 	}
 	return writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
 }
@@ -45,15 +45,15 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 // traStatus answers from what the workers' probes left in Redis; nothing here
 // ever calls the authority.
 func (s *Server) traStatus(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
 	status, err := s.options.TRA.Status(ctx)
 	if err != nil {
-		return errUnavailable.because(err)
+		return errUnavailable.withCause(err)
 	}
 	rules, err := s.options.Drift.State(ctx)
 	if err != nil {
-		return errUnavailable.because(err)
+		return errUnavailable.withCause(err)
 	}
 	return writeJSON(w, http.StatusOK, struct {
 		tra.Status
@@ -65,7 +65,7 @@ func (s *Server) traStatus(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) openapi(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/yaml")
 	w.Header().Set("Cache-Control", "no-cache")
-	w.Header().Set("ETag", descriptionTag)
+	w.Header().Set("ETag", openAPIDocTag)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(description))
 	return nil
 }

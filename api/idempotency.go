@@ -21,23 +21,23 @@ type repeated struct{ request *idempotency.Request }
 
 // repeat notes a request under its Idempotency-Key, if it has one, before its
 // work is begun. question is what makes two requests the same one.
-func (s *Server) repeat(r *http.Request, question any) (*repeated, error) {
+func (s *Server) repeat(r *http.Request, identity any) (*repeated, error) {
 	key, err := idempotencyKey(r.Header)
 	if err != nil || key == "" {
 		return nil, err
 	}
-	asked, err := json.Marshal(question)
+	asked, err := json.Marshal(identity)
 	if err != nil {
 		return nil, fmt.Errorf("api: question: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	request, err := s.options.Idempotency.Begin(ctx, exchangeOf(r).key.ID, r.URL.Path, key, asked)
+	request, err := s.options.Idempotency.Begin(ctx, recorderOf(r).key.ID, r.URL.Path, key, asked)
 	switch {
 	case errors.Is(err, idempotency.ErrReused):
-		return nil, errKeyReused.because(err)
+		return nil, errIdempotencyKeyReused.withCause(err)
 	case err != nil:
-		return nil, errUnavailable.because(err)
+		return nil, errUnavailable.withCause(err)
 	}
 	return &repeated{request}, nil
 }
@@ -53,12 +53,12 @@ func idempotencyKey(h http.Header) (string, error) {
 	if inner, quoted := strings.CutPrefix(key, `"`); quoted {
 		var closed bool
 		if key, closed = strings.CutSuffix(inner, `"`); !closed {
-			return "", errIdempotencyKey
+			return "", errIdempotencyKeyInvalid
 		}
 	}
 	unprintable := strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' })
 	if len(values) > 1 || key == "" || len(key) > maxIdempotencyKey || unprintable {
-		return "", errIdempotencyKey
+		return "", errIdempotencyKeyInvalid
 	}
 	return key, nil
 }
@@ -77,11 +77,11 @@ func (p *repeated) bind(parent context.Context, kind, outcome string) (string, e
 	if p == nil {
 		return outcome, nil
 	}
-	ctx, cancel := context.WithTimeout(parent, redisPatience)
+	ctx, cancel := context.WithTimeout(parent, redisTimeout)
 	defer cancel()
 	stands, err := p.request.Bind(ctx, kind+":"+outcome)
 	if err != nil {
-		return "", errUnavailable.because(err)
+		return "", errUnavailable.withCause(err)
 	}
 	p.request.Outcome = stands
 	outcome, _ = p.before(kind)
@@ -107,7 +107,7 @@ func (s *Server) once(r *http.Request, do func() error) error {
 
 // task is a question whose answer is kept or takes a job.
 type task struct {
-	question any // equal for equal requests, as JSON
+	identity any // equal for equal requests, as JSON
 	kept     func(ctx context.Context) ([]byte, error)
 	submit   func(ctx context.Context) (*jobs.Job, error)
 	answer   writer
@@ -117,7 +117,7 @@ type task struct {
 // for as long as the caller prefers. The same request under one
 // Idempotency-Key has the same answer or the same job.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, t task) error {
-	repeated, err := s.repeat(r, t.question)
+	repeated, err := s.repeat(r, t.identity)
 	if err != nil {
 		return err
 	}
@@ -137,14 +137,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, t task) error {
 		}
 		return t.answer(w, hit)
 	}
-	if err := s.admit(w, r, s.roomForJob); err != nil {
+	if err := s.checkLimits(w, r, s.jobQuota); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	job, err := t.submit(ctx)
 	cancel()
 	if err != nil {
-		return errUnavailable.because(err)
+		return errUnavailable.withCause(err)
 	}
 	if _, err := repeated.bind(r.Context(), "job", job.ID); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, t task) error {
 	if done, err := s.again(w, r, repeated, t.answer); done || err != nil {
 		return err
 	}
-	return s.answerWith(w, r, job, t.answer)
+	return s.respondWithJob(w, r, job, t.answer)
 }
 
 // again answers a request as it was answered before; false when it was not.
@@ -167,11 +167,11 @@ func (s *Server) again(w http.ResponseWriter, r *http.Request, repeated *repeate
 		return false, nil
 	}
 	job, err := s.job(r.Context(), id)
-	if errors.Is(err, errNoJob) { // its record is gone before its time: ask anew
+	if errors.Is(err, errJobNotFound) { // its record is gone before its time: ask anew
 		return false, nil
 	}
 	if err != nil {
 		return true, err
 	}
-	return true, s.answerWith(w, r, job, answer)
+	return true, s.respondWithJob(w, r, job, answer)
 }

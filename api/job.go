@@ -86,14 +86,14 @@ func (s *Server) getJob(w http.ResponseWriter, r *http.Request) error {
 
 // job reads a job's record.
 func (s *Server) job(parent context.Context, id string) (*jobs.Job, error) {
-	ctx, cancel := context.WithTimeout(parent, redisPatience)
+	ctx, cancel := context.WithTimeout(parent, redisTimeout)
 	defer cancel()
 	job, err := s.options.Jobs.Get(ctx, id)
 	switch {
 	case errors.Is(err, jobs.ErrNotFound):
-		return nil, errNoJob
+		return nil, errJobNotFound
 	case err != nil:
-		return nil, errUnavailable.because(err)
+		return nil, errUnavailable.withCause(err)
 	}
 	return job, nil
 }
@@ -109,11 +109,11 @@ func (s *Server) wait(parent context.Context, id string, patience time.Duration)
 	case err == nil:
 		return job, nil
 	case errors.Is(err, jobs.ErrNotFound):
-		return nil, errNoJob
+		return nil, errJobNotFound
 	case parent.Err() != nil:
-		return nil, errClientGone.because(err)
+		return nil, errClientClosedRequest.withCause(err)
 	case ctx.Err() != nil:
 		return nil, errNotFinished
 	}
-	return nil, errUnavailable.because(err)
+	return nil, errUnavailable.withCause(err)
 }

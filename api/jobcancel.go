@@ -15,20 +15,20 @@ import (
 // of one listing share its job, so only one that asked for it may, and only
 // when nobody else waits for it.
 func (s *Server) deleteJob(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
 	id := mux.Vars(r)["id"]
-	exchangeOf(r).job = id
-	job, err := s.options.Tasks.CancelFor(ctx, id, exchangeOf(r).key.ID)
+	recorderOf(r).job = id
+	job, err := s.options.Tasks.CancelFor(ctx, id, recorderOf(r).key.ID)
 	switch {
 	case errors.Is(err, jobs.ErrNotFound):
-		return errNoJob
+		return errJobNotFound
 	case errors.Is(err, tasks.ErrNotRequester):
-		return errNotAsked.because(err)
+		return errNotAsked.withCause(err)
 	case errors.Is(err, tasks.ErrStillNeeded):
-		return errJobWanted.because(err)
+		return errJobWanted.withCause(err)
 	case err != nil:
-		return errUnavailable.because(err)
+		return errUnavailable.withCause(err)
 	case job.State != jobs.Cancelled:
 		return errJobEnded
 	}

@@ -26,7 +26,7 @@ func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	refuse(errMethod).ServeHTTP(w, r)
+	problemHandler(errMethodNotAllowed).ServeHTTP(w, r)
 }
 
 func (m methods) allowed() string {
@@ -38,7 +38,7 @@ func (m methods) allowed() string {
 	return strings.Join(allowed, ", ")
 }
 
-// refuse is the handler that always answers with a problem.
-func refuse(p *problem) handler {
+// problemHandler is the handler that always answers with a problem.
+func problemHandler(p *problem) handler {
 	return func(http.ResponseWriter, *http.Request) error { return p }
 }

@@ -15,8 +15,8 @@ import (
 	"ushuru/pkg/keys"
 )
 
-// exchange is one request and its answer, as the log will tell it.
-type exchange struct {
+// responseRecorder is one request and its answer, as the log will tell it.
+type responseRecorder struct {
 	http.ResponseWriter
 
 	id      string
@@ -27,20 +27,20 @@ type exchange struct {
 	err     error // what the handler returned
 }
 
-type exchangeKey struct{}
+type recorderKey struct{}
 
-// exchangeOf returns the exchange that a request belongs to.
-func exchangeOf(r *http.Request) *exchange {
-	x, _ := r.Context().Value(exchangeKey{}).(*exchange)
+// recorderOf returns the exchange that a request belongs to.
+func recorderOf(r *http.Request) *responseRecorder {
+	x, _ := r.Context().Value(recorderKey{}).(*responseRecorder)
 	return x
 }
 
-func contextWith(ctx context.Context, x *exchange) context.Context {
-	return context.WithValue(ctx, exchangeKey{}, x)
+func withRecorder(ctx context.Context, x *responseRecorder) context.Context {
+	return context.WithValue(ctx, recorderKey{}, x)
 }
 
 // WriteHeader notes the status.
-func (x *exchange) WriteHeader(status int) {
+func (x *responseRecorder) WriteHeader(status int) {
 	if x.status == 0 {
 		x.status = status
 	}
@@ -48,7 +48,7 @@ func (x *exchange) WriteHeader(status int) {
 }
 
 // Write counts the bytes.
-func (x *exchange) Write(data []byte) (int, error) {
+func (x *responseRecorder) Write(data []byte) (int, error) {
 	if x.status == 0 {
 		x.status = http.StatusOK
 	}
@@ -58,21 +58,21 @@ func (x *exchange) Write(data []byte) (int, error) {
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+func (x *responseRecorder) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// saneID is a request id that may go to a log and a header as it is.
-var saneID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
+// validRequestID is a request id that may go to a log and a header as it is.
+var validRequestID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
 
 // ServeHTTP answers every request there is: it names it, answers also when a
 // handler panics, and logs it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	started := time.Now()
-	x := &exchange{ResponseWriter: w, id: r.Header.Get("X-Request-ID")}
-	if !saneID.MatchString(x.id) {
+	x := &responseRecorder{ResponseWriter: w, id: r.Header.Get("X-Request-ID")}
+	if !validRequestID.MatchString(x.id) {
 		x.id = rand.Text()
 	}
 	s.commonHeaders(w.Header(), x.id)
-	r = r.WithContext(contextWith(r.Context(), x))
+	r = r.WithContext(withRecorder(r.Context(), x))
 	defer func() {
 		cause := recover()
 		if cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // the sentinel itself is panicked with
@@ -113,19 +113,19 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		return
 	}
-	x := exchangeOf(r)
+	x := recorderOf(r)
 	x.err = err
 	var p *problem
 	switch {
 	case r.Context().Err() != nil:
-		p = errClientGone
+		p = errClientClosedRequest
 	case !errors.As(err, &p):
 		p = errInternal
 	}
 	_ = p.write(w)
 }
 
-func (s *Server) log(r *http.Request, x *exchange, took time.Duration) {
+func (s *Server) log(r *http.Request, x *responseRecorder, took time.Duration) {
 	level := slog.LevelInfo
 	switch {
 	case x.status >= http.StatusInternalServerError:

@@ -33,13 +33,13 @@ func newMonitoring(o Options) (*monitoring, error) {
 	})
 	policy := pagePolicy(page)
 	sameOrigin := http.NewCrossOriginProtection()
-	sameOrigin.SetDenyHandler(refuse(errCrossOrigin))
+	sameOrigin.SetDenyHandler(problemHandler(errCrossOrigin))
 	guarded := sameOrigin.Handler(page)
 	login := newLogin(o.MonitoringUser, o.MonitoringPassword)
 	return &monitoring{page: page, Handler: handler(func(w http.ResponseWriter, r *http.Request) error {
 		if !login.admits(r) {
 			w.Header().Set("WWW-Authenticate", `Basic realm="Ushuru operators", charset="UTF-8"`)
-			return errOperatorLogin
+			return errLoginRequired
 		}
 		w.Header().Set("Content-Security-Policy", policy)
 		guarded.ServeHTTP(w, r)

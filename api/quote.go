@@ -12,7 +12,7 @@ import (
 // describes, without a listing. From the cache, or from a job that is waited
 // for as long as the caller prefers.
 func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
-	var asked describedCar
+	var asked quoteRequest
 	if err := readJSON(w, r, maxBody, &asked); err != nil {
 		return err
 	}
@@ -29,11 +29,11 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.serve(w, r, task{
-		question: []any{input, rate},
+		identity: []any{input, rate},
 		kept:     func(ctx context.Context) ([]byte, error) { return s.cached(ctx, key) },
 		submit: func(ctx context.Context) (*jobs.Job, error) {
-			return s.options.Tasks.Quote(ctx, input, exchangeOf(r).key.ID, jobs.Interactive)
+			return s.options.Tasks.Quote(ctx, input, recorderOf(r).key.ID, jobs.Interactive)
 		},
-		answer: s.atRate(rate, true, writeResult),
+		answer: s.repriced(rate, true, writeResult),
 	})
 }

@@ -15,9 +15,9 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// describedCar is the body of POST /v1/quote. Amounts are read by hand, so that
+// quoteRequest is the body of POST /v1/quote. Amounts are read by hand, so that
 // what is wrong with one can be told by its name.
-type describedCar struct {
+type quoteRequest struct {
 	Make         string          `json:"make"`
 	Model        string          `json:"model"`
 	ModelCode    string          `json:"modelCode"`
@@ -34,11 +34,11 @@ type describedCar struct {
 	Rate         json.RawMessage `json:"rate"`
 }
 
-// misread says what is wrong with the type of a field.
-func (d *describedCar) misread(field string) *problem {
+// typeProblem says what is wrong with the type of a field.
+func (d *quoteRequest) typeProblem(field string) *problem {
 	switch field {
 	case "":
-		return errNoFields
+		return errQuoteInvalid
 	case "year", "engine_cc":
 		return fieldProblem(field, "must be a whole number")
 	}
@@ -47,17 +47,17 @@ func (d *describedCar) misread(field string) *problem {
 
 // Bounds of what a vehicle that is imported can be.
 const (
-	firstYear   = 1950
-	leastCC     = 50
-	mostCC      = 20_000
-	maxWords    = 100 // characters of a text
-	mostDollars = 3_000_000
-	mostM3      = 300
+	minYear       = 1950
+	minCC         = 50
+	maxCC         = 20_000
+	maxTextLength = 100 // characters of a text
+	maxPriceUSD   = 3_000_000
+	maxM3         = 300
 )
 
 // canonical checks every field, and returns the description in the one form
 // that equal descriptions share.
-func (d *describedCar) canonical() (vehicle.QuoteInput, error) {
+func (d *quoteRequest) canonical() (vehicle.QuoteInput, error) {
 	input := vehicle.QuoteInput{
 		Make: chassis.Normalise(d.Make), Model: chassis.Normalise(d.Model), Version: chassis.Normalise(d.Version),
 		Fuel: chassis.Normalise(d.Fuel), BodyType: chassis.Normalise(d.BodyType), ModelBody: strings.TrimSpace(d.ModelBody),
@@ -71,14 +71,14 @@ func (d *describedCar) canonical() (vehicle.QuoteInput, error) {
 		{"fuel", input.Fuel},
 		{"bodyType", input.BodyType},
 	} {
-		if utf8.RuneCountInString(field.value) > maxWords || strings.ContainsFunc(field.value, notPrintable) {
-			return input, fieldProblem(field.name, fmt.Sprintf("must be at most %d printable characters", maxWords))
+		if utf8.RuneCountInString(field.value) > maxTextLength || strings.ContainsFunc(field.value, notPrintable) {
+			return input, fieldProblem(field.name, fmt.Sprintf("must be at most %d printable characters", maxTextLength))
 		}
 	}
 	if len(input.ModelBody) > maxModelBody || strings.ContainsFunc(input.ModelBody, notPrintable) {
 		return input, fieldProblem("modelBody", fmt.Sprintf("must be at most %d bytes of printable text", maxModelBody))
 	}
-	for _, check := range []func(*vehicle.QuoteInput) error{d.codes, d.numbers, d.amounts, needed} {
+	for _, check := range []func(*vehicle.QuoteInput) error{d.codes, d.numbers, d.amounts, checkRequired} {
 		if err := check(&input); err != nil {
 			return input, err
 		}
@@ -89,7 +89,7 @@ func (d *describedCar) canonical() (vehicle.QuoteInput, error) {
 func notPrintable(r rune) bool { return !unicode.IsPrint(r) }
 
 // codes reads the chassis code from either field, with its prefix or without.
-func (d *describedCar) codes(input *vehicle.QuoteInput) error {
+func (d *quoteRequest) codes(input *vehicle.QuoteInput) error {
 	for _, field := range []struct{ name, value string }{{"modelCode", d.ModelCode}, {"rawModelCode", d.RawModelCode}} {
 		if strings.TrimSpace(field.value) == "" {
 			continue
@@ -109,33 +109,33 @@ func (d *describedCar) codes(input *vehicle.QuoteInput) error {
 	return nil
 }
 
-func (d *describedCar) numbers(input *vehicle.QuoteInput) error {
-	lastYear := time.Now().Year() + 1 // of models that are sold before their year begins
+func (d *quoteRequest) numbers(input *vehicle.QuoteInput) error {
+	maxYear := time.Now().Year() + 1 // of models that are sold before their year begins
 	if d.Year != nil {
-		if *d.Year < firstYear || *d.Year > lastYear {
-			return fieldProblem("year", fmt.Sprintf("must be the year of manufacture, from %d to %d", firstYear, lastYear))
+		if *d.Year < minYear || *d.Year > maxYear {
+			return fieldProblem("year", fmt.Sprintf("must be the year of manufacture, from %d to %d", minYear, maxYear))
 		}
 		input.Year = *d.Year
 	}
 	if d.EngineCC != nil && *d.EngineCC != 0 { // 0 is an electric car, or not known
-		if *d.EngineCC < leastCC || *d.EngineCC > mostCC {
-			return fieldProblem("engine_cc", fmt.Sprintf("must be from %d to %d, or 0 for a car without", leastCC, mostCC))
+		if *d.EngineCC < minCC || *d.EngineCC > maxCC {
+			return fieldProblem("engine_cc", fmt.Sprintf("must be from %d to %d, or 0 for a car without", minCC, maxCC))
 		}
 		input.EngineCC = *d.EngineCC
 	}
 	return nil
 }
 
-func (d *describedCar) amounts(input *vehicle.QuoteInput) error {
+func (d *quoteRequest) amounts(input *vehicle.QuoteInput) error {
 	for _, field := range []struct {
 		name  string
 		value json.RawMessage
 		most  int64
 		into  **money.Number
 	}{
-		{"fobPriceUSD", d.FOBPriceUSD, mostDollars, &input.FOBPriceUSD},
-		{"cfPriceUSD", d.CFPriceUSD, mostDollars, &input.CFPriceUSD},
-		{"m3", d.M3, mostM3, &input.M3},
+		{"fobPriceUSD", d.FOBPriceUSD, maxPriceUSD, &input.FOBPriceUSD},
+		{"cfPriceUSD", d.CFPriceUSD, maxPriceUSD, &input.CFPriceUSD},
+		{"m3", d.M3, maxM3, &input.M3},
 	} {
 		if isAbsent(field.value) {
 			continue
@@ -154,8 +154,8 @@ func (d *describedCar) amounts(input *vehicle.QuoteInput) error {
 	return nil
 }
 
-// needed are the fields without which nothing can be looked up.
-func needed(input *vehicle.QuoteInput) error {
+// checkRequired are the fields without which nothing can be looked up.
+func checkRequired(input *vehicle.QuoteInput) error {
 	switch {
 	case input.Make == "":
 		return fieldProblem("make", "is missing: send the make, such as TOYOTA")

@@ -18,13 +18,13 @@ import (
 // Bounds of an exchange rate in shillings for a dollar. It stood between about
 // 1,500 and 2,800 since 2010; beyond these somebody mixed up the currencies.
 const (
-	leastRate = 500
-	mostRate  = 10_000
+	minRate = 500
+	maxRate = 10_000
 )
 
-var errRate = &problem{
+var errRateInvalid = &problem{
 	status: http.StatusBadRequest, code: "rate_invalid",
-	message: fmt.Sprintf(`"rate" must be a number of Tanzanian shillings for one US dollar, from %d to %d.`, leastRate, mostRate),
+	message: fmt.Sprintf(`"rate" must be a number of Tanzanian shillings for one US dollar, from %d to %d.`, minRate, maxRate),
 }
 
 // rateOf reads the optional exchange rate of a request; zero when there is
@@ -36,20 +36,20 @@ func rateOf(value json.RawMessage) (decimal.Decimal, error) {
 	var rate money.Number
 	err := json.Unmarshal(value, &rate)
 	if err != nil || !isRate(rate.Decimal()) {
-		return decimal.Zero, errRate
+		return decimal.Zero, errRateInvalid
 	}
 	return rate.Decimal(), nil
 }
 
 // isRate reports whether a rate is within the bounds.
 func isRate(rate decimal.Decimal) bool {
-	return !rate.LessThan(decimal.NewFromInt(leastRate)) && !rate.GreaterThan(decimal.NewFromInt(mostRate))
+	return !rate.LessThan(decimal.NewFromInt(minRate)) && !rate.GreaterThan(decimal.NewFromInt(maxRate))
 }
 
-// atRate sends an estimate with its drive-away cost at another rate than it is
+// repriced sends an estimate with its drive-away cost at another rate than it is
 // kept with. Without a rate it is sent as it is kept. described says that the
 // car is not a listing's.
-func (s *Server) atRate(rate decimal.Decimal, described bool, answer writer) writer {
+func (s *Server) repriced(rate decimal.Decimal, described bool, answer writer) writer {
 	if rate.IsZero() {
 		return answer
 	}
@@ -67,7 +67,7 @@ func (s *Server) atRate(rate decimal.Decimal, described bool, answer writer) wri
 		if len(estimate.Warnings) > 0 {
 			warnings.value = estimate.Warnings
 		}
-		changed, err := withFields(kept, field{"driveAway", estimate.DriveAway}, warnings)
+		changed, err := replaceFields(kept, field{"driveAway", estimate.DriveAway}, warnings)
 		if err != nil {
 			return err
 		}
@@ -81,9 +81,9 @@ type field struct {
 	value any
 }
 
-// withFields returns a JSON object with other values of some fields, which
+// replaceFields returns a JSON object with other values of some fields, which
 // come last; the other fields stay as they are.
-func withFields(object []byte, fields ...field) ([]byte, error) {
+func replaceFields(object []byte, fields ...field) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(object))
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
 		return nil, fmt.Errorf("api: not an object: %.40q", object)

@@ -15,9 +15,9 @@ import (
 	"ushuru/tasks"
 )
 
-// sheetQuestion is what POST /v1/condition-report is asked: a sheet by its
+// reportRequest is what POST /v1/condition-report is asked: a sheet by its
 // URL, or the file itself.
-type sheetQuestion struct {
+type reportRequest struct {
 	URL  string `json:"url"`
 	Lang string `json:"lang"`
 
@@ -39,19 +39,19 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.serve(w, r, task{
-		question: input,
+		identity: input,
 		kept: func(ctx context.Context) ([]byte, error) {
 			return s.cached(ctx, cache.ReportKey(input.ID(), input.Lang))
 		},
 		submit: func(ctx context.Context) (*jobs.Job, error) {
-			return s.submitReport(ctx, input, asked.file, exchangeOf(r).key.ID)
+			return s.submitReport(ctx, input, asked.file, recorderOf(r).key.ID)
 		},
 		answer: writeResult,
 	})
 }
 
 // sheetAsked reads the request in either of its forms.
-func (s *Server) sheetAsked(w http.ResponseWriter, r *http.Request) (asked sheetQuestion, err error) {
+func (s *Server) sheetAsked(w http.ResponseWriter, r *http.Request) (asked reportRequest, err error) {
 	if isForm(r.Header) {
 		return s.readForm(w, r)
 	}
@@ -61,9 +61,9 @@ func (s *Server) sheetAsked(w http.ResponseWriter, r *http.Request) (asked sheet
 	case !errors.As(err, &wrongType):
 		return asked, err
 	case wrongType.Field == "lang":
-		return asked, errLanguage.because(err)
+		return asked, errLangInvalid.withCause(err)
 	}
-	return asked, errNoSheet.because(err)
+	return asked, errSheetURLMissing.withCause(err)
 }
 
 // languageOf checks the language of a text; English without a word.
@@ -74,17 +74,17 @@ func languageOf(lang string) (string, error) {
 	case sheet.English, sheet.Swahili:
 		return lang, nil
 	}
-	return "", errLanguage
+	return "", errLangInvalid
 }
 
 // sheetInput names the sheet, or says what is wrong with its address.
-func (s *Server) sheetInput(asked sheetQuestion) (input tasks.SheetInput, err error) {
+func (s *Server) sheetInput(asked reportRequest) (input tasks.SheetInput, err error) {
 	if asked.file != nil {
 		input.Upload = upload.Hash(asked.file)
 		return input, nil
 	}
 	if strings.TrimSpace(asked.URL) == "" {
-		return input, errNoSheet
+		return input, errSheetURLMissing
 	}
 	input.URL, err = s.options.Sheets.Canonical(asked.URL, s.options.AllowLoopback)
 	if public, ok := errors.AsType[*fetch.Error](err); ok {
@@ -94,7 +94,7 @@ func (s *Server) sheetInput(asked sheetQuestion) (input tasks.SheetInput, err er
 }
 
 // submitReport has a sheet read. A file whose reading is kept already is not
-// needed, and nobody would drop it.
+// checkRequired, and nobody would drop it.
 func (s *Server) submitReport(ctx context.Context, input tasks.ReportInput, file []byte, owner string) (*jobs.Job, error) {
 	if file != nil {
 		read, err := s.options.Cache.Get(ctx, cache.ReadingKey(input.ID()))

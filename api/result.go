@@ -19,8 +19,8 @@ import (
 
 const (
 	resultsPage = 200 // results in memory at once
-	// writePatience is for sending that many over a slow line.
-	writePatience = time.Minute
+	// writeTimeout is for sending that many over a slow line.
+	writeTimeout = time.Minute
 )
 
 // form is a form in which results can be had.
@@ -55,7 +55,7 @@ func formOf(r *http.Request) (form, error) {
 				return f, nil
 			}
 		}
-		return form{}, errForm
+		return form{}, errFormatUnknown
 	}
 	for asked := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		mediaType, _, _ := mime.ParseMediaType(asked)
@@ -94,7 +94,7 @@ func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	if err := s.sendResults(w, r, f, b, reader, items, next); err != nil {
-		exchangeOf(r).err = err
+		recorderOf(r).err = err
 		panic(http.ErrAbortHandler) // half an answer must not look whole
 	}
 	return nil
@@ -103,7 +103,7 @@ func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
 // firstResults opens a batch and reads the first rows, before there is an
 // answer.
 func (s *Server) firstResults(parent context.Context, id string) (*batch.Reader, []batch.Item, int, error) {
-	ctx, cancel := context.WithTimeout(parent, redisPatience)
+	ctx, cancel := context.WithTimeout(parent, redisTimeout)
 	defer cancel()
 	reader, err := s.options.Batches.Read(ctx, id)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Server) sendResults(
 		}
 	}()
 	for {
-		_ = control.SetWriteDeadline(time.Now().Add(writePatience)) // a connection without deadlines needs none
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a connection without deadlines needs none
 		for _, item := range items {
 			if err = s.sendResult(out, item, b.Options); err != nil {
 				return err
@@ -136,7 +136,7 @@ func (s *Server) sendResults(
 		if next < 0 {
 			return out.end()
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+		ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 		items, next, err = reader.Next(ctx, next, resultsPage, "", true)
 		cancel()
 		if err != nil {

@@ -34,10 +34,10 @@ import (
 )
 
 const (
-	// redisPatience bounds every look into Redis, so that no caller hangs on
+	// redisTimeout bounds every look into Redis, so that no caller hangs on
 	// one that is gone. The client must obey contexts
 	// (redis.Options.ContextTimeoutEnabled, as redisx sets it).
-	redisPatience = 3 * time.Second
+	redisTimeout = 3 * time.Second
 
 	defaultWaitMax = 60 * time.Second
 )
@@ -151,7 +151,7 @@ func New(options Options) (*Server, error) {
 	if err := options.setDefaults(); err != nil {
 		return nil, err
 	}
-	s := &Server{options: options, forms: make(chan struct{}, formsAtOnce)}
+	s := &Server{options: options, forms: make(chan struct{}, maxConcurrentForms)}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	if err := s.routes(); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -175,13 +175,13 @@ func (s *Server) Close() error {
 func (s *Server) routes() error {
 	// Paths are taken as they come: cleaning would answer POST with a redirect.
 	s.router = mux.NewRouter().SkipClean(true)
-	s.router.NotFoundHandler = refuse(errNoRoute)
+	s.router.NotFoundHandler = problemHandler(errNotFound)
 	s.router.Handle("/healthz", methods{http.MethodGet: s.healthz})
 	s.router.Handle("/readyz", methods{http.MethodGet: s.readyz})
 	s.router.Handle("/openapi.yaml", methods{http.MethodGet: s.openapi})
 
 	v1 := mux.NewRouter().SkipClean(true)
-	v1.NotFoundHandler = refuse(errNoRoute)
+	v1.NotFoundHandler = problemHandler(errNotFound)
 	v1.Handle("/v1/estimate", methods{http.MethodPost: s.postEstimate})
 	v1.Handle("/v1/quote", methods{http.MethodPost: s.postQuote})
 	v1.Handle("/v1/jobs/{id:[0-9A-Za-z]{1,64}}/events", methods{http.MethodGet: s.jobEvents})

@@ -12,11 +12,11 @@ const (
 	// keepAlive is how often a stream says something, so that nobody on the
 	// way takes it for dead.
 	keepAlive = 15 * time.Second
-	// eventPatience is how long a caller may take to read one event.
-	eventPatience = 10 * time.Second
-	// streamLife bounds a stream, so that its key is checked again: callers of
+	// eventTimeout is how long a caller may take to read one event.
+	eventTimeout = 10 * time.Second
+	// maxStreamDuration bounds a stream, so that its key is checked again: callers of
 	// server-sent events connect again by themselves.
-	streamLife = 15 * time.Minute
+	maxStreamDuration = 15 * time.Minute
 	// maxStreams is how many streams one key may have open at one API process.
 	maxStreams = 20
 )
@@ -48,15 +48,15 @@ func (s *Server) stream(
 		w.WriteHeader(http.StatusNoContent) // the standard's word for: do not come again
 		return nil
 	}
-	release, ok := s.streams.take(exchangeOf(r).key.ID)
+	release, ok := s.streams.take(recorderOf(r).key.ID)
 	if !ok {
 		return errTooManyStreams
 	}
 	defer release()
-	ctx, cancel := context.WithTimeout(r.Context(), streamLife)
+	ctx, cancel := context.WithTimeout(r.Context(), maxStreamDuration)
 	defer cancel()
 	defer context.AfterFunc(s.draining, cancel)() //nolint:contextcheck // the life of the server ends the stream too
-	line := newEventLine(w)
+	line := newEventWriter(w)
 	// A HEAD, and a caller who is gone, see no event: neither is an error.
 	if r.Method == http.MethodHead || line.write("retry: 2000\n\n") != nil {
 		return nil
@@ -86,26 +86,26 @@ func (s *Server) stream(
 	}
 }
 
-// eventLine is an answer that goes on.
-type eventLine struct {
+// eventWriter is an answer that goes on.
+type eventWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 }
 
-// newEventLine begins the answer.
-func newEventLine(w http.ResponseWriter) eventLine {
+// newEventWriter begins the answer.
+func newEventWriter(w http.ResponseWriter) eventWriter {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // or nginx keeps events back
-	line := eventLine{w, http.NewResponseController(w)}
+	line := eventWriter{w, http.NewResponseController(w)}
 	_ = line.control.SetReadDeadline(time.Time{}) // the request is read
 	w.WriteHeader(http.StatusOK)
 	return line
 }
 
 // write sends a piece now, or tells that the caller does not take it.
-func (l eventLine) write(text string) error {
-	_ = l.control.SetWriteDeadline(time.Now().Add(eventPatience))
+func (l eventWriter) write(text string) error {
+	_ = l.control.SetWriteDeadline(time.Now().Add(eventTimeout))
 	if _, err := l.w.Write([]byte(text)); err != nil {
 		return err
 	}

@@ -45,21 +45,21 @@ func TestHalfAnAnswerIsCutOff(t *testing.T) {
 
 // TestErrorOfACallerWhoLeft: whatever failed, it failed because nobody waits.
 func TestErrorOfACallerWhoLeft(t *testing.T) {
-	ctx, leave := context.WithCancel(contextWith(t.Context(), &exchange{}))
+	ctx, leave := context.WithCancel(withRecorder(t.Context(), &responseRecorder{}))
 	leave()
 	w := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
-	refuse(errUnavailable).ServeHTTP(w, r)
+	problemHandler(errUnavailable).ServeHTTP(w, r)
 	if w.Code != statusClientGone {
 		t.Errorf("status %d, want %d", w.Code, statusClientGone)
 	}
 }
 
 func TestUnknownErrorIsInternal(t *testing.T) {
-	x := &exchange{ResponseWriter: httptest.NewRecorder()}
+	x := &responseRecorder{ResponseWriter: httptest.NewRecorder()}
 	w := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
-	r = r.WithContext(contextWith(r.Context(), x))
+	r = r.WithContext(withRecorder(r.Context(), x))
 	handler(func(http.ResponseWriter, *http.Request) error { return errors.New("secret cause") }).ServeHTTP(w, r)
 	const want = `{"error":"Something went wrong on our side. Please try again later.","code":"internal"}`
 	if w.Code != http.StatusInternalServerError || w.Body.String() != want {

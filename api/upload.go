@@ -12,13 +12,13 @@ const (
 	// maxEstimateBody leaves a page room to grow as it is written in JSON.
 	maxEstimateBody = 2 * upload.MaxPage
 
-	// uploadPatience is for sending a page over a slow line.
-	uploadPatience = time.Minute
+	// uploadTimeout is for sending a page over a slow line.
+	uploadTimeout = time.Minute
 )
 
 // pageOf returns the hash of the page that a request holds, "" when it holds
 // none.
-func pageOf(asked question) (hash string, err error) {
+func pageOf(asked estimateRequest) (hash string, err error) {
 	switch {
 	case asked.HTML == nil:
 		return "", nil
@@ -39,6 +39,6 @@ func (s *Server) allowUpload(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	now := time.Now()
 	// A connection that knows no deadlines has none in its way.
-	_ = control.SetReadDeadline(now.Add(uploadPatience))
-	_ = control.SetWriteDeadline(now.Add(uploadPatience + s.options.WaitMax + uploadPatience/2))
+	_ = control.SetReadDeadline(now.Add(uploadTimeout))
+	_ = control.SetWriteDeadline(now.Add(uploadTimeout + s.options.WaitMax + uploadTimeout/2))
 }

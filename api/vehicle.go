@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	defaultPage = 50
-	mostOfPage  = 200
-	mostOffset  = 1_000_000
+	defaultPage        = 50
+	maxVehiclePageSize = 200
+	maxOffset          = 1_000_000
 
 	// syncSlot is how soon a sync of the catalogue is asked for again.
 	syncSlot = 5 * time.Second
@@ -59,32 +59,32 @@ func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	for _, name := range []string{"make", "q"} {
-		if utf8.RuneCountInString(asked.Get(name)) > maxWords {
-			return fieldProblem(name, fmt.Sprintf("must be at most %d characters", maxWords))
+		if utf8.RuneCountInString(asked.Get(name)) > maxTextLength {
+			return fieldProblem(name, fmt.Sprintf("must be at most %d characters", maxTextLength))
 		}
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
 	catalogue, err := s.options.Catalogue.Catalogue(ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
-		return errNoCatalogue.because(s.askForSync(ctx))
+		return errCatalogueMissing.withCause(s.askForSync(ctx))
 	}
 	if err != nil {
-		return errUnavailable.because(err)
+		return errUnavailable.withCause(err)
 	}
 	found := makesOf(catalogue, asked.Get("q"), part)
 	if name := asked.Get("make"); name != "" {
 		entries, known := catalogue.Of(chassis.Normalise(name))
 		switch {
 		case !known:
-			return errNoMake
+			return errMakeNotFound
 		case entries.Pending:
-			return errNoCatalogue.because(s.askForSync(ctx))
+			return errCatalogueMissing.withCause(s.askForSync(ctx))
 		}
 		found = labelsOf(entries, asked.Get("q"), part)
 	}
 	if found.AsOf, err = s.options.Catalogue.AsOf(ctx); err != nil {
-		return errUnavailable.because(err)
+		return errUnavailable.withCause(err)
 	}
 	data, err := plainjson.Encode(found)
 	if err != nil {
@@ -115,21 +115,21 @@ func makesOf(catalogue *tra.Catalogue, query string, part page) list {
 			names = append(names, mk.Name)
 		}
 	}
-	found.Total, found.Makes = len(names), cutTo(names, part)
+	found.Total, found.Makes = len(names), paginate(names, part)
 	return found
 }
 
 func labelsOf(entries *tra.Entries, query string, part page) list {
 	labels := entries.Search(query)
 	found := list{Make: entries.Make.Name, Total: len(labels), Offset: part.offset, Vehicles: []entry{}}
-	for _, label := range cutTo(labels, part) {
+	for _, label := range paginate(labels, part) {
 		found.Vehicles = append(found.Vehicles, entry{label.Text, label.Model, append([]string{}, label.Codes...), label.Body})
 	}
 	return found
 }
 
-// cutTo is one page of a list.
-func cutTo[T any](all []T, part page) []T {
+// paginate is one page of a list.
+func paginate[T any](all []T, part page) []T {
 	from := min(part.offset, len(all))
 	return all[from:min(from+part.limit, len(all))]
 }
@@ -140,7 +140,7 @@ func pageOfQuery(asked url.Values) (page, error) {
 		name        string
 		least, most int
 		into        *int
-	}{{"limit", 1, mostOfPage, &part.limit}, {"offset", 0, mostOffset, &part.offset}} {
+	}{{"limit", 1, maxVehiclePageSize, &part.limit}, {"offset", 0, maxOffset, &part.offset}} {
 		text := asked.Get(field.name)
 		if text == "" {
 			continue

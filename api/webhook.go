@@ -20,17 +20,17 @@ import (
 // maxDeliveries is how many deliveries the log of a webhook shows.
 const maxDeliveries = 100
 
-// webhookQuestion is the body of POST /v1/webhooks.
-type webhookQuestion struct {
+// webhookRequest is the body of POST /v1/webhooks.
+type webhookRequest struct {
 	URL    string   `json:"url"`
 	Events []string `json:"events"`
 }
 
-func (*webhookQuestion) misread(field string) *problem {
+func (*webhookRequest) typeProblem(field string) *problem {
 	if strings.HasPrefix(field, "events") {
-		return errWebhookEvents
+		return errEventsInvalid
 	}
-	return errWebhookBody
+	return errWebhookURLMissing
 }
 
 // webhookBody is a webhook with its secret, which is shown this once.
@@ -52,7 +52,7 @@ func bodyOfDelivery(d webhook.Delivery) deliveryBody { return deliveryBody{Deliv
 
 // postWebhook answers POST /v1/webhooks.
 func (s *Server) postWebhook(w http.ResponseWriter, r *http.Request) error {
-	var asked webhookQuestion
+	var asked webhookRequest
 	if err := readJSON(w, r, maxBody, &asked); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *Server) postWebhook(w http.ResponseWriter, r *http.Request) error {
 	asked.URL, asked.Events = address, slices.Compact(asked.Events)
 	unknown := func(event string) bool { return !slices.Contains(webhook.Events(), event) }
 	if len(asked.Events) == 0 || slices.ContainsFunc(asked.Events, unknown) {
-		return errWebhookEvents
+		return errEventsInvalid
 	}
 	repeated, err := s.repeat(r, asked)
 	if err != nil {
@@ -75,14 +75,14 @@ func (s *Server) postWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	made, secret, err := s.options.Webhooks.Add(ctx, exchangeOf(r).key.ID, id, asked.URL, asked.Events)
+	made, secret, err := s.options.Webhooks.Add(ctx, recorderOf(r).key.ID, id, asked.URL, asked.Events)
 	switch {
 	case errors.Is(err, webhook.ErrTooMany):
 		return errTooManyWebhooks
 	case err != nil:
-		return errUnavailable.because(err)
+		return errUnavailable.withCause(err)
 	}
 	w.Header().Set("Location", "/v1/webhooks/"+made.ID)
 	return writeJSON(w, http.StatusCreated, webhookBody{made, secret})
@@ -92,7 +92,7 @@ func (s *Server) postWebhook(w http.ResponseWriter, r *http.Request) error {
 // public is checked whenever something is sent there.
 func (s *Server) receiver(raw string) (string, error) {
 	if raw == "" {
-		return "", errWebhookBody
+		return "", errWebhookURLMissing
 	}
 	u, err := fetch.CheckURL(raw, s.options.AllowLoopback)
 	if public, ok := errors.AsType[*fetch.Error](err); ok {
@@ -102,7 +102,7 @@ func (s *Server) receiver(raw string) (string, error) {
 		return "", err
 	}
 	if u.Scheme != "https" && (!s.options.AllowLoopback || !loopback(u)) {
-		return "", errWebhookInsecure
+		return "", errURLInsecure
 	}
 	return u.String(), nil
 }
@@ -114,11 +114,11 @@ func loopback(u *url.URL) bool {
 
 // listWebhooks answers GET /v1/webhooks.
 func (s *Server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	all, err := s.options.Webhooks.List(ctx, exchangeOf(r).key.ID)
+	all, err := s.options.Webhooks.List(ctx, recorderOf(r).key.ID)
 	if err != nil {
-		return errUnavailable.because(err)
+		return errUnavailable.withCause(err)
 	}
 	return writeJSON(w, http.StatusOK, map[string]any{"webhooks": all})
 }
@@ -126,17 +126,17 @@ func (s *Server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
 // ofWebhook is a handler of one webhook of the caller's own; another's is none.
 func (s *Server) ofWebhook(do func(ctx context.Context, r *http.Request, owner, id string) (int, any, error)) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		ctx, cancel := context.WithTimeout(r.Context(), redisPatience)
+		ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 		defer cancel()
-		status, body, err := do(ctx, r, exchangeOf(r).key.ID, mux.Vars(r)["id"])
+		status, body, err := do(ctx, r, recorderOf(r).key.ID, mux.Vars(r)["id"])
 		var told *problem
 		switch {
 		case errors.Is(err, webhook.ErrNotFound):
-			return errNoWebhook
+			return errWebhookNotFound
 		case errors.As(err, &told):
 			return told
 		case err != nil:
-			return errUnavailable.because(err)
+			return errUnavailable.withCause(err)
 		case status == http.StatusNoContent:
 			w.WriteHeader(status)
 			return nil
@@ -213,13 +213,13 @@ func (s *Server) redeliver(ctx context.Context, r *http.Request, owner, id strin
 
 // routeWebhooks adds the addresses of webhooks.
 func (s *Server) routeWebhooks(v1 *mux.Router) {
-	v1.Handle("/v1/webhooks", methods{http.MethodGet: s.listWebhooks, http.MethodPost: s.counted(s.postWebhook)})
+	v1.Handle("/v1/webhooks", methods{http.MethodGet: s.listWebhooks, http.MethodPost: s.rateLimited(s.postWebhook)})
 	const one = "/v1/webhooks/{id:[0-9a-z]{1,64}}"
 	v1.Handle(one, methods{http.MethodGet: s.ofWebhook(s.getWebhook), http.MethodDelete: s.ofWebhook(s.deleteWebhook)})
 	v1.Handle(one+"/rotate", methods{http.MethodPost: s.ofWebhook(s.rotateWebhook)})
 	v1.Handle(one+"/enable", methods{http.MethodPost: s.ofWebhook(s.enableWebhook)})
-	v1.Handle(one+"/test", methods{http.MethodPost: s.counted(s.ofWebhook(s.testWebhook))})
+	v1.Handle(one+"/test", methods{http.MethodPost: s.rateLimited(s.ofWebhook(s.testWebhook))})
 	v1.Handle(one+"/deliveries", methods{http.MethodGet: s.ofWebhook(s.listDeliveries)})
 	const again = one + "/deliveries/{delivery:[0-9a-z]{1,64}}/redeliver"
-	v1.Handle(again, methods{http.MethodPost: s.counted(s.ofWebhook(s.redeliver))})
+	v1.Handle(again, methods{http.MethodPost: s.rateLimited(s.ofWebhook(s.redeliver))})
 }
