@@ -24,6 +24,7 @@ import (
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/quota"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/upload"
@@ -79,7 +80,7 @@ func newApp(t testing.TB, conn *redisx.Conn, change func(*api.Options)) *app {
 		Redis: conn.Client(), Tasks: a.tasks, Jobs: store, Hub: a.hub,
 		Batches: batch.NewStore(conn.Client()), Cache: a.cache, Catalogue: catalogue, TRA: catalogue,
 		Drift: drift.NewStore(conn.Client()), Idempotency: idempotency.NewStore(conn.Client()),
-		Keys: a.keys, Limiter: keys.NewLimiter(conn.Client()),
+		Keys: a.keys, Limiter: quota.NewLimiter(conn.Client()),
 		Uploads: upload.NewStore(conn.Client()), Webhooks: webhook.NewStore(conn.Client()),
 		Log:        slog.New(slog.NewJSONHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		AsynqRedis: conn.AsynqOpt(),

@@ -67,7 +67,7 @@ func bodyOfBatch(b *batch.Batch) batchBody {
 		body.State = "cancelling"
 	}
 	if b.Ended.IsZero() {
-		body.SecondsLeft = int(math.Ceil(b.Left().Seconds()))
+		body.SecondsLeft = int(math.Ceil(b.Remaining().Seconds()))
 	}
 	return body
 }
@@ -275,7 +275,7 @@ func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	done, err := s.options.Batches.Retried(ctx, b.ID, name)
+	done, err := s.options.Batches.WasRetried(ctx, b.ID, name)
 	if err != nil {
 		return errUnavailable.withCause(err)
 	}
@@ -404,7 +404,7 @@ func batchReadProblem(err error) error {
 func bodyOfItem(item batch.Item) itemBody {
 	body := itemBody{
 		Row: item.Number, Reference: item.Reference, URL: item.URL, ModelBody: item.ModelBody,
-		State: item.State, Job: item.Job, SameAs: item.SameRow,
+		State: item.State, Job: item.Job, SameAs: item.DuplicateRow,
 	}
 	if item.Error != nil {
 		why := problemOf(item.Error).body()

@@ -29,14 +29,14 @@ func batchOf(letters string) func(*testing.T, *app) string {
 			case '=':
 				rows[i].URL = rows[0].URL
 			case 'x':
-				rows[i].Problem = &jobs.Error{Code: "url_invalid", Message: "No address."}
+				rows[i].RejectReason = &jobs.Error{Code: "url_invalid", Message: "No address."}
 			}
 		}
 		b, err := store.Create(t.Context(), batch.New{Owner: a.keyID, Rows: rows, Options: batch.Options{Rate: "2700.5"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		taken, err := store.Take(t.Context(), b.ID, strings.Count(letters, "s")+strings.Count(letters, "f")+strings.Count(letters, "r"))
+		taken, err := store.ClaimRows(t.Context(), b.ID, strings.Count(letters, "s")+strings.Count(letters, "f")+strings.Count(letters, "r"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func batchOf(letters string) func(*testing.T, *app) string {
 			case 'f':
 				_, err = store.Fail(t.Context(), b.ID, row.Index, failures[noMatch])
 			case 'r':
-				err = store.Work(t.Context(), b.ID, map[int]string{row.Index: "01JOB"})
+				err = store.SetRowJobs(t.Context(), b.ID, map[int]string{row.Index: "01JOB"})
 			}
 			if err != nil {
 				t.Fatal(err)

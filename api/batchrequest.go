@@ -202,7 +202,7 @@ func (s *Server) checkRows(handed []rowRequest) []batch.Row {
 		rows[i] = batch.Row{Number: h.number, Reference: h.Reference, URL: h.URL, ModelBody: h.ModelBody}
 		url, err := s.checkRow(h)
 		if err != nil {
-			rows[i].Problem = rowProblem(err)
+			rows[i].RejectReason = rowProblem(err)
 			// What is wrong with them may be their length.
 			rows[i].Reference, rows[i].URL, rows[i].ModelBody = clip(h.Reference), clip(h.URL), ""
 			continue
@@ -255,11 +255,11 @@ const maxInvalid = 100
 func invalid(rows []batch.Row) *problem {
 	p := *errRowsInvalid
 	for _, row := range rows {
-		if row.Problem == nil {
+		if row.RejectReason == nil {
 			continue
 		}
 		if p.invalidCount++; p.invalidCount <= maxInvalid {
-			p.invalid = append(p.invalid, invalidRow{row.Number, row.Reference, row.URL, row.Problem.Code, row.Problem.Message})
+			p.invalid = append(p.invalid, invalidRow{row.Number, row.Reference, row.URL, row.RejectReason.Code, row.RejectReason.Message})
 		}
 	}
 	if p.invalidCount == 0 {

@@ -20,7 +20,7 @@ var chosenScenarios = []scenario{
 		name: "the same choice again", url: "/v1/estimate",
 		body: `{"url":"https://cars.example/chosen","modelBody":"` + chosenLabel + `"}`,
 		before: func(t *testing.T, a *app) string {
-			a.keep(t, cache.ChosenKey(cache.EstimateKey(site+"/chosen"), chosenLabel), "kept")
+			a.keep(t, cache.LabelKey(cache.EstimateKey(site+"/chosen"), chosenLabel), "kept")
 			return ""
 		},
 		status: 200, has: []string{`"version":"kept"`, `"cached":true`},

@@ -49,7 +49,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	key := cache.PastedKey(url, page)
+	key := cache.UploadKey(url, page)
 	answer := s.repriced(rate, false, s.explainedWriter(r.Context(), key, asked.Explain))
 	input := tasks.EstimateInput{URL: url, Page: page, ModelBody: asked.ModelBody}
 	return s.serve(w, r, task{

@@ -31,7 +31,7 @@ func (s *Server) jobEvents(w http.ResponseWriter, r *http.Request) error {
 // batchEvents answers GET /v1/batches/{id}/events: the batch whenever a row
 // moves on, and its end. One that is tried again is at work again.
 func (s *Server) batchEvents(w http.ResponseWriter, r *http.Request) error {
-	moved, leave := s.options.Batches.Follow(s.options.Hub, mux.Vars(r)["id"])
+	moved, leave := s.options.Batches.Watch(s.options.Hub, mux.Vars(r)["id"])
 	defer leave()
 	return s.stream(w, r, moved, func(ctx context.Context) (event, error) {
 		b, err := s.batchOf(r.WithContext(ctx))

@@ -193,7 +193,7 @@ func TestEventsTellOfABatchUntilItsEnd(t *testing.T) {
 	if first.name != "progress" || !strings.Contains(first.data, `"running":0,"succeeded":0,"waiting":3`) {
 		t.Errorf("first %+v", first)
 	}
-	if _, err := store.Take(t.Context(), id, 2); err != nil {
+	if _, err := store.ClaimRows(t.Context(), id, 2); err != nil {
 		t.Fatal(err)
 	}
 	second := next(t, events)

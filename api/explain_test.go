@@ -15,7 +15,7 @@ func explained(path string) string { return `{"url":"` + site + path + `","expla
 // explain keeps where the values of a listing came from.
 func (a *app) explain(t *testing.T, key cache.Key) {
 	t.Helper()
-	if err := a.cache.PutPlain(t.Context(), cache.ExplanationKey(key), []byte(explanation), time.Now().Add(time.Hour)); err != nil {
+	if err := a.cache.PutRaw(t.Context(), cache.ExplanationKey(key), []byte(explanation), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 }

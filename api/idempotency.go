@@ -79,7 +79,7 @@ func (p *repeated) bind(parent context.Context, kind, outcome string) (string, e
 	}
 	ctx, cancel := context.WithTimeout(parent, redisTimeout)
 	defer cancel()
-	stands, err := p.request.Bind(ctx, kind+":"+outcome)
+	stands, err := p.request.SetOutcome(ctx, kind+":"+outcome)
 	if err != nil {
 		return "", errUnavailable.withCause(err)
 	}

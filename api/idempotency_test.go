@@ -232,7 +232,7 @@ func TestABatchIsTriedAgainOnceUnderAKey(t *testing.T) {
 		}
 	}
 	store := batch.NewStore(a.conn.Client())
-	if taken, err := store.Take(t.Context(), id, 10); err != nil || len(taken) != 1 {
+	if taken, err := store.ClaimRows(t.Context(), id, 10); err != nil || len(taken) != 1 {
 		t.Fatalf("%+v, %v", taken, err)
 	}
 	if _, err := store.Fail(t.Context(), id, 0, failures[noMatch]); err != nil {

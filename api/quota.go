@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/keys"
+	"ushuru/pkg/quota"
 )
 
 // room tells whether a key may have more at work, by its limits.
-type room func(ctx context.Context, key string, limits keys.Limits) error
+type room func(ctx context.Context, key string, limits quota.Limits) error
 
 // checkLimits lets a request through that begins work, unless its key has asked too
 // often or there is no room for the work. What is answered from the cache
@@ -25,7 +25,7 @@ func (s *Server) checkLimits(w http.ResponseWriter, r *http.Request, has room) e
 	if limits.PerMinute <= 0 {
 		return has(ctx, key.ID, limits)
 	}
-	allowance, err := s.options.Limiter.Take(ctx, key.ID, limits.PerMinute)
+	allowance, err := s.options.Limiter.Allow(ctx, key.ID, limits.PerMinute)
 	if err != nil {
 		return errUnavailable.withCause(err)
 	}
@@ -42,14 +42,14 @@ func (s *Server) checkLimits(w http.ResponseWriter, r *http.Request, has room) e
 }
 
 // noQuota is for what ends with its answer.
-func noQuota(context.Context, string, keys.Limits) error { return nil }
+func noQuota(context.Context, string, quota.Limits) error { return nil }
 
 // jobQuota is there while the key has few jobs at work.
-func (s *Server) jobQuota(ctx context.Context, key string, limits keys.Limits) error {
+func (s *Server) jobQuota(ctx context.Context, key string, limits quota.Limits) error {
 	if limits.Jobs <= 0 {
 		return nil
 	}
-	free, err := s.options.Limiter.Room(ctx, key, limits.Jobs, s.options.Jobs.ListEnded)
+	free, err := s.options.Limiter.HasCapacity(ctx, key, limits.Jobs, s.options.Jobs.ListEnded)
 	switch {
 	case err != nil:
 		return errUnavailable.withCause(err)
@@ -61,11 +61,11 @@ func (s *Server) jobQuota(ctx context.Context, key string, limits keys.Limits) e
 
 // batchQuota is there while the key has few listings in batches at work.
 func (s *Server) batchQuota(rows int) room {
-	return func(ctx context.Context, key string, limits keys.Limits) error {
+	return func(ctx context.Context, key string, limits quota.Limits) error {
 		if limits.BatchItems <= 0 {
 			return nil
 		}
-		open, err := s.options.Batches.OpenOf(ctx, key)
+		open, err := s.options.Batches.CountActiveRows(ctx, key)
 		switch {
 		case err != nil:
 			return errUnavailable.withCause(err)
@@ -96,7 +96,7 @@ func (s *Server) trackJob(r *http.Request, job *jobs.Job) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	if err := s.options.Limiter.Opened(ctx, key.ID, job.ID); err != nil {
+	if err := s.options.Limiter.Track(ctx, key.ID, job.ID); err != nil {
 		return errUnavailable.withCause(err)
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ushuru/api"
-	"ushuru/pkg/keys"
+	"ushuru/pkg/quota"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 )
@@ -29,7 +29,7 @@ var async = map[string]string{"Prefer": "respond-async"}
 
 func TestAKeyHasSoManyRequestsAMinute(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		a := newApp(t, conn, func(o *api.Options) { o.Limits = keys.Limits{PerMinute: 3} })
+		a := newApp(t, conn, func(o *api.Options) { o.Limits = quota.Limits{PerMinute: 3} })
 		a.work(t)
 		for i := range 3 {
 			got := a.ask(t, "/rate"+strconv.Itoa(i), nil)
@@ -44,7 +44,7 @@ func TestAKeyHasSoManyRequestsAMinute(t *testing.T) {
 			t.Errorf("the fourth: %d %v\n%s", got.status, got.header, got.body)
 		}
 		// A key with a limit of its own goes by that.
-		if err := a.keys.Limit(t.Context(), a.keyID, keys.Limits{PerMinute: 100}); err != nil {
+		if err := a.keys.Limit(t.Context(), a.keyID, quota.Limits{PerMinute: 100}); err != nil {
 			t.Fatal(err)
 		}
 		if got := a.ask(t, "/rate4", nil); got.status != http.StatusOK || got.header.Get("Ratelimit-Limit") != "100" {
@@ -54,7 +54,7 @@ func TestAKeyHasSoManyRequestsAMinute(t *testing.T) {
 }
 
 func TestAnswersFromTheCacheAreNotCounted(t *testing.T) {
-	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = keys.Limits{PerMinute: 1} })
+	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = quota.Limits{PerMinute: 1} })
 	a.work(t)
 	if err := a.cache.Put(t.Context(), estimateKey("/kept"), estimateOf(site+"/kept"), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestAnswersFromTheCacheAreNotCounted(t *testing.T) {
 
 func TestAKeyHasSoManyJobsAtOnce(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		a := newApp(t, conn, func(o *api.Options) { o.Limits = keys.Limits{Jobs: 2} })
+		a := newApp(t, conn, func(o *api.Options) { o.Limits = quota.Limits{Jobs: 2} })
 		var ids []string
 		for i := range 2 { // no worker: they stay at work
 			got := a.ask(t, "/jobs"+strconv.Itoa(i), async)
@@ -99,7 +99,7 @@ func TestAKeyHasSoManyJobsAtOnce(t *testing.T) {
 
 func TestAKeyHasSoManyListingsInBatches(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		a := newApp(t, conn, func(o *api.Options) { o.Limits = keys.Limits{BatchItems: 3} })
+		a := newApp(t, conn, func(o *api.Options) { o.Limits = quota.Limits{BatchItems: 3} })
 		hand := func(listings ...string) answer {
 			body, err := json.Marshal(map[string][]string{"urls": listings})
 			if err != nil {
@@ -124,7 +124,7 @@ func TestAKeyHasSoManyListingsInBatches(t *testing.T) {
 
 func TestWebhooksCountAgainstTheRate(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		a := newApp(t, conn, func(o *api.Options) { o.Limits = keys.Limits{PerMinute: 3} })
+		a := newApp(t, conn, func(o *api.Options) { o.Limits = quota.Limits{PerMinute: 3} })
 		id := hooked("")(t, a)
 		var made struct {
 			ID string `json:"id"`
@@ -159,14 +159,14 @@ func TestWebhooksCountAgainstTheRate(t *testing.T) {
 // A request that was refused was not done: under the same Idempotency-Key it
 // is measured again, and done once there is room.
 func TestWhatWasRefusedUnderAKeyMayBeSentAgain(t *testing.T) {
-	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = keys.Limits{BatchItems: 1} })
+	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = quota.Limits{BatchItems: 1} })
 	retry := "/v1/batches/" + batchOf("ff")(t, a) + "/retry"
 	for range 2 {
 		if got := a.sendNamed(t, "again", retry); got.status != http.StatusRequestEntityTooLarge {
 			t.Fatalf("%d %s", got.status, got.body)
 		}
 	}
-	if err := a.keys.Limit(t.Context(), a.keyID, keys.Limits{BatchItems: 2}); err != nil {
+	if err := a.keys.Limit(t.Context(), a.keyID, quota.Limits{BatchItems: 2}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

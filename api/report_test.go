@@ -197,7 +197,7 @@ var reportScenarios = []scenario{
 func keepReading(t *testing.T, a *app) string {
 	t.Helper()
 	id := tasks.SheetInput{URL: auction + "/map.jpg"}.ID()
-	if err := a.cache.PutPlain(t.Context(), cache.ReadingKey(id), readingJSON(), time.Now().Add(time.Hour)); err != nil {
+	if err := a.cache.PutRaw(t.Context(), cache.ReadingKey(id), readingJSON(), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	return id

@@ -26,6 +26,7 @@ import (
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/quota"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/upload"
@@ -63,7 +64,7 @@ type Options struct {
 	Drift       *drift.Store
 	Idempotency *idempotency.Store
 	Keys        *keys.Store
-	Limiter     *keys.Limiter
+	Limiter     *quota.Limiter
 	Uploads     *upload.Store
 	Webhooks    *webhook.Store
 	TRA         AuthorityStatus
@@ -78,7 +79,7 @@ type Options struct {
 	// Log receives one line for each request. Nil means slog.Default().
 	Log *slog.Logger
 	// Limits apply to keys without limits of their own. 0 means no limit.
-	Limits keys.Limits
+	Limits quota.Limits
 	// WaitMax is the longest time that a request waits for a result. 0 means
 	// 60 s.
 	WaitMax time.Duration

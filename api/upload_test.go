@@ -22,7 +22,7 @@ func sent(path, page string) string {
 	return string(body)
 }
 
-func pastedKey(path, page string) cache.Key { return cache.PastedKey(site+path, upload.Hash(page)) }
+func pastedKey(path, page string) cache.Key { return cache.UploadKey(site+path, upload.Hash(page)) }
 
 // largest is a page of the largest size, in which every other byte must be
 // escaped.

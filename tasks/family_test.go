@@ -148,7 +148,7 @@ func TestChildWhoseAnswerIsKeptCostsNoJob(t *testing.T) {
 	f := newFamily(t)
 	kept := `{"car":{"conditionReportUrl":null},"cached":true}`
 	key := EstimateInput{URL: bothCars.URL1}.Key()
-	if err := cache.New(f.client).PutPlain(t.Context(), key, []byte(kept), time.Now().Add(time.Hour)); err != nil {
+	if err := cache.New(f.client).PutRaw(t.Context(), key, []byte(kept), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	parent := f.submit(KindCompare, bothCars, "")

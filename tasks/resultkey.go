@@ -37,7 +37,7 @@ func ResultKey(kind string, input json.RawMessage) (cache.Key, error) {
 
 // Key is where the estimate is kept.
 func (i EstimateInput) Key() cache.Key {
-	return cache.ChosenKey(cache.PastedKey(i.URL, i.Page), i.ModelBody)
+	return cache.LabelKey(cache.UploadKey(i.URL, i.Page), i.ModelBody)
 }
 
 // QuoteKey is where the estimate of a described car is kept. The description

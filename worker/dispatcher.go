@@ -79,7 +79,7 @@ func (f *dispatcher) run(ctx context.Context) {
 // dispatch begins rows until the window is full or none waits.
 func (f *dispatcher) dispatch(ctx context.Context) error {
 	for {
-		open, err := f.batches.Open(ctx)
+		open, err := f.batches.ListActive(ctx)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (f *dispatcher) dispatch(ctx context.Context) error {
 
 // dispatchShares takes each batch's share and begins it. It returns how many rows that
 // were.
-func (f *dispatcher) dispatchShares(ctx context.Context, open []batch.Open) (int, error) {
+func (f *dispatcher) dispatchShares(ctx context.Context, open []batch.ActiveBatch) (int, error) {
 	shares := fairShares(open, f.window)
 	if len(shares) == 0 {
 		return 0, nil
@@ -110,7 +110,7 @@ func (f *dispatcher) dispatchShares(ctx context.Context, open []batch.Open) (int
 		if n == 0 {
 			continue
 		}
-		taken, err := f.batches.Take(ctx, b.ID, n)
+		taken, err := f.batches.ClaimRows(ctx, b.ID, n)
 		if err != nil {
 			return 0, errors.Join(err, group.Wait())
 		}
@@ -133,14 +133,14 @@ func (f *dispatcher) dispatchShares(ctx context.Context, open []batch.Open) (int
 	}
 	failed := []error{group.Wait()}
 	for id, rows := range working {
-		failed = append(failed, f.batches.Work(ctx, id, rows))
+		failed = append(failed, f.batches.SetRowJobs(ctx, id, rows))
 	}
-	return begun, errors.Join(append(failed, f.batches.Turn(ctx, fed...))...)
+	return begun, errors.Join(append(failed, f.batches.MarkServed(ctx, fed...))...)
 }
 
 // submitRow has a row worked on: it is answered from the cache, or by the job that
 // is returned. Starting it twice joins the same job.
-func (f *dispatcher) submitRow(ctx context.Context, row batch.Taken, owner string) (id string, err error) {
+func (f *dispatcher) submitRow(ctx context.Context, row batch.ClaimedRow, owner string) (id string, err error) {
 	asked := tasks.EstimateInput{URL: row.URL, ModelBody: row.ModelBody}
 	input, err := json.Marshal(asked)
 	if err != nil {
@@ -210,7 +210,7 @@ func (f *dispatcher) sweep(ctx context.Context) error {
 	if err != nil || !mine {
 		return err
 	}
-	open, err := f.batches.Open(ctx)
+	open, err := f.batches.ListActive(ctx)
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (f *dispatcher) sweep(ctx context.Context) error {
 			// Who asked to be told is told before nobody looks at it any more.
 			err := f.emitCompleted(ctx, b.ID)
 			if err == nil {
-				err = f.batches.Close(ctx, b)
+				err = f.batches.RemoveActive(ctx, b)
 			}
 			failed = append(failed, err)
 			continue
@@ -235,8 +235,8 @@ func (f *dispatcher) sweep(ctx context.Context) error {
 
 // recoverRows looks at the rows of a batch that have been at work for a while, in
 // case who began them, or who was to say how they ended, is gone.
-func (f *dispatcher) recoverRows(ctx context.Context, b batch.Open) error {
-	stuck, err := f.batches.Stuck(ctx, b.ID, stuckAfter)
+func (f *dispatcher) recoverRows(ctx context.Context, b batch.ActiveBatch) error {
+	stuck, err := f.batches.ListStuck(ctx, b.ID, stuckAfter)
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func (f *dispatcher) recoverRows(ctx context.Context, b batch.Open) error {
 }
 
 // recoverRow finds out what is the matter with a row.
-func (f *dispatcher) recoverRow(ctx context.Context, row batch.Taken, owner string) error {
+func (f *dispatcher) recoverRow(ctx context.Context, row batch.ClaimedRow, owner string) error {
 	id := row.Job
 	job, err := f.engine.Store.Get(ctx, id)
 	switch {
@@ -261,5 +261,5 @@ func (f *dispatcher) recoverRow(ctx context.Context, row batch.Taken, owner stri
 	if err != nil || id == "" {
 		return err
 	}
-	return f.batches.Work(ctx, row.Batch, map[int]string{row.Index: id}) // look again later
+	return f.batches.SetRowJobs(ctx, row.Batch, map[int]string{row.Index: id}) // look again later
 }

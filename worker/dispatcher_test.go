@@ -176,12 +176,12 @@ func flightIsShared(f *farm) {
 func deadFeeder(f *farm) {
 	ctx := f.t.Context()
 	id := f.batch(f.t.Name(), 2)
-	taken, err := f.batches.Take(ctx, id, 2)
+	taken, err := f.batches.ClaimRows(ctx, id, 2)
 	f.must(err)
 	for range 2 { // begun twice
 		job, err := f.submitRow(ctx, taken[1], f.t.Name())
 		f.must(err)
-		f.must(f.batches.Work(ctx, id, map[int]string{1: job}))
+		f.must(f.batches.SetRowJobs(ctx, id, map[int]string{1: job}))
 	}
 	items := f.items(id)
 	f.is("no job, a job", fmt.Sprint(items[0].Job == "", items[1].Job == ""), "true false")
@@ -195,9 +195,9 @@ func deadFeeder(f *farm) {
 	f.is("rows", f.stands(id), "ss")
 }
 
-func (f *farm) stuck(id string) []batch.Taken {
+func (f *farm) stuck(id string) []batch.ClaimedRow {
 	f.t.Helper()
-	rows, err := f.batches.Stuck(f.t.Context(), id, 0)
+	rows, err := f.batches.ListStuck(f.t.Context(), id, 0)
 	f.must(err)
 	return rows
 }

@@ -6,7 +6,7 @@ import "ushuru/pkg/batch"
 // window are at work at once over all. Each goes to the key with the fewest
 // rows at work, and of its batches to that with the fewest; among equals, to
 // that which had no turn for longest, in whose order they come.
-func fairShares(open []batch.Open, window int) map[string]int {
+func fairShares(open []batch.ActiveBatch, window int) map[string]int {
 	ofKey := map[string]int{}
 	running := make([]int, len(open))
 	waiting := make([]int, len(open))

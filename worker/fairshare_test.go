@@ -13,20 +13,20 @@ import (
 func TestShares(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		open   []batch.Open
+		open   []batch.ActiveBatch
 		window int
 		want   map[string]int
 	}{
-		"nobody waits":        {[]batch.Open{{ID: "a", Running: 3}}, 10, map[string]int{}},
-		"one alone has all":   {[]batch.Open{{ID: "a", Waiting: 100}}, 10, map[string]int{"a": 10}},
-		"the window is full":  {[]batch.Open{{ID: "a", Waiting: 100, Running: 10}}, 10, map[string]int{}},
-		"and more than full":  {[]batch.Open{{ID: "a", Waiting: 100, Running: 20}}, 10, map[string]int{}},
-		"half each":           {[]batch.Open{{ID: "a", Owner: "x", Waiting: 100}, {ID: "b", Owner: "y", Waiting: 100}}, 10, map[string]int{"a": 5, "b": 5}},
-		"a small one first":   {[]batch.Open{{ID: "a", Owner: "x", Waiting: 100}, {ID: "b", Owner: "y", Waiting: 2}}, 10, map[string]int{"a": 8, "b": 2}},
-		"who has less":        {[]batch.Open{{ID: "a", Owner: "x", Waiting: 100, Running: 8}, {ID: "b", Owner: "y", Waiting: 100}}, 10, map[string]int{"b": 2}},
-		"by key, not batches": {[]batch.Open{{ID: "a", Owner: "x", Waiting: 9}, {ID: "b", Owner: "x", Waiting: 9}, {ID: "c", Owner: "y", Waiting: 9}}, 8, map[string]int{"a": 2, "b": 2, "c": 4}},
-		"in turn":             {[]batch.Open{{ID: "later", Owner: "x", Waiting: 9}, {ID: "just now", Owner: "y", Waiting: 9}}, 1, map[string]int{"later": 1}},
-		"ended ones":          {[]batch.Open{{ID: "a", Ended: true}, {ID: "b", Missing: true}}, 5, map[string]int{}},
+		"nobody waits":        {[]batch.ActiveBatch{{ID: "a", Running: 3}}, 10, map[string]int{}},
+		"one alone has all":   {[]batch.ActiveBatch{{ID: "a", Waiting: 100}}, 10, map[string]int{"a": 10}},
+		"the window is full":  {[]batch.ActiveBatch{{ID: "a", Waiting: 100, Running: 10}}, 10, map[string]int{}},
+		"and more than full":  {[]batch.ActiveBatch{{ID: "a", Waiting: 100, Running: 20}}, 10, map[string]int{}},
+		"half each":           {[]batch.ActiveBatch{{ID: "a", Owner: "x", Waiting: 100}, {ID: "b", Owner: "y", Waiting: 100}}, 10, map[string]int{"a": 5, "b": 5}},
+		"a small one first":   {[]batch.ActiveBatch{{ID: "a", Owner: "x", Waiting: 100}, {ID: "b", Owner: "y", Waiting: 2}}, 10, map[string]int{"a": 8, "b": 2}},
+		"who has less":        {[]batch.ActiveBatch{{ID: "a", Owner: "x", Waiting: 100, Running: 8}, {ID: "b", Owner: "y", Waiting: 100}}, 10, map[string]int{"b": 2}},
+		"by key, not batches": {[]batch.ActiveBatch{{ID: "a", Owner: "x", Waiting: 9}, {ID: "b", Owner: "x", Waiting: 9}, {ID: "c", Owner: "y", Waiting: 9}}, 8, map[string]int{"a": 2, "b": 2, "c": 4}},
+		"in turn":             {[]batch.ActiveBatch{{ID: "later", Owner: "x", Waiting: 9}, {ID: "just now", Owner: "y", Waiting: 9}}, 1, map[string]int{"later": 1}},
+		"ended ones":          {[]batch.ActiveBatch{{ID: "a", Ended: true}, {ID: "b", Missing: true}}, 5, map[string]int{}},
 	} {
 		if got := fairShares(c.open, c.window); fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -39,8 +39,8 @@ func TestShares(t *testing.T) {
 func TestSharesAreFair(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		open := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) batch.Open {
-			return batch.Open{
+		open := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) batch.ActiveBatch {
+			return batch.ActiveBatch{
 				Owner:   rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "owner"),
 				Waiting: rapid.IntRange(0, 20).Draw(t, "waiting"), Running: rapid.IntRange(0, 20).Draw(t, "running"),
 			}

@@ -75,7 +75,7 @@ func (s *sheetReader) file(ctx context.Context, input tasks.SheetInput, bulk boo
 		return file, nil
 	}
 	file, err := s.uploads.Get(ctx, input.Upload)
-	if errors.Is(err, upload.ErrGone) {
+	if errors.Is(err, upload.ErrExpired) {
 		return nil, tasks.Permanent("upload_expired", "The sheet that was sent is no longer kept. Please send it again.", err)
 	}
 	return file, err

@@ -62,14 +62,14 @@ func (a *resultCache) putEstimate(ctx context.Context, job *jobs.Job, result []b
 	}
 	// What a caller made up is nobody else's.
 	listed := made.Car.Sheet != "" && job.Kind == tasks.KindEstimate && input == (tasks.EstimateInput{URL: input.URL})
-	return a.results.Together(ctx, func(results *cache.Cache) error {
+	return a.results.Pipelined(ctx, func(results *cache.Cache) error {
 		if err := results.Put(ctx, key, result, made.ValidUntil); err != nil || !listed {
 			return err
 		}
 		id := tasks.SheetInput{URL: made.Car.Sheet}.ID()
 		return errors.Join(
-			results.PutPlain(ctx, cache.ListingKey(id), []byte(key), made.ValidUntil),
-			results.Drop(ctx, cache.ReportKey(id, sheet.English), cache.ReportKey(id, sheet.Swahili)))
+			results.PutRaw(ctx, cache.ListingKey(id), []byte(key), made.ValidUntil),
+			results.Delete(ctx, cache.ReportKey(id, sheet.English), cache.ReportKey(id, sheet.Swahili)))
 	})
 }
 
@@ -80,11 +80,11 @@ func (a *resultCache) putReading(ctx context.Context, job *jobs.Job, result []by
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return fmt.Errorf("worker: input: %w", err)
 	}
-	err := a.results.PutPlain(ctx, cache.ReadingKey(input.ID()), result, time.Now().Add(cache.SheetLifetime))
+	err := a.results.PutRaw(ctx, cache.ReadingKey(input.ID()), result, time.Now().Add(cache.SheetTTL))
 	if err != nil || input.Upload == "" {
 		return err
 	}
-	return a.uploads.Drop(ctx, input.Upload)
+	return a.uploads.Delete(ctx, input.Upload)
 }
 
 func (a *resultCache) putReport(ctx context.Context, job *jobs.Job, result []byte) error {
@@ -92,7 +92,7 @@ func (a *resultCache) putReport(ctx context.Context, job *jobs.Job, result []byt
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return fmt.Errorf("worker: input: %w", err)
 	}
-	return a.results.Put(ctx, cache.ReportKey(input.ID(), input.Lang), result, time.Now().Add(cache.SheetLifetime))
+	return a.results.Put(ctx, cache.ReportKey(input.ID(), input.Lang), result, time.Now().Add(cache.SheetTTL))
 }
 
 // putComparison keeps a comparison as long as both its estimates hold. One

@@ -62,8 +62,8 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 		return nil, err
 	}
 	now := time.Now()
-	key := cache.ExplanationKey(cache.PastedKey(input.URL, input.Page))
-	if err := s.cache.PutPlain(ctx, key, got.Explanation, cache.EstimateExpiry(now, tra.QuarterEnd(now))); err != nil {
+	key := cache.ExplanationKey(cache.UploadKey(input.URL, input.Page))
+	if err := s.cache.PutRaw(ctx, key, got.Explanation, cache.EstimateExpiry(now, tra.QuarterEnd(now))); err != nil {
 		return nil, err
 	}
 	if address := got.Scraped.Car.ConditionReportURL; address != nil {
@@ -79,7 +79,7 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 // readUpload reads the page that the caller sent. Nothing is fetched.
 func (s *scraper) readUpload(ctx context.Context, input tasks.EstimateInput, _ bool) (*reading, error) {
 	body, err := s.uploads.Get(ctx, input.Page)
-	if errors.Is(err, upload.ErrGone) {
+	if errors.Is(err, upload.ErrExpired) {
 		return nil, tasks.Permanent("page_expired", "The page that was sent is no longer kept. Please send it again.", err)
 	}
 	if err != nil {

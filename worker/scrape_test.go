@@ -124,7 +124,7 @@ func TestAPageThatWasSentIsReadAndNothingIsFetched(t *testing.T) {
 		t.Error("the site was asked")
 	}
 	for key, kept := range map[cache.Key]bool{
-		cache.PastedKey(d.site+"/car", hash): true, cache.EstimateKey(d.site + "/car"): false,
+		cache.UploadKey(d.site+"/car", hash): true, cache.EstimateKey(d.site + "/car"): false,
 	} {
 		if _, err := d.cache.Get(t.Context(), cache.ExplanationKey(key)); (err == nil) != kept {
 			t.Errorf("explanation under %s: %v", key, err)

@@ -18,13 +18,13 @@ import (
 // MaxRows is the most listings in a batch.
 const MaxRows = 10_000
 
-// Life is how long a batch and its results are kept after its end.
-const Life = 7 * 24 * time.Hour
+// Retention is how long a batch and its results are kept after its end.
+const Retention = 7 * 24 * time.Hour
 
 // Errors of the store. Any other error means that Redis did not answer.
 var (
 	// ErrNotFound means that there is no such batch, or that it ended more
-	// than Life ago.
+	// than Retention ago.
 	ErrNotFound = errors.New("batch: no such batch")
 	// ErrNoneFailed means that there is nothing to try again.
 	ErrNoneFailed = errors.New("batch: no listing of the batch has failed")
@@ -45,19 +45,19 @@ const (
 	Rejected  State = "rejected"
 )
 
-// letters are the states as Redis holds them, one byte for each row. A row
+// stateCodes are the states as Redis holds them, one byte for each row. A row
 // with the same question as an earlier one has the capital of that one's.
-var letters = map[byte]State{
+var stateCodes = map[byte]State{
 	'w': Waiting, 'r': Running, 's': Succeeded, 'f': Failed, 'c': Cancelled, 'x': Rejected,
 }
 
 // States are all states in the order of a row's life.
 func States() []State { return []State{Waiting, Running, Succeeded, Failed, Cancelled, Rejected} }
 
-func stateOf(letter byte) State { return letters[letter|0x20] }
+func stateOf(letter byte) State { return stateCodes[letter|0x20] }
 
-func letterOf(state State) byte {
-	for letter, named := range letters {
+func codeOf(state State) byte {
+	for letter, named := range stateCodes {
 		if named == state {
 			return letter
 		}
@@ -71,12 +71,12 @@ type Row struct {
 	Reference string `json:"ref,omitempty"` // the caller's own name for it
 	URL       string `json:"url"`           // canonical; of a rejected row, what was given
 	ModelBody string `json:"label,omitempty"`
-	// SameAs is the index of the first row with the same question; that one's
+	// DuplicateOf is the index of the first row with the same question; that one's
 	// outcome is this one's. Its own index where it is the first.
-	SameAs  int `json:"as"`
-	SameRow int `json:"asn,omitempty"` // number of that row; 0 where it is the first
+	DuplicateOf  int `json:"as"`
+	DuplicateRow int `json:"asn,omitempty"` // number of that row; 0 where it is the first
 	// Problem is why the row was rejected, nil where it was not.
-	Problem *jobs.Error `json:"problem,omitempty"`
+	RejectReason *jobs.Error `json:"problem,omitempty"`
 }
 
 // Options are what a caller may ask for all rows of a batch.
@@ -87,7 +87,7 @@ type Options struct {
 	Webhook string `json:"webhook,omitempty"`
 }
 
-// New is a batch to be made. Its rows' SameAs and SameRow are found by Create.
+// New is a batch to be made. Its rows' DuplicateOf and DuplicateRow are found by Create.
 type New struct {
 	ID      string // from NewID; "" has one made. A batch that stands under it is returned as it is
 	Owner   string // id of the API key
@@ -114,11 +114,11 @@ func (b *Batch) Expires() time.Time {
 	if b.Ended.IsZero() {
 		return time.Time{}
 	}
-	return b.Ended.Add(Life)
+	return b.Ended.Add(Retention)
 }
 
 // Left is how long the batch will probably take yet; 0 when that is not known.
-func (b *Batch) Left() time.Duration {
+func (b *Batch) Remaining() time.Duration {
 	if b.PerSecond <= 0 {
 		return 0
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // Open is a batch at work as the one who feeds sees it.
-type Open struct {
+type ActiveBatch struct {
 	ID      string
 	Owner   string
 	Waiting int // questions
@@ -25,13 +25,13 @@ type Open struct {
 	turn    float64
 }
 
-// mostOpen is how many batches are looked at together. Those that had no turn
+// maxActive is how many batches are looked at together. Those that had no turn
 // for longest come first, so none is forgotten.
-const mostOpen = 1000
+const maxActive = 1000
 
 // Open returns the batches at work, that which had no turn for longest first.
-func (s *Store) Open(ctx context.Context) ([]Open, error) {
-	listed, err := s.redis.ZRangeWithScores(ctx, keyOpen, 0, mostOpen-1).Result()
+func (s *Store) ListActive(ctx context.Context) ([]ActiveBatch, error) {
+	listed, err := s.redis.ZRangeWithScores(ctx, keyActive, 0, maxActive-1).Result()
 	if err != nil || len(listed) == 0 {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (s *Store) Open(ctx context.Context) ([]Open, error) {
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, err
 	}
-	open := make([]Open, len(listed))
+	open := make([]ActiveBatch, len(listed))
 	for i, entry := range listed {
 		var found struct {
 			Owner   string `redis:"owner"`
@@ -56,7 +56,7 @@ func (s *Store) Open(ctx context.Context) ([]Open, error) {
 			return nil, fmt.Errorf("batch: %v: %w", entry.Member, err)
 		}
 		id, _ := entry.Member.(string)
-		open[i] = Open{
+		open[i] = ActiveBatch{
 			ID: id, Owner: found.Owner, Waiting: found.Waiting, Running: found.Running,
 			Ended: found.Ended != "", Missing: found.Owner == "", turn: entry.Score,
 		}
@@ -64,9 +64,9 @@ func (s *Store) Open(ctx context.Context) ([]Open, error) {
 	return open, nil
 }
 
-// OpenOf returns how many questions of a key's batches wait or are at work.
-func (s *Store) OpenOf(ctx context.Context, owner string) (questions int, err error) {
-	open, err := s.Open(ctx)
+// CountActiveRows returns how many questions of a key's batches wait or are at work.
+func (s *Store) CountActiveRows(ctx context.Context, owner string) (questions int, err error) {
+	open, err := s.ListActive(ctx)
 	for _, b := range open {
 		if b.Owner == owner {
 			questions += b.Waiting + b.Running
@@ -76,24 +76,24 @@ func (s *Store) OpenOf(ctx context.Context, owner string) (questions int, err er
 }
 
 // Turn notes that batches had their turn now.
-func (s *Store) Turn(ctx context.Context, ids ...string) error { return s.enlist(ctx, ids...) }
+func (s *Store) MarkServed(ctx context.Context, ids ...string) error { return s.addActive(ctx, ids...) }
 
-// lull is how long a batch that has ended, or is not there, stays among those
+// closeGrace is how long a batch that has ended, or is not there, stays among those
 // at work: for its maker, or who tries it again, to be done.
-const lull = time.Minute
+const closeGrace = time.Minute
 
 // Close drops a batch that has ended from those at work. It stays a little
 // longer, in case it is being tried again.
-func (s *Store) Close(ctx context.Context, b Open) error {
+func (s *Store) RemoveActive(ctx context.Context, b ActiveBatch) error {
 	now, err := s.redis.Time(ctx).Result()
-	if err != nil || now.Sub(time.UnixMilli(int64(b.turn))) < lull {
+	if err != nil || now.Sub(time.UnixMilli(int64(b.turn))) < closeGrace {
 		return err
 	}
-	return scriptClose.Run(ctx, s.redis, []string{keyOpen}, b.ID, b.turn).Err()
+	return scriptRemoveActive.Run(ctx, s.redis, []string{keyActive}, b.ID, b.turn).Err()
 }
 
-// Taken is a row that was given out to be worked on.
-type Taken struct {
+// ClaimedRow is a row that was given out to be worked on.
+type ClaimedRow struct {
 	Row
 	Batch string
 	Index int
@@ -103,25 +103,25 @@ type Taken struct {
 
 // Take gives out up to n waiting rows of a batch, in their order. Who dies
 // with them leaves them to Stuck.
-func (s *Store) Take(ctx context.Context, id string, n int) ([]Taken, error) {
-	found, err := scriptTake.Run(ctx, s.redis, keysOf(id), n).Int64Slice()
+func (s *Store) ClaimRows(ctx context.Context, id string, n int) ([]ClaimedRow, error) {
+	found, err := scriptClaim.Run(ctx, s.redis, keysOf(id), n).Int64Slice()
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	reader := &Reader{store: s, id: id, keys: keysOf(id), chunks: map[int][]Row{}}
-	taken := make([]Taken, 0, len(found))
+	taken := make([]ClaimedRow, 0, len(found))
 	for _, i := range found {
 		row, err := reader.row(ctx, int(i))
 		if err != nil {
 			return nil, err
 		}
-		taken = append(taken, Taken{Row: row, Batch: id, Index: int(i)})
+		taken = append(taken, ClaimedRow{Row: row, Batch: id, Index: int(i)})
 	}
 	return taken, nil
 }
 
 // Work notes the jobs that are at work on rows.
-func (s *Store) Work(ctx context.Context, id string, jobs map[int]string) error {
+func (s *Store) SetRowJobs(ctx context.Context, id string, jobs map[int]string) error {
 	if len(jobs) == 0 {
 		return nil
 	}
@@ -129,19 +129,19 @@ func (s *Store) Work(ctx context.Context, id string, jobs map[int]string) error 
 	for row, job := range jobs {
 		args = append(args, row, job)
 	}
-	return scriptWork.Run(ctx, s.redis, keysOf(id), args...).Err()
+	return scriptSetJobs.Run(ctx, s.redis, keysOf(id), args...).Err()
 }
 
 // Stuck returns the running rows of which nothing was noted for so long.
-func (s *Store) Stuck(ctx context.Context, id string, since time.Duration) ([]Taken, error) {
+func (s *Store) ListStuck(ctx context.Context, id string, since time.Duration) ([]ClaimedRow, error) {
 	keys := keysOf(id)
 	pipe := s.redis.Pipeline()
-	noted, clock := pipe.HGetAll(ctx, keys[keyAtWork]), pipe.Time(ctx)
+	noted, clock := pipe.HGetAll(ctx, keys[keyRunning]), pipe.Time(ctx)
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, err
 	}
 	reader := &Reader{store: s, id: id, keys: keys, chunks: map[int][]Row{}}
-	var stuck []Taken
+	var stuck []ClaimedRow
 	for field, value := range noted.Val() {
 		at, job, _ := strings.Cut(value, " ")
 		if clock.Val().Sub(millis(at)) < since {
@@ -155,7 +155,7 @@ func (s *Store) Stuck(ctx context.Context, id string, since time.Duration) ([]Ta
 		if err != nil {
 			return nil, err
 		}
-		stuck = append(stuck, Taken{Row: row, Batch: id, Index: i, Since: millis(at), Job: job})
+		stuck = append(stuck, ClaimedRow{Row: row, Batch: id, Index: i, Since: millis(at), Job: job})
 	}
 	return stuck, nil
 }
@@ -177,7 +177,7 @@ func (s *Store) Fail(ctx context.Context, id string, row int, why *jobs.Error) (
 
 func (s *Store) finish(ctx context.Context, id string, row int, state State, data []byte) (bool, error) {
 	reply, err := scriptFinish.Run(ctx, s.redis, keysOf(id),
-		row, string(letterOf(state)), pack.Pack(data), Life.Milliseconds()).Int()
+		row, string(codeOf(state)), pack.Pack(data), Retention.Milliseconds()).Int()
 	const ended = 2
 	return reply == ended, err
 }
@@ -185,7 +185,7 @@ func (s *Store) finish(ctx context.Context, id string, row int, state State, dat
 // Cancel cancels the rows of a batch that wait. Those at work end, and what
 // there is stays. Cancelling twice, or a batch that has ended, does nothing.
 func (s *Store) Cancel(ctx context.Context, id string) error {
-	return scriptCancel.Run(ctx, s.redis, keysOf(id), Life.Milliseconds()).Err()
+	return scriptCancel.Run(ctx, s.redis, keysOf(id), Retention.Milliseconds()).Err()
 }
 
 // Retry has the failed rows of a batch wait again: once for a name, so that it
@@ -193,7 +193,7 @@ func (s *Store) Cancel(ctx context.Context, id string) error {
 func (s *Store) Retry(ctx context.Context, id, name string) error {
 	// Before, so that a batch that waits is always found; and after, should
 	// this have taken so long that it was dropped in between.
-	if err := s.enlist(ctx, id); err != nil {
+	if err := s.addActive(ctx, id); err != nil {
 		return err
 	}
 	again, err := scriptRetry.Run(ctx, s.redis, keysOf(id), name).Int()
@@ -203,10 +203,10 @@ func (s *Store) Retry(ctx context.Context, id, name string) error {
 	if again == 0 {
 		return ErrNoneFailed
 	}
-	return s.enlist(ctx, id)
+	return s.addActive(ctx, id)
 }
 
 // Retried reports whether the failed rows were tried again under a name.
-func (s *Store) Retried(ctx context.Context, id, name string) (bool, error) {
+func (s *Store) WasRetried(ctx context.Context, id, name string) (bool, error) {
 	return s.redis.HExists(ctx, keysOf(id)[keyHash], "retry_"+name).Result()
 }

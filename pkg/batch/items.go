@@ -54,7 +54,7 @@ func (r *Reader) Next(ctx context.Context, from, limit int, state State, full bo
 		if err != nil {
 			return nil, 0, err
 		}
-		items = append(items, Item{Row: row, Index: i, State: now, Error: row.Problem})
+		items = append(items, Item{Row: row, Index: i, State: now, Error: row.RejectReason})
 	}
 	return items, next, r.outcomes(ctx, items, full)
 }
@@ -103,12 +103,12 @@ func (r *Reader) outcomes(ctx context.Context, items []Item, full bool) error {
 	pipe := r.store.redis.Pipeline()
 	out := make([]*redis.StringCmd, len(items))
 	for i, item := range items {
-		field := strconv.Itoa(item.SameAs)
+		field := strconv.Itoa(item.DuplicateOf)
 		switch {
 		case item.State == Failed, item.State == Succeeded && full:
 			out[i] = pipe.HGet(ctx, r.keys[keyOut], field)
 		case item.State == Running:
-			out[i] = pipe.HGet(ctx, r.keys[keyAtWork], field)
+			out[i] = pipe.HGet(ctx, r.keys[keyRunning], field)
 		}
 	}
 	if pipe.Len() == 0 {

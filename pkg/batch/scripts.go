@@ -53,9 +53,9 @@ keep()
 return 1
 `)
 
-// scriptTake marks up to so many waiting rows as running. ARGV: how many.
+// scriptClaim marks up to so many waiting rows as running. ARGV: how many.
 // Returns the rows.
-var scriptTake = redis.NewScript(luaBatch + `
+var scriptClaim = redis.NewScript(luaBatch + `
 local states = redis.call('GET', KEYS[2])
 if not states then return {} end
 local taken, next = {}, count('next')
@@ -77,8 +77,8 @@ if redis.call('HSETNX', KEYS[1], 'at_1', now) == 1 then redis.call('HSET', KEYS[
 return taken
 `)
 
-// scriptWork notes the jobs that are at work on rows. ARGV: row, job, row, job and so on.
-var scriptWork = redis.NewScript(luaBatch + `
+// scriptSetJobs notes the jobs that are at work on rows. ARGV: row, job, row, job and so on.
+var scriptSetJobs = redis.NewScript(luaBatch + `
 for i = 1, #ARGV, 2 do
   if redis.call('HEXISTS', KEYS[5], ARGV[i]) == 1 then redis.call('HSET', KEYS[5], ARGV[i], now .. ' ' .. ARGV[i + 1]) end --
 end
@@ -133,9 +133,9 @@ keep()
 return failed
 `)
 
-// scriptClose drops a batch from those at work if it had no turn since it was
+// scriptRemoveActive drops a batch from those at work if it had no turn since it was
 // seen there. KEYS: batches:open. ARGV: id, the turn that was seen.
-var scriptClose = redis.NewScript(`
+var scriptRemoveActive = redis.NewScript(`
 local turn = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if turn and tonumber(turn) <= tonumber(ARGV[2]) then return redis.call('ZREM', KEYS[1], ARGV[1]) end
 return 0

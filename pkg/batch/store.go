@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	keyOpen = "batches:open"
+	keyActive = "batches:open"
 
 	// chunk is how many rows are packed together: they are read in turn.
 	chunk = 100
-	// unborn is how long the rows of a batch are kept whose maker died before
+	// orphanTTL is how long the rows of a batch are kept whose maker died before
 	// the batch was made.
-	unborn = time.Hour
+	orphanTTL = time.Hour
 )
 
 func keyOf(owner string) string { return "batches:of:{" + owner + "}" }
@@ -40,8 +40,8 @@ const (
 	keyHash = iota
 	keyStates
 	keyRows
-	keyTwins
-	keyAtWork
+	keyDuplicates
+	keyRunning
 	keyOut
 )
 
@@ -74,7 +74,7 @@ func (s *Store) Create(ctx context.Context, n New) (*Batch, error) {
 		return b, err
 	}
 	keys := keysOf(id)
-	twins, states := pairUp(n.Rows)
+	twins, states := markDuplicates(n.Rows)
 	m := meta{Owner: n.Owner, Options: n.Options, Rows: len(n.Rows), Created: now}
 	for _, others := range twins {
 		m.Repeated += len(others)
@@ -88,12 +88,12 @@ func (s *Store) Create(ctx context.Context, n New) (*Batch, error) {
 	if err := s.writeRows(ctx, keys, n.Rows, twins); err != nil {
 		return nil, err
 	}
-	if err := s.enlist(ctx, id); err != nil {
+	if err := s.addActive(ctx, id); err != nil {
 		return nil, err
 	}
 	pipe := s.redis.Pipeline()
 	pipe.ZAdd(ctx, keyOf(n.Owner), redis.Z{Score: float64(now.UnixMilli()), Member: id})
-	pipe.ZRemRangeByScore(ctx, keyOf(n.Owner), "-inf", strconv.FormatInt(now.Add(-2*listed).UnixMilli(), 10))
+	pipe.ZRemRangeByScore(ctx, keyOf(n.Owner), "-inf", strconv.FormatInt(now.Add(-2*listRetention).UnixMilli(), 10))
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, err
 	}
@@ -105,33 +105,33 @@ func (s *Store) Create(ctx context.Context, n New) (*Batch, error) {
 }
 
 // listed is how long a batch may be at work and still be listed.
-const listed = 60 * 24 * time.Hour
+const listRetention = 60 * 24 * time.Hour
 
-// pairUp finds the rows with the same question. It sets their SameAs and
+// markDuplicates finds the rows with the same question. It sets their DuplicateOf and
 // returns the later ones by the first, and the letter of each row.
-func pairUp(rows []Row) (twins map[int][]int, states string) {
+func markDuplicates(rows []Row) (twins map[int][]int, states string) {
 	type question struct{ url, label string }
 	first := map[question]int{}
 	twins = map[int][]int{}
-	letters := make([]byte, len(rows))
+	codes := make([]byte, len(rows))
 	for i := range rows {
 		row := &rows[i]
-		row.SameAs = i
-		if row.Problem != nil {
-			letters[i] = letterOf(Rejected)
+		row.DuplicateOf = i
+		if row.RejectReason != nil {
+			codes[i] = codeOf(Rejected)
 			continue
 		}
 		asked := question{row.URL, row.ModelBody}
 		if at, known := first[asked]; known {
-			row.SameAs, row.SameRow = at, rows[at].Number
+			row.DuplicateOf, row.DuplicateRow = at, rows[at].Number
 			twins[at] = append(twins[at], i)
-			letters[i] = 'W'
+			codes[i] = 'W'
 			continue
 		}
 		first[asked] = i
-		letters[i] = letterOf(Waiting)
+		codes[i] = codeOf(Waiting)
 	}
-	return twins, string(letters)
+	return twins, string(codes)
 }
 
 // writeRows writes what never changes, for a while only.
@@ -144,17 +144,17 @@ func (s *Store) writeRows(ctx context.Context, keys []string, rows []Row, twins 
 		}
 		pipe.HSet(ctx, keys[keyRows], from/chunk, pack.Pack(data))
 	}
-	pipe.PExpire(ctx, keys[keyRows], unborn)
+	pipe.PExpire(ctx, keys[keyRows], orphanTTL)
 	for row, others := range twins {
-		pipe.HSet(ctx, keys[keyTwins], row, strings.Trim(fmt.Sprint(others), "[]"))
+		pipe.HSet(ctx, keys[keyDuplicates], row, strings.Trim(fmt.Sprint(others), "[]"))
 	}
-	pipe.PExpire(ctx, keys[keyTwins], unborn)
+	pipe.PExpire(ctx, keys[keyDuplicates], orphanTTL)
 	_, err := pipe.Exec(ctx)
 	return err
 }
 
-// enlist puts a batch among those at work, as having had its turn now.
-func (s *Store) enlist(ctx context.Context, ids ...string) error {
+// addActive puts a batch among those at work, as having had its turn now.
+func (s *Store) addActive(ctx context.Context, ids ...string) error {
 	now, err := s.redis.Time(ctx).Result()
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func (s *Store) enlist(ctx context.Context, ids ...string) error {
 	for i, id := range ids {
 		members[i] = redis.Z{Score: float64(now.UnixMilli()), Member: id}
 	}
-	return s.redis.ZAdd(ctx, keyOpen, members...).Err()
+	return s.redis.ZAdd(ctx, keyActive, members...).Err()
 }
 
 // Get reads a batch. ErrNotFound when there is none.
@@ -178,9 +178,9 @@ func (s *Store) Get(ctx context.Context, id string) (*Batch, error) {
 	return parse(id, fields.Val(), states.Val(), clock.Val())
 }
 
-// Follow says on a channel of a Hub that a batch may have moved on or ended,
+// Watch sends on a channel of a Hub when a batch may have changed or ended,
 // until leave is called.
-func (s *Store) Follow(hub *jobs.Hub, id string) (moved <-chan struct{}, leave func()) {
+func (s *Store) Watch(hub *jobs.Hub, id string) (moved <-chan struct{}, leave func()) {
 	return hub.WatchHash(keysOf(id)[keyHash], "waiting", "running", "done", "cancelled", "ended")
 }
 

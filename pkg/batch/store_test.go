@@ -59,7 +59,7 @@ func (b *bench) make(urls ...string) string {
 	for i, url := range urls {
 		rows[i] = batch.Row{Number: i + 1, Reference: fmt.Sprint("ref ", i), URL: url}
 		if url == "!" {
-			rows[i].Problem = &jobs.Error{Code: "url_invalid", Message: "No."}
+			rows[i].RejectReason = &jobs.Error{Code: "url_invalid", Message: "No."}
 		}
 	}
 	made, err := b.Create(b.t.Context(), batch.New{Owner: b.t.Name(), Rows: rows, Options: batch.Options{Rate: "2700"}})
@@ -69,7 +69,7 @@ func (b *bench) make(urls ...string) string {
 
 func (b *bench) take(id string, n int) (indexes []int) {
 	b.t.Helper()
-	taken, err := b.Take(b.t.Context(), id, n)
+	taken, err := b.ClaimRows(b.t.Context(), id, n)
 	b.must(err)
 	for _, row := range taken {
 		indexes = append(indexes, row.Index)
@@ -172,7 +172,7 @@ func givenOutOnce(b *bench) {
 		}
 	}
 	b.is("given out", len(seen), 250)
-	taken, err := b.Stuck(b.t.Context(), id, 0)
+	taken, err := b.ListStuck(b.t.Context(), id, 0)
 	b.must(err)
 	for _, row := range taken {
 		b.is(row.Index, row.URL, urls[row.Index])
@@ -203,12 +203,12 @@ func endsWithTheLast(b *bench) {
 	b.is("again", b.fail(id, 1), false)
 	got, err := b.Get(b.t.Context(), id)
 	b.must(err)
-	if got.Ended.IsZero() || got.Expires().Sub(got.Ended) != batch.Life {
+	if got.Ended.IsZero() || got.Expires().Sub(got.Ended) != batch.Retention {
 		b.t.Fatalf("%+v", got)
 	}
 	left, err := b.conn.Client().PTTL(b.t.Context(), "batch:{"+id+"}:out").Result()
 	b.must(err)
-	if left > batch.Life || left < batch.Life-time.Minute {
+	if left > batch.Retention || left < batch.Retention-time.Minute {
 		b.t.Errorf("its results are kept for %v", left)
 	}
 }
@@ -255,7 +255,7 @@ func failedAgain(b *bench) {
 	b.must(b.Retry(b.t.Context(), id, "once"))
 	b.is("rows that were tried under the name", b.stands(id), "ssfs")
 	for name, want := range map[string]bool{"once": true, "early": false} {
-		done, err := b.Retried(b.t.Context(), id, name)
+		done, err := b.WasRetried(b.t.Context(), id, name)
 		b.must(err)
 		b.is(name, done, want)
 	}
@@ -266,11 +266,11 @@ func failedAgain(b *bench) {
 func stuckIsFound(b *bench) {
 	id := b.make("a", "b")
 	b.take(id, 2)
-	b.must(b.Work(b.t.Context(), id, map[int]string{1: "JOB"}))
-	stuck, err := b.Stuck(b.t.Context(), id, time.Minute)
+	b.must(b.SetRowJobs(b.t.Context(), id, map[int]string{1: "JOB"}))
+	stuck, err := b.ListStuck(b.t.Context(), id, time.Minute)
 	b.must(err)
 	b.is("after a moment", len(stuck), 0)
-	stuck, err = b.Stuck(b.t.Context(), id, 0)
+	stuck, err = b.ListStuck(b.t.Context(), id, 0)
 	b.must(err)
 	found := map[int]string{}
 	for _, row := range stuck {
@@ -279,8 +279,8 @@ func stuckIsFound(b *bench) {
 	b.is("stuck", found, map[int]string{0: "a", 1: "bJOB"})
 	b.succeed(id, 0)
 	b.succeed(id, 1)
-	b.must(b.Work(b.t.Context(), id, map[int]string{1: "LATE"}))
-	stuck, err = b.Stuck(b.t.Context(), id, 0)
+	b.must(b.SetRowJobs(b.t.Context(), id, map[int]string{1: "LATE"}))
+	stuck, err = b.ListStuck(b.t.Context(), id, 0)
 	b.must(err)
 	b.is("afterwards", len(stuck), 0)
 }
@@ -348,8 +348,8 @@ func itemsInPages(b *bench) {
 
 func closed(b *bench) {
 	id := b.make("a")
-	find := func() (found *batch.Open) {
-		open, err := b.Open(b.t.Context())
+	find := func() (found *batch.ActiveBatch) {
+		open, err := b.ListActive(b.t.Context())
 		b.must(err)
 		for _, one := range open {
 			if one.ID == id {
@@ -363,20 +363,20 @@ func closed(b *bench) {
 	b.take(id, 1)
 	b.succeed(id, 0)
 	b.is("ended", find().Ended, true)
-	b.must(b.Close(b.t.Context(), *find()))
+	b.must(b.RemoveActive(b.t.Context(), *find()))
 	if find() == nil {
 		b.t.Fatal("it left within a moment, while somebody may try it again")
 	}
 	long := float64(time.Now().Add(-time.Hour).UnixMilli())
 	b.must(b.conn.Client().ZIncrBy(b.t.Context(), "batches:open", long-float64(time.Now().UnixMilli()), id).Err())
 	old := *find()
-	b.must(b.Turn(b.t.Context(), id)) // somebody tries it again
-	b.must(b.Close(b.t.Context(), old))
+	b.must(b.MarkServed(b.t.Context(), id)) // somebody tries it again
+	b.must(b.RemoveActive(b.t.Context(), old))
 	if find() == nil {
 		b.t.Fatal("it left although it had a turn meanwhile")
 	}
 	b.must(b.conn.Client().ZIncrBy(b.t.Context(), "batches:open", long-float64(time.Now().UnixMilli()), id).Err())
-	b.must(b.Close(b.t.Context(), *find()))
+	b.must(b.RemoveActive(b.t.Context(), *find()))
 	if find() != nil {
 		b.t.Error("it is still among those at work")
 	}

@@ -26,11 +26,11 @@ var (
 	ErrNoFlag = errors.New(`cache: the response has no "cached" flag`)
 )
 
-// estimateLifetime is the specification's, section 8.
-const estimateLifetime = 14 * 24 * time.Hour
+// estimateTTL is the specification's, section 8.
+const estimateTTL = 14 * 24 * time.Hour
 
-// SheetLifetime is how long what was read of an inspection sheet is kept.
-const SheetLifetime = 30 * 24 * time.Hour
+// SheetTTL is how long what was read of an inspection sheet is kept.
+const SheetTTL = 30 * 24 * time.Hour
 
 // Key names one cached answer.
 type Key string
@@ -41,19 +41,19 @@ func EstimateKey(canonicalURL string) Key {
 	return Key("cache:estimate:" + hex.EncodeToString(sum[:]))
 }
 
-// PastedKey names the estimate of a page that a caller sent, by its listing's
+// UploadKey names the estimate of a page that a caller sent, by its listing's
 // canonical URL and the page's hash, so that nobody else is served figures of
 // a page that somebody made up. Without a hash it is EstimateKey.
-func PastedKey(canonicalURL, hash string) Key {
+func UploadKey(canonicalURL, hash string) Key {
 	if hash == "" {
 		return EstimateKey(canonicalURL)
 	}
 	return EstimateKey(canonicalURL + "\n" + hash) // no URL holds a line break
 }
 
-// ChosenKey names an estimate with the label that the caller chose, so that
+// LabelKey names an estimate with the label that the caller chose, so that
 // nobody else is served another's choice. Without a label it is the same key.
-func ChosenKey(estimate Key, modelBody string) Key {
+func LabelKey(estimate Key, modelBody string) Key {
 	if modelBody == "" {
 		return estimate
 	}
@@ -91,7 +91,7 @@ func CompareKey(url1, url2, lang string) Key {
 // never past the end of the authority's quarter, where its values change.
 // The last quarter ends with the calendar year, where ages change.
 func EstimateExpiry(now, quarterEnd time.Time) time.Time {
-	if expiry := now.Add(estimateLifetime); expiry.Before(quarterEnd) {
+	if expiry := now.Add(estimateTTL); expiry.Before(quarterEnd) {
 		return expiry
 	}
 	return quarterEnd
@@ -132,12 +132,12 @@ func (c *Cache) Put(ctx context.Context, key Key, response []byte, expiry time.T
 	if err != nil {
 		return err
 	}
-	return c.PutPlain(ctx, key, marked, expiry)
+	return c.PutRaw(ctx, key, marked, expiry)
 }
 
-// PutPlain keeps bytes as they are until their expiry; nothing when that is
+// PutRaw keeps bytes as they are until their expiry; nothing when that is
 // past.
-func (c *Cache) PutPlain(ctx context.Context, key Key, data []byte, expiry time.Time) error {
+func (c *Cache) PutRaw(ctx context.Context, key Key, data []byte, expiry time.Time) error {
 	lifetime := time.Until(expiry)
 	if lifetime <= 0 {
 		return nil
@@ -148,8 +148,8 @@ func (c *Cache) PutPlain(ctx context.Context, key Key, data []byte, expiry time.
 	return nil
 }
 
-// Drop forgets answers.
-func (c *Cache) Drop(ctx context.Context, keys ...Key) error {
+// Delete deletes answers.
+func (c *Cache) Delete(ctx context.Context, keys ...Key) error {
 	for _, key := range keys { // they may stand on several servers
 		if err := c.rdb.Del(ctx, string(key)).Err(); err != nil {
 			return fmt.Errorf("cache: drop: %w", err)
@@ -158,8 +158,8 @@ func (c *Cache) Drop(ctx context.Context, keys ...Key) error {
 	return nil
 }
 
-// Together has all that do puts and drops written in one round trip.
-func (c *Cache) Together(ctx context.Context, do func(*Cache) error) error {
+// Pipelined has all that do puts and drops written in one round trip.
+func (c *Cache) Pipelined(ctx context.Context, do func(*Cache) error) error {
 	_, err := c.rdb.Pipelined(ctx, func(pipe redis.Pipeliner) error { return do(&Cache{pipe}) })
 	return err
 }

@@ -156,7 +156,7 @@ func (r *run) ask(config clientConfig, as shownAs, path string, question map[str
 	}
 	ctx, cancel := context.WithTimeout(r.ctx, config.Timeout)
 	defer cancel()
-	answer, err := api.Work(ctx, path, question)
+	answer, err := api.PostAndWait(ctx, path, question)
 	if err != nil {
 		return r.refused(err)
 	}

@@ -328,7 +328,7 @@ func (s *benchStack) persons(ctx context.Context, kind string, n int) ([]time.Du
 	took := make([]time.Duration, 0, n)
 	for i := range n {
 		begun := time.Now()
-		if _, err := s.client.Work(ctx, "/v1/estimate", map[string]string{"url": s.listing(kind, i)}); err != nil {
+		if _, err := s.client.PostAndWait(ctx, "/v1/estimate", map[string]string{"url": s.listing(kind, i)}); err != nil {
 			return nil, err
 		}
 		if i >= len(benchCars()) || kind != "idle" { // the first of each car asks the authority

@@ -204,7 +204,7 @@ func TestNoAnswerOfTheAIChangesAWinner(t *testing.T) {
 		{"is cut off", aitest.Faults{CutJSON: true}, false},
 		{"is down", aitest.Faults{Status: http.StatusInternalServerError}, false},
 	} {
-		must(t, cache.New(s.conn.Client()).Drop(t.Context(), kept))
+		must(t, cache.New(s.conn.Client()).Delete(t.Context(), kept))
 		s.forgetAnswered()
 		model.Reset()
 		model.SetFaults(fault.faults)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ushuru/pkg/cost"
-	"ushuru/pkg/keys"
+	"ushuru/pkg/quota"
 	"ushuru/pkg/sheet"
 	"ushuru/tasks"
 )
@@ -58,8 +58,8 @@ type httpConfig struct {
 	MonitoringWritable bool          `env:"MONITORING_WRITABLE" help:"Let the operator pause queues and run or delete tasks on that page."`
 }
 
-func (c httpConfig) limits() keys.Limits {
-	return keys.Limits{PerMinute: c.KeyRate, Jobs: c.KeyJobs, BatchItems: c.KeyBatchItems}
+func (c httpConfig) limits() quota.Limits {
+	return quota.Limits{PerMinute: c.KeyRate, Jobs: c.KeyJobs, BatchItems: c.KeyBatchItems}
 }
 
 const leastPassword = 12

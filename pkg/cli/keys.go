@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ushuru/pkg/keys"
+	"ushuru/pkg/quota"
 )
 
 // keysCommand is what the operator does with API keys.
@@ -59,7 +60,7 @@ func (c *keysLimit) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	limits := keys.Limits{PerMinute: c.Rate, Jobs: c.Jobs, BatchItems: c.BatchItems}
+	limits := quota.Limits{PerMinute: c.Rate, Jobs: c.Jobs, BatchItems: c.BatchItems}
 	err = keys.NewStore(conn.Client()).Limit(r.ctx, c.ID, limits)
 	if errors.Is(err, keys.ErrNotFound) {
 		return errNoKey(c.ID)
@@ -72,7 +73,7 @@ func (c *keysLimit) Run(r *run) error {
 }
 
 // limitsText is a key's own limits; - is the server's.
-func limitsText(l keys.Limits) string {
+func limitsText(l quota.Limits) string {
 	text := func(n int) string {
 		if n == 0 {
 			return "-"

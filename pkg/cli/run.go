@@ -21,6 +21,7 @@ import (
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/quota"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/tra"
@@ -89,7 +90,7 @@ func (r *run) startAPI(config httpConfig, listener net.Listener, conn *redisx.Co
 		Redis: conn.Client(), Jobs: store, Hub: hub, Tasks: tasks.NewEngine(conn.Client(), store),
 		Batches: batch.NewStore(conn.Client()), Cache: cache.New(conn.Client()), Catalogue: catalogue, TRA: catalogue,
 		Drift: drift.NewStore(conn.Client()), Idempotency: idempotency.NewStore(conn.Client()),
-		Keys: keys.NewStore(conn.Client()), Limiter: keys.NewLimiter(conn.Client()),
+		Keys: keys.NewStore(conn.Client()), Limiter: quota.NewLimiter(conn.Client()),
 		Uploads: upload.NewStore(conn.Client()), Webhooks: webhook.NewStore(conn.Client()),
 		Costs: r.costs, Sheets: hosts, Log: r.log, WaitMax: config.WaitMax, Limits: config.limits(),
 		AllowLoopback: demo.allowLoopback, Simulated: demo.simulated,

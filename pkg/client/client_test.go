@@ -118,7 +118,7 @@ func TestAnErrorIsNotTriedAgain(t *testing.T) {
 	s := &script{answers: []func(http.ResponseWriter){
 		says(500, `{"error":"More than one fits.","code":"ambiguous_match","candidates":[{"make":"TOYOTA","modelBody":"A - B - C"}]}`),
 	}}
-	_, err := newClient(t, s).Work(t.Context(), "/v1/estimate", map[string]string{"url": "x"})
+	_, err := newClient(t, s).PostAndWait(t.Context(), "/v1/estimate", map[string]string{"url": "x"})
 	failure, ok := errors.AsType[*client.Error](err)
 	if !ok || failure.Status != 500 || failure.Code != "ambiguous_match" || len(failure.Candidates) != 1 || len(s.asked) != 1 {
 		t.Fatalf("%v, asked %q", err, s.asked)
@@ -148,7 +148,7 @@ func TestWaitsForLongWork(t *testing.T) {
 			s := &script{answers: []func(http.ResponseWriter){
 				first, says(200, `{"state":"running"}`), says(200, `{"state":"succeeded","result":{"rate":2650}}`), says(200, `{"rate":2700}`),
 			}}
-			result, err := newClient(t, s).Work(t.Context(), "/v1/estimate", map[string]int{"rate": 2700})
+			result, err := newClient(t, s).PostAndWait(t.Context(), "/v1/estimate", map[string]int{"rate": 2700})
 			if err != nil || string(result) != `{"rate":2700}` {
 				t.Fatalf("%s: %s, %v", name, result, err)
 			}
@@ -166,7 +166,7 @@ func TestWorkThatFailsIsNotBegunAgain(t *testing.T) {
 		says(504, unfinished, "Location", "/v1/jobs/7"),
 		says(200, `{"state":"failed","error":{"error":"Sold.","code":"listing_sold"}}`),
 	}}
-	_, err := newClient(t, s).Work(t.Context(), "/v1/estimate", nil)
+	_, err := newClient(t, s).PostAndWait(t.Context(), "/v1/estimate", nil)
 	if failure, ok := errors.AsType[*client.Error](err); !ok || failure.Code != "listing_sold" || len(s.asked) != 2 {
 		t.Fatalf("%v, asked %q", err, s.asked)
 	}
@@ -174,7 +174,7 @@ func TestWorkThatFailsIsNotBegunAgain(t *testing.T) {
 
 func TestNoOtherServerIsAsked(t *testing.T) {
 	s := &script{answers: []func(http.ResponseWriter){says(504, unfinished, "Location", "@evil.example/v1/jobs/7")}}
-	if _, err := newClient(t, s).Work(t.Context(), "/v1/estimate", nil); err == nil || len(s.asked) != 1 {
+	if _, err := newClient(t, s).PostAndWait(t.Context(), "/v1/estimate", nil); err == nil || len(s.asked) != 1 {
 		t.Fatalf("%v, asked %q", err, s.asked)
 	}
 }
@@ -186,7 +186,7 @@ func TestTheCallerMayGiveUp(t *testing.T) {
 		s := &script{answers: []func(http.ResponseWriter){
 			says(504, unfinished, "Location", "/v1/jobs/7"), says(200, `{"state":"running"}`),
 		}}
-		if _, err := newClient(t, s).Work(ctx, "/v1/estimate", nil); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := newClient(t, s).PostAndWait(ctx, "/v1/estimate", nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
 		}
 	})

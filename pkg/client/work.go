@@ -29,10 +29,10 @@ func (j job) ended() bool {
 	return j.State == "succeeded" || j.State == "failed" || j.State == "cancelled"
 }
 
-// Work posts a question that may take long, /v1/estimate for example, and
+// PostAndWait posts a question that may take long, /v1/estimate for example, and
 // waits for its result until ctx ends. The result comes as the API wrote it.
 // It is an *Error when the API says so, or when the job failed.
-func (c *Client) Work(ctx context.Context, path string, question any) (json.RawMessage, error) {
+func (c *Client) PostAndWait(ctx context.Context, path string, question any) (json.RawMessage, error) {
 	body, err := json.Marshal(question)
 	if err != nil {
 		return nil, fmt.Errorf("client: question: %w", err)

@@ -1,12 +1,11 @@
-// Package idempotency remembers for a day what came of requests that carry an
-// Idempotency-Key (draft-ietf-httpapi-idempotency-key-header), so that a
-// caller who got no answer may send the same request again and it is not done
-// twice.
+// Package idempotency stores for a day the outcomes of requests that carry an
+// Idempotency-Key (draft-ietf-httpapi-idempotency-key-header), so that a caller
+// who got no response can send the same request again and its work is done once.
 //
-// A request is noted before its work is begun, and what came of it as soon as
-// that has a name. Whoever dies in between leaves a note without an outcome:
-// the next one goes on as the first. The work itself must therefore bear to be
-// begun twice, and the outcome that was bound first is that of all.
+// A request is recorded before its work begins, and its outcome as soon as
+// that has a name. A process that dies in between leaves a record without an
+// outcome, and the next request goes on as the first. The work must therefore
+// bear to be begun twice; the outcome that was set first is that of all.
 package idempotency
 
 import (
@@ -20,29 +19,29 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Life is how long a request is remembered.
-const Life = 24 * time.Hour
+const recordTTL = 24 * time.Hour
 
-// ErrReused means that another request was sent under the key before.
-var ErrReused = errors.New("idempotency: the key was used for another request")
+// ErrReused means that the key was used for a different request before.
+var ErrReused = errors.New("idempotency: the key was used for a different request")
 
-// Store keeps requests in Redis, each a hash of body (a digest) and outcome.
+// Store stores requests in Redis, each a hash of body (a digest) and outcome.
 type Store struct{ redis redis.UniversalClient }
 
-// NewStore makes a Store on a Redis connection that stays the caller's.
+// NewStore returns a Store on a Redis connection, which the caller closes.
 func NewStore(client redis.UniversalClient) *Store { return &Store{redis: client} }
 
-// Request is a request that was noted.
+// Request is a recorded request.
 type Request struct {
-	// Outcome is what was bound to it before; "" for nothing.
+	// Outcome is the outcome that was set before; "" when there is none yet.
 	Outcome string
 
 	redis redis.UniversalClient
 	key   string
 }
 
-// scriptBegin notes a request. ARGV: digest of what is asked, lifetime in ms.
-// Returns the outcome, "" for none yet, nothing when another was noted before.
+// scriptBegin records a request. ARGV: digest of its identity, TTL in ms.
+// Returns the outcome, "" for none yet, false when the record is of a
+// different request.
 var scriptBegin = redis.NewScript(`
 if redis.call('HSETNX', KEYS[1], 'body', ARGV[1]) == 1 then
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
@@ -52,31 +51,39 @@ if redis.call('HGET', KEYS[1], 'body') ~= ARGV[1] then return false end
 return redis.call('HGET', KEYS[1], 'outcome') or ''
 `)
 
-// scriptBind binds the first outcome and returns the one that stands. ARGV:
-// outcome. Of a request that is remembered no longer it is the one given.
-var scriptBind = redis.NewScript(`
+// scriptSetOutcome sets the outcome if there is none, and returns the one that
+// is set. ARGV: outcome. When the record has expired that is the given one.
+var scriptSetOutcome = redis.NewScript(`
 if redis.call('EXISTS', KEYS[1]) == 0 then return ARGV[1] end
 redis.call('HSETNX', KEYS[1], 'outcome', ARGV[1])
 return redis.call('HGET', KEYS[1], 'outcome')
 `)
 
-// Begin notes a request of an owner to a path under a key, or finds it as it
-// was noted before. asked is what makes two requests the same. ErrReused when
-// something else was asked under the key.
-func (s *Store) Begin(ctx context.Context, owner, path, key string, asked []byte) (*Request, error) {
+// Begin records a request of an owner to a path under a key, or returns the
+// record of an earlier one. Two requests are the same when their identity is
+// equal. Begin returns ErrReused when the earlier request is a different one.
+func (s *Store) Begin(ctx context.Context, owner, path, key string, identity []byte) (*Request, error) {
 	name := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", owner, path, key))
-	body := sha256.Sum256(asked)
+	body := sha256.Sum256(identity)
 	r := &Request{redis: s.redis, key: "idempotency:" + hex.EncodeToString(name[:16])}
-	outcome, err := scriptBegin.Run(ctx, s.redis, []string{r.key}, hex.EncodeToString(body[:16]), Life.Milliseconds()).Text()
+	outcome, err := scriptBegin.Run(ctx, s.redis, []string{r.key},
+		hex.EncodeToString(body[:16]), recordTTL.Milliseconds()).Text()
 	if errors.Is(err, redis.Nil) {
 		return nil, ErrReused
 	}
+	if err != nil {
+		return nil, fmt.Errorf("idempotency: begin: %w", err)
+	}
 	r.Outcome = outcome
-	return r, err
+	return r, nil
 }
 
-// Bind says what came of the request and returns what stands: the first word
-// of all who work on it.
-func (r *Request) Bind(ctx context.Context, outcome string) (string, error) {
-	return scriptBind.Run(ctx, r.redis, []string{r.key}, outcome).Text()
+// SetOutcome sets the outcome of the request unless another process has set
+// one, and returns the outcome that counts.
+func (r *Request) SetOutcome(ctx context.Context, outcome string) (string, error) {
+	set, err := scriptSetOutcome.Run(ctx, r.redis, []string{r.key}, outcome).Text()
+	if err != nil {
+		return "", fmt.Errorf("idempotency: set outcome: %w", err)
+	}
+	return set, nil
 }

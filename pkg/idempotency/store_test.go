@@ -26,11 +26,11 @@ func TestRequests(t *testing.T) {
 		if again := begin("owner", "/a", "key", "asked"); first.Outcome != "" || again.Outcome != "" {
 			t.Errorf("an outcome before there was any: %+v", again)
 		}
-		if got, err := first.Bind(t.Context(), "job:1"); err != nil || got != "job:1" {
+		if got, err := first.SetOutcome(t.Context(), "job:1"); err != nil || got != "job:1" {
 			t.Error(got, err)
 		}
 		again := begin("owner", "/a", "key", "asked")
-		if got, err := again.Bind(t.Context(), "job:2"); err != nil || got != "job:1" || again.Outcome != "job:1" {
+		if got, err := again.SetOutcome(t.Context(), "job:2"); err != nil || got != "job:1" || again.Outcome != "job:1" {
 			t.Error(got, err, again.Outcome)
 		}
 		if _, err := store.Begin(t.Context(), "owner", "/a", "key", []byte("other")); !errors.Is(err, idempotency.ErrReused) {
@@ -56,7 +56,7 @@ func TestManyAtOnceGetOneOutcome(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if outcomes[i], err = r.Bind(t.Context(), strconv.Itoa(i)); err != nil {
+				if outcomes[i], err = r.SetOutcome(t.Context(), strconv.Itoa(i)); err != nil {
 					t.Error(err)
 				}
 			})

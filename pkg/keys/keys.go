@@ -20,6 +20,8 @@ import (
 	"unicode"
 
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/quota"
 )
 
 // Errors of the store. Any other error means that Redis did not answer.
@@ -43,12 +45,12 @@ const (
 
 // Key is the record of one API key. It does not hold the key itself.
 type Key struct {
-	ID      string    `json:"id"`
-	Name    string    `json:"name"` // whom it was issued to
-	Hint    string    `json:"hint"` // the last four characters, to tell keys apart
-	Created time.Time `json:"created"`
-	Revoked time.Time `json:"revoked,omitzero"` // zero while the key is good
-	Limits  Limits    `json:"limits,omitzero"`  // zero: the server's
+	ID      string       `json:"id"`
+	Name    string       `json:"name"` // whom it was issued to
+	Hint    string       `json:"hint"` // the last four characters, to tell keys apart
+	Created time.Time    `json:"created"`
+	Revoked time.Time    `json:"revoked,omitzero"` // zero while the key is good
+	Limits  quota.Limits `json:"limits,omitzero"`  // zero: the server's
 }
 
 // Store keeps API keys in Redis.
@@ -124,7 +126,7 @@ func (s *Store) List(ctx context.Context) ([]Key, error) {
 
 // Limit gives a key limits of its own, from the next request on; the zero
 // value gives it the server's. An unknown id is ErrNotFound.
-func (s *Store) Limit(ctx context.Context, id string, limits Limits) error {
+func (s *Store) Limit(ctx context.Context, id string, limits quota.Limits) error {
 	return s.change(ctx, id, func(key *Key) { key.Limits = limits })
 }
 

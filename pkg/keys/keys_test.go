@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/keys"
+	"ushuru/pkg/quota"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 )
@@ -191,8 +192,8 @@ func TestRedisDownIsNotAnInvalidKey(t *testing.T) {
 }
 
 func TestAKeyMayHaveLimitsOfItsOwn(t *testing.T) {
-	own := keys.Limits{PerMinute: 7, Jobs: 2}
-	if got := own.Or(keys.Limits{PerMinute: 300, Jobs: 100, BatchItems: 30000}); got != (keys.Limits{PerMinute: 7, Jobs: 2, BatchItems: 30000}) {
+	own := quota.Limits{PerMinute: 7, Jobs: 2}
+	if got := own.Or(quota.Limits{PerMinute: 300, Jobs: 100, BatchItems: 30000}); got != (quota.Limits{PerMinute: 7, Jobs: 2, BatchItems: 30000}) {
 		t.Errorf("%+v", got)
 	}
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {

@@ -28,9 +28,9 @@ const (
 // lifetime of what was sent: longer than the job that needs it may take.
 const lifetime = 30 * time.Minute
 
-// ErrGone means that there is no such content any more. Any other error means
+// ErrExpired means that there is no such content any more. Any other error means
 // that Redis did not answer.
-var ErrGone = errors.New("upload: no such content")
+var ErrExpired = errors.New("upload: no such content")
 
 // Store keeps contents in Redis, packed: a page takes about an eighth of its
 // size, a picture, which is packed already, what it has.
@@ -55,11 +55,11 @@ func (s *Store) Put(ctx context.Context, hash string, content []byte) error {
 	return nil
 }
 
-// Get returns a content, or ErrGone.
+// Get returns a content, or ErrExpired.
 func (s *Store) Get(ctx context.Context, hash string) ([]byte, error) {
 	packed, err := s.redis.Get(ctx, key(hash)).Bytes()
 	if errors.Is(err, redis.Nil) {
-		return nil, ErrGone
+		return nil, ErrExpired
 	}
 	if err != nil {
 		return nil, fmt.Errorf("upload: get: %w", err)
@@ -67,8 +67,8 @@ func (s *Store) Get(ctx context.Context, hash string) ([]byte, error) {
 	return pack.Unpack(packed)
 }
 
-// Drop forgets a content.
-func (s *Store) Drop(ctx context.Context, hash string) error {
+// Delete deletes a content.
+func (s *Store) Delete(ctx context.Context, hash string) error {
 	if err := s.redis.Del(ctx, key(hash)).Err(); err != nil {
 		return fmt.Errorf("upload: drop: %w", err)
 	}

@@ -30,7 +30,7 @@ func TestWhatIsSentIsKeptOnceAndForAWhile(t *testing.T) {
 			"nothing":                  {[]byte{}, 100},
 		} {
 			hash := upload.Hash(sent.content)
-			if _, err := store.Get(t.Context(), hash); !errors.Is(err, upload.ErrGone) {
+			if _, err := store.Get(t.Context(), hash); !errors.Is(err, upload.ErrExpired) {
 				t.Errorf("%s, before: %v", name, err)
 			}
 			for range 2 {
@@ -48,10 +48,10 @@ func TestWhatIsSentIsKeptOnceAndForAWhile(t *testing.T) {
 			if left := conn.Client().TTL(t.Context(), key).Val(); left < 29*time.Minute || left > 30*time.Minute {
 				t.Errorf("%s: kept for %v", name, left)
 			}
-			if err := store.Drop(t.Context(), hash); err != nil {
+			if err := store.Delete(t.Context(), hash); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := store.Get(t.Context(), hash); !errors.Is(err, upload.ErrGone) {
+			if _, err := store.Get(t.Context(), hash); !errors.Is(err, upload.ErrExpired) {
 				t.Errorf("%s, after: %v", name, err)
 			}
 		}
