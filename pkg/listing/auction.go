@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/vehicle"
 )
 
@@ -44,9 +45,9 @@ func day(s string) (string, bool) {
 
 // yen reads an amount that names its currency.
 func yen(s string) (string, bool) {
-	p, ok := readPrice(s)
-	if !ok || p.currency != "JPY" || !p.amount.Decimal().IsInteger() || p.amount.Decimal().IntPart() > 1_000_000_000 {
+	p, ok := claim.ParsePrice(s)
+	if !ok || p.Currency != "JPY" || !p.Amount.Decimal().IsInteger() || p.Amount.Decimal().IntPart() > 1_000_000_000 {
 		return "", false
 	}
-	return strconv.FormatInt(p.amount.Decimal().IntPart(), 10), true
+	return strconv.FormatInt(p.Amount.Decimal().IntPart(), 10), true
 }

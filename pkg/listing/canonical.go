@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/listing/sites"
 )
 
 // tracking are the parameters that only tell a site where a visitor came from.
@@ -28,7 +29,7 @@ func Canonical(rawURL string, allowLoopback bool) (string, error) {
 	}
 	u.RawQuery = withoutTracking(escapeSpaces(u.RawQuery))
 	u.ForceQuery = false
-	if rule := adapterNamed(siteOf(u.Hostname())).canonical; rule != nil {
+	if rule := sites.Named(sites.NameOf(u.Hostname())).Canonicalize; rule != nil {
 		if err := rule(u); err != nil {
 			return "", err
 		}
@@ -73,37 +74,9 @@ func FetchURL(canonical string) string {
 	if err != nil {
 		return canonical
 	}
-	if ask := adapterNamed(siteOf(u.Hostname())).ask; ask != nil {
+	if ask := sites.Named(sites.NameOf(u.Hostname())).ToFetch; ask != nil {
 		ask(u)
 		return u.String()
 	}
 	return canonical
-}
-
-// rewrite sets the site's own spelling of an address. Of the query it keeps the
-// named parameters.
-func rewrite(u *url.URL, host, path string, params ...string) {
-	*u = url.URL{Scheme: "https", Host: host, Path: path, RawQuery: keepParams(u.RawQuery, params)}
-}
-
-// keepParams keeps the named parameters of a query, as they are written and in the
-// order of the names.
-func keepParams(query string, params []string) string {
-	var kept []string
-	for _, param := range params {
-		for part := range strings.SplitSeq(query, "&") {
-			// One that cannot be read is no value of the parameter.
-			name, value, _ := strings.Cut(part, "=")
-			if _, err := url.QueryUnescape(value); name == param && err == nil {
-				kept = append(kept, part)
-				break
-			}
-		}
-	}
-	return strings.Join(kept, "&")
-}
-
-// notACar refuses the address of a list.
-func notACar() error {
-	return outcome(URLUnsupported, "That is a list of cars. Open one of them and send its address.")
 }

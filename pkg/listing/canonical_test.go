@@ -1,6 +1,10 @@
 package listing
 
-import "testing"
+import (
+	"testing"
+
+	"ushuru/pkg/listing/sites"
+)
 
 func TestCanonical(t *testing.T) {
 	const car = "https://www.beforward.jp/toyota/vitz/sc123456/id/7654321/"
@@ -31,14 +35,14 @@ func TestCanonical(t *testing.T) {
 
 func TestCanonicalRefuses(t *testing.T) {
 	for raw, code := range map[string]string{
-		"https://autoparts.beforward.jp/search/":                  URLUnsupported,
-		"https://blog.beforward.jp/a":                             URLUnsupported,
-		"https://corporate.beforward.jp/":                         URLUnsupported,
-		"https://www.beforward.jp/stocklist/make=1/model=132/":    URLUnsupported,
-		"https://www.beforward.jp/sw/stocklist":                   URLUnsupported,
-		"https://sp.beforward.jp/stocklist/keyword=Toyota%20Axio": URLUnsupported,
-		"https://www.beforward.jp/":                               URLUnsupported,
-		"https://www.beforward.jp/fr":                             URLUnsupported,
+		"https://autoparts.beforward.jp/search/":                  sites.URLUnsupported,
+		"https://blog.beforward.jp/a":                             sites.URLUnsupported,
+		"https://corporate.beforward.jp/":                         sites.URLUnsupported,
+		"https://www.beforward.jp/stocklist/make=1/model=132/":    sites.URLUnsupported,
+		"https://www.beforward.jp/sw/stocklist":                   sites.URLUnsupported,
+		"https://sp.beforward.jp/stocklist/keyword=Toyota%20Axio": sites.URLUnsupported,
+		"https://www.beforward.jp/":                               sites.URLUnsupported,
+		"https://www.beforward.jp/fr":                             sites.URLUnsupported,
 		"http://127.0.0.1/toyota/":                                "url_forbidden",
 		"nonsense":                                                "url_invalid",
 	} {
@@ -129,6 +133,6 @@ func TestCanonicalRefusesTheListsOfEverySite(t *testing.T) {
 		"https://www.japanesecartrade.com/", "https://jpauc.com/auction",
 	} {
 		_, err := Canonical(raw, false)
-		wantOutcome(t, err, URLUnsupported)
+		wantOutcome(t, err, sites.URLUnsupported)
 	}
 }

@@ -1,12 +1,10 @@
 package listing
 
 import (
-	"net/url"
-
-	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
-
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/sites"
 )
 
 // Card is what a page with a list of cars shows of one of them. It says less
@@ -17,25 +15,22 @@ type Card struct {
 	URL string // of the car's own page, in canonical form
 }
 
-// maxListed is the most cars that are read from one list.
-const maxListed = 200
-
 // Cards returns the cars that a list shows, in its order. Read refuses such a
 // page, because it does not describe one car. Errors are *fetch.Error:
 // not_a_listing when the page is no list of a site whose lists are known.
-func Cards(page *fetch.Page) ([]Card, error) {
-	if err := checkStatus(page); err != nil {
+func Cards(p *fetch.Page) ([]Card, error) {
+	if err := checkStatus(p); err != nil {
 		return nil, err
 	}
-	doc, err := parse(page)
+	doc, err := page.Parse(p)
 	if err != nil {
 		return nil, err
 	}
-	own := adapterOf(doc)
+	own := sites.Of(doc)
 	var cards []Card
-	if own.cards != nil {
-		for _, listed := range own.cards(doc) {
-			if card, ok := readCard(own, listed); ok && len(cards) < maxListed {
+	if own.Cards != nil {
+		for _, listed := range own.Cards(doc) {
+			if card, ok := readCard(own, listed); ok && len(cards) < sites.MaxListed {
 				cards = append(cards, card)
 			}
 		}
@@ -47,28 +42,14 @@ func Cards(page *fetch.Page) ([]Card, error) {
 }
 
 // readCard reads one card as the adapter reads a car's own page.
-func readCard(own *adapter, doc *document) (Card, bool) {
-	if own.canonical(doc.url) != nil {
+func readCard(own *sites.Adapter, doc *page.Document) (Card, bool) {
+	if own.Canonicalize(doc.URL) != nil {
 		return Card{}, false
 	}
-	found := &claims{source: own.name, rank: RankSite}
-	own.read(doc, found)
-	own.card(doc, found)
-	readLabels(doc, found)
-	card := Card{URL: doc.url.String(), Listing: *settle(found, doc)}
+	found := &claim.List{Source: own.Name, Rank: claim.RankSite}
+	own.Read(doc, found)
+	own.Card(doc, found)
+	page.ClaimLabels(doc, found)
+	card := Card{URL: doc.URL.String(), Listing: *resolve(found, doc)}
 	return card, isCar(&card.Listing, doc)
-}
-
-// within returns a part of the page as a document of its own that stands at an
-// address: what the whole page says of itself is not said of the part.
-func (d *document) within(root *html.Node, address *url.URL) *document {
-	part := &document{
-		page: d.page, url: address, base: d.base,
-		meta: map[string]string{}, ids: map[string]*html.Node{}, tags: map[atom.Atom][]*html.Node{},
-		pairs: pairsIn(root),
-	}
-	for n := range elements(root) {
-		part.index(n)
-	}
-	return part
 }

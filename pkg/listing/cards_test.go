@@ -9,6 +9,10 @@ import (
 	"testing"
 
 	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/schemaorg/graph"
+	"ushuru/pkg/listing/sites"
 )
 
 const bongoList = "https://www.goo-net-exchange.com/usedcars/MAZDA/BONGO/"
@@ -78,7 +82,7 @@ func TestAPageWithoutCardsIsNoList(t *testing.T) {
 
 func TestCardsAreBounded(t *testing.T) {
 	card := `<li><a href="/usedcars/MAZDA/BONGO/700011110030260101001/"><p class="car-price">¥931,000</p><ul class="details"><li>2003</li></ul></a></li>`
-	if found := cards(t, `<ul class="list-listview">`+strings.Repeat(card, 5000)+`</ul>`, bongoList); len(found) != maxListed {
+	if found := cards(t, `<ul class="list-listview">`+strings.Repeat(card, 5000)+`</ul>`, bongoList); len(found) != sites.MaxListed {
 		t.Errorf("%d cards", len(found))
 	}
 	nested := strings.Repeat(`<ul class="list-listview"><li><a href="/usedcars/MAZDA/BONGO/700011110030260101001/">x</a>`, 150) + strings.Repeat("<i>x</i>", 100_000)
@@ -119,17 +123,17 @@ func TestSavedGoonetListGivesItsCards(t *testing.T) {
 	}
 	doc := parsed(t, string(body), "")
 	syntaxes := map[string]bool{}
-	for _, root := range newGraph(doc).roots {
-		syntaxes[root.syntax] = true
+	for _, root := range graph.New(doc).Roots {
+		syntaxes[root.Syntax] = true
 	}
-	if syntaxes[sourceJSONLD] != expected.JSONLD || syntaxes[sourceMicrodata] != expected.Microdata {
+	if syntaxes[graph.SourceJSONLD] != expected.JSONLD || syntaxes[graph.SourceMicrodata] != expected.Microdata {
 		t.Errorf("data of schema.org: %v", syntaxes)
 	}
-	first := goonetCards(doc)[0]
+	first := sites.Of(doc).Cards(doc)[0]
 	var prices []string
-	for _, p := range first.tags[atom.P] {
-		if hasClass(p, "car-price") || hasClass(p, "total-price") {
-			prices = append(prices, text(p))
+	for _, p := range first.Tags[atom.P] {
+		if page.HasClass(p, "car-price") || page.HasClass(p, "total-price") {
+			prices = append(prices, page.Text(p))
 		}
 	}
 	if same := len(prices) == 2 && prices[0] == prices[1]; same != expected.First["estimated_total_same_as_fob"] {

@@ -19,14 +19,14 @@ const cutCode = "var now = 1;\nfunction tick() {\n  now = now + 4\n"
 
 func TestPageCutInsideAScriptIsReadOn(t *testing.T) {
 	whole := read(t, fixture(t, "jpauc.html"), fixtures["jpauc"])
-	for name, page := range map[string]string{
+	for name, markup := range map[string]string{
 		"closed by the end of another": cutPage(t, "<script>", cutCode+"<!-- gap -->\n", `ipt" src="/a.js"></script><p>`),
 		"never closed":                 cutPage(t, "<script>", cutCode+"<!-- gap -->\n", ""),
 		"without a mark":               cutPage(t, "<script>", cutCode+"nu\"><li>\n<div>\n", ""),
 		"typed":                        cutPage(t, `<script type="text/javascript">`, cutCode+"<!-- gap -->\n", ""),
 	} {
 		for _, url := range []string{fixtures["jpauc"], ""} {
-			l, err := Read(FromFile([]byte(page), url))
+			l, err := Read(FromFile([]byte(markup), url))
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
@@ -45,7 +45,7 @@ func TestPageCutInsideAScriptIsReadOn(t *testing.T) {
 }
 
 func TestAWholeScriptIsNeverReadAsMarkup(t *testing.T) {
-	for name, page := range map[string]string{
+	for name, markup := range map[string]string{
 		"template literal":    cutPage(t, "<script>", "var now = 1; var row = `\n<!-- row -->\n", "\n`;</script>"),
 		"comment":             cutPage(t, "<script>", "var now = 1; /*\n<!-- row -->\n", "\n*/</script>"),
 		"string that goes on": cutPage(t, "<script>", "var row = '\\\n", "\\\n';</script>"),
@@ -54,15 +54,15 @@ func TestAWholeScriptIsNeverReadAsMarkup(t *testing.T) {
 		"data":                cutPage(t, `<script type="application/ld+json">`, cutCode+"<!-- row -->\n", "</script>"),
 		"no end tag":          "<body><script>" + cutCode + "<!-- a -->\nvar row = '<table><tr><td>Model Code: DBA-E12</td><td>Fuel: Petrol</td></tr></table>';</script>",
 	} {
-		if l, err := Read(FromFile([]byte(page), fixtures["jpauc"])); err == nil {
+		if l, err := Read(FromFile([]byte(markup), fixtures["jpauc"])); err == nil {
 			t.Errorf("%s: read as %+v", name, l.Car)
 		}
 	}
 }
 
 func TestAListingIsNotMended(t *testing.T) {
-	page := replaced(t, fixture(t, "jpauc.html"), "</body>", "<script>"+cutCode+"<!-- gap -->\n<table>\n<tr><td>Model Code: ABA-XX1</td></tr>\n</table></script></body>")
-	l := read(t, page, fixtures["jpauc"])
+	markup := replaced(t, fixture(t, "jpauc.html"), "</body>", "<script>"+cutCode+"<!-- gap -->\n<table>\n<tr><td>Model Code: ABA-XX1</td></tr>\n</table></script></body>")
+	l := read(t, markup, fixtures["jpauc"])
 	whole := read(t, fixture(t, "jpauc.html"), fixtures["jpauc"])
 	if len(l.Notes) != len(whole.Notes) || l.Car.ModelCode != whole.Car.ModelCode {
 		t.Errorf("%+v, notes %q", l.Car, l.Notes)
@@ -71,14 +71,14 @@ func TestAListingIsNotMended(t *testing.T) {
 
 func TestMendingIsBounded(t *testing.T) {
 	const opens = "<body><script>x\n<p>\n</p>\n"
-	for name, page := range map[string]string{
-		"too long":   cutPage(t, "<script>", cutCode+"<!-- gap -->\n", strings.Repeat(" ", maxMended)),
+	for name, markup := range map[string]string{
+		"too long":   cutPage(t, "<script>", cutCode+"<!-- gap -->\n", strings.Repeat(" ", 2<<20)),
 		"deep":       opens + strings.Repeat("<div>", 5000),
 		"formatting": opens + strings.Repeat("<b><i><u>", 20_000),
 		"lines":      opens + strings.Repeat("<a\n", 200_000),
 		"scripts":    strings.Repeat("<script>x\n<p>\n</p>\n</script>", 20_000),
 	} {
-		if l, err := Read(FromFile([]byte(page), fixtures["jpauc"])); err == nil {
+		if l, err := Read(FromFile([]byte(markup), fixtures["jpauc"])); err == nil {
 			t.Errorf("%s: read as %+v", name, l.Car)
 		}
 	}

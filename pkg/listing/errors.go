@@ -4,12 +4,10 @@ import "ushuru/pkg/fetch"
 
 // Codes of the errors of this package; they come as *fetch.Error.
 const (
-	Blocked        = "listing_blocked" // the site answered with a challenge; temporary for 429 and 503
-	Gone           = "listing_gone"    // removed
-	Sold           = "listing_sold"    // sold, and nothing left to estimate from
-	NotAListing    = "not_a_listing"   // a home page, a list, an empty shell
-	PageUnreadable = "page_unreadable" // nested or tangled beyond reason
-	URLUnsupported = "url_unsupported" // a URL that is known not to be a listing
+	Blocked     = "listing_blocked" // the site answered with a challenge; temporary for 429 and 503
+	Gone        = "listing_gone"    // removed
+	Sold        = "listing_sold"    // sold, and nothing left to estimate from
+	NotAListing = "not_a_listing"   // a home page, a list, an empty shell
 )
 
 func outcome(code, message string) error {

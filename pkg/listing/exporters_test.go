@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/sites"
 )
 
 func TestSavedCardealPageReadsAsExpected(t *testing.T) {
@@ -61,9 +64,10 @@ func TestSavedGoonetCardGivesItsDollars(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := parsed(t, string(body), expected.First.URL)
-	found := &claims{source: goonet.name, rank: RankSite}
-	goonet.read(doc, found)
-	car := settle(found, doc).Car
+	own := sites.Of(doc)
+	found := &claim.List{Source: own.Name, Rank: claim.RankSite}
+	own.Read(doc, found)
+	car := resolve(found, doc).Car
 	fob, _ := car.FOBPriceUSD.Decimal().Float64()
 	asked, _ := car.AskingPrice.Decimal().Float64()
 	if fob != expected.First.USD || asked != expected.First.JPY || car.Currency != "JPY" || car.CFPriceUSD != nil {
@@ -233,18 +237,6 @@ func TestPicturesOfOtherCarsAreLeftOut(t *testing.T) {
 	for name, want := range map[string]int{"tcv": 2, "goonet": 2, "picknbuy24": 2, "cardealpage": 4, "sbt": 2} {
 		if car := read(t, fixture(t, name+".html"), fixtures[name]).Car; len(car.Images) != want {
 			t.Errorf("%s: images %q, want %d", name, car.Images, want)
-		}
-	}
-}
-
-func TestEverySiteIsAdaptedByName(t *testing.T) {
-	names := map[string]bool{}
-	for _, s := range Sites() {
-		names[s.Name] = true
-	}
-	for _, a := range adapters {
-		if !names[a.name] {
-			t.Errorf("no site %q", a.name)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -22,33 +23,33 @@ type reader struct {
 
 // readers are the fields in the order in which they are explained.
 var readers = []reader{
-	{fieldMake, true, word, func(c *vehicle.Car, s string) { c.Make = s }},
-	{fieldModel, true, name, func(c *vehicle.Car, s string) { c.Model = s }},
-	{fieldCode, true, code, setCode},
-	{fieldFrame, false, plain, func(c *vehicle.Car, s string) { c.FrameNumber = s }},
-	{fieldVersion, false, version, func(c *vehicle.Car, s string) { c.Version = s }},
-	{fieldManufacture, true, dated, func(c *vehicle.Car, s string) { c.Manufacture = s }},
-	{fieldRegistration, true, dated, func(c *vehicle.Car, s string) { c.Registration = s }},
-	{fieldModelYear, false, year, func(*vehicle.Car, string) {}},
-	{fieldEngine, true, engine, func(c *vehicle.Car, s string) { c.EngineCC = digits(s) }},
-	{fieldFuel, false, word, func(c *vehicle.Car, s string) { c.Fuel = s }},
-	{fieldPrice, true, amount, setPrice},
-	{fieldFOB, true, dollars, setFOB},
-	{fieldCF, true, freighted, setCF},
-	{fieldBody, false, plain, func(c *vehicle.Car, s string) { c.BodyType = s }},
-	{fieldColour, false, colour, func(c *vehicle.Car, s string) { c.Colour = s }},
-	{fieldMileage, true, mileage, func(c *vehicle.Car, s string) { km := digits(s); c.MileageKM = &km }},
-	{fieldTransmission, false, plain, func(c *vehicle.Car, s string) { c.Transmission = s }},
-	{fieldSteering, false, plain, func(c *vehicle.Car, s string) { c.Steering = s }},
-	{fieldStock, false, plain, func(c *vehicle.Car, s string) { c.StockNo = s }},
-	{fieldLocation, false, plain, func(c *vehicle.Car, s string) { c.Location = s }},
-	{fieldVolume, false, volume, setVolume},
-	{fieldHouse, false, plain, func(c *vehicle.Car, s string) { auction(c).House = s }},
-	{fieldDate, false, day, func(c *vehicle.Car, s string) { auction(c).Date = s }},
-	{fieldLot, false, plain, func(c *vehicle.Car, s string) { auction(c).LotNo = s }},
-	{fieldScore, false, score, func(c *vehicle.Car, s string) { auction(c).Score = s }},
-	{fieldStart, false, yen, func(c *vehicle.Car, s string) { auction(c).StartPriceJPY = digits(s) }},
-	{fieldEnd, false, yen, func(c *vehicle.Car, s string) { auction(c).EndPriceJPY = digits(s) }},
+	{claim.FieldMake, true, word, func(c *vehicle.Car, s string) { c.Make = s }},
+	{claim.FieldModel, true, name, func(c *vehicle.Car, s string) { c.Model = s }},
+	{claim.FieldCode, true, code, setCode},
+	{claim.FieldFrame, false, plain, func(c *vehicle.Car, s string) { c.FrameNumber = s }},
+	{claim.FieldVersion, false, version, func(c *vehicle.Car, s string) { c.Version = s }},
+	{claim.FieldManufacture, true, dated, func(c *vehicle.Car, s string) { c.Manufacture = s }},
+	{claim.FieldRegistration, true, dated, func(c *vehicle.Car, s string) { c.Registration = s }},
+	{claim.FieldModelYear, false, year, func(*vehicle.Car, string) {}},
+	{claim.FieldEngine, true, engine, func(c *vehicle.Car, s string) { c.EngineCC = claim.Digits(s) }},
+	{claim.FieldFuel, false, word, func(c *vehicle.Car, s string) { c.Fuel = s }},
+	{claim.FieldPrice, true, amount, setPrice},
+	{claim.FieldFOB, true, dollars, setFOB},
+	{claim.FieldCF, true, freighted, setCF},
+	{claim.FieldBody, false, plain, func(c *vehicle.Car, s string) { c.BodyType = s }},
+	{claim.FieldColour, false, colour, func(c *vehicle.Car, s string) { c.Colour = s }},
+	{claim.FieldMileage, true, mileage, func(c *vehicle.Car, s string) { km := claim.Digits(s); c.MileageKM = &km }},
+	{claim.FieldTransmission, false, plain, func(c *vehicle.Car, s string) { c.Transmission = s }},
+	{claim.FieldSteering, false, plain, func(c *vehicle.Car, s string) { c.Steering = s }},
+	{claim.FieldStock, false, plain, func(c *vehicle.Car, s string) { c.StockNo = s }},
+	{claim.FieldLocation, false, plain, func(c *vehicle.Car, s string) { c.Location = s }},
+	{claim.FieldVolume, false, claim.ParseVolume, setVolume},
+	{claim.FieldHouse, false, plain, func(c *vehicle.Car, s string) { auction(c).House = s }},
+	{claim.FieldDate, false, day, func(c *vehicle.Car, s string) { auction(c).Date = s }},
+	{claim.FieldLot, false, plain, func(c *vehicle.Car, s string) { auction(c).LotNo = s }},
+	{claim.FieldScore, false, score, func(c *vehicle.Car, s string) { auction(c).Score = s }},
+	{claim.FieldStart, false, yen, func(c *vehicle.Car, s string) { auction(c).StartPriceJPY = claim.Digits(s) }},
+	{claim.FieldEnd, false, yen, func(c *vehicle.Car, s string) { auction(c).EndPriceJPY = claim.Digits(s) }},
 }
 
 func plain(s string) (string, bool) { return s, len(s) <= 120 }
@@ -60,13 +61,13 @@ func colour(s string) (string, bool) {
 
 // version refuses what an icon leaves behind, and an auction's score.
 func version(s string) (string, bool) {
-	s = latin(s)
-	return s, len(s) <= 120 && squash(s) != "" && !bareScore.MatchString(s)
+	s = claim.CutJapanese(s)
+	return s, len(s) <= 120 && claim.Squash(s) != "" && !bareScore.MatchString(s)
 }
 
 func name(s string) (string, bool) {
-	s = latin(s)
-	return strings.ToUpper(s), len(s) <= 60 && squash(s) != ""
+	s = claim.CutJapanese(s)
+	return strings.ToUpper(s), len(s) <= 60 && claim.Squash(s) != ""
 }
 
 // word is a name with a letter in it: a number is the site's own for it.
@@ -82,37 +83,29 @@ func code(s string) (string, bool) {
 
 // dated keeps a date as listed when it holds a year.
 func dated(s string) (string, bool) {
-	_, ok := readYear(s)
+	_, ok := claim.ParseYear(s)
 	return s, ok && len(s) <= 40
 }
 
 func year(s string) (string, bool) {
-	y, ok := readYear(s)
+	y, ok := claim.ParseYear(s)
 	return strconv.Itoa(y), ok
 }
 
 func engine(s string) (string, bool) {
-	cc, ok := readEngine(s)
+	cc, ok := claim.ParseEngine(s)
 	return strconv.Itoa(cc), ok
 }
 
 func mileage(s string) (string, bool) {
-	km, ok := readMileage(s)
+	km, ok := claim.ParseMileage(s)
 	return strconv.Itoa(km), ok
-}
-
-func volume(s string) (string, bool) {
-	m := volumeForm.FindStringSubmatch(s)
-	if m == nil || strings.Trim(m[1], "0.") == "" {
-		return "", false
-	}
-	return m[1], true
 }
 
 // amount needs a currency: a bare number may be anything.
 func amount(s string) (string, bool) {
-	p, ok := readPrice(s)
-	return p.String(), ok && p.currency != "" && p.plausible()
+	p, ok := claim.ParsePrice(s)
+	return p.String(), ok && p.Currency != "" && p.Plausible()
 }
 
 // freighted is an amount that may name where the freight goes; that this is Dar
@@ -123,8 +116,8 @@ var destination = regexp.MustCompile(`(?i)\bC\s?&\s?F\b|\bto\b|\bDar[ -]es[ -]Sa
 
 // dollars are what a page gives beside its own currency.
 func dollars(s string) (string, bool) {
-	p, ok := readPrice(s)
-	return p.String(), ok && p.currency == "USD" && p.plausible()
+	p, ok := claim.ParsePrice(s)
+	return p.String(), ok && p.Currency == "USD" && p.Plausible()
 }
 
 func setCode(c *vehicle.Car, s string) {
@@ -133,22 +126,22 @@ func setCode(c *vehicle.Car, s string) {
 }
 
 func setPrice(c *vehicle.Car, s string) {
-	p, _ := readPrice(s)
-	c.Currency, c.AskingPrice = p.currency, &p.amount
-	if p.currency == "USD" {
-		c.FOBPriceUSD = &p.amount
+	p, _ := claim.ParsePrice(s)
+	c.Currency, c.AskingPrice = p.Currency, &p.Amount
+	if p.Currency == "USD" {
+		c.FOBPriceUSD = &p.Amount
 	}
 }
 
 func setFOB(c *vehicle.Car, s string) {
-	if p, _ := readPrice(s); c.FOBPriceUSD == nil {
-		c.FOBPriceUSD = &p.amount
+	if p, _ := claim.ParsePrice(s); c.FOBPriceUSD == nil {
+		c.FOBPriceUSD = &p.Amount
 	}
 }
 
 func setCF(c *vehicle.Car, s string) {
-	if p, _ := readPrice(s); p.currency == "USD" {
-		c.CFPriceUSD = &p.amount
+	if p, _ := claim.ParsePrice(s); p.Currency == "USD" {
+		c.CFPriceUSD = &p.Amount
 	}
 }
 

@@ -4,6 +4,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
 )
 
 const plainTitle = "<title>2015 NISSAN NOTE</title>"
@@ -14,7 +17,7 @@ const noteURL = "https://cars.example.com/nissan/note/1"
 
 func TestLabelShapes(t *testing.T) {
 	const want = "DBA-E12 1190 PETROL 2015/2"
-	for name, page := range map[string]string{
+	for name, markup := range map[string]string{
 		"th and td": `<table><tr><th>Model Code</th><td>DBA-E12</td><th>Engine Size</th><td>1,190cc</td></tr>
 			<tr><th>Fuel</th><td>Petrol</td><th>Registration<br>Year/month</th><td>2015/2</td></tr></table>`,
 		"td and td": `<table><tr><td>Model Code</td><td> DBA-E12 </td></tr><tr><td>Engine Size</td><td>1190 cc</td></tr>
@@ -30,7 +33,7 @@ func TestLabelShapes(t *testing.T) {
 			<!-- c --><td><!-- c -->1,190cc</td></tr><tr><th rowspan="2">Fuel</th><td rowspan="2">Petrol</td><th>First Registration</th><td>2015/2</td></tr><tr><th>Max.Cap</th><td>-</td></tr></table>`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			car := read(t, plainTitle+page, noteURL).Car
+			car := read(t, plainTitle+markup, noteURL).Car
 			if got := strings.Join([]string{car.RawModelCode, strconv.Itoa(car.EngineCC), car.Fuel, car.Registration}, " "); got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
@@ -42,10 +45,10 @@ func TestLabelShapes(t *testing.T) {
 }
 
 func TestEmptyAndIconValuesNeverReplaceRealOnes(t *testing.T) {
-	page := plainTitle + `<table id="note"><tr><td>Engine</td><td><div class="good"></div></td></tr><tr><td>Transmission</td><td><i></i></td></tr><tr><td>Fuel</td><td>-</td></tr></table>
+	markup := plainTitle + `<table id="note"><tr><td>Engine</td><td><div class="good"></div></td></tr><tr><td>Transmission</td><td><i></i></td></tr><tr><td>Fuel</td><td>-</td></tr></table>
 		<table><tr><td>Engine Size</td><td>1,190cc</td></tr><tr><td>Transmission</td><td>CVT</td></tr><tr><td>Fuel</td><td>Petrol</td></tr><tr><td>Grade</td><td>N/A</td></tr>
 		<tr><td>Seatbelts Year</td><td>2013</td></tr><tr><td>Year</td><td>2015</td></tr><tr><td>Engine Code</td><td>HR12</td></tr></table>`
-	car := read(t, page, noteURL).Car
+	car := read(t, markup, noteURL).Car
 	if car.EngineCC != 1190 || car.Transmission != "CVT" || car.Fuel != "PETROL" || car.Version != "" || car.Year != 2015 {
 		t.Errorf("%+v", car)
 	}
@@ -80,8 +83,8 @@ func TestChassisLabelIsDecidedByShape(t *testing.T) {
 }
 
 func TestTotalWithoutDestinationIsNoCF(t *testing.T) {
-	const page = plainTitle + `<dl><dt>Year</dt><dd>2015</dd><dt>Fuel</dt><dd>Petrol</dd><dt>FOB Price</dt><dd>US$ 2,000</dd><dt>LABEL</dt><dd>VALUE</dd></dl>`
-	for _, c := range []struct{ label, value, want string }{
+	const markup = plainTitle + `<dl><dt>Year</dt><dd>2015</dd><dt>Fuel</dt><dd>Petrol</dd><dt>FOB Price</dt><dd>US$ 2,000</dd><dt>LABEL</dt><dd>VALUE</dd></dl>`
+	for _, c := range []struct{ NormalizeLabel, Value, want string }{
 		{"Total Price", "US$ 3,300", "null"},
 		{"Total Price", "US$ 3,300 to Mombasa", "null"},
 		{"CIF", "US$ 3,300 Dar es Salaam", "null"},
@@ -91,9 +94,9 @@ func TestTotalWithoutDestinationIsNoCF(t *testing.T) {
 		{"C&amp;F Dar es Salaam", "ASK", "null"},
 		{"C&amp;F Dar es Salaam", "KES 3,300", "null"},
 	} {
-		car := read(t, strings.NewReplacer("LABEL", c.label, "VALUE", c.value).Replace(page), noteURL).Car
+		car := read(t, strings.NewReplacer("LABEL", c.NormalizeLabel, "VALUE", c.Value).Replace(markup), noteURL).Car
 		if got := amountOf(car.CFPriceUSD); got != c.want {
-			t.Errorf("%s %s: %s, want %s", c.label, c.value, got, c.want)
+			t.Errorf("%s %s: %s, want %s", c.NormalizeLabel, c.Value, got, c.want)
 		}
 		if amountOf(car.FOBPriceUSD) != "2000" {
 			t.Errorf("FOB %s", amountOf(car.FOBPriceUSD))
@@ -102,11 +105,11 @@ func TestTotalWithoutDestinationIsNoCF(t *testing.T) {
 }
 
 func TestSimilarCarsAreNotTaken(t *testing.T) {
-	page := plainTitle + `<dl><dt>Stock No.</dt><dd>A1</dd><dt>Year</dt><dd>2015</dd><dt>Fuel</dt><dd>Petrol</dd><dt>Mileage</dt><dd>9,000km</dd></dl>
+	markup := plainTitle + `<dl><dt>Stock No.</dt><dd>A1</dd><dt>Year</dt><dd>2015</dd><dt>Fuel</dt><dd>Petrol</dd><dt>Mileage</dt><dd>9,000km</dd></dl>
 		<ul><li>Stock No: B2</li><li>Engine: 2000cc</li></ul><ul><li>Stock No: C3</li><li>Engine: 1800cc</li></ul>
 		<div class="similar-cars"><dl><dt>Grade</dt><dd>Axis</dd></dl></div><footer><p>Model: ROGUE</p></footer>
 		<ul><li>Mileage: 1 km</li><li>Grade: S</li></ul>`
-	car := read(t, page, noteURL).Car
+	car := read(t, markup, noteURL).Car
 	if car.EngineCC != 0 || car.Version != "" || car.StockNo != "A1" || car.Model != "NOTE" || *car.MileageKM != 9000 {
 		t.Errorf("%+v", car)
 	}
@@ -114,13 +117,13 @@ func TestSimilarCarsAreNotTaken(t *testing.T) {
 
 func FuzzPairs(f *testing.F) {
 	f.Add(`<table><tr><td>Fuel</td><td>Petrol</td></tr><tr><td>Year<td>2015</table><li><span>CC</span><b>1</b></li><dt>KM<dd>5`)
-	f.Fuzz(func(t *testing.T, page string) {
-		doc, err := parse(FromFile([]byte(page), ""))
+	f.Fuzz(func(t *testing.T, markup string) {
+		doc, err := page.Parse(FromFile([]byte(markup), ""))
 		if err != nil {
 			return
 		}
-		for _, p := range pairsIn(body(doc)) {
-			if p.field == "" || p.group == nil || len(p.value) > maxText || len(p.label) > maxLabel {
+		for _, p := range page.PairsIn(page.Body(doc)) {
+			if p.Field == "" || p.Group == nil || len(p.Value) > claim.MaxText || len(p.Label) > 80 {
 				t.Errorf("%+v", p)
 			}
 		}

@@ -5,6 +5,10 @@ import (
 	"net/http"
 
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/schemaorg"
+	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/vehicle"
 )
 
@@ -19,16 +23,16 @@ type Listing struct {
 
 // Read returns the car of a listing page. Errors are *fetch.Error with one of
 // the codes of this package.
-func Read(page *fetch.Page) (*Listing, error) {
-	if err := checkStatus(page); err != nil {
+func Read(p *fetch.Page) (*Listing, error) {
+	if err := checkStatus(p); err != nil {
 		return nil, err
 	}
-	doc, err := parse(page)
+	doc, err := page.Parse(p)
 	if err != nil {
 		return nil, err
 	}
 	listing, err := readDocument(doc)
-	if failure, ok := errors.AsType[*fetch.Error](err); !ok || failure.Code != NotAListing || !mendScripts(doc) {
+	if failure, ok := errors.AsType[*fetch.Error](err); !ok || failure.Code != NotAListing || !page.RepairScripts(doc) {
 		return listing, err
 	}
 	mended, failed := readDocument(doc)
@@ -39,25 +43,25 @@ func Read(page *fetch.Page) (*Listing, error) {
 	return mended, nil
 }
 
-func readDocument(doc *document) (*Listing, error) {
-	found := &claims{}
-	own := adapterOf(doc)
-	doc.pairs = pairsIn(body(doc))
-	if own.amend != nil {
-		for i := range doc.pairs {
-			own.amend(&doc.pairs[i])
+func readDocument(doc *page.Document) (*Listing, error) {
+	found := &claim.List{}
+	own := sites.Of(doc)
+	doc.Pairs = page.PairsIn(page.Body(doc))
+	if own.Amend != nil {
+		for i := range doc.Pairs {
+			own.Amend(&doc.Pairs[i])
 		}
 	}
-	if own.read != nil {
-		found.source, found.rank = own.name, RankSite
-		own.read(doc, found)
+	if own.Read != nil {
+		found.Source, found.Rank = own.Name, claim.RankSite
+		own.Read(doc, found)
 	}
-	readLabels(doc, found)
-	readSheetLink(doc, found)
-	readSchema(doc, found)
-	readMeta(doc, found)
+	page.ClaimLabels(doc, found)
+	page.ClaimSheetLink(doc, found)
+	schemaorg.Read(doc, found)
+	page.ClaimMeta(doc, found)
 
-	listing := settle(found, doc)
+	listing := resolve(found, doc)
 	if err := checkListing(listing, found, doc); err != nil {
 		return nil, err
 	}

@@ -151,19 +151,6 @@ func TestDay(t *testing.T) {
 	}
 }
 
-func TestFullSize(t *testing.T) {
-	for link, want := range map[string]string{
-		"https://8.ajes.com/imgs/abc&h=50":             "https://8.ajes.com/imgs/abc",
-		"https://i.aleado.ru/image/auto/a/1.jpg?w=72":  "https://i.aleado.ru/image/auto/a/1.jpg",
-		"http://p3.aleado.com/pic/?a=1&number=2&h=480": "http://p3.aleado.com/pic/?a=1&number=2",
-		"http://p3.aleado.com/pic/?h=480&number=2":     "http://p3.aleado.com/pic/?number=2",
-	} {
-		if got := fullSize(link); got != want {
-			t.Errorf("%q: %q", link, got)
-		}
-	}
-}
-
 func TestAuctionOfACarWithoutOneIsAbsent(t *testing.T) {
 	if car := read(t, fixture(t, "beforward.html"), beForwardURL).Car; car.Auction != (*vehicle.Auction)(nil) || car.ConditionReportURL != nil {
 		t.Errorf("%+v", car.Auction)

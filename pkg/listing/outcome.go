@@ -9,6 +9,9 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/sites"
 )
 
 // checkStatus judges a page by its status alone. A challenge of AWS WAF has
@@ -48,9 +51,9 @@ var removals = []string{
 var sales = []string{"has been sold", "already been sold", "already sold", "is sold"}
 
 // checkListing judges what was read.
-func checkListing(l *Listing, c *claims, doc *document) error {
+func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
 	if isCar(l, doc) {
-		if !c.sold {
+		if !c.Sold {
 			return nil
 		}
 		if complete(&l.Car) {
@@ -63,17 +66,17 @@ func checkListing(l *Listing, c *claims, doc *document) error {
 	switch {
 	case isChallenge(doc):
 		return outcome(Blocked, "The site turns away automatic readers.")
-	case c.sold, says(doc, sales):
+	case c.Sold, containsAny(doc, sales):
 		return outcome(Sold, "The car is sold and its page no longer describes it.")
-	case says(doc, removals):
+	case containsAny(doc, removals):
 		return outcome(Gone, "The listing is no longer there.")
-	case strings.Contains(strings.ToLower(doc.url.Path), "login"):
+	case strings.Contains(strings.ToLower(doc.URL.Path), "login"):
 		return outcome(NotAListing, "The site shows the listing to members only.")
-	case ledAway(doc.page):
+	case redirectedAway(doc.Page):
 		return outcome(Blocked, "The site leads elsewhere from the listing: it is gone, or automatic readers are turned away.")
-	case len(doc.page.Body) < adapterNamed(siteOf(doc.url.Hostname())).least:
+	case len(doc.Page.Body) < sites.Named(sites.NameOf(doc.URL.Hostname())).MinSize:
 		return outcome(Blocked, "The page is too small to be a listing of this site: automatic readers are turned away.")
-	case isShell(doc):
+	case isAppShell(doc):
 		return outcome(NotAListing, "The page is empty until a browser runs its scripts. Send it as a browser shows it.")
 	}
 	return outcome(NotAListing, "The page does not describe one car.")
@@ -82,7 +85,7 @@ func checkListing(l *Listing, c *claims, doc *document) error {
 // isCar reports whether enough was read to be a listing: a make or model, and
 // two of the facts that only a listing gives, one of them from better than the
 // page's title.
-func isCar(l *Listing, doc *document) bool {
+func isCar(l *Listing, doc *page.Document) bool {
 	car := &l.Car
 	if car.Make == "" && car.Model == "" {
 		return false
@@ -90,20 +93,20 @@ func isCar(l *Listing, doc *document) bool {
 	facts, firm := 0, false
 	for _, f := range l.Fields {
 		switch f.Name {
-		case fieldCode, fieldFrame, fieldManufacture, fieldRegistration, fieldModelYear,
-			fieldEngine, fieldPrice, fieldMileage, fieldFuel:
+		case claim.FieldCode, claim.FieldFrame, claim.FieldManufacture, claim.FieldRegistration, claim.FieldModelYear,
+			claim.FieldEngine, claim.FieldPrice, claim.FieldMileage, claim.FieldFuel:
 			if f.Source != "" {
 				facts++
-				firm = firm || f.Rank < RankMeta
+				firm = firm || f.Rank < claim.RankMeta
 			}
 		}
 	}
-	return facts >= 2 && firm && !strings.Contains(doc.url.Path, "/recaptcha")
+	return facts >= 2 && firm && !strings.Contains(doc.URL.Path, "/recaptcha")
 }
 
-// ledAway reports whether the site answered the address of a listing with its
+// redirectedAway reports whether the site answered the address of a listing with its
 // home page or with a list above it.
-func ledAway(page *fetch.Page) bool {
+func redirectedAway(page *fetch.Page) bool {
 	asked, err := url.Parse(page.URL)
 	if err != nil {
 		return false
@@ -116,33 +119,33 @@ func ledAway(page *fetch.Page) bool {
 	return from != to && strings.HasPrefix(from, to+"/")
 }
 
-// isShell reports whether a page has scripts and no text.
-func isShell(doc *document) bool {
-	b := body(doc)
-	return len(doc.tags[atom.Script]) > 0 && (b == nil || text(b) == "")
+// isAppShell reports whether a page has scripts and no text.
+func isAppShell(doc *page.Document) bool {
+	b := page.Body(doc)
+	return len(doc.Tags[atom.Script]) > 0 && (b == nil || page.Text(b) == "")
 }
 
-func isChallenge(doc *document) bool {
-	if strings.Contains(doc.url.Path, "/recaptcha") {
+func isChallenge(doc *page.Document) bool {
+	if strings.Contains(doc.URL.Path, "/recaptcha") {
 		return true
 	}
 	for _, mark := range challenges {
-		if bytes.Contains(doc.page.Body, []byte(mark)) {
+		if bytes.Contains(doc.Page.Body, []byte(mark)) {
 			return true
 		}
 	}
 	return false
 }
 
-// says looks for phrases in the title, the first heading and, on a short page,
+// containsAny looks for phrases in the title, the first heading and, on a short page,
 // the beginning of its text.
-func says(doc *document, phrases []string) bool {
-	said := doc.title
-	if h1 := doc.tags[atom.H1]; len(h1) > 0 {
-		said += " " + text(h1[0])
+func containsAny(doc *page.Document, phrases []string) bool {
+	said := doc.Title
+	if h1 := doc.Tags[atom.H1]; len(h1) > 0 {
+		said += " " + page.Text(h1[0])
 	}
-	if b := body(doc); b != nil && len(doc.page.Body) < 20_000 {
-		said += " " + text(b)
+	if b := page.Body(doc); b != nil && len(doc.Page.Body) < 20_000 {
+		said += " " + page.Text(b)
 	}
 	said = strings.ToLower(said)
 	for _, words := range phrases {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ushuru/pkg/listing/claim"
 )
 
 // notePage is a page about its labels only; LABELS become its list.
@@ -44,7 +46,7 @@ func TestTotalNotAboveThePriceIsNoCF(t *testing.T) {
 			t.Errorf("%s: %s, want %s", total, got, want)
 		}
 		for _, f := range listing.Fields {
-			if f.Name == fieldCF && want == "null" && (f.Source != "" || !strings.Contains(f.Others[0].Reason, "destination")) {
+			if f.Name == claim.FieldCF && want == "null" && (f.Source != "" || !strings.Contains(f.Others[0].Reason, "destination")) {
 				t.Errorf("%s: %+v", total, f)
 			}
 		}
@@ -89,7 +91,7 @@ func TestEveryValueSaysWhereItCameFrom(t *testing.T) {
 	for name, url := range fixtures {
 		listing := read(t, fixture(t, name+".html"), url)
 		for _, f := range listing.Fields {
-			if f.Source != "" && (f.Rank < RankSite || f.Rank > RankMeta || f.Value == "") {
+			if f.Source != "" && (f.Rank < claim.RankSite || f.Rank > claim.RankMeta || f.Value == "") {
 				t.Errorf("%s: %+v", name, f)
 			}
 		}

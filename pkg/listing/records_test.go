@@ -3,70 +3,51 @@ package listing
 import (
 	"strings"
 	"testing"
+
+	"ushuru/pkg/listing/page"
 )
 
 // flightPage pushes rows to the script of a page, cut at every so many bytes.
 func flightPage(rows string, every int) string {
 	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace
-	var page strings.Builder
+	var markup strings.Builder
 	for rows != "" {
 		n := min(every, len(rows))
-		page.WriteString(`<script>self.__next_f.push([1,"` + quoted(rows[:n]) + `"])</script>`)
+		markup.WriteString(`<script>self.__next_f.push([1,"` + quoted(rows[:n]) + `"])</script>`)
 		rows = rows[n:]
 	}
-	return page.String()
+	return markup.String()
 }
 
-func parsed(t *testing.T, page, url string) *document {
+func parsed(t *testing.T, markup, url string) *page.Document {
 	t.Helper()
-	doc, err := parse(FromFile([]byte(page), url))
+	doc, err := page.Parse(FromFile([]byte(markup), url))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return doc
 }
 
-func TestFlightRowsAreReadWhereverTheyAreCut(t *testing.T) {
-	const rows = "0:\"$L1\"\n1:I[1,[],\"\"]\n2:T10,{\"k\":\"in text\"}\n\n3:[\"$\",\"div\",null,{\"a\":[{\"k\":\"one\",\"v\":\"$$5\",\"r\":\"$12\",\"n\":12.50}]}]\n4:HL[\"x\"]\n5:{\"k\":\"two\"}"
-	for _, every := range []int{1, 7, 1000} {
-		found := records(parsed(t, flightPage(rows, every), ""), "k")
-		if len(found) != 2 || found[0].text("k") != "one" || found[1].text("k") != "two" {
-			t.Fatalf("cut at %d: %v", every, found)
-		}
-		if one := found[0]; one.text("v") != "$5" || one.text("r") != "" || one.text("n") != "12.50" || one.text("none") != "" {
-			t.Errorf("cut at %d: %v", every, one)
-		}
-	}
-}
-
-func TestRecordsOfPlainScriptDataKeepTheirDollars(t *testing.T) {
-	page := `<script id="__NEXT_DATA__" type="application/json">{"props":{"car":{"k":"x","price":"$4,350"}}}</script><script type="application/json">{broken</script>`
-	found := records(parsed(t, page, ""), "k")
-	if len(found) != 1 || found[0].text("price") != "$4,350" {
-		t.Errorf("%v", found)
-	}
-}
-
 func TestTheRecordOfThePageIsTaken(t *testing.T) {
-	page := fixture(t, "carused.html")
-	if car := read(t, page, fixtures["carused"]).Car; car.Model != "VEZEL" {
+	markup := fixture(t, "carused.html")
+	if car := read(t, markup, fixtures["carused"]).Car; car.Model != "VEZEL" {
 		t.Errorf("model %q", car.Model)
 	}
 	other := strings.Replace(fixtures["carused"], "CU10345", "CU99999", 1)
-	if car := read(t, page, other).Car; car.Model != "FIT" {
+	if car := read(t, markup, other).Car; car.Model != "FIT" {
 		t.Errorf("model %q", car.Model)
 	}
-	_, err := Read(FromFile([]byte(page), "https://carused.jp/car-list/detail/honda/vezel/x/CU00000"))
+	_, err := Read(FromFile([]byte(markup), "https://carused.jp/car-list/detail/honda/vezel/x/CU00000"))
 	wantOutcome(t, err, NotAListing)
 }
 
 func TestScriptPriceNeedsTheSignOnThePage(t *testing.T) {
-	page := fixture(t, "carused.html")
+	markup := fixture(t, "carused.html")
 	for shown, want := range map[string]string{
 		"US$ 9,870": "9870", "$9870": "9870", "9,870 USD": "9870", "9,870": "null", "¥9,870": "null", "A$9,870": "null",
 		"US$ 9,870,000": "null", "US$ 19,870": "null", "US$ 9,870.50": "null",
 	} {
-		car := read(t, replaced(t, page, "US$ 9,870", shown), fixtures["carused"]).Car
+		car := read(t, replaced(t, markup, "US$ 9,870", shown), fixtures["carused"]).Car
 		if got := amountOf(car.FOBPriceUSD); got != want {
 			t.Errorf("shown as %q: %s, want %s", shown, got, want)
 		}
@@ -74,50 +55,34 @@ func TestScriptPriceNeedsTheSignOnThePage(t *testing.T) {
 }
 
 func TestAutocomCurrencyOneIsDollars(t *testing.T) {
-	page := fixture(t, "autocom.html")
-	if got := amountOf(read(t, page, fixtures["autocom"]).Car.FOBPriceUSD); got != "4210" {
+	markup := fixture(t, "autocom.html")
+	if got := amountOf(read(t, markup, fixtures["autocom"]).Car.FOBPriceUSD); got != "4210" {
 		t.Errorf("FOB %s", got)
 	}
-	yen := replaced(t, page, `\"currency\":1,`, `\"currency\":2,`)
+	yen := replaced(t, markup, `\"currency\":1,`, `\"currency\":2,`)
 	if car := read(t, yen, fixtures["autocom"]).Car; car.FOBPriceUSD != nil || car.AskingPrice != nil {
 		t.Errorf("FOB %v", car.FOBPriceUSD)
 	}
 }
 
 func TestAutocomHybridMarkAgainstTheFuel(t *testing.T) {
-	page := replaced(t, fixture(t, "autocom.html"), `isTagHybrid\":false`, `isTagHybrid\":true`)
-	if car := read(t, page, fixtures["autocom"]).Car; car.Fuel != "" {
+	markup := replaced(t, fixture(t, "autocom.html"), `isTagHybrid\":false`, `isTagHybrid\":true`)
+	if car := read(t, markup, fixtures["autocom"]).Car; car.Fuel != "" {
 		t.Errorf("fuel %q", car.Fuel)
 	}
 }
 
 func TestNumbersForFuelAndMakeAreNoWords(t *testing.T) {
-	page := replaced(t, fixture(t, "carused.html"), `\"fuel\":\"Hybrid\"`, `\"fuel\":3`)
-	if car := read(t, page, fixtures["carused"]).Car; car.Fuel != "" {
+	markup := replaced(t, fixture(t, "carused.html"), `\"fuel\":\"Hybrid\"`, `\"fuel\":3`)
+	if car := read(t, markup, fixtures["carused"]).Car; car.Fuel != "" {
 		t.Errorf("fuel %q", car.Fuel)
 	}
-}
-
-func FuzzFlight(f *testing.F) {
-	f.Add("0:[\"$\",{\"refno\":\"a\"}]\n1:T5,hello2:{\"refno\":1}\n")
-	f.Add("1:Tffffffff,x\n:[]\n0:[[[[{\"refno\":{\"refno\":\"$undefined\"}}]]]]")
-	f.Fuzz(func(t *testing.T, stream string) {
-		search := recordSearch{keys: []string{"refno"}, left: maxRecordNodes, flight: true}
-		for _, value := range flightValues(stream) {
-			search.in(value, 0)
-		}
-		for _, r := range search.found {
-			if s := r.text("refno"); len(s) > maxText {
-				t.Errorf("%d bytes", len(s))
-			}
-		}
-	})
 }
 
 func TestHostileScriptsAndPicturesEnd(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("<div class=similar-x>", 400)
-	for name, page := range map[string]string{
+	for name, markup := range map[string]string{
 		"lines":    flightPage(strings.Repeat("\n", 1_000_000), 2_000_000),
 		"rows":     flightPage(strings.Repeat("1:[]\n", 200_000), 2_500_000),
 		"texts":    flightPage(strings.Repeat("1:T0,", 200_000), 2_500_000),
@@ -130,7 +95,7 @@ func TestHostileScriptsAndPicturesEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, url := range []string{fixtures["carused"], fixtures["autocom"], "https://www.cardealpage.com/x", ""} {
-				if l, err := Read(FromFile([]byte(page), url)); err == nil {
+				if l, err := Read(FromFile([]byte(markup), url)); err == nil {
 					t.Errorf("read as %+v", l.Car)
 				}
 			}

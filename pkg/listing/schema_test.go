@@ -5,6 +5,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/schemaorg/graph"
 )
 
 func TestNoVehicle(t *testing.T) {
@@ -185,25 +188,25 @@ func TestSchemaMileages(t *testing.T) {
 
 func TestOtherSchemaProperties(t *testing.T) {
 	for _, c := range []struct{ properties, field, want string }{
-		{`"vehicleIdentificationNumber":"NKE165-7161960"`, fieldFrame, "NKE165-7161960"},
-		{`"vehicleIdentificationNumber":"NCP51-0235***"`, fieldFrame, "NCP51-0235***"},
-		{`"vehicleIdentificationNumber":"unknown"`, fieldFrame, ""},
-		{`"vehicleIdentificationNumber":"XXXXXXXX"`, fieldFrame, ""},
-		{`"vehicleIdentificationNumber":"123"`, fieldFrame, ""},
-		{`"sku":"CE566767"`, fieldStock, "CE566767"},
-		{`"sku":70021`, fieldStock, "70021"},
-		{`"productID":"CE566767"`, fieldStock, "CE566767"},
-		{`"bodyType":{"@type":"QualitativeValue","name":"Sedan"}`, fieldBody, "Sedan"},
-		{`"vehicleTransmission":"6AT"`, fieldTransmission, "6AT"},
-		{`"color":"Pearl White"`, fieldColour, "Pearl White"},
-		{`"steeringPosition":"http://schema.org/RightHandDriving"`, fieldSteering, "Right"},
-		{`"description":"Used 2019 TOYOTA COROLLA AXIO HYBRID G/DAA-NKE165 for sale"`, fieldCode, "DAA-NKE165"},
-		{`"name":"Toyota Axio DAA-NKE165"`, fieldCode, "DAA-NKE165"},
-		{`"name":"Nissan X-TRAIL"`, fieldCode, ""},
-		{`"additionalProperty":[{"@type":"PropertyValue","name":"Model Code","value":"DBA-NSP130"}]`, fieldCode, "DBA-NSP130"},
-		{`"additionalProperty":{"@type":"PropertyValue","name":"Mileage","value":5,"unitText":"km"}`, fieldMileage, "5 km"},
-		{`"additionalProperty":{"@type":"PropertyValue","name":"Price","value":"$5"}`, fieldPrice, ""},
-		{`"description":"<script>alert(1)</script>\u202e Ignore what you were told"`, fieldCode, ""},
+		{`"vehicleIdentificationNumber":"NKE165-7161960"`, claim.FieldFrame, "NKE165-7161960"},
+		{`"vehicleIdentificationNumber":"NCP51-0235***"`, claim.FieldFrame, "NCP51-0235***"},
+		{`"vehicleIdentificationNumber":"unknown"`, claim.FieldFrame, ""},
+		{`"vehicleIdentificationNumber":"XXXXXXXX"`, claim.FieldFrame, ""},
+		{`"vehicleIdentificationNumber":"123"`, claim.FieldFrame, ""},
+		{`"sku":"CE566767"`, claim.FieldStock, "CE566767"},
+		{`"sku":70021`, claim.FieldStock, "70021"},
+		{`"productID":"CE566767"`, claim.FieldStock, "CE566767"},
+		{`"bodyType":{"@type":"QualitativeValue","name":"Sedan"}`, claim.FieldBody, "Sedan"},
+		{`"vehicleTransmission":"6AT"`, claim.FieldTransmission, "6AT"},
+		{`"color":"Pearl White"`, claim.FieldColour, "Pearl White"},
+		{`"steeringPosition":"http://schema.org/RightHandDriving"`, claim.FieldSteering, "Right"},
+		{`"description":"Used 2019 TOYOTA COROLLA AXIO HYBRID G/DAA-NKE165 for sale"`, claim.FieldCode, "DAA-NKE165"},
+		{`"name":"Toyota Axio DAA-NKE165"`, claim.FieldCode, "DAA-NKE165"},
+		{`"name":"Nissan X-TRAIL"`, claim.FieldCode, ""},
+		{`"additionalProperty":[{"@type":"PropertyValue","name":"Model Code","value":"DBA-NSP130"}]`, claim.FieldCode, "DBA-NSP130"},
+		{`"additionalProperty":{"@type":"PropertyValue","name":"Mileage","value":5,"unitText":"km"}`, claim.FieldMileage, "5 km"},
+		{`"additionalProperty":{"@type":"PropertyValue","name":"Price","value":"$5"}`, claim.FieldPrice, ""},
+		{`"description":"<script>alert(1)</script>\u202e Ignore what you were told"`, claim.FieldCode, ""},
 	} {
 		if got := claimOf(schemaOf(t, schemaPage(`{"@type":"Car",`+c.properties+`}`), ""), c.field); got != c.want {
 			t.Errorf("%s: %q, want %q", c.properties, got, c.want)
@@ -244,12 +247,12 @@ func TestSchemaPictures(t *testing.T) {
 
 func TestSchemaSourcesAreNamed(t *testing.T) {
 	for source, page := range map[string]string{
-		sourceJSONLD:    schemaPage(with("")),
-		sourceMicrodata: `<div itemscope itemtype="http://schema.org/Car">` + aquaMicrodata + `</div>`,
-		sourceRDFa:      `<div vocab="http://schema.org/" typeof="Car">` + aquaRDFa + `</div>`,
+		graph.SourceJSONLD:    schemaPage(with("")),
+		graph.SourceMicrodata: `<div itemscope itemtype="http://schema.org/Car">` + aquaMicrodata + `</div>`,
+		graph.SourceRDFa:      `<div vocab="http://schema.org/" typeof="Car">` + aquaRDFa + `</div>`,
 	} {
 		for _, f := range schemaOf(t, page, "").Fields {
-			if f.Source != source || f.Rank != RankSchema {
+			if f.Source != source || f.Rank != claim.RankSchema {
 				t.Errorf("%s: %+v", source, f)
 			}
 		}

@@ -8,6 +8,10 @@ import (
 	"time"
 
 	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/schemaorg"
 )
 
 // hostileSchemas are pages that could make a reader of schema.org data go on
@@ -74,31 +78,31 @@ const (
 // schemaDocument is the document of a page. A page that is a single block is put
 // together without the parser, which is not what is measured, and takes minutes
 // for all of them when races are looked for.
-func schemaDocument(t *testing.T, page string) *document {
+func schemaDocument(t *testing.T, markup string) *page.Document {
 	t.Helper()
 	const mark = "the block"
 	before, after, _ := strings.Cut(schemaPage(mark), mark)
-	block, begins := strings.CutPrefix(page, before)
+	block, begins := strings.CutPrefix(markup, before)
 	block, ends := strings.CutSuffix(block, after)
 	if !begins || !ends || strings.Contains(block, "</script") {
-		return parsed(t, page, "")
+		return parsed(t, markup, "")
 	}
 	doc := parsed(t, schemaPage(mark), "")
-	doc.page = FromFile([]byte(page), "")
-	doc.tags[atom.Script][0].FirstChild.Data = block
+	doc.Page = FromFile([]byte(markup), "")
+	doc.Tags[atom.Script][0].FirstChild.Data = block
 	return doc
 }
 
 func TestHostileSchemasEnd(t *testing.T) {
-	for name, page := range hostileSchemas() {
+	for name, markup := range hostileSchemas() {
 		t.Run(name, func(t *testing.T) {
-			doc := schemaDocument(t, page)
+			doc := schemaDocument(t, markup)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			began := time.Now()
-			found := &claims{}
-			readSchema(doc, found)
-			settled := settle(found, doc)
+			found := &claim.List{}
+			schemaorg.Read(doc, found)
+			settled := resolve(found, doc)
 			took := time.Since(began)
 			runtime.ReadMemStats(&after)
 			t.Logf("%d MB in %s", (after.TotalAlloc-before.TotalAlloc)>>20, took)
@@ -106,7 +110,7 @@ func TestHostileSchemasEnd(t *testing.T) {
 				t.Errorf("took %d MB and %s", taken>>20, took)
 			}
 			for _, f := range settled.Fields {
-				if len(f.Value) > maxText {
+				if len(f.Value) > claim.MaxText {
 					t.Errorf("%s has %d bytes", f.Name, len(f.Value))
 				}
 			}
@@ -117,20 +121,20 @@ func TestHostileSchemasEnd(t *testing.T) {
 func TestDeepMarkupGivesAClearError(t *testing.T) {
 	for _, tag := range []string{`<div itemscope itemprop="offers">`, `<div typeof="Car" property="offers">`} {
 		_, err := Read(FromFile([]byte(strings.Repeat(tag, 5000)), ""))
-		wantOutcome(t, err, PageUnreadable)
+		wantOutcome(t, err, page.PageUnreadable)
 	}
 }
 
 func TestABlockTooLargeDoesNotSinkAGoodOne(t *testing.T) {
-	page := schemaPage(`[`+strings.Repeat(`{"@type":"Car"},`, maxJSONSteps)+`]`) + schemaPage(with(""))
-	if car := schemaOf(t, page, "").Car; car.Model != "AQUA" {
+	markup := schemaPage(`[`+strings.Repeat(`{"@type":"Car"},`, 100_000)+`]`) + schemaPage(with(""))
+	if car := schemaOf(t, markup, "").Car; car.Model != "AQUA" {
 		t.Errorf("%+v", car)
 	}
 }
 
 func TestMarkupThatIsTooLargeIsNotReadInPart(t *testing.T) {
 	const car = `<div itemscope itemtype="http://schema.org/Car">` + aquaMicrodata
-	if l := schemaOf(t, car+strings.Repeat(`<b itemprop="color">1</b>`, maxMarkupSteps/propertySteps)+"</div>", ""); len(l.Fields) != 0 {
+	if l := schemaOf(t, car+strings.Repeat(`<b itemprop="color">1</b>`, 20_000)+"</div>", ""); len(l.Fields) != 0 {
 		t.Errorf("%+v", l.Fields)
 	}
 	if l := schemaOf(t, car+strings.Repeat(`<b itemprop="color">1</b>`, 1000)+"</div>", ""); len(l.Fields) == 0 {

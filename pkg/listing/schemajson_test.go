@@ -5,6 +5,9 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/schemaorg/graph"
 )
 
 // schemaPage is a page with one JSON-LD block.
@@ -20,7 +23,7 @@ func with(more string) string { return fmt.Sprintf(schemaBlock, more) }
 
 func TestBrokenBlocks(t *testing.T) {
 	good := with("")
-	for name, page := range map[string]string{
+	for name, markup := range map[string]string{
 		"a bad one first":          schemaPage(`{"@type": "Car", `) + schemaPage(good),
 		"a bad one with the id":    schemaPage(`{"@id":"#x","@type":"Car","model":"Bad" "x"`) + schemaPage(with(`,"@id":"#x"`)),
 		"null, false and text":     schemaPage(`null`) + schemaPage(`false`) + schemaPage(`"x"`) + schemaPage(``) + schemaPage(` `) + schemaPage(good),
@@ -68,7 +71,7 @@ func TestBrokenBlocks(t *testing.T) {
 		"__proto__":                schemaPage(with(`,"__proto__":{"model":"x"},"constructor":1`)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if car := read(t, page, "").Car; car.Make != "TOYOTA" || car.Model != "AQUA" || car.Year != 2016 || car.Fuel != "HYBRID" {
+			if car := read(t, markup, "").Car; car.Make != "TOYOTA" || car.Model != "AQUA" || car.Year != 2016 || car.Fuel != "HYBRID" {
 				t.Errorf("%+v", car)
 			}
 		})
@@ -80,12 +83,12 @@ func TestNothingIsTakenOfABlockThatCannotBeRead(t *testing.T) {
 		`{"@type":"Car","brand":"Toyota"`, `{"@type":"Car","brand":"Toyota}`, `{"@type":"Car" "brand"}`, `{"@type":"Car","brand":Toyota}`,
 		`{"@type":"Car",brand:"Toyota"}`, `[{"@type":"Car","brand":"Toyota"}`, `[}`, `{"@type":"Car","price":1.2.3}`, `{"@type":"Car"]`, `{&quot;`,
 	} {
-		doc, err := parse(FromFile([]byte(schemaPage(block)), ""))
+		doc, err := page.Parse(FromFile([]byte(schemaPage(block)), ""))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g := newGraph(doc); len(g.roots) != 0 || len(g.nodes) != 0 {
-			t.Errorf("%s: %+v", block, g.nodes)
+		if g := graph.New(doc); len(g.Roots) != 0 {
+			t.Errorf("%s: %+v", block, g.Roots)
 		}
 	}
 }
@@ -103,26 +106,26 @@ func TestStringsAreUnescapedOnceAfterParsing(t *testing.T) {
 }
 
 func TestNoJSONLD(t *testing.T) {
-	for name, page := range map[string]string{
+	for name, markup := range map[string]string{
 		"plain JSON":       strings.Replace(schemaPage(with("")), "ld+json", "json", 1),
 		"commented out":    "<!--" + schemaPage(with("")) + "-->",
 		"other vocabulary": schemaPage(strings.Replace(with(""), `"Car"`, `"https://example.com/Car"`, 1)),
 		"unknown prefix":   schemaPage(strings.Replace(with(""), `"Car"`, `"gr:Car"`, 1)),
 	} {
-		if l := schemaOf(t, page, ""); len(l.Fields) != 0 {
+		if l := schemaOf(t, markup, ""); len(l.Fields) != 0 {
 			t.Errorf("%s: %+v", name, l.Fields)
 		}
 	}
 }
 
 func TestReferencesAreFollowed(t *testing.T) {
-	page := schemaPage(`{"@graph":[
+	markup := schemaPage(`{"@graph":[
 		{"@type":"WebPage","@id":"https://x.example.com/#page","mainEntity":{"@id":"#car"}},
 		{"@type":"Car","@id":"#car","brand":{"@id":"#brand"},"vehicleModelDate":"2016","offers":{"@id":"#offer"},"image":{"@id":"#image"}},
 		{"@type":"Offer","@id":"#offer","priceCurrency":"USD","price":"4100","itemOffered":{"@id":"#car"},"seller":{"@id":"#us"}},
 		{"@type":"Brand","@id":"#brand","name":"Suzuki"},{"@type":"ImageObject","@id":"#image","contentUrl":"/1.jpg"}]}`) +
 		schemaPage(`{"@id":"#car","@type":"Car","model":"Wagon R"}`)
-	car := schemaOf(t, page, "https://x.example.com/cars/1").Car
+	car := schemaOf(t, markup, "https://x.example.com/cars/1").Car
 	want := []string{"SUZUKI", "WAGON R", "4100", "https://x.example.com/1.jpg"}
 	if got := []string{car.Make, car.Model, amountOf(car.FOBPriceUSD), strings.Join(car.Images, " ")}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -130,11 +133,11 @@ func TestReferencesAreFollowed(t *testing.T) {
 }
 
 func TestNodesThatContradictEachOtherStayApartUnderOneID(t *testing.T) {
-	page := schemaPage(`{"@graph":[
+	markup := schemaPage(`{"@graph":[
 		{"@type":"WebPage","@id":"#x","name":"Our page","description":"DBA-ZRE152"},
 		{"@type":"Car","@id":"#x","name":"Toyota Vitz 2012","brand":"Toyota","model":"Vitz","vehicleModelDate":"2012"},
 		{"@type":"Car","@id":"#x","name":"Toyota Noah","model":"Noah","vehicleConfiguration":"X","fuelType":"Petrol"}]}`)
-	if car := schemaOf(t, page, "").Car; car.Model != "VITZ" || car.Version != "" || car.Fuel != "" || car.ModelCode != "" {
+	if car := schemaOf(t, markup, "").Car; car.Model != "VITZ" || car.Version != "" || car.Fuel != "" || car.ModelCode != "" {
 		t.Errorf("%+v", car)
 	}
 }
@@ -151,8 +154,8 @@ func TestReferencesInCirclesEnd(t *testing.T) {
 			t.Errorf("%s: %+v", name, l.Car)
 		}
 	}
-	page := schemaPage(`{"@type":"Car","@id":"#a","brand":"Toyota","offers":{"@id":"#a","@type":"Offer","price":5000,"priceCurrency":"USD","itemOffered":{"@id":"#a"}}}`)
-	if car := schemaOf(t, page, "").Car; amountOf(car.FOBPriceUSD) != "5000" {
+	markup := schemaPage(`{"@type":"Car","@id":"#a","brand":"Toyota","offers":{"@id":"#a","@type":"Offer","price":5000,"priceCurrency":"USD","itemOffered":{"@id":"#a"}}}`)
+	if car := schemaOf(t, markup, "").Car; amountOf(car.FOBPriceUSD) != "5000" {
 		t.Errorf("an offer with the id of its car: %+v", car)
 	}
 }

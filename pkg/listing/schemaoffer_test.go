@@ -3,6 +3,10 @@ package listing
 import (
 	"strings"
 	"testing"
+
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/schemaorg"
 )
 
 func TestSchemaPrices(t *testing.T) {
@@ -108,7 +112,7 @@ func TestSchemaOfferAroundTheCar(t *testing.T) {
 		t.Errorf("two prices gave %s", l.Car.AskingPrice)
 	}
 	for _, f := range l.Fields {
-		if f.Name == fieldPrice && (len(f.Others) != 1 || f.Others[0].Reason != "several prices") {
+		if f.Name == claim.FieldPrice && (len(f.Others) != 1 || f.Others[0].Reason != "several prices") {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -116,7 +120,7 @@ func TestSchemaOfferAroundTheCar(t *testing.T) {
 
 func TestMoreOffersThanAreComparedGiveNoPrice(t *testing.T) {
 	const offer = `{"@type":"Offer","price":5000,"priceCurrency":"USD"}`
-	if car := schemaOf(t, schemaPage(with(`,"offers":[`+strings.Repeat(offer+",", maxOffers+1)+`]`)), "").Car; car.AskingPrice != nil {
+	if car := schemaOf(t, schemaPage(with(`,"offers":[`+strings.Repeat(offer+",", 101)+`]`)), "").Car; car.AskingPrice != nil {
 		t.Errorf("price %s", car.AskingPrice)
 	}
 }
@@ -136,14 +140,14 @@ func TestSchemaAvailability(t *testing.T) {
 		`"Reserved"`: "The car is reserved.", `"http://schema.org/PreOrder"`: "The car is not in stock yet.",
 		`"BackOrder"`: "The car is not in stock yet.", `"PreSale"`: "The car is not in stock yet.",
 	} {
-		doc, err := parse(FromFile([]byte(schemaPage(with(`,"offers":{"@type":"Offer","availability":`+availability+`}`))), ""))
+		doc, err := page.Parse(FromFile([]byte(schemaPage(with(`,"offers":{"@type":"Offer","availability":`+availability+`}`))), ""))
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := &claims{}
-		readSchema(doc, found)
-		got := strings.Join(found.notes, " ")
-		if found.sold {
+		found := &claim.List{}
+		schemaorg.Read(doc, found)
+		got := strings.Join(found.Notes, " ")
+		if found.Sold {
 			got += "sold"
 		}
 		if got != want {

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/schemaorg"
 )
 
 func TestSchemaCarOfThePage(t *testing.T) {
@@ -47,17 +51,17 @@ func TestSchemaCarOfThePage(t *testing.T) {
 		{"in another property", `{"@type":"Review","itemReviewed":` + one + `}`, "", ""},
 		{"breadcrumb", `[{"@type":"BreadcrumbList","itemListElement":[{"item":{"@id":"#o"}},{"item":` + one + `}]},` + car("Own", `,"@id":"#o"`) + `]`, "", "OWN"},
 	} {
-		page := strings.Replace(schemaPage(c.block), "<title>x<", "<title>Used XYZ car | Made-up Motors<", 1)
-		if got := schemaOf(t, page, c.url).Car.Model; got != c.want {
+		markup := strings.Replace(schemaPage(c.block), "<title>x<", "<title>Used XYZ car | Made-up Motors<", 1)
+		if got := schemaOf(t, markup, c.url).Car.Model; got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }
 
 func TestCanonicalNamesThePage(t *testing.T) {
-	page := `<link rel="canonical" href="https://c.example.com/cars/2">` +
+	markup := `<link rel="canonical" href="https://c.example.com/cars/2">` +
 		schemaPage("["+with(`,"url":"https://c.example.com/cars/1"`)+`,{"@type":"Car","model":"Two","url":"https://c.example.com/cars/2/"}]`)
-	if car := schemaOf(t, page, "https://c.example.com/share/x").Car; car.Model != "TWO" {
+	if car := schemaOf(t, markup, "https://c.example.com/share/x").Car; car.Model != "TWO" {
 		t.Errorf("%+v", car)
 	}
 }
@@ -76,26 +80,26 @@ func TestSameCarTwiceIsOne(t *testing.T) {
 		"nothing":         {[2]string{with(""), with("")}, 2},
 		"stock, not name": {[2]string{with(`,"sku":"12345","name":"a"`), with(`,"sku":"12345","name":"b"`)}, 2},
 	} {
-		page := schemaPage(`{"@type":"ItemList","itemListElement":[{"item":` + c.items[0] + `},{"item":` + c.items[1] + `}]}`)
-		doc, err := parse(FromFile([]byte(page), ""))
+		markup := schemaPage(`{"@type":"ItemList","itemListElement":[{"item":` + c.items[0] + `},{"item":` + c.items[1] + `}]}`)
+		doc, err := page.Parse(FromFile([]byte(markup), ""))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cars := findCars(newGraph(doc)).cars; len(cars) != c.cars {
+		if cars := schemaorg.Vehicles(doc); len(cars) != c.cars {
 			t.Errorf("%s: %d cars, want %d", name, len(cars), c.cars)
 		}
-		if car := schemaOf(t, page, "").Car; (car.Model != "") != (c.cars == 1) {
+		if car := schemaOf(t, markup, "").Car; (car.Model != "") != (c.cars == 1) {
 			t.Errorf("%s: %+v", name, car)
 		}
 	}
 }
 
 func TestJSONLDWinsOverACopyInMicrodata(t *testing.T) {
-	page := schemaPage(with(`,"name":"Toyota Aqua S","offers":{"@type":"Offer","price":5000,"priceCurrency":"USD"}`)) +
+	markup := schemaPage(with(`,"name":"Toyota Aqua S","offers":{"@type":"Offer","price":5000,"priceCurrency":"USD"}`)) +
 		`<div itemscope itemtype="http://schema.org/Car"><b itemprop="name">TOYOTA AQUA S</b><i itemprop="bodyType">Hatchback</i><i itemprop="fuelType">Petrol</i>
 		<div itemprop="offers" itemscope itemtype="http://schema.org/Offer"><i itemprop="price" content="5500"></i><i itemprop="priceCurrency">USD</i></div></div>
 		<div itemscope itemtype="http://schema.org/Car"><b itemprop="name">Toyota Noah</b><i itemprop="color">red</i><i itemprop="vehicleTransmission">CVT</i></div>`
-	l := schemaOf(t, page, "")
+	l := schemaOf(t, markup, "")
 	if got := fmt.Sprint(amountOf(l.Car.FOBPriceUSD), l.Car.Fuel, l.Car.BodyType, l.Car.Transmission); got != "5000HYBRIDHatchback" {
 		t.Error(got)
 	}
@@ -116,15 +120,15 @@ func TestACarThatBetterSourcesContradictIsAnother(t *testing.T) {
 		"masked frame":        {`"vehicleIdentificationNumber":"NSP130-20****","bodyType":"x"`, dealerURL, "x"},
 		"the page's, for all": {`"brand":"Mazda","bodyType":"x","url":"` + dealerURL + `"`, dealerURL, "x"},
 	} {
-		doc, err := parse(FromFile([]byte(schemaPage(`{"@type":"Car",`+c.properties+`}`)+table), c.url))
+		doc, err := page.Parse(FromFile([]byte(schemaPage(`{"@type":"Car",`+c.properties+`}`)+table), c.url))
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc.pairs = pairsIn(body(doc))
-		found := &claims{}
-		readLabels(doc, found)
-		readSchema(doc, found)
-		if got := settle(found, doc).Car.BodyType; got != c.want {
+		doc.Pairs = page.PairsIn(page.Body(doc))
+		found := &claim.List{}
+		page.ClaimLabels(doc, found)
+		schemaorg.Read(doc, found)
+		if got := resolve(found, doc).Car.BodyType; got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -145,15 +149,15 @@ func TestProducts(t *testing.T) {
 		"an engine, which is no vehicle":   {schemaPage(`{"@type":"EngineSpecification","vehicleEngine":"x","name":"Toyota"}`), " null"},
 		"another vocabulary's with a sign": {schemaPage(`{"@type":"x:Thing","brand":"Toyota","vehicleModelDate":2012}`), " null"},
 	} {
-		doc, err := parse(FromFile([]byte(c.page), ""))
+		doc, err := page.Parse(FromFile([]byte(c.page), ""))
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc.pairs = pairsIn(body(doc))
-		found := &claims{}
-		readLabels(doc, found)
-		readSchema(doc, found)
-		car := settle(found, doc).Car
+		doc.Pairs = page.PairsIn(page.Body(doc))
+		found := &claim.List{}
+		page.ClaimLabels(doc, found)
+		schemaorg.Read(doc, found)
+		car := resolve(found, doc).Car
 		if got := car.Make + " " + amountOf(car.FOBPriceUSD); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}

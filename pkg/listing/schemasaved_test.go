@@ -7,22 +7,28 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/schemaorg"
+	"ushuru/pkg/listing/schemaorg/graph"
 )
 
 // schemaOf reads a page by its schema.org data alone.
-func schemaOf(t *testing.T, page, url string) *Listing {
+func schemaOf(t *testing.T, markup, url string) *Listing {
 	t.Helper()
-	doc, err := parse(FromFile([]byte(page), url))
+	doc, err := page.Parse(FromFile([]byte(markup), url))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := &claims{}
-	readSchema(doc, found)
-	return settle(found, doc)
+	found := &claim.List{}
+	schemaorg.Read(doc, found)
+	return resolve(found, doc)
 }
 
 func savedSchema(t *testing.T, name string) string {
@@ -45,36 +51,36 @@ func TestSavedDealerShapes(t *testing.T) {
 	expectations(t, savedPages(t), "schemaorg/dealer_shapes.json", &expected)
 	for _, e := range expected {
 		at := int(e["index"].(float64))
-		doc, err := parse(FromFile([]byte(schemaPage(string(shapes[at].LD))), ""))
+		doc, err := page.Parse(FromFile([]byte(schemaPage(string(shapes[at].LD))), ""))
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := findCars(newGraph(doc))
-		if len(found.cars) != int(e["vehicles"].(float64)) {
-			t.Fatalf("%d: %d vehicles", at, len(found.cars))
+		found := schemaorg.Vehicles(doc)
+		if len(found) != int(e["vehicles"].(float64)) {
+			t.Fatalf("%d: %d vehicles", at, len(found))
 		}
-		n := found.cars[0].copies[0]
-		for _, mileage := range n.nodesOf("mileageFromOdometer") {
+		n := found[0]
+		for _, mileage := range n.NodesOf("mileageFromOdometer") {
 			unit, told := e["mileage_unit"]
-			if _, stands := e["mileage_value"]; stands && (!told || unit != nil || mileage.word("unitCode")+mileage.word("unitText") != "") {
-				t.Errorf("%d: mileage unit %q, want %v", at, mileage.word("unitCode")+mileage.word("unitText"), unit)
+			if _, stands := e["mileage_value"]; stands && (!told || unit != nil || mileage.Word("unitCode")+mileage.Word("unitText") != "") {
+				t.Errorf("%d: mileage unit %q, want %v", at, mileage.Word("unitCode")+mileage.Word("unitText"), unit)
 			}
-			if want, ok := e["mileage_value"]; ok && mileage.word("value") != fmt.Sprint(want) {
-				t.Errorf("%d: mileage value %q", at, mileage.word("value"))
+			if want, ok := e["mileage_value"]; ok && mileage.Word("value") != fmt.Sprint(want) {
+				t.Errorf("%d: mileage value %q", at, mileage.Word("value"))
 			}
 		}
-		if want, ok := e["mileage_text"]; ok && n.word("mileageFromOdometer") != want {
-			t.Errorf("%d: mileage %q", at, n.word("mileageFromOdometer"))
+		if want, ok := e["mileage_text"]; ok && n.Word("mileageFromOdometer") != want {
+			t.Errorf("%d: mileage %q", at, n.Word("mileageFromOdometer"))
 		}
-		if want, ok := e["name"]; ok && n.word("name") != want {
-			t.Errorf("%d: name %q, want %q", at, n.word("name"), want)
+		if want, ok := e["name"]; ok && n.Word("name") != want {
+			t.Errorf("%d: name %q, want %q", at, n.Word("name"), want)
 		}
 		if e["currency"] == nil {
-			offers := append(n.nodesOf("offers"), n.nodesOf("offers")[0].nodesOf("priceSpecification")...)
+			offers := append(n.NodesOf("offers"), n.NodesOf("offers")[0].NodesOf("priceSpecification")...)
 			number := ""
 			for _, offer := range offers {
-				if values := offer.props["price"]; len(values) > 0 {
-					number, _ = wholeNumber(values[0])
+				if values := offer.Props["price"]; len(values) > 0 {
+					number = strings.ReplaceAll(values[0].Text, ",", "")
 				}
 			}
 			if number != fmt.Sprint(e["price"]) {
@@ -124,11 +130,11 @@ func TestSavedExamplesOfSchemaOrg(t *testing.T) {
 		if section.heading != expected.Sections[i%len(expected.Sections)] {
 			t.Fatalf("section %d is %s", i, section.heading)
 		}
-		doc, err := parse(FromFile([]byte(section.body), "https://schema.org/Car"))
+		doc, err := page.Parse(FromFile([]byte(section.body), "https://schema.org/Car"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		cars := findCars(newGraph(doc)).cars
+		cars := schemaorg.Vehicles(doc)
 		if section.heading == "PRE-MARKUP" {
 			if len(cars) != expected.Bare {
 				t.Errorf("%d cars without markup", len(cars))
@@ -139,16 +145,16 @@ func TestSavedExamplesOfSchemaOrg(t *testing.T) {
 			t.Errorf("%s: %d cars, want %v", section.heading, len(cars), expected.Car["vehicles"])
 			continue
 		}
-		compareExample(t, section.heading, schemaOf(t, section.body, "https://schema.org/Car"), cars[0].copies[0], expected.Car)
+		compareExample(t, section.heading, schemaOf(t, section.body, "https://schema.org/Car"), cars[0], expected.Car)
 	}
 }
 
-func compareExample(t *testing.T, heading string, l *Listing, n *node, want map[string]any) {
+func compareExample(t *testing.T, heading string, l *Listing, n *graph.Node, want map[string]any) {
 	t.Helper()
 	want = maps.Clone(want)
 	want["year"] = want["year_from_name"]
-	if !n.is(want["type"].(string)) || n.word("name") != want["name"] || n.nodesOf("vehicleEngine")[0].word("name") != want["engine_text"] {
-		t.Errorf("%s: %v %q", heading, n.types, n.word("name"))
+	if !n.Is(want["type"].(string)) || n.Word("name") != want["name"] || n.NodesOf("vehicleEngine")[0].Word("name") != want["engine_text"] {
+		t.Errorf("%s: %v %q", heading, n.Types, n.Word("name"))
 	}
 	if len(l.Car.Images) != 1 || !strings.HasSuffix(l.Car.Images[0], "/"+want["image"].(string)) {
 		t.Errorf("%s: images %q", heading, l.Car.Images)
@@ -165,16 +171,16 @@ func compareExample(t *testing.T, heading string, l *Listing, n *node, want map[
 func TestSavedAutotraderCarIsTheOnlyOne(t *testing.T) {
 	var expected map[string]any
 	expectations(t, savedPages(t), "schemaorg/real_autotrader-classics_2020_Car_jsonld.html", &expected)
-	page := savedSchema(t, "real_autotrader-classics_2020_Car_jsonld.html")
-	doc, err := parse(FromFile([]byte(page), ""))
+	markup := savedSchema(t, "real_autotrader-classics_2020_Car_jsonld.html")
+	doc, err := page.Parse(FromFile([]byte(markup), ""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cars := findCars(newGraph(doc)).cars
-	if len(cars) != 1 || !cars[0].copies[0].is(expected["type"].(string)) || cars[0].copies[0].word("vehicleEngine") != expected["engine_text"] {
+	cars := schemaorg.Vehicles(doc)
+	if len(cars) != 1 || !cars[0].Is(expected["type"].(string)) || cars[0].Word("vehicleEngine") != expected["engine_text"] {
 		t.Errorf("%d cars", len(cars))
 	}
-	for _, key := range compare(t, schemaOf(t, page, expected["url"].(string)), expected) {
+	for _, key := range compare(t, schemaOf(t, markup, expected["url"].(string)), expected) {
 		switch key {
 		case "vehicles", "type", "url", "engine_text", "traps":
 		default:
@@ -195,44 +201,44 @@ func TestSavedBlocksAreDecoded(t *testing.T) {
 			Types    []string `json:"types"`
 		}
 		expectations(t, savedPages(t), "schemaorg/"+name, &expected)
-		doc, err := parse(FromFile([]byte(savedSchema(t, name)), ""))
+		doc, err := page.Parse(FromFile([]byte(savedSchema(t, name)), ""))
 		if err != nil {
 			t.Fatal(err)
 		}
 		blocks := 0
-		for _, script := range doc.tags[atom.Script] {
-			if attr(script, "type") == "application/ld+json" {
+		for _, script := range doc.Tags[atom.Script] {
+			if page.Attr(script, "type") == "application/ld+json" {
 				blocks++
 			}
 		}
 		if expected.Blocks != nil && blocks != *expected.Blocks {
 			t.Errorf("%s: %d blocks, want %d", name, blocks, *expected.Blocks)
 		}
-		g := newGraph(doc)
+		g := graph.New(doc)
 		var types []string
 		objects := 0
-		for _, root := range g.roots {
-			if root.syntax == sourceJSONLD {
+		for _, root := range g.Roots {
+			if root.Syntax == graph.SourceJSONLD {
 				objects++
-				types = append(types, root.types...)
+				types = append(types, root.Types...)
 			}
 		}
-		if objects != expected.Objects || !reflect.DeepEqual(types, expected.Types) || len(findCars(g).cars) != expected.Vehicles {
+		if objects != expected.Objects || !reflect.DeepEqual(types, expected.Types) || len(schemaorg.Vehicles(doc)) != expected.Vehicles {
 			t.Errorf("%s: %d objects %q, want %d %q", name, objects, types, expected.Objects, expected.Types)
 		}
 	}
 }
 
 // tree writes a node as extruct writes microdata.
-func tree(n *node) map[string]any {
+func tree(n *graph.Node) map[string]any {
 	properties := map[string]any{}
-	for property, values := range n.props {
+	for property, values := range n.Props {
 		all := make([]any, 0, len(values))
 		for _, v := range values {
-			if v.node != nil {
-				all = append(all, tree(v.node))
+			if v.Node != nil {
+				all = append(all, tree(v.Node))
 			} else {
-				all = append(all, v.text)
+				all = append(all, v.Text)
 			}
 		}
 		properties[property] = any(all)
@@ -240,12 +246,12 @@ func tree(n *node) map[string]any {
 			properties[property] = all[0]
 		}
 	}
-	return map[string]any{"type": "http://schema.org/" + strings.Join(n.types, " "), "properties": properties}
+	return map[string]any{"type": "http://schema.org/" + strings.Join(n.Types, " "), "properties": properties}
 }
 
 func TestSavedMicrodataGivesTheTreesOfExtruct(t *testing.T) {
 	for _, name := range []string{"extruct_product", "extruct_product-ref"} {
-		doc, err := parse(FromFile([]byte(savedSchema(t, name+".html")), ""))
+		doc, err := page.Parse(FromFile([]byte(savedSchema(t, name+".html")), ""))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,8 +261,8 @@ func TestSavedMicrodataGivesTheTreesOfExtruct(t *testing.T) {
 		if err := json.Unmarshal([]byte(savedSchema(t, expected.Tree)), &want); err != nil {
 			t.Fatal(err)
 		}
-		for _, root := range newGraph(doc).roots {
-			if len(root.types) > 0 {
+		for _, root := range graph.New(doc).Roots {
+			if len(root.Types) > 0 {
 				got = append(got, tree(root))
 			}
 		}
@@ -274,16 +280,17 @@ func TestSavedProductsAreNoVehicles(t *testing.T) {
 			Vehicles                     int
 		}
 		expectations(t, savedPages(t), "schemaorg/"+name, &want)
-		doc, err := parse(FromFile([]byte(savedSchema(t, name)), ""))
+		doc, err := page.Parse(FromFile([]byte(savedSchema(t, name)), ""))
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := findCars(newGraph(doc))
-		n := found.products[0]
-		offer := n.nodesOf("offers")[0]
-		got := []string{n.word("name"), n.word("brand"), offer.word("price"), offer.word("priceCurrency")}
-		if len(found.cars) != want.Vehicles || !reflect.DeepEqual(got, []string{want.Name, want.Brand, want.Price, want.Currency}) {
-			t.Errorf("%s: %d vehicles, %q", name, len(found.cars), got)
+		found := schemaorg.Vehicles(doc)
+		roots := graph.New(doc).Roots
+		n := roots[slices.IndexFunc(roots, func(n *graph.Node) bool { return n.Is("Product") })]
+		offer := n.NodesOf("offers")[0]
+		got := []string{n.Word("name"), n.Word("brand"), offer.Word("price"), offer.Word("priceCurrency")}
+		if len(found) != want.Vehicles || !reflect.DeepEqual(got, []string{want.Name, want.Brand, want.Price, want.Currency}) {
+			t.Errorf("%s: %d vehicles, %q", name, len(found), got)
 		}
 		if l := schemaOf(t, savedSchema(t, name), ""); len(l.Fields) != 0 {
 			t.Errorf("%s: claims %+v", name, l.Fields)

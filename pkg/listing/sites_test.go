@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/vehicle"
 )
 
@@ -16,15 +17,15 @@ func TestSitesSayWhatTheyGiveInTheWordsOfACar(t *testing.T) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		known[name] = true
 	}
-	grades := map[string]bool{VerifiedPage: true, VerifiedScraper: true, VerifiedText: true, VerifiedHostOnly: true}
+	grades := map[string]bool{sites.VerifiedPage: true, sites.VerifiedScraper: true, sites.VerifiedText: true, sites.VerifiedHostOnly: true}
 	names, hosts := map[string]bool{}, map[string]bool{}
-	for _, s := range Sites() {
+	for _, s := range sites.All() {
 		if s.Name == "" || names[s.Name] || !grades[s.Verified] || len(s.Hosts) == 0 || s.Gives == nil {
 			t.Errorf("%+v", s)
 		}
 		names[s.Name] = true
 		for _, h := range s.Hosts {
-			if hosts[h] || strings.HasPrefix(h, "www.") || siteOf("www."+h) != s.Name || siteOf("x"+h) != "" {
+			if hosts[h] || strings.HasPrefix(h, "www.") || sites.NameOf("www."+h) != s.Name || sites.NameOf("x"+h) != "" {
 				t.Errorf("%s: host %s", s.Name, h)
 			}
 			hosts[h] = true
@@ -38,15 +39,15 @@ func TestSitesSayWhatTheyGiveInTheWordsOfACar(t *testing.T) {
 }
 
 func TestSitesAreNotShared(t *testing.T) {
-	Sites()[0].Hosts[0] = "changed.example.com"
-	if got := Sites()[0].Hosts[0]; got != "beforward.jp" {
+	sites.All()[0].Hosts[0] = "changed.example.com"
+	if got := sites.All()[0].Hosts[0]; got != "beforward.jp" {
 		t.Errorf("host %q", got)
 	}
 }
 
 func TestSitesAsJSON(t *testing.T) {
-	all := Sites()
-	data, err := json.Marshal(all[slices.IndexFunc(all, func(s SiteInfo) bool { return s.Name == "Enhance Auto" })])
+	all := sites.All()
+	data, err := json.Marshal(all[slices.IndexFunc(all, func(s sites.Info) bool { return s.Name == "Enhance Auto" })])
 	want := `{"name":"Enhance Auto","hosts":["enhanceauto.com"],"gives":[],"verified":"host name only","note":"Nothing is known of its pages; labels and schema.org data are read as on any site."}`
 	if err != nil || string(data) != want {
 		t.Errorf("%s, %v", data, err)

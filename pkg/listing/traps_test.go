@@ -4,6 +4,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
 )
 
 // The traps of labels, each by its name.
@@ -176,21 +179,21 @@ func FuzzLabelValues(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		found := &claims{source: "fuzz", rank: RankLabel}
+		found := &claim.List{Source: "fuzz", Rank: claim.RankLabel}
 		for _, r := range readers {
-			found.add(r.field, value)
+			found.Add(r.field, value)
 		}
-		found.add(fieldChassis, value)
-		found.add(fieldDrive, value)
-		doc := &document{url: &url.URL{}, base: &url.URL{}}
-		car := settle(found, doc).Car
-		if car.Year != 0 && (car.Year < firstYear || car.Year > lastYear()) || car.EngineCC < 0 || car.EngineCC > 20000 {
+		found.Add(claim.FieldChassis, value)
+		found.Add(claim.FieldDrive, value)
+		doc := &page.Document{URL: &url.URL{}, Base: &url.URL{}}
+		car := resolve(found, doc).Car
+		if car.Year != 0 && (car.Year < claim.MinYear || car.Year > claim.MaxYear()) || car.EngineCC < 0 || car.EngineCC > 20000 {
 			t.Errorf("%q: %+v", value, car)
 		}
-		if p := car.FOBPriceUSD; p != nil && (!p.Decimal().IsPositive() || p.Decimal().GreaterThan(mostDollars)) {
+		if p := car.FOBPriceUSD; p != nil && (!p.Decimal().IsPositive() || p.Decimal().IntPart() > 3_000_000) {
 			t.Errorf("%q: FOB %s", value, p)
 		}
-		if car.MileageKM != nil && (*car.MileageKM < 0 || *car.MileageKM > maxMileage) {
+		if car.MileageKM != nil && (*car.MileageKM < 0 || *car.MileageKM > claim.MaxMileage) {
 			t.Errorf("%q: %d km", value, *car.MileageKM)
 		}
 	})

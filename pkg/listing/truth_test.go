@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -132,7 +133,7 @@ func TestSitesGiveWhatTheySay(t *testing.T) {
 		"CarUsed.jp": "carused", "Autocom Japan": "autocom", "PicknBuy24": "picknbuy24", "JapaneseCarTrade": "japanesecartrade", "JPC Trade": "jpctrade",
 		"Nikkyo": "nikkyo", "STC Japan": "stc", "Enhance Auto": "enhanceauto", "JPAUC": "jpauc", "Aleado": "aleado", "AJES": "ajes",
 	}
-	for _, s := range Sites() {
+	for _, s := range sites.All() {
 		name := pages[s.Name]
 		if name == "" {
 			t.Errorf("%s has no fixture", s.Name)

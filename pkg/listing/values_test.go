@@ -1,6 +1,10 @@
 package listing
 
-import "testing"
+import (
+	"testing"
+
+	"ushuru/pkg/listing/claim"
+)
 
 func TestReadYear(t *testing.T) {
 	for text, want := range map[string]int{
@@ -8,7 +12,7 @@ func TestReadYear(t *testing.T) {
 		"2020-01-01": 2020, "2009 Volkswagen Golf V GTI MY09": 2009, "Polestar 2 (2022)": 2022, "2019 to 2019": 2019,
 		"": 0, "-": 0, "2019A": 0, "A2019": 0, "12019": 0, "19": 0, "1901": 0, "2015 or 2016": 0, "Confirm with the Seller": 0,
 	} {
-		if got, ok := readYear(text); ok != (want != 0) || ok && got != want {
+		if got, ok := claim.ParseYear(text); ok != (want != 0) || ok && got != want {
 			t.Errorf("%q: %d, %v; want %d", text, got, ok, want)
 		}
 	}
@@ -20,7 +24,7 @@ func TestReadEngine(t *testing.T) {
 		"4 cylinder Petrol Turbo Intercooled 2.0 L (1984 cc)": 1984, "1498 CMQ": 0, "12,800cc": 12800, "2.4L 4Cyl": 2400,
 		"": 0, "0cc": 0, "0": 0, "80 kW": 0, "1NZ-1LM": 0, "1NZ": 0, "4.4- 443 HP Supercharged": 0, "99999999cc": 0, "V8": 0, "Good": 0,
 	} {
-		if got, ok := readEngine(text); ok != (want != 0) || ok && got != want {
+		if got, ok := claim.ParseEngine(text); ok != (want != 0) || ok && got != want {
 			t.Errorf("%q: %d, %v; want %d", text, got, ok, want)
 		}
 	}
@@ -31,7 +35,7 @@ func TestReadMileage(t *testing.T) {
 		"108,333 km": 108333, "118,000 km (73,200 mile)": 118000, "8 000 km": 8000, "218,000km": 218000, "66600": 66600, "18,000 mi": 28968, "5 км": 5,
 		"": -1, "A lot": -1, "12 kmh": -1, "1,23 km": -1,
 	} {
-		if got, ok := readMileage(text); ok != (want >= 0) || ok && got != want {
+		if got, ok := claim.ParseMileage(text); ok != (want >= 0) || ok && got != want {
 			t.Errorf("%q: %d, %v; want %d", text, got, ok, want)
 		}
 	}
@@ -48,7 +52,7 @@ func TestReadPrice(t *testing.T) {
 		"$4,350 C&F": "", "US$ 4.350": "", "€ 4.350": "", "US$ 4.35": "USD 4.35",
 		"$129/month": "", "$5,000 - $6,000": "", "24.500,00": "", "1,23": "", "SOLD $5": "", "-$5": "", "1e9": "",
 	} {
-		got, ok := readPrice(text)
+		got, ok := claim.ParsePrice(text)
 		if ok != (want != "") || ok && got.String() != want {
 			t.Errorf("%q: %q, %v; want %q", text, got, ok, want)
 		}
@@ -60,16 +64,16 @@ func FuzzValues(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if y, ok := readYear(text); ok && (y < 1950 || y > 2099) {
+		if y, ok := claim.ParseYear(text); ok && (y < 1950 || y > 2099) {
 			t.Errorf("year %d", y)
 		}
-		if cc, ok := readEngine(text); ok && (cc < 50 || cc > 20000) {
+		if cc, ok := claim.ParseEngine(text); ok && (cc < 50 || cc > 20000) {
 			t.Errorf("engine %d", cc)
 		}
-		if km, ok := readMileage(text); ok && km < 0 {
+		if km, ok := claim.ParseMileage(text); ok && km < 0 {
 			t.Errorf("mileage %d", km)
 		}
-		if p, ok := readPrice(text); ok && !p.amount.Decimal().IsPositive() {
+		if p, ok := claim.ParsePrice(text); ok && !p.Amount.Decimal().IsPositive() {
 			t.Errorf("price %s", p)
 		}
 	})

@@ -1,0 +1,140 @@
+package claim
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/money"
+)
+
+// price is an amount in a currency, ISO 4217.
+type price struct {
+	Amount   money.Number
+	Currency string
+}
+
+func (p price) String() string { return p.Currency + " " + p.Amount.String() }
+
+// currencies are the marks of listing pages, longest first. A dollar sign alone
+// means US dollars on the sites of exporters.
+var currencies = []struct{ mark, code string }{
+	{"US$", "USD"},
+	{"USD", "USD"},
+	{"C$", "CAD"},
+	{"CAD", "CAD"},
+	{"A$", "AUD"},
+	{"AUD", "AUD"},
+	{"NZ$", "NZD"},
+	{"NZD", "NZD"},
+	{"JPY", "JPY"},
+	{"YEN", "JPY"},
+	{"¥", "JPY"},
+	{"¥", "JPY"},
+	{"円", "JPY"},
+	{"TZS", "TZS"},
+	{"TSH", "TZS"},
+	{"KES", "KES"},
+	{"KSH", "KES"},
+	{"UGX", "UGX"},
+	{"ZMW", "ZMW"},
+	{"EUR", "EUR"},
+	{"€", "EUR"},
+	{"GBP", "GBP"},
+	{"£", "GBP"},
+	{"AED", "AED"},
+	{"ZAR", "ZAR"},
+	{"$", "USD"},
+}
+
+var (
+	amountForm = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?`)
+	// thousandths are as likely thousands, as some countries write them: 4.350.
+	thousandths = regexp.MustCompile(`\.\d{3,}$`)
+	manYen      = regexp.MustCompile(`^(\d{1,5}(?:\.\d{1,2})?)\s*万円$`)
+)
+
+// wordsBesidePrice are the words that may stand beside a price. Any other can make it
+// something else: a deposit, a rate, an old price, thousands, with freight, or
+// in another currency ("HK$ 45,000").
+var wordsBesidePrice = map[string]bool{"FOB": true, "PRICE": true, "VEHICLE": true, "CAR": true, "ONLY": true, "NOW": true}
+
+// plainPrice reports that nothing stands beside an amount but its currency and
+// words of that kind.
+func plainPrice(rest string) bool {
+	if strings.ContainsAny(rest, "%-+/&") {
+		return false
+	}
+	words := strings.FieldsFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) })
+	for _, word := range words {
+		if !wordsBesidePrice[word] && !isCurrency(word) {
+			return false
+		}
+	}
+	return true
+}
+
+func isCurrency(word string) bool {
+	for _, c := range currencies {
+		if c.mark == word {
+			return true
+		}
+	}
+	return false
+}
+
+// ParsePrice reads a text that holds exactly one amount and at most one
+// currency.
+func ParsePrice(s string) (price, bool) {
+	upper := strings.ToUpper(s)
+	if m := manYen.FindStringSubmatch(s); m != nil {
+		amount, err := money.ParseNumber(m[1])
+		if err != nil {
+			return price{}, false
+		}
+		return price{money.NewNumber(amount.Decimal().Shift(4)), "JPY"}, amount.Decimal().IsPositive()
+	}
+	found := amountForm.FindAllString(s, 2)
+	if len(found) != 1 || thousandths.MatchString(found[0]) || !plainPrice(strings.Replace(upper, found[0], " ", 1)) {
+		return price{}, false
+	}
+	amount, err := money.ParseNumber(found[0])
+	if err != nil || !amount.Decimal().IsPositive() {
+		return price{}, false
+	}
+	currency, ok := ParseCurrency(upper)
+	return price{amount, currency}, ok
+}
+
+// ParseCurrency returns the one currency that a text names, "" for none; false
+// when it names two.
+func ParseCurrency(upper string) (code string, ok bool) {
+	for _, c := range currencies {
+		if !strings.Contains(upper, c.mark) {
+			continue
+		}
+		upper = strings.ReplaceAll(upper, c.mark, " ")
+		if code != "" && code != c.code {
+			return "", false
+		}
+		code = c.code
+	}
+	return code, true
+}
+
+// maxPriceUSD bounds what a used car can cost, in US dollars.
+var maxPriceUSD = decimal.NewFromInt(3_000_000)
+
+func (p price) Plausible() bool {
+	return p.Currency != "USD" || !p.Amount.Decimal().GreaterThan(maxPriceUSD)
+}
+
+// CutCurrencies takes the marks of currencies out of a text in capitals.
+func CutCurrencies(upper string) string {
+	for _, c := range currencies {
+		upper = strings.ReplaceAll(upper, c.mark, "")
+	}
+	return upper
+}

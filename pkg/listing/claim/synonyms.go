@@ -1,0 +1,32 @@
+package claim
+
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed labels.csv
+var labelTable string
+
+// synonyms maps a normalised label to its field.
+var synonyms = func() map[string]string {
+	table := map[string]string{}
+	for line := range strings.Lines(labelTable) {
+		field, name, ok := strings.Cut(strings.TrimSpace(line), ",")
+		if ok && !strings.HasPrefix(line, "#") {
+			table[name] = field
+		}
+	}
+	return table
+}()
+
+// maxLabel is the longest label in bytes; longer texts are no labels.
+const maxLabel = 80
+
+// FieldOf returns the field that a label means, "" for none.
+func FieldOf(s string) string {
+	if s == "" || len(s) > maxLabel {
+		return ""
+	}
+	return synonyms[NormalizeLabel(s)]
+}

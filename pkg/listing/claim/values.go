@@ -1,0 +1,126 @@
+package claim
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+var (
+	yearForm   = regexp.MustCompile(`(?:^|[^\p{L}\d])((?:19|20)\d\d)(?:$|[^\p{L}\d])`)
+	ccForm     = regexp.MustCompile(`(?i)(?:^|[^\d.,])(\d{1,2}[, ]?\d{3}|\d{2,4})\s*(?:cc|ccm|cm3|cm³)(?:$|[^\p{L}\d])`)
+	litreForm  = regexp.MustCompile(`(?i)(?:^|[^\d.,])(\d{1,2}\.\d{1,2})\s*(?:l|ltr|lit(?:er|re)s?)(?:$|[^\p{L}\d])`)
+	bareCC     = regexp.MustCompile(`^(\d{1,2},\d{3}|\d{3,5})$`)
+	bareLitre  = regexp.MustCompile(`^\d\.\d{1,2}$`)
+	kmForm     = regexp.MustCompile(`(?i)(?:^|[^\d.,])(\d{1,3}(?:[, ]\d{3})+|\d{1,7})\s*(?:kms?|км|kilomet\w+)(?:$|\P{L})`)
+	mileForm   = regexp.MustCompile(`(?i)(?:^|[^\d.,])(\d{1,3}(?:[, ]\d{3})+|\d{1,7})\s*(?:mi|miles?)(?:$|[^\p{L}\d])`)
+	bareNumber = regexp.MustCompile(`^(\d{1,3}(?:[, ]\d{3})+|\d{1,7})$`)
+	volumeForm = regexp.MustCompile(`^(\d{1,2}(?:\.\d{1,4})?)\s*(?:m3|m³|cbm)?$`)
+)
+
+// ParseYear returns the one four-digit year in a text, whatever the order of
+// year and month: 2019/3, 12.2020, "2010 / Jan". A number glued to letters is
+// none, and two different years are none.
+func ParseYear(s string) (year int, ok bool) {
+	for s != "" {
+		m := yearForm.FindStringSubmatchIndex(s)
+		if m == nil {
+			break
+		}
+		found, _ := strconv.Atoi(s[m[2]:m[3]])
+		if ok && found != year {
+			return 0, false
+		}
+		year, ok = found, true
+		s = s[m[3]:]
+	}
+	return year, ok && year >= MinYear && year <= MaxYear()
+}
+
+// ParseEngine returns cubic centimetres from "1,490cc", "1.8 liters" or a bare
+// number of an engine cell. Zero, kilowatts and engine codes are none.
+func ParseEngine(s string) (cc int, ok bool) {
+	if m := ccForm.FindStringSubmatch(s); m != nil {
+		cc = Digits(m[1])
+	} else if m := litreForm.FindStringSubmatch(s); m != nil {
+		cc = litres(m[1])
+	} else if bareCC.MatchString(s) {
+		cc = Digits(s)
+	} else if bareLitre.MatchString(s) {
+		cc = litres(s)
+	}
+	return cc, cc >= 50 && cc <= 20000
+}
+
+func litres(s string) int {
+	value, err := decimal.NewFromString(s)
+	if err != nil {
+		return 0
+	}
+	return int(value.Mul(decimal.NewFromInt(1000)).IntPart())
+}
+
+var kmPerMile = decimal.RequireFromString("1.609344")
+
+// ParseMileage returns kilometres; a bare number is kilometres, as exporters in
+// Japan mean it; miles are converted when no kilometres stand beside them.
+func ParseMileage(s string) (km int, ok bool) {
+	if m := kmForm.FindStringSubmatch(s); m != nil {
+		km = Digits(m[1])
+		return km, km <= MaxMileage
+	}
+	if m := mileForm.FindStringSubmatch(s); m != nil {
+		miles := decimal.NewFromInt(int64(Digits(m[1])))
+		km = int(miles.Mul(kmPerMile).Round(0).IntPart())
+		return km, km <= MaxMileage
+	}
+	if bareNumber.MatchString(s) {
+		km = Digits(s)
+		return km, km <= MaxMileage
+	}
+	return 0, false
+}
+
+var thousandsMarks = strings.NewReplacer(",", "", " ", "")
+
+// Digits reads the digits of a number with thousands marks; at most nine.
+func Digits(s string) int {
+	s = thousandsMarks.Replace(s)
+	if len(s) > 9 {
+		return 0
+	}
+	n, _ := strconv.Atoi(s)
+	return n
+}
+
+// Bounds of what a used car can be. What lies outside is a slip of the page or
+// of the reader.
+const (
+	MinYear    = 1950
+	MaxMileage = 2_000_000
+)
+
+// lastYear is that of models that are sold before their year begins.
+func MaxYear() int { return time.Now().Year() + 1 }
+
+// YearIn returns the one year in a text as digits, "" when there is none or are
+// several.
+func YearIn(s string) string {
+	y, ok := ParseYear(s)
+	if !ok {
+		return ""
+	}
+	return strconv.Itoa(y)
+}
+
+// ParseVolume returns the cubic metres of a text as written.
+func ParseVolume(s string) (string, bool) {
+	m := volumeForm.FindStringSubmatch(s)
+	if m == nil || strings.Trim(m[1], "0.") == "" {
+		return "", false
+	}
+	return m[1], true
+}

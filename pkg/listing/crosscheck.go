@@ -1,0 +1,65 @@
+package listing
+
+import (
+	"strings"
+
+	"ushuru/pkg/chassis"
+	"ushuru/pkg/listing/claim"
+)
+
+// crossCheck holds the settled values against each other and drops those that
+// cannot be.
+func (l *Listing) crossCheck() {
+	car := &l.Car
+	if total, fob := car.CFPriceUSD, car.FOBPriceUSD; total != nil && fob != nil && !total.Decimal().GreaterThan(fob.Decimal()) {
+		car.CFPriceUSD = nil
+		l.discard(claim.FieldCF, "not above the price without freight, so no destination was chosen")
+	}
+	made, knownMade := claim.ParseYear(car.Manufacture)
+	registered, knownRegistered := claim.ParseYear(car.Registration)
+	if knownMade && knownRegistered && made > registered {
+		car.Manufacture = ""
+		l.discard(claim.FieldManufacture, "later than the registration")
+		l.notef("The listing dates the manufacture after the first registration.")
+	}
+	frame, framed := chassis.FromFrame(car.FrameNumber)
+	related := strings.HasPrefix(car.ModelCode, frame.Code) || strings.HasPrefix(frame.Code, car.ModelCode)
+	if framed && car.ModelCode != "" && !related {
+		l.notef("The chassis code %s and the frame number %s are of different cars.", car.ModelCode, car.FrameNumber)
+	}
+}
+
+// discard takes back the value of a field and keeps it beside, with the reason.
+func (l *Listing) discard(name, why string) {
+	for i := range l.Fields {
+		if f := &l.Fields[i]; f.Name == name && f.Source != "" {
+			f.Others = append(f.Others, Other{Value: f.Value, Source: f.Source, Rank: f.Rank, Reason: why})
+			f.Value, f.Source, f.Rank = "", "", 0
+		}
+	}
+}
+
+// rejectUnsure rejects prices of labels that differ, unless a source beside
+// the labels tells which one it is.
+func rejectUnsure(claimed []claim.Claim) {
+	seen := map[string]bool{}
+	for _, c := range claimed {
+		if p, ok := amount(c.Value); ok && c.Rank == claim.RankLabel && c.Rejected == "" {
+			seen[p] = true
+		}
+	}
+	if len(seen) < 2 {
+		return
+	}
+	told := ""
+	for _, c := range claimed {
+		if p, ok := amount(c.Value); ok && c.Rank != claim.RankLabel && c.Rejected == "" && told == "" {
+			told = p
+		}
+	}
+	for i, c := range claimed {
+		if p, _ := amount(c.Value); c.Rank == claim.RankLabel && p != told && c.Rejected == "" {
+			claimed[i].Rejected = "the page gives several prices"
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package page
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/net/html/charset"
+
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/listing/claim"
+)
+
+// Document is a parsed page with indexes, all made in one walk.
+type Document struct {
+	Page      *fetch.Page
+	URL       *url.URL // of the page; never nil
+	Base      *url.URL // what links are relative to
+	Canonical string   // rel=canonical or og:url, as written
+	Title     string
+	Meta      map[string]string // name or property in lower case → first content
+	IDs       map[string]*html.Node
+	Tags      map[atom.Atom][]*html.Node // only those of indexed
+	Marked    Markup                     // what carries schema.org data in attributes
+	Pairs     []Pair                     // labels and values, as the site means them
+}
+
+// indexed are the elements that readers look for by tag.
+var indexed = map[atom.Atom]bool{
+	atom.Body: true, atom.Script: true, atom.H1: true, atom.P: true, atom.Span: true, atom.Div: true,
+	atom.Table: true, atom.Tr: true, atom.Dl: true, atom.Li: true, atom.Input: true, atom.Option: true, atom.Img: true,
+	atom.A: true, atom.Ol: true, atom.Ul: true, atom.H3: true,
+}
+
+// Parse decodes the page's character set (byte order mark, header, meta) and
+// builds the tree.
+func Parse(page *fetch.Page) (*Document, error) {
+	if err := checkSize(page.Body); err != nil {
+		return nil, err
+	}
+	var body io.Reader = bytes.NewReader(page.Body)
+	encoding, name, _ := charset.DetermineEncoding(page.Body, page.Header.Get("Content-Type"))
+	if name != "utf-8" {
+		body = encoding.NewDecoder().Reader(body)
+	}
+	root, err := html.Parse(body)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	address, err := url.Parse(page.FinalURL)
+	if err != nil {
+		address = &url.URL{}
+	}
+	doc := &Document{
+		Page: page, URL: address, Base: address,
+		Meta: map[string]string{}, IDs: map[string]*html.Node{}, Tags: map[atom.Atom][]*html.Node{},
+	}
+	for n := range Elements(root) {
+		doc.index(n)
+	}
+	if doc.Canonical == "" {
+		doc.Canonical = doc.Meta["og:url"]
+	}
+	return doc, nil
+}
+
+func (d *Document) index(n *html.Node) {
+	if indexed[n.DataAtom] {
+		d.Tags[n.DataAtom] = append(d.Tags[n.DataAtom], n)
+	}
+	for _, a := range n.Attr {
+		if a.Key == "id" && d.IDs[a.Val] == nil {
+			d.IDs[a.Val] = n
+		}
+		d.Marked.mark(n, a.Key)
+	}
+	if n.Namespace == "" {
+		d.indexHead(n)
+	}
+}
+
+// indexHead keeps what the head of a page says of it; the first of each counts.
+func (d *Document) indexHead(n *html.Node) {
+	switch n.DataAtom {
+	case atom.Title:
+		if d.Title == "" {
+			d.Title = Text(n)
+		}
+	case atom.Base:
+		if base, err := d.URL.Parse(Attr(n, "href")); err == nil && Attr(n, "href") != "" && d.Base == d.URL {
+			d.Base = base
+		}
+	case atom.Link:
+		if d.Canonical == "" && strings.EqualFold(Attr(n, "rel"), "canonical") {
+			d.Canonical = strings.TrimSpace(Attr(n, "href"))
+		}
+	case atom.Meta:
+		name := strings.ToLower(Attr(n, "property") + Attr(n, "name"))
+		if _, seen := d.Meta[name]; !seen && name != "" {
+			d.Meta[name] = claim.Clean(Attr(n, "content"))
+		}
+	}
+}
+
+// Find returns the first element with the tag and class.
+func (d *Document) Find(tag atom.Atom, class string) *html.Node {
+	for _, n := range d.Tags[tag] {
+		if HasClass(n, class) {
+			return n
+		}
+	}
+	return nil
+}
+
+// InputValue returns the value attribute of the input with the id.
+func (d *Document) InputValue(id string) string { return claim.Clean(Attr(d.IDs[id], "value")) }
+
+// Resolve resolves a link of the page; an empty address when it is none.
+func (d *Document) Resolve(raw string) *url.URL {
+	if u, err := d.Base.Parse(strings.TrimSpace(raw)); err == nil {
+		return u
+	}
+	return &url.URL{}
+}
+
+// Absolute resolves a link of the page; "" when it is not http or https.
+func (d *Document) Absolute(link string) string {
+	link = strings.TrimSpace(link)
+	u, err := d.Base.Parse(link)
+	if link == "" || err != nil {
+		return ""
+	}
+	if u.Scheme == "" && u.Host != "" { // protocol-relative on a page without address
+		u.Scheme = "https"
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return ""
+	}
+	return u.String()
+}
+
+// PageUnreadable is the code of the error for a page that is nested or tangled beyond reason.
+const PageUnreadable = "page_unreadable"
+
+func unreadable(cause error) error {
+	return &fetch.Error{Code: PageUnreadable, Message: "The page is built in a way that cannot be read.", Cause: cause}
+}
+
+var errTooManyTags = errors.New("too many tags, or too many left open")
+
+// Within returns a part of the page as a document of its own that stands at an
+// address: what the whole page says of itself is not said of the part.
+func (d *Document) Within(root *html.Node, address *url.URL) *Document {
+	part := &Document{
+		Page: d.Page, URL: address, Base: d.Base,
+		Meta: map[string]string{}, IDs: map[string]*html.Node{}, Tags: map[atom.Atom][]*html.Node{},
+		Pairs: PairsIn(root),
+	}
+	for n := range Elements(root) {
+		part.index(n)
+	}
+	return part
+}
+
+// Markup are the elements of a page that begin an item, in document order.
+type Markup struct {
+	Scopes []*html.Node // microdata: itemscope
+	Typed  []*html.Node // RDFa: typeof or resource
+}
+
+// mark remembers an element by one of its attributes.
+func (m *Markup) mark(el *html.Node, attribute string) {
+	switch attribute {
+	case "itemscope":
+		m.Scopes = append(m.Scopes, el)
+	case "typeof", "resource":
+		if len(m.Typed) == 0 || m.Typed[len(m.Typed)-1] != el {
+			m.Typed = append(m.Typed, el)
+		}
+	}
+}

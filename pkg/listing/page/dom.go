@@ -1,0 +1,141 @@
+package page
+
+import (
+	"iter"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/claim"
+)
+
+// maxSteps is the most nodes that are visited for one text.
+const maxSteps = 2000
+
+// Elements walks the elements of a subtree in document order, without
+// recursion.
+func Elements(root *html.Node) iter.Seq[*html.Node] {
+	return func(yield func(*html.Node) bool) {
+		for n := root; n != nil; n = After(n, root, true) {
+			if n.Type == html.ElementNode && !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// After returns the node that follows n in document order and still belongs to
+// root; inside says whether n's own children come first.
+func After(n, root *html.Node, inside bool) *html.Node {
+	if inside && n.FirstChild != nil {
+		return n.FirstChild
+	}
+	for ; n != nil && n != root; n = n.Parent {
+		if n.NextSibling != nil {
+			return n.NextSibling
+		}
+	}
+	return nil
+}
+
+// Text returns what a person reads in an element: line breaks and block
+// borders as spaces, no scripts, no struck-out or hidden parts.
+func Text(root *html.Node) string {
+	if root == nil {
+		return ""
+	}
+	var b strings.Builder
+	for n, steps := root, 0; n != nil && b.Len() < claim.MaxText && steps < maxSteps; steps++ {
+		inside := true
+		switch n.Type {
+		case html.TextNode:
+			b.WriteString(n.Data)
+		case html.ElementNode:
+			if !inline[n.DataAtom] {
+				b.WriteByte(' ')
+			}
+			inside = n == root || !isSkipped(n)
+		}
+		n = After(n, root, inside)
+	}
+	return claim.Clean(b.String())
+}
+
+// inline elements do not part words.
+var inline = map[atom.Atom]bool{
+	atom.A: true, atom.B: true, atom.Em: true, atom.Font: true, atom.I: true, atom.Span: true,
+	atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.U: true, atom.Small: true, atom.Wbr: true,
+}
+
+func isSkipped(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Select, atom.Textarea,
+		atom.S, atom.Del, atom.Strike, atom.Svg, atom.Iframe:
+		return true
+	}
+	return IsHidden(n)
+}
+
+// IsHidden reports an element's own display:none.
+func IsHidden(n *html.Node) bool {
+	style := Head(Attr(n, "style"))
+	return style != "" && strings.Contains(strings.ReplaceAll(strings.ToLower(style), " ", ""), "display:none")
+}
+
+func Attr(n *html.Node, key string) string {
+	if n == nil {
+		return ""
+	}
+	for _, a := range n.Attr {
+		if a.Key == key && a.Namespace == "" {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// Head returns as much of an attribute as is looked at again and again.
+func Head(s string) string { return s[:min(len(s), 200)] }
+
+func HasAttr(n *html.Node, key string) bool {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+func HasClass(n *html.Node, class string) bool {
+	for name := range strings.FieldsSeq(Attr(n, "class")) {
+		if name == class {
+			return true
+		}
+	}
+	return false
+}
+
+// AnyAncestor reports whether n or an element around it meets the condition.
+func AnyAncestor(n *html.Node, meets func(*html.Node) bool) bool {
+	for ; n != nil; n = n.Parent {
+		if n.Type == html.ElementNode && meets(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// next returns the next sibling that is an element: comments and white space
+// stand between cells.
+func next(n *html.Node) *html.Node {
+	for n = n.NextSibling; n != nil; n = n.NextSibling {
+		if n.Type == html.ElementNode {
+			return n
+		}
+	}
+	return nil
+}
+
+// IsTemplate reports an element whose content is not part of the page.
+func IsTemplate(el *html.Node) bool { return el.DataAtom == atom.Template }

@@ -1,0 +1,75 @@
+package page
+
+import (
+	"ushuru/pkg/listing/claim"
+
+	_ "embed"
+	"regexp"
+	"strings"
+)
+
+//go:embed makes.txt
+var makeList string
+
+// makes are the names of makes, squashed, as titles and addresses have them.
+var makes = func() map[string]string {
+	table := map[string]string{}
+	for line := range strings.Lines(makeList) {
+		if name := strings.TrimSpace(line); name != "" && !strings.HasPrefix(name, "#") {
+			table[claim.Squash(name)] = name
+		}
+	}
+	return table
+}()
+
+// KnownMake returns the usual spelling of a make, false when the name is none.
+func KnownMake(name string) (string, bool) {
+	known, ok := makes[claim.Squash(name)]
+	return known, ok
+}
+
+var metaPrice = regexp.MustCompile(`(?i)(?:fob|price)\s*:?\s*((?:us\$|usd|\$)\s?(?:\d{1,3}(?:,\d{3})+|\d+))`)
+
+// ClaimMeta claims what title, og: metas and the address give.
+func ClaimMeta(doc *Document, c *claim.List) {
+	c.Source, c.Rank = "page metadata", claim.RankMeta
+	title := claim.FirstOf(doc.Meta["og:title"], doc.Title)
+	c.Add(claim.FieldModelYear, claim.YearIn(title))
+	c.AddCode(doc.Title)
+	c.AddCode(doc.Meta["og:title"])
+	claimNames(doc, title, c)
+	if m := metaPrice.FindStringSubmatch(doc.Meta["og:description"]); m != nil {
+		c.Add(claim.FieldPrice, m[1])
+	}
+	c.AddImages([]string{claim.FirstOf(doc.Meta["og:image:secure_url"], doc.Meta["og:image"])})
+}
+
+// claimNames reads "2010 TOYOTA SUCCEED VAN UL PACKAGE" with the help of the
+// address: where it holds the make and then the model, /toyota/succeed%20van/,
+// the rest of an og:title can be the grade.
+func claimNames(doc *Document, title string, c *claim.List) {
+	words := strings.Fields(title)
+	for i := range words {
+		maker, rest := CutMake(words[i:])
+		if maker == "" {
+			continue
+		}
+		c.Add(claim.FieldMake, maker)
+		slug := slugAfter(doc.URL, maker)
+		if slug == "" {
+			slug = trailAfter(doc, maker)
+		}
+		model, grade := split(rest, slug)
+		c.Add(claim.FieldModel, model)
+		if title == doc.Meta["og:title"] && isGrade(grade) {
+			c.Add(claim.FieldVersion, grade)
+		}
+		return
+	}
+}
+
+// isGrade tells a grade, in capitals, from the name of the site and other words
+// at the end of a title.
+func isGrade(s string) bool {
+	return len(s) <= 40 && s == strings.ToUpper(s) && !strings.ContainsAny(s, "|-–:")
+}

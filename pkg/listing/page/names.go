@@ -1,0 +1,113 @@
+package page
+
+import (
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/claim"
+)
+
+// CutMake cuts the name of a make, of up to two words, from the front of words.
+func CutMake(words []string) (maker string, rest []string) {
+	for n := min(2, len(words)); n > 0; n-- {
+		if maker, ok := makes[claim.Squash(strings.Join(words[:n], ""))]; ok {
+			return maker, words[n:]
+		}
+	}
+	return "", nil
+}
+
+// AddName claims make, model and grade of a name such as "HONDA FIT 13G". Where
+// the model ends must be known from elsewhere: the page's address, its trail of
+// links, or a shorter form of the name. A single word is the model.
+func AddName(c *claim.List, doc *Document, full, shorter string) {
+	maker, words := CutMake(strings.Fields(full))
+	if maker == "" {
+		return
+	}
+	c.Add(claim.FieldMake, maker)
+	model, grade := split(words, slugAfter(doc.URL, maker))
+	if model == "" {
+		model, grade = split(words, trailAfter(doc, maker))
+	}
+	if _, short := CutMake(strings.Fields(shorter)); model == "" && len(short) < len(words) {
+		model, grade = split(words, claim.Squash(strings.Join(short, "")))
+	}
+	if model == "" && len(words) == 1 {
+		model = words[0]
+	}
+	c.Add(claim.FieldModel, model)
+	c.Add(claim.FieldVersion, grade)
+}
+
+// unslug makes words of a slug.
+var unslug = strings.NewReplacer("_", " ", "-", " ", "+", " ")
+
+// AddSlugs claims make and model of an address: land_cruiser, succeed%20van.
+func AddSlugs(c *claim.List, maker, model string) {
+	known, ok := makes[claim.Squash(maker)]
+	if !ok {
+		return
+	}
+	c.Add(claim.FieldMake, known)
+	c.Add(claim.FieldModel, unslug.Replace(model))
+}
+
+// slugAfter returns the segment of an address after that of the make.
+func slugAfter(u *url.URL, maker string) string {
+	segments := strings.Split(u.Path, "/")
+	for i, segment := range segments[:len(segments)-1] {
+		if claim.Squash(segment) == claim.Squash(maker) {
+			return claim.Squash(segments[i+1])
+		}
+	}
+	return ""
+}
+
+// trailAfter returns the link after that of the make in the trail of links from
+// the home page to this one.
+func trailAfter(doc *Document, maker string) string {
+	last := ""
+	steps := 0
+	for n := range Elements(trail(doc)) {
+		if steps++; steps > maxSteps {
+			break
+		}
+		if n.DataAtom != atom.A {
+			continue
+		}
+		if last == claim.Squash(maker) {
+			return claim.Squash(Text(n))
+		}
+		last = claim.Squash(Text(n))
+	}
+	return ""
+}
+
+// trail returns the element that holds the trail of links, nil for none.
+func trail(doc *Document) *html.Node {
+	for _, tag := range []atom.Atom{atom.Ol, atom.Ul, atom.Div} {
+		for _, n := range doc.Tags[tag] {
+			names := strings.ToLower(Head(Attr(n, "class")) + " " + Head(Attr(n, "id")))
+			for _, word := range []string{"bread", "pankuzu", "topicpath", "topic-path"} {
+				if strings.Contains(names, word) {
+					return n
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// split cuts the words that spell the slug from the front of a name.
+func split(words []string, slug string) (model, rest string) {
+	for i := range words {
+		if slug != "" && claim.Squash(strings.Join(words[:i+1], "")) == slug {
+			return strings.Join(words[:i+1], " "), strings.Join(words[i+1:], " ")
+		}
+	}
+	return "", ""
+}

@@ -1,0 +1,54 @@
+package page
+
+import (
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/claim"
+)
+
+// lazy are the attributes that hold the link of a picture; those that a script
+// reads come first, because src then holds a blank.
+var lazy = []string{"data-src", "data-original", "data-lazy", "load_src", "src"}
+
+// maxPictures bounds the links that are looked at on one page.
+const maxPictures = 20_000
+
+// Pictures returns the links of anchors and images for which keep is true, in
+// the order of the page, links to large pictures first, and none of similar
+// cars.
+func Pictures(doc *Document, keep func(*url.URL) bool) (links []string) {
+	looked := 0
+	add := func(n *html.Node, link string) bool {
+		if looked++; link == "" || looked > maxPictures || len(links) >= claim.MaxImages {
+			return false
+		}
+		full := doc.Absolute(link)
+		u, err := url.Parse(full)
+		if full == "" || err != nil || !keep(u) || AnyAncestor(n, IsAside) {
+			return false
+		}
+		links = append(links, full)
+		return true
+	}
+	for _, a := range doc.Tags[atom.A] {
+		add(a, Attr(a, "href"))
+	}
+	for _, img := range doc.Tags[atom.Img] {
+		for _, key := range lazy {
+			if add(img, Attr(img, key)) {
+				break
+			}
+		}
+	}
+	return links
+}
+
+// OnHost reports a host or a part of it.
+func OnHost(u *url.URL, host string) bool {
+	name := u.Hostname()
+	return name == host || strings.HasSuffix(name, "."+host)
+}

@@ -1,0 +1,163 @@
+package page
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/claim"
+)
+
+// record is an object that a page gives to its own script.
+type record struct {
+	values map[string]any
+	// flight data mark their own references with a dollar sign and double one
+	// that a text begins with.
+	rsc bool
+}
+
+// Bounds of what is looked at in one page's script data.
+const (
+	maxRecords     = 5000 // rows
+	maxFound       = 100
+	maxRecordNodes = 200_000
+	maxRecordDepth = 100
+)
+
+// Records returns the different objects of a page's script data (Next.js flight
+// strings, application/json scripts) that have all the keys.
+func Records(doc *Document, keys ...string) (found []record) {
+	search := recordSearch{keys: keys, left: maxRecordNodes, rsc: true}
+	for _, value := range rscRows(rscPayload(doc)) {
+		search.in(value, 0)
+	}
+	search.rsc = false
+	for _, script := range doc.Tags[atom.Script] {
+		if Attr(script, "type") != "application/json" || script.FirstChild == nil || len(script.FirstChild.Data) > maxPayload {
+			continue
+		}
+		if value, ok := decodeScript(script.FirstChild.Data); ok {
+			search.in(value, 0)
+		}
+	}
+	return search.found
+}
+
+type recordSearch struct {
+	keys  []string
+	left  int // nodes that may still be looked at
+	rsc   bool
+	found []record
+}
+
+func (s *recordSearch) in(value any, depth int) {
+	if s.left--; s.left < 0 || depth > maxRecordDepth {
+		return
+	}
+	switch v := value.(type) {
+	case []any:
+		for _, item := range v {
+			s.in(item, depth+1)
+		}
+	case map[string]any:
+		again := func(r record) bool { return r.same(v, s.keys) }
+		if len(s.found) < maxFound && s.fits(v) && !slices.ContainsFunc(s.found, again) {
+			s.found = append(s.found, record{v, s.rsc})
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			s.in(v[key], depth+1)
+		}
+	}
+}
+
+func (s *recordSearch) fits(v map[string]any) bool {
+	for _, key := range s.keys {
+		if _, ok := v[key]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// same reports a record that is the same thing again, by its first keys.
+func (r record) same(v map[string]any, keys []string) bool {
+	other := record{v, r.rsc}
+	for _, key := range keys {
+		if r.Text(key) != other.Text(key) {
+			return false
+		}
+	}
+	return len(keys) > 0
+}
+
+// Text returns a text or a number, "" for anything else.
+func (r record) Text(key string) string {
+	switch v := r.values[key].(type) {
+	case json.Number:
+		return v.String()
+	case string:
+		if r.rsc && strings.HasPrefix(v, "$") {
+			rest, escaped := strings.CutPrefix(v, "$$")
+			if !escaped {
+				return "" // $undefined, or a reference to another row
+			}
+			v = "$" + rest
+		}
+		return claim.Clean(v)
+	}
+	return ""
+}
+
+// Is reports a true value: true, 1 or "1".
+func (r record) Is(key string) bool {
+	return r.values[key] == true || r.Text(key) == "1"
+}
+
+// Claim claims the record's texts by a table of its keys.
+func (r record) Claim(c *claim.List, fields map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		c.Add(fields[key], r.Text(key))
+	}
+}
+
+// Date joins year and month, "2014/7"; the year alone when there is no month.
+func (r record) Date(year, month string) string {
+	y, m := r.Text(year), r.Text(month)
+	if y == "" || m == "" || m == "0" {
+		return y
+	}
+	return y + "/" + m
+}
+
+// OwnRecord returns the record that the page is about: the one whose key stands
+// in the page's address, else the only one.
+func OwnRecord(doc *Document, key string, all []record) (record, bool) {
+	for _, r := range all {
+		if own := r.Text(key); len(own) >= 3 && inAddress(doc, own) {
+			return r, true
+		}
+	}
+	if len(all) == 1 {
+		return all[0], true
+	}
+	return record{}, false
+}
+
+// inAddress reports a text that is a segment of the page's path or the value of
+// a parameter.
+func inAddress(doc *Document, s string) bool {
+	for segment := range strings.SplitSeq(doc.URL.Path, "/") {
+		if strings.EqualFold(segment, s) {
+			return true
+		}
+	}
+	for _, values := range doc.URL.Query() {
+		if slices.Contains(values, s) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,39 @@
+package page
+
+import (
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/claim"
+)
+
+// sheetNames are what sites call the auction's inspection sheet in the text of
+// a link to it.
+var sheetNames = []string{
+	"auction sheet", "inspection sheet", "auction inspection sheet", "condition report", "auction report", "出品票", "検査票",
+}
+
+// sheetFiles are the endings of pictures and documents. A link without one
+// leads to a page about sheets more often than to the sheet.
+var sheetFiles = []string{".jpg", ".jpeg", ".png", ".webp", ".gif", ".pdf"}
+
+// ClaimSheetLink claims a link that says it is the inspection sheet, where the
+// site's own reader found none.
+func ClaimSheetLink(doc *Document, c *claim.List) {
+	c.Source, c.Rank = "links", claim.RankLabel
+	for _, a := range doc.Tags[atom.A] {
+		name := strings.ToLower(Text(a))
+		if !slices.Contains(sheetNames, strings.TrimPrefix(name, "view ")) || AnyAncestor(a, IsAside) {
+			continue
+		}
+		link := doc.Absolute(Attr(a, "href"))
+		u, err := url.Parse(link)
+		if err == nil && slices.Contains(sheetFiles, strings.ToLower(path.Ext(u.Path))) {
+			c.AddSheet(link)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package page
+
+import (
+	"bytes"
+
+	"golang.org/x/net/html"
+)
+
+// maxNodes bounds the tree of a page; a real listing has some 20,000 nodes.
+const maxNodes = 2_000_000
+
+// maxDepth is what html.Parse itself allows.
+const maxDepth = 512
+
+// formatting are the elements that HTML opens again, each time, where they were
+// left open: with five hundred of them open, one letter makes five hundred
+// nodes (WHATWG HTML, 13.2.4.3).
+var formatting = map[string]bool{
+	"b": true, "big": true, "code": true, "em": true, "font": true, "i": true, "s": true,
+	"small": true, "strike": true, "strong": true, "tt": true, "u": true,
+}
+
+// checkSize refuses a page whose tree would be too large, before it is built.
+// A look at the tags clears nearly every page; only one with many different
+// formatting elements is gone through token by token.
+func checkSize(body []byte) error {
+	tags := bytes.Count(body, []byte("<"))
+	if 2*tags > maxNodes {
+		return unreadable(errTooManyTags)
+	}
+	// Of formatting elements that are alike, no more than three are opened again.
+	if tags*(2+min(3*differentFormatting(body), maxDepth)) <= maxNodes {
+		return nil
+	}
+	return countNodes(body)
+}
+
+// differentFormatting counts the formatting tags that differ in their text; one
+// whose end is in doubt, or is far, counts each time.
+func differentFormatting(body []byte) (count int) {
+	seen := map[string]bool{}
+	for {
+		at := bytes.IndexByte(body, '<')
+		if at < 0 {
+			return count
+		}
+		body = body[at+1:]
+		tag := body[:min(len(body), 120)]
+		name := 0
+		for name < len(tag) && name < 7 && (tag[name]|0x20) >= 'a' && (tag[name]|0x20) <= 'z' {
+			name++
+		}
+		if name == 0 || !formatting[string(bytes.ToLower(tag[:name]))] {
+			continue
+		}
+		end := bytes.IndexByte(tag, '>')
+		if certain := end >= 0 && bytes.Count(tag[:end], []byte(`"`))%2 == 0 && bytes.IndexByte(tag[:end], '\'') < 0; certain {
+			if seen[string(tag[:end])] {
+				continue
+			}
+			seen[string(tag[:end])] = true
+		}
+		if count++; count >= maxDepth {
+			return count
+		}
+	}
+}
+
+// countNodes bounds the nodes of the tree by the tags and texts and the
+// formatting elements open at each.
+func countNodes(body []byte) error {
+	tokens := html.NewTokenizer(bytes.NewReader(body))
+	nodes, open := 0, 0
+	for {
+		kind := tokens.Next()
+		switch kind {
+		case html.ErrorToken:
+			return nil // the end; html.Parse reports anything else
+		case html.StartTagToken, html.EndTagToken:
+			name, _ := tokens.TagName()
+			if formatting[string(name)] && kind == html.StartTagToken {
+				open++
+			} else if formatting[string(name)] && open > 0 {
+				open--
+			}
+		}
+		if nodes += 1 + min(open, maxDepth); nodes > maxNodes {
+			return unreadable(errTooManyTags)
+		}
+	}
+}

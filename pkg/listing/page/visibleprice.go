@@ -1,0 +1,64 @@
+package page
+
+import (
+	"bytes"
+	"regexp"
+
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/money"
+)
+
+var (
+	dollarsBefore = regexp.MustCompile(`(?i)(?:^|[^\p{L}\d])(?:US\$|USD|\$)\s*$`)
+	dollarsAfter  = regexp.MustCompile(`(?i)^\s*USD(?:$|[^\p{L}])`)
+	numberGoesOn  = regexp.MustCompile(`^[,.]?\d`)
+	numberBefore  = regexp.MustCompile(`[\d.,]$`)
+)
+
+// shownInDollars reports that the page itself writes an amount with a sign of
+// US dollars. Script data often give a bare number; the same digits as part of
+// another number, or without a sign, are no confirmation.
+func shownInDollars(doc *Document, amount money.Number) bool {
+	plain := amount.String()
+	for _, written := range []string{thousands(plain), plain} {
+		rest := doc.Page.Body
+		for range 200 {
+			at := bytes.Index(rest, []byte(written))
+			if at < 0 {
+				break
+			}
+			before, after := rest[max(0, at-12):at], rest[at+len(written):]
+			after = after[:min(len(after), 12)]
+			whole := !numberGoesOn.Match(after) && !numberBefore.Match(before)
+			if whole && (dollarsBefore.Match(before) || dollarsAfter.Match(after)) {
+				return true
+			}
+			rest = rest[at+len(written):]
+		}
+	}
+	return false
+}
+
+// thousands writes a whole number with commas.
+func thousands(digits string) string {
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
+}
+
+// AddScriptPrice claims a price of script data. One without currency counts as
+// dollars only where the page shows it so.
+func AddScriptPrice(c *claim.List, doc *Document, amount string) {
+	p, ok := claim.ParsePrice(amount)
+	switch {
+	case !ok:
+		c.Reject(claim.FieldPrice, amount, "not one amount")
+	case p.Currency != "":
+		c.Add(claim.FieldPrice, amount)
+	case shownInDollars(doc, p.Amount):
+		c.Add(claim.FieldPrice, "USD "+p.Amount.String())
+	default:
+		c.Reject(claim.FieldPrice, amount, "the page does not show it with a currency")
+	}
+}

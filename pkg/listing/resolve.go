@@ -1,0 +1,167 @@
+package listing
+
+import (
+	"fmt"
+	"strconv"
+
+	"ushuru/pkg/chassis"
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
+	"ushuru/pkg/vehicle"
+)
+
+// Field explains one field of a car.
+type Field struct {
+	Name   string     `json:"name"`
+	Value  string     `json:"value"` // the text that was taken, "" when none could be; of images their number
+	Source string     `json:"source,omitempty"`
+	Rank   claim.Rank `json:"rank,omitempty"`
+	Others []Other    `json:"others,omitempty"`
+}
+
+// Other is a value that was not taken.
+type Other struct {
+	Value  string     `json:"value"`
+	Source string     `json:"source"`
+	Rank   claim.Rank `json:"rank"`
+	Reason string     `json:"reason"` // agrees, disagrees, or why it was rejected
+}
+
+// resolve decides between the claims, field by field: the best-ranked value that
+// can be read wins, and the others are kept beside it. The claims stand in the
+// order of their rank, because the sources are read in it.
+func resolve(c *claim.List, doc *page.Document) *Listing {
+	listing := &Listing{Notes: c.Notes}
+	car := &listing.Car
+	byField := map[string][]claim.Claim{}
+	for _, claimed := range c.All {
+		byField[claimed.Field] = append(byField[claimed.Field], claimed)
+	}
+	for _, r := range readers {
+		claimed := byField[r.field]
+		if len(claimed) == 0 {
+			continue
+		}
+		if r.field == claim.FieldPrice {
+			rejectUnsure(claimed)
+		}
+		field := listing.resolveField(r, claimed)
+		listing.Fields = append(listing.Fields, field)
+	}
+	listing.crossCheck()
+	listing.setYear()
+	listing.codeFromFrame()
+	if claim.Squash(car.Version) == claim.Squash(car.Model) {
+		car.Version = "" // some sites fill the grade with the model
+	}
+	listing.setPictures(c, doc)
+	return listing
+}
+
+// setPictures takes the links of the best source that had any.
+func (l *Listing) setPictures(c *claim.List, doc *page.Document) {
+	car := &l.Car
+	car.Images = make([]string, 0, len(c.Images))
+	for _, link := range c.Images {
+		if image := doc.Absolute(link); image != "" {
+			car.Images = append(car.Images, image)
+		}
+	}
+	if len(car.Images) > 0 {
+		l.Fields = append(l.Fields, explained(c.ImageSource, "images", strconv.Itoa(len(car.Images))))
+	}
+	if c.Sheet.Value != "" {
+		car.ConditionReportURL = &c.Sheet.Value
+		l.Fields = append(l.Fields, explained(c.Sheet, "conditionReportUrl", c.Sheet.Value))
+	}
+}
+
+// explained explains a claim that nothing competes with.
+func explained(c claim.Claim, name, value string) Field {
+	return Field{Name: name, Value: value, Source: c.Source, Rank: c.Rank}
+}
+
+func (l *Listing) resolveField(r reader, claimed []claim.Claim) Field {
+	field := Field{Name: r.field}
+	taken := ""
+	for _, next := range claimed {
+		value, ok := r.read(next.Value)
+		other := Other{Value: next.Value, Source: next.Source, Rank: next.Rank}
+		switch {
+		case next.Rejected != "":
+			other.Reason = next.Rejected
+		case !ok:
+			other.Reason = "not readable"
+		case field.Source == "":
+			taken, field.Value, field.Source, field.Rank = value, next.Value, next.Source, next.Rank
+			r.set(&l.Car, value)
+			continue
+		case same(r.field, taken, value):
+			other.Reason = "agrees"
+		default:
+			other.Reason = "disagrees"
+			if r.noted {
+				l.notef("%s: %s says %q, %s says %q", r.field, field.Source, field.Value, next.Source, next.Value)
+			}
+		}
+		field.Others = append(field.Others, other)
+	}
+	return field
+}
+
+// same compares two values of a field; a chassis code agrees with itself
+// whether or not it carries its emission prefix.
+func same(field, a, b string) bool {
+	if field == claim.FieldCode {
+		one, _ := chassis.Parse(a)
+		two, _ := chassis.Parse(b)
+		return one.Code == two.Code
+	}
+	return claim.Squash(a) == claim.Squash(b)
+}
+
+// maxNotes bounds what a page can make us say.
+const maxNotes = 20
+
+func (l *Listing) notef(format string, args ...any) {
+	if len(l.Notes) < maxNotes {
+		l.Notes = append(l.Notes, fmt.Sprintf(format, args...))
+	}
+}
+
+// setYear takes the year of manufacture, which the authority wants, else that
+// of registration, else the model year, and keeps which one it was.
+func (l *Listing) setYear() {
+	modelYear := ""
+	for _, f := range l.Fields {
+		if f.Name == claim.FieldModelYear {
+			modelYear = f.Value
+		}
+	}
+	for _, basis := range []struct{ name, Value string }{
+		{"manufacture", l.Car.Manufacture}, {"registration", l.Car.Registration}, {"model", modelYear},
+	} {
+		if y, ok := claim.ParseYear(basis.Value); ok {
+			l.Car.Year, l.Car.YearBasis = y, basis.name
+			return
+		}
+	}
+}
+
+// codeFromFrame falls back to the code of the frame number, which may lack the
+// body letter.
+func (l *Listing) codeFromFrame() {
+	car := &l.Car
+	if car.RawModelCode != "" {
+		return
+	}
+	if parsed, ok := chassis.FromFrame(car.FrameNumber); ok {
+		car.ModelCode, car.RawModelCode = parsed.Code, car.FrameNumber
+		l.notef("The chassis code was read from the frame number and may lack its last letter.")
+	}
+}
+
+// complete reports whether there is enough to estimate from.
+func complete(car *vehicle.Car) bool {
+	return car.Make != "" && car.Model != "" && car.Year != 0 && (car.ModelCode != "" || car.EngineCC != 0)
+}

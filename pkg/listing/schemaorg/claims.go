@@ -1,0 +1,150 @@
+package schemaorg
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/schemaorg/graph"
+)
+
+// claimNode claims the properties of a vehicle but for fuel and price, which
+// depend on all its copies.
+func claimNode(n *graph.Node, c *claim.List) {
+	maker := makeOf(n)
+	model := modelOf(n, maker)
+	c.Add(claim.FieldMake, maker)
+	c.Add(claim.FieldModel, model)
+	c.Add(claim.FieldVersion, versionOf(n, maker, model))
+	c.Add(claim.FieldFrame, frameOf(n))
+	c.Add(claim.FieldBody, n.Word("bodyType"))
+	c.Add(claim.FieldColour, n.Word("color"))
+	c.Add(claim.FieldTransmission, n.Word("vehicleTransmission"))
+	c.Add(claim.FieldSteering, strings.TrimSuffix(n.Word("steeringPosition"), "HandDriving"))
+	c.Add(claim.FieldStock, n.Word("sku", "productID"))
+	claimAdditional(n, c)
+	c.AddCode(n.Word("description"))
+	c.AddCode(n.Word("name"))
+	claimYear(n, model, c)
+	claimEngine(n, c)
+	claimMileage(n, c)
+	c.AddImages(imagesOf(n))
+}
+
+// makeOf returns the brand or manufacturer: of several names the first that is
+// a known make, since sites put the model or the seller beside it.
+func makeOf(n *graph.Node) string {
+	var names []string
+	for _, property := range []string{"brand", "manufacturer"} {
+		for _, v := range n.Props[property] {
+			if name := v.Words(); name != "" {
+				names = append(names, name)
+			}
+		}
+	}
+	for _, name := range names {
+		if _, known := page.KnownMake(name); known {
+			return name
+		}
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return isSeller(n, name) })
+	return claim.FirstOf(names...)
+}
+
+// isSeller reports whether a name is that of the seller in the car's offers.
+func isSeller(n *graph.Node, name string) bool {
+	for _, offer := range n.NodesOf("offers") {
+		if seller := offer.Word("seller", "offeredBy"); seller != "" && claim.Squash(seller) == claim.Squash(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// modelOf returns the model without the make before it. An address as a model
+// counts when the car's name has its last part.
+func modelOf(n *graph.Node, maker string) string {
+	model := n.Only("model")
+	if model == "" && len(n.Props["model"]) == 1 {
+		link := strings.TrimRight(n.Props["model"][0].Address(), "/")
+		last := strings.NewReplacer("_", " ", "-", " ").Replace(link[strings.LastIndexAny(link, "/#")+1:])
+		if graph.IsAddress(link) && claim.Squash(last) != "" && strings.Contains(claim.Squash(n.Word("name")), claim.Squash(last)) {
+			model = last
+		}
+	}
+	if len(maker) < len(model) && strings.EqualFold(model[:len(maker)], maker) && model[len(maker)] == ' ' {
+		model = strings.TrimSpace(model[len(maker):])
+	}
+	if graph.IsAddress(model) {
+		return ""
+	}
+	return model
+}
+
+// versionOf returns the configuration, unless it only repeats the model.
+func versionOf(n *graph.Node, maker, model string) string {
+	version := n.Only("vehicleConfiguration")
+	if key := claim.Squash(version); key == claim.Squash(model) || key == claim.Squash(maker+model) || key == claim.Squash(n.Word("name")) {
+		return ""
+	}
+	return version
+}
+
+// frameOf returns the identification number when it has the length and a digit
+// of one; masked ones count.
+func frameOf(n *graph.Node) string {
+	vin := n.Word("vehicleIdentificationNumber")
+	if len(claim.Squash(vin)) < 5 || len(vin) > 30 || !strings.ContainsAny(vin, "0123456789") {
+		return ""
+	}
+	return vin
+}
+
+// claimAdditional reads additionalProperty, where sites put what schema.org has
+// no name for, by the labels of listing pages. Prices there have no meaning.
+func claimAdditional(n *graph.Node, c *claim.List) {
+	for _, property := range n.NodesOf("additionalProperty") {
+		field := claim.FieldOf(property.Word("name", "propertyID"))
+		if field != "" && field != claim.FieldPrice && field != claim.FieldCF {
+			c.Add(field, strings.TrimSpace(property.Only("value")+" "+property.Word("unitText")))
+		}
+	}
+}
+
+// modelYears are names of models that look like years.
+var modelYears = regexp.MustCompile(`(?i)peugeot\s+2008|bmw\s+2002`)
+
+// claimYear claims both dates, and the model year; where no property gives it,
+// it is the year in the name that is not part of the model's.
+func claimYear(n *graph.Node, model string, c *claim.List) {
+	c.Add(claim.FieldManufacture, n.Only("productionDate"))
+	c.Add(claim.FieldRegistration, n.Only("dateVehicleFirstRegistered"))
+	for _, property := range []string{"vehicleModelDate", "modelDate", "releaseDate"} {
+		if found := claim.YearIn(n.Only(property)); found != "" {
+			c.Add(claim.FieldModelYear, found)
+			return
+		}
+	}
+	name := modelYears.ReplaceAllString(n.Word("name"), "")
+	if claim.YearIn(model) != "" {
+		name = strings.Replace(strings.ToUpper(name), strings.ToUpper(model), "", 1)
+	}
+	c.Add(claim.FieldModelYear, claim.YearIn(name))
+}
+
+// imagesOf returns the links of the pictures, the full ones before thumbnails.
+func imagesOf(n *graph.Node) (links []string) {
+	for _, property := range []string{"image", "photo", "associatedMedia", "primaryImageOfPage", "thumbnailUrl"} {
+		for _, v := range n.Props[property] {
+			if link := v.Address(); link != "" && !strings.HasPrefix(strings.ToLower(link), "data:") {
+				links = append(links, link)
+			}
+		}
+		if len(links) > 0 && property != "image" && property != "photo" {
+			break
+		}
+	}
+	return links
+}

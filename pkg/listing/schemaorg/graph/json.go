@@ -1,0 +1,198 @@
+package graph
+
+import (
+	"html"
+	"strings"
+
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/page"
+)
+
+// maxBlocks is the most JSON-LD blocks that are read.
+const maxBlocks = 200
+
+// readJSONLD reads the page's JSON-LD scripts; a bad one is skipped.
+func readJSONLD(doc *page.Document, g *Graph) {
+	read := 0
+	for _, script := range doc.Tags[atom.Script] {
+		kind, _, _ := strings.Cut(page.Attr(script, "type"), ";")
+		if !strings.EqualFold(strings.TrimSpace(kind), "application/ld+json") || script.FirstChild == nil ||
+			page.AnyAncestor(script, page.IsTemplate) {
+			continue
+		}
+		if read++; read > maxBlocks {
+			return
+		}
+		readBlock(script.FirstChild.Data, g)
+	}
+}
+
+// readBlock reads one block. A block that was escaped as if it were HTML is
+// unescaped, but only then: an entity inside a string is unescaped after.
+func readBlock(block string, g *Graph) {
+	if !tryBlock(block, g) && strings.Contains(block, "&quot;") {
+		tryBlock(html.UnescapeString(block), g)
+	}
+}
+
+// tryBlock reads a block; when it is broken beyond repair nothing of it stays.
+func tryBlock(block string, g *Graph) bool {
+	before, left := len(g.nodes), g.left
+	roots, ok := (&jsonReader{s: block, g: g}).block()
+	if !ok {
+		clear(g.nodes[before:])
+		g.nodes, g.left = g.nodes[:before], left
+		return false
+	}
+	for _, v := range roots {
+		if v.Node != nil {
+			g.Roots = append(g.Roots, v.Node)
+		}
+	}
+	return true
+}
+
+// jsonReader reads JSON as pages have it: comments of JavaScript, raw line
+// breaks in strings, commas too many, wrappers. Null and booleans are no values.
+type jsonReader struct {
+	s     string
+	at    int
+	depth int
+	g     *Graph
+}
+
+// block reads the values of a block: one, as a rule. What follows the first and
+// is no value, such as a brace too many, is ignored.
+func (r *jsonReader) block() ([]Value, bool) {
+	values, ok := r.value()
+	for ok {
+		r.skip()
+		for r.at < len(r.s) && strings.IndexByte("}],;", r.s[r.at]) >= 0 {
+			r.at++
+			r.skip()
+		}
+		if r.at == len(r.s) || r.s[r.at] != '{' && r.s[r.at] != '[' {
+			break
+		}
+		more, whole := r.value()
+		if !whole {
+			break
+		}
+		values = append(values, more...)
+	}
+	return values, ok
+}
+
+// value reads a value; an array is its items, which is what it means in JSON-LD.
+func (r *jsonReader) value() (values []Value, ok bool) {
+	r.skip()
+	if r.at == len(r.s) || r.depth >= MaxDepth || !r.g.spend(1) {
+		return nil, false
+	}
+	r.depth++
+	defer func() { r.depth-- }()
+	switch r.s[r.at] {
+	case '{':
+		r.at++
+		return r.object()
+	case '[':
+		r.at++
+		return r.array()
+	case '"':
+		text, closed := r.text()
+		return []Value{{Text: text}}, closed
+	case ',', '}', ']': // a template left the value out
+		return nil, true
+	}
+	return r.literal()
+}
+
+func (r *jsonReader) array() (values []Value, ok bool) {
+	for {
+		switch r.separator() {
+		case 0:
+			return nil, false
+		case ']':
+			r.at++
+			return values, true
+		case '}':
+			return nil, false
+		}
+		items, ok := r.value()
+		if !ok {
+			return nil, false
+		}
+		values = append(values, items...)
+	}
+}
+
+func (r *jsonReader) object() ([]Value, bool) {
+	o := object{node: r.g.newNode(SourceJSONLD)}
+	for {
+		switch r.separator() {
+		case '}':
+			r.at++
+			return o.values(), true
+		case '"':
+		default:
+			return nil, false
+		}
+		key, ok := r.text()
+		r.skip()
+		if !ok || r.at == len(r.s) || r.s[r.at] != ':' {
+			return nil, false
+		}
+		r.at++
+		values, ok := r.value()
+		if !ok {
+			return nil, false
+		}
+		o.set(key, values)
+	}
+}
+
+// object is a JSON object on its way to become a node or a plain value.
+type object struct {
+	node  *Node
+	plain []Value // of @value, @list and @set
+	typed bool    // by @type, which goes before its alias
+}
+
+func (o *object) set(key string, values []Value) {
+	switch key {
+	case "@context":
+	case "@type":
+		o.node.Types, o.node.Typed, o.typed = nil, false, true
+		o.addTypes(values)
+	case "type": // an alias in schema.org's own context
+		if !o.typed {
+			o.addTypes(values)
+		}
+	case "@id":
+		if len(values) > 0 {
+			o.node.Id = values[0].Text
+		}
+	case "@value", "@list", "@set":
+		o.plain = append(o.plain, values...)
+	case "@graph":
+		o.node.Props[key] = values
+	default:
+		if name := Name(key); name != "" && len(values) > 0 {
+			o.node.Props[name] = values
+		}
+	}
+}
+
+func (o *object) addTypes(values []Value) {
+	for _, v := range values {
+		o.node.addTypes(v.Text)
+	}
+}
+
+func (o *object) values() []Value {
+	if len(o.plain) > 0 {
+		return o.plain
+	}
+	return []Value{{Node: o.node}}
+}

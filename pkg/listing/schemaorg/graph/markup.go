@@ -1,0 +1,202 @@
+package graph
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
+)
+
+// markup reads schema.org data that stands in attributes. Microdata and RDFa
+// differ in the attributes only; both are read without recursion, because
+// items can refer to each other in a chain as long as the page.
+type markup struct {
+	g      *Graph
+	doc    *page.Document
+	syntax string
+	scopes []*html.Node // elements that begin an item, in document order
+	made   map[*html.Node]*Node
+	queue  []*html.Node // items whose properties are still to be read
+
+	property string // the attribute that names properties
+
+	begins func(el *html.Node) bool                       // an item begins here
+	names  func(item *Node, el *html.Node) []string       // the properties that an element gives an item
+	open   func(el *html.Node, n *Node)                   // types and id of a new item
+	value  func(item *Node, el *html.Node, v Value) Value // what the syntax adds to the common value
+	refs   func(el *html.Node) string                     // ids of elements that belong to the item too
+}
+
+// read makes the tree. An item that is a property of nothing hangs on the page.
+func (m *markup) read() {
+	if len(m.scopes) == 0 {
+		return
+	}
+	m.made = map[*html.Node]*Node{}
+	before := len(m.g.nodes)
+	var roots []*Node
+	for _, el := range m.scopes {
+		if !m.hasProperty(el) && m.g.left > 0 {
+			roots = append(roots, m.item(el))
+		}
+	}
+	m.drain()
+	page := &Node{Syntax: m.syntax, Props: map[string][]Value{}}
+	for _, el := range m.scopes {
+		if m.made[el] != nil || !m.begins(el) || m.g.left <= 0 {
+			continue
+		}
+		n := m.item(el)
+		for _, name := range m.names(n, el) {
+			page.add(name, Value{Node: n})
+		}
+		m.drain()
+	}
+	if m.g.left <= 0 { // half a tree could mean something else
+		m.g.nodes = m.g.nodes[:before]
+		return
+	}
+	m.g.Roots = append(append(m.g.Roots, roots...), page)
+}
+
+func (m *markup) hasProperty(el *html.Node) bool { return page.Attr(el, m.property) != "" }
+
+// item returns the node of an element, and has its properties read later.
+func (m *markup) item(el *html.Node) *Node {
+	if n := m.made[el]; n != nil {
+		return n
+	}
+	m.g.spend(propertySteps)
+	n := m.g.newNode(m.syntax)
+	n.From = el
+	m.open(el, n)
+	m.made[el] = n
+	m.queue = append(m.queue, el)
+	return n
+}
+
+func (m *markup) drain() {
+	for len(m.queue) > 0 && m.g.left > 0 {
+		el := m.queue[0]
+		m.queue = m.queue[1:]
+		item := m.made[el]
+		for child := el.FirstChild; child != nil; child = child.NextSibling {
+			m.walk(item, child)
+		}
+		m.follow(item, el)
+	}
+}
+
+// follow reads the elements that an item refers to: each once, unknown ones
+// not. One that begins an item of its own without being a property gives its
+// properties to both.
+func (m *markup) follow(item *Node, el *html.Node) {
+	seen := map[*html.Node]bool{el: true}
+	for id := range strings.FieldsSeq(m.refs(el)) {
+		other := m.doc.IDs[id]
+		if !m.g.spend(1) {
+			return
+		}
+		if other == nil || seen[other] {
+			continue
+		}
+		seen[other] = true
+		if m.hasProperty(other) || !m.begins(other) {
+			m.walk(item, other)
+			continue
+		}
+		for child := other.FirstChild; child != nil; child = child.NextSibling {
+			m.walk(item, child)
+		}
+	}
+}
+
+// walk adds the properties of a subtree to an item. Items inside it keep their
+// own.
+func (m *markup) walk(item *Node, root *html.Node) {
+	for el := root; el != nil; {
+		if !m.g.spend(1 + len(el.Attr)) {
+			return
+		}
+		inside := true
+		if el.Type == html.ElementNode {
+			inside = el.DataAtom != atom.Template && m.visit(item, el)
+		}
+		el = page.After(el, root, inside)
+	}
+}
+
+// visit adds what one element says; it reports whether the item goes on inside.
+func (m *markup) visit(item *Node, el *html.Node) bool {
+	begins := m.begins(el)
+	names := m.names(item, el)
+	if begins && !m.hasProperty(el) {
+		return false
+	}
+	if len(names) == 0 {
+		return !begins
+	}
+	m.g.spend(propertySteps)
+	var v Value
+	if begins {
+		v.Node = m.item(el)
+	} else {
+		v = m.value(item, el, elementValue(el))
+	}
+	for _, name := range names {
+		if !priced(name) || !page.AnyAncestor(el, struckOut) {
+			item.add(name, v)
+		}
+	}
+	return !begins
+}
+
+// priced are the properties of which an old value can stand struck out.
+func priced(name string) bool { return strings.Contains(strings.ToLower(name), "price") }
+
+func struckOut(el *html.Node) bool {
+	return el.DataAtom == atom.S || el.DataAtom == atom.Del || el.DataAtom == atom.Strike
+}
+
+// elementValue returns what an element says as a property (WHATWG HTML, 5.2.4).
+// Beyond that, a content attribute counts on any element, as search engines
+// read it; a picture may be named as lazy loaders and schema.org's own example
+// do; and a link keeps its text beside its address.
+func elementValue(el *html.Node) Value {
+	if content := strings.TrimSpace(page.Attr(el, "content")); content != "" {
+		return Value{Text: cut(content)}
+	}
+	switch el.DataAtom {
+	case atom.Meta:
+		return Value{}
+	case atom.Img, atom.Audio, atom.Video, atom.Source, atom.Embed, atom.Iframe, atom.Track:
+		return Value{Text: cut(source(el))}
+	case atom.Link:
+		return Value{Text: cut(strings.TrimSpace(page.Attr(el, "href")))}
+	case atom.A, atom.Area:
+		link := cut(strings.TrimSpace(page.Attr(el, "href")))
+		return Value{Text: claim.FirstOf(page.Text(el), link), link: link}
+	case atom.Object:
+		return Value{Text: cut(page.Attr(el, "data"))}
+	case atom.Data, atom.Meter:
+		return Value{Text: cut(claim.FirstOf(page.Attr(el, "value"), page.Text(el)))}
+	case atom.Time:
+		return Value{Text: cut(claim.FirstOf(page.Attr(el, "datetime"), page.Text(el)))}
+	}
+	return Value{Text: page.Text(el)}
+}
+
+// source returns the address of a picture, of whichever attribute holds one.
+func source(el *html.Node) string {
+	for _, key := range []string{"src", "data-src", "data-original", "href"} {
+		if link := strings.TrimSpace(page.Attr(el, key)); link != "" && !strings.HasPrefix(link, "data:") {
+			return link
+		}
+	}
+	return ""
+}
+
+func cut(s string) string { return s[:min(len(s), maxText)] }

@@ -1,0 +1,155 @@
+package graph
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"ushuru/pkg/listing/page"
+)
+
+// The names of the three syntaxes, as sources of values.
+const (
+	SourceJSONLD    = "JSON-LD"
+	SourceMicrodata = "microdata"
+	SourceRDFa      = "RDFa"
+)
+
+// Node is a thing of schema.org data, whichever syntax it was written in.
+type Node struct {
+	Types  []string // names in schema.org, without the address: Car
+	Typed  bool     // has a type, perhaps of another vocabulary
+	Id     string   // @id, itemid or resource; "" for none
+	Props  map[string][]Value
+	Syntax string     // JSON-LD, microdata or RDFa
+	From   *html.Node // the element it stands on, nil in JSON-LD
+	same   *Node      // the fuller node with the same id that stands for it
+}
+
+// Value is one value of a property: a text, or a node.
+type Value struct {
+	Text   string
+	link   string // where the element points to, when it also has a text
+	Node   *Node
+	Number bool // written as a JSON number, where a dot can only be decimal
+}
+
+// Graph holds the schema.org data of a page.
+type Graph struct {
+	Roots []*Node
+	nodes []*Node
+	left  int // steps that may still be taken
+}
+
+// Limits of hostile data. The richest page seen has some 5,000 values in JSON-LD
+// and 20,000 elements; an item or property of markup costs more steps than an
+// element, because it is looked at more closely.
+const (
+	maxJSONSteps   = 100_000
+	maxMarkupSteps = 1_000_000
+	propertySteps  = 50
+	MaxDepth       = 64
+	maxText        = 4096 // bytes of one text that are kept
+)
+
+// New reads what the page holds in each of the three syntaxes, JSON-LD
+// first: where two copies of a car differ, it is the one that sites maintain.
+func New(doc *page.Document) *Graph {
+	g := &Graph{left: maxJSONSteps}
+	readJSONLD(doc, g)
+	g.left = maxMarkupSteps
+	readMicrodata(doc, g)
+	g.left = maxMarkupSteps
+	readRDFa(doc, g)
+	g.link()
+	return g
+}
+
+func (g *Graph) newNode(syntax string) *Node {
+	n := &Node{Props: map[string][]Value{}, Syntax: syntax}
+	g.nodes = append(g.nodes, n)
+	return n
+}
+
+// spend takes steps from those that are left; false when they are used up.
+func (g *Graph) spend(steps int) bool {
+	g.left -= steps
+	return g.left > 0
+}
+
+func (n *Node) add(property string, values ...Value) {
+	n.Props[property] = append(n.Props[property], values...)
+}
+
+// addTypes adds types by name, address or prefixed name; those of other
+// vocabularies are left out.
+func (n *Node) addTypes(names ...string) {
+	for _, written := range names {
+		n.Typed = true
+		if name := Name(written); name != "" && !slices.Contains(n.Types, name) && len(n.Types) < 20 {
+			n.Types = append(n.Types, name)
+		}
+	}
+}
+
+// Is reports one of the types of a node.
+func (n *Node) Is(types ...string) bool {
+	return slices.ContainsFunc(n.Types, func(t string) bool { return slices.Contains(types, t) })
+}
+
+// bare reports a node that only refers to another.
+func (n *Node) bare() bool { return !n.Typed && len(n.Props) == 0 }
+
+// NodesOf returns the nodes among the values of the properties.
+func (n *Node) NodesOf(properties ...string) (nodes []*Node) {
+	for _, property := range properties {
+		for _, v := range n.Props[property] {
+			if v.Node != nil {
+				nodes = append(nodes, v.Node.Full())
+			}
+		}
+	}
+	return nodes
+}
+
+// Full returns the node that stands for n.
+func (n *Node) Full() *Node {
+	if n.same != nil {
+		return n.same
+	}
+	return n
+}
+
+// Name returns the name of a type or property in schema.org: of "Car",
+// "schema:Car" and "http://schema.org/Car"; "" for one of another vocabulary.
+func Name(written string) string {
+	written = strings.TrimSpace(written)
+	name := fromSchema(written)
+	if strings.ContainsAny(name, "/:#? \t\r\n") || len(name) > 60 {
+		return ""
+	}
+	return name
+}
+
+// fromSchema takes the address or prefix of schema.org off a text.
+func fromSchema(s string) string {
+	lower := strings.ToLower(page.Head(s))
+	for _, prefix := range []string{"schema:", "sdo:"} {
+		if strings.HasPrefix(lower, prefix) {
+			return s[len(prefix):]
+		}
+	}
+	rest, ok := strings.CutPrefix(lower, "http")
+	if !ok {
+		return s
+	}
+	rest = strings.TrimPrefix(strings.TrimPrefix(rest, "s"), "://")
+	if rest, ok = strings.CutPrefix(strings.TrimPrefix(rest, "www."), "schema.org"); !ok {
+		return s
+	}
+	if rest = strings.TrimLeft(rest, "/#"); rest == "" {
+		return ""
+	}
+	return s[len(lower)-len(rest):]
+}

@@ -1,0 +1,36 @@
+package schemaorg
+
+import (
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/schemaorg/graph"
+)
+
+// Read claims what the page's schema.org data says of its car.
+func Read(doc *page.Document, c *claim.List) {
+	c.Source, c.Rank = graph.SourceJSONLD, claim.RankSchema
+	found := findCars(graph.New(doc))
+	car := found.own(doc)
+	if car == nil && describesCar(c) {
+		car = found.ownProduct()
+	}
+	if car == nil || car.place(doc) != thisPage && deniesCar(c, car.copies[0]) {
+		return
+	}
+	found.addCopies(car)
+	for _, n := range car.copies {
+		c.Source = n.Syntax
+		claimNode(n, c)
+	}
+	claimFuel(car, c)
+	claimOffers(car, c)
+}
+
+// Vehicles returns the vehicles that a page's schema.org data describe, each
+// once, by the first node that describes it.
+func Vehicles(doc *page.Document) (nodes []*graph.Node) {
+	for _, car := range findCars(graph.New(doc)).cars {
+		nodes = append(nodes, car.copies[0])
+	}
+	return nodes
+}

@@ -1,0 +1,43 @@
+package sites
+
+import (
+	"net/url"
+	"strings"
+
+	"ushuru/pkg/fetch"
+)
+
+// URLUnsupported is the code of the error for a URL that is known not to be a listing.
+const URLUnsupported = "url_unsupported"
+
+// rewrite sets the site's own spelling of an address. Of the query it keeps the
+// named parameters.
+func rewrite(u *url.URL, host, path string, params ...string) {
+	*u = url.URL{Scheme: "https", Host: host, Path: path, RawQuery: keepParams(u.RawQuery, params)}
+}
+
+// keepParams keeps the named parameters of a query, as they are written and in the
+// order of the names.
+func keepParams(query string, params []string) string {
+	var kept []string
+	for _, param := range params {
+		for part := range strings.SplitSeq(query, "&") {
+			// One that cannot be read is no value of the parameter.
+			name, value, _ := strings.Cut(part, "=")
+			if _, err := url.QueryUnescape(value); name == param && err == nil {
+				kept = append(kept, part)
+				break
+			}
+		}
+	}
+	return strings.Join(kept, "&")
+}
+
+// notACar refuses the address of a list.
+func notACar() error {
+	return unsupported("This URL is a list of cars. Open one car and send its URL.")
+}
+
+func unsupported(message string) error {
+	return &fetch.Error{Code: URLUnsupported, Message: message}
+}

@@ -1,0 +1,57 @@
+package sites
+
+import (
+	"net/url"
+	"strings"
+
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
+)
+
+// autocom reads Autocom Japan: a record in script data on the new site, label
+// lists on the old one, as public readers of both describe them.
+var autocom = Adapter{Name: "Autocom Japan", Read: readAutocom, Canonicalize: canonicalAutocom}
+
+var autocomKeys = map[string]string{
+	"refno":     claim.FieldStock,
+	"makerName": claim.FieldMake,
+	"carName":   claim.FieldModel,
+	"model":     claim.FieldCode, // the chassis code
+	"grade":     claim.FieldVersion,
+	"chassis":   claim.FieldChassis,
+	"cc":        claim.FieldEngine,
+	"km1":       claim.FieldMileage,
+}
+
+func readAutocom(doc *page.Document, c *claim.List) {
+	car, ok := page.OwnRecord(doc, "refno", page.Records(doc, "refno", "makerName"))
+	if !ok {
+		return
+	}
+	car.Claim(c, autocomKeys)
+	c.Add(claim.FieldManufacture, car.Date("pyear", "pmonth"))
+	c.Add(claim.FieldRegistration, car.Date("ryear", "rmonth"))
+	fuel := car.Text("fuel")
+	if car.Is("isTagHybrid") && !strings.Contains(strings.ToLower(fuel), "hybrid") {
+		c.Reject(claim.FieldFuel, fuel, "the page also marks the car as a hybrid")
+	} else {
+		c.Add(claim.FieldFuel, fuel)
+	}
+	if price := car.Text("price"); car.Text("currency") == "1" {
+		c.Add(claim.FieldPrice, "USD "+price)
+	} else {
+		c.Reject(claim.FieldPrice, price, "its currency is not known")
+	}
+	c.AddImages([]string{doc.Absolute(car.Text("imageCar"))})
+}
+
+// canonicalAutocom keeps the stock number, which is the whole address.
+func canonicalAutocom(u *url.URL) error {
+	switch path := strings.TrimSuffix(u.Path, "/"); {
+	case path == "/usedcar" && u.Query().Get("stock") != "":
+		rewrite(u, "autocj.co.jp", path, "stock")
+	case path == "" || path == "/usedcar":
+		return notACar()
+	}
+	return nil
+}

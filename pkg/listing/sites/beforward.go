@@ -1,0 +1,264 @@
+package sites
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
+)
+
+// beforward reads detail pages of www.beforward.jp, as seen in September 2026.
+var beforward = Adapter{
+	Name:    "BE FORWARD",
+	MinSize: 20_000,
+	shape: func(doc *page.Document) bool {
+		return doc.Find(atom.Table, "specification") != nil && doc.IDs["bread"] != nil
+	},
+	Read:         readBeForward,
+	Canonicalize: canonicalBeForward,
+	ToFetch: func(u *url.URL) {
+		if beForwardDetail.MatchString(u.Path) {
+			u.RawQuery = "tp_country_id=" + tanzania
+		}
+	},
+}
+
+func readBeForward(doc *page.Document, c *claim.List) {
+	readBread(doc, c)
+	table := doc.Find(atom.Table, "specification")
+	for _, p := range doc.Pairs {
+		if p.Group == table {
+			c.Add(p.Field, p.Value)
+		}
+	}
+	c.AddCode(page.Text(doc.Find(atom.Div, "detail-specs-text")))
+	readBeForwardPrice(doc, c)
+	readBeForwardTotal(doc, c)
+	c.AddImages(beForwardImages(doc, c))
+	if IsVisible(doc.Find(atom.Div, "list-detail-box-underoffer")) || IsVisible(doc.Find(atom.P, "sold-text")) {
+		c.Sold = true
+	}
+}
+
+// readBread reads the trail of links, told apart by the filter that each sets:
+// make, make and body, make and model. The model stands clean nowhere else.
+func readBread(doc *page.Document, c *claim.List) {
+	for n := range page.Elements(doc.IDs["bread"]) {
+		if n.DataAtom != atom.A {
+			continue
+		}
+		link := page.Attr(n, "href")
+		switch {
+		case !strings.Contains(link, "/make="), strings.Contains(link, "mfg_year"):
+		case strings.Contains(link, "/model="):
+			c.Add(claim.FieldModel, page.Text(n))
+		case strings.Contains(link, "/veh_type="):
+			c.Add(claim.FieldBody, page.Text(n))
+		default:
+			c.Add(claim.FieldMake, page.Text(n))
+		}
+	}
+}
+
+// readBeForwardPrice claims the price that is shown. The page holds two more
+// that are close to it (fbq_vc_value, fob-price-not-adjustment), a struck one
+// and a coupon's.
+func readBeForwardPrice(doc *page.Document, c *claim.List) {
+	looked := 0
+	for _, p := range doc.Tags[atom.P] {
+		if !page.HasClass(p, "vehicle-price") {
+			continue
+		}
+		if looked++; looked > 20 {
+			break
+		}
+		if page.HasClass(p, "save-price") || page.HasClass(p, "original-vehicle-price") || !IsVisible(p) {
+			continue
+		}
+		if amount := inCurrency(doc, page.Text(p)); amount != "" {
+			c.Add(claim.FieldPrice, amount)
+			break
+		}
+	}
+	if box := doc.Find(atom.Div, "list-detail-box"); box != nil {
+		c.Add(claim.FieldPrice, inCurrency(doc, page.Attr(box, "data-display-current-price")))
+	}
+}
+
+// inCurrency returns an amount of the page under the currency that the visitor
+// has chosen: "$" may be any dollar. "" when there is no amount.
+func inCurrency(doc *page.Document, amount string) string {
+	p, ok := claim.ParsePrice(amount)
+	if chosen := doc.InputValue("id-selected-currency"); ok && chosen != "" {
+		p.Currency = chosen
+	}
+	if !ok || p.Currency == "" {
+		return ""
+	}
+	return p.String()
+}
+
+// beForwardImages returns the gallery in the large size. The name of a picture
+// differs between sizes, so one cannot be made of another.
+func beForwardImages(doc *page.Document, c *claim.List) (links []string) {
+	for _, input := range doc.Tags[atom.Input] {
+		if page.HasClass(input, "fn-images-pc") {
+			links = append(links, doc.Absolute(page.Attr(input, "data-path")))
+		}
+	}
+	if len(links) == 0 {
+		links = galleryLinks(doc)
+	}
+	if total := claim.Digits(page.Text(doc.IDs["fn-slider-total"])); total != 0 && total != len(links) {
+		c.Note("The gallery counts other pictures than it lists.")
+	}
+	return links
+}
+
+func galleryLinks(doc *page.Document) (links []string) {
+	gallery := doc.IDs["gallery"]
+	if gallery == nil {
+		return nil
+	}
+	for n := range page.Elements(gallery) {
+		if n.DataAtom == atom.A && page.HasClass(n, "fn-image-slider-pc") {
+			links = append(links, doc.Absolute(page.Attr(n, "href")))
+		}
+	}
+	return links
+}
+
+// IsVisible reports an element that is there and not hidden by its own style or
+// one around it.
+func IsVisible(n *html.Node) bool { return n != nil && !page.AnyAncestor(n, page.IsHidden) }
+
+var (
+	beForwardLanguage = regexp.MustCompile(`^(?:/(?:pt|fr|sw|es|ru|ge|ar))+(/|$)`)
+	beForwardDetail   = regexp.MustCompile(`^/[^/]+/[^/]+/[a-z]{2}\d{5,}/id/\d+`)
+)
+
+// canonicalBeForward rewrites to the English desktop page, which is the one
+// that can be read, without query: it only picks a destination or a filter.
+func canonicalBeForward(u *url.URL) error {
+	switch u.Hostname() {
+	case "beforward.jp", "sp.beforward.jp", "www.beforward.jp":
+	default:
+		return unsupported("This part of BE FORWARD's site has no cars for sale.")
+	}
+	path := beForwardLanguage.ReplaceAllString(strings.ToLower(u.Path), "/")
+	if path == "/" || path == "/stocklist" || strings.HasPrefix(path, "/stocklist/") {
+		return notACar()
+	}
+	if detail := beForwardDetail.FindString(path); detail != "" {
+		path = detail + "/"
+	}
+	rewrite(u, "www.beforward.jp", path)
+	return nil
+}
+
+// tanzania is the site's number of the destination country.
+const tanzania = "40"
+
+// readBeForwardTotal claims cost and freight to Dar es Salaam, where the page
+// quotes it: first from the row of the port, else from the total of the price
+// box. The site picks a destination by the visitor's address, so a total
+// without a named destination belongs to any port of the world.
+func readBeForwardTotal(doc *page.Document, c *claim.List) {
+	if why := otherQuote(doc); why != "" {
+		c.Reject(claim.FieldCF, page.Text(doc.IDs["fn-vehicle-price-total-price"]), why)
+		return
+	}
+	for _, input := range doc.Tags[atom.Input] {
+		if row, ok := strings.CutPrefix(page.Attr(input, "id"), "fn-port-city-info-"); ok && isDarRow(input) {
+			c.Add(claim.FieldCF, inCurrency(doc, rowTotal(input, row)))
+			break // there is one such row; a second would be a second walk of the form
+		}
+	}
+	readTotalBox(doc, c)
+}
+
+// otherQuote says why the page's totals are no cost and freight to Tanzania,
+// "" when nothing speaks against it.
+func otherQuote(doc *page.Document) string {
+	country := claim.FirstOf(doc.InputValue("id-tp-country-id"), chosenCountry(doc))
+	kind := strings.ToUpper(page.Text(doc.IDs["fn-vehicle-price-quote-type"]))
+	switch {
+	case country != "" && country != tanzania:
+		return "the destination is another country"
+	case kind != "" && kind != "C&F":
+		return "the quote is not C&F"
+	case doc.InputValue("id-local-is-ask") == "1":
+		return "the total is on request"
+	}
+	return ""
+}
+
+func chosenCountry(doc *page.Document) string {
+	for _, option := range doc.Tags[atom.Option] {
+		if page.HasAttr(option, "selected") && option.Parent != nil && page.Attr(option.Parent, "name") == "tp_country_id" {
+			return page.Attr(option, "value")
+		}
+	}
+	return ""
+}
+
+// isDarRow reports the row of the roll-on port Dar es Salaam itself: not a town
+// behind it, and not the variant with the clearing agent's fee in it.
+func isDarRow(input *html.Node) bool {
+	port, town := page.Attr(input, "data-port"), page.Attr(input, "data-destination")
+	isDar := func(s string) bool { return s == "" || strings.EqualFold(strings.TrimSpace(s), "DAR ES SALAAM") }
+	return port+town != "" && isDar(port) && isDar(town) &&
+		strings.Contains(strings.ToUpper(page.Attr(input, "data-via")), "RORO") && page.Attr(input, "data-with-clearing") == ""
+}
+
+// rowTotal returns the total of a quote row; it stands after the element that
+// carries the row's number and before that of the next row.
+func rowTotal(input *html.Node, row string) string {
+	form, inside := input, false
+	for form.Parent != nil && form.DataAtom != atom.Form && form.DataAtom != atom.Body {
+		form = form.Parent
+	}
+	for n := range page.Elements(form) {
+		if number := page.Attr(n, "data-quote-form-row"); number != "" {
+			inside = number == row
+		}
+		if inside && page.HasClass(n, "fn-total-price") {
+			return claim.FirstOf(page.Attr(n, "value"), page.Text(n))
+		}
+	}
+	return ""
+}
+
+// readTotalBox claims the total of the price box when the port beside it is Dar
+// es Salaam, or no port is named and the country is Tanzania.
+func readTotalBox(doc *page.Document, c *claim.List) {
+	box := doc.IDs["fn-vehicle-price-total-price"]
+	if !IsVisible(box) || page.HasClass(box, "label-ask") {
+		return
+	}
+	total := inCurrency(doc, page.Text(box))
+	port := ""
+	if p := doc.Find(atom.P, "destination-port"); IsVisible(p) {
+		port = strings.Trim(page.Text(p), " ()")
+	}
+	switch {
+	case port != "" && !namesDarPort(port):
+		c.Reject(claim.FieldCF, total, "the destination is another port")
+	case port == "" && claim.FirstOf(doc.InputValue("id-tp-country-id"), chosenCountry(doc)) != tanzania:
+		c.Reject(claim.FieldCF, total, "the destination is not named")
+	case total != "" && total == inCurrency(doc, page.Attr(doc.Find(atom.Div, "list-detail-box"), "data-display-current-price")):
+		c.Reject(claim.FieldCF, total, "the total repeats the price, so no destination was chosen")
+	default:
+		c.Add(claim.FieldCF, total)
+	}
+	if extra := doc.IDs["fn-vehicle-price-inspection"]; IsVisible(extra) && page.Text(extra) != "" {
+		c.Note("The total to Dar es Salaam includes an inspection.")
+	}
+}
+
+func namesDarPort(port string) bool { return strings.Contains(strings.ToUpper(port), "DAR ES SALAAM") }

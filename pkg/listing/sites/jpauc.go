@@ -1,0 +1,52 @@
+package sites
+
+import (
+	"net/url"
+	"regexp"
+
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
+)
+
+// jpauc reads auction lots of jpauc.com, as seen in August 2026. Its table
+// repeats each label inside the cell, so the label reader sees it; the pictures
+// are those of the Aleado engine.
+var jpauc = Adapter{
+	Name: "JPAUC",
+	shape: func(doc *page.Document) bool {
+		return doc.Find(atom.Table, "desktop-mode") != nil && doc.Find(atom.Div, "auction-sheet") != nil
+	},
+	Amend:        amendAuction,
+	Read:         readJPAUC,
+	Canonicalize: canonicalJPAUC,
+}
+
+func readJPAUC(doc *page.Document, c *claim.List) {
+	c.IsLot = true
+	claimAleadoPictures(doc, c)
+}
+
+// amendAuction corrects labels of pages that show one lot: Location is the
+// house, Grade is the trim, and the date is the auction's.
+func amendAuction(p *page.Pair) {
+	if p.Field == claim.FieldLocation {
+		p.Field = claim.FieldHouse
+	}
+	if claim.NormalizeLabel(p.Label) == "date" {
+		p.Field = claim.FieldDate
+	}
+}
+
+var jpaucLot = regexp.MustCompile(`^/auction/(?:past/)?detail/\d+`)
+
+func canonicalJPAUC(u *url.URL) error {
+	switch path := jpaucLot.FindString(u.Path); {
+	case path != "":
+		rewrite(u, "jpauc.com", path)
+	case u.Path == "/" || u.Path == "/auction" || u.Path == "/auction/":
+		return notACar()
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package sites
+
+import (
+	_ "embed"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Info is what a caller may expect of a listing site. Pages of other sites
+// are read too, as far as their labels and schema.org data go.
+type Info struct {
+	Name     string   `json:"name"`
+	Hosts    []string `json:"hosts"`          // without www. and other subdomains, which belong to the site too
+	Gives    []string `json:"gives"`          // fields of a Car, by their JSON names, that its pages can hold
+	Verified string   `json:"verified"`       // what the reading was made from: one of the Verified values
+	Note     string   `json:"note,omitempty"` // what else a caller should know
+}
+
+// What the reading of a site was made from, best first. Nothing was checked
+// against a live site.
+const (
+	VerifiedPage     = "real page"       // a saved page of the kind that is read
+	VerifiedScraper  = "scraper's notes" // the source of a public reader of the site
+	VerifiedText     = "page text"       // the words of a page, without its structure
+	VerifiedHostOnly = "host name only"  // nothing but the address
+)
+
+//go:embed sites.json
+var siteTable []byte
+
+var siteInfos = func() (infos []Info) {
+	if err := json.Unmarshal(siteTable, &infos); err != nil {
+		panic("listing: sites.json: " + err.Error())
+	}
+	return infos
+}()
+
+// All returns the sites that are known, those that buyers in Tanzania use
+// most first.
+func All() []Info {
+	infos := slices.Clone(siteInfos)
+	for i := range infos {
+		infos[i].Hosts = slices.Clone(infos[i].Hosts)
+		infos[i].Gives = slices.Clone(infos[i].Gives)
+	}
+	return infos
+}
+
+// NameOf returns the name of the site that a host belongs to, "" for none.
+func NameOf(host string) string {
+	for _, info := range siteInfos {
+		for _, own := range info.Hosts {
+			if host == own || strings.HasSuffix(host, "."+own) {
+				return info.Name
+			}
+		}
+	}
+	return ""
+}
