@@ -1,0 +1,78 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"ushuru/api"
+	"ushuru/pkg/quota"
+)
+
+// shutdownTimeout bounds how long open requests may take when the API stops.
+const shutdownTimeout = 10 * time.Second
+
+// APIOptions are about the API.
+type APIOptions struct {
+	Listener net.Listener // where requests arrive; New takes it over
+	WaitMax  time.Duration
+	Limits   quota.Limits // of keys that have none of their own
+
+	MonitoringUser     string
+	MonitoringPassword string // "" disables /monitoring
+	MonitoringWritable bool
+}
+
+func (a *App) newAPI(o APIOptions) (*api.Server, error) {
+	a.opened.Add(func() { _ = o.Listener.Close() })
+	conn, s := a.options.Redis, a.stores
+	server, err := api.New(api.Options{
+		Redis: conn.Client(), Jobs: s.jobs, Hub: s.hub, Tasks: s.engine, Batches: s.batches, Cache: s.cache,
+		Catalogue: s.catalogue, TRA: s.catalogue, Drift: s.drift, Idempotency: s.requests, Keys: s.keys,
+		Limiter: s.limiter, Uploads: s.uploads, Webhooks: s.webhooks, Costs: a.options.Costs, Sheets: a.options.Sheets, Log: a.log,
+		WaitMax: o.WaitMax, Limits: o.Limits, AllowLoopback: a.options.AllowLoopback, Simulated: a.options.Simulated,
+		AsynqRedis: conn.AsynqOpt(), MonitoringUser: o.MonitoringUser, MonitoringPassword: o.MonitoringPassword,
+		MonitoringWritable: o.MonitoringWritable,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.opened.Add(func() { _ = server.Close() })
+	return server, nil
+}
+
+// startAPI starts the server and the goroutine that feeds those who wait.
+func (a *App) startAPI(o APIOptions) {
+	listening, cancel := context.WithCancel(context.Background())
+	var hub sync.WaitGroup
+	hub.Go(func() { a.stores.hub.Run(listening) })
+	server := &http.Server{
+		Handler:           a.api,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      o.WaitMax + 30*time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+	}
+	server.RegisterOnShutdown(a.api.Drain)
+	ended := serve(server, o.Listener, func(err error) { a.fail(fmt.Errorf("the API stopped: %w", err)) })
+	a.started.Add(func() {
+		stopping, done := context.WithTimeout(context.Background(), shutdownTimeout)
+		defer done()
+		err := server.Shutdown(stopping)
+		if err != nil { // requests that did not end in time
+			err = errors.Join(err, server.Close())
+		}
+		<-ended
+		cancel()
+		hub.Wait()
+		a.log.Info("API stopped", "error", err)
+	})
+	a.log.Info("API listening", "address", o.Listener.Addr().String())
+}

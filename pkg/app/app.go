@@ -1,0 +1,154 @@
+// Package app is a process of the service as a library: the API, the workers,
+// or both. New builds every store and client once and hands them down; Start
+// begins to answer requests and to take tasks; Stop ends that in the opposite
+// order. The commands, the demo, the benchmarks and the tests all run it.
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"ushuru/api"
+	"ushuru/pkg/cost"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/sheet"
+	"ushuru/worker"
+)
+
+// Options says what a process runs. Redis and Log are required.
+type Options struct {
+	Redis *redisx.Conn // an open connection; the caller closes it after Stop
+	Log   *slog.Logger
+
+	API    *APIOptions    // nil runs no API
+	Worker *WorkerOptions // nil runs no workers
+
+	Costs       *cost.Tables // nil uses the embedded tables
+	Sheets      *sheet.Hosts // hosts for inspection sheets; nil allows the known ones only
+	MetricsAddr string       // address of /metrics; "" serves no metrics
+
+	// AllowLoopback admits listings and sheets on this machine. It is for tests
+	// and the demo and must be set in code, never from configuration.
+	AllowLoopback bool
+	// Simulated marks every response: its figures are made up.
+	Simulated bool
+}
+
+// App is one process of the service.
+type App struct {
+	options  Options
+	log      *slog.Logger
+	registry *prometheus.Registry
+	stores   *stores
+
+	api    *api.Server    // nil without API
+	worker *worker.Worker // nil without workers
+
+	opened  Cleanup // what New opened
+	started Cleanup // what Start started
+	failed  chan error
+}
+
+// New builds the process. Call Stop at the end, also when Start was not called
+// or failed. When New fails it has closed everything that it opened.
+func New(o Options) (*App, error) {
+	if o.Redis == nil || o.Log == nil {
+		return nil, errors.New("app: Redis or Log is missing")
+	}
+	if o.Costs == nil {
+		o.Costs = cost.Embedded()
+	}
+	if o.Sheets == nil {
+		var err error
+		if o.Sheets, err = sheet.NewHosts(); err != nil {
+			return nil, err
+		}
+	}
+	a := &App{
+		options: o, log: o.Log, registry: newRegistry(), stores: newStores(o.Redis.Client()), failed: make(chan error, 1),
+	}
+	if err := a.build(); err != nil {
+		a.opened.Run()
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *App) build() (err error) {
+	if a.options.Worker != nil {
+		if a.worker, err = a.newWorker(*a.options.Worker); err != nil {
+			return err
+		}
+	}
+	if a.options.API != nil {
+		a.api, err = a.newAPI(*a.options.API)
+	}
+	return err
+}
+
+// Start starts the workers and the API. When it fails it has stopped what it
+// started. The context bounds the start only.
+func (a *App) Start(ctx context.Context) error {
+	if err := a.start(ctx); err != nil {
+		a.started.Run()
+		return err
+	}
+	return nil
+}
+
+func (a *App) start(ctx context.Context) error {
+	if a.options.MetricsAddr != "" {
+		if err := a.startMetrics(ctx); err != nil {
+			return err
+		}
+	}
+	if a.worker != nil {
+		if err := a.worker.Start(); err != nil {
+			return err
+		}
+		a.started.Add(a.worker.Stop)
+	}
+	if a.api != nil {
+		a.startAPI(*a.options.API)
+	}
+	return nil
+}
+
+// Wait returns nil when ctx ends, or the error of a part that stopped by
+// itself.
+func (a *App) Wait(ctx context.Context) error {
+	select {
+	case err := <-a.failed:
+		return err
+	case <-ctx.Done():
+		a.log.Info("stopping")
+		return nil
+	}
+}
+
+// Stop ends what Start started, in the opposite order, and closes what New
+// opened. It returns when every goroutine of the process has ended.
+func (a *App) Stop() {
+	a.started.Run()
+	a.opened.Run()
+}
+
+// fail keeps the first error of a part for Wait.
+func (a *App) fail(err error) {
+	select {
+	case a.failed <- err:
+	default: // Wait returns the first error only
+	}
+}
+
+// newRegistry returns a registry with the figures of the process itself.
+func newRegistry() *prometheus.Registry {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return registry
+}

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/cache"
+	"ushuru/pkg/drift"
+	"ushuru/pkg/idempotency"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/keys"
+	"ushuru/pkg/quota"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/upload"
+	"ushuru/pkg/webhook"
+	"ushuru/tasks"
+)
+
+// stores are the records in Redis, each opened once.
+type stores struct {
+	jobs      *jobs.Store
+	hub       *jobs.Hub
+	engine    *tasks.Engine
+	batches   *batch.Store
+	cache     *cache.Cache
+	catalogue *tra.Store
+	drift     *drift.Store
+	keys      *keys.Store
+	limiter   *quota.Limiter
+	requests  *idempotency.Store
+	uploads   *upload.Store
+	webhooks  *webhook.Store
+}
+
+func newStores(client redis.UniversalClient) *stores {
+	records := jobs.NewStore(client)
+	return &stores{
+		jobs: records, hub: jobs.NewHub(records), engine: tasks.NewEngine(client, records),
+		batches: batch.NewStore(client), cache: cache.New(client), catalogue: tra.NewStore(client, tra.StoreOptions{}),
+		drift: drift.NewStore(client), keys: keys.NewStore(client), limiter: quota.NewLimiter(client),
+		requests: idempotency.NewStore(client), uploads: upload.NewStore(client), webhooks: webhook.NewStore(client),
+	}
+}

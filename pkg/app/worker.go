@@ -1,0 +1,123 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"ushuru/pkg/ai"
+	"ushuru/pkg/drift"
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/match"
+	"ushuru/pkg/sheet"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
+	"ushuru/worker"
+)
+
+// authorityRetries is how often a call to the authority is repeated at once.
+// When three calls in ten fail, one in a hundred still fails after as many.
+const authorityRetries = 3
+
+// WorkerOptions are about the workers.
+type WorkerOptions struct {
+	Roles []tasks.Role
+
+	Concurrency          int           // steps at once in the role any; 0: the worker's default, as below
+	AuthorityConcurrency int           // steps at once in the role authority
+	AIConcurrency        int           // steps at once in the role ai
+	BatchWindow          int           // listings of batches processed at once by all workers
+	ShutdownTimeout      time.Duration // for running steps
+
+	Fetch         fetch.Options // Timeout, UserAgent and Rate; New sets the rest
+	SheetCacheDir string        // of the compiled PDF reader; "" keeps it in memory
+
+	AI     ai.Options // without Endpoints there is no AI; New sets Redis, Registry and Log
+	AIRuns int        // answers that must agree where candidates are close
+
+	Authority     tra.Options
+	AuthorityRate int // calls a second by all workers; 0 means no limit
+}
+
+func (a *App) newWorker(o WorkerOptions) (*worker.Worker, error) {
+	options := worker.Options{
+		Redis: a.options.Redis.Client(), Roles: o.Roles, Log: a.log, Catalogue: a.stores.catalogue,
+		Concurrency: o.Concurrency, AuthorityConcurrency: o.AuthorityConcurrency, AIConcurrency: o.AIConcurrency,
+		BatchWindow: o.BatchWindow, ShutdownTimeout: o.ShutdownTimeout, Costs: a.options.Costs, Metrics: a.registry,
+		SheetURL: func(raw string) (string, error) { return a.options.Sheets.Canonical(raw, a.options.AllowLoopback) },
+	}
+	if slices.Contains(o.Roles, tasks.RoleAny) || slices.Contains(o.Roles, tasks.RoleAI) {
+		if err := a.addReaders(&options, o); err != nil {
+			return nil, err
+		}
+	}
+	if slices.Contains(o.Roles, tasks.RoleAuthority) {
+		if err := a.addAuthority(&options, o); err != nil {
+			return nil, err
+		}
+	}
+	return worker.New(options)
+}
+
+// addReaders adds what fetches and reads pages and sheets.
+func (a *App) addReaders(options *worker.Options, o WorkerOptions) error {
+	o.Fetch.Redis, o.Fetch.AllowLoopback = options.Redis, a.options.AllowLoopback
+	pages, err := fetch.New(o.Fetch)
+	if err != nil {
+		return err
+	}
+	a.opened.Add(pages.Close)
+	options.Fetch = pages
+	if len(o.AI.Endpoints) > 0 {
+		if err := a.addAI(options, o); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains(o.Roles, tasks.RoleAI) {
+		return nil
+	}
+	options.Sheets, err = sheet.NewLoader(sheet.Options{
+		Client: pages, Hosts: a.options.Sheets, AllowLoopback: a.options.AllowLoopback, CacheDir: o.SheetCacheDir,
+	})
+	if err != nil {
+		return err
+	}
+	a.opened.Add(func() { _ = options.Sheets.Close() })
+	return nil
+}
+
+func (a *App) addAI(options *worker.Options, o WorkerOptions) error {
+	o.AI.Redis, o.AI.Registry, o.AI.Log = options.Redis, a.registry, a.log
+	model, err := ai.New(o.AI)
+	if err != nil {
+		return err
+	}
+	a.opened.Add(model.Close)
+	for _, e := range o.AI.Endpoints {
+		a.log.Info("AI configured", "base_url", e.BaseURL, "model", e.Model)
+	}
+	options.AI, options.Match = model, match.Options{Chooser: match.NewAIChooser(model), Runs: o.AIRuns}
+	return nil
+}
+
+// addAuthority adds what calls the authority and compares its answers with the
+// known tax rules.
+func (a *App) addAuthority(options *worker.Options, o WorkerOptions) error {
+	client, err := tra.NewClient(o.Authority)
+	if err != nil {
+		return err
+	}
+	a.opened.Add(client.Close)
+	detector, err := drift.New(drift.Options{Redis: options.Redis, Log: a.log, Metrics: a.registry})
+	if err != nil {
+		return err
+	}
+	options.Authority = tra.NewAuthority(client, a.stores.catalogue, tra.AuthorityOptions{
+		PerSecond: o.AuthorityRate, Retries: authorityRetries,
+		OnAnswer: func(ctx context.Context, request tra.Request, tax vehicle.Tax) {
+			detector.OnAnswer(ctx, request, tax)
+		},
+	})
+	return nil
+}
