@@ -37,7 +37,7 @@ func serveOf(t *testing.T, class jobs.Class, scrape stepFunc) *served {
 	t.Cleanup(func() { _ = client.Close() })
 	store := jobs.NewStore(client)
 	engine := tasks.NewEngine(client, store)
-	config := serverConfig(tasks.QueuesOf(tasks.RoleAny), 1, 100*time.Millisecond, slog.New(slog.DiscardHandler))
+	config := ServerConfig(tasks.QueuesOf(tasks.RoleAny), 1, 100*time.Millisecond, slog.New(slog.DiscardHandler))
 	config.RetryDelayFunc = func(_ int, err error, _ *asynq.Task) time.Duration {
 		if tasks.IsFailure(err) {
 			return 0

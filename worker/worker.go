@@ -156,7 +156,7 @@ func (w *Worker) Start() error {
 			tasks.RoleAI: w.options.AIConcurrency,
 		}[role]
 		server := asynq.NewServerFromRedisClient(w.options.Redis,
-			serverConfig(tasks.QueuesOf(role), concurrency, w.options.ShutdownTimeout, w.options.Log))
+			ServerConfig(tasks.QueuesOf(role), concurrency, w.options.ShutdownTimeout, w.options.Log))
 		if err := server.Start(handler); err != nil {
 			w.Stop()
 			return fmt.Errorf("worker: %w", err)
@@ -175,8 +175,9 @@ func (w *Worker) Start() error {
 	return nil
 }
 
-// serverConfig is what every asynq server of ours has in common.
-func serverConfig(queues map[string]int, concurrency int, shutdown time.Duration, log *slog.Logger) asynq.Config {
+// ServerConfig is the configuration of every asynq server of the workers. The
+// benchmarks measure bare asynq with it.
+func ServerConfig(queues map[string]int, concurrency int, shutdown time.Duration, log *slog.Logger) asynq.Config {
 	return asynq.Config{
 		Concurrency:              concurrency,
 		Queues:                   queues,

@@ -6,14 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/redis/go-redis/v9"
-
 	"ushuru/pkg/ai"
 	"ushuru/pkg/match"
 )
 
-const mostRuns = 5
+const maxRuns = 5
 
 // endpoints reads the lists of the settings; none means that there is no AI.
 // Its errors repeat no setting that may hold a secret.
@@ -36,8 +33,8 @@ func (c aiConfig) endpoints() ([]ai.Endpoint, error) {
 	case len(urls) != len(models) || len(keys) != len(models) || len(prices) != len(models):
 		return nil, fmt.Errorf("AI_MODEL has %d entries; AI_BASE_URL has %d, AI_API_KEY %d, AI_PRICE %d: as many, or none",
 			len(models), len(urls), len(keys), len(prices))
-	case c.AIRuns < 1 || c.AIRuns > mostRuns:
-		return nil, fmt.Errorf("AI_RUNS must be between 1 and %d", mostRuns)
+	case c.AIRuns < 1 || c.AIRuns > maxRuns:
+		return nil, fmt.Errorf("AI_RUNS must be between 1 and %d", maxRuns)
 	case c.AITimeout <= 0 || c.AIDailyTokens < 0 || c.AIAnswerTTL < 0:
 		return nil, errors.New("AI_TIMEOUT must be positive, AI_DAILY_TOKENS and AI_ANSWER_TTL not negative")
 	}
@@ -75,32 +72,37 @@ func tokenPrice(text string) (prompt, completion float64, err error) {
 	return prompt, completion, nil
 }
 
-// model is the AI of the settings, nil without one. Where there is no Redis,
-// no answer is kept and no token counted.
-func (r *run) model(config aiConfig, conn redis.UniversalClient, counters prometheus.Registerer) (*ai.Client, error) {
-	endpoints, err := config.endpoints()
-	if err != nil || len(endpoints) == 0 {
+// options returns the options of the AI client. Without endpoints there is no
+// AI.
+func (c aiConfig) options() (ai.Options, error) {
+	endpoints, err := c.endpoints()
+	return ai.Options{
+		Endpoints: endpoints, Timeout: c.AITimeout, DailyTokens: c.AIDailyTokens, AnswerTTL: c.AIAnswerTTL,
+	}, err
+}
+
+// model returns the AI of the settings for a command that has no Redis: no
+// answer is cached and no token counted. It is nil without an AI.
+func (r *run) model(config aiConfig) (*ai.Client, error) {
+	options, err := config.options()
+	if err != nil || len(options.Endpoints) == 0 {
 		return nil, err
 	}
-	o := ai.Options{Endpoints: endpoints, Timeout: config.AITimeout, Log: r.log, Registry: counters}
-	if conn != nil {
-		o.Redis, o.DailyTokens, o.AnswerTTL = conn, config.AIDailyTokens, config.AIAnswerTTL
-	}
-	client, err := ai.New(o)
+	options.DailyTokens, options.AnswerTTL, options.Log = 0, 0, r.log
+	client, err := ai.New(options)
 	if err != nil {
 		return nil, err
 	}
-	r.onClose(client.Close)
-	for _, e := range endpoints {
-		r.log.Info("an AI is set up", "base_url", e.BaseURL, "model", e.Model)
-	}
+	r.cleanup.Add(client.Close)
 	return client, nil
 }
 
-// matching is how cars are matched: with an AI, or without.
-func (c aiConfig) matching(client *ai.Client) match.Options {
-	if client == nil {
-		return match.Options{}
+// matching returns how cars are matched: with the AI of the settings, or
+// without.
+func (r *run) matching(config aiConfig) (match.Options, error) {
+	model, err := r.model(config)
+	if err != nil || model == nil {
+		return match.Options{}, err
 	}
-	return match.Options{Chooser: match.NewAIChooser(client), Runs: c.AIRuns}
+	return match.Options{Chooser: match.NewAIChooser(model), Runs: config.AIRuns}, nil
 }

@@ -12,8 +12,10 @@ import (
 
 	"ushuru/pkg/ai"
 	"ushuru/pkg/ai/aitest"
+	"ushuru/pkg/app"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
 )
 
 // set is the AI's settings with their defaults.
@@ -97,12 +99,12 @@ func TestAnEstimateWithoutAChassisCodeAsksTheAI(t *testing.T) {
 			model := aitest.Start(t, aitest.Options{Key: key, Faults: faults})
 			s := newStack(t, conn)
 			var log bytes.Buffer
-			s.run.log = slog.New(slog.NewJSONHandler(&log, nil))
-			config := workerConfig{Roles: allRoles, FetchTimeout: 20 * time.Second, ShutdownTimeout: 5 * time.Second}
-			config.aiConfig = set("m", model.URL, key, "")
-			config.AIDailyTokens = 100_000
-			upstream := authorityConfig{AuthorityURL: s.authority.URL, AuthorityTimeout: 20 * time.Second}
-			must(t, s.run.startWorker(config, upstream, conn, demoParts{allowLoopback: true}))
+			s.log = slog.New(slog.NewJSONHandler(&log, nil))
+			options := s.workerOptions(tasks.Roles...)
+			options.AI, err = set("m", model.URL, key, "").options()
+			must(t, err)
+			options.AIRuns, options.AI.DailyTokens = 2, 100_000
+			stop := s.start(app.Options{Worker: options})
 			file := filepath.Join(t.TempDir(), "biante.html")
 			must(t, os.WriteFile(file, []byte(page), 0o600))
 			answer := s.post(servePage(t, file))
@@ -120,8 +122,8 @@ func TestAnEstimateWithoutAChassisCodeAsksTheAI(t *testing.T) {
 			if last := model.Last(); strings.Contains(last, "previous instructions") {
 				t.Errorf("the order reached the model: %s", last)
 			}
-			s.run.close()
-			if strings.Contains(log.String(), "topsecret") || !strings.Contains(log.String(), "an AI is set up") {
+			stop()
+			if strings.Contains(log.String(), "topsecret") || !strings.Contains(log.String(), "AI configured") {
 				t.Errorf("the log: %s", log.String())
 			}
 		})

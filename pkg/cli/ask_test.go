@@ -8,6 +8,7 @@ import (
 
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
 )
 
 // asked runs a command that asks the API of a stack.
@@ -20,7 +21,7 @@ func (s *stack) asked(args ...string) (status int, out, errs string) {
 
 func TestCommandsThatAskTheAPI(t *testing.T) {
 	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
-	s.work(allRoles...)
+	s.work(tasks.Roles...)
 
 	status, out, errs := s.asked("estimate", s.car(0), "--rate", "2500")
 	var estimate vehicle.Estimate

@@ -1,20 +1,49 @@
 package cli
 
 import (
-	"fmt"
-	"slices"
-	"time"
+	"errors"
 
-	"ushuru/worker"
+	"ushuru/pkg/lab"
 )
 
 // benchCommand measures; it asserts nothing.
 type benchCommand struct {
-	Batch   benchBatch   `cmd:"" help:"A batch of thousands, beside bare asynq; people's estimates before and meanwhile."`
-	Latency benchLatency `cmd:"" help:"Time from putting a task in an idle queue to the start of its handler."`
-	Match   benchMatch   `cmd:"" help:"Time to match by code and to find candidates by name, beside a bare map."`
-	Read    benchRead    `cmd:"" help:"Time to read a listing page, beside x/net/html parsing it alone."`
-	Sheet   benchSheet   `cmd:"" help:"Memory and time to load inspection sheets, most of them hostile, each in a process of its own."`
+	Batch   benchBatch   `cmd:"" help:"Batch throughput compared with bare asynq, and interactive latency during it."`
+	Latency benchLatency `cmd:"" help:"Time from enqueuing a task in an idle queue to the start of its handler."`
+	Match   benchMatch   `cmd:"" help:"Time to match by code and to find candidates by name, compared with a bare map."`
+	Read    benchRead    `cmd:"" help:"Time to read a listing page, compared with x/net/html parsing it."`
+	Sheet   benchSheet   `cmd:"" help:"Memory and time to load inspection sheets, most of them hostile, each in its own process."`
+}
+
+type benchBatch struct {
+	redisConfig
+	Listings    int    `default:"10000" help:"Listings in the batch."`
+	Window      int    `default:"200" help:"Listings processed concurrently."`
+	Interactive int    `name:"persons" default:"60" help:"Single estimates before the batch, and as many during it."`
+	Profile     string `type:"path" help:"File for a CPU profile of the run."`
+}
+
+// Run is called by kong.
+func (c *benchBatch) Run(r *run) error {
+	if r.common.production() {
+		return errors.New("the benchmark cannot run in production: its figures are simulated")
+	}
+	r.log = newLog(r.Err, "error")
+	if c.RedisURL == "" {
+		url, stop, err := lab.StartRedis(r.ctx)
+		if err != nil {
+			return err
+		}
+		r.cleanup.Add(stop)
+		c.RedisURL = Secret(url)
+	}
+	conn, err := r.redis(c.redisConfig, false)
+	if err != nil {
+		return err
+	}
+	return lab.Batch(r.ctx, r.Out, lab.BatchOptions{
+		Redis: conn, Log: r.log, Listings: c.Listings, Window: c.Window, Interactive: c.Interactive, Profile: c.Profile,
+	})
 }
 
 type benchLatency struct {
@@ -24,22 +53,47 @@ type benchLatency struct {
 
 // Run is called by kong.
 func (c *benchLatency) Run(r *run) error {
-	defer r.close()
 	conn, err := r.redis(c.redisConfig, false)
 	if err != nil {
 		return err
 	}
-	waited, err := worker.IdleLatency(r.ctx, conn.Client(), max(c.Samples, 1))
-	if err != nil {
-		return err
-	}
-	slices.Sort(waited)
-	_, err = fmt.Fprintf(r.Out, "idle latency over %d tasks: p50 %s  p95 %s  max %s\n",
-		len(waited), quantile(waited, 0.50), quantile(waited, 0.95), waited[len(waited)-1].Round(10*time.Microsecond))
-	return err
+	return lab.Latency(r.ctx, r.Out, conn.Client(), c.Samples)
 }
 
-// quantile of sorted durations.
-func quantile(sorted []time.Duration, q float64) time.Duration {
-	return sorted[int(q*float64(len(sorted)-1))].Round(10 * time.Microsecond)
+type benchMatch struct {
+	Labels  int `default:"20000" help:"Labels in the catalogue, of ten makes."`
+	Samples int `default:"2000" help:"Look-ups of each kind."`
+}
+
+// Run is called by kong.
+func (c *benchMatch) Run(r *run) error { return lab.Match(r.ctx, r.Out, c.Labels, c.Samples) }
+
+type benchRead struct {
+	Samples int    `default:"50" help:"How often to read the page."`
+	Size    int    `default:"600000" help:"Bytes of the generated page."`
+	URL     string `name:"url" placeholder:"URL" help:"Original URL of FILE."`
+	File    string `arg:"" optional:"" type:"existingfile" name:"FILE" help:"A saved page; without one, a page of --size bytes is generated."`
+}
+
+// Run is called by kong.
+func (c *benchRead) Run(r *run) error {
+	return lab.Read(r.Out, r.Err, lab.ReadOptions{Samples: c.Samples, Size: c.Size, File: c.File, URL: c.URL})
+}
+
+type benchSheet struct {
+	CacheDir string   `placeholder:"DIR" help:"Directory for the compiled PDF reader; empty compiles it each time."`
+	Alone    bool     `hidden:"" help:"Load one FILE in this process."`
+	Files    []string `arg:"" optional:"" name:"FILE" type:"existingfile" help:"Sheets to load; without any, generated ones, most of them hostile."`
+}
+
+// Run is called by kong.
+func (c *benchSheet) Run(r *run) error {
+	if c.Alone {
+		return lab.LoadSheet(r.ctx, r.Out, c.CacheDir, c.Files[0])
+	}
+	return lab.Sheet(r.ctx, r.Out, r.Err, lab.SheetOptions{
+		CacheDir: c.CacheDir, Files: c.Files, LoadAlone: func(cacheDir, file string) []string {
+			return []string{"bench", "sheet", "--alone", "--cache-dir", cacheDir, file}
+		},
+	})
 }

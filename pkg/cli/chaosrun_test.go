@@ -100,7 +100,7 @@ func (c *chaos) tryStart(kind string) (name string, p *process, err error) {
 	c.names++
 	name = fmt.Sprint(kind, c.names)
 	if kind == "api" {
-		p, err = startProcess(c.t, "the API listens", "loopback-api", "--redis-url", c.redis.URL, "--listen", "127.0.0.1:0")
+		p, err = startProcess(c.t, "API listening", "loopback-api", "--redis-url", c.redis.URL, "--listen", "127.0.0.1:0")
 		return name, p, err
 	}
 	p, err = startProcess(c.t, "worker started", "loopback-worker", "--redis-url", c.redis.URL,

@@ -57,7 +57,12 @@ func (e exitError) Error() string { return fmt.Sprintf("exit status %d", e.statu
 
 // Main runs a command line and returns the exit status. It ends early when
 // ctx does.
-func Main(ctx context.Context, args []string, streams Streams) (status int) {
+func Main(ctx context.Context, args []string, streams Streams) int {
+	return execute(args, &run{ctx: ctx, Streams: streams})
+}
+
+// execute runs a command line. It completes r with the common settings.
+func execute(args []string, r *run) (status int) {
 	defer func() { // kong ends the program by itself after --help
 		if p := recover(); p != nil {
 			exit, ok := p.(exitError)
@@ -68,25 +73,26 @@ func Main(ctx context.Context, args []string, streams Streams) (status int) {
 		}
 	}()
 	var root commands
-	parser, err := newParser(&root, kong.Writers(streams.Out, streams.Err),
+	parser, err := newParser(&root, kong.Writers(r.Out, r.Err),
 		kong.Exit(func(status int) { panic(exitError{status}) }))
 	if err != nil {
-		return fail(streams, exitFailure, err)
+		return fail(r.Streams, exitFailure, err)
 	}
 	emptyIsUnset(parser.Model)
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return fail(streams, exitUsage, fmt.Errorf("%w\nRun \"ushuru --help\" for the usage", err))
+		return fail(r.Streams, exitUsage, fmt.Errorf("%w\nRun \"ushuru --help\" for the usage", err))
 	}
-	log := newLog(streams.Err, root.LogLevel)
-	redis.SetLogger(redisLog{log})
-	err = parsed.Run(&run{ctx: ctx, Streams: streams, common: root.Common, log: log, failed: make(chan error, 1)})
+	r.common, r.log = root.Common, newLog(r.Err, root.LogLevel)
+	redis.SetLogger(redisLog{r.log})
+	err = parsed.Run(r)
+	r.cleanup.Run()
 	var exit exitError
 	switch {
 	case errors.As(err, &exit):
 		return exit.status
 	case err != nil:
-		return fail(streams, exitFailure, err)
+		return fail(r.Streams, exitFailure, err)
 	}
 	return exitOK
 }

@@ -10,8 +10,10 @@ import (
 
 	"ushuru/pkg/advice"
 	"ushuru/pkg/ai/aitest"
+	"ushuru/pkg/app"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
 )
 
 // Demo cars by their place in listingtest.Cars.
@@ -27,11 +29,12 @@ const (
 func (s *stack) workWithAI() *aitest.Server {
 	s.t.Helper()
 	model := aitest.Start(s.t, aitest.Options{})
-	config := workerConfig{Roles: allRoles, FetchTimeout: 20 * time.Second, ShutdownTimeout: 5 * time.Second}
-	config.aiConfig = set("m", model.URL, "sk-test", "")
-	config.AITimeout, config.AIDailyTokens, config.AIAnswerTTL = 20*time.Second, 0, 0
-	upstream := authorityConfig{AuthorityURL: s.authority.URL, AuthorityTimeout: 20 * time.Second}
-	must(s.t, s.run.startWorker(config, upstream, s.conn, demoParts{allowLoopback: true}))
+	options := s.workerOptions(tasks.Roles...)
+	var err error
+	options.AI, err = set("m", model.URL, "sk-test", "").options()
+	must(s.t, err)
+	options.AIRuns, options.AI.Timeout, options.AI.DailyTokens, options.AI.AnswerTTL = 2, 20*time.Second, 0, 0
+	s.start(app.Options{Worker: options})
 	return model
 }
 
@@ -224,7 +227,7 @@ func TestNoAnswerOfTheAIChangesAWinner(t *testing.T) {
 
 func TestTwoCarsAreComparedWithoutAnAI(t *testing.T) {
 	s := newStack(t, embeddedRedis(t))
-	s.work(allRoles...)
+	s.work(tasks.Roles...)
 	for _, lang := range []string{"en", "sw"} {
 		asked := pair{URL1: s.car(leaf), URL2: s.car(roomy), Lang: lang}
 		first := s.compare(asked)

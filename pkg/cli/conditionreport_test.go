@@ -11,6 +11,7 @@ import (
 
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
 )
 
 func (a answer) report(t *testing.T) vehicle.ConditionReport {
@@ -142,7 +143,7 @@ func TestWhatIsNoSheetIsSaidSo(t *testing.T) {
 
 func TestWithoutAnAIAReportIsUnavailable(t *testing.T) {
 	s := newStack(t, embeddedRedis(t))
-	s.work(allRoles...)
+	s.work(tasks.Roles...)
 	got := s.read(s.site+listingtest.Cars()[axio].Sheet(), "en")
 	if got.status != http.StatusServiceUnavailable || !bytes.Contains(got.body, []byte(`"code":"no_ai"`)) || got.header.Get("Retry-After") == "" {
 		t.Errorf("%d %v %s", got.status, got.header, got.body)

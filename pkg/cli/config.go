@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,9 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"ushuru/pkg/cost"
+	"ushuru/pkg/app"
+	"ushuru/pkg/fetch"
 	"ushuru/pkg/quota"
-	"ushuru/pkg/sheet"
+	"ushuru/pkg/tra"
 	"ushuru/tasks"
 )
 
@@ -58,16 +60,22 @@ type httpConfig struct {
 	MonitoringWritable bool          `env:"MONITORING_WRITABLE" help:"Let the operator pause queues and run or delete tasks on that page."`
 }
 
-func (c httpConfig) limits() quota.Limits {
-	return quota.Limits{PerMinute: c.KeyRate, Jobs: c.KeyJobs, BatchItems: c.KeyBatchItems}
+// options opens the port of the API.
+func (c httpConfig) options(ctx context.Context) (*app.APIOptions, error) {
+	listener, err := app.Listen(ctx, string(c.Listen))
+	return &app.APIOptions{
+		Listener: listener, WaitMax: c.WaitMax,
+		Limits:         quota.Limits{PerMinute: c.KeyRate, Jobs: c.KeyJobs, BatchItems: c.KeyBatchItems},
+		MonitoringUser: c.OperatorUser, MonitoringPassword: string(c.OperatorPassword), MonitoringWritable: c.MonitoringWritable,
+	}, err
 }
 
-const leastPassword = 12
+const minPasswordLength = 12
 
 // Validate is called by kong.
 func (c httpConfig) Validate() error {
-	if n := len(c.OperatorPassword); n > 0 && n < leastPassword {
-		return fmt.Errorf("OPERATOR_PASSWORD has %d characters; it needs at least %d", n, leastPassword)
+	if n := len(c.OperatorPassword); n > 0 && n < minPasswordLength {
+		return fmt.Errorf("OPERATOR_PASSWORD has %d characters; it needs at least %d", n, minPasswordLength)
 	}
 	if c.WaitMax < time.Second || c.WaitMax > 10*time.Minute {
 		return errors.New("WAIT_MAX must be between 1s and 10m")
@@ -116,6 +124,21 @@ func (c workerConfig) Validate() error {
 	return nil
 }
 
+// options returns the options of the workers.
+func (c workerConfig) options(authority authorityConfig) (*app.WorkerOptions, error) {
+	model, err := c.aiConfig.options()
+	return &app.WorkerOptions{
+		Roles: c.Roles, Concurrency: c.Concurrency, AuthorityConcurrency: c.AuthorityConcurrency,
+		AIConcurrency: c.AIConcurrency, BatchWindow: c.BatchWindow, ShutdownTimeout: c.ShutdownTimeout,
+		Fetch:         fetch.Options{Timeout: c.FetchTimeout, UserAgent: c.UserAgent, Rate: c.FetchRate},
+		SheetCacheDir: c.SheetCacheDir, AI: model, AIRuns: c.AIRuns,
+		Authority: tra.Options{
+			BaseURL: authority.AuthorityURL, Timeout: authority.AuthorityTimeout, CAFile: authority.AuthorityCAFile,
+		},
+		AuthorityRate: authority.AuthorityRate,
+	}, err
+}
+
 // aiConfig is about the AI, which chooses where no chassis code decides, reads
 // inspection sheets and words recommendations. It is off without a model. Several endpoints are lists of the same length.
 type aiConfig struct {
@@ -149,25 +172,9 @@ type sheetConfig struct {
 	SheetHosts []string `env:"SHEET_HOSTS" help:"More hosts that inspection sheets may be fetched from, beside the auction sites that are known; subdomains belong to a host. For the API and the workers alike."`
 }
 
-// loadSheets takes the known hosts and those of the setting.
-func (r *run) loadSheets(config sheetConfig) (err error) {
-	if r.sheets, err = sheet.NewHosts(config.SheetHosts...); err != nil {
-		return fmt.Errorf("SHEET_HOSTS: %w", err)
-	}
-	return nil
-}
-
 // costConfig is about what a car costs beside the authority's taxes.
 type costConfig struct {
 	CostTables string `env:"COST_TABLES" type:"path" help:"JSON file of freight, port and other fees that stands over the embedded ones, in their form (pkg/cost/tables.json)."`
-}
-
-// loadCosts reads the operator's file, if there is one.
-func (r *run) loadCosts(config costConfig) (err error) {
-	if r.costs, err = cost.Load(config.CostTables); err != nil {
-		return fmt.Errorf("COST_TABLES: %w", err)
-	}
-	return nil
 }
 
 // address is a TCP address; as a bare number, a port on all interfaces.

@@ -11,7 +11,6 @@ type driftCommand struct{ redisConfig }
 // Run is called by kong. It prints JSON lines: the state first, then the
 // answers that differ, the last first.
 func (c *driftCommand) Run(r *run) error {
-	defer r.close()
 	conn, err := r.redis(c.redisConfig, false)
 	if err != nil {
 		return err

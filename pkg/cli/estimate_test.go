@@ -51,7 +51,7 @@ func TestEstimateGoesThroughTheQueueOnEveryRedis(t *testing.T) {
 func TestHundredCallersOneJobOneCalculation(t *testing.T) {
 	server := redistest.Start(t)
 	s := newStack(t, redistest.Open(t, server.URL))
-	s.work(allRoles...)
+	s.work(tasks.Roles...)
 	var callers sync.WaitGroup
 	references := make([]string, 100)
 	for i := range references {
@@ -144,7 +144,7 @@ func TestNoJobIsLostWhileRedisIsAway(t *testing.T) {
 	server := redistest.Start(t)
 	proxy := redistest.Proxy(t, server.Addr)
 	s := newStack(t, redistest.Open(t, "redis://"+proxy.Addr))
-	s.work(allRoles...)
+	s.work(tasks.Roles...)
 	s.post(s.car(0)).estimate(t) // everything is warm
 	s.authority.SetFaults(tratest.Faults{Latency: tratest.Duration(300 * time.Millisecond)})
 	var ids []string
@@ -169,7 +169,7 @@ func TestFailuresReachTheCaller(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { _ = redis.Close() })
 	s := newStack(t, redis)
-	s.work(allRoles...)
+	s.work(tasks.Roles...)
 	for path, want := range map[string]struct {
 		status int
 		code   string
@@ -196,7 +196,7 @@ func TestRealPageGivesAnExactEstimate(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { _ = redis.Close() })
 	s := newStack(t, redis)
-	s.work(allRoles...)
+	s.work(tasks.Roles...)
 	e := s.post(servePage(t, page)).estimate(t)
 	if e.Matched.MatchType != vehicle.ExactCode || e.Matched.ModelBody != "COROLLA AXIO - NKE165 - HYBRID - SEDAN" ||
 		e.Matched.YOM != 2019 || e.Matched.FuelType != "PETROL & ELECTRIC" || e.Matched.CapacityBand != "1001 - 1500 CC" ||

@@ -26,7 +26,6 @@ type keysCreate struct {
 
 // Run is called by kong.
 func (c *keysCreate) Run(r *run) error {
-	defer r.close()
 	conn, err := r.redis(c.redisConfig, false)
 	if err != nil {
 		return err
@@ -52,7 +51,6 @@ type keysLimit struct {
 
 // Run is called by kong.
 func (c *keysLimit) Run(r *run) error {
-	defer r.close()
 	if min(c.Rate, c.Jobs, c.BatchItems) < 0 {
 		return errors.New("a limit must not be negative; 0 is the server's")
 	}
@@ -91,7 +89,6 @@ type keysList struct{ redisConfig }
 
 // Run is called by kong.
 func (c *keysList) Run(r *run) error {
-	defer r.close()
 	conn, err := r.redis(c.redisConfig, false)
 	if err != nil {
 		return err
@@ -120,7 +117,6 @@ type keysRevoke struct {
 
 // Run is called by kong.
 func (c *keysRevoke) Run(r *run) error {
-	defer r.close()
 	conn, err := r.redis(c.redisConfig, false)
 	if err != nil {
 		return err

@@ -34,52 +34,16 @@ func exit(main func(context.Context, []string, Streams) int) {
 }
 
 func loopbackWorker(ctx context.Context, args []string, streams Streams) int {
-	return loopback(ctx, append([]string{"worker"}, args...), streams, func(root *commands, r *run) error {
-		conn, err := r.redis(root.Worker.redisConfig, false)
-		if err != nil {
-			return err
-		}
-		return r.startWorker(root.Worker.workerConfig, root.Worker.authorityConfig, conn, demoParts{allowLoopback: true})
-	})
+	return loopback(ctx, append([]string{"worker"}, args...), streams)
 }
 
 func loopbackAPI(ctx context.Context, args []string, streams Streams) int {
-	return loopback(ctx, append([]string{"api"}, args...), streams, func(root *commands, r *run) error {
-		conn, err := r.redis(root.API.redisConfig, false)
-		if err != nil {
-			return err
-		}
-		listener, err := r.listen(root.API.Listen)
-		if err != nil {
-			return err
-		}
-		return r.startAPI(root.API.httpConfig, listener, conn, demoParts{allowLoopback: true})
-	})
+	return loopback(ctx, append([]string{"api"}, args...), streams)
 }
 
-// loopback runs a command in another way than its own.
-func loopback(ctx context.Context, args []string, streams Streams, start func(*commands, *run) error) int {
-	var root commands
-	parser, err := newParser(&root)
-	if err == nil {
-		_, err = parser.Parse(args)
-	}
-	if err != nil {
-		return fail(streams, exitUsage, err)
-	}
-	r := &run{ctx: ctx, Streams: streams, common: root.Common, log: newLog(streams.Err, "info"), failed: make(chan error, 1)}
-	defer r.close()
-	if err := start(&root, r); err != nil {
-		return fail(streams, exitFailure, err)
-	}
-	return statusOf(r.untilStopped())
-}
-
-func statusOf(err error) int {
-	if err != nil {
-		return exitFailure
-	}
-	return exitOK
+// loopback runs a command that may read pages of this machine.
+func loopback(ctx context.Context, args []string, streams Streams) int {
+	return execute(args, &run{ctx: ctx, Streams: streams, allowLoopback: true})
 }
 
 func TestScripts(t *testing.T) {

@@ -20,16 +20,14 @@ type matchCommand struct {
 
 // Run is called by kong.
 func (c *matchCommand) Run(r *run) error {
-	defer r.close()
 	catalogue, facts, err := c.catalogue(r)
 	if err != nil {
 		return err
 	}
-	model, err := r.model(c.aiConfig, nil, nil)
+	options, err := r.matching(c.aiConfig)
 	if err != nil {
 		return err
 	}
-	options := c.matching(model)
 	options.Facts = facts
 	in, err := r.open(c.File)
 	if err != nil {

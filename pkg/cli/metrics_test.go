@@ -1,44 +1,33 @@
 package cli
 
 import (
-	"context"
 	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"ushuru/pkg/ai/aitest"
-	"ushuru/pkg/match"
-	"ushuru/pkg/tra"
-	"ushuru/pkg/vehicle"
+	"ushuru/pkg/app"
+	"ushuru/tasks"
 )
 
-// A worker that asked an AI shows at /metrics what that cost.
+// A worker that called an AI serves at /metrics what the calls cost.
 func TestMetricsCountTheAI(t *testing.T) {
-	server := httptest.NewServer(aitest.New(aitest.Options{}))
-	t.Cleanup(server.Close)
-	r := &run{ctx: context.Background(), log: slog.New(slog.DiscardHandler), failed: make(chan error, 1)}
-	t.Cleanup(r.close)
-	free, err := r.listen("127.0.0.1:0")
+	s := newStack(t, embeddedRedis(t))
+	model := aitest.Start(t, aitest.Options{})
+	free, err := app.Listen(t.Context(), "127.0.0.1:0")
 	must(t, err)
 	must(t, free.Close())
-	counters, err := r.metrics(address(free.Addr().String()))
+	options := s.workerOptions(tasks.Roles...)
+	options.AI, err = set("m", model.URL, aitest.Mark, "").options()
 	must(t, err)
-	config := aiConfig{
-		AIModel: aitest.Mark, AIBaseURL: server.URL + aitest.Path, AIAPIKey: aitest.Mark, AITimeout: 10 * time.Second, AIRuns: 1,
-	}
-	model, err := r.model(config, nil, counters)
-	must(t, err)
-	choice, err := match.New(config.matching(model)).Choose(t.Context(), vehicle.Car{
-		Make: "MAZDA", Model: "BIANTE", Year: 2013, EngineCC: 1998, Fuel: "PETROL",
-	}, tra.NewCatalogue([]tra.MakeLabels{{Make: tra.Make{ID: 7, Name: "MAZDA"}, Labels: []string{"BIANTE - CCEAW - MINIVAN"}}}))
-	must(t, err)
-	if choice.MatchType != vehicle.LLMFuzzy {
-		t.Fatalf("%+v", choice)
-	}
+	options.AIRuns, options.AI.DailyTokens = 1, 100_000
+	s.start(app.Options{Worker: options, MetricsAddr: free.Addr().String()})
+	file := filepath.Join(t.TempDir(), "biante.html")
+	must(t, os.WriteFile(file, []byte(page), 0o600))
+	s.post(servePage(t, file)).estimate(t)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+free.Addr().String()+"/metrics", http.NoBody)
 	must(t, err)
 	response, err := http.DefaultClient.Do(request)

@@ -10,6 +10,7 @@ import (
 	"ushuru/pkg/listing"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
 )
 
 // asked is a request to /v1/estimate with all it may hold.
@@ -42,7 +43,7 @@ func embeddedRedis(t *testing.T) *redisx.Conn {
 
 func TestAPageThatWasSentIsForItsSenderAlone(t *testing.T) {
 	s := newStack(t, embeddedRedis(t))
-	s.work(allRoles...)
+	s.work(tasks.Roles...)
 	page := s.page(s.car(0))
 	const nowhere = "https://cars.example.com/used/1" // never asked: it does not exist
 	first := s.ask(asked{URL: nowhere, HTML: page}).estimate(t)
@@ -81,7 +82,7 @@ func hasWarning(e vehicle.Estimate, code string) bool {
 
 func TestAnEstimateIsExplainedToWhoAsks(t *testing.T) {
 	s := newStack(t, embeddedRedis(t))
-	s.work(allRoles...)
+	s.work(tasks.Roles...)
 	for _, q := range []asked{{URL: s.car(0), Explain: true}, {URL: s.car(0)}, {URL: s.car(0), Explain: true}} {
 		got := s.ask(q)
 		var e struct {

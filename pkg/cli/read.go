@@ -39,7 +39,6 @@ type listedCar struct {
 
 // Run is called by kong.
 func (c *readCommand) Run(r *run) error {
-	defer r.close()
 	if c.AllowLoopback && r.common.production() {
 		return errors.New("--allow-loopback is refused in production")
 	}
@@ -89,7 +88,7 @@ func (c *readCommand) page(r *run) (*fetch.Page, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.onClose(client.Close)
+		r.cleanup.Add(client.Close)
 		return client.Get(r.ctx, c.Page)
 	}
 	body, err := r.readFile(c.Page, maxPage)

@@ -1,10 +1,11 @@
 package cli
 
 import (
-	"errors"
+	"fmt"
 
-	"ushuru/pkg/redisx"
-	"ushuru/tasks"
+	"ushuru/pkg/app"
+	"ushuru/pkg/cost"
+	"ushuru/pkg/sheet"
 )
 
 // sharedConfig is what the API and the workers must have alike.
@@ -12,15 +13,6 @@ type sharedConfig struct {
 	redisConfig
 	costConfig
 	sheetConfig
-}
-
-// shared connects to Redis and loads what the API and the workers both reckon
-// with; embedded permits the Redis inside the process.
-func (r *run) shared(config sharedConfig, embedded bool) (*redisx.Conn, error) {
-	if err := errors.Join(r.loadCosts(config.costConfig), r.loadSheets(config.sheetConfig)); err != nil {
-		return nil, err
-	}
-	return r.redis(config.redisConfig, embedded)
 }
 
 // apiCommand runs the API.
@@ -31,19 +23,7 @@ type apiCommand struct {
 
 // Run is called by kong.
 func (c *apiCommand) Run(r *run) error {
-	defer r.close()
-	conn, err := r.shared(c.sharedConfig, false)
-	if err != nil {
-		return err
-	}
-	listener, err := r.listen(c.Listen)
-	if err != nil {
-		return err
-	}
-	if err := r.startAPI(c.httpConfig, listener, conn, demoParts{}); err != nil {
-		return err
-	}
-	return r.untilStopped()
+	return r.serve(c.sharedConfig, parts{http: &c.httpConfig})
 }
 
 // workerCommand runs the workers.
@@ -55,15 +35,7 @@ type workerCommand struct {
 
 // Run is called by kong.
 func (c *workerCommand) Run(r *run) error {
-	defer r.close()
-	conn, err := r.shared(c.sharedConfig, false)
-	if err != nil {
-		return err
-	}
-	if err := r.startWorker(c.workerConfig, c.authorityConfig, conn, demoParts{}); err != nil {
-		return err
-	}
-	return r.untilStopped()
+	return r.serve(c.sharedConfig, parts{worker: &c.workerConfig, authority: c.authorityConfig})
 }
 
 // serveCommand runs both in one process.
@@ -76,22 +48,50 @@ type serveCommand struct {
 
 // Run is called by kong.
 func (c *serveCommand) Run(r *run) error {
-	defer r.close()
-	conn, err := r.shared(c.sharedConfig, true)
-	if err != nil {
-		return err
-	}
-	listener, err := r.listen(c.Listen)
-	if err != nil {
-		return err
-	}
-	if err := r.startWorker(c.workerConfig, c.authorityConfig, conn, demoParts{}); err != nil {
-		return err
-	}
-	if err := r.startAPI(c.httpConfig, listener, conn, demoParts{}); err != nil {
-		return err
-	}
-	return r.untilStopped()
+	return r.serve(c.sharedConfig, parts{http: &c.httpConfig, worker: &c.workerConfig, authority: c.authorityConfig})
 }
 
-var allRoles = tasks.Roles
+// parts says what a process runs.
+type parts struct {
+	http      *httpConfig   // nil: no API
+	worker    *workerConfig // nil: no workers
+	authority authorityConfig
+}
+
+// serve runs the API, the workers or both until the process is told to stop.
+// A process with both may use the Redis inside it.
+func (r *run) serve(shared sharedConfig, p parts) error {
+	costs, err := cost.Load(shared.CostTables)
+	if err != nil {
+		return fmt.Errorf("COST_TABLES: %w", err)
+	}
+	hosts, err := sheet.NewHosts(shared.SheetHosts...)
+	if err != nil {
+		return fmt.Errorf("SHEET_HOSTS: %w", err)
+	}
+	conn, err := r.redis(shared.redisConfig, p.http != nil && p.worker != nil)
+	if err != nil {
+		return err
+	}
+	options := app.Options{Redis: conn, Log: r.log, Costs: costs, Sheets: hosts, AllowLoopback: r.allowLoopback}
+	if p.worker != nil {
+		if options.Worker, err = p.worker.options(p.authority); err != nil {
+			return err
+		}
+		options.MetricsAddr = string(p.worker.MetricsAddr)
+	}
+	if p.http != nil {
+		if options.API, err = p.http.options(r.ctx); err != nil {
+			return err
+		}
+	}
+	service, err := app.New(options)
+	if err != nil {
+		return err
+	}
+	r.cleanup.Add(service.Stop)
+	if err := service.Start(r.ctx); err != nil {
+		return err
+	}
+	return service.Wait(r.ctx)
+}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"time"
 
-	"ushuru/pkg/ai"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/match"
 	"ushuru/pkg/sheet"
@@ -24,7 +23,6 @@ type sheetCommand struct {
 
 // Run is called by kong.
 func (c *sheetCommand) Run(r *run) error {
-	defer r.close()
 	report, err := c.read(r)
 	if err != nil {
 		return r.refused(err)
@@ -46,20 +44,23 @@ func (c *sheetCommand) Run(r *run) error {
 }
 
 func (c *sheetCommand) read(r *run) (*sheet.Report, error) {
-	model, err := c.model(r)
+	model, err := r.model(c.aiConfig)
 	if err != nil {
 		return nil, err
+	}
+	if model == nil {
+		return nil, errors.New("reading a sheet needs an AI model with vision; set AI_MODEL")
 	}
 	pages, err := fetch.New(fetch.Options{Timeout: c.Timeout})
 	if err != nil {
 		return nil, err
 	}
-	r.onClose(pages.Close)
+	r.cleanup.Add(pages.Close)
 	loader, err := sheet.NewLoader(sheet.Options{Client: pages})
 	if err != nil {
 		return nil, err
 	}
-	r.onClose(func() { _ = loader.Close() })
+	r.cleanup.Add(func() { _ = loader.Close() })
 	data, err := c.bytes(r, loader)
 	if err != nil {
 		return nil, err
@@ -70,23 +71,6 @@ func (c *sheetCommand) read(r *run) (*sheet.Report, error) {
 	}
 	reader := &sheet.Reader{AI: model, Years: match.CodeYears}
 	return reader.Read(r.ctx, loaded.Pictures)
-}
-
-// model is the AI that reads, without which no sheet can be read.
-func (c *sheetCommand) model(r *run) (*ai.Client, error) {
-	endpoints, err := c.endpoints()
-	if err != nil {
-		return nil, err
-	}
-	if len(endpoints) == 0 {
-		return nil, errors.New("a sheet is read by an AI that sees pictures; set AI_MODEL")
-	}
-	client, err := ai.New(ai.Options{Endpoints: endpoints, Timeout: c.AITimeout, Log: r.log})
-	if err != nil {
-		return nil, err
-	}
-	r.onClose(client.Close)
-	return client, nil
 }
 
 // bytes fetches or opens the sheet.

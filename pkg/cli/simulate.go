@@ -1,14 +1,15 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
 
+	"ushuru/pkg/app"
+	"ushuru/pkg/lab"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/tra/tratest"
 )
@@ -45,7 +46,6 @@ type simulateAuthority struct {
 
 // Run is called by kong.
 func (c *simulateAuthority) Run(r *run) error {
-	defer r.close()
 	simulator, err := tratest.New(tratest.Options{
 		Seed: c.Seed, Date: c.Date, FX: c.FX, Faults: tratest.Faults{
 			Latency: tratest.Duration(c.Latency), Jitter: tratest.Duration(c.Jitter), Calls: c.Calls, Next: c.Next,
@@ -56,13 +56,9 @@ func (c *simulateAuthority) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	listener, err := r.listen(c.Listen)
-	if err != nil {
-		return err
-	}
-	r.serve(listener, simulator)
-	_, _ = fmt.Fprintf(r.Out, "SIMULATED authority: AUTHORITY_URL=http://%s%s\n", listener.Addr(), tratest.Path)
-	return r.untilStopped()
+	return r.simulate(c.Listen, simulator, func(base string) string {
+		return "SIMULATED authority: AUTHORITY_URL=" + base + tratest.Path
+	})
 }
 
 // simulateSite is the SIMULATED listing site.
@@ -72,26 +68,41 @@ type simulateSite struct {
 
 // Run is called by kong.
 func (c *simulateSite) Run(r *run) error {
-	defer r.close()
-	listener, err := r.listen(c.Listen)
+	return r.simulate(c.Listen, listingtest.New(), func(base string) string {
+		lines := []string{"SIMULATED listing site:"}
+		for _, car := range listingtest.Cars() {
+			lines = append(lines, "  "+base+car.Path())
+		}
+		return strings.Join(lines, "\n")
+	})
+}
+
+// simulateSheets draws SIMULATED auction sheets.
+type simulateSheets struct {
+	Out string   `required:"" placeholder:"DIR" type:"path" help:"Directory for ID.jpg, and for ID.json with what is printed on it."`
+	IDs []string `arg:"" optional:"" name:"id" help:"Seeds, or names of special sheets and of the demo's sheets; all by default."`
+}
+
+// Run is called by kong.
+func (c *simulateSheets) Run(r *run) error { return lab.DrawSheets(r.Out, c.Out, c.IDs) }
+
+// simulate serves a simulator until the process is told to stop, and prints how
+// to use it at its URL.
+func (r *run) simulate(at address, simulator http.Handler, usage func(base string) string) error {
+	listener, err := app.Listen(r.ctx, string(at))
 	if err != nil {
 		return err
 	}
-	r.serve(listener, listingtest.New())
-	_, _ = fmt.Fprintln(r.Out, "SIMULATED listing site:")
-	for _, car := range listingtest.Cars() {
-		_, _ = fmt.Fprintf(r.Out, "  http://%s%s\n", listener.Addr(), car.Path())
+	failed := make(chan error, 1)
+	stop := app.Serve(listener, simulator, func(err error) { failed <- err })
+	defer stop()
+	if _, err := fmt.Fprintln(r.Out, usage("http://"+listener.Addr().String())); err != nil {
+		return err
 	}
-	return r.untilStopped()
-}
-
-// serve serves something beside the API until the end.
-func (r *run) serve(listener net.Listener, handler http.Handler) {
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
-	go func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			r.log.Error("a server stopped", "error", err)
-		}
-	}()
-	r.onClose(func() { _ = server.Close() })
+	select {
+	case err := <-failed:
+		return err
+	case <-r.ctx.Done():
+		return nil
+	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"time"
 
 	"ushuru/pkg/ai/aitest"
@@ -40,7 +39,6 @@ type simulateAI struct {
 
 // Run is called by kong.
 func (c *simulateAI) Run(r *run) error {
-	defer r.close()
 	simulator := aitest.New(aitest.Options{
 		Key: c.Key, Models: c.Models, Context: c.Context, Seed: c.Seed, Faults: aitest.Faults{
 			Latency: aitest.Duration(c.Latency), Jitter: aitest.Duration(c.Jitter), Next: c.Next, ErrorRate: c.ErrorRate,
@@ -50,12 +48,7 @@ func (c *simulateAI) Run(r *run) error {
 			InventField: c.InventField, InventValue: c.InventValue, SeeSheet: c.SeeSheet, OtherDigits: c.OtherDigits,
 		},
 	})
-	listener, err := r.listen(c.Listen)
-	if err != nil {
-		return err
-	}
-	r.serve(listener, simulator)
-	_, _ = fmt.Fprintf(r.Out, "SIMULATED AI: AI_BASE_URL=http://%s%s AI_MODEL=simulated AI_API_KEY=%s\n",
-		listener.Addr(), aitest.Path, cmp.Or(c.Key, "any"))
-	return r.untilStopped()
+	return r.simulate(c.Listen, simulator, func(base string) string {
+		return "SIMULATED AI: AI_BASE_URL=" + base + aitest.Path + " AI_MODEL=simulated AI_API_KEY=" + cmp.Or(c.Key, "any")
+	})
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -14,10 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"ushuru/pkg/app"
+	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/tra"
 	"ushuru/pkg/tra/tratest"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -27,32 +29,27 @@ import (
 type stack struct {
 	t         *testing.T
 	conn      *redisx.Conn
-	run       *run
+	log       *slog.Logger
 	authority *tratest.Server
 	site      string // address of the listing site
 	base      string // address of the API
 	key       string
 }
 
-// newStack starts an API on a Redis. The test starts the workers it wants.
+// newStack starts an API on a Redis. The test starts the workers that it needs.
 func newStack(t *testing.T, conn *redisx.Conn) *stack {
 	t.Helper()
-	s := &stack{t: t, conn: conn, authority: tratest.Start(t, tratest.Options{})}
+	s := &stack{t: t, conn: conn, authority: tratest.Start(t, tratest.Options{}), log: slog.New(slog.DiscardHandler)}
 	site := httptest.NewServer(listingtest.New())
 	t.Cleanup(site.Close)
 	s.site = site.URL
-	s.run = &run{
-		ctx: context.Background(), Streams: Streams{nil, io.Discard, io.Discard}, log: slog.New(slog.DiscardHandler),
-		failed: make(chan error, 1),
-	}
-	t.Cleanup(s.run.close)
 	var err error
 	s.key, _, err = keys.NewStore(conn.Client()).Create(t.Context(), "test")
 	must(t, err)
-	listener, err := s.run.listen("127.0.0.1:0")
+	listener, err := app.Listen(t.Context(), "127.0.0.1:0")
 	must(t, err)
 	s.base = "http://" + listener.Addr().String()
-	must(t, s.run.startAPI(httpConfig{WaitMax: 50 * time.Second}, listener, conn, demoParts{allowLoopback: true}))
+	s.start(app.Options{API: &app.APIOptions{Listener: listener, WaitMax: 50 * time.Second}})
 	return s
 }
 
@@ -63,13 +60,29 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// work starts a worker in this process.
-func (s *stack) work(roles ...tasks.Role) {
+// start starts a process of the service inside this one. stop may be called
+// before the test ends.
+func (s *stack) start(options app.Options) (stop func()) {
 	s.t.Helper()
-	must(s.t, s.run.startWorker(
-		workerConfig{Roles: roles, FetchTimeout: 20 * time.Second, ShutdownTimeout: 5 * time.Second},
-		authorityConfig{AuthorityURL: s.authority.URL, AuthorityTimeout: 20 * time.Second},
-		s.conn, demoParts{allowLoopback: true}))
+	options.Redis, options.Log, options.AllowLoopback = s.conn, s.log, true
+	service, err := app.New(options)
+	must(s.t, err)
+	s.t.Cleanup(service.Stop)
+	must(s.t, service.Start(s.t.Context()))
+	return service.Stop
+}
+
+// work starts workers in this process.
+func (s *stack) work(roles ...tasks.Role) (stop func()) {
+	s.t.Helper()
+	return s.start(app.Options{Worker: s.workerOptions(roles...)})
+}
+
+func (s *stack) workerOptions(roles ...tasks.Role) *app.WorkerOptions {
+	return &app.WorkerOptions{
+		Roles: roles, ShutdownTimeout: 5 * time.Second, Fetch: fetch.Options{Timeout: 20 * time.Second},
+		Authority: tra.Options{BaseURL: s.authority.URL, Timeout: 20 * time.Second},
+	}
 }
 
 // spawn starts a worker in a process of its own and returns when it takes

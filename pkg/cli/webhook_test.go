@@ -80,7 +80,7 @@ func TestWebhookArrivesThoughReceiverAndWorkerFail(t *testing.T) {
 	var hook struct{ ID, Secret string }
 	s.postInto("/v1/webhooks", `{"url":"`+url+`","events":["job.completed"]}`, &hook)
 
-	stop := s.stoppable(tasks.RoleAny, tasks.RoleAuthority)
+	stop := s.work(tasks.RoleAny, tasks.RoleAuthority)
 	var job struct{ ID string }
 	s.postInto("/v1/estimate", `{"url":"`+s.site+`/nissan/note/sm100006/id/9100006/"}`, &job)
 	first := arrives(t, got)
@@ -147,18 +147,6 @@ func TestWebhookUnderWayInAKilledWorkerIsSentAgain(t *testing.T) {
 	if h.Get(webhook.HeaderID) != first.header.Get(webhook.HeaderID) || !bytes.Equal(again.body, first.body) {
 		t.Errorf("%v %s\n%v %s", first.header, first.body, h, again.body)
 	}
-}
-
-// stoppable starts a worker in this process that can be stopped before the
-// test ends.
-func (s *stack) stoppable(roles ...tasks.Role) (stop func()) {
-	s.t.Helper()
-	own := *s.run
-	own.closer = nil
-	other := *s
-	other.run = &own
-	other.work(roles...)
-	return own.close
 }
 
 func arrives(t *testing.T, got <-chan received) received {

@@ -1,4 +1,4 @@
-package worker
+package lab
 
 import (
 	"context"
@@ -10,18 +10,20 @@ import (
 	"github.com/oklog/ulid/v2"
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
+
+	"ushuru/worker"
 )
 
 // Throughput measures bare asynq: how many tasks a second that do nothing are
-// put in a queue and taken from it at the same time, on a server configured as
-// the workers' are.
+// enqueued and processed at the same time, on a server configured like those of
+// the workers.
 func Throughput(ctx context.Context, client redis.UniversalClient, n int) (perSecond float64, err error) {
-	const atOnce = 16 // as many as a worker runs
+	const concurrency, enqueuers = 16, 8 // as a worker has
 	queue := "bench_" + ulid.Make().String()
 	var done atomic.Int64
 	last := make(chan struct{})
 	server := asynq.NewServerFromRedisClient(client,
-		serverConfig(map[string]int{queue: 1}, atOnce, time.Second, slog.New(slog.DiscardHandler)))
+		worker.ServerConfig(map[string]int{queue: 1}, concurrency, time.Second, slog.New(slog.DiscardHandler)))
 	err = server.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error {
 		if done.Add(1) == int64(n) {
 			close(last)
@@ -36,9 +38,9 @@ func Throughput(ctx context.Context, client redis.UniversalClient, n int) (perSe
 		_ = asynq.NewInspectorFromRedisClient(client).DeleteQueue(queue, true)
 	}()
 	enqueuer := asynq.NewClientFromRedisClient(client)
-	begun := time.Now()
+	start := time.Now()
 	var group errgroup.Group
-	group.SetLimit(dispatchConcurrency)
+	group.SetLimit(enqueuers)
 	for range n {
 		group.Go(func() error {
 			_, err := enqueuer.EnqueueContext(ctx, asynq.NewTask("bench:noop", []byte("{}")), asynq.Queue(queue))
@@ -52,6 +54,6 @@ func Throughput(ctx context.Context, client redis.UniversalClient, n int) (perSe
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	case <-last:
-		return float64(n) / time.Since(begun).Seconds(), nil
+		return float64(n) / time.Since(start).Seconds(), nil
 	}
 }

@@ -1,7 +1,9 @@
-package cli
+package lab
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"time"
@@ -11,15 +13,11 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-type benchMatch struct {
-	Labels  int `default:"20000" help:"Labels in the catalogue, of ten makes."`
-	Samples int `default:"2000" help:"Look-ups of each kind."`
-}
-
-// Run is called by kong.
-func (c *benchMatch) Run(r *run) error {
-	defer r.close()
-	labels, samples := max(c.Labels, 10), max(c.Samples, 1)
+// Match measures matching by code and finding candidates by name, compared with
+// a bare map: so many look-ups of each kind in a catalogue of ten makes with so
+// many labels.
+func Match(ctx context.Context, out io.Writer, labels, samples int) error {
+	labels, samples = max(labels, 10), max(samples, 1)
 	catalogue, cars := benchCatalogue(labels)
 	matcher := match.New(match.Options{})
 	bare := make(map[string]string, len(cars))
@@ -28,11 +26,11 @@ func (c *benchMatch) Run(r *run) error {
 	}
 	var missed int
 	exact := func(car vehicle.Car) {
-		if choice, err := matcher.Choose(r.ctx, car, catalogue); err != nil || choice.MatchType != vehicle.ExactCode {
+		if choice, err := matcher.Choose(ctx, car, catalogue); err != nil || choice.MatchType != vehicle.ExactCode {
 			missed++
 		}
 	}
-	for _, car := range cars[:min(len(cars), 20)] { // the indexes are made when first needed
+	for _, car := range cars[:min(len(cars), 20)] { // the indexes are built at the first look-up
 		exact(car)
 	}
 	for _, bench := range []struct {
@@ -47,20 +45,20 @@ func (c *benchMatch) Run(r *run) error {
 		{"exact match", exact},
 		{"candidates, misspelt name without code", func(car vehicle.Car) {
 			car.RawModelCode, car.Model = "", car.Model[1:]+"X"
-			_, _, _ = matcher.Explain(r.ctx, car, catalogue)
+			_, _, _ = matcher.Explain(ctx, car, catalogue)
 		}},
 		{"candidates, absent code", func(car vehicle.Car) {
 			car.RawModelCode += "9"
-			_, _, _ = matcher.Explain(r.ctx, car, catalogue)
+			_, _, _ = matcher.Explain(ctx, car, catalogue)
 		}},
 	} {
 		took := timeEach(cars, samples, bench.of)
-		if _, err := fmt.Fprintf(r.Out, "%-40s p50 %-10s p95 %-10s max %s\n", bench.name,
+		if _, err := fmt.Fprintf(out, "%-40s p50 %-10s p95 %-10s max %s\n", bench.name,
 			took[len(took)/2], took[len(took)*95/100], took[len(took)-1]); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(r.Out, "in a catalogue of %d labels, %d look-ups each; exact look-ups that failed: %d\n",
+	_, err := fmt.Fprintf(out, "in a catalogue of %d labels, %d look-ups each; exact look-ups that failed: %d\n",
 		catalogue.Len(), samples, missed)
 	return err
 }
@@ -82,7 +80,7 @@ func timeEach(cars []vehicle.Car, samples int, of func(vehicle.Car)) []time.Dura
 	return took
 }
 
-// benchCatalogue makes labels of ten makes with a hundred and fifty models
+// benchCatalogue returns labels of ten makes with a hundred and fifty models
 // each, and a car for every label.
 func benchCatalogue(labels int) (*tra.Catalogue, []vehicle.Car) {
 	makes := make([]tra.MakeLabels, 10)

@@ -1,8 +1,9 @@
-package cli
+package lab
 
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -14,33 +15,35 @@ import (
 	"ushuru/pkg/listing/listingtest"
 )
 
-// benchRead compares reading a listing with the least that it needs.
-type benchRead struct {
-	Samples int    `default:"50" help:"How often to read the page."`
-	Size    int    `default:"600000" help:"Bytes of the made page."`
-	URL     string `name:"url" placeholder:"URL" help:"Where FILE was saved from."`
-	File    string `arg:"" optional:"" type:"existingfile" name:"FILE" help:"A saved page; without one, a made one of --size bytes."`
+// ReadOptions of Read.
+type ReadOptions struct {
+	Samples int    // how often the page is read; at least 1
+	Size    int    // bytes of the generated page, without File
+	File    string // a saved page; "" generates one
+	URL     string // where File was saved from
 }
 
-// Run is called by kong.
-func (c *benchRead) Run(r *run) error {
-	body := listingtest.Large(c.Size)
-	if c.File != "" {
+// Read measures reading a listing page, compared with what it needs at least:
+// x/net/html parsing the page. A page that is not a readable listing is
+// measured too, and reported on warn.
+func Read(out, warn io.Writer, o ReadOptions) error {
+	body := listingtest.Large(o.Size)
+	if o.File != "" {
 		var err error
-		if body, err = os.ReadFile(c.File); err != nil {
+		if body, err = os.ReadFile(o.File); err != nil {
 			return err
 		}
 	}
-	page := listing.FromFile(body, c.URL)
+	page := listing.FromFile(body, o.URL)
 	if _, err := listing.Read(page); err != nil {
-		_, _ = fmt.Fprintf(r.Err, "the page is no readable listing, but takes time all the same: %v\n", err)
+		_, _ = fmt.Fprintf(warn, "the page is not a readable listing; it is measured nevertheless: %v\n", err)
 	}
 	var parse, read measured
-	for range max(c.Samples, 1) { // in turn, so that both see the same machine
+	for range max(o.Samples, 1) { // by turns, so that both see the same machine
 		parse.time(func() { _, _ = html.Parse(bytes.NewReader(body)) })
 		read.time(func() { _, _ = listing.Read(page) })
 	}
-	_, err := fmt.Fprintf(r.Out, `page of %d bytes, %d times each, median (fastest)
+	_, err := fmt.Fprintf(out, `page of %d bytes, %d times each, median (fastest)
 x/net/html  %s
 listing     %s
 ratio       %.2f (%.2f)
@@ -49,7 +52,8 @@ ratio       %.2f (%.2f)
 	return err
 }
 
-// measured is what a function took, each time, and what it allocated in all.
+// measured is how long a function took, each time, and what it allocated in
+// total.
 type measured struct {
 	took           []time.Duration
 	objects, bytes uint64
@@ -57,7 +61,7 @@ type measured struct {
 
 func (m *measured) time(do func()) {
 	var before, after runtime.MemStats
-	runtime.GC() // what one leaves behind the other must not sweep up
+	runtime.GC() // so that no function collects the garbage of the other
 	runtime.ReadMemStats(&before)
 	started := time.Now()
 	do()

@@ -1,0 +1,16 @@
+package lab
+
+import (
+	"slices"
+	"time"
+)
+
+// quantile returns the quantile q, from 0 to 1, of durations in any order; 0
+// when there are none.
+func quantile(durations []time.Duration, q float64) time.Duration {
+	if len(durations) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(durations))
+	return sorted[int(q*float64(len(sorted)-1))].Round(10 * time.Microsecond)
+}
