@@ -24,21 +24,20 @@ import (
 type scraper struct {
 	client  *fetch.Client
 	uploads *upload.Store
-	pages   *pageCache
 	cache   *cache.Cache
 
 	sheetURL func(string) (string, error) // the one spelling of a sheet's address
 }
 
 func newScraper(client redis.UniversalClient, pages *fetch.Client, sheetURL func(string) (string, error)) *scraper {
-	return &scraper{pages, upload.NewStore(client), &pageCache{client}, cache.New(client), sheetURL}
+	return &scraper{pages, upload.NewStore(client), cache.New(client), sheetURL}
 }
 
-// reading is what came of a page: the output of the step, and beside it where
-// the values came from, which few ask for.
+// reading is a page as it was read: the output of the step, and the sources of its
+// values as JSON for a request with explain.
 type reading struct {
-	Scraped     tasks.Scraped   `json:"scraped"`
-	Explanation json.RawMessage `json:"explanation"`
+	Scraped     tasks.Scraped
+	Explanation json.RawMessage
 }
 
 // explanation is what the API adds to an estimate when it is asked to.
@@ -99,25 +98,13 @@ func (s *scraper) readUpload(ctx context.Context, input tasks.EstimateInput, _ b
 	return got, nil
 }
 
-// readFetched reads the page at the site, or what was read of it before when the
-// site says that it has not changed.
+// readFetched fetches the page from its site and reads it.
 func (s *scraper) readFetched(ctx context.Context, input tasks.EstimateInput, bulk bool) (*reading, error) {
-	known, err := s.pages.get(ctx, input.URL)
-	if err != nil {
-		return nil, err
-	}
-	page, err := s.client.Fetch(ctx, fetch.Request{URL: listing.FetchURL(input.URL), Bulk: bulk, Known: known.Validators})
+	page, err := s.client.Fetch(ctx, fetch.Request{URL: listing.FetchURL(input.URL), Bulk: bulk})
 	if err != nil {
 		return nil, pageFailure(err)
 	}
-	if page.Status == http.StatusNotModified && known.Validators != (fetch.Validators{}) {
-		return &known.Reading, nil
-	}
-	got, err := readPage(page)
-	if err != nil {
-		return nil, err
-	}
-	return got, s.pages.put(ctx, input.URL, page.Validators(), *got)
+	return readPage(page)
 }
 
 // readPage reads a page of any origin.

@@ -47,13 +47,11 @@ const listingPage = `<!DOCTYPE html><meta charset="shift_jis"><title>2016 TOYOTA
 <tr><th>Registration Year/month</th><td>2016/3</td><th>Engine Size</th><td>1,490cc</td></tr>
 <tr><th>Fuel</th><td>Hybrid</td><th>Mileage</th><td>88,400 km</td></tr></table>`
 
-// desk is a scraper with its Redis and a listing site.
+// desk is a scraper and a listing site.
 type desk struct {
 	*scraper
-	redis redis.UniversalClient
-	site  string
-	asked []*http.Request // for the page
-	etag  string
+	site     string
+	requests int // for the page
 }
 
 func newDesk(t *testing.T) *desk {
@@ -64,15 +62,8 @@ func newDesk(t *testing.T) *desk {
 			http.NotFound(w, r)
 			return
 		}
-		d.asked = append(d.asked, r)
+		d.requests++
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		if d.etag != "" {
-			w.Header().Set("ETag", d.etag)
-		}
-		if d.etag != "" && r.Header.Get("If-None-Match") == d.etag {
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
 		_, _ = w.Write([]byte(listingPage))
 	}))
 	t.Cleanup(server.Close)
@@ -83,7 +74,7 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(pages.Close)
-	d.scraper, d.redis, d.site = newScraper(client, pages, sheetURL), client, server.URL
+	d.scraper, d.site = newScraper(client, pages, sheetURL), server.URL
 	return d
 }
 
@@ -120,7 +111,7 @@ func TestAPageThatWasSentIsReadAndNothingIsFetched(t *testing.T) {
 	if w := got.Warnings; len(w) != 2 || w[0].Code != "registration_year" || w[1].Code != "pasted_page" {
 		t.Errorf("warnings %v", w)
 	}
-	if len(d.asked) != 0 {
+	if d.requests != 0 {
 		t.Error("the site was asked")
 	}
 	for key, kept := range map[cache.Key]bool{
@@ -161,49 +152,5 @@ func TestValuesAreExplained(t *testing.T) {
 	data, err := d.cache.Get(t.Context(), cache.ExplanationKey(cache.EstimateKey(d.site+"/car")))
 	if err != nil || !strings.HasPrefix(string(data), `{"explain":[{"name":"make","value":"TOYOTA","source":"`) {
 		t.Errorf("%.200s, %v", data, err)
-	}
-}
-
-func TestAPageThatHasNotChangedIsNotSentAgain(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	d.etag = `"one"`
-	first, err := d.read(t, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	explained := cache.ExplanationKey(cache.EstimateKey(d.site + "/car"))
-	was, _ := d.cache.Get(t.Context(), explained)
-	d.redis.Del(t.Context(), string(explained))
-	second, err := d.read(t, "")
-	if err != nil || second.Car.ModelCode != first.Car.ModelCode || len(second.Warnings) != len(first.Warnings) {
-		t.Errorf("%+v, %v; want %+v", second, err, first)
-	}
-	if is, _ := d.cache.Get(t.Context(), explained); len(was) == 0 || string(is) != string(was) {
-		t.Errorf("explained as %s, was %s", is, was)
-	}
-	d.etag = `"two"`
-	if _, err := d.read(t, ""); err != nil {
-		t.Error(err)
-	}
-	var sent []string
-	for _, r := range d.asked {
-		sent = append(sent, r.Header.Get("If-None-Match"))
-	}
-	if got := strings.Join(sent, " "); got != ` "one" "one"` {
-		t.Errorf("If-None-Match: %s", got)
-	}
-}
-
-func TestNothingIsRememberedWithoutValidators(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	for range 2 {
-		if _, err := d.read(t, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if keys := d.redis.Keys(t.Context(), "read:*").Val(); len(keys) != 0 || len(d.asked) != 2 {
-		t.Errorf("%v; asked %d times", keys, len(d.asked))
 	}
 }

@@ -28,16 +28,16 @@ type Options struct {
 	MaxBody   int64         // bytes after decompression; 0: DefaultMaxBody
 	UserAgent string        // "": DefaultUserAgent
 
-	// Redis is where all processes agree on the pace at which a site is asked
-	// and on sites that want to be left alone; nil: this Client goes by
-	// nothing but robots.txt. It stays the caller's.
+	// Redis is where all processes share the rate of requests to a site and the
+	// pauses that sites ask for. With nil the Client obeys robots.txt only. The
+	// caller closes it.
 	Redis redis.UniversalClient
-	// Rate is how many pages a second one site is asked for, by all processes
-	// together; 0: no limit. It needs Redis.
+	// Rate is the maximum number of pages per second that all processes together
+	// request from one site; 0: no limit. It needs Redis.
 	Rate int
 
-	// AllowLoopback lets 127.0.0.0/8 and ::1 through, on any port. It is for
-	// tests and the demo and must be set in code, never from configuration.
+	// AllowLoopback permits 127.0.0.0/8 and ::1, on any port. It is for tests and
+	// the demo and must be set in code, never from configuration.
 	AllowLoopback bool
 }
 
@@ -45,7 +45,7 @@ type Options struct {
 type Client struct {
 	options   Options
 	transport *http.Transport
-	gate      *gate
+	limiter   *hostLimiter
 	robots    *robots
 }
 
@@ -68,31 +68,27 @@ func newClient(options Options, resolver *net.Resolver) (*Client, error) {
 		options.UserAgent = DefaultUserAgent
 	}
 	transport := newTransport(options.AllowLoopback, resolver)
-	unlimited := guarded{transport, options.AllowLoopback, math.MaxInt64 - 1} // robots cuts off itself
+	unlimited := guarded{transport, options.AllowLoopback, math.MaxInt64 - 1} // robots bounds the body itself
 	return &Client{
 		options: options, transport: transport,
-		gate: newGate(options.Redis, options.Rate), robots: newRobots(unlimited, options.UserAgent),
+		limiter: newHostLimiter(options.Redis, options.Rate), robots: newRobots(unlimited, options.UserAgent),
 	}, nil
 }
 
-// Close closes connections that are kept for reuse.
+// Close closes idle connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// Request says which page is wanted.
+// Request describes the page to fetch.
 type Request struct {
 	URL  string
-	Bulk bool // nobody waits for it: it lets others go first
+	Bulk bool // no person waits for the page, so interactive requests go first
 
-	// Known are the validators of the page as it was read before. A page that
-	// has not changed is then answered with status 304 and no body.
-	Known Validators
-
-	// What is not a page is fetched with its own limit and its own Accept.
+	// MaxBody and Accept are for files that are not pages, such as images.
 	MaxBody int64  // bytes after decompression; 0: that of the Client
 	Accept  string // "": no such header, see collector
 
-	// Allow, if not nil, is asked before the URL and before every redirect; its
-	// error ends the fetch.
+	// Allow, if not nil, is called with the URL and with the target of every
+	// redirect before it is requested; its error ends the fetch.
 	Allow func(*url.URL) error
 }
 
@@ -103,14 +99,14 @@ func (r *Request) allow(u *url.URL) error {
 	return r.Allow(u)
 }
 
-// Get fetches a page that somebody waits for; see Fetch.
+// Get fetches a page that a person waits for; see Fetch.
 func (c *Client) Get(ctx context.Context, rawURL string) (*Page, error) {
 	return c.Fetch(ctx, Request{URL: rawURL})
 }
 
-// Fetch fetches a page, unless the site's robots.txt forbids it or it is not
-// the time to ask the site. An answer of any status is a Page; see [Page.Err].
-// All errors are *Error; when ctx was cancelled they also match ctx.Err().
+// Fetch fetches a page, unless the site's robots.txt forbids it or the host
+// limiter delays it. A response of any status is a Page; see [Page.Err]. All
+// errors are *Error; when ctx was cancelled they also match ctx.Err().
 func (c *Client) Fetch(ctx context.Context, r Request) (*Page, error) {
 	u, err := CheckURL(r.URL, c.options.AllowLoopback)
 	if err != nil {
@@ -129,9 +125,10 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Page, error) {
 	collector.OnResponseHeaders(func(response *colly.Response) {
 		page.Status, page.Header = response.StatusCode, response.Headers.Clone()
 		page.FinalURL = response.Request.URL.String()
-		c.gate.hold(ctx, response.Request.URL.Host, page)
-		// colly would transcode by this header alone; readers of the page need
-		// the bytes as sent, to weigh header, byte order mark and meta.
+		c.limiter.pause(ctx, response.Request.URL.Host, page)
+		// colly would transcode by this header alone; the parser of the page
+		// needs the bytes as sent, because it also considers the byte order
+		// mark and the meta element.
 		response.Headers.Del("Content-Type")
 	})
 	collector.OnResponse(func(response *colly.Response) {
@@ -143,19 +140,20 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Page, error) {
 	return page, nil
 }
 
-// admit asks the site's gate and its robots.txt. The gate comes first: a site
-// that wants to be left alone is not asked for its robots.txt either.
+// admit checks the host limiter and the site's robots.txt. The limiter comes
+// first, so that a site that asked for a pause gets no request for its robots.txt
+// either.
 func (c *Client) admit(ctx context.Context, u *url.URL, bulk bool) error {
-	if err := c.gate.pass(ctx, u.Host, bulk); err != nil {
+	if err := c.limiter.allow(ctx, u.Host, bulk); err != nil {
 		return err
 	}
 	return c.robots.check(ctx, u)
 }
 
-// collector makes a collector for one fetch, with its own cookie jar: some
-// sites redirect a page to itself to set a cookie. It is not made with
-// colly.NewCollector, which lets COLLY_ variables of the environment change
-// the cache, the body limit and more.
+// collector returns a collector for one fetch, with its own cookie jar, because
+// some sites redirect a page to itself to set a cookie. colly.NewCollector is not
+// used: it lets COLLY_ variables of the environment change the cache, the body
+// limit and more.
 func (c *Client) collector(ctx context.Context, r Request) *colly.Collector {
 	collector := &colly.Collector{}
 	collector.Init()
@@ -163,7 +161,7 @@ func (c *Client) collector(ctx context.Context, r Request) *colly.Collector {
 	collector.UserAgent = c.options.UserAgent
 	collector.AllowURLRevisit = true
 	collector.ParseHTTPErrorResponse = true
-	collector.MaxBodySize = 0      // guarded caps
+	collector.MaxBodySize = 0      // guarded limits the body
 	collector.SetRequestTimeout(0) // ctx limits
 	maxBody := c.options.MaxBody
 	if r.MaxBody > 0 {
@@ -172,7 +170,7 @@ func (c *Client) collector(ctx context.Context, r Request) *colly.Collector {
 	collector.WithTransport(guarded{c.transport, c.options.AllowLoopback, maxBody})
 	collector.SetRedirectHandler(func(next *http.Request, via []*http.Request) error {
 		if len(via) > maxRedirects {
-			return &Error{Code: FetchFailed, Message: "The site redirects in circles."}
+			return &Error{Code: FetchFailed, Message: "The site redirects in a loop."}
 		}
 		u, err := CheckURL(next.URL.String(), c.options.AllowLoopback)
 		if err != nil {
@@ -181,7 +179,7 @@ func (c *Client) collector(ctx context.Context, r Request) *colly.Collector {
 		if err := r.allow(u); err != nil {
 			return err
 		}
-		if u.Host == via[len(via)-1].URL.Host { // still the same visit
+		if u.Host == via[len(via)-1].URL.Host { // the limiter has counted this visit
 			return c.robots.check(ctx, u)
 		}
 		return c.admit(ctx, u, r.Bulk)
@@ -193,12 +191,11 @@ func (c *Client) collector(ctx context.Context, r Request) *colly.Collector {
 		if r.Accept != "" {
 			request.Headers.Set("Accept", r.Accept)
 		}
-		r.Known.set(request.Headers)
 	})
 	return collector
 }
 
-// withRetryAfter keeps the pause that an answer asked for before it broke off.
+// withRetryAfter adds the pause that a response asked for before it broke off.
 func withRetryAfter(err error, page *Page) error {
 	var failure *Error
 	if errors.As(err, &failure) && failure.Retryable && page.Header != nil {

@@ -16,25 +16,25 @@ const (
 	URLForbidden  = "url_forbidden"   // private or reserved address, other scheme or port, user name
 	FetchTimeout  = "fetch_timeout"   // no complete answer in time
 	FetchTooLarge = "fetch_too_large" // more bytes than allowed, counted after decompression
-	FetchFailed   = "fetch_failed"    // anything else between us and the site
+	FetchFailed   = "fetch_failed"    // any other failure between this server and the site
 
 	// RobotsForbidden means that the site's robots.txt forbids the page to us.
 	RobotsForbidden = "robots_forbidden"
-	// HostBusy means that the site was not asked, because it was asked enough
-	// or wants to be left alone; Wait says for how long. It is no failure: the
-	// work has not even begun.
+	// HostBusy means that no request was sent, because the rate of the site is
+	// used up or the site asked for a pause; Wait is the time to wait. The work
+	// has not begun, so it is not a failure.
 	HostBusy = "host_busy"
 )
 
-// Error says in two halves what went wrong with a page: Code and Message may
-// be shown to anybody, Cause is for our own logs. Package listing reports its
-// outcomes as *Error too, so that a caller has one type to look for.
+// Error describes a failure to fetch or read a page. Code and Message may be
+// shown to any caller; Cause is for the operator's logs only. Package listing
+// returns *Error too, so that a caller has one type to check.
 type Error struct {
 	Code      string        // a stable word for programs
 	Message   string        // a sentence for people, without addresses or other internals
 	Cause     error         // private; nil when there is nothing to add
 	Retryable bool          // the same request may succeed later
-	Wait      time.Duration // do not try again sooner; 0 when nobody asked for a pause
+	Wait      time.Duration // the earliest retry; 0 when no pause is needed
 }
 
 // Error returns the public message only.
@@ -61,13 +61,13 @@ func classify(err error) error {
 	case errors.As(err, &own):
 		return own
 	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
-		return &Error{Code: URLForbidden, Message: "The address leads to a machine that is not public.", Cause: err}
+		return &Error{Code: URLForbidden, Message: "The URL does not point to a public server.", Cause: err}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
 		return &Error{Code: FetchTimeout, Message: "The site did not answer in time.", Cause: err, Retryable: true}
 	case errors.As(err, &lookup) && lookup.IsNotFound:
-		return &Error{Code: FetchFailed, Message: "No site of that name exists.", Cause: err}
+		return &Error{Code: FetchFailed, Message: "The host name does not exist.", Cause: err}
 	case errors.As(err, &certificate):
 		return &Error{Code: FetchFailed, Message: "The site's certificate is not valid.", Cause: err}
 	}
-	return &Error{Code: FetchFailed, Message: "The site could not be reached or broke off.", Cause: err, Retryable: true}
+	return &Error{Code: FetchFailed, Message: "The site could not be reached, or the connection broke.", Cause: err, Retryable: true}
 }

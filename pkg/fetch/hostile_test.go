@@ -54,7 +54,7 @@ var hostile = []struct {
 	{
 		name: "robots.txt of one rule", page: text("ok"),
 		robots: func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, "User-agent: *\nDisallow: /"+strings.Repeat("*a", robotsMax/2-100)+"b\n")
+			_, _ = io.WriteString(w, "User-agent: *\nDisallow: /"+strings.Repeat("*a", maxRobotsSize/2-100)+"b\n")
 		},
 	},
 	{name: "robots.txt a byte at a time", robots: drip, page: text("ok"), code: FetchTimeout, temporary: true, slow: true},

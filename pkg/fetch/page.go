@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Page is an answer of a site, whatever its status.
+// Page is a response of a site with any status.
 type Page struct {
-	URL      string // as asked
+	URL      string // as requested
 	FinalURL string // after redirects
 	Status   int
 	Header   http.Header
 	Body     []byte // decompressed, in the site's own character set
 }
 
-// RetryAfter returns the pause that the answer asks for, in seconds or as a
-// date (RFC 9110, 10.2.3); 0 when it asks for none. No more than a day.
+// RetryAfter returns the pause that the Retry-After header asks for, in seconds or
+// as a date (RFC 9110, 10.2.3); 0 without the header. The maximum is one day.
 func (p *Page) RetryAfter() time.Duration {
 	value := p.Header.Get("Retry-After")
 	if value == "" {

@@ -10,13 +10,13 @@ import (
 
 const (
 	postTimeout = 15 * time.Second
-	postAnswer  = 64 << 10 // bytes of an answer that are read, to keep the connection
+	maxDrain    = 64 << 10 // bytes of a response that are read, so that the connection can be reused
 )
 
-// Post sends a body to an address that a caller gave, and returns the status
-// and the header of the answer. Redirects are not followed: a 3xx is an answer.
-// Addresses are guarded as for Fetch; robots.txt and the pace of sites do not
-// count, for the receiver asked for it. All errors are *Error.
+// Post sends a body to a URL that a caller gave, and returns the status and the
+// header of the response. Redirects are not followed: a 3xx is a response. The
+// URL is checked as for Fetch. robots.txt and the host limiter do not apply,
+// because the receiver requested the message. All errors are *Error.
 func (c *Client) Post(ctx context.Context, rawURL string, header http.Header, body []byte) (int, http.Header, error) {
 	u, err := CheckURL(rawURL, c.options.AllowLoopback)
 	if err != nil {
@@ -38,6 +38,6 @@ func (c *Client) Post(ctx context.Context, rawURL string, header http.Header, bo
 		return 0, nil, classify(err)
 	}
 	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, postAnswer) // what it says does not matter
+	_, _ = io.CopyN(io.Discard, response.Body, maxDrain) // the body is not used
 	return response.StatusCode, response.Header, nil
 }

@@ -7,27 +7,26 @@ import (
 	"strings"
 )
 
-// robotsRules are the rules of one robots.txt that are meant for us
+// robotsRules are the rules of one robots.txt that apply to this program
 // (RFC 9309).
 //
-// They are read here and not by a library, because what there is in Go either
-// takes a group for "u" as meant for Ushuru and drops a whole file for one bad
-// line (temoto/robotstxt), or needs time with the product of the lengths of
-// path and patterns (jimsmart/grobotstxt): a second of work for half a
-// megabyte that a stranger wrote.
+// No library is used: temoto/robotstxt applies a group for "u" to Ushuru and
+// ignores a whole file because of one bad line; jimsmart/grobotstxt needs time
+// proportional to the product of the lengths of path and patterns, which is a
+// second for a hostile file of half a megabyte.
 type robotsRules []robotsRule
 
 type robotsRule struct {
 	allow   bool
-	pattern string // normalised
+	pattern string // normalize
 }
 
 // parseRobots returns the rules for the robot of a name: those of all groups
-// that name it, else of all groups for "*". Lines that cannot be read are
-// passed over.
+// that name it, else of all groups for "*". Lines that cannot be parsed are
+// skipped.
 func parseRobots(body []byte, name string) robotsRules {
-	var ours, everybody robotsRules
-	var isOurs, isEverybody, named, inRules bool
+	var ours, anyone robotsRules
+	var isOurs, isForAll, named, inRules bool
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
 	for line := range bytes.FieldsFuncSeq(body, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		line, _, _ = bytes.Cut(line, []byte("#"))
@@ -39,29 +38,29 @@ func parseRobots(body []byte, name string) robotsRules {
 		switch strings.ToLower(strings.TrimSpace(key)) {
 		case "user-agent":
 			if inRules { // a new group begins
-				isOurs, isEverybody, inRules = false, false, false
+				isOurs, isForAll, inRules = false, false, false
 			}
 			isOurs = isOurs || strings.EqualFold(productToken(value), name)
-			isEverybody = isEverybody || value == "*"
+			isForAll = isForAll || value == "*"
 			named = named || isOurs
 		case "allow", "disallow":
 			inRules = true
 			if !strings.HasPrefix(value, "/") && !strings.HasPrefix(value, "*") {
-				continue // an empty one forbids nothing
+				continue // an empty pattern forbids nothing
 			}
-			rule := robotsRule{len(strings.TrimSpace(key)) == len("allow"), normalised(value)}
+			rule := robotsRule{len(strings.TrimSpace(key)) == len("allow"), normalize(value)}
 			if isOurs {
 				ours = append(ours, rule)
 			}
-			if isEverybody {
-				everybody = append(everybody, rule)
+			if isForAll {
+				anyone = append(anyone, rule)
 			}
 		}
 	}
 	if named {
 		return ours
 	}
-	return everybody
+	return anyone
 }
 
 // productToken is the name in front of a version or a comment.
@@ -75,8 +74,8 @@ func productToken(value string) string {
 	return value[:end]
 }
 
-// allows reports whether a page may be read. The longest pattern that fits
-// decides; of two equally long, the one that allows.
+// allows reports whether a page may be read. The longest matching pattern
+// decides; of two patterns of the same length, the one that allows.
 func (r robotsRules) allows(u *url.URL) bool {
 	path := u.EscapedPath()
 	if path == "" {
@@ -85,7 +84,7 @@ func (r robotsRules) allows(u *url.URL) bool {
 	if u.RawQuery != "" {
 		path += "?" + u.RawQuery
 	}
-	path = normalised(path)
+	path = normalize(path)
 	if path == "/robots.txt" {
 		return true
 	}
@@ -100,9 +99,9 @@ func (r robotsRules) allows(u *url.URL) bool {
 	return allowed
 }
 
-// fits reports whether a pattern fits the beginning of a path. "*" stands for
-// anything and "$" at the end for the end. Taking each piece where it first
-// occurs is enough, so the time is that of reading both once.
+// fits reports whether a pattern matches the beginning of a path. "*" matches any
+// characters and a final "$" matches the end. Matching each piece at its first
+// occurrence is sufficient, so the time is linear.
 func fits(pattern, path string) bool {
 	pattern, anchored := strings.CutSuffix(pattern, "$")
 	first, rest, wild := strings.Cut(pattern, "*")
@@ -129,10 +128,9 @@ func fits(pattern, path string) bool {
 	}
 }
 
-// normalised writes a path so that equal ones have equal bytes: what need not
-// be escaped is not, other escapes are in upper case, and bytes beyond ASCII
-// are escaped.
-func normalised(path string) string {
+// normalize returns a form of a path in which equal paths have equal bytes: only
+// characters that must be escaped are escaped, in upper case.
+func normalize(path string) string {
 	const hex = "0123456789ABCDEF"
 	out := make([]byte, 0, len(path))
 	for i := 0; i < len(path); i++ {

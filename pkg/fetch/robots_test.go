@@ -161,29 +161,29 @@ func TestRobotsThatFailHoldThePageBackForAShortWhile(t *testing.T) {
 		site := newRobotsSite(t, robots)
 		client := testClient(t, Options{})
 		now := time.Now()
-		client.robots.now, client.robots.moment = func() time.Time { return now }, 0
+		client.robots.now, client.robots.backoff = func() time.Time { return now }, 0
 		for range 5 {
 			_, err := client.Get(t.Context(), site.url)
 			if failure := wantCode(t, err, FetchFailed, true); failure.Wait == 0 {
 				t.Errorf("%s: when to come again is not said", name)
 			}
-			now = now.Add(robotsPatience / 6)
+			now = now.Add(robotsTotalTimeout / 6)
 		}
-		now = now.Add(robotsPatience / 2)
+		now = now.Add(robotsTotalTimeout / 2)
 		for range 3 {
 			if _, err := client.Get(t.Context(), site.url); err != nil {
-				t.Errorf("%s: %v after %v", name, err, robotsPatience)
+				t.Errorf("%s: %v after %v", name, err, robotsTotalTimeout)
 			}
-			now = now.Add(robotsRetry / 4)
+			now = now.Add(robotsRetryInterval / 4)
 		}
-		want := 6 * (1 + robotsAgain)
+		want := 6 * (1 + robotsRetries)
 		if name == "429" {
 			want = 6
 		}
 		if asked := site.asked.Load(); asked != int64(want) {
 			t.Errorf("%s: robots.txt was asked for %d times, want %d", name, asked, want)
 		}
-		now = now.Add(3 * robotsRetry) // long forgotten
+		now = now.Add(3 * robotsRetryInterval) // long forgotten
 		_, err := client.Get(t.Context(), site.url)
 		wantCode(t, err, FetchFailed, true)
 	}
@@ -192,14 +192,14 @@ func TestRobotsThatFailHoldThePageBackForAShortWhile(t *testing.T) {
 func TestRobotsThatFailOnceHoldNothingBack(t *testing.T) {
 	var failures atomic.Int64
 	site := newRobotsSite(t, func(w http.ResponseWriter, r *http.Request) {
-		if failures.Add(1) <= robotsAgain {
+		if failures.Add(1) <= robotsRetries {
 			status(http.StatusBadGateway)(w, r)
 			return
 		}
 		text("User-agent: *\nDisallow: /a\n")(w, r)
 	})
 	client := testClient(t, Options{})
-	if _, err := client.Get(t.Context(), site.url); err != nil || site.asked.Load() != 1+robotsAgain {
+	if _, err := client.Get(t.Context(), site.url); err != nil || site.asked.Load() != 1+robotsRetries {
 		t.Errorf("asked %d times, %v", site.asked.Load(), err)
 	}
 	_, err := client.Get(t.Context(), site.url+"/a")
@@ -207,7 +207,7 @@ func TestRobotsThatFailOnceHoldNothingBack(t *testing.T) {
 }
 
 func TestRobotsInMemoryAreBounded(t *testing.T) {
-	one := "User-agent: *\nDisallow: /" + strings.Repeat("a", robotsMax/2) + "\n"
+	one := "User-agent: *\nDisallow: /" + strings.Repeat("a", maxRobotsSize/2) + "\n"
 	client := testClient(t, Options{})
 	for range 40 {
 		site := newRobotsSite(t, text(one))
@@ -215,7 +215,7 @@ func TestRobotsInMemoryAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if client.robots.size > robotsKept || len(client.robots.known) < 20 {
+	if client.robots.size > maxRobotsMemory || len(client.robots.known) < 20 {
 		t.Errorf("%d sites in %d bytes", len(client.robots.known), client.robots.size)
 	}
 }

@@ -15,51 +15,51 @@ import (
 )
 
 const (
-	robotsFresh   = 24 * time.Hour  // how long a robots.txt holds (RFC 9309, 2.4)
+	robotsTTL     = 24 * time.Hour  // how long a robots.txt holds (RFC 9309, 2.4)
 	robotsTimeout = 5 * time.Second // for one robots.txt, redirects included
-	robotsMax     = 512 << 10       // bytes of it that are read; RFC 9309, 2.5 wants at least 500 KiB
+	maxRobotsSize = 512 << 10       // bytes of it that are read; RFC 9309, 2.5 wants at least 500 KiB
 
-	// A robots.txt that answers with 5xx or 429, or not at all, forbids
-	// everything at first (RFC 9309, 2.3.1.4). The RFC lets a crawler go on
-	// after "a reasonably long period", and thinks of 30 days. We are no
-	// crawler: a person asks for one page and waits. So the page is tried
-	// again later, as after any other failure, and read after robotsPatience
-	// if robots.txt still fails; it is asked for again after robotsRetry. Rules
-	// that were once read stay in force instead.
-	robotsPatience = 10 * time.Second
-	robotsRetry    = 10 * time.Minute
-	robotsPause    = 500 * time.Millisecond // between two tries within robotsPatience
+	// A robots.txt that answers 5xx or 429, or not at all, forbids everything at
+	// first (RFC 9309, 2.3.1.4). The RFC lets a crawler continue after "a
+	// reasonably long period", for example 30 days. This program is not a
+	// crawler: a person waits for one page. The page is therefore retried as
+	// after any other failure, and read after robotsTotalTimeout even if
+	// robots.txt still fails; robots.txt is requested again after
+	// robotsRetryInterval. Rules that were read earlier stay in force instead.
+	robotsTotalTimeout  = 10 * time.Second
+	robotsRetryInterval = 10 * time.Minute
+	robotsRetryDelay    = 500 * time.Millisecond // between two tries within robotsTotalTimeout
 
-	// A robots.txt that fails is asked for again at once, so often, after a
-	// moment that doubles: for one request that goes wrong, pages need not wait.
-	robotsAgain  = 2
-	robotsMoment = 100 * time.Millisecond
+	// A robots.txt that fails is requested again at once, robotsRetries times, with
+	// a backoff that doubles, so that one failed request does not delay a page.
+	robotsRetries = 2
+	robotsBackoff = 100 * time.Millisecond
 
-	// robotsKept bounds what all rules together take in memory, roughly.
-	robotsKept = 16 << 20
+	// maxRobotsMemory bounds the memory of all rules, approximately, in bytes.
+	maxRobotsMemory = 16 << 20
 )
 
-// robots knows the robots.txt of the sites that were asked lately. Each
-// process has its own: one small request a day for each site and process.
+// robots caches the robots.txt of recently fetched sites. Each process has its
+// own cache, which costs one small request per day, site and process.
 type robots struct {
-	client *http.Client
-	agent  string // User-Agent
-	name   string // that groups are for
-	now    func() time.Time
-	moment time.Duration // robotsMoment
+	client  *http.Client
+	agent   string // User-Agent
+	name    string // that groups are for
+	now     func() time.Time
+	backoff time.Duration // robotsBackoff
 
-	asking singleflight.Group
-	mu     sync.Mutex
-	known  map[string]robotsEntry // by scheme and host
-	size   int
+	requests singleflight.Group
+	mu       sync.Mutex
+	known    map[string]robotsEntry // by scheme and host
+	size     int
 }
 
-// robotsEntry is what is known of one site.
+// robotsEntry is the state of one site.
 type robotsEntry struct {
 	rules   robotsRules
-	until   time.Time // when to ask again
-	failing time.Time // since when there is no answer; zero when there is
-	read    bool      // there was an answer once
+	until   time.Time // when to request it again
+	failing time.Time // since when there has been no response; zero when there is one
+	read    bool      // a response was read at least once
 	size    int
 }
 
@@ -67,16 +67,17 @@ func newRobots(transport http.RoundTripper, userAgent string) *robots {
 	return &robots{
 		client: &http.Client{Transport: transport, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
 			if len(via) > maxRedirects {
-				return errRobotsCircle
+				return errRobotsLoop
 			}
 			return nil
 		}},
-		agent: userAgent, name: robotsName(userAgent), now: time.Now, moment: robotsMoment, known: map[string]robotsEntry{},
+		agent: userAgent, name: robotsName(userAgent), now: time.Now, backoff: robotsBackoff, known: map[string]robotsEntry{},
 	}
 }
 
-// robotsName is the name that a robots.txt can call us by: Ushuru, unless the
-// operator chose a User-Agent without it; then its first product.
+// robotsName returns the name by which a robots.txt can address this program:
+// Ushuru, unless the operator chose a User-Agent without it; then the first
+// product of the User-Agent.
 func robotsName(userAgent string) string {
 	if strings.Contains(strings.ToLower(userAgent), "ushuru") {
 		return "ushuru"
@@ -84,17 +85,18 @@ func robotsName(userAgent string) string {
 	return productToken(userAgent)
 }
 
-// check returns nil when the site lets us read the page; else a
-// robots_forbidden error, or a temporary one while robots.txt cannot be read.
+// check returns nil when the site allows the page to be read; else a
+// robots_forbidden error, or a temporary error while robots.txt cannot be read.
 func (r *robots) check(ctx context.Context, u *url.URL) error {
 	site := u.Scheme + "://" + u.Host
 	entry, found := r.lookUp(site)
 	if !found {
-		asked := r.asking.DoChan(site, func() (any, error) {
-			// For all who wait, so it ends with none of them.
+		asked := r.requests.DoChan(site, func() (any, error) {
+			// Several callers can wait for this request, so the cancellation of
+			// one must not end it.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), robotsTimeout)
 			defer cancel()
-			return r.ask(ctx, site), nil
+			return r.load(ctx, site), nil
 		})
 		select {
 		case <-ctx.Done():
@@ -104,13 +106,13 @@ func (r *robots) check(ctx context.Context, u *url.URL) error {
 		}
 	}
 	switch {
-	case !entry.failing.IsZero() && !entry.read && r.now().Sub(entry.failing) < robotsPatience:
+	case !entry.failing.IsZero() && !entry.read && r.now().Sub(entry.failing) < robotsTotalTimeout:
 		return &Error{
-			Code: FetchFailed, Retryable: true, Wait: robotsPause,
-			Message: "The site's rules for automatic readers (robots.txt) could not be read.",
+			Code: FetchFailed, Retryable: true, Wait: robotsRetryDelay,
+			Message: "The site's robots.txt could not be read.",
 		}
 	case !entry.rules.allows(u):
-		return &Error{Code: RobotsForbidden, Message: "The site forbids automatic readers on this page (robots.txt)."}
+		return &Error{Code: RobotsForbidden, Message: "The site's robots.txt does not allow this page to be read."}
 	}
 	return nil
 }
@@ -122,27 +124,27 @@ func (r *robots) lookUp(site string) (robotsEntry, bool) {
 	return entry, found && r.now().Before(entry.until)
 }
 
-// ask fetches a robots.txt and keeps what it says.
-func (r *robots) ask(ctx context.Context, site string) robotsEntry {
-	rules, size, err := r.fetchPatiently(ctx, site)
+// load fetches a robots.txt and caches its rules.
+func (r *robots) load(ctx context.Context, site string) robotsEntry {
+	rules, size, err := r.fetchWithRetry(ctx, site)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	entry, now := r.known[site], r.now()
 	r.size -= entry.size
 	switch {
 	case err == nil:
-		entry = robotsEntry{rules: rules, until: now.Add(robotsFresh), read: true, size: size}
-	case entry.failing.IsZero() || now.Sub(entry.failing) > 2*robotsRetry: // an old failure says nothing of this one
-		entry.failing, entry.until = now, now.Add(robotsPause)
-	case now.Sub(entry.failing) < robotsPatience:
-		entry.until = now.Add(robotsPause)
+		entry = robotsEntry{rules: rules, until: now.Add(robotsTTL), read: true, size: size}
+	case entry.failing.IsZero() || now.Sub(entry.failing) > 2*robotsRetryInterval: // an old failure is not related to this one
+		entry.failing, entry.until = now, now.Add(robotsRetryDelay)
+	case now.Sub(entry.failing) < robotsTotalTimeout:
+		entry.until = now.Add(robotsRetryDelay)
 	default:
-		entry.until = now.Add(robotsRetry)
+		entry.until = now.Add(robotsRetryInterval)
 	}
 	r.size += entry.size
 	r.known[site] = entry
 	for other, old := range r.known { // in random order
-		if r.size <= robotsKept && len(r.known) <= robotsKept>>10 {
+		if r.size <= maxRobotsMemory && len(r.known) <= maxRobotsMemory>>10 {
 			break
 		}
 		if other != site {
@@ -154,41 +156,40 @@ func (r *robots) ask(ctx context.Context, site string) robotsEntry {
 }
 
 var (
-	errRobotsCircle = errors.New("fetch: robots.txt redirects in circles")
-	errRobotsAway   = errors.New("fetch: robots.txt is away")
-	errRobotsBusy   = errors.New("fetch: robots.txt was asked for too often")
+	errRobotsLoop        = errors.New("fetch: robots.txt redirects in a loop")
+	errRobotsUnavailable = errors.New("fetch: robots.txt is unavailable")
+	errRobotsBusy        = errors.New("fetch: robots.txt was requested too often")
 )
 
-// fetchPatiently is fetch, again when it fails, but for sites that want to be
-// asked less.
-func (r *robots) fetchPatiently(ctx context.Context, site string) (rules robotsRules, size int, err error) {
+// fetchWithRetry calls fetch, and calls it again after a failure other than 429.
+func (r *robots) fetchWithRetry(ctx context.Context, site string) (rules robotsRules, size int, err error) {
 	for tried := 0; ; tried++ {
 		rules, size, err = r.fetch(ctx, site)
-		if err == nil || errors.Is(err, errRobotsBusy) || tried == robotsAgain {
+		if err == nil || errors.Is(err, errRobotsBusy) || tried == robotsRetries {
 			return rules, size, err
 		}
 		select {
 		case <-ctx.Done():
 			return rules, size, err
-		case <-time.After(r.moment << tried):
+		case <-time.After(r.backoff << tried):
 		}
 	}
 }
 
-// fetch returns the rules of a site and about how many bytes they take. An
-// error means that the site may answer later; a site that answers without
-// giving a robots.txt has no rules.
+// fetch returns the rules of a site and their approximate size in bytes. An error
+// means that the site may answer later. A site that answers without a robots.txt
+// has no rules.
 func (r *robots) fetch(ctx context.Context, site string) (robotsRules, int, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, site+"/robots.txt", http.NoBody) //nolint:gosec // see guarded
 	if err != nil {
-		return nil, 0, nil // then the page has no address either
+		return nil, 0, nil // the request for the page then fails too
 	}
 	request.Header.Set("User-Agent", r.agent)
-	response, err := r.client.Do(request) //nolint:gosec // guarded looks at it
+	response, err := r.client.Do(request) //nolint:gosec // guarded checks the URL
 	if err != nil {
 		failure, own := errors.AsType[*Error](classify(err))
-		if errors.Is(err, errRobotsCircle) || own && !failure.Retryable {
-			return nil, 0, nil // the page says better what is wrong
+		if errors.Is(err, errRobotsLoop) || own && !failure.Retryable {
+			return nil, 0, nil // the request for the page reports the reason
 		}
 		return nil, 0, err
 	}
@@ -197,15 +198,15 @@ func (r *robots) fetch(ctx context.Context, site string) (robotsRules, int, erro
 	case response.StatusCode == http.StatusTooManyRequests:
 		return nil, 0, errRobotsBusy
 	case response.StatusCode >= http.StatusInternalServerError:
-		return nil, 0, errRobotsAway
+		return nil, 0, errRobotsUnavailable
 	case response.StatusCode != http.StatusOK:
 		return nil, 0, nil
 	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, robotsMax))
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxRobotsSize))
 	if err != nil {
 		return nil, 0, err
 	}
-	if len(body) == robotsMax { // the last line may be half a line
+	if len(body) == maxRobotsSize { // the last line may be incomplete
 		body = body[:bytes.LastIndexByte(body, '\n')+1]
 	}
 	rules := parseRobots(body, r.name)

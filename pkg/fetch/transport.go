@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// newTransport connects to public addresses only. Proxy stays nil on purpose:
-// a proxy would resolve names where the dialer cannot see the result.
+// newTransport connects to public addresses only. Proxy is nil on purpose: a
+// proxy would resolve names where the dialer cannot check the result.
 func newTransport(allowLoopback bool, resolver *net.Resolver) *http.Transport {
 	dialer := &net.Dialer{
 		Timeout:  10 * time.Second,
@@ -21,7 +21,7 @@ func newTransport(allowLoopback bool, resolver *net.Resolver) *http.Transport {
 			if to, err := netip.ParseAddrPort(address); err == nil && allowLoopback && to.Addr().IsLoopback() {
 				return nil
 			}
-			return guardian.Safe(network, address, conn)
+			return dialGuard.Safe(network, address, conn)
 		},
 	}
 	return &http.Transport{
@@ -34,8 +34,8 @@ func newTransport(allowLoopback bool, resolver *net.Resolver) *http.Transport {
 	}
 }
 
-// guarded checks the URL of every request, redirects included, and caps the
-// body of every answer.
+// guarded checks the URL of every request, redirects included, and limits the body
+// of every response.
 type guarded struct {
 	next          http.RoundTripper
 	allowLoopback bool
@@ -54,7 +54,7 @@ func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		_ = response.Body.Close()
 		return nil, &Error{
-			Code: FetchFailed, Message: "The site answered in an encoding that it was not asked for.",
+			Code: FetchFailed, Message: "The site used a content encoding that we did not request.",
 			Cause: errors.New("content encoding " + encoding),
 		}
 	}
@@ -63,14 +63,14 @@ func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, tooLarge()
 	}
 	response.Body = &capped{ReadCloser: response.Body, left: g.maxBody}
-	// colly would unpack by content type or file name, without a limit, what is
-	// not marked as unpacked.
+	// colly would decompress an unmarked body by its content type or file name,
+	// without a limit.
 	response.Uncompressed = true
 	return response, nil
 }
 
-// capped fails once more than the allowed bytes were read. It stands outside
-// the transport's own gzip reader, so it counts what came out of it.
+// capped fails when more than the allowed bytes were read. It wraps the
+// transport's gzip reader, so it counts decompressed bytes.
 type capped struct {
 	io.ReadCloser
 	left int64

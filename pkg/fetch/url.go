@@ -13,26 +13,26 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// maxURL is the longest URL in bytes that is looked at.
+// maxURL is the maximum length of a URL in bytes.
 const maxURL = 2048
 
-// hosts maps a host name to the form that is looked up: lower case, punycode,
-// full-width digits and dots made plain.
+// hosts maps a host name to the form that DNS uses: lower case, punycode, ASCII
+// digits and dots.
 var hosts = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false))
 
-// privateSuffixes are the names that mean a machine on somebody's own network:
-// RFC 6761, 6762, 8375, 7686, ICANN's reserved .internal, and usual habits.
+// privateSuffixes are the names of machines in private networks: RFC 6761, 6762,
+// 8375, 7686, ICANN's reserved .internal, and common practice.
 var privateSuffixes = []string{
 	"localhost", "local", "localdomain", "internal", "intranet", "private",
 	"corp", "home", "lan", "home.arpa", "onion", "arpa",
 }
 
-// CheckURL checks the text of a URL without looking anything up, and returns
-// it normalised: host in lower case and punycode, default port, fragment and
-// trailing dot dropped, an address in any spelling (decimal, octal, hex)
-// written plainly. Errors are *Error with url_invalid or url_forbidden.
-// allowLoopback lets 127.0.0.0/8, ::1 and localhost through on any port; it is
-// for tests and the demo.
+// CheckURL checks the text of a URL without a DNS lookup, and returns its normal
+// form: host in lower case and punycode, without default port, fragment and
+// trailing dot, an IPv4 address of any spelling (decimal, octal, hex) in dotted
+// decimal. Errors are *Error with url_invalid or url_forbidden. allowLoopback
+// permits 127.0.0.0/8, ::1 and localhost on any port; it is for tests and the
+// demo.
 func CheckURL(rawURL string, allowLoopback bool) (*url.URL, error) {
 	u, err := parseURL(strings.TrimSpace(rawURL))
 	if err != nil {
@@ -61,25 +61,25 @@ func CheckURL(rawURL string, allowLoopback bool) (*url.URL, error) {
 func parseURL(rawURL string) (*url.URL, error) {
 	switch {
 	case rawURL == "":
-		return nil, invalid("A URL is needed.", nil)
+		return nil, invalid("A URL is required.", nil)
 	case len(rawURL) > maxURL:
 		return nil, invalid("The URL is longer than 2048 characters.", nil)
 	case strings.ContainsFunc(rawURL, unicode.IsControl), strings.Contains(rawURL, `\`):
-		return nil, invalid("The URL holds characters that no URL may hold.", nil)
+		return nil, invalid("The URL contains invalid characters.", nil)
 	}
 	u, err := url.Parse(rawURL)
 	switch {
 	case err == nil && u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https":
-		return nil, forbidden("Only http and https URLs are read.")
+		return nil, forbidden("Only http and https URLs are supported.")
 	case err != nil || u.Scheme == "" || u.Opaque != "" || u.Hostname() == "":
-		return nil, invalid("That is not a complete URL, such as https://www.example.com/car/1.", err)
+		return nil, invalid("The URL is incomplete. Example: https://www.example.com/car/1.", err)
 	case u.User != nil:
-		return nil, forbidden("A URL with a user name is not read.")
+		return nil, forbidden("URLs with a user name are not supported.")
 	}
 	return u, nil
 }
 
-// checkHost returns the normalised host and whether it is an allowed loopback.
+// checkHost returns the normalize host and whether it is an allowed loopback.
 func checkHost(name string, allowLoopback bool) (host string, loopback bool, err error) {
 	address, err := netip.ParseAddr(name)
 	if err != nil {
@@ -96,8 +96,8 @@ func checkHost(name string, allowLoopback bool) (host string, loopback bool, err
 	if allowLoopback && address.IsLoopback() {
 		return address.String(), true, nil
 	}
-	if address.Zone() != "" || guardian.SafeAddr(address) != nil {
-		return "", false, forbidden("The URL leads to an address that is not public.")
+	if address.Zone() != "" || dialGuard.SafeAddr(address) != nil {
+		return "", false, forbidden("The URL does not point to a public server.")
 	}
 	return address.String(), false, nil
 }
@@ -107,25 +107,25 @@ func checkName(host string, allowLoopback bool) (string, bool, error) {
 		return host, true, nil
 	}
 	if !strings.Contains(host, ".") {
-		return "", false, forbidden("The URL leads to a name that is not public.")
+		return "", false, forbidden("The URL does not point to a public server.")
 	}
 	for _, suffix := range privateSuffixes {
 		if host == suffix || strings.HasSuffix(host, "."+suffix) {
-			return "", false, forbidden("The URL leads to a name that is not public.")
+			return "", false, forbidden("The URL does not point to a public server.")
 		}
 	}
 	return host, false, nil
 }
 
-// maxName is the longest host name in bytes (RFC 1035, 2.3.4).
+// maxName is the maximum length of a host name in bytes (RFC 1035, 2.3.4).
 const maxName = 253
 
 var errName = errors.New("fetch: not a host name")
 
-// asciiName returns the name in punycode. A name that changes when it is
-// converted once more holds what no name may hold.
+// asciiName returns the name in punycode. A name that changes when it is converted
+// a second time contains invalid characters.
 func asciiName(name string) (string, error) {
-	if len(name) > 2*maxName { // converting takes time with the square of the length
+	if len(name) > 2*maxName { // the time of the conversion is quadratic
 		return "", errName
 	}
 	host, err := hosts.ToASCII(name)
@@ -158,7 +158,7 @@ func checkPort(u *url.URL, loopback bool) (string, error) {
 		return "", invalid("The URL's port is not valid.", err)
 	}
 	if port != 80 && port != 443 && !loopback {
-		return "", forbidden("Only the ports 80 and 443 are read.")
+		return "", forbidden("Only ports 80 and 443 are supported.")
 	}
 	if u.Scheme == "http" && port == 80 || u.Scheme == "https" && port == 443 {
 		return "", nil
@@ -176,5 +176,5 @@ func joinHost(host, port string) string {
 	return host
 }
 
-// guardian knows the address ranges that are not public.
-var guardian = ssrf.New()
+// dialGuard rejects address ranges that are not public.
+var dialGuard = ssrf.New()

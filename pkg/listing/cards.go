@@ -36,7 +36,7 @@ func Cards(p *fetch.Page) ([]Card, error) {
 		}
 	}
 	if len(cards) == 0 {
-		return nil, outcome(NotAListing, "The page shows no list of cars that can be read.")
+		return nil, outcome(NotAListing, "No list of cars could be read from this page.")
 	}
 	return cards, nil
 }

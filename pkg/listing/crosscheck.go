@@ -20,12 +20,12 @@ func (l *Listing) crossCheck() {
 	if knownMade && knownRegistered && made > registered {
 		car.Manufacture = ""
 		l.discard(claim.FieldManufacture, "later than the registration")
-		l.notef("The listing dates the manufacture after the first registration.")
+		l.notef("The listing gives a manufacture date after the first registration.")
 	}
 	frame, framed := chassis.FromFrame(car.FrameNumber)
 	related := strings.HasPrefix(car.ModelCode, frame.Code) || strings.HasPrefix(frame.Code, car.ModelCode)
 	if framed && car.ModelCode != "" && !related {
-		l.notef("The chassis code %s and the frame number %s are of different cars.", car.ModelCode, car.FrameNumber)
+		l.notef("The chassis code %s and the frame number %s belong to different cars.", car.ModelCode, car.FrameNumber)
 	}
 }
 

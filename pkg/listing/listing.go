@@ -39,7 +39,7 @@ func Read(p *fetch.Page) (*Listing, error) {
 	if failed != nil {
 		return nil, err
 	}
-	mended.notef("The page was cut inside a script; what follows the cut was read all the same.")
+	mended.notef("The page was truncated inside a script; the rest was still read.")
 	return mended, nil
 }
 

@@ -21,17 +21,17 @@ func checkStatus(page *fetch.Page) error {
 	case http.StatusOK:
 		return nil
 	case http.StatusNotFound, http.StatusGone:
-		return outcome(Gone, "The listing is no longer there.")
+		return outcome(Gone, "The listing no longer exists.")
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		return &fetch.Error{
-			Code: Blocked, Message: "The site turns away automatic readers at the moment.",
+			Code: Blocked, Message: "The site blocks automatic requests at the moment. Please try again later.",
 			Retryable: true, Wait: page.RetryAfter(),
 		}
 	}
 	if page.Status >= 500 || page.Status < 200 || page.Status >= 300 && page.Status < 400 {
 		return page.Err()
 	}
-	return outcome(Blocked, "The site turns away automatic readers.")
+	return outcome(Blocked, "The site blocks automatic requests. You can send the page itself in \"html\".")
 }
 
 // challenges are the marks of pages that ask for proof of a person (AWS WAF,
@@ -61,25 +61,25 @@ func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
 			l.notef("The car is sold.")
 			return nil
 		}
-		return outcome(Sold, "The car is sold and its page no longer describes it.")
+		return outcome(Sold, "The car has been sold and the page no longer shows its details.")
 	}
 	switch {
 	case isChallenge(doc):
-		return outcome(Blocked, "The site turns away automatic readers.")
+		return outcome(Blocked, "The site blocks automatic requests. You can send the page itself in \"html\".")
 	case c.Sold, containsAny(doc, sales):
-		return outcome(Sold, "The car is sold and its page no longer describes it.")
+		return outcome(Sold, "The car has been sold and the page no longer shows its details.")
 	case containsAny(doc, removals):
-		return outcome(Gone, "The listing is no longer there.")
+		return outcome(Gone, "The listing no longer exists.")
 	case strings.Contains(strings.ToLower(doc.URL.Path), "login"):
-		return outcome(NotAListing, "The site shows the listing to members only.")
+		return outcome(NotAListing, "The site shows this listing only to members who have logged in.")
 	case redirectedAway(doc.Page):
-		return outcome(Blocked, "The site leads elsewhere from the listing: it is gone, or automatic readers are turned away.")
+		return outcome(Blocked, "The site redirected to another page: the listing was removed, or automatic requests are blocked.")
 	case len(doc.Page.Body) < sites.Named(sites.NameOf(doc.URL.Hostname())).MinSize:
-		return outcome(Blocked, "The page is too small to be a listing of this site: automatic readers are turned away.")
+		return outcome(Blocked, "The page is too small for a listing of this site; automatic requests are probably blocked.")
 	case isAppShell(doc):
-		return outcome(NotAListing, "The page is empty until a browser runs its scripts. Send it as a browser shows it.")
+		return outcome(NotAListing, "The page is empty until JavaScript runs. Send it from your browser in \"html\".")
 	}
-	return outcome(NotAListing, "The page does not describe one car.")
+	return outcome(NotAListing, "The page does not describe exactly one car.")
 }
 
 // isCar reports whether enough was read to be a listing: a make or model, and

@@ -147,7 +147,7 @@ func (d *Document) Absolute(link string) string {
 const PageUnreadable = "page_unreadable"
 
 func unreadable(cause error) error {
-	return &fetch.Error{Code: PageUnreadable, Message: "The page is built in a way that cannot be read.", Cause: cause}
+	return &fetch.Error{Code: PageUnreadable, Message: "The page's HTML could not be parsed.", Cause: cause}
 }
 
 var errTooManyTags = errors.New("too many tags, or too many left open")

@@ -115,7 +115,7 @@ func beForwardImages(doc *page.Document, c *claim.List) (links []string) {
 		links = galleryLinks(doc)
 	}
 	if total := claim.Digits(page.Text(doc.IDs["fn-slider-total"])); total != 0 && total != len(links) {
-		c.Note("The gallery counts other pictures than it lists.")
+		c.Note("The number of gallery pictures differs from the pictures listed.")
 	}
 	return links
 }

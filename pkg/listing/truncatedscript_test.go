@@ -37,7 +37,7 @@ func TestPageCutInsideAScriptIsReadOn(t *testing.T) {
 					t.Errorf("%s: %s is %q, want %q", name, field, got[field], want[field])
 				}
 			}
-			if last := l.Notes[len(l.Notes)-1]; !strings.Contains(last, "cut inside a script") {
+			if last := l.Notes[len(l.Notes)-1]; !strings.Contains(last, "truncated inside a script") {
 				t.Errorf("%s: notes %q", name, l.Notes)
 			}
 		}

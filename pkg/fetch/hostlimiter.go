@@ -1,0 +1,141 @@
+package fetch
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/go-redis/redis_rate/v10"
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// burst is how many interactive requests may exceed the rate. Bulk requests
+	// may not exceed it, so that there is always room for a person.
+	burst = 3
+
+	limiterTimeout = 2 * time.Second // for one exchange with Redis
+
+	// Pauses after a 429 or 503 without a Retry-After header.
+	// BE FORWARD was seen to answer 429 for about three minutes.
+	pauseTooMany     = time.Minute
+	pauseUnavailable = 5 * time.Second
+	// maxPause bounds the pause that a site can ask for.
+	maxPause = time.Hour
+
+	waitingWindow = 10 * time.Second
+	maxJitter     = 5 * time.Minute
+)
+
+// hostLimiter limits the requests of all processes that share a Redis to each
+// site: to a rate per second, and to none while a pause that the site asked for
+// is in force. Without Redis it allows every request.
+type hostLimiter struct {
+	redis   redis.UniversalClient
+	limiter *redis_rate.Limiter
+	rate    int // pages a second of one site; 0: no limit
+}
+
+func newHostLimiter(client redis.UniversalClient, rate int) *hostLimiter {
+	if client == nil {
+		return &hostLimiter{}
+	}
+	return &hostLimiter{client, redis_rate.NewLimiter(client), rate}
+}
+
+func keyPause(host string) string   { return "fetch:hold:{" + host + "}" }
+func keyRate(host string) string    { return "fetch:{" + host + "}" }
+func keyWaiting(host string) string { return "fetch:crowd:{" + host + "}" }
+
+// allow returns nil when a request to a site may be sent now, and counts it; else
+// it returns a host_busy error with the time to wait.
+func (l *hostLimiter) allow(parent context.Context, host string, bulk bool) error {
+	if l.redis == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(parent, limiterTimeout)
+	defer cancel()
+	left, err := l.redis.PTTL(ctx, keyPause(host)).Result()
+	switch {
+	case err != nil:
+		return limiterUnavailable(err)
+	case left > 0:
+		return hostBusy("The site asked us to pause. Please try again later.", left)
+	case l.rate <= 0:
+		return nil
+	}
+	limit := redis_rate.Limit{Rate: l.rate, Period: time.Second, Burst: burst}
+	if bulk {
+		limit.Burst = 1
+	}
+	result, err := l.limiter.Allow(ctx, keyRate(host), limit)
+	switch {
+	case err != nil:
+		return limiterUnavailable(err)
+	case result.Allowed > 0:
+		return nil
+	}
+	wait := max(result.RetryAfter, time.Millisecond)
+	if bulk {
+		jitter, err := l.jitter(ctx, host)
+		if err != nil {
+			return limiterUnavailable(err)
+		}
+		wait += jitter
+	}
+	return hostBusy("Too many requests are waiting for this site. Please try again shortly.", wait)
+}
+
+// jitter returns a random additional delay for a bulk request. It grows with the
+// number of bulk requests that were delayed recently: a thousand requests that
+// all returned after one second would load Redis without any gain.
+func (l *hostLimiter) jitter(ctx context.Context, host string) (time.Duration, error) {
+	pipe := l.redis.Pipeline()
+	pipe.SetNX(ctx, keyWaiting(host), 0, waitingWindow)
+	waiting := pipe.Incr(ctx, keyWaiting(host))
+	if _, err := pipe.Exec(ctx); err != nil {
+		return 0, err
+	}
+	limit := min(time.Duration(waiting.Val())*time.Second/time.Duration(l.rate), maxJitter)
+	return rand.N(limit + 1), nil //nolint:gosec // no secret
+}
+
+// scriptPause sets a pause, unless a longer one is in force.
+var scriptPause = redis.NewScript(`
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], '1', 'PX', ARGV[1]) end
+return 1
+`)
+
+// pause delays all requests to a site whose response asks for it: 429 and 503,
+// with or without Retry-After.
+func (l *hostLimiter) pause(parent context.Context, host string, page *Page) {
+	if l.redis == nil {
+		return
+	}
+	pause := page.RetryAfter()
+	switch {
+	case page.Status != http.StatusTooManyRequests && page.Status != http.StatusServiceUnavailable:
+		return
+	case pause == 0 && page.Status == http.StatusTooManyRequests:
+		pause = pauseTooMany
+	case pause == 0:
+		pause = pauseUnavailable
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), limiterTimeout)
+	defer cancel()
+	// When Redis is away the pause is not recorded; the next call of allow then
+	// returns that error.
+	_ = scriptPause.Run(ctx, l.redis, []string{keyPause(host)}, min(pause, maxPause).Milliseconds()).Err()
+}
+
+func hostBusy(message string, wait time.Duration) error {
+	return &Error{Code: HostBusy, Message: message, Retryable: true, Wait: wait}
+}
+
+func limiterUnavailable(cause error) error {
+	return &Error{
+		Code: FetchFailed, Message: "Our database is unavailable at the moment. Please try again later.",
+		Cause: cause, Retryable: true,
+	}
+}
