@@ -10,6 +10,8 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/sheet"
 	"ushuru/tasks"
+
+	"ushuru/pkg/sheet/render"
 )
 
 // getDamageMap answers GET /v1/condition-report/{id}/map.svg: the unfolded car
@@ -43,6 +45,6 @@ func (s *Server) getDamageMap(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'")
 	w.WriteHeader(http.StatusOK)
 	// What was read is escaped there; Write fails only when the caller is gone.
-	_, _ = w.Write(sheet.MapSVG(&report, lang)) //nolint:gosec // see above
+	_, _ = w.Write(render.Map(&report, lang)) //nolint:gosec // see above
 	return nil
 }

@@ -10,9 +10,12 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/sheet"
+
 	"ushuru/pkg/vehicle"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
+
+	"ushuru/pkg/sheet/scan"
 )
 
 // problem is an error that a client can see. The cause is for the log alone.
@@ -213,7 +216,7 @@ var (
 		message: `The "file" is empty. Send the inspection sheet as JPEG, PNG, WebP, GIF or PDF.`,
 	}
 	errFileTooLarge = &problem{
-		status: http.StatusRequestEntityTooLarge, code: sheet.TooLarge,
+		status: http.StatusRequestEntityTooLarge, code: scan.TooLarge,
 		message: "The file is larger than 12 MB. Send a smaller picture of the sheet.",
 	}
 	errReportNotFound = &problem{
@@ -352,11 +355,11 @@ func (p *problem) write(w http.ResponseWriter) error {
 var jobStatus = map[string]int{
 	"url_invalid": http.StatusBadRequest, "url_forbidden": http.StatusBadRequest, "url_unsupported": http.StatusBadRequest,
 
-	sheet.HostUnsupported: http.StatusBadRequest, sheet.TypeUnsupported: http.StatusBadRequest,
-	sheet.Damaged: http.StatusBadRequest, sheet.Encrypted: http.StatusBadRequest, sheet.TooManyPages: http.StatusBadRequest,
-	sheet.TooManyPixels: http.StatusBadRequest, sheet.TooSmall: http.StatusBadRequest, sheet.Blank: http.StatusBadRequest,
+	scan.HostUnsupported: http.StatusBadRequest, scan.TypeUnsupported: http.StatusBadRequest,
+	scan.Damaged: http.StatusBadRequest, scan.Encrypted: http.StatusBadRequest, scan.TooManyPages: http.StatusBadRequest,
+	scan.TooManyPixels: http.StatusBadRequest, scan.TooSmall: http.StatusBadRequest, scan.Blank: http.StatusBadRequest,
 	sheet.NotASheet: http.StatusBadRequest, sheet.SheetUnreadable: http.StatusBadRequest, "upload_expired": http.StatusBadRequest,
-	sheet.TooLarge: http.StatusRequestEntityTooLarge,
+	scan.TooLarge: http.StatusRequestEntityTooLarge,
 
 	"no_ai": http.StatusServiceUnavailable, "ai_budget_used_up": http.StatusServiceUnavailable,
 	"ai_unavailable": http.StatusServiceUnavailable,

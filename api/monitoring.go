@@ -75,7 +75,7 @@ var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 // system's font stands in.
 func pagePolicy(page http.Handler) string {
 	var inline strings.Builder
-	for _, script := range inlineScript.FindAllSubmatch(render(page, monitoringPath+"/"), -1) {
+	for _, script := range inlineScript.FindAllSubmatch(responseBody(page, monitoringPath+"/"), -1) {
 		digest := sha256.Sum256(script[1])
 		inline.WriteString(" 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'")
 	}
@@ -92,8 +92,8 @@ func pagePolicy(page http.Handler) string {
 	}, "; ")
 }
 
-// render returns the body that a handler answers to GET.
-func render(h http.Handler, path string) []byte {
+// responseBody returns the body that a handler answers to GET.
+func responseBody(h http.Handler, path string) []byte {
 	r, err := http.NewRequest(http.MethodGet, path, http.NoBody) //nolint:noctx // never leaves the process
 	if err != nil {
 		return nil

@@ -14,10 +14,14 @@ import (
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/sheet"
+
 	"ushuru/pkg/upload"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
+
+	"ushuru/pkg/sheet/interpret"
+	"ushuru/pkg/sheet/scan"
+	"ushuru/pkg/sheet/transcribe"
 )
 
 const auction = "https://auctions.aleado.com"
@@ -34,7 +38,7 @@ func endReading(ctx context.Context, a *app, job *jobs.Job) error {
 			return err
 		}
 		if !bytes.HasPrefix(file, []byte("\xff\xd8\xff")) {
-			_, err = a.jobs.Fail(ctx, job.ID, tasks.StepRead, "", &jobs.Error{Code: sheet.TypeUnsupported, Message: "No picture."})
+			_, err = a.jobs.Fail(ctx, job.ID, tasks.StepRead, "", &jobs.Error{Code: scan.TypeUnsupported, Message: "No picture."})
 			return err
 		}
 	}
@@ -48,11 +52,11 @@ func reportJSON() json.RawMessage {
 	if err != nil {
 		panic(err)
 	}
-	var raw sheet.Raw
+	var raw transcribe.Transcript
 	if err := json.Unmarshal(said, &raw); err != nil {
 		panic(err)
 	}
-	data, err := json.Marshal(sheet.Interpret(raw, sheet.Known{Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)}))
+	data, err := json.Marshal(interpret.Transcript(raw, interpret.Known{Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)}))
 	if err != nil {
 		panic(err)
 	}

@@ -27,7 +27,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/quota"
-	"ushuru/pkg/sheet"
+	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/upload"
 	"ushuru/pkg/webhook"
@@ -74,7 +74,7 @@ type Options struct {
 	Costs *cost.Tables
 	// Sheets are the hosts that inspection sheets are fetched from. Nil means
 	// the known hosts.
-	Sheets *sheet.Hosts
+	Sheets *scan.Hosts
 
 	// Log receives one line for each request. Nil means slog.Default().
 	Log *slog.Logger
@@ -127,7 +127,7 @@ func (o *Options) setDefaults() (err error) {
 	o.KeepAlive = cmp.Or(o.KeepAlive, keepAlive)
 	o.WaitMax = cmp.Or(o.WaitMax, defaultWaitMax)
 	if o.Sheets == nil {
-		o.Sheets, err = sheet.NewHosts()
+		o.Sheets, err = scan.NewHosts()
 	}
 	return err
 }

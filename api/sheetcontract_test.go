@@ -9,6 +9,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"ushuru/pkg/sheet"
+
+	"ushuru/pkg/sheet/interpret"
+	"ushuru/pkg/sheet/transcribe"
 )
 
 // TestEveryFieldOfASheetIsDescribed holds openapi.yaml to the Report itself:
@@ -73,7 +76,7 @@ func TestASheetThatSaysNothingIsDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := json.Marshal(sheet.Interpret(sheet.Raw{}, sheet.Known{}))
+	data, err := json.Marshal(interpret.Transcript(transcribe.Transcript{}, interpret.Known{}))
 	if err != nil {
 		t.Fatal(err)
 	}

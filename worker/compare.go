@@ -19,6 +19,8 @@ import (
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
+
+	"ushuru/pkg/sheet/render"
 )
 
 // comparedCar is one of the two cars of a comparison.
@@ -92,7 +94,7 @@ func newComparedCar(job *jobs.Job, car, sheetName, n, lang string) (c comparedCa
 		return c, err
 	}
 	differ := sheet.Check(read.Report, factsOf(c.estimate.Car))
-	summary, err := sheet.Render(read.Report, lang, differ)
+	summary, err := render.Text(read.Report, lang, differ)
 	if err != nil {
 		return c, err
 	}

@@ -10,9 +10,13 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
-	"ushuru/pkg/sheet"
+
 	"ushuru/pkg/upload"
 	"ushuru/tasks"
+
+	"ushuru/pkg/sheet/interpret"
+	"ushuru/pkg/sheet/scan"
+	"ushuru/pkg/sheet/transcribe"
 )
 
 // maxReading bounds what is kept of a sheet, in bytes. The schema of the
@@ -21,17 +25,13 @@ const maxReading = 256 << 10
 
 // sheetReader reads inspection sheets.
 type sheetReader struct {
-	loader  *sheet.Loader
-	reader  *sheet.Reader // nil without an AI
+	loader  *scan.Loader
+	model   *ai.Client // nil without an AI
 	uploads *upload.Store
 }
 
 func newSheetReader(o Options) *sheetReader {
-	s := &sheetReader{loader: o.Sheets, uploads: upload.NewStore(o.Redis)}
-	if o.AI != nil {
-		s.reader = &sheet.Reader{AI: o.AI, Years: match.CodeYears}
-	}
-	return s
+	return &sheetReader{loader: o.Sheets, model: o.AI, uploads: upload.NewStore(o.Redis)}
 }
 
 // read reads the sheet of a job.
@@ -40,7 +40,7 @@ func (s *sheetReader) read(ctx context.Context, job *jobs.Job) (any, error) {
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return nil, fmt.Errorf("worker: input: %w", err)
 	}
-	if s.reader == nil {
+	if s.model == nil {
 		return nil, tasks.Permanent("no_ai", "Inspection sheets are read by an AI, and none is set up here.", nil)
 	}
 	file, err := s.file(ctx, input, job.Class == jobs.Bulk)
@@ -51,11 +51,11 @@ func (s *sheetReader) read(ctx context.Context, job *jobs.Job) (any, error) {
 	if err != nil {
 		return nil, sheetFailure(err)
 	}
-	report, err := s.reader.Read(ctx, loaded.Pictures)
+	transcript, err := transcribe.Sheet(ctx, s.model, loaded.JPEGs())
 	if err != nil {
 		return nil, sheetFailure(err)
 	}
-	data, err := json.Marshal(report)
+	data, err := json.Marshal(interpret.Transcript(*transcript, interpret.Known{Years: match.CodeYears}))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,8 @@ import (
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
+
+	"ushuru/pkg/sheet/render"
 )
 
 // summarize writes the text of a sheet that has been read, and holds the sheet
@@ -35,7 +37,7 @@ func summarize(results *cache.Cache) stepFunc {
 			differ = sheet.Check(read.Report, factsOf(listed.Car))
 			answer.Listing, answer.Mismatches = listed.Input.URL, mismatches(differ)
 		}
-		answer.Summary, err = sheet.Render(read.Report, input.Lang, differ)
+		answer.Summary, err = render.Text(read.Report, input.Lang, differ)
 		return answer, err
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/sheet"
+	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/upload"
 	"ushuru/pkg/vehicle"
@@ -134,6 +135,6 @@ func isTemporary(child jobs.Child) bool {
 
 // permanentSheetErrors are the errors that lie in the sheet itself.
 var permanentSheetErrors = []string{
-	sheet.HostUnsupported, sheet.NotFound, sheet.TooLarge, sheet.TypeUnsupported, sheet.Damaged, sheet.Encrypted,
-	sheet.TooManyPages, sheet.TooManyPixels, sheet.TooSmall, sheet.Blank, sheet.NotASheet, sheet.SheetUnreadable,
+	scan.HostUnsupported, scan.NotFound, scan.TooLarge, scan.TypeUnsupported, scan.Damaged, scan.Encrypted,
+	scan.TooManyPages, scan.TooManyPixels, scan.TooSmall, scan.Blank, sheet.NotASheet, sheet.SheetUnreadable,
 }

@@ -15,9 +15,11 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/sheet"
+
 	"ushuru/pkg/upload"
 	"ushuru/tasks"
+
+	"ushuru/pkg/sheet/scan"
 )
 
 func TestAHostThatIsBusyCostsNoRetry(t *testing.T) {
@@ -79,7 +81,7 @@ func newDesk(t *testing.T) *desk {
 }
 
 func sheetURL(raw string) (string, error) {
-	hosts, err := sheet.NewHosts()
+	hosts, err := scan.NewHosts()
 	if err != nil {
 		return "", err
 	}

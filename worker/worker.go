@@ -24,10 +24,12 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
-	"ushuru/pkg/sheet"
+
 	"ushuru/pkg/tra"
 	"ushuru/pkg/upload"
 	"ushuru/tasks"
+
+	"ushuru/pkg/sheet/scan"
 )
 
 const (
@@ -53,7 +55,7 @@ type Options struct {
 	Fetch     *fetch.Client  // role any
 	Match     match.Options  // role any; by default without an AI
 	Authority *tra.Authority // role authority
-	Sheets    *sheet.Loader  // role ai
+	Sheets    *scan.Loader   // role ai
 	AI        *ai.Client     // role ai; nil reads no sheets, and recommends by the template
 	Costs     *cost.Tables   // roles authority and ai; default those that come with the program
 	// SheetURL returns the one spelling of an inspection sheet's address; by
@@ -107,7 +109,7 @@ func New(o Options) (*Worker, error) {
 	o.BatchWindow = orDefault(o.BatchWindow, 200)
 	o.AIConcurrency = orDefault(o.AIConcurrency, 4)
 	if o.SheetURL == nil {
-		hosts, err := sheet.NewHosts()
+		hosts, err := scan.NewHosts()
 		if err != nil {
 			return nil, err
 		}

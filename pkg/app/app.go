@@ -15,7 +15,7 @@ import (
 	"ushuru/api"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/redisx"
-	"ushuru/pkg/sheet"
+	"ushuru/pkg/sheet/scan"
 	"ushuru/worker"
 )
 
@@ -28,7 +28,7 @@ type Options struct {
 	Worker *WorkerOptions // nil runs no workers
 
 	Costs       *cost.Tables // nil uses the embedded tables
-	Sheets      *sheet.Hosts // hosts for inspection sheets; nil allows the known ones only
+	Sheets      *scan.Hosts  // hosts for inspection sheets; nil allows the known ones only
 	MetricsAddr string       // address of /metrics; "" serves no metrics
 
 	// AllowLoopback admits listings and sheets on this machine. It is for tests
@@ -64,7 +64,7 @@ func New(o Options) (*App, error) {
 	}
 	if o.Sheets == nil {
 		var err error
-		if o.Sheets, err = sheet.NewHosts(); err != nil {
+		if o.Sheets, err = scan.NewHosts(); err != nil {
 			return nil, err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"ushuru/pkg/drift"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/match"
-	"ushuru/pkg/sheet"
+	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -77,7 +77,7 @@ func (a *App) addReaders(options *worker.Options, o WorkerOptions) error {
 	if !slices.Contains(o.Roles, tasks.RoleAI) {
 		return nil
 	}
-	options.Sheets, err = sheet.NewLoader(sheet.Options{
+	options.Sheets, err = scan.NewLoader(scan.Options{
 		Client: pages, Hosts: a.options.Sheets, AllowLoopback: a.options.AllowLoopback, CacheDir: o.SheetCacheDir,
 	})
 	if err != nil {

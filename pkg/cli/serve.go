@@ -5,7 +5,7 @@ import (
 
 	"ushuru/pkg/app"
 	"ushuru/pkg/cost"
-	"ushuru/pkg/sheet"
+	"ushuru/pkg/sheet/scan"
 )
 
 // sharedConfig is what the API and the workers must have alike.
@@ -65,7 +65,7 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 	if err != nil {
 		return fmt.Errorf("COST_TABLES: %w", err)
 	}
-	hosts, err := sheet.NewHosts(shared.SheetHosts...)
+	hosts, err := scan.NewHosts(shared.SheetHosts...)
 	if err != nil {
 		return fmt.Errorf("SHEET_HOSTS: %w", err)
 	}

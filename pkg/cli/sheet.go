@@ -9,6 +9,10 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/match"
 	"ushuru/pkg/sheet"
+	"ushuru/pkg/sheet/interpret"
+	"ushuru/pkg/sheet/render"
+	"ushuru/pkg/sheet/scan"
+	"ushuru/pkg/sheet/transcribe"
 )
 
 // sheetCommand reads one auction sheet and prints what it says.
@@ -28,14 +32,14 @@ func (c *sheetCommand) Run(r *run) error {
 		return r.refused(err)
 	}
 	if c.Map != "" {
-		if err := os.WriteFile(c.Map, sheet.MapSVG(report, c.Lang), 0o644); err != nil { //nolint:gosec // a drawing for everybody
+		if err := os.WriteFile(c.Map, render.Map(report, c.Lang), 0o644); err != nil { //nolint:gosec // a drawing for everybody
 			return err
 		}
 	}
 	if c.JSON {
 		return writeJSON(r.Out, report)
 	}
-	text, err := sheet.Render(report, c.Lang, nil)
+	text, err := render.Text(report, c.Lang, nil)
 	if err != nil {
 		return err
 	}
@@ -56,7 +60,7 @@ func (c *sheetCommand) read(r *run) (*sheet.Report, error) {
 		return nil, err
 	}
 	r.cleanup.Add(pages.Close)
-	loader, err := sheet.NewLoader(sheet.Options{Client: pages})
+	loader, err := scan.NewLoader(scan.Options{Client: pages})
 	if err != nil {
 		return nil, err
 	}
@@ -69,14 +73,17 @@ func (c *sheetCommand) read(r *run) (*sheet.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader := &sheet.Reader{AI: model, Years: match.CodeYears}
-	return reader.Read(r.ctx, loaded.Pictures)
+	transcript, err := transcribe.Sheet(r.ctx, model, loaded.JPEGs())
+	if err != nil {
+		return nil, err
+	}
+	return interpret.Transcript(*transcript, interpret.Known{Years: match.CodeYears}), nil
 }
 
 // bytes fetches or opens the sheet.
-func (c *sheetCommand) bytes(r *run, loader *sheet.Loader) ([]byte, error) {
+func (c *sheetCommand) bytes(r *run, loader *scan.Loader) ([]byte, error) {
 	if isURL(c.Sheet) {
 		return loader.Fetch(r.ctx, c.Sheet, false)
 	}
-	return r.readFile(c.Sheet, sheet.MaxBytes)
+	return r.readFile(c.Sheet, scan.MaxBytes)
 }

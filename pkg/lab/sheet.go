@@ -10,7 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"ushuru/pkg/sheet"
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/sheet/scan"
 )
 
 // SheetOptions of Sheet.
@@ -60,7 +61,7 @@ func LoadSheet(ctx context.Context, out io.Writer, cacheDir, file string) error 
 	if err != nil {
 		return err
 	}
-	loader, err := sheet.NewLoader(sheet.Options{CacheDir: cacheDir, Timeout: 10 * time.Minute})
+	loader, err := scan.NewLoader(scan.Options{CacheDir: cacheDir, Timeout: 10 * time.Minute})
 	if err != nil {
 		return err
 	}
@@ -79,15 +80,15 @@ func LoadSheet(ctx context.Context, out io.Writer, cacheDir, file string) error 
 	return err
 }
 
-func loadOutcome(ctx context.Context, loader *sheet.Loader, data []byte) string {
+func loadOutcome(ctx context.Context, loader *scan.Loader, data []byte) string {
 	loaded, err := loader.Load(ctx, data)
-	if failure, ok := errors.AsType[*sheet.Error](err); ok {
+	if failure, ok := errors.AsType[*fetch.Error](err); ok {
 		return failure.Code
 	}
 	if err != nil {
 		return err.Error()
 	}
-	first := loaded.Pictures[0]
+	first := loaded.Images[0]
 	return fmt.Sprintf("%s, %d pages, first %d x %d in %d KB",
-		loaded.Kind, len(loaded.Pictures), first.Width, first.Height, len(first.JPEG)>>10)
+		loaded.Kind, len(loaded.Images), first.Width, first.Height, len(first.JPEG)>>10)
 }

@@ -42,7 +42,7 @@ func (r *Report) Condition() Condition {
 			c.Findings[finding.Severity]++
 		}
 	}
-	for _, note := range r.allNotes() {
+	for _, note := range r.AllNotes() {
 		if note.Kind == Defect {
 			c.Findings[note.Severity]++
 		}

@@ -15,10 +15,10 @@ var spellings = strings.NewReplacer(
 	"擦れ", "すれ", "スレ", "すれ", "破れ", "破れ", "汚れ", "汚れ", "よごれ", "汚れ", "ヨゴレ", "汚れ",
 )
 
-// fold makes one way of writing of several: full and half width (NFKC), case
+// Fold makes one way of writing of several: full and half width (NFKC), case
 // of Latin letters, spaces and points left out, and the spellings above. Two
 // texts that fold to the same say the same.
-func fold(text string) string {
+func Fold(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || strings.ContainsRune("・、。,.:;「」『』【】[]《》", r) {
 			return -1
@@ -28,12 +28,29 @@ func fold(text string) string {
 	return spellings.Replace(text)
 }
 
-// narrow is a printed value in ordinary width, without spaces around it.
-func narrow(text string) string { return strings.TrimSpace(norm.NFKC.String(text)) }
+// Narrow is a printed value in ordinary width, without spaces around it.
+func Narrow(text string) string { return strings.TrimSpace(norm.NFKC.String(text)) }
 
-// isJapanese says whether a text has kana or kanji.
-func isJapanese(text string) bool {
+// IsJapanese says whether a text has kana or kanji.
+func IsJapanese(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー'
 	})
+}
+
+// Mentions finds a word in a text, whatever the glossary makes of the rest. What
+// is said not to be there is not.
+func Mentions(text, word string) bool {
+	text, word = Fold(text), Fold(word)
+	for {
+		_, after, found := strings.Cut(text, word)
+		if !found {
+			return false
+		}
+		denied := strings.TrimPrefix(strings.TrimPrefix(after, "車"), "歴")
+		if !strings.HasPrefix(denied, "無") {
+			return true
+		}
+		text = after
+	}
 }

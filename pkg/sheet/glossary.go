@@ -13,13 +13,13 @@ import (
 //go:embed glossary.csv
 var glossaryTable string
 
-// phrase is a line of the glossary.
-type phrase struct {
-	area   Area   // of a part: the Kiswahili word that joins a place to it
-	jp     string // as printed
-	text   Text
-	weight Severity
-	kind   string // of the notes, or part, place, tail
+// Phrase is a line of the glossary.
+type Phrase struct {
+	Area     Area   // of a part: the Kiswahili word that joins a place to it
+	JP       string // as printed
+	Text     Text
+	Severity Severity
+	Kind     string // of the notes, or part, place, tail
 }
 
 const (
@@ -28,29 +28,29 @@ const (
 	tailKind  = "tail"
 )
 
-func (p *phrase) finding() bool {
-	return p.kind == string(Defect) || p.kind == string(Option) || p.kind == string(InfoNote)
+func (p *Phrase) IsFinding() bool {
+	return p.Kind == string(Defect) || p.Kind == string(Option) || p.Kind == string(InfoNote)
 }
 
 // frame says whether a phrase names a part of the body frame, which combines
 // like other parts and says something by itself as well.
-func (p *phrase) frame() bool {
-	_, found := wordOf("frame", p.jp)
-	return found && p.finding()
+func (p *Phrase) frame() bool {
+	_, found := WordOf("frame", p.JP)
+	return found && p.IsFinding()
 }
 
 // phrases are the glossary by folded Japanese; longest is the length of its
 // longest key in runes.
 type phrases struct {
-	byKey   map[string]*phrase
+	byKey   map[string]*Phrase
 	longest int
 }
 
 var glossary = sync.OnceValue(func() phrases {
-	all := phrases{byKey: map[string]*phrase{}}
-	for _, row := range table(glossaryTable, 6) {
-		p := &phrase{Area(row[0]), row[1], Text{row[2], row[3]}, Severity(row[4]), row[5]}
-		key := fold(p.jp)
+	all := phrases{byKey: map[string]*Phrase{}}
+	for _, row := range ReadTable(glossaryTable, 6) {
+		p := &Phrase{Area(row[0]), row[1], Text{row[2], row[3]}, Severity(row[4]), row[5]}
+		key := Fold(p.JP)
 		if _, there := all.byKey[key]; !there { // spellings of one phrase fold to the same
 			all.byKey[key] = p
 		}
@@ -59,8 +59,8 @@ var glossary = sync.OnceValue(func() phrases {
 	return all
 })
 
-// table reads an embedded table: comments, a head, rows of so many cells.
-func table(text string, cells int) [][]string {
+// ReadTable reads an embedded table: comments, a head, rows of so many cells.
+func ReadTable(text string, cells int) [][]string {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comment, r.FieldsPerRecord = '#', cells
 	rows, err := r.ReadAll()
@@ -70,30 +70,37 @@ func table(text string, cells int) [][]string {
 	return rows[1:]
 }
 
-// piece is a part of a note: a phrase of the glossary, or nil for characters
+// Piece is a part of a note: a phrase of the glossary, or nil for characters
 // that no phrase has.
-type piece struct {
-	*phrase
-	jp string // folded
+type Piece struct {
+	*Phrase
+	JP string // folded
 }
 
-// pieces cuts a note into phrases, the longest first.
-func (g phrases) pieces(jp string) (list []piece) {
-	runes := []rune(fold(jp))
+// LookUpPhrase looks up a whole text.
+func LookUpPhrase(jp string) (*Phrase, bool) {
+	p, found := glossary().byKey[Fold(jp)]
+	return p, found
+}
+
+// Pieces cuts a note into phrases, the longest first.
+func Pieces(jp string) (list []Piece) {
+	g := glossary()
+	runes := []rune(Fold(jp))
 	for i := 0; i < len(runes); {
 		var n int
 		for n = min(g.longest, len(runes)-i); n > 0; n-- {
 			if p, found := g.byKey[string(runes[i:i+n])]; found {
-				list = append(list, piece{p, string(runes[i : i+n])})
+				list = append(list, Piece{p, string(runes[i : i+n])})
 				break
 			}
 		}
 		if n == 0 {
 			n = 1
-			if last := len(list) - 1; last >= 0 && list[last].phrase == nil {
-				list[last].jp += string(runes[i])
+			if last := len(list) - 1; last >= 0 && list[last].Phrase == nil {
+				list[last].JP += string(runes[i])
 			} else {
-				list = append(list, piece{nil, string(runes[i])})
+				list = append(list, Piece{nil, string(runes[i])})
 			}
 		}
 		i += n
@@ -101,22 +108,22 @@ func (g phrases) pieces(jp string) (list []piece) {
 	return list
 }
 
-// findings are the phrases among pieces that say something by themselves.
-func findings(list []piece) (found []*phrase) {
+// Findings are the phrases among pieces that say something by themselves.
+func Findings(list []Piece) (found []*Phrase) {
 	for _, p := range list {
-		if p.phrase != nil && p.finding() {
-			found = append(found, p.phrase)
+		if p.Phrase != nil && p.IsFinding() {
+			found = append(found, p.Phrase)
 		}
 	}
 	return found
 }
 
-// compose translates pieces that are all of the glossary: places and parts,
+// Compose translates pieces that are all of the glossary: places and parts,
 // then what is the matter with them ("front bumper: cracked"). It reports
 // false where something is left over or nothing is said.
-func compose(list []piece) (Text, bool) {
-	if len(list) == 1 && list[0].phrase != nil && list[0].finding() {
-		return list[0].text, true
+func Compose(list []Piece) (Text, bool) {
+	if len(list) == 1 && list[0].Phrase != nil && list[0].IsFinding() {
+		return list[0].Text, true
 	}
 	en, said := composeIn(list, English)
 	sw, _ := composeIn(list, Swahili)
@@ -134,30 +141,30 @@ type composer struct {
 
 // composeIn writes the pieces in one language. It reports false for pieces that
 // make no whole: a phrase that is not known, a place or an ending of nothing.
-func composeIn(list []piece, lang string) (string, bool) {
+func composeIn(list []Piece, lang string) (string, bool) {
 	c := &composer{lang: lang}
 	for _, p := range list {
-		if p.phrase == nil || p.kind == tailKind && c.after == "" {
+		if p.Phrase == nil || p.Kind == tailKind && c.after == "" {
 			return "", false
 		}
-		c.add(p.phrase)
+		c.add(p.Phrase)
 	}
 	return c.b.String(), c.said && len(c.places) == 0
 }
 
-func (c *composer) add(p *phrase) {
-	word := p.text.In(c.lang)
+func (c *composer) add(p *Phrase) {
+	word := p.Text.In(c.lang)
 	separator := "; "
 	switch {
-	case p.kind == placeKind:
+	case p.Kind == placeKind:
 		c.places = append(c.places, word)
 		return
-	case p.kind == partKind, p.frame():
+	case p.Kind == partKind, p.frame():
 		word = c.placed(p)
-		c.said = c.said || p.finding()
+		c.said = c.said || p.IsFinding()
 	case c.after == partKind:
 		separator, c.said = ": ", true
-	case p.kind == tailKind:
+	case p.Kind == tailKind:
 		separator = ", "
 	default:
 		c.said = true
@@ -166,18 +173,18 @@ func (c *composer) add(p *phrase) {
 		c.b.WriteString(separator)
 	}
 	c.b.WriteString(word)
-	if c.after = p.kind; p.frame() {
+	if c.after = p.Kind; p.frame() {
 		c.after = partKind
 	}
 }
 
 // placed is a part with its places: before it in English, after it in
 // Kiswahili (mlango wa mbele wa kulia).
-func (c *composer) placed(p *phrase) string {
-	words := append(slices.Clone(c.places), p.text.EN)
+func (c *composer) placed(p *Phrase) string {
+	words := append(slices.Clone(c.places), p.Text.EN)
 	if c.lang == Swahili {
-		words = []string{p.text.SW}
-		joins := string(p.area)
+		words = []string{p.Text.SW}
+		joins := string(p.Area)
 		if p.frame() {
 			joins = "ya" // bodi ya ndani, nguzo, sakafu, fremu
 		}

@@ -8,9 +8,9 @@ const (
 	AskEngine  = "engine"
 )
 
-// questions are what to ask before paying: those of the red flags, and what
+// QuestionsFor are what to ask before paying: those of the red flags, and what
 // sheets leave open.
-func questions(r *Report) []Ask {
+func QuestionsFor(r *Report) []Ask {
 	list := []Ask{}
 	for _, flag := range r.RedFlags {
 		about := flag.Rule
@@ -18,19 +18,19 @@ func questions(r *Report) []Ask {
 			about = FlagRepairGrade // one question for both
 		}
 		if !asked(list, about) {
-			list = append(list, Ask{about, textOf("ask", about).text})
+			list = append(list, Ask{about, TextOf("ask", about)})
 		}
 	}
 	if r.RepairHistory.Status == RepairNotStated {
-		list = append(list, Ask{AskRepair, textOf("ask", AskRepair).text})
+		list = append(list, Ask{AskRepair, TextOf("ask", AskRepair)})
 	}
 	if book := r.Documents.ServiceBook; book == nil || !*book {
-		list = append(list, Ask{AskService, textOf("ask", AskService).text})
+		list = append(list, Ask{AskService, TextOf("ask", AskService)})
 	}
 	if r.Vehicle.ImportChannel != nil || r.Dates.FirstRegistration != nil {
-		list = append(list, Ask{AskYear, textOf("ask", AskYear).text})
+		list = append(list, Ask{AskYear, TextOf("ask", AskYear)})
 	}
-	return append(list, Ask{AskEngine, textOf("ask", AskEngine).text})
+	return append(list, Ask{AskEngine, TextOf("ask", AskEngine)})
 }
 
 func asked(list []Ask, about string) bool {

@@ -33,7 +33,7 @@ const (
 // flagged are the words that are looked for in every note, whatever else is
 // made of it: the list "red" of words.csv, in its order.
 var flagged = sync.OnceValue(func() (list []struct{ word, rule string }) {
-	for _, row := range table(wordTable, 5) {
+	for _, row := range ReadTable(wordTable, 5) {
 		if row[0] == "red" {
 			list = append(list, struct{ word, rule string }{row[1], row[2]})
 		}
@@ -52,12 +52,12 @@ func (l *flagList) add(rule, quote string) {
 		return
 	}
 	l.seen[rule] = true
-	said := textOf("flag", rule)
-	l.flags = append(l.flags, RedFlag{rule, quote, said.text, said.severity})
+	said := texts()[[2]string{"flag", rule}]
+	l.flags = append(l.flags, RedFlag{rule, quote, said.Text, said.Severity})
 }
 
-// redFlags are what to know before paying, each once, with what it rests on.
-func redFlags(r *Report) []RedFlag {
+// FindRedFlags are what to know before paying, each once, with what it rests on.
+func FindRedFlags(r *Report) []RedFlag {
 	l := &flagList{[]RedFlag{}, map[string]bool{}}
 	l.grades(r)
 	l.mileage(&r.Mileage)
@@ -109,14 +109,14 @@ func (l *flagList) car(r *Report) {
 }
 
 func (l *flagList) notes(r *Report) {
-	for _, note := range r.allNotes() {
+	for _, note := range r.AllNotes() {
 		for _, f := range flagged() {
-			if says(note.JP, f.word) {
+			if Mentions(note.JP, f.word) {
 				l.add(f.rule, note.JP)
 			}
 		}
-		for _, word := range frameWords {
-			if frameSays(note, word) {
+		for _, word := range FrameWords {
+			if MentionsFrame(note, word) {
 				l.add(FlagFrame, note.JP)
 			}
 		}
@@ -147,4 +147,20 @@ func deref(s *string) string {
 		return ""
 	}
 	return *s
+}
+
+// FrameWords are parts of the frame and what is done to it. One in a note is
+// evidence; it is not yet a repair history.
+var FrameWords = []string{
+	"骨格", "コアサポート", "ピラー", "フロア", "インサイドパネル", "バックパネル", "サイドメンバー", "クロスメンバー", "修正", "突き上げ",
+}
+
+// MentionsFrame says whether a note has a word of the frame. A floor mat and a
+// floor lever are none.
+func MentionsFrame(note *Note, word string) bool {
+	text := Fold(note.JP)
+	if word == "フロア" {
+		text = strings.NewReplacer("フロアマット", "", "フロアAT", "", "フロアMT", "", "フロアシフト", "").Replace(text)
+	}
+	return Mentions(text, word)
 }

@@ -1,3 +1,7 @@
+// Package sheet has the report on a Japanese auction house's inspection sheet,
+// the glossary and the words that explain it, and what a buyer should know and
+// ask before paying. Package scan loads a sheet, transcribe has an AI copy it,
+// interpret makes the report, and render writes it.
 package sheet
 
 // Report is what a sheet says, and what that means. A pointer that is nil (null
@@ -370,4 +374,26 @@ type Confidence struct {
 const (
 	English = "en"
 	Swahili = "sw"
+)
+
+// AllNotes are the notes of all authors.
+func (r *Report) AllNotes() (all []*Note) {
+	for _, list := range [][]Note{r.OfficeNotes, r.InspectorNotes, r.SellerNotes, r.SellerPoints} {
+		for i := range list {
+			all = append(all, &list[i])
+		}
+	}
+	return all
+}
+
+// Words of the closed lists that stand for a missing value.
+const (
+	NotPrinted  = "not_printed"
+	NotReadable = "unreadable"
+)
+
+// Codes of the errors about what the images show. Both are permanent.
+const (
+	NotASheet       = "not_a_sheet"      // the images show something else
+	SheetUnreadable = "sheet_unreadable" // a sheet, but blank, inconsistent or illegible
 )

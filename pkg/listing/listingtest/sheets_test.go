@@ -9,8 +9,10 @@ import (
 
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing/listingtest"
-	"ushuru/pkg/sheet"
+
 	"ushuru/pkg/sheet/sheettest"
+
+	"ushuru/pkg/sheet/scan"
 )
 
 // TestSheetsAreOfTheirCars holds the committed pictures against the cars: the
@@ -18,7 +20,7 @@ import (
 // has another mileage than its page, for the comparison to find.
 func TestSheetsAreOfTheirCars(t *testing.T) {
 	url, client := site(t, fetch.Options{})
-	hosts, err := sheet.NewHosts()
+	hosts, err := scan.NewHosts()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,126 @@
+package interpret
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"ushuru/pkg/sheet"
+	"ushuru/pkg/sheet/transcribe"
+)
+
+// codePattern is a damage code: letters, perhaps a size; or one of the words.
+var codePattern = regexp.MustCompile(`^(?:([A-Z]{1,3})([0-9]?)|(欠|穴|コゲ|ワレ|割れ)([0-9]?))$`)
+
+// bodyMap explains the codes on the drawing: by the printed legend, else by our
+// table. A code that neither has keeps no meaning.
+func (in *interpreter) bodyMap() {
+	in.readLegend()
+	for i, raw := range in.raw.Reading.Map {
+		if i == transcribe.MaxMarks {
+			in.unreadable("body_map", sheet.NotAllowed)
+			return
+		}
+		code := strings.ToUpper(sheet.Narrow(raw.Code))
+		parts := codePattern.FindStringSubmatch(code)
+		if parts == nil {
+			reason := sheet.NotAllowed
+			if raw.Code == sheet.NotReadable {
+				reason = sheet.Illegible
+			}
+			in.unreadable("body_map", reason)
+			continue
+		}
+		mark := sheet.Mark{Panel: transcribe.OtherValue, CodeRaw: code, Severity: sheet.NotKnown}
+		if transcribe.Panels.Has(raw.Panel) {
+			mark.Panel = raw.Panel
+		}
+		if raw.Side == "left" || raw.Side == "right" {
+			mark.Side = new(raw.Side)
+		}
+		in.explain(&mark, parts[1]+parts[3], parts[2]+parts[4])
+		in.report.BodyMap = append(in.report.BodyMap, mark)
+	}
+}
+
+// readLegend takes the lines of the printed legend that can be one.
+func (in *interpreter) readLegend() {
+	in.legend = map[string]string{}
+	for _, line := range in.raw.Reading.Legend {
+		code := strings.ToUpper(sheet.Narrow(line.Code))
+		phrase := quotable(line.JP, transcribe.MaxValue)
+		if codePattern.MatchString(code) && phrase != "" && phrase != sheet.NotReadable && !isInstruction(phrase) {
+			if _, twice := in.legend[code]; !twice {
+				in.legend[code] = phrase
+			}
+		}
+	}
+}
+
+// explain says what the letters mean. A legend may make a code graver than it
+// is elsewhere, but no milder: a picture can print any legend.
+func (in *interpreter) explain(mark *sheet.Mark, letters, size string) {
+	if size != "" {
+		n, _ := strconv.Atoi(size) // one digit
+		mark.SizeRaw = &n
+	}
+	usual, usualKnown := usualDamage(letters)
+	if usualKnown {
+		mark.Severity = usual.Severity
+	}
+	if phrase, printed := in.legend[letters]; printed {
+		mark.FromLegend, mark.LegendJP = true, &phrase
+		if says, known := sheet.DamageOf("legend", phrase); known {
+			mark.Meaning = &says.Text
+			mark.Severity = sheet.Graver(says.Severity, mark.Severity)
+		}
+	} else if usualKnown {
+		mark.Meaning = &usual.Text
+	}
+	if mark.SizeRaw == nil || !usualKnown || usual.Sizes == "" || mark.Meaning == nil {
+		return
+	}
+	if about, known := sheet.DamageOf("size", usual.Sizes+size); known {
+		mark.SizeMeans = &about.Text
+	}
+	if *mark.SizeRaw >= 3 {
+		mark.Severity = sheet.Graver(mark.Severity.Next(), mark.Severity)
+	}
+}
+
+// usualDamage is our table: a code of it, or two letters that stand together.
+func usualDamage(letters string) (sheet.Damage, bool) {
+	if d, found := sheet.DamageOf("code", letters); found {
+		return d, true
+	}
+	if len(letters) != 2 || letters[0] == letters[1] {
+		return sheet.Damage{}, false
+	}
+	first, found1 := sheet.DamageOf("code", letters[:1])
+	second, found2 := sheet.DamageOf("code", letters[1:])
+	if !found1 || !found2 {
+		return sheet.Damage{}, false
+	}
+	return sheet.Damage{
+		Text:     sheet.Text{EN: first.Text.EN + " and " + second.Text.EN, SW: first.Text.SW + " na " + second.Text.SW},
+		Severity: sheet.Graver(first.Severity, second.Severity), Sizes: first.Sizes,
+	}, true
+}
+
+// tyres are treads in mm, printed perhaps in brackets.
+func (in *interpreter) tyres() {
+	t, raw := &in.report.TyresMM, &in.raw.Reading.Tyres
+	for _, tyre := range []struct {
+		name, printed string
+		mm            **int
+	}{
+		{"front_left", raw.FrontLeft, &t.FrontLeft},
+		{"front_right", raw.FrontRight, &t.FrontRight},
+		{"rear_left", raw.RearLeft, &t.RearLeft},
+		{"rear_right", raw.RearRight, &t.RearRight},
+		{"spare", raw.Spare, &t.Spare},
+	} {
+		printed := strings.Trim(sheet.Narrow(tyre.printed), "[]()")
+		*tyre.mm = in.number("tyres_mm."+tyre.name, printed, 0, 15, "mm", "MM", "分")
+	}
+}

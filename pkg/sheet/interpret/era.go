@@ -1,0 +1,122 @@
+package interpret
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"ushuru/pkg/chassis"
+)
+
+// month is a month of a year; the zero value is none.
+type month struct{ year, month int }
+
+func (m month) String() string { return fmt.Sprintf("%04d-%02d", m.year, m.month) }
+
+func (m month) after(other month) bool {
+	return m.year > other.year || m.year == other.year && m.month > other.month
+}
+
+func monthOf(t time.Time) month { return month{t.Year(), int(t.Month())} }
+
+// era is a reign; year 1 of it is base + 1.
+type era struct {
+	letter      string
+	base        int
+	first, last month
+}
+
+// eras are those that cars on the road have. Reiwa began on 1 May 2019, Heisei
+// on 8 January 1989, Showa on 25 December 1926.
+var eras = []era{
+	{"R", 2018, month{2019, 5}, month{2099, 12}},
+	{"H", 1988, month{1989, 1}, month{2019, 4}},
+	{"S", 1925, month{1926, 12}, month{1989, 1}},
+}
+
+// eraPattern is the accepted shape of a date: perhaps an era, its year, a
+// month, perhaps a day.
+var eraPattern = regexp.MustCompile(`^([RHS]?)(\d{1,2})\s*[年/.\-]\s*(\d{1,2})(?:\s*月?|\s*[月/.\-]\s*(\d{1,2})\s*日?)$`)
+
+var eraNames = strings.NewReplacer("令和", "R", "平成", "H", "昭和", "S", "元年", "1年")
+
+// eraDate is a date as printed.
+type eraDate struct {
+	letter             string // "" when the era is not printed
+	year, month0, day0 int    // the day is 0 when it is not printed
+}
+
+// parseEra reads a date in ordinary width. It reports false for any other
+// shape, four digits of a year among them.
+func parseEra(text string) (eraDate, bool) {
+	match := eraPattern.FindStringSubmatch(strings.ToUpper(eraNames.Replace(strings.ReplaceAll(text, " ", ""))))
+	if match == nil {
+		return eraDate{}, false
+	}
+	number := func(s string) int {
+		n, _ := strconv.Atoi(s) // digits, or nothing
+		return n
+	}
+	d := eraDate{match[1], number(match[2]), number(match[3]), number(match[4])}
+	return d, d.year >= 1 && d.month0 >= 1 && d.month0 <= 12 && d.day0 <= 31
+}
+
+// in returns the month if it lies in the era.
+func (d eraDate) in(e era) (month, bool) {
+	m := month{e.base + d.year, d.month0}
+	return m, !m.after(e.last) && !e.first.after(m)
+}
+
+// months are the months that a date can be: one where its era is printed.
+func (d eraDate) months() (list []month) {
+	for _, e := range eras {
+		if d.letter == "" || d.letter == e.letter {
+			if m, ok := d.in(e); ok {
+				list = append(list, m)
+			}
+		}
+	}
+	return list
+}
+
+// built tells whether a car can have been registered first in a year, as far
+// as its code says: by the years of the code where they are known, else by
+// those of its emission prefix. The second result is false when nothing tells.
+func built(code chassis.Code, years func(chassis.Code) (from, to int), year int) (fits, told bool) {
+	const late = 2 // years from the last car built to its first registration
+	if years != nil {
+		if from, to := years(code); from > 0 {
+			return year >= from-1 && (to == 0 || year <= to+late), true
+		}
+	}
+	if chassis.IsPrefix(code.Prefix) {
+		return chassis.PrefixFits(code.Prefix, year), true
+	}
+	return false, false
+}
+
+// auctionDay reads the day of the auction: with a year of four digits, or of
+// an era. Without a year it is nil.
+func auctionDay(text string) *string {
+	text = strings.ReplaceAll(text, " ", "")
+	for _, layout := range []string{"2006/1/2", "2006-1-2", "2006.1.2", "2006年1月2日"} {
+		if day, err := time.Parse(layout, text); err == nil && day.Year() >= 1990 && day.Year() < 2100 {
+			return new(day.Format(time.DateOnly))
+		}
+	}
+	d, ok := parseEra(text)
+	if !ok || d.letter == "" || d.day0 == 0 {
+		return nil
+	}
+	list := d.months()
+	if len(list) != 1 {
+		return nil
+	}
+	day := time.Date(list[0].year, time.Month(list[0].month), d.day0, 0, 0, 0, 0, time.UTC)
+	if day.Day() != d.day0 {
+		return nil
+	}
+	return new(day.Format(time.DateOnly))
+}

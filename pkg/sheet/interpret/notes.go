@@ -1,0 +1,116 @@
+package interpret
+
+import (
+	"slices"
+	"strings"
+
+	"ushuru/pkg/sheet"
+	"ushuru/pkg/sheet/transcribe"
+)
+
+// notes are kept in Japanese, each with who wrote it. A text that is an order
+// or an address is left out but for what the glossary knows of it, so that no
+// order can carry a finding away with it.
+func (in *interpreter) notes() {
+	r := in.report
+	for i := range in.raw.Reading.Notes {
+		raw := &in.raw.Reading.Notes[i]
+		if i == transcribe.MaxNotes {
+			r.DroppedTexts += len(in.raw.Reading.Notes) - i
+			return
+		}
+		if raw.JP == sheet.NotReadable {
+			in.unreadable("notes", sheet.Illegible)
+			continue
+		}
+		for _, jp := range in.wanted(raw.JP) {
+			note := in.note(raw, jp)
+			switch raw.Author {
+			case transcribe.SellerPoints:
+				r.SellerPoints = append(r.SellerPoints, note)
+			case transcribe.InspectorNotes:
+				r.InspectorNotes = append(r.InspectorNotes, note)
+			case transcribe.OfficeNotes:
+				r.OfficeNotes = append(r.OfficeNotes, note)
+			default:
+				r.SellerNotes = append(r.SellerNotes, note)
+			}
+		}
+	}
+}
+
+// wanted is the text of a note, or what remains of one that holds an order.
+func (in *interpreter) wanted(text string) []string {
+	jp := masked(quotable(text, transcribe.MaxNoteJP))
+	if jp == "" {
+		return nil
+	}
+	if !isInstruction(text) && !isInstruction(jp) && (sheet.IsJapanese(jp) || len(jp) <= transcribe.MaxValue) {
+		return []string{jp}
+	}
+	in.report.DroppedTexts++
+	var left []string
+	for _, p := range sheet.Pieces(jp) {
+		if p.Phrase != nil && p.IsFinding() && len([]rune(p.JP)) > 1 && sheet.IsJapanese(p.JP) {
+			left = append(left, p.JP)
+		}
+	}
+	return left
+}
+
+// note translates: by our table as far as it goes, then by the machine.
+func (in *interpreter) note(raw *transcribe.Note, jp string) sheet.Note {
+	list := sheet.Pieces(jp)
+	note := sheet.Note{JP: jp, Kind: sheet.OtherNote, Severity: sheet.NotKnown, Area: sheet.Equipped, Terms: []sheet.Text{}}
+	if transcribe.NoteKinds.Has(raw.Kind) {
+		note.Kind = sheet.NoteKind(raw.Kind)
+	}
+	if transcribe.NoteAreas.Has(raw.Area) {
+		note.Area = sheet.Area(raw.Area)
+	}
+	found := sheet.Findings(list)
+	sortNote(&note, found)
+	if text, whole := sheet.Compose(list); whole {
+		note.Translation = sheet.Translation{EN: sheet.Rendering{Text: text.EN, Source: sheet.FromGlossary}, SW: sheet.Rendering{Text: text.SW, Source: sheet.FromGlossary}}
+		return note
+	}
+	for _, p := range found {
+		note.Terms = append(note.Terms, p.Text)
+	}
+	note.Translation = sheet.Translation{EN: rendering(raw.EN, jp, sheet.English, note.Terms), SW: rendering(raw.SW, jp, sheet.Swahili, note.Terms)}
+	return note
+}
+
+// sort takes kind, weight and area from the phrases: the heaviest decides.
+func sortNote(n *sheet.Note, found []*sheet.Phrase) {
+	ranks := []sheet.Severity{sheet.Info, sheet.Low, sheet.Medium, sheet.High}
+	best := -1
+	for _, p := range found {
+		if rank := slices.Index(ranks, p.Severity); rank > best {
+			best = rank
+			n.Severity, n.Area = p.Severity, p.Area
+		}
+	}
+	switch {
+	case slices.ContainsFunc(found, func(p *sheet.Phrase) bool { return p.Kind == string(sheet.Defect) }):
+		n.Kind = sheet.Defect
+	case len(found) > 0:
+		n.Kind = sheet.NoteKind(found[0].Kind)
+	}
+}
+
+// rendering is the machine's text when it may be shown, or the words that our
+// table knows.
+func rendering(text, jp, lang string, terms []sheet.Text) sheet.Rendering {
+	if text = quotable(text, transcribe.MaxNoteMeaning); believable(text, jp, lang) {
+		return sheet.Rendering{Text: text, Source: sheet.FromMachine}
+	}
+	if len(terms) == 0 {
+		return sheet.Rendering{Source: sheet.NoText}
+	}
+	words := make([]string, len(terms))
+	for i, term := range terms {
+		words[i] = term.In(lang)
+	}
+	return sheet.Rendering{Text: strings.Join(words, "; "), Source: sheet.InPart}
+}

@@ -1,0 +1,115 @@
+package sheet
+
+import (
+	"strconv"
+	"strings"
+
+	"ushuru/pkg/chassis"
+)
+
+// Facts are what a listing says of the same car. Zero and nil are not said.
+type Facts struct {
+	ChassisCode string // with or without its emission prefix
+	Year        int
+	YearBasis   string // registration, manufacture or model; "" when it is not known
+	EngineCC    int
+	MileageKM   *int
+	Colour      string // in English
+}
+
+// Mismatch is a value that differs between the sheet and the listing.
+type Mismatch struct {
+	Field   string `json:"field"` // chassis_code, year, cc, mileage_km or colour
+	Sheet   string `json:"sheet"`
+	Listing string `json:"listing"`
+	// YearBasis is that of the listing, for a year: one of manufacture or
+	// model may well be earlier than the first registration on the sheet.
+	YearBasis string `json:"year_basis,omitempty"`
+}
+
+// Name is what the field is called in a language.
+func (m Mismatch) Name(lang string) string { return TextOf("field", m.Field).In(lang) }
+
+// sameCC is how far two engine sizes may be apart: sheets round to the next ten
+// or hundred.
+const sameCC = 50
+
+// Check holds the sheet against the listing. What either side does not say is
+// not compared. The result is never nil, which Render takes for "not compared".
+func Check(r *Report, car Facts) []Mismatch {
+	list := []Mismatch{}
+	if code, ok := chassis.Parse(car.ChassisCode); ok && r.Vehicle.ChassisCode != nil &&
+		!chassis.StemMatch(code.Code, *r.Vehicle.ChassisCode) {
+		list = append(list, Mismatch{Field: "chassis_code", Sheet: *r.Vehicle.ChassisCode, Listing: code.Code})
+	}
+	if date := r.Dates.FirstRegistration; date != nil && car.Year > 0 && (*date)[:4] != strconv.Itoa(car.Year) {
+		list = append(list, Mismatch{"year", (*date)[:4], strconv.Itoa(car.Year), car.YearBasis})
+	}
+	return append(list, checkNumbers(r, car)...)
+}
+
+// checkNumbers compares engine size, mileage and colour.
+func checkNumbers(r *Report, car Facts) (list []Mismatch) {
+	if cc := r.Vehicle.CC; cc != nil && *cc > 0 && car.EngineCC > 0 && max(*cc-car.EngineCC, car.EngineCC-*cc) > sameCC {
+		list = append(list, Mismatch{Field: "cc", Sheet: strconv.Itoa(*cc), Listing: strconv.Itoa(car.EngineCC)})
+	}
+	if km := r.Mileage.ValueKM; km != nil && car.MileageKM != nil && !sameMileage(&r.Mileage, *car.MileageKM) {
+		list = append(list, Mismatch{Field: "mileage_km", Sheet: strconv.Itoa(*km), Listing: strconv.Itoa(*car.MileageKM)})
+	}
+	if sheet, listed := colourFamily(r), listedColour(car.Colour); sheet != "" && listed != "" && sheet != listed {
+		list = append(list, Mismatch{Field: "colour", Sheet: sheet, Listing: listed})
+	}
+	return list
+}
+
+// sameMileage allows the listing to round to thousands, and takes either
+// reading of a number that may be in thousands.
+func sameMileage(m *Mileage, listed int) bool {
+	km := *m.ValueKM
+	rounded := listed%1000 == 0 && (km/1000*1000 == listed || (km+500)/1000*1000 == listed)
+	return km == listed || rounded || m.Thousands != nil && *m.Thousands == listed
+}
+
+// colourFamily is the colour of the sheet in the coarse words of listings.
+func colourFamily(r *Report) string {
+	if r.Vehicle.ColourJP == nil {
+		return ""
+	}
+	parts := SplitColours(*r.Vehicle.ColourJP)
+	w, _ := WordOf("colour", parts[len(parts)-1])
+	return w.Value
+}
+
+// families are the words of listings for a colour, the particular ones first.
+var families = []struct{ word, family string }{
+	{"PEARL", "white"},
+	{"WHITE", "white"},
+	{"GUN", "grey"},
+	{"GRAY", "grey"},
+	{"GREY", "grey"},
+	{"SILVER", "silver"},
+	{"BLACK", "black"},
+	{"NAVY", "blue"},
+	{"BLUE", "blue"},
+	{"WINE", "red"},
+	{"MAROON", "red"},
+	{"RED", "red"},
+	{"PINK", "pink"},
+	{"BEIGE", "beige"},
+	{"GREEN", "green"},
+	{"YELLOW", "yellow"},
+	{"ORANGE", "orange"},
+	{"BROWN", "brown"},
+	{"PURPLE", "purple"},
+	{"GOLD", "gold"},
+}
+
+func listedColour(text string) string {
+	text = strings.ToUpper(text)
+	for _, f := range families {
+		if strings.Contains(text, f.word) {
+			return f.family
+		}
+	}
+	return ""
+}

@@ -1,0 +1,179 @@
+// Package render writes the report on an auction sheet as text and as a drawing
+// of the unfolded car, in English and Kiswahili.
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ushuru/pkg/sheet"
+)
+
+// Render writes a report as text of ten sections in English or Kiswahili, any
+// other language being an error. The text is plain and at the same time good
+// Markdown: headings and lists, no links, no HTML. What is Japanese stands
+// between 「 and 」.
+//
+// mismatches are those of Check; nil means that the sheet was held against no
+// listing.
+func Text(r *sheet.Report, lang string, mismatches []sheet.Mismatch) (string, error) {
+	if lang != sheet.English && lang != sheet.Swahili {
+		return "", fmt.Errorf("sheet: no language %q; there are %s and %s", lang, sheet.English, sheet.Swahili)
+	}
+	w := &writer{r: r, lang: lang}
+	for i, section := range []func(){
+		w.glance, func() { w.identity(mismatches) }, w.outside, w.inside, w.mechanical, w.repairs, w.mileage, w.equipment,
+		w.unread, func() { w.ask(mismatches) },
+	} {
+		if i > 0 {
+			w.b.WriteByte('\n')
+		}
+		fmt.Fprintf(&w.b, "## %d. %s\n\n", i+1, w.text("heading", strconv.Itoa(i+1)))
+		w.lines = 0
+		section()
+		if w.lines == 0 {
+			w.say("nothing")
+		}
+	}
+	return w.b.String(), nil
+}
+
+// writer writes sentences of one language.
+type writer struct {
+	r     *sheet.Report
+	lang  string
+	b     strings.Builder
+	lines int // of the section
+}
+
+func (w *writer) text(list, key string) string { return sheet.TextOf(list, key).In(w.lang) }
+
+// sentence fills in a sentence of the table.
+func (w *writer) sentence(key string, values ...any) string {
+	return fmt.Sprintf(w.text("say", key), values...)
+}
+
+// say writes a sentence of the table as a line.
+func (w *writer) say(key string, values ...any) { w.line(w.sentence(key, values...)) }
+
+func (w *writer) line(text string) {
+	w.lines++
+	if text != "" && 'a' <= text[0] && text[0] <= 'z' {
+		text = strings.ToUpper(text[:1]) + text[1:]
+	}
+	w.b.WriteString("- " + text + "\n")
+}
+
+// sayIf writes a sentence about a value that is there.
+func (w *writer) sayIf(key string, value *string) {
+	if value != nil {
+		w.say(key, *value)
+	}
+}
+
+// sayNumber writes a sentence about a number that is there.
+func (w *writer) sayNumber(key string, value *int) {
+	if value != nil {
+		w.say(key, strconv.Itoa(*value))
+	}
+}
+
+// thousands writes a number as people read it: 45,210.
+func thousands(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// glance is the first section: facts and warnings, no verdict.
+func (w *writer) glance() {
+	g := &w.r.Grades
+	if g.OverallRaw == nil {
+		w.say("grade_none")
+	} else {
+		w.say("grade", *g.OverallRaw, g.Meaning.In(w.lang))
+		if *g.Group == sheet.Graded {
+			w.say("grade_caps")
+		}
+	}
+	w.say("grade_engine")
+	if g.Exterior != nil || g.Interior != nil {
+		w.say("letters", w.orNot(g.Exterior), w.orNot(g.Interior))
+	}
+	w.odometer()
+	w.flagLine(false)
+	w.registered()
+	w.say("repair_" + string(w.r.RepairHistory.Status))
+	if w.r.Readability.Overall != sheet.Full {
+		w.say("covered")
+	}
+	w.say("confidence", w.text("say", "level_"+string(w.r.Confidence.Overall)))
+	for _, flag := range w.warnings() {
+		w.say("warning", flag)
+	}
+}
+
+// warnings are the red flags with what they rest on, the gravest first.
+func (w *writer) warnings() (list []string) {
+	flags := slices.Clone(w.r.RedFlags)
+	slices.SortStableFunc(flags, func(a, b sheet.RedFlag) int {
+		return b.Severity.Rank() - a.Severity.Rank()
+	})
+	for _, flag := range flags {
+		text := flag.Text.In(w.lang)
+		if flag.QuoteJP != "" {
+			text += " (「" + flag.QuoteJP + "」)"
+		}
+		list = append(list, text+".")
+	}
+	return list
+}
+
+func (w *writer) orNot(value *string) string {
+	if value == nil {
+		return w.text("say", "not_given")
+	}
+	return *value
+}
+
+// odometer is the reading with its unit.
+func (w *writer) odometer() {
+	m := &w.r.Mileage
+	switch {
+	case m.Value == nil:
+		w.say("km_none")
+	case m.Unit == nil:
+		w.say("no_unit", thousands(*m.Value))
+	case *m.Unit == "mile":
+		w.say("miles", thousands(*m.Value), thousands(*m.ValueKM))
+	default:
+		w.say("km", thousands(*m.Value))
+	}
+	if m.ScaleInferred {
+		w.say("scale", thousands(*m.Value), thousands(*m.Thousands))
+	}
+}
+
+// flagLine says what stands beside the digits; nothing, only where it is asked
+// for.
+func (w *writer) flagLine(nothingToo bool) {
+	switch flag := w.r.Mileage.Flag; {
+	case flag == nil:
+		w.say("flag_unread")
+	case *flag != sheet.NoFlag || nothingToo:
+		w.say("flag_" + string(*flag))
+	}
+}
+
+func (w *writer) registered() {
+	d := &w.r.Dates
+	if d.FirstRegistration == nil {
+		w.say("first_registration_none")
+		return
+	}
+	w.say("first_registration", *d.FirstRegistration, *d.FirstRegistrationRaw)
+}

@@ -1,0 +1,63 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"ushuru/pkg/fetch"
+)
+
+// accept names what can be loaded, so that a site that has a picture in several
+// forms gives no AVIF.
+const accept = "image/jpeg,image/png,image/webp,image/gif,application/pdf;q=0.9,*/*;q=0.5"
+
+// Fetch returns the file behind a URL, not yet loaded. The URL and all that it
+// redirects to must be on the list of hosts. bulk says that nobody waits for
+// it. Errors are *fetch.Error, with a code of this package or of fetch.
+func (l *Loader) Fetch(ctx context.Context, rawURL string, bulk bool) ([]byte, error) {
+	canonical, err := l.options.Hosts.Canonical(rawURL, l.options.AllowLoopback)
+	if err != nil {
+		return nil, err
+	}
+	page, err := l.options.Client.Fetch(ctx, fetch.Request{
+		URL: canonical, Bulk: bulk, MaxBody: MaxBytes, Accept: accept,
+		Allow: func(u *url.URL) error {
+			_, err := l.options.Hosts.allow(u, l.options.AllowLoopback)
+			return err
+		},
+	})
+	if failure, ok := errors.AsType[*fetch.Error](err); ok && failure.Code == fetch.FetchTooLarge {
+		return nil, tooLarge(failure)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := outcome(page); err != nil {
+		return nil, err
+	}
+	return page.Body, nil
+}
+
+// outcome judges the status of an answer.
+func outcome(page *fetch.Page) error {
+	switch page.Status {
+	case http.StatusOK:
+		return nil
+	case http.StatusNotFound, http.StatusGone:
+		return refused(NotFound, "The site has no sheet at this address, or not any more.", page.Err())
+	case http.StatusAccepted, http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed,
+		http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		failure := &fetch.Error{
+			Code:    Blocked,
+			Message: "The site does not let us have the sheet. Save the picture and upload it instead.",
+			Cause:   page.Err(),
+		}
+		if page.Status == http.StatusTooManyRequests || page.Status == http.StatusServiceUnavailable {
+			failure.Retryable, failure.Wait = true, page.RetryAfter()
+		}
+		return failure
+	}
+	return page.Err()
+}

@@ -1,0 +1,125 @@
+package scan
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+
+	"golang.org/x/image/webp"
+)
+
+// quality of the JPEGs that come out: above it they grow and look the same.
+const quality = 90
+
+var (
+	decodeConfig = map[Kind]func(io.Reader) (image.Config, error){
+		JPEG: jpeg.DecodeConfig, PNG: png.DecodeConfig, GIF: gif.DecodeConfig, WebP: webp.DecodeConfig,
+	}
+	decode = map[Kind]func(io.Reader) (image.Image, error){
+		JPEG: jpeg.Decode, PNG: png.Decode, GIF: gif.Decode, WebP: webp.Decode,
+	}
+)
+
+// picture loads a file that is a picture.
+func (l *Loader) picture(ctx context.Context, kind Kind, data []byte) ([]Image, error) {
+	config, err := decodeConfig[kind](bytes.NewReader(data))
+	if err != nil {
+		return nil, damaged(err)
+	}
+	if err := checkSize(config.Width, config.Height); err != nil {
+		return nil, err
+	}
+	need := memoryFor(kind, data, config)
+	if need > DefaultMemory {
+		return nil, tooManyPixels(config.Width, config.Height)
+	}
+	if err := l.turn.Acquire(ctx, need); err != nil {
+		return nil, interrupted(ctx)
+	}
+	defer l.turn.Release(need)
+	decoded, err := decode[kind](&deadlineReader{ctx, bytes.NewReader(data)})
+	if stopped := interrupted(ctx); stopped != nil {
+		return nil, stopped
+	}
+	if err != nil {
+		return nil, damaged(err)
+	}
+	picture, err := encodeJPEG(ctx, decoded, orientation(kind, data), 1)
+	if err != nil {
+		return nil, err
+	}
+	return []Image{*picture}, nil
+}
+
+// checkSize judges a picture by its header.
+func checkSize(width, height int) error {
+	switch {
+	case width <= 0 || height <= 0:
+		return damaged(fmt.Errorf("%d by %d pixels", width, height))
+	case int64(width)*int64(height) > MaxPixels:
+		return tooManyPixels(width, height)
+	case min(width, height) < MinSide || max(width, height) < MinLongSide:
+		return tooSmall(width, height)
+	}
+	if w, h := fit(width, height, MaxSide); min(w, h) < MinSide {
+		return tooSmall(width, height)
+	}
+	return nil
+}
+
+func tooManyPixels(width, height int) error {
+	return refused(TooManyPixels, fmt.Sprintf(
+		"The picture is %d by %d pixels, more than is read. One of 2,000 pixels a side is plenty.", width, height), nil)
+}
+
+func tooSmall(width, height int) error {
+	return refused(TooSmall, fmt.Sprintf("The picture is only %d by %d pixels: a thumbnail, a strip, or a site's sign "+
+		"for a missing picture. Send the sheet in full size.", width, height), nil)
+}
+
+func damaged(cause error) error {
+	return refused(Damaged, "The file is damaged or cut off. Please send it again.", cause)
+}
+
+// encodeJPEG makes of a decoded page what is handed on.
+func encodeJPEG(ctx context.Context, decoded image.Image, turned, page int) (*Image, error) {
+	bounds := decoded.Bounds()
+	width, height := fit(bounds.Dx(), bounds.Dy(), MaxSide)
+	small, err := shrink(ctx, decoded, width, height)
+	if err != nil {
+		return nil, err
+	}
+	empty, err := blank(ctx, small)
+	if err != nil {
+		return nil, err
+	}
+	if empty {
+		return nil, refused(Blank, "There is nothing to be seen on this page. Send the picture of the sheet.", nil)
+	}
+	small = upright(small, turned)
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, small, &jpeg.Options{Quality: quality}); err != nil {
+		return nil, err
+	}
+	return &Image{JPEG: out.Bytes(), Width: small.Rect.Dx(), Height: small.Rect.Dy(), Page: page}, nil
+}
+
+// deadlineReader reads until ctx ends. Decoders know no context, and a small file can
+// keep one busy for hours (a JPEG of thousands of scans).
+type deadlineReader struct {
+	ctx  context.Context //nolint:containedctx // the interface of io.Reader has no room for it
+	next io.Reader
+}
+
+// Read implements io.Reader.
+func (p *deadlineReader) Read(b []byte) (int, error) {
+	if err := p.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return p.next.Read(b)
+}

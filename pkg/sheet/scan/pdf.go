@@ -1,0 +1,131 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"runtime/debug"
+	"sync"
+
+	"ushuru/pkg/fetch"
+
+	"github.com/klippa-app/go-pdfium"
+	"github.com/klippa-app/go-pdfium/webassembly"
+	"github.com/tetratelabs/wazero"
+)
+
+// pdfMemory is the most memory that PDFium gets for one document, in pages of
+// 64 KB: 192 MB, enough for a colour scan of A4 at 600 dpi.
+const pdfMemory = 192 << 20 >> 16
+
+// engine is PDFium as WebAssembly: a library in C++ that reads a stranger's
+// file, in a sandbox without files, network or scripts, with bounded memory. It
+// is translated to machine code once, which takes seconds (up to a minute on a
+// busy machine) and some 300 MB for as long; with a cache on disk, once for
+// each machine and version. Every document then has an instance of its own, so
+// that nothing is left of one when the next is read.
+type engine struct {
+	cacheDir string
+
+	mu       sync.Mutex
+	compiled wazero.CompilationCache
+	starting chan struct{} // nil before the first PDF and after a failure
+	failure  error
+}
+
+// ready returns a channel that is closed when the engine can be used or has
+// failed to start. The first call starts it. It does not end with the caller,
+// for whom it may take too long: whoever comes next finds it ready.
+func (e *engine) ready() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.starting == nil {
+		done := make(chan struct{})
+		e.starting = done
+		go e.start(done)
+	}
+	return e.starting
+}
+
+func (e *engine) start(done chan struct{}) {
+	defer close(done)
+	cache := openCache(e.cacheDir)
+	pool, err := open(context.Background(), cache)
+	if err == nil {
+		err = pool.Close()
+	}
+	// What translating took is given back at once: it was for this one time.
+	debug.FreeOSMemory()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err != nil {
+		e.failure, e.starting = errors.Join(err, cache.Close(context.Background())), nil
+		return
+	}
+	e.compiled, e.failure = cache, nil
+}
+
+// openCache uses a directory that only we may write to, because its content is
+// run; without one, memory.
+func openCache(dir string) wazero.CompilationCache {
+	if dir != "" && os.MkdirAll(dir, 0o700) == nil {
+		if cache, err := wazero.NewCompilationCacheWithDir(dir); err == nil {
+			return cache
+		}
+	}
+	return wazero.NewCompilationCache()
+}
+
+// open returns a pool of which instances end with ctx, in the midst of their
+// work.
+func open(ctx context.Context, cache wazero.CompilationCache) (pdfium.Pool, error) {
+	return webassembly.Init(webassembly.Config{
+		Context:  ctx,
+		MaxTotal: 1,
+		FSConfig: wazero.NewFSConfig(), // empty: no file can be opened; nil would be all of them
+		RuntimeConfig: wazero.NewRuntimeConfig().
+			WithCompilationCache(cache).
+			WithCloseOnContextDone(true).
+			WithMemoryLimitPages(pdfMemory),
+		Stdout: io.Discard,
+		Stderr: io.Discard,
+	})
+}
+
+// use returns the cache for open when the engine is ready, or why it is not.
+func (e *engine) use(ctx context.Context) (wazero.CompilationCache, error) {
+	select {
+	case <-ctx.Done():
+		return nil, interrupted(ctx)
+	case <-e.ready(): //nolint:contextcheck // a start goes on for the next
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.compiled == nil {
+		return nil, &fetch.Error{
+			Code: Unavailable, Message: "PDF files cannot be read at the moment. Send the sheet as a JPEG.",
+			Cause: e.failure, Retryable: true,
+		}
+	}
+	return e.compiled, nil
+}
+
+// close ends the engine. It waits for a start that is under way.
+func (e *engine) close() error {
+	e.mu.Lock()
+	starting := e.starting
+	e.mu.Unlock()
+	if starting == nil {
+		return nil
+	}
+	<-starting
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	cache := e.compiled
+	e.compiled, e.starting = nil, nil
+	if cache == nil {
+		return nil
+	}
+	return cache.Close(context.Background())
+}

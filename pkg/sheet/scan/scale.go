@@ -1,0 +1,128 @@
+package scan
+
+import (
+	"context"
+	"image"
+	"image/draw"
+)
+
+// fit returns the size of a picture whose longest side is at most longest, in
+// the same proportions. It never enlarges.
+func fit(width, height, longest int) (int, int) {
+	long := max(width, height)
+	if long <= longest {
+		return width, height
+	}
+	scale := func(side int) int {
+		return max(1, int((int64(side)*int64(longest)+int64(long)/2)/int64(long)))
+	}
+	return scale(width), scale(height)
+}
+
+// shrink draws a picture on white in a size that is not larger: every pixel of
+// the result is the mean of the area it covers, so that thin strokes grow pale
+// but do not vanish. Beside the result it needs memory for a few rows only;
+// x/image/draw would keep 32 bytes for every column of the result in every row
+// of the original.
+func shrink(ctx context.Context, from image.Image, width, height int) (*image.RGBA, error) {
+	bounds := from.Bounds()
+	result := image.NewRGBA(image.Rect(0, 0, width, height))
+	row := image.NewRGBA(image.Rect(0, 0, bounds.Dx(), 1))
+	columns := shares(bounds.Dx(), width)
+	narrow, sums := make([]float32, 3*width), make([]float32, 3*width)
+	scale := float32(width) / float32(bounds.Dx()) * float32(height) / float32(bounds.Dy())
+	for y, share := range shares(bounds.Dy(), height) {
+		if err := interrupted(ctx); err != nil {
+			return nil, err
+		}
+		draw.Draw(row, row.Rect, image.White, image.Point{}, draw.Src)
+		draw.Draw(row, row.Rect, from, image.Pt(bounds.Min.X, bounds.Min.Y+y), draw.Over)
+		narrowRow(narrow, row.Pix, columns)
+		for i, value := range narrow {
+			sums[i] += share.here * value
+		}
+		if !share.last {
+			continue
+		}
+		out := result.Pix[share.to*result.Stride:]
+		for x := range width {
+			for c := range 3 {
+				out[4*x+c] = uint8(sums[3*x+c]*scale + 0.5)
+			}
+			out[4*x+3] = 0xff
+		}
+		for i, value := range narrow {
+			sums[i] = (1 - share.here) * value
+		}
+	}
+	return result, nil
+}
+
+// share says where one pixel of a longer line goes in a shorter one.
+type share struct {
+	to   int     // the pixel it belongs to
+	here float32 // how much of it; the rest goes to the next
+	last bool    // that pixel is complete with it
+}
+
+// shares spreads a line of from pixels over one of to pixels, to <= from.
+func shares(from, to int) []share {
+	list := make([]share, from)
+	for i := range list {
+		first := i * to / from
+		s := share{to: first, here: 1, last: (i+1)*to >= (first+1)*from}
+		if s.last {
+			s.here = float32((first+1)*from-i*to) / float32(to)
+		}
+		list[i] = s
+	}
+	return list
+}
+
+// narrowRow adds up a row of pixels into the columns of a shorter one.
+func narrowRow(narrow []float32, pixels []uint8, columns []share) {
+	clear(narrow)
+	for x, share := range columns {
+		pixel := pixels[4*x : 4*x+3 : 4*x+3]
+		into := narrow[3*share.to:]
+		for c, value := range pixel {
+			into[c] += share.here * float32(value)
+		}
+		if share.here < 1 && len(into) >= 6 {
+			for c, value := range pixel {
+				into[3+c] += (1 - share.here) * float32(value)
+			}
+		}
+	}
+}
+
+// upright turns a picture as its EXIF orientation says (Exif 2.32, tag 0x0112):
+// 2 to 4 are mirrored or upside down, 5 to 8 lie on a side.
+func upright(from *image.RGBA, orientation int) *image.RGBA {
+	if orientation < 2 || orientation > 8 {
+		return from
+	}
+	width, height := from.Rect.Dx(), from.Rect.Dy()
+	result := image.NewRGBA(image.Rect(0, 0, width, height))
+	if orientation >= 5 {
+		result = image.NewRGBA(image.Rect(0, 0, height, width))
+	}
+	for y := range result.Rect.Dy() {
+		for x := range result.Rect.Dx() {
+			fromX, fromY := x, y
+			if orientation >= 5 {
+				fromX, fromY = y, x
+			}
+			switch orientation { // from the right, from below
+			case 2, 8:
+				fromX = width - 1 - fromX
+			case 4, 6:
+				fromY = height - 1 - fromY
+			case 3, 7:
+				fromX, fromY = width-1-fromX, height-1-fromY
+			}
+			copy(result.Pix[result.PixOffset(x, y):][:4], from.Pix[from.PixOffset(fromX, fromY):][:4])
+		}
+	}
+	return result
+}

@@ -1,0 +1,79 @@
+// Package transcribe has a vision model copy an auction sheet: first whether the
+// image shows one, then what is printed where, then once more the values that
+// matter most. It translates and computes nothing; package interpret does.
+package transcribe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"ushuru/pkg/ai"
+)
+
+// Sheet has the model transcribe one sheet. The images are its pages, as JPEG.
+//
+// Errors are *fetch.Error with the code sheet.NotASheet or
+// sheet.SheetUnreadable, which are permanent, and those of package ai, some of
+// which are temporary.
+func Sheet(ctx context.Context, model *ai.Client, images [][]byte) (*Transcript, error) {
+	if len(images) == 0 {
+		return nil, errors.New("transcribe: no image to read")
+	}
+	pages := make([]ai.Picture, len(images))
+	for i, image := range images {
+		pages[i] = image
+	}
+	var transcript Transcript
+	var err error
+	if transcript.Classification, err = ask[Classification](ctx, model, classifyQuestion(pages)); err != nil {
+		return nil, fmt.Errorf("transcribe: classifying the image: %w", err)
+	}
+	if err := transcript.Classification.refusal(); err != nil {
+		return nil, err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		if transcript.Reading, err = ask[Reading](groupCtx, model, readQuestion(pages)); err != nil {
+			return fmt.Errorf("transcribe: reading the sheet: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() (err error) {
+		transcript.Second, err = secondReading(groupCtx, model, pages)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return &transcript, nil
+}
+
+// secondReading returns nil when the model gives no usable answer: the report is
+// then less certain.
+func secondReading(ctx context.Context, model *ai.Client, pages []ai.Picture) (*SecondReading, error) {
+	second, err := ask[SecondReading](ctx, model, secondReadingQuestion(pages))
+	switch {
+	case isBadAnswer(err):
+		return nil, nil //nolint:nilnil // a report without a second reading is a report
+	case err != nil:
+		return nil, fmt.Errorf("transcribe: second reading: %w", err)
+	}
+	return &second, nil
+}
+
+// ask puts a question, and repeats it once when the answer is not usable.
+func ask[T any](ctx context.Context, model *ai.Client, q ai.Question) (T, error) {
+	answer, _, err := ai.Ask[T](ctx, model, q, nil)
+	if isBadAnswer(err) {
+		answer, _, err = ai.Ask[T](ctx, model, q, nil)
+	}
+	return answer, err
+}
+
+func isBadAnswer(err error) bool {
+	bad, ok := errors.AsType[*ai.Error](err)
+	return ok && bad.Kind == ai.BadAnswer
+}
