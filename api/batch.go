@@ -43,7 +43,7 @@ type batchWebhook struct {
 	Secret string `json:"secret,omitempty"`
 }
 
-func bodyOfBatch(b *batch.Batch) batchBody {
+func newBatchBody(b *batch.Batch) batchBody {
 	body := batchBody{
 		ID: b.ID, State: "running", Rows: b.Rows, Repeated: b.Repeated, Counts: map[batch.State]int{},
 		Created: b.Created, Cancelled: b.Cancelled, Ended: b.Ended, Expires: b.Expires(),
@@ -88,20 +88,20 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	repeated, err := s.repeat(r, []any{handed, options, options.Webhook})
+	same, err := s.beginIdempotent(r, []any{handed, options, options.Webhook})
 	if err != nil {
 		return err
 	}
 	// The id comes first: whoever sends the request again finds the batch, or
 	// makes what was not made.
-	id, err := repeated.bind(r.Context(), "batch", batch.NewID())
+	id, err := same.setOutcome(r.Context(), "batch", batch.NewID())
 	if err != nil {
 		return err
 	}
-	if again, err := s.replayBatch(w, r, repeated, id, options.Webhook); again || err != nil {
+	if again, err := s.replayBatch(w, r, same, id, options.Webhook); again || err != nil {
 		return err
 	}
-	if err := s.checkLimits(w, r, s.batchQuota(len(rows))); err != nil {
+	if err := s.checkBatchLimits(w, r, len(rows)); err != nil {
 		return err
 	}
 	hook, err := s.findOrCreateWebhook(r, id, options.Webhook)
@@ -142,7 +142,7 @@ func (s *Server) checkBatch(handed []rowRequest, options *batchOptions) (rows []
 // writeBatch answers with a batch that was made.
 func writeBatch(w http.ResponseWriter, b *batch.Batch, hook batchWebhook) error {
 	w.Header().Set("Location", "/v1/batches/"+b.ID)
-	body := bodyOfBatch(b)
+	body := newBatchBody(b)
 	if body.Webhook != nil {
 		body.Webhook = &hook
 	}
@@ -189,8 +189,8 @@ func (s *Server) makeWebhook(r *http.Request, batchID, address string) (hook bat
 
 // replayBatch answers a request that was sent before with the batch that it
 // made; false when it made none.
-func (s *Server) replayBatch(w http.ResponseWriter, r *http.Request, repeated *repeated, id, address string) (bool, error) {
-	if repeated == nil {
+func (s *Server) replayBatch(w http.ResponseWriter, r *http.Request, same *idempotentRequest, id, address string) (bool, error) {
+	if same == nil {
 		return false, nil
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
@@ -240,7 +240,7 @@ func (s *Server) getBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, bodyOfBatch(b))
+	return writeJSON(w, http.StatusOK, newBatchBody(b))
 }
 
 // cancelBatch answers DELETE /v1/batches/{id}: rows that wait are cancelled.
@@ -263,13 +263,13 @@ func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	repeated, err := s.repeat(r, nil)
+	same, err := s.beginIdempotent(r, nil)
 	if err != nil {
 		return err
 	}
 	// The name comes first: whoever sends the request again finds that it was
 	// done, or does it.
-	name, err := repeated.bind(r.Context(), "retry", rand.Text())
+	name, err := same.setOutcome(r.Context(), "retry", rand.Text())
 	if err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
 		return errUnavailable.withCause(err)
 	}
 	if !done {
-		if err := s.checkLimits(w, r, s.batchQuota(b.Counts[batch.Failed])); err != nil {
+		if err := s.checkBatchLimits(w, r, b.Counts[batch.Failed]); err != nil {
 			return err
 		}
 		err = s.options.Batches.Retry(ctx, b.ID, name)
@@ -330,7 +330,7 @@ func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) error {
 		Next    string      `json:"next,omitempty"`
 	}{Batches: make([]batchBody, 0, len(found))}
 	for _, b := range found {
-		body.Batches = append(body.Batches, bodyOfBatch(b))
+		body.Batches = append(body.Batches, newBatchBody(b))
 	}
 	if len(found) == limit {
 		body.Next = found[limit-1].ID
@@ -385,7 +385,7 @@ func (s *Server) listItems(w http.ResponseWriter, r *http.Request) error {
 		Next  string     `json:"next,omitempty"`
 	}{Items: make([]itemBody, 0, len(items))}
 	for _, item := range items {
-		body.Items = append(body.Items, bodyOfItem(item))
+		body.Items = append(body.Items, newItemBody(item))
 	}
 	if next >= 0 {
 		body.Next = strconv.Itoa(next)
@@ -401,7 +401,7 @@ func batchReadProblem(err error) error {
 	return errUnavailable.withCause(err)
 }
 
-func bodyOfItem(item batch.Item) itemBody {
+func newItemBody(item batch.Item) itemBody {
 	body := itemBody{
 		Row: item.Number, Reference: item.Reference, URL: item.URL, ModelBody: item.ModelBody,
 		State: item.State, Job: item.Job, SameAs: item.DuplicateRow,

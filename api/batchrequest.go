@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
@@ -74,18 +73,12 @@ func readBatch(w http.ResponseWriter, r *http.Request) ([]rowRequest, batchOptio
 			return nil, batchOptions{}, errBatchUnsupportedMediaType
 		}
 		isCSV = true
-	} else if !plainJSON(r.Header) {
+	} else if !isPlainJSON(r.Header) {
 		return nil, batchOptions{}, errBatchUnsupportedMediaType
 	}
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBatchBody))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, batchOptions{}, bodyTooLarge(maxBatchBody)
-	case err != nil:
-		return nil, batchOptions{}, errBodyUnreadable.withCause(err)
-	case !utf8.Valid(data):
-		return nil, batchOptions{}, errInvalidBatch
+	data, err := readText(w, r, maxBatchBody, errInvalidBatch)
+	if err != nil {
+		return nil, batchOptions{}, err
 	}
 	if !isCSV {
 		return rowsOfJSON(data)
@@ -223,7 +216,7 @@ func (s *Server) checkRow(h rowRequest) (url string, err error) {
 	case len(h.ModelBody) > maxModelBody:
 		return "", errRowLabelInvalid
 	}
-	return s.canonical(h.URL)
+	return s.canonicalURL(h.URL)
 }
 
 func rowProblem(err error) *jobs.Error {

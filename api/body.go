@@ -6,54 +6,59 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// maxBody is far above any request of this API that holds no page.
+// maxBody is the maximum size of a request without a page. It is far above
+// any real one.
 const maxBody = 64 << 10
 
-// typeChecker is a body that says itself what is wrong with the type of a field;
-// "" is the whole.
-type typeChecker interface{ typeProblem(field string) *problem }
+// requestBody is a body that says what is wrong with the type of a field. An
+// empty field means the whole body.
+type requestBody interface{ typeProblem(field string) *problem }
 
-// readJSON reads a request's body, one JSON value of up to limit bytes, into a
-// struct. Fields that the struct does not have are ignored, so that a client
-// written for a later version of the API still works with this one.
-func readJSON(w http.ResponseWriter, r *http.Request, limit int64, into any) error {
-	if !plainJSON(r.Header) {
+// readJSON reads a request's body, one JSON value of up to limit bytes, into
+// req. Unknown fields are ignored, so that a client of a later version of the
+// API works with this one.
+func readJSON(w http.ResponseWriter, r *http.Request, limit int64, req requestBody) error {
+	if !isPlainJSON(r.Header) {
 		return errUnsupportedMediaType
 	}
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return bodyTooLarge(limit)
-	case err != nil:
-		return errBodyUnreadable.withCause(err)
-	case !utf8.Valid(data):
-		return errInvalidJSON
+	data, err := readText(w, r, limit, errInvalidJSON)
+	if err != nil {
+		return err
 	}
-	err = json.Unmarshal(data, into)
+	err = json.Unmarshal(data, req)
 	var wrongType *json.UnmarshalTypeError
-	reader, named := into.(typeChecker)
 	switch {
-	case errors.As(err, &wrongType) && named:
-		return reader.typeProblem(wrongType.Field).withCause(err)
-	case errors.As(err, &wrongType) && slices.Contains([]string{"html", "explain", "modelBody"}, wrongType.Field):
-		return errFieldInvalid.withCause(err)
 	case errors.As(err, &wrongType):
-		return errURLMissing.withCause(err)
+		return req.typeProblem(wrongType.Field).withCause(err)
 	case err != nil:
 		return errInvalidJSON.withCause(err)
 	}
 	return nil
 }
 
-// plainJSON reports whether the headers announce what readJSON can read. No
-// Content-Type at all is taken for JSON.
-func plainJSON(h http.Header) bool {
+// readText reads a body of up to limit bytes. A body that is not UTF-8 is the
+// problem notUTF8.
+func readText(w http.ResponseWriter, r *http.Request, limit int64, notUTF8 *problem) ([]byte, error) {
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, bodyTooLarge(limit)
+	case err != nil:
+		return nil, errBodyUnreadable.withCause(err)
+	case !utf8.Valid(data):
+		return nil, notUTF8
+	}
+	return data, nil
+}
+
+// isPlainJSON reports whether the headers announce uncompressed JSON in UTF-8.
+// A body without Content-Type is assumed to be JSON.
+func isPlainJSON(h http.Header) bool {
 	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return false
 	}

@@ -11,7 +11,6 @@ import (
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
-	"ushuru/pkg/jobs"
 	"ushuru/tasks"
 )
 
@@ -23,47 +22,69 @@ type compareRequest struct {
 	Lang string          `json:"lang"`
 }
 
-// postCompare answers POST /v1/compare: from the cache, or from a job that is
-// waited for as long as the caller prefers. A kept comparison at another rate
-// is made again; its estimates and readings are kept too.
-func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
-	var asked compareRequest
-	if err := readJSON(w, r, maxBody, &asked); err != nil {
-		return pairProblem(err)
+// typeProblem says which field has the wrong type.
+func (*compareRequest) typeProblem(field string) *problem {
+	if field == "lang" {
+		return errLangInvalid
 	}
-	input, err := s.pairInput(asked)
+	return errPairURLMissing
+}
+
+// postCompare answers POST /v1/compare.
+func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
+	// Decode the body. Equal requests have equal inputs, and so one job.
+	var req compareRequest
+	if err := readJSON(w, r, maxBody, &req); err != nil {
+		return err
+	}
+	input, err := s.compareInput(&req)
 	if err != nil {
 		return err
 	}
-	return s.serve(w, r, task{
-		identity: input,
-		kept: func(ctx context.Context) ([]byte, error) {
-			hit, err := s.cached(ctx, cache.CompareKey(input.URL1, input.URL2, input.Lang))
-			if hit == nil || !sameRate(hit, input.Rate) {
-				return nil, err
-			}
-			return hit, nil
-		},
-		submit: func(ctx context.Context) (*jobs.Job, error) {
-			asker := tasks.Requester{Owner: recorderOf(r).key.ID, Class: jobs.Interactive}
-			return s.options.Tasks.Submit(ctx, tasks.KindCompare, input, asker)
-		},
-		answer: writeResult,
-	})
+
+	// The outcome of the same request before, or else a cached result, or else
+	// a job. Only a job counts against the limits of the key.
+	found, err := s.replay(r, input)
+	if err != nil {
+		return err
+	}
+	if found.isEmpty() {
+		if found.result, err = s.cachedComparison(r.Context(), input); err != nil {
+			return err
+		}
+	}
+	if found.isEmpty() {
+		if err := s.checkJobLimits(w, r); err != nil {
+			return err
+		}
+		if found.job, err = s.submit(r, tasks.KindCompare, input); err != nil {
+			return err
+		}
+	}
+	if found, err = s.setOutcome(r, found); err != nil {
+		return err
+	}
+
+	// Wait for the job as long as the caller prefers, and respond.
+	result, err := s.waitForResult(w, r, found)
+	if err != nil {
+		return err
+	}
+	return writeResult(w, result)
 }
 
-// pairInput checks what was asked.
-func (s *Server) pairInput(asked compareRequest) (input tasks.CompareInput, err error) {
+// compareInput checks a request and returns its canonical form.
+func (s *Server) compareInput(req *compareRequest) (input tasks.CompareInput, err error) {
 	var err1, err2 error
-	input.URL1, err1 = s.canonical(asked.URL1)
-	input.URL2, err2 = s.canonical(asked.URL2)
-	if err := bothURLs(err1, err2); err != nil {
+	input.URL1, err1 = s.canonicalURL(req.URL1)
+	input.URL2, err2 = s.canonicalURL(req.URL2)
+	if err := pairProblem(err1, err2); err != nil {
 		return input, err
 	}
 	if input.URL1 == input.URL2 {
 		return input, errSameListing
 	}
-	rate, err := rateOf(asked.Rate)
+	rate, err := parseRate(req.Rate)
 	if err != nil {
 		return input, err
 	}
@@ -71,12 +92,32 @@ func (s *Server) pairInput(asked compareRequest) (input tasks.CompareInput, err 
 		rate = cost.DefaultRate
 	}
 	input.Rate = rate.String()
-	input.Lang, err = languageOf(asked.Lang)
+	input.Lang, err = parseLanguage(req.Lang)
 	return input, err
 }
 
-// bothURLs says which of the two addresses is wrong, and why.
-func bothURLs(err1, err2 error) error {
+// cachedComparison returns the cached comparison of two listings; nil when
+// there is none, or when it was made at another exchange rate. Its estimates
+// and readings are cached too, so that another one takes little.
+func (s *Server) cachedComparison(ctx context.Context, input tasks.CompareInput) ([]byte, error) {
+	cached, err := s.cachedResult(ctx, cache.CompareKey(input.URL1, input.URL2, input.Lang))
+	if cached == nil || !hasRate(cached, input.Rate) {
+		return nil, err
+	}
+	return cached, nil
+}
+
+// hasRate reports whether a cached comparison was made at an exchange rate.
+func hasRate(cached []byte, rate string) bool {
+	var comparison struct {
+		Rate decimal.Decimal `json:"rate"`
+	}
+	want, err := decimal.NewFromString(rate)
+	return err == nil && json.Unmarshal(cached, &comparison) == nil && comparison.Rate.Equal(want)
+}
+
+// pairProblem says which of the two URLs is wrong, and why.
+func pairProblem(err1, err2 error) error {
 	var (
 		first   *problem
 		reasons []string
@@ -102,28 +143,7 @@ func bothURLs(err1, err2 error) error {
 	if first == nil {
 		return nil
 	}
-	told := *first
-	told.message = strings.Join(reasons, " ")
-	return &told
-}
-
-// sameRate reports whether a kept comparison was made at a rate.
-func sameRate(kept []byte, rate string) bool {
-	var made struct {
-		Rate decimal.Decimal `json:"rate"`
-	}
-	want, err := decimal.NewFromString(rate)
-	return err == nil && json.Unmarshal(kept, &made) == nil && made.Rate.Equal(want)
-}
-
-// pairProblem says which field of a comparison has the wrong type.
-func pairProblem(err error) error {
-	var wrongType *json.UnmarshalTypeError
-	switch {
-	case !errors.As(err, &wrongType):
-		return err
-	case wrongType.Field == "lang":
-		return errLangInvalid.withCause(err)
-	}
-	return errPairURLMissing.withCause(err)
+	both := *first
+	both.message = strings.Join(reasons, " ")
+	return &both
 }

@@ -18,11 +18,11 @@ import (
 // with the codes of a sheet that has been read. Any good key may see it: an id
 // says nothing to who has not the sheet.
 func (s *Server) getDamageMap(w http.ResponseWriter, r *http.Request) error {
-	lang, err := languageOf(r.URL.Query().Get("lang"))
+	lang, err := parseLanguage(r.URL.Query().Get("lang"))
 	if err != nil {
 		return err
 	}
-	kept, err := s.cached(r.Context(), cache.ReadingKey(mux.Vars(r)["id"]))
+	kept, err := s.cachedResult(r.Context(), cache.ReadingKey(mux.Vars(r)["id"]))
 	if err != nil {
 		return err
 	}

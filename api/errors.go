@@ -96,6 +96,10 @@ var (
 		status: http.StatusBadRequest, code: "url_missing",
 		message: "The row has no address of a listing.",
 	}
+	errRateInvalid = &problem{
+		status: http.StatusBadRequest, code: "rate_invalid",
+		message: fmt.Sprintf(`"rate" must be a number of Tanzanian shillings for one US dollar, from %d to %d.`, minRate, maxRate),
+	}
 	errReferenceInvalid = &problem{
 		status: http.StatusBadRequest, code: "reference_invalid",
 		message: "A reference has at most 200 bytes and no control characters.",
@@ -320,8 +324,8 @@ func (p *problem) withCause(cause error) *problem {
 	return &caused
 }
 
-// at returns the same problem with the place to look next.
-func (p *problem) at(location string) *problem {
+// withLocation returns the same problem with the URL of the job.
+func (p *problem) withLocation(location string) *problem {
 	placed := *p
 	placed.location = location
 	return &placed

@@ -1,141 +1,107 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 
+	"github.com/shopspring/decimal"
+
 	"ushuru/pkg/cache"
-	"ushuru/pkg/fetch"
-	"ushuru/pkg/jobs"
-	"ushuru/pkg/listing"
 	"ushuru/tasks"
 )
+
+// maxModelBody is the maximum length of a label that the caller chooses, in
+// bytes.
+const maxModelBody = 200
 
 // estimateRequest is the body of POST /v1/estimate.
 type estimateRequest struct {
 	URL     string  `json:"url"`
-	HTML    *string `json:"html"`    // the page, when it is not to be fetched
-	Explain bool    `json:"explain"` // add where the values came from
+	HTML    *string `json:"html"`    // the page; nil lets a worker fetch it
+	Explain bool    `json:"explain"` // add the source of each value
 
-	ModelBody string          `json:"modelBody"` // the authority's label, chosen by the caller
+	ModelBody string          `json:"modelBody"` // TRA label, chosen by the caller
 	Rate      json.RawMessage `json:"rate"`      // shillings for a dollar in the drive-away cost
 }
 
-// maxModelBody is the longest label that a caller may choose, in bytes.
-const maxModelBody = 200
-
-// postEstimate answers POST /v1/estimate: from the cache, or from a job that
-// is waited for as long as the caller prefers.
-func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
-	s.allowUpload(w, r)
-	var asked estimateRequest
-	if err := readJSON(w, r, maxEstimateBody, &asked); err != nil {
-		return err
-	}
-	url, err := s.canonical(asked.URL)
-	if err != nil {
-		return err
-	}
-	page, err := pageOf(asked)
-	if err != nil {
-		return err
-	}
-	if len(asked.ModelBody) > maxModelBody {
+// typeProblem says which field has the wrong type.
+func (*estimateRequest) typeProblem(field string) *problem {
+	switch field {
+	case "html", "explain", "modelBody":
 		return errFieldInvalid
 	}
-	rate, err := rateOf(asked.Rate)
+	return errURLMissing
+}
+
+// postEstimate answers POST /v1/estimate.
+func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
+	// Decode the body. Equal requests have equal inputs, and so one job.
+	s.allowUpload(w, r)
+	var req estimateRequest
+	if err := readJSON(w, r, maxEstimateBody, &req); err != nil {
+		return err
+	}
+	input, rate, err := s.estimateInput(&req)
 	if err != nil {
 		return err
 	}
-	key := cache.UploadKey(url, page)
-	answer := s.repriced(rate, false, s.explainedWriter(r.Context(), key, asked.Explain))
-	input := tasks.EstimateInput{URL: url, Page: page, ModelBody: asked.ModelBody}
-	return s.serve(w, r, task{
-		identity: []any{input, asked.Explain, rate},
-		kept:     func(ctx context.Context) ([]byte, error) { return s.cached(ctx, input.Key()) },
-		submit: func(ctx context.Context) (*jobs.Job, error) {
-			return s.submit(ctx, input, asked.HTML, recorderOf(r).key.ID)
-		},
-		answer: answer,
-	})
-}
 
-// submit has the work done.
-func (s *Server) submit(ctx context.Context, input tasks.EstimateInput, page *string, owner string) (*jobs.Job, error) {
-	if page != nil {
-		if err := s.options.Uploads.Put(ctx, input.Page, []byte(*page)); err != nil {
-			return nil, err
-		}
-	}
-	return s.options.Tasks.EstimateAs(ctx, input, owner, jobs.Interactive)
-}
-
-// canonical returns the canonical form of a listing's address, or says what
-// is wrong with it.
-func (s *Server) canonical(raw string) (string, error) {
-	if raw == "" {
-		return "", errURLMissing
-	}
-	url, err := listing.Canonical(raw, s.options.AllowLoopback)
-	if public, ok := errors.AsType[*fetch.Error](err); ok {
-		return "", &problem{status: http.StatusBadRequest, code: public.Code, message: public.Message, cause: err}
-	}
-	return url, err
-}
-
-// cached returns the bytes of a cached answer, nil when there is none.
-func (s *Server) cached(parent context.Context, key cache.Key) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(parent, redisTimeout)
-	defer cancel()
-	hit, err := s.options.Cache.Get(ctx, key)
-	switch {
-	case errors.Is(err, cache.ErrMiss):
-		return nil, nil
-	case err != nil:
-		return nil, errUnavailable.withCause(err)
-	}
-	return hit, nil
-}
-
-// writer sends a result.
-type writer func(w http.ResponseWriter, result []byte) error
-
-// respondWithJob answers with the result of a job; when that takes longer than
-// the caller waits, with where to find it.
-func (s *Server) respondWithJob(w http.ResponseWriter, r *http.Request, job *jobs.Job, answer writer) error {
-	recorderOf(r).job = job.ID
-	if err := s.trackJob(r, job); err != nil {
+	// The outcome of the same request before, or else a cached result, or else
+	// a job. Only a job counts against the limits of the key.
+	found, err := s.replay(r, []any{input, req.Explain, rate})
+	if err != nil {
 		return err
 	}
-	prefer := preferenceOf(r.Header, s.options.WaitMax)
-	ended := job
-	if !job.State.Ended() {
-		var err error
-		ended, err = s.wait(r.Context(), job.ID, prefer.patience())
-		switch {
-		case errors.Is(err, errNotFinished) && prefer.accepts():
-			return writeAccepted(w, job, prefer)
-		case errors.Is(err, errNotFinished):
-			return errNotFinished.at(locationOf(job))
-		case err != nil:
+	if found.isEmpty() {
+		if found.result, err = s.cachedResult(r.Context(), input.Key()); err != nil {
 			return err
 		}
 	}
-	if applied := prefer.applied(false); applied != "" {
-		w.Header().Set("Preference-Applied", applied)
+	if found.isEmpty() {
+		if err := s.checkJobLimits(w, r); err != nil {
+			return err
+		}
+		if err := s.putPage(r.Context(), input.Page, req.HTML); err != nil {
+			return err
+		}
+		if found.job, err = s.submit(r, tasks.KindEstimate, input); err != nil {
+			return err
+		}
 	}
-	if ended.State != jobs.Succeeded {
-		return jobProblem(ended)
+	if found, err = s.setOutcome(r, found); err != nil {
+		return err
 	}
-	return answer(w, ended.Result)
+
+	// Wait for the job as long as the caller prefers, and respond.
+	result, err := s.waitForResult(w, r, found)
+	if err != nil {
+		return err
+	}
+	if result, err = s.repriced(result, rate, false); err != nil {
+		return err
+	}
+	if req.Explain {
+		result, err = s.explained(r.Context(), result, cache.UploadKey(input.URL, input.Page))
+	}
+	if err != nil {
+		return err
+	}
+	return writeResult(w, result)
 }
 
-// writeAccepted answers 202: the work goes on, and here is its job.
-func writeAccepted(w http.ResponseWriter, job *jobs.Job, prefer preference) error {
-	w.Header().Set("Preference-Applied", prefer.applied(true))
-	w.Header().Set("Location", locationOf(job))
-	w.Header().Set("Retry-After", seconds(pollAfter))
-	return writeJSON(w, http.StatusAccepted, bodyOf(job))
+// estimateInput checks a request, and returns its canonical form and the
+// caller's exchange rate.
+func (s *Server) estimateInput(req *estimateRequest) (input tasks.EstimateInput, rate decimal.Decimal, err error) {
+	if input.URL, err = s.canonicalURL(req.URL); err != nil {
+		return input, rate, err
+	}
+	if input.Page, err = pageHash(req.HTML); err != nil {
+		return input, rate, err
+	}
+	if len(req.ModelBody) > maxModelBody {
+		return input, rate, errFieldInvalid
+	}
+	input.ModelBody = req.ModelBody
+	rate, err = parseRate(req.Rate)
+	return input, rate, err
 }

@@ -23,7 +23,7 @@ func (s *Server) jobEvents(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return event{}, err
 		}
-		body := bodyOf(job)
+		body := newJobBody(job)
 		return eventOf(body, body, job.State.Ended())
 	})
 }
@@ -38,7 +38,7 @@ func (s *Server) batchEvents(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return event{}, err
 		}
-		body := bodyOfBatch(b)
+		body := newBatchBody(b)
 		standing := body // how fast it goes is another answer every moment
 		standing.PerSecond, standing.SecondsLeft = 0, 0
 		return eventOf(body, standing, !b.Ended.IsZero())

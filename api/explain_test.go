@@ -50,7 +50,7 @@ var explainScenarios = []scenario{
 	},
 	{
 		name: "no longer kept", url: "/v1/estimate", body: explained("/unexplained"),
-		status: 200, has: []string{`"explain":[]`, `"notes":["Where these values came from is no longer known."]`},
+		status: 200, has: []string{`"explain":[]`, `"notes":["The sources of these values are no longer stored."]`},
 	},
 	{
 		name: "neither true nor false", url: "/v1/estimate", body: `{"url":"https://cars.example/1","explain":"yes"}`,

@@ -12,38 +12,35 @@ import (
 	"ushuru/pkg/jobs"
 )
 
-// maxIdempotencyKey is the longest key that is taken, in bytes.
+// maxIdempotencyKey is the maximum length of a key in bytes.
 const maxIdempotencyKey = 255
 
-// repeated is a request that carries an Idempotency-Key, and what came of it
-// before. Nil is one that carries none; all methods take it.
-type repeated struct{ request *idempotency.Request }
-
-// repeat notes a request under its Idempotency-Key, if it has one, before its
-// work is begun. question is what makes two requests the same one.
-func (s *Server) repeat(r *http.Request, identity any) (*repeated, error) {
-	key, err := idempotencyKey(r.Header)
-	if err != nil || key == "" {
-		return nil, err
-	}
-	asked, err := json.Marshal(identity)
-	if err != nil {
-		return nil, fmt.Errorf("api: question: %w", err)
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
-	defer cancel()
-	request, err := s.options.Idempotency.Begin(ctx, recorderOf(r).key.ID, r.URL.Path, key, asked)
-	switch {
-	case errors.Is(err, idempotency.ErrReused):
-		return nil, errIdempotencyKeyReused.withCause(err)
-	case err != nil:
-		return nil, errUnavailable.withCause(err)
-	}
-	return &repeated{request}, nil
+// idempotentRequest is a request that carries an Idempotency-Key. A nil
+// idempotentRequest carries none, and all methods accept it.
+type idempotentRequest struct {
+	key    string
+	stored *idempotency.Request // nil until beginIdempotent
 }
 
-// idempotencyKey reads the header. The draft has the key in quotes; many
-// callers leave them out, and mean the same.
+// idempotent is the middleware of endpoints that accept an Idempotency-Key. It
+// rejects an invalid key. The handler says by beginIdempotent or replay which
+// request it is, once it has decoded it.
+func idempotent(next handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		key, err := idempotencyKey(r.Header)
+		if err != nil {
+			return err
+		}
+		if key != "" {
+			recorderOf(r).idempotent = &idempotentRequest{key: key}
+		}
+		return next(w, r)
+	}
+}
+
+// idempotencyKey returns the key of a request; it is empty when there is none.
+// The IETF draft requires double quotes around the key; many clients omit
+// them, so both are accepted.
 func idempotencyKey(h http.Header) (string, error) {
 	values := h.Values("Idempotency-Key")
 	if len(values) == 0 {
@@ -63,115 +60,125 @@ func idempotencyKey(h http.Header) (string, error) {
 	return key, nil
 }
 
-// before is what came of the request before, if it is of a kind, such as "job".
-func (p *repeated) before(kind string) (string, bool) {
+// beginIdempotent stores a request under its Idempotency-Key before the work
+// begins. Two requests are the same when their identities are equal as JSON.
+// It returns nil when the request carries no key.
+func (s *Server) beginIdempotent(r *http.Request, identity any) (*idempotentRequest, error) {
+	rec := recorderOf(r)
+	same := rec.idempotent
+	if same == nil {
+		return nil, nil //nolint:nilnil // nil is a request without a key
+	}
+	body, err := json.Marshal(identity)
+	if err != nil {
+		return nil, fmt.Errorf("api: identity of a request: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	defer cancel()
+	same.stored, err = s.options.Idempotency.Begin(ctx, rec.key.ID, r.URL.Path, same.key, body)
+	switch {
+	case errors.Is(err, idempotency.ErrReused):
+		return nil, errIdempotencyKeyReused.withCause(err)
+	case err != nil:
+		return nil, errUnavailable.withCause(err)
+	}
+	return same, nil
+}
+
+// outcome returns the stored outcome of the request, if it is of a kind, such
+// as "job".
+func (p *idempotentRequest) outcome(kind string) (string, bool) {
 	if p == nil {
 		return "", false
 	}
-	return strings.CutPrefix(p.request.Outcome, kind+":")
+	return strings.CutPrefix(p.stored.Outcome, kind+":")
 }
 
-// bind says what came of the request. It returns what stands, which is what
-// whoever was first has said: of the same kind, or "".
-func (p *repeated) bind(parent context.Context, kind, outcome string) (string, error) {
+// setOutcome stores the outcome of the request, unless it has one already, and
+// returns the stored outcome. It is empty when that is of another kind.
+func (p *idempotentRequest) setOutcome(parent context.Context, kind, value string) (string, error) {
 	if p == nil {
-		return outcome, nil
+		return value, nil
 	}
 	ctx, cancel := context.WithTimeout(parent, redisTimeout)
 	defer cancel()
-	stands, err := p.request.SetOutcome(ctx, kind+":"+outcome)
+	stored, err := p.stored.SetOutcome(ctx, kind+":"+value)
 	if err != nil {
 		return "", errUnavailable.withCause(err)
 	}
-	p.request.Outcome = stands
-	outcome, _ = p.before(kind)
-	return outcome, nil
+	p.stored.Outcome = stored
+	value, _ = p.outcome(kind)
+	return value, nil
 }
 
-// once does what may be done twice at once, but not again later under the same
-// Idempotency-Key.
-func (s *Server) once(r *http.Request, do func() error) error {
-	repeated, err := s.repeat(r, nil)
-	if err != nil {
-		return err
-	}
-	if _, done := repeated.before("done"); done {
-		return nil
-	}
-	if err := do(); err != nil {
-		return err
-	}
-	_, err = repeated.bind(r.Context(), "done", "")
+// isDone reports whether the request has been carried out before.
+func (p *idempotentRequest) isDone() bool {
+	_, done := p.outcome("done")
+	return done
+}
+
+// setDone stores that the request has been carried out.
+func (p *idempotentRequest) setDone(ctx context.Context) error {
+	_, err := p.setOutcome(ctx, "done", "")
 	return err
 }
 
-// task is a question whose answer is kept or takes a job.
-type task struct {
-	identity any // equal for equal requests, as JSON
-	kept     func(ctx context.Context) ([]byte, error)
-	submit   func(ctx context.Context) (*jobs.Job, error)
-	answer   writer
+// outcome is what responds to a request: a result, or the job that computes
+// it. The zero value is no outcome.
+type outcome struct {
+	result   []byte
+	job      *jobs.Job
+	replayed bool // it is stored under the Idempotency-Key
 }
 
-// serve answers a question: with what is kept, or from a job that is waited
-// for as long as the caller prefers. The same request under one
-// Idempotency-Key has the same answer or the same job.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, t task) error {
-	repeated, err := s.repeat(r, t.identity)
+func (o outcome) isEmpty() bool { return o.result == nil && o.job == nil }
+
+// replay returns the outcome of the same request before under its
+// Idempotency-Key. It is empty for a request without a key or an outcome.
+func (s *Server) replay(r *http.Request, identity any) (outcome, error) {
+	same, err := s.beginIdempotent(r, identity)
 	if err != nil {
-		return err
+		return outcome{}, err
 	}
-	if done, err := s.again(w, r, repeated, t.answer); done || err != nil {
-		return err
-	}
-	hit, err := t.kept(r.Context())
-	if err != nil {
-		return err
-	}
-	if hit != nil {
-		if _, err := repeated.bind(r.Context(), "answer", string(hit)); err != nil {
-			return err
-		}
-		if done, err := s.again(w, r, repeated, t.answer); done || err != nil {
-			return err
-		}
-		return t.answer(w, hit)
-	}
-	if err := s.checkLimits(w, r, s.jobQuota); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
-	job, err := t.submit(ctx)
-	cancel()
-	if err != nil {
-		return errUnavailable.withCause(err)
-	}
-	if _, err := repeated.bind(r.Context(), "job", job.ID); err != nil {
-		return err
-	}
-	// Equal questions share a job, so what stands is this one, but for a race
-	// that is lost to one that has ended already.
-	if done, err := s.again(w, r, repeated, t.answer); done || err != nil {
-		return err
-	}
-	return s.respondWithJob(w, r, job, t.answer)
+	return s.storedOutcome(r.Context(), same)
 }
 
-// again answers a request as it was answered before; false when it was not.
-func (s *Server) again(w http.ResponseWriter, r *http.Request, repeated *repeated, answer writer) (bool, error) {
-	if kept, ok := repeated.before("answer"); ok {
-		return true, answer(w, []byte(kept))
+// setOutcome stores the outcome of a request under its Idempotency-Key. It
+// returns the outcome to respond with: when the same request was sent twice at
+// once, the outcome that was stored first.
+func (s *Server) setOutcome(r *http.Request, found outcome) (outcome, error) {
+	same := recorderOf(r).idempotent
+	if same == nil || found.replayed {
+		return found, nil
 	}
-	id, ok := repeated.before("job")
+	kind, value := "answer", string(found.result)
+	if found.job != nil {
+		kind, value = "job", found.job.ID
+	}
+	stored, err := same.setOutcome(r.Context(), kind, value)
+	if err != nil || stored == value {
+		return found, err
+	}
+	first, err := s.storedOutcome(r.Context(), same)
+	if first.isEmpty() {
+		return found, err
+	}
+	return first, err
+}
+
+// storedOutcome loads the outcome of a request. It is empty when the record of
+// its job has been deleted, so that the work is done again.
+func (s *Server) storedOutcome(ctx context.Context, same *idempotentRequest) (outcome, error) {
+	if result, ok := same.outcome("answer"); ok {
+		return outcome{result: []byte(result), replayed: true}, nil
+	}
+	id, ok := same.outcome("job")
 	if !ok {
-		return false, nil
+		return outcome{}, nil
 	}
-	job, err := s.job(r.Context(), id)
-	if errors.Is(err, errJobNotFound) { // its record is gone before its time: ask anew
-		return false, nil
+	job, err := s.job(ctx, id)
+	if errors.Is(err, errJobNotFound) {
+		return outcome{}, nil
 	}
-	if err != nil {
-		return true, err
-	}
-	return true, s.respondWithJob(w, r, job, answer)
+	return outcome{job: job, replayed: true}, err
 }

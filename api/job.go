@@ -19,7 +19,7 @@ type jobBody struct {
 	ID      string     `json:"id"`
 	Kind    string     `json:"kind"`
 	State   jobs.State `json:"state"`
-	Step    string     `json:"step,omitempty"`    // at work or next, while there is one
+	Step    string     `json:"step,omitempty"`    // current or next, until the job ends
 	Attempt int        `json:"attempt,omitempty"` // at that step
 	Created time.Time  `json:"created"`
 	Ended   time.Time  `json:"ended,omitzero"`
@@ -29,7 +29,7 @@ type jobBody struct {
 	Error    *vehicle.Error  `json:"error,omitempty"`
 }
 
-func bodyOf(job *jobs.Job) jobBody {
+func newJobBody(job *jobs.Job) jobBody {
 	body := jobBody{
 		ID: job.ID, Kind: job.Kind, State: job.State,
 		Created: job.Created, Ended: job.Ended, Progress: tasks.ProgressOf(job), Result: job.Result,
@@ -44,7 +44,7 @@ func bodyOf(job *jobs.Job) jobBody {
 	return body
 }
 
-// currentStep returns the step that moved last of those not done.
+// currentStep returns the step that changed last of those that are not done.
 func currentStep(job *jobs.Job) (name string, attempt int) {
 	var since time.Time
 	for step, record := range job.Steps {
@@ -52,17 +52,17 @@ func currentStep(job *jobs.Job) (name string, attempt int) {
 			continue
 		}
 		if record.Since.Equal(since) && step > name && name != "" {
-			continue // steps opened at once: always the same one
+			continue // of steps opened at the same time always the same one
 		}
 		name, attempt, since = step, record.Attempt, record.Since
 	}
 	return name, attempt
 }
 
-func locationOf(job *jobs.Job) string { return "/v1/jobs/" + job.ID }
+func jobURL(job *jobs.Job) string { return "/v1/jobs/" + job.ID }
 
-// getJob answers GET /v1/jobs/{id}; with Prefer: wait=N it waits that long
-// for the end of the job. Any good key may read a job whose id it knows: ids
+// getJob answers GET /v1/jobs/{id}. With Prefer: wait=N it waits up to N
+// seconds for the end of the job. Any valid key may read a job by its id: ids
 // cannot be guessed, and callers of one listing share its job.
 func (s *Server) getJob(w http.ResponseWriter, r *http.Request) error {
 	id := mux.Vars(r)["id"]
@@ -71,7 +71,7 @@ func (s *Server) getJob(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Preference-Applied", "wait="+seconds(prefer.wait))
 		job, err := s.wait(r.Context(), id, prefer.wait)
 		if err == nil {
-			return writeJSON(w, http.StatusOK, bodyOf(job))
+			return writeJSON(w, http.StatusOK, newJobBody(job))
 		}
 		if !errors.Is(err, errNotFinished) {
 			return err
@@ -81,7 +81,89 @@ func (s *Server) getJob(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, bodyOf(job))
+	return writeJSON(w, http.StatusOK, newJobBody(job))
+}
+
+// deleteJob answers DELETE /v1/jobs/{id}: it cancels a job. Callers of one
+// listing share its job, so the caller's key must have requested it, and no
+// other request may wait for it.
+func (s *Server) deleteJob(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	defer cancel()
+	rec := recorderOf(r)
+	rec.job = mux.Vars(r)["id"]
+	job, err := s.options.Tasks.CancelFor(ctx, rec.job, rec.key.ID)
+	switch {
+	case errors.Is(err, jobs.ErrNotFound):
+		return errJobNotFound
+	case errors.Is(err, tasks.ErrNotRequester):
+		return errNotAsked.withCause(err)
+	case errors.Is(err, tasks.ErrStillNeeded):
+		return errJobWanted.withCause(err)
+	case err != nil:
+		return errUnavailable.withCause(err)
+	case job.State != jobs.Cancelled:
+		return errJobEnded
+	}
+	return writeJSON(w, http.StatusOK, newJobBody(job))
+}
+
+// submit gives work to the engine, and returns its job: a new one, or the
+// running one of the same kind and input.
+func (s *Server) submit(r *http.Request, kind string, input any) (*jobs.Job, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	defer cancel()
+	requester := tasks.Requester{Owner: recorderOf(r).key.ID, Class: jobs.Interactive}
+	job, err := s.options.Tasks.Submit(ctx, kind, input, requester)
+	if err != nil {
+		return nil, errUnavailable.withCause(err)
+	}
+	return job, nil
+}
+
+// waitForResult returns the result of an outcome. For a job it waits as long
+// as the caller prefers. When the job has not ended by then, its URL is the
+// response: 202 (errResponded) to a caller who accepts that, else 504.
+func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found outcome) ([]byte, error) {
+	if found.job == nil {
+		return found.result, nil
+	}
+	recorderOf(r).job = found.job.ID
+	if err := s.trackJob(r, found.job); err != nil {
+		return nil, err
+	}
+	ended, err := found.job, error(nil)
+	prefer := preferenceOf(r.Header, s.options.WaitMax)
+	if !ended.State.Ended() {
+		ended, err = s.wait(r.Context(), found.job.ID, prefer.waitTimeout())
+	}
+	switch {
+	case errors.Is(err, errNotFinished) && prefer.accepts():
+		return nil, writeAccepted(w, found.job, prefer)
+	case errors.Is(err, errNotFinished):
+		return nil, errNotFinished.withLocation(jobURL(found.job))
+	case err != nil:
+		return nil, err
+	}
+	if applied := prefer.applied(false); applied != "" {
+		w.Header().Set("Preference-Applied", applied)
+	}
+	if ended.State != jobs.Succeeded {
+		return nil, jobProblem(ended)
+	}
+	return ended.Result, nil
+}
+
+// writeAccepted answers 202: the work continues, and this is its job. It
+// returns errResponded.
+func writeAccepted(w http.ResponseWriter, job *jobs.Job, prefer preference) error {
+	w.Header().Set("Preference-Applied", prefer.applied(true))
+	w.Header().Set("Location", jobURL(job))
+	w.Header().Set("Retry-After", seconds(pollAfter))
+	if err := writeJSON(w, http.StatusAccepted, newJobBody(job)); err != nil {
+		return err
+	}
+	return errResponded
 }
 
 // job reads a job's record.
@@ -98,10 +180,11 @@ func (s *Server) job(parent context.Context, id string) (*jobs.Job, error) {
 	return job, nil
 }
 
-// wait returns a job once it has ended, or errNotFinished. A caller that goes
-// away, or a server that shuts down, ends the wait, never the job.
-func (s *Server) wait(parent context.Context, id string, patience time.Duration) (*jobs.Job, error) {
-	ctx, cancel := context.WithTimeout(parent, patience)
+// wait returns a job once it has ended, or errNotFinished after the timeout. A
+// caller who disconnects, or a server that shuts down, ends the wait but not
+// the job.
+func (s *Server) wait(parent context.Context, id string, timeout time.Duration) (*jobs.Job, error) {
+	ctx, cancel := context.WithTimeout(parent, timeout)
 	defer cancel()
 	defer context.AfterFunc(s.draining, cancel)() //nolint:contextcheck // the life of the server ends the wait too
 	job, err := s.options.Hub.Wait(ctx, id)

@@ -25,6 +25,8 @@ type responseRecorder struct {
 	status  int      // 0 until the answer has begun
 	written int64
 	err     error // what the handler returned
+
+	idempotent *idempotentRequest // nil without an Idempotency-Key
 }
 
 type recorderKey struct{}
@@ -104,13 +106,16 @@ func (s *Server) commonHeaders(h http.Header, id string) {
 	}
 }
 
+// errResponded is returned by a function that has written the response itself.
+var errResponded = errors.New("api: the response is written")
+
 // handler answers a request, or returns why it cannot.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
 // ServeHTTP turns the handler's error into an answer.
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := h(w, r)
-	if err == nil {
+	if err == nil || errors.Is(err, errResponded) {
 		return
 	}
 	x := recorderOf(r)

@@ -39,10 +39,10 @@ func preferenceOf(h http.Header, waitMax time.Duration) preference {
 // accepts reports whether the caller is content with 202 and a job.
 func (p preference) accepts() bool { return p.async || p.waits }
 
-// patience is how long to wait for a result: as long as the caller says, not
-// at all for respond-async alone, and without a word as long as the server
-// allows.
-func (p preference) patience() time.Duration {
+// waitTimeout is how long to wait for a result: as long as the caller says,
+// not at all for respond-async alone, and as long as the server allows for a
+// caller who states no preference.
+func (p preference) waitTimeout() time.Duration {
 	if p.accepts() {
 		return p.wait
 	}

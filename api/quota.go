@@ -10,22 +10,33 @@ import (
 	"ushuru/pkg/quota"
 )
 
-// room tells whether a key may have more at work, by its limits.
-type room func(ctx context.Context, key string, limits quota.Limits) error
+// limits returns the limits of the caller's key.
+func (s *Server) limits(r *http.Request) quota.Limits {
+	return recorderOf(r).key.Limits.Or(s.options.Limits)
+}
 
-// checkLimits lets a request through that begins work, unless its key has asked too
-// often or there is no room for the work. What is answered from the cache
-// costs nobody anything and is not counted. The three RateLimit headers are
-// those of the IETF draft that clients know.
-func (s *Server) checkLimits(w http.ResponseWriter, r *http.Request, has room) error {
-	key := recorderOf(r).key
-	limits := key.Limits.Or(s.options.Limits)
+// rateLimited is the middleware of endpoints whose every request counts
+// against the rate of its key. Where a cached result responds, the handler
+// calls checkJobLimits instead, because such a request does not count.
+func (s *Server) rateLimited(next handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if err := s.checkRate(w, r); err != nil {
+			return err
+		}
+		return next(w, r)
+	}
+}
+
+// checkRate counts a request, unless its key has exceeded its requests per
+// minute. It sets the three RateLimit headers of the IETF draft.
+func (s *Server) checkRate(w http.ResponseWriter, r *http.Request) error {
+	perMinute := s.limits(r).PerMinute
+	if perMinute <= 0 {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	if limits.PerMinute <= 0 {
-		return has(ctx, key.ID, limits)
-	}
-	allowance, err := s.options.Limiter.Allow(ctx, key.ID, limits.PerMinute)
+	allowance, err := s.options.Limiter.Allow(ctx, recorderOf(r).key.ID, perMinute)
 	if err != nil {
 		return errUnavailable.withCause(err)
 	}
@@ -38,18 +49,22 @@ func (s *Server) checkLimits(w http.ResponseWriter, r *http.Request, has room) e
 		limited.retryAfter = max(wholeSeconds(allowance.RetryAfter), time.Second)
 		return &limited
 	}
-	return has(ctx, key.ID, limits)
+	return nil
 }
 
-// noQuota is for what ends with its answer.
-func noQuota(context.Context, string, quota.Limits) error { return nil }
-
-// jobQuota is there while the key has few jobs at work.
-func (s *Server) jobQuota(ctx context.Context, key string, limits quota.Limits) error {
-	if limits.Jobs <= 0 {
+// checkJobLimits counts a request that needs a job, unless its key has
+// exceeded its rate or has too many running jobs.
+func (s *Server) checkJobLimits(w http.ResponseWriter, r *http.Request) error {
+	if err := s.checkRate(w, r); err != nil {
+		return err
+	}
+	maxJobs := s.limits(r).Jobs
+	if maxJobs <= 0 {
 		return nil
 	}
-	free, err := s.options.Limiter.HasCapacity(ctx, key, limits.Jobs, s.options.Jobs.ListEnded)
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	defer cancel()
+	free, err := s.options.Limiter.HasCapacity(ctx, recorderOf(r).key.ID, maxJobs, s.options.Jobs.ListEnded)
 	switch {
 	case err != nil:
 		return errUnavailable.withCause(err)
@@ -59,44 +74,38 @@ func (s *Server) jobQuota(ctx context.Context, key string, limits quota.Limits) 
 	return nil
 }
 
-// batchQuota is there while the key has few listings in batches at work.
-func (s *Server) batchQuota(rows int) room {
-	return func(ctx context.Context, key string, limits quota.Limits) error {
-		if limits.BatchItems <= 0 {
-			return nil
-		}
-		open, err := s.options.Batches.CountActiveRows(ctx, key)
-		switch {
-		case err != nil:
-			return errUnavailable.withCause(err)
-		case rows > limits.BatchItems:
-			return errBatchTooLarge
-		case open+rows > limits.BatchItems:
-			return errTooManyBatchItems
-		}
-		return nil
+// checkBatchLimits counts a request that adds rows to the running batches of
+// its key, unless the key has exceeded its rate or would have too many rows.
+func (s *Server) checkBatchLimits(w http.ResponseWriter, r *http.Request, rows int) error {
+	if err := s.checkRate(w, r); err != nil {
+		return err
 	}
-}
-
-// rateLimited is a handler whose every request counts against its key's rate.
-func (s *Server) rateLimited(answer handler) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := s.checkLimits(w, r, noQuota); err != nil {
-			return err
-		}
-		return answer(w, r)
-	}
-}
-
-// trackJob counts a job that is at work for the key that asks.
-func (s *Server) trackJob(r *http.Request, job *jobs.Job) error {
-	key := recorderOf(r).key
-	if job.State.Ended() || key.Limits.Or(s.options.Limits).Jobs <= 0 {
+	maxRows := s.limits(r).BatchItems
+	if maxRows <= 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	if err := s.options.Limiter.Track(ctx, key.ID, job.ID); err != nil {
+	active, err := s.options.Batches.CountActiveRows(ctx, recorderOf(r).key.ID)
+	switch {
+	case err != nil:
+		return errUnavailable.withCause(err)
+	case rows > maxRows:
+		return errBatchTooLarge
+	case active+rows > maxRows:
+		return errTooManyBatchItems
+	}
+	return nil
+}
+
+// trackJob counts a running job against the limit of its caller's key.
+func (s *Server) trackJob(r *http.Request, job *jobs.Job) error {
+	if job.State.Ended() || s.limits(r).Jobs <= 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	defer cancel()
+	if err := s.options.Limiter.Track(ctx, recorderOf(r).key.ID, job.ID); err != nil {
 		return errUnavailable.withCause(err)
 	}
 	return nil

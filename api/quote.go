@@ -4,36 +4,67 @@ import (
 	"context"
 	"net/http"
 
-	"ushuru/pkg/jobs"
+	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
-// postQuote answers POST /v1/quote: an estimate of a car that the caller
-// describes, without a listing. From the cache, or from a job that is waited
-// for as long as the caller prefers.
+// postQuote answers POST /v1/quote: the estimate of a car that the caller
+// describes, without a listing.
 func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
-	var asked quoteRequest
-	if err := readJSON(w, r, maxBody, &asked); err != nil {
+	// Decode the body. Equal requests have equal inputs, and so one job.
+	var req quoteRequest
+	if err := readJSON(w, r, maxBody, &req); err != nil {
 		return err
 	}
-	input, err := asked.canonical()
+	input, err := req.canonical()
 	if err != nil {
 		return err
 	}
-	rate, err := rateOf(asked.Rate)
+	rate, err := parseRate(req.Rate)
 	if err != nil {
 		return err
 	}
+
+	// The outcome of the same request before, or else a cached result, or else
+	// a job. Only a job counts against the limits of the key.
+	found, err := s.replay(r, []any{input, rate})
+	if err != nil {
+		return err
+	}
+	if found.isEmpty() {
+		if found.result, err = s.cachedQuote(r.Context(), input); err != nil {
+			return err
+		}
+	}
+	if found.isEmpty() {
+		if err := s.checkJobLimits(w, r); err != nil {
+			return err
+		}
+		if found.job, err = s.submit(r, tasks.KindQuote, input); err != nil {
+			return err
+		}
+	}
+	if found, err = s.setOutcome(r, found); err != nil {
+		return err
+	}
+
+	// Wait for the job as long as the caller prefers, and respond.
+	result, err := s.waitForResult(w, r, found)
+	if err != nil {
+		return err
+	}
+	if result, err = s.repriced(result, rate, true); err != nil {
+		return err
+	}
+	return writeResult(w, result)
+}
+
+// cachedQuote returns the cached estimate of a described car; nil when there
+// is none.
+func (s *Server) cachedQuote(ctx context.Context, input vehicle.QuoteInput) ([]byte, error) {
 	key, err := tasks.QuoteKey(input)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.serve(w, r, task{
-		identity: []any{input, rate},
-		kept:     func(ctx context.Context) ([]byte, error) { return s.cached(ctx, key) },
-		submit: func(ctx context.Context) (*jobs.Job, error) {
-			return s.options.Tasks.Quote(ctx, input, recorderOf(r).key.ID, jobs.Interactive)
-		},
-		answer: s.repriced(rate, true, writeResult),
-	})
+	return s.cachedResult(ctx, key)
 }

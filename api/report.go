@@ -2,21 +2,17 @@ package api
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
 
 	"ushuru/pkg/cache"
-	"ushuru/pkg/fetch"
-	"ushuru/pkg/jobs"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/upload"
 	"ushuru/tasks"
 )
 
-// reportRequest is what POST /v1/condition-report is asked: a sheet by its
-// URL, or the file itself.
+// reportRequest is the body of POST /v1/condition-report: the URL of a sheet,
+// or a form with its file.
 type reportRequest struct {
 	URL  string `json:"url"`
 	Lang string `json:"lang"`
@@ -24,50 +20,74 @@ type reportRequest struct {
 	file []byte // nil when the URL is given
 }
 
-// postReport answers POST /v1/condition-report: from the cache, or from a job
-// that is waited for as long as the caller prefers.
+// typeProblem says which field has the wrong type.
+func (*reportRequest) typeProblem(field string) *problem {
+	if field == "lang" {
+		return errLangInvalid
+	}
+	return errSheetURLMissing
+}
+
+// postReport answers POST /v1/condition-report.
 func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
-	asked, err := s.sheetAsked(w, r)
+	// Decode the body or form. Equal requests have equal inputs, and so one job.
+	req, err := s.readReportRequest(w, r)
 	if err != nil {
 		return err
 	}
 	input := tasks.ReportInput{}
-	if input.Lang, err = languageOf(asked.Lang); err != nil {
+	if input.Lang, err = parseLanguage(req.Lang); err != nil {
 		return err
 	}
-	if input.SheetInput, err = s.sheetInput(asked); err != nil {
+	if input.SheetInput, err = s.sheetInput(req); err != nil {
 		return err
 	}
-	return s.serve(w, r, task{
-		identity: input,
-		kept: func(ctx context.Context) ([]byte, error) {
-			return s.cached(ctx, cache.ReportKey(input.ID(), input.Lang))
-		},
-		submit: func(ctx context.Context) (*jobs.Job, error) {
-			return s.submitReport(ctx, input, asked.file, recorderOf(r).key.ID)
-		},
-		answer: writeResult,
-	})
+
+	// The outcome of the same request before, or else a cached result, or else
+	// a job. Only a job counts against the limits of the key.
+	found, err := s.replay(r, input)
+	if err != nil {
+		return err
+	}
+	if found.isEmpty() {
+		if found.result, err = s.cachedResult(r.Context(), cache.ReportKey(input.ID(), input.Lang)); err != nil {
+			return err
+		}
+	}
+	if found.isEmpty() {
+		if err := s.checkJobLimits(w, r); err != nil {
+			return err
+		}
+		if err := s.putSheet(r.Context(), input.SheetInput, req.file); err != nil {
+			return err
+		}
+		if found.job, err = s.submit(r, tasks.KindReport, input); err != nil {
+			return err
+		}
+	}
+	if found, err = s.setOutcome(r, found); err != nil {
+		return err
+	}
+
+	// Wait for the job as long as the caller prefers, and respond.
+	result, err := s.waitForResult(w, r, found)
+	if err != nil {
+		return err
+	}
+	return writeResult(w, result)
 }
 
-// sheetAsked reads the request in either of its forms.
-func (s *Server) sheetAsked(w http.ResponseWriter, r *http.Request) (asked reportRequest, err error) {
+// readReportRequest reads the request in either of its formats.
+func (s *Server) readReportRequest(w http.ResponseWriter, r *http.Request) (req reportRequest, err error) {
 	if isForm(r.Header) {
 		return s.readForm(w, r)
 	}
-	err = readJSON(w, r, maxBody, &asked)
-	var wrongType *json.UnmarshalTypeError
-	switch {
-	case !errors.As(err, &wrongType):
-		return asked, err
-	case wrongType.Field == "lang":
-		return asked, errLangInvalid.withCause(err)
-	}
-	return asked, errSheetURLMissing.withCause(err)
+	err = readJSON(w, r, maxBody, &req)
+	return req, err
 }
 
-// languageOf checks the language of a text; English without a word.
-func languageOf(lang string) (string, error) {
+// parseLanguage parses the language of a text. The default is English.
+func parseLanguage(lang string) (string, error) {
 	switch lang {
 	case "":
 		return sheet.English, nil
@@ -77,38 +97,33 @@ func languageOf(lang string) (string, error) {
 	return "", errLangInvalid
 }
 
-// sheetInput names the sheet, or says what is wrong with its address.
-func (s *Server) sheetInput(asked reportRequest) (input tasks.SheetInput, err error) {
-	if asked.file != nil {
-		input.Upload = upload.Hash(asked.file)
+// sheetInput names the sheet, or says what is wrong with its URL.
+func (s *Server) sheetInput(req reportRequest) (input tasks.SheetInput, err error) {
+	if req.file != nil {
+		input.Upload = upload.Hash(req.file)
 		return input, nil
 	}
-	if strings.TrimSpace(asked.URL) == "" {
+	if strings.TrimSpace(req.URL) == "" {
 		return input, errSheetURLMissing
 	}
-	input.URL, err = s.options.Sheets.Canonical(asked.URL, s.options.AllowLoopback)
-	if public, ok := errors.AsType[*fetch.Error](err); ok {
-		return input, &problem{status: http.StatusBadRequest, code: public.Code, message: public.Message, cause: err}
-	}
-	return input, err
+	input.URL, err = s.options.Sheets.Canonical(req.URL, s.options.AllowLoopback)
+	return input, urlProblem(err)
 }
 
-// submitReport has a sheet read. A file whose reading is kept already is not
-// checkRequired, and nobody would drop it.
-func (s *Server) submitReport(ctx context.Context, input tasks.ReportInput, file []byte, owner string) (*jobs.Job, error) {
-	if file != nil {
-		read, err := s.options.Cache.Get(ctx, cache.ReadingKey(input.ID()))
-		if err != nil && !errors.Is(err, cache.ErrMiss) {
-			return nil, err
-		}
-		if read != nil {
-			file = nil
-		}
+// putSheet stores the file of a request for the worker. A file whose reading
+// is cached is not needed, and no worker would delete it.
+func (s *Server) putSheet(parent context.Context, input tasks.SheetInput, file []byte) error {
+	if file == nil {
+		return nil
 	}
-	if file != nil {
-		if err := s.options.Uploads.Put(ctx, input.Upload, file); err != nil {
-			return nil, err
-		}
+	reading, err := s.cachedResult(parent, cache.ReadingKey(input.ID()))
+	if err != nil || reading != nil {
+		return err
 	}
-	return s.options.Tasks.Submit(ctx, tasks.KindReport, input, tasks.Requester{Owner: owner, Class: jobs.Interactive})
+	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	defer cancel()
+	if err := s.options.Uploads.Put(ctx, input.Upload, file); err != nil {
+		return errUnavailable.withCause(err)
+	}
+	return nil
 }

@@ -117,7 +117,7 @@ func (s *Server) sendResults(
 	w http.ResponseWriter, r *http.Request, f form, b *batch.Batch, reader *batch.Reader, items []batch.Item, next int,
 ) (err error) {
 	control := http.NewResponseController(w)
-	out, err := f.begin(w, bodyOfBatch(b))
+	out, err := f.begin(w, newBatchBody(b))
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ type lineWriter struct{ w io.Writer }
 func beginLines(w io.Writer, _ batchBody) (resultWriter, error) { return lineWriter{w}, nil }
 
 func (l lineWriter) result(item batch.Item, estimate json.RawMessage) error {
-	data, err := plainjson.Encode(resultBody{bodyOfItem(item), estimate})
+	data, err := plainjson.Encode(resultBody{newItemBody(item), estimate})
 	if err != nil {
 		return err
 	}

@@ -97,8 +97,8 @@ func TestPreferenceOf(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := preferenceOf(http.Header{"Prefer": c.headers}, waitMax)
-			if p.accepts() != c.accepts || p.patience() != c.patience || p.applied(true) != c.applied {
-				t.Errorf("accepts %v, patience %v, applied %q", p.accepts(), p.patience(), p.applied(true))
+			if p.accepts() != c.accepts || p.waitTimeout() != c.patience || p.applied(true) != c.applied {
+				t.Errorf("accepts %v, patience %v, applied %q", p.accepts(), p.waitTimeout(), p.applied(true))
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -9,36 +10,50 @@ import (
 )
 
 const (
-	// maxEstimateBody leaves a page room to grow as it is written in JSON.
+	// maxEstimateBody allows for the escapes of a page in JSON.
 	maxEstimateBody = 2 * upload.MaxPage
 
 	// uploadTimeout is for sending a page over a slow line.
 	uploadTimeout = time.Minute
 )
 
-// pageOf returns the hash of the page that a request holds, "" when it holds
-// none.
-func pageOf(asked estimateRequest) (hash string, err error) {
+// pageHash returns the hash of the page that a request contains. It is empty
+// when there is no page.
+func pageHash(page *string) (string, error) {
 	switch {
-	case asked.HTML == nil:
+	case page == nil:
 		return "", nil
-	case len(*asked.HTML) > upload.MaxPage:
+	case len(*page) > upload.MaxPage:
 		return "", errPageTooLarge
-	case strings.TrimSpace(*asked.HTML) == "":
+	case strings.TrimSpace(*page) == "":
 		return "", errPageEmpty
 	}
-	return upload.Hash(*asked.HTML), nil
+	return upload.Hash(*page), nil
 }
 
-// allowUpload gives a caller with a large body, who has shown a good key, more
-// time than others to send it, and as much more to be answered.
+// putPage stores the page of a request for the worker. A nil page is none.
+func (s *Server) putPage(parent context.Context, hash string, page *string) error {
+	if page == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	defer cancel()
+	if err := s.options.Uploads.Put(ctx, hash, []byte(*page)); err != nil {
+		return errUnavailable.withCause(err)
+	}
+	return nil
+}
+
+// allowUpload gives a caller with a large body and a valid key more time to
+// send it, and the response as much more time. The server's own timeouts are
+// for small requests.
 func (s *Server) allowUpload(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength >= 0 && r.ContentLength <= maxBody {
 		return
 	}
 	control := http.NewResponseController(w)
 	now := time.Now()
-	// A connection that knows no deadlines has none in its way.
+	// A connection that does not support deadlines has none to extend.
 	_ = control.SetReadDeadline(now.Add(uploadTimeout))
 	_ = control.SetWriteDeadline(now.Add(uploadTimeout + s.options.WaitMax + uploadTimeout/2))
 }

@@ -48,7 +48,7 @@ type deliveryBody struct {
 	Owner    string `json:"owner,omitempty"`   // and the key
 }
 
-func bodyOfDelivery(d webhook.Delivery) deliveryBody { return deliveryBody{Delivery: d} }
+func newDeliveryBody(d webhook.Delivery) deliveryBody { return deliveryBody{Delivery: d} }
 
 // postWebhook answers POST /v1/webhooks.
 func (s *Server) postWebhook(w http.ResponseWriter, r *http.Request) error {
@@ -66,12 +66,12 @@ func (s *Server) postWebhook(w http.ResponseWriter, r *http.Request) error {
 	if len(asked.Events) == 0 || slices.ContainsFunc(asked.Events, unknown) {
 		return errEventsInvalid
 	}
-	repeated, err := s.repeat(r, asked)
+	same, err := s.beginIdempotent(r, asked)
 	if err != nil {
 		return err
 	}
 	// The id comes first: whoever sends the request again gets the same.
-	id, err := repeated.bind(r.Context(), "webhook", webhook.NewID())
+	id, err := same.setOutcome(r.Context(), "webhook", webhook.NewID())
 	if err != nil {
 		return err
 	}
@@ -158,11 +158,11 @@ func (s *Server) deleteWebhook(ctx context.Context, _ *http.Request, owner, id s
 // no answer it would drop the one that his receiver still uses; with an
 // Idempotency-Key it is done once.
 func (s *Server) rotateWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-	repeated, err := s.repeat(r, nil)
+	same, err := s.beginIdempotent(r, nil)
 	if err != nil {
 		return 0, nil, err
 	}
-	secret, err := repeated.bind(ctx, "secret", webhook.NewSecret())
+	secret, err := same.setOutcome(ctx, "secret", webhook.NewSecret())
 	if err != nil {
 		return 0, nil, err
 	}
@@ -170,8 +170,18 @@ func (s *Server) rotateWebhook(ctx context.Context, r *http.Request, owner, id s
 	return http.StatusOK, webhookBody{changed, secret}, err
 }
 
+// enableWebhook enables a disabled webhook, once under an Idempotency-Key.
 func (s *Server) enableWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-	if err := s.once(r, func() error { return s.options.Webhooks.Enable(ctx, owner, id) }); err != nil {
+	same, err := s.beginIdempotent(r, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	if !same.isDone() {
+		if err := s.options.Webhooks.Enable(ctx, owner, id); err != nil {
+			return 0, nil, err
+		}
+	}
+	if err := same.setDone(ctx); err != nil {
 		return 0, nil, err
 	}
 	return s.getWebhook(ctx, r, owner, id)
@@ -179,47 +189,56 @@ func (s *Server) enableWebhook(ctx context.Context, r *http.Request, owner, id s
 
 // testWebhook sends a test event to a webhook, whatever it asked for.
 func (s *Server) testWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-	repeated, err := s.repeat(r, nil)
+	same, err := s.beginIdempotent(r, nil)
 	if err != nil {
 		return 0, nil, err
 	}
-	subject, err := repeated.bind(ctx, "test", rand.Text())
+	subject, err := same.setOutcome(ctx, "test", rand.Text())
 	if err != nil {
 		return 0, nil, err
 	}
 	d, err := s.options.Webhooks.Test(ctx, owner, id, subject, time.Now())
-	return http.StatusAccepted, bodyOfDelivery(d), err
+	return http.StatusAccepted, newDeliveryBody(d), err
 }
 
 func (s *Server) listDeliveries(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
 	log, err := s.options.Webhooks.Deliveries(ctx, owner, id, maxDeliveries)
 	bodies := make([]deliveryBody, 0, len(log))
 	for _, d := range log {
-		bodies = append(bodies, bodyOfDelivery(d))
+		bodies = append(bodies, newDeliveryBody(d))
 	}
 	return http.StatusOK, map[string]any{"deliveries": bodies}, err
 }
 
-// redeliver sends a delivery again. Should it be sent twice at once, its id
-// tells the receiver.
+// redeliver sends a delivery again, once under an Idempotency-Key. When two
+// requests send it at once, its id tells the receiver.
 func (s *Server) redeliver(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
+	same, err := s.beginIdempotent(r, nil)
+	if err != nil {
+		return 0, nil, err
+	}
 	delivery := mux.Vars(r)["delivery"]
-	if err := s.once(r, func() error { return s.options.Webhooks.Redeliver(ctx, owner, id, delivery) }); err != nil {
+	if !same.isDone() {
+		if err := s.options.Webhooks.Redeliver(ctx, owner, id, delivery); err != nil {
+			return 0, nil, err
+		}
+	}
+	if err := same.setDone(ctx); err != nil {
 		return 0, nil, err
 	}
 	d, err := s.options.Webhooks.Delivery(ctx, owner, id, delivery)
-	return http.StatusAccepted, bodyOfDelivery(d), err
+	return http.StatusAccepted, newDeliveryBody(d), err
 }
 
 // routeWebhooks adds the addresses of webhooks.
 func (s *Server) routeWebhooks(v1 *mux.Router) {
-	v1.Handle("/v1/webhooks", methods{http.MethodGet: s.listWebhooks, http.MethodPost: s.rateLimited(s.postWebhook)})
+	v1.Handle("/v1/webhooks", methods{http.MethodGet: s.listWebhooks, http.MethodPost: s.rateLimited(idempotent(s.postWebhook))})
 	const one = "/v1/webhooks/{id:[0-9a-z]{1,64}}"
 	v1.Handle(one, methods{http.MethodGet: s.ofWebhook(s.getWebhook), http.MethodDelete: s.ofWebhook(s.deleteWebhook)})
-	v1.Handle(one+"/rotate", methods{http.MethodPost: s.ofWebhook(s.rotateWebhook)})
-	v1.Handle(one+"/enable", methods{http.MethodPost: s.ofWebhook(s.enableWebhook)})
-	v1.Handle(one+"/test", methods{http.MethodPost: s.rateLimited(s.ofWebhook(s.testWebhook))})
+	v1.Handle(one+"/rotate", methods{http.MethodPost: idempotent(s.ofWebhook(s.rotateWebhook))})
+	v1.Handle(one+"/enable", methods{http.MethodPost: idempotent(s.ofWebhook(s.enableWebhook))})
+	v1.Handle(one+"/test", methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.testWebhook)))})
 	v1.Handle(one+"/deliveries", methods{http.MethodGet: s.ofWebhook(s.listDeliveries)})
 	const again = one + "/deliveries/{delivery:[0-9a-z]{1,64}}/redeliver"
-	v1.Handle(again, methods{http.MethodPost: s.rateLimited(s.ofWebhook(s.redeliver))})
+	v1.Handle(again, methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.redeliver)))})
 }

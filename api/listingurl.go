@@ -1,0 +1,28 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/listing"
+)
+
+// canonicalURL returns the canonical form of a listing's URL, or says what is
+// wrong with it.
+func (s *Server) canonicalURL(raw string) (string, error) {
+	if raw == "" {
+		return "", errURLMissing
+	}
+	url, err := listing.Canonical(raw, s.options.AllowLoopback)
+	return url, urlProblem(err)
+}
+
+// urlProblem returns what the caller is told about a URL that was rejected.
+func urlProblem(err error) error {
+	public, ok := errors.AsType[*fetch.Error](err)
+	if !ok {
+		return err
+	}
+	return &problem{status: http.StatusBadRequest, code: public.Code, message: public.Message, cause: err}
+}
