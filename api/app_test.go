@@ -67,9 +67,11 @@ func newApp(t testing.TB, conn *redisx.Conn, change func(*api.Options)) *app {
 	store := jobs.NewStore(conn.Client())
 	a := &app{
 		conn: conn, jobs: store, hub: jobs.NewHub(store), keys: keys.NewStore(conn.Client()),
-		cache: cache.New(conn.Client()), tasks: tasks.NewEngine(conn.Client(), store),
-		log: &logLines{}, taken: make(chan string, 1000),
+		cache: cache.New(conn.Client()),
+		log:   &logLines{}, taken: make(chan string, 1000),
 	}
+	webhooks := webhook.NewStore(conn.Client())
+	a.tasks = tasks.New(tasks.Options{Redis: conn.Client(), Jobs: store, Results: a.cache, Webhooks: webhooks})
 	plain, key, err := a.keys.Create(t.Context(), "tests")
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +83,7 @@ func newApp(t testing.TB, conn *redisx.Conn, change func(*api.Options)) *app {
 		Batches: batch.NewStore(conn.Client()), Cache: a.cache, Catalogue: catalogue, TRA: catalogue,
 		Drift: drift.NewStore(conn.Client()), Idempotency: idempotency.NewStore(conn.Client()),
 		Keys: a.keys, Limiter: quota.NewLimiter(conn.Client()),
-		Uploads: upload.NewStore(conn.Client()), Webhooks: webhook.NewStore(conn.Client()),
+		Uploads: upload.NewStore(conn.Client()), Webhooks: webhooks,
 		Log:        slog.New(slog.NewJSONHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		AsynqRedis: conn.AsynqOpt(),
 	}

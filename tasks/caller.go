@@ -62,11 +62,11 @@ var (
 // unless others want it. The job is as it is then; one that had ended before
 // stays as it ended.
 func (e *Engine) CancelFor(ctx context.Context, id, owner string) (*jobs.Job, error) {
-	job, err := e.Store.Get(ctx, id)
+	job, err := e.jobs.Get(ctx, id)
 	if err != nil || job.State.Ended() {
 		return job, err
 	}
-	asked, err := e.Store.IsSubscribed(ctx, id, keySubscriber(owner))
+	asked, err := e.jobs.IsSubscribed(ctx, id, keySubscriber(owner))
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (e *Engine) CancelFor(ctx context.Context, id, owner string) (*jobs.Job, er
 	if err := e.Unsubscribe(ctx, id, keySubscriber(owner)); err != nil {
 		return nil, err
 	}
-	if job, err = e.Store.Get(ctx, id); err != nil || job.State.Ended() {
+	if job, err = e.jobs.Get(ctx, id); err != nil || job.State.Ended() {
 		return job, err
 	}
 	return job, ErrStillNeeded
@@ -87,11 +87,11 @@ func (e *Engine) CancelFor(ctx context.Context, id, owner string) (*jobs.Job, er
 // dies in between leaves that to the sweep, which looks for a ready step in
 // the queue of the job's class.
 func (e *Engine) promote(ctx context.Context, job *jobs.Job) (*jobs.Job, error) {
-	promoted, err := e.Store.Promote(ctx, job)
+	promoted, err := e.jobs.Promote(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	now, err := e.Store.Get(ctx, job.ID)
+	now, err := e.jobs.Get(ctx, job.ID)
 	if err != nil || !promoted {
 		return now, err
 	}
@@ -99,7 +99,7 @@ func (e *Engine) promote(ctx context.Context, job *jobs.Job) (*jobs.Job, error) 
 		if step.State != jobs.StepReady {
 			continue
 		}
-		attempt, err := e.Store.Requeue(ctx, now.ID, name, step)
+		attempt, err := e.jobs.Requeue(ctx, now.ID, name, step)
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +123,7 @@ func (e *Engine) promote(ctx context.Context, job *jobs.Job) (*jobs.Job, error) 
 }
 
 func (e *Engine) promoteChild(ctx context.Context, id string) error {
-	child, err := e.Store.Get(ctx, id)
+	child, err := e.jobs.Get(ctx, id)
 	if errors.Is(err, jobs.ErrNotFound) {
 		return nil
 	}

@@ -68,7 +68,7 @@ func TestAnAbandonedComparisonLetsItsCarsGo(t *testing.T) {
 func TestAPersonsRequestIsPromoted(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t)
-	f.engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{
+	f.engine.notifiers = map[string]Notifier{
 		"batch": func(context.Context, *jobs.Job, []string) error { return nil },
 	}
 	job := f.ask("key1", jobs.Bulk, "batch:1")
@@ -104,7 +104,7 @@ func TestAPersonsRequestIsPromoted(t *testing.T) {
 func TestAHalfPromotedJobIsMended(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t)
-	f.engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{
+	f.engine.notifiers = map[string]Notifier{
 		"batch": func(context.Context, *jobs.Job, []string) error { return nil },
 	}
 	job := f.ask("key1", jobs.Bulk, "batch:1")

@@ -17,38 +17,52 @@ import (
 	"ushuru/pkg/webhook"
 )
 
-// Engine moves jobs on: it opens the steps that are next, puts their tasks in
-// the queue, and ends jobs whose outputs are all there. Every method may be
-// called twice, by anyone, at any time.
-type Engine struct {
-	Store *jobs.Store
-	// BeforeSucceed is called with a job and its result before the job ends, so
-	// that the result is where the next caller looks for it first. May be
-	// called twice. Nil in processes that end no jobs.
-	BeforeSucceed func(context.Context, *jobs.Job, json.RawMessage) error
-	// Sequential makes a sweep look at one job at a time, for tests that must
-	// run the same way every time.
-	Sequential bool
-	// Notifiers tells parents that are no jobs of a job's end, by the first word
-	// of their names. It may be called twice with the same; until it returns
-	// without an error the job is not done with. A process that lacks a
-	// handler leaves it to one that has it.
-	Notifiers map[string]func(ctx context.Context, ended *jobs.Job, parents []string) error
+// Options are the parts of an Engine. Redis and the stores are required.
+type Options struct {
+	Redis    redis.UniversalClient // holds the queues; it stays the caller's
+	Jobs     *jobs.Store
+	Results  *cache.Cache
+	Webhooks *webhook.Store
 
-	results   *cache.Cache
-	webhooks  *webhook.Store
-	client    *asynq.Client
-	inspector *asynq.Inspector
+	// BeforeSucceed is called with a job and its result before the job ends, so
+	// that the result is cached when the next caller looks for it. It may be
+	// called twice. It is nil in processes that end no jobs.
+	BeforeSucceed func(ctx context.Context, job *jobs.Job, result json.RawMessage) error
+	// Notifiers tell subscribers that are neither jobs nor API keys of a job's
+	// end, by the first word of the subscriber's name.
+	Notifiers map[string]Notifier
+	// Sequential makes Sweep check one job at a time, for tests that must run
+	// the same way every time.
+	Sequential bool
 }
 
-// NewEngine makes an Engine on a Redis connection that stays the caller's.
-func NewEngine(client redis.UniversalClient, store *jobs.Store) *Engine {
+// Notifier tells subscribers of a job that has ended. It may be called twice
+// with the same subscribers: a job is finalized only when all its notifiers
+// have returned without an error. A process that lacks the notifier for a
+// subscriber leaves the job to one that has it.
+type Notifier func(ctx context.Context, job *jobs.Job, subscribers []string) error
+
+// Engine advances jobs: it opens the steps that are next, enqueues their tasks,
+// and ends jobs whose outputs are all there. Every method may be called twice,
+// by any process, at any time.
+type Engine struct {
+	jobs          *jobs.Store
+	results       *cache.Cache
+	webhooks      *webhook.Store
+	client        *asynq.Client
+	inspector     *asynq.Inspector
+	beforeSucceed func(context.Context, *jobs.Job, json.RawMessage) error
+	notifiers     map[string]Notifier
+	sequential    bool
+}
+
+// New makes an Engine.
+func New(o Options) *Engine {
 	return &Engine{
-		Store:     store,
-		results:   cache.New(client),
-		webhooks:  webhook.NewStore(client),
-		client:    asynq.NewClientFromRedisClient(client),
-		inspector: asynq.NewInspectorFromRedisClient(client),
+		jobs: o.Jobs, results: o.Results, webhooks: o.Webhooks,
+		client:        asynq.NewClientFromRedisClient(o.Redis),
+		inspector:     asynq.NewInspectorFromRedisClient(o.Redis),
+		beforeSucceed: o.BeforeSucceed, notifiers: o.Notifiers, sequential: o.Sequential,
 	}
 }
 
@@ -77,7 +91,7 @@ func (e *Engine) Submit(ctx context.Context, kind string, asked any, by Requeste
 	if by.Class == jobs.Bulk {
 		deadline = deadlineBulk
 	}
-	job, joined, err := e.Store.Create(ctx, jobs.New{
+	job, joined, err := e.jobs.Create(ctx, jobs.New{
 		Kind: kind, Class: by.Class, Owner: by.Owner, Input: input, Deadline: deadline, Subscriber: by.subscriber(),
 	})
 	if err == nil && joined && by.Class == jobs.Interactive && job.Class == jobs.Bulk && !job.State.Ended() {
@@ -102,9 +116,9 @@ func (e *Engine) EstimateAs(ctx context.Context, asked EstimateInput, owner stri
 
 // Advance looks at a job's record and does what comes next.
 func (e *Engine) Advance(ctx context.Context, id string) error {
-	job, err := e.Store.Get(ctx, id)
+	job, err := e.jobs.Get(ctx, id)
 	if errors.Is(err, jobs.ErrNotFound) {
-		return errors.Join(e.Store.RemoveActive(ctx, id, jobs.Interactive), e.Store.RemoveActive(ctx, id, jobs.Bulk))
+		return errors.Join(e.jobs.RemoveActive(ctx, id, jobs.Interactive), e.jobs.RemoveActive(ctx, id, jobs.Bulk))
 	}
 	if err != nil {
 		return err
@@ -124,7 +138,7 @@ func (e *Engine) Complete(ctx context.Context, job *jobs.Job, step string, outpu
 	if !known {
 		next = Next{}
 	}
-	stored, err := e.Store.Complete(ctx, job.ID, step, output, next.Steps...)
+	stored, err := e.jobs.Complete(ctx, job.ID, step, output, next.Steps...)
 	if err != nil {
 		return err
 	}
@@ -160,7 +174,7 @@ func (e *Engine) apply(ctx context.Context, job *jobs.Job) error {
 		return e.succeed(ctx, job, next.Result)
 	}
 	for _, step := range next.Steps {
-		state, attempt, err := e.Store.Open(ctx, job.ID, step)
+		state, attempt, err := e.jobs.Open(ctx, job.ID, step)
 		if err != nil {
 			return err
 		}
@@ -174,13 +188,13 @@ func (e *Engine) apply(ctx context.Context, job *jobs.Job) error {
 }
 
 func (e *Engine) succeed(ctx context.Context, job *jobs.Job, result json.RawMessage) error {
-	if e.BeforeSucceed != nil {
+	if e.beforeSucceed != nil {
 		// A place for the next caller is no reason to keep an answer from this one.
-		if err := e.BeforeSucceed(ctx, job, result); err != nil && time.Now().Before(job.Deadline) {
+		if err := e.beforeSucceed(ctx, job, result); err != nil && time.Now().Before(job.Deadline) {
 			return err
 		}
 	}
-	at, err := e.Store.Succeed(ctx, job.ID, result)
+	at, err := e.jobs.Succeed(ctx, job.ID, result)
 	if err != nil {
 		return err
 	}
@@ -194,7 +208,7 @@ func (e *Engine) succeed(ctx context.Context, job *jobs.Job, result json.RawMess
 
 // Fail ends a job with an error on the word of the run that holds the claim.
 func (e *Engine) Fail(ctx context.Context, id, step, claim string, failure *jobs.Error) error {
-	if _, err := e.Store.Fail(ctx, id, step, claim, failure); err != nil {
+	if _, err := e.jobs.Fail(ctx, id, step, claim, failure); err != nil {
 		return err
 	}
 	return e.Advance(ctx, id)

@@ -45,7 +45,7 @@ func (e *Engine) CachedResult(ctx context.Context, kind string, input json.RawMe
 
 // Cancel ends a job, and those of its children that nobody else wants.
 func (e *Engine) Cancel(ctx context.Context, id string) error {
-	if _, err := e.Store.Cancel(ctx, id); err != nil {
+	if _, err := e.jobs.Cancel(ctx, id); err != nil {
 		return err
 	}
 	return e.Advance(ctx, id)
@@ -54,7 +54,7 @@ func (e *Engine) Cancel(ctx context.Context, id string) error {
 // Unsubscribe ends the interest of a parent in a job, which is cancelled when
 // nobody else wants it.
 func (e *Engine) Unsubscribe(ctx context.Context, id, parent string) error {
-	cancelled, err := e.Store.Unsubscribe(ctx, id, parent)
+	cancelled, err := e.jobs.Unsubscribe(ctx, id, parent)
 	if err != nil || !cancelled {
 		return err
 	}
@@ -96,13 +96,13 @@ func (e *Engine) ensureChild(ctx context.Context, parent *jobs.Job, child Child)
 			return false, err
 		}
 		if answer != nil {
-			return true, e.Store.SetChildOutcome(ctx, parent.ID, child.Name, jobs.Child{State: jobs.Succeeded, Result: answer})
+			return true, e.jobs.SetChildOutcome(ctx, parent.ID, child.Name, jobs.Child{State: jobs.Succeeded, Result: answer})
 		}
 		if id, err = e.createChild(ctx, parent, child); err != nil || id == "" {
 			return false, err
 		}
 	}
-	job, err := e.Store.Get(ctx, id)
+	job, err := e.jobs.Get(ctx, id)
 	if errors.Is(err, jobs.ErrNotFound) { // it ended longer ago than records are kept
 		job, err = &jobs.Job{State: jobs.Failed, Error: TimedOut()}, nil
 	}
@@ -115,7 +115,7 @@ func (e *Engine) ensureChild(ctx context.Context, parent *jobs.Job, child Child)
 		}
 		return false, err
 	}
-	return true, e.Store.SetChildOutcome(ctx, parent.ID, child.Name, jobs.Child{State: job.State, Result: job.Result, Error: job.Error})
+	return true, e.jobs.SetChildOutcome(ctx, parent.ID, child.Name, jobs.Child{State: job.State, Result: job.Result, Error: job.Error})
 }
 
 // createChild makes or joins the job of a child and notes in the parent's record
@@ -128,7 +128,7 @@ func (e *Engine) createChild(ctx context.Context, parent *jobs.Job, child Child)
 	if err != nil {
 		return "", err
 	}
-	holder, err := e.Store.SetChildJob(ctx, parent.ID, child.Name, job.ID)
+	holder, err := e.jobs.SetChildJob(ctx, parent.ID, child.Name, job.ID)
 	if err != nil || holder == job.ID {
 		return holder, err
 	}
@@ -140,7 +140,7 @@ func (e *Engine) createChild(ctx context.Context, parent *jobs.Job, child Child)
 // its question begin anew, tell those who wait, let go of its children. It may
 // be done twice, and is until it was done once without an error.
 func (e *Engine) finalize(ctx context.Context, job *jobs.Job) error {
-	parents, err := e.Store.PublishEnd(ctx, job)
+	parents, err := e.jobs.PublishEnd(ctx, job)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (e *Engine) finalize(ctx context.Context, job *jobs.Job) error {
 	if err := e.notify(ctx, job, parents); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotifyIncomplete, err)
 	}
-	return e.Store.MarkFinalized(ctx, job)
+	return e.jobs.MarkFinalized(ctx, job)
 }
 
 // ErrNotifyIncomplete means that a job has ended, and that not everybody who waits for
@@ -177,7 +177,7 @@ func (e *Engine) notify(ctx context.Context, job *jobs.Job, parents []string) er
 		for some := range slices.Chunk(parents, notifyChunk) {
 			err := e.notifySubscribers(ctx, job, word, some)
 			if err == nil && !one { // one alone goes with the set (Settled)
-				err = e.Store.RemoveNotified(ctx, job.ID, some)
+				err = e.jobs.RemoveNotified(ctx, job.ID, some)
 			}
 			failed = append(failed, err)
 		}
@@ -196,7 +196,7 @@ func (e *Engine) notifySubscribers(ctx context.Context, job *jobs.Job, word stri
 	if word == subscriberKey {
 		return e.notifyKeys(ctx, job, parents)
 	}
-	tell, ok := e.Notifiers[word]
+	tell, ok := e.notifiers[word]
 	if !ok {
 		return fmt.Errorf("tasks: nobody here tells a %s of the end of its jobs", word)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/webhook"
 )
 
 // family is an engine without workers: the test ends children itself.
@@ -24,12 +25,18 @@ type family struct {
 	engine *Engine
 }
 
+func newEngine(client *redis.Client) *Engine {
+	return New(Options{
+		Redis: client, Jobs: jobs.NewStore(client), Results: cache.New(client), Webhooks: webhook.NewStore(client),
+	})
+}
+
 func newFamily(t *testing.T) *family {
 	t.Helper()
 	server := miniredis.RunT(t)
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	t.Cleanup(func() { _ = client.Close() })
-	return &family{t, server, client, NewEngine(client, jobs.NewStore(client))}
+	return &family{t, server, client, newEngine(client)}
 }
 
 var bothCars = CompareInput{URL1: "https://a.example/1", URL2: "https://a.example/2", Rate: "2650", Lang: "sw"}
@@ -45,7 +52,7 @@ func (f *family) submit(kind string, input any, parent string) *jobs.Job {
 
 func (f *family) get(id string) *jobs.Job {
 	f.t.Helper()
-	job, err := f.engine.Store.Get(f.t.Context(), id)
+	job, err := f.engine.jobs.Get(f.t.Context(), id)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -55,7 +62,7 @@ func (f *family) get(id string) *jobs.Job {
 // succeed ends a job with a result, as its last step would.
 func (f *family) succeed(id, result string) {
 	f.t.Helper()
-	_, err := f.engine.Store.Succeed(f.t.Context(), id, json.RawMessage(result))
+	_, err := f.engine.jobs.Succeed(f.t.Context(), id, json.RawMessage(result))
 	if err = errors.Join(err, f.engine.Advance(f.t.Context(), id)); err != nil {
 		f.t.Fatal(err)
 	}
@@ -103,7 +110,7 @@ func TestComparisonWaitsForItsChildren(t *testing.T) {
 
 func (f *family) complete(id, step, output string) {
 	f.t.Helper()
-	_, err := f.engine.Store.Complete(f.t.Context(), id, step, json.RawMessage(output))
+	_, err := f.engine.jobs.Complete(f.t.Context(), id, step, json.RawMessage(output))
 	if err = errors.Join(err, f.engine.Advance(f.t.Context(), id)); err != nil {
 		f.t.Fatal(err)
 	}
@@ -188,7 +195,7 @@ func TestParentsThatAreNoJobsAreTold(t *testing.T) {
 		t.Fatal("nobody could tell the batch, and nobody said so")
 	}
 	var told []string
-	f.engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{
+	f.engine.notifiers = map[string]Notifier{
 		"batch": func(_ context.Context, ended *jobs.Job, parents []string) error {
 			if ended.Error == nil || ended.Error.Code != "deadline_exceeded" {
 				t.Errorf("%+v", ended)
@@ -218,7 +225,7 @@ func TestSweepEndsAParentThatWaitsPastItsDeadline(t *testing.T) {
 		ended bool
 	}{{time.Minute, false}, {time.Hour, true}} {
 		f.server.SetTime(now.Add(c.after))
-		if err := f.engine.Store.RemoveActive(t.Context(), parent.Children[ChildReading].Job, jobs.Interactive); err != nil {
+		if err := f.engine.jobs.RemoveActive(t.Context(), parent.Children[ChildReading].Job, jobs.Interactive); err != nil {
 			t.Fatal(err) // the child is left alone: this is about the parent
 		}
 		if _, _, err := f.engine.Sweep(t.Context(), jobs.Interactive, func() bool { return true }); err != nil {
@@ -235,7 +242,7 @@ func TestSweepTellsAParentOfALostEnd(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t)
 	parent := f.submit(KindReport, ReportInput{SheetInput{Upload: "hash"}, "en"}, "")
-	if _, err := f.engine.Store.Succeed(t.Context(), parent.Children[ChildReading].Job, json.RawMessage(`{}`)); err != nil {
+	if _, err := f.engine.jobs.Succeed(t.Context(), parent.Children[ChildReading].Job, json.RawMessage(`{}`)); err != nil {
 		t.Fatal(err)
 	}
 	f.server.SetTime(time.Now().Add(10 * time.Second))
@@ -287,7 +294,7 @@ func TestChildrenOfAPromotedJobAreMended(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.engine.Store.Promote(t.Context(), job); err != nil {
+	if _, err := f.engine.jobs.Promote(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.engine.Advance(t.Context(), job.ID); err != nil {

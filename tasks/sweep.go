@@ -36,11 +36,11 @@ const (
 // whether a missing heartbeat means that the worker is gone (jobs.Pulse). It
 // returns how many jobs it mended, and whether more are due.
 func (e *Engine) Sweep(ctx context.Context, class jobs.Class, trusted func() bool) (mended int, more bool, err error) {
-	due, err := e.Store.ListDue(ctx, class, sweepLimit, recheckQueued)
+	due, err := e.jobs.ListDue(ctx, class, sweepLimit, recheckQueued)
 	if err != nil || len(due) == 0 {
 		return 0, false, err
 	}
-	now, err := e.Store.Now(ctx)
+	now, err := e.jobs.Now(ctx)
 	if err != nil {
 		return 0, false, err
 	}
@@ -63,7 +63,7 @@ func (e *Engine) Sweep(ctx context.Context, class jobs.Class, trusted func() boo
 		return nil
 	}
 	for _, id := range due {
-		if e.Sequential {
+		if e.sequential {
 			_ = look(id)
 			continue
 		}
@@ -77,15 +77,15 @@ func (e *Engine) Sweep(ctx context.Context, class jobs.Class, trusted func() boo
 func (e *Engine) checkJob(
 	ctx context.Context, id string, class jobs.Class, now time.Time, trusted func() bool,
 ) (mended bool, err error) {
-	job, err := e.Store.Get(ctx, id)
+	job, err := e.jobs.Get(ctx, id)
 	if errors.Is(err, jobs.ErrNotFound) {
-		return true, e.Store.RemoveActive(ctx, id, class)
+		return true, e.jobs.RemoveActive(ctx, id, class)
 	}
 	if err != nil {
 		return false, err
 	}
 	if job.Class != class { // it was promoted
-		return false, e.Store.MoveToClass(ctx, id, class, job.Class)
+		return false, e.jobs.MoveToClass(ctx, id, class, job.Class)
 	}
 	if !job.State.Ended() && len(job.Steps) == 0 && len(job.Children) == 0 {
 		return true, e.startOrphan(ctx, job)
@@ -104,7 +104,7 @@ func (e *Engine) checkJob(
 	if err := e.Advance(ctx, id); err != nil {
 		return mended, err
 	}
-	return mended, e.Store.ScheduleCheck(ctx, id, class, again)
+	return mended, e.jobs.ScheduleCheck(ctx, id, class, again)
 }
 
 // recoverSteps mends the steps of a job that has not ended, and ends one that has
@@ -161,12 +161,12 @@ func (e *Engine) recoverStep(
 // startOrphan starts a job whose maker died before it could. Unless the same
 // question is being answered already: nobody was told of this job, so it goes.
 func (e *Engine) startOrphan(ctx context.Context, job *jobs.Job) error {
-	holder, err := e.Store.AcquireDedupKey(ctx, job.ID, job.DedupKey, time.Until(job.Deadline))
+	holder, err := e.jobs.AcquireDedupKey(ctx, job.ID, job.DedupKey, time.Until(job.Deadline))
 	if err != nil {
 		return err
 	}
 	if holder != nil {
-		return e.Store.DeleteUnstarted(ctx, job.ID, job.Class)
+		return e.jobs.DeleteUnstarted(ctx, job.ID, job.Class)
 	}
 	return e.apply(ctx, job)
 }
@@ -189,7 +189,7 @@ func (e *Engine) isLost(
 		if !trusted() {
 			return false, true, nil
 		}
-		alive, err := e.Store.Alive(ctx, step.Worker)
+		alive, err := e.jobs.Alive(ctx, step.Worker)
 		return !alive, true, err
 	}
 	if age < claimTimeout {
@@ -206,7 +206,7 @@ func (e *Engine) isLost(
 	case asynq.TaskStateArchived, asynq.TaskStateCompleted:
 		return true, false, nil
 	case asynq.TaskStateActive:
-		idle, err := e.Store.UnclaimedFor(ctx, job.ID, name, step.Attempt)
+		idle, err := e.jobs.UnclaimedFor(ctx, job.ID, name, step.Attempt)
 		return trusted() && idle > claimTimeout, true, err
 	default: // it waits
 		return false, false, nil
@@ -221,7 +221,7 @@ func (e *Engine) requeue(ctx context.Context, job *jobs.Job, name string, step j
 			Message: "The work was begun several times and never finished. Please try again later.",
 		})
 	}
-	attempt, err := e.Store.Requeue(ctx, job.ID, name, step)
+	attempt, err := e.jobs.Requeue(ctx, job.ID, name, step)
 	if err != nil || attempt == 0 {
 		return err
 	}

@@ -37,7 +37,7 @@ func newBroomOf(t *testing.T, class jobs.Class) *broom {
 	b.server.SetTime(b.now)
 	b.client = redis.NewClient(&redis.Options{Addr: b.server.Addr()})
 	t.Cleanup(func() { _ = b.client.Close() })
-	b.engine = NewEngine(b.client, jobs.NewStore(b.client))
+	b.engine = newEngine(b.client)
 	var err error
 	b.job, err = b.engine.Estimate(t.Context(), "https://a.example/1", "key", class)
 	if err != nil {
@@ -54,7 +54,7 @@ func (b *broom) sweep(after time.Duration) jobs.Step {
 	if _, _, err := b.engine.Sweep(b.t.Context(), b.class, func() bool { return true }); err != nil {
 		b.t.Fatal(err)
 	}
-	job, err := b.engine.Store.Get(b.t.Context(), b.job.ID)
+	job, err := b.engine.jobs.Get(b.t.Context(), b.job.ID)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -168,10 +168,10 @@ func TestSweepLeavesAStepThatWasClaimedAfterAll(t *testing.T) {
 	b := newBroom(t)
 	b.dequeue()
 	b.sweep(4 * time.Second)
-	if err := b.engine.Store.Heartbeat(t.Context(), "w"); err != nil {
+	if err := b.engine.jobs.Heartbeat(t.Context(), "w"); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := b.engine.Store.Claim(t.Context(), b.job.ID, StepScrape, 1, "w", "c"); err != nil {
+	if _, _, err := b.engine.jobs.Claim(t.Context(), b.job.ID, StepScrape, 1, "w", "c"); err != nil {
 		t.Fatal(err)
 	}
 	if step := b.sweep(4 * time.Second); step.Attempt != 1 || step.Claim != "c" {
@@ -183,7 +183,7 @@ func TestSweepEndsWhatIsPastItsDeadline(t *testing.T) {
 	t.Parallel()
 	b := newBroom(t)
 	b.sweep(workflows[KindEstimate].deadline + time.Minute)
-	job, err := b.engine.Store.Get(t.Context(), b.job.ID)
+	job, err := b.engine.jobs.Get(t.Context(), b.job.ID)
 	if err != nil || job.State != jobs.Failed || job.Error.Code != "deadline_exceeded" {
 		t.Fatalf("%+v, %v", job, err)
 	}
@@ -193,13 +193,13 @@ func TestSweepGivesUpOnAStepThatTakesItsWorkersDown(t *testing.T) {
 	t.Parallel()
 	b := newBroom(t)
 	for attempt := 1; attempt <= MaxAttempts; attempt++ {
-		verdict, _, err := b.engine.Store.Claim(t.Context(), b.job.ID, StepScrape, attempt, "dead", "c")
+		verdict, _, err := b.engine.jobs.Claim(t.Context(), b.job.ID, StepScrape, attempt, "dead", "c")
 		if err != nil || verdict != jobs.Claimed {
 			t.Fatalf("attempt %d: %s, %v", attempt, verdict, err)
 		}
 		b.sweep(4 * time.Second)
 	}
-	job, err := b.engine.Store.Get(t.Context(), b.job.ID)
+	job, err := b.engine.jobs.Get(t.Context(), b.job.ID)
 	if err != nil || job.State != jobs.Failed || job.Error.Code != "worker_lost" {
 		t.Fatalf("%+v, %v", job, err)
 	}
@@ -208,17 +208,17 @@ func TestSweepGivesUpOnAStepThatTakesItsWorkersDown(t *testing.T) {
 func TestResultThatCannotBeKeptIsGivenAtTheDeadline(t *testing.T) {
 	t.Parallel()
 	b := newBroom(t)
-	b.engine.BeforeSucceed = func(context.Context, *jobs.Job, json.RawMessage) error { return errors.New("no room") }
+	b.engine.beforeSucceed = func(context.Context, *jobs.Job, json.RawMessage) error { return errors.New("no room") }
 	for _, step := range []string{StepScrape, StepMatch, StepCalculate} {
 		output := map[string]string{StepScrape: scraped, StepMatch: chosen, StepCalculate: calculated}[step]
-		if _, err := b.engine.Store.Complete(t.Context(), b.job.ID, step, []byte(output)); err != nil {
+		if _, err := b.engine.jobs.Complete(t.Context(), b.job.ID, step, []byte(output)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := b.engine.Advance(t.Context(), b.job.ID); err == nil {
 		t.Fatal("the failure was not reported")
 	}
-	job, err := b.engine.Store.Get(t.Context(), b.job.ID)
+	job, err := b.engine.jobs.Get(t.Context(), b.job.ID)
 	if err != nil || job.State.Ended() {
 		t.Fatalf("%+v, %v", job, err)
 	}
@@ -226,7 +226,7 @@ func TestResultThatCannotBeKeptIsGivenAtTheDeadline(t *testing.T) {
 	if err := b.engine.apply(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
-	job, err = b.engine.Store.Get(t.Context(), b.job.ID)
+	job, err = b.engine.jobs.Get(t.Context(), b.job.ID)
 	if err != nil || job.State != jobs.Succeeded {
 		t.Fatalf("%+v, %v", job, err)
 	}

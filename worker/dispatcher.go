@@ -2,12 +2,9 @@ package worker
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,249 +14,205 @@ import (
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/webhook"
+	"ushuru/pkg/plainjson"
+	"ushuru/pkg/retry"
 	"ushuru/tasks"
 )
 
 const (
-	// A batch is a parent of jobs: "batch:<id>#<row>".
-	subscriberBatch = "batch"
+	dispatchConcurrency = 8                     // rows submitted at the same time
+	dispatchDebounce    = 50 * time.Millisecond // jobs that end within it cause one dispatch
 
-	dispatchConcurrency = 8                     // rows begun at the same time
-	dispatchDebounce    = 50 * time.Millisecond // ends of jobs within it are one reason to feed
-
-	batchCheckInterval = time.Second      // how often batches are looked at
-	stuckAfter         = 15 * time.Second // after which a row at work is looked at
+	batchCheckInterval = time.Second      // between checks of all active batches
+	stuckAfter         = 15 * time.Second // a row that runs for longer is checked
 )
 
-// dispatcher hands the rows of batches on, a window full at a time, and brings
-// back what became of them. It may be cut off anywhere: a row that was taken
-// is looked at again, and what became of it is noted once.
+// dispatcher turns waiting batch rows into jobs, at most window of them at a
+// time. Its process may die at any point: a row that was claimed is checked
+// again, and its outcome is recorded once.
 type dispatcher struct {
 	redis    redis.UniversalClient
+	jobs     *jobs.Store
 	batches  *batch.Store
-	webhooks *webhook.Store
 	engine   *tasks.Engine
+	outcomes *batchOutcomes
 	window   int
 	log      *slog.Logger
-	wake     chan struct{} // a row has ended: there may be room
 }
 
-func newDispatcher(client redis.UniversalClient, engine *tasks.Engine, window int, log *slog.Logger) *dispatcher {
-	return &dispatcher{client, batch.NewStore(client), webhook.NewStore(client), engine, window, log, make(chan struct{}, 1)}
-}
-
-// ProcessTask feeds. What fails is fed by the next.
-func (f *dispatcher) ProcessTask(ctx context.Context, _ *asynq.Task) error {
-	if err := f.dispatch(ctx); err != nil && ctx.Err() == nil {
-		f.log.WarnContext(ctx, "batches were not fed", "error", err)
+// ProcessTask dispatches rows. A failure is only logged: the next dispatch
+// task or check of the batches makes up for it.
+func (d *dispatcher) ProcessTask(ctx context.Context, _ *asynq.Task) error {
+	if err := d.dispatch(ctx); err != nil && ctx.Err() == nil {
+		d.log.WarnContext(ctx, "batch dispatch failed", "error", err)
 	}
 	return nil
 }
 
-// run asks to be fed when rows have ended, until ctx ends.
-func (f *dispatcher) run(ctx context.Context) {
+// run enqueues a dispatch when rows have ended, until ctx ends.
+func (d *dispatcher) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-f.wake:
+		case <-d.outcomes.wake:
 		}
-		if err := f.engine.EnqueueDispatch(ctx); err != nil && ctx.Err() == nil {
-			f.log.WarnContext(ctx, "batches cannot be fed", "error", err)
+		if err := d.engine.EnqueueDispatch(ctx); err != nil && ctx.Err() == nil {
+			d.log.WarnContext(ctx, "batch dispatch was not enqueued", "error", err)
 		}
-		select {
-		case <-ctx.Done():
+		if retry.Sleep(ctx, dispatchDebounce) != nil {
 			return
-		case <-time.After(dispatchDebounce):
 		}
 	}
 }
 
-// dispatch begins rows until the window is full or none waits.
-func (f *dispatcher) dispatch(ctx context.Context) error {
+// dispatch submits rows until the window is full or no row waits.
+func (d *dispatcher) dispatch(ctx context.Context) error {
 	for {
-		open, err := f.batches.ListActive(ctx)
+		active, err := d.batches.ListActive(ctx)
 		if err != nil {
 			return err
 		}
-		begun, err := f.dispatchShares(ctx, open)
-		if err != nil || begun == 0 {
+		submitted, err := d.dispatchShares(ctx, active)
+		if err != nil || submitted == 0 {
 			return err
 		}
 	}
 }
 
-// dispatchShares takes each batch's share and begins it. It returns how many rows that
-// were.
-func (f *dispatcher) dispatchShares(ctx context.Context, open []batch.ActiveBatch) (int, error) {
-	shares := fairShares(open, f.window)
+// dispatchShares claims each batch's share of the window and submits its rows.
+// It returns their number.
+func (d *dispatcher) dispatchShares(ctx context.Context, active []batch.ActiveBatch) (int, error) {
+	shares := fairShares(active, d.window)
 	if len(shares) == 0 {
 		return 0, nil
 	}
 	var (
-		group errgroup.Group
-		mu    sync.Mutex
-		begun int
-		fed   []string
+		group     errgroup.Group
+		mu        sync.Mutex
+		submitted int
+		served    []string
 	)
-	working := map[string]map[int]string{} // batch → row → the job at work on it
+	rowJobs := map[string]map[int]string{} // batch → row → job
 	group.SetLimit(dispatchConcurrency)
-	for _, b := range open {
+	for _, b := range active {
 		n := shares[b.ID]
 		if n == 0 {
 			continue
 		}
-		taken, err := f.batches.ClaimRows(ctx, b.ID, n)
+		rows, err := d.batches.ClaimRows(ctx, b.ID, n)
 		if err != nil {
 			return 0, errors.Join(err, group.Wait())
 		}
-		fed = append(fed, b.ID)
+		served = append(served, b.ID)
 		mu.Lock()
-		working[b.ID] = map[int]string{}
+		rowJobs[b.ID] = map[int]string{}
 		mu.Unlock()
-		for _, row := range taken {
+		for _, row := range rows {
 			group.Go(func() error {
-				job, err := f.submitRow(ctx, row, b.Owner)
+				job, err := d.submitRow(ctx, row, b.Owner)
 				mu.Lock()
 				defer mu.Unlock()
-				begun++
+				submitted++
 				if job != "" {
-					working[row.Batch][row.Index] = job
+					rowJobs[row.Batch][row.Index] = job
 				}
 				return err
 			})
 		}
 	}
-	failed := []error{group.Wait()}
-	for id, rows := range working {
-		failed = append(failed, f.batches.SetRowJobs(ctx, id, rows))
+	errs := []error{group.Wait()}
+	for id, rows := range rowJobs {
+		errs = append(errs, d.batches.SetRowJobs(ctx, id, rows))
 	}
-	return begun, errors.Join(append(failed, f.batches.MarkServed(ctx, fed...))...)
+	return submitted, errors.Join(append(errs, d.batches.MarkServed(ctx, served...))...)
 }
 
-// submitRow has a row worked on: it is answered from the cache, or by the job that
-// is returned. Starting it twice joins the same job.
-func (f *dispatcher) submitRow(ctx context.Context, row batch.ClaimedRow, owner string) (id string, err error) {
-	asked := tasks.EstimateInput{URL: row.URL, ModelBody: row.ModelBody}
-	input, err := json.Marshal(asked)
+// submitRow gives a row its result from the cache, or submits its job, whose
+// id it returns. A row that is submitted twice joins the same job.
+func (d *dispatcher) submitRow(ctx context.Context, row batch.ClaimedRow, owner string) (id string, err error) {
+	request := tasks.EstimateInput{URL: row.URL, ModelBody: row.ModelBody}
+	input, err := plainjson.Encode(request)
 	if err != nil {
 		return "", err
 	}
-	answer, err := f.engine.CachedResult(ctx, tasks.KindEstimate, input)
+	cached, err := d.engine.CachedResult(ctx, tasks.KindEstimate, input)
 	if err != nil {
 		return "", err
 	}
-	if answer != nil {
-		return "", f.recordOutcome(ctx, row.Batch, row.Index, &jobs.Job{State: jobs.Succeeded, Result: answer})
+	if cached != nil {
+		return "", d.outcomes.record(ctx, row.Batch, row.Index, &jobs.Job{State: jobs.Succeeded, Result: cached})
 	}
-	parent := fmt.Sprintf("%s:%s#%d", subscriberBatch, row.Batch, row.Index)
-	job, err := f.engine.Submit(ctx, tasks.KindEstimate, asked, tasks.Requester{Owner: owner, Class: jobs.Bulk, Subscriber: parent})
+	job, err := d.engine.Submit(ctx, tasks.KindEstimate, request, tasks.Requester{
+		Owner: owner, Class: jobs.Bulk, Subscriber: fmt.Sprintf("%s:%s#%d", subscriberBatch, row.Batch, row.Index),
+	})
 	if err != nil {
 		return "", err
 	}
-	if job.State.Ended() { // it was answered a moment ago
-		return "", f.recordOutcome(ctx, row.Batch, row.Index, job)
+	if job.State.Ended() { // it succeeded a moment ago, and notifies no new subscriber
+		return "", d.outcomes.record(ctx, row.Batch, row.Index, job)
 	}
 	return job.ID, nil
 }
 
-// onJobEnded notes in batches what became of a job of theirs.
-func (f *dispatcher) onJobEnded(ctx context.Context, job *jobs.Job, parents []string) error {
-	for _, parent := range parents {
-		id, text, _ := strings.Cut(strings.TrimPrefix(parent, subscriberBatch+":"), "#")
-		row, err := strconv.Atoi(text)
-		if err != nil {
-			f.log.ErrorContext(ctx, "a job has a parent that is none", "job", job.ID, "parent", parent)
-			continue
-		}
-		if err := f.recordOutcome(ctx, id, row, job); err != nil {
-			return err
-		}
-	}
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
-	return nil
-}
-
-// recordOutcome notes what became of one row.
-func (f *dispatcher) recordOutcome(ctx context.Context, id string, row int, job *jobs.Job) (err error) {
-	var last bool
-	switch {
-	case job.State == jobs.Succeeded:
-		last, err = f.batches.Succeed(ctx, id, row, job.Result)
-	case job.Error != nil:
-		last, err = f.batches.Fail(ctx, id, row, job.Error)
-	default:
-		why := &jobs.Error{Code: "cancelled", Message: "The work was cancelled before it was done."}
-		last, err = f.batches.Fail(ctx, id, row, why)
-	}
-	if last {
-		f.log.InfoContext(ctx, "batch ended", "batch", id)
-		return errors.Join(err, f.emitCompleted(ctx, id))
-	}
-	return err
-}
-
-// sweep looks at the batches at work, if no other worker just did: at rows of
-// which nothing was heard, and whether there is room for more.
-func (f *dispatcher) sweep(ctx context.Context) error {
-	mine, err := f.redis.SetNX(ctx, "batches:swept", 1, batchCheckInterval).Result()
-	if err != nil || !mine {
+// checkBatches looks at all active batches, unless another worker has just
+// done so: it recovers rows without news, removes batches that have ended, and
+// fills the window.
+func (d *dispatcher) checkBatches(ctx context.Context) error {
+	acquired, err := d.redis.SetNX(ctx, "batches:swept", 1, batchCheckInterval).Result()
+	if err != nil || !acquired {
 		return err
 	}
-	open, err := f.batches.ListActive(ctx)
+	active, err := d.batches.ListActive(ctx)
 	if err != nil {
 		return err
 	}
-	var failed []error
-	for _, b := range open {
-		if b.Ended || b.Missing {
-			// Who asked to be told is told before nobody looks at it any more.
-			err := f.emitCompleted(ctx, b.ID)
+	var errs []error
+	for _, b := range active {
+		switch {
+		case b.Ended || b.Missing:
+			// The event is emitted before the batch is no longer checked.
+			err := d.outcomes.emitCompleted(ctx, b.ID)
 			if err == nil {
-				err = f.batches.RemoveActive(ctx, b)
+				err = d.batches.RemoveActive(ctx, b)
 			}
-			failed = append(failed, err)
-			continue
-		}
-		if b.Running > 0 {
-			failed = append(failed, f.recoverRows(ctx, b))
+			errs = append(errs, err)
+		case b.Running > 0:
+			errs = append(errs, d.recoverRows(ctx, b))
 		}
 	}
-	_, err = f.dispatchShares(ctx, open)
-	return errors.Join(append(failed, err)...)
+	_, err = d.dispatchShares(ctx, active)
+	return errors.Join(append(errs, err)...)
 }
 
-// recoverRows looks at the rows of a batch that have been at work for a while, in
-// case who began them, or who was to say how they ended, is gone.
-func (f *dispatcher) recoverRows(ctx context.Context, b batch.ActiveBatch) error {
-	stuck, err := f.batches.ListStuck(ctx, b.ID, stuckAfter)
+// recoverRows checks the rows of a batch that have run for a while, in case
+// the process that submitted them, or that had to record their outcome, died.
+func (d *dispatcher) recoverRows(ctx context.Context, b batch.ActiveBatch) error {
+	stuck, err := d.batches.ListStuck(ctx, b.ID, stuckAfter)
 	if err != nil {
 		return err
 	}
 	var group errgroup.Group
 	group.SetLimit(dispatchConcurrency)
 	for _, row := range stuck {
-		group.Go(func() error { return f.recoverRow(ctx, row, b.Owner) })
+		group.Go(func() error { return d.recoverRow(ctx, row, b.Owner) })
 	}
 	return group.Wait()
 }
 
-// recoverRow finds out what is the matter with a row.
-func (f *dispatcher) recoverRow(ctx context.Context, row batch.ClaimedRow, owner string) error {
+// recoverRow records the outcome of a row whose job has ended, or submits the
+// row again when its job does not exist.
+func (d *dispatcher) recoverRow(ctx context.Context, row batch.ClaimedRow, owner string) error {
 	id := row.Job
-	job, err := f.engine.Store.Get(ctx, id)
+	job, err := d.jobs.Get(ctx, id)
 	switch {
-	case errors.Is(err, jobs.ErrNotFound): // or there is none yet
-		id, err = f.submitRow(ctx, row, owner)
+	case errors.Is(err, jobs.ErrNotFound): // also when the row never had a job
+		id, err = d.submitRow(ctx, row, owner)
 	case err == nil && job.State.Ended():
-		return f.recordOutcome(ctx, row.Batch, row.Index, job)
+		return d.outcomes.record(ctx, row.Batch, row.Index, job)
 	}
 	if err != nil || id == "" {
 		return err
 	}
-	return f.batches.SetRowJobs(ctx, row.Batch, map[int]string{row.Index: id}) // look again later
+	return d.batches.SetRowJobs(ctx, row.Batch, map[int]string{row.Index: id}) // it is checked again later
 }

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -14,22 +13,27 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
-	"ushuru/tasks"
+	"ushuru/pkg/webhook"
+	"ushuru/tasks/enginetest"
 )
 
 // farm is a feeder and what it feeds; its jobs end when the test says so.
 type farm struct {
 	*dispatcher
-	t    *testing.T
-	conn *redisx.Conn
+
+	webhooks *webhook.Store
+	t        *testing.T
+	conn     *redisx.Conn
 }
 
 func newFarm(t *testing.T, conn *redisx.Conn) *farm {
 	t.Helper()
-	engine := tasks.NewEngine(conn.Client(), jobs.NewStore(conn.Client()))
-	f := newDispatcher(conn.Client(), engine, 4, slog.New(slog.DiscardHandler))
-	engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{subscriberBatch: f.onJobEnded}
-	return &farm{f, t, conn}
+	client, log := conn.Client(), slog.New(slog.DiscardHandler)
+	batches, webhooks := batch.NewStore(client), webhook.NewStore(client)
+	outcomes := newBatchOutcomes(batches, webhooks, log)
+	engine := enginetest.NewEngine(client, enginetest.WithNotifier(subscriberBatch, outcomes.onJobEnded))
+	d := &dispatcher{client, jobs.NewStore(client), batches, engine, outcomes, 4, log}
+	return &farm{d, webhooks, t, conn}
 }
 
 func (f *farm) must(err error) {
@@ -80,7 +84,7 @@ func (f *farm) is(what string, got, want any) {
 // end ends the job of a row and has everybody told.
 func (f *farm) end(item batch.Item, failure *jobs.Error) {
 	f.t.Helper()
-	ctx, store := f.t.Context(), f.engine.Store
+	ctx, store := f.t.Context(), f.jobs
 	var err error
 	if failure == nil {
 		_, err = store.Succeed(ctx, item.Job, json.RawMessage(fmt.Sprintf(`{"url":%q}`, item.URL)))
@@ -207,7 +211,7 @@ func untoldEnd(f *farm) {
 	id := f.batch(f.t.Name(), 3)
 	f.must(f.dispatch(ctx))
 	items := f.items(id)
-	_, err := f.engine.Store.Succeed(ctx, items[0].Job, json.RawMessage(`{}`)) // and the worker dies
+	_, err := f.jobs.Succeed(ctx, items[0].Job, json.RawMessage(`{}`)) // and the worker dies
 	f.must(err)
 	f.must(f.conn.Client().Del(ctx, "job:{"+items[1].Job+"}").Err()) // kept no longer
 	for _, row := range f.stuck(id) {

@@ -17,11 +17,11 @@ import (
 	"github.com/redis/go-redis/v9"
 	"pgregory.net/rapid"
 
-	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/upload"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
+	"ushuru/tasks/enginetest"
 )
 
 // The world of this test is made of processes that submit, run and sweep, and
@@ -149,12 +149,12 @@ func (w *world) newProcess() *process {
 		w.t.Fatal(err)
 	}
 	p.client.AddHook(p.killer)
-	engine := tasks.NewEngine(p.client, jobs.NewStore(p.client))
-	engine.Sequential = true
-	engine.BeforeSucceed = (&resultCache{cache.New(p.client), upload.NewStore(p.client)}).put
-	engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{"batch": w.tell}
+	engine := enginetest.NewEngine(p.client, enginetest.WithNotifier("batch", w.tell), func(o *tasks.Options) {
+		o.Sequential = true
+		o.BeforeSucceed = (&resultCache{o.Results, upload.NewStore(p.client)}).put
+	})
 	p.steps = &stepHandler{
-		engine: engine, worker: fmt.Sprintf("worker%d", w.born), log: slog.New(slog.DiscardHandler),
+		engine: engine, jobs: jobs.NewStore(p.client), worker: fmt.Sprintf("worker%d", w.born), log: slog.New(slog.DiscardHandler),
 		writeTimeout: 20 * time.Millisecond,
 		run: map[string]stepFunc{
 			tasks.TypeScrape:    w.fake(scrapedOf),

@@ -14,6 +14,7 @@ import (
 
 	"ushuru/pkg/jobs"
 	"ushuru/tasks"
+	"ushuru/tasks/enginetest"
 )
 
 // served is a job whose first step is run by a real asynq server that tries
@@ -36,7 +37,7 @@ func serveOf(t *testing.T, class jobs.Class, scrape stepFunc) *served {
 	client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
 	t.Cleanup(func() { _ = client.Close() })
 	store := jobs.NewStore(client)
-	engine := tasks.NewEngine(client, store)
+	engine := enginetest.NewEngine(client)
 	config := ServerConfig(tasks.QueuesOf(tasks.RoleAny), 1, 100*time.Millisecond, slog.New(slog.DiscardHandler))
 	config.RetryDelayFunc = func(_ int, err error, _ *asynq.Task) time.Duration {
 		if tasks.IsFailure(err) {
@@ -49,7 +50,7 @@ func serveOf(t *testing.T, class jobs.Class, scrape stepFunc) *served {
 		server: asynq.NewServerFromRedisClient(client, config),
 	}
 	handler := &stepHandler{
-		engine: engine, worker: "w", log: slog.New(slog.DiscardHandler), writeTimeout: 10 * time.Second,
+		engine: engine, jobs: store, worker: "w", log: slog.New(slog.DiscardHandler), writeTimeout: 10 * time.Second,
 		run: map[string]stepFunc{tasks.TypeScrape: scrape},
 	}
 	if err := s.server.Start(handler); err != nil {

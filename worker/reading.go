@@ -31,7 +31,7 @@ type sheetReader struct {
 }
 
 func newSheetReader(o Options) *sheetReader {
-	return &sheetReader{loader: o.Sheets, model: o.AI, uploads: upload.NewStore(o.Redis)}
+	return &sheetReader{loader: o.Sheets, model: o.AI, uploads: o.Uploads}
 }
 
 // read reads the sheet of a job.

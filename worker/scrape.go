@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"ushuru/pkg/cache"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
@@ -29,8 +27,8 @@ type scraper struct {
 	sheetURL func(string) (string, error) // the one spelling of a sheet's address
 }
 
-func newScraper(client redis.UniversalClient, pages *fetch.Client, sheetURL func(string) (string, error)) *scraper {
-	return &scraper{pages, upload.NewStore(client), cache.New(client), sheetURL}
+func newScraper(o Options) *scraper {
+	return &scraper{o.Fetch, o.Uploads, o.Cache, o.SheetURL}
 }
 
 // reading is a page as it was read: the output of the step, and the sources of its

@@ -76,7 +76,9 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(pages.Close)
-	d.scraper, d.site = newScraper(client, pages, sheetURL), server.URL
+	d.scraper, d.site = newScraper(Options{
+		Fetch: pages, SheetURL: sheetURL, Cache: cache.New(client), Uploads: upload.NewStore(client),
+	}), server.URL
 	return d
 }
 

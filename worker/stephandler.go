@@ -25,6 +25,7 @@ type stepFunc func(ctx context.Context, job *jobs.Job) (output any, err error)
 // delivered once, in time or in order.
 type stepHandler struct {
 	engine *tasks.Engine
+	jobs   *jobs.Store
 	worker string
 	log    *slog.Logger
 	run    map[string]stepFunc // by task type
@@ -50,7 +51,7 @@ func (s *stepHandler) ProcessTask(ctx context.Context, task *asynq.Task) error {
 	}
 	log := s.log.With("job", nudge.Job, "step", nudge.Step, "attempt", nudge.Attempt)
 	claim := ulid.Make().String()
-	verdict, job, err := s.engine.Store.Claim(ctx, nudge.Job, nudge.Step, nudge.Attempt, s.worker, claim)
+	verdict, job, err := s.jobs.Claim(ctx, nudge.Job, nudge.Step, nudge.Attempt, s.worker, claim)
 	if err != nil { // perhaps only the answer was lost, and the claim stands
 		return s.releaseClaim(ctx, nudge, claim, err)
 	}
@@ -72,7 +73,7 @@ func (s *stepHandler) releaseClaim(ctx context.Context, nudge tasks.TaskPayload,
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.writeTimeout)
 	defer cancel()
 	return errors.Join(cause, retryWrite(ctx, func() error {
-		return s.engine.Store.Release(ctx, nudge.Job, nudge.Step, claim)
+		return s.jobs.Release(ctx, nudge.Job, nudge.Step, claim)
 	}))
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"ushuru/pkg/jobs"
 	"ushuru/tasks"
+	"ushuru/tasks/enginetest"
 )
 
 // bench is a handler with one job whose first step is in the queue.
@@ -30,12 +31,12 @@ type bench struct {
 	queue  *asynq.Inspector
 }
 
-func newBench(t *testing.T, scrape stepFunc) *bench {
+func newBench(t *testing.T, scrape stepFunc, change ...func(*tasks.Options)) *bench {
 	t.Helper()
 	server := miniredis.RunT(t)
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	t.Cleanup(func() { _ = client.Close() })
-	engine := tasks.NewEngine(client, jobs.NewStore(client))
+	engine := enginetest.NewEngine(client, change...)
 	job, err := engine.Estimate(t.Context(), "https://a.example/1", "key", jobs.Interactive)
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +44,7 @@ func newBench(t *testing.T, scrape stepFunc) *bench {
 	own := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	t.Cleanup(func() { _ = own.Close() })
 	return &bench{t, client, jobs.NewStore(own), &stepHandler{
-		engine: engine, worker: "w", log: slog.New(slog.DiscardHandler), writeTimeout: time.Second,
+		engine: engine, jobs: jobs.NewStore(client), worker: "w", log: slog.New(slog.DiscardHandler), writeTimeout: time.Second,
 		run: map[string]stepFunc{tasks.TypeScrape: scrape},
 	}, job, asynq.NewInspectorFromRedisClient(own)}
 }
@@ -231,12 +232,13 @@ func TestCancelledJobStopsItsStepForGood(t *testing.T) {
 			listening.Go(func() { b.steps.hub.Run(ctx) })
 		}
 		begun := time.Now()
-		go func() {
+		var cancelling sync.WaitGroup
+		cancelling.Go(func() {
 			<-started
 			if _, err := b.steps.engine.CancelFor(ctx, b.job.ID, "key"); err != nil {
 				t.Error(err)
 			}
-		}()
+		})
 		job, err := b.process()
 		if err != nil || job.State != jobs.Cancelled { // an error would have the queue bring the task again
 			t.Errorf("%v, %s", err, job.State)
@@ -244,6 +246,7 @@ func TestCancelledJobStopsItsStepForGood(t *testing.T) {
 		if took := time.Since(begun); took > 5*time.Second {
 			t.Errorf("it went on for %v", took)
 		}
+		cancelling.Wait() // both finalize the job: the handler may be the first to be done
 		spin(func() bool { return b.steps.hub.Waiting() == 0 })
 		stop()
 		listening.Wait()
@@ -261,29 +264,25 @@ func spin(reached func() bool) {
 // Who cannot be told of an end is told later: the handler does not wait for it.
 func TestWhoCannotBeToldHoldsNoHandler(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, fails(tasks.Permanent("listing_gone", "Gone.", nil)))
+	calls := 0
+	var refusal error = errors.New("the batch cannot be written")
+	b := newBench(t, fails(tasks.Permanent("listing_gone", "Gone.", nil)), enginetest.WithNotifier(subscriberBatch,
+		func(_ context.Context, job *jobs.Job, subscribers []string) error {
+			calls++
+			if job.State != jobs.Failed || len(subscribers) != 1 {
+				t.Errorf("%s, %v", job.State, subscribers)
+			}
+			return refusal
+		}))
 	if _, err := b.store.Subscribe(t.Context(), b.job.ID, "batch:1#0"); err != nil {
 		t.Fatal(err)
 	}
-	calls := 0
 	b.steps.writeTimeout = time.Hour
-	b.steps.engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{
-		subscriberBatch: func(context.Context, *jobs.Job, []string) error {
-			calls++
-			return errors.New("the batch cannot be written")
-		},
-	}
 	job, err := b.process()
 	if !errors.Is(err, tasks.ErrNotifyIncomplete) || calls != 1 || job.State != jobs.Failed {
 		t.Fatalf("%v after %d calls, %s", err, calls, job.State)
 	}
-	b.steps.engine.Notifiers[subscriberBatch] = func(_ context.Context, job *jobs.Job, parents []string) error {
-		calls++
-		if job.State != jobs.Failed || len(parents) != 1 {
-			t.Errorf("%s, %v", job.State, parents)
-		}
-		return nil
-	}
+	refusal = nil
 	if _, err := b.process(); err != nil || calls != 2 { // the queue brings it again
 		t.Fatalf("%v after %d calls", err, calls)
 	}

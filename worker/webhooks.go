@@ -25,7 +25,7 @@ func (w *Worker) sendWebhooks(ctx context.Context) {
 		return
 	}
 	sender := &webhook.Sender{
-		Store: webhook.NewStore(w.options.Redis), Poster: w.options.Fetch, Log: w.options.Log,
+		Store: w.options.Webhooks, Poster: w.options.Fetch, Log: w.options.Log,
 		Tried: func(outcome string) { w.attempts.WithLabelValues(outcome).Inc() },
 	}
 	w.loops.Go(func() { sender.Run(ctx) })

@@ -19,6 +19,7 @@ import (
 
 	"ushuru/pkg/advice"
 	"ushuru/pkg/ai"
+	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/fetch"
@@ -27,6 +28,7 @@ import (
 
 	"ushuru/pkg/tra"
 	"ushuru/pkg/upload"
+	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 
 	"ushuru/pkg/sheet/scan"
@@ -50,6 +52,13 @@ type Options struct {
 	Redis redis.UniversalClient
 	Roles []tasks.Role
 	Log   *slog.Logger
+
+	Jobs     *jobs.Store
+	Hub      *jobs.Hub // runs as long as the worker does, and is run by its maker
+	Batches  *batch.Store
+	Cache    *cache.Cache
+	Uploads  *upload.Store
+	Webhooks *webhook.Store
 
 	Catalogue *tra.Store     // the authority's makes and labels in Redis
 	Fetch     *fetch.Client  // role any
@@ -78,7 +87,6 @@ type Worker struct {
 	engine      *tasks.Engine
 	heartbeater *jobs.Heartbeater
 	dispatcher  *dispatcher
-	hub         *jobs.Hub
 
 	attempts *prometheus.CounterVec // to deliver webhooks
 
@@ -117,14 +125,15 @@ func New(o Options) (*Worker, error) {
 	}
 	o.ShutdownTimeout = orDefault(o.ShutdownTimeout, 20*time.Second)
 
-	store := jobs.NewStore(o.Redis)
 	id := ulid.Make().String()
 	o.Log = o.Log.With("worker", id)
-	engine := tasks.NewEngine(o.Redis, store)
-	archive := &resultCache{cache.New(o.Redis), upload.NewStore(o.Redis)}
-	engine.BeforeSucceed = archive.put
-	feeder := newDispatcher(o.Redis, engine, o.BatchWindow, o.Log)
-	engine.Notifiers = map[string]func(context.Context, *jobs.Job, []string) error{subscriberBatch: feeder.onJobEnded}
+	outcomes := newBatchOutcomes(o.Batches, o.Webhooks, o.Log)
+	engine := tasks.New(tasks.Options{
+		Redis: o.Redis, Jobs: o.Jobs, Results: o.Cache, Webhooks: o.Webhooks,
+		BeforeSucceed: (&resultCache{o.Cache, o.Uploads}).put,
+		Notifiers:     map[string]tasks.Notifier{subscriberBatch: outcomes.onJobEnded},
+	})
+	dispatcher := &dispatcher{o.Redis, o.Jobs, o.Batches, engine, outcomes, o.BatchWindow, o.Log}
 	attempts := attemptsCounter()
 	if o.Metrics != nil {
 		if err := o.Metrics.Register(attempts); err != nil {
@@ -132,8 +141,8 @@ func New(o Options) (*Worker, error) {
 		}
 	}
 	return &Worker{
-		id: id, options: o, engine: engine, dispatcher: feeder, attempts: attempts,
-		heartbeater: jobs.NewHeartbeater(store, id), hub: jobs.NewHub(store),
+		id: id, options: o, engine: engine, attempts: attempts,
+		dispatcher: dispatcher, heartbeater: jobs.NewHeartbeater(o.Jobs, id),
 	}, nil
 }
 
@@ -146,7 +155,6 @@ func (w *Worker) Start() error {
 		return fmt.Errorf("worker: first heartbeat: %w", err)
 	}
 	w.loops.Go(func() { w.heartbeater.Run(ctx) })
-	w.loops.Go(func() { w.hub.Run(ctx) })
 	w.sweep(ctx)
 	w.sendWebhooks(ctx)
 	w.loops.Go(func() { w.dispatcher.run(ctx) })
@@ -211,15 +219,15 @@ func (w *Worker) handler() asynq.Handler {
 	o := w.options
 	matching, calculating := matchLabel(o.Catalogue, w.engine, match.New(o.Match)), calculate(o.Authority, o.Costs)
 	step := &stepHandler{
-		engine: w.engine, worker: w.id, log: o.Log, writeTimeout: writeTimeout, hub: w.hub,
+		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, writeTimeout: writeTimeout, hub: o.Hub,
 		run: map[string]stepFunc{
-			tasks.TypeScrape:         newScraper(o.Redis, o.Fetch, o.SheetURL).scrape,
+			tasks.TypeScrape:         newScraper(o).scrape,
 			tasks.TypeMatch:          matching,
 			tasks.TypeCalculate:      calculating,
 			tasks.TypeQuoteMatch:     matching,
 			tasks.TypeQuoteCalculate: calculating,
 			tasks.TypeRead:           newSheetReader(o).read,
-			tasks.TypeSummarize:      summarize(cache.New(o.Redis)),
+			tasks.TypeSummarize:      summarize(o.Cache),
 			tasks.TypeRecommend:      recommend(o.Costs, advice.NewWriter(o.AI), o.Log),
 		},
 	}
@@ -261,7 +269,7 @@ func (w *Worker) sweepOnce(ctx context.Context, class jobs.Class) (more bool) {
 
 // sweepBatches mends batches.
 func (w *Worker) sweepBatches(ctx context.Context) {
-	if err := w.dispatcher.sweep(ctx); err != nil && ctx.Err() == nil {
+	if err := w.dispatcher.checkBatches(ctx); err != nil && ctx.Err() == nil {
 		w.options.Log.Warn("sweep of batches failed", "error", err)
 	}
 }

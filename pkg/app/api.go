@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"ushuru/api"
@@ -46,11 +45,8 @@ func (a *App) newAPI(o APIOptions) (*api.Server, error) {
 	return server, nil
 }
 
-// startAPI starts the server and the goroutine that feeds those who wait.
+// startAPI starts the server.
 func (a *App) startAPI(o APIOptions) {
-	listening, cancel := context.WithCancel(context.Background())
-	var hub sync.WaitGroup
-	hub.Go(func() { a.stores.hub.Run(listening) })
 	server := &http.Server{
 		Handler:           a.api,
 		ReadHeaderTimeout: 5 * time.Second,
@@ -70,8 +66,6 @@ func (a *App) startAPI(o APIOptions) {
 			err = errors.Join(err, server.Close())
 		}
 		<-ended
-		cancel()
-		hub.Wait()
 		a.log.Info("API stopped", "error", err)
 	})
 	a.log.Info("API listening", "address", o.Listener.Addr().String())

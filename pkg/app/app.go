@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -106,6 +107,7 @@ func (a *App) start(ctx context.Context) error {
 			return err
 		}
 	}
+	a.startHub()
 	if a.worker != nil {
 		if err := a.worker.Start(); err != nil {
 			return err
@@ -116,6 +118,18 @@ func (a *App) start(ctx context.Context) error {
 		a.startAPI(*a.options.API)
 	}
 	return nil
+}
+
+// startHub starts the goroutine that tells the API and the workers of jobs
+// that end.
+func (a *App) startHub() {
+	listening, cancel := context.WithCancel(context.Background())
+	var hub sync.WaitGroup
+	hub.Go(func() { a.stores.hub.Run(listening) })
+	a.started.Add(func() {
+		cancel()
+		hub.Wait()
+	})
 }
 
 // Wait returns nil when ctx ends, or the error of a part that stopped by

@@ -33,11 +33,12 @@ type stores struct {
 }
 
 func newStores(client redis.UniversalClient) *stores {
-	records := jobs.NewStore(client)
+	records, results, webhooks := jobs.NewStore(client), cache.New(client), webhook.NewStore(client)
 	return &stores{
-		jobs: records, hub: jobs.NewHub(records), engine: tasks.NewEngine(client, records),
-		batches: batch.NewStore(client), cache: cache.New(client), catalogue: tra.NewStore(client, tra.StoreOptions{}),
+		jobs: records, hub: jobs.NewHub(records),
+		engine:  tasks.New(tasks.Options{Redis: client, Jobs: records, Results: results, Webhooks: webhooks}),
+		batches: batch.NewStore(client), cache: results, catalogue: tra.NewStore(client, tra.StoreOptions{}),
 		drift: drift.NewStore(client), keys: keys.NewStore(client), limiter: quota.NewLimiter(client),
-		requests: idempotency.NewStore(client), uploads: upload.NewStore(client), webhooks: webhook.NewStore(client),
+		requests: idempotency.NewStore(client), uploads: upload.NewStore(client), webhooks: webhooks,
 	}
 }

@@ -48,12 +48,12 @@ func TestTheEndOfABatchIsAnnounced(t *testing.T) {
 		endpoint, _, err := f.webhooks.Add(t.Context(), hooked, webhook.NewID(), "https://receiver.example/", []string{webhook.BatchCompleted})
 		f.must(err)
 		id := f.batch(hooked, 3)
-		f.must(f.sweep(t.Context()))
+		f.must(f.checkBatches(t.Context()))
 		f.is("before the end", len(f.completions(endpoint.ID)), 0)
 		f.endAll(id)
 		for range 3 { // the sweep finds it ended, and says so again
 			f.must(conn.Client().Del(t.Context(), "batches:swept").Err())
-			f.must(f.sweep(t.Context()))
+			f.must(f.checkBatches(t.Context()))
 		}
 		told := f.completions(endpoint.ID)
 		f.is("events", len(told), 1)
@@ -73,7 +73,7 @@ func TestAnUnannouncedEndIsFound(t *testing.T) {
 		_, err = f.batches.Succeed(t.Context(), id, 0, json.RawMessage(`{}`))
 		f.must(err)
 		f.is("events", len(f.completions(endpoint.ID)), 0)
-		f.must(f.sweep(t.Context()))
+		f.must(f.checkBatches(t.Context()))
 		f.is("events", len(f.completions(endpoint.ID)), 1)
 	})
 }

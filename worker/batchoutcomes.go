@@ -1,0 +1,105 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/webhook"
+)
+
+// subscriberBatch is the first word of a subscriber that is a batch row:
+// "batch:<id>#<row>".
+const subscriberBatch = "batch"
+
+// batchOutcomes records the outcomes of batch rows, and emits the event of a
+// batch whose last row has one.
+type batchOutcomes struct {
+	batches  *batch.Store
+	webhooks *webhook.Store
+	log      *slog.Logger
+	wake     chan struct{} // holds a value when a row has ended, so that the window may have room
+}
+
+func newBatchOutcomes(batches *batch.Store, webhooks *webhook.Store, log *slog.Logger) *batchOutcomes {
+	return &batchOutcomes{batches, webhooks, log, make(chan struct{}, 1)}
+}
+
+// onJobEnded is the tasks.Notifier of batch rows.
+func (o *batchOutcomes) onJobEnded(ctx context.Context, job *jobs.Job, subscribers []string) error {
+	for _, subscriber := range subscribers {
+		id, index, _ := strings.Cut(strings.TrimPrefix(subscriber, subscriberBatch+":"), "#")
+		row, err := strconv.Atoi(index)
+		if err != nil {
+			o.log.ErrorContext(ctx, "invalid subscriber on job", "job", job.ID, "subscriber", subscriber)
+			continue
+		}
+		if err := o.record(ctx, id, row, job); err != nil {
+			return err
+		}
+	}
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// record gives a row the outcome of its job, once.
+func (o *batchOutcomes) record(ctx context.Context, id string, row int, job *jobs.Job) (err error) {
+	var last bool
+	switch {
+	case job.State == jobs.Succeeded:
+		last, err = o.batches.Succeed(ctx, id, row, job.Result)
+	case job.Error != nil:
+		last, err = o.batches.Fail(ctx, id, row, job.Error)
+	default:
+		cancelled := &jobs.Error{Code: "cancelled", Message: "The work was cancelled before it was done."}
+		last, err = o.batches.Fail(ctx, id, row, cancelled)
+	}
+	if last {
+		o.log.InfoContext(ctx, "batch ended", "batch", id)
+		return errors.Join(err, o.emitCompleted(ctx, id))
+	}
+	return err
+}
+
+// batchCompleted is the data of the event batch.completed.
+type batchCompleted struct {
+	ID       string              `json:"id"`
+	State    string              `json:"state"` // completed or cancelled
+	Rows     int                 `json:"rows"`
+	Counts   map[batch.State]int `json:"counts"`
+	Created  time.Time           `json:"created"`
+	Ended    time.Time           `json:"ended"`
+	Location string              `json:"location"`
+	Results  string              `json:"results"`
+}
+
+// emitCompleted emits the event of a batch that has ended. It may be called
+// any number of times: every end is one event, and a batch whose failed rows
+// are retried ends again.
+func (o *batchOutcomes) emitCompleted(ctx context.Context, id string) error {
+	b, err := o.batches.Get(ctx, id)
+	if errors.Is(err, batch.ErrNotFound) || err == nil && b.Ended.IsZero() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	data := batchCompleted{
+		ID: id, State: "completed", Rows: b.Rows, Counts: b.Counts, Created: b.Created, Ended: b.Ended,
+		Location: "/v1/batches/" + id, Results: "/v1/batches/" + id + "/results",
+	}
+	if !b.Cancelled.IsZero() {
+		data.State = "cancelled"
+	}
+	subject := fmt.Sprintf("%s@%d", id, b.Ended.UnixMilli())
+	return o.webhooks.Emit(ctx, b.Owner, webhook.BatchCompleted, subject, b.Ended, data, b.Options.Webhook)
+}
