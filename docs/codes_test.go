@@ -1,0 +1,176 @@
+package docs
+
+import (
+	"go/ast"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var codeWord = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)+$|^(simulated|internal|cancelled)$`)
+
+// statusNumbers are the names of net/http that the API answers with.
+var statusNumbers = map[string]int{
+	"StatusBadRequest": 400, "StatusUnauthorized": 401, "StatusForbidden": 403, "StatusNotFound": 404,
+	"StatusMethodNotAllowed": 405, "StatusConflict": 409, "StatusGone": 410, "StatusRequestEntityTooLarge": 413,
+	"StatusUnsupportedMediaType": 415, "StatusUnprocessableEntity": 422, "StatusTooManyRequests": 429,
+	"StatusInternalServerError": 500, "StatusServiceUnavailable": 503, "StatusGatewayTimeout": 504,
+}
+
+// found is a code that a caller can get, and where it stands.
+type found struct {
+	status int // 0: not said in this place
+	where  string
+}
+
+// Every code that the API can answer with stands in the table of api.md, beside
+// its status.
+func TestAPIDocumentListsTheErrors(t *testing.T) {
+	t.Parallel()
+	table := rows(read(t, "api.md"), "## Errors")
+	for code, f := range errorCodes(t) {
+		statuses, listed := table[code]
+		switch {
+		case !listed:
+			t.Errorf("%s answers with the code %s, which api.md does not list", f.where, code)
+		case f.status != 0 && !strings.Contains(statuses, strconv.Itoa(f.status)):
+			t.Errorf("api.md lists %s with %q, and %s has %d", code, statuses, f.where, f.status)
+		}
+	}
+}
+
+// Every code of a warning, a cost line and a thing that is missing stands in
+// estimate.md.
+func TestEstimateDocumentListsTheWarnings(t *testing.T) {
+	t.Parallel()
+	document := read(t, "estimate.md")
+	for code, where := range warningCodes(t) {
+		if !strings.Contains(document, "`"+code+"`") {
+			t.Errorf("%s has the code %s, which estimate.md does not list", where, code)
+		}
+	}
+	lines := regexp.MustCompile(`(?m)^\s*"code": "([a-z_]+)"`)
+	for _, match := range lines.FindAllStringSubmatch(read(t, root+"/pkg/cost/tables.json"), -1) {
+		if !strings.Contains(document, "`"+match[1]+"`") {
+			t.Errorf("pkg/cost/tables.json has the line %s, which estimate.md does not list", match[1])
+		}
+	}
+}
+
+// rows returns the rows of the tables under a heading: the codes of the first
+// cells, with the second cell.
+func rows(document, heading string) map[string]string {
+	_, section, _ := strings.Cut(document, "\n"+heading+"\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	table := map[string]string{}
+	for line := range strings.Lines(section) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 {
+			continue
+		}
+		for _, match := range code.FindAllStringSubmatch(cells[1], -1) {
+			table[match[1]] = cells[2]
+		}
+	}
+	return table
+}
+
+// errorCodes returns the codes of errors in the code: those of the API's
+// problems, of the errors of jobs, and the constants of files that are named
+// after errors.
+func errorCodes(t *testing.T) map[string]found {
+	t.Helper()
+	codes := map[string]found{}
+	note := func(code string, f found) {
+		if known, has := codes[code]; codeWord.MatchString(code) && (!has || known.status == 0) {
+			codes[code] = f
+		}
+	}
+	for _, source := range sources(t) {
+		dir, base := path.Split(source.path)
+		if rig.MatchString(dir) || dir == "pkg/ai/" || dir == "pkg/tra/" {
+			continue // callers do not see what an AI or TRA does wrong, but what follows from it
+		}
+		ast.Inspect(source.file, func(node ast.Node) bool {
+			switch node := node.(type) {
+			case *ast.CompositeLit:
+				if code, status := codeAndStatus(node); status != 0 || isError(node) {
+					note(code, found{status, source.path})
+				}
+			case *ast.CallExpr: // tasks.Permanent(code, …)
+				if selector, ok := node.Fun.(*ast.SelectorExpr); ok && selector.Sel.Name == "Permanent" {
+					value, _ := text(node.Args[0])
+					note(value, found{0, source.path})
+				}
+			case *ast.ValueSpec:
+				if base != "error.go" && base != "errors.go" {
+					return true
+				}
+				for _, value := range node.Values {
+					code, _ := text(value)
+					note(code, found{0, source.path})
+				}
+			}
+			return true
+		})
+	}
+	return codes
+}
+
+// isError reports whether a literal is a jobs.Error.
+func isError(literal *ast.CompositeLit) bool {
+	selector, ok := literal.Type.(*ast.SelectorExpr)
+	return ok && selector.Sel.Name == "Error"
+}
+
+// codeAndStatus returns the fields code and status of a literal.
+func codeAndStatus(literal *ast.CompositeLit) (code string, status int) {
+	for _, element := range literal.Elts {
+		pair, ok := element.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		name, _ := pair.Key.(*ast.Ident)
+		switch {
+		case name == nil:
+		case strings.EqualFold(name.Name, "code"):
+			code, _ = text(pair.Value)
+		case name.Name == "status":
+			if selector, ok := pair.Value.(*ast.SelectorExpr); ok {
+				status = statusNumbers[selector.Sel.Name]
+			}
+		}
+	}
+	return code, status
+}
+
+// warningCodes returns the codes of the warnings that an estimate can carry.
+func warningCodes(t *testing.T) map[string]string {
+	t.Helper()
+	codes := map[string]string{}
+	for _, source := range sources(t) {
+		if rig.MatchString(source.path) || strings.HasPrefix(source.path, "pkg/sheet") {
+			continue
+		}
+		ast.Inspect(source.file, func(node ast.Node) bool {
+			switch node := node.(type) {
+			case *ast.CompositeLit:
+				selector, typed := node.Type.(*ast.SelectorExpr)
+				if code, _ := codeAndStatus(node); codeWord.MatchString(code) && (node.Type == nil || typed && selector.Sel.Name == "Warning") {
+					codes[code] = source.path
+				}
+			case *ast.ValueSpec:
+				for i, name := range node.Names {
+					if strings.HasPrefix(name.Name, "Warn") && i < len(node.Values) {
+						value, _ := text(node.Values[i])
+						codes[value] = source.path
+					}
+				}
+			}
+			return true
+		})
+	}
+	return codes
+}

@@ -1,0 +1,101 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+var (
+	link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	code = regexp.MustCompile("`([^`\n]+)`")
+
+	// repositoryPath is what looks like a path of this repository.
+	repositoryPath = regexp.MustCompile(
+		`^(api|worker|tasks|pkg|deploy|docs|\.ci)/[\w./-]+$|^[\w-]+\.(go|md|yml|yaml|toml)$|^(Makefile|Procfile|LICENSE)$`)
+)
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	texts := documents(t)
+	for name, document := range texts {
+		for _, found := range link.FindAllStringSubmatch(document, -1) {
+			target, anchor, _ := strings.Cut(found[1], "#")
+			if strings.Contains(target, "://") {
+				continue // the world is not tested
+			}
+			path := name
+			if target != "" {
+				path = filepath.ToSlash(filepath.Join(filepath.Dir(name), target))
+			}
+			if _, err := os.Stat(filepath.Join(root, path)); err != nil {
+				t.Errorf("%s: the link %s leads nowhere: %v", name, found[1], err)
+				continue
+			}
+			if anchor != "" && !anchors(texts[path])[anchor] {
+				t.Errorf("%s: %s has no heading for the link %s", name, path, found[1])
+			}
+		}
+	}
+}
+
+// anchors returns the names under which the headings of a document are linked.
+func anchors(document string) map[string]bool {
+	names := map[string]bool{}
+	for line := range strings.Lines(document) {
+		heading := strings.TrimLeft(line, "#")
+		if heading == line || !strings.HasPrefix(heading, " ") {
+			continue
+		}
+		names[strings.Map(func(r rune) rune {
+			switch {
+			case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
+				return unicode.ToLower(r)
+			case r == ' ':
+				return '-'
+			}
+			return -1
+		}, strings.TrimSpace(heading))] = true
+	}
+	return names
+}
+
+func TestPathsThatDocumentsNameExist(t *testing.T) {
+	t.Parallel()
+	for name, document := range documents(t) {
+		prose := fence.ReplaceAllString(document, "")
+		for _, found := range code.FindAllStringSubmatch(prose, -1) {
+			path := strings.TrimSuffix(found[1], "/")
+			if !repositoryPath.MatchString(path) {
+				continue
+			}
+			_, fromRoot := os.Stat(filepath.Join(root, path))
+			_, fromHere := os.Stat(path) // a document names its neighbours without docs/
+			if fromRoot != nil && fromHere != nil {
+				t.Errorf("%s names %s: %v", name, path, fromRoot)
+			}
+		}
+	}
+}
+
+// A comment that sends its reader to a document must not send him to one that
+// is not part of the repository.
+func TestDocumentsThatCodeNamesExist(t *testing.T) {
+	t.Parallel()
+	named := regexp.MustCompile(`[\w/-]+\.md\b`)
+	for _, source := range sources(t) {
+		for _, group := range source.file.Comments {
+			for _, path := range named.FindAllString(group.Text(), -1) {
+				_, fromRoot := os.Stat(filepath.Join(root, path))
+				_, fromDocs := os.Stat(path)
+				_, fromPackage := os.Stat(filepath.Join(root, filepath.Dir(source.path), path))
+				if fromRoot != nil && fromDocs != nil && fromPackage != nil {
+					t.Errorf("%s names %s, which is not in the repository", source.path, path)
+				}
+			}
+		}
+	}
+}

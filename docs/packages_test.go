@@ -1,0 +1,133 @@
+package docs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// module is the path of the module, as it stands before the paths of its
+// packages.
+const module = "ushuru/"
+
+// goPackage is what `go list` says of a package.
+type goPackage struct {
+	ImportPath string   `json:"ImportPath"`
+	Doc        string   `json:"Doc"`
+	GoFiles    []string `json:"GoFiles"`
+	Imports    []string `json:"Imports"`
+}
+
+// rig reports whether a package serves tests, the demo or the laboratory only.
+// The product does not import it, and the picture leaves it out.
+var rig = regexp.MustCompile(`test(/|$)|^pkg/(golden|faults|testenv|lab|demo)(/|$)`)
+
+// packages returns the packages of the repository by their path in it, each
+// with those of them that it imports.
+func packages(t *testing.T) map[string]goPackage {
+	t.Helper()
+	list := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Doc,GoFiles,Imports", "./...")
+	list.Dir = root
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]goPackage{}
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return found
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, ours := strings.CutPrefix(p.ImportPath, module)
+		if !ours || len(p.GoFiles) == 0 {
+			continue // main, and what holds tests only
+		}
+		p.Imports = slices.DeleteFunc(p.Imports, func(path string) bool { return !strings.HasPrefix(path, module) })
+		for i, path := range p.Imports {
+			p.Imports[i] = strings.TrimPrefix(path, module)
+		}
+		found[name] = p
+	}
+}
+
+func TestArchitectureShowsThePackages(t *testing.T) {
+	t.Parallel()
+	found := packages(t)
+	checkSection(t, "architecture.md", "packages", picture(found)+"\n"+table(found))
+}
+
+// picture draws who imports whom as a graph. An arrow that follows from two
+// others is left out.
+func picture(found map[string]goPackage) string {
+	below := map[string]map[string]bool{}
+	for name := range found {
+		reach(found, below, name)
+	}
+	var b strings.Builder
+	b.WriteString("```mermaid\ngraph TD\n")
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		if rig.MatchString(name) {
+			continue
+		}
+		fmt.Fprintf(&b, "  %s[%s]\n", node(name), strings.TrimPrefix(name, "pkg/"))
+		for _, other := range found[name].Imports {
+			implied := slices.ContainsFunc(found[name].Imports, func(via string) bool { return below[via][other] })
+			if !rig.MatchString(other) && !implied {
+				fmt.Fprintf(&b, "  %s --> %s\n", node(name), node(other))
+			}
+		}
+	}
+	b.WriteString("```\n")
+	return b.String()
+}
+
+// reach notes all that a package imports, by way of others too.
+func reach(found map[string]goPackage, below map[string]map[string]bool, name string) map[string]bool {
+	if below[name] == nil {
+		below[name] = map[string]bool{}
+		for _, other := range found[name].Imports {
+			below[name][other] = true
+			maps.Copy(below[name], reach(found, below, other))
+		}
+	}
+	return below[name]
+}
+
+func node(name string) string { return strings.NewReplacer("/", "_", "-", "_").Replace(name) }
+
+// table lists the packages with the first sentence of their documentation.
+func table(found map[string]goPackage) string {
+	var b strings.Builder
+	b.WriteString("| package | what it does |\n|---|---|\n")
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		sentence := packageName.ReplaceAllString(found[name].Doc, "")
+		fmt.Fprintf(&b, "| `%s` | %s |\n", name, strings.ReplaceAll(strings.TrimSuffix(sentence, "."), "|", `\|`))
+	}
+	return b.String()
+}
+
+// packageName is how the documentation of a package begins.
+var packageName = regexp.MustCompile(`^(Package|Command) \w+ `)
+
+func TestProductImportsNoRig(t *testing.T) {
+	t.Parallel()
+	commands := regexp.MustCompile(`^pkg/(cli|app)(/|$)`) // they start the demo and the laboratory
+	for name, p := range packages(t) {
+		for _, other := range p.Imports {
+			if rig.MatchString(other) && !rig.MatchString(name) && !commands.MatchString(name) {
+				t.Errorf("%s imports %s", name, other)
+			}
+		}
+	}
+}

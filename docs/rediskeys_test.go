@@ -1,0 +1,150 @@
+package docs
+
+import (
+	"go/ast"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"ushuru/pkg/redisx"
+)
+
+var (
+	// keyPrefix is a string that can begin a key in Redis, or be one. Fields of
+	// a hash have one letter before the colon.
+	keyPrefix = regexp.MustCompile(`^[a-z]{2,}:[a-zA-Z0-9:{}%.-]*$`)
+
+	// documentedKey is a key as architecture.md names it.
+	documentedKey = regexp.MustCompile("`([a-z]{2,}:[^`]*)`")
+)
+
+// keysInDocument returns the keys that architecture.md lists.
+func keysInDocument(t *testing.T) (keys []string) {
+	t.Helper()
+	_, section, found := strings.Cut(read(t, "architecture.md"), "\n## Keys in Redis\n")
+	if !found {
+		t.Fatal(`architecture.md has no section "Keys in Redis"`)
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, match := range documentedKey.FindAllStringSubmatch(section, -1) {
+		keys = append(keys, match[1])
+	}
+	return keys
+}
+
+// checkKeys looks at every key that is in Redis after the documents' commands.
+func checkKeys(t *testing.T, conn *redisx.Conn) {
+	t.Helper()
+	var patterns []string
+	for _, key := range keysInDocument(t) {
+		pattern := variable.ReplaceAllString(regexp.QuoteMeta(strings.ReplaceAll(key, "…", "<rest>")), ".+")
+		patterns = append(patterns, pattern, "rate:"+pattern)
+	}
+	listed := regexp.MustCompile("^(" + strings.Join(patterns, "|") + ")$")
+	keys, err := conn.Client().Keys(t.Context(), "*").Result()
+	if err != nil || len(keys) == 0 {
+		t.Fatalf("%d keys, %v", len(keys), err)
+	}
+	for _, key := range keys {
+		if !listed.MatchString(key) {
+			t.Errorf("the key %s is in Redis, and architecture.md does not list it", key)
+		}
+	}
+}
+
+// variable is a part of a key that varies, as architecture.md writes it.
+var variable = regexp.MustCompile(`<[^>]*>`)
+
+// Every key of Redis that the code can make stands in architecture.md, and
+// every key that stands there is one that the code makes.
+func TestArchitectureListsTheKeysOfRedis(t *testing.T) {
+	t.Parallel()
+	var documented []string
+	for _, key := range keysInDocument(t) {
+		documented = append(documented, fixedPart(key))
+	}
+	inCode := prefixesInCode(t)
+	for prefix, where := range inCode {
+		if !slices.ContainsFunc(documented, func(key string) bool { return strings.HasPrefix(key, prefix) }) {
+			t.Errorf("%s makes the key %s…, which architecture.md does not list", where, prefix)
+		}
+	}
+	for _, key := range documented {
+		known := key == "asynq:" || key == "rate:" // those of libraries
+		for prefix := range inCode {
+			known = known || strings.HasPrefix(key, prefix) || strings.HasPrefix(prefix, key)
+		}
+		if !known {
+			t.Errorf("architecture.md lists the key %s…, which no code makes", key)
+		}
+	}
+}
+
+// fixedPart is a key up to the part that varies.
+func fixedPart(key string) string {
+	if at := strings.IndexAny(key, "<…"); at >= 0 {
+		key = key[:at]
+	}
+	return key
+}
+
+// prefixesInCode returns what keys begin with, and where it stands: the
+// strings of that form in packages that use Redis.
+func prefixesInCode(t *testing.T) map[string]string {
+	t.Helper()
+	files := sources(t)
+	usesRedis := map[string]bool{}
+	for _, source := range files {
+		for _, spec := range source.file.Imports {
+			value, _ := text(spec.Path)
+			if strings.HasPrefix(value, "github.com/redis/") || strings.HasPrefix(value, "github.com/go-redis/") {
+				usesRedis[path.Dir(source.path)] = true
+			}
+		}
+	}
+	usesRedis["pkg/cache"] = true
+	usesRedis["tasks"] = false // these are types of tasks
+	prefixes := map[string]string{}
+	for _, source := range files {
+		dir := path.Dir(source.path)
+		if !usesRedis[dir] || rig.MatchString(dir) || dir == "pkg/redisx" || dir == "pkg/cli" {
+			continue // these know addresses, not keys
+		}
+		ast.Inspect(source.file, func(node ast.Node) bool {
+			if value, ok := text(node); ok && keyPrefix.MatchString(value) {
+				prefix, _, _ := strings.Cut(value, "%")
+				prefixes[prefix] = source.path
+			}
+			return true
+		})
+	}
+	return prefixes
+}
+
+// Every type of task stands in architecture.md.
+func TestArchitectureListsTheTasks(t *testing.T) {
+	t.Parallel()
+	document := read(t, "architecture.md")
+	for _, source := range sources(t) {
+		if path.Dir(source.path) != "tasks" {
+			continue
+		}
+		ast.Inspect(source.file, func(node ast.Node) bool {
+			spec, ok := node.(*ast.ValueSpec)
+			if !ok {
+				return true
+			}
+			for i, name := range spec.Names {
+				if !strings.HasPrefix(name.Name, "Type") || i >= len(spec.Values) {
+					continue
+				}
+				if value, _ := text(spec.Values[i]); !strings.Contains(document, "`"+value+"`") {
+					t.Errorf("%s has the task %s, which architecture.md does not list", source.path, value)
+				}
+			}
+			return true
+		})
+	}
+}
