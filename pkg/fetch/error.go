@@ -69,5 +69,8 @@ func classify(err error) error {
 	case errors.As(err, &certificate):
 		return &Error{Code: FetchFailed, Message: "The site's certificate is not valid.", Cause: err}
 	}
-	return &Error{Code: FetchFailed, Message: "The site could not be reached, or the connection broke.", Cause: err, Retryable: true}
+	return &Error{
+		Code: FetchFailed, Message: "The site could not be reached, or the connection broke.",
+		Cause: err, Retryable: true,
+	}
 }

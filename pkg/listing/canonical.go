@@ -10,7 +10,7 @@ import (
 	"ushuru/pkg/listing/sites"
 )
 
-// tracking are the parameters that only tell a site where a visitor came from.
+// tracking are the parameters that only record the origin of a visitor.
 var tracking = map[string]bool{
 	"gclid": true, "gbraid": true, "wbraid": true, "dclid": true, "fbclid": true, "msclkid": true, "yclid": true,
 	"twclid": true, "ttclid": true, "igshid": true, "mc_cid": true, "mc_eid": true, "_ga": true, "_gl": true,
@@ -37,7 +37,7 @@ func Canonical(rawURL string, allowLoopback bool) (string, error) {
 	return u.String(), nil
 }
 
-// escapeSpaces escapes what would be trimmed if it came to stand at the end.
+// escapeSpaces escapes spaces, which would be trimmed at the end of a URL.
 func escapeSpaces(query string) string {
 	var b strings.Builder
 	copied := 0
@@ -66,8 +66,8 @@ func withoutTracking(query string) string {
 	return strings.Join(kept, "&")
 }
 
-// FetchURL returns the address to fetch for a canonical one. Where a site picks
-// the destination by its visitor's address, this asks for Tanzania, so that the
+// FetchURL returns the URL to fetch for a canonical URL. Where a site chooses the
+// destination by the visitor's IP address, the URL requests Tanzania, so that the
 // page can quote the price to Dar es Salaam.
 func FetchURL(canonical string) string {
 	u, err := url.Parse(canonical)

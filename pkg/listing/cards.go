@@ -7,17 +7,16 @@ import (
 	"ushuru/pkg/listing/sites"
 )
 
-// Card is what a page with a list of cars shows of one of them. It says less
-// than the car's own page.
+// Card is one car of a list. It has fewer fields than the car's own page.
 type Card struct {
 	Listing
 
 	URL string // of the car's own page, in canonical form
 }
 
-// Cards returns the cars that a list shows, in its order. Read refuses such a
-// page, because it does not describe one car. Errors are *fetch.Error:
-// not_a_listing when the page is no list of a site whose lists are known.
+// Cards returns the cars of a list, in its order. Read rejects such a page, because
+// it does not describe exactly one car. Errors are *fetch.Error: not_a_listing
+// when the page is not a list of a site whose lists are known.
 func Cards(p *fetch.Page) ([]Card, error) {
 	if err := checkStatus(p); err != nil {
 		return nil, err

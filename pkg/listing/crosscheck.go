@@ -7,8 +7,8 @@ import (
 	"ushuru/pkg/listing/claim"
 )
 
-// crossCheck holds the settled values against each other and drops those that
-// cannot be.
+// crossCheck compares the resolved values with each other and discards those that
+// are impossible.
 func (l *Listing) crossCheck() {
 	car := &l.Car
 	if total, fob := car.CFPriceUSD, car.FOBPriceUSD; total != nil && fob != nil && !total.Decimal().GreaterThan(fob.Decimal()) {
@@ -29,7 +29,7 @@ func (l *Listing) crossCheck() {
 	}
 }
 
-// discard takes back the value of a field and keeps it beside, with the reason.
+// discard removes the value of a field and keeps it in Others, with the reason.
 func (l *Listing) discard(name, why string) {
 	for i := range l.Fields {
 		if f := &l.Fields[i]; f.Name == name && f.Source != "" {
@@ -39,8 +39,8 @@ func (l *Listing) discard(name, why string) {
 	}
 }
 
-// rejectUnsure rejects prices of labels that differ, unless a source beside
-// the labels tells which one it is.
+// rejectUnsure rejects prices of labels that differ, unless a source other than
+// the labels decides between them.
 func rejectUnsure(claimed []claim.Claim) {
 	seen := map[string]bool{}
 	for _, c := range claimed {

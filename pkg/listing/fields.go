@@ -12,11 +12,11 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// reader reads one field: the claimed text into its canonical form, or false
-// when it cannot be read for certain, and that form into the car.
+// reader reads one field: read parses the claimed text into its canonical form, or
+// returns false when that is not certain; set writes that form into the car.
 type reader struct {
 	field string
-	noted bool // disagreements are worth a note
+	noted bool // a disagreement between sources becomes a note
 	read  func(string) (string, bool)
 	set   func(*vehicle.Car, string)
 }
@@ -54,12 +54,12 @@ var readers = []reader{
 
 func plain(s string) (string, bool) { return s, len(s) <= 120 }
 
-// colour is a word or two: a number is the maker's code for the paint.
+// colour accepts a word or two; a number is the manufacturer's code for the paint.
 func colour(s string) (string, bool) {
 	return s, len(s) <= 40 && strings.ContainsFunc(s, unicode.IsLetter) && !strings.ContainsFunc(s, unicode.IsDigit)
 }
 
-// version refuses what an icon leaves behind, and an auction's score.
+// version rejects a text without letters and digits, and an auction's score.
 func version(s string) (string, bool) {
 	s = claim.CutJapanese(s)
 	return s, len(s) <= 120 && claim.Squash(s) != "" && !bareScore.MatchString(s)
@@ -70,7 +70,7 @@ func name(s string) (string, bool) {
 	return strings.ToUpper(s), len(s) <= 60 && claim.Squash(s) != ""
 }
 
-// word is a name with a letter in it: a number is the site's own for it.
+// word is a name with a letter; a bare number is an id of the site.
 func word(s string) (string, bool) {
 	s, ok := name(s)
 	return s, ok && strings.ContainsFunc(s, unicode.IsLetter)
@@ -102,19 +102,19 @@ func mileage(s string) (string, bool) {
 	return strconv.Itoa(km), ok
 }
 
-// amount needs a currency: a bare number may be anything.
+// amount is a price with a currency; a bare number can have any meaning.
 func amount(s string) (string, bool) {
 	p, ok := claim.ParsePrice(s)
 	return p.String(), ok && p.Currency != "" && p.Plausible()
 }
 
-// freighted is an amount that may name where the freight goes; that this is Dar
-// es Salaam is checked where the amount is claimed.
+// freighted is an amount that may name the destination of the freight; the source
+// that claims it checks that this is Dar es Salaam.
 func freighted(s string) (string, bool) { return amount(destination.ReplaceAllString(s, " ")) }
 
 var destination = regexp.MustCompile(`(?i)\bC\s?&\s?F\b|\bto\b|\bDar[ -]es[ -]Salaam\b|\bTanzania\b`)
 
-// dollars are what a page gives beside its own currency.
+// dollars is the amount that a page gives in addition to its own currency.
 func dollars(s string) (string, bool) {
 	p, ok := claim.ParsePrice(s)
 	return p.String(), ok && p.Currency == "USD" && p.Plausible()

@@ -12,12 +12,12 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// Listing is what a page says of one car.
+// Listing is one car as its page describes it.
 type Listing struct {
 	Car    vehicle.Car `json:"car"`
-	Fields []Field     `json:"fields"` // where each value came from, in a fixed order
-	Notes  []string    `json:"notes"`  // doubts: disagreements, stand-ins, a sold car
-	// Sold is of a page that still describes a car which is sold or under offer.
+	Fields []Field     `json:"fields"` // the source of each value, in a fixed order
+	Notes  []string    `json:"notes"`  // doubts: disagreements, substitutes, a sold car
+	// Sold reports that the page still describes a car that is sold or under offer.
 	Sold bool `json:"sold,omitempty"`
 }
 
@@ -68,8 +68,8 @@ func readDocument(doc *page.Document) (*Listing, error) {
 	return listing, nil
 }
 
-// FromFile makes a page of a saved file, as if the site had answered with it.
-// rawURL is where it came from; it may be empty.
+// FromFile returns a saved file as a page, as if the site had sent it with status
+// 200. rawURL is the URL of the page; it may be empty.
 func FromFile(body []byte, rawURL string) *fetch.Page {
 	return &fetch.Page{URL: rawURL, FinalURL: rawURL, Status: http.StatusOK, Header: http.Header{}, Body: body}
 }

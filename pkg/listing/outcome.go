@@ -14,8 +14,8 @@ import (
 	"ushuru/pkg/listing/sites"
 )
 
-// checkStatus judges a page by its status alone. A challenge of AWS WAF has
-// status 202, so only 200 is read.
+// checkStatus returns the error that the status of a page means. Only 200 is read,
+// because a challenge of AWS WAF has status 202.
 func checkStatus(page *fetch.Page) error {
 	switch page.Status {
 	case http.StatusOK:
@@ -35,22 +35,23 @@ func checkStatus(page *fetch.Page) error {
 }
 
 // challenges are the marks of pages that ask for proof of a person (AWS WAF,
-// Cloudflare, DataDome, reCAPTCHA redirects). They are looked for only on a
-// page without a car: a contact form may carry a captcha too.
+// Cloudflare, DataDome, reCAPTCHA redirects). They count only on a page without a
+// car, because a contact form can have a captcha too.
 var challenges = []string{
 	"awsWafCookieDomainList", "gokuProps", "token.awswaf.com", "challenge-container", "challenge.js",
 	"cf-challenge", "challenges.cloudflare.com", "Just a moment", "/recaptcha?url=", "captcha-delivery", "Access Denied",
 }
 
-// removals are what sites write, with status 200, in place of a listing.
+// removals are phrases that sites write, with status 200, in place of a listing.
 var removals = []string{
 	"no longer available", "no longer exists", "has been removed", "not found", "has been deleted", "listing has expired",
 }
 
-// sales are the same of a car that somebody has bought.
+// sales are such phrases for a car that has been sold.
 var sales = []string{"has been sold", "already been sold", "already sold", "is sold"}
 
-// checkListing judges what was read.
+// checkListing returns nil for a listing, and for any other page the error that
+// describes it.
 func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
 	if isCar(l, doc) {
 		if !c.Sold {
@@ -73,7 +74,8 @@ func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
 	case strings.Contains(strings.ToLower(doc.URL.Path), "login"):
 		return outcome(NotAListing, "The site shows this listing only to members who have logged in.")
 	case redirectedAway(doc.Page):
-		return outcome(Blocked, "The site redirected to another page: the listing was removed, or automatic requests are blocked.")
+		return outcome(Blocked,
+			"The site redirected to another page: the listing was removed, or automatic requests are blocked.")
 	case len(doc.Page.Body) < sites.Named(sites.NameOf(doc.URL.Hostname())).MinSize:
 		return outcome(Blocked, "The page is too small for a listing of this site; automatic requests are probably blocked.")
 	case isAppShell(doc):
@@ -82,8 +84,8 @@ func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
 	return outcome(NotAListing, "The page does not describe exactly one car.")
 }
 
-// isCar reports whether enough was read to be a listing: a make or model, and
-// two of the facts that only a listing gives, one of them from better than the
+// isCar reports whether enough was read for a listing: a make or model, and two of
+// the facts that only a listing gives, one of them from a better source than the
 // page's title.
 func isCar(l *Listing, doc *page.Document) bool {
 	car := &l.Car
@@ -104,8 +106,8 @@ func isCar(l *Listing, doc *page.Document) bool {
 	return facts >= 2 && firm && !strings.Contains(doc.URL.Path, "/recaptcha")
 }
 
-// redirectedAway reports whether the site answered the address of a listing with its
-// home page or with a list above it.
+// redirectedAway reports whether the site redirected the URL of a listing to its
+// home page or to a list above it.
 func redirectedAway(page *fetch.Page) bool {
 	asked, err := url.Parse(page.URL)
 	if err != nil {
@@ -137,8 +139,8 @@ func isChallenge(doc *page.Document) bool {
 	return false
 }
 
-// containsAny looks for phrases in the title, the first heading and, on a short page,
-// the beginning of its text.
+// containsAny reports whether one of the phrases is in the title, in the first
+// heading or, on a short page, at the beginning of its text.
 func containsAny(doc *page.Document, phrases []string) bool {
 	said := doc.Title
 	if h1 := doc.Tags[atom.H1]; len(h1) > 0 {

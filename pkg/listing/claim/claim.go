@@ -44,43 +44,43 @@ const (
 	FieldStart        = "auction.startPriceJPY"
 	FieldEnd          = "auction.endPriceJPY"
 
-	// fieldChassis is a label that means a code on one site and a frame number
+	// FieldChassis is a label that means a code on one site and a frame number
 	// on another; the shape of the value decides.
 	FieldChassis = "chassis"
 	// FieldDrive is a label that means driven wheels on one site and the side of
-	// the steering wheel on another; only the latter is kept.
+	// the steering wheel on another; only the latter is used.
 	FieldDrive = "drive"
-	// fieldIgnored is a label that is known and means nothing to us.
+	// fieldIgnored is a label that is known and has no meaning for the car.
 	fieldIgnored = "ignored"
 )
 
-// Claim is what one source says of one field, as text from the page.
+// Claim is the text that one source on the page gives for one field.
 type Claim struct {
 	Field, Value, Source string
 	Rank                 Rank
-	Rejected             string // why it must not be used, "" when it may
+	Rejected             string // the reason not to use it; empty when it may be used
 }
 
-// List collects what the sources say, in the order of their rank.
+// List collects the claims of all sources, in the order of their rank.
 type List struct {
 	Source      string // of the claims being added
 	Rank        Rank
 	All         []Claim
-	Images      []string // of the best source that has any
+	Images      []string // links of the best source that has images
 	ImageSource Claim    // that source
 	Sheet       Claim    // link of the auction's inspection sheet
-	IsLot       bool     // the page is an auction's: its prices are no asking prices
+	IsLot       bool     // the page is an auction's: its prices are not asking prices
 	Sold        bool
 	Notes       []string
 }
 
-// maxClaims bounds what a page can make us keep.
+// maxClaims bounds the memory that one page can use.
 const maxClaims = 1000
 
-// Add claims a value; one that means "not said" is dropped.
+// Add claims a value; a placeholder such as "-" is ignored.
 func (c *List) Add(field, value string) { c.Reject(field, value, "") }
 
-// Reject records a value that was seen but must not be used.
+// Reject records a value that is on the page and must not be used, with the reason.
 func (c *List) Reject(field, value, why string) {
 	value = ValueOf(value)
 	if value == "" || len(c.All) >= maxClaims {
@@ -104,8 +104,8 @@ func (c *List) Reject(field, value, why string) {
 	c.All = append(c.All, Claim{field, value, c.Source, c.Rank, why})
 }
 
-// chassisField tells a chassis code from a frame number: with its serial, run
-// together with it, or a VIN.
+// chassisField returns FieldFrame for a frame number, whether its serial follows a
+// hyphen or not, and for a VIN; for anything else FieldCode.
 func chassisField(value string) string {
 	code, ok := chassis.Parse(value)
 	if !ok || code.Frame || code.Prefix == "" && len(chassis.RunTogether(code.Code)) > 0 {
@@ -114,7 +114,7 @@ func chassisField(value string) string {
 	return FieldCode
 }
 
-// isSide reports the side of a steering wheel.
+// isSide reports whether a text names the side of the steering wheel.
 func isSide(value string) bool {
 	switch NormalizeLabel(value) {
 	case "right", "left", "rhd", "lhd", "right hand", "left hand", "right hand drive", "left hand drive":
@@ -123,17 +123,17 @@ func isSide(value string) bool {
 	return false
 }
 
-// AddCode claims the chassis code that stands inside a text, such as a title.
+// AddCode claims the chassis code inside a text such as a title.
 func (c *List) AddCode(text string) {
 	if code, ok := chassis.InText(text); ok {
 		c.Add(FieldCode, code.Raw)
 	}
 }
 
-// MaxImages is the most pictures that are kept of one car.
+// MaxImages bounds the images of one car.
 const MaxImages = 200
 
-// AddImages takes the pictures of a source unless a better one had some.
+// AddImages takes the images of a source unless a better source had some.
 func (c *List) AddImages(links []string) {
 	if len(c.Images) > 0 {
 		return
@@ -150,11 +150,12 @@ func (c *List) AddImages(links []string) {
 	}
 }
 
-// AddSheet takes the first link of an inspection sheet.
+// AddSheet takes the first link to an inspection sheet.
 func (c *List) AddSheet(link string) {
 	if c.Sheet.Value == "" && link != "" {
 		c.Sheet = Claim{Value: link, Source: c.Source, Rank: c.Rank}
 	}
 }
 
+// Note adds a doubt about the page, as a sentence.
 func (c *List) Note(text string) { c.Notes = append(c.Notes, text) }

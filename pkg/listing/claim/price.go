@@ -10,16 +10,16 @@ import (
 	"ushuru/pkg/money"
 )
 
-// price is an amount in a currency, ISO 4217.
-type price struct {
+// Price is an amount in a currency, ISO 4217.
+type Price struct {
 	Amount   money.Number
 	Currency string
 }
 
-func (p price) String() string { return p.Currency + " " + p.Amount.String() }
+func (p Price) String() string { return p.Currency + " " + p.Amount.String() }
 
-// currencies are the marks of listing pages, longest first. A dollar sign alone
-// means US dollars on the sites of exporters.
+// currencies are the currency marks of listing pages, longest first. A dollar sign
+// alone means US dollars on the sites of exporters.
 var currencies = []struct{ mark, code string }{
 	{"US$", "USD"},
 	{"USD", "USD"},
@@ -51,18 +51,18 @@ var currencies = []struct{ mark, code string }{
 
 var (
 	amountForm = regexp.MustCompile(`\d[\d,]*(?:\.\d+)?`)
-	// thousandths are as likely thousands, as some countries write them: 4.350.
+	// thousandths may be thousands, as some countries write them: 4.350.
 	thousandths = regexp.MustCompile(`\.\d{3,}$`)
 	manYen      = regexp.MustCompile(`^(\d{1,5}(?:\.\d{1,2})?)\s*万円$`)
 )
 
-// wordsBesidePrice are the words that may stand beside a price. Any other can make it
-// something else: a deposit, a rate, an old price, thousands, with freight, or
-// in another currency ("HK$ 45,000").
+// wordsBesidePrice are the words that may accompany a price. Any other word can give
+// the amount another meaning: a deposit, a rate, an old price, thousands, a price
+// with freight, or another currency ("HK$ 45,000").
 var wordsBesidePrice = map[string]bool{"FOB": true, "PRICE": true, "VEHICLE": true, "CAR": true, "ONLY": true, "NOW": true}
 
-// plainPrice reports that nothing stands beside an amount but its currency and
-// words of that kind.
+// plainPrice reports whether a text without its amount contains only a currency
+// and words of wordsBesidePrice.
 func plainPrice(rest string) bool {
 	if strings.ContainsAny(rest, "%-+/&") {
 		return false
@@ -85,31 +85,30 @@ func isCurrency(word string) bool {
 	return false
 }
 
-// ParsePrice reads a text that holds exactly one amount and at most one
-// currency.
-func ParsePrice(s string) (price, bool) {
+// ParsePrice parses a text with exactly one amount and at most one currency.
+func ParsePrice(s string) (Price, bool) {
 	upper := strings.ToUpper(s)
 	if m := manYen.FindStringSubmatch(s); m != nil {
 		amount, err := money.ParseNumber(m[1])
 		if err != nil {
-			return price{}, false
+			return Price{}, false
 		}
-		return price{money.NewNumber(amount.Decimal().Shift(4)), "JPY"}, amount.Decimal().IsPositive()
+		return Price{money.NewNumber(amount.Decimal().Shift(4)), "JPY"}, amount.Decimal().IsPositive()
 	}
 	found := amountForm.FindAllString(s, 2)
 	if len(found) != 1 || thousandths.MatchString(found[0]) || !plainPrice(strings.Replace(upper, found[0], " ", 1)) {
-		return price{}, false
+		return Price{}, false
 	}
 	amount, err := money.ParseNumber(found[0])
 	if err != nil || !amount.Decimal().IsPositive() {
-		return price{}, false
+		return Price{}, false
 	}
 	currency, ok := ParseCurrency(upper)
-	return price{amount, currency}, ok
+	return Price{amount, currency}, ok
 }
 
-// ParseCurrency returns the one currency that a text names, "" for none; false
-// when it names two.
+// ParseCurrency returns the currency that a text names, "" when it names none; ok
+// is false when it names two.
 func ParseCurrency(upper string) (code string, ok bool) {
 	for _, c := range currencies {
 		if !strings.Contains(upper, c.mark) {
@@ -127,11 +126,11 @@ func ParseCurrency(upper string) (code string, ok bool) {
 // maxPriceUSD bounds what a used car can cost, in US dollars.
 var maxPriceUSD = decimal.NewFromInt(3_000_000)
 
-func (p price) Plausible() bool {
+func (p Price) Plausible() bool {
 	return p.Currency != "USD" || !p.Amount.Decimal().GreaterThan(maxPriceUSD)
 }
 
-// CutCurrencies takes the marks of currencies out of a text in capitals.
+// CutCurrencies removes the currency marks from a text in upper case.
 func CutCurrencies(upper string) string {
 	for _, c := range currencies {
 		upper = strings.ReplaceAll(upper, c.mark, "")

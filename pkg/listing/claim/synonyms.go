@@ -8,7 +8,7 @@ import (
 //go:embed labels.csv
 var labelTable string
 
-// synonyms maps a normalised label to its field.
+// synonyms maps a normalized label to its field.
 var synonyms = func() map[string]string {
 	table := map[string]string{}
 	for line := range strings.Lines(labelTable) {
@@ -20,10 +20,10 @@ var synonyms = func() map[string]string {
 	return table
 }()
 
-// maxLabel is the longest label in bytes; longer texts are no labels.
+// maxLabel is the maximum length of a label in bytes; longer texts are not labels.
 const maxLabel = 80
 
-// FieldOf returns the field that a label means, "" for none.
+// FieldOf returns the field that a label means, "" when the label is unknown.
 func FieldOf(s string) string {
 	if s == "" || len(s) > maxLabel {
 		return ""

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxText is the longest text in bytes that is taken from a page.
+// MaxText is the maximum length in bytes of one text of a page.
 const MaxText = 400
 
-// Clean makes one line of text from a page: control and format characters out,
-// white space collapsed, no longer than maxText.
+// Clean returns a text of a page as one line: without control and format
+// characters, with white space collapsed, at most MaxText bytes.
 func Clean(s string) string {
 	var b strings.Builder
 	space := false
@@ -34,14 +34,14 @@ func Clean(s string) string {
 	return b.String()
 }
 
-// placeholders are the ways in which listings say that they do not say.
+// placeholders are the texts that listings write for a value that they do not give.
 var placeholders = map[string]bool{
 	"": true, "-": true, "--": true, "---": true, "–": true, "—": true, "n/a": true, "na": true, "ask": true,
 	"none": true, "unknown": true, "tba": true, "poa": true, "null": true, "confirm with the seller": true,
 	"contact": true, "contact us": true, "call for price": true, "inquire": true,
 }
 
-// ValueOf returns s, or "" when s means that the page does not say.
+// ValueOf returns s cleaned, or "" when s is a placeholder such as "-" or "N/A".
 func ValueOf(s string) string {
 	if s = Clean(s); placeholders[strings.ToLower(s)] {
 		return ""
@@ -49,15 +49,16 @@ func ValueOf(s string) string {
 	return s
 }
 
-// NormalizeLabel normalises a label for the synonym table: lower case, punctuation as
-// space, spaces collapsed.
+// NormalizeLabel returns a label as the synonym table has it: in lower case, with
+// punctuation as space and spaces collapsed.
 func NormalizeLabel(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}), " ")
 }
 
-// Squash is for comparing names: upper case letters and digits only.
+// Squash returns the letters and digits of a text in upper case, for comparing
+// names.
 func Squash(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -67,7 +68,7 @@ func Squash(s string) string {
 	}, s)
 }
 
-// CutJapanese cuts what follows a name in Japanese script: auctions write "X SUV ｱｯﾌﾟ".
+// CutJapanese removes the Japanese text after a name: auctions write "X SUV ｱｯﾌﾟ".
 func CutJapanese(s string) string {
 	at := strings.IndexFunc(s, func(r rune) bool {
 		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)

@@ -22,8 +22,8 @@ var (
 )
 
 // ParseYear returns the one four-digit year in a text, whatever the order of
-// year and month: 2019/3, 12.2020, "2010 / Jan". A number glued to letters is
-// none, and two different years are none.
+// year and month: 2019/3, 12.2020, "2010 / Jan". A number joined to letters is
+// not a year, and a text with two different years has none.
 func ParseYear(s string) (year int, ok bool) {
 	for s != "" {
 		m := yearForm.FindStringSubmatchIndex(s)
@@ -41,7 +41,7 @@ func ParseYear(s string) (year int, ok bool) {
 }
 
 // ParseEngine returns cubic centimetres from "1,490cc", "1.8 liters" or a bare
-// number of an engine cell. Zero, kilowatts and engine codes are none.
+// number of an engine cell. Zero, kilowatts and engine codes are not sizes.
 func ParseEngine(s string) (cc int, ok bool) {
 	if m := ccForm.FindStringSubmatch(s); m != nil {
 		cc = Digits(m[1])
@@ -65,8 +65,8 @@ func litres(s string) int {
 
 var kmPerMile = decimal.RequireFromString("1.609344")
 
-// ParseMileage returns kilometres; a bare number is kilometres, as exporters in
-// Japan mean it; miles are converted when no kilometres stand beside them.
+// ParseMileage returns kilometres. A bare number is in kilometres, as exporters in
+// Japan mean it; miles are converted when the text gives no kilometres.
 func ParseMileage(s string) (km int, ok bool) {
 	if m := kmForm.FindStringSubmatch(s); m != nil {
 		km = Digits(m[1])
@@ -86,7 +86,7 @@ func ParseMileage(s string) (km int, ok bool) {
 
 var thousandsMarks = strings.NewReplacer(",", "", " ", "")
 
-// Digits reads the digits of a number with thousands marks; at most nine.
+// Digits parses a whole number with thousands marks; 0 for more than nine digits.
 func Digits(s string) int {
 	s = thousandsMarks.Replace(s)
 	if len(s) > 9 {
@@ -96,14 +96,14 @@ func Digits(s string) int {
 	return n
 }
 
-// Bounds of what a used car can be. What lies outside is a slip of the page or
-// of the reader.
+// Bounds of a used car. A value outside them is an error of the page or of the
+// program.
 const (
 	MinYear    = 1950
 	MaxMileage = 2_000_000
 )
 
-// lastYear is that of models that are sold before their year begins.
+// MaxYear is next year, because models are sold before their year begins.
 func MaxYear() int { return time.Now().Year() + 1 }
 
 // YearIn returns the one year in a text as digits, "" when there is none or are

@@ -15,7 +15,7 @@ import (
 	"ushuru/pkg/listing/claim"
 )
 
-// Document is a parsed page with indexes, all made in one walk.
+// Document is a parsed page with its indexes, which one walk fills.
 type Document struct {
 	Page      *fetch.Page
 	URL       *url.URL // of the page; never nil
@@ -25,11 +25,11 @@ type Document struct {
 	Meta      map[string]string // name or property in lower case → first content
 	IDs       map[string]*html.Node
 	Tags      map[atom.Atom][]*html.Node // only those of indexed
-	Marked    Markup                     // what carries schema.org data in attributes
-	Pairs     []Pair                     // labels and values, as the site means them
+	Marked    Markup                     // elements with schema.org data in attributes
+	Pairs     []Pair                     // labels and values, corrected by the site's adapter
 }
 
-// indexed are the elements that readers look for by tag.
+// indexed are the elements that Tags holds.
 var indexed = map[atom.Atom]bool{
 	atom.Body: true, atom.Script: true, atom.H1: true, atom.P: true, atom.Span: true, atom.Div: true,
 	atom.Table: true, atom.Tr: true, atom.Dl: true, atom.Li: true, atom.Input: true, atom.Option: true, atom.Img: true,
@@ -83,7 +83,8 @@ func (d *Document) index(n *html.Node) {
 	}
 }
 
-// indexHead keeps what the head of a page says of it; the first of each counts.
+// indexHead records the title, base, canonical link and metadata of a page; the
+// first of each counts.
 func (d *Document) indexHead(n *html.Node) {
 	switch n.DataAtom {
 	case atom.Title:
@@ -119,7 +120,8 @@ func (d *Document) Find(tag atom.Atom, class string) *html.Node {
 // InputValue returns the value attribute of the input with the id.
 func (d *Document) InputValue(id string) string { return claim.Clean(Attr(d.IDs[id], "value")) }
 
-// Resolve resolves a link of the page; an empty address when it is none.
+// Resolve returns the absolute URL of a link of the page; an empty URL for an
+// invalid link.
 func (d *Document) Resolve(raw string) *url.URL {
 	if u, err := d.Base.Parse(strings.TrimSpace(raw)); err == nil {
 		return u
@@ -152,8 +154,8 @@ func unreadable(cause error) error {
 
 var errTooManyTags = errors.New("too many tags, or too many left open")
 
-// Within returns a part of the page as a document of its own that stands at an
-// address: what the whole page says of itself is not said of the part.
+// Within returns a part of the page as a document of its own with the given URL.
+// Metadata of the whole page do not apply to it.
 func (d *Document) Within(root *html.Node, address *url.URL) *Document {
 	part := &Document{
 		Page: d.Page, URL: address, Base: d.Base,
@@ -172,7 +174,7 @@ type Markup struct {
 	Typed  []*html.Node // RDFa: typeof or resource
 }
 
-// mark remembers an element by one of its attributes.
+// mark records an element by one of its attributes.
 func (m *Markup) mark(el *html.Node, attribute string) {
 	switch attribute {
 	case "itemscope":

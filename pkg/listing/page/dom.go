@@ -10,7 +10,7 @@ import (
 	"ushuru/pkg/listing/claim"
 )
 
-// maxSteps is the most nodes that are visited for one text.
+// maxSteps bounds the nodes that are visited for one text.
 const maxSteps = 2000
 
 // Elements walks the elements of a subtree in document order, without
@@ -39,8 +39,8 @@ func After(n, root *html.Node, inside bool) *html.Node {
 	return nil
 }
 
-// Text returns what a person reads in an element: line breaks and block
-// borders as spaces, no scripts, no struck-out or hidden parts.
+// Text returns the visible text of an element: line breaks and block borders as
+// spaces, without scripts and without struck-out or hidden parts.
 func Text(root *html.Node) string {
 	if root == nil {
 		return ""
@@ -62,7 +62,7 @@ func Text(root *html.Node) string {
 	return claim.Clean(b.String())
 }
 
-// inline elements do not part words.
+// inline elements do not separate words.
 var inline = map[atom.Atom]bool{
 	atom.A: true, atom.B: true, atom.Em: true, atom.Font: true, atom.I: true, atom.Span: true,
 	atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.U: true, atom.Small: true, atom.Wbr: true,
@@ -83,6 +83,7 @@ func IsHidden(n *html.Node) bool {
 	return style != "" && strings.Contains(strings.ReplaceAll(strings.ToLower(style), " ", ""), "display:none")
 }
 
+// Attr returns an attribute of an element, "" when there is none.
 func Attr(n *html.Node, key string) string {
 	if n == nil {
 		return ""
@@ -95,9 +96,10 @@ func Attr(n *html.Node, key string) string {
 	return ""
 }
 
-// Head returns as much of an attribute as is looked at again and again.
+// Head returns the beginning of an attribute that is examined repeatedly.
 func Head(s string) string { return s[:min(len(s), 200)] }
 
+// HasAttr reports whether an element has an attribute, also an empty one.
 func HasAttr(n *html.Node, key string) bool {
 	for _, a := range n.Attr {
 		if a.Key == key {
@@ -107,6 +109,7 @@ func HasAttr(n *html.Node, key string) bool {
 	return false
 }
 
+// HasClass reports whether an element has a class.
 func HasClass(n *html.Node, class string) bool {
 	for name := range strings.FieldsSeq(Attr(n, "class")) {
 		if name == class {

@@ -9,9 +9,9 @@ import (
 	"ushuru/pkg/listing/claim"
 )
 
-// ClaimLabels claims label-value pairs from anywhere on the page. The table with
-// the most different fields is the car's; another one only fills gaps, and not
-// when it contradicts the first: then it describes a similar car.
+// ClaimLabels claims the label-value pairs of the page. The table with the largest
+// number of different fields is the car's. Another table only fills gaps, and
+// does not when it contradicts the first: then it describes another car.
 func ClaimLabels(doc *Document, c *claim.List) {
 	c.Source, c.Rank = "labels", claim.RankLabel
 	cards := byGroup(doc.Pairs)
@@ -27,15 +27,16 @@ func ClaimLabels(doc *Document, c *claim.List) {
 	}
 }
 
-// card is what one table or list says.
+// card is the content of one table or list.
 type card struct {
 	pairs []Pair
 	first map[string]string // the first value of each field, squashed
 }
 
-// maxCards bounds the comparison of each with each.
+// maxCards bounds the pairwise comparison of cards.
 const maxCards = 300
 
+// Body returns the body of a page, nil when it has none.
 func Body(doc *Document) *html.Node {
 	if found := doc.Tags[atom.Body]; len(found) > 0 {
 		return found[0]
@@ -59,8 +60,8 @@ func NamesDar(s string) bool {
 	return strings.Contains(s, "dar es salaam") || strings.Contains(s, "dar-es-salaam") || strings.Contains(s, "tanzania")
 }
 
-// byGroup sorts pairs by the table that holds them, in document order, without
-// values that are not said and outside asides, menus and footers.
+// byGroup groups pairs by the table that contains them, in document order, without
+// placeholders and without asides, menus and footers.
 func byGroup(pairs []Pair) (cards []*card) {
 	byNode := map[*html.Node]*card{}
 	for _, p := range pairs {
@@ -86,7 +87,7 @@ func byGroup(pairs []Pair) (cards []*card) {
 	return cards
 }
 
-// IsAside reports an element that holds no part of the page's own car.
+// IsAside reports an element that contains no part of the page's own car.
 func IsAside(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Aside, atom.Nav, atom.Footer:
@@ -101,7 +102,8 @@ func IsAside(n *html.Node) bool {
 	return false
 }
 
-// largest returns the card with the most different fields, nil for none.
+// largest returns the card with the largest number of different fields, nil when
+// there are no cards.
 func largest(cards []*card) (best *card) {
 	for _, c := range cards {
 		if best == nil || len(c.first) > len(best.first) {
@@ -111,7 +113,7 @@ func largest(cards []*card) (best *card) {
 	return best
 }
 
-// distinguishing are the fields by which two cars can be told apart; many have the
+// distinguishing are the fields that differ between two cars; many cars have the
 // same location or transmission.
 var distinguishing = map[string]bool{
 	claim.FieldMake: true, claim.FieldModel: true, claim.FieldCode: true, claim.FieldFrame: true, claim.FieldStock: true,

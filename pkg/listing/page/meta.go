@@ -1,17 +1,17 @@
 package page
 
 import (
-	"ushuru/pkg/listing/claim"
-
 	_ "embed"
 	"regexp"
 	"strings"
+
+	"ushuru/pkg/listing/claim"
 )
 
 //go:embed makes.txt
 var makeList string
 
-// makes are the names of makes, squashed, as titles and addresses have them.
+// makes maps the squashed names of makes to their usual spelling.
 var makes = func() map[string]string {
 	table := map[string]string{}
 	for line := range strings.Lines(makeList) {
@@ -22,7 +22,7 @@ var makes = func() map[string]string {
 	return table
 }()
 
-// KnownMake returns the usual spelling of a make, false when the name is none.
+// KnownMake returns the usual spelling of a make; false when the name is unknown.
 func KnownMake(name string) (string, bool) {
 	known, ok := makes[claim.Squash(name)]
 	return known, ok
@@ -30,7 +30,7 @@ func KnownMake(name string) (string, bool) {
 
 var metaPrice = regexp.MustCompile(`(?i)(?:fob|price)\s*:?\s*((?:us\$|usd|\$)\s?(?:\d{1,3}(?:,\d{3})+|\d+))`)
 
-// ClaimMeta claims what title, og: metas and the address give.
+// ClaimMeta claims the values of the title, the og: metadata and the URL.
 func ClaimMeta(doc *Document, c *claim.List) {
 	c.Source, c.Rank = "page metadata", claim.RankMeta
 	title := claim.FirstOf(doc.Meta["og:title"], doc.Title)

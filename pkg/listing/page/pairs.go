@@ -9,13 +9,13 @@ import (
 	"ushuru/pkg/listing/claim"
 )
 
-// Pair is a label that is known, and what stands beside it.
+// Pair is a known label and the text beside it.
 type Pair struct {
 	Field, Label, Value string
 	Group               *html.Node // the table or list that holds it
 }
 
-// maxPairs bounds what one page can make us keep.
+// maxPairs bounds the memory that one page can use.
 const maxPairs = 2000
 
 // PairsIn returns the label-value pairs below a node, in document order.

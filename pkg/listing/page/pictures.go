@@ -14,12 +14,12 @@ import (
 // reads come first, because src then holds a blank.
 var lazy = []string{"data-src", "data-original", "data-lazy", "load_src", "src"}
 
-// maxPictures bounds the links that are looked at on one page.
+// maxPictures bounds the links that are examined on one page.
 const maxPictures = 20_000
 
 // Pictures returns the links of anchors and images for which keep is true, in
-// the order of the page, links to large pictures first, and none of similar
-// cars.
+// the order of the page, links to large pictures first, without pictures of
+// similar cars.
 func Pictures(doc *Document, keep func(*url.URL) bool) (links []string) {
 	looked := 0
 	add := func(n *html.Node, link string) bool {
@@ -47,7 +47,7 @@ func Pictures(doc *Document, keep func(*url.URL) bool) (links []string) {
 	return links
 }
 
-// OnHost reports a host or a part of it.
+// OnHost reports whether a URL is on the host or on a subdomain of it.
 func OnHost(u *url.URL, host string) bool {
 	name := u.Hostname()
 	return name == host || strings.HasSuffix(name, "."+host)

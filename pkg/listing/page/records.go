@@ -11,15 +11,15 @@ import (
 	"ushuru/pkg/listing/claim"
 )
 
-// record is an object that a page gives to its own script.
-type record struct {
+// Record is an object of the data that a page gives to its own script.
+type Record struct {
 	values map[string]any
-	// flight data mark their own references with a dollar sign and double one
-	// that a text begins with.
+	// rsc reports a value of an RSC payload, where a dollar sign marks a reference
+	// and a text that begins with a dollar sign has two.
 	rsc bool
 }
 
-// Bounds of what is looked at in one page's script data.
+// Bounds of the script data of one page.
 const (
 	maxRecords     = 5000 // rows
 	maxFound       = 100
@@ -27,9 +27,9 @@ const (
 	maxRecordDepth = 100
 )
 
-// Records returns the different objects of a page's script data (Next.js flight
-// strings, application/json scripts) that have all the keys.
-func Records(doc *Document, keys ...string) (found []record) {
+// Records returns the different objects of a page's script data (Next.js RSC
+// payloads, application/json scripts) that have all the keys.
+func Records(doc *Document, keys ...string) (found []Record) {
 	search := recordSearch{keys: keys, left: maxRecordNodes, rsc: true}
 	for _, value := range rscRows(rscPayload(doc)) {
 		search.in(value, 0)
@@ -48,9 +48,9 @@ func Records(doc *Document, keys ...string) (found []record) {
 
 type recordSearch struct {
 	keys  []string
-	left  int // nodes that may still be looked at
+	left  int // nodes that may still be visited
 	rsc   bool
-	found []record
+	found []Record
 }
 
 func (s *recordSearch) in(value any, depth int) {
@@ -63,9 +63,9 @@ func (s *recordSearch) in(value any, depth int) {
 			s.in(item, depth+1)
 		}
 	case map[string]any:
-		again := func(r record) bool { return r.same(v, s.keys) }
+		again := func(r Record) bool { return r.same(v, s.keys) }
 		if len(s.found) < maxFound && s.fits(v) && !slices.ContainsFunc(s.found, again) {
-			s.found = append(s.found, record{v, s.rsc})
+			s.found = append(s.found, Record{v, s.rsc})
 		}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			s.in(v[key], depth+1)
@@ -82,9 +82,9 @@ func (s *recordSearch) fits(v map[string]any) bool {
 	return true
 }
 
-// same reports a record that is the same thing again, by its first keys.
-func (r record) same(v map[string]any, keys []string) bool {
-	other := record{v, r.rsc}
+// same reports whether v describes the same thing as r, by the keys.
+func (r Record) same(v map[string]any, keys []string) bool {
+	other := Record{v, r.rsc}
 	for _, key := range keys {
 		if r.Text(key) != other.Text(key) {
 			return false
@@ -94,7 +94,7 @@ func (r record) same(v map[string]any, keys []string) bool {
 }
 
 // Text returns a text or a number, "" for anything else.
-func (r record) Text(key string) string {
+func (r Record) Text(key string) string {
 	switch v := r.values[key].(type) {
 	case json.Number:
 		return v.String()
@@ -111,20 +111,20 @@ func (r record) Text(key string) string {
 	return ""
 }
 
-// Is reports a true value: true, 1 or "1".
-func (r record) Is(key string) bool {
+// Is reports whether the value of a key is true, 1 or "1".
+func (r Record) Is(key string) bool {
 	return r.values[key] == true || r.Text(key) == "1"
 }
 
 // Claim claims the record's texts by a table of its keys.
-func (r record) Claim(c *claim.List, fields map[string]string) {
+func (r Record) Claim(c *claim.List, fields map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		c.Add(fields[key], r.Text(key))
 	}
 }
 
 // Date joins year and month, "2014/7"; the year alone when there is no month.
-func (r record) Date(year, month string) string {
+func (r Record) Date(year, month string) string {
 	y, m := r.Text(year), r.Text(month)
 	if y == "" || m == "" || m == "0" {
 		return y
@@ -134,7 +134,7 @@ func (r record) Date(year, month string) string {
 
 // OwnRecord returns the record that the page is about: the one whose key stands
 // in the page's address, else the only one.
-func OwnRecord(doc *Document, key string, all []record) (record, bool) {
+func OwnRecord(doc *Document, key string, all []Record) (Record, bool) {
 	for _, r := range all {
 		if own := r.Text(key); len(own) >= 3 && inAddress(doc, own) {
 			return r, true
@@ -143,7 +143,7 @@ func OwnRecord(doc *Document, key string, all []record) (record, bool) {
 	if len(all) == 1 {
 		return all[0], true
 	}
-	return record{}, false
+	return Record{}, false
 }
 
 // inAddress reports a text that is a segment of the page's path or the value of

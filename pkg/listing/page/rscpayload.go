@@ -11,12 +11,12 @@ import (
 // maxPayload bounds the script data of one page, in bytes.
 const maxPayload = 8 << 20
 
-// maxRowID is the longest id of a row with its colon.
+// maxRowID is the maximum length of a row's id with its colon.
 const maxRowID = 9
 
-// rscPayload joins what a page made by the Next.js App Router pushes to its script,
-// as self.__next_f.push([1,"…"]): a stream of rows that one script tag cuts
-// anywhere.
+// rscPayload joins the chunks that a page of the Next.js App Router passes to
+// self.__next_f.push([1,"…"]). They form one stream of rows; a chunk can end
+// anywhere in a row.
 func rscPayload(doc *Document) string {
 	var stream strings.Builder
 	for _, script := range doc.Tags[atom.Script] {

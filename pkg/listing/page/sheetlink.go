@@ -11,8 +11,7 @@ import (
 	"ushuru/pkg/listing/claim"
 )
 
-// sheetNames are what sites call the auction's inspection sheet in the text of
-// a link to it.
+// sheetNames are the link texts that sites use for the auction's inspection sheet.
 var sheetNames = []string{
 	"auction sheet", "inspection sheet", "auction inspection sheet", "condition report", "auction report", "出品票", "検査票",
 }
@@ -21,8 +20,8 @@ var sheetNames = []string{
 // leads to a page about sheets more often than to the sheet.
 var sheetFiles = []string{".jpg", ".jpeg", ".png", ".webp", ".gif", ".pdf"}
 
-// ClaimSheetLink claims a link that says it is the inspection sheet, where the
-// site's own reader found none.
+// ClaimSheetLink claims the link whose text names the inspection sheet, when the
+// site's adapter found none.
 func ClaimSheetLink(doc *Document, c *claim.List) {
 	c.Source, c.Rank = "links", claim.RankLabel
 	for _, a := range doc.Tags[atom.A] {

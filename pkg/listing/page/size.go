@@ -9,34 +9,34 @@ import (
 // maxNodes bounds the tree of a page; a real listing has some 20,000 nodes.
 const maxNodes = 2_000_000
 
-// maxDepth is what html.Parse itself allows.
+// maxDepth is the maximum depth that html.Parse allows.
 const maxDepth = 512
 
-// formatting are the elements that HTML opens again, each time, where they were
-// left open: with five hundred of them open, one letter makes five hundred
+// formatting are the elements that an HTML parser reopens in every block while they
+// are not closed: with five hundred of them open, one letter creates five hundred
 // nodes (WHATWG HTML, 13.2.4.3).
 var formatting = map[string]bool{
 	"b": true, "big": true, "code": true, "em": true, "font": true, "i": true, "s": true,
 	"small": true, "strike": true, "strong": true, "tt": true, "u": true,
 }
 
-// checkSize refuses a page whose tree would be too large, before it is built.
-// A look at the tags clears nearly every page; only one with many different
-// formatting elements is gone through token by token.
+// checkSize rejects a page whose tree would be too large, before the tree is built.
+// Counting the tags is sufficient for nearly every page; only a page with many
+// different formatting elements is tokenized.
 func checkSize(body []byte) error {
 	tags := bytes.Count(body, []byte("<"))
 	if 2*tags > maxNodes {
 		return unreadable(errTooManyTags)
 	}
-	// Of formatting elements that are alike, no more than three are opened again.
+	// At most three equal formatting elements are reopened.
 	if tags*(2+min(3*differentFormatting(body), maxDepth)) <= maxNodes {
 		return nil
 	}
 	return countNodes(body)
 }
 
-// differentFormatting counts the formatting tags that differ in their text; one
-// whose end is in doubt, or is far, counts each time.
+// differentFormatting counts the different formatting tags. A tag whose end is
+// uncertain or far away counts each time.
 func differentFormatting(body []byte) (count int) {
 	seen := map[string]bool{}
 	for {

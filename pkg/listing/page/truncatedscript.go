@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxRepairSize is the longest page in bytes whose cut scripts are mended; such a
-// page is read twice, and a longer one must not cost more than it does.
+// maxRepairSize is the maximum size in bytes of a page whose truncated scripts are
+// repaired, because such a page is parsed twice.
 const maxRepairSize = 2 << 20
 
 var (
@@ -17,9 +17,9 @@ var (
 	endTagLine = regexp.MustCompile(`(?mi)^[ \t]*</(?:td|tr|table|tbody|div|ul|li|p|dl|dd|span|section|main|body)>`)
 )
 
-// RepairScripts reads on where a saved page was cut inside a script, so that the
-// markup that follows became the script's text: what follows the cut is parsed
-// and put behind the body. It reports whether there was any.
+// RepairScripts repairs a saved page that was truncated inside a script, so that the
+// markup after it became the script's text: it parses that markup and appends it
+// to the body. It reports whether there was such a script.
 func RepairScripts(doc *Document) bool {
 	target := Body(doc)
 	if target == nil || len(doc.Page.Body) > maxRepairSize {
@@ -46,11 +46,11 @@ func RepairScripts(doc *Document) bool {
 	return false
 }
 
-// swallowed returns the markup in a script's text: from the first line that
-// begins with a tag or is a comment, when a later line begins with an end tag.
-// In JavaScript a line can begin so only within a template, a comment or a
-// string that goes on, so a script that has the end of one is taken for whole,
-// and so is one that is nothing but markup.
+// swallowed returns the markup in a script's text: from the first line that begins
+// with a tag or is a comment, when a later line begins with an end tag. A line of
+// JavaScript can begin so only inside a template, a comment or a continued string.
+// A script with the end of one of these is therefore complete, and so is a script
+// that contains only markup.
 func swallowed(script *html.Node) string {
 	kind := strings.ToLower(Head(Attr(script, "type")))
 	if script.FirstChild == nil || kind != "" && kind != "module" && !strings.Contains(kind, "javascript") {

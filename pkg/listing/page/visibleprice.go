@@ -15,9 +15,9 @@ var (
 	numberBefore  = regexp.MustCompile(`[\d.,]$`)
 )
 
-// shownInDollars reports that the page itself writes an amount with a sign of
+// shownInDollars reports whether the visible page writes an amount with a mark of
 // US dollars. Script data often give a bare number; the same digits as part of
-// another number, or without a sign, are no confirmation.
+// another number, or without a mark, do not confirm it.
 func shownInDollars(doc *Document, amount money.Number) bool {
 	plain := amount.String()
 	for _, written := range []string{thousands(plain), plain} {
@@ -47,8 +47,8 @@ func thousands(digits string) string {
 	return digits
 }
 
-// AddScriptPrice claims a price of script data. One without currency counts as
-// dollars only where the page shows it so.
+// AddScriptPrice claims a price of script data. A price without currency is in
+// dollars only when the page shows it in dollars.
 func AddScriptPrice(c *claim.List, doc *Document, amount string) {
 	p, ok := claim.ParsePrice(amount)
 	switch {

@@ -70,7 +70,8 @@ func modelOf(n *graph.Node, maker string) string {
 	if model == "" && len(n.Props["model"]) == 1 {
 		link := strings.TrimRight(n.Props["model"][0].Address(), "/")
 		last := strings.NewReplacer("_", " ", "-", " ").Replace(link[strings.LastIndexAny(link, "/#")+1:])
-		if graph.IsAddress(link) && claim.Squash(last) != "" && strings.Contains(claim.Squash(n.Word("name")), claim.Squash(last)) {
+		key := claim.Squash(last)
+		if graph.IsAddress(link) && key != "" && strings.Contains(claim.Squash(n.Word("name")), key) {
 			model = last
 		}
 	}
@@ -86,7 +87,8 @@ func modelOf(n *graph.Node, maker string) string {
 // versionOf returns the configuration, unless it only repeats the model.
 func versionOf(n *graph.Node, maker, model string) string {
 	version := n.Only("vehicleConfiguration")
-	if key := claim.Squash(version); key == claim.Squash(model) || key == claim.Squash(maker+model) || key == claim.Squash(n.Word("name")) {
+	switch claim.Squash(version) {
+	case claim.Squash(model), claim.Squash(maker + model), claim.Squash(n.Word("name")):
 		return ""
 	}
 	return version

@@ -10,11 +10,11 @@ import (
 	"ushuru/pkg/listing/schemaorg/graph"
 )
 
-// maxOffers is the most offers of one car that are compared.
+// maxOffers bounds the offers of one car that are compared.
 const maxOffers = 100
 
-// claimOffers claims the one price of a car. Prices that differ within a syntax
-// are none; across syntaxes JSON-LD wins, since a copy can be older.
+// claimOffers claims the price of a car. When the prices of one syntax differ, none
+// is claimed; between syntaxes JSON-LD wins, because a copy can be older.
 func claimOffers(car *carEntry, c *claim.List) {
 	stated := false
 	for _, syntax := range []string{graph.SourceJSONLD, graph.SourceMicrodata, graph.SourceRDFa} {
@@ -39,7 +39,7 @@ func claimOffers(car *carEntry, c *claim.List) {
 	}
 }
 
-// offered is what the offers of a car say.
+// offered is the content of a car's offers.
 type offered struct {
 	prices map[string]bool // "USD 6180"
 	states []string        // availability, squashed
@@ -112,14 +112,13 @@ var priceParts = append([]string{
 	"PriceSpecification", "UnitPriceSpecification", "CompoundPriceSpecification",
 }, graph.VehicleTypes...)
 
-// instalmentSigns are properties of an amount that is paid again and again, or
-// lent.
+// instalmentSigns are properties of an amount that is paid repeatedly, or lent.
 var instalmentSigns = []string{
 	"billingDuration", "billingIncrement", "referenceQuantity", "annualPercentageRate", "loanTerm",
 }
 
 // isOther reports an amount that is not the price of the car: a loan, an
-// instalment, a rent, the price before a reduction, or another thing's.
+// instalment, a rent, the price before a reduction, or the price of another thing.
 func isOther(n *graph.Node) bool {
 	if n.Typed && !n.Is(priceParts...) {
 		return true
@@ -140,8 +139,8 @@ func isOther(n *graph.Node) bool {
 	return !graph.IsVehicle(n) && !graph.IsProduct(n) && namesInstalment(n)
 }
 
-// instalmentWords are what sellers and GoodRelations call amounts that are not
-// the price.
+// instalmentWords are the names that sellers and GoodRelations give amounts that
+// are not the price.
 var instalmentWords = regexp.MustCompile(`(?i)\b(?:month(?:s|ly)?|week(?:s|ly)?|per day|leas(?:e|ing|eout)|rent(?:als?)?|` +
 	`loans?|financ\w*|instal\w*|deposit|down payment|credit)\b`)
 

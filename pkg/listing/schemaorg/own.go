@@ -127,8 +127,8 @@ func linksOf(n *graph.Node) (links []string) {
 			links = append(links, link)
 		}
 	}
-	if strings.Contains(n.Id, "/") {
-		add(n.Id)
+	if strings.Contains(n.ID, "/") {
+		add(n.ID)
 	}
 	for _, v := range append(n.Props["url"], n.Props["mainEntityOfPage"]...) {
 		add(v.Address())

@@ -10,7 +10,8 @@ import (
 
 // carFields are those that only the page of a vehicle has.
 var carFields = map[string]bool{
-	claim.FieldCode: true, claim.FieldFrame: true, claim.FieldEngine: true, claim.FieldMileage: true, claim.FieldRegistration: true, claim.FieldManufacture: true,
+	claim.FieldCode: true, claim.FieldFrame: true, claim.FieldEngine: true,
+	claim.FieldMileage: true, claim.FieldRegistration: true, claim.FieldManufacture: true,
 }
 
 // describesCar reports whether better sources have already seen a car.

@@ -35,17 +35,17 @@ type Adapter struct {
 	ToFetch func(*url.URL)
 }
 
-// MaxListed is the most cars that are read from one list.
+// MaxListed bounds the cars that are read from one list.
 const MaxListed = 200
 
-// adapters are the sites that need one; the others of sites.json are read by
-// the generic readers alone.
+// adapters are the adapters of the sites that need one; the generic readers alone
+// read the other sites of sites.json.
 var adapters = []Adapter{
 	beforward, sbt, tcv, carFromJapan, goonet, cardealPage, carUsed, autocom, pickNBuy24, japaneseCarTrade, jpcTrade, nikkyo,
 	jpauc, aleado, ajes,
 }
 
-// Named returns the adapter of a site, an empty one when it needs none.
+// Named returns the adapter of a site; an empty adapter when the site needs none.
 func Named(name string) *Adapter {
 	for i := range adapters {
 		if adapters[i].Name == name {
@@ -55,8 +55,8 @@ func Named(name string) *Adapter {
 	return &Adapter{}
 }
 
-// Of returns the adapter of a page: by its address, by the address that
-// it gives itself, by its structure.
+// Of returns the adapter of a page: by its URL, by its canonical link, or by its
+// structure.
 func Of(doc *page.Document) *Adapter {
 	for _, u := range []*url.URL{doc.URL, doc.Resolve(doc.Canonical)} {
 		if name := NameOf(u.Hostname()); name != "" {

@@ -10,8 +10,8 @@ import (
 // URLUnsupported is the code of the error for a URL that is known not to be a listing.
 const URLUnsupported = "url_unsupported"
 
-// rewrite sets the site's own spelling of an address. Of the query it keeps the
-// named parameters.
+// rewrite sets the site's own spelling of a URL. Of the query only the named
+// parameters remain.
 func rewrite(u *url.URL, host, path string, params ...string) {
 	*u = url.URL{Scheme: "https", Host: host, Path: path, RawQuery: keepParams(u.RawQuery, params)}
 }
@@ -22,7 +22,7 @@ func keepParams(query string, params []string) string {
 	var kept []string
 	for _, param := range params {
 		for part := range strings.SplitSeq(query, "&") {
-			// One that cannot be read is no value of the parameter.
+			// A value that cannot be decoded is ignored.
 			name, value, _ := strings.Cut(part, "=")
 			if _, err := url.QueryUnescape(value); name == param && err == nil {
 				kept = append(kept, part)
@@ -33,7 +33,7 @@ func keepParams(query string, params []string) string {
 	return strings.Join(kept, "&")
 }
 
-// notACar refuses the address of a list.
+// notACar rejects the URL of a list.
 func notACar() error {
 	return unsupported("This URL is a list of cars. Open one car and send its URL.")
 }

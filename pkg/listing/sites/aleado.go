@@ -131,8 +131,8 @@ func isAleadoPicture(u *url.URL) bool {
 		(strings.HasPrefix(u.Path, "/pic") || strings.HasPrefix(u.Path, "/image/"))
 }
 
-// fullSize takes the wanted height or width off the link of an auction picture.
-// On some hosts they follow an ampersand without any question mark.
+// fullSize removes the requested height and width from the link of an auction
+// picture. On some hosts they follow an ampersand without a question mark.
 func fullSize(link string) string {
 	path, query, _ := strings.Cut(link, "?")
 	drop := func(s string, keepFirst bool) string {
@@ -151,7 +151,7 @@ func fullSize(link string) string {
 	return path + "?" + query
 }
 
-// canonicalAleado keeps of a lot's address what names the lot.
+// canonicalAleado reduces the URL of a lot to the parameters that identify it.
 func canonicalAleado(u *url.URL) error {
 	page := u.Query().Get("p")
 	if u.Path == "/auctions/" && (page == "project/lot" || page == "project/statslot") && u.Query().Get("id") != "" {

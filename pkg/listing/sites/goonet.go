@@ -49,8 +49,8 @@ func readGoonet(doc *page.Document, c *claim.List) {
 	}))
 }
 
-// goonetDollars returns the dollars that a hidden input gives for the price
-// that is shown in yen, "" when none does.
+// goonetDollars returns the dollars that a hidden input gives for the price shown
+// in yen, "" when there is no such input.
 func goonetDollars(doc *page.Document, shown string) string {
 	yen, ok := claim.ParsePrice(shown)
 	if !ok || yen.Currency != "JPY" {

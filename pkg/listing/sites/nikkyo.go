@@ -13,7 +13,7 @@ import (
 
 // nikkyo reads Nikkyo, as public readers of the site describe it. Which port
 // its C&F price is for is not known, so only a page that names Dar es Salaam
-// beside it is believed.
+// beside it is used.
 var nikkyo = Adapter{
 	Name: "Nikkyo",
 	shape: func(doc *page.Document) bool {

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// Info is what a caller may expect of a listing site. Pages of other sites
+// Info describes what a caller can expect of a listing site. Pages of other sites
 // are read too, as far as their labels and schema.org data go.
 type Info struct {
 	Name     string   `json:"name"`
 	Hosts    []string `json:"hosts"`          // without www. and other subdomains, which belong to the site too
 	Gives    []string `json:"gives"`          // fields of a Car, by their JSON names, that its pages can hold
-	Verified string   `json:"verified"`       // what the reading was made from: one of the Verified values
+	Verified string   `json:"verified"`       // the evidence behind the adapter: one of the Verified values
 	Note     string   `json:"note,omitempty"` // what else a caller should know
 }
 
-// What the reading of a site was made from, best first. Nothing was checked
+// The evidence behind the reading of a site, best first. Nothing was checked
 // against a live site.
 const (
 	VerifiedPage     = "real page"       // a saved page of the kind that is read
 	VerifiedScraper  = "scraper's notes" // the source of a public reader of the site
 	VerifiedText     = "page text"       // the words of a page, without its structure
-	VerifiedHostOnly = "host name only"  // nothing but the address
+	VerifiedHostOnly = "host name only"  // only the host name is known
 )
 
 //go:embed sites.json
@@ -36,8 +36,7 @@ var siteInfos = func() (infos []Info) {
 	return infos
 }()
 
-// All returns the sites that are known, those that buyers in Tanzania use
-// most first.
+// All returns the known sites, in the order of their use by buyers in Tanzania.
 func All() []Info {
 	infos := slices.Clone(siteInfos)
 	for i := range infos {
@@ -47,7 +46,8 @@ func All() []Info {
 	return infos
 }
 
-// NameOf returns the name of the site that a host belongs to, "" for none.
+// NameOf returns the name of the site that a host belongs to, "" for an unknown
+// host.
 func NameOf(host string) string {
 	for _, info := range siteInfos {
 		for _, own := range info.Hosts {

@@ -9,7 +9,7 @@ import (
 	"ushuru/pkg/listing/page"
 )
 
-// maxBlocks is the most JSON-LD blocks that are read.
+// maxBlocks bounds the JSON-LD blocks that are read.
 const maxBlocks = 200
 
 // readJSONLD reads the page's JSON-LD scripts; a bad one is skipped.
@@ -171,7 +171,7 @@ func (o *object) set(key string, values []Value) {
 		}
 	case "@id":
 		if len(values) > 0 {
-			o.node.Id = values[0].Text
+			o.node.ID = values[0].Text
 		}
 	case "@value", "@list", "@set":
 		o.plain = append(o.plain, values...)

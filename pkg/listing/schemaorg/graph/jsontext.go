@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// fillers are what stands around JSON in pages and means nothing; each ends
-// with the second text, or at once. The longer ones come first.
+// fillers are texts around the JSON of a page that have no meaning; each ends with
+// the second text, or at once. Longer fillers come first.
 var fillers = []struct{ opens, ends string }{
 	{"//<![CDATA[", ""},
 	{"/*<![CDATA[*/", ""},
@@ -24,7 +24,7 @@ var fillers = []struct{ opens, ends string }{
 	{"\u200b", ""},
 }
 
-// skip goes on to the next sign that means something.
+// skip advances to the next meaningful character.
 func (r *jsonReader) skip() {
 	for r.at < len(r.s) {
 		if strings.IndexByte(" \t\r\n\f\v\x00", r.s[r.at]) >= 0 {
@@ -58,8 +58,8 @@ func (r *jsonReader) skipFiller() bool {
 	return false
 }
 
-// separator goes past commas, also superfluous ones, and returns the sign that
-// follows; 0 at the end.
+// separator advances past commas, also superfluous ones, and returns the next
+// character; 0 at the end.
 func (r *jsonReader) separator() byte {
 	for {
 		r.skip()

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// VehicleTypes are those of schema.org, and one that sites have made up.
+// VehicleTypes are the vehicle types of schema.org, and MotorVehicle, which sites
+// invented.
 var VehicleTypes = []string{"Car", "Vehicle", "MotorVehicle", "Motorcycle", "MotorizedBicycle", "BusOrCoach"}
 
 // IsVehicle accepts the vehicle types, and a Product or a thing without type
@@ -25,4 +26,5 @@ func IsVehicle(n *Node) bool {
 	return false
 }
 
+// IsProduct reports a node of a product type.
 func IsProduct(n *Node) bool { return n.Is("Product", "IndividualProduct") }

@@ -7,21 +7,21 @@ package graph
 func (g *Graph) link() {
 	byID := map[string]*Node{}
 	for _, n := range g.nodes {
-		if n.Id == "" || n.bare() {
+		if n.ID == "" || n.bare() {
 			continue
 		}
-		first := byID[n.Id]
+		first := byID[n.ID]
 		switch {
 		case first == nil:
-			byID[n.Id] = n
+			byID[n.ID] = n
 		case agree(first, n):
 			first.absorb(n)
 		case !IsVehicle(first) && IsVehicle(n):
-			byID[n.Id] = n
+			byID[n.ID] = n
 		}
 	}
 	for _, n := range g.nodes {
-		if first := byID[n.Id]; n.Id != "" && n.bare() && first != nil {
+		if first := byID[n.ID]; n.ID != "" && n.bare() && first != nil {
 			n.same = first
 		}
 	}

@@ -22,7 +22,7 @@ func readMicrodata(doc *page.Document, g *Graph) {
 			return names
 		},
 		open: func(el *html.Node, n *Node) {
-			n.Id = cut(strings.TrimSpace(page.Attr(el, "itemid")))
+			n.ID = cut(strings.TrimSpace(page.Attr(el, "itemid")))
 			for name := range strings.FieldsSeq(cut(page.Attr(el, "itemtype"))) {
 				if n.Typed = true; strings.Contains(name, ":") { // an address, or prefixed by mistake
 					n.addTypes(name)

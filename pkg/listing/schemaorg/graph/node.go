@@ -16,11 +16,11 @@ const (
 	SourceRDFa      = "RDFa"
 )
 
-// Node is a thing of schema.org data, whichever syntax it was written in.
+// Node is a thing of schema.org data, in any of the three syntaxes.
 type Node struct {
 	Types  []string // names in schema.org, without the address: Car
 	Typed  bool     // has a type, perhaps of another vocabulary
-	Id     string   // @id, itemid or resource; "" for none
+	ID     string   // @id, itemid or resource; "" for none
 	Props  map[string][]Value
 	Syntax string     // JSON-LD, microdata or RDFa
 	From   *html.Node // the element it stands on, nil in JSON-LD
@@ -44,13 +44,13 @@ type Graph struct {
 
 // Limits of hostile data. The richest page seen has some 5,000 values in JSON-LD
 // and 20,000 elements; an item or property of markup costs more steps than an
-// element, because it is looked at more closely.
+// element, because it is examined more closely.
 const (
 	maxJSONSteps   = 100_000
 	maxMarkupSteps = 1_000_000
 	propertySteps  = 50
 	MaxDepth       = 64
-	maxText        = 4096 // bytes of one text that are kept
+	maxText        = 4096 // maximum bytes of one text
 )
 
 // New reads what the page holds in each of the three syntaxes, JSON-LD
@@ -72,7 +72,7 @@ func (g *Graph) newNode(syntax string) *Node {
 	return n
 }
 
-// spend takes steps from those that are left; false when they are used up.
+// spend uses up some of the remaining steps; false when none are left.
 func (g *Graph) spend(steps int) bool {
 	g.left -= steps
 	return g.left > 0
@@ -98,7 +98,7 @@ func (n *Node) Is(types ...string) bool {
 	return slices.ContainsFunc(n.Types, func(t string) bool { return slices.Contains(types, t) })
 }
 
-// bare reports a node that only refers to another.
+// bare reports a node that is only a reference to another node.
 func (n *Node) bare() bool { return !n.Typed && len(n.Props) == 0 }
 
 // NodesOf returns the nodes among the values of the properties.

@@ -29,14 +29,14 @@ func readRDFa(doc *page.Document, g *Graph) {
 			return words.of(within).names(written)
 		},
 		open: func(el *html.Node, n *Node) {
-			n.Id = cut(strings.TrimSpace(page.Attr(el, "resource")))
+			n.ID = cut(strings.TrimSpace(page.Attr(el, "resource")))
 			n.Typed = page.Attr(el, "typeof") != ""
 			n.addTypes(words.of(el).names(cut(page.Attr(el, "typeof")))...)
 		},
 		value: func(_ *Node, el *html.Node, v Value) Value {
 			if resource := cut(strings.TrimSpace(page.Attr(el, "resource"))); resource != "" && !page.HasAttr(el, "content") {
 				ref := g.newNode(SourceRDFa)
-				ref.Id = resource
+				ref.ID = resource
 				return Value{Node: ref}
 			}
 			return v
@@ -52,7 +52,7 @@ type vocabulary struct {
 	prefixes map[string]bool // prefixes that stand for schema.org
 }
 
-// vocabularies remembers the vocabulary of elements that were asked for.
+// vocabularies caches the vocabularies of elements.
 type vocabularies map[*html.Node]vocabulary
 
 // of returns the vocabulary of an element: the nearest vocab and prefix around

@@ -20,10 +20,10 @@ func (v Value) Words() string {
 				}
 			}
 		}
-		if !IsAddress(n.Id) {
+		if !IsAddress(n.ID) {
 			return ""
 		}
-		return Name(n.Id)
+		return Name(n.ID)
 	}
 	if IsAddress(v.Text) {
 		return Name(v.Text)
@@ -50,7 +50,7 @@ func (v Value) Address() string {
 			}
 		}
 	}
-	return n.Id
+	return n.ID
 }
 
 // Word returns the first text among the values of properties, in their order.
