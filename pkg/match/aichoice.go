@@ -61,7 +61,7 @@ func (c *AIChooser) Choose(ctx context.Context, question Question) (Answer, erro
 	if err != nil {
 		return Answer{}, err
 	}
-	answer := Answer{ID: said.Candidate, Reason: plainReason(said.Reason)}
+	answer := Answer{ID: said.Candidate, Reason: sanitizeReason(said.Reason)}
 	if answer.ID != None && said.Relation != relationSame {
 		answer = Answer{ID: None, Reason: "the nearest entry is " + relationWords[said.Relation]}
 	}
@@ -82,8 +82,8 @@ func (q Question) forAI() ai.Question {
 		{Name: "model", Text: description(l.Model, q.Candidates), Max: maxListed},
 		{Name: "version", Text: description(l.Version, q.Candidates), Max: maxListed},
 		{Name: "model_code", Text: l.ModelCode, Max: 40},
-		{Name: "year", Text: written(l.Year)},
-		{Name: "engine_cc", Text: written(l.EngineCC)},
+		{Name: "year", Text: digits(l.Year)},
+		{Name: "engine_cc", Text: digits(l.EngineCC)},
 		{Name: "fuel", Text: description(l.Fuel, q.Candidates), Max: 40},
 		{Name: "body", Text: description(l.Body, q.Candidates), Max: 40},
 	}
@@ -94,10 +94,10 @@ func (q Question) forAI() ai.Question {
 		rows = append(rows, ai.Row{
 			{Name: "id", Text: option.ID},
 			{Name: "label", Text: option.Label},
-			{Name: "engine_cc", Text: written(option.EngineCC)},
+			{Name: "engine_cc", Text: digits(option.EngineCC)},
 			{Name: "fuel", Text: option.Fuel},
-			{Name: "year_from", Text: written(option.YearFrom)},
-			{Name: "year_to", Text: written(option.YearTo)},
+			{Name: "year_from", Text: digits(option.YearFrom)},
+			{Name: "year_to", Text: digits(option.YearTo)},
 		})
 	}
 	return ai.Question{
@@ -116,7 +116,7 @@ func (q Question) forAI() ai.Question {
 }
 
 // written is a number in digits, nothing for 0.
-func written(n int) string {
+func digits(n int) string {
 	if n == 0 {
 		return ""
 	}
@@ -125,12 +125,12 @@ func written(n int) string {
 
 // dubious is what no reason for a match needs: a link, an address, a telephone
 // number.
-var dubious = regexp.MustCompile(`(?i)://|www\.|@|(?:\d[ ().+-]*){9,}`)
+var unsafePattern = regexp.MustCompile(`(?i)://|www\.|@|(?:\d[ ().+-]*){9,}`)
 
-// plainReason keeps a reason that is a plain sentence. What repeats a
+// sanitizeReason keeps a reason that is a plain sentence. What repeats a
 // stranger's link or number was not written for the reader's good.
-func plainReason(reason string) string {
-	if dubious.MatchString(reason) {
+func sanitizeReason(reason string) string {
+	if unsafePattern.MatchString(reason) {
 		return ""
 	}
 	return reason

@@ -9,7 +9,7 @@ import (
 // speak to a model: markup, or a word that is no trim of a car. It cannot know
 // every wording; what a model may be talked into is bounded by the vetoes and
 // by the names that a candidate must share with the listing.
-var orders = regexp.MustCompile(`(?i)[<>{}]|://|` +
+var injectionPattern = regexp.MustCompile(`(?i)[<>{}]|://|` +
 	`\b(?:ignore|disregard|forget|override|instructions?|prompt|assistant|candidates?|answer|reply|respond|output|choose|` +
 	`correct|previous|above|please|must|select (?:the|id|entry|number|only)|pick (?:the|id|entry|number|only)|` +
 	`(?:the|right|best|only) match|match(?:es)? is|json|none)\b|無視|指示|候補|選択して|選んで|回答`)
@@ -19,7 +19,7 @@ var orders = regexp.MustCompile(`(?i)[<>{}]|://|` +
 // seller knows.
 func description(cell string, candidates []Option) string {
 	end := len(cell)
-	if at := orders.FindStringIndex(cell); at != nil {
+	if at := injectionPattern.FindStringIndex(cell); at != nil {
 		end = at[0]
 	}
 	for _, option := range candidates {

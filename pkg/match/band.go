@@ -56,7 +56,7 @@ func pickBand(car vehicle.Car, known int, bands []string) (string, []vehicle.Adj
 		if band := bandOf(known, bands); band != "" && band != listed {
 			reason := fmt.Sprintf("this chassis code is known with %d cc; listings round", known)
 			if car.EngineCC <= 0 {
-				reason = fmt.Sprintf("the listing gives no engine size; this chassis code is known with %d cc", known)
+				reason = fmt.Sprintf("the %s gives no engine size; this chassis code is known with %d cc", car.Source.Noun().EN, known)
 			}
 			return band, []vehicle.Adjustment{{Field: "engine_cc", From: car.EngineCC, To: known, Reason: reason}}, nil
 		}
@@ -66,15 +66,15 @@ func pickBand(car vehicle.Car, known int, bands []string) (string, []vehicle.Adj
 		return listed, nil, nil
 	case car.EngineCC > 0:
 		return "", nil, refusal(NoCapacityBand,
-			fmt.Sprintf("the authority has no engine band for %d cc, only %s", car.EngineCC, strings.Join(bands, ", ")))
+			fmt.Sprintf("TRA has no engine band for %d cc, only %s", car.EngineCC, strings.Join(bands, ", ")))
 	case len(bands) == 1:
 		return bands[0], []vehicle.Adjustment{{
 			Field: "capacityBand", From: car.EngineCC, To: bands[0],
-			Reason: "the listing gives no engine size; the authority lists one capacity band",
+			Reason: "the " + car.Source.Noun().EN + " gives no engine size; TRA lists only one capacity band",
 		}}, nil
 	}
 	return "", nil, refusal(ListingIncomplete,
-		"the listing gives no engine size, and the authority lists several bands: "+strings.Join(bands, ", "))
+		"the "+car.Source.Noun().EN+" gives no engine size, and TRA lists several bands: "+strings.Join(bands, ", "))
 }
 
 // bandOf finds the band that holds an engine size in cc; where bands overlap,

@@ -35,7 +35,7 @@ func (m *Matcher) Explain(ctx context.Context, car vehicle.Car, cat *tra.Catalog
 	if err != nil {
 		return Choice{}, nil, err
 	}
-	q := newQuery(car, m.shelfOf(cat).of(entriesOf(cat, choice.Make)))
+	q := newQuery(car, m.indexes(cat).of(entriesOf(cat, choice.Make)))
 	var code chassis.Code
 	if codes := listedCodes(car, q.entries); len(codes) > 0 {
 		code = codes[0]
@@ -65,14 +65,14 @@ func (e *Error) with(scored []Scored) *Error {
 // with another body letter under a model that the listing does not name.
 func (q *query) refuseUnnamed(code chassis.Code, fitting []tra.Label) *Error {
 	if len(fitting) == 0 {
-		message := "chassis code " + code.Code + " is not in the authority's database under " + q.entries.Make.Name
+		message := "chassis code " + code.Code + " is not in TRA's database under " + q.entries.Make.Name
 		return q.refuse(NoMatch, message, code, nil)
 	}
-	message := "the authority has chassis code " + code.Code + " only but for its body letter, under " + models(fitting)
+	message := "TRA has chassis code " + code.Code + " only with another body letter, under " + models(fitting)
 	if q.name.model == 0 {
-		return q.refuse(AmbiguousMatch, message+", and the listing names no model", code, fitting)
+		return q.refuse(AmbiguousMatch, message+", and the "+q.source()+" gives no model", code, fitting)
 	}
-	return q.refuse(NoMatch, message+", and the listing says "+quote(q.car.Model), code, fitting)
+	return q.refuse(NoMatch, message+", and the "+q.source()+" says "+quote(q.car.Model), code, fitting)
 }
 
 // scored lists the entries that fit, those of the listing's fuel, size, year

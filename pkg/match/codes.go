@@ -16,11 +16,11 @@ func listedCodes(car vehicle.Car, entries *tra.Entries) []chassis.Code {
 	for _, cell := range []string{car.RawModelCode, car.ModelCode, car.FrameNumber} {
 		switch codes := chassis.ParseAll(cell); len(codes) {
 		case 0:
-			if cut := masked(cell, entries); cut != nil {
+			if cut := splitMasked(cell, entries); cut != nil {
 				return cut
 			}
 		case 1:
-			return spelled(codes[0], car.Year, entries)
+			return splitGlued(codes[0], car.Year, entries)
 		default:
 			return codes
 		}
@@ -34,12 +34,12 @@ func listedCodes(car vehicle.Car, entries *tra.Entries) []chassis.Code {
 }
 
 // masked reads a code and a masked serial run together: KSP1302103***.
-func masked(cell string, entries *tra.Entries) []chassis.Code {
+func splitMasked(cell string, entries *tra.Entries) []chassis.Code {
 	if !strings.Contains(cell, "*") {
 		return nil
 	}
 	for _, cut := range chassis.RunTogether(strings.ReplaceAll(chassis.Normalise(cell), " ", "")) {
-		if known(cut.Code, entries) {
+		if isListed(cut.Code, entries) {
 			cut.Raw = strings.TrimSpace(cell)
 			return []chassis.Code{cut}
 		}
@@ -69,18 +69,18 @@ func codeWords(car vehicle.Car, entries *tra.Entries) (codes []chassis.Code) {
 // as a code and a frame serial (NKE1657161960; of several cuts the one with
 // the longest code). A prefix must fit the year: GFC27 is a code of 2016 and
 // later, so it is not GF-C27. Two readings are two codes.
-func spelled(code chassis.Code, year int, entries *tra.Entries) []chassis.Code {
-	if code.Prefix != "" || code.Frame || known(code.Code, entries) {
+func splitGlued(code chassis.Code, year int, entries *tra.Entries) []chassis.Code {
+	if code.Prefix != "" || code.Frame || isListed(code.Code, entries) {
 		return []chassis.Code{code}
 	}
 	var readings []chassis.Code
 	for _, way := range chassis.Unglue(code) {
-		if chassis.PrefixFits(way.Prefix, year) && known(way.Code, entries) {
+		if chassis.PrefixFits(way.Prefix, year) && isListed(way.Code, entries) {
 			readings = append(readings, way)
 		}
 	}
 	for _, cut := range chassis.RunTogether(code.Code) {
-		if len(readings) == 0 && known(cut.Code, entries) {
+		if len(readings) == 0 && isListed(cut.Code, entries) {
 			cut.Raw = code.Raw
 			readings = append(readings, cut)
 		}
@@ -91,7 +91,7 @@ func spelled(code chassis.Code, year int, entries *tra.Entries) []chassis.Code {
 	return readings
 }
 
-func known(code string, entries *tra.Entries) bool {
+func isListed(code string, entries *tra.Entries) bool {
 	if len(entries.ByCode(code)) > 0 || len(entries.ByStem(code)) > 0 {
 		return true
 	}
@@ -129,7 +129,7 @@ func labelCode(label tra.Label, code string) string {
 // the authority both knows.
 func (q *query) checkFrame(codes []chassis.Code) error {
 	frame, ok := chassis.FromFrame(q.car.FrameNumber)
-	if !ok || !known(frame.Code, q.entries) {
+	if !ok || !isListed(frame.Code, q.entries) {
 		return nil
 	}
 	for _, code := range codes {
@@ -137,22 +137,22 @@ func (q *query) checkFrame(codes []chassis.Code) error {
 			return nil
 		}
 	}
-	message := "the listing contradicts itself: chassis code " + joinCodes(codes) + ", frame number " + quote(frame.Raw)
+	message := "the " + q.source() + " contradicts itself: chassis code " + joinCodes(codes) + ", frame number " + quote(frame.Raw)
 	return q.refuse(AmbiguousMatch, message, frame, slices.Concat(q.entries.ByCode(codes[0].Code), q.entries.ByStem(frame.Code)))
 }
 
 // codeAdjustment reports a code that was completed or read from a frame
 // number. A body letter that only the listing has is no difference: the
 // authority's labels leave it out.
-func codeAdjustment(code chassis.Code, listed string) []vehicle.Adjustment {
+func (q *query) codeAdjustment(code chassis.Code, listed string) []vehicle.Adjustment {
 	var reason string
 	switch {
 	case code.Frame && listed == code.Code:
-		reason = "the code was read from the frame number, which may lack a body letter"
+		reason = "the chassis code was taken from the frame number and may lack a body letter"
 	case code.Frame:
-		reason = "the code was read from the frame number, which lacks the body letter; the authority has one entry that fits"
+		reason = "the chassis code was taken from the frame number, which lacks the body letter; one TRA entry fits"
 	case len(listed) > len(code.Code):
-		reason = "the listing gives the code without its body letter; the authority has one entry that fits"
+		reason = "the " + q.source() + " gives the code without its body letter; one TRA entry fits"
 	default:
 		return nil
 	}

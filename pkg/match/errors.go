@@ -9,27 +9,29 @@ import (
 
 // The stable codes of refusals.
 const (
-	ListingIncomplete = "listing_incomplete" // the listing lacks a field without which nothing can be looked up
+	ListingIncomplete = "listing_incomplete" // the listing lacks a field that is needed
 	NoMatch           = "no_match"           // the authority does not list the car
 	AmbiguousMatch    = "ambiguous_match"    // several entries fit, or the listing contradicts itself
 	FuelConflict      = "fuel_conflict"      // the entry that fits runs on another fuel
 	NoCapacityBand    = "no_capacity_band"   // no engine band of the entry holds the car's engine size
-	NotListed         = "not_listed"         // the authority answers with an empty list for the label
+	NotListed         = "not_listed"         // the authority returns an empty list for the label
 )
 
 // Error is a refusal to match. Message is for people, Code for programs.
+// Candidates are the entries that the car may be; none of them was accepted.
 type Error struct {
 	Code       string              `json:"code"`
 	Message    string              `json:"error"`
-	Candidates []vehicle.Candidate `json:"candidates,omitempty"` // what the car might be; none of them is accepted
+	Candidates []vehicle.Candidate `json:"candidates,omitempty"`
 
 	scored []Scored // the same, with their scores
 }
 
-// Error is the message.
+// Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
 func refusal(code, message string) *Error { return &Error{Code: code, Message: message} }
 
-// quote shows a listing's own words in a message, cut to a sane length.
+// quote returns text of a listing for a message, in quotation marks and at most
+// 60 characters long.
 func quote(s string) string { return fmt.Sprintf("%.60q", strings.TrimSpace(s)) }

@@ -19,7 +19,7 @@ func (m *Matcher) ExpectedAdjustments(car vehicle.Car, choice Choice) []vehicle.
 		_, years := pickYear(car.Year, slices.DeleteFunc([]int{fact.From, fact.To}, func(year int) bool { return year == 0 }))
 		adjusted = append(adjusted, years...)
 	}
-	if word, known := authorityWords[labelFuel(label, fact)]; known {
+	if word, known := fuelNames[labelFuel(label, fact)]; known {
 		code, _ := chassis.Parse(car.RawModelCode)
 		_, fuels, _ := pickFuel(car, code, label, []string{word}) // the choice has already refused what this refuses
 		adjusted = append(adjusted, fuels...)

@@ -109,7 +109,7 @@ func (f Facts) of(label tra.Label) Fact {
 	return fact
 }
 
-// isReal says whether a code is known to be one of the make's, listed by the
+// isReal reports whether a code is known to be one of the make's, listed by the
 // authority or not.
 func isReal(mk tra.Make, code string) bool {
 	_, ok := knownCodes().byCode[[2]string{chassis.NameKey(mk.Name), code}]
@@ -135,7 +135,7 @@ const (
 	ccWindow = 100
 )
 
-// ccFarOff says whether two known engine sizes are more than 10 % apart.
+// ccFarOff reports whether two known engine sizes are more than 10 % apart.
 func ccFarOff(listed, known int) bool {
 	return listed > 0 && known > 0 && 10*abs(listed-known) > known
 }

@@ -115,7 +115,7 @@ func (q *query) fuelClass(code chassis.Code) fuelClass {
 	return carClass(q.car.Fuel, code, namesHybrid(q.name.words))
 }
 
-// saysHybrid says whether a car's model or grade names a hybrid.
+// saysHybrid reports whether a car's model or grade names a hybrid.
 func saysHybrid(car vehicle.Car) bool {
 	return namesHybrid(latin(splitWords(car.Model))) || namesHybrid(latin(splitWords(car.Version)))
 }
@@ -151,7 +151,7 @@ func (q *query) withoutFuelConflict(code chassis.Code, exact, relaxed []tra.Labe
 	}
 	kept, keptRelaxed := notHybrid(exact), notHybrid(relaxed)
 	if len(kept)+len(keptRelaxed) == 0 {
-		message := "the authority lists chassis code " + code.Code + " only as a hybrid, and the car is " + string(class)
+		message := "TRA lists chassis code " + code.Code + " only as a hybrid, and the car is " + string(class)
 		return nil, nil, q.refuse(FuelConflict, message, code, slices.Concat(exact, relaxed))
 	}
 	return kept, keptRelaxed, nil

@@ -10,24 +10,24 @@ import (
 	"ushuru/pkg/tra"
 )
 
-// index prepares one make's labels for looking up by likeness.
+// index prepares one make's labels for a search by similarity.
 type index struct {
-	entries *tra.Entries
-	labels  []indexed         // in the order of entries.Labels
-	byText  map[string]int    // a label's place in labels
-	plates  []nameplate       // each model's name once
-	grams   map[gram][]int    // the plates that hold a trigram
-	tails   map[string]string // a last word that stands in one nameplate only → that model
+	entries    *tra.Entries
+	labels     []indexed         // in the order of entries.Labels
+	byText     map[string]int    // a label's place in labels
+	nameplates []nameplate       // each model's name once
+	grams      map[gram][]int    // the plates that hold a trigram
+	suffixes   map[string]string // a last word that stands in one nameplate only → that model
 }
 
 // indexed is a label with what is known of it.
 type indexed struct {
 	tra.Label
 	Fact
-	plate int         // its model's place in plates
-	body  string      // class of its body
-	fuel  fuelClass   // of its fact, or what the label says
-	codes []signature // of its codes
+	nameplate int         // its model's place in plates
+	body      string      // class of its body
+	fuel      fuelClass   // of its fact, or what the label says
+	codes     []signature // of its codes
 }
 
 // nameplate is a model's name.
@@ -44,21 +44,21 @@ func newIndex(entries *tra.Entries, facts Facts) *index {
 	}
 	at := map[string]int{}
 	for i, label := range entries.Labels {
-		plate, seen := at[label.Model]
+		nameplate, seen := at[label.Model]
 		if !seen {
-			plate = len(x.plates)
-			at[label.Model] = plate
-			x.addPlate(label.Model)
+			nameplate = len(x.nameplates)
+			at[label.Model] = nameplate
+			x.addNameplate(label.Model)
 		}
 		x.byText[label.Text] = i
-		x.labels = append(x.labels, prepare(label, facts.of(label), plate))
+		x.labels = append(x.labels, prepare(label, facts.of(label), nameplate))
 	}
-	x.tails = tails(x.plates)
+	x.suffixes = suffixes(x.nameplates)
 	return x
 }
 
-func prepare(label tra.Label, fact Fact, plate int) indexed {
-	i := indexed{Label: label, Fact: fact, plate: plate, body: bodyClass(label.Body), fuel: labelFuel(label, fact)}
+func prepare(label tra.Label, fact Fact, nameplate int) indexed {
+	i := indexed{Label: label, Fact: fact, nameplate: nameplate, body: bodyClass(label.Body), fuel: labelFuel(label, fact)}
 	for _, code := range label.Codes {
 		i.codes = append(i.codes, signatureOf(code))
 	}
@@ -76,18 +76,18 @@ func signatureOf(code string) signature {
 	return s
 }
 
-// near says whether two codes can be at most two typing errors apart.
+// near reports whether two codes can be at most two typing errors apart.
 func (s signature) near(o signature) bool {
 	return bits.OnesCount64(uint64(s&^o)) <= 2 && bits.OnesCount64(uint64(o&^s)) <= 2
 }
 
-func (x *index) addPlate(model string) {
+func (x *index) addNameplate(model string) {
 	key := chassis.NameKey(model)
 	grams := trigrams(key)
 	for _, gram := range grams {
-		x.grams[gram] = append(x.grams[gram], len(x.plates))
+		x.grams[gram] = append(x.grams[gram], len(x.nameplates))
 	}
-	x.plates = append(x.plates, nameplate{splitWords(model), key, len(grams)})
+	x.nameplates = append(x.nameplates, nameplate{splitWords(model), key, len(grams)})
 }
 
 // of finds a label of the make, prepared.
@@ -98,10 +98,10 @@ func (x *index) of(label tra.Label) *indexed {
 	return &indexed{Label: label}
 }
 
-// tails finds the last words by which sellers call a car for short: FIELDER,
+// suffixes finds the last words by which sellers call a car for short: FIELDER,
 // AXIO, PRADO. A word counts when one nameplate alone ends with it, no other
 // holds it, it is long enough to be no grade, and it names no body.
-func tails(plates []nameplate) map[string]string {
+func suffixes(plates []nameplate) map[string]string {
 	holders := map[string]int{}
 	for _, p := range plates {
 		for _, word := range p.words {
@@ -146,14 +146,14 @@ func trigrams(key string) []gram {
 	return grams
 }
 
-// shelf keeps the indexes of one catalogue, each made when first needed.
-type shelf struct {
+// indexes keeps the indexes of one catalogue, each made when first needed.
+type indexCache struct {
 	facts Facts
 	mu    sync.Mutex
 	made  map[*tra.Entries]*index
 }
 
-func (s *shelf) of(entries *tra.Entries) *index {
+func (s *indexCache) of(entries *tra.Entries) *index {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x, ok := s.made[entries]
@@ -167,7 +167,7 @@ func (s *shelf) of(entries *tra.Entries) *index {
 // hybridWords say in a car's name that it is a hybrid.
 var hybridWords = []string{"HYBRID", "HV", "PHV", "PHEV", "HEV", "EPOWER", "ハイブリッド", "ハイブリット"}
 
-// namesHybrid says whether a word of the name is one of hybridWords.
+// namesHybrid reports whether a word of the name is one of hybridWords.
 func namesHybrid(words []string) bool {
 	for i, word := range words {
 		if slices.Contains(hybridWords, word) || strings.HasPrefix(word, "ハイブリッ") {

@@ -9,23 +9,23 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// ChooseLabel takes the label that the caller chose for a car, as the caller
-// may after a refusal. The label must be one of the make's; otherwise the
-// answer is a no_match with candidates. What the listing says against the
-// label is adjusted, one by one, and the match is graded low.
+// ChooseLabel accepts the label that the caller chose for a car, for example
+// after a refusal. The label must be one of the make's; otherwise the error is
+// no_match with candidates. Every value of the listing that differs from the
+// label's is an adjustment, and the match is low.
 func (m *Matcher) ChooseLabel(car vehicle.Car, cat *tra.Catalogue, modelBody string) (Choice, error) {
 	label, found := m.labelOf(car, cat, modelBody)
 	if !found {
-		refused := refusal(NoMatch, "the authority lists no entry "+quote(modelBody)+" for "+quote(car.Make))
+		refused := refusal(NoMatch, "TRA lists no entry "+quote(modelBody)+" for "+quote(car.Make))
 		if q, err := m.query(car, cat); err == nil {
 			refused = refused.with(q.scored(chassis.Code{}, nil))
 		}
 		return Choice{}, refused
 	}
-	q := newQuery(car, m.shelfOf(cat).of(entriesOf(cat, label.Make)))
+	q := newQuery(car, m.indexes(cat).of(entriesOf(cat, label.Make)))
 	choice := q.fuzzyChoice(vehicle.NameFuzzy, label, q.name.relationTo(label.Model))
-	choice.Reason = "the caller chose this entry"
-	choice.Adjustments = append(choice.Adjustments, q.against(label)...)
+	choice.Reason = "chosen in the request"
+	choice.Adjustments = append(choice.Adjustments, q.conflicts(label)...)
 	return choice, nil
 }
 
@@ -54,33 +54,33 @@ func (m *Matcher) labelOf(car vehicle.Car, cat *tra.Catalogue, modelBody string)
 	return found[0], true
 }
 
-// foldLabel folds case and white space: what a person may type otherwise.
+// foldLabel folds case and white space, in which a typed label may differ.
 func foldLabel(text string) string { return strings.ToUpper(strings.Join(strings.Fields(text), " ")) }
 
-// against lists what the listing says against a label: another model, code,
-// engine or body. Year and fuel are held against the authority's lists later.
-func (q *query) against(label tra.Label) (adjusted []vehicle.Adjustment) {
+// conflicts lists the values of the listing that differ from a label's: model,
+// code, engine and body. Resolve compares year and fuel later.
+func (q *query) conflicts(label tra.Label) (adjusted []vehicle.Adjustment) {
 	if q.name.relationTo(label.Model) == other {
 		adjusted = append(adjusted, vehicle.Adjustment{
-			Field: "model", From: q.car.Model, To: label.Model, Reason: "the caller chose an entry of another model",
+			Field: "model", From: q.car.Model, To: label.Model, Reason: "the entry chosen in the request is of another model",
 		})
 	}
 	if codes := listedCodes(q.car, q.entries); len(codes) > 0 && labelCode(label, codes[0].Code) == "" {
 		adjusted = append(adjusted, vehicle.Adjustment{
 			Field: "modelCode", From: codes[0].Raw, To: strings.Join(label.Codes, ", "),
-			Reason: "the caller chose an entry of another chassis code",
+			Reason: "the entry chosen in the request has another chassis code",
 		})
 	}
 	fact := q.index.of(label).Fact
 	if ccFarOff(q.car.EngineCC, fact.CC) {
 		adjusted = append(adjusted, vehicle.Adjustment{
 			Field: "engine_cc", From: q.car.EngineCC, To: fact.CC,
-			Reason: fmt.Sprintf("the entry that the caller chose has %d cc; the band is of the listing's size", fact.CC),
+			Reason: fmt.Sprintf("it has a %d cc engine, the %s says %d cc", fact.CC, q.source(), q.car.EngineCC),
 		})
 	}
-	if bodiesFar(q.body, bodyClass(label.Body)) {
+	if bodiesConflict(q.body, bodyClass(label.Body)) {
 		adjusted = append(adjusted, vehicle.Adjustment{
-			Field: "bodyType", From: q.car.BodyType, To: label.Body, Reason: "the caller chose an entry of another body",
+			Field: "bodyType", From: q.car.BodyType, To: label.Body, Reason: "the entry chosen in the request has another body",
 		})
 	}
 	return adjusted

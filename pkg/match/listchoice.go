@@ -10,12 +10,12 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// japan is the country of origin expected of every car.
+// japan is the expected country of origin.
 const japan = "JAPAN"
 
-// pickYear takes the listed year, or else the nearest. Of two years equally
-// near it takes the older: the excise for age only grows with age, so the
-// figure does not understate it.
+// pickYear returns the listed year, or else the nearest. Of two equally near
+// years it returns the older one: the excise duty for age only grows with age,
+// so the result does not understate it.
 func pickYear(listed int, years []int) (int, []vehicle.Adjustment) {
 	years = slices.Sorted(slices.Values(years))
 	nearest := slices.MinFunc(years, func(a, b int) int { return abs(a-listed) - abs(b-listed) }) // the first, so the older
@@ -23,12 +23,12 @@ func pickYear(listed int, years []int) (int, []vehicle.Adjustment) {
 		return nearest, nil
 	}
 	return nearest, []vehicle.Adjustment{{Field: "yom", From: listed, To: nearest, Reason: fmt.Sprintf(
-		"the authority has no entry for the listed year %d; the nearest year, %d, is used", listed, nearest)}}
+		"TRA has no entry for the year %d; the nearest year, %d, is used", listed, nearest)}}
 }
 
 func abs(n int) int { return max(n, -n) }
 
-// pickCountry takes Japan, or else the only country there is.
+// pickCountry returns Japan, or else the only country.
 func pickCountry(countries []string) (string, []vehicle.Adjustment, error) {
 	for _, country := range countries {
 		if chassis.Normalise(country) == japan {
@@ -37,17 +37,16 @@ func pickCountry(countries []string) (string, []vehicle.Adjustment, error) {
 	}
 	if len(countries) > 1 {
 		return "", nil, refusal(AmbiguousMatch,
-			"the authority lists several countries of origin and none is Japan: "+strings.Join(countries, ", "))
+			"TRA lists several countries of origin, but not Japan: "+strings.Join(countries, ", "))
 	}
 	return countries[0], []vehicle.Adjustment{{
 		Field: "country", From: japan, To: countries[0],
-		Reason: "the authority does not list Japan as the country of origin, only " + countries[0],
+		Reason: "TRA does not list Japan as the country of origin, only " + countries[0],
 	}}, nil
 }
 
-// wantedClass is the fuel class to look for in the authority's list: the
-// prefix decides, then a label or a name that says HYBRID, then the listing's
-// word.
+// wantedClass returns the fuel class to look for in the authority's list: the
+// prefix decides, then a label or a name with HYBRID, then the listing's fuel.
 func wantedClass(car vehicle.Car, code chassis.Code, label tra.Label) fuelClass {
 	class := carClass(car.Fuel, code, saysHybrid(car))
 	if label.Hybrid() && (class == petrol || class == "") {
@@ -56,19 +55,22 @@ func wantedClass(car vehicle.Car, code chassis.Code, label tra.Label) fuelClass 
 	return class
 }
 
-// pickFuel takes the authority's word for the car's fuel. A mere word of the
-// listing may be petrol for a hybrid or the reverse, when the code and label
-// do not say which and the authority lists one of them. Diesel never stands
-// for petrol, nor a hybrid for an electric car.
+// pickFuel returns the authority's name of the car's fuel. It accepts hybrid for
+// a listed petrol and the reverse when neither code nor label decides and the
+// authority lists only one of them. It never replaces diesel by petrol or an
+// electric car by a hybrid.
 func pickFuel(car vehicle.Car, code chassis.Code, label tra.Label, fuels []string) (string, []vehicle.Adjustment, error) {
 	word, class, sure := car.Fuel, wantedClass(car, code, label), classOfPrefix(code)
 	if class == "" {
 		if len(fuels) == 1 {
-			const reason = "the listing gives no fuel that is understood; the authority lists one"
+			reason := "the " + car.Source.Noun().EN + " gives no fuel; TRA lists only one"
+			if word != "" {
+				reason = "the " + car.Source.Noun().EN + "'s fuel was not recognised; TRA lists only one"
+			}
 			return fuels[0], fuelAdjustment(word, fuels[0], reason), nil
 		}
 		return "", nil, refusal(ListingIncomplete,
-			"the listing gives no fuel, and the authority lists several: "+strings.Join(fuels, ", "))
+			"the "+car.Source.Noun().EN+" gives no fuel, and TRA lists several: "+strings.Join(fuels, ", "))
 	}
 	accepted := []fuelClass{class}
 	switch {
@@ -81,15 +83,15 @@ func pickFuel(car vehicle.Car, code chassis.Code, label tra.Label, fuels []strin
 	}
 	for _, class := range accepted {
 		if fuel, ok := oneOfClass(word, class, fuels); ok {
-			return fuel, fuelAdjustment(word, fuel, fuelReason(word, fuel, code, label, saysHybrid(car))), nil
+			return fuel, fuelAdjustment(word, fuel, fuelReason(car, fuel, code, label)), nil
 		}
 	}
-	return "", nil, refusal(FuelConflict, fmt.Sprintf("the authority lists %s %s only as %s, and the car is %s",
+	return "", nil, refusal(FuelConflict, fmt.Sprintf("TRA lists %s %s only as %s, and the car is %s",
 		label.Make.Name, label.Text, strings.Join(fuels, ", "), class))
 }
 
-// oneOfClass finds the fuel of a class: the listing's own word if it is
-// there, else the first by name.
+// oneOfClass finds the fuel of a class: the listing's word if it is among them,
+// else the first by name.
 func oneOfClass(word string, class fuelClass, fuels []string) (string, bool) {
 	var fitting []string
 	for _, fuel := range slices.Sorted(slices.Values(fuels)) {
@@ -106,19 +108,19 @@ func oneOfClass(word string, class fuelClass, fuels []string) (string, bool) {
 	return fitting[0], true
 }
 
-func fuelReason(word, fuel string, code chassis.Code, label tra.Label, named bool) string {
-	listed, taken := classOfWord(word), classOfWord(fuel)
+func fuelReason(car vehicle.Car, fuel string, code chassis.Code, label tra.Label) string {
+	listed, taken := classOfWord(car.Fuel), classOfWord(fuel)
 	switch {
 	case listed == taken:
-		return "the authority's word for this fuel is " + fuel
+		return "TRA calls this fuel " + fuel
 	case classOfPrefix(code) == taken:
-		return fmt.Sprintf("the emission prefix %s is that of a %s car and decides over the listing's word", code.Prefix, taken)
+		return fmt.Sprintf("the emission prefix %s means %s, which overrides the %s", code.Prefix, taken, car.Source.Noun().EN)
 	case taken == hybrid && label.Hybrid():
-		return "the authority's entry for this chassis code is a hybrid"
-	case taken == hybrid && named:
+		return "the TRA entry for this chassis code is a hybrid"
+	case taken == hybrid && saysHybrid(car):
 		return "the car's name says that it is a hybrid"
 	default:
-		return "the authority has this entry only as " + fuel
+		return "TRA has this entry only as " + fuel
 	}
 }
 

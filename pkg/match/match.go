@@ -1,16 +1,15 @@
-// Package match finds a listed car in the authority's database. It works in
-// two halves, because only the second needs the authority to answer: Choose
-// picks the label by make, model and chassis code from the catalogue; Resolve
-// asks for the label's years, countries, fuels and engine bands and settles on
-// one of each.
+// Package match finds a listed car in the authority's database. It has two
+// steps, because only the second one needs the authority: Choose selects the
+// label by make, model and chassis code from the catalogue; Resolve requests
+// the label's years, countries, fuels and engine bands and chooses one of each.
 //
 // The key is (make, model, code), never the code alone: badge twins share
-// codes, and some codes belong to two makes. Codes are compared letter by
-// letter, never by likeness: nearly every code has another real code one
-// character away. Only a listing without a usable code is decided by name, size,
-// fuel and year: by a Chooser, or without one where nothing else could be the
-// car. When several labels fit, or the listing contradicts itself,
-// the answer is a typed refusal with candidates.
+// codes, and some codes belong to two makes. Codes are compared character by
+// character, never by similarity, because nearly every code has another real
+// code one character away. Only a listing without a usable code is matched by
+// name, size, fuel and year: by a Chooser, or without one when a single entry
+// fits. When several labels fit, or the listing contradicts itself, the result
+// is a typed refusal with candidates. docs/matching.md describes the rules.
 package match
 
 import (
@@ -22,20 +21,20 @@ import (
 )
 
 // Choice is the label chosen for a car. It can be stored as JSON between the
-// two halves.
+// two steps.
 type Choice struct {
 	Make        tra.Make             `json:"make"`
 	Label       string               `json:"label"` // byte for byte
 	Code        string               `json:"code"`  // the label's chassis code
 	MatchType   vehicle.MatchType    `json:"matchType"`
-	EngineCC    int                  `json:"engine_cc,omitempty"` // of the label's car; 0: not known
+	EngineCC    int                  `json:"engine_cc,omitempty"` // of the label's car; 0 when not known
 	Reason      string               `json:"reason"`              // one plain sentence
 	Adjustments []vehicle.Adjustment `json:"adjustments"`         // of model, modelBody and modelCode; never null
 }
 
-// choose walks down the evidence, best first: the code as it stands under the
-// model named, then the code but for a body letter under the model named, then
-// the code alone.
+// choose uses the best evidence that there is: the exact code under the named
+// model, then the code without its body letter under the named model, then the
+// code alone.
 func (q *query) choose(code chassis.Code) (Choice, error) {
 	exact, relaxed := q.entries.ByCode(code.Code), q.withOtherLetter(code.Code)
 	exact, relaxed, conflict := q.withoutFuelConflict(code, exact, relaxed)
@@ -43,12 +42,12 @@ func (q *query) choose(code chassis.Code) (Choice, error) {
 		return Choice{}, conflict
 	}
 	steps := [][]tra.Label{exact, relaxed}
-	if code.Frame { // it may lack its letter, so a label without one is no better
+	if code.Frame { // a frame number may lack the letter, so a label without one is not better
 		steps = [][]tra.Label{slices.Concat(exact, relaxed)}
 	}
 	for _, labels := range steps {
-		if found, how := q.named(labels); len(found) > 0 {
-			return q.settle(code, found, how)
+		if found, how := q.byModel(labels); len(found) > 0 {
+			return q.acceptOne(code, found, how)
 		}
 	}
 	if code.Frame && len(relaxed) > 0 || len(exact) == 0 {
@@ -57,9 +56,9 @@ func (q *query) choose(code chassis.Code) (Choice, error) {
 	return q.chooseByCodeAlone(code, exact)
 }
 
-// named keeps the labels whose model is the one that the listing names;
-// failing that, those whose model is a form of it.
-func (q *query) named(labels []tra.Label) ([]tra.Label, relation) {
+// byModel returns the labels of the model that the listing names, or else those
+// whose model is a form of it.
+func (q *query) byModel(labels []tra.Label) ([]tra.Label, relation) {
 	for _, how := range []relation{same, form} {
 		if found := q.related(labels, how); len(found) > 0 {
 			return found, how
@@ -78,33 +77,32 @@ func (q *query) related(labels []tra.Label, how relation) []tra.Label {
 	return found
 }
 
-// chooseByCodeAlone decides when the code is listed, but not under the model
-// that the listing names. A listing without a model is taken at its code. A
-// longer or shorter form of the name, or a name that the authority does not
-// know, is replaced, which costs the match its confidence, when the code is
-// the make's only one and the body does not speak against it. A name that the
-// authority knows as another car is a contradiction: the code's twin is never
-// taken for it.
+// chooseByCodeAlone decides when the authority lists the code, but not under
+// the model that the listing names. Without a model the code decides. A longer
+// or shorter name, or a name that the authority does not know, is substituted
+// (the match is then low) when the make has one entry of the code and the
+// bodies agree. A name that the authority lists as another car is a
+// contradiction, because badge twins must not be exchanged.
 func (q *query) chooseByCodeAlone(code chassis.Code, exact []tra.Label) (Choice, error) {
 	how := q.name.relationTo(exact[0].Model)
-	if how == unsaid || len(exact) == 1 && (how == sibling || how == unknown) && !q.otherBody(exact[0]) {
-		return q.settle(code, exact, how)
+	if how == notGiven || len(exact) == 1 && (how == sibling || how == unknown) && !q.otherBody(exact[0]) {
+		return q.acceptOne(code, exact, how)
 	}
-	return Choice{}, q.refuse(AmbiguousMatch, "the authority lists chassis code "+code.Code+" under "+models(exact)+
-		", but the listing says "+quote(q.car.Model), code, exact)
+	return Choice{}, q.refuse(AmbiguousMatch, "TRA lists chassis code "+code.Code+" under "+models(exact)+
+		", but the "+q.source()+" says "+quote(q.car.Model), code, exact)
 }
 
-// otherBody says whether the listing's body is of another class than the
+// otherBody reports whether the listing's body is of another class than the
 // label's.
 func (q *query) otherBody(label tra.Label) bool {
 	listed, body := bodyClass(q.car.BodyType), bodyClass(label.Body)
 	return listed != "" && body != "" && listed != body
 }
 
-// settle accepts one label. Of several it accepts one only if it alone says
-// HYBRID and the car is known to be one, or if it alone is of the car's size,
+// acceptOne accepts one label. Of several it accepts one only if it alone says
+// HYBRID and the car is known to be one, or if it alone has the car's size,
 // fuel and year.
-func (q *query) settle(code chassis.Code, labels []tra.Label, how relation) (Choice, error) {
+func (q *query) acceptOne(code chassis.Code, labels []tra.Label, how relation) (Choice, error) {
 	if len(labels) > 1 && q.fuelClass(code) == hybrid {
 		labels = onlyOne(labels, tra.Label.Hybrid)
 	}
@@ -112,7 +110,7 @@ func (q *query) settle(code chassis.Code, labels []tra.Label, how relation) (Cho
 		labels = onlyOne(labels, func(label tra.Label) bool { return q.fits(code, q.index.of(label)) })
 	}
 	if len(labels) > 1 {
-		return Choice{}, q.refuse(AmbiguousMatch, "several entries of the authority fit chassis code "+code.Code, code, labels)
+		return Choice{}, q.refuse(AmbiguousMatch, "several TRA entries fit chassis code "+code.Code, code, labels)
 	}
 	label := labels[0]
 	if doubt := q.contradiction(code, q.index.of(label)); doubt != nil {
@@ -124,12 +122,12 @@ func (q *query) settle(code chassis.Code, labels []tra.Label, how relation) (Cho
 		Reason: q.reason(code, listed, label, how), Adjustments: []vehicle.Adjustment{},
 	}
 	choice.Adjustments = append(choice.Adjustments, q.modelAdjustment(label, how)...)
-	choice.Adjustments = append(choice.Adjustments, codeAdjustment(code, listed)...)
+	choice.Adjustments = append(choice.Adjustments, q.codeAdjustment(code, listed)...)
 	return choice, nil
 }
 
-// onlyOne is the one label for which a condition holds, or all labels when it
-// holds for several or none.
+// onlyOne returns the one label for which a condition holds, or all labels when
+// it holds for several or none of them.
 func onlyOne(labels []tra.Label, holds func(tra.Label) bool) []tra.Label {
 	var kept []tra.Label
 	for _, label := range labels {
@@ -160,5 +158,5 @@ func (q *query) chooseAmong(codes []chassis.Code) (Choice, error) {
 	if agree {
 		return chosen, nil
 	}
-	return Choice{}, q.refuse(AmbiguousMatch, "the listing gives several chassis codes: "+joinCodes(codes), codes[0], found)
+	return Choice{}, q.refuse(AmbiguousMatch, "the "+q.source()+" gives several chassis codes: "+joinCodes(codes), codes[0], found)
 }

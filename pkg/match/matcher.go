@@ -12,21 +12,21 @@ import (
 
 // Options of a Matcher. The zero value matches without an AI.
 type Options struct {
-	Facts   Facts   // of the catalogue's labels, where they are known
-	Chooser Chooser // asked where no code decides; nil: none
-	Runs    int     // agreeing answers needed where candidates are close; default 2
+	Facts   Facts   // facts of the catalogue's labels, as far as known
+	Chooser Chooser // decides where no code does; nil disables it
+	Runs    int     // answers that must agree when candidates are close; default 2
 }
 
-// Matcher finds cars in a catalogue. It keeps what it prepares of the
-// catalogue that it was last given. It is safe for concurrent use.
+// Matcher finds cars in a catalogue. It caches the indexes of the last
+// catalogue. It is safe for concurrent use.
 type Matcher struct {
 	options Options
 	mu      sync.Mutex
 	cat     *tra.Catalogue
-	shelf   *shelf
+	cache   *indexCache
 }
 
-// New makes a Matcher.
+// New returns a Matcher.
 func New(o Options) *Matcher {
 	if o.Runs <= 0 {
 		o.Runs = 2
@@ -34,14 +34,14 @@ func New(o Options) *Matcher {
 	return &Matcher{options: o}
 }
 
-// shelfOf returns the indexes of a catalogue.
-func (m *Matcher) shelfOf(cat *tra.Catalogue) *shelf {
+// indexes returns the indexes of a catalogue.
+func (m *Matcher) indexes(cat *tra.Catalogue) *indexCache {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.cat != cat {
-		m.cat, m.shelf = cat, &shelf{facts: m.options.Facts, made: map[*tra.Entries]*index{}}
+		m.cat, m.cache = cat, &indexCache{facts: m.options.Facts, made: map[*tra.Entries]*index{}}
 	}
-	return m.shelf
+	return m.cache
 }
 
 // Choose finds the authority's label for a car: by make, chassis code and
@@ -56,7 +56,7 @@ func (m *Matcher) Choose(ctx context.Context, car vehicle.Car, cat *tra.Catalogu
 	}
 	choice, err := m.chooseWithin(ctx, q)
 	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == NoMatch && q.name.isForeign() {
-		return Choice{}, q.elsewhere(cat, m.shelfOf(cat), refused)
+		return Choice{}, q.otherMakes(cat, m.indexes(cat), refused)
 	}
 	return choice, err
 }
@@ -73,31 +73,31 @@ func (m *Matcher) chooseWithin(ctx context.Context, q *query) (Choice, error) {
 	if len(codes) > 1 {
 		return q.chooseAmong(codes)
 	}
-	if m.options.Chooser != nil && q.misread(codes[0]) {
+	if m.options.Chooser != nil && q.isMisreading(codes[0]) {
 		return m.chooseMisread(ctx, q, codes[0])
 	}
 	return q.choose(codes[0])
 }
 
-// query begins the search for a car. It refuses one whose make is not known.
+// query prepares the search for a car. It refuses a car of an unknown make.
 func (m *Matcher) query(car vehicle.Car, cat *tra.Catalogue) (*query, error) {
-	shelf := m.shelfOf(cat)
+	indexes := m.indexes(cat)
 	entries, ok := cat.Of(car.Make)
 	switch {
 	case strings.TrimSpace(car.Make) == "":
-		return nil, acrossMakes(car, cat, shelf, refusal(ListingIncomplete, "the listing names no make"))
+		return nil, acrossMakes(car, cat, indexes, refusal(ListingIncomplete, "the "+car.Source.Noun().EN+" does not give a make"))
 	case !ok:
-		return nil, acrossMakes(car, cat, shelf, refusal(NoMatch, "the authority lists no make "+quote(car.Make)))
+		return nil, acrossMakes(car, cat, indexes, refusal(NoMatch, "TRA lists no make "+quote(car.Make)))
 	}
-	q := newQuery(car, shelf.of(entries))
+	q := newQuery(car, indexes.of(entries))
 	if mk, other := q.namesOtherMake(cat); other {
-		return nil, acrossMakes(car, cat, shelf, refusal(AmbiguousMatch,
-			"the listing contradicts itself: its make is "+entries.Make.Name+", its title says "+mk.Name))
+		return nil, acrossMakes(car, cat, indexes, refusal(AmbiguousMatch,
+			"the "+q.source()+" contradicts itself: its make is "+entries.Make.Name+", its title says "+mk.Name))
 	}
 	return q, nil
 }
 
-// query is one car being looked for within a make.
+// query is the search for one car within a make.
 type query struct {
 	car     vehicle.Car
 	entries *tra.Entries
@@ -105,6 +105,9 @@ type query struct {
 	name    name
 	body    string // class of the listing's body
 }
+
+// source is the word for what describes the car in a message.
+func (q *query) source() string { return q.car.Source.Noun().EN }
 
 func newQuery(car vehicle.Car, x *index) *query {
 	return &query{car: car, entries: x.entries, index: x, name: readName(car, x), body: bodyClass(car.BodyType)}

@@ -11,16 +11,16 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// relation is how a label's model stands to the name that a listing gives.
+// relation compares a label's model with the name that a listing gives.
 type relation int
 
 const (
-	same    relation = iota // the model named
-	form                    // it with or without a body word (HIACE VAN), or misspelt on one side
-	unsaid                  // the listing names no model
-	sibling                 // a longer or shorter name: JIMNY and JIMNY SIERRA
-	unknown                 // the listing's name is none that the authority has for the make
-	other                   // the authority has the listing's name as another model
+	same     relation = iota // the model named
+	form                     // it with or without a body word (HIACE VAN), or misspelt on one side
+	notGiven                 // the listing names no model
+	sibling                  // a longer or shorter name: JIMNY and JIMNY SIERRA
+	unknown                  // the listing's name is none that the authority has for the make
+	other                    // the authority has the listing's name as another model
 )
 
 // maxNameWords is the longest nameplate looked for, in words.
@@ -28,17 +28,17 @@ const maxNameWords = 6
 
 // name is what a listing calls the car.
 type name struct {
-	entries *tra.Entries
-	tails   map[string]string // see index
-	words   []string          // of model and grade, without the make
-	model   int               // so many of the words are the model's
-	plates  []plate           // the authority's nameplates found in words, in their order
-	nearest func() []string   // see spelling.go
+	entries  *tra.Entries
+	suffixes map[string]string // see index
+	words    []string          // of model and grade, without the make
+	model    int               // so many of the words are the model's
+	mentions []mention         // the authority's nameplates found in words, in their order
+	nearest  func() []string   // see spelling.go
 }
 
-// plate is a nameplate of the authority, found in words[from:to], or meant by
-// the word there.
-type plate struct {
+// mention is a nameplate of the authority that stands in words[from:to], in full
+// or as its last word.
+type mention struct {
 	from, to int
 	key      string // as chassis.NameKey folds it
 }
@@ -48,8 +48,8 @@ type plate struct {
 // found in N-BOX CUSTOM, nor CARAVAN in NV350 CARAVAN. Where there is none, a
 // word that only one nameplate ends with stands for it (FIELDER).
 func readName(car vehicle.Car, x *index) name {
-	n := name{entries: x.entries, tails: x.tails}
-	n.nearest = sync.OnceValue(func() []string { return n.nearestTo(x.plates) })
+	n := name{entries: x.entries, suffixes: x.suffixes}
+	n.nearest = sync.OnceValue(func() []string { return n.nearestTo(x.nameplates) })
 	model := latin(splitWords(car.Model))
 	n.words = withoutMake(withoutNoise(model), car.Make, n.entries.Make.Name)
 	if len(n.words) == 1 && len(model) == 2 && n.entries.HasModel([]byte(model[0]+model[1])) {
@@ -61,7 +61,7 @@ func readName(car vehicle.Car, x *index) name {
 	}
 	n.words = append(slices.Clip(n.words), latin(splitWords(car.Version))...)
 	n.findPlates()
-	if len(n.plates) == 0 {
+	if len(n.mentions) == 0 {
 		n.findTails()
 	}
 	return n
@@ -80,7 +80,7 @@ func (n *name) findPlates() {
 			}
 		}
 		if longest > covered {
-			n.plates = append(n.plates, plate{from, longest, string(key[:size])})
+			n.mentions = append(n.mentions, mention{from, longest, string(key[:size])})
 			covered = longest
 		}
 	}
@@ -88,8 +88,8 @@ func (n *name) findPlates() {
 
 func (n *name) findTails() {
 	for i, word := range n.words[:n.model] {
-		if key, ok := n.tails[word]; ok {
-			n.plates = append(n.plates, plate{i, i + 1, key})
+		if key, ok := n.suffixes[word]; ok {
+			n.mentions = append(n.mentions, mention{i, i + 1, key})
 		}
 	}
 }
@@ -132,15 +132,15 @@ func (n *name) relationTo(model string) relation { return n.relationToWords(spli
 
 func (n *name) relationToWords(label []string) relation {
 	if n.model == 0 {
-		return unsaid
+		return notGiven
 	}
-	if len(n.plates) == 0 {
+	if len(n.mentions) == 0 {
 		return n.relationWithoutPlate(label)
 	}
-	first := n.words[n.plates[0].from:n.plates[0].to]
+	first := n.words[n.mentions[0].from:n.mentions[0].to]
 	joined := strings.Join(label, "")
 	switch {
-	case n.plates[0].key == joined:
+	case n.mentions[0].key == joined:
 		if strings.Join(first, "") == joined {
 			return same
 		}
@@ -154,17 +154,17 @@ func (n *name) relationToWords(label []string) relation {
 	}
 }
 
-// isForm says whether two nameplates differ by a body word that one of them
+// isForm reports whether two nameplates differ by a body word that one of them
 // lacks.
 func (n *name) isForm(first, label []string) bool {
 	bare, bareLabel := withoutBody(first), withoutBody(label)
 	return equalJoined(bare, bareLabel) && (len(bare) == len(first) || len(bareLabel) == len(label))
 }
 
-// isSibling says whether one nameplate holds the other, or the label's stands
+// isSibling reports whether one nameplate holds the other, or the label's stands
 // elsewhere in the listing's name.
 func (n *name) isSibling(first, label []string) bool {
-	for _, p := range n.plates[1:] {
+	for _, p := range n.mentions[1:] {
 		if p.key == strings.Join(label, "") {
 			return true
 		}
@@ -202,7 +202,7 @@ func withoutBody(words []string) []string {
 	return words
 }
 
-// holds says whether inner stands in outer as a run of whole words.
+// holds reports whether inner stands in outer as a run of whole words.
 func holds(outer, inner []string) bool {
 	for i := 0; i+len(inner) <= len(outer); i++ {
 		if slices.Equal(outer[i:i+len(inner)], inner) {

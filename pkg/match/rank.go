@@ -9,21 +9,21 @@ import (
 
 // ranked is a label with its score.
 type ranked struct {
-	label *indexed
-	like  float64 // of the names, see similarities
-	score float64
+	label      *indexed
+	similarity float64 // of the names, see similarities
+	score      float64
 }
 
 // The most that each likeness counts.
 const (
 	pointsName = 40.0
 	pointsCode = 30.0
-	pointsMost = pointsName + pointsCode + pointsFact
+	maxPoints  = pointsName + pointsCode + pointsFact
 )
 
-// unlike is the likeness of names below which only a near code makes a
+// minSimilarity is the likeness of names below which only a near code makes a
 // candidate.
-const unlike = 0.3
+const minSimilarity = 0.3
 
 // ranked lists the make's labels that may be the car, best first.
 func (q *query) ranked(code chassis.Code) []ranked {
@@ -34,14 +34,14 @@ func (q *query) ranked(code chassis.Code) []ranked {
 		label := &q.index.labels[i]
 		near := 0.0
 		if code.Code != "" {
-			near = codeLikeness(code.Code, written, label)
+			near = codeSimilarity(code.Code, written, label)
 		}
-		name := like[label.plate]
-		if (nameless || name < unlike) && near < oneOff {
+		name := like[label.nameplate]
+		if (nameless || name < minSimilarity) && near < scoreOneEdit {
 			continue
 		}
 		points := pointsName*name*name + pointsCode*near + q.features(class, label)
-		all = append(all, ranked{label, name, min(max(points/pointsMost, 0), 0.999)})
+		all = append(all, ranked{label, name, min(max(points/maxPoints, 0), 0.999)})
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(b.score, a.score) })
 	return all
@@ -93,7 +93,7 @@ func (q *query) yearPoints(fact Fact) float64 {
 		return 8
 	case off == 1:
 		return 6
-	case off <= farYears:
+	case off <= maxYearGap:
 		return 0
 	}
 	return -8
@@ -101,7 +101,7 @@ func (q *query) yearPoints(fact Fact) float64 {
 
 func (q *query) bodyPoints(label *indexed) float64 {
 	switch {
-	case bodiesFar(q.body, label.body):
+	case bodiesConflict(q.body, label.body):
 		return -8
 	case q.body != "" && q.body == label.body:
 		return 4
@@ -111,16 +111,16 @@ func (q *query) bodyPoints(label *indexed) float64 {
 
 // The likeness of a code to those of a label.
 const (
-	stemOff    = 1.0  // the same but for the body letter
-	lookalike  = 0.85 // one character misread: 0 for O
-	oneOff     = 0.6  // one typing error
-	twoOff     = 0.2
-	nothingOff = 1.0
+	scoreStem      = 1.0  // the same but for the body letter
+	scoreLookalike = 0.85 // one character misread: 0 for O
+	scoreOneEdit   = 0.6  // one typing error
+	scoreTwoEdits  = 0.2
+	scoreEqual     = 1.0
 )
 
-// codeLikeness compares a code that the listing gives with a label's. It makes
+// codeSimilarity compares a code that the listing gives with a label's. It makes
 // candidates and never an answer.
-func codeLikeness(code string, written signature, label *indexed) float64 {
+func codeSimilarity(code string, written signature, label *indexed) float64 {
 	best := 0.0
 	stem, _ := chassis.Stem(code)
 	for i, c := range label.Codes {
@@ -128,17 +128,17 @@ func codeLikeness(code string, written signature, label *indexed) float64 {
 			continue
 		}
 		if labelStem, _ := chassis.Stem(c); labelStem == stem {
-			return stemOff
+			return scoreStem
 		}
 		switch d := distance(code, c); {
 		case d == 0:
-			return nothingOff
-		case looksLike(code, c):
-			best = max(best, lookalike)
+			return scoreEqual
+		case isLookalike(code, c):
+			best = max(best, scoreLookalike)
 		case d == 1:
-			best = max(best, oneOff)
+			best = max(best, scoreOneEdit)
 		case d == 2:
-			best = max(best, twoOff)
+			best = max(best, scoreTwoEdits)
 		}
 	}
 	return best
@@ -147,9 +147,9 @@ func codeLikeness(code string, written signature, label *indexed) float64 {
 // lookAlikes folds characters that are misread for each other.
 var lookAlikes = map[byte]byte{'O': '0', 'Q': '0', 'D': '0', 'I': '1', 'L': '1', 'Z': '2', 'S': '5', 'B': '8', 'G': '6'}
 
-// looksLike says whether two codes differ only in characters that look alike,
+// isLookalike reports whether two codes differ only in characters that look alike,
 // in at most two places.
-func looksLike(a, b string) bool {
+func isLookalike(a, b string) bool {
 	if len(a) != len(b) {
 		return false
 	}

@@ -6,11 +6,11 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// reason says in one sentence why a label was chosen.
+// reason explains in one sentence why a label was chosen.
 func (q *query) reason(code chassis.Code, listed string, label tra.Label, how relation) string {
 	text := "chassis code " + code.Code
 	if code.Frame {
-		text += ", read from the frame number,"
+		text += ", taken from the frame number,"
 	}
 	if listed != code.Code {
 		text += " is listed as " + listed
@@ -19,35 +19,35 @@ func (q *query) reason(code chassis.Code, listed string, label tra.Label, how re
 	}
 	under := label.Make.Name + " " + label.Model
 	if others := q.entries.ByCode(listed); len(others) > 1 {
-		return text + " under " + models(others) + "; the listing names " + label.Model
+		return text + " under " + models(others) + "; the " + q.source() + " names " + label.Model
 	}
 	text += " once under " + under
 	switch how {
-	case unsaid:
-		text += "; the listing names no model"
+	case notGiven:
+		text += "; the " + q.source() + " gives no model"
 	case form, sibling, unknown:
-		text += "; the listing says " + quote(q.car.Model)
+		text += "; the " + q.source() + " says " + quote(q.car.Model)
 	case same, other:
 	}
 	return text
 }
 
-// modelAdjustment reports a model that is not the listing's own. Field model
-// means that another name was substituted, which makes the match low; field
-// modelBody that the name is the same but for its form, which is minor.
+// modelAdjustment reports a model that differs from the listing's. The field
+// model means that another name was substituted, which makes the match low; the
+// field modelBody means another form of the same name, which is minor.
 func (q *query) modelAdjustment(label tra.Label, how relation) []vehicle.Adjustment {
 	a := vehicle.Adjustment{Field: "modelBody", From: q.car.Model, To: label.Text}
 	switch how {
-	case unsaid:
-		a.Reason = "the listing names no model; the chassis code names one entry"
+	case notGiven:
+		a.Reason = "the " + q.source() + " gives no model; the chassis code has one entry"
 	case form:
-		a.Reason = "the authority writes the model as " + label.Model
+		a.Reason = "TRA writes the model as " + label.Model
 	case sibling:
 		a.Field, a.To = "model", label.Model
-		a.Reason = "the authority has this chassis code only under the longer or shorter name " + label.Model
+		a.Reason = "TRA lists this chassis code only under " + label.Model + ", a longer or shorter form of the model name"
 	case unknown:
 		a.Field, a.To = "model", label.Model
-		a.Reason = "the authority has no model of the listing's name; it has the chassis code under " + label.Model
+		a.Reason = "TRA lists this chassis code under " + label.Model + ", not under the " + q.source() + "'s model name"
 	case same, other:
 		return nil
 	}

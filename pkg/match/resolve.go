@@ -9,8 +9,8 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// Lister answers the authority's lists for one label. An empty list is an
-// answer: nothing is listed.
+// Lister returns the authority's lists for one label. An empty list without an
+// error means that the authority lists nothing.
 type Lister interface {
 	Years(ctx context.Context, mk tra.Make, modelBody string) ([]int, error)
 	Countries(ctx context.Context, mk tra.Make, modelBody string, yom int) ([]string, error)
@@ -18,122 +18,122 @@ type Lister interface {
 	Capacities(ctx context.Context, mk tra.Make, modelBody string, yom int, country, fuel string) ([]string, error)
 }
 
-// Resolve settles on the authority's year, country, fuel and engine band for a
-// chosen label, and returns the whole match with the exact tuple to ask the
-// tax for. Every value that is not the listing's own is an adjustment; they
-// stand in the order model, code, year, country, fuel, band. It refuses with
-// an *Error: listing_incomplete, not_listed, ambiguous_match, fuel_conflict or
-// no_capacity_band. The Lister's own errors come back unchanged.
+// Resolve chooses the authority's year, country, fuel and engine band for a
+// chosen label. It returns the match and the exact tuple of the tax
+// calculation. Every value that differs from the listing's is an adjustment,
+// in the order model, code, year, country, fuel, band. Resolve refuses with an
+// *Error: listing_incomplete, not_listed, ambiguous_match, fuel_conflict or
+// no_capacity_band. It returns the Lister's errors unchanged.
 //
-// The four lists depend on each other, but for most cars the answers can be
-// foreseen, so that all four are asked at once, and those that depend on what
-// was not foreseen at once again.
+// The four lists depend on each other. For most cars their contents can be
+// predicted, so Resolve requests all four at once, and repeats the round when
+// the prediction was wrong.
 func Resolve(ctx context.Context, car vehicle.Car, choice Choice, lists Lister) (vehicle.Matched, tra.Vehicle, error) {
 	if car.Year == 0 {
-		return vehicle.Matched{}, tra.Vehicle{}, refusal(ListingIncomplete, "the listing gives no year")
+		return vehicle.Matched{}, tra.Vehicle{}, refusal(ListingIncomplete, "the "+car.Source.Noun().EN+" does not give a year")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w := walk{
+	r := resolver{
 		car: car, known: choice.EngineCC, label: tra.ParseLabel(choice.Make, choice.Label),
 		tuple: tra.Vehicle{MakeID: choice.Make.ID, ModelBody: choice.Label}, adjustments: slices.Clone(choice.Adjustments),
 	}
-	w.code, _ = chassis.Parse(car.RawModelCode)
-	w.lists = &ahead{lists, map[listKey]*answerTo{}}
-	w.lists.expect(ctx, w.label, w.foresee())
-	for _, step := range []func(context.Context) error{w.year, w.country, w.fuel, w.band} {
+	r.code, _ = chassis.Parse(car.RawModelCode)
+	r.lists = &prefetcher{lists, map[listKey]*future{}}
+	r.lists.prefetch(ctx, r.label, r.predict())
+	for _, step := range []func(context.Context) error{r.year, r.country, r.fuel, r.band} {
 		if err := step(ctx); err != nil {
 			return vehicle.Matched{}, tra.Vehicle{}, err
 		}
 	}
-	return w.matched(choice), w.tuple, nil
+	return r.matched(choice), r.tuple, nil
 }
 
-// walk is the way from a label to the tuple, step by step.
-type walk struct {
+// resolver holds the state of one Resolve: each step sets one value of tuple.
+type resolver struct {
 	car         vehicle.Car
 	label       tra.Label
 	code        chassis.Code
-	lists       *ahead
+	lists       *prefetcher
 	tuple       tra.Vehicle
-	known       int // engine size that is known of the label's car; 0: none
+	known       int // engine size of the label's car in cc; 0 when not known
 	adjustments []vehicle.Adjustment
 }
 
-func (w *walk) year(ctx context.Context) error {
-	years, err := w.lists.Years(ctx, w.label.Make, w.label.Text)
+func (r *resolver) year(ctx context.Context) error {
+	years, err := r.lists.Years(ctx, r.label.Make, r.label.Text)
 	if err != nil {
 		return err
 	}
 	if len(years) == 0 {
-		return w.notListed("no year of manufacture")
+		return r.notListed("no year of manufacture")
 	}
 	var adjusted []vehicle.Adjustment
-	w.tuple.YOM, adjusted = pickYear(w.car.Year, years)
-	w.adjustments = append(w.adjustments, adjusted...)
-	if w.tuple.YOM != w.car.Year {
-		w.lists.expect(ctx, w.label, w.foreseeAgain())
+	r.tuple.YOM, adjusted = pickYear(r.car.Year, years)
+	r.adjustments = append(r.adjustments, adjusted...)
+	if r.tuple.YOM != r.car.Year {
+		r.lists.prefetch(ctx, r.label, r.predictForYear())
 	}
 	return nil
 }
 
-func (w *walk) country(ctx context.Context) error {
-	countries, err := w.lists.Countries(ctx, w.label.Make, w.label.Text, w.tuple.YOM)
+func (r *resolver) country(ctx context.Context) error {
+	countries, err := r.lists.Countries(ctx, r.label.Make, r.label.Text, r.tuple.YOM)
 	if err != nil {
 		return err
 	}
 	if len(countries) == 0 {
-		return w.notListed("no country of origin")
+		return r.notListed("no country of origin")
 	}
 	country, adjusted, err := pickCountry(countries)
-	w.tuple.Country = country
-	w.adjustments = append(w.adjustments, adjusted...)
+	r.tuple.Country = country
+	r.adjustments = append(r.adjustments, adjusted...)
 	if err == nil && country != japan {
-		again := w.foreseeAgain()
+		again := r.predictForYear()
 		again.country = country
-		w.lists.expect(ctx, w.label, again)
+		r.lists.prefetch(ctx, r.label, again)
 	}
 	return err
 }
 
-func (w *walk) fuel(ctx context.Context) error {
-	fuels, err := w.lists.Fuels(ctx, w.label.Make, w.label.Text, w.tuple.YOM, w.tuple.Country)
+func (r *resolver) fuel(ctx context.Context) error {
+	fuels, err := r.lists.Fuels(ctx, r.label.Make, r.label.Text, r.tuple.YOM, r.tuple.Country)
 	if err != nil {
 		return err
 	}
 	if len(fuels) == 0 {
-		return w.notListed("no fuel")
+		return r.notListed("no fuel")
 	}
-	fuel, adjusted, err := pickFuel(w.car, w.code, w.label, fuels)
-	w.tuple.FuelType = fuel
-	w.adjustments = append(w.adjustments, adjusted...)
+	fuel, adjusted, err := pickFuel(r.car, r.code, r.label, fuels)
+	r.tuple.FuelType = fuel
+	r.adjustments = append(r.adjustments, adjusted...)
 	return err
 }
 
-func (w *walk) band(ctx context.Context) error {
-	bands, err := w.lists.Capacities(ctx, w.label.Make, w.label.Text, w.tuple.YOM, w.tuple.Country, w.tuple.FuelType)
+func (r *resolver) band(ctx context.Context) error {
+	bands, err := r.lists.Capacities(ctx, r.label.Make, r.label.Text, r.tuple.YOM, r.tuple.Country, r.tuple.FuelType)
 	if err != nil {
 		return err
 	}
 	if len(bands) == 0 {
-		return w.notListed("no engine capacity")
+		return r.notListed("no engine capacity")
 	}
-	band, adjusted, err := pickBand(w.car, w.known, bands)
-	w.tuple.EngineCapacity = band
-	w.adjustments = append(w.adjustments, adjusted...)
+	band, adjusted, err := pickBand(r.car, r.known, bands)
+	r.tuple.EngineCapacity = band
+	r.adjustments = append(r.adjustments, adjusted...)
 	return err
 }
 
-func (w *walk) notListed(what string) error {
-	return refusal(NotListed, "the authority lists "+what+" for "+w.label.Make.Name+" "+w.label.Text)
+func (r *resolver) notListed(what string) error {
+	return refusal(NotListed, "TRA lists "+what+" for "+r.label.Make.Name+" "+r.label.Text)
 }
 
-func (w *walk) matched(choice Choice) vehicle.Matched {
-	adjustments := append([]vehicle.Adjustment{}, w.adjustments...)
+func (r *resolver) matched(choice Choice) vehicle.Matched {
+	adjustments := append([]vehicle.Adjustment{}, r.adjustments...)
 	return vehicle.Matched{
 		Make: choice.Make.Name, MakeID: choice.Make.ID, ModelBody: choice.Label,
 		MatchType: choice.MatchType, MatchReason: choice.Reason,
 		Confidence: Confidence(choice.MatchType, adjustments), Adjustments: adjustments,
-		YOM: w.tuple.YOM, Country: w.tuple.Country, FuelType: w.tuple.FuelType, CapacityBand: w.tuple.EngineCapacity,
+		YOM: r.tuple.YOM, Country: r.tuple.Country, FuelType: r.tuple.FuelType, CapacityBand: r.tuple.EngineCapacity,
 	}
 }

@@ -7,8 +7,8 @@ import (
 
 // The most of a listing's name that is compared by likeness.
 const (
-	maxLikeWords = 10 // words looked at
-	maxLikeRun   = 4  // words joined
+	maxComparedWords = 10 // words looked at
+	maxComparedRun   = 4  // words joined
 )
 
 // similarities says for each nameplate of the make how like it is to the
@@ -17,7 +17,7 @@ const (
 // other likeness is that of the spelling, and below 0.95.
 func (q *query) similarities() []float64 {
 	like := q.spellings()
-	for i, plate := range q.index.plates {
+	for i, plate := range q.index.nameplates {
 		switch q.name.relationToWords(plate.words) {
 		case same:
 			like[i] = 1
@@ -25,7 +25,7 @@ func (q *query) similarities() []float64 {
 			like[i] = max(like[i], 0.97)
 		case sibling:
 			like[i] = max(like[i], 0.8)
-		case unsaid, unknown, other:
+		case notGiven, unknown, other:
 		}
 	}
 	return like
@@ -34,14 +34,14 @@ func (q *query) similarities() []float64 {
 // spellings compares runs of the listing's words with the nameplates: by
 // trigrams in common, and by typing errors for the names that share any.
 func (q *query) spellings() []float64 {
-	like := make([]float64, len(q.index.plates))
-	words := q.name.words[:min(len(q.name.words), maxLikeWords)]
+	like := make([]float64, len(q.index.nameplates))
+	words := q.name.words[:min(len(q.name.words), maxComparedWords)]
 	if q.name.model == 0 {
 		return like
 	}
-	shared := make([]int, len(q.index.plates))
+	shared := make([]int, len(q.index.nameplates))
 	for from := range words {
-		for to := from + 1; to <= min(from+maxLikeRun, len(words)); to++ {
+		for to := from + 1; to <= min(from+maxComparedRun, len(words)); to++ {
 			if run := strings.Join(words[from:to], ""); utf8.RuneCountInString(run) > 1 {
 				q.compare(run, shared, like, likelyStart(from, q.name.model))
 			}
@@ -77,7 +77,7 @@ func (q *query) compare(run string, shared []int, like []float64, weight float64
 		}
 	}
 	for _, i := range touched {
-		plate := &q.index.plates[i]
+		plate := &q.index.nameplates[i]
 		score := 2 * float64(shared[i]) / float64(len(grams)+plate.grams)
 		shared[i] = 0
 		if longest := max(len(run), len(plate.key)); abs(len(run)-len(plate.key)) <= 3 {

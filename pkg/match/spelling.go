@@ -9,29 +9,29 @@ import (
 // the listing's name most nearly spells; none when it is far from all. It is
 // used for names only: a chassis code is never accepted by likeness.
 func (n *name) nearestTo(plates []nameplate) []string {
-	best := maxSlips + 1
+	best := maxEdits + 1
 	var names []string
 	for _, plate := range plates {
-		slips, near := n.slips(plate.key)
-		if !near || slips > best || slices.Contains(names, plate.key) {
+		edits, near := n.edits(plate.key)
+		if !near || edits > best || slices.Contains(names, plate.key) {
 			continue
 		}
-		if slips < best {
-			best, names = slips, nil
+		if edits < best {
+			best, names = edits, nil
 		}
 		names = append(names, plate.key)
 	}
 	return names
 }
 
-// maxSlips is the most typing errors that a name may hold; shorter names fewer.
-const maxSlips = 2
+// maxEdits is the most typing errors that a name may hold; shorter names fewer.
+const maxEdits = 2
 
-// slips counts the typing errors between the name's first words and a
+// edits counts the typing errors between the name's first words and a
 // nameplate. Short names and names that differ in a digit are not near:
 // RX350 and RX450 are two cars.
-func (n *name) slips(key string) (int, bool) {
-	allowed := min(len(key)/4, maxSlips)
+func (n *name) edits(key string) (int, bool) {
+	allowed := min(len(key)/4, maxEdits)
 	if len(key) < 5 {
 		allowed = 0
 	}
@@ -53,16 +53,16 @@ func digitsOf(s string) string {
 	}, s)
 }
 
-// farApart is the distance beyond which nothing is told apart.
-const farApart = 9
+// maxDistance is the distance beyond which nothing is told apart.
+const maxDistance = 9
 
 // distance counts the insertions, deletions, substitutions and swaps of
 // neighbours between two texts (optimal string alignment), in bytes, up to
-// farApart. Texts longer than names and codes are far from everything.
+// maxDistance. Texts longer than names and codes are far from everything.
 func distance(a, b string) int {
 	var rows [3][64]int
-	if len(b) >= len(rows[0]) || len(a)-len(b) >= farApart || len(b)-len(a) >= farApart {
-		return farApart
+	if len(b) >= len(rows[0]) || len(a)-len(b) >= maxDistance || len(b)-len(a) >= maxDistance {
+		return maxDistance
 	}
 	before, above, row := &rows[0], &rows[1], &rows[2]
 	for j := range len(b) + 1 {
@@ -71,7 +71,7 @@ func distance(a, b string) int {
 	for i := 1; i <= len(a); i++ {
 		row[0] = i
 		for j := 1; j <= len(b); j++ {
-			cost := b2i(a[i-1] != b[j-1])
+			cost := oneIf(a[i-1] != b[j-1])
 			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
 			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
 				row[j] = min(row[j], before[j-2]+1)
@@ -79,10 +79,10 @@ func distance(a, b string) int {
 		}
 		before, above, row = above, row, before
 	}
-	return min(above[len(b)], farApart)
+	return min(above[len(b)], maxDistance)
 }
 
-func b2i(b bool) int {
+func oneIf(b bool) int {
 	if b {
 		return 1
 	}

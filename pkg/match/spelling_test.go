@@ -20,9 +20,9 @@ func TestDistanceCountsTypingErrors(t *testing.T) {
 		{"ODSSEY", "ODYSSEY", 1},
 		{"FORSTER", "FORESTER", 1},
 		{"NOAH", "VOXY", 3},
-		{"A", strings.Repeat("A", 20), farApart},
-		{strings.Repeat("A", 70), strings.Repeat("A", 70), farApart},
-		{"ABCDEFGHIJKL", "MNOPQRSTUVWX", farApart},
+		{"A", strings.Repeat("A", 20), maxDistance},
+		{strings.Repeat("A", 70), strings.Repeat("A", 70), maxDistance},
+		{"ABCDEFGHIJKL", "MNOPQRSTUVWX", maxDistance},
 	} {
 		if got := distance(c.a, c.b); got != c.want {
 			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
@@ -45,8 +45,8 @@ func TestNamesAreRelatedByWordsNotByLikeness(t *testing.T) {
 		{"TOYOTA", "HIACE", "HIACE WAGON", form},
 		{"NISSAN", "AD", "AD VAN", form},
 		{"TOYOTA", "VELFIRE", "VELLFIRE", form},
-		{"TOYOTA", "", "VELLFIRE", unsaid},
-		{"TOYOTA", "TOYOTA", "VELLFIRE", unsaid},
+		{"TOYOTA", "", "VELLFIRE", notGiven},
+		{"TOYOTA", "TOYOTA", "VELLFIRE", notGiven},
 		{"SUZUKI", "JIMNY", "JIMNY SIERRA", sibling},
 		{"SUZUKI", "JIMNY SIERRA", "JIMNY", sibling},
 		{"SUBARU", "SPORT IMPREZA", "IMPREZA SPORT", sibling},

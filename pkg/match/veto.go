@@ -7,9 +7,9 @@ import (
 	"ushuru/pkg/tra"
 )
 
-// farYears is how many years outside a label's production a car is surely
+// maxYearGap is how many years outside a label's production a car is surely
 // another one.
-const farYears = 3
+const maxYearGap = 3
 
 // veto says why a label cannot be the car, or "". It holds against whatever a
 // code, a name or a Chooser says for the label; what is not known on either
@@ -17,13 +17,13 @@ const farYears = 3
 func (q *query) veto(code chassis.Code, label *indexed) string {
 	switch {
 	case ccFarOff(q.car.EngineCC, label.CC):
-		return fmt.Sprintf("its engine is of %d cc, the listing's of %d cc", label.CC, q.car.EngineCC)
+		return fmt.Sprintf("it has a %d cc engine, the %s says %d cc", label.CC, q.source(), q.car.EngineCC)
 	case fuelsClash(q.fuelClass(code), label.fuel, classOfPrefix(code) != ""):
-		return fmt.Sprintf("it runs on %s, the car on %s", label.fuel, q.fuelClass(code))
-	case q.car.Year != 0 && label.yearsOff(q.car.Year) > farYears:
-		return fmt.Sprintf("it was not built within %d years of %d", farYears, q.car.Year)
-	case bodiesFar(q.body, label.body):
-		return fmt.Sprintf("it is a %s, the listing's car a %s", label.body, q.body)
+		return fmt.Sprintf("its fuel is %s, the car's is %s", label.fuel, q.fuelClass(code))
+	case q.car.Year != 0 && label.yearsOff(q.car.Year) > maxYearGap:
+		return fmt.Sprintf("it was not built within %d years of %d", maxYearGap, q.car.Year)
+	case bodiesConflict(q.body, label.body):
+		return fmt.Sprintf("it is a %s, the %s's car a %s", label.body, q.source(), q.body)
 	}
 	return ""
 }
@@ -35,19 +35,19 @@ func (q *query) contradiction(code chassis.Code, label *indexed) error {
 	var conflict, why string
 	switch class := q.fuelClass(code); {
 	case fuelsClash(class, label.fuel, false):
-		conflict, why = FuelConflict, fmt.Sprintf("on %s, and the car runs on %s", label.fuel, class)
+		conflict, why = FuelConflict, fmt.Sprintf("with the fuel %s, and the car's is %s", label.fuel, class)
 	case ccFarOff(q.car.EngineCC, label.CC):
-		conflict, why = AmbiguousMatch, fmt.Sprintf("of %d cc, and the listing says %d cc", label.CC, q.car.EngineCC)
-	case bodiesFar(q.body, label.body):
-		conflict, why = AmbiguousMatch, fmt.Sprintf("as a %s, and the listing says %s", label.body, q.body)
+		conflict, why = AmbiguousMatch, fmt.Sprintf("of %d cc, and the %s says %d cc", label.CC, q.source(), q.car.EngineCC)
+	case bodiesConflict(q.body, label.body):
+		conflict, why = AmbiguousMatch, fmt.Sprintf("as a %s, and the %s says %s", label.body, q.source(), q.body)
 	default:
 		return nil
 	}
-	message := "the listing contradicts itself: chassis code " + code.Code + " is a " + label.Model + " " + why
+	message := "the " + q.source() + " contradicts itself: chassis code " + code.Code + " is a " + label.Model + " " + why
 	return q.refuse(conflict, message, code, []tra.Label{label.Label})
 }
 
-// fits says whether a car's known size, fuel class and year are those of a
+// fits reports whether a car's known size, fuel class and year are those of a
 // label, as far as they are known on both sides.
 func (q *query) fits(code chassis.Code, label *indexed) bool {
 	class := q.fuelClass(code)
@@ -60,7 +60,7 @@ func (q *query) fits(code chassis.Code, label *indexed) bool {
 	return q.car.Year == 0 || label.yearsOff(q.car.Year) <= 1
 }
 
-// agrees says whether all three are known on both sides and fit.
+// agrees reports whether all three are known on both sides and fit.
 func (q *query) agrees(code chassis.Code, label *indexed) bool {
 	sized := q.car.EngineCC > 0 && label.CC > 0 || label.fuel == electric
 	known := sized && q.fuelClass(code) != "" && label.fuel != "" && q.car.Year != 0 && label.dated()
@@ -84,7 +84,7 @@ func labelFuel(label tra.Label, fact Fact) fuelClass {
 	return fact.Fuel
 }
 
-// fuelsClash says whether two known fuel classes cannot be one car's. Petrol
+// fuelsClash reports whether two known fuel classes cannot be one car's. Petrol
 // and petrol hybrid clash only when the emission prefix says which the car is:
 // sellers mix the words up, and one
 // code can stand for both.
@@ -103,7 +103,7 @@ var freight = map[string]bool{"TRUCK": true, "BUS": true, "PICK UP": true}
 // private are those that are never mistaken for freight.
 var private = map[string]bool{"SEDAN": true, "HATCHBACK": true, "COUPE": true, "CONVERTIBLE": true}
 
-// bodiesFar says whether two body classes are such as nobody mixes up.
-func bodiesFar(a, b string) bool {
+// bodiesConflict reports whether two body classes are such as nobody mixes up.
+func bodiesConflict(a, b string) bool {
 	return freight[a] && private[b] || private[a] && freight[b]
 }

@@ -43,7 +43,28 @@ type Car struct {
 	M3           *money.Number `json:"m3,omitempty"`          // shipping volume in cubic metres
 	Currency     string        `json:"currency,omitempty"`    // of the asking price, ISO 4217
 	AskingPrice  *money.Number `json:"askingPrice,omitempty"` // as listed, in Currency
-	Auction      *Auction      `json:"auction,omitempty"`     // of a lot; its prices are no asking prices
+	Auction      *Auction      `json:"auction,omitempty"`     // of a lot; its prices are not asking prices
+
+	// Source says who gave the values. It words the messages about the car and
+	// is not part of the JSON, so it must be set again after decoding.
+	Source Source `json:"-"`
+}
+
+// Source says who gave the values of a car. The zero value is a listing.
+type Source int
+
+// The sources of a car.
+const (
+	FromListing Source = iota
+	FromRequest
+)
+
+// Noun returns the word for the source in a sentence.
+func (s Source) Noun() Text {
+	if s == FromRequest {
+		return Text{EN: "request", SW: "ombi"}
+	}
+	return Text{EN: "listing", SW: "tangazo"}
 }
 
 // Auction is what a page says of a car's auction in Japan. An empty string or
