@@ -7,6 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"ushuru/pkg/cache"
+	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
@@ -77,7 +78,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if result, err = s.repriced(result, rate, false); err != nil {
+	if result, err = s.repriced(result, rate, vehicle.FromListing); err != nil {
 		return err
 	}
 	if req.Explain {

@@ -53,7 +53,7 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if result, err = s.repriced(result, rate, true); err != nil {
+	if result, err = s.repriced(result, rate, vehicle.FromRequest); err != nil {
 		return err
 	}
 	return writeResult(w, result)

@@ -39,9 +39,9 @@ func isRate(rate decimal.Decimal) bool {
 }
 
 // repriced returns an estimate with its drive-away cost at another exchange
-// rate than that of the cached estimate. A zero rate changes nothing. isQuote
-// says that the caller described the car.
-func (s *Server) repriced(estimate []byte, rate decimal.Decimal, isQuote bool) ([]byte, error) {
+// rate than that of the cached estimate. A zero rate changes nothing. The source of
+// the car words its messages.
+func (s *Server) repriced(estimate []byte, rate decimal.Decimal, source vehicle.Source) ([]byte, error) {
 	if rate.IsZero() {
 		return estimate, nil
 	}
@@ -49,11 +49,8 @@ func (s *Server) repriced(estimate []byte, rate decimal.Decimal, isQuote bool) (
 	if err := json.Unmarshal(estimate, &e); err != nil {
 		return nil, fmt.Errorf("api: cached estimate: %w", err)
 	}
+	e.Car.Source = source
 	e = s.options.Costs.Apply(e, rate, time.Now())
-	if isQuote {
-		driveAway := e.DriveAway.Described()
-		e.DriveAway, e.Warnings = &driveAway, vehicle.Described(e.Warnings)
-	}
 	warnings := field{"warnings", nil}
 	if len(e.Warnings) > 0 {
 		warnings.value = e.Warnings

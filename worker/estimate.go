@@ -24,18 +24,18 @@ import (
 	"ushuru/tasks"
 )
 
-// carWarnings are the doubts about what a listing says.
+// carWarnings returns the warnings about a listing's values.
 func carWarnings(read *listing.Listing) (doubts []vehicle.Warning) {
 	if read.Sold {
 		doubts = append(doubts, vehicle.Warning{
-			Code: "listing_sold", Message: "The site marks the car as sold or under offer. These are the costs of one like it.",
+			Code: "listing_sold", Message: "The site marks this car as sold or reserved. The figures show what it would cost.",
 		})
 	}
 	if read.Car.YearBasis == "registration" {
 		doubts = append(doubts, vehicle.Warning{
 			Code: "registration_year",
-			Message: fmt.Sprintf("The listing gives the year of first registration, %d. The authority goes by the year of"+
-				" manufacture, which can be earlier; then the tax is higher. Ask the seller.", read.Car.Year),
+			Message: fmt.Sprintf("The listing gives the year of first registration (%d). TRA uses the year of manufacture, which"+
+				" may be earlier and would raise the tax. Ask the seller.", read.Car.Year),
 		})
 	}
 	return doubts
@@ -68,9 +68,7 @@ func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher) 
 			}
 		}
 		choice, err := choose(ctx, subject.Car, catalogue)
-		if err != nil && subject.FromRequest {
-			err = refusedRequest(err)
-		}
+
 		if err != nil {
 			return nil, matchFailure(err)
 		}
@@ -78,7 +76,7 @@ func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher) 
 	}
 }
 
-// matchFailure: a car that cannot be matched now cannot be matched later.
+// matchFailure makes a refusal to match a permanent failure of the job.
 func matchFailure(err error) error {
 	failure, ok := errors.AsType[*match.Error](err)
 	if !ok {
@@ -95,7 +93,7 @@ func matchFailure(err error) error {
 	return permanent
 }
 
-// sentence is a reason as an answer on its own.
+// sentence returns a reason as a whole sentence.
 func sentence(reason string) string {
 	first, size := utf8.DecodeRuneInString(reason)
 	if size == 0 {
@@ -104,7 +102,7 @@ func sentence(reason string) string {
 	return string(unicode.ToUpper(first)) + strings.TrimSuffix(reason[size:], ".") + "."
 }
 
-// calculate asks the authority, and reckons what the car costs in all.
+// calculate requests the authority's tax and computes the total cost.
 func calculate(authority *tra.Authority, costs *cost.Tables) stepFunc {
 	return func(ctx context.Context, job *jobs.Job) (any, error) {
 		subject, err := tasks.SubjectOf(job)
@@ -116,9 +114,7 @@ func calculate(authority *tra.Authority, costs *cost.Tables) stepFunc {
 			return nil, err
 		}
 		matched, tuple, err := match.Resolve(ctx, subject.Car, choice, authority)
-		if subject.FromRequest {
-			matched, err = matchedRequest(matched), refusedRequest(err)
-		}
+
 		if err != nil {
 			return nil, authorityFailure(matchFailure(err))
 		}
@@ -129,25 +125,24 @@ func calculate(authority *tra.Authority, costs *cost.Tables) stepFunc {
 		now := time.Now()
 		estimate := vehicle.Estimate{Car: subject.Car, Matched: matched, Tax: got.Tax, AsOf: tra.Stamp(got.At)}
 		drive, doubts := costs.DriveAway(estimate, cost.DefaultRate, now)
-		if subject.FromRequest {
-			drive, doubts = drive.Described(), vehicle.Described(doubts)
-		}
+
 		estimate.DriveAway, estimate.Warnings = &drive, slices.Concat(got.Warnings, simulated(got.Tax), doubts)
 		estimate.ValidUntil = tra.Stamp(validUntil(now, got.At))
 		return subject.Result(estimate)
 	}
 }
 
-// validUntil is until when an estimate that is made now of figures that the
-// authority gave then may be kept. What is of an earlier quarter is past it.
+// validUntil returns when an estimate expires that is made now of figures that
+// the authority gave then. Figures of an earlier quarter have expired.
 func validUntil(now, then time.Time) time.Time {
 	return cache.EstimateExpiry(now, tra.QuarterEnd(then))
 }
 
-// authorityFailure says what an error of the authority means for the job.
+// authorityFailure returns what an error of the authority means for the job: a
+// snooze, a permanent or a transient failure.
 func authorityFailure(err error) error {
-	if gate, ok := errors.AsType[*tra.ThrottleError](err); ok {
-		return tasks.Snooze(gate.RetryAfter, err)
+	if throttled, ok := errors.AsType[*tra.ThrottleError](err); ok {
+		return tasks.Snooze(throttled.RetryAfter, err)
 	}
 	failure, ok := errors.AsType[*tra.Error](err)
 	if !ok {
@@ -155,24 +150,24 @@ func authorityFailure(err error) error {
 	}
 	switch failure.Kind {
 	case tra.NoSuchVehicle:
-		return tasks.Permanent("not_listed", "The authority gives no tax for this vehicle.", err)
+		return tasks.Permanent("not_listed", "TRA's calculator has no tax for this vehicle.", err)
 	case tra.Refused:
 		return tasks.Permanent("authority_refused",
-			"The authority's calculator refuses requests from where our worker stands. We have been told.", err)
+			"TRA's calculator refuses requests from our server. Please try again later.", err)
 	case tra.Unavailable, tra.Certificate, tra.BadAnswer:
 	}
 	return tasks.Transient("authority_unavailable",
-		"The authority's calculator does not answer as it should. Please try again later.", failure.RetryAfter, err)
+		"TRA's calculator is not available at the moment. Please try again later.", failure.RetryAfter, err)
 }
 
-// simulated says that the figures are made up, when they are.
+// simulated warns when the figures come from a simulated authority.
 func simulated(tax vehicle.Tax) []vehicle.Warning {
 	if !strings.HasPrefix(tax.ReferenceNumber, "SIM") {
 		return nil
 	}
 	return []vehicle.Warning{{
 		Code:    "simulated",
-		Message: "SIMULATED: the figures come from a simulated authority and mean nothing.",
+		Message: "SIMULATED: these figures come from a simulated calculator and are not real.",
 	}}
 }
 

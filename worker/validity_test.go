@@ -71,15 +71,3 @@ func TestNoAnswerIsKeptPastItsValidity(t *testing.T) {
 		}
 	})
 }
-
-func TestAQuoteDoesNotSpeakOfAListing(t *testing.T) {
-	t.Parallel()
-	got := matchedRequest(vehicle.Matched{
-		MatchReason: "the listing names no model; the chassis code names one entry",
-		Adjustments: []vehicle.Adjustment{{Reason: "the listing's code has no letter"}},
-	})
-	if got.MatchReason != "the request names no model; the chassis code names one entry" ||
-		got.Adjustments[0].Reason != "the request's code has no letter" {
-		t.Errorf("%+v", got)
-	}
-}

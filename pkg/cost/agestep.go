@@ -13,33 +13,33 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// ruleRate is an excise by age under dated rules.
+// ruleRate is an excise duty for age under dated rules.
 type ruleRate struct {
 	rate  decimal.Decimal // fraction
 	rules string          // first day of the rules
-	doubt string          // why it is not sure; empty where a statute says so and nobody says otherwise
+	doubt string          // why it is uncertain; empty when a statute says so and no source disagrees
 }
 
-// ageRates are the excises that a car of an age may be charged under rules:
-// by statute, and as reported to be charged where that differs.
+// ageRates returns the excise duties that a car of an age may be charged under
+// rules: by statute, and by reported practice when that differs.
 func ageRates(rules duty.Rules, car duty.Vehicle) []ruleRate {
 	statute, practice := rules.AgeRates(car)
 	doubt := ""
 	if evidence := rules.Evidence["age_excise"]; evidence.Grade != "primary" && evidence.Grade != "observed" {
-		doubt = "the rules of " + rules.From + ", which a single source reports and nothing confirms"
+		doubt = "the rules of " + rules.From + ", which only one source reports"
 	}
 	rates := []ruleRate{{statute, rules.From, doubt}}
 	if !practice.Equal(statute) {
-		rates[0].doubt = "the statute"
+		rates[0].doubt = "law"
 		rates = append(rates, ruleRate{practice, rules.From, "reported practice"})
 	}
 	return rates
 }
 
-// ageRules are the rules that the authority's answer fits, of those in force
-// on a day and those before them: its own figures decide which it uses. When
-// it fits neither they are those in force.
-func (b *bill) ageRules(on time.Time, car duty.Vehicle) (fitting []duty.Rules, fits bool) {
+// ageRules returns the rules that the authority's answer fits: those in force on
+// a day, those before them, or both. When it fits neither, ageRules returns those
+// in force and fits is false.
+func (b *calculation) ageRules(on time.Time, car duty.Vehicle) (fitting []duty.Rules, fits bool) {
 	inForce := duty.On(on)
 	candidates := []duty.Rules{inForce}
 	if before, ok := inForce.Before(); ok {
@@ -57,25 +57,25 @@ func (b *bill) ageRules(on time.Time, car duty.Vehicle) (fitting []duty.Rules, f
 	return fitting, true
 }
 
-// charged is the excise by age of the authority's answer, a fraction.
-func (b *bill) charged() decimal.Decimal {
-	if len(b.shown.rules.AgeExcise) == 0 {
+// charged returns the excise duty for age of the authority's answer, a fraction.
+func (b *calculation) charged() decimal.Decimal {
+	if len(b.implied.rules.AgeExcise) == 0 {
 		return decimal.Zero
 	}
-	return b.shown.rules.AgeExcise[0].Rate
+	return b.implied.rules.AgeExcise[0].Rate
 }
 
-// ageCar is what the rules on age look at; false when the answer does not
-// tell, so that nothing can be said.
-func (b *bill) ageCar() (duty.Vehicle, bool) {
-	tax := b.shown.tax
+// ageCar returns the vehicle that the rules on age need; false when the answer
+// lacks its year or value.
+func (b *calculation) ageCar() (duty.Vehicle, bool) {
+	tax := b.implied.tax
 	car := duty.Vehicle{Fuel: tax.FuelType, Age: duty.Age(b.now, tax.YOM)}
 	return car, tax.YOM > 0 && tax.CIFInUSD.Decimal().IsPositive()
 }
 
-// ageStep is the rise that comes with the next calendar year; nil when there
-// is none.
-func (b *bill) ageStep() *vehicle.AgeStep {
+// ageStep returns the rise of the excise duty in the next calendar year; nil
+// when there is none.
+func (b *calculation) ageStep() *vehicle.AgeStep {
 	car, known := b.ageCar()
 	if !known {
 		return nil
@@ -108,22 +108,22 @@ func (b *bill) ageStep() *vehicle.AgeStep {
 		}
 	}
 	if !fits {
-		doubts = append(doubts, "what the authority charges now fits no rules that we know")
+		doubts = append(doubts, "TRA's present charge fits no known rules")
 	}
 	step.Disputed = len(doubts) > 0
-	step.Note = stepNote(step, b.shown.tax.YOM, doubts, next)
+	step.Note = stepNote(step, b.implied.tax.YOM, doubts, next)
 	return step
 }
 
 // allTaxes are import taxes and fees in dollars.
-func (b *bill) allTaxes(t taxes) money.Amount {
-	return rounded(t.usd.Add(b.shown.fees().Div(b.shown.fx)))
+func (b *calculation) allTaxes(t taxes) money.Amount {
+	return rounded(t.usd.Add(b.implied.fees().Div(b.implied.fx)))
 }
 
 func stepNote(step *vehicle.AgeStep, yom int, doubts []string, next []ruleRate) vehicle.Text {
 	note := vehicle.Text{Draft: true}
-	note.EN = fmt.Sprintf("Counted from %d, the year of the authority's entry, the car is %d years old, and %d from %s on, when"+
-		" the excise by age rises from %s %% to %s %%.", yom, step.Age, step.Age+1, step.On, step.PercentNow, step.PercentNext)
+	note.EN = fmt.Sprintf("By TRA's year (%d) the car is %d years old and turns %d on %s, when the excise duty for age rises from"+
+		" %s %% to %s %%.", yom, step.Age, step.Age+1, step.On, step.PercentNow, step.PercentNext)
 	note.SW = fmt.Sprintf("Kuhesabu kutoka %d, mwaka ulio kwenye orodha ya TRA, gari lina umri wa miaka %d, na miaka %d kuanzia"+
 		" %s, ambapo ushuru wa bidhaa kwa umri (uchakavu) hupanda kutoka %s %% hadi %s %%.",
 		yom, step.Age, step.Age+1, step.On, step.PercentNow, step.PercentNext)
@@ -142,9 +142,9 @@ func stepNote(step *vehicle.AgeStep, yom int, doubts []string, next []ruleRate) 
 
 func percent(rate decimal.Decimal) money.Number { return money.NewNumber(rate.Shift(2)) }
 
-// disputedNow are the excises that the car may be charged at its age today,
-// when the rules that the answer fits disagree about it.
-func (b *bill) disputedNow() []ruleRate {
+// disputedNow returns the excise duties that the car may be charged at its age
+// today, when the rules that the answer fits disagree about it.
+func (b *calculation) disputedNow() []ruleRate {
 	car, known := b.ageCar()
 	if !known {
 		return nil

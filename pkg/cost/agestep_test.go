@@ -33,7 +33,7 @@ func TestAgeSteps(t *testing.T) {
 		"seven":                              {before, before, 7, "PETROL", "0 15", "age_step"},
 		"eight":                              {before, before, 8, "PETROL", "", ""},
 		"nine, before the disputed edge":     {before, before, 9, "PETROL", "15 30?", "age_step"},
-		"ten, charged by reported practice":  {before, before, 10, "PETROL", "", "age_disputed"},
+		"ten, charged in practice":           {before, before, 10, "PETROL", "", "age_disputed"},
 		"eleven":                             {before, before, 11, "PETROL", "", ""},
 		"electric":                           {before, before, 7, "ELECTRIC", "", ""},
 		"seven, from July 2026":              {after, after, 7, "PETROL", "0 18?", "age_step"},
@@ -82,7 +82,7 @@ func TestTenYearsByTheStatute(t *testing.T) {
 	if apart := drive.AgeStep.NextUSD.Decimal().Sub(drive.AgeStep.NowUSD.Decimal()); apart.Sub(dec("885")).Abs().GreaterThan(dec("0.02")) {
 		t.Errorf("the step is USD %s", apart)
 	}
-	for _, want := range []string{"15 % by statute (taxes and fees TZS " + nine.TotalTaxesInTZS.String() + ")", "30 % by reported practice"} {
+	for _, want := range []string{"15 % by law (TZS " + nine.TotalTaxesInTZS.String() + ")", "30 % in practice"} {
 		if !strings.Contains(warnings[1].Message, want) {
 			t.Errorf("%q does not say %q", warnings[1].Message, want)
 		}

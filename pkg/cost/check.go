@@ -20,7 +20,7 @@ const (
 	codeRegistration = "registration"
 )
 
-// The lines that come before the car is at Dar es Salaam, and so are part of
+// The lines of costs before the car arrives in Dar es Salaam, which are part of
 // its customs value.
 const (
 	codeFreight   = "freight"
@@ -31,7 +31,7 @@ var ownLines = []string{codePrice, codeTaxes, codeHIV, codeRegistration}
 
 var codeForm = regexp.MustCompile(`^[a-z][a-z0-9_]{1,40}$`)
 
-// check says everything that is wrong with the tables.
+// check returns every problem of the tables.
 func (t *Tables) check() error {
 	var problems []error
 	seen := map[string]bool{}
@@ -40,7 +40,7 @@ func (t *Tables) check() error {
 			problems = append(problems, fmt.Errorf("line %q: %w", l.Code, err))
 		}
 		if seen[l.Code] {
-			problems = append(problems, fmt.Errorf("line %q stands there twice", l.Code))
+			problems = append(problems, fmt.Errorf("line %q is repeated", l.Code))
 		}
 		seen[l.Code] = true
 	}
@@ -57,7 +57,7 @@ func (l line) check() error {
 	}
 	own := slices.Contains(ownLines, l.Code)
 	if own && l.Fees != nil {
-		problems = append(problems, errors.New("it comes from the listing or the authority and takes no fees"))
+		problems = append(problems, errors.New("it comes from the listing or from TRA and takes no fees"))
 	}
 	if !own && l.Fees == nil {
 		problems = append(problems, errors.New(`it has no fees; write "fees": [] to leave it out`))
@@ -79,12 +79,12 @@ func (l line) check() error {
 
 func (f fee) check(code string) error {
 	var problems []error
-	problems = append(problems, f.checkSpan(), f.checkPrices(code))
+	problems = append(problems, f.checkDates(), f.checkPrices(code))
 	if f.Only != "" && f.Except != "" {
 		problems = append(problems, errors.New("only and except exclude each other"))
 	}
 	if !fraction(f.VAT) {
-		problems = append(problems, errors.New("vat is a fraction, as 0.18"))
+		problems = append(problems, errors.New("vat must be a fraction; example: 0.18"))
 	}
 	if c := f.Clamp; c != nil && (f.Amount.Unit != ofCIF || !c.Low.IsPositive() || c.High.LessThan(c.Low)) {
 		problems = append(problems, errors.New("clamp belongs to an amount in CIF and needs low and high"))
@@ -95,15 +95,15 @@ func (f fee) check(code string) error {
 		problems = append(problems, errors.New("standing must be official, quoted or typical"))
 	}
 	if f.Source == "" || f.Date == "" {
-		problems = append(problems, errors.New("source and date are needed"))
+		problems = append(problems, errors.New("source and date are required"))
 	}
 	return errors.Join(problems...)
 }
 
-func (f fee) checkSpan() error {
+func (f fee) checkDates() error {
 	for _, day := range []string{f.From, f.Until} {
 		if _, err := time.Parse(time.DateOnly, day); day != "" && err != nil {
-			return fmt.Errorf("%q is no day; write 2026-07-01", day)
+			return fmt.Errorf("%q is not a date; example: 2026-07-01", day)
 		}
 	}
 	if f.From != "" && f.Until != "" && f.Until < f.From {
@@ -129,17 +129,17 @@ func (f fee) checkPrices(code string) error {
 	return nil
 }
 
-// mostMoney is more than any single fee, in either currency.
-var mostMoney = decimal.New(1, 10)
+// maxAmount is more than any single fee, in either currency.
+var maxAmount = decimal.New(1, 10)
 
 func (p price) check(code string) error {
 	switch {
 	case !slices.Contains(units, p.Unit):
-		return fmt.Errorf("no such unit %q; there are %v", p.Unit, units)
-	case p.Value.IsNegative() || p.Value.GreaterThan(mostMoney):
-		return fmt.Errorf("%s is no amount to pay", p.Value)
+		return fmt.Errorf("unknown unit %q; valid: %v", p.Unit, units)
+	case p.Value.IsNegative() || p.Value.GreaterThan(maxAmount):
+		return fmt.Errorf("%s is not a valid amount", p.Value)
 	case p.Unit.isFraction() && !fraction(p.Value):
-		return fmt.Errorf("%s of %s is no fraction; write 0.016 for 1.6 %%", p.Value, p.Unit)
+		return fmt.Errorf("%s of %s is not a fraction; example: 0.016 for 1.6 %%", p.Value, p.Unit)
 	case code == codeFreight && p.Unit != perM3 && p.Unit != perCarUSD,
 		code == codeInsurance && p.Unit != ofCF && p.Unit != perCarUSD:
 		return fmt.Errorf("unit %s cannot be used here: the customs value depends on it", p.Unit)
@@ -164,20 +164,20 @@ func (f fee) overlaps(g fee) bool {
 func (v volumes) check() error {
 	var problems []error
 	if v.Source == "" || v.Date == "" {
-		problems = append(problems, errors.New("volumes need source and date"))
+		problems = append(problems, errors.New("volumes: source and date are required"))
 	}
 	fallback := false
 	for _, b := range v.Bodies {
-		if !b.Low.IsPositive() || b.Typical.LessThan(b.Low) || b.High.LessThan(b.Typical) || b.High.GreaterThan(mostM3) {
+		if !b.Low.IsPositive() || b.Typical.LessThan(b.Low) || b.High.LessThan(b.Typical) || b.High.GreaterThan(maxM3) {
 			problems = append(problems, fmt.Errorf("volume of %v: it must be low ≤ typical ≤ high in cubic metres", b.Names))
 		}
 		fallback = fallback || slices.Contains(b.Names, anyBody)
 	}
 	if !fallback {
-		problems = append(problems, errors.New(`volumes need a body "*" for all others`))
+		problems = append(problems, errors.New(`volumes: a body "*" is required for all others`))
 	}
 	return errors.Join(problems...)
 }
 
-// mostM3 is more than any vehicle takes on a ship, in cubic metres.
-var mostM3 = decimal.NewFromInt(300)
+// maxM3 is more than any vehicle takes on a ship, in cubic metres.
+var maxM3 = decimal.NewFromInt(300)

@@ -12,13 +12,11 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// DriveAway reckons what the car of an estimate costs in all, and says what
-// to keep in mind about it. It is computed from the estimate's car, match and
-// tax alone (and AsOf, as the date of the authority's figures), so that an
-// estimate from a cache can be given at another rate; Apply does all of that.
-// The rate is shillings for a dollar, for what is not tax; one that is not
-// positive is DefaultRate. The fees are those of the day of now in Dar es
-// Salaam.
+// DriveAway computes the total cost of an estimate's car, with warnings. It uses
+// only the estimate's car, match, tax and AsOf (the date of the authority's
+// figures), so a cached estimate can be recomputed at another rate with Apply.
+// The rate is the number of shillings per dollar for costs other than tax; 0 and
+// below is DefaultRate. The fees are those of the day of now in Dar es Salaam.
 func (t *Tables) DriveAway(e vehicle.Estimate, rate decimal.Decimal, now time.Time) (vehicle.DriveAway, []vehicle.Warning) {
 	if !rate.IsPositive() {
 		rate = DefaultRate
@@ -35,8 +33,8 @@ func (t *Tables) DriveAway(e vehicle.Estimate, rate decimal.Decimal, now time.Ti
 	return b.total(), b.warnings()
 }
 
-// Apply returns the estimate with its drive-away cost at a rate. Warnings of
-// an earlier one are replaced.
+// Apply returns the estimate with its drive-away cost at a rate. It replaces the
+// warnings of the previous drive-away cost.
 func (t *Tables) Apply(e vehicle.Estimate, rate decimal.Decimal, now time.Time) vehicle.Estimate {
 	cost, warnings := t.DriveAway(e, rate, now)
 	e.DriveAway = &cost
@@ -47,28 +45,28 @@ func (t *Tables) Apply(e vehicle.Estimate, rate decimal.Decimal, now time.Time) 
 	return e
 }
 
-// bill is a drive-away cost in the making.
-type bill struct {
+// calculation is a drive-away cost in the making.
+type calculation struct {
 	tables  *Tables
 	car     vehicle.Car
 	matched vehicle.Matched
-	shown   shown
+	implied impliedRates
 	rate    decimal.Decimal
 	now     time.Time
 	day     string // of now
 	taxDay  string // of the authority's figures
 	volume  volume
 	invoice invoice
-	taxed   taxSpan // at the value that is taxed
+	taxed   taxRange // at the value that is taxed
 	facts   facts
 	step    *vehicle.AgeStep
 	lines   []vehicle.CostLine
 	missing []vehicle.Missing
 }
 
-func (t *Tables) begin(e vehicle.Estimate, rate decimal.Decimal, now time.Time) *bill {
-	b := &bill{
-		tables: t, car: e.Car, matched: e.Matched, shown: showing(e.Tax, rate), rate: rate, now: now,
+func (t *Tables) begin(e vehicle.Estimate, rate decimal.Decimal, now time.Time) *calculation {
+	b := &calculation{
+		tables: t, car: e.Car, matched: e.Matched, implied: impliedRatesOf(e.Tax, rate), rate: rate, now: now,
 		day: now.In(duty.EAT).Format(time.DateOnly),
 	}
 	b.taxDay = b.day
@@ -77,7 +75,7 @@ func (t *Tables) begin(e vehicle.Estimate, rate decimal.Decimal, now time.Time) 
 	}
 	b.volume = t.volume(e)
 	b.invoice = b.invoiceOf()
-	b.taxed = b.shown.over(b.invoice.base)
+	b.taxed = b.implied.over(b.invoice.base)
 	b.facts = facts{
 		m3: b.volume.m3, cf: b.invoice.cf, cif: b.invoice.base, rate: b.rate,
 		duty:  b.taxed.of(func(t taxes) decimal.Decimal { return t.duty }),
@@ -87,7 +85,10 @@ func (t *Tables) begin(e vehicle.Estimate, rate decimal.Decimal, now time.Time) 
 	return b
 }
 
-// name is what a line is called.
+// source is the word for what describes the car in a message.
+func (b *calculation) source() string { return b.car.Source.Noun().EN }
+
+// name returns the name of a line.
 func (t *Tables) name(code string) vehicle.Text {
 	for _, l := range t.lines {
 		if l.Code == code {
@@ -97,8 +98,8 @@ func (t *Tables) name(code string) vehicle.Text {
 	return vehicle.Text{EN: code, SW: code}
 }
 
-// add rounds a line, once, and puts it on the bill.
-func (b *bill) add(l vehicle.CostLine, usd, tzs span) {
+// add rounds a line once and adds it to the bill.
+func (b *calculation) add(l vehicle.CostLine, usd, tzs moneyRange) {
 	l.Name = b.tables.name(l.Code)
 	usd, tzs = usd.each(cents), tzs.each(cents)
 	l.AmountUSD, l.LowUSD, l.HighUSD = money.New(usd.amount), money.New(usd.low), money.New(usd.high)
@@ -106,16 +107,16 @@ func (b *bill) add(l vehicle.CostLine, usd, tzs span) {
 	b.lines = append(b.lines, l)
 }
 
-func (b *bill) miss(code, reason string) {
+func (b *calculation) miss(code, reason string) {
 	b.missing = append(b.missing, vehicle.Missing{Code: code, Name: b.tables.name(code), Reason: reason})
 }
 
-// feeLine puts a line of the tables on the bill.
-func (b *bill) feeLine(l line) {
+// feeLine adds a line of the tables to the bill.
+func (b *calculation) feeLine(l line) {
 	f, gap := l.inForce(b.day, b.country())
 	if f == nil {
 		if gap {
-			b.miss(l.Code, "the tables hold no fee for "+b.day)
+			b.miss(l.Code, "the tables contain no fee for "+b.day)
 		}
 		return
 	}
@@ -125,16 +126,16 @@ func (b *bill) feeLine(l line) {
 	}, usd, tzs)
 }
 
-// country is the country of origin, which the authority's answer repeats.
-func (b *bill) country() string {
-	if b.shown.tax.Country != "" {
-		return b.shown.tax.Country
+// country returns the country of origin, which the authority's answer repeats.
+func (b *calculation) country() string {
+	if b.implied.tax.Country != "" {
+		return b.implied.tax.Country
 	}
 	return b.matched.Country
 }
 
 // sort puts the lines in the order of the tables.
-func (b *bill) sort(t *Tables) {
+func (b *calculation) sort(t *Tables) {
 	place := map[string]int{}
 	for i, l := range t.lines {
 		place[l.Code] = i
@@ -143,8 +144,8 @@ func (b *bill) sort(t *Tables) {
 	slices.SortStableFunc(b.missing, func(l, m vehicle.Missing) int { return place[l.Code] - place[m.Code] })
 }
 
-// total adds the printed lines up.
-func (b *bill) total() vehicle.DriveAway {
+// total returns the sums of the rounded lines.
+func (b *calculation) total() vehicle.DriveAway {
 	sum := func(of func(vehicle.CostLine) money.Amount) money.Amount {
 		total := decimal.Zero
 		for _, l := range b.lines {
@@ -164,24 +165,24 @@ func (b *bill) total() vehicle.DriveAway {
 		Missing:  b.missing,
 		TaxBase:  b.taxBase(),
 		AgeStep:  b.step,
-		Exchange: vehicle.ExchangeRates{Taxes: money.NewNumber(b.shown.fx), Others: money.NewNumber(b.rate)},
+		Exchange: vehicle.ExchangeRates{Taxes: money.NewNumber(b.implied.fx), Others: money.NewNumber(b.rate)},
 		AsOf:     b.day,
 	}
 }
 
-// volume is a car's on a ship.
+// volume is the volume of a car on a ship.
 type volume struct {
-	m3     span
+	m3     moneyRange
 	listed bool
 	kind   string // the body whose volume it is, where it is not listed
 }
 
-// volume is the listing's, or what is typical of the body.
+// volume returns the listing's volume, or one that is typical of the body.
 func (t *Tables) volume(e vehicle.Estimate) volume {
-	if m3 := e.Car.M3; m3 != nil && m3.Decimal().IsPositive() && m3.Decimal().LessThanOrEqual(mostM3) {
+	if m3 := e.Car.M3; m3 != nil && m3.Decimal().IsPositive() && m3.Decimal().LessThanOrEqual(maxM3) {
 		return volume{m3: only(m3.Decimal()), listed: true}
 	}
 	label := e.Matched.ModelBody[strings.LastIndex(e.Matched.ModelBody, " - ")+1:]
 	typical := t.volumes.of(e.Tax.BodyType, strings.Trim(label, " -"), e.Car.BodyType)
-	return volume{m3: span{typical.Low, typical.Typical, typical.High}, kind: typical.Names[0]}
+	return volume{m3: moneyRange{typical.Low, typical.Typical, typical.High}, kind: typical.Names[0]}
 }

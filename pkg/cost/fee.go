@@ -6,16 +6,15 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// facts are what the prices of a table are counted by: a cubic metre, and
-// amounts in USD. The rate is shillings for a dollar.
+// facts are the quantities that the prices of a table refer to: cubic metres and
+// amounts in USD. The rate is the number of shillings per dollar.
 type facts struct {
-	m3, cf, cif, duty, taxes span
+	m3, cf, cif, duty, taxes moneyRange
 	rate                     decimal.Decimal
 }
 
 // inForce returns the fee of a line on a day for a country of origin. It is
-// nil when none is charged; gap says that this is because the table has no
-// word on that day.
+// nil when none is charged; gap reports that the table does not cover that day.
 func (l line) inForce(day, country string) (f *fee, gap bool) {
 	gap = len(l.Fees) > 0
 	for i := range l.Fees {
@@ -31,7 +30,7 @@ func (l line) inForce(day, country string) (f *fee, gap bool) {
 	return nil, gap
 }
 
-// prices are the amount, the low and the high one.
+// prices returns the amount, the lower and the upper bound.
 func (f fee) prices() [3]price {
 	prices := [3]price{f.Amount, f.Amount, f.Amount}
 	if f.Low != nil {
@@ -43,39 +42,39 @@ func (f fee) prices() [3]price {
 	return prices
 }
 
-// charge is what a fee comes to, exactly, in both currencies.
-func (f fee) charge(by facts) (usd, tzs span) {
+// charge returns the exact fee in both currencies.
+func (f fee) charge(by facts) (usd, tzs moneyRange) {
 	prices := f.prices()
 	amount := prices[0].count(by)
 	usd, tzs = amount.usd, amount.tzs
 	if f.Low != nil || f.High != nil {
 		low, high := prices[1].count(by), prices[2].count(by)
-		usd = span{low.usd.low, amount.usd.amount, high.usd.high}
-		tzs = span{low.tzs.low, amount.tzs.amount, high.tzs.high}
+		usd = moneyRange{low.usd.low, amount.usd.amount, high.usd.high}
+		tzs = moneyRange{low.tzs.low, amount.tzs.amount, high.tzs.high}
 	}
 	if f.Clamp != nil {
 		clamped := f.Clamp.of(by).times(f.Amount.Value)
-		usd = span{decimal.Min(usd.low, clamped.low), usd.amount, decimal.Max(usd.high, clamped.high)}
+		usd = moneyRange{decimal.Min(usd.low, clamped.low), usd.amount, decimal.Max(usd.high, clamped.high)}
 		tzs = usd.times(by.rate)
 	}
 	withVAT := decimal.NewFromInt(1).Add(f.VAT)
 	return usd.times(withVAT).ordered(), tzs.times(withVAT).ordered()
 }
 
-// of is the CIF between the bounds for its volume.
-func (c clamp) of(by facts) span {
+// of returns the CIF, limited to the bounds for its volume.
+func (c clamp) of(by facts) moneyRange {
 	within := func(cif, m3 decimal.Decimal) decimal.Decimal {
 		return decimal.Min(decimal.Max(cif, m3.Mul(c.Low)), m3.Mul(c.High))
 	}
-	return span{within(by.cif.low, by.m3.low), within(by.cif.amount, by.m3.amount), within(by.cif.high, by.m3.high)}
+	return moneyRange{within(by.cif.low, by.m3.low), within(by.cif.amount, by.m3.amount), within(by.cif.high, by.m3.high)}
 }
 
-type both struct{ usd, tzs span }
+type both struct{ usd, tzs moneyRange }
 
-// count is the price for what it is counted by. Which of the two currencies is
-// exact follows from the unit; the other is converted.
+// count multiplies the price by its quantity. The unit says which currency is
+// exact; the other is converted.
 func (p price) count(by facts) both {
-	var usd span
+	var usd moneyRange
 	switch p.Unit {
 	case perCarTZS:
 		tzs := only(p.Value)

@@ -7,34 +7,34 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// shown are the rates that an answer of the authority shows, with which its
-// tax at another value or at another age can be reckoned. The formula was
-// fitted to one complete output (upstream.md, section 5); where it does not
-// reproduce the answer, the taxes are taken to grow with the value.
-type shown struct {
+// impliedRates are the rates that an answer of the authority implies. They give
+// its tax at another value or another age. The formula was fitted to one
+// complete output (docs/sources.md, Taxes); when it does not reproduce the
+// answer, the taxes are assumed to grow in proportion to the value.
+type impliedRates struct {
 	tax     vehicle.Tax
 	rules   duty.Rules      // the answer's own rates, not those of a table
-	fx      decimal.Decimal // shillings for a dollar
-	derived bool            // fx comes from the answer's totals
+	fx      decimal.Decimal // shillings per dollar
+	derived bool            // fx is the quotient of the answer's totals
 	formula bool            // the rates reproduce the answer
 }
 
 var (
 	cent     = decimal.New(1, -2)
 	fiveCent = decimal.New(5, -2)
-	// The dollar has cost 1,300 (2011) to 2,700 shillings in every output
-	// known; outside these the totals are not what they seem.
-	leastFX = decimal.NewFromInt(500)
-	mostFX  = decimal.NewFromInt(10_000)
+	// The dollar was 1,300 (2011) to 2,700 shillings in every known output. A
+	// quotient outside the bounds means that the totals are not consistent.
+	minFX = decimal.NewFromInt(500)
+	maxFX = decimal.NewFromInt(10_000)
 )
 
 // showing reads the rates of an answer. The fallback is shillings for a dollar
 // where its totals give no sensible rate.
-func showing(tax vehicle.Tax, fallback decimal.Decimal) shown {
-	s := shown{tax: tax, fx: fallback}
+func impliedRatesOf(tax vehicle.Tax, fallback decimal.Decimal) impliedRates {
+	s := impliedRates{tax: tax, fx: fallback}
 	usd, tzs := tax.TotalImportTaxesInUSD.Decimal(), tax.TotalImportTaxesInTZS.Decimal()
 	if usd.IsPositive() {
-		if fx := tzs.Div(usd).Round(2); fx.GreaterThanOrEqual(leastFX) && fx.LessThanOrEqual(mostFX) {
+		if fx := tzs.Div(usd).Round(2); fx.GreaterThanOrEqual(minFX) && fx.LessThanOrEqual(maxFX) {
 			s.fx, s.derived = fx, true
 		}
 	}
@@ -49,9 +49,9 @@ func showing(tax vehicle.Tax, fallback decimal.Decimal) shown {
 	return s
 }
 
-// rates are the answer's, each snapped to a tenth of a percent: printed cents
-// give 5.00008 %.
-func (s shown) rates() duty.Rules {
+// rates returns the answer's rates, each rounded to a tenth of a percent,
+// because rounded cents give 5.00008 %.
+func (s impliedRates) rates() duty.Rules {
 	cif, tax := s.tax.CIFInUSD.Decimal(), s.tax
 	dutied := cif.Add(tax.ImportDutyInUSD.Decimal())
 	base := decimal.Sum(dutied, tax.ExiseDutyInUSD.Decimal(), tax.ExiseDutyDueToAgeInUSD.Decimal(),
@@ -72,15 +72,15 @@ func (s shown) rates() duty.Rules {
 
 func snap(rate decimal.Decimal) decimal.Decimal { return rate.Round(3) }
 
-// fees are the flat ones in shillings, which are in the base of the VAT.
-func (s shown) fees() decimal.Decimal {
+// fees returns the flat fees in shillings, which are part of the base of the VAT.
+func (s impliedRates) fees() decimal.Decimal {
 	return s.tax.HIVRespLevy.Decimal().Add(s.tax.VehicleRegistrationFeeInTZS.Decimal())
 }
 
 // exactFX solves the formula for the exchange rate. The quotient of the
 // printed totals is off by what the dollar total was rounded by, so the exact
 // one is taken only where the dollars are printed with cents that fit.
-func (s shown) exactFX() decimal.Decimal {
+func (s impliedRates) exactFX() decimal.Decimal {
 	if !near(s.at(s.tax.CIFInUSD.Decimal(), s.rules).TotalUSD.Decimal(), s.tax.TotalImportTaxesInUSD.Decimal(), cent) {
 		return s.fx
 	}
@@ -96,7 +96,7 @@ func (s shown) exactFX() decimal.Decimal {
 
 // reproduces reports whether the formula gives every printed line. Outputs of
 // 2015 print the dollar total without cents.
-func (s shown) reproduces() bool {
+func (s impliedRates) reproduces() bool {
 	b, tax := s.at(s.tax.CIFInUSD.Decimal(), s.rules), s.tax
 	total, printed := b.TotalUSD.Decimal(), tax.TotalImportTaxesInUSD.Decimal()
 	return near(b.ImportDuty.Decimal(), tax.ImportDutyInUSD.Decimal(), cent) &&
@@ -108,8 +108,8 @@ func (s shown) reproduces() bool {
 		(near(total, printed, fiveCent) || total.Round(0).Equal(printed))
 }
 
-// at is the formula at a value.
-func (s shown) at(cif decimal.Decimal, rules duty.Rules) duty.Breakdown {
+// at returns the result of the formula at a value.
+func (s impliedRates) at(cif decimal.Decimal, rules duty.Rules) duty.Breakdown {
 	return rules.Compute(duty.Vehicle{}, cif, s.fx)
 }
 

@@ -12,15 +12,15 @@ import (
 type invoice struct {
 	price   *decimal.Decimal // nil: the listing gives none in dollars
 	withSea bool             // the price is C&F to Dar es Salaam
-	cf, cif span
-	base    span // what is taxed: the higher of CIF and the authority's
-	short   bool // the tables lack freight or insurance: the CIF is more than is known
+	cf, cif moneyRange
+	base    moneyRange // what is taxed: the higher of CIF and the authority's
+	short   bool       // the tables lack freight or insurance: the CIF is more than is known
 }
 
 // invoiceOf reads the price. An asking price in yen, or of an auction, is no
 // price here: freight and fees on the way to the ship are not known.
-func (b *bill) invoiceOf() invoice {
-	own := b.shown.tax.CIFInUSD.Decimal()
+func (b *calculation) invoiceOf() invoice {
+	own := b.implied.tax.CIFInUSD.Decimal()
 	in := invoice{base: only(own)}
 	listed := b.car.CFPriceUSD
 	if in.withSea = positive(listed); !in.withSea {
@@ -53,7 +53,7 @@ func (b *bill) invoiceOf() invoice {
 func positive(n *money.Number) bool { return n != nil && n.Decimal().IsPositive() }
 
 // fee is what is in force of a line, as inForce has it.
-func (b *bill) fee(code string) (f *fee, gap bool) {
+func (b *calculation) fee(code string) (f *fee, gap bool) {
 	for _, l := range b.tables.lines {
 		if l.Code == code {
 			return l.inForce(b.day, b.country())
@@ -63,8 +63,8 @@ func (b *bill) fee(code string) (f *fee, gap bool) {
 }
 
 // basisOfTax says which of the two values is taxed.
-func (b *bill) basisOfTax() string {
-	own, in := b.shown.tax.CIFInUSD.Decimal(), b.invoice
+func (b *calculation) basisOfTax() string {
+	own, in := b.implied.tax.CIFInUSD.Decimal(), b.invoice
 	switch {
 	case in.price == nil, !own.IsPositive():
 		return vehicle.BasisUndecided
@@ -78,13 +78,13 @@ func (b *bill) basisOfTax() string {
 }
 
 // estimated reports whether the invoice's CIF holds figures of our tables.
-func (b *bill) estimated() bool {
+func (b *calculation) estimated() bool {
 	return b.invoice.price != nil && !b.invoice.cif.amount.Equal(*b.invoice.price)
 }
 
-// taxBase says what the taxes are reckoned on.
-func (b *bill) taxBase() vehicle.TaxBase {
-	own, in := b.shown.tax.CIFInUSD, b.invoice
+// taxBase says what the taxes are computed on.
+func (b *calculation) taxBase() vehicle.TaxBase {
+	own, in := b.implied.tax.CIFInUSD, b.invoice
 	base := vehicle.TaxBase{
 		Basis: b.basisOfTax(), CIFInUSD: rounded(in.base.amount), AuthorityCIF: own,
 		Estimated: b.estimated(), Explanation: b.explanation(),
@@ -99,9 +99,9 @@ func (b *bill) taxBase() vehicle.TaxBase {
 	return base
 }
 
-// aboveAuthority reports whether the taxes are reckoned on more than the
+// aboveAuthority reports whether the taxes are computed on more than the
 // authority's value.
-func (b *bill) aboveAuthority() bool {
-	own := b.shown.tax.CIFInUSD.Decimal()
+func (b *calculation) aboveAuthority() bool {
+	own := b.implied.tax.CIFInUSD.Decimal()
 	return own.IsPositive() && b.invoice.base.amount.GreaterThan(own)
 }

@@ -9,25 +9,26 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// carLines are the price, freight and insurance.
-func (b *bill) carLines() {
+// carLines adds the price, freight and insurance.
+func (b *calculation) carLines() {
 	in := b.invoice
 	if in.price == nil {
-		const reason = "the listing gives no price in US dollars, FOB or C&F to Dar es Salaam"
+		reason := "the " + b.source() + " gives no price in US dollars, FOB or C&F to Dar es Salaam"
 		b.miss(codePrice, reason)
 		for _, code := range []string{codeFreight, codeInsurance} {
 			if f, _ := b.fee(code); f != nil {
-				b.miss(code, reason+", so what this is for is not known")
+				b.miss(code, reason+", on which this depends")
 			}
 		}
 		return
 	}
-	term := "FOB, in Japan or wherever the car stands"
+	term := "FOB, in Japan or where the car is"
 	if in.withSea {
 		term = "C&F: with freight to Dar es Salaam"
 	}
 	b.add(vehicle.CostLine{
-		Code: codePrice, Basis: "the listing's price, " + term, Standing: vehicle.Quoted, Source: "the listing", Date: b.day,
+		Code: codePrice, Basis: "the " + b.source() + "'s price, " + term, Standing: vehicle.Quoted,
+		Source: "the " + b.source(), Date: b.day,
 	}, only(*in.price), only(in.price.Mul(b.rate)))
 	if !in.withSea {
 		b.seaLine(codeFreight, facts{m3: b.volume.m3, rate: b.rate})
@@ -36,7 +37,7 @@ func (b *bill) carLines() {
 }
 
 // seaLine is a fee that is part of the invoice's CIF.
-func (b *bill) seaLine(code string, by facts) {
+func (b *calculation) seaLine(code string, by facts) {
 	for _, l := range b.tables.lines {
 		if l.Code != code {
 			continue
@@ -44,7 +45,7 @@ func (b *bill) seaLine(code string, by facts) {
 		f, gap := l.inForce(b.day, b.country())
 		if f == nil {
 			if gap {
-				b.miss(code, "the tables hold no fee for "+b.day)
+				b.miss(code, "the tables contain no fee for "+b.day)
 			}
 			return
 		}
@@ -55,9 +56,9 @@ func (b *bill) seaLine(code string, by facts) {
 	}
 }
 
-// taxLines are what goes to the authority.
-func (b *bill) taxLines() {
-	tax := b.shown.tax
+// taxLines adds the taxes and fees that the authority charges.
+func (b *calculation) taxLines() {
+	tax := b.implied.tax
 	source := "TRA calculator, reference " + tax.ReferenceNumber
 	usd := b.taxed.of(func(t taxes) decimal.Decimal { return t.usd })
 	tzs := b.taxed.of(func(t taxes) decimal.Decimal { return t.tzs })
@@ -65,14 +66,14 @@ func (b *bill) taxLines() {
 	switch own := tax.CIFInUSD; {
 	case b.aboveAuthority():
 		l.Standing, l.Estimated = vehicle.Typical, true
-		l.Basis = fmt.Sprintf("computed by the service on a CIF of USD %s, which the listing's price makes, by %s; on its own"+
-			" value, USD %s, the authority has USD %s", rounded(b.invoice.base.amount), b.how(), own, tax.TotalImportTaxesInUSD)
+		l.Basis = fmt.Sprintf("computed by Ushuru on the invoice's CIF of USD %s, by %s; on its own value (USD %s) TRA charges"+
+			" USD %s", rounded(b.invoice.base.amount), b.how(), own, tax.TotalImportTaxesInUSD)
 		l.Source += ", at a higher value"
 	case usd.isRange():
-		l.Basis = fmt.Sprintf("the authority's figure on its own value, USD %s; more when freight and insurance bring the"+
-			" invoice's CIF above it", own)
+		l.Basis = fmt.Sprintf("TRA's figure on its own value, USD %s; more when freight and insurance raise the invoice's CIF"+
+			" above it", own)
 	default:
-		l.Basis = fmt.Sprintf("the authority's figure on its own value, USD %s", own)
+		l.Basis = fmt.Sprintf("TRA's figure on its own value, USD %s", own)
 	}
 	b.add(l, usd, tzs)
 
@@ -82,21 +83,21 @@ func (b *bill) taxLines() {
 		tzs  decimal.Decimal
 	}{{codeHIV, hiv}, {codeRegistration, registration}} {
 		b.add(vehicle.CostLine{
-			Code: fee.code, Basis: "the authority's figure", Standing: vehicle.Official, Source: source, Date: b.taxDay,
-		}, only(fee.tzs.Div(b.shown.fx)), only(fee.tzs))
+			Code: fee.code, Basis: "TRA's figure", Standing: vehicle.Official, Source: source, Date: b.taxDay,
+		}, only(fee.tzs.Div(b.implied.fx)), only(fee.tzs))
 	}
 }
 
-// how says by what the taxes at another value are reckoned.
-func (b *bill) how() string {
-	if b.shown.formula {
+// how names the method that computes the taxes at another value.
+func (b *calculation) how() string {
+	if b.implied.formula {
 		return "the rates of its answer"
 	}
-	return "proportion, as its answer does not follow the known formula"
+	return "proportion, because its answer does not follow the known formula"
 }
 
-// basis says how a fee comes about.
-func (b *bill) basis(f *fee) string {
+// basis explains how a fee is derived.
+func (b *calculation) basis(f *fee) string {
 	var parts []string
 	parts = append(parts, f.Amount.words())
 	if f.VAT.IsPositive() {
@@ -104,9 +105,9 @@ func (b *bill) basis(f *fee) string {
 	}
 	if f.Amount.Unit == perM3 {
 		if b.volume.listed {
-			parts = append(parts, fmt.Sprintf("%s m³ by the listing", b.volume.m3.amount))
+			parts = append(parts, fmt.Sprintf("%s m³ according to the %s", b.volume.m3.amount, b.source()))
 		} else {
-			parts = append(parts, fmt.Sprintf("%s m³ (%s to %s) as is typical of this body, by %s", b.volume.m3.amount,
+			parts = append(parts, fmt.Sprintf("%s m³ (%s to %s), typical of this body, from %s", b.volume.m3.amount,
 				b.volume.m3.low, b.volume.m3.high, b.tables.volumes.Source))
 		}
 	}
@@ -120,16 +121,16 @@ func (p price) words() string {
 	percent := p.Value.Shift(2).String() + " % of "
 	switch p.Unit {
 	case perM3:
-		return "USD " + p.Value.String() + " for a cubic metre"
+		return "USD " + p.Value.String() + " per cubic metre"
 	case ofCF:
 		return percent + "the price with freight"
 	case ofCIF:
-		return percent + "the CIF that is taxed"
+		return percent + "the taxed CIF"
 	case ofDuty:
 		return percent + "the import duty"
 	case ofTaxes:
 		return percent + "the import taxes"
 	case perCarUSD, perCarTZS:
 	}
-	return string(p.Unit) + " " + rounded(p.Value).String() + " for a car"
+	return string(p.Unit) + " " + rounded(p.Value).String() + " per car"
 }

@@ -90,8 +90,8 @@ func TestLinesLieInTheirRangesAndAreNeverNegative(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
 		for _, l := range d.reckon().Lines {
-			for _, span := range [][3]money.Amount{{l.LowUSD, l.AmountUSD, l.HighUSD}, {l.LowTZS, l.AmountTZS, l.HighTZS}} {
-				low, amount, high := span[0].Decimal(), span[1].Decimal(), span[2].Decimal()
+			for _, moneyRange := range [][3]money.Amount{{l.LowUSD, l.AmountUSD, l.HighUSD}, {l.LowTZS, l.AmountTZS, l.HighTZS}} {
+				low, amount, high := moneyRange[0].Decimal(), moneyRange[1].Decimal(), moneyRange[2].Decimal()
 				if low.IsNegative() || low.GreaterThan(amount) || amount.GreaterThan(high) {
 					t.Errorf("%s: %s ≤ %s ≤ %s does not hold", l.Code, low, amount, high)
 				}

@@ -1,4 +1,4 @@
-// Package cost reckons what a car costs in all until it is on the road in Dar
+// Package cost computes what a car costs in all until it is on the road in Dar
 // es Salaam: the price, the taxes and everything beside them. Rates and fees
 // are data (tables.json), each with its source, its date and the days it holds
 // for; an operator's file stands above them.
@@ -38,7 +38,7 @@ type line struct {
 	Fees []fee        `json:"fees"`
 }
 
-// fee is what is charged in a span of time.
+// fee is what is charged in a moneyRange of time.
 type fee struct {
 	From   string `json:"from"`   // first day, 2006-01-02; empty has no beginning
 	Until  string `json:"until"`  // last day; empty has no end
@@ -80,7 +80,7 @@ const (
 var units = []unit{perCarUSD, perCarTZS, perM3, ofCF, ofCIF, ofDuty, ofTaxes}
 
 // clamp are the least and the most USD of CIF for each cubic metre that a
-// fraction of CIF is reckoned on. Whether they hold is not sure: they widen
+// fraction of CIF is computed on. Whether they hold is not sure: they widen
 // the range only.
 type clamp struct {
 	Low  decimal.Decimal `json:"low"`

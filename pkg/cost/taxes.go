@@ -17,7 +17,7 @@ type taxes struct {
 
 // on returns the taxes at a customs value in USD: the authority's figures,
 // verbatim, at its own value and below, which it never goes below.
-func (s shown) on(cif decimal.Decimal) taxes {
+func (s impliedRates) on(cif decimal.Decimal) taxes {
 	own := s.tax.CIFInUSD.Decimal()
 	switch {
 	case !own.IsPositive() || cif.LessThanOrEqual(own):
@@ -33,9 +33,9 @@ func (s shown) on(cif decimal.Decimal) taxes {
 	}
 }
 
-// verbatim are the answer's figures. Where its two totals do not go together,
-// the shillings are those of its dollars, if it has any.
-func (s shown) verbatim() taxes {
+// verbatim returns the answer's figures. When its two totals are inconsistent,
+// the shillings are converted from its dollars, if it has any.
+func (s impliedRates) verbatim() taxes {
 	tax := s.tax
 	t := taxes{
 		duty: tax.ImportDutyInUSD.Decimal(), excise: tax.ExiseDutyInUSD.Decimal(), age: tax.ExiseDutyDueToAgeInUSD.Decimal(),
@@ -55,7 +55,7 @@ func (s shown) verbatim() taxes {
 	return t
 }
 
-// times has every tax grow with the value. The flat fees do not grow.
+// times multiplies every tax by a factor. The flat fees stay.
 func (t taxes) times(factor, fees decimal.Decimal) taxes {
 	for _, amount := range []*decimal.Decimal{&t.duty, &t.excise, &t.age, &t.vat, &t.fee, &t.railway, &t.usd, &t.tzs} {
 		*amount = amount.Mul(factor)
@@ -64,26 +64,26 @@ func (t taxes) times(factor, fees decimal.Decimal) taxes {
 	return t
 }
 
-// taxSpan are the taxes at a value and at the least and the most it may be.
-type taxSpan struct{ low, amount, high taxes }
+// taxRange are the taxes at a value and at its lower and upper bound.
+type taxRange struct{ low, amount, high taxes }
 
-func (s shown) over(cif span) taxSpan {
+func (s impliedRates) over(cif moneyRange) taxRange {
 	amount := s.on(cif.amount)
 	if !cif.isRange() {
-		return taxSpan{amount, amount, amount}
+		return taxRange{amount, amount, amount}
 	}
-	return taxSpan{s.on(cif.low), amount, s.on(cif.high)}
+	return taxRange{s.on(cif.low), amount, s.on(cif.high)}
 }
 
-// of is one of the taxes.
-func (t taxSpan) of(one func(taxes) decimal.Decimal) span {
-	return span{one(t.low), one(t.amount), one(t.high)}
+// of returns one of the taxes.
+func (t taxRange) of(one func(taxes) decimal.Decimal) moneyRange {
+	return moneyRange{one(t.low), one(t.amount), one(t.high)}
 }
 
-// aged returns the taxes at the value that is taxed with another excise by
-// age, a fraction of the value and the import duty; VAT is charged on that too.
-func (b *bill) aged(rate decimal.Decimal) taxes {
-	s, t := &b.shown, b.taxed.amount
+// aged returns the taxes at the taxed value with another excise duty for age, a
+// fraction of the value and the import duty; VAT is charged on that too.
+func (b *calculation) aged(rate decimal.Decimal) taxes {
+	s, t := &b.implied, b.taxed.amount
 	own := s.tax.CIFInUSD.Decimal()
 	if !own.IsPositive() {
 		return t
@@ -96,7 +96,7 @@ func (b *bill) aged(rate decimal.Decimal) taxes {
 	return t
 }
 
-// recomputed is the form in which they are shown.
+// recomputed returns the taxes in the form of the answer.
 func (t taxes) recomputed() *vehicle.Recomputed {
 	return &vehicle.Recomputed{
 		ImportDutyInUSD: rounded(t.duty), ExciseDutyInUSD: rounded(t.excise), ExciseDutyDueToAgeInUSD: rounded(t.age),
@@ -105,7 +105,7 @@ func (t taxes) recomputed() *vehicle.Recomputed {
 	}
 }
 
-// rounded is an amount as it is printed, half up to the cent.
+// rounded returns an amount rounded half up to the cent.
 func rounded(value decimal.Decimal) money.Amount { return money.New(cents(value)) }
 
 func cents(value decimal.Decimal) decimal.Decimal { return value.Round(2) }

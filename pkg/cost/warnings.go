@@ -12,17 +12,17 @@ import (
 
 // The stable codes of the warnings of this package.
 const (
-	WarnAboveAuthority = "price_above_authority_value" // the taxes are reckoned on the listing's price
+	WarnAboveAuthority = "price_above_authority_value" // the taxes are computed on the listing's price
 	WarnUndecided      = "tax_base_undecided"          // freight and insurance decide which value is taxed
-	WarnNoPrice        = "price_missing"               // the totals are without the car itself
-	WarnAgeStep        = "age_step"                    // dearer when it lands next year
-	WarnAgeDisputed    = "age_disputed"                // the excise at this age is disputed
-	WarnExchange       = "exchange_rate_odd"           // the authority's totals give no sensible rate
+	WarnNoPrice        = "price_missing"               // the totals exclude the car itself
+	WarnAgeStep        = "age_step"                    // the taxes rise when the car lands next year
+	WarnAgeDisputed    = "age_disputed"                // sources disagree about the excise duty at this age
+	WarnExchange       = "exchange_rate_odd"           // the authority's totals imply no plausible rate
 )
 
 var codes = []string{WarnAboveAuthority, WarnUndecided, WarnNoPrice, WarnAgeStep, WarnAgeDisputed, WarnExchange}
 
-func (b *bill) warnings() []vehicle.Warning {
+func (b *calculation) warnings() []vehicle.Warning {
 	var warnings []vehicle.Warning
 	for _, w := range []vehicle.Warning{
 		{Code: WarnNoPrice, Message: b.noPrice()},
@@ -39,41 +39,40 @@ func (b *bill) warnings() []vehicle.Warning {
 	return warnings
 }
 
-func (b *bill) noPrice() string {
+func (b *calculation) noPrice() string {
 	if b.invoice.price != nil {
 		return ""
 	}
-	return fmt.Sprintf("The listing gives no price in US dollars: the drive-away totals are without the car, its freight and"+
-		" insurance. If its CIF is above the authority's own value, USD %s, the taxes are higher too.", b.shown.tax.CIFInUSD)
+	return fmt.Sprintf("The %s gives no price in US dollars, so the totals exclude the car, freight and insurance. If its CIF"+
+		" is above TRA's value (USD %s), the taxes are higher too.", b.source(), b.implied.tax.CIFInUSD)
 }
 
-func (b *bill) above() string {
+func (b *calculation) above() string {
 	if b.basisOfTax() != vehicle.BasisInvoice || b.invoice.short {
 		return ""
 	}
-	in, own := b.invoice, b.shown.tax.CIFInUSD
-	verbatim, used := b.shown.verbatim(), b.taxed.amount
-	return fmt.Sprintf("The listing's price makes a CIF of USD %s%s, above the authority's own value, USD %s. The authority is"+
-		" reported to tax the higher of the two: then taxes and fees come to TZS %s, not TZS %s as its calculator has it."+
-		" The drive-away cost holds the higher; it is the service's computation by %s.", rounded(in.cif.amount),
-		b.ofTables(), own, rounded(used.grandTZS), rounded(verbatim.grandTZS), b.how())
+	in, own := b.invoice, b.implied.tax.CIFInUSD
+	verbatim, used := b.implied.verbatim(), b.taxed.amount
+	return fmt.Sprintf("The %s's price gives a CIF of USD %s%s, above TRA's value of USD %s. TRA reportedly taxes the higher"+
+		" value: then taxes and fees are TZS %s instead of TZS %s. The drive-away cost uses the higher amount, computed by %s.",
+		b.source(), rounded(in.cif.amount), b.ofTables(), own, rounded(used.grandTZS), rounded(verbatim.grandTZS), b.how())
 }
 
-func (b *bill) undecided() string {
-	in, own := b.invoice, b.shown.tax.CIFInUSD
+func (b *calculation) undecided() string {
+	in, own := b.invoice, b.implied.tax.CIFInUSD
 	if in.price != nil && in.short && own.Decimal().IsPositive() {
 		return b.explanation().EN
 	}
 	if b.basisOfTax() != vehicle.BasisUndecided || !in.base.isRange() {
 		return ""
 	}
-	return fmt.Sprintf("The listing's price makes a CIF of USD %s to %s, and the authority's own value, USD %s, lies between:"+
-		" freight and insurance on the invoice decide which is taxed. Taxes and fees come to TZS %s to %s; the drive-away"+
-		" cost holds TZS %s.", rounded(in.cif.low), rounded(in.cif.high), own, rounded(b.taxed.low.grandTZS),
+	return fmt.Sprintf("The %s's price gives a CIF of USD %s to %s, and TRA's value (USD %s) lies within that range; freight"+
+		" and insurance on the invoice decide. Taxes and fees are TZS %s to %s; the drive-away cost uses TZS %s.",
+		b.source(), rounded(in.cif.low), rounded(in.cif.high), own, rounded(b.taxed.low.grandTZS),
 		rounded(b.taxed.high.grandTZS), rounded(b.taxed.amount.grandTZS))
 }
 
-func (b *bill) stepWarning() string {
+func (b *calculation) stepWarning() string {
 	s := b.step
 	if s == nil {
 		return ""
@@ -82,7 +81,7 @@ func (b *bill) stepWarning() string {
 		" (USD %s), at the same value.", s.Note.EN, b.now.In(duty.EAT).Year(), s.NextTZS, s.NextUSD, s.NowTZS, s.NowUSD)
 }
 
-func (b *bill) disputed() string {
+func (b *calculation) disputed() string {
 	rates := b.disputedNow()
 	if rates == nil {
 		return ""
@@ -91,22 +90,21 @@ func (b *bill) disputed() string {
 		return rounded(b.aged(rate).grandTZS)
 	}
 	statute, practice := rates[0].rate, rates[1].rate
-	return fmt.Sprintf("At %d years the excise by age is disputed: %s %% by statute (taxes and fees TZS %s), %s %% by reported"+
-		" practice (TZS %s). The authority's answer has %s %%; what is charged on arrival may differ.",
-		duty.Age(b.now, b.shown.tax.YOM), statute.Shift(2), amount(statute), practice.Shift(2), amount(practice),
+	return fmt.Sprintf("Sources disagree about the excise duty for age at %d years: %s %% by law (TZS %s), %s %% in practice"+
+		" (TZS %s). TRA's answer uses %s %%; the charge on arrival may differ.",
+		duty.Age(b.now, b.implied.tax.YOM), statute.Shift(2), amount(statute), practice.Shift(2), amount(practice),
 		b.charged().Shift(2))
 }
 
-func (b *bill) oddExchange() string {
-	if b.shown.derived {
+func (b *calculation) oddExchange() string {
+	if b.implied.derived {
 		return ""
 	}
-	return fmt.Sprintf("The authority's totals in dollars and shillings give no sensible exchange rate; TZS %s for a dollar is"+
-		" used for the taxes too.", b.shown.fx)
+	return fmt.Sprintf("TRA's totals imply no plausible exchange rate, so TZS %s per dollar is used for the taxes too.", b.implied.fx)
 }
 
-// ofTables says how sure the invoice's CIF is.
-func (b *bill) ofTables() string {
+// ofTables states how certain the invoice's CIF is.
+func (b *calculation) ofTables() string {
 	in := b.invoice
 	if !b.estimated() {
 		return ""
@@ -115,5 +113,5 @@ func (b *bill) ofTables() string {
 	if in.withSea {
 		what = "insurance"
 	}
-	return fmt.Sprintf(" (from %s to %s, as its %s by our tables)", rounded(in.cif.low), rounded(in.cif.high), what)
+	return fmt.Sprintf(" (%s to %s with %s from our tables)", rounded(in.cif.low), rounded(in.cif.high), what)
 }

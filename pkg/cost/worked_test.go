@@ -61,7 +61,7 @@ func TestRatesOfTheWorkedOutputs(t *testing.T) {
 		fx, age string
 		formula bool
 	}{1: {"2004.98", "0.15", true}, 2: {"1793", "0.15", true}, 3: {"2161", "0.3", false}, 4: {"2565.98", "0.3", true}} {
-		s := showing(printed(outputs[n]), DefaultRate)
+		s := impliedRatesOf(printed(outputs[n]), DefaultRate)
 		age := s.rules.AgeExcise[0].Rate
 		if s.fx.String() != want.fx || age.String() != want.age || s.formula != want.formula || !s.derived {
 			t.Errorf("output %d: FX %s, age excise %s, formula %v; want %+v", n, s.fx, age, s.formula, want)
@@ -73,7 +73,7 @@ func TestRatesOfTheWorkedOutputs(t *testing.T) {
 }
 
 func TestTheKnownGapOfOutput3(t *testing.T) {
-	s := showing(printed(outputs[3]), DefaultRate)
+	s := impliedRatesOf(printed(outputs[3]), DefaultRate)
 	computed := s.at(decimal.RequireFromString("2553.86"), s.rules)
 	if got := computed.VAT.String(); got != "820.37" { // printed 819.83
 		t.Errorf("VAT with the whole fee %s", got)
@@ -91,7 +91,7 @@ func TestTheKnownGapOfOutput3(t *testing.T) {
 // rates that the output itself shows.
 func TestOutput4ToTheCent(t *testing.T) {
 	tax := printed(outputs[4])
-	s := showing(tax, DefaultRate)
+	s := impliedRatesOf(tax, DefaultRate)
 	b := s.at(tax.CIFInUSD.Decimal(), s.rules)
 	for name, pair := range map[string][2]money.Amount{
 		"duty": {b.ImportDuty, tax.ImportDutyInUSD}, "excise": {b.Excise, tax.ExiseDutyInUSD},
@@ -113,7 +113,7 @@ func TestTheInvoiceFloorGivesTheComputedVectors(t *testing.T) {
 		"3000": recomputed("750.00", "187.50", "1125.00", "970.89", "18.00", "60.00", "3111.39", "7983755.82", "8633755.82"),
 		"5000": recomputed("1250.00", "312.50", "1875.00", "1587.75", "30.00", "100.00", "5155.25", "13228259.71", "13878259.71"),
 	} {
-		got := showing(printed(outputs[4]), DefaultRate).on(decimal.RequireFromString(cif)).recomputed()
+		got := impliedRatesOf(printed(outputs[4]), DefaultRate).on(decimal.RequireFromString(cif)).recomputed()
 		if gotJSON, wantJSON := asJSON(t, got), asJSON(t, want); gotJSON != wantJSON {
 			t.Errorf("CIF %s:\n%s, want\n%s", cif, gotJSON, wantJSON)
 		}
@@ -162,8 +162,8 @@ func TestPortChargesOfOutput6(t *testing.T) {
 // Output 11: the report of the floor. 4,819 by the calculator, 7,300 on the
 // invoice: 7,300 was taxed.
 func TestTheHigherValueIsTaxed(t *testing.T) {
-	b := &bill{shown: showing(printed(outputs[4]), DefaultRate), tables: Embedded(), day: "2026-11-21"}
-	b.shown.tax.CIFInUSD = money.New(decimal.NewFromInt(4819))
+	b := &calculation{implied: impliedRatesOf(printed(outputs[4]), DefaultRate), tables: Embedded(), day: "2026-11-21"}
+	b.implied.tax.CIFInUSD = money.New(decimal.NewFromInt(4819))
 	for price, want := range map[int64]string{7300: "7409.5", 4000: "4819"} { // with 1.5 % insurance
 		cf := money.NewNumber(decimal.NewFromInt(price))
 		b.car = vehicle.Car{CFPriceUSD: &cf}

@@ -153,7 +153,7 @@ func TestTheCallerMayChooseALabel(t *testing.T) {
 		if err != nil || !strings.EqualFold(choice.Label, strings.ReplaceAll(c.label, "  ", " ")) {
 			t.Fatalf("%s: %+v, %v", c.label, choice, err)
 		}
-		if fields := adjustedFields(choice.Adjustments); fields != c.fields || !strings.Contains(choice.Reason, "caller chose") ||
+		if fields := adjustedFields(choice.Adjustments); fields != c.fields || !strings.Contains(choice.Reason, "chosen in the request") ||
 			Confidence(choice.MatchType, choice.Adjustments) != vehicle.Low {
 			t.Errorf("%s: adjusted %q, want %q: %+v", c.label, fields, c.fields, choice)
 		}

@@ -23,7 +23,7 @@ func pickYear(listed int, years []int) (int, []vehicle.Adjustment) {
 		return nearest, nil
 	}
 	return nearest, []vehicle.Adjustment{{Field: "yom", From: listed, To: nearest, Reason: fmt.Sprintf(
-		"TRA has no entry for the year %d; the nearest year, %d, is used", listed, nearest)}}
+		"TRA has no entry for the listed year %d; the nearest year, %d, is used", listed, nearest)}}
 }
 
 func abs(n int) int { return max(n, -n) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -129,7 +130,7 @@ func TestChooseFindsTheLabel(t *testing.T) {
 		{
 			"frame number in the code cell",
 			vehicle.Car{Make: "TOYOTA", Model: "OPA", RawModelCode: "ACT10-7486049"},
-			"OPA - ACT10 - WAGON", "modelCode", "read from the frame number",
+			"OPA - ACT10 - WAGON", "modelCode", "taken from the frame number",
 		},
 		{
 			"frame number lacks the letter",
@@ -143,7 +144,7 @@ func TestChooseFindsTheLabel(t *testing.T) {
 		},
 		{"frame number run together", vehicle.Car{Make: "TOYOTA", Model: "OPA", RawModelCode: "ACT107486049"}, "OPA - ACT10 - WAGON", "modelCode", ""},
 		{"code in the grade", vehicle.Car{Make: "TOYOTA", Model: "OPA", Version: "2.0 I/CBA-ACT10"}, "OPA - ACT10 - WAGON", "", ""},
-		{"no model named", vehicle.Car{Make: "TOYOTA", RawModelCode: "ACT10"}, "OPA - ACT10 - WAGON", "modelBody", "the listing names no model"},
+		{"no model named", vehicle.Car{Make: "TOYOTA", RawModelCode: "ACT10"}, "OPA - ACT10 - WAGON", "modelBody", "the listing gives no model"},
 		{"longer name only", vehicle.Car{Make: "SUZUKI", Model: "JIMNY", RawModelCode: "JB43W", BodyType: "SUV"}, "JIMNY SIERRA - JB43W - SUV", "model", ""},
 		{
 			"name that the authority does not know",
@@ -285,5 +286,30 @@ func TestChoiceSurvivesStorage(t *testing.T) {
 	var back Choice
 	if err := json.Unmarshal(stored, &back); err != nil || !reflect.DeepEqual(back, choice) {
 		t.Errorf("%+v came back as %+v, %v", choice, back, err)
+	}
+}
+
+func TestMessagesNameTheSourceOfTheCar(t *testing.T) {
+	cat := smallCatalogue()
+	for _, car := range []vehicle.Car{
+		{},
+		{Make: "TOYOTA"},
+		{Make: "TOYOTA", Model: "VITZ"},
+		{Make: "TOYOTA", RawModelCode: "NCP10"},
+		{Make: "TOYOTA", Model: "ALLION", RawModelCode: "ANH20W"},
+		{Make: "TOYOTA", Model: "WISH", RawModelCode: "ZGE20G"},
+		{Make: "TOYOTA", Model: "VITZ", RawModelCode: "NCP10, ACT10"},
+		{Make: "TOYOTA", Model: "VITZ", RawModelCode: "NCP10", EngineCC: 3000},
+		{Make: "TOYOTA", Model: "VITZ", RawModelCode: "NCP10", FrameNumber: "ACT10-0123456"},
+	} {
+		text := func(source vehicle.Source) string {
+			car.Source = source
+			choice, err := choose(car, cat)
+			return fmt.Sprint(choice.Reason, choice.Adjustments, err)
+		}
+		listed, described := text(vehicle.FromListing), text(vehicle.FromRequest)
+		if strings.Contains(described, "listing") || strings.ReplaceAll(listed, "listing", "request") != described {
+			t.Errorf("%+v:\n%s\n%s", car, listed, described)
+		}
 	}
 }

@@ -221,7 +221,7 @@ func TestResolveKeepsTheChoicesAdjustmentsInFront(t *testing.T) {
 
 func TestYearAdjustmentSaysWhatTheSpecificationAsks(t *testing.T) {
 	yom, adjusted := pickYear(2013, []int{1999})
-	want := "the authority has no entry for the listed year 2013; the nearest year, 1999, is used"
+	want := "TRA has no entry for the listed year 2013; the nearest year, 1999, is used"
 	if yom != 1999 || len(adjusted) != 1 || adjusted[0].Reason != want || adjusted[0].From != 2013 || adjusted[0].To != 1999 {
 		t.Errorf("%d, %+v", yom, adjusted)
 	}
