@@ -28,7 +28,6 @@ type APIOptions struct {
 }
 
 func (a *App) newAPI(o APIOptions) (*api.Server, error) {
-	a.opened.Add(func() { _ = o.Listener.Close() })
 	conn, s := a.options.Redis, a.stores
 	server, err := api.New(api.Options{
 		Redis: conn.Client(), Jobs: s.jobs, Hub: s.hub, Tasks: s.engine, Batches: s.batches, Cache: s.cache,

@@ -72,6 +72,9 @@ func New(o Options) (*App, error) {
 	a := &App{
 		options: o, log: o.Log, registry: newRegistry(), stores: newStores(o.Redis.Client()), failed: make(chan error, 1),
 	}
+	if o.API != nil {
+		a.opened.Add(func() { _ = o.API.Listener.Close() })
+	}
 	if err := a.build(); err != nil {
 		a.opened.Run()
 		return nil, err

@@ -12,12 +12,12 @@ import (
 
 const maxRuns = 5
 
-// endpoints reads the lists of the settings; none means that there is no AI.
-// Its errors repeat no setting that may hold a secret.
+// endpoints parses the lists of the settings. It returns none when the AI is
+// disabled. Its errors contain no setting that may hold a secret.
 func (c aiConfig) endpoints() ([]ai.Endpoint, error) {
 	if c.AIModel == "" {
 		if c.AIAPIKey != "" {
-			return nil, errors.New("AI_API_KEY is set, and AI_MODEL is not; without a model there is no AI")
+			return nil, errors.New("AI_API_KEY is set but AI_MODEL is empty: the AI is disabled")
 		}
 		return nil, nil
 	}
@@ -31,8 +31,7 @@ func (c aiConfig) endpoints() ([]ai.Endpoint, error) {
 	}
 	switch {
 	case len(urls) != len(models) || len(keys) != len(models) || len(prices) != len(models):
-		return nil, fmt.Errorf("AI_MODEL has %d entries; AI_BASE_URL has %d, AI_API_KEY %d, AI_PRICE %d: as many, or none",
-			len(models), len(urls), len(keys), len(prices))
+		return nil, errors.New("AI_BASE_URL, AI_API_KEY and AI_PRICE need as many entries as AI_MODEL, or none")
 	case c.AIRuns < 1 || c.AIRuns > maxRuns:
 		return nil, fmt.Errorf("AI_RUNS must be between 1 and %d", maxRuns)
 	case c.AITimeout <= 0 || c.AIDailyTokens < 0 || c.AIAnswerTTL < 0:
@@ -58,7 +57,8 @@ func commaList(setting string) []string {
 	return entries
 }
 
-// tokenPrice reads "0.25/2": dollars for a million tokens of prompt and of answer.
+// tokenPrice reads "0.25/2": US dollars per million tokens of prompt and of
+// completion.
 func tokenPrice(text string) (prompt, completion float64, err error) {
 	if text == "" {
 		return 0, 0, nil
@@ -67,7 +67,7 @@ func tokenPrice(text string) (prompt, completion float64, err error) {
 	prompt, err1 := strconv.ParseFloat(in, 64)
 	completion, err2 := strconv.ParseFloat(out, 64)
 	if errors.Join(err1, err2) != nil {
-		return 0, 0, fmt.Errorf("AI_PRICE: %q is not of the form 0.25/2", text)
+		return 0, 0, fmt.Errorf("AI_PRICE: %q is not a price; example: 0.25/2", text)
 	}
 	return prompt, completion, nil
 }

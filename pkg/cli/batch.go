@@ -21,26 +21,26 @@ import (
 	"ushuru/pkg/client"
 )
 
-// batchCommand has a table of listings estimated. Beside the file of results
-// it notes which batch it is, so that it can be stopped and go on.
+// batchCommand estimates every listing of a table. It saves the id of the batch
+// beside the file of results, so that a stopped command can resume.
 type batchCommand struct {
 	clientConfig
-	Out  string `required:"" placeholder:"FILE" type:"path" help:"Where the results go: a file that ends in .xlsx, .csv, .json or .ndjson."`
-	Skip bool   `help:"Take the good rows when others are bad; those stand in the results with what is wrong."`
-	Rate string `placeholder:"TZS" help:"Shillings for a dollar in the drive-away cost."`
-	File string `arg:"" type:"existingfile" help:"CSV file with a column url and perhaps reference and modelBody."`
+	Out  string `required:"" placeholder:"FILE" type:"path" help:"Output file; its ending selects the format: .xlsx, .csv, .json, .ndjson."`
+	Skip bool   `help:"Process the valid rows even if others are invalid."`
+	Rate string `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
+	File string `arg:"" type:"existingfile" help:"CSV file with the column url and optionally reference and modelBody."`
 }
 
-// begun is what is noted of a batch that was begun.
-type begun struct {
+// savedBatch is a submitted batch as the command saves it.
+type savedBatch struct {
 	URL   string `json:"url"`   // of the API
 	Table string `json:"table"` // hash of the table and the options
-	Ask   string `json:"ask"`   // names the request, should its answer be lost
-	ID    string `json:"id"`    // of the batch; "" until it was answered
+	Key   string `json:"ask"`   // Idempotency-Key of the request, in case its response is lost
+	ID    string `json:"id"`    // of the batch; "" until the API answered
 }
 
-// standing is what is needed of a batch's state.
-type standing struct {
+// batchStatus is the status of a batch.
+type batchStatus struct {
 	ID          string         `json:"id"`
 	State       string         `json:"state"`
 	Rows        int            `json:"rows"`
@@ -49,7 +49,7 @@ type standing struct {
 	SecondsLeft int            `json:"secondsLeft"`
 }
 
-func (s standing) ended() bool { return s.State == "completed" || s.State == "cancelled" }
+func (s batchStatus) ended() bool { return s.State == "completed" || s.State == "cancelled" }
 
 // Run is called by kong.
 func (c *batchCommand) Run(r *run) error {
@@ -65,40 +65,40 @@ func (c *batchCommand) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	now, err := c.begin(r.ctx, api, table)
+	status, err := c.submit(r.ctx, api, table)
 	if err != nil {
 		return err
 	}
-	for !now.ended() {
-		printProgress(r.Err, now)
+	for !status.ended() {
+		printProgress(r.Err, status)
 		select {
 		case <-r.ctx.Done():
-			_, _ = fmt.Fprintln(r.Err, "\nStopped. The batch goes on without you; the same command picks it up again.")
+			_, _ = fmt.Fprintln(r.Err, "\nStopped. The batch continues on the server; run the same command to resume.")
 			return exitError{exitFailure}
 		case <-time.After(time.Second):
 		}
-		next, err := look(r.ctx, api, now.ID)
+		next, err := poll(r.ctx, api, status.ID)
 		if err != nil && r.ctx.Err() == nil {
 			return err
 		}
 		if err == nil {
-			now = next
+			status = next
 		}
 	}
-	printProgress(r.Err, now)
+	printProgress(r.Err, status)
 	_, _ = fmt.Fprintln(r.Err)
-	if err := c.save(r.ctx, api, now.ID, format); err != nil {
+	if err := c.save(r.ctx, api, status.ID, format); err != nil {
 		return err
 	}
 	_, _ = fmt.Fprintf(r.Out, "%d succeeded, %d failed, %d rejected, %d cancelled: %s\n",
-		now.Counts["succeeded"], now.Counts["failed"], now.Counts["rejected"], now.Counts["cancelled"], c.Out)
-	return os.Remove(c.noteFile())
+		status.Counts["succeeded"], status.Counts["failed"], status.Counts["rejected"], status.Counts["cancelled"], c.Out)
+	return os.Remove(c.savedFile())
 }
 
-func (c *batchCommand) noteFile() string { return c.Out + ".batch" }
+func (c *batchCommand) savedFile() string { return c.Out + ".batch" }
 
-// begin hands the table in, or finds the batch that was begun with it.
-func (c *batchCommand) begin(ctx context.Context, api *client.Client, table []byte) (standing, error) {
+// submit submits the table, or finds the batch that was submitted with it.
+func (c *batchCommand) submit(ctx context.Context, api *client.Client, table []byte) (batchStatus, error) {
 	query := url.Values{"onInvalid": {"reject"}}
 	if c.Skip {
 		query.Set("onInvalid", "skip")
@@ -107,54 +107,54 @@ func (c *batchCommand) begin(ctx context.Context, api *client.Client, table []by
 		query.Set("rate", c.Rate)
 	}
 	sum := sha256.Sum256(append([]byte(query.Encode()+"\n"), table...))
-	note := begun{URL: c.APIURL, Table: hex.EncodeToString(sum[:]), Ask: rand.Text()}
-	var known begun
-	if data, err := os.ReadFile(c.noteFile()); err == nil && json.Unmarshal(data, &known) == nil &&
-		known.URL == note.URL && known.Table == note.Table {
-		if known.ID != "" {
-			now, err := look(ctx, api, known.ID)
+	batch := savedBatch{URL: c.APIURL, Table: hex.EncodeToString(sum[:]), Key: rand.Text()}
+	var saved savedBatch
+	if data, err := os.ReadFile(c.savedFile()); err == nil && json.Unmarshal(data, &saved) == nil &&
+		saved.URL == batch.URL && saved.Table == batch.Table {
+		if saved.ID != "" {
+			status, err := poll(ctx, api, saved.ID)
 			if failure, ok := errors.AsType[*client.Error](err); !ok || failure.Status != http.StatusNotFound {
-				return now, err
+				return status, err
 			}
 		} else {
-			note.Ask = known.Ask // it may have been handed in
+			batch.Key = saved.Key // the API may have accepted the request
 		}
 	}
-	if err := c.write(note); err != nil {
-		return standing{}, err
+	if err := c.write(batch); err != nil {
+		return batchStatus{}, err
 	}
-	answer, err := api.Do(ctx, client.Request{
+	response, err := api.Do(ctx, client.Request{
 		Path: "/v1/batches?" + query.Encode(), Body: table,
-		Header: http.Header{"Content-Type": {"text/csv; charset=utf-8"}, "Idempotency-Key": {note.Ask}},
+		Header: http.Header{"Content-Type": {"text/csv; charset=utf-8"}, "Idempotency-Key": {batch.Key}},
 	})
 	if err != nil {
-		return standing{}, err
+		return batchStatus{}, err
 	}
-	var now standing
-	if err := json.Unmarshal(answer.Body, &now); err != nil {
-		return now, fmt.Errorf("the API's answer: %w", err)
+	var status batchStatus
+	if err := json.Unmarshal(response.Body, &status); err != nil {
+		return status, fmt.Errorf("the API's response: %w", err)
 	}
-	note.ID = now.ID
-	return now, c.write(note)
+	batch.ID = status.ID
+	return status, c.write(batch)
 }
 
-func (c *batchCommand) write(note begun) error {
-	data, err := json.Marshal(note)
+func (c *batchCommand) write(batch savedBatch) error {
+	data, err := json.Marshal(batch)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(c.noteFile(), data, 0o600)
+	return os.WriteFile(c.savedFile(), data, 0o600)
 }
 
-func look(ctx context.Context, api *client.Client, id string) (now standing, err error) {
-	answer, err := api.Do(ctx, client.Request{Path: "/v1/batches/" + url.PathEscape(id)})
+func poll(ctx context.Context, api *client.Client, id string) (status batchStatus, err error) {
+	response, err := api.Do(ctx, client.Request{Path: "/v1/batches/" + url.PathEscape(id)})
 	if err != nil {
-		return now, err
+		return status, err
 	}
-	return now, json.Unmarshal(answer.Body, &now)
+	return status, json.Unmarshal(response.Body, &status)
 }
 
-// save writes the results, whole or not at all.
+// save writes the file of results completely or not at all.
 func (c *batchCommand) save(ctx context.Context, api *client.Client, id, format string) error {
 	response, err := api.Open(ctx, client.Request{Path: "/v1/batches/" + url.PathEscape(id) + "/results?format=" + format})
 	if err != nil {
@@ -175,18 +175,18 @@ func (c *batchCommand) save(ctx context.Context, api *client.Client, id, format 
 	return nil
 }
 
-// printProgress shows how far a batch is, in the same line again and again.
-func printProgress(w io.Writer, now standing) {
+// printProgress overwrites the line that shows the progress of a batch.
+func printProgress(w io.Writer, status batchStatus) {
 	const width = 30
-	left := now.Counts["waiting"] + now.Counts["running"]
-	done := now.Rows - left
+	left := status.Counts["waiting"] + status.Counts["running"]
+	done := status.Rows - left
 	bar := bytes.Repeat([]byte("."), width)
-	for i := range width * done / max(now.Rows, 1) {
+	for i := range width * done / max(status.Rows, 1) {
 		bar[i] = '#'
 	}
-	_, _ = fmt.Fprintf(w, "\r[%s] %d of %d, %.1f /s", bar, done, now.Rows, now.PerSecond)
-	if now.SecondsLeft > 0 {
-		_, _ = fmt.Fprintf(w, ", %v left", time.Duration(now.SecondsLeft)*time.Second)
+	_, _ = fmt.Fprintf(w, "\r[%s] %d of %d, %.1f /s", bar, done, status.Rows, status.PerSecond)
+	if status.SecondsLeft > 0 {
+		_, _ = fmt.Fprintf(w, ", %v left", time.Duration(status.SecondsLeft)*time.Second)
 	}
 	_, _ = fmt.Fprint(w, "   ")
 }

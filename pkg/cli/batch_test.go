@@ -41,7 +41,7 @@ func TestBatchCommandGoesOnWhereItWasStopped(t *testing.T) {
 			}
 		}
 	}()
-	if status, said := ask(stopped, "--skip"); status != exitFailure || !strings.Contains(said, "goes on without you") {
+	if status, said := ask(stopped, "--skip"); status != exitFailure || !strings.Contains(said, "continues on the server") {
 		t.Fatalf("stopped: status %d, %s", status, said)
 	}
 	note := <-watching

@@ -23,7 +23,7 @@ import (
 
 // results are what a batch ended with.
 type results struct {
-	batch standing
+	batch batchStatus
 	rows  []map[string]any // as answered
 	told  int              // webhooks that came
 }
@@ -60,8 +60,8 @@ func handIn(ctx context.Context, api *client.Client, l *lots, done *atomic.Int64
 		return nil, err
 	}
 	for !got.batch.ended() {
-		if got.batch, err = look(ctx, api, got.batch.ID); err != nil {
-			return nil, fmt.Errorf("look: %w", err)
+		if got.batch, err = poll(ctx, api, got.batch.ID); err != nil {
+			return nil, fmt.Errorf("poll: %w", err)
 		}
 		if sum := total(got.batch.Counts); sum != len(l.urls) {
 			return nil, fmt.Errorf("%d rows of %d while at work: %v", sum, len(l.urls), got.batch.Counts)
@@ -90,7 +90,7 @@ func (r *results) read(ctx context.Context, api *client.Client) error {
 		r.rows = append(r.rows, row)
 	}
 	var all struct {
-		Batches []standing `json:"batches"`
+		Batches []batchStatus `json:"batches"`
 	}
 	if answer, err = api.Do(ctx, client.Request{Path: "/v1/batches"}); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (r *results) read(ctx context.Context, api *client.Client) error {
 }
 
 // some are the counts that are not zero.
-func (s standing) some() map[string]int {
+func (s batchStatus) some() map[string]int {
 	counts := maps.Clone(s.Counts)
 	maps.DeleteFunc(counts, func(_ string, n int) bool { return n == 0 })
 	return counts

@@ -210,7 +210,7 @@ func (c *chaos) killUntil(ended <-chan struct{}, done *atomic.Int64) {
 
 // told waits for the webhook of a batch and returns how often it came so far:
 // at least once, each time the same and signed.
-func told(t *testing.T, came <-chan received, secret string, b standing) (times int) {
+func told(t *testing.T, came <-chan received, secret string, b batchStatus) (times int) {
 	t.Helper()
 	// A delivery that was under way in a killed worker is sent again when its
 	// lease has ended, after a minute.
@@ -231,8 +231,8 @@ func told(t *testing.T, came <-chan received, secret string, b standing) (times 
 		err := webhook.Verify(secret, h.Get(webhook.HeaderID), h.Get(webhook.HeaderTimestamp), h.Get(webhook.HeaderSignature),
 			got.body, time.Now())
 		var message struct {
-			Type string   `json:"type"`
-			Data standing `json:"data"`
+			Type string      `json:"type"`
+			Data batchStatus `json:"data"`
 		}
 		if err := errors.Join(err, json.Unmarshal(got.body, &message)); err != nil || message.Type != webhook.BatchCompleted ||
 			message.Data.ID != b.ID || message.Data.State != b.State || !maps.Equal(message.Data.some(), b.some()) {

@@ -1,6 +1,5 @@
-// Package cli is the command line: it reads the configuration, puts the
-// packages together and starts them. Everything it can be told is in one
-// table, config.go.
+// Package cli is the command line: it reads the configuration and calls the
+// packages that do the work. All settings are in one table, config.go.
 package cli
 
 import (
@@ -24,21 +23,21 @@ type Streams struct {
 type commands struct {
 	Common
 
-	Demo     demoCommand     `cmd:"" help:"Try it: everything in one process, with a SIMULATED authority, listing site and AI."`
-	Batch    batchCommand    `cmd:"" help:"Have a table of listings estimated."`
+	Demo     demoCommand     `cmd:"" help:"Run everything in one process with a SIMULATED authority, listing site and AI."`
+	Batch    batchCommand    `cmd:"" help:"Estimate every listing of a CSV file."`
 	Serve    serveCommand    `cmd:"" help:"Run the API and the workers in one process."`
 	API      apiCommand      `cmd:"" name:"api" help:"Run the API."`
 	Worker   workerCommand   `cmd:"" help:"Run the workers."`
-	Keys     keysCommand     `cmd:"" help:"Issue, list and revoke API keys."`
-	Estimate estimateCommand `cmd:"" help:"Ask the API for the estimate of a listing."`
-	Quote    quoteCommand    `cmd:"" help:"Ask the API for the estimate of a car that you describe."`
+	Keys     keysCommand     `cmd:"" help:"Create, list, limit and revoke API keys."`
+	Estimate estimateCommand `cmd:"" help:"Estimate a listing through the API."`
+	Quote    quoteCommand    `cmd:"" help:"Estimate a car that you describe."`
 	Read     readCommand     `cmd:"" help:"Print the car that a listing page describes."`
-	Sheet    sheetCommand    `cmd:"" help:"Read an auction sheet and print what it says, in English or Kiswahili."`
-	Match    matchCommand    `cmd:"" help:"Find the authority's labels for cars given as JSON lines."`
-	Eval     evalCommand     `cmd:"" help:"Evaluate against cases whose answers are known."`
-	Drift    driftCommand    `cmd:"" help:"Print the answers of the authority that do not follow the tax rules we know."`
+	Sheet    sheetCommand    `cmd:"" help:"Read an auction sheet and print the report, in English or Kiswahili."`
+	Match    matchCommand    `cmd:"" help:"Find the TRA labels of cars given as JSON lines."`
+	Eval     evalCommand     `cmd:"" help:"Evaluate matching against labelled cases."`
+	Drift    driftCommand    `cmd:"" help:"Print TRA answers that differ from the known tax rules."`
 	Simulate simulateCommand `cmd:"" help:"Run a simulator on a port."`
-	Bench    benchCommand    `cmd:"" help:"Measure."`
+	Bench    benchCommand    `cmd:"" help:"Run benchmarks."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 
@@ -47,7 +46,7 @@ const (
 	exitOK      = 0
 	exitFailure = 1
 	exitUsage   = 2
-	exitPage    = 3 // read: the page is not a readable listing; estimate, quote: the API answers with an error
+	exitRefused = 3 // the page is not a readable listing (read), or the API answers with an error (estimate, quote)
 )
 
 // exitError ends the program with a status, its message printed already.

@@ -34,10 +34,10 @@ func (s Secret) String() string {
 // LogValue keeps a secret out of the log.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// Common is what every command can be told.
+// Common are the settings of every command.
 type Common struct {
-	Env      string `env:"USHURU_ENV" enum:"development,production" default:"development" help:"production refuses what is only good for trying out: the embedded Redis, the demo, pages on this machine."`
-	LogLevel string `env:"LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"Least level that is logged."`
+	Env      string `env:"USHURU_ENV" enum:"development,production" default:"development" help:"production refuses the embedded Redis, the demo and pages on this machine."`
+	LogLevel string `env:"LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"Minimum log level."`
 }
 
 func (c Common) production() bool { return c.Env == "production" }
@@ -45,19 +45,19 @@ func (c Common) production() bool { return c.Env == "production" }
 // redisConfig says where Redis is.
 type redisConfig struct {
 	RedisURL      Secret `env:"REDIS_URL" placeholder:"URL" help:"redis://, rediss://, redis-socket://, redis-sentinel:// or redis-cluster:// URL."`
-	RedisPoolSize int    `env:"REDIS_POOL_SIZE" default:"0" help:"Most connections to one server; 0 is ten for each CPU."`
+	RedisPoolSize int    `env:"REDIS_POOL_SIZE" default:"0" help:"Maximum connections per server; 0 means ten per CPU."`
 }
 
 // httpConfig is about the API.
 type httpConfig struct {
 	Listen             address       `env:"LISTEN_ADDR,PORT" default:":8080" help:"Address to listen on; a bare number is a port."`
-	WaitMax            time.Duration `env:"WAIT_MAX" default:"60s" help:"How long a POST waits for its result before it answers 504 (the work goes on)."`
-	KeyRate            int           `env:"KEY_RATE" default:"300" help:"Requests that begin work, make a webhook or have one sent to, which a key may send in a minute, unless it has a limit of its own; 0 is no limit. Answers from the cache are not counted."`
-	KeyJobs            int           `env:"KEY_JOBS" default:"100" help:"Jobs a key may have at work at once, beside its batches; 0 is no limit."`
-	KeyBatchItems      int           `env:"KEY_BATCH_ITEMS" default:"30000" help:"Listings a key may have in batches that have not ended; 0 is no limit."`
-	OperatorUser       string        `env:"OPERATOR_USER" default:"operator" help:"User of the queue's page at /monitoring."`
-	OperatorPassword   Secret        `env:"OPERATOR_PASSWORD" help:"Password of the queue's page, at least 12 characters. Without one there is no page."`
-	MonitoringWritable bool          `env:"MONITORING_WRITABLE" help:"Let the operator pause queues and run or delete tasks on that page."`
+	WaitMax            time.Duration `env:"WAIT_MAX" default:"60s" help:"Maximum time a POST waits before it answers 504; the work continues."`
+	KeyRate            int           `env:"KEY_RATE" default:"300" help:"Requests per minute and key that start work, create a webhook or send to one; 0 means no limit; cached answers do not count."`
+	KeyJobs            int           `env:"KEY_JOBS" default:"100" help:"Maximum running jobs per key, without batches; 0 means no limit."`
+	KeyBatchItems      int           `env:"KEY_BATCH_ITEMS" default:"30000" help:"Maximum listings per key in running batches; 0 means no limit."`
+	OperatorUser       string        `env:"OPERATOR_USER" default:"operator" help:"User for /monitoring."`
+	OperatorPassword   Secret        `env:"OPERATOR_PASSWORD" help:"Password for /monitoring, at least 12 characters; empty disables the page."`
+	MonitoringWritable bool          `env:"MONITORING_WRITABLE" help:"Allow the operator to pause queues and to run or delete tasks."`
 }
 
 // options opens the port of the API.
@@ -75,13 +75,13 @@ const minPasswordLength = 12
 // Validate is called by kong.
 func (c httpConfig) Validate() error {
 	if n := len(c.OperatorPassword); n > 0 && n < minPasswordLength {
-		return fmt.Errorf("OPERATOR_PASSWORD has %d characters; it needs at least %d", n, minPasswordLength)
+		return fmt.Errorf("OPERATOR_PASSWORD has %d characters; it must have at least %d", n, minPasswordLength)
 	}
 	if c.WaitMax < time.Second || c.WaitMax > 10*time.Minute {
 		return errors.New("WAIT_MAX must be between 1s and 10m")
 	}
 	if min(c.KeyRate, c.KeyJobs, c.KeyBatchItems) < 0 {
-		return errors.New("KEY_RATE, KEY_JOBS and KEY_BATCH_ITEMS must not be negative; 0 is no limit")
+		return errors.New("KEY_RATE, KEY_JOBS and KEY_BATCH_ITEMS must not be negative; 0 means no limit")
 	}
 	return nil
 }
@@ -89,24 +89,24 @@ func (c httpConfig) Validate() error {
 // workerConfig is about the workers.
 type workerConfig struct {
 	aiConfig
-	Roles                []tasks.Role  `env:"ROLES" default:"any,authority,ai" help:"What the worker does: any reads and matches listings and ai reads inspection sheets and recommends, both anywhere; authority asks the tax authority and must stand in Tanzania."`
-	Concurrency          int           `env:"CONCURRENCY" default:"16" help:"Steps run at once in the role any."`
-	AuthorityConcurrency int           `env:"AUTHORITY_CONCURRENCY" default:"8" help:"Steps run at once in the role authority."`
-	BatchWindow          int           `env:"BATCH_WINDOW" default:"200" help:"Most listings of batches at work at once over all workers; the others wait their turn. The same for all workers."`
-	AIConcurrency        int           `name:"ai-concurrency" env:"AI_CONCURRENCY" default:"4" help:"Steps run at once in the role ai."`
-	SheetCacheDir        string        `env:"SHEET_CACHE_DIR" type:"path" help:"Directory where the role ai keeps its PDF reader as machine code (20 MB), so that it starts faster. It is run: nobody else may write there. Empty keeps it in memory."`
-	ShutdownTimeout      time.Duration `env:"SHUTDOWN_TIMEOUT" default:"20s" help:"How long running steps may go on after SIGTERM; keep it below the platform's kill grace."`
-	FetchTimeout         time.Duration `env:"FETCH_TIMEOUT" default:"30s" help:"Longest time for one listing page."`
-	FetchRate            int           `env:"FETCH_RATE" default:"1" help:"Most pages per second of one listing site over all workers; three more when people wait; 0 is no limit."`
-	MetricsAddr          address       `env:"METRICS_ADDR" placeholder:"HOST:PORT" help:"Where a worker shows its counters to Prometheus, at /metrics; anyone who reaches it may read them. Empty is nowhere."`
-	UserAgent            string        `env:"USER_AGENT" help:"User-Agent sent to listing sites; empty is a browser-like one."`
+	Roles                []tasks.Role  `env:"ROLES" default:"any,authority,ai" help:"Roles of the worker: any (read and match), ai (read sheets, recommend), authority (call TRA; must run in Tanzania)."`
+	Concurrency          int           `env:"CONCURRENCY" default:"16" help:"Maximum concurrent steps of the role any."`
+	AuthorityConcurrency int           `env:"AUTHORITY_CONCURRENCY" default:"8" help:"Maximum concurrent steps of the role authority."`
+	BatchWindow          int           `env:"BATCH_WINDOW" default:"200" help:"Maximum batch listings processed concurrently by all workers."`
+	AIConcurrency        int           `name:"ai-concurrency" env:"AI_CONCURRENCY" default:"4" help:"Maximum concurrent steps of the role ai."`
+	SheetCacheDir        string        `env:"SHEET_CACHE_DIR" type:"path" help:"Directory for the compiled PDF reader; only this user may write there."`
+	ShutdownTimeout      time.Duration `env:"SHUTDOWN_TIMEOUT" default:"20s" help:"Maximum time for running steps after SIGTERM."`
+	FetchTimeout         time.Duration `env:"FETCH_TIMEOUT" default:"30s" help:"Maximum time for one page."`
+	FetchRate            int           `env:"FETCH_RATE" default:"1" help:"Maximum pages per second and site for all workers, plus three for interactive requests; 0 means no limit."`
+	MetricsAddr          address       `env:"METRICS_ADDR" placeholder:"HOST:PORT" help:"Address of /metrics, without authentication; empty disables it."`
+	UserAgent            string        `env:"USER_AGENT" help:"User-Agent sent to listing sites; empty is one like that of a browser."`
 }
 
 // Validate is called by kong.
 func (c workerConfig) Validate() error {
 	for _, role := range c.Roles {
 		if !slices.Contains(tasks.Roles, role) {
-			return fmt.Errorf("ROLES: no such role %q; there are %v", role, tasks.Roles)
+			return fmt.Errorf("ROLES: unknown role %q; valid: %v", role, tasks.Roles)
 		}
 	}
 	if err := c.aiConfig.Validate(); err != nil { // which kong does not see inside this struct
@@ -119,7 +119,7 @@ func (c workerConfig) Validate() error {
 		return errors.New("FETCH_RATE must not be negative")
 	}
 	if len(c.Roles) == 0 || c.Concurrency < 1 || c.AuthorityConcurrency < 1 || c.AIConcurrency < 1 {
-		return errors.New("a worker needs a role, and CONCURRENCY, AUTHORITY_CONCURRENCY and AI_CONCURRENCY of at least 1")
+		return errors.New("ROLES must name a role, and CONCURRENCY, AUTHORITY_CONCURRENCY and AI_CONCURRENCY must be at least 1")
 	}
 	return nil
 }
@@ -139,17 +139,18 @@ func (c workerConfig) options(authority authorityConfig) (*app.WorkerOptions, er
 	}, err
 }
 
-// aiConfig is about the AI, which chooses where no chassis code decides, reads
-// inspection sheets and words recommendations. It is off without a model. Several endpoints are lists of the same length.
+// aiConfig is about the AI, which matches cars without a decisive chassis code,
+// reads inspection sheets and words recommendations. It is disabled without a
+// model. Several endpoints are lists of the same length.
 type aiConfig struct {
-	AIModel       string        `name:"ai-model" env:"AI_MODEL" help:"Model that chooses where no chassis code decides, reads inspection sheets (it must see pictures for that) and words recommendations, by its name at the endpoint. Several, separated by commas, are asked in that order when one fails. Empty: no AI."`
-	AIBaseURL     string        `name:"ai-base-url" env:"AI_BASE_URL" default:"https://api.openai.com/v1" help:"Base URL of an OpenAI-compatible API (OpenAI, Ollama, vLLM), for each model one."`
-	AIAPIKey      Secret        `name:"ai-api-key" env:"AI_API_KEY" help:"Key for each base URL; an empty place between commas is none."`
-	AIPrice       string        `name:"ai-price" env:"AI_PRICE" help:"For the metric of costs: US dollars for a million tokens of prompt and of answer, for each model one, as 0.25/2."`
-	AITimeout     time.Duration `name:"ai-timeout" env:"AI_TIMEOUT" default:"20s" help:"Longest time for one call."`
-	AIDailyTokens int64         `name:"ai-daily-tokens" env:"AI_DAILY_TOKENS" default:"2000000" help:"Most tokens of all workers in a day of Dar es Salaam; then matching goes on without the AI. 0 is no limit."`
-	AIRuns        int           `name:"ai-runs" env:"AI_RUNS" default:"2" help:"Answers that must agree where candidates are close, each over another order of them."`
-	AIAnswerTTL   time.Duration `name:"ai-answer-ttl" env:"AI_ANSWER_TTL" default:"720h" help:"How long an answer is kept for the same question; 0 keeps none."`
+	AIModel       string        `name:"ai-model" env:"AI_MODEL" help:"Model that matches cars without a decisive chassis code, reads sheets (needs vision) and words recommendations; several, by commas, are tried in order; empty disables the AI."`
+	AIBaseURL     string        `name:"ai-base-url" env:"AI_BASE_URL" default:"https://api.openai.com/v1" help:"Base URL of an OpenAI-compatible API, one per model."`
+	AIAPIKey      Secret        `name:"ai-api-key" env:"AI_API_KEY" help:"API key, one per model; an entry may be empty."`
+	AIPrice       string        `name:"ai-price" env:"AI_PRICE" help:"USD per million prompt and completion tokens, per model, as 0.25/2 (for the metric)."`
+	AITimeout     time.Duration `name:"ai-timeout" env:"AI_TIMEOUT" default:"20s" help:"Maximum time for one call."`
+	AIDailyTokens int64         `name:"ai-daily-tokens" env:"AI_DAILY_TOKENS" default:"2000000" help:"Maximum tokens a day, Dar es Salaam time, for all workers; then matching continues without the AI; 0 means no limit."`
+	AIRuns        int           `name:"ai-runs" env:"AI_RUNS" default:"2" help:"Runs that must agree when candidates are close."`
+	AIAnswerTTL   time.Duration `name:"ai-answer-ttl" env:"AI_ANSWER_TTL" default:"720h" help:"How long an answer is cached; 0 disables it."`
 }
 
 // Validate is called by kong.
@@ -160,21 +161,21 @@ func (c aiConfig) Validate() error {
 
 // authorityConfig is about the tax authority's calculator.
 type authorityConfig struct {
-	AuthorityURL     string        `env:"AUTHORITY_URL" default:"https://taxpayerportal.tra.go.tz/umvvs-api/ExternalCalculator" help:"Base URL of the authority's calculator."`
-	AuthorityTimeout time.Duration `env:"AUTHORITY_TIMEOUT" default:"60s" help:"Longest time for one call."`
-	AuthorityRate    int           `env:"AUTHORITY_RATE" default:"5" help:"Most calls per second over all workers; 0 is no limit."`
-	AuthorityCAFile  string        `env:"AUTHORITY_CA_FILE" type:"path" help:"PEM file of certificates to trust besides the system's."`
+	AuthorityURL     string        `env:"AUTHORITY_URL" default:"https://taxpayerportal.tra.go.tz/umvvs-api/ExternalCalculator" help:"Base URL of TRA's calculator."`
+	AuthorityTimeout time.Duration `env:"AUTHORITY_TIMEOUT" default:"60s" help:"Maximum time for one call."`
+	AuthorityRate    int           `env:"AUTHORITY_RATE" default:"5" help:"Maximum calls per second for all workers; 0 means no limit."`
+	AuthorityCAFile  string        `env:"AUTHORITY_CA_FILE" type:"path" help:"PEM file of certificates to trust in addition to the system's."`
 }
 
-// sheetConfig is about auction inspection sheets, for the API, which refuses
-// others, and for workers, which fetch them.
+// sheetConfig is about inspection sheets: the API refuses the URLs of other
+// hosts, and workers do not fetch from them.
 type sheetConfig struct {
-	SheetHosts []string `env:"SHEET_HOSTS" help:"More hosts that inspection sheets may be fetched from, beside the auction sites that are known; subdomains belong to a host. For the API and the workers alike."`
+	SheetHosts []string `env:"SHEET_HOSTS" help:"Additional hosts, with subdomains, for inspection sheets; the same on API and workers."`
 }
 
-// costConfig is about what a car costs beside the authority's taxes.
+// costConfig is about the costs of a car other than TRA's taxes.
 type costConfig struct {
-	CostTables string `env:"COST_TABLES" type:"path" help:"JSON file of freight, port and other fees that stands over the embedded ones, in their form (pkg/cost/tables.json)."`
+	CostTables string `env:"COST_TABLES" type:"path" help:"JSON file whose fees replace the embedded ones (format of pkg/cost/tables.json)."`
 }
 
 // address is a TCP address; as a bare number, a port on all interfaces.
@@ -187,7 +188,7 @@ func (a *address) UnmarshalText(text []byte) error {
 		value = ":" + value
 	}
 	if !strings.Contains(value, ":") {
-		return fmt.Errorf("%q is no address; write host:port, :port or a port", value)
+		return fmt.Errorf("%q is not an address; examples: host:8080, :8080, 8080", value)
 	}
 	*a = address(value)
 	return nil

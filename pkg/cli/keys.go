@@ -11,17 +11,17 @@ import (
 	"ushuru/pkg/quota"
 )
 
-// keysCommand is what the operator does with API keys.
+// keysCommand manages API keys.
 type keysCommand struct {
-	Create keysCreate `cmd:"" help:"Issue a key. It is printed once and cannot be printed again."`
-	List   keysList   `cmd:"" help:"List all keys, without the keys themselves."`
-	Limit  keysLimit  `cmd:"" help:"Give a key limits of its own; what is not named becomes the server's."`
-	Revoke keysRevoke `cmd:"" help:"Revoke a key, at once."`
+	Create keysCreate `cmd:"" help:"Create an API key. It is shown once only."`
+	List   keysList   `cmd:"" help:"List API keys without their secrets."`
+	Limit  keysLimit  `cmd:"" help:"Set limits of one key; omitted ones fall back to the server's."`
+	Revoke keysRevoke `cmd:"" help:"Revoke an API key immediately."`
 }
 
 type keysCreate struct {
 	redisConfig
-	Name string `arg:"" help:"Whom or what the key is for."`
+	Name string `arg:"" help:"Owner or purpose of the key."`
 }
 
 // Run is called by kong.
@@ -37,22 +37,22 @@ func (c *keysCreate) Run(r *run) error {
 	if _, err := fmt.Fprintln(r.Out, plain); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(r.Err, "Key %s for %q. It is stored nowhere: hand it over now.\n", key.ID, key.Name)
+	_, err = fmt.Fprintf(r.Err, "Created key %s for %q. Copy it now; it cannot be shown again.\n", key.ID, key.Name)
 	return err
 }
 
 type keysLimit struct {
 	redisConfig
-	ID         string `arg:"" name:"id" help:"Id of the key, as keys list prints it."`
-	Rate       int    `help:"Requests a minute that begin work."`
-	Jobs       int    `help:"Jobs at work at once."`
-	BatchItems int    `help:"Listings in batches that have not ended."`
+	ID         string `arg:"" name:"id" help:"Id of the key, as printed by keys list."`
+	Rate       int    `help:"Requests per minute that start work."`
+	Jobs       int    `help:"Running jobs."`
+	BatchItems int    `help:"Listings in running batches."`
 }
 
 // Run is called by kong.
 func (c *keysLimit) Run(r *run) error {
 	if min(c.Rate, c.Jobs, c.BatchItems) < 0 {
-		return errors.New("a limit must not be negative; 0 is the server's")
+		return errors.New("a limit must not be negative; 0 means the server's limit")
 	}
 	conn, err := r.redis(c.redisConfig, false)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *keysLimit) Run(r *run) error {
 	return err
 }
 
-// limitsText is a key's own limits; - is the server's.
+// limitsText prints a key's own limits; - means the server's limit.
 func limitsText(l quota.Limits) string {
 	text := func(n int) string {
 		if n == 0 {
@@ -82,7 +82,7 @@ func limitsText(l quota.Limits) string {
 }
 
 func errNoKey(id string) error {
-	return fmt.Errorf("there is no key with the id %q; keys list prints them", id)
+	return fmt.Errorf("no key has the id %q; see ushuru keys list", id)
 }
 
 type keysList struct{ redisConfig }
@@ -112,7 +112,7 @@ func (c *keysList) Run(r *run) error {
 
 type keysRevoke struct {
 	redisConfig
-	ID string `arg:"" name:"id" help:"Id of the key, as keys list prints it."`
+	ID string `arg:"" name:"id" help:"Id of the key, as printed by keys list."`
 }
 
 // Run is called by kong.

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// apiKey finds API keys wherever they might turn up in a log line.
+// apiKey matches API keys anywhere in a log line.
 var apiKey = regexp.MustCompile(`ush_[0-9A-Za-z]{8,}`)
 
 // secretNames are attributes whose value is never logged.
 var secretNames = []string{"password", "secret", "token", "authorization", "api_key", "apikey", "x-api-key", "cookie"}
 
-// newLog makes the process's log: JSON lines, without secrets.
+// newLog returns the log of the process: JSON lines without secrets.
 func newLog(w io.Writer, level string) *slog.Logger {
-	var least slog.Level
-	if err := least.UnmarshalText([]byte(level)); err != nil {
-		least = slog.LevelInfo
+	var minLevel slog.Level
+	if err := minLevel.UnmarshalText([]byte(level)); err != nil {
+		minLevel = slog.LevelInfo
 	}
-	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: least, ReplaceAttr: redact}))
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: minLevel, ReplaceAttr: redact}))
 }
 
 func redact(_ []string, attr slog.Attr) slog.Attr {
@@ -40,8 +40,8 @@ func redact(_ []string, attr slog.Attr) slog.Attr {
 	return attr
 }
 
-// redisLog takes what the Redis client says of itself. What matters comes
-// back as an error; the rest is for debugging.
+// redisLog logs the messages of the Redis client for debugging: its errors are
+// returned to the callers as well.
 type redisLog struct{ log *slog.Logger }
 
 // Printf implements the client's logging interface.

@@ -13,7 +13,7 @@ import (
 type matchCommand struct {
 	redisConfig
 	aiConfig
-	Catalogue string `type:"existingfile" help:"CSV file with the columns make and label; by default the catalogue in Redis."`
+	Catalogue string `type:"existingfile" help:"CSV file with the columns make and label; the default is the catalogue in Redis."`
 	Explain   bool   `help:"Add the candidates that were considered."`
 	File      string `arg:"" optional:"" default:"-" help:"JSON lines with make, model, version, modelCode, year, engine_cc, fuel, body; - is standard input."`
 }
@@ -47,8 +47,7 @@ func (c *matchCommand) catalogue(r *run) (*tra.Catalogue, match.Facts, error) {
 	}
 	catalogue, err := tra.NewStore(conn.Client(), tra.StoreOptions{}).Catalogue(r.ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
-		return nil, nil, errors.New("the catalogue was not fetched yet: a worker with the role authority does that;" +
-			" or give --catalogue FILE.csv")
+		return nil, nil, errors.New("the catalogue has not been synced; start a worker with the role authority, or use --catalogue")
 	}
 	return catalogue, nil, err
 }

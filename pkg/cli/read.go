@@ -12,24 +12,24 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// readCommand prints the car that a page describes, or those that it lists.
+// readCommand prints the car that a page describes, or the cars of a list page.
 type readCommand struct {
-	URL           string        `name:"url" placeholder:"URL" help:"Where a FILE was saved from; some pages say less without it."`
-	Cards         bool          `help:"Print the cars of a page that lists several, one a line."`
-	Explain       bool          `help:"Add where each value came from."`
-	Timeout       time.Duration `default:"30s" help:"Longest time for fetching the page."`
-	AllowLoopback bool          `help:"Also read pages that this machine serves. Refused in production."`
-	Page          string        `arg:"" name:"URL-or-FILE" help:"Address of a listing, a saved page, or - for standard input."`
+	URL           string        `name:"url" placeholder:"URL" help:"Original URL of FILE."`
+	Cards         bool          `help:"Print every car of a list page, one per line."`
+	Explain       bool          `help:"Show the source of each value."`
+	Timeout       time.Duration `default:"30s" help:"Maximum time to fetch the page."`
+	AllowLoopback bool          `help:"Allow URLs on this machine (not in production)."`
+	Page          string        `arg:"" name:"URL-or-FILE" help:"URL of a listing, a saved page, or - for standard input."`
 }
 
-// explained is a Car with where its values came from.
+// explained is a Car with the source of each value.
 type explained struct {
 	vehicle.Car
 	Explain []listing.Field `json:"explain"`
 	Notes   []string        `json:"notes"`
 }
 
-// listedCar is a car of a list, with the address of its own page.
+// listedCar is a car of a list page, with the URL of its own page.
 type listedCar struct {
 	URL     string          `json:"url"`
 	Car     vehicle.Car     `json:"car"`
@@ -40,9 +40,9 @@ type listedCar struct {
 // Run is called by kong.
 func (c *readCommand) Run(r *run) error {
 	if c.AllowLoopback && r.common.production() {
-		return errors.New("--allow-loopback is refused in production")
+		return errors.New("--allow-loopback cannot be used in production")
 	}
-	return r.refused(c.print(r))
+	return r.printError(c.print(r))
 }
 
 func (c *readCommand) print(r *run) error {

@@ -15,24 +15,24 @@ import (
 	"ushuru/pkg/sheet/transcribe"
 )
 
-// sheetCommand reads one auction sheet and prints what it says.
+// sheetCommand reads one auction sheet and prints the report.
 type sheetCommand struct {
 	aiConfig
 	Lang    string        `enum:"en,sw" default:"en" help:"Language of the text: en or sw."`
-	JSON    bool          `name:"json" help:"Print the report as JSON in place of the text."`
-	Map     string        `placeholder:"FILE.svg" type:"path" help:"Also draw the damage codes on the unfolded car."`
-	Timeout time.Duration `default:"30s" help:"Longest time for fetching the sheet."`
-	Sheet   string        `arg:"" name:"FILE-or-URL" help:"Picture or PDF, - for standard input, or its address on an auction site."`
+	JSON    bool          `name:"json" help:"Print JSON instead of text."`
+	Map     string        `placeholder:"FILE.svg" type:"path" help:"Also write the damage map as SVG."`
+	Timeout time.Duration `default:"30s" help:"Maximum time to fetch the sheet."`
+	Sheet   string        `arg:"" name:"FILE-or-URL" help:"Image or PDF file, - for standard input, or a URL."`
 }
 
 // Run is called by kong.
 func (c *sheetCommand) Run(r *run) error {
 	report, err := c.read(r)
 	if err != nil {
-		return r.refused(err)
+		return r.printError(err)
 	}
 	if c.Map != "" {
-		if err := os.WriteFile(c.Map, render.Map(report, c.Lang), 0o644); err != nil { //nolint:gosec // a drawing for everybody
+		if err := os.WriteFile(c.Map, render.Map(report, c.Lang), 0o644); err != nil { //nolint:gosec // everyone may see the drawing
 			return err
 		}
 	}

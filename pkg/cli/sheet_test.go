@@ -60,11 +60,11 @@ func TestASheetFromStandardInputAsJSON(t *testing.T) {
 
 func TestWhatIsNoSheetHasACode(t *testing.T) {
 	for in, code := range map[string]string{"": "sheet_type_unsupported", "PK\x03\x04 a zip": "sheet_type_unsupported"} {
-		if status, out, errs := readSheet(t, in, "-"); status != exitPage || out != "" || !strings.Contains(errs, code) {
+		if status, out, errs := readSheet(t, in, "-"); status != exitRefused || out != "" || !strings.Contains(errs, code) {
 			t.Errorf("%q: status %d, %s%s", in, status, out, errs)
 		}
 	}
-	if status, _, errs := readSheet(t, "", "https://example.org/sheet.jpg"); status != exitPage || !strings.Contains(errs, "sheet_host_unsupported") {
+	if status, _, errs := readSheet(t, "", "https://example.org/sheet.jpg"); status != exitRefused || !strings.Contains(errs, "sheet_host_unsupported") {
 		t.Errorf("another host: status %d, %s", status, errs)
 	}
 }

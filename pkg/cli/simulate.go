@@ -19,29 +19,29 @@ type simulateCommand struct {
 	Authority simulateAuthority `cmd:"" help:"The tax authority's calculator, with faults on demand."`
 	Site      simulateSite      `cmd:"" help:"A listing site with a few cars and some hostile pages."`
 	AI        simulateAI        `cmd:"" name:"ai" help:"A language model behind the OpenAI chat API, with faults on demand."`
-	Sheets    simulateSheets    `cmd:"" help:"Auction sheets whose right reading is known, drawn with Debian's Japanese fonts."`
+	Sheets    simulateSheets    `cmd:"" help:"Auction sheets whose correct reading is known, drawn with Debian's Japanese fonts."`
 }
 
 // simulateAuthority is the SIMULATED calculator. Its faults can also be
 // changed while it runs: POST /_sim/faults.
 type simulateAuthority struct {
 	Listen address         `default:"127.0.0.1:8091" help:"Address to listen on."`
-	Seed   uint64          `help:"Of make ids and random faults."`
-	Date   time.Time       `format:"2006-01-02" help:"Day that decides ages, rules and the quarter; today by default."`
-	FX     decimal.Decimal `name:"fx" default:"2565.98" help:"Shillings for one dollar."`
+	Seed   uint64          `help:"Random seed."`
+	Date   time.Time       `format:"2006-01-02" help:"Day that decides ages, rules and the quarter; the default is today."`
+	FX     decimal.Decimal `name:"fx" default:"2565.98" help:"Shillings per dollar."`
 
-	Latency        time.Duration `help:"Before each answer."`
-	Jitter         time.Duration `help:"Up to so much more."`
-	Calls          []string      `help:"Misbehave in these calls only, for example getYom."`
-	Next           int           `help:"Misbehave so many times only."`
+	Latency        time.Duration `help:"Delay before each answer."`
+	Jitter         time.Duration `help:"Maximum additional random delay."`
+	Calls          []string      `help:"Apply faults to these calls only, for example getYom."`
+	Next           int           `help:"Number of faulty answers; 0 means no limit."`
 	ErrorRate      float64       `help:"Share of requests that fail, 0 to 1."`
 	Status         int           `help:"HTTP status of failing requests."`
 	HTML           bool          `name:"html" help:"Answer with a maintenance page and status 200."`
-	RefuseRegion   bool          `help:"Refuse, as from outside Tanzania."`
+	RefuseRegion   bool          `help:"Refuse requests as from outside Tanzania."`
 	EmptyLists     bool          `help:"Answer with empty lists."`
-	DropConnection bool          `help:"Close without an answer."`
-	TruncatedBody  bool          `help:"Close in the middle of the answer."`
-	SlowBody       time.Duration `help:"Time that the body takes."`
+	DropConnection bool          `help:"Close the connection without an answer."`
+	TruncatedBody  bool          `help:"Close the connection in the middle of the answer."`
+	SlowBody       time.Duration `help:"Time to send the body."`
 }
 
 // Run is called by kong.

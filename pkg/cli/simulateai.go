@@ -11,30 +11,30 @@ import (
 // while it runs: POST /_sim/faults.
 type simulateAI struct {
 	Listen  address  `default:"127.0.0.1:8092" help:"Address to listen on."`
-	Key     string   `help:"The only key that is accepted; any by default."`
-	Models  []string `help:"The models that exist; all by default."`
+	Key     string   `help:"The only accepted API key; any key by default."`
+	Models  []string `help:"Models that exist; all by default."`
 	Context int      `help:"Tokens that fit into the model."`
-	Seed    uint64   `help:"Of random faults."`
+	Seed    uint64   `help:"Random seed."`
 
-	Latency        time.Duration `help:"Before each answer."`
-	Jitter         time.Duration `help:"Up to so much more."`
-	Next           int           `help:"Misbehave so many times only."`
+	Latency        time.Duration `help:"Delay before each answer."`
+	Jitter         time.Duration `help:"Maximum additional random delay."`
+	Next           int           `help:"Number of faulty answers; 0 means no limit."`
 	ErrorRate      float64       `help:"Share of requests that fail, 0 to 1."`
 	Status         int           `help:"HTTP status of failing requests."`
-	RetryAfter     int           `help:"Seconds that failing requests ask to wait."`
-	HTML           bool          `name:"html" help:"Answer with a gateway's page."`
-	DropConnection bool          `help:"Close without an answer."`
+	RetryAfter     int           `help:"Seconds in Retry-After of failing requests."`
+	HTML           bool          `name:"html" help:"Answer with a gateway's error page."`
+	DropConnection bool          `help:"Close the connection without an answer."`
 	EmptyChoices   bool          `help:"Answer without choices."`
 	CutJSON        bool          `name:"cut-json" help:"Cut the answer in the middle."`
 	Refusal        bool          `help:"Refuse to answer."`
-	Filtered       bool          `help:"Have the content filter cut the answer."`
-	WrongID        bool          `name:"wrong-id" help:"Choose what is no candidate."`
-	OtherSchema    bool          `help:"Answer by another schema."`
+	Filtered       bool          `help:"Let the content filter cut the answer."`
+	WrongID        bool          `name:"wrong-id" help:"Answer with an id that is not a candidate."`
+	OtherSchema    bool          `help:"Answer in another schema."`
 	Obey           bool          `help:"Obey instructions in the data."`
-	InventField    bool          `help:"Of a sheet: add a property of its own."`
-	InventValue    bool          `help:"Of a sheet: give values outside the closed lists."`
-	SeeSheet       bool          `help:"Take any picture for a sheet, and make up a car."`
-	OtherDigits    bool          `help:"Of a sheet: give other values at the second look."`
+	InventField    bool          `help:"Add a property to the reading of a sheet."`
+	InventValue    bool          `help:"Give values outside the closed lists of a sheet."`
+	SeeSheet       bool          `help:"Treat any image as a sheet and invent a car."`
+	OtherDigits    bool          `help:"Give other values in the second reading of a sheet."`
 }
 
 // Run is called by kong.

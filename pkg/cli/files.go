@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// isURL tells an address from the name of a file.
+// isURL reports whether an argument is a URL and not the name of a file.
 func isURL(argument string) bool {
 	scheme, _, found := strings.Cut(argument, "://")
 	return found && !strings.ContainsAny(scheme, `/\.`)
@@ -20,8 +20,8 @@ func (r *run) open(name string) (io.ReadCloser, error) {
 	return os.Open(name) //nolint:gosec // the operator names the file
 }
 
-// readFile reads a file of at most so many bytes, and one byte of a larger
-// one more.
+// readFile reads at most limit + 1 bytes of a file: the caller recognises a file
+// that is too large by its length.
 func (r *run) readFile(name string, limit int64) ([]byte, error) {
 	file, err := r.open(name)
 	if err != nil {

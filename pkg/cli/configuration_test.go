@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -55,7 +56,7 @@ func settings(t *testing.T) string {
 		add(strings.Fields(leaf.Path())[0], leaf.Flags)
 	}
 	var b strings.Builder
-	b.WriteString("| variable | type | default | of | what |\n|---|---|---|---|---|\n")
+	b.WriteString("| variable | type | default | commands | meaning |\n|---|---|---|---|---|\n")
 	for _, r := range rows {
 		value := r.value
 		if value != "" {
@@ -67,17 +68,22 @@ func settings(t *testing.T) string {
 	return b.String()
 }
 
-func TestReadmeHasTheTableOfSettings(t *testing.T) {
+func TestConfigurationHasTheTableOfSettings(t *testing.T) {
 	t.Parallel()
-	name := filepath.Join("..", "..", "README.md")
-	readme, err := os.ReadFile(name)
+	name := filepath.Join("..", "..", "docs", "configuration.md")
+	document, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, begun := strings.Cut(string(readme), tableBegin)
-	_, after, ended := strings.Cut(rest, tableEnd)
-	if !begun || !ended {
-		t.Fatal("README.md has lost the marks of the table of settings")
+	before, rest, hasBegin := strings.Cut(string(document), tableBegin)
+	_, after, hasEnd := strings.Cut(rest, tableEnd)
+	if !hasBegin || !hasEnd {
+		t.Fatal("docs/configuration.md has lost the marks of the table of settings")
+	}
+	for _, match := range regexp.MustCompile("(?m)^### `([A-Z_]+)`").FindAllStringSubmatch(before+after, -1) {
+		if !strings.Contains(settings(t), "`"+match[1]+"`") {
+			t.Errorf("docs/configuration.md explains %s, which is not a setting", match[1])
+		}
 	}
 	golden.Check(t, name, before+tableBegin+settings(t)+tableEnd+after)
 }

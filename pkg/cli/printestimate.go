@@ -10,11 +10,11 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// printEstimate writes an estimate for a person to read.
+// printEstimate writes an estimate as text.
 func printEstimate(w io.Writer, e *vehicle.Estimate) {
 	car, matched, tax := e.Car, e.Matched, e.Tax
 	if strings.HasPrefix(tax.ReferenceNumber, "SIM") {
-		_, _ = fmt.Fprint(w, "*** SIMULATED: listing, authority and figures are made up ***\n\n")
+		_, _ = fmt.Fprint(w, "*** SIMULATED: listing, authority and figures are not real ***\n\n")
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(name, format string, values ...any) {
@@ -24,7 +24,7 @@ func printEstimate(w io.Writer, e *vehicle.Estimate) {
 	line("Car", "%d %s %s %s", car.Year, car.Make, car.Model, car.Version)
 	line("", "%s, %d cc, %s", car.RawModelCode, car.EngineCC, car.Fuel)
 	line("Price", "FOB %s, C&F Dar es Salaam %s", price(car.FOBPriceUSD), price(car.CFPriceUSD))
-	line("Authority's label", "%s %s", matched.Make, matched.ModelBody)
+	line("TRA entry", "%s %s", matched.Make, matched.ModelBody)
 	line("", "%d, %s, %s, %s", matched.YOM, matched.Country, matched.FuelType, matched.CapacityBand)
 	line("Match", "%s, confidence %s: %s", matched.MatchType, matched.Confidence, matched.MatchReason)
 	for _, a := range matched.Adjustments {
@@ -44,7 +44,7 @@ func printTax(w io.Writer, tax vehicle.Tax) {
 	line := func(name, currency string, amount money.Amount) {
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t\n", name, currency, amount)
 	}
-	line("CIF by the authority", "USD", tax.CIFInUSD)
+	line("TRA's CIF value", "USD", tax.CIFInUSD)
 	line("Import duty", "USD", tax.ImportDutyInUSD)
 	line("Excise duty", "USD", tax.ExiseDutyInUSD)
 	line("Excise duty due to age", "USD", tax.ExiseDutyDueToAgeInUSD)
@@ -57,10 +57,10 @@ func printTax(w io.Writer, tax vehicle.Tax) {
 	line("Registration", "TZS", tax.VehicleRegistrationFeeInTZS)
 	line("TOTAL", "TZS", tax.TotalTaxesInTZS)
 	_ = table.Flush()
-	_, _ = fmt.Fprintf(w, "Reference %s, authority's quarter %d of %d\n", tax.ReferenceNumber, tax.Quarter, tax.Year)
+	_, _ = fmt.Fprintf(w, "Reference %s, TRA's quarter %d of %d\n", tax.ReferenceNumber, tax.Quarter, tax.Year)
 }
 
-// printDriveAway writes what the car costs in all, where that was reckoned.
+// printDriveAway writes the total cost of the car, if it was calculated.
 func printDriveAway(w io.Writer, d *vehicle.DriveAway) {
 	if d == nil {
 		return
@@ -70,12 +70,12 @@ func printDriveAway(w io.Writer, d *vehicle.DriveAway) {
 	for _, l := range d.Lines {
 		_, _ = fmt.Fprintf(table, "%s\tUSD\t%s\tTZS\t%s\t%s\t\n", l.Name.EN, l.AmountUSD, l.AmountTZS, l.Standing)
 	}
-	_, _ = fmt.Fprintf(table, "IN ALL\tUSD\t%s\tTZS\t%s\t\t\n", d.TotalUSD, d.TotalTZS)
+	_, _ = fmt.Fprintf(table, "TOTAL\tUSD\t%s\tTZS\t%s\t\t\n", d.TotalUSD, d.TotalTZS)
 	_, _ = fmt.Fprintf(table, "from\tUSD\t%s\tTZS\t%s\t\t\n", d.LowUSD, d.LowTZS)
 	_, _ = fmt.Fprintf(table, "to\tUSD\t%s\tTZS\t%s\t\t\n", d.HighUSD, d.HighTZS)
 	_ = table.Flush()
 	for _, missing := range d.Missing {
-		_, _ = fmt.Fprintf(w, "Not in it: %s: %s\n", missing.Name.EN, missing.Reason)
+		_, _ = fmt.Fprintf(w, "Not included: %s: %s\n", missing.Name.EN, missing.Reason)
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// words of the table in English and Kiswahili.
-var words = map[string]vehicle.Text{
+// tableWords are the words of the table in English and Kiswahili.
+var tableWords = map[string]vehicle.Text{
 	"listing":   {EN: "Listing", SW: "Tangazo"},
 	"car":       {EN: "Car", SW: "Gari"},
 	"authority": {EN: "By the TRA", SW: "Kwa TRA"},
@@ -22,7 +22,7 @@ var words = map[string]vehicle.Text{
 	"missing":   {EN: "Not included", SW: "Haijajumuishwa"},
 	"rate":      {EN: "Exchange rate", SW: "Kiwango cha kubadilisha fedha"},
 	"valid":     {EN: "Valid until", SW: "Yatumika hadi"},
-	"simulated": {EN: "SIMULATED: the figures are made up", SW: "SIMULATED: takwimu si za kweli"},
+	"simulated": {EN: "SIMULATED: the figures are not real", SW: "SIMULATED: takwimu si za kweli"},
 }
 
 // in returns a text in a language of the table.
@@ -33,9 +33,9 @@ func in(lang string, text vehicle.Text) string {
 	return text.EN
 }
 
-// writeTable writes an estimate with its drive-away cost for a person to read.
+// writeTable writes an estimate with its drive-away cost as text.
 func writeTable(w io.Writer, e vehicle.Estimate, lang string) error {
-	word := func(key string) string { return in(lang, words[key]) }
+	word := func(key string) string { return in(lang, tableWords[key]) }
 	var b strings.Builder
 	if strings.HasPrefix(e.Tax.ReferenceNumber, "SIM") {
 		_, _ = fmt.Fprintf(&b, "*** %s ***\n\n", word("simulated"))
@@ -74,7 +74,7 @@ func writeTable(w io.Writer, e vehicle.Estimate, lang string) error {
 
 // writeCost writes the lines of a drive-away cost and their total.
 func writeCost(w io.Writer, cost vehicle.DriveAway, lang string) {
-	word := func(key string) string { return in(lang, words[key]) }
+	word := func(key string) string { return in(lang, tableWords[key]) }
 	_, _ = fmt.Fprintln(w)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintf(table, "\tUSD\tTZS\t\n")
@@ -90,7 +90,7 @@ func writeCost(w io.Writer, cost vehicle.DriveAway, lang string) {
 	}
 }
 
-// oneLine joins what there is.
+// oneLine joins the parts that are not empty.
 func oneLine(parts ...string) string {
 	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
 }

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"ushuru/pkg/client"
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/vehicle"
+)
+
+// clientConfig says how the API is called.
+type clientConfig struct {
+	APIURL  string        `name:"url" env:"USHURU_URL" default:"http://127.0.0.1:8080" help:"Base URL of the API."`
+	Key     Secret        `env:"USHURU_KEY" help:"API key; ushuru keys create issues one."`
+	Timeout time.Duration `default:"10m" help:"Maximum time to wait for the result."`
+}
+
+// client returns a client of the API.
+func (c clientConfig) client() (*client.Client, error) {
+	if c.Key == "" {
+		return nil, errors.New("set USHURU_KEY to an API key")
+	}
+	return client.New(client.Options{URL: c.APIURL, Key: string(c.Key)})
+}
+
+// outputOptions say how an estimate is printed.
+type outputOptions struct {
+	Table bool   `help:"Print a table instead of JSON."`
+	Lang  string `enum:"en,sw" default:"en" help:"Language of the table: en or sw."`
+}
+
+// estimateCommand requests the estimate of a listing from the API.
+type estimateCommand struct {
+	clientConfig
+	outputOptions
+	Rate      string `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
+	ModelBody string `placeholder:"LABEL" help:"TRA label of the car, for example a candidate from an error."`
+	HTML      string `name:"html" placeholder:"FILE" type:"existingfile" help:"Saved page, for sites that block the API."`
+	Explain   bool   `help:"Show the source of each value."`
+	Listing   string `arg:"" name:"URL" help:"URL of a listing."`
+}
+
+// Run is called by kong.
+func (c *estimateCommand) Run(r *run) error {
+	request := map[string]any{"url": c.Listing}
+	if c.HTML != "" {
+		page, err := os.ReadFile(c.HTML)
+		if err != nil {
+			return err
+		}
+		request["html"] = string(page)
+	}
+	put(request, "modelBody", c.ModelBody)
+	if c.Explain {
+		request["explain"] = true
+	}
+	return r.printResult(c.clientConfig, c.outputOptions, "/v1/estimate", request, c.Rate)
+}
+
+// quoteCommand requests the estimate of a car without a listing from the API.
+type quoteCommand struct {
+	clientConfig
+	outputOptions
+	Rate      string `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
+	Make      string `required:"" help:"Make, for example TOYOTA."`
+	Model     string `help:"Model."`
+	ModelCode string `help:"Chassis code, with its prefix or without: NKE165, DAA-NKE165."`
+	Version   string `help:"Trim or grade."`
+	Year      int    `required:"" help:"Year of manufacture."`
+	EngineCC  int    `name:"engine-cc" help:"Engine displacement in cc."`
+	Fuel      string `help:"Fuel, for example PETROL."`
+	BodyType  string `help:"Body type, for example WAGON."`
+	FOB       string `name:"fob" placeholder:"USD" help:"FOB price in US dollars."`
+	CF        string `name:"cf" placeholder:"USD" help:"Price with freight to Dar es Salaam in US dollars."`
+	M3        string `name:"m3" help:"Shipping volume in cubic metres."`
+	ModelBody string `placeholder:"LABEL" help:"TRA label of the car, for example a candidate from an error."`
+}
+
+// Run is called by kong.
+func (c *quoteCommand) Run(r *run) error {
+	request := map[string]any{"make": c.Make, "year": c.Year}
+	for name, text := range map[string]string{
+		"model": c.Model, "modelCode": c.ModelCode, "version": c.Version, "fuel": c.Fuel,
+		"bodyType": c.BodyType, "modelBody": c.ModelBody,
+	} {
+		put(request, name, text)
+	}
+	for name, number := range map[string]string{"fobPriceUSD": c.FOB, "cfPriceUSD": c.CF, "m3": c.M3} {
+		if err := putNumber(request, name, number); err != nil {
+			return err
+		}
+	}
+	if c.EngineCC != 0 {
+		request["engine_cc"] = c.EngineCC
+	}
+	return r.printResult(c.clientConfig, c.outputOptions, "/v1/quote", request, c.Rate)
+}
+
+func put(request map[string]any, name, text string) {
+	if text != "" {
+		request[name] = text
+	}
+}
+
+// putNumber puts a number into a request as it was written. The API checks its
+// range.
+func putNumber(request map[string]any, name, text string) error {
+	if text == "" {
+		return nil
+	}
+	if !json.Valid([]byte(text)) {
+		return fmt.Errorf("%s: %q is not a number; example: 2650.5", name, text)
+	}
+	request[name] = json.RawMessage(text)
+	return nil
+}
+
+// errorBody is what is printed to standard error when the API answers with an
+// error, a page is not a readable listing, or an image not a readable sheet.
+type errorBody struct {
+	Error      string              `json:"error"`
+	Code       string              `json:"code,omitempty"`
+	Candidates []vehicle.Candidate `json:"candidates,omitempty"`
+}
+
+// printError prints such an error in the form of the API and returns the exit
+// status for it. Any other error is returned as it is.
+func (r *run) printError(err error) error {
+	var body errorBody
+	if api, ok := errors.AsType[*client.Error](err); ok {
+		body = errorBody{api.Message, api.Code, api.Candidates}
+	} else if page, ok := errors.AsType[*fetch.Error](err); ok {
+		body = errorBody{Error: page.Message, Code: page.Code}
+	} else {
+		return err
+	}
+	if err := writeJSON(r.Err, body); err != nil {
+		return err
+	}
+	return exitError{exitRefused}
+}
+
+// printResult posts a request and prints the result.
+func (r *run) printResult(config clientConfig, as outputOptions, path string, request map[string]any, rate string) error {
+	if err := putNumber(request, "rate", rate); err != nil {
+		return err
+	}
+	api, err := config.client()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, config.Timeout)
+	defer cancel()
+	result, err := api.PostAndWait(ctx, path, request)
+	if err != nil {
+		return r.printError(err)
+	}
+	if !as.Table {
+		return writeJSON(r.Out, result)
+	}
+	var estimate vehicle.Estimate
+	if err := json.Unmarshal(result, &estimate); err != nil {
+		return fmt.Errorf("the response is not an estimate: %w", err)
+	}
+	return writeTable(r.Out, estimate, as.Lang)
+}
