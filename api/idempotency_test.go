@@ -16,6 +16,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/upload"
 	"ushuru/pkg/webhook"
+	"ushuru/pkg/webhook/webhooktest"
 	"ushuru/tasks"
 )
 
@@ -252,12 +253,10 @@ func TestAWebhookIsEnabledAndSentToOnceUnderAKey(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	id := hooked("")(t, a)
 	receiver := &receiver{}
-	sender := webhook.Sender{Store: webhook.NewStore(a.conn.Client()), Poster: receiver, Log: slog.New(slog.DiscardHandler)}
+	sender := &webhook.Sender{Store: webhook.NewStore(a.conn.Client()), Poster: receiver, Log: slog.New(slog.DiscardHandler)}
 	send := func() {
 		t.Helper()
-		if _, err := sender.Send(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		webhooktest.Drain(t, a.conn.Client(), sender)
 	}
 	got := a.sendNamed(t, "test", "/v1/webhooks/"+id+"/test")
 	var made struct {

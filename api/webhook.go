@@ -46,6 +46,7 @@ type deliveryBody struct {
 
 	Endpoint string `json:"webhook,omitempty"` // the address says it
 	Owner    string `json:"owner,omitempty"`   // and the key
+	Run      int    `json:"run,omitempty"`     // the caller sees its tries
 }
 
 func newDeliveryBody(d webhook.Delivery) deliveryBody { return deliveryBody{Delivery: d} }

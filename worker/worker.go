@@ -156,7 +156,6 @@ func (w *Worker) Start() error {
 	}
 	w.loops.Go(func() { w.heartbeater.Run(ctx) })
 	w.sweep(ctx)
-	w.sendWebhooks(ctx)
 	w.loops.Go(func() { w.dispatcher.run(ctx) })
 	w.loops.Go(func() { runEvery(ctx, batchCheckInterval/2, func() { w.sweepBatches(ctx) }) })
 	handler := w.handler()
@@ -172,6 +171,10 @@ func (w *Worker) Start() error {
 			return fmt.Errorf("worker: %w", err)
 		}
 		w.servers = append(w.servers, server)
+	}
+	if err := w.startWebhooks(); err != nil {
+		w.Stop()
+		return err
 	}
 	if slices.Contains(w.options.Roles, tasks.RoleAuthority) {
 		w.loops.Go(func() {

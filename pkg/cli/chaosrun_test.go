@@ -212,9 +212,8 @@ func (c *chaos) killUntil(ended <-chan struct{}, done *atomic.Int64) {
 // at least once, each time the same and signed.
 func told(t *testing.T, came <-chan received, secret string, b batchStatus) (times int) {
 	t.Helper()
-	// A delivery that was under way in a killed worker is sent again when its
-	// lease has ended, after a minute.
-	const patience = 90 * time.Second
+	// asynq sends a delivery of a killed worker again after one to two minutes.
+	const patience = 150 * time.Second
 	var first string
 	for wait := patience; ; wait = 0 {
 		var got received

@@ -8,26 +8,33 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
+	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 )
 
 const (
-	keyDue = "webhooks:due"
+	// TypeDeliver is the type of the task that sends one delivery.
+	TypeDeliver = "webhook:deliver"
+	// Queue is where these tasks wait. It is served with slots of its own, so
+	// that receivers that do not answer never delay a step of a job.
+	Queue = "webhook"
 
 	retention   = 30 * 24 * time.Hour // of a delivery
-	logLength   = 500                 // deliveries of an endpoint that its log shows
-	maxAttempts = 20                  // attempts that a delivery remembers
-
-	// lease is how long a sender has for one attempt before another takes it
-	// for dead; longer than the longest attempt.
-	lease = 60 * time.Second
+	maxListed   = 500                 // deliveries that are listed for one endpoint
+	maxAttempts = 20                  // attempts that a delivery records
 )
 
-// Emit makes the deliveries of an event: one for each endpoint of its owner
-// that asked for it, or that is named. subject names what it is about: the same
-// event of the same subject is made once, however often this is called.
+// errChanged means that another process wrote the record since it was read.
+var errChanged = errors.New("webhook: the delivery has changed")
+
+// Emit records and enqueues the deliveries of an event: one for each enabled
+// endpoint of its owner that subscribes to it or that is named. subject says
+// what the event is about: for the same event and subject there is one delivery,
+// however often Emit is called. After an error Emit must be called again; it
+// then completes what is missing.
 func (s *Store) Emit(ctx context.Context, owner, event, subject string, at time.Time, data any, named ...string) error {
 	endpoints, err := s.all(ctx, owner)
 	if err != nil {
@@ -44,7 +51,7 @@ func (s *Store) Emit(ctx context.Context, owner, event, subject string, at time.
 	return nil
 }
 
-// Test makes the delivery of a test event to one endpoint: once for a subject.
+// Test emits a test event to one endpoint, once for a subject. It returns
 // ErrNotFound when the key has no such endpoint.
 func (s *Store) Test(ctx context.Context, owner, endpoint, subject string, at time.Time) (Delivery, error) {
 	if _, err := s.get(ctx, owner, endpoint); err != nil {
@@ -73,58 +80,112 @@ func (s *Store) emit(
 	if err != nil {
 		return d, err
 	}
-	made, err := s.redis.SetNX(ctx, keyDelivery(d.ID), record, retention).Result()
+	created, err := s.redis.SetNX(ctx, keyDelivery(d.ID), record, retention).Result()
 	if err != nil {
-		return d, err
+		return d, fmt.Errorf("webhook: record delivery: %w", err)
 	}
-	if !made { // by a call before this one, which may have died here
-		there, err := s.delivery(ctx, d.ID)
-		if err != nil || there.State != Pending {
-			return there, ignoreMissing(err)
+	if !created { // by an earlier call, which may have died before it enqueued the task
+		recorded, _, err := s.delivery(ctx, d.ID)
+		if err != nil || recorded.State != Pending {
+			return recorded, ignoreMissing(err)
 		}
-		d = there
+		d = recorded
 	}
 	if err := s.list(ctx, d); err != nil {
 		return d, err
 	}
-	return d, s.redis.ZAddNX(ctx, keyDue, redis.Z{Score: float64(time.Now().UnixMilli()), Member: d.ID}).Err()
+	return d, s.enqueue(ctx, d)
 }
 
-// list puts a delivery into the log of its endpoint.
+// list adds a delivery to the list of its endpoint.
 func (s *Store) list(ctx context.Context, d Delivery) error {
 	pipe := s.redis.Pipeline()
 	key := keyLog(d.Owner, d.Endpoint)
 	pipe.ZAdd(ctx, key, redis.Z{Score: float64(d.Created.UnixMilli()), Member: d.ID})
-	pipe.ZRemRangeByRank(ctx, key, 0, -logLength-1)
+	pipe.ZRemRangeByRank(ctx, key, 0, -maxListed-1)
 	pipe.Expire(ctx, key, retention)
-	_, err := pipe.Exec(ctx)
-	return err
+	if _, err := pipe.Exec(ctx); err != nil {
+		return fmt.Errorf("webhook: list delivery: %w", err)
+	}
+	return nil
 }
 
-func (s *Store) delivery(ctx context.Context, id string) (d Delivery, err error) {
-	record, err := s.redis.Get(ctx, keyDelivery(id)).Bytes()
+// taskPayload names the delivery that a task sends. Webhook and Event are for the
+// operator who looks at the queue.
+type taskPayload struct {
+	Delivery string `json:"delivery"`
+	Run      int    `json:"run,omitempty"`
+	Webhook  string `json:"webhook"`
+	Event    string `json:"event"`
+}
+
+// enqueue enqueues the task of a delivery's run, once.
+func (s *Store) enqueue(ctx context.Context, d Delivery) error {
+	payload, err := json.Marshal(taskPayload{d.ID, d.Run, d.Endpoint, d.Event})
+	if err != nil {
+		return err
+	}
+	id := d.ID
+	if d.Run > 0 {
+		id += "." + strconv.Itoa(d.Run)
+	}
+	_, err = s.tasks.EnqueueContext(ctx, asynq.NewTask(TypeDeliver, payload), asynq.TaskID(id), asynq.Queue(Queue),
+		// The handler ends the task by the record's count. One retry more than it
+		// needs keeps asynq from archiving the last attempt of a killed worker.
+		asynq.MaxRetry(len(schedule)+1), asynq.Timeout(attemptTimeout+writeTimeout))
+	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
+		return fmt.Errorf("webhook: enqueue delivery: %w", err)
+	}
+	return nil
+}
+
+// delivery returns a delivery and its record as it is written.
+func (s *Store) delivery(ctx context.Context, id string) (d Delivery, record string, err error) {
+	record, err = s.redis.Get(ctx, keyDelivery(id)).Result()
 	if errors.Is(err, redis.Nil) {
-		return d, ErrNotFound
+		return d, "", ErrNotFound
 	}
 	if err != nil {
-		return d, err
+		return d, "", fmt.Errorf("webhook: read delivery: %w", err)
 	}
-	if err := json.Unmarshal(record, &d); err != nil {
-		return d, fmt.Errorf("webhook: delivery %s: %w", id, err)
+	if err := json.Unmarshal([]byte(record), &d); err != nil {
+		return d, "", fmt.Errorf("webhook: delivery %s: %w", id, err)
 	}
-	return d, nil
+	return d, record, nil
 }
 
-func (s *Store) write(ctx context.Context, d Delivery) error {
+// replace writes a delivery if its record is still the given one. It returns
+// errChanged when it is not.
+func (s *Store) replace(ctx context.Context, old string, d Delivery) error {
 	record, err := json.Marshal(d)
 	if err != nil {
 		return err
 	}
-	return s.redis.Set(ctx, keyDelivery(d.ID), record, redis.KeepTTL).Err()
+	key := keyDelivery(d.ID)
+	err = s.redis.Watch(ctx, func(tx *redis.Tx) error {
+		current, err := tx.Get(ctx, key).Result()
+		if err != nil {
+			return err
+		}
+		if current != old {
+			return errChanged
+		}
+		_, err = tx.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+			return pipe.Set(ctx, key, record, redis.KeepTTL).Err()
+		})
+		return err
+	}, key)
+	if errors.Is(err, redis.TxFailedErr) || errors.Is(err, redis.Nil) {
+		return errChanged
+	}
+	if err != nil && !errors.Is(err, errChanged) {
+		return fmt.Errorf("webhook: write delivery: %w", err)
+	}
+	return err
 }
 
-// Deliveries returns those of an endpoint, newest first, at most limit.
-// ErrNotFound when the key has no such endpoint.
+// Deliveries returns the deliveries of an endpoint, newest first, at most limit.
+// It returns ErrNotFound when the key has no such endpoint.
 func (s *Store) Deliveries(ctx context.Context, owner, endpoint string, limit int) ([]Delivery, error) {
 	if _, err := s.get(ctx, owner, endpoint); err != nil {
 		return nil, err
@@ -135,7 +196,7 @@ func (s *Store) Deliveries(ctx context.Context, owner, endpoint string, limit in
 	}
 	deliveries := make([]Delivery, 0, len(ids))
 	for _, id := range ids {
-		d, err := s.delivery(ctx, id)
+		d, _, err := s.delivery(ctx, id)
 		if errors.Is(err, ErrNotFound) {
 			continue
 		}
@@ -147,50 +208,39 @@ func (s *Store) Deliveries(ctx context.Context, owner, endpoint string, limit in
 	return deliveries, nil
 }
 
-// Delivery returns one of an endpoint, or ErrNotFound.
+// Delivery returns a delivery of an endpoint, or ErrNotFound.
 func (s *Store) Delivery(ctx context.Context, owner, endpoint, id string) (Delivery, error) {
-	d, err := s.delivery(ctx, id)
-	if err == nil && (d.Owner != owner || d.Endpoint != endpoint) {
-		return Delivery{}, ErrNotFound
-	}
+	d, _, err := s.ownDelivery(ctx, owner, endpoint, id)
 	return d, err
 }
 
-// Redeliver sends a delivery of an endpoint again, whatever became of it.
+func (s *Store) ownDelivery(ctx context.Context, owner, endpoint, id string) (d Delivery, record string, err error) {
+	d, record, err = s.delivery(ctx, id)
+	if err == nil && (d.Owner != owner || d.Endpoint != endpoint) {
+		return Delivery{}, "", ErrNotFound
+	}
+	return d, record, err
+}
+
+// Redeliver sends a delivery of an endpoint again, whatever its state, by a new
+// run of the schedule. A task of an earlier run does nothing any more.
 func (s *Store) Redeliver(ctx context.Context, owner, endpoint, id string) error {
-	d, err := s.Delivery(ctx, owner, endpoint, id)
-	if err != nil {
-		return err
+	for range maxConflicts {
+		d, record, err := s.ownDelivery(ctx, owner, endpoint, id)
+		if err != nil {
+			return err
+		}
+		d.State, d.Run, d.Tries, d.Next = Pending, d.Run+1, 0, time.Now().UTC()
+		err = s.replace(ctx, record, d)
+		if errors.Is(err, errChanged) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		return s.enqueue(ctx, d)
 	}
-	d.State, d.Tries, d.Next = Pending, 0, time.Now().UTC()
-	if err := s.write(ctx, d); err != nil {
-		return err
-	}
-	return s.due(ctx, id, d.Next)
-}
-
-// due says when a delivery is to be sent next.
-func (s *Store) due(ctx context.Context, id string, at time.Time) error {
-	return s.redis.ZAdd(ctx, keyDue, redis.Z{Score: float64(at.UnixMilli()), Member: id}).Err()
-}
-
-// scriptLease hands out what is due, each to one caller until the lease ends.
-// ARGV: lease in ms, most.
-var scriptLease = redis.NewScript(`
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[2])
-for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], now + ARGV[1], id) end
-return due
-`)
-
-func (s *Store) lease(ctx context.Context, most int) ([]string, error) {
-	return scriptLease.Run(ctx, s.redis, []string{keyDue}, lease.Milliseconds(), most).StringSlice()
-}
-
-// done takes a delivery off the list of those to send.
-func (s *Store) done(ctx context.Context, id string) error {
-	return s.redis.ZRem(ctx, keyDue, id).Err()
+	return errChanged
 }
 
 func ignoreMissing(err error) error {

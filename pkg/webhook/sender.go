@@ -2,16 +2,20 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
+
+	"github.com/hibiken/asynq"
+
+	"ushuru/pkg/retry"
 )
 
-// schedule is when to try again after each failure, as the specification
+// schedule is how long to wait after each failed attempt, as the specification
 // suggests: about three days in all.
 var schedule = []time.Duration{
 	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
@@ -19,149 +23,162 @@ var schedule = []time.Duration{
 }
 
 const (
-	pollEvery = time.Second
-	atOnce    = 8
+	attemptTimeout = 15 * time.Second // of one POST
+	writeTimeout   = 15 * time.Second // for writing its outcome
 
-	// A receiver may ask for more time, within reason.
+	// maxRetryAfter bounds the delay that a receiver may ask for.
 	maxRetryAfter = 24 * time.Hour
+
+	// interruptedDelay precedes another attempt when the last one was
+	// interrupted: Redis was away, or the worker stopped or died.
+	interruptedDelay = 2 * time.Second
 )
 
-// Poster sends one request to an address that a caller gave, guarded against
-// addresses that are nobody's business; package fetch has one. It follows no
-// redirects and reads no more of the answer than it must.
+// Poster sends one request to a URL that a caller gave. It refuses addresses that
+// are not public, follows no redirects and limits what it reads of the response.
 type Poster interface {
-	Post(ctx context.Context, url string, header http.Header, body []byte) (status int, answer http.Header, err error)
+	Post(ctx context.Context, url string, header http.Header, body []byte) (status int, response http.Header, err error)
 }
 
-// Sender sends what is due. Any number of them may run.
+// Sender is the handler of the tasks of TypeDeliver. Any number of them may run.
+// Its server needs RetryDelay and IsFailure in its configuration.
 type Sender struct {
 	Store  *Store
 	Poster Poster
 	Log    *slog.Logger
-	// Schedule is when to try again after each failure; nil is the
-	// specification's.
+	// Schedule is how long to wait after each failed attempt; nil is that of the
+	// specification.
 	Schedule []time.Duration
-	// Tried is told what came of each attempt: delivered, retried, given_up or
-	// gone. Nil is nobody.
-	Tried func(outcome string)
+	// OnAttempt is called after every attempt with its outcome:
+	// delivered, retried, given_up or gone. Nil disables it.
+	OnAttempt func(outcome string)
 }
 
-// Run sends until ctx ends.
-func (s *Sender) Run(ctx context.Context) {
-	ticker := time.NewTicker(pollEvery)
-	defer ticker.Stop()
-	for ctx.Err() == nil {
-		sent, err := s.Send(ctx)
-		if err != nil && ctx.Err() == nil {
-			s.Log.WarnContext(ctx, "webhooks are not sent", "error", err)
-		}
-		if sent == atOnce && err == nil {
-			continue // there may be more
-		}
-		select {
-		case <-ctx.Done():
-		case <-ticker.C:
-		}
-	}
+// attemptError is the failure of an attempt that is retried after a delay.
+type attemptError struct {
+	reason string
+	delay  time.Duration
 }
 
-// Send sends what is due now, and returns how many it tried.
-func (s *Sender) Send(ctx context.Context) (int, error) {
-	ids, err := s.Store.lease(ctx, atOnce)
-	if err != nil {
-		return 0, err
+func (e *attemptError) Error() string { return e.reason }
+
+// RetryDelay is the RetryDelayFunc of the server that runs a Sender.
+func RetryDelay(_ int, err error, _ *asynq.Task) time.Duration {
+	if failed, ok := errors.AsType[*attemptError](err); ok {
+		return failed.delay
 	}
-	var group sync.WaitGroup
-	errs := make([]error, len(ids))
-	for i, id := range ids {
-		group.Go(func() { errs[i] = s.deliver(ctx, id) })
-	}
-	group.Wait()
-	return len(ids), errors.Join(errs...)
+	return interruptedDelay
 }
 
-// deliver tries one delivery and writes what came of it. What cannot be
-// written is tried again when the lease ends.
-func (s *Sender) deliver(ctx context.Context, id string) error {
-	d, err := s.Store.delivery(ctx, id)
-	if errors.Is(err, ErrNotFound) || err == nil && d.State != Pending {
-		return s.Store.done(ctx, id)
+// IsFailure is the IsFailure of the server that runs a Sender: an interrupted
+// attempt does not count as a retry.
+func IsFailure(err error) bool {
+	_, failed := errors.AsType[*attemptError](err)
+	return failed
+}
+
+// ProcessTask makes one attempt and records its outcome. It returns nil when the
+// delivery has ended. After the last failed attempt asynq archives the task; an
+// operator who runs it again makes one attempt more.
+func (s *Sender) ProcessTask(ctx context.Context, task *asynq.Task) error {
+	var payload taskPayload
+	if err := json.Unmarshal(task.Payload(), &payload); err != nil {
+		return fmt.Errorf("webhook: payload: %w: %w", err, asynq.SkipRetry)
 	}
-	if err != nil {
+	d, record, err := s.Store.delivery(ctx, payload.Delivery)
+	switch {
+	case errors.Is(err, ErrNotFound), err == nil && (d.State == Delivered || d.Run != payload.Run):
+		return nil // it has expired, was delivered, or has a task of a later run
+	case err != nil:
 		return err
 	}
 	endpoint, err := s.Store.get(ctx, d.Owner, d.Endpoint)
 	switch {
 	case errors.Is(err, ErrNotFound):
-		return s.end(ctx, d, Failed, Attempt{At: time.Now().UTC(), Error: "the endpoint was removed"})
+		return s.finish(ctx, record, d, Failed, Attempt{At: time.Now().UTC(), Error: "the endpoint was deleted"})
 	case err != nil:
 		return err
 	case endpoint.Disabled != "":
-		return s.end(ctx, d, Failed, Attempt{At: time.Now().UTC(), Error: "the endpoint is disabled"})
+		return s.finish(ctx, record, d, Failed, Attempt{At: time.Now().UTC(), Error: "the endpoint is disabled"})
 	}
-	attempt, wait, err := s.try(ctx, d, endpoint)
+	attempt, wait, err := s.send(ctx, d, endpoint)
 	if err != nil {
 		return err
 	}
-	log := s.Log.With("delivery", d.ID, "webhook", d.Endpoint, "event", d.Event, "status", attempt.Status, "ms", attempt.Millis)
-	delays := s.schedule()
+	return s.conclude(ctx, record, d, attempt, wait)
+}
+
+// conclude records the outcome of an attempt and says what comes next. wait is
+// the delay that the receiver asked for.
+func (s *Sender) conclude(ctx context.Context, record string, d Delivery, attempt Attempt, wait time.Duration) error {
+	delays := s.Schedule
+	if delays == nil {
+		delays = schedule
+	}
+	log := s.Log.With("delivery", d.ID, "webhook", d.Endpoint, "event", d.Event, "status", attempt.Status,
+		"duration_ms", attempt.Millis)
 	d.Tries++
 	switch {
 	case attempt.Status >= 200 && attempt.Status < 300:
-		s.tried("delivered")
+		defer s.countAttempt("delivered")
 		log.InfoContext(ctx, "webhook delivered")
-		return s.end(ctx, d, Delivered, attempt)
+		return s.finish(ctx, record, d, Delivered, attempt)
 	case attempt.Status == http.StatusGone:
-		s.tried("gone")
-		log.InfoContext(ctx, "webhook endpoint is gone")
+		defer s.countAttempt("gone")
+		log.InfoContext(ctx, "webhook disabled: the receiver answered 410")
 		disabled := s.Store.disable(ctx, d.Owner, d.Endpoint, "it answered 410 Gone")
-		return errors.Join(ignoreMissing(disabled), s.end(ctx, d, Failed, attempt))
+		return errors.Join(ignoreMissing(disabled), s.finish(ctx, record, d, Failed, attempt))
 	case d.Tries > len(delays):
-		s.tried("given_up")
-		log.WarnContext(ctx, "webhook given up", "error", attempt.Error)
-		return s.end(ctx, d, Failed, attempt)
+		defer s.countAttempt("given_up")
+		log.WarnContext(ctx, "webhook delivery failed permanently", "error", attempt.Error)
+		if err := s.finish(ctx, record, d, Failed, attempt); err != nil {
+			return err
+		}
+		return fmt.Errorf("webhook: %s: %w", attempt.Error, asynq.SkipRetry)
 	}
-	delay := delays[d.Tries-1]
-	delay = max(delay+rand.N(delay/5+1), min(wait, maxRetryAfter)) //nolint:gosec // jitter
-	s.tried("retried")
-	log.InfoContext(ctx, "webhook will be sent again", "error", attempt.Error, "in", delay)
+	defer s.countAttempt("retried")
+	delay := max(retry.Jitter(delays[d.Tries-1]), min(wait, maxRetryAfter))
+	log.InfoContext(ctx, "webhook delivery will be retried", "error", attempt.Error, "delay", delay)
 	d.Next = attempt.At.Add(delay)
-	d.remember(attempt)
-	return errors.Join(s.Store.write(ctx, d), s.Store.due(ctx, d.ID, d.Next))
-}
-
-func (s *Sender) tried(outcome string) {
-	if s.Tried != nil {
-		s.Tried(outcome)
-	}
-}
-
-func (s *Sender) schedule() []time.Duration {
-	if s.Schedule != nil {
-		return s.Schedule
-	}
-	return schedule
-}
-
-// end writes the last word on a delivery.
-func (s *Sender) end(ctx context.Context, d Delivery, state State, attempt Attempt) error {
-	d.State, d.Next = state, time.Time{}
-	d.remember(attempt)
-	if err := s.Store.write(ctx, d); err != nil {
+	d.addAttempt(attempt)
+	if err := s.write(ctx, record, d); err != nil {
 		return err
 	}
-	return s.Store.done(ctx, d.ID)
+	return &attemptError{attempt.Error, delay}
 }
 
-func (d *Delivery) remember(attempt Attempt) {
+func (s *Sender) countAttempt(outcome string) {
+	if s.OnAttempt != nil {
+		s.OnAttempt(outcome)
+	}
+}
+
+// finish records the end of a delivery.
+func (s *Sender) finish(ctx context.Context, record string, d Delivery, state State, attempt Attempt) error {
+	d.State, d.Next = state, time.Time{}
+	d.addAttempt(attempt)
+	return s.write(ctx, record, d)
+}
+
+// write replaces the record of a delivery. An attempt whose outcome cannot be
+// recorded is made again, so a short outage of Redis is waited for.
+func (s *Sender) write(ctx context.Context, record string, d Delivery) error {
+	return retry.Do(ctx, retry.Policy{
+		InitialDelay: 100 * time.Millisecond, MaxDelay: time.Second, Timeout: writeTimeout,
+		IsPermanent: func(err error) bool { return errors.Is(err, errChanged) },
+	}, func() error { return s.Store.replace(ctx, record, d) })
+}
+
+func (d *Delivery) addAttempt(attempt Attempt) {
 	d.Attempts = append(d.Attempts, attempt)
 	d.Attempts = d.Attempts[max(0, len(d.Attempts)-maxAttempts):]
 }
 
-// try sends a delivery once. An error means that it was not tried.
-func (s *Sender) try(ctx context.Context, d Delivery, endpoint stored) (Attempt, time.Duration, error) {
+// send makes one POST. An error means that it was interrupted, which is not the
+// receiver's failure.
+func (s *Sender) send(ctx context.Context, d Delivery, endpoint stored) (Attempt, time.Duration, error) {
 	now := time.Now()
-	signature, err := Sign(endpoint.signing(now), d.ID, now, d.Payload)
+	signature, err := Sign(endpoint.validSecrets(now), d.ID, now, d.Payload)
 	if err != nil {
 		return Attempt{}, 0, err
 	}
@@ -169,8 +186,10 @@ func (s *Sender) try(ctx context.Context, d Delivery, endpoint stored) (Attempt,
 		"Content-Type": {"application/json"}, "User-Agent": {"Ushuru-Webhooks/1.0"},
 		HeaderID: {d.ID}, HeaderTimestamp: {strconv.FormatInt(now.Unix(), 10)}, HeaderSignature: {signature},
 	}
-	status, answer, err := s.Poster.Post(ctx, endpoint.URL, header, d.Payload)
-	if ctx.Err() != nil { // we are stopping, and the receiver is not to blame
+	bounded, cancel := context.WithTimeout(ctx, attemptTimeout)
+	defer cancel()
+	status, response, err := s.Poster.Post(bounded, endpoint.URL, header, d.Payload)
+	if ctx.Err() != nil {
 		return Attempt{}, 0, ctx.Err()
 	}
 	attempt := Attempt{At: now.UTC(), Status: status, Millis: time.Since(now).Milliseconds()}
@@ -178,16 +197,16 @@ func (s *Sender) try(ctx context.Context, d Delivery, endpoint stored) (Attempt,
 	case err != nil:
 		attempt.Error = err.Error() // the public half
 	case status >= 300 && status < 400:
-		attempt.Error = "redirects are not followed; give the final address"
+		attempt.Error = "redirects are not followed; give the final URL"
 	case status < 200 || status >= 400:
 		attempt.Error = "the receiver answered " + http.StatusText(status)
 	}
-	return attempt, retryAfter(answer), nil
+	return attempt, retryAfter(response), nil
 }
 
-// retryAfter is the pause that a receiver asks for, in seconds.
-func retryAfter(answer http.Header) time.Duration {
-	seconds, err := strconv.Atoi(answer.Get("Retry-After"))
+// retryAfter is the delay that a receiver asks for, in seconds.
+func retryAfter(response http.Header) time.Duration {
+	seconds, err := strconv.Atoi(response.Get("Retry-After"))
 	if err != nil || seconds < 0 {
 		return 0
 	}

@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"maps"
@@ -14,12 +15,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/webhook"
+	"ushuru/pkg/webhook/webhooktest"
 )
 
 // received is one request that a receiver got.
@@ -81,6 +84,7 @@ func embedded(t *testing.T) redis.UniversalClient {
 
 // stage is a store, a sender and one endpoint.
 type stage struct {
+	client   redis.UniversalClient
 	store    *webhook.Store
 	sender   *webhook.Sender
 	endpoint webhook.Endpoint
@@ -99,7 +103,7 @@ func newStage(t *testing.T, client redis.UniversalClient, url string) stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return stage{store, &webhook.Sender{
+	return stage{client, store, &webhook.Sender{
 		Store: store, Poster: fetcher, Log: slog.New(slog.DiscardHandler),
 		Schedule: []time.Duration{time.Nanosecond, time.Nanosecond},
 	}, endpoint, secret}
@@ -115,16 +119,7 @@ func (s stage) emit(t *testing.T, event, subject string) {
 // send sends until nothing is due.
 func (s stage) send(t *testing.T) {
 	t.Helper()
-	for range 50 {
-		sent, err := s.sender.Send(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if sent == 0 {
-			return
-		}
-	}
-	t.Fatal("there is no end to what is due")
+	webhooktest.Drain(t, s.client, s.sender)
 }
 
 func (s stage) deliveries(t *testing.T) []webhook.Delivery {
@@ -169,9 +164,7 @@ func TestWhatFailsIsSentAgainUnderTheSameID(t *testing.T) {
 		to := receive(t, http.StatusInternalServerError, http.StatusFound, http.StatusOK)
 		s := newStage(t, conn.Client(), to.URL)
 		s.emit(t, webhook.BatchCompleted, "batch1")
-		for range 3 {
-			s.send(t)
-		}
+		s.send(t)
 		got := to.all()
 		if len(got) != 3 || got[0].id != got[1].id || got[1].id != got[2].id || got[0].body != got[2].body {
 			t.Fatalf("requests %+v", got)
@@ -187,9 +180,7 @@ func TestWhatFailsForGoodIsGivenUpAndCanBeSentAgain(t *testing.T) {
 		to := receive(t, 500, 500, 500, http.StatusOK)
 		s := newStage(t, conn.Client(), to.URL)
 		s.emit(t, webhook.BatchCompleted, "batch1")
-		for range 5 {
-			s.send(t)
-		}
+		s.send(t)
 		log := s.deliveries(t)
 		if log[0].State != webhook.Failed || len(to.all()) != 3 {
 			t.Fatalf("%d requests; log %+v", len(to.all()), log)
@@ -279,32 +270,141 @@ func TestPrivateAddressesGetNothing(t *testing.T) {
 	}
 }
 
-// A sender that died with a delivery in hand: the delivery stays on the list,
-// leased for a while, and then another takes it.
-func TestADeadSendersDeliveryIsNotLost(t *testing.T) {
+// A worker that stops while it sends says nothing about the receiver: the attempt
+// is not recorded, costs no retry, and another worker makes it.
+func TestAnInterruptedAttemptIsMadeAgain(t *testing.T) {
 	to := receive(t, http.StatusOK)
-	client := embedded(t)
-	s := newStage(t, client, to.URL)
+	s := newStage(t, embedded(t), to.URL)
 	s.emit(t, webhook.BatchCompleted, "batch1")
 	ctx, kill := context.WithCancel(t.Context())
 	poster := s.sender.Poster
 	s.sender.Poster = dying{kill}
-	if _, err := s.sender.Send(ctx); err == nil {
-		t.Fatal("a killed sender reports no error")
+	err := s.sender.ProcessTask(ctx, s.task(t))
+	if !errors.Is(err, context.Canceled) || webhook.IsFailure(err) || webhook.RetryDelay(0, err, nil) > 5*time.Second {
+		t.Fatalf("interrupted: %v", err)
+	}
+	if log := s.deliveries(t); log[0].State != webhook.Pending || log[0].Tries != 0 || len(log[0].Attempts) != 0 {
+		t.Errorf("log %+v", log)
 	}
 	s.sender.Poster = poster
-	if sent, err := s.sender.Send(t.Context()); sent != 0 || err != nil {
-		t.Fatalf("%d sent under another's lease, %v", sent, err)
-	}
-	due, err := client.ZRangeWithScores(t.Context(), "webhooks:due", 0, -1).Result()
-	if err != nil || len(due) != 1 || time.Until(time.UnixMilli(int64(due[0].Score))) > time.Minute {
-		t.Fatalf("due %+v, %v", due, err)
-	}
-	client.ZAdd(t.Context(), "webhooks:due", redis.Z{Score: 1, Member: due[0].Member}) // the lease ends
 	s.send(t)
 	if len(to.all()) != 1 || s.deliveries(t)[0].State != webhook.Delivered {
 		t.Errorf("%d requests; log %+v", len(to.all()), s.deliveries(t))
 	}
+}
+
+// A process that recorded a delivery and died before it enqueued the task: whoever
+// emits the event again enqueues it.
+func TestALostTaskIsEnqueuedByTheNextEmit(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		to := receive(t, http.StatusOK)
+		s := newStage(t, conn.Client(), to.URL)
+		s.emit(t, webhook.BatchCompleted, "batch1")
+		inspector := asynq.NewInspectorFromRedisClient(s.client)
+		for range 2 { // the second time there is nothing to lose but the first task
+			if err := inspector.DeleteTask(webhook.Queue, s.deliveries(t)[0].ID); err != nil {
+				t.Fatal(err)
+			}
+			s.emit(t, webhook.BatchCompleted, "batch1")
+			s.emit(t, webhook.BatchCompleted, "batch1")
+		}
+		s.send(t)
+		if len(to.all()) != 1 || s.deliveries(t)[0].State != webhook.Delivered {
+			t.Errorf("%d requests; log %+v", len(to.all()), s.deliveries(t))
+		}
+	})
+}
+
+// A delivery that is sent again while an attempt is under way: the outcome of
+// that attempt is not written over the new run, and its task does nothing more.
+func TestRedeliverDuringAnAttempt(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		to := receive(t, http.StatusOK)
+		s := newStage(t, conn.Client(), to.URL)
+		s.emit(t, webhook.BatchCompleted, "batch1")
+		task, poster := s.task(t), s.sender.Poster
+		s.sender.Poster = during{poster, func() {
+			if err := s.store.Redeliver(t.Context(), owner, s.endpoint.ID, s.deliveries(t)[0].ID); err != nil {
+				t.Error(err)
+			}
+		}}
+		if err := s.sender.ProcessTask(t.Context(), task); err == nil || webhook.IsFailure(err) {
+			t.Errorf("an attempt that was overtaken ended with %v", err)
+		}
+		s.sender.Poster = poster
+		s.send(t)
+		if log := s.deliveries(t); len(to.all()) != 2 || log[0].State != webhook.Delivered || log[0].Tries != 1 {
+			t.Errorf("%d requests; log %+v", len(to.all()), log)
+		}
+	})
+}
+
+// A receiver that does not answer occupies a slot for the time of one attempt only.
+func TestAnAttemptIsBounded(t *testing.T) {
+	s := newStage(t, embedded(t), "http://127.0.0.1:9/")
+	s.emit(t, webhook.BatchCompleted, "batch1")
+	var left time.Duration
+	s.sender.Poster = posterFunc(func(ctx context.Context) (int, error) {
+		end, bounded := ctx.Deadline()
+		if left = time.Until(end); !bounded {
+			left = time.Hour
+		}
+		return 0, context.DeadlineExceeded
+	})
+	err := s.sender.ProcessTask(t.Context(), s.task(t))
+	if left > 15*time.Second || !webhook.IsFailure(err) {
+		t.Errorf("an attempt may take %v; it ended with %v", left, err)
+	}
+}
+
+// An operator runs a task from asynq's archive: it is one more attempt.
+func TestAnArchivedTaskCanBeRun(t *testing.T) {
+	to := receive(t, 500, 500, 500, http.StatusOK)
+	s := newStage(t, embedded(t), to.URL)
+	s.emit(t, webhook.BatchCompleted, "batch1")
+	s.send(t)
+	inspector := asynq.NewInspectorFromRedisClient(s.client)
+	archived, err := inspector.ListArchivedTasks(webhook.Queue)
+	if err != nil || len(archived) != 1 || archived[0].ID != s.deliveries(t)[0].ID ||
+		!strings.Contains(archived[0].LastErr, "Internal Server Error") || !strings.Contains(string(archived[0].Payload), webhook.BatchCompleted) {
+		t.Fatalf("archived %+v, %v", archived, err)
+	}
+	if err := inspector.RunTask(webhook.Queue, archived[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	s.send(t)
+	if log := s.deliveries(t); len(to.all()) != 4 || log[0].State != webhook.Delivered {
+		t.Errorf("%d requests; log %+v", len(to.all()), log)
+	}
+}
+
+// task returns the only task that is enqueued.
+func (s stage) task(t *testing.T) *asynq.Task {
+	t.Helper()
+	pending, err := asynq.NewInspectorFromRedisClient(s.client).ListPendingTasks(webhook.Queue)
+	if err != nil || len(pending) != 1 {
+		t.Fatalf("pending %+v, %v", pending, err)
+	}
+	return asynq.NewTask(pending[0].Type, pending[0].Payload)
+}
+
+type posterFunc func(ctx context.Context) (int, error)
+
+func (f posterFunc) Post(ctx context.Context, _ string, _ http.Header, _ []byte) (int, http.Header, error) {
+	status, err := f(ctx)
+	return status, nil, err
+}
+
+// during calls do before it posts.
+type during struct {
+	webhook.Poster
+
+	do func()
+}
+
+func (d during) Post(ctx context.Context, url string, header http.Header, body []byte) (int, http.Header, error) {
+	d.do()
+	return d.Poster.Post(ctx, url, header, body)
 }
 
 // dying is killed while it posts.

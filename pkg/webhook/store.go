@@ -10,21 +10,30 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 )
 
-// Store keeps endpoints and deliveries in Redis.
-type Store struct{ redis redis.UniversalClient }
+// Store stores endpoints and deliveries in Redis.
+type Store struct {
+	redis redis.UniversalClient
+	tasks *asynq.Client
+}
 
-// NewStore makes a Store on a Redis connection that stays the caller's.
-func NewStore(client redis.UniversalClient) *Store { return &Store{redis: client} }
+// NewStore returns a Store on a Redis connection, which the caller closes.
+func NewStore(client redis.UniversalClient) *Store {
+	return &Store{redis: client, tasks: asynq.NewClientFromRedisClient(client)}
+}
+
+// maxConflicts is how often a change is attempted while others change the same record.
+const maxConflicts = 10
 
 func keyEndpoints(owner string) string     { return "webhook:{" + owner + "}" }
 func keyLog(owner, endpoint string) string { return "webhook:{" + owner + "}:" + endpoint }
 func keyDelivery(id string) string         { return "delivery:{" + id + "}" }
 
-// scriptAdd adds an endpoint unless it is there or there are too many. ARGV:
-// id, record, most.
+// scriptAdd adds an endpoint unless it exists or there are too many. ARGV: id,
+// record, maximum.
 var scriptAdd = redis.NewScript(`
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then return 1 end
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
@@ -32,35 +41,35 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 1
 `)
 
-// NewID makes an id for an endpoint.
+// NewID returns an id for a new endpoint.
 func NewID() string { return "wh" + strings.ToLower(rand.Text()) }
 
-// Add makes an endpoint under an id from NewID and returns it with its secret,
-// which is shown this once; one that stands under the id is returned as it is.
-// The URL must have been checked. ErrTooMany when there are MaxEndpoints.
+// Add adds an endpoint under an id from NewID and returns it with its secret.
+// When an endpoint with that id exists, Add returns that one. The URL must have
+// been checked. ErrTooMany means that the key has MaxEndpoints endpoints.
 func (s *Store) Add(ctx context.Context, owner, id, url string, events []string) (Endpoint, string, error) {
-	made := stored{
+	added := stored{
 		Endpoint: Endpoint{
 			ID: id, URL: url, Events: slices.Clone(events), Created: time.Now().UTC(),
 		},
 		Secrets: []secret{{Value: NewSecret()}},
 	}
-	record, err := json.Marshal(made)
+	record, err := json.Marshal(added)
 	if err != nil {
 		return Endpoint{}, "", err
 	}
-	added, err := scriptAdd.Run(ctx, s.redis, []string{keyEndpoints(owner)}, made.ID, record, MaxEndpoints).Bool()
+	ok, err := scriptAdd.Run(ctx, s.redis, []string{keyEndpoints(owner)}, added.ID, record, MaxEndpoints).Bool()
 	if err != nil {
 		return Endpoint{}, "", err
 	}
-	if !added {
+	if !ok {
 		return Endpoint{}, "", ErrTooMany
 	}
-	stands, err := s.get(ctx, owner, id)
+	existing, err := s.get(ctx, owner, id)
 	if err != nil {
 		return Endpoint{}, "", err
 	}
-	return stands.Endpoint, stands.Secrets[0].Value, nil
+	return existing.Endpoint, existing.Secrets[0].Value, nil
 }
 
 // List returns the endpoints of a key, oldest first.
@@ -115,7 +124,7 @@ func (s *Store) get(ctx context.Context, owner, id string) (e stored, err error)
 	return e, nil
 }
 
-// Remove ends an endpoint: nothing more is sent there.
+// Remove deletes an endpoint: nothing more is sent to it.
 func (s *Store) Remove(ctx context.Context, owner, id string) error {
 	removed, err := s.redis.HDel(ctx, keyEndpoints(owner), id).Result()
 	if err == nil && removed == 0 {
@@ -124,17 +133,17 @@ func (s *Store) Remove(ctx context.Context, owner, id string) error {
 	return err
 }
 
-// scriptReplace writes a record if it is still as it was read. ARGV: id, old, new.
+// scriptReplace writes a record if it has not changed. ARGV: id, old, new.
 var scriptReplace = redis.NewScript(`
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 return 1
 `)
 
-// change reads an endpoint, changes it and writes it, anew when somebody else
-// wrote in between.
-func (s *Store) change(ctx context.Context, owner, id string, change func(*stored)) error {
-	for range 10 {
+// update reads an endpoint, changes it and writes it; again when another process
+// has written it in between.
+func (s *Store) update(ctx context.Context, owner, id string, change func(*stored)) error {
+	for range maxConflicts {
 		old, err := s.redis.HGet(ctx, keyEndpoints(owner), id).Result()
 		if errors.Is(err, redis.Nil) {
 			return ErrNotFound
@@ -159,28 +168,29 @@ func (s *Store) change(ctx context.Context, owner, id string, change func(*store
 	return fmt.Errorf("webhook: endpoint %s changes too fast", id)
 }
 
-// Rotate gives an endpoint a new secret, from NewSecret. The one before signs
-// along for a day; those before it are gone. A secret that it has is not new.
-func (s *Store) Rotate(ctx context.Context, owner, id, fresh string) (Endpoint, error) {
+// Rotate sets a new secret, from NewSecret. The previous one stays valid for a
+// day; older ones are deleted. Rotate does nothing when the endpoint has the
+// secret already.
+func (s *Store) Rotate(ctx context.Context, owner, id, secretValue string) (Endpoint, error) {
 	var changed Endpoint
-	err := s.change(ctx, owner, id, func(e *stored) {
+	err := s.update(ctx, owner, id, func(e *stored) {
 		changed = e.Endpoint
-		if slices.ContainsFunc(e.Secrets, func(s secret) bool { return s.Value == fresh }) {
+		if slices.ContainsFunc(e.Secrets, func(s secret) bool { return s.Value == secretValue }) {
 			return
 		}
 		old := e.Secrets[0]
 		old.Until = time.Now().UTC().Add(rotationGrace)
-		e.Secrets = []secret{{Value: fresh}, old}
+		e.Secrets = []secret{{Value: secretValue}, old}
 	})
 	return changed, err
 }
 
-// Enable lets an endpoint be sent to again.
+// Enable enables a disabled endpoint.
 func (s *Store) Enable(ctx context.Context, owner, id string) error {
-	return s.change(ctx, owner, id, func(e *stored) { e.Disabled = "" })
+	return s.update(ctx, owner, id, func(e *stored) { e.Disabled = "" })
 }
 
-// disable stops an endpoint, saying why.
-func (s *Store) disable(ctx context.Context, owner, id, why string) error {
-	return s.change(ctx, owner, id, func(e *stored) { e.Disabled = why })
+// disable disables an endpoint for a reason.
+func (s *Store) disable(ctx context.Context, owner, id, reason string) error {
+	return s.update(ctx, owner, id, func(e *stored) { e.Disabled = reason })
 }

@@ -1,0 +1,115 @@
+// Package webhook notifies callers of events as the Standard Webhooks
+// specification says (standardwebhooks.com): a POST with an id, a time and an
+// HMAC-SHA256 signature, repeated by a schedule until the receiver acknowledges
+// it. An event is delivered at least once; its id identifies duplicates.
+//
+// In Redis: webhook:{<owner>} is a hash of the endpoints of one API key;
+// delivery:{<id>} is the record of one delivery with its attempts;
+// webhook:{<owner>}:<id> orders the deliveries of an endpoint by time. What is to
+// be sent, and when, is a task of asynq in the queue webhook. The record is
+// written before its task is enqueued, and whoever emits an event emits it again
+// after a failure: Emit then enqueues the task that is missing.
+package webhook
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// Errors of the store.
+var (
+	// ErrNotFound means that the API key has no such endpoint or delivery.
+	ErrNotFound = errors.New("webhook: no such endpoint or delivery")
+	// ErrTooMany means that the API key has MaxEndpoints endpoints.
+	ErrTooMany = errors.New("webhook: too many endpoints")
+)
+
+// Events that an endpoint can subscribe to.
+const (
+	JobCompleted   = "job.completed"
+	BatchCompleted = "batch.completed"
+)
+
+// TestEvent is sent when the owner tests an endpoint. No endpoint subscribes to it.
+const TestEvent = "webhook.test"
+
+// Events returns the events that an endpoint can subscribe to.
+func Events() []string { return []string{JobCompleted, BatchCompleted} }
+
+// MaxEndpoints is how many endpoints one API key may have.
+const MaxEndpoints = 10
+
+// rotationGrace is how long the old secret stays valid beside a new one.
+const rotationGrace = 24 * time.Hour
+
+// Endpoint is a URL that receives events of one API key.
+type Endpoint struct {
+	ID       string    `json:"id"`
+	URL      string    `json:"url"`
+	Events   []string  `json:"events"` // empty: only events that name the endpoint
+	Created  time.Time `json:"created"`
+	Disabled string    `json:"disabled,omitempty"` // why nothing is sent; empty while the endpoint is enabled
+}
+
+// stored is an Endpoint with its secrets. They sign, so hashes of them would not do.
+type stored struct {
+	Endpoint
+
+	Secrets []secret `json:"secrets"` // newest first
+}
+
+type secret struct {
+	Value string    `json:"value"`
+	Until time.Time `json:"until,omitzero"` // zero: no limit
+}
+
+// validSecrets returns the secrets that sign at a time.
+func (e *stored) validSecrets(now time.Time) (values []string) {
+	for _, s := range e.Secrets {
+		if s.Until.IsZero() || now.Before(s.Until) {
+			values = append(values, s.Value)
+		}
+	}
+	return values
+}
+
+// State of a delivery.
+type State string
+
+// The states: pending → delivered or failed. Any delivery can be sent again.
+const (
+	Pending   State = "pending"
+	Delivered State = "delivered"
+	Failed    State = "failed"
+)
+
+// Delivery is one event for one endpoint.
+type Delivery struct {
+	ID       string          `json:"id"` // header webhook-id, the same in every attempt
+	Endpoint string          `json:"webhook"`
+	Owner    string          `json:"owner"`
+	Event    string          `json:"event"`
+	Payload  json.RawMessage `json:"payload"`
+	Created  time.Time       `json:"created"`
+	State    State           `json:"state"`
+	Run      int             `json:"run,omitempty"` // how often Redeliver was called
+	Tries    int             `json:"tries"`         // attempts of this run
+	Next     time.Time       `json:"next,omitzero"` // when a pending delivery is retried
+	Attempts []Attempt       `json:"attempts"`      // the last ones, oldest first
+}
+
+// Attempt is one POST to an endpoint.
+type Attempt struct {
+	At     time.Time `json:"at"`
+	Status int       `json:"status,omitempty"` // of HTTP; 0 without a response
+	Error  string    `json:"error,omitempty"`  // for the caller, without internals
+	Millis int64     `json:"ms"`
+}
+
+// Message is the body of a delivery.
+type Message struct {
+	Type      string          `json:"type"`
+	Timestamp time.Time       `json:"timestamp"` // of the event
+	Data      json.RawMessage `json:"data"`
+}

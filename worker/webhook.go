@@ -1,0 +1,52 @@
+package worker
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"ushuru/pkg/webhook"
+	"ushuru/tasks"
+)
+
+const (
+	// webhookConcurrency is how many deliveries one worker sends at once.
+	webhookConcurrency = 8
+	// webhookCheckInterval is how often an idle worker looks for deliveries.
+	webhookCheckInterval = 500 * time.Millisecond
+)
+
+// attemptsCounter counts attempts to deliver webhooks by their outcome.
+func attemptsCounter() *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: "ushuru", Subsystem: "webhook", Name: "attempts_total",
+		Help: "Attempts to deliver an event: delivered, retried, given_up or gone.",
+	}, []string{"outcome"})
+}
+
+// startWebhooks starts the server that delivers events. It belongs to the role
+// any: a worker with other roles only may not reach the receivers. Its slots are
+// its own, so that receivers that do not answer delay no step of a job.
+func (w *Worker) startWebhooks() error {
+	if !slices.Contains(w.options.Roles, tasks.RoleAny) {
+		return nil
+	}
+	config := ServerConfig(map[string]int{webhook.Queue: 1}, webhookConcurrency, w.options.ShutdownTimeout, w.options.Log)
+	config.TaskCheckInterval = webhookCheckInterval
+	config.DelayedTaskCheckInterval = webhookCheckInterval
+	config.RetryDelayFunc, config.IsFailure = webhook.RetryDelay, webhook.IsFailure
+	mux := asynq.NewServeMux()
+	mux.Handle(webhook.TypeDeliver, &webhook.Sender{
+		Store: w.options.Webhooks, Poster: w.options.Fetch, Log: w.options.Log,
+		OnAttempt: func(outcome string) { w.attempts.WithLabelValues(outcome).Inc() },
+	})
+	server := asynq.NewServerFromRedisClient(w.options.Redis, config)
+	if err := server.Start(mux); err != nil {
+		return fmt.Errorf("worker: webhooks: %w", err)
+	}
+	w.servers = append(w.servers, server)
+	return nil
+}
