@@ -20,36 +20,60 @@ var (
 	documentedKey = regexp.MustCompile("`([a-z]{2,}:[^`]*)`")
 )
 
+// redisKey is a key as architecture.md lists it.
+type redisKey struct{ pattern, kind string }
+
 // keysInDocument returns the keys that architecture.md lists.
-func keysInDocument(t *testing.T) (keys []string) {
+func keysInDocument(t *testing.T) (keys []redisKey) {
 	t.Helper()
 	_, section, found := strings.Cut(read(t, "architecture.md"), "\n## Keys in Redis\n")
 	if !found {
 		t.Fatal(`architecture.md has no section "Keys in Redis"`)
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
-	for _, match := range documentedKey.FindAllStringSubmatch(section, -1) {
-		keys = append(keys, match[1])
+	for line := range strings.Lines(section) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 3 {
+			continue
+		}
+		for _, match := range documentedKey.FindAllStringSubmatch(cells[1], -1) {
+			keys = append(keys, redisKey{match[1], cells[2]})
+		}
 	}
 	return keys
+}
+
+// matches reports whether a key in Redis is the documented one, perhaps as a
+// counter of redis_rate.
+func (k redisKey) matches(key string) bool {
+	pattern := variable.ReplaceAllString(regexp.QuoteMeta(strings.ReplaceAll(k.pattern, "…", "<rest>")), "[^:]+")
+	if strings.HasSuffix(k.pattern, "…") {
+		pattern = regexp.QuoteMeta(strings.TrimSuffix(k.pattern, "…")) + ".+"
+	}
+	return regexp.MustCompile("^(rate:)?" + pattern + "$").MatchString(key)
 }
 
 // checkKeys looks at every key that is in Redis after the documents' commands.
 func checkKeys(t *testing.T, conn *redisx.Conn) {
 	t.Helper()
-	var patterns []string
-	for _, key := range keysInDocument(t) {
-		pattern := variable.ReplaceAllString(regexp.QuoteMeta(strings.ReplaceAll(key, "…", "<rest>")), ".+")
-		patterns = append(patterns, pattern, "rate:"+pattern)
-	}
-	listed := regexp.MustCompile("^(" + strings.Join(patterns, "|") + ")$")
+	listed := keysInDocument(t)
 	keys, err := conn.Client().Keys(t.Context(), "*").Result()
 	if err != nil || len(keys) == 0 {
 		t.Fatalf("%d keys, %v", len(keys), err)
 	}
 	for _, key := range keys {
-		if !listed.MatchString(key) {
+		at := slices.IndexFunc(listed, func(k redisKey) bool { return k.matches(key) })
+		if at < 0 {
 			t.Errorf("the key %s is in Redis, and architecture.md does not list it", key)
+			continue
+		}
+		kind, err := conn.Client().Type(t.Context(), key).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.Replace(kind, "zset", "sorted set", 1)
+		if kind != "none" && !strings.Contains(listed[at].kind, name) && listed[at].pattern != "asynq:…" {
+			t.Errorf("the key %s is a %s, and architecture.md calls it %q", key, name, listed[at].kind)
 		}
 	}
 }
@@ -63,7 +87,7 @@ func TestArchitectureListsTheKeysOfRedis(t *testing.T) {
 	t.Parallel()
 	var documented []string
 	for _, key := range keysInDocument(t) {
-		documented = append(documented, fixedPart(key))
+		documented = append(documented, fixedPart(key.pattern))
 	}
 	inCode := prefixesInCode(t)
 	for prefix, where := range inCode {
