@@ -69,7 +69,7 @@ func ofAnother(t *testing.T, a *app) string {
 	return b.ID
 }
 
-const none = `{"error":"There is no such batch, or it ended more than a week ago.","code":"batch_not_found"}`
+const none = `{"error":"No such batch, or it ended more than 7 days ago.","code":"batch_not_found"}`
 
 var batchScenarios = []scenario{
 	{

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// methods are the handlers of one address by method. HEAD is answered where
-// GET is, and OPTIONS everywhere; any other is refused with what is allowed.
+// methods has the handlers of one path by method. HEAD is answered as GET, and
+// OPTIONS on every path. Other methods get 405 with the Allow header.
 type methods map[string]handler
 
-// ServeHTTP answers with the handler of the request's method.
+// ServeHTTP calls the handler of the request's method.
 func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	method := r.Method
 	if method == http.MethodHead {
-		method = http.MethodGet // net/http leaves the body out
+		method = http.MethodGet // net/http omits the body
 	}
 	if h, ok := m[method]; ok {
 		h.ServeHTTP(w, r)
@@ -36,9 +36,4 @@ func (m methods) allowed() string {
 	}
 	slices.Sort(allowed)
 	return strings.Join(allowed, ", ")
-}
-
-// problemHandler is the handler that always answers with a problem.
-func problemHandler(p *problem) handler {
-	return func(http.ResponseWriter, *http.Request) error { return p }
 }

@@ -15,8 +15,8 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// quoteRequest is the body of POST /v1/quote. Amounts are read by hand, so that
-// what is wrong with one can be told by its name.
+// quoteRequest is the body of POST /v1/quote. Amounts are parsed by hand, so
+// that a problem with one can name its field.
 type quoteRequest struct {
 	Make         string          `json:"make"`
 	Model        string          `json:"model"`
@@ -34,8 +34,8 @@ type quoteRequest struct {
 	Rate         json.RawMessage `json:"rate"`
 }
 
-// typeProblem says what is wrong with the type of a field.
-func (d *quoteRequest) typeProblem(field string) *problem {
+// typeProblem says which type a field must have.
+func (req *quoteRequest) typeProblem(field string) *problem {
 	switch field {
 	case "":
 		return errQuoteInvalid
@@ -45,7 +45,7 @@ func (d *quoteRequest) typeProblem(field string) *problem {
 	return fieldProblem(field, "must be text")
 }
 
-// Bounds of what a vehicle that is imported can be.
+// Bounds of an imported vehicle.
 const (
 	minYear       = 1950
 	minCC         = 50
@@ -55,18 +55,18 @@ const (
 	maxM3         = 300
 )
 
-// canonical checks every field, and returns the description in the one form
-// that equal descriptions share.
-func (d *quoteRequest) canonical() (vehicle.QuoteInput, error) {
+// canonical checks every field, and returns the canonical form that equal
+// descriptions share.
+func (req *quoteRequest) canonical() (vehicle.QuoteInput, error) {
 	input := vehicle.QuoteInput{
-		Make: chassis.Normalise(d.Make), Model: chassis.Normalise(d.Model), Version: chassis.Normalise(d.Version),
-		Fuel: chassis.Normalise(d.Fuel), BodyType: chassis.Normalise(d.BodyType), ModelBody: strings.TrimSpace(d.ModelBody),
+		Make: chassis.Normalise(req.Make), Model: chassis.Normalise(req.Model), Version: chassis.Normalise(req.Version),
+		Fuel: chassis.Normalise(req.Fuel), BodyType: chassis.Normalise(req.BodyType), ModelBody: strings.TrimSpace(req.ModelBody),
 	}
 	for _, field := range []struct{ name, value string }{
 		{"make", input.Make},
 		{"model", input.Model},
-		{"modelCode", d.ModelCode},
-		{"rawModelCode", d.RawModelCode},
+		{"modelCode", req.ModelCode},
+		{"rawModelCode", req.RawModelCode},
 		{"version", input.Version},
 		{"fuel", input.Fuel},
 		{"bodyType", input.BodyType},
@@ -78,7 +78,7 @@ func (d *quoteRequest) canonical() (vehicle.QuoteInput, error) {
 	if len(input.ModelBody) > maxModelBody || strings.ContainsFunc(input.ModelBody, notPrintable) {
 		return input, fieldProblem("modelBody", fmt.Sprintf("must be at most %d bytes of printable text", maxModelBody))
 	}
-	for _, check := range []func(*vehicle.QuoteInput) error{d.codes, d.numbers, d.amounts, checkRequired} {
+	for _, check := range []func(*vehicle.QuoteInput) error{req.codes, req.numbers, req.amounts, checkRequired} {
 		if err := check(&input); err != nil {
 			return input, err
 		}
@@ -88,9 +88,9 @@ func (d *quoteRequest) canonical() (vehicle.QuoteInput, error) {
 
 func notPrintable(r rune) bool { return !unicode.IsPrint(r) }
 
-// codes reads the chassis code from either field, with its prefix or without.
-func (d *quoteRequest) codes(input *vehicle.QuoteInput) error {
-	for _, field := range []struct{ name, value string }{{"modelCode", d.ModelCode}, {"rawModelCode", d.RawModelCode}} {
+// codes parses the chassis code of either field, with or without its prefix.
+func (req *quoteRequest) codes(input *vehicle.QuoteInput) error {
+	for _, field := range []struct{ name, value string }{{"modelCode", req.ModelCode}, {"rawModelCode", req.RawModelCode}} {
 		if strings.TrimSpace(field.value) == "" {
 			continue
 		}
@@ -99,7 +99,7 @@ func (d *quoteRequest) codes(input *vehicle.QuoteInput) error {
 		case len(codes) != 1:
 			return fieldProblem(field.name, "must be one chassis code, such as NKE165 or DAA-NKE165")
 		case input.ModelCode != "" && input.ModelCode != codes[0].Code:
-			return fieldProblem("rawModelCode", "is another code than modelCode; send one of them")
+			return fieldProblem("rawModelCode", "differs from modelCode; send only one")
 		}
 		input.ModelCode = codes[0].Code
 		if whole := chassis.Normalise(field.value); whole != codes[0].Code {
@@ -109,63 +109,63 @@ func (d *quoteRequest) codes(input *vehicle.QuoteInput) error {
 	return nil
 }
 
-func (d *quoteRequest) numbers(input *vehicle.QuoteInput) error {
-	maxYear := time.Now().Year() + 1 // of models that are sold before their year begins
-	if d.Year != nil {
-		if *d.Year < minYear || *d.Year > maxYear {
+func (req *quoteRequest) numbers(input *vehicle.QuoteInput) error {
+	maxYear := time.Now().Year() + 1 // models are sold before their year begins
+	if req.Year != nil {
+		if *req.Year < minYear || *req.Year > maxYear {
 			return fieldProblem("year", fmt.Sprintf("must be the year of manufacture, from %d to %d", minYear, maxYear))
 		}
-		input.Year = *d.Year
+		input.Year = *req.Year
 	}
-	if d.EngineCC != nil && *d.EngineCC != 0 { // 0 is an electric car, or not known
-		if *d.EngineCC < minCC || *d.EngineCC > maxCC {
-			return fieldProblem("engine_cc", fmt.Sprintf("must be from %d to %d, or 0 for a car without", minCC, maxCC))
+	if req.EngineCC != nil && *req.EngineCC != 0 { // 0 is an electric car, or unknown
+		if *req.EngineCC < minCC || *req.EngineCC > maxCC {
+			return fieldProblem("engine_cc", fmt.Sprintf("must be from %d to %d, or 0 for a car without an engine", minCC, maxCC))
 		}
-		input.EngineCC = *d.EngineCC
+		input.EngineCC = *req.EngineCC
 	}
 	return nil
 }
 
-func (d *quoteRequest) amounts(input *vehicle.QuoteInput) error {
+func (req *quoteRequest) amounts(input *vehicle.QuoteInput) error {
 	for _, field := range []struct {
 		name  string
 		value json.RawMessage
-		most  int64
+		max   int64
 		into  **money.Number
 	}{
-		{"fobPriceUSD", d.FOBPriceUSD, maxPriceUSD, &input.FOBPriceUSD},
-		{"cfPriceUSD", d.CFPriceUSD, maxPriceUSD, &input.CFPriceUSD},
-		{"m3", d.M3, maxM3, &input.M3},
+		{"fobPriceUSD", req.FOBPriceUSD, maxPriceUSD, &input.FOBPriceUSD},
+		{"cfPriceUSD", req.CFPriceUSD, maxPriceUSD, &input.CFPriceUSD},
+		{"m3", req.M3, maxM3, &input.M3},
 	} {
 		if isAbsent(field.value) {
 			continue
 		}
 		var n money.Number
 		err := json.Unmarshal(field.value, &n)
-		if err != nil || !n.Decimal().IsPositive() || n.Decimal().GreaterThan(decimal.NewFromInt(field.most)) {
-			return fieldProblem(field.name, fmt.Sprintf("must be a number above 0, at most %d", field.most))
+		if err != nil || !n.Decimal().IsPositive() || n.Decimal().GreaterThan(decimal.NewFromInt(field.max)) {
+			return fieldProblem(field.name, fmt.Sprintf("must be greater than 0, at most %d", field.max))
 		}
 		*field.into = &n
 	}
 	fob, total := input.FOBPriceUSD, input.CFPriceUSD
 	if fob != nil && total != nil && !total.Decimal().GreaterThan(fob.Decimal()) {
-		return fieldProblem("cfPriceUSD", "is the price with freight, and must be above fobPriceUSD")
+		return fieldProblem("cfPriceUSD", "includes freight and must exceed fobPriceUSD")
 	}
 	return nil
 }
 
-// checkRequired are the fields without which nothing can be looked up.
+// checkRequired checks the fields that the match requires.
 func checkRequired(input *vehicle.QuoteInput) error {
 	switch {
 	case input.Make == "":
-		return fieldProblem("make", "is missing: send the make, such as TOYOTA")
+		return fieldProblem("make", "is required, for example TOYOTA")
 	case input.Model+input.ModelCode+input.ModelBody == "":
-		return fieldProblem("model", "is missing: send model, modelCode, rawModelCode or modelBody")
+		return fieldProblem("model", "is required unless modelCode, rawModelCode or modelBody is sent")
 	case input.Year == 0:
-		return fieldProblem("year", "is missing: send the year of manufacture")
+		return fieldProblem("year", "is required: the year of manufacture")
 	}
 	return nil
 }
 
-// isAbsent reports whether an optional field was left out or is null.
+// isAbsent reports whether an optional field is omitted or null.
 func isAbsent(value json.RawMessage) bool { return len(value) == 0 || string(value) == "null" }

@@ -50,8 +50,8 @@ func TestErrorOfACallerWhoLeft(t *testing.T) {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
 	problemHandler(errUnavailable).ServeHTTP(w, r)
-	if w.Code != statusClientGone {
-		t.Errorf("status %d, want %d", w.Code, statusClientGone)
+	if w.Code != statusClientClosedRequest {
+		t.Errorf("status %d, want %d", w.Code, statusClientClosedRequest)
 	}
 }
 

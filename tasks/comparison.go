@@ -171,5 +171,5 @@ func childError(child jobs.Child) *jobs.Error {
 	if child.Error != nil {
 		return child.Error
 	}
-	return &jobs.Error{Code: "cancelled", Message: "The work was cancelled before it was done. Ask again to begin anew."}
+	return &jobs.Error{Code: "cancelled", Message: "The job was cancelled before it finished. Send the request again to start a new one."}
 }

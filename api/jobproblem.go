@@ -1,0 +1,58 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/sheet"
+	"ushuru/pkg/sheet/scan"
+	"ushuru/tasks"
+)
+
+// jobStatus has the HTTP status of the codes of failed jobs that are not 500:
+// what the caller can correct, although only the job found it, and what the
+// server lacks.
+var jobStatus = map[string]int{
+	"url_invalid": http.StatusBadRequest, "url_forbidden": http.StatusBadRequest, "url_unsupported": http.StatusBadRequest,
+
+	scan.HostUnsupported: http.StatusBadRequest, scan.TypeUnsupported: http.StatusBadRequest,
+	scan.Damaged: http.StatusBadRequest, scan.Encrypted: http.StatusBadRequest, scan.TooManyPages: http.StatusBadRequest,
+	scan.TooManyPixels: http.StatusBadRequest, scan.TooSmall: http.StatusBadRequest, scan.Blank: http.StatusBadRequest,
+	sheet.NotASheet: http.StatusBadRequest, sheet.SheetUnreadable: http.StatusBadRequest, "upload_expired": http.StatusBadRequest,
+	scan.TooLarge: http.StatusRequestEntityTooLarge,
+
+	"no_ai": http.StatusServiceUnavailable, "ai_budget_used_up": http.StatusServiceUnavailable,
+	"ai_unavailable": http.StatusServiceUnavailable,
+}
+
+// aiRetryAfter has the Retry-After of errors of the AI. The operator must
+// correct those of an hour.
+var aiRetryAfter = map[string]time.Duration{
+	"no_ai": time.Hour, "ai_budget_used_up": time.Hour, "ai_unavailable": time.Minute,
+}
+
+// jobProblem returns what the callers of a job without a result are told.
+func jobProblem(job *jobs.Job) *problem {
+	if job.Error == nil {
+		return errCancelled
+	}
+	p := problemOf(job.Error)
+	if p.code == "listing_incomplete" && job.Kind == tasks.KindQuote {
+		p.status, p.code = http.StatusBadRequest, "request_incomplete"
+	}
+	return p
+}
+
+// problemOf returns what the callers of a job are told about its error.
+func problemOf(why *jobs.Error) *problem {
+	p := &problem{status: http.StatusInternalServerError, code: why.Code, message: why.Message}
+	if status, ok := jobStatus[why.Code]; ok {
+		p.status, p.retryAfter = status, aiRetryAfter[why.Code]
+	}
+	// The shape of the details depends on the code. Only a list of candidates
+	// is for the caller.
+	_ = json.Unmarshal(why.Details, &p.candidates)
+	return p
+}

@@ -1,0 +1,91 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"ushuru/pkg/vehicle"
+)
+
+// problem is an error that a client can see. Only the log shows its cause.
+type problem struct {
+	status     int
+	code       string
+	message    string // what is wrong, and what to do
+	retryAfter time.Duration
+	location   string // URL of a job
+	candidates []vehicle.Candidate
+	cause      error
+
+	invalid      []invalidRow // the first invalid rows of a batch
+	invalidCount int
+}
+
+// fieldProblem says what is wrong with one field of a request.
+func fieldProblem(name, what string) *problem {
+	return &problem{status: http.StatusBadRequest, code: "field_invalid", message: fmt.Sprintf("%q %s.", name, what)}
+}
+
+// bodyTooLarge rejects a body above a limit of bytes.
+func bodyTooLarge(limit int64) *problem {
+	size := fmt.Sprintf("%d KB", limit>>10)
+	if limit >= 1<<20 {
+		size = fmt.Sprintf("%d MB", limit>>20)
+	}
+	return &problem{
+		status: http.StatusRequestEntityTooLarge, code: "body_too_large",
+		message: "The body is larger than " + size + ".",
+	}
+}
+
+func (p *problem) Error() string {
+	if p.cause == nil {
+		return p.code + ": " + p.message
+	}
+	return fmt.Sprintf("%s: %v", p.code, p.cause)
+}
+
+func (p *problem) Unwrap() error { return p.cause }
+
+// withCause returns the same problem with a cause.
+func (p *problem) withCause(cause error) *problem {
+	caused := *p
+	caused.cause = cause
+	return &caused
+}
+
+// withLocation returns the same problem with the URL of the job.
+func (p *problem) withLocation(url string) *problem {
+	located := *p
+	located.location = url
+	return &located
+}
+
+// body returns the problem as the client sees it.
+func (p *problem) body() vehicle.Error {
+	return vehicle.Error{Message: p.message, Code: p.code, Candidates: p.candidates}
+}
+
+// write responds with the problem.
+func (p *problem) write(w http.ResponseWriter) error {
+	if p.retryAfter > 0 {
+		w.Header().Set("Retry-After", seconds(p.retryAfter))
+	}
+	if p.location != "" {
+		w.Header().Set("Location", p.location)
+	}
+	if p.invalid != nil {
+		return writeJSON(w, p.status, struct {
+			vehicle.Error
+			Rows []invalidRow `json:"rows"`
+			More int          `json:"more,omitempty"`
+		}{p.body(), p.invalid, p.invalidCount - len(p.invalid)})
+	}
+	return writeJSON(w, p.status, p.body())
+}
+
+// problemHandler is the handler that always responds with a problem.
+func problemHandler(p *problem) handler {
+	return func(http.ResponseWriter, *http.Request) error { return p }
+}

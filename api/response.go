@@ -1,0 +1,34 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"ushuru/pkg/plainjson"
+)
+
+// writeJSON responds with a value as JSON.
+func writeJSON(w http.ResponseWriter, status int, body any) error {
+	data, err := plainjson.Encode(body)
+	if err != nil {
+		return err
+	}
+	writeBytes(w, status, data)
+	return nil
+}
+
+// writeBytes responds with encoded JSON.
+func writeBytes(w http.ResponseWriter, status int, data []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(data) // it fails only when the client has disconnected
+}
+
+// writeResult responds with the result of a job.
+func writeResult(w http.ResponseWriter, result []byte) error {
+	writeBytes(w, http.StatusOK, result)
+	return nil
+}
+
+func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
