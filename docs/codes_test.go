@@ -19,13 +19,13 @@ var statusNumbers = map[string]int{
 	"StatusInternalServerError": 500, "StatusServiceUnavailable": 503, "StatusGatewayTimeout": 504,
 }
 
-// found is a code that a caller can get, and where it stands.
+// found is a code that a caller can get, and its place.
 type found struct {
 	status int // 0: not said in this place
 	where  string
 }
 
-// Every code that the API can answer with stands in the table of api.md, beside
+// Every code that the API can answer with is in the table of api.md, with
 // its status.
 func TestAPIDocumentListsTheErrors(t *testing.T) {
 	t.Parallel()
@@ -41,7 +41,7 @@ func TestAPIDocumentListsTheErrors(t *testing.T) {
 	}
 }
 
-// Every code of a warning, a cost line and a thing that is missing stands in
+// Every code of a warning, a cost line and a missing cost is in
 // estimate.md.
 func TestEstimateDocumentListsTheWarnings(t *testing.T) {
 	t.Parallel()

@@ -65,7 +65,10 @@ func TestCommandsOfTheDocuments(t *testing.T) {
 		t.Parallel()
 		texts := documents(t)
 		for _, name := range slices.Sorted(maps.Keys(texts)) {
-			if script := scriptOf(texts[name]); script != "" {
+			script := scriptOf(texts[name])
+			if found := world.FindString(script); found != "" {
+				t.Errorf("%s: a block with %q is to be marked console, not sh", name, found)
+			} else if script != "" {
 				t.Run(name, func(t *testing.T) { s.run(t, script) })
 			}
 		}
@@ -73,6 +76,10 @@ func TestCommandsOfTheDocuments(t *testing.T) {
 		t.Run("keys in Redis", func(t *testing.T) { checkKeys(t, conn) })
 	})
 }
+
+// world is what a block of commands must not do here: call these tests, or what
+// the machine may not have.
+var world = regexp.MustCompile(`(?m)^\s*(go|make|docker|golangci-lint|redis-server|sudo|git|apt-get|systemctl|kubectl)\b`)
 
 // openRedis returns a connection to a real Redis where one is installed, else
 // to the embedded one.
@@ -126,7 +133,7 @@ func toolbox(t *testing.T, ushuru, curl string) string {
 	return strings.Join([]string{dir, filepath.Dir(ushuru), os.Getenv("PATH")}, string(os.PathListSeparator))
 }
 
-// scriptOf joins the sh blocks of a document. Each says where it stands, so
+// scriptOf joins the sh blocks of a document. Each prints its line first, so
 // that a failure can be found.
 func scriptOf(document string) string {
 	var script strings.Builder
@@ -177,7 +184,7 @@ func TestCommandsThatAreNotRunExist(t *testing.T) {
 func helpOf(t *testing.T, ushuru string, words []string, known map[string]string) string {
 	t.Helper()
 	name := strings.Join(words, " ")
-	if _, asked := known[name]; !asked {
+	if _, has := known[name]; !has {
 		known[name] = ""
 		for n := len(words); n > 0 && known[name] == ""; n-- {
 			out, err := exec.CommandContext(t.Context(), ushuru, append(slices.Clone(words[:n]), "--help")...).Output()

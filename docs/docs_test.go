@@ -64,7 +64,7 @@ func blocks(text string) []block {
 	return found
 }
 
-// checkSection compares what stands between the marks of a section with what
+// checkSection compares the text between the marks of a section with what
 // the code gives. With -update it writes the section.
 func checkSection(t *testing.T, name, section, want string) {
 	t.Helper()

@@ -8,7 +8,7 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// Every field of an estimate stands in estimate.md.
+// Every field of an estimate is in estimate.md.
 func TestEstimateDocumentListsTheFields(t *testing.T) {
 	t.Parallel()
 	document := read(t, "estimate.md")

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// module is the path of the module, as it stands before the paths of its
+// module is the path of the module, the prefix of the paths of its
 // packages.
 const module = "ushuru/"
 
