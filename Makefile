@@ -1,0 +1,33 @@
+# The commands of the daily work; `make` lists them.
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint fuzz chaos property bench ci
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: ## run the demo: everything in one process, with SIMULATED figures
+	go run . demo
+
+test: ## run all tests; a test that lacks a program is skipped
+	go test ./...
+
+lint: ## run golangci-lint, as CI does
+	golangci-lint run
+
+fuzz: ## run every fuzz target for 30 seconds
+	.ci/fuzz 30s
+
+chaos: ## kill workers, APIs and Redis during a batch of 2,000 listings
+	go test ./pkg/cli -run TestChaosChangesNoResult -v -timeout 40m -chaos 2000 -chaos.seed 0
+
+property: ## check the job engine with 2,000 random sequences of events
+	go test ./worker -run TestJobsEndOnceWhateverDies -v -timeout 40m -rapid.checks 2000
+
+bench: ## measure batches, matching and reading pages
+	go run . bench batch
+	go run . bench match
+	go run . bench read
+
+ci: ## run everything that CI runs; it installs what is missing
+	.ci/run
