@@ -68,9 +68,7 @@ func TestAnAbandonedComparisonLetsItsCarsGo(t *testing.T) {
 func TestAPersonsRequestIsPromoted(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t)
-	f.engine.notifiers = map[string]Notifier{
-		"batch": func(context.Context, *jobs.Job, []string) error { return nil },
-	}
+	f.engine.notifiers["batch"] = func(context.Context, *jobs.Job, []string) error { return nil }
 	job := f.ask("key1", jobs.Bulk, "batch:1")
 	if job.Class != jobs.Bulk {
 		t.Fatalf("%+v", job)
@@ -104,9 +102,7 @@ func TestAPersonsRequestIsPromoted(t *testing.T) {
 func TestAHalfPromotedJobIsMended(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t)
-	f.engine.notifiers = map[string]Notifier{
-		"batch": func(context.Context, *jobs.Job, []string) error { return nil },
-	}
+	f.engine.notifiers["batch"] = func(context.Context, *jobs.Job, []string) error { return nil }
 	job := f.ask("key1", jobs.Bulk, "batch:1")
 	f.client.HSet(t.Context(), "job:{"+job.ID+"}", "promoted", 1)
 	for _, class := range []jobs.Class{jobs.Bulk, jobs.Interactive} {

@@ -3,28 +3,43 @@ package tasks
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/hibiken/asynq"
 )
 
-// TypeDispatch is the task that hands rows of batches that wait on to the queues,
-// as many as may be at work at once.
+// TypeDispatch is the task that turns waiting rows of batches into jobs, as many
+// as may run at once.
 const TypeDispatch = "batch:feed"
 
-// dispatchTaskIDs are the ids of the tasks: while one is at work, which may have looked
-// already, another may wait.
+// dispatchTaskIDs are the ids of the tasks: while one runs, which may have read
+// the batches already, another may wait.
 var dispatchTaskIDs = []string{"batch:feed.1", "batch:feed.2"}
 
-// EnqueueDispatch has a worker look for rows that wait. It may be asked for at any time
-// and as often as one likes.
+// EnqueueDispatch enqueues a dispatch, unless one waits already.
 func (e *Engine) EnqueueDispatch(ctx context.Context) error {
-	policy := policies[TypeDispatch]
 	for _, id := range dispatchTaskIDs {
-		_, err := e.client.EnqueueContext(ctx, asynq.NewTask(TypeDispatch, []byte("{}")),
-			asynq.TaskID(id), asynq.Queue(policy.Queue), asynq.MaxRetry(policy.MaxRetries), asynq.Timeout(policy.Timeout))
+		_, err := e.client.EnqueueContext(ctx, maintenanceTask(TypeDispatch, id))
 		if !errors.Is(err, asynq.ErrTaskIDConflict) {
 			return err
 		}
 	}
 	return nil
+}
+
+// EnqueueOnce enqueues a task that belongs to no job, once for each slot of time
+// however many processes call it. The task may run twice.
+func (e *Engine) EnqueueOnce(ctx context.Context, taskType string, slot time.Duration, now time.Time) error {
+	if _, ok := policies[taskType]; !ok {
+		return fmt.Errorf("tasks: no such task %q", taskType)
+	}
+	return e.enqueueTask(ctx, maintenanceTask(taskType, fmt.Sprintf("%s.%d", taskType, now.Truncate(slot).Unix())))
+}
+
+// maintenanceTask makes a task that belongs to no job.
+func maintenanceTask(taskType, id string) *asynq.Task {
+	policy := policies[taskType]
+	return asynq.NewTask(taskType, []byte("{}"),
+		asynq.TaskID(id), asynq.Queue(policy.Queue), asynq.MaxRetry(policy.MaxRetries), asynq.Timeout(policy.Timeout))
 }

@@ -52,34 +52,44 @@ type Engine struct {
 	client        *asynq.Client
 	inspector     *asynq.Inspector
 	beforeSucceed func(context.Context, *jobs.Job, json.RawMessage) error
-	notifiers     map[string]Notifier
+	notifiers     map[string]Notifier // by the first word of a subscriber
 	sequential    bool
 }
 
 // New makes an Engine.
 func New(o Options) *Engine {
-	return &Engine{
+	e := &Engine{
 		jobs: o.Jobs, results: o.Results, webhooks: o.Webhooks,
 		client:        asynq.NewClientFromRedisClient(o.Redis),
 		inspector:     asynq.NewInspectorFromRedisClient(o.Redis),
-		beforeSucceed: o.BeforeSucceed, notifiers: o.Notifiers, sequential: o.Sequential,
+		beforeSucceed: o.BeforeSucceed, notifiers: map[string]Notifier{}, sequential: o.Sequential,
 	}
+	maps.Copy(e.notifiers, o.Notifiers)
+	e.notifiers[subscriberJob], e.notifiers[subscriberKey] = e.notifyJobs, e.notifyKeys
+	return e
 }
 
 // Requester says for whom a job is made.
 type Requester struct {
-	Owner string     // id of the API key
-	Class jobs.Class //
-	// Subscriber is told of the job's end: another job (see jobParent), or a
-	// name whose first word has a handler in Ended. "" is the caller himself.
+	Owner string // id of the API key
+	Class jobs.Class
+	// Subscriber is notified of the job's end: another job, or a name whose first
+	// word has a Notifier. An empty Subscriber means the API key itself.
 	Subscriber string
 }
 
-// Submit returns the job that answers a question: a new one, or the one that
-// is in flight for the same kind and input. It does not look in the cache
-// (see Answered).
-func (e *Engine) Submit(ctx context.Context, kind string, asked any, by Requester) (*jobs.Job, error) {
-	input, err := plainjson.Encode(asked)
+func (r Requester) subscriber() string {
+	if r.Subscriber == "" && r.Owner != "" {
+		return keySubscriber(r.Owner)
+	}
+	return r.Subscriber
+}
+
+// Submit returns the job for an input: a new one, or the running one of the same
+// kind and input, which is promoted when it is bulk and the requester is not. It
+// does not read the cache (see CachedResult).
+func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requester) (*jobs.Job, error) {
+	canonical, err := plainjson.Encode(input)
 	if err != nil {
 		return nil, err
 	}
@@ -92,46 +102,37 @@ func (e *Engine) Submit(ctx context.Context, kind string, asked any, by Requeste
 		deadline = deadlineBulk
 	}
 	job, joined, err := e.jobs.Create(ctx, jobs.New{
-		Kind: kind, Class: by.Class, Owner: by.Owner, Input: input, Deadline: deadline, Subscriber: by.subscriber(),
+		Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, Deadline: deadline, Subscriber: by.subscriber(),
 	})
-	if err == nil && joined && by.Class == jobs.Interactive && job.Class == jobs.Bulk && !job.State.Ended() {
+	switch {
+	case err != nil:
+		return nil, err
+	case !joined:
+		return job, e.advanceFrom(ctx, job)
+	case by.Class == jobs.Interactive && job.Class == jobs.Bulk && !job.State.Ended():
 		return e.promote(ctx, job)
 	}
-	if err != nil || joined {
-		return job, err
-	}
-	return job, e.apply(ctx, job)
+	return job, nil
 }
 
-// Estimate returns the job that estimates a listing. The URL must be canonical.
+// Estimate submits the estimate of a listing. The URL must be canonical.
 func (e *Engine) Estimate(ctx context.Context, url, owner string, class jobs.Class) (*jobs.Job, error) {
 	return e.EstimateAs(ctx, EstimateInput{URL: url}, owner, class)
 }
 
-// EstimateAs is Estimate with all that a caller may say: a page, which must be
-// in the upload store, and a label.
-func (e *Engine) EstimateAs(ctx context.Context, asked EstimateInput, owner string, class jobs.Class) (*jobs.Job, error) {
-	return e.Submit(ctx, KindEstimate, asked, Requester{Owner: owner, Class: class})
+// EstimateAs submits an estimate with all that a caller may give: a page, which
+// must be in the upload store, and a label.
+func (e *Engine) EstimateAs(ctx context.Context, input EstimateInput, owner string, class jobs.Class) (*jobs.Job, error) {
+	return e.Submit(ctx, KindEstimate, input, Requester{Owner: owner, Class: class})
 }
 
-// Advance looks at a job's record and does what comes next.
-func (e *Engine) Advance(ctx context.Context, id string) error {
-	job, err := e.jobs.Get(ctx, id)
-	if errors.Is(err, jobs.ErrNotFound) {
-		return errors.Join(e.jobs.RemoveActive(ctx, id, jobs.Interactive), e.jobs.RemoveActive(ctx, id, jobs.Bulk))
-	}
-	if err != nil {
-		return err
-	}
-	return e.apply(ctx, job)
-}
-
-// Complete stores the output of a step and moves the job on. The job is as it
-// was when the step was claimed: what comes next is known from that, and only
-// if others have moved it meanwhile the record is looked at.
+// Complete stores the output of a step and advances the job. The job is as it
+// was when the step was claimed: what comes next is known from it, and is stored
+// together with the output. Only when another process has changed the job in
+// between, or when children come next, the record is read again.
 func (e *Engine) Complete(ctx context.Context, job *jobs.Job, step string, output json.RawMessage) error {
 	after := *job
-	after.Outputs = maps.Clone(job.Outputs)
+	after.Outputs, after.Steps = maps.Clone(job.Outputs), maps.Clone(job.Steps)
 	after.Outputs[step] = output
 	next, err := advance(&after)
 	known := err == nil && next.Failed == nil && len(next.Children) == 0
@@ -145,68 +146,17 @@ func (e *Engine) Complete(ctx context.Context, job *jobs.Job, step string, outpu
 	if !known || !stored.Accepted {
 		return e.Advance(ctx, job.ID)
 	}
+	for _, opened := range next.Steps {
+		after.Steps[opened] = jobs.Step{State: jobs.StepReady, Attempt: 1}
+	}
 	if stored.Promoted {
 		after.Class = jobs.Interactive
 	}
-	if next.Result != nil {
-		return e.succeed(ctx, &after, next.Result)
-	}
-	for _, opened := range next.Steps {
-		if err := e.enqueue(ctx, &after, opened, 1); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.advanceFrom(ctx, &after)
 }
 
-func (e *Engine) apply(ctx context.Context, job *jobs.Job) error {
-	if job.State.Ended() {
-		return e.finalize(ctx, job)
-	}
-	next, err := advance(job)
-	if err != nil { // an output that cannot be read will not get better
-		return errors.Join(err, e.Fail(ctx, job.ID, "", "", JobError(err)))
-	}
-	switch {
-	case next.Failed != nil:
-		return e.Fail(ctx, job.ID, "", "", next.Failed)
-	case next.Result != nil:
-		return e.succeed(ctx, job, next.Result)
-	}
-	for _, step := range next.Steps {
-		state, attempt, err := e.jobs.Open(ctx, job.ID, step)
-		if err != nil {
-			return err
-		}
-		if state == jobs.StepReady {
-			if err := e.enqueue(ctx, job, step, attempt); err != nil {
-				return err
-			}
-		}
-	}
-	return e.ensureChildren(ctx, job, next.Children)
-}
-
-func (e *Engine) succeed(ctx context.Context, job *jobs.Job, result json.RawMessage) error {
-	if e.beforeSucceed != nil {
-		// A place for the next caller is no reason to keep an answer from this one.
-		if err := e.beforeSucceed(ctx, job, result); err != nil && time.Now().Before(job.Deadline) {
-			return err
-		}
-	}
-	at, err := e.jobs.Succeed(ctx, job.ID, result)
-	if err != nil {
-		return err
-	}
-	if at.IsZero() {
-		return e.Advance(ctx, job.ID) // settles it as it ended before, which may be otherwise
-	}
-	ended := *job
-	ended.State, ended.Result, ended.Ended = jobs.Succeeded, result, at
-	return e.finalize(ctx, &ended)
-}
-
-// Fail ends a job with an error on the word of the run that holds the claim.
+// Fail ends a job with an error. With a claim it does so only while that claim
+// on the step is valid.
 func (e *Engine) Fail(ctx context.Context, id, step, claim string, failure *jobs.Error) error {
 	if _, err := e.jobs.Fail(ctx, id, step, claim, failure); err != nil {
 		return err
@@ -214,32 +164,121 @@ func (e *Engine) Fail(ctx context.Context, id, step, claim string, failure *jobs
 	return e.Advance(ctx, id)
 }
 
-// enqueue puts the task of an attempt in the queue. That it is there already
-// is no error.
+// Advance reads a job's record and does what comes next, until the job waits for
+// a step or a child, or is finalized.
+func (e *Engine) Advance(ctx context.Context, id string) error {
+	job, err := e.jobs.Get(ctx, id)
+	if errors.Is(err, jobs.ErrNotFound) {
+		return errors.Join(e.jobs.RemoveActive(ctx, id, jobs.Interactive), e.jobs.RemoveActive(ctx, id, jobs.Bulk))
+	}
+	if err != nil {
+		return err
+	}
+	return e.advanceFrom(ctx, job)
+}
+
+// advanceFrom advances a job from its record as it was just read or written.
+func (e *Engine) advanceFrom(ctx context.Context, job *jobs.Job) error {
+	var invalid error
+	for !job.State.Ended() {
+		next, err := advance(job)
+		if err != nil { // an output that cannot be decoded now cannot be decoded later
+			next, invalid = Next{Failed: JobError(err)}, err
+		}
+		if job, err = e.apply(ctx, job, next); err != nil || job == nil {
+			return err
+		}
+	}
+	return errors.Join(invalid, e.finalize(ctx, job))
+}
+
+// apply does what advance returned. It returns the record as it is afterwards
+// when the job has ended or a child of it has; nil when the job now waits.
+func (e *Engine) apply(ctx context.Context, job *jobs.Job, next Next) (*jobs.Job, error) {
+	switch {
+	case next.Failed != nil:
+		if _, err := e.jobs.Fail(ctx, job.ID, "", "", next.Failed); err != nil {
+			return nil, err
+		}
+		return e.jobs.Get(ctx, job.ID)
+	case next.Result != nil:
+		return e.succeed(ctx, job, next.Result)
+	}
+	for _, name := range next.Steps {
+		step, opened := job.Steps[name]
+		if !opened {
+			var err error
+			if step, err = e.jobs.Open(ctx, job.ID, name); err != nil {
+				return nil, err
+			}
+		}
+		if step.State == jobs.StepReady {
+			if err := e.enqueue(ctx, job, name, step.Attempt); err != nil {
+				return nil, err
+			}
+		}
+	}
+	changed, err := e.ensureChildren(ctx, job, next.Children)
+	if err != nil || !changed {
+		return nil, err
+	}
+	return e.jobs.Get(ctx, job.ID)
+}
+
+// succeed ends a job with its result and returns the record as it is then: the
+// job may have ended before, and otherwise.
+func (e *Engine) succeed(ctx context.Context, job *jobs.Job, result json.RawMessage) (*jobs.Job, error) {
+	if e.beforeSucceed != nil {
+		// Past the deadline a full cache no longer keeps the result from the caller.
+		if err := e.beforeSucceed(ctx, job, result); err != nil && time.Now().Before(job.Deadline) {
+			return nil, err
+		}
+	}
+	at, err := e.jobs.Succeed(ctx, job.ID, result)
+	if err != nil {
+		return nil, err
+	}
+	if at.IsZero() {
+		return e.jobs.Get(ctx, job.ID)
+	}
+	ended := *job
+	ended.State, ended.Result, ended.Ended = jobs.Succeeded, result, at
+	return &ended, nil
+}
+
+// finalize does what is left after the end of a job, whichever way it ended: it
+// publishes the end, so that waiting requests return and the next request of the
+// same input starts a new job; it releases the children of a cancelled job; it
+// notifies the subscribers. It may run twice: the sweeper calls it until it has
+// once returned without an error.
+func (e *Engine) finalize(ctx context.Context, job *jobs.Job) error {
+	subscribers, err := e.jobs.PublishEnd(ctx, job)
+	if err != nil {
+		return err
+	}
+	if job.State == jobs.Cancelled {
+		if err := e.releaseChildren(ctx, job); err != nil {
+			return err
+		}
+	}
+	if err := e.notify(ctx, job, subscribers); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotifyIncomplete, err)
+	}
+	return e.jobs.MarkFinalized(ctx, job)
+}
+
+// enqueue enqueues the task of an attempt at a step. A task that is enqueued
+// already is not an error.
 func (e *Engine) enqueue(ctx context.Context, job *jobs.Job, step string, attempt int) error {
 	task, err := newTask(job, step, attempt)
 	if err != nil {
 		return err
 	}
-	_, err = e.client.EnqueueContext(ctx, task)
-	if errors.Is(err, asynq.ErrTaskIDConflict) {
-		return nil
-	}
-	return err
+	return e.enqueueTask(ctx, task)
 }
 
-// EnqueueOnce puts a task that belongs to no job in the queue, once for each slot of
-// time however many ask. What it does may be done twice.
-func (e *Engine) EnqueueOnce(ctx context.Context, taskType string, slot time.Duration, now time.Time) error {
-	policy, ok := policies[taskType]
-	if !ok {
-		return fmt.Errorf("tasks: no such task %q", taskType)
-	}
-	_, err := e.client.EnqueueContext(ctx, asynq.NewTask(taskType, []byte("{}")),
-		asynq.TaskID(fmt.Sprintf("%s.%d", taskType, now.Truncate(slot).Unix())),
-		asynq.Queue(policy.Queue),
-		asynq.MaxRetry(policy.MaxRetries),
-		asynq.Timeout(policy.Timeout))
+func (e *Engine) enqueueTask(ctx context.Context, task *asynq.Task) error {
+	_, err := e.client.EnqueueContext(ctx, task)
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return nil
 	}

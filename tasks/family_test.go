@@ -195,14 +195,12 @@ func TestParentsThatAreNoJobsAreTold(t *testing.T) {
 		t.Fatal("nobody could tell the batch, and nobody said so")
 	}
 	var told []string
-	f.engine.notifiers = map[string]Notifier{
-		"batch": func(_ context.Context, ended *jobs.Job, parents []string) error {
-			if ended.Error == nil || ended.Error.Code != "deadline_exceeded" {
-				t.Errorf("%+v", ended)
-			}
-			told = append(told, parents...)
-			return nil
-		},
+	f.engine.notifiers["batch"] = func(_ context.Context, ended *jobs.Job, parents []string) error {
+		if ended.Error == nil || ended.Error.Code != "deadline_exceeded" {
+			t.Errorf("%+v", ended)
+		}
+		told = append(told, parents...)
+		return nil
 	}
 	for range 2 { // the sweep comes back to it, until it is done
 		if err := f.engine.Advance(t.Context(), job.ID); err != nil {

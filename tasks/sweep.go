@@ -14,28 +14,29 @@ import (
 )
 
 const (
-	sweepLimit       = 200              // jobs of a class looked at in one sweep
-	sweepConcurrency = 8                // of these, at the same time
-	recheckRunning   = time.Second      // a step is being run
-	recheckQueued    = 3 * time.Second  // a step waits in the queue, and a person for it
-	recheckBulk      = 10 * time.Second // a step waits in the queue for a batch
+	sweepLimit       = 200 // jobs of a class that one sweep checks
+	sweepConcurrency = 8
 
-	// A task that the queue has given to a worker is claimed within
-	// milliseconds. Not so after unclaimed: the worker died in between.
+	recheckRunning = time.Second      // after a check that found a step running
+	recheckQueued  = 3 * time.Second  // after a check of an interactive job
+	recheckBulk    = 10 * time.Second // after a check of a bulk job
+
+	// A worker that takes a task claims its step within milliseconds. When the
+	// step is still unclaimed after claimTimeout, the worker died in between.
 	claimTimeout = 2 * time.Second
 
-	// MaxAttempts bounds how often a step is given to another worker: a step
-	// that takes its worker down every time must not take all of them down.
+	// MaxAttempts bounds how often a step is given to another worker, so that a
+	// step that crashes its worker cannot crash all of them.
 	MaxAttempts = 6
 )
 
-// Sweep looks at the jobs that are due for it and mends what a dead process
-// left behind: steps claimed by a worker that is gone, steps whose task is not
-// in the queue, jobs that ended without their waiters being told. Any number
-// of workers may sweep at once. trusted says, at the moment it is asked,
-// whether a missing heartbeat means that the worker is gone (jobs.Pulse). It
-// returns how many jobs it mended, and whether more are due.
-func (e *Engine) Sweep(ctx context.Context, class jobs.Class, trusted func() bool) (mended int, more bool, err error) {
+// Sweep checks the jobs that are due and recovers what crashed processes left
+// behind: steps claimed by a worker that is gone, steps without a task, jobs that
+// ended and were not finalized. Any number of workers may sweep at once. reliable
+// reports, each time it is called, whether a missing heartbeat means that the
+// worker is gone (jobs.Heartbeater). Sweep returns how many jobs it recovered,
+// and whether more are due.
+func (e *Engine) Sweep(ctx context.Context, class jobs.Class, reliable func() bool) (recovered int, more bool, err error) {
 	due, err := e.jobs.ListDue(ctx, class, sweepLimit, recheckQueued)
 	if err != nil || len(due) == 0 {
 		return 0, false, err
@@ -45,38 +46,44 @@ func (e *Engine) Sweep(ctx context.Context, class jobs.Class, trusted func() boo
 		return 0, false, err
 	}
 	var (
-		group  errgroup.Group
-		mu     sync.Mutex
-		failed []error
+		group errgroup.Group
+		mu    sync.Mutex
+		errs  []error
 	)
-	group.SetLimit(sweepConcurrency)
-	look := func(id string) error {
-		did, err := e.checkJob(ctx, id, class, now, trusted)
+	checkOne := func(id string) {
+		did, err := e.checkJob(ctx, id, class, check{now, reliable})
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil {
-			failed = append(failed, fmt.Errorf("job %s: %w", id, err))
+			errs = append(errs, fmt.Errorf("job %s: %w", id, err))
 		}
 		if did {
-			mended++
+			recovered++
 		}
-		return nil
 	}
+	group.SetLimit(sweepConcurrency)
 	for _, id := range due {
 		if e.sequential {
-			_ = look(id)
+			checkOne(id)
 			continue
 		}
-		group.Go(func() error { return look(id) })
+		group.Go(func() error {
+			checkOne(id)
+			return nil
+		})
 	}
-	_ = group.Wait() // failed has them all
-	return mended, len(due) == sweepLimit, errors.Join(failed...)
+	_ = group.Wait() // errs has all errors
+	return recovered, len(due) == sweepLimit, errors.Join(errs...)
 }
 
-// checkJob mends one job.
-func (e *Engine) checkJob(
-	ctx context.Context, id string, class jobs.Class, now time.Time, trusted func() bool,
-) (mended bool, err error) {
+// check is what a sweep knows while it checks jobs.
+type check struct {
+	now      time.Time // by the clock of Redis
+	reliable func() bool
+}
+
+// checkJob recovers one job and schedules its next check.
+func (e *Engine) checkJob(ctx context.Context, id string, class jobs.Class, c check) (recovered bool, err error) {
 	job, err := e.jobs.Get(ctx, id)
 	if errors.Is(err, jobs.ErrNotFound) {
 		return true, e.jobs.RemoveActive(ctx, id, class)
@@ -90,47 +97,59 @@ func (e *Engine) checkJob(
 	if !job.State.Ended() && len(job.Steps) == 0 && len(job.Children) == 0 {
 		return true, e.startOrphan(ctx, job)
 	}
-	again := recheckQueued
+	recheck := recheckQueued
 	if class == jobs.Bulk {
-		again = recheckBulk
+		recheck = recheckBulk
 	}
-	mended, doubtful, err := e.recoverSteps(ctx, job, now, trusted)
+	recovered, suspect, err := e.recoverSteps(ctx, job, c)
 	if err != nil {
-		return mended, err
+		return recovered, err
 	}
-	if doubtful {
-		again = recheckRunning
+	if suspect {
+		recheck = recheckRunning
 	}
 	if err := e.Advance(ctx, id); err != nil {
-		return mended, err
+		return recovered, err
 	}
-	return mended, e.jobs.ScheduleCheck(ctx, id, class, again)
+	return recovered, e.jobs.ScheduleCheck(ctx, id, class, recheck)
 }
 
-// recoverSteps mends the steps of a job that has not ended, and ends one that has
-// waited for its children for too long. doubtful says that a step may be lost.
-func (e *Engine) recoverSteps(
-	ctx context.Context, job *jobs.Job, now time.Time, trusted func() bool,
-) (mended, doubtful bool, err error) {
+// startOrphan starts a job whose creator crashed before it did. If another job
+// has the same input by now this one is deleted: no caller knows its id.
+func (e *Engine) startOrphan(ctx context.Context, job *jobs.Job) error {
+	holder, err := e.jobs.AcquireDedupKey(ctx, job.ID, job.DedupKey, time.Until(job.Deadline))
+	if err != nil {
+		return err
+	}
+	if holder != nil {
+		return e.jobs.DeleteUnstarted(ctx, job.ID, job.Class)
+	}
+	return e.advanceFrom(ctx, job)
+}
+
+// recoverSteps recovers the steps of a job that has not ended, and ends a job
+// that has waited for its children past its deadline. suspect reports that a step
+// may be lost.
+func (e *Engine) recoverSteps(ctx context.Context, job *jobs.Job, c check) (recovered, suspect bool, err error) {
 	if job.State.Ended() {
 		return false, false, nil
 	}
-	idle := true
+	open := false
 	for name, step := range job.Steps {
 		if step.State == jobs.StepDone {
 			continue
 		}
-		idle = false
-		did, may, err := e.recoverStep(ctx, job, name, now, trusted)
-		mended, doubtful = mended || did, doubtful || may
+		open = true
+		did, maybe, err := e.recoverStep(ctx, job, name, c)
+		recovered, suspect = recovered || did, suspect || maybe
 		if err != nil {
-			return mended, doubtful, err
+			return recovered, suspect, err
 		}
 	}
-	if idle && now.After(job.Deadline) && hasOpenChildren(job) {
+	if !open && c.now.After(job.Deadline) && hasOpenChildren(job) {
 		return true, false, e.Fail(ctx, job.ID, "", "", TimedOut())
 	}
-	return mended, doubtful, nil
+	return recovered, suspect, nil
 }
 
 // hasOpenChildren reports whether a child of the job has not ended.
@@ -143,50 +162,41 @@ func hasOpenChildren(job *jobs.Job) bool {
 	return false
 }
 
-// recoverStep ends a job that ran out of time, or gives a lost step to another worker.
-func (e *Engine) recoverStep(
-	ctx context.Context, job *jobs.Job, name string, now time.Time, trusted func() bool,
-) (mended, doubtful bool, err error) {
+// recoverStep ends a job that is past its deadline, or gives a lost step to
+// another worker.
+func (e *Engine) recoverStep(ctx context.Context, job *jobs.Job, name string, c check) (recovered, suspect bool, err error) {
 	step := job.Steps[name]
-	if step.State == jobs.StepReady && now.After(job.Deadline) {
+	if step.State == jobs.StepReady && c.now.After(job.Deadline) {
 		return true, false, e.Fail(ctx, job.ID, name, "", TimedOut())
 	}
-	lost, doubtful, err := e.isLost(ctx, job, name, now.Sub(step.Since), trusted)
+	lost, suspect, err := e.isLost(ctx, job, name, c)
 	if !lost || err != nil {
-		return false, doubtful, err
+		return false, suspect, err
 	}
-	return true, false, e.requeue(ctx, job, name, step)
+	if step.Attempt >= MaxAttempts {
+		return true, false, e.Fail(ctx, job.ID, name, step.Claim, &jobs.Error{
+			Code:    "worker_lost",
+			Message: "The work was started several times and never finished. Please try again later.",
+		})
+	}
+	_, err = e.requeue(ctx, job, name, step)
+	return true, false, err
 }
 
-// startOrphan starts a job whose maker died before it could. Unless the same
-// question is being answered already: nobody was told of this job, so it goes.
-func (e *Engine) startOrphan(ctx context.Context, job *jobs.Job) error {
-	holder, err := e.jobs.AcquireDedupKey(ctx, job.ID, job.DedupKey, time.Until(job.Deadline))
-	if err != nil {
-		return err
-	}
-	if holder != nil {
-		return e.jobs.DeleteUnstarted(ctx, job.ID, job.Class)
-	}
-	return e.apply(ctx, job)
-}
-
-// isLost reports whether nobody is at work on a step and nothing in the queue
-// will bring somebody; doubtful, that it looks so and is to be looked at again
-// soon.
-func (e *Engine) isLost(
-	ctx context.Context, job *jobs.Job, name string, age time.Duration, trusted func() bool,
-) (lost, doubtful bool, err error) {
+// isLost reports whether no worker runs a step and no task will bring one.
+// suspect reports that it looks so and that the job must be checked again soon.
+func (e *Engine) isLost(ctx context.Context, job *jobs.Job, name string, c check) (lost, suspect bool, err error) {
 	step := job.Steps[name]
+	age := c.now.Sub(step.Since)
 	policy, ok := policies[job.Kind+":"+name]
 	if !ok {
 		return false, false, fmt.Errorf("tasks: no such step %q", name)
 	}
 	if step.State == jobs.StepClaimed {
-		if age > policy.Timeout+2*timeoutMargin { // the claim was not given back
+		if age > policy.Timeout+2*timeoutMargin { // the worker did not release its claim
 			return true, false, nil
 		}
-		if !trusted() {
+		if !c.reliable() {
 			return false, true, nil
 		}
 		alive, err := e.jobs.Alive(ctx, step.Worker)
@@ -198,7 +208,7 @@ func (e *Engine) isLost(
 	info, err := e.inspector.GetTaskInfo(queueOf(policy, job.Class), taskID(job.ID, name, step.Attempt))
 	switch {
 	case errors.Is(err, asynq.ErrTaskNotFound), errors.Is(err, asynq.ErrQueueNotFound):
-		return false, false, nil // to move the job on puts it there
+		return false, false, nil // Advance enqueues it
 	case err != nil:
 		return false, false, err
 	}
@@ -206,24 +216,9 @@ func (e *Engine) isLost(
 	case asynq.TaskStateArchived, asynq.TaskStateCompleted:
 		return true, false, nil
 	case asynq.TaskStateActive:
-		idle, err := e.jobs.UnclaimedFor(ctx, job.ID, name, step.Attempt)
-		return trusted() && idle > claimTimeout, true, err
-	default: // it waits
+		unclaimed, err := e.jobs.UnclaimedFor(ctx, job.ID, name, step.Attempt)
+		return c.reliable() && unclaimed > claimTimeout, true, err
+	default: // the task waits
 		return false, false, nil
 	}
-}
-
-// requeue gives a step to another worker.
-func (e *Engine) requeue(ctx context.Context, job *jobs.Job, name string, step jobs.Step) error {
-	if step.Attempt >= MaxAttempts {
-		return e.Fail(ctx, job.ID, name, step.Claim, &jobs.Error{
-			Code:    "worker_lost",
-			Message: "The work was begun several times and never finished. Please try again later.",
-		})
-	}
-	attempt, err := e.jobs.Requeue(ctx, job.ID, name, step)
-	if err != nil || attempt == 0 {
-		return err
-	}
-	return e.enqueue(ctx, job, name, attempt)
 }

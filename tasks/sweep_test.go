@@ -223,7 +223,7 @@ func TestResultThatCannotBeKeptIsGivenAtTheDeadline(t *testing.T) {
 		t.Fatalf("%+v, %v", job, err)
 	}
 	job.Deadline = time.Now().Add(-time.Second)
-	if err := b.engine.apply(t.Context(), job); err != nil {
+	if err := b.engine.advanceFrom(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
 	job, err = b.engine.jobs.Get(t.Context(), b.job.ID)

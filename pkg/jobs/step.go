@@ -21,22 +21,22 @@ const (
 	NotFound    ClaimResult = "missing" // there is no such job any more: return
 )
 
-// Open makes a step ready, once, and returns how it stands. A step of a job
-// that has ended is returned with attempt 0. ErrNotFound when the job is gone.
-func (s *Store) Open(ctx context.Context, id, step string) (StepState, int, error) {
+// Open makes a step ready, once, and returns its state and attempt. The attempt
+// is 0 when the job has ended. It returns ErrNotFound when there is no such job.
+func (s *Store) Open(ctx context.Context, id, step string) (Step, error) {
 	reply, err := scriptOpen.Run(ctx, s.redis, []string{keyJob(id)}, step).Slice()
 	if err != nil {
-		return "", 0, err
+		return Step{}, err
 	}
 	state, okState := reply[0].(string)
 	attempt, okAttempt := reply[1].(int64)
 	if !okState || !okAttempt {
-		return "", 0, fmt.Errorf("jobs: open: unexpected reply %v", reply)
+		return Step{}, fmt.Errorf("jobs: open: unexpected reply %v", reply)
 	}
 	if state == string(NotFound) {
-		return "", 0, ErrNotFound
+		return Step{}, ErrNotFound
 	}
-	return StepState(state), int(attempt), nil
+	return Step{State: StepState(state), Attempt: int(attempt)}, nil
 }
 
 // Claim asks to run a step. The same attempt may be claimed again, since the

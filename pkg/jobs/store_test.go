@@ -152,7 +152,7 @@ func run(t *testing.T, store *jobs.Store, n jobs.New) *jobs.Job {
 	if joined {
 		t.Fatal("joined")
 	}
-	_, _, err = store.Open(t.Context(), job.ID, "scrape")
+	_, err = store.Open(t.Context(), job.ID, "scrape")
 	must(t)(err)
 	claim(t, store, job.ID, 1, "claim1", jobs.Claimed)
 	return job
@@ -233,7 +233,7 @@ func opensWhatIsNext(t *testing.T, store *jobs.Store) {
 	}
 	// Whom somebody else was before with the next step leaves it to the record.
 	other := run(t, store, newJob("https://b.example/"+t.Name()))
-	_, _, err = store.Open(t.Context(), other.ID, "match")
+	_, err = store.Open(t.Context(), other.ID, "match")
 	must(t)(err)
 	complete(t, store, other.ID, `1`, jobs.Completed{}, "match")
 }
@@ -368,7 +368,7 @@ func dropOnlyUnbegun(t *testing.T, store *jobs.Store) {
 func idle(t *testing.T, store *jobs.Store) {
 	job, _, err := store.Create(t.Context(), newJob("https://a.example/"+t.Name()))
 	must(t)(err)
-	_, _, err = store.Open(t.Context(), job.ID, "scrape")
+	_, err = store.Open(t.Context(), job.ID, "scrape")
 	must(t)(err)
 	look := func() time.Duration {
 		t.Helper()

@@ -1,0 +1,58 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+
+	"ushuru/pkg/jobs"
+)
+
+// Errors of CancelFor.
+var (
+	// ErrNotRequester means that the API key did not request the job.
+	ErrNotRequester = errors.New("tasks: the API key did not request the job")
+	// ErrStillNeeded means that others wait for the job, which continues.
+	ErrStillNeeded = errors.New("tasks: others wait for the job")
+)
+
+// CancelFor unsubscribes an API key from a job, which is cancelled unless others
+// wait for it. It returns the job as it is afterwards: a job that had ended
+// before stays as it ended.
+func (e *Engine) CancelFor(ctx context.Context, id, owner string) (*jobs.Job, error) {
+	job, err := e.jobs.Get(ctx, id)
+	if err != nil || job.State.Ended() {
+		return job, err
+	}
+	subscribed, err := e.jobs.IsSubscribed(ctx, id, keySubscriber(owner))
+	if err != nil {
+		return nil, err
+	}
+	if !subscribed {
+		return job, ErrNotRequester
+	}
+	if err := e.Unsubscribe(ctx, id, keySubscriber(owner)); err != nil {
+		return nil, err
+	}
+	if job, err = e.jobs.Get(ctx, id); err != nil || job.State.Ended() {
+		return job, err
+	}
+	return job, ErrStillNeeded
+}
+
+// Cancel cancels a job, and those of its children that no one else waits for.
+func (e *Engine) Cancel(ctx context.Context, id string) error {
+	if _, err := e.jobs.Cancel(ctx, id); err != nil {
+		return err
+	}
+	return e.Advance(ctx, id)
+}
+
+// Unsubscribe removes a subscriber from a job, which is cancelled when that was
+// the last one.
+func (e *Engine) Unsubscribe(ctx context.Context, id, subscriber string) error {
+	cancelled, err := e.jobs.Unsubscribe(ctx, id, subscriber)
+	if err != nil || !cancelled {
+		return err
+	}
+	return e.Advance(ctx, id)
+}

@@ -1,0 +1,116 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"ushuru/pkg/cache"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/plainjson"
+)
+
+// CachedResult returns the cached result for a kind of job and its input, nil
+// when there is none.
+func (e *Engine) CachedResult(ctx context.Context, kind string, input json.RawMessage) (json.RawMessage, error) {
+	key, err := ResultKey(kind, input)
+	if err != nil || key == "" {
+		return nil, err
+	}
+	result, err := e.results.Get(ctx, key)
+	if errors.Is(err, cache.ErrMiss) {
+		return nil, nil
+	}
+	return result, err
+}
+
+// ensureChildren makes sure that the children that a job waits for exist, and
+// records the outcomes of those that have ended. It reports whether there was
+// such an outcome.
+func (e *Engine) ensureChildren(ctx context.Context, job *jobs.Job, children []Child) (changed bool, err error) {
+	var errs []error
+	for _, child := range children {
+		if job.Children[child.Name].State.Ended() {
+			continue // its outcome is in the record
+		}
+		ended, err := e.ensureChild(ctx, job, child)
+		changed = changed || ended
+		errs = append(errs, err)
+	}
+	return changed, errors.Join(errs...)
+}
+
+// ensureChild takes the result of a child from the cache, or creates or joins its
+// job. It reports whether the child has ended and its outcome is in the parent's
+// record.
+func (e *Engine) ensureChild(ctx context.Context, parent *jobs.Job, child Child) (ended bool, err error) {
+	id := parent.Children[child.Name].Job
+	if id == "" {
+		input, err := plainjson.Encode(child.Input)
+		if err != nil {
+			return false, err
+		}
+		cached, err := e.CachedResult(ctx, child.Kind, input)
+		if err != nil {
+			return false, err
+		}
+		if cached != nil {
+			return true, e.jobs.SetChildOutcome(ctx, parent.ID, child.Name, jobs.Child{State: jobs.Succeeded, Result: cached})
+		}
+		if id, err = e.createChild(ctx, parent, child); err != nil || id == "" {
+			return false, err
+		}
+	}
+	job, err := e.jobs.Get(ctx, id)
+	switch {
+	case errors.Is(err, jobs.ErrNotFound): // it ended longer ago than records are retained
+		job = &jobs.Job{State: jobs.Failed, Error: TimedOut()}
+	case err != nil:
+		return false, err
+	case job.State.Ended():
+	case parent.Class == jobs.Interactive && job.Class == jobs.Bulk:
+		// The process that promoted the parent may have crashed before it promoted
+		// this child.
+		_, err = e.promote(ctx, job)
+		return false, err
+	default:
+		return false, nil
+	}
+	return true, e.jobs.SetChildOutcome(ctx, parent.ID, child.Name, jobs.Child{
+		State: job.State, Result: job.Result, Error: job.Error,
+	})
+}
+
+// createChild creates or joins the job of a child and records its id in the
+// parent's record. It returns the id, "" when the parent has ended. The child
+// knows its parent before the parent knows its child: if this process dies in
+// between, the child's end still advances the parent, which then creates or
+// joins the child again.
+func (e *Engine) createChild(ctx context.Context, parent *jobs.Job, child Child) (id string, err error) {
+	subscriber := jobSubscriber(parent.ID, child.Name)
+	job, err := e.Submit(ctx, child.Kind, child.Input, Requester{
+		Owner: parent.Owner, Class: parent.Class, Subscriber: subscriber,
+	})
+	if err != nil {
+		return "", err
+	}
+	recorded, err := e.jobs.SetChildJob(ctx, parent.ID, child.Name, job.ID)
+	if err != nil || recorded == job.ID {
+		return recorded, err
+	}
+	// Another process recorded another job, or the parent has ended.
+	return recorded, e.Unsubscribe(ctx, job.ID, subscriber)
+}
+
+// releaseChildren unsubscribes a cancelled job from its children.
+func (e *Engine) releaseChildren(ctx context.Context, job *jobs.Job) error {
+	for name, child := range job.Children {
+		if child.Job == "" || child.State.Ended() {
+			continue
+		}
+		if err := e.Unsubscribe(ctx, child.Job, jobSubscriber(job.ID, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

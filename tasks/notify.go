@@ -1,0 +1,105 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/webhook"
+)
+
+// A subscriber is notified of a job's end. Its name is a word, a colon and what
+// the notifier of that word needs: "job:<id>/<child>" is a job that waits for a
+// child, "key:<id>" the API key of a caller. Other words come with
+// Options.Notifiers.
+const (
+	subscriberJob = "job"
+	subscriberKey = "key"
+)
+
+// jobSubscriber names a job as the subscriber of one of its children. The name
+// of the child is part of it because two children may share one job: releasing
+// the one keeps the other.
+func jobSubscriber(id, child string) string { return subscriberJob + ":" + id + "/" + child }
+
+// subscriberJobID returns the id of the job that a subscriber names.
+func subscriberJobID(subscriber string) string {
+	id, _, _ := strings.Cut(strings.TrimPrefix(subscriber, subscriberJob+":"), "/")
+	return id
+}
+
+// keySubscriber names an API key as a subscriber.
+func keySubscriber(owner string) string { return subscriberKey + ":" + owner }
+
+// notifyChunk is how many subscribers are notified in one call.
+const notifyChunk = 500
+
+// ErrNotifyIncomplete means that a job has ended and that not all its subscribers
+// could be notified. The sweeper notifies the others.
+var ErrNotifyIncomplete = errors.New("tasks: not all subscribers of the job were notified")
+
+// notify notifies the subscribers of a job that has ended, and removes those that
+// it has notified. One that cannot be notified does not delay the others.
+func (e *Engine) notify(ctx context.Context, job *jobs.Job, subscribers []string) error {
+	byWord := map[string][]string{}
+	for _, subscriber := range subscribers {
+		word, _, _ := strings.Cut(subscriber, ":")
+		byWord[word] = append(byWord[word], subscriber)
+	}
+	var errs []error
+	for _, word := range slices.Sorted(maps.Keys(byWord)) {
+		notifier, ok := e.notifiers[word]
+		if !ok {
+			errs = append(errs, fmt.Errorf("tasks: this process has no notifier for %q", word))
+			continue
+		}
+		for chunk := range slices.Chunk(byWord[word], notifyChunk) {
+			err := notifier(ctx, job, chunk)
+			if err == nil && len(subscribers) > 1 { // a single one is removed by MarkFinalized
+				err = e.jobs.RemoveNotified(ctx, job.ID, chunk)
+			}
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// notifyJobs advances the jobs that wait for a child.
+func (e *Engine) notifyJobs(ctx context.Context, _ *jobs.Job, subscribers []string) error {
+	var errs []error
+	for _, subscriber := range subscribers {
+		errs = append(errs, e.Advance(ctx, subscriberJobID(subscriber)))
+	}
+	return errors.Join(errs...)
+}
+
+// jobCompletedEvent is the data of the webhook event job.completed. The result
+// itself is at Location, for callers with the API key.
+type jobCompletedEvent struct {
+	ID       string      `json:"id"`
+	Kind     string      `json:"kind"`
+	State    jobs.State  `json:"state"`
+	Created  time.Time   `json:"created"`
+	Ended    time.Time   `json:"ended"`
+	Location string      `json:"location"`
+	Error    *jobs.Error `json:"error,omitempty"`
+}
+
+// notifyKeys emits the event job.completed to the webhooks of API keys.
+func (e *Engine) notifyKeys(ctx context.Context, job *jobs.Job, subscribers []string) error {
+	data := jobCompletedEvent{
+		ID: job.ID, Kind: job.Kind, State: job.State, Created: job.Created, Ended: job.Ended,
+		Location: "/v1/jobs/" + job.ID, Error: job.Error,
+	}
+	var errs []error
+	for _, subscriber := range subscribers {
+		owner := strings.TrimPrefix(subscriber, subscriberKey+":")
+		errs = append(errs, e.webhooks.Emit(ctx, owner, webhook.JobCompleted, job.ID, job.Ended, data))
+	}
+	return errors.Join(errs...)
+}
