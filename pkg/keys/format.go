@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	prefix         = "ush_" // lets secret scanners and people know a key when they see one
+	prefix         = "ush_" // lets people and secret scanners recognize a key
 	randomLength   = 32     // 190 bits
 	checksumLength = 6      // 62^6 > 2^32
 	alphabet       = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -19,8 +19,8 @@ func generate() string {
 	return prefix + secret + checksum(secret)
 }
 
-// wellFormed reports whether a text has the shape of a key. A mistyped or
-// made-up key fails here and costs no look-up.
+// wellFormed reports whether a text has the format of a key. A mistyped or
+// invented key fails here and costs no read.
 func wellFormed(plain string) bool {
 	rest, found := strings.CutPrefix(plain, prefix)
 	if !found || len(rest) != randomLength+checksumLength {
@@ -41,13 +41,13 @@ func checksum(text string) string {
 	return string(digits)
 }
 
-// randomText returns n random characters of the alphabet. Bytes past the last
-// whole multiple of its length are thrown away: they would favour its start.
+// randomText returns n random characters of the alphabet. Bytes above the last
+// multiple of its length are discarded: they would favour its start.
 func randomText(n int) string {
 	const fair = 256 / len(alphabet) * len(alphabet)
 	text := make([]byte, 0, n)
 	for buffer := make([]byte, n); len(text) < n; {
-		_, _ = rand.Read(buffer) // never fails: it ends the program instead
+		_, _ = rand.Read(buffer) // never returns an error
 		for _, b := range buffer {
 			if int(b) < fair && len(text) < n {
 				text = append(text, alphabet[int(b)%len(alphabet)])

@@ -1,10 +1,10 @@
 // Package keys issues, lists, revokes and verifies API keys. A key is shown
-// once, when it is made; Redis holds only its SHA-256, which is enough
+// once, when it is created; Redis holds only its SHA-256, which is enough
 // because a key is random and far too long to guess.
 //
 // In Redis: key:<sha256> is the record of one key, and keys:index maps the id
 // of every key to that hash. Every command touches one Redis key, so all of
-// it works on Redis Cluster.
+// them work on Redis Cluster.
 package keys
 
 import (
@@ -26,14 +26,14 @@ import (
 
 // Errors of the store. Any other error means that Redis did not answer.
 var (
-	// ErrInvalid means that a key opens nothing: malformed, unknown and
-	// revoked look alike on purpose.
+	// ErrInvalid means that a key is malformed, unknown or revoked. Callers
+	// cannot tell which, on purpose.
 	ErrInvalid = errors.New("keys: invalid key")
 	// ErrNotFound means that no key has the id.
 	ErrNotFound = errors.New("keys: no key with that id")
 	// ErrName means that a name is empty, longer than 100 bytes or not
 	// printable.
-	ErrName = errors.New("keys: a name needs 1 to 100 printable characters")
+	ErrName = errors.New("keys: a name must have 1 to 100 printable characters")
 )
 
 const (
@@ -46,21 +46,21 @@ const (
 // Key is the record of one API key. It does not hold the key itself.
 type Key struct {
 	ID      string       `json:"id"`
-	Name    string       `json:"name"` // whom it was issued to
-	Hint    string       `json:"hint"` // the last four characters, to tell keys apart
+	Name    string       `json:"name"` // of the person or system that it was issued to
+	Hint    string       `json:"hint"` // its last four characters, to tell keys apart
 	Created time.Time    `json:"created"`
-	Revoked time.Time    `json:"revoked,omitzero"` // zero while the key is good
+	Revoked time.Time    `json:"revoked,omitzero"` // zero while the key is valid
 	Limits  quota.Limits `json:"limits,omitzero"`  // zero: the server's
 }
 
-// Store keeps API keys in Redis.
-type Store struct{ rdb redis.UniversalClient }
+// Store stores API keys in Redis.
+type Store struct{ redis redis.UniversalClient }
 
-// NewStore makes a Store on a Redis connection.
-func NewStore(rdb redis.UniversalClient) *Store { return &Store{rdb} }
+// NewStore returns a Store on a Redis connection, which the caller closes.
+func NewStore(client redis.UniversalClient) *Store { return &Store{client} }
 
-// Create issues a key with the server's limits and returns it in plain text, which nothing can do
-// again, together with its record.
+// Create issues a key with the server's limits. It returns the key in plain text,
+// which no other method can, and its record.
 func (s *Store) Create(ctx context.Context, name string) (string, Key, error) {
 	name = strings.TrimSpace(name)
 	if name == "" || len(name) > maxName || strings.ContainsFunc(name, notPrintable) {
@@ -73,25 +73,29 @@ func (s *Store) Create(ctx context.Context, name string) (string, Key, error) {
 		Hint:    plain[len(plain)-hintLength:],
 		Created: time.Now().UTC().Truncate(time.Second),
 	}
-	// The index goes first: a crash in between leaves an entry that leads
-	// nowhere, never a good key that cannot be listed and revoked.
+	// The index is written first: a crash in between leaves an entry without a
+	// record, never a valid key that cannot be listed and revoked.
 	hash := hashOf(plain)
-	if err := s.rdb.HSet(ctx, index, key.ID, hash).Err(); err != nil {
+	if err := s.redis.HSet(ctx, index, key.ID, hash).Err(); err != nil {
 		return "", Key{}, fmt.Errorf("keys: index: %w", err)
 	}
-	if err := s.write(ctx, hash, key, s.rdb.SetNX); err != nil {
-		return "", Key{}, err
+	record, err := json.Marshal(key)
+	if err != nil {
+		return "", Key{}, fmt.Errorf("keys: record: %w", err)
+	}
+	if err := s.redis.SetNX(ctx, keyRecord(hash), record, 0).Err(); err != nil {
+		return "", Key{}, fmt.Errorf("keys: write: %w", err)
 	}
 	return plain, key, nil
 }
 
-// Verify returns the record of a good key, or ErrInvalid. It costs one read,
-// and none when the key is malformed.
+// Verify returns the record of a valid key, or ErrInvalid. It makes one read, and
+// none when the key is malformed.
 func (s *Store) Verify(ctx context.Context, plain string) (Key, error) {
 	if !wellFormed(plain) {
 		return Key{}, ErrInvalid
 	}
-	key, err := s.read(ctx, hashOf(plain))
+	key, _, err := s.read(ctx, hashOf(plain))
 	if errors.Is(err, redis.Nil) || err == nil && !key.Revoked.IsZero() {
 		return Key{}, ErrInvalid
 	}
@@ -100,13 +104,13 @@ func (s *Store) Verify(ctx context.Context, plain string) (Key, error) {
 
 // List returns every key, revoked ones too, oldest first.
 func (s *Store) List(ctx context.Context) ([]Key, error) {
-	hashes, err := s.rdb.HVals(ctx, index).Result()
+	hashes, err := s.redis.HVals(ctx, index).Result()
 	if err != nil {
 		return nil, fmt.Errorf("keys: index: %w", err)
 	}
 	keys := make([]Key, 0, len(hashes))
 	for _, hash := range hashes {
-		key, err := s.read(ctx, hash)
+		key, _, err := s.read(ctx, hash)
 		if errors.Is(err, redis.Nil) {
 			continue
 		}
@@ -124,72 +128,78 @@ func (s *Store) List(ctx context.Context) ([]Key, error) {
 	return keys, nil
 }
 
-// Limit gives a key limits of its own, from the next request on; the zero
-// value gives it the server's. An unknown id is ErrNotFound.
+// Limit sets the limits of a key, from the next request on; the zero value
+// restores the server's. An unknown id is ErrNotFound.
 func (s *Store) Limit(ctx context.Context, id string, limits quota.Limits) error {
-	return s.change(ctx, id, func(key *Key) { key.Limits = limits })
+	return s.update(ctx, id, func(key *Key) { key.Limits = limits })
 }
 
-// Revoke ends a key at once: every request reads the record. A key that is
-// revoked already keeps its first date. An unknown id is ErrNotFound.
+// Revoke revokes a key at once: every request reads the record. A key that is
+// already revoked keeps its first date. An unknown id is ErrNotFound.
 func (s *Store) Revoke(ctx context.Context, id string) error {
-	return s.change(ctx, id, func(key *Key) {
+	return s.update(ctx, id, func(key *Key) {
 		if key.Revoked.IsZero() {
 			key.Revoked = time.Now().UTC().Truncate(time.Second)
 		}
 	})
 }
 
-// change writes a key's record anew. Two changes at once, which only an
-// operator can make, leave one of them.
-func (s *Store) change(ctx context.Context, id string, change func(*Key)) error {
-	hash, err := s.rdb.HGet(ctx, index, id).Result()
+// scriptReplace writes a record if it has not changed. ARGV: old, new.
+var scriptReplace = redis.NewScript(`
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2])
+return 1
+`)
+
+// update changes the record of a key. When another process changes it at the same
+// time, update reads it again: no change is lost, and a revoked key stays so.
+func (s *Store) update(ctx context.Context, id string, change func(*Key)) error {
+	hash, err := s.redis.HGet(ctx, index, id).Result()
 	if errors.Is(err, redis.Nil) {
 		return ErrNotFound
 	}
 	if err != nil {
 		return fmt.Errorf("keys: index: %w", err)
 	}
-	key, err := s.read(ctx, hash)
-	if errors.Is(err, redis.Nil) {
-		return ErrNotFound
+	for {
+		key, old, err := s.read(ctx, hash)
+		if errors.Is(err, redis.Nil) {
+			return ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		before := key
+		if change(&key); key == before {
+			return nil
+		}
+		record, err := json.Marshal(key)
+		if err != nil {
+			return fmt.Errorf("keys: record: %w", err)
+		}
+		written, err := scriptReplace.Run(ctx, s.redis, []string{keyRecord(hash)}, old, record).Bool()
+		if err != nil {
+			return fmt.Errorf("keys: write: %w", err)
+		}
+		if written { // else another change was, so this loop ends
+			return nil
+		}
 	}
-	if err != nil {
-		return err
-	}
-	before := key
-	change(&key)
-	if key == before {
-		return nil
-	}
-	return s.write(ctx, hash, key, s.rdb.SetXX)
 }
 
-func (s *Store) read(ctx context.Context, hash string) (Key, error) {
-	var key Key
-	record, err := s.rdb.Get(ctx, "key:"+hash).Bytes()
+// read returns a key and its record as it is written.
+func (s *Store) read(ctx context.Context, hash string) (key Key, record string, err error) {
+	record, err = s.redis.Get(ctx, keyRecord(hash)).Result()
 	if err != nil {
-		return key, fmt.Errorf("keys: read: %w", err)
+		return key, "", fmt.Errorf("keys: read: %w", err)
 	}
-	if err := json.Unmarshal(record, &key); err != nil {
-		return key, fmt.Errorf("keys: record: %w", err)
+	if err := json.Unmarshal([]byte(record), &key); err != nil {
+		return key, "", fmt.Errorf("keys: record: %w", err)
 	}
-	return key, nil
+	return key, record, nil
 }
 
-// write stores a record with SetNX or SetXX.
-func (s *Store) write(ctx context.Context, hash string, key Key,
-	set func(context.Context, string, any, time.Duration) *redis.BoolCmd,
-) error {
-	record, err := json.Marshal(key)
-	if err != nil {
-		return fmt.Errorf("keys: record: %w", err)
-	}
-	if err := set(ctx, "key:"+hash, record, 0).Err(); err != nil {
-		return fmt.Errorf("keys: write: %w", err)
-	}
-	return nil
-}
+func keyRecord(hash string) string { return "key:" + hash }
 
 func hashOf(plain string) string {
 	sum := sha256.Sum256([]byte(plain))

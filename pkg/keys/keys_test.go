@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
@@ -210,6 +211,56 @@ func TestAKeyMayHaveLimitsOfItsOwn(t *testing.T) {
 		}
 		if err := store.Limit(t.Context(), "nobody", own); !errors.Is(err, keys.ErrNotFound) {
 			t.Errorf("an unknown key: %v", err)
+		}
+	})
+}
+
+// An operator changes the limits of keys while another revokes them: no revoked
+// key comes back to life, and every change that was made is kept.
+func TestRevocationWinsAgainstALimit(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		const n = 400
+		store := keys.NewStore(conn.Client())
+		plain, ids := make([]string, n), make([]string, n)
+		for i := range n {
+			text, key, err := store.Create(t.Context(), "race")
+			if err != nil {
+				t.Fatal(err)
+			}
+			plain[i], ids[i] = text, key.ID
+		}
+		var race sync.WaitGroup
+		for _, id := range ids {
+			race.Go(func() {
+				if err := store.Revoke(t.Context(), id); err != nil {
+					t.Error(err)
+				}
+			})
+			race.Go(func() {
+				if err := store.Limit(t.Context(), id, quota.Limits{Jobs: 7}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		race.Wait()
+		alive := 0
+		for _, text := range plain {
+			if _, err := store.Verify(t.Context(), text); !errors.Is(err, keys.ErrInvalid) {
+				alive++
+			}
+		}
+		all, err := store.List(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlimited := 0
+		for _, key := range all {
+			if key.Limits.Jobs != 7 {
+				unlimited++
+			}
+		}
+		if alive > 0 || unlimited > 0 {
+			t.Errorf("of %d revoked keys %d are valid; %d have lost their limit", n, alive, unlimited)
 		}
 	})
 }
