@@ -20,22 +20,21 @@ import (
 const (
 	keyActive = "batches:open"
 
-	// chunk is how many rows are packed together: they are read in turn.
+	// chunk is how many rows are packed together.
 	chunk = 100
-	// orphanTTL is how long the rows of a batch are kept whose maker died before
-	// the batch was made.
+	// orphanTTL is how long rows live whose process died before it created the batch.
 	orphanTTL = time.Hour
 )
 
 func keyOf(owner string) string { return "batches:of:{" + owner + "}" }
 
-// keysOf are the keys of a batch in the order of the scripts.
+// keysOf returns the keys of a batch in the order of the scripts.
 func keysOf(id string) []string {
 	base := "batch:{" + id + "}"
 	return []string{base, base + ":states", base + ":rows", base + ":twins", base + ":atwork", base + ":out"}
 }
 
-// Places in keysOf.
+// Indexes of keysOf.
 const (
 	keyHash = iota
 	keyStates
@@ -45,10 +44,10 @@ const (
 	keyOut
 )
 
-// Store keeps batches.
+// Store stores batches in Redis.
 type Store struct{ redis redis.UniversalClient }
 
-// NewStore makes a Store on a Redis connection that stays the caller's.
+// NewStore returns a Store on a Redis connection, which the caller closes.
 func NewStore(client redis.UniversalClient) *Store { return &Store{client} }
 
 // meta is the part of the record that never changes.
@@ -60,11 +59,11 @@ type meta struct {
 	Created  time.Time `json:"created"`
 }
 
-// NewID makes an id for a batch.
+// NewID returns an id for a new batch.
 func NewID() string { return ulid.MustNew(ulid.Now(), rand.Reader).String() }
 
-// Create makes a batch, all of it or, when its maker dies, none. Nothing is at
-// work yet: the caller has it fed.
+// Create creates a batch, as a whole or, when its process dies, not at all. Its
+// rows wait until they are dispatched.
 func (s *Store) Create(ctx context.Context, n New) (*Batch, error) {
 	now := time.Now().UTC()
 	id := n.ID
@@ -74,18 +73,18 @@ func (s *Store) Create(ctx context.Context, n New) (*Batch, error) {
 		return b, err
 	}
 	keys := keysOf(id)
-	twins, states := markDuplicates(n.Rows)
+	duplicates, states := markDuplicates(n.Rows)
 	m := meta{Owner: n.Owner, Options: n.Options, Rows: len(n.Rows), Created: now}
-	for _, others := range twins {
+	for _, others := range duplicates {
 		m.Repeated += len(others)
 	}
 	head, err := json.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("batch: %w", err)
 	}
-	// The rows, and the places where the batch is looked for, stand before the
-	// batch: whoever finds it finds all of it.
-	if err := s.writeRows(ctx, keys, n.Rows, twins); err != nil {
+	// The rows and the list entries are written before the batch, so that a batch
+	// that exists is complete.
+	if err := s.writeRows(ctx, keys, n.Rows, duplicates); err != nil {
 		return nil, err
 	}
 	if err := s.addActive(ctx, id); err != nil {
@@ -104,15 +103,15 @@ func (s *Store) Create(ctx context.Context, n New) (*Batch, error) {
 	return s.Get(ctx, id)
 }
 
-// listed is how long a batch may be at work and still be listed.
+// listRetention is how long a batch is listed at least. It is longer than any runs.
 const listRetention = 60 * 24 * time.Hour
 
-// markDuplicates finds the rows with the same question. It sets their DuplicateOf and
-// returns the later ones by the first, and the letter of each row.
-func markDuplicates(rows []Row) (twins map[int][]int, states string) {
-	type question struct{ url, label string }
-	first := map[question]int{}
-	twins = map[int][]int{}
+// markDuplicates sets DuplicateOf and DuplicateRow. It returns the duplicates of
+// each row that has some, and the state code of each row.
+func markDuplicates(rows []Row) (duplicates map[int][]int, states string) {
+	type listing struct{ url, label string }
+	first := map[listing]int{}
+	duplicates = map[int][]int{}
 	codes := make([]byte, len(rows))
 	for i := range rows {
 		row := &rows[i]
@@ -121,21 +120,21 @@ func markDuplicates(rows []Row) (twins map[int][]int, states string) {
 			codes[i] = codeOf(Rejected)
 			continue
 		}
-		asked := question{row.URL, row.ModelBody}
-		if at, known := first[asked]; known {
+		l := listing{row.URL, row.ModelBody}
+		if at, found := first[l]; found {
 			row.DuplicateOf, row.DuplicateRow = at, rows[at].Number
-			twins[at] = append(twins[at], i)
+			duplicates[at] = append(duplicates[at], i)
 			codes[i] = 'W'
 			continue
 		}
-		first[asked] = i
+		first[l] = i
 		codes[i] = codeOf(Waiting)
 	}
-	return twins, string(codes)
+	return duplicates, string(codes)
 }
 
-// writeRows writes what never changes, for a while only.
-func (s *Store) writeRows(ctx context.Context, keys []string, rows []Row, twins map[int][]int) error {
+// writeRows writes the rows, which never change. They expire unless the batch is created.
+func (s *Store) writeRows(ctx context.Context, keys []string, rows []Row, duplicates map[int][]int) error {
 	pipe := s.redis.Pipeline()
 	for from := 0; from < len(rows); from += chunk {
 		data, err := json.Marshal(rows[from:min(from+chunk, len(rows))])
@@ -145,7 +144,7 @@ func (s *Store) writeRows(ctx context.Context, keys []string, rows []Row, twins 
 		pipe.HSet(ctx, keys[keyRows], from/chunk, pack.Pack(data))
 	}
 	pipe.PExpire(ctx, keys[keyRows], orphanTTL)
-	for row, others := range twins {
+	for row, others := range duplicates {
 		pipe.HSet(ctx, keys[keyDuplicates], row, strings.Trim(fmt.Sprint(others), "[]"))
 	}
 	pipe.PExpire(ctx, keys[keyDuplicates], orphanTTL)
@@ -153,7 +152,7 @@ func (s *Store) writeRows(ctx context.Context, keys []string, rows []Row, twins 
 	return err
 }
 
-// addActive puts a batch among those at work, as having had its turn now.
+// addActive makes batches active, served now.
 func (s *Store) addActive(ctx context.Context, ids ...string) error {
 	now, err := s.redis.Time(ctx).Result()
 	if err != nil {
@@ -166,7 +165,7 @@ func (s *Store) addActive(ctx context.Context, ids ...string) error {
 	return s.redis.ZAdd(ctx, keyActive, members...).Err()
 }
 
-// Get reads a batch. ErrNotFound when there is none.
+// Get returns a batch. ErrNotFound means that there is none.
 func (s *Store) Get(ctx context.Context, id string) (*Batch, error) {
 	keys := keysOf(id)
 	pipe := s.redis.Pipeline()
@@ -203,7 +202,8 @@ func parse(id string, fields map[string]string, states string, now time.Time) (*
 	return b, nil
 }
 
-// speed is how many rows were done in a second since the mark before last.
+// speed returns the rows finished per second since the last but one of the marks
+// that scriptFinish sets every ten seconds.
 func speed(fields map[string]string, now time.Time) float64 {
 	at, done := fields["at_0"], fields["done_0"]
 	if at == "" {
@@ -237,7 +237,7 @@ func (s *Store) List(ctx context.Context, owner, before string, limit int) ([]*B
 	if before != "" {
 		parsed, err := ulid.ParseStrict(before)
 		if err != nil {
-			return nil, nil //nolint:nilerr // nothing is older than what never was
+			return nil, nil //nolint:nilerr // no batch is older than one that never existed
 		}
 		bound = strconv.FormatUint(parsed.Time(), 10)
 	}
@@ -254,7 +254,7 @@ func (s *Store) List(ctx context.Context, owner, before string, limit int) ([]*B
 				continue
 			}
 			b, err := s.Get(ctx, id)
-			if errors.Is(err, ErrNotFound) { // it is gone, or was never made
+			if errors.Is(err, ErrNotFound) { // it has expired, or was never created
 				continue
 			}
 			if err != nil {

@@ -1,6 +1,10 @@
 package jobs
 
-import "github.com/redis/go-redis/v9"
+import (
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/lua"
+)
 
 // The scripts below, and those in children.go, are all the writes there are.
 // Each touches the keys of one job, which have one hash tag (or one key at a
@@ -20,9 +24,7 @@ import "github.com/redis/go-redis/v9"
 //
 // and a set of its parents at parents:{id}.
 
-const luaNow = `
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+const luaNow = lua.Clock + `
 local function ended()
   local state = redis.call('HGET', KEYS[1], 'state')
   return state == 'succeeded' or state == 'failed' or state == 'cancelled'
@@ -168,9 +170,7 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 
 // scriptListDue hands out jobs that are due for a look, each to one caller, and
 // puts their next look off. KEYS: the active set. ARGV: limit, delay in ms.
-var scriptListDue = redis.NewScript(`
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+var scriptListDue = redis.NewScript(lua.Clock + `
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
 for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], now + ARGV[2], id) end
 return due
@@ -178,9 +178,7 @@ return due
 
 // scriptSchedule sets when an active job is looked at next.
 // KEYS: the active set. ARGV: id, delay in ms, "NX" to leave an earlier word.
-var scriptSchedule = redis.NewScript(`
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+var scriptSchedule = redis.NewScript(lua.Clock + `
 if ARGV[3] == 'NX' then return redis.call('ZADD', KEYS[1], 'NX', now + ARGV[2], ARGV[1]) end
 return redis.call('ZADD', KEYS[1], 'XX', now + ARGV[2], ARGV[1])
 `)

@@ -14,18 +14,18 @@ import (
 	"ushuru/pkg/pack"
 )
 
-// Reader reads the rows of a batch as they stood when it was opened, a few at
-// a time, so that what is in memory does not grow with the batch. What became
-// of a row meanwhile may show already.
+// Reader reads the rows of a batch in the states that they had when it was opened,
+// a few at a time, so that its memory does not grow with the batch. Outcomes
+// are those of the time of reading.
 type Reader struct {
 	store  *Store
 	id     string
 	keys   []string
 	states string
-	chunks map[int][]Row // the few that were read last
+	chunks map[int][]Row // the last few
 }
 
-// Read opens a batch for reading. ErrNotFound when there is none.
+// Read opens a batch for reading. ErrNotFound means that there is none.
 func (s *Store) Read(ctx context.Context, id string) (*Reader, error) {
 	keys := keysOf(id)
 	states, err := s.redis.Get(ctx, keys[keyStates]).Result()
@@ -35,9 +35,9 @@ func (s *Store) Read(ctx context.Context, id string) (*Reader, error) {
 	return &Reader{store: s, id: id, keys: keys, states: states, chunks: map[int][]Row{}}, err
 }
 
-// Next returns up to limit items from an index on, of one state or, with "",
-// of all, and the index to go on from; -1 at the end. Results are read only
-// with full.
+// Next returns up to limit items from an index on, of one state or, with "", of
+// all, and the index of the next page; -1 at the end. Results are read only with
+// full.
 func (r *Reader) Next(ctx context.Context, from, limit int, state State, full bool) ([]Item, int, error) {
 	var items []Item
 	next := -1
@@ -59,7 +59,7 @@ func (r *Reader) Next(ctx context.Context, from, limit int, state State, full bo
 	return items, next, r.outcomes(ctx, items, full)
 }
 
-// row returns a row, of those read last or with those around it.
+// row returns a row. It reads the whole chunk of a row that is not in memory.
 func (r *Reader) row(ctx context.Context, i int) (Row, error) {
 	rows, read := r.chunks[i/chunk]
 	if !read {
@@ -82,7 +82,7 @@ func (r *Reader) row(ctx context.Context, i int) (Row, error) {
 func (r *Reader) readChunk(ctx context.Context, n int) (rows []Row, err error) {
 	packed, err := r.store.redis.HGet(ctx, r.keys[keyRows], strconv.Itoa(n)).Bytes()
 	if errors.Is(err, redis.Nil) {
-		return nil, ErrNotFound // its time was up
+		return nil, ErrNotFound // it has expired
 	}
 	if err != nil {
 		return nil, err
@@ -97,8 +97,7 @@ func (r *Reader) readChunk(ctx context.Context, n int) (rows []Row, err error) {
 	return rows, nil
 }
 
-// outcomes adds to the items what became of them. A result is read for items
-// that succeeded when full asks for it.
+// outcomes adds the outcomes of the items. Results are read only with full.
 func (r *Reader) outcomes(ctx context.Context, items []Item, full bool) error {
 	pipe := r.store.redis.Pipeline()
 	out := make([]*redis.StringCmd, len(items))
@@ -121,16 +120,16 @@ func (r *Reader) outcomes(ctx context.Context, items []Item, full bool) error {
 		if out[i] == nil {
 			continue
 		}
-		if err := items[i].told(out[i].Val()); err != nil {
+		if err := items[i].setOutcome(out[i].Val()); err != nil {
 			return fmt.Errorf("batch: row %d of %s: %w", i, r.id, err)
 		}
 	}
 	return nil
 }
 
-// told takes over what Redis says of an item in its state; nothing when the
-// item has left that state meanwhile.
-func (item *Item) told(text string) error {
+// setOutcome parses the outcome of an item in its state; text is empty when the
+// item has left that state.
+func (item *Item) setOutcome(text string) error {
 	if text == "" {
 		return nil
 	}

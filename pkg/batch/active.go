@@ -14,22 +14,23 @@ import (
 	"ushuru/pkg/pack"
 )
 
-// Open is a batch at work as the one who feeds sees it.
+// ActiveBatch is a batch that may have rows to dispatch.
 type ActiveBatch struct {
 	ID      string
 	Owner   string
-	Waiting int // questions
-	Running int
+	Waiting int // rows, without duplicates
+	Running int // likewise
 	Ended   bool
-	Missing bool // not made yet, or gone
-	turn    float64
+	Missing bool // not yet created, or expired
+
+	lastServed float64 // ms since 1970
 }
 
-// maxActive is how many batches are looked at together. Those that had no turn
-// for longest come first, so none is forgotten.
+// maxActive is how many batches are listed at once. Those that were not served
+// for longest come first, so none is left out forever.
 const maxActive = 1000
 
-// Open returns the batches at work, that which had no turn for longest first.
+// ListActive returns the active batches, the one that was served longest ago first.
 func (s *Store) ListActive(ctx context.Context) ([]ActiveBatch, error) {
 	listed, err := s.redis.ZRangeWithScores(ctx, keyActive, 0, maxActive-1).Result()
 	if err != nil || len(listed) == 0 {
@@ -44,7 +45,7 @@ func (s *Store) ListActive(ctx context.Context) ([]ActiveBatch, error) {
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, err
 	}
-	open := make([]ActiveBatch, len(listed))
+	active := make([]ActiveBatch, len(listed))
 	for i, entry := range listed {
 		var found struct {
 			Owner   string `redis:"owner"`
@@ -56,71 +57,71 @@ func (s *Store) ListActive(ctx context.Context) ([]ActiveBatch, error) {
 			return nil, fmt.Errorf("batch: %v: %w", entry.Member, err)
 		}
 		id, _ := entry.Member.(string)
-		open[i] = ActiveBatch{
+		active[i] = ActiveBatch{
 			ID: id, Owner: found.Owner, Waiting: found.Waiting, Running: found.Running,
-			Ended: found.Ended != "", Missing: found.Owner == "", turn: entry.Score,
+			Ended: found.Ended != "", Missing: found.Owner == "", lastServed: entry.Score,
 		}
 	}
-	return open, nil
+	return active, nil
 }
 
-// CountActiveRows returns how many questions of a key's batches wait or are at work.
-func (s *Store) CountActiveRows(ctx context.Context, owner string) (questions int, err error) {
-	open, err := s.ListActive(ctx)
-	for _, b := range open {
+// CountActiveRows returns how many rows of a key's batches wait or run.
+func (s *Store) CountActiveRows(ctx context.Context, owner string) (rows int, err error) {
+	active, err := s.ListActive(ctx)
+	for _, b := range active {
 		if b.Owner == owner {
-			questions += b.Waiting + b.Running
+			rows += b.Waiting + b.Running
 		}
 	}
-	return questions, err
+	return rows, err
 }
 
-// Turn notes that batches had their turn now.
+// MarkServed records that rows of the batches were dispatched now.
 func (s *Store) MarkServed(ctx context.Context, ids ...string) error { return s.addActive(ctx, ids...) }
 
-// closeGrace is how long a batch that has ended, or is not there, stays among those
-// at work: for its maker, or who tries it again, to be done.
+// closeGrace is how long a batch that has ended, or is missing, stays active: the
+// process that creates or retries it may not have finished.
 const closeGrace = time.Minute
 
-// Close drops a batch that has ended from those at work. It stays a little
-// longer, in case it is being tried again.
+// RemoveActive removes a batch that has ended from the active ones, once it was not
+// served for closeGrace.
 func (s *Store) RemoveActive(ctx context.Context, b ActiveBatch) error {
 	now, err := s.redis.Time(ctx).Result()
-	if err != nil || now.Sub(time.UnixMilli(int64(b.turn))) < closeGrace {
+	if err != nil || now.Sub(time.UnixMilli(int64(b.lastServed))) < closeGrace {
 		return err
 	}
-	return scriptRemoveActive.Run(ctx, s.redis, []string{keyActive}, b.ID, b.turn).Err()
+	return scriptRemoveActive.Run(ctx, s.redis, []string{keyActive}, b.ID, b.lastServed).Err()
 }
 
-// ClaimedRow is a row that was given out to be worked on.
+// ClaimedRow is a running row.
 type ClaimedRow struct {
 	Row
 	Batch string
 	Index int
-	Since time.Time
-	Job   string // "" until there is one
+	Since time.Time // of its last update
+	Job   string    // "" until there is one
 }
 
-// Take gives out up to n waiting rows of a batch, in their order. Who dies
-// with them leaves them to Stuck.
+// ClaimRows marks up to n waiting rows of a batch as running, in their order, and
+// returns them. If the caller dies before it has set their jobs, ListStuck finds them.
 func (s *Store) ClaimRows(ctx context.Context, id string, n int) ([]ClaimedRow, error) {
 	found, err := scriptClaim.Run(ctx, s.redis, keysOf(id), n).Int64Slice()
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	reader := &Reader{store: s, id: id, keys: keysOf(id), chunks: map[int][]Row{}}
-	taken := make([]ClaimedRow, 0, len(found))
+	claimed := make([]ClaimedRow, 0, len(found))
 	for _, i := range found {
 		row, err := reader.row(ctx, int(i))
 		if err != nil {
 			return nil, err
 		}
-		taken = append(taken, ClaimedRow{Row: row, Batch: id, Index: int(i)})
+		claimed = append(claimed, ClaimedRow{Row: row, Batch: id, Index: int(i)})
 	}
-	return taken, nil
+	return claimed, nil
 }
 
-// Work notes the jobs that are at work on rows.
+// SetRowJobs records the jobs of running rows.
 func (s *Store) SetRowJobs(ctx context.Context, id string, jobs map[int]string) error {
 	if len(jobs) == 0 {
 		return nil
@@ -132,19 +133,19 @@ func (s *Store) SetRowJobs(ctx context.Context, id string, jobs map[int]string) 
 	return scriptSetJobs.Run(ctx, s.redis, keysOf(id), args...).Err()
 }
 
-// Stuck returns the running rows of which nothing was noted for so long.
-func (s *Store) ListStuck(ctx context.Context, id string, since time.Duration) ([]ClaimedRow, error) {
+// ListStuck returns the running rows that were not updated for a time.
+func (s *Store) ListStuck(ctx context.Context, id string, idle time.Duration) ([]ClaimedRow, error) {
 	keys := keysOf(id)
 	pipe := s.redis.Pipeline()
-	noted, clock := pipe.HGetAll(ctx, keys[keyRunning]), pipe.Time(ctx)
+	running, clock := pipe.HGetAll(ctx, keys[keyRunning]), pipe.Time(ctx)
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, err
 	}
 	reader := &Reader{store: s, id: id, keys: keys, chunks: map[int][]Row{}}
 	var stuck []ClaimedRow
-	for field, value := range noted.Val() {
+	for field, value := range running.Val() {
 		at, job, _ := strings.Cut(value, " ")
-		if clock.Val().Sub(millis(at)) < since {
+		if clock.Val().Sub(millis(at)) < idle {
 			continue
 		}
 		i, err := strconv.Atoi(field)
@@ -160,15 +161,15 @@ func (s *Store) ListStuck(ctx context.Context, id string, since time.Duration) (
 	return stuck, nil
 }
 
-// Succeed notes the result of a running row; it may be noted twice. It
-// reports whether the batch ended with it.
+// Succeed records the result of a running row. It reports whether the batch ended
+// with it. It may be called twice.
 func (s *Store) Succeed(ctx context.Context, id string, row int, result json.RawMessage) (last bool, err error) {
 	return s.finish(ctx, id, row, Succeeded, result)
 }
 
-// Fail notes why a running row failed; likewise.
-func (s *Store) Fail(ctx context.Context, id string, row int, why *jobs.Error) (last bool, err error) {
-	data, err := json.Marshal(why)
+// Fail records the error of a running row, as Succeed does.
+func (s *Store) Fail(ctx context.Context, id string, row int, reason *jobs.Error) (last bool, err error) {
+	data, err := json.Marshal(reason)
 	if err != nil {
 		return false, fmt.Errorf("batch: %w", err)
 	}
@@ -182,31 +183,31 @@ func (s *Store) finish(ctx context.Context, id string, row int, state State, dat
 	return reply == ended, err
 }
 
-// Cancel cancels the rows of a batch that wait. Those at work end, and what
-// there is stays. Cancelling twice, or a batch that has ended, does nothing.
+// Cancel cancels the waiting rows of a batch. Running ones finish, and the results
+// so far are kept. Cancelling twice, or a batch that has ended, does nothing.
 func (s *Store) Cancel(ctx context.Context, id string) error {
 	return scriptCancel.Run(ctx, s.redis, keysOf(id), Retention.Milliseconds()).Err()
 }
 
-// Retry has the failed rows of a batch wait again: once for a name, so that it
-// may be asked for twice. ErrNoneFailed when there are none.
+// Retry makes the failed rows of a batch wait again, once for a name, so that it
+// may be called twice. ErrNoneFailed means that there are none.
 func (s *Store) Retry(ctx context.Context, id, name string) error {
-	// Before, so that a batch that waits is always found; and after, should
-	// this have taken so long that it was dropped in between.
+	// The batch becomes active before, so that its rows are always found, and
+	// again after, because it may have been removed in between.
 	if err := s.addActive(ctx, id); err != nil {
 		return err
 	}
-	again, err := scriptRetry.Run(ctx, s.redis, keysOf(id), name).Int()
+	retried, err := scriptRetry.Run(ctx, s.redis, keysOf(id), name).Int()
 	if err != nil {
 		return err
 	}
-	if again == 0 {
+	if retried == 0 {
 		return ErrNoneFailed
 	}
 	return s.addActive(ctx, id)
 }
 
-// Retried reports whether the failed rows were tried again under a name.
+// WasRetried reports whether the failed rows were retried under a name.
 func (s *Store) WasRetried(ctx context.Context, id, name string) (bool, error) {
 	return s.redis.HExists(ctx, keysOf(id)[keyHash], "retry_"+name).Result()
 }
