@@ -19,6 +19,15 @@ var (
 		`^(api|worker|tasks|pkg|deploy|docs|\.ci)/[\w./-]+$|^[\w-]+\.(go|md|yml|yaml|toml)$|^(Makefile|Procfile|LICENSE)$`)
 )
 
+// The README is a page. What does not fit belongs into a document.
+func TestReadmeIsShort(t *testing.T) {
+	t.Parallel()
+	const maxLines = 150
+	if n := strings.Count(read(t, filepath.Join(root, "README.md")), "\n"); n > maxLines {
+		t.Errorf("README.md has %d lines, more than %d", n, maxLines)
+	}
+}
+
 func TestLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	texts := documents(t)
@@ -85,6 +94,29 @@ func TestPathsThatDocumentsNameExist(t *testing.T) {
 			if err != nil && !files[path] { // where the package is plain, a document names a file alone
 				t.Errorf("%s names %s: %v", name, path, err)
 			}
+		}
+	}
+}
+
+// Functions and tests that architecture.md names are in the code.
+func TestNamesInArchitectureExist(t *testing.T) {
+	t.Parallel()
+	var all strings.Builder
+	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".go") {
+			all.WriteString(read(t, path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`^(?:\w+\.)*([A-Za-z]+[a-z][A-Z]\w+|[A-Z]\w+)$`)
+	prose := fence.ReplaceAllString(read(t, "architecture.md"), "")
+	for _, found := range code.FindAllStringSubmatch(prose, -1) {
+		match := named.FindStringSubmatch(found[1])
+		if match != nil && !regexp.MustCompile(`\b`+match[1]+`\b`).MatchString(all.String()) {
+			t.Errorf("architecture.md names %s, which is not in the code", found[1])
 		}
 	}
 }
