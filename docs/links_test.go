@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -75,7 +76,8 @@ func anchors(document string) map[string]bool {
 
 func TestPathsThatDocumentsNameExist(t *testing.T) {
 	t.Parallel()
-	files := map[string]bool{} // by their names without a folder
+	ignored := strings.Fields(read(t, filepath.Join(root, ".gitignore"))) // they exist after some command
+	files := map[string]bool{}                                            // by their names without a folder
 	err := filepath.WalkDir(root, func(_ string, entry fs.DirEntry, err error) error {
 		files[entry.Name()] = true
 		return err
@@ -87,7 +89,7 @@ func TestPathsThatDocumentsNameExist(t *testing.T) {
 		prose := fence.ReplaceAllString(document, "")
 		for _, found := range code.FindAllStringSubmatch(prose, -1) {
 			path := strings.TrimSuffix(found[1], "/")
-			if !repositoryPath.MatchString(path) {
+			if !repositoryPath.MatchString(path) || slices.Contains(ignored, path+"/") {
 				continue
 			}
 			_, err := os.Stat(filepath.Join(root, path))
