@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// maxBatchBody is room for batch.MaxRows addresses of 800 bytes.
+	// maxBatchBody allows for batch.MaxRows URLs of 800 bytes.
 	maxBatchBody = 8 << 20
 
 	maxReference = 200 // bytes
 )
 
-// batchRequest is what POST /v1/batches takes. Rows are read one by one, so that one
-// that cannot be read is reported with its number.
+// batchRequest is the body of POST /v1/batches. Rows are decoded one by one, so
+// that a malformed row is reported with its number.
 type batchRequest struct {
 	URLs    []json.RawMessage `json:"urls"`
 	Items   []json.RawMessage `json:"items"`
@@ -34,16 +34,18 @@ type batchRequest struct {
 	Webhook string            `json:"webhook"`
 }
 
-// batchOptions are what a caller may ask for all rows of a batch.
+// batchOptions are the options of all rows of a batch.
 type batchOptions struct {
 	OnInvalid string        `json:"onInvalid,omitempty"` // reject or skip
 	Rate      *money.Number `json:"rate,omitempty"`      // shillings for a dollar
-	// Webhook is the address to tell of the end. It stands beside the options.
+	// Webhook is the URL that is notified when the batch ends. In the body it is
+	// beside the options.
 	Webhook string `json:"-"`
 }
 
-// skip reports whether the good rows are to be taken when others are not.
-func (o batchOptions) skip() bool { return o.OnInvalid == "skip" }
+// skipsInvalid reports whether the valid rows are processed when others are
+// invalid.
+func (o batchOptions) skipsInvalid() bool { return o.OnInvalid == "skip" }
 
 func (o batchOptions) check() error {
 	if !slices.Contains([]string{"", "reject", "skip"}, o.OnInvalid) {
@@ -61,7 +63,7 @@ type rowRequest struct {
 	URL       string `json:"url"`
 	ModelBody string `json:"modelBody"`
 	number    int
-	unread    bool // it is no row at all
+	malformed bool // it is not a row at all
 }
 
 // readBatch reads the rows and options of a request, in JSON or CSV.
@@ -83,7 +85,7 @@ func readBatch(w http.ResponseWriter, r *http.Request) ([]rowRequest, batchOptio
 	if !isCSV {
 		return rowsOfJSON(data)
 	}
-	options, err := optionsOf(r)
+	options, err := queryOptions(r)
 	if err != nil {
 		return nil, options, err
 	}
@@ -91,40 +93,41 @@ func readBatch(w http.ResponseWriter, r *http.Request) ([]rowRequest, batchOptio
 	return rows, options, err
 }
 
+// rowsOfJSON decodes the rows and options of a JSON body.
 func rowsOfJSON(data []byte) ([]rowRequest, batchOptions, error) {
 	var (
-		handed  batchRequest
+		req     batchRequest
 		options batchOptions
 	)
-	if err := json.Unmarshal(data, &handed); err != nil || len(handed.URLs) > 0 && len(handed.Items) > 0 {
+	if err := json.Unmarshal(data, &req); err != nil || len(req.URLs) > 0 && len(req.Items) > 0 {
 		return nil, options, errInvalidBatch.withCause(err)
 	}
-	if handed.Options != nil {
-		if err := json.Unmarshal(handed.Options, &options); err != nil {
+	if req.Options != nil {
+		if err := json.Unmarshal(req.Options, &options); err != nil {
 			return nil, options, errOptionInvalid.withCause(err)
 		}
 	}
-	options.Webhook = handed.Webhook
+	options.Webhook = req.Webhook
 	if err := options.check(); err != nil {
 		return nil, options, err
 	}
-	rows := make([]rowRequest, 0, len(handed.URLs)+len(handed.Items))
-	for i, url := range handed.URLs {
+	rows := make([]rowRequest, 0, len(req.URLs)+len(req.Items))
+	for i, url := range req.URLs {
 		row := rowRequest{number: i + 1}
-		row.unread = json.Unmarshal(url, &row.URL) != nil
+		row.malformed = json.Unmarshal(url, &row.URL) != nil
 		rows = append(rows, row)
 	}
-	for i, item := range handed.Items {
+	for i, item := range req.Items {
 		row := rowRequest{}
-		row.unread = json.Unmarshal(item, &row) != nil
+		row.malformed = json.Unmarshal(item, &row) != nil
 		row.number = i + 1
 		rows = append(rows, row)
 	}
 	return rows, options, nil
 }
 
-// optionsOf reads the options from the query, where a table has them.
-func optionsOf(r *http.Request) (o batchOptions, err error) {
+// queryOptions parses the options of a table, which are in the query.
+func queryOptions(r *http.Request) (o batchOptions, err error) {
 	query := r.URL.Query()
 	o.OnInvalid, o.Webhook = query.Get("onInvalid"), query.Get("webhook")
 	if text := query.Get("rate"); text != "" {
@@ -137,10 +140,10 @@ func optionsOf(r *http.Request) (o batchOptions, err error) {
 	return o, o.check()
 }
 
-// rowsOfCSV reads a table with a header: url, and perhaps reference and
-// modelBody, in any order, beside other columns. Values stand between commas,
-// semicolons (where a comma is the decimal mark) or tabs, whichever the header
-// has. A row's number is its line in the file.
+// rowsOfCSV parses a table with a header: url, and optionally reference and
+// modelBody, in any order, beside other columns. The separator is a comma, a
+// semicolon (where a comma is the decimal mark) or a tab: the first of them
+// that is in the header. A row's number is its line in the file.
 func rowsOfCSV(data []byte) ([]rowRequest, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	header, _, _ := bytes.Cut(bytes.TrimLeft(data, "\r\n"), []byte("\n"))
@@ -157,11 +160,11 @@ func rowsOfCSV(data []byte) ([]rowRequest, error) {
 	if err != nil {
 		return nil, errCSVHeaderMissing.withCause(err)
 	}
-	place := map[string]int{}
+	columns := map[string]int{}
 	for i, name := range names {
-		place[strings.ToLower(strings.TrimSpace(name))] = i
+		columns[strings.ToLower(strings.TrimSpace(name))] = i
 	}
-	if _, ok := place["url"]; !ok {
+	if _, ok := columns["url"]; !ok {
 		return nil, errCSVHeaderMissing
 	}
 	var rows []rowRequest
@@ -171,33 +174,54 @@ func rowsOfCSV(data []byte) ([]rowRequest, error) {
 			return rows, nil
 		}
 		cell := func(name string) string {
-			if i, ok := place[name]; ok && i < len(cells) {
+			if i, ok := columns[name]; ok && i < len(cells) {
 				return strings.TrimSpace(cells[i])
 			}
 			return ""
 		}
-		row := rowRequest{URL: cell("url"), Reference: cell("reference"), ModelBody: cell("modelbody"), unread: err != nil}
+		row := rowRequest{URL: cell("url"), Reference: cell("reference"), ModelBody: cell("modelbody"), malformed: err != nil}
 		if broken, ok := errors.AsType[*csv.ParseError](err); ok {
 			row.number = broken.StartLine
 		} else {
 			row.number, _ = table.FieldPos(0)
 		}
 		if rows = append(rows, row); len(rows) > batch.MaxRows {
-			return rows, nil // too many, whatever follows
+			return rows, nil // too many already
 		}
 	}
 }
 
-// checkRows makes rows of a batch of what was handed in. Bad ones say why.
-func (s *Server) checkRows(handed []rowRequest) []batch.Row {
-	rows := make([]batch.Row, len(handed))
-	for i, h := range handed {
-		rows[i] = batch.Row{Number: h.number, Reference: h.Reference, URL: h.URL, ModelBody: h.ModelBody}
-		url, err := s.checkRow(h)
+// batchRows checks the rows and the webhook of a batch, and returns the rows to
+// store. An invalid row rejects the batch, unless it is to be skipped.
+func (s *Server) batchRows(req []rowRequest, options *batchOptions) (rows []batch.Row, err error) {
+	switch {
+	case len(req) == 0:
+		return nil, errRowsMissing
+	case len(req) > batch.MaxRows:
+		return nil, errTooManyRows
+	}
+	if options.Webhook != "" {
+		if options.Webhook, err = s.webhookURL(options.Webhook); err != nil {
+			return nil, err
+		}
+	}
+	rows = s.checkRows(req)
+	if p := rowsProblem(rows); p != nil && (!options.skipsInvalid() || p.invalidCount == len(rows)) {
+		return nil, p
+	}
+	return rows, nil
+}
+
+// checkRows returns the rows to store. Invalid rows have their problem.
+func (s *Server) checkRows(req []rowRequest) []batch.Row {
+	rows := make([]batch.Row, len(req))
+	for i, row := range req {
+		rows[i] = batch.Row{Number: row.number, Reference: row.Reference, URL: row.URL, ModelBody: row.ModelBody}
+		url, err := s.checkRow(row)
 		if err != nil {
 			rows[i].RejectReason = rowProblem(err)
-			// What is wrong with them may be their length.
-			rows[i].Reference, rows[i].URL, rows[i].ModelBody = clip(h.Reference), clip(h.URL), ""
+			// Their length may be the problem.
+			rows[i].Reference, rows[i].URL, rows[i].ModelBody = clip(row.Reference), clip(row.URL), ""
 			continue
 		}
 		rows[i].URL = url
@@ -205,20 +229,22 @@ func (s *Server) checkRows(handed []rowRequest) []batch.Row {
 	return rows
 }
 
-func (s *Server) checkRow(h rowRequest) (url string, err error) {
+// checkRow returns the canonical URL of a row, or its problem.
+func (s *Server) checkRow(row rowRequest) (url string, err error) {
 	switch {
-	case h.unread:
+	case row.malformed:
 		return "", errRowInvalid
-	case h.URL == "":
+	case row.URL == "":
 		return "", errRowURLMissing
-	case len(h.Reference) > maxReference || strings.ContainsFunc(h.Reference, unicode.IsControl):
+	case len(row.Reference) > maxReference || strings.ContainsFunc(row.Reference, unicode.IsControl):
 		return "", errReferenceInvalid
-	case len(h.ModelBody) > maxModelBody:
+	case len(row.ModelBody) > maxModelBody:
 		return "", errRowLabelInvalid
 	}
-	return s.canonicalURL(h.URL)
+	return s.canonicalURL(row.URL)
 }
 
+// rowProblem returns the error that is stored with an invalid row.
 func rowProblem(err error) *jobs.Error {
 	var p *problem
 	if !errors.As(err, &p) {
@@ -227,11 +253,12 @@ func rowProblem(err error) *jobs.Error {
 	return &jobs.Error{Code: p.code, Message: p.message}
 }
 
+// clip returns the beginning of a text of an invalid row.
 func clip(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxReference)], "")
 }
 
-// invalidRow is a row that cannot be taken, and why.
+// invalidRow is a row that was rejected, and its problem.
 type invalidRow struct {
 	Row       int    `json:"row"`
 	Reference string `json:"reference,omitempty"`
@@ -240,12 +267,12 @@ type invalidRow struct {
 	Error     string `json:"error"`
 }
 
-// maxInvalid is how many bad rows an answer lists.
+// maxInvalid is the maximum number of invalid rows in a response.
 const maxInvalid = 100
 
-// invalid returns the error that lists the rejected rows, nil when there are
-// none.
-func invalid(rows []batch.Row) *problem {
+// rowsProblem returns the problem that lists the invalid rows; nil when there
+// are none.
+func rowsProblem(rows []batch.Row) *problem {
 	p := *errRowsInvalid
 	for _, row := range rows {
 		if row.RejectReason == nil {

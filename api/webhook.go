@@ -2,14 +2,12 @@ package api
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gorilla/mux"
 
@@ -17,15 +15,13 @@ import (
 	"ushuru/pkg/webhook"
 )
 
-// maxDeliveries is how many deliveries the log of a webhook shows.
-const maxDeliveries = 100
-
 // webhookRequest is the body of POST /v1/webhooks.
 type webhookRequest struct {
 	URL    string   `json:"url"`
 	Events []string `json:"events"`
 }
 
+// typeProblem says which field has the wrong type.
 func (*webhookRequest) typeProblem(field string) *problem {
 	if strings.HasPrefix(field, "events") {
 		return errEventsInvalid
@@ -33,82 +29,76 @@ func (*webhookRequest) typeProblem(field string) *problem {
 	return errWebhookURLMissing
 }
 
-// webhookBody is a webhook with its secret, which is shown this once.
+// webhookBody is a webhook with its secret, which no other response has.
 type webhookBody struct {
 	webhook.Endpoint
 
 	Secret string `json:"secret"`
 }
 
-// deliveryBody is a delivery as its receiver sees it.
-type deliveryBody struct {
-	webhook.Delivery
-
-	Endpoint string `json:"webhook,omitempty"` // the address says it
-	Owner    string `json:"owner,omitempty"`   // and the key
-	Run      int    `json:"run,omitempty"`     // the caller sees its tries
-}
-
-func newDeliveryBody(d webhook.Delivery) deliveryBody { return deliveryBody{Delivery: d} }
-
 // postWebhook answers POST /v1/webhooks.
 func (s *Server) postWebhook(w http.ResponseWriter, r *http.Request) error {
-	var asked webhookRequest
-	if err := readJSON(w, r, maxBody, &asked); err != nil {
+	var req webhookRequest
+	if err := readJSON(w, r, maxBody, &req); err != nil {
 		return err
 	}
-	address, err := s.receiver(asked.URL)
+	if err := s.checkWebhook(&req); err != nil {
+		return err
+	}
+	same, err := s.beginIdempotent(r, req)
 	if err != nil {
 		return err
 	}
-	slices.Sort(asked.Events)
-	asked.URL, asked.Events = address, slices.Compact(asked.Events)
-	unknown := func(event string) bool { return !slices.Contains(webhook.Events(), event) }
-	if len(asked.Events) == 0 || slices.ContainsFunc(asked.Events, unknown) {
-		return errEventsInvalid
-	}
-	same, err := s.beginIdempotent(r, asked)
-	if err != nil {
-		return err
-	}
-	// The id comes first: whoever sends the request again gets the same.
+	// The id is stored before the webhook is: the same request under one
+	// Idempotency-Key creates it once.
 	id, err := same.setOutcome(r.Context(), "webhook", webhook.NewID())
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	made, secret, err := s.options.Webhooks.Add(ctx, recorderOf(r).key.ID, id, asked.URL, asked.Events)
+	created, secret, err := s.options.Webhooks.Add(ctx, recorderOf(r).key.ID, id, req.URL, req.Events)
 	switch {
 	case errors.Is(err, webhook.ErrTooMany):
 		return errTooManyWebhooks
 	case err != nil:
 		return errUnavailable.withCause(err)
 	}
-	w.Header().Set("Location", "/v1/webhooks/"+made.ID)
-	return writeJSON(w, http.StatusCreated, webhookBody{made, secret})
+	w.Header().Set("Location", "/v1/webhooks/"+created.ID)
+	return writeJSON(w, http.StatusCreated, webhookBody{created, secret})
 }
 
-// receiver checks the address of a receiver. That what it resolves to is
-// public is checked whenever something is sent there.
-func (s *Server) receiver(raw string) (string, error) {
+// checkWebhook checks a request and makes it canonical.
+func (s *Server) checkWebhook(req *webhookRequest) (err error) {
+	if req.URL, err = s.webhookURL(req.URL); err != nil {
+		return err
+	}
+	slices.Sort(req.Events)
+	req.Events = slices.Compact(req.Events)
+	unknown := func(event string) bool { return !slices.Contains(webhook.Events(), event) }
+	if len(req.Events) == 0 || slices.ContainsFunc(req.Events, unknown) {
+		return errEventsInvalid
+	}
+	return nil
+}
+
+// webhookURL returns the canonical form of a webhook's URL. Whether it
+// resolves to a public address is checked at each delivery.
+func (s *Server) webhookURL(raw string) (string, error) {
 	if raw == "" {
 		return "", errWebhookURLMissing
 	}
 	u, err := fetch.CheckURL(raw, s.options.AllowLoopback)
-	if public, ok := errors.AsType[*fetch.Error](err); ok {
-		return "", &problem{status: http.StatusBadRequest, code: public.Code, message: public.Message, cause: err}
-	}
 	if err != nil {
-		return "", err
+		return "", urlProblem(err)
 	}
-	if u.Scheme != "https" && (!s.options.AllowLoopback || !loopback(u)) {
+	if u.Scheme != "https" && (!s.options.AllowLoopback || !isLoopback(u)) {
 		return "", errURLInsecure
 	}
 	return u.String(), nil
 }
 
-func loopback(u *url.URL) bool {
+func isLoopback(u *url.URL) bool {
 	address, err := netip.ParseAddr(u.Hostname())
 	return u.Hostname() == "localhost" || err == nil && address.IsLoopback()
 }
@@ -124,18 +114,19 @@ func (s *Server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, map[string]any{"webhooks": all})
 }
 
-// ofWebhook is a handler of one webhook of the caller's own; another's is none.
+// ofWebhook is the handler of one webhook of the caller's key. A webhook of
+// another key is not found.
 func (s *Server) ofWebhook(do func(ctx context.Context, r *http.Request, owner, id string) (int, any, error)) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 		defer cancel()
 		status, body, err := do(ctx, r, recorderOf(r).key.ID, mux.Vars(r)["id"])
-		var told *problem
+		var p *problem
 		switch {
 		case errors.Is(err, webhook.ErrNotFound):
 			return errWebhookNotFound
-		case errors.As(err, &told):
-			return told
+		case errors.As(err, &p):
+			return p
 		case err != nil:
 			return errUnavailable.withCause(err)
 		case status == http.StatusNoContent:
@@ -146,18 +137,21 @@ func (s *Server) ofWebhook(do func(ctx context.Context, r *http.Request, owner, 
 	}
 }
 
+// getWebhook answers GET /v1/webhooks/{id}.
 func (s *Server) getWebhook(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
 	found, err := s.options.Webhooks.Get(ctx, owner, id)
 	return http.StatusOK, found, err
 }
 
+// deleteWebhook answers DELETE /v1/webhooks/{id}.
 func (s *Server) deleteWebhook(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
 	return http.StatusNoContent, nil, s.options.Webhooks.Remove(ctx, owner, id)
 }
 
-// rotateWebhook gives a webhook a new secret. Done twice by a caller who got
-// no answer it would drop the one that his receiver still uses; with an
-// Idempotency-Key it is done once.
+// rotateWebhook answers POST /v1/webhooks/{id}/rotate: it creates a new secret.
+// A caller who got no response and sends the request again would delete the
+// secret that his receiver still uses; under an Idempotency-Key the secret is
+// created once.
 func (s *Server) rotateWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
 	same, err := s.beginIdempotent(r, nil)
 	if err != nil {
@@ -171,7 +165,8 @@ func (s *Server) rotateWebhook(ctx context.Context, r *http.Request, owner, id s
 	return http.StatusOK, webhookBody{changed, secret}, err
 }
 
-// enableWebhook enables a disabled webhook, once under an Idempotency-Key.
+// enableWebhook answers POST /v1/webhooks/{id}/enable, once under an
+// Idempotency-Key.
 func (s *Server) enableWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
 	same, err := s.beginIdempotent(r, nil)
 	if err != nil {
@@ -188,50 +183,7 @@ func (s *Server) enableWebhook(ctx context.Context, r *http.Request, owner, id s
 	return s.getWebhook(ctx, r, owner, id)
 }
 
-// testWebhook sends a test event to a webhook, whatever it asked for.
-func (s *Server) testWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-	same, err := s.beginIdempotent(r, nil)
-	if err != nil {
-		return 0, nil, err
-	}
-	subject, err := same.setOutcome(ctx, "test", rand.Text())
-	if err != nil {
-		return 0, nil, err
-	}
-	d, err := s.options.Webhooks.Test(ctx, owner, id, subject, time.Now())
-	return http.StatusAccepted, newDeliveryBody(d), err
-}
-
-func (s *Server) listDeliveries(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
-	log, err := s.options.Webhooks.Deliveries(ctx, owner, id, maxDeliveries)
-	bodies := make([]deliveryBody, 0, len(log))
-	for _, d := range log {
-		bodies = append(bodies, newDeliveryBody(d))
-	}
-	return http.StatusOK, map[string]any{"deliveries": bodies}, err
-}
-
-// redeliver sends a delivery again, once under an Idempotency-Key. When two
-// requests send it at once, its id tells the receiver.
-func (s *Server) redeliver(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-	same, err := s.beginIdempotent(r, nil)
-	if err != nil {
-		return 0, nil, err
-	}
-	delivery := mux.Vars(r)["delivery"]
-	if !same.isDone() {
-		if err := s.options.Webhooks.Redeliver(ctx, owner, id, delivery); err != nil {
-			return 0, nil, err
-		}
-	}
-	if err := same.setDone(ctx); err != nil {
-		return 0, nil, err
-	}
-	d, err := s.options.Webhooks.Delivery(ctx, owner, id, delivery)
-	return http.StatusAccepted, newDeliveryBody(d), err
-}
-
-// routeWebhooks adds the addresses of webhooks.
+// routeWebhooks adds the endpoints of webhooks.
 func (s *Server) routeWebhooks(v1 *mux.Router) {
 	v1.Handle("/v1/webhooks", methods{http.MethodGet: s.listWebhooks, http.MethodPost: s.rateLimited(idempotent(s.postWebhook))})
 	const one = "/v1/webhooks/{id:[0-9a-z]{1,64}}"
@@ -240,6 +192,6 @@ func (s *Server) routeWebhooks(v1 *mux.Router) {
 	v1.Handle(one+"/enable", methods{http.MethodPost: idempotent(s.ofWebhook(s.enableWebhook))})
 	v1.Handle(one+"/test", methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.testWebhook)))})
 	v1.Handle(one+"/deliveries", methods{http.MethodGet: s.ofWebhook(s.listDeliveries)})
-	const again = one + "/deliveries/{delivery:[0-9a-z]{1,64}}/redeliver"
-	v1.Handle(again, methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.redeliver)))})
+	const redeliver = one + "/deliveries/{delivery:[0-9a-z]{1,64}}/redeliver"
+	v1.Handle(redeliver, methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.redeliver)))})
 }

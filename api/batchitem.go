@@ -1,0 +1,88 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/vehicle"
+)
+
+// itemBody is a row of a batch as its caller sees it.
+type itemBody struct {
+	Row       int            `json:"row"`
+	Reference string         `json:"reference,omitempty"`
+	URL       string         `json:"url"`
+	ModelBody string         `json:"modelBody,omitempty"`
+	State     batch.State    `json:"state"`
+	SameAs    int            `json:"sameAs,omitempty"` // row with the same listing; its outcome applies
+	Job       string         `json:"job,omitempty"`
+	Error     *vehicle.Error `json:"error,omitempty"`
+}
+
+// listItems answers GET /v1/batches/{id}/items.
+func (s *Server) listItems(w http.ResponseWriter, r *http.Request) error {
+	limit, err := pageSize(r)
+	if err != nil {
+		return err
+	}
+	query := r.URL.Query()
+	from, state := 0, batch.State(query.Get("state"))
+	if text := query.Get("cursor"); text != "" {
+		if from, err = strconv.Atoi(text); err != nil || from < 0 {
+			return errPageInvalid
+		}
+	}
+	if state != "" && !slices.Contains(batch.States(), state) {
+		return errStateUnknown
+	}
+	b, err := s.batchOf(r)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	defer cancel()
+	reader, err := s.options.Batches.Read(ctx, b.ID)
+	if err != nil {
+		return batchReadProblem(err)
+	}
+	items, next, err := reader.Next(ctx, from, limit, state, false)
+	if err != nil {
+		return batchReadProblem(err)
+	}
+	body := struct {
+		Items []itemBody `json:"items"`
+		Next  string     `json:"next,omitempty"`
+	}{Items: make([]itemBody, 0, len(items))}
+	for _, item := range items {
+		body.Items = append(body.Items, newItemBody(item))
+	}
+	if next >= 0 {
+		body.Next = strconv.Itoa(next)
+	}
+	return writeJSON(w, http.StatusOK, body)
+}
+
+// batchReadProblem returns what the caller is told when rows cannot be read.
+// The batch may have expired since it was found.
+func batchReadProblem(err error) error {
+	if errors.Is(err, batch.ErrNotFound) {
+		return errBatchNotFound
+	}
+	return errUnavailable.withCause(err)
+}
+
+func newItemBody(item batch.Item) itemBody {
+	body := itemBody{
+		Row: item.Number, Reference: item.Reference, URL: item.URL, ModelBody: item.ModelBody,
+		State: item.State, Job: item.Job, SameAs: item.DuplicateRow,
+	}
+	if item.Error != nil {
+		why := problemOf(item.Error).body()
+		body.Error = &why
+	}
+	return body
+}

@@ -1,0 +1,48 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+
+	"ushuru/pkg/batch"
+)
+
+// retryBatch answers POST /v1/batches/{id}/retry: failed rows wait again.
+func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.batchOf(r)
+	if err != nil {
+		return err
+	}
+	same, err := s.beginIdempotent(r, nil)
+	if err != nil {
+		return err
+	}
+	// The name of the retry is stored before it is carried out: the same
+	// request under one Idempotency-Key finds that it was, or carries it out.
+	name, err := same.setOutcome(r.Context(), "retry", rand.Text())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	defer cancel()
+	done, err := s.options.Batches.WasRetried(ctx, b.ID, name)
+	if err != nil {
+		return errUnavailable.withCause(err)
+	}
+	if !done {
+		if err := s.checkBatchLimits(w, r, b.Counts[batch.Failed]); err != nil {
+			return err
+		}
+		err = s.options.Batches.Retry(ctx, b.ID, name)
+	}
+	switch {
+	case errors.Is(err, batch.ErrNoneFailed):
+		return errNoneFailed
+	case err != nil:
+		return errUnavailable.withCause(err)
+	}
+	s.enqueueDispatch(r.Context())
+	return s.getBatch(w, r)
+}

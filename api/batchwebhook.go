@@ -1,0 +1,56 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"ushuru/pkg/webhook"
+)
+
+// batchWebhook is the webhook that a batch names. Only the response that
+// creates the webhook has its secret.
+type batchWebhook struct {
+	ID     string `json:"id"`
+	Secret string `json:"secret,omitempty"`
+}
+
+// batchWebhookID returns the id of the webhook that is created for a batch.
+func batchWebhookID(batchID string) string { return "wh" + strings.ToLower(batchID) }
+
+// findOrCreateWebhook returns the caller's webhook with a URL, or creates one
+// for a batch. An empty URL is no webhook.
+func (s *Server) findOrCreateWebhook(r *http.Request, batchID, url string) (hook batchWebhook, err error) {
+	if url == "" {
+		return hook, nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	defer cancel()
+	all, err := s.options.Webhooks.List(ctx, recorderOf(r).key.ID)
+	if err != nil {
+		return hook, errUnavailable.withCause(err)
+	}
+	own := batchWebhookID(batchID)
+	found := slices.IndexFunc(all, func(e webhook.Endpoint) bool { return e.URL == url && e.Disabled == "" && e.ID != own })
+	if found >= 0 {
+		return batchWebhook{ID: all[found].ID}, nil
+	}
+	return s.createBatchWebhook(r, batchID, url)
+}
+
+// createBatchWebhook creates a webhook that gets only the events that name it.
+// The second call for a batch returns the same webhook and secret.
+func (s *Server) createBatchWebhook(r *http.Request, batchID, url string) (hook batchWebhook, err error) {
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	defer cancel()
+	created, secret, err := s.options.Webhooks.Add(ctx, recorderOf(r).key.ID, batchWebhookID(batchID), url, []string{})
+	switch {
+	case errors.Is(err, webhook.ErrTooMany):
+		return hook, errTooManyWebhooks
+	case err != nil:
+		return hook, errUnavailable.withCause(err)
+	}
+	return batchWebhook{created.ID, secret}, nil
+}

@@ -1,0 +1,71 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"time"
+
+	"github.com/gorilla/mux"
+
+	"ushuru/pkg/webhook"
+)
+
+// maxDeliveries is the maximum number of deliveries in a response.
+const maxDeliveries = 100
+
+// deliveryBody is a delivery as the owner of its webhook sees it.
+type deliveryBody struct {
+	webhook.Delivery
+
+	Endpoint string `json:"webhook,omitempty"` // omitted: it is in the path
+	Owner    string `json:"owner,omitempty"`   // omitted: it is the caller
+	Run      int    `json:"run,omitempty"`     // omitted: the caller sees the attempts
+}
+
+func newDeliveryBody(d webhook.Delivery) deliveryBody { return deliveryBody{Delivery: d} }
+
+// testWebhook answers POST /v1/webhooks/{id}/test: it sends a test event, also
+// to a webhook without events.
+func (s *Server) testWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
+	same, err := s.beginIdempotent(r, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	subject, err := same.setOutcome(ctx, "test", rand.Text())
+	if err != nil {
+		return 0, nil, err
+	}
+	d, err := s.options.Webhooks.Test(ctx, owner, id, subject, time.Now())
+	return http.StatusAccepted, newDeliveryBody(d), err
+}
+
+// listDeliveries answers GET /v1/webhooks/{id}/deliveries.
+func (s *Server) listDeliveries(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
+	log, err := s.options.Webhooks.Deliveries(ctx, owner, id, maxDeliveries)
+	bodies := make([]deliveryBody, 0, len(log))
+	for _, d := range log {
+		bodies = append(bodies, newDeliveryBody(d))
+	}
+	return http.StatusOK, map[string]any{"deliveries": bodies}, err
+}
+
+// redeliver answers POST …/deliveries/{delivery}/redeliver, once under an
+// Idempotency-Key. A receiver identifies duplicates by the delivery's id.
+func (s *Server) redeliver(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
+	same, err := s.beginIdempotent(r, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	delivery := mux.Vars(r)["delivery"]
+	if !same.isDone() {
+		if err := s.options.Webhooks.Redeliver(ctx, owner, id, delivery); err != nil {
+			return 0, nil, err
+		}
+	}
+	if err := same.setDone(ctx); err != nil {
+		return 0, nil, err
+	}
+	d, err := s.options.Webhooks.Delivery(ctx, owner, id, delivery)
+	return http.StatusAccepted, newDeliveryBody(d), err
+}
