@@ -11,10 +11,10 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// maxAmount is more than any car costs in any currency here.
+// maxAmount is above the price of every car in dollars and in shillings.
 var maxAmount = decimal.New(1, 14)
 
-// amounts are the money fields by the authority's names.
+// amounts maps the authority's names to the money fields of a tax.
 func amounts(tax *vehicle.Tax) map[string]*money.Amount {
 	return map[string]*money.Amount{
 		"cifInUSD":                    &tax.CIFInUSD,

@@ -11,22 +11,23 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/retry"
 	"ushuru/pkg/vehicle"
 )
 
 const (
-	keyAnswer = "tra:answer:" // and the hash of the question: one answer
-	keyLock   = ":asking"     // after that: held by the process that asks the authority
+	keyAnswer = "tra:answer:" // followed by the hash of the request: one answer
+	keyLock   = ":asking"     // suffix of keyAnswer: the lease of the process that calls the authority
 	keyPeriod = "tra:period"  // the latest year and quarter that the authority showed
 	staleTTL  = 92 * 24 * time.Hour
 
-	// How often one who waits for another's answer looks for it: first, and at
-	// most. An answer takes the authority a second or so.
+	// The intervals at which a process polls for the answer that another one
+	// fetches: the first, and the longest. The authority answers in about a second.
 	pollInitial = 10 * time.Millisecond
 	pollMax     = 100 * time.Millisecond
 )
 
-// question is what an answer is cached under.
+// listRequest identifies a cached answer.
 type listRequest struct {
 	Call      string `json:"call"`
 	Make      string `json:"make"`
@@ -40,13 +41,13 @@ type listRequest struct {
 func (q listRequest) key() (string, error) {
 	text, err := json.Marshal(q)
 	if err != nil {
-		return "", fmt.Errorf("tra: question: %w", err)
+		return "", fmt.Errorf("tra: request: %w", err)
 	}
 	sum := sha256.Sum256(text)
 	return keyAnswer + hex.EncodeToString(sum[:16]), nil
 }
 
-// stored is an answer in Redis, with the question that brought it.
+// stored is an answer in Redis, with its request.
 type stored[T any] struct {
 	At         time.Time   `json:"at"` // when the authority was asked
 	FreshUntil time.Time   `json:"freshUntil"`
@@ -57,14 +58,14 @@ type stored[T any] struct {
 
 type staleKey struct{}
 
-// AllowStale lets an Authority answer from what it knew in an earlier quarter
-// when the authority fails or a gate is closed. The tax then carries a
-// warning with code WarnStale.
+// AllowStale returns a context in which an Authority may return an expired
+// answer when the authority fails or the throttle refuses the call. The tax then
+// has a warning with the code WarnStale.
 func AllowStale(ctx context.Context) context.Context {
 	return context.WithValue(ctx, staleKey{}, true)
 }
 
-// cachedList is cached for lists, of which empty ones are not believed long.
+// cachedList is cached for lists. An empty list is cached for EmptyListTTL only.
 func cachedList[T any](ctx context.Context, a *Authority, q listRequest, fetch func(context.Context) ([]T, error)) ([]T, error) {
 	list, err := cached(ctx, a, q, func(ctx context.Context) ([]T, time.Duration, error) {
 		list, err := fetch(ctx)
@@ -76,11 +77,11 @@ func cachedList[T any](ctx context.Context, a *Authority, q listRequest, fetch f
 	return list.Answer, err
 }
 
-// cached answers from Redis, else asks: once for all that ask the same in all
-// processes, and to the end even when they go away. fetch says how long its
-// answer holds, 0 for the quarter. then, if not nil, is told of a new answer
-// once it is kept: nothing comes before that, for what a process that dies has
-// not kept must be asked for again.
+// cached returns the answer from Redis, or else fetches it: once for all equal
+// requests of all processes, and to the end even when the callers leave. fetch
+// returns for how long its answer is valid; 0 means until the end of the quarter.
+// then, if not nil, is called with a new answer after it was stored, because a
+// process that dies must not lose an answer.
 func cached[T any](
 	ctx context.Context, a *Authority, q listRequest, fetch func(context.Context) (T, time.Duration, error),
 	then func(context.Context, T),
@@ -93,13 +94,13 @@ func cached[T any](
 	if err != nil || found && known.fresh {
 		return known, err
 	}
-	asking := a.flight.DoChan(key, func() (any, error) {
+	fetching := a.flight.DoChan(key, func() (any, error) {
 		return fetchOnce(context.WithoutCancel(ctx), a, key, q, fetch, then)
 	})
 	select {
 	case <-ctx.Done():
 		return cachedAnswer[T]{}, ctx.Err()
-	case result := <-asking:
+	case result := <-fetching:
 		if found && ctx.Value(staleKey{}) != nil && isTemporary(result.Err) {
 			return known, nil
 		}
@@ -108,8 +109,9 @@ func cached[T any](
 	}
 }
 
-// fetchOnce asks the authority, unless another process is at it; then it waits
-// for that one's answer. When that one fails or dies, it is the next to ask.
+// fetchOnce calls the authority, unless another process does so; then it waits
+// for the answer of that process. It calls the authority when that process fails
+// or dies.
 func fetchOnce[T any](
 	ctx context.Context, a *Authority, key string, q listRequest, fetch func(context.Context) (T, time.Duration, error),
 	then func(context.Context, T),
@@ -119,7 +121,7 @@ func fetchOnce[T any](
 		if err != nil && !errors.Is(err, errLocked) {
 			return answer, err
 		}
-		known, found, err := lookup[T](ctx, a, key) // it may have come meanwhile
+		known, found, err := lookup[T](ctx, a, key) // another process may have stored it meanwhile
 		switch {
 		case err == nil && found && known.fresh:
 			if release != nil {
@@ -128,7 +130,7 @@ func fetchOnce[T any](
 			return known, nil
 		case release != nil:
 			defer release()
-			answer, err := ask(ctx, a, key, q, fetch)
+			answer, err := fetchAndStore(ctx, a, key, q, fetch)
 			if then != nil && err == nil {
 				then(ctx, answer.Answer)
 			}
@@ -140,10 +142,10 @@ func fetchOnce[T any](
 	}
 }
 
-// ask makes the call and keeps its answer. The answer is of the time before
-// the call: one that was asked for in the old year must not pass for the new
-// year's because it took a while.
-func ask[T any](
+// fetchAndStore makes the call and stores its answer. The answer has the time
+// before the call, because an answer requested in the old year must not count as
+// one of the new year.
+func fetchAndStore[T any](
 	ctx context.Context, a *Authority, key string, q listRequest, fetch func(context.Context) (T, time.Duration, error),
 ) (cachedAnswer[T], error) {
 	var hold time.Duration
@@ -160,29 +162,23 @@ func ask[T any](
 	return cachedAnswer[T]{s, true}, retryWrite(ctx, func() error { return store(ctx, a, key, s, hold) })
 }
 
-// storeTimeout is how long to try to keep an answer while Redis is away. What
-// is not kept must be asked for again.
+// storeTimeout is how long a write of an answer is retried while Redis is not
+// available.
 const storeTimeout = 30 * time.Second
 
-// retryWrite does a write until it succeeds, ctx ends or its patience does.
+// retryWrite retries a write until it succeeds, ctx ends or storeTimeout passes.
 func retryWrite(ctx context.Context, write func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
-	defer cancel()
-	for wait := retryDelay; ; wait = min(2*wait, time.Second) {
-		if err := write(); err == nil || !pause(ctx, wait) {
-			return err
-		}
-	}
+	return retry.Do(ctx, retry.Policy{InitialDelay: retryDelay, MaxDelay: time.Second, Timeout: storeTimeout}, write)
 }
 
-// isTemporary says that the authority could not be asked, rather than that it
-// had something else to say.
+// isTemporary reports whether an error means that the authority could not be
+// called, rather than that it refused.
 func isTemporary(err error) bool {
-	_, gate := errors.AsType[*ThrottleError](err)
-	return gate || isOutage(err) || kindOf(err) == Certificate
+	_, throttled := errors.AsType[*ThrottleError](err)
+	return throttled || isOutage(err) || kindOf(err) == Certificate
 }
 
-// cachedAnswer is an answer and whether it still holds.
+// cachedAnswer is an answer of the cache; fresh means that it has not expired.
 type cachedAnswer[T any] struct {
 	stored[T]
 	fresh bool
@@ -201,7 +197,7 @@ func lookup[T any](ctx context.Context, a *Authority, key string) (known cachedA
 	if err != nil {
 		return known, false, fmt.Errorf("tra: cached answer: %w", err)
 	}
-	if understood := json.Unmarshal(text, &known.stored) == nil; !understood { // of another version of ours: ask again
+	if understood := json.Unmarshal(text, &known.stored) == nil; !understood { // written by another version of the program
 		return cachedAnswer[T]{}, false, nil
 	}
 	latest, err := period.Int()
@@ -234,8 +230,8 @@ func store[T any](ctx context.Context, a *Authority, key string, s stored[T], ho
 	return nil
 }
 
-// periodOf orders the authority's year and quarter. What they are the year
-// and quarter of is not known; only that later ones are larger is relied on.
+// periodOf returns a number that orders the authority's year and quarter. Their
+// meaning is not documented; only their order is used.
 func periodOf(tax vehicle.Tax) int { return tax.Year*10 + tax.Quarter }
 
 func (s *Store) period(ctx context.Context) (int, error) {

@@ -3,47 +3,46 @@ package tra
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"golang.org/x/sync/singleflight"
 
+	"ushuru/pkg/retry"
 	"ushuru/pkg/vehicle"
 )
 
-// AuthorityOptions of an Authority. The zero value is good for production but
-// for PerSecond, which should be set.
+// AuthorityOptions of an Authority. The zero value is good for production,
+// except that PerSecond should be set.
 type AuthorityOptions struct {
-	PerSecond       int           // calls per second of all processes together; 0: no limit
-	BreakerFailures uint32        // so many outages in a row open the breaker; default 10
-	BreakerTimeout  time.Duration // how long it stays open; default 60 s
-	EmptyListTTL    time.Duration // how long an empty list is believed; default 10 min
+	PerSecond       int           // maximum calls per second of all processes together; 0 means no limit
+	BreakerFailures uint32        // number of consecutive outages that open the breaker; default 10
+	BreakerTimeout  time.Duration // how long the breaker stays open; default 60 s
+	EmptyListTTL    time.Duration // how long an empty list is cached; default 10 min
 
-	// Again is how often a call that the authority fails at once is made again,
-	// after a moment, before its error is anybody's: an estimate takes five
-	// calls, and the catalogue one for each make. 0 is never.
+	// Retries is the maximum number of retries of a call that fails quickly: an
+	// estimate needs five calls, and the catalogue one for each make. 0 disables
+	// retries.
 	Retries int
 
-	// Observe, if set, is told of every call that was made, for metrics. The
-	// error is nil, a *Error, or that of a context that ended.
+	// OnCall, if not nil, is called after every call, for metrics. The error is
+	// nil, a *Error, or that of a context that ended.
 	OnCall func(call string, took time.Duration, err error)
 
-	// Answered, if set, is told of every calculation that the authority made,
-	// not of those from the cache.
+	// OnAnswer, if not nil, is called for every calculation of the authority that
+	// was not cached.
 	OnAnswer func(ctx context.Context, request Request, tax vehicle.Tax)
 }
 
-// Question is the vehicle of a calculation, and its make by name.
+// Request identifies a calculation: the vehicle, and its make by name.
 type Request struct {
 	Vehicle
 	Make string `json:"make"`
 }
 
-// Authority is the authority as the rest of the service uses it: the client
-// behind a rate limit, a breaker and a cache that all processes share. It
-// also keeps the status up to date. Answers are cached per exact arguments,
-// by the name of the make rather than its id, up to the end of the quarter or
-// until the authority shows a later quarter.
+// Authority is the Client behind a rate limit, a breaker and a cache that all
+// processes share. It also updates the status. Answers are cached by their exact
+// arguments, with the name of the make instead of its id, until the end of the
+// quarter or until the authority shows a later quarter.
 type Authority struct {
 	client         *Client
 	store          *Store
@@ -53,84 +52,84 @@ type Authority struct {
 	statusRecorder statusRecorder
 }
 
-// NewAuthority puts the gates and caches before a client. Its clock and its
-// Redis are those of the store.
+// NewAuthority returns an Authority that calls the client. It uses the clock and
+// the Redis client of the store.
 func NewAuthority(client *Client, store *Store, o AuthorityOptions) *Authority {
-	// At five, an authority that fails three calls in ten, and answers the
-	// others, would be left alone every four hundred calls.
+	// With five, the breaker would open every four hundred calls for an authority
+	// that fails three calls in ten.
 	o.BreakerFailures = orDefault(o.BreakerFailures, 10)
 	o.BreakerTimeout = orDefault(o.BreakerTimeout, time.Minute)
 	o.EmptyListTTL = orDefault(o.EmptyListTTL, 10*time.Minute)
 	return &Authority{client: client, store: store, options: o, throttle: newThrottle(store, o)}
 }
 
-// Makes asks for the makes; not cached, as the Store keeps the catalogue.
+// Makes returns the makes. It is not cached, because the Store has the catalogue.
 func (a *Authority) Makes(ctx context.Context) ([]Make, error) {
 	return call(ctx, a, callMakes, func(ctx context.Context) ([]Make, error) { return a.client.Makes(ctx) })
 }
 
-// ModelBodies asks for the labels of a make; not cached, as the Store keeps
-// the catalogue.
+// ModelBodies returns the labels of a make. It is not cached, because the Store
+// has the catalogue.
 func (a *Authority) ModelBodies(ctx context.Context, makeID int) ([]string, error) {
 	return call(ctx, a, callModelBody, func(ctx context.Context) ([]string, error) { return a.client.ModelBodies(ctx, makeID) })
 }
 
-// Years are the years of manufacture of a label.
+// Years returns the years of manufacture of a label.
 func (a *Authority) Years(ctx context.Context, m Make, modelBody string) ([]int, error) {
-	asked := listRequest{Call: callYears, Make: m.Name, ModelBody: modelBody}
-	return cachedList(ctx, a, asked, func(ctx context.Context) ([]int, error) {
+	request := listRequest{Call: callYears, Make: m.Name, ModelBody: modelBody}
+	return cachedList(ctx, a, request, func(ctx context.Context) ([]int, error) {
 		return a.client.Years(ctx, m.ID, modelBody)
 	})
 }
 
-// Countries are the countries of origin of a label and year.
+// Countries returns the countries of origin of a label and year.
 func (a *Authority) Countries(ctx context.Context, m Make, modelBody string, yom int) ([]string, error) {
-	asked := listRequest{Call: callCountries, Make: m.Name, ModelBody: modelBody, YOM: yom}
-	return cachedList(ctx, a, asked, func(ctx context.Context) ([]string, error) {
+	request := listRequest{Call: callCountries, Make: m.Name, ModelBody: modelBody, YOM: yom}
+	return cachedList(ctx, a, request, func(ctx context.Context) ([]string, error) {
 		return a.client.Countries(ctx, m.ID, modelBody, yom)
 	})
 }
 
-// Fuels are the fuel types of a label, year and country.
+// Fuels returns the fuel types of a label, year and country.
 func (a *Authority) Fuels(ctx context.Context, m Make, modelBody string, yom int, country string) ([]string, error) {
-	asked := listRequest{Call: callFuels, Make: m.Name, ModelBody: modelBody, YOM: yom, Country: country}
-	return cachedList(ctx, a, asked, func(ctx context.Context) ([]string, error) {
+	request := listRequest{Call: callFuels, Make: m.Name, ModelBody: modelBody, YOM: yom, Country: country}
+	return cachedList(ctx, a, request, func(ctx context.Context) ([]string, error) {
 		return a.client.Fuels(ctx, m.ID, modelBody, yom, country)
 	})
 }
 
-// Capacities are the engine capacity bands of a label, year, country and fuel.
+// Capacities returns the engine capacity bands of a label, year, country and fuel.
 func (a *Authority) Capacities(ctx context.Context, m Make, modelBody string, yom int, country, fuel string) ([]string, error) {
-	asked := listRequest{Call: callCapacities, Make: m.Name, ModelBody: modelBody, YOM: yom, Country: country, Fuel: fuel}
-	return cachedList(ctx, a, asked, func(ctx context.Context) ([]string, error) {
+	request := listRequest{Call: callCapacities, Make: m.Name, ModelBody: modelBody, YOM: yom, Country: country, Fuel: fuel}
+	return cachedList(ctx, a, request, func(ctx context.Context) ([]string, error) {
 		return a.client.Capacities(ctx, m.ID, modelBody, yom, country, fuel)
 	})
 }
 
-// Calculation is the tax on one vehicle, as the authority gave it.
+// Calculation is the authority's tax on one vehicle.
 type Calculation struct {
 	Tax      vehicle.Tax
 	Warnings []vehicle.Warning // doubts about the figures
-	At       time.Time         // when the authority gave them; of an answer that was kept, when it was new
+	At       time.Time         // when the authority calculated them, also for a cached answer
 }
 
-// Details is the tax on one vehicle. The id of the make is taken from m,
-// whatever v says.
+// Details returns the tax on one vehicle. It uses the id of the make m, not that
+// of v.
 func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (Calculation, error) {
 	v.MakeID = m.ID
-	asked := listRequest{
+	request := listRequest{
 		Call: callDetails, Make: m.Name, ModelBody: v.ModelBody, YOM: v.YOM,
 		Country: v.Country, Fuel: v.FuelType, Capacity: v.EngineCapacity,
 	}
-	got, err := cached(ctx, a, asked, func(ctx context.Context) (calculation, time.Duration, error) {
+	got, err := cached(ctx, a, request, func(ctx context.Context) (calculation, time.Duration, error) {
 		tax, warnings, err := a.client.Details(ctx, v)
 		if err == nil {
 			err = retryWrite(ctx, func() error { return a.store.recordPeriod(ctx, periodOf(tax)) })
 		}
 		return calculation{tax, warnings}, 0, err
-	}, func(ctx context.Context, made calculation) {
+	}, func(ctx context.Context, answer calculation) {
 		if a.options.OnAnswer != nil {
-			a.options.OnAnswer(ctx, Request{v, m.Name}, made.Tax)
+			a.options.OnAnswer(ctx, Request{v, m.Name}, answer.Tax)
 		}
 	})
 	if err != nil {
@@ -140,8 +139,8 @@ func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (Calculation
 	if !got.fresh {
 		warnings = append(warnings, vehicle.Warning{
 			Code: WarnStale,
-			Message: "The authority cannot be asked now; this is its answer of " +
-				got.At.In(eat).Format("2 January 2006") + ", which may have been revised since.",
+			Message: "TRA's calculator is not available. This is its answer of " +
+				got.At.In(eat).Format("2 January 2006") + ", which may be out of date.",
 		})
 	}
 	return Calculation{got.Answer.Tax, warnings, got.At}, nil
@@ -153,49 +152,41 @@ type calculation struct {
 	Warnings []vehicle.Warning `json:"warnings,omitempty"`
 }
 
-// call makes one call behind the gates, again when it is worth it.
-func call[T any](ctx context.Context, a *Authority, name string, ask func(context.Context) (T, error)) (T, error) {
-	for tried := 0; ; tried++ {
-		result, took, err := callOnce(ctx, a, name, ask)
-		if tried >= a.options.Retries || !isRetryable(took, err) || !pause(ctx, retryDelay<<tried) {
-			return result, err
-		}
+// call makes one call behind the throttle, with retries.
+func call[T any](ctx context.Context, a *Authority, name string, fetch func(context.Context) (T, error)) (result T, _ error) {
+	var took time.Duration
+	policy := retry.Policy{
+		InitialDelay: retryDelay, MaxAttempts: a.options.Retries + 1,
+		IsPermanent: func(err error) bool { return !isRetryable(took, err) },
 	}
+	err := retry.Do(ctx, policy, func() (err error) {
+		result, took, err = callOnce(ctx, a, name, fetch)
+		return err
+	})
+	return result, err
 }
 
 const (
-	retryDelay  = 100 * time.Millisecond // doubles
-	retryWindow = 2 * time.Second        // a call that took longer shows an authority that has enough to do
+	retryDelay  = 100 * time.Millisecond // before the first retry
+	retryWindow = 2 * time.Second        // a call that took longer means that the authority is overloaded
 )
 
-// isRetryable says whether a call failed in a way that the next may not: at
-// once, and without a word on when to come again.
+// isRetryable reports whether a call may be retried: it failed quickly, with a
+// temporary error and without Retry-After.
 func isRetryable(took time.Duration, err error) bool {
 	failure, ok := errors.AsType[*Error](err)
 	return ok && failure.Temporary() && failure.RetryAfter == 0 && took < retryWindow
 }
 
-// pause waits for d and up to half as long again; false when ctx ends.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d + rand.N(d/2)) //nolint:gosec // so that not all come at once
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// callOnce makes one call behind the gates and notes how it went.
+// callOnce makes one call behind the throttle and records its outcome.
 func callOnce[T any](
-	ctx context.Context, a *Authority, name string, ask func(context.Context) (T, error),
+	ctx context.Context, a *Authority, name string, fetch func(context.Context) (T, error),
 ) (_ T, took time.Duration, _ error) {
 	called := false
 	result, err := a.throttle.allow(ctx, func() (any, error) {
 		called = true
 		start := time.Now()
-		result, err := ask(ctx)
+		result, err := fetch(ctx)
 		took = time.Since(start)
 		return result, err
 	})
@@ -203,7 +194,7 @@ func callOnce[T any](
 		if a.options.OnCall != nil {
 			a.options.OnCall(name, took, err)
 		}
-		a.recordCall(ctx, took, err) // after the breaker learnt of it
+		a.recordCall(ctx, took, err) // after the breaker has counted the call
 	}
 	typed, _ := result.(T)
 	return typed, took, err

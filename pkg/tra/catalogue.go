@@ -18,8 +18,8 @@ type MakeLabels struct {
 }
 
 // Catalogue is the authority's list of makes and labels, indexed for
-// matching. It never changes once made and is safe for concurrent readers.
-// The slices that it returns are shared: do not change them.
+// matching. It is immutable and safe for concurrent use. The slices that it
+// returns are shared and must not be changed.
 type Catalogue struct {
 	makes  []Make
 	byName map[string]*Entries // by the authority's spelling and by its NameKey
@@ -83,7 +83,7 @@ func (e *Entries) index() {
 // Makes lists the makes by name.
 func (c *Catalogue) Makes() []Make { return c.makes }
 
-// Len is the number of labels of all makes.
+// Len returns the number of labels of all makes.
 func (c *Catalogue) Len() int { return c.size }
 
 // Of returns the labels of a make, named as the market or the authority

@@ -1,8 +1,8 @@
-// Package tra talks to the vehicle calculator of the Tanzania Revenue
-// Authority (UMVVS): a client with tolerant decoding and typed errors, a copy
-// of its catalogue in Redis, and the gates, caches and status around it. The
-// wire format is known from public clients of the same API and from one
-// recorded answer; nothing here was checked against the live service.
+// Package tra is a client of the vehicle calculator of the Tanzania Revenue
+// Authority (UMVVS): calls with tolerant decoding and typed errors, a copy of
+// its catalogue in Redis, a throttle, a cache and a status. The wire format is
+// known from public clients of the same API and from one recorded answer; the
+// program was never tested against the live service (docs/sources.md).
 package tra
 
 import (
@@ -18,7 +18,7 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// DefaultBaseURL is the authority's own address.
+// DefaultBaseURL is the public URL of the authority's calculator.
 const DefaultBaseURL = "https://taxpayerportal.tra.go.tz/umvvs-api/ExternalCalculator"
 
 // The names of the seven calls, which are also their paths.
@@ -32,8 +32,8 @@ const (
 	callDetails    = "getVehicleDetails"
 )
 
-// Make is a make as the authority names and numbers it. Its numbers change
-// between revisions: the name is what lasts.
+// Make is a make with the authority's name and id. Ids change between revisions
+// of the database; names do not.
 type Make struct {
 	ID   int    `json:"id"`
 	Name string `json:"name"`
@@ -58,7 +58,7 @@ type Options struct {
 	MaxBody   int64         // of one answer, bytes after decompression; default 8 MiB
 }
 
-// Client makes the seven calls. It keeps no state and retries nothing.
+// Client makes the seven calls. It has no state and does not retry.
 type Client struct {
 	base      string
 	timeout   time.Duration
@@ -97,10 +97,10 @@ func NewClient(o Options) (*Client, error) {
 	}, nil
 }
 
-// Close closes the connections that stand idle.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Makes lists the makes. An empty list is an answer, here and below: it says
+// Makes lists the makes. An empty list without an error means, here and below,
 // that the authority lists nothing.
 func (c *Client) Makes(ctx context.Context) ([]Make, error) {
 	body, err := c.get(ctx, callMakes)
@@ -145,8 +145,8 @@ func (c *Client) Capacities(ctx context.Context, makeID int, modelBody string, y
 		param{"fuelType", fuel})
 }
 
-// Details returns the tax on one vehicle and doubts about the figures. An
-// answer about another vehicle is an error of kind BadAnswer.
+// Details returns the tax on one vehicle and warnings about the figures. An
+// answer about another vehicle is an error of the kind BadAnswer.
 func (c *Client) Details(ctx context.Context, v Vehicle) (vehicle.Tax, []vehicle.Warning, error) {
 	body, err := c.get(ctx, callDetails,
 		number("makeId", v.MakeID), param{"modelBody", v.ModelBody}, number("yom", v.YOM),

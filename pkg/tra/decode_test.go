@@ -191,5 +191,5 @@ func FuzzDecode(f *testing.F) {
 func ExampleError() {
 	err := &Error{Kind: Refused, Call: callMakes, Status: 403}
 	fmt.Println(err)
-	// Output: the authority's calculator refuses requests from this place (getMakes, HTTP 403)
+	// Output: TRA's calculator refuses requests from this server (getMakes, HTTP 403)
 }

@@ -14,18 +14,18 @@ import (
 const (
 	WarnSumUSD   = "authority_usd_sum"             // the lines do not add up to the USD total
 	WarnSumTZS   = "authority_tzs_sum"             // the shilling figures do not add up
-	WarnIdentity = "authority_identity_incomplete" // the answer does not repeat all of the vehicle asked about
-	WarnStale    = "authority_stale"               // an earlier answer, because the authority cannot be asked now
+	WarnIdentity = "authority_identity_incomplete" // the answer does not repeat the whole requested vehicle
+	WarnStale    = "authority_stale"               // an expired answer, because the authority is not available
 )
 
-// decodeDetails reads the answer about one vehicle and checks that it is about
-// that vehicle. Figures that do not add up are kept, with a warning.
-func decodeDetails(body []byte, asked Vehicle) (vehicle.Tax, []vehicle.Warning, error) {
+// decodeDetails parses the answer about one vehicle and checks that it is about
+// that vehicle. Inconsistent figures are kept, with a warning.
+func decodeDetails(body []byte, requested Vehicle) (vehicle.Tax, []vehicle.Warning, error) {
 	items, err := objects(body)
 	if err != nil {
 		return vehicle.Tax{}, nil, err
 	}
-	item, err := matchingAnswer(items, asked)
+	item, err := matchingAnswer(items, requested)
 	if err != nil {
 		return vehicle.Tax{}, nil, err
 	}
@@ -41,14 +41,14 @@ func decodeDetails(body []byte, asked Vehicle) (vehicle.Tax, []vehicle.Warning, 
 	if !item.identity().complete() {
 		warnings = append(warnings, vehicle.Warning{
 			Code:    WarnIdentity,
-			Message: "The authority's answer does not repeat the year, country, fuel and engine size that were asked for.",
+			Message: "TRA's answer does not confirm the requested year, country, fuel and engine size.",
 		})
 	}
 	return tax, warnings, nil
 }
 
-// matchingAnswer chooses the item that is about the vehicle asked for.
-func matchingAnswer(items []object, asked Vehicle) (object, error) {
+// matchingAnswer returns the item that is about the requested vehicle.
+func matchingAnswer(items []object, requested Vehicle) (object, error) {
 	items = slices.DeleteFunc(items, object.empty)
 	if len(items) == 0 {
 		return nil, errNoVehicle
@@ -56,7 +56,7 @@ func matchingAnswer(items []object, asked Vehicle) (object, error) {
 	var fitting []object
 	var differs error
 	for _, item := range items {
-		if err := item.identity().differsFrom(asked); err != nil {
+		if err := item.identity().differsFrom(requested); err != nil {
 			differs = err
 			continue
 		}
@@ -72,7 +72,7 @@ func matchingAnswer(items []object, asked Vehicle) (object, error) {
 	}
 }
 
-// identity is what an answer says about which vehicle it is for.
+// identity holds the fields of an answer that identify its vehicle.
 type identity struct{ modelBody, yom, country, fuel, capacity string }
 
 func (o object) identity() (id identity) {
@@ -91,21 +91,21 @@ func (id identity) complete() bool {
 	return id.yom != "" && id.country != "" && id.fuel != "" && id.capacity != ""
 }
 
-// differsFrom compares what the answer repeats, white space and case folded.
-// At least one thing besides the label must be repeated.
-func (id identity) differsFrom(asked Vehicle) error {
+// differsFrom compares the fields that the answer repeats, with white space and
+// case folded. The answer must repeat at least one field besides the label.
+func (id identity) differsFrom(requested Vehicle) error {
 	if id.yom+id.country+id.fuel+id.capacity == "" {
 		return errors.New("it names no vehicle")
 	}
 	for _, field := range []struct{ name, got, want string }{
-		{"modelBody", id.modelBody, asked.ModelBody},
-		{"yom", strings.TrimSuffix(id.yom, ".0"), strconv.Itoa(asked.YOM)},
-		{"country", id.country, asked.Country},
-		{"fuelType", id.fuel, asked.FuelType},
-		{"engineCapacity", id.capacity, asked.EngineCapacity},
+		{"modelBody", id.modelBody, requested.ModelBody},
+		{"yom", strings.TrimSuffix(id.yom, ".0"), strconv.Itoa(requested.YOM)},
+		{"country", id.country, requested.Country},
+		{"fuelType", id.fuel, requested.FuelType},
+		{"engineCapacity", id.capacity, requested.EngineCapacity},
 	} {
 		if field.got != "" && fold(field.got) != fold(field.want) {
-			return fmt.Errorf("%s is %.60q, asked for %.60q", field.name, field.got, field.want)
+			return fmt.Errorf("%s is %.60q, requested %.60q", field.name, field.got, field.want)
 		}
 	}
 	return nil
@@ -113,8 +113,8 @@ func (id identity) differsFrom(asked Vehicle) error {
 
 func fold(text string) string { return strings.ToUpper(strings.Join(strings.Fields(text), " ")) }
 
-// readTax reads all fields, verbatim. It returns the names of the two levies
-// when they are missing; any other missing amount is an error.
+// readTax parses all fields. It returns the names of the two levies when they are
+// missing; any other missing amount is an error.
 func readTax(o object) (tax vehicle.Tax, missing []string, err error) {
 	var problems []error
 	for name, field := range map[string]*string{

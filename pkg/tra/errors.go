@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Kind says what went wrong between us and the authority. The words are
-// stable: they reach logs, metrics and the status endpoint.
+// Kind classifies the errors of calls to the authority. The words are stable:
+// logs, metrics and the status endpoint use them.
 type Kind string
 
 // The kinds of error.
@@ -23,16 +23,16 @@ const (
 )
 
 var sentences = map[Kind]string{
-	Unavailable:   "the authority's calculator is not available",
-	Refused:       "the authority's calculator refuses requests from this place",
-	NoSuchVehicle: "the authority has no tax for this vehicle",
-	Certificate:   "the certificate of the authority's calculator cannot be verified",
-	BadAnswer:     "the authority's calculator gave an answer that cannot be used",
+	Unavailable:   "TRA's calculator is not available",
+	Refused:       "TRA's calculator refuses requests from this server",
+	NoSuchVehicle: "TRA's calculator has no tax for this vehicle",
+	Certificate:   "the certificate of TRA's calculator cannot be verified",
+	BadAnswer:     "TRA's calculator gave an unusable answer",
 }
 
-// Error is the failure of one call to the authority. Its text is fit for
-// users. What the authority sent, and the error below, are for the log only:
-// they come out of LogValue and of Unwrap.
+// Error is the failure of one call to the authority. Its text can be shown to
+// users. The response and the cause are for logs only: LogValue and Unwrap
+// return them.
 type Error struct {
 	Kind       Kind
 	Call       string        // the authority's name of the call: getMakes, getYom …
@@ -43,7 +43,7 @@ type Error struct {
 	excerpt string // the first bytes of the answer
 }
 
-// Error is the sentence of the kind, with the call and the HTTP status.
+// Error returns the sentence of the kind, with the call and the HTTP status.
 func (e *Error) Error() string {
 	if e.Status == 0 || e.Status == http.StatusOK {
 		return fmt.Sprintf("%s (%s)", sentences[e.Kind], e.Call)
@@ -51,14 +51,13 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (%s, HTTP %d)", sentences[e.Kind], e.Call, e.Status)
 }
 
-// Unwrap returns the error below, which is not fit for users.
+// Unwrap returns the cause, which must not be shown to users.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Temporary says whether the same call may succeed later without anybody
-// changing anything.
+// Temporary reports whether the same call may succeed later.
 func (e *Error) Temporary() bool { return e.Kind == Unavailable }
 
-// LogValue holds everything known, with the first bytes of the answer.
+// LogValue returns all details, with the first bytes of the response.
 func (e *Error) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.String("kind", string(e.Kind)), slog.String("call", e.Call), slog.Int("status", e.Status),
@@ -78,7 +77,7 @@ func kindOf(err error) Kind {
 	return ""
 }
 
-// statusKind sorts the HTTP statuses other than 200.
+// statusKind classifies the HTTP statuses other than 200.
 func statusKind(status int) Kind {
 	switch {
 	case status == http.StatusForbidden, status == http.StatusUnavailableForLegalReasons:

@@ -7,7 +7,7 @@ import (
 	"ushuru/pkg/chassis"
 )
 
-// Label is one of the authority's model-body texts, taken apart.
+// Label is one of the authority's model-body texts, parsed.
 type Label struct {
 	Make   Make
 	Text   string   // byte for byte; what every further call must send
@@ -17,17 +17,17 @@ type Label struct {
 	Body   string   // WAGON; empty when the label ends with its code
 }
 
-// ParseLabel takes a label apart. White space is collapsed and the text is cut
-// at " - ": the first part is the model, the last the body, between them stand
-// the code and extras. Odd shapes are kept as follows:
+// ParseLabel parses a label. It collapses white space and splits the text at
+// " - ": the first part is the model, the last one the body, and between them are
+// the code and extras. Irregular labels are parsed as follows:
 //   - of the parts after the model, the code is the first that looks like one;
 //     a part without a digit (GRB) counts only directly after the model;
 //   - a part with several codes (NCP51 / NCP55) gives them all;
 //   - parts that are neither code nor last are extras, in their order;
 //   - a label that ends with its code has no body, one part is a model alone.
 //
-// It never fails: what cannot be understood ends up as model or body, and
-// Text is always the whole.
+// It never fails: an unknown part becomes the model or the body, and Text is
+// always the whole label.
 func ParseLabel(mk Make, text string) Label {
 	label := Label{Make: mk, Text: text}
 	parts := strings.Split(strings.Join(strings.Fields(text), " "), " - ")
@@ -54,15 +54,15 @@ func ParseLabel(mk Make, text string) Label {
 
 const digits = "0123456789"
 
-// plainWords may stand where a code is expected, and are none.
+// plainWords are words at the place of a code that are not codes.
 var plainWords = map[string]bool{
 	"HYBRID": true, "PETROL": true, "DIESEL": true, "TURBO": true, "COMMUTER": true,
 	"SEDAN": true, "SALOON": true, "WAGON": true, "COUPE": true, "MINIVAN": true, "MINIBUS": true, "VAN": true, "SUV": true,
 	"TRUCK": true, "PICKUP": true, "ESTATE": true, "BUS": true, "MPV": true,
 }
 
-// codesOf reads the codes of a part, or returns nil when any word of it is
-// none. In a label five or six digits are a code too (204046, 95220).
+// codesOf returns the codes of a part, or nil when one of its words is not a code.
+// In a label five or six digits are a code too (204046, 95220).
 func codesOf(part string) []string {
 	var codes []string
 	for _, word := range strings.FieldsFunc(part, func(r rune) bool { return strings.ContainsRune(" /,;", r) }) {

@@ -10,13 +10,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrSyncing means that another sync of the catalogue is at work.
-var ErrSyncing = errors.New("tra: another sync is at work")
+// ErrSyncing means that another sync of the catalogue is running.
+var ErrSyncing = errors.New("tra: another sync is running")
 
 // errLocked means that another process has the lease.
-var errLocked = errors.New("tra: another process is at it")
+var errLocked = errors.New("tra: another process has the lease")
 
-// A lease is held for as long as its process lives, and leaseTTL after.
+// A lease expires leaseTTL after its process has died.
 const (
 	leaseTTL      = 5 * time.Second
 	leaseInterval = time.Second
@@ -27,8 +27,8 @@ var leaseScript = redis.NewScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`)
 
-// lease takes a key for one process and keeps it until release; errLocked when
-// another has it.
+// lease acquires a key for one process and renews it until release. It returns
+// errLocked when another process has it.
 func (s *Store) lease(ctx context.Context, key string) (release func(), err error) {
 	token := rand.Text()
 	taken, err := s.redis.SetNX(ctx, key, token, leaseTTL).Result()
@@ -41,7 +41,7 @@ func (s *Store) lease(ctx context.Context, key string) (release func(), err erro
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	renew := func(life time.Duration) {
-		// A renewal that fails is made good by the next, or the lease is lost.
+		// The next renewal follows soon; without it the lease expires.
 		_ = leaseScript.Run(ctx, s.redis, []string{key}, token, life.Milliseconds()).Err()
 	}
 	go func() {

@@ -20,7 +20,7 @@ type param struct{ name, value string }
 
 func number(name string, value int) param { return param{name, strconv.Itoa(value)} }
 
-// query encodes a space as %20, as the authority's own page does.
+// query encodes a space as %20, as TRA's own web page does.
 func query(params []param) string {
 	var b strings.Builder
 	for i, p := range params {
@@ -32,8 +32,8 @@ func query(params []param) string {
 	return b.String()
 }
 
-// get makes one call and returns the body of a good answer. When the caller's
-// own context ends, that is the error: it is no fault of the authority's.
+// get makes one call and returns the body of a 200 response. When the caller's
+// context ends, the error is that of the context.
 func (c *Client) get(ctx context.Context, call string, params ...param) ([]byte, error) {
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -68,7 +68,7 @@ func (c *Client) get(ctx context.Context, call string, params ...param) ([]byte,
 	return body, nil
 }
 
-// lost sorts the errors of a call that brought no whole answer.
+// transportError classifies the error of a call without a complete response.
 func (c *Client) transportError(ctx context.Context, call string, status int, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("tra: %s: %w", call, ctx.Err())
@@ -80,7 +80,7 @@ func (c *Client) transportError(ctx context.Context, call string, status int, er
 	return &Error{Kind: kind, Call: call, Status: status, cause: err}
 }
 
-// undecodable turns an error of decoding into one of the call.
+// undecodable wraps a decoding error into an *Error of the call.
 func (c *Client) undecodable(call string, body []byte, err error) error {
 	if err == nil {
 		return nil
@@ -106,7 +106,7 @@ func sameHostOnly(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// certificates are the system's, with those of a file added.
+// certificates returns the system's certificates and those of a file.
 func certificates(file string) (*x509.CertPool, error) {
 	roots, err := x509.SystemCertPool()
 	if err != nil {

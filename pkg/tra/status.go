@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// State is the state of the authority as we last saw it.
+// State is the last known state of the authority.
 type State string
 
 // The states.
 const (
 	Up       State = "up"
-	Degraded State = "degraded" // it answers, but slowly, unusably, or only now and then
+	Degraded State = "degraded" // it answers slowly, unusably or only sometimes
 	Down     State = "down"
-	Unknown  State = "unknown" // nobody looked for five minutes
+	Unknown  State = "unknown" // there was no call for five minutes
 )
 
 const (
 	keyStatus     = "tra:status" // hash: see fields
 	statusMaxAge  = 5 * time.Minute
 	statusSlow    = 10 * time.Second
-	statusRecent  = time.Minute // a failure so young degrades
+	statusRecent  = time.Minute // a failure younger than this means Degraded
 	writeEvery    = time.Second
 	fieldChecked  = "checkedAt"
 	fieldLatency  = "latencyMs"
@@ -36,7 +36,7 @@ const (
 	statusExpires = 7 * 24 * time.Hour
 )
 
-// Status is what /v1/tra-status reports. Times are null when there is none.
+// Status is the response of /v1/tra-status. A time that is not known is null.
 type Status struct {
 	State         State      `json:"status"`
 	CheckedAt     *time.Time `json:"checkedAt"`
@@ -47,8 +47,8 @@ type Status struct {
 	ErrorKind     Kind       `json:"errorKind,omitempty"` // of the last failure, while it degrades
 }
 
-// Probe asks for the makes, past the gates, records how that went and returns
-// the status. It returns an error only when the status cannot be kept.
+// Probe requests the makes without the throttle, records the outcome and returns
+// the status. It returns an error only when the status cannot be stored.
 func (a *Authority) Probe(ctx context.Context) (Status, error) {
 	start := time.Now()
 	makes, err := a.client.Makes(ctx)
@@ -101,14 +101,14 @@ func (s Status) classify(now time.Time) State {
 	}
 }
 
-// statusRecorder spares Redis: one write a second for successes and one for failures,
-// and one whenever the breaker changes.
+// statusRecorder limits the writes of the status: one a second for successes, one
+// a second for failures, and one whenever the breaker changes.
 type statusRecorder struct {
 	success, failure atomic.Int64 // Unix nanoseconds of the last write
 	breaker          atomic.Int64 // as last written
 }
 
-// note records a call that was made for somebody, when it says something new.
+// recordCall writes the status after a call, at the rate of statusRecorder.
 func (a *Authority) recordCall(ctx context.Context, took time.Duration, err error) {
 	last := &a.statusRecorder.success
 	switch kindOf(err) {

@@ -11,11 +11,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrNoCatalogue is returned until the authority's catalogue was synced once
-// from end to end.
-var ErrNoCatalogue = errors.New("tra: the authority's catalogue was not synced yet")
+// ErrNoCatalogue means that the authority's catalogue was never synced.
+var ErrNoCatalogue = errors.New("tra: the catalogue has not been synced")
 
-// The keys of the catalogue stand in one slot of a Redis Cluster.
+// The keys of the catalogue are in one slot of a Redis Cluster.
 const (
 	keyMakes   = "tra:{catalogue}:makes"   // hash: make name → storedMake
 	keyVersion = "tra:{catalogue}:version" // counts what readers must reload for
@@ -33,8 +32,8 @@ type StoreOptions struct {
 	Now         func() time.Time // default time.Now
 }
 
-// Store keeps the authority's catalogue and its status in Redis, for all
-// processes, and the catalogue's index in memory.
+// Store stores the authority's catalogue and its status in Redis, for all
+// processes. It caches the catalogue's index in memory.
 type Store struct {
 	redis   redis.UniversalClient
 	options StoreOptions
@@ -44,7 +43,7 @@ type Store struct {
 	index   *Catalogue
 }
 
-// NewStore makes a Store. The client stays the caller's.
+// NewStore returns a Store. It does not close the client.
 func NewStore(client redis.UniversalClient, o StoreOptions) *Store {
 	o.SyncPeriod = orDefault(o.SyncPeriod, 20*time.Hour)
 	o.Concurrency = max(orDefault(o.Concurrency, 4), 1)
@@ -103,8 +102,8 @@ func (s *Store) load(ctx context.Context) (map[string]storedMake, error) {
 	return stored, nil
 }
 
-// save writes one make; changed says that readers must be told, which publish
-// does once the sync is through.
+// save writes one make. changed marks the catalogue as changed, so that publish
+// increments its version at the end of the sync.
 func (s *Store) save(ctx context.Context, m storedMake, changed bool) error {
 	value, err := json.Marshal(m)
 	if err != nil {
@@ -135,8 +134,8 @@ func (s *Store) remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// publishScript counts the version up when something changed, or when there
-// was none, and returns it.
+// publishScript increments the version when the catalogue has changed or has no
+// version, and returns it.
 var publishScript = redis.NewScript(`
 if redis.call('DEL', KEYS[2]) == 1 or redis.call('EXISTS', KEYS[1]) == 0 then
 	return redis.call('INCR', KEYS[1])
@@ -156,9 +155,8 @@ const (
 	syncAgainIn = 30 * time.Second // after one that missed something
 )
 
-// SyncDue reports whether it is time to Sync: the last one that missed
-// nothing is hours ago or of another quarter, none that missed something ended
-// a moment ago, and none is at work.
+// SyncDue reports whether it is time to Sync: the last complete sync is hours old
+// or of another quarter, no incomplete one ended recently, and none is running.
 func (s *Store) SyncDue(ctx context.Context) (bool, error) {
 	recent, err := s.redis.Exists(ctx, keySynced, keyTried, keySyncing).Result()
 	if err != nil {
@@ -186,8 +184,7 @@ func (s *Store) markSynced(ctx context.Context) error {
 	return nil
 }
 
-// AsOf is when the catalogue was last compared with the authority's from end
-// to end; nil when it never was.
+// AsOf returns the time of the last complete sync; nil when there was none.
 func (s *Store) AsOf(ctx context.Context) (*time.Time, error) {
 	text, err := s.redis.Get(ctx, keyAsOf).Result()
 	if err != nil && !errors.Is(err, redis.Nil) {

@@ -7,12 +7,12 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// sumTolerance allows for printed lines that are each rounded: seven lines and
-// their total stay within 0.04.
+// sumTolerance allows for rounded lines: seven lines and their total stay within
+// 0.04.
 var sumTolerance = decimal.RequireFromString("0.05")
 
 // checkSums compares the totals with their lines. The unit of the industrial
-// levy is not known: it may stand in either sum.
+// levy is not known: it may belong to either sum.
 func checkSums(tax vehicle.Tax) (warnings []vehicle.Warning) {
 	sum := func(lines ...money.Amount) (total decimal.Decimal) {
 		for _, line := range lines {
@@ -30,13 +30,13 @@ func checkSums(tax vehicle.Tax) (warnings []vehicle.Warning) {
 	if !near(usd.Add(levy), totalUSD) && !levyInTZS {
 		warnings = append(warnings, vehicle.Warning{
 			Code:    WarnSumUSD,
-			Message: "The authority's USD figures do not add up to its total; treat them as uncertain.",
+			Message: "TRA's amounts in US dollars do not add up to its total. Treat them as uncertain.",
 		})
 	}
 	if !near(tzs, totalTZS) && !levyInTZS {
 		warnings = append(warnings, vehicle.Warning{
 			Code:    WarnSumTZS,
-			Message: "The authority's shilling figures do not add up to its total; treat them as uncertain.",
+			Message: "TRA's amounts in shillings do not add up to its total. Treat them as uncertain.",
 		})
 	}
 	return warnings

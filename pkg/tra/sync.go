@@ -9,36 +9,38 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"ushuru/pkg/retry"
 )
 
-// Lister lists makes and their labels: a Client, or an Authority, which keeps
-// its gates.
+// Lister lists makes and their labels: a Client, or an Authority, which throttles
+// the calls.
 type Lister interface {
 	Makes(ctx context.Context) ([]Make, error)
 	ModelBodies(ctx context.Context, makeID int) ([]string, error)
 }
 
-// SyncReport says what a sync did. Its numbers count makes, but for Labels.
+// SyncReport counts what a sync did: makes, except Labels and Version.
 type SyncReport struct {
 	Makes   int   `json:"makes"`   // listed by the authority
-	Fresh   int   `json:"fresh"`   // left alone, as they were fetched within the sync period
-	Fetched int   `json:"fetched"` // answered
+	Fresh   int   `json:"fresh"`   // skipped, because they were fetched within the sync period
+	Fetched int   `json:"fetched"` // fetched
 	Changed int   `json:"changed"` // with another id or other labels than before
-	Kept    int   `json:"kept"`    // answered with nothing, so that the labels of before stay
-	Failed  int   `json:"failed"`  // not answered
+	Kept    int   `json:"kept"`    // fetched as empty lists, so the previous labels stay
+	Failed  int   `json:"failed"`  // not fetched
 	Removed int   `json:"removed"` // no longer listed
 	Labels  int   `json:"labels"`  // fetched
 	Version int64 `json:"version"` // of the catalogue that readers see; 0 when there is none
 }
 
-// Sync copies the authority's catalogue. Each make is written as it arrives
-// and is fresh for the sync period within its quarter, so that a sync that was
-// killed or failed goes on where it stopped. Readers see the changes at its
-// end, whatever that was; makes whose labels were never had are marked as
-// pending, so that one that fails does not hold up the rest. A list of no makes counts as the authority being unavailable: it
-// never empties the catalogue. A closed gate of the rate limit is waited for,
-// any other ends the sync with the *ThrottleError. While another process
-// is at it, it returns ErrSyncing and does nothing.
+// Sync copies the authority's catalogue. Each make is written when it arrives
+// and is fresh for the sync period within its quarter, so the next sync
+// continues one that was killed or failed. Readers see the changes when the sync
+// ends, also with an error. Makes whose labels were never fetched are marked as
+// pending, so one failing make does not block the others. An empty list of makes
+// counts as an outage and never empties the catalogue. Sync waits for the rate
+// limit; an open breaker ends it with the *ThrottleError. While another process
+// syncs, it returns ErrSyncing.
 func (s *Store) Sync(ctx context.Context, lister Lister) (SyncReport, error) {
 	release, err := s.lockSync(ctx)
 	if err != nil {
@@ -80,8 +82,8 @@ func (s *Store) sync(ctx context.Context, lister Lister) (SyncReport, error) {
 	return run.report, errors.Join(append(run.failures, err, publishErr)...)
 }
 
-// publishTimeout is for showing readers what there is when the sync itself
-// was cut off.
+// publishTimeout bounds the publication of what was fetched when the context of
+// the sync has ended.
 const publishTimeout = 5 * time.Second
 
 // syncRun is the state of one sync.
@@ -109,8 +111,8 @@ func (r *syncRun) expect(ctx context.Context, makes []Make) error {
 	return nil
 }
 
-// fetch tries every make that is not fresh. It returns an error only when
-// trying on makes no sense.
+// fetch fetches every make that is not fresh. It returns an error only when
+// further calls are useless.
 func (r *syncRun) fetch(ctx context.Context, makes []Make) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(r.store.options.Concurrency)
@@ -133,7 +135,7 @@ func (s *Store) fresh(at time.Time) bool {
 	return now.Sub(at) < s.options.SyncPeriod && now.Before(QuarterEnd(at))
 }
 
-// arrived stores the labels of a make, or counts that there are none.
+// arrived stores the labels of a make, or counts the failure.
 func (r *syncRun) arrived(ctx context.Context, m Make, labels []string, err error) error {
 	before := r.stored[m.Name]
 	fetched := storedMake{MakeLabels{Make: m, Labels: labels}, r.store.options.Now()}
@@ -174,20 +176,16 @@ func (r *syncRun) removeOthers(ctx context.Context, makes []Make) error {
 	return nil
 }
 
-// withRetry repeats a call that the rate limit holds back.
+// withRetry repeats a call that the rate limit refuses.
 func withRetry[T any](ctx context.Context, call func() (T, error)) (T, error) {
 	for {
 		result, err := call()
-		gate, closed := errors.AsType[*ThrottleError](err)
-		if !closed || gate.Reason != ThrottleRate {
+		throttled, ok := errors.AsType[*ThrottleError](err)
+		if !ok || throttled.Reason != ThrottleRate {
 			return result, err
 		}
-		timer := time.NewTimer(gate.RetryAfter)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return result, ctx.Err()
+		if err := retry.Sleep(ctx, throttled.RetryAfter); err != nil {
+			return result, err
 		}
 	}
 }

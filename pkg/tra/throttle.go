@@ -11,39 +11,39 @@ import (
 	"github.com/sony/gobreaker/v2"
 )
 
-// ThrottleReason says which gate is closed.
+// ThrottleReason says why a call was not made.
 type ThrottleReason string
 
-// The gates.
+// The reasons.
 const (
-	ThrottleRate    ThrottleReason = "rate"    // the calls per second that all processes share are used up
-	ThrottleBreaker ThrottleReason = "breaker" // the authority failed too often in a row; it is left alone for a while
+	ThrottleRate    ThrottleReason = "rate"    // the calls per second of all processes are used up
+	ThrottleBreaker ThrottleReason = "breaker" // the breaker is open after too many consecutive outages
 )
 
-// ThrottleError says that a call was not made, because a gate is closed. It is no
-// failure of the call: try again after RetryAfter, without counting it.
+// ThrottleError means that a call was not made. It is not a failure of the call:
+// the caller should try again after RetryAfter, without using up a retry.
 type ThrottleError struct {
 	RetryAfter time.Duration
 	Reason     ThrottleReason
 }
 
 func (e *ThrottleError) Error() string {
-	return fmt.Sprintf("tra: the authority cannot be asked before %s (%s)", e.RetryAfter.Round(time.Millisecond), e.Reason)
+	return fmt.Sprintf("tra: no call before %s (%s)", e.RetryAfter.Round(time.Millisecond), e.Reason)
 }
 
-const keyRate = "tra:rate" // redis_rate puts its own prefix before
+const keyRate = "tra:rate" // redis_rate adds its own prefix
 
 // gates stand before every call to the authority.
 type throttle struct {
 	limiter   *redis_rate.Limiter
-	perSecond int // 0: no limit
+	perSecond int // 0 means no limit
 	breaker   *gobreaker.CircuitBreaker[any]
-	pause     time.Duration
-	openedAt  atomic.Int64 // Unix nanoseconds
+	timeout   time.Duration // how long the breaker stays open
+	openedAt  atomic.Int64  // Unix nanoseconds
 }
 
 func newThrottle(store *Store, o AuthorityOptions) *throttle {
-	t := &throttle{limiter: redis_rate.NewLimiter(store.redis), perSecond: o.PerSecond, pause: o.BreakerTimeout}
+	t := &throttle{limiter: redis_rate.NewLimiter(store.redis), perSecond: o.PerSecond, timeout: o.BreakerTimeout}
 	t.breaker = gobreaker.NewCircuitBreaker[any](gobreaker.Settings{
 		Name:        "authority",
 		Timeout:     o.BreakerTimeout,
@@ -58,9 +58,8 @@ func newThrottle(store *Store, o AuthorityOptions) *throttle {
 	return t
 }
 
-// isOutage says whether an error shows the authority as not there for us: the
-// only errors that the breaker counts. An answer that there is no such vehicle
-// and a caller who went away say nothing of the kind.
+// isOutage reports whether an error means that the authority is not available.
+// The breaker counts only such errors.
 func isOutage(err error) bool {
 	kind := kindOf(err)
 	return kind == Unavailable || kind == Refused
@@ -76,10 +75,10 @@ func (t *throttle) allow(ctx context.Context, call func() (any, error)) (any, er
 	})
 	switch {
 	case errors.Is(err, gobreaker.ErrOpenState):
-		wait := t.pause - time.Since(time.Unix(0, t.openedAt.Load()))
+		wait := t.timeout - time.Since(time.Unix(0, t.openedAt.Load()))
 		return nil, &ThrottleError{RetryAfter: max(wait, time.Millisecond), Reason: ThrottleBreaker}
-	case errors.Is(err, gobreaker.ErrTooManyRequests): // one call is out to see whether the authority is back
-		return nil, &ThrottleError{RetryAfter: min(t.pause, time.Second), Reason: ThrottleBreaker}
+	case errors.Is(err, gobreaker.ErrTooManyRequests): // one call tests whether the authority is available again
+		return nil, &ThrottleError{RetryAfter: min(t.timeout, time.Second), Reason: ThrottleBreaker}
 	}
 	return result, err
 }
