@@ -26,15 +26,7 @@ var comparing = map[string]func(context.Context, *app, *jobs.Job) error{
 		_, err := a.jobs.Succeed(ctx, job.ID, comparisonOf(input))
 		return err
 	},
-	tasks.KindReading: endReading,
-	tasks.KindReport: func(ctx context.Context, a *app, job *jobs.Job) error {
-		var input tasks.ReportInput
-		if err := json.Unmarshal(job.Input, &input); err != nil {
-			return err
-		}
-		_, err := a.jobs.Succeed(ctx, job.ID, reportOf(input))
-		return err
-	},
+	tasks.KindReport: endReading,
 }
 
 // comparisonOf is the result of a comparison, of the estimate of testdata.

@@ -23,7 +23,10 @@ func (s *Server) jobEvents(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return event{}, err
 		}
-		body := newJobBody(job)
+		body, err := s.jobBody(r.WithContext(ctx), job)
+		if err != nil {
+			return event{}, err
+		}
 		return eventOf(body, body, job.State.Ended())
 	})
 }

@@ -128,7 +128,8 @@ func (p *idempotentRequest) setDone(ctx context.Context) error {
 type outcome struct {
 	result   []byte
 	job      *jobs.Job
-	replayed bool // it is stored under the Idempotency-Key
+	replayed bool   // it is stored under the Idempotency-Key
+	lang     string // of the request; empty when the result has no language
 }
 
 func (o outcome) isEmpty() bool { return o.result == nil && o.job == nil }

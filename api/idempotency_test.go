@@ -108,7 +108,7 @@ var idempotencyScenarios = []scenario{
 	{
 		name: "a sheet again", url: "/v1/condition-report", body: `{"lang":"en","url":"` + auction + `/idem1.jpg"}`,
 		headers: map[string]string{"Idempotency-Key": "sheet"}, before: firstUnder("sheet", "/v1/condition-report", sheet1),
-		status: 200, has: []string{`"id":"` + tasks.SheetInput{URL: auction + "/idem1.jpg"}.ID() + `"`},
+		status: 200, has: []string{`"id":"` + tasks.ReportInput{URL: auction + "/idem1.jpg"}.ID() + `"`},
 	},
 	reused("another sheet", "/v1/condition-report", sheet1, `{"url":"`+auction+`/idem2.jpg"}`, named("sheets")),
 	reused("a sheet in Kiswahili", "/v1/condition-report", sheet1, `{"url":"`+auction+`/idem1.jpg","lang":"sw"}`, named("lang")),
@@ -118,7 +118,7 @@ var idempotencyScenarios = []scenario{
 		name: "a file again", url: "/v1/condition-report", body: form("lang", "en", "file", jpeg+" idem1"),
 		headers: map[string]string{"Idempotency-Key": "file", "Content-Type": asForm},
 		before:  firstUnder("file", "/v1/condition-report", file1), status: 200,
-		has: []string{`"id":"` + tasks.SheetInput{Upload: upload.Hash(jpeg + " idem1")}.ID() + `"`},
+		has: []string{`"id":"` + tasks.ReportInput{Upload: upload.Hash(jpeg + " idem1")}.ID() + `"`},
 	},
 	{name: "a retry under a bad key", method: http.MethodPost, url: "/v1/batches/{id}/retry", headers: named(""), before: batchOf("f"), status: 400, has: malformedKey},
 	{

@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/gorilla/mux"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/plainjson"
+	"ushuru/pkg/sheet"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -44,6 +47,29 @@ func newJobBody(job *jobs.Job) jobBody {
 	return body
 }
 
+// jobBody returns a job for the caller of a request. The result of a report is
+// written in the language of the query parameter lang.
+func (s *Server) jobBody(r *http.Request, job *jobs.Job) (jobBody, error) {
+	body := newJobBody(job)
+	if job.Kind != tasks.KindReport || job.State != jobs.Succeeded {
+		return body, nil
+	}
+	lang, err := parseLanguage(r.URL.Query().Get("lang"))
+	if err != nil {
+		return body, err
+	}
+	var input tasks.ReportInput
+	if err := json.Unmarshal(job.Input, &input); err != nil {
+		return body, fmt.Errorf("api: input of job %s: %w", job.ID, err)
+	}
+	report, err := s.conditionReport(r.Context(), input, job.Result, lang)
+	if err != nil {
+		return body, err
+	}
+	body.Result, err = plainjson.Encode(report)
+	return body, err
+}
+
 // currentStep returns the step that changed last of those that are not done.
 func currentStep(job *jobs.Job) (name string, attempt int) {
 	var since time.Time
@@ -59,7 +85,15 @@ func currentStep(job *jobs.Job) (name string, attempt int) {
 	return name, attempt
 }
 
-func jobURL(job *jobs.Job) string { return "/v1/jobs/" + job.ID }
+// jobURL returns where the job of an outcome can be read, in the language of the
+// request.
+func jobURL(found outcome) string {
+	url := "/v1/jobs/" + found.job.ID
+	if found.lang != "" && found.lang != sheet.English {
+		url += "?lang=" + found.lang
+	}
+	return url
+}
 
 // getJob answers GET /v1/jobs/{id}. With Prefer: wait=N it waits up to N
 // seconds for the end of the job. Any valid key may read a job by its id: ids
@@ -71,7 +105,7 @@ func (s *Server) getJob(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Preference-Applied", "wait="+seconds(prefer.wait))
 		job, err := s.wait(r.Context(), id, prefer.wait)
 		if err == nil {
-			return writeJSON(w, http.StatusOK, newJobBody(job))
+			return s.writeJob(w, r, job)
 		}
 		if !errors.Is(err, errNotFinished) {
 			return err
@@ -81,7 +115,15 @@ func (s *Server) getJob(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, newJobBody(job))
+	return s.writeJob(w, r, job)
+}
+
+func (s *Server) writeJob(w http.ResponseWriter, r *http.Request, job *jobs.Job) error {
+	body, err := s.jobBody(r, job)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, body)
 }
 
 // deleteJob answers DELETE /v1/jobs/{id}: it cancels a job. Callers of one
@@ -139,9 +181,9 @@ func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found out
 	}
 	switch {
 	case errors.Is(err, errNotFinished) && prefer.accepts():
-		return nil, writeAccepted(w, found.job, prefer)
+		return nil, writeAccepted(w, found, prefer)
 	case errors.Is(err, errNotFinished):
-		return nil, errNotFinished.withLocation(jobURL(found.job))
+		return nil, errNotFinished.withLocation(jobURL(found))
 	case err != nil:
 		return nil, err
 	}
@@ -156,11 +198,11 @@ func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found out
 
 // writeAccepted answers 202: the work continues, and this is its job. It
 // returns errResponded.
-func writeAccepted(w http.ResponseWriter, job *jobs.Job, prefer preference) error {
+func writeAccepted(w http.ResponseWriter, found outcome, prefer preference) error {
 	w.Header().Set("Preference-Applied", prefer.applied(true))
-	w.Header().Set("Location", jobURL(job))
+	w.Header().Set("Location", jobURL(found))
 	w.Header().Set("Retry-After", seconds(pollAfter))
-	if err := writeJSON(w, http.StatusAccepted, newJobBody(job)); err != nil {
+	if err := writeJSON(w, http.StatusAccepted, newJobBody(found.job)); err != nil {
 		return err
 	}
 	return errResponded

@@ -2,12 +2,16 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/sheet"
+	"ushuru/pkg/sheet/render"
 	"ushuru/pkg/upload"
+	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
@@ -35,22 +39,23 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	input := tasks.ReportInput{}
-	if input.Lang, err = parseLanguage(req.Lang); err != nil {
+	lang, err := parseLanguage(req.Lang)
+	if err != nil {
 		return err
 	}
-	if input.SheetInput, err = s.sheetInput(req); err != nil {
+	input, err := s.reportInput(req)
+	if err != nil {
 		return err
 	}
 
 	// The outcome of the same request before, or else a cached result, or else
 	// a job. Only a job counts against the limits of the key.
-	found, err := s.replay(r, input)
+	found, err := s.replay(r, reportIdentity{input, lang})
 	if err != nil {
 		return err
 	}
 	if found.isEmpty() {
-		if found.result, err = s.cachedResult(r.Context(), cache.ReportKey(input.ID(), input.Lang)); err != nil {
+		if found.result, err = s.cachedResult(r.Context(), cache.ReadingKey(input.ID())); err != nil {
 			return err
 		}
 	}
@@ -58,7 +63,7 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 		if err := s.checkJobLimits(w, r); err != nil {
 			return err
 		}
-		if err := s.putSheet(r.Context(), input.SheetInput, req.file); err != nil {
+		if err := s.putSheet(r.Context(), input, req.file); err != nil {
 			return err
 		}
 		if found.job, err = s.submit(r, tasks.KindReport, input); err != nil {
@@ -68,13 +73,71 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 	if found, err = s.setOutcome(r, found); err != nil {
 		return err
 	}
+	found.lang = lang
 
 	// Wait for the job as long as the caller prefers, and respond.
-	result, err := s.waitForResult(w, r, found)
+	reading, err := s.waitForResult(w, r, found)
 	if err != nil {
 		return err
 	}
-	return writeResult(w, result)
+	report, err := s.conditionReport(r.Context(), input, reading, lang)
+	if err != nil {
+		return err
+	}
+	report.Cached = found.job == nil
+	return writeJSON(w, http.StatusOK, report)
+}
+
+// reportIdentity is what makes two requests for a report the same request.
+type reportIdentity struct {
+	tasks.ReportInput
+
+	Lang string `json:"lang"`
+}
+
+// conditionReport writes the report on a sheet in a language, from what the AI
+// read. When a listing with this sheet was estimated, the sheet is compared with
+// it.
+func (s *Server) conditionReport(
+	ctx context.Context, input tasks.ReportInput, result []byte, lang string,
+) (*vehicle.ConditionReport, error) {
+	reading, report, err := sheet.ParseReading(result)
+	if err != nil {
+		return nil, err
+	}
+	listing, err := s.listingOf(ctx, input.ID())
+	if err != nil {
+		return nil, err
+	}
+	response := &vehicle.ConditionReport{ID: input.ID(), Lang: lang, Report: reading.Report}
+	var mismatches []sheet.Mismatch
+	if listing != nil {
+		mismatches = sheet.Compare(report, listing.Car)
+		response.Listing = listing.Input.URL
+	}
+	for _, m := range mismatches {
+		response.Mismatches = append(response.Mismatches, vehicle.Mismatch{Field: m.Field, Sheet: m.Sheet, Listing: m.Listing})
+	}
+	response.Summary, err = render.Text(report, lang, mismatches)
+	return response, err
+}
+
+// listingOf returns the estimate of the listing that has a sheet; nil when none
+// is known.
+func (s *Server) listingOf(ctx context.Context, sheetID string) (*vehicle.Estimate, error) {
+	key, err := s.cachedResult(ctx, cache.ListingKey(sheetID))
+	if err != nil || key == nil {
+		return nil, err
+	}
+	cached, err := s.cachedResult(ctx, cache.Key(key))
+	if err != nil || cached == nil {
+		return nil, err
+	}
+	estimate := &vehicle.Estimate{}
+	if err := json.Unmarshal(cached, estimate); err != nil {
+		return nil, fmt.Errorf("api: cached estimate: %w", err)
+	}
+	return estimate, nil
 }
 
 // readReportRequest reads the request in either of its formats.
@@ -97,8 +160,8 @@ func parseLanguage(lang string) (string, error) {
 	return "", errLangInvalid
 }
 
-// sheetInput names the sheet, or says what is wrong with its URL.
-func (s *Server) sheetInput(req reportRequest) (input tasks.SheetInput, err error) {
+// reportInput names the sheet, or says what is wrong with its URL.
+func (s *Server) reportInput(req reportRequest) (input tasks.ReportInput, err error) {
 	if req.file != nil {
 		input.Upload = upload.Hash(req.file)
 		return input, nil
@@ -110,15 +173,11 @@ func (s *Server) sheetInput(req reportRequest) (input tasks.SheetInput, err erro
 	return input, urlProblem(err)
 }
 
-// putSheet stores the file of a request for the worker. A file whose reading
-// is cached is not needed, and no worker would delete it.
-func (s *Server) putSheet(parent context.Context, input tasks.SheetInput, file []byte) error {
+// putSheet stores the file of a request for the worker, which deletes it after
+// reading.
+func (s *Server) putSheet(parent context.Context, input tasks.ReportInput, file []byte) error {
 	if file == nil {
 		return nil
-	}
-	reading, err := s.cachedResult(parent, cache.ReadingKey(input.ID()))
-	if err != nil || reading != nil {
-		return err
 	}
 	ctx, cancel := context.WithTimeout(parent, redisTimeout)
 	defer cancel()

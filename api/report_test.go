@@ -15,8 +15,8 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
 
+	"ushuru/pkg/sheet"
 	"ushuru/pkg/upload"
-	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 
 	"ushuru/pkg/sheet/interpret"
@@ -28,7 +28,7 @@ const auction = "https://auctions.aleado.com"
 
 // endReading reads a sheet; of what was sent only JPEG is one.
 func endReading(ctx context.Context, a *app, job *jobs.Job) error {
-	var input tasks.SheetInput
+	var input tasks.ReportInput
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func endReading(ctx context.Context, a *app, job *jobs.Job) error {
 			return err
 		}
 		if !bytes.HasPrefix(file, []byte("\xff\xd8\xff")) {
-			_, err = a.jobs.Fail(ctx, job.ID, tasks.StepRead, "", &jobs.Error{Code: scan.TypeUnsupported, Message: "No picture."})
+			_, err = a.jobs.Fail(ctx, job.ID, tasks.StepSummarize, "", &jobs.Error{Code: scan.TypeUnsupported, Message: "No picture."})
 			return err
 		}
 	}
@@ -64,15 +64,7 @@ func reportJSON() json.RawMessage {
 }
 
 func readingJSON() json.RawMessage {
-	data, err := json.Marshal(tasks.Reading{Report: reportJSON()})
-	if err != nil {
-		panic(err)
-	}
-	return data
-}
-
-func reportOf(input tasks.ReportInput) json.RawMessage {
-	data, err := json.Marshal(vehicle.ConditionReport{Summary: "## 1.", ID: input.ID(), Lang: input.Lang, Report: reportJSON()})
+	data, err := json.Marshal(sheet.Reading{Report: reportJSON()})
 	if err != nil {
 		panic(err)
 	}
@@ -127,7 +119,7 @@ const jpeg = "\xff\xd8\xff picture"
 var reportScenarios = []scenario{
 	{
 		name: "by its URL", url: "/v1/condition-report", body: `{"url":"` + auction + `/1.jpg","unknown":1}`, status: 200,
-		has: []string{`"lang":"en"`, `"cached":false`, `"id":"` + tasks.SheetInput{URL: auction + "/1.jpg"}.ID() + `"`},
+		has: []string{`"lang":"en"`, `"cached":false`, `"id":"` + tasks.ReportInput{URL: auction + "/1.jpg"}.ID() + `"`},
 	},
 	{
 		name: "in Kiswahili", url: "/v1/condition-report", body: `{"url":"` + auction + `/1.jpg","lang":"sw"}`, status: 200,
@@ -136,13 +128,13 @@ var reportScenarios = []scenario{
 	{
 		name: "kept", url: "/v1/condition-report", body: `{"url":"` + auction + `/kept.jpg"}`,
 		before: func(t *testing.T, a *app) string {
-			input := tasks.ReportInput{SheetInput: tasks.SheetInput{URL: auction + "/kept.jpg"}, Lang: "en"}
-			if err := a.cache.Put(t.Context(), cache.ReportKey(input.ID(), "en"), reportOf(input), time.Now().Add(time.Hour)); err != nil {
-				t.Fatal(err)
-			}
-			return ""
+			return keepReadingOf(t, a, auction+"/kept.jpg")
 		},
-		status: 200, has: []string{`"cached":true`},
+		status: 200, has: []string{`"cached":true`, `"lang":"en"`, `"summary":"## 1. At a glance`},
+	},
+	{
+		name: "kept, in the other language", url: "/v1/condition-report", body: `{"url":"` + auction + `/kept.jpg","lang":"sw"}`,
+		status: 200, has: []string{`"cached":true`, `"lang":"sw"`}, hasNot: []string{"At a glance"},
 	},
 	{
 		name: "asynchronous", url: "/v1/condition-report", body: `{"url":"` + auction + `/2.jpg"}`, headers: prefer("respond-async"),
@@ -200,9 +192,44 @@ var reportScenarios = []scenario{
 // keepReading keeps what was read of a sheet and returns its id.
 func keepReading(t *testing.T, a *app) string {
 	t.Helper()
-	id := tasks.SheetInput{URL: auction + "/map.jpg"}.ID()
+	return keepReadingOf(t, a, auction+"/map.jpg")
+}
+
+func keepReadingOf(t *testing.T, a *app, url string) string {
+	t.Helper()
+	id := tasks.ReportInput{URL: url}.ID()
 	if err := a.cache.PutRaw(t.Context(), cache.ReadingKey(id), readingJSON(), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	return id
+}
+
+// Two callers request one sheet in two languages: they share one job, and each
+// reads its result in the own language.
+func TestAReportInTwoLanguagesIsOneJob(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	locations := map[string]string{}
+	for _, lang := range []string{"en", "sw"} {
+		r := a.request(t, http.MethodPost, "/v1/condition-report", `{"url":"`+auction+`/two.jpg","lang":"`+lang+`"}`)
+		r.Header.Set("Prefer", "respond-async")
+		got := a.send(t, r)
+		if locations[lang] = got.header.Get("Location"); got.status != http.StatusAccepted {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	id := strings.TrimPrefix(locations["en"], "/v1/jobs/")
+	if locations["sw"] != locations["en"]+"?lang=sw" {
+		t.Errorf("%v", locations)
+	}
+	if _, err := a.jobs.Succeed(t.Context(), id, readingJSON()); err != nil {
+		t.Fatal(err)
+	}
+	for lang, heading := range map[string]string{"en": "At a glance", "sw": `"lang":"sw"`} {
+		scenario{url: locations[lang], status: http.StatusOK, has: []string{
+			`"kind":"report","state":"succeeded"`, `"result":{"summary":"## 1.`, heading, `"cached":false`,
+			`"id":"` + tasks.ReportInput{URL: auction + "/two.jpg"}.ID() + `"`,
+		}}.run(t, a)
+	}
+	scenario{url: locations["en"] + "?lang=fr", status: http.StatusBadRequest, has: []string{"lang_invalid"}}.run(t, a)
+	scenario{url: locations["en"] + "/events?lang=sw", status: http.StatusOK, has: []string{"event: end", `"lang":"sw"`}}.run(t, a)
 }

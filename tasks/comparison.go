@@ -1,8 +1,6 @@
 package tasks
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -10,55 +8,20 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// Kinds of job beside estimates. A reading is what an AI reads on a sheet,
-// made once for all languages; a report is its text in one of them.
+// KindCompare is the kind of a job that compares two listings.
+const KindCompare = "compare"
+
+// StepRecommend is the step of a comparison.
+const StepRecommend = "recommend"
+
+// The children of a comparison, by name: two estimates and, of listings with an
+// auction sheet, two reports.
 const (
-	KindReading = "reading"
-	KindReport  = "report"
-	KindCompare = "compare"
+	ChildCar1   = "car1"
+	ChildCar2   = "car2"
+	ChildSheet1 = "sheet1"
+	ChildSheet2 = "sheet2"
 )
-
-// The steps of these.
-const (
-	StepRead      = "read"      // of a reading
-	StepSummarize = "summarize" // of a report
-	StepRecommend = "recommend" // of a comparison
-)
-
-// The children of these, by name.
-const (
-	ChildReading = "reading"
-	ChildCar1    = "car1"
-	ChildCar2    = "car2"
-	ChildSheet1  = "sheet1" // readings: both languages share them
-	ChildSheet2  = "sheet2"
-)
-
-// SheetInput names an auction sheet, and is the input of a reading: the
-// canonical URL of the sheet, or the hash of the file that a caller sent.
-type SheetInput struct {
-	URL    string `json:"url,omitempty"`
-	Upload string `json:"upload,omitempty"`
-}
-
-// ID names the sheet: 32 hexadecimal digits. Nobody guesses that of a file
-// without having the file.
-func (i SheetInput) ID() string {
-	sum := sha256.Sum256([]byte(i.URL + "\n" + i.Upload))
-	return hex.EncodeToString(sum[:16])
-}
-
-// Reading is the output of the step read, and the result of a reading.
-type Reading struct {
-	Report json.RawMessage `json:"report"` // a sheet.Report
-}
-
-// ReportInput is the input of a report.
-type ReportInput struct {
-	SheetInput
-
-	Lang string `json:"lang"` // en or sw
-}
 
 // CompareInput is the input of a comparison. The URLs are canonical.
 type CompareInput struct {
@@ -68,35 +31,8 @@ type CompareInput struct {
 	Lang string `json:"lang"` // en or sw
 }
 
-// advanceReading: one step, whose output is the result.
-func advanceReading(job *jobs.Job) (Next, error) {
-	if output, done := job.Outputs[StepRead]; done {
-		return Next{Result: output}, nil
-	}
-	return Next{Steps: []string{StepRead}}, nil
-}
-
-// advanceReport: the reading, then the text.
-func advanceReport(job *jobs.Job) (Next, error) {
-	if output, done := job.Outputs[StepSummarize]; done {
-		return Next{Result: output}, nil
-	}
-	reading := job.Children[ChildReading]
-	switch {
-	case reading.State == jobs.Succeeded:
-		return Next{Steps: []string{StepSummarize}}, nil
-	case reading.State.Ended():
-		return Next{Failed: childError(reading)}, nil
-	}
-	var input ReportInput
-	if err := json.Unmarshal(job.Input, &input); err != nil {
-		return Next{}, fmt.Errorf("tasks: input of job %s: %w", job.ID, err)
-	}
-	return Next{Children: []Child{{ChildReading, KindReading, input.SheetInput}}}, nil
-}
-
-// advanceCompare: two estimates at once, the readings of the sheets that they
-// name as soon as they are known, then the recommendation. A listing that
+// advanceCompare requests two estimates at once, the reports on the sheets that
+// they name as soon as these are known, then the recommendation. A listing that
 // cannot be estimated ends the comparison; a sheet that cannot be read does not.
 func advanceCompare(job *jobs.Job) (Next, error) {
 	if output, done := job.Outputs[StepRecommend]; done {
@@ -140,7 +76,7 @@ func pendingChild(job *jobs.Job, estimate, sheet, url string) ([]Child, error) {
 	if address == nil || job.Children[sheet].State.Ended() {
 		return nil, nil
 	}
-	return []Child{{sheet, KindReading, SheetInput{URL: *address}}}, nil
+	return []Child{{sheet, KindReport, ReportInput{URL: *address}}}, nil
 }
 
 // comparisonError says which of the two listings could not be estimated and

@@ -172,13 +172,11 @@ func TestCancelEndsChildrenThatNobodyElseWants(t *testing.T) {
 	f := newFamily(t)
 	asked := f.submit(KindEstimate, EstimateInput{URL: bothCars.URL1}, "")
 	parent := f.submit(KindCompare, bothCars, "")
-	report := f.submit(KindReport, ReportInput{SheetInput{URL: "https://a.example/s"}, "en"}, "job:"+parent.ID)
-	if err := errors.Join(f.engine.Cancel(t.Context(), parent.ID), f.engine.Cancel(t.Context(), report.ID)); err != nil {
+	if err := f.engine.Cancel(t.Context(), parent.ID); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[string]jobs.State{
 		parent.ID: jobs.Cancelled, asked.ID: jobs.Running, parent.Children[ChildCar2].Job: jobs.Cancelled,
-		report.Children[ChildReading].Job: jobs.Cancelled,
 	} {
 		if job := f.get(id); job.State.Ended() != want.Ended() || job.State.Ended() && job.State != want {
 			t.Errorf("%s is %s, want %s", job.Kind, job.State, want)
@@ -216,15 +214,17 @@ func TestParentsThatAreNoJobsAreTold(t *testing.T) {
 func TestSweepEndsAParentThatWaitsPastItsDeadline(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t)
-	parent := f.submit(KindReport, ReportInput{SheetInput{Upload: "hash"}, "en"}, "")
+	parent := f.submit(KindCompare, bothCars, "")
 	now := time.Now()
 	for _, c := range []struct {
 		after time.Duration
 		ended bool
 	}{{time.Minute, false}, {time.Hour, true}} {
 		f.server.SetTime(now.Add(c.after))
-		if err := f.engine.jobs.RemoveActive(t.Context(), parent.Children[ChildReading].Job, jobs.Interactive); err != nil {
-			t.Fatal(err) // the child is left alone: this is about the parent
+		for _, child := range parent.Children {
+			if err := f.engine.jobs.RemoveActive(t.Context(), child.Job, jobs.Interactive); err != nil {
+				t.Fatal(err) // the children are left alone: this is about the parent
+			}
 		}
 		if _, _, err := f.engine.Sweep(t.Context(), jobs.Interactive, func() bool { return true }); err != nil {
 			t.Fatal(err)
@@ -239,15 +239,17 @@ func TestSweepEndsAParentThatWaitsPastItsDeadline(t *testing.T) {
 func TestSweepTellsAParentOfALostEnd(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t)
-	parent := f.submit(KindReport, ReportInput{SheetInput{Upload: "hash"}, "en"}, "")
-	if _, err := f.engine.jobs.Succeed(t.Context(), parent.Children[ChildReading].Job, json.RawMessage(`{}`)); err != nil {
-		t.Fatal(err)
+	parent := f.submit(KindCompare, bothCars, "")
+	for _, child := range parent.Children {
+		if _, err := f.engine.jobs.Succeed(t.Context(), child.Job, json.RawMessage(`{}`)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	f.server.SetTime(time.Now().Add(10 * time.Second))
 	if _, _, err := f.engine.Sweep(t.Context(), jobs.Interactive, func() bool { return false }); err != nil {
 		t.Fatal(err)
 	}
-	if parent = f.get(parent.ID); parent.Steps[StepSummarize].State != jobs.StepReady {
+	if parent = f.get(parent.ID); parent.Steps[StepRecommend].State != jobs.StepReady {
 		t.Fatalf("%+v", parent)
 	}
 }
@@ -269,7 +271,7 @@ func TestTwoChildrenThatAreOneJobAreLetGoOneByOne(t *testing.T) {
 	if second == first {
 		t.Fatal("a failed job was joined")
 	}
-	report := Child{ChildSheet1, KindReport, ReportInput{SheetInput{URL: "https://a.example/sheet.jpg"}, bothCars.Lang}}
+	report := Child{ChildSheet1, KindReport, ReportInput{URL: "https://a.example/sheet.jpg"}}
 	if _, err := f.engine.ensureChild(t.Context(), stale, report); err != nil {
 		t.Fatal(err)
 	}

@@ -37,8 +37,7 @@ const (
 var parts = map[string][]string{
 	KindEstimate: {StepScrape, StepMatch, StepCalculate},
 	KindQuote:    {StepMatch, StepCalculate},
-	KindReading:  {StepRead},
-	KindReport:   {ChildReading, StepSummarize},
+	KindReport:   {StepSummarize},
 	KindCompare:  {ChildCar1, ChildCar2, ChildSheet1, ChildSheet2, StepRecommend},
 }
 

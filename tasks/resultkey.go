@@ -24,8 +24,8 @@ func ResultKey(kind string, input json.RawMessage) (cache.Key, error) {
 		if err = json.Unmarshal(input, &asked); err == nil {
 			return QuoteKey(asked)
 		}
-	case KindReading:
-		var asked SheetInput
+	case KindReport:
+		var asked ReportInput
 		if err = json.Unmarshal(input, &asked); err == nil {
 			return cache.ReadingKey(asked.ID()), nil
 		}

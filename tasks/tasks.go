@@ -18,7 +18,6 @@ const (
 	TypeScrape    = "estimate:scrape"
 	TypeMatch     = "estimate:match"
 	TypeCalculate = "estimate:calculate"
-	TypeRead      = "reading:read"
 	TypeSummarize = "report:summarize"
 	TypeRecommend = "compare:recommend"
 	TypeSync      = "authority:sync"
@@ -73,7 +72,6 @@ var policies = map[string]Policy{
 	TypeScrape:    {Queue: QueueAny, Timeout: 45 * time.Second, MaxRetries: 4},
 	TypeMatch:     {Queue: QueueAny, Timeout: 60 * time.Second, MaxRetries: 4},
 	TypeCalculate: {Queue: QueueAuthority, Timeout: 120 * time.Second, MaxRetries: noRetryLimit},
-	TypeRead:      {Queue: QueueAI, Timeout: 120 * time.Second, MaxRetries: 4},
 	TypeSummarize: {Queue: QueueAI, Timeout: 120 * time.Second, MaxRetries: 4},
 	TypeRecommend: {Queue: QueueAI, Timeout: 120 * time.Second, MaxRetries: 4},
 	// As for an estimate.

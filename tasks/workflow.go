@@ -68,8 +68,7 @@ type workflow struct {
 var workflows = map[string]workflow{
 	KindEstimate: {advanceEstimate, 10 * time.Minute},
 	KindQuote:    {advanceQuote, 10 * time.Minute},
-	KindReading:  {advanceReading, 10 * time.Minute},
-	KindReport:   {advanceReport, 15 * time.Minute},
+	KindReport:   {advanceReport, 10 * time.Minute},
 	KindCompare:  {advanceCompare, 30 * time.Minute},
 }
 

@@ -89,16 +89,16 @@ func newComparedCar(job *jobs.Job, car, sheetName, n, lang string) (c comparedCa
 		c.warnings = append(c.warnings, left)
 		return c, nil
 	}
-	read, err := readingOf(child)
+	_, report, err := sheet.ParseReading(child.Result)
 	if err != nil {
 		return c, err
 	}
-	differ := sheet.Check(read.Report, factsOf(c.estimate.Car))
-	summary, err := render.Text(read.Report, lang, differ)
+	differ := sheet.Compare(report, c.estimate.Car)
+	summary, err := render.Text(report, lang, differ)
 	if err != nil {
 		return c, err
 	}
-	c.summary, c.condition = &summary, conditionOf(read.Report, differ)
+	c.summary, c.condition = &summary, conditionOf(report, differ)
 	if len(differ) > 0 {
 		var fields []string
 		for _, m := range differ {

@@ -160,8 +160,7 @@ func (w *world) newProcess() *process {
 			tasks.TypeScrape:    w.fake(scrapedOf),
 			tasks.TypeMatch:     w.fake(always(map[string]string{"label": "X - Y - Z"})),
 			tasks.TypeCalculate: w.fake(calculatedOf),
-			tasks.TypeRead:      w.fake(sheetOf),
-			tasks.TypeSummarize: w.fake(func(job *jobs.Job) any { return job.Children[tasks.ChildReading].Result }),
+			tasks.TypeSummarize: w.fake(sheetOf),
 			tasks.TypeRecommend: w.fake(comparisonOf),
 		},
 	}

@@ -6,92 +6,100 @@ import (
 	"errors"
 	"fmt"
 
-	"ushuru/pkg/cache"
+	"ushuru/pkg/ai"
+	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/match"
 	"ushuru/pkg/sheet"
-	"ushuru/pkg/vehicle"
+
+	"ushuru/pkg/upload"
 	"ushuru/tasks"
 
-	"ushuru/pkg/sheet/render"
+	"ushuru/pkg/sheet/interpret"
+	"ushuru/pkg/sheet/scan"
+	"ushuru/pkg/sheet/transcribe"
 )
 
-// summarize writes the text of a sheet that has been read, and holds the sheet
-// against the listing that it belongs to, when that is known.
-func summarize(results *cache.Cache) stepFunc {
-	return func(ctx context.Context, job *jobs.Job) (any, error) {
-		var input tasks.ReportInput
-		if err := json.Unmarshal(job.Input, &input); err != nil {
-			return nil, fmt.Errorf("worker: input: %w", err)
-		}
-		listed, err := listingOf(ctx, results, input.ID())
-		if err != nil {
-			return nil, err
-		}
-		read, err := readingOf(job.Children[tasks.ChildReading])
-		if err != nil {
-			return nil, err
-		}
-		answer := vehicle.ConditionReport{ID: input.ID(), Lang: input.Lang, Report: read.raw}
-		var differ []sheet.Mismatch
-		if listed != nil {
-			differ = sheet.Check(read.Report, factsOf(listed.Car))
-			answer.Listing, answer.Mismatches = listed.Input.URL, mismatches(differ)
-		}
-		answer.Summary, err = render.Text(read.Report, input.Lang, differ)
-		return answer, err
-	}
+// maxReading bounds what is kept of a sheet, in bytes. The schema of the
+// reading bounds every text and list in it; a full sheet has about 15 KB.
+const maxReading = 256 << 10
+
+// sheetReader reads inspection sheets.
+type sheetReader struct {
+	loader  *scan.Loader
+	model   *ai.Client // nil without an AI
+	uploads *upload.Store
 }
 
-// sheetReading is what was read of a sheet.
-type sheetReading struct {
-	*sheet.Report
-	raw json.RawMessage
+func newSheetReader(o Options) *sheetReader {
+	return &sheetReader{loader: o.Sheets, model: o.AI, uploads: o.Uploads}
 }
 
-func readingOf(child jobs.Child) (*sheetReading, error) {
-	var kept tasks.Reading
-	if err := json.Unmarshal(child.Result, &kept); err != nil {
-		return nil, fmt.Errorf("worker: reading: %w", err)
+// summarize has the AI read the sheet of a job. Its result serves both languages:
+// the API writes the text and draws the damage map.
+func (s *sheetReader) summarize(ctx context.Context, job *jobs.Job) (any, error) {
+	var input tasks.ReportInput
+	if err := json.Unmarshal(job.Input, &input); err != nil {
+		return nil, fmt.Errorf("worker: input: %w", err)
 	}
-	report := &sheet.Report{}
-	if err := json.Unmarshal(kept.Report, report); err != nil {
-		return nil, fmt.Errorf("worker: reading: %w", err)
+	if s.model == nil {
+		return nil, tasks.Permanent("no_ai", "Inspection sheets are read by an AI, and none is set up here.", nil)
 	}
-	return &sheetReading{report, kept.Report}, nil
-}
-
-// factsOf is what a listing says that a sheet may contradict.
-func factsOf(car vehicle.Car) sheet.Facts {
-	return sheet.Facts{
-		ChassisCode: car.RawModelCode, Year: car.Year, YearBasis: car.YearBasis, EngineCC: car.EngineCC, MileageKM: car.MileageKM,
-		Colour: car.Colour,
-	}
-}
-
-func mismatches(list []sheet.Mismatch) []vehicle.Mismatch {
-	shown := make([]vehicle.Mismatch, len(list))
-	for i, m := range list {
-		shown[i] = vehicle.Mismatch{Field: m.Field, Sheet: m.Sheet, Listing: m.Listing}
-	}
-	return shown
-}
-
-// listingOf returns the estimate whose listing has a sheet, nil when none is
-// known.
-func listingOf(ctx context.Context, results *cache.Cache, id string) (*vehicle.Estimate, error) {
-	key, err := results.Get(ctx, cache.ListingKey(id))
-	if err == nil {
-		key, err = results.Get(ctx, cache.Key(key))
-	}
-	if errors.Is(err, cache.ErrMiss) {
-		return nil, nil //nolint:nilnil // no listing is no error
-	}
+	file, err := s.file(ctx, input, job.Class == jobs.Bulk)
 	if err != nil {
 		return nil, err
 	}
-	estimate := &vehicle.Estimate{}
-	if err := json.Unmarshal(key, estimate); err != nil {
-		return nil, fmt.Errorf("worker: kept estimate: %w", err)
+	loaded, err := s.loader.Load(ctx, file)
+	if err != nil {
+		return nil, sheetFailure(err)
 	}
-	return estimate, nil
+	transcript, err := transcribe.Sheet(ctx, s.model, loaded.JPEGs())
+	if err != nil {
+		return nil, sheetFailure(err)
+	}
+	data, err := json.Marshal(interpret.Transcript(*transcript, interpret.Known{Years: match.CodeYears}))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxReading {
+		return nil, fmt.Errorf("worker: what was read of the sheet has %d bytes", len(data))
+	}
+	return sheet.Reading{Report: data}, nil
+}
+
+// file returns the sheet as it was sent, or as its site has it.
+func (s *sheetReader) file(ctx context.Context, input tasks.ReportInput, bulk bool) ([]byte, error) {
+	if input.Upload == "" {
+		file, err := s.loader.Fetch(ctx, input.URL, bulk)
+		if err != nil {
+			return nil, sheetFailure(err)
+		}
+		return file, nil
+	}
+	file, err := s.uploads.Get(ctx, input.Upload)
+	if errors.Is(err, upload.ErrExpired) {
+		return nil, tasks.Permanent("upload_expired", "The sheet that was sent is no longer kept. Please send it again.", err)
+	}
+	return file, err
+}
+
+// sheetFailure says what an error of loading or reading a sheet means for the
+// job.
+func sheetFailure(err error) error {
+	if failure, ok := errors.AsType[*fetch.Error](err); ok {
+		return pageFailure(failure)
+	}
+	if _, spent := errors.AsType[*ai.BudgetError](err); spent {
+		return tasks.Permanent("ai_budget_used_up",
+			"The AI that reads inspection sheets has done its work for today. Please try again tomorrow.", err)
+	}
+	failure, ok := errors.AsType[*ai.Error](err)
+	if !ok {
+		return err
+	}
+	if failure.Retryable() {
+		return tasks.Transient("ai_unavailable",
+			"The AI that reads inspection sheets does not answer. Please try again later.", failure.RetryAfter, err)
+	}
+	return tasks.Permanent("ai_failed", "The AI gave no usable reading of the inspection sheet.", err)
 }

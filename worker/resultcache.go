@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -31,18 +30,15 @@ func (a *resultCache) put(ctx context.Context, job *jobs.Job, result json.RawMes
 	switch job.Kind {
 	case tasks.KindEstimate, tasks.KindQuote:
 		return a.putEstimate(ctx, job, result)
-	case tasks.KindReading:
-		return a.putReading(ctx, job, result)
 	case tasks.KindReport:
-		return a.putReport(ctx, job, result)
+		return a.putReading(ctx, job, result)
 	case tasks.KindCompare:
 		return a.putComparison(ctx, job, result)
 	}
 	return nil
 }
 
-// putEstimate also notes to which listing a sheet belongs, and drops the
-// summaries that were written without knowing it.
+// putEstimate also stores which listing a sheet belongs to.
 func (a *resultCache) putEstimate(ctx context.Context, job *jobs.Job, result []byte) error {
 	key, err := tasks.ResultKey(job.Kind, job.Input)
 	if err != nil {
@@ -67,17 +63,15 @@ func (a *resultCache) putEstimate(ctx context.Context, job *jobs.Job, result []b
 		if err := results.Put(ctx, key, result, made.ValidUntil); err != nil || !listed {
 			return err
 		}
-		id := tasks.SheetInput{URL: made.Car.Sheet}.ID()
-		return errors.Join(
-			results.PutRaw(ctx, cache.ListingKey(id), []byte(key), made.ValidUntil),
-			results.Delete(ctx, cache.ReportKey(id, sheet.English), cache.ReportKey(id, sheet.Swahili)))
+		id := tasks.ReportInput{URL: made.Car.Sheet}.ID()
+		return results.PutRaw(ctx, cache.ListingKey(id), []byte(key), made.ValidUntil)
 	})
 }
 
 // putReading keeps what was read of a sheet, for both languages. The file, if
 // a caller sent it, is not needed any more.
 func (a *resultCache) putReading(ctx context.Context, job *jobs.Job, result []byte) error {
-	var input tasks.SheetInput
+	var input tasks.ReportInput
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return fmt.Errorf("worker: input: %w", err)
 	}
@@ -86,14 +80,6 @@ func (a *resultCache) putReading(ctx context.Context, job *jobs.Job, result []by
 		return err
 	}
 	return a.uploads.Delete(ctx, input.Upload)
-}
-
-func (a *resultCache) putReport(ctx context.Context, job *jobs.Job, result []byte) error {
-	var input tasks.ReportInput
-	if err := json.Unmarshal(job.Input, &input); err != nil {
-		return fmt.Errorf("worker: input: %w", err)
-	}
-	return a.results.Put(ctx, cache.ReportKey(input.ID(), input.Lang), result, time.Now().Add(cache.SheetTTL))
 }
 
 // putComparison keeps a comparison as long as both its estimates hold. One

@@ -229,8 +229,7 @@ func (w *Worker) handler() asynq.Handler {
 			tasks.TypeCalculate:      calculating,
 			tasks.TypeQuoteMatch:     matching,
 			tasks.TypeQuoteCalculate: calculating,
-			tasks.TypeRead:           newSheetReader(o).read,
-			tasks.TypeSummarize:      summarize(o.Cache),
+			tasks.TypeSummarize:      newSheetReader(o).summarize,
 			tasks.TypeRecommend:      recommend(o.Costs, advice.NewWriter(o.AI), o.Log),
 		},
 	}

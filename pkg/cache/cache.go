@@ -74,9 +74,6 @@ func ExplanationKey(estimate Key) Key {
 // ReadingKey names what was read of an inspection sheet, by the sheet's id.
 func ReadingKey(sheet string) Key { return Key("cache:reading:" + sheet) }
 
-// ReportKey names the summary of an inspection sheet in a language.
-func ReportKey(sheet, lang string) Key { return Key("cache:report:" + sheet + ":" + lang) }
-
 // ListingKey names the estimate, by its key, whose listing has a sheet.
 func ListingKey(sheet string) Key { return Key("cache:listing:" + sheet) }
 

@@ -5,17 +5,8 @@ import (
 	"strings"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/vehicle"
 )
-
-// Facts are what a listing says of the same car. Zero and nil are not said.
-type Facts struct {
-	ChassisCode string // with or without its emission prefix
-	Year        int
-	YearBasis   string // registration, manufacture or model; "" when it is not known
-	EngineCC    int
-	MileageKM   *int
-	Colour      string // in English
-}
 
 // Mismatch is a value that differs between the sheet and the listing.
 type Mismatch struct {
@@ -34,22 +25,23 @@ func (m Mismatch) Name(lang string) string { return TextOf("field", m.Field).In(
 // or hundred.
 const sameCC = 50
 
-// Check holds the sheet against the listing. What either side does not say is
-// not compared. The result is never nil, which Render takes for "not compared".
-func Check(r *Report, car Facts) []Mismatch {
+// Compare compares the sheet with the car of a listing. A value that one of them
+// does not give is not compared. The result is never nil: nil means that no
+// listing of the sheet is known.
+func Compare(r *Report, car vehicle.Car) []Mismatch {
 	list := []Mismatch{}
-	if code, ok := chassis.Parse(car.ChassisCode); ok && r.Vehicle.ChassisCode != nil &&
+	if code, ok := chassis.Parse(car.RawModelCode); ok && r.Vehicle.ChassisCode != nil &&
 		!chassis.StemMatch(code.Code, *r.Vehicle.ChassisCode) {
 		list = append(list, Mismatch{Field: "chassis_code", Sheet: *r.Vehicle.ChassisCode, Listing: code.Code})
 	}
 	if date := r.Dates.FirstRegistration; date != nil && car.Year > 0 && (*date)[:4] != strconv.Itoa(car.Year) {
 		list = append(list, Mismatch{"year", (*date)[:4], strconv.Itoa(car.Year), car.YearBasis})
 	}
-	return append(list, checkNumbers(r, car)...)
+	return append(list, compareNumbers(r, car)...)
 }
 
-// checkNumbers compares engine size, mileage and colour.
-func checkNumbers(r *Report, car Facts) (list []Mismatch) {
+// compareNumbers compares engine size, mileage and colour.
+func compareNumbers(r *Report, car vehicle.Car) (list []Mismatch) {
 	if cc := r.Vehicle.CC; cc != nil && *cc > 0 && car.EngineCC > 0 && max(*cc-car.EngineCC, car.EngineCC-*cc) > sameCC {
 		list = append(list, Mismatch{Field: "cc", Sheet: strconv.Itoa(*cc), Listing: strconv.Itoa(car.EngineCC)})
 	}

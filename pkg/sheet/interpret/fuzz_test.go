@@ -13,6 +13,7 @@ import (
 	"ushuru/pkg/sheet/render"
 	"ushuru/pkg/sheet/transcribe"
 	"ushuru/pkg/sheet/transcribe/transcribetest"
+	"ushuru/pkg/vehicle"
 )
 
 // FuzzInterpret makes a report of any JSON: it must be safe to show, in both
@@ -51,7 +52,7 @@ func FuzzInterpret(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, lang := range []string{sheet.English, sheet.Swahili} {
-			text, err := render.Text(r, lang, sheet.Check(r, sheet.Facts{ChassisCode: "ZVW30", Year: 2014, EngineCC: 1800, MileageKM: new(1), Colour: "RED"}))
+			text, err := render.Text(r, lang, sheet.Compare(r, vehicle.Car{RawModelCode: "ZVW30", Year: 2014, EngineCC: 1800, MileageKM: new(1), Colour: "RED"}))
 			if err != nil || strings.Contains(text, "%!") || strings.ContainsAny(text, "<>`") {
 				t.Fatalf("%v in %s", err, text)
 			}

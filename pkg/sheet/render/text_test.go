@@ -14,6 +14,7 @@ import (
 	"ushuru/pkg/sheet/interpret"
 	"ushuru/pkg/sheet/transcribe"
 	"ushuru/pkg/sheet/transcribe/transcribetest"
+	"ushuru/pkg/vehicle"
 )
 
 // now is when the tests read their sheets.
@@ -61,7 +62,7 @@ func bare() *sheet.Report {
 func TestTheTextsAreAsTheyWere(t *testing.T) {
 	for name, r := range map[string]*sheet.Report{"rich": rich(), "plain": read(func(*transcribe.Transcript) {}), "bare": bare()} {
 		for _, lang := range []string{sheet.English, sheet.Swahili} {
-			got, err := Text(r, lang, sheet.Check(r, sheet.Facts{ChassisCode: "DAA-ZVW35", Year: 2013, Colour: "White"}))
+			got, err := Text(r, lang, sheet.Compare(r, vehicle.Car{RawModelCode: "DAA-ZVW35", Year: 2013, Colour: "White"}))
 			if err != nil {
 				t.Fatal(err)
 			}

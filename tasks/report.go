@@ -1,0 +1,31 @@
+package tasks
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"ushuru/pkg/jobs"
+)
+
+// KindReport is the kind of a job that has the AI read an auction sheet. Its
+// result is a sheet.Reading, which is the same for all languages.
+const KindReport = "report"
+
+// StepSummarize is the step of a report.
+const StepSummarize = "summarize"
+
+// ReportInput is the input of a report: the canonical URL of the sheet, or the
+// hash of the file that a caller sent.
+type ReportInput struct {
+	URL    string `json:"url,omitempty"`
+	Upload string `json:"upload,omitempty"`
+}
+
+// ID names the sheet in 32 hexadecimal digits. The id of a file cannot be
+// guessed without the file.
+func (i ReportInput) ID() string {
+	sum := sha256.Sum256([]byte(i.URL + "\n" + i.Upload))
+	return hex.EncodeToString(sum[:16])
+}
+
+func advanceReport(job *jobs.Job) (Next, error) { return sequence(job, StepSummarize) }
