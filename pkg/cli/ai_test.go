@@ -62,10 +62,10 @@ func TestSettingsOfTheAIThatCannotBe(t *testing.T) {
 	timeout := set("m", "", "", "")
 	timeout.AITimeout = 0
 	for want, config := range map[string]aiConfig{
-		"AI_MODEL is not":       set("", "", "sk-hush", ""),
-		"AI_BASE_URL has 1":     set("a,b", "", "", ""),
-		"AI_API_KEY 1":          set("a,b", "http://a/v1,http://b/v1", "sk-hush", ""),
-		"is not of the form":    set("a", "", "sk-hush", "cheap"),
+		"AI_MODEL is empty":     set("", "", "sk-hush", ""),
+		"AI_BASE_URL, AI_API_K": set("a,b", "", "", ""),
+		"as many entries as AI": set("a,b", "http://a/v1,http://b/v1", "sk-hush", ""),
+		"is not a price; examp": set("a", "", "sk-hush", "cheap"),
 		"a negative price":      set("a", "", "sk-hush", "-1/2"),
 		"endpoint 1: the base":  set("a", "https://x:hush@a/v1", "", ""),
 		"endpoint 2: no model":  set("a,", "http://a/v1,http://b/v1", "", ""),

@@ -13,8 +13,8 @@ import (
 	"ushuru/tasks"
 )
 
-// A batch that was stopped is picked up, not handed in again.
-func TestBatchCommandGoesOnWhereItWasStopped(t *testing.T) {
+// The command resumes a batch that was stopped, and does not submit it again.
+func TestBatchCommandResumes(t *testing.T) {
 	redis, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
 	must(t, err)
 	t.Cleanup(func() { _ = redis.Close() })
@@ -22,13 +22,13 @@ func TestBatchCommandGoesOnWhereItWasStopped(t *testing.T) {
 	dir := t.TempDir()
 	table, out := filepath.Join(dir, "lots.csv"), filepath.Join(dir, "results.csv")
 	must(t, os.WriteFile(table, []byte("reference,url\nA,"+s.car(0)+"\nB,"+s.site+"/gone\nC,"+s.car(0)+"?utm_source=x\nD,no address\n"), 0o600))
-	ask := func(ctx context.Context, more ...string) (int, string) {
-		var said bytes.Buffer
+	execute := func(ctx context.Context, more ...string) (int, string) {
+		var printed bytes.Buffer
 		args := append([]string{"batch", table, "--out", out, "--url", s.base, "--key", s.key}, more...)
-		return Main(ctx, args, Streams{nil, &said, &said}), said.String()
+		return Main(ctx, args, Streams{nil, &printed, &printed}), printed.String()
 	}
-	if status, said := ask(t.Context()); status != exitFailure || !strings.Contains(said, "1 of 4 rows") {
-		t.Fatalf("a bad row: status %d, %s", status, said)
+	if status, printed := execute(t.Context()); status != exitFailure || !strings.Contains(printed, "1 of 4 rows") {
+		t.Fatalf("a bad row: status %d, %s", status, printed)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	watching := make(chan string, 1)
@@ -41,14 +41,14 @@ func TestBatchCommandGoesOnWhereItWasStopped(t *testing.T) {
 			}
 		}
 	}()
-	if status, said := ask(stopped, "--skip"); status != exitFailure || !strings.Contains(said, "continues on the server") {
-		t.Fatalf("stopped: status %d, %s", status, said)
+	if status, printed := execute(stopped, "--skip"); status != exitFailure || !strings.Contains(printed, "continues on the server") {
+		t.Fatalf("stopped: status %d, %s", status, printed)
 	}
-	note := <-watching
+	saved := <-watching
 	s.work(tasks.RoleAny, tasks.RoleAuthority)
-	status, said := ask(t.Context(), "--skip")
-	if status != exitOK || !strings.Contains(said, "2 succeeded, 1 failed, 1 rejected") {
-		t.Fatalf("picked up: status %d, %s", status, said)
+	status, printed := execute(t.Context(), "--skip")
+	if status != exitOK || !strings.Contains(printed, "2 succeeded, 1 failed, 1 rejected") {
+		t.Fatalf("resumed: status %d, %s", status, printed)
 	}
 	data, err := os.ReadFile(out)
 	must(t, err)
@@ -57,9 +57,9 @@ func TestBatchCommandGoesOnWhereItWasStopped(t *testing.T) {
 		t.Fatalf("%q, %v", rows, err)
 	}
 	if found, err := redis.Client().Keys(t.Context(), "batch:{*}").Result(); err != nil || len(found) != 1 {
-		t.Errorf("%d batches: %v, %v; noted %s", len(found), found, err, note)
+		t.Errorf("%d batches: %v, %v; saved %s", len(found), found, err, saved)
 	}
 	if _, err := os.Stat(out + ".batch"); !os.IsNotExist(err) {
-		t.Errorf("the note is still there: %v", err)
+		t.Errorf("the saved batch is still there: %v", err)
 	}
 }

@@ -27,11 +27,11 @@ const (
 // A batch whose workers and API processes are killed with SIGKILL at random,
 // whose Redis is killed and started again on its append-only file, and whose
 // upstreams fail three requests in ten, ends with the results of a batch that
-// nothing happened to: no row lost, none doubled, its owner told.
+// nothing happened to: no row is lost or doubled, and its owner is notified.
 //
 // What was answered by Redis must be on its disk (appendfsync always, see
 // redistest.AOF): with everysec, Redis may acknowledge what it has not yet
-// handed to the kernel while an fsync is under way.
+// written to the kernel while an fsync runs.
 //
 // It runs with 200 listings and one seed, in half a minute. With 2,000, and
 // another seed each time (the log says which; -chaos.seed takes it again):
@@ -48,19 +48,19 @@ func TestChaosChangesNoResult(t *testing.T) {
 	t.Logf("%d listings, -chaos.seed %d", *chaosListings, seed)
 	lots := newLots(t, *chaosListings, seed)
 
-	begun := time.Now()
+	start := time.Now()
 	want := undisturbed(t, lots, seed)
-	t.Logf("undisturbed: %v in %v", want.counts(), time.Since(begun).Round(time.Millisecond))
+	t.Logf("undisturbed: %v in %v", want.counts(), time.Since(start).Round(time.Millisecond))
 
 	lots.site.fail(upstreamErrors)
-	begun = time.Now()
+	start = time.Now()
 	c := newChaos(t, lots, seed, redistest.Start(t, redistest.AOF()))
 	got := c.run(3*time.Minute + time.Duration(*chaosListings)*chaosLimit)
 	t.Logf("disturbed: %v in %v; killed %d workers, %d APIs and Redis %d times (away for %v at most); %d webhooks",
-		got.counts(), time.Since(begun).Round(time.Millisecond), c.killed["worker"], c.killed["api"], c.killed["redis"],
-		c.away.Round(time.Millisecond), got.told)
-	t.Logf("the site was asked %d times, the authority %d times; %d calculations for %d vehicles",
-		lots.site.asked.Load(), c.front.asked(), c.front.calculations(), c.front.vehicles())
+		got.counts(), time.Since(start).Round(time.Millisecond), c.killed["worker"], c.killed["api"], c.killed["redis"],
+		c.away.Round(time.Millisecond), got.deliveries)
+	t.Logf("the site got %d requests, the authority %d; %d calculations for %d vehicles",
+		lots.site.requests.Load(), c.front.requests(), c.front.calculations(), c.front.vehicles())
 
 	for _, kind := range []string{"worker", "api", "redis"} {
 		if c.killed[kind] == 0 {

@@ -10,8 +10,8 @@ import (
 	"ushuru/pkg/tra/tratest"
 )
 
-// front stands before the SIMULATED authority and notes which worker got which
-// calculation: each process has an address of its own.
+// front is a proxy before the SIMULATED authority. It records which worker got
+// which calculation: each process has its own address.
 type front struct {
 	authority *tratest.Simulator
 
@@ -49,7 +49,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// statusWriter remembers the status; 0 is that of a body without one.
+// statusWriter records the status; 0 is that of a body without one.
 type statusWriter struct {
 	http.ResponseWriter
 
@@ -61,7 +61,7 @@ func (w *statusWriter) WriteHeader(code int) {
 	w.ResponseWriter.WriteHeader(code)
 }
 
-func (f *front) asked() int {
+func (f *front) requests() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.total
@@ -82,15 +82,15 @@ func (f *front) calculations() (n int) {
 	return n
 }
 
-// storing is how long after the authority's answer Redis must have it, and how
-// long a worker that asks keeps others from asking when Redis cannot be told
-// that it still does.
+// storing is the time within which a worker stores the authority's answer in
+// Redis, and for which its lock keeps other workers from the same call while
+// Redis cannot be reached.
 const storing = 5 * time.Second
 
 // onceEach checks that the authority calculated each vehicle once. One more
 // for each worker that was killed between the authority's answer and the
-// moment when Redis had it is as it must be: nobody else can know the answer.
-// away is for how long Redis was away at most.
+// moment when Redis had it is correct: no other process knows the answer.
+// away is the longest time for which Redis was down.
 func (f *front) onceEach(t *testing.T, deaths map[string]time.Time, away time.Duration) {
 	t.Helper()
 	f.mu.Lock()

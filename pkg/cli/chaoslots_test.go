@@ -22,7 +22,7 @@ type lots struct {
 
 // newLots makes n listings: cars of the demo, each in the years that the
 // authority may have, those that make one vehicle next to each other; and some
-// that fail for good, whatever happens.
+// that fail permanently.
 func newLots(t *testing.T, n int, seed uint64) *lots {
 	t.Helper()
 	const firstYear, years, goneEvery = 2012, 12, 50
@@ -52,31 +52,31 @@ func newLots(t *testing.T, n int, seed uint64) *lots {
 	return l
 }
 
-// body is the request that hands them in.
+// body is the request that submits them.
 func (l *lots) body() ([]byte, error) { return json.Marshal(map[string][]string{"urls": l.urls}) }
 
 // unreliable is a site of which a share of the requests fails: half of them
 // with an error, half with a connection that breaks. Not with 503 or 429: a
-// site that sends those is left alone for a while, as it should be.
+// site that sends those gets no requests for a while, as intended.
 //
-// Whether the nth request for a page fails is a matter of the seed alone, so
-// that a seed decides how often each listing must be tried.
+// The seed alone decides whether the nth request for a page fails, and so how
+// often each listing must be retried.
 type unreliable struct {
-	inner http.Handler
-	seed  uint64
-	asked atomic.Int64
+	inner    http.Handler
+	seed     uint64
+	requests atomic.Int64
 
 	mu    sync.Mutex
 	share float64
-	times map[string]uint64 // that a path was asked for
+	times map[string]uint64 // requests by path
 }
 
-// fail has a share of the requests fail from now on, and counts anew.
+// fail makes a share of the requests fail from now on, and resets the counters.
 func (u *unreliable) fail(share float64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.share, u.times = share, map[string]uint64{}
-	u.asked.Store(0)
+	u.requests.Store(0)
 }
 
 func (u *unreliable) draw(path string) float64 {
@@ -92,7 +92,7 @@ func (u *unreliable) draw(path string) float64 {
 }
 
 func (u *unreliable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	u.asked.Add(1)
+	u.requests.Add(1)
 	switch drawn := u.draw(r.URL.RequestURI()); {
 	case drawn < 0.5:
 		http.Error(w, "SIMULATED failure", http.StatusInternalServerError)

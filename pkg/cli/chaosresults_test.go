@@ -25,10 +25,11 @@ import (
 type results struct {
 	batch batchStatus
 	rows  []map[string]any // as answered
-	told  int              // webhooks that came
+	// deliveries is the number of webhook requests that arrived.
+	deliveries int
 }
 
-// undisturbed is what the lots come to when nothing happens.
+// undisturbed returns the results of the lots when nothing happens.
 func undisturbed(t *testing.T, l *lots, seed uint64) *results {
 	t.Helper()
 	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
@@ -36,27 +37,27 @@ func undisturbed(t *testing.T, l *lots, seed uint64) *results {
 	s.work(tasks.RoleAny, tasks.RoleAuthority)
 	api, err := client.New(client.Options{URL: s.base, Key: s.key})
 	must(t, err)
-	got, err := handIn(t.Context(), api, l, new(atomic.Int64))
+	got, err := submitLots(t.Context(), api, l, new(atomic.Int64))
 	must(t, err)
 	return got
 }
 
-// handIn hands the lots in as one batch and returns what became of them. done
-// says meanwhile how many have ended. It is a caller as any: its request has
-// an Idempotency-Key, and is sent again when its answer is lost.
-func handIn(ctx context.Context, api *client.Client, l *lots, done *atomic.Int64) (*results, error) {
+// submitLots submits the lots as one batch and returns their results. done counts
+// the rows that have ended. The request has an Idempotency-Key, and the client
+// sends it again when the response is lost.
+func submitLots(ctx context.Context, api *client.Client, l *lots, done *atomic.Int64) (*results, error) {
 	body, err := l.body()
 	if err != nil {
 		return nil, err
 	}
-	answer, err := api.Do(ctx, client.Request{
+	response, err := api.Do(ctx, client.Request{
 		Path: "/v1/batches", Body: body, Header: http.Header{"Idempotency-Key": {"the lots"}},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("hand in: %w", err)
+		return nil, fmt.Errorf("submit: %w", err)
 	}
 	var got results
-	if err := json.Unmarshal(answer.Body, &got.batch); err != nil {
+	if err := json.Unmarshal(response.Body, &got.batch); err != nil {
 		return nil, err
 	}
 	for !got.batch.ended() {
@@ -64,7 +65,7 @@ func handIn(ctx context.Context, api *client.Client, l *lots, done *atomic.Int64
 			return nil, fmt.Errorf("poll: %w", err)
 		}
 		if sum := total(got.batch.Counts); sum != len(l.urls) {
-			return nil, fmt.Errorf("%d rows of %d while at work: %v", sum, len(l.urls), got.batch.Counts)
+			return nil, fmt.Errorf("%d rows of %d in a running batch: %v", sum, len(l.urls), got.batch.Counts)
 		}
 		done.Store(int64(got.batch.Counts["succeeded"] + got.batch.Counts["failed"]))
 		select {
@@ -78,11 +79,11 @@ func handIn(ctx context.Context, api *client.Client, l *lots, done *atomic.Int64
 
 // read reads the results, and that there is one batch.
 func (r *results) read(ctx context.Context, api *client.Client) error {
-	answer, err := api.Do(ctx, client.Request{Path: "/v1/batches/" + r.batch.ID + "/results?format=ndjson"})
+	response, err := api.Do(ctx, client.Request{Path: "/v1/batches/" + r.batch.ID + "/results?format=ndjson"})
 	if err != nil {
 		return fmt.Errorf("results: %w", err)
 	}
-	for line := range bytes.Lines(answer.Body) {
+	for line := range bytes.Lines(response.Body) {
 		var row map[string]any
 		if err := json.Unmarshal(line, &row); err != nil {
 			return err
@@ -92,10 +93,10 @@ func (r *results) read(ctx context.Context, api *client.Client) error {
 	var all struct {
 		Batches []batchStatus `json:"batches"`
 	}
-	if answer, err = api.Do(ctx, client.Request{Path: "/v1/batches"}); err != nil {
+	if response, err = api.Do(ctx, client.Request{Path: "/v1/batches"}); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(answer.Body, &all); err != nil || len(all.Batches) != 1 {
+	if err := json.Unmarshal(response.Body, &all); err != nil || len(all.Batches) != 1 {
 		return errors.Join(fmt.Errorf("%d batches: %+v", len(all.Batches), all.Batches), err)
 	}
 	return nil
@@ -187,7 +188,7 @@ func lasting(t *testing.T, row map[string]any) []string {
 			}
 		}
 		lines = strings.Replace(lines, `"cached": true`, `"cached": false`, 1)
-		if asked, _ := estimate["asOf"].(string); len(asked) >= len(time.DateOnly) {
+		if asOf, _ := estimate["asOf"].(string); len(asOf) >= len(time.DateOnly) {
 			today := time.Now().In(duty.EAT)
 			for _, day := range []time.Time{today, today.AddDate(0, 0, -1)} {
 				lines = strings.ReplaceAll(lines, `"`+day.Format(time.DateOnly)+`"`, `"the day"`)
@@ -199,7 +200,7 @@ func lasting(t *testing.T, row map[string]any) []string {
 
 // difference shows the first lines that only one of two has.
 func difference(want, got []string) string {
-	const most = 10
+	const maxLines = 10
 	var b strings.Builder
 	only := func(mark string, these, those []string) {
 		shown := 0
@@ -207,7 +208,7 @@ func difference(want, got []string) string {
 			if slices.Contains(those, line) {
 				continue
 			}
-			if shown++; shown > most {
+			if shown++; shown > maxLines {
 				fmt.Fprintf(&b, "%s …\n", mark)
 				return
 			}

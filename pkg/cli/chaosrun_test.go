@@ -38,15 +38,15 @@ type chaos struct {
 	names     int
 	killed    map[string]int       // by kind
 	deaths    map[string]time.Time // by name
-	away      time.Duration        // for which Redis was away at most
+	away      time.Duration        // the longest time for which Redis was down
 
 	mu   sync.Mutex
 	apis []string // addresses of those that run
 }
 
 const (
-	chaosWorkers, chaosAPIs  = 3, 2
-	leastPause, longestPause = 500 * time.Millisecond, 3 * time.Second // between two kills
+	chaosWorkers, chaosAPIs = 3, 2
+	minPause, maxPause      = 500 * time.Millisecond, 3 * time.Second // between two kills
 )
 
 func newChaos(t *testing.T, l *lots, seed uint64, redis *redistest.Server) *chaos {
@@ -72,14 +72,14 @@ func newChaos(t *testing.T, l *lots, seed uint64, redis *redistest.Server) *chao
 	return c
 }
 
-// start starts one more process, again while it ends by itself, as a supervisor
-// does: it may come at a moment when Redis is away.
+// start starts one more process, and again while it ends by itself, as a
+// supervisor does: Redis may be down when it starts.
 func (c *chaos) start(kind string) {
 	c.t.Helper()
-	const patience = time.Minute
-	for begun := time.Now(); ; {
+	const timeout = time.Minute
+	for start := time.Now(); ; {
 		name, p, err := c.tryStart(kind)
-		if err != nil && time.Since(begun) > patience {
+		if err != nil && time.Since(start) > timeout {
 			c.t.Fatal(err)
 		}
 		if err != nil {
@@ -109,7 +109,7 @@ func (c *chaos) tryStart(kind string) (name string, p *process, err error) {
 	return name, p, err
 }
 
-// kill kills a process of a kind, drawn by lot, and starts another.
+// kill kills a random process of a kind and starts another one.
 func (c *chaos) kill(kind string) {
 	c.t.Helper()
 	names := slices.Sorted(maps.Keys(c.processes))
@@ -141,7 +141,7 @@ func (c *chaos) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// run hands the lots in, and kills until they are done.
+// run submits the lots and kills processes until their batch has ended.
 func (c *chaos) run(limit time.Duration) *results {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), limit)
@@ -154,33 +154,33 @@ func (c *chaos) run(limit time.Duration) *results {
 	s.postInto("/v1/webhooks", `{"url":"`+to+`","events":["batch.completed"]}`, &hook)
 
 	var (
-		got   *results
-		asked error
-		done  atomic.Int64
-		ended = make(chan struct{})
+		got    *results
+		failed error
+		done   atomic.Int64
+		ended  = make(chan struct{})
 	)
 	go func() {
 		defer close(ended)
-		got, asked = handIn(ctx, api, c.lots, &done)
+		got, failed = submitLots(ctx, api, c.lots, &done)
 	}()
 	c.killUntil(ended, &done)
-	if asked != nil {
+	if failed != nil {
 		for name, p := range c.processes {
 			c.t.Logf("%s:\n%s", name, p.tail())
 		}
-		c.t.Fatal(asked)
+		c.t.Fatal(failed)
 	}
-	got.told = told(c.t, came, hook.Secret, got.batch)
+	got.deliveries = awaitWebhook(c.t, came, hook.Secret, got.batch)
 	return got
 }
 
-// killUntil kills processes until the batch has ended: an API while the batch
-// is handed in, then whomever the lot falls on; and Redis at two points of the
-// batch's progress, drawn by lot.
+// killUntil kills processes until the batch has ended: an API while the batch is
+// submitted, then random processes, and Redis at two random points of the
+// progress of the batch.
 func (c *chaos) killUntil(ended <-chan struct{}, done *atomic.Int64) {
 	c.t.Helper()
-	look := time.NewTicker(20 * time.Millisecond)
-	defer look.Stop()
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
 	n := len(c.lots.urls)
 	redisAt := []int{n/10 + c.random.IntN(n/4), n/2 + c.random.IntN(n/4)}
 	next := time.Now().Add(rand.N(50 * time.Millisecond))
@@ -189,18 +189,18 @@ func (c *chaos) killUntil(ended <-chan struct{}, done *atomic.Int64) {
 		select {
 		case <-ended:
 			return
-		case <-look.C:
+		case <-poll.C:
 		}
 		switch {
 		case len(redisAt) > 0 && int(done.Load()) >= redisAt[0]:
 			redisAt = redisAt[1:]
-			begun := time.Now()
+			start := time.Now()
 			c.redis.Restart() // which kills it first
 			c.killed["redis"]++
-			c.away = max(c.away, time.Since(begun))
+			c.away = max(c.away, time.Since(start))
 		case time.Now().After(next):
 			c.kill(kind)
-			next = time.Now().Add(leastPause + time.Duration(c.random.Int64N(int64(longestPause-leastPause))))
+			next = time.Now().Add(minPause + time.Duration(c.random.Int64N(int64(maxPause-minPause))))
 			if kind = "worker"; c.random.IntN(3) == 0 {
 				kind = "api"
 			}
@@ -208,14 +208,14 @@ func (c *chaos) killUntil(ended <-chan struct{}, done *atomic.Int64) {
 	}
 }
 
-// told waits for the webhook of a batch and returns how often it came so far:
-// at least once, each time the same and signed.
-func told(t *testing.T, came <-chan received, secret string, b batchStatus) (times int) {
+// awaitWebhook waits for the webhook of a batch and returns how often it has
+// arrived: at least once, each time with the same signed body.
+func awaitWebhook(t *testing.T, came <-chan received, secret string, b batchStatus) (times int) {
 	t.Helper()
 	// asynq sends a delivery of a killed worker again after one to two minutes.
-	const patience = 150 * time.Second
+	const timeout = 150 * time.Second
 	var first string
-	for wait := patience; ; wait = 0 {
+	for wait := timeout; ; wait = 0 {
 		var got received
 		select {
 		case got = <-came:

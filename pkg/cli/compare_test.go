@@ -81,14 +81,14 @@ func decided(t *testing.T, c vehicle.Comparison) string {
 	return string(data)
 }
 
-// forgetAnswered has the next caller not join a job that answered a moment ago,
-// as if that moment were over.
-func (s *stack) forgetAnswered() {
+// expireJoinGrace makes the next caller start a job instead of joining one that
+// succeeded less than the grace period ago.
+func (s *stack) expireJoinGrace() {
 	s.t.Helper()
-	flights, err := s.conn.Client().Keys(s.t.Context(), "inflight:*").Result()
+	keys, err := s.conn.Client().Keys(s.t.Context(), "inflight:*").Result()
 	must(s.t, err)
-	for _, flight := range flights {
-		must(s.t, s.conn.Client().Del(s.t.Context(), flight).Err())
+	for _, key := range keys {
+		must(s.t, s.conn.Client().Del(s.t.Context(), key).Err())
 	}
 }
 
@@ -186,8 +186,8 @@ func TestTwoCarsAreComparedWithTheAI(t *testing.T) {
 	}
 }
 
-// TestNoAnswerOfTheAIChangesAWinner asks a pair anew with every fault that the
-// words may have. The readings are kept: they are made by a healthy AI.
+// TestNoAnswerOfTheAIChangesAWinner compares a pair again with every fault that
+// the wording may have. The readings of a healthy AI are cached.
 func TestNoAnswerOfTheAIChangesAWinner(t *testing.T) {
 	s := newStack(t, embeddedRedis(t))
 	model := s.workWithAI()
@@ -208,7 +208,7 @@ func TestNoAnswerOfTheAIChangesAWinner(t *testing.T) {
 		{"is down", aitest.Faults{Status: http.StatusInternalServerError}, false},
 	} {
 		must(t, cache.New(s.conn.Client()).Delete(t.Context(), kept))
-		s.forgetAnswered()
+		s.expireJoinGrace()
 		model.Reset()
 		model.SetFaults(fault.faults)
 		got := s.compare(asked)
@@ -240,10 +240,10 @@ func TestTwoCarsAreComparedWithoutAnAI(t *testing.T) {
 		}
 	}
 	unread := pair{URL1: s.car(axio), URL2: s.car(leaf)}
-	for range 2 { // an AI may be there tomorrow, so this is not kept
-		s.forgetAnswered()
+	for range 2 { // an AI may be configured tomorrow, so this is not cached
+		s.expireJoinGrace()
 		if got := s.compare(unread); got.Cached || got.CondReport1 != nil || !warned(got.Warnings, "sheet_not_read") {
-			t.Errorf("a sheet that nobody reads: %+v", got)
+			t.Errorf("a sheet without an AI to read it: %+v", got)
 		}
 	}
 	unread.Lang = "sw"

@@ -72,7 +72,7 @@ func TestASheetIsReadOnceForBothLanguages(t *testing.T) {
 	}
 
 	// An estimate of the car makes known to which listing the sheet belongs.
-	s.forgetAnswered()
+	s.expireJoinGrace()
 	listing := s.post(s.car(axio)).estimate(t).Input.URL
 	if held := s.read(sheet, "en").report(t); held.Cached || held.Listing != listing {
 		t.Errorf("the listing is not held against its sheet: cached %v, listing %q", held.Cached, held.Listing)

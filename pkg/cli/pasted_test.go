@@ -62,7 +62,7 @@ func TestAPageThatWasSentIsForItsSenderAlone(t *testing.T) {
 	}
 	alone := s.ask(asked{URL: s.car(0)}).estimate(t)
 	if alone.Cached || hasWarning(alone, "pasted_page") {
-		t.Errorf("the URL alone was answered from a page that somebody made up: %+v", alone)
+		t.Errorf("the URL alone was answered from a page that another caller sent: %+v", alone)
 	}
 	var failure vehicle.Error
 	got := s.ask(asked{URL: nowhere, HTML: "<p>hello</p>"})

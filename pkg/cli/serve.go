@@ -58,7 +58,7 @@ type parts struct {
 	authority authorityConfig
 }
 
-// serve runs the API, the workers or both until the process is told to stop.
+// serve runs the API, the workers or both until the signal to stop.
 // A process with both may use the Redis inside it.
 func (r *run) serve(shared sharedConfig, p parts) error {
 	costs, err := cost.Load(shared.CostTables)

@@ -86,7 +86,7 @@ type simulateSheets struct {
 // Run is called by kong.
 func (c *simulateSheets) Run(r *run) error { return lab.DrawSheets(r.Out, c.Out, c.IDs) }
 
-// simulate serves a simulator until the process is told to stop, and prints how
+// simulate serves a simulator until the signal to stop, and prints how
 // to use it at its URL.
 func (r *run) simulate(at address, simulator http.Handler, usage func(base string) string) error {
 	listener, err := app.Listen(r.ctx, string(at))

@@ -1,5 +1,5 @@
-// Package faults is what simulators that misbehave on demand have in common:
-// when a request suffers, and the controls under /_sim/.
+// Package faults holds what simulators with faults on demand share: which
+// requests fail, and the controls under /_sim/.
 package faults
 
 import (
@@ -15,7 +15,7 @@ import (
 // Duration is a time.Duration whose JSON form is text: "250ms".
 type Duration time.Duration
 
-// UnmarshalText reads what time.ParseDuration reads, but nothing negative.
+// UnmarshalText parses what time.ParseDuration does, except negative values.
 func (d *Duration) UnmarshalText(text []byte) error {
 	value, err := time.ParseDuration(string(text))
 	if err == nil && value < 0 {
@@ -28,7 +28,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // MarshalText writes the same form.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
-// Wait returns false when the client went away before the time was over.
+// Wait waits and returns true, or returns false when ctx ends first.
 func (d Duration) Wait(ctx context.Context) bool {
 	if d <= 0 {
 		return true
@@ -43,19 +43,19 @@ func (d Duration) Wait(ctx context.Context) bool {
 	}
 }
 
-// Dice say which requests suffer. Equal seeds give equal throws.
+// Dice decide which requests fail. Equal seeds give equal decisions.
 type Dice struct {
 	limited bool
 	left    int
 	random  *rand.Rand
 }
 
-// NewDice makes dice by which so many requests suffer; 0 is no end.
+// NewDice returns Dice that make a number of requests fail; 0 means no limit.
 func NewDice(requests int, seed uint64) *Dice {
 	return &Dice{limited: requests > 0, left: requests, random: rand.New(rand.NewPCG(seed, 0xfa17))}
 }
 
-// Strike says whether one more request is to suffer.
+// Strike reports whether one more request may fail, and counts it.
 func (d *Dice) Strike() bool {
 	if d.limited && d.left == 0 {
 		return false
@@ -64,7 +64,7 @@ func (d *Dice) Strike() bool {
 	return true
 }
 
-// Delay is the latency and up to so much more, evenly spread.
+// Delay returns the latency plus a uniform random part of the jitter.
 func (d *Dice) Delay(latency, jitter Duration) Duration {
 	if jitter > 0 {
 		latency += Duration(d.random.Int64N(int64(jitter)))
@@ -72,8 +72,8 @@ func (d *Dice) Delay(latency, jitter Duration) Duration {
 	return latency
 }
 
-// Status is the status of a failing request: with a rate, that share of the
-// requests fails, by default with 503, and 0 is for the others.
+// Status returns the status of a failing request, or 0 for one that succeeds.
+// With a rate, that share of the requests fails, by default with 503.
 func (d *Dice) Status(rate float64, status int) int {
 	switch {
 	case rate <= 0:
@@ -85,7 +85,7 @@ func (d *Dice) Status(rate float64, status int) int {
 }
 
 // Control adds the controls: GET /_sim/requests shows what was counted, POST
-// /_sim/faults replaces the faults, POST /_sim/reset begins anew.
+// /_sim/faults replaces the faults, POST /_sim/reset resets the counters and the faults.
 func Control[Counts, Faults any](mux *http.ServeMux, counts func() Counts, set func(Faults), reset func()) {
 	mux.HandleFunc("GET /_sim/requests", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -1,4 +1,5 @@
-// Package golden compares what a test got with a file that a person has read.
+// Package golden compares the output of a test with a file that a person has
+// reviewed.
 package golden
 
 import (
@@ -8,9 +9,9 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write what is compared with files anew; read what git says has changed")
+var update = flag.Bool("update", false, "write the golden files again; review what git says has changed")
 
-// Check fails a test whose text is not that of a file. With -update it writes
+// Check fails a test whose text differs from that of a file. With -update it writes
 // the file.
 func Check(t testing.TB, path, got string) {
 	t.Helper()
@@ -24,19 +25,19 @@ func Check(t testing.TB, path, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		is, should := difference(got, string(want))
-		t.Errorf("%s differs; -update writes it anew. First:\n  %s\nand in the file:\n  %s", path, is, should)
+		gotLine, wantLine := difference(got, string(want))
+		t.Errorf("%s differs; -update writes it again. First:\n  %s\nand in the file:\n  %s", path, gotLine, wantLine)
 	}
 }
 
 // difference returns the first lines of two texts that are not the same.
-func difference(got, want string) (is, should string) {
+func difference(got, want string) (gotLine, wantLine string) {
 	for got != "" || want != "" {
-		is, got, _ = strings.Cut(got, "\n")
-		should, want, _ = strings.Cut(want, "\n")
-		if is != should {
+		gotLine, got, _ = strings.Cut(got, "\n")
+		wantLine, want, _ = strings.Cut(want, "\n")
+		if gotLine != wantLine {
 			break
 		}
 	}
-	return is, should
+	return gotLine, wantLine
 }

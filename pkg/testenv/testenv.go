@@ -1,7 +1,6 @@
-// Package testenv says what a test needs of the machine it runs on: programs,
-// fonts, the reference data beside the repository. Where something is not
-// there the test is skipped; with USHURU_TEST_REAL=1, which says that all of it
-// is there, the test fails instead.
+// Package testenv finds what a test needs on the machine: programs, fonts, the
+// reference data beside the repository. A test whose need is missing is skipped;
+// with USHURU_TEST_REAL=1, which declares that everything is installed, it fails.
 package testenv
 
 import (
@@ -11,13 +10,13 @@ import (
 	"testing"
 )
 
-// Missing ends a test because something is not there.
+// Missing ends a test because something is missing.
 func Missing(t testing.TB, what ...any) {
 	t.Helper()
 	if os.Getenv("USHURU_TEST_REAL") == "1" {
-		t.Fatalf("USHURU_TEST_REAL=1 but not here: %v", what)
+		t.Fatalf("USHURU_TEST_REAL=1 but missing: %v", what)
 	}
-	t.Skipf("not here: %v", what)
+	t.Skipf("missing: %v", what)
 }
 
 // Binary returns the path of the first of the named programs that is
@@ -34,10 +33,10 @@ func Binary(t testing.TB, names ...string) string {
 }
 
 // Reference returns the path of a file or folder of the reference data: real
-// pages, worked outputs, lists. They belong to third parties and are no part of
-// the repository; they lie in ../shared/data beside it. A machine that has
-// none says so with USHURU_TEST_REFERENCE=none, and then USHURU_TEST_REAL=1
-// does not ask for them.
+// pages, worked outputs, lists. They belong to third parties and are not part of
+// the repository, but in ../shared/data beside it. With
+// USHURU_TEST_REFERENCE=none their tests are skipped, whatever USHURU_TEST_REAL
+// is.
 func Reference(t testing.TB, elements ...string) string {
 	t.Helper()
 	if os.Getenv("USHURU_TEST_REFERENCE") == "none" {
@@ -50,7 +49,7 @@ func Reference(t testing.TB, elements ...string) string {
 	return path
 }
 
-// repository is the folder of go.mod, at or above that of the test.
+// repository returns the folder of go.mod, at or above that of the test.
 func repository(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
