@@ -23,7 +23,7 @@ type jobBody struct {
 	Kind    string     `json:"kind"`
 	State   jobs.State `json:"state"`
 	Step    string     `json:"step,omitempty"`    // current or next, until the job ends
-	Attempt int        `json:"attempt,omitempty"` // at that step
+	Attempt int        `json:"attempt,omitempty"` // at that step, retries included
 	Created time.Time  `json:"created"`
 	Ended   time.Time  `json:"ended,omitzero"`
 
@@ -80,7 +80,7 @@ func currentStep(job *jobs.Job) (name string, attempt int) {
 		if record.Since.Equal(since) && step > name && name != "" {
 			continue // of steps opened at the same time always the same one
 		}
-		name, attempt, since = step, record.Attempt, record.Since
+		name, attempt, since = step, record.Attempt+record.Retries, record.Since
 	}
 	return name, attempt
 }

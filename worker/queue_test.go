@@ -88,7 +88,7 @@ func (s *served) until(wanted func(*jobs.Job, *asynq.TaskInfo) bool) {
 func lastTry(then stepFunc) stepFunc {
 	return func(ctx context.Context, job *jobs.Job) (any, error) {
 		policy, _ := tasks.PolicyOf(tasks.TypeScrape)
-		if tried, _ := asynq.GetRetryCount(ctx); tried < policy.MaxRetries {
+		if job.Steps[tasks.StepScrape].Retries < policy.MaxRetries {
 			return nil, errors.New("hung up")
 		}
 		return then(ctx, job)

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
+	"net/url"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -15,118 +16,152 @@ import (
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/plainjson"
+	"ushuru/pkg/retry"
 	"ushuru/tasks"
 )
 
-// stepFunc does the work of one step: the job's record in, the output out.
+const (
+	writeTimeout   = 30 * time.Second
+	initialBackoff = time.Second
+	maxBackoff     = 30 * time.Second
+	minSnooze      = time.Second // asynq counts in whole seconds
+)
+
+// stepFunc does the work of one step: it gets the job's record and returns the
+// output.
 type stepFunc func(ctx context.Context, job *jobs.Job) (output any, err error)
 
-// stepHandler runs the steps of jobs. Nothing in it relies on a task being
-// delivered once, in time or in order.
+// stepHandler runs the steps of jobs. It does not rely on a task being delivered
+// once, in time or in order.
 type stepHandler struct {
 	engine *tasks.Engine
 	jobs   *jobs.Store
 	worker string
 	log    *slog.Logger
 	run    map[string]stepFunc // by task type
-	// hub tells of jobs that end while a step of theirs is run; nil is nobody,
-	// and then the run finds out when it stores its output.
+	// hub tells of jobs that end while a step of theirs runs. Without one a run
+	// notices that when it stores its output.
 	hub *jobs.Hub
-	// writeTimeout is how long to try to write what came of the work while Redis
-	// is away.
+	// writeTimeout bounds how long the handler retries to write the outcome of a
+	// step while Redis is unavailable.
 	writeTimeout time.Duration
 }
 
-// errJobEnded stops the run of a step whose job has ended, because it was
-// cancelled for example: nobody wants the output any more.
+// errJobEnded stops the run of a step whose job has ended, for example because it
+// was cancelled.
 var errJobEnded = errors.New("worker: the job has ended")
 
-// ProcessTask claims the step that a task is about, runs it, stores its
-// output and moves the job on. An error means that the queue is to deliver
-// the task again.
+// retryError is a failed step that asynq must deliver again after a delay. The
+// delay is in the error because asynq's own retry count starts again when a step
+// is requeued; the count of the job's record does not.
+type retryError struct {
+	delay time.Duration
+	cause error
+}
+
+func (e *retryError) Error() string { return e.cause.Error() }
+func (e *retryError) Unwrap() error { return e.cause }
+
+// retryDelay tells asynq when to deliver a task again.
+func retryDelay(retries int, err error, _ *asynq.Task) time.Duration {
+	if failed, ok := errors.AsType[*retryError](err); ok {
+		return failed.delay
+	}
+	return backoff(retries, err)
+}
+
+// ProcessTask claims the step of a task, runs it, stores its output and advances
+// the job. After an error asynq delivers the task again.
 func (s *stepHandler) ProcessTask(ctx context.Context, task *asynq.Task) error {
-	nudge, err := tasks.ParseTaskPayload(task.Payload())
+	payload, err := tasks.ParseTaskPayload(task.Payload())
 	if err != nil {
 		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
 	}
-	log := s.log.With("job", nudge.Job, "step", nudge.Step, "attempt", nudge.Attempt)
 	claim := ulid.Make().String()
-	verdict, job, err := s.jobs.Claim(ctx, nudge.Job, nudge.Step, nudge.Attempt, s.worker, claim)
-	if err != nil { // perhaps only the answer was lost, and the claim stands
-		return s.releaseClaim(ctx, nudge, claim, err)
+	result, job, err := s.jobs.Claim(ctx, payload.Job, payload.Step, payload.Attempt, s.worker, claim)
+	if err != nil { // the reply may have been lost after the claim was stored
+		return errors.Join(err, s.release(ctx, payload, claim, false))
 	}
-	switch verdict {
+	log := s.log.With("job", payload.Job, "step", payload.Step, "attempt", payload.Attempt)
+	switch result {
 	case jobs.Claimed:
-		return s.runClaimed(ctx, task.Type(), job, nudge, claim, log)
+		log = log.With("kind", job.Kind, "site", siteOf(payload.URL), "key", job.Owner)
+		return s.runClaimed(ctx, task.Type(), job, payload, claim, log)
 	case jobs.AlreadyDone, jobs.JobEnded:
-		return s.engine.Advance(ctx, nudge.Job)
+		return s.engine.Advance(ctx, payload.Job)
 	case jobs.Stale, jobs.NotFound:
 	}
-	log.Debug("task has nothing to do", "verdict", verdict)
+	log.Debug("task skipped", "result", result)
 	return nil
 }
 
-// releaseClaim releases a step because of an error, which it returns. A claim
-// that nobody works on would hold the step until its time is up, so this has
-// patience when Redis is away.
-func (s *stepHandler) releaseClaim(ctx context.Context, nudge tasks.TaskPayload, claim string, cause error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.writeTimeout)
-	defer cancel()
-	return errors.Join(cause, retryWrite(ctx, func() error {
-		return s.jobs.Release(ctx, nudge.Job, nudge.Step, claim)
-	}))
+// siteOf returns the host of a listing's URL.
+func siteOf(listing string) string {
+	parsed, err := url.Parse(listing)
+	if err != nil {
+		return ""
+	}
+	return parsed.Hostname()
 }
 
-// runClaimed runs a step that this handler holds.
+// runClaimed runs a step that this handler has claimed, and writes its outcome:
+// the output, the end of the job, or the release of the claim for a retry.
 func (s *stepHandler) runClaimed(
-	ctx context.Context, taskType string, job *jobs.Job, nudge tasks.TaskPayload, claim string, log *slog.Logger,
+	ctx context.Context, taskType string, job *jobs.Job, payload tasks.TaskPayload, claim string, log *slog.Logger,
 ) error {
 	started := time.Now()
 	output, err := s.runStep(ctx, taskType, job)
-	log = log.With("ms", time.Since(started).Milliseconds())
-
-	// What came of the work is written also when the process is shutting down
-	// or the task's time is up, and with patience when Redis is away.
-	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.writeTimeout)
-	defer cancel()
+	log = log.With("duration_ms", time.Since(started).Milliseconds())
+	retries := job.Steps[payload.Step].Retries
+	delay := backoff(retries, err)
 	switch {
 	case err == nil:
-		log.Info("step done")
-		return retryWrite(after, func() error { return s.engine.Complete(after, job, nudge.Step, output) })
-	case errors.Is(err, errJobEnded): // nor does the queue bring the task again
-		log.Info("step stopped, for its job has ended")
-		return retryWrite(after, func() error { return s.engine.Advance(after, job.ID) })
-	case s.isFinal(ctx, job, nudge.Step, err):
+		log.Info("step completed")
+		return s.retryWrite(ctx, func(ctx context.Context) error {
+			return s.engine.Complete(ctx, job, payload.Step, output)
+		})
+	case errors.Is(err, errJobEnded): // nil: asynq must not deliver the task again
+		log.Info("step cancelled: job has ended")
+		return s.retryWrite(ctx, func(ctx context.Context) error { return s.engine.Advance(ctx, job.ID) })
+	case isFinal(ctx, taskType, job, retries, delay, err):
 		failure := tasks.JobError(err)
 		level := slog.LevelError
-		if said, ok := errors.AsType[*tasks.StepError](err); ok && said.Permanent {
-			level = slog.LevelInfo // a page that is no listing is nothing for the operator to mend
+		if failed, ok := errors.AsType[*tasks.StepError](err); ok && failed.Permanent {
+			level = slog.LevelInfo // the operator cannot help with a page that is not a listing
 		}
-		log.Log(after, level, "step failed", "code", failure.Code, "error", err)
-		return retryWrite(after, func() error {
-			return s.engine.Fail(after, job.ID, nudge.Step, claim, failure)
+		log.Log(ctx, level, "step failed", "code", failure.Code, "retries", retries, "error", err)
+		return s.retryWrite(ctx, func(ctx context.Context) error {
+			return s.engine.Fail(ctx, job.ID, payload.Step, claim, failure)
 		})
-	default:
-		level := slog.LevelWarn
-		if !tasks.IsFailure(err) {
-			level = slog.LevelDebug
-		}
-		log.Log(after, level, "step will be tried again", "error", err)
-		return s.releaseClaim(ctx, nudge, claim, err)
 	}
+	level := slog.LevelWarn
+	if !tasks.IsFailure(err) {
+		level = slog.LevelDebug
+	}
+	log.Log(ctx, level, "step will be retried", "retries", retries, "error", err)
+	countsAsRetry := tasks.IsFailure(err) && ctx.Err() == nil
+	return errors.Join(&retryError{delay, err}, s.release(ctx, payload, claim, countsAsRetry))
 }
 
-// runStep runs the step within its time, and stops it with errOver when the job
-// ends meanwhile; a panic is an error.
+// runStep runs a step within its timeout, and stops it with errJobEnded when the
+// job ends meanwhile. It returns a panic as an error.
 func (s *stepHandler) runStep(ctx context.Context, taskType string, job *jobs.Job) (output json.RawMessage, err error) {
 	run, known := s.run[taskType]
 	policy, hasPolicy := tasks.PolicyOf(taskType)
 	if !known || !hasPolicy {
 		return nil, fmt.Errorf("worker: no handler for %q", taskType)
 	}
+	var watching sync.WaitGroup
+	defer watching.Wait()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s.watch(ctx, job.ID, stop)
+	if s.hub != nil {
+		watching.Go(func() {
+			if s.hub.WaitEnded(ctx, job.ID) == nil {
+				stop(errJobEnded)
+			}
+		})
+	}
 	limited, cancel := context.WithTimeout(ctx, policy.Timeout)
 	defer cancel()
 	defer func() {
@@ -144,69 +179,53 @@ func (s *stepHandler) runStep(ctx context.Context, taskType string, job *jobs.Jo
 	return nil, err
 }
 
-// watch stops a run when its job ends, until ctx does.
-func (s *stepHandler) watch(ctx context.Context, id string, stop context.CancelCauseFunc) {
-	if s.hub == nil {
-		return
-	}
-	go func() {
-		if s.hub.WaitEnded(ctx, id) == nil {
-			stop(errJobEnded)
-		}
-	}()
-}
-
-// isFinal reports whether trying again is no use: the error says so, retries
-// are used up, or the next try would come after the deadline.
-func (s *stepHandler) isFinal(ctx context.Context, job *jobs.Job, step string, err error) bool {
+// isFinal reports whether a retry is useless: the error says so, the job's record
+// counts as many retries of the step as are allowed, or the next attempt would
+// come after the deadline.
+func isFinal(ctx context.Context, taskType string, job *jobs.Job, retries int, delay time.Duration, err error) bool {
 	if failure, ok := errors.AsType[*tasks.StepError](err); ok && failure.Permanent {
 		return true
 	}
-	if ctx.Err() != nil { // the process is stopping, or asynq took the task back: another goes on
+	if ctx.Err() != nil { // the process is stopping, or asynq took the task back: another worker continues
 		return false
 	}
-	tried, _ := asynq.GetRetryCount(ctx)
-	if policy, ok := tasks.PolicyOf(job.Kind + ":" + step); ok && tried >= policy.MaxRetriesFor(job.Class) && tasks.IsFailure(err) {
+	policy, _ := tasks.PolicyOf(taskType)
+	if tasks.IsFailure(err) && retries >= policy.MaxRetriesFor(job.Class) {
 		return true
 	}
-	return time.Now().Add(backoff(tried, err)).After(job.Deadline)
+	return time.Now().Add(delay).After(job.Deadline)
 }
 
-const (
-	writeTimeout   = 30 * time.Second
-	initialBackoff = time.Second
-	minSnooze      = time.Second // asynq counts in whole seconds
-	maxBackoff     = 30 * time.Second
-)
-
-// backoff is how long to wait before the next try: exponential with jitter, and
-// not shorter than whoever refused asked for.
-func backoff(tried int, err error) time.Duration {
-	if gate, ok := errors.AsType[*tasks.SnoozeError](err); ok {
-		after := max(gate.After, minSnooze)
-		return after + rand.N(after/2) //nolint:gosec // so that not all who wait come at once
+// backoff is the delay after a failed attempt that was preceded by a number of
+// retries. It is not shorter than the side that failed or refused has asked for.
+func backoff(retries int, err error) time.Duration {
+	if snooze, ok := errors.AsType[*tasks.SnoozeError](err); ok {
+		return retry.Jitter(max(snooze.After, minSnooze))
 	}
-	d := min(initialBackoff<<min(tried, 10), maxBackoff)
-	d += rand.N(d / 5) //nolint:gosec // jitter
+	delay := retry.Policy{InitialDelay: initialBackoff, MaxDelay: maxBackoff}.Delay(retries+1, err)
 	if failure, ok := errors.AsType[*tasks.StepError](err); ok {
-		d = max(d, failure.After)
+		delay = max(delay, failure.After)
 	}
-	return d
+	return delay
 }
 
-// retryWrite does a write again until it succeeds or ctx ends. What is left to be
-// done when a job has ended is left to the queue and the sweep: it must not
-// keep this worker from other work.
-func retryWrite(ctx context.Context, write func() error) error {
-	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		err := write()
-		if err == nil || ctx.Err() != nil || errors.Is(err, tasks.ErrNotifyIncomplete) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(wait):
-		}
+// release gives a claimed step back, so that it is retried later.
+func (s *stepHandler) release(ctx context.Context, payload tasks.TaskPayload, claim string, countsAsRetry bool) error {
+	return s.retryWrite(ctx, func(ctx context.Context) error {
+		return s.jobs.Release(ctx, payload.Job, payload.Step, claim, countsAsRetry)
+	})
+}
+
+// retryWrite retries a write while Redis is unavailable, also when the process is
+// shutting down or the task's time is up: a claim that no worker releases blocks
+// the step until its timeout. Subscribers that could not be notified are left to
+// asynq and the sweeper, so that they do not block this worker.
+func (s *stepHandler) retryWrite(ctx context.Context, write func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.writeTimeout)
+	defer cancel()
+	policy := retry.Policy{
+		InitialDelay: 100 * time.Millisecond, MaxDelay: 2 * time.Second,
+		IsPermanent: func(err error) bool { return errors.Is(err, tasks.ErrNotifyIncomplete) },
 	}
+	return retry.Do(ctx, policy, func() error { return write(ctx) })
 }

@@ -201,9 +201,9 @@ func TestDelay(t *testing.T) {
 		err      error
 		from, to time.Duration
 	}{
-		{0, errors.New("x"), time.Second, 1200 * time.Millisecond},
+		{0, errors.New("x"), time.Second, 1250 * time.Millisecond},
 		{2, errors.New("x"), 4 * time.Second, 5 * time.Second},
-		{60, errors.New("x"), 30 * time.Second, 36 * time.Second},
+		{60, errors.New("x"), 30 * time.Second, 37500 * time.Millisecond},
 		{0, tasks.Transient("x", "x", time.Minute, nil), time.Minute, time.Minute},
 		{9, tasks.Snooze(2*time.Second, nil), 2 * time.Second, 3 * time.Second},
 		{9, tasks.Snooze(time.Millisecond, nil), time.Second, 1500 * time.Millisecond},

@@ -196,7 +196,7 @@ func ServerConfig(queues map[string]int, concurrency int, shutdown time.Duration
 		Queues:                   queues,
 		TaskCheckInterval:        taskCheckInterval,
 		DelayedTaskCheckInterval: delayedCheckInterval,
-		RetryDelayFunc:           func(n int, err error, _ *asynq.Task) time.Duration { return backoff(n, err) },
+		RetryDelayFunc:           retryDelay,
 		IsFailure:                tasks.IsFailure,
 		ShutdownTimeout:          shutdown,
 		Logger:                   asynqLog{log},

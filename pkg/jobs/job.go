@@ -57,6 +57,7 @@ const (
 type Step struct {
 	State   StepState `json:"state"`
 	Attempt int       `json:"attempt"` // rises when a lost worker's step is given to another
+	Retries int       `json:"retries"` // after failures, over all attempts
 	Worker  string    `json:"worker,omitempty"`
 	Claim   string    `json:"claim,omitempty"` // names one run of the handler
 	Since   time.Time `json:"since"`           // of the present state

@@ -16,7 +16,7 @@ import (
 //	meta                  what never changes, as JSON
 //	state, ended          where it stands
 //	result, error         how it ended, as JSON; the result packed
-//	s:<step>:<what>       state, attempt, worker, claim, since of a step
+//	s:<step>:<what>       state, attempt, retries, worker, claim, since of a step
 //	o:<step>              output of a step, as JSON
 //	c:<child>:<what>      job (id) and end (as JSON) of a child
 //	asked                 a caller asked for it, not only other jobs
@@ -71,14 +71,15 @@ redis.call('HDEL', KEYS[1], s .. 'idle')
 return {'run', redis.call('HGETALL', KEYS[1])}
 `)
 
-// scriptRelease gives a claimed step back, to be tried again.
-// ARGV: step, claim. Returns 1 when the claim was still the one in force.
+// scriptRelease gives a claimed step back, to be retried. ARGV: step, claim, 1
+// when that counts as a retry. Returns 1 when the claim was still valid.
 var scriptRelease = redis.NewScript(luaNow + `
 local s = 's:' .. ARGV[1] .. ':'
 if redis.call('HGET', KEYS[1], s .. 'claim') ~= ARGV[2] then return 0 end
 if redis.call('HGET', KEYS[1], s .. 'state') ~= 'claimed' or ended() then return 0 end
 redis.call('HDEL', KEYS[1], s .. 'worker', s .. 'claim')
 redis.call('HSET', KEYS[1], s .. 'state', 'ready', s .. 'since', now)
+if ARGV[3] == '1' then redis.call('HINCRBY', KEYS[1], s .. 'retries', 1) end
 return 1
 `)
 

@@ -251,8 +251,9 @@ func parse(id string, fields map[string]string) (*Job, error) {
 			return nil, fmt.Errorf("jobs: record %s: %w", id, err)
 		}
 		prefix := "s:" + step + ":"
+		retries, _ := strconv.Atoi(fields[prefix+"retries"]) // absent before the first
 		job.Steps[step] = Step{
-			State: StepState(fields[prefix+"state"]), Attempt: attempt, Worker: fields[prefix+"worker"],
+			State: StepState(fields[prefix+"state"]), Attempt: attempt, Retries: retries, Worker: fields[prefix+"worker"],
 			Claim: fields[prefix+"claim"], Since: millis(fields[prefix+"since"]),
 		}
 	}

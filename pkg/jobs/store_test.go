@@ -33,35 +33,36 @@ func TestStoreOnEveryRedis(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		store := jobs.NewStore(conn.Client())
 		for name, test := range map[string]func(*testing.T, *jobs.Store){
-			"a job keeps what it was made of":          keepsWhatItWasMadeOf,
-			"one question in flight is one job":        oneQuestionOneJob,
-			"an answered question is joined a while":   answeredIsJoined,
-			"a failed question is asked anew":          failedIsAskedAnew,
-			"a claim follows the attempt":              claimFollowsAttempt,
-			"the first output stays":                   firstOutputStays,
-			"an output opens what is next":             opensWhatIsNext,
-			"a job ends once":                          endsOnce,
-			"only the holder of a claim may fail":      onlyHolderFails,
-			"a job is looked at by one and then later": dueOnce,
-			"a heartbeat runs out":                     heartbeat,
-			"only a job that was not begun is dropped": dropOnlyUnbegun,
-			"idle counts from the first sight":         idle,
-			"waiters are told":                         waiters,
+			"a record keeps its input":              keepsInput,
+			"equal running jobs are one":            equalInputsShareJob,
+			"a job that just succeeded is joined":   succeededIsJoined,
+			"a failed job is not joined":            failedIsNotJoined,
+			"a claim follows the attempt":           claimFollowsAttempt,
+			"the first output stays":                firstOutputStays,
+			"an output opens the next steps":        outputOpensSteps,
+			"a job ends once":                       endsOnce,
+			"only the holder of a claim may fail":   onlyHolderFails,
+			"a due job is handed to one sweeper":    dueOnce,
+			"a heartbeat expires":                   heartbeat,
+			"only an unstarted job is deleted":      deletesOnlyUnstarted,
+			"unclaimed counts from the first check": unclaimed,
+			"retries are counted over all attempts": retriesAreCounted,
+			"waiters are notified":                  waiters,
 		} {
 			t.Run(name, func(t *testing.T) { test(t, store) })
 		}
 	})
 }
 
-// settle does what is done once a job has ended.
-func settle(t *testing.T, store *jobs.Store, job *jobs.Job) {
+// finalize does what is left after the end of a job.
+func finalize(t *testing.T, store *jobs.Store, job *jobs.Job) {
 	t.Helper()
 	_, err := store.PublishEnd(t.Context(), job)
 	must(t)(err)
 	must(t)(store.MarkFinalized(t.Context(), job))
 }
 
-func keepsWhatItWasMadeOf(t *testing.T, store *jobs.Store) {
+func keepsInput(t *testing.T, store *jobs.Store) {
 	n := newJob("https://a.example/" + t.Name())
 	made, joined, err := store.Create(t.Context(), n)
 	must(t)(err)
@@ -79,7 +80,7 @@ func keepsWhatItWasMadeOf(t *testing.T, store *jobs.Store) {
 	}
 }
 
-func oneQuestionOneJob(t *testing.T, store *jobs.Store) {
+func equalInputsShareJob(t *testing.T, store *jobs.Store) {
 	n := newJob("https://a.example/" + t.Name())
 	var (
 		group sync.WaitGroup
@@ -108,14 +109,14 @@ func oneQuestionOneJob(t *testing.T, store *jobs.Store) {
 	}
 }
 
-func answeredIsJoined(t *testing.T, store *jobs.Store) {
+func succeededIsJoined(t *testing.T, store *jobs.Store) {
 	n := newJob("https://a.example/" + t.Name())
 	job := run(t, store, n)
 	_, err := store.Succeed(t.Context(), job.ID, json.RawMessage(`{"a":1}`))
 	must(t)(err)
 	job, err = store.Get(t.Context(), job.ID)
 	must(t)(err)
-	settle(t, store, job)
+	finalize(t, store, job)
 	again, joined, err := store.Create(t.Context(), n)
 	must(t)(err)
 	if !joined || again.ID != job.ID || string(again.Result) != `{"a":1}` {
@@ -123,7 +124,7 @@ func answeredIsJoined(t *testing.T, store *jobs.Store) {
 	}
 }
 
-func failedIsAskedAnew(t *testing.T, store *jobs.Store) {
+func failedIsNotJoined(t *testing.T, store *jobs.Store) {
 	n := newJob("https://a.example/" + t.Name())
 	job := run(t, store, n)
 	_, err := store.Fail(t.Context(), job.ID, "scrape", "", &jobs.Error{Code: "listing_gone", Message: "Gone."})
@@ -136,7 +137,7 @@ func failedIsAskedAnew(t *testing.T, store *jobs.Store) {
 	// Letting go of the first job's flight must not touch the second's.
 	job, err = store.Get(t.Context(), job.ID)
 	must(t)(err)
-	settle(t, store, job)
+	finalize(t, store, job)
 	third, joined, err := store.Create(t.Context(), n)
 	must(t)(err)
 	if !joined || third.ID != again.ID {
@@ -219,7 +220,7 @@ func complete(t *testing.T, store *jobs.Store, id, output string, want jobs.Comp
 	}
 }
 
-func opensWhatIsNext(t *testing.T, store *jobs.Store) {
+func outputOpensSteps(t *testing.T, store *jobs.Store) {
 	n := newJob("https://a.example/" + t.Name())
 	n.Class = jobs.Bulk
 	job := run(t, store, n)
@@ -259,7 +260,7 @@ func onlyHolderFails(t *testing.T, store *jobs.Store) {
 	if failed, err := store.Fail(t.Context(), job.ID, "scrape", "claim1", &jobs.Error{Code: "x"}); failed || err != nil {
 		t.Fatalf("failed on the word of a run that lost the step: %v %v", failed, err)
 	}
-	must(t)(store.Release(t.Context(), job.ID, "scrape", "claim1")) // not its to release either
+	must(t)(store.Release(t.Context(), job.ID, "scrape", "claim1", true)) // not its to release either
 	job, err := store.Get(t.Context(), job.ID)
 	must(t)(err)
 	if job.Steps["scrape"].Claim != "claim2" {
@@ -344,14 +345,14 @@ func waiters(t *testing.T, store *jobs.Store) {
 	must(t)(err)
 	job, err = store.Get(t.Context(), job.ID)
 	must(t)(err)
-	settle(t, store, job)
+	finalize(t, store, job)
 	waiting.Wait()
 	if n := hub.Waiting(); n != 0 {
 		t.Errorf("%d still wait", n)
 	}
 }
 
-func dropOnlyUnbegun(t *testing.T, store *jobs.Store) {
+func deletesOnlyUnstarted(t *testing.T, store *jobs.Store) {
 	begun := run(t, store, newJob("https://a.example/"+t.Name()))
 	must(t)(store.DeleteUnstarted(t.Context(), begun.ID, jobs.Interactive))
 	if _, err := store.Get(t.Context(), begun.ID); err != nil {
@@ -365,7 +366,7 @@ func dropOnlyUnbegun(t *testing.T, store *jobs.Store) {
 	}
 }
 
-func idle(t *testing.T, store *jobs.Store) {
+func unclaimed(t *testing.T, store *jobs.Store) {
 	job, _, err := store.Create(t.Context(), newJob("https://a.example/"+t.Name()))
 	must(t)(err)
 	_, err = store.Open(t.Context(), job.ID, "scrape")
@@ -388,8 +389,27 @@ func idle(t *testing.T, store *jobs.Store) {
 	if d := look(); d != 0 {
 		t.Fatalf("a claimed step is idle for %v", d)
 	}
-	must(t)(store.Release(t.Context(), job.ID, "scrape", "claim1"))
+	must(t)(store.Release(t.Context(), job.ID, "scrape", "claim1", true))
 	if d := look(); d != 0 {
 		t.Fatalf("idle for %v since before it was claimed", d)
+	}
+}
+
+func retriesAreCounted(t *testing.T, store *jobs.Store) {
+	job := run(t, store, newJob("https://a.example/"+t.Name()))
+	for _, counts := range []bool{true, false, true} { // a failure, a snooze, a failure
+		claim(t, store, job.ID, 1, "claim1", jobs.Claimed)
+		for range 2 { // the reply of the first was lost
+			must(t)(store.Release(t.Context(), job.ID, "scrape", "claim1", counts))
+		}
+	}
+	job, err := store.Get(t.Context(), job.ID)
+	must(t)(err)
+	attempt, err := store.Requeue(t.Context(), job.ID, "scrape", job.Steps["scrape"])
+	must(t)(err)
+	job, err = store.Get(t.Context(), job.ID)
+	must(t)(err)
+	if step := job.Steps["scrape"]; step.Retries != 2 || step.Attempt != 2 || attempt != 2 {
+		t.Fatalf("%+v", step)
 	}
 }
