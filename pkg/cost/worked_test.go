@@ -31,7 +31,7 @@ func printed(figures map[string]string) vehicle.Tax {
 	}
 }
 
-// outputs are the full breakdowns of upstream.md, section 7, that are known.
+// outputs are the full breakdowns of docs/sources.md (Taxes) that are known.
 var outputs = map[int]map[string]string{
 	1: {
 		"cif_usd": "2450.00", "import_duty_usd": "612.50", "excise_usd": "153.13", "age_excise_usd": "459.38",
