@@ -1,5 +1,5 @@
-// Package cache keeps finished answers in Redis as the bytes that the API
-// will send, so that serving one again is a single read and a write.
+// Package cache stores finished results in Redis as the bytes that the API will
+// send, so that serving one again is a single read and a write.
 package cache
 
 import (
@@ -26,33 +26,35 @@ var (
 	ErrNoFlag = errors.New(`cache: the response has no "cached" flag`)
 )
 
-// estimateTTL is the specification's, section 8.
+// estimateTTL is how long an estimate is cached at most. The contract of the API
+// names it.
 const estimateTTL = 14 * 24 * time.Hour
 
-// SheetTTL is how long what was read of an inspection sheet is kept.
+// SheetTTL is how long the reading of an inspection sheet is cached.
 const SheetTTL = 30 * 24 * time.Hour
 
-// Key names one cached answer.
+// Key is the Redis key of one cached result.
 type Key string
 
-// EstimateKey names the estimate of a listing by its canonical URL.
+// EstimateKey returns the key of a listing's estimate, by its canonical URL.
 func EstimateKey(canonicalURL string) Key {
 	sum := sha256.Sum256([]byte(canonicalURL))
 	return Key("cache:estimate:" + hex.EncodeToString(sum[:]))
 }
 
-// UploadKey names the estimate of a page that a caller sent, by its listing's
-// canonical URL and the page's hash, so that nobody else is served figures of
-// a page that somebody made up. Without a hash it is EstimateKey.
+// UploadKey returns the key of the estimate of a page that a caller sent, by the
+// listing's canonical URL and the page's hash: figures of an invented page are
+// served for that page only. Without a hash it is EstimateKey.
 func UploadKey(canonicalURL, hash string) Key {
 	if hash == "" {
 		return EstimateKey(canonicalURL)
 	}
-	return EstimateKey(canonicalURL + "\n" + hash) // no URL holds a line break
+	return EstimateKey(canonicalURL + "\n" + hash) // a URL has no line break
 }
 
-// LabelKey names an estimate with the label that the caller chose, so that
-// nobody else is served another's choice. Without a label it is the same key.
+// LabelKey returns the key of an estimate with the label that a caller chose, so
+// that a choice is served only to callers who make it too. Without a label it
+// returns the given key.
 func LabelKey(estimate Key, modelBody string) Key {
 	if modelBody == "" {
 		return estimate
@@ -60,33 +62,34 @@ func LabelKey(estimate Key, modelBody string) Key {
 	return EstimateKey(string(estimate) + "\n" + modelBody)
 }
 
-// QuoteKey names the estimate of a described car by the canonical description.
+// QuoteKey returns the key of the estimate of a described car, by the canonical
+// description.
 func QuoteKey(input []byte) Key {
 	sum := sha256.Sum256(input)
 	return Key("cache:quote:" + hex.EncodeToString(sum[:]))
 }
 
-// ExplanationKey names where the values of an estimate came from.
+// ExplanationKey returns the key of the sources of an estimate's values.
 func ExplanationKey(estimate Key) Key {
 	return "cache:explanation:" + estimate[len("cache:estimate:"):]
 }
 
-// ReadingKey names what was read of an inspection sheet, by the sheet's id.
+// ReadingKey returns the key of the reading of an inspection sheet, by the sheet's id.
 func ReadingKey(sheet string) Key { return Key("cache:reading:" + sheet) }
 
-// ListingKey names the estimate, by its key, whose listing has a sheet.
+// ListingKey returns the key of the cache key of the estimate whose listing has a sheet.
 func ListingKey(sheet string) Key { return Key("cache:listing:" + sheet) }
 
-// CompareKey names the comparison of two listings, in this order, by their
-// canonical URLs, in a language.
+// CompareKey returns the key of the comparison of two listings in this order, by
+// their canonical URLs, in a language.
 func CompareKey(url1, url2, lang string) Key {
-	sum := sha256.Sum256([]byte(url1 + "\n" + url2 + "\n" + lang)) // no URL holds a line break
+	sum := sha256.Sum256([]byte(url1 + "\n" + url2 + "\n" + lang)) // a URL has no line break
 	return Key("cache:compare:" + hex.EncodeToString(sum[:]))
 }
 
-// EstimateExpiry returns until when an estimate made now holds: 14 days, and
-// never past the end of the authority's quarter, where its values change.
-// The last quarter ends with the calendar year, where ages change.
+// EstimateExpiry returns when an estimate that is made now expires: after 14 days,
+// but at the latest at the end of the authority's quarter, when its values
+// change. The last quarter ends with the year, when the ages of cars change.
 func EstimateExpiry(now, quarterEnd time.Time) time.Time {
 	if expiry := now.Add(estimateTTL); expiry.Before(quarterEnd) {
 		return expiry
@@ -94,36 +97,36 @@ func EstimateExpiry(now, quarterEnd time.Time) time.Time {
 	return quarterEnd
 }
 
-// Cache keeps answers in Redis.
-type Cache struct{ rdb redis.Cmdable }
+// Cache caches results in Redis.
+type Cache struct{ redis redis.Cmdable }
 
-// New makes a Cache on a Redis connection.
-func New(rdb redis.UniversalClient) *Cache { return &Cache{rdb} }
+// New returns a Cache on a Redis connection, which the caller closes.
+func New(client redis.UniversalClient) *Cache { return &Cache{client} }
 
-// Get returns the bytes that were put, in those of Put with "cached" true, or
-// ErrMiss.
+// Get returns the bytes that Put or PutRaw cached, or ErrMiss. In those of Put
+// "cached" is true.
 func (c *Cache) Get(ctx context.Context, key Key) ([]byte, error) {
-	response, err := c.rdb.Get(ctx, string(key)).Bytes()
+	response, err := c.redis.Get(ctx, string(key)).Bytes()
 	if errors.Is(err, redis.Nil) {
 		return nil, ErrMiss
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cache: get: %w", err)
 	}
-	if !bytes.HasPrefix(response, packed) { // kept by an earlier version
+	if !bytes.HasPrefix(response, packed) { // cached by an earlier version
 		return response, nil
 	}
 	if response, err = pack.Unpack(response); err != nil {
-		return nil, ErrMiss // of another version, or spoiled: it is asked for anew
+		return nil, ErrMiss // packed by another version, or damaged
 	}
 	return response, nil
 }
 
-// packed is how everything begins that is packed, and no JSON.
+// packed begins everything that is packed, and no JSON.
 var packed = pack.Pack(nil)[:4]
 
-// Put keeps a response until its expiry, with its "cached" turned to true and
-// every other byte as it is. A response that has expired is not kept.
+// Put caches a response until its expiry, with its "cached" set to true and every
+// other byte unchanged. A response that has expired is not cached.
 func (c *Cache) Put(ctx context.Context, key Key, response []byte, expiry time.Time) error {
 	marked, err := markCached(response)
 	if err != nil {
@@ -132,32 +135,32 @@ func (c *Cache) Put(ctx context.Context, key Key, response []byte, expiry time.T
 	return c.PutRaw(ctx, key, marked, expiry)
 }
 
-// PutRaw keeps bytes as they are until their expiry; nothing when that is
-// past.
+// PutRaw caches bytes unchanged until their expiry. Bytes that have expired are
+// not cached.
 func (c *Cache) PutRaw(ctx context.Context, key Key, data []byte, expiry time.Time) error {
 	lifetime := time.Until(expiry)
 	if lifetime <= 0 {
 		return nil
 	}
-	if err := c.rdb.Set(ctx, string(key), pack.Pack(data), lifetime).Err(); err != nil {
+	if err := c.redis.Set(ctx, string(key), pack.Pack(data), lifetime).Err(); err != nil {
 		return fmt.Errorf("cache: put: %w", err)
 	}
 	return nil
 }
 
-// Delete deletes answers.
+// Delete deletes cached results.
 func (c *Cache) Delete(ctx context.Context, keys ...Key) error {
-	for _, key := range keys { // they may stand on several servers
-		if err := c.rdb.Del(ctx, string(key)).Err(); err != nil {
-			return fmt.Errorf("cache: drop: %w", err)
+	for _, key := range keys { // they may be on several servers
+		if err := c.redis.Del(ctx, string(key)).Err(); err != nil {
+			return fmt.Errorf("cache: delete: %w", err)
 		}
 	}
 	return nil
 }
 
-// Pipelined has all that do puts and drops written in one round trip.
+// Pipelined sends everything that do puts and deletes in one round trip.
 func (c *Cache) Pipelined(ctx context.Context, do func(*Cache) error) error {
-	_, err := c.rdb.Pipelined(ctx, func(pipe redis.Pipeliner) error { return do(&Cache{pipe}) })
+	_, err := c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error { return do(&Cache{pipe}) })
 	return err
 }
 

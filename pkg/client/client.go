@@ -1,6 +1,6 @@
-// Package client asks the HTTP API of Ushuru. It has the patience that the API
-// asks of its callers: it comes again after 429 and 503 when Retry-After says,
-// and waits for work that takes longer than one request.
+// Package client is a client of the HTTP API of Ushuru. It waits as the API asks
+// its callers to: after 429 and 503 it repeats the request when Retry-After says,
+// and it waits for work that takes longer than one request.
 package client
 
 import (
@@ -11,23 +11,23 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
+	"ushuru/pkg/retry"
 	"ushuru/pkg/vehicle"
 )
 
 // Options of a Client.
 type Options struct {
 	URL string // of the API, without /v1: https://ushuru.example
-	Key string // of the caller
+	Key string // API key
 
-	// Retries is how often a request is sent again that was turned away (429,
-	// 503) or lost; 0 is 10. The caller's context bounds the time.
+	// Retries is how often a request is repeated that was lost or answered with
+	// 429 or 503; 0 is 10. The caller's context bounds the time.
 	Retries int
 	// Transport sends the requests; nil is http.DefaultTransport.
 	Transport http.RoundTripper
@@ -35,128 +35,130 @@ type Options struct {
 
 const (
 	defaultRetries = 10
-	firstWait      = 500 * time.Millisecond // without a Retry-After
-	longestWait    = 30 * time.Second
-	maxAnswer      = 64 << 20
+	initialBackoff = 500 * time.Millisecond // without a Retry-After
+	maxBackoff     = 30 * time.Second
+	maxResponse    = 64 << 20 // bytes
 )
 
-// Client asks one API with one key. It is safe for concurrent use.
+// Client calls one API with one key. It is safe for concurrent use.
 type Client struct {
 	options Options
 	base    *url.URL
 	http    *http.Client
 }
 
-// New makes a Client, or says what is wrong with the options.
+// New returns a Client, or an error that says what is wrong with the options.
 func New(o Options) (*Client, error) {
 	base, err := url.Parse(strings.TrimSuffix(o.URL, "/"))
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, fmt.Errorf("client: %.200q is not the address of an API, as https://ushuru.example", o.URL)
+		return nil, fmt.Errorf("client: %.200q is not the URL of an API; example: https://ushuru.example", o.URL)
 	}
 	if strings.TrimSpace(o.Key) == "" {
-		return nil, errors.New("client: an API key is needed")
+		return nil, errors.New("client: an API key is required")
 	}
 	if o.Retries == 0 {
 		o.Retries = defaultRetries
 	}
 	return &Client{o, base, &http.Client{
 		Transport: o.Transport,
-		// Following would lose the body of a POST, without a word.
+		// Following a redirect would silently drop the body of a POST.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
 
-// Request is one request. Sending it twice must do no harm: an estimate joins
-// the work that is under way; what is not so needs an Idempotency-Key.
+// Request is one request. It may be sent twice, so it must do no harm then: an
+// estimate joins the running job; other requests need an Idempotency-Key.
 type Request struct {
-	Method string // "" is GET, and POST with a Body
+	Method string // "" is GET, or POST with a Body
 	Path   string // with its query: /v1/vehicles?make=TOYOTA
 	Header http.Header
 	Body   []byte // JSON unless Header has another Content-Type; nil is none
 }
 
-// Error is an answer of the API that is an error.
+// Error is an error that the API answered with.
 type Error struct {
 	Status     int // of HTTP; 0 when it is the error of a job
 	Message    string
 	Code       string
 	Candidates []vehicle.Candidate
 
-	location string // where the work goes on
+	location   string        // of the job that continues
+	retryAfter time.Duration // 0 when the API does not say
 }
 
-// told takes over what the body of an error says.
-func (e *Error) told(said vehicle.Error) {
-	e.Message, e.Code, e.Candidates = said.Message, said.Code, said.Candidates
+// fill copies the fields of an error's body.
+func (e *Error) fill(body vehicle.Error) {
+	e.Message, e.Code, e.Candidates = body.Message, body.Code, body.Candidates
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Answer is an answer that is no error.
-type Answer struct {
+// Response is a successful response.
+type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Do sends a request and reads the whole answer; one that breaks off is lost,
-// and the request sent again. It is an *Error when the API says so.
-func (c *Client) Do(ctx context.Context, r Request) (answer *Answer, err error) {
-	err = c.until(ctx, r, func(response *http.Response) error {
+// Do sends a request and reads the whole response; one that breaks off is
+// requested again. An error of the API is an *Error.
+func (c *Client) Do(ctx context.Context, r Request) (result *Response, err error) {
+	err = c.retryUntil(ctx, r, func(response *http.Response) error {
 		defer func() { _ = response.Body.Close() }()
 		body, err := readAll(response.Body)
 		if err != nil {
 			return fmt.Errorf("client: %s: %w", r.Path, err)
 		}
-		answer = &Answer{response.StatusCode, response.Header, body}
+		result = &Response{response.StatusCode, response.Header, body}
 		return nil
 	})
-	return answer, err
+	return result, err
 }
 
-// Open sends a request until it is answered with something else than "come
-// again later", and leaves the body of the answer to the caller, who closes
-// it. It is an *Error when the API says so.
-func (c *Client) Open(ctx context.Context, r Request) (answer *http.Response, err error) {
-	err = c.until(ctx, r, func(response *http.Response) error {
-		answer = response
+// Open sends a request and returns the response with its body unread; the caller
+// closes it. An error of the API is an *Error.
+func (c *Client) Open(ctx context.Context, r Request) (result *http.Response, err error) {
+	err = c.retryUntil(ctx, r, func(response *http.Response) error {
+		result = response
 		return nil
 	})
-	return answer, err
+	return result, err
 }
 
-// until sends a request until an answer that is no error was taken.
-func (c *Client) until(ctx context.Context, r Request, take func(*http.Response) error) error {
-	for tried := 0; ; tried++ {
-		response, err := c.send(ctx, r) //nolint:bodyclose // take closes it or gives it to who does; errorOf closes it
-		wait := firstWait << min(tried, 6)
-		switch {
-		case err != nil:
-		case response.StatusCode < http.StatusMultipleChoices:
-			if err = take(response); err == nil || errors.Is(err, errTooLarge) {
-				return err
-			}
-		default:
-			err = errorOf(response)
-			if !comeAgain(response.StatusCode) {
-				return err
-			}
-			wait = max(wait, retryAfter(response.Header))
-		}
-		if tried >= c.options.Retries || ctx.Err() != nil {
+// retryUntil repeats a request until read has accepted a successful response.
+func (c *Client) retryUntil(ctx context.Context, r Request, read func(*http.Response) error) error {
+	err := retry.Do(ctx, retry.Policy{
+		InitialDelay: initialBackoff, MaxDelay: maxBackoff, MaxAttempts: c.options.Retries + 1,
+		IsPermanent: isPermanent, RetryAfter: retryAfterOf,
+	}, func() error {
+		response, err := c.send(ctx, r) //nolint:bodyclose // read closes it or returns it; errorOf closes it
+		if err != nil {
 			return err
 		}
-		wait = min(wait, longestWait)
-		if pauseErr := pause(ctx, wait+rand.N(wait/4)); pauseErr != nil { //nolint:gosec // so that not all come at once
-			return errors.Join(pauseErr, err)
+		if response.StatusCode >= http.StatusMultipleChoices {
+			return errorOf(response)
 		}
+		return read(response)
+	})
+	if err != nil && ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
+		return errors.Join(ctx.Err(), err)
 	}
+	return err
 }
 
-// comeAgain reports whether a status means that the same request may be
-// served later.
-func comeAgain(status int) bool {
-	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
+// isPermanent reports whether the same request would fail again.
+func isPermanent(err error) bool {
+	if refused, ok := errors.AsType[*Error](err); ok {
+		return refused.Status != http.StatusTooManyRequests && refused.Status != http.StatusServiceUnavailable
+	}
+	return errors.Is(err, errTooLarge)
+}
+
+func retryAfterOf(err error) time.Duration {
+	if refused, ok := errors.AsType[*Error](err); ok {
+		return refused.retryAfter
+	}
+	return 0
 }
 
 func (c *Client) send(ctx context.Context, r Request) (*http.Response, error) {
@@ -183,50 +185,41 @@ func (c *Client) send(ctx context.Context, r Request) (*http.Response, error) {
 	return response, nil
 }
 
-// errorOf reads the error in an answer, and closes it.
+// errorOf reads the error in a response, and closes it.
 func errorOf(response *http.Response) error {
 	defer func() { _ = response.Body.Close() }()
-	failure := &Error{Status: response.StatusCode, location: response.Header.Get("Location")}
+	failure := &Error{
+		Status: response.StatusCode, location: response.Header.Get("Location"), retryAfter: retryAfter(response.Header),
+	}
 	if response.StatusCode < http.StatusBadRequest {
 		failure.Message = fmt.Sprintf("the API has moved (status %d): use %q", response.StatusCode, failure.location)
 		return failure
 	}
-	var said vehicle.Error
+	var parsed vehicle.Error
 	body, err := readAll(response.Body)
-	if err != nil || json.Unmarshal(body, &said) != nil || said.Message == "" {
-		said = vehicle.Error{Message: fmt.Sprintf("the API answered with status %d and no explanation", response.StatusCode)}
+	if err != nil || json.Unmarshal(body, &parsed) != nil || parsed.Message == "" {
+		parsed = vehicle.Error{Message: fmt.Sprintf("the API answered with status %d and no explanation", response.StatusCode)}
 	}
-	failure.told(said)
+	failure.fill(parsed)
 	return failure
 }
 
-// errTooLarge: the same answer would be as large again.
-var errTooLarge = fmt.Errorf("the answer is larger than %d MB", maxAnswer>>20)
+// errTooLarge is permanent: the same response would be as large again.
+var errTooLarge = fmt.Errorf("the response is larger than %d MB", maxResponse>>20)
 
 func readAll(body io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
-	if err == nil && len(data) > maxAnswer {
+	data, err := io.ReadAll(io.LimitReader(body, maxResponse+1))
+	if err == nil && len(data) > maxResponse {
 		err = errTooLarge
 	}
 	return data, err
 }
 
-// retryAfter reads the header of that name, in seconds as this API sends it.
+// retryAfter parses the header of that name, in seconds as this API sends it.
 func retryAfter(h http.Header) time.Duration {
 	seconds, err := strconv.Atoi(h.Get("Retry-After"))
 	if err != nil || seconds < 0 {
 		return 0
 	}
-	return min(time.Duration(seconds)*time.Second, longestWait)
-}
-
-func pause(ctx context.Context, wait time.Duration) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return time.Duration(min(seconds, int(maxBackoff/time.Second))) * time.Second
 }

@@ -1,6 +1,5 @@
-// Package export writes what became of a batch as a table for people: CSV, or
-// a spreadsheet. Rows are written as they come, so that what is in memory does
-// not grow with the batch.
+// Package export writes the outcome of a batch as a table: CSV or a spreadsheet.
+// Rows are written as they come, so that memory does not grow with the batch.
 package export
 
 import (
@@ -11,19 +10,19 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// Line is one listing of a batch and what became of it.
+// Line is one listing of a batch and its outcome.
 type Line struct {
-	Number    int // as the caller counts
+	Number    int // of the row, as the caller counts
 	Reference string
 	URL       string
 	State     batch.State
-	Code      string            // of the reason why there is no estimate
-	Reason    string            // the same for people
+	Code      string            // why there is no estimate; "" when there is one
+	Reason    string            // the same as a sentence
 	Estimate  *vehicle.Estimate // nil when there is none
 }
 
-// Writer writes a table. It ends with either Close, which sends what is left,
-// or Discard, which gives the table up.
+// Writer writes a table. It ends with Close, which sends the rest, or with Discard,
+// which abandons the table.
 type Writer interface {
 	Line(l Line) error
 	Close() error
@@ -110,7 +109,7 @@ func driveAway(name string, value func(*vehicle.DriveAway) any) column {
 	})
 }
 
-// count leaves a place empty where the listing says nothing.
+// count returns nil for 0, which means that the listing does not give the value.
 func count(n int) any {
 	if n == 0 {
 		return nil
@@ -126,18 +125,18 @@ func number(n *money.Number) any {
 }
 
 func adjusted(list []vehicle.Adjustment) string {
-	return joined(list, func(a vehicle.Adjustment) string { return a.Field })
+	return join(list, func(a vehicle.Adjustment) string { return a.Field })
 }
 
 func missing(list []vehicle.Missing) string {
-	return joined(list, func(m vehicle.Missing) string { return m.Code })
+	return join(list, func(m vehicle.Missing) string { return m.Code })
 }
 
 func warnings(list []vehicle.Warning) string {
-	return joined(list, func(w vehicle.Warning) string { return w.Code })
+	return join(list, func(w vehicle.Warning) string { return w.Code })
 }
 
-func joined[T any](list []T, name func(T) string) string {
+func join[T any](list []T, name func(T) string) string {
 	names := make([]string, len(list))
 	for i, one := range list {
 		names[i] = name(one)
@@ -145,12 +144,12 @@ func joined[T any](list []T, name func(T) string) string {
 	return strings.Join(names, " ")
 }
 
-// harmless is untrusted text for a cell: a spreadsheet takes what begins with
-// one of these characters for a formula, now or when the cell is edited. The
-// apostrophe is the spreadsheet's own mark of plain text.
-func harmless(text string) string {
+// escapeFormula makes untrusted text safe for a cell. A spreadsheet takes text that
+// begins with one of these characters for a formula, now or when the cell is
+// edited. The apostrophe is the spreadsheet's own mark of plain text.
+func escapeFormula(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == 0xfffe || r == 0xffff { // XML has no place for some of these
+		if r < ' ' || r == 0x7f || r == 0xfffe || r == 0xffff { // some of these are not allowed in XML
 			return ' '
 		}
 		return r
@@ -161,11 +160,11 @@ func harmless(text string) string {
 	return text
 }
 
-// value is what stands in a column, safe for any program to open.
+// of returns the value of the column in a line, safe for any program to open.
 func (c column) of(l Line) any {
 	value := c.value(l)
 	if text, ok := value.(string); ok {
-		return harmless(text)
+		return escapeFormula(text)
 	}
 	return value
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// csvTable is RFC 4180: UTF-8 without a byte order mark, CRLF, a header.
-// Amounts have a point and no thousands separators.
+// csvTable is a table of RFC 4180: UTF-8 without a byte order mark, CRLF, a header.
+// Amounts have a decimal point and no thousands separators.
 type csvTable struct {
 	out   *csv.Writer
 	cells []string
 }
 
-// NewCSV begins a table.
+// NewCSV returns a Writer of CSV and writes the header.
 func NewCSV(w io.Writer) (Writer, error) {
 	t := &csvTable{csv.NewWriter(w), make([]string, len(columns))}
 	t.out.UseCRLF = true
@@ -43,7 +43,7 @@ func (t *csvTable) Close() error {
 	return t.out.Error()
 }
 
-// Discard does nothing: what was written is written.
+// Discard does nothing: rows are sent as they are written.
 func (*csvTable) Discard() {}
 
 func plainText(value any) string {

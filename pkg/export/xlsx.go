@@ -11,11 +11,11 @@ import (
 
 const (
 	sheetName    = "Results"
-	amountFormat = 4 // #,##0.00, one of those that every spreadsheet knows
+	amountFormat = 4 // #,##0.00, one of the formats that every spreadsheet has
 )
 
-// xlsxTable is an Excel workbook of one sheet. Rows beyond 16 MB wait in a
-// temporary file; the workbook is sent at the end.
+// xlsxTable is an Excel workbook of one sheet. Rows beyond 16 MB go to a temporary
+// file; the workbook is sent at the end.
 type xlsxTable struct {
 	out    io.Writer
 	file   *excelize.File
@@ -25,7 +25,7 @@ type xlsxTable struct {
 	cells  []any
 }
 
-// NewXLSX begins a table.
+// NewXLSX returns a Writer of an Excel workbook.
 func NewXLSX(w io.Writer) (Writer, error) {
 	t := &xlsxTable{out: w, file: excelize.NewFile(), cells: make([]any, len(columns))}
 	if err := t.begin(); err != nil {
@@ -54,7 +54,7 @@ func (t *xlsxTable) begin() (err error) {
 		}
 		t.cells[i] = excelize.Cell{StyleID: bold, Value: c.name}
 	}
-	// The header stays in sight.
+	// The header stays visible.
 	err = t.sheet.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"})
 	if err != nil {
 		return err
@@ -72,8 +72,8 @@ func (t *xlsxTable) Line(l Line) error {
 	for i, c := range columns {
 		t.cells[i] = c.of(l)
 		if amount, ok := t.cells[i].(decimal.Decimal); ok {
-			// A spreadsheet knows no other numbers; up to fifteen digits, far
-			// more than any of these, come out as they went in.
+			// Spreadsheets have no decimal numbers. Up to fifteen digits, far more
+			// than an amount has, are exact.
 			t.cells[i] = excelize.Cell{StyleID: t.amount, Value: amount.InexactFloat64()}
 		}
 	}
@@ -83,7 +83,7 @@ func (t *xlsxTable) Line(l Line) error {
 	return nil
 }
 
-// Discard removes what was not sent.
+// Discard removes the temporary file.
 func (t *xlsxTable) Discard() { _ = t.file.Close() }
 
 // Close sends the workbook.

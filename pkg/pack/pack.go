@@ -1,6 +1,6 @@
-// Package pack makes answers small for Redis. Answers are JSON with the same
-// names over and over, so they are compressed with what they have in common
-// known in advance: an estimate takes about a sixth of its size.
+// Package pack compresses results for Redis. They are JSON with the same names
+// again and again, so they are compressed with a dictionary of what they have in
+// common: an estimate takes about a sixth of its size.
 package pack
 
 import (
@@ -10,41 +10,42 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// common is what answers have in common. What was packed with it can only be
-// unpacked with it, byte for byte: never change it; add another under a new
-// number, pack with that, and keep this for unpacking.
+// common is the dictionary. Data that was packed with it can only be unpacked with
+// it, byte for byte: never change it. Add another under a new number, pack with
+// that one, and use this one for unpacking only.
 //
 //go:embed common.json
 var common []byte
 
 const (
 	commonID = 1
-	mostSize = 64 << 20 // of anything unpacked
+	maxSize  = 64 << 20 // bytes of unpacked data
 )
 
-// Both may be used by many at once.
+// Both are safe for concurrent use.
 var (
 	packer = must(zstd.NewWriter(nil, zstd.WithEncoderDictRaw(commonID, common),
 		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(true), zstd.WithWindowSize(1<<17)))
 	unpacker = must(zstd.NewReader(nil, zstd.WithDecoderDictRaw(commonID, common),
-		zstd.WithDecoderMaxMemory(mostSize), zstd.WithDecoderConcurrency(0)))
+		zstd.WithDecoderMaxMemory(maxSize), zstd.WithDecoderConcurrency(0)))
 )
 
-func must[T any](made T, err error) T {
+func must[T any](value T, err error) T {
 	if err != nil {
-		panic("pack: " + err.Error()) // the options are our own
+		panic("pack: " + err.Error()) // the options above are constant
 	}
-	return made
+	return value
 }
 
-// Pack returns data in its small form.
+// Pack returns data compressed.
 func Pack(data []byte) []byte {
-	// Room for what does not shrink, such as a picture: it would be copied over
-	// and over as it grows.
+	// Data that does not shrink, such as an image, would be copied again and again
+	// while a smaller buffer grows.
 	return packer.EncodeAll(data, make([]byte, 0, packer.MaxEncodedSize(len(data))))
 }
 
-// Unpack returns what was packed.
+// Unpack returns the data that Pack compressed. It fails when the data is damaged
+// or larger than 64 MB.
 func Unpack(packed []byte) ([]byte, error) {
 	data, err := unpacker.DecodeAll(packed, nil)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrTooOld means that the server is older than Redis 6.2, the first with
+// ErrTooOld means that the server is older than Redis 6.2, the first version with
 // GETDEL, GETEX and ZADD GT.
-var ErrTooOld = errors.New("redisx: Redis 6.2 or newer is needed")
+var ErrTooOld = errors.New("redisx: Redis 6.2 or newer is required")
 
 const minMajor, minMinor = 6, 2
 
-// check asks for an answer and reads the version. A server that hides its
-// version passes; Warnings says so.
+// check pings the server and reads its version. A server that hides its version
+// passes; Warnings reports it.
 func (c *Conn) check(ctx context.Context) error {
 	if err := c.client.Ping(ctx).Err(); err != nil {
 		return fmt.Errorf("ping: %w", err)
@@ -35,12 +35,12 @@ func (c *Conn) check(ctx context.Context) error {
 	})
 }
 
-// Warnings returns what an operator should know of this Redis, a sentence
-// each, for the log at start; nil when all is well. Sentences of several
-// servers of a cluster are not repeated.
+// Warnings returns sentences for the log at start about settings that may lose
+// data; nil when there are none. The servers of a cluster do not repeat each
+// other's sentences.
 func (c *Conn) Warnings(ctx context.Context) []string {
 	if c.Embedded() {
-		return []string{"Redis runs inside this process: it is for development only and keeps nothing"}
+		return []string{"Redis runs inside this process: it is for development only and stores nothing permanently"}
 	}
 	var mu sync.Mutex
 	var all []string
@@ -52,7 +52,7 @@ func (c *Conn) Warnings(ctx context.Context) []string {
 		return nil
 	})
 	if err != nil {
-		all = append(all, fmt.Sprintf("Redis could not be asked for its settings: %v", err))
+		all = append(all, fmt.Sprintf("the settings of Redis could not be read: %v", err))
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -60,10 +60,10 @@ func (c *Conn) Warnings(ctx context.Context) []string {
 
 func warnings(info map[string]string) (all []string) {
 	if info["redis_version"] == "" {
-		all = append(all, "Redis does not tell its version: 6.2 or newer is needed")
+		all = append(all, "Redis hides its version: 6.2 or newer is required")
 	}
 	if policy := info["maxmemory_policy"]; policy != "" && policy != "noeviction" {
-		all = append(all, fmt.Sprintf("Redis has maxmemory-policy %s: it may throw away jobs; set noeviction", policy))
+		all = append(all, fmt.Sprintf("Redis has maxmemory-policy %s: it may delete jobs; set noeviction", policy))
 	}
 	if info["aof_enabled"] == "0" {
 		all = append(all, "Redis has appendonly off: a restart may lose jobs")
@@ -71,7 +71,7 @@ func warnings(info map[string]string) (all []string) {
 	return all
 }
 
-// eachServer calls f for the server, or, at once, for every master of a cluster.
+// eachServer calls f for the server, or concurrently for every master of a cluster.
 func (c *Conn) eachServer(ctx context.Context, f func(context.Context, redis.Cmdable) error) error {
 	if cluster, ok := c.client.(*redis.ClusterClient); ok {
 		return cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error { return f(ctx, node) })
@@ -79,8 +79,8 @@ func (c *Conn) eachServer(ctx context.Context, f func(context.Context, redis.Cmd
 	return f(ctx, c.client)
 }
 
-// readInfo returns the fields of INFO; none when the server refuses it, as
-// some hosted ones do.
+// readInfo returns the fields of INFO; none when the server refuses the command, as
+// some hosted servers do.
 func readInfo(ctx context.Context, server redis.Cmdable) map[string]string {
 	text, err := server.Info(ctx).Result()
 	if err != nil {

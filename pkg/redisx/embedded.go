@@ -8,15 +8,16 @@ import (
 	"github.com/alicebob/miniredis/v2"
 )
 
-// How often expired keys are removed, and how small a part of the time that
-// may take: miniredis walks all keys under its lock.
 const (
-	expiryTick  = 50 * time.Millisecond
-	expiryShare = 20
+	// expiryInterval is how often expired keys are removed.
+	expiryInterval = 50 * time.Millisecond
+	// maxExpiryShare bounds the time that removing them takes to one part in this
+	// many: miniredis walks through all keys under its lock.
+	maxExpiryShare = 20
 )
 
-// embedded is a miniredis on a loopback port. By itself it never lets a key
-// expire; a ticker moves its clock.
+// embedded is a miniredis on a loopback port. By itself miniredis lets no key
+// expire; expire moves its clock.
 type embedded struct {
 	server   *miniredis.Miniredis
 	password string
@@ -27,7 +28,7 @@ type embedded struct {
 func startEmbedded() (*embedded, error) {
 	e := &embedded{
 		server:   miniredis.NewMiniRedis(),
-		password: rand.Text(), // other users of the machine can reach the port too
+		password: rand.Text(), // other users of the machine can reach the port
 		quit:     make(chan struct{}),
 		done:     make(chan struct{}),
 	}
@@ -39,11 +40,11 @@ func startEmbedded() (*embedded, error) {
 	return e, nil
 }
 
-// expire moves the clock of the time to live by the time that really passed.
-// A key goes up to one tick early, never late by more than one.
+// expire moves the clock of the keys' TTL by the time that has passed. A key expires
+// up to one interval early or late.
 func (e *embedded) expire() {
 	defer close(e.done)
-	timer := time.NewTimer(expiryTick)
+	timer := time.NewTimer(expiryInterval)
 	defer timer.Stop()
 	last := time.Now()
 	for {
@@ -55,7 +56,7 @@ func (e *embedded) expire() {
 		now := time.Now()
 		e.server.FastForward(now.Sub(last))
 		last = now
-		timer.Reset(max(expiryTick, expiryShare*time.Since(now)))
+		timer.Reset(max(expiryInterval, maxExpiryShare*time.Since(now)))
 	}
 }
 

@@ -15,15 +15,15 @@ const (
 	cluster
 )
 
-// Timeouts for a Redis that may stand in another country than the worker: a
-// round trip takes 0.2 s there, so these are far above a slow answer and far
-// below the patience of a caller.
+// Timeouts for a Redis that may be in another country than the worker. A round trip
+// takes 0.2 s then, so these are far above a slow reply and far below the time
+// that a caller waits.
 const (
 	dialTimeout = 2 * time.Second // to make one connection
-	ioTimeout   = 3 * time.Second // of one read or write; a context that ends earlier wins
+	ioTimeout   = 3 * time.Second // of one read or write; a context may end it earlier
 )
 
-// endpoint is everything that it takes to make a client.
+// endpoint is everything that a client is made of.
 type endpoint struct {
 	name    string // without password
 	kind    kind
@@ -37,16 +37,16 @@ func (e *endpoint) apply(options Options) {
 	o.ReadTimeout = ioTimeout
 	o.WriteTimeout = ioTimeout
 	o.ContextTimeoutEnabled = true
-	// A command that fails is tried again by the client, and that dials again;
-	// dialling five times inside each try as well would turn 2 s into 40 s.
+	// The client retries a failed command, and each retry dials again. Dialling
+	// five times inside each retry too would turn 2 s into 40 s.
 	o.DialerRetries = 1
 }
 
-// client makes a new client. Nothing is dialled before the first command.
+// client returns a new client. It connects with its first command.
 func (e *endpoint) client() redis.UniversalClient {
 	o := e.options
-	// Handover notices exist in Redis Enterprise only; elsewhere asking for
-	// them costs each new connection one refused command.
+	// Maintenance notifications exist in Redis Enterprise only. Elsewhere
+	// subscribing to them costs each new connection one refused command.
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	switch e.kind {
 	case sentinel:

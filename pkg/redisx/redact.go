@@ -7,9 +7,9 @@ import (
 
 const mask = "***"
 
-// Redact returns the URL with everything hidden that may be secret: what
-// stands between the user and the last @, and every query but those known to
-// be harmless. It takes malformed URLs too, and rather hides too much.
+// Redact returns the URL with everything hidden that may be secret: all between the
+// user and the last @, and all of the query but harmless parameters. Of a
+// malformed URL it hides too much rather than too little.
 func Redact(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -46,8 +46,8 @@ func redactQuery(query string) string {
 	return strings.Join(pairs, "&")
 }
 
-// unusual tells what no name of a set has, and what another query that is
-// badly joined brings along.
+// unusual reports whether the name of a set has no such character. A parameter that
+// is joined wrongly brings one along.
 func unusual(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
 }

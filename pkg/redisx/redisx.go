@@ -1,6 +1,5 @@
-// Package redisx connects to Redis: one server, Sentinel, Cluster, or one that
-// runs inside the process for a first look. Everybody else gets a client and
-// need not know which.
+// Package redisx connects to Redis: one server, Sentinel, Cluster, or an embedded
+// server for development. Other packages are given a client and do not know which.
 package redisx
 
 import (
@@ -13,27 +12,26 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// ErrEmbeddedRefused means that no URL was given where the embedded Redis,
-// which keeps nothing, is not allowed.
+// ErrEmbeddedRefused means that no URL was given where the embedded Redis, which
+// loses its data at the end of the process, is not allowed.
 var ErrEmbeddedRefused = errors.New("redisx: no Redis URL is set, and the embedded Redis is not allowed here")
 
-// Options says how to connect. The zero value of each field but URL is a
-// usable default.
+// Options say how to connect. The zero value of every field but URL is a usable
+// default.
 type Options struct {
-	// URL names the server; the forms are listed at Open. Empty asks for the
+	// URL is the URL of the server in a form that Open lists. Empty selects the
 	// embedded Redis.
 	URL string
 
 	// AllowEmbedded permits the embedded Redis when URL is empty.
 	AllowEmbedded bool
 
-	// PoolSize is the most connections to one server that one client holds;
-	// 0 is ten for each CPU. Every client made by AsynqOpt has a pool of its
-	// own.
+	// PoolSize is the maximum number of connections of one client to one server; 0
+	// is ten for each CPU. Every client of AsynqOpt has its own pool.
 	PoolSize int
 }
 
-// Conn is a connection to Redis, of whatever kind.
+// Conn is a connection to Redis.
 type Conn struct {
 	endpoint endpoint
 	client   redis.UniversalClient
@@ -41,9 +39,9 @@ type Conn struct {
 	close    func() error
 }
 
-// Open connects and returns once the server has answered and has shown that
-// it is new enough (ErrTooOld otherwise). The forms of the URL are those of
-// asynq.ParseRedisURI and two more for Cluster; a doubled s asks for TLS:
+// Open connects and returns when the server has answered and its version is new
+// enough; otherwise it returns ErrTooOld. The forms of the URL are those of
+// asynq.ParseRedisURI and two more for Cluster; a doubled s selects TLS:
 //
 //	redis://[user:password@]host[:port][/db]
 //	rediss://…
@@ -53,10 +51,10 @@ type Conn struct {
 //	redis-cluster://[user:password@]host[:port],host[:port]…
 //	rediss-cluster://…
 //
-// As in asynq, user and password of a Sentinel URL are those of the Sentinels;
-// the queries username and password are those of the servers behind them.
+// As in asynq, user and password of a Sentinel URL are those of the Sentinels; the
+// parameters username and password are those of the servers behind them.
 //
-// No error holds a password.
+// No error contains a password.
 func Open(ctx context.Context, options Options) (*Conn, error) {
 	conn, err := dial(options)
 	if err != nil {
@@ -102,22 +100,22 @@ func dialEmbedded(options Options) (*Conn, error) {
 	}, nil
 }
 
-// Client returns the client that everybody shares. Close closes it.
+// Client returns the client that all packages share. Close closes it.
 func (c *Conn) Client() redis.UniversalClient { return c.client }
 
-// AsynqOpt returns what asynq and asynqmon take. Each client they make of it
-// is theirs alone: they close it, and Client lives on.
+// AsynqOpt returns the connection option of asynq and asynqmon. Every client that
+// they make of it is their own: closing it does not close Client.
 func (c *Conn) AsynqOpt() asynq.RedisConnOpt { return asynqOpt{c.endpoint} }
 
-// Embedded reports whether this Redis runs inside the process and keeps
-// nothing after Close.
+// Embedded reports whether this Redis runs inside the process and loses its data at
+// Close.
 func (c *Conn) Embedded() bool { return c.embedded != nil }
 
-// String names the server for a log, without a password.
+// String returns the name of the server for a log, without a password.
 func (c *Conn) String() string { return c.endpoint.name }
 
-// Close closes the client, and stops the embedded Redis. A second call does
-// nothing and returns the same error.
+// Close closes the client and stops the embedded Redis. A second call does nothing
+// and returns the same error.
 func (c *Conn) Close() error { return c.close() }
 
 type asynqOpt struct{ endpoint endpoint }

@@ -30,22 +30,22 @@ var schemes = map[string]struct {
 	"rediss-cluster":  {kind: cluster, port: redisPort, tls: true},
 }
 
-// parseURL reads the forms listed at Open. It does not use net/url for the
-// whole: that refuses a list of hosts with ports, and its errors repeat the
-// URL with the password in it.
+// parseURL parses the forms that Open lists. It does not parse the whole with
+// net/url, which rejects a list of hosts with ports and repeats the URL with its
+// password in its errors.
 func parseURL(raw string) (endpoint, error) {
 	target := endpoint{name: Redact(raw)}
 	scheme, rest, ok := strings.Cut(raw, "://")
 	form, known := schemes[scheme]
 	if !ok || !known {
-		return target, errors.New("the scheme is none of redis, rediss, redis-socket, redis-sentinel, " +
-			"rediss-sentinel, redis-cluster, rediss-cluster")
+		return target, errors.New("the scheme must be redis, rediss, redis-socket, redis-sentinel, " +
+			"rediss-sentinel, redis-cluster or rediss-cluster")
 	}
 	target.kind = form.kind
 	rest, rawQuery, _ := strings.Cut(rest, "?")
 	query, err := url.ParseQuery(rawQuery)
 	if err != nil {
-		return target, errors.New("the query cannot be read")
+		return target, errors.New("the query is malformed")
 	}
 	authority, path := rest, ""
 	if i := strings.IndexByte(rest, '/'); i >= 0 {
@@ -66,22 +66,21 @@ func parseURL(raw string) (endpoint, error) {
 		return target, err
 	}
 	if form.kind == single && len(o.Addrs) > 1 {
-		return target, errors.New("more than one host: is it redis-cluster or redis-sentinel?")
+		return target, errors.New("more than one host requires the scheme redis-cluster or redis-sentinel")
 	}
 	if o.MasterName = query.Get("master"); form.kind == sentinel && o.MasterName == "" {
-		return target, errors.New("the query master, the name of the set, is missing")
+		return target, errors.New("the parameter master, the name of the set, is missing")
 	}
 	return target, target.database(strings.Trim(path, "/"))
 }
 
-// credentials takes user and password off the authority and returns the rest,
-// the hosts.
+// credentials parses user and password of the URL's authority and returns its hosts.
 func (e *endpoint) credentials(authority string, query url.Values) (hosts string, err error) {
 	at := strings.LastIndexByte(authority, '@')
 	userinfo, hosts := authority[:max(at, 0)], authority[at+1:]
 	rawUser, rawPassword, ok := strings.Cut(userinfo, ":")
 	if userinfo != "" && !ok {
-		return "", errors.New("what stands before @ must be user:password or :password")
+		return "", errors.New("user:password or :password must precede the @")
 	}
 	user, errUser := url.PathUnescape(rawUser)
 	password, errPassword := url.PathUnescape(rawPassword)
@@ -100,7 +99,7 @@ func (e *endpoint) credentials(authority string, query url.Values) (hosts string
 
 func (e *endpoint) socket(hosts, path string, query url.Values) error {
 	if hosts != "" || path == "" {
-		return errors.New("the path of the socket must follow three slashes")
+		return errors.New("three slashes and the path of the socket must follow the scheme")
 	}
 	e.options.Addrs = []string{path}
 	return e.database(query.Get("db"))
@@ -132,7 +131,7 @@ func addresses(hosts, port string) ([]string, error) {
 		}
 		name, number, err := net.SplitHostPort(host)
 		if _, bad := strconv.ParseUint(number, 10, 16); err != nil || bad != nil || name == "" {
-			// Not shown: it may be a piece of a password with a slash in it.
+			// The host is not shown: it may be part of a password with a slash.
 			return nil, fmt.Errorf("host number %d is not host:port", i+1)
 		}
 		all = append(all, host)
@@ -140,7 +139,7 @@ func addresses(hosts, port string) ([]string, error) {
 	return all, nil
 }
 
-// hasPort tells the colon of a port from those of an IPv6 address.
+// hasPort distinguishes the colon of a port from those of an IPv6 address.
 func hasPort(host string) bool {
 	return strings.LastIndexByte(host, ':') > strings.LastIndexByte(host, ']')
 }

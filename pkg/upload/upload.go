@@ -1,6 +1,6 @@
-// Package upload keeps pages and files that callers send, from the request
-// until a worker has read them. They are too large for a task or a job's
-// record, and equal ones are kept once.
+// Package upload stores pages and files that callers send, from the request until
+// a worker has read them. They are too large for a task or a job's record, and
+// equal ones are stored once.
 package upload
 
 import (
@@ -16,40 +16,39 @@ import (
 	"ushuru/pkg/pack"
 )
 
-// What may be sent, in bytes.
+// Maximum sizes in bytes.
 const (
-	// MaxPage is for a listing page: the largest that was seen has 600 KB.
+	// MaxPage is for a listing page. The largest that was seen has 600 KB.
 	MaxPage = 4 << 20
-	// MaxFile is for a picture or PDF: a photograph of a phone at its best has
-	// ten megabytes.
+	// MaxFile is for an image or a PDF. A phone's best photograph has ten megabytes.
 	MaxFile = 12 << 20
 )
 
-// lifetime of what was sent: longer than the job that needs it may take.
-const lifetime = 30 * time.Minute
+// contentTTL is longer than the job that needs a content may take.
+const contentTTL = 30 * time.Minute
 
-// ErrExpired means that there is no such content any more. Any other error means
+// ErrExpired means that a content has expired or was deleted. Any other error means
 // that Redis did not answer.
 var ErrExpired = errors.New("upload: no such content")
 
-// Store keeps contents in Redis, packed: a page takes about an eighth of its
-// size, a picture, which is packed already, what it has.
+// Store stores contents in Redis, packed: a page takes about an eighth of its size;
+// an image, which is compressed already, all of it.
 type Store struct{ redis redis.UniversalClient }
 
-// NewStore makes a Store on a Redis connection that stays the caller's.
+// NewStore returns a Store on a Redis connection, which the caller closes.
 func NewStore(client redis.UniversalClient) *Store { return &Store{client} }
 
 func key(hash string) string { return "upload:{" + hash + "}" }
 
-// Hash names a content: equal contents have equal hashes.
+// Hash returns the name of a content: equal contents have equal hashes.
 func Hash[T string | []byte](content T) string {
 	sum := sha256.Sum256([]byte(content))
 	return hex.EncodeToString(sum[:])
 }
 
-// Put keeps a content under its Hash for half an hour from now.
+// Put stores a content under its Hash for half an hour from now.
 func (s *Store) Put(ctx context.Context, hash string, content []byte) error {
-	if err := s.redis.Set(ctx, key(hash), pack.Pack(content), lifetime).Err(); err != nil {
+	if err := s.redis.Set(ctx, key(hash), pack.Pack(content), contentTTL).Err(); err != nil {
 		return fmt.Errorf("upload: put: %w", err)
 	}
 	return nil
@@ -67,10 +66,10 @@ func (s *Store) Get(ctx context.Context, hash string) ([]byte, error) {
 	return pack.Unpack(packed)
 }
 
-// Delete deletes a content.
+// Delete deletes a content. Deleting it twice does nothing.
 func (s *Store) Delete(ctx context.Context, hash string) error {
 	if err := s.redis.Del(ctx, key(hash)).Err(); err != nil {
-		return fmt.Errorf("upload: drop: %w", err)
+		return fmt.Errorf("upload: delete: %w", err)
 	}
 	return nil
 }
