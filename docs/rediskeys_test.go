@@ -47,8 +47,8 @@ func keysInDocument(t *testing.T) (keys []redisKey) {
 // counter of redis_rate.
 func (k redisKey) matches(key string) bool {
 	pattern := variable.ReplaceAllString(regexp.QuoteMeta(strings.ReplaceAll(k.pattern, "…", "<rest>")), "[^:]+")
-	if strings.HasSuffix(k.pattern, "…") {
-		pattern = regexp.QuoteMeta(strings.TrimSuffix(k.pattern, "…")) + ".+"
+	if prefix, open := strings.CutSuffix(k.pattern, "…"); open {
+		pattern = regexp.QuoteMeta(prefix) + ".+"
 	}
 	return regexp.MustCompile("^(rate:)?" + pattern + "$").MatchString(key)
 }
