@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"fmt"
 	"go/ast"
 	"path"
 	"regexp"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/webhook"
+	"ushuru/tasks"
 )
 
 var (
@@ -150,10 +153,22 @@ func prefixesInCode(t *testing.T) map[string]string {
 	return prefixes
 }
 
-// Every type of task is in architecture.md.
+// Every type of task is in architecture.md, and every type there is in the
+// code, with its timeout.
 func TestArchitectureListsTheTasks(t *testing.T) {
 	t.Parallel()
 	document := read(t, "architecture.md")
+	_, table, _ := strings.Cut(document, "\n## Tasks and queues\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	for row := range strings.Lines(table) {
+		for _, found := range documentedKey.FindAllStringSubmatch(row, -1) {
+			policy, ok := tasks.PolicyOf(found[1])
+			if timeout := fmt.Sprintf(" %.0f s ", policy.Timeout.Seconds()); found[1] != webhook.TypeDeliver &&
+				(!ok || !strings.Contains(row, timeout)) {
+				t.Errorf("architecture.md lists the task %s in %q; the code has it %v, with a timeout of%s", found[1], row, ok, timeout)
+			}
+		}
+	}
 	for _, source := range sources(t) {
 		ast.Inspect(source.file, func(node ast.Node) bool {
 			spec, ok := node.(*ast.ValueSpec)
