@@ -17,29 +17,11 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/listing"
 	"ushuru/pkg/match"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
-
-// carWarnings returns the warnings about a listing's values.
-func carWarnings(read *listing.Listing) (doubts []vehicle.Warning) {
-	if read.Sold {
-		doubts = append(doubts, vehicle.Warning{
-			Code: "listing_sold", Message: "The site marks this car as sold or reserved. The figures show what it would cost.",
-		})
-	}
-	if read.Car.YearBasis == "registration" {
-		doubts = append(doubts, vehicle.Warning{
-			Code: "registration_year",
-			Message: fmt.Sprintf("The listing gives the year of first registration (%d). TRA uses the year of manufacture, which"+
-				" may be earlier and would raise the tax. Ask the seller.", read.Car.Year),
-		})
-	}
-	return doubts
-}
 
 // matchLabel finds the authority's label for the car.
 func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher) stepFunc {

@@ -3,37 +3,21 @@ package worker
 import (
 	"encoding/json"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
 	"ushuru/pkg/fetch"
-	"ushuru/pkg/listing"
 	"ushuru/pkg/match"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
-func TestWarnings(t *testing.T) {
+func TestFiguresOfASimulatorAreMarked(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		read      listing.Listing
-		reference string
-		want      string
-	}{
-		"nothing to say":            {listing.Listing{Car: vehicle.Car{YearBasis: "manufacture"}}, "25264120160", ""},
-		"a registration year":       {listing.Listing{Car: vehicle.Car{YearBasis: "registration", Year: 2019}}, "25264120160", "registration_year"},
-		"figures of a simulator":    {listing.Listing{Car: vehicle.Car{}}, "SIM1", "simulated"},
-		"both, in the usual order ": {listing.Listing{Car: vehicle.Car{YearBasis: "registration"}}, "SIM1", "registration_year simulated"},
-		"a car that is sold":        {listing.Listing{Car: vehicle.Car{YearBasis: "registration"}, Sold: true}, "25264120160", "listing_sold registration_year"},
-	} {
-		var codes []string
-		for _, warning := range append(carWarnings(&c.read), simulated(vehicle.Tax{ReferenceNumber: c.reference})...) {
-			codes = append(codes, warning.Code)
-		}
-		if got := strings.Join(codes, " "); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
+	for reference, want := range map[string]int{"25264120160": 0, "SIM1": 1} {
+		if got := simulated(vehicle.Tax{ReferenceNumber: reference}); len(got) != want {
+			t.Errorf("%s: %v", reference, got)
 		}
 	}
 }

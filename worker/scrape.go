@@ -118,7 +118,7 @@ func readPage(page *fetch.Page) (*reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reading{tasks.Scraped{Car: read.Car, Warnings: carWarnings(read)}, explained}, nil
+	return &reading{tasks.Scraped{Car: read.Car, Warnings: read.Warnings}, explained}, nil
 }
 
 // pageFailure says what an error of fetching or reading means for the job.

@@ -135,8 +135,8 @@ func TestBeForwardSoldPage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			page := replaced(t, fixture(t, "beforward.html"), change...)
 			listing := read(t, page, beForwardURL)
-			if !listing.Sold || len(listing.Notes) == 0 || !strings.Contains(strings.Join(listing.Notes, ""), "sold") {
-				t.Errorf("notes %q", listing.Notes)
+			if w := listing.Warnings; !listing.Sold || len(w) == 0 || w[len(w)-1].Code != Sold {
+				t.Errorf("warnings %+v", w)
 			}
 			empty := replaced(t, page, "HONDA", "-", "Fit Shuttle", "-")
 			_, err := Read(FromFile([]byte(empty), ""))

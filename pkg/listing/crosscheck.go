@@ -15,8 +15,9 @@ func (l *Listing) crossCheck() {
 		car.CFPriceUSD = nil
 		l.discard(claim.FieldCF, "not above the price without freight, so no destination was chosen")
 	}
-	made, knownMade := claim.ParseYear(car.Manufacture)
-	registered, knownRegistered := claim.ParseYear(car.Registration)
+	l.registeredOn(car)
+	made, knownMade := claim.ParseDatedYear(car.Manufacture)
+	registered, knownRegistered := claim.ParseDatedYear(car.Registration)
 	if knownMade && knownRegistered && made > registered {
 		car.Manufacture = ""
 		l.discard(claim.FieldManufacture, "later than the registration")

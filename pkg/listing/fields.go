@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"ushuru/pkg/chassis"
@@ -30,7 +31,8 @@ var readers = []reader{
 	{claim.FieldVersion, false, version, func(c *vehicle.Car, s string) { c.Version = s }},
 	{claim.FieldManufacture, true, dated, func(c *vehicle.Car, s string) { c.Manufacture = s }},
 	{claim.FieldRegistration, true, dated, func(c *vehicle.Car, s string) { c.Registration = s }},
-	{claim.FieldModelYear, false, year, func(*vehicle.Car, string) {}},
+	{claim.FieldModelYear, true, dated, func(*vehicle.Car, string) {}},
+	{claim.FieldTitleYear, false, year, func(*vehicle.Car, string) {}},
 	{claim.FieldEngine, true, engine, func(c *vehicle.Car, s string) { c.EngineCC = claim.Digits(s) }},
 	{claim.FieldFuel, false, word, func(c *vehicle.Car, s string) { c.Fuel = s }},
 	{claim.FieldPrice, true, amount, setPrice},
@@ -81,10 +83,11 @@ func code(s string) (string, bool) {
 	return s, ok && len(s) <= 60
 }
 
-// dated keeps a date as listed when it holds a year.
+// dated keeps a date as listed when it holds a year and is not the date of the
+// advertisement.
 func dated(s string) (string, bool) {
-	_, ok := claim.ParseYear(s)
-	return s, ok && len(s) <= 40
+	_, ok := claim.ParseDatedYear(s)
+	return s, ok && len(s) <= 40 && !claim.IsAdvertDate(s, time.Now())
 }
 
 func year(s string) (string, bool) {

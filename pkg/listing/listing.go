@@ -17,6 +17,8 @@ type Listing struct {
 	Car    vehicle.Car `json:"car"`
 	Fields []Field     `json:"fields"` // the source of each value, in a fixed order
 	Notes  []string    `json:"notes"`  // doubts: disagreements, substitutes, a sold car
+	// Warnings are the doubts about fields that decide money.
+	Warnings []vehicle.Warning `json:"warnings,omitempty"`
 	// Sold reports that the page still describes a car that is sold or under offer.
 	Sold bool `json:"sold,omitempty"`
 }

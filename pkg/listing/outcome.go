@@ -59,7 +59,8 @@ func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
 		}
 		if complete(&l.Car) {
 			l.Sold = true
-			l.notef("The car is sold.")
+			l.warn(Sold, levelDanger, nil,
+				"The site marks this car as sold or reserved. The figures show what it would cost.")
 			return nil
 		}
 		return outcome(Sold, "The car has been sold and the page no longer shows its details.")
@@ -95,7 +96,7 @@ func isCar(l *Listing, doc *page.Document) bool {
 	facts, firm := 0, false
 	for _, f := range l.Fields {
 		switch f.Name {
-		case claim.FieldCode, claim.FieldFrame, claim.FieldManufacture, claim.FieldRegistration, claim.FieldModelYear,
+		case claim.FieldCode, claim.FieldFrame, claim.FieldManufacture, claim.FieldRegistration, claim.FieldModelYear, claim.FieldTitleYear,
 			claim.FieldEngine, claim.FieldPrice, claim.FieldMileage, claim.FieldFuel:
 			if f.Source != "" {
 				facts++

@@ -49,7 +49,7 @@ func resolve(c *claim.List, doc *page.Document) *Listing {
 		listing.Fields = append(listing.Fields, field)
 	}
 	listing.crossCheck()
-	listing.setYear()
+	listing.setYear(doc)
 	listing.codeFromFrame()
 	if claim.Squash(car.Version) == claim.Squash(car.Model) {
 		car.Version = "" // some sites fill the grade with the model
@@ -126,25 +126,6 @@ const maxNotes = 20
 func (l *Listing) notef(format string, args ...any) {
 	if len(l.Notes) < maxNotes {
 		l.Notes = append(l.Notes, fmt.Sprintf(format, args...))
-	}
-}
-
-// setYear takes the year of manufacture, which the authority wants, else that
-// of registration, else the model year, and keeps which one it was.
-func (l *Listing) setYear() {
-	modelYear := ""
-	for _, f := range l.Fields {
-		if f.Name == claim.FieldModelYear {
-			modelYear = f.Value
-		}
-	}
-	for _, basis := range []struct{ name, Value string }{
-		{"manufacture", l.Car.Manufacture}, {"registration", l.Car.Registration}, {"model", modelYear},
-	} {
-		if y, ok := claim.ParseYear(basis.Value); ok {
-			l.Car.Year, l.Car.YearBasis = y, basis.name
-			return
-		}
 	}
 }
 

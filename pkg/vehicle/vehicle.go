@@ -29,7 +29,8 @@ type Car struct {
 	ConditionReportURL *string       `json:"conditionReportUrl"`
 
 	// Additive.
-	YearBasis    string        `json:"yearBasis,omitempty"`    // registration, manufacture or model: which date Year is
+	YearBasis    string        `json:"yearBasis,omitempty"`    // manufacture, registration, model or title: which date Year is
+	TitleYear    int           `json:"titleYear,omitempty"`    // year of the title, when it is two or more years away from Year
 	Registration string        `json:"registration,omitempty"` // as listed: 2019/3
 	Manufacture  string        `json:"manufacture,omitempty"`  // as listed
 	FrameNumber  string        `json:"frameNumber,omitempty"`  // as listed, perhaps masked: NKE165-7161960
@@ -164,6 +165,9 @@ type Input struct {
 type Warning struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	// Additive.
+	Level  string            `json:"level,omitempty"`  // info, caution or danger
+	Values map[string]string `json:"values,omitempty"` // the values in Message, by name
 }
 
 // Estimate is the answer of POST /v1/estimate.

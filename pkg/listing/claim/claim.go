@@ -1,6 +1,10 @@
 package claim
 
-import "ushuru/pkg/chassis"
+import (
+	"strings"
+
+	"ushuru/pkg/chassis"
+)
 
 // Rank is how much a source is trusted; 1 is the best.
 type Rank int
@@ -24,6 +28,7 @@ const (
 	FieldManufacture  = "manufacture"
 	FieldRegistration = "registration"
 	FieldModelYear    = "modelYear"
+	FieldTitleYear    = "titleYear" // a year without a label, in a title, a heading or a URL
 	FieldEngine       = "engine_cc"
 	FieldFuel         = "fuel"
 	FieldPrice        = "price"
@@ -84,6 +89,10 @@ func (c *List) Add(field, value string) { c.Reject(field, value, "") }
 func (c *List) Reject(field, value, why string) {
 	value = ValueOf(value)
 	if value == "" || len(c.All) >= maxClaims {
+		return
+	}
+	if strings.Contains(field, twoYears) {
+		c.addTwoYears(field, value)
 		return
 	}
 	switch field {

@@ -87,6 +87,7 @@ func isCurrency(word string) bool {
 
 // ParsePrice parses a text with exactly one amount and at most one currency.
 func ParsePrice(s string) (Price, bool) {
+	s = Plain(s)
 	upper := strings.ToUpper(s)
 	if m := manYen.FindStringSubmatch(s); m != nil {
 		amount, err := money.ParseNumber(m[1])

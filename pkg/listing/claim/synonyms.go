@@ -14,7 +14,7 @@ var synonyms = func() map[string]string {
 	for line := range strings.Lines(labelTable) {
 		field, name, ok := strings.Cut(strings.TrimSpace(line), ",")
 		if ok && !strings.HasPrefix(line, "#") {
-			table[name] = field
+			table[NormalizeLabel(name)] = field
 		}
 	}
 	return table
@@ -28,5 +28,9 @@ func FieldOf(s string) string {
 	if s == "" || len(s) > maxLabel {
 		return ""
 	}
-	return synonyms[NormalizeLabel(s)]
+	label := NormalizeLabel(s)
+	if field := synonyms[label]; field != "" {
+		return field
+	}
+	return yearField(label)
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // MaxText is the maximum length in bytes of one text of a page.
@@ -49,12 +51,41 @@ func ValueOf(s string) string {
 	return s
 }
 
-// NormalizeLabel returns a label as the synonym table has it: in lower case, with
-// punctuation as space and spaces collapsed.
+// NormalizeLabel returns a label as the synonym table has it: in lower case, without
+// accents and other marks, with punctuation as space and spaces collapsed.
+// Initials are one word: "Y.O.M" is "yom".
 func NormalizeLabel(s string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+	if !isASCII(s) {
+		s = strings.Map(func(r rune) rune {
+			if unicode.Is(unicode.Mn, r) {
+				return -1
+			}
+			return r
+		}, norm.NFKD.String(s))
+	}
+	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}), " ")
+	})
+	return strings.Join(joinInitials(words), " ")
+}
+
+// joinInitials joins three or more single letters that follow each other.
+func joinInitials(words []string) []string {
+	joined := words[:0:0]
+	for i := 0; i < len(words); {
+		end := i
+		for end < len(words) && len(words[end]) == 1 {
+			end++
+		}
+		if end-i >= 3 {
+			joined = append(joined, strings.Join(words[i:end], ""))
+			i = end
+			continue
+		}
+		joined = append(joined, words[i])
+		i++
+	}
+	return joined
 }
 
 // Squash returns the letters and digits of a text in upper case, for comparing

@@ -21,28 +21,10 @@ var (
 	volumeForm = regexp.MustCompile(`^(\d{1,2}(?:\.\d{1,4})?)\s*(?:m3|m³|cbm)?$`)
 )
 
-// ParseYear returns the one four-digit year in a text, whatever the order of
-// year and month: 2019/3, 12.2020, "2010 / Jan". A number joined to letters is
-// not a year, and a text with two different years has none.
-func ParseYear(s string) (year int, ok bool) {
-	for s != "" {
-		m := yearForm.FindStringSubmatchIndex(s)
-		if m == nil {
-			break
-		}
-		found, _ := strconv.Atoi(s[m[2]:m[3]])
-		if ok && found != year {
-			return 0, false
-		}
-		year, ok = found, true
-		s = s[m[3]:]
-	}
-	return year, ok && year >= MinYear && year <= MaxYear()
-}
-
 // ParseEngine returns cubic centimetres from "1,490cc", "1.8 liters" or a bare
 // number of an engine cell. Zero, kilowatts and engine codes are not sizes.
 func ParseEngine(s string) (cc int, ok bool) {
+	s = Plain(s)
 	if m := ccForm.FindStringSubmatch(s); m != nil {
 		cc = Digits(m[1])
 	} else if m := litreForm.FindStringSubmatch(s); m != nil {
@@ -68,6 +50,7 @@ var kmPerMile = decimal.RequireFromString("1.609344")
 // ParseMileage returns kilometres. A bare number is in kilometres, as exporters in
 // Japan mean it; miles are converted when the text gives no kilometres.
 func ParseMileage(s string) (km int, ok bool) {
+	s = Plain(s)
 	if m := kmForm.FindStringSubmatch(s); m != nil {
 		km = Digits(m[1])
 		return km, km <= MaxMileage
@@ -106,18 +89,9 @@ const (
 // MaxYear is next year, because models are sold before their year begins.
 func MaxYear() int { return time.Now().Year() + 1 }
 
-// YearIn returns the one year in a text as digits, "" when there is none or are
-// several.
-func YearIn(s string) string {
-	y, ok := ParseYear(s)
-	if !ok {
-		return ""
-	}
-	return strconv.Itoa(y)
-}
-
 // ParseVolume returns the cubic metres of a text as written.
 func ParseVolume(s string) (string, bool) {
+	s = Plain(s)
 	m := volumeForm.FindStringSubmatch(s)
 	if m == nil || strings.Trim(m[1], "0.") == "" {
 		return "", false

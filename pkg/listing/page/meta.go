@@ -34,7 +34,7 @@ var metaPrice = regexp.MustCompile(`(?i)(?:fob|price)\s*:?\s*((?:us\$|usd|\$)\s?
 func ClaimMeta(doc *Document, c *claim.List) {
 	c.Source, c.Rank = "page metadata", claim.RankMeta
 	title := claim.FirstOf(doc.Meta["og:title"], doc.Title)
-	c.Add(claim.FieldModelYear, claim.YearIn(title))
+	c.Add(claim.FieldTitleYear, claim.YearIn(title))
 	c.AddCode(doc.Title)
 	c.AddCode(doc.Meta["og:title"])
 	claimNames(doc, title, c)

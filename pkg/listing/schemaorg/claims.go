@@ -118,12 +118,13 @@ func claimAdditional(n *graph.Node, c *claim.List) {
 // modelYears are names of models that look like years.
 var modelYears = regexp.MustCompile(`(?i)peugeot\s+2008|bmw\s+2002`)
 
-// claimYear claims both dates, and the model year; where no property gives it,
-// it is the year in the name that is not part of the model's.
+// claimYear claims both dates, and the model year. Where no property gives it, the
+// year in the name, without the name of the model, is claimed as a title's. The
+// release date is often that of the advertisement.
 func claimYear(n *graph.Node, model string, c *claim.List) {
 	c.Add(claim.FieldManufacture, n.Only("productionDate"))
 	c.Add(claim.FieldRegistration, n.Only("dateVehicleFirstRegistered"))
-	for _, property := range []string{"vehicleModelDate", "modelDate", "releaseDate"} {
+	for _, property := range []string{"vehicleModelDate", "modelDate"} {
 		if found := claim.YearIn(n.Only(property)); found != "" {
 			c.Add(claim.FieldModelYear, found)
 			return
@@ -133,7 +134,14 @@ func claimYear(n *graph.Node, model string, c *claim.List) {
 	if claim.YearIn(model) != "" {
 		name = strings.Replace(strings.ToUpper(name), strings.ToUpper(model), "", 1)
 	}
-	c.Add(claim.FieldModelYear, claim.YearIn(name))
+	named := claim.YearIn(name)
+	c.Add(claim.FieldTitleYear, named)
+	released := claim.YearIn(n.Only("releaseDate"))
+	if named != released {
+		c.Reject(claim.FieldModelYear, released, "a release date that the name does not confirm")
+		return
+	}
+	c.Add(claim.FieldModelYear, released)
 }
 
 // imagesOf returns the links of the pictures, the full ones before thumbnails.

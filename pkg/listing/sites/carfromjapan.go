@@ -45,7 +45,7 @@ func readCarFromJapan(doc *page.Document, c *claim.List) {
 		c.Add(claim.FieldMake, maker)
 		c.Add(claim.FieldModel, strings.Join(rest, " "))
 	}
-	c.Add(claim.FieldModelYear, m[2])
+	c.Add(claim.FieldTitleYear, m[2])
 	c.AddImages(page.Pictures(doc, func(u *url.URL) bool {
 		return page.OnHost(u, "static.carfromjapan.com") && strings.HasPrefix(u.Path, "/car_")
 	}))

@@ -1,0 +1,114 @@
+package listing
+
+import (
+	"strconv"
+
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
+	"ushuru/pkg/vehicle"
+)
+
+// The bases of a car's year. TRA taxes by the year of manufacture; the others stand
+// in for it.
+const (
+	basisManufacture  = "manufacture"
+	basisRegistration = "registration"
+	basisModel        = "model"
+	basisTitle        = "title"
+)
+
+// maxYearDifference is how far the year of a title may be from the car's year. One
+// year is usual between manufacture, registration and model.
+const maxYearDifference = 1
+
+// setYear takes the year of manufacture, else that of the first registration, else
+// the model year, else a year of the title. Any basis but the first is a warning.
+func (l *Listing) setYear(doc *page.Document) {
+	car := &l.Car
+	for _, basis := range []struct{ name, value string }{
+		{basisManufacture, car.Manufacture}, {basisRegistration, car.Registration},
+		{basisModel, l.field(claim.FieldModelYear)}, {basisTitle, l.field(claim.FieldTitleYear)},
+	} {
+		if y, ok := claim.ParseDatedYear(basis.value); ok {
+			car.Year, car.YearBasis = y, basis.name
+			break
+		}
+	}
+	year := strconv.Itoa(car.Year)
+	switch car.YearBasis {
+	case basisRegistration:
+		l.warn("registration_year", levelCaution, values{"year": year},
+			"The listing gives the year of first registration (%s). TRA uses the year of manufacture, which may be"+
+				" earlier and would raise the tax. Ask the seller.", year)
+	case basisModel:
+		l.warn("model_year", levelCaution, values{"year": year},
+			"The listing gives the model year (%s). TRA uses the year of manufacture, which may be another year and"+
+				" would change the tax. Ask the seller.", year)
+	case basisTitle:
+		l.warn("title_year", levelCaution, values{"year": year},
+			"The listing names the year %s only in its title, not as the year of manufacture. TRA uses the year of"+
+				" manufacture; another year would change the tax. Ask the seller.", year)
+	}
+	l.compareTitleYear(doc)
+}
+
+// compareTitleYear warns when the title or the heading of the page names a year that
+// is two or more years away from the year taken.
+func (l *Listing) compareTitleYear(doc *page.Document) {
+	car := &l.Car
+	if car.Year == 0 {
+		return
+	}
+	titles := []string{doc.Title, doc.Meta["og:title"]}
+	if h1 := doc.Tags[atom.H1]; len(h1) > 0 {
+		titles = append(titles, page.Text(h1[0]))
+	}
+	for _, title := range titles {
+		named, ok := claim.ParseYear(title)
+		if !ok || named-car.Year <= maxYearDifference && car.Year-named <= maxYearDifference {
+			continue
+		}
+		car.TitleYear = named
+		taken, other := strconv.Itoa(car.Year), strconv.Itoa(named)
+		l.warn("year_differs", levelCaution, values{"year": taken, "titleYear": other},
+			"The title of the listing names the year %s; the listing gives %s elsewhere, which is used. Ask the seller"+
+				" which year the car was made.", other, taken)
+		return
+	}
+}
+
+// field returns the text that was taken for a field, "" when there is none.
+func (l *Listing) field(name string) string {
+	for _, f := range l.Fields {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// registeredOn discards a date of manufacture of structured data when a label of the
+// page calls the same date a registration: some sites fill productionDate with it.
+func (l *Listing) registeredOn(car *vehicle.Car) {
+	for _, f := range l.Fields {
+		if f.Name != claim.FieldManufacture || f.Rank != claim.RankSchema || car.Manufacture == "" {
+			continue
+		}
+		for _, other := range l.Fields {
+			if other.Name == claim.FieldRegistration && other.Rank < claim.RankSchema && sameDate(other.Value, f.Value) {
+				car.Manufacture = ""
+				l.discard(claim.FieldManufacture, "the page calls this date a registration")
+				return
+			}
+		}
+	}
+}
+
+// sameDate compares two dates by their year.
+func sameDate(a, b string) bool {
+	one, ok1 := claim.ParseDatedYear(a)
+	two, ok2 := claim.ParseDatedYear(b)
+	return ok1 && ok2 && one == two
+}
