@@ -32,7 +32,8 @@ func (a *App) newAPI(o APIOptions) (*api.Server, error) {
 	server, err := api.New(api.Options{
 		Redis: conn.Client(), Jobs: s.jobs, Hub: s.hub, Tasks: s.engine, Batches: s.batches, Cache: s.cache,
 		Catalogue: s.catalogue, TRA: s.catalogue, Drift: s.drift, Idempotency: s.requests, Keys: s.keys,
-		Limiter: s.limiter, Uploads: s.uploads, Webhooks: s.webhooks, Costs: a.options.Costs, Sheets: a.options.Sheets, Log: a.log,
+		Limiter: s.limiter, Uploads: s.uploads, Webhooks: s.webhooks,
+		Costs: a.options.Costs, Sheets: a.options.Sheets, Log: a.log,
 		WaitMax: o.WaitMax, Limits: o.Limits, AllowLoopback: a.options.AllowLoopback, Simulated: a.options.Simulated,
 		AsynqRedis: conn.AsynqOpt(), MonitoringUser: o.MonitoringUser, MonitoringPassword: o.MonitoringPassword,
 		MonitoringWritable: o.MonitoringWritable,
@@ -45,7 +46,7 @@ func (a *App) newAPI(o APIOptions) (*api.Server, error) {
 }
 
 // startAPI starts the server.
-func (a *App) startAPI(o APIOptions) {
+func (a *App) startAPI(ctx context.Context, o APIOptions) {
 	server := &http.Server{
 		Handler:           a.api,
 		ReadHeaderTimeout: 5 * time.Second,
@@ -58,7 +59,7 @@ func (a *App) startAPI(o APIOptions) {
 	server.RegisterOnShutdown(a.api.Drain)
 	ended := serve(server, o.Listener, func(err error) { a.fail(fmt.Errorf("the API stopped: %w", err)) })
 	a.started.Add(func() {
-		stopping, done := context.WithTimeout(context.Background(), shutdownTimeout)
+		stopping, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 		defer done()
 		err := server.Shutdown(stopping)
 		if err != nil { // requests that did not end in time

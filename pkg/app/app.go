@@ -110,23 +110,23 @@ func (a *App) start(ctx context.Context) error {
 			return err
 		}
 	}
-	a.startHub()
+	a.startHub(ctx)
 	if a.worker != nil {
-		if err := a.worker.Start(); err != nil {
+		if err := a.worker.Start(); err != nil { //nolint:contextcheck // the workers outlive the start
 			return err
 		}
 		a.started.Add(a.worker.Stop)
 	}
 	if a.api != nil {
-		a.startAPI(*a.options.API)
+		a.startAPI(ctx, *a.options.API)
 	}
 	return nil
 }
 
-// startHub starts the goroutine that tells the API and the workers of jobs
-// that end.
-func (a *App) startHub() {
-	listening, cancel := context.WithCancel(context.Background())
+// startHub starts the goroutine that notifies the API and the workers of the end
+// of jobs.
+func (a *App) startHub(ctx context.Context) {
+	listening, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var hub sync.WaitGroup
 	hub.Go(func() { a.stores.hub.Run(listening) })
 	a.started.Add(func() {

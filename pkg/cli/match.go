@@ -47,7 +47,8 @@ func (c *matchCommand) catalogue(r *run) (*tra.Catalogue, match.Facts, error) {
 	}
 	catalogue, err := tra.NewStore(conn.Client(), tra.StoreOptions{}).Catalogue(r.ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
-		return nil, nil, errors.New("the catalogue has not been synced; start a worker with the role authority, or use --catalogue")
+		return nil, nil, errors.New(
+			"the catalogue has not been synced; start a worker with the role authority, or use --catalogue")
 	}
 	return catalogue, nil, err
 }

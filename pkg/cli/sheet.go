@@ -32,7 +32,8 @@ func (c *sheetCommand) Run(r *run) error {
 		return r.printError(err)
 	}
 	if c.Map != "" {
-		if err := os.WriteFile(c.Map, render.Map(report, c.Lang), 0o644); err != nil { //nolint:gosec // everyone may see the drawing
+		//nolint:gosec // everyone may see the drawing
+		if err := os.WriteFile(c.Map, render.Map(report, c.Lang), 0o644); err != nil {
 			return err
 		}
 	}

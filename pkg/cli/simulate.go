@@ -69,11 +69,12 @@ type simulateSite struct {
 // Run is called by kong.
 func (c *simulateSite) Run(r *run) error {
 	return r.simulate(c.Listen, listingtest.New(), func(base string) string {
-		lines := []string{"SIMULATED listing site:"}
+		var lines strings.Builder
+		lines.WriteString("SIMULATED listing site:")
 		for _, car := range listingtest.Cars() {
-			lines = append(lines, "  "+base+car.Path())
+			lines.WriteString("\n  " + base + car.Path())
 		}
-		return strings.Join(lines, "\n")
+		return lines.String()
 	})
 }
 

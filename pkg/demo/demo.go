@@ -78,7 +78,7 @@ func Start(ctx context.Context, o Options) (_ *Demo, err error) {
 		return nil, err
 	}
 	d.URL = "http://" + listener.Addr().String()
-	d.App, err = app.New(app.Options{
+	d.App, err = app.New(app.Options{ //nolint:contextcheck // the process outlives the start
 		Redis: o.Redis, Log: o.Log, Worker: worker, AllowLoopback: true, Simulated: true,
 		API: &app.APIOptions{
 			Listener: listener, WaitMax: time.Minute, MonitoringUser: OperatorUser, MonitoringPassword: d.Password,
@@ -87,7 +87,7 @@ func Start(ctx context.Context, o Options) (_ *Demo, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.App.Start(ctx); err != nil {
+	if err := d.Start(ctx); err != nil {
 		d.App.Stop()
 		return nil, err
 	}

@@ -164,7 +164,7 @@ func (f batchFigures) print(out io.Writer, listings int, ideal float64) error {
 	idle, busy := quantile(f.idle, 0.95), quantile(f.busy, 0.95)
 	_, err := fmt.Fprintf(out, `listings:                   %8d in %s: %.0f /s, %.0f %% of bare asynq
 outcomes:                   %s
-processor time per listing: %8s in this process, %s in Redis
+processor time per listing: %8s in this process, %s in Redis itself
 Redis memory per listing:   %8d bytes
 peak memory of the process: %8.0f MB (API, worker, site and authority)
 single estimates, p95:      %8s idle, %s while the batch ran: %.2f times

@@ -68,7 +68,7 @@ func LoadSheet(ctx context.Context, out io.Writer, cacheDir, file string) error 
 	started := time.Now()
 	outcome := loadOutcome(ctx, loader, data)
 	took := time.Since(started)
-	if err := loader.Close(); err != nil {
+	if err := loader.Close(); err != nil { //nolint:contextcheck // it closes after ctx, too
 		return err
 	}
 	name := filepath.Base(file)
