@@ -287,3 +287,18 @@ func TestWhoCannotBeToldHoldsNoHandler(t *testing.T) {
 		t.Fatalf("%v after %d calls", err, calls)
 	}
 }
+
+// Every task of this test is new to asynq, as after a requeue or a restart.
+func TestRetriesAreCountedInTheRecord(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, fails(tasks.Transient("fetch_failed", "The site answered with status 500.", 0, nil)))
+	policy, _ := tasks.PolicyOf(tasks.TypeScrape)
+	for retries := range policy.MaxRetries {
+		if job, err := b.process(); err == nil || job.State.Ended() || job.Steps[tasks.StepScrape].Retries != retries+1 {
+			t.Fatalf("after %d retries: %v, %s %+v", retries, err, job.State, job.Steps)
+		}
+	}
+	if job, err := b.process(); err != nil || job.State != jobs.Failed || job.Error.Code != "fetch_failed" {
+		t.Fatalf("%v, %s %+v", err, job.State, job.Steps)
+	}
+}

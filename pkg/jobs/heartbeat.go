@@ -13,44 +13,44 @@ const (
 
 func keyWorker(id string) string { return "worker:{" + id + "}" }
 
-// Heartbeat says that a worker is alive.
+// Heartbeat records that a worker is alive.
 func (s *Store) Heartbeat(ctx context.Context, worker string) error {
 	return s.redis.Set(ctx, keyWorker(worker), "alive", HeartbeatTTL).Err()
 }
 
-// Alive reports whether a worker has beaten within BeatLife.
+// Alive reports whether a worker has sent a heartbeat within HeartbeatTTL.
 func (s *Store) Alive(ctx context.Context, worker string) (bool, error) {
 	n, err := s.redis.Exists(ctx, keyWorker(worker)).Result()
 	return n > 0, err
 }
 
-// Deregister takes a worker's heartbeat back at its orderly end, so that nobody has
-// to wait for it to run out.
+// Deregister deletes the heartbeat of a worker that stops, so that its steps are
+// recovered without waiting for HeartbeatTTL.
 func (s *Store) Deregister(ctx context.Context, worker string) error {
 	return s.redis.Del(ctx, keyWorker(worker)).Err()
 }
 
-// Heartbeater beats for a worker until ctx ends and knows since when it has done so
-// without a gap.
+// Heartbeater sends the heartbeats of a worker until ctx ends, and knows since
+// when it has done so without a gap.
 type Heartbeater struct {
 	store  *Store
 	worker string
 	uptime chan uptime
 }
 
-// uptime is when the last beat was tried, and since when none failed or
-// came too late; zero in a gap.
+// uptime is when the last heartbeat was tried, and since when all have succeeded
+// in time; zero after a gap.
 type uptime struct{ last, since time.Time }
 
-// NewHeartbeater makes a Pulse; Run starts it.
+// NewHeartbeater makes a Heartbeater. Call Start, then Run.
 func NewHeartbeater(store *Store, worker string) *Heartbeater {
 	p := &Heartbeater{store: store, worker: worker, uptime: make(chan uptime, 1)}
 	p.uptime <- uptime{}
 	return p
 }
 
-// Run beats until ctx ends, then takes the heartbeat back. The first beat is
-// Begin's.
+// Run sends heartbeats until ctx ends, then deregisters the worker. Start sends
+// the first one.
 func (p *Heartbeater) Run(ctx context.Context) {
 	ticker := time.NewTicker(heartbeatInterval)
 	defer ticker.Stop()
@@ -59,15 +59,15 @@ func (p *Heartbeater) Run(ctx context.Context) {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), heartbeatInterval)
 			defer cancel()
-			_ = p.store.Deregister(last, p.worker) // it runs out by itself
+			_ = p.store.Deregister(last, p.worker) // the heartbeat expires by itself
 			return
 		case <-ticker.C:
-			_ = p.heartbeat(ctx) // Trusted knows
+			_ = p.heartbeat(ctx) // Reliable reports a failure
 		}
 	}
 }
 
-// Start beats for the first time: a worker must not claim anything before.
+// Start sends the first heartbeat. A worker must not claim a step before.
 func (p *Heartbeater) Start(ctx context.Context) error { return p.heartbeat(ctx) }
 
 func (p *Heartbeater) heartbeat(ctx context.Context) error {
@@ -77,7 +77,7 @@ func (p *Heartbeater) heartbeat(ctx context.Context) error {
 	switch {
 	case err != nil:
 		s.since = time.Time{}
-	case s.since.IsZero() || now.Sub(s.last) > HeartbeatTTL: // a gap, even if nothing failed
+	case s.since.IsZero() || now.Sub(s.last) > HeartbeatTTL: // a gap, even if no heartbeat failed
 		s.since = now
 	}
 	s.last = now
@@ -85,9 +85,9 @@ func (p *Heartbeater) heartbeat(ctx context.Context) error {
 	return err
 }
 
-// Reliable reports whether a missing heartbeat of another worker means that
-// the worker is gone. While Redis cannot be reached nobody's heartbeat gets
-// through; so one's own must have got through for a whole BeatLife first.
+// Reliable reports whether a missing heartbeat of another worker means that the
+// worker is gone. While Redis is unavailable no heartbeat arrives, so the worker's
+// own heartbeats must have succeeded for a whole HeartbeatTTL first.
 func (p *Heartbeater) Reliable() bool {
 	s := <-p.uptime
 	p.uptime <- s

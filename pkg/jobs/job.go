@@ -1,7 +1,7 @@
-// Package jobs keeps the record of every job in Redis. The record is the
-// truth; a task in the queue is only a nudge to look at it. Every change is
-// one atomic script on one key, so that any worker may die between any two
-// writes and any other may go on from what is written.
+// Package jobs stores the record of every job in Redis. The record is the truth; a
+// task in a queue only makes a worker read the record. Every change is one atomic
+// script on one key, so that a process may die between any two writes and another
+// one continues from what is stored.
 package jobs
 
 import (
@@ -18,7 +18,7 @@ var (
 	ErrNotFound = errors.New("jobs: no such job")
 )
 
-// State is where a job stands. A job that has ended never changes again.
+// State is the state of a job. A job that has ended never changes again.
 type State string
 
 // The states: queued → running → succeeded, failed or cancelled.
@@ -33,7 +33,7 @@ const (
 // Ended reports whether the state is final.
 func (s State) Ended() bool { return s == Succeeded || s == Failed || s == Cancelled }
 
-// Class says who waits for a job: a person, or a batch.
+// Class says what waits for a job: a person's request, or a batch.
 type Class string
 
 // The classes.
@@ -42,7 +42,7 @@ const (
 	Bulk        Class = "bulk"
 )
 
-// StepState is where one step of a job stands.
+// StepState is the state of one step of a job.
 type StepState string
 
 // The states of a step: ready (its task is in the queue, or soon will be) →
@@ -63,8 +63,8 @@ type Step struct {
 	Since   time.Time `json:"since"`           // of the present state
 }
 
-// Error is why a job failed. Message may be shown to the caller; the cause
-// stays in the log. Details is a code's own JSON (candidates, for example).
+// Error is why a job failed. Message may be shown to the caller; the cause is only
+// logged. Details is JSON in the shape of its code, for example candidates.
 type Error struct {
 	Code    string          `json:"code"`
 	Message string          `json:"message"`
@@ -73,7 +73,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Message) }
 
-// Child is a job that another job asked for and waits for.
+// Child is a job that another job waits for.
 type Child struct {
 	Job    string          // its id; empty when its result was known before
 	State  State           // how it ended; empty until then
@@ -81,32 +81,32 @@ type Child struct {
 	Error  *Error          // once failed
 }
 
-// Job is the record of one piece of work that somebody asked for.
+// Job is the record of one piece of work.
 type Job struct {
 	ID                string
 	Kind              string          // estimate
 	Class             Class           //
-	Owner             string          // id of the API key that asked first
-	Input             json.RawMessage // canonical: equal questions have equal bytes
-	DedupKey          string          // hash of kind and input; jobs in flight at once share it never
+	Owner             string          // id of the API key that requested it first
+	Input             json.RawMessage // canonical: equal inputs have equal bytes
+	DedupKey          string          // hash of kind and input; no two running jobs share it
 	State             State
 	Steps             map[string]Step
 	Outputs           map[string]json.RawMessage // by step
 	Children          map[string]Child           // by name
-	RequestedByCaller bool                       // a caller asked for it, not only other jobs
+	RequestedByCaller bool                       // not only by other jobs and batches
 	Result            json.RawMessage            // once succeeded
 	Error             *Error                     // once failed
 	Created           time.Time
 	Ended             time.Time // zero until it ends
-	Deadline          time.Time // past it a step is not tried again
+	Deadline          time.Time // past it no step is retried
 }
 
-// New is a job to be made.
+// New is what Create needs.
 type New struct {
 	Kind       string
 	Class      Class
 	Owner      string
 	Input      json.RawMessage
 	Deadline   time.Duration // from now
-	Subscriber string        // who is to be told of its end (see Want); "" is a caller, who looks for himself
+	Subscriber string        // see Subscribe; "" is a caller who polls the job
 }

@@ -6,23 +6,23 @@ import (
 	"ushuru/pkg/lua"
 )
 
-// The scripts below, and those in children.go, are all the writes there are.
-// Each touches the keys of one job, which have one hash tag (or one key at a
-// time is all that its caller relies on), so they run on a cluster; each reads
-// the clock of Redis, so that the clocks of the workers need not agree.
+// The scripts of this package are all its writes. Each touches the keys of one
+// job, which share a hash tag, or one key, so that they run on a cluster. Each
+// reads the clock of Redis, so that the clocks of the workers need not agree.
 //
 // A job is a hash at job:{id}:
 //
 //	meta                  what never changes, as JSON
-//	state, ended          where it stands
+//	state, ended          its state; when it ended, in ms
 //	result, error         how it ended, as JSON; the result packed
 //	s:<step>:<what>       state, attempt, retries, worker, claim, since of a step
 //	o:<step>              output of a step, as JSON
-//	c:<child>:<what>      job (id) and end (as JSON) of a child
-//	asked                 a caller asked for it, not only other jobs
-//	promoted              it was bulk, and a person waits for it now
+//	c:<child>:<what>      job (id) and end (outcome as JSON) of a child
+//	asked                 a caller requested it, not only other jobs
+//	promoted              it was bulk, and an interactive request has joined it
 //
-// and a set of its parents at parents:{id}.
+// Its subscribers are a set at parents:{id}, its dedup key is at inflight:{hash},
+// and the jobs that the sweeper checks are sorted sets at jobs:active:<class>.
 
 const luaNow = lua.Clock + `
 local function ended()
@@ -31,8 +31,8 @@ local function ended()
 end
 `
 
-// scriptRecord writes the record of a new job. ARGV: meta, its life in ms, its
-// parent, or "" for a caller.
+// scriptRecord writes the record of a new job. ARGV: meta, its TTL in ms, its
+// subscriber, or "" for a caller who polls.
 var scriptRecord = redis.NewScript(`
 redis.call('HSET', KEYS[1], 'meta', ARGV[1], 'state', 'queued')
 if ARGV[3] == '' then
@@ -44,8 +44,8 @@ end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `)
 
-// scriptOpen makes a step ready when it was not opened before.
-// ARGV: step. Returns {state, attempt}, or {"missing"|"ended"}.
+// scriptOpen makes a step ready when it was not opened before. ARGV: step. It
+// returns {state, attempt}, or {"missing"|"ended", 0}.
 var scriptOpen = redis.NewScript(luaNow + `
 if redis.call('EXISTS', KEYS[1]) == 0 then return {'missing', 0} end
 if ended() then return {'ended', 0} end
@@ -56,9 +56,8 @@ end
 return {redis.call('HGET', KEYS[1], s .. 'state'), tonumber(redis.call('HGET', KEYS[1], s .. 'attempt'))}
 `)
 
-// scriptClaim gives a step to one run of a handler.
-// ARGV: step, attempt, worker, claim. Returns a Verdict, and with "run" the
-// record as it then stands.
+// scriptClaim gives a step to one run of a handler. ARGV: step, attempt, worker,
+// claim. It returns a ClaimResult, and with "run" the record as it is afterwards.
 var scriptClaim = redis.NewScript(luaNow + `
 if redis.call('EXISTS', KEYS[1]) == 0 then return {'missing'} end
 if ended() then return {'ended'} end
@@ -83,9 +82,9 @@ if ARGV[3] == '1' then redis.call('HINCRBY', KEYS[1], s .. 'retries', 1) end
 return 1
 `)
 
-// scriptRequeue raises the attempt of a step whose worker or task is lost.
-// ARGV: step, and its attempt, state and claim as they were seen. Returns the
-// new attempt, or 0 when the step has moved on meanwhile.
+// scriptRequeue raises the attempt of a step whose worker or task is lost. ARGV:
+// step, and its attempt, state and claim as they were seen. It returns the new
+// attempt, or 0 when the step has changed in between.
 var scriptRequeue = redis.NewScript(luaNow + `
 local s = 's:' .. ARGV[1] .. ':'
 if redis.call('HGET', KEYS[1], s .. 'attempt') ~= ARGV[2] then return 0 end
@@ -97,11 +96,10 @@ redis.call('HSET', KEYS[1], s .. 'state', 'ready', s .. 'since', now)
 return redis.call('HINCRBY', KEYS[1], s .. 'attempt', 1)
 `)
 
-// scriptComplete stores the output of a step, and opens the steps that are
-// next. The first output stays, also when it comes from an attempt that was
-// given up too early, and only with it steps are opened.
-// ARGV: step, output, steps that are next. Returns {1 when all of this was
-// this call's doing, 1 when the job was promoted}.
+// scriptComplete stores the output of a step, and opens the next steps. The first
+// output stays, also when it comes from an attempt that was requeued too early,
+// and only with the first output steps are opened. ARGV: step, output, next steps.
+// It returns {1 when this call did all of that, 1 when the job was promoted}.
 var scriptComplete = redis.NewScript(luaNow + `
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return {0, 0} end
 if redis.call('HSETNX', KEYS[1], 'o:' .. ARGV[1], ARGV[2]) == 0 then return {0, 0} end
@@ -119,9 +117,9 @@ end
 return {all, redis.call('HEXISTS', KEYS[1], 'promoted')}
 `)
 
-// scriptEnd ends a job, once. With a claim, only the run that holds it may.
-// ARGV: state, field (result or error), its JSON, retention in ms, step and
-// claim ("" for none). Returns when this call ended it, or 0 if it did not.
+// scriptEnd ends a job, once. With a claim, only the run that has that claim may.
+// ARGV: state, field (result or error), its JSON, retention in ms, step and claim
+// ("" for none). It returns the time of the end, or 0 when it did not end the job.
 var scriptEnd = redis.NewScript(luaNow + `
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return 0 end
 if ARGV[6] ~= '' and redis.call('HGET', KEYS[1], 's:' .. ARGV[5] .. ':claim') ~= ARGV[6] then return 0 end
@@ -131,8 +129,8 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return now
 `)
 
-// scriptTrim drops the steps and outputs of a job that has ended, unless a
-// caller waits for it, and shortens its life. ARGV: life in ms.
+// scriptTrim deletes the steps and outputs of a job that has ended, unless a
+// caller requested it. ARGV: TTL in ms.
 var scriptTrim = redis.NewScript(luaNow + `
 if not ended() or redis.call('HEXISTS', KEYS[1], 'asked') == 1 then return 0 end
 local fields = {}
@@ -144,8 +142,8 @@ if #fields > 0 then redis.call('HDEL', KEYS[1], unpack(fields)) end
 return redis.call('PEXPIRE', KEYS[1], ARGV[1])
 `)
 
-// scriptDeleteUnstarted removes a job of which no step and no child was opened: its
-// record is no more than meta, state and perhaps asked. Returns 1 if it did.
+// scriptDeleteUnstarted deletes a job of which no step and no child was opened:
+// its record has only meta, state and perhaps asked. It returns 1 when it did.
 var scriptDeleteUnstarted = redis.NewScript(`
 if redis.call('HGET', KEYS[1], 'state') ~= 'queued' then return 0 end
 if redis.call('HLEN', KEYS[1]) - redis.call('HEXISTS', KEYS[1], 'asked') > 2 then return 0 end
@@ -153,8 +151,8 @@ redis.call('DEL', KEYS[2])
 return redis.call('DEL', KEYS[1])
 `)
 
-// scriptAcquireKey takes the flight for a job, or names who has it.
-// ARGV: job id, lifetime in ms, the holder to be replaced ("" for none).
+// scriptAcquireKey acquires the dedup key for a job, or returns the id of the job
+// that has it. ARGV: job id, TTL in ms, the job to be replaced ("" for none).
 var scriptAcquireKey = redis.NewScript(`
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] and holder ~= ARGV[3] then return holder end
@@ -162,30 +160,31 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return ARGV[1]
 `)
 
-// scriptReleaseKey gives a flight up after a grace, if the job still has it.
-// ARGV: job id, grace in ms (0: at once).
+// scriptReleaseKey lets the dedup key expire after a grace, if the job still has
+// it. ARGV: job id, grace in ms (0: at once).
 var scriptReleaseKey = redis.NewScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `)
 
-// scriptListDue hands out jobs that are due for a look, each to one caller, and
-// puts their next look off. KEYS: the active set. ARGV: limit, delay in ms.
+// scriptListDue returns jobs that are due for a check, each to one caller, and
+// postpones their next check. KEYS: the active set. ARGV: limit, delay in ms.
 var scriptListDue = redis.NewScript(lua.Clock + `
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
 for _, id in ipairs(due) do redis.call('ZADD', KEYS[1], now + ARGV[2], id) end
 return due
 `)
 
-// scriptSchedule sets when an active job is looked at next.
-// KEYS: the active set. ARGV: id, delay in ms, "NX" to leave an earlier word.
+// scriptSchedule sets when an active job is checked next. KEYS: the active set.
+// ARGV: id, delay in ms, "NX" to keep an earlier time.
 var scriptSchedule = redis.NewScript(lua.Clock + `
 if ARGV[3] == 'NX' then return redis.call('ZADD', KEYS[1], 'NX', now + ARGV[2], ARGV[1]) end
 return redis.call('ZADD', KEYS[1], 'XX', now + ARGV[2], ARGV[1])
 `)
 
-// scriptUnclaimed notes when a ready step was first seen with its task given out and
-// unclaimed. ARGV: step, attempt. Returns for how many ms that has been so.
+// scriptUnclaimed records when a ready step was first seen with its task taken and
+// itself unclaimed. ARGV: step, attempt. It returns for how many ms that has been
+// so.
 var scriptUnclaimed = redis.NewScript(luaNow + `
 local s = 's:' .. ARGV[1] .. ':'
 if redis.call('HGET', KEYS[1], s .. 'attempt') ~= ARGV[2] then return 0 end

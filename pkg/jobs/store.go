@@ -23,25 +23,26 @@ const (
 
 	retention = 24 * time.Hour // of a job that has ended
 
-	// A question asked again within this time of its answer gets that
-	// answer's job: a caller that missed the cache just before it was filled
-	// must not start the work a second time.
+	// A job that succeeded is joined for this long: a caller that missed the cache
+	// just before the result was cached must not start the work again.
 	joinGrace = 10 * time.Second
 
-	// What nobody asks for any more is kept a little longer than that.
-	trimmedTTL = retention // a caller may have been told of it
+	// trimmedTTL is the retention of a job that no caller requested. A caller who
+	// joined it may know its id.
+	trimmedTTL = retention
 
-	// A new job is left alone this long before the sweeper looks at it. Of a
-	// batch most have ended by then; and no worker counts as dead before.
+	// The sweeper checks a new job after firstCheckDelay. Most bulk jobs have ended
+	// by then, and no worker counts as gone before HeartbeatTTL.
 	firstCheckDelay     = 2 * time.Second
 	firstCheckDelayBulk = HeartbeatTTL
 )
 
-func keyJob(id string) string       { return "job:{" + id + "}" }
-func keyDedup(flight string) string { return "inflight:{" + flight + "}" }
+func keyJob(id string) string         { return "job:{" + id + "}" }
+func keyDedup(dedupKey string) string { return "inflight:{" + dedupKey + "}" }
 
-// keyActive is a sorted set: id → when to look at it next, ms. Each class has
-// its own, so that no batch stands before a person.
+// keyActive is a sorted set of the jobs that the sweeper checks, by the time of
+// their next check in ms. Each class has its own, so that a batch cannot delay the
+// check of an interactive job.
 func keyActive(class Class) string { return "jobs:active:" + string(class) }
 
 // Store reads and writes job records.
@@ -61,31 +62,31 @@ type meta struct {
 	Deadline time.Time       `json:"deadline"`
 }
 
-// DedupKeyFor is the hash under which equal questions share one job.
+// DedupKeyFor returns the dedup key: the hash under which equal inputs share one
+// job.
 func DedupKeyFor(kind string, input json.RawMessage) string {
 	sum := sha256.Sum256(append([]byte(kind+"\x00"), input...))
 	return hex.EncodeToString(sum[:16])
 }
 
-// Create makes the record of a job, or joins the job that is in flight for
-// the same kind and input. Joined jobs keep their own owner, class and
-// deadline. Nothing is in the queue yet: the caller has that done; should the
-// caller die first, the sweeper does it.
+// Create writes the record of a job, or joins the running job of the same kind and
+// input, which keeps its owner, class and deadline. It enqueues nothing: the
+// caller advances the job, and if the caller dies first the sweeper does.
 func (s *Store) Create(ctx context.Context, n New) (job *Job, joined bool, err error) {
-	flight := DedupKeyFor(n.Kind, n.Input)
+	dedupKey := DedupKeyFor(n.Kind, n.Input)
 	for range 10 {
-		job, err = s.findByDedupKey(ctx, flight)
+		job, err = s.findByDedupKey(ctx, dedupKey)
 		if err == nil {
 			job, err = s.join(ctx, job, n.Subscriber)
 		}
 		if !errors.Is(err, ErrNotFound) {
 			return job, true, err
 		}
-		job, err := s.record(ctx, n, flight)
+		job, err := s.record(ctx, n, dedupKey)
 		if err != nil {
 			return nil, false, err
 		}
-		holder, err := s.AcquireDedupKey(ctx, job.ID, flight, n.Deadline)
+		holder, err := s.AcquireDedupKey(ctx, job.ID, dedupKey, n.Deadline)
 		if err != nil {
 			return nil, false, err
 		}
@@ -96,27 +97,27 @@ func (s *Store) Create(ctx context.Context, n New) (job *Job, joined bool, err e
 			return nil, false, err
 		}
 	}
-	return nil, false, fmt.Errorf("jobs: what is in flight %s ends before it can be joined", flight)
+	return nil, false, fmt.Errorf("jobs: the job with the dedup key %s ends before it can be joined", dedupKey)
 }
 
-// record writes the record of a new job. It stands before the flight is
-// taken: whoever finds the id in flight finds the job. The other way round a
-// dead caller would leave a flight to nowhere.
-func (s *Store) record(ctx context.Context, n New, flight string) (*Job, error) {
+// record writes the record of a new job. It does so before the dedup key is
+// acquired, so that every process that finds the id under the key finds the record
+// too. Otherwise a process that dies in between would leave a key without a job.
+func (s *Store) record(ctx context.Context, n New, dedupKey string) (*Job, error) {
 	now := time.Now().UTC()
 	job := &Job{
 		ID:   ulid.MustNew(ulid.Timestamp(now), rand.Reader).String(),
-		Kind: n.Kind, Class: n.Class, Owner: n.Owner, Input: n.Input, DedupKey: flight, State: Queued,
+		Kind: n.Kind, Class: n.Class, Owner: n.Owner, Input: n.Input, DedupKey: dedupKey, State: Queued,
 		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{}, Children: map[string]Child{},
 		RequestedByCaller: n.Subscriber == "", Created: now, Deadline: now.Add(n.Deadline),
 	}
-	data, err := json.Marshal(meta{job.Kind, job.Class, job.Owner, job.Input, flight, job.Created, job.Deadline})
+	data, err := json.Marshal(meta{job.Kind, job.Class, job.Owner, job.Input, dedupKey, job.Created, job.Deadline})
 	if err != nil {
 		return nil, fmt.Errorf("jobs: input: %w", err)
 	}
-	life := n.Deadline + 2*retention
+	ttl := n.Deadline + 2*retention
 	pipe := s.redis.Pipeline()
-	scriptRecord.Eval(ctx, pipe, []string{keyJob(job.ID), keySubscribers(job.ID)}, data, life.Milliseconds(), n.Subscriber)
+	scriptRecord.Eval(ctx, pipe, []string{keyJob(job.ID), keySubscribers(job.ID)}, data, ttl.Milliseconds(), n.Subscriber)
 	scriptSchedule.Eval(ctx, pipe, []string{keyActive(n.Class)}, job.ID, firstCheckDelayFor(n.Class).Milliseconds(), "NX")
 	_, err = pipe.Exec(ctx)
 	return job, err
@@ -129,18 +130,18 @@ func firstCheckDelayFor(class Class) time.Duration {
 	return firstCheckDelay
 }
 
-// AcquireDedupKey takes the flight for a job, or returns the live job that has it; nil
-// when the job has it itself.
-func (s *Store) AcquireDedupKey(ctx context.Context, id, flight string, life time.Duration) (*Job, error) {
+// AcquireDedupKey acquires the dedup key for a job, or returns the running job
+// that has it; nil when the job itself has it.
+func (s *Store) AcquireDedupKey(ctx context.Context, id, dedupKey string, ttl time.Duration) (*Job, error) {
 	replace := ""
 	for range 10 {
-		holder, err := scriptAcquireKey.Run(ctx, s.redis, []string{keyDedup(flight)},
-			id, (max(life, 0) + retention).Milliseconds(), replace).Text()
+		holder, err := scriptAcquireKey.Run(ctx, s.redis, []string{keyDedup(dedupKey)},
+			id, (max(ttl, 0) + retention).Milliseconds(), replace).Text()
 		if err != nil {
 			return nil, err
 		}
 		if holder == id {
-			return nil, nil //nolint:nilnil // nobody else
+			return nil, nil //nolint:nilnil // no other job
 		}
 		job, err := s.Get(ctx, holder)
 		if err == nil && isJoinable(job) {
@@ -151,12 +152,12 @@ func (s *Store) AcquireDedupKey(ctx context.Context, id, flight string, life tim
 		}
 		replace = holder
 	}
-	return nil, fmt.Errorf("jobs: flight %s changes hands too fast", flight)
+	return nil, fmt.Errorf("jobs: the dedup key %s changes its job too fast", dedupKey)
 }
 
 // findByDedupKey returns the job that can be joined, or ErrNotFound.
-func (s *Store) findByDedupKey(ctx context.Context, flight string) (*Job, error) {
-	id, err := s.redis.Get(ctx, keyDedup(flight)).Result()
+func (s *Store) findByDedupKey(ctx context.Context, dedupKey string) (*Job, error) {
+	id, err := s.redis.Get(ctx, keyDedup(dedupKey)).Result()
 	if errors.Is(err, redis.Nil) {
 		return nil, ErrNotFound
 	}
@@ -170,12 +171,12 @@ func (s *Store) findByDedupKey(ctx context.Context, flight string) (*Job, error)
 	return job, err
 }
 
-// isJoinable: at work, or answered a moment ago (see answeredGrace). A failed
-// job is not joined: asking again means trying again.
+// isJoinable reports whether a job is running or succeeded less than joinGrace
+// ago. A failed job is not joined: a new request is a new attempt.
 func isJoinable(job *Job) bool { return !job.State.Ended() || job.State == Succeeded }
 
-// DeleteUnstarted removes a job that was never started and that nobody was told of; one
-// that was started after all stays.
+// DeleteUnstarted deletes a job that was never started and whose id no caller
+// knows. It keeps a job that was started after all.
 func (s *Store) DeleteUnstarted(ctx context.Context, id string, class Class) error {
 	dropped, err := scriptDeleteUnstarted.Run(ctx, s.redis, []string{keyJob(id), keySubscribers(id)}).Bool()
 	if err != nil || !dropped {
@@ -184,7 +185,7 @@ func (s *Store) DeleteUnstarted(ctx context.Context, id string, class Class) err
 	return s.RemoveActive(ctx, id, class)
 }
 
-// Get reads a job. ErrNotFound when there is none.
+// Get returns a job, or ErrNotFound.
 func (s *Store) Get(ctx context.Context, id string) (*Job, error) {
 	fields, err := s.redis.HGetAll(ctx, keyJob(id)).Result()
 	if err != nil {
@@ -196,7 +197,7 @@ func (s *Store) Get(ctx context.Context, id string) (*Job, error) {
 	return parse(id, fields)
 }
 
-// ended reads only whether a job has ended.
+// ended reports whether a job has ended, without reading the rest of its record.
 func (s *Store) ended(ctx context.Context, id string) (bool, error) {
 	state, err := s.redis.HGet(ctx, keyJob(id), "state").Result()
 	if errors.Is(err, redis.Nil) {
@@ -205,7 +206,29 @@ func (s *Store) ended(ctx context.Context, id string) (bool, error) {
 	return State(state).Ended(), err
 }
 
-// parse makes a Job of the fields of its hash.
+// ListEnded returns those of the jobs that have ended or do not exist any more.
+func (s *Store) ListEnded(ctx context.Context, ids []string) (gone []string, err error) {
+	pipe := s.redis.Pipeline()
+	states := make([]*redis.StringCmd, len(ids))
+	for i, id := range ids {
+		states[i] = pipe.HGet(ctx, keyJob(id), "state")
+	}
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		return nil, err
+	}
+	for i, id := range ids {
+		state, err := states[i].Result()
+		if err != nil && !errors.Is(err, redis.Nil) {
+			return nil, err
+		}
+		if err != nil || State(state).Ended() {
+			gone = append(gone, id)
+		}
+	}
+	return gone, nil
+}
+
+// parse decodes the fields of a record.
 func parse(id string, fields map[string]string) (*Job, error) {
 	var m meta
 	if err := json.Unmarshal([]byte(fields["meta"]), &m); err != nil {

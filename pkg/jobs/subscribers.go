@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -12,16 +13,17 @@ import (
 	"ushuru/pkg/plainjson"
 )
 
-// A parent is whoever is to be told of a job's end: another job, or a batch.
-// Its name is a word, a colon, and what that word's handler needs to know. The
-// parents of a job are a set beside its record, under the same hash tag, so
-// that wanting a job and its end cannot miss each other: who came before the
-// end is in the set when it is read after the end, and who comes after it
-// learns how the job ended at once.
+// A subscriber is notified of a job's end: another job, a batch row or an API key.
+// Its name is a word, a colon, and what the notifier of that word needs. The
+// subscribers of a job are a set beside its record, under the same hash tag, so
+// that a subscription and the end of the job cannot miss each other: a subscriber
+// that comes before the end is in the set when the set is read after the end, and
+// one that comes later learns the state at once.
 func keySubscribers(id string) string { return "parents:{" + id + "}" }
 
-// scriptSubscribe notes who else wants a job. ARGV: parent, or "" for a caller.
-// Returns the job's state, or "missing"; nothing is noted of one that has ended.
+// scriptSubscribe adds a subscriber. ARGV: subscriber, or "" for a caller who
+// polls. It returns the job's state, or "missing"; it adds nothing to a job that
+// has ended.
 var scriptSubscribe = redis.NewScript(luaNow + `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'missing' end
 local state = redis.call('HGET', KEYS[1], 'state')
@@ -35,8 +37,9 @@ end
 return state
 `)
 
-// scriptUnsubscribe ends the interest of a parent, and the job with it when that
-// was the last. ARGV: parent, retention in ms. Returns 1 when it ended the job.
+// scriptUnsubscribe removes a subscriber, and cancels the job when that was the
+// last one. ARGV: subscriber, retention in ms. It returns 1 when it cancelled the
+// job.
 var scriptUnsubscribe = redis.NewScript(luaNow + `
 if redis.call('SREM', KEYS[2], ARGV[1]) == 0 then return 0 end
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return 0 end
@@ -47,32 +50,32 @@ return 1
 `)
 
 // scriptSetChildField writes a field of a child into its parent's record, once.
-// ARGV: field, value. Returns the value that stands there; "" when the parent
-// has ended or is gone.
+// ARGV: field, value. It returns the stored value, "" when the parent has ended or
+// does not exist.
 var scriptSetChildField = redis.NewScript(luaNow + `
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return '' end
 redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
 return redis.call('HGET', KEYS[1], ARGV[1])
 `)
 
-// Subscribe notes that a parent is to be told of a job's end, "" that a caller
-// waits for it. It returns the job's state: of one that has ended nothing is
-// noted, and nobody will be told. ErrNotFound when there is no such job.
-func (s *Store) Subscribe(ctx context.Context, id, parent string) (State, error) {
-	state, err := scriptSubscribe.Run(ctx, s.redis, []string{keyJob(id), keySubscribers(id)}, parent).Text()
+// Subscribe adds a subscriber to a job. An empty subscriber means a caller who
+// polls the job. It returns the job's state: a job that has ended notifies no new
+// subscriber. It returns ErrNotFound when there is no such job.
+func (s *Store) Subscribe(ctx context.Context, id, subscriber string) (State, error) {
+	state, err := scriptSubscribe.Run(ctx, s.redis, []string{keyJob(id), keySubscribers(id)}, subscriber).Text()
 	if err == nil && state == string(NotFound) {
 		err = ErrNotFound
 	}
 	return State(state), err
 }
 
-// join wants a job in flight, and returns it as it is then. ErrNotFound when
-// it ended meanwhile in a way that nobody joins.
-func (s *Store) join(ctx context.Context, job *Job, parent string) (*Job, error) {
-	if job.State.Ended() || parent == "" && job.RequestedByCaller {
+// join subscribes to a running job and returns the job as it is then. It returns
+// ErrNotFound when the job failed or was cancelled in between.
+func (s *Store) join(ctx context.Context, job *Job, subscriber string) (*Job, error) {
+	if job.State.Ended() || subscriber == "" && job.RequestedByCaller {
 		return job, nil
 	}
-	state, err := s.Subscribe(ctx, job.ID, parent)
+	state, err := s.Subscribe(ctx, job.ID, subscriber)
 	switch {
 	case err != nil:
 		return nil, err
@@ -84,28 +87,36 @@ func (s *Store) join(ctx context.Context, job *Job, parent string) (*Job, error)
 	return nil, ErrNotFound
 }
 
-// Unsubscribe ends the interest of a parent in a job. When nobody else wants it,
-// the job ends as cancelled: then it returns true.
-func (s *Store) Unsubscribe(ctx context.Context, id, parent string) (bool, error) {
-	return scriptUnsubscribe.Run(ctx, s.redis, []string{keyJob(id), keySubscribers(id)}, parent, retention.Milliseconds()).Bool()
+// Unsubscribe removes a subscriber from a job. When no one else waits for the job
+// it is cancelled, and Unsubscribe returns true.
+func (s *Store) Unsubscribe(ctx context.Context, id, subscriber string) (bool, error) {
+	return scriptUnsubscribe.Run(ctx, s.redis, []string{keyJob(id), keySubscribers(id)}, subscriber, retention.Milliseconds()).Bool()
 }
 
-// RemoveNotified drops parents that have been told of a job's end.
-func (s *Store) RemoveNotified(ctx context.Context, id string, parents []string) error {
-	names := make([]any, len(parents))
-	for i, parent := range parents {
-		names[i] = parent
+// IsSubscribed reports whether a subscriber will be notified of a job's end.
+func (s *Store) IsSubscribed(ctx context.Context, id, subscriber string) (bool, error) {
+	subscribers, err := s.redis.SMembers(ctx, keySubscribers(id)).Result()
+	return slices.Contains(subscribers, subscriber), err
+}
+
+// RemoveNotified removes subscribers that have been notified of a job's end.
+func (s *Store) RemoveNotified(ctx context.Context, id string, subscribers []string) error {
+	names := make([]any, len(subscribers))
+	for i, subscriber := range subscribers {
+		names[i] = subscriber
 	}
 	return s.redis.SRem(ctx, keySubscribers(id), names...).Err()
 }
 
-// SetChildJob notes in a parent's record which job its child is, and returns the id
-// that stands there: the first stays. "" when the parent has ended or is gone.
+// SetChildJob records in a parent's record which job a child is, and returns the
+// recorded id: the first one stays. It returns "" when the parent has ended or
+// does not exist.
 func (s *Store) SetChildJob(ctx context.Context, parent, name, child string) (string, error) {
 	return s.setChildField(ctx, parent, name, "job", child)
 }
 
-// SetChildOutcome writes in a parent's record how its child ended. The first word stays.
+// SetChildOutcome records in a parent's record how a child ended. The first
+// outcome stays.
 func (s *Store) SetChildOutcome(ctx context.Context, parent, name string, child Child) error {
 	// Without escapes the result stays as it is, byte for byte.
 	data, err := plainjson.Encode(childOutcome{child.State, child.Result, child.Error})
@@ -120,14 +131,14 @@ func (s *Store) setChildField(ctx context.Context, parent, name, what, value str
 	return scriptSetChildField.Run(ctx, s.redis, []string{keyJob(parent)}, "c:"+name+":"+what, value).Text()
 }
 
-// childOutcome is how a child ended, as it is written.
+// childOutcome is how a child ended, as it is stored.
 type childOutcome struct {
 	State  State           `json:"state"`
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  *Error          `json:"error,omitempty"`
 }
 
-// childrenOf reads the children in the fields of a record.
+// childrenOf decodes the children in the fields of a record.
 func childrenOf(fields map[string]string) (map[string]Child, error) {
 	children := map[string]Child{}
 	for field, value := range fields {

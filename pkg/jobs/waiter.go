@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// recheckInterval is how often a waiter looks for itself, in case the message that its
-// job has ended was lost.
+// recheckInterval is how often a waiting caller reads the state of its job, in
+// case the message that the job has ended was lost.
 const recheckInterval = 1500 * time.Millisecond
 
-// Hub lets many callers wait for jobs on one subscription, and follow jobs and
-// other records with one look for all of them.
+// Hub lets many callers wait for the end of jobs on one subscription, and watch
+// jobs and other records with one poll for all of them.
 type Hub struct {
 	store   *Store
 	mu      sync.Mutex
@@ -21,21 +21,21 @@ type Hub struct {
 	watching watching
 }
 
-// NewHub makes a Hub; Run feeds it.
+// NewHub makes a Hub. Its callers are woken only while Run runs.
 func NewHub(store *Store) *Hub {
 	return &Hub{store: store, waiters: map[string]map[chan struct{}]bool{}}
 }
 
-// Run listens for ended jobs until ctx ends. The Redis client subscribes
-// again by itself when the connection breaks; what was said meanwhile is
-// found by the waiters' own look.
+// Run listens for jobs that end, and polls the watched records, until ctx ends.
+// The Redis client subscribes again by itself when the connection breaks; a
+// message that was lost meanwhile is found by the waiting callers' own check.
 func (h *Hub) Run(ctx context.Context) {
 	sub := h.store.redis.Subscribe(ctx, channelEnded)
 	defer func() { _ = sub.Close() }()
 	messages := sub.Channel()
-	var looking sync.WaitGroup
-	looking.Go(func() { h.pollLoop(ctx) })
-	defer looking.Wait()
+	var polling sync.WaitGroup
+	polling.Go(func() { h.pollLoop(ctx) })
+	defer polling.Wait()
 	for {
 		select {
 		case <-ctx.Done():
@@ -49,7 +49,7 @@ func (h *Hub) Run(ctx context.Context) {
 	}
 }
 
-// Waiting is how many callers are waiting now.
+// Waiting returns how many callers wait or watch.
 func (h *Hub) Waiting() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -60,8 +60,8 @@ func (h *Hub) Waiting() int {
 	return n
 }
 
-// Wait returns the job once it has ended, or ctx's error. ErrNotFound when
-// there is no such job.
+// Wait returns the job once it has ended, or the error of ctx. It returns
+// ErrNotFound when there is no such job.
 func (h *Hub) Wait(ctx context.Context, id string) (*Job, error) {
 	ended := make(chan struct{}, 1)
 	h.subscribe(id, ended)
@@ -69,11 +69,11 @@ func (h *Hub) Wait(ctx context.Context, id string) (*Job, error) {
 	ticker := time.NewTicker(recheckInterval)
 	defer ticker.Stop()
 	for {
-		over, err := h.store.ended(ctx, id)
+		hasEnded, err := h.store.ended(ctx, id)
 		switch {
 		case errors.Is(err, ErrNotFound):
 			return nil, err
-		case err == nil && over:
+		case err == nil && hasEnded:
 			job, err := h.store.Get(ctx, id)
 			if err == nil || errors.Is(err, ErrNotFound) {
 				return job, err
@@ -88,9 +88,9 @@ func (h *Hub) Wait(ctx context.Context, id string) (*Job, error) {
 	}
 }
 
-// WaitEnded returns once the job has ended or its record is gone, or ctx's error.
-// It is for those who mostly stop waiting before: unlike Wait it does not look
-// at the record before anything was said or some time has passed.
+// WaitEnded returns nil once the job has ended or its record is gone, or the error
+// of ctx. It is for callers that mostly stop waiting before: unlike Wait it does
+// not read the record before a message has come or recheckInterval has passed.
 func (h *Hub) WaitEnded(ctx context.Context, id string) error {
 	ended := make(chan struct{}, 1)
 	h.subscribe(id, ended)
@@ -104,7 +104,7 @@ func (h *Hub) WaitEnded(ctx context.Context, id string) error {
 		case <-ended:
 		case <-ticker.C:
 		}
-		if over, err := h.store.ended(ctx, id); over || errors.Is(err, ErrNotFound) {
+		if hasEnded, err := h.store.ended(ctx, id); hasEnded || errors.Is(err, ErrNotFound) {
 			return nil
 		}
 	}
