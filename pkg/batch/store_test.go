@@ -18,17 +18,17 @@ func TestStoreOnEveryRedis(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		b := &bench{t: t, conn: conn, Store: batch.NewStore(conn.Client())}
 		for name, test := range map[string]func(*bench){
-			"a batch keeps what it was made of":         keepsWhatItWasMadeOf,
-			"equal questions are one, and end together": equalQuestionsAreOne,
-			"each row is given out once":                givenOutOnce,
-			"what became of a row is noted once":        notedOnce,
-			"it ends with its last row":                 endsWithTheLast,
-			"cancelling leaves what is at work":         cancelLeavesWork,
-			"failed rows can be tried again":            failedAgain,
-			"what nobody works on is found":             stuckIsFound,
-			"a caller's batches are listed in pages":    listedInPages,
-			"items are read in pages":                   itemsInPages,
-			"what has ended leaves those at work":       closed,
+			"a batch is read as it was created":      readAsCreated,
+			"duplicates are processed once":          duplicatesAreOne,
+			"each row is claimed once":               claimedOnce,
+			"the outcome of a row is recorded once":  recordedOnce,
+			"a batch ends with its last row":         endsWithTheLast,
+			"cancelling leaves running rows":         cancelLeavesRunning,
+			"failed rows can be retried":             failedRetried,
+			"rows without progress are found":        stuckIsFound,
+			"a caller's batches are listed in pages": listedInPages,
+			"items are read in pages":                itemsInPages,
+			"an ended batch becomes inactive":        becomesInactive,
 		} {
 			t.Run(name, func(t *testing.T) {
 				one := *b
@@ -52,8 +52,8 @@ func (b *bench) must(err error) {
 	}
 }
 
-// make makes a batch of rows with these URLs; "!" is a rejected one.
-func (b *bench) make(urls ...string) string {
+// create creates a batch of rows with these URLs; "!" is a rejected row.
+func (b *bench) create(urls ...string) string {
 	b.t.Helper()
 	rows := make([]batch.Row, len(urls))
 	for i, url := range urls {
@@ -62,23 +62,23 @@ func (b *bench) make(urls ...string) string {
 			rows[i].RejectReason = &jobs.Error{Code: "url_invalid", Message: "No."}
 		}
 	}
-	made, err := b.Create(b.t.Context(), batch.New{Owner: b.t.Name(), Rows: rows, Options: batch.Options{Rate: "2700"}})
+	created, err := b.Create(b.t.Context(), batch.New{Owner: b.t.Name(), Rows: rows, Options: batch.Options{Rate: "2700"}})
 	b.must(err)
-	return made.ID
+	return created.ID
 }
 
-func (b *bench) take(id string, n int) (indexes []int) {
+func (b *bench) claim(id string, n int) (indexes []int) {
 	b.t.Helper()
-	taken, err := b.ClaimRows(b.t.Context(), id, n)
+	claimed, err := b.ClaimRows(b.t.Context(), id, n)
 	b.must(err)
-	for _, row := range taken {
+	for _, row := range claimed {
 		indexes = append(indexes, row.Index)
 	}
 	return indexes
 }
 
-// stands is the batch's rows as letters, in their order.
-func (b *bench) stands(id string) string {
+// states returns the first letters of the rows' states, in their order.
+func (b *bench) states(id string) string {
 	b.t.Helper()
 	reader, err := b.Read(b.t.Context(), id)
 	b.must(err)
@@ -115,8 +115,8 @@ func (b *bench) fail(id string, row int) bool {
 	return last
 }
 
-func keepsWhatItWasMadeOf(b *bench) {
-	id := b.make("a", "!", "b")
+func readAsCreated(b *bench) {
+	id := b.create("a", "!", "b")
 	got, err := b.Get(b.t.Context(), id)
 	b.must(err)
 	b.is("batch", fmt.Sprint(got.Owner, got.Options.Rate, got.Rows, got.Repeated, got.Counts, got.Ended.IsZero(), got.PerSecond),
@@ -134,18 +134,18 @@ func keepsWhatItWasMadeOf(b *bench) {
 	}
 }
 
-func equalQuestionsAreOne(b *bench) {
-	id := b.make("a", "b", "a", "!", "a")
+func duplicatesAreOne(b *bench) {
+	id := b.create("a", "b", "a", "!", "a")
 	got, err := b.Get(b.t.Context(), id)
 	b.must(err)
 	b.is("repeated", got.Repeated, 2)
-	b.is("taken", b.take(id, 10), []int{0, 1})
-	b.is("rows", b.stands(id), "rrrrr"[:3]+"rr") // the rejected one begins with an r too
+	b.is("claimed", b.claim(id, 10), []int{0, 1})
+	b.is("rows", b.states(id), "rrrrr"[:3]+"rr") // the rejected one begins with an r too
 	b.succeed(id, 0)
 	if !b.fail(id, 1) {
 		b.t.Error("the batch did not end")
 	}
-	b.is("rows", b.stands(id), "sfsrs")
+	b.is("rows", b.states(id), "sfsrs")
 	reader, err := b.Read(b.t.Context(), id)
 	b.must(err)
 	items, _, err := reader.Next(b.t.Context(), 0, 10, batch.Succeeded, true)
@@ -156,37 +156,37 @@ func equalQuestionsAreOne(b *bench) {
 	b.is("items", len(items), 3)
 }
 
-func givenOutOnce(b *bench) {
+func claimedOnce(b *bench) {
 	urls := make([]string, 250)
 	for i := range urls {
 		urls[i] = fmt.Sprint("https://a.example/", i)
 	}
-	id := b.make(urls...)
+	id := b.create(urls...)
 	seen := map[int]bool{}
 	for _, n := range []int{1, 99, 0, 120, 100, 5} {
-		for _, row := range b.take(id, n) {
+		for _, row := range b.claim(id, n) {
 			if seen[row] {
-				b.t.Errorf("row %d was given out twice", row)
+				b.t.Errorf("row %d was claimed twice", row)
 			}
 			seen[row] = true
 		}
 	}
-	b.is("given out", len(seen), 250)
-	taken, err := b.ListStuck(b.t.Context(), id, 0)
+	b.is("claimed", len(seen), 250)
+	claimed, err := b.ListStuck(b.t.Context(), id, 0)
 	b.must(err)
-	for _, row := range taken {
+	for _, row := range claimed {
 		b.is(row.Index, row.URL, urls[row.Index])
 	}
 }
 
-func notedOnce(b *bench) {
-	id := b.make("a", "b")
-	b.succeed(id, 0) // nobody took it
-	b.is("rows", b.stands(id), "ww")
-	b.take(id, 1)
+func recordedOnce(b *bench) {
+	id := b.create("a", "b")
+	b.succeed(id, 0) // before it was claimed
+	b.is("rows", b.states(id), "ww")
+	b.claim(id, 1)
 	b.succeed(id, 0)
 	b.fail(id, 0)
-	b.is("rows", b.stands(id), "sw")
+	b.is("rows", b.states(id), "sw")
 	got, err := b.Get(b.t.Context(), id)
 	b.must(err)
 	b.is("ended", got.Ended.IsZero(), true)
@@ -196,8 +196,8 @@ func notedOnce(b *bench) {
 }
 
 func endsWithTheLast(b *bench) {
-	id := b.make("a", "b")
-	b.take(id, 2)
+	id := b.create("a", "b")
+	b.claim(id, 2)
 	b.is("first", b.succeed(id, 0), false)
 	b.is("last", b.fail(id, 1), true)
 	b.is("again", b.fail(id, 1), false)
@@ -209,34 +209,34 @@ func endsWithTheLast(b *bench) {
 	left, err := b.conn.Client().PTTL(b.t.Context(), "batch:{"+id+"}:out").Result()
 	b.must(err)
 	if left > batch.Retention || left < batch.Retention-time.Minute {
-		b.t.Errorf("its results are kept for %v", left)
+		b.t.Errorf("the results expire after %v", left)
 	}
 }
 
-func cancelLeavesWork(b *bench) {
-	id := b.make("a", "b", "b", "c")
-	b.take(id, 1)
+func cancelLeavesRunning(b *bench) {
+	id := b.create("a", "b", "b", "c")
+	b.claim(id, 1)
 	b.must(b.Cancel(b.t.Context(), id))
-	b.is("rows", b.stands(id), "rccc")
-	b.is("taken", b.take(id, 10), []int(nil))
+	b.is("rows", b.states(id), "rccc")
+	b.is("claimed", b.claim(id, 10), []int(nil))
 	got, err := b.Get(b.t.Context(), id)
 	b.must(err)
 	b.is("ended", fmt.Sprint(got.Ended.IsZero(), got.Cancelled.IsZero()), "true false")
 	b.is("last", b.succeed(id, 0), true)
 	b.must(b.Cancel(b.t.Context(), id))
 	b.must(b.Cancel(b.t.Context(), "nothing"))
-	b.is("rows", b.stands(id), "sccc")
+	b.is("rows", b.states(id), "sccc")
 
-	waiting := b.make("a")
+	waiting := b.create("a")
 	b.must(b.Cancel(b.t.Context(), waiting))
 	got, err = b.Get(b.t.Context(), waiting)
 	b.must(err)
 	b.is("ended at once", got.Ended.IsZero(), false)
 }
 
-func failedAgain(b *bench) {
-	id := b.make("a", "b", "c", "b")
-	b.take(id, 3)
+func failedRetried(b *bench) {
+	id := b.create("a", "b", "c", "b")
+	b.claim(id, 3)
 	if err := b.Retry(b.t.Context(), id, "early"); !errors.Is(err, batch.ErrNoneFailed) {
 		b.t.Fatal(err)
 	}
@@ -244,32 +244,32 @@ func failedAgain(b *bench) {
 	b.fail(id, 1)
 	b.fail(id, 2)
 	b.must(b.Retry(b.t.Context(), id, "once"))
-	b.is("rows", b.stands(id), "swww")
+	b.is("rows", b.states(id), "swww")
 	left, err := b.conn.Client().PTTL(b.t.Context(), "batch:{"+id+"}:rows").Result()
 	b.must(err)
-	b.is("kept for", left, time.Duration(-1)) // no end
-	b.is("taken", b.take(id, 3), []int{1, 2})
+	b.is("TTL", left, time.Duration(-1)) // no end
+	b.is("claimed", b.claim(id, 3), []int{1, 2})
 	b.succeed(id, 1)
 	b.is("last", b.fail(id, 2), true)
-	b.is("rows", b.stands(id), "ssfs")
+	b.is("rows", b.states(id), "ssfs")
 	b.must(b.Retry(b.t.Context(), id, "once"))
-	b.is("rows that were tried under the name", b.stands(id), "ssfs")
+	b.is("rows that were retried under the name", b.states(id), "ssfs")
 	for name, want := range map[string]bool{"once": true, "early": false} {
 		done, err := b.WasRetried(b.t.Context(), id, name)
 		b.must(err)
 		b.is(name, done, want)
 	}
 	b.must(b.Retry(b.t.Context(), id, "twice"))
-	b.is("rows under another name", b.stands(id), "ssws")
+	b.is("rows under another name", b.states(id), "ssws")
 }
 
 func stuckIsFound(b *bench) {
-	id := b.make("a", "b")
-	b.take(id, 2)
+	id := b.create("a", "b")
+	b.claim(id, 2)
 	b.must(b.SetRowJobs(b.t.Context(), id, map[int]string{1: "JOB"}))
 	stuck, err := b.ListStuck(b.t.Context(), id, time.Minute)
 	b.must(err)
-	b.is("after a moment", len(stuck), 0)
+	b.is("soon", len(stuck), 0)
 	stuck, err = b.ListStuck(b.t.Context(), id, 0)
 	b.must(err)
 	found := map[int]string{}
@@ -288,9 +288,9 @@ func stuckIsFound(b *bench) {
 func listedInPages(b *bench) {
 	var want []string
 	for range 5 {
-		want = append([]string{b.make("a")}, want...)
+		want = append([]string{b.create("a")}, want...)
 	}
-	b.must(b.conn.Client().Del(b.t.Context(), "batch:{"+want[1]+"}").Err()) // its time was up
+	b.must(b.conn.Client().Del(b.t.Context(), "batch:{"+want[1]+"}").Err()) // it has expired
 	want = append(want[:1], want[2:]...)
 	var got []string
 	for before := ""; ; before = got[len(got)-1] {
@@ -309,12 +309,12 @@ func listedInPages(b *bench) {
 	}
 	b.is("listed", len(got), len(want))
 	b.is("different", len(seen), len(want))
-	others, err := b.List(b.t.Context(), "somebody else", "", 10)
+	others, err := b.List(b.t.Context(), "another key", "", 10)
 	b.must(err)
 	b.is("of another", len(others), 0)
 	odd, err := b.List(b.t.Context(), b.t.Name(), "no id", 10)
 	b.must(err)
-	b.is("before what never was", len(odd), 0)
+	b.is("before an id that never existed", len(odd), 0)
 }
 
 func itemsInPages(b *bench) {
@@ -322,8 +322,8 @@ func itemsInPages(b *bench) {
 	for i := range urls {
 		urls[i] = fmt.Sprint("https://a.example/", i)
 	}
-	id := b.make(urls...)
-	for _, row := range b.take(id, 350) {
+	id := b.create(urls...)
+	for _, row := range b.claim(id, 350) {
 		if row%3 == 0 {
 			b.succeed(id, row)
 		}
@@ -346,12 +346,12 @@ func itemsInPages(b *bench) {
 	}
 }
 
-func closed(b *bench) {
-	id := b.make("a")
+func becomesInactive(b *bench) {
+	id := b.create("a")
 	find := func() (found *batch.ActiveBatch) {
-		open, err := b.ListActive(b.t.Context())
+		active, err := b.ListActive(b.t.Context())
 		b.must(err)
-		for _, one := range open {
+		for _, one := range active {
 			if one.ID == id {
 				found = &one
 			}
@@ -359,25 +359,25 @@ func closed(b *bench) {
 		return found
 	}
 	seen := find()
-	b.is("at work", []any{seen.Owner, seen.Waiting, seen.Running, seen.Ended || seen.Missing}, []any{b.t.Name(), 1, 0, false})
-	b.take(id, 1)
+	b.is("active", []any{seen.Owner, seen.Waiting, seen.Running, seen.Ended || seen.Missing}, []any{b.t.Name(), 1, 0, false})
+	b.claim(id, 1)
 	b.succeed(id, 0)
 	b.is("ended", find().Ended, true)
 	b.must(b.RemoveActive(b.t.Context(), *find()))
 	if find() == nil {
-		b.t.Fatal("it left within a moment, while somebody may try it again")
+		b.t.Fatal("the batch was removed at once, while the caller may retry it")
 	}
 	long := float64(time.Now().Add(-time.Hour).UnixMilli())
 	b.must(b.conn.Client().ZIncrBy(b.t.Context(), "batches:open", long-float64(time.Now().UnixMilli()), id).Err())
 	old := *find()
-	b.must(b.MarkServed(b.t.Context(), id)) // somebody tries it again
+	b.must(b.MarkServed(b.t.Context(), id)) // the caller retries it
 	b.must(b.RemoveActive(b.t.Context(), old))
 	if find() == nil {
-		b.t.Fatal("it left although it had a turn meanwhile")
+		b.t.Fatal("the batch was removed although it was served in between")
 	}
 	b.must(b.conn.Client().ZIncrBy(b.t.Context(), "batches:open", long-float64(time.Now().UnixMilli()), id).Err())
 	b.must(b.RemoveActive(b.t.Context(), *find()))
 	if find() != nil {
-		b.t.Error("it is still among those at work")
+		b.t.Error("the batch is still active")
 	}
 }

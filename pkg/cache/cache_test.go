@@ -55,7 +55,7 @@ func TestResponseWithoutFlagIsRefused(t *testing.T) {
 		}
 	}
 	if keys := server.Keys(); len(keys) != 0 {
-		t.Errorf("kept %v", keys)
+		t.Errorf("cached %v", keys)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestMissAndExpiry(t *testing.T) {
 		t.Fatal(err)
 	}
 	if server.Exists(string(key)) {
-		t.Error("an expired response was kept")
+		t.Error("an expired response was cached")
 	}
 }
 
@@ -115,7 +115,7 @@ func TestRedisDownIsNotAMiss(t *testing.T) {
 	store, server := newCache(t)
 	server.Close()
 	if _, err := store.Get(t.Context(), "cache:estimate:x"); err == nil || errors.Is(err, cache.ErrMiss) {
-		t.Errorf("Get = %v, want Redis's own error", err)
+		t.Errorf("Get = %v, want the error of Redis", err)
 	}
 	if err := store.Put(t.Context(), "cache:estimate:x", []byte(`{"cached":false}`), time.Now().Add(time.Hour)); err == nil {
 		t.Error("Put succeeded without Redis")

@@ -15,13 +15,13 @@ import (
 	"ushuru/pkg/client"
 )
 
-// script is a server inside the process that gives the answers in their
-// order, and keeps what it was asked.
+// script is a server inside the process that gives its responses in order and
+// records the requests.
 type script struct {
-	answers []func(http.ResponseWriter)
-	asked   []string
-	broken  int // so many connections are lost first
-	halved  int // so many answers break off
+	answers  []func(http.ResponseWriter)
+	requests []string
+	broken   int // connections that are lost first
+	halved   int // responses that break off
 }
 
 func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -33,7 +33,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.asked = append(s.asked, strings.TrimSpace(r.Method+" "+r.URL.String()+" "+string(body)))
+	s.requests = append(s.requests, strings.TrimSpace(r.Method+" "+r.URL.String()+" "+string(body)))
 	if r.Header.Get("Authorization") != "Bearer secret" {
 		return nil, errors.New("no key")
 	}
@@ -70,7 +70,7 @@ func newClient(t *testing.T, s *script) *client.Client {
 	return c
 }
 
-func TestComesAgainWhenItIsTold(t *testing.T) {
+func TestRetriesWhenRetryAfterSays(t *testing.T) {
 	for name, s := range map[string]*script{
 		"limited":     {answers: []func(http.ResponseWriter){says(429, `{"error":"slowly"}`, "Retry-After", "7"), says(200, `{}`)}},
 		"unavailable": {answers: []func(http.ResponseWriter){says(503, `{"error":"later"}`, "Retry-After", "7"), says(200, `{}`)}},
@@ -82,13 +82,13 @@ func TestComesAgainWhenItIsTold(t *testing.T) {
 				t.Fatalf("%s: %v, %v", name, answer, err)
 			}
 			if took := time.Since(began); took < 7*time.Second || took > 9*time.Second {
-				t.Errorf("%s: came again after %v", name, took)
+				t.Errorf("%s: retried after %v", name, took)
 			}
 		})
 	}
 }
 
-func TestALostConnectionIsTriedAgain(t *testing.T) {
+func TestALostConnectionIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{broken: 3, answers: []func(http.ResponseWriter){says(200, `{}`)}}
 		if _, err := newClient(t, s).Do(t.Context(), client.Request{Path: "/v1/sites"}); err != nil {
@@ -98,34 +98,34 @@ func TestALostConnectionIsTriedAgain(t *testing.T) {
 		if _, err := newClient(t, s).Do(t.Context(), client.Request{Path: "/v1/sites"}); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatal(err)
 		}
-		if tried := 1000 - s.broken; tried != 11 {
-			t.Errorf("tried %d times", tried)
+		if attempts := 1000 - s.broken; attempts != 11 {
+			t.Errorf("%d attempts", attempts)
 		}
 	})
 }
 
-func TestAnAnswerThatBreaksOffIsAskedForAgain(t *testing.T) {
+func TestAResponseThatBreaksOffIsRequestedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{halved: 2, answers: []func(http.ResponseWriter){says(200, `{"rate":2650}`)}}
 		answer, err := newClient(t, s).Do(t.Context(), client.Request{Path: "/v1/sites"})
-		if err != nil || string(answer.Body) != `{"rate":2650}` || len(s.asked) != 3 {
-			t.Fatalf("%v, %v, asked %q", answer, err, s.asked)
+		if err != nil || string(answer.Body) != `{"rate":2650}` || len(s.requests) != 3 {
+			t.Fatalf("%v, %v, requests %q", answer, err, s.requests)
 		}
 	})
 }
 
-func TestAnErrorIsNotTriedAgain(t *testing.T) {
+func TestAnErrorIsNotRetried(t *testing.T) {
 	s := &script{answers: []func(http.ResponseWriter){
 		says(500, `{"error":"More than one fits.","code":"ambiguous_match","candidates":[{"make":"TOYOTA","modelBody":"A - B - C"}]}`),
 	}}
 	_, err := newClient(t, s).PostAndWait(t.Context(), "/v1/estimate", map[string]string{"url": "x"})
 	failure, ok := errors.AsType[*client.Error](err)
-	if !ok || failure.Status != 500 || failure.Code != "ambiguous_match" || len(failure.Candidates) != 1 || len(s.asked) != 1 {
-		t.Fatalf("%v, asked %q", err, s.asked)
+	if !ok || failure.Status != 500 || failure.Code != "ambiguous_match" || len(failure.Candidates) != 1 || len(s.requests) != 1 {
+		t.Fatalf("%v, requests %q", err, s.requests)
 	}
 }
 
-func TestAnswersThatAreNoneOfTheAPI(t *testing.T) {
+func TestResponsesOfOtherServers(t *testing.T) {
 	for want, answer := range map[string]func(http.ResponseWriter){
 		"status 502 and no explanation":      says(502, "<html>bad gateway</html>"),
 		`status 301): use "https://other/x"`: says(301, "", "Location", "https://other/x"),
@@ -139,7 +139,7 @@ func TestAnswersThatAreNoneOfTheAPI(t *testing.T) {
 
 const unfinished = `{"error":"not finished","code":"not_finished"}`
 
-func TestWaitsForLongWork(t *testing.T) {
+func TestWaitsForAJob(t *testing.T) {
 	for name, first := range map[string]func(http.ResponseWriter){
 		"504": says(504, unfinished, "Location", "/v1/jobs/7", "Retry-After", "2"),
 		"202": says(202, `{"id":"7","state":"queued"}`, "Location", "/v1/jobs/7"),
@@ -154,32 +154,32 @@ func TestWaitsForLongWork(t *testing.T) {
 			}
 			want := "POST http://api.example/v1/estimate {\"rate\":2700}\nGET http://api.example/v1/jobs/7\n" +
 				"GET http://api.example/v1/jobs/7\nPOST http://api.example/v1/estimate {\"rate\":2700}"
-			if got := strings.Join(s.asked, "\n"); got != want {
-				t.Errorf("%s: asked\n%s\nwant\n%s", name, got, want)
+			if got := strings.Join(s.requests, "\n"); got != want {
+				t.Errorf("%s: requests\n%s\nwant\n%s", name, got, want)
 			}
 		})
 	}
 }
 
-func TestWorkThatFailsIsNotBegunAgain(t *testing.T) {
+func TestAFailedJobIsNotRequestedAgain(t *testing.T) {
 	s := &script{answers: []func(http.ResponseWriter){
 		says(504, unfinished, "Location", "/v1/jobs/7"),
 		says(200, `{"state":"failed","error":{"error":"Sold.","code":"listing_sold"}}`),
 	}}
 	_, err := newClient(t, s).PostAndWait(t.Context(), "/v1/estimate", nil)
-	if failure, ok := errors.AsType[*client.Error](err); !ok || failure.Code != "listing_sold" || len(s.asked) != 2 {
-		t.Fatalf("%v, asked %q", err, s.asked)
+	if failure, ok := errors.AsType[*client.Error](err); !ok || failure.Code != "listing_sold" || len(s.requests) != 2 {
+		t.Fatalf("%v, requests %q", err, s.requests)
 	}
 }
 
-func TestNoOtherServerIsAsked(t *testing.T) {
+func TestNoOtherServerIsCalled(t *testing.T) {
 	s := &script{answers: []func(http.ResponseWriter){says(504, unfinished, "Location", "@evil.example/v1/jobs/7")}}
-	if _, err := newClient(t, s).PostAndWait(t.Context(), "/v1/estimate", nil); err == nil || len(s.asked) != 1 {
-		t.Fatalf("%v, asked %q", err, s.asked)
+	if _, err := newClient(t, s).PostAndWait(t.Context(), "/v1/estimate", nil); err == nil || len(s.requests) != 1 {
+		t.Fatalf("%v, requests %q", err, s.requests)
 	}
 }
 
-func TestTheCallerMayGiveUp(t *testing.T) {
+func TestTheContextEndsTheWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -197,7 +197,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{}, {URL: "api.example", Key: "k"}, {URL: "ftp://api.example", Key: "k"}, {URL: "http://api.example", Key: " "},
 	} {
 		if _, err := client.New(o); err == nil {
-			t.Errorf("%+v was taken", o)
+			t.Errorf("%+v was accepted", o)
 		}
 	}
 }

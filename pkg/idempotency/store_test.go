@@ -14,22 +14,22 @@ import (
 func TestRequests(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		store := idempotency.NewStore(conn.Client())
-		begin := func(owner, path, key, asked string) *idempotency.Request {
+		begin := func(owner, path, key, identity string) *idempotency.Request {
 			t.Helper()
-			r, err := store.Begin(t.Context(), owner, path, key, []byte(asked))
+			r, err := store.Begin(t.Context(), owner, path, key, []byte(identity))
 			if err != nil {
 				t.Fatal(err)
 			}
 			return r
 		}
-		first := begin("owner", "/a", "key", "asked")
-		if again := begin("owner", "/a", "key", "asked"); first.Outcome != "" || again.Outcome != "" {
+		first := begin("owner", "/a", "key", "identity")
+		if again := begin("owner", "/a", "key", "identity"); first.Outcome != "" || again.Outcome != "" {
 			t.Errorf("an outcome before there was any: %+v", again)
 		}
 		if got, err := first.SetOutcome(t.Context(), "job:1"); err != nil || got != "job:1" {
 			t.Error(got, err)
 		}
-		again := begin("owner", "/a", "key", "asked")
+		again := begin("owner", "/a", "key", "identity")
 		if got, err := again.SetOutcome(t.Context(), "job:2"); err != nil || got != "job:1" || again.Outcome != "job:1" {
 			t.Error(got, err, again.Outcome)
 		}
@@ -37,7 +37,7 @@ func TestRequests(t *testing.T) {
 			t.Errorf("another request under the key: %v", err)
 		}
 		for _, other := range [][3]string{{"other", "/a", "key"}, {"owner", "/b", "key"}, {"owner", "/a", "other"}, {"owner /a", "", "key"}} {
-			if r := begin(other[0], other[1], other[2], "asked"); r.Outcome != "" {
+			if r := begin(other[0], other[1], other[2], "identity"); r.Outcome != "" {
 				t.Errorf("%v shares an outcome", other)
 			}
 		}

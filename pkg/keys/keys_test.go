@@ -125,7 +125,7 @@ func TestVerifyCostsOneCommand(t *testing.T) {
 func TestRevoke(t *testing.T) {
 	store, _ := newStore(t)
 	plain, key := create(t, store, "leaked")
-	kept, _ := create(t, store, "kept")
+	other, _ := create(t, store, "other")
 	for range 2 { // the second time changes nothing
 		if err := store.Revoke(t.Context(), key.ID); err != nil {
 			t.Fatal(err)
@@ -134,10 +134,10 @@ func TestRevoke(t *testing.T) {
 			t.Errorf("revoked key: %v, want ErrInvalid", err)
 		}
 	}
-	if _, err := store.Verify(t.Context(), kept); err != nil {
+	if _, err := store.Verify(t.Context(), other); err != nil {
 		t.Errorf("the other key: %v", err)
 	}
-	if err := store.Revoke(t.Context(), "nobody"); !errors.Is(err, keys.ErrNotFound) {
+	if err := store.Revoke(t.Context(), "unknown"); !errors.Is(err, keys.ErrNotFound) {
 		t.Errorf("unknown id: %v, want ErrNotFound", err)
 	}
 }
@@ -209,7 +209,7 @@ func TestAKeyMayHaveLimitsOfItsOwn(t *testing.T) {
 		if got, err := store.Verify(t.Context(), plain); err != nil || got.Limits != own {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if err := store.Limit(t.Context(), "nobody", own); !errors.Is(err, keys.ErrNotFound) {
+		if err := store.Limit(t.Context(), "unknown", own); !errors.Is(err, keys.ErrNotFound) {
 			t.Errorf("an unknown key: %v", err)
 		}
 	})

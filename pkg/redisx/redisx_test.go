@@ -76,7 +76,7 @@ func TestOpenObeysItsContext(t *testing.T) {
 	}
 }
 
-func TestClientMadeForAsynqOutlivesNobodyElse(t *testing.T) {
+func TestClosingAClientOfAsynqClosesNoOther(t *testing.T) {
 	conn := redistest.Open(t, redistest.Start(t).URL)
 	made, ok := conn.AsynqOpt().MakeRedisClient().(interface{ Close() error })
 	if !ok {
@@ -128,7 +128,7 @@ func TestWarnings(t *testing.T) {
 func TestWarningsOfAClusterAreNotRepeated(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		if got := conn.Warnings(t.Context()); len(got) != 1 {
-			t.Errorf("warnings %q, want the one that nothing is kept", got)
+			t.Errorf("warnings %q, want the one that data is lost", got)
 		}
 	})
 }
@@ -150,8 +150,8 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// serverOfVersion speaks as much Redis as it takes to tell a version; for an
-// empty one INFO is forbidden.
+// serverOfVersion answers only what the check of a version needs; INFO is forbidden
+// when the version is empty.
 func serverOfVersion(t *testing.T, version string) string {
 	t.Helper()
 	fake, err := server.NewServer("127.0.0.1:0")

@@ -30,7 +30,7 @@ type received struct {
 	id, at, signature, body string
 }
 
-// receiver answers with the statuses in turn, the last one for ever.
+// receiver answers with the statuses in turn, then always with the last one.
 type receiver struct {
 	*httptest.Server
 
@@ -136,10 +136,10 @@ func TestAnEventIsDeliveredSignedAndOnce(t *testing.T) {
 		to := receive(t, http.StatusNoContent)
 		s := newStage(t, conn.Client(), to.URL)
 		s.emit(t, webhook.BatchCompleted, "batch1")
-		s.emit(t, webhook.BatchCompleted, "batch1") // told twice
-		s.emit(t, webhook.JobCompleted, "job1")     // not asked for
+		s.emit(t, webhook.BatchCompleted, "batch1") // emitted twice
+		s.emit(t, webhook.JobCompleted, "job1")     // not subscribed to
 		s.send(t)
-		s.emit(t, webhook.BatchCompleted, "batch1") // and once more, after it was delivered
+		s.emit(t, webhook.BatchCompleted, "batch1") // and again, after it was delivered
 		s.send(t)
 		got := to.all()
 		if len(got) != 1 {
@@ -159,7 +159,7 @@ func TestAnEventIsDeliveredSignedAndOnce(t *testing.T) {
 	})
 }
 
-func TestWhatFailsIsSentAgainUnderTheSameID(t *testing.T) {
+func TestAFailedAttemptIsRepeatedUnderTheSameID(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		to := receive(t, http.StatusInternalServerError, http.StatusFound, http.StatusOK)
 		s := newStage(t, conn.Client(), to.URL)
@@ -175,7 +175,7 @@ func TestWhatFailsIsSentAgainUnderTheSameID(t *testing.T) {
 	})
 }
 
-func TestWhatFailsForGoodIsGivenUpAndCanBeSentAgain(t *testing.T) {
+func TestAFailedDeliveryCanBeSentAgain(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		to := receive(t, 500, 500, 500, http.StatusOK)
 		s := newStage(t, conn.Client(), to.URL)
@@ -198,7 +198,7 @@ func TestWhatFailsForGoodIsGivenUpAndCanBeSentAgain(t *testing.T) {
 	})
 }
 
-func TestAReceiverThatIsGoneIsLeftAlone(t *testing.T) {
+func TestAReceiverThatIsGoneIsDisabled(t *testing.T) {
 	to := receive(t, http.StatusGone)
 	s := newStage(t, embedded(t), to.URL)
 	s.emit(t, webhook.BatchCompleted, "batch1")
@@ -217,7 +217,7 @@ func TestAReceiverThatIsGoneIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestAReceiverMayAskForTime(t *testing.T) {
+func TestRetryAfterIsObeyed(t *testing.T) {
 	to := receive(t, http.StatusTooManyRequests)
 	to.header = http.Header{"Retry-After": {"3600"}}
 	s := newStage(t, embedded(t), to.URL)
@@ -229,11 +229,11 @@ func TestAReceiverMayAskForTime(t *testing.T) {
 	}
 }
 
-func TestAChangedSecretLetsTheOldOneSignAlong(t *testing.T) {
+func TestTheOldSecretStaysValidAfterARotation(t *testing.T) {
 	to := receive(t, http.StatusOK)
 	s := newStage(t, embedded(t), to.URL)
 	fresh := webhook.NewSecret()
-	for range 2 { // a caller who got no answer asks again
+	for range 2 { // a caller who got no response repeats the request
 		if _, err := s.store.Rotate(t.Context(), owner, s.endpoint.ID, fresh); err != nil || fresh == s.secret {
 			t.Fatal(err, fresh)
 		}
@@ -251,8 +251,8 @@ func TestAChangedSecretLetsTheOldOneSignAlong(t *testing.T) {
 	}
 }
 
-// An address that turned private after it was registered is not posted to,
-// and the log says no more than that.
+// A URL that resolves to a private address since it was registered gets nothing,
+// and the list of deliveries does not show the address.
 func TestPrivateAddressesGetNothing(t *testing.T) {
 	to := receive(t, http.StatusOK)
 	s := newStage(t, embedded(t), to.URL)
@@ -293,15 +293,15 @@ func TestAnInterruptedAttemptIsMadeAgain(t *testing.T) {
 	}
 }
 
-// A process that recorded a delivery and died before it enqueued the task: whoever
-// emits the event again enqueues it.
+// A process recorded a delivery and died before it enqueued the task: the process
+// that emits the event again enqueues it.
 func TestALostTaskIsEnqueuedByTheNextEmit(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		to := receive(t, http.StatusOK)
 		s := newStage(t, conn.Client(), to.URL)
 		s.emit(t, webhook.BatchCompleted, "batch1")
 		inspector := asynq.NewInspectorFromRedisClient(s.client)
-		for range 2 { // the second time there is nothing to lose but the first task
+		for range 2 { // each time the task is lost
 			if err := inspector.DeleteTask(webhook.Queue, s.deliveries(t)[0].ID); err != nil {
 				t.Fatal(err)
 			}

@@ -21,27 +21,26 @@ const (
 
 const (
 	secretPrefix = "whsec_"
-	secretBytes  = 32 // the specification wants 24 to 64
+	secretBytes  = 32 // the specification allows 24 to 64
 	version      = "v1"
 
-	// Tolerance is how far a receiver lets the time of a delivery be from his
-	// own clock.
+	// Tolerance is how far the time of a delivery may be from the receiver's clock.
 	Tolerance = 5 * time.Minute
 )
 
-// ErrSignature means that a delivery was not signed with the secret, or long
-// ago.
-var ErrSignature = errors.New("webhook: the signature does not fit")
+// ErrSignature means that a delivery was not signed with the secret, or longer than
+// Tolerance ago.
+var ErrSignature = errors.New("webhook: invalid signature")
 
-// NewSecret makes a secret, whsec_ and base64.
+// NewSecret returns a random secret: whsec_ and base64.
 func NewSecret() string {
 	random := make([]byte, secretBytes)
-	_, _ = rand.Read(random) // it cannot fail
+	_, _ = rand.Read(random) // never returns an error
 	return secretPrefix + base64.StdEncoding.EncodeToString(random)
 }
 
-// Sign returns the header of signatures: one for each secret, so that a
-// receiver can change from the old to the new.
+// Sign returns the header of signatures, one for each secret, so that a receiver can
+// replace the old secret by the new one at any time.
 func Sign(secrets []string, id string, at time.Time, body []byte) (string, error) {
 	signatures := make([]string, 0, len(secrets))
 	for _, secret := range secrets {
@@ -54,7 +53,7 @@ func Sign(secrets []string, id string, at time.Time, body []byte) (string, error
 	return strings.Join(signatures, " "), nil
 }
 
-// Verify checks a delivery as a receiver does. It returns nil or ErrSignature.
+// Verify verifies a delivery as a receiver must. It returns nil or ErrSignature.
 func Verify(secret, id, timestamp, signatures string, body []byte, now time.Time) error {
 	sent, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil || now.Sub(time.Unix(sent, 0)).Abs() > Tolerance {
@@ -66,8 +65,8 @@ func Verify(secret, id, timestamp, signatures string, body []byte, now time.Time
 	}
 	for signature := range strings.FieldsSeq(signatures) {
 		text, ok := strings.CutPrefix(signature, version+",")
-		given, err := base64.StdEncoding.DecodeString(text)
-		if ok && err == nil && hmac.Equal(given, mac) {
+		signed, err := base64.StdEncoding.DecodeString(text)
+		if ok && err == nil && hmac.Equal(signed, mac) {
 			return nil
 		}
 	}

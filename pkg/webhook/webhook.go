@@ -7,8 +7,8 @@
 // delivery:{<id>} is the record of one delivery with its attempts;
 // webhook:{<owner>}:<id> orders the deliveries of an endpoint by time. What is to
 // be sent, and when, is a task of asynq in the queue webhook. The record is
-// written before its task is enqueued, and whoever emits an event emits it again
-// after a failure: Emit then enqueues the task that is missing.
+// written before its task is enqueued. A process that emits an event repeats that
+// after a failure, and Emit then enqueues a task that is missing.
 package webhook
 
 import (

@@ -128,8 +128,8 @@ func dial(ctx context.Context, addr string) error {
 	return conn.Close()
 }
 
-// exited tells, where there is /proc, whether the process has ended though
-// nobody has waited for it.
+// exited reports, where there is /proc, whether the process has ended although no
+// process has waited for it.
 func (d *daemon) exited() bool {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(d.cmd.Process.Pid), "stat"))
 	if err != nil {

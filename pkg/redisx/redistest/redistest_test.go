@@ -86,7 +86,7 @@ func TestEachStartsEmpty(t *testing.T) {
 	}
 }
 
-func TestProxyCutsAndMendsTheLine(t *testing.T) {
+func TestProxyCutsAndRestoresTheLine(t *testing.T) {
 	line := redistest.Proxy(t, redistest.Start(t).Addr)
 	client := redistest.Open(t, line.URL).Client()
 	must(t, client.Set(t.Context(), "k", "v", 0).Err())
@@ -97,7 +97,7 @@ func TestProxyCutsAndMendsTheLine(t *testing.T) {
 	}
 	line.Enable()
 	if got, err := client.Get(t.Context(), "k").Result(); err != nil || got != "v" {
-		t.Errorf("GET after mending: %q, %v", got, err)
+		t.Errorf("GET after Enable: %q, %v", got, err)
 	}
 }
 
