@@ -93,15 +93,15 @@ func newComparedCar(job *jobs.Job, car, sheetName, n, lang string) (c comparedCa
 	if err != nil {
 		return c, err
 	}
-	differ := sheet.Compare(report, c.estimate.Car)
-	summary, err := render.Text(report, lang, differ)
+	mismatches := sheet.Compare(report, c.estimate.Car)
+	summary, err := render.Text(report, lang, mismatches)
 	if err != nil {
 		return c, err
 	}
-	c.summary, c.condition = &summary, conditionOf(report, differ)
-	if len(differ) > 0 {
+	c.summary, c.condition = &summary, advice.NewCondition(report, mismatches)
+	if len(mismatches) > 0 {
 		var fields []string
-		for _, m := range differ {
+		for _, m := range mismatches {
 			fields = append(fields, fmt.Sprintf("%s (%s / %s)", m.Name(lang), m.Sheet, m.Listing))
 		}
 		with := map[string]string{"n": n, "fields": strings.Join(fields, ", ")}
@@ -116,22 +116,4 @@ func reasonOf(child jobs.Child) *jobs.Error {
 		return &jobs.Error{Code: "cancelled", Message: "Its reading was cancelled."}
 	}
 	return child.Error
-}
-
-// conditionOf is what a sheet says as far as it bears on the choice.
-func conditionOf(report *sheet.Report, differ []sheet.Mismatch) *advice.Condition {
-	c := report.Condition()
-	condition := &advice.Condition{
-		OverallGrade: c.Grade, Exterior: c.Exterior, Interior: c.Interior, Repair: string(c.Repair),
-		MileageKM: c.MileageKM, MileageFlag: string(c.MileageFlag),
-		High: c.Findings[sheet.High], Medium: c.Findings[sheet.Medium], Low: c.Findings[sheet.Low],
-		RedFlags: len(c.RedFlags), Confidence: string(c.Confidence),
-	}
-	for _, m := range differ {
-		// A car is registered after it was built: only two registrations differ.
-		if m.Field != "year" || m.YearBasis == "" || m.YearBasis == "registration" {
-			condition.Mismatches++
-		}
-	}
-	return condition
 }

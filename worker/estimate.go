@@ -50,7 +50,6 @@ func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher) 
 			}
 		}
 		choice, err := choose(ctx, subject.Car, catalogue)
-
 		if err != nil {
 			return nil, matchFailure(err)
 		}
@@ -96,7 +95,6 @@ func calculate(authority *tra.Authority, costs *cost.Tables) stepFunc {
 			return nil, err
 		}
 		matched, tuple, err := match.Resolve(ctx, subject.Car, choice, authority)
-
 		if err != nil {
 			return nil, authorityFailure(matchFailure(err))
 		}

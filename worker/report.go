@@ -43,7 +43,7 @@ func (s *sheetReader) summarize(ctx context.Context, job *jobs.Job) (any, error)
 		return nil, fmt.Errorf("worker: input: %w", err)
 	}
 	if s.model == nil {
-		return nil, tasks.Permanent("no_ai", "Inspection sheets are read by an AI, and none is set up here.", nil)
+		return nil, tasks.Permanent("no_ai", "Reading inspection sheets needs an AI model, and none is configured on this server.", nil)
 	}
 	file, err := s.file(ctx, input, job.Class == jobs.Bulk)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *sheetReader) file(ctx context.Context, input tasks.ReportInput, bulk bo
 	}
 	file, err := s.uploads.Get(ctx, input.Upload)
 	if errors.Is(err, upload.ErrExpired) {
-		return nil, tasks.Permanent("upload_expired", "The sheet that was sent is no longer kept. Please send it again.", err)
+		return nil, tasks.Permanent("upload_expired", "The sheet you sent has expired. Please send it again.", err)
 	}
 	return file, err
 }
@@ -91,7 +91,7 @@ func sheetFailure(err error) error {
 	}
 	if _, spent := errors.AsType[*ai.BudgetError](err); spent {
 		return tasks.Permanent("ai_budget_used_up",
-			"The AI that reads inspection sheets has done its work for today. Please try again tomorrow.", err)
+			"Today's limit for reading inspection sheets has been reached. Please try again tomorrow.", err)
 	}
 	failure, ok := errors.AsType[*ai.Error](err)
 	if !ok {
@@ -99,7 +99,7 @@ func sheetFailure(err error) error {
 	}
 	if failure.Retryable() {
 		return tasks.Transient("ai_unavailable",
-			"The AI that reads inspection sheets does not answer. Please try again later.", failure.RetryAfter, err)
+			"The AI service is not available. Please try again later.", failure.RetryAfter, err)
 	}
-	return tasks.Permanent("ai_failed", "The AI gave no usable reading of the inspection sheet.", err)
+	return tasks.Permanent("ai_failed", "The AI could not read this inspection sheet.", err)
 }

@@ -12,53 +12,53 @@ import (
 
 // Why the words of a model are not used.
 var (
-	errWinner   = errors.New("advice: the text speaks for another car than the verdict")
-	errLink     = errors.New("advice: the text holds a link, an address or markup")
-	errLanguage = errors.New("advice: the text is not in the language asked for")
-	errShort    = errors.New("advice: the text says nothing")
-	errWords    = errors.New("advice: the text holds a number in words")
+	errWinner      = errors.New("advice: the text speaks for another car than the verdict")
+	errLink        = errors.New("advice: the text holds a link, an address or markup")
+	errLanguage    = errors.New("advice: the text is not in the language asked for")
+	errShort       = errors.New("advice: the text says nothing")
+	errNumberWords = errors.New("advice: the text holds a number in words")
 )
 
 var (
 	numbers = regexp.MustCompile(`\d[\d.,]*`)
-	// dubious is what no advice needs: a link, an address, a long number as of
+	// linkOrMarkup is what no advice needs: a link, an address, a long number as of
 	// a telephone, or markup.
-	dubious = regexp.MustCompile("(?i)://|www\\.|@|\\b[a-z0-9-]+\\.(?:com|net|org|co|tz|jp|io|info|ru)\\b|" +
+	linkOrMarkup = regexp.MustCompile("(?i)://|www\\.|@|\\b[a-z0-9-]+\\.(?:com|net|org|co|tz|jp|io|info|ru)\\b|" +
 		"[<>\\[\\]{}`#*_|]|^\\s*[-+]\\s")
-	// inWords are amounts that no comparison of digits would find.
-	inWords = regexp.MustCompile(`(?i)\b(?:hundreds?|thousands?|millions?|billions?|dozens?|half|double|twice|percent|per cent|` +
+	// numberWords are amounts that no comparison of digits would find.
+	numberWords = regexp.MustCompile(`(?i)\b(?:hundreds?|thousands?|millions?|billions?|dozens?|half|double|twice|percent|per cent|` +
 		`mia|elfu|laki|milioni|bilioni|nusu|mara mbili|asilimia|` +
 		`(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)|` +
 		`(?:tatu|nne|tano|sita|saba|nane|tisa|kumi|ishirini|thelathini|arobaini|hamsini|sitini|sabini|themanini|tisini))\b|[%％]`)
-	// praise is where a sentence recommends.
-	praise = regexp.MustCompile(`(?i)\b(?:winner|wins?|better|best|recommend(?:s|ed)?|choose|pick|buy|advice|advise|go for|` +
+	// recommending is where a sentence recommends.
+	recommending = regexp.MustCompile(`(?i)\b(?:winner|wins?|better|best|recommend(?:s|ed)?|choose|pick|buy|advice|advise|go for|` +
 		`mshindi|limeshinda|bora|chagua|nunua|ushauri|tunashauri|tunapendekeza|pendekezo|linapendekezwa)\b`)
-	mention = regexp.MustCompile(`(?i)\b(?:car|gari(?: la)?) ?([12])\b`)
-	// otherwise are names of a car that are not its number.
-	otherwise = regexp.MustCompile(`(?i)\b(?:first|second|former|latter|other|kwanza|pili|lingine|jingine)\b`)
-	sentence  = regexp.MustCompile(`[.!?]+(?:\s+|$)`)
+	carNumber = regexp.MustCompile(`(?i)\b(?:car|gari(?: la)?) ?([12])\b`)
+	// otherNames are names of a car that are not its number.
+	otherNames = regexp.MustCompile(`(?i)\b(?:first|second|former|latter|other|kwanza|pili|lingine|jingine)\b`)
+	sentence   = regexp.MustCompile(`[.!?]+(?:\s+|$)`)
 )
 
-// checkWords accepts a text only when nothing in it is the model's own
+// checkText accepts a text only when nothing in it is the model's own
 // invention that a program can find.
-func checkWords(answer *worded, v vehicle.Verdict, p Pair, lang string) error {
+func checkText(answer *aiText, v vehicle.Verdict, p Pair, lang string) error {
 	text := answer.Text
 	switch {
 	case answer.Winner != v.Winner:
 		return errWinner
 	case len(strings.Fields(text)) < 6:
 		return errShort
-	case dubious.MatchString(text):
+	case linkOrMarkup.MatchString(text):
 		return errLink
-	case inWords.MatchString(text):
-		return errWords
+	case numberWords.MatchString(text):
+		return errNumberWords
 	case !inLanguage(text, lang):
 		return errLanguage
 	}
 	if err := checkNumbers(text, v, p); err != nil {
 		return err
 	}
-	return checkPraise(text, v, p)
+	return checkWinner(text, v, p)
 }
 
 // checkNumbers wants every number of the text to be one that was given.
@@ -76,7 +76,7 @@ func checkNumbers(text string, v vehicle.Verdict, p Pair) error {
 func given(v vehicle.Verdict, p Pair) string {
 	var b strings.Builder
 	for _, lang := range []string{English, Swahili} {
-		for _, table := range questionOf(v, p, lang).Data {
+		for _, table := range newQuestion(v, p, lang).Data {
 			for _, row := range table.Rows {
 				for _, field := range row {
 					b.WriteString(field.Text + "\n")
@@ -96,16 +96,16 @@ func numbersOf(text string) (found []string) {
 	return found
 }
 
-// checkPraise wants a sentence that recommends to begin with the winner, by
+// checkWinner wants a sentence that recommends to begin with the winner, by
 // its number; and without a winner none that recommends one car.
-func checkPraise(text string, v vehicle.Verdict, p Pair) error {
+func checkWinner(text string, v vehicle.Verdict, p Pair) error {
 	for _, s := range sentence.Split(text, -1) {
-		if !praise.MatchString(s) {
+		if !recommending.MatchString(s) {
 			continue
 		}
-		named := mention.FindAllStringSubmatch(s, -1)
+		named := carNumber.FindAllStringSubmatch(s, -1)
 		switch {
-		case otherwise.MatchString(s):
+		case otherNames.MatchString(s):
 			return errWinner
 		case v.Winner == None && len(named) == 1:
 			return errWinner

@@ -70,7 +70,7 @@ func TestTheWordsOfAModelAreChecked(t *testing.T) {
 		"a number as a name of the car": {"en", Car1, "Car 1, the TOYOTA FIELDER of 2016, is the better buy and costs less on the road.", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := checkWords(&worded{Winner: c.winner, Text: c.text}, verdict, pair, c.lang)
+			err := checkText(&aiText{Winner: c.winner, Text: c.text}, verdict, pair, c.lang)
 			if (err == nil) != c.good {
 				t.Errorf("%q: %v, want accepted %t", c.text, err, c.good)
 			}
@@ -82,7 +82,7 @@ func TestWithoutAWinnerNoTextNamesOne(t *testing.T) {
 	_, pair := pairForWords()
 	pair.Car2, pair.Condition2 = pair.Car1, pair.Condition1
 	verdict := Judge(pair)
-	if verdict.Winner != None || verdict.Why != Close {
+	if verdict.Winner != None || verdict.Why != TooClose {
 		t.Fatalf("verdict %+v", verdict)
 	}
 	for text, good := range map[string]bool{
@@ -91,7 +91,7 @@ func TestWithoutAWinnerNoTextNamesOne(t *testing.T) {
 		"The two cars cost the same on the road, and the inspection has to decide.":            true,
 		"You should choose car 2 for it is the one that looks the finest in the listing.":      false,
 	} {
-		if err := checkWords(&worded{Winner: None, Text: text}, verdict, pair, English); (err == nil) != good {
+		if err := checkText(&aiText{Winner: None, Text: text}, verdict, pair, English); (err == nil) != good {
 			t.Errorf("%q: %v, want accepted %t", text, err, good)
 		}
 	}

@@ -9,18 +9,18 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// phrasesCSV holds the words of the template in both languages, by code: those
+// phraseTable holds the words of the template in both languages, by code: those
 // of points, of criteria, and of the text around them. Names in braces are
 // filled in by code with figures. The Swahili is a draft until a native
 // speaker signs it off; tax and car terms are those of Tanzanian customs and
 // press.
 //
 //go:embed phrases.csv
-var phrasesCSV string
+var phraseTable string
 
-var phrases = mustLoad(phrasesCSV)
+var phrases = parsePhrases(phraseTable)
 
-func mustLoad(data string) map[string]vehicle.Text {
+func parsePhrases(data string) map[string]vehicle.Text {
 	rows, err := csv.NewReader(strings.NewReader(data)).ReadAll()
 	if err != nil {
 		panic(fmt.Sprintf("advice: phrases: %v", err))

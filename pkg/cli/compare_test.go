@@ -282,7 +282,7 @@ func TestAMisreadSheetMovesNoMoney(t *testing.T) {
 		s.workWithAI().SetFaults(misread.faults)
 		got := s.compare(pair{URL1: s.car(axio), URL2: s.car(passo)})
 		for _, c := range got.Verdict.Criteria {
-			if c.Code == advice.CriterionCondition && c.Compared {
+			if c.Code == "condition" && c.Compared {
 				t.Errorf("%s: counts: %+v", misread.name, c)
 			}
 		}

@@ -60,7 +60,7 @@ func TestASheetIsReadOnceForBothLanguages(t *testing.T) {
 		t.Fatalf("%d questions: %+v", questions, english)
 	}
 	swahili := s.read(sheet, "sw").report(t)
-	if swahili.Cached || swahili.Lang != "sw" || swahili.ID != english.ID || swahili.Summary == english.Summary ||
+	if !swahili.Cached || swahili.Lang != "sw" || swahili.ID != english.ID || swahili.Summary == english.Summary ||
 		!bytes.Equal(swahili.Report, english.Report) {
 		t.Errorf("in Kiswahili: %+v", swahili)
 	}
@@ -74,7 +74,7 @@ func TestASheetIsReadOnceForBothLanguages(t *testing.T) {
 	// An estimate of the car makes known to which listing the sheet belongs.
 	s.expireJoinGrace()
 	listing := s.post(s.car(axio)).estimate(t).Input.URL
-	if held := s.read(sheet, "en").report(t); held.Cached || held.Listing != listing {
+	if held := s.read(sheet, "en").report(t); !held.Cached || held.Listing != listing {
 		t.Errorf("the listing is not held against its sheet: cached %v, listing %q", held.Cached, held.Listing)
 	}
 	s.compare(pair{URL1: s.car(axio), URL2: s.car(leaf)})

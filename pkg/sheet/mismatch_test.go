@@ -62,18 +62,3 @@ func TestMilesAndThousandsAreComparedInKilometres(t *testing.T) {
 		t.Errorf("089 may be 89,000: %v", got)
 	}
 }
-
-func TestConditionForAComparison(t *testing.T) {
-	c := read(func(*transcribe.Transcript) {}).Condition()
-	if c.Grade != "4" || c.GradeGroup != sheet.Graded || c.Exterior != "C" || c.Interior != "B" || c.Repair != sheet.RepairNotStated ||
-		*c.MileageKM != 87654 || c.MileageFlag != sheet.NoFlag || c.Confidence != sheet.Sure {
-		t.Errorf("%+v", c)
-	}
-	if c.Findings[sheet.High] != 3 || c.Findings[sheet.Medium] != 2 || c.Findings[sheet.Low] != 3 || c.Findings[sheet.NotKnown] != 1 {
-		t.Errorf("findings %v", c.Findings)
-	}
-	empty := interpret.Transcript(transcribe.Transcript{Classification: transcribetest.Prius().Classification}, interpret.Known{}).Condition()
-	if empty.Grade != "" || empty.MileageKM != nil || len(empty.Findings) > 0 {
-		t.Errorf("%+v", empty)
-	}
-}

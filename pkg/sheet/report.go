@@ -4,6 +4,8 @@
 // interpret makes the report, and render writes it.
 package sheet
 
+import "slices"
+
 // Report is what a sheet says, and what that means. A pointer that is nil (null
 // in JSON) is a value that is not printed or could not be read; Unreadable says
 // which of the two. What was not read off the sheet but concluded is named in
@@ -375,6 +377,24 @@ const (
 	English = "en"
 	Swahili = "sw"
 )
+
+// CountFindings counts the damage codes, the circled words and the noted defects
+// by severity.
+func (r *Report) CountFindings() map[Severity]int {
+	count := map[Severity]int{}
+	for _, mark := range r.BodyMap {
+		count[mark.Severity]++
+	}
+	for _, finding := range slices.Concat(r.Glass, r.Inside) {
+		count[finding.Severity]++
+	}
+	for _, note := range r.AllNotes() {
+		if note.Kind == Defect {
+			count[note.Severity]++
+		}
+	}
+	return count
+}
 
 // AllNotes are the notes of all authors.
 func (r *Report) AllNotes() (all []*Note) {

@@ -68,7 +68,7 @@ func TestWhereTwoLooksDifferNothingIsTaken(t *testing.T) {
 			t.Errorf("%s: the readings are %q, want %q", test.name, got, test.readings)
 		}
 		text, _ := render.Text(r, sheet.English, nil)
-		if !strings.Contains(text, "two looks gave different readings") || !raised(r, sheet.FlagReadingsDiffer) || r.Confidence.Overall == sheet.Sure {
+		if !strings.Contains(text, "two readings differ") || !raised(r, sheet.FlagReadingsDiffer) || r.Confidence.Overall == sheet.Sure {
 			t.Errorf("%s: not said, or confidence is %s", test.name, r.Confidence.Overall)
 		}
 	}

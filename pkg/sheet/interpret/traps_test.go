@@ -125,7 +125,7 @@ func TestTraps(t *testing.T) {
 		{"a number of three digits may be thousands", func(raw *transcribe.Transcript) {
 			raw.Reading.Mileage.Digits, raw.Second.Boxes = "089", []string{"/", "/", "/", "0", "8", "9"}
 		}, func(r *sheet.Report) bool {
-			return *r.Mileage.Value == 89 && r.Mileage.ScaleInferred && *r.Mileage.Thousands == 89000 && r.Condition().MileageKM == nil
+			return *r.Mileage.Value == 89 && r.Mileage.ScaleInferred && *r.Mileage.Thousands == 89000
 		}},
 		{"mileage unknown", func(raw *transcribe.Transcript) {
 			raw.Reading.Mileage.Flag, raw.Second.Flag = "#", "#"

@@ -46,12 +46,12 @@ func outcome(page *fetch.Page) error {
 	case http.StatusOK:
 		return nil
 	case http.StatusNotFound, http.StatusGone:
-		return refused(NotFound, "The site has no sheet at this address, or not any more.", page.Err())
+		return refused(NotFound, "No inspection sheet was found at this URL.", page.Err())
 	case http.StatusAccepted, http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed,
 		http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		failure := &fetch.Error{
 			Code:    Blocked,
-			Message: "The site does not let us have the sheet. Save the picture and upload it instead.",
+			Message: "The site blocks downloads of this sheet. Save the image and upload it.",
 			Cause:   page.Err(),
 		}
 		if page.Status == http.StatusTooManyRequests || page.Status == http.StatusServiceUnavailable {

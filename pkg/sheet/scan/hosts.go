@@ -84,8 +84,8 @@ func (h *Hosts) allow(u *url.URL, allowLoopback bool) (auctionHost, error) {
 	if allowLoopback && private != nil { // the URL was checked, so it is this machine
 		return auctionHost{}, nil //nolint:nilerr // that is what is allowed
 	}
-	return auctionHost{}, refused(HostUnsupported, "Inspection sheets are fetched from auction sites only, "+
-		"and this is none that is known. Save the sheet and upload it instead.", nil)
+	return auctionHost{}, refused(HostUnsupported, "Inspection sheets can be fetched from known auction sites only. "+
+		"Save the sheet and upload it.", nil)
 }
 
 // fullSize takes parameters off the query of a picture's address; on some hosts

@@ -74,16 +74,15 @@ func checkSize(width, height int) error {
 
 func tooManyPixels(width, height int) error {
 	return refused(TooManyPixels, fmt.Sprintf(
-		"The picture is %d by %d pixels, more than is read. One of 2,000 pixels a side is plenty.", width, height), nil)
+		"The image has %d × %d pixels, above the limit; 2,000 pixels a side is enough.", width, height), nil)
 }
 
 func tooSmall(width, height int) error {
-	return refused(TooSmall, fmt.Sprintf("The picture is only %d by %d pixels: a thumbnail, a strip, or a site's sign "+
-		"for a missing picture. Send the sheet in full size.", width, height), nil)
+	return refused(TooSmall, fmt.Sprintf("The image has only %d × %d pixels. Send the full-size image.", width, height), nil)
 }
 
 func damaged(cause error) error {
-	return refused(Damaged, "The file is damaged or cut off. Please send it again.", cause)
+	return refused(Damaged, "The file is damaged or incomplete. Please send it again.", cause)
 }
 
 // encodeJPEG makes of a decoded page what is handed on.
@@ -99,7 +98,7 @@ func encodeJPEG(ctx context.Context, decoded image.Image, turned, page int) (*Im
 		return nil, err
 	}
 	if empty {
-		return nil, refused(Blank, "There is nothing to be seen on this page. Send the picture of the sheet.", nil)
+		return nil, refused(Blank, "The page is blank. Send the image of the sheet.", nil)
 	}
 	small = upright(small, turned)
 	var out bytes.Buffer

@@ -52,17 +52,17 @@ func unsupported(what string) error {
 // otherKind names what people send instead.
 func otherKind(data []byte) string {
 	for _, magic := range []struct{ prefix, what string }{
-		{"PK\x03\x04", "This is a ZIP archive (or a Word, Excel or PowerPoint file), whatever its name says."},
+		{"PK\x03\x04", "This is a ZIP archive, or a Word, Excel or PowerPoint file."},
 		{"PK\x05\x06", "This is an empty ZIP archive."},
 		{"Rar!", "This is a RAR archive."},
 		{"7z\xbc\xaf\x27\x1c", "This is a 7z archive."},
 		{"\x1f\x8b", "This is a gzip file."},
-		{"II*\x00", "This is a TIFF picture."},
-		{"MM\x00*", "This is a TIFF picture."},
-		{"BM", "This is a BMP picture."},
-		{"\xff\x0a", "This is a JPEG XL picture."},
-		{"\x00\x00\x00\x0cJXL ", "This is a JPEG XL picture."},
-		{"\x00\x00\x00\x0cjP  ", "This is a JPEG 2000 picture."},
+		{"II*\x00", "This is a TIFF image."},
+		{"MM\x00*", "This is a TIFF image."},
+		{"BM", "This is a BMP image."},
+		{"\xff\x0a", "This is a JPEG XL image."},
+		{"\x00\x00\x00\x0cJXL ", "This is a JPEG XL image."},
+		{"\x00\x00\x00\x0cjP  ", "This is a JPEG 2000 image."},
 		{"\xd0\xcf\x11\xe0", "This is an old Word or Excel file."},
 	} {
 		if bytes.HasPrefix(data, []byte(magic.prefix)) {
@@ -77,9 +77,9 @@ func otherKind(data []byte) string {
 	case strings.Contains(text, "<svg"):
 		return "This is an SVG drawing."
 	case strings.HasPrefix(text, "<"):
-		return "This is a web page and not the sheet itself, or the site wants a login."
+		return "This is a web page, not the sheet itself; the site may require a login."
 	}
-	return "This is neither a picture nor a PDF that is known."
+	return "The file is not a supported image or PDF."
 }
 
 // isoBrand reads the brands of an ISO base media file (ISO/IEC 14496-12, 4.3):
@@ -91,7 +91,7 @@ func isoBrand(data []byte) string {
 	for at := 8; at+4 <= min(len(data), 64); at += 4 {
 		switch string(data[at : at+4]) {
 		case "avif", "avis":
-			return "This is an AVIF picture, which is not read. Please convert it to JPEG."
+			return "AVIF images are not supported. Please convert to JPEG."
 		case "heic", "heix", "heim", "heis", "hevc", "hevx":
 			return heic
 		}
@@ -99,8 +99,8 @@ func isoBrand(data []byte) string {
 	if brand := string(data[8:12]); brand == "mif1" || brand == "msf1" {
 		return heic
 	}
-	return "This is a film."
+	return "This is a video."
 }
 
-const heic = "This is a HEIC picture, as iPhones take them, which is not read. " +
-	"Please convert it to JPEG (on an iPhone: Settings, Camera, Formats, Most Compatible; or send a screenshot)."
+const heic = "HEIC images are not supported. Please convert to JPEG " +
+	"(on an iPhone: Settings, Camera, Formats, Most Compatible; or send a screenshot)."

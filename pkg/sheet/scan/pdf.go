@@ -104,7 +104,7 @@ func (e *engine) use(ctx context.Context) (wazero.CompilationCache, error) {
 	defer e.mu.Unlock()
 	if e.compiled == nil {
 		return nil, &fetch.Error{
-			Code: Unavailable, Message: "PDF files cannot be read at the moment. Send the sheet as a JPEG.",
+			Code: Unavailable, Message: "PDF files cannot be read at the moment. Send the sheet as JPEG.",
 			Cause: e.failure, Retryable: true,
 		}
 	}

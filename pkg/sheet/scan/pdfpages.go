@@ -67,7 +67,7 @@ func readPDF(ctx context.Context, instance pdfium.Pdfium, data []byte) ([]Image,
 		return nil, damaged(errors.New("no pages"))
 	case count.PageCount > MaxPages:
 		return nil, refused(TooManyPages, fmt.Sprintf(
-			"The PDF has %d pages. A sheet has one or two: send those alone, at most %d.", count.PageCount, MaxPages), nil)
+			"The PDF has %d pages. Send only the pages of the sheet, at most %d.", count.PageCount, MaxPages), nil)
 	}
 	var pictures []Image
 	var empty error
@@ -154,7 +154,7 @@ func pdfFailure(ctx context.Context, err error) error {
 		return stopped
 	}
 	if errors.Is(err, pdfiumerrors.ErrPassword) || errors.Is(err, pdfiumerrors.ErrSecurity) {
-		return refused(Encrypted, "The PDF is protected by a password. Save it without one, or send a picture of the sheet.", err)
+		return refused(Encrypted, "The PDF is protected by a password. Save it without a password, or send an image of the sheet.", err)
 	}
 	return damaged(err)
 }

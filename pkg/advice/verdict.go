@@ -10,8 +10,8 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// Margin is by how many points of 100 a car must lead to win.
-const Margin = 5
+// winMargin is by how many points of 100 a car must lead to win.
+const winMargin = 5
 
 // The weights, of 100. Cost leads because it is what the buyer asked; the rest
 // is what makes a cheap car dear.
@@ -25,19 +25,19 @@ const (
 
 // The codes of the criteria.
 const (
-	CriterionCost       = "drive_away_cost"
-	CriterionCondition  = "condition"
-	CriterionMileage    = "mileage"
-	CriterionAgeStep    = "age_step"
-	CriterionConfidence = "match_confidence"
+	criterionCost       = "drive_away_cost"
+	criterionCondition  = "condition"
+	criterionMileage    = "mileage"
+	criterionAgeStep    = "age_step"
+	criterionConfidence = "match_confidence"
 )
 
-// dearIsZero is how much dearer a car must be, as a share of the cheaper one,
+// zeroScoreCostRatio is how much dearer a car must be, as a share of the cheaper one,
 // to score nothing for cost.
-var dearIsZero = decimal.RequireFromString("0.30")
+var zeroScoreCostRatio = decimal.RequireFromString("0.30")
 
-// farIsZero is the mileage that scores nothing.
-const farIsZero = 200_000
+// zeroScoreKM is the mileage that scores nothing.
+const zeroScoreKM = 200_000
 
 // Judge compares two cars. It is pure: equal cars and sheets give an equal
 // verdict. A criterion counts only when it is known of both cars, and without
@@ -48,10 +48,10 @@ func Judge(p Pair) vehicle.Verdict {
 		Winner: None,
 		Criteria: []vehicle.Criterion{
 			compareCost(sides),
-			compare(CriterionCondition, weightCondition, sides, condition),
-			compare(CriterionMileage, weightMileage, sides, mileage),
-			compare(CriterionAgeStep, weightAgeStep, sides, ageStep),
-			compare(CriterionConfidence, weightConfidence, sides, confidence),
+			compare(criterionCondition, weightCondition, sides, condition),
+			compare(criterionMileage, weightMileage, sides, mileage),
+			compare(criterionAgeStep, weightAgeStep, sides, ageStep),
+			compare(criterionConfidence, weightConfidence, sides, confidence),
 		},
 		Cheaper: None,
 	}
@@ -70,20 +70,20 @@ func Judge(p Pair) vehicle.Verdict {
 	switch lead := verdict.Score1 - verdict.Score2; {
 	case !cost.Compared:
 		verdict.Why = CostUnknown
-	case lead >= Margin:
+	case lead >= winMargin:
 		verdict.Winner = Car1
-	case lead <= -Margin:
+	case lead <= -winMargin:
 		verdict.Winner = Car2
 	default:
-		verdict.Why = Close
+		verdict.Why = TooClose
 	}
 	if cost.Compared {
 		verdict.Cheaper = cost.Better
 		verdict.DifferenceUSD = difference(p.Car1.DriveAway.TotalUSD, p.Car2.DriveAway.TotalUSD)
 		verdict.DifferenceTZS = difference(p.Car1.DriveAway.TotalTZS, p.Car2.DriveAway.TotalTZS)
 	}
-	verdict.Points1 = pointsOf(sides[0], sides[1], verdict.Criteria, Car1)
-	verdict.Points2 = pointsOf(sides[1], sides[0], verdict.Criteria, Car2)
+	verdict.Points1 = argumentsFor(sides[0], sides[1], verdict.Criteria, Car1)
+	verdict.Points2 = argumentsFor(sides[1], sides[0], verdict.Criteria, Car2)
 	return verdict
 }
 
@@ -93,7 +93,7 @@ func difference(a, b money.Amount) *money.Amount {
 }
 
 func compareCost(sides [2]side) vehicle.Criterion {
-	c := vehicle.Criterion{Code: CriterionCost, Weight: weightCost, Better: None}
+	c := vehicle.Criterion{Code: criterionCost, Weight: weightCost, Better: None}
 	a, knownA := sides[0].cost()
 	b, knownB := sides[1].cost()
 	c.Value1, c.Value2 = shillings(a, knownA), shillings(b, knownB)
@@ -114,12 +114,12 @@ func shillings(amount decimal.Decimal, known bool) string {
 	return "TSh " + money.New(amount).String()
 }
 
-// costScore is 100 for the cheaper car and falls to 0 at dearIsZero above it.
+// costScore is 100 for the cheaper car and falls to 0 at zeroScoreCostRatio above it.
 func costScore(cost, cheaper decimal.Decimal) int {
 	if !cheaper.IsPositive() {
 		return 100
 	}
-	over := cost.Sub(cheaper).Div(cheaper).Div(dearIsZero)
+	over := cost.Sub(cheaper).Div(cheaper).Div(zeroScoreCostRatio)
 	return clamp(int(decimal.NewFromInt(1).Sub(over).Mul(decimal.NewFromInt(100)).Round(0).IntPart()))
 }
 
@@ -133,13 +133,13 @@ var gradeScores = map[string]int{
 
 // What takes points from the mark.
 const (
-	repairedAtMost    = 15
-	perHigh           = 8
-	perMedium         = 3
-	perLow            = 1
-	perMismatch       = 20
-	perLetterBelowC   = 5
-	defectsTakeAtMost = 40
+	maxRepairedScore = 15
+	perHigh          = 8
+	perMedium        = 3
+	perLow           = 1
+	perMismatch      = 20
+	perLetterBelowC  = 5
+	maxDefectPenalty = 40
 )
 
 // aspect is how one car does by a criterion.
@@ -176,22 +176,22 @@ func conditionScore(c *Condition) (score int, known bool) {
 		return 0, false
 	}
 	if c.Repair == RepairYes {
-		score = min(score, repairedAtMost)
+		score = min(score, maxRepairedScore)
 	}
 	for _, letter := range []string{c.Exterior, c.Interior} {
 		if letter == "D" || letter == "E" {
 			score -= perLetterBelowC
 		}
 	}
-	score -= min(defectsTakeAtMost, c.High*perHigh+c.Medium*perMedium+c.Low*perLow)
+	score -= min(maxDefectPenalty, c.High*perHigh+c.Medium*perMedium+c.Low*perLow)
 	return clamp(score - c.Mismatches*perMismatch), true
 }
 
-// mileage scores nothing for an odometer that the sheet calls doubtful.
+// mileage scores nothing for an odometer that the sheet calls hasDoubtfulMileage.
 func mileage(s side) aspect {
 	km, known := s.mileage()
-	score := clamp(100 - km*100/farIsZero)
-	if s.doubtful() {
+	score := clamp(100 - km*100/zeroScoreKM)
+	if s.hasDoubtfulMileage() {
 		score = 0
 	}
 	return aspect{kilometres(km, known), score, known}
@@ -212,7 +212,7 @@ func thousands(n int) string {
 
 // ageStep: a car whose tax jumps if it lands next year is a risk.
 func ageStep(s side) aspect {
-	if s.warned(WarningAgeStep) {
+	if s.hasWarning(warningAgeStep) {
 		return aspect{"crosses", 0, true}
 	}
 	return aspect{"stays", 100, true}

@@ -26,15 +26,15 @@ points there are. "language" is the language to write in: en is English, sw is K
 - Write two to four plain sentences that tell the buyer what the verdict means for him: the money first, then what to watch.
 - Call the cars by their number: "car 1" and "car 2", in Kiswahili "gari 1" and "gari 2".
 - Write no number that is not in the data, and write numbers as they stand there. Compute nothing, round nothing.
-- Write no headings, lists, links or markup. Praise nothing that the data does not praise.`
+- Write no headings, lists, links or markup. Praise nothing that the data does not recommending.`
 
-// worded is the model's answer.
-type worded struct {
+// aiText is the model's answer.
+type aiText struct {
 	Winner string `json:"winner"`
 	Text   string `json:"text"`
 }
 
-const maxWorded = 900
+const maxAIText = 900
 
 // Recommend returns the recommendation as Markdown: Write's, with the words of
 // the model at its head when they pass the checks. byAI says whether they did;
@@ -44,8 +44,8 @@ func (w *Writer) Recommend(ctx context.Context, v vehicle.Verdict, p Pair, lang 
 	if w == nil || w.client == nil {
 		return plain, false, nil
 	}
-	check := func(answer *worded) error { return checkWords(answer, v, p, lang) }
-	answer, _, err := ai.Ask(ctx, w.client, questionOf(v, p, lang), check)
+	check := func(answer *aiText) error { return checkText(answer, v, p, lang) }
+	answer, _, err := ai.Ask(ctx, w.client, newQuestion(v, p, lang), check)
 	if err != nil {
 		return plain, false, fmt.Errorf("advice: %w", err)
 	}
@@ -53,8 +53,8 @@ func (w *Writer) Recommend(ctx context.Context, v vehicle.Verdict, p Pair, lang 
 	return heading + "\n\n" + escapeProse(answer.Text) + "\n" + rest, true, nil
 }
 
-// questionOf puts the verdict into closed fields.
-func questionOf(v vehicle.Verdict, p Pair, lang string) ai.Question {
+// newQuestion puts the verdict into closed fields.
+func newQuestion(v vehicle.Verdict, p Pair, lang string) ai.Question {
 	t := newText(v, p, lang)
 	verdict := ai.Row{
 		{Name: "language", Text: lang},
@@ -95,7 +95,7 @@ func questionOf(v vehicle.Verdict, p Pair, lang string) ai.Question {
 		Data: []ai.Table{{Name: "verdict", Rows: []ai.Row{verdict}}, {Name: "cars", Rows: cars}},
 		Schema: ai.Schema{
 			{Name: "winner", Type: ai.Text, Description: "The winner as given.", Enum: []string{Car1, Car2, None}},
-			{Name: "text", Type: ai.Text, Description: "Two to four sentences in the language.", Max: maxWorded},
+			{Name: "text", Type: ai.Text, Description: "Two to four sentences in the language.", Max: maxAIText},
 		},
 		MaxTokens: 2500, // models that reason count their thoughts
 	}

@@ -136,7 +136,7 @@ func (t *text) costs() {
 	t.line("### ", "costs", nil)
 	fmt.Fprintf(t, "\n| %s | %s | %s |\n|:---|---:|---:|\n", t.say("item", nil),
 		t.say("car", map[string]string{"n": "1"}), t.say("car", map[string]string{"n": "2"}))
-	for _, row := range rowsOf(a, b) {
+	for _, row := range costRows(a, b) {
 		fmt.Fprintf(t, "| %s | %s | %s |\n", escape(t.of(row.name)), t.cell(a, row.code), t.cell(b, row.code))
 	}
 	for _, total := range []struct {
@@ -199,9 +199,9 @@ type row struct {
 	name vehicle.Text
 }
 
-// rowsOf are the lines of both cars in the order of the first that has them,
+// costRows are the lines of both cars in the order of the first that has them,
 // those missing from both last.
-func rowsOf(a, b *vehicle.DriveAway) (rows []row) {
+func costRows(a, b *vehicle.DriveAway) (rows []row) {
 	add := func(code string, name vehicle.Text) {
 		if !slices.ContainsFunc(rows, func(r row) bool { return r.code == code }) {
 			rows = append(rows, row{code, name})
@@ -236,17 +236,17 @@ func (t *text) mind() {
 	}
 	for i, s := range t.sides {
 		with := map[string]string{"n": number(i + 1)}
-		if s.warned(WarningSold) {
+		if s.hasWarning(warningSold) {
 			t.line("- ", "mind_sold", with)
 		}
-		if s.warned(WarningFirstYear) {
+		if s.hasWarning(warningFirstYear) {
 			t.line("- ", "mind_year", with)
 		}
-		if s.warned(WarningPastedPage) {
+		if s.hasWarning(warningPastedPage) {
 			t.line("- ", "mind_pasted", with)
 		}
 	}
-	if t.sides[0].warned(WarningSimulated) || t.sides[1].warned(WarningSimulated) {
+	if t.sides[0].hasWarning(warningSimulated) || t.sides[1].hasWarning(warningSimulated) {
 		t.line("- ", "mind_simulated", nil)
 	}
 }
