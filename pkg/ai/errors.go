@@ -52,14 +52,14 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Retryable says whether the same question can get an answer later.
+// Retryable reports whether the same question can get an answer later.
 func (e *Error) Retryable() bool { return e.Kind.passes() }
 
 func (k Kind) passes() bool {
 	return slices.Contains([]Kind{RateLimited, Unavailable, Timeout, NotJSON, NoChoices}, k)
 }
 
-// rests says whether the endpoint itself is at fault, not the question.
+// rests reports whether the endpoint itself is at fault, not the question.
 func (k Kind) rests() bool { return k.passes() || k == Misconfigured }
 
 // BudgetError says that the tokens of the day are used up. The question was

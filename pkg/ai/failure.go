@@ -98,7 +98,7 @@ func (e *endpoint) quote(message string) string {
 	return Clean(secretPattern.ReplaceAllString(message, redacted), 200)
 }
 
-// isConnection says whether no answer came at all.
+// isConnection reports whether no answer came at all.
 func isConnection(err error) bool {
 	_, ok := errors.AsType[*url.Error](err)
 	return ok

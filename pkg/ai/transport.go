@@ -68,7 +68,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// isEncoding says whether an error is of JSON that could not be read.
+// isEncoding reports whether an error is of JSON that could not be read.
 func isEncoding(err error) bool {
 	_, syntax := errors.AsType[*json.SyntaxError](err)
 	_, kind := errors.AsType[*json.UnmarshalTypeError](err)

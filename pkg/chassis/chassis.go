@@ -1,15 +1,14 @@
-// Package chassis reads Japanese chassis codes: the type designation
-// (DAA-NKE165), the bare code (NKE165) and the frame number
-// (NKE165-7161960), as exporters write them. It also knows the emission
-// prefixes and how the authority spells the makes.
+// Package chassis parses Japanese chassis codes as exporters write them: the type
+// designation (DAA-NKE165), the bare code (NKE165) and the frame number
+// (NKE165-7161960). It also has tables of the emission prefixes and of the
+// authority's spellings of makes.
 //
-// It knows no car: whether a code exists is a question for the authority's
-// catalogue.
+// It does not know which codes exist; the authority's catalogue does.
 package chassis
 
 import "strings"
 
-// Code is one chassis code read from a listing. The zero value is no code.
+// Code is one chassis code of a listing. The zero value means that there is none.
 type Code struct {
 	Raw    string // as listed, unchanged
 	Prefix string // emission prefix, empty when the listing gives none: DAA
@@ -18,9 +17,9 @@ type Code struct {
 	Frame  bool   // read from a frame number, which on Toyotas lacks the body letter
 }
 
-// Parse reads a cell that is meant to hold a chassis code. Where the cell
-// holds several it returns the first; see ParseAll. It reports false for an
-// empty cell, a serial or other bare number, and a 17-character VIN.
+// Parse parses a cell for a chassis code. Of several codes it returns the first;
+// see ParseAll. It returns false for an empty cell, a serial or other bare number,
+// and a 17-character VIN.
 func Parse(cell string) (Code, bool) {
 	if code, ok := parseCell(cell, Normalise(cell)); ok {
 		return code, true

@@ -11,7 +11,7 @@ func Stem(code string) (string, bool) {
 	return code[:n-1], true
 }
 
-// StemMatch says whether two codes are the same car but for a body letter
+// StemMatch reports whether two codes are the same car but for a body letter
 // that one of them leaves out: NKE165 and NKE165G. Equal codes match; two
 // different letters never do (ZGE20G and ZGE20W are different cars).
 func StemMatch(a, b string) bool {

@@ -37,13 +37,13 @@ func loadPrefixes(table string) map[string]era {
 	return known
 }
 
-// IsPrefix says whether s is an emission prefix of the closed list.
+// IsPrefix reports whether s is an emission prefix of the closed list.
 func IsPrefix(s string) bool {
 	_, ok := prefixes[s]
 	return ok
 }
 
-// PrefixFits says whether a car of the given year could carry the prefix,
+// PrefixFits reports whether a car of the given year could carry the prefix,
 // with two years of grace for late registration. A year of 0 is unknown and
 // fits prefixes of three characters only, which nothing else looks like.
 func PrefixFits(prefix string, year int) bool {

@@ -18,7 +18,7 @@ const (
 // electric van).
 const eNV200 = "E-NV200"
 
-// followsPrefix says whether code may stand after the emission prefix. Three
+// followsPrefix reports whether code may stand after the emission prefix. Three
 // characters are never anything else than a prefix, so codes without a letter
 // (CBA-253388) or without a digit (3AA-CDDLAV) are believed. One or two
 // letters also begin model names (X-TRAIL, T-31, E-CLASS), so more is asked.
@@ -35,18 +35,18 @@ func followsPrefix(prefix, code string) bool {
 	return !isDigits(code) || len(code) == 6 // E-202020, GF-210055: German imports
 }
 
-// isBareCode says whether s is shaped like a code that stands alone.
+// isBareCode reports whether s is shaped like a code that stands alone.
 func isBareCode(s string) bool {
 	return len(s) >= minCode && len(s) <= maxCode && isAlnum(s) && !isDigits(s)
 }
 
-// isFrameCode says whether s may stand before a serial. Codes without a digit
+// isFrameCode reports whether s may stand before a serial. Codes without a digit
 // (CWEFW, GRB) have at most seven letters.
 func isFrameCode(s string) bool {
 	return isBareCode(s) && (hasDigit(s) || len(s) <= maxLetters)
 }
 
-// isSerial says whether s is a frame number's serial: five to eight digits,
+// isSerial reports whether s is a frame number's serial: five to eight digits,
 // the last ones perhaps masked.
 func isSerial(s string) bool {
 	digits := strings.TrimRight(s, "*X")
@@ -56,7 +56,7 @@ func isSerial(s string) bool {
 	return isDigits(digits) || digits == "" && s[0] == '*'
 }
 
-// isShortNumber says whether s is the number of a code written with a hyphen
+// isShortNumber reports whether s is the number of a code written with a hyphen
 // of its own: 260 in NZT-260, 260W in NZT-260W.
 func isShortNumber(s string) bool {
 	if n := len(s); n > 1 && isLetter(s[n-1]) {
@@ -65,7 +65,7 @@ func isShortNumber(s string) bool {
 	return len(s) >= 1 && len(s) <= 3 && isDigits(s)
 }
 
-// isVIN says whether s is a 17-character vehicle identification number, which
+// isVIN reports whether s is a 17-character vehicle identification number, which
 // holds no chassis code. VINs have no I, O or Q; masked characters pass.
 func isVIN(s string) bool {
 	return len(s) == 17 && !strings.ContainsAny(s, "-IOQ")

@@ -1,6 +1,6 @@
-// Package drift notices when the authority's answers no longer follow the
-// dated tax rules: when a Finance Act has changed them before our table. The
-// authority's figures stand in any case; what drifts is our knowledge.
+// Package drift detects answers of the authority that differ from the dated tax
+// rules: a Finance Act may have changed the rules before our table. Ushuru always
+// uses the authority's figures.
 package drift
 
 import (
@@ -16,10 +16,10 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// Result is what comes of an answer.
+// Result is the comparison of one answer with the rules.
 type Result struct {
-	// Judged is false for an answer that the rules say nothing about: a lorry
-	// or bus, which pay other rates, or a capacity band that cannot be read.
+	// Judged is false for an answer that the rules do not cover: a lorry or bus,
+	// which pay other rates, or a capacity band that cannot be parsed.
 	Judged bool
 	Rules  string // first day of the rules in force
 	// AgreesWith are the first days of the rules that give every line of the
@@ -37,9 +37,9 @@ type Difference struct {
 	Computed  money.Amount `json:"computed"`
 }
 
-// Check reckons an answer anew, from its own value and exchange rate, by the
-// rules in force on the day it was given and by those before them. Figures
-// agree when they are within a cent; in shillings, within what a cent costs.
+// Check recomputes an answer from its own value and exchange rate, by the rules
+// in force on its day and by those before them. Amounts agree when they differ by
+// at most a cent, or its equivalent in shillings.
 func Check(tax vehicle.Tax, on time.Time) Result {
 	inForce := duty.On(on)
 	v := Result{Rules: inForce.From}
@@ -64,9 +64,9 @@ func Check(tax vehicle.Tax, on time.Time) Result {
 	return v
 }
 
-// fewest are the differences under the reading of the rules that comes nearest:
-// a band holds more than one engine size, and the excise at some ages is
-// disputed.
+// fewest returns the differences under the best-fitting reading of the rules,
+// because a band contains several engine sizes and the excise duty at some ages
+// is disputed.
 func fewest(tax vehicle.Tax, rules duty.Rules, sizes []int, age int, fx decimal.Decimal) []Difference {
 	var best []Difference
 	for i, cc := range sizes {
@@ -117,8 +117,8 @@ func differences(tax vehicle.Tax, b duty.Breakdown, fx decimal.Decimal) (found [
 
 var digits = regexp.MustCompile(`\d{1,6}`)
 
-// capacities are engine sizes of a band, of which one must fit: both ends, or
-// the end and the next above it of one that has no other.
+// capacities returns engine sizes of a band, one of which must fit: both bounds,
+// or the bound of an open band and the next size above it.
 func capacities(band string) (sizes []int) {
 	for _, text := range digits.FindAllString(strings.ReplaceAll(band, ",", ""), 3) {
 		n, _ := strconv.Atoi(text) // six digits at most
@@ -134,7 +134,7 @@ func capacities(band string) (sizes []int) {
 	}
 }
 
-// others are words in the body of a vehicle whose import duty is not a car's.
+// others matches the bodies of vehicles whose import duty differs from a car's.
 var others = regexp.MustCompile(`(?i)\b(TRUCK|LORRY|TIPPER|TRACTOR|BUS|MINIBUS|MOTORCYCLE|TRAILER)\b`)
 
 func otherVehicle(tax vehicle.Tax) bool {

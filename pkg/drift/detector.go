@@ -18,7 +18,7 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// Detector checks answers as they come, and keeps in Redis what came of it.
+// Detector checks answers when they arrive and records the results in Redis.
 type Detector struct {
 	store       *Store
 	log         *slog.Logger
@@ -35,7 +35,7 @@ type Options struct {
 	Now     func() time.Time      // default time.Now
 }
 
-// New makes a Detector.
+// New returns a Detector.
 func New(o Options) (*Detector, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -57,9 +57,9 @@ func New(o Options) (*Detector, error) {
 	return d, errors.Join(o.Metrics.Register(d.answers), o.Metrics.Register(d.differences))
 }
 
-// OnAnswer is to be told of every answer that the authority gives, with what
-// it was asked. It must not cost the answer: what goes wrong is logged.
-func (d *Detector) OnAnswer(ctx context.Context, asked any, tax vehicle.Tax) {
+// OnAnswer checks an answer of the authority and records the result with its
+// request. It logs its own errors, so that they do not fail the estimate.
+func (d *Detector) OnAnswer(ctx context.Context, request any, tax vehicle.Tax) {
 	now := d.now()
 	v := Check(tax, now)
 	if !v.Judged {
@@ -77,22 +77,22 @@ func (d *Detector) OnAnswer(ctx context.Context, asked any, tax vehicle.Tax) {
 		d.differences.WithLabelValues(difference.Line).Inc()
 	}
 	if len(v.Differences) > 0 {
-		d.log.WarnContext(ctx, "the authority's answer does not follow the rules in force", "rules", v.Rules,
+		d.log.WarnContext(ctx, "answer differs from the rules in force", "rules", v.Rules,
 			"agreesWith", v.AgreesWith, "differences", v.Differences, "reference", tax.ReferenceNumber)
 	}
-	request, err := json.Marshal(asked)
+	data, err := json.Marshal(request)
 	if err == nil {
-		// What the answer is for may end before this is written.
+		// The job of the answer may end before this is written.
 		err = d.store.record(context.WithoutCancel(ctx), now, v, Sample{
-			At: now.UTC(), Rules: v.Rules, AgreesWith: v.AgreesWith, Differences: v.Differences, Request: request, Response: tax,
+			At: now.UTC(), Rules: v.Rules, AgreesWith: v.AgreesWith, Differences: v.Differences, Request: data, Response: tax,
 		})
 	}
 	if err != nil {
-		d.log.WarnContext(ctx, "what came of checking an answer was not kept", "error", err)
+		d.log.WarnContext(ctx, "result of checking an answer not recorded", "error", err)
 	}
 }
 
-// rulesOf are the rules that answers of a day are compared with.
+// rulesOf returns the rules that answers of a day are compared with.
 func rulesOf(on time.Time) []duty.Rules {
 	inForce := duty.On(on)
 	if before, ok := inForce.Before(); ok {
@@ -101,7 +101,7 @@ func rulesOf(on time.Time) []duty.Rules {
 	return []duty.Rules{inForce}
 }
 
-// fingerprint changes with the rules: what was found under others is no news.
+// fingerprint returns a hash of the rules. The state starts again when it changes.
 func fingerprint(on time.Time) string {
 	text, err := json.Marshal(rulesOf(on))
 	if err != nil {

@@ -21,20 +21,20 @@ const (
 	// agreeAfter is how long no answer may differ before the rules agree again:
 	// answers of one kind of car may differ among many that do not.
 	agreeAfter = 7 * 24 * time.Hour
-	// expires forgets a state that nobody has added to.
+	// expires is the TTL of a state without new answers.
 	expires = 120 * 24 * time.Hour
 )
 
-// Store keeps the state and the samples in Redis.
+// Store stores the state and the samples in Redis.
 type Store struct{ redis redis.UniversalClient }
 
-// NewStore makes a Store. The client stays the caller's.
+// NewStore returns a Store. It does not close the client.
 func NewStore(client redis.UniversalClient) *Store { return &Store{client} }
 
-// State is what /v1/tra-status says of the rules.
+// State is the part of /v1/tra-status about the rules.
 type State struct {
 	// RulesAgree is null when no answer was checked; false from an answer that
-	// differs until none has for a week, or the rules were mended.
+	// differs until no answer has differed for a week, or the rules were corrected.
 	RulesAgree *bool      `json:"rulesAgree"`
 	Since      *time.Time `json:"since"`           // of RulesAgree
 	Rules      string     `json:"rules,omitempty"` // first day of the rules in force that answers were compared with
@@ -64,8 +64,8 @@ type Sample struct {
 	Response    vehicle.Tax     `json:"response"` // the authority's figures
 }
 
-// scriptRecord adds an answer to the state. Under other rules it begins anew.
-// Times are Unix milliseconds.
+// scriptRecord adds an answer to the state. When the rules have changed the state
+// starts again. Times are Unix milliseconds.
 var scriptRecord = redis.NewScript(`
 local key, print, rules, now, agreeAfter = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local differs, discriminating, with, last, life = ARGV[5] == '1', ARGV[6] == '1', ARGV[7], ARGV[8], ARGV[9]
@@ -93,7 +93,7 @@ end
 redis.call('EXPIRE', key, life)
 return 1`)
 
-// note adds an answer to the state, and to the samples when it differs.
+// record adds an answer to the state, and to the samples when it differs.
 func (s *Store) record(ctx context.Context, now time.Time, v Result, sample Sample) error {
 	differs := len(v.Differences) > 0
 	last, err := json.Marshal(Differences{At: sample.At, ReferenceNumber: sample.Response.ReferenceNumber, Lines: v.Differences})
@@ -103,7 +103,7 @@ func (s *Store) record(ctx context.Context, now time.Time, v Result, sample Samp
 	err = scriptRecord.Run(ctx, s.redis, []string{keyState}, fingerprint(now), v.Rules, now.UnixMilli(), agreeAfter.Milliseconds(),
 		differs, v.Discriminating, strings.Join(v.AgreesWith, " "), last, int(expires.Seconds())).Err()
 	if err != nil {
-		return fmt.Errorf("drift: note an answer: %w", err)
+		return fmt.Errorf("drift: record an answer: %w", err)
 	}
 	if !differs {
 		return nil
@@ -118,12 +118,12 @@ func (s *Store) record(ctx context.Context, now time.Time, v Result, sample Samp
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("drift: keep a sample: %w", err)
+		return fmt.Errorf("drift: store a sample: %w", err)
 	}
 	return nil
 }
 
-// State reads what came of the answers so far.
+// State returns the state of the answers so far.
 func (s *Store) State(ctx context.Context) (State, error) {
 	fields, err := s.redis.HGetAll(ctx, keyState).Result()
 	if err != nil {

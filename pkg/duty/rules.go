@@ -1,7 +1,6 @@
-// Package duty holds the tax rules for used cars imported into mainland
-// Tanzania, with their dates, and the formula that turns a customs value into
-// taxes. The figures of the authority's own answer always stand above what is
-// computed here.
+// Package duty contains the tax rules for used cars imported into mainland
+// Tanzania, with their dates, and the formula that computes taxes from a customs
+// value. The figures of the authority's own answer always override it.
 package duty
 
 import (
@@ -58,7 +57,7 @@ type FeeBand struct {
 	TZS   decimal.Decimal `json:"tzs"`
 }
 
-// AgeBase is what the age excise is charged on.
+// AgeBase names the amount on which the excise duty for age is charged.
 type AgeBase string
 
 // The bases known: customs value and import duty, to which the capacity
@@ -68,7 +67,7 @@ const (
 	OnCIFDutyExcise AgeBase = "CIF+ID+ED"
 )
 
-// Evidence says how well a rule is known.
+// Evidence is the source of a rule and its grade.
 type Evidence struct {
 	Grade  string `json:"grade"` // primary, observed, secondary or inferred
 	Source string `json:"source"`
@@ -81,8 +80,8 @@ var rulesJSON []byte
 var sets = mustLoad(rulesJSON)
 
 // On returns the rules in force on the day of date in Dar es Salaam. Days
-// before the first set (1 January 2011) get the first set. The result shares
-// its lists with every other caller: do not change them.
+// before the first set (1 January 2011) get the first set. The lists of the
+// result are shared and must not be changed.
 func On(date time.Time) Rules {
 	day := date.In(EAT).Format(time.DateOnly)
 	rules := sets[0]
@@ -104,9 +103,9 @@ func (r Rules) Before() (Rules, bool) {
 	return Rules{}, false
 }
 
-// Age is the age of a car in the sense of the rules: the calendar year in Dar
-// es Salaam minus the year of manufacture, never below zero. Months play no
-// part; it rolls over on 1 January.
+// Age returns the age of a car in the sense of the rules: the calendar year in
+// Dar es Salaam minus the year of manufacture, at least zero. Months do not count;
+// it changes on 1 January.
 func Age(on time.Time, yom int) int { return max(0, on.In(EAT).Year()-yom) }
 
 // load reads dated changes into full sets. They are merged as JSON objects,

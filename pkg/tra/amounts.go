@@ -33,7 +33,7 @@ func amounts(tax *vehicle.Tax) map[string]*money.Amount {
 	}
 }
 
-// empty says whether the object has the fields of an answer, all of them blank.
+// empty reports whether the object has the fields of an answer, all of them blank.
 func (o object) empty() bool {
 	var tax vehicle.Tax
 	known := false

@@ -123,7 +123,7 @@ func (e *Entries) ByStem(stem string) []Label { return e.byStem[stem] }
 // ByModel lists the labels with this model name, as chassis.NameKey folds it.
 func (e *Entries) ByModel(nameKey string) []Label { return e.byModel[nameKey] }
 
-// HasModel says whether any label has this model name. The key is given as
+// HasModel reports whether any label has this model name. The key is given as
 // bytes so that a caller who tries many spellings allocates nothing.
 func (e *Entries) HasModel(nameKey []byte) bool {
 	_, ok := e.byModel[string(nameKey)]

@@ -79,7 +79,7 @@ func codesOf(part string) []string {
 	return codes
 }
 
-// Hybrid says whether the label itself names a hybrid, as the authority's
+// Hybrid reports whether the label itself names a hybrid, as the authority's
 // four-part labels do. Three-part labels may be hybrids without saying so.
 func (l Label) Hybrid() bool {
 	return slices.ContainsFunc(l.Extras, func(extra string) bool { return strings.Contains(strings.ToUpper(extra), "HYBRID") }) ||

@@ -68,7 +68,7 @@ type Missing struct {
 	Reason string `json:"reason"`
 }
 
-// TaxBase says what value the tax is reckoned on: the authority taxes the
+// TaxBase says on which value the tax is computed: the authority taxes the
 // higher of its own CIF and the invoice's (reported practice, no official text
 // is known).
 type TaxBase struct {

@@ -1,8 +1,7 @@
-// Package vehicle is the resource model of the HTTP API: what a listing says
-// of a car, what the authority's database makes of it, and the tax. Field
-// names, types and null rules are those of the specification, section 2;
-// fields marked additive are Ushuru's own and appear only when they hold
-// something.
+// Package vehicle is the resource model of the HTTP API: the car of a listing,
+// its entry in the authority's database, and the tax. Field names, types and null
+// rules are those of the specification, section 2; fields marked additive are
+// Ushuru's own and appear only when they are not empty.
 package vehicle
 
 import (
@@ -11,8 +10,8 @@ import (
 	"ushuru/pkg/money"
 )
 
-// Car is what a listing says. An empty string or a zero means that the
-// listing does not say; only the fields that the specification makes nullable
+// Car is the car of a listing. An empty string or a zero means that the listing
+// does not give the value; only the fields that the specification makes nullable
 // are pointers.
 type Car struct {
 	Make               string        `json:"make"`         // upper case
@@ -156,12 +155,12 @@ type Tax struct {
 	Year                        int          `json:"year"`
 }
 
-// Input is what the caller asked about.
+// Input is the caller's request.
 type Input struct {
 	URL string `json:"url"`
 }
 
-// Warning is a doubt that the caller should see beside the figures. Additive.
+// Warning is a doubt about the figures. Additive.
 type Warning struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -225,8 +224,8 @@ type Mismatch struct {
 	Listing string `json:"listing"`
 }
 
-// Candidate is an entry of the authority's database that a car might be,
-// listed when none can be chosen.
+// Candidate is an entry of the authority's database that a car may be, in an
+// error that no entry can be chosen.
 type Candidate struct {
 	Make      string `json:"make"`
 	ModelBody string `json:"modelBody"`

@@ -57,7 +57,7 @@ func (f Faults) take(dice *faults.Dice) fault {
 	return fault{f, delay}
 }
 
-// misbehaves says whether there is more to it than slowness.
+// misbehaves reports whether there is more to it than slowness.
 func (f fault) misbehaves() bool {
 	return f.Status != 0 || f.HTML || f.DropConnection || f.EmptyChoices || f.CutJSON || f.Refusal || f.Filtered ||
 		f.WrongID || f.OtherSchema || f.Obey || f.InventField || f.InventValue || f.SeeSheet || f.OtherDigits
