@@ -139,8 +139,8 @@ func (p Property) readText(value string) (string, error) {
 		return Clean(s, cmp.Or(p.Max, defaultMax)), nil
 	case slices.Contains(p.Enum, s):
 		return s, nil
-	case p.Else != "":
-		return p.Else, nil
+	case p.Fallback != "":
+		return p.Fallback, nil
 	}
 	return "", errEnum
 }
@@ -151,7 +151,7 @@ func (p Property) readList(value string) ([]any, error) {
 	if !strings.HasPrefix(value, "[") || json.Unmarshal([]byte(value), &raw) != nil {
 		return nil, errType
 	}
-	if most := cmp.Or(p.Most, defaultMost); len(raw) > most {
+	if most := cmp.Or(p.MaxItems, defaultMaxItems); len(raw) > most {
 		return nil, fmt.Errorf("has more than %d items", most)
 	}
 	items := make([]any, len(raw))

@@ -61,7 +61,7 @@ func Ask[T any](ctx context.Context, c *Client, q Question, valid func(*T) error
 	if err != nil {
 		return zero, usage, err
 	}
-	if err := c.answers.put(ctx, hash, kept{clean, usage}); err != nil {
+	if err := c.answers.put(ctx, hash, cachedAnswer{clean, usage}); err != nil {
 		c.log.WarnContext(ctx, "an answer of the AI is not kept", "error", err)
 	}
 	return answer, usage, nil
@@ -80,7 +80,7 @@ func (c *Client) askAll(ctx context.Context, q *Question, read func(string) erro
 	}
 	var failures []*Error
 	for _, e := range c.endpoints {
-		if failure := e.resting(); failure != nil {
+		if failure := e.inCooldown(); failure != nil {
 			failures = append(failures, failure)
 			continue
 		}
@@ -105,9 +105,9 @@ func (c *Client) askAll(ctx context.Context, q *Question, read func(string) erro
 // askOne asks one endpoint, within the budget. Its failure is a reason to try
 // the next one; its error is not.
 func (c *Client) askOne(ctx context.Context, e *endpoint, r *request, read func(string) error) (Usage, *Error, error) {
-	reserved, err := c.budget.reserve(ctx, r.mostTokens())
+	reserved, err := c.budget.reserve(ctx, r.totalTokens())
 	if err != nil {
-		c.notAsked(ctx, r, e, err)
+		c.skipped(ctx, r, e, err)
 		return Usage{}, nil, err
 	}
 	began := time.Now()
@@ -120,13 +120,13 @@ func (c *Client) askOne(ctx context.Context, e *endpoint, r *request, read func(
 	usage := e.usage(reply)
 	used := usage.PromptTokens + usage.CompletionTokens
 	if ctx.Err() != nil || failure != nil && failure.Kind == Timeout {
-		used = r.mostTokens() // nobody knows; a server may go on and charge for it
+		used = r.totalTokens() // nobody knows; a server may go on and charge for it
 	}
-	settleErr := c.budget.settle(ctx, reserved, used)
+	settleErr := c.budget.reconcile(ctx, reserved, used)
 	if err := ctx.Err(); err != nil { // the caller went away, and the endpoint is not to blame
 		return usage, nil, err
 	}
-	e.judge(failure)
+	e.recordResult(failure)
 	c.metrics.asked(r.name, e, usage, failure, time.Since(began))
 	if settleErr != nil {
 		c.log.WarnContext(ctx, "the budget of the AI counts too much", "error", settleErr)
@@ -134,8 +134,8 @@ func (c *Client) askOne(ctx context.Context, e *endpoint, r *request, read func(
 	return usage, failure, nil
 }
 
-// notAsked counts a question that the budget keeps back, and says so once a day.
-func (c *Client) notAsked(ctx context.Context, r *request, e *endpoint, err error) {
+// skipped counts a question that the budget keeps back, and says so once a day.
+func (c *Client) skipped(ctx context.Context, r *request, e *endpoint, err error) {
 	spent, ok := errors.AsType[*BudgetError](err)
 	if !ok {
 		return

@@ -59,9 +59,9 @@ func (b *budget) reserve(ctx context.Context, tokens int) (reservation, error) {
 	return r, nil
 }
 
-// settle replaces what was reserved by what was used. A process that dies
+// reconcile replaces what was reserved by what was used. A process that dies
 // before leaves its reservation until the end of the day.
-func (b *budget) settle(ctx context.Context, r reservation, used int) error {
+func (b *budget) reconcile(ctx context.Context, r reservation, used int) error {
 	if r.key == "" || used == r.tokens {
 		return nil
 	}

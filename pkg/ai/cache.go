@@ -18,25 +18,25 @@ type answers struct {
 
 // kept is an answer in Redis. It is checked again when it is read: what wrote
 // it may have been another version.
-type kept struct {
+type cachedAnswer struct {
 	Answer json.RawMessage `json:"answer"`
 	Usage  Usage           `json:"usage"`
 }
 
-func (a *answers) off() bool { return a.redis == nil || a.ttl == 0 }
+func (a *answers) disabled() bool { return a.redis == nil || a.ttl == 0 }
 
 // get finds an answer. A Redis that fails is as good as an empty one.
-func (a *answers) get(ctx context.Context, hash string) (kept, bool) {
-	var k kept
-	if a.off() {
+func (a *answers) get(ctx context.Context, hash string) (cachedAnswer, bool) {
+	var k cachedAnswer
+	if a.disabled() {
 		return k, false
 	}
 	value, err := a.redis.Get(ctx, keyAnswer+hash).Bytes()
 	return k, err == nil && json.Unmarshal(value, &k) == nil
 }
 
-func (a *answers) put(ctx context.Context, hash string, k kept) error {
-	if a.off() {
+func (a *answers) put(ctx context.Context, hash string, k cachedAnswer) error {
+	if a.disabled() {
 		return nil
 	}
 	value, err := json.Marshal(k)

@@ -28,8 +28,8 @@ type endpoint struct {
 }
 
 const (
-	firstRest = time.Second // doubled with each failure in a row
-	longRest  = time.Minute // the longest without a Retry-After, and that of a misconfiguration
+	minCooldown = time.Second // doubled with each failure in a row
+	maxCooldown = time.Minute // the longest without a Retry-After, and that of a misconfiguration
 )
 
 func newEndpoint(e Endpoint, host string, timeout time.Duration, now func() time.Time) *endpoint {
@@ -52,9 +52,9 @@ type request struct {
 	timeout            time.Duration
 }
 
-// mostTokens is about the most that a call can cost. A token is three bytes or
+// totalTokens is about the most that a call can cost. A token is three bytes or
 // more of English, and about one character, three bytes, of Japanese.
-func (r *request) mostTokens() int {
+func (r *request) totalTokens() int {
 	const roles = 100
 	schema, _ := r.schema.MarshalJSON() // which the hash has had already
 	return r.promptTokens() + len(schema)/3 + roles + r.maxTokens
@@ -138,8 +138,8 @@ func (e *endpoint) usage(r reply) Usage {
 	}
 }
 
-// resting returns why the endpoint is left alone, nil when it is not.
-func (e *endpoint) resting() *Error {
+// inCooldown returns why the endpoint is left alone, nil when it is not.
+func (e *endpoint) inCooldown() *Error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	left := e.until.Sub(e.now())
@@ -152,19 +152,19 @@ func (e *endpoint) resting() *Error {
 	return &failure
 }
 
-// judge remembers how a call went. Of many calls that fail at the same time
+// recordResult remembers how a call went. Of many calls that fail at the same time
 // only the first makes the rest longer.
-func (e *endpoint) judge(failure *Error) {
+func (e *endpoint) recordResult(failure *Error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if failure == nil || !failure.Kind.rests() {
+	if failure == nil || !failure.Kind.coolsDown() {
 		e.failures = 0
 		return
 	}
 	now := e.now()
-	rest := longRest
-	if failure.Kind.passes() {
-		rest = min(firstRest<<min(e.failures, 10), longRest)
+	rest := maxCooldown
+	if failure.Kind.isTransient() {
+		rest = min(minCooldown<<min(e.failures, 10), maxCooldown)
 	}
 	if !now.Before(e.until) {
 		e.failures++

@@ -53,14 +53,14 @@ func (e *Error) Error() string {
 }
 
 // Retryable reports whether the same question can get an answer later.
-func (e *Error) Retryable() bool { return e.Kind.passes() }
+func (e *Error) Retryable() bool { return e.Kind.isTransient() }
 
-func (k Kind) passes() bool {
+func (k Kind) isTransient() bool {
 	return slices.Contains([]Kind{RateLimited, Unavailable, Timeout, NotJSON, NoChoices}, k)
 }
 
-// rests reports whether the endpoint itself is at fault, not the question.
-func (k Kind) rests() bool { return k.passes() || k == Misconfigured }
+// coolsDown reports whether the endpoint itself is at fault, not the question.
+func (k Kind) coolsDown() bool { return k.isTransient() || k == Misconfigured }
 
 // BudgetError says that the tokens of the day are used up. The question was
 // not asked.

@@ -7,9 +7,9 @@ import (
 )
 
 var nestedSchema = Schema{
-	{Name: "house", Type: Object, Fields: Schema{{Name: "name", Type: Text, Enum: []string{"USS", "unreadable"}, Else: "unreadable"}}},
-	{Name: "codes", Type: List, Most: 2, Fields: Schema{{Name: "panel", Type: Text, Max: 3}}},
-	{Name: "words", Type: List, Most: 3, Enum: []string{"a", "b"}},
+	{Name: "house", Type: Object, Fields: Schema{{Name: "name", Type: Text, Enum: []string{"USS", "unreadable"}, Fallback: "unreadable"}}},
+	{Name: "codes", Type: List, MaxItems: 2, Fields: Schema{{Name: "panel", Type: Text, Max: 3}}},
+	{Name: "words", Type: List, MaxItems: 3, Enum: []string{"a", "b"}},
 }
 
 type nested struct {
@@ -73,7 +73,7 @@ func TestMistakesInANestedSchema(t *testing.T) {
 		"an empty object":      {{Name: "a", Type: Object}},
 		"fields of a text":     {{Name: "a", Type: Text, Fields: allSchema}},
 		"a mistake inside":     {{Name: "a", Type: List, Fields: Schema{{Name: "b"}}}},
-		"else outside":         {{Name: "a", Type: Text, Enum: []string{"x"}, Else: "y"}},
+		"else outside":         {{Name: "a", Type: Text, Enum: []string{"x"}, Fallback: "y"}},
 		"an enum of an object": {{Name: "a", Type: List, Fields: allSchema, Enum: []string{"x"}}},
 	} {
 		if s.check() == nil {

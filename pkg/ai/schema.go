@@ -28,10 +28,10 @@ type Property struct {
 	Type        Type
 	Description string   // for the model
 	Enum        []string // of a text: nothing else is an answer
-	Else        string   // one of Enum, taken for what is none of it; without it the whole answer is bad
+	Fallback    string   // one of Enum, taken for what is none of it; without it the whole answer is bad
 	Max         int      // of a text without Enum: cut to so many characters; default 300
 	Fields      Schema   // of an Object, or of each object in a List
-	Most        int      // items of a List; an answer with more is bad; default 50
+	MaxItems    int      // items of a List; an answer with more is bad; default 50
 }
 
 // Schema is an object. Models fill the properties in this order, so what they
@@ -40,10 +40,10 @@ type Property struct {
 type Schema []Property
 
 const (
-	defaultMax  = 300
-	defaultMost = 50
-	maxEnum     = 100
-	maxDepth    = 4 // of objects in objects; servers take five
+	defaultMax      = 300
+	defaultMaxItems = 50
+	maxEnum         = 100
+	maxDepth        = 4 // of objects in objects; servers take five
 )
 
 var wordPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
@@ -118,7 +118,7 @@ func (p Property) check(depth int) error {
 		return fmt.Errorf("there is no type %q", p.Type)
 	case len(p.Enum) > 0 && !texts || len(p.Enum) > maxEnum:
 		return fmt.Errorf("an enum is of texts, and %d at most", maxEnum)
-	case p.Else != "" && !slices.Contains(p.Enum, p.Else):
+	case p.Fallback != "" && !slices.Contains(p.Enum, p.Fallback):
 		return errors.New("what stands for other values is none of the enum")
 	case p.Type == Object, len(p.Fields) > 0 && p.Type == List:
 		return p.Fields.checkAt(depth + 1)

@@ -12,7 +12,7 @@ import (
 
 const (
 	maxBody       = 1 << 20
-	longestAfter  = time.Hour
+	maxRetryAfter = time.Hour
 	idleTimeout   = 90 * time.Second
 	maxIdle       = 16
 	connectionCap = 64
@@ -93,5 +93,5 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	if !(seconds > 0) { // NaN is not
 		return 0
 	}
-	return time.Duration(min(seconds, longestAfter.Seconds()) * float64(time.Second))
+	return time.Duration(min(seconds, maxRetryAfter.Seconds()) * float64(time.Second))
 }

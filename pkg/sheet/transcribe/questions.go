@@ -72,7 +72,7 @@ func value(name, description string) ai.Property { return text(name, description
 func oneOf(name, description string, list List) ai.Property {
 	allowed := values[list]
 	return ai.Property{
-		Name: name, Type: ai.Text, Description: description, Enum: allowed, Else: allowed[len(allowed)-1],
+		Name: name, Type: ai.Text, Description: description, Enum: allowed, Fallback: allowed[len(allowed)-1],
 	}
 }
 
@@ -83,21 +83,21 @@ func object(name string, fields ...ai.Property) ai.Property {
 
 // list is a list of objects.
 func list(name, description string, most int, fields ...ai.Property) ai.Property {
-	return ai.Property{Name: name, Type: ai.List, Description: description, Most: most, Fields: fields}
+	return ai.Property{Name: name, Type: ai.List, Description: description, MaxItems: most, Fields: fields}
 }
 
 // ClassificationSchema is the shape of a Gate.
 func ClassificationSchema() ai.Schema {
 	return ai.Schema{
-		{Name: "anchors", Type: ai.List, Max: 40, Most: 80, Description: "Japanese labels that are printed on it, quoted"},
+		{Name: "anchors", Type: ai.List, Max: 40, MaxItems: 80, Description: "Japanese labels that are printed on it, quoted"},
 		oneOf("kind", "what the picture shows", kinds),
 		{Name: "is_auction_sheet", Type: ai.Boolean, Description: "it is a Japanese auction sheet of one car"},
 		{Name: "filled_in", Type: ai.Boolean, Description: "the form holds the data of a car"},
 		{Name: "makes_sense", Type: ai.Boolean, Description: "its text is real Japanese and does not contradict itself"},
 		oneOf("readability", "how much of it can be read", extents),
 		{
-			Name: "unreadable_areas", Type: ai.List, Most: len(values[areas]) * 2, Description: "areas covered, cut off or too blurred",
-			Enum: values[areas], Else: OtherValue,
+			Name: "unreadable_areas", Type: ai.List, MaxItems: len(values[areas]) * 2, Description: "areas covered, cut off or too blurred",
+			Enum: values[areas], Fallback: OtherValue,
 		},
 	}
 }
@@ -106,7 +106,7 @@ func ClassificationSchema() ai.Schema {
 func SecondReadingSchema() ai.Schema {
 	return ai.Schema{
 		{
-			Name: "mileage_boxes", Type: ai.List, Max: len(sheet.NotReadable), Most: maxDigits,
+			Name: "mileage_boxes", Type: ai.List, Max: len(sheet.NotReadable), MaxItems: maxDigits,
 			Description: "走行: the digit of each box",
 		},
 		oneOf("unit", "the unit that is printed or circled: km, or mile for マイル", Units),

@@ -34,7 +34,7 @@ func ReadingSchema() ai.Schema {
 		),
 		oneOf("repair_history", "修復歴: the circled or written word", Repairs),
 		ai.Property{
-			Name: "equipment", Type: ai.List, Max: 20, Most: MaxEquipment,
+			Name: "equipment", Type: ai.List, Max: 20, MaxItems: MaxEquipment,
 			Description: "純正装備, 装備品: the circled words alone",
 		},
 		list("notes", "every note on the sheet, one finding, claim or option in each, in the order of the sheet", MaxNotes,
@@ -66,7 +66,7 @@ func ReadingSchema() ai.Schema {
 			oneOf("manual", "取扱説明書", YesNo),
 			oneOf("warranty", "保証書", YesNo),
 			value("recycle_yen", "リサイクル預託金"),
-			ai.Property{Name: "items_later", Type: ai.List, Max: MaxValue, Most: MaxLater, Description: "後日書類, 後日発送部品"},
+			ai.Property{Name: "items_later", Type: ai.List, Max: MaxValue, MaxItems: MaxLater, Description: "後日書類, 後日発送部品"},
 		),
 		object("clarity", clarityFields()...),
 	}
@@ -109,6 +109,6 @@ func clarityFields() (fields []ai.Property) {
 
 func circled(name, description string, list List) ai.Property {
 	return ai.Property{
-		Name: name, Type: ai.List, Description: description, Enum: values[list], Else: sheet.NotReadable, Most: 2 * maxCircled,
+		Name: name, Type: ai.List, Description: description, Enum: values[list], Fallback: sheet.NotReadable, MaxItems: 2 * maxCircled,
 	}
 }
