@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,16 +34,31 @@ const (
 	documentedSite = "127.0.0.1:8090"
 )
 
-// program is the ushuru binary, built from the sources.
+// binary is where the program is built to, once and only when a test needs it.
+var binary = filepath.Join(os.TempDir(), fmt.Sprintf("ushuru-docs-%d", os.Getpid()), "ushuru")
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	_ = os.RemoveAll(filepath.Dir(binary))
+	os.Exit(status)
+}
+
+var build = sync.OnceValue(func() error {
+	command := exec.CommandContext(context.Background(), "go", "build", "-o", binary, ".")
+	command.Dir = root
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return nil
+})
+
+// program returns the path of the ushuru binary.
 func program(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "ushuru")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	if err := build(); err != nil {
+		t.Fatal(err)
 	}
-	return path
+	return binary
 }
 
 // TestCommandsOfTheDocuments runs the documents against one demo, and then looks
@@ -150,30 +166,38 @@ var (
 	longFlag      = regexp.MustCompile(`--([a-z][a-z-]*)`)
 )
 
-// The commands of blocks that are not run exist, and have the flags that they
-// are shown with.
+// Commands that are not run, in blocks and in the text, exist and have the flags
+// that they are shown with.
 func TestCommandsThatAreNotRunExist(t *testing.T) {
+	t.Parallel()
 	ushuru := program(t)
 	help := map[string]string{}
 	for name, document := range documents(t) {
 		for _, b := range blocks(document) {
-			if b.language != "console" {
-				continue
-			}
-			t.Logf("%s:%d is not run", name, b.line)
-			for line := range strings.Lines(strings.ReplaceAll(b.text, "\\\n", " ")) {
-				for _, found := range ushuruCommand.FindAllStringSubmatch(line, -1) {
-					words := strings.Fields(found[1])
-					shown := helpOf(t, ushuru, words, help)
-					if shown == "" {
-						t.Errorf("%s:%d: there is no command ushuru %s", name, b.line, found[1])
-					}
-					for _, flag := range longFlag.FindAllStringSubmatch(found[2], -1) {
-						if !strings.Contains(shown, "--"+flag[1]) && !strings.Contains(shown, "--[no-]"+flag[1]) {
-							t.Errorf("%s:%d: ushuru %s has no flag --%s", name, b.line, found[1], flag[1])
-						}
-					}
+			if b.language == "console" {
+				t.Logf("%s:%d is not run", name, b.line)
+				for line := range strings.Lines(strings.ReplaceAll(b.text, "\\\n", " ")) {
+					checkCommand(t, ushuru, fmt.Sprintf("%s:%d", name, b.line), line, help)
 				}
+			}
+		}
+		for _, found := range code.FindAllStringSubmatch(fence.ReplaceAllString(document, ""), -1) {
+			checkCommand(t, ushuru, name, found[1], help)
+		}
+	}
+}
+
+// checkCommand checks the commands of ushuru in a line.
+func checkCommand(t *testing.T, ushuru, where, line string, help map[string]string) {
+	t.Helper()
+	for _, found := range ushuruCommand.FindAllStringSubmatch(line, -1) {
+		shown := helpOf(t, ushuru, strings.Fields(found[1]), help)
+		if shown == "" {
+			t.Errorf("%s: there is no command ushuru %s", where, found[1])
+		}
+		for _, flag := range longFlag.FindAllStringSubmatch(found[2], -1) {
+			if !strings.Contains(shown, "--"+flag[1]) && !strings.Contains(shown, "--[no-]"+flag[1]) {
+				t.Errorf("%s: ushuru %s has no flag --%s", where, found[1], flag[1])
 			}
 		}
 	}
