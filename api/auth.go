@@ -10,7 +10,7 @@ import (
 	"ushuru/pkg/keys"
 )
 
-// authenticated lets a request through that carries a good key.
+// authenticated is the middleware that requires a valid API key.
 func (s *Server) authenticated(next http.Handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
@@ -29,8 +29,8 @@ func (s *Server) authenticated(next http.Handler) handler {
 	}
 }
 
-// credential returns the API key that a request carries, in either header or
-// in both; nothing when two differ or when Authorization is of another scheme.
+// credential returns the API key of a request, from either header or from both.
+// It is empty when two keys differ or when Authorization has another scheme.
 func credential(h http.Header) string {
 	found := h.Values("X-Api-Key")
 	for _, value := range h.Values("Authorization") {

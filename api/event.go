@@ -11,14 +11,14 @@ import (
 	"ushuru/pkg/plainjson"
 )
 
-// jobEvents answers GET /v1/jobs/{id}/events: the job whenever its state or
-// progress changes, and its end with the result or the error.
+// jobEvents answers GET /v1/jobs/{id}/events: an event whenever the job's state
+// or progress changes, and a last one with its result or error.
 func (s *Server) jobEvents(w http.ResponseWriter, r *http.Request) error {
 	id := mux.Vars(r)["id"]
 	recorderOf(r).job = id
-	moved, leave := s.options.Hub.Watch(id)
-	defer leave()
-	return s.stream(w, r, moved, func(ctx context.Context) (event, error) {
+	changed, unsubscribe := s.options.Hub.Watch(id)
+	defer unsubscribe()
+	return s.stream(w, r, changed, func(ctx context.Context) (event, error) {
 		job, err := s.job(ctx, id)
 		if err != nil {
 			return event{}, err
@@ -27,42 +27,42 @@ func (s *Server) jobEvents(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return event{}, err
 		}
-		return eventOf(body, body, job.State.Ended())
+		return newEvent(body, body, job.State.Ended())
 	})
 }
 
-// batchEvents answers GET /v1/batches/{id}/events: the batch whenever a row
-// moves on, and its end. One that is tried again is at work again.
+// batchEvents answers GET /v1/batches/{id}/events: an event whenever a row
+// changes state, and a last one when the batch ends.
 func (s *Server) batchEvents(w http.ResponseWriter, r *http.Request) error {
-	moved, leave := s.options.Batches.Watch(s.options.Hub, mux.Vars(r)["id"])
-	defer leave()
-	return s.stream(w, r, moved, func(ctx context.Context) (event, error) {
+	changed, unsubscribe := s.options.Batches.Watch(s.options.Hub, mux.Vars(r)["id"])
+	defer unsubscribe()
+	return s.stream(w, r, changed, func(ctx context.Context) (event, error) {
 		b, err := s.batchOf(r.WithContext(ctx))
 		if err != nil {
 			return event{}, err
 		}
 		body := newBatchBody(b)
-		standing := body // how fast it goes is another answer every moment
-		standing.PerSecond, standing.SecondsLeft = 0, 0
-		return eventOf(body, standing, !b.Ended.IsZero())
+		fingerprint := body // the throughput changes with every event
+		fingerprint.PerSecond, fingerprint.SecondsLeft = 0, 0
+		return newEvent(body, fingerprint, !b.Ended.IsZero())
 	})
 }
 
-// eventOf tells of something. Its id says how that stands, so that every API
-// process knows what was told.
-func eventOf(body, standing any, last bool) (event, error) {
+// newEvent returns the event with a body. Its id is the hash of the
+// fingerprint, so that every API process knows which event a caller has.
+func newEvent(body, fingerprint any, last bool) (event, error) {
 	data, err := plainjson.Encode(body)
 	if err != nil {
 		return event{}, err
 	}
-	named, err := plainjson.Encode(standing)
+	identity, err := plainjson.Encode(fingerprint)
 	if err != nil {
 		return event{}, err
 	}
-	sum := sha256.Sum256(named)
-	told := event{id: hex.EncodeToString(sum[:8]), name: "progress", data: data, last: last}
+	sum := sha256.Sum256(identity)
+	ev := event{id: hex.EncodeToString(sum[:8]), name: "progress", data: data, last: last}
 	if last {
-		told.name = "end"
+		ev.name = "end"
 	}
-	return told, nil
+	return ev, nil
 }

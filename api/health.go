@@ -15,24 +15,24 @@ import (
 )
 
 //go:embed openapi.yaml
-var description []byte
+var openAPIDoc []byte
 
-// openAPIDocTag changes with the description.
+// openAPIDocTag is the ETag of openAPIDoc.
 var openAPIDocTag = func() string {
-	sum := sha256.Sum256(description)
+	sum := sha256.Sum256(openAPIDoc)
 	return `"` + hex.EncodeToString(sum[:8]) + `"`
 }()
 
-// healthz answers as long as the process does.
+// healthz answers GET /healthz: the process is up.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// readyz answers whether requests can be served: Redis answers in time and
-// the server is not about to stop.
+// readyz answers GET /readyz: requests can be served, because Redis answers in
+// time and the server is not shutting down.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	if s.draining.Err() != nil {
-		return errUnavailable.withCause(errors.New("the server is stopping"))
+		return errUnavailable.withCause(errors.New("the server is shutting down"))
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
@@ -42,8 +42,8 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
 }
 
-// traStatus answers from what the workers' probes left in Redis; nothing here
-// ever calls the authority.
+// traStatus answers GET /v1/tra-status from what the workers recorded in Redis.
+// It never calls TRA.
 func (s *Server) traStatus(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
@@ -61,11 +61,11 @@ func (s *Server) traStatus(w http.ResponseWriter, r *http.Request) error {
 	}{status, rules})
 }
 
-// openapi serves the description of the API.
+// openapi answers GET /openapi.yaml.
 func (s *Server) openapi(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/yaml")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.Header().Set("ETag", openAPIDocTag)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(description))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(openAPIDoc))
 	return nil
 }

@@ -15,14 +15,15 @@ import (
 	"ushuru/pkg/keys"
 )
 
-// responseRecorder is one request and its answer, as the log will tell it.
+// responseRecorder records one request and its response, for the log and for
+// the handlers.
 type responseRecorder struct {
 	http.ResponseWriter
 
 	id      string
-	key     keys.Key // of the caller, once known
-	job     string   // id of the job that works on the answer, if any
-	status  int      // 0 until the answer has begun
+	key     keys.Key // the caller's, once it is verified
+	job     string   // id of the job that the request waits for or reads, if any
+	status  int      // 0 until the response begins
 	written int64
 	err     error // what the handler returned
 
@@ -31,69 +32,70 @@ type responseRecorder struct {
 
 type recorderKey struct{}
 
-// recorderOf returns the exchange that a request belongs to.
+// recorderOf returns the responseRecorder of a request.
 func recorderOf(r *http.Request) *responseRecorder {
-	x, _ := r.Context().Value(recorderKey{}).(*responseRecorder)
-	return x
+	rec, _ := r.Context().Value(recorderKey{}).(*responseRecorder)
+	return rec
 }
 
-func withRecorder(ctx context.Context, x *responseRecorder) context.Context {
-	return context.WithValue(ctx, recorderKey{}, x)
+func withRecorder(ctx context.Context, rec *responseRecorder) context.Context {
+	return context.WithValue(ctx, recorderKey{}, rec)
 }
 
-// WriteHeader notes the status.
-func (x *responseRecorder) WriteHeader(status int) {
-	if x.status == 0 {
-		x.status = status
+// WriteHeader records the status.
+func (rec *responseRecorder) WriteHeader(status int) {
+	if rec.status == 0 {
+		rec.status = status
 	}
-	x.ResponseWriter.WriteHeader(status)
+	rec.ResponseWriter.WriteHeader(status)
 }
 
 // Write counts the bytes.
-func (x *responseRecorder) Write(data []byte) (int, error) {
-	if x.status == 0 {
-		x.status = http.StatusOK
+func (rec *responseRecorder) Write(data []byte) (int, error) {
+	if rec.status == 0 {
+		rec.status = http.StatusOK
 	}
-	n, err := x.ResponseWriter.Write(data)
-	x.written += int64(n)
+	n, err := rec.ResponseWriter.Write(data)
+	rec.written += int64(n)
 	return n, err
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (x *responseRecorder) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+func (rec *responseRecorder) Unwrap() http.ResponseWriter { return rec.ResponseWriter }
 
-// validRequestID is a request id that may go to a log and a header as it is.
+// validRequestID matches request ids that are safe in a log and in a header.
 var validRequestID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
 
-// ServeHTTP answers every request there is: it names it, answers also when a
-// handler panics, and logs it.
+// ServeHTTP serves every request: it gives it an id, calls its handler, answers
+// 500 if the handler panics, and logs it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	started := time.Now()
-	x := &responseRecorder{ResponseWriter: w, id: r.Header.Get("X-Request-ID")}
-	if !validRequestID.MatchString(x.id) {
-		x.id = rand.Text()
+	start := time.Now()
+	rec := &responseRecorder{ResponseWriter: w, id: r.Header.Get("X-Request-ID")}
+	if !validRequestID.MatchString(rec.id) {
+		rec.id = rand.Text()
 	}
-	s.commonHeaders(w.Header(), x.id)
-	r = r.WithContext(withRecorder(r.Context(), x))
+	s.commonHeaders(w.Header(), rec.id)
+	r = r.WithContext(withRecorder(r.Context(), rec))
 	defer func() {
 		cause := recover()
 		if cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // the sentinel itself is panicked with
-			x.err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+			rec.err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 		}
-		begun := x.status != 0
-		if cause != nil && !begun {
-			_ = errInternal.write(x)
+		started := rec.status != 0
+		if cause != nil && !started {
+			_ = errInternal.write(rec)
 		}
-		s.log(r, x, time.Since(started))
-		if cause != nil && begun {
-			panic(http.ErrAbortHandler) // half an answer must not look whole
+		s.log(r, rec, time.Since(start))
+		if cause != nil && started {
+			panic(http.ErrAbortHandler) // half a response must not look complete
 		}
 	}()
-	s.router.ServeHTTP(x, r)
+	s.router.ServeHTTP(rec, r)
 }
 
-// commonHeaders are those of every answer. Nothing here is a page that a
-// browser should run, frame, guess at or keep; what is says so itself.
+// commonHeaders sets the headers of every response. They say that it is not a
+// page that a browser may run, frame, sniff or store. Handlers of pages set
+// others.
 func (s *Server) commonHeaders(h http.Header, id string) {
 	h.Set("X-Request-ID", id)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -109,17 +111,18 @@ func (s *Server) commonHeaders(h http.Header, id string) {
 // errResponded is returned by a function that has written the response itself.
 var errResponded = errors.New("api: the response is written")
 
-// handler answers a request, or returns why it cannot.
+// handler responds to a request, or returns the error to respond with.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
-// ServeHTTP turns the handler's error into an answer.
+// ServeHTTP responds with the handler's error. An error that is not a problem
+// is a 500 without details.
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := h(w, r)
 	if err == nil || errors.Is(err, errResponded) {
 		return
 	}
-	x := recorderOf(r)
-	x.err = err
+	rec := recorderOf(r)
+	rec.err = err
 	var p *problem
 	switch {
 	case r.Context().Err() != nil:
@@ -130,29 +133,30 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = p.write(w)
 }
 
-func (s *Server) log(r *http.Request, x *responseRecorder, took time.Duration) {
+// log writes one line for a request.
+func (s *Server) log(r *http.Request, rec *responseRecorder, took time.Duration) {
 	level := slog.LevelInfo
 	switch {
-	case x.status >= http.StatusInternalServerError:
+	case rec.status >= http.StatusInternalServerError:
 		level = slog.LevelError
 	case r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || strings.HasPrefix(r.URL.Path, monitoringPath):
-		level = slog.LevelDebug // somebody polls these
+		level = slog.LevelDebug // these are polled
 	}
 	if !s.options.Log.Enabled(r.Context(), level) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request", x.id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
-		slog.Int("status", x.status), slog.Int64("bytes", x.written), slog.Duration("took", took),
+		slog.String("request", rec.id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.Int("status", rec.status), slog.Int64("bytes", rec.written), slog.Duration("took", took),
 	}
-	if x.key.ID != "" {
-		attrs = append(attrs, slog.String("key", x.key.ID))
+	if rec.key.ID != "" {
+		attrs = append(attrs, slog.String("key", rec.key.ID))
 	}
-	if x.job != "" {
-		attrs = append(attrs, slog.String("job", x.job))
+	if rec.job != "" {
+		attrs = append(attrs, slog.String("job", rec.job))
 	}
-	if x.err != nil {
-		attrs = append(attrs, slog.String("error", x.err.Error()))
+	if rec.err != nil {
+		attrs = append(attrs, slog.String("error", rec.err.Error()))
 	}
-	s.options.Log.LogAttrs(r.Context(), level, "answered", attrs...)
+	s.options.Log.LogAttrs(r.Context(), level, "request served", attrs...)
 }

@@ -119,7 +119,7 @@ func TestLogTellsWhoAndWhatAndNoSecret(t *testing.T) {
 	a.send(t, r)
 	line := a.log.wait(t, "request", "mine")
 	for name, want := range map[string]any{
-		"level": "INFO", "msg": "answered", "method": "GET", "path": "/v1/jobs/X", "status": float64(404), "key": a.keyID,
+		"level": "INFO", "msg": "request served", "method": "GET", "path": "/v1/jobs/X", "status": float64(404), "key": a.keyID,
 	} {
 		if line[name] != want {
 			t.Errorf("%s = %v, want %v", name, line[name], want)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// preference is what a caller asked for with Prefer (RFC 7240). Preferences
-// that are unknown or malformed are ignored, as the RFC has it.
+// preference is what a caller requests with Prefer (RFC 7240). Unknown and
+// malformed preferences are ignored, as the RFC requires.
 type preference struct {
 	async   bool          // respond-async
 	waits   bool          // wait=N was given
@@ -16,8 +16,8 @@ type preference struct {
 	waitMax time.Duration
 }
 
-// preferenceOf reads the Prefer headers. Of a preference given twice, the
-// first counts.
+// preferenceOf parses the Prefer headers. Of a preference given twice, the
+// first applies.
 func preferenceOf(h http.Header, waitMax time.Duration) preference {
 	p := preference{waitMax: waitMax}
 	for item := range strings.SplitSeq(strings.Join(h.Values("Prefer"), ","), ",") {
@@ -36,7 +36,7 @@ func preferenceOf(h http.Header, waitMax time.Duration) preference {
 	return p
 }
 
-// accepts reports whether the caller is content with 202 and a job.
+// accepts reports whether the caller accepts 202 with a job.
 func (p preference) accepts() bool { return p.async || p.waits }
 
 // waitTimeout is how long to wait for a result: as long as the caller says,
@@ -49,7 +49,7 @@ func (p preference) waitTimeout() time.Duration {
 	return p.waitMax
 }
 
-// applied is the value of Preference-Applied; async says whether the answer
+// applied returns the value of Preference-Applied. async says that the response
 // is a job instead of its result.
 func (p preference) applied(async bool) string {
 	var words []string

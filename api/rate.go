@@ -39,8 +39,8 @@ func isRate(rate decimal.Decimal) bool {
 }
 
 // repriced returns an estimate with its drive-away cost at another exchange
-// rate than that of the cached estimate. A zero rate changes nothing. The source of
-// the car words its messages.
+// rate than that of the cached estimate. A zero rate changes nothing. Messages
+// name the source of the car.
 func (s *Server) repriced(estimate []byte, rate decimal.Decimal, source vehicle.Source) ([]byte, error) {
 	if rate.IsZero() {
 		return estimate, nil

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"ushuru/pkg/batch"
 	"ushuru/pkg/export"
 	"ushuru/pkg/money"
@@ -18,60 +20,61 @@ import (
 )
 
 const (
-	resultsPage = 200 // results in memory at once
-	// writeTimeout is for sending that many over a slow line.
+	resultsPage = 200 // rows in memory at once
+	// writeTimeout is for sending that many results over a slow line.
 	writeTimeout = time.Minute
 )
 
-// form is a form in which results can be had.
-type form struct {
+// resultFormat is a format of the results of a batch.
+type resultFormat struct {
 	name      string
 	mediaType string
 	extension string
 	begin     func(w io.Writer, b batchBody) (resultWriter, error)
 }
 
-// resultWriter writes the results of a batch, one after the other.
+// resultWriter writes the results of a batch one by one.
 type resultWriter interface {
 	result(item batch.Item, estimate json.RawMessage) error
 	end() error
-	discard() // in place of end
+	discard() // instead of end, after an error
 }
 
-// forms of results; the first is that of whoever does not say.
-var forms = []form{
+// resultFormats are all formats of results. The first is the default.
+var resultFormats = []resultFormat{
 	{"json", "application/json", "json", beginJSON},
 	{"ndjson", "application/x-ndjson", "ndjson", beginLines},
 	{"csv", "text/csv", "csv", beginTable(export.NewCSV)},
 	{"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx", beginTable(export.NewXLSX)},
 }
 
-// formOf is what the query or Accept asks for. Of several types in Accept the
-// first that there is counts.
-func formOf(r *http.Request) (form, error) {
+// parseResultFormat returns the format that the query or Accept requests. Of
+// several types in Accept, the first that is supported applies.
+func parseResultFormat(r *http.Request) (resultFormat, error) {
 	if name := r.URL.Query().Get("format"); name != "" {
-		for _, f := range forms {
+		for _, f := range resultFormats {
 			if f.name == name {
 				return f, nil
 			}
 		}
-		return form{}, errFormatUnknown
+		return resultFormat{}, errFormatUnknown
 	}
-	for asked := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
-		mediaType, _, _ := mime.ParseMediaType(asked)
-		for _, f := range forms {
+	for accepted := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
+		mediaType, _, _ := mime.ParseMediaType(accepted)
+		for _, f := range resultFormats {
 			if f.mediaType == mediaType {
 				return f, nil
 			}
 		}
 	}
-	return forms[0], nil
+	return resultFormats[0], nil
 }
 
-// getResults answers GET /v1/batches/{id}/results: all rows and what became of
-// them so far, in pieces, so that no batch is too large for it.
+// getResults answers GET /v1/batches/{id}/results: all rows with their results
+// so far. It reads and sends them in pieces, so that the largest batch takes
+// little memory.
 func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
-	f, err := formOf(r)
+	f, err := parseResultFormat(r)
 	if err != nil {
 		return err
 	}
@@ -95,13 +98,13 @@ func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err := s.sendResults(w, r, f, b, reader, items, next); err != nil {
 		recorderOf(r).err = err
-		panic(http.ErrAbortHandler) // half an answer must not look whole
+		panic(http.ErrAbortHandler) // half a response must not look complete
 	}
 	return nil
 }
 
-// firstResults opens a batch and reads the first rows, before there is an
-// answer.
+// firstResults opens a batch and reads its first rows, before the response
+// begins.
 func (s *Server) firstResults(parent context.Context, id string) (*batch.Reader, []batch.Item, int, error) {
 	ctx, cancel := context.WithTimeout(parent, redisTimeout)
 	defer cancel()
@@ -113,9 +116,14 @@ func (s *Server) firstResults(parent context.Context, id string) (*batch.Reader,
 	return reader, items, next, err
 }
 
+// sendResults writes the first rows, and then reads and writes the others.
 func (s *Server) sendResults(
-	w http.ResponseWriter, r *http.Request, f form, b *batch.Batch, reader *batch.Reader, items []batch.Item, next int,
+	w http.ResponseWriter, r *http.Request, f resultFormat, b *batch.Batch, reader *batch.Reader, items []batch.Item, next int,
 ) (err error) {
+	rate, err := rateOf(b.Options)
+	if err != nil {
+		return err
+	}
 	control := http.NewResponseController(w)
 	out, err := f.begin(w, newBatchBody(b))
 	if err != nil {
@@ -127,9 +135,9 @@ func (s *Server) sendResults(
 		}
 	}()
 	for {
-		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a connection without deadlines needs none
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a connection that does not support deadlines needs none
 		for _, item := range items {
-			if err = s.sendResult(out, item, b.Options); err != nil {
+			if err = s.sendResult(out, item, rate); err != nil {
 				return err
 			}
 		}
@@ -145,28 +153,26 @@ func (s *Server) sendResults(
 	}
 }
 
-func (s *Server) sendResult(out resultWriter, item batch.Item, options batch.Options) error {
-	estimate, err := s.priced(item.Result, options)
+// sendResult writes one row, with its drive-away cost at a rate unless that is
+// zero.
+func (s *Server) sendResult(out resultWriter, item batch.Item, rate decimal.Decimal) error {
+	if item.Result == nil {
+		return out.result(item, nil)
+	}
+	estimate, err := s.repriced(item.Result, rate, vehicle.FromListing)
 	if err != nil {
 		return err
 	}
 	return out.result(item, estimate)
 }
 
-// priced is an estimate with its drive-away cost at the rate of the batch.
-func (s *Server) priced(estimate json.RawMessage, options batch.Options) (json.RawMessage, error) {
-	if options.Rate == "" || estimate == nil {
-		return estimate, nil
+// rateOf returns the exchange rate of a batch; zero when it has none.
+func rateOf(options batch.Options) (decimal.Decimal, error) {
+	if options.Rate == "" {
+		return decimal.Zero, nil
 	}
 	rate, err := money.ParseNumber(options.Rate)
-	if err != nil {
-		return nil, err
-	}
-	var e vehicle.Estimate
-	if err := json.Unmarshal(estimate, &e); err != nil {
-		return nil, fmt.Errorf("api: result: %w", err)
-	}
-	return plainjson.Encode(s.options.Costs.Apply(e, rate.Decimal(), time.Now()))
+	return rate.Decimal(), err
 }
 
 // resultBody is one row of a batch with its estimate.
@@ -175,7 +181,7 @@ type resultBody struct {
 	Estimate json.RawMessage `json:"estimate,omitempty"`
 }
 
-// lineWriter writes results as JSON, one in a line.
+// lineWriter writes results as JSON, one a line.
 type lineWriter struct{ w io.Writer }
 
 func beginLines(w io.Writer, _ batchBody) (resultWriter, error) { return lineWriter{w}, nil }
@@ -193,10 +199,10 @@ func (lineWriter) end() error { return nil }
 
 func (lineWriter) discard() {}
 
-// jsonWriter writes results as one JSON value, likewise a result in a line.
+// jsonWriter writes results as one JSON value, also with one result a line.
 type jsonWriter struct {
 	lineWriter
-	begun bool
+	started bool
 }
 
 func beginJSON(w io.Writer, b batchBody) (resultWriter, error) {
@@ -210,10 +216,10 @@ func beginJSON(w io.Writer, b batchBody) (resultWriter, error) {
 
 func (j *jsonWriter) result(item batch.Item, estimate json.RawMessage) error {
 	separator := "\n"
-	if j.begun {
+	if j.started {
 		separator = ","
 	}
-	j.begun = true
+	j.started = true
 	if _, err := io.WriteString(j.w, separator); err != nil {
 		return err
 	}
@@ -225,7 +231,7 @@ func (j *jsonWriter) end() error {
 	return err
 }
 
-// tableWriter writes results as a table for people.
+// tableWriter writes results as a table.
 type tableWriter struct{ table export.Writer }
 
 func beginTable(begin func(io.Writer) (export.Writer, error)) func(io.Writer, batchBody) (resultWriter, error) {

@@ -6,7 +6,8 @@ import (
 	listingsites "ushuru/pkg/listing/sites"
 )
 
-// sites lists the listing sites that are known and what each can give.
+// sites answers GET /v1/sites: the supported listing sites and what each
+// provides.
 func sites(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, http.StatusOK, map[string][]listingsites.Info{"sites": listingsites.All()})
 }

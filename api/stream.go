@@ -9,20 +9,21 @@ import (
 )
 
 const (
-	// keepAlive is how often a stream says something, so that nobody on the
-	// way takes it for dead.
+	// keepAlive is the default interval between comments on a stream without
+	// events. Without them a proxy would close it.
 	keepAlive = 15 * time.Second
-	// eventTimeout is how long a caller may take to read one event.
+	// eventTimeout is the maximum time for a caller to read one event.
 	eventTimeout = 10 * time.Second
-	// maxStreamDuration bounds a stream, so that its key is checked again: callers of
-	// server-sent events connect again by themselves.
+	// maxStreamDuration ends a stream, so that its key is verified again.
+	// Clients of server-sent events reconnect automatically.
 	maxStreamDuration = 15 * time.Minute
-	// maxStreams is how many streams one key may have open at one API process.
+	// maxStreams is the maximum number of open streams of a key at one API
+	// process.
 	maxStreams = 20
 )
 
 // event is one server-sent event (HTML Living Standard, section 9.2). Its id
-// changes with what it says, and Last after it says that none will follow.
+// changes with its content; last means that no other event follows.
 type event struct {
 	id   string
 	name string
@@ -30,25 +31,25 @@ type event struct {
 	last bool
 }
 
-// stream sends what look finds as server-sent events: at once unless the
-// caller has it already, by Last-Event-ID, and then whenever it has changed,
-// until it is the last. It looks when changed says so, and with every keep-alive.
-// Nothing that happens here ends the work.
+// stream sends what load returns as server-sent events: at once, unless the
+// caller has that event already (Last-Event-ID), and then whenever it has
+// changed, until the last event. It loads on each signal of changed and at each
+// keep-alive. The end of a stream does not end the work.
 //
 //nolint:cyclop // one loop that is read from top to bottom
 func (s *Server) stream(
-	w http.ResponseWriter, r *http.Request, changed <-chan struct{}, look func(context.Context) (event, error),
+	w http.ResponseWriter, r *http.Request, changed <-chan struct{}, load func(context.Context) (event, error),
 ) error {
-	now, err := look(r.Context())
+	current, err := load(r.Context())
 	if err != nil {
 		return err
 	}
 	sent := r.Header.Get("Last-Event-ID")
-	if now.last && now.id == sent {
-		w.WriteHeader(http.StatusNoContent) // the standard's word for: do not come again
+	if current.last && current.id == sent {
+		w.WriteHeader(http.StatusNoContent) // the standard's status for: do not reconnect
 		return nil
 	}
-	release, ok := s.streams.take(recorderOf(r).key.ID)
+	release, ok := s.streams.acquire(recorderOf(r).key.ID)
 	if !ok {
 		return errTooManyStreams
 	}
@@ -56,21 +57,21 @@ func (s *Server) stream(
 	ctx, cancel := context.WithTimeout(r.Context(), maxStreamDuration)
 	defer cancel()
 	defer context.AfterFunc(s.draining, cancel)() //nolint:contextcheck // the life of the server ends the stream too
-	line := newEventWriter(w)
-	// A HEAD, and a caller who is gone, see no event: neither is an error.
-	if r.Method == http.MethodHead || line.write("retry: 2000\n\n") != nil {
+	events := newEventWriter(w)
+	// A HEAD request and a caller who has disconnected get no event.
+	if r.Method == http.MethodHead || events.write("retry: 2000\n\n") != nil {
 		return nil
 	}
 	ticker := time.NewTicker(s.options.KeepAlive)
 	defer ticker.Stop()
 	for {
-		if err == nil && now.id != sent {
-			if line.write(fmt.Sprintf("id: %s\nevent: %s\ndata: %s\n\n", now.id, now.name, now.data)) != nil {
+		if err == nil && current.id != sent {
+			if events.write(fmt.Sprintf("id: %s\nevent: %s\ndata: %s\n\n", current.id, current.name, current.data)) != nil {
 				return nil
 			}
-			sent = now.id
+			sent = current.id
 		}
-		if err == nil && now.last {
+		if err == nil && current.last {
 			return nil
 		}
 		select {
@@ -78,48 +79,49 @@ func (s *Server) stream(
 			return nil
 		case <-changed:
 		case <-ticker.C:
-			if line.write(": here\n\n") != nil {
+			if events.write(": here\n\n") != nil {
 				return nil
 			}
 		}
-		now, err = look(ctx) // Redis may come back while there is time
+		current, err = load(ctx) // Redis may return before the stream ends
 	}
 }
 
-// eventWriter is an answer that goes on.
+// eventWriter writes a response in pieces.
 type eventWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 }
 
-// newEventWriter begins the answer.
+// newEventWriter begins the response.
 func newEventWriter(w http.ResponseWriter) eventWriter {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // or nginx keeps events back
-	line := eventWriter{w, http.NewResponseController(w)}
-	_ = line.control.SetReadDeadline(time.Time{}) // the request is read
+	h.Set("X-Accel-Buffering", "no") // or nginx buffers events
+	events := eventWriter{w, http.NewResponseController(w)}
+	_ = events.control.SetReadDeadline(time.Time{}) // the request has been read
 	w.WriteHeader(http.StatusOK)
-	return line
+	return events
 }
 
-// write sends a piece now, or tells that the caller does not take it.
-func (l eventWriter) write(text string) error {
-	_ = l.control.SetWriteDeadline(time.Now().Add(eventTimeout))
-	if _, err := l.w.Write([]byte(text)); err != nil {
+// write sends a piece at once. It fails when the caller does not read it.
+func (e eventWriter) write(text string) error {
+	_ = e.control.SetWriteDeadline(time.Now().Add(eventTimeout))
+	if _, err := e.w.Write([]byte(text)); err != nil {
 		return err
 	}
-	return l.control.Flush()
+	return e.control.Flush()
 }
 
-// streams counts those that are open, by key.
+// streams counts the open streams of each key.
 type streams struct {
 	mu   sync.Mutex
 	open map[string]int
 }
 
-// take counts one more until release; false when the key has too many.
-func (s *streams) take(key string) (release func(), ok bool) {
+// acquire counts one more stream until release. It is false when the key has
+// too many.
+func (s *streams) acquire(key string) (release func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open[key] >= maxStreams {

@@ -21,45 +21,45 @@ import (
 )
 
 const (
-	defaultPage        = 50
-	maxVehiclePageSize = 200
-	maxOffset          = 1_000_000
+	defaultVehiclePageSize = 50
+	maxVehiclePageSize     = 200
+	maxOffset              = 1_000_000
 
-	// syncSlot is how soon a sync of the catalogue is asked for again.
+	// syncSlot is the time in which at most one sync of the catalogue is enqueued.
 	syncSlot = 5 * time.Second
 )
 
-// page is what part of a list is asked for.
-type page struct{ limit, offset int }
+// pageRange is the requested part of a list.
+type pageRange struct{ limit, offset int }
 
-// list is the answer of GET /v1/vehicles: makes, or the labels of one.
-type list struct {
-	Make     string     `json:"make,omitempty"`
-	Total    int        `json:"total"` // of all pages
-	Offset   int        `json:"offset"`
-	Makes    []string   `json:"makes,omitzero"`
-	Vehicles []entry    `json:"vehicles,omitzero"`
-	AsOf     *time.Time `json:"asOf"`
+// vehicleList is the response of GET /v1/vehicles: makes, or the labels of one.
+type vehicleList struct {
+	Make     string         `json:"make,omitempty"`
+	Total    int            `json:"total"` // of all pages
+	Offset   int            `json:"offset"`
+	Makes    []string       `json:"makes,omitzero"`
+	Vehicles []vehicleEntry `json:"vehicles,omitzero"`
+	AsOf     *time.Time     `json:"asOf"`
 }
 
-// entry is one label, with its parts.
-type entry struct {
+// vehicleEntry is one label, with its parts.
+type vehicleEntry struct {
 	ModelBody string   `json:"modelBody"`
 	Model     string   `json:"model"`
 	Codes     []string `json:"codes"` // never null
 	Body      string   `json:"body"`
 }
 
-// vehicles searches the authority's makes and labels, as they were last
-// fetched. Nothing here ever calls the authority.
+// vehicles answers GET /v1/vehicles: TRA's makes and labels, as a worker last
+// fetched them. It never calls TRA.
 func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
-	asked := r.URL.Query()
-	part, err := pageOfQuery(asked)
+	query := r.URL.Query()
+	part, err := parsePage(query)
 	if err != nil {
 		return err
 	}
 	for _, name := range []string{"make", "q"} {
-		if utf8.RuneCountInString(asked.Get(name)) > maxTextLength {
+		if utf8.RuneCountInString(query.Get(name)) > maxTextLength {
 			return fieldProblem(name, fmt.Sprintf("must be at most %d characters", maxTextLength))
 		}
 	}
@@ -67,21 +67,21 @@ func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	catalogue, err := s.options.Catalogue.Catalogue(ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
-		return errCatalogueMissing.withCause(s.askForSync(ctx))
+		return errCatalogueMissing.withCause(s.requestSync(ctx))
 	}
 	if err != nil {
 		return errUnavailable.withCause(err)
 	}
-	found := makesOf(catalogue, asked.Get("q"), part)
-	if name := asked.Get("make"); name != "" {
+	found := makesOf(catalogue, query.Get("q"), part)
+	if name := query.Get("make"); name != "" {
 		entries, known := catalogue.Of(chassis.Normalise(name))
 		switch {
 		case !known:
 			return errMakeNotFound
 		case entries.Pending:
-			return errCatalogueMissing.withCause(s.askForSync(ctx))
+			return errCatalogueMissing.withCause(s.requestSync(ctx))
 		}
-		found = labelsOf(entries, asked.Get("q"), part)
+		found = labelsOf(entries, query.Get("q"), part)
 	}
 	if found.AsOf, err = s.options.Catalogue.AsOf(ctx); err != nil {
 		return errUnavailable.withCause(err)
@@ -98,8 +98,9 @@ func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// askForSync has a worker in Tanzania fetch the catalogue, if nobody has.
-func (s *Server) askForSync(ctx context.Context) error {
+// requestSync lets a worker in Tanzania fetch the catalogue, unless one does
+// already.
+func (s *Server) requestSync(ctx context.Context) error {
 	due, err := s.options.Catalogue.SyncDue(ctx)
 	if err != nil || !due {
 		return err
@@ -107,8 +108,8 @@ func (s *Server) askForSync(ctx context.Context) error {
 	return s.options.Tasks.EnqueueOnce(ctx, tasks.TypeSync, syncSlot, time.Now())
 }
 
-func makesOf(catalogue *tra.Catalogue, query string, part page) list {
-	found := list{Offset: part.offset}
+func makesOf(catalogue *tra.Catalogue, query string, part pageRange) vehicleList {
+	found := vehicleList{Offset: part.offset}
 	names := []string{}
 	for _, mk := range catalogue.Makes() {
 		if strings.Contains(chassis.NameKey(mk.Name), chassis.NameKey(query)) {
@@ -119,37 +120,38 @@ func makesOf(catalogue *tra.Catalogue, query string, part page) list {
 	return found
 }
 
-func labelsOf(entries *tra.Entries, query string, part page) list {
+func labelsOf(entries *tra.Entries, query string, part pageRange) vehicleList {
 	labels := entries.Search(query)
-	found := list{Make: entries.Make.Name, Total: len(labels), Offset: part.offset, Vehicles: []entry{}}
+	found := vehicleList{Make: entries.Make.Name, Total: len(labels), Offset: part.offset, Vehicles: []vehicleEntry{}}
 	for _, label := range paginate(labels, part) {
-		found.Vehicles = append(found.Vehicles, entry{label.Text, label.Model, append([]string{}, label.Codes...), label.Body})
+		found.Vehicles = append(found.Vehicles, vehicleEntry{label.Text, label.Model, append([]string{}, label.Codes...), label.Body})
 	}
 	return found
 }
 
-// paginate is one page of a list.
-func paginate[T any](all []T, part page) []T {
+// paginate returns one page of a list.
+func paginate[T any](all []T, part pageRange) []T {
 	from := min(part.offset, len(all))
 	return all[from:min(from+part.limit, len(all))]
 }
 
-func pageOfQuery(asked url.Values) (page, error) {
-	part := page{limit: defaultPage}
+// parsePage parses the parameters "limit" and "offset".
+func parsePage(query url.Values) (pageRange, error) {
+	part := pageRange{limit: defaultVehiclePageSize}
 	for _, field := range []struct {
-		name        string
-		least, most int
-		into        *int
+		name     string
+		min, max int
+		target   *int
 	}{{"limit", 1, maxVehiclePageSize, &part.limit}, {"offset", 0, maxOffset, &part.offset}} {
-		text := asked.Get(field.name)
+		text := query.Get(field.name)
 		if text == "" {
 			continue
 		}
 		n, err := strconv.Atoi(text)
-		if err != nil || n < field.least || n > field.most {
-			return part, fieldProblem(field.name, fmt.Sprintf("must be a whole number from %d to %d", field.least, field.most))
+		if err != nil || n < field.min || n > field.max {
+			return part, fieldProblem(field.name, fmt.Sprintf("must be a whole number from %d to %d", field.min, field.max))
 		}
-		*field.into = n
+		*field.target = n
 	}
 	return part, nil
 }
