@@ -9,17 +9,16 @@ import (
 	"ushuru/pkg/jobs"
 )
 
-// StepError is an error that a step's handler returns with a word for the
-// caller. Code and Message reach the caller; the cause only the log. Any
-// other error is tried again, and when that is no use the job fails with the
-// code "internal".
+// StepError is an error of a step whose code and message reach the caller; the
+// cause is only logged. Any other error is retried, and when the retries are used
+// up the job fails with the code "internal".
 type StepError struct {
 	Code      string
 	Message   string
-	Details   json.RawMessage // for the caller too, in the shape of its code
+	Details   json.RawMessage // for the caller, in the shape of its code
 	Cause     error
-	Permanent bool          // trying again is no use
-	After     time.Duration // do not try again sooner
+	Permanent bool          // a retry is useless
+	After     time.Duration // minimum delay before a retry
 }
 
 func (f *StepError) Error() string {
@@ -31,53 +30,54 @@ func (f *StepError) Error() string {
 
 func (f *StepError) Unwrap() error { return f.Cause }
 
-// Permanent is an error that ends the job now.
+// Permanent returns an error that ends the job now.
 func Permanent(code, message string, cause error) *StepError {
 	return &StepError{Code: code, Message: message, Cause: cause, Permanent: true}
 }
 
-// Transient is an error that is tried again, not sooner than after; when
-// retries are used up the job ends with it.
+// Transient returns an error that is retried, not sooner than after. When the
+// retries are used up the job fails with it.
 func Transient(code, message string, after time.Duration, cause error) *StepError {
 	return &StepError{Code: code, Message: message, Cause: cause, After: after}
 }
 
-// SnoozeError means that the work could not even be begun (a breaker is open,
-// a limit is reached). It is tried again after a while and costs no retry.
+// SnoozeError means that the work could not even start: a circuit breaker is open,
+// or a limit is reached. The step is attempted again later, and that is not a
+// retry.
 type SnoozeError struct {
 	After time.Duration
 	Cause error
 }
 
-func (g *SnoozeError) Error() string {
-	return fmt.Sprintf("gate closed for %v: %v", g.After, g.Cause)
+func (s *SnoozeError) Error() string {
+	return fmt.Sprintf("snoozed for %v: %v", s.After, s.Cause)
 }
 
-func (g *SnoozeError) Unwrap() error { return g.Cause }
+func (s *SnoozeError) Unwrap() error { return s.Cause }
 
-// Snooze returns a GateError.
+// Snooze returns a SnoozeError.
 func Snooze(after time.Duration, cause error) *SnoozeError {
 	return &SnoozeError{After: after, Cause: cause}
 }
 
-// IsFailure is what costs a retry: anything but a closed gate.
+// IsFailure reports whether an error counts as a retry: every error but a snooze.
 func IsFailure(err error) bool {
-	_, closed := errors.AsType[*SnoozeError](err)
-	return err != nil && !closed
+	_, snoozed := errors.AsType[*SnoozeError](err)
+	return err != nil && !snoozed
 }
 
-// JobError is what the record of a job that fails with err will say.
+// JobError returns the error of a job that fails with err.
 func JobError(err error) *jobs.Error {
-	if failure, ok := errors.AsType[*StepError](err); ok { // also as the cause of a closed gate
+	if failure, ok := errors.AsType[*StepError](err); ok { // also as the cause of a snooze
 		return &jobs.Error{Code: failure.Code, Message: failure.Message, Details: failure.Details}
 	}
-	if _, closed := errors.AsType[*SnoozeError](err); closed {
-		return TimedOut() // a gate only ever closes for a while
+	if _, snoozed := errors.AsType[*SnoozeError](err); snoozed {
+		return TimedOut()
 	}
 	return &jobs.Error{Code: "internal", Message: "Something went wrong on our side. Please try again later."}
 }
 
-// TimedOut is the error of a job that was not finished by its deadline.
+// TimedOut returns the error of a job that did not finish before its deadline.
 func TimedOut() *jobs.Error {
 	return &jobs.Error{
 		Code:    "deadline_exceeded",

@@ -6,26 +6,26 @@ import (
 	"ushuru/pkg/jobs"
 )
 
-// Progress is how far a job is, in the parts that its kind has. Total does not
-// change while the job goes on, and Done does not fall.
+// Progress is how far a job has come, in the parts of its kind. Total is constant
+// and Done never decreases.
 type Progress struct {
 	Done  int    `json:"done"`
 	Total int    `json:"total"`
 	Steps []Part `json:"steps"` // in the order in which they come
 }
 
-// Part is one part of a job: a step, or another job that it waits for.
+// Part is one part of a job: a step, or a child that it waits for.
 type Part struct {
 	Name  string    `json:"name"`
 	State PartState `json:"state"`
 }
 
-// PartState is where a part of a job stands.
+// PartState is the state of a part of a job.
 type PartState string
 
-// The states of a part. Skipped is one that turned out not to be needed.
+// The states of a part. A skipped part was not needed.
 const (
-	PartWaiting PartState = "waiting" // its turn has not come
+	PartWaiting PartState = "waiting" // for an earlier part
 	PartQueued  PartState = "queued"
 	PartRunning PartState = "running"
 	PartDone    PartState = "done"
@@ -33,7 +33,7 @@ const (
 	PartSkipped PartState = "skipped"
 )
 
-// parts are the steps and children of each kind of job, in order.
+// parts holds the steps and children of each kind of job, in order.
 var parts = map[string][]string{
 	KindEstimate: {StepScrape, StepMatch, StepCalculate},
 	KindQuote:    {StepMatch, StepCalculate},
@@ -41,7 +41,7 @@ var parts = map[string][]string{
 	KindCompare:  {ChildCar1, ChildCar2, ChildSheet1, ChildSheet2, StepRecommend},
 }
 
-// ProgressOf says how far a job is. It is a pure function of the record.
+// ProgressOf returns how far a job has come. It is a pure function of the record.
 func ProgressOf(job *jobs.Job) Progress {
 	names := parts[job.Kind]
 	progress := Progress{Total: len(names), Steps: make([]Part, 0, len(names))}
@@ -58,16 +58,17 @@ func ProgressOf(job *jobs.Job) Progress {
 	return progress
 }
 
-// isOptional parts are skipped when there is nothing for them to do: a listing
-// without a sheet has no report.
+// isOptional reports whether a part is skipped when there is nothing for it to do:
+// a listing without a sheet has no report.
 func isOptional(name string) bool { return name == ChildSheet1 || name == ChildSheet2 }
 
-// isOpened reports whether a step that comes after all children was opened: until
-// then a report may still be asked for.
+// isOpened reports whether a step after all children was opened: until then a
+// report may still be requested.
 func isOpened(job *jobs.Job, after []string) bool {
 	return slices.ContainsFunc(after, func(name string) bool { _, opened := job.Steps[name]; return opened })
 }
 
+// partState returns the state of a part.
 func partState(job *jobs.Job, name string) PartState {
 	if child, ok := job.Children[name]; ok {
 		switch {
@@ -76,7 +77,7 @@ func partState(job *jobs.Job, name string) PartState {
 		case child.State.Ended():
 			return PartFailed
 		case job.State.Ended():
-			return PartWaiting // it was not needed any more
+			return PartWaiting // the job ended before the child
 		}
 		return PartRunning
 	}

@@ -11,24 +11,23 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// KindQuote is the kind of a job that estimates a car that the caller
-// describes. Its input is a vehicle.QuoteInput in canonical form, its steps
-// are those of an estimate but for scrape.
+// KindQuote is the kind of a job that estimates a car that the caller describes.
+// Its input is a vehicle.QuoteInput in canonical form, its steps are those of an
+// estimate without scrape.
 const KindQuote = "quote"
 
 func advanceQuote(job *jobs.Job) (Next, error) { return sequence(job, StepMatch, StepCalculate) }
 
-// Quote returns the job that estimates a described car: a new one, or the one
-// that is in flight for the same description.
-func (e *Engine) Quote(ctx context.Context, asked vehicle.QuoteInput, owner string, class jobs.Class) (*jobs.Job, error) {
-	return e.Submit(ctx, KindQuote, asked, Requester{Owner: owner, Class: class})
+// Quote submits the estimate of a described car.
+func (e *Engine) Quote(ctx context.Context, request vehicle.QuoteInput, owner string, class jobs.Class) (*jobs.Job, error) {
+	return e.Submit(ctx, KindQuote, request, Requester{Owner: owner, Class: class})
 }
 
-// Subject is what a job is to find in the authority's database.
+// Subject is the car that a job must find in the authority's database.
 type Subject struct {
 	Car         vehicle.Car
-	ModelBody   string // the label that the caller chose; "" when it is to be found
-	FromRequest bool   // by the caller, not by a listing
+	ModelBody   string // the label that the caller chose; "" when it must be found
+	FromRequest bool   // the caller described the car; there is no listing
 
 	input    json.RawMessage
 	warnings []vehicle.Warning // of the listing
@@ -49,7 +48,7 @@ func SubjectOf(job *jobs.Job) (Subject, error) {
 	return Subject{Car: scraped.Car, ModelBody: input.ModelBody, input: job.Input, warnings: scraped.Warnings}, err
 }
 
-// Result makes the job's result of what the authority says of the subject.
+// Result returns the result of the job from what the authority said of the car.
 func (s Subject) Result(calculated vehicle.Estimate) (any, error) {
 	calculated.Car, calculated.Warnings = s.Car, slices.Concat(s.warnings, calculated.Warnings)
 	if s.FromRequest {
@@ -57,13 +56,13 @@ func (s Subject) Result(calculated vehicle.Estimate) (any, error) {
 		err := json.Unmarshal(s.input, &quote.Input)
 		return quote, err
 	}
-	var asked EstimateInput
-	err := json.Unmarshal(s.input, &asked)
-	calculated.Input.URL = asked.URL
+	var request EstimateInput
+	err := json.Unmarshal(s.input, &request)
+	calculated.Input.URL = request.URL
 	return calculated, err
 }
 
-// decode reads a part of a job's record.
+// decode decodes a part of a job's record.
 func decode(job *jobs.Job, part string, data json.RawMessage, into any) error {
 	if err := json.Unmarshal(data, into); err != nil {
 		return fmt.Errorf("tasks: %s of job %s: %w", part, job.ID, err)

@@ -9,25 +9,25 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// ResultKey is where the answer to a question is kept once it is known; "" for
-// a kind whose answers are not kept.
+// ResultKey returns the cache key of the result for an input, "" for a kind whose
+// results are not cached under their input alone.
 func ResultKey(kind string, input json.RawMessage) (cache.Key, error) {
 	var err error
 	switch kind {
 	case KindEstimate:
-		var asked EstimateInput
-		if err = json.Unmarshal(input, &asked); err == nil {
-			return asked.Key(), nil
+		var request EstimateInput
+		if err = json.Unmarshal(input, &request); err == nil {
+			return request.Key(), nil
 		}
 	case KindQuote:
-		var asked vehicle.QuoteInput
-		if err = json.Unmarshal(input, &asked); err == nil {
-			return QuoteKey(asked)
+		var request vehicle.QuoteInput
+		if err = json.Unmarshal(input, &request); err == nil {
+			return QuoteKey(request)
 		}
 	case KindReport:
-		var asked ReportInput
-		if err = json.Unmarshal(input, &asked); err == nil {
-			return cache.ReadingKey(asked.ID()), nil
+		var request ReportInput
+		if err = json.Unmarshal(input, &request); err == nil {
+			return cache.ReadingKey(request.ID()), nil
 		}
 	default:
 		return "", nil
@@ -35,14 +35,14 @@ func ResultKey(kind string, input json.RawMessage) (cache.Key, error) {
 	return "", fmt.Errorf("tasks: input of a job of the kind %s: %w", kind, err)
 }
 
-// Key is where the estimate is kept.
+// Key returns the cache key of the estimate.
 func (i EstimateInput) Key() cache.Key {
 	return cache.LabelKey(cache.UploadKey(i.URL, i.Page), i.ModelBody)
 }
 
-// QuoteKey is where the estimate of a described car is kept. The description
-// must be in canonical form.
-func QuoteKey(asked vehicle.QuoteInput) (cache.Key, error) {
-	input, err := plainjson.Encode(asked)
+// QuoteKey returns the cache key of the estimate of a described car. The
+// description must be in canonical form.
+func QuoteKey(request vehicle.QuoteInput) (cache.Key, error) {
+	input, err := plainjson.Encode(request)
 	return cache.QuoteKey(input), err
 }

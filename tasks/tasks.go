@@ -1,6 +1,7 @@
-// Package tasks says what is to be done, in which order and in which queue.
-// The order is a pure function of the job's record (workflow.go); a task in
-// the queue only nudges a worker to look at the record (engine.go).
+// Package tasks defines the work of the service: its task types, queues and roles,
+// and the workflow of each kind of job, which is a pure function of the job's
+// record (workflow.go). The Engine (engine.go) advances jobs by it. A task in a
+// queue only makes a worker read the record.
 package tasks
 
 import (
@@ -27,9 +28,9 @@ const (
 	TypeQuoteCalculate = "quote:calculate"
 )
 
-// Queues, one for each role: who looks for work asks one queue after the other,
-// so each costs something while it is empty. A bulk job's step goes to the
-// queue of the same name with BulkSuffix.
+// Queues, one for each role: an asynq server polls its queues one after the other,
+// so that an empty queue costs time. A bulk job's step goes to the queue of the same
+// name with BulkSuffix.
 const (
 	QueueAny       = "any"
 	QueueAuthority = "authority"
@@ -37,26 +38,25 @@ const (
 	BulkSuffix     = "_bulk"
 )
 
-// Shares of the two classes when both wait: neither starves.
+// Weights of the two classes when tasks of both wait, so that neither starves.
 const (
 	weightInteractive = 9
 	weightBulk        = 1
 )
 
-// Policy is how a task is queued and tried again.
+// Policy is how a task is enqueued and retried.
 type Policy struct {
 	Queue      string
-	Timeout    time.Duration // of one try
-	MaxRetries int           // failures allowed after the first, see Allowed; waiting at a closed gate is none
+	Timeout    time.Duration // of one attempt
+	MaxRetries int           // of an interactive job, see MaxRetriesFor; a snooze is not a retry
 }
 
-// maxRetriesBulk is how many failures the step of a batch's job is allowed where
-// a person would wait for four: some minutes of them. A site that fails three
-// requests in ten fails five in a row for one row in four hundred, thirteen
-// for one in six million.
+// maxRetriesBulk is how many failures of a bulk step are retried, where an
+// interactive step has four. A site that fails three requests in ten fails five in
+// a row for one row in four hundred, thirteen in a row for one in six million.
 const maxRetriesBulk = 12
 
-// MaxRetriesFor is how many failures of a step are tried again.
+// MaxRetriesFor returns how many failures of a step are retried.
 func (p Policy) MaxRetriesFor(class jobs.Class) int {
 	if class == jobs.Bulk {
 		return max(p.MaxRetries, maxRetriesBulk)
@@ -64,10 +64,10 @@ func (p Policy) MaxRetriesFor(class jobs.Class) int {
 	return p.MaxRetries
 }
 
-// noRetryLimit stands for "as often as the job's deadline allows".
+// noRetryLimit means that a step is retried until the job's deadline.
 const noRetryLimit = 1000
 
-// policies is the table of design.md section 4.
+// policies holds the policy of each task type.
 var policies = map[string]Policy{
 	TypeScrape:    {Queue: QueueAny, Timeout: 45 * time.Second, MaxRetries: 4},
 	TypeMatch:     {Queue: QueueAny, Timeout: 60 * time.Second, MaxRetries: 4},
@@ -77,9 +77,10 @@ var policies = map[string]Policy{
 	// As for an estimate.
 	TypeQuoteMatch:     {Queue: QueueAny, Timeout: 60 * time.Second, MaxRetries: 4},
 	TypeQuoteCalculate: {Queue: QueueAuthority, Timeout: 120 * time.Second, MaxRetries: noRetryLimit},
-	// What it does not do is done by the next one, or a sweep; what is retried is a killed worker.
+	// Its handler does not fail: the next dispatch or a sweep does what is left. Only the
+	// task of a killed worker is retried.
 	TypeDispatch: {Queue: QueueAny, Timeout: 30 * time.Second, MaxRetries: noRetryLimit},
-	// The handlers of these two do not fail; what is retried is a killed worker.
+	// The handlers of these two do not fail. Only the task of a killed worker is retried.
 	TypeSync:  {Queue: QueueAuthority, Timeout: 300 * time.Second, MaxRetries: noRetryLimit},
 	TypeProbe: {Queue: QueueAuthority, Timeout: 120 * time.Second, MaxRetries: noRetryLimit},
 }
@@ -90,13 +91,13 @@ func PolicyOf(taskType string) (Policy, bool) {
 	return policy, ok
 }
 
-// Role is what a worker process is there for.
+// Role is what a worker process does.
 type Role string
 
-// The roles. Only the role authority talks to the authority, which answers
-// Tanzanian addresses only; the others may stand anywhere. The role ai reads
-// auction sheets and words recommendations; its steps take long and much
-// memory, so it has room of its own.
+// The roles. Only the role authority calls the authority, which answers Tanzanian IP
+// addresses only; the others may run anywhere. The role ai reads auction sheets and
+// words recommendations; its steps need much time and memory, so that it has its own
+// concurrency.
 const (
 	RoleAny       Role = "any"
 	RoleAuthority Role = "authority"
@@ -114,8 +115,8 @@ func QueuesOf(role Role) map[string]int {
 	return map[string]int{name: weightInteractive, name + BulkSuffix: weightBulk}
 }
 
-// TaskPayload is the payload of a step's task. URL is there for the operator's eye
-// only.
+// TaskPayload is the payload of a step's task. URL is shown to the operator and
+// logged.
 type TaskPayload struct {
 	Job     string `json:"job"`
 	Step    string `json:"step"`
@@ -123,7 +124,7 @@ type TaskPayload struct {
 	URL     string `json:"url,omitempty"`
 }
 
-// ParseTaskPayload reads a payload.
+// ParseTaskPayload decodes a payload.
 func ParseTaskPayload(payload []byte) (TaskPayload, error) {
 	var n TaskPayload
 	if err := json.Unmarshal(payload, &n); err != nil {
@@ -135,13 +136,13 @@ func ParseTaskPayload(payload []byte) (TaskPayload, error) {
 	return n, nil
 }
 
-// taskID is the same for the same attempt at the same step, so that a task
-// can be put in the queue twice without harm.
+// taskID is the same for the same attempt at the same step, so that a task can be
+// enqueued twice without harm.
 func taskID(job, step string, attempt int) string {
 	return fmt.Sprintf("%s.%s.%d", job, step, attempt)
 }
 
-// queueOf is where a step of a job waits.
+// queueOf returns the queue of a step of a job.
 func queueOf(policy Policy, class jobs.Class) string {
 	if class == jobs.Bulk {
 		return policy.Queue + BulkSuffix
@@ -163,13 +164,11 @@ func newTask(job *jobs.Job, step string, attempt int) (*asynq.Task, error) {
 	return asynq.NewTask(taskType, payload,
 		asynq.TaskID(taskID(job.ID, step, attempt)),
 		asynq.Queue(queueOf(policy, job.Class)),
-		asynq.MaxRetry(noRetryLimit), // the handler counts, so that a closed gate never archives
-		// The handler keeps the policy's own timeout; the queue's is a net
-		// under it, so that the handler's word on a failure comes first.
+		asynq.MaxRetry(noRetryLimit), // the job's record counts the retries, so that asynq never archives a task
 		asynq.Timeout(policy.Timeout+timeoutMargin)), nil
 }
 
-// payloadURLs is what a job is about, for the operator's eye.
+// payloadURLs returns the URLs of a job's input, for the operator.
 func payloadURLs(job *jobs.Job) string {
 	var input struct {
 		URL  string `json:"url"`
@@ -183,4 +182,6 @@ func payloadURLs(job *jobs.Job) string {
 	return input.URL
 }
 
+// timeoutMargin is how much later than the handler asynq ends a task, so that the
+// handler writes the outcome first.
 const timeoutMargin = 15 * time.Second

@@ -23,9 +23,9 @@ const (
 const deadlineBulk = 24 * time.Hour
 
 // EstimateInput is the input of an estimate job. URL is canonical. Page is the
-// hash of the page that the caller sent (package paste), "" when it is to be
-// fetched; equal pages of one URL are one question. ModelBody is the
-// authority's label that the caller chose, "" when it is to be found.
+// hash of the page that the caller sent, "" when the page must be fetched; equal
+// pages of one URL are equal inputs. ModelBody is the authority's label that the
+// caller chose, "" when it must be found.
 type EstimateInput struct {
 	URL       string `json:"url"`
 	Page      string `json:"page,omitempty"`
@@ -38,8 +38,8 @@ type Scraped struct {
 	Warnings []vehicle.Warning `json:"warnings,omitempty"`
 }
 
-// Next is what follows from a job's record: steps to take and children to
-// wait for, or the end.
+// Next is what follows from a job's record: steps to run and children to wait for,
+// or the end.
 type Next struct {
 	Steps    []string
 	Children []Child
@@ -47,10 +47,10 @@ type Next struct {
 	Failed   *jobs.Error
 }
 
-// Child is a job that a job needs the end of. Its kind and input say which:
-// one in flight is joined, and an answer that is kept is taken.
+// Child is a job whose end another job needs. Its kind and input identify it: a
+// running job is joined, and a cached result is used.
 type Child struct {
-	Name  string // under which the parent finds it in its record
+	Name  string // in the parent's record
 	Kind  string
 	Input any
 }
@@ -58,13 +58,12 @@ type Child struct {
 // workflow is what the engine knows of a kind of job.
 type workflow struct {
 	// advance is a pure function from the record so far to what comes next.
-	// Asking twice gives the same answer.
 	advance func(*jobs.Job) (Next, error)
-	// deadline of a job that a person waits for: past it no step is tried again.
+	// deadline of an interactive job: past it no step is retried.
 	deadline time.Duration
 }
 
-// workflows by kind of job.
+// workflows holds the workflow of each kind of job.
 var workflows = map[string]workflow{
 	KindEstimate: {advanceEstimate, 10 * time.Minute},
 	KindQuote:    {advanceQuote, 10 * time.Minute},
@@ -72,7 +71,7 @@ var workflows = map[string]workflow{
 	KindCompare:  {advanceCompare, 30 * time.Minute},
 }
 
-// advance is the workflow of any job.
+// advance returns what follows from the record of a job of any kind.
 func advance(job *jobs.Job) (Next, error) {
 	flow, ok := workflows[job.Kind]
 	if !ok {
@@ -81,13 +80,14 @@ func advance(job *jobs.Job) (Next, error) {
 	return flow.advance(job)
 }
 
-// advanceEstimate: the output of the last step, which knows those before it,
-// is the result. That of the step match is a match.Choice.
+// advanceEstimate runs the steps in sequence. The output of the last step, which
+// knows those before it, is the result; that of the step match is a match.Choice.
 func advanceEstimate(job *jobs.Job) (Next, error) {
 	return sequence(job, StepScrape, StepMatch, StepCalculate)
 }
 
-// sequence takes one step after the other, to the last, whose output is the result.
+// sequence runs one step after the other. The output of the last one is the
+// result.
 func sequence(job *jobs.Job, steps ...string) (next Next, err error) {
 	for _, step := range steps {
 		output, done := job.Outputs[step]

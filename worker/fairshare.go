@@ -2,16 +2,16 @@ package worker
 
 import "ushuru/pkg/batch"
 
-// fairShares says how many rows of each batch may begin, so that no more than
-// window are at work at once over all. Each goes to the key with the fewest
-// rows at work, and of its batches to that with the fewest; among equals, to
-// that which had no turn for longest, in whose order they come.
-func fairShares(open []batch.ActiveBatch, window int) map[string]int {
+// fairShares returns how many rows of each batch may be submitted, so that at most
+// window rows run over all batches. Each row goes to the API key with the fewest
+// running rows, and of its batches to the one with the fewest; among equals, to
+// the batch that was served least recently, which is their order in active.
+func fairShares(active []batch.ActiveBatch, window int) map[string]int {
 	ofKey := map[string]int{}
-	running := make([]int, len(open))
-	waiting := make([]int, len(open))
+	running := make([]int, len(active))
+	waiting := make([]int, len(active))
 	free := window
-	for i, b := range open {
+	for i, b := range active {
 		running[i], waiting[i] = b.Running, b.Waiting
 		ofKey[b.Owner] += b.Running
 		free -= b.Running
@@ -19,20 +19,20 @@ func fairShares(open []batch.ActiveBatch, window int) map[string]int {
 	shares := map[string]int{}
 	for ; free > 0; free-- {
 		next := -1
-		for i, b := range open {
+		for i, b := range active {
 			if waiting[i] == 0 {
 				continue
 			}
-			if next < 0 || ofKey[b.Owner] < ofKey[open[next].Owner] ||
-				b.Owner == open[next].Owner && running[i] < running[next] {
+			if next < 0 || ofKey[b.Owner] < ofKey[active[next].Owner] ||
+				b.Owner == active[next].Owner && running[i] < running[next] {
 				next = i
 			}
 		}
 		if next < 0 {
 			break
 		}
-		shares[open[next].ID]++
-		ofKey[open[next].Owner]++
+		shares[active[next].ID]++
+		ofKey[active[next].Owner]++
 		running[next]++
 		waiting[next]--
 	}

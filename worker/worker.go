@@ -1,5 +1,5 @@
-// Package worker runs the tasks: asynq servers, one handler per task type,
-// the heartbeat, the sweep and the schedule.
+// Package worker runs the tasks: asynq servers, one handler per task type, the
+// heartbeat, the sweeper and the schedule.
 package worker
 
 import (
@@ -35,10 +35,10 @@ import (
 )
 
 const (
-	// How often an idle server asks Redis for work. asynq's own second would
-	// be the longest wait in an estimate.
+	// taskCheckInterval is how often an idle server polls Redis for tasks. asynq's
+	// default of a second would be the longest wait in an estimate.
 	taskCheckInterval = 25 * time.Millisecond
-	// How often tasks whose delay is over are put back in line.
+	// delayedCheckInterval is how often asynq enqueues tasks whose delay is over.
 	delayedCheckInterval = 200 * time.Millisecond
 
 	sweepInterval     = 500 * time.Millisecond
@@ -46,15 +46,15 @@ const (
 	syncCheckInterval = 15 * time.Second
 )
 
-// Options says what a worker is made of. Everything is required but where a
-// default is named.
+// Options are the parts of a worker. A part is required unless its comment names a
+// default; that of a role only with the role.
 type Options struct {
 	Redis redis.UniversalClient
 	Roles []tasks.Role
 	Log   *slog.Logger
 
 	Jobs     *jobs.Store
-	Hub      *jobs.Hub // runs as long as the worker does, and is run by its maker
+	Hub      *jobs.Hub // the caller runs it as long as the worker runs
 	Batches  *batch.Store
 	Cache    *cache.Cache
 	Uploads  *upload.Store
@@ -62,22 +62,22 @@ type Options struct {
 
 	Catalogue *tra.Store     // the authority's makes and labels in Redis
 	Fetch     *fetch.Client  // role any
-	Match     match.Options  // role any; by default without an AI
+	Match     match.Options  // role any; the zero value matches without AI
 	Authority *tra.Authority // role authority
 	Sheets    *scan.Loader   // role ai
-	AI        *ai.Client     // role ai; nil reads no sheets, and recommends by the template
-	Costs     *cost.Tables   // roles authority and ai; default those that come with the program
-	// SheetURL returns the one spelling of an inspection sheet's address; by
-	// default that of the known hosts. Role any.
+	AI        *ai.Client     // role ai; nil reads no sheets and words recommendations by template
+	Costs     *cost.Tables   // roles authority and ai; default: the embedded tables
+	// SheetURL returns the canonical URL of an inspection sheet. It is for the role
+	// any; the default accepts the known hosts only.
 	SheetURL func(string) (string, error)
 
-	Metrics prometheus.Registerer // default none
+	Metrics prometheus.Registerer // default: no metrics
 
 	Concurrency          int           // steps at once in role any; default 16
 	AuthorityConcurrency int           // steps at once in role authority; default 8
-	BatchWindow          int           // listings of batches at work at once, over all workers; default 200
+	BatchWindow          int           // batch rows that run at once, over all workers; default 200
 	AIConcurrency        int           // steps at once in role ai; default 4
-	ShutdownTimeout      time.Duration // for steps that are being run; default 20 s
+	ShutdownTimeout      time.Duration // for running steps; default 20 s
 }
 
 // Worker is a running worker. One process may run several.
@@ -95,10 +95,13 @@ type Worker struct {
 	loops   sync.WaitGroup
 }
 
-// New makes a Worker; Start starts it.
+// New makes a Worker. Start starts it.
 func New(o Options) (*Worker, error) {
 	if len(o.Roles) == 0 {
 		return nil, errors.New("worker: no role")
+	}
+	if o.Jobs == nil || o.Hub == nil || o.Batches == nil || o.Cache == nil || o.Uploads == nil || o.Webhooks == nil {
+		return nil, errors.New("worker: a store is missing")
 	}
 	for _, role := range o.Roles {
 		switch {
@@ -146,7 +149,7 @@ func New(o Options) (*Worker, error) {
 	}, nil
 }
 
-// Start begins to take tasks.
+// Start starts the servers and the loops of the worker.
 func (w *Worker) Start() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.stop = cancel
@@ -204,8 +207,8 @@ func ServerConfig(queues map[string]int, concurrency int, shutdown time.Duration
 	}
 }
 
-// Stop takes no more tasks, lets the running ones finish within
-// ShutdownTimeout, and gives back what did not.
+// Stop takes no more tasks, waits for running steps up to ShutdownTimeout,
+// releases those that did not finish, and waits for all goroutines.
 func (w *Worker) Stop() {
 	var stopping sync.WaitGroup
 	for _, server := range w.servers {
@@ -243,8 +246,8 @@ func (w *Worker) handler() asynq.Handler {
 	return mux
 }
 
-// sweep begins to mend what dead processes left behind, until ctx ends. Each
-// class has its own loop, so that no batch keeps a person waiting.
+// sweep starts the sweepers, which run until ctx ends. Each class has its own, so
+// that a batch cannot delay the recovery of an interactive job.
 func (w *Worker) sweep(ctx context.Context) {
 	for _, class := range []jobs.Class{jobs.Interactive, jobs.Bulk} {
 		w.loops.Go(func() {
@@ -257,33 +260,33 @@ func (w *Worker) sweep(ctx context.Context) {
 	}
 }
 
-// sweepOnce reports whether there is more to do at once.
+// sweepOnce reports whether more jobs are due now.
 func (w *Worker) sweepOnce(ctx context.Context, class jobs.Class) (more bool) {
-	mended, more, err := w.engine.Sweep(ctx, class, w.heartbeater.Reliable)
+	recovered, more, err := w.engine.Sweep(ctx, class, w.heartbeater.Reliable)
 	if err != nil && ctx.Err() == nil {
 		w.options.Log.Warn("sweep failed", "error", err)
 	}
-	if mended > 0 {
-		w.options.Log.Info("mended jobs that stood still", "jobs", mended)
+	if recovered > 0 {
+		w.options.Log.Info("recovered stalled jobs", "jobs", recovered)
 	}
 	return more && err == nil
 }
 
-// sweepBatches mends batches.
+// sweepBatches checks the active batches.
 func (w *Worker) sweepBatches(ctx context.Context) {
 	if err := w.dispatcher.checkBatches(ctx); err != nil && ctx.Err() == nil {
-		w.options.Log.Warn("sweep of batches failed", "error", err)
+		w.options.Log.Warn("batch check failed", "error", err)
 	}
 }
 
-// logScheduleError logs that a recurring task could not be put in the queue.
+// logScheduleError logs that a recurring task could not be enqueued.
 func (w *Worker) logScheduleError(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
 		w.options.Log.Warn("schedule failed", "error", err)
 	}
 }
 
-// runEvery calls do now and then at each interval, until ctx ends.
+// runEvery calls do at once and then at each interval, until ctx ends.
 func runEvery(ctx context.Context, interval time.Duration, do func()) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -303,7 +306,7 @@ func orDefault[T int | time.Duration](value, fallback T) T {
 	return value
 }
 
-// asynqLog writes what asynq has to say to our log.
+// asynqLog writes asynq's log to ours.
 type asynqLog struct{ log *slog.Logger }
 
 func (l asynqLog) Debug(args ...any) { l.log.Debug(fmt.Sprint(args...), "from", "asynq") }
@@ -311,7 +314,7 @@ func (l asynqLog) Info(args ...any)  { l.log.Info(fmt.Sprint(args...), "from", "
 func (l asynqLog) Warn(args ...any)  { l.log.Warn(fmt.Sprint(args...), "from", "asynq") }
 func (l asynqLog) Error(args ...any) { l.log.Error(fmt.Sprint(args...), "from", "asynq") }
 
-// Fatal ends the process, as asynq's contract has it.
+// Fatal ends the process, as asynq's interface requires.
 func (l asynqLog) Fatal(args ...any) {
 	l.Error(args...)
 	os.Exit(1)
