@@ -81,7 +81,7 @@ return claimed
 // scriptSetJobs records the jobs of running rows. ARGV: row, job, row, job and so on.
 var scriptSetJobs = redis.NewScript(luaBatch + `
 for i = 1, #ARGV, 2 do
-  if redis.call('HEXISTS', KEYS[5], ARGV[i]) == 1 then redis.call('HSET', KEYS[5], ARGV[i], now .. ' ' .. ARGV[i + 1]) end
+  if redis.call('HEXISTS', KEYS[5], ARGV[i]) == 1 then redis.call('HSET', KEYS[5], ARGV[i], now .. ' ' .. ARGV[i + 1]) end -- if
 end
 return 0
 `)

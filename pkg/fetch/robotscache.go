@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/singleflight"
+
+	"ushuru/pkg/retry"
 )
 
 const (
@@ -163,17 +165,14 @@ var (
 
 // fetchWithRetry calls fetch, and calls it again after a failure other than 429.
 func (r *robots) fetchWithRetry(ctx context.Context, site string) (rules robotsRules, size int, err error) {
-	for tried := 0; ; tried++ {
+	err = retry.Do(ctx, retry.Policy{
+		InitialDelay: r.backoff, MaxAttempts: robotsRetries + 1,
+		IsPermanent: func(err error) bool { return errors.Is(err, errRobotsBusy) },
+	}, func() (err error) {
 		rules, size, err = r.fetch(ctx, site)
-		if err == nil || errors.Is(err, errRobotsBusy) || tried == robotsRetries {
-			return rules, size, err
-		}
-		select {
-		case <-ctx.Done():
-			return rules, size, err
-		case <-time.After(r.backoff << tried):
-		}
-	}
+		return err
+	})
+	return rules, size, err
 }
 
 // fetch returns the rules of a site and their approximate size in bytes. An error
