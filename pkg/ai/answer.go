@@ -15,9 +15,9 @@ import (
 // maxAnswer bounds an answer in bytes.
 const maxAnswer = 64 << 10
 
-// decode reads an answer by the schema into T: one object with every property
-// once and no other, of the right type, texts cleaned. Its errors repeat
-// nothing of the answer.
+// decode parses an answer by the schema into T: one object with every property
+// exactly once, of the right type, with cleaned texts. Its errors contain no text
+// of the answer.
 func decode[T any](s Schema, content string) (answer T, clean json.RawMessage, err error) {
 	if clean, err = s.read(content); err != nil {
 		return answer, nil, err
@@ -30,7 +30,7 @@ func decode[T any](s Schema, content string) (answer T, clean json.RawMessage, e
 	return answer, clean, nil
 }
 
-// read returns the answer anew, as JSON that holds only what the schema allows.
+// read returns the answer as JSON with only the properties of the schema.
 func (s Schema) read(content string) (json.RawMessage, error) {
 	if len(content) > maxAnswer {
 		return nil, fmt.Errorf("the answer is longer than %d bytes", maxAnswer)
@@ -97,7 +97,7 @@ var (
 	errEnum = errors.New("is none of those allowed")
 )
 
-// read checks one value. null is no value of any type.
+// read checks one value. null is not valid for any type.
 func (p Property) read(value json.RawMessage) (any, error) {
 	text := strings.TrimSpace(string(value))
 	switch p.Type {
@@ -128,7 +128,8 @@ func (p Property) read(value json.RawMessage) (any, error) {
 	return nil, errType
 }
 
-// readText reads one text, and what is none of the enum as the property says.
+// readText parses one text. A text outside the enum becomes Fallback, or is an
+// error without one.
 func (p Property) readText(value string) (string, error) {
 	var s string
 	if !strings.HasPrefix(value, `"`) || json.Unmarshal([]byte(value), &s) != nil {
@@ -145,7 +146,7 @@ func (p Property) readText(value string) (string, error) {
 	return "", errEnum
 }
 
-// readList reads the items of a list, none of which is left out.
+// readList parses all items of a list.
 func (p Property) readList(value string) ([]any, error) {
 	var raw []json.RawMessage
 	if !strings.HasPrefix(value, "[") || json.Unmarshal([]byte(value), &raw) != nil {

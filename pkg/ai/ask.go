@@ -17,13 +17,13 @@ type Usage struct {
 	Cached           bool    `json:"-"` // given before; the tokens are of that time and cost nothing now
 }
 
-// Ask puts a question and returns its answer as a T, whose JSON names are the
-// properties of the schema. valid, if not nil, is the caller's own check of
-// the answer; an answer that fails it is a BadAnswer and is not kept.
+// Ask sends a question and returns its answer as a T, whose JSON names are the
+// properties of the schema. valid, if not nil, checks the answer further; an
+// answer that fails it is a BadAnswer and is not cached.
 //
-// Endpoints are asked in their order until one gives a valid answer. The
-// errors are *Error, *BudgetError, those of ctx, of Redis, and of a question
-// that is wrong in itself.
+// Ask calls the endpoints in their order until one gives a valid answer. The
+// error is an *Error, a *BudgetError, that of ctx or Redis, or that of an invalid
+// question.
 func Ask[T any](ctx context.Context, c *Client, q Question, valid func(*T) error) (T, Usage, error) {
 	var zero T
 	if err := q.check(); err != nil {
@@ -67,8 +67,8 @@ func Ask[T any](ctx context.Context, c *Client, q Question, valid func(*T) error
 	return answer, usage, nil
 }
 
-// askAll asks the endpoints until read accepts an answer. The usage is of all
-// calls; what it names is the last endpoint.
+// askAll calls the endpoints until read accepts an answer. The usage is the sum of
+// all calls and names the last endpoint.
 func (c *Client) askAll(ctx context.Context, q *Question, read func(string) error) (total Usage, err error) {
 	system, user, err := q.prompt()
 	if err != nil {
@@ -102,8 +102,8 @@ func (c *Client) askAll(ctx context.Context, q *Question, read func(string) erro
 	return total, sum(failures)
 }
 
-// askOne asks one endpoint, within the budget. Its failure is a reason to try
-// the next one; its error is not.
+// askOne calls one endpoint, within the budget. After a failure the next endpoint
+// is called; after an error none is.
 func (c *Client) askOne(ctx context.Context, e *endpoint, r *request, read func(string) error) (Usage, *Error, error) {
 	reserved, err := c.budget.reserve(ctx, r.totalTokens())
 	if err != nil {
@@ -120,7 +120,7 @@ func (c *Client) askOne(ctx context.Context, e *endpoint, r *request, read func(
 	usage := e.usage(reply)
 	used := usage.PromptTokens + usage.CompletionTokens
 	if ctx.Err() != nil || failure != nil && failure.Kind == Timeout {
-		used = r.totalTokens() // nobody knows; a server may go on and charge for it
+		used = r.totalTokens() // not known; the server may continue and charge for it
 	}
 	settleErr := c.budget.reconcile(ctx, reserved, used)
 	if err := ctx.Err(); err != nil { // the caller went away, and the endpoint is not to blame
@@ -134,7 +134,7 @@ func (c *Client) askOne(ctx context.Context, e *endpoint, r *request, read func(
 	return usage, failure, nil
 }
 
-// skipped counts a question that the budget keeps back, and says so once a day.
+// skipped counts a question that the budget refuses, and logs it once a day.
 func (c *Client) skipped(ctx context.Context, r *request, e *endpoint, err error) {
 	spent, ok := errors.AsType[*BudgetError](err)
 	if !ok {

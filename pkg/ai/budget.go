@@ -21,14 +21,14 @@ type budget struct {
 	now   func() time.Time
 }
 
-// reservation is what a call may use at most, on the day that it began.
+// reservation is the maximum number of tokens of a call, on its first day.
 type reservation struct {
 	key    string
 	tokens int
 }
 
-// reserveScript adds ARGV[1] unless that goes beyond ARGV[2]; it returns -1,
-// or what was used before.
+// reserveScript adds ARGV[1] unless the sum exceeds ARGV[2]; it returns the
+// previous use, or -1.
 var reserveScript = redis.NewScript(`
 local used = tonumber(redis.call('GET', KEYS[1]) or '0')
 if used + tonumber(ARGV[1]) > tonumber(ARGV[2]) then return {0, used} end
@@ -36,9 +36,8 @@ redis.call('INCRBY', KEYS[1], ARGV[1])
 redis.call('EXPIRE', KEYS[1], 172800)
 return {1, used}`)
 
-// reserve takes the most that a call can cost before it is made, so that many
-// calls at the same time cannot go beyond the limit together. Without Redis to
-// count in, nothing is asked.
+// reserve counts the maximum cost of a call before it is made, so that concurrent
+// calls cannot exceed the limit together. Without Redis no call is made.
 func (b *budget) reserve(ctx context.Context, tokens int) (reservation, error) {
 	if b.limit == 0 {
 		return reservation{}, nil
@@ -59,8 +58,8 @@ func (b *budget) reserve(ctx context.Context, tokens int) (reservation, error) {
 	return r, nil
 }
 
-// reconcile replaces what was reserved by what was used. A process that dies
-// before leaves its reservation until the end of the day.
+// reconcile replaces the reservation by the actual use. The reservation of a
+// process that dies stays until the end of the day.
 func (b *budget) reconcile(ctx context.Context, r reservation, used int) error {
 	if r.key == "" || used == r.tokens {
 		return nil

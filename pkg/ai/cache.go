@@ -10,14 +10,14 @@ import (
 
 const keyAnswer = "ai:answer:" // and the hash of the question
 
-// answers keeps valid answers in Redis.
+// answers caches valid answers in Redis.
 type answers struct {
 	redis redis.UniversalClient
 	ttl   time.Duration
 }
 
-// kept is an answer in Redis. It is checked again when it is read: what wrote
-// it may have been another version.
+// cachedAnswer is an answer in Redis. It is validated again when it is read,
+// because another version of the program may have written it.
 type cachedAnswer struct {
 	Answer json.RawMessage `json:"answer"`
 	Usage  Usage           `json:"usage"`
@@ -25,7 +25,7 @@ type cachedAnswer struct {
 
 func (a *answers) disabled() bool { return a.redis == nil || a.ttl == 0 }
 
-// get finds an answer. A Redis that fails is as good as an empty one.
+// get returns a cached answer. It treats an error of Redis as a miss.
 func (a *answers) get(ctx context.Context, hash string) (cachedAnswer, bool) {
 	var k cachedAnswer
 	if a.disabled() {

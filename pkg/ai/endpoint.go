@@ -11,7 +11,7 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// endpoint is one model on one server, and whether it is left alone.
+// endpoint is one model on one server, with its cooldown.
 type endpoint struct {
 	Endpoint
 	name    string // host and model
@@ -43,7 +43,7 @@ func newEndpoint(e Endpoint, host string, timeout time.Duration, now func() time
 	}
 }
 
-// request is what every endpoint is asked.
+// request is a question in the form for the endpoints.
 type request struct {
 	name, system, user string
 	pictures           []Picture
@@ -52,7 +52,7 @@ type request struct {
 	timeout            time.Duration
 }
 
-// totalTokens is about the most that a call can cost. A token is three bytes or
+// totalTokens returns the approximate maximum cost of a call. A token is three bytes or
 // more of English, and about one character, three bytes, of Japanese.
 func (r *request) totalTokens() int {
 	const roles = 100
@@ -60,18 +60,18 @@ func (r *request) totalTokens() int {
 	return r.promptTokens() + len(schema)/3 + roles + r.maxTokens
 }
 
-// promptTokens is about what the messages of a question cost.
+// promptTokens returns the approximate cost of the messages of a question.
 func (r *request) promptTokens() int {
 	return (len(r.system)+len(r.user))/3 + pictureTokens(r.pictures)
 }
 
-// reply is what a server said.
+// reply is the response of a server.
 type reply struct {
 	content, model     string
 	prompt, completion int // tokens
 }
 
-// call asks once.
+// call makes one call.
 func (e *endpoint) call(ctx context.Context, r *request) (reply, *Error) {
 	ctx, cancel := context.WithTimeout(ctx, max(e.timeout, r.timeout))
 	defer cancel()
@@ -128,7 +128,7 @@ func (e *endpoint) chat(r *request) openai.ChatCompletionRequest {
 	return chat
 }
 
-// tokens believes a server's count within reason.
+// tokens limits a server's count to a plausible range.
 func tokens(n int) int { return min(max(n, 0), 10_000_000) }
 
 func (e *endpoint) usage(r reply) Usage {
@@ -138,7 +138,7 @@ func (e *endpoint) usage(r reply) Usage {
 	}
 }
 
-// inCooldown returns why the endpoint is left alone, nil when it is not.
+// inCooldown returns why the endpoint is skipped, nil when it is not.
 func (e *endpoint) inCooldown() *Error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -152,8 +152,8 @@ func (e *endpoint) inCooldown() *Error {
 	return &failure
 }
 
-// recordResult remembers how a call went. Of many calls that fail at the same time
-// only the first makes the rest longer.
+// recordResult updates the cooldown after a call. Of several calls that fail at
+// the same time only the first extends it.
 func (e *endpoint) recordResult(failure *Error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Kind says what went wrong with a call.
+// Kind classifies the failures of calls.
 type Kind string
 
-// The kinds. Those of the first group pass; those of the second need an
-// operator; those of the third are about this one question.
+// The kinds. Those of the first group are transient; those of the second need an
+// operator; those of the third concern this question only.
 const (
 	RateLimited Kind = "rate_limited" // 429
 	Unavailable Kind = "unavailable"  // 5xx, no connection
@@ -30,8 +30,8 @@ const (
 	BadAnswer Kind = "bad_answer" // not by the schema, or not valid to the caller
 )
 
-// Error is a question that no endpoint answered. It repeats neither keys nor
-// what was asked or answered.
+// Error means that no endpoint answered a question. It contains no keys and no
+// text of the question or of an answer.
 type Error struct {
 	Kind       Kind
 	Endpoint   string // host and model
@@ -42,7 +42,7 @@ type Error struct {
 	Others []*Error // what the other endpoints said
 }
 
-// Error names the endpoint and what it did.
+// Error returns the message, with the endpoint and the kind.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "ai: %s: %s (%s)", e.Endpoint, e.Message, e.Kind)
@@ -52,18 +52,17 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Retryable reports whether the same question can get an answer later.
+// Retryable reports whether a retry of the same question can succeed later.
 func (e *Error) Retryable() bool { return e.Kind.isTransient() }
 
 func (k Kind) isTransient() bool {
 	return slices.Contains([]Kind{RateLimited, Unavailable, Timeout, NotJSON, NoChoices}, k)
 }
 
-// coolsDown reports whether the endpoint itself is at fault, not the question.
+// coolsDown reports whether the endpoint failed, rather than the question.
 func (k Kind) coolsDown() bool { return k.isTransient() || k == Misconfigured }
 
-// BudgetError says that the tokens of the day are used up. The question was
-// not asked.
+// BudgetError means that the tokens of the day are used up. No call was made.
 type BudgetError struct {
 	Limit, Used int64
 	Resets      time.Time // midnight in Dar es Salaam
@@ -74,8 +73,8 @@ func (e *BudgetError) Error() string {
 		e.Used, e.Limit, e.Resets.Format(time.RFC3339))
 }
 
-// sum makes one error of what all endpoints said: the first that can pass
-// stands for all, with the shortest time to wait.
+// sum returns one error for those of all endpoints: the first transient one, with
+// the shortest time to wait.
 func sum(failures []*Error) *Error {
 	first := max(slices.IndexFunc(failures, (*Error).Retryable), 0)
 	e := *failures[first]

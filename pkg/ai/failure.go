@@ -12,7 +12,7 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// fail makes an error of this endpoint.
+// fail returns an error of this endpoint.
 func (e *endpoint) fail(kind Kind, message string) *Error {
 	return &Error{Kind: kind, Endpoint: e.name, Message: message}
 }
@@ -55,7 +55,7 @@ func (e *endpoint) failure(ctx context.Context, err error, header http.Header) *
 }
 
 // otherMessage reads the errors of servers that have not the shape of OpenAI's:
-// {"error": "…"} of Ollama, {"message": "…"} of older vLLM. A page says nothing.
+// {"error": "…"} of Ollama, {"message": "…"} of older vLLM. An HTML page gives none.
 func otherMessage(body []byte) string {
 	var said struct {
 		Error   string `json:"error"`
@@ -90,7 +90,7 @@ func (e *endpoint) statusFailure(status int, code, message string) *Error {
 	}
 }
 
-// quote shows a server's message without the key and what may be one.
+// quote returns a server's message without the key and similar texts.
 func (e *endpoint) quote(message string) string {
 	if e.Key != "" {
 		message = strings.ReplaceAll(message, string(e.Key), redacted)
@@ -98,7 +98,7 @@ func (e *endpoint) quote(message string) string {
 	return Clean(secretPattern.ReplaceAllString(message, redacted), 200)
 }
 
-// isConnection reports whether no answer came at all.
+// isConnection reports whether there was no response.
 func isConnection(err error) bool {
 	_, ok := errors.AsType[*url.Error](err)
 	return ok

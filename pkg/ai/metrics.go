@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics count what the models were asked and what it cost.
+// metrics count the questions and their cost.
 type metrics struct {
 	calls    *prometheus.CounterVec   // by question, endpoint, model and outcome: ok, a Kind, or budget
 	tokens   *prometheus.CounterVec   // by endpoint, model and direction

@@ -46,7 +46,7 @@ type Endpoint struct {
 	CompletionPrice float64 `json:"completionPrice"`
 }
 
-// Options of a Client. Endpoints is required; the rest has defaults.
+// Options of a Client. Only Endpoints is required.
 type Options struct {
 	Endpoints []Endpoint    // in order of preference
 	Timeout   time.Duration // of one call; default 20 s
@@ -62,7 +62,7 @@ type Options struct {
 	Now      func() time.Time      // default time.Now
 }
 
-// Client asks models. It is safe for concurrent use.
+// Client sends questions to models. It is safe for concurrent use.
 type Client struct {
 	endpoints []*endpoint
 	budget    *budget
@@ -74,7 +74,7 @@ type Client struct {
 	models    []string     // in order of preference, part of the hash of a question
 }
 
-// New checks the options. It calls nobody.
+// New checks the options. It makes no call.
 func New(o Options) (*Client, error) {
 	switch {
 	case len(o.Endpoints) == 0:
@@ -112,7 +112,7 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// Close gives back idle connections.
+// Close closes idle connections.
 func (c *Client) Close() {
 	for _, e := range c.endpoints {
 		e.http.CloseIdleConnections()

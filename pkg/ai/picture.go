@@ -12,8 +12,8 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 )
 
-// Picture is a JPEG that goes with a question. It goes out as it is: whoever
-// asks has decoded it, bounded it and encoded it anew.
+// Picture is a JPEG image of a question. It is sent unchanged: the caller must
+// have decoded, bounded and re-encoded it.
 type Picture []byte
 
 const (
@@ -36,7 +36,7 @@ func checkPictures(pictures []Picture) error {
 	return nil
 }
 
-// pictureHashes stand for the pictures in the hash of a question.
+// pictureHashes returns the hashes of the images, for the hash of a question.
 func pictureHashes(pictures []Picture) []string {
 	hashes := make([]string, len(pictures))
 	for i, p := range pictures {
@@ -46,7 +46,7 @@ func pictureHashes(pictures []Picture) []string {
 	return hashes
 }
 
-// pictureTokens is about the most that pictures cost: a token for each square
+// pictureTokens returns the approximate maximum cost of the images: a token for each square
 // of 28 pixels, as Qwen counts; OpenAI and Anthropic make pictures smaller
 // first, or count a token for 750 pixels.
 func pictureTokens(pictures []Picture) (tokens int) {

@@ -14,7 +14,7 @@ import (
 	"ushuru/pkg/plainjson"
 )
 
-// Question is what a model is asked.
+// Question is a closed question to a model.
 type Question struct {
 	Name      string  // of its kind, for the schema and the metrics: match_car
 	System    string  // our instruction; never a stranger's text
@@ -37,8 +37,8 @@ type Table struct {
 // Row is one object of closed fields. Empty fields are left out.
 type Row []Field
 
-// Field is a name of ours and a text of anybody's, which is made one line of
-// plain text and cut to Max characters, 200 by default.
+// Field is a name and an untrusted text, which is sent as one line of plain text
+// of at most Max characters, 200 by default.
 type Field struct {
 	Name, Text string
 	Max        int
@@ -50,8 +50,8 @@ const (
 	maxRows          = 100
 )
 
-// promptFrame is what every model is told after the instruction. Its number is part
-// of the hash, so that another wording asks anew.
+// promptFrame follows the instruction in every prompt. Its version is part of the
+// hash, so another wording does not use cached answers.
 const (
 	frameVersion = 1
 	promptFrame  = `
@@ -89,7 +89,7 @@ func (q *Question) check() error {
 	return q.Schema.check()
 }
 
-// prompt returns the two messages, with delimiters that no data can know.
+// prompt returns the two messages, with delimiters that the data cannot predict.
 func (q *Question) prompt() (system, user string, err error) {
 	token := rand.Text()
 	var b strings.Builder
@@ -135,7 +135,8 @@ func (r Row) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// hash is of everything that can change the answer, but for the delimiters.
+// hash returns the hash of everything that can change the answer, except the
+// delimiters.
 func (q *Question) hash(models []string) (string, error) {
 	whole, err := json.Marshal(struct {
 		Frame     int      `json:"frame"`

@@ -34,9 +34,9 @@ type Property struct {
 	MaxItems    int      // items of a List; an answer with more is bad; default 50
 }
 
-// Schema is an object. Models fill the properties in this order, so what they
-// shall think of first stands first. It uses only what the strictest servers
-// accept: no lengths, ranges or patterns, which are checked here.
+// Schema is an object. Models fill the properties in this order, so a reason comes
+// before the decision. It uses only what the strictest servers accept: no lengths,
+// ranges or patterns, which this package checks.
 type Schema []Property
 
 const (
@@ -75,7 +75,7 @@ type wireProperty struct {
 	Items       any      `json:"items,omitempty"`
 }
 
-// wire is the property in JSON schema.
+// wire returns the property in JSON schema.
 func (p Property) wire() any {
 	switch {
 	case p.Type == Object:
@@ -88,7 +88,7 @@ func (p Property) wire() any {
 	return wireProperty{Type: p.Type, Description: p.Description, Enum: p.Enum}
 }
 
-// check finds mistakes of the programmer.
+// check returns programming errors in a schema.
 func (s Schema) check() error { return s.checkAt(1) }
 
 func (s Schema) checkAt(depth int) error {

@@ -23,7 +23,7 @@ var (
 	errTooLarge = errors.New("ai: answer too large")
 )
 
-// newTransport makes the HTTP client of one endpoint. go-openai takes 3xx for
+// newTransport returns the HTTP client of one endpoint. go-openai takes 3xx for
 // success and reads a body to its end, whatever its length.
 func newTransport() *http.Client {
 	base := &http.Transport{
@@ -36,7 +36,7 @@ func newTransport() *http.Client {
 // guard turns redirects into errors and bounds bodies.
 type guard struct{ base *http.Transport }
 
-// RoundTrip is of http.RoundTripper.
+// RoundTrip implements http.RoundTripper.
 func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := g.base.RoundTrip(r)
 	if err != nil {
@@ -53,7 +53,7 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 // CloseIdleConnections is called by http.Client.
 func (g guard) CloseIdleConnections() { g.base.CloseIdleConnections() }
 
-// bounded fails when the body is longer than it may be.
+// bounded fails when the body is too long.
 type bounded struct {
 	io.ReadCloser
 	left int
@@ -79,8 +79,8 @@ func isEncoding(err error) bool {
 // letters and digits, perhaps masked.
 var secretPattern = regexp.MustCompile(`[A-Za-z0-9_*-]*(?:[0-9*][A-Za-z0-9_*-]*){4,}`)
 
-// retryAfter reads how long a server wants to be left alone, an hour at most:
-// milliseconds as OpenAI adds them, seconds or a date.
+// retryAfter parses the delay that a server asks for, at most an hour: OpenAI's
+// milliseconds, seconds or a date.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	seconds := 0.0
 	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil {

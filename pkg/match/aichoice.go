@@ -8,14 +8,14 @@ import (
 	"ushuru/pkg/ai"
 )
 
-// AIChooser is a Chooser that asks a language model, once a question.
+// AIChooser is a Chooser that calls a language model once per question.
 type AIChooser struct{ client *ai.Client }
 
-// NewAIChooser makes an AIChooser. The client stays the caller's.
+// NewAIChooser returns an AIChooser. It does not close the client.
 func NewAIChooser(client *ai.Client) *AIChooser { return &AIChooser{client} }
 
-// instruction is all that the model is told besides the data and its frame. It
-// calls abstaining good, because that lowers false answers (arXiv 2604.03904).
+// instruction is the prompt, besides the data and its frame. It calls abstaining
+// good, because that lowers false answers (arXiv 2604.03904).
 const instruction = `You match one used Japanese car of an exporter's listing to the vehicle database of Tanzania's tax
 authority.
 The row of "listing" is the car as the exporter describes it. The rows of "candidates" are entries of the database:
@@ -51,19 +51,18 @@ type selection struct {
 	Candidate string `json:"candidate"`
 }
 
-// Choose asks the model. An answer is None also when the model names a
-// candidate that it does not call the same car. An id that is no candidate's
-// is an error of the client, as is every other answer that is not by the
-// schema. Equal questions are asked once, because the Matcher shuffles by the
-// car and the run: another run is another order and so another question.
+// Choose calls the model. The answer is also None when the model names a candidate
+// that it does not call the same car. An id outside the candidates is an error of
+// the client, as every other answer that violates the schema. Answers are cached
+// by question; another run has another order and so is another question.
 func (c *AIChooser) Choose(ctx context.Context, question Question) (Answer, error) {
-	said, _, err := ai.Ask[selection](ctx, c.client, question.forAI(), nil)
+	selected, _, err := ai.Ask[selection](ctx, c.client, question.forAI(), nil)
 	if err != nil {
 		return Answer{}, err
 	}
-	answer := Answer{ID: said.Candidate, Reason: sanitizeReason(said.Reason)}
-	if answer.ID != None && said.Relation != relationSame {
-		answer = Answer{ID: None, Reason: "the nearest entry is " + relationWords[said.Relation]}
+	answer := Answer{ID: selected.Candidate, Reason: sanitizeReason(selected.Reason)}
+	if answer.ID != None && selected.Relation != relationSame {
+		answer = Answer{ID: None, Reason: "the nearest entry is " + relationWords[selected.Relation]}
 	}
 	return answer, nil
 }
@@ -74,7 +73,7 @@ var relationWords = map[string]string{
 	relationNone:      "another car",
 }
 
-// forAI puts the question into closed fields, without what speaks to the model.
+// forAI returns the question as closed fields, without text addressed to the model.
 func (q Question) forAI() ai.Question {
 	l := q.Listed
 	listing := ai.Row{
@@ -115,7 +114,7 @@ func (q Question) forAI() ai.Question {
 	}
 }
 
-// written is a number in digits, nothing for 0.
+// digits returns a number in digits, an empty string for 0.
 func digits(n int) string {
 	if n == 0 {
 		return ""
@@ -127,8 +126,8 @@ func digits(n int) string {
 // number.
 var unsafePattern = regexp.MustCompile(`(?i)://|www\.|@|(?:\d[ ().+-]*){9,}`)
 
-// sanitizeReason keeps a reason that is a plain sentence. What repeats a
-// stranger's link or number was not written for the reader's good.
+// sanitizeReason returns a reason without links and telephone numbers, or an empty
+// string, because the reason may repeat untrusted text.
 func sanitizeReason(reason string) string {
 	if unsafePattern.MatchString(reason) {
 		return ""

@@ -14,9 +14,9 @@ var injectionPattern = regexp.MustCompile(`(?i)[<>{}]|://|` +
 	`correct|previous|above|please|must|select (?:the|id|entry|number|only)|pick (?:the|id|entry|number|only)|` +
 	`(?:the|right|best|only) match|match(?:es)? is|json|none)\b|無視|指示|候補|選択して|選んで|回答`)
 
-// description keeps the part of a cell that describes the car: what stands
-// before an order, and before the id or the label of a candidate, which no
-// seller knows.
+// description returns the part of a cell that describes the car: the text before
+// an instruction, and before the id or the label of a candidate, which a seller
+// does not know.
 func description(cell string, candidates []Option) string {
 	end := len(cell)
 	if at := injectionPattern.FindStringIndex(cell); at != nil {

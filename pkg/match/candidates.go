@@ -16,7 +16,7 @@ import (
 // MaxCandidates is how many entries a refusal names.
 const MaxCandidates = 10
 
-// Scored is a candidate with its likeness to the car, from 0 to 1. Scores
+// Scored is a candidate with its similarity to the car, from 0 to 1. Scores
 // order the candidates of one car; those of two cars do not compare.
 type Scored struct {
 	Make      string  `json:"make"`
@@ -106,7 +106,7 @@ func (r ranked) scored() Scored {
 	return Scored{r.label.Make.Name, r.label.Text, math.Round(1000*r.score) / 1000}
 }
 
-// models names the models of some labels, each once.
+// models returns the different models of labels.
 func models(labels []tra.Label) string {
 	var names []string
 	for _, label := range labels {

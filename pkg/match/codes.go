@@ -33,7 +33,7 @@ func listedCodes(car vehicle.Car, entries *tra.Entries) []chassis.Code {
 	return codeWords(car, entries)
 }
 
-// masked reads a code and a masked serial run together: KSP1302103***.
+// splitMasked splits a code and a masked serial without a hyphen: KSP1302103***.
 func splitMasked(cell string, entries *tra.Entries) []chassis.Code {
 	if !strings.Contains(cell, "*") {
 		return nil

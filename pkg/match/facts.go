@@ -66,7 +66,7 @@ func readFact(cc, fuel, from, to string) Fact {
 	return Fact{number(cc), classOfWord(fuel), number(from), number(to)}
 }
 
-// common keeps what two facts agree on; of years the span of both.
+// common returns the values on which two facts agree, and the years of both.
 func common(a, b Fact) Fact {
 	if a.CC != b.CC {
 		a.CC = 0

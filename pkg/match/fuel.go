@@ -138,9 +138,9 @@ func classOfPrefix(code chassis.Code) fuelClass {
 	return ""
 }
 
-// withoutFuelConflict drops the labels that name a hybrid while the car is
-// surely none: its prefix says petrol, or it is a diesel or electric. Petrol as
-// a mere word is no conflict. When nothing is left, that is a refusal.
+// withoutFuelConflict removes the labels that name a hybrid when the car is
+// certainly not one: its prefix says petrol, or it is a diesel or electric. The
+// word petrol alone is not a conflict. When no label is left it returns a refusal.
 func (q *query) withoutFuelConflict(code chassis.Code, exact, relaxed []tra.Label) (_, _ []tra.Label, conflict error) {
 	if !slices.ContainsFunc(exact, tra.Label.Hybrid) && !slices.ContainsFunc(relaxed, tra.Label.Hybrid) {
 		return exact, relaxed, nil

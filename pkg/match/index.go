@@ -146,7 +146,7 @@ func trigrams(key string) []gram {
 	return grams
 }
 
-// indexes keeps the indexes of one catalogue, each made when first needed.
+// indexCache caches the indexes of one catalogue, each built when first needed.
 type indexCache struct {
 	facts Facts
 	mu    sync.Mutex

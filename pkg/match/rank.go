@@ -14,15 +14,15 @@ type ranked struct {
 	score      float64
 }
 
-// The most that each likeness counts.
+// The maximum points of each similarity.
 const (
 	pointsName = 40.0
 	pointsCode = 30.0
 	maxPoints  = pointsName + pointsCode + pointsFact
 )
 
-// minSimilarity is the likeness of names below which only a near code makes a
-// candidate.
+// minSimilarity is the similarity of names below which a label is a candidate only
+// with a similar code.
 const minSimilarity = 0.3
 
 // ranked lists the make's labels that may be the car, best first.
@@ -109,7 +109,7 @@ func (q *query) bodyPoints(label *indexed) float64 {
 	return 0
 }
 
-// The likeness of a code to those of a label.
+// The similarity of a code to those of a label.
 const (
 	scoreStem      = 1.0  // the same but for the body letter
 	scoreLookalike = 0.85 // one character misread: 0 for O

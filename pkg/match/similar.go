@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// The most of a listing's name that is compared by likeness.
+// The part of a listing's name that is compared by similarity.
 const (
 	maxComparedWords = 10 // words looked at
 	maxComparedRun   = 4  // words joined
@@ -14,7 +14,7 @@ const (
 // similarities says for each nameplate of the make how like it is to the
 // listing's name, from 0 to 1: 1 for the name itself, a little less for the
 // same name with or without a body word, 0.8 for a longer or shorter one. Any
-// other likeness is that of the spelling, and below 0.95.
+// other similarity is one of spelling, and below 0.95.
 func (q *query) similarities() []float64 {
 	like := q.spellings()
 	for i, plate := range q.index.nameplates {
@@ -63,7 +63,7 @@ func likelyStart(from, model int) float64 {
 	}
 }
 
-// compare raises the likeness of the nameplates that a run resembles. Shared
+// compare raises the similarity of the nameplates that a run resembles. Shared
 // is scratch space, all zero before and after.
 func (q *query) compare(run string, shared []int, like []float64, weight float64) {
 	grams := trigrams(run)

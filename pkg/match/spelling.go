@@ -7,7 +7,7 @@ import (
 
 // nearestTo lists the make's nameplates, as chassis.NameKey folds them, that
 // the listing's name most nearly spells; none when it is far from all. It is
-// used for names only: a chassis code is never accepted by likeness.
+// used for names only: a chassis code is never accepted by similarity.
 func (n *name) nearestTo(plates []nameplate) []string {
 	best := maxEdits + 1
 	var names []string
@@ -53,7 +53,7 @@ func digitsOf(s string) string {
 	}, s)
 }
 
-// maxDistance is the distance beyond which nothing is told apart.
+// maxDistance is the largest distance that is distinguished.
 const maxDistance = 9
 
 // distance counts the insertions, deletions, substitutions and swaps of

@@ -103,7 +103,7 @@ var freight = map[string]bool{"TRUCK": true, "BUS": true, "PICK UP": true}
 // private are those that are never mistaken for freight.
 var private = map[string]bool{"SEDAN": true, "HATCHBACK": true, "COUPE": true, "CONVERTIBLE": true}
 
-// bodiesConflict reports whether two body classes are such as nobody mixes up.
+// bodiesConflict reports whether two body classes cannot be confused.
 func bodiesConflict(a, b string) bool {
 	return freight[a] && private[b] || private[a] && freight[b]
 }
