@@ -233,7 +233,7 @@ func TestTheStateOfTheRules(t *testing.T) {
 			string(samples[0].Request) != `{"make":"TOYOTA"}` || samples[0].Response.ReferenceNumber != "26271" {
 			t.Errorf("%+v, %v", samples, err)
 		}
-		if !strings.Contains(log.String(), "does not follow the rules in force") {
+		if !strings.Contains(log.String(), "differs from the rules in force") {
 			t.Errorf("log: %s", log.String())
 		}
 		want := map[string]float64{
