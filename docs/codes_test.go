@@ -161,6 +161,12 @@ func warningCodes(t *testing.T) map[string]string {
 				if code, _ := codeAndStatus(node); codeWord.MatchString(code) && (node.Type == nil || typed && selector.Sel.Name == "Warning") {
 					codes[code] = source.path
 				}
+			case *ast.CallExpr: // warn(code, …)
+				if selector, ok := node.Fun.(*ast.SelectorExpr); ok && selector.Sel.Name == "warn" {
+					if value, _ := text(node.Args[0]); codeWord.MatchString(value) {
+						codes[value] = source.path
+					}
+				}
 			case *ast.ValueSpec:
 				for i, name := range node.Names {
 					if strings.HasPrefix(name.Name, "Warn") && i < len(node.Values) {
