@@ -66,7 +66,7 @@ func (s *Server) listItems(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, body)
 }
 
-// batchReadProblem returns what the caller is told when rows cannot be read.
+// batchReadProblem returns the response when rows cannot be read.
 // The batch may have expired since it was found.
 func batchReadProblem(err error) error {
 	if errors.Is(err, batch.ErrNotFound) {

@@ -279,7 +279,8 @@ func rowsProblem(rows []batch.Row) *problem {
 			continue
 		}
 		if p.invalidCount++; p.invalidCount <= maxInvalid {
-			p.invalid = append(p.invalid, invalidRow{row.Number, row.Reference, row.URL, row.RejectReason.Code, row.RejectReason.Message})
+			why := row.RejectReason
+			p.invalid = append(p.invalid, invalidRow{row.Number, row.Reference, row.URL, why.Code, why.Message})
 		}
 	}
 	if p.invalidCount == 0 {

@@ -7,7 +7,6 @@ import (
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/sheet"
-
 	"ushuru/pkg/sheet/render"
 )
 

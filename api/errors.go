@@ -80,7 +80,8 @@ var (
 	}
 	errRateInvalid = &problem{
 		status: http.StatusBadRequest, code: "rate_invalid",
-		message: fmt.Sprintf(`"rate" must be a number of Tanzanian shillings for one US dollar, from %d to %d.`, minRate, maxRate),
+		message: fmt.Sprintf(`"rate" must be a number of Tanzanian shillings for one US dollar, from %d to %d.`,
+			minRate, maxRate),
 	}
 	errReferenceInvalid = &problem{
 		status: http.StatusBadRequest, code: "reference_invalid",
@@ -266,6 +267,7 @@ var (
 	}
 	errNotFinished = &problem{
 		status: http.StatusGatewayTimeout, code: "not_finished", retryAfter: pollAfter,
-		message: "The result is not ready yet and the work continues. Send the request again, or read the job at the URL in Location.",
+		message: "The result is not ready yet and the work continues." +
+			" Send the request again, or read the job at the URL in Location.",
 	}
 )

@@ -11,35 +11,38 @@ import (
 )
 
 const (
-	// formAllowance is for the envelope of a form around its file.
+	// formAllowance is for the parts of a form around its file, in bytes.
 	formAllowance = 64 << 10
-	// maxFormParts bounds the parts of a form that are looked at.
+	// maxFormParts is the maximum number of parts of a form that are read.
 	maxFormParts = 16
-	// maxConcurrentForms bounds the memory that files take while they come in: each
-	// up to upload.MaxFile. The others wait.
+	// maxConcurrentForms bounds the memory for files that are being received,
+	// each of up to upload.MaxFile bytes. Other requests wait.
 	maxConcurrentForms = 16
 )
 
-// isForm reports whether a request carries a form with a file.
+// formSlots has one element for each form that is being read.
+type formSlots chan struct{}
+
+// isForm reports whether the headers announce a form with a file.
 func isForm(h http.Header) bool {
 	mediaType, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	return err == nil && mediaType == "multipart/form-data"
 }
 
-// readForm reads a file and a language from a form, part by part, and nothing
-// of it past what is allowed.
-func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (asked reportRequest, err error) {
+// readForm reads a file and a language from a form, part by part, and stops at
+// the limits.
+func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (req reportRequest, err error) {
 	select {
 	case s.forms <- struct{}{}:
 		defer func() { <-s.forms }()
 	case <-r.Context().Done():
-		return asked, errClientClosedRequest.withCause(r.Context().Err())
+		return req, errClientClosedRequest.withCause(r.Context().Err())
 	}
 	s.allowUpload(w, r)
 	r.Body = http.MaxBytesReader(w, r.Body, upload.MaxFile+formAllowance)
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return asked, errFormInvalid.withCause(err)
+		return req, errFormInvalid.withCause(err)
 	}
 	for range maxFormParts {
 		part, err := parts.NextPart()
@@ -47,43 +50,43 @@ func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (asked reportR
 			break
 		}
 		if err != nil {
-			return asked, formProblem(err)
+			return req, formProblem(err)
 		}
-		if err := asked.take(part); err != nil {
-			return asked, formProblem(err)
+		if err := req.parsePart(part); err != nil {
+			return req, formProblem(err)
 		}
 	}
 	switch {
-	case asked.file == nil:
-		return asked, errFormInvalid
-	case len(asked.file) == 0:
-		return asked, errFileEmpty
+	case req.file == nil:
+		return req, errFormInvalid
+	case len(req.file) == 0:
+		return req, errFileEmpty
 	}
-	return asked, nil
+	return req, nil
 }
 
-// take reads one part; those that are not known are passed over.
-func (q *reportRequest) take(part *multipart.Part) error {
+// parsePart reads one part. Unknown parts are ignored.
+func (req *reportRequest) parsePart(part *multipart.Part) error {
 	switch part.FormName() {
 	case "file":
-		if q.file != nil {
+		if req.file != nil {
 			return errFormInvalid
 		}
 		file, err := io.ReadAll(io.LimitReader(part, upload.MaxFile+1))
 		if err == nil && len(file) > upload.MaxFile {
 			err = errFileTooLarge
 		}
-		q.file = file
+		req.file = file
 		return err
 	case "lang":
 		lang, err := io.ReadAll(io.LimitReader(part, 64))
-		q.Lang = string(lang)
+		req.Lang = string(lang)
 		return err
 	}
 	return nil
 }
 
-// formProblem says what is wrong with a form that cannot be read.
+// formProblem returns the problem of a form that cannot be read.
 func formProblem(err error) error {
 	var (
 		tooLarge *http.MaxBytesError

@@ -33,7 +33,7 @@ var aiRetryAfter = map[string]time.Duration{
 	"no_ai": time.Hour, "ai_budget_used_up": time.Hour, "ai_unavailable": time.Minute,
 }
 
-// jobProblem returns what the callers of a job without a result are told.
+// jobProblem returns the response of a job without a result.
 func jobProblem(job *jobs.Job) *problem {
 	if job.Error == nil {
 		return errCancelled
@@ -45,7 +45,7 @@ func jobProblem(job *jobs.Job) *problem {
 	return p
 }
 
-// problemOf returns what the callers of a job are told about its error.
+// problemOf returns the response of the error of a job.
 func problemOf(why *jobs.Error) *problem {
 	p := &problem{status: http.StatusInternalServerError, code: why.Code, message: why.Message}
 	if status, ok := jobStatus[why.Code]; ok {

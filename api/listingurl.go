@@ -18,7 +18,7 @@ func (s *Server) canonicalURL(raw string) (string, error) {
 	return url, urlProblem(err)
 }
 
-// urlProblem returns what the caller is told about a URL that was rejected.
+// urlProblem returns the response of a URL that was rejected.
 func urlProblem(err error) error {
 	public, ok := errors.AsType[*fetch.Error](err)
 	if !ok {

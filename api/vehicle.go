@@ -124,7 +124,8 @@ func labelsOf(entries *tra.Entries, query string, part pageRange) vehicleList {
 	labels := entries.Search(query)
 	found := vehicleList{Make: entries.Make.Name, Total: len(labels), Offset: part.offset, Vehicles: []vehicleEntry{}}
 	for _, label := range paginate(labels, part) {
-		found.Vehicles = append(found.Vehicles, vehicleEntry{label.Text, label.Model, append([]string{}, label.Codes...), label.Body})
+		codes := append([]string{}, label.Codes...)
+		found.Vehicles = append(found.Vehicles, vehicleEntry{label.Text, label.Model, codes, label.Body})
 	}
 	return found
 }

@@ -1,0 +1,120 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/cache"
+	"ushuru/pkg/cost"
+	"ushuru/pkg/drift"
+	"ushuru/pkg/idempotency"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/keys"
+	"ushuru/pkg/quota"
+	"ushuru/pkg/sheet/scan"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/upload"
+	"ushuru/pkg/webhook"
+	"ushuru/tasks"
+)
+
+// defaultWaitMax is Options.WaitMax when that is 0.
+const defaultWaitMax = 60 * time.Second
+
+// AuthorityStatus returns the status of TRA's calculator, from what the workers
+// recorded in Redis.
+type AuthorityStatus interface {
+	Status(ctx context.Context) (tra.Status, error)
+}
+
+// Options are the parts and settings of a Server. Every part is required
+// unless its comment says otherwise. Parts are built once, by the caller, who
+// also closes them.
+type Options struct {
+	Redis redis.UniversalClient // pinged by GET /readyz
+	Tasks *tasks.Engine         // submits jobs
+	Jobs  *jobs.Store
+	Hub   *jobs.Hub // its Run must be running
+
+	Batches     *batch.Store
+	Cache       *cache.Cache
+	Catalogue   *tra.Store
+	Drift       *drift.Store
+	Idempotency *idempotency.Store
+	Keys        *keys.Store
+	Limiter     *quota.Limiter
+	Uploads     *upload.Store
+	Webhooks    *webhook.Store
+	TRA         AuthorityStatus
+
+	// Costs calculates the drive-away cost at the caller's exchange rate. Nil
+	// means the embedded tables.
+	Costs *cost.Tables
+	// Sheets are the hosts that inspection sheets are fetched from. Nil means
+	// the known hosts.
+	Sheets *scan.Hosts
+
+	// Log receives one line for each request. Nil means slog.Default().
+	Log *slog.Logger
+	// Limits apply to keys without limits of their own. 0 means no limit.
+	Limits quota.Limits
+	// WaitMax is the longest time that a request waits for a result. 0 means
+	// 60 s.
+	WaitMax time.Duration
+	// KeepAlive is the interval between comments on an event stream without
+	// events. 0 means 15 s.
+	KeepAlive time.Duration
+	// AllowLoopback accepts listings and webhooks on this machine, for the demo
+	// and for tests.
+	AllowLoopback bool
+	// Simulated adds X-Simulated to every response: the figures are simulated.
+	Simulated bool
+
+	// Asynqmon is served at /monitoring. Without a password it is not served,
+	// and AsynqRedis and MonitoringUser may be empty.
+	AsynqRedis         asynq.RedisConnOpt
+	MonitoringUser     string
+	MonitoringPassword string
+	MonitoringWritable bool // the operator may pause queues, run and delete tasks
+}
+
+// check returns an error that names the missing parts.
+func (o *Options) check() error {
+	var missing []string
+	for name, given := range map[string]bool{
+		"Redis": o.Redis != nil, "Tasks": o.Tasks != nil, "Jobs": o.Jobs != nil, "Hub": o.Hub != nil,
+		"Batches": o.Batches != nil, "Cache": o.Cache != nil, "Catalogue": o.Catalogue != nil, "Drift": o.Drift != nil,
+		"Idempotency": o.Idempotency != nil, "Keys": o.Keys != nil, "Limiter": o.Limiter != nil,
+		"Uploads": o.Uploads != nil, "Webhooks": o.Webhooks != nil, "TRA": o.TRA != nil,
+	} {
+		if !given {
+			missing = append(missing, name)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	slices.Sort(missing)
+	return fmt.Errorf("api: options without %s", strings.Join(missing, ", "))
+}
+
+// setDefaults fills the optional parts that were left out.
+func (o *Options) setDefaults() (err error) {
+	o.Log = cmp.Or(o.Log, slog.Default())
+	o.Costs = cmp.Or(o.Costs, cost.Embedded())
+	o.KeepAlive = cmp.Or(o.KeepAlive, keepAlive)
+	o.WaitMax = cmp.Or(o.WaitMax, defaultWaitMax)
+	if o.Sheets == nil {
+		o.Sheets, err = scan.NewHosts()
+	}
+	return err
+}

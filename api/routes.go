@@ -1,0 +1,51 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/gorilla/mux"
+)
+
+// routes maps every path to its handlers. Middleware is named around them.
+func (s *Server) routes() error {
+	// Paths are not cleaned: cleaning would answer POST with a redirect.
+	s.router = mux.NewRouter().SkipClean(true)
+	s.router.NotFoundHandler = problemHandler(errNotFound)
+	s.router.Handle("/healthz", methods{http.MethodGet: s.healthz})
+	s.router.Handle("/readyz", methods{http.MethodGet: s.readyz})
+	s.router.Handle("/openapi.yaml", methods{http.MethodGet: s.openapi})
+
+	v1 := mux.NewRouter().SkipClean(true)
+	v1.NotFoundHandler = problemHandler(errNotFound)
+	v1.Handle("/v1/estimate", methods{http.MethodPost: idempotent(s.postEstimate)})
+	v1.Handle("/v1/quote", methods{http.MethodPost: idempotent(s.postQuote)})
+	v1.Handle("/v1/compare", methods{http.MethodPost: idempotent(s.postCompare)})
+	v1.Handle("/v1/condition-report", methods{http.MethodPost: idempotent(s.postReport)})
+	v1.Handle("/v1/condition-report/{id:[0-9a-f]{32}}/map.svg", methods{http.MethodGet: s.getDamageMap})
+	const job = "/v1/jobs/{id:[0-9A-Za-z]{1,64}}"
+	v1.Handle(job, methods{http.MethodGet: s.getJob, http.MethodDelete: s.deleteJob})
+	v1.Handle(job+"/events", methods{http.MethodGet: s.jobEvents})
+	v1.Handle("/v1/batches", methods{http.MethodGet: s.listBatches, http.MethodPost: idempotent(s.postBatch)})
+	const batch = "/v1/batches/{id:[0-9A-Za-z]{1,64}}"
+	v1.Handle(batch, methods{http.MethodGet: s.getBatch, http.MethodDelete: s.cancelBatch})
+	v1.Handle(batch+"/items", methods{http.MethodGet: s.listItems})
+	v1.Handle(batch+"/results", methods{http.MethodGet: s.getResults})
+	v1.Handle(batch+"/events", methods{http.MethodGet: s.batchEvents})
+	v1.Handle(batch+"/retry", methods{http.MethodPost: idempotent(s.retryBatch)})
+	s.routeWebhooks(v1)
+	v1.Handle("/v1/sites", methods{http.MethodGet: sites})
+	v1.Handle("/v1/vehicles", methods{http.MethodGet: s.vehicles})
+	v1.Handle("/v1/tra-status", methods{http.MethodGet: s.traStatus})
+	s.router.PathPrefix("/v1/").Handler(s.authenticated(v1))
+
+	if s.options.MonitoringPassword == "" {
+		return nil
+	}
+	var err error
+	if s.ui, err = newMonitoring(s.options); err != nil {
+		return err
+	}
+	s.router.Handle(monitoringPath, s.ui)
+	s.router.PathPrefix(monitoringPath + "/").Handler(s.ui)
+	return nil
+}

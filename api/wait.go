@@ -1,0 +1,104 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"ushuru/pkg/jobs"
+	"ushuru/tasks"
+)
+
+// submit gives work to the engine, and returns its job: a new one, or the
+// running one of the same kind and input.
+func (s *Server) submit(r *http.Request, kind string, input any) (*jobs.Job, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	defer cancel()
+	requester := tasks.Requester{Owner: recorderOf(r).key.ID, Class: jobs.Interactive}
+	job, err := s.options.Tasks.Submit(ctx, kind, input, requester)
+	if err != nil {
+		return nil, errUnavailable.withCause(err)
+	}
+	return job, nil
+}
+
+// waitForResult returns the result of an outcome. For a job it waits as long
+// as the caller prefers. When the job has not ended by then, its URL is the
+// response: 202 (errResponded) to a caller who accepts that, else 504.
+func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found outcome) ([]byte, error) {
+	if found.job == nil {
+		return found.result, nil
+	}
+	recorderOf(r).job = found.job.ID
+	if err := s.trackJob(r, found.job); err != nil {
+		return nil, err
+	}
+	ended, err := found.job, error(nil)
+	prefer := preferenceOf(r.Header, s.options.WaitMax)
+	if !ended.State.Ended() {
+		ended, err = s.wait(r.Context(), found.job.ID, prefer.waitTimeout())
+	}
+	switch {
+	case errors.Is(err, errNotFinished) && prefer.accepts():
+		return nil, writeAccepted(w, found, prefer)
+	case errors.Is(err, errNotFinished):
+		return nil, errNotFinished.withLocation(jobURL(found))
+	case err != nil:
+		return nil, err
+	}
+	if applied := prefer.applied(false); applied != "" {
+		w.Header().Set("Preference-Applied", applied)
+	}
+	if ended.State != jobs.Succeeded {
+		return nil, jobProblem(ended)
+	}
+	return ended.Result, nil
+}
+
+// writeAccepted answers 202: the work continues, and this is its job. It
+// returns errResponded.
+func writeAccepted(w http.ResponseWriter, found outcome, prefer preference) error {
+	w.Header().Set("Preference-Applied", prefer.applied(true))
+	w.Header().Set("Location", jobURL(found))
+	w.Header().Set("Retry-After", seconds(pollAfter))
+	if err := writeJSON(w, http.StatusAccepted, newJobBody(found.job)); err != nil {
+		return err
+	}
+	return errResponded
+}
+
+// job reads a job's record.
+func (s *Server) job(parent context.Context, id string) (*jobs.Job, error) {
+	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	defer cancel()
+	job, err := s.options.Jobs.Get(ctx, id)
+	switch {
+	case errors.Is(err, jobs.ErrNotFound):
+		return nil, errJobNotFound
+	case err != nil:
+		return nil, errUnavailable.withCause(err)
+	}
+	return job, nil
+}
+
+// wait returns a job once it has ended, or errNotFinished after the timeout. A
+// caller who disconnects, or a server that shuts down, ends the wait but not
+// the job.
+func (s *Server) wait(parent context.Context, id string, timeout time.Duration) (*jobs.Job, error) {
+	ctx, cancel := context.WithTimeout(parent, timeout)
+	defer cancel()
+	defer context.AfterFunc(s.draining, cancel)() //nolint:contextcheck // the life of the server ends the wait too
+	job, err := s.options.Hub.Wait(ctx, id)
+	switch {
+	case err == nil:
+		return job, nil
+	case errors.Is(err, jobs.ErrNotFound):
+		return nil, errJobNotFound
+	case parent.Err() != nil:
+		return nil, errClientClosedRequest.withCause(err)
+	case ctx.Err() != nil:
+		return nil, errNotFinished
+	}
+	return nil, errUnavailable.withCause(err)
+}
