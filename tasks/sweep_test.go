@@ -1,83 +1,63 @@
-package tasks
+package tasks_test
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/hibiken/asynq"
-	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
+	"ushuru/tasks"
+	"ushuru/tasks/enginetest"
 )
 
-// broom is an engine with one job whose first step is in the queue, and a
-// clock that the test moves.
-type broom struct {
-	t      *testing.T
-	server *miniredis.Miniredis
-	client *redis.Client
-	engine *Engine
-	job    *jobs.Job
-	class  jobs.Class
-	now    time.Time
+// sweepRig is an engine with one job whose first step is enqueued.
+type sweepRig struct {
+	*enginetest.Rig
+
+	job   *jobs.Job
+	class jobs.Class
 }
 
-func newBroom(t *testing.T) *broom {
+func newSweepRig(t *testing.T, class jobs.Class, change ...func(*tasks.Options)) *sweepRig {
 	t.Helper()
-	return newBroomOf(t, jobs.Interactive)
+	r := enginetest.New(t, change...)
+	r.Pass(0)
+	return &sweepRig{r, r.Submit(tasks.KindEstimate, oneCar, tasks.Requester{Owner: "key", Class: class}), class}
 }
 
-func newBroomOf(t *testing.T, class jobs.Class) *broom {
-	t.Helper()
-	b := &broom{t: t, server: miniredis.RunT(t), class: class, now: time.Now().Truncate(time.Second)}
-	b.server.SetTime(b.now)
-	b.client = redis.NewClient(&redis.Options{Addr: b.server.Addr()})
-	t.Cleanup(func() { _ = b.client.Close() })
-	b.engine = newEngine(b.client)
-	var err error
-	b.job, err = b.engine.Estimate(t.Context(), "https://a.example/1", "key", class)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+// sweep lets time pass, sweeps, and returns the first step as it is then.
+func (b *sweepRig) sweep(after time.Duration) jobs.Step {
+	b.T.Helper()
+	b.Sweep(after, b.class)
+	return b.Get(b.job.ID).Steps[tasks.StepScrape]
 }
 
-// sweep lets time pass, then sweeps and returns the first step as it is then.
-func (b *broom) sweep(after time.Duration) jobs.Step {
-	b.t.Helper()
-	b.now = b.now.Add(after)
-	b.server.SetTime(b.now)
-	if _, _, err := b.engine.Sweep(b.t.Context(), b.class, func() bool { return true }); err != nil {
-		b.t.Fatal(err)
-	}
-	job, err := b.engine.jobs.Get(b.t.Context(), b.job.ID)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return job.Steps[StepScrape]
+func (b *sweepRig) taskID(attempt int) string {
+	return fmt.Sprintf("%s.%s.%d", b.job.ID, tasks.StepScrape, attempt)
 }
 
-func (b *broom) taskState(attempt int) asynq.TaskState {
-	b.t.Helper()
-	info, err := b.engine.inspector.GetTaskInfo(QueueAny, taskID(b.job.ID, StepScrape, attempt))
+func (b *sweepRig) taskState(attempt int) asynq.TaskState {
+	b.T.Helper()
+	info, err := b.Queues.GetTaskInfo(tasks.QueueAny, b.taskID(attempt))
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	return info.State
 }
 
 // dequeue has a server take the task to a handler that never comes to claim
 // the step.
-func (b *broom) dequeue() {
-	b.t.Helper()
+func (b *sweepRig) dequeue() {
+	b.T.Helper()
 	taken := make(chan struct{})
 	stop := make(chan struct{})
-	server := asynq.NewServerFromRedisClient(b.client, asynq.Config{
-		Queues: map[string]int{QueueAny: 1, QueueAny + BulkSuffix: 1}, Concurrency: 1, TaskCheckInterval: time.Millisecond,
+	server := asynq.NewServerFromRedisClient(b.Redis, asynq.Config{
+		Queues: map[string]int{tasks.QueueAny: 1, tasks.QueueAny + tasks.BulkSuffix: 1}, Concurrency: 1, TaskCheckInterval: time.Millisecond,
 		LogLevel: asynq.FatalLevel, ShutdownTimeout: time.Millisecond,
 	})
 	err := server.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error {
@@ -86,23 +66,23 @@ func (b *broom) dequeue() {
 		return errors.New("never mind")
 	}))
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
-	b.t.Cleanup(func() {
+	b.T.Cleanup(func() {
 		close(stop)
 		server.Shutdown()
 	})
 	select {
 	case <-taken:
 	case <-time.After(10 * time.Second):
-		b.t.Fatal("the task was not taken")
+		b.T.Fatal("the task was not taken")
 	}
 	server.Stop()
 }
 
-func TestSweepLeavesWhatWaits(t *testing.T) {
+func TestSweepKeepsAQueuedStep(t *testing.T) {
 	t.Parallel()
-	b := newBroom(t)
+	b := newSweepRig(t, jobs.Interactive)
 	for range 20 {
 		if step := b.sweep(4 * time.Second); step.Attempt != 1 || step.State != jobs.StepReady {
 			t.Fatalf("%+v", step)
@@ -113,10 +93,10 @@ func TestSweepLeavesWhatWaits(t *testing.T) {
 	}
 }
 
-func TestSweepBringsBackWhatWasCleared(t *testing.T) {
+func TestSweepEnqueuesADeletedTaskAgain(t *testing.T) {
 	t.Parallel()
-	b := newBroom(t)
-	if err := b.engine.inspector.DeleteTask(QueueAny, taskID(b.job.ID, StepScrape, 1)); err != nil {
+	b := newSweepRig(t, jobs.Interactive)
+	if err := b.Queues.DeleteTask(tasks.QueueAny, b.taskID(1)); err != nil {
 		t.Fatal(err)
 	}
 	if step := b.sweep(4 * time.Second); step.Attempt != 1 || b.taskState(1) != asynq.TaskStatePending {
@@ -124,10 +104,10 @@ func TestSweepBringsBackWhatWasCleared(t *testing.T) {
 	}
 }
 
-func TestSweepGivesAnArchivedStepToAnother(t *testing.T) {
+func TestSweepRequeuesAnArchivedStep(t *testing.T) {
 	t.Parallel()
-	b := newBroom(t)
-	if err := b.engine.inspector.ArchiveTask(QueueAny, taskID(b.job.ID, StepScrape, 1)); err != nil {
+	b := newSweepRig(t, jobs.Interactive)
+	if err := b.Queues.ArchiveTask(tasks.QueueAny, b.taskID(1)); err != nil {
 		t.Fatal(err)
 	}
 	if step := b.sweep(4 * time.Second); step.Attempt != 2 || b.taskState(2) != asynq.TaskStatePending {
@@ -135,9 +115,9 @@ func TestSweepGivesAnArchivedStepToAnother(t *testing.T) {
 	}
 }
 
-func TestSweepWaitsForAClaimBeforeItGivesAStepAway(t *testing.T) {
+func TestSweepWaitsForAClaimBeforeItRequeues(t *testing.T) {
 	t.Parallel()
-	b := newBroom(t)
+	b := newSweepRig(t, jobs.Interactive)
 	b.sweep(time.Minute) // it has waited long: that alone is no sign
 	b.dequeue()
 	if step := b.sweep(4 * time.Second); step.Attempt != 1 {
@@ -148,14 +128,13 @@ func TestSweepWaitsForAClaimBeforeItGivesAStepAway(t *testing.T) {
 	}
 }
 
-// A batch's step waits long in the queue, and is looked at seldom; not so once
-// it looks lost.
-func TestSweepGivesABatchsLostStepAwayWithinSeconds(t *testing.T) {
+// A bulk step is checked rarely while it waits, and often once it seems lost.
+func TestSweepRequeuesALostBulkStepWithinSeconds(t *testing.T) {
 	t.Parallel()
-	b := newBroomOf(t, jobs.Bulk)
+	b := newSweepRig(t, jobs.Bulk)
 	b.sweep(4 * time.Second)
 	b.dequeue() // by a worker that dies before it claims the step
-	const within = recheckBulk + claimTimeout + 2*recheckRunning
+	const within = tasks.RecheckBulk + tasks.ClaimTimeout + 2*tasks.RecheckRunning
 	for waited := time.Duration(0); b.sweep(time.Second).Attempt == 1; {
 		if waited += time.Second; waited > within {
 			t.Fatalf("nobody has the step after %v", waited)
@@ -163,15 +142,15 @@ func TestSweepGivesABatchsLostStepAwayWithinSeconds(t *testing.T) {
 	}
 }
 
-func TestSweepLeavesAStepThatWasClaimedAfterAll(t *testing.T) {
+func TestSweepKeepsAStepThatWasClaimedLate(t *testing.T) {
 	t.Parallel()
-	b := newBroom(t)
+	b := newSweepRig(t, jobs.Interactive)
 	b.dequeue()
 	b.sweep(4 * time.Second)
-	if err := b.engine.jobs.Heartbeat(t.Context(), "w"); err != nil {
+	if err := b.Jobs.Heartbeat(t.Context(), "w"); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := b.engine.jobs.Claim(t.Context(), b.job.ID, StepScrape, 1, "w", "c"); err != nil {
+	if _, _, err := b.Jobs.Claim(t.Context(), b.job.ID, tasks.StepScrape, 1, "w", "c"); err != nil {
 		t.Fatal(err)
 	}
 	if step := b.sweep(4 * time.Second); step.Attempt != 1 || step.Claim != "c" {
@@ -179,54 +158,55 @@ func TestSweepLeavesAStepThatWasClaimedAfterAll(t *testing.T) {
 	}
 }
 
-func TestSweepEndsWhatIsPastItsDeadline(t *testing.T) {
+func TestSweepFailsAJobPastItsDeadline(t *testing.T) {
 	t.Parallel()
-	b := newBroom(t)
-	b.sweep(workflows[KindEstimate].deadline + time.Minute)
-	job, err := b.engine.jobs.Get(t.Context(), b.job.ID)
+	b := newSweepRig(t, jobs.Interactive)
+	b.sweep(11 * time.Minute)
+	job, err := b.Jobs.Get(t.Context(), b.job.ID)
 	if err != nil || job.State != jobs.Failed || job.Error.Code != "deadline_exceeded" {
 		t.Fatalf("%+v, %v", job, err)
 	}
 }
 
-func TestSweepGivesUpOnAStepThatTakesItsWorkersDown(t *testing.T) {
+func TestSweepFailsAStepThatCrashesItsWorkers(t *testing.T) {
 	t.Parallel()
-	b := newBroom(t)
-	for attempt := 1; attempt <= MaxAttempts; attempt++ {
-		verdict, _, err := b.engine.jobs.Claim(t.Context(), b.job.ID, StepScrape, attempt, "dead", "c")
+	b := newSweepRig(t, jobs.Interactive)
+	for attempt := 1; attempt <= tasks.MaxAttempts; attempt++ {
+		verdict, _, err := b.Jobs.Claim(t.Context(), b.job.ID, tasks.StepScrape, attempt, "dead", "c")
 		if err != nil || verdict != jobs.Claimed {
 			t.Fatalf("attempt %d: %s, %v", attempt, verdict, err)
 		}
 		b.sweep(4 * time.Second)
 	}
-	job, err := b.engine.jobs.Get(t.Context(), b.job.ID)
+	job, err := b.Jobs.Get(t.Context(), b.job.ID)
 	if err != nil || job.State != jobs.Failed || job.Error.Code != "worker_lost" {
 		t.Fatalf("%+v, %v", job, err)
 	}
 }
 
-func TestResultThatCannotBeKeptIsGivenAtTheDeadline(t *testing.T) {
+func TestResultThatCannotBeCachedIsReturnedAtTheDeadline(t *testing.T) {
 	t.Parallel()
-	b := newBroom(t)
-	b.engine.beforeSucceed = func(context.Context, *jobs.Job, json.RawMessage) error { return errors.New("no room") }
-	for _, step := range []string{StepScrape, StepMatch, StepCalculate} {
-		output := map[string]string{StepScrape: scraped, StepMatch: chosen, StepCalculate: calculated}[step]
-		if _, err := b.engine.jobs.Complete(t.Context(), b.job.ID, step, []byte(output)); err != nil {
+	b := newSweepRig(t, jobs.Interactive, func(o *tasks.Options) {
+		o.BeforeSucceed = func(context.Context, *jobs.Job, json.RawMessage) error { return errors.New("no room") }
+	})
+	for _, step := range []string{tasks.StepScrape, tasks.StepMatch, tasks.StepCalculate} {
+		output := map[string]string{tasks.StepScrape: `{}`, tasks.StepMatch: `{}`, tasks.StepCalculate: `{"input":{}}`}[step]
+		if _, err := b.Jobs.Complete(t.Context(), b.job.ID, step, []byte(output)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := b.engine.Advance(t.Context(), b.job.ID); err == nil {
+	if err := b.Advance(t.Context(), b.job.ID); err == nil {
 		t.Fatal("the failure was not reported")
 	}
-	job, err := b.engine.jobs.Get(t.Context(), b.job.ID)
+	job, err := b.Jobs.Get(t.Context(), b.job.ID)
 	if err != nil || job.State.Ended() {
 		t.Fatalf("%+v, %v", job, err)
 	}
 	job.Deadline = time.Now().Add(-time.Second)
-	if err := b.engine.advanceFrom(t.Context(), job); err != nil {
+	if err := tasks.AdvanceFrom(b.Engine, t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
-	job, err = b.engine.jobs.Get(t.Context(), b.job.ID)
+	job, err = b.Jobs.Get(t.Context(), b.job.ID)
 	if err != nil || job.State != jobs.Succeeded {
 		t.Fatalf("%+v, %v", job, err)
 	}

@@ -1,0 +1,256 @@
+package tasks_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/pkg/cache"
+	"ushuru/pkg/jobs"
+	"ushuru/tasks"
+	"ushuru/tasks/enginetest"
+)
+
+var bothCars = tasks.CompareInput{URL1: "https://a.example/1", URL2: "https://a.example/2", Rate: "2650", Lang: "sw"}
+
+// submit submits an interactive job of the key "key".
+func submit(f *enginetest.Rig, kind string, input any, subscriber string) *jobs.Job {
+	f.T.Helper()
+	return f.Submit(kind, input, tasks.Requester{Owner: "key", Class: jobs.Interactive, Subscriber: subscriber})
+}
+
+const (
+	withoutSheet = `{"car":{"conditionReportUrl":null}}`
+	withSheet    = `{"car":{"conditionReportUrl":"https://a.example/sheet.jpg"}}`
+)
+
+func TestComparisonWaitsForItsChildren(t *testing.T) {
+	t.Parallel()
+	f := enginetest.New(t)
+	parent := submit(f, tasks.KindCompare, bothCars, "")
+	if len(parent.Children) != 2 || len(parent.Steps) != 0 {
+		t.Fatalf("%+v", parent)
+	}
+	car1, car2 := f.Get(parent.Children[tasks.ChildCar1].Job), f.Get(parent.Children[tasks.ChildCar2].Job)
+	if car1.RequestedByCaller || string(car1.Input) != `{"url":"https://a.example/1"}` || car1.Owner != "key" || car2.Kind != tasks.KindEstimate {
+		t.Fatalf("%+v", car1)
+	}
+	f.Succeed(car1.ID, withSheet)
+	parent = f.Get(parent.ID)
+	reading := f.Get(parent.Children[tasks.ChildSheet1].Job) // the other car is not waited for
+	if string(reading.Input) != `{"url":"https://a.example/sheet.jpg"}` || len(parent.Steps) != 0 {
+		t.Fatalf("%+v", reading)
+	}
+	f.Succeed(car2.ID, withoutSheet)
+	if parent = f.Get(parent.ID); len(parent.Steps) != 0 || len(parent.Children) != 3 {
+		t.Fatalf("%+v", parent)
+	}
+	if err := f.Fail(t.Context(), reading.ID, "", "", &jobs.Error{Code: "no_ai"}); err != nil {
+		t.Fatal(err)
+	}
+	parent = f.Get(parent.ID)
+	if child := parent.Children[tasks.ChildSheet1]; child.State != jobs.Failed || child.Error.Code != "no_ai" ||
+		parent.Steps[tasks.StepRecommend].State != jobs.StepReady {
+		t.Fatalf("a sheet that cannot be read sinks the comparison: %+v", parent)
+	}
+	f.Complete(parent.ID, tasks.StepRecommend, `{"recommendation":"…"}`)
+	if parent = f.Get(parent.ID); parent.State != jobs.Succeeded || string(parent.Result) != `{"recommendation":"…"}` {
+		t.Fatalf("%+v", parent)
+	}
+}
+
+func TestFailedListingEndsTheComparison(t *testing.T) {
+	t.Parallel()
+	f := enginetest.New(t)
+	parent := submit(f, tasks.KindCompare, bothCars, "")
+	details := json.RawMessage(`[{"make":"TOYOTA","modelBody":"X"}]`)
+	if err := f.Fail(t.Context(), parent.Children[tasks.ChildCar2].Job, "", "",
+		&jobs.Error{Code: "no_match", Message: "Nothing fits.", Details: details}); err != nil {
+		t.Fatal(err)
+	}
+	parent = f.Get(parent.ID)
+	if parent.State != jobs.Failed || parent.Error.Code != "no_match" || string(parent.Error.Details) != string(details) ||
+		parent.Error.Message != "Car 2 (https://a.example/2): Nothing fits." {
+		t.Fatalf("%s %+v", parent.State, parent.Error)
+	}
+	if other := f.Get(parent.Children[tasks.ChildCar1].Job); other.State.Ended() {
+		t.Fatal("the estimate of the other car, which the cache could keep, was given up")
+	}
+}
+
+func TestErrorNamesBothCars(t *testing.T) {
+	t.Parallel()
+	failed := jobs.Child{State: jobs.Failed, Error: &jobs.Error{Code: "listing_gone", Message: "Gone."}}
+	job := &jobs.Job{
+		Kind: tasks.KindCompare, Input: json.RawMessage(`{"url1":"https://a.example/1","url2":"https://a.example/2"}`),
+		Children: map[string]jobs.Child{tasks.ChildCar1: {State: jobs.Cancelled}, tasks.ChildCar2: failed},
+	}
+	next, err := tasks.Advance(job)
+	if err != nil || next.Failed == nil || next.Failed.Code != "cancelled" ||
+		!strings.HasPrefix(next.Failed.Message, "Car 1 (https://a.example/1): ") ||
+		!strings.HasSuffix(next.Failed.Message, " Car 2 (https://a.example/2): Gone.") {
+		t.Fatalf("%+v, %v", next, err)
+	}
+}
+
+func TestCachedChildNeedsNoJob(t *testing.T) {
+	t.Parallel()
+	f := enginetest.New(t)
+	kept := `{"car":{"conditionReportUrl":null},"cached":true}`
+	key := tasks.EstimateInput{URL: bothCars.URL1}.Key()
+	if err := cache.New(f.Redis).PutRaw(t.Context(), key, []byte(kept), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	parent := submit(f, tasks.KindCompare, bothCars, "")
+	if child := parent.Children[tasks.ChildCar1]; child.Job != "" || child.State != jobs.Succeeded || string(child.Result) != kept {
+		t.Fatalf("%+v", child)
+	}
+	if child := parent.Children[tasks.ChildCar2]; child.Job == "" || child.State.Ended() {
+		t.Fatalf("%+v", child)
+	}
+}
+
+func TestCancelReleasesTheChildren(t *testing.T) {
+	t.Parallel()
+	f := enginetest.New(t)
+	asked := submit(f, tasks.KindEstimate, tasks.EstimateInput{URL: bothCars.URL1}, "")
+	parent := submit(f, tasks.KindCompare, bothCars, "")
+	if err := f.Cancel(t.Context(), parent.ID); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]jobs.State{
+		parent.ID: jobs.Cancelled, asked.ID: jobs.Running, parent.Children[tasks.ChildCar2].Job: jobs.Cancelled,
+	} {
+		if job := f.Get(id); job.State.Ended() != want.Ended() || job.State.Ended() && job.State != want {
+			t.Errorf("%s is %s, want %s", job.Kind, job.State, want)
+		}
+	}
+}
+
+func TestSubscribersOfOtherKindsAreNotified(t *testing.T) {
+	t.Parallel()
+	f := enginetest.New(t)
+	job := submit(f, tasks.KindEstimate, tasks.EstimateInput{URL: bothCars.URL1}, "batch:b#1")
+	submit(f, tasks.KindEstimate, tasks.EstimateInput{URL: bothCars.URL1}, "batch:b#2")
+	if err := f.Fail(t.Context(), job.ID, "", "", tasks.TimedOut()); !errors.Is(err, tasks.ErrNotifyIncomplete) {
+		t.Fatalf("this process has no notifier of batches: %v", err)
+	}
+	var notified []string
+	other := enginetest.NewEngine(f.Redis, enginetest.WithNotifier("batch",
+		func(_ context.Context, ended *jobs.Job, subscribers []string) error {
+			if ended.Error == nil || ended.Error.Code != "deadline_exceeded" {
+				t.Errorf("%+v", ended)
+			}
+			notified = append(notified, subscribers...)
+			return nil
+		}))
+	for range 2 { // the sweeper advances a job until it is finalized
+		if err := other.Advance(t.Context(), job.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if slices.Sort(notified); !slices.Equal(notified, []string{"batch:b#1", "batch:b#2"}) {
+		t.Fatalf("notified: %v", notified)
+	}
+}
+
+// A bulk child may take a day; an interactive parent does not wait that long.
+func TestSweepEndsAParentThatWaitsPastItsDeadline(t *testing.T) {
+	t.Parallel()
+	f := enginetest.New(t)
+	parent := submit(f, tasks.KindCompare, bothCars, "")
+	now := time.Now()
+	for _, c := range []struct {
+		after time.Duration
+		ended bool
+	}{{time.Minute, false}, {time.Hour, true}} {
+		f.Server.SetTime(now.Add(c.after))
+		for _, child := range parent.Children {
+			if err := f.Jobs.RemoveActive(t.Context(), child.Job, jobs.Interactive); err != nil {
+				t.Fatal(err) // the children are left alone: this is about the parent
+			}
+		}
+		if _, _, err := f.Engine.Sweep(t.Context(), jobs.Interactive, func() bool { return true }); err != nil {
+			t.Fatal(err)
+		}
+		if job := f.Get(parent.ID); job.State.Ended() != c.ended || c.ended && job.Error.Code != "deadline_exceeded" {
+			t.Fatalf("after %v: %s %v", c.after, job.State, job.Error)
+		}
+	}
+}
+
+// The process died after it stored the end of the child.
+func TestSweepNotifiesAParentAfterACrash(t *testing.T) {
+	t.Parallel()
+	f := enginetest.New(t)
+	parent := submit(f, tasks.KindCompare, bothCars, "")
+	for _, child := range parent.Children {
+		if _, err := f.Jobs.Succeed(t.Context(), child.Job, json.RawMessage(`{}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.Server.SetTime(time.Now().Add(10 * time.Second))
+	if _, _, err := f.Engine.Sweep(t.Context(), jobs.Interactive, func() bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	if parent = f.Get(parent.ID); parent.Steps[tasks.StepRecommend].State != jobs.StepReady {
+		t.Fatalf("%+v", parent)
+	}
+}
+
+// Both cars have the same sheet. Two processes submit the report of car 1; the slower
+// one joins the job that is by then the report of car 2, and releases it.
+func TestTwoChildrenWithOneJobAreReleasedOneByOne(t *testing.T) {
+	t.Parallel()
+	f := enginetest.New(t)
+	parent := submit(f, tasks.KindCompare, bothCars, "")
+	stale := f.Get(parent.ID)
+	f.Succeed(parent.Children[tasks.ChildCar1].Job, withSheet)
+	first := f.Get(parent.ID).Children[tasks.ChildSheet1].Job
+	if err := f.Fail(t.Context(), first, "", "", tasks.TimedOut()); err != nil {
+		t.Fatal(err)
+	}
+	f.Succeed(parent.Children[tasks.ChildCar2].Job, withSheet)
+	second := f.Get(parent.ID).Children[tasks.ChildSheet2].Job
+	if second == first {
+		t.Fatal("a failed job was joined")
+	}
+	report := tasks.Child{tasks.ChildSheet1, tasks.KindReport, tasks.ReportInput{URL: "https://a.example/sheet.jpg"}}
+	if _, err := tasks.EnsureChild(f.Engine, t.Context(), stale, report); err != nil {
+		t.Fatal(err)
+	}
+	if job := f.Get(second); job.State.Ended() {
+		t.Fatalf("the report of car 2 is %s", job.State)
+	}
+	if err := f.Cancel(t.Context(), parent.ID); err != nil {
+		t.Fatal(err)
+	}
+	if job := f.Get(second); job.State != jobs.Cancelled {
+		t.Fatalf("nobody wants the report any more, and it is %s", job.State)
+	}
+}
+
+// The process died after it promoted the parent and before it promoted its children.
+func TestChildrenOfAPromotedJobArePromoted(t *testing.T) {
+	t.Parallel()
+	f := enginetest.New(t)
+	job, err := f.Engine.Submit(t.Context(), tasks.KindCompare, bothCars, tasks.Requester{Owner: "key", Class: jobs.Bulk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Jobs.Promote(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Advance(t.Context(), job.ID); err != nil {
+		t.Fatal(err)
+	}
+	for name, child := range f.Get(job.ID).Children {
+		if class := f.Get(child.Job).Class; class != jobs.Interactive {
+			t.Errorf("%s is %s", name, class)
+		}
+	}
+}
