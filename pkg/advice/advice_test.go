@@ -206,7 +206,7 @@ func TestNumbersInTheTextEqualTheJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pair := drawPair(t)
 		v := advice.Judge(pair)
-		data, err := json.Marshal(struct {
+		data, err := json.Marshal(struct { //nolint:musttag // only the numbers count
 			vehicle.Comparison
 			Conditions []*advice.Condition `json:"conditions"`
 		}{vehicle.Comparison{Car1: pair.Car1, Car2: pair.Car2, Verdict: &v}, []*advice.Condition{pair.Condition1, pair.Condition2}})

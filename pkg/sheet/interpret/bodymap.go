@@ -9,11 +9,11 @@ import (
 	"ushuru/pkg/sheet/transcribe"
 )
 
-// codePattern is a damage code: letters, perhaps a size; or one of the words.
+// codePattern matches a damage code: letters or a word, and an optional size.
 var codePattern = regexp.MustCompile(`^(?:([A-Z]{1,3})([0-9]?)|(欠|穴|コゲ|ワレ|割れ)([0-9]?))$`)
 
-// bodyMap explains the codes on the drawing: by the printed legend, else by our
-// table. A code that neither has keeps no meaning.
+// bodyMap reads the codes on the drawing and explains them by the printed legend,
+// else by the table of codes. A code in neither has no meaning.
 func (in *interpreter) bodyMap() {
 	in.readLegend()
 	for i, raw := range in.raw.Reading.Map {
@@ -43,22 +43,22 @@ func (in *interpreter) bodyMap() {
 	}
 }
 
-// readLegend takes the lines of the printed legend that can be one.
+// readLegend reads the valid lines of the printed legend.
 func (in *interpreter) readLegend() {
 	in.legend = map[string]string{}
 	for _, line := range in.raw.Reading.Legend {
 		code := strings.ToUpper(sheet.Narrow(line.Code))
 		phrase := quotable(line.JP, transcribe.MaxValue)
 		if codePattern.MatchString(code) && phrase != "" && phrase != sheet.NotReadable && !isInstruction(phrase) {
-			if _, twice := in.legend[code]; !twice {
+			if _, exists := in.legend[code]; !exists {
 				in.legend[code] = phrase
 			}
 		}
 	}
 }
 
-// explain says what the letters mean. A legend may make a code graver than it
-// is elsewhere, but no milder: a picture can print any legend.
+// explain adds what the letters mean. A legend can make a code graver than the
+// table does, but not milder: an image can print any legend.
 func (in *interpreter) explain(mark *sheet.Mark, letters, size string) {
 	if size != "" {
 		n, _ := strconv.Atoi(size) // one digit
@@ -88,7 +88,8 @@ func (in *interpreter) explain(mark *sheet.Mark, letters, size string) {
 	}
 }
 
-// usualDamage is our table: a code of it, or two letters that stand together.
+// usualDamage looks up a code in the table of codes. Two letters that are not a
+// code of their own are two codes.
 func usualDamage(letters string) (sheet.Damage, bool) {
 	if d, found := sheet.DamageOf("code", letters); found {
 		return d, true
@@ -107,7 +108,7 @@ func usualDamage(letters string) (sheet.Damage, bool) {
 	}, true
 }
 
-// tyres are treads in mm, printed perhaps in brackets.
+// tyres reads the treads in mm. They may be printed in brackets.
 func (in *interpreter) tyres() {
 	t, raw := &in.report.TyresMM, &in.raw.Reading.Tyres
 	for _, tyre := range []struct {

@@ -16,29 +16,29 @@ import (
 	"ushuru/pkg/sheet/transcribe"
 )
 
-// A sheet is a picture that a stranger may have drawn, and a model may repeat
-// what is written in it or make something up. What follows keeps from our text
-// what no inspector writes.
+// A stranger may have drawn the sheet, and a model may repeat what is written on it
+// or invent something. The functions below keep out of our texts what an inspector
+// does not write.
 
-// links are addresses, in whatever language.
+// links matches URLs, e-mail addresses and handles.
 var links = regexp.MustCompile(`(?i)https?:|://|www\.|` +
 	`\b[a-z0-9-]+\.(?:com|net|org|info|biz|shop|example|io|me|jp|tz|ke|co|ly|gl)\b|` +
 	`[\w.+-]+@[\w-]+\.\w|wa\.me|t\.me|@[a-z]\w{2,}`)
 
-// telephones are numbers as long as those of telephones and accounts. A chassis
-// number or a mileage is shorter.
+// telephones matches numbers as long as those of telephones and accounts. A
+// chassis number or a mileage is shorter.
 var telephones = regexp.MustCompile(`\+\s?\d[\d\s()-]{6,}\d|\b\d[\d()-]{8,}\d\b|` +
 	`\b0\d{1,4}[- ]\d{1,4}[- ]\d{3,4}\b|\b\d{3}[ -]\d{3}[ -]\d{3,4}\b`)
 
-// orderTable lists the words by which a text turns to its reader or to a model.
+// instructionTable lists the words by which a text addresses its reader or a model.
 //
 //go:embed orders.csv
-var orderTable string
+var instructionTable string
 
-// orders finds them.
-var orders = sync.OnceValue(func() *regexp.Regexp {
+// instructions matches the words of instructionTable.
+var instructions = sync.OnceValue(func() *regexp.Regexp {
 	var words, parts []string
-	for _, row := range sheet.ReadTable(orderTable, 2) {
+	for _, row := range sheet.ReadTable(instructionTable, 2) {
 		if row[0] == "ja" { // which has no spaces between words
 			parts = append(parts, row[1])
 		} else {
@@ -48,10 +48,10 @@ var orders = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:` + strings.Join(words, "|") + `)\b|` + strings.Join(parts, "|"))
 })
 
-// plates are Japanese number plates, which belong to a person.
+// plates matches Japanese number plates, which are personal data.
 var plates = regexp.MustCompile(`\p{Han}{1,4}\s*\d{2,3}\s*\p{Hiragana}\s*[\d・.·-]{2,5}`)
 
-// frameNumbers are chassis numbers in full, written into a text.
+// frameNumbers matches complete chassis numbers in a text.
 var frameNumbers = regexp.MustCompile(`\b([A-Z0-9]{2,8}-\d\d)(\d{3,5})\b|\b([A-HJ-NPR-Z0-9]{3})[A-HJ-NPR-Z0-9]{14}\b`)
 
 // masked hides chassis numbers in a text.
@@ -59,37 +59,39 @@ func masked(text string) string {
 	return frameNumbers.ReplaceAllString(text, "$1$3*****")
 }
 
-// isInstruction says whether a text has what no inspector writes.
+// isInstruction reports whether a text contains what an inspector does not write:
+// an instruction, a link, a telephone number or a number plate.
 func isInstruction(text string) bool {
 	text = norm.NFKC.String(text)
-	return links.MatchString(text) || telephones.MatchString(text) || plates.MatchString(text) || orders().MatchString(text)
+	return links.MatchString(text) || telephones.MatchString(text) || plates.MatchString(text) || instructions().MatchString(text)
 }
 
-// marksOfText are characters that mean something to Markdown, HTML or our own
-// quotes, and nothing on a sheet.
+// marksOfText replaces characters that have a meaning in Markdown, in HTML or as
+// our quotation marks, but not on a sheet.
 var marksOfText = strings.NewReplacer(
 	"`", "'", "[", "(", "]", ")", "{", "(", "}", ")", "|", "/", "\\", "/",
 	"<", " ", ">", " ", "「", " ", "」", " ", "_", " ", "~", "-",
 )
 
-// quotable makes one line of a text that may stand between our quotes.
-func quotable(text string, most int) string {
-	return ai.Clean(marksOfText.Replace(text), most)
+// quotable returns a text as one line of at most maxLength characters that can
+// stand between our quotation marks.
+func quotable(text string, maxLength int) string {
+	return ai.Clean(marksOfText.Replace(text), maxLength)
 }
 
-// printedValue cleans a printed value; it reports false for one that is no
-// value but an order or an address.
+// printedValue cleans a printed value. It returns false for an instruction or a
+// link in its place.
 func printedValue(text string) (string, bool) {
 	text = quotable(sheet.Narrow(text), transcribe.MaxValue)
 	return text, !isInstruction(text)
 }
 
-// digitRuns are the numbers of a text.
+// digitRuns matches the numbers of a text.
 var digitRuns = regexp.MustCompile(`\d+`)
 
-// believable says whether a machine's translation may be shown beside the
-// Japanese: a short text in that language, without orders, and without numbers
-// that the Japanese does not have.
+// believable reports whether the model's translation may be shown beside the
+// Japanese: a short text in that language, without instructions, and without
+// numbers that the Japanese does not have.
 func believable(text, jp, lang string) bool {
 	if text == "" || sheet.IsJapanese(text) || isInstruction(text) || !speaks(text, lang) {
 		return false
@@ -103,7 +105,7 @@ func believable(text, jp, lang string) bool {
 	return true
 }
 
-// speaks says whether a short text can be of a language. In Kiswahili nearly
+// speaks reports whether a short text can be in a language. In Kiswahili nearly
 // every word ends in a vowel; in English few do, and both have small words
 // that the other lacks.
 func speaks(text, lang string) bool {
@@ -130,8 +132,8 @@ func speaks(text, lang string) bool {
 	return swahili == 0 && (english > 0 || vowels*10 <= words*8)
 }
 
-// englishWords and swahiliWords are the small words of each language and those
-// of the trade that a lazy translation leaves as they are.
+// englishWords and swahiliWords are the small words of each language, and words of
+// the trade that a poor translation leaves as they are.
 var (
 	englishWords = []string{
 		"the", "of", "and", "is", "are", "on", "in", "at", "with", "to", "for", "from", "has", "have", "no", "not", "by", "be",

@@ -7,27 +7,35 @@ import (
 	"ushuru/pkg/sheet"
 )
 
+// levels are in ascending order.
 var levels = []sheet.Level{sheet.Nothing, sheet.Weak, sheet.Doubtful, sheet.Sure}
 
-// lower returns the less sure of two levels.
+// noConfidence is the confidence of a report without values.
+var noConfidence = sheet.Confidence{
+	Overall: sheet.Nothing, House: sheet.Nothing, Vehicle: sheet.Nothing, Dates: sheet.Nothing, Mileage: sheet.Nothing,
+	Grades: sheet.Nothing, RepairHistory: sheet.Nothing, Equipment: sheet.Nothing, Notes: sheet.Nothing,
+	BodyMap: sheet.Nothing, Documents: sheet.Nothing,
+}
+
+// lower returns the lower of two levels.
 func lower(a, b sheet.Level) sheet.Level {
 	return levels[min(max(slices.Index(levels, a), 0), max(slices.Index(levels, b), 0))]
 }
 
-// confidence grades each block: what the model says of its clarity, lowered by
-// what could not be taken. A model's word can lower a level and never raise it
-// above what the checks leave.
+// confidence gives each block of the report a level. The model's own word on the
+// clarity of a block can lower the level, but cannot raise it above the level
+// that the checks leave.
 func (in *interpreter) confidence() sheet.Confidence {
-	r, said := in.report, &in.raw.Reading.Clarity
-	block := func(clarity string, prefixes ...string) sheet.Level {
-		return lower(clarityLevel(clarity), in.checked(prefixes...))
+	r, clarity := in.report, &in.raw.Reading.Clarity
+	block := func(word string, prefixes ...string) sheet.Level {
+		return lower(clarityLevel(word), in.checked(prefixes...))
 	}
 	c := sheet.Confidence{
-		House: block(said.House, "house", "lot", "auction_date"), Vehicle: block(said.Vehicle, "vehicle"),
-		Dates: block(said.Dates, "dates"), Mileage: block(said.Mileage, "mileage"),
-		Grades: block(said.Grades, "grades"), RepairHistory: block(said.Repair, "repair_history"),
-		Equipment: block(said.Equipment, "equipment"), Notes: block(said.Notes, "notes"),
-		BodyMap: block(said.Map, "body_map", "glass", "tyres_mm"), Documents: block(said.Documents, "documents"),
+		House: block(clarity.House, "house", "lot", "auction_date"), Vehicle: block(clarity.Vehicle, "vehicle"),
+		Dates: block(clarity.Dates, "dates"), Mileage: block(clarity.Mileage, "mileage"),
+		Grades: block(clarity.Grades, "grades"), RepairHistory: block(clarity.Repair, "repair_history"),
+		Equipment: block(clarity.Equipment, "equipment"), Notes: block(clarity.Notes, "notes"),
+		BodyMap: block(clarity.Map, "body_map", "glass", "tyres_mm"), Documents: block(clarity.Documents, "documents"),
 	}
 	if r.Mileage.Value == nil {
 		c.Mileage = sheet.Nothing
@@ -37,8 +45,10 @@ func (in *interpreter) confidence() sheet.Confidence {
 	if r.Grades.OverallRaw == nil {
 		c.Grades = lower(c.Grades, sheet.Weak)
 	}
-	if in.raw.Second == nil { // nobody looked twice
-		c.Mileage, c.Grades, c.Dates = lower(c.Mileage, sheet.Doubtful), lower(c.Grades, sheet.Doubtful), lower(c.Dates, sheet.Doubtful)
+	if in.raw.Second == nil { // there is only one reading
+		for _, level := range []*sheet.Level{&c.Mileage, &c.Grades, &c.Dates} {
+			*level = lower(*level, sheet.Doubtful)
+		}
 	}
 	for area, level := range map[string][]*sheet.Level{
 		"head": {&c.House}, "car_data": {&c.Vehicle}, "grades": {&c.Grades}, "mileage": {&c.Mileage}, "dates": {&c.Dates},
@@ -63,7 +73,7 @@ func (in *interpreter) confidence() sheet.Confidence {
 	return c
 }
 
-// surer is the surer of two levels.
+// surer returns the higher of two levels.
 func surer(a, b sheet.Level) sheet.Level {
 	if lower(a, b) == a {
 		return b
@@ -81,7 +91,7 @@ func clarityLevel(clarity string) sheet.Level {
 	return sheet.Weak
 }
 
-// checked is what the checks leave of a block.
+// checked returns the level that the checks leave to a block.
 func (in *interpreter) checked(prefixes ...string) sheet.Level {
 	level := sheet.Sure
 	for _, u := range in.report.Unreadable {

@@ -6,8 +6,8 @@ import (
 	"ushuru/pkg/sheet"
 )
 
-// dates are read as printed, and reckoned here. The three dates of a sheet
-// stand side by side and are easily swapped, so they are held against each
+// dates reads the dates as printed and converts them. The three dates of a sheet
+// are printed side by side and easily swapped, so they are compared with each
 // other.
 func (in *interpreter) dates() {
 	d, raw := &in.report.Dates, &in.raw.Reading.Dates
@@ -43,7 +43,7 @@ func (m month) pointer() *string {
 	return new(m.String())
 }
 
-// auctionTime is the day of the auction, or today.
+// auctionTime returns the day of the auction, else today.
 func (in *interpreter) auctionTime() time.Time {
 	if day := in.report.AuctionDate; day != nil {
 		if t, err := time.Parse(time.DateOnly, *day); err == nil && !t.After(in.known.Now.AddDate(0, 1, 0)) {
@@ -53,8 +53,8 @@ func (in *interpreter) auctionTime() time.Time {
 	return in.known.Now
 }
 
-// registered is the month of first registration; the zero value when it cannot
-// be told.
+// registered returns the month of first registration; the zero value when it
+// cannot be determined.
 func (in *interpreter) registered(printed string) month {
 	const field = "dates.first_registration"
 	if again := in.raw.Second; again != nil {
@@ -82,8 +82,8 @@ func (in *interpreter) registered(printed string) month {
 	}
 	var possible []month
 	for _, m := range list {
-		fits, told := built(in.car, in.known.Years, m.year)
-		if told && fits && !m.after(monthOf(in.auctionTime())) {
+		fits, known := built(in.car, in.known.Years, m.year)
+		if known && fits && !m.after(monthOf(in.auctionTime())) {
 			possible = append(possible, m)
 		}
 	}
@@ -95,7 +95,7 @@ func (in *interpreter) registered(printed string) month {
 	return possible[0]
 }
 
-// sameDate says whether two ways of writing are one date, era letter included.
+// sameDate reports whether two texts are the same date with the same era letter.
 func sameDate(a, b string) bool {
 	x, ok1 := parseEra(a)
 	y, ok2 := parseEra(b)
@@ -103,8 +103,8 @@ func sameDate(a, b string) bool {
 	return ok1 && ok2 && x == y
 }
 
-// inspectedUntil is when the road inspection ends: within three years after the
-// auction, or some time before it.
+// inspectedUntil returns the month in which the road inspection ends: within
+// three years after the auction, or some time before it.
 func (in *interpreter) inspectedUntil(printed string) month {
 	const field = "dates.shaken_until"
 	date, ok := parseEra(printed)

@@ -7,7 +7,7 @@ import (
 	"ushuru/pkg/sheet/transcribe"
 )
 
-// equipment is what is circled, by our table, and what the seller claims.
+// equipment reads the circled words, and the options that the seller claims.
 func (in *interpreter) equipment() {
 	e := &in.report.Equipment
 	for i, printed := range in.raw.Reading.Equipment {
@@ -35,11 +35,13 @@ func (in *interpreter) equipment() {
 	in.report.Inside = in.circled("inside", in.raw.Reading.InsideCircled, transcribe.InsideWords)
 }
 
-// circled are words of a printed checklist. Only the listed ones count.
+// circled reads the circled words of a printed checklist. A word that is not on
+// the list does not count.
 func (in *interpreter) circled(name string, printed []string, known transcribe.List) []sheet.Finding {
 	found := []sheet.Finding{}
 	for _, jp := range printed {
-		if jp = in.listed(name, jp, known); jp == "" || slices.ContainsFunc(found, func(f sheet.Finding) bool { return f.JP == jp }) {
+		jp = in.listed(name, jp, known)
+		if jp == "" || slices.ContainsFunc(found, func(f sheet.Finding) bool { return f.JP == jp }) {
 			continue
 		}
 		w, _ := sheet.WordOf(name, jp)
@@ -48,7 +50,7 @@ func (in *interpreter) circled(name string, printed []string, known transcribe.L
 	return found
 }
 
-// documents are the papers; a paper that is neither 有 nor 無 is not known.
+// documents reads the papers. A paper with neither 有 nor 無 is not known.
 func (in *interpreter) documents() {
 	d, raw := &in.report.Documents, &in.raw.Reading.Documents
 	d.ServiceBook = in.yesNo("documents.service_book", raw.ServiceBook)

@@ -10,7 +10,7 @@ import (
 	"ushuru/pkg/chassis"
 )
 
-// month is a month of a year; the zero value is none.
+// month is a month of a year. The zero value is no month.
 type month struct{ year, month int }
 
 func (m month) String() string { return fmt.Sprintf("%04d-%02d", m.year, m.month) }
@@ -21,14 +21,14 @@ func (m month) after(other month) bool {
 
 func monthOf(t time.Time) month { return month{t.Year(), int(t.Month())} }
 
-// era is a reign; year 1 of it is base + 1.
+// era is a Japanese era. Its year 1 is base + 1.
 type era struct {
 	letter      string
 	base        int
 	first, last month
 }
 
-// eras are those that cars on the road have. Reiwa began on 1 May 2019, Heisei
+// eras are the eras in which cars on the road were registered. Reiwa began on 1 May 2019, Heisei
 // on 8 January 1989, Showa on 25 December 1926.
 var eras = []era{
 	{"R", 2018, month{2019, 5}, month{2099, 12}},
@@ -36,8 +36,8 @@ var eras = []era{
 	{"S", 1925, month{1926, 12}, month{1989, 1}},
 }
 
-// eraPattern is the accepted shape of a date: perhaps an era, its year, a
-// month, perhaps a day.
+// eraPattern is the shape of a date: an optional era, its year, a month, an
+// optional day.
 var eraPattern = regexp.MustCompile(`^([RHS]?)(\d{1,2})\s*[年/.\-]\s*(\d{1,2})(?:\s*月?|\s*[月/.\-]\s*(\d{1,2})\s*日?)$`)
 
 var eraNames = strings.NewReplacer("令和", "R", "平成", "H", "昭和", "S", "元年", "1年")
@@ -48,8 +48,8 @@ type eraDate struct {
 	year, month0, day0 int    // the day is 0 when it is not printed
 }
 
-// parseEra reads a date in ordinary width. It reports false for any other
-// shape, four digits of a year among them.
+// parseEra parses a date in ordinary width. It returns false for any other shape,
+// also for a year of four digits.
 func parseEra(text string) (eraDate, bool) {
 	match := eraPattern.FindStringSubmatch(strings.ToUpper(eraNames.Replace(strings.ReplaceAll(text, " ", ""))))
 	if match == nil {
@@ -63,13 +63,14 @@ func parseEra(text string) (eraDate, bool) {
 	return d, d.year >= 1 && d.month0 >= 1 && d.month0 <= 12 && d.day0 <= 31
 }
 
-// in returns the month if it lies in the era.
+// in returns the month, and whether it lies in the era.
 func (d eraDate) in(e era) (month, bool) {
 	m := month{e.base + d.year, d.month0}
 	return m, !m.after(e.last) && !e.first.after(m)
 }
 
-// months are the months that a date can be: one where its era is printed.
+// months returns the months that a date can mean; at most one when its era is
+// printed.
 func (d eraDate) months() (list []month) {
 	for _, e := range eras {
 		if d.letter == "" || d.letter == e.letter {
@@ -81,10 +82,10 @@ func (d eraDate) months() (list []month) {
 	return list
 }
 
-// built tells whether a car can have been registered first in a year, as far
-// as its code says: by the years of the code where they are known, else by
-// those of its emission prefix. The second result is false when nothing tells.
-func built(code chassis.Code, years func(chassis.Code) (from, to int), year int) (fits, told bool) {
+// built reports whether a car can have been registered first in a year: by the
+// years of its chassis code where they are known, else by those of its emission
+// prefix. The second result is false when neither is known.
+func built(code chassis.Code, years func(chassis.Code) (from, to int), year int) (fits, known bool) {
 	const late = 2 // years from the last car built to its first registration
 	if years != nil {
 		if from, to := years(code); from > 0 {
@@ -97,8 +98,8 @@ func built(code chassis.Code, years func(chassis.Code) (from, to int), year int)
 	return false, false
 }
 
-// auctionDay reads the day of the auction: with a year of four digits, or of
-// an era. Without a year it is nil.
+// auctionDay parses the day of the auction, with a year of four digits or of an
+// era. It returns nil without a year.
 func auctionDay(text string) *string {
 	text = strings.ReplaceAll(text, " ", "")
 	for _, layout := range []string{"2006/1/2", "2006-1-2", "2006.1.2", "2006年1月2日"} {

@@ -7,8 +7,8 @@ import (
 	"ushuru/pkg/sheet/transcribe"
 )
 
-// groupOf sorts the marks of the closed list. Marks of the first group are
-// whole: RA is no R.
+// groupOf returns the group of a grade on the closed list. RA is a grade of its
+// own, not an R with a letter.
 func groupOf(mark string) sheet.GradeGroup {
 	switch mark {
 	case "R", "R1", "R2", "RA", "RB", "RC", "A", "0":
@@ -19,7 +19,8 @@ func groupOf(mark string) sheet.GradeGroup {
 	return sheet.Graded
 }
 
-// grades are three separate judgements; none is concluded from another.
+// grades reads the overall grade and the two letters. They are separate
+// judgements: none is inferred from another.
 func (in *interpreter) grades() {
 	g, raw := &in.report.Grades, &in.raw.Reading.Grades
 	second := in.secondReading()
@@ -52,7 +53,7 @@ func (in *interpreter) letter(field, printed, second string) *string {
 	return &printed
 }
 
-// secondReading is the second look, an empty one when there was none.
+// secondReading returns the second reading; an empty one when there is none.
 func (in *interpreter) secondReading() *transcribe.SecondReading {
 	if in.raw.Second == nil {
 		return &transcribe.SecondReading{}
@@ -60,8 +61,8 @@ func (in *interpreter) secondReading() *transcribe.SecondReading {
 	return in.raw.Second
 }
 
-// compareReadings is a value of a closed list that two looks agree on. A second look that
-// says nothing at all was not taken.
+// compareReadings returns a value of a closed list when both readings agree on
+// it. An empty second reading does not count.
 func (in *interpreter) compareReadings(field, first, second string, list transcribe.List) string {
 	if second != "" && second != first && (first != "" || second != sheet.NotPrinted) {
 		none := strings.NewReplacer(sheet.NotPrinted, "-")
@@ -71,7 +72,7 @@ func (in *interpreter) compareReadings(field, first, second string, list transcr
 	return in.listed(field, first, list)
 }
 
-// repair is what the sheet says of repairs of the frame, and where.
+// repair reads what the sheet says about repairs of the frame, and their place.
 func (in *interpreter) repair() {
 	r := &in.report.RepairHistory
 	printed := in.compareReadings("repair_history.status", in.raw.Reading.Repair, in.secondReading().Repair, transcribe.Repairs)

@@ -12,22 +12,22 @@ import (
 	"ushuru/pkg/sheet/transcribe"
 )
 
-// Known is what the interpretation of a sheet stands on besides the sheet.
+// Known is what the interpretation of a sheet uses besides the sheet.
 type Known struct {
 	Now time.Time // of the reading; the zero value is now
 
-	// Years returns when cars of a code were built; 0 and 0 when that is not
-	// known, 0 for the second alone when they still are. Nil knows none.
+	// Years returns the first and the last year in which cars of a chassis code
+	// were built. It returns 0 and 0 when they are not known, and 0 as the last
+	// year of a car that is still built. A nil Years knows no code.
 	Years func(chassis.Code) (from, to int)
 }
 
-// Interpret makes a report of what a model says that it saw. What is not of the
-// closed lists and shapes becomes unreadable; meanings, dates, conversions,
-// masks, red flags and questions are computed here. A picture that is no sheet,
-// a blank form and a fake give a report without any data of a car.
+// Transcript makes the report of a transcript. Values outside the closed lists
+// and shapes become unreadable. Meanings, dates, conversions, masks, red flags
+// and questions are computed here. An image that is not a sheet, a blank form and
+// a fake give a report without any data of a car.
 //
-// It can be given anything: a Raw from JSON of strangers gives a report that is
-// safe to show.
+// The transcript may come from anywhere: the report is always safe to show.
 func Transcript(raw transcribe.Transcript, known Known) *sheet.Report {
 	if known.Now.IsZero() {
 		known.Now = time.Now()
@@ -49,7 +49,7 @@ type interpreter struct {
 	legend map[string]string // letters to folded phrase
 }
 
-// empty is a report of nothing. Its lists are empty in JSON, not null.
+// empty returns a report without values. Its lists are empty in JSON, not null.
 func empty() *sheet.Report {
 	return &sheet.Report{
 		Readability:    sheet.Readability{Overall: sheet.None, UnreadableAreas: []string{}},
@@ -67,9 +67,7 @@ func empty() *sheet.Report {
 		Questions:      []sheet.Ask{},
 		Inferred:       []sheet.Inference{},
 		Unreadable:     []sheet.Unreadable{},
-		Confidence: sheet.Confidence{
-			Overall: sheet.Nothing, House: sheet.Nothing, Vehicle: sheet.Nothing, Dates: sheet.Nothing, Mileage: sheet.Nothing, Grades: sheet.Nothing, RepairHistory: sheet.Nothing, Equipment: sheet.Nothing, Notes: sheet.Nothing, BodyMap: sheet.Nothing, Documents: sheet.Nothing,
-		},
+		Confidence:     noConfidence,
 	}
 }
 
@@ -82,8 +80,8 @@ func (in *interpreter) classify() {
 	}
 }
 
-// read fills in everything. The order matters: the code tells the era, notes
-// tell of the mileage and of repairs, and the red flags look at all of it.
+// read fills in the report. The order matters: the dates need the chassis code,
+// the mileage and the repairs need the notes, and the red flags need all of them.
 func (in *interpreter) read() {
 	in.house()
 	in.vehicle()
@@ -101,23 +99,23 @@ func (in *interpreter) read() {
 	in.report.Confidence = in.confidence()
 }
 
-// unreadable remembers why a value is null.
+// unreadable records why a value is null.
 func (in *interpreter) unreadable(field string, reason sheet.Reason, readings ...string) {
-	var kept []string
+	var clean []string
 	for _, reading := range readings {
-		if clean, ok := printedValue(reading); ok && clean != "" {
-			kept = append(kept, clean)
+		if value, ok := printedValue(reading); ok && value != "" {
+			clean = append(clean, value)
 		}
 	}
-	in.report.Unreadable = append(in.report.Unreadable, sheet.Unreadable{Field: field, Reason: reason, Readings: kept})
+	in.report.Unreadable = append(in.report.Unreadable, sheet.Unreadable{Field: field, Reason: reason, Readings: clean})
 }
 
 func (in *interpreter) inferred(field, reason string) {
 	in.report.Inferred = append(in.report.Inferred, sheet.Inference{Field: field, Reason: reason})
 }
 
-// printed cleans a value. It returns "" for one that is not there or cannot be
-// read, and remembers the second.
+// printed cleans a printed value. It returns "" when the value is not printed or
+// cannot be read, and records the second case.
 func (in *interpreter) printed(field, value string) string {
 	value, ok := printedValue(value)
 	switch {
@@ -137,7 +135,7 @@ func (in *interpreter) printed(field, value string) string {
 	return value
 }
 
-// text is a printed value as it is; nil when it is not there.
+// text returns a printed value; nil when it is not printed or unreadable.
 func (in *interpreter) text(field, value string) *string {
 	if value = in.printed(field, value); value == "" {
 		return nil
@@ -146,7 +144,8 @@ func (in *interpreter) text(field, value string) *string {
 	return &value
 }
 
-// listed is a value of a closed list.
+// listed returns a value of a closed list; "" when it is not printed, unreadable
+// or not on the list.
 func (in *interpreter) listed(field, value string, list transcribe.List) string {
 	switch {
 	case value == sheet.NotPrinted, value == "":
@@ -161,7 +160,7 @@ func (in *interpreter) listed(field, value string, list transcribe.List) string 
 	return value
 }
 
-// house is who held the auction.
+// house reads the auction house, the lot and the day.
 func (in *interpreter) house() {
 	r, h := in.report, &in.raw.Reading.House
 	if name := in.listed("house.name", h.Name, transcribe.Houses); name != "" && name != transcribe.OtherValue {
@@ -186,7 +185,7 @@ func (in *interpreter) house() {
 	}
 }
 
-// saysUnknown says whether the sheet itself prints that a value is not known.
+// saysUnknown reports whether the sheet itself prints that a value is not known.
 func saysUnknown(printed string) bool {
 	_, found := sheet.WordOf("unknown", printed)
 	return found

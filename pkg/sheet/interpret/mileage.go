@@ -13,12 +13,12 @@ const (
 	kmPerMile = 1.609344
 	maxMiles  = 999_999 // or kilometres: the boxes have six digits
 
-	// shortest is the least reading that is taken for what it says: below it
+	// minCertain is the least reading that is taken for what it says: below it
 	// the digits may be thousands (/// 089 Km).
-	shortest = 300
+	minCertain = 300
 )
 
-// mileage is what the meter showed, when two looks at the digits agree.
+// mileage reads what the meter showed, when both readings of the digits agree.
 func (in *interpreter) mileage() {
 	m := &in.report.Mileage
 	in.unit()
@@ -41,7 +41,7 @@ func (in *interpreter) mileage() {
 		return
 	}
 	m.RawDigits, m.Value = &digits, &value
-	if value > 0 && value < shortest {
+	if value > 0 && value < minCertain {
 		m.ScaleInferred, m.Thousands = true, new(value*1000)
 		in.inferred("mileage.value", "so short a number may be in thousands")
 	}
@@ -54,8 +54,8 @@ func (in *interpreter) mileage() {
 	}
 }
 
-// digitBoxes joins the digits of a second look. One that cannot be read stands as
-// a question mark, so that it differs from every digit.
+// digitBoxes joins the digits of the second reading. An unreadable digit becomes
+// a question mark, which differs from every digit.
 func digitBoxes(list []string) string {
 	var b strings.Builder
 	for _, box := range list {
@@ -73,7 +73,7 @@ func digitBoxes(list []string) string {
 	return b.String()
 }
 
-// unit is kilometres where the sheet says nothing, as on Japanese meters.
+// unit reads the unit. The default is kilometres, as on Japanese meters.
 func (in *interpreter) unit() {
 	const field = "mileage.unit"
 	unit := in.listed(field, in.raw.Reading.Mileage.Unit, transcribe.Units)
@@ -93,9 +93,11 @@ func (in *interpreter) unit() {
 	}
 }
 
-var flagSigns = map[string]sheet.Flag{"$": sheet.Replaced, "*": sheet.Tampered, "#": sheet.Unknown, sheet.NotPrinted: sheet.NoFlag, "": sheet.NoFlag}
+var flagSigns = map[string]sheet.Flag{
+	"$": sheet.Replaced, "*": sheet.Tampered, "#": sheet.Unknown, sheet.NotPrinted: sheet.NoFlag, "": sheet.NoFlag,
+}
 
-// flagWords are those of the printed checklist and of notes.
+// flagWords are the words for a flag in the printed checklist and in notes.
 var flagWords = []struct {
 	word string
 	flag sheet.Flag
@@ -103,12 +105,12 @@ var flagWords = []struct {
 	{"改ざん", sheet.Tampered}, {"走行不明", sheet.Unknown}, {"不明車", sheet.Unknown}, {"メーター交換", sheet.Replaced}, {"交換車", sheet.Replaced},
 }
 
-// flag is the sign beside the digits. Where there is none, the words for it in
-// the checklist or in a note count as much.
+// flag reads the sign beside the digits. Without a sign, the words for it in the
+// checklist or in a note count the same.
 func (in *interpreter) flag() {
 	const field = "mileage.flag"
 	m := &in.report.Mileage
-	said := in.flagSaid()
+	inWords := in.flagInWords()
 	sign := in.raw.Reading.Mileage.Flag
 	flag, known := flagSigns[sign]
 	switch again := in.raw.Second; {
@@ -120,8 +122,8 @@ func (in *interpreter) flag() {
 		in.unreadable(field, sheet.ReadingsDiffer, none.Replace(sign), none.Replace(again.Flag))
 		known = false
 	}
-	if said != "" && (!known || flag == sheet.NoFlag) {
-		flag, known = said, true
+	if inWords != "" && (!known || flag == sheet.NoFlag) {
+		flag, known = inWords, true
 		in.inferred(field, "from the words on the sheet, not from a sign beside the digits")
 	}
 	if known {
@@ -129,10 +131,11 @@ func (in *interpreter) flag() {
 	}
 }
 
-// flagSaid finds the words for a flag and keeps them.
-func (in *interpreter) flagSaid() sheet.Flag {
+// flagInWords finds the words for a flag and records them.
+func (in *interpreter) flagInWords() sheet.Flag {
 	texts := []string{}
-	if circled := in.raw.Reading.MeterCircled; transcribe.Meters.Has(circled) && circled != sheet.NotPrinted && circled != sheet.NotReadable {
+	circled := in.raw.Reading.MeterCircled
+	if transcribe.Meters.Has(circled) && circled != sheet.NotPrinted && circled != sheet.NotReadable {
 		texts = append(texts, circled)
 	}
 	for _, note := range in.report.AllNotes() {

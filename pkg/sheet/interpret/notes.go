@@ -8,9 +8,9 @@ import (
 	"ushuru/pkg/sheet/transcribe"
 )
 
-// notes are kept in Japanese, each with who wrote it. A text that is an order
-// or an address is left out but for what the glossary knows of it, so that no
-// order can carry a finding away with it.
+// notes reads the notes in Japanese, each with its author. Of a text that
+// contains an instruction or a link only the phrases of the glossary remain, so
+// that an instruction cannot take a finding away with it.
 func (in *interpreter) notes() {
 	r := in.report
 	for i := range in.raw.Reading.Notes {
@@ -23,7 +23,7 @@ func (in *interpreter) notes() {
 			in.unreadable("notes", sheet.Illegible)
 			continue
 		}
-		for _, jp := range in.wanted(raw.JP) {
+		for _, jp := range in.usableTexts(raw.JP) {
 			note := in.note(raw, jp)
 			switch raw.Author {
 			case transcribe.SellerPoints:
@@ -39,8 +39,9 @@ func (in *interpreter) notes() {
 	}
 }
 
-// wanted is the text of a note, or what remains of one that holds an order.
-func (in *interpreter) wanted(text string) []string {
+// usableTexts returns the text of a note; of a note with an instruction the
+// phrases of the glossary.
+func (in *interpreter) usableTexts(text string) []string {
 	jp := masked(quotable(text, transcribe.MaxNoteJP))
 	if jp == "" {
 		return nil
@@ -58,7 +59,7 @@ func (in *interpreter) wanted(text string) []string {
 	return left
 }
 
-// note translates: by our table as far as it goes, then by the machine.
+// note makes a note and translates it, by the glossary first, then by the model.
 func (in *interpreter) note(raw *transcribe.Note, jp string) sheet.Note {
 	list := sheet.Pieces(jp)
 	note := sheet.Note{JP: jp, Kind: sheet.OtherNote, Severity: sheet.NotKnown, Area: sheet.Equipped, Terms: []sheet.Text{}}
@@ -71,17 +72,23 @@ func (in *interpreter) note(raw *transcribe.Note, jp string) sheet.Note {
 	found := sheet.Findings(list)
 	sortNote(&note, found)
 	if text, whole := sheet.Compose(list); whole {
-		note.Translation = sheet.Translation{EN: sheet.Rendering{Text: text.EN, Source: sheet.FromGlossary}, SW: sheet.Rendering{Text: text.SW, Source: sheet.FromGlossary}}
+		note.Translation = sheet.Translation{
+			EN: sheet.Rendering{Text: text.EN, Source: sheet.FromGlossary},
+			SW: sheet.Rendering{Text: text.SW, Source: sheet.FromGlossary},
+		}
 		return note
 	}
 	for _, p := range found {
 		note.Terms = append(note.Terms, p.Text)
 	}
-	note.Translation = sheet.Translation{EN: rendering(raw.EN, jp, sheet.English, note.Terms), SW: rendering(raw.SW, jp, sheet.Swahili, note.Terms)}
+	note.Translation = sheet.Translation{
+		EN: rendering(raw.EN, jp, sheet.English, note.Terms),
+		SW: rendering(raw.SW, jp, sheet.Swahili, note.Terms),
+	}
 	return note
 }
 
-// sort takes kind, weight and area from the phrases: the heaviest decides.
+// sortNote takes the kind, severity and area of a note from its gravest phrase.
 func sortNote(n *sheet.Note, found []*sheet.Phrase) {
 	ranks := []sheet.Severity{sheet.Info, sheet.Low, sheet.Medium, sheet.High}
 	best := -1
@@ -99,8 +106,8 @@ func sortNote(n *sheet.Note, found []*sheet.Phrase) {
 	}
 }
 
-// rendering is the machine's text when it may be shown, or the words that our
-// table knows.
+// rendering returns the model's translation when it is believable, else the terms
+// of the glossary.
 func rendering(text, jp, lang string, terms []sheet.Text) sheet.Rendering {
 	if text = quotable(text, transcribe.MaxNoteMeaning); believable(text, jp, lang) {
 		return sheet.Rendering{Text: text, Source: sheet.FromMachine}

@@ -11,7 +11,7 @@ import (
 	"ushuru/pkg/sheet/transcribe"
 )
 
-// Accepted shapes of printed values, after width folding.
+// The shapes of printed values, after width folding.
 var (
 	lotPattern       = regexp.MustCompile(`^[0-9A-Z-]{1,12}$`)
 	modelCodePattern = regexp.MustCompile(`^[0-9A-Z]{1,3}-[A-Z0-9]{2,10}$`)
@@ -22,7 +22,7 @@ var (
 	shapePattern     = regexp.MustCompile(`^[0-9A-Z/ ]{1,8}$`)
 )
 
-// vehicle is the car as printed.
+// vehicle reads the data of the car.
 func (in *interpreter) vehicle() {
 	v, raw := &in.report.Vehicle, &in.raw.Reading.Vehicle
 	v.NameJP = in.text("vehicle.name_jp", raw.NameJP)
@@ -47,7 +47,8 @@ func (in *interpreter) vehicle() {
 	}
 	v.Seats = in.number("vehicle.seats", raw.Seats, 1, 60, "人", "名")
 	v.Steering = intended(in.listed("vehicle.steering", raw.Steering, transcribe.Steerings), "右", "right", "左", "left")
-	v.ImportChannel = intended(in.listed("vehicle.import_channel", raw.ImportChannel, transcribe.Channels), "ディーラー", "dealer", "並行", "parallel")
+	channel := in.listed("vehicle.import_channel", raw.ImportChannel, transcribe.Channels)
+	v.ImportChannel = intended(channel, "ディーラー", "dealer", "並行", "parallel")
 	v.ModelYear = in.number("vehicle.model_year", raw.ModelYear, 1950, in.known.Now.Year()+1, "年")
 	if v.UseHistoryRaw = in.text("vehicle.use_history_raw", raw.Use); v.UseHistoryRaw != nil {
 		v.UseHistory = in.wordValue("vehicle.use_history", "use", *v.UseHistoryRaw)
@@ -65,8 +66,7 @@ func (in *interpreter) vehicle() {
 	in.colour()
 }
 
-// codes are the model code and the chassis number, which name one car or
-// contradict each other.
+// codes reads the model code and the chassis number. They must name the same car.
 func (in *interpreter) codes() {
 	v, raw := &in.report.Vehicle, &in.raw.Reading.Vehicle
 	if code := strings.ToUpper(in.printed("vehicle.model_code_raw", raw.ModelCode)); code != "" {
@@ -100,7 +100,7 @@ func (in *interpreter) codes() {
 	v.ChassisNoMasked = new(code + "-" + serial[:2] + strings.Repeat("*", len(serial)-2))
 }
 
-// fuel is the printed word, and what the emission prefix says.
+// fuel reads the printed fuel, and derives the fuel from the emission prefix.
 func (in *interpreter) fuel() {
 	v := &in.report.Vehicle
 	if fuel := in.printed("vehicle.fuel_printed", in.raw.Reading.Vehicle.Fuel); fuel != "" {
@@ -116,7 +116,7 @@ func (in *interpreter) fuel() {
 	}
 }
 
-// colour is taken when two looks agree on its characters.
+// colour reads the colour, when both readings agree on its characters.
 func (in *interpreter) colour() {
 	v := &in.report.Vehicle
 	colour := in.printed("vehicle.colour_jp", in.raw.Reading.Vehicle.Colour)
@@ -148,8 +148,8 @@ func (in *interpreter) colour() {
 	}
 }
 
-// areDifferent says whether two readings of one value are two values. Where one look
-// found nothing printed, there is nothing to compare.
+// areDifferent reports whether two readings of one value differ. It is false when
+// neither reading found a value.
 func areDifferent(first, second string) bool {
 	if first == "" && (second == "" || second == sheet.NotPrinted) {
 		return false
@@ -157,8 +157,8 @@ func areDifferent(first, second string) bool {
 	return sheet.Fold(first) != sheet.Fold(second)
 }
 
-// number is a whole number within bounds, perhaps with its unit behind it.
-func (in *interpreter) number(field, value string, least, most int, units ...string) *int {
+// number reads a whole number within bounds. A unit may follow it.
+func (in *interpreter) number(field, value string, minimum, maximum int, units ...string) *int {
 	value = in.printed(field, value)
 	for _, unit := range units {
 		value = strings.TrimSuffix(value, unit)
@@ -168,14 +168,14 @@ func (in *interpreter) number(field, value string, least, most int, units ...str
 		return nil
 	}
 	n, err := strconv.Atoi(value)
-	if err != nil || !numberPattern.MatchString(value) || n < least || n > most {
+	if err != nil || !numberPattern.MatchString(value) || n < minimum || n > maximum {
 		in.unreadable(field, sheet.NotAllowed)
 		return nil
 	}
 	return &n
 }
 
-// shaped is a value of a shape, in capitals.
+// shaped reads a value of a shape, in capitals.
 func (in *interpreter) shaped(field, value string, shape *regexp.Regexp) *string {
 	value = strings.ToUpper(in.printed(field, value))
 	switch {
@@ -188,7 +188,7 @@ func (in *interpreter) shaped(field, value string, shape *regexp.Regexp) *string
 	return &value
 }
 
-// wordValue is our value for a printed word.
+// wordValue returns the value of a printed word.
 func (in *interpreter) wordValue(field, list, printed string) *string {
 	w, found := sheet.WordOf(list, printed)
 	if !found {
@@ -198,7 +198,7 @@ func (in *interpreter) wordValue(field, list, printed string) *string {
 	return &w.Value
 }
 
-// intended translates a word of two.
+// intended returns the meaning of one of two words.
 func intended(printed, one, oneMeans, other, otherMeans string) *string {
 	switch printed {
 	case one:
