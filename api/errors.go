@@ -103,7 +103,7 @@ var (
 		status: http.StatusBadRequest, code: "format_unknown",
 		message: `"format" must be json, ndjson, csv or xlsx.`,
 	}
-	errUnauthorized = &problem{ // no code: the specification gives the whole body
+	errUnauthorized = &problem{ // no code: the contract gives the whole body
 		status: http.StatusUnauthorized, message: "Invalid or missing API key",
 	}
 	errLoginRequired = &problem{

@@ -162,7 +162,7 @@ func warningCodes(t *testing.T) map[string]string {
 					codes[code] = source.path
 				}
 			case *ast.CallExpr: // warn(code, …)
-				if selector, ok := node.Fun.(*ast.SelectorExpr); ok && selector.Sel.Name == "warn" {
+				if selector, ok := node.Fun.(*ast.SelectorExpr); ok && strings.HasPrefix(selector.Sel.Name, "warn") {
 					if value, _ := text(node.Args[0]); codeWord.MatchString(value) {
 						codes[value] = source.path
 					}

@@ -20,8 +20,8 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// DefaultRate is shillings for a dollar where a caller names no rate: the
-// specification's.
+// DefaultRate is shillings for a dollar where a caller names no rate, as the
+// API's contract says.
 var DefaultRate = decimal.NewFromInt(2650)
 
 // Tables are the rates and fees beside the taxes. They do not change once

@@ -2,7 +2,7 @@ package match
 
 import "ushuru/pkg/vehicle"
 
-// Confidence grades a match by the specification's three rules (2.3):
+// Confidence grades a match by three rules (docs/estimate.md, matched):
 //  1. high: exact code match with no adjustments;
 //  2. medium: exact match with minor adjustments, or fuzzy match with none;
 //  3. low: fuzzy match with adjustments, or the model or year was substituted.

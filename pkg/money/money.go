@@ -86,7 +86,7 @@ func (a *Amount) UnmarshalJSON(data []byte) error {
 }
 
 // Number is an exact amount whose JSON form is a plain number, 6180 or
-// 6180.5, as the specification has it for the prices of a listing.
+// 6180.5, as the API's contract requires for the prices of a listing.
 type Number struct{ value decimal.Decimal }
 
 // NewNumber makes a Number of an exact decimal.

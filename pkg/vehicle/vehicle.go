@@ -1,7 +1,7 @@
 // Package vehicle is the resource model of the HTTP API: the car of a listing,
 // its entry in the authority's database, and the tax. Field names, types and null
-// rules are those of the specification, section 2; fields marked additive are
-// Ushuru's own and appear only when they are not empty.
+// rules are the contract with callers (docs/estimate.md); fields marked additive
+// are Ushuru's own and appear only when they are not empty.
 package vehicle
 
 import (
@@ -11,8 +11,8 @@ import (
 )
 
 // Car is the car of a listing. An empty string or a zero means that the listing
-// does not give the value; only the fields that the specification makes nullable
-// are pointers.
+// does not give the value; only the fields that the contract makes nullable are
+// pointers.
 type Car struct {
 	Make               string        `json:"make"`         // upper case
 	Model              string        `json:"model"`        // upper case
@@ -81,7 +81,7 @@ type Auction struct {
 // MatchType says how a car was found in the authority's database.
 type MatchType string
 
-// The match types of the specification.
+// The match types of the contract.
 const (
 	ExactCode MatchType = "exact_code" // the chassis code named one entry
 	LLMFuzzy  MatchType = "llm_fuzzy"  // chosen by an AI because no code decided
@@ -92,7 +92,7 @@ const (
 // caller chose it. Such a match is always graded low.
 const NameFuzzy MatchType = "name_fuzzy"
 
-// Confidence grades a match by the three rules of the specification, 2.3.
+// Confidence grades a match by the three rules of docs/estimate.md.
 type Confidence string
 
 // The grades.

@@ -10,8 +10,8 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// contract is section 2 of the specification: the fields of each resource in
-// order, the nullable ones with a question mark.
+// contract is what callers rely on: the fields of each resource in order, the
+// nullable ones with a question mark.
 var contract = []struct {
 	resource any
 	fields   string
