@@ -14,7 +14,8 @@ import (
 	"ushuru/pkg/redisx/redistest"
 )
 
-// deadline is for what must happen; a test that passes never waits for it.
+// deadline bounds waits for events that must happen. A test that passes does not
+// wait that long.
 const deadline = 20 * time.Second
 
 func TestEveryKindStores(t *testing.T) {

@@ -57,7 +57,7 @@ func (s *Store) Test(ctx context.Context, owner, endpoint, subject string, at ti
 	if _, err := s.get(ctx, owner, endpoint); err != nil {
 		return Delivery{}, err
 	}
-	return s.emit(ctx, owner, endpoint, TestEvent, subject, at, map[string]string{"webhook": endpoint})
+	return s.emit(ctx, owner, endpoint, testEvent, subject, at, map[string]string{"webhook": endpoint})
 }
 
 func (s *Store) emit(

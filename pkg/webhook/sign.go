@@ -24,12 +24,12 @@ const (
 	secretBytes  = 32 // the specification allows 24 to 64
 	version      = "v1"
 
-	// Tolerance is how far the time of a delivery may be from the receiver's clock.
-	Tolerance = 5 * time.Minute
+	// tolerance is how far the time of a delivery may be from the receiver's clock.
+	tolerance = 5 * time.Minute
 )
 
 // ErrSignature means that a delivery was not signed with the secret, or longer than
-// Tolerance ago.
+// tolerance ago.
 var ErrSignature = errors.New("webhook: invalid signature")
 
 // NewSecret returns a random secret: whsec_ and base64.
@@ -56,7 +56,7 @@ func Sign(secrets []string, id string, at time.Time, body []byte) (string, error
 // Verify verifies a delivery as a receiver must. It returns nil or ErrSignature.
 func Verify(secret, id, timestamp, signatures string, body []byte, now time.Time) error {
 	sent, err := strconv.ParseInt(timestamp, 10, 64)
-	if err != nil || now.Sub(time.Unix(sent, 0)).Abs() > Tolerance {
+	if err != nil || now.Sub(time.Unix(sent, 0)).Abs() > tolerance {
 		return ErrSignature
 	}
 	mac, err := macOf(secret, id, timestamp, body)

@@ -31,8 +31,8 @@ const (
 	BatchCompleted = "batch.completed"
 )
 
-// TestEvent is sent when the owner tests an endpoint. No endpoint subscribes to it.
-const TestEvent = "webhook.test"
+// testEvent is sent when the owner tests an endpoint. No endpoint subscribes to it.
+const testEvent = "webhook.test"
 
 // Events returns the events that an endpoint can subscribe to.
 func Events() []string { return []string{JobCompleted, BatchCompleted} }

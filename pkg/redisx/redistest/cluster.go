@@ -21,9 +21,9 @@ type ClusterSet struct {
 	URL   string // redis-cluster://…
 }
 
-// Cluster starts a cluster, which lasts as long as the test. That takes more
-// than two seconds, which a new node waits before it takes writes; where any
-// cluster will do, Each shares one.
+// Cluster starts a cluster for the time of the test. That takes more than two
+// seconds, because a new node waits that long before it accepts writes. Tests
+// that can share a cluster use Each.
 func Cluster(t testing.TB) *ClusterSet {
 	t.Helper()
 	daemons, err := launchCluster(needRedis(t), t.TempDir())

@@ -63,8 +63,8 @@ func (d *daemon) client() *redis.Client {
 
 func (d *daemon) logFile() string { return filepath.Join(d.dir, "log") }
 
-// start starts the process and waits until it answers; it does not survive an
-// error.
+// start starts the process and waits until it answers. After an error the process
+// has ended.
 func (d *daemon) start() error {
 	log, err := os.Create(d.logFile())
 	if err != nil {
@@ -97,7 +97,7 @@ func (d *daemon) kill() {
 	d.cmd = nil
 }
 
-// await polls until the process itself, and no stranger on its port, answers.
+// await polls until this process answers, not another one on its port.
 func (d *daemon) await() error {
 	client := d.client()
 	defer client.Close()
@@ -139,7 +139,7 @@ func (d *daemon) exited() bool {
 	return bytes.HasPrefix(fields, []byte("Z"))
 }
 
-// poll calls f until it returns nil, an exit, or time is up.
+// poll calls f until it returns nil or an exit, or until the deadline.
 func poll(f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
 	defer cancel()

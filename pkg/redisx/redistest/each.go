@@ -21,7 +21,7 @@ func Each(t *testing.T, run func(t *testing.T, conn *redisx.Conn)) {
 	t.Run("cluster", func(t *testing.T) { run(t, Open(t, sharedCluster.take(t, "cluster"))) })
 }
 
-// flush empties all servers behind the URL and forgets their scripts.
+// flush deletes the data and the scripts of all servers behind the URL.
 func flush(t testing.TB, url string) {
 	t.Helper()
 	conn, err := redisx.Open(t.Context(), redisx.Options{URL: url})

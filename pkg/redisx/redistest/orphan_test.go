@@ -18,8 +18,7 @@ import (
 
 const orphanMark = "servers of the orphan: "
 
-// dumpAndDie tells where the servers are and ends the process without any
-// cleanup.
+// dumpAndDie prints where the servers are and ends the process without cleanup.
 func dumpAndDie(t *testing.T, conn *redisx.Conn) {
 	cluster, ok := conn.Client().(*redis.ClusterClient)
 	if !ok {

@@ -18,9 +18,8 @@ const (
 
 func address(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
 
-// freePort returns a port that was free a moment ago, and so was that of the
-// cluster bus above it. Another process can still be faster: who uses it tries
-// again.
+// freePort returns a port that was just free, as was the port of the cluster bus
+// above it. Another process may take it first, so the caller retries.
 func freePort() (int, error) {
 	const tries = 100
 	for range tries {

@@ -10,7 +10,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// ProxyServer is a line to a server that a test can cut and slow down.
+// ProxyServer is a connection to a server that a test can cut and slow down.
 type ProxyServer struct {
 	Addr string // host:port
 	URL  string // redis://host:port
@@ -19,7 +19,7 @@ type ProxyServer struct {
 	proxy *toxiproxy.Proxy
 }
 
-// Proxy lays a line to upstream, host:port, for the time of the test.
+// Proxy starts a proxy of upstream, host:port, for the time of the test.
 func Proxy(t testing.TB, upstream string) *ProxyServer {
 	t.Helper()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
@@ -34,7 +34,7 @@ func Proxy(t testing.TB, upstream string) *ProxyServer {
 // Disable cuts every connection and refuses new ones.
 func (p *ProxyServer) Disable() { p.proxy.Stop() }
 
-// Enable lets connections through again, on the same address.
+// Enable accepts connections again, at the same address.
 func (p *ProxyServer) Enable() {
 	p.t.Helper()
 	if err := p.proxy.Start(); err != nil {
@@ -42,8 +42,8 @@ func (p *ProxyServer) Enable() {
 	}
 }
 
-// Delay holds back what the server says by d, a whole number of milliseconds,
-// on connections open and new: a server far away. Once for each proxy.
+// Delay delays the replies of the server by d, whole milliseconds, on all
+// connections, as if the server were far away. It may be called once for each proxy.
 func (p *ProxyServer) Delay(d time.Duration) {
 	p.t.Helper()
 	toxic := fmt.Sprintf(`{"type":"latency","stream":"downstream","attributes":{"latency":%d}}`, d.Milliseconds())

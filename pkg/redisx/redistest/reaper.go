@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// reaper is a shell that waits for the end of this process, however it comes,
-// and then ends the shared servers and removes their directory. Servers that
-// belong to one test need it not: t.Cleanup does that.
+// reaper is a shell that waits for the end of this process, also by a signal, and
+// then ends the shared servers and removes their directory. Servers of one test
+// do not need it: t.Cleanup ends them.
 type reaper struct {
 	dir   string
 	stdin *os.File // its other end sees when we are gone
@@ -32,7 +32,7 @@ var startReaper = sync.OnceValues(func() (*reaper, error) {
 		return nil, fmt.Errorf("reaper: %w", err)
 	}
 	defer reading.Close()
-	// dir is of our own making, and nothing but the end of this process ends it.
+	// dir was created here, and only the end of this process ends the reaper.
 	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", reap, "reaper", dir) //nolint:gosec // see above
 	cmd.Stdin = reading
 	cmd.SysProcAttr = ownGroup()

@@ -113,7 +113,8 @@ func TestProxyDelaysAnswers(t *testing.T) {
 	}
 }
 
-// deadline is for what must happen; a test that passes never waits for it.
+// deadline bounds waits for events that must happen. A test that passes does not
+// wait that long.
 const deadline = 30 * time.Second
 
 func must(t *testing.T, err error) {

@@ -15,22 +15,22 @@ import (
 
 const masterName = "ushuru"
 
-// How long a silent master counts as alive: short where a test wants a
-// failover, long where a busy machine must not cause one.
+// How long a master that does not answer counts as alive: short where a test needs
+// a failover, long where a busy machine must not cause one.
 const (
 	failoverAfter = 500 * time.Millisecond
 	neverFailOver = 10 * time.Minute
 )
 
-// SentinelSet is a master, its replica, and one Sentinel that is enough to
-// promote the replica half a second after the master went silent.
+// SentinelSet is a master, its replica, and one Sentinel, which promotes the replica
+// half a second after the master's last answer.
 type SentinelSet struct {
 	Master, Replica *Server
 	Sentinel        *Server // its URL is not that of a data server
 	URL             string  // redis-sentinel://…
 }
 
-// Sentinel starts a set, which lasts as long as the test.
+// Sentinel starts a set for the time of the test.
 func Sentinel(t testing.TB) *SentinelSet {
 	t.Helper()
 	daemons, err := launchSentinel(needRedis(t), t.TempDir(), failoverAfter)
@@ -67,7 +67,7 @@ func launchSentinel(binary, dir string, downAfter time.Duration) (daemons []*dae
 		}
 		return err
 	}
-	// The delay is there to serve several replicas at once; there is one.
+	// The delay lets a master serve several replicas at once; there is only one.
 	noDelay := Args("--repl-diskless-sync-delay", "0")
 	if err := add("master", func(port int, _ string) ([]string, error) {
 		return serverArgs(noDelay)(port)

@@ -1,7 +1,6 @@
-// Package redistest starts real Redis servers for tests: one alone, a set
-// under Sentinel, a Cluster, or one behind a line that can be cut. Every
-// server listens on a port of its own and dies with the test, or at the latest
-// with the process of the tests.
+// Package redistest starts real Redis servers for tests: a single one, a set with
+// Sentinel, a Cluster, or one behind a proxy that can be cut. Every server listens
+// on its own port and ends with the test, at the latest with the test process.
 package redistest
 
 import (
@@ -22,11 +21,11 @@ type Server struct {
 	daemon *daemon
 }
 
-// Option changes how a server is started.
+// Option is a setting of a server.
 type Option func(args []string) []string
 
-// AOF has every write on the disk before it is answered, so that nothing that
-// was answered is lost by Kill and Restart.
+// AOF makes the server write to the disk before it replies, so that Kill and Restart
+// lose no acknowledged write.
 func AOF() Option { return Args("--appendonly", "yes", "--appendfsync", "always") }
 
 // Args adds arguments of redis-server: "--maxmemory-policy", "allkeys-lru".
@@ -34,8 +33,8 @@ func Args(more ...string) Option {
 	return func(args []string) []string { return append(args, more...) }
 }
 
-// Start starts a server, which lasts as long as the test. Without options it
-// keeps nothing on disk.
+// Start starts a server for the time of the test. Without options it stores nothing
+// on disk.
 func Start(t testing.TB, options ...Option) *Server {
 	t.Helper()
 	d, err := launch(needRedis(t), t.TempDir(), serverArgs(options...))
@@ -61,14 +60,14 @@ func serverArgs(options ...Option) func(int) ([]string, error) {
 	}
 }
 
-// Kill ends the server at once, as kill -9 does, and returns when it is gone.
+// Kill ends the server as kill -9 does, and returns when it has ended.
 func (s *Server) Kill() {
 	s.t.Helper()
 	s.daemon.kill()
 }
 
-// Restart starts the server again, on the same port with the same directory,
-// and returns when it answers. It kills it first if it runs.
+// Restart kills the server if it runs, starts it again with the same port and
+// directory, and returns when it answers.
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.daemon.kill()

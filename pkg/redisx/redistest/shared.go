@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// shared is a set of servers that all tests of one process use in turn,
-// because a new one takes seconds. The reaper ends it.
+// shared is a set of servers that the tests of a process use one after the other,
+// because starting one takes seconds. The reaper ends it.
 type shared struct {
 	launch func(binary, dir string) ([]*daemon, error)
 	url    func([]*daemon) string
@@ -27,8 +27,8 @@ var (
 	}
 )
 
-// take returns the URL of the set, whose data it empties, and keeps it for the
-// test until its end.
+// take deletes the data of the set and returns its URL. It reserves the set until
+// the end of the test.
 func (s *shared) take(t testing.TB, name string) string {
 	t.Helper()
 	binary := needRedis(t)

@@ -2,11 +2,10 @@ package redistest
 
 import "syscall"
 
-// dieWithParent lets the kernel kill the process when this one ends, however
-// it ends.
+// dieWithParent makes the kernel kill the process when this one ends for any reason.
 func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
-// ownGroup keeps an interrupt at the terminal from the process.
+// ownGroup shields the process from an interrupt at the terminal.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
