@@ -39,7 +39,7 @@ const (
 	hangs     = "/hangs"     // never ends
 	noMatch   = "/no-match"  // fails with candidates
 	forbidden = "/forbidden" // fetching shows that the address is not public
-	cancelled = "/cancelled" // somebody cancels the job
+	cancelled = "/cancelled" // the job is cancelled
 )
 
 const site = "https://cars.example"
@@ -61,32 +61,39 @@ type app struct {
 	taken chan string // listings that the worker is done with
 }
 
+// newOptions builds the stores of an API on a Redis.
+func newOptions(conn *redisx.Conn) api.Options {
+	client := conn.Client()
+	options := api.Options{
+		Redis: client, Jobs: jobs.NewStore(client),
+		Batches: batch.NewStore(client), Cache: cache.New(client), Catalogue: tra.NewStore(client, tra.StoreOptions{}),
+		Drift: drift.NewStore(client), Idempotency: idempotency.NewStore(client),
+		Keys: keys.NewStore(client), Limiter: quota.NewLimiter(client),
+		Uploads: upload.NewStore(client), Webhooks: webhook.NewStore(client),
+		AsynqRedis: conn.AsynqOpt(),
+	}
+	options.TRA = options.Catalogue
+	options.Hub = jobs.NewHub(options.Jobs)
+	options.Tasks = tasks.New(tasks.Options{
+		Redis: client, Jobs: options.Jobs, Results: options.Cache, Webhooks: options.Webhooks,
+	})
+	return options
+}
+
 // newApp starts an API on a Redis; change may set its options.
 func newApp(t testing.TB, conn *redisx.Conn, change func(*api.Options)) *app {
 	t.Helper()
-	store := jobs.NewStore(conn.Client())
+	options := newOptions(conn)
 	a := &app{
-		conn: conn, jobs: store, hub: jobs.NewHub(store), keys: keys.NewStore(conn.Client()),
-		cache: cache.New(conn.Client()),
-		log:   &logLines{}, taken: make(chan string, 1000),
+		conn: conn, jobs: options.Jobs, hub: options.Hub, keys: options.Keys, cache: options.Cache, tasks: options.Tasks,
+		log: &logLines{}, taken: make(chan string, 1000),
 	}
-	webhooks := webhook.NewStore(conn.Client())
-	a.tasks = tasks.New(tasks.Options{Redis: conn.Client(), Jobs: store, Results: a.cache, Webhooks: webhooks})
 	plain, key, err := a.keys.Create(t.Context(), "tests")
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.key, a.keyID = plain, key.ID
-	catalogue := tra.NewStore(conn.Client(), tra.StoreOptions{})
-	options := api.Options{
-		Redis: conn.Client(), Tasks: a.tasks, Jobs: store, Hub: a.hub,
-		Batches: batch.NewStore(conn.Client()), Cache: a.cache, Catalogue: catalogue, TRA: catalogue,
-		Drift: drift.NewStore(conn.Client()), Idempotency: idempotency.NewStore(conn.Client()),
-		Keys: a.keys, Limiter: quota.NewLimiter(conn.Client()),
-		Uploads: upload.NewStore(conn.Client()), Webhooks: webhooks,
-		Log:        slog.New(slog.NewJSONHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		AsynqRedis: conn.AsynqOpt(),
-	}
+	options.Log = slog.New(slog.NewJSONHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	if change != nil {
 		change(&options)
 	}
@@ -140,35 +147,35 @@ func (a *app) handle(ctx context.Context, task *asynq.Task) error {
 	if task.Type() == tasks.TypeDispatch {
 		return nil // the tests feed by themselves
 	}
-	nudge, err := tasks.ParseTaskPayload(task.Payload())
+	payload, err := tasks.ParseTaskPayload(task.Payload())
 	if err != nil {
 		return err
 	}
-	defer func() { a.taken <- nudge.URL }()
-	path, _, _ := strings.Cut(strings.TrimPrefix(nudge.URL, site), "?")
+	defer func() { a.taken <- payload.URL }()
+	path, _, _ := strings.Cut(strings.TrimPrefix(payload.URL, site), "?")
 	switch path {
 	case hangs:
 		return nil
 	case cancelled:
-		_, err = a.jobs.Cancel(ctx, nudge.Job)
+		_, err = a.jobs.Cancel(ctx, payload.Job)
 	case noMatch, forbidden:
-		_, err = a.jobs.Fail(ctx, nudge.Job, nudge.Step, "", failures[path])
+		_, err = a.jobs.Fail(ctx, payload.Job, payload.Step, "", failures[path])
 	default:
-		err = a.succeed(ctx, nudge)
+		err = a.succeed(ctx, payload)
 	}
-	return errors.Join(err, a.tasks.Advance(ctx, nudge.Job))
+	return errors.Join(err, a.tasks.Advance(ctx, payload.Job))
 }
 
 // succeed ends a job with the result of its listing. A page that was sent is
 // made the version of the car, to show that it came through.
-func (a *app) succeed(ctx context.Context, nudge tasks.TaskPayload) error {
-	result := estimateOf(nudge.URL)
-	job, err := a.jobs.Get(ctx, nudge.Job)
+func (a *app) succeed(ctx context.Context, payload tasks.TaskPayload) error {
+	result := estimateOf(payload.URL)
+	job, err := a.jobs.Get(ctx, payload.Job)
 	if err != nil {
 		return err
 	}
 	if job.Kind == tasks.KindQuote {
-		_, err = a.jobs.Succeed(ctx, nudge.Job, quoteOf(job.Input))
+		_, err = a.jobs.Succeed(ctx, payload.Job, quoteOf(job.Input))
 		return err
 	}
 	if own, there := comparing[job.Kind]; there {
@@ -183,9 +190,9 @@ func (a *app) succeed(ctx context.Context, nudge tasks.TaskPayload) error {
 		if err != nil {
 			return err
 		}
-		result = versionOf(nudge.URL, string(page))
+		result = versionOf(payload.URL, string(page))
 	}
-	_, err = a.jobs.Succeed(ctx, nudge.Job, result)
+	_, err = a.jobs.Succeed(ctx, payload.Job, result)
 	return err
 }
 
@@ -225,7 +232,7 @@ func estimateOf(url string) json.RawMessage {
 // submit asks for an estimate without waiting and returns the job's id.
 func (a *app) submit(t *testing.T, path string) string {
 	t.Helper()
-	job, err := a.tasks.Estimate(t.Context(), site+path, "somebody", jobs.Interactive)
+	job, err := a.tasks.Estimate(t.Context(), site+path, "another caller", jobs.Interactive)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +257,7 @@ func (a authority) Status(context.Context) (tra.Status, error) {
 type logLines struct {
 	mu    sync.Mutex
 	lines []map[string]any
-	more  chan struct{} // closed at the next line; nil while nobody waits
+	more  chan struct{} // closed at the next line; nil unless wait is called
 }
 
 func (l *logLines) Write(line []byte) (int, error) {
