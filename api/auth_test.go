@@ -11,7 +11,7 @@ const unauthorized = `{"error":"Invalid or missing API key"}`
 
 var bearerChallenge = map[string]string{"WWW-Authenticate": `Bearer realm="Ushuru"`, "Cache-Control": "no-store"}
 
-// unknownKey is well formed and was issued by nobody.
+// unknownKey is well formed and was never issued.
 const unknownKey = "ush_000000000000000000000000000000002wjyrI"
 
 func refused(name, url string, headers map[string]string) scenario {

@@ -14,7 +14,7 @@ import (
 
 var csvBody = map[string]string{"Content-Type": "text/csv; charset=UTF-8"}
 
-var handInScenarios = []scenario{
+var batchRequestScenarios = []scenario{
 	{
 		name: "addresses", url: "/v1/batches", body: `{"urls":["https://cars.example/1","https://cars.example/2","https://cars.example/1?utm_source=x"]}`,
 		status: 201, has: []string{`"rows":3,"repeated":1,"counts":{"cancelled":0,"failed":0,"rejected":0,"running":0,"succeeded":0,"waiting":3},"options":{}`},
@@ -86,7 +86,7 @@ var handInScenarios = []scenario{
 }
 
 // The forms of tables that people's programs write.
-func TestTablesAreUnderstood(t *testing.T) {
+func TestTables(t *testing.T) {
 	a := newApp(t, redistest.Open(t, redistest.Start(t).URL), nil)
 	for name, c := range map[string]struct {
 		table string
@@ -151,9 +151,9 @@ func TestTablesAreUnderstood(t *testing.T) {
 	}
 }
 
-// A batch's own webhook is made once, found again by the next batch, and told
+// A batch's own webhook is created once, found by the next batch, and notified
 // of no other events; the caller's own webhook of the address is preferred.
-func TestABatchNamesItsWebhook(t *testing.T) {
+func TestWebhookOfABatch(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	type hook struct {
 		ID     string `json:"id"`

@@ -149,7 +149,7 @@ func (a *app) keepComparison(t *testing.T, path1, path2 string) {
 }
 
 // A message of two wrong addresses names both.
-func TestBothAddressesOfAPairAreNamed(t *testing.T) {
+func TestBothURLsOfAPairAreNamed(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	got := a.send(t, a.request(t, http.MethodPost, "/v1/compare", `{"url1":"ftp://cars.example/1","url2":"http://10.0.0.1/"}`))
 	if got.status != http.StatusBadRequest || !strings.Contains(got.body, `"error":"url1: `) || !strings.Contains(got.body, ` url2: `) {

@@ -108,7 +108,7 @@ func TestCacheHitDiffersInCachedAlone(t *testing.T) {
 	}
 }
 
-func TestTimeoutTellsWhereTheResultWillBe(t *testing.T) {
+func TestTimeoutNamesTheJob(t *testing.T) {
 	a := newApp(t, embedded(t), func(o *api.Options) { o.WaitMax = 20 * time.Millisecond })
 	s := estimate("timeout", hangs)
 	s.before = hanging
@@ -127,7 +127,7 @@ func TestTimeoutTellsWhereTheResultWillBe(t *testing.T) {
 	}.run(t, a)
 }
 
-func TestOneJobServesAllWhoAsk(t *testing.T) {
+func TestConcurrentCallersShareAJob(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	id := a.submit(t, "/shared")
 	const callers = 20
@@ -151,7 +151,7 @@ func TestOneJobServesAllWhoAsk(t *testing.T) {
 	}
 }
 
-func TestCallerWhoLeavesFreesTheWaiter(t *testing.T) {
+func TestDisconnectEndsTheWait(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	id := a.submit(t, hangs)
 	poll := a.request(t, http.MethodGet, "/v1/jobs/"+id, "")
@@ -188,7 +188,7 @@ func TestCallerWhoLeavesFreesTheWaiter(t *testing.T) {
 	}
 }
 
-func TestJobBelongsToWhoAsked(t *testing.T) {
+func TestJobBelongsToItsRequester(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	r := a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/hangs"}`)
 	r.Header.Set("Prefer", "respond-async")
@@ -202,7 +202,7 @@ func TestJobBelongsToWhoAsked(t *testing.T) {
 	}
 }
 
-func TestDrainSendsWaitersAway(t *testing.T) {
+func TestDrainEndsWaits(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	id := a.submit(t, hangs)
 	answers := make(chan answer)
@@ -218,7 +218,7 @@ func TestDrainSendsWaitersAway(t *testing.T) {
 	scenario{url: "/healthz", keyless: true, status: 200}.run(t, a)
 }
 
-// spinUntil waits for a state that announces itself to nobody. The test's own
+// spinUntil waits for a state without a notification. The test's own
 // timeout bounds it.
 func spinUntil(reached func() bool) {
 	for !reached() {
@@ -226,7 +226,7 @@ func spinUntil(reached func() bool) {
 	}
 }
 
-func TestSimulatedIsSaidOnEveryAnswer(t *testing.T) {
+func TestSimulatedIsOnEveryResponse(t *testing.T) {
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Simulated = true })
 	a.work(t)
 	said := map[string]string{"X-Simulated": "SIMULATED"}
@@ -245,4 +245,33 @@ func TestLoopbackOnlyWhenAllowed(t *testing.T) {
 	a.work(t)
 	scenario{url: "/v1/estimate", body: `{"url":"http://127.0.0.1:8099/car/1"}`, status: 200}.run(t, a)
 	scenario{url: "/v1/estimate", body: `{"url":"http://192.168.1.1/car/1"}`, status: 400}.run(t, a)
+}
+
+const chosenLabel = "COROLLA FIELDER - NKE165 - HYBRID - WAGON"
+
+var chosenScenarios = []scenario{
+	{
+		name: "a label that the caller chose", url: "/v1/estimate",
+		body:   `{"url":"https://cars.example/chosen","modelBody":"` + chosenLabel + `"}`,
+		before: func(t *testing.T, a *app) string { a.put(t, "/chosen"); return "" },
+		status: 200, has: []string{`"cached":false`}, // the estimate without that choice is another
+	},
+	{
+		name: "the same choice again", url: "/v1/estimate",
+		body: `{"url":"https://cars.example/chosen","modelBody":"` + chosenLabel + `"}`,
+		before: func(t *testing.T, a *app) string {
+			a.keep(t, cache.LabelKey(cache.EstimateKey(site+"/chosen"), chosenLabel), "kept")
+			return ""
+		},
+		status: 200, has: []string{`"version":"kept"`, `"cached":true`},
+	},
+	{
+		name: "a label that is a number", url: "/v1/estimate", body: `{"url":"https://cars.example/1","modelBody":5}`,
+		status: 400, has: []string{`"code":"field_invalid"`},
+	},
+	{
+		name: "a label that is too long", url: "/v1/estimate",
+		body:   `{"url":"https://cars.example/1","modelBody":"` + strings.Repeat("X", 201) + `"}`,
+		status: 400, has: []string{`"code":"field_invalid"`},
+	},
 }

@@ -86,7 +86,7 @@ func next(t *testing.T, events <-chan sse) sse {
 	return sse{}
 }
 
-func TestEventsTellOfAJobUntilItsEnd(t *testing.T) {
+func TestJobEvents(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	id := a.submit(t, "/followed")
 	path := "/v1/jobs/" + id + "/events"
@@ -123,7 +123,7 @@ func TestEventsTellOfAJobUntilItsEnd(t *testing.T) {
 		t.Errorf("%d still wait", n)
 	}
 
-	// Who comes back is told what he does not know, and nothing else.
+	// A client that reconnects gets only the events that it does not have.
 	_, events = a.listen(t, t.Context(), path, second.id)
 	if again := next(t, events); again != end {
 		t.Errorf("%+v, want the end", again)
@@ -134,7 +134,7 @@ func TestEventsTellOfAJobUntilItsEnd(t *testing.T) {
 	scenario{url: "/v1/jobs/01JAB2C3D4E5F6G7H8J9K0M1N2/events", status: 404, has: []string{"job_not_found"}}.run(t, a)
 }
 
-func TestStreamsAreKeptAliveAndEndWithServerAndCaller(t *testing.T) {
+func TestStreamKeepAliveAndEnd(t *testing.T) {
 	a := newApp(t, embedded(t), func(o *api.Options) { o.KeepAlive = 10 * time.Millisecond })
 	id := a.submit(t, hangs)
 	path := "/v1/jobs/" + id + "/events"
@@ -149,7 +149,7 @@ func TestStreamsAreKeptAliveAndEndWithServerAndCaller(t *testing.T) {
 
 	_, events = a.listen(t, t.Context(), path, known.id)
 	if e := next(t, events); e.comment != "here" {
-		t.Errorf("%+v: what is known was told again", e)
+		t.Errorf("%+v: an event was sent twice", e)
 	}
 	a.api.Drain()
 	for e := range events {
@@ -162,7 +162,7 @@ func TestStreamsAreKeptAliveAndEndWithServerAndCaller(t *testing.T) {
 	}
 }
 
-func TestAKeyHasAFewStreams(t *testing.T) {
+func TestOpenStreamsPerKey(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	path := "/v1/jobs/" + a.submit(t, hangs) + "/events"
 	ctx, leave := context.WithCancel(t.Context())
@@ -180,7 +180,7 @@ func TestAKeyHasAFewStreams(t *testing.T) {
 	next(t, events)
 }
 
-func TestEventsTellOfABatchUntilItsEnd(t *testing.T) {
+func TestBatchEvents(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	store := batch.NewStore(a.conn.Client())
 	id := batchOf("www")(t, a)
@@ -222,7 +222,7 @@ func TestEventsTellOfABatchUntilItsEnd(t *testing.T) {
 		t.Errorf("after the end: %+v", more)
 	}
 
-	// Who comes back is told what he does not know, and nothing else.
+	// A client that reconnects gets only the events that it does not have.
 	_, events = a.listen(t, t.Context(), path, third.id)
 	if again := next(t, events); again != end {
 		t.Errorf("%+v, want the end", again)
@@ -230,7 +230,7 @@ func TestEventsTellOfABatchUntilItsEnd(t *testing.T) {
 	scenario{url: path, headers: map[string]string{"Last-Event-ID": end.id}, status: 204}.run(t, a)
 	scenario{url: path, method: http.MethodHead, status: 200}.run(t, a)
 
-	// What is tried again is at work again.
+	// After a retry the batch runs again.
 	scenario{method: http.MethodPost, url: "/v1/batches/" + id + "/retry", status: 200}.run(t, a)
 	_, events = a.listen(t, t.Context(), path, end.id)
 	if again := next(t, events); again.name != "progress" || !strings.Contains(again.data, `"state":"running"`) {
@@ -244,7 +244,7 @@ func TestEventsTellOfABatchUntilItsEnd(t *testing.T) {
 }
 
 // How fast a batch goes is another answer every moment, and no event.
-func TestABatchThatStandsStillHasNoEvents(t *testing.T) {
+func TestUnchangedBatchHasNoEvents(t *testing.T) {
 	a := newApp(t, embedded(t), func(o *api.Options) { o.KeepAlive = 10 * time.Millisecond })
 	path := "/v1/batches/" + batchOf("swr")(t, a) + "/events"
 	ctx, leave := context.WithCancel(t.Context())
@@ -261,7 +261,7 @@ func TestABatchThatStandsStillHasNoEvents(t *testing.T) {
 	}
 	_, events = a.listen(t, ctx, path, first.id)
 	if e := next(t, events); e.comment != "here" {
-		t.Errorf("%+v: what is known was told again", e)
+		t.Errorf("%+v: an event was sent twice", e)
 	}
 }
 

@@ -30,7 +30,7 @@ var statusScenarios = []scenario{
 	{name: "no monitoring without a password", url: "/monitoring", status: 404, has: []string{`"code":"not_found"`}},
 	{name: "nothing below it either", url: "/monitoring/api/queues", status: 404, has: []string{`"code":"not_found"`}},
 	{
-		name: "authority that nobody looked at yet", url: "/v1/tra-status", status: 200,
+		name: "status before the first probe", url: "/v1/tra-status", status: 200,
 		exact: `{"status":"unknown","checkedAt":null,"latencyMs":0,"lastSuccessAt":null,"lastFailureAt":null,` + noRules + `}`,
 	},
 }
@@ -53,7 +53,7 @@ func TestStatusOfTheAuthority(t *testing.T) {
 const noRules = `"details":{"rulesAgree":null,"since":null,"agreesWith":[],"checked":0,"differed":0,"checkedAt":null,` +
 	`"lastDifference":null}`
 
-func TestStatusSaysThatTheRulesChanged(t *testing.T) {
+func TestStatusAfterAChangeOfRules(t *testing.T) {
 	conn := embedded(t)
 	detector, err := drift.New(drift.Options{Redis: conn.Client(), Log: slog.New(slog.DiscardHandler), Now: func() time.Time {
 		return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
@@ -89,7 +89,7 @@ func readFile(name string) string {
 	return string(data)
 }
 
-func TestDescriptionIsNotSentTwice(t *testing.T) {
+func TestOpenAPIDocHasAnETag(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	tag := a.send(t, a.request(t, http.MethodGet, "/openapi.yaml", "")).header.Get("ETag")
 	if tag == "" {

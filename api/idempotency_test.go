@@ -137,7 +137,7 @@ var idempotencyScenarios = []scenario{
 	{name: "long", url: "/v1/estimate", body: named1, headers: named(strings.Repeat("k", 255)), status: 202},
 }
 
-func TestAnAnswerUnderAKeyStaysThatAnswer(t *testing.T) {
+func TestSameKeyHasTheSameResponse(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	a.put(t, "/kept")
 	ask := func() answer {
@@ -154,7 +154,7 @@ func TestAnAnswerUnderAKeyStaysThatAnswer(t *testing.T) {
 	}
 }
 
-func TestTwoAtOnceUnderAKeyAreOne(t *testing.T) {
+func TestConcurrentRequestsUnderOneKeyAreOne(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	for i, asked := range [][2]string{
 		{"/v1/estimate", named1},
@@ -186,8 +186,8 @@ func TestTwoAtOnceUnderAKeyAreOne(t *testing.T) {
 	}
 }
 
-// Whoever dies after the request was noted leaves a note without an outcome.
-func TestARequestThatWasOnlyNotedIsDone(t *testing.T) {
+// A process that crashes after a request is stored leaves it without an outcome.
+func TestRequestWithoutOutcomeIsCarriedOut(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	r := a.request(t, http.MethodPost, "/v1/estimate", named1)
 	for name, value := range named("died") {
@@ -217,7 +217,7 @@ func (a *app) sendNamed(t *testing.T, key, url string) answer {
 	return a.send(t, r)
 }
 
-func TestABatchIsTriedAgainOnceUnderAKey(t *testing.T) {
+func TestBatchIsRetriedOnceUnderOneKey(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	id := batchOf("fs")(t, a)
 	retry := "/v1/batches/" + id + "/retry"
@@ -249,7 +249,7 @@ func TestABatchIsTriedAgainOnceUnderAKey(t *testing.T) {
 
 // A webhook that was disabled in between stays so, and what was delivered in
 // between is not sent again.
-func TestAWebhookIsEnabledAndSentToOnceUnderAKey(t *testing.T) {
+func TestWebhookIsEnabledAndSentToOnceUnderOneKey(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	id := hooked("")(t, a)
 	receiver := &receiver{}

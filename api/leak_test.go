@@ -10,9 +10,9 @@ import (
 	"ushuru/pkg/redisx"
 )
 
-// TestNothingIsLeftBehind makes a server that has done all it can do, and
+// TestNoGoroutineIsLeft makes a server that has done all it can do, and
 // closes it.
-func TestNothingIsLeftBehind(t *testing.T) {
+func TestNoGoroutineIsLeft(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Run("server", func(t *testing.T) {
 		conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})

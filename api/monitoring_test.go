@@ -85,7 +85,7 @@ func (a *app) operator(t *testing.T, method, url string) *http.Request {
 	return r
 }
 
-func TestMonitoringIsReadOnlyUnlessTold(t *testing.T) {
+func TestMonitoringIsReadOnlyUnlessWritable(t *testing.T) {
 	const pause = "/monitoring/api/queues/any:pause"
 	for _, c := range []struct {
 		writable  bool

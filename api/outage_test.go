@@ -71,13 +71,13 @@ func TestSilentRedisDoesNotHang(t *testing.T) {
 	started := time.Now()
 	unavailable(http.MethodGet, "/v1/tra-status", "").run(t, a)
 	unavailable(http.MethodGet, "/readyz", "").run(t, a)
-	// 3 s and 1 s; the bound is wide because it only tells patience from none.
+	// 3 s and 1 s; the bound is wide: it only shows that there is a timeout.
 	if took := time.Since(started); took > 20*time.Second {
 		t.Errorf("took %v", took)
 	}
 }
 
-func TestPanicIsAnsweredWithoutDetail(t *testing.T) {
+func TestPanicIsA500WithoutDetails(t *testing.T) {
 	a := newApp(t, embedded(t), func(o *api.Options) { o.TRA = authority{panics: true} })
 	scenario{
 		url: "/v1/tra-status", status: 500, has: []string{`"code":"internal"`}, hasNot: []string{"secret", "goroutine"},
@@ -112,7 +112,7 @@ func TestBodyThatBreaksOff(t *testing.T) {
 	}
 }
 
-func TestLogTellsWhoAndWhatAndNoSecret(t *testing.T) {
+func TestLogHasKeyAndPathAndNoSecret(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	r := a.request(t, http.MethodGet, "/v1/jobs/X?token=secret", "")
 	r.Header.Set("X-Request-ID", "mine")

@@ -27,7 +27,7 @@ func (a *app) ask(t *testing.T, listing string, headers map[string]string) answe
 
 var async = map[string]string{"Prefer": "respond-async"}
 
-func TestAKeyHasSoManyRequestsAMinute(t *testing.T) {
+func TestRequestsPerMinute(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		a := newApp(t, conn, func(o *api.Options) { o.Limits = quota.Limits{PerMinute: 3} })
 		a.work(t)
@@ -53,7 +53,7 @@ func TestAKeyHasSoManyRequestsAMinute(t *testing.T) {
 	})
 }
 
-func TestAnswersFromTheCacheAreNotCounted(t *testing.T) {
+func TestCachedResponsesDoNotCount(t *testing.T) {
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = quota.Limits{PerMinute: 1} })
 	a.work(t)
 	if err := a.cache.Put(t.Context(), estimateKey("/kept"), estimateOf(site+"/kept"), time.Now().Add(time.Hour)); err != nil {
@@ -66,11 +66,11 @@ func TestAnswersFromTheCacheAreNotCounted(t *testing.T) {
 	}
 }
 
-func TestAKeyHasSoManyJobsAtOnce(t *testing.T) {
+func TestRunningJobsPerKey(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		a := newApp(t, conn, func(o *api.Options) { o.Limits = quota.Limits{Jobs: 2} })
 		var ids []string
-		for i := range 2 { // no worker: they stay at work
+		for i := range 2 { // without a worker they keep running
 			got := a.ask(t, "/jobs"+strconv.Itoa(i), async)
 			if got.status != http.StatusAccepted {
 				t.Fatalf("job %d: %d %s", i, got.status, got.body)
@@ -97,7 +97,7 @@ func TestAKeyHasSoManyJobsAtOnce(t *testing.T) {
 	})
 }
 
-func TestAKeyHasSoManyListingsInBatches(t *testing.T) {
+func TestBatchListingsPerKey(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		a := newApp(t, conn, func(o *api.Options) { o.Limits = quota.Limits{BatchItems: 3} })
 		hand := func(listings ...string) answer {
@@ -158,7 +158,7 @@ func TestWebhooksCountAgainstTheRate(t *testing.T) {
 
 // A request that was refused was not done: under the same Idempotency-Key it
 // is measured again, and done once there is room.
-func TestWhatWasRefusedUnderAKeyMayBeSentAgain(t *testing.T) {
+func TestRefusedRequestMayBeSentAgainUnderItsKey(t *testing.T) {
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = quota.Limits{BatchItems: 1} })
 	retry := "/v1/batches/" + batchOf("ff")(t, a) + "/retry"
 	for range 2 {

@@ -106,8 +106,8 @@ func (a *app) keepQuote(t *testing.T, input vehicle.QuoteInput) {
 	}
 }
 
-// What the authority asks for and the caller left out is the caller's to mend.
-func TestADescriptionThatLacksSomethingIsTheCallersToMend(t *testing.T) {
+// A description that lacks what TRA requires is the caller's error.
+func TestIncompleteDescriptionIsABadRequest(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	ask := func() *http.Request {
 		return a.request(t, http.MethodPost, "/v1/quote", `{"make":"TOYOTA","model":"VITZ","year":2015}`)
@@ -168,7 +168,7 @@ func badRate(name, rate string) scenario {
 
 // A kept drive-away cost is that of its own rate: another rate must not change
 // what the next caller gets, nor double a warning.
-func TestAnotherRateTwiceIsThatRateOnce(t *testing.T) {
+func TestRateIsAppliedOnce(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	a.put(t, "/twice")
 	once := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/twice","rate":2500}`))
@@ -186,7 +186,7 @@ func TestAnotherRateTwiceIsThatRateOnce(t *testing.T) {
 }
 
 // A doubt that is none at another rate is not kept.
-func TestAnotherRateTakesWarningsBack(t *testing.T) {
+func TestRateRemovesWarnings(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	var kept vehicle.Estimate
 	if err := json.Unmarshal(estimateOf(site+"/doubt"), &kept); err != nil {

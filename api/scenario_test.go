@@ -95,7 +95,7 @@ func TestScenarios(t *testing.T) {
 		{"condition report", reportScenarios},
 		{"jobs", jobScenarios},
 		{"batches", batchScenarios},
-		{"handed in", handInScenarios},
+		{"batch requests", batchRequestScenarios},
 		{"cancel", cancelScenarios},
 		{"idempotency", idempotencyScenarios},
 		{"webhooks", webhookScenarios},

@@ -110,9 +110,9 @@ func TestPageIsNotInTheQueue(t *testing.T) {
 	}
 }
 
-// TestASlowUploadIsWaitedFor: a page takes long over a slow line, and the
+// TestSlowUpload: a page takes long over a slow line, and the
 // server's own time for reading a request is made for small ones.
-func TestASlowUploadIsWaitedFor(t *testing.T) {
+func TestSlowUpload(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	a.work(t)
 	hurried := httptest.NewUnstartedServer(a.api)

@@ -9,21 +9,21 @@ import (
 	"ushuru/tasks"
 )
 
-// shelf is an authority with two makes.
-type shelf struct{}
+// twoMakes is an authority with two makes.
+type twoMakes struct{}
 
-func (shelf) Makes(context.Context) ([]tra.Make, error) {
+func (twoMakes) Makes(context.Context) ([]tra.Make, error) {
 	return []tra.Make{{ID: 1, Name: "TOYOTA"}, {ID: 2, Name: "MERCEDES"}}, nil
 }
 
-func (shelf) ModelBodies(_ context.Context, makeID int) ([]string, error) {
+func (twoMakes) ModelBodies(_ context.Context, makeID int) ([]string, error) {
 	if makeID == 2 {
 		return []string{"C 200 - 204046 - SEDAN"}, nil
 	}
 	return []string{"COROLLA FIELDER - NKE165 - HYBRID - WAGON", "IST - NCP110 - HATCHBACK", "VITZ - NCP131 - HATCHBACK"}, nil
 }
 
-func TestVehiclesAreSearchedInWhatWasFetched(t *testing.T) {
+func TestVehicleSearch(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	scenario{
 		name: "nothing was fetched", url: "/v1/vehicles", status: 503, has: []string{`"code":"catalogue_missing"`},
@@ -33,7 +33,7 @@ func TestVehiclesAreSearchedInWhatWasFetched(t *testing.T) {
 	if n, err := a.conn.Client().LLen(t.Context(), "asynq:{"+policy.Queue+"}:pending").Result(); err != nil || n != 1 {
 		t.Errorf("%d syncs were asked for, %v", n, err)
 	}
-	if _, err := tra.NewStore(a.conn.Client(), tra.StoreOptions{}).Sync(t.Context(), shelf{}); err != nil {
+	if _, err := tra.NewStore(a.conn.Client(), tra.StoreOptions{}).Sync(t.Context(), twoMakes{}); err != nil {
 		t.Fatal(err)
 	}
 	const fielder = `{"modelBody":"COROLLA FIELDER - NKE165 - HYBRID - WAGON","model":"COROLLA FIELDER","codes":["NKE165"],"body":"WAGON"}`

@@ -111,7 +111,7 @@ func TestASecretIsShownOnce(t *testing.T) {
 	hookRequest("one too many", body, 409, `"code":"too_many_webhooks"`).run(t, a)
 }
 
-func TestATestUnderAKeyIsSentOnce(t *testing.T) {
+func TestTestEventIsSentOnceUnderOneKey(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	id := hooked("")(t, a)
 	var bodies []string

@@ -107,7 +107,7 @@ var requestScenarios = []scenario{
 	},
 }
 
-func TestInsaneRequestIDIsReplaced(t *testing.T) {
+func TestInvalidRequestIDIsReplaced(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	seen := map[string]bool{}
 	for _, sent := range []string{"", "two words", strings.Repeat("x", 65), `{"a":1}`} {

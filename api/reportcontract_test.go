@@ -70,7 +70,7 @@ func describes(t *testing.T, name string, described *openapi3.SchemaRef, of refl
 	}
 }
 
-func TestASheetThatSaysNothingIsDescribed(t *testing.T) {
+func TestEmptySheetIsDescribed(t *testing.T) {
 	t.Parallel()
 	document, err := contract()
 	if err != nil {
