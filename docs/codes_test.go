@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -100,10 +101,7 @@ func errorCodes(t *testing.T) map[string]found {
 					note(code, found{status, source.path})
 				}
 			case *ast.CallExpr: // tasks.Permanent(code, …)
-				if selector, ok := node.Fun.(*ast.SelectorExpr); ok && selector.Sel.Name == "Permanent" {
-					value, _ := text(node.Args[0])
-					note(value, found{0, source.path})
-				}
+				note(firstArgument(node, "Permanent"), found{0, source.path})
 			case *ast.ValueSpec:
 				if base != "error.go" && base != "errors.go" {
 					return true
@@ -117,6 +115,17 @@ func errorCodes(t *testing.T) map[string]found {
 		})
 	}
 	return codes
+}
+
+// firstArgument returns the first argument of a call of a method or a function of
+// a package, when that has one of the names and the argument is a string.
+func firstArgument(call *ast.CallExpr, names ...string) string {
+	selector, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || len(call.Args) == 0 || !slices.Contains(names, selector.Sel.Name) {
+		return ""
+	}
+	value, _ := text(call.Args[0])
+	return value
 }
 
 // isError reports whether a literal is a jobs.Error.
@@ -162,10 +171,8 @@ func warningCodes(t *testing.T) map[string]string {
 					codes[code] = source.path
 				}
 			case *ast.CallExpr: // warn(code, …)
-				if selector, ok := node.Fun.(*ast.SelectorExpr); ok && strings.HasPrefix(selector.Sel.Name, "warn") {
-					if value, _ := text(node.Args[0]); codeWord.MatchString(value) {
-						codes[value] = source.path
-					}
+				if value := firstArgument(node, "warn", "warnf"); codeWord.MatchString(value) {
+					codes[value] = source.path
 				}
 			case *ast.ValueSpec:
 				for i, name := range node.Names {
