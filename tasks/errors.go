@@ -81,6 +81,6 @@ func JobError(err error) *jobs.Error {
 func TimedOut() *jobs.Error {
 	return &jobs.Error{
 		Code:    "deadline_exceeded",
-		Message: "The work could not be finished in time. Please try again later.",
+		Message: "The job missed its deadline. Please try again later.",
 	}
 }

@@ -176,7 +176,7 @@ func (e *Engine) recoverStep(ctx context.Context, job *jobs.Job, name string, c 
 	if step.Attempt >= MaxAttempts {
 		return true, false, e.Fail(ctx, job.ID, name, step.Claim, &jobs.Error{
 			Code:    "worker_lost",
-			Message: "The work was started several times and never finished. Please try again later.",
+			Message: "The job failed after several starts. Please try again later.",
 		})
 	}
 	_, err = e.requeue(ctx, job, name, step)

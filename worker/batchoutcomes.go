@@ -60,7 +60,7 @@ func (o *batchOutcomes) record(ctx context.Context, id string, row int, job *job
 	case job.Error != nil:
 		last, err = o.batches.Fail(ctx, id, row, job.Error)
 	default:
-		cancelled := &jobs.Error{Code: "cancelled", Message: "The work was cancelled before it was done."}
+		cancelled := &jobs.Error{Code: "cancelled", Message: "The job was cancelled before it finished."}
 		last, err = o.batches.Fail(ctx, id, row, cancelled)
 	}
 	if last {

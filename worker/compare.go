@@ -17,10 +17,9 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/money"
 	"ushuru/pkg/sheet"
+	"ushuru/pkg/sheet/render"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
-
-	"ushuru/pkg/sheet/render"
 )
 
 // comparedCar is one of the two cars of a comparison.
@@ -31,8 +30,9 @@ type comparedCar struct {
 	warnings  []vehicle.Warning // of its sheet
 }
 
-// recommend compares two estimated cars: figures and winner by code, the words
-// by the AI, if there is one and its words pass the checks.
+// recommend compares two estimated cars. Code computes the figures and the winner;
+// the AI words the recommendation, if there is an AI and its words pass the
+// checks.
 func recommend(costs *cost.Tables, writer *advice.Writer, log *slog.Logger) stepFunc {
 	return func(ctx context.Context, job *jobs.Job) (any, error) {
 		var input tasks.CompareInput
@@ -56,7 +56,7 @@ func recommend(costs *cost.Tables, writer *advice.Writer, log *slog.Logger) step
 		verdict := advice.Judge(pair)
 		text, byAI, err := writer.Recommend(ctx, verdict, pair, input.Lang)
 		if err != nil {
-			log.WarnContext(ctx, "the template recommends", "job", job.ID, "error", err)
+			log.WarnContext(ctx, "recommendation written by template", "job", job.ID, "error", err)
 		}
 		warnings := slices.Concat(car1.warnings, car2.warnings)
 		if byAI {
@@ -70,8 +70,8 @@ func recommend(costs *cost.Tables, writer *advice.Writer, log *slog.Logger) step
 	}
 }
 
-// newComparedCar reads what is known of a car. A sheet that could not be read is
-// a warning.
+// newComparedCar decodes the estimate and the sheet of a car. A sheet that could
+// not be read becomes a warning.
 func newComparedCar(job *jobs.Job, car, sheetName, n, lang string) (c comparedCar, err error) {
 	if err := json.Unmarshal(job.Children[car].Result, &c.estimate); err != nil {
 		return c, fmt.Errorf("worker: %s: %w", car, err)
@@ -83,7 +83,7 @@ func newComparedCar(job *jobs.Job, car, sheetName, n, lang string) (c comparedCa
 	case child.State != jobs.Succeeded:
 		why := reasonOf(child)
 		left := advice.Warn(lang, "sheet_not_read", map[string]string{"n": n, "code": why.Code})
-		if lang == advice.English { // which is what errors speak
+		if lang == advice.English { // errors have English messages only
 			left.Message += " " + why.Message
 		}
 		c.warnings = append(c.warnings, left)
@@ -110,7 +110,7 @@ func newComparedCar(job *jobs.Job, car, sheetName, n, lang string) (c comparedCa
 	return c, nil
 }
 
-// reasonOf says why a sheet was not read.
+// reasonOf returns why a sheet was not read.
 func reasonOf(child jobs.Child) *jobs.Error {
 	if child.Error == nil {
 		return &jobs.Error{Code: "cancelled", Message: "Its reading was cancelled."}

@@ -5,14 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/hibiken/asynq"
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
@@ -37,8 +34,8 @@ func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher) 
 			}
 		}
 		if errors.Is(err, tra.ErrNoCatalogue) {
-			// A worker in Tanzania fetches it; this one can only ask and wait.
-			return nil, tasks.Snooze(time.Second, errors.Join(err, askForSync(ctx, store, engine)))
+			// Only a worker in Tanzania can fetch it.
+			return nil, tasks.Snooze(time.Second, errors.Join(err, enqueueSync(ctx, store, engine)))
 		}
 		if err != nil {
 			return nil, err
@@ -105,7 +102,6 @@ func calculate(authority *tra.Authority, costs *cost.Tables) stepFunc {
 		now := time.Now()
 		estimate := vehicle.Estimate{Car: subject.Car, Matched: matched, Tax: got.Tax, AsOf: tra.Stamp(got.At)}
 		drive, doubts := costs.DriveAway(estimate, cost.DefaultRate, now)
-
 		estimate.DriveAway, estimate.Warnings = &drive, slices.Concat(got.Warnings, simulated(got.Tax), doubts)
 		estimate.ValidUntil = tra.Stamp(validUntil(now, got.At))
 		return subject.Result(estimate)
@@ -151,51 +147,10 @@ func simulated(tax vehicle.Tax) []vehicle.Warning {
 	}}
 }
 
-// output reads the output of an earlier step.
+// output decodes the output of an earlier step.
 func output(job *jobs.Job, step string, into any) error {
 	if err := json.Unmarshal(job.Outputs[step], into); err != nil {
 		return fmt.Errorf("worker: output of %s: %w", step, err)
 	}
 	return nil
-}
-
-// syncInterval is how soon a sync can be asked for again; that only one is at work
-// is the store's affair.
-const syncInterval = 5 * time.Second
-
-// askForSync puts a sync in the queue if one is due.
-func askForSync(ctx context.Context, store *tra.Store, engine *tasks.Engine) error {
-	due, err := store.SyncDue(ctx)
-	if err != nil || !due {
-		return err
-	}
-	return engine.EnqueueOnce(ctx, tasks.TypeSync, syncInterval, time.Now())
-}
-
-// syncCatalogue brings the authority's makes and labels into Redis. What it
-// misses is asked for again when the next sync is due.
-func syncCatalogue(store *tra.Store, authority *tra.Authority, log *slog.Logger) asynq.HandlerFunc {
-	return func(ctx context.Context, _ *asynq.Task) error {
-		report, err := store.Sync(ctx, authority)
-		if errors.Is(err, tra.ErrSyncing) {
-			return nil
-		}
-		if err != nil {
-			log.WarnContext(ctx, "catalogue synced in part", "report", report, "error", err)
-			return nil
-		}
-		log.InfoContext(ctx, "catalogue synced", "report", report)
-		return nil
-	}
-}
-
-// probe records how the authority's calculator is doing.
-func probe(authority *tra.Authority, log *slog.Logger) asynq.HandlerFunc {
-	return func(ctx context.Context, _ *asynq.Task) error {
-		status, err := authority.Probe(ctx)
-		if err != nil || status.State != tra.Up {
-			log.WarnContext(ctx, "the authority's calculator does not answer as it should", "status", status, "error", err)
-		}
-		return nil
-	}
 }

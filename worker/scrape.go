@@ -24,7 +24,7 @@ type scraper struct {
 	uploads *upload.Store
 	cache   *cache.Cache
 
-	sheetURL func(string) (string, error) // the one spelling of a sheet's address
+	sheetURL func(string) (string, error) // returns the canonical URL of a sheet
 }
 
 func newScraper(o Options) *scraper {
@@ -38,7 +38,7 @@ type reading struct {
 	Explanation json.RawMessage
 }
 
-// explanation is what the API adds to an estimate when it is asked to.
+// explanation is what the API adds to an estimate on request.
 type explanation struct {
 	Explain []listing.Field `json:"explain"`
 	Notes   []string        `json:"notes"`
@@ -64,8 +64,8 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 		return nil, err
 	}
 	if address := got.Scraped.Car.ConditionReportURL; address != nil {
-		// In the spelling by which the sheet is asked for and kept, and in full
-		// size. One that we do not fetch stays as the page has it.
+		// The canonical URL names the image in full size and is the sheet's cache key.
+		// The URL of a host that is not supported stays as the page gives it.
 		if canonical, err := s.sheetURL(*address); err == nil {
 			got.Scraped.Car.ConditionReportURL = &canonical
 		}
@@ -77,13 +77,13 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 func (s *scraper) readUpload(ctx context.Context, input tasks.EstimateInput, _ bool) (*reading, error) {
 	body, err := s.uploads.Get(ctx, input.Page)
 	if errors.Is(err, upload.ErrExpired) {
-		return nil, tasks.Permanent("page_expired", "The page that was sent is no longer kept. Please send it again.", err)
+		return nil, tasks.Permanent("page_expired", "The page you sent has expired. Please send it again.", err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	page := listing.FromFile(body, input.URL)
-	// It came as JSON, so it is UTF-8 now, whatever it says of itself.
+	// The page came as JSON, so it is UTF-8, whatever charset it declares.
 	page.Header = http.Header{"Content-Type": {"text/html; charset=utf-8"}}
 	got, err := readPage(page)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *scraper) readUpload(ctx context.Context, input tasks.EstimateInput, _ b
 	}
 	got.Scraped.Warnings = append(got.Scraped.Warnings, vehicle.Warning{
 		Code:    "pasted_page",
-		Message: "The car was read from the page that was sent with the request; it was not compared with the site.",
+		Message: "The car was read from the page sent with the request and was not checked against the website.",
 	})
 	return got, nil
 }
@@ -105,7 +105,7 @@ func (s *scraper) readFetched(ctx context.Context, input tasks.EstimateInput, bu
 	return readPage(page)
 }
 
-// readPage reads a page of any origin.
+// readPage reads a page, fetched or sent.
 func readPage(page *fetch.Page) (*reading, error) {
 	read, err := listing.Read(page)
 	if err != nil {
@@ -121,7 +121,8 @@ func readPage(page *fetch.Page) (*reading, error) {
 	return &reading{tasks.Scraped{Car: read.Car, Warnings: read.Warnings}, explained}, nil
 }
 
-// pageFailure says what an error of fetching or reading means for the job.
+// pageFailure returns what an error of fetching or reading a page means for the
+// job.
 func pageFailure(err error) error {
 	failure, ok := errors.AsType[*fetch.Error](err)
 	switch {

@@ -181,7 +181,7 @@ func (w *Worker) Start() error {
 	}
 	if slices.Contains(w.options.Roles, tasks.RoleAuthority) {
 		w.loops.Go(func() {
-			runEvery(ctx, syncCheckInterval, func() { w.logScheduleError(ctx, askForSync(ctx, w.options.Catalogue, w.engine)) })
+			runEvery(ctx, syncCheckInterval, func() { w.logScheduleError(ctx, enqueueSync(ctx, w.options.Catalogue, w.engine)) })
 		})
 		w.loops.Go(func() {
 			runEvery(ctx, probeInterval, func() { w.logScheduleError(ctx, w.engine.EnqueueOnce(ctx, tasks.TypeProbe, probeInterval, time.Now())) })
@@ -244,59 +244,6 @@ func (w *Worker) handler() asynq.Handler {
 	mux.HandleFunc(tasks.TypeSync, syncCatalogue(o.Catalogue, o.Authority, o.Log))
 	mux.HandleFunc(tasks.TypeProbe, probe(o.Authority, o.Log))
 	return mux
-}
-
-// sweep starts the sweepers, which run until ctx ends. Each class has its own, so
-// that a batch cannot delay the recovery of an interactive job.
-func (w *Worker) sweep(ctx context.Context) {
-	for _, class := range []jobs.Class{jobs.Interactive, jobs.Bulk} {
-		w.loops.Go(func() {
-			runEvery(ctx, sweepInterval, func() {
-				for more := true; more && ctx.Err() == nil; {
-					more = w.sweepOnce(ctx, class)
-				}
-			})
-		})
-	}
-}
-
-// sweepOnce reports whether more jobs are due now.
-func (w *Worker) sweepOnce(ctx context.Context, class jobs.Class) (more bool) {
-	recovered, more, err := w.engine.Sweep(ctx, class, w.heartbeater.Reliable)
-	if err != nil && ctx.Err() == nil {
-		w.options.Log.Warn("sweep failed", "error", err)
-	}
-	if recovered > 0 {
-		w.options.Log.Info("recovered stalled jobs", "jobs", recovered)
-	}
-	return more && err == nil
-}
-
-// sweepBatches checks the active batches.
-func (w *Worker) sweepBatches(ctx context.Context) {
-	if err := w.dispatcher.checkBatches(ctx); err != nil && ctx.Err() == nil {
-		w.options.Log.Warn("batch check failed", "error", err)
-	}
-}
-
-// logScheduleError logs that a recurring task could not be enqueued.
-func (w *Worker) logScheduleError(ctx context.Context, err error) {
-	if err != nil && ctx.Err() == nil {
-		w.options.Log.Warn("schedule failed", "error", err)
-	}
-}
-
-// runEvery calls do at once and then at each interval, until ctx ends.
-func runEvery(ctx context.Context, interval time.Duration, do func()) {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for ctx.Err() == nil {
-		do()
-		select {
-		case <-ctx.Done():
-		case <-ticker.C:
-		}
-	}
 }
 
 func orDefault[T int | time.Duration](value, fallback T) T {
