@@ -155,8 +155,7 @@ func TestSilenceIsNoPraise(t *testing.T) {
 	}
 }
 
-// Whoever swaps the cars must get the verdict swapped, and every dollar less
-// must never make a car lose.
+// Swapping the cars swaps the verdict, and a lower price never makes a car lose.
 func TestTheVerdictIsFair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pair := drawPair(t)

@@ -18,7 +18,7 @@ type Writer struct{ client *ai.Client }
 // NewWriter makes a Writer. The client stays the caller's.
 func NewWriter(client *ai.Client) *Writer { return &Writer{client} }
 
-// instruction is all that the model is told besides the data and its frame.
+// instruction is the whole prompt besides the data and its frame.
 const instruction = `You word a comparison of two used cars for a buyer in Tanzania. It is decided already; you decide nothing.
 The row of "verdict" names the winner. The rows of "cars" hold what is known of each car; "for" and "against" are the only
 points there are. "language" is the language to write in: en is English, sw is Kiswahili as a Tanzanian writes it.

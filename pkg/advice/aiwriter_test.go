@@ -110,7 +110,7 @@ func TestNumbersOfAModelsTextAreGiven(t *testing.T) {
 		}
 		for _, n := range numbersOf(text) {
 			if !strings.Contains(known, n+" ") {
-				r.Fatalf("the number %s is nobody's\n%s", n, text)
+				r.Fatalf("the number %s was not given\n%s", n, text)
 			}
 		}
 	})

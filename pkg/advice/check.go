@@ -72,7 +72,8 @@ func checkNumbers(text string, v vehicle.Verdict, p Pair) error {
 	return nil
 }
 
-// given is all that the model was told, in one text, and the names of the cars.
+// given returns all the data that the model got, as one text, and the names of
+// the cars.
 func given(v vehicle.Verdict, p Pair) string {
 	var b strings.Builder
 	for _, lang := range []string{English, Swahili} {

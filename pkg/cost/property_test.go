@@ -52,14 +52,14 @@ func numberOf(d decimal.Decimal) *money.Number {
 	return &n
 }
 
-func (d drawn) reckon() vehicle.DriveAway {
+func (d drawn) calculate() vehicle.DriveAway {
 	drive, _ := cost.Embedded().DriveAway(d.estimate, d.rate, d.now)
 	return drive
 }
 
 func TestTotalsAreTheSumOfTheirLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		drive := draw(t).reckon()
+		drive := draw(t).calculate()
 		for name, of := range map[string]struct {
 			total money.Amount
 			line  func(vehicle.CostLine) money.Amount
@@ -89,7 +89,7 @@ func TestTotalsAreTheSumOfTheirLines(t *testing.T) {
 func TestLinesLieInTheirRangesAndAreNeverNegative(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
-		for _, l := range d.reckon().Lines {
+		for _, l := range d.calculate().Lines {
 			for _, moneyRange := range [][3]money.Amount{{l.LowUSD, l.AmountUSD, l.HighUSD}, {l.LowTZS, l.AmountTZS, l.HighTZS}} {
 				low, amount, high := moneyRange[0].Decimal(), moneyRange[1].Decimal(), moneyRange[2].Decimal()
 				if low.IsNegative() || low.GreaterThan(amount) || amount.GreaterThan(high) {
@@ -108,7 +108,7 @@ func TestLinesLieInTheirRangesAndAreNeverNegative(t *testing.T) {
 func TestEachLineIsRoundedOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
-		drive := d.reckon()
+		drive := d.calculate()
 		for _, l := range drive.Lines {
 			rate := d.rate
 			if l.Standing == vehicle.Official {
@@ -132,14 +132,14 @@ func TestADearerCarIsNeverCheaperInAll(t *testing.T) {
 		if d.estimate.Car.FOBPriceUSD == nil && d.estimate.Car.CFPriceUSD == nil {
 			return // no price to raise
 		}
-		before := d.reckon()
+		before := d.calculate()
 		more := decimal.New(int64(rapid.IntRange(1, 500_000).Draw(t, "more")), -2)
 		for _, price := range []**money.Number{&d.estimate.Car.FOBPriceUSD, &d.estimate.Car.CFPriceUSD} {
 			if *price != nil {
 				*price = numberOf((*price).Decimal().Add(more))
 			}
 		}
-		after := d.reckon()
+		after := d.calculate()
 		// At the edge the authority's printed cents give way to the formula's:
 		// five cents, and the port charge on them.
 		slack := dec("0.06").Mul(dec("1.2"))
@@ -160,7 +160,7 @@ func TestTheInvoiceFloorIsContinuousAtItsEdge(t *testing.T) {
 		own := d.estimate.Tax.CIFInUSD.Decimal()
 		taxes := func(cif decimal.Decimal) vehicle.CostLine {
 			d.estimate.Car.CFPriceUSD = numberOf(cif.Div(dec("1.015")).Round(6)) // with insurance
-			for _, l := range d.reckon().Lines {
+			for _, l := range d.calculate().Lines {
 				if l.Code == "import_taxes" {
 					return l
 				}
@@ -182,9 +182,9 @@ func TestTheInvoiceFloorIsContinuousAtItsEdge(t *testing.T) {
 func TestTaxesDoNotFollowTheRate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
-		before := d.reckon()
+		before := d.calculate()
 		d.rate = d.rate.Add(decimal.NewFromInt(1000))
-		after := d.reckon()
+		after := d.calculate()
 		for i, l := range before.Lines {
 			same := after.Lines[i].AmountTZS.String() == l.AmountTZS.String() && after.Lines[i].AmountUSD.String() == l.AmountUSD.String()
 			isTax := l.Code == "import_taxes" || l.Code == "hiv_levy" || l.Code == "registration"

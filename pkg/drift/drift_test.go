@@ -63,15 +63,15 @@ func TestAnswersTellWhichRulesHold(t *testing.T) {
 		differs        string
 		discriminating bool
 	}{
-		"a car of nine by the new rules":        {after, 9, 1500, "PETROL", "1001 - 1500 CC", "2026-07-01", "", true},
-		"the same by the old":                   {before, 9, 1500, "PETROL", "1001 - 1500 CC", "2025-07-01", "exiseDutyDueToAgeInUSD customProcessingFeeInUSD vatInUSD totalImportTaxesInUSD totalImportTaxesInTZS totalTaxesInTZS", true},
-		"of ten by the old, as practised":       {before, 10, 1500, "PETROL", "1001 - 1500 CC", "2025-07-01", "exiseDutyDueToAgeInUSD customProcessingFeeInUSD vatInUSD totalImportTaxesInUSD totalImportTaxesInTZS totalTaxesInTZS", true},
-		"of ten by the statute":                 {statute, 10, 1500, "PETROL", "1001 - 1500 CC", "2025-07-01", "exiseDutyDueToAgeInUSD customProcessingFeeInUSD vatInUSD totalImportTaxesInUSD totalImportTaxesInTZS totalTaxesInTZS", true},
-		"a band that holds two levies":          {after, 3, 1400, "PETROL", "1001 - 2000 CC", "2026-07-01", "", true},
-		"a small engine":                        {after, 3, 660, "PETROL", "0 - 1000 CC", "2026-07-01", "", true},
-		"the largest":                           {after, 3, 4461, "DIESEL", "ABOVE 4000 CC", "2026-07-01", "", true},
-		"an electric car, which has no engine":  {after, 12, 0, "ELECTRIC", "0 - 0 CC", "2026-07-01", "", true},
-		"rules that nobody knows: 20 % on nine": {aged(before, "0.20"), 9, 1500, "PETROL", "1001 - 1500 CC", "", "exiseDutyDueToAgeInUSD customProcessingFeeInUSD vatInUSD totalImportTaxesInUSD totalImportTaxesInTZS totalTaxesInTZS", false},
+		"a car of nine by the new rules":       {after, 9, 1500, "PETROL", "1001 - 1500 CC", "2026-07-01", "", true},
+		"the same by the old":                  {before, 9, 1500, "PETROL", "1001 - 1500 CC", "2025-07-01", "exiseDutyDueToAgeInUSD customProcessingFeeInUSD vatInUSD totalImportTaxesInUSD totalImportTaxesInTZS totalTaxesInTZS", true},
+		"of ten by the old, as practised":      {before, 10, 1500, "PETROL", "1001 - 1500 CC", "2025-07-01", "exiseDutyDueToAgeInUSD customProcessingFeeInUSD vatInUSD totalImportTaxesInUSD totalImportTaxesInTZS totalTaxesInTZS", true},
+		"of ten by the statute":                {statute, 10, 1500, "PETROL", "1001 - 1500 CC", "2025-07-01", "exiseDutyDueToAgeInUSD customProcessingFeeInUSD vatInUSD totalImportTaxesInUSD totalImportTaxesInTZS totalTaxesInTZS", true},
+		"a band that holds two levies":         {after, 3, 1400, "PETROL", "1001 - 2000 CC", "2026-07-01", "", true},
+		"a small engine":                       {after, 3, 660, "PETROL", "0 - 1000 CC", "2026-07-01", "", true},
+		"the largest":                          {after, 3, 4461, "DIESEL", "ABOVE 4000 CC", "2026-07-01", "", true},
+		"an electric car, which has no engine": {after, 12, 0, "ELECTRIC", "0 - 0 CC", "2026-07-01", "", true},
+		"unknown rules: 20 % on nine":          {aged(before, "0.20"), 9, 1500, "PETROL", "1001 - 1500 CC", "", "exiseDutyDueToAgeInUSD customProcessingFeeInUSD vatInUSD totalImportTaxesInUSD totalImportTaxesInTZS totalTaxesInTZS", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := drift.Check(answer(c.rules, c.age, c.cc, c.fuel, c.band, on), on)

@@ -52,14 +52,14 @@ func rejectUnsure(claimed []claim.Claim) {
 	if len(seen) < 2 {
 		return
 	}
-	told := ""
+	claimedPrice := ""
 	for _, c := range claimed {
-		if p, ok := amount(c.Value); ok && c.Rank != claim.RankLabel && c.Rejected == "" && told == "" {
-			told = p
+		if p, ok := amount(c.Value); ok && c.Rank != claim.RankLabel && c.Rejected == "" && claimedPrice == "" {
+			claimedPrice = p
 		}
 	}
 	for i, c := range claimed {
-		if p, _ := amount(c.Value); c.Rank == claim.RankLabel && p != told && c.Rejected == "" {
+		if p, _ := amount(c.Value); c.Rank == claim.RankLabel && p != claimedPrice && c.Rejected == "" {
 			claimed[i].Rejected = "the page gives several prices"
 		}
 	}

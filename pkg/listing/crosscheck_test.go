@@ -58,8 +58,8 @@ func TestPricesThatDifferAreNone(t *testing.T) {
 	if car := read(t, page, noteURL).Car; car.FOBPriceUSD != nil || car.AskingPrice != nil {
 		t.Errorf("FOB %v", car.FOBPriceUSD)
 	}
-	told := strings.Replace(page, "<dl>", `<meta property="og:description" content="FOB US$2,400"><dl>`, 1)
-	if car := read(t, told, noteURL).Car; amountOf(car.FOBPriceUSD) != "2400" {
+	withPrice := strings.Replace(page, "<dl>", `<meta property="og:description" content="FOB US$2,400"><dl>`, 1)
+	if car := read(t, withPrice, noteURL).Car; amountOf(car.FOBPriceUSD) != "2400" {
 		t.Errorf("FOB %v", car.FOBPriceUSD)
 	}
 	if car := read(t, notePage("Price", "US$ 2,000", "FOB Price", "$2,000"), noteURL).Car; amountOf(car.FOBPriceUSD) != "2000" {

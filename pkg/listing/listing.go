@@ -37,12 +37,12 @@ func Read(p *fetch.Page) (*Listing, error) {
 	if failure, ok := errors.AsType[*fetch.Error](err); !ok || failure.Code != NotAListing || !page.RepairScripts(doc) {
 		return listing, err
 	}
-	mended, failed := readDocument(doc)
+	repaired, failed := readDocument(doc)
 	if failed != nil {
 		return nil, err
 	}
-	mended.notef("The page was truncated inside a script; the rest was still read.")
-	return mended, nil
+	repaired.notef("The page was truncated inside a script; the rest was still read.")
+	return repaired, nil
 }
 
 func readDocument(doc *page.Document) (*Listing, error) {

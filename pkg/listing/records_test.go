@@ -7,8 +7,8 @@ import (
 	"ushuru/pkg/listing/page"
 )
 
-// flightPage pushes rows to the script of a page, cut at every so many bytes.
-func flightPage(rows string, every int) string {
+// rscPage pushes rows to the script of a page, cut at every so many bytes.
+func rscPage(rows string, every int) string {
 	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace
 	var markup strings.Builder
 	for rows != "" {
@@ -83,11 +83,11 @@ func TestHostileScriptsAndPicturesEnd(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("<div class=similar-x>", 400)
 	for name, markup := range map[string]string{
-		"lines":    flightPage(strings.Repeat("\n", 1_000_000), 2_000_000),
-		"rows":     flightPage(strings.Repeat("1:[]\n", 200_000), 2_500_000),
-		"texts":    flightPage(strings.Repeat("1:T0,", 200_000), 2_500_000),
-		"records":  flightPage(`1:[`+strings.TrimSuffix(strings.Repeat(`{"refno":1,"model_code":2,"makerName":3},`, 20_000), ",")+"]\n", 5_000_000),
-		"nested":   flightPage("1:"+strings.Repeat("[", 100_000)+"\n", 200_000),
+		"lines":    rscPage(strings.Repeat("\n", 1_000_000), 2_000_000),
+		"rows":     rscPage(strings.Repeat("1:[]\n", 200_000), 2_500_000),
+		"texts":    rscPage(strings.Repeat("1:T0,", 200_000), 2_500_000),
+		"records":  rscPage(`1:[`+strings.TrimSuffix(strings.Repeat(`{"refno":1,"model_code":2,"makerName":3},`, 20_000), ",")+"]\n", 5_000_000),
+		"nested":   rscPage("1:"+strings.Repeat("[", 100_000)+"\n", 200_000),
 		"objects":  `<script type="application/json">` + strings.Repeat(`{"refno":`, 9_000) + `1` + strings.Repeat("}", 9_000) + `</script>`,
 		"pictures": deep + strings.Repeat(`<a href="/car_image.php?r=1">x</a><img src="/photo/1234567/1.jpg">`, 10_000),
 		"trails":   "<title>2015 NISSAN NOTE</title>" + strings.Repeat(`<ul class="bread"><li><a>NISSAN</a></ul>`, 10_000),

@@ -61,8 +61,8 @@ func TestSavedDealerShapes(t *testing.T) {
 		}
 		n := found[0]
 		for _, mileage := range n.NodesOf("mileageFromOdometer") {
-			unit, told := e["mileage_unit"]
-			if _, stands := e["mileage_value"]; stands && (!told || unit != nil || mileage.Word("unitCode")+mileage.Word("unitText") != "") {
+			unit, hasUnit := e["mileage_unit"]
+			if _, stands := e["mileage_value"]; stands && (!hasUnit || unit != nil || mileage.Word("unitCode")+mileage.Word("unitText") != "") {
 				t.Errorf("%d: mileage unit %q, want %v", at, mileage.Word("unitCode")+mileage.Word("unitText"), unit)
 			}
 			if want, ok := e["mileage_value"]; ok && mileage.Word("value") != fmt.Sprint(want) {

@@ -60,7 +60,7 @@ func TestAWholeScriptIsNeverReadAsMarkup(t *testing.T) {
 	}
 }
 
-func TestAListingIsNotMended(t *testing.T) {
+func TestAReadableListingIsNotRepaired(t *testing.T) {
 	markup := replaced(t, fixture(t, "jpauc.html"), "</body>", "<script>"+cutCode+"<!-- gap -->\n<table>\n<tr><td>Model Code: ABA-XX1</td></tr>\n</table></script></body>")
 	l := read(t, markup, fixtures["jpauc"])
 	whole := read(t, fixture(t, "jpauc.html"), fixtures["jpauc"])
@@ -69,7 +69,7 @@ func TestAListingIsNotMended(t *testing.T) {
 	}
 }
 
-func TestMendingIsBounded(t *testing.T) {
+func TestRepairIsBounded(t *testing.T) {
 	const opens = "<body><script>x\n<p>\n</p>\n"
 	for name, markup := range map[string]string{
 		"too long":   cutPage(t, "<script>", cutCode+"<!-- gap -->\n", strings.Repeat(" ", 2<<20)),

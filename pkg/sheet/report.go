@@ -220,7 +220,7 @@ const (
 	NotKnown Severity = "unknown"
 )
 
-// Note is one thing that somebody wrote.
+// Note is one note that is written on the sheet.
 type Note struct {
 	JP          string      `json:"jp"`
 	Translation Translation `json:"translation"`
@@ -278,7 +278,7 @@ const (
 // Mark is a code on the car map.
 type Mark struct {
 	Panel      string   `json:"panel"`     // of a closed list, see panels
-	Side       *string  `json:"side"`      // left, right; nil for a panel without sides, or not to be told
+	Side       *string  `json:"side"`      // left, right; nil for a panel without sides, or an unknown side
 	CodeRaw    string   `json:"code_raw"`  // as printed: A2, XX
 	Meaning    *Text    `json:"meaning"`   // nil: not printed and not in our table
 	SizeRaw    *int     `json:"size"`      // the number after the letters

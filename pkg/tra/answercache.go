@@ -94,7 +94,7 @@ func cached[T any](
 	if err != nil || found && known.fresh {
 		return known, err
 	}
-	fetching := a.flight.DoChan(key, func() (any, error) {
+	fetching := a.calls.DoChan(key, func() (any, error) {
 		return fetchOnce(context.WithoutCancel(ctx), a, key, q, fetch, then)
 	})
 	select {

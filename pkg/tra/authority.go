@@ -48,7 +48,7 @@ type Authority struct {
 	store          *Store
 	options        AuthorityOptions
 	throttle       *throttle
-	flight         singleflight.Group
+	calls          singleflight.Group
 	statusRecorder statusRecorder
 }
 

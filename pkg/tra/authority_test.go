@@ -92,7 +92,7 @@ func TestAnswersAreCachedUntilTheQuarterEnds(t *testing.T) {
 }
 
 // Who watches the authority's figures hears of each once, with what was asked.
-func TestWhatTheAuthorityAnswersIsToldOnce(t *testing.T) {
+func TestOnAnswerIsCalledOncePerAnswer(t *testing.T) {
 	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestWhatTheAuthorityAnswersIsToldOnce(t *testing.T) {
 				kept = append(kept, conn.Client().Get(ctx, key).Val())
 			}
 			if !strings.Contains(strings.Join(kept, "\n"), tax.ReferenceNumber) {
-				t.Errorf("told before it was kept: %q", kept)
+				t.Errorf("OnAnswer was called before the answer was stored: %q", kept)
 			}
 			heard = append(heard, asked.Make+" "+asked.ModelBody+" "+tax.ReferenceNumber)
 		},
@@ -145,7 +145,7 @@ func TestALaterQuarterOfTheAuthoritysOutdatesEveryAnswer(t *testing.T) {
 		f.Authority = tra.NewAuthority(client, f.store, tra.AuthorityOptions{})
 		f.server, f.toyota.ID = revised, revised.MakeID("TOYOTA")
 		if _, _, err := f.resolve(t.Context()); err != nil || f.calls() != 0 {
-			t.Fatalf("nobody can know yet: %v, %d calls", err, f.calls())
+			t.Fatalf("the answer cannot be known yet: %v, %d calls", err, f.calls())
 		}
 		v.YOM = 2019
 		if _, err := f.Details(t.Context(), f.toyota, v); err != nil {
@@ -267,7 +267,7 @@ func TestWhoWaitsAsksWhenTheFirstDies(t *testing.T) {
 		if err != nil || len(leases) != 1 {
 			t.Fatal(leases, err)
 		}
-		// To its renewals the lease is now another's: as if nobody renewed it.
+		// To its renewals the lease is now another's: as if no process renewed it.
 		const left = 300 * time.Millisecond
 		if err := conn.Client().Set(t.Context(), leases[0], "dead", left).Err(); err != nil {
 			t.Fatal(err)

@@ -26,7 +26,7 @@ func TestACallThatFailsAtOnceIsMadeAgain(t *testing.T) {
 	}{
 		"twice":                       {tratest.Faults{Status: 503, Next: 2}, 3, 3, false},
 		"more often than that":        {tratest.Faults{Status: 503, Next: 4}, 3, 4, true},
-		"when nobody wants that":      {tratest.Faults{Status: 503, Next: 1}, 0, 1, true},
+		"without retries":             {tratest.Faults{Status: 503, Next: 1}, 0, 1, true},
 		"with a word on when to come": {tratest.Faults{Status: 503, RetryAfter: 1, Next: 1}, 3, 1, true},
 		"with an unreadable answer":   {tratest.Faults{Status: 404, Next: 1}, 3, 1, true},
 	} {

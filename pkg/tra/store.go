@@ -22,7 +22,7 @@ const (
 	keySynced  = "tra:{catalogue}:synced"  // set while a sync that missed nothing is recent enough
 	keyAsOf    = "tra:{catalogue}:asOf"    // when the last sync ended that missed nothing
 	keyTried   = "tra:{catalogue}:tried"   // set for a while after a sync that missed something
-	keySyncing = "tra:{catalogue}:syncing" // set while a sync is at work, by a process that lives
+	keySyncing = "tra:{catalogue}:syncing" // set while a live process runs a sync
 )
 
 // StoreOptions of a Store. The zero value is good.

@@ -37,7 +37,7 @@ type CostLine struct {
 	LowTZS    money.Amount `json:"lowTZS"`
 	HighTZS   money.Amount `json:"highTZS"`
 	Standing  Standing     `json:"standing"`
-	Estimated bool         `json:"estimated"` // ours, by a table or a formula, not somebody's figure for this car
+	Estimated bool         `json:"estimated"` // ours, by a table or a formula, not a figure that was quoted for this car
 	Source    string       `json:"source"`
 	Date      string       `json:"date"` // of the source: 2026-01, or of the answer
 }
@@ -105,7 +105,7 @@ type AgeStep struct {
 	NowTZS      money.Amount `json:"nowTZS"`
 	NextUSD     money.Amount `json:"nextUSD"`
 	NextTZS     money.Amount `json:"nextTZS"`
-	Disputed    bool         `json:"disputed"` // the sources disagree, or nobody confirms the rule
+	Disputed    bool         `json:"disputed"` // the sources disagree, or no source confirms the rule
 	Note        Text         `json:"note"`
 }
 

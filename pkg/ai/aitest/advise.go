@@ -8,7 +8,7 @@ import (
 
 // advise words a comparison by the rule that it says who won, repeats the
 // difference in dollars and the first point of each car, and nothing else. Of
-// faults it knows InventValue, a saving that nobody gave it, and WrongID,
+// faults it knows InventValue, a saving that was not given, and WrongID,
 // which praises the other car.
 func advise(r *chatRequest, f fault) answer {
 	a := answer{finish: "stop", promptTokens: r.promptTokens()}

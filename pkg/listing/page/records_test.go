@@ -9,8 +9,8 @@ import (
 	"ushuru/pkg/listing/claim"
 )
 
-// flightPage pushes rows to the script of a page, cut at every so many bytes.
-func flightPage(rows string, every int) string {
+// rscPage pushes rows to the script of a page, cut at every so many bytes.
+func rscPage(rows string, every int) string {
 	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace
 	var markup strings.Builder
 	for rows != "" {
@@ -30,10 +30,10 @@ func parsed(t *testing.T, markup, url string) *Document {
 	return doc
 }
 
-func TestFlightRowsAreReadWhereverTheyAreCut(t *testing.T) {
+func TestRSCRowsAreReadWhereverTheyAreCut(t *testing.T) {
 	const rows = "0:\"$L1\"\n1:I[1,[],\"\"]\n2:T10,{\"k\":\"in text\"}\n\n3:[\"$\",\"div\",null,{\"a\":[{\"k\":\"one\",\"v\":\"$$5\",\"r\":\"$12\",\"n\":12.50}]}]\n4:HL[\"x\"]\n5:{\"k\":\"two\"}"
 	for _, every := range []int{1, 7, 1000} {
-		found := Records(parsed(t, flightPage(rows, every), ""), "k")
+		found := Records(parsed(t, rscPage(rows, every), ""), "k")
 		if len(found) != 2 || found[0].Text("k") != "one" || found[1].Text("k") != "two" {
 			t.Fatalf("cut at %d: %v", every, found)
 		}
@@ -51,7 +51,7 @@ func TestRecordsOfPlainScriptDataKeepTheirDollars(t *testing.T) {
 	}
 }
 
-func FuzzFlight(f *testing.F) {
+func FuzzRSC(f *testing.F) {
 	f.Add("0:[\"$\",{\"refno\":\"a\"}]\n1:T5,hello2:{\"refno\":1}\n")
 	f.Add("1:Tffffffff,x\n:[]\n0:[[[[{\"refno\":{\"refno\":\"$undefined\"}}]]]]")
 	f.Fuzz(func(t *testing.T, stream string) {

@@ -19,7 +19,7 @@ type carEntry struct {
 	beside bool // in a part of the page that holds other cars
 }
 
-// maxCars is the most vehicles that are told apart.
+// maxCars is the maximum number of vehicles that are distinguished.
 const maxCars = 200
 
 // carFinder collects the vehicles of a page.

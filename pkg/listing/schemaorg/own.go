@@ -98,7 +98,7 @@ const (
 )
 
 // place returns the page that a car names by address or number. A page without
-// an address of its own, a saved one or a home page, cannot be told from others.
+// an address of its own, a saved one or a home page, cannot be distinguished from others.
 func (car *carEntry) place(doc *page.Document) pageOf {
 	found := unknownPage
 	for _, n := range car.copies {

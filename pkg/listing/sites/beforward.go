@@ -45,7 +45,7 @@ func readBeForward(doc *page.Document, c *claim.List) {
 	}
 }
 
-// readBread reads the trail of links, told apart by the filter that each sets:
+// readBread reads the trail of links, distinguished by the filter that each sets:
 // make, make and body, make and model. The model stands clean nowhere else.
 func readBread(doc *page.Document, c *claim.List) {
 	for n := range page.Elements(doc.IDs["bread"]) {

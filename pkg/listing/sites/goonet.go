@@ -107,7 +107,7 @@ func goonetCards(doc *page.Document) (cards []*page.Document) {
 	return cards
 }
 
-// The facts of a card have no labels; each must be told by its whole shape.
+// The facts of a card have no labels; each is recognised by its whole shape.
 var goonetFacts = []struct {
 	field string
 	shape *regexp.Regexp

@@ -14,7 +14,7 @@ import (
 const accept = "image/jpeg,image/png,image/webp,image/gif,application/pdf;q=0.9,*/*;q=0.5"
 
 // Fetch returns the file behind a URL, not yet loaded. The URL and all that it
-// redirects to must be on the list of hosts. bulk says that nobody waits for
+// redirects to must be on the list of hosts. bulk says that no caller waits for
 // it. Errors are *fetch.Error, with a code of this package or of fetch.
 func (l *Loader) Fetch(ctx context.Context, rawURL string, bulk bool) ([]byte, error) {
 	canonical, err := l.options.Hosts.Canonical(rawURL, l.options.AllowLoopback)

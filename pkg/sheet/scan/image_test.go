@@ -367,8 +367,8 @@ func TestCancelledLoadIsNoFaultOfTheSheet(t *testing.T) {
 	}
 }
 
-// While somebody decodes a picture that takes all the memory there is, others
-// wait, and give up when their time is over.
+// While one load decodes an image that takes all the memory, others wait, and
+// fail at their timeout.
 func TestLoadsWaitForMemory(t *testing.T) {
 	t.Parallel()
 	loader, err := NewLoader(Options{Timeout: 50 * time.Millisecond})

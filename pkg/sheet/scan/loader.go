@@ -45,7 +45,7 @@ const (
 
 // Image is one page ready for a vision model: upright, at most MaxSide a
 // side, in RGB on white, without any of the metadata of the original, and
-// compressed anew as JPEG (quality 90).
+// compressed again as JPEG (quality 90).
 type Image struct {
 	JPEG          []byte
 	Width, Height int // in pixels
@@ -85,8 +85,8 @@ type Options struct {
 	// Timeout is for one Load, waiting included; 0: 30 s.
 	Timeout time.Duration
 	// CacheDir keeps the PDF reader as machine code (20 MB), so that another
-	// process need not translate it again. Nobody else may be able to write
-	// there, for it is run. "", or one that cannot be made: memory.
+	// process need not translate it again. No other user may be able to write
+	// there, because it is executed. "", or one that cannot be made: memory.
 	CacheDir string
 }
 

@@ -36,7 +36,7 @@ type engine struct {
 
 // ready returns a channel that is closed when the engine can be used or has
 // failed to start. The first call starts it. It does not end with the caller,
-// for whom it may take too long: whoever comes next finds it ready.
+// for whom it may take too long: the next caller finds it ready.
 func (e *engine) ready() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -79,7 +79,7 @@ func TestTheMarkIsReadSmallAndTurned(t *testing.T) {
 	}
 }
 
-func TestAPictureOnItsSideIsTold(t *testing.T) {
+func TestAnImageOnItsSideIsRecognised(t *testing.T) {
 	s := Make(1)
 	upright := decode(t, drawn(t, &s))
 	b := upright.Bounds()

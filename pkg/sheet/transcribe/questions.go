@@ -35,7 +35,7 @@ Never copy the number plate (登録番号) or the name, address or telephone num
 Of printed lists only what is circled or ticked counts.`
 
 	secondReadingSystem = `You check single values of a Japanese car auction sheet, slowly, character by character.
-Look at each place anew. Give the digit of every box of the mileage (走行) one by one from left to right, an empty
+Look at each place again. Give the digit of every box of the mileage (走行) one by one from left to right, an empty
 text for a box without a digit. Give other values exactly as they are written. Where a character cannot be read for
 certain, give unreadable for that value. Never guess, and never calculate.`
 )
