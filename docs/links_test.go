@@ -113,6 +113,12 @@ func TestNamesInArchitectureExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	inFile := regexp.MustCompile("`(?:\\w+\\.)?(\\w+)` in `([\\w./]+\\.go)`")
+	for _, found := range inFile.FindAllStringSubmatch(read(t, "architecture.md"), -1) {
+		if !strings.Contains(read(t, filepath.Join(root, found[2])), found[1]) {
+			t.Errorf("architecture.md says that %s is in %s", found[1], found[2])
+		}
+	}
 	named := regexp.MustCompile(`^(?:\w+\.)*([A-Za-z]+[a-z][A-Z]\w+|[A-Z]\w+)$`)
 	prose := fence.ReplaceAllString(read(t, "architecture.md"), "")
 	for _, found := range code.FindAllStringSubmatch(prose, -1) {
