@@ -49,6 +49,15 @@ func (q *query) refuse(code, message string, listed chassis.Code, fitting []tra.
 	return refusal(code, message).with(q.scored(listed, fitting))
 }
 
+// refuseInOrder is refuse with the fitting entries in the given order.
+func (q *query) refuseInOrder(code, message string, listed chassis.Code, fitting []tra.Label) *Error {
+	var scored []Scored
+	for _, label := range fitting[:min(len(fitting), MaxCandidates)] {
+		scored = append(scored, Scored{label.Make.Name, label.Text, 1})
+	}
+	return refusal(code, message).with(scored).with(q.scored(listed, nil))
+}
+
 // with adds candidates.
 func (e *Error) with(scored []Scored) *Error {
 	for _, s := range scored {

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -101,23 +102,28 @@ func classOf(word string, code chassis.Code) fuelClass {
 	return prefix
 }
 
-// carClass is classOf, and hybrid also for a car whose name says so beside a
+// carClass is classOf, and the named drive for a car whose name says so beside a
 // fuel word that only says petrol, or nothing.
-func carClass(word string, code chassis.Code, named bool) fuelClass {
+func carClass(word string, code chassis.Code, named fuelClass) fuelClass {
 	class := classOf(word, code)
-	if named && (class == petrol && classOfPrefix(code) == "" || class == "") {
-		return hybrid
+	if class == "" || named == hybrid && class == petrol && classOfPrefix(code) == "" {
+		return cmp.Or(named, class)
 	}
 	return class
 }
 
 func (q *query) fuelClass(code chassis.Code) fuelClass {
-	return carClass(q.car.Fuel, code, namesHybrid(q.name.words))
+	class, _ := electrifiedWord(q.name.words)
+	return carClass(q.car.Fuel, code, class)
 }
 
-// saysHybrid reports whether a car's model or grade names a hybrid.
-func saysHybrid(car vehicle.Car) bool {
-	return namesHybrid(latin(splitWords(car.Model))) || namesHybrid(latin(splitWords(car.Version)))
+// namedClass returns the electric drive that a car's model or grade names.
+func namedClass(car vehicle.Car) fuelClass {
+	class, _ := electrifiedWord(latin(splitWords(car.Model)))
+	if class == "" {
+		class, _ = electrifiedWord(latin(splitWords(car.Version)))
+	}
+	return class
 }
 
 func classOfPrefix(code chassis.Code) fuelClass {

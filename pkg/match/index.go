@@ -3,7 +3,6 @@ package match
 import (
 	"math/bits"
 	"slices"
-	"strings"
 	"sync"
 
 	"ushuru/pkg/chassis"
@@ -15,6 +14,7 @@ type index struct {
 	entries    *tra.Entries
 	labels     []indexed         // in the order of entries.Labels
 	byText     map[string]int    // a label's place in labels
+	byBase     map[string][]int  // the labels of a model apart from its drive, see baseModel
 	nameplates []nameplate       // each model's name once
 	grams      map[gram][]int    // the plates that hold a trigram
 	suffixes   map[string]string // a last word that stands in one nameplate only → that model
@@ -34,13 +34,14 @@ type indexed struct {
 type nameplate struct {
 	words []string
 	key   string // as chassis.NameKey folds it
+	base  string // see baseModel
 	grams int    // number of its trigrams
 }
 
 func newIndex(entries *tra.Entries, facts Facts) *index {
 	x := &index{
 		entries: entries, labels: make([]indexed, 0, len(entries.Labels)), byText: make(map[string]int, len(entries.Labels)),
-		grams: map[gram][]int{},
+		grams: map[gram][]int{}, byBase: map[string][]int{},
 	}
 	at := map[string]int{}
 	for i, label := range entries.Labels {
@@ -52,6 +53,8 @@ func newIndex(entries *tra.Entries, facts Facts) *index {
 		}
 		x.byText[label.Text] = i
 		x.labels = append(x.labels, prepare(label, facts.of(label), nameplate))
+		base := x.nameplates[nameplate].base
+		x.byBase[base] = append(x.byBase[base], i)
 	}
 	x.suffixes = suffixes(x.nameplates)
 	return x
@@ -87,7 +90,8 @@ func (x *index) addNameplate(model string) {
 	for _, gram := range grams {
 		x.grams[gram] = append(x.grams[gram], len(x.nameplates))
 	}
-	x.nameplates = append(x.nameplates, nameplate{splitWords(model), key, len(grams)})
+	words := splitWords(model)
+	x.nameplates = append(x.nameplates, nameplate{words, key, baseModel(words), len(grams)})
 }
 
 // of finds a label of the make, prepared.
@@ -162,20 +166,4 @@ func (s *indexCache) of(entries *tra.Entries) *index {
 		s.made[entries] = x
 	}
 	return x
-}
-
-// hybridWords say in a car's name that it is a hybrid.
-var hybridWords = []string{"HYBRID", "HV", "PHV", "PHEV", "HEV", "EPOWER", "ハイブリッド", "ハイブリット"}
-
-// namesHybrid reports whether a word of the name is one of hybridWords.
-func namesHybrid(words []string) bool {
-	for i, word := range words {
-		if slices.Contains(hybridWords, word) || strings.HasPrefix(word, "ハイブリッ") {
-			return true
-		}
-		if word == "POWER" && i > 0 && words[i-1] == "E" {
-			return true
-		}
-	}
-	return false
 }

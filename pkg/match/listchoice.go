@@ -48,7 +48,7 @@ func pickCountry(countries []string) (string, []vehicle.Adjustment, error) {
 // wantedClass returns the fuel class to look for in the authority's list: the
 // prefix decides, then a label or a name with HYBRID, then the listing's fuel.
 func wantedClass(car vehicle.Car, code chassis.Code, label tra.Label) fuelClass {
-	class := carClass(car.Fuel, code, saysHybrid(car))
+	class := carClass(car.Fuel, code, namedClass(car))
 	if label.Hybrid() && (class == petrol || class == "") {
 		return hybrid
 	}
@@ -117,7 +117,7 @@ func fuelReason(car vehicle.Car, fuel string, code chassis.Code, label tra.Label
 		return fmt.Sprintf("the emission prefix %s means %s, which overrides the %s", code.Prefix, taken, car.Source.Noun().EN)
 	case taken == hybrid && label.Hybrid():
 		return "the TRA entry for this chassis code is a hybrid"
-	case taken == hybrid && saysHybrid(car):
+	case taken == hybrid && namedClass(car) == hybrid:
 		return "the car's name says that it is a hybrid"
 	default:
 		return "TRA has this entry only as " + fuel

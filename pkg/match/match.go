@@ -113,6 +113,9 @@ func (q *query) acceptOne(code chassis.Code, labels []tra.Label, how relation) (
 		return Choice{}, q.refuse(AmbiguousMatch, "several TRA entries fit chassis code "+code.Code, code, labels)
 	}
 	label := labels[0]
+	if doubt := q.driveConflict(code, q.index.of(label)); doubt != nil {
+		return Choice{}, doubt
+	}
 	if doubt := q.contradiction(code, q.index.of(label)); doubt != nil {
 		return Choice{}, doubt
 	}

@@ -20,6 +20,8 @@ func (q *query) veto(code chassis.Code, label *indexed) string {
 		return fmt.Sprintf("it has a %d cc engine, the %s says %d cc", label.CC, q.source(), q.car.EngineCC)
 	case fuelsClash(q.fuelClass(code), label.fuel, classOfPrefix(code) != ""):
 		return fmt.Sprintf("its fuel is %s, the car's is %s", label.fuel, q.fuelClass(code))
+	case code.Code == "" && q.isWrongDrive(code, label):
+		return fmt.Sprintf("its fuel is %s, and the %s says otherwise", label.fuel, q.source())
 	case q.car.Year != 0 && label.yearsOff(q.car.Year) > maxYearGap:
 		return fmt.Sprintf("it was not built within %d years of %d", maxYearGap, q.car.Year)
 	case bodiesConflict(q.body, label.body):

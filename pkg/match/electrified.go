@@ -1,0 +1,221 @@
+package match
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ushuru/pkg/chassis"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
+)
+
+// A petrol car and its hybrid often bear the same name, and their codes differ
+// by a letter or a digit: NOTE E12 and HE12. Exporters shorten the code or type
+// the more common one, so a petrol code does not decide about a car that the
+// listing calls a hybrid, and the reverse.
+
+// signal is what a listing says about an electric drive, apart from the code.
+type signal struct {
+	class fuelClass // hybrid, electric, or petrol from a prefix; empty without a signal
+	text  string    // the source, as part of a sentence
+}
+
+func (s signal) isElectrified() bool { return isElectrified(s.class) }
+
+// isElectrified reports whether a fuel class counts as hybrid or electric. A
+// diesel hybrid does not: as far as known, the authority lists it as diesel.
+func isElectrified(class fuelClass) bool { return class == hybrid || class == electric }
+
+// signalOf returns the strongest signal of a car: the emission prefix, then a
+// word in model or grade, then the fuel cell. A petrol prefix is a signal only
+// without any word to the contrary, because some hybrids carry one.
+func signalOf(car vehicle.Car, code chassis.Code) signal {
+	prefix, cell := classOfPrefix(code), classOfWord(car.Fuel)
+	source := car.Source.Noun().EN
+	switch {
+	case isElectrified(prefix):
+		return signal{prefix, fmt.Sprintf("the emission prefix %s means %s", code.Prefix, prefix)}
+	case prefix == diesel || prefix == dieselHybrid || cell == diesel || cell == dieselHybrid:
+		return signal{}
+	}
+	for _, text := range []string{car.Model, car.Version} {
+		if class, word := electrifiedWord(splitWords(text)); class != "" {
+			return signal{class, fmt.Sprintf("the %s says %s", source, word)}
+		}
+	}
+	if isElectrified(cell) {
+		return signal{cell, fmt.Sprintf("the %s says %s", source, strings.ToUpper(strings.TrimSpace(car.Fuel)))}
+	}
+	if prefix == petrol {
+		return signal{petrol, fmt.Sprintf("the emission prefix %s means petrol", code.Prefix)}
+	}
+	return signal{}
+}
+
+// electrifiedWords are the words of names, grades and fuels that mean an
+// electric drive (makers' and exporters' pages).
+var electrifiedWords = map[string]fuelClass{
+	"HYBRID": hybrid, "HV": hybrid, "HEV": hybrid, "PHEV": hybrid, "PHV": hybrid, "MHEV": hybrid, "PLUGIN": hybrid,
+	"EPOWER": hybrid, "EHEV": hybrid, "IMMD": hybrid, "IDCD": hybrid, "SHYBRID": hybrid, "EBOXER": hybrid,
+	"E POWER": hybrid, "E HEV": hybrid, "I MMD": hybrid, "I DCD": hybrid, "E BOXER": hybrid, "PLUG IN": hybrid,
+	"EV": electric, "BEV": electric,
+}
+
+// electrifiedTexts are parts of Japanese words, which are not separated.
+var electrifiedTexts = []struct {
+	text  string
+	class fuelClass
+}{
+	{"ハイブリッ", hybrid}, {"ハイブリット", hybrid}, {"プラグイン", hybrid}, {"電気", electric},
+}
+
+// electrifiedWord finds the first word or pair of words that means an electric
+// drive and does not follow a negation. The words are those of splitWords.
+func electrifiedWord(words []string) (fuelClass, string) {
+	for i, word := range words {
+		if i > 0 && (words[i-1] == "NO" || words[i-1] == "NON" || words[i-1] == "NOT") {
+			continue
+		}
+		if i+1 < len(words) {
+			if class, ok := electrifiedWords[word+" "+words[i+1]]; ok {
+				return class, word + "-" + words[i+1]
+			}
+		}
+		if class, ok := electrifiedWords[word]; ok {
+			return class, word
+		}
+		for _, part := range electrifiedTexts {
+			if strings.Contains(word, part.text) {
+				return part.class, word
+			}
+		}
+	}
+	return "", ""
+}
+
+// baseModel returns a model's name without words for its drive: NOTE for NOTE
+// E-POWER.
+func baseModel(words []string) string {
+	var base []string
+	for i := 0; i < len(words); i++ {
+		if i+1 < len(words) && electrifiedWords[words[i]+" "+words[i+1]] != "" {
+			i++
+			continue
+		}
+		if electrifiedWords[words[i]] == "" || len(words) == 1 {
+			base = append(base, words[i])
+		}
+	}
+	return strings.Join(base, "")
+}
+
+// counterparts returns the entries of a label's model with the opposite drive
+// that were built when the car was: electrified ones for a plain label, plain
+// ones for an electrified label. Those whose engine size agrees come first, then
+// those whose code differs least from the listed one.
+func (q *query) counterparts(listed string, label *indexed) []tra.Label {
+	var found []*indexed
+	for _, i := range q.index.byBase[q.index.nameplates[label.nameplate].base] {
+		other := &q.index.labels[i]
+		if other.fuel != "" && isElectrified(other.fuel) != isElectrified(label.fuel) && q.sameTime(other, label) {
+			found = append(found, other)
+		}
+	}
+	rank := func(x *indexed) int { // lower is nearer
+		far := oneIf(q.car.EngineCC > 0 && x.CC > 0 && abs(q.car.EngineCC-x.CC) > ccAgrees)
+		nearest := maxDistance
+		for _, code := range x.Codes {
+			nearest = min(nearest, distance(cmp.Or(listed, strings.Join(label.Codes, "")), code))
+		}
+		return far*100 + nearest
+	}
+	slices.SortStableFunc(found, func(a, b *indexed) int { return rank(a) - rank(b) })
+	labels := make([]tra.Label, 0, len(found))
+	for _, x := range found {
+		labels = append(labels, x.Label)
+	}
+	return labels
+}
+
+// sameTime reports whether a label was built in the car's year, within one; for a
+// car without a year, whether both labels were built at one time.
+func (q *query) sameTime(other, label *indexed) bool {
+	if q.car.Year != 0 {
+		return other.yearsOff(q.car.Year) <= 1
+	}
+	before := other.To != 0 && label.From != 0 && other.To+1 < label.From
+	after := label.To != 0 && other.From != 0 && label.To+1 < other.From
+	return !before && !after
+}
+
+// driveConflict refuses a label whose drive contradicts the signal of the
+// listing: a petrol entry of a car called a hybrid, or a hybrid entry of a car
+// with a petrol prefix. The entries of the other drive come first among the
+// candidates. Without such entries only a prefix refuses.
+func (q *query) driveConflict(code chassis.Code, label *indexed) error {
+	says := signalOf(q.car, code)
+	if says.class == "" || label.fuel == "" || says.isElectrified() == isElectrified(label.fuel) ||
+		says.isElectrified() && label.fuel == diesel && says.class != electric {
+		return nil
+	}
+	others := q.counterparts(code.Code, label)
+	listed := "the " + label.Model
+	if code.Code != "" {
+		listed = code.Code
+	}
+	message := fmt.Sprintf("%s, but %s is the code of the %s car", says.text, listed, label.fuel)
+	if code.Code == "" {
+		message = fmt.Sprintf("%s, but %s is a %s car", says.text, label.Text, label.fuel)
+	}
+	switch {
+	case len(others) > 0:
+		message += fmt.Sprintf("; the %s car of this model is %s", q.index.of(others[0]).fuel, others[0].Text)
+		return q.refuseInOrder(AmbiguousMatch, message, code, append(others, label.Label))
+	case classOfPrefix(code) != "":
+		return q.refuseInOrder(FuelConflict, message, code, []tra.Label{label.Label})
+	}
+	return nil
+}
+
+// isWrongDrive reports, for a car without a code, whether a label's drive
+// contradicts the listing while the model has an entry of the right drive. A
+// fuel cell with the word petrol counts here, because no code overrides it.
+func (q *query) isWrongDrive(code chassis.Code, label *indexed) bool {
+	says := signalOf(q.car, code)
+	if says.class == "" && classOfWord(q.car.Fuel) == petrol {
+		says.class = petrol
+	}
+	if says.class == "" || label.fuel == "" || says.isElectrified() == isElectrified(label.fuel) {
+		return false
+	}
+	return q.hasDrive(label, says.isElectrified())
+}
+
+// hasDrive reports whether the model of a label has an entry of a drive that was
+// built when the car was.
+func (q *query) hasDrive(label *indexed, electrified bool) bool {
+	return slices.ContainsFunc(q.index.byBase[q.index.nameplates[label.nameplate].base], func(i int) bool {
+		other := &q.index.labels[i]
+		return other.fuel != "" && isElectrified(other.fuel) == electrified && q.sameTime(other, label)
+	})
+}
+
+// electrifiedCounterparts returns the labels that Resolve must not replace by a
+// petrol fuel of the authority's list: a car with an electric signal whose model
+// has electrified entries.
+func (q *query) electrifiedCounterparts(code chassis.Code, label *indexed) []string {
+	if !signalOf(q.car, code).isElectrified() || !q.hasDrive(label, true) {
+		return nil
+	}
+	plain := *label
+	plain.fuel = petrol
+	var texts []string
+	for _, other := range q.counterparts(code.Code, &plain) {
+		if other.Text != label.Text && len(texts) < MaxCandidates {
+			texts = append(texts, other.Text)
+		}
+	}
+	return texts
+}
