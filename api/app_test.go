@@ -203,11 +203,11 @@ func versionOf(url, version string) json.RawMessage {
 
 var failures = map[string]*jobs.Error{
 	noMatch: {
-		Code: "no_match", Message: "No entry of the authority fits this car.",
+		Code: "no_match", Message: "No TRA entry fits this car.",
 		Details: json.RawMessage(`[{"make":"TOYOTA","modelBody":"COROLLA FIELDER - NKE165 - STATION WAGON"}]`),
 	},
 	forbidden: {
-		Code: "url_forbidden", Message: "The address leads to a machine that is not public.",
+		Code: "url_forbidden", Message: "The host is not public.",
 		Details: json.RawMessage(`{"not":"candidates"}`),
 	},
 }

@@ -16,8 +16,8 @@ import (
 	"ushuru/pkg/redisx/redistest"
 )
 
-// batchOf makes a batch of the tests' key: its rows succeed, fail, are at
-// work, repeat the first, and wait, as their letters say.
+// batchOf creates a batch of the tests' key. Each letter is a row: it succeeded,
+// failed, runs, duplicates the first one, or waits.
 func batchOf(letters string) func(*testing.T, *app) string {
 	return func(t *testing.T, a *app) string {
 		t.Helper()
@@ -114,7 +114,7 @@ var batchScenarios = []scenario{
 	{
 		name: "items", url: "/v1/batches/{id}/items", before: batchOf("sfr=x"), status: 200,
 		exact: `{"items":[{"row":1,"reference":"LOT 1","url":"https://cars.example/batch/0","state":"succeeded"},` +
-			`{"row":2,"reference":"LOT 2","url":"https://cars.example/batch/1","state":"failed","error":{"error":"No entry of the authority fits this car.",` +
+			`{"row":2,"reference":"LOT 2","url":"https://cars.example/batch/1","state":"failed","error":{"error":"No TRA entry fits this car.",` +
 			`"code":"no_match","candidates":[{"make":"TOYOTA","modelBody":"COROLLA FIELDER - NKE165 - STATION WAGON"}]}},` +
 			`{"row":3,"reference":"LOT 3","url":"https://cars.example/batch/2","state":"running","job":"01JOB"},` +
 			`{"row":4,"reference":"LOT 4","url":"https://cars.example/batch/0","state":"succeeded","sameAs":1},` +

@@ -41,12 +41,12 @@ var estimateScenarios = []scenario{
 	},
 	{
 		name: "no match", url: "/v1/estimate", body: `{"url":"https://cars.example/no-match"}`, status: 500,
-		exact: `{"error":"No entry of the authority fits this car.","code":"no_match",` +
+		exact: `{"error":"No TRA entry fits this car.","code":"no_match",` +
 			`"candidates":[{"make":"TOYOTA","modelBody":"COROLLA FIELDER - NKE165 - STATION WAGON"}]}`,
 	},
 	{
 		name: "fetching shows that the address is not public", url: "/v1/estimate",
-		body: `{"url":"https://cars.example/forbidden"}`, status: 400, exact: `{"error":"The address leads to a machine that is not public.","code":"url_forbidden"}`,
+		body: `{"url":"https://cars.example/forbidden"}`, status: 400, exact: `{"error":"The host is not public.","code":"url_forbidden"}`,
 	},
 	{
 		name: "cancelled", url: "/v1/estimate", body: `{"url":"https://cars.example/cancelled"}`,

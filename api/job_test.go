@@ -50,7 +50,7 @@ var jobScenarios = []scenario{
 	},
 	{
 		name: "failed", url: "/v1/jobs/{id}", before: ended(noMatch), status: 200,
-		has:    []string{`"state":"failed"`, `"error":{"error":"No entry`, `"code":"no_match"`, `"candidates":[{"make":"TOYOTA"`},
+		has:    []string{`"state":"failed"`, `"error":{"error":"No TRA entry`, `"code":"no_match"`, `"candidates":[{"make":"TOYOTA"`},
 		hasNot: []string{`"result"`},
 	},
 	{
