@@ -22,7 +22,7 @@ chaos: ## kill workers, APIs and Redis during a batch of 2,000 listings
 	go test ./pkg/cli -run TestChaosChangesNoResult -v -timeout 40m -chaos 2000 -chaos.seed 0
 
 property: ## check the job engine with 2,000 random sequences of events
-	go test ./worker -run TestJobsEndOnceWhateverDies -v -timeout 40m -rapid.checks 2000
+	go test ./worker -run TestJobsEndOnceWhateverCrashes -v -timeout 40m -rapid.checks 2000
 
 bench: ## measure batches, matching and reading pages
 	go run . bench batch

@@ -17,7 +17,7 @@ import (
 var oneCar = tasks.EstimateInput{URL: "https://a.example/1"}
 
 func requestCar(f *enginetest.Rig, owner string, class jobs.Class, subscriber string) *jobs.Job {
-	f.T.Helper()
+	f.TB.Helper()
 	return f.Submit(tasks.KindEstimate, oneCar, tasks.Requester{Owner: owner, Class: class, Subscriber: subscriber})
 }
 

@@ -19,7 +19,7 @@ var bothCars = tasks.CompareInput{URL1: "https://a.example/1", URL2: "https://a.
 
 // submit submits an interactive job of the key "key".
 func submit(f *enginetest.Rig, kind string, input any, subscriber string) *jobs.Job {
-	f.T.Helper()
+	f.TB.Helper()
 	return f.Submit(kind, input, tasks.Requester{Owner: "key", Class: jobs.Interactive, Subscriber: subscriber})
 }
 

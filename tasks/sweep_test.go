@@ -32,7 +32,7 @@ func newSweepRig(t *testing.T, class jobs.Class, change ...func(*tasks.Options))
 
 // sweep lets time pass, sweeps, and returns the first step as it is then.
 func (b *sweepRig) sweep(after time.Duration) jobs.Step {
-	b.T.Helper()
+	b.TB.Helper()
 	b.Sweep(after, b.class)
 	return b.Get(b.job.ID).Steps[tasks.StepScrape]
 }
@@ -42,10 +42,10 @@ func (b *sweepRig) taskID(attempt int) string {
 }
 
 func (b *sweepRig) taskState(attempt int) asynq.TaskState {
-	b.T.Helper()
+	b.TB.Helper()
 	info, err := b.Queues.GetTaskInfo(tasks.QueueAny, b.taskID(attempt))
 	if err != nil {
-		b.T.Fatal(err)
+		b.TB.Fatal(err)
 	}
 	return info.State
 }
@@ -53,7 +53,7 @@ func (b *sweepRig) taskState(attempt int) asynq.TaskState {
 // dequeue has a server take the task to a handler that never comes to claim
 // the step.
 func (b *sweepRig) dequeue() {
-	b.T.Helper()
+	b.TB.Helper()
 	taken := make(chan struct{})
 	stop := make(chan struct{})
 	server := asynq.NewServerFromRedisClient(b.Redis, asynq.Config{
@@ -66,16 +66,16 @@ func (b *sweepRig) dequeue() {
 		return errors.New("never mind")
 	}))
 	if err != nil {
-		b.T.Fatal(err)
+		b.TB.Fatal(err)
 	}
-	b.T.Cleanup(func() {
+	b.TB.Cleanup(func() {
 		close(stop)
 		server.Shutdown()
 	})
 	select {
 	case <-taken:
 	case <-time.After(10 * time.Second):
-		b.T.Fatal("the task was not taken")
+		b.TB.Fatal("the task was not taken")
 	}
 	server.Stop()
 }

@@ -14,7 +14,7 @@ import (
 const hooked = "key1"
 
 // completions are the events batch.completed of an endpoint, newest first.
-func (f *farm) completions(endpoint string) (found []batchCompleted) {
+func (f *dispatcherRig) completions(endpoint string) (found []batchCompleted) {
 	f.t.Helper()
 	deliveries, err := f.webhooks.Deliveries(f.t.Context(), hooked, endpoint, 10)
 	f.must(err)
@@ -30,21 +30,21 @@ func (f *farm) completions(endpoint string) (found []batchCompleted) {
 }
 
 // endAll ends what is at work until nothing waits.
-func (f *farm) endAll(id string) {
+func (f *dispatcherRig) endAll(id string) {
 	f.t.Helper()
 	for range 10 {
 		f.must(f.dispatch(f.t.Context()))
 		for _, item := range f.items(id) {
 			if item.State == batch.Running {
-				f.end(item, nil)
+				f.endJob(item, nil)
 			}
 		}
 	}
 }
 
-func TestTheEndOfABatchIsAnnounced(t *testing.T) {
+func TestTheEndOfABatchEmitsAnEvent(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		f := newFarm(t, conn)
+		f := newDispatcherRig(t, conn)
 		endpoint, _, err := f.webhooks.Add(t.Context(), hooked, webhook.NewID(), "https://receiver.example/", []string{webhook.BatchCompleted})
 		f.must(err)
 		id := f.batch(hooked, 3)
@@ -65,7 +65,7 @@ func TestTheEndOfABatchIsAnnounced(t *testing.T) {
 // The worker that noted the last row died before it could tell anybody.
 func TestAnUnannouncedEndIsFound(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		f := newFarm(t, conn)
+		f := newDispatcherRig(t, conn)
 		endpoint, _, err := f.webhooks.Add(t.Context(), hooked, webhook.NewID(), "https://receiver.example/", []string{webhook.BatchCompleted})
 		f.must(err)
 		id := f.batch(hooked, 1)
@@ -80,7 +80,7 @@ func TestAnUnannouncedEndIsFound(t *testing.T) {
 
 // An endpoint that a batch names is told of its end, and of no other's.
 func TestTheWebhookOfABatchIsTold(t *testing.T) {
-	f := newFarm(t, redistest.Open(t, redistest.Start(t).URL))
+	f := newDispatcherRig(t, redistest.Open(t, redistest.Start(t).URL))
 	endpoint, _, err := f.webhooks.Add(t.Context(), hooked, webhook.NewID(), "https://receiver.example/", []string{})
 	f.must(err)
 	f.endAll(f.batch(hooked, 1))

@@ -17,8 +17,8 @@ import (
 	"ushuru/tasks/enginetest"
 )
 
-// farm is a feeder and what it feeds; its jobs end when the test says so.
-type farm struct {
+// dispatcherRig is a feeder and what it feeds; its jobs end when the test says so.
+type dispatcherRig struct {
 	*dispatcher
 
 	webhooks *webhook.Store
@@ -26,17 +26,17 @@ type farm struct {
 	conn     *redisx.Conn
 }
 
-func newFarm(t *testing.T, conn *redisx.Conn) *farm {
+func newDispatcherRig(t *testing.T, conn *redisx.Conn) *dispatcherRig {
 	t.Helper()
 	client, log := conn.Client(), slog.New(slog.DiscardHandler)
 	batches, webhooks := batch.NewStore(client), webhook.NewStore(client)
 	outcomes := newBatchOutcomes(batches, webhooks, log)
 	engine := enginetest.NewEngine(client, enginetest.WithNotifier(subscriberBatch, outcomes.onJobEnded))
 	d := &dispatcher{client, jobs.NewStore(client), batches, engine, outcomes, 4, log}
-	return &farm{d, webhooks, t, conn}
+	return &dispatcherRig{d, webhooks, t, conn}
 }
 
-func (f *farm) must(err error) {
+func (f *dispatcherRig) must(err error) {
 	f.t.Helper()
 	if err != nil {
 		f.t.Fatal(err)
@@ -44,7 +44,7 @@ func (f *farm) must(err error) {
 }
 
 // batch makes a batch of so many listings of a site of its own.
-func (f *farm) batch(owner string, n int) string {
+func (f *dispatcherRig) batch(owner string, n int) string {
 	f.t.Helper()
 	rows := make([]batch.Row, n)
 	for i := range rows {
@@ -55,7 +55,7 @@ func (f *farm) batch(owner string, n int) string {
 	return b.ID
 }
 
-func (f *farm) items(id string) []batch.Item {
+func (f *dispatcherRig) items(id string) []batch.Item {
 	f.t.Helper()
 	reader, err := f.batches.Read(f.t.Context(), id)
 	f.must(err)
@@ -64,8 +64,8 @@ func (f *farm) items(id string) []batch.Item {
 	return items
 }
 
-// stands is the first letter of each row's state.
-func (f *farm) stands(id string) string {
+// states is the first letter of each row's state.
+func (f *dispatcherRig) states(id string) string {
 	f.t.Helper()
 	var all strings.Builder
 	for _, item := range f.items(id) {
@@ -74,15 +74,15 @@ func (f *farm) stands(id string) string {
 	return all.String()
 }
 
-func (f *farm) is(what string, got, want any) {
+func (f *dispatcherRig) is(what string, got, want any) {
 	f.t.Helper()
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		f.t.Fatalf("%s: %v, want %v", what, got, want)
 	}
 }
 
-// end ends the job of a row and has everybody told.
-func (f *farm) end(item batch.Item, failure *jobs.Error) {
+// endJob ends the job of a row and has everybody told.
+func (f *dispatcherRig) endJob(item batch.Item, failure *jobs.Error) {
 	f.t.Helper()
 	ctx, store := f.t.Context(), f.jobs
 	var err error
@@ -95,18 +95,18 @@ func (f *farm) end(item batch.Item, failure *jobs.Error) {
 	f.must(f.engine.Advance(ctx, item.Job))
 }
 
-func TestFeedingOnEveryRedis(t *testing.T) {
+func TestDispatcherOnEveryRedis(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		for name, test := range map[string]func(*farm){
-			"no more at work than the window holds": fedThroughTheWindow,
-			"keys have their turns":                 keysInTurn,
-			"what is known needs no job":            knownNeedsNoJob,
-			"a job in flight is shared":             flightIsShared,
-			"a row whose worker died goes on":       deadFeeder,
-			"an end that was not told is found":     untoldEnd,
+		for name, test := range map[string]func(*dispatcherRig){
+			"no more at work than the window holds": dispatchedThroughTheWindow,
+			"keys have their turns":                 fairBetweenKeys,
+			"what is known needs no job":            cachedNeedsNoJob,
+			"a job in flight is shared":             runningJobIsShared,
+			"a row whose worker died goes on":       crashedDispatcher,
+			"an end that was not told is found":     endWithoutNotification,
 		} {
 			t.Run(name, func(t *testing.T) {
-				f := newFarm(t, conn)
+				f := newDispatcherRig(t, conn)
 				f.must(conn.Client().Del(t.Context(), "batches:open").Err()) // those of other tests
 				test(f)
 			})
@@ -114,28 +114,28 @@ func TestFeedingOnEveryRedis(t *testing.T) {
 	})
 }
 
-func fedThroughTheWindow(f *farm) {
+func dispatchedThroughTheWindow(f *dispatcherRig) {
 	ctx := f.t.Context()
 	id := f.batch(f.t.Name(), 10)
 	f.must(f.dispatch(ctx))
 	f.must(f.dispatch(ctx))
-	f.is("rows", f.stands(id), "rrrrwwwwww")
+	f.is("rows", f.states(id), "rrrrwwwwww")
 	items := f.items(id)
-	f.end(items[2], nil)
-	f.end(items[0], &jobs.Error{Code: "no_match", Message: "None fits."})
-	f.is("rows", f.stands(id), "frsrwwwwww")
+	f.endJob(items[2], nil)
+	f.endJob(items[0], &jobs.Error{Code: "no_match", Message: "None fits."})
+	f.is("rows", f.states(id), "frsrwwwwww")
 	f.must(f.dispatch(ctx))
-	f.is("rows", f.stands(id), "frsrrrwwww")
+	f.is("rows", f.states(id), "frsrrrwwww")
 	for range 10 {
 		for _, item := range f.items(id) {
 			if item.State == batch.Running {
-				f.end(item, nil)
+				f.endJob(item, nil)
 				f.must(f.engine.Advance(ctx, item.Job)) // told twice
 			}
 		}
 		f.must(f.dispatch(ctx))
 	}
-	f.is("rows", f.stands(id), "fsssssssss")
+	f.is("rows", f.states(id), "fsssssssss")
 	b, err := f.batches.Get(ctx, id)
 	f.must(err)
 	f.is("ended", b.Ended.IsZero(), false)
@@ -145,15 +145,15 @@ func fedThroughTheWindow(f *farm) {
 	f.is("reason", f.items(id)[0].Error.Code, "no_match")
 }
 
-func keysInTurn(f *farm) {
+func fairBetweenKeys(f *dispatcherRig) {
 	large := f.batch(f.t.Name()+"large", 10)
 	small := f.batch(f.t.Name()+"small", 3)
 	f.must(f.dispatch(f.t.Context()))
-	f.is("large", f.stands(large), "rrwwwwwwww")
-	f.is("small", f.stands(small), "rrw")
+	f.is("large", f.states(large), "rrwwwwwwww")
+	f.is("small", f.states(small), "rrw")
 }
 
-func knownNeedsNoJob(f *farm) {
+func cachedNeedsNoJob(f *dispatcherRig) {
 	ctx := f.t.Context()
 	id := f.batch(f.t.Name(), 6)
 	for _, item := range f.items(id) {
@@ -161,11 +161,11 @@ func knownNeedsNoJob(f *farm) {
 		f.must(cache.New(f.conn.Client()).Put(ctx, cache.EstimateKey(item.URL), []byte(answer), time.Now().Add(time.Hour)))
 	}
 	f.must(f.dispatch(ctx))
-	f.is("rows", f.stands(id), "ssssss")
+	f.is("rows", f.states(id), "ssssss")
 	f.is("result", string(f.items(id)[5].Result), fmt.Sprintf(`{"url":%q,"cached":true}`, f.items(id)[5].URL))
 }
 
-func flightIsShared(f *farm) {
+func runningJobIsShared(f *dispatcherRig) {
 	ctx := f.t.Context()
 	id, other := f.batch(f.t.Name(), 1), f.batch(f.t.Name(), 1) // of the same listing
 	job, err := f.engine.Estimate(ctx, f.items(id)[0].URL, "a person", jobs.Interactive)
@@ -173,11 +173,11 @@ func flightIsShared(f *farm) {
 	f.must(f.dispatch(ctx))
 	f.is("job", f.items(id)[0].Job, job.ID)
 	f.is("job", f.items(other)[0].Job, job.ID)
-	f.end(f.items(id)[0], nil)
-	f.is("rows", f.stands(id)+f.stands(other), "ss")
+	f.endJob(f.items(id)[0], nil)
+	f.is("rows", f.states(id)+f.states(other), "ss")
 }
 
-func deadFeeder(f *farm) {
+func crashedDispatcher(f *dispatcherRig) {
 	ctx := f.t.Context()
 	id := f.batch(f.t.Name(), 2)
 	taken, err := f.batches.ClaimRows(ctx, id, 2)
@@ -194,19 +194,19 @@ func deadFeeder(f *farm) {
 	}
 	again := f.items(id)
 	f.is("a job each", again[0].Job != "" && again[1].Job == items[1].Job, true)
-	f.end(again[0], nil)
-	f.end(again[1], nil)
-	f.is("rows", f.stands(id), "ss")
+	f.endJob(again[0], nil)
+	f.endJob(again[1], nil)
+	f.is("rows", f.states(id), "ss")
 }
 
-func (f *farm) stuck(id string) []batch.ClaimedRow {
+func (f *dispatcherRig) stuck(id string) []batch.ClaimedRow {
 	f.t.Helper()
 	rows, err := f.batches.ListStuck(f.t.Context(), id, 0)
 	f.must(err)
 	return rows
 }
 
-func untoldEnd(f *farm) {
+func endWithoutNotification(f *dispatcherRig) {
 	ctx := f.t.Context()
 	id := f.batch(f.t.Name(), 3)
 	f.must(f.dispatch(ctx))
@@ -217,7 +217,7 @@ func untoldEnd(f *farm) {
 	for _, row := range f.stuck(id) {
 		f.must(f.recoverRow(ctx, row, f.t.Name()))
 	}
-	f.is("rows", f.stands(id), "srr")
+	f.is("rows", f.states(id), "srr")
 	again := f.items(id)
 	f.is("another job", again[1].Job != "" && again[1].Job != items[1].Job, true)
 	f.is("the same job", again[2].Job, items[2].Job)

@@ -24,24 +24,24 @@ import (
 	"ushuru/tasks/enginetest"
 )
 
-// The world of this test is made of processes that submit, run and sweep, and
-// that die before or after any of their writes to Redis. The test itself plays
-// the queue: it hands out tasks late, twice, out of order, or loses them.
-// Whatever happens, each job ends once, with the result of a quiet run.
+// The simulation has processes that submit, run and sweep, and that crash before or
+// after any of their writes to Redis. The test plays the queue: it delivers tasks
+// late, twice, out of order, or loses them. Whatever happens, each job ends once,
+// with the result of a run without faults.
 
-var errKilled = errors.New("killed")
+var errCrashed = errors.New("crashed")
 
-// crashInjector is a Redis hook that ends its process at a chosen command.
+// crashInjector is a Redis hook that crashes its process at a chosen command.
 type crashInjector struct {
-	left  int  // commands until death; negative: it lives
-	after bool // the last command still reaches Redis
-	dead  bool
-	pause func() // called before each command: others may act meanwhile
-	watch func(cmd redis.Cmder, run func() error) error
+	left    int  // commands until the crash; negative: it does not crash
+	after   bool // the last command still reaches Redis
+	crashed bool
+	pause   func() // called before each command, so that other processes act in between
+	watch   func(cmd redis.Cmder, run func() error) error
 }
 
-func (k *crashInjector) strike() (before, after bool) {
-	if k.dead {
+func (k *crashInjector) nextCommand() (before, after bool) {
+	if k.crashed {
 		return true, true
 	}
 	if k.left < 0 {
@@ -50,7 +50,7 @@ func (k *crashInjector) strike() (before, after bool) {
 	if k.left--; k.left >= 0 {
 		return false, false
 	}
-	k.dead = true
+	k.crashed = true
 	return !k.after, true
 }
 
@@ -59,15 +59,15 @@ func (k *crashInjector) DialHook(next redis.DialHook) redis.DialHook { return ne
 func (k *crashInjector) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		k.pause()
-		before, after := k.strike()
+		before, after := k.nextCommand()
 		if before {
-			cmd.SetErr(errKilled)
-			return errKilled
+			cmd.SetErr(errCrashed)
+			return errCrashed
 		}
 		err := k.watch(cmd, func() error { return next(ctx, cmd) })
 		if after {
-			cmd.SetErr(errKilled)
-			return errKilled
+			cmd.SetErr(errCrashed)
+			return errCrashed
 		}
 		return err
 	}
@@ -76,13 +76,13 @@ func (k *crashInjector) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func (k *crashInjector) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		k.pause()
-		before, after := k.strike()
+		before, after := k.nextCommand()
 		if before {
-			return errKilled
+			return errCrashed
 		}
 		err := next(ctx, cmds)
 		if after {
-			return errKilled
+			return errCrashed
 		}
 		return err
 	}
@@ -90,29 +90,29 @@ func (k *crashInjector) ProcessPipelineHook(next redis.ProcessPipelineHook) redi
 
 // process is one running Ushuru.
 type process struct {
-	killer *crashInjector
-	client *redis.Client
-	steps  *stepHandler
+	crashes *crashInjector
+	client  *redis.Client
+	steps   *stepHandler
 }
 
-type world struct {
-	t         *rapid.T
-	server    *miniredis.Miniredis
-	now       time.Time
-	store     *jobs.Store // the test's own, which never dies
-	inspector *asynq.Inspector
-	processes []*process
-	born      int
-	jobs      map[string]string // id → url; of a comparison both
-	ended     map[string]string // id → how it was first seen to have ended
-	cancelled map[string]bool   // jobs that were, or may have been
-	owed      map[string]bool   // parents that must be told
-	told      map[string]bool   // parents that were told
-	depth     int               // of handlers that overlap
-	quiet     bool              // no more faults
+type simulation struct {
+	t          *rapid.T
+	server     *miniredis.Miniredis
+	now        time.Time
+	store      *jobs.Store // the test's own, which never crashes
+	inspector  *asynq.Inspector
+	processes  []*process
+	started    int
+	jobs       map[string]string // id → url; of a comparison both
+	ended      map[string]string // id → how it was first seen to have ended
+	cancelled  map[string]bool   // jobs that were, or may have been
+	subscribed map[string]bool   // subscribers that must be notified
+	notified   map[string]bool   // subscribers that were notified
+	depth      int               // of handlers that overlap
+	quiet      bool              // no more faults
 }
 
-func newWorld(t *rapid.T) *world {
+func newSimulation(t *rapid.T) *simulation {
 	server := miniredis.NewMiniRedis()
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
@@ -122,11 +122,11 @@ func newWorld(t *rapid.T) *world {
 		_ = client.Close()
 		server.Close()
 	})
-	w := &world{
+	w := &simulation{
 		t: t, server: server, now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC),
 		store: jobs.NewStore(client), inspector: asynq.NewInspectorFromRedisClient(client),
 		jobs: map[string]string{}, ended: map[string]string{}, cancelled: map[string]bool{},
-		owed: map[string]bool{}, told: map[string]bool{},
+		subscribed: map[string]bool{}, notified: map[string]bool{},
 	}
 	server.SetTime(w.now)
 	for range 3 {
@@ -140,21 +140,21 @@ func newWorld(t *rapid.T) *world {
 	return w
 }
 
-func (w *world) newProcess() *process {
-	w.born++
-	p := &process{killer: &crashInjector{left: -1, pause: w.overlap, watch: w.watch}}
+func (w *simulation) newProcess() *process {
+	w.started++
+	p := &process{crashes: &crashInjector{left: -1, pause: w.overlap, watch: w.watch}}
 	p.client = redis.NewClient(&redis.Options{Addr: w.server.Addr(), MaxRetries: -1})
-	// Connections are made before the killer counts.
+	// The connection is made before the injector counts commands.
 	if err := p.client.Ping(context.Background()).Err(); err != nil {
 		w.t.Fatal(err)
 	}
-	p.client.AddHook(p.killer)
-	engine := enginetest.NewEngine(p.client, enginetest.WithNotifier("batch", w.tell), func(o *tasks.Options) {
+	p.client.AddHook(p.crashes)
+	engine := enginetest.NewEngine(p.client, enginetest.WithNotifier("batch", w.notify), func(o *tasks.Options) {
 		o.Sequential = true
 		o.BeforeSucceed = (&resultCache{o.Results, upload.NewStore(p.client)}).put
 	})
 	p.steps = &stepHandler{
-		engine: engine, jobs: jobs.NewStore(p.client), worker: fmt.Sprintf("worker%d", w.born), log: slog.New(slog.DiscardHandler),
+		engine: engine, jobs: jobs.NewStore(p.client), worker: fmt.Sprintf("worker%d", w.started), log: slog.New(slog.DiscardHandler),
 		writeTimeout: 20 * time.Millisecond,
 		run: map[string]stepFunc{
 			tasks.TypeScrape:    w.fake(scrapedOf),
@@ -164,7 +164,7 @@ func (w *world) newProcess() *process {
 			tasks.TypeRecommend: w.fake(comparisonOf),
 		},
 	}
-	if err := w.store.Heartbeat(context.Background(), p.steps.worker); err != nil { // before it claims anything
+	if err := w.store.Heartbeat(context.Background(), p.steps.worker); err != nil { // before it claims a step
 		w.t.Fatal(err)
 	}
 	return p
@@ -212,9 +212,8 @@ func comparisonOf(job *jobs.Job) any {
 	return vehicle.Comparison{Recommendation: string(text)}
 }
 
-// fake is the work of a step: it may fail, and other things may go on while
-// it is at work.
-func (w *world) fake(output func(*jobs.Job) any) stepFunc {
+// fake is the work of a step: it may fail, and other processes may act meanwhile.
+func (w *simulation) fake(output func(*jobs.Job) any) stepFunc {
 	return func(_ context.Context, job *jobs.Job) (any, error) {
 		if w.quiet {
 			return output(job), nil
@@ -232,8 +231,8 @@ func (w *world) fake(output func(*jobs.Job) any) stepFunc {
 	}
 }
 
-// overlap lets others act in the middle of what a process is doing.
-func (w *world) overlap() {
+// overlap lets other processes act in the middle of what a process does.
+func (w *simulation) overlap() {
 	if w.quiet || w.depth >= 3 || rapid.IntRange(0, 7).Draw(w.t, "overlap") > 0 {
 		return
 	}
@@ -242,20 +241,20 @@ func (w *world) overlap() {
 	w.depth--
 }
 
-// any returns a living process, which may be doomed to die soon.
-func (w *world) any() *process {
+// anyProcess returns a running process, which may be set to crash soon.
+func (w *simulation) anyProcess() *process {
 	i := rapid.IntRange(0, len(w.processes)-1).Draw(w.t, "process")
 	p := w.processes[i]
-	if p.killer.dead {
+	if p.crashes.crashed {
 		p = w.newProcess()
 		w.processes[i] = p
 		if w.quiet {
 			p.steps.writeTimeout = 10 * time.Second
 		}
 	}
-	if !w.quiet && p.killer.left < 0 && rapid.IntRange(0, 2).Draw(w.t, "doom") == 0 {
-		p.killer.left = rapid.IntRange(0, 12).Draw(w.t, "commands left")
-		p.killer.after = rapid.Bool().Draw(w.t, "after the write")
+	if !w.quiet && p.crashes.left < 0 && rapid.IntRange(0, 2).Draw(w.t, "crash") == 0 {
+		p.crashes.left = rapid.IntRange(0, 12).Draw(w.t, "commands left")
+		p.crashes.after = rapid.Bool().Draw(w.t, "after the write")
 	}
 	return p
 }
@@ -264,25 +263,25 @@ var classes = []jobs.Class{jobs.Interactive, jobs.Bulk}
 
 var listings = []string{"https://a.example/1/sheet", "https://a.example/2/sheet", "https://a.example/3"}
 
-// submit asks for an estimate, as a caller or for a batch.
-func (w *world) submit() {
+// submit submits an estimate, for a caller or for a batch.
+func (w *simulation) submit() {
 	url := rapid.SampledFrom(listings).Draw(w.t, "url")
 	by := tasks.Requester{Owner: "key", Class: jobs.Interactive}
 	if rapid.Bool().Draw(w.t, "in a batch") {
-		by.Subscriber, by.Class = fmt.Sprintf("batch:b#%d", len(w.owed)), jobs.Bulk
+		by.Subscriber, by.Class = fmt.Sprintf("batch:b#%d", len(w.subscribed)), jobs.Bulk
 	}
-	job, err := w.any().steps.engine.Submit(context.Background(), tasks.KindEstimate, tasks.EstimateInput{URL: url}, by)
+	job, err := w.anyProcess().steps.engine.Submit(context.Background(), tasks.KindEstimate, tasks.EstimateInput{URL: url}, by)
 	switch {
 	case err != nil:
 	case by.Subscriber == "":
 		w.jobs[job.ID] = url
 	case !job.State.Ended():
-		w.owed[by.Subscriber] = true
+		w.subscribed[by.Subscriber] = true
 	}
 }
 
-// tell is told that an item of a batch has ended.
-func (w *world) tell(_ context.Context, job *jobs.Job, parents []string) error {
+// notify is the notifier of batch rows.
+func (w *simulation) notify(_ context.Context, job *jobs.Job, parents []string) error {
 	if !job.State.Ended() {
 		w.t.Fatalf("told of the end of %s, which is %s", job.ID, job.State)
 	}
@@ -293,25 +292,25 @@ func (w *world) tell(_ context.Context, job *jobs.Job, parents []string) error {
 		return errors.New("the batch cannot be written")
 	}
 	for _, parent := range parents {
-		w.told[parent] = true
+		w.notified[parent] = true
 	}
 	return nil
 }
 
-// compare asks for a comparison.
-func (w *world) compare() {
+// compare submits a comparison.
+func (w *simulation) compare() {
 	first := rapid.IntRange(0, len(listings)-1).Draw(w.t, "first")
 	second := (first + rapid.IntRange(1, len(listings)-1).Draw(w.t, "second")) % len(listings)
 	input := tasks.CompareInput{URL1: listings[first], URL2: listings[second], Rate: "2650", Lang: "en"}
-	job, err := w.any().steps.engine.Submit(context.Background(), tasks.KindCompare, input,
+	job, err := w.anyProcess().steps.engine.Submit(context.Background(), tasks.KindCompare, input,
 		tasks.Requester{Owner: "key", Class: jobs.Interactive})
 	if err == nil {
 		w.jobs[job.ID] = input.URL1 + " " + input.URL2
 	}
 }
 
-// cancel ends one of the comparisons, or has the caller abandon any job.
-func (w *world) cancel() {
+// cancel cancels one of the comparisons, or any job for its caller.
+func (w *simulation) cancel() {
 	abandon := rapid.Bool().Draw(w.t, "abandon")
 	var ids []string
 	for id, url := range w.jobs {
@@ -326,13 +325,13 @@ func (w *world) cancel() {
 	id := rapid.SampledFrom(ids).Draw(w.t, "cancelled")
 	w.cancelled[id] = true
 	if abandon {
-		_, _ = w.any().steps.engine.CancelFor(context.Background(), id, "key")
+		_, _ = w.anyProcess().steps.engine.CancelFor(context.Background(), id, "key")
 		return
 	}
-	_ = w.any().steps.engine.Cancel(context.Background(), id) // it may die over it
+	_ = w.anyProcess().steps.engine.Cancel(context.Background(), id) // the process may crash
 }
 
-func (w *world) pending() []*asynq.TaskInfo {
+func (w *simulation) pending() []*asynq.TaskInfo {
 	var all []*asynq.TaskInfo
 	var queues []string
 	for _, queue := range []string{tasks.QueueAny, tasks.QueueAuthority, tasks.QueueAI} {
@@ -350,34 +349,35 @@ func (w *world) pending() []*asynq.TaskInfo {
 
 // deliver hands a task to a process. Whether it is then forgotten, as after
 // success, or comes again, is as the queue likes.
-func (w *world) deliver() {
+func (w *simulation) deliver() {
 	waiting := w.pending()
 	if len(waiting) == 0 {
 		return
 	}
 	task := waiting[rapid.IntRange(0, len(waiting)-1).Draw(w.t, "task")]
-	err := w.any().steps.ProcessTask(context.Background(), asynq.NewTask(task.Type, task.Payload))
+	err := w.anyProcess().steps.ProcessTask(context.Background(), asynq.NewTask(task.Type, task.Payload))
 	lose := err == nil
 	if rapid.IntRange(0, 3).Draw(w.t, "queue errs") == 0 {
 		lose = !lose
 	}
 	if lose {
-		w.lose(task)
+		w.deleteTask(task)
 	}
 }
 
-func (w *world) lose(task *asynq.TaskInfo) {
+func (w *simulation) deleteTask(task *asynq.TaskInfo) {
 	err := w.inspector.DeleteTask(task.Queue, task.ID)
 	if err != nil && !errors.Is(err, asynq.ErrTaskNotFound) {
 		w.t.Fatal(err)
 	}
 }
 
-// sweep lets time pass, in which the living beat, and one of them sweeps.
-func (w *world) sweep() {
-	w.pass(time.Duration(rapid.IntRange(1, 8).Draw(w.t, "seconds")) * time.Second)
+// sweep lets time pass, with heartbeats of the running processes, and one of them
+// sweeps.
+func (w *simulation) sweep() {
+	w.passTime(time.Duration(rapid.IntRange(1, 8).Draw(w.t, "seconds")) * time.Second)
 	class := rapid.SampledFrom(classes).Draw(w.t, "class")
-	_, _, err := w.any().steps.engine.Sweep(context.Background(), class, trusting(rapid.Bool().Draw(w.t, "trusted")))
+	_, _, err := w.anyProcess().steps.engine.Sweep(context.Background(), class, trusting(rapid.Bool().Draw(w.t, "trusted")))
 	if err != nil && w.quiet {
 		w.t.Fatal(err)
 	}
@@ -385,10 +385,10 @@ func (w *world) sweep() {
 
 func trusting(trusted bool) func() bool { return func() bool { return trusted } }
 
-// watch sees that a script takes no step from a process that lives: with every
-// new attempt, the claim that stood until then is of a dead process, or was
-// given back, or was held beyond its time.
-func (w *world) watch(cmd redis.Cmder, run func() error) error {
+// watch checks that no script takes a step from a running process: with every new
+// attempt, the previous claim is of a crashed process, was released, or was held
+// beyond its timeout.
+func (w *simulation) watch(cmd redis.Cmder, run func() error) error {
 	args := cmd.Args() // evalsha sha keys key… argument…; of a step's scripts it is the first
 	if len(args) < 5 || cmd.Name() != "evalsha" && cmd.Name() != "eval" {
 		return run()
@@ -401,19 +401,19 @@ func (w *world) watch(cmd redis.Cmder, run func() error) error {
 		return err
 	}
 	for _, p := range w.processes {
-		if p.steps.worker == holder && !p.killer.dead {
-			w.t.Fatalf("%s of %s was taken from %s, which lives", step, key, holder)
+		if p.steps.worker == holder && !p.crashes.crashed {
+			w.t.Fatalf("%s of %s was taken from %s, which runs", step, key, holder)
 		}
 	}
 	return err
 }
 
-func (w *world) pass(d time.Duration) {
+func (w *simulation) passTime(d time.Duration) {
 	w.now = w.now.Add(d)
 	w.server.SetTime(w.now)
 	w.server.FastForward(d)
 	for _, p := range w.processes {
-		if !p.killer.dead {
+		if !p.crashes.crashed {
 			if err := w.store.Heartbeat(context.Background(), p.steps.worker); err != nil {
 				w.t.Fatal(err)
 			}
@@ -421,7 +421,7 @@ func (w *world) pass(d time.Duration) {
 	}
 }
 
-func (w *world) act() {
+func (w *simulation) act() {
 	switch rapid.IntRange(0, 9).Draw(w.t, "act") {
 	case 0, 1:
 		w.submit()
@@ -439,12 +439,12 @@ func (w *world) act() {
 	w.check()
 }
 
-// check sees that what has ended stays as it ended.
-func (w *world) check() {
+// check checks that a job that has ended does not change.
+func (w *simulation) check() {
 	for id := range w.jobs {
 		job, err := w.store.Get(context.Background(), id)
 		if err != nil {
-			w.t.Fatalf("job %s that a caller was told of: %v", id, err)
+			w.t.Fatalf("job %s whose id a caller knows: %v", id, err)
 		}
 		if !job.State.Ended() {
 			if w.ended[id] != "" {
@@ -460,25 +460,25 @@ func (w *world) check() {
 	}
 }
 
-// settle lets the survivors finish, without faults, for as long as it takes
-// until a claim that was never given back is taken for lost.
-func (w *world) settle() {
+// finish lets the running processes finish without faults, until a claim that was
+// never released counts as lost.
+func (w *simulation) finish() {
 	w.quiet = true
 	for _, p := range w.processes {
-		p.killer.left, p.steps.writeTimeout = -1, 10*time.Second
+		p.crashes.left, p.steps.writeTimeout = -1, 10*time.Second
 	}
 	for range 120 {
-		w.pass(2 * time.Second)
+		w.passTime(2 * time.Second)
 		for _, class := range classes {
-			if _, _, err := w.any().steps.engine.Sweep(context.Background(), class, trusting(true)); err != nil {
+			if _, _, err := w.anyProcess().steps.engine.Sweep(context.Background(), class, trusting(true)); err != nil {
 				w.t.Fatal(err)
 			}
 		}
 		for _, task := range w.pending() {
-			if err := w.any().steps.ProcessTask(context.Background(), asynq.NewTask(task.Type, task.Payload)); err != nil {
+			if err := w.anyProcess().steps.ProcessTask(context.Background(), asynq.NewTask(task.Type, task.Payload)); err != nil {
 				w.t.Fatal(err)
 			}
-			w.lose(task)
+			w.deleteTask(task)
 		}
 		w.check()
 		left := len(w.pending())
@@ -492,10 +492,10 @@ func (w *world) settle() {
 	}
 }
 
-func TestJobsEndOnceWhateverDies(t *testing.T) {
+func TestJobsEndOnceWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(t)
+		w := newSimulation(t)
 		if rapid.Bool().Draw(t, "one or two") {
 			w.submit()
 		} else {
@@ -504,7 +504,7 @@ func TestJobsEndOnceWhateverDies(t *testing.T) {
 		for range rapid.IntRange(0, 40).Draw(t, "acts") {
 			w.act()
 		}
-		w.settle()
+		w.finish()
 		for id, url := range w.jobs {
 			job, err := w.store.Get(context.Background(), id)
 			if err != nil {
@@ -525,7 +525,7 @@ func TestJobsEndOnceWhateverDies(t *testing.T) {
 	})
 }
 
-func (w *world) checkEstimate(id, url string, result []byte) {
+func (w *simulation) checkEstimate(id, url string, result []byte) {
 	var estimate vehicle.Estimate
 	if err := json.Unmarshal(result, &estimate); err != nil {
 		w.t.Fatal(err)
@@ -536,7 +536,7 @@ func (w *world) checkEstimate(id, url string, result []byte) {
 }
 
 // checkComparison sees that a comparison had the ends of all its children.
-func (w *world) checkComparison(job *jobs.Job, urls string) {
+func (w *simulation) checkComparison(job *jobs.Job, urls string) {
 	var (
 		made vehicle.Comparison
 		seen map[string]string
@@ -557,12 +557,11 @@ func (w *world) checkComparison(job *jobs.Job, urls string) {
 	}
 }
 
-// checkRest sees that all that was done for others has ended too, and that
-// everybody was told.
-func (w *world) checkRest() {
+// checkRest checks that all jobs have ended and all subscribers were notified.
+func (w *simulation) checkRest() {
 	for _, class := range classes {
 		if left, _ := w.server.ZMembers("jobs:active:" + string(class)); len(left) > 0 {
-			w.t.Fatalf("still looked after: %v", left)
+			w.t.Fatalf("still active: %v", left)
 		}
 	}
 	for _, key := range w.server.Keys() {
@@ -574,18 +573,18 @@ func (w *world) checkRest() {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		// Whose maker died with the first write is known to nobody.
-		if unborn := len(job.Steps)+len(job.Children) == 0 && job.State == jobs.Queued && w.jobs[job.ID] == ""; unborn {
+		// No caller knows the id of a job whose creator crashed at its first write.
+		if orphan := len(job.Steps)+len(job.Children) == 0 && job.State == jobs.Queued && w.jobs[job.ID] == ""; orphan {
 			continue
 		}
 		left, _ := w.server.SMembers("parents:{" + job.ID + "}")
 		if !job.State.Ended() || len(left) > 0 {
-			w.t.Fatalf("%+v, not told: %v", job, left)
+			w.t.Fatalf("%+v, not notified: %v", job, left)
 		}
 	}
-	for parent := range w.owed {
-		if !w.told[parent] {
-			w.t.Fatalf("%s was not told", parent)
+	for parent := range w.subscribed {
+		if !w.notified[parent] {
+			w.t.Fatalf("%s was not notified", parent)
 		}
 	}
 	if left := w.pending(); len(left) > 0 {

@@ -17,9 +17,9 @@ import (
 	"ushuru/tasks/enginetest"
 )
 
-// served is a job whose first step is run by a real asynq server that tries
+// serverRig is a job whose first step is run by a real asynq server that tries
 // again at once.
-type served struct {
+type serverRig struct {
 	t         *testing.T
 	store     *jobs.Store
 	server    *asynq.Server
@@ -27,12 +27,12 @@ type served struct {
 	id        string
 }
 
-func serve(t *testing.T, scrape stepFunc) *served {
+func newServerRig(t *testing.T, scrape stepFunc) *serverRig {
 	t.Helper()
-	return serveOf(t, jobs.Interactive, scrape)
+	return newServerRigOf(t, jobs.Interactive, scrape)
 }
 
-func serveOf(t *testing.T, class jobs.Class, scrape stepFunc) *served {
+func newServerRigOf(t *testing.T, class jobs.Class, scrape stepFunc) *serverRig {
 	t.Helper()
 	client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
 	t.Cleanup(func() { _ = client.Close() })
@@ -45,7 +45,7 @@ func serveOf(t *testing.T, class jobs.Class, scrape stepFunc) *served {
 		}
 		return time.Hour
 	}
-	s := &served{
+	s := &serverRig{
 		t: t, store: store, inspector: asynq.NewInspectorFromRedisClient(client),
 		server: asynq.NewServerFromRedisClient(client, config),
 	}
@@ -65,7 +65,7 @@ func serveOf(t *testing.T, class jobs.Class, scrape stepFunc) *served {
 }
 
 // until reads the job and its task until both are as wanted.
-func (s *served) until(wanted func(*jobs.Job, *asynq.TaskInfo) bool) {
+func (s *serverRig) until(wanted func(*jobs.Job, *asynq.TaskInfo) bool) {
 	s.t.Helper()
 	var (
 		job  *jobs.Job
@@ -84,8 +84,8 @@ func (s *served) until(wanted func(*jobs.Job, *asynq.TaskInfo) bool) {
 	s.t.Fatalf("never as wanted: %+v, %+v, %v", job, info, err)
 }
 
-// lastTry fails until no retry is left, then goes on as told.
-func lastTry(then stepFunc) stepFunc {
+// lastAttempt fails until no retry is left, then goes on as told.
+func lastAttempt(then stepFunc) stepFunc {
 	return func(ctx context.Context, job *jobs.Job) (any, error) {
 		policy, _ := tasks.PolicyOf(tasks.TypeScrape)
 		if job.Steps[tasks.StepScrape].Retries < policy.MaxRetries {
@@ -95,9 +95,9 @@ func lastTry(then stepFunc) stepFunc {
 	}
 }
 
-func TestClosedGateOnTheLastTryIsWaitedFor(t *testing.T) {
+func TestSnoozeOnTheLastAttemptIsNotARetry(t *testing.T) {
 	t.Parallel()
-	s := serve(t, lastTry(fails(tasks.Snooze(time.Minute, errors.New("the site wants a minute")))))
+	s := newServerRig(t, lastAttempt(fails(tasks.Snooze(time.Minute, errors.New("the site wants a minute")))))
 	defer s.server.Shutdown()
 	s.until(func(job *jobs.Job, info *asynq.TaskInfo) bool {
 		if info.State == asynq.TaskStateArchived || job.State.Ended() {
@@ -111,7 +111,7 @@ func TestClosedGateOnTheLastTryIsWaitedFor(t *testing.T) {
 func TestStoppingProcessFailsNoJob(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{})
-	s := serve(t, lastTry(func(ctx context.Context, _ *jobs.Job) (any, error) {
+	s := newServerRig(t, lastAttempt(func(ctx context.Context, _ *jobs.Job) (any, error) {
 		close(begun)
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -128,13 +128,13 @@ func TestStoppingProcessFailsNoJob(t *testing.T) {
 
 // Nobody waits for a row of a batch: an upstream that fails now and then costs
 // it time, not its result.
-func TestABatchsStepIsTriedMoreOftenThanAPersons(t *testing.T) {
+func TestBulkStepsAreRetriedMoreOften(t *testing.T) {
 	t.Parallel()
 	for class, want := range map[jobs.Class]int64{jobs.Interactive: 5, jobs.Bulk: 13} {
 		t.Run(string(class), func(t *testing.T) {
 			t.Parallel()
 			var runs atomic.Int64
-			s := serveOf(t, class, func(context.Context, *jobs.Job) (any, error) {
+			s := newServerRigOf(t, class, func(context.Context, *jobs.Job) (any, error) {
 				runs.Add(1)
 				return nil, tasks.Transient("fetch_failed", "The site answered with status 500.", 0, nil)
 			})

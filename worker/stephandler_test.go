@@ -21,8 +21,8 @@ import (
 	"ushuru/tasks/enginetest"
 )
 
-// bench is a handler with one job whose first step is in the queue.
-type bench struct {
+// handlerRig is a handler with one job whose first step is in the queue.
+type handlerRig struct {
 	t      *testing.T
 	client *redis.Client // the handler's
 	store  *jobs.Store   // the test's own
@@ -31,7 +31,7 @@ type bench struct {
 	queue  *asynq.Inspector
 }
 
-func newBench(t *testing.T, scrape stepFunc, change ...func(*tasks.Options)) *bench {
+func newHandlerRig(t *testing.T, scrape stepFunc, change ...func(*tasks.Options)) *handlerRig {
 	t.Helper()
 	server := miniredis.RunT(t)
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
@@ -43,7 +43,7 @@ func newBench(t *testing.T, scrape stepFunc, change ...func(*tasks.Options)) *be
 	}
 	own := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	t.Cleanup(func() { _ = own.Close() })
-	return &bench{t, client, jobs.NewStore(own), &stepHandler{
+	return &handlerRig{t, client, jobs.NewStore(own), &stepHandler{
 		engine: engine, jobs: jobs.NewStore(client), worker: "w", log: slog.New(slog.DiscardHandler), writeTimeout: time.Second,
 		run: map[string]stepFunc{tasks.TypeScrape: scrape},
 	}, job, asynq.NewInspectorFromRedisClient(own)}
@@ -51,7 +51,7 @@ func newBench(t *testing.T, scrape stepFunc, change ...func(*tasks.Options)) *be
 
 // process hands the step's task to the handler and returns its error and the
 // job as it is then.
-func (b *bench) process() (*jobs.Job, error) {
+func (b *handlerRig) process() (*jobs.Job, error) {
 	b.t.Helper()
 	waiting, err := b.queue.ListPendingTasks(tasks.QueueAny)
 	if err != nil || len(waiting) != 1 {
@@ -73,14 +73,14 @@ func TestPermanentErrorEndsTheJobAtOnce(t *testing.T) {
 	t.Parallel()
 	failure := tasks.Permanent("no_match", "Nothing fits.", errors.New("private"))
 	failure.Details = json.RawMessage(`[{"make":"TOYOTA","modelBody":"X"}]`)
-	job, err := newBench(t, fails(failure)).process()
+	job, err := newHandlerRig(t, fails(failure)).process()
 	if err != nil || job.State != jobs.Failed || job.Error.Code != "no_match" || job.Error.Message != "Nothing fits." ||
 		string(job.Error.Details) != string(failure.Details) {
 		t.Fatalf("%v, %s %+v", err, job.State, job.Error)
 	}
 }
 
-func TestOtherErrorsAndPanicsAreTriedAgain(t *testing.T) {
+func TestOtherErrorsAndPanicsAreRetried(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]stepFunc{
 		"any error":     fails(errors.New("broken pipe")),
@@ -90,7 +90,7 @@ func TestOtherErrorsAndPanicsAreTriedAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			job, err := newBench(t, step).process()
+			job, err := newHandlerRig(t, step).process()
 			if err == nil || job.State != jobs.Running || job.Steps[tasks.StepScrape].State != jobs.StepReady {
 				t.Fatalf("%v, %s %+v", err, job.State, job.Steps)
 			}
@@ -124,11 +124,11 @@ func (l *lostReply) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 
 // Whichever answer of Redis is lost: no step stays claimed by a handler that
 // has returned.
-func TestLostAnswerLeavesNoClaimBehind(t *testing.T) {
+func TestLostReplyLeavesNoClaim(t *testing.T) {
 	t.Parallel()
 	for nth := 1; ; nth++ {
 		hook := &lostReply{nth: nth}
-		b := newBench(t, func(context.Context, *jobs.Job) (any, error) { return tasks.Scraped{}, nil })
+		b := newHandlerRig(t, func(context.Context, *jobs.Job) (any, error) { return tasks.Scraped{}, nil })
 		b.client.AddHook(hook)
 		job, err := b.process()
 		if step := job.Steps[tasks.StepScrape]; step.State == jobs.StepClaimed {
@@ -140,18 +140,18 @@ func TestLostAnswerLeavesNoClaimBehind(t *testing.T) {
 	}
 }
 
-func TestNoNextTryPastTheDeadline(t *testing.T) {
+func TestNoAttemptPastTheDeadline(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, fails(tasks.Snooze(time.Hour, errors.New("breaker"))))
+	b := newHandlerRig(t, fails(tasks.Snooze(time.Hour, errors.New("breaker"))))
 	job, err := b.process()
 	if err != nil || job.State != jobs.Failed || job.Error.Code != "deadline_exceeded" || strings.Contains(job.Error.Message, "breaker") {
 		t.Fatalf("%v, %s %+v", err, job.State, job.Error)
 	}
 }
 
-func TestDoneStepPutsTheNextInTheQueue(t *testing.T) {
+func TestCompletedStepEnqueuesTheNext(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(context.Context, *jobs.Job) (any, error) { return tasks.Scraped{}, nil })
+	b := newHandlerRig(t, func(context.Context, *jobs.Job) (any, error) { return tasks.Scraped{}, nil })
 	job, err := b.process()
 	waiting, unknown := b.queue.GetTaskInfo(tasks.QueueAny, job.ID+".match.1")
 	if err != nil || unknown != nil || job.Steps[tasks.StepScrape].State != jobs.StepDone || waiting.State != asynq.TaskStatePending {
@@ -162,7 +162,7 @@ func TestDoneStepPutsTheNextInTheQueue(t *testing.T) {
 func TestWorkStopsAtItsTimeout(t *testing.T) {
 	t.Parallel()
 	var left time.Duration
-	b := newBench(t, func(ctx context.Context, _ *jobs.Job) (any, error) {
+	b := newHandlerRig(t, func(ctx context.Context, _ *jobs.Job) (any, error) {
 		deadline, _ := ctx.Deadline()
 		left = time.Until(deadline)
 		return nil, tasks.Permanent("x", "x", nil)
@@ -176,9 +176,9 @@ func TestWorkStopsAtItsTimeout(t *testing.T) {
 	}
 }
 
-func TestPayloadThatSaysNothingIsNotTriedAgain(t *testing.T) {
+func TestInvalidPayloadIsNotRetried(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHandlerRig(t, nil)
 	err := b.steps.ProcessTask(t.Context(), asynq.NewTask(tasks.TypeScrape, []byte(`{"job":""}`)))
 	if !errors.Is(err, asynq.SkipRetry) {
 		t.Fatal(err)
@@ -187,14 +187,14 @@ func TestPayloadThatSaysNothingIsNotTriedAgain(t *testing.T) {
 
 func TestTaskOfAJobThatIsGoneIsDone(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, nil)
+	b := newHandlerRig(t, nil)
 	err := b.steps.ProcessTask(t.Context(), asynq.NewTask(tasks.TypeScrape, []byte(`{"job":"x","step":"scrape","attempt":1}`)))
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestDelay(t *testing.T) {
+func TestBackoff(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		tried    int
@@ -216,11 +216,11 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-func TestCancelledJobStopsItsStepForGood(t *testing.T) {
+func TestCancelledJobStopsItsStep(t *testing.T) {
 	t.Parallel()
 	for _, told := range []bool{true, false} { // by message; else by the slow look
 		started := make(chan struct{})
-		b := newBench(t, func(ctx context.Context, _ *jobs.Job) (any, error) {
+		b := newHandlerRig(t, func(ctx context.Context, _ *jobs.Job) (any, error) {
 			close(started)
 			<-ctx.Done()
 			return nil, ctx.Err()
@@ -262,11 +262,11 @@ func spin(reached func() bool) {
 }
 
 // Who cannot be told of an end is told later: the handler does not wait for it.
-func TestWhoCannotBeToldHoldsNoHandler(t *testing.T) {
+func TestFailedNotificationBlocksNoHandler(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	var refusal error = errors.New("the batch cannot be written")
-	b := newBench(t, fails(tasks.Permanent("listing_gone", "Gone.", nil)), enginetest.WithNotifier(subscriberBatch,
+	b := newHandlerRig(t, fails(tasks.Permanent("listing_gone", "Gone.", nil)), enginetest.WithNotifier(subscriberBatch,
 		func(_ context.Context, job *jobs.Job, subscribers []string) error {
 			calls++
 			if job.State != jobs.Failed || len(subscribers) != 1 {
@@ -291,7 +291,7 @@ func TestWhoCannotBeToldHoldsNoHandler(t *testing.T) {
 // Every task of this test is new to asynq, as after a requeue or a restart.
 func TestRetriesAreCountedInTheRecord(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, fails(tasks.Transient("fetch_failed", "The site answered with status 500.", 0, nil)))
+	b := newHandlerRig(t, fails(tasks.Transient("fetch_failed", "The site answered with status 500.", 0, nil)))
 	policy, _ := tasks.PolicyOf(tasks.TypeScrape)
 	for retries := range policy.MaxRetries {
 		if job, err := b.process(); err == nil || job.State.Ended() || job.Steps[tasks.StepScrape].Retries != retries+1 {

@@ -22,7 +22,7 @@ import (
 type Rig struct {
 	*tasks.Engine
 
-	T      testing.TB
+	TB     testing.TB
 	Server *miniredis.Miniredis
 	Redis  *redis.Client
 	Jobs   *jobs.Store
@@ -38,7 +38,7 @@ func New(t testing.TB, change ...func(*tasks.Options)) *Rig {
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	t.Cleanup(func() { _ = client.Close() })
 	return &Rig{
-		Engine: NewEngine(client, change...), T: t, Server: server, Redis: client,
+		Engine: NewEngine(client, change...), TB: t, Server: server, Redis: client,
 		Jobs: jobs.NewStore(client), Queues: asynq.NewInspectorFromRedisClient(client),
 	}
 }
@@ -61,38 +61,38 @@ func WithNotifier(word string, notifier tasks.Notifier) func(*tasks.Options) {
 
 // Submit submits a job of a kind.
 func (r *Rig) Submit(kind string, input any, by tasks.Requester) *jobs.Job {
-	r.T.Helper()
-	job, err := r.Engine.Submit(r.T.Context(), kind, input, by)
+	r.TB.Helper()
+	job, err := r.Engine.Submit(r.TB.Context(), kind, input, by)
 	if err != nil {
-		r.T.Fatal(err)
+		r.TB.Fatal(err)
 	}
 	return r.Get(job.ID)
 }
 
 // Get reads a job.
 func (r *Rig) Get(id string) *jobs.Job {
-	r.T.Helper()
-	job, err := r.Jobs.Get(r.T.Context(), id)
+	r.TB.Helper()
+	job, err := r.Jobs.Get(r.TB.Context(), id)
 	if err != nil {
-		r.T.Fatal(err)
+		r.TB.Fatal(err)
 	}
 	return job
 }
 
 // Complete gives a step its output, as a worker does.
 func (r *Rig) Complete(id, step, output string) {
-	r.T.Helper()
-	if err := r.Engine.Complete(r.T.Context(), r.Get(id), step, json.RawMessage(output)); err != nil {
-		r.T.Fatal(err)
+	r.TB.Helper()
+	if err := r.Engine.Complete(r.TB.Context(), r.Get(id), step, json.RawMessage(output)); err != nil {
+		r.TB.Fatal(err)
 	}
 }
 
 // Succeed ends a job with a result, as its last step does.
 func (r *Rig) Succeed(id, result string) {
-	r.T.Helper()
-	_, err := r.Jobs.Succeed(r.T.Context(), id, json.RawMessage(result))
-	if err = errors.Join(err, r.Advance(r.T.Context(), id)); err != nil {
-		r.T.Fatal(err)
+	r.TB.Helper()
+	_, err := r.Jobs.Succeed(r.TB.Context(), id, json.RawMessage(result))
+	if err = errors.Join(err, r.Advance(r.TB.Context(), id)); err != nil {
+		r.TB.Fatal(err)
 	}
 }
 
@@ -108,9 +108,9 @@ func (r *Rig) Pass(d time.Duration) {
 // Sweep lets time pass, then sweeps the jobs of a class with a heartbeat that
 // is reliable.
 func (r *Rig) Sweep(after time.Duration, class jobs.Class) {
-	r.T.Helper()
+	r.TB.Helper()
 	r.Pass(after)
-	if _, _, err := r.Engine.Sweep(r.T.Context(), class, func() bool { return true }); err != nil {
-		r.T.Fatal(err)
+	if _, _, err := r.Engine.Sweep(r.TB.Context(), class, func() bool { return true }); err != nil {
+		r.TB.Fatal(err)
 	}
 }
