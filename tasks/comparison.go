@@ -107,5 +107,7 @@ func childError(child jobs.Child) *jobs.Error {
 	if child.Error != nil {
 		return child.Error
 	}
-	return &jobs.Error{Code: "cancelled", Message: "The job was cancelled before it finished. Send the request again to start a new one."}
+	return &jobs.Error{
+		Code: "cancelled", Message: "The job was cancelled before it finished. Send the request again to start a new one.",
+	}
 }

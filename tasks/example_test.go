@@ -3,6 +3,7 @@ package tasks_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -69,7 +70,7 @@ func ExampleEngine_CancelFor() {
 
 // A failed step that returns a snooze is attempted again without a retry.
 func ExampleSnooze() {
-	err := tasks.Snooze(0, fmt.Errorf("the circuit breaker is open"))
+	err := tasks.Snooze(0, errors.New("the circuit breaker is open"))
 	fmt.Println(tasks.IsFailure(err), tasks.JobError(err).Code)
 	// Output: false deadline_exceeded
 }

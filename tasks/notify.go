@@ -71,7 +71,7 @@ func (e *Engine) notify(ctx context.Context, job *jobs.Job, subscribers []string
 
 // notifyJobs advances the jobs that wait for a child.
 func (e *Engine) notifyJobs(ctx context.Context, _ *jobs.Job, subscribers []string) error {
-	var errs []error
+	errs := make([]error, 0, len(subscribers))
 	for _, subscriber := range subscribers {
 		errs = append(errs, e.Advance(ctx, subscriberJobID(subscriber)))
 	}
@@ -96,7 +96,7 @@ func (e *Engine) notifyKeys(ctx context.Context, job *jobs.Job, subscribers []st
 		ID: job.ID, Kind: job.Kind, State: job.State, Created: job.Created, Ended: job.Ended,
 		Location: "/v1/jobs/" + job.ID, Error: job.Error,
 	}
-	var errs []error
+	errs := make([]error, 0, len(subscribers))
 	for _, subscriber := range subscribers {
 		owner := strings.TrimPrefix(subscriber, subscriberKey+":")
 		errs = append(errs, e.webhooks.Emit(ctx, owner, webhook.JobCompleted, job.ID, job.Ended, data))

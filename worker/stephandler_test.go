@@ -265,7 +265,7 @@ func spin(reached func() bool) {
 func TestFailedNotificationBlocksNoHandler(t *testing.T) {
 	t.Parallel()
 	calls := 0
-	var refusal error = errors.New("the batch cannot be written")
+	refusal := errors.New("the batch cannot be written")
 	b := newHandlerRig(t, fails(tasks.Permanent("listing_gone", "Gone.", nil)), enginetest.WithNotifier(subscriberBatch,
 		func(_ context.Context, job *jobs.Job, subscribers []string) error {
 			calls++

@@ -95,23 +95,28 @@ type Worker struct {
 	loops   sync.WaitGroup
 }
 
-// New makes a Worker. Start starts it.
-func New(o Options) (*Worker, error) {
+// validate refuses options that lack a required part.
+func (o *Options) validate() error {
 	if len(o.Roles) == 0 {
-		return nil, errors.New("worker: no role")
+		return errors.New("worker: no role")
 	}
 	if o.Jobs == nil || o.Hub == nil || o.Batches == nil || o.Cache == nil || o.Uploads == nil || o.Webhooks == nil {
-		return nil, errors.New("worker: a store is missing")
+		return errors.New("worker: a store is missing")
 	}
 	for _, role := range o.Roles {
 		switch {
 		case !slices.Contains(tasks.Roles, role):
-			return nil, fmt.Errorf("worker: no such role %q; there are %v", role, tasks.Roles)
+			return fmt.Errorf("worker: no such role %q; there are %v", role, tasks.Roles)
 		case role == tasks.RoleAny && o.Fetch == nil, role == tasks.RoleAuthority && o.Authority == nil,
 			role == tasks.RoleAI && o.Sheets == nil:
-			return nil, fmt.Errorf("worker: role %s lacks its client", role)
+			return fmt.Errorf("worker: role %s lacks its client", role)
 		}
 	}
+	return nil
+}
+
+// setDefaults sets the options that have a default and are not set.
+func (o *Options) setDefaults() error {
 	if o.Costs == nil {
 		o.Costs = cost.Embedded()
 	}
@@ -119,15 +124,22 @@ func New(o Options) (*Worker, error) {
 	o.AuthorityConcurrency = orDefault(o.AuthorityConcurrency, 8)
 	o.BatchWindow = orDefault(o.BatchWindow, 200)
 	o.AIConcurrency = orDefault(o.AIConcurrency, 4)
+	o.ShutdownTimeout = orDefault(o.ShutdownTimeout, 20*time.Second)
 	if o.SheetURL == nil {
 		hosts, err := scan.NewHosts()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		o.SheetURL = func(raw string) (string, error) { return hosts.Canonical(raw, false) }
 	}
-	o.ShutdownTimeout = orDefault(o.ShutdownTimeout, 20*time.Second)
+	return nil
+}
 
+// New makes a Worker. Start starts it.
+func New(o Options) (*Worker, error) {
+	if err := errors.Join(o.validate(), o.setDefaults()); err != nil {
+		return nil, err
+	}
 	id := ulid.Make().String()
 	o.Log = o.Log.With("worker", id)
 	outcomes := newBatchOutcomes(o.Batches, o.Webhooks, o.Log)
@@ -184,7 +196,9 @@ func (w *Worker) Start() error {
 			runEvery(ctx, syncCheckInterval, func() { w.logScheduleError(ctx, enqueueSync(ctx, w.options.Catalogue, w.engine)) })
 		})
 		w.loops.Go(func() {
-			runEvery(ctx, probeInterval, func() { w.logScheduleError(ctx, w.engine.EnqueueOnce(ctx, tasks.TypeProbe, probeInterval, time.Now())) })
+			runEvery(ctx, probeInterval, func() {
+				w.logScheduleError(ctx, w.engine.EnqueueOnce(ctx, tasks.TypeProbe, probeInterval, time.Now()))
+			})
 		})
 	}
 	w.options.Log.Info("worker started", "roles", w.options.Roles)

@@ -90,7 +90,8 @@ func (s *Store) join(ctx context.Context, job *Job, subscriber string) (*Job, er
 // Unsubscribe removes a subscriber from a job. When no one else waits for the job
 // it is cancelled, and Unsubscribe returns true.
 func (s *Store) Unsubscribe(ctx context.Context, id, subscriber string) (bool, error) {
-	return scriptUnsubscribe.Run(ctx, s.redis, []string{keyJob(id), keySubscribers(id)}, subscriber, retention.Milliseconds()).Bool()
+	return scriptUnsubscribe.Run(ctx, s.redis, []string{keyJob(id), keySubscribers(id)},
+		subscriber, retention.Milliseconds()).Bool()
 }
 
 // IsSubscribed reports whether a subscriber will be notified of a job's end.
