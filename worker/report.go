@@ -20,11 +20,11 @@ import (
 	"ushuru/pkg/sheet/transcribe"
 )
 
-// maxReading bounds what is kept of a sheet, in bytes. The schema of the
-// reading bounds every text and list in it; a full sheet has about 15 KB.
+// maxReading is the maximum size of a reading in bytes. The schema limits every text
+// and list in it; a full sheet has about 15 KB.
 const maxReading = 256 << 10
 
-// sheetReader reads inspection sheets.
+// sheetReader has the AI read inspection sheets.
 type sheetReader struct {
 	loader  *scan.Loader
 	model   *ai.Client // nil without an AI
@@ -43,7 +43,8 @@ func (s *sheetReader) summarize(ctx context.Context, job *jobs.Job) (any, error)
 		return nil, fmt.Errorf("worker: input: %w", err)
 	}
 	if s.model == nil {
-		return nil, tasks.Permanent("no_ai", "Reading inspection sheets needs an AI model, and none is configured on this server.", nil)
+		return nil, tasks.Permanent("no_ai",
+			"Reading inspection sheets needs an AI model, and none is configured on this server.", nil)
 	}
 	file, err := s.file(ctx, input, job.Class == jobs.Bulk)
 	if err != nil {
@@ -62,12 +63,12 @@ func (s *sheetReader) summarize(ctx context.Context, job *jobs.Job) (any, error)
 		return nil, err
 	}
 	if len(data) > maxReading {
-		return nil, fmt.Errorf("worker: what was read of the sheet has %d bytes", len(data))
+		return nil, fmt.Errorf("worker: the reading of the sheet has %d bytes", len(data))
 	}
 	return sheet.Reading{Report: data}, nil
 }
 
-// file returns the sheet as it was sent, or as its site has it.
+// file returns the uploaded sheet, or fetches it from its site.
 func (s *sheetReader) file(ctx context.Context, input tasks.ReportInput, bulk bool) ([]byte, error) {
 	if input.Upload == "" {
 		file, err := s.loader.Fetch(ctx, input.URL, bulk)
@@ -83,8 +84,8 @@ func (s *sheetReader) file(ctx context.Context, input tasks.ReportInput, bulk bo
 	return file, err
 }
 
-// sheetFailure says what an error of loading or reading a sheet means for the
-// job.
+// sheetFailure returns the error of the job for an error of loading or reading a
+// sheet.
 func sheetFailure(err error) error {
 	if failure, ok := errors.AsType[*fetch.Error](err); ok {
 		return pageFailure(failure)

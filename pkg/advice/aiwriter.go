@@ -9,16 +9,16 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// Writer has a language model word the advice. The model sees figures and
-// closed words only, and what it writes is checked: one number that it was not
-// given, another winner, a link or the wrong language, and the template stands
-// in its place.
+// Writer has an AI write the first paragraph of the advice. The model sees only
+// figures and closed words. Its text is checked, and is not used when it contains a
+// number that was not given, another winner or a link, or is in the wrong language.
 type Writer struct{ client *ai.Client }
 
-// NewWriter makes a Writer. The client stays the caller's.
+// NewWriter returns a Writer. The caller closes the client. With a nil client the
+// template alone writes the advice.
 func NewWriter(client *ai.Client) *Writer { return &Writer{client} }
 
-// instruction is the whole prompt besides the data and its frame.
+// instruction is the system prompt.
 const instruction = `You word a comparison of two used cars for a buyer in Tanzania. It is decided already; you decide nothing.
 The row of "verdict" names the winner. The rows of "cars" hold what is known of each car; "for" and "against" are the only
 points there are. "language" is the language to write in: en is English, sw is Kiswahili as a Tanzanian writes it.
@@ -28,7 +28,7 @@ points there are. "language" is the language to write in: en is English, sw is K
 - Write no number that is not in the data, and write numbers as they stand there. Compute nothing, round nothing.
 - Write no headings, lists, links or markup. Praise nothing that the data does not recommending.`
 
-// aiText is the model's answer.
+// aiText is the answer of the model.
 type aiText struct {
 	Winner string `json:"winner"`
 	Text   string `json:"text"`
@@ -36,9 +36,9 @@ type aiText struct {
 
 const maxAIText = 900
 
-// Recommend returns the recommendation as Markdown: Write's, with the words of
-// the model at its head when they pass the checks. byAI says whether they did;
-// err is why not, for the log: there is a recommendation all the same.
+// Recommend returns the recommendation as Markdown: that of Write, with the text of
+// the model in front when it passes the checks. byAI reports whether it does. A
+// non-nil err says why not, for the log; the recommendation is valid all the same.
 func (w *Writer) Recommend(ctx context.Context, v vehicle.Verdict, p Pair, lang string) (markdown string, byAI bool, err error) {
 	plain := Write(v, p, lang)
 	if w == nil || w.client == nil {
@@ -53,7 +53,7 @@ func (w *Writer) Recommend(ctx context.Context, v vehicle.Verdict, p Pair, lang 
 	return heading + "\n\n" + escapeProse(answer.Text) + "\n" + rest, true, nil
 }
 
-// newQuestion puts the verdict into closed fields.
+// newQuestion returns the question to the model: the verdict in closed fields.
 func newQuestion(v vehicle.Verdict, p Pair, lang string) ai.Question {
 	t := newText(v, p, lang)
 	verdict := ai.Row{

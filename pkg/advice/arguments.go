@@ -2,7 +2,7 @@ package advice
 
 import "ushuru/pkg/vehicle"
 
-// Codes of warnings of an estimate that bear on the choice.
+// The codes of the warnings of an estimate that count in a comparison.
 const (
 	warningAgeStep    = "age_step"
 	warningSimulated  = "simulated"
@@ -11,7 +11,7 @@ const (
 	warningPastedPage = "pasted_page"
 )
 
-// The points, with their signs: what speaks for a car, and what against it.
+// The codes of the points in favour of a car (+) and against it (-).
 const (
 	argCheaper       = "+cheaper"
 	argDearer        = "-dearer"
@@ -34,10 +34,11 @@ const (
 	argHigherBase    = "-taxed_on_invoice"
 )
 
-// minKMDifference is a difference in kilometres that is no point.
+// minKMDifference is the minimum difference of mileages that is a point.
 const minKMDifference = 5000
 
-// argumentsFor says what speaks for and against a car, beside the other.
+// argumentsFor returns the points in favour of and against a car, compared with the
+// other.
 func argumentsFor(s, other side, criteria []vehicle.Criterion, car string) []string {
 	points := []string{}
 	add := func(when bool, code string) {

@@ -10,13 +10,13 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// Why the words of a model are not used.
+// The reasons not to use the text of a model.
 var (
-	errWinner      = errors.New("advice: the text speaks for another car than the verdict")
-	errLink        = errors.New("advice: the text holds a link, an address or markup")
-	errLanguage    = errors.New("advice: the text is not in the language asked for")
-	errShort       = errors.New("advice: the text says nothing")
-	errNumberWords = errors.New("advice: the text holds a number in words")
+	errWinner      = errors.New("advice: the text recommends another car than the verdict")
+	errLink        = errors.New("advice: the text contains a link or markup")
+	errLanguage    = errors.New("advice: the text is not in the requested language")
+	errShort       = errors.New("advice: the text is too short")
+	errNumberWords = errors.New("advice: the text contains a number in words")
 )
 
 var (
@@ -26,12 +26,16 @@ var (
 	linkOrMarkup = regexp.MustCompile("(?i)://|www\\.|@|\\b[a-z0-9-]+\\.(?:com|net|org|co|tz|jp|io|info|ru)\\b|" +
 		"[<>\\[\\]{}`#*_|]|^\\s*[-+]\\s")
 	// numberWords are amounts that no comparison of digits would find.
-	numberWords = regexp.MustCompile(`(?i)\b(?:hundreds?|thousands?|millions?|billions?|dozens?|half|double|twice|percent|per cent|` +
+	numberWords = regexp.MustCompile(`(?i)\b(?:hundreds?|thousands?|millions?|billions?|dozens?|` +
+		`half|double|twice|percent|per cent|` +
 		`mia|elfu|laki|milioni|bilioni|nusu|mara mbili|asilimia|` +
-		`(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)|` +
-		`(?:tatu|nne|tano|sita|saba|nane|tisa|kumi|ishirini|thelathini|arobaini|hamsini|sitini|sabini|themanini|tisini))\b|[%％]`)
+		`(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|` +
+		`twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)|` +
+		`(?:tatu|nne|tano|sita|saba|nane|tisa|kumi|` +
+		`ishirini|thelathini|arobaini|hamsini|sitini|sabini|themanini|tisini))\b|[%％]`)
 	// recommending is where a sentence recommends.
-	recommending = regexp.MustCompile(`(?i)\b(?:winner|wins?|better|best|recommend(?:s|ed)?|choose|pick|buy|advice|advise|go for|` +
+	recommending = regexp.MustCompile(`(?i)\b(?:winner|wins?|better|best|recommend(?:s|ed)?|` +
+		`choose|pick|buy|advice|advise|go for|` +
 		`mshindi|limeshinda|bora|chagua|nunua|ushauri|tunashauri|tunapendekeza|pendekezo|linapendekezwa)\b`)
 	carNumber = regexp.MustCompile(`(?i)\b(?:car|gari(?: la)?) ?([12])\b`)
 	// otherNames are names of a car that are not its number.
@@ -39,8 +43,8 @@ var (
 	sentence   = regexp.MustCompile(`[.!?]+(?:\s+|$)`)
 )
 
-// checkText accepts a text only when nothing in it is the model's own
-// invention that a program can find.
+// checkText returns an error when the text contains something that the model
+// invented, as far as a program can find it.
 func checkText(answer *aiText, v vehicle.Verdict, p Pair, lang string) error {
 	text := answer.Text
 	switch {
@@ -61,9 +65,9 @@ func checkText(answer *aiText, v vehicle.Verdict, p Pair, lang string) error {
 	return checkWinner(text, v, p)
 }
 
-// checkNumbers wants every number of the text to be one that was given.
+// checkNumbers returns an error when a number of the text was not given.
 func checkNumbers(text string, v vehicle.Verdict, p Pair) error {
-	given := numbersOf(given(v, p))
+	given := numbersOf(inputText(v, p))
 	for _, n := range numbersOf(text) {
 		if !slices.Contains(given, n) {
 			return fmt.Errorf("advice: the number %s in the text was not given", n)
@@ -72,9 +76,9 @@ func checkNumbers(text string, v vehicle.Verdict, p Pair) error {
 	return nil
 }
 
-// given returns all the data that the model got, as one text, and the names of
+// inputText returns all that the model was given, in one text, and the numbers of
 // the cars.
-func given(v vehicle.Verdict, p Pair) string {
+func inputText(v vehicle.Verdict, p Pair) string {
 	var b strings.Builder
 	for _, lang := range []string{English, Swahili} {
 		for _, table := range newQuestion(v, p, lang).Data {
@@ -88,8 +92,8 @@ func given(v vehicle.Verdict, p Pair) string {
 	return b.String() + " 1 2 "
 }
 
-// numbersOf are the numbers of a text as they stand, without the mark that
-// ends a sentence.
+// numbersOf returns the numbers of a text as they are written, without the
+// punctuation after them.
 func numbersOf(text string) (found []string) {
 	for _, n := range numbers.FindAllString(text, -1) {
 		found = append(found, strings.TrimRight(n, ".,"))
@@ -97,8 +101,8 @@ func numbersOf(text string) (found []string) {
 	return found
 }
 
-// checkWinner wants a sentence that recommends to begin with the winner, by
-// its number; and without a winner none that recommends one car.
+// checkWinner returns an error when a sentence that recommends does not begin with
+// the winner's number, or recommends one car although there is no winner.
 func checkWinner(text string, v vehicle.Verdict, p Pair) error {
 	for _, s := range sentence.Split(text, -1) {
 		if !recommending.MatchString(s) {

@@ -11,10 +11,10 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// Write words a verdict as Markdown by the template alone: the advice, what
-// speaks for and against each car, the costs, and what to keep in mind. Every
-// number in it stands in the verdict or the estimates. It holds no text of a
-// listing, no links, no pictures and no HTML.
+// Write writes a verdict as Markdown by the template: the advice, the points in
+// favour of and against each car, the costs, and what to keep in mind. Every number
+// in it is in the verdict or in the estimates. It contains no text of a listing, no
+// links, no images and no HTML.
 func Write(v vehicle.Verdict, p Pair, lang string) string {
 	t := newText(v, p, lang)
 	t.advice()
@@ -22,11 +22,11 @@ func Write(v vehicle.Verdict, p Pair, lang string) string {
 		t.car(i)
 	}
 	t.costs()
-	t.mind()
+	t.notices()
 	return t.String()
 }
 
-// text is a recommendation in the making.
+// text is a recommendation that is being written.
 type text struct {
 	strings.Builder
 	verdict vehicle.Verdict
@@ -53,7 +53,7 @@ func (t *text) say(code string, with map[string]string) string {
 	return say(t.lang, code, all)
 }
 
-// advice is the first section: the winner, or why there is none.
+// advice writes the first section: the winner, or why there is none.
 func (t *text) advice() {
 	if n := t.winner(); n > 0 {
 		t.line("## ", "winner", map[string]string{"n": number(n), "name": t.sides[n-1].name()})
@@ -79,7 +79,7 @@ func (t *text) advice() {
 
 func (t *text) winner() int { return map[string]int{Car1: 1, Car2: 2}[t.verdict.Winner] }
 
-// points are the codes of a car's points with their sign.
+// points returns the codes of the points of a car, with their signs.
 func (t *text) points(i int) []string {
 	if i == 0 {
 		return t.verdict.Points1
@@ -87,14 +87,14 @@ func (t *text) points(i int) []string {
 	return t.verdict.Points2
 }
 
-// car is the section of one car.
+// car writes the section of one car.
 func (t *text) car(i int) {
 	s, other := t.sides[i], t.sides[1-i]
 	t.line("### ", "named", map[string]string{"n": number(i + 1), "name": s.name()})
 	with := figures(s, other)
 	for _, sign := range []struct{ prefix, heading string }{{"+", "for"}, {"-", "against"}} {
-		unlike := func(code string) bool { return !strings.HasPrefix(code, sign.prefix) }
-		signed := slices.DeleteFunc(slices.Clone(t.points(i)), unlike)
+		isOther := func(code string) bool { return !strings.HasPrefix(code, sign.prefix) }
+		signed := slices.DeleteFunc(slices.Clone(t.points(i)), isOther)
 		fmt.Fprintf(t, "\n**%s**\n\n", t.say(sign.heading, nil))
 		if len(signed) == 0 {
 			t.line("- ", "nothing_for", nil)
@@ -106,7 +106,7 @@ func (t *text) car(i int) {
 	fmt.Fprintln(t)
 }
 
-// figures are what the points of a car may name.
+// figures returns the values that the points of a car can name.
 func figures(s, other side) map[string]string {
 	with := map[string]string{}
 	if s.condition != nil {
@@ -126,8 +126,8 @@ func figures(s, other side) map[string]string {
 	return with
 }
 
-// costs is the table of the drive-away costs, a row for each line that either
-// car has.
+// costs writes the table of the drive-away costs, with a row for each line of
+// either car.
 func (t *text) costs() {
 	a, b := t.sides[0].estimate.DriveAway, t.sides[1].estimate.DriveAway
 	if a == nil || b == nil {
@@ -156,7 +156,7 @@ func (t *text) costs() {
 	fmt.Fprintln(t)
 }
 
-// of is a name in the language of the text.
+// of returns a name in the language of the text.
 func (t *text) of(name vehicle.Text) string {
 	if t.lang == Swahili {
 		return name.SW
@@ -164,8 +164,8 @@ func (t *text) of(name vehicle.Text) string {
 	return name.EN
 }
 
-// cell is a line's amount in both currencies; what has to be paid and is not
-// known says so.
+// cell returns the amount of a line in both currencies, or says that it is not
+// known.
 func (t *text) cell(d *vehicle.DriveAway, code string) string {
 	i := slices.IndexFunc(d.Lines, func(line vehicle.CostLine) bool { return line.Code == code })
 	if i < 0 {
@@ -182,7 +182,7 @@ func (t *text) cell(d *vehicle.DriveAway, code string) string {
 	return cell
 }
 
-// total is a sum; one that lacks something says so, and has no bounds.
+// total returns a sum. An incomplete sum says so, and has no bounds.
 func (t *text) total(d *vehicle.DriveAway, code string, sum money.Amount) string {
 	switch {
 	case d.Complete:
@@ -199,8 +199,8 @@ type row struct {
 	name vehicle.Text
 }
 
-// costRows are the lines of both cars in the order of the first that has them,
-// those missing from both last.
+// costRows returns the lines of both cars, in the order of the first car that has
+// them, then the missing lines.
 func costRows(a, b *vehicle.DriveAway) (rows []row) {
 	add := func(code string, name vehicle.Text) {
 		if !slices.ContainsFunc(rows, func(r row) bool { return r.code == code }) {
@@ -220,8 +220,8 @@ func costRows(a, b *vehicle.DriveAway) (rows []row) {
 	return rows
 }
 
-// mind is what to keep in mind.
-func (t *text) mind() {
+// notices writes what to keep in mind.
+func (t *text) notices() {
 	t.line("### ", "mind", nil)
 	fmt.Fprintln(t)
 	t.line("- ", "mind_estimate", nil)
@@ -251,7 +251,7 @@ func (t *text) mind() {
 	}
 }
 
-// name is the car as the authority names it, with the year it goes by.
+// name returns the name that the authority gives the car, with its year.
 func (s side) name() string {
 	model, _, _ := strings.Cut(s.estimate.Matched.ModelBody, " - ")
 	return escape(fmt.Sprintf("%s %s %d", s.estimate.Matched.Make, model, s.estimate.Matched.YOM))
@@ -268,7 +268,7 @@ func currency(code string, amount *money.Amount) string {
 	return code + " " + amount.String()
 }
 
-// fill puts values in the place of {names}.
+// fill replaces {names} by values.
 func fill(text string, with map[string]string) string {
 	pairs := make([]string, 0, 2*len(with))
 	for name, value := range with {
@@ -279,9 +279,9 @@ func fill(text string, with map[string]string) string {
 
 const maxName = 80
 
-// escape makes one line of literal Markdown text of any text: control
-// characters become spaces, and a backslash stands before every ASCII mark
-// that Markdown knows. A dot is one only after a letter, as in an address.
+// escape returns a text as one line of literal Markdown: control characters become
+// spaces, and a backslash precedes each ASCII character that has a meaning in
+// Markdown. A dot has one only after a letter, as in a URL.
 func escape(text string) string {
 	var b strings.Builder
 	n, last := 0, ' '

@@ -9,11 +9,10 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// phraseTable holds the words of the template in both languages, by code: those
-// of points, of criteria, and of the text around them. Names in braces are
-// filled in by code with figures. The Swahili is a draft until a native
-// speaker signs it off; tax and car terms are those of Tanzanian customs and
-// press.
+// phraseTable has the sentences of the template in both languages by code: the
+// points, the criteria, and the text around them. Code replaces the names in braces
+// by figures. The Kiswahili is a draft until a native speaker approves it; its tax
+// and car terms are those of Tanzanian customs and press.
 //
 //go:embed phrases.csv
 var phraseTable string
@@ -32,13 +31,13 @@ func parsePhrases(data string) map[string]vehicle.Text {
 	return phrases
 }
 
-// Warn words a warning about a comparison: worded_by_ai; sheet_not_read, of
-// car n, with the code of the error; sheet_mismatch, of car n, with the fields.
+// Warn returns a warning of a comparison: worded_by_ai; sheet_not_read, for car n,
+// with the code of the error; sheet_mismatch, for car n, with the fields.
 func Warn(lang, code string, with map[string]string) vehicle.Warning {
 	return vehicle.Warning{Code: code, Message: say(lang, code, with)}
 }
 
-// say returns a phrase in a language with its names filled in.
+// say returns a phrase in a language, with values for its names.
 func say(lang, code string, with map[string]string) string {
 	text := phrases[code].EN
 	if lang == Swahili {

@@ -10,11 +10,11 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// winMargin is by how many points of 100 a car must lead to win.
+// winMargin is the minimum lead of the winner in points of 100.
 const winMargin = 5
 
-// The weights, of 100. Cost leads because it is what the buyer asked; the rest
-// is what makes a cheap car dear.
+// The weights, of 100. Cost has the most because the buyer asks for it; the others
+// are what makes a cheap car expensive later.
 const (
 	weightCost       = 45
 	weightCondition  = 25
@@ -32,16 +32,16 @@ const (
 	criterionConfidence = "match_confidence"
 )
 
-// zeroScoreCostRatio is how much dearer a car must be, as a share of the cheaper one,
-// to score nothing for cost.
+// zeroScoreCostRatio is how much more a car must cost, as a fraction of the cheaper
+// car, to score 0 for cost.
 var zeroScoreCostRatio = decimal.RequireFromString("0.30")
 
-// zeroScoreKM is the mileage that scores nothing.
+// zeroScoreKM is the mileage that scores 0.
 const zeroScoreKM = 200_000
 
-// Judge compares two cars. It is pure: equal cars and sheets give an equal
-// verdict. A criterion counts only when it is known of both cars, and without
-// both drive-away costs there is no winner.
+// Judge compares two cars. It is pure: equal cars and sheets give equal verdicts. A
+// criterion counts only when it is known for both cars. Without both drive-away
+// costs there is no winner.
 func Judge(p Pair) vehicle.Verdict {
 	sides := p.sides()
 	verdict := vehicle.Verdict{
@@ -123,15 +123,15 @@ func costScore(cost, cheaper decimal.Decimal) int {
 	return clamp(int(decimal.NewFromInt(1).Sub(over).Mul(decimal.NewFromInt(100)).Round(0).IntPart()))
 }
 
-// gradeScores rank the overall marks of a sheet. The marks of repaired cars
-// and of cars that are sold ungraded say little of the rest, and rank low.
+// gradeScores are the scores of the overall grades of a sheet. The grades of
+// repaired and ungraded cars say little about the rest, and score low.
 var gradeScores = map[string]int{
 	"S": 100, "9": 100, "8": 100, "7": 100, "6": 95, "5": 90, "4.5": 80, "4": 70, "3.5": 55, "3": 40, "2": 20, "1": 5,
 	"R": 15, "R1": 15, "R2": 15, "RA": 15, "RB": 15, "RC": 15, "A": 15, "0": 15,
 	"***": 0, "**": 0, "*": 0, "無効": 0,
 }
 
-// What takes points from the mark.
+// The limits and penalties of conditionScore.
 const (
 	maxRepairedScore = 15
 	perHigh          = 8
@@ -142,14 +142,14 @@ const (
 	maxDefectPenalty = 40
 )
 
-// aspect is how one car does by a criterion.
+// aspect is the score of one car in a criterion.
 type aspect struct {
 	value string
 	score int
 	known bool
 }
 
-// compare holds one aspect of two cars side by side.
+// compare compares one aspect of two cars.
 func compare(code string, weight int, sides [2]side, of func(side) aspect) vehicle.Criterion {
 	a, b := of(sides[0]), of(sides[1])
 	c := vehicle.Criterion{Code: code, Weight: weight, Value1: a.value, Value2: b.value, Better: None}
@@ -168,7 +168,7 @@ func condition(s side) aspect {
 	return aspect{s.condition.OverallGrade, score, known}
 }
 
-// conditionScore is 0 to 100; false when the mark says nothing (a dash, X, or
+// conditionScore returns 0 to 100; false when the grade says nothing (a dash, X, or
 // unreadable).
 func conditionScore(c *Condition) (score int, known bool) {
 	score, known = gradeScores[c.OverallGrade]
@@ -204,13 +204,13 @@ func kilometres(km int, known bool) string {
 	return thousands(km) + " km"
 }
 
-// thousands writes 85000 as 85,000.
+// thousands formats 85000 as 85,000.
 func thousands(n int) string {
 	whole, _, _ := strings.Cut(money.New(decimal.NewFromInt(int64(n))).String(), ".")
 	return whole
 }
 
-// ageStep: a car whose tax jumps if it lands next year is a risk.
+// ageStep scores 0 for a car whose tax rises if it lands next year.
 func ageStep(s side) aspect {
 	if s.hasWarning(warningAgeStep) {
 		return aspect{"crosses", 0, true}
@@ -225,7 +225,8 @@ func confidence(s side) aspect {
 	return aspect{string(sure), confidenceScores[sure], true}
 }
 
-// less names the car that is better when the sign says that the first is less.
+// less returns the car with the lesser value; the sign compares the first with the
+// second.
 func less(sign int) string {
 	switch {
 	case sign < 0:
@@ -238,5 +239,5 @@ func less(sign int) string {
 
 func clamp(score int) int { return min(100, max(0, score)) }
 
-// number is a small count in digits.
+// number formats a count.
 func number(n int) string { return strconv.Itoa(n) }

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// spellings are ways to write one word on sheets.
+// spellings replaces the ways to write one word on sheets by one of them.
 var spellings = strings.NewReplacer(
 	"有り", "有", "あり", "有", "無し", "無", "なし", "無", "傷", "キズ", "きず", "キズ", "錆", "サビ", "さび", "サビ",
 	"凹み", "ヘコミ", "凹", "ヘコミ", "へこみ", "ヘコミ", "下回り", "下廻り", "足回り", "足廻り", "ひび", "ヒビ",
@@ -15,9 +15,8 @@ var spellings = strings.NewReplacer(
 	"擦れ", "すれ", "スレ", "すれ", "破れ", "破れ", "汚れ", "汚れ", "よごれ", "汚れ", "ヨゴレ", "汚れ",
 )
 
-// Fold makes one way of writing of several: full and half width (NFKC), case
-// of Latin letters, spaces and points left out, and the spellings above. Two
-// texts that fold to the same say the same.
+// Fold normalises a printed text: width (NFKC), case of Latin letters, spaces and
+// punctuation, and spellings. Two texts with the same fold say the same.
 func Fold(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || strings.ContainsRune("・、。,.:;「」『』【】[]《》", r) {
@@ -28,18 +27,17 @@ func Fold(text string) string {
 	return spellings.Replace(text)
 }
 
-// Narrow is a printed value in ordinary width, without spaces around it.
+// Narrow returns a printed value in ordinary width, without spaces around it.
 func Narrow(text string) string { return strings.TrimSpace(norm.NFKC.String(text)) }
 
-// IsJapanese says whether a text has kana or kanji.
+// IsJapanese reports whether a text has kana or kanji.
 func IsJapanese(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー'
 	})
 }
 
-// Mentions finds a word in a text, whatever the glossary makes of the rest. What
-// is said not to be there is not.
+// Mentions reports whether a text has a word, and does not deny it (無).
 func Mentions(text, word string) bool {
 	text, word = Fold(text), Fold(word)
 	for {

@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// glossaryTable is our own table of phrases; its head says how sure it is.
+// glossaryTable is the table of phrases; its head gives its sources.
 //
 //go:embed glossary.csv
 var glossaryTable string
 
-// Phrase is a line of the glossary.
+// Phrase is a row of the glossary.
 type Phrase struct {
 	Area     Area   // of a part: the Kiswahili word that joins a place to it
 	JP       string // as printed
@@ -28,22 +28,23 @@ const (
 	tailKind  = "tail"
 )
 
+// IsFinding reports whether a phrase says something by itself; a part of the car
+// or a place does not.
 func (p *Phrase) IsFinding() bool {
 	return p.Kind == string(Defect) || p.Kind == string(Option) || p.Kind == string(InfoNote)
 }
 
-// frame says whether a phrase names a part of the body frame, which combines
-// like other parts and says something by itself as well.
-func (p *Phrase) frame() bool {
+// isFrame reports whether a phrase names a part of the body frame. It combines with
+// other phrases as parts do, and says something by itself.
+func (p *Phrase) isFrame() bool {
 	_, found := WordOf("frame", p.JP)
 	return found && p.IsFinding()
 }
 
-// phrases are the glossary by folded Japanese; longest is the length of its
-// longest key in runes.
+// phrases is the glossary by folded Japanese.
 type phrases struct {
-	byKey   map[string]*Phrase
-	longest int
+	byKey    map[string]*Phrase
+	maxRunes int // of a key
 }
 
 var glossary = sync.OnceValue(func() phrases {
@@ -51,15 +52,16 @@ var glossary = sync.OnceValue(func() phrases {
 	for _, row := range ReadTable(glossaryTable, 6) {
 		p := &Phrase{Area(row[0]), row[1], Text{row[2], row[3]}, Severity(row[4]), row[5]}
 		key := Fold(p.JP)
-		if _, there := all.byKey[key]; !there { // spellings of one phrase fold to the same
+		if _, exists := all.byKey[key]; !exists { // spellings of one phrase fold to the same
 			all.byKey[key] = p
 		}
-		all.longest = max(all.longest, len([]rune(key)))
+		all.maxRunes = max(all.maxRunes, len([]rune(key)))
 	}
 	return all
 })
 
-// ReadTable reads an embedded table: comments, a head, rows of so many cells.
+// ReadTable parses an embedded table with comments and a head. It returns the rows,
+// which all have the given number of cells, and panics when the table is invalid.
 func ReadTable(text string, cells int) [][]string {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comment, r.FieldsPerRecord = '#', cells
@@ -70,26 +72,26 @@ func ReadTable(text string, cells int) [][]string {
 	return rows[1:]
 }
 
-// Piece is a part of a note: a phrase of the glossary, or nil for characters
-// that no phrase has.
+// Piece is a part of a note: a phrase of the glossary, or characters that are in no
+// phrase, with a nil Phrase.
 type Piece struct {
 	*Phrase
 	JP string // folded
 }
 
-// LookUpPhrase looks up a whole text.
+// LookUpPhrase returns the phrase that is the whole text.
 func LookUpPhrase(jp string) (*Phrase, bool) {
 	p, found := glossary().byKey[Fold(jp)]
 	return p, found
 }
 
-// Pieces cuts a note into phrases, the longest first.
+// Pieces divides a note into phrases. The longest phrase wins.
 func Pieces(jp string) (list []Piece) {
 	g := glossary()
 	runes := []rune(Fold(jp))
 	for i := 0; i < len(runes); {
 		var n int
-		for n = min(g.longest, len(runes)-i); n > 0; n-- {
+		for n = min(g.maxRunes, len(runes)-i); n > 0; n-- {
 			if p, found := g.byKey[string(runes[i:i+n])]; found {
 				list = append(list, Piece{p, string(runes[i : i+n])})
 				break
@@ -108,7 +110,7 @@ func Pieces(jp string) (list []Piece) {
 	return list
 }
 
-// Findings are the phrases among pieces that say something by themselves.
+// Findings returns the phrases that say something by themselves.
 func Findings(list []Piece) (found []*Phrase) {
 	for _, p := range list {
 		if p.Phrase != nil && p.IsFinding() {
@@ -118,29 +120,29 @@ func Findings(list []Piece) (found []*Phrase) {
 	return found
 }
 
-// Compose translates pieces that are all of the glossary: places and parts,
-// then what is the matter with them ("front bumper: cracked"). It reports
-// false where something is left over or nothing is said.
+// Compose translates pieces that are all in the glossary: places and parts, then
+// what is wrong with them ("front bumper: cracked"). It returns false when a piece
+// is not in the glossary, or when the pieces say nothing.
 func Compose(list []Piece) (Text, bool) {
 	if len(list) == 1 && list[0].Phrase != nil && list[0].IsFinding() {
 		return list[0].Text, true
 	}
-	en, said := composeIn(list, English)
+	en, isWhole := composeIn(list, English)
 	sw, _ := composeIn(list, Swahili)
-	return Text{en, sw}, said
+	return Text{en, sw}, isWhole
 }
 
 // composer writes pieces in one language.
 type composer struct {
-	lang   string
-	b      strings.Builder
-	places []string // that wait for their part
-	after  string   // the kind of the piece before
-	said   bool     // something is the matter
+	lang    string
+	b       strings.Builder
+	places  []string // of the next part
+	after   string   // the kind of the previous piece
+	isWhole bool     // the text says something
 }
 
-// composeIn writes the pieces in one language. It reports false for pieces that
-// make no whole: a phrase that is not known, a place or an ending of nothing.
+// composeIn writes the pieces in one language. It returns false for an unknown
+// piece, and for a place or an ending that belongs to nothing.
 func composeIn(list []Piece, lang string) (string, bool) {
 	c := &composer{lang: lang}
 	for _, p := range list {
@@ -149,7 +151,7 @@ func composeIn(list []Piece, lang string) (string, bool) {
 		}
 		c.add(p.Phrase)
 	}
-	return c.b.String(), c.said && len(c.places) == 0
+	return c.b.String(), c.isWhole && len(c.places) == 0
 }
 
 func (c *composer) add(p *Phrase) {
@@ -159,33 +161,33 @@ func (c *composer) add(p *Phrase) {
 	case p.Kind == placeKind:
 		c.places = append(c.places, word)
 		return
-	case p.Kind == partKind, p.frame():
+	case p.Kind == partKind, p.isFrame():
 		word = c.placed(p)
-		c.said = c.said || p.IsFinding()
+		c.isWhole = c.isWhole || p.IsFinding()
 	case c.after == partKind:
-		separator, c.said = ": ", true
+		separator, c.isWhole = ": ", true
 	case p.Kind == tailKind:
 		separator = ", "
 	default:
-		c.said = true
+		c.isWhole = true
 	}
 	if c.b.Len() > 0 {
 		c.b.WriteString(separator)
 	}
 	c.b.WriteString(word)
-	if c.after = p.Kind; p.frame() {
+	if c.after = p.Kind; p.isFrame() {
 		c.after = partKind
 	}
 }
 
-// placed is a part with its places: before it in English, after it in
+// placed returns a part with its places: before it in English, after it in
 // Kiswahili (mlango wa mbele wa kulia).
 func (c *composer) placed(p *Phrase) string {
 	words := append(slices.Clone(c.places), p.Text.EN)
 	if c.lang == Swahili {
 		words = []string{p.Text.SW}
 		joins := string(p.Area)
-		if p.frame() {
+		if p.isFrame() {
 			joins = "ya" // bodi ya ndani, nguzo, sakafu, fremu
 		}
 		for _, place := range slices.Backward(c.places) {

@@ -8,22 +8,22 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// Mismatch is a value that differs between the sheet and the listing.
+// Mismatch is a value that differs between a sheet and its listing.
 type Mismatch struct {
 	Field   string `json:"field"` // chassis_code, year, cc, mileage_km or colour
 	Sheet   string `json:"sheet"`
 	Listing string `json:"listing"`
-	// YearBasis is that of the listing, for a year: one of manufacture or
-	// model may well be earlier than the first registration on the sheet.
+	// YearBasis is the basis of the listing's year. A year of manufacture or model
+	// can be earlier than the first registration on the sheet.
 	YearBasis string `json:"year_basis,omitempty"`
 }
 
-// Name is what the field is called in a language.
+// Name returns the name of the field in a language.
 func (m Mismatch) Name(lang string) string { return TextOf("field", m.Field).In(lang) }
 
-// sameCC is how far two engine sizes may be apart: sheets round to the next ten
-// or hundred.
-const sameCC = 50
+// maxCCDifference is how far two equal engine sizes may differ: sheets round to ten
+// or to a hundred.
+const maxCCDifference = 50
 
 // Compare compares the sheet with the car of a listing. A value that one of them
 // does not give is not compared. The result is never nil: nil means that no
@@ -42,7 +42,7 @@ func Compare(r *Report, car vehicle.Car) []Mismatch {
 
 // compareNumbers compares engine size, mileage and colour.
 func compareNumbers(r *Report, car vehicle.Car) (list []Mismatch) {
-	if cc := r.Vehicle.CC; cc != nil && *cc > 0 && car.EngineCC > 0 && max(*cc-car.EngineCC, car.EngineCC-*cc) > sameCC {
+	if cc := r.Vehicle.CC; cc != nil && *cc > 0 && car.EngineCC > 0 && max(*cc-car.EngineCC, car.EngineCC-*cc) > maxCCDifference {
 		list = append(list, Mismatch{Field: "cc", Sheet: strconv.Itoa(*cc), Listing: strconv.Itoa(car.EngineCC)})
 	}
 	if km := r.Mileage.ValueKM; km != nil && car.MileageKM != nil && !sameMileage(&r.Mileage, *car.MileageKM) {
@@ -54,15 +54,15 @@ func compareNumbers(r *Report, car vehicle.Car) (list []Mismatch) {
 	return list
 }
 
-// sameMileage allows the listing to round to thousands, and takes either
-// reading of a number that may be in thousands.
+// sameMileage allows the listing to round to thousands. Of a number that may be in
+// thousands, either reading counts.
 func sameMileage(m *Mileage, listed int) bool {
 	km := *m.ValueKM
 	rounded := listed%1000 == 0 && (km/1000*1000 == listed || (km+500)/1000*1000 == listed)
 	return km == listed || rounded || m.Thousands != nil && *m.Thousands == listed
 }
 
-// colourFamily is the colour of the sheet in the coarse words of listings.
+// colourFamily returns the colour of the sheet in the coarse words of listings.
 func colourFamily(r *Report) string {
 	if r.Vehicle.ColourJP == nil {
 		return ""
@@ -72,7 +72,7 @@ func colourFamily(r *Report) string {
 	return w.Value
 }
 
-// families are the words of listings for a colour, the particular ones first.
+// families are the words of listings for a colour. The first that occurs counts.
 var families = []struct{ word, family string }{
 	{"PEARL", "white"},
 	{"WHITE", "white"},

@@ -1,6 +1,6 @@
 package sheet
 
-// Questions that no red flag raises, of Ask.About.
+// The values of Ask.About that are not the rule of a red flag.
 const (
 	AskRepair  = "repair_not_stated"
 	AskService = "service_record"
@@ -8,8 +8,8 @@ const (
 	AskEngine  = "engine"
 )
 
-// QuestionsFor are what to ask before paying: those of the red flags, and what
-// sheets leave open.
+// QuestionsFor returns what the buyer should ask before paying: the questions of
+// the red flags, and those that sheets leave open.
 func QuestionsFor(r *Report) []Ask {
 	list := []Ask{}
 	for _, flag := range r.RedFlags {
@@ -17,7 +17,7 @@ func QuestionsFor(r *Report) []Ask {
 		if about == FlagRepairHistory {
 			about = FlagRepairGrade // one question for both
 		}
-		if !asked(list, about) {
+		if !hasQuestion(list, about) {
 			list = append(list, Ask{about, TextOf("ask", about)})
 		}
 	}
@@ -33,7 +33,7 @@ func QuestionsFor(r *Report) []Ask {
 	return append(list, Ask{AskEngine, TextOf("ask", AskEngine)})
 }
 
-func asked(list []Ask, about string) bool {
+func hasQuestion(list []Ask, about string) bool {
 	for _, ask := range list {
 		if ask.About == about {
 			return true

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Rules of red flags, of RedFlag.Rule.
+// The values of RedFlag.Rule.
 const (
 	FlagRepairGrade    = "grade_repair"
 	FlagNotGraded      = "grade_not_graded"
@@ -28,10 +28,8 @@ const (
 	FlagReadingsDiffer = "readings_differ"
 )
 
-// flagTexts are what a red flag says, with its weight. The rules and weights
-// are our proposal.
-// flagged are the words that are looked for in every note, whatever else is
-// made of it: the list "red" of words.csv, in its order.
+// flagged returns the words that raise a red flag wherever a note has them: the
+// list "red" of words.csv, in its order. Rules and severities are our proposal.
 var flagged = sync.OnceValue(func() (list []struct{ word, rule string }) {
 	for _, row := range ReadTable(wordTable, 5) {
 		if row[0] == "red" {
@@ -52,11 +50,12 @@ func (l *flagList) add(rule, quote string) {
 		return
 	}
 	l.seen[rule] = true
-	said := texts()[[2]string{"flag", rule}]
-	l.flags = append(l.flags, RedFlag{rule, quote, said.Text, said.Severity})
+	s := texts()[[2]string{"flag", rule}]
+	l.flags = append(l.flags, RedFlag{rule, quote, s.Text, s.Severity})
 }
 
-// FindRedFlags are what to know before paying, each once, with what it rests on.
+// FindRedFlags returns what the buyer should know before paying, each once, with
+// its evidence.
 func FindRedFlags(r *Report) []RedFlag {
 	l := &flagList{[]RedFlag{}, map[string]bool{}}
 	l.grades(r)
@@ -149,14 +148,14 @@ func deref(s *string) string {
 	return *s
 }
 
-// FrameWords are parts of the frame and what is done to it. One in a note is
-// evidence; it is not yet a repair history.
+// FrameWords are the parts of the frame and the work on it. A note with one of them
+// is evidence, but not yet a repair history.
 var FrameWords = []string{
 	"骨格", "コアサポート", "ピラー", "フロア", "インサイドパネル", "バックパネル", "サイドメンバー", "クロスメンバー", "修正", "突き上げ",
 }
 
-// MentionsFrame says whether a note has a word of the frame. A floor mat and a
-// floor lever are none.
+// MentionsFrame reports whether a note has a word of FrameWords. Floor mats and
+// floor levers do not count.
 func MentionsFrame(note *Note, word string) bool {
 	text := Fold(note.JP)
 	if word == "フロア" {

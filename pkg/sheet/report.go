@@ -6,12 +6,12 @@ package sheet
 
 import "slices"
 
-// Report is what a sheet says, and what that means. A pointer that is nil (null
-// in JSON) is a value that is not printed or could not be read; Unreadable says
-// which of the two. What was not read off the sheet but concluded is named in
-// Inferred. Fields ending in Raw hold what is printed.
+// Report is what a sheet says and what that means. A nil pointer (null in JSON) is
+// a value that is not printed or could not be read; Unreadable says which. Inferred
+// names the values that were not read on the sheet but inferred. Fields ending in
+// Raw hold the printed text.
 //
-// A Report holds no chassis number in full and no plate.
+// A Report contains no complete chassis number and no number plate.
 type Report struct {
 	IsAuctionSheet bool        `json:"is_auction_sheet"`
 	Readability    Readability `json:"readability"`
@@ -27,10 +27,10 @@ type Report struct {
 	RepairHistory RepairHistory `json:"repair_history"`
 	Equipment     Equipment     `json:"equipment"`
 
-	SellerPoints   []Note `json:"seller_points"` // the seller's praise: claims
+	SellerPoints   []Note `json:"seller_points"` // claims of the seller
 	SellerNotes    []Note `json:"seller_notes"`
 	InspectorNotes []Note `json:"inspector_notes"` // findings of the house
-	OfficeNotes    []Note `json:"office_notes"`    // corrections, which overrule the sheet
+	OfficeNotes    []Note `json:"office_notes"`    // corrections of the sheet
 
 	BodyMap   []Mark    `json:"body_map"`
 	TyresMM   Tyres     `json:"tyres_mm"`
@@ -44,18 +44,18 @@ type Report struct {
 	Inferred   []Inference  `json:"inferred"`
 	Unreadable []Unreadable `json:"unreadable"`
 
-	// DroppedTexts counts texts of the reading that were no part of a sheet:
-	// links, telephone numbers, orders.
+	// DroppedTexts counts texts that were left out because they contain links,
+	// telephone numbers or instructions.
 	DroppedTexts int `json:"dropped_texts"`
 }
 
-// InBoth is something in both languages.
+// InBoth is a value in both languages.
 type InBoth[T any] struct {
 	EN T `json:"en"`
 	SW T `json:"sw"`
 }
 
-// In returns it in a language.
+// In returns the value in a language; in English for an unknown language.
 func (b InBoth[T]) In(lang string) T {
 	if lang == Swahili {
 		return b.SW
@@ -66,10 +66,10 @@ func (b InBoth[T]) In(lang string) T {
 // Text is a sentence or a name.
 type Text = InBoth[string]
 
-// Readability says how much of the sheet can be read.
+// Readability is how much of the sheet can be read.
 type Readability struct {
 	Overall         Extent   `json:"overall"`
-	UnreadableAreas []string `json:"unreadable_areas"` // names of areas, see question.go
+	UnreadableAreas []string `json:"unreadable_areas"` // see transcribe.List
 }
 
 // Extent is how much can be read.
@@ -82,9 +82,9 @@ const (
 	None    Extent = "none"
 )
 
-// House is who held the auction.
+// House is the auction house.
 type House struct {
-	Name   *string `json:"name"`  // of a closed list, see houses
+	Name   *string `json:"name"`  // of a closed list
 	Basis  *string `json:"basis"` // printed or inferred
 	Corner *string `json:"corner"`
 }
@@ -122,7 +122,7 @@ type Vehicle struct {
 	Load            *int    `json:"load"`    // kg
 }
 
-// Dates are months in ISO form (2014-04), with what is printed beside them.
+// Dates has months in ISO format (2014-04) and the printed texts.
 type Dates struct {
 	FirstRegistrationRaw *string `json:"first_registration_raw"`
 	FirstRegistration    *string `json:"first_registration"`
@@ -131,17 +131,17 @@ type Dates struct {
 	NameChangeDeadline   *string `json:"name_change_deadline"` // as printed: it may lack the year
 }
 
-// Mileage is what the meter showed, and what the house could prove of it.
+// Mileage is what the meter showed, and what the auction house could prove.
 type Mileage struct {
 	RawDigits *string `json:"raw_digits"`
 	Value     *int    `json:"value"` // in Unit
 	Unit      *string `json:"unit"`  // km or mile
 	ValueKM   *int    `json:"value_km"`
-	Flag      *Flag   `json:"flag"` // nil: could not be read
+	Flag      *Flag   `json:"flag"` // nil means unreadable
 	FlagText  *string `json:"flag_text"`
 
-	// ScaleInferred marks a number so short that it may be in thousands;
-	// Thousands is the other reading, in Unit.
+	// ScaleInferred marks a number so short that it may be in thousands.
+	// Thousands is then the other value, in Unit.
 	ScaleInferred bool `json:"scale_inferred"`
 	Thousands     *int `json:"value_if_thousands"`
 }
@@ -157,7 +157,7 @@ const (
 	Unknown  Flag = "unknown"  // #: the mileage is not known
 )
 
-// Grades are the marks as printed, three separate judgements.
+// Grades are the three grades as printed. Each is a judgement of its own.
 type Grades struct {
 	OverallRaw *string     `json:"overall_raw"`
 	Group      *GradeGroup `json:"group"`
@@ -166,17 +166,17 @@ type Grades struct {
 	Interior   *string     `json:"interior"`
 }
 
-// GradeGroup is what kind of mark the overall grade is.
+// GradeGroup is the kind of the overall grade.
 type GradeGroup string
 
 // The groups.
 const (
 	Graded      GradeGroup = "graded"
-	RepairGrade GradeGroup = "repair_history" // R and its kin
+	RepairGrade GradeGroup = "repair_history" // R, RA and others
 	NotGraded   GradeGroup = "not_graded"     // sold as it is
 )
 
-// RepairHistory is what the sheet says of repairs of the frame.
+// RepairHistory is what the sheet says about repairs of the frame.
 type RepairHistory struct {
 	Status   RepairStatus `json:"status"`
 	Evidence []string     `json:"evidence"` // in Japanese, or the mark
@@ -206,7 +206,7 @@ type Finding struct {
 	Severity Severity `json:"severity"`
 }
 
-// Severity sorts findings: our proposal, not the house's.
+// Severity ranks findings. It is our proposal, not that of the auction house.
 type Severity string
 
 // The severities.
@@ -215,16 +215,15 @@ const (
 	Medium Severity = "medium"
 	Low    Severity = "low"
 	Info   Severity = "info"
-	// NotKnown is a code without a printed meaning, or a note that no table
-	// knows.
+	// NotKnown is the severity of a code or a note that is in no table.
 	NotKnown Severity = "unknown"
 )
 
-// Note is one note that is written on the sheet.
+// Note is one remark on the sheet.
 type Note struct {
 	JP          string      `json:"jp"`
 	Translation Translation `json:"translation"`
-	Terms       []Text      `json:"terms"` // what our table knows of a note that it does not know whole
+	Terms       []Text      `json:"terms"` // the known phrases of a note without a complete translation
 	Kind        NoteKind    `json:"kind"`
 	Severity    Severity    `json:"severity"`
 	Area        Area        `json:"area"`
@@ -254,35 +253,36 @@ const (
 	Equipped   Area = "equipment" // and documents
 )
 
-// Translation is a note.
+// Translation is a note in both languages.
 type Translation = InBoth[Rendering]
 
-// Rendering is a translation and where it is from.
+// Rendering is a translation and its source.
 type Rendering struct {
-	Text   string `json:"text"` // empty: there is none
+	Text   string `json:"text"` // empty when there is none
 	Source Source `json:"source"`
 }
 
-// Source is where a translation is from.
+// Source is the source of a translation.
 type Source string
 
 // The sources.
 const (
-	FromGlossary Source = "glossary" // our table, whole
-	FromMachine  Source = "machine"  // the reading model, checked for language and shape only
-	// InPart is our table for words in the note; the rest is not translated.
+	FromGlossary Source = "glossary" // the whole note is in our glossary
+	FromMachine  Source = "machine"  // the AI; only language and shape were checked
+	// InPart means that the glossary has some words of the note; the rest is not
+	// translated.
 	InPart Source = "glossary_in_part"
 	NoText Source = "none"
 )
 
 // Mark is a code on the car map.
 type Mark struct {
-	Panel      string   `json:"panel"`     // of a closed list, see panels
-	Side       *string  `json:"side"`      // left, right; nil for a panel without sides, or an unknown side
+	Panel      string   `json:"panel"`     // of a closed list
+	Side       *string  `json:"side"`      // left, right; nil when the panel has no sides, or the side is unreadable
 	CodeRaw    string   `json:"code_raw"`  // as printed: A2, XX
-	Meaning    *Text    `json:"meaning"`   // nil: not printed and not in our table
+	Meaning    *Text    `json:"meaning"`   // nil when it is neither printed nor in our table
 	SizeRaw    *int     `json:"size"`      // the number after the letters
-	SizeMeans  *Text    `json:"size_text"` // about how large
+	SizeMeans  *Text    `json:"size_text"` // the approximate size
 	FromLegend bool     `json:"from_legend"`
 	LegendJP   *string  `json:"legend_jp"` // what the legend prints for the letters
 	Severity   Severity `json:"severity"`
@@ -306,9 +306,9 @@ type Documents struct {
 	ItemsLater  []string `json:"items_later"` // in Japanese
 }
 
-// RedFlag is something to know before paying.
+// RedFlag is something that the buyer should know before paying.
 type RedFlag struct {
-	Rule     string   `json:"rule"` // a stable word, see redflags.go
+	Rule     string   `json:"rule"` // a stable code, see FlagRepairGrade and following
 	QuoteJP  string   `json:"quote_jp"`
 	Text     Text     `json:"text"`
 	Severity Severity `json:"severity"`
@@ -316,37 +316,37 @@ type RedFlag struct {
 
 // Ask is a question to the seller.
 type Ask struct {
-	About string `json:"about"` // a stable word: the rule of a red flag, or a block
+	About string `json:"about"` // a stable code: the rule of a red flag, or AskRepair and following
 	Text  Text   `json:"text"`
 }
 
-// Inference says of a value that it was concluded.
+// Inference names a value that was inferred.
 type Inference struct {
 	Field  string `json:"field"` // dates.first_registration
 	Reason string `json:"reason"`
 }
 
-// Unreadable says of a value why it is null although something is printed.
+// Unreadable says why a value is null although something is printed.
 type Unreadable struct {
 	Field    string   `json:"field"`
 	Reason   Reason   `json:"reason"`
-	Readings []string `json:"readings,omitempty"` // of looks that differ
+	Readings []string `json:"readings,omitempty"` // the two readings that differ
 }
 
-// Reason says why a value could not be taken.
+// Reason is why a printed value is not used.
 type Reason string
 
 // The reasons.
 const (
-	Illegible      Reason = "illegible"       // printed, and not to be read
-	NotAllowed     Reason = "not_a_value"     // what was read is no value of that field
-	ReadingsDiffer Reason = "readings_differ" // two looks gave two values
-	PrintedUnknown Reason = "printed_unknown" // the sheet itself says that it is not known
-	Contradicts    Reason = "contradiction"   // with another value of the sheet
-	EraMissing     Reason = "era_not_printed" // and the car does not tell which it is
+	Illegible      Reason = "illegible"       // printed but illegible
+	NotAllowed     Reason = "not_a_value"     // the text read there is not a valid value
+	ReadingsDiffer Reason = "readings_differ" // two readings differ
+	PrintedUnknown Reason = "printed_unknown" // the sheet itself says that the value is not known
+	Contradicts    Reason = "contradiction"   // it contradicts another value of the sheet
+	EraMissing     Reason = "era_not_printed" // and the chassis code does not determine it
 )
 
-// Level is how sure a block is.
+// Level is the confidence in a block.
 type Level string
 
 // The levels.
@@ -357,7 +357,7 @@ const (
 	Nothing  Level = "none" // nothing of the block was read
 )
 
-// Confidence has a level for each block. It is of the reading, not of the car.
+// Confidence has a level for each block: of the reading, not of the car.
 type Confidence struct {
 	Overall       Level `json:"overall"`
 	House         Level `json:"house"`
@@ -396,7 +396,7 @@ func (r *Report) CountFindings() map[Severity]int {
 	return count
 }
 
-// AllNotes are the notes of all authors.
+// AllNotes returns the notes of all authors.
 func (r *Report) AllNotes() (all []*Note) {
 	for _, list := range [][]Note{r.OfficeNotes, r.InspectorNotes, r.SellerNotes, r.SellerPoints} {
 		for i := range list {

@@ -9,14 +9,14 @@ import (
 //go:embed words.csv
 var wordTable string
 
-// Word is a printed word and what it means.
+// Word is what a printed word means.
 type Word struct {
 	Value string // of our closed lists: petrol, rental, red; a severity for circled words
 	Text  Text
 }
 
-// words are the printed words by list and folded Japanese, or by our own name
-// for panels, sides and areas.
+// words has the printed words by list and folded Japanese; panels, sides and areas
+// by our own names.
 var words = sync.OnceValue(func() map[[2]string]Word {
 	all := map[[2]string]Word{}
 	for _, row := range ReadTable(wordTable, 5) {
@@ -25,7 +25,7 @@ var words = sync.OnceValue(func() map[[2]string]Word {
 	return all
 })
 
-// WordOf looks a printed word up.
+// WordOf looks up a printed word.
 func WordOf(list, printed string) (Word, bool) {
 	w, found := words()[[2]string{list, Fold(printed)}]
 	return w, found
@@ -40,17 +40,17 @@ func NameOf(list, name string) Text {
 //go:embed texts.csv
 var textTable string
 
-// said is a text of ours, with a weight where it has one.
-type said struct {
+// sentence is one of our sentences. Those of red flags have a severity.
+type sentence struct {
 	Text     Text
 	Severity Severity
 }
 
-// texts are our sentences by list and key.
-var texts = sync.OnceValue(func() map[[2]string]said {
-	all := map[[2]string]said{}
+// texts has our sentences by list and key.
+var texts = sync.OnceValue(func() map[[2]string]sentence {
+	all := map[[2]string]sentence{}
 	for _, row := range ReadTable(textTable, 5) {
-		all[[2]string{row[0], row[1]}] = said{Text{row[3], row[4]}, Severity(row[2])}
+		all[[2]string{row[0], row[1]}] = sentence{Text{row[3], row[4]}, Severity(row[2])}
 	}
 	return all
 })
@@ -69,7 +69,7 @@ type Damage struct {
 	Sizes    string // the kind of its sizes; "" where it has none
 }
 
-// damages are codes, phrases of legends and sizes by list and folded key.
+// damages has the codes, phrases of legends and sizes by list and folded key.
 var damages = sync.OnceValue(func() map[[2]string]Damage {
 	all := map[[2]string]Damage{}
 	for _, row := range ReadTable(codeTable, 6) {
@@ -78,6 +78,7 @@ var damages = sync.OnceValue(func() map[[2]string]Damage {
 	return all
 })
 
+// DamageOf looks up a damage code, a phrase of a legend or a size.
 func DamageOf(list, key string) (Damage, bool) {
 	d, found := damages()[[2]string{list, Fold(key)}]
 	return d, found

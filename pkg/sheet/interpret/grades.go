@@ -29,7 +29,8 @@ func (in *interpreter) grades() {
 	first := in.listed("grades.overall_raw", raw.Overall, transcribe.OverallGrades)
 	if again := in.raw.Second; again != nil {
 		if second := again.Overall; second != raw.Overall && (first != "" || second != sheet.NotPrinted) {
-			in.unreadable("grades.overall_raw", sheet.ReadingsDiffer, strings.ReplaceAll(raw.Overall, sheet.NotPrinted, ""), second)
+			first := strings.ReplaceAll(raw.Overall, sheet.NotPrinted, "")
+			in.unreadable("grades.overall_raw", sheet.ReadingsDiffer, first, second)
 			return
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"ushuru/pkg/sheet"
 )
 
-// outside is the third section: the map, panel by panel.
+// outside writes the third section: the damage map, panel by panel.
 func (w *writer) outside() {
 	r := w.r
 	if r.Grades.Exterior != nil {
@@ -29,12 +29,12 @@ func (w *writer) outside() {
 	}
 }
 
-// place names the panel and its side.
+// place returns the name of a panel and its side.
 func (w *writer) place(mark *sheet.Mark) string {
 	return placeName(mark.Panel, mark.Side).In(w.lang)
 }
 
-// placeName is a panel with its side: front door, left.
+// placeName returns the name of a panel with its side: front door, left.
 func placeName(panel string, side *string) sheet.Text {
 	name := sheet.NameOf("panel", panel)
 	if side != nil {
@@ -44,7 +44,7 @@ func placeName(panel string, side *string) sheet.Text {
 	return name
 }
 
-// meaning is what a code means, how large it is, and whose word that is.
+// meaning returns what a code means, its size, and whether the legend says so.
 func (w *writer) meaning(mark *sheet.Mark) string {
 	return markMeaning(mark, w.lang)
 }
@@ -64,7 +64,7 @@ func markMeaning(mark *sheet.Mark, lang string) string {
 	return text
 }
 
-// finding is a circled word.
+// finding returns the sentence on a circled word.
 func (w *writer) finding(key string, f sheet.Finding) string {
 	meaning := w.text("say", "mark_unknown")
 	if f.Meaning != nil {
@@ -73,7 +73,7 @@ func (w *writer) finding(key string, f sheet.Finding) string {
 	return w.sentence(key, f.JP, meaning)
 }
 
-// inside is the fourth section.
+// inside writes the fourth section.
 func (w *writer) inside() {
 	if w.r.Grades.Interior != nil {
 		w.say("interior", *w.r.Grades.Interior)
@@ -85,7 +85,7 @@ func (w *writer) inside() {
 	w.notes(sheet.Inside)
 }
 
-// mechanical is the fifth section, with the underside and the tyres.
+// mechanical writes the fifth section, with the underside and the tyres.
 func (w *writer) mechanical() {
 	w.notes(sheet.Mechanical)
 	t := &w.r.TyresMM
@@ -101,7 +101,7 @@ func (w *writer) mechanical() {
 	w.sayNumber("spare", t.Spare)
 }
 
-// repairs is the sixth section.
+// repairs writes the sixth section.
 func (w *writer) repairs() {
 	h := &w.r.RepairHistory
 	w.say("repair_" + string(h.Status))
@@ -109,7 +109,9 @@ func (w *writer) repairs() {
 		w.say("repair_grade_note")
 	}
 	for _, evidence := range h.Evidence {
-		shown := slices.ContainsFunc(w.r.AllNotes(), func(n *sheet.Note) bool { return n.Area == sheet.Repair && n.JP == evidence })
+		shown := slices.ContainsFunc(w.r.AllNotes(), func(n *sheet.Note) bool {
+			return n.Area == sheet.Repair && n.JP == evidence
+		})
 		if !shown {
 			w.say("evidence", evidence)
 		}
@@ -124,14 +126,14 @@ func (w *writer) repairs() {
 	w.notes(sheet.Repair)
 }
 
-// Kilometres a year that are little or much for a car in private use in Japan,
-// where some 10,000 are usual.
+// The usual kilometres a year of a car in private use in Japan, where about 10,000
+// are the mean.
 const (
 	minUsualKM = 3_000
 	maxUsualKM = 30_000
 )
 
-// mileage is the seventh section.
+// mileage writes the seventh section.
 func (w *writer) mileage() {
 	m := &w.r.Mileage
 	w.odometer()
@@ -156,8 +158,8 @@ func (w *writer) mileage() {
 	w.notes(sheet.MeterArea)
 }
 
-// yearly is how many kilometres a car went a year until its auction. Without
-// the auction's day, or in its first year, there is no such figure.
+// yearly returns the kilometres a year until the auction. It returns false without
+// the day of the auction, and in the first year of a car.
 func yearly(r *sheet.Report) (int, bool) {
 	if r.Mileage.ValueKM == nil || r.Mileage.ScaleInferred || r.AuctionDate == nil || r.Dates.FirstRegistration == nil {
 		return 0, false
@@ -174,7 +176,7 @@ func yearly(r *sheet.Report) (int, bool) {
 	return *r.Mileage.ValueKM * 12 / months / 100 * 100, true
 }
 
-// notes writes those of an area, the gravest first.
+// notes writes the notes on an area, the gravest first.
 func (w *writer) notes(area sheet.Area) {
 	type signed struct {
 		*sheet.Note
@@ -204,8 +206,8 @@ func (w *writer) notes(area sheet.Area) {
 	}
 }
 
-// translation is that of our table, or the machine's with that said, or a word
-// that there is none.
+// translation returns the translation of the glossary, else the model's, marked as
+// such, else a sentence that there is none.
 func (w *writer) translation(note *sheet.Note) string {
 	switch t := note.Translation.In(w.lang); t.Source {
 	case sheet.FromGlossary:
@@ -227,7 +229,7 @@ func (w *writer) translation(note *sheet.Note) string {
 	return w.text("say", "no_translation")
 }
 
-// field names a field of the report, or its block.
+// field returns the name of a field of the report, else the name of its block.
 func (w *writer) field(name string) string {
 	if text := w.text("field", name); text != "" {
 		return text
@@ -236,7 +238,7 @@ func (w *writer) field(name string) string {
 	return w.text("field", block)
 }
 
-// readings are the two that differ.
+// readings returns the two readings that differ.
 func (w *writer) readings(list []string) string {
 	shown := make([]string, 0, len(list))
 	for _, reading := range list {

@@ -7,7 +7,7 @@ import (
 	"ushuru/pkg/sheet"
 )
 
-// identity is the second section: which car it is, held against the listing.
+// identity writes the second section: which car it is, compared with the listing.
 func (w *writer) identity(mismatches []sheet.Mismatch) {
 	r := w.r
 	if r.House.Name != nil {
@@ -89,8 +89,8 @@ func (w *writer) car(v *sheet.Vehicle) {
 	w.sayNumber("load", v.Load)
 }
 
-// fuel keeps what is printed and what the code says apart: sheets print petrol
-// for hybrids.
+// fuel writes the printed fuel and the fuel of the emission prefix separately:
+// sheets print petrol for hybrids.
 func (w *writer) fuel(v *sheet.Vehicle) {
 	name := func(fuel *string) string { return w.text("fuel", *fuel) }
 	switch {
@@ -129,7 +129,7 @@ func yesOrNo(value bool) string {
 	return "_no"
 }
 
-// equipment is the eighth section: what the car has, and its papers.
+// equipment writes the eighth section: the equipment and the papers.
 func (w *writer) equipment() {
 	r := w.r
 	if circled := r.Equipment.FactoryCircled; len(circled) > 0 {
@@ -164,20 +164,20 @@ func (w *writer) equipment() {
 	}
 }
 
-// unread is the ninth section.
+// unread writes the ninth section.
 func (w *writer) unread() {
 	r := w.r
 	for _, area := range r.Readability.UnreadableAreas {
 		w.say("area", sheet.NameOf("area", area).In(w.lang))
 	}
-	said := map[string]bool{}
+	written := map[string]bool{}
 	for _, u := range r.Unreadable {
 		values := []any{w.field(u.Field)}
 		if u.Reason == sheet.ReadingsDiffer {
 			values = append(values, w.readings(u.Readings))
 		}
-		if line := w.sentence(string(u.Reason), values...); !said[line] {
-			said[line] = true
+		if line := w.sentence(string(u.Reason), values...); !written[line] {
+			written[line] = true
 			w.line(line)
 		}
 	}
@@ -204,7 +204,7 @@ func (w *writer) unread() {
 	}
 }
 
-// ask is the last section.
+// ask writes the last section.
 func (w *writer) ask(mismatches []sheet.Mismatch) {
 	for _, question := range w.r.Questions {
 		w.line(question.Text.In(w.lang))

@@ -9,7 +9,7 @@ import (
 	"ushuru/pkg/sheet"
 )
 
-// Measures of the drawing in its own units.
+// The measures of the drawing in its own units.
 const (
 	mapWidth  = 760
 	carBottom = 660 // where the texts below the car begin
@@ -20,12 +20,12 @@ const (
 	chipStep  = 3 // between chips
 )
 
-// Map draws the unfolded car with the codes on their panels, coloured by how
-// grave they are, and says what they mean, in English or, for "sw", in
-// Kiswahili. The drawing has a title and a description for those who cannot see
-// it, no scripts and no links, and everything in it that was read off the sheet
-// is escaped. A sheet without codes gives a drawing that says so, which does
-// not say that there is no damage.
+// Map draws the unfolded car as SVG, with the damage codes on their panels,
+// coloured by severity, and says below what they mean. The language is Kiswahili
+// for "sw", else English. The drawing has a title and a description for screen
+// readers, no scripts and no links. Everything that was read on the sheet is
+// escaped. Without codes the drawing says that none were read, which does not mean
+// that there is no damage.
 func Map(r *sheet.Report, lang string) []byte {
 	d := &drawing{lang: lang}
 	for _, p := range carPanels {
@@ -54,7 +54,7 @@ func Map(r *sheet.Report, lang string) []byte {
 	return []byte(b.String())
 }
 
-// carPanel is where a panel stands; of one with sides, the left one.
+// carPanel is the place of a panel; of a panel with sides, that of the left one.
 type carPanel struct {
 	name       string
 	sided      bool
@@ -92,7 +92,7 @@ func (p carPanel) on(side string) carPanel {
 	return p
 }
 
-// drawing is an SVG in the making.
+// drawing is an SVG that is being written.
 type drawing struct {
 	lang string
 	b    strings.Builder
@@ -131,7 +131,7 @@ func (d *drawing) panel(p carPanel) {
 	}
 }
 
-// wheels have the tread of their tyres written in them.
+// wheels draws the wheels with the tread of their tyres.
 func (d *drawing) wheels(t *sheet.Tyres) {
 	for _, wheel := range []struct {
 		x, y  int
@@ -168,7 +168,7 @@ func (d *drawing) codes(marks []sheet.Mark) (elsewhere []*sheet.Mark) {
 	return elsewhere
 }
 
-// placeOf finds the panel of a code.
+// placeOf returns the panel of a code.
 func placeOf(mark *sheet.Mark) (carPanel, bool) {
 	for _, p := range carPanels {
 		if p.name != mark.Panel {
@@ -185,8 +185,8 @@ func placeOf(mark *sheet.Mark) (carPanel, bool) {
 	return carPanel{}, false
 }
 
-// chips writes the codes of one panel in rows. What does not fit is counted;
-// the list below the car has them all.
+// chips draws the codes of one panel in rows. The codes that do not fit are
+// counted; the list below the car has all of them.
 func (d *drawing) chips(p carPanel, marks []*sheet.Mark) {
 	perRow := max(1, (p.w-chipStep)/(chipWide+chipStep))
 	rows := max(1, (p.h-chipStep)/(chipHigh+chipStep))
@@ -208,9 +208,12 @@ func (d *drawing) chips(p carPanel, marks []*sheet.Mark) {
 	}
 }
 
-// chipColours are fill and text by severity.
+// chipColours has the colours of fill and text by severity.
 var chipColours = map[sheet.Severity][2]string{
-	sheet.High: {"#b3261e", "#ffffff"}, sheet.Medium: {"#f9c74f", "#000000"}, sheet.Low: {"#cfd8dc", "#000000"}, sheet.Info: {"#eceff1", "#000000"},
+	sheet.High:     {"#b3261e", "#ffffff"},
+	sheet.Medium:   {"#f9c74f", "#000000"},
+	sheet.Low:      {"#cfd8dc", "#000000"},
+	sheet.Info:     {"#eceff1", "#000000"},
 	sheet.NotKnown: {"#ffffff", "#000000"},
 }
 

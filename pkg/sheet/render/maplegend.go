@@ -7,8 +7,8 @@ import (
 	"ushuru/pkg/sheet"
 )
 
-// explain writes what stands below the car: the codes without a place, and what
-// each code means.
+// explain writes the text below the car: the codes without a place on the drawing,
+// and what each code means.
 func (d *drawing) explain(marks []sheet.Mark, elsewhere []*sheet.Mark) {
 	if len(marks) == 0 {
 		d.write(sheet.TextOf("say", "no_codes").In(d.lang))
@@ -38,7 +38,7 @@ func (d *drawing) explain(marks []sheet.Mark, elsewhere []*sheet.Mark) {
 	d.write(d.text("tread"))
 }
 
-// described is the drawing in words.
+// described returns the drawing in words.
 func (d *drawing) described(marks []sheet.Mark) string {
 	if len(marks) == 0 {
 		return sheet.TextOf("say", "no_codes").In(d.lang)
@@ -51,7 +51,7 @@ func (d *drawing) described(marks []sheet.Mark) string {
 	return strings.Join(lines, "; ") + "."
 }
 
-// write writes a text of as many lines as it needs.
+// write writes a text on as many lines as it needs.
 func (d *drawing) write(text string) { d.writeAt(20, text) }
 
 func (d *drawing) writeAt(x int, text string) {
@@ -61,11 +61,11 @@ func (d *drawing) writeAt(x int, text string) {
 	}
 }
 
-// wrapped cuts a text at its spaces into lines of at most so many characters.
-func wrapped(text string, most int) (lines []string) {
+// wrapped breaks a text at its spaces into lines of at most maxRunes characters.
+func wrapped(text string, maxRunes int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {
-		if line != "" && len([]rune(line))+1+len([]rune(word)) > most {
+		if line != "" && len([]rune(line))+1+len([]rune(word)) > maxRunes {
 			lines = append(lines, line)
 			line = ""
 		}

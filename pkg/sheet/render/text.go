@@ -11,13 +11,12 @@ import (
 	"ushuru/pkg/sheet"
 )
 
-// Render writes a report as text of ten sections in English or Kiswahili, any
-// other language being an error. The text is plain and at the same time good
-// Markdown: headings and lists, no links, no HTML. What is Japanese stands
-// between 「 and 」.
+// Text writes a report in ten sections, in English or Kiswahili; another language
+// is an error. The text is plain Markdown: headings and lists, no links, no HTML.
+// Japanese is quoted between 「 and 」.
 //
-// mismatches are those of Check; nil means that the sheet was held against no
-// listing.
+// The mismatches are the result of sheet.Compare. Nil means that the sheet was not
+// compared with a listing.
 func Text(r *sheet.Report, lang string, mismatches []sheet.Mismatch) (string, error) {
 	if lang != sheet.English && lang != sheet.Swahili {
 		return "", fmt.Errorf("sheet: no language %q; there are %s and %s", lang, sheet.English, sheet.Swahili)
@@ -40,7 +39,7 @@ func Text(r *sheet.Report, lang string, mismatches []sheet.Mismatch) (string, er
 	return w.b.String(), nil
 }
 
-// writer writes sentences of one language.
+// writer writes the sentences of one language.
 type writer struct {
 	r     *sheet.Report
 	lang  string
@@ -50,7 +49,7 @@ type writer struct {
 
 func (w *writer) text(list, key string) string { return sheet.TextOf(list, key).In(w.lang) }
 
-// sentence fills in a sentence of the table.
+// sentence returns a sentence of the table with its values.
 func (w *writer) sentence(key string, values ...any) string {
 	return fmt.Sprintf(w.text("say", key), values...)
 }
@@ -66,21 +65,21 @@ func (w *writer) line(text string) {
 	w.b.WriteString("- " + text + "\n")
 }
 
-// sayIf writes a sentence about a value that is there.
+// sayIf writes a sentence about a value that is not nil.
 func (w *writer) sayIf(key string, value *string) {
 	if value != nil {
 		w.say(key, *value)
 	}
 }
 
-// sayNumber writes a sentence about a number that is there.
+// sayNumber writes a sentence about a number that is not nil.
 func (w *writer) sayNumber(key string, value *int) {
 	if value != nil {
 		w.say(key, strconv.Itoa(*value))
 	}
 }
 
-// thousands writes a number as people read it: 45,210.
+// thousands formats a number with commas: 45,210.
 func thousands(n int) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -89,7 +88,7 @@ func thousands(n int) string {
 	return digits
 }
 
-// glance is the first section: facts and warnings, no verdict.
+// glance writes the first section: facts and warnings, no verdict.
 func (w *writer) glance() {
 	g := &w.r.Grades
 	if g.OverallRaw == nil {
@@ -117,7 +116,7 @@ func (w *writer) glance() {
 	}
 }
 
-// warnings are the red flags with what they rest on, the gravest first.
+// warnings returns the red flags with their evidence, the gravest first.
 func (w *writer) warnings() (list []string) {
 	flags := slices.Clone(w.r.RedFlags)
 	slices.SortStableFunc(flags, func(a, b sheet.RedFlag) int {
@@ -140,7 +139,7 @@ func (w *writer) orNot(value *string) string {
 	return *value
 }
 
-// odometer is the reading with its unit.
+// odometer writes the mileage with its unit.
 func (w *writer) odometer() {
 	m := &w.r.Mileage
 	switch {
@@ -158,13 +157,13 @@ func (w *writer) odometer() {
 	}
 }
 
-// flagLine says what stands beside the digits; nothing, only where it is asked
-// for.
-func (w *writer) flagLine(nothingToo bool) {
+// flagLine writes the mark beside the digits. It writes that there is none only
+// with withNone.
+func (w *writer) flagLine(withNone bool) {
 	switch flag := w.r.Mileage.Flag; {
 	case flag == nil:
 		w.say("flag_unread")
-	case *flag != sheet.NoFlag || nothingToo:
+	case *flag != sheet.NoFlag || withNone:
 		w.say("flag_" + string(*flag))
 	}
 }

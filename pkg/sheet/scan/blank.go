@@ -5,15 +5,15 @@ import (
 	"image"
 )
 
-// A page counts as blank when, in a thumbnail of it, hardly any pixel differs
-// in brightness from those around it. A shadow across an empty page differs
-// only from what is far away, and the noise of a scanner is gone from the
-// thumbnail. One printed line of text is enough not to be blank.
+// A page is blank when in its thumbnail hardly any pixel differs in brightness from
+// the pixels around it. A shadow across an empty page differs only from distant
+// pixels, and the thumbnail has no scanner noise. A page with one printed line of
+// text is not blank.
 const (
 	blankSide  = 512 // longest side of the thumbnail, in pixels
-	blankBlock = 16  // a pixel is held against the mean of a square of this side
-	blankStep  = 10  // levels of 255 that make a difference
-	blankShare = 500 // one pixel in so many must differ
+	blankBlock = 16  // a pixel is compared with the mean of a square of this side
+	blankStep  = 10  // minimum difference, of 255 levels
+	blankShare = 500 // at least one pixel of this number must differ
 )
 
 func blank(ctx context.Context, page *image.RGBA) (bool, error) {
@@ -32,7 +32,7 @@ func blank(ctx context.Context, page *image.RGBA) (bool, error) {
 	return differ*blankShare < width*height, nil
 }
 
-// differing counts the pixels of a block that stand out from it.
+// differing counts the pixels of a block that differ from its mean.
 func differing(from *image.RGBA, block image.Rectangle) int {
 	var lights []int
 	sum := 0
@@ -52,7 +52,7 @@ func differing(from *image.RGBA, block image.Rectangle) int {
 	return count
 }
 
-// brightness is the luma of a pixel (ITU-R BT.601), 0 to 255.
+// brightness returns the luma of a pixel (ITU-R BT.601), 0 to 255.
 func brightness(pixel []uint8) int {
 	return (299*int(pixel[0]) + 587*int(pixel[1]) + 114*int(pixel[2])) / 1000
 }

@@ -11,16 +11,16 @@ import (
 // Codes of the errors of this package.
 const (
 	HostUnsupported = "sheet_host_unsupported"   // the URL's host is not on the list
-	NotFound        = "sheet_not_found"          // the site has no such picture (any more)
-	Blocked         = "sheet_blocked"            // the site turned us away; temporary for 429 and 5xx
+	NotFound        = "sheet_not_found"          // the site does not have the sheet
+	Blocked         = "sheet_blocked"            // the site refuses the download; temporary for 429 and 503
 	TooLarge        = "sheet_too_large"          // more than MaxBytes
 	TypeUnsupported = "sheet_type_unsupported"   // by its content neither JPEG, PNG, WebP, GIF nor PDF
 	Damaged         = "sheet_damaged"            // of a supported type, but it cannot be decoded
-	Encrypted       = "sheet_encrypted"          // a PDF that wants a password
+	Encrypted       = "sheet_encrypted"          // a PDF with a password
 	TooManyPages    = "sheet_too_many_pages"     // more than MaxPages
 	TooManyPixels   = "sheet_too_many_pixels"    // more than MaxPixels, or too much memory to decode
 	TooSmall        = "sheet_too_small"          // too few pixels to be read, or a strip
-	Blank           = "sheet_blank"              // nothing to be seen on it
+	Blank           = "sheet_blank"              // a page without content
 	Timeout         = "sheet_timeout"            // not decoded in time; temporary
 	Unavailable     = "sheet_reader_unavailable" // our own PDF reader could not be started; temporary
 )
@@ -29,8 +29,8 @@ func refused(code, message string, cause error) error {
 	return &fetch.Error{Code: code, Message: message, Cause: cause}
 }
 
-// interrupted returns what the end of ctx means to the caller: a timeout, or
-// just the cancellation; nil when ctx goes on.
+// interrupted returns the error for the caller when ctx has ended: a timeout or the
+// cancellation. It returns nil when ctx has not ended.
 func interrupted(ctx context.Context) error {
 	err := ctx.Err()
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -42,5 +42,5 @@ func interrupted(ctx context.Context) error {
 	return err
 }
 
-// defaultTimeout is for all of one Load, waiting for its turn included.
+// defaultTimeout is the maximum time of one Load, with waiting.
 const defaultTimeout = 30 * time.Second

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// orientation returns how a picture must be turned to stand upright, 1 to 8 as
-// in EXIF; 1 when it does not say, or says it in a way that cannot be read.
+// orientation returns the EXIF orientation of an image, 1 to 8; 1 when it has none
+// or an invalid one.
 func orientation(kind Kind, data []byte) int {
 	switch kind {
 	case JPEG:
@@ -22,7 +22,7 @@ func orientation(kind Kind, data []byte) int {
 
 // jpegHeader is what is read of a JPEG before it is decoded.
 type jpegHeader struct {
-	channels    int // 4 when there is no telling
+	channels    int // 4 when they are not known
 	progressive bool
 	rgb         bool   // it may hold RGB instead of luminance and colour
 	exif        []byte // a TIFF structure; nil for none

@@ -9,13 +9,13 @@ import (
 	"ushuru/pkg/fetch"
 )
 
-// accept names what can be loaded, so that a site that has a picture in several
-// forms gives no AVIF.
+// accept lists the supported types, so that a site with several formats of an image
+// does not send AVIF.
 const accept = "image/jpeg,image/png,image/webp,image/gif,application/pdf;q=0.9,*/*;q=0.5"
 
-// Fetch returns the file behind a URL, not yet loaded. The URL and all that it
-// redirects to must be on the list of hosts. bulk says that no caller waits for
-// it. Errors are *fetch.Error, with a code of this package or of fetch.
+// Fetch returns the file at a URL. The URL and the targets of its redirects must be
+// on the list of hosts. bulk means that no person waits for it. Errors are
+// *fetch.Error, with a code of this package or of fetch.
 func (l *Loader) Fetch(ctx context.Context, rawURL string, bulk bool) ([]byte, error) {
 	canonical, err := l.options.Hosts.Canonical(rawURL, l.options.AllowLoopback)
 	if err != nil {
@@ -40,7 +40,7 @@ func (l *Loader) Fetch(ctx context.Context, rawURL string, bulk bool) ([]byte, e
 	return page.Body, nil
 }
 
-// outcome judges the status of an answer.
+// outcome returns the error of a response; nil when it has the file.
 func outcome(page *fetch.Page) error {
 	switch page.Status {
 	case http.StatusOK:

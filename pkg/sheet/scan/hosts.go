@@ -11,16 +11,15 @@ import (
 	"ushuru/pkg/fetch"
 )
 
-// auctionHost is a host that sheets are fetched from; its subdomains belong to
-// it.
+// auctionHost is a host from which sheets are fetched, with its subdomains.
 type auctionHost struct {
 	Host  string   `json:"host"`
 	From  string   `json:"from"`            // why it is on the list
-	Sizes []string `json:"sizes,omitempty"` // parameters that ask for a smaller picture
+	Sizes []string `json:"sizes,omitempty"` // parameters that request a smaller image
 }
 
-// The hosts of auction sites and of their pictures, as public readers of those
-// sites describe them; nothing was checked against a live site.
+// hostTable has the hosts of auction sites and of their images, from public
+// programs that read those sites. It was not checked against the live sites.
 //
 //go:embed hosts.json
 var hostTable []byte
@@ -32,29 +31,28 @@ var auctionHosts = func() (hosts []auctionHost) {
 	return hosts
 }()
 
-// Hosts are the auction-site hosts that sheets are fetched from.
+// Hosts are the hosts from which sheets are fetched.
 type Hosts struct{ list []auctionHost }
 
-// NewHosts returns the known hosts and those that the operator adds, each a
-// bare name such as sheets.example.com, or an error for what is no public
-// name. Subdomains belong to a name, ports do not.
+// NewHosts returns the known hosts and those that the operator adds, each a public
+// host name without a port, such as sheets.example.com. Subdomains are included.
 func NewHosts(added ...string) (*Hosts, error) {
 	hosts := &Hosts{slices.Clone(auctionHosts)}
 	for _, name := range added {
 		u, err := fetch.CheckURL("https://"+strings.TrimSpace(name)+"/", false)
 		if err != nil || u.Path != "/" || u.RawQuery != "" || u.Port() != "" {
-			return nil, fmt.Errorf("sheet: %q is no public host name", name)
+			return nil, fmt.Errorf("sheet: %q is not a public host name", name)
 		}
 		hosts.list = append(hosts.list, auctionHost{Host: u.Host})
 	}
 	return hosts, nil
 }
 
-// Canonical returns the one spelling of a sheet's URL, for validation and as a
-// cache key: checked as fetch.CheckURL does, on a known host, without fragment
-// and without the parameters that ask for a smaller picture. Errors are *fetch.Error:
-// url_invalid, url_forbidden or sheet_host_unsupported. allowLoopback lets this
-// machine through; it is for tests and the demo.
+// Canonical returns the canonical form of a sheet's URL, which is the cache key:
+// checked by fetch.CheckURL, on a known host, without fragment and without the
+// parameters that request a smaller image. Errors are *fetch.Error with the code
+// url_invalid, url_forbidden or sheet_host_unsupported. allowLoopback accepts this
+// machine, for tests and the demo.
 func (h *Hosts) Canonical(rawURL string, allowLoopback bool) (string, error) {
 	u, err := fetch.CheckURL(rawURL, allowLoopback)
 	if err != nil {
@@ -72,7 +70,7 @@ func (h *Hosts) Canonical(rawURL string, allowLoopback bool) (string, error) {
 	return u.String(), nil
 }
 
-// allow returns the host that a checked URL leads to.
+// allow returns the host of a checked URL, or an error when it is not known.
 func (h *Hosts) allow(u *url.URL, allowLoopback bool) (auctionHost, error) {
 	name := u.Hostname()
 	for _, host := range h.list {
@@ -88,15 +86,15 @@ func (h *Hosts) allow(u *url.URL, allowLoopback bool) (auctionHost, error) {
 		"Save the sheet and upload it.", nil)
 }
 
-// fullSize takes parameters off the query of a picture's address; on some hosts
-// they follow an ampersand in the path, without any question mark.
+// fullSize removes parameters from the query of an image's URL. On some hosts they
+// follow an ampersand in the path, without a question mark.
 func fullSize(s string, path bool, sizes []string) string {
-	var kept []string
+	var remaining []string
 	for i, part := range strings.Split(s, "&") {
 		name, _, _ := strings.Cut(part, "=")
 		if path && i == 0 || !slices.Contains(sizes, name) {
-			kept = append(kept, part)
+			remaining = append(remaining, part)
 		}
 	}
-	return strings.Join(kept, "&")
+	return strings.Join(remaining, "&")
 }

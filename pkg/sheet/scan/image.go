@@ -13,7 +13,7 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// quality of the JPEGs that come out: above it they grow and look the same.
+// quality is the JPEG quality of the result. A higher one only makes it larger.
 const quality = 90
 
 var (
@@ -25,7 +25,7 @@ var (
 	}
 )
 
-// picture loads a file that is a picture.
+// picture loads an image file.
 func (l *Loader) picture(ctx context.Context, kind Kind, data []byte) ([]Image, error) {
 	config, err := decodeConfig[kind](bytes.NewReader(data))
 	if err != nil {
@@ -56,7 +56,7 @@ func (l *Loader) picture(ctx context.Context, kind Kind, data []byte) ([]Image, 
 	return []Image{*picture}, nil
 }
 
-// checkSize judges a picture by its header.
+// checkSize checks the size of an image that its header gives.
 func checkSize(width, height int) error {
 	switch {
 	case width <= 0 || height <= 0:
@@ -85,7 +85,7 @@ func damaged(cause error) error {
 	return refused(Damaged, "The file is damaged or incomplete. Please send it again.", cause)
 }
 
-// encodeJPEG makes of a decoded page what is handed on.
+// encodeJPEG makes the result of a decoded page: small, upright and not blank.
 func encodeJPEG(ctx context.Context, decoded image.Image, turned, page int) (*Image, error) {
 	bounds := decoded.Bounds()
 	width, height := fit(bounds.Dx(), bounds.Dy(), MaxSide)
@@ -108,8 +108,8 @@ func encodeJPEG(ctx context.Context, decoded image.Image, turned, page int) (*Im
 	return &Image{JPEG: out.Bytes(), Width: small.Rect.Dx(), Height: small.Rect.Dy(), Page: page}, nil
 }
 
-// deadlineReader reads until ctx ends. Decoders know no context, and a small file can
-// keep one busy for hours (a JPEG of thousands of scans).
+// deadlineReader reads until ctx ends. Decoders have no context, and a small file
+// can occupy them for hours (a JPEG of thousands of scans).
 type deadlineReader struct {
 	ctx  context.Context //nolint:containedctx // the interface of io.Reader has no room for it
 	next io.Reader

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// Kind is what a file is by its content.
+// Kind is the type of a file by its content.
 type Kind string
 
-// The kinds that are loaded.
+// The supported kinds.
 const (
 	JPEG Kind = "jpeg"
 	PNG  Kind = "png"
 	WebP Kind = "webp"
-	GIF  Kind = "gif" // of an animated one, the first picture
+	GIF  Kind = "gif" // of an animation, the first image
 	PDF  Kind = "pdf"
 )
 
-// sniff returns the kind of a file by its first bytes, or a
-// sheet_type_unsupported error that says what it is instead and what to do.
-// Neither a name nor a Content-Type is looked at: both are only claims.
+// sniff returns the kind of a file by its first bytes, or a sheet_type_unsupported
+// error that says what the file is and what to do. It ignores the name and the
+// Content-Type, which are only claims.
 func sniff(data []byte) (Kind, error) {
 	switch {
 	case len(data) == 0:
@@ -38,8 +38,7 @@ func sniff(data []byte) (Kind, error) {
 	return "", unsupported(otherKind(data))
 }
 
-// trimmed drops what may stand before the first byte that counts: a byte order
-// mark and white space.
+// trimmed removes a byte order mark and white space before the content.
 func trimmed(data []byte) []byte {
 	head := data[:min(len(data), 1024)]
 	return bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n\x00")
@@ -49,7 +48,7 @@ func unsupported(what string) error {
 	return refused(TypeUnsupported, what+" Send the sheet as JPEG, PNG, WebP, GIF or PDF.", nil)
 }
 
-// otherKind names what people send instead.
+// otherKind says what an unsupported file is.
 func otherKind(data []byte) string {
 	for _, magic := range []struct{ prefix, what string }{
 		{"PK\x03\x04", "This is a ZIP archive, or a Word, Excel or PowerPoint file."},
@@ -83,7 +82,7 @@ func otherKind(data []byte) string {
 }
 
 // isoBrand reads the brands of an ISO base media file (ISO/IEC 14496-12, 4.3):
-// the pictures of iPhones, AVIF and films.
+// images of iPhones, AVIF and videos.
 func isoBrand(data []byte) string {
 	if len(data) < 12 || string(data[4:8]) != "ftyp" {
 		return ""

@@ -48,10 +48,10 @@ func TestOtherKindsAreRefusedByName(t *testing.T) {
 	for _, test := range []struct{ name, data, says string }{
 		{"nothing", "", "empty"},
 		{"an iPhone's picture", "\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic", "HEIC"},
-		{"HEIC by its second brand", "\x00\x00\x00\x18ftypmif1\x00\x00\x00\x00mif1heic", "convert it to JPEG"},
+		{"HEIC by its second brand", "\x00\x00\x00\x18ftypmif1\x00\x00\x00\x00mif1heic", "convert to JPEG"},
 		{"HEIC of no codec", "\x00\x00\x00\x10ftypmif1\x00\x00\x00\x00", "HEIC"},
 		{"AVIF", "\x00\x00\x00\x18ftypmif1\x00\x00\x00\x00mif1avif", "AVIF"},
-		{"a film", "\x00\x00\x00\x18ftypisom\x00\x00\x00\x00isommp42", "film"},
+		{"a film", "\x00\x00\x00\x18ftypisom\x00\x00\x00\x00isommp42", "video"},
 		{"a ZIP named .pdf", string(aZIP(t)), "ZIP"},
 		{"a ZIP that is a PDF further on", string(aZIP(t)) + "%PDF-1.4\n%%EOF", "ZIP"},
 		{"TIFF", "II*\x00", "TIFF"},
@@ -59,8 +59,8 @@ func TestOtherKindsAreRefusedByName(t *testing.T) {
 		{"JPEG XL", "\x00\x00\x00\x0cJXL \r\n\x87\n", "JPEG XL"},
 		{"a web page", " <!DOCTYPE html><title>Just a moment...</title>", "web page"},
 		{"a drawing", "<?xml version=\"1.0\"?><svg xmlns=\"\"/>", "SVG"},
-		{"text", "評価点 4.5", "neither"},
-		{"RIFF of sound", "RIFF\x00\x00\x00\x00WAVEfmt ", "neither"},
+		{"text", "評価点 4.5", "not a supported image"},
+		{"RIFF of sound", "RIFF\x00\x00\x00\x00WAVEfmt ", "not a supported image"},
 	} {
 		_, err := newLoader(t).Load(t.Context(), []byte(test.data))
 		wantRefused(t, err, TypeUnsupported)

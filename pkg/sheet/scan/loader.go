@@ -21,35 +21,32 @@ import (
 // Limits of a sheet. Real ones are one page (two for some trucks), a few
 // hundred kilobytes from an auction site and up to ten megabytes from a phone.
 const (
-	// MaxBytes is for the file. An upload should be refused above it (413)
-	// before it is read to its end; leave some 64 KB on top for the envelope of
-	// multipart/form-data.
+	// MaxBytes is the maximum size of a file. The API refuses a larger upload
+	// (413) before it has read all of it.
 	MaxBytes = 12 << 20
-	// MaxPages is for a PDF. One of more pages is refused and not cut: which
-	// pages are the sheet only the caller knows, and a page left out unsaid
-	// could be the one with the damage.
+	// MaxPages is the maximum number of pages of a PDF. A longer PDF is refused,
+	// not truncated: only the caller knows which pages are the sheet, and an
+	// omitted page could be the one with the damage.
 	MaxPages = 4
-	// MaxPixels is for a picture as it is sent, by its header, before it is
-	// decoded. Phones take 12 to 50 megapixels.
+	// MaxPixels is the maximum number of pixels of an image before it is
+	// decoded, by its header. Phones take 12 to 50 megapixels.
 	MaxPixels = 52_000_000
 
-	// MaxSide is the longest side in pixels of what comes out, MinSide the
-	// shortest and MinLongSide the least length of its longest. Vision models
-	// look at no more than some 2,000 pixels of a side; the smallest tiles of
-	// auction sites (128 by 96 for "no picture", thumbnails 320 wide) cannot be
-	// read by anybody.
+	// MaxSide is the maximum of the longest side of a result in pixels, MinSide
+	// the minimum of the shortest, MinLongSide that of the longest. Vision models
+	// use at most about 2,000 pixels a side. The smallest images of auction sites
+	// (128 by 96 for "no picture", thumbnails 320 wide) are illegible.
 	MaxSide     = 2048
 	MinSide     = 300
 	MinLongSide = 400
 )
 
-// Image is one page ready for a vision model: upright, at most MaxSide a
-// side, in RGB on white, without any of the metadata of the original, and
-// compressed again as JPEG (quality 90).
+// Image is one page for a vision model: upright, at most MaxSide a side, in RGB on
+// white, without the metadata of the original, and encoded again as JPEG.
 type Image struct {
 	JPEG          []byte
 	Width, Height int // in pixels
-	Page          int // from 1; 1 for what has no pages
+	Page          int // from 1; 1 for an image file
 }
 
 // Sheet is a loaded sheet.
@@ -71,38 +68,38 @@ func (s *Sheet) JPEGs() [][]byte {
 
 // Options configure a Loader. The zero value is ready for use.
 type Options struct {
-	Client *fetch.Client // for Fetch; it stays the caller's
-	Hosts  *Hosts        // for Fetch; nil: those that are known, see NewHosts
+	Client *fetch.Client // for Fetch; the caller closes it
+	Hosts  *Hosts        // for Fetch; nil means the known hosts, see NewHosts
 
-	// AllowLoopback lets sheets be fetched from this machine. It is for tests
-	// and the demo and must be set in code, never from configuration.
+	// AllowLoopback allows sheets on this machine, for tests and the demo. It must
+	// be set in code, never from configuration.
 	AllowLoopback bool
 
-	// Memory bounds what all loads together may need for decoding, in bytes;
-	// the others wait. 0 and anything less than one load can need:
-	// DefaultMemory, which is just that.
+	// Memory is the memory in bytes that all loads together may need for
+	// decoding; further loads wait. The minimum and default is DefaultMemory,
+	// which is enough for any one load.
 	Memory int64
-	// Timeout is for one Load, waiting included; 0: 30 s.
+	// Timeout is the maximum time of one Load, with waiting. 0 means 30 s.
 	Timeout time.Duration
-	// CacheDir keeps the PDF reader as machine code (20 MB), so that another
-	// process need not translate it again. No other user may be able to write
-	// there, because it is executed. "", or one that cannot be made: memory.
+	// CacheDir is the directory for the compiled PDF reader (20 MB), so that
+	// another process need not compile it again. Only this user may write there,
+	// because its content is executed. Empty, or a directory that cannot be
+	// created, means that it is kept in memory.
 	CacheDir string
 }
 
-// DefaultMemory is what the greediest sheet that is let in needs for decoding.
-// See picturememory.go for how much of it which picture takes.
+// DefaultMemory is the memory that the largest accepted sheet needs for decoding;
+// memoryFor estimates it.
 const DefaultMemory = 256 << 20
 
-// Loader loads sheets. It is safe for concurrent use; Close it in the end.
+// Loader loads sheets. It is safe for concurrent use. Close it at the end.
 type Loader struct {
 	options Options
 	turn    *semaphore.Weighted // of bytes
 	engine  engine
 }
 
-// NewLoader returns a Loader. It costs nothing yet: the PDF reader is started
-// by the first PDF.
+// NewLoader returns a Loader. The first PDF starts the PDF reader.
 func NewLoader(options Options) (*Loader, error) {
 	if options.Memory < 0 || options.Timeout < 0 {
 		return nil, errors.New("sheet: negative memory or timeout")
@@ -123,7 +120,7 @@ func NewLoader(options Options) (*Loader, error) {
 	}, nil
 }
 
-// Close ends the PDF reader. No Load may be under way.
+// Close stops the PDF reader. No Load may be running.
 func (l *Loader) Close() error { return l.engine.close() }
 
 // Load makes pictures of the bytes of a file that came from anywhere. Errors

@@ -2,8 +2,8 @@ package scan
 
 import "image"
 
-// memoryFor estimates, from the header and rather too high, how many bytes the
-// decoder and all that follows need for a picture.
+// memoryFor estimates from the header how many bytes an image needs for decoding
+// and for all later steps. The estimate is rather too high.
 func memoryFor(kind Kind, data []byte, config image.Config) int64 {
 	pixels := int64(config.Width) * int64(config.Height)
 	perPixel := int64(4)
@@ -23,8 +23,8 @@ func memoryFor(kind Kind, data []byte, config image.Config) int64 {
 	return pixels*perPixel + afterwards
 }
 
-// pngBytesPerPixel: the decoder makes 4 bytes of every pixel, or 8 of one with
-// 16 bits a channel; of an interlaced picture it keeps the last pass beside.
+// pngBytesPerPixel returns the bytes of a decoded pixel: 4, or 8 with 16 bits a
+// channel; half as much again for an interlaced image, whose last pass is kept.
 func pngBytesPerPixel(data []byte) int64 {
 	const depth, interlace = 24, 28 // PNG, 11.2.2, behind signature, length and name
 	perPixel := int64(4)
@@ -37,9 +37,9 @@ func pngBytesPerPixel(data []byte) int64 {
 	return perPixel
 }
 
-// jpegBytesPerPixel: a byte for every channel, taken as not subsampled, and of
-// a progressive picture also 4 bytes for every coefficient. RGB and CMYK are
-// converted, which takes 4 bytes more.
+// jpegBytesPerPixel returns the bytes of a decoded pixel: one for each channel, as if
+// none were subsampled; 4 more for each coefficient of a progressive image; 4 more
+// for RGB and CMYK, which are converted.
 func jpegBytesPerPixel(data []byte) int64 {
 	frame := readJPEG(data)
 	perPixel := int64(frame.channels)

@@ -15,16 +15,15 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// pdfMemory is the most memory that PDFium gets for one document, in pages of
-// 64 KB: 192 MB, enough for a colour scan of A4 at 600 dpi.
+// pdfMemory is the memory limit of PDFium for one document, in pages of 64 KB:
+// 192 MB, enough for a colour scan of A4 at 600 dpi.
 const pdfMemory = 192 << 20 >> 16
 
-// engine is PDFium as WebAssembly: a library in C++ that reads a stranger's
-// file, in a sandbox without files, network or scripts, with bounded memory. It
-// is translated to machine code once, which takes seconds (up to a minute on a
-// busy machine) and some 300 MB for as long; with a cache on disk, once for
-// each machine and version. Every document then has an instance of its own, so
-// that nothing is left of one when the next is read.
+// engine is PDFium as WebAssembly: a C++ library that reads a stranger's file in a
+// sandbox without files, network or scripts, with bounded memory. It is compiled
+// to machine code once, which takes seconds (up to a minute on a busy machine) and
+// meanwhile about 300 MB; with a cache on disk, once per machine and version. Each
+// document has its own instance, so that nothing of it remains for the next.
 type engine struct {
 	cacheDir string
 
@@ -34,9 +33,9 @@ type engine struct {
 	failure  error
 }
 
-// ready returns a channel that is closed when the engine can be used or has
-// failed to start. The first call starts it. It does not end with the caller,
-// for whom it may take too long: the next caller finds it ready.
+// ready returns a channel that is closed when the engine can be used or has failed
+// to start. The first call starts it. The start continues when its caller gives
+// up, so that the next caller finds the engine ready.
 func (e *engine) ready() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -55,7 +54,7 @@ func (e *engine) start(done chan struct{}) {
 	if err == nil {
 		err = pool.Close()
 	}
-	// What translating took is given back at once: it was for this one time.
+	// The memory of the compiler is returned at once: it is not needed again.
 	debug.FreeOSMemory()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -66,8 +65,8 @@ func (e *engine) start(done chan struct{}) {
 	e.compiled, e.failure = cache, nil
 }
 
-// openCache uses a directory that only we may write to, because its content is
-// run; without one, memory.
+// openCache returns a cache in a directory, to which only this user may write
+// because its content is executed. Without a usable directory it is in memory.
 func openCache(dir string) wazero.CompilationCache {
 	if dir != "" && os.MkdirAll(dir, 0o700) == nil {
 		if cache, err := wazero.NewCompilationCacheWithDir(dir); err == nil {
@@ -77,8 +76,7 @@ func openCache(dir string) wazero.CompilationCache {
 	return wazero.NewCompilationCache()
 }
 
-// open returns a pool of which instances end with ctx, in the midst of their
-// work.
+// open returns a pool whose instances stop when ctx ends, even during a call.
 func open(ctx context.Context, cache wazero.CompilationCache) (pdfium.Pool, error) {
 	return webassembly.Init(webassembly.Config{
 		Context:  ctx,
@@ -93,7 +91,7 @@ func open(ctx context.Context, cache wazero.CompilationCache) (pdfium.Pool, erro
 	})
 }
 
-// use returns the cache for open when the engine is ready, or why it is not.
+// use waits for the engine, and returns the cache for open.
 func (e *engine) use(ctx context.Context) (wazero.CompilationCache, error) {
 	select {
 	case <-ctx.Done():
@@ -111,7 +109,7 @@ func (e *engine) use(ctx context.Context) (wazero.CompilationCache, error) {
 	return e.compiled, nil
 }
 
-// close ends the engine. It waits for a start that is under way.
+// close closes the engine. It waits for a running start.
 func (e *engine) close() error {
 	e.mu.Lock()
 	starting := e.starting

@@ -17,10 +17,10 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 )
 
-// pages loads a PDF: a picture of every page that has something on it, its
-// longest side MaxSide. Comments and stamps are drawn, form fields and scripts
-// are not. Text in a font that the file does not bring along is drawn as far
-// as PDFium's own Latin fonts go.
+// pages loads a PDF: an image of every page that is not blank, with a longest side
+// of MaxSide. Comments and stamps are drawn, form fields and scripts are not. Text
+// in a font that is not embedded is drawn in PDFium's own Latin fonts, as far as
+// they have its characters.
 func (l *Loader) pages(ctx context.Context, data []byte) ([]Image, error) {
 	if !complete(data) {
 		return nil, damaged(errors.New("no %%EOF"))
@@ -44,10 +44,10 @@ func (l *Loader) pages(ctx context.Context, data []byte) ([]Image, error) {
 	return nil, pdfFailure(ctx, err)
 }
 
-// complete reports whether a PDF has its end (ISO 32000-1, 7.5.5; readers look
-// for it in the last 1024 bytes, and some writers add more behind it). PDFium
-// makes what it can of one that was cut off, and what is missing would look as
-// if it had never been there.
+// complete reports whether a PDF has its end marker (ISO 32000-1, 7.5.5; readers
+// search the last 1024 bytes, and some writers add more after it). PDFium draws a
+// truncated file as far as it can, and the missing part would look as if it had
+// never existed.
 func complete(data []byte) bool {
 	data = bytes.TrimRight(data, "\x00\r\n\t ")
 	return bytes.Contains(data[max(0, len(data)-4096):], []byte("%%EOF"))
@@ -69,10 +69,10 @@ func readPDF(ctx context.Context, instance pdfium.Pdfium, data []byte) ([]Image,
 		return nil, refused(TooManyPages, fmt.Sprintf(
 			"The PDF has %d pages. Send only the pages of the sheet, at most %d.", count.PageCount, MaxPages), nil)
 	}
-	var pictures []Image
+	var images []Image
 	var empty error
 	for number := range count.PageCount {
-		picture, err := readPage(ctx, instance, opened.Document, number)
+		page, err := readPage(ctx, instance, opened.Document, number)
 		if failure, ok := errors.AsType[*fetch.Error](err); ok && failure.Code == Blank {
 			empty = err
 			continue
@@ -80,12 +80,12 @@ func readPDF(ctx context.Context, instance pdfium.Pdfium, data []byte) ([]Image,
 		if err != nil {
 			return nil, err
 		}
-		pictures = append(pictures, *picture)
+		images = append(images, *page)
 	}
-	if len(pictures) == 0 {
+	if len(images) == 0 {
 		return nil, empty
 	}
-	return pictures, nil
+	return images, nil
 }
 
 // readPage draws one page, counted from 0, on white.
@@ -133,8 +133,7 @@ func readPage(ctx context.Context, instance pdfium.Pdfium, document references.F
 	return picture, err
 }
 
-// pagePixels returns the size to draw a page in whose sides are given in
-// points.
+// pagePixels returns the size in pixels of a page whose sides are given in points.
 func pagePixels(width, height float64) (int, int, error) {
 	long, short := math.Max(width, height), math.Min(width, height)
 	if !(short > 0) || math.IsInf(long, 0) {
@@ -147,14 +146,15 @@ func pagePixels(width, height float64) (int, int, error) {
 	return int(math.Round(width * scale)), int(math.Round(height * scale)), nil
 }
 
-// pdfFailure says what an error of PDFium means. Out of memory is a fault of
-// the WebAssembly code like any other: a file that makes PDFium stumble.
+// pdfFailure returns the error for the caller of an error of PDFium. Out of memory
+// counts as a damaged file, like any other fault of the WebAssembly code.
 func pdfFailure(ctx context.Context, err error) error {
 	if stopped := interrupted(ctx); stopped != nil {
 		return stopped
 	}
 	if errors.Is(err, pdfiumerrors.ErrPassword) || errors.Is(err, pdfiumerrors.ErrSecurity) {
-		return refused(Encrypted, "The PDF is protected by a password. Save it without a password, or send an image of the sheet.", err)
+		return refused(Encrypted,
+			"The PDF is protected by a password. Save it without a password, or send an image of the sheet.", err)
 	}
 	return damaged(err)
 }

@@ -6,24 +6,24 @@ import (
 	"image/draw"
 )
 
-// fit returns the size of a picture whose longest side is at most longest, in
-// the same proportions. It never enlarges.
-func fit(width, height, longest int) (int, int) {
+// fit returns the size of an image whose longest side is at most maxSide, in the
+// same proportions. It never enlarges.
+func fit(width, height, maxSide int) (int, int) {
 	long := max(width, height)
-	if long <= longest {
+	if long <= maxSide {
 		return width, height
 	}
 	scale := func(side int) int {
-		return max(1, int((int64(side)*int64(longest)+int64(long)/2)/int64(long)))
+		return max(1, int((int64(side)*int64(maxSide)+int64(long)/2)/int64(long)))
 	}
 	return scale(width), scale(height)
 }
 
-// shrink draws a picture on white in a size that is not larger: every pixel of
-// the result is the mean of the area it covers, so that thin strokes grow pale
-// but do not vanish. Beside the result it needs memory for a few rows only;
-// x/image/draw would keep 32 bytes for every column of the result in every row
-// of the original.
+// shrink draws an image on white in a size that is not larger. Each pixel of the
+// result is the mean of the area that it covers, so that thin strokes become pale
+// but do not disappear. Besides the result it needs memory for a few rows only;
+// x/image/draw needs 32 bytes for each column of the result in each row of the
+// original.
 func shrink(ctx context.Context, from image.Image, width, height int) (*image.RGBA, error) {
 	bounds := from.Bounds()
 	result := image.NewRGBA(image.Rect(0, 0, width, height))
@@ -58,14 +58,14 @@ func shrink(ctx context.Context, from image.Image, width, height int) (*image.RG
 	return result, nil
 }
 
-// share says where one pixel of a longer line goes in a shorter one.
+// share is the place of one pixel of a longer line in a shorter line.
 type share struct {
-	to   int     // the pixel it belongs to
-	here float32 // how much of it; the rest goes to the next
-	last bool    // that pixel is complete with it
+	to   int     // index in the shorter line
+	here float32 // the fraction of it; the rest goes to the next pixel
+	last bool    // it is the last part of that pixel
 }
 
-// shares spreads a line of from pixels over one of to pixels, to <= from.
+// shares distributes a line of from pixels over a line of to pixels, to <= from.
 func shares(from, to int) []share {
 	list := make([]share, from)
 	for i := range list {
@@ -96,7 +96,7 @@ func narrowRow(narrow []float32, pixels []uint8, columns []share) {
 	}
 }
 
-// upright turns a picture as its EXIF orientation says (Exif 2.32, tag 0x0112):
+// upright rotates an image as its EXIF orientation says (Exif 2.32, tag 0x0112):
 // 2 to 4 are mirrored or upside down, 5 to 8 lie on a side.
 func upright(from *image.RGBA, orientation int) *image.RGBA {
 	if orientation < 2 || orientation > 8 {

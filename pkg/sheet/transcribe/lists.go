@@ -79,7 +79,8 @@ var values = map[List][]string{
 	authors:   {SellerPoints, InspectorNotes, OfficeNotes, SellerNotes},
 	NoteKinds: {string(sheet.Defect), string(sheet.Option), string(sheet.InfoNote)},
 	NoteAreas: {
-		string(sheet.Outside), string(sheet.Inside), string(sheet.Mechanical), string(sheet.Repair), string(sheet.MeterArea), string(sheet.Equipped),
+		string(sheet.Outside), string(sheet.Inside), string(sheet.Mechanical),
+		string(sheet.Repair), string(sheet.MeterArea), string(sheet.Equipped),
 	},
 	Panels: {
 		"front_bumper", "grille", "headlamp", "bonnet", "windscreen", "roof", "rear_window", "boot", "rear_bumper", "rear_lamp",
@@ -90,12 +91,12 @@ var values = map[List][]string{
 	clarities: {"clear", "doubtful", sheet.NotReadable},
 }
 
-// anchors are labels that forms print. Two of them, quoted, make a sheet.
+// anchors are labels that the forms print.
 var anchors = []string{
 	"評価点", "型式", "走行", "初度登録", "検査員", "車台番号", "出品番号", "車検", "排気量", "注意事項", "内装", "外装色", "セールスポイント", "修復歴",
 }
 
-// Authors of notes, of RawNote.Author.
+// The values of Note.Author, and the limits of the answers.
 const (
 	SellerPoints        = "seller_points"
 	SellerNotes         = "seller_notes"

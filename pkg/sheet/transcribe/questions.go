@@ -8,14 +8,14 @@ import (
 	"ushuru/pkg/sheet"
 )
 
-// Names of the three questions, by which metrics and simulators know them.
+// The names of the three questions in metrics and simulators.
 const (
 	ClassifyQuestion      = "sheet_gate"
 	ReadQuestion          = "sheet_read"
 	SecondReadingQuestion = "sheet_again"
 )
 
-// The instructions. None holds an example of a value: those come back as facts.
+// The instructions contain no example of a value: models return examples as facts.
 const (
 	classifySystem = `You sort pictures. Say what the pictures show.
 An auction sheet (出品票, 検査票, 状態説明書) is a Japanese form about one used car, with printed Japanese labels.
@@ -40,7 +40,7 @@ text for a box without a digit. Give other values exactly as they are written. W
 certain, give unreadable for that value. Never guess, and never calculate.`
 )
 
-// question puts pictures and an instruction together.
+// question returns a question about the images.
 func question(name, system string, schema ai.Schema, tokens int, pictures []ai.Picture) ai.Question {
 	return ai.Question{
 		Name: name, System: system, Schema: schema, MaxTokens: tokens, Pictures: pictures,
@@ -60,15 +60,16 @@ func secondReadingQuestion(pictures []ai.Picture) ai.Question {
 	return question(SecondReadingQuestion, secondReadingSystem, SecondReadingSchema(), secondReadingTokens, pictures)
 }
 
-// text is a printed value.
-func text(name, description string, most int) ai.Property {
-	return ai.Property{Name: name, Type: ai.Text, Description: description, Max: most}
+// text describes a printed value of at most maxLength characters.
+func text(name, description string, maxLength int) ai.Property {
+	return ai.Property{Name: name, Type: ai.Text, Description: description, Max: maxLength}
 }
 
-// value is a short printed value.
+// value describes a short printed value.
 func value(name, description string) ai.Property { return text(name, description, MaxValue) }
 
-// oneOf is a value of a closed list; what is none of it cannot be read.
+// oneOf describes a value of a closed list. The last value of the list replaces a
+// value that is not on it.
 func oneOf(name, description string, list List) ai.Property {
 	allowed := values[list]
 	return ai.Property{
@@ -76,17 +77,17 @@ func oneOf(name, description string, list List) ai.Property {
 	}
 }
 
-// object is a block of values.
+// object describes a block of values.
 func object(name string, fields ...ai.Property) ai.Property {
 	return ai.Property{Name: name, Type: ai.Object, Fields: fields}
 }
 
-// list is a list of objects.
+// list describes a list of at most maxItems objects.
 func list(name, description string, most int, fields ...ai.Property) ai.Property {
 	return ai.Property{Name: name, Type: ai.List, Description: description, MaxItems: most, Fields: fields}
 }
 
-// ClassificationSchema is the shape of a Gate.
+// ClassificationSchema is the shape of a Classification.
 func ClassificationSchema() ai.Schema {
 	return ai.Schema{
 		{Name: "anchors", Type: ai.List, Max: 40, MaxItems: 80, Description: "Japanese labels that are printed on it, quoted"},
@@ -96,13 +97,14 @@ func ClassificationSchema() ai.Schema {
 		{Name: "makes_sense", Type: ai.Boolean, Description: "its text is real Japanese and does not contradict itself"},
 		oneOf("readability", "how much of it can be read", extents),
 		{
-			Name: "unreadable_areas", Type: ai.List, MaxItems: len(values[areas]) * 2, Description: "areas covered, cut off or too blurred",
-			Enum: values[areas], Fallback: OtherValue,
+			Name: "unreadable_areas", Type: ai.List, MaxItems: len(values[areas]) * 2,
+			Description: "areas covered, cut off or too blurred",
+			Enum:        values[areas], Fallback: OtherValue,
 		},
 	}
 }
 
-// SecondReadingSchema is the shape of an Again.
+// SecondReadingSchema is the shape of a SecondReading.
 func SecondReadingSchema() ai.Schema {
 	return ai.Schema{
 		{

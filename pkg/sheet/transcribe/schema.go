@@ -109,6 +109,7 @@ func clarityFields() (fields []ai.Property) {
 
 func circled(name, description string, list List) ai.Property {
 	return ai.Property{
-		Name: name, Type: ai.List, Description: description, Enum: values[list], Fallback: sheet.NotReadable, MaxItems: 2 * maxCircled,
+		Name: name, Type: ai.List, Description: description, Enum: values[list], Fallback: sheet.NotReadable,
+		MaxItems: 2 * maxCircled,
 	}
 }

@@ -1,16 +1,16 @@
 package transcribe
 
-// Transcript is what a model says that it saw: its answers to the three questions.
-// Nothing of it is believed before Interpret. In a text "" is nothing printed,
-// which closed lists call NotPrinted, and NotReadable is something printed that
-// cannot be read.
+// Transcript is what the model copied: its answers to the three questions. It is
+// not trusted before package interpret has checked it. An empty text means that
+// nothing is printed, which closed lists call sheet.NotPrinted; sheet.NotReadable
+// means that something illegible is printed.
 type Transcript struct {
 	Classification Classification `json:"gate"`
 	Reading        Reading        `json:"sheet"`
-	Second         *SecondReading `json:"again"` // nil: there was no second look
+	Second         *SecondReading `json:"again"` // nil when there is none
 }
 
-// Classification is the answer to the first question: what the picture is.
+// Classification is the answer to the first question: what the image shows.
 type Classification struct {
 	Kind            string   `json:"kind"`
 	Anchors         []string `json:"anchors"`
@@ -43,7 +43,7 @@ type Reading struct {
 	Clarity       Clarity      `json:"clarity"`
 }
 
-// House is who held the auction.
+// House is the auction house.
 type House struct {
 	Name   string `json:"name"`
 	Basis  string `json:"basis"`
@@ -89,7 +89,7 @@ type Mileage struct {
 	Flag   string `json:"flag"`
 }
 
-// Grades are the marks.
+// Grades are the three grades.
 type Grades struct {
 	Overall  string `json:"overall"`
 	Exterior string `json:"exterior"`
@@ -137,7 +137,7 @@ type Documents struct {
 	Later       []string `json:"items_later"`
 }
 
-// Clarity is how well each block can be read, by the model's own word.
+// Clarity is how clearly each block can be read, by the model's own word.
 type Clarity struct {
 	House     string `json:"house"`
 	Vehicle   string `json:"vehicle"`
@@ -151,8 +151,8 @@ type Clarity struct {
 	Documents string `json:"documents"`
 }
 
-// SecondReading is the answer to the third question, a second look at what matters
-// most, put without the first answer.
+// SecondReading is the answer to the third question: the most important values once
+// more. The model does not see its first answer.
 type SecondReading struct {
 	Boxes             []string `json:"mileage_boxes"` // from left to right, "" for an empty one
 	Unit              string   `json:"unit"`
