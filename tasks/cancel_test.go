@@ -52,7 +52,7 @@ func TestCancelledComparisonReleasesItsChildren(t *testing.T) {
 	t.Parallel()
 	f := enginetest.New(t)
 	parent := submit(f, tasks.KindCompare, bothCars, "")
-	shared := requestCar(f, "other", jobs.Interactive, "") // car 1 is somebody else's question too
+	shared := requestCar(f, "other", jobs.Interactive, "") // car 1 is also a request of another caller
 	car2 := parent.Children[tasks.ChildCar2].Job
 	if shared.ID != parent.Children[tasks.ChildCar1].Job {
 		t.Fatal("not joined")

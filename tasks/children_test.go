@@ -230,7 +230,7 @@ func TestTwoChildrenWithOneJobAreReleasedOneByOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	if job := f.Get(second); job.State != jobs.Cancelled {
-		t.Fatalf("nobody wants the report any more, and it is %s", job.State)
+		t.Fatalf("the report has no subscriber left, and it is %s", job.State)
 	}
 }
 

@@ -28,7 +28,7 @@ func TestProgress(t *testing.T) {
 			"0/3,queued,waiting,waiting",
 		},
 		{
-			"at work", jobs.Job{
+			"running", jobs.Job{
 				Kind: KindEstimate, State: jobs.Running, Outputs: output,
 				Steps: map[string]jobs.Step{StepScrape: {State: jobs.StepDone}, StepMatch: claimed},
 			}, "1/3,done,running,waiting",
@@ -62,7 +62,7 @@ func TestProgress(t *testing.T) {
 				Outputs: map[string]json.RawMessage{StepRecommend: json.RawMessage(`{}`)},
 			}, "5/5,done,done,skipped,skipped,done",
 		},
-		{"of a kind that nobody knows", jobs.Job{Kind: "x"}, "0/0"},
+		{"of an unknown kind", jobs.Job{Kind: "x"}, "0/0"},
 	} {
 		got := ProgressOf(&c.job)
 		words := []string{fmt.Sprintf("%d/%d", got.Done, got.Total)}
@@ -74,6 +74,6 @@ func TestProgress(t *testing.T) {
 		}
 	}
 	if kinds := slices.Sorted(maps.Keys(parts)); !slices.Equal(kinds, slices.Sorted(maps.Keys(workflows))) {
-		t.Errorf("parts are told of %v only", kinds)
+		t.Errorf("parts are known of %v only", kinds)
 	}
 }

@@ -124,7 +124,7 @@ func TestSweepWaitsForAClaimBeforeItRequeues(t *testing.T) {
 		t.Fatalf("given away at first sight: %+v", step)
 	}
 	if step := b.sweep(4 * time.Second); step.Attempt != 2 {
-		t.Fatalf("the task was taken and nobody claimed the step: %+v", step)
+		t.Fatalf("the task was taken and no worker claimed the step: %+v", step)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestSweepRequeuesALostBulkStepWithinSeconds(t *testing.T) {
 	const within = tasks.RecheckBulk + tasks.ClaimTimeout + 2*tasks.RecheckRunning
 	for waited := time.Duration(0); b.sweep(time.Second).Attempt == 1; {
 		if waited += time.Second; waited > within {
-			t.Fatalf("nobody has the step after %v", waited)
+			t.Fatalf("no worker has the step after %v", waited)
 		}
 	}
 }

@@ -17,7 +17,7 @@ func TestShares(t *testing.T) {
 		window int
 		want   map[string]int
 	}{
-		"nobody waits":        {[]batch.ActiveBatch{{ID: "a", Running: 3}}, 10, map[string]int{}},
+		"no batch waits":      {[]batch.ActiveBatch{{ID: "a", Running: 3}}, 10, map[string]int{}},
 		"one alone has all":   {[]batch.ActiveBatch{{ID: "a", Waiting: 100}}, 10, map[string]int{"a": 10}},
 		"the window is full":  {[]batch.ActiveBatch{{ID: "a", Waiting: 100, Running: 10}}, 10, map[string]int{}},
 		"and more than full":  {[]batch.ActiveBatch{{ID: "a", Waiting: 100, Running: 20}}, 10, map[string]int{}},
@@ -34,8 +34,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// Whatever waits: the window is kept, and is full while somebody waits; and
-// no key that waits has two fewer at work than another got.
+// Whatever waits: the window is never exceeded, and is full while a row waits;
+// and no waiting key has two running rows fewer than another key got.
 func TestSharesAreFair(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

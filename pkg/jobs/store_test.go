@@ -134,14 +134,14 @@ func failedIsNotJoined(t *testing.T, store *jobs.Store) {
 	if joined || again.ID == job.ID {
 		t.Fatal("joined a failed job")
 	}
-	// Letting go of the first job's flight must not touch the second's.
+	// Releasing the dedup key of the first job must not touch that of the second.
 	job, err = store.Get(t.Context(), job.ID)
 	must(t)(err)
 	finalize(t, store, job)
 	third, joined, err := store.Create(t.Context(), n)
 	must(t)(err)
 	if !joined || third.ID != again.ID {
-		t.Fatal("the second job lost its flight")
+		t.Fatal("the second job lost its dedup key")
 	}
 }
 
@@ -232,7 +232,7 @@ func outputOpensSteps(t *testing.T, store *jobs.Store) {
 	if step := job.Steps["match"]; step.State != jobs.StepReady || step.Attempt != 1 {
 		t.Fatalf("%+v", job.Steps)
 	}
-	// Whom somebody else was before with the next step leaves it to the record.
+	// When another process has opened the next step, the record decides.
 	other := run(t, store, newJob("https://b.example/"+t.Name()))
 	_, err = store.Open(t.Context(), other.ID, "match")
 	must(t)(err)
@@ -356,7 +356,7 @@ func deletesOnlyUnstarted(t *testing.T, store *jobs.Store) {
 	begun := run(t, store, newJob("https://a.example/"+t.Name()))
 	must(t)(store.DeleteUnstarted(t.Context(), begun.ID, jobs.Interactive))
 	if _, err := store.Get(t.Context(), begun.ID); err != nil {
-		t.Fatalf("a job at work was dropped: %v", err)
+		t.Fatalf("a running job was deleted: %v", err)
 	}
 	fresh, _, err := store.Create(t.Context(), newJob("https://b.example/"+t.Name()))
 	must(t)(err)

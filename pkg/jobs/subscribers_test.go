@@ -15,7 +15,7 @@ func TestChildrenOnEveryRedis(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		store := jobs.NewStore(conn.Client())
 		for name, test := range map[string]func(*testing.T, *jobs.Store){
-			"who wants a job is told of its end":         wantedIsTold,
+			"a subscriber is notified of the end":        subscriberIsNotified,
 			"who comes too late learns how it ended":     lateLearns,
 			"the last to let go cancels":                 lastCancels,
 			"a job that a caller wants is not cancelled": askedStays,
@@ -36,7 +36,7 @@ func child(t *testing.T, store *jobs.Store, parent string) *jobs.Job {
 	return job
 }
 
-func wantedIsTold(t *testing.T, store *jobs.Store) {
+func subscriberIsNotified(t *testing.T, store *jobs.Store) {
 	job := child(t, store, "batch:b#1")
 	if joined := child(t, store, "job:P"); joined.ID != job.ID {
 		t.Fatal("the second parent got a job of its own")
@@ -48,7 +48,7 @@ func wantedIsTold(t *testing.T, store *jobs.Store) {
 		parents, err := store.PublishEnd(t.Context(), job)
 		must(t)(err)
 		if slices.Sort(parents); !slices.Equal(parents, want) {
-			t.Fatalf("to be told: %v, want %v", parents, want)
+			t.Fatalf("to be notified: %v, want %v", parents, want)
 		}
 		must(t)(store.RemoveNotified(t.Context(), job.ID, []string{"batch:b#1"}))
 	}
@@ -66,7 +66,7 @@ func lateLearns(t *testing.T, store *jobs.Store) {
 	}
 	parents, err := store.PublishEnd(t.Context(), job)
 	if must(t)(err); !slices.Equal(parents, []string{"job:P"}) {
-		t.Fatalf("to be told: %v", parents)
+		t.Fatalf("to be notified: %v", parents)
 	}
 	if _, err := store.Subscribe(t.Context(), "nothing", "job:Q"); !errors.Is(err, jobs.ErrNotFound) {
 		t.Fatal(err)

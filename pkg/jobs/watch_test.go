@@ -46,34 +46,34 @@ func TestAllWhoFollowCostOneLook(t *testing.T) {
 	must(t)(other.HSet(t.Context(), "other", "waiting", 1).Err())
 
 	const each = 20
-	var told []<-chan struct{}
+	var signals []<-chan struct{}
 	var leaves []func()
 	for range each {
 		moved, leave := hub.Watch(job.ID)
-		told, leaves = append(told, moved), append(leaves, leave)
+		signals, leaves = append(signals, moved), append(leaves, leave)
 		moved, leave = hub.WatchHash("other", "waiting")
-		told, leaves = append(told, moved), append(leaves, leave)
+		signals, leaves = append(signals, moved), append(leaves, leave)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { hub.Run(ctx) })
 	defer running.Wait()
 	defer cancel()
-	allTold := func(what string) {
+	allSignalled := func(what string) {
 		t.Helper()
-		for i, moved := range told {
+		for i, moved := range signals {
 			select {
 			case <-moved:
 			case <-time.After(10 * time.Second):
-				t.Fatalf("%s: follower %d was not told", what, i)
+				t.Fatalf("%s: follower %d was not signals", what, i)
 			}
 		}
 	}
-	allTold("at the first sight")
+	allSignalled("at the first sight")
 	_, err = store.Succeed(t.Context(), job.ID, json.RawMessage(`{}`))
 	must(t)(err)
 	must(t)(other.HSet(t.Context(), "other", "waiting", 2).Err())
-	allTold("moved on")
+	allSignalled("moved on")
 
 	seen.mu.Lock()
 	defer seen.mu.Unlock()
