@@ -29,7 +29,7 @@ func (f *dispatcherRig) completions(endpoint string) (found []batchCompleted) {
 	return found
 }
 
-// endAll ends what is at work until nothing waits.
+// endAll ends the running rows until no row waits.
 func (f *dispatcherRig) endAll(id string) {
 	f.t.Helper()
 	for range 10 {
@@ -55,10 +55,10 @@ func TestTheEndOfABatchEmitsAnEvent(t *testing.T) {
 			f.must(conn.Client().Del(t.Context(), "batches:swept").Err())
 			f.must(f.checkBatches(t.Context()))
 		}
-		told := f.completions(endpoint.ID)
-		f.is("events", len(told), 1)
-		f.is("state", told[0].State, "completed")
-		f.is("rows", told[0].Counts[batch.Succeeded], 3)
+		events := f.completions(endpoint.ID)
+		f.is("events", len(events), 1)
+		f.is("state", events[0].State, "completed")
+		f.is("rows", events[0].Counts[batch.Succeeded], 3)
 	})
 }
 
@@ -78,8 +78,8 @@ func TestAnUnannouncedEndIsFound(t *testing.T) {
 	})
 }
 
-// An endpoint that a batch names is told of its end, and of no other's.
-func TestTheWebhookOfABatchIsTold(t *testing.T) {
+// The endpoint of a batch gets the event of its end, and of no other batch.
+func TestTheWebhookOfABatchGetsItsEnd(t *testing.T) {
 	f := newDispatcherRig(t, redistest.Open(t, redistest.Start(t).URL))
 	endpoint, _, err := f.webhooks.Add(t.Context(), hooked, webhook.NewID(), "https://receiver.example/", []string{})
 	f.must(err)
@@ -90,7 +90,7 @@ func TestTheWebhookOfABatchIsTold(t *testing.T) {
 	})
 	f.must(err)
 	f.endAll(named.ID)
-	told := f.completions(endpoint.ID)
-	f.is("events", len(told), 1)
-	f.is("batch", told[0].ID, named.ID)
+	events := f.completions(endpoint.ID)
+	f.is("events", len(events), 1)
+	f.is("batch", events[0].ID, named.ID)
 }

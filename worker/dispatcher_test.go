@@ -81,7 +81,7 @@ func (f *dispatcherRig) is(what string, got, want any) {
 	}
 }
 
-// endJob ends the job of a row and has everybody told.
+// endJob ends the job of a row and notifies all subscribers.
 func (f *dispatcherRig) endJob(item batch.Item, failure *jobs.Error) {
 	f.t.Helper()
 	ctx, store := f.t.Context(), f.jobs
@@ -98,12 +98,12 @@ func (f *dispatcherRig) endJob(item batch.Item, failure *jobs.Error) {
 func TestDispatcherOnEveryRedis(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		for name, test := range map[string]func(*dispatcherRig){
-			"no more at work than the window holds": dispatchedThroughTheWindow,
+			"no more running than the window holds": dispatchedThroughTheWindow,
 			"keys have their turns":                 fairBetweenKeys,
 			"what is known needs no job":            cachedNeedsNoJob,
-			"a job in flight is shared":             runningJobIsShared,
+			"a running job is shared":               runningJobIsShared,
 			"a row whose worker died goes on":       crashedDispatcher,
-			"an end that was not told is found":     endWithoutNotification,
+			"an end without notification is found":  endWithoutNotification,
 		} {
 			t.Run(name, func(t *testing.T) {
 				f := newDispatcherRig(t, conn)
@@ -130,7 +130,7 @@ func dispatchedThroughTheWindow(f *dispatcherRig) {
 		for _, item := range f.items(id) {
 			if item.State == batch.Running {
 				f.endJob(item, nil)
-				f.must(f.engine.Advance(ctx, item.Job)) // told twice
+				f.must(f.engine.Advance(ctx, item.Job)) // notified twice
 			}
 		}
 		f.must(f.dispatch(ctx))

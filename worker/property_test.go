@@ -283,7 +283,7 @@ func (w *simulation) submit() {
 // notify is the notifier of batch rows.
 func (w *simulation) notify(_ context.Context, job *jobs.Job, parents []string) error {
 	if !job.State.Ended() {
-		w.t.Fatalf("told of the end of %s, which is %s", job.ID, job.State)
+		w.t.Fatalf("notified of the end of %s, which is %s", job.ID, job.State)
 	}
 	if job.State == jobs.Cancelled {
 		w.t.Fatalf("job %s, which %v want, was cancelled", job.ID, parents)

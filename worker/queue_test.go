@@ -84,7 +84,7 @@ func (s *serverRig) until(wanted func(*jobs.Job, *asynq.TaskInfo) bool) {
 	s.t.Fatalf("never as wanted: %+v, %+v, %v", job, info, err)
 }
 
-// lastAttempt fails until no retry is left, then goes on as told.
+// lastAttempt fails until no retry is left, then calls then.
 func lastAttempt(then stepFunc) stepFunc {
 	return func(ctx context.Context, job *jobs.Job) (any, error) {
 		policy, _ := tasks.PolicyOf(tasks.TypeScrape)
@@ -126,8 +126,8 @@ func TestStoppingProcessFailsNoJob(t *testing.T) {
 	})
 }
 
-// Nobody waits for a row of a batch: an upstream that fails now and then costs
-// it time, not its result.
+// No caller waits for a row of a batch: an upstream that fails sometimes costs it
+// time, not its result.
 func TestBulkStepsAreRetriedMoreOften(t *testing.T) {
 	t.Parallel()
 	for class, want := range map[jobs.Class]int64{jobs.Interactive: 5, jobs.Bulk: 13} {

@@ -253,15 +253,14 @@ func TestCancelledJobStopsItsStep(t *testing.T) {
 	}
 }
 
-// spin waits for a state that announces itself to nobody; the test's own
-// timeout bounds it.
+// spin waits for a state that has no signal; the timeout of the test bounds it.
 func spin(reached func() bool) {
 	for !reached() {
 		runtime.Gosched()
 	}
 }
 
-// Who cannot be told of an end is told later: the handler does not wait for it.
+// A subscriber that cannot be notified is notified later: the handler does not wait for it.
 func TestFailedNotificationBlocksNoHandler(t *testing.T) {
 	t.Parallel()
 	calls := 0
