@@ -1,6 +1,9 @@
 package redisx
 
 import (
+	"context"
+	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -22,6 +25,11 @@ const (
 	dialTimeout = 2 * time.Second // to make one connection
 	ioTimeout   = 3 * time.Second // of one read or write; a context may end it earlier
 )
+
+// topologyInterval is how often the client of a cluster asks which server has which
+// slots. When a primary dies its replica takes over within seconds; go-redis would
+// go on asking the dead server for up to a minute.
+const topologyInterval = 2 * time.Second
 
 // endpoint is everything that a client is made of.
 type endpoint struct {
@@ -52,8 +60,49 @@ func (e *endpoint) client() redis.UniversalClient {
 	case sentinel:
 		return redis.NewFailoverClient(o.Failover())
 	case cluster:
-		return redis.NewClusterClient(o.Cluster())
+		return newCluster(o.Cluster())
 	case single:
 	}
 	return redis.NewClient(o.Simple())
+}
+
+// newCluster returns a client that asks for the topology every few seconds, and at
+// once when a server cannot be connected to.
+func newCluster(o *redis.ClusterOptions) *redis.ClusterClient {
+	o.ClusterStateReloadInterval = topologyInterval
+	reload := &reloadOnDialError{}
+	o.NewClient = func(o *redis.Options) *redis.Client {
+		node := redis.NewClient(o)
+		node.AddHook(reload)
+		return node
+	}
+	client := redis.NewClusterClient(o)
+	reload.cluster.Store(client)
+	return client
+}
+
+// reloadOnDialError is a hook of the clients of a cluster's servers.
+type reloadOnDialError struct {
+	cluster atomic.Pointer[redis.ClusterClient]
+}
+
+// DialHook implements redis.Hook.
+func (h *reloadOnDialError) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := next(ctx, network, addr)
+		if err != nil && ctx.Err() == nil {
+			if cluster := h.cluster.Load(); cluster != nil {
+				cluster.ReloadState(ctx) // in the background, one at a time
+			}
+		}
+		return conn, err
+	}
+}
+
+// ProcessHook implements redis.Hook.
+func (*reloadOnDialError) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+// ProcessPipelineHook implements redis.Hook.
+func (*reloadOnDialError) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
 }

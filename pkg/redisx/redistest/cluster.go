@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,10 +16,12 @@ const (
 	clusterSlots = 16_384 // of every Redis Cluster
 )
 
-// ClusterSet is a Redis Cluster of three masters.
+// ClusterSet is a Redis Cluster of three masters, with a replica each where the
+// test asks for them.
 type ClusterSet struct {
-	Nodes []*Server
-	URL   string // redis-cluster://…
+	Nodes    []*Server // masters at the start; the first has the lowest slots
+	Replicas []*Server // of the masters, in their order
+	URL      string    // redis-cluster://…
 }
 
 // Cluster starts a cluster for the time of the test. That takes more than two
@@ -37,6 +40,60 @@ func Cluster(t testing.TB) *ClusterSet {
 	return set
 }
 
+// ReplicatedCluster starts a cluster whose masters have a replica each, which takes
+// over about two seconds after the master's last answer.
+func ReplicatedCluster(t testing.TB) *ClusterSet {
+	t.Helper()
+	binary, dir := needRedis(t), t.TempDir()
+	quick := Args("--cluster-node-timeout", "1500", "--repl-diskless-sync-delay", "0")
+	daemons, err := launchNodes(binary, dir, 2*clusterNodes, quick)
+	if err == nil {
+		err = replicate(daemons[:clusterNodes], daemons[clusterNodes:])
+	}
+	if err != nil {
+		killAll(daemons)
+		t.Fatalf("redistest: cluster: %v", err)
+	}
+	set := &ClusterSet{URL: clusterURL(daemons)}
+	for i, d := range daemons {
+		if i < clusterNodes {
+			set.Nodes = append(set.Nodes, own(t, d))
+		} else {
+			set.Replicas = append(set.Replicas, own(t, d))
+		}
+	}
+	return set
+}
+
+// replicate makes a cluster of the masters, and each of the replicas follow its master.
+func replicate(masters, replicas []*daemon) error {
+	if err := joinCluster(masters); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
+	defer cancel()
+	for i, d := range replicas {
+		node, master := d.client(), masters[i].client()
+		defer node.Close()
+		defer master.Close()
+		if err := master.ClusterMeet(ctx, loopback, strconv.Itoa(d.port)).Err(); err != nil {
+			return fmt.Errorf("meet replica %d: %w", i, err)
+		}
+		id, err := master.ClusterMyID(ctx).Result()
+		if err != nil {
+			return fmt.Errorf("id of node %d: %w", i, err)
+		}
+		if err := poll(func(ctx context.Context) error { return node.ClusterReplicate(ctx, id).Err() }); err != nil {
+			return fmt.Errorf("replica %d: %w", i, err)
+		}
+		if err := poll(func(ctx context.Context) error { return replicaReady(ctx, d) }); err != nil {
+			return err
+		}
+	}
+	all := slices.Concat(masters, replicas)
+	return poll(func(ctx context.Context) error { return clusterReady(ctx, all, len(masters)) })
+}
+
 func clusterURL(daemons []*daemon) string {
 	addrs := make([]string, len(daemons))
 	for i, d := range daemons {
@@ -46,26 +103,34 @@ func clusterURL(daemons []*daemon) string {
 }
 
 func launchCluster(binary, dir string) (daemons []*daemon, err error) {
-	defer func() {
-		if err != nil {
-			killAll(daemons)
-		}
-	}()
-	for i := range clusterNodes {
+	if daemons, err = launchNodes(binary, dir, clusterNodes); err != nil {
+		return nil, err
+	}
+	if err = joinCluster(daemons); err == nil {
+		err = poll(func(ctx context.Context) error { return clusterReady(ctx, daemons, len(daemons)) })
+	}
+	if err != nil {
+		killAll(daemons)
+	}
+	return daemons, err
+}
+
+// launchNodes starts nodes that do not know each other. After an error none runs.
+func launchNodes(binary, dir string, count int, options ...Option) (daemons []*daemon, err error) {
+	for i := range count {
 		home := filepath.Join(dir, "node"+strconv.Itoa(i))
-		if err := os.Mkdir(home, 0o700); err != nil {
-			return daemons, fmt.Errorf("directory of a node: %w", err)
+		err := os.Mkdir(home, 0o700)
+		if err == nil {
+			var d *daemon
+			if d, err = launch(binary, home, serverArgs(append(options, Args("--cluster-enabled", "yes"))...)); err == nil {
+				daemons = append(daemons, d)
+				continue
+			}
 		}
-		d, err := launch(binary, home, serverArgs(Args("--cluster-enabled", "yes")))
-		if err != nil {
-			return daemons, err
-		}
-		daemons = append(daemons, d)
+		killAll(daemons)
+		return nil, fmt.Errorf("node %d: %w", i, err)
 	}
-	if err := joinCluster(daemons); err != nil {
-		return daemons, err
-	}
-	return daemons, poll(func(ctx context.Context) error { return clusterReady(ctx, daemons) })
+	return daemons, nil
 }
 
 func killAll(daemons []*daemon) {
@@ -101,8 +166,9 @@ func joinCluster(daemons []*daemon) error {
 	return nil
 }
 
-// clusterReady returns nil once every node knows every other and its slots.
-func clusterReady(ctx context.Context, daemons []*daemon) error {
+// clusterReady returns nil once every node knows every other, and the slots of the
+// masters.
+func clusterReady(ctx context.Context, daemons []*daemon, masters int) error {
 	for i, d := range daemons {
 		node := d.client()
 		info, err := node.ClusterInfo(ctx).Result()
@@ -113,7 +179,7 @@ func clusterReady(ctx context.Context, daemons []*daemon) error {
 		for _, want := range []string{
 			"cluster_state:ok",
 			fmt.Sprintf("cluster_known_nodes:%d", len(daemons)),
-			fmt.Sprintf("cluster_size:%d", len(daemons)),
+			fmt.Sprintf("cluster_size:%d", masters),
 		} {
 			if !strings.Contains(info, want+"\r\n") {
 				return fmt.Errorf("node %d: no %s in\n%s", i, want, info)

@@ -1,0 +1,47 @@
+package redisx_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"ushuru/pkg/redisx/redistest"
+)
+
+// maxGap is how long no write succeeds after a primary of a cluster has died. The
+// replica needs about three seconds of it.
+const maxGap = 8 * time.Second
+
+func TestClusterFailoverIsNoticedWithinSeconds(t *testing.T) {
+	set := redistest.ReplicatedCluster(t)
+	conn := redistest.Open(t, set.URL)
+	write := func(i int) error {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		for slot := range 8 { // on all servers
+			if err := conn.Client().Set(ctx, fmt.Sprintf("key:%d", slot), i, 0).Err(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	must(t, write(0))
+	set.Nodes[0].Kill()
+	died := time.Now()
+	for i := 1; ; i++ {
+		err := write(i)
+		gap := time.Since(died)
+		if err == nil {
+			t.Logf("writes succeed %v after the primary's death", gap.Round(time.Millisecond))
+			if gap > maxGap {
+				t.Errorf("writes succeed only %v after the primary's death, want %v", gap, maxGap)
+			}
+			return
+		}
+		if gap > 10*maxGap {
+			t.Fatalf("writes still fail after %v: %v", gap, err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
