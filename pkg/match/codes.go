@@ -125,6 +125,18 @@ func labelCode(label tra.Label, code string) string {
 	return ""
 }
 
+// shortened returns the frame number's code when the listing's only code is a
+// part of it: E12 beside the frame number HE12-012345. The frame number is
+// better evidence than a code that was typed by hand.
+func (q *query) shortened(codes []chassis.Code) (chassis.Code, bool) {
+	frame, ok := chassis.FromFrame(q.car.FrameNumber)
+	if !ok || len(codes) != 1 || !isListed(frame.Code, q.entries) || chassis.StemMatch(codes[0].Code, frame.Code) {
+		return chassis.Code{}, false
+	}
+	stem, _ := chassis.Stem(codes[0].Code)
+	return frame, len(frame.Code) > len(stem) && strings.Contains(frame.Code, stem)
+}
+
 // checkFrame refuses a listing whose code and frame number name two cars that
 // the authority both knows.
 func (q *query) checkFrame(codes []chassis.Code) error {

@@ -144,22 +144,62 @@ func onlyOne(labels []tra.Label, holds func(tra.Label) bool) []tra.Label {
 	return labels
 }
 
-// chooseAmong decides for a listing with several codes: they must all lead to
-// one label.
+// chooseAmong decides for a listing with several codes. They must all lead to one
+// label, or engine size, fuel and year must rule out every code but one. A petrol
+// fuel cell does not rule out a hybrid, because exporters list hybrids as petrol.
 func (q *query) chooseAmong(codes []chassis.Code) (Choice, error) {
-	var chosen Choice
+	var possible []Choice
 	var found []tra.Label
 	agree := true
 	for i, code := range codes {
-		choice, err := q.choose(code)
-		if err == nil {
-			found = append(found, tra.ParseLabel(choice.Make, choice.Label))
+		labels := slices.Concat(q.entries.ByCode(code.Code), q.withOtherLetter(code.Code))
+		found = append(found, labels...)
+		if len(labels) > 0 && !slices.ContainsFunc(labels, func(l tra.Label) bool { return q.canBe(code, q.index.of(l)) }) {
+			agree = false // none of the code's entries can be the car
+			continue
 		}
-		agree = agree && err == nil && (i == 0 || choice.Label == chosen.Label)
-		chosen = choice
+		choice, err := q.choose(code)
+		if err != nil {
+			choice = Choice{}
+		}
+		agree = agree && err == nil && (i == 0 || choice.Label == possible[0].Label)
+		possible = append(possible, choice)
 	}
 	if agree {
-		return chosen, nil
+		return possible[0], nil
+	}
+	if len(possible) == 1 && possible[0].Label != "" {
+		return q.decided(possible[0], codes), nil
 	}
 	return Choice{}, q.refuse(AmbiguousMatch, "the "+q.source()+" gives several chassis codes: "+joinCodes(codes), codes[0], found)
+}
+
+// canBe reports whether a label can be the car by what is known on both sides of
+// engine size, year and drive.
+func (q *query) canBe(code chassis.Code, label *indexed) bool {
+	says := signalOf(q.car, code)
+	switch {
+	case q.car.EngineCC > 0 && label.CC > 0 && abs(q.car.EngineCC-label.CC) > ccAgrees,
+		q.car.Year != 0 && label.yearsOff(q.car.Year) > 1,
+		fuelsClash(q.fuelClass(code), label.fuel, false):
+		return false
+	}
+	return says.class == "" || label.fuel == "" || says.isElectrified() == isElectrified(label.fuel)
+}
+
+// decided is the choice of one of several listed codes, with that as an
+// adjustment.
+func (q *query) decided(choice Choice, codes []chassis.Code) Choice {
+	choice.Reason += "; engine, fuel and year rule out the other listed code"
+	for i, a := range choice.Adjustments {
+		if a.Field == "modelCode" {
+			choice.Adjustments = slices.Delete(choice.Adjustments, i, i+1)
+			break
+		}
+	}
+	choice.Adjustments = append(choice.Adjustments, vehicle.Adjustment{
+		Field: "modelCode", From: joinCodes(codes), To: choice.Code,
+		Reason: "the " + q.source() + " gives several chassis codes; engine, fuel and year fit only this one",
+	})
+	return choice
 }

@@ -67,6 +67,9 @@ func (m *Matcher) chooseWithin(ctx context.Context, q *query) (Choice, error) {
 	if len(codes) == 0 {
 		return m.chooseByName(ctx, q)
 	}
+	if frame, ok := q.shortened(codes); ok {
+		return q.choose(frame)
+	}
 	if err := q.checkFrame(codes); err != nil {
 		return Choice{}, err
 	}

@@ -2,6 +2,7 @@ package match
 
 import (
 	"fmt"
+	"slices"
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/tra"
@@ -40,13 +41,21 @@ func (q *query) contradiction(code chassis.Code, label *indexed) error {
 		conflict, why = FuelConflict, fmt.Sprintf("with the fuel %s, and the car's is %s", label.fuel, class)
 	case ccFarOff(q.car.EngineCC, label.CC):
 		conflict, why = AmbiguousMatch, fmt.Sprintf("of %d cc, and the %s says %d cc", label.CC, q.source(), q.car.EngineCC)
-	case bodiesConflict(q.body, label.body):
+	case bodiesConflict(q.body, label.body) || q.isOtherBus(label):
 		conflict, why = AmbiguousMatch, fmt.Sprintf("as a %s, and the %s says %s", label.body, q.source(), q.body)
 	default:
 		return nil
 	}
 	message := "the " + q.source() + " contradicts itself: chassis code " + code.Code + " is a " + label.Model + " " + why
 	return q.refuse(conflict, message, code, []tra.Label{label.Label})
+}
+
+// isOtherBus reports whether either the label or the listing, but not both, is a
+// bus for commuters, and the other one a van: the same model with other taxes.
+func (q *query) isOtherBus(label *indexed) bool {
+	isBus := func(words []string) bool { return slices.Contains(words, "COMMUTER") }
+	listed, entry := isBus(q.name.words), isBus(q.index.nameplates[label.nameplate].words)
+	return entry && !listed && q.body == "VAN" || listed && !entry && label.body == "VAN"
 }
 
 // fits reports whether a car's known size, fuel class and year are those of a
