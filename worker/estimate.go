@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ushuru/pkg/ai"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
@@ -48,14 +49,20 @@ func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher) 
 		}
 		choice, err := choose(ctx, subject.Car, catalogue)
 		if err != nil {
-			return nil, matchFailure(err)
+			return nil, matchFailure(err, job.Class)
 		}
 		return choice, nil
 	}
 }
 
-// matchFailure makes a refusal to match a permanent failure of the job.
-func matchFailure(err error) error {
+// aiRetryDelay is how long a batch row waits for an AI that does not say when it
+// is available again.
+const aiRetryDelay = time.Minute
+
+// matchFailure makes a refusal to match a permanent failure of the job. When the
+// AI that must decide is not available, an interactive job is retried and a batch
+// row waits.
+func matchFailure(err error, class jobs.Class) error {
 	failure, ok := errors.AsType[*match.Error](err)
 	if !ok {
 		return err
@@ -68,7 +75,22 @@ func matchFailure(err error) error {
 		}
 		permanent.Details = details
 	}
+	if failure.Code != match.AIUnavailable {
+		return permanent
+	}
+	permanent.Permanent, permanent.Cause, permanent.After = false, failure.Unwrap(), aiDelay(err)
+	if class == jobs.Bulk {
+		return tasks.Snooze(max(permanent.After, aiRetryDelay), permanent)
+	}
 	return permanent
+}
+
+// aiDelay returns the delay that the error of an AI asks for; 0 without one.
+func aiDelay(err error) time.Duration {
+	if failed, ok := errors.AsType[*ai.Error](err); ok {
+		return failed.RetryAfter
+	}
+	return 0
 }
 
 // sentence returns a reason as a whole sentence.
@@ -93,7 +115,7 @@ func calculate(authority *tra.Authority, costs *cost.Tables) stepFunc {
 		}
 		matched, tuple, err := match.Resolve(ctx, subject.Car, choice, authority)
 		if err != nil {
-			return nil, authorityFailure(matchFailure(err))
+			return nil, authorityFailure(matchFailure(err, job.Class))
 		}
 		got, err := authority.Details(ctx, choice.Make, tuple)
 		if err != nil {

@@ -184,7 +184,8 @@ func TestAMatchByTheAISaysSo(t *testing.T) {
 	server := aitest.Start(t, aitest.Options{})
 	matcher, cat := smallMatcher(t, aiChooser(t, server.URL, ai.Options{}))
 	got, err := matcher.Choose(t.Context(), premio, cat)
-	if err != nil || got.Label != "PREMIO - NZT260 - SEDAN" || got.MatchType != vehicle.LLMFuzzy || !strings.Contains(got.Reason, aitest.Mark) {
+	if err != nil || got.Label != "PREMIO - NZT260 - SEDAN" || got.MatchType != vehicle.LLMFuzzy ||
+		got.MatchedBy != vehicle.ByAI || strings.Contains(got.Reason, aitest.Mark) { // the reason is ours, not the model's
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

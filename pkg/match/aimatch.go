@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ushuru/pkg/chassis"
@@ -41,7 +42,6 @@ func (m *Matcher) ask(ctx context.Context, q *query, code chassis.Code, possible
 		runs = m.options.Runs
 	}
 	var chosen *ranked
-	var reason string
 	for run := range runs {
 		at, answer, err := m.chooseOnce(ctx, q, code, possible, run)
 		if err != nil {
@@ -55,12 +55,12 @@ func (m *Matcher) ask(ctx context.Context, q *query, code chassis.Code, possible
 			return Choice{}, q.refuse(AmbiguousMatch, "the AI chose two different entries: "+
 				chosen.label.Text+", then "+possible[at].label.Text, code, nil)
 		}
-		chosen, reason = &possible[at], answer.Reason
+		chosen = &possible[at]
 	}
 	if why := q.veto(code, chosen.label); why != "" {
 		return Choice{}, q.refuse(NoMatch, chosen.label.Text+" was chosen, but "+why, code, nil)
 	}
-	return q.aiChoice(code, chosen.label, possible, reason), nil
+	return q.aiChoice(code, chosen.label, possible), nil
 }
 
 // chooseOnce asks over one order of the candidates. It returns the place of the
@@ -119,9 +119,13 @@ func truncate(s string) string {
 
 // aiChoice returns the choice of a label that the Chooser selected. When other
 // labels fit as well, the code is an adjustment.
-func (q *query) aiChoice(code chassis.Code, label *indexed, possible []ranked, reason string) Choice {
-	choice := q.fuzzyChoice(vehicle.LLMFuzzy, label.Label, q.name.relationTo(label.Model))
-	choice.Reason = "recognised by an AI: " + quoteReason(reason)
+func (q *query) aiChoice(code chassis.Code, label *indexed, possible []ranked) Choice {
+	choice := q.fuzzyChoice(vehicle.ByAI, label.Label, q.name.relationTo(label.Model))
+	choice.Reason = fmt.Sprintf("%s; an AI chose this entry among %d candidates", q.noCode(), len(possible))
+	if code.Code != "" {
+		choice.Reason = fmt.Sprintf("TRA does not list chassis code %s; an AI chose this entry among %d candidates",
+			code.Code, len(possible))
+	}
 	var others []string
 	for _, r := range possible {
 		if r.label.Text != label.Text && r.similarity >= rivalSimilarity && q.fits(code, r.label) {
@@ -137,19 +141,19 @@ func (q *query) aiChoice(code chassis.Code, label *indexed, possible []ranked, r
 	case len(others) > 0:
 		a.Reason = fmt.Sprintf("%s, and %d other entries fit as well: %s", q.noCode(), len(others), strings.Join(others, "; "))
 	default:
-		return choice
+		a.Reason = q.noCode() + "; this is the entry's code"
 	}
 	choice.Adjustments = append(choice.Adjustments, a)
 	return choice
 }
 
-// quoteReason returns a Chooser's reason as one short line. It may repeat text
-// of the listing.
+// quoteReason returns a Chooser's reason as one short line in quotation marks,
+// because the words are not ours and may repeat text of the listing.
 func quoteReason(reason string) string {
 	if reason = strings.Join(strings.Fields(truncate(reason)), " "); reason == "" {
 		return "no reason was given"
 	}
-	return reason
+	return strconv.Quote(reason)
 }
 
 // isMisreading reports whether a code may be a misreading of another one: the
@@ -168,9 +172,10 @@ func (m *Matcher) chooseMisread(ctx context.Context, q *query, code chassis.Code
 	})
 	if len(possible) > 0 {
 		choice, err := m.ask(ctx, q, code, possible)
-		if !isNoAnswer(err) || ctx.Err() != nil {
-			return choice, err
+		if isNoAnswer(err) && ctx.Err() == nil {
+			err = q.unavailable(code, err)
 		}
+		return choice, err
 	}
 	return q.choose(code)
 }

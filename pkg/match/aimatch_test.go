@@ -62,7 +62,7 @@ func TestAChooserSelectsWhereNoCodeDecides(t *testing.T) {
 		how        vehicle.MatchType
 		confidence vehicle.Confidence
 	}{
-		{"all agrees", belta, byLabel("BELTA - KSP92"), "BELTA - KSP92", vehicle.LLMFuzzy, vehicle.Medium},
+		{"all agrees", belta, byLabel("BELTA - KSP92"), "BELTA - KSP92", vehicle.LLMFuzzy, vehicle.Low},
 		{"misspelt", with(belta, "BETLA"), byLabel("BELTA - KSP92"), "BELTA - KSP92", vehicle.LLMFuzzy, vehicle.Low},
 		{"another fits as well", voxy, byLabel("VOXY - MZRA90W"), "VOXY - MZRA90W", vehicle.LLMFuzzy, vehicle.Low},
 		{"none", belta, byLabel("NOTHING"), NoMatch, "", ""},
@@ -74,8 +74,16 @@ func TestAChooserSelectsWhereNoCodeDecides(t *testing.T) {
 		{"misread code", misread, byLabel("VOXY - MZRA90W"), "VOXY - MZRA90W", vehicle.LLMFuzzy, vehicle.Low},
 		{"real code that is absent", absent, byLabel("VOXY"), NoMatch, "", ""},
 		{
+			"fails: an AI that is away is not a no", voxy, func(Question) (Answer, error) { return Answer{}, errors.New("down") },
+			AIUnavailable, "", "",
+		},
+		{
+			"fails: a misread code waits too", misread, func(Question) (Answer, error) { return Answer{}, errors.New("down") },
+			AIUnavailable, "", "",
+		},
+		{
 			"fails: only what is clear", belta, func(Question) (Answer, error) { return Answer{}, errors.New("down") },
-			"BELTA - KSP92", vehicle.NameFuzzy, vehicle.Low,
+			"BELTA - KSP92", vehicle.LLMFuzzy, vehicle.Low,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

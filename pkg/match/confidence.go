@@ -8,13 +8,9 @@ import "ushuru/pkg/vehicle"
 //  3. low: fuzzy match with adjustments, or the model or year was substituted.
 //
 // Every adjustment of another field than model and yom is minor. A model that
-// differs only in form is adjusted as modelBody and is minor too. The additive
-// type name_fuzzy is low whatever its adjustments.
+// differs only in form is adjusted as modelBody and is minor too.
 func Confidence(matchType vehicle.MatchType, adjustments []vehicle.Adjustment) vehicle.Confidence {
 	exact := matchType == vehicle.ExactCode
-	if matchType == vehicle.NameFuzzy {
-		return vehicle.Low
-	}
 	for _, a := range adjustments {
 		if !exact || a.Field == "model" || a.Field == "yom" {
 			return vehicle.Low

@@ -31,8 +31,6 @@ func TestConfidenceFollowsTheThreeRules(t *testing.T) {
 		{vehicle.LLMFuzzy, adjusted("fuelType"), vehicle.Low},
 		{vehicle.LLMFuzzy, adjusted("yom"), vehicle.Low},
 		{vehicle.LLMFuzzy, adjusted("model"), vehicle.Low},
-		{vehicle.NameFuzzy, nil, vehicle.Low},
-		{vehicle.NameFuzzy, adjusted("fuelType"), vehicle.Low},
 	} {
 		if got := Confidence(c.matchType, c.adjustments); got != c.want {
 			t.Errorf("%s with %v: %s, want %s", c.matchType, c.adjustments, got, c.want)

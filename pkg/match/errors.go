@@ -14,6 +14,7 @@ const (
 	AmbiguousMatch    = "ambiguous_match"    // several entries fit, or the listing contradicts itself
 	FuelConflict      = "fuel_conflict"      // the entry that fits runs on another fuel
 	NoCapacityBand    = "no_capacity_band"   // no engine band of the entry holds the car's engine size
+	AIUnavailable     = "ai_unavailable"     // the AI that must decide gave no answer; a retry can succeed
 	NotListed         = "not_listed"         // the authority returns an empty list for the label
 )
 
@@ -25,7 +26,11 @@ type Error struct {
 	Candidates []vehicle.Candidate `json:"candidates,omitempty"`
 
 	scored []Scored // the same, with their scores
+	cause  error    // of AIUnavailable
 }
+
+// Unwrap returns the error of the AI with the code AIUnavailable, otherwise nil.
+func (e *Error) Unwrap() error { return e.cause }
 
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }

@@ -23,9 +23,14 @@ func (m *Matcher) ChooseLabel(car vehicle.Car, cat *tra.Catalogue, modelBody str
 		return Choice{}, refused
 	}
 	q := newQuery(car, m.indexes(cat).of(entriesOf(cat, label.Make)))
-	choice := q.fuzzyChoice(vehicle.NameFuzzy, label, q.name.relationTo(label.Model))
+	choice := q.fuzzyChoice(vehicle.ByCaller, label, q.name.relationTo(label.Model))
 	choice.Reason = "chosen in the request"
 	choice.Adjustments = append(choice.Adjustments, q.conflicts(label)...)
+	if len(choice.Adjustments) == 0 {
+		choice.Adjustments = append(choice.Adjustments, vehicle.Adjustment{
+			Field: "modelBody", From: q.car.Model, To: label.Text, Reason: choice.Reason,
+		})
+	}
 	return choice, nil
 }
 
@@ -65,7 +70,11 @@ func (q *query) conflicts(label tra.Label) (adjusted []vehicle.Adjustment) {
 			Field: "model", From: q.car.Model, To: label.Model, Reason: "the entry chosen in the request is of another model",
 		})
 	}
-	if codes := listedCodes(q.car, q.entries); len(codes) > 0 && labelCode(label, codes[0].Code) == "" {
+	codes := listedCodes(q.car, q.entries)
+	if len(codes) == 0 && len(label.Codes) > 0 {
+		adjusted = append(adjusted, q.newCode(strings.Join(label.Codes, ", "))...)
+	}
+	if len(codes) > 0 && labelCode(label, codes[0].Code) == "" {
 		adjusted = append(adjusted, vehicle.Adjustment{
 			Field: "modelCode", From: codes[0].Raw, To: strings.Join(label.Codes, ", "),
 			Reason: "the entry chosen in the request has another chassis code",

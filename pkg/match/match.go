@@ -28,8 +28,12 @@ type Choice struct {
 	Code        string               `json:"code"`  // the label's chassis code
 	MatchType   vehicle.MatchType    `json:"matchType"`
 	EngineCC    int                  `json:"engine_cc,omitempty"` // of the label's car; 0 when not known
-	Reason      string               `json:"reason"`              // one plain sentence
-	Adjustments []vehicle.Adjustment `json:"adjustments"`         // of model, modelBody and modelCode; never null
+	MatchedBy   vehicle.MatchedBy    `json:"matchedBy"`
+	Reason      string               `json:"reason"`      // one plain sentence
+	Adjustments []vehicle.Adjustment `json:"adjustments"` // of make, model, modelBody and modelCode; never null
+	// Electrified are hybrid and electric labels of the model, of a car that the
+	// listing calls a hybrid. Resolve then does not accept a petrol fuel.
+	Electrified []string `json:"electrified,omitempty"`
 }
 
 // choose uses the best evidence that there is: the exact code under the named
@@ -121,8 +125,9 @@ func (q *query) acceptOne(code chassis.Code, labels []tra.Label, how relation) (
 	}
 	listed := labelCode(label, code.Code)
 	choice := Choice{
-		Make: label.Make, Label: label.Text, Code: listed, MatchType: vehicle.ExactCode, EngineCC: q.knownCC(label),
-		Reason: q.reason(code, listed, label, how), Adjustments: []vehicle.Adjustment{},
+		Make: label.Make, Label: label.Text, Code: listed, MatchType: vehicle.ExactCode, MatchedBy: vehicle.ByCode,
+		EngineCC: q.knownCC(label), Reason: q.reason(code, listed, label, how), Adjustments: q.makeAdjustment(label),
+		Electrified: q.electrifiedCounterparts(code, q.index.of(label)),
 	}
 	choice.Adjustments = append(choice.Adjustments, q.modelAdjustment(label, how)...)
 	choice.Adjustments = append(choice.Adjustments, q.codeAdjustment(code, listed)...)

@@ -103,7 +103,7 @@ func TestChooseFindsTheLabel(t *testing.T) {
 		{"short nameplate", vehicle.Car{Make: "HONDA", Model: "NBOX", RawModelCode: "JF1"}, "N-BOX - JF1 - WAGON", "", ""},
 		{"nameplate inside another", vehicle.Car{Make: "NISSAN", Model: "NV350 CARAVAN", RawModelCode: "VR2E26"}, "NV350 CARAVAN - VR2E26 - VAN", "", ""},
 		{"make repeated in the model", vehicle.Car{Make: "NISSAN", Model: "NISSAN X TRAIL", RawModelCode: "DBA-T31"}, "X-TRAIL - T31 - SUV", "", ""},
-		{"make spelt the market's way", vehicle.Car{Make: "Mercedes-Benz", Model: "C180", RawModelCode: "DBA-204046"}, "C180 - 204046 - SEDAN", "", ""},
+		{"make spelt the market's way", vehicle.Car{Make: "Mercedes-Benz", Model: "C180", RawModelCode: "DBA-204046"}, "C180 - 204046 - SEDAN", "make", ""},
 		{
 			"letter only in the listing",
 			vehicle.Car{Make: "TOYOTA", Model: "COROLLA AXIO", RawModelCode: "DAA-NKE165G"},

@@ -24,8 +24,20 @@ func (m *Matcher) chooseByName(ctx context.Context, q *query) (Choice, error) {
 		if ctx.Err() != nil {
 			return Choice{}, err
 		}
+		if choice, refused := q.chooseUnique(); refused == nil {
+			return choice, nil
+		}
+		return Choice{}, q.unavailable(chassis.Code{}, err)
 	}
 	return q.chooseUnique()
+}
+
+// unavailable refuses a car that the AI must decide, because the AI gave no
+// answer. It is not the answer that no entry fits.
+func (q *query) unavailable(code chassis.Code, cause error) *Error {
+	refused := q.refuse(AIUnavailable, "the AI that must choose between TRA's entries is not available", code, nil)
+	refused.cause = cause
+	return refused
 }
 
 // possible lists the candidates that satisfy the condition, have no veto and
@@ -75,7 +87,8 @@ func (q *query) chooseUnique() (Choice, error) {
 		return Choice{}, q.refuse(NoMatch, q.noCode()+q.whyNotUnique(len(beyondDoubt)), chassis.Code{}, nil)
 	}
 	label := beyondDoubt[0].label
-	choice := q.fuzzyChoice(vehicle.NameFuzzy, label.Label, how)
+	choice := q.fuzzyChoice(vehicle.ByName, label.Label, how)
+	choice.Adjustments = append(choice.Adjustments, q.newCode(choice.Code)...)
 	choice.Reason = fmt.Sprintf("%s; of the entries for %s %s, %s alone agrees with %s and the year %d",
 		q.noCode(), label.Make.Name, label.Model, label.Text, q.described(), q.car.Year)
 	return choice, nil
@@ -112,9 +125,10 @@ func (q *query) described() string {
 
 // fuzzyChoice returns the choice of a label that was not found by its code,
 // with its adjustments.
-func (q *query) fuzzyChoice(how vehicle.MatchType, label tra.Label, relation relation) Choice {
+func (q *query) fuzzyChoice(by vehicle.MatchedBy, label tra.Label, relation relation) Choice {
 	choice := Choice{
-		Make: label.Make, Label: label.Text, MatchType: how, EngineCC: q.knownCC(label), Adjustments: []vehicle.Adjustment{},
+		Make: label.Make, Label: label.Text, MatchType: vehicle.LLMFuzzy, MatchedBy: by, EngineCC: q.knownCC(label),
+		Adjustments: q.makeAdjustment(label), Electrified: q.electrifiedCounterparts(chassis.Code{}, q.index.of(label)),
 	}
 	if len(label.Codes) > 0 {
 		choice.Code = label.Codes[0]
@@ -132,6 +146,16 @@ func (q *query) fuzzyChoice(how vehicle.MatchType, label tra.Label, relation rel
 		choice.Adjustments = append(choice.Adjustments, a)
 	}
 	return choice
+}
+
+// newCode reports the code of an entry whose listing gives none.
+func (q *query) newCode(code string) []vehicle.Adjustment {
+	if code == "" {
+		return nil
+	}
+	return []vehicle.Adjustment{{
+		Field: "modelCode", From: "", To: code, Reason: q.noCode() + "; this is the entry's code",
+	}}
 }
 
 // knownCC returns the engine size of a label's car in cc, 0 when not known.

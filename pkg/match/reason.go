@@ -32,6 +32,16 @@ func (q *query) reason(code chassis.Code, listed string, label tra.Label, how re
 	return text
 }
 
+// makeAdjustment reports a make that TRA spells otherwise. It is never nil.
+func (q *query) makeAdjustment(label tra.Label) []vehicle.Adjustment {
+	if chassis.Normalise(q.car.Make) == chassis.Normalise(label.Make.Name) {
+		return []vehicle.Adjustment{}
+	}
+	return []vehicle.Adjustment{{
+		Field: "make", From: q.car.Make, To: label.Make.Name, Reason: "TRA writes the make as " + label.Make.Name,
+	}}
+}
+
 // modelAdjustment reports a model that differs from the listing's. The field
 // model means that another name was substituted, which makes the match low; the
 // field modelBody means another form of the same name, which is minor.

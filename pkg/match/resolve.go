@@ -2,6 +2,8 @@ package match
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 
 	"ushuru/pkg/chassis"
@@ -35,7 +37,7 @@ func Resolve(ctx context.Context, car vehicle.Car, choice Choice, lists Lister) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := resolver{
-		car: car, known: choice.EngineCC, label: tra.ParseLabel(choice.Make, choice.Label),
+		choice: choice, car: car, known: choice.EngineCC, label: tra.ParseLabel(choice.Make, choice.Label),
 		tuple: tra.Vehicle{MakeID: choice.Make.ID, ModelBody: choice.Label}, adjustments: slices.Clone(choice.Adjustments),
 	}
 	r.code, _ = chassis.Parse(car.RawModelCode)
@@ -51,6 +53,7 @@ func Resolve(ctx context.Context, car vehicle.Car, choice Choice, lists Lister) 
 
 // resolver holds the state of one Resolve: each step sets one value of tuple.
 type resolver struct {
+	choice      Choice
 	car         vehicle.Car
 	label       tra.Label
 	code        chassis.Code
@@ -105,6 +108,13 @@ func (r *resolver) fuel(ctx context.Context) error {
 		return r.notListed("no fuel")
 	}
 	fuel, adjusted, err := pickFuel(r.car, r.code, r.label, fuels)
+	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == FuelConflict && r.choice.MatchedBy == vehicle.ByCaller {
+		// The caller chose the entry in spite of the emission prefix.
+		fuel, adjusted, err = pickFuel(r.car, chassis.Code{}, r.label, fuels)
+	}
+	if err == nil && len(r.choice.Electrified) > 0 && r.choice.MatchedBy != vehicle.ByCaller && !isElectrified(classOfWord(fuel)) {
+		return r.notElectrified(fuel)
+	}
 	r.tuple.FuelType = fuel
 	r.adjustments = append(r.adjustments, adjusted...)
 	return err
@@ -124,6 +134,18 @@ func (r *resolver) band(ctx context.Context) error {
 	return err
 }
 
+// notElectrified refuses a petrol fuel for a car that the listing calls a hybrid,
+// while the model has hybrid entries.
+func (r *resolver) notElectrified(fuel string) error {
+	message := fmt.Sprintf("%s, but TRA has this entry only as %s; the model has other entries of this kind",
+		signalOf(r.car, r.code).text, fuel)
+	var scored []Scored
+	for _, text := range append(slices.Clone(r.choice.Electrified), r.label.Text) {
+		scored = append(scored, Scored{r.label.Make.Name, text, 1})
+	}
+	return refusal(AmbiguousMatch, message).with(scored)
+}
+
 func (r *resolver) notListed(what string) error {
 	return refusal(NotListed, "TRA lists "+what+" for "+r.label.Make.Name+" "+r.label.Text)
 }
@@ -132,7 +154,7 @@ func (r *resolver) matched(choice Choice) vehicle.Matched {
 	adjustments := append([]vehicle.Adjustment{}, r.adjustments...)
 	return vehicle.Matched{
 		Make: choice.Make.Name, MakeID: choice.Make.ID, ModelBody: choice.Label,
-		MatchType: choice.MatchType, MatchReason: choice.Reason,
+		MatchType: choice.MatchType, MatchedBy: choice.MatchedBy, MatchReason: choice.Reason,
 		Confidence: Confidence(choice.MatchType, adjustments), Adjustments: adjustments,
 		YOM: r.tuple.YOM, Country: r.tuple.Country, FuelType: r.tuple.FuelType, CapacityBand: r.tuple.EngineCapacity,
 	}

@@ -84,13 +84,19 @@ type MatchType string
 // The match types of the contract.
 const (
 	ExactCode MatchType = "exact_code" // the chassis code named one entry
-	LLMFuzzy  MatchType = "llm_fuzzy"  // chosen by an AI because no code decided
+	LLMFuzzy  MatchType = "llm_fuzzy"  // no code decided; MatchedBy says who did
 )
 
-// NameFuzzy is additive: no code decided and no AI answered. Either one entry
-// alone agrees with the listing in name, engine size, fuel and year, or the
-// caller chose it. Such a match is always graded low.
-const NameFuzzy MatchType = "name_fuzzy"
+// MatchedBy says who chose the entry. Additive.
+type MatchedBy string
+
+// Who can choose an entry.
+const (
+	ByCode   MatchedBy = "code"   // the chassis code
+	ByAI     MatchedBy = "ai"     // an AI, among candidates
+	ByName   MatchedBy = "name"   // name, engine size, fuel and year, which one entry alone fits
+	ByCaller MatchedBy = "caller" // the request, with modelBody
+)
 
 // Confidence grades a match by the three rules of docs/estimate.md.
 type Confidence string
@@ -115,6 +121,8 @@ type Matched struct {
 	Country      string       `json:"country"`
 	FuelType     string       `json:"fuelType"`
 	CapacityBand string       `json:"capacityBand"` // "1001 - 1500 CC"
+
+	MatchedBy MatchedBy `json:"matchedBy,omitempty"` // additive
 }
 
 // Adjustment is one field whose resolved value differs from the listing's.
