@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"ushuru/pkg/lab"
+	"ushuru/pkg/redisx"
 )
 
 // benchCommand measures; it asserts nothing.
@@ -13,6 +14,7 @@ type benchCommand struct {
 	Match   benchMatch   `cmd:"" help:"Time to match by code and to find candidates by name, compared with a bare map."`
 	Read    benchRead    `cmd:"" help:"Time to read a listing page, compared with x/net/html parsing it."`
 	Sheet   benchSheet   `cmd:"" help:"Memory and time to load inspection sheets, most of them hostile, each in its own process."`
+	Trips   benchTrips   `cmd:"" help:"Round trips, commands and bytes to Redis of an estimate and of a listing of a batch."`
 }
 
 type benchBatch struct {
@@ -28,21 +30,44 @@ func (c *benchBatch) Run(r *run) error {
 	if r.common.production() {
 		return errors.New("the benchmark cannot run in production: its figures are simulated")
 	}
-	r.log = newLog(r.Err, "error")
-	if c.RedisURL == "" {
-		url, stop, err := lab.StartRedis(r.ctx)
-		if err != nil {
-			return err
-		}
-		r.cleanup.Add(stop)
-		c.RedisURL = Secret(url)
-	}
-	conn, err := r.redis(c.redisConfig, false)
+	conn, err := r.benchRedis(c.redisConfig)
 	if err != nil {
 		return err
 	}
 	return lab.Batch(r.ctx, r.Out, lab.BatchOptions{
 		Redis: conn, Log: r.log, Listings: c.Listings, Window: c.Window, Interactive: c.Interactive, Profile: c.Profile,
+	})
+}
+
+// benchRedis connects to the Redis of a benchmark: one that it starts, unless the
+// operator names another.
+func (r *run) benchRedis(c redisConfig) (*redisx.Conn, error) {
+	r.log = newLog(r.Err, "error")
+	if c.RedisURL == "" {
+		url, stop, err := lab.StartRedis(r.ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.cleanup.Add(stop)
+		c.RedisURL = Secret(url)
+	}
+	return r.redis(c, false)
+}
+
+type benchTrips struct {
+	Listings int `default:"2000" help:"Listings in the batch."`
+	Window   int `default:"200" help:"Listings processed concurrently."`
+	Singles  int `default:"60" help:"Single estimates of known vehicles."`
+}
+
+// Run is called by kong.
+func (c *benchTrips) Run(r *run) error {
+	conn, err := r.benchRedis(redisConfig{})
+	if err != nil {
+		return err
+	}
+	return lab.Trips(r.ctx, r.Out, lab.BatchOptions{
+		Redis: conn, Log: r.log, Listings: max(c.Listings, 1), Window: c.Window, Interactive: c.Singles,
 	})
 }
 

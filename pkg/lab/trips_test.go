@@ -1,0 +1,21 @@
+package lab
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"ushuru/pkg/redisx/redistest"
+)
+
+func TestTripsMeasuresAListing(t *testing.T) {
+	var out bytes.Buffer
+	err := Trips(t.Context(), &out, BatchOptions{
+		Redis: redistest.Open(t, redistest.Start(t).URL), Log: slog.New(slog.DiscardHandler),
+		Listings: 30, Window: 20, Interactive: 2,
+	})
+	if err != nil || strings.Count(out.String(), "round trips:") != 3 || !strings.Contains(out.String(), "a listing of a batch") {
+		t.Errorf("%v, %s", err, out.String())
+	}
+}
