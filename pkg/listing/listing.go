@@ -48,7 +48,6 @@ func Read(p *fetch.Page) (*Listing, error) {
 func readDocument(doc *page.Document) (*Listing, error) {
 	found := &claim.List{}
 	own := sites.Of(doc)
-	doc.Pairs = page.PairsIn(page.Body(doc))
 	if own.Amend != nil {
 		for i := range doc.Pairs {
 			own.Amend(&doc.Pairs[i])
@@ -61,6 +60,7 @@ func readDocument(doc *page.Document) (*Listing, error) {
 	page.ClaimLabels(doc, found)
 	page.ClaimSheetLink(doc, found)
 	schemaorg.Read(doc, found)
+	page.ClaimLooseLabels(doc, found)
 	page.ClaimMeta(doc, found)
 
 	listing := resolve(found, doc)

@@ -59,7 +59,7 @@ func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
 		}
 		if complete(&l.Car) {
 			l.Sold = true
-			l.warn(Sold, levelDanger, nil,
+			l.warnf(Sold, levelDanger, nil,
 				"The site marks this car as sold or reserved. The figures show what it would cost.")
 			return nil
 		}
@@ -96,8 +96,8 @@ func isCar(l *Listing, doc *page.Document) bool {
 	facts, firm := 0, false
 	for _, f := range l.Fields {
 		switch f.Name {
-		case claim.FieldCode, claim.FieldFrame, claim.FieldManufacture, claim.FieldRegistration, claim.FieldModelYear, claim.FieldTitleYear,
-			claim.FieldEngine, claim.FieldPrice, claim.FieldMileage, claim.FieldFuel:
+		case claim.FieldCode, claim.FieldFrame, claim.FieldManufacture, claim.FieldRegistration,
+			claim.FieldModelYear, claim.FieldTitleYear, claim.FieldEngine, claim.FieldPrice, claim.FieldMileage, claim.FieldFuel:
 			if f.Source != "" {
 				facts++
 				firm = firm || f.Rank < claim.RankMeta

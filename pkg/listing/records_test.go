@@ -45,7 +45,7 @@ func TestScriptPriceNeedsTheSignOnThePage(t *testing.T) {
 	markup := fixture(t, "carused.html")
 	for shown, want := range map[string]string{
 		"US$ 9,870": "9870", "$9870": "9870", "9,870 USD": "9870", "9,870": "null", "¥9,870": "null", "A$9,870": "null",
-		"US$ 9,870,000": "null", "US$ 19,870": "null", "US$ 9,870.50": "null",
+		"US$ 9,870,000": "null", "US$ 19,870": "19870", "US$ 9,870.50": "9870.5",
 	} {
 		car := read(t, replaced(t, markup, "US$ 9,870", shown), fixtures["carused"]).Car
 		if got := amountOf(car.FOBPriceUSD); got != want {

@@ -96,7 +96,7 @@ func (l *Listing) resolveField(r reader, claimed []claim.Claim) Field {
 			taken, field.Value, field.Source, field.Rank = value, next.Value, next.Source, next.Rank
 			r.set(&l.Car, value)
 			continue
-		case same(r.field, taken, value):
+		case claim.Equal(r.field, taken, value):
 			other.Reason = "agrees"
 		default:
 			other.Reason = "disagrees"
@@ -107,17 +107,6 @@ func (l *Listing) resolveField(r reader, claimed []claim.Claim) Field {
 		field.Others = append(field.Others, other)
 	}
 	return field
-}
-
-// same compares two values of a field; a chassis code agrees with itself
-// whether or not it carries its emission prefix.
-func same(field, a, b string) bool {
-	if field == claim.FieldCode {
-		one, _ := chassis.Parse(a)
-		two, _ := chassis.Parse(b)
-		return one.Code == two.Code
-	}
-	return claim.Squash(a) == claim.Squash(b)
 }
 
 // maxNotes bounds what a page can make us say.

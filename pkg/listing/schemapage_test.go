@@ -124,7 +124,6 @@ func TestACarThatBetterSourcesContradictIsAnother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc.Pairs = page.PairsIn(page.Body(doc))
 		found := &claim.List{}
 		page.ClaimLabels(doc, found)
 		schemaorg.Read(doc, found)
@@ -153,7 +152,6 @@ func TestProducts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		doc.Pairs = page.PairsIn(page.Body(doc))
 		found := &claim.List{}
 		page.ClaimLabels(doc, found)
 		schemaorg.Read(doc, found)

@@ -16,8 +16,8 @@ const (
 // values are the values of a warning, by name.
 type values map[string]string
 
-// warn adds a doubt about a field that decides money. A code occurs once.
-func (l *Listing) warn(code, level string, named values, format string, args ...any) {
+// warnf adds a doubt about a field that decides money. A code occurs once.
+func (l *Listing) warnf(code, level string, named values, format string, args ...any) {
 	for _, w := range l.Warnings {
 		if w.Code == code {
 			return

@@ -28,8 +28,10 @@ const maxYearDifference = 1
 func (l *Listing) setYear(doc *page.Document) {
 	car := &l.Car
 	for _, basis := range []struct{ name, value string }{
-		{basisManufacture, car.Manufacture}, {basisRegistration, car.Registration},
-		{basisModel, l.field(claim.FieldModelYear)}, {basisTitle, l.field(claim.FieldTitleYear)},
+		{basisManufacture, car.Manufacture},
+		{basisRegistration, car.Registration},
+		{basisModel, l.field(claim.FieldModelYear)},
+		{basisTitle, l.field(claim.FieldTitleYear)},
 	} {
 		if y, ok := claim.ParseDatedYear(basis.value); ok {
 			car.Year, car.YearBasis = y, basis.name
@@ -39,15 +41,15 @@ func (l *Listing) setYear(doc *page.Document) {
 	year := strconv.Itoa(car.Year)
 	switch car.YearBasis {
 	case basisRegistration:
-		l.warn("registration_year", levelCaution, values{"year": year},
+		l.warnf("registration_year", levelCaution, values{"year": year},
 			"The listing gives the year of first registration (%s). TRA uses the year of manufacture, which may be"+
 				" earlier and would raise the tax. Ask the seller.", year)
 	case basisModel:
-		l.warn("model_year", levelCaution, values{"year": year},
+		l.warnf("model_year", levelCaution, values{"year": year},
 			"The listing gives the model year (%s). TRA uses the year of manufacture, which may be another year and"+
 				" would change the tax. Ask the seller.", year)
 	case basisTitle:
-		l.warn("title_year", levelCaution, values{"year": year},
+		l.warnf("title_year", levelCaution, values{"year": year},
 			"The listing names the year %s only in its title, not as the year of manufacture. TRA uses the year of"+
 				" manufacture; another year would change the tax. Ask the seller.", year)
 	}
@@ -72,7 +74,7 @@ func (l *Listing) compareTitleYear(doc *page.Document) {
 		}
 		car.TitleYear = named
 		taken, other := strconv.Itoa(car.Year), strconv.Itoa(named)
-		l.warn("year_differs", levelCaution, values{"year": taken, "titleYear": other},
+		l.warnf("year_differs", levelCaution, values{"year": taken, "titleYear": other},
 			"The title of the listing names the year %s; the listing gives %s elsewhere, which is used. Ask the seller"+
 				" which year the car was made.", other, taken)
 		return

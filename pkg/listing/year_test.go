@@ -105,8 +105,14 @@ func TestDatesOfTheAdvertisementAreNoYearOfTheCar(t *testing.T) {
 	t.Parallel()
 	yesterday := time.Now().AddDate(0, 0, -1)
 	for _, rows := range [][]string{
-		{"Posted", "2024-05-01"}, {"Listed on", "2025/01/02"}, {"Last updated", "2026"}, {"Date added", "2025"}, {"Seatbelts Year", "2010"},
-		{"Year", yesterday.Format("2006-01-02")}, {"Registered", yesterday.Format("2 January 2006")}, {"Registration", yesterday.Format("02.01.2006")},
+		{"Posted", "2024-05-01"},
+		{"Listed on", "2025/01/02"},
+		{"Last updated", "2026"},
+		{"Date added", "2025"},
+		{"Seatbelts Year", "2010"},
+		{"Year", yesterday.Format("2006-01-02")},
+		{"Registered", yesterday.Format("2 January 2006")},
+		{"Registration", yesterday.Format("02.01.2006")},
 		{"Manufactured", time.Now().AddDate(0, 2, 0).Format("2006/01/02")},
 	} {
 		if l := read(t, yearPage(append(rows, "Mileage", "10 km")...), noteURL); l.Car.Year != 0 {
@@ -129,8 +135,13 @@ func TestAYearOfTheTitleThatDiffersIsSaid(t *testing.T) {
 		title, h1 string
 		want      int
 	}{
-		{"2012 TOYOTA PASSO", "", 0}, {"2013 TOYOTA PASSO", "", 0}, {"2011 TOYOTA PASSO", "", 0}, {"TOYOTA PASSO", "TOYOTA PASSO", 0},
-		{"2014 TOYOTA PASSO", "", 2014}, {"2009 TOYOTA PASSO", "", 2009}, {"TOYOTA PASSO", "2018 TOYOTA PASSO", 2018},
+		{"2012 TOYOTA PASSO", "", 0},
+		{"2013 TOYOTA PASSO", "", 0},
+		{"2011 TOYOTA PASSO", "", 0},
+		{"TOYOTA PASSO", "TOYOTA PASSO", 0},
+		{"2014 TOYOTA PASSO", "", 2014},
+		{"2009 TOYOTA PASSO", "", 2009},
+		{"TOYOTA PASSO", "2018 TOYOTA PASSO", 2018},
 		{"2012 TOYOTA PASSO", "2016 TOYOTA PASSO", 2016},
 	} {
 		page := strings.Replace(yearPage("YOM", "2012"), "TOYOTA PASSO for sale</title>", c.title+"</title><h1>"+c.h1+"</h1>", 1)
@@ -153,11 +164,11 @@ func TestAYearOfTheTitleThatDiffersIsSaid(t *testing.T) {
 func TestAProductionDateThatALabelCallsARegistrationIsOne(t *testing.T) {
 	t.Parallel()
 	block := schemaPage(`{"@type":"Car","brand":"Toyota","model":"Passo","productionDate":"2014-03-01"}`)
-	l := read(t, block+yearPage("Erstzulassung", "03/2014"), noteURL)
+	l := read(t, block+yearPage("Erstzulassung", "03/2014"), "https://cars.example.com/toyota/passo/1")
 	if l.Car.Year != 2014 || l.Car.YearBasis != "registration" {
 		t.Errorf("%d by %s", l.Car.Year, l.Car.YearBasis)
 	}
-	l = read(t, block+yearPage("Erstzulassung", "03/2016"), noteURL)
+	l = read(t, block+yearPage("Erstzulassung", "03/2016"), "https://cars.example.com/toyota/passo/1")
 	if l.Car.Year != 2014 || l.Car.YearBasis != "manufacture" {
 		t.Errorf("%d by %s", l.Car.Year, l.Car.YearBasis)
 	}

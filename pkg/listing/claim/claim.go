@@ -74,6 +74,8 @@ type List struct {
 	Images      []string // links of the best source that has images
 	ImageSource Claim    // that source
 	Sheet       Claim    // link of the auction's inspection sheet
+	NoPrice     string   // why no source but the site may give a price, "" when any may
+	Several     bool     // the page describes several cars, none of them as its own
 	IsLot       bool     // the page is an auction's: its prices are not asking prices
 	Sold        bool
 	Notes       []string
@@ -108,6 +110,9 @@ func (c *List) Reject(field, value, why string) {
 	case FieldPrice, FieldFOB, FieldCF:
 		if c.IsLot && why == "" {
 			why = "a price at an auction in Japan"
+		}
+		if c.NoPrice != "" && why == "" && c.Rank != RankSite {
+			why = c.NoPrice
 		}
 	}
 	c.All = append(c.All, Claim{field, value, c.Source, c.Rank, why})

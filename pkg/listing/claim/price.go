@@ -127,6 +127,7 @@ func ParseCurrency(upper string) (code string, ok bool) {
 // maxPriceUSD bounds what a used car can cost, in US dollars.
 var maxPriceUSD = decimal.NewFromInt(3_000_000)
 
+// Plausible reports whether a used car can cost the price.
 func (p Price) Plausible() bool {
 	return p.Currency != "USD" || !p.Amount.Decimal().GreaterThan(maxPriceUSD)
 }

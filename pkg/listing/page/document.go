@@ -27,13 +27,16 @@ type Document struct {
 	Tags      map[atom.Atom][]*html.Node // only those of indexed
 	Marked    Markup                     // elements with schema.org data in attributes
 	Pairs     []Pair                     // labels and values, corrected by the site's adapter
+
+	foreign map[*html.Node]bool // elements about other cars
+	loose   []Pair              // pairs outside tables and lists, after ClaimLabels
 }
 
 // indexed are the elements that Tags holds.
 var indexed = map[atom.Atom]bool{
 	atom.Body: true, atom.Script: true, atom.H1: true, atom.P: true, atom.Span: true, atom.Div: true,
 	atom.Table: true, atom.Tr: true, atom.Dl: true, atom.Li: true, atom.Input: true, atom.Option: true, atom.Img: true,
-	atom.A: true, atom.Ol: true, atom.Ul: true, atom.H3: true,
+	atom.A: true, atom.Ol: true, atom.Ul: true, atom.H3: true, atom.Style: true,
 }
 
 // Parse decodes the page's character set (byte order mark, header, meta) and
@@ -65,7 +68,15 @@ func Parse(page *fetch.Page) (*Document, error) {
 	if doc.Canonical == "" {
 		doc.Canonical = doc.Meta["og:url"]
 	}
+	doc.analyse()
 	return doc, nil
+}
+
+// analyse finds the labels of the page and its parts about other cars.
+func (d *Document) analyse() {
+	d.readStyles()
+	d.Pairs = PairsIn(Body(d))
+	d.findForeign(d.Pairs)
 }
 
 func (d *Document) index(n *html.Node) {
@@ -107,10 +118,11 @@ func (d *Document) indexHead(n *html.Node) {
 	}
 }
 
-// Find returns the first element with the tag and class.
+// Find returns the first element with the tag and class that is not about another
+// car.
 func (d *Document) Find(tag atom.Atom, class string) *html.Node {
 	for _, n := range d.Tags[tag] {
-		if HasClass(n, class) {
+		if HasClass(n, class) && !d.IsForeign(n) {
 			return n
 		}
 	}

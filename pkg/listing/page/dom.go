@@ -62,6 +62,28 @@ func Text(root *html.Node) string {
 	return claim.Clean(b.String())
 }
 
+// maxLabel is the maximum length of a label or a heading in bytes.
+const maxLabel = 80
+
+// shortText returns the visible text of an element, "" when it is longer than maxLabel:
+// most elements of a page are, and reading them to the end would be costly.
+func shortText(root *html.Node) string {
+	length := 0
+	for n, steps := root, 0; n != nil; steps++ {
+		inside := true
+		switch n.Type {
+		case html.TextNode:
+			if length += len(strings.TrimSpace(n.Data)); length > maxLabel || steps > maxSteps {
+				return ""
+			}
+		case html.ElementNode:
+			inside = n == root || !isSkipped(n)
+		}
+		n = After(n, root, inside)
+	}
+	return Text(root)
+}
+
 // inline elements do not separate words.
 var inline = map[atom.Atom]bool{
 	atom.A: true, atom.B: true, atom.Em: true, atom.Font: true, atom.I: true, atom.Span: true,
@@ -71,10 +93,10 @@ var inline = map[atom.Atom]bool{
 func isSkipped(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Select, atom.Textarea,
-		atom.S, atom.Del, atom.Strike, atom.Svg, atom.Iframe:
+		atom.Svg, atom.Iframe:
 		return true
 	}
-	return IsHidden(n)
+	return IsHidden(n) || IsStruck(n)
 }
 
 // IsHidden reports an element's own display:none.
@@ -133,6 +155,16 @@ func AnyAncestor(n *html.Node, meets func(*html.Node) bool) bool {
 // stand between cells.
 func next(n *html.Node) *html.Node {
 	for n = n.NextSibling; n != nil; n = n.NextSibling {
+		if n.Type == html.ElementNode {
+			return n
+		}
+	}
+	return nil
+}
+
+// prev returns the previous sibling that is an element.
+func prev(n *html.Node) *html.Node {
+	for n = n.PrevSibling; n != nil; n = n.PrevSibling {
 		if n.Type == html.ElementNode {
 			return n
 		}

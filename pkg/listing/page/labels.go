@@ -1,6 +1,7 @@
 package page
 
 import (
+	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -9,29 +10,91 @@ import (
 	"ushuru/pkg/listing/claim"
 )
 
-// ClaimLabels claims the label-value pairs of the page. The table with the largest
-// number of different fields is the car's. Another table only fills gaps, and
-// does not when it contradicts the first: then it describes another car.
+// The reasons why a label's value is not taken.
+const (
+	reasonOtherCar    = "of another car on the page"
+	reasonStruck      = "struck out"
+	reasonInstalment  = "an instalment or a rent"
+	reasonDestination = "the destination is not named"
+	reasonWithheld    = "the page does not give the car's own price"
+)
+
+// ClaimLabels claims the label-value pairs of the page's own car. The table with the
+// largest number of different fields is the car's, unless it names another car than
+// the page does. Another table only fills gaps, and does not when it describes
+// another car. Pairs outside tables and lists are left to ClaimLooseLabels.
 func ClaimLabels(doc *Document, c *claim.List) {
 	c.Source, c.Rank = "labels", claim.RankLabel
-	cards := byGroup(doc.Pairs)
-	main := largest(cards)
-	if main == nil {
-		return
+	names := doc.names(c)
+	own, others := doc.ownPairs(names)
+	cards := byGroup(own)
+	main := doc.mainCard(cards, names)
+	if main != nil && isAmbiguous(main, cards, names) {
+		c.Several, main = true, nil
 	}
-	claimPairs(c, main.pairs)
-	for _, other := range cards {
-		if other != main && !isOtherCar(other, main, cards) {
-			claimPairs(c, other.pairs)
+	if main != nil {
+		if main.withheld != "" && main.first[claim.FieldPrice] == "" {
+			c.Sold = c.Sold || soldWords.MatchString(main.withheld)
+			c.NoPrice = reasonWithheld
+		}
+		claimPairs(c, main.pairs)
+		for _, other := range cards {
+			switch {
+			case other == main:
+			case isOtherCar(other, main, cards) || doc.namesOther(other, main, names):
+				rejectPairs(c, other.pairs)
+			case other.isLoose():
+				doc.loose = append(doc.loose, other.pairs...)
+			default:
+				claimPairs(c, other.pairs)
+			}
 		}
 	}
+	rejectPairs(c, others)
 }
 
-// card is the content of one table or list.
-type card struct {
-	pairs []Pair
-	first map[string]string // the first value of each field, squashed
+// ClaimLooseLabels claims the pairs outside tables and lists. They are trusted less
+// than clean schema.org data.
+func ClaimLooseLabels(doc *Document, c *claim.List) {
+	c.Source, c.Rank = "labels", claim.RankSchema
+	claimPairs(c, doc.loose)
 }
+
+// ownPairs returns the pairs of the page without those about other cars, which it
+// returns too.
+func (d *Document) ownPairs(names pageNames) (own, others []Pair) {
+	for _, p := range d.Pairs {
+		named := p.Field == claim.FieldMake || p.Field == claim.FieldModel || p.Field == claim.FieldVersion
+		box := p.Row
+		if box == nil {
+			box = p.Node
+		}
+		for inline[box.DataAtom] && box.Parent != nil {
+			box = box.Parent
+		}
+		inBox := !isItem(box) && len(Text(box)) <= maxBoxText && boxNames(box, names)
+		if d.IsForeign(p.Node) || inBox || !named && names.isOtherName(p.Value) {
+			others = append(others, p)
+		} else {
+			own = append(own, p)
+		}
+	}
+	return own, others
+}
+
+// card is the content of one table, list or box.
+type card struct {
+	pairs    []Pair
+	group    *html.Node
+	first    map[string]string // the first value of each field
+	withheld string            // what stands in place of the price
+}
+
+// looseFields is the number of fields from which pairs outside tables and lists are a
+// table of facts.
+const looseFields = 3
+
+func (c *card) isLoose() bool { return c.pairs[0].Loose && len(c.first) < looseFields }
 
 // maxCards bounds the pairwise comparison of cards.
 const maxCards = 300
@@ -44,13 +107,55 @@ func Body(doc *Document) *html.Node {
 	return nil
 }
 
+// instalment matches words for an amount that is paid repeatedly.
+var instalment = regexp.MustCompile(`(?i)\b(?:per|a|each|/)\s*(?:month|week|day)\b|\bmonthly\b|\bweekly\b|\bp\.?\s?[mw]\b|` +
+	`/\s?(?:mo|month|day|week)\b|\binstal\w*|\bdeposit\b|\bdown payment\b|\brent(?:al)?\b`)
+
 func claimPairs(c *claim.List, pairs []Pair) {
 	for _, p := range pairs {
-		if p.Field == claim.FieldCF && !NamesDar(p.Label+" "+p.Value) {
-			c.Reject(p.Field, p.Value, "the destination is not named")
-			continue
+		price := p.Field == claim.FieldPrice || p.Field == claim.FieldCF
+		switch {
+		case p.Struck:
+			c.Reject(p.Field, p.Value, reasonStruck)
+		case price && instalment.MatchString(p.Label+" "+p.Value+" "+textAfter(p.Node)):
+			c.Reject(p.Field, p.Value, reasonInstalment)
+		case p.Field == claim.FieldCF && !NamesDar(p.Label+" "+p.Value):
+			c.Reject(p.Field, p.Value, reasonDestination)
+		default:
+			c.Add(p.Field, p.Value)
 		}
-		c.Add(p.Field, p.Value)
+	}
+}
+
+// maxAfter bounds the text after a value that is examined.
+const maxAfter = 40
+
+// textAfter returns the short text that follows the value of a label: the element
+// after the next, when it continues the line.
+func textAfter(label *html.Node) string {
+	if label == nil {
+		return ""
+	}
+	value := next(label)
+	if value == nil {
+		return ""
+	}
+	after := next(value)
+	if after == nil {
+		return ""
+	}
+	if s := Text(after); len(s) <= maxAfter && claim.FieldOf(s) == "" {
+		return s
+	}
+	return ""
+}
+
+// maxRejected bounds the pairs of other cars that are recorded.
+const maxRejected = 60
+
+func rejectPairs(c *claim.List, pairs []Pair) {
+	for _, p := range pairs[:min(len(pairs), maxRejected)] {
+		c.Reject(p.Field, p.Value, reasonOtherCar)
 	}
 }
 
@@ -60,18 +165,18 @@ func NamesDar(s string) bool {
 	return strings.Contains(s, "dar es salaam") || strings.Contains(s, "dar-es-salaam") || strings.Contains(s, "tanzania")
 }
 
+// soldWords are the words for a car that has been sold or is reserved.
+var soldWords = regexp.MustCompile(`(?i)\bsold\b|売約済|売り切れ|成約|\bimeuzwa\b|\bvendu|\bvendido|продан`)
+
 // byGroup groups pairs by the table that contains them, in document order, without
-// placeholders and without asides, menus and footers.
+// placeholders.
 func byGroup(pairs []Pair) (cards []*card) {
 	byNode := map[*html.Node]*card{}
 	for _, p := range pairs {
-		if claim.ValueOf(p.Value) == "" {
-			continue
-		}
 		found, seen := byNode[p.Group]
 		if !seen {
-			if len(cards) < maxCards && !AnyAncestor(p.Group, IsAside) {
-				found = &card{first: map[string]string{}}
+			if len(cards) < maxCards {
+				found = &card{group: p.Group, first: map[string]string{}}
 				cards = append(cards, found)
 			}
 			byNode[p.Group] = found
@@ -79,33 +184,33 @@ func byGroup(pairs []Pair) (cards []*card) {
 		if found == nil {
 			continue
 		}
+		if claim.ValueOf(p.Value) == "" || p.Field == claim.FieldPrice && soldWords.MatchString(p.Value) {
+			if p.Field == claim.FieldPrice && p.Value != "" {
+				found.withheld = p.Value
+			}
+			continue
+		}
 		found.pairs = append(found.pairs, p)
-		if found.first[p.Field] == "" {
-			found.first[p.Field] = claim.Squash(p.Value)
+		if found.first[p.Field] == "" && !p.Struck {
+			found.first[p.Field] = p.Value
 		}
 	}
-	return cards
-}
-
-// IsAside reports an element that contains no part of the page's own car.
-func IsAside(n *html.Node) bool {
-	switch n.DataAtom {
-	case atom.Aside, atom.Nav, atom.Footer:
-		return true
-	}
-	names := strings.ToLower(Head(Attr(n, "class")) + " " + Head(Attr(n, "id")))
-	for _, word := range []string{"similar", "related", "recommend", "recently"} {
-		if strings.Contains(names, word) {
-			return true
-		}
-	}
-	return false
-}
-
-// largest returns the card with the largest number of different fields, nil when
-// there are no cards.
-func largest(cards []*card) (best *card) {
+	filled := cards[:0]
 	for _, c := range cards {
+		if len(c.pairs) > 0 {
+			filled = append(filled, c)
+		}
+	}
+	return filled
+}
+
+// mainCard returns the card with the largest number of different fields that does not
+// name another car than the page, nil when there is none.
+func (d *Document) mainCard(cards []*card, names pageNames) (best *card) {
+	for _, c := range cards {
+		if names.contradict(c, cards) || d.namesOther(c, nil, names) {
+			continue
+		}
 		if best == nil || len(c.first) > len(best.first) {
 			best = c
 		}
@@ -113,32 +218,71 @@ func largest(cards []*card) (best *card) {
 	return best
 }
 
-// distinguishing are the fields that differ between two cars; many cars have the
-// same location or transmission.
-var distinguishing = map[string]bool{
-	claim.FieldMake: true, claim.FieldModel: true, claim.FieldCode: true, claim.FieldFrame: true, claim.FieldStock: true,
-	claim.FieldRegistration: true, claim.FieldMileage: true, claim.FieldPrice: true,
+// carFacts is the number of fields from which a card describes a whole car.
+const carFacts = 4
+
+// isAmbiguous reports that another card describes another whole car, and that the
+// names of the page contain neither.
+func isAmbiguous(main *card, cards []*card, names pageNames) bool {
+	if names.confirm(main) {
+		return false
+	}
+	for _, c := range cards {
+		if c != main && len(c.first) >= carFacts && c.first[claim.FieldModel]+c.first[claim.FieldCode] != "" &&
+			!names.contradict(c, cards) && differ(c, main) {
+			return true
+		}
+	}
+	return false
 }
+
+// identifying are the fields of which one difference tells two cars apart, describing
+// those of which two differences do. Many cars have the same transmission.
+var (
+	identifying = []string{claim.FieldFrame, claim.FieldStock}
+	describing  = []string{
+		claim.FieldMake, claim.FieldModel, claim.FieldCode, claim.FieldManufacture, claim.FieldRegistration,
+		claim.FieldModelYear, claim.FieldEngine, claim.FieldPrice, claim.FieldMileage,
+	}
+)
 
 // isOtherCar reports a card that describes another car than main: it contradicts
 // main, or it is one of several that contradict each other.
 func isOtherCar(c, main *card, all []*card) bool {
-	if contradicts(c, main) {
+	if differ(c, main) {
 		return true
 	}
 	for _, other := range all {
-		if other != c && other != main && contradicts(c, other) {
+		if other != c && other != main && differ(c, other) {
 			return true
 		}
 	}
 	return false
 }
 
-func contradicts(a, b *card) bool {
-	for field, value := range a.first {
-		if distinguishing[field] && b.first[field] != "" && b.first[field] != value {
+// differ reports that two cards describe two cars: an identifying field differs, or
+// two describing fields, or one while none agrees. Values are compared as read, not
+// as written.
+func differ(a, b *card) bool {
+	for _, field := range identifying {
+		if contradict(field, a, b) {
 			return true
 		}
 	}
-	return false
+	differing, agreeing := 0, 0
+	for _, field := range describing {
+		switch one, two := a.first[field], b.first[field]; {
+		case one == "" || two == "":
+		case claim.Equal(field, one, two):
+			agreeing++
+		default:
+			differing++
+		}
+	}
+	return differing >= 2 || differing == 1 && agreeing == 0
+}
+
+func contradict(field string, a, b *card) bool {
+	one, two := a.first[field], b.first[field]
+	return one != "" && two != "" && !claim.Equal(field, one, two)
 }

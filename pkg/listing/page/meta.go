@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"strings"
 
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/chassis"
 	"ushuru/pkg/listing/claim"
 )
 
@@ -22,9 +25,13 @@ var makes = func() map[string]string {
 	return table
 }()
 
-// KnownMake returns the usual spelling of a make; false when the name is unknown.
+// KnownMake returns the usual spelling of a make, also of one in Japanese script; ok
+// is false when the name is unknown.
 func KnownMake(name string) (string, bool) {
 	known, ok := makes[claim.Squash(name)]
+	if !ok {
+		known, ok = makes[claim.Squash(chassis.AuthorityMake(name))]
+	}
 	return known, ok
 }
 
@@ -38,10 +45,28 @@ func ClaimMeta(doc *Document, c *claim.List) {
 	c.AddCode(doc.Title)
 	c.AddCode(doc.Meta["og:title"])
 	claimNames(doc, title, c)
+	claimHeading(doc, c)
 	if m := metaPrice.FindStringSubmatch(doc.Meta["og:description"]); m != nil {
 		c.Add(claim.FieldPrice, m[1])
 	}
 	c.AddImages([]string{claim.FirstOf(doc.Meta["og:image:secure_url"], doc.Meta["og:image"])})
+}
+
+// claimHeading claims year, make and model of the first heading, where the title does
+// not name them: "1995 Nissan Homy".
+func claimHeading(doc *Document, c *claim.List) {
+	for _, h1 := range doc.Tags[atom.H1] {
+		if doc.IsForeign(h1) {
+			continue
+		}
+		words := strings.Fields(Text(h1))
+		c.Add(claim.FieldTitleYear, claim.YearIn(strings.Join(words, " ")))
+		for len(words) > 0 && beforeName.MatchString(words[0]) {
+			words = words[1:]
+		}
+		AddName(c, doc, strings.Join(words, " "), "")
+		return
+	}
 }
 
 // claimNames reads "2010 TOYOTA SUCCEED VAN UL PACKAGE" with the help of the

@@ -13,7 +13,7 @@ import (
 // CutMake cuts the name of a make, of up to two words, from the front of words.
 func CutMake(words []string) (maker string, rest []string) {
 	for n := min(2, len(words)); n > 0; n-- {
-		if maker, ok := makes[claim.Squash(strings.Join(words[:n], ""))]; ok {
+		if maker, ok := KnownMake(strings.Join(words[:n], "")); ok {
 			return maker, words[n:]
 		}
 	}

@@ -28,7 +28,7 @@ func Pictures(doc *Document, keep func(*url.URL) bool) (links []string) {
 		}
 		full := doc.Absolute(link)
 		u, err := url.Parse(full)
-		if full == "" || err != nil || !keep(u) || AnyAncestor(n, IsAside) {
+		if full == "" || err != nil || !keep(u) || doc.IsForeign(n) {
 			return false
 		}
 		links = append(links, full)

@@ -26,7 +26,7 @@ func ClaimSheetLink(doc *Document, c *claim.List) {
 	c.Source, c.Rank = "links", claim.RankLabel
 	for _, a := range doc.Tags[atom.A] {
 		name := strings.ToLower(Text(a))
-		if !slices.Contains(sheetNames, strings.TrimPrefix(name, "view ")) || AnyAncestor(a, IsAside) {
+		if !slices.Contains(sheetNames, strings.TrimPrefix(name, "view ")) || doc.IsForeign(a) {
 			continue
 		}
 		link := doc.Absolute(Attr(a, "href"))

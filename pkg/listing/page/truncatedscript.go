@@ -41,6 +41,7 @@ func RepairScripts(doc *Document) bool {
 				doc.index(e)
 			}
 		}
+		doc.analyse()
 		return true
 	}
 	return false

@@ -42,6 +42,25 @@ func (f *carFinder) own(doc *page.Document) *carEntry {
 	return car
 }
 
+// maxRejected bounds the other vehicles that are recorded.
+const maxRejected = 10
+
+// removeOthers removes the vehicles that are not the page's own, and returns the
+// first of them.
+func (f *carFinder) removeOthers(doc *page.Document, c *claim.List) (others []*carEntry) {
+	kept := f.cars[:0:0]
+	for _, car := range f.cars {
+		switch {
+		case !car.isOther(doc, c):
+			kept = append(kept, car)
+		case len(others) < maxRejected:
+			others = append(others, car)
+		}
+	}
+	f.cars = kept
+	return others
+}
+
 // titled returns the one of several cars whose name stands in the page's title or
 // heading, else the first.
 func titled(cars []*carEntry, doc *page.Document) *carEntry {

@@ -1,11 +1,11 @@
 package schemaorg
 
 import (
+	"slices"
 	"strings"
 
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/page"
-	"ushuru/pkg/listing/schemaorg/graph"
 )
 
 // carFields are those that only the page of a vehicle has.
@@ -25,14 +25,67 @@ func describesCar(c *claim.List) bool {
 	return len(fields) >= 2
 }
 
-// deniesCar reports whether better sources describe another car than the one
-// that was chosen without knowing that it is the page's: by make, when both are
-// known ones, or by a frame number that is whole on both sides.
-func deniesCar(c *claim.List, n *graph.Node) bool {
+// minNumber is the length from which a stock number identifies a car.
+const minNumber = 5
+
+// isOther reports that a vehicle which does not name the page as its own is another
+// car: it links to another listing, or the names of the page or better sources give
+// another make, model, frame number or stock number.
+func (car *carEntry) isOther(doc *page.Document, c *claim.List) bool {
+	if car.place(doc) == thisPage {
+		return false
+	}
+	n := car.copies[0]
+	if slices.ContainsFunc(linksOf(n), doc.IsOtherListing) {
+		return true
+	}
+	maker := makeOf(n)
+	if maker == "" {
+		maker = makerOfName(n.Word("name"))
+	}
+	if _, otherMake := doc.NamesCar(c, maker, modelOf(n, maker)); otherMake {
+		return true
+	}
 	known := func(name string) bool { _, ok := page.KnownMake(name); return ok }
 	whole := func(frame string) bool { return !strings.Contains(frame, "*") }
-	return denies(c, claim.FieldMake, makeOf(n), known) || denies(c, claim.FieldFrame, frameOf(n), whole)
+	numbered := func(stock string) bool { return len(stock) >= minNumber && strings.ContainsAny(stock, "0123456789") }
+	named := func(model string) bool { return len(claim.Squash(model)) > 1 }
+	return denies(c, claim.FieldMake, maker, known) || denies(c, claim.FieldFrame, frameOf(n), whole) ||
+		denies(c, claim.FieldModel, modelOf(n, maker), named) || denies(c, claim.FieldStock, n.Word("sku", "productID"), numbered)
 }
+
+// usualMake returns the usual spelling of a make; any other value as it is.
+func usualMake(field, value string) string {
+	if known, ok := page.KnownMake(value); ok && field == claim.FieldMake {
+		return known
+	}
+	return value
+}
+
+// makerOfName returns the make in the name of a vehicle, "" when there is none.
+func makerOfName(name string) string {
+	words := strings.Fields(name)
+	for i := range words {
+		if maker, _ := page.CutMake(words[i:]); maker != "" {
+			return maker
+		}
+	}
+	return ""
+}
+
+// reject records what a vehicle that is not the page's own says.
+func (car *carEntry) reject(c *claim.List) {
+	said := &claim.List{Source: car.copies[0].Syntax, Rank: claim.RankSchema}
+	claimNode(car.copies[0], said)
+	claimOffers(car, said)
+	for _, claimed := range said.All {
+		c.Source = claimed.Source
+		c.Reject(claimed.Field, claimed.Value, reasonOtherCar)
+	}
+}
+
+// reasonOtherCar is the reason why a value of another vehicle is not taken.
+const reasonOtherCar = "of another car on the page"
 
 // denies reports a field that was claimed, and never with this value.
 func denies(c *claim.List, field, value string, sure func(string) bool) bool {
@@ -41,7 +94,7 @@ func denies(c *claim.List, field, value string, sure func(string) bool) bool {
 		if claimed.Field != field || claimed.Rejected != "" || value == "" || !sure(value) || !sure(claimed.Value) {
 			continue
 		}
-		one, two := claim.Squash(claimed.Value), claim.Squash(value)
+		one, two := claim.Squash(usualMake(field, claimed.Value)), claim.Squash(usualMake(field, value))
 		if strings.Contains(one, two) || strings.Contains(two, one) {
 			return false
 		}

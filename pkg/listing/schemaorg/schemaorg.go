@@ -10,11 +10,15 @@ import (
 func Read(doc *page.Document, c *claim.List) {
 	c.Source, c.Rank = graph.SourceJSONLD, claim.RankSchema
 	found := findCars(graph.New(doc))
+	for _, other := range found.removeOthers(doc, c) {
+		other.reject(c)
+	}
+	c.Source = graph.SourceJSONLD
 	car := found.own(doc)
 	if car == nil && describesCar(c) {
 		car = found.ownProduct()
 	}
-	if car == nil || car.place(doc) != thisPage && deniesCar(c, car.copies[0]) {
+	if car == nil || car.isOther(doc, c) {
 		return
 	}
 	found.addCopies(car)

@@ -147,7 +147,7 @@ func (m *markup) visit(item *Node, el *html.Node) bool {
 		v = m.value(item, el, elementValue(el))
 	}
 	for _, name := range names {
-		if !priced(name) || !page.AnyAncestor(el, struckOut) {
+		if !priced(name) || !page.AnyAncestor(el, page.IsStruck) {
 			item.add(name, v)
 		}
 	}
@@ -156,10 +156,6 @@ func (m *markup) visit(item *Node, el *html.Node) bool {
 
 // priced are the properties of which an old value can stand struck out.
 func priced(name string) bool { return strings.Contains(strings.ToLower(name), "price") }
-
-func struckOut(el *html.Node) bool {
-	return el.DataAtom == atom.S || el.DataAtom == atom.Del || el.DataAtom == atom.Strike
-}
 
 // elementValue returns what an element says as a property (WHATWG HTML, 5.2.4).
 // Beyond that, a content attribute counts on any element, as search engines

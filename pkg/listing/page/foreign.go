@@ -1,0 +1,403 @@
+package page
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/claim"
+)
+
+// asideWords are parts of the classes and ids of areas that show other cars.
+var asideWords = []string{
+	"similar", "related", "recommend", "recently", "suggest", "also-like", "alsolike", "other-car", "othercar",
+	"more-from", "morefrom", "new-arrival", "sponsor", "upsell", "cross-sell",
+}
+
+// IsAside reports an element that contains no part of the page's own car.
+func IsAside(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Aside, atom.Nav, atom.Footer:
+		return true
+	}
+	names := strings.ToLower(Head(Attr(n, "class")) + " " + Head(Attr(n, "id")))
+	if names == " " {
+		return false
+	}
+	for _, word := range asideWords {
+		if strings.Contains(names, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsForeign reports whether an element is in a part of the page about other cars: an
+// aside, a section under a heading such as "Similar cars", a card that links to
+// another listing, or one of several cards of the same shape.
+func (d *Document) IsForeign(n *html.Node) bool {
+	return AnyAncestor(n, func(e *html.Node) bool { return d.foreign[e] || IsAside(e) })
+}
+
+// findForeign marks the parts of the page about other cars. pairs are all labels of
+// the page with their values.
+func (d *Document) findForeign(pairs []Pair) {
+	d.foreign = map[*html.Node]bool{}
+	headed := d.ancestorsOf(d.Tags[atom.H1])
+	count := countPairs(pairs)
+	for n, own := range count {
+		if 2*own > len(pairs) {
+			headed[n] = true // most of the page's facts are in it
+		}
+	}
+	d.markSections(headed)
+	d.markCards(headed, count, len(pairs))
+	d.markRepeated(headed)
+}
+
+// ancestorsOf returns the elements around some elements, with these.
+func (d *Document) ancestorsOf(nodes []*html.Node) map[*html.Node]bool {
+	around := map[*html.Node]bool{}
+	for _, n := range nodes {
+		for ; n != nil && !around[n]; n = n.Parent {
+			around[n] = true
+		}
+	}
+	return around
+}
+
+// othersHeading matches the headings of sections about other cars. Words that also
+// head other sections need a word for cars beside them.
+var othersHeading = regexp.MustCompile(`\b(?:similar|related|recently viewed|also (?:like|viewed|bought|interest)|` +
+	`other (?:cars?|vehicles?|stock|listings?|models|used)|more (?:cars?|vehicles?|stock|listings?|used|from|like)|` +
+	`same (?:seller|model|make|price|class)|people also|customers also|others? (?:viewed|bought))` +
+	`|\b(?:recommended|recommendations|suggested|suggestions|featured|new arrivals?|best (?:deals?|offers?|sellers?)|` +
+	`hot (?:deals?|offers?)|special offers?|latest arrivals?|you may like)\s*$` +
+	`|\b(?:recommended|suggested|featured|popular|latest|new|best|hot|top|special)\b.{0,20}` +
+	`\b(?:cars|vehicles|listings|stock|models|for you)\b` +
+	`|magari mengine|yanayofanana|similaires|semelhantes|relacionad|parecid|autres (?:voitures|véhicules|annonces)` +
+	`|похожие|другие (?:авто|машины)|ähnliche|weitere (?:fahrzeuge|autos)|関連|おすすめ|オススメ|類似|その他の(?:車|在庫)|مشابه|คล้าย|비슷한|추천`)
+
+// othersWords are words of which each such heading has one; the search for them is
+// much quicker than the expression.
+var othersWords = []string{
+	"simila", "relat", "relac", "recent", "recommend", "suggest", "also", "other", "more ", "same ", "feature", "arrival",
+	"best ", "hot ", "special", "latest", "popular", "top ", "new ", "like", "mengine", "yanayo", "semelh", "parecid", "autres",
+	"похож", "друг", "ähnlich", "weitere", "関連", "おすすめ", "オススメ", "類似", "その他", "مشابه", "คล้าย", "비슷한", "추천",
+}
+
+// headsOthers reports the text of a heading about other cars.
+func headsOthers(s string) bool {
+	s = strings.ToLower(s)
+	for _, word := range othersWords {
+		if strings.Contains(s, word) {
+			return othersHeading.MatchString(s)
+		}
+	}
+	return false
+}
+
+// maxHeading is the maximum length in bytes of a heading.
+const maxHeading = 80
+
+// markSections marks what follows a heading about other cars, up to the next heading
+// of the same or a higher level.
+func (d *Document) markSections(headed map[*html.Node]bool) {
+	for n := range Elements(Body(d)) {
+		if headed[n] || !canHead(n) {
+			continue
+		}
+		if s := shortText(n); headsOthers(s) {
+			d.markAfter(n, headed)
+		}
+	}
+}
+
+// canHead reports an element that can be a heading: a heading element, or one that
+// contains only inline text.
+func canHead(n *html.Node) bool {
+	if headingLevel(n) > 0 {
+		return true
+	}
+	switch n.DataAtom {
+	case atom.Div, atom.P, atom.Strong, atom.B, atom.Span, atom.Dt, atom.Legend, atom.Caption, atom.Th, atom.Summary, atom.Center:
+	default:
+		return false
+	}
+	length := 0
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.ElementNode && !inline[c.DataAtom] || length > maxHeading {
+			return false
+		}
+		if c.Type == html.TextNode {
+			length += len(c.Data)
+		}
+	}
+	return n.FirstChild != nil
+}
+
+// headingLevel returns 1 to 6 for h1 to h6, 0 for any other element.
+func headingLevel(n *html.Node) int {
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return int(n.Data[1] - '0')
+	}
+	return 0
+}
+
+// maxHeadingDepth is how many elements may be wrapped around a heading alone.
+const maxHeadingDepth = 4
+
+// markAfter marks the siblings after a heading, or after the elements that contain
+// only the heading.
+func (d *Document) markAfter(heading *html.Node, headed map[*html.Node]bool) {
+	level := headingLevel(heading)
+	n := heading
+	for range maxHeadingDepth {
+		if n == nil || n.DataAtom == atom.Body {
+			return
+		}
+		marked := 0
+		for s := next(n); s != nil; s = next(s) {
+			if headed[s] || endsSection(s, level) {
+				return
+			}
+			d.foreign[s] = true
+			marked += len(Text(s))
+		}
+		if marked > maxHeading {
+			return
+		}
+		n = n.Parent
+	}
+}
+
+// endsSection reports a heading that begins another section.
+func endsSection(n *html.Node, level int) bool {
+	own := headingLevel(n)
+	return own > 0 && (level == 0 || own <= level) && !headsOthers(Text(n))
+}
+
+var fileEnding = regexp.MustCompile(`(?i)\.(?:jpe?g|png|gif|webp|svg|pdf|css|js|ico|mp4)$`)
+
+// isOtherListing reports a link to the page of another car: on the same site, with
+// ids in the same places of the path or parameters as the page's own URL.
+func (d *Document) isOtherListing(link *url.URL) bool {
+	own := d.URL
+	if strings.Trim(own.Path, "/") == "" {
+		own = d.Resolve(d.Canonical)
+	}
+	isPage := link.Scheme == "" || link.Scheme == "http" || link.Scheme == "https"
+	if !isPage || fileEnding.MatchString(link.Path) || !sameHost(link, own) {
+		return false
+	}
+	path, ownPath := strings.Trim(link.Path, "/"), strings.Trim(own.Path, "/")
+	switch {
+	case path == "":
+		return false
+	case ownPath == "":
+		return longID.MatchString(path) || longID.MatchString(link.RawQuery)
+	case path == ownPath:
+		return differentID(link.Query(), own.Query())
+	}
+	return hasID(path) && pathShape(path) == pathShape(ownPath)
+}
+
+// sameHost reports URLs of one host; a URL without a host is on any.
+func sameHost(a, b *url.URL) bool {
+	one, two := strings.TrimPrefix(a.Host, "www."), strings.TrimPrefix(b.Host, "www.")
+	return one == "" || two == "" || strings.EqualFold(one, two)
+}
+
+// longID matches the id of a car where the page's own URL is not known.
+var longID = regexp.MustCompile(`\d{4,}`)
+
+// differentID reports that two queries have different ids under the same name.
+func differentID(a, b url.Values) bool {
+	for name, values := range a {
+		if other, ok := b[name]; ok && hasID(values[0]) && other[0] != values[0] {
+			return true
+		}
+	}
+	return false
+}
+
+// pathShape writes each segment of a path as # when it has an id, else as w.
+func pathShape(path string) string {
+	var shape strings.Builder
+	for segment := range strings.SplitSeq(path, "/") {
+		if hasID(segment) {
+			shape.WriteByte('#')
+		} else {
+			shape.WriteByte('w')
+		}
+	}
+	return shape.String()
+}
+
+// hasURL reports whether the page's own URL is known.
+func (d *Document) hasURL() bool {
+	return strings.Trim(d.URL.Path, "/") != "" || strings.Trim(d.Resolve(d.Canonical).Path, "/") != ""
+}
+
+// hasID reports a text with two digits that follow each other.
+func hasID(s string) bool {
+	for i := 1; i < len(s); i++ {
+		if s[i]-'0' <= 9 && s[i-1]-'0' <= 9 {
+			return true
+		}
+	}
+	return false
+}
+
+// maxLinks bounds the links that are compared with the page's own URL.
+const maxLinks = 3000
+
+// markCards marks the boxes around links to other listings.
+func (d *Document) markCards(headed map[*html.Node]bool, count map[*html.Node]int, total int) {
+	links, mixed := d.otherLinks()
+	if len(links) == 0 || !d.hasURL() && !mixed[Body(d)] {
+		return // the only listing that a page without a URL links to may be itself
+	}
+	stop := func(n *html.Node) bool { return mixed[n] || headed[n] }
+	for _, a := range links {
+		if card := cardAround(a, stop, count, total); hasCarWords(card) {
+			d.foreign[card] = true
+		}
+	}
+}
+
+// otherLinks returns the links to other listings, and the elements with links to
+// several of them.
+func (d *Document) otherLinks() (links []*html.Node, mixed map[*html.Node]bool) {
+	mixed = map[*html.Node]bool{}
+	under := map[*html.Node]string{} // element → the first listing that it links to
+	for _, a := range d.Tags[atom.A] {
+		href := strings.TrimSpace(Attr(a, "href"))
+		if href == "" || strings.HasPrefix(href, "#") || len(links) >= maxLinks {
+			continue
+		}
+		link := d.Resolve(href)
+		if !d.isOtherListing(link) {
+			continue
+		}
+		links = append(links, a)
+		target := link.Path + "?" + link.RawQuery
+		for n := a; n != nil && !mixed[n]; n = n.Parent {
+			if first, seen := under[n]; !seen {
+				under[n] = target
+			} else if first != target {
+				mixed[n] = true
+			}
+		}
+	}
+	return links, mixed
+}
+
+// countPairs returns the number of label-value pairs in each element.
+func countPairs(pairs []Pair) map[*html.Node]int {
+	count := map[*html.Node]int{}
+	for _, p := range pairs {
+		for n := p.Node; n != nil; n = n.Parent {
+			count[n]++
+		}
+	}
+	return count
+}
+
+// cardAround returns the largest element around a link that is about the linked car
+// only. An element with the majority of the other labels of the page is about the
+// page's own car.
+func cardAround(a *html.Node, stop func(*html.Node) bool, count map[*html.Node]int, total int) *html.Node {
+	card := a
+	for p := a.Parent; p != nil && p.Type == html.ElementNode; p = p.Parent {
+		if p.DataAtom == atom.Body || p.DataAtom == atom.Html || p.DataAtom == atom.Main || stop(p) {
+			break
+		}
+		if added := count[p] - count[card]; 2*added > total-count[card] {
+			break
+		}
+		card = p
+	}
+	return card
+}
+
+var amountWithCurrency = regexp.MustCompile(`(?i)(?:US\$|USD|\$|¥|€|£|JPY|TZS|KES)\s?\d|\d\s?(?:USD|円|万円|JPY)|\b(?:ask|sold)\b`)
+
+// hasCarWords reports whether a box looks as if it were about a car: with a price, a
+// year or a make.
+func hasCarWords(box *html.Node) bool {
+	s := Text(box)
+	if amountWithCurrency.MatchString(s) || claim.YearIn(s) != "" {
+		return true
+	}
+	words := strings.Fields(s)
+	for i := range words {
+		if maker, _ := CutMake(words[i:]); maker != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// minRepeated is the number of equal boxes that makes a list of cars.
+const minRepeated = 3
+
+// markRepeated marks lists of cars: three or more boxes of the same shape, each with a
+// link or a picture and a price.
+func (d *Document) markRepeated(headed map[*html.Node]bool) {
+	for n := range Elements(Body(d)) {
+		switch n.DataAtom {
+		case atom.Ul, atom.Ol, atom.Div, atom.Section, atom.Tbody, atom.Tr:
+		default:
+			continue
+		}
+		shapes := map[string][]*html.Node{}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			if c.Type == html.ElementNode && !headed[c] {
+				shape := c.Data + "." + Head(Attr(c, "class"))
+				shapes[shape] = append(shapes[shape], c)
+			}
+		}
+		for _, boxes := range shapes {
+			d.markBoxes(boxes)
+		}
+	}
+}
+
+func (d *Document) markBoxes(boxes []*html.Node) {
+	if len(boxes) < minRepeated {
+		return
+	}
+	priced := 0
+	for _, box := range boxes {
+		if hasLinkOrPicture(box) && amountWithCurrency.MatchString(Text(box)) {
+			priced++
+		}
+	}
+	if priced < minRepeated || 2*priced < len(boxes) {
+		return
+	}
+	for _, box := range boxes {
+		d.foreign[box] = true
+	}
+}
+
+// maxBox bounds the elements of a box that are visited.
+const maxBox = 200
+
+func hasLinkOrPicture(box *html.Node) bool {
+	visited := 0
+	for n := range Elements(box) {
+		if n.DataAtom == atom.A || n.DataAtom == atom.Img {
+			return true
+		}
+		if visited++; visited > maxBox {
+			break
+		}
+	}
+	return false
+}
