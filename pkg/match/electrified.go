@@ -113,8 +113,7 @@ func baseModel(words []string) string {
 
 // counterparts returns the entries of a label's model with the opposite drive
 // that were built when the car was: electrified ones for a plain label, plain
-// ones for an electrified label. Those whose engine size agrees come first, then
-// those whose code differs least from the listed one.
+// ones for an electrified label, in the order of driveRank.
 func (q *query) counterparts(listed string, label *indexed) []tra.Label {
 	var found []*indexed
 	for _, i := range q.index.byBase[q.index.nameplates[label.nameplate].base] {
@@ -123,15 +122,8 @@ func (q *query) counterparts(listed string, label *indexed) []tra.Label {
 			found = append(found, other)
 		}
 	}
-	rank := func(x *indexed) int { // lower is nearer
-		far := oneIf(q.car.EngineCC > 0 && x.CC > 0 && abs(q.car.EngineCC-x.CC) > ccAgrees)
-		nearest := maxDistance
-		for _, code := range x.Codes {
-			nearest = min(nearest, distance(cmp.Or(listed, strings.Join(label.Codes, "")), code))
-		}
-		return far*100 + nearest
-	}
-	slices.SortStableFunc(found, func(a, b *indexed) int { return rank(a) - rank(b) })
+	listed = cmp.Or(listed, strings.Join(label.Codes, ""))
+	slices.SortStableFunc(found, func(a, b *indexed) int { return q.driveRank(listed, a) - q.driveRank(listed, b) })
 	labels := make([]tra.Label, 0, len(found))
 	for _, x := range found {
 		labels = append(labels, x.Label)
@@ -191,6 +183,20 @@ func (q *query) isWrongDrive(code chassis.Code, label *indexed) bool {
 		return false
 	}
 	return q.hasDrive(label, says.isElectrified())
+}
+
+// driveRank orders counterparts, the lowest first: the engine size agrees, the
+// year is one of production, the code contains the listed one, it differs least.
+func (q *query) driveRank(listed string, label *indexed) int {
+	stem, _ := chassis.Stem(listed)
+	nearest, contains := maxDistance, false
+	for _, code := range label.Codes {
+		nearest = min(nearest, distance(listed, code))
+		contains = contains || strings.Contains(code, stem)
+	}
+	size := oneIf(q.car.EngineCC > 0 && label.CC > 0 && abs(q.car.EngineCC-label.CC) > ccAgrees)
+	year := oneIf(q.car.Year != 0 && label.yearsOff(q.car.Year) > 0)
+	return size*400 + year*200 + oneIf(!contains)*100 + nearest
 }
 
 // hasDrive reports whether the model of a label has an entry of a drive that was

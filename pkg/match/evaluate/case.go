@@ -31,6 +31,7 @@ type Case struct {
 	CC        text   `json:"cc"`
 	Fuel      string `json:"fuel"`
 	Body      string `json:"body"`
+	Frame     text   `json:"frame_number"`
 
 	Expect string `json:"expect"` // match, ambiguous, fuzzy, abstain; empty when it is not known
 	Gold   []Gold `json:"gold_labels"`
@@ -47,7 +48,7 @@ type Result struct {
 	ID         string             `json:"id"`
 	Outcome    string             `json:"outcome"`    // match, ambiguous or none
 	MatchType  vehicle.MatchType  `json:"matchType"`  // empty without a match, as are the next three
-	Confidence vehicle.Confidence `json:"confidence"` // as Resolve would give it with the catalogue's facts
+	Confidence vehicle.Confidence `json:"confidence"` // of Resolve, with the lists that the catalogue's facts promise
 	Make       string             `json:"make"`
 	ModelBody  string             `json:"modelBody"`
 	Candidates []match.Scored     `json:"candidates"` // best first, at most ten; never null
@@ -80,7 +81,7 @@ func (c Case) car() vehicle.Car {
 	return vehicle.Car{
 		Make: strings.TrimSpace(c.Make), Model: strings.TrimSpace(model), Version: c.Version,
 		RawModelCode: string(c.ModelCode), ModelCode: code.Code, Year: match.ReadYear(string(c.Year)), EngineCC: match.ReadCC(string(c.CC)),
-		Fuel: c.Fuel, BodyType: c.Body,
+		Fuel: c.Fuel, BodyType: c.Body, FrameNumber: string(c.Frame),
 	}
 }
 
@@ -99,8 +100,28 @@ func Run(ctx context.Context, matcher *match.Matcher, c Case, cat *tra.Catalogue
 		return Result{}, err
 	}
 	result.Outcome, result.MatchType, result.Make, result.ModelBody = "match", choice.MatchType, choice.Make.Name, choice.Label
-	result.Confidence = match.Confidence(choice.MatchType, matcher.ExpectedAdjustments(car, choice))
-	return result, nil
+	return resolve(ctx, matcher, car, choice, result)
+}
+
+// resolve runs the second step of a match, with the lists that the catalogue's
+// facts promise. A car without a year, which the service would refuse, is low.
+func resolve(ctx context.Context, matcher *match.Matcher, car vehicle.Car, choice match.Choice, result Result) (Result, error) {
+	lists := matcher.ExpectedLists(car)
+	if car.Year == 0 {
+		years, _ := lists.Years(ctx, choice.Make, choice.Label)
+		car.Year = years[len(years)-1]
+		choice.Adjustments = append(slices.Clone(choice.Adjustments), vehicle.Adjustment{Field: "yom", From: 0, To: car.Year})
+	}
+	matched, _, err := match.Resolve(ctx, car, choice, lists)
+	if refused, ok := errors.AsType[*match.Error](err); ok {
+		result = Result{ID: result.ID, Outcome: "none", Candidates: result.Candidates}
+		if refused.Code == match.AmbiguousMatch {
+			result.Outcome = "ambiguous"
+		}
+		return result, nil
+	}
+	result.Confidence = matched.Confidence
+	return result, err
 }
 
 // isGold reports whether a label is a correct one of the case.
