@@ -55,6 +55,25 @@ func (e *Engine) promoteChild(ctx context.Context, id string) error {
 	return err
 }
 
+// Redeliver enqueues a ready step as a new attempt, when asynq holds the task of the
+// old one but no worker runs it: asynq would bring that one again after a minute or
+// two. It does nothing when the step has another attempt or state by now.
+func (e *Engine) Redeliver(ctx context.Context, id, step string, attempt int) error {
+	job, err := e.jobs.Get(ctx, id)
+	if errors.Is(err, jobs.ErrNotFound) {
+		return nil
+	}
+	if err != nil || job.State.Ended() {
+		return err
+	}
+	seen := job.Steps[step]
+	if seen.State != jobs.StepReady || seen.Attempt != attempt || attempt >= MaxAttempts {
+		return nil
+	}
+	_, err = e.requeue(ctx, job, step, seen)
+	return err
+}
+
 // requeue raises the attempt of a step and enqueues the task of the new attempt.
 // It reports false when the step is no longer as it was seen.
 func (e *Engine) requeue(ctx context.Context, job *jobs.Job, name string, seen jobs.Step) (bool, error) {

@@ -217,7 +217,8 @@ func (e *Engine) isLost(ctx context.Context, job *jobs.Job, name string, c check
 		return true, false, nil
 	case asynq.TaskStateActive:
 		unclaimed, err := e.jobs.UnclaimedFor(ctx, job.ID, name, step.Attempt)
-		return c.reliable() && unclaimed > claimTimeout, true, err
+		// This says so of Redis, not of a worker: it has had the task all this time.
+		return unclaimed > claimTimeout, true, err
 	default: // the task waits
 		return false, false, nil
 	}

@@ -60,7 +60,12 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 	}
 	now := time.Now()
 	key := cache.ExplanationKey(cache.UploadKey(input.URL, input.Page))
-	if err := s.cache.PutRaw(ctx, key, got.Explanation, cache.EstimateExpiry(now, tra.QuarterEnd(now))); err != nil {
+	expires := cache.EstimateExpiry(now, tra.QuarterEnd(now))
+	// The page is not fetched again because Redis does not take what was read.
+	_, err = persist(ctx, 0, outageTimeout, func(ctx context.Context) error {
+		return s.cache.PutRaw(ctx, key, got.Explanation, expires)
+	})
+	if err != nil {
 		return nil, err
 	}
 	if address := got.Scraped.Car.ConditionReportURL; address != nil {

@@ -21,7 +21,6 @@ import (
 )
 
 const (
-	writeTimeout   = 30 * time.Second
 	initialBackoff = time.Second
 	maxBackoff     = 30 * time.Second
 	minSnooze      = time.Second // asynq counts in whole seconds
@@ -42,9 +41,9 @@ type stepHandler struct {
 	// hub tells of jobs that end while a step of theirs runs. Without one a run
 	// notices that when it stores its output.
 	hub *jobs.Hub
-	// writeTimeout bounds how long the handler retries to write the outcome of a
-	// step while Redis is unavailable.
-	writeTimeout time.Duration
+	// These bound how long the handler retries to write the outcome of a step: when
+	// Redis refuses the write, and while Redis is unavailable.
+	writeTimeout, outageTimeout time.Duration
 }
 
 // errJobEnded stops the run of a step whose job has ended, for example because it
@@ -111,6 +110,7 @@ func (s *stepHandler) runClaimed(
 ) error {
 	started := time.Now()
 	output, err := s.runStep(ctx, taskType, job)
+	err = snoozeOutage(err)
 	log = log.With("duration_ms", time.Since(started).Milliseconds())
 	retries := job.Steps[payload.Step].Retries
 	delay := backoff(retries, err)
@@ -207,25 +207,4 @@ func backoff(retries int, err error) time.Duration {
 		delay = max(delay, failure.After)
 	}
 	return delay
-}
-
-// release gives a claimed step back, so that it is retried later.
-func (s *stepHandler) release(ctx context.Context, payload tasks.TaskPayload, claim string, countsAsRetry bool) error {
-	return s.retryWrite(ctx, func(ctx context.Context) error {
-		return s.jobs.Release(ctx, payload.Job, payload.Step, claim, countsAsRetry)
-	})
-}
-
-// retryWrite retries a write while Redis is unavailable, also when the process is
-// shutting down or the task's time is up: a claim that no worker releases blocks
-// the step until its timeout. Subscribers that could not be notified are left to
-// asynq and the sweeper, so that they do not block this worker.
-func (s *stepHandler) retryWrite(ctx context.Context, write func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.writeTimeout)
-	defer cancel()
-	policy := retry.Policy{
-		InitialDelay: 100 * time.Millisecond, MaxDelay: 2 * time.Second,
-		IsPermanent: func(err error) bool { return errors.Is(err, tasks.ErrNotifyIncomplete) },
-	}
-	return retry.Do(ctx, policy, func() error { return write(ctx) })
 }

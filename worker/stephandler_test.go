@@ -24,6 +24,7 @@ import (
 // handlerRig is a handler with one job whose first step is in the queue.
 type handlerRig struct {
 	t      *testing.T
+	server *miniredis.Miniredis
 	client *redis.Client // the handler's
 	store  *jobs.Store   // the test's own
 	steps  *stepHandler
@@ -43,7 +44,7 @@ func newHandlerRig(t *testing.T, scrape stepFunc, change ...func(*tasks.Options)
 	}
 	own := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	t.Cleanup(func() { _ = own.Close() })
-	return &handlerRig{t, client, jobs.NewStore(own), &stepHandler{
+	return &handlerRig{t, server, client, jobs.NewStore(own), &stepHandler{
 		engine: engine, jobs: jobs.NewStore(client), worker: "w", log: slog.New(slog.DiscardHandler), writeTimeout: time.Second,
 		run: map[string]stepFunc{tasks.TypeScrape: scrape},
 	}, job, asynq.NewInspectorFromRedisClient(own)}
@@ -58,11 +59,17 @@ func (b *handlerRig) process() (*jobs.Job, error) {
 		b.t.Fatalf("%d tasks wait, %v", len(waiting), err)
 	}
 	failed := b.steps.ProcessTask(b.t.Context(), asynq.NewTask(waiting[0].Type, waiting[0].Payload))
+	return b.record(), failed
+}
+
+// record reads the job.
+func (b *handlerRig) record() *jobs.Job {
+	b.t.Helper()
 	job, err := b.store.Get(b.t.Context(), b.job.ID)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return job, failed
+	return job
 }
 
 func fails(err error) stepFunc {

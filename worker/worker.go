@@ -239,7 +239,8 @@ func (w *Worker) handler() asynq.Handler {
 	o := w.options
 	matching, calculating := matchLabel(o.Catalogue, w.engine, match.New(o.Match)), calculate(o.Authority, o.Costs)
 	step := &stepHandler{
-		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, writeTimeout: writeTimeout, hub: o.Hub,
+		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, hub: o.Hub,
+		writeTimeout: writeTimeout, outageTimeout: outageTimeout,
 		run: map[string]stepFunc{
 			tasks.TypeScrape:         newScraper(o).scrape,
 			tasks.TypeMatch:          matching,

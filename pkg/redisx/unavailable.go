@@ -1,0 +1,45 @@
+package redisx
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// unavailableReplies begin the errors of a server that will accept the same command
+// later: it loads its data, follows a master, has no memory or cannot write to its
+// disk, has lost its replicas or its cluster.
+var unavailableReplies = []string{
+	"LOADING", "READONLY", "MASTERDOWN", "OOM", "MISCONF", "NOREPLICAS", "CLUSTERDOWN", "TRYAGAIN", "BUSY ", "UNBLOCKED",
+	"ERR max number of clients reached",
+}
+
+// IsUnavailable reports whether an error means that Redis cannot be reached, or that
+// it accepts no such command now and will accept it later. Other errors of a server
+// return with every attempt.
+func IsUnavailable(err error) bool {
+	if err == nil || errors.Is(err, redis.Nil) {
+		return false
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, redis.ErrPoolTimeout) ||
+		errors.Is(err, redis.ErrPoolExhausted) || errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
+	}
+	text := err.Error() // scripts and other packages wrap the reply without its type
+	for _, reply := range unavailableReplies {
+		if strings.Contains(text, reply) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsLoading reports whether an error means that Redis reads its data from the disk.
+func IsLoading(err error) bool { return err != nil && strings.Contains(err.Error(), "LOADING ") }
