@@ -46,14 +46,13 @@ func keysInDocument(t *testing.T) (keys []redisKey) {
 	return keys
 }
 
-// matches reports whether a key in Redis is the documented one, perhaps as a
-// counter of redis_rate.
+// matches reports whether a key in Redis is the documented one.
 func (k redisKey) matches(key string) bool {
 	pattern := variable.ReplaceAllString(regexp.QuoteMeta(strings.ReplaceAll(k.pattern, "…", "<rest>")), "[^:]+")
 	if prefix, open := strings.CutSuffix(k.pattern, "…"); open {
 		pattern = regexp.QuoteMeta(prefix) + ".+"
 	}
-	return regexp.MustCompile("^(rate:)?" + pattern + "$").MatchString(key)
+	return regexp.MustCompile("^" + pattern + "$").MatchString(key)
 }
 
 // checkKeys looks at every key that is in Redis after the documents' commands.
@@ -90,7 +89,8 @@ func TestArchitectureListsTheKeysOfRedis(t *testing.T) {
 	t.Parallel()
 	var documented []string
 	for _, key := range keysInDocument(t) {
-		documented = append(documented, fixedPart(key.pattern))
+		// redis_rate adds rate: to the keys that the code gives it.
+		documented = append(documented, strings.TrimPrefix(fixedPart(key.pattern), "rate:"))
 	}
 	inCode := prefixesInCode(t)
 	for prefix, where := range inCode {
@@ -99,7 +99,7 @@ func TestArchitectureListsTheKeysOfRedis(t *testing.T) {
 		}
 	}
 	for _, key := range documented {
-		known := key == "asynq:" || key == "rate:" // those of libraries
+		known := key == "asynq:" // the keys of the library
 		for prefix := range inCode {
 			known = known || strings.HasPrefix(key, prefix) || strings.HasPrefix(prefix, key)
 		}
