@@ -140,7 +140,7 @@ func validUntil(now, then time.Time) time.Time {
 // snooze, a permanent or a transient failure.
 func authorityFailure(err error) error {
 	if throttled, ok := errors.AsType[*tra.ThrottleError](err); ok {
-		return tasks.Snooze(throttled.RetryAfter, err)
+		return throttledFailure(throttled)
 	}
 	failure, ok := errors.AsType[*tra.Error](err)
 	if !ok {
@@ -150,13 +150,37 @@ func authorityFailure(err error) error {
 	case tra.NoSuchVehicle:
 		return tasks.Permanent("not_listed", "TRA's calculator has no tax for this vehicle.", err)
 	case tra.Refused:
-		return tasks.Permanent("authority_refused",
-			"TRA's calculator refuses requests from our server. Please try again later.", err)
+		return tasks.Snooze(refusedDelay, refusedFailure(err))
 	case tra.Unavailable, tra.Certificate, tra.BadAnswer:
 	}
-	return tasks.Transient("authority_unavailable",
-		"TRA's calculator is not available at the moment. Please try again later.", failure.RetryAfter, err)
+	return tasks.Transient("authority_unavailable", unavailableMessage, failure.RetryAfter, err)
 }
+
+// refusedDelay is how long a step waits that this worker cannot finish, because
+// the authority refuses it: another worker may take it then.
+const refusedDelay = 3 * time.Second
+
+// refusedFailure is the failure of a job whose deadline comes before any worker is
+// answered.
+func refusedFailure(cause error) error {
+	return tasks.Transient("authority_refused",
+		"TRA's calculator refuses requests from our server. Please try again later.", 0, cause)
+}
+
+// throttledFailure snoozes a step whose call was not made. When the deadline comes
+// first, the job fails with the sentence that says why.
+func throttledFailure(throttled *tra.ThrottleError) error {
+	switch throttled.Reason {
+	case tra.ThrottleRefused:
+		return tasks.Snooze(refusedDelay, refusedFailure(throttled))
+	case tra.ThrottleBreaker:
+		return tasks.Snooze(throttled.RetryAfter, tasks.Transient("authority_unavailable", unavailableMessage, 0, throttled))
+	case tra.ThrottleRate:
+	}
+	return tasks.Snooze(throttled.RetryAfter, throttled)
+}
+
+const unavailableMessage = "TRA's calculator is not available at the moment. Please try again later."
 
 // simulated warns when the figures come from a simulated authority.
 func simulated(tax vehicle.Tax) []vehicle.Warning {

@@ -39,7 +39,7 @@ func TestFailures(t *testing.T) {
 		"a car without a match":      {matchFailure(&match.Error{Code: "no_match", Candidates: candidates}, jobs.Bulk), "no_match", true, 0},
 		"an AI that is away":         {matchFailure(&match.Error{Code: match.AIUnavailable}, jobs.Interactive), "ai_unavailable", false, 0},
 		"a vehicle without a tax":    {authorityFailure(&tra.Error{Kind: tra.NoSuchVehicle}), "not_listed", true, 0},
-		"a worker outside Tanzania":  {authorityFailure(&tra.Error{Kind: tra.Refused}), "authority_refused", true, 0},
+		"a worker outside Tanzania":  {authorityFailure(&tra.Error{Kind: tra.Refused}), "authority_refused", false, 0},
 		"an authority that is down":  {authorityFailure(&tra.Error{Kind: tra.Unavailable, RetryAfter: time.Minute}), "authority_unavailable", false, time.Minute},
 		"an answer that is not one":  {authorityFailure(&tra.Error{Kind: tra.BadAnswer}), "authority_unavailable", false, 0},
 		"a certificate that is none": {authorityFailure(&tra.Error{Kind: tra.Certificate}), "authority_unavailable", false, 0},
@@ -47,6 +47,11 @@ func TestFailures(t *testing.T) {
 		failure, ok := errors.AsType[*tasks.StepError](c.err)
 		if !ok || failure.Code != c.code || failure.Permanent != c.permanent || failure.After != c.after {
 			t.Errorf("%s: %+v", name, c.err)
+		}
+	}
+	for _, err := range []error{&tra.Error{Kind: tra.Refused}, &tra.ThrottleError{Reason: tra.ThrottleRefused, RetryAfter: time.Minute}} {
+		if snooze, ok := errors.AsType[*tasks.SnoozeError](authorityFailure(err)); !ok || snooze.After != refusedDelay {
+			t.Errorf("a refusal must leave the step to other workers and cost no retry: %+v", snooze)
 		}
 	}
 	gate, ok := errors.AsType[*tasks.SnoozeError](authorityFailure(&tra.ThrottleError{RetryAfter: time.Second}))

@@ -116,7 +116,7 @@ func (a *App) addAuthority(options *worker.Options, o WorkerOptions) error {
 		return err
 	}
 	options.Authority = tra.NewAuthority(client, a.stores.catalogue, tra.AuthorityOptions{
-		PerSecond: o.AuthorityRate, Retries: authorityRetries,
+		PerSecond: o.AuthorityRate, Retries: authorityRetries, Log: a.log,
 		OnAnswer: func(ctx context.Context, request tra.Request, tax vehicle.Tax) {
 			detector.OnAnswer(ctx, request, tax)
 		},

@@ -3,6 +3,7 @@ package tra
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -27,6 +28,9 @@ type AuthorityOptions struct {
 	// OnCall, if not nil, is called after every call, for metrics. The error is
 	// nil, a *Error, or that of a context that ended.
 	OnCall func(call string, took time.Duration, err error)
+
+	// Log gets the errors that an operator must know of; nil discards them.
+	Log *slog.Logger
 
 	// OnAnswer, if not nil, is called for every calculation of the authority that
 	// was not cached.
@@ -60,6 +64,9 @@ func NewAuthority(client *Client, store *Store, o AuthorityOptions) *Authority {
 	o.BreakerFailures = orDefault(o.BreakerFailures, 10)
 	o.BreakerTimeout = orDefault(o.BreakerTimeout, time.Minute)
 	o.EmptyListTTL = orDefault(o.EmptyListTTL, 10*time.Minute)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	return &Authority{client: client, store: store, options: o, throttle: newThrottle(store, o)}
 }
 
@@ -194,8 +201,22 @@ func callOnce[T any](
 		if a.options.OnCall != nil {
 			a.options.OnCall(name, took, err)
 		}
+		a.recordRefusal(ctx, name, err)
 		a.recordCall(ctx, took, err) // after the breaker has counted the call
 	}
 	typed, _ := result.(T)
 	return typed, took, err
+}
+
+// recordRefusal pauses this process when the authority refused its call, and ends
+// the pause after any other answer.
+func (a *Authority) recordRefusal(ctx context.Context, name string, err error) {
+	kind := kindOf(err)
+	if kind == "" && err != nil || kind == Unavailable {
+		return // not an answer of the authority
+	}
+	if pause := a.throttle.refusal.record(kind == Refused, a.options.BreakerTimeout); pause > 0 {
+		a.options.Log.ErrorContext(ctx, "TRA's calculator refuses requests from this worker; it answers addresses in Tanzania only",
+			"call", name, "pause", pause, "error", err)
+	}
 }

@@ -357,7 +357,6 @@ func TestTheBreakerOpensAfterOutagesInARow(t *testing.T) {
 			opens  bool
 		}{
 			"unavailable":           {tratest.Faults{Status: 503}, true},
-			"refused":               {tratest.Faults{RefuseRegion: true}, true},
 			"an unreadable answer":  {tratest.Faults{Status: 404}, false},
 			"outages, not in a row": {tratest.Faults{Status: 503, Next: 2}, false},
 		} {

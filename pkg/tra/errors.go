@@ -16,7 +16,7 @@ type Kind string
 // The kinds of error.
 const (
 	Unavailable   Kind = "unavailable"     // no answer, a time-out, HTTP 408, 429 or 5xx, or a page instead of data
-	Refused       Kind = "refused"         // HTTP 403 or 451: the authority answers addresses in Tanzania only
+	Refused       Kind = "refused"         // HTTP 401, 403 or 451: the authority answers addresses in Tanzania only
 	NoSuchVehicle Kind = "no_such_vehicle" // the authority knows no tax for this vehicle
 	Certificate   Kind = "certificate"     // its TLS certificate cannot be verified
 	BadAnswer     Kind = "bad_answer"      // an answer that cannot be understood, or one for another vehicle
@@ -80,7 +80,7 @@ func kindOf(err error) Kind {
 // statusKind classifies the HTTP statuses other than 200.
 func statusKind(status int) Kind {
 	switch {
-	case status == http.StatusForbidden, status == http.StatusUnavailableForLegalReasons:
+	case status == http.StatusForbidden, status == http.StatusUnauthorized, status == http.StatusUnavailableForLegalReasons:
 		return Refused
 	case status == http.StatusRequestTimeout, status == http.StatusTooManyRequests, status >= 500:
 		return Unavailable

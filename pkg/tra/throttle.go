@@ -18,6 +18,7 @@ type ThrottleReason string
 const (
 	ThrottleRate    ThrottleReason = "rate"    // the calls per second of all processes are used up
 	ThrottleBreaker ThrottleReason = "breaker" // the breaker is open after too many consecutive outages
+	ThrottleRefused ThrottleReason = "refused" // the authority has just refused this process, perhaps for its address
 )
 
 // ThrottleError means that a call was not made. It is not a failure of the call:
@@ -40,6 +41,7 @@ type throttle struct {
 	breaker   *gobreaker.CircuitBreaker[any]
 	timeout   time.Duration // how long the breaker stays open
 	openedAt  atomic.Int64  // Unix nanoseconds
+	refusal   refusal
 }
 
 func newThrottle(store *Store, o AuthorityOptions) *throttle {
@@ -67,6 +69,9 @@ func isOutage(err error) bool {
 
 // pass makes a call when the gates are open, and tells the breaker how it went.
 func (t *throttle) allow(ctx context.Context, call func() (any, error)) (any, error) {
+	if wait := t.refusal.remaining(); wait > 0 {
+		return nil, &ThrottleError{RetryAfter: wait, Reason: ThrottleRefused}
+	}
 	result, err := t.breaker.Execute(func() (any, error) {
 		if err := t.limit(ctx); err != nil {
 			return nil, err

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"net/http"
+	"testing"
+
+	"ushuru/pkg/app"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/tra/tratest"
+	"ushuru/tasks"
+)
+
+// quoteJob submits the quote of a car of the simulated authority, without waiting.
+func (s *stack) quoteJob(year int) string {
+	s.t.Helper()
+	got := s.do(http.MethodPost, "/v1/quote",
+		map[string]any{"make": "TOYOTA", "modelCode": "NKE165", "year": year, "modelBody": "COROLLA FIELDER - NKE165 - HYBRID - WAGON"}, "Prefer", "respond-async")
+	location := got.header.Get("Location")
+	if got.status != http.StatusAccepted || location == "" {
+		s.t.Fatalf("status %d: %.200s", got.status, got.body)
+	}
+	return location[len("/v1/jobs/"):]
+}
+
+// A worker that the authority refuses must not fail the jobs that a worker
+// elsewhere can finish.
+func TestARefusedWorkerLeavesItsJobsToAnother(t *testing.T) {
+	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
+	s.work(tasks.RoleAny, tasks.RoleAuthority)
+	s.job(s.quoteJob(2014), ended) // the catalogue is there
+	abroad := tratest.Start(t, tratest.Options{Faults: tratest.Faults{RefuseRegion: true}})
+	refused := s.workerOptions(tasks.RoleAuthority)
+	refused.Authority.BaseURL = abroad.URL
+	s.start(app.Options{Worker: refused})
+	var submitted []string
+	for year := 2015; year < 2021; year++ {
+		submitted = append(submitted, s.quoteJob(year))
+	}
+	for i, id := range submitted {
+		job := s.job(id, ended)
+		if job.State != jobs.Succeeded {
+			t.Errorf("quote %d: %s, %+v", i, job.State, job.Error)
+		}
+		if retries := job.Steps[tasks.StepCalculate].Retries; retries != 0 {
+			t.Errorf("quote %d: a refusal cost %d retries", i, retries)
+		}
+	}
+}
