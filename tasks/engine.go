@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -126,11 +127,20 @@ func (e *Engine) EstimateAs(ctx context.Context, input EstimateInput, owner stri
 	return e.Submit(ctx, KindEstimate, input, Requester{Owner: owner, Class: class})
 }
 
+// StepOutput is the output of a step.
+type StepOutput struct {
+	Step   string
+	Output json.RawMessage
+}
+
 // Complete stores the output of a step and advances the job. The job is as it
 // was when the step was claimed: what comes next is known from it, and is stored
 // together with the output. Only when another process has changed the job in
 // between, or when children come next, the record is read again.
-func (e *Engine) Complete(ctx context.Context, job *jobs.Job, step string, output json.RawMessage) error {
+//
+// early, if any, are outputs of the steps that follow, in their order, which the
+// same run has made. Their tasks are not enqueued.
+func (e *Engine) Complete(ctx context.Context, job *jobs.Job, step string, output json.RawMessage, early ...StepOutput) error {
 	after := *job
 	after.Outputs, after.Steps = maps.Clone(job.Outputs), maps.Clone(job.Steps)
 	after.Outputs[step] = output
@@ -151,6 +161,9 @@ func (e *Engine) Complete(ctx context.Context, job *jobs.Job, step string, outpu
 	}
 	if stored.Promoted {
 		after.Class = jobs.Interactive
+	}
+	if len(early) > 0 && slices.Contains(next.Steps, early[0].Step) {
+		return e.Complete(ctx, &after, early[0].Step, early[0].Output, early[1:]...)
 	}
 	return e.advanceFrom(ctx, &after)
 }

@@ -102,8 +102,15 @@ func sentence(reason string) string {
 	return string(unicode.ToUpper(first)) + strings.TrimSuffix(reason[size:], ".") + "."
 }
 
+// authorityAnswers are the answers of the authority: all of a *tra.Authority, or
+// those that are cached of a *tra.Known.
+type authorityAnswers interface {
+	match.Lister
+	Details(ctx context.Context, mk tra.Make, v tra.Vehicle) (tra.Calculation, error)
+}
+
 // calculate requests the authority's tax and computes the total cost.
-func calculate(authority *tra.Authority, costs *cost.Tables) stepFunc {
+func calculate(authority authorityAnswers, costs *cost.Tables) stepFunc {
 	return func(ctx context.Context, job *jobs.Job) (any, error) {
 		subject, err := tasks.SubjectOf(job)
 		if err != nil {

@@ -38,6 +38,8 @@ type stepHandler struct {
 	worker string
 	log    *slog.Logger
 	run    map[string]stepFunc // by task type
+	// early has the steps that a run may do at once after its own, by task type.
+	early map[string]earlyStep
 	// hub tells of jobs that end while a step of theirs runs. Without one a run
 	// notices that when it stores its output.
 	hub *jobs.Hub
@@ -109,16 +111,20 @@ func (s *stepHandler) runClaimed(
 	ctx context.Context, taskType string, job *jobs.Job, payload tasks.TaskPayload, claim string, log *slog.Logger,
 ) error {
 	started := time.Now()
-	output, err := s.runStep(ctx, taskType, job)
+	output, err := s.runStep(ctx, taskType, s.run[taskType], job)
 	err = snoozeOutage(err)
+	var early []tasks.StepOutput
+	if err == nil {
+		early = s.runEarly(ctx, taskType, payload.Step, job, output)
+	}
 	log = log.With("duration_ms", time.Since(started).Milliseconds())
 	retries := job.Steps[payload.Step].Retries
 	delay := backoff(retries, err)
 	switch {
 	case err == nil:
-		log.Info("step completed")
+		log.Info("step completed", "early_steps", len(early))
 		return s.retryWrite(ctx, func(ctx context.Context) error {
-			return s.engine.Complete(ctx, job, payload.Step, output)
+			return s.engine.Complete(ctx, job, payload.Step, output, early...)
 		})
 	case errors.Is(err, errJobEnded): // nil: asynq must not deliver the task again
 		log.Info("step cancelled: job has ended")
@@ -145,10 +151,11 @@ func (s *stepHandler) runClaimed(
 
 // runStep runs a step within its timeout, and stops it with errJobEnded when the
 // job ends meanwhile. It returns a panic as an error.
-func (s *stepHandler) runStep(ctx context.Context, taskType string, job *jobs.Job) (output json.RawMessage, err error) {
-	run, known := s.run[taskType]
+func (s *stepHandler) runStep(
+	ctx context.Context, taskType string, run stepFunc, job *jobs.Job,
+) (output json.RawMessage, err error) {
 	policy, hasPolicy := tasks.PolicyOf(taskType)
-	if !known || !hasPolicy {
+	if run == nil || !hasPolicy {
 		return nil, fmt.Errorf("worker: no handler for %q", taskType)
 	}
 	var watching sync.WaitGroup

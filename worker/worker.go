@@ -251,6 +251,7 @@ func (w *Worker) handler() asynq.Handler {
 			tasks.TypeRecommend:      recommend(o.Costs, advice.NewWriter(o.AI), o.Log),
 		},
 	}
+	step.early = earlySteps(calculate(o.Catalogue.Known(), o.Costs))
 	mux := asynq.NewServeMux()
 	for taskType := range step.run {
 		mux.Handle(taskType, step)

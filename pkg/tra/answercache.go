@@ -2,8 +2,6 @@ package tra
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,26 +24,6 @@ const (
 	pollInitial = 10 * time.Millisecond
 	pollMax     = 100 * time.Millisecond
 )
-
-// listRequest identifies a cached answer.
-type listRequest struct {
-	Call      string `json:"call"`
-	Make      string `json:"make"`
-	ModelBody string `json:"modelBody"`
-	YOM       int    `json:"yom,omitempty"`
-	Country   string `json:"country,omitempty"`
-	Fuel      string `json:"fuel,omitempty"`
-	Capacity  string `json:"capacity,omitempty"`
-}
-
-func (q listRequest) key() (string, error) {
-	text, err := json.Marshal(q)
-	if err != nil {
-		return "", fmt.Errorf("tra: request: %w", err)
-	}
-	sum := sha256.Sum256(text)
-	return keyAnswer + hex.EncodeToString(sum[:16]), nil
-}
 
 // stored is an answer in Redis, with its request.
 type stored[T any] struct {
@@ -90,7 +68,7 @@ func cached[T any](
 	if err != nil {
 		return cachedAnswer[T]{}, err
 	}
-	known, found, err := lookup[T](ctx, a, key)
+	known, found, err := lookup[T](ctx, a.store, key)
 	if err != nil || found && known.fresh {
 		return known, err
 	}
@@ -121,7 +99,7 @@ func fetchOnce[T any](
 		if err != nil && !errors.Is(err, errLocked) {
 			return answer, err
 		}
-		known, found, err := lookup[T](ctx, a, key) // another process may have stored it meanwhile
+		known, found, err := lookup[T](ctx, a.store, key) // another process may have stored it meanwhile
 		switch {
 		case err == nil && found && known.fresh:
 			if release != nil {
@@ -184,8 +162,9 @@ type cachedAnswer[T any] struct {
 	fresh bool
 }
 
-func lookup[T any](ctx context.Context, a *Authority, key string) (known cachedAnswer[T], found bool, err error) {
-	pipe := a.store.redis.Pipeline()
+// lookup reads an answer from Redis and decides whether it is fresh.
+func lookup[T any](ctx context.Context, store *Store, key string) (known cachedAnswer[T], found bool, err error) {
+	pipe := store.redis.Pipeline()
 	value, period := pipe.Get(ctx, key), pipe.Get(ctx, keyPeriod)
 	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
 		return known, false, fmt.Errorf("tra: cached answer: %w", err)
@@ -205,7 +184,7 @@ func lookup[T any](ctx context.Context, a *Authority, key string) (known cachedA
 		return known, false, fmt.Errorf("tra: period: %w", err)
 	}
 	revised := known.Period != 0 && known.Period < latest
-	known.fresh = a.store.options.Now().Before(known.FreshUntil) && !revised
+	known.fresh = store.options.Now().Before(known.FreshUntil) && !revised
 	return known, true, nil
 }
 

@@ -83,32 +83,28 @@ func (a *Authority) ModelBodies(ctx context.Context, makeID int) ([]string, erro
 
 // Years returns the years of manufacture of a label.
 func (a *Authority) Years(ctx context.Context, m Make, modelBody string) ([]int, error) {
-	request := listRequest{Call: callYears, Make: m.Name, ModelBody: modelBody}
-	return cachedList(ctx, a, request, func(ctx context.Context) ([]int, error) {
+	return cachedList(ctx, a, yearsOf(m, modelBody), func(ctx context.Context) ([]int, error) {
 		return a.client.Years(ctx, m.ID, modelBody)
 	})
 }
 
 // Countries returns the countries of origin of a label and year.
 func (a *Authority) Countries(ctx context.Context, m Make, modelBody string, yom int) ([]string, error) {
-	request := listRequest{Call: callCountries, Make: m.Name, ModelBody: modelBody, YOM: yom}
-	return cachedList(ctx, a, request, func(ctx context.Context) ([]string, error) {
+	return cachedList(ctx, a, countriesOf(m, modelBody, yom), func(ctx context.Context) ([]string, error) {
 		return a.client.Countries(ctx, m.ID, modelBody, yom)
 	})
 }
 
 // Fuels returns the fuel types of a label, year and country.
 func (a *Authority) Fuels(ctx context.Context, m Make, modelBody string, yom int, country string) ([]string, error) {
-	request := listRequest{Call: callFuels, Make: m.Name, ModelBody: modelBody, YOM: yom, Country: country}
-	return cachedList(ctx, a, request, func(ctx context.Context) ([]string, error) {
+	return cachedList(ctx, a, fuelsOf(m, modelBody, yom, country), func(ctx context.Context) ([]string, error) {
 		return a.client.Fuels(ctx, m.ID, modelBody, yom, country)
 	})
 }
 
 // Capacities returns the engine capacity bands of a label, year, country and fuel.
 func (a *Authority) Capacities(ctx context.Context, m Make, modelBody string, yom int, country, fuel string) ([]string, error) {
-	request := listRequest{Call: callCapacities, Make: m.Name, ModelBody: modelBody, YOM: yom, Country: country, Fuel: fuel}
-	return cachedList(ctx, a, request, func(ctx context.Context) ([]string, error) {
+	return cachedList(ctx, a, capacitiesOf(m, modelBody, yom, country, fuel), func(ctx context.Context) ([]string, error) {
 		return a.client.Capacities(ctx, m.ID, modelBody, yom, country, fuel)
 	})
 }
@@ -124,11 +120,7 @@ type Calculation struct {
 // of v.
 func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (Calculation, error) {
 	v.MakeID = m.ID
-	request := listRequest{
-		Call: callDetails, Make: m.Name, ModelBody: v.ModelBody, YOM: v.YOM,
-		Country: v.Country, Fuel: v.FuelType, Capacity: v.EngineCapacity,
-	}
-	got, err := cached(ctx, a, request, func(ctx context.Context) (calculation, time.Duration, error) {
+	got, err := cached(ctx, a, detailsOf(m, v), func(ctx context.Context) (calculation, time.Duration, error) {
 		tax, warnings, err := a.client.Details(ctx, v)
 		if err == nil {
 			err = retryWrite(ctx, func() error { return a.store.recordPeriod(ctx, periodOf(tax)) })

@@ -1,0 +1,53 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/tra"
+	"ushuru/tasks"
+)
+
+// earlyStep is a step that needs no task of its own when what it needs is known: the
+// run of the step before it does it too. Its function returns tra.ErrNotKnown
+// otherwise.
+type earlyStep struct {
+	step     string
+	taskType string
+	run      stepFunc
+}
+
+// earlySteps returns what follows a match: an estimate of a vehicle whose tax is
+// cached is calculated by the worker that matched it, so that no task of it goes to
+// the role authority, which may be far away.
+func earlySteps(calculateKnown stepFunc) map[string]earlyStep {
+	return map[string]earlyStep{
+		tasks.TypeMatch:      {tasks.StepCalculate, tasks.TypeCalculate, calculateKnown},
+		tasks.TypeQuoteMatch: {tasks.StepCalculate, tasks.TypeQuoteCalculate, calculateKnown},
+	}
+}
+
+// runEarly runs the step that may follow at once. It returns nil when there is
+// none, or when the step fails for whatever reason: then its own task decides.
+func (s *stepHandler) runEarly(
+	ctx context.Context, taskType, step string, job *jobs.Job, output json.RawMessage,
+) []tasks.StepOutput {
+	early, ok := s.early[taskType]
+	if !ok {
+		return nil
+	}
+	after := *job
+	after.Outputs = maps.Clone(job.Outputs)
+	after.Outputs[step] = output
+	result, err := s.runStep(ctx, early.taskType, early.run, &after)
+	if err != nil {
+		if !errors.Is(err, tra.ErrNotKnown) {
+			s.log.Debug("early step left to its task", "job", job.ID, "step", early.step, "error", err)
+		}
+		return nil
+	}
+	return []tasks.StepOutput{{Step: early.step, Output: result}}
+}
