@@ -10,12 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxBody is the maximum size of a request without a page. It is far above
-// any real one.
+// maxBody is the maximum size of a request without a page, in bytes. Real requests
+// are far smaller.
 const maxBody = 64 << 10
 
-// requestBody is a body that says what is wrong with the type of a field. An
-// empty field means the whole body.
+// requestBody is the body of a request. typeProblem returns the problem of a field
+// that has the wrong JSON type; an empty field means the whole body.
 type requestBody interface{ typeProblem(field string) *problem }
 
 // readJSON reads a request's body, one JSON value of up to limit bytes, into
@@ -40,8 +40,8 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, req requestBo
 	return nil
 }
 
-// readText reads a body of up to limit bytes. A body that is not UTF-8 is the
-// problem notUTF8.
+// readText reads a body of up to limit bytes. It returns notUTF8 for a body that
+// is not UTF-8.
 func readText(w http.ResponseWriter, r *http.Request, limit int64, notUTF8 *problem) ([]byte, error) {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var tooLarge *http.MaxBytesError

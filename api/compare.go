@@ -22,7 +22,8 @@ type compareRequest struct {
 	Lang string          `json:"lang"`
 }
 
-// typeProblem says which field has the wrong type.
+// typeProblem returns the problem of a field that has the wrong type. A URL that
+// is not a string counts as missing.
 func (*compareRequest) typeProblem(field string) *problem {
 	if field == "lang" {
 		return errLangInvalid
@@ -42,8 +43,8 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 
-	// The outcome of the same request before, or else a cached result, or else
-	// a job. Only a job counts against the limits of the key.
+	// Find the outcome: the stored one of the same request, else a cached
+	// result, else a job. Only a job counts against the limits of the key.
 	found, err := s.replay(r, input)
 	if err != nil {
 		return err
@@ -97,8 +98,8 @@ func (s *Server) compareInput(req *compareRequest) (input tasks.CompareInput, er
 }
 
 // cachedComparison returns the cached comparison of two listings; nil when
-// there is none, or when it was made at another exchange rate. Its estimates
-// and readings are cached too, so that another one takes little.
+// there is none, or when it was made at another exchange rate. The estimates and
+// readings of a comparison are cached too, so that making another takes little time.
 func (s *Server) cachedComparison(ctx context.Context, input tasks.CompareInput) ([]byte, error) {
 	cached, err := s.cachedResult(ctx, cache.CompareKey(input.URL1, input.URL2, input.Lang))
 	if cached == nil || !hasRate(cached, input.Rate) {

@@ -25,7 +25,8 @@ type estimateRequest struct {
 	Rate      json.RawMessage `json:"rate"`      // shillings for a dollar in the drive-away cost
 }
 
-// typeProblem says which field has the wrong type.
+// typeProblem returns the problem of a field that has the wrong type. A URL that
+// is not a string counts as missing.
 func (*estimateRequest) typeProblem(field string) *problem {
 	switch field {
 	case "html", "explain", "modelBody":
@@ -47,8 +48,8 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 
-	// The outcome of the same request before, or else a cached result, or else
-	// a job. Only a job counts against the limits of the key.
+	// Find the outcome: the stored one of the same request, else a cached
+	// result, else a job. Only a job counts against the limits of the key.
 	found, err := s.replay(r, []any{input, req.Explain, rate})
 	if err != nil {
 		return err
@@ -82,10 +83,9 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if req.Explain {
-		result, err = s.explained(r.Context(), result, cache.UploadKey(input.URL, input.Page))
-	}
-	if err != nil {
-		return err
+		if result, err = s.explained(r.Context(), result, cache.UploadKey(input.URL, input.Page)); err != nil {
+			return err
+		}
 	}
 	return writeResult(w, result)
 }

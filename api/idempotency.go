@@ -87,39 +87,39 @@ func (s *Server) beginIdempotent(r *http.Request, identity any) (*idempotentRequ
 
 // outcome returns the stored outcome of the request, if it is of a kind, such
 // as "job".
-func (p *idempotentRequest) outcome(kind string) (string, bool) {
-	if p == nil {
+func (same *idempotentRequest) outcome(kind string) (string, bool) {
+	if same == nil {
 		return "", false
 	}
-	return strings.CutPrefix(p.stored.Outcome, kind+":")
+	return strings.CutPrefix(same.stored.Outcome, kind+":")
 }
 
 // setOutcome stores the outcome of the request, unless it has one already, and
-// returns the stored outcome. It is empty when that is of another kind.
-func (p *idempotentRequest) setOutcome(parent context.Context, kind, value string) (string, error) {
-	if p == nil {
+// returns the stored outcome; an empty string when that is of another kind.
+func (same *idempotentRequest) setOutcome(parent context.Context, kind, value string) (string, error) {
+	if same == nil {
 		return value, nil
 	}
 	ctx, cancel := context.WithTimeout(parent, redisTimeout)
 	defer cancel()
-	stored, err := p.stored.SetOutcome(ctx, kind+":"+value)
+	stored, err := same.stored.SetOutcome(ctx, kind+":"+value)
 	if err != nil {
 		return "", errUnavailable.withCause(err)
 	}
-	p.stored.Outcome = stored
-	value, _ = p.outcome(kind)
+	same.stored.Outcome = stored
+	value, _ = same.outcome(kind)
 	return value, nil
 }
 
 // isDone reports whether the request has been carried out before.
-func (p *idempotentRequest) isDone() bool {
-	_, done := p.outcome("done")
+func (same *idempotentRequest) isDone() bool {
+	_, done := same.outcome("done")
 	return done
 }
 
 // setDone stores that the request has been carried out.
-func (p *idempotentRequest) setDone(ctx context.Context) error {
-	_, err := p.setOutcome(ctx, "done", "")
+func (same *idempotentRequest) setDone(ctx context.Context) error {
+	_, err := same.setOutcome(ctx, "done", "")
 	return err
 }
 

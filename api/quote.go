@@ -25,8 +25,8 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 
-	// The outcome of the same request before, or else a cached result, or else
-	// a job. Only a job counts against the limits of the key.
+	// Find the outcome: the stored one of the same request, else a cached
+	// result, else a job. Only a job counts against the limits of the key.
 	found, err := s.replay(r, []any{input, rate})
 	if err != nil {
 		return err

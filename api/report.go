@@ -24,7 +24,8 @@ type reportRequest struct {
 	file []byte // nil when the URL is given
 }
 
-// typeProblem says which field has the wrong type.
+// typeProblem returns the problem of a field that has the wrong type. A URL that
+// is not a string counts as missing.
 func (*reportRequest) typeProblem(field string) *problem {
 	if field == "lang" {
 		return errLangInvalid
@@ -48,8 +49,8 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 
-	// The outcome of the same request before, or else a cached result, or else
-	// a job. Only a job counts against the limits of the key.
+	// Find the outcome: the stored one of the same request, else a cached
+	// result, else a job. Only a job counts against the limits of the key.
 	found, err := s.replay(r, reportIdentity{input, lang})
 	if err != nil {
 		return err

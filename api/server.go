@@ -7,7 +7,14 @@ package api
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -59,4 +66,77 @@ func (s *Server) Close() error {
 		return nil
 	}
 	return s.ui.Close()
+}
+
+// validRequestID matches request ids that are safe in a log and in a header.
+var validRequestID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
+
+// ServeHTTP serves every request: it gives it an id, calls its handler, answers
+// 500 if the handler panics, and logs it.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	rec := &responseRecorder{ResponseWriter: w, id: r.Header.Get("X-Request-ID")}
+	if !validRequestID.MatchString(rec.id) {
+		rec.id = rand.Text()
+	}
+	s.commonHeaders(w.Header(), rec.id)
+	r = r.WithContext(withRecorder(r.Context(), rec))
+	defer func() {
+		cause := recover()
+		if cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // the sentinel itself is panicked with
+			rec.err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+		started := rec.status != 0
+		if cause != nil && !started {
+			_ = errInternal.write(rec)
+		}
+		s.log(r, rec, time.Since(start))
+		if cause != nil && started {
+			panic(http.ErrAbortHandler) // half a response must not look complete
+		}
+	}()
+	s.router.ServeHTTP(rec, r)
+}
+
+// commonHeaders sets the headers of every response. They say that it is not a
+// page that a browser may run, frame, sniff or store. Handlers of pages set
+// others.
+func (s *Server) commonHeaders(h http.Header, id string) {
+	h.Set("X-Request-ID", id)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	if s.options.Simulated {
+		h.Set("X-Simulated", "SIMULATED")
+	}
+}
+
+// log writes one line for a request.
+func (s *Server) log(r *http.Request, rec *responseRecorder, took time.Duration) {
+	level := slog.LevelInfo
+	switch {
+	case rec.status >= http.StatusInternalServerError:
+		level = slog.LevelError
+	case r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || strings.HasPrefix(r.URL.Path, monitoringPath):
+		level = slog.LevelDebug // these are polled
+	}
+	if !s.options.Log.Enabled(r.Context(), level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("request", rec.id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.Int("status", rec.status), slog.Int64("bytes", rec.written), slog.Duration("took", took),
+	}
+	if rec.key.ID != "" {
+		attrs = append(attrs, slog.String("key", rec.key.ID))
+	}
+	if rec.job != "" {
+		attrs = append(attrs, slog.String("job", rec.job))
+	}
+	if rec.err != nil {
+		attrs = append(attrs, slog.String("error", rec.err.Error()))
+	}
+	s.options.Log.LogAttrs(r.Context(), level, "request served", attrs...)
 }

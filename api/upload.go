@@ -31,7 +31,7 @@ func pageHash(page *string) (string, error) {
 	return upload.Hash(*page), nil
 }
 
-// putPage stores the page of a request for the worker. A nil page is none.
+// putPage stores the page of a request for the worker, if the request has one.
 func (s *Server) putPage(parent context.Context, hash string, page *string) error {
 	if page == nil {
 		return nil
@@ -44,9 +44,9 @@ func (s *Server) putPage(parent context.Context, hash string, page *string) erro
 	return nil
 }
 
-// allowUpload gives a caller with a large body and a valid key more time to
-// send it, and the response as much more time. The server's own timeouts are
-// for small requests.
+// allowUpload gives a caller with a large body more time to send it, and the
+// response more time to be written. The server's own timeouts are for small
+// requests. The caller's key has been verified before.
 func (s *Server) allowUpload(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength >= 0 && r.ContentLength <= maxBody {
 		return

@@ -30,14 +30,15 @@ func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found out
 	if found.job == nil {
 		return found.result, nil
 	}
-	recorderOf(r).job = found.job.ID
-	if err := s.trackJob(r, found.job); err != nil {
+	job := found.job
+	recorderOf(r).job = job.ID
+	err := s.trackJob(r, job)
+	if err != nil {
 		return nil, err
 	}
-	ended, err := found.job, error(nil)
 	prefer := preferenceOf(r.Header, s.options.WaitMax)
-	if !ended.State.Ended() {
-		ended, err = s.wait(r.Context(), found.job.ID, prefer.waitTimeout())
+	if !job.State.Ended() {
+		job, err = s.wait(r.Context(), job.ID, prefer.waitTimeout())
 	}
 	switch {
 	case errors.Is(err, errNotFinished) && prefer.accepts():
@@ -50,10 +51,10 @@ func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found out
 	if applied := prefer.applied(false); applied != "" {
 		w.Header().Set("Preference-Applied", applied)
 	}
-	if ended.State != jobs.Succeeded {
-		return nil, jobProblem(ended)
+	if job.State != jobs.Succeeded {
+		return nil, jobProblem(job)
 	}
-	return ended.Result, nil
+	return job.Result, nil
 }
 
 // writeAccepted answers 202: the work continues, and this is its job. It

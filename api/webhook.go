@@ -21,7 +21,8 @@ type webhookRequest struct {
 	Events []string `json:"events"`
 }
 
-// typeProblem says which field has the wrong type.
+// typeProblem returns the problem of a field that has the wrong type. A URL that
+// is not a string counts as missing.
 func (*webhookRequest) typeProblem(field string) *problem {
 	if strings.HasPrefix(field, "events") {
 		return errEventsInvalid

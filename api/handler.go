@@ -1,0 +1,31 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+)
+
+// errResponded is returned by a function that has written the response itself.
+var errResponded = errors.New("api: the response is written")
+
+// handler responds to a request, or returns the error to respond with.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// ServeHTTP responds with the handler's error. An error that is not a problem
+// is a 500 without details.
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	err := h(w, r)
+	if err == nil || errors.Is(err, errResponded) {
+		return
+	}
+	rec := recorderOf(r)
+	rec.err = err
+	var p *problem
+	switch {
+	case r.Context().Err() != nil:
+		p = errClientClosedRequest
+	case !errors.As(err, &p):
+		p = errInternal
+	}
+	_ = p.write(w)
+}

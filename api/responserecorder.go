@@ -1,0 +1,56 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"ushuru/pkg/keys"
+)
+
+// responseRecorder records one request and its response, for the log and for
+// the handlers.
+type responseRecorder struct {
+	http.ResponseWriter
+
+	id      string
+	key     keys.Key // the caller's, once it is verified
+	job     string   // id of the job that the request waits for or reads, if any
+	status  int      // 0 until the response begins
+	written int64
+	err     error // what the handler returned
+
+	idempotent *idempotentRequest // nil without an Idempotency-Key
+}
+
+type recorderKey struct{}
+
+// recorderOf returns the responseRecorder of a request.
+func recorderOf(r *http.Request) *responseRecorder {
+	rec, _ := r.Context().Value(recorderKey{}).(*responseRecorder)
+	return rec
+}
+
+func withRecorder(ctx context.Context, rec *responseRecorder) context.Context {
+	return context.WithValue(ctx, recorderKey{}, rec)
+}
+
+// WriteHeader records the status.
+func (rec *responseRecorder) WriteHeader(status int) {
+	if rec.status == 0 {
+		rec.status = status
+	}
+	rec.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts the bytes.
+func (rec *responseRecorder) Write(data []byte) (int, error) {
+	if rec.status == 0 {
+		rec.status = http.StatusOK
+	}
+	n, err := rec.ResponseWriter.Write(data)
+	rec.written += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (rec *responseRecorder) Unwrap() http.ResponseWriter { return rec.ResponseWriter }
