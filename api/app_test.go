@@ -85,7 +85,7 @@ func newApp(t testing.TB, conn *redisx.Conn, change func(*api.Options)) *app {
 	t.Helper()
 	options := newOptions(conn)
 	a := &app{
-		conn: conn, jobs: options.Jobs, hub: options.Hub, keys: options.Keys, cache: options.Cache, tasks: options.Tasks,
+		conn: conn, jobs: options.Jobs, hub: options.Hub, keys: keys.NewStore(conn.Client()), cache: options.Cache, tasks: options.Tasks,
 		log: &logLines{}, taken: make(chan string, 1000),
 	}
 	plain, key, err := a.keys.Create(t.Context(), "tests")

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ushuru/api"
+	"ushuru/pkg/keys"
 	"ushuru/pkg/redisx"
 )
 
@@ -25,7 +26,7 @@ func ExampleNew() {
 	defer conn.Close()
 	options := newOptions(conn) // one store of each kind
 	options.Log = slog.New(slog.DiscardHandler)
-	key, _, err := options.Keys.Create(ctx, "example")
+	key, _, err := keys.NewStore(options.Redis).Create(ctx, "example")
 	if err != nil {
 		panic(err)
 	}
@@ -61,7 +62,7 @@ func ExampleServer_ServeHTTP() {
 	defer conn.Close()
 	options := newOptions(conn)
 	options.Log = slog.New(slog.DiscardHandler)
-	key, _, err := options.Keys.Create(ctx, "example")
+	key, _, err := keys.NewStore(options.Redis).Create(ctx, "example")
 	if err != nil {
 		panic(err)
 	}

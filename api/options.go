@@ -36,6 +36,12 @@ type AuthorityStatus interface {
 	Status(ctx context.Context) (tra.Status, error)
 }
 
+// KeyVerifier verifies the API keys of requests. It returns keys.ErrInvalid for a
+// key that is not valid.
+type KeyVerifier interface {
+	Verify(ctx context.Context, plain string) (keys.Key, error)
+}
+
 // Options are the parts and settings of a Server. Every part is required
 // unless its comment says otherwise. Parts are built once, by the caller, who
 // also closes them.
@@ -50,7 +56,7 @@ type Options struct {
 	Catalogue   *tra.Store
 	Drift       *drift.Store
 	Idempotency *idempotency.Store
-	Keys        *keys.Store
+	Keys        KeyVerifier
 	Limiter     *quota.Limiter
 	Uploads     *upload.Store
 	Webhooks    *webhook.Store

@@ -110,7 +110,7 @@ func (a *App) start(ctx context.Context) error {
 			return err
 		}
 	}
-	a.startHub(ctx)
+	a.startListening(ctx, a.stores.hub.Run)
 	if a.worker != nil {
 		if err := a.worker.Start(); err != nil { //nolint:contextcheck // the workers outlive the start
 			return err
@@ -118,20 +118,21 @@ func (a *App) start(ctx context.Context) error {
 		a.started.Add(a.worker.Stop)
 	}
 	if a.api != nil {
+		a.startListening(ctx, a.stores.keys.Run)
 		a.startAPI(ctx, *a.options.API)
 	}
 	return nil
 }
 
-// startHub starts the goroutine that notifies the API and the workers of the end
-// of jobs.
-func (a *App) startHub(ctx context.Context) {
+// startListening starts a goroutine that listens for messages: of the end of jobs,
+// for the API and the workers, or of changed API keys.
+func (a *App) startListening(ctx context.Context, run func(context.Context)) {
 	listening, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var hub sync.WaitGroup
-	hub.Go(func() { a.stores.hub.Run(listening) })
+	var listener sync.WaitGroup
+	listener.Go(func() { run(listening) })
 	a.started.Add(func() {
 		cancel()
-		hub.Wait()
+		listener.Wait()
 	})
 }
 

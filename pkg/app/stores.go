@@ -25,7 +25,7 @@ type stores struct {
 	cache     *cache.Cache
 	catalogue *tra.Store
 	drift     *drift.Store
-	keys      *keys.Store
+	keys      *keys.Memory
 	limiter   *quota.Limiter
 	requests  *idempotency.Store
 	uploads   *upload.Store
@@ -38,7 +38,7 @@ func newStores(client redis.UniversalClient) *stores {
 		jobs: records, hub: jobs.NewHub(records),
 		engine:  tasks.New(tasks.Options{Redis: client, Jobs: records, Results: results, Webhooks: webhooks}),
 		batches: batch.NewStore(client), cache: results, catalogue: tra.NewStore(client, tra.StoreOptions{}),
-		drift: drift.NewStore(client), keys: keys.NewStore(client), limiter: quota.NewLimiter(client),
+		drift: drift.NewStore(client), keys: keys.NewMemory(keys.NewStore(client)), limiter: quota.NewLimiter(client),
 		requests: idempotency.NewStore(client), uploads: upload.NewStore(client), webhooks: webhooks,
 	}
 }

@@ -98,13 +98,16 @@ func EstimateExpiry(now, quarterEnd time.Time) time.Time {
 }
 
 // Cache caches results in Redis.
-type Cache struct{ redis redis.Cmdable }
+type Cache struct {
+	redis  redis.Cmdable
+	recent *recent
+}
 
 // New returns a Cache on a Redis connection, which the caller closes.
-func New(client redis.UniversalClient) *Cache { return &Cache{client} }
+func New(client redis.UniversalClient) *Cache { return &Cache{client, &recent{}} }
 
 // Get returns the bytes that Put or PutRaw cached, or ErrMiss. In those of Put
-// "cached" is true.
+// "cached" is true. The caller must not change them.
 func (c *Cache) Get(ctx context.Context, key Key) ([]byte, error) {
 	response, err := c.redis.Get(ctx, string(key)).Bytes()
 	if errors.Is(err, redis.Nil) {
@@ -116,7 +119,7 @@ func (c *Cache) Get(ctx context.Context, key Key) ([]byte, error) {
 	if !bytes.HasPrefix(response, packed) { // cached by an earlier version
 		return response, nil
 	}
-	if response, err = pack.Unpack(response); err != nil {
+	if response, err = c.recent.unpack(response); err != nil {
 		return nil, ErrMiss // packed by another version, or damaged
 	}
 	return response, nil
@@ -160,7 +163,7 @@ func (c *Cache) Delete(ctx context.Context, keys ...Key) error {
 
 // Pipelined sends everything that do puts and deletes in one round trip.
 func (c *Cache) Pipelined(ctx context.Context, do func(*Cache) error) error {
-	_, err := c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error { return do(&Cache{pipe}) })
+	_, err := c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error { return do(&Cache{pipe, c.recent}) })
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 // benchCommand measures; it asserts nothing.
 type benchCommand struct {
 	Batch   benchBatch   `cmd:"" help:"Batch throughput compared with bare asynq, and interactive latency during it."`
+	Cached  benchCached  `cmd:"" help:"Cached estimates a second, compared with a bare handler that reads the same bytes from Redis."`
 	Latency benchLatency `cmd:"" help:"Time from enqueuing a task in an idle queue to the start of its handler."`
 	Match   benchMatch   `cmd:"" help:"Time to match by code and to find candidates by name, compared with a bare map."`
 	Read    benchRead    `cmd:"" help:"Time to read a listing page, compared with x/net/html parsing it."`
@@ -69,6 +70,24 @@ func (c *benchTrips) Run(r *run) error {
 	return lab.Trips(r.ctx, r.Out, lab.BatchOptions{
 		Redis: conn, Log: r.log, Listings: max(c.Listings, 1), Window: c.Window, Interactive: c.Singles,
 	})
+}
+
+type benchCached struct {
+	redisConfig
+	Requests int `default:"10000" help:"Requests in each of nine rounds."`
+	Callers  int `default:"16" help:"Callers at the same time."`
+}
+
+// Run is called by kong.
+func (c *benchCached) Run(r *run) error {
+	if r.common.production() {
+		return errors.New("the benchmark cannot run in production: its figures are simulated")
+	}
+	conn, err := r.benchRedis(c.redisConfig)
+	if err != nil {
+		return err
+	}
+	return lab.Cached(r.ctx, r.Out, lab.CachedOptions{Redis: conn, Requests: c.Requests, Callers: c.Callers})
 }
 
 type benchLatency struct {

@@ -16,7 +16,7 @@ type keysCommand struct {
 	Create keysCreate `cmd:"" help:"Create an API key. It is shown once only."`
 	List   keysList   `cmd:"" help:"List API keys without their secrets."`
 	Limit  keysLimit  `cmd:"" help:"Set limits of one key; omitted ones fall back to the server's."`
-	Revoke keysRevoke `cmd:"" help:"Revoke an API key immediately."`
+	Revoke keysRevoke `cmd:"" help:"Revoke an API key within a second."`
 }
 
 type keysCreate struct {

@@ -4,7 +4,8 @@
 //
 // In Redis: key:<sha256> is the record of one key, and keys:index maps the id
 // of every key to that hash. Every command touches one Redis key, so all of
-// them work on Redis Cluster.
+// them work on Redis Cluster. keys:changed is the channel on which changes are
+// published.
 package keys
 
 import (
@@ -128,14 +129,14 @@ func (s *Store) List(ctx context.Context) ([]Key, error) {
 	return keys, nil
 }
 
-// Limit sets the limits of a key, from the next request on; the zero value
-// restores the server's. An unknown id is ErrNotFound.
+// Limit sets the limits of a key, within a second; the zero value restores the
+// server's. An unknown id is ErrNotFound.
 func (s *Store) Limit(ctx context.Context, id string, limits quota.Limits) error {
 	return s.update(ctx, id, func(key *Key) { key.Limits = limits })
 }
 
-// Revoke revokes a key at once: every request reads the record. A key that is
-// already revoked keeps its first date. An unknown id is ErrNotFound.
+// Revoke revokes a key: a Store refuses it at once, a Memory within a second. A
+// key that is already revoked keeps its first date. An unknown id is ErrNotFound.
 func (s *Store) Revoke(ctx context.Context, id string) error {
 	return s.update(ctx, id, func(key *Key) {
 		if key.Revoked.IsZero() {
@@ -182,6 +183,9 @@ func (s *Store) update(ctx context.Context, id string, change func(*Key)) error 
 			return fmt.Errorf("keys: write: %w", err)
 		}
 		if written { // else another change was, so this loop ends
+			// A message that is lost is made up for by the bound on the age of what
+			// a Memory remembers.
+			_ = s.redis.Publish(ctx, channelChanged, id).Err()
 			return nil
 		}
 	}

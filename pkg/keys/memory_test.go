@@ -1,0 +1,157 @@
+package keys_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/keys"
+	"ushuru/pkg/quota"
+)
+
+// second is the bound on the age of what a Memory remembers, and what a loaded
+// machine may add to it.
+const second = time.Second + 300*time.Millisecond
+
+// refusedAfter returns how long after now a key is refused.
+func refusedAfter(t *testing.T, memory *keys.Memory, plain string) time.Duration {
+	t.Helper()
+	start := time.Now()
+	for time.Since(start) < 10*time.Second {
+		_, err := memory.Verify(t.Context(), plain)
+		if errors.Is(err, keys.ErrInvalid) {
+			return time.Since(start)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	t.Fatal("the revoked key is still valid")
+	return 0
+}
+
+func TestMemoryReadsABusyKeyOnce(t *testing.T) {
+	store, server := newStore(t)
+	memory := keys.NewMemory(store)
+	plain, created := create(t, store, "busy")
+	before, start := server.CommandCount(), time.Now()
+	for range 1000 {
+		if key, err := memory.Verify(t.Context(), plain); err != nil || key != created {
+			t.Fatalf("Verify = %+v, %v", key, err)
+		}
+	}
+	if n, most := server.CommandCount()-before, 1+int(time.Since(start)/time.Second); n > most {
+		t.Errorf("%d commands for 1000 requests in %s", n, time.Since(start))
+	}
+}
+
+// TestRevocationHoldsWithinASecondWithoutMessage: nothing listens, as when every
+// message is lost.
+func TestRevocationHoldsWithinASecondWithoutMessage(t *testing.T) {
+	store, _ := newStore(t)
+	memory := keys.NewMemory(store)
+	plain, key := create(t, store, "leaked")
+	if _, err := memory.Verify(t.Context(), plain); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Revoke(t.Context(), key.ID); err != nil {
+		t.Fatal(err)
+	}
+	if took := refusedAfter(t, memory, plain); took > second {
+		t.Errorf("refused after %s", took)
+	}
+}
+
+func TestRevocationIsPublished(t *testing.T) {
+	server := miniredis.RunT(t)
+	rdb := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1})
+	t.Cleanup(func() { _ = rdb.Close() })
+	store := keys.NewStore(rdb)
+	memory := keys.NewMemory(store)
+	ctx, stop := context.WithCancel(t.Context())
+	var listening sync.WaitGroup
+	listening.Go(func() { memory.Run(ctx) })
+	t.Cleanup(func() {
+		stop()
+		listening.Wait()
+	})
+	for len(server.PubSubChannels("")) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	plain, key := create(t, store, "leaked")
+	fastest := time.Minute
+	for round := range 3 { // on a loaded machine a message may take its time
+		if _, err := memory.Verify(t.Context(), plain); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		limits := quota.Limits{PerMinute: round + 1}
+		if err := store.Limit(t.Context(), key.ID, limits); err != nil {
+			t.Fatal(err)
+		}
+		for {
+			changed, err := memory.Verify(t.Context(), plain)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if changed.Limits == limits {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		fastest = min(fastest, time.Since(start))
+	}
+	if fastest > second/3 {
+		t.Errorf("a change of limits took %s", fastest)
+	}
+	if err := store.Revoke(t.Context(), key.ID); err != nil {
+		t.Fatal(err)
+	}
+	if took := refusedAfter(t, memory, plain); took > second {
+		t.Errorf("refused after %s", took)
+	}
+}
+
+func TestMemoryRemembersNothingInvalid(t *testing.T) {
+	store, server := newStore(t)
+	other, _ := newStore(t)
+	memory := keys.NewMemory(store)
+	unknown, _ := create(t, other, "of another Redis")
+	for _, plain := range []string{"", "ush_123", unknown} {
+		if _, err := memory.Verify(t.Context(), plain); !errors.Is(err, keys.ErrInvalid) {
+			t.Errorf("Verify(%q) = %v", plain, err)
+		}
+	}
+	server.Close()
+	if _, err := memory.Verify(t.Context(), unknown); err == nil || errors.Is(err, keys.ErrInvalid) {
+		t.Errorf("without Redis: %v", err)
+	}
+}
+
+// TestRedisThatIsAwayExtendsNothing: a remembered key is not valid for longer
+// because it cannot be read again.
+func TestRedisThatIsAwayExtendsNothing(t *testing.T) {
+	store, server := newStore(t)
+	memory := keys.NewMemory(store)
+	plain, _ := create(t, store, "name")
+	if _, err := memory.Verify(t.Context(), plain); err != nil {
+		t.Fatal(err)
+	}
+	server.Close()
+	start := time.Now()
+	for {
+		if _, err := memory.Verify(t.Context(), plain); err != nil {
+			break
+		}
+		if time.Since(start) > second {
+			t.Fatal("the key is still valid")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
