@@ -133,14 +133,39 @@ type StepOutput struct {
 	Output json.RawMessage
 }
 
+// Run is one run of a handler. It can go on with a job's next step in the same
+// task.
+type Run struct {
+	Worker, Claim string
+	CanRun        func(taskType string) bool
+}
+
+// goesOnWith returns the step that a run can go on with; "" for none.
+func (r Run) goesOnWith(kind string, next Next) string {
+	if r.CanRun == nil || len(next.Steps) != 1 || !r.CanRun(kind+":"+next.Steps[0]) {
+		return ""
+	}
+	return next.Steps[0]
+}
+
+// Continuation is a job whose next step was claimed together with the completion
+// of the step before.
+type Continuation struct {
+	Job  *jobs.Job
+	Step string
+}
+
 // Complete stores the output of a step and advances the job. The job is as it
 // was when the step was claimed: what comes next is known from it, and is stored
 // together with the output. Only when another process has changed the job in
-// between, or when children come next, the record is read again.
+// between, or when children come next, the record is read again. A next step that
+// the run can go on with is claimed for it and returned.
 //
 // early, if any, are outputs of the steps that follow, in their order, which the
 // same run has made. Their tasks are not enqueued.
-func (e *Engine) Complete(ctx context.Context, job *jobs.Job, step string, output json.RawMessage, early ...StepOutput) error {
+func (e *Engine) Complete(
+	ctx context.Context, job *jobs.Job, step string, output json.RawMessage, by Run, early ...StepOutput,
+) (*Continuation, error) {
 	after := *job
 	after.Outputs, after.Steps = maps.Clone(job.Outputs), maps.Clone(job.Steps)
 	after.Outputs[step] = output
@@ -149,23 +174,43 @@ func (e *Engine) Complete(ctx context.Context, job *jobs.Job, step string, outpu
 	if !known {
 		next = Next{}
 	}
-	stored, err := e.jobs.Complete(ctx, job.ID, step, output, next.Steps...)
+	var stored jobs.Completed
+	continued := by.goesOnWith(job.Kind, next)
+	if continued != "" {
+		stored, err = e.jobs.Continue(ctx, job.ID, step, output, continued, by.Worker, by.Claim)
+	} else {
+		stored, err = e.jobs.Complete(ctx, job.ID, step, output, next.Steps...)
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !known || !stored.Accepted {
-		return e.Advance(ctx, job.ID)
-	}
-	for _, opened := range next.Steps {
-		after.Steps[opened] = jobs.Step{State: jobs.StepReady, Attempt: 1}
+		return nil, e.Advance(ctx, job.ID)
 	}
 	if stored.Promoted {
 		after.Class = jobs.Interactive
 	}
-	if len(early) > 0 && slices.Contains(next.Steps, early[0].Step) {
-		return e.Complete(ctx, &after, early[0].Step, early[0].Output, early[1:]...)
+	if continued != "" {
+		after.Steps[continued] = jobs.Step{State: jobs.StepClaimed, Attempt: 1, Worker: by.Worker, Claim: by.Claim}
+		return &Continuation{&after, continued}, nil
 	}
-	return e.advanceFrom(ctx, &after)
+	for _, opened := range next.Steps {
+		after.Steps[opened] = jobs.Step{State: jobs.StepReady, Attempt: 1}
+	}
+	if len(early) > 0 && slices.Contains(next.Steps, early[0].Step) {
+		return e.Complete(ctx, &after, early[0].Step, early[0].Output, by, early[1:]...)
+	}
+	return nil, e.advanceFrom(ctx, &after)
+}
+
+// EnqueueAfter enqueues the task of the present attempt at a step, to be delivered
+// after a delay.
+func (e *Engine) EnqueueAfter(ctx context.Context, job *jobs.Job, step string, delay time.Duration) error {
+	task, err := newTask(job, step, job.Steps[step].Attempt)
+	if err != nil {
+		return err
+	}
+	return e.enqueueTask(ctx, task, asynq.ProcessIn(delay))
 }
 
 // Fail ends a job with an error. With a claim it does so only while that claim
@@ -290,8 +335,8 @@ func (e *Engine) enqueue(ctx context.Context, job *jobs.Job, step string, attemp
 	return e.enqueueTask(ctx, task)
 }
 
-func (e *Engine) enqueueTask(ctx context.Context, task *asynq.Task) error {
-	_, err := e.client.EnqueueContext(ctx, task)
+func (e *Engine) enqueueTask(ctx context.Context, task *asynq.Task, options ...asynq.Option) error {
+	_, err := e.client.EnqueueContext(ctx, task, options...)
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return nil
 	}

@@ -34,7 +34,7 @@ func Example() {
 		for _, name := range slices.Sorted(maps.Keys(job.Steps)) {
 			if job.Steps[name].State == jobs.StepReady {
 				fmt.Println("run", name)
-				err = engine.Complete(ctx, job, name, json.RawMessage(`{"from":"`+name+`"}`))
+				_, err = engine.Complete(ctx, job, name, json.RawMessage(`{"from":"`+name+`"}`), tasks.Run{})
 			}
 		}
 	}

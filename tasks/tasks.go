@@ -7,6 +7,7 @@ package tasks
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -165,7 +166,20 @@ func newTask(job *jobs.Job, step string, attempt int) (*asynq.Task, error) {
 		asynq.TaskID(taskID(job.ID, step, attempt)),
 		asynq.Queue(queueOf(policy, job.Class)),
 		asynq.MaxRetry(noRetryLimit), // the job's record counts the retries, so that asynq never archives a task
-		asynq.Timeout(policy.Timeout+timeoutMargin)), nil
+		asynq.Timeout(taskTimeout(job.Kind, step)+timeoutMargin)), nil
+}
+
+// taskTimeout is how long the task of a step may take: a handler goes on with the
+// steps that follow it in the same queue.
+func taskTimeout(kind, step string) (total time.Duration) {
+	queue := policies[kind+":"+step].Queue
+	steps := parts[kind]
+	for _, name := range steps[slices.Index(steps, step):] {
+		if policy := policies[kind+":"+name]; policy.Queue == queue {
+			total += policy.Timeout
+		}
+	}
+	return total
 }
 
 // payloadURLs returns the URLs of a job's input, for the operator.

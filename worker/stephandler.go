@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/url"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -83,7 +84,7 @@ func (s *stepHandler) ProcessTask(ctx context.Context, task *asynq.Task) error {
 	if err != nil { // the reply may have been lost after the claim was stored
 		return errors.Join(err, s.release(ctx, payload, claim, false))
 	}
-	log := s.log.With("job", payload.Job, "step", payload.Step, "attempt", payload.Attempt)
+	log := s.log.With("job", payload.Job)
 	switch result {
 	case jobs.Claimed:
 		log = log.With("kind", job.Kind, "site", siteOf(payload.URL), "key", job.Owner)
@@ -92,7 +93,7 @@ func (s *stepHandler) ProcessTask(ctx context.Context, task *asynq.Task) error {
 		return s.engine.Advance(ctx, payload.Job)
 	case jobs.Stale, jobs.NotFound:
 	}
-	log.Debug("task skipped", "result", result)
+	log.Debug("task skipped", "step", payload.Step, "attempt", payload.Attempt, "result", result)
 	return nil
 }
 
@@ -105,39 +106,63 @@ func siteOf(listing string) string {
 	return parsed.Hostname()
 }
 
-// runClaimed runs a step that this handler has claimed, and writes its outcome:
-// the output, the end of the job, or the release of the claim for a retry.
+// stepRun is one run of a step by this handler.
+type stepRun struct {
+	taskType string
+	job      *jobs.Job
+	step     string
+	claim    string
+	// continued means that the step follows another in one task: the queue knows
+	// only the task of the other.
+	continued bool
+}
+
+// runClaimed runs a step that this handler has claimed, and those that follow it
+// and that this handler can run.
 func (s *stepHandler) runClaimed(
 	ctx context.Context, taskType string, job *jobs.Job, payload tasks.TaskPayload, claim string, log *slog.Logger,
 ) error {
+	run := stepRun{taskType: taskType, job: job, step: payload.Step, claim: claim}
+	for {
+		next, err := s.runOnce(ctx, run, log.With("step", run.step, "attempt", run.job.Steps[run.step].Attempt))
+		if err != nil || next == nil {
+			return err
+		}
+		run = stepRun{next.Job.Kind + ":" + next.Step, next.Job, next.Step, claim, true}
+	}
+}
+
+// runOnce runs a claimed step and writes its outcome: the output, the end of the
+// job, or the release of the claim for a retry. It returns the next step when that
+// was claimed too.
+func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger) (*tasks.Continuation, error) {
+	job := run.job
 	started := time.Now()
-	output, err := s.runStep(ctx, taskType, s.run[taskType], job)
+	output, err := s.runStep(ctx, run.taskType, s.run[run.taskType], job)
 	err = snoozeOutage(err)
 	var early []tasks.StepOutput
 	if err == nil {
-		early = s.runEarly(ctx, taskType, payload.Step, job, output)
+		early = s.runEarly(ctx, run.taskType, run.step, job, output)
 	}
 	log = log.With("duration_ms", time.Since(started).Milliseconds())
-	retries := job.Steps[payload.Step].Retries
+	retries := job.Steps[run.step].Retries
 	delay := backoff(retries, err)
 	switch {
 	case err == nil:
 		log.Info("step completed", "early_steps", len(early))
-		return s.retryWrite(ctx, func(ctx context.Context) error {
-			return s.engine.Complete(ctx, job, payload.Step, output, early...)
-		})
+		return s.complete(ctx, run, output, early)
 	case errors.Is(err, errJobEnded): // nil: asynq must not deliver the task again
 		log.Info("step cancelled: job has ended")
-		return s.retryWrite(ctx, func(ctx context.Context) error { return s.engine.Advance(ctx, job.ID) })
-	case isFinal(ctx, taskType, job, retries, delay, err):
+		return nil, s.retryWrite(ctx, func(ctx context.Context) error { return s.engine.Advance(ctx, job.ID) })
+	case isFinal(ctx, run.taskType, job, retries, delay, err):
 		failure := tasks.JobError(err)
 		level := slog.LevelError
 		if failed, ok := errors.AsType[*tasks.StepError](err); ok && failed.Permanent {
 			level = slog.LevelInfo // the operator cannot help with a page that is not a listing
 		}
 		log.Log(ctx, level, "step failed", "code", failure.Code, "retries", retries, "error", err)
-		return s.retryWrite(ctx, func(ctx context.Context) error {
-			return s.engine.Fail(ctx, job.ID, payload.Step, claim, failure)
+		return nil, s.retryWrite(ctx, func(ctx context.Context) error {
+			return s.engine.Fail(ctx, job.ID, run.step, run.claim, failure)
 		})
 	}
 	level := slog.LevelWarn
@@ -145,8 +170,64 @@ func (s *stepHandler) runClaimed(
 		level = slog.LevelDebug
 	}
 	log.Log(ctx, level, "step will be retried", "retries", retries, "error", err)
-	countsAsRetry := tasks.IsFailure(err) && ctx.Err() == nil
-	return errors.Join(&retryError{delay, err}, s.release(ctx, payload, claim, countsAsRetry))
+	return nil, s.retryLater(ctx, run, delay, err)
+}
+
+// complete stores the output of a step. The next step is claimed with it when
+// this handler can run that too.
+func (s *stepHandler) complete(
+	ctx context.Context, run stepRun, output json.RawMessage, early []tasks.StepOutput,
+) (next *tasks.Continuation, err error) {
+	queue, live := queueOf(run.taskType), ctx.Err() == nil // as long as Redis is asked, the answer is the same
+	by := tasks.Run{Worker: s.worker, Claim: run.claim, CanRun: func(taskType string) bool {
+		return live && s.run[taskType] != nil && queueOf(taskType) == queue
+	}}
+	err = s.retryWrite(ctx, func(ctx context.Context) error {
+		next, err = s.engine.Complete(ctx, run.job, run.step, output, by, early...)
+		return err
+	})
+	if err == nil || errors.Is(err, tasks.ErrNotifyIncomplete) {
+		return next, err
+	}
+	// The reply may have been lost after the next step was claimed.
+	return nil, errors.Join(err, s.releaseNext(ctx, run))
+}
+
+// releaseNext releases the steps that may have been claimed with the output of a
+// step.
+func (s *stepHandler) releaseNext(ctx context.Context, run stepRun) error {
+	var errs []error
+	for taskType := range s.run {
+		kind, step, _ := strings.Cut(taskType, ":")
+		if kind == run.job.Kind && step != run.step && queueOf(taskType) == queueOf(run.taskType) {
+			errs = append(errs, s.release(ctx, tasks.TaskPayload{Job: run.job.ID, Step: step, Attempt: 1}, run.claim, false))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// queueOf returns the queue of a task type.
+func queueOf(taskType string) string {
+	policy, _ := tasks.PolicyOf(taskType)
+	return policy.Queue
+}
+
+// retryLater gives a step back that failed. The error that it returns makes asynq
+// deliver the task again; a continued step gets a task of its own instead.
+func (s *stepHandler) retryLater(ctx context.Context, run stepRun, delay time.Duration, cause error) error {
+	payload := tasks.TaskPayload{Job: run.job.ID, Step: run.step, Attempt: run.job.Steps[run.step].Attempt}
+	countsAsRetry := tasks.IsFailure(cause) && ctx.Err() == nil
+	if !run.continued || ctx.Err() != nil {
+		return errors.Join(&retryError{delay, cause}, s.release(ctx, payload, run.claim, countsAsRetry))
+	}
+	// The task comes first: a ready step without one would be given to another
+	// worker before the delay is over.
+	return s.retryWrite(ctx, func(ctx context.Context) error {
+		if err := s.engine.EnqueueAfter(ctx, run.job, run.step, delay); err != nil {
+			return err
+		}
+		return s.jobs.Release(ctx, run.job.ID, run.step, run.claim, countsAsRetry)
+	})
 }
 
 // runStep runs a step within its timeout, and stops it with errJobEnded when the

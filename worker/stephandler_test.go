@@ -308,3 +308,74 @@ func TestRetriesAreCountedInTheRecord(t *testing.T) {
 		t.Fatalf("%v, %s %+v", err, job.State, job.Steps)
 	}
 }
+
+func succeeds(output any) stepFunc {
+	return func(context.Context, *jobs.Job) (any, error) { return output, nil }
+}
+
+func TestOneTaskRunsTheStepsOfOneRole(t *testing.T) {
+	t.Parallel()
+	rig := newHandlerRig(t, succeeds(tasks.Scraped{}))
+	var at *jobs.Job
+	rig.steps.run[tasks.TypeMatch] = func(_ context.Context, job *jobs.Job) (any, error) {
+		stored, err := rig.store.Get(t.Context(), job.ID)
+		at = stored
+		return map[string]string{"label": "X"}, err
+	}
+	rig.steps.run[tasks.TypeCalculate] = fails(errors.New("belongs to another role"))
+	job, err := rig.process()
+	if err != nil || job.Steps[tasks.StepMatch].State != jobs.StepDone {
+		t.Fatalf("%v, %+v", err, job.Steps)
+	}
+	if at.Outputs[tasks.StepScrape] == nil || at.Steps[tasks.StepMatch].State != jobs.StepClaimed || at.Steps[tasks.StepMatch].Worker != "w" {
+		t.Errorf("during the second step: %+v %s", at.Steps, at.Outputs)
+	}
+	if waiting, err := rig.queue.ListPendingTasks(tasks.QueueAuthority); err != nil || len(waiting) != 1 {
+		t.Errorf("%d tasks for the authority, %v", len(waiting), err)
+	}
+}
+
+// A step that follows another in one task and fails is delivered after its delay,
+// not sooner: the sweeper must not find it without a task.
+func TestContinuedStepIsRetriedByATaskOfItsOwn(t *testing.T) {
+	t.Parallel()
+	rig := newHandlerRig(t, succeeds(tasks.Scraped{}))
+	rig.steps.run[tasks.TypeMatch] = fails(tasks.Transient("broken", "No.", time.Minute, nil))
+	job, err := rig.process()
+	step := job.Steps[tasks.StepMatch]
+	if err != nil || step.State != jobs.StepReady || step.Retries != 1 || step.Attempt != 1 || step.Claim != "" {
+		t.Fatalf("%v, %+v", err, step)
+	}
+	later, err := rig.queue.ListScheduledTasks(tasks.QueueAny)
+	if err != nil || len(later) != 1 || later[0].Type != tasks.TypeMatch || time.Until(later[0].NextProcessAt) < 45*time.Second {
+		t.Fatalf("%+v, %v", later, err)
+	}
+	rig.steps.run[tasks.TypeMatch] = succeeds(map[string]string{})
+	if err := rig.steps.ProcessTask(t.Context(), asynq.NewTask(later[0].Type, later[0].Payload)); err != nil {
+		t.Fatal(err)
+	}
+	if job, err = rig.store.Get(t.Context(), job.ID); err != nil || job.Steps[tasks.StepMatch].State != jobs.StepDone {
+		t.Errorf("%v, %+v", err, job.Steps)
+	}
+}
+
+// The answer to the script that claims the next step may be lost after it ran.
+func TestLostReplyKeepsTheNextStep(t *testing.T) {
+	t.Parallel()
+	for nth := 1; nth < 8; nth++ {
+		rig := newHandlerRig(t, succeeds(tasks.Scraped{}))
+		runs := 0
+		rig.steps.run[tasks.TypeMatch] = func(context.Context, *jobs.Job) (any, error) {
+			runs++
+			return map[string]string{}, nil
+		}
+		rig.client.AddHook(&lostReply{nth: nth})
+		job, err := rig.process()
+		if err != nil { // the claim itself was lost: asynq delivers the task again
+			job, err = rig.process()
+		}
+		if err != nil || job.Steps[tasks.StepMatch].State != jobs.StepDone || runs != 1 {
+			t.Errorf("reply %d lost: %v, %+v, %d runs", nth, err, job.Steps, runs)
+		}
+	}
+}

@@ -116,7 +116,7 @@ func (c *Cache) Get(ctx context.Context, key Key) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cache: get: %w", err)
 	}
-	if !bytes.HasPrefix(response, packed) { // cached by an earlier version
+	if !pack.IsPacked(response) { // cached by an earlier version
 		return response, nil
 	}
 	if response, err = c.recent.unpack(response); err != nil {
@@ -124,9 +124,6 @@ func (c *Cache) Get(ctx context.Context, key Key) ([]byte, error) {
 	}
 	return response, nil
 }
-
-// packed begins everything that is packed, and no JSON.
-var packed = pack.Pack(nil)[:4]
 
 // Put caches a response until its expiry, with its "cached" set to true and every
 // other byte unchanged. A response that has expired is not cached.

@@ -16,7 +16,7 @@ import (
 //	state, ended          its state; when it ended, in ms
 //	result, error         how it ended, as JSON; the result packed
 //	s:<step>:<what>       state, attempt, retries, worker, claim, since of a step
-//	o:<step>              output of a step, as JSON
+//	o:<step>              output of a step, packed
 //	c:<child>:<what>      job (id) and end (outcome as JSON) of a child
 //	asked                 a caller requested it, not only other jobs
 //	promoted              it was bulk, and an interactive request has joined it
@@ -96,22 +96,33 @@ redis.call('HSET', KEYS[1], s .. 'state', 'ready', s .. 'since', now)
 return redis.call('HINCRBY', KEYS[1], s .. 'attempt', 1)
 `)
 
-// scriptComplete stores the output of a step, and opens the next steps. The first
-// output stays, also when it comes from an attempt that was requeued too early,
-// and only with the first output steps are opened. ARGV: step, output, next steps.
-// It returns {1 when this call did all of that, 1 when the job was promoted}.
+// scriptComplete stores the output of a step, and opens the next steps: ready, or
+// claimed by a run that goes on with them. The first output stays, also when it
+// comes from an attempt that was requeued too early, and only with the first output
+// steps are opened. ARGV: step, output, worker and claim of the run ("" for none),
+// next steps. It returns {1 when this call, or the same run before, did all of
+// that, 1 when the job was promoted}.
 var scriptComplete = redis.NewScript(luaNow + `
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return {0, 0} end
-if redis.call('HSETNX', KEYS[1], 'o:' .. ARGV[1], ARGV[2]) == 0 then return {0, 0} end
-local s, all = 's:' .. ARGV[1] .. ':', 1
+local all = 1
+if redis.call('HSETNX', KEYS[1], 'o:' .. ARGV[1], ARGV[2]) == 0 then
+  if ARGV[4] == '' then return {0, 0} end
+  for i = 5, #ARGV do
+    if redis.call('HGET', KEYS[1], 's:' .. ARGV[i] .. ':claim') ~= ARGV[4] then all = 0 end
+  end
+  return {all, redis.call('HEXISTS', KEYS[1], 'promoted')}
+end
+local s = 's:' .. ARGV[1] .. ':'
 redis.call('HDEL', KEYS[1], s .. 'worker', s .. 'claim')
 redis.call('HSET', KEYS[1], s .. 'state', 'done', s .. 'since', now)
-for i = 3, #ARGV do
+for i = 5, #ARGV do
   local s = 's:' .. ARGV[i] .. ':'
-  if redis.call('HSETNX', KEYS[1], s .. 'attempt', 1) == 1 then
+  if redis.call('HSETNX', KEYS[1], s .. 'attempt', 1) == 0 then
+    all = 0
+  elseif ARGV[4] == '' then
     redis.call('HSET', KEYS[1], s .. 'state', 'ready', s .. 'since', now)
   else
-    all = 0
+    redis.call('HSET', KEYS[1], s .. 'state', 'claimed', s .. 'since', now, s .. 'worker', ARGV[3], s .. 'claim', ARGV[4])
   end --
 end
 return {all, redis.call('HEXISTS', KEYS[1], 'promoted')}

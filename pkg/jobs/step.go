@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"ushuru/pkg/pack"
 )
 
 // ClaimResult says what a handler must do with a task.
@@ -94,7 +96,22 @@ type Completed struct {
 // stays: a second one, and one for a job that has ended, is discarded without an
 // error.
 func (s *Store) Complete(ctx context.Context, id, step string, output json.RawMessage, next ...string) (Completed, error) {
-	args := append(make([]any, 0, 2+len(next)), step, []byte(output))
+	return s.complete(ctx, id, step, output, "", "", next...)
+}
+
+// Continue does what Complete does, and claims the next step for the same run of a
+// handler, which goes on with it. The same run may call it again when the reply was
+// lost.
+func (s *Store) Continue(
+	ctx context.Context, id, step string, output json.RawMessage, next, worker, claim string,
+) (Completed, error) {
+	return s.complete(ctx, id, step, output, worker, claim, next)
+}
+
+func (s *Store) complete(
+	ctx context.Context, id, step string, output json.RawMessage, worker, claim string, next ...string,
+) (Completed, error) {
+	args := append(make([]any, 0, 4+len(next)), step, pack.Pack(output), worker, claim)
 	for _, opened := range next {
 		args = append(args, opened)
 	}

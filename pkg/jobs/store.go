@@ -262,7 +262,9 @@ func parse(id string, fields map[string]string) (*Job, error) {
 	}
 	for name, value := range fields {
 		if step, ok := strings.CutPrefix(name, "o:"); ok {
-			job.Outputs[step] = json.RawMessage(value)
+			if job.Outputs[step], err = unpackOutput(value); err != nil {
+				return nil, fmt.Errorf("jobs: record %s: %w", id, err)
+			}
 		}
 		rest, ok := strings.CutPrefix(name, "s:")
 		step, what, _ := strings.Cut(rest, ":")
@@ -281,6 +283,15 @@ func parse(id string, fields map[string]string) (*Job, error) {
 		}
 	}
 	return job, nil
+}
+
+// unpackOutput returns the output of a step. Those of earlier versions are not
+// packed.
+func unpackOutput(value string) (json.RawMessage, error) {
+	if !pack.IsPacked([]byte(value)) {
+		return json.RawMessage(value), nil
+	}
+	return pack.Unpack([]byte(value))
 }
 
 func millis(text string) time.Time {

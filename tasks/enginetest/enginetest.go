@@ -82,7 +82,7 @@ func (r *Rig) Get(id string) *jobs.Job {
 // Complete gives a step its output, as a worker does.
 func (r *Rig) Complete(id, step, output string) {
 	r.TB.Helper()
-	if err := r.Engine.Complete(r.TB.Context(), r.Get(id), step, json.RawMessage(output)); err != nil {
+	if _, err := r.Engine.Complete(r.TB.Context(), r.Get(id), step, json.RawMessage(output), tasks.Run{}); err != nil {
 		r.TB.Fatal(err)
 	}
 }
