@@ -519,7 +519,8 @@ func TestJobsEndOnceWhateverCrashes(t *testing.T) {
 				w.checkEstimate(id, url, job.Result)
 			case job.State == jobs.Succeeded:
 				w.checkComparison(job, url)
-			case job.State == jobs.Failed && job.Error.Code == "worker_lost" && (attempts(job) >= tasks.MaxAttempts || lostChild(job)):
+			case job.State == jobs.Failed && job.Error.Code == "worker_lost" && (attempts(job) >= tasks.MaxAttempts || failedChild(job, "worker_lost")):
+			case job.State == jobs.Failed && job.Error.Code == "internal" && (retries(job) || failedChild(job, "internal")):
 			case job.State == jobs.Cancelled && w.cancelled[id]:
 			default:
 				t.Fatalf("job %s is %s after all: %v %v %v", id, job.State, job.Error, job.Steps, job.Children)
@@ -596,10 +597,21 @@ func (w *simulation) checkRest() {
 	}
 }
 
-// lostChild reports whether a job failed because a child's worker was lost.
-func lostChild(job *jobs.Job) bool {
+// failedChild reports whether a child of a job failed with a code.
+func failedChild(job *jobs.Job, code string) bool {
 	for _, child := range job.Children {
-		if child.Error != nil && child.Error.Code == "worker_lost" {
+		if child.Error != nil && child.Error.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+// retries reports whether a step of a job failed as often as it may.
+func retries(job *jobs.Job) bool {
+	for name, step := range job.Steps {
+		policy, _ := tasks.PolicyOf(job.Kind + ":" + name)
+		if step.Retries >= policy.MaxRetriesFor(job.Class) {
 			return true
 		}
 	}
