@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -13,14 +14,15 @@ import (
 
 // itemBody is a row of a batch as its caller sees it.
 type itemBody struct {
-	Row       int            `json:"row"`
-	Reference string         `json:"reference,omitempty"`
-	URL       string         `json:"url"`
-	ModelBody string         `json:"modelBody,omitempty"`
-	State     batch.State    `json:"state"`
-	SameAs    int            `json:"sameAs,omitempty"` // row with the same listing; its outcome applies
-	Job       string         `json:"job,omitempty"`
-	Error     *vehicle.Error `json:"error,omitempty"`
+	Row       int             `json:"row"`
+	Reference string          `json:"reference,omitempty"`
+	URL       string          `json:"url"`
+	ModelBody string          `json:"modelBody,omitempty"`
+	Known     json.RawMessage `json:"known,omitempty"`
+	State     batch.State     `json:"state"`
+	SameAs    int             `json:"sameAs,omitempty"` // row with the same listing; its outcome applies
+	Job       string          `json:"job,omitempty"`
+	Error     *vehicle.Error  `json:"error,omitempty"`
 }
 
 // listItems answers GET /v1/batches/{id}/items.
@@ -77,7 +79,7 @@ func batchReadProblem(err error) error {
 
 func newItemBody(item batch.Item) itemBody {
 	body := itemBody{
-		Row: item.Number, Reference: item.Reference, URL: item.URL, ModelBody: item.ModelBody,
+		Row: item.Number, Reference: item.Reference, URL: item.URL, ModelBody: item.ModelBody, Known: item.Known,
 		State: item.State, Job: item.Job, SameAs: item.DuplicateRow,
 	}
 	if item.Error != nil {

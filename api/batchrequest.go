@@ -16,6 +16,7 @@ import (
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/money"
+	"ushuru/pkg/plainjson"
 )
 
 const (
@@ -62,6 +63,8 @@ type rowRequest struct {
 	Reference string `json:"reference"`
 	URL       string `json:"url"`
 	ModelBody string `json:"modelBody"`
+
+	Known     json.RawMessage `json:"known"`
 	number    int
 	malformed bool // it is not a row at all
 }
@@ -218,6 +221,9 @@ func (s *Server) checkRows(req []rowRequest) []batch.Row {
 	for i, row := range req {
 		rows[i] = batch.Row{Number: row.number, Reference: row.Reference, URL: row.URL, ModelBody: row.ModelBody}
 		url, err := s.checkRow(row)
+		if err == nil {
+			rows[i].Known, err = knownOfRow(row)
+		}
 		if err != nil {
 			rows[i].RejectReason = rowProblem(err)
 			// Their length may be the problem.
@@ -242,6 +248,15 @@ func (s *Server) checkRow(row rowRequest) (url string, err error) {
 		return "", errRowLabelInvalid
 	}
 	return s.canonicalURL(row.URL)
+}
+
+// knownOfRow returns the canonical JSON of a row's known values; nil for none.
+func knownOfRow(row rowRequest) (json.RawMessage, error) {
+	known, err := parseKnown(row.Known)
+	if err != nil || known == nil {
+		return nil, err
+	}
+	return plainjson.Encode(known)
 }
 
 // rowProblem returns the error that is stored with an invalid row.

@@ -22,6 +22,7 @@ type estimateRequest struct {
 	Explain bool    `json:"explain"` // add the source of each value
 
 	ModelBody string          `json:"modelBody"` // TRA label, chosen by the caller
+	Known     json.RawMessage `json:"known"`     // values that override the listing's
 	Rate      json.RawMessage `json:"rate"`      // shillings for a dollar in the drive-away cost
 }
 
@@ -83,7 +84,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if req.Explain {
-		if result, err = s.explained(r.Context(), result, cache.UploadKey(input.URL, input.Page)); err != nil {
+		if result, err = s.explained(r.Context(), result, cache.UploadKey(input.URL, input.Page), input.Known); err != nil {
 			return err
 		}
 	}
@@ -103,6 +104,9 @@ func (s *Server) estimateInput(req *estimateRequest) (input tasks.EstimateInput,
 		return input, rate, errFieldInvalid
 	}
 	input.ModelBody = req.ModelBody
+	if input.Known, err = parseKnown(req.Known); err != nil {
+		return input, rate, err
+	}
 	rate, err = parseRate(req.Rate)
 	return input, rate, err
 }

@@ -2,8 +2,15 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 
 	"ushuru/pkg/cache"
+	"ushuru/pkg/plainjson"
+	"ushuru/pkg/vehicle"
 )
 
 // noExplanation replaces an explanation that is no longer cached.
@@ -11,8 +18,11 @@ const noExplanation = `{"explain":[],"notes":["The sources of these values are n
 
 // explained returns an estimate together with the source of each value. The
 // explanation is cached beside the estimate, so that callers who do not ask
-// for it get the cached bytes as they are.
-func (s *Server) explained(ctx context.Context, estimate []byte, key cache.Key) ([]byte, error) {
+// for it get the cached bytes as they are. Values of the request replace those of
+// the listing.
+func (s *Server) explained(
+	ctx context.Context, estimate []byte, key cache.Key, known *vehicle.Known,
+) ([]byte, error) {
 	explanation, err := s.cachedResult(ctx, cache.ExplanationKey(key))
 	if err != nil {
 		return nil, err
@@ -20,5 +30,46 @@ func (s *Server) explained(ctx context.Context, estimate []byte, key cache.Key) 
 	if explanation == nil {
 		explanation = []byte(noExplanation)
 	}
+	if explanation, err = explainKnown(explanation, known); err != nil {
+		return nil, err
+	}
 	return mergeObjects(estimate, explanation), nil
+}
+
+// sourceRequest is the source of a value that the caller gave.
+const sourceRequest = "request"
+
+// explainKnown marks the values of the request in an explanation. The value of
+// the listing becomes one that was not taken.
+func explainKnown(explanation []byte, known *vehicle.Known) ([]byte, error) {
+	if known == nil {
+		return explanation, nil
+	}
+	var parts struct {
+		Explain []map[string]any `json:"explain"`
+		Notes   []string         `json:"notes"`
+	}
+	var values map[string]any
+	encoded, err := plainjson.Encode(known)
+	if err == nil {
+		err = errors.Join(json.Unmarshal(encoded, &values), json.Unmarshal(explanation, &parts))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("api: explanation: %w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		entry := map[string]any{"name": name, "value": fmt.Sprint(values[name]), "source": sourceRequest}
+		at := slices.IndexFunc(parts.Explain, func(field map[string]any) bool { return field["name"] == name })
+		if at < 0 {
+			parts.Explain = append(parts.Explain, entry)
+			continue
+		}
+		if listed := parts.Explain[at]; listed["value"] != "" {
+			entry["others"] = []map[string]any{{
+				"value": listed["value"], "source": listed["source"], "rank": listed["rank"], "reason": "overridden by the request",
+			}}
+		}
+		parts.Explain[at] = entry
+	}
+	return plainjson.Encode(parts)
 }

@@ -58,6 +58,15 @@ const (
 // canonical checks every field, and returns the canonical form that equal
 // descriptions share.
 func (req *quoteRequest) canonical() (vehicle.QuoteInput, error) {
+	input, err := req.optional()
+	if err != nil {
+		return input, err
+	}
+	return input, checkRequired(&input)
+}
+
+// optional is canonical without the check that the required fields are present.
+func (req *quoteRequest) optional() (vehicle.QuoteInput, error) {
 	input := vehicle.QuoteInput{
 		Make: chassis.Normalise(req.Make), Model: chassis.Normalise(req.Model), Version: chassis.Normalise(req.Version),
 		Fuel: chassis.Normalise(req.Fuel), BodyType: chassis.Normalise(req.BodyType), ModelBody: strings.TrimSpace(req.ModelBody),
@@ -78,7 +87,7 @@ func (req *quoteRequest) canonical() (vehicle.QuoteInput, error) {
 	if len(input.ModelBody) > maxModelBody || strings.ContainsFunc(input.ModelBody, notPrintable) {
 		return input, fieldProblem("modelBody", fmt.Sprintf("must be at most %d bytes of printable text", maxModelBody))
 	}
-	for _, check := range []func(*vehicle.QuoteInput) error{req.codes, req.numbers, req.amounts, checkRequired} {
+	for _, check := range []func(*vehicle.QuoteInput) error{req.codes, req.numbers, req.amounts} {
 		if err := check(&input); err != nil {
 			return input, err
 		}

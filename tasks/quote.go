@@ -45,7 +45,8 @@ func SubjectOf(job *jobs.Job) (Subject, error) {
 		scraped Scraped
 	)
 	err := errors.Join(decode(job, "input", job.Input, &input), decode(job, StepScrape, job.Outputs[StepScrape], &scraped))
-	return Subject{Car: scraped.Car, ModelBody: input.ModelBody, input: job.Input, warnings: scraped.Warnings}, err
+	warnings := input.Known.Override(&scraped.Car, scraped.Warnings)
+	return Subject{Car: scraped.Car, ModelBody: input.ModelBody, input: job.Input, warnings: warnings}, err
 }
 
 // Result returns the result of the job from what the authority said of the car.

@@ -35,9 +35,18 @@ func ResultKey(kind string, input json.RawMessage) (cache.Key, error) {
 	return "", fmt.Errorf("tasks: input of a job of the kind %s: %w", kind, err)
 }
 
-// Key returns the cache key of the estimate.
+// Key returns the cache key of the estimate. A label or values that the caller
+// chose are part of it, so that they never change the estimate of others.
 func (i EstimateInput) Key() cache.Key {
-	return cache.LabelKey(cache.UploadKey(i.URL, i.Page), i.ModelBody)
+	choice := i.ModelBody
+	if i.Known != nil {
+		known, err := plainjson.Encode(i.Known)
+		if err != nil {
+			panic(fmt.Errorf("tasks: known values: %w", err)) // our own type
+		}
+		choice += "\x00" + string(known)
+	}
+	return cache.LabelKey(cache.UploadKey(i.URL, i.Page), choice)
 }
 
 // QuoteKey returns the cache key of the estimate of a described car. The

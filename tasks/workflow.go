@@ -30,6 +30,8 @@ type EstimateInput struct {
 	URL       string `json:"url"`
 	Page      string `json:"page,omitempty"`
 	ModelBody string `json:"modelBody,omitempty"`
+	// Known overrides values of the listing; nil overrides none.
+	Known *vehicle.Known `json:"known,omitempty"`
 }
 
 // Scraped is the output of the step scrape.

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -132,6 +133,11 @@ func (d *dispatcher) dispatchShares(ctx context.Context, active []batch.ActiveBa
 // id it returns. A row that is submitted twice joins the same job.
 func (d *dispatcher) submitRow(ctx context.Context, row batch.ClaimedRow, owner string) (id string, err error) {
 	request := tasks.EstimateInput{URL: row.URL, ModelBody: row.ModelBody}
+	if row.Known != nil {
+		if err := json.Unmarshal(row.Known, &request.Known); err != nil {
+			return "", fmt.Errorf("worker: known values of a row: %w", err)
+		}
+	}
 	input, err := plainjson.Encode(request)
 	if err != nil {
 		return "", err

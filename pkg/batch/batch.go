@@ -69,6 +69,9 @@ type Row struct {
 	Reference string `json:"ref,omitempty"` // the caller's name for the listing
 	URL       string `json:"url"`           // canonical; of a rejected row, as it was submitted
 	ModelBody string `json:"label,omitempty"`
+	// Known is the canonical JSON of the values that override the listing's; nil
+	// for none.
+	Known json.RawMessage `json:"known,omitempty"`
 	// DuplicateOf is the index of the first row with the same listing and label,
 	// whose outcome applies to this row too. It is the row's own index where the
 	// row is the first.

@@ -109,7 +109,7 @@ const listRetention = 60 * 24 * time.Hour
 // markDuplicates sets DuplicateOf and DuplicateRow. It returns the duplicates of
 // each row that has some, and the state code of each row.
 func markDuplicates(rows []Row) (duplicates map[int][]int, states string) {
-	type listing struct{ url, label string }
+	type listing struct{ url, label, known string }
 	first := map[listing]int{}
 	duplicates = map[int][]int{}
 	codes := make([]byte, len(rows))
@@ -120,7 +120,7 @@ func markDuplicates(rows []Row) (duplicates map[int][]int, states string) {
 			codes[i] = codeOf(Rejected)
 			continue
 		}
-		l := listing{row.URL, row.ModelBody}
+		l := listing{row.URL, row.ModelBody, string(row.Known)}
 		if at, found := first[l]; found {
 			row.DuplicateOf, row.DuplicateRow = at, rows[at].Number
 			duplicates[at] = append(duplicates[at], i)

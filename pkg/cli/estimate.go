@@ -40,6 +40,7 @@ type estimateCommand struct {
 	outputOptions
 	Rate      string `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
 	ModelBody string `placeholder:"LABEL" help:"TRA label of the car, for example a candidate from an error."`
+	Known     string `placeholder:"JSON" help:"What you know better than the page, for example {\"year\":2016}."`
 	HTML      string `name:"html" placeholder:"FILE" type:"existingfile" help:"Saved page, for sites that block the API."`
 	Explain   bool   `help:"Show the source of each value."`
 	Listing   string `arg:"" name:"URL" help:"URL of a listing."`
@@ -56,6 +57,9 @@ func (c *estimateCommand) Run(r *run) error {
 		request["html"] = string(page)
 	}
 	put(request, "modelBody", c.ModelBody)
+	if c.Known != "" {
+		request["known"] = json.RawMessage(c.Known)
+	}
 	if c.Explain {
 		request["explain"] = true
 	}

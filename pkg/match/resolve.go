@@ -32,7 +32,11 @@ type Lister interface {
 // the prediction was wrong.
 func Resolve(ctx context.Context, car vehicle.Car, choice Choice, lists Lister) (vehicle.Matched, tra.Vehicle, error) {
 	if car.Year == 0 {
-		return vehicle.Matched{}, tra.Vehicle{}, refusal(ListingIncomplete, "the "+car.Source.Noun().EN+" does not give a year")
+		message := "the " + car.Source.Noun().EN + " does not give a year"
+		if car.Source == vehicle.FromListing {
+			message += `: ask the seller and send it in "known", for example {"year": 2016}`
+		}
+		return vehicle.Matched{}, tra.Vehicle{}, refusal(ListingIncomplete, message)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

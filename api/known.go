@@ -1,0 +1,77 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"ushuru/pkg/chassis"
+	"ushuru/pkg/vehicle"
+)
+
+// knownRequest is the field "known" of an estimate or of a batch row.
+type knownRequest struct {
+	Year        *int            `json:"year"`
+	YearBasis   string          `json:"yearBasis"`
+	EngineCC    *int            `json:"engine_cc"`
+	Fuel        string          `json:"fuel"`
+	ModelCode   string          `json:"modelCode"`
+	FOBPriceUSD json.RawMessage `json:"fobPriceUSD"`
+	CFPriceUSD  json.RawMessage `json:"cfPriceUSD"`
+	BodyType    string          `json:"bodyType"`
+}
+
+// parseKnown checks the values that a caller knows, and returns their canonical
+// form; nil when there are none. Fields that do not exist are rejected, because a
+// misspelt one would silently leave the listing's value.
+func parseKnown(data json.RawMessage) (*vehicle.Known, error) {
+	if isAbsent(data) {
+		return nil, nil
+	}
+	var req knownRequest
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&req); err != nil {
+		return nil, fieldProblem("known", "must be an object with year, yearBasis, engine_cc, fuel, modelCode, fobPriceUSD,"+
+			" cfPriceUSD and bodyType, all optional").withCause(err)
+	}
+	if req.YearBasis == "" {
+		req.YearBasis = "manufacture"
+	}
+	if !slices.Contains([]string{"manufacture", "registration", "model"}, req.YearBasis) {
+		return nil, fieldProblem("known.yearBasis", "must be manufacture, registration or model")
+	}
+	described := quoteRequest{
+		Year: req.Year, EngineCC: req.EngineCC, ModelCode: req.ModelCode,
+		FOBPriceUSD: req.FOBPriceUSD, CFPriceUSD: req.CFPriceUSD, Fuel: req.Fuel, BodyType: req.BodyType,
+	}
+	input, err := described.optional()
+	if err != nil {
+		return nil, inKnown(err)
+	}
+	known := vehicle.Known{
+		Year: input.Year, EngineCC: input.EngineCC, Fuel: chassis.Normalise(req.Fuel), ModelCode: input.ModelCode,
+		RawModelCode: input.RawModelCode, FOBPriceUSD: input.FOBPriceUSD, CFPriceUSD: input.CFPriceUSD,
+		BodyType: chassis.Normalise(req.BodyType),
+	}
+	if known.Year != 0 {
+		known.YearBasis = req.YearBasis
+	}
+	if known == (vehicle.Known{}) {
+		return nil, nil
+	}
+	return &known, nil
+}
+
+// inKnown returns the problem of a field as one of "known".
+func inKnown(err error) error {
+	p, ok := errors.AsType[*problem](err)
+	if !ok {
+		return err
+	}
+	nested := *p
+	nested.message = fmt.Sprintf(`In "known", %s`, p.message)
+	return &nested
+}

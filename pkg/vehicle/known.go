@@ -1,0 +1,95 @@
+package vehicle
+
+import (
+	"slices"
+	"strings"
+
+	"ushuru/pkg/money"
+)
+
+// Known are values of a listed car that the caller knows better than the page,
+// for example from the seller. They override the listing. A zero value leaves the
+// listing's. Additive.
+type Known struct {
+	Year         int           `json:"year,omitempty"`
+	YearBasis    string        `json:"yearBasis,omitempty"` // of Year: manufacture, registration or model
+	EngineCC     int           `json:"engine_cc,omitempty"`
+	Fuel         string        `json:"fuel,omitempty"`
+	ModelCode    string        `json:"modelCode,omitempty"`    // chassis code without its prefix
+	RawModelCode string        `json:"rawModelCode,omitempty"` // with its prefix; empty without one
+	FOBPriceUSD  *money.Number `json:"fobPriceUSD,omitempty"`
+	CFPriceUSD   *money.Number `json:"cfPriceUSD,omitempty"`
+	BodyType     string        `json:"bodyType,omitempty"`
+}
+
+// WarnKnown is the code of the warning about values of the request.
+const WarnKnown = "values_from_request"
+
+// yearWarnings are the codes of warnings about the listing's year. They do not
+// apply to a year of manufacture that the caller gave.
+var yearWarnings = []string{"registration_year", "model_year", "title_year", "year_differs"}
+
+// Apply overrides values of a car. It returns the names of the values.
+func (k *Known) Apply(car *Car) (fields []string) {
+	if k == nil {
+		return nil
+	}
+	text := func(name, value string, into *string) {
+		if value != "" {
+			*into, fields = value, append(fields, name)
+		}
+	}
+	if k.Year != 0 {
+		car.Year, car.YearBasis = k.Year, k.YearBasis
+		fields = append(fields, "year")
+	}
+	if k.EngineCC != 0 {
+		car.EngineCC = k.EngineCC
+		fields = append(fields, "engine_cc")
+	}
+	text("fuel", k.Fuel, &car.Fuel)
+	text("bodyType", k.BodyType, &car.BodyType)
+	if k.ModelCode != "" {
+		car.ModelCode, car.RawModelCode, car.FrameNumber = k.ModelCode, k.ModelCode, ""
+		if k.RawModelCode != "" {
+			car.RawModelCode = k.RawModelCode
+		}
+		fields = append(fields, "modelCode")
+	}
+	return append(fields, k.applyPrices(car)...)
+}
+
+// applyPrices overrides the prices. A price of the request replaces both of the
+// listing, because the two belong together.
+func (k *Known) applyPrices(car *Car) (fields []string) {
+	if k.FOBPriceUSD == nil && k.CFPriceUSD == nil {
+		return nil
+	}
+	car.FOBPriceUSD, car.CFPriceUSD = k.FOBPriceUSD, k.CFPriceUSD
+	if k.FOBPriceUSD != nil {
+		fields = append(fields, "fobPriceUSD")
+	}
+	if k.CFPriceUSD != nil {
+		fields = append(fields, "cfPriceUSD")
+	}
+	return fields
+}
+
+// Override applies the values to a car and to the warnings of its listing.
+func (k *Known) Override(car *Car, warnings []Warning) []Warning {
+	fields := k.Apply(car)
+	if len(fields) == 0 {
+		return warnings
+	}
+	var kept []Warning
+	for _, w := range warnings {
+		if k.Year == 0 || k.YearBasis != "manufacture" || !slices.Contains(yearWarnings, w.Code) {
+			kept = append(kept, w)
+		}
+	}
+	names := strings.Join(fields, ", ")
+	return append(kept, Warning{
+		Code: WarnKnown, Level: "info", Values: map[string]string{"fields": names},
+		Message: "These values are from the request and not from the listing: " + names + ".",
+	})
+}

@@ -1,0 +1,39 @@
+package vehicle_test
+
+import (
+	"reflect"
+	"testing"
+
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
+
+func TestKnownValuesOverrideTheListing(t *testing.T) {
+	t.Parallel()
+	price, err := money.ParseNumber("5000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := vehicle.Car{
+		Make: "NISSAN", Model: "NOTE", Year: 2019, YearBasis: "registration", RawModelCode: "E12", ModelCode: "E12",
+		FrameNumber: "E12-012345", Fuel: "PETROL", CFPriceUSD: &price,
+	}
+	warnings := []vehicle.Warning{{Code: "registration_year"}, {Code: "listing_sold"}}
+	car := listed
+	known := &vehicle.Known{Year: 2018, YearBasis: "manufacture", ModelCode: "HE12", RawModelCode: "DAA-HE12", FOBPriceUSD: &price}
+	got := known.Override(&car, warnings)
+	want := listed
+	want.Year, want.YearBasis, want.ModelCode, want.RawModelCode, want.FrameNumber = 2018, "manufacture", "HE12", "DAA-HE12", ""
+	want.FOBPriceUSD, want.CFPriceUSD = &price, nil
+	if !reflect.DeepEqual(car, want) {
+		t.Errorf("%+v\nwant %+v", car, want)
+	}
+	if len(got) != 2 || got[0].Code != "listing_sold" || got[1].Code != vehicle.WarnKnown ||
+		got[1].Values["fields"] != "year, modelCode, fobPriceUSD" {
+		t.Errorf("%+v", got)
+	}
+	var none *vehicle.Known
+	if car := listed; len(none.Override(&car, warnings)) != 2 || !reflect.DeepEqual(car, listed) {
+		t.Error("no values changed the car")
+	}
+}
