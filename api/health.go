@@ -12,15 +12,19 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// readyz answers GET /readyz: requests can be served, because Redis answers in
-// time and the server is not shutting down.
+// readyProbe is written by /readyz. A Redis that answers can still refuse writes: it
+// is a replica, it has no memory, its disk is full.
+const readyProbe, readyProbeTTL = "ready:probe", time.Minute
+
+// readyz answers GET /readyz: requests can be served, because Redis accepts a write
+// in time and the server is not shutting down.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
-	if s.draining.Err() != nil {
+	if s.unready.Load() {
 		return errUnavailable.withCause(errors.New("the server is shutting down"))
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
-	if err := s.options.Redis.Ping(ctx).Err(); err != nil {
+	if err := s.options.Redis.Set(ctx, readyProbe, "", readyProbeTTL).Err(); err != nil {
 		return errUnavailable.withCause(err)
 	}
 	return writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})

@@ -46,7 +46,7 @@ type KeyVerifier interface {
 // unless its comment says otherwise. Parts are built once, by the caller, who
 // also closes them.
 type Options struct {
-	Redis redis.UniversalClient // pinged by GET /readyz
+	Redis redis.UniversalClient // written to by GET /readyz
 	Tasks *tasks.Engine         // submits jobs
 	Jobs  *jobs.Store
 	Hub   *jobs.Hub // its Run must be running

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -31,6 +32,7 @@ type Server struct {
 	router   *mux.Router
 	draining context.Context //nolint:containedctx // the life of the server, not of a call
 	drain    context.CancelFunc
+	unready  atomic.Bool // SetUnready was called
 	streams  streams
 	forms    formSlots
 	ui       *monitoring // nil without a monitoring password
@@ -53,10 +55,17 @@ func New(options Options) (*Server, error) {
 	return s, nil
 }
 
+// SetUnready has /readyz answer 503, and every response close its connection, so
+// that clients and balancers send their next requests elsewhere. Call it some
+// seconds before Drain.
+func (s *Server) SetUnready() { s.unready.Store(true) }
+
 // Drain ends all waits: requests that wait for a job respond with its URL, event
-// streams end, and /readyz answers 503. Use it with
-// http.Server.RegisterOnShutdown.
-func (s *Server) Drain() { s.drain() }
+// streams end, and /readyz answers 503. Call it before http.Server.Shutdown.
+func (s *Server) Drain() {
+	s.SetUnready()
+	s.drain()
+}
 
 // Close drains the server and closes the connections that New opened. The
 // stores of Options stay open.
@@ -108,6 +117,9 @@ func (s *Server) commonHeaders(h http.Header, id string) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
+	if s.unready.Load() {
+		h.Set("Connection", "close")
+	}
 	if s.options.Simulated {
 		h.Set("X-Simulated", "SIMULATED")
 	}

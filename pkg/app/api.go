@@ -20,7 +20,10 @@ const shutdownTimeout = 10 * time.Second
 type APIOptions struct {
 	Listener net.Listener // where requests arrive; New takes it over
 	WaitMax  time.Duration
-	Limits   quota.Limits // of keys that have none of their own
+	// DrainDelay is how long Stop still accepts requests, while /readyz answers 503,
+	// so that a balancer has time to send them elsewhere.
+	DrainDelay time.Duration
+	Limits     quota.Limits // of keys that have none of their own
 
 	MonitoringUser     string
 	MonitoringPassword string // "" disables /monitoring
@@ -56,9 +59,14 @@ func (a *App) startAPI(ctx context.Context, o APIOptions) {
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 	}
-	server.RegisterOnShutdown(a.api.Drain)
 	ended := serve(server, o.Listener, func(err error) { a.fail(fmt.Errorf("the API stopped: %w", err)) })
-	a.started.Add(func() {
+	a.stopAPI = func() {
+		a.api.SetUnready()
+		if o.DrainDelay > 0 {
+			a.log.Info("API not ready any more; still accepting requests", "for", o.DrainDelay.String())
+			time.Sleep(o.DrainDelay)
+		}
+		a.api.Drain()
 		stopping, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 		defer done()
 		err := server.Shutdown(stopping)
@@ -67,6 +75,6 @@ func (a *App) startAPI(ctx context.Context, o APIOptions) {
 		}
 		<-ended
 		a.log.Info("API stopped", "error", err)
-	})
+	}
 	a.log.Info("API listening", "address", o.Listener.Addr().String())
 }

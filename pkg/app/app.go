@@ -9,6 +9,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -50,7 +51,8 @@ type App struct {
 	worker *worker.Worker // nil without workers
 
 	opened  Cleanup // what New opened
-	started Cleanup // what Start started
+	started Cleanup // what Start started, but the API
+	stopAPI func()  // nil until the API is started
 	failed  chan error
 }
 
@@ -98,7 +100,7 @@ func (a *App) build() (err error) {
 // started. The context bounds the start only.
 func (a *App) Start(ctx context.Context) error {
 	if err := a.start(ctx); err != nil {
-		a.started.Run()
+		a.stop()
 		return err
 	}
 	return nil
@@ -111,17 +113,52 @@ func (a *App) start(ctx context.Context) error {
 		}
 	}
 	a.startListening(ctx, a.stores.hub.Run)
+	if a.api != nil {
+		a.startListening(ctx, a.stores.keys.Run)
+		a.startAPI(ctx, *a.options.API) // first: it says that it is not ready while Redis loads
+	}
+	if err := a.awaitRedis(ctx); err != nil {
+		return err
+	}
 	if a.worker != nil {
 		if err := a.worker.Start(); err != nil { //nolint:contextcheck // the workers outlive the start
 			return err
 		}
 		a.started.Add(a.worker.Stop)
 	}
-	if a.api != nil {
-		a.startListening(ctx, a.stores.keys.Run)
-		a.startAPI(ctx, *a.options.API)
+	return nil
+}
+
+const loadingInterval = 250 * time.Millisecond // between two looks whether Redis still loads
+
+// awaitRedis waits while Redis loads its data, which takes minutes when it is large.
+func (a *App) awaitRedis(ctx context.Context) error {
+	started := time.Now()
+	for logged := false; a.options.Redis.Loading(ctx); logged = true {
+		if !logged {
+			a.log.Warn("Redis loads its data; waiting")
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-a.failed:
+			return err
+		case <-time.After(loadingInterval):
+		}
+	}
+	if waited := time.Since(started); waited > loadingInterval {
+		a.log.Info("Redis has loaded its data", "after", waited.Round(time.Millisecond).String())
 	}
 	return nil
+}
+
+// stop ends what start started: first the API, which then starts no more work.
+func (a *App) stop() {
+	if a.stopAPI != nil {
+		a.stopAPI()
+		a.stopAPI = nil
+	}
+	a.started.Run()
 }
 
 // startListening starts a goroutine that listens for messages: of the end of jobs,
@@ -143,7 +180,7 @@ func (a *App) Wait(ctx context.Context) error {
 	case err := <-a.failed:
 		return err
 	case <-ctx.Done():
-		a.log.Info("stopping")
+		a.log.Info("stopping", "cause", context.Cause(ctx))
 		return nil
 	}
 }
@@ -151,7 +188,7 @@ func (a *App) Wait(ctx context.Context) error {
 // Stop ends what Start started, in the opposite order, and closes what New
 // opened. It returns when every goroutine of the process has ended.
 func (a *App) Stop() {
-	a.started.Run()
+	a.stop()
 	a.opened.Run()
 }
 

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 	"github.com/redis/go-redis/v9"
@@ -53,6 +55,17 @@ const (
 type exitError struct{ status int }
 
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", e.status) }
+
+// StopSignals are the signals that end the program in order. A SIGHUP, from a terminal
+// that closes, would end it without a word; one that nohup has it ignore stays
+// ignored.
+func StopSignals() []os.Signal {
+	stopping := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		stopping = append(stopping, syscall.SIGHUP)
+	}
+	return stopping
+}
 
 // Main runs a command line and returns the exit status. It ends early when
 // ctx does.

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -28,7 +27,7 @@ func TestMain(m *testing.M) {
 }
 
 func exit(main func(context.Context, []string, Streams) int) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), StopSignals()...)
 	defer stop()
 	os.Exit(main(ctx, os.Args[1:], Streams{os.Stdin, os.Stdout, os.Stderr})) //nolint:gocritic // the process ends
 }
@@ -63,6 +62,7 @@ func runScripts(t *testing.T, dir, redisURL string) {
 		Dir: dir,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("REDIS_URL", redisURL)
+			env.Setenv("DRAIN_DELAY", "0s")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status},

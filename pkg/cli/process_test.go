@@ -9,6 +9,9 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
+
+	"ushuru/pkg/redisx/redistest"
 )
 
 // process is one of ours that runs as a process of its own.
@@ -71,6 +74,24 @@ func (p *process) tail() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return strings.Join(p.said, "\n")
+}
+
+// A terminal that closes must not end a process without a word.
+func TestHangupStopsAsTermDoes(t *testing.T) {
+	server := redistest.Start(t)
+	p, err := startProcess(t, "API listening", "loopback-api", "--redis-url", server.URL, "--listen", "127.0.0.1:0",
+		"--drain-delay", "0s")
+	must(t, err)
+	must(t, p.command.Process.Signal(syscall.SIGHUP))
+	select {
+	case <-p.over:
+	case <-time.After(20 * time.Second):
+		t.Fatal("it runs on")
+	}
+	err = p.command.Wait()
+	if said := p.tail(); err != nil || !strings.Contains(said, "hangup") || !strings.Contains(said, "API stopped") {
+		t.Errorf("%v: %s", err, said)
+	}
 }
 
 // kill is SIGKILL; it returns when the process is gone. It may be called twice.

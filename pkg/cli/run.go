@@ -23,8 +23,14 @@ type run struct {
 
 // redis connects; embedded permits the Redis inside the process.
 func (r *run) redis(config redisConfig, embedded bool) (*redisx.Conn, error) {
+	return r.connect(config, embedded, false)
+}
+
+// connect connects; loading permits a Redis that does not serve yet.
+func (r *run) connect(config redisConfig, embedded, loading bool) (*redisx.Conn, error) {
 	conn, err := redisx.Open(r.ctx, redisx.Options{
 		URL: string(config.RedisURL), AllowEmbedded: embedded && !r.common.production(), PoolSize: config.RedisPoolSize,
+		AllowLoading: loading,
 	})
 	if errors.Is(err, redisx.ErrEmbeddedRefused) {
 		return nil, errors.New("set REDIS_URL to the address of a Redis server, for example redis://localhost:6379")

@@ -69,7 +69,7 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 	if err != nil {
 		return fmt.Errorf("SHEET_HOSTS: %w", err)
 	}
-	conn, err := r.redis(shared.redisConfig, p.http != nil && p.worker != nil)
+	conn, err := r.connect(shared.redisConfig, p.http != nil && p.worker != nil, true)
 	if err != nil {
 		return err
 	}

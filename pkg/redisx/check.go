@@ -20,20 +20,29 @@ const minMajor, minMinor = 6, 2
 // check pings the server and reads its version. A server that hides its version
 // passes; Warnings reports it.
 func (c *Conn) check(ctx context.Context) error {
-	if err := c.client.Ping(ctx).Err(); err != nil {
-		return fmt.Errorf("ping: %w", err)
+	ping := c.client.Ping(ctx).Err()
+	if ping != nil {
+		ping = fmt.Errorf("ping: %w", ping)
 	}
-	if c.Embedded() {
-		return nil
+	if c.Embedded() || ping != nil && !IsLoading(ping) {
+		return ping
 	}
-	return c.eachServer(ctx, func(ctx context.Context, server redis.Cmdable) error {
+	err := c.eachServer(ctx, func(ctx context.Context, server redis.Cmdable) error {
 		version := readInfo(ctx, server)["redis_version"]
 		if tooOld(version) {
 			return fmt.Errorf("%w: this is %s", ErrTooOld, version)
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return ping
 }
+
+// Loading reports whether the server loads its data. Any other answer, an error too,
+// is no.
+func (c *Conn) Loading(ctx context.Context) bool { return IsLoading(c.client.Ping(ctx).Err()) }
 
 // Warnings returns sentences for the log at start about settings that may lose
 // data; nil when there are none. The servers of a cluster do not repeat each

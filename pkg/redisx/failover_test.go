@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 )
 
@@ -44,4 +45,20 @@ func TestClusterFailoverIsNoticedWithinSeconds(t *testing.T) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
+}
+
+func TestOpenWhileLoading(t *testing.T) {
+	server := redistest.Start(t)
+	server.RestartLoading(2 * time.Second)
+	if _, err := redisx.Open(t.Context(), redisx.Options{URL: server.URL}); !redisx.IsLoading(err) {
+		t.Errorf("Open: %v", err)
+	}
+	conn, err := redisx.Open(t.Context(), redisx.Options{URL: server.URL, AllowLoading: true})
+	must(t, err)
+	defer conn.Close()
+	if !conn.Loading(t.Context()) {
+		t.Error("it does not load")
+	}
+	eventually(t, "it has loaded", func() bool { return !conn.Loading(t.Context()) })
+	must(t, conn.Client().Set(t.Context(), "k", "v", 0).Err())
 }

@@ -26,6 +26,10 @@ type Options struct {
 	// AllowEmbedded permits the embedded Redis when URL is empty.
 	AllowEmbedded bool
 
+	// AllowLoading has Open return while the server loads its data and answers every
+	// other command with LOADING; see Loading.
+	AllowLoading bool
+
 	// PoolSize is the maximum number of connections of one client to one server; 0
 	// is ten for each CPU. Every client of AsynqOpt has its own pool.
 	PoolSize int
@@ -60,7 +64,7 @@ func Open(ctx context.Context, options Options) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := conn.check(ctx); err != nil {
+	if err := conn.check(ctx); err != nil && (!options.AllowLoading || !IsLoading(err)) {
 		return nil, errors.Join(fmt.Errorf("redisx: connect to %s: %w", conn, err), conn.Close())
 	}
 	return conn, nil

@@ -4,9 +4,11 @@
 package redistest
 
 import (
+	"crypto/rand"
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/testenv"
@@ -74,6 +76,30 @@ func (s *Server) Restart() {
 	if err := s.daemon.start(); err != nil {
 		s.t.Fatalf("redistest: restart: %v", err)
 	}
+}
+
+// RestartLoading kills the server, after it has saved its data, and starts it again
+// so that it answers LOADING for about d.
+func (s *Server) RestartLoading(d time.Duration) {
+	s.t.Helper()
+	client := s.daemon.client()
+	const keys = 200
+	value := make([]byte, 2048) // more than the interval at which it answers
+	for i := range keys {
+		_, _ = rand.Read(value) // not compressible
+		if err := client.Set(s.t.Context(), "ballast:"+strconv.Itoa(i), value, 0).Err(); err != nil {
+			s.t.Fatalf("redistest: ballast: %v", err)
+		}
+	}
+	if err := client.Save(s.t.Context()).Err(); err != nil {
+		s.t.Fatalf("redistest: save: %v", err)
+	}
+	_ = client.Close()
+	before := s.daemon.args
+	s.daemon.args = append(slices.Clone(before),
+		"--key-load-delay", strconv.FormatInt(d.Microseconds()/keys, 10), "--loading-process-events-interval-bytes", "1024")
+	s.Restart()
+	s.daemon.args = before
 }
 
 // Open connects to a URL for the time of the test.
