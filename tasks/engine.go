@@ -118,13 +118,7 @@ func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requeste
 
 // Estimate submits the estimate of a listing. The URL must be canonical.
 func (e *Engine) Estimate(ctx context.Context, url, owner string, class jobs.Class) (*jobs.Job, error) {
-	return e.EstimateAs(ctx, EstimateInput{URL: url}, owner, class)
-}
-
-// EstimateAs submits an estimate with all that a caller may give: a page, which
-// must be in the upload store, and a label.
-func (e *Engine) EstimateAs(ctx context.Context, input EstimateInput, owner string, class jobs.Class) (*jobs.Job, error) {
-	return e.Submit(ctx, KindEstimate, input, Requester{Owner: owner, Class: class})
+	return e.Submit(ctx, KindEstimate, EstimateInput{URL: url}, Requester{Owner: owner, Class: class})
 }
 
 // StepOutput is the output of a step.

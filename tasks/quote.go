@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,11 +16,6 @@ import (
 const KindQuote = "quote"
 
 func advanceQuote(job *jobs.Job) (Next, error) { return sequence(job, StepMatch, StepCalculate) }
-
-// Quote submits the estimate of a described car.
-func (e *Engine) Quote(ctx context.Context, request vehicle.QuoteInput, owner string, class jobs.Class) (*jobs.Job, error) {
-	return e.Submit(ctx, KindQuote, request, Requester{Owner: owner, Class: class})
-}
 
 // Subject is the car that a job must find in the authority's database.
 type Subject struct {

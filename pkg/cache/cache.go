@@ -148,17 +148,7 @@ func (c *Cache) PutRaw(ctx context.Context, key Key, data []byte, expiry time.Ti
 	return nil
 }
 
-// Delete deletes cached results.
-func (c *Cache) Delete(ctx context.Context, keys ...Key) error {
-	for _, key := range keys { // they may be on several servers
-		if err := c.redis.Del(ctx, string(key)).Err(); err != nil {
-			return fmt.Errorf("cache: delete: %w", err)
-		}
-	}
-	return nil
-}
-
-// Pipelined sends everything that do puts and deletes in one round trip.
+// Pipelined sends everything that do puts in one round trip.
 func (c *Cache) Pipelined(ctx context.Context, do func(*Cache) error) error {
 	_, err := c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error { return do(&Cache{pipe, c.recent}) })
 	return err

@@ -207,7 +207,7 @@ func TestNoAnswerOfTheAIChangesAWinner(t *testing.T) {
 		{"is cut off", aitest.Faults{CutJSON: true}, false},
 		{"is down", aitest.Faults{Status: http.StatusInternalServerError}, false},
 	} {
-		must(t, cache.New(s.conn.Client()).Delete(t.Context(), kept))
+		must(t, s.conn.Client().Del(t.Context(), string(kept)).Err())
 		s.expireJoinGrace()
 		model.Reset()
 		model.SetFaults(fault.faults)

@@ -9,6 +9,7 @@
 package keys
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -121,10 +122,7 @@ func (s *Store) List(ctx context.Context) ([]Key, error) {
 		keys = append(keys, key)
 	}
 	slices.SortFunc(keys, func(a, b Key) int {
-		if byTime := a.Created.Compare(b.Created); byTime != 0 {
-			return byTime
-		}
-		return strings.Compare(a.ID, b.ID)
+		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))
 	})
 	return keys, nil
 }

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -96,10 +97,7 @@ func (s *Store) all(ctx context.Context, owner string) ([]stored, error) {
 		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b stored) int {
-		if byTime := a.Created.Compare(b.Created); byTime != 0 {
-			return byTime
-		}
-		return strings.Compare(a.ID, b.ID)
+		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))
 	})
 	return all, nil
 }
