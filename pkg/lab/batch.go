@@ -49,18 +49,11 @@ func Batch(ctx context.Context, out io.Writer, o BatchOptions) error {
 	}
 	_, _ = fmt.Fprintf(out, "bare asynq no-op tasks:     %8.0f /s, with as many steps as an estimate has: %.0f /s\n",
 		bare, bare/stepsOfEstimate)
-	service, err := demo.Start(ctx, demo.Options{
-		Redis: o.Redis, Log: o.Log, Pages: &instantSite{site: listingtest.New()},
-		Roles: []tasks.Role{tasks.RoleAny, tasks.RoleAuthority}, BatchWindow: o.Window,
-	})
+	bench, stop, err := startBatchBench(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer service.Stop()
-	bench, err := newBatchBench(client, service)
-	if err != nil {
-		return err
-	}
+	defer stop()
 	measured, err := bench.measure(ctx, o)
 	if err != nil {
 		return err
@@ -76,9 +69,24 @@ type batchBench struct {
 	client    *client.Client
 }
 
-func newBatchBench(redis redis.UniversalClient, service *demo.Demo) (*batchBench, error) {
+// startBatchBench starts the service on the Redis of the options, until stop is
+// called. Its site answers at once.
+func startBatchBench(ctx context.Context, o BatchOptions) (b *batchBench, stop func(), err error) {
+	service, err := demo.Start(ctx, demo.Options{
+		Redis: o.Redis, Log: o.Log, Pages: &instantSite{site: listingtest.New()},
+		Roles: []tasks.Role{tasks.RoleAny, tasks.RoleAuthority}, BatchWindow: o.Window,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
 	api, err := client.New(client.Options{URL: service.URL, Key: service.Key})
-	return &batchBench{redis: redis, authority: service.Authority, site: service.Site, client: api}, err
+	if err != nil {
+		service.Stop()
+		return nil, nil, err
+	}
+	return &batchBench{
+		redis: o.Redis.Client(), authority: service.Authority, site: service.Site, client: api,
+	}, service.Stop, nil
 }
 
 // batchFigures are the figures of one batch.

@@ -11,10 +11,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"ushuru/pkg/demo"
-	"ushuru/pkg/listing/listingtest"
-	"ushuru/tasks"
 )
 
 // Trips prints what a listing costs on the way to Redis: round trips, commands,
@@ -24,18 +20,11 @@ import (
 func Trips(ctx context.Context, out io.Writer, o BatchOptions) error {
 	traffic := &traffic{}
 	o.Redis.Client().AddHook(traffic)
-	service, err := demo.Start(ctx, demo.Options{
-		Redis: o.Redis, Log: o.Log, Pages: &instantSite{site: listingtest.New()},
-		Roles: []tasks.Role{tasks.RoleAny, tasks.RoleAuthority}, BatchWindow: o.Window,
-	})
+	bench, stop, err := startBatchBench(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer service.Stop()
-	bench, err := newBatchBench(o.Redis.Client(), service)
-	if err != nil {
-		return err
-	}
+	defer stop()
 	meter := &tripMeter{traffic: traffic, redis: o.Redis.Client(), out: out}
 	if err := meter.idle(ctx); err != nil {
 		return err
