@@ -87,6 +87,11 @@ func syncCatalogue(store *tra.Store, authority *tra.Authority, log *slog.Logger)
 		if errors.Is(err, tra.ErrSyncing) {
 			return nil
 		}
+		if report.Quarantined != "" {
+			log.ErrorContext(ctx, "TRA's lists differ so much from the catalogue that they were quarantined and the previous ones "+
+				"stay. They are taken when two later syncs agree, or with: ushuru authority sync --accept",
+				"quarantined", report.Quarantined, "report", report)
+		}
 		if err != nil {
 			log.WarnContext(ctx, "catalogue partly synced", "report", report, "error", err)
 			return nil

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"net/http"
+	"strings"
 	"testing"
 
 	"ushuru/pkg/app"
@@ -45,5 +47,22 @@ func TestARefusedWorkerLeavesItsJobsToAnother(t *testing.T) {
 		if retries := job.Steps[tasks.StepCalculate].Retries; retries != 0 {
 			t.Errorf("quote %d: a refusal cost %d retries", i, retries)
 		}
+	}
+}
+
+func TestASyncByHand(t *testing.T) {
+	redis := redistest.Start(t)
+	s := newStack(t, redistest.Open(t, redis.URL))
+	sync := func(args ...string) (int, string, string) {
+		var out, errs bytes.Buffer
+		status := Main(t.Context(), append([]string{"authority", "sync", "--redis-url", redis.URL}, args...), Streams{Out: &out, Err: &errs})
+		return status, out.String(), errs.String()
+	}
+	if status, _, errs := sync("--wait", "100ms"); status != exitFailure || !strings.Contains(errs, "no worker with the role authority") {
+		t.Errorf("without a worker: %d, %s", status, errs)
+	}
+	s.work(tasks.RoleAuthority)
+	if status, out, errs := sync(); status != exitOK || !strings.Contains(out, `"failed":0`) {
+		t.Errorf("with a worker: %d, %s %s", status, out, errs)
 	}
 }

@@ -25,22 +25,23 @@ type Streams struct {
 type commands struct {
 	Common
 
-	Demo     demoCommand     `cmd:"" help:"Run everything in one process with a SIMULATED authority, listing site and AI."`
-	Batch    batchCommand    `cmd:"" help:"Estimate every listing of a CSV file."`
-	Serve    serveCommand    `cmd:"" help:"Run the API and the workers in one process."`
-	API      apiCommand      `cmd:"" name:"api" help:"Run the API."`
-	Worker   workerCommand   `cmd:"" help:"Run the workers."`
-	Keys     keysCommand     `cmd:"" help:"Create, list, limit and revoke API keys."`
-	Estimate estimateCommand `cmd:"" help:"Estimate a listing through the API."`
-	Quote    quoteCommand    `cmd:"" help:"Estimate a car that you describe."`
-	Read     readCommand     `cmd:"" help:"Print the car that a listing page describes."`
-	Sheet    sheetCommand    `cmd:"" help:"Read an auction sheet and print the report, in English or Kiswahili."`
-	Match    matchCommand    `cmd:"" help:"Find the TRA labels of cars given as JSON lines."`
-	Eval     evalCommand     `cmd:"" help:"Evaluate matching against labelled cases."`
-	Drift    driftCommand    `cmd:"" help:"Print TRA answers that differ from the known tax rules."`
-	Simulate simulateCommand `cmd:"" help:"Run a simulator on a port."`
-	Bench    benchCommand    `cmd:"" help:"Run benchmarks."`
-	Version  versionCommand  `cmd:"" help:"Print the version."`
+	Demo      demoCommand      `cmd:"" help:"Run everything in one process with a SIMULATED authority, listing site and AI."`
+	Batch     batchCommand     `cmd:"" help:"Estimate every listing of a CSV file."`
+	Serve     serveCommand     `cmd:"" help:"Run the API and the workers in one process."`
+	API       apiCommand       `cmd:"" name:"api" help:"Run the API."`
+	Worker    workerCommand    `cmd:"" help:"Run the workers."`
+	Keys      keysCommand      `cmd:"" help:"Create, list, limit and revoke API keys."`
+	Estimate  estimateCommand  `cmd:"" help:"Estimate a listing through the API."`
+	Quote     quoteCommand     `cmd:"" help:"Estimate a car that you describe."`
+	Read      readCommand      `cmd:"" help:"Print the car that a listing page describes."`
+	Sheet     sheetCommand     `cmd:"" help:"Read an auction sheet and print the report, in English or Kiswahili."`
+	Match     matchCommand     `cmd:"" help:"Find the TRA labels of cars given as JSON lines."`
+	Eval      evalCommand      `cmd:"" help:"Evaluate matching against labelled cases."`
+	Drift     driftCommand     `cmd:"" help:"Print TRA answers that differ from the known tax rules."`
+	Authority authorityCommand `cmd:"" help:"Sync the copy of TRA's makes and labels by hand."`
+	Simulate  simulateCommand  `cmd:"" help:"Run a simulator on a port."`
+	Bench     benchCommand     `cmd:"" help:"Run benchmarks."`
+	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
 
 // Exit statuses.

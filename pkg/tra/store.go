@@ -156,17 +156,28 @@ const (
 )
 
 // SyncDue reports whether it is time to Sync: the last complete sync is hours old
-// or of another quarter, no incomplete one ended recently, and none is running.
+// or of another quarter and no incomplete one ended recently, or one is requested; and
+// none is running.
 func (s *Store) SyncDue(ctx context.Context) (bool, error) {
-	recent, err := s.redis.Exists(ctx, keySynced, keyTried, keySyncing).Result()
-	if err != nil {
+	pipe := s.redis.Pipeline()
+	recent, running := pipe.Exists(ctx, keySynced, keyTried), pipe.Exists(ctx, keySyncing)
+	requested := pipe.Exists(ctx, keyRequested)
+	if _, err := pipe.Exec(ctx); err != nil {
 		return false, fmt.Errorf("tra: sync due: %w", err)
 	}
-	return recent == 0, nil
+	return running.Val() == 0 && (recent.Val() == 0 || requested.Val() > 0), nil
 }
 
 func (s *Store) markTried(ctx context.Context) error {
 	if err := s.redis.Set(ctx, keyTried, 1, syncAgainIn).Err(); err != nil {
+		return fmt.Errorf("tra: mark sync: %w", err)
+	}
+	return nil
+}
+
+// markQuarantined makes the next sync due soon enough to agree with this one.
+func (s *Store) markQuarantined(ctx context.Context) error {
+	if err := s.redis.Set(ctx, keySynced, 1, quarantineGap).Err(); err != nil {
 		return fmt.Errorf("tra: mark sync: %w", err)
 	}
 	return nil

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,6 +33,9 @@ type SyncReport struct {
 	Removed int   `json:"removed"` // no longer listed
 	Labels  int   `json:"labels"`  // fetched
 	Version int64 `json:"version"` // of the catalogue that readers see; 0 when there is none
+
+	// Quarantined says which lists were so unusual that the previous ones stay.
+	Quarantined string `json:"quarantined,omitempty"`
 }
 
 // Sync copies the authority's catalogue. Each make is written when it arrives
@@ -38,7 +43,10 @@ type SyncReport struct {
 // continues one that was killed or failed. Readers see the changes when the sync
 // ends, also with an error. Makes whose labels were never fetched are marked as
 // pending, so one failing make does not block the others. An empty list of makes
-// counts as an outage and never empties the catalogue. Sync waits for the rate
+// counts as an outage and never empties the catalogue. A list that shrinks or changes
+// by more than a few per cent is quarantined: the previous one stays until two later
+// syncs agree with it, or an operator accepts it. Sync does what RequestSync
+// requested. It waits for the rate
 // limit; an open breaker ends it with the *ThrottleError. While another process
 // syncs, it returns ErrSyncing.
 func (s *Store) Sync(ctx context.Context, lister Lister) (SyncReport, error) {
@@ -47,17 +55,25 @@ func (s *Store) Sync(ctx context.Context, lister Lister) (SyncReport, error) {
 		return SyncReport{}, err
 	}
 	defer release()
-	report, err := s.sync(ctx, lister)
-	mark := s.markSynced
+	request, text, err := s.requestedSync(ctx)
 	if err != nil {
-		mark = s.markTried
+		return SyncReport{}, err
 	}
+	report, err := s.sync(ctx, lister, request.SyncOptions)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
 	defer cancel()
-	return report, errors.Join(err, mark(last))
+	outcome := SyncOutcome{ID: request.ID, Report: report}
+	mark := s.markSynced
+	switch {
+	case err != nil:
+		mark, outcome.Error = s.markTried, err.Error()
+	case report.Quarantined != "":
+		mark = s.markQuarantined
+	}
+	return report, errors.Join(err, mark(last), s.answerSync(last, text, outcome))
 }
 
-func (s *Store) sync(ctx context.Context, lister Lister) (SyncReport, error) {
+func (s *Store) sync(ctx context.Context, lister Lister, o SyncOptions) (SyncReport, error) {
 	var report SyncReport
 	makes, err := withRetry(ctx, func() ([]Make, error) { return lister.Makes(ctx) })
 	if err != nil {
@@ -70,11 +86,13 @@ func (s *Store) sync(ctx context.Context, lister Lister) (SyncReport, error) {
 	if err != nil {
 		return report, err
 	}
-	run := &syncRun{store: s, lister: lister, stored: stored, report: SyncReport{Makes: len(makes)}}
-	err = run.expect(ctx, makes)
-	if err == nil {
-		err = errors.Join(run.fetch(ctx, makes), run.removeOthers(ctx, makes))
+	waiting, err := s.loadQuarantine(ctx)
+	if err != nil {
+		return report, err
 	}
+	run := &syncRun{store: s, lister: lister, options: o, stored: stored, quarantine: waiting, report: SyncReport{Makes: len(makes)}}
+	err = run.all(ctx, makes)
+	run.report.Quarantined = strings.Join(slices.Sorted(slices.Values(run.unusual)), "; ")
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
 	defer cancel()
 	version, publishErr := s.publish(last)
@@ -88,13 +106,40 @@ const publishTimeout = 5 * time.Second
 
 // syncRun is the state of one sync.
 type syncRun struct {
-	store  *Store
-	lister Lister
-	stored map[string]storedMake // as it was at the start
+	store      *Store
+	lister     Lister
+	options    SyncOptions
+	stored     map[string]storedMake  // as it was at the start
+	quarantine map[string]quarantined // as it was at the start
 
 	mu       sync.Mutex
 	report   SyncReport
 	failures []error
+	unusual  []string // what this sync quarantined
+}
+
+// all syncs the list of makes and the labels of each. Of an unusual list of makes
+// only those are synced that are known.
+func (r *syncRun) all(ctx context.Context, makes []Make) error {
+	before, after := slices.Collect(maps.Keys(r.stored)), make([]string, 0, len(makes))
+	for _, m := range makes {
+		after = append(after, m.Name)
+	}
+	taken, err := r.take(ctx, allMakes, change(before, after, makesFloor, "makes"), after)
+	if err != nil {
+		return err
+	}
+	if !taken {
+		makes = slices.DeleteFunc(slices.Clone(makes), func(m Make) bool {
+			_, known := r.stored[m.Name]
+			return !known
+		})
+		return r.fetch(ctx, makes)
+	}
+	if err := r.expect(ctx, makes); err != nil {
+		return err
+	}
+	return errors.Join(r.fetch(ctx, makes), r.removeOthers(ctx, makes))
 }
 
 // expect marks the makes that are new as pending.
@@ -118,7 +163,7 @@ func (r *syncRun) fetch(ctx context.Context, makes []Make) error {
 	group.SetLimit(r.store.options.Concurrency)
 	for _, m := range makes {
 		before, known := r.stored[m.Name]
-		if known && before.Make == m && r.store.fresh(before.FetchedAt) {
+		if known && before.Make == m && !r.options.All && r.store.fresh(before.FetchedAt) {
 			r.report.Fresh++
 			continue
 		}
@@ -155,6 +200,14 @@ func (r *syncRun) arrived(ctx context.Context, m Make, labels []string, err erro
 	if len(labels) == 0 && len(before.Labels) > 0 {
 		r.report.Kept++
 		fetched.Labels, fetched.FetchedAt = before.Labels, time.Time{}
+	}
+	taken, err := r.take(ctx, m.Name, change(before.Labels, fetched.Labels, labelsFloor, "labels"), fetched.Labels)
+	if err != nil {
+		return err
+	}
+	if !taken {
+		r.report.Kept++
+		return nil
 	}
 	changed := before.Make != m || before.Pending || !slices.Equal(before.Labels, fetched.Labels)
 	if changed {

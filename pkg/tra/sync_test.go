@@ -116,9 +116,9 @@ func TestSync(t *testing.T) {
 		"a make that vanished is removed": {
 			first,
 			{
-				func(l *lister, _ *clock) { l.makes = l.makes[:1] },
-				tra.SyncReport{Makes: 1, Fresh: 1, Removed: 2, Version: 2},
-				false, 0, 2, nil,
+				func(l *lister, _ *clock) { l.makes = l.makes[:2] },
+				tra.SyncReport{Makes: 2, Fresh: 2, Removed: 1, Version: 2},
+				false, 0, 3, nil,
 			},
 		},
 		"an empty list keeps the labels and is asked again": {
