@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"strconv"
 	"strings"
 
 	"ushuru/pkg/chassis"
@@ -22,11 +23,19 @@ func (l *Listing) crossCheck() {
 		car.Manufacture = ""
 		l.discard(claim.FieldManufacture, "later than the registration")
 		l.notef("The listing gives a manufacture date after the first registration.")
+		l.warnf("manufacture_after_registration", levelCaution,
+			values{"manufacture": strconv.Itoa(made), "registration": strconv.Itoa(registered)},
+			"The listing gives the year of manufacture %d, after the first registration in %d, so it is not used."+
+				" Ask the seller.",
+			made, registered)
 	}
 	frame, framed := chassis.FromFrame(car.FrameNumber)
 	related := strings.HasPrefix(car.ModelCode, frame.Code) || strings.HasPrefix(frame.Code, car.ModelCode)
 	if framed && car.ModelCode != "" && !related {
 		l.notef("The chassis code %s and the frame number %s belong to different cars.", car.ModelCode, car.FrameNumber)
+		l.warnf("code_and_frame_differ", levelDanger, values{"modelCode": car.ModelCode, "frameNumber": car.FrameNumber},
+			"The chassis code %s and the frame number %s belong to different cars. Ask the seller.",
+			car.ModelCode, car.FrameNumber)
 	}
 }
 
@@ -40,12 +49,15 @@ func (l *Listing) discard(name, why string) {
 	}
 }
 
+// reasonSeveral is the reason not to take any of several prices.
+const reasonSeveral = "the page gives several prices"
+
 // rejectUnsure rejects prices of labels that differ, unless a source other than
 // the labels decides between them.
 func rejectUnsure(claimed []claim.Claim) {
 	seen := map[string]bool{}
 	for _, c := range claimed {
-		if p, ok := amount(c.Value); ok && c.Rank == claim.RankLabel && c.Rejected == "" {
+		if p, ok := amount(c.Value); ok && c.Source == "labels" && c.Rejected == "" {
 			seen[p] = true
 		}
 	}
@@ -54,13 +66,13 @@ func rejectUnsure(claimed []claim.Claim) {
 	}
 	claimedPrice := ""
 	for _, c := range claimed {
-		if p, ok := amount(c.Value); ok && c.Rank != claim.RankLabel && c.Rejected == "" && claimedPrice == "" {
+		if p, ok := amount(c.Value); ok && c.Source != "labels" && c.Rejected == "" && claimedPrice == "" {
 			claimedPrice = p
 		}
 	}
 	for i, c := range claimed {
-		if p, _ := amount(c.Value); c.Rank == claim.RankLabel && p != claimedPrice && c.Rejected == "" {
-			claimed[i].Rejected = "the page gives several prices"
+		if p, _ := amount(c.Value); c.Source == "labels" && p != claimedPrice && c.Rejected == "" {
+			claimed[i].Rejected = reasonSeveral
 		}
 	}
 }

@@ -31,7 +31,7 @@ func ExampleRead() {
 func ExampleRead_refused() {
 	_, err := listing.Read(listing.FromFile([]byte("<p>Welcome</p>"), "https://cars.example.com/"))
 	fmt.Println(err)
-	// Output: The page does not describe exactly one car.
+	// Output: The page does not describe exactly one car. You can send the page from your browser in "html", or enter the car yourself (POST /v1/quote).
 }
 
 // Links to the same car have one canonical form, which is the key of its cached

@@ -46,7 +46,7 @@ func Read(p *fetch.Page) (*Listing, error) {
 }
 
 func readDocument(doc *page.Document) (*Listing, error) {
-	found := &claim.List{}
+	found := &claim.List{Dollar: dollarOf(doc)}
 	own := sites.Of(doc)
 	if own.Amend != nil {
 		for i := range doc.Pairs {
@@ -63,7 +63,16 @@ func readDocument(doc *page.Document) (*Listing, error) {
 	page.ClaimLooseLabels(doc, found)
 	page.ClaimMeta(doc, found)
 
+	sold, gone := notices(doc)
 	listing := resolve(found, doc)
+	listing.setCountry(doc)
+	listing.checkDollar()
+	listing.unclearPrice()
+	if sold || gone {
+		if err := checkNotice(listing, found, doc, sold); err != nil {
+			return nil, err
+		}
+	}
 	if err := checkListing(listing, found, doc); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/html/atom"
@@ -50,39 +51,105 @@ var removals = []string{
 // sales are such phrases for a car that has been sold.
 var sales = []string{"has been sold", "already been sold", "already sold", "is sold"}
 
+// checkNotice handles a page that says that its car has been sold, or is no longer
+// there. When the page still describes the car that its title names, the car counts as
+// sold; otherwise what the page describes may be a similar car.
+func checkNotice(l *Listing, c *claim.List, doc *page.Document, sold bool) error {
+	named, _ := doc.NamesCar(c, l.Car.Make, l.Car.Model)
+	switch {
+	case named && complete(&l.Car):
+		c.Sold = true
+		return nil
+	case isChallenge(doc):
+		return outcome(Blocked, blocked)
+	case sold:
+		return outcome(Sold, "The car has been sold and the page no longer shows its details.")
+	}
+	return outcome(Gone, "The listing no longer exists.")
+}
+
 // checkListing returns nil for a listing, and for any other page the error that
 // describes it.
 func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
-	if isCar(l, doc) {
+	if isCar(l, doc) && !c.Several {
+		if kind := notForSale(l, doc); kind != "" {
+			return outcome(NotAListing, "The page describes "+kind+", not a car for sale. "+whatNext)
+		}
 		if !c.Sold {
 			return nil
 		}
 		if complete(&l.Car) {
-			l.Sold = true
-			l.warnf(Sold, levelDanger, nil,
-				"The site marks this car as sold or reserved. The figures show what it would cost.")
+			l.setSold()
 			return nil
 		}
 		return outcome(Sold, "The car has been sold and the page no longer shows its details.")
 	}
 	switch {
 	case isChallenge(doc):
-		return outcome(Blocked, "The site blocks automatic requests. You can send the page itself in \"html\".")
+		return outcome(Blocked, blocked)
 	case c.Sold, containsAny(doc, sales):
 		return outcome(Sold, "The car has been sold and the page no longer shows its details.")
 	case containsAny(doc, removals):
 		return outcome(Gone, "The listing no longer exists.")
 	case strings.Contains(strings.ToLower(doc.URL.Path), "login"):
-		return outcome(NotAListing, "The site shows this listing only to members who have logged in.")
+		return outcome(NotAListing, "The site shows this listing only to members who have logged in. "+whatNext)
 	case redirectedAway(doc.Page):
 		return outcome(Blocked,
-			"The site redirected to another page: the listing was removed, or automatic requests are blocked.")
+			"The site redirected to another page: the listing was removed, or automatic requests are blocked. "+whatNext)
 	case len(doc.Page.Body) < sites.Named(sites.NameOf(doc.URL.Hostname())).MinSize:
-		return outcome(Blocked, "The page is too small for a listing of this site; automatic requests are probably blocked.")
+		return outcome(Blocked,
+			"The page is too small for a listing of this site; automatic requests are probably blocked. "+whatNext)
 	case isAppShell(doc):
 		return outcome(NotAListing, "The page is empty until JavaScript runs. Send it from your browser in \"html\".")
+	case c.Several:
+		return outcome(NotAListing, "The page describes several cars, and does not name one of them. Send the URL of one car.")
 	}
-	return outcome(NotAListing, "The page does not describe exactly one car.")
+	return outcome(NotAListing, "The page does not describe exactly one car"+missing(l)+". "+whatNext)
+}
+
+// What a caller can do about a page that could not be read.
+const (
+	whatNext = `You can send the page from your browser in "html", or enter the car yourself (POST /v1/quote).`
+	blocked  = `The site blocks automatic requests. You can send the page itself in "html".`
+)
+
+// missing names the fields that were not found on a page, when others were.
+func missing(l *Listing) string {
+	var names []string
+	for _, field := range []struct{ name, value string }{
+		{"make", l.Car.Make},
+		{"model", l.Car.Model},
+		{"year", yearText(l.Car.Year)},
+		{"chassis code or engine size", l.Car.ModelCode + l.field(claim.FieldEngine)},
+	} {
+		if field.value == "" {
+			names = append(names, field.name)
+		}
+	}
+	if len(names) == 0 || len(names) > 3 {
+		return ""
+	}
+	return "; not found: " + strings.Join(names, ", ")
+}
+
+// yearText returns a year as text, "" for none.
+func yearText(year int) string {
+	if year == 0 {
+		return ""
+	}
+	return strconv.Itoa(year)
+}
+
+// setSold marks the car as sold. The price of a car that has been sold is not taken.
+func (l *Listing) setSold() {
+	l.Sold = true
+	car := &l.Car
+	car.FOBPriceUSD, car.CFPriceUSD, car.AskingPrice, car.Currency = nil, nil, nil, ""
+	for _, name := range []string{claim.FieldPrice, claim.FieldFOB, claim.FieldCF} {
+		l.discard(name, "the car has been sold")
+	}
+	l.warnf(Sold, levelDanger, nil,
+		"The site marks this car as sold or reserved. The figures show what it would cost.")
 }
 
 // isCar reports whether enough was read for a listing: a make or model, and two of

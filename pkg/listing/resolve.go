@@ -100,6 +100,7 @@ func (l *Listing) resolveField(r reader, claimed []claim.Claim) Field {
 			other.Reason = "agrees"
 		default:
 			other.Reason = "disagrees"
+			l.disagree(field, other)
 			if r.noted {
 				l.notef("%s: %s says %q, %s says %q", r.field, field.Source, field.Value, next.Source, next.Value)
 			}
@@ -128,6 +129,8 @@ func (l *Listing) codeFromFrame() {
 	if parsed, ok := chassis.FromFrame(car.FrameNumber); ok {
 		car.ModelCode, car.RawModelCode = parsed.Code, car.FrameNumber
 		l.notef("The chassis code was read from the frame number and may lack its last letter.")
+		l.warnf("code_from_frame", levelInfo, values{"modelCode": parsed.Code},
+			"The chassis code %s was read from the frame number and may lack its last letter.", parsed.Code)
 	}
 }
 

@@ -57,22 +57,22 @@ func TestScoreUnderGradeIsNoVersion(t *testing.T) {
 
 func TestStruckCouponAndInstalmentPricesAreNone(t *testing.T) {
 	for value, want := range map[string]string{
-		"<s>US$ 2,500</s> US$ 1,850":                      "1850",
-		"<del>US$ 2,500</del><b>US$ 1,850</b>":            "1850",
-		"<strike>$2,500</strike>$1,850":                   "1850",
-		`<span style="display: none">$2,500</span>$1,850`: "1850",
-		"US$ 1,850 (You save US$ 650)":                    "null",
-		"26 % OFF":                                        "null",
-		"US$ 100 coupon":                                  "null",
-		"US$ 99 / month":                                  "null",
-		"US$ 2,500 US$ 1,850":                             "null",
-		"SOLD":                                            "null",
-		"Under Offer":                                     "null",
-		"POA":                                             "null",
-		"Contact us":                                      "null",
-		"US$ 0":                                           "null",
-		"1,850":                                           "null",
-		"<script>var fbq_vc_value = '$1,849';</script>$1,850": "1850",
+		"<s>US$ 2,500</s> US$ 1,850":                        "1850",
+		"<del>US$ 2,500</del><b>US$ 1,850</b>":              "1850",
+		"<strike>$2,500</strike>US$1,850":                   "1850",
+		`<span style="display: none">$2,500</span>US$1,850`: "1850",
+		"US$ 1,850 (You save US$ 650)":                      "null",
+		"26 % OFF":                                          "null",
+		"US$ 100 coupon":                                    "null",
+		"US$ 99 / month":                                    "null",
+		"US$ 2,500 US$ 1,850":                               "null",
+		"SOLD":                                              "null",
+		"Under Offer":                                       "null",
+		"POA":                                               "null",
+		"Contact us":                                        "null",
+		"US$ 0":                                             "null",
+		"1,850":                                             "null",
+		"<script>var fbq_vc_value = '$1,849';</script>US$1,850": "1850",
 	} {
 		if got := amountOf(read(t, notePage("FOB Price", value), noteURL).Car.FOBPriceUSD); got != want {
 			t.Errorf("%s: %s, want %s", value, got, want)

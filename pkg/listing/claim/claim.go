@@ -74,6 +74,7 @@ type List struct {
 	Images      []string // links of the best source that has images
 	ImageSource Claim    // that source
 	Sheet       Claim    // link of the auction's inspection sheet
+	Dollar      string   // currency that a dollar sign alone means, "" when it is not known
 	NoPrice     string   // why no source but the site may give a price, "" when any may
 	Several     bool     // the page describes several cars, none of them as its own
 	IsLot       bool     // the page is an auction's: its prices are not asking prices
@@ -108,14 +109,43 @@ func (c *List) Reject(field, value, why string) {
 		}
 		field = FieldSteering
 	case FieldPrice, FieldFOB, FieldCF:
-		if c.IsLot && why == "" {
-			why = "a price at an auction in Japan"
-		}
-		if c.NoPrice != "" && why == "" && c.Rank != RankSite {
-			why = c.NoPrice
+		if why == "" {
+			value, why = c.price(value)
 		}
 	}
 	c.All = append(c.All, Claim{field, value, c.Source, c.Rank, why})
+}
+
+// price returns a price in the currency of the page, or the reason not to take it.
+func (c *List) price(value string) (price, why string) {
+	switch {
+	case c.IsLot:
+		return value, "a price at an auction in Japan"
+	case c.NoPrice != "" && c.Rank != RankSite:
+		return value, c.NoPrice
+	case c.Dollar != "USD" && isBareDollar(value):
+		return c.inOwnDollars(value)
+	}
+	return value, ""
+}
+
+// ReasonDollar is the reason why an amount under a dollar sign alone is not taken.
+const ReasonDollar = "the page does not say which dollars"
+
+// isBareDollar reports an amount under a dollar sign without the name of a country.
+func isBareDollar(value string) bool {
+	upper := strings.ToUpper(Plain(value))
+	code, ok := ParseCurrency(upper)
+	return ok && code == "USD" && !strings.Contains(upper, "US")
+}
+
+// inOwnDollars returns an amount in the page's own dollars, or the reason not to take
+// it.
+func (c *List) inOwnDollars(value string) (amount, why string) {
+	if p, ok := ParsePrice(value); ok && c.Dollar != "" {
+		return c.Dollar + " " + p.Amount.String(), ""
+	}
+	return value, ReasonDollar
 }
 
 // chassisField returns FieldFrame for a frame number, whether its serial follows a

@@ -36,7 +36,7 @@ type Document struct {
 var indexed = map[atom.Atom]bool{
 	atom.Body: true, atom.Script: true, atom.H1: true, atom.P: true, atom.Span: true, atom.Div: true,
 	atom.Table: true, atom.Tr: true, atom.Dl: true, atom.Li: true, atom.Input: true, atom.Option: true, atom.Img: true,
-	atom.A: true, atom.Ol: true, atom.Ul: true, atom.H3: true, atom.Style: true,
+	atom.A: true, atom.Ol: true, atom.Ul: true, atom.H3: true, atom.Style: true, atom.H2: true, atom.Strong: true, atom.B: true,
 }
 
 // Parse decodes the page's character set (byte order mark, header, meta) and

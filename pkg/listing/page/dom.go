@@ -162,6 +162,28 @@ func next(n *html.Node) *html.Node {
 	return nil
 }
 
+// IsVisible reports an element that exists and is not hidden by its own style or by
+// the style of an element around it.
+func IsVisible(n *html.Node) bool { return n != nil && !AnyAncestor(n, IsHidden) }
+
+// OwnText returns the text of an element that contains only text and inline elements,
+// "" for any other element and for a text longer than limit bytes.
+func OwnText(n *html.Node, limit int) string {
+	length := 0
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.ElementNode && !inline[c.DataAtom] && c.DataAtom != atom.Br {
+			return ""
+		}
+		if length += len(c.Data); length > 2*limit {
+			return ""
+		}
+	}
+	if s := Text(n); len(s) <= limit {
+		return s
+	}
+	return ""
+}
+
 // prev returns the previous sibling that is an element.
 func prev(n *html.Node) *html.Node {
 	for n = n.PrevSibling; n != nil; n = n.PrevSibling {

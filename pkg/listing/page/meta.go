@@ -64,7 +64,12 @@ func claimHeading(doc *Document, c *claim.List) {
 		for len(words) > 0 && beforeName.MatchString(words[0]) {
 			words = words[1:]
 		}
-		AddName(c, doc, strings.Join(words, " "), "")
+		maker, rest := CutMake(words)
+		if maker == "" {
+			return
+		}
+		c.Add(claim.FieldMake, maker)
+		c.Add(claim.FieldModel, modelOf(doc, maker, rest))
 		return
 	}
 }

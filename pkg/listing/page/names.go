@@ -43,6 +43,20 @@ func AddName(c *claim.List, doc *Document, full, shorter string) {
 	c.Add(claim.FieldVersion, grade)
 }
 
+// modelOf returns the model at the front of words after a make, as far as the URL or
+// the trail of links has it; a single word is the model.
+func modelOf(doc *Document, maker string, words []string) string {
+	for _, slug := range []string{slugAfter(doc.URL, maker), trailAfter(doc, maker)} {
+		if model, _ := split(words, slug); model != "" {
+			return model
+		}
+	}
+	if len(words) == 1 {
+		return words[0]
+	}
+	return ""
+}
+
 // unslug makes words of a slug.
 var unslug = strings.NewReplacer("_", " ", "-", " ", "+", " ")
 

@@ -40,7 +40,7 @@ func readBeForward(doc *page.Document, c *claim.List) {
 	readBeForwardPrice(doc, c)
 	readBeForwardTotal(doc, c)
 	c.AddImages(beForwardImages(doc, c))
-	if IsVisible(doc.Find(atom.Div, "list-detail-box-underoffer")) || IsVisible(doc.Find(atom.P, "sold-text")) {
+	if page.IsVisible(doc.Find(atom.Div, "list-detail-box-underoffer")) || page.IsVisible(doc.Find(atom.P, "sold-text")) {
 		c.Sold = true
 	}
 }
@@ -77,7 +77,7 @@ func readBeForwardPrice(doc *page.Document, c *claim.List) {
 		if looked++; looked > 20 {
 			break
 		}
-		if page.HasClass(p, "save-price") || page.HasClass(p, "original-vehicle-price") || !IsVisible(p) {
+		if page.HasClass(p, "save-price") || page.HasClass(p, "original-vehicle-price") || !page.IsVisible(p) {
 			continue
 		}
 		if amount := inCurrency(doc, page.Text(p)); amount != "" {
@@ -132,10 +132,6 @@ func galleryLinks(doc *page.Document) (links []string) {
 	}
 	return links
 }
-
-// IsVisible reports an element that is there and not hidden by its own style or
-// one around it.
-func IsVisible(n *html.Node) bool { return n != nil && !page.AnyAncestor(n, page.IsHidden) }
 
 var (
 	beForwardLanguage = regexp.MustCompile(`^(?:/(?:pt|fr|sw|es|ru|ge|ar))+(/|$)`)
@@ -238,12 +234,12 @@ func rowTotal(input *html.Node, row string) string {
 // es Salaam, or no port is named and the country is Tanzania.
 func readTotalBox(doc *page.Document, c *claim.List) {
 	box := doc.IDs["fn-vehicle-price-total-price"]
-	if !IsVisible(box) || page.HasClass(box, "label-ask") {
+	if !page.IsVisible(box) || page.HasClass(box, "label-ask") {
 		return
 	}
 	total := inCurrency(doc, page.Text(box))
 	port := ""
-	if p := doc.Find(atom.P, "destination-port"); IsVisible(p) {
+	if p := doc.Find(atom.P, "destination-port"); page.IsVisible(p) {
 		port = strings.Trim(page.Text(p), " ()")
 	}
 	switch {
@@ -256,7 +252,7 @@ func readTotalBox(doc *page.Document, c *claim.List) {
 	default:
 		c.Add(claim.FieldCF, total)
 	}
-	if extra := doc.IDs["fn-vehicle-price-inspection"]; IsVisible(extra) && page.Text(extra) != "" {
+	if extra := doc.IDs["fn-vehicle-price-inspection"]; page.IsVisible(extra) && page.Text(extra) != "" {
 		c.Note("The total to Dar es Salaam includes an inspection.")
 	}
 }

@@ -1,0 +1,132 @@
+package listing
+
+import (
+	"bytes"
+	_ "embed"
+	"regexp"
+	"strings"
+
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/sites"
+)
+
+// placeTable has a place of a seller on each line: country, dollar and words.
+//
+//go:embed places.csv
+var placeTable string
+
+// place is a country with its top-level domain, its own dollar and the names by which
+// locations on listing pages mean it.
+type place struct {
+	country, domain, currency string
+	words                     *regexp.Regexp
+}
+
+var places = func() (list []place) {
+	for line := range strings.Lines(placeTable) {
+		parts := strings.Split(strings.TrimSpace(line), ",")
+		if len(parts) == 4 && !strings.HasPrefix(line, "#") {
+			list = append(list, place{
+				country: parts[0], domain: parts[1], currency: parts[2],
+				words: regexp.MustCompile(`(?i)\b(?:` + parts[3] + `)\b`),
+			})
+		}
+	}
+	return list
+}()
+
+const (
+	japan    = "JAPAN"
+	tanzania = "TANZANIA"
+)
+
+// countryOf returns the country that a location names, "" when it names none that is
+// known.
+func countryOf(location string) string {
+	for _, p := range places {
+		if p.words.MatchString(location) {
+			return p.country
+		}
+	}
+	return ""
+}
+
+// domainOf returns the country of a host's domain, nil for .com and the like.
+func domainOf(host string) *place {
+	for i, p := range places {
+		if p.domain != "" && strings.HasSuffix(host, p.domain) {
+			return &places[i]
+		}
+	}
+	return nil
+}
+
+var usDollars = regexp.MustCompile(`US\s?\$|\bUSD\b|U\.S\. dollar|US dollar`)
+
+// dollarOf returns the currency that a dollar sign alone means on a page, "" when that
+// is not known: US dollars on the site of a known exporter; else by the site's
+// country; else US dollars when the page names them anywhere.
+func dollarOf(doc *page.Document) string {
+	if own := sites.Of(doc); own.Name != "" || sites.NameOf(doc.URL.Hostname()) != "" {
+		return "USD"
+	}
+	if home := domainOf(doc.URL.Hostname()); home != nil && home.currency != "" {
+		return home.currency
+	}
+	if usDollars.Match(doc.Page.Body) || bytes.Contains(doc.Page.Body, []byte("&#36;USD")) {
+		return "USD"
+	}
+	return ""
+}
+
+// setCountry records where the car is. A price on the domestic market of another
+// country than Japan is not FOB, and the costs of shipping from Japan do not apply.
+func (l *Listing) setCountry(doc *page.Document) {
+	car := &l.Car
+	home := domainOf(doc.URL.Hostname())
+	exporter := sites.Of(doc).Name != "" || sites.NameOf(doc.URL.Hostname()) != ""
+	car.LocatedIn = countryOf(car.Location)
+	if car.LocatedIn == "" && home != nil && !exporter {
+		car.LocatedIn = home.country
+	}
+	if car.LocatedIn == "" || car.LocatedIn == japan {
+		return
+	}
+	named := values{"country": car.LocatedIn}
+	if car.LocatedIn == tanzania {
+		l.warnf("in_tanzania", levelDanger, named,
+			"The car is in Tanzania already, so its import taxes may have been paid. Ask the seller for the registration"+
+				" card before you use these figures.")
+	} else {
+		l.warnf("outside_japan", levelCaution, named,
+			"The car is in %s, not in Japan. Freight, inspection and insurance are estimated for Japan and do not apply;"+
+				" ask the seller for the price with freight to Dar es Salaam.", car.LocatedIn)
+	}
+	domestic := home != nil && !exporter && home.country == car.LocatedIn
+	isRetail := domestic || phrases[retailPhrase].Match(doc.Page.Body)
+	if !isRetail || car.FOBPriceUSD == nil {
+		return
+	}
+	price := car.FOBPriceUSD.String()
+	car.FOBPriceUSD = nil
+	l.warnf("retail_price", levelCaution, values{"price": price, "country": car.LocatedIn},
+		"USD %s is a retail price in %s, not a price FOB. It is not used for the customs value.", price, car.LocatedIn)
+}
+
+// checkDollar warns when a price was not taken because its dollars are not known.
+func (l *Listing) checkDollar() {
+	for _, f := range l.Fields {
+		if f.Name != claim.FieldPrice || f.Source != "" {
+			continue
+		}
+		for _, other := range f.Others {
+			if other.Reason == claim.ReasonDollar {
+				l.warnf("price_currency_unknown", levelCaution, values{"price": other.Value},
+					"The page gives the price %s, and does not say which dollars. It is not used. If they are US dollars,"+
+						" enter the price yourself.", other.Value)
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package listing
+
+import (
+	_ "embed"
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/page"
+)
+
+// phraseTable lists the phrases of pages that are not listings.
+//
+//go:embed phrases.csv
+var phraseTable string
+
+// The kinds of phrases in phraseTable.
+const (
+	rentalPhrase   = "rental"
+	partPhrase     = "part"
+	registerPhrase = "register"
+	articlePhrase  = "article"
+	retailPhrase   = "retail"
+	markPhrase     = "mark"
+	gonePhrase     = "gone"
+	ifPhrase       = "if"
+)
+
+// abbreviations stand for parts of phrases: what follows the name of a part for sale,
+// and the words for a listing with what may follow them.
+var abbreviations = strings.NewReplacer(
+	"PART", `\s*(?:$|for sale|assembly|assy|set|used|only|-|\||,)`,
+	"NOUN", `\b(?:vehicle|car|listing|item|page|stock|ad|advert|advertisement|unit)\b.{0,40}`,
+)
+
+var phrases = func() map[string]*regexp.Regexp {
+	all := map[string][]string{}
+	for line := range strings.Lines(phraseTable) {
+		kind, phrase, ok := strings.Cut(strings.TrimSpace(line), ",")
+		if ok && !strings.HasPrefix(line, "#") {
+			all[kind] = append(all[kind], abbreviations.Replace(phrase))
+		}
+	}
+	compiled := map[string]*regexp.Regexp{}
+	for kind, list := range all {
+		compiled[kind] = regexp.MustCompile("(?i)" + strings.Join(list, "|"))
+	}
+	return compiled
+}()
+
+// says reports whether a text has a phrase of a kind.
+func says(kind, text string) bool { return phrases[kind].MatchString(text) }
+
+// notForSale returns what a page about a car is, when it is not a listing of a car for
+// sale; "" for a listing.
+func notForSale(l *Listing, doc *page.Document) string {
+	head := headOf(doc)
+	car := &l.Car
+	isSale := car.AskingPrice != nil || car.FOBPriceUSD != nil || car.CFPriceUSD != nil || car.StockNo != "" || car.Auction != nil
+	switch {
+	case says(rentalPhrase, head):
+		return "a rental"
+	case says(partPhrase, head) && (car.MileageKM == nil || car.Year == 0):
+		return "a part of a car"
+	case says(registerPhrase, head) && !isSale:
+		return "a register entry"
+	case isArticle(doc, head) && (!isSale || car.MileageKM == nil):
+		return "an article"
+	}
+	return ""
+}
+
+// isArticle reports a page that calls itself an article, or has the heading or the URL
+// of one.
+func isArticle(doc *page.Document, head string) bool {
+	path := strings.ToLower(doc.URL.Path)
+	return doc.Meta["og:type"] == "article" || strings.Contains(path, "/blog/") || strings.Contains(path, "/news/") ||
+		says(articlePhrase, head)
+}
+
+// headOf returns the heading of a page and the part of its title before the name of the
+// site.
+func headOf(doc *page.Document) string {
+	title := doc.Title
+	for _, separator := range []string{" | ", " - ", " – ", " :: "} {
+		title, _, _ = strings.Cut(title, separator)
+	}
+	heads := []string{title}
+	for _, h1 := range doc.Tags[atom.H1] {
+		if !doc.IsForeign(h1) {
+			heads = append(heads, page.Text(h1))
+		}
+	}
+	return strings.Join(heads, "\n")
+}
+
+// soldHeading matches SOLD in a title or heading, also joined to the name.
+var soldHeading = regexp.MustCompile(`(?:SOLD(?: ?OUT)?|Sold(?: Out)?)\W*(?:$|\n)|^\W*(?:SOLD|Sold)\b|\bSOLD OUT\b|` +
+	`\[SOLD\]|\(SOLD\)|売約済|売り切れ|成約済`)
+
+// maxNotice is the maximum length of a notice in bytes.
+const maxNotice = 200
+
+// maxNotices bounds the elements that are examined for a notice.
+const maxNotices = 4000
+
+var soldNotice = regexp.MustCompile(`(?i)\bsold\b`)
+
+// notices returns what the page's own elements say of the car: a ribbon or a sentence
+// that marks it as sold, or a sentence that it is no longer there.
+func notices(doc *page.Document) (sold, gone bool) {
+	sold = soldHeading.MatchString(headOf(doc))
+	examined := 0
+	for _, tag := range []atom.Atom{atom.H1, atom.H2, atom.H3, atom.P, atom.Span, atom.Strong, atom.B, atom.Div} {
+		for _, n := range doc.Tags[tag] {
+			if examined++; examined > maxNotices {
+				return sold, gone
+			}
+			s := page.OwnText(n, maxNotice)
+			isNotice := says(gonePhrase, s) && !says(ifPhrase, s)
+			if s == "" || !isNotice && !says(markPhrase, s) || doc.IsForeign(n) || !page.IsVisible(n) {
+				continue
+			}
+			isSold := !isNotice || soldNotice.MatchString(s)
+			sold, gone = sold || isSold, gone || !isSold
+		}
+	}
+	return sold, gone
+}
