@@ -40,7 +40,7 @@ type Car struct {
 	Steering     string        `json:"steering,omitempty"`
 	StockNo      string        `json:"stockNo,omitempty"`
 	Location     string        `json:"location,omitempty"`
-	LocatedIn    string        `json:"locatedIn,omitempty"` // country where the car is, when the listing names one
+	LocatedIn    string        `json:"locatedIn,omitempty"`   // country where the car is, when the listing names one
 	M3           *money.Number `json:"m3,omitempty"`          // shipping volume in cubic metres
 	Currency     string        `json:"currency,omitempty"`    // of the asking price, ISO 4217
 	AskingPrice  *money.Number `json:"askingPrice,omitempty"` // as listed, in Currency
