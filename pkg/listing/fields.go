@@ -17,7 +17,7 @@ import (
 // returns false when that is not certain; set writes that form into the car.
 type reader struct {
 	field string
-	noted bool // a disagreement between sources becomes a note
+	noted bool // sources that disagree add a note
 	read  func(string) (string, bool)
 	set   func(*vehicle.Car, string)
 }
@@ -54,6 +54,7 @@ var readers = []reader{
 	{claim.FieldEnd, false, yen, func(c *vehicle.Car, s string) { auction(c).EndPriceJPY = claim.Digits(s) }},
 }
 
+// plain accepts any text that is not too long.
 func plain(s string) (string, bool) { return s, len(s) <= 120 }
 
 // colour accepts a word or two; a number is the manufacturer's code for the paint.
@@ -67,6 +68,7 @@ func version(s string) (string, bool) {
 	return s, len(s) <= 120 && claim.Squash(s) != "" && !bareScore.MatchString(s)
 }
 
+// name accepts a text with a letter or a digit, and writes it in upper case.
 func name(s string) (string, bool) {
 	s = claim.CutJapanese(s)
 	return strings.ToUpper(s), len(s) <= 60 && claim.Squash(s) != ""
@@ -83,7 +85,7 @@ func code(s string) (string, bool) {
 	return s, ok && len(s) <= 60
 }
 
-// dated keeps a date as listed when it holds a year and is not the date of the
+// dated accepts a date, as listed, that contains a year and is not the date of the
 // advertisement.
 func dated(s string) (string, bool) {
 	_, ok := claim.ParseDatedYear(s)

@@ -13,7 +13,7 @@ import (
 // Field explains one field of a car.
 type Field struct {
 	Name   string     `json:"name"`
-	Value  string     `json:"value"` // the text that was taken, "" when none could be; of images their number
+	Value  string     `json:"value"` // the text that was taken, "" when none was; for images, their number
 	Source string     `json:"source,omitempty"`
 	Rank   claim.Rank `json:"rank,omitempty"`
 	Others []Other    `json:"others,omitempty"`
@@ -27,9 +27,9 @@ type Other struct {
 	Reason string     `json:"reason"` // agrees, disagrees, or why it was rejected
 }
 
-// resolve decides between the claims, field by field: the best-ranked value that
-// can be read wins, and the others are kept beside it. The claims stand in the
-// order of their rank, because the sources are read in it.
+// resolve decides between the claims, field by field: it takes the first claim whose
+// text can be read, and keeps the others beside it. The sources are read in the order
+// of their rank, so the first claim of a field is the best.
 func resolve(c *claim.List, doc *page.Document) *Listing {
 	listing := &Listing{Notes: c.Notes}
 	car := &listing.Car
@@ -58,7 +58,8 @@ func resolve(c *claim.List, doc *page.Document) *Listing {
 	return listing
 }
 
-// setPictures takes the links of the best source that had any.
+// setPictures takes the links of the images and of the inspection sheet. The list of
+// claims has those of the best source that had any.
 func (l *Listing) setPictures(c *claim.List, doc *page.Document) {
 	car := &l.Car
 	car.Images = make([]string, 0, len(c.Images))
@@ -76,11 +77,14 @@ func (l *Listing) setPictures(c *claim.List, doc *page.Document) {
 	}
 }
 
-// explained explains a claim that nothing competes with.
+// explained returns the explanation of a value that has no other claims.
 func explained(c claim.Claim, name, value string) Field {
 	return Field{Name: name, Value: value, Source: c.Source, Rank: c.Rank}
 }
 
+// resolveField writes the first claimed value that can be read into the car. It
+// returns the explanation, in which the other claims have the reason why they were
+// not taken.
 func (l *Listing) resolveField(r reader, claimed []claim.Claim) Field {
 	field := Field{Name: r.field}
 	taken := ""
@@ -110,17 +114,19 @@ func (l *Listing) resolveField(r reader, claimed []claim.Claim) Field {
 	return field
 }
 
-// maxNotes bounds what a page can make us say.
+// maxNotes is the maximum number of notes: a page that contradicts itself everywhere
+// must not make the answer long.
 const maxNotes = 20
 
+// notef adds a note, a doubt about the listing in a sentence.
 func (l *Listing) notef(format string, args ...any) {
 	if len(l.Notes) < maxNotes {
 		l.Notes = append(l.Notes, fmt.Sprintf(format, args...))
 	}
 }
 
-// codeFromFrame falls back to the code of the frame number, which may lack the
-// body letter.
+// codeFromFrame takes the chassis code from the frame number when the page gives no
+// other. It may lack its last letter, which is for the body.
 func (l *Listing) codeFromFrame() {
 	car := &l.Car
 	if car.RawModelCode != "" {
@@ -134,7 +140,7 @@ func (l *Listing) codeFromFrame() {
 	}
 }
 
-// complete reports whether there is enough to estimate from.
+// complete reports whether a car has the fields that an estimate needs.
 func complete(car *vehicle.Car) bool {
 	return car.Make != "" && car.Model != "" && car.Year != 0 && (car.ModelCode != "" || car.EngineCC != 0)
 }

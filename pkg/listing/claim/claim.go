@@ -12,8 +12,8 @@ type Rank int
 // The ranks, in order of trust.
 const (
 	RankSite   Rank = 1 // the adapter of the site
-	RankLabel  Rank = 2 // label and value, anywhere on the page
-	RankSchema Rank = 3 // schema.org
+	RankLabel  Rank = 2 // label and value in a table or a list
+	RankSchema Rank = 3 // schema.org; label and value in plain text
 	RankMeta   Rank = 4 // og: metas, title, URL
 )
 
