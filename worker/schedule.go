@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
 
@@ -64,6 +66,22 @@ func runEvery(ctx context.Context, interval time.Duration, do func()) {
 		case <-ticker.C:
 		}
 	}
+}
+
+// registerInterval is how often the queues are registered.
+const registerInterval = 5 * time.Second
+
+// registerQueues adds the queues to asynq's list of them. asynq does so once in the
+// life of a process: after FLUSHALL, or when Redis has restarted empty, neither
+// Asynqmon nor the sweeper would find a queue.
+func registerQueues(ctx context.Context, client redis.UniversalClient) error {
+	names := []any{webhook.Queue}
+	for _, role := range tasks.Roles {
+		for name := range tasks.QueuesOf(role) {
+			names = append(names, name)
+		}
+	}
+	return client.SAdd(ctx, "asynq:queues", names...).Err()
 }
 
 // syncInterval is how soon a sync can be enqueued again. The store makes sure that

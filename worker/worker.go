@@ -173,6 +173,9 @@ func (w *Worker) Start() error {
 	w.sweep(ctx)
 	w.loops.Go(func() { w.dispatcher.run(ctx) })
 	w.loops.Go(func() { runEvery(ctx, batchCheckInterval/2, func() { w.sweepBatches(ctx) }) })
+	w.loops.Go(func() {
+		runEvery(ctx, registerInterval, func() { w.logScheduleError(ctx, registerQueues(ctx, w.options.Redis)) })
+	})
 	handler := w.handler()
 	for _, role := range w.options.Roles {
 		concurrency := map[tasks.Role]int{

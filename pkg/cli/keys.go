@@ -17,6 +17,8 @@ type keysCommand struct {
 	List   keysList   `cmd:"" help:"List API keys without their secrets."`
 	Limit  keysLimit  `cmd:"" help:"Set limits of one key; omitted ones fall back to the server's."`
 	Revoke keysRevoke `cmd:"" help:"Revoke an API key within a second."`
+	Export keysExport `cmd:"" help:"Write the records of all API keys, with hashes and without the keys, as JSON lines."`
+	Import keysImport `cmd:"" help:"Add the keys of an export, read from standard input, that do not exist."`
 }
 
 type keysCreate struct {
@@ -130,4 +132,33 @@ func (c *keysRevoke) Run(r *run) error {
 	}
 	_, err = fmt.Fprintf(r.Out, "revoked %s\n", c.ID)
 	return err
+}
+
+type keysExport struct{ redisConfig }
+
+// Run is called by kong.
+func (c *keysExport) Run(r *run) error {
+	conn, err := r.redis(c.redisConfig, false)
+	if err != nil {
+		return err
+	}
+	n, err := keys.NewStore(conn.Client()).Export(r.ctx, r.Out)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(r.Err, "exported %d keys\n", n)
+	return err
+}
+
+type keysImport struct{ redisConfig }
+
+// Run is called by kong.
+func (c *keysImport) Run(r *run) error {
+	conn, err := r.redis(c.redisConfig, false)
+	if err != nil {
+		return err
+	}
+	n, err := keys.NewStore(conn.Client()).Import(r.ctx, r.In)
+	_, printErr := fmt.Fprintf(r.Out, "imported %d keys\n", n)
+	return errors.Join(err, printErr)
 }

@@ -1,0 +1,103 @@
+package keys
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// saved is one line of a backup: the record of a key and the hash that it is found
+// by. A key cannot be computed from its hash.
+type saved struct {
+	Hash string `json:"sha256"`
+	Key
+}
+
+var validHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// Export writes the records of all keys as JSON lines, revoked ones too. It holds no
+// key, only hashes; who has the file can use no key, but sees names and limits.
+func (s *Store) Export(ctx context.Context, w io.Writer) (n int, err error) {
+	hashes, err := s.redis.HVals(ctx, index).Result()
+	if err != nil {
+		return 0, fmt.Errorf("keys: index: %w", err)
+	}
+	lines := json.NewEncoder(w)
+	for _, hash := range hashes {
+		key, _, err := s.read(ctx, hash)
+		if errors.Is(err, redis.Nil) {
+			continue
+		}
+		if err == nil {
+			err = lines.Encode(saved{hash, key})
+		}
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// Import adds the keys of an export that do not exist, and returns their number. A
+// key that exists keeps its record, but is revoked when the export says so: no import
+// brings a revoked key back. It may run twice.
+func (s *Store) Import(ctx context.Context, r io.Reader) (added int, err error) {
+	lines := bufio.NewScanner(r)
+	for number := 1; lines.Scan(); number++ {
+		if len(lines.Bytes()) == 0 {
+			continue
+		}
+		var line saved
+		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			return added, fmt.Errorf("keys: line %d: %w", number, err)
+		}
+		if !validHash.MatchString(line.Hash) || line.ID == "" {
+			return added, fmt.Errorf("keys: line %d has no sha256 or no id", number)
+		}
+		isNew, err := s.restore(ctx, line)
+		if err != nil {
+			return added, fmt.Errorf("line %d: %w", number, err)
+		}
+		if isNew {
+			added++
+		}
+	}
+	return added, lines.Err()
+}
+
+// restore writes one key, the index first, as Create does.
+func (s *Store) restore(ctx context.Context, line saved) (added bool, err error) {
+	record, err := json.Marshal(line.Key)
+	if err != nil {
+		return false, fmt.Errorf("keys: record: %w", err)
+	}
+	if err := s.redis.HSetNX(ctx, index, line.ID, line.Hash).Err(); err != nil {
+		return false, fmt.Errorf("keys: index: %w", err)
+	}
+	stored, err := s.redis.HGet(ctx, index, line.ID).Result()
+	if err != nil {
+		return false, fmt.Errorf("keys: index: %w", err)
+	}
+	if stored != line.Hash {
+		return false, fmt.Errorf("keys: another key has the id %s", line.ID)
+	}
+	added, err = s.redis.SetNX(ctx, keyRecord(line.Hash), record, 0).Result()
+	if err != nil {
+		return false, fmt.Errorf("keys: write: %w", err)
+	}
+	if added || line.Revoked.IsZero() {
+		return added, nil
+	}
+	return false, s.update(ctx, line.ID, func(key *Key) {
+		if key.Revoked.IsZero() {
+			key.Revoked = line.Revoked
+		}
+	})
+}
