@@ -104,7 +104,7 @@ func TestSweepCompletesAPromotion(t *testing.T) {
 	t.Parallel()
 	f := enginetest.New(t, enginetest.WithNotifier("batch", noBatches))
 	job := requestCar(f, "key1", jobs.Bulk, "batch:1")
-	f.Redis.HSet(t.Context(), "job:{"+job.ID+"}", "promoted", 1)
+	f.Redis.HSet(t.Context(), "job:{"+job.ID[26:]+"}:"+job.ID, "promoted", 1)
 	for _, class := range []jobs.Class{jobs.Bulk, jobs.Interactive} {
 		key := "jobs:active:" + string(class)
 		for _, id := range f.Redis.ZRange(t.Context(), key, 0, -1).Val() {

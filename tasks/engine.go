@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -102,9 +101,13 @@ func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requeste
 	if by.Class == jobs.Bulk {
 		deadline = deadlineBulk
 	}
+	first, err := flow.advance(&jobs.Job{Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, State: jobs.Queued})
+	if err != nil {
+		return nil, err
+	}
 	job, joined, err := e.jobs.Create(ctx, jobs.New{
 		Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, Deadline: deadline, Subscriber: by.subscriber(),
-	})
+	}, first.Steps...)
 	switch {
 	case err != nil:
 		return nil, err
@@ -156,13 +159,16 @@ type Continuation struct {
 // the run can go on with is claimed for it and returned.
 //
 // early, if any, are outputs of the steps that follow, in their order, which the
-// same run has made. Their tasks are not enqueued.
+// same run has made. They are used when the job ends with them.
 func (e *Engine) Complete(
 	ctx context.Context, job *jobs.Job, step string, output json.RawMessage, by Run, early ...StepOutput,
 ) (*Continuation, error) {
 	after := *job
 	after.Outputs, after.Steps = maps.Clone(job.Outputs), maps.Clone(job.Steps)
 	after.Outputs[step] = output
+	if ended, err := e.finishWith(ctx, &after, step, early); ended || err != nil {
+		return nil, err
+	}
 	next, err := advance(&after)
 	known := err == nil && next.Failed == nil && len(next.Children) == 0
 	if !known {
@@ -191,10 +197,46 @@ func (e *Engine) Complete(
 	for _, opened := range next.Steps {
 		after.Steps[opened] = jobs.Step{State: jobs.StepReady, Attempt: 1}
 	}
-	if len(early) > 0 && slices.Contains(next.Steps, early[0].Step) {
-		return e.Complete(ctx, &after, early[0].Step, early[0].Output, by, early[1:]...)
-	}
 	return nil, e.advanceFrom(ctx, &after)
+}
+
+// finishWith ends a job whose last outputs have just been made: that of a step, and
+// early ones of the steps that follow. It reports false when more has to be done.
+func (e *Engine) finishWith(ctx context.Context, job *jobs.Job, step string, early []StepOutput) (bool, error) {
+	last := *job
+	last.Outputs = maps.Clone(job.Outputs)
+	steps := []string{step}
+	for _, output := range early {
+		last.Outputs[output.Step] = output.Output
+		steps = append(steps, output.Step)
+	}
+	next, err := advance(&last)
+	if err != nil || next.Result == nil {
+		return false, nil //nolint:nilerr // the caller does what comes next
+	}
+	if err := e.cacheResult(ctx, job, next.Result); err != nil {
+		// What was made is kept, so that it is not made again.
+		_, storeErr := e.jobs.Complete(ctx, job.ID, step, job.Outputs[step])
+		return true, errors.Join(err, storeErr)
+	}
+	finished, err := e.jobs.Finish(ctx, job, next.Result, steps...)
+	if err != nil {
+		return true, err
+	}
+	if finished.At.IsZero() {
+		return true, e.Advance(ctx, job.ID)
+	}
+	return true, e.notifyEnd(ctx, endedAs(job, next.Result, finished), finished.Subscribers)
+}
+
+// endedAs returns the record of a job as it is after Finish.
+func endedAs(job *jobs.Job, result json.RawMessage, finished jobs.Finished) *jobs.Job {
+	ended := *job
+	ended.State, ended.Result, ended.Ended = jobs.Succeeded, result, finished.At
+	if finished.Promoted {
+		ended.Class = jobs.Interactive
+	}
+	return &ended
 }
 
 // EnqueueAfter enqueues the task of the present attempt at a step, to be delivered
@@ -277,25 +319,32 @@ func (e *Engine) apply(ctx context.Context, job *jobs.Job, next Next) (*jobs.Job
 	return e.jobs.Get(ctx, job.ID)
 }
 
+// cacheResult caches the result of a job before it ends. Past the deadline a full
+// cache no longer keeps the result from the caller.
+func (e *Engine) cacheResult(ctx context.Context, job *jobs.Job, result json.RawMessage) error {
+	if e.beforeSucceed == nil {
+		return nil
+	}
+	if err := e.beforeSucceed(ctx, job, result); err != nil && time.Now().Before(job.Deadline) {
+		return err
+	}
+	return nil
+}
+
 // succeed ends a job with its result and returns the record as it is then: the
 // job may have ended before, and otherwise.
 func (e *Engine) succeed(ctx context.Context, job *jobs.Job, result json.RawMessage) (*jobs.Job, error) {
-	if e.beforeSucceed != nil {
-		// Past the deadline a full cache no longer keeps the result from the caller.
-		if err := e.beforeSucceed(ctx, job, result); err != nil && time.Now().Before(job.Deadline) {
-			return nil, err
-		}
+	if err := e.cacheResult(ctx, job, result); err != nil {
+		return nil, err
 	}
-	at, err := e.jobs.Succeed(ctx, job.ID, result)
+	finished, err := e.jobs.Finish(ctx, job, result)
 	if err != nil {
 		return nil, err
 	}
-	if at.IsZero() {
+	if finished.At.IsZero() {
 		return e.jobs.Get(ctx, job.ID)
 	}
-	ended := *job
-	ended.State, ended.Result, ended.Ended = jobs.Succeeded, result, at
-	return &ended, nil
+	return endedAs(job, result, finished), nil
 }
 
 // finalize does what is left after the end of a job, whichever way it ended: it
@@ -313,6 +362,11 @@ func (e *Engine) finalize(ctx context.Context, job *jobs.Job) error {
 			return err
 		}
 	}
+	return e.notifyEnd(ctx, job, subscribers)
+}
+
+// notifyEnd notifies the subscribers of a job whose end was published.
+func (e *Engine) notifyEnd(ctx context.Context, job *jobs.Job, subscribers []string) error {
 	if err := e.notify(ctx, job, subscribers); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotifyIncomplete, err)
 	}

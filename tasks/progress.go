@@ -84,7 +84,7 @@ func partState(job *jobs.Job, name string) PartState {
 	_, done := job.Outputs[name]
 	step, opened := job.Steps[name]
 	switch {
-	case done:
+	case done, step.State == jobs.StepDone: // the outputs of the last steps are in the result
 		return PartDone
 	case !opened:
 		return PartWaiting

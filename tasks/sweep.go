@@ -95,7 +95,7 @@ func (e *Engine) checkJob(ctx context.Context, id string, class jobs.Class, c ch
 		return false, e.jobs.MoveToClass(ctx, id, class, job.Class)
 	}
 	if !job.State.Ended() && len(job.Steps) == 0 && len(job.Children) == 0 {
-		return true, e.startOrphan(ctx, job)
+		return true, e.advanceFrom(ctx, job) // its creator crashed before it started the job
 	}
 	recheck := recheckQueued
 	if class == jobs.Bulk {
@@ -112,19 +112,6 @@ func (e *Engine) checkJob(ctx context.Context, id string, class jobs.Class, c ch
 		return recovered, err
 	}
 	return recovered, e.jobs.ScheduleCheck(ctx, id, class, recheck)
-}
-
-// startOrphan starts a job whose creator crashed before it did. If another job
-// has the same input by now this one is deleted: no caller knows its id.
-func (e *Engine) startOrphan(ctx context.Context, job *jobs.Job) error {
-	holder, err := e.jobs.AcquireDedupKey(ctx, job.ID, job.DedupKey, time.Until(job.Deadline))
-	if err != nil {
-		return err
-	}
-	if holder != nil {
-		return e.jobs.DeleteUnstarted(ctx, job.ID, job.Class)
-	}
-	return e.advanceFrom(ctx, job)
 }
 
 // recoverSteps recovers the steps of a job that has not ended, and ends a job

@@ -213,7 +213,7 @@ func endWithoutNotification(f *dispatcherRig) {
 	items := f.items(id)
 	_, err := f.jobs.Succeed(ctx, items[0].Job, json.RawMessage(`{}`)) // and the worker dies
 	f.must(err)
-	f.must(f.conn.Client().Del(ctx, "job:{"+items[1].Job+"}").Err()) // kept no longer
+	f.must(f.conn.Client().Del(ctx, "job:{"+items[1].Job[26:]+"}:"+items[1].Job).Err()) // kept no longer
 	for _, row := range f.stuck(id) {
 		f.must(f.recoverRow(ctx, row, f.t.Name()))
 	}

@@ -3,7 +3,11 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/pack"
 )
@@ -11,7 +15,50 @@ import (
 // Succeed ends a job with its result and returns the time of its end; zero when
 // the job had ended before.
 func (s *Store) Succeed(ctx context.Context, id string, result json.RawMessage) (time.Time, error) {
-	return s.end(ctx, id, Succeeded, "result", pack.Pack(result), "", "")
+	job, err := s.Get(ctx, id)
+	if errors.Is(err, ErrNotFound) {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	finished, err := s.Finish(ctx, job, result)
+	return finished.At, err
+}
+
+// Finished is the outcome of Finish.
+type Finished struct {
+	At          time.Time // of the end; zero when this call did not end the job
+	Promoted    bool      // an interactive request has joined the bulk job
+	Subscribers []string  // who must be notified
+}
+
+// Finish ends a job with its result, which its last steps have made, and does what
+// PublishEnd does. It does nothing to a job that has ended, or when one of the steps
+// has an output of another run: read the record. Without steps it ends a job whose
+// outputs are all stored.
+func (s *Store) Finish(ctx context.Context, job *Job, result json.RawMessage, steps ...string) (Finished, error) {
+	args := []any{job.ID, joinGrace.Milliseconds(), channelEnded, pack.Pack(result), retention.Milliseconds()}
+	for _, step := range steps {
+		args = append(args, step)
+	}
+	reply, err := scriptFinish.Run(ctx, s.redis, keysOf(job), args...).Slice()
+	if err != nil || len(reply) == 0 {
+		return Finished{}, err
+	}
+	ms, okTime := reply[0].(int64)
+	members, okMembers := reply[2].([]any)
+	if !okTime || !okMembers {
+		return Finished{}, fmt.Errorf("jobs: finish: unexpected reply %v", reply)
+	}
+	finished := Finished{
+		At: time.UnixMilli(ms).UTC(), Promoted: reply[1] == int64(1), Subscribers: make([]string, 0, len(members)),
+	}
+	for _, member := range members {
+		subscriber, _ := member.(string)
+		finished.Subscribers = append(finished.Subscribers, subscriber)
+	}
+	return finished, nil
 }
 
 // Fail ends a job with an error. With a claim it does so only while that claim on
@@ -53,26 +100,18 @@ func (s *Store) PublishEnd(ctx context.Context, job *Job) (parents []string, err
 	if job.State == Succeeded {
 		grace = joinGrace
 	}
-	pipe := s.redis.Pipeline()
-	scriptReleaseKey.Eval(ctx, pipe, []string{keyDedup(job.DedupKey)}, job.ID, grace.Milliseconds())
-	pipe.Publish(ctx, channelEnded, job.ID)
-	members := pipe.SMembers(ctx, keySubscribers(job.ID))
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, err
-	}
-	return members.Val(), nil
+	return scriptPublish.Run(ctx, s.redis, keysOf(job), job.ID, grace.Milliseconds(), channelEnded).StringSlice()
 }
 
 // MarkFinalized removes a job whose subscribers have all been notified from the
 // sweeper's set. Of a bulk job that no caller requested only the result is kept:
 // there are thousands of these, and the subscribers have the outcome.
 func (s *Store) MarkFinalized(ctx context.Context, job *Job) error {
-	pipe := s.redis.Pipeline()
-	if job.Class == Bulk && !job.RequestedByCaller {
-		scriptTrim.Eval(ctx, pipe, []string{keyJob(job.ID)}, trimmedTTL.Milliseconds())
-	}
-	pipe.Del(ctx, keySubscribers(job.ID))
-	pipe.ZRem(ctx, keyActive(job.Class), job.ID)
-	_, err := pipe.Exec(ctx)
-	return err
+	return s.pipelined(ctx, func(pipe redis.Pipeliner, run scriptRunner) {
+		if job.Class == Bulk && !job.RequestedByCaller {
+			run(scriptTrim, []string{keyJob(job.ID)}, trimmedTTL.Milliseconds())
+		}
+		pipe.Del(ctx, keySubscribers(job.ID))
+		pipe.ZRem(ctx, keyActive(job.Class), job.ID)
+	})
 }

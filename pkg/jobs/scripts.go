@@ -10,19 +10,20 @@ import (
 // job, which share a hash tag, or one key, so that they run on a cluster. Each
 // reads the clock of Redis, so that the clocks of the workers need not agree.
 //
-// A job is a hash at job:{id}:
+// A job is a hash:
 //
 //	meta                  what never changes, as JSON
 //	state, ended          its state; when it ended, in ms
 //	result, error         how it ended, as JSON; the result packed
 //	s:<step>:<what>       state, attempt, retries, worker, claim, since of a step
-//	o:<step>              output of a step, packed
+//	o:<step>              output of a step, packed; those of the last steps are in the result
 //	c:<child>:<what>      job (id) and end (outcome as JSON) of a child
 //	asked                 a caller requested it, not only other jobs
 //	promoted              it was bulk, and an interactive request has joined it
 //
-// Its subscribers are a set at parents:{id}, its dedup key is at inflight:{hash},
-// and the jobs that the sweeper checks are sorted sets at jobs:active:<class>.
+// It is at job:{slot}:id. Its subscribers are a set at parents:{slot}:id, its dedup
+// key is at inflight:{slot}:hash, where slot is the end of the id (keys.go). The
+// jobs that the sweeper checks are sorted sets at jobs:active:<class>.
 
 const luaNow = lua.Clock + `
 local function ended()
@@ -31,17 +32,41 @@ local function ended()
 end
 `
 
-// scriptRecord writes the record of a new job. ARGV: meta, its TTL in ms, its
-// subscriber, or "" for a caller who polls.
-var scriptRecord = redis.NewScript(`
-redis.call('HSET', KEYS[1], 'meta', ARGV[1], 'state', 'queued')
-if ARGV[3] == '' then
-  redis.call('HSET', KEYS[1], 'asked', 1)
-else
-  redis.call('SADD', KEYS[2], ARGV[3])
-  redis.call('PEXPIRE', KEYS[2], ARGV[2])
+// scriptCreate writes the record of a new job with its first steps and acquires its
+// dedup key, or subscribes to the job that has the key and has not failed. KEYS:
+// those of keysOf. ARGV: id, meta, TTL of the record and of the dedup key in ms,
+// subscriber ("" for a caller who polls), what the keys of records and of
+// subscribers in this slot begin with, steps. It returns nothing when it created
+// the job, also when the same call did so before, else id and record of the other.
+var scriptCreate = redis.NewScript(lua.Clock + `
+local function subscribe(record, subscribers, ttl)
+  if ARGV[5] == '' then
+    redis.call('HSET', record, 'asked', 1)
+  else
+    redis.call('SADD', subscribers, ARGV[5])
+    redis.call('PEXPIRE', subscribers, ttl)
+  end
+  return true
 end
-return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+local holder = redis.call('GET', KEYS[3])
+if holder then
+  local record = ARGV[6] .. holder
+  local state = redis.call('HGET', record, 'state')
+  if holder == ARGV[1] and state then return {} end
+  if state == 'queued' or state == 'running' then
+    subscribe(record, ARGV[7] .. holder, redis.call('PTTL', record))
+  end
+  if state and state ~= 'failed' and state ~= 'cancelled' then return {holder, redis.call('HGETALL', record)} end
+end
+redis.call('HSET', KEYS[1], 'meta', ARGV[2], 'state', 'queued')
+for i = 8, #ARGV do
+  local s = 's:' .. ARGV[i] .. ':'
+  redis.call('HSET', KEYS[1], s .. 'attempt', 1, s .. 'state', 'ready', s .. 'since', now)
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+subscribe(KEYS[1], KEYS[2], ARGV[3])
+redis.call('SET', KEYS[3], ARGV[1], 'PX', ARGV[4])
+return {}
 `)
 
 // scriptOpen makes a step ready when it was not opened before. ARGV: step. It
@@ -129,7 +154,7 @@ return {all, redis.call('HEXISTS', KEYS[1], 'promoted')}
 `)
 
 // scriptEnd ends a job, once. With a claim, only the run that has that claim may.
-// ARGV: state, field (result or error), its JSON, retention in ms, step and claim
+// ARGV: state, field (error or ""), its JSON, retention in ms, step and claim
 // ("" for none). It returns the time of the end, or 0 when it did not end the job.
 var scriptEnd = redis.NewScript(luaNow + `
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return 0 end
@@ -153,29 +178,40 @@ if #fields > 0 then redis.call('HDEL', KEYS[1], unpack(fields)) end
 return redis.call('PEXPIRE', KEYS[1], ARGV[1])
 `)
 
-// scriptDeleteUnstarted deletes a job of which no step and no child was opened:
-// its record has only meta, state and perhaps asked. It returns 1 when it did.
-var scriptDeleteUnstarted = redis.NewScript(`
-if redis.call('HGET', KEYS[1], 'state') ~= 'queued' then return 0 end
-if redis.call('HLEN', KEYS[1]) - redis.call('HEXISTS', KEYS[1], 'asked') > 2 then return 0 end
-redis.call('DEL', KEYS[2])
-return redis.call('DEL', KEYS[1])
-`)
+// luaPublish defines publish: it lets the dedup key expire after a grace (0 ms: at
+// once) if the job still has it, tells the Hubs, and returns the subscribers. KEYS:
+// those of keysOf.
+const luaPublish = `
+local function publish(id, grace, channel)
+  if redis.call('GET', KEYS[3]) == id then redis.call('PEXPIRE', KEYS[3], grace) end
+  redis.call('PUBLISH', channel, id)
+  return redis.call('SMEMBERS', KEYS[2])
+end
+`
 
-// scriptAcquireKey acquires the dedup key for a job, or returns the id of the job
-// that has it. ARGV: job id, TTL in ms, the job to be replaced ("" for none).
-var scriptAcquireKey = redis.NewScript(`
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] and holder ~= ARGV[3] then return holder end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return ARGV[1]
-`)
+// scriptPublish publishes the end of a job. ARGV: id, grace in ms, channel. It
+// returns the subscribers.
+var scriptPublish = redis.NewScript(luaPublish + `return publish(ARGV[1], ARGV[2], ARGV[3])`)
 
-// scriptReleaseKey lets the dedup key expire after a grace, if the job still has
-// it. ARGV: job id, grace in ms (0: at once).
-var scriptReleaseKey = redis.NewScript(`
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+// scriptFinish ends a job with the result of its last steps and publishes that,
+// once. KEYS: those of keysOf. ARGV: id, grace in ms, channel, result, retention in
+// ms, steps. It returns the time of the end, 1 when the job was promoted, and the
+// subscribers; nothing when a step has an output of another run or the job has
+// ended.
+var scriptFinish = redis.NewScript(luaNow + luaPublish + `
+if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return {} end
+for i = 6, #ARGV do
+  if redis.call('HEXISTS', KEYS[1], 'o:' .. ARGV[i]) == 1 then return {} end
+end
+for i = 6, #ARGV do
+  local s = 's:' .. ARGV[i] .. ':'
+  redis.call('HDEL', KEYS[1], s .. 'worker', s .. 'claim')
+  redis.call('HSETNX', KEYS[1], s .. 'attempt', 1)
+  redis.call('HSET', KEYS[1], s .. 'state', 'done', s .. 'since', now)
+end
+redis.call('HSET', KEYS[1], 'state', 'succeeded', 'ended', now, 'result', ARGV[4])
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
+return {now, redis.call('HEXISTS', KEYS[1], 'promoted'), publish(ARGV[1], ARGV[2], ARGV[3])}
 `)
 
 // scriptListDue returns jobs that are due for a check, each to one caller, and

@@ -51,13 +51,7 @@ func (s *Store) Claim(ctx context.Context, id, step string, attempt int, worker,
 	if ClaimResult(result) != Claimed {
 		return ClaimResult(result), nil, nil
 	}
-	list, _ := reply[1].([]any)
-	fields := make(map[string]string, len(list)/2)
-	for i := 0; i+1 < len(list); i += 2 {
-		name, _ := list[i].(string)
-		fields[name], _ = list[i+1].(string)
-	}
-	job, err := parse(id, fields)
+	job, err := parseReply(id, reply[1])
 	return Claimed, job, err
 }
 

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oklog/ulid/v2"
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/pack"
@@ -36,9 +34,6 @@ const (
 	firstCheckDelay     = 2 * time.Second
 	firstCheckDelayBulk = HeartbeatTTL
 )
-
-func keyJob(id string) string         { return "job:{" + id + "}" }
-func keyDedup(dedupKey string) string { return "inflight:{" + dedupKey + "}" }
 
 // keyActive is a sorted set of the jobs that the sweeper checks, by the time of
 // their next check in ms. Each class has its own, so that a batch cannot delay the
@@ -71,56 +66,68 @@ func DedupKeyFor(kind string, input json.RawMessage) string {
 
 // Create writes the record of a job, or joins the running job of the same kind and
 // input, which keeps its owner, class and deadline. It enqueues nothing: the
-// caller advances the job, and if the caller dies first the sweeper does.
-func (s *Store) Create(ctx context.Context, n New) (job *Job, joined bool, err error) {
-	dedupKey := DedupKeyFor(n.Kind, n.Input)
-	for range 10 {
-		job, err = s.findByDedupKey(ctx, dedupKey)
-		if err == nil {
-			job, err = s.join(ctx, job, n.Subscriber)
-		}
-		if !errors.Is(err, ErrNotFound) {
-			return job, true, err
-		}
-		job, err := s.record(ctx, n, dedupKey)
-		if err != nil {
-			return nil, false, err
-		}
-		holder, err := s.AcquireDedupKey(ctx, job.ID, dedupKey, n.Deadline)
-		if err != nil {
-			return nil, false, err
-		}
-		if holder == nil {
-			return job, false, nil
-		}
-		if err = s.DeleteUnstarted(ctx, job.ID, n.Class); err != nil {
-			return nil, false, err
-		}
+// caller advances the job, and if the caller dies first the sweeper does. steps are
+// those that a new job begins with.
+func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, joined bool, err error) {
+	job = newJob(n)
+	data, err := json.Marshal(meta{job.Kind, job.Class, job.Owner, job.Input, job.DedupKey, job.Created, job.Deadline})
+	if err != nil {
+		return nil, false, fmt.Errorf("jobs: input: %w", err)
 	}
-	return nil, false, fmt.Errorf("jobs: the job with the dedup key %s ends before it can be joined", dedupKey)
+	args := []any{
+		job.ID, data, (n.Deadline + 2*retention).Milliseconds(), (max(n.Deadline, 0) + retention).Milliseconds(),
+		n.Subscriber, keyJobPrefix(job.ID), keySubscribersPrefix(job.ID),
+	}
+	for _, step := range steps {
+		args = append(args, step)
+		job.Steps[step] = Step{State: StepReady, Attempt: 1, Since: job.Created}
+	}
+	var created *redis.Cmd
+	// The sweeper's set is in another slot. It comes first: the sweeper removes an id
+	// without a job, but would never find a job that is not in the set.
+	err = s.pipelined(ctx, func(pipe redis.Pipeliner, run scriptRunner) {
+		run(scriptSchedule, []string{keyActive(n.Class)}, job.ID, firstCheckDelayFor(n.Class).Milliseconds(), "NX")
+		created = run(scriptCreate, keysOf(job), args...)
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	reply, err := created.Slice()
+	if err != nil {
+		return nil, false, err
+	}
+	if len(reply) == 0 { // this call created it
+		return job, false, nil
+	}
+	holder, _ := reply[0].(string)
+	running, err := parseReply(holder, reply[1])
+	if err != nil {
+		return nil, false, err
+	}
+	return running, true, s.keepActive(ctx, running, job)
 }
 
-// record writes the record of a new job. It does so before the dedup key is
-// acquired, so that every process that finds the id under the key finds the record
-// too. Otherwise a process that dies in between would leave a key without a job.
-func (s *Store) record(ctx context.Context, n New, dedupKey string) (*Job, error) {
+// keepActive removes the id of a job that was not created from the sweeper's set,
+// and makes sure that the one that was joined is in it: its creator may have
+// crashed in between.
+func (s *Store) keepActive(ctx context.Context, joined, unused *Job) error {
+	return s.pipelined(ctx, func(pipe redis.Pipeliner, run scriptRunner) {
+		if !joined.State.Ended() {
+			run(scriptSchedule, []string{keyActive(joined.Class)}, joined.ID, firstCheckDelayFor(joined.Class).Milliseconds(), "NX")
+		}
+		pipe.ZRem(ctx, keyActive(unused.Class), unused.ID)
+	})
+}
+
+// newJob makes the record of a new job.
+func newJob(n New) *Job {
 	now := time.Now().UTC()
-	job := &Job{
-		ID:   ulid.MustNew(ulid.Timestamp(now), rand.Reader).String(),
-		Kind: n.Kind, Class: n.Class, Owner: n.Owner, Input: n.Input, DedupKey: dedupKey, State: Queued,
+	dedupKey := DedupKeyFor(n.Kind, n.Input)
+	return &Job{
+		ID: newID(now, dedupKey), Kind: n.Kind, Class: n.Class, Owner: n.Owner, Input: n.Input, DedupKey: dedupKey, State: Queued,
 		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{}, Children: map[string]Child{},
 		RequestedByCaller: n.Subscriber == "", Created: now, Deadline: now.Add(n.Deadline),
 	}
-	data, err := json.Marshal(meta{job.Kind, job.Class, job.Owner, job.Input, dedupKey, job.Created, job.Deadline})
-	if err != nil {
-		return nil, fmt.Errorf("jobs: input: %w", err)
-	}
-	ttl := n.Deadline + 2*retention
-	pipe := s.redis.Pipeline()
-	scriptRecord.Eval(ctx, pipe, []string{keyJob(job.ID), keySubscribers(job.ID)}, data, ttl.Milliseconds(), n.Subscriber)
-	scriptSchedule.Eval(ctx, pipe, []string{keyActive(n.Class)}, job.ID, firstCheckDelayFor(n.Class).Milliseconds(), "NX")
-	_, err = pipe.Exec(ctx)
-	return job, err
 }
 
 func firstCheckDelayFor(class Class) time.Duration {
@@ -128,61 +135,6 @@ func firstCheckDelayFor(class Class) time.Duration {
 		return firstCheckDelayBulk
 	}
 	return firstCheckDelay
-}
-
-// AcquireDedupKey acquires the dedup key for a job, or returns the running job
-// that has it; nil when the job itself has it.
-func (s *Store) AcquireDedupKey(ctx context.Context, id, dedupKey string, ttl time.Duration) (*Job, error) {
-	replace := ""
-	for range 10 {
-		holder, err := scriptAcquireKey.Run(ctx, s.redis, []string{keyDedup(dedupKey)},
-			id, (max(ttl, 0) + retention).Milliseconds(), replace).Text()
-		if err != nil {
-			return nil, err
-		}
-		if holder == id {
-			return nil, nil //nolint:nilnil // no other job
-		}
-		job, err := s.Get(ctx, holder)
-		if err == nil && isJoinable(job) {
-			return job, nil
-		}
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return nil, err
-		}
-		replace = holder
-	}
-	return nil, fmt.Errorf("jobs: the dedup key %s changes its job too fast", dedupKey)
-}
-
-// findByDedupKey returns the job that can be joined, or ErrNotFound.
-func (s *Store) findByDedupKey(ctx context.Context, dedupKey string) (*Job, error) {
-	id, err := s.redis.Get(ctx, keyDedup(dedupKey)).Result()
-	if errors.Is(err, redis.Nil) {
-		return nil, ErrNotFound
-	}
-	if err != nil {
-		return nil, err
-	}
-	job, err := s.Get(ctx, id)
-	if err == nil && !isJoinable(job) {
-		return nil, ErrNotFound
-	}
-	return job, err
-}
-
-// isJoinable reports whether a job is running or succeeded less than joinGrace
-// ago. A failed job is not joined: a new request is a new attempt.
-func isJoinable(job *Job) bool { return !job.State.Ended() || job.State == Succeeded }
-
-// DeleteUnstarted deletes a job that was never started and whose id no caller
-// knows. It keeps a job that was started after all.
-func (s *Store) DeleteUnstarted(ctx context.Context, id string, class Class) error {
-	dropped, err := scriptDeleteUnstarted.Run(ctx, s.redis, []string{keyJob(id), keySubscribers(id)}).Bool()
-	if err != nil || !dropped {
-		return err
-	}
-	return s.RemoveActive(ctx, id, class)
 }
 
 // Get returns a job, or ErrNotFound.
@@ -226,6 +178,17 @@ func (s *Store) ListEnded(ctx context.Context, ids []string) (gone []string, err
 		}
 	}
 	return gone, nil
+}
+
+// parseReply decodes a record that a script returned.
+func parseReply(id string, reply any) (*Job, error) {
+	list, _ := reply.([]any)
+	fields := make(map[string]string, len(list)/2)
+	for i := 0; i+1 < len(list); i += 2 {
+		name, _ := list[i].(string)
+		fields[name], _ = list[i+1].(string)
+	}
+	return parse(id, fields)
 }
 
 // parse decodes the fields of a record.

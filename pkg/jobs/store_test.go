@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -44,7 +45,8 @@ func TestStoreOnEveryRedis(t *testing.T) {
 			"only the holder of a claim may fail":   onlyHolderFails,
 			"a due job is handed to one sweeper":    dueOnce,
 			"a heartbeat expires":                   heartbeat,
-			"only an unstarted job is deleted":      deletesOnlyUnstarted,
+			"a job that is joined is checked":       joinedIsActive,
+			"a job is finished once":                finishedOnce,
 			"unclaimed counts from the first check": unclaimed,
 			"retries are counted over all attempts": retriesAreCounted,
 			"waiters are notified":                  waiters,
@@ -352,17 +354,66 @@ func waiters(t *testing.T, store *jobs.Store) {
 	}
 }
 
-func deletesOnlyUnstarted(t *testing.T, store *jobs.Store) {
-	begun := run(t, store, newJob("https://a.example/"+t.Name()))
-	must(t)(store.DeleteUnstarted(t.Context(), begun.ID, jobs.Interactive))
-	if _, err := store.Get(t.Context(), begun.ID); err != nil {
-		t.Fatalf("a running job was deleted: %v", err)
-	}
-	fresh, _, err := store.Create(t.Context(), newJob("https://b.example/"+t.Name()))
+// A creator may crash between the two writes of Create, which are in two slots.
+func joinedIsActive(t *testing.T, store *jobs.Store) {
+	input := newJob("https://a.example/" + t.Name())
+	job, joined, err := store.Create(t.Context(), input, "scrape")
 	must(t)(err)
-	must(t)(store.DeleteUnstarted(t.Context(), fresh.ID, jobs.Interactive))
-	if _, err := store.Get(t.Context(), fresh.ID); !errors.Is(err, jobs.ErrNotFound) {
-		t.Fatalf("a job that was not begun stays: %v", err)
+	if joined || job.Steps["scrape"].State != jobs.StepReady {
+		t.Fatalf("%v, %+v", joined, job)
+	}
+	active := func() (ids []string) {
+		t.Helper()
+		time.Sleep(2100 * time.Millisecond)
+		ids, err := store.ListDue(t.Context(), jobs.Interactive, 1000, time.Millisecond)
+		must(t)(err)
+		return ids
+	}
+	must(t)(store.RemoveActive(t.Context(), job.ID, jobs.Interactive))
+	again, joined, err := store.Create(t.Context(), input, "scrape")
+	must(t)(err)
+	if !joined || again.ID != job.ID || again.Steps["scrape"].Attempt != 1 {
+		t.Fatalf("%v, %+v", joined, again)
+	}
+	ids := active()
+	if !slices.Contains(ids, job.ID) {
+		t.Errorf("the job that was joined is not checked: %v", ids)
+	}
+	for _, id := range ids {
+		if _, err := store.Get(t.Context(), id); err != nil {
+			t.Errorf("the id of no job is checked: %s, %v", id, err)
+		}
+	}
+}
+
+// A result ends the job with its last steps, and a second one changes nothing.
+func finishedOnce(t *testing.T, store *jobs.Store) {
+	input := newJob("https://a.example/" + t.Name())
+	input.Subscriber = "batch:b#1"
+	job, _, err := store.Create(t.Context(), input, "match")
+	must(t)(err)
+	_, _, err = store.Claim(t.Context(), job.ID, "match", 1, "w", "claim")
+	must(t)(err)
+	finished, err := store.Finish(t.Context(), job, json.RawMessage(`{"run":1}`), "match", "calculate")
+	must(t)(err)
+	if finished.At.IsZero() || !reflect.DeepEqual(finished.Subscribers, []string{"batch:b#1"}) {
+		t.Errorf("%+v", finished)
+	}
+	again, err := store.Finish(t.Context(), job, json.RawMessage(`{"run":2}`), "match", "calculate")
+	must(t)(err)
+	ended, err := store.Get(t.Context(), job.ID)
+	must(t)(err)
+	if !again.At.IsZero() || ended.State != jobs.Succeeded || string(ended.Result) != `{"run":1}` ||
+		ended.Steps["match"].State != jobs.StepDone || ended.Steps["calculate"].State != jobs.StepDone {
+		t.Errorf("%+v, %+v", again, ended)
+	}
+	// Another run that stored the output of the step is right.
+	other := run(t, store, newJob("https://b.example/"+t.Name()))
+	complete(t, store, other.ID, `{"run":1}`, jobs.Completed{Accepted: true})
+	refused, err := store.Finish(t.Context(), other, json.RawMessage(`{"run":2}`), "scrape")
+	must(t)(err)
+	if !refused.At.IsZero() {
+		t.Errorf("%+v", refused)
 	}
 }
 

@@ -13,14 +13,6 @@ import (
 	"ushuru/pkg/plainjson"
 )
 
-// A subscriber is notified of a job's end: another job, a batch row or an API key.
-// Its name is a word, a colon, and what the notifier of that word needs. The
-// subscribers of a job are a set beside its record, under the same hash tag, so
-// that a subscription and the end of the job cannot miss each other: a subscriber
-// that comes before the end is in the set when the set is read after the end, and
-// one that comes later learns the state at once.
-func keySubscribers(id string) string { return "parents:{" + id + "}" }
-
 // scriptSubscribe adds a subscriber. ARGV: subscriber, or "" for a caller who
 // polls. It returns the job's state, or "missing"; it adds nothing to a job that
 // has ended.
@@ -67,24 +59,6 @@ func (s *Store) Subscribe(ctx context.Context, id, subscriber string) (State, er
 		err = ErrNotFound
 	}
 	return State(state), err
-}
-
-// join subscribes to a running job and returns the job as it is then. It returns
-// ErrNotFound when the job failed or was cancelled in between.
-func (s *Store) join(ctx context.Context, job *Job, subscriber string) (*Job, error) {
-	if job.State.Ended() || subscriber == "" && job.RequestedByCaller {
-		return job, nil
-	}
-	state, err := s.Subscribe(ctx, job.ID, subscriber)
-	switch {
-	case err != nil:
-		return nil, err
-	case !state.Ended():
-		return job, nil
-	case state == Succeeded:
-		return s.Get(ctx, job.ID)
-	}
-	return nil, ErrNotFound
 }
 
 // Unsubscribe removes a subscriber from a job. When no one else waits for the job

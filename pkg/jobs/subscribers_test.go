@@ -20,7 +20,6 @@ func TestChildrenOnEveryRedis(t *testing.T) {
 			"the last to let go cancels":                 lastCancels,
 			"a job that a caller wants is not cancelled": askedStays,
 			"a parent keeps its first child":             firstChildStays,
-			"a job with a child has begun":               childHasBegun,
 		} {
 			t.Run(name, func(t *testing.T) { test(t, store) })
 		}
@@ -123,16 +122,5 @@ func firstChildStays(t *testing.T, store *jobs.Store) {
 	must(t)(err)
 	if holder, err := store.SetChildJob(t.Context(), job.ID, "car1", "third"); holder != "" || err != nil {
 		t.Fatalf("a job that has ended has children: %s, %v", holder, err)
-	}
-}
-
-func childHasBegun(t *testing.T, store *jobs.Store) {
-	job, _, err := store.Create(t.Context(), newJob("https://p.example/"+t.Name()))
-	must(t)(err)
-	_, err = store.SetChildJob(t.Context(), job.ID, "car1", "first")
-	must(t)(err)
-	must(t)(store.DeleteUnstarted(t.Context(), job.ID, jobs.Interactive))
-	if _, err := store.Get(t.Context(), job.ID); err != nil {
-		t.Fatal(err)
 	}
 }

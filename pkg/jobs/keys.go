@@ -1,0 +1,90 @@
+package jobs
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/redis/go-redis/v9"
+)
+
+// slotLength is how many digits of the dedup key an id ends with. They are the hash
+// tag of all keys of the job, so that one script can read and write them all.
+const slotLength = 6
+
+// newID returns an id that begins with the time and ends with the slot of a dedup
+// key.
+func newID(now time.Time, dedupKey string) string {
+	return ulid.MustNew(ulid.Timestamp(now), rand.Reader).String() + strings.ToUpper(dedupKey[:slotLength])
+}
+
+// slotOf returns the hash tag of a job's keys. That of a job that an earlier
+// version created is its id.
+func slotOf(id string) string {
+	if len(id) <= ulid.EncodedSize {
+		return id
+	}
+	return id[ulid.EncodedSize:]
+}
+
+// keyJobPrefix is what a job's key begins with: that of all jobs of its slot.
+func keyJobPrefix(id string) string { return "job:{" + slotOf(id) + "}:" }
+
+func keyJob(id string) string {
+	if len(id) <= ulid.EncodedSize {
+		return "job:{" + id + "}"
+	}
+	return keyJobPrefix(id) + id
+}
+
+// keySubscribersPrefix is what the key of a job's subscribers begins with.
+func keySubscribersPrefix(id string) string { return "parents:{" + slotOf(id) + "}:" }
+
+// A subscriber is notified of a job's end: another job, a batch row or an API key.
+// Its name is a word, a colon, and what the notifier of that word needs. The
+// subscribers of a job are a set beside its record, under the same hash tag, so
+// that a subscription and the end of the job cannot miss each other: a subscriber
+// that comes before the end is in the set when the set is read after the end, and
+// one that comes later learns the state at once.
+func keySubscribers(id string) string {
+	if len(id) <= ulid.EncodedSize {
+		return "parents:{" + id + "}"
+	}
+	return keySubscribersPrefix(id) + id
+}
+
+// keysOf returns the keys of a job: its record, its subscribers and its dedup key.
+// The dedup key of a job of an earlier version is in another slot, where it
+// expires: no other request finds it.
+func keysOf(job *Job) []string {
+	return []string{keyJob(job.ID), keySubscribers(job.ID), "inflight:{" + slotOf(job.ID) + "}:" + job.DedupKey}
+}
+
+// scriptRunner adds a script to a pipeline.
+type scriptRunner func(script *redis.Script, keys []string, args ...any) *redis.Cmd
+
+// pipelined sends what add adds in one round trip, scripts by their hashes. When
+// Redis does not know one of them it sends everything again with their texts, so
+// that everything must do no harm when it runs twice.
+func (s *Store) pipelined(ctx context.Context, add func(pipe redis.Pipeliner, run scriptRunner)) error {
+	pipe := s.redis.Pipeline()
+	add(pipe, func(script *redis.Script, keys []string, args ...any) *redis.Cmd {
+		return script.EvalSha(ctx, pipe, keys, args...)
+	})
+	commands, err := pipe.Exec(ctx)
+	unknown := false
+	for _, command := range commands {
+		unknown = unknown || redis.HasErrorPrefix(command.Err(), "NOSCRIPT")
+	}
+	if !unknown {
+		return err
+	}
+	pipe = s.redis.Pipeline()
+	add(pipe, func(script *redis.Script, keys []string, args ...any) *redis.Cmd {
+		return script.Eval(ctx, pipe, keys, args...)
+	})
+	_, err = pipe.Exec(ctx)
+	return err
+}
