@@ -25,6 +25,8 @@ const (
 const (
 	codeFreight   = "freight"
 	codeInsurance = "insurance"
+	// codeInspection is part of the cost only.
+	codeInspection = "inspection"
 )
 
 var ownLines = []string{codePrice, codeTaxes, codeHIV, codeRegistration}

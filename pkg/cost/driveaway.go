@@ -113,10 +113,10 @@ func (b *calculation) miss(code, reason string) {
 
 // feeLine adds a line of the tables to the bill.
 func (b *calculation) feeLine(l line) {
-	f, gap := l.inForce(b.day, b.country())
+	f, gap := b.inForce(l)
 	if f == nil {
 		if gap {
-			b.miss(l.Code, "the tables contain no fee for "+b.day)
+			b.miss(l.Code, b.whyMissing(l))
 		}
 		return
 	}
@@ -124,6 +124,29 @@ func (b *calculation) feeLine(l line) {
 	b.add(vehicle.CostLine{
 		Code: l.Code, Basis: b.basis(f), Standing: f.Standing, Estimated: true, Source: f.Source, Date: f.Date,
 	}, usd, tzs)
+}
+
+// shippedFromJapan are the lines whose figures are those of shipments from Japan.
+var shippedFromJapan = map[string]bool{codeFreight: true, codeInsurance: true, codeInspection: true}
+
+// isElsewhere reports a car that the listing locates outside Japan.
+func (b *calculation) isElsewhere() bool { return b.car.LocatedIn != "" && b.car.LocatedIn != "JAPAN" }
+
+// inForce returns the fee of a line on the day of the calculation, as line.inForce
+// does. What a shipment costs is not known for a car outside Japan.
+func (b *calculation) inForce(l line) (f *fee, gap bool) {
+	if b.isElsewhere() && shippedFromJapan[l.Code] {
+		return nil, true
+	}
+	return l.inForce(b.day, b.country())
+}
+
+// whyMissing returns the reason why a line has no fee.
+func (b *calculation) whyMissing(l line) string {
+	if b.isElsewhere() && shippedFromJapan[l.Code] {
+		return "the car is in " + b.car.LocatedIn + ", and the tables contain the figures for Japan"
+	}
+	return "the tables contain no fee for " + b.day
 }
 
 // country returns the country of origin, which the authority's answer repeats.

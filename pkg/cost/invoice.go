@@ -56,7 +56,7 @@ func positive(n *money.Number) bool { return n != nil && n.Decimal().IsPositive(
 func (b *calculation) fee(code string) (f *fee, gap bool) {
 	for _, l := range b.tables.lines {
 		if l.Code == code {
-			return l.inForce(b.day, b.country())
+			return b.inForce(l)
 		}
 	}
 	return nil, false

@@ -42,10 +42,10 @@ func (b *calculation) seaLine(code string, by facts) {
 		if l.Code != code {
 			continue
 		}
-		f, gap := l.inForce(b.day, b.country())
+		f, gap := b.inForce(l)
 		if f == nil {
 			if gap {
-				b.miss(code, "the tables contain no fee for "+b.day)
+				b.miss(code, b.whyMissing(l))
 			}
 			return
 		}

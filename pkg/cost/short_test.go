@@ -49,3 +49,23 @@ func TestWithoutFreightTheTaxBaseIsUndecided(t *testing.T) {
 		})
 	}
 }
+
+// The tables have the figures of shipments from Japan only.
+func TestACarOutsideJapanHasNoFreightFromJapan(t *testing.T) {
+	for country, want := range map[string]string{"": "", "JAPAN": "", "UNITED ARAB EMIRATES": "freight insurance inspection"} {
+		e := vehicle.Estimate{Car: vehicle.Car{FOBPriceUSD: number("2400"), LocatedIn: country}, Tax: forester}
+		drive, _ := cost.Embedded().DriveAway(e, cost.DefaultRate, november)
+		var missing []string
+		for _, m := range drive.Missing {
+			if strings.Contains(m.Reason, "figures for Japan") {
+				missing = append(missing, m.Code)
+			}
+		}
+		slices.Sort(missing)
+		wanted := strings.Fields(want)
+		slices.Sort(wanted)
+		if !slices.Equal(missing, wanted) {
+			t.Errorf("%q: %q, want %q", country, missing, wanted)
+		}
+	}
+}

@@ -100,8 +100,8 @@ func (l *Listing) setCountry(doc *page.Document) {
 				" card before you use these figures.")
 	} else {
 		l.warnf("outside_japan", levelCaution, named,
-			"The car is in %s, not in Japan. Freight, inspection and insurance are estimated for Japan and do not apply;"+
-				" ask the seller for the price with freight to Dar es Salaam.", car.LocatedIn)
+			"The car is in %s, not in Japan. Freight, inspection and insurance are known for Japan only and are not"+
+				" included; ask the seller for the price with freight to Dar es Salaam.", car.LocatedIn)
 	}
 	domestic := home != nil && !exporter && home.country == car.LocatedIn
 	isRetail := domestic || phrases[retailPhrase].Match(doc.Page.Body)
