@@ -129,10 +129,14 @@ func calculate(authority authorityAnswers, costs *cost.Tables) stepFunc {
 			return nil, authorityFailure(err)
 		}
 		now := time.Now()
+		valid := validUntil(now, got.At)
+		if got.Implausible {
+			matched.Confidence, valid = vehicle.Low, now // not cached
+		}
 		estimate := vehicle.Estimate{Car: subject.Car, Matched: matched, Tax: got.Tax, AsOf: tra.Stamp(got.At)}
 		drive, doubts := costs.DriveAway(estimate, cost.DefaultRate, now)
 		estimate.DriveAway, estimate.Warnings = &drive, slices.Concat(got.Warnings, simulated(got.Tax), doubts)
-		estimate.ValidUntil = tra.Stamp(validUntil(now, got.At))
+		estimate.ValidUntil = tra.Stamp(valid)
 		return subject.Result(estimate)
 	}
 }

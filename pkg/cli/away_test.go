@@ -9,7 +9,9 @@ import (
 	"ushuru/pkg/app"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/tra"
 	"ushuru/pkg/tra/tratest"
+	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
@@ -64,5 +66,22 @@ func TestASyncByHand(t *testing.T) {
 	s.work(tasks.RoleAuthority)
 	if status, out, errs := sync(); status != exitOK || !strings.Contains(out, `"failed":0`) {
 		t.Errorf("with a worker: %d, %s %s", status, out, errs)
+	}
+}
+
+// A total of TZS 2.00 was once served at confidence high, and cached for 14 days.
+func TestAPoisonedCalculationIsNotBelieved(t *testing.T) {
+	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
+	s.work(tasks.RoleAny, tasks.RoleAuthority)
+	s.authority.SetFaults(tratest.Faults{TinyTotals: true})
+	poisoned := s.post(s.car(0)).estimate(t)
+	if poisoned.Matched.Confidence != vehicle.Low || !hasWarning(poisoned, tra.WarnImplausible) {
+		t.Errorf("confidence %s, warnings %+v", poisoned.Matched.Confidence, poisoned.Warnings)
+	}
+	s.authority.SetFaults(tratest.Faults{})
+	s.expireJoinGrace()
+	good := s.post(s.car(0)).estimate(t)
+	if good.Cached || hasWarning(good, tra.WarnImplausible) || good.Matched.Confidence == vehicle.Low {
+		t.Errorf("cached %t, confidence %s, warnings %+v", good.Cached, good.Matched.Confidence, good.Warnings)
 	}
 }

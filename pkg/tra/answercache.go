@@ -137,8 +137,15 @@ func fetchAndStore[T any](
 		return cachedAnswer[T]{}, err
 	}
 	s.Answer = answer
+	if hold == notStored {
+		return cachedAnswer[T]{s, true}, nil
+	}
 	return cachedAnswer[T]{s, true}, retryWrite(ctx, func() error { return store(ctx, a, key, s, hold) })
 }
+
+// notStored is the validity of an answer that is not stored: the next caller makes
+// the call again.
+const notStored time.Duration = -1
 
 // storeTimeout is how long a write of an answer is retried while Redis is not
 // available.

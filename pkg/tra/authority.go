@@ -32,8 +32,13 @@ type AuthorityOptions struct {
 	// Log gets the errors that an operator must know of; nil discards them.
 	Log *slog.Logger
 
+	// Implausible, if not nil, returns why a calculation cannot be right; "" when it
+	// may be. Such a calculation is requested again; if it stays, it is returned with
+	// a warning, and not cached.
+	Implausible func(tax vehicle.Tax) string
+
 	// OnAnswer, if not nil, is called for every calculation of the authority that
-	// was not cached.
+	// was not cached and is plausible.
 	OnAnswer func(ctx context.Context, request Request, tax vehicle.Tax)
 }
 
@@ -114,20 +119,16 @@ type Calculation struct {
 	Tax      vehicle.Tax
 	Warnings []vehicle.Warning // doubts about the figures
 	At       time.Time         // when the authority calculated them, also for a cached answer
+
+	Implausible bool // the figures cannot be right, and a warning says why
 }
 
 // Details returns the tax on one vehicle. It uses the id of the make m, not that
 // of v.
 func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (Calculation, error) {
 	v.MakeID = m.ID
-	got, err := cached(ctx, a, detailsOf(m, v), func(ctx context.Context) (calculation, time.Duration, error) {
-		tax, warnings, err := a.client.Details(ctx, v)
-		if err == nil {
-			err = retryWrite(ctx, func() error { return a.store.recordPeriod(ctx, periodOf(tax)) })
-		}
-		return calculation{tax, warnings}, 0, err
-	}, func(ctx context.Context, answer calculation) {
-		if a.options.OnAnswer != nil {
+	got, err := cached(ctx, a, detailsOf(m, v), a.calculation(v), func(ctx context.Context, answer calculation) {
+		if a.options.OnAnswer != nil && !answer.implausible {
 			a.options.OnAnswer(ctx, Request{v, m.Name}, answer.Tax)
 		}
 	})
@@ -142,13 +143,15 @@ func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (Calculation
 				got.At.In(eat).Format("2 January 2006") + ", which may be out of date.",
 		})
 	}
-	return Calculation{got.Answer.Tax, warnings, got.At}, nil
+	return Calculation{got.Answer.Tax, warnings, got.At, got.Answer.implausible}, nil
 }
 
 // calculation is the cached answer about one vehicle.
 type calculation struct {
 	Tax      vehicle.Tax       `json:"tax"`
 	Warnings []vehicle.Warning `json:"warnings,omitempty"`
+
+	implausible bool // never stored
 }
 
 // call makes one call behind the throttle, with retries.
@@ -174,7 +177,7 @@ const (
 // temporary error and without Retry-After.
 func isRetryable(took time.Duration, err error) bool {
 	failure, ok := errors.AsType[*Error](err)
-	return ok && failure.Temporary() && failure.RetryAfter == 0 && took < retryWindow
+	return ok && (failure.Temporary() || errors.Is(err, errImplausible)) && failure.RetryAfter == 0 && took < retryWindow
 }
 
 // callOnce makes one call behind the throttle and records its outcome.

@@ -46,7 +46,7 @@ func (k *Known) Details(ctx context.Context, m Make, v Vehicle) (Calculation, er
 	if err != nil {
 		return Calculation{}, err
 	}
-	return Calculation{got.Answer.Tax, got.Answer.Warnings, got.At}, nil
+	return Calculation{got.Answer.Tax, got.Answer.Warnings, got.At, false}, nil
 }
 
 func known[T any](ctx context.Context, store *Store, q listRequest) (answer T, _ error) {

@@ -8,7 +8,10 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/shopspring/decimal"
+
 	"ushuru/pkg/faults"
+	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
 
@@ -31,6 +34,8 @@ type Faults struct {
 	HTML           bool     `json:"html"`           // a maintenance page with status 200
 	RefuseRegion   bool     `json:"refuseRegion"`   // 403, as to an address outside Tanzania (guessed)
 	EmptyLists     bool     `json:"emptyLists"`     // lists without items
+	ShortLists     int      `json:"shortLists"`     // lists of at most so many items; 0: whole
+	TinyTotals     bool     `json:"tinyTotals"`     // calculations whose total is TZS 2.00
 	DropConnection bool     `json:"dropConnection"` // closed without an answer
 	TruncatedBody  bool     `json:"truncatedBody"`  // closed in the middle of the body
 	SlowBody       Duration `json:"slowBody"`       // the time that the body takes
@@ -78,9 +83,17 @@ func (f fault) replaces(w http.ResponseWriter) bool {
 
 // reshape puts a calculation into another of the forms that clients have met.
 func (f fault) reshape(value any) any {
+	if list, ok := value.([]item); ok && f.ShortLists > 0 {
+		return list[:min(f.ShortLists, len(list))]
+	}
 	tax, ok := value.(vehicle.Tax)
 	if !ok {
 		return value
+	}
+	if f.TinyTotals {
+		two := money.New(decimal.New(2, 0))
+		tax.TotalImportTaxesInUSD, tax.TotalImportTaxesInTZS, tax.TotalTaxesInTZS = two, two, two
+		value = tax
 	}
 	if f.NumbersAsNumbers {
 		value = numbers(tax)

@@ -1,0 +1,55 @@
+package tra
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"ushuru/pkg/vehicle"
+)
+
+// errImplausible is the cause of the failure of a call whose figures cannot be
+// right, as long as the call is repeated.
+var errImplausible = errors.New("figures that cannot be right")
+
+// maxImplausible is how often implausible figures are requested again, with the
+// retries of calls as a bound.
+const maxImplausible = 2
+
+// calculation returns the function that requests a calculation.
+func (a *Authority) calculation(v Vehicle) func(context.Context) (calculation, time.Duration, error) {
+	attempts := 0
+	return func(ctx context.Context) (calculation, time.Duration, error) {
+		tax, warnings, err := a.client.Details(ctx, v)
+		if err != nil {
+			return calculation{}, 0, err
+		}
+		reason := ""
+		if a.options.Implausible != nil {
+			reason = a.options.Implausible(tax)
+		}
+		if reason == "" {
+			return calculation{Tax: tax, Warnings: warnings}, 0, a.notePeriod(ctx, tax)
+		}
+		a.options.Log.ErrorContext(ctx, "TRA's calculator gave figures that cannot be right",
+			"reason", reason, "vehicle", v, "reference", tax.ReferenceNumber, "attempt", attempts+1)
+		if attempts++; attempts <= min(maxImplausible, a.options.Retries) {
+			return calculation{}, 0, &Error{Kind: BadAnswer, Call: callDetails, Status: 200, cause: errImplausible}
+		}
+		warning := vehicle.Warning{
+			Code: WarnImplausible, Level: "danger", Values: map[string]string{"reason": reason},
+			Message: "TRA's calculator gave figures that cannot be right: " + reason +
+				". They were requested again and stayed so. Do not rely on them; try again later.",
+		}
+		return calculation{tax, append([]vehicle.Warning{warning}, warnings...), true}, notStored, nil
+	}
+}
+
+// notePeriod records the period of an answer. A year that is neither this one nor
+// next to it is no period: it would make every stored answer stale.
+func (a *Authority) notePeriod(ctx context.Context, tax vehicle.Tax) error {
+	if year := a.store.options.Now().In(eat).Year(); tax.Year < year-1 || tax.Year > year+1 {
+		return nil
+	}
+	return retryWrite(ctx, func() error { return a.store.recordPeriod(ctx, periodOf(tax)) })
+}
