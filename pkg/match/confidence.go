@@ -21,3 +21,14 @@ func Confidence(matchType vehicle.MatchType, adjustments []vehicle.Adjustment) v
 	}
 	return vehicle.Medium
 }
+
+// yearConfidence lowers high to medium when the year of the car is in doubt: it is a
+// model year or stands in the title only, or the title names a year two or more years
+// away from it.
+func yearConfidence(grade vehicle.Confidence, car vehicle.Car) vehicle.Confidence {
+	doubtful := car.YearBasis == "model" || car.YearBasis == "title" || car.TitleYear != 0
+	if grade == vehicle.High && doubtful {
+		return vehicle.Medium
+	}
+	return grade
+}

@@ -37,3 +37,23 @@ func TestConfidenceFollowsTheThreeRules(t *testing.T) {
 		}
 	}
 }
+
+func TestADoubtfulYearIsNeverHigh(t *testing.T) {
+	for name, c := range map[string]struct {
+		car  vehicle.Car
+		want vehicle.Confidence
+	}{
+		"manufacture":   {vehicle.Car{Year: 2012, YearBasis: "manufacture"}, vehicle.High},
+		"registration":  {vehicle.Car{Year: 2012, YearBasis: "registration"}, vehicle.High},
+		"model":         {vehicle.Car{Year: 2012, YearBasis: "model"}, vehicle.Medium},
+		"title":         {vehicle.Car{Year: 2012, YearBasis: "title"}, vehicle.Medium},
+		"title differs": {vehicle.Car{Year: 2012, YearBasis: "manufacture", TitleYear: 2015}, vehicle.Medium},
+	} {
+		if got := yearConfidence(vehicle.High, c.car); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		if got := yearConfidence(vehicle.Low, c.car); got != vehicle.Low {
+			t.Errorf("%s: low becomes %s", name, got)
+		}
+	}
+}

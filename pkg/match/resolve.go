@@ -159,7 +159,7 @@ func (r *resolver) matched(choice Choice) vehicle.Matched {
 	return vehicle.Matched{
 		Make: choice.Make.Name, MakeID: choice.Make.ID, ModelBody: choice.Label,
 		MatchType: choice.MatchType, MatchedBy: choice.MatchedBy, MatchReason: choice.Reason,
-		Confidence: Confidence(choice.MatchType, adjustments), Adjustments: adjustments,
+		Confidence: yearConfidence(Confidence(choice.MatchType, adjustments), r.car), Adjustments: adjustments,
 		YOM: r.tuple.YOM, Country: r.tuple.Country, FuelType: r.tuple.FuelType, CapacityBand: r.tuple.EngineCapacity,
 	}
 }
