@@ -4,6 +4,7 @@ package worker
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -87,6 +88,7 @@ type Worker struct {
 	engine      *tasks.Engine
 	heartbeater *jobs.Heartbeater
 	dispatcher  *dispatcher
+	steps       *stepHandler
 
 	attempts *prometheus.CounterVec // to deliver webhooks
 
@@ -155,10 +157,18 @@ func New(o Options) (*Worker, error) {
 			return nil, fmt.Errorf("worker: %w", err)
 		}
 	}
-	return &Worker{
+	w := &Worker{
 		id: id, options: o, engine: engine, attempts: attempts,
 		dispatcher: dispatcher, heartbeater: jobs.NewHeartbeater(o.Jobs, id),
-	}, nil
+	}
+	w.steps = w.newStepHandler()
+	return w, nil
+}
+
+// RunStep runs one step of a job and returns its output. It claims and stores
+// nothing: the benchmark compares the work itself with how it is organised.
+func (w *Worker) RunStep(ctx context.Context, taskType string, job *jobs.Job) (json.RawMessage, error) {
+	return w.steps.runStep(ctx, taskType, w.steps.run[taskType], job)
 }
 
 // Start starts the servers and the loops of the worker.
@@ -237,11 +247,11 @@ func (w *Worker) Stop() {
 	w.options.Log.Info("worker stopped")
 }
 
-// handler routes tasks by type.
-func (w *Worker) handler() asynq.Handler {
+// newStepHandler returns the handler of all steps.
+func (w *Worker) newStepHandler() *stepHandler {
 	o := w.options
 	matching, calculating := matchLabel(o.Catalogue, w.engine, match.New(o.Match)), calculate(o.Authority, o.Costs)
-	step := &stepHandler{
+	return &stepHandler{
 		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, hub: o.Hub,
 		writeTimeout: writeTimeout, outageTimeout: outageTimeout,
 		run: map[string]stepFunc{
@@ -253,11 +263,16 @@ func (w *Worker) handler() asynq.Handler {
 			tasks.TypeSummarize:      newSheetReader(o).summarize,
 			tasks.TypeRecommend:      recommend(o.Costs, advice.NewWriter(o.AI), o.Log),
 		},
+		early: earlySteps(calculate(o.Catalogue.Known(), o.Costs)),
 	}
-	step.early = earlySteps(calculate(o.Catalogue.Known(), o.Costs))
+}
+
+// handler routes tasks by type.
+func (w *Worker) handler() asynq.Handler {
+	o := w.options
 	mux := asynq.NewServeMux()
-	for taskType := range step.run {
-		mux.Handle(taskType, step)
+	for taskType := range w.steps.run {
+		mux.Handle(taskType, w.steps)
 	}
 	mux.Handle(tasks.TypeDispatch, w.dispatcher)
 	mux.HandleFunc(tasks.TypeSync, syncCatalogue(o.Catalogue, o.Authority, o.Log))

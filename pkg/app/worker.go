@@ -2,12 +2,14 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
 	"ushuru/pkg/ai"
 	"ushuru/pkg/drift"
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/tra"
@@ -60,6 +62,11 @@ func (a *App) newWorker(o WorkerOptions) (*worker.Worker, error) {
 		}
 	}
 	return worker.New(options)
+}
+
+// RunStep runs one step of a job in a process with workers, without a record.
+func (a *App) RunStep(ctx context.Context, taskType string, job *jobs.Job) (json.RawMessage, error) {
+	return a.worker.RunStep(ctx, taskType, job)
 }
 
 // addReaders adds what fetches and reads pages and sheets.

@@ -9,7 +9,7 @@ import (
 
 // benchCommand measures; it asserts nothing.
 type benchCommand struct {
-	Batch   benchBatch   `cmd:"" help:"Batch throughput compared with bare asynq, and interactive latency during it."`
+	Batch   benchBatch   `cmd:"" help:"Batch throughput compared with bare and chained asynq, and interactive latency during it."`
 	Cached  benchCached  `cmd:"" help:"Cached estimates a second, compared with a bare handler that reads the same bytes from Redis."`
 	Latency benchLatency `cmd:"" help:"Time from enqueuing a task in an idle queue to the start of its handler."`
 	Match   benchMatch   `cmd:"" help:"Time to match by code and to find candidates by name, compared with a bare map."`
