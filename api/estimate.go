@@ -23,14 +23,16 @@ type estimateRequest struct {
 
 	ModelBody string          `json:"modelBody"` // TRA label, chosen by the caller
 	Known     json.RawMessage `json:"known"`     // values that override the listing's
-	Rate      json.RawMessage `json:"rate"`      // shillings for a dollar in the drive-away cost
+
+	PriceCandidates bool            `json:"priceCandidates"` // add the taxes of all candidates to an error
+	Rate            json.RawMessage `json:"rate"`            // shillings for a dollar in the drive-away cost
 }
 
 // typeProblem returns the problem of a field that has the wrong type. A URL that
 // is not a string counts as missing.
 func (*estimateRequest) typeProblem(field string) *problem {
 	switch field {
-	case "html", "explain", "modelBody":
+	case "html", "explain", "modelBody", "priceCandidates":
 		return errFieldInvalid
 	}
 	return errURLMissing
@@ -77,6 +79,9 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 
 	// Wait for the job as long as the caller prefers, and respond.
 	result, err := s.waitForResult(w, r, found)
+	if err != nil && req.Explain {
+		return s.explainedProblem(r.Context(), err, cache.UploadKey(input.URL, input.Page), input.Known)
+	}
 	if err != nil {
 		return err
 	}
@@ -103,7 +108,7 @@ func (s *Server) estimateInput(req *estimateRequest) (input tasks.EstimateInput,
 	if len(req.ModelBody) > maxModelBody {
 		return input, rate, errFieldInvalid
 	}
-	input.ModelBody = req.ModelBody
+	input.ModelBody, input.PriceCandidates = req.ModelBody, req.PriceCandidates
 	if input.Known, err = parseKnown(req.Known); err != nil {
 		return input, rate, err
 	}

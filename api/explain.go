@@ -23,6 +23,16 @@ const noExplanation = `{"explain":[],"notes":["The sources of these values are n
 func (s *Server) explained(
 	ctx context.Context, estimate []byte, key cache.Key, known *vehicle.Known,
 ) ([]byte, error) {
+	explanation, err := s.explanation(ctx, key, known)
+	if err != nil {
+		return nil, err
+	}
+	return mergeObjects(estimate, explanation), nil
+}
+
+// explanation returns the source of each value that was read of a listing, as a
+// JSON object.
+func (s *Server) explanation(ctx context.Context, key cache.Key, known *vehicle.Known) ([]byte, error) {
 	explanation, err := s.cachedResult(ctx, cache.ExplanationKey(key))
 	if err != nil {
 		return nil, err
@@ -30,10 +40,23 @@ func (s *Server) explained(
 	if explanation == nil {
 		explanation = []byte(noExplanation)
 	}
-	if explanation, err = explainKnown(explanation, known); err != nil {
-		return nil, err
+	return explainKnown(explanation, known)
+}
+
+// explainedProblem adds the source of each value to the error of a car that was
+// read but not matched.
+func (s *Server) explainedProblem(ctx context.Context, err error, key cache.Key, known *vehicle.Known) error {
+	p, ok := errors.AsType[*problem](err)
+	if !ok || p.car == nil {
+		return err
 	}
-	return mergeObjects(estimate, explanation), nil
+	explanation, readErr := s.explanation(ctx, key, known)
+	if readErr != nil {
+		return err // the error of the request is more useful
+	}
+	explained := *p
+	explained.explained = explanation
+	return &explained
 }
 
 // sourceRequest is the source of a value that the caller gave.

@@ -51,8 +51,13 @@ func problemOf(why *jobs.Error) *problem {
 	if status, ok := jobStatus[why.Code]; ok {
 		p.status, p.retryAfter = status, aiRetryAfter[why.Code]
 	}
-	// The shape of the details depends on the code. Only a list of candidates
-	// is for the caller.
-	_ = json.Unmarshal(why.Details, &p.candidates)
+	// The shape of the details depends on the code. Only what was found of a car
+	// that was not matched is for the caller; older jobs have only candidates.
+	var refusal tasks.Refusal
+	if json.Unmarshal(why.Details, &refusal) == nil {
+		p.car, p.candidates = refusal.Car, refusal.Candidates
+	} else {
+		_ = json.Unmarshal(why.Details, &p.candidates)
+	}
 	return p
 }

@@ -1,10 +1,12 @@
 package api
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
 
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 )
 
@@ -16,6 +18,8 @@ type problem struct {
 	retryAfter time.Duration
 	location   string // URL of a job
 	candidates []vehicle.Candidate
+	car        *vehicle.Car
+	explained  []byte // the source of each value of the car, as a JSON object
 	cause      error
 
 	invalid      []invalidRow // the first invalid rows of a batch
@@ -64,7 +68,7 @@ func (p *problem) withLocation(url string) *problem {
 
 // body returns the problem as the client sees it.
 func (p *problem) body() vehicle.Error {
-	return vehicle.Error{Message: p.message, Code: p.code, Candidates: p.candidates}
+	return vehicle.Error{Message: p.message, Code: p.code, Candidates: p.candidates, Car: p.car}
 }
 
 // write responds with the problem.
@@ -81,6 +85,13 @@ func (p *problem) write(w http.ResponseWriter) error {
 			Rows []invalidRow `json:"rows"`
 			More int          `json:"more,omitempty"`
 		}{p.body(), p.invalid, p.invalidCount - len(p.invalid)})
+	}
+	if p.explained != nil {
+		body, err := plainjson.Encode(p.body())
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, p.status, json.RawMessage(mergeObjects(body, p.explained)))
 	}
 	return writeJSON(w, p.status, p.body())
 }

@@ -23,6 +23,8 @@ type Subject struct {
 	ModelBody   string // the label that the caller chose; "" when it must be found
 	FromRequest bool   // the caller described the car; there is no listing
 
+	PriceCandidates bool // add the taxes of all candidates to a refusal
+
 	input    json.RawMessage
 	warnings []vehicle.Warning // of the listing
 }
@@ -40,7 +42,7 @@ func SubjectOf(job *jobs.Job) (Subject, error) {
 	)
 	err := errors.Join(decode(job, "input", job.Input, &input), decode(job, StepScrape, job.Outputs[StepScrape], &scraped))
 	warnings := input.Known.Override(&scraped.Car, scraped.Warnings)
-	return Subject{Car: scraped.Car, ModelBody: input.ModelBody, input: job.Input, warnings: warnings}, err
+	return Subject{Car: scraped.Car, ModelBody: input.ModelBody, PriceCandidates: input.PriceCandidates, input: job.Input, warnings: warnings}, err
 }
 
 // Result returns the result of the job from what the authority said of the car.

@@ -32,6 +32,9 @@ type EstimateInput struct {
 	ModelBody string `json:"modelBody,omitempty"`
 	// Known overrides values of the listing; nil overrides none.
 	Known *vehicle.Known `json:"known,omitempty"`
+	// PriceCandidates adds the taxes of all candidates to the error of a car that is
+	// not matched. Without it only known answers are used.
+	PriceCandidates bool `json:"priceCandidates,omitempty"`
 }
 
 // Scraped is the output of the step scrape.

@@ -8,10 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
-	"ushuru/pkg/ai"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
@@ -48,58 +45,12 @@ func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher) 
 			}
 		}
 		choice, err := choose(ctx, subject.Car, catalogue)
-		if err != nil {
-			return nil, matchFailure(err, job.Class)
+		if refused, ok := errors.AsType[*match.Error](err); ok {
+			choices := candidateChoices(matcher, subject.Car, catalogue, refused.Candidates)
+			return refuse(ctx, job, subject, refused, choices, store.Known())
 		}
-		return choice, nil
+		return matchOutput{Choice: choice}, err
 	}
-}
-
-// aiRetryDelay is how long a batch row waits for an AI that does not say when it
-// is available again.
-const aiRetryDelay = time.Minute
-
-// matchFailure makes a refusal to match a permanent failure of the job. When the
-// AI that must decide is not available, an interactive job is retried and a batch
-// row waits.
-func matchFailure(err error, class jobs.Class) error {
-	failure, ok := errors.AsType[*match.Error](err)
-	if !ok {
-		return err
-	}
-	permanent := tasks.Permanent(failure.Code, sentence(failure.Message), nil)
-	if len(failure.Candidates) > 0 {
-		details, err := json.Marshal(failure.Candidates)
-		if err != nil {
-			return err
-		}
-		permanent.Details = details
-	}
-	if failure.Code != match.AIUnavailable {
-		return permanent
-	}
-	permanent.Permanent, permanent.Cause, permanent.After = false, failure.Unwrap(), aiDelay(err)
-	if class == jobs.Bulk {
-		return tasks.Snooze(max(permanent.After, aiRetryDelay), permanent)
-	}
-	return permanent
-}
-
-// aiDelay returns the delay that the error of an AI asks for; 0 without one.
-func aiDelay(err error) time.Duration {
-	if failed, ok := errors.AsType[*ai.Error](err); ok {
-		return failed.RetryAfter
-	}
-	return 0
-}
-
-// sentence returns a reason as a whole sentence.
-func sentence(reason string) string {
-	first, size := utf8.DecodeRuneInString(reason)
-	if size == 0 {
-		return reason
-	}
-	return string(unicode.ToUpper(first)) + strings.TrimSuffix(reason[size:], ".") + "."
 }
 
 // authorityAnswers are the answers of the authority: all of a *tra.Authority, or
@@ -116,13 +67,21 @@ func calculate(authority authorityAnswers, costs *cost.Tables) stepFunc {
 		if err != nil {
 			return nil, err
 		}
-		var choice match.Choice
-		if err := output(job, tasks.StepMatch, &choice); err != nil {
+		var found matchOutput
+		if err := output(job, tasks.StepMatch, &found); err != nil {
 			return nil, err
+		}
+		choice := found.Choice
+		if refused := found.Refused; refused != nil {
+			if err := refused.price(ctx, subject.Car, authority); err != nil {
+				return nil, authorityFailure(err)
+			}
+			err := &match.Error{Code: refused.Code, Message: refused.Message, Candidates: refused.Candidates}
+			return nil, matchFailure(err, job.Class, subject)
 		}
 		matched, tuple, err := match.Resolve(ctx, subject.Car, choice, authority)
 		if err != nil {
-			return nil, authorityFailure(matchFailure(err, job.Class))
+			return nil, authorityFailure(matchFailure(err, job.Class, subject))
 		}
 		got, err := authority.Details(ctx, choice.Make, tuple)
 		if err != nil {

@@ -36,8 +36,8 @@ func TestFailures(t *testing.T) {
 	}{
 		"a page that is gone":        {pageFailure(&fetch.Error{Code: "listing_gone", Message: "Gone."}), "listing_gone", true, 0},
 		"a site that asks to wait":   {pageFailure(&fetch.Error{Code: "listing_blocked", Retryable: true, Wait: time.Minute}), "listing_blocked", false, time.Minute},
-		"a car without a match":      {matchFailure(&match.Error{Code: "no_match", Candidates: candidates}, jobs.Bulk), "no_match", true, 0},
-		"an AI that is away":         {matchFailure(&match.Error{Code: match.AIUnavailable}, jobs.Interactive), "ai_unavailable", false, 0},
+		"a car without a match":      {matchFailure(&match.Error{Code: "no_match", Candidates: candidates}, jobs.Bulk, tasks.Subject{}), "no_match", true, 0},
+		"an AI that is away":         {matchFailure(&match.Error{Code: match.AIUnavailable}, jobs.Interactive, tasks.Subject{}), "ai_unavailable", false, 0},
 		"a vehicle without a tax":    {authorityFailure(&tra.Error{Kind: tra.NoSuchVehicle}), "not_listed", true, 0},
 		"a worker outside Tanzania":  {authorityFailure(&tra.Error{Kind: tra.Refused}), "authority_refused", false, 0},
 		"an authority that is down":  {authorityFailure(&tra.Error{Kind: tra.Unavailable, RetryAfter: time.Minute}), "authority_unavailable", false, time.Minute},
@@ -58,22 +58,23 @@ func TestFailures(t *testing.T) {
 	if !ok || gate.After != time.Second {
 		t.Errorf("a closed gate: %+v", gate)
 	}
-	waits, ok := errors.AsType[*tasks.SnoozeError](matchFailure(&match.Error{Code: match.AIUnavailable}, jobs.Bulk))
+	waits, ok := errors.AsType[*tasks.SnoozeError](matchFailure(&match.Error{Code: match.AIUnavailable}, jobs.Bulk, tasks.Subject{}))
 	if !ok || waits.After != time.Minute || tasks.JobError(waits).Code != match.AIUnavailable {
 		t.Errorf("a batch row does not wait for the AI: %+v", waits)
 	}
 	refused, _ := errors.AsType[*tasks.StepError](matchFailure(&match.Error{
 		Code: "ambiguous_match", Message: `TRA lists no make "LADA"`, Candidates: candidates,
-	}, jobs.Interactive))
+	}, jobs.Interactive, tasks.Subject{Car: vehicle.Car{Make: "LADA"}}))
 	if want := `TRA lists no make "LADA".`; refused.Message != want {
 		t.Errorf("%s, want %s", refused.Message, want)
 	}
-	var got []vehicle.Candidate
-	if err := json.Unmarshal(refused.Details, &got); err != nil || len(got) != 1 || got[0] != candidates[0] {
+	var got tasks.Refusal
+	err := json.Unmarshal(refused.Details, &got)
+	if err != nil || len(got.Candidates) != 1 || got.Candidates[0] != candidates[0] || got.Car.Make != "LADA" {
 		t.Errorf("candidates: %s, %v", refused.Details, err)
 	}
 	plain := errors.New("broken pipe")
-	for _, failure := range []func(error) error{pageFailure, func(err error) error { return matchFailure(err, jobs.Bulk) }, authorityFailure} {
+	for _, failure := range []func(error) error{pageFailure, func(err error) error { return matchFailure(err, jobs.Bulk, tasks.Subject{}) }, authorityFailure} {
 		if err := failure(plain); tasks.JobError(err).Code != "internal" || !errors.Is(err, plain) {
 			t.Errorf("an error of another kind became %v", err)
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -22,6 +23,8 @@ type Scored struct {
 	Make      string  `json:"make"`
 	ModelBody string  `json:"modelBody"`
 	Score     float64 `json:"score"`
+
+	candidate vehicle.Candidate // with the facts for a person to choose by
 }
 
 // Explain is Choose, with up to ten entries of the authority's that are
@@ -53,7 +56,7 @@ func (q *query) refuse(code, message string, listed chassis.Code, fitting []tra.
 func (q *query) refuseInOrder(code, message string, listed chassis.Code, fitting []tra.Label) *Error {
 	var scored []Scored
 	for _, label := range fitting[:min(len(fitting), MaxCandidates)] {
-		scored = append(scored, Scored{label.Make.Name, label.Text, 1})
+		scored = append(scored, q.newScored(listed, q.index.of(label), 1))
 	}
 	return refusal(code, message).with(scored).with(q.scored(listed, nil))
 }
@@ -61,10 +64,10 @@ func (q *query) refuseInOrder(code, message string, listed chassis.Code, fitting
 // with adds candidates.
 func (e *Error) with(scored []Scored) *Error {
 	for _, s := range scored {
-		c := vehicle.Candidate{Make: s.Make, ModelBody: s.ModelBody}
-		if len(e.Candidates) < MaxCandidates && !slices.Contains(e.Candidates, c) {
+		listed := func(c vehicle.Candidate) bool { return c.Make == s.Make && c.ModelBody == s.ModelBody }
+		if len(e.Candidates) < MaxCandidates && !slices.ContainsFunc(e.Candidates, listed) {
 			e.scored = append(e.scored, s)
-			e.Candidates = append(e.Candidates, c)
+			e.Candidates = append(e.Candidates, s.candidate)
 		}
 	}
 	return e
@@ -98,21 +101,93 @@ func (q *query) scored(code chassis.Code, fitting []tra.Label) []Scored {
 	slices.SortStableFunc(fitting, func(a, b tra.Label) int { return cmp.Compare(points(b), points(a)) })
 	var scored []Scored
 	for _, label := range fitting {
-		scored = append(scored, Scored{label.Make.Name, label.Text, 1})
+		scored = append(scored, q.newScored(code, q.index.of(label), 1))
 	}
-	for _, r := range q.ranked(code) {
+	others := q.ranked(code)
+	if able := slices.DeleteFunc(slices.Clone(others), func(r ranked) bool { return !q.isPossible(r.label) }); len(able) > 0 {
+		others = able // entries that cannot be the car are listed only when there are no others
+	}
+	for _, r := range others {
 		if len(scored) >= MaxCandidates {
 			break
 		}
-		if s := r.scored(); !slices.ContainsFunc(scored, func(o Scored) bool { return o.ModelBody == s.ModelBody }) {
+		if s := q.newScored(code, r.label, math.Round(1000*r.score)/1000); !slices.ContainsFunc(scored, func(o Scored) bool { return o.ModelBody == s.ModelBody }) {
 			scored = append(scored, s)
 		}
 	}
 	return scored[:min(len(scored), MaxCandidates)]
 }
 
-func (r ranked) scored() Scored {
-	return Scored{r.label.Make.Name, r.label.Text, math.Round(1000*r.score) / 1000}
+// isPossible reports whether an entry can be the car by its years and engine.
+func (q *query) isPossible(label *indexed) bool {
+	return (q.car.Year == 0 || label.yearsOff(q.car.Year) <= 1) && !ccFarOff(q.car.EngineCC, label.CC)
+}
+
+func (q *query) newScored(code chassis.Code, label *indexed, score float64) Scored {
+	near, why := q.compareTo(code, label)
+	return Scored{label.Make.Name, label.Text, score, vehicle.Candidate{
+		Make: label.Make.Name, ModelBody: label.Text, EngineCC: label.CC, Fuel: string(label.fuel),
+		YearFrom: label.From, YearTo: label.To, BodyType: label.Body, Nearness: near, Why: why,
+	}}
+}
+
+// compareTo says how near an entry is to the car, and what agrees or does not.
+func (q *query) compareTo(code chassis.Code, label *indexed) (near vehicle.Nearness, why string) {
+	var parts []string
+	near = vehicle.NearFamily
+	if code.Code != "" {
+		switch similarity := codeSimilarity(code.Code, signatureOf(code.Code), label); {
+		case labelCode(label.Label, code.Code) != "":
+			near, parts = vehicle.NearExact, append(parts, "same chassis code")
+		case similarity >= scoreOneEdit:
+			near, parts = vehicle.NearCode, append(parts, "similar chassis code")
+		default:
+			parts = append(parts, "another chassis code")
+		}
+	}
+	if drive := signalOf(q.car, code); near == vehicle.NearFamily && drive.isElectrified() && isElectrified(label.fuel) {
+		near = vehicle.NearCode
+	}
+	switch q.name.relationTo(label.Model) {
+	case same, form:
+		parts = append(parts, "same model")
+	case sibling:
+		parts = append(parts, "longer or shorter model name")
+	case unknown, other:
+		parts = append(parts, "another model name")
+	case notGiven:
+	}
+	return near, strings.Join(append(parts, q.compareFacts(code, label)...), ", ")
+}
+
+// compareFacts compares engine size, fuel and year as far as both are known.
+func (q *query) compareFacts(code chassis.Code, label *indexed) (parts []string) {
+	if q.car.EngineCC > 0 && label.CC > 0 {
+		if abs(q.car.EngineCC-label.CC) <= ccAgrees {
+			parts = append(parts, "same engine size")
+		} else {
+			parts = append(parts, fmt.Sprintf("engine %d cc, not %d", label.CC, q.car.EngineCC))
+		}
+	}
+	class := q.fuelClass(code)
+	if says := signalOf(q.car, code); says.isElectrified() {
+		class = says.class
+	}
+	if class != "" && label.fuel != "" {
+		if authorityClass(class) == authorityClass(label.fuel) {
+			parts = append(parts, "same fuel")
+		} else {
+			parts = append(parts, fmt.Sprintf("fuel %s, not %s", label.fuel, class))
+		}
+	}
+	switch off := label.yearsOff(q.car.Year); {
+	case q.car.Year == 0 || !label.dated():
+	case off == 0:
+		parts = append(parts, "built in that year")
+	default:
+		parts = append(parts, fmt.Sprintf("built %s, not %d", label.years(), q.car.Year))
+	}
+	return parts
 }
 
 // models returns the different models of labels.

@@ -3,6 +3,7 @@ package match
 import (
 	_ "embed"
 	"encoding/csv"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -114,6 +115,17 @@ func (f Facts) of(label tra.Label) Fact {
 func isReal(mk tra.Make, code string) bool {
 	_, ok := knownCodes().byCode[[2]string{chassis.NameKey(mk.Name), code}]
 	return ok
+}
+
+// years returns the years of production for a message.
+func (f Fact) years() string {
+	switch {
+	case f.To == 0:
+		return fmt.Sprintf("from %d", f.From)
+	case f.From == 0:
+		return fmt.Sprintf("until %d", f.To)
+	}
+	return fmt.Sprintf("%d to %d", f.From, f.To)
 }
 
 func (f Fact) dated() bool { return f.From != 0 || f.To != 0 }

@@ -99,7 +99,8 @@ func (x *index) of(label tra.Label) *indexed {
 	if i, ok := x.byText[label.Text]; ok {
 		return &x.labels[i]
 	}
-	return &indexed{Label: label}
+	unknown := prepare(label, Fact{}, 0)
+	return &unknown
 }
 
 // suffixes finds the last words by which sellers call a car for short: FIELDER,

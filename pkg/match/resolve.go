@@ -145,7 +145,8 @@ func (r *resolver) notElectrified(fuel string) error {
 		signalOf(r.car, r.code).text, fuel)
 	var scored []Scored
 	for _, text := range append(slices.Clone(r.choice.Electrified), r.label.Text) {
-		scored = append(scored, Scored{r.label.Make.Name, text, 1})
+		candidate := vehicle.Candidate{Make: r.label.Make.Name, ModelBody: text, Nearness: vehicle.NearCode}
+		scored = append(scored, Scored{candidate.Make, text, 1, candidate})
 	}
 	return refusal(AmbiguousMatch, message).with(scored)
 }

@@ -238,7 +238,29 @@ type Mismatch struct {
 type Candidate struct {
 	Make      string `json:"make"`
 	ModelBody string `json:"modelBody"`
+
+	// Additive. Empty or 0 means not known.
+	EngineCC int      `json:"engine_cc,omitempty"`
+	Fuel     string   `json:"fuel,omitempty"` // petrol, diesel, petrol hybrid, diesel hybrid or electric
+	YearFrom int      `json:"yearFrom,omitempty"`
+	YearTo   int      `json:"yearTo,omitempty"` // 0 beside a YearFrom means still made
+	BodyType string   `json:"bodyType,omitempty"`
+	Nearness Nearness `json:"nearness,omitempty"`
+	Why      string   `json:"why,omitempty"` // what agrees with the car and what does not
+	// TotalTaxesInTZS is the authority's total for the car as this entry; nil when
+	// its answer is not known.
+	TotalTaxesInTZS *money.Amount `json:"totalTaxesInTZS,omitempty"`
 }
+
+// Nearness is how near a candidate is to the car.
+type Nearness string
+
+// The words for nearness.
+const (
+	NearExact  Nearness = "exact"  // the car's chassis code
+	NearCode   Nearness = "near"   // a code that differs by a letter or a digit, or the other drive of the model
+	NearFamily Nearness = "family" // the same or a similar model
+)
 
 // Error is the body of every error. Its code is additive: a stable word for
 // programs, where Message is for people.
@@ -246,4 +268,5 @@ type Error struct {
 	Message    string      `json:"error"`
 	Code       string      `json:"code,omitempty"`
 	Candidates []Candidate `json:"candidates,omitempty"` // with no_match and ambiguous_match
+	Car        *Car        `json:"car,omitempty"`        // as far as it was read
 }
