@@ -65,7 +65,8 @@ func TestSavedGoonetCardGivesItsDollars(t *testing.T) {
 	}
 	doc := parsed(t, string(body), expected.First.URL)
 	own := sites.Of(doc)
-	found := &claim.List{Source: own.Name, Rank: claim.RankSite}
+	doc = own.Cards(doc)[0]
+	found := &claim.List{Source: own.Name, Rank: claim.RankSite, Dollar: "USD"}
 	own.Read(doc, found)
 	car := resolve(found, doc).Car
 	fob, _ := car.FOBPriceUSD.Decimal().Float64()

@@ -27,7 +27,10 @@ const WarnKnown = "values_from_request"
 
 // yearWarnings are the codes of warnings about the listing's year. They do not
 // apply to a year of manufacture that the caller gave.
-var yearWarnings = []string{"registration_year", "model_year", "title_year", "year_differs"}
+var yearWarnings = []string{
+	"registration_year", "model_year", "title_year", "year_differs",
+	"manufacture_differs", "registration_differs", "model_year_differs", "manufacture_after_registration",
+}
 
 // Apply overrides values of a car. It returns the names of the values.
 func (k *Known) Apply(car *Car) (fields []string) {
@@ -41,6 +44,9 @@ func (k *Known) Apply(car *Car) (fields []string) {
 	}
 	if k.Year != 0 {
 		car.Year, car.YearBasis = k.Year, k.YearBasis
+		if k.YearBasis == "manufacture" {
+			car.TitleYear = 0 // the caller has decided between the two
+		}
 		fields = append(fields, "year")
 	}
 	if k.EngineCC != 0 {
