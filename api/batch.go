@@ -99,6 +99,9 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 
 	// Let the workers start rows, and respond.
 	s.enqueueDispatch(r.Context())
+	if err := s.confirm(r.Context()); err != nil {
+		return err
+	}
 	return writeBatch(w, b, hook)
 }
 

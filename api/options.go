@@ -62,6 +62,10 @@ type Options struct {
 	Webhooks    *webhook.Store
 	TRA         AuthorityStatus
 
+	// Confirm returns when replicas of Redis have what was written, as the operator
+	// demands, or an error: then 503 is answered in place of 202 or 201. Nil demands
+	// nothing.
+	Confirm func(ctx context.Context) error
 	// Costs calculates the drive-away cost at the caller's exchange rate. Nil
 	// means the embedded tables.
 	Costs *cost.Tables

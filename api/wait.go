@@ -42,6 +42,9 @@ func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found out
 	}
 	switch {
 	case errors.Is(err, errNotFinished) && prefer.accepts():
+		if err := s.confirm(r.Context()); err != nil {
+			return nil, err
+		}
 		return nil, writeAccepted(w, found, prefer)
 	case errors.Is(err, errNotFinished):
 		return nil, errNotFinished.withLocation(jobURL(found))
@@ -55,6 +58,21 @@ func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found out
 		return nil, jobProblem(job)
 	}
 	return job.Result, nil
+}
+
+// confirm makes sure that what a response acknowledges, with 202 or 201, outlives the
+// death of a Redis master, when the operator demands that. The work goes on even if it
+// does not; the caller is answered 503 and sends the request again.
+func (s *Server) confirm(parent context.Context) error {
+	if s.options.Confirm == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	defer cancel()
+	if err := s.options.Confirm(ctx); err != nil {
+		return errUnavailable.withCause(err)
+	}
+	return nil
 }
 
 // writeAccepted answers 202: the work continues, and this is its job. It

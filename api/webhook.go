@@ -65,6 +65,9 @@ func (s *Server) postWebhook(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return errUnavailable.withCause(err)
 	}
+	if err := s.confirm(r.Context()); err != nil {
+		return err
+	}
 	w.Header().Set("Location", "/v1/webhooks/"+created.ID)
 	return writeJSON(w, http.StatusCreated, webhookBody{created, secret})
 }
@@ -133,6 +136,10 @@ func (s *Server) ofWebhook(do func(ctx context.Context, r *http.Request, owner, 
 		case status == http.StatusNoContent:
 			w.WriteHeader(status)
 			return nil
+		case status == http.StatusAccepted:
+			if err := s.confirm(ctx); err != nil {
+				return err
+			}
 		}
 		return writeJSON(w, status, body)
 	}

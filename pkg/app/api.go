@@ -23,7 +23,10 @@ type APIOptions struct {
 	// DrainDelay is how long Stop still accepts requests, while /readyz answers 503,
 	// so that a balancer has time to send them elsewhere.
 	DrainDelay time.Duration
-	Limits     quota.Limits // of keys that have none of their own
+	// WaitReplicas is how many replicas of Redis must confirm what is answered with
+	// 202 or 201; else the answer is 503.
+	WaitReplicas int
+	Limits       quota.Limits // of keys that have none of their own
 
 	MonitoringUser     string
 	MonitoringPassword string // "" disables /monitoring
@@ -36,7 +39,8 @@ func (a *App) newAPI(o APIOptions) (*api.Server, error) {
 		Redis: conn.Client(), Jobs: s.jobs, Hub: s.hub, Tasks: s.engine, Batches: s.batches, Cache: s.cache,
 		Catalogue: s.catalogue, TRA: s.catalogue, Drift: s.drift, Idempotency: s.requests, Keys: s.keys,
 		Limiter: s.limiter, Uploads: s.uploads, Webhooks: s.webhooks,
-		Costs: a.options.Costs, Sheets: a.options.Sheets, Log: a.log,
+		Confirm: func(ctx context.Context) error { return conn.AwaitReplicas(ctx, o.WaitReplicas) },
+		Costs:   a.options.Costs, Sheets: a.options.Sheets, Log: a.log,
 		WaitMax: o.WaitMax, Limits: o.Limits, AllowLoopback: a.options.AllowLoopback, Simulated: a.options.Simulated,
 		AsynqRedis: conn.AsynqOpt(), MonitoringUser: o.MonitoringUser, MonitoringPassword: o.MonitoringPassword,
 		MonitoringWritable: o.MonitoringWritable,

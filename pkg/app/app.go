@@ -120,6 +120,7 @@ func (a *App) start(ctx context.Context) error {
 	if err := a.awaitRedis(ctx); err != nil {
 		return err
 	}
+	a.warnReplicas(ctx)
 	if a.worker != nil {
 		if err := a.worker.Start(); err != nil { //nolint:contextcheck // the workers outlive the start
 			return err
@@ -127,6 +128,17 @@ func (a *App) start(ctx context.Context) error {
 		a.started.Add(a.worker.Stop)
 	}
 	return nil
+}
+
+// warnReplicas logs when what the API acknowledges can be lost by a failover.
+func (a *App) warnReplicas(ctx context.Context) {
+	if a.options.API == nil || a.options.API.WaitReplicas > 0 {
+		return
+	}
+	if n, err := a.options.Redis.Replicas(ctx); err == nil && n > 0 {
+		a.log.Warn("Redis has replicas and REDIS_WAIT_REPLICAS is 0: a failover may lose jobs and batches"+
+			" that were answered with 202 or 201", "replicas", n)
+	}
 }
 
 const loadingInterval = 250 * time.Millisecond // between two looks whether Redis still loads

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,4 +130,42 @@ func TestNotReadyBeforeTheListenerCloses(t *testing.T) {
 	if _, err := status(t.Context(), "http://"+address+"/healthz"); err == nil {
 		t.Error("the port is open after Stop")
 	}
+}
+
+// What is answered with 202 is on the replica, or it is 503.
+func TestAcknowledgedWorkIsOnAReplica(t *testing.T) {
+	set := redistest.Sentinel(t)
+	o := on(t, options(t), set.URL)
+	o.Worker, o.API.WaitReplicas = nil, 1
+	key, _, err := keys.NewStore(o.Redis.Client()).Create(t.Context(), "test")
+	must(t, err)
+	service, err := app.New(o)
+	must(t, err)
+	t.Cleanup(service.Stop)
+	must(t, service.Start(t.Context()))
+	base := "http://" + o.API.Listener.Addr().String()
+	post := func(path, body string) int {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+path, strings.NewReader(body))
+		must(t, err)
+		request.Header.Set("X-Api-Key", key)
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Prefer", "respond-async")
+		response, err := http.DefaultClient.Do(request)
+		must(t, err)
+		must(t, response.Body.Close())
+		return response.StatusCode
+	}
+	both := func(estimate, batch int) {
+		t.Helper()
+		const listing = `https://www.beforward.jp/toyota/axio/bx1/id/1/`
+		if got := post("/v1/estimate", `{"url":"`+listing+`"}`); got != estimate {
+			t.Errorf("estimate: %d, want %d", got, estimate)
+		}
+		if got := post("/v1/batches", `{"urls":["`+listing+`"]}`); got != batch {
+			t.Errorf("batch: %d, want %d", got, batch)
+		}
+	}
+	both(http.StatusAccepted, http.StatusCreated)
+	set.Replica.Kill()
+	both(http.StatusServiceUnavailable, http.StatusServiceUnavailable)
 }

@@ -53,6 +53,7 @@ type httpConfig struct {
 	Listen             address       `env:"LISTEN_ADDR,PORT" default:":8080" help:"Address to listen on; a bare number is a port."`
 	WaitMax            time.Duration `env:"WAIT_MAX" default:"60s" help:"Maximum time a POST waits before it answers 504; the work continues."`
 	DrainDelay         time.Duration `env:"DRAIN_DELAY" default:"5s" help:"How long requests are still accepted after SIGTERM, while /readyz answers 503, so that a balancer can send them elsewhere."`
+	RedisWaitReplicas  int           `env:"REDIS_WAIT_REPLICAS" default:"0" help:"Replicas of Redis that must confirm a job, batch or webhook before 202 or 201 is answered; else 503; 0 answers without."`
 	KeyRate            int           `env:"KEY_RATE" default:"300" help:"Requests per minute and key that start work, create a webhook or send to one; 0 means no limit; cached answers do not count."`
 	KeyJobs            int           `env:"KEY_JOBS" default:"100" help:"Maximum running jobs per key, without batches; 0 means no limit."`
 	KeyBatchItems      int           `env:"KEY_BATCH_ITEMS" default:"30000" help:"Maximum listings per key in running batches; 0 means no limit."`
@@ -65,7 +66,7 @@ type httpConfig struct {
 func (c httpConfig) options(ctx context.Context) (*app.APIOptions, error) {
 	listener, err := app.Listen(ctx, string(c.Listen))
 	return &app.APIOptions{
-		Listener: listener, WaitMax: c.WaitMax, DrainDelay: c.DrainDelay,
+		Listener: listener, WaitMax: c.WaitMax, DrainDelay: c.DrainDelay, WaitReplicas: c.RedisWaitReplicas,
 		Limits:         quota.Limits{PerMinute: c.KeyRate, Jobs: c.KeyJobs, BatchItems: c.KeyBatchItems},
 		MonitoringUser: c.OperatorUser, MonitoringPassword: string(c.OperatorPassword), MonitoringWritable: c.MonitoringWritable,
 	}, err
@@ -83,6 +84,9 @@ func (c httpConfig) Validate() error {
 	}
 	if c.DrainDelay < 0 || c.DrainDelay > 5*time.Minute {
 		return errors.New("DRAIN_DELAY must be between 0s and 5m")
+	}
+	if c.RedisWaitReplicas < 0 {
+		return errors.New("REDIS_WAIT_REPLICAS must not be negative")
 	}
 	if min(c.KeyRate, c.KeyJobs, c.KeyBatchItems) < 0 {
 		return errors.New("KEY_RATE, KEY_JOBS and KEY_BATCH_ITEMS must not be negative; 0 means no limit")

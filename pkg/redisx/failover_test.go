@@ -2,6 +2,7 @@ package redisx_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -61,4 +62,39 @@ func TestOpenWhileLoading(t *testing.T) {
 	}
 	eventually(t, "it has loaded", func() bool { return !conn.Loading(t.Context()) })
 	must(t, conn.Client().Set(t.Context(), "k", "v", 0).Err())
+}
+
+func TestAwaitReplicas(t *testing.T) {
+	set := redistest.Sentinel(t)
+	conn := redistest.Open(t, set.URL)
+	must(t, conn.Client().Set(t.Context(), "k", "v", 0).Err())
+	for _, n := range []int{0, 1} {
+		must(t, conn.AwaitReplicas(t.Context(), n))
+	}
+	if n, err := conn.Replicas(t.Context()); err != nil || n != 1 {
+		t.Errorf("%d replicas, %v", n, err)
+	}
+	for range 20 { // every connection of the pool asks for all writes
+		must(t, conn.Client().Set(t.Context(), "k", "v", 0).Err())
+		must(t, conn.AwaitReplicas(t.Context(), 1))
+		if n, err := redistest.Open(t, set.Replica.URL).Client().Exists(t.Context(), "k").Result(); err != nil || n != 1 {
+			t.Fatalf("the replica has %d, %v", n, err)
+		}
+	}
+	set.Replica.Kill()
+	must(t, conn.Client().Set(t.Context(), "k", "w", 0).Err())
+	if err := conn.AwaitReplicas(t.Context(), 1); !errors.Is(err, redisx.ErrNotReplicated) {
+		t.Errorf("without a replica: %v", err)
+	}
+	must(t, conn.AwaitReplicas(t.Context(), 0))
+}
+
+func TestAwaitReplicasOfEveryMaster(t *testing.T) {
+	set := redistest.ReplicatedCluster(t)
+	conn := redistest.Open(t, set.URL)
+	must(t, conn.AwaitReplicas(t.Context(), 1))
+	set.Replicas[2].Kill()
+	if err := conn.AwaitReplicas(t.Context(), 1); !errors.Is(err, redisx.ErrNotReplicated) {
+		t.Errorf("one master without a replica: %v", err)
+	}
 }
