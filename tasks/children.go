@@ -24,6 +24,24 @@ func (e *Engine) CachedResult(ctx context.Context, kind string, input json.RawMe
 	return result, err
 }
 
+// CachedEstimates returns the cached results for the inputs of estimates, in one
+// round trip; nil where there is none.
+func (e *Engine) CachedEstimates(ctx context.Context, inputs []EstimateInput) ([]json.RawMessage, error) {
+	results := make([]json.RawMessage, len(inputs))
+	if len(inputs) == 0 {
+		return results, nil
+	}
+	keys := make([]cache.Key, len(inputs))
+	for i, input := range inputs {
+		keys[i] = input.Key()
+	}
+	cached, err := e.results.GetAll(ctx, keys)
+	for i := range cached {
+		results[i] = cached[i]
+	}
+	return results, err
+}
+
 // ensureChildren makes sure that the children that a job waits for exist, and
 // records the outcomes of those that have ended. It reports whether there was
 // such an outcome.

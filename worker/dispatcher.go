@@ -15,14 +15,13 @@ import (
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/plainjson"
 	"ushuru/pkg/retry"
 	"ushuru/tasks"
 )
 
 const (
-	dispatchConcurrency = 8                     // rows submitted at the same time
-	dispatchDebounce    = 50 * time.Millisecond // jobs that end within it cause one dispatch
+	dispatchConcurrency = 8                      // rows submitted at the same time
+	dispatchDebounce    = 100 * time.Millisecond // jobs that end within it cause one dispatch
 
 	batchCheckInterval = time.Second      // between checks of all active batches
 	stuckAfter         = 15 * time.Second // a row that runs for longer is checked
@@ -93,8 +92,8 @@ func (d *dispatcher) dispatchShares(ctx context.Context, active []batch.ActiveBa
 		mu        sync.Mutex
 		submitted int
 		served    []string
+		errs      []error
 	)
-	rowJobs := map[string]map[int]string{} // batch → row → job
 	group.SetLimit(dispatchConcurrency)
 	for _, b := range active {
 		n := shares[b.ID]
@@ -106,50 +105,89 @@ func (d *dispatcher) dispatchShares(ctx context.Context, active []batch.ActiveBa
 			return 0, errors.Join(err, group.Wait())
 		}
 		served = append(served, b.ID)
-		mu.Lock()
-		rowJobs[b.ID] = map[int]string{}
-		mu.Unlock()
-		for _, row := range rows {
-			group.Go(func() error {
-				job, err := d.submitRow(ctx, row, b.Owner)
-				mu.Lock()
-				defer mu.Unlock()
-				submitted++
-				if job != "" {
-					rowJobs[row.Batch][row.Index] = job
-				}
-				return err
-			})
-		}
+		group.Go(func() error {
+			ids, err := d.submitRows(ctx, rows, b.Owner, max(dispatchConcurrency/len(shares), 1))
+			err = errors.Join(err, d.batches.SetRowJobs(ctx, b.ID, ids))
+			mu.Lock()
+			defer mu.Unlock()
+			submitted += len(rows)
+			errs = append(errs, err)
+			return nil
+		})
 	}
-	errs := []error{group.Wait()}
-	for id, rows := range rowJobs {
-		errs = append(errs, d.batches.SetRowJobs(ctx, id, rows))
-	}
+	_ = group.Wait() // errs has all errors
 	return submitted, errors.Join(append(errs, d.batches.MarkServed(ctx, served...))...)
 }
 
-// submitRow gives a row its result from the cache, or submits its job, whose
-// id it returns. A row that is submitted twice joins the same job.
-func (d *dispatcher) submitRow(ctx context.Context, row batch.ClaimedRow, owner string) (id string, err error) {
-	request := tasks.EstimateInput{URL: row.URL, ModelBody: row.ModelBody}
-	if row.Known != nil {
-		if err := json.Unmarshal(row.Known, &request.Known); err != nil {
-			return "", fmt.Errorf("worker: known values of a row: %w", err)
+// rowRequest is a row with what it asks for.
+type rowRequest struct {
+	row    batch.ClaimedRow
+	input  tasks.EstimateInput
+	cached json.RawMessage // its result, if that is cached
+}
+
+// prepareRows reads the cached results of rows, all in one round trip. A row that
+// cannot be read is left out, with an error.
+func (d *dispatcher) prepareRows(ctx context.Context, rows []batch.ClaimedRow) ([]rowRequest, error) {
+	requests := make([]rowRequest, 0, len(rows))
+	inputs := make([]tasks.EstimateInput, 0, len(rows))
+	var errs []error
+	for _, row := range rows {
+		input := tasks.EstimateInput{URL: row.URL, ModelBody: row.ModelBody}
+		if row.Known != nil {
+			if err := json.Unmarshal(row.Known, &input.Known); err != nil {
+				errs = append(errs, fmt.Errorf("worker: known values of a row: %w", err))
+				continue
+			}
 		}
+		requests, inputs = append(requests, rowRequest{row: row, input: input}), append(inputs, input)
 	}
-	input, err := plainjson.Encode(request)
+	cached, err := d.engine.CachedEstimates(ctx, inputs)
+	for i := range cached {
+		requests[i].cached = cached[i]
+	}
 	if err != nil {
-		return "", err
+		requests = nil
 	}
-	cached, err := d.engine.CachedResult(ctx, tasks.KindEstimate, input)
-	if err != nil {
-		return "", err
+	return requests, errors.Join(append(errs, err)...)
+}
+
+// submitRows gives rows their results from the cache, or submits their jobs, whose
+// ids it returns by row. A row that is submitted twice joins the same job.
+func (d *dispatcher) submitRows(
+	ctx context.Context, rows []batch.ClaimedRow, owner string, concurrency int,
+) (map[int]string, error) {
+	requests, err := d.prepareRows(ctx, rows)
+	var (
+		group errgroup.Group
+		mu    sync.Mutex
+	)
+	errs, ids := []error{err}, map[int]string{}
+	group.SetLimit(concurrency)
+	for _, request := range requests {
+		group.Go(func() error {
+			id, err := d.submitRow(ctx, request, owner)
+			mu.Lock()
+			defer mu.Unlock()
+			if id != "" {
+				ids[request.row.Index] = id
+			}
+			errs = append(errs, err)
+			return nil
+		})
 	}
-	if cached != nil {
-		return "", d.outcomes.record(ctx, row.Batch, row.Index, &jobs.Job{State: jobs.Succeeded, Result: cached})
+	_ = group.Wait() // errs has all errors
+	return ids, errors.Join(errs...)
+}
+
+// submitRow submits one row and returns the id of its job; "" when it has its
+// outcome already.
+func (d *dispatcher) submitRow(ctx context.Context, request rowRequest, owner string) (id string, err error) {
+	row := request.row
+	if request.cached != nil {
+		return "", d.outcomes.record(ctx, row.Batch, row.Index, &jobs.Job{State: jobs.Succeeded, Result: request.cached})
 	}
-	job, err := d.engine.Submit(ctx, tasks.KindEstimate, request, tasks.Requester{
+	job, err := d.engine.Submit(ctx, tasks.KindEstimate, request.input, tasks.Requester{
 		Owner: owner, Class: jobs.Bulk, Subscriber: fmt.Sprintf("%s:%s#%d", subscriberBatch, row.Batch, row.Index),
 	})
 	if err != nil {
@@ -213,7 +251,9 @@ func (d *dispatcher) recoverRow(ctx context.Context, row batch.ClaimedRow, owner
 	job, err := d.jobs.Get(ctx, id)
 	switch {
 	case errors.Is(err, jobs.ErrNotFound): // also when the row never had a job
-		id, err = d.submitRow(ctx, row, owner)
+		var ids map[int]string
+		ids, err = d.submitRows(ctx, []batch.ClaimedRow{row}, owner, 1)
+		id = ids[row.Index]
 	case err == nil && job.State.Ended():
 		return d.outcomes.record(ctx, row.Batch, row.Index, job)
 	}

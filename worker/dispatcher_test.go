@@ -183,9 +183,9 @@ func crashedDispatcher(f *dispatcherRig) {
 	taken, err := f.batches.ClaimRows(ctx, id, 2)
 	f.must(err)
 	for range 2 { // begun twice
-		job, err := f.submitRow(ctx, taken[1], f.t.Name())
+		ids, err := f.submitRows(ctx, taken[1:2], f.t.Name(), 1)
 		f.must(err)
-		f.must(f.batches.SetRowJobs(ctx, id, map[int]string{1: job}))
+		f.must(f.batches.SetRowJobs(ctx, id, ids))
 	}
 	items := f.items(id)
 	f.is("no job, a job", fmt.Sprint(items[0].Job == "", items[1].Job == ""), "true false")

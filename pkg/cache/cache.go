@@ -109,7 +109,37 @@ func New(client redis.UniversalClient) *Cache { return &Cache{client, &recent{}}
 // Get returns the bytes that Put or PutRaw cached, or ErrMiss. In those of Put
 // "cached" is true. The caller must not change them.
 func (c *Cache) Get(ctx context.Context, key Key) ([]byte, error) {
-	response, err := c.redis.Get(ctx, string(key)).Bytes()
+	return c.response(c.redis.Get(ctx, string(key)))
+}
+
+// GetAll does what Get does for many keys in one round trip; what is not cached is
+// nil.
+func (c *Cache) GetAll(ctx context.Context, keys []Key) ([][]byte, error) {
+	replies, err := c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		for _, key := range keys {
+			pipe.Get(ctx, string(key))
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return nil, fmt.Errorf("cache: get: %w", err)
+	}
+	responses := make([][]byte, len(keys))
+	for i, reply := range replies {
+		got, ok := reply.(*redis.StringCmd)
+		if !ok {
+			continue
+		}
+		if responses[i], err = c.response(got); err != nil && !errors.Is(err, ErrMiss) {
+			return nil, err
+		}
+	}
+	return responses, nil
+}
+
+// response returns the bytes that were cached.
+func (c *Cache) response(reply *redis.StringCmd) ([]byte, error) {
+	response, err := reply.Bytes()
 	if errors.Is(err, redis.Nil) {
 		return nil, ErrMiss
 	}
