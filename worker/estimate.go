@@ -71,6 +71,7 @@ func calculate(authority authorityAnswers, costs *cost.Tables) stepFunc {
 		if err := output(job, tasks.StepMatch, &found); err != nil {
 			return nil, err
 		}
+		ctx, finish := tra.Begin(ctx, job.Class == jobs.Bulk)
 		choice := found.Choice
 		if refused := found.Refused; refused != nil {
 			if err := refused.price(ctx, subject.Car, authority); err != nil {
@@ -86,6 +87,9 @@ func calculate(authority authorityAnswers, costs *cost.Tables) stepFunc {
 		got, err := authority.Details(ctx, choice.Make, tuple)
 		if err != nil {
 			return nil, authorityFailure(err)
+		}
+		if err := finish(); err != nil {
+			return nil, err
 		}
 		now := time.Now()
 		valid := validUntil(now, got.At)

@@ -22,6 +22,10 @@ import (
 // When three calls in ten fail, one in a hundred still fails after as many.
 const authorityRetries = 3
 
+// authorityRateWait is how long a call to the authority may wait for the rate limit.
+// It is shorter than the time-out of a step.
+const authorityRateWait = 20 * time.Second
+
 // WorkerOptions are about the workers.
 type WorkerOptions struct {
 	Roles []tasks.Role
@@ -123,7 +127,7 @@ func (a *App) addAuthority(options *worker.Options, o WorkerOptions) error {
 		return err
 	}
 	options.Authority = tra.NewAuthority(client, a.stores.catalogue, tra.AuthorityOptions{
-		PerSecond: o.AuthorityRate, Retries: authorityRetries, Log: a.log,
+		PerSecond: o.AuthorityRate, Retries: authorityRetries, RateWait: authorityRateWait, Log: a.log,
 		Implausible: func(tax vehicle.Tax) string { return drift.Implausible(tax, time.Now()) },
 		OnAnswer: func(ctx context.Context, request tra.Request, tax vehicle.Tax) {
 			detector.OnAnswer(ctx, request, tax)

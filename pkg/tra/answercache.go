@@ -2,7 +2,6 @@ package tra
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -14,9 +13,10 @@ import (
 )
 
 const (
-	keyAnswer = "tra:answer:" // followed by the hash of the request: one answer
-	keyLock   = ":asking"     // suffix of keyAnswer: the lease of the process that calls the authority
-	keyPeriod = "tra:period"  // the latest year and quarter that the authority showed
+	keyAnswer = "tra:answer:"  // followed by the hash of the request: one answer
+	keyLease  = "{tra:answer:" // followed by the hash and keyAsking: the lease of the process that calls the authority
+	keyAsking = "}:asking"
+	keyPeriod = "tra:period" // the latest year and quarter that the authority showed
 	staleTTL  = 92 * 24 * time.Hour
 
 	// The intervals at which a process polls for the answer that another one
@@ -24,15 +24,6 @@ const (
 	pollInitial = 10 * time.Millisecond
 	pollMax     = 100 * time.Millisecond
 )
-
-// stored is an answer in Redis, with its request.
-type stored[T any] struct {
-	At         time.Time   `json:"at"` // when the authority was asked
-	FreshUntil time.Time   `json:"freshUntil"`
-	Period     int         `json:"period"` // the latest that was known when it was stored; 0: none was yet
-	Question   listRequest `json:"question"`
-	Answer     T           `json:"answer"`
-}
 
 type staleKey struct{}
 
@@ -68,79 +59,129 @@ func cached[T any](
 	if err != nil {
 		return cachedAnswer[T]{}, err
 	}
-	known, found, err := lookup[T](ctx, a.store, key)
-	if err != nil || found && known.fresh {
-		return known, err
+	if answer, ok := recall[T](a.store, key); ok {
+		return answer, nil
 	}
-	fetching := a.calls.DoChan(key, func() (any, error) {
-		return fetchOnce(context.WithoutCancel(ctx), a, key, q, fetch, then)
-	})
+	f := &fetcher[T]{a: a, key: key, q: q, fetch: fetch, then: then}
+	fetching := a.calls.DoChan(key, func() (any, error) { return f.once(context.WithoutCancel(ctx)) })
 	select {
 	case <-ctx.Done():
 		return cachedAnswer[T]{}, ctx.Err()
 	case result := <-fetching:
-		if found && ctx.Value(staleKey{}) != nil && isTemporary(result.Err) {
-			return known, nil
-		}
 		answer, _ := result.Val.(cachedAnswer[T])
-		return answer, result.Err
+		if result.Err != nil && answer.found && ctx.Value(staleKey{}) != nil && isTemporary(result.Err) {
+			return answer, nil
+		}
+		if result.Err != nil {
+			return cachedAnswer[T]{}, result.Err
+		}
+		return answer, nil
 	}
 }
 
-// fetchOnce calls the authority, unless another process does so; then it waits
-// for the answer of that process. It calls the authority when that process fails
-// or dies.
-func fetchOnce[T any](
-	ctx context.Context, a *Authority, key string, q listRequest, fetch func(context.Context) (T, time.Duration, error),
-	then func(context.Context, T),
-) (answer cachedAnswer[T], err error) {
+// fetcher fetches one answer.
+type fetcher[T any] struct {
+	a     *Authority
+	key   string
+	q     listRequest
+	fetch func(context.Context) (T, time.Duration, error)
+	then  func(context.Context, T)
+}
+
+// once calls the authority, unless the answer is cached or another process calls it;
+// then it waits for the answer of that process. It calls the authority when that
+// process fails or dies. With an error it returns the expired answer if there is one.
+func (f *fetcher[T]) once(ctx context.Context) (cachedAnswer[T], error) {
+	if f.isUnknown(ctx) {
+		return f.atOnce(ctx)
+	}
+	prepared := make(chan struct{})
+	go func() { // the call will need it
+		defer close(prepared)
+		f.a.throttle.rate.prepare(ctx)
+	}()
 	for wait := pollInitial; ; wait = min(2*wait, pollMax) {
-		release, err := a.store.lease(ctx, key+keyLock)
-		if err != nil && !errors.Is(err, errLocked) {
-			return answer, err
-		}
-		known, found, err := lookup[T](ctx, a.store, key) // another process may have stored it meanwhile
+		known, held, err := acquire[T](ctx, f.a.store, f.key)
 		switch {
-		case err == nil && found && known.fresh:
-			if release != nil {
-				release()
+		case err != nil, known.fresh:
+			return known, err
+		case held != nil:
+			<-prepared
+			answer, err := f.call(ctx, func() *heldLease { return held })
+			if err != nil {
+				return known, err
 			}
-			return known, nil
-		case release != nil:
-			defer release()
-			answer, err := fetchAndStore(ctx, a, key, q, fetch)
-			if then != nil && err == nil {
-				then(ctx, answer.Answer)
-			}
-			return answer, err
-		case err != nil:
-			return answer, err
+			return answer, nil
 		}
 		time.Sleep(wait) // ctx does not end
 	}
 }
 
-// fetchAndStore makes the call and stores its answer. The answer has the time
-// before the call, because an answer requested in the old year must not count as
-// one of the new year.
-func fetchAndStore[T any](
-	ctx context.Context, a *Authority, key string, q listRequest, fetch func(context.Context) (T, time.Duration, error),
-) (cachedAnswer[T], error) {
+// isUnknown reports whether the answer cannot be cached: the list that it depends on
+// was not, a moment ago.
+func (f *fetcher[T]) isUnknown(ctx context.Context) bool {
+	if f.q.Call != callDetails {
+		return false
+	}
+	bands := f.q
+	bands.Call, bands.Capacity = callCapacities, ""
+	return sessionOf(ctx).hasFetched(bands)
+}
+
+// atOnce calls the authority while it acquires the lease, for an answer that is
+// hardly cached.
+func (f *fetcher[T]) atOnce(ctx context.Context) (cachedAnswer[T], error) {
+	acquired := make(chan *heldLease, 1)
+	go func() {
+		_, held, _ := acquire[T](ctx, f.a.store, f.key) // without a lease another process may call too
+		acquired <- held
+	}()
+	return f.call(ctx, func() *heldLease { return <-acquired })
+}
+
+// call makes the call and stores its answer, together with the release of the lease.
+// The answer has the time before the call, because an answer requested in the old
+// year must not count as one of the new year.
+func (f *fetcher[T]) call(ctx context.Context, lease func() *heldLease) (cachedAnswer[T], error) {
 	var hold time.Duration
-	s := stored[T]{Question: q}
-	answer, err := call(ctx, a, q.Call, func(ctx context.Context) (answer T, err error) {
-		s.At = a.store.options.Now()
-		answer, hold, err = fetch(ctx)
+	store, s := f.a.store, stored[T]{Question: f.q}
+	answer, err := call(ctx, f.a, f.q.Call, func(ctx context.Context) (answer T, err error) {
+		s.At = store.options.Now()
+		answer, hold, err = f.fetch(ctx)
 		return answer, err
 	})
 	if err != nil {
+		lease().letGo()
 		return cachedAnswer[T]{}, err
 	}
 	s.Answer = answer
 	if hold == notStored {
-		return cachedAnswer[T]{s, true}, nil
+		lease().letGo()
+		return cachedAnswer[T]{s, true, true}, nil
 	}
-	return cachedAnswer[T]{s, true}, retryWrite(ctx, func() error { return store(ctx, a, key, s, hold) })
+	life := store.validity(&s.FreshUntil, s.At, hold)
+	s.Period = int(store.period.last())
+	if timed, ok := any(answer).(interface{ period(now time.Time) int }); ok {
+		s.Period = max(s.Period, timed.period(store.options.Now()))
+		store.period.raise(int64(s.Period))
+	}
+	current := sessionOf(ctx)
+	if f.q.Call != callDetails {
+		store.lists.put(f.key, s)
+		current.noteFetched(f.key)
+	}
+	err = current.write(func() error {
+		held := lease()
+		defer held.end()
+		if err := retryWrite(ctx, func() error { return save(ctx, store, f.key, s, life, held) }); err != nil {
+			return err
+		}
+		if f.then != nil {
+			f.then(ctx, answer)
+		}
+		return nil
+	})
+	return cachedAnswer[T]{s, true, true}, err
 }
 
 // notStored is the validity of an answer that is not stored: the next caller makes
@@ -166,77 +207,93 @@ func isTemporary(err error) bool {
 // cachedAnswer is an answer of the cache; fresh means that it has not expired.
 type cachedAnswer[T any] struct {
 	stored[T]
-	fresh bool
+
+	found, fresh bool
 }
 
-// lookup reads an answer from Redis and decides whether it is fresh.
-func lookup[T any](ctx context.Context, store *Store, key string) (known cachedAnswer[T], found bool, err error) {
-	pipe := store.redis.Pipeline()
-	value, period := pipe.Get(ctx, key), pipe.Get(ctx, keyPeriod)
+// isFresh reports whether an answer has not expired and the authority has not
+// revised its values since.
+func (s *Store) isFresh(until time.Time, period, latest int) bool {
+	return s.options.Now().Before(until) && (period == 0 || period >= latest)
+}
+
+// recall returns a fresh list from the memory of the process. It needs the latest
+// period as it was at most refreshInterval ago.
+func recall[T any](store *Store, key string) (cachedAnswer[T], bool) {
+	list, ok := store.lists.get(key).(stored[T])
+	latest, recent := store.period.get()
+	if !ok || !recent || !store.isFresh(list.FreshUntil, list.Period, int(latest)) {
+		return cachedAnswer[T]{}, false
+	}
+	return cachedAnswer[T]{list, true, true}, true
+}
+
+// decoded decides whether a value is fresh, and keeps lists in memory.
+func decoded[T any](store *Store, key string, value []byte) cachedAnswer[T] {
+	s, ok := decodeStored[T](value)
+	if !ok { // there is none, or one of another version of the program
+		return cachedAnswer[T]{}
+	}
+	answer := cachedAnswer[T]{s, true, store.isFresh(s.FreshUntil, s.Period, int(store.period.last()))}
+	if answer.fresh && s.Question.Call != callDetails {
+		store.lists.put(key, s)
+	}
+	return answer
+}
+
+// lookup reads an answer, from memory or else from Redis, and decides whether it is
+// fresh.
+func lookup[T any](ctx context.Context, store *Store, key string) (cachedAnswer[T], error) {
+	if answer, ok := recall[T](store, key); ok {
+		return answer, nil
+	}
+	pipe, read := store.redis.Pipeline(), time.Now()
+	value, period := pipe.Get(ctx, key), store.readPeriod(ctx, pipe)
 	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
-		return known, false, fmt.Errorf("tra: cached answer: %w", err)
+		return cachedAnswer[T]{}, fmt.Errorf("tra: cached answer: %w", err)
 	}
-	text, err := value.Bytes()
-	if errors.Is(err, redis.Nil) {
-		return known, false, nil
+	if err := store.sawPeriod(period, read); err != nil {
+		return cachedAnswer[T]{}, err
 	}
-	if err != nil {
-		return known, false, fmt.Errorf("tra: cached answer: %w", err)
+	if err := value.Err(); err != nil && !errors.Is(err, redis.Nil) {
+		return cachedAnswer[T]{}, fmt.Errorf("tra: cached answer: %w", err)
 	}
-	if understood := json.Unmarshal(text, &known.stored) == nil; !understood { // written by another version of the program
-		return cachedAnswer[T]{}, false, nil
-	}
-	latest, err := period.Int()
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return known, false, fmt.Errorf("tra: period: %w", err)
-	}
-	revised := known.Period != 0 && known.Period < latest
-	known.fresh = store.options.Now().Before(known.FreshUntil) && !revised
-	return known, true, nil
+	return decoded[T](store, key, []byte(value.Val())), nil
 }
 
-// remember keeps an answer for as long as it is of use. hold is as in cached.
-func store[T any](ctx context.Context, a *Authority, key string, s stored[T], hold time.Duration) error {
-	latest, err := a.store.period(ctx)
-	if err != nil {
-		return err
+// validity sets until when an answer of a time is fresh, and returns for how long it
+// is kept. hold is as in cached.
+func (s *Store) validity(until *time.Time, at time.Time, hold time.Duration) (life time.Duration) {
+	*until = QuarterEnd(at)
+	life = until.Sub(s.options.Now()) + staleTTL
+	if hold > 0 && at.Add(hold).Before(*until) {
+		*until, life = at.Add(hold), hold
 	}
-	s.Period, s.FreshUntil = latest, QuarterEnd(s.At)
-	life := s.FreshUntil.Sub(a.store.options.Now()) + staleTTL
-	if hold > 0 && s.At.Add(hold).Before(s.FreshUntil) {
-		s.FreshUntil, life = s.At.Add(hold), hold
-	}
-	value, err := json.Marshal(s)
-	if err != nil {
-		return fmt.Errorf("tra: store answer: %w", err)
-	}
-	if err := a.store.redis.Set(ctx, key, value, life).Err(); err != nil {
-		return fmt.Errorf("tra: store answer: %w", err)
-	}
-	return nil
+	return life
 }
 
 // periodOf returns a number that orders the authority's year and quarter. Their
 // meaning is not documented; only their order is used.
 func periodOf(tax vehicle.Tax) int { return tax.Year*10 + tax.Quarter }
 
-func (s *Store) period(ctx context.Context) (int, error) {
-	latest, err := s.redis.Get(ctx, keyPeriod).Int()
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return 0, fmt.Errorf("tra: period: %w", err)
+// readPeriod adds the look-up of the period to a pipeline when the one in memory is
+// too old; otherwise it returns nil.
+func (s *Store) readPeriod(ctx context.Context, pipe redis.Pipeliner) *redis.StringCmd {
+	if _, recent := s.period.get(); recent {
+		return nil
 	}
-	return latest, nil
+	return pipe.Get(ctx, keyPeriod)
 }
 
-// recordPeriod notes a year and quarter. A later one than before means that the
-// authority revised its values: every answer stored until then is stale.
-func (s *Store) recordPeriod(ctx context.Context, period int) error {
-	latest, err := s.period(ctx)
-	if err != nil || period <= latest {
-		return err
+// sawPeriod keeps the period that a pipeline read.
+func (s *Store) sawPeriod(reply *redis.StringCmd, read time.Time) error {
+	if reply == nil {
+		return nil
 	}
-	if err := s.redis.Set(ctx, keyPeriod, period, 0).Err(); err != nil {
+	latest, err := reply.Int64()
+	if err != nil && !errors.Is(err, redis.Nil) {
 		return fmt.Errorf("tra: period: %w", err)
 	}
+	s.period.set(latest, read)
 	return nil
 }

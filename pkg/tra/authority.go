@@ -15,7 +15,12 @@ import (
 // AuthorityOptions of an Authority. The zero value is good for production,
 // except that PerSecond should be set.
 type AuthorityOptions struct {
-	PerSecond       int           // maximum calls per second of all processes together; 0 means no limit
+	PerSecond int // maximum calls per second of all processes together; 0 means no limit
+	// RateWait is how long a call may wait for the rate limit before it is a
+	// ThrottleError; default 0. A worker far away from Redis loses more time when the
+	// step is snoozed than when it waits.
+	RateWait time.Duration
+
 	BreakerFailures uint32        // number of consecutive outages that open the breaker; default 10
 	BreakerTimeout  time.Duration // how long the breaker stays open; default 60 s
 	EmptyListTTL    time.Duration // how long an empty list is cached; default 10 min
@@ -211,7 +216,8 @@ func (a *Authority) recordRefusal(ctx context.Context, name string, err error) {
 		return // not an answer of the authority
 	}
 	if pause := a.throttle.refusal.record(kind == Refused, a.options.BreakerTimeout); pause > 0 {
-		a.options.Log.ErrorContext(ctx, "TRA's calculator refuses requests from this worker; it answers addresses in Tanzania only",
+		a.options.Log.ErrorContext(ctx,
+			"TRA's calculator refuses requests from this worker; it answers addresses in Tanzania only",
 			"call", name, "pause", pause, "error", err)
 	}
 }

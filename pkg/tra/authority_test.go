@@ -103,7 +103,7 @@ func TestOnAnswerIsCalledOncePerAnswer(t *testing.T) {
 		OnAnswer: func(ctx context.Context, asked tra.Request, tax vehicle.Tax) {
 			var kept []string
 			for _, key := range conn.Client().Keys(ctx, "tra:answer:*").Val() {
-				kept = append(kept, conn.Client().Get(ctx, key).Val())
+				kept = append(kept, storedText(t, conn.Client().Get(ctx, key).Val()))
 			}
 			if !strings.Contains(strings.Join(kept, "\n"), tax.ReferenceNumber) {
 				t.Errorf("OnAnswer was called before the answer was stored: %q", kept)
@@ -260,7 +260,7 @@ func TestWhoWaitsAsksWhenTheFirstDies(t *testing.T) {
 		<-asked
 		var leases []string
 		err := eachNode(t.Context(), conn.Client(), func(ctx context.Context, node scanner) error {
-			keys, _, err := node.Scan(ctx, 0, "tra:answer:*:asking", 1000).Result()
+			keys, _, err := node.Scan(ctx, 0, "{tra:answer:*:asking", 1000).Result()
 			leases = append(leases, keys...)
 			return err
 		})
@@ -456,7 +456,7 @@ func TestStoredAnswersHoldTimeQuestionAndAnswer(t *testing.T) {
 			} `json:"answer"`
 		}
 		value := find(t, conn, "tra:answer:")
-		if err := json.Unmarshal([]byte(value), &record); err != nil {
+		if err := json.Unmarshal([]byte(storedText(t, value)), &record); err != nil {
 			t.Fatalf("%s: %v", value, err)
 		}
 		if !record.At.Equal(f.clock.now) || record.Question.Make != "TOYOTA" || record.Question.ModelBody != fielder ||
@@ -464,6 +464,16 @@ func TestStoredAnswersHoldTimeQuestionAndAnswer(t *testing.T) {
 			t.Errorf("stored %s", value)
 		}
 	})
+}
+
+// storedText returns the JSON of a stored answer.
+func storedText(t *testing.T, value string) string {
+	t.Helper()
+	text, ok := tra.StoredJSON([]byte(value))
+	if !ok {
+		t.Fatalf("not a stored answer: %q", value)
+	}
+	return string(text)
 }
 
 // find returns the value of the one key with a prefix.

@@ -29,7 +29,7 @@ func (a *Authority) calculation(v Vehicle) func(context.Context) (calculation, t
 			reason = a.options.Implausible(tax)
 		}
 		if reason == "" {
-			return calculation{Tax: tax, Warnings: warnings}, 0, a.notePeriod(ctx, tax)
+			return calculation{Tax: tax, Warnings: warnings}, 0, nil
 		}
 		a.options.Log.ErrorContext(ctx, "TRA's calculator gave figures that cannot be right",
 			"reason", reason, "vehicle", v, "reference", tax.ReferenceNumber, "attempt", attempts+1)
@@ -45,11 +45,12 @@ func (a *Authority) calculation(v Vehicle) func(context.Context) (calculation, t
 	}
 }
 
-// notePeriod records the period of an answer. A year that is neither this one nor
-// next to it is no period: it would make every stored answer stale.
-func (a *Authority) notePeriod(ctx context.Context, tax vehicle.Tax) error {
-	if year := a.store.options.Now().In(eat).Year(); tax.Year < year-1 || tax.Year > year+1 {
-		return nil
+// period returns the year and quarter that a calculation of now is of. A year that is
+// neither this one nor next to it is no period, and returns 0: it would make every
+// stored answer stale.
+func (c calculation) period(now time.Time) int {
+	if year := now.In(eat).Year(); c.Tax.Year < year-1 || c.Tax.Year > year+1 {
+		return 0
 	}
-	return retryWrite(ctx, func() error { return a.store.recordPeriod(ctx, periodOf(tax)) })
+	return periodOf(c.Tax)
 }

@@ -60,11 +60,11 @@ func knownAnswer[T any](ctx context.Context, store *Store, q listRequest) (cache
 	if err != nil {
 		return cachedAnswer[T]{}, err
 	}
-	got, found, err := lookup[T](ctx, store, key)
+	got, err := lookup[T](ctx, store, key)
 	switch {
 	case err != nil:
 		return cachedAnswer[T]{}, err
-	case !found || !got.fresh:
+	case !got.fresh:
 		return cachedAnswer[T]{}, ErrNotKnown
 	}
 	return got, nil

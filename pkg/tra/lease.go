@@ -27,6 +27,35 @@ var leaseScript = redis.NewScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`)
 
+// heldLease is a lease that this process has and renews.
+type heldLease struct {
+	token   string
+	stop    func() // ends the renewals: the lease expires, unless it was released
+	release func()
+}
+
+// tokenOf returns the token of a lease; "" of none.
+func (l *heldLease) tokenOf() string {
+	if l == nil {
+		return ""
+	}
+	return l.token
+}
+
+// end stops the renewals of a lease, if there is one.
+func (l *heldLease) end() {
+	if l != nil {
+		l.stop()
+	}
+}
+
+// letGo releases a lease, if there is one.
+func (l *heldLease) letGo() {
+	if l != nil {
+		l.release()
+	}
+}
+
 // lease acquires a key for one process and renews it until release. It returns
 // errLocked when another process has it.
 func (s *Store) lease(ctx context.Context, key string) (release func(), err error) {
@@ -38,6 +67,11 @@ func (s *Store) lease(ctx context.Context, key string) (release func(), err erro
 	if !taken {
 		return nil, errLocked
 	}
+	return s.hold(ctx, key, token).release, nil
+}
+
+// hold renews a lease that was just acquired.
+func (s *Store) hold(ctx context.Context, key, token string) *heldLease {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	renew := func(life time.Duration) {
@@ -57,11 +91,14 @@ func (s *Store) lease(ctx context.Context, key string) (release func(), err erro
 			}
 		}
 	}()
-	return func() {
-		renew(0)
+	stop := func() {
 		cancel()
 		<-done
-	}, nil
+	}
+	return &heldLease{token, stop, func() {
+		renew(0)
+		stop()
+	}}
 }
 
 // lockSync takes the place of the one sync, and keeps it until release.

@@ -38,6 +38,10 @@ type Store struct {
 	redis   redis.UniversalClient
 	options StoreOptions
 
+	lists  listMemory
+	period recentInt // of keyPeriod
+	latest recentInt // of keyVersion
+
 	mu      sync.Mutex
 	version int64
 	index   *Catalogue
@@ -53,15 +57,12 @@ func NewStore(client redis.UniversalClient, o StoreOptions) *Store {
 	return &Store{redis: client, options: o}
 }
 
-// Catalogue returns the index of the last complete sync. It costs one GET
-// unless the catalogue changed, and is ErrNoCatalogue before the first sync.
+// Catalogue returns the index of the last complete sync. It looks once a second
+// whether the catalogue has changed, and is ErrNoCatalogue before the first sync.
 func (s *Store) Catalogue(ctx context.Context) (*Catalogue, error) {
-	version, err := s.redis.Get(ctx, keyVersion).Int64()
-	if errors.Is(err, redis.Nil) {
-		return nil, ErrNoCatalogue
-	}
+	version, err := s.catalogueVersion(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("tra: catalogue version: %w", err)
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,6 +79,23 @@ func (s *Store) Catalogue(ctx context.Context) (*Catalogue, error) {
 	}
 	s.index, s.version = NewCatalogue(makes), version
 	return s.index, nil
+}
+
+// catalogueVersion returns the version as it was at most refreshInterval ago.
+func (s *Store) catalogueVersion(ctx context.Context) (int64, error) {
+	if version, recent := s.latest.get(); recent {
+		return version, nil
+	}
+	read := time.Now()
+	version, err := s.redis.Get(ctx, keyVersion).Int64()
+	if errors.Is(err, redis.Nil) {
+		return 0, ErrNoCatalogue
+	}
+	if err != nil {
+		return 0, fmt.Errorf("tra: catalogue version: %w", err)
+	}
+	s.latest.set(version, read)
+	return version, nil
 }
 
 // storedMake is one make in Redis.
@@ -147,6 +165,7 @@ func (s *Store) publish(ctx context.Context) (version int64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("tra: publish catalogue: %w", err)
 	}
+	s.latest.set(version, time.Now())
 	return version, nil
 }
 

@@ -32,20 +32,20 @@ func (e *ThrottleError) Error() string {
 	return fmt.Sprintf("tra: no call before %s (%s)", e.RetryAfter.Round(time.Millisecond), e.Reason)
 }
 
-const keyRate = "tra:rate" // redis_rate adds its own prefix
-
 // gates stand before every call to the authority.
 type throttle struct {
-	limiter   *redis_rate.Limiter
-	perSecond int // 0 means no limit
-	breaker   *gobreaker.CircuitBreaker[any]
-	timeout   time.Duration // how long the breaker stays open
-	openedAt  atomic.Int64  // Unix nanoseconds
-	refusal   refusal
+	rate     rateLimit
+	breaker  *gobreaker.CircuitBreaker[any]
+	timeout  time.Duration // how long the breaker stays open
+	openedAt atomic.Int64  // Unix nanoseconds
+	refusal  refusal
 }
 
 func newThrottle(store *Store, o AuthorityOptions) *throttle {
-	t := &throttle{limiter: redis_rate.NewLimiter(store.redis), perSecond: o.PerSecond, timeout: o.BreakerTimeout}
+	t := &throttle{
+		rate:    rateLimit{limiter: redis_rate.NewLimiter(store.redis), perSecond: o.PerSecond, wait: o.RateWait},
+		timeout: o.BreakerTimeout,
+	}
 	t.breaker = gobreaker.NewCircuitBreaker[any](gobreaker.Settings{
 		Name:        "authority",
 		Timeout:     o.BreakerTimeout,
@@ -73,7 +73,7 @@ func (t *throttle) allow(ctx context.Context, call func() (any, error)) (any, er
 		return nil, &ThrottleError{RetryAfter: wait, Reason: ThrottleRefused}
 	}
 	result, err := t.breaker.Execute(func() (any, error) {
-		if err := t.limit(ctx); err != nil {
+		if err := t.rate.limit(ctx); err != nil {
 			return nil, err
 		}
 		return call()
@@ -86,18 +86,4 @@ func (t *throttle) allow(ctx context.Context, call func() (any, error)) (any, er
 		return nil, &ThrottleError{RetryAfter: min(t.timeout, time.Second), Reason: ThrottleBreaker}
 	}
 	return result, err
-}
-
-func (t *throttle) limit(ctx context.Context) error {
-	if t.perSecond <= 0 {
-		return nil
-	}
-	result, err := t.limiter.Allow(ctx, keyRate, redis_rate.PerSecond(t.perSecond))
-	if err != nil {
-		return fmt.Errorf("tra: rate limit: %w", err)
-	}
-	if result.Allowed == 0 {
-		return &ThrottleError{RetryAfter: max(result.RetryAfter, time.Millisecond), Reason: ThrottleRate}
-	}
-	return nil
 }

@@ -1,0 +1,157 @@
+package tra
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/pack"
+)
+
+// stored is an answer in Redis, with its request.
+type stored[T any] struct {
+	At         time.Time   `json:"at"` // when the authority was asked
+	FreshUntil time.Time   `json:"freshUntil"`
+	Period     int         `json:"period"` // the latest that was known when it was stored; 0: none was yet
+	Question   listRequest `json:"question"`
+	Answer     T           `json:"answer"`
+}
+
+// A value in Redis is "1|<fresh until, Unix ms>|<period>|" and the answer as packed
+// JSON: scriptAcquire reads the head. Values of earlier versions are plain JSON.
+const storedVersion = "1"
+
+const storedHead = 4 // parts of a value, the packed JSON included
+
+func encodeStored[T any](s stored[T]) ([]byte, error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("tra: store answer: %w", err)
+	}
+	head := fmt.Sprintf("%s|%d|%d|", storedVersion, s.FreshUntil.UnixMilli(), s.Period)
+	return append([]byte(head), pack.Pack(text)...), nil
+}
+
+// decodeStored returns false for a value that this version of the program cannot read.
+func decodeStored[T any](value []byte) (s stored[T], ok bool) {
+	if text, ok := storedJSON(value); ok && json.Unmarshal(text, &s) == nil {
+		return s, true
+	}
+	return stored[T]{}, false
+}
+
+// storedJSON returns the JSON of a value.
+func storedJSON(value []byte) (text []byte, ok bool) {
+	if bytes.HasPrefix(value, []byte("{")) {
+		return value, true
+	}
+	parts := bytes.SplitN(value, []byte("|"), storedHead)
+	if len(parts) != storedHead || string(parts[0]) != storedVersion {
+		return nil, false
+	}
+	text, err := pack.Unpack(parts[storedHead-1])
+	return text, err == nil
+}
+
+// leaseKey is the key of the lease of an answer. Its hash tag is the answer's key, so
+// that one script touches both on a Cluster too.
+func leaseKey(key string) string { return keyLease + strings.TrimPrefix(key, keyAnswer) + keyAsking }
+
+// scriptAcquire reads an answer, and acquires its lease unless it is fresh. ARGV:
+// token, TTL in ms, the time in ms, the latest period. It returns the answer, if
+// any, and 1 with the lease.
+var scriptAcquire = redis.NewScript(`
+local value = redis.call('GET', KEYS[1])
+if value then
+  local fresh, period = string.match(value, '^1|(%d+)|(%d+)|')
+  if fresh and tonumber(fresh) > tonumber(ARGV[3])
+    and (tonumber(period) == 0 or tonumber(period) >= tonumber(ARGV[4])) then return {value, 0} end --
+end
+local taken = redis.call('SET', KEYS[2], ARGV[1], 'NX', 'PX', ARGV[2])
+return {value or '', taken and 1 or 0}`)
+
+// acquire reads an answer, and acquires its lease unless it is fresh. The lease is
+// nil when another process has it.
+func acquire[T any](ctx context.Context, store *Store, key string) (cachedAnswer[T], *heldLease, error) {
+	token, lock, read := rand.Text(), leaseKey(key), time.Now()
+	pipe := store.redis.Pipeline()
+	period := store.readPeriod(ctx, pipe)
+	script := scriptAcquire.EvalSha(ctx, pipe, []string{key, lock},
+		token, leaseTTL.Milliseconds(), store.options.Now().UnixMilli(), store.period.last())
+	_, err := pipe.Exec(ctx)
+	if redis.HasErrorPrefix(script.Err(), "NOSCRIPT") {
+		script = scriptAcquire.Eval(ctx, store.redis, []string{key, lock},
+			token, leaseTTL.Milliseconds(), store.options.Now().UnixMilli(), store.period.last())
+		err = script.Err()
+	}
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return cachedAnswer[T]{}, nil, fmt.Errorf("tra: lease: %w", err)
+	}
+	if err := store.sawPeriod(period, read); err != nil {
+		return cachedAnswer[T]{}, nil, err
+	}
+	reply, err := script.Slice()
+	if err != nil || len(reply) != 2 { //nolint:mnd // as the script says
+		return cachedAnswer[T]{}, nil, fmt.Errorf("tra: lease: reply %v: %w", reply, err)
+	}
+	value, _ := reply[0].(string)
+	answer := decoded[T](store, key, []byte(value))
+	if taken, _ := reply[1].(int64); taken == 0 {
+		return answer, nil, nil
+	}
+	held := store.hold(ctx, lock, token)
+	if answer.fresh { // an answer of an earlier version of the program
+		held.release()
+		return answer, nil, nil
+	}
+	return answer, held, nil
+}
+
+// scriptSave stores an answer and releases its lease. ARGV: value, TTL in ms, token
+// of the lease.
+var scriptSave = redis.NewScript(`
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+if redis.call('GET', KEYS[2]) == ARGV[3] then redis.call('DEL', KEYS[2]) end
+return 1`)
+
+// scriptPeriod raises the period. A later one than before means that the authority
+// revised its values: every answer stored until then is stale.
+var scriptPeriod = redis.NewScript(`
+if tonumber(redis.call('GET', KEYS[1]) or 0) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1]) end
+return 1`)
+
+// save stores an answer, releases its lease and raises the period, in one round trip.
+func save[T any](ctx context.Context, store *Store, key string, s stored[T], life time.Duration, held *heldLease) error {
+	value, err := encodeStored(s)
+	if err != nil {
+		return err
+	}
+	pipe := store.redis.Pipeline()
+	var raised *redis.Cmd
+	if s.Question.Call == callDetails {
+		raised = scriptPeriod.EvalSha(ctx, pipe, []string{keyPeriod}, s.Period)
+	}
+	keys, token := []string{key, leaseKey(key)}, held.tokenOf()
+	done := scriptSave.EvalSha(ctx, pipe, keys, value, life.Milliseconds(), token)
+	_, err = pipe.Exec(ctx)
+	if raised != nil && redis.HasErrorPrefix(raised.Err(), "NOSCRIPT") {
+		if err := scriptPeriod.Eval(ctx, store.redis, []string{keyPeriod}, s.Period).Err(); err != nil {
+			return fmt.Errorf("tra: period: %w", err)
+		}
+		err = done.Err()
+	}
+	if redis.HasErrorPrefix(done.Err(), "NOSCRIPT") {
+		err = scriptSave.Eval(ctx, store.redis, keys, value, life.Milliseconds(), token).Err()
+	}
+	if err != nil {
+		return fmt.Errorf("tra: store answer: %w", err)
+	}
+	return nil
+}
