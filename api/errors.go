@@ -30,7 +30,8 @@ var (
 	}
 	errFieldInvalid = &problem{
 		status: http.StatusBadRequest, code: "field_invalid",
-		message: `"html" and "modelBody" (at most 200 bytes) must be strings, and "explain" and "priceCandidates" must be true or false.`,
+		message: `"html" and "modelBody" (at most 200 bytes) must be strings,` +
+			` and "explain" and "priceCandidates" must be true or false.`,
 	}
 	errQuoteInvalid = &problem{
 		status: http.StatusBadRequest, code: "field_invalid",

@@ -6,7 +6,6 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"ushuru/pkg/cache"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -79,19 +78,14 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 
 	// Wait for the job as long as the caller prefers, and respond.
 	result, err := s.waitForResult(w, r, found)
-	if err != nil && req.Explain {
-		return s.explainedProblem(r.Context(), err, cache.UploadKey(input.URL, input.Page), input.Known)
+	if err == nil {
+		result, err = s.repriced(result, rate, vehicle.FromListing)
+	}
+	if req.Explain {
+		result, err = s.explainedOutcome(r.Context(), result, err, input)
 	}
 	if err != nil {
 		return err
-	}
-	if result, err = s.repriced(result, rate, vehicle.FromListing); err != nil {
-		return err
-	}
-	if req.Explain {
-		if result, err = s.explained(r.Context(), result, cache.UploadKey(input.URL, input.Page), input.Known); err != nil {
-			return err
-		}
 	}
 	return writeResult(w, result)
 }

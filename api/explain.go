@@ -11,10 +11,20 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
 )
 
 // noExplanation replaces an explanation that is no longer cached.
 const noExplanation = `{"explain":[],"notes":["The sources of these values are no longer stored."]}`
+
+// explainedOutcome is explained for a result, and explainedProblem for an error.
+func (s *Server) explainedOutcome(ctx context.Context, result []byte, err error, input tasks.EstimateInput) ([]byte, error) {
+	key := cache.UploadKey(input.URL, input.Page)
+	if err != nil {
+		return nil, s.explainedProblem(ctx, err, key, input.Known)
+	}
+	return s.explained(ctx, result, key, input.Known)
+}
 
 // explained returns an estimate together with the source of each value. The
 // explanation is cached beside the estimate, so that callers who do not ask
@@ -89,7 +99,8 @@ func explainKnown(explanation []byte, known *vehicle.Known) ([]byte, error) {
 		}
 		if listed := parts.Explain[at]; listed["value"] != "" {
 			entry["others"] = []map[string]any{{
-				"value": listed["value"], "source": listed["source"], "rank": listed["rank"], "reason": "overridden by the request",
+				"value": listed["value"], "source": listed["source"], "rank": listed["rank"],
+				"reason": "overridden by the request",
 			}}
 		}
 		parts.Explain[at] = entry

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 
 	"ushuru/pkg/chassis"
@@ -28,7 +27,7 @@ type knownRequest struct {
 // misspelt one would silently leave the listing's value.
 func parseKnown(data json.RawMessage) (*vehicle.Known, error) {
 	if isAbsent(data) {
-		return nil, nil
+		return nil, nil //nolint:nilnil // no values
 	}
 	var req knownRequest
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -60,7 +59,7 @@ func parseKnown(data json.RawMessage) (*vehicle.Known, error) {
 		known.YearBasis = req.YearBasis
 	}
 	if known == (vehicle.Known{}) {
-		return nil, nil
+		return nil, nil //nolint:nilnil // no values
 	}
 	return &known, nil
 }
@@ -72,6 +71,6 @@ func inKnown(err error) error {
 		return err
 	}
 	nested := *p
-	nested.message = fmt.Sprintf(`In "known", %s`, p.message)
+	nested.message = `In "known", ` + p.message
 	return &nested
 }

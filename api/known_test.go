@@ -21,7 +21,7 @@ func TestParseKnown(t *testing.T) {
 		{`{"engine_cc":1496,"fuel":"hybrid","bodyType":"wagon"}`, `{"engine_cc":1496,"fuel":"HYBRID","bodyType":"WAGON"}`, ""},
 		{`{"fobPriceUSD":5000,"cfPriceUSD":6500}`, `{"fobPriceUSD":5000,"cfPriceUSD":6500}`, ""},
 		{`[]`, "", "must be an object"},
-		{`{"yaer":2016}`, "", "must be an object"},
+		{`{"years":2016}`, "", "must be an object"},
 		{`{"year":"2016"}`, "", "must be an object"},
 		{`{"year":1900}`, "", `In "known", "year" must be the year`},
 		{`{"yearBasis":"import"}`, "", `"known.yearBasis" must be`},
@@ -42,7 +42,7 @@ func TestParseKnown(t *testing.T) {
 		switch {
 		case c.problem == "" && (err != nil || got != c.want):
 			t.Errorf("%s: %s, %v; want %s", c.body, got, err, c.want)
-		case c.problem != "" && (err == nil || !strings.Contains(err.(*problem).message, c.problem)): //nolint:errorlint,forcetypeassert // it is one
+		case c.problem != "" && (err == nil || !strings.Contains(err.(*problem).message, c.problem)): //nolint:errorlint // it is one
 			t.Errorf("%s: %v, want %q", c.body, err, c.problem)
 		}
 	}

@@ -42,7 +42,10 @@ func SubjectOf(job *jobs.Job) (Subject, error) {
 	)
 	err := errors.Join(decode(job, "input", job.Input, &input), decode(job, StepScrape, job.Outputs[StepScrape], &scraped))
 	warnings := input.Known.Override(&scraped.Car, scraped.Warnings)
-	return Subject{Car: scraped.Car, ModelBody: input.ModelBody, PriceCandidates: input.PriceCandidates, input: job.Input, warnings: warnings}, err
+	return Subject{
+		Car: scraped.Car, ModelBody: input.ModelBody, PriceCandidates: input.PriceCandidates,
+		input: job.Input, warnings: warnings,
+	}, err
 }
 
 // Result returns the result of the job from what the authority said of the car.

@@ -39,7 +39,8 @@ type refusedMatch struct {
 // fails the step. When the caller wants all prices and some are not known, the
 // refusal is the output of the step, and the step calculate prices them.
 func refuse(
-	ctx context.Context, job *jobs.Job, subject tasks.Subject, refused *match.Error, choices []match.Choice, known authorityAnswers,
+	ctx context.Context, job *jobs.Job, subject tasks.Subject,
+	refused *match.Error, choices []match.Choice, known authorityAnswers,
 ) (any, error) {
 	r := &refusedMatch{refused.Code, refused.Message, refused.Candidates, choices}
 	complete := r.price(ctx, subject.Car, known) == nil
@@ -52,7 +53,9 @@ func refuse(
 
 // candidateChoices returns the choice of each candidate, as if the caller had
 // chosen it. The make of the candidate replaces an unknown one.
-func candidateChoices(matcher *match.Matcher, car vehicle.Car, catalogue *tra.Catalogue, candidates []vehicle.Candidate) []match.Choice {
+func candidateChoices(
+	matcher *match.Matcher, car vehicle.Car, catalogue *tra.Catalogue, candidates []vehicle.Candidate,
+) []match.Choice {
 	choices := make([]match.Choice, len(candidates))
 	for i, candidate := range candidates {
 		car.Make = candidate.Make

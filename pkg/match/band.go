@@ -56,7 +56,8 @@ func pickBand(car vehicle.Car, known int, bands []string) (string, []vehicle.Adj
 		if band := bandOf(known, bands); band != "" && band != listed {
 			reason := fmt.Sprintf("this chassis code is known with %d cc; listings round", known)
 			if car.EngineCC <= 0 {
-				reason = fmt.Sprintf("the %s gives no engine size; this chassis code is known with %d cc", car.Source.Noun().EN, known)
+				reason = fmt.Sprintf("the %s gives no engine size; this chassis code is known with %d cc",
+					car.Source.Noun().EN, known)
 			}
 			return band, []vehicle.Adjustment{{Field: "engine_cc", From: car.EngineCC, To: known, Reason: reason}}, nil
 		}

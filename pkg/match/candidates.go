@@ -54,7 +54,7 @@ func (q *query) refuse(code, message string, listed chassis.Code, fitting []tra.
 
 // refuseInOrder is refuse with the fitting entries in the given order.
 func (q *query) refuseInOrder(code, message string, listed chassis.Code, fitting []tra.Label) *Error {
-	var scored []Scored
+	scored := make([]Scored, 0, MaxCandidates)
 	for _, label := range fitting[:min(len(fitting), MaxCandidates)] {
 		scored = append(scored, q.newScored(listed, q.index.of(label), 1))
 	}
@@ -111,8 +111,8 @@ func (q *query) scored(code chassis.Code, fitting []tra.Label) []Scored {
 		if len(scored) >= MaxCandidates {
 			break
 		}
-		if s := q.newScored(code, r.label, math.Round(1000*r.score)/1000); !slices.ContainsFunc(scored, func(o Scored) bool { return o.ModelBody == s.ModelBody }) {
-			scored = append(scored, s)
+		if !slices.ContainsFunc(scored, func(o Scored) bool { return o.ModelBody == r.label.Text }) {
+			scored = append(scored, q.newScored(code, r.label, math.Round(1000*r.score)/1000))
 		}
 	}
 	return scored[:min(len(scored), MaxCandidates)]

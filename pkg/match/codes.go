@@ -149,7 +149,8 @@ func (q *query) checkFrame(codes []chassis.Code) error {
 			return nil
 		}
 	}
-	message := "the " + q.source() + " contradicts itself: chassis code " + joinCodes(codes) + ", frame number " + quote(frame.Raw)
+	message := "the " + q.source() + " contradicts itself: chassis code " + joinCodes(codes) +
+		", frame number " + quote(frame.Raw)
 	return q.refuse(AmbiguousMatch, message, frame, slices.Concat(q.entries.ByCode(codes[0].Code), q.entries.ByStem(frame.Code)))
 }
 

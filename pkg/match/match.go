@@ -176,7 +176,8 @@ func (q *query) chooseAmong(codes []chassis.Code) (Choice, error) {
 	if len(possible) == 1 && possible[0].Label != "" {
 		return q.decided(possible[0], codes), nil
 	}
-	return Choice{}, q.refuse(AmbiguousMatch, "the "+q.source()+" gives several chassis codes: "+joinCodes(codes), codes[0], found)
+	message := "the " + q.source() + " gives several chassis codes: " + joinCodes(codes)
+	return Choice{}, q.refuse(AmbiguousMatch, message, codes[0], found)
 }
 
 // canBe reports whether a label can be the car by what is known on both sides of

@@ -88,7 +88,8 @@ func (m *Matcher) query(car vehicle.Car, cat *tra.Catalogue) (*query, error) {
 	entries, ok := cat.Of(car.Make)
 	switch {
 	case strings.TrimSpace(car.Make) == "":
-		return nil, acrossMakes(car, cat, indexes, refusal(ListingIncomplete, "the "+car.Source.Noun().EN+" does not give a make"))
+		message := "the " + car.Source.Noun().EN + " does not give a make"
+		return nil, acrossMakes(car, cat, indexes, refusal(ListingIncomplete, message))
 	case !ok:
 		return nil, acrossMakes(car, cat, indexes, refusal(NoMatch, "TRA lists no make "+quote(car.Make)))
 	}

@@ -112,7 +112,9 @@ func (p *prefetcher) Fuels(ctx context.Context, mk tra.Make, modelBody string, y
 }
 
 // Capacities returns the label's bands, from the prefetched call if there is one.
-func (p *prefetcher) Capacities(ctx context.Context, mk tra.Make, modelBody string, yom int, country, fuel string) ([]string, error) {
+func (p *prefetcher) Capacities(
+	ctx context.Context, mk tra.Make, modelBody string, yom int, country, fuel string,
+) ([]string, error) {
 	if answer, ok := p.pending[listKey{yom, country, fuel}]; ok {
 		return answer.wait()
 	}

@@ -116,7 +116,8 @@ func (r *resolver) fuel(ctx context.Context) error {
 		// The caller chose the entry in spite of the emission prefix.
 		fuel, adjusted, err = pickFuel(r.car, chassis.Code{}, r.label, fuels)
 	}
-	if err == nil && len(r.choice.Electrified) > 0 && r.choice.MatchedBy != vehicle.ByCaller && !isElectrified(classOfWord(fuel)) {
+	calledElectrified := len(r.choice.Electrified) > 0 && r.choice.MatchedBy != vehicle.ByCaller
+	if err == nil && calledElectrified && !isElectrified(classOfWord(fuel)) {
 		return r.notElectrified(fuel)
 	}
 	r.tuple.FuelType = fuel
@@ -143,7 +144,7 @@ func (r *resolver) band(ctx context.Context) error {
 func (r *resolver) notElectrified(fuel string) error {
 	message := fmt.Sprintf("%s, but TRA has this entry only as %s; the model has other entries of this kind",
 		signalOf(r.car, r.code).text, fuel)
-	var scored []Scored
+	scored := make([]Scored, 0, len(r.choice.Electrified)+1)
 	for _, text := range append(slices.Clone(r.choice.Electrified), r.label.Text) {
 		candidate := vehicle.Candidate{Make: r.label.Make.Name, ModelBody: text, Nearness: vehicle.NearCode}
 		scored = append(scored, Scored{candidate.Make, text, 1, candidate})
