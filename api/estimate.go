@@ -65,6 +65,9 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 		if err := s.checkJobLimits(w, r); err != nil {
 			return err
 		}
+		if err := s.checkPause(r.Context(), input); err != nil {
+			return err
+		}
 		if err := s.putPage(r.Context(), input.Page, req.HTML); err != nil {
 			return err
 		}

@@ -51,11 +51,15 @@ func problemOf(why *jobs.Error) *problem {
 	if status, ok := jobStatus[why.Code]; ok {
 		p.status, p.retryAfter = status, aiRetryAfter[why.Code]
 	}
-	// The shape of the details depends on the code. Only what was found of a car
-	// that was not matched is for the caller; older jobs have only candidates.
+	// The shape of the details depends on the code. What was found of a car that
+	// was not matched and the end of a pause are for the caller; older jobs have only
+	// candidates.
 	var refusal tasks.Refusal
+	var paused tasks.PauseDetails
 	if json.Unmarshal(why.Details, &refusal) == nil {
 		p.car, p.candidates = refusal.Car, refusal.Candidates
+		_ = json.Unmarshal(why.Details, &paused)
+		p.retryAt = paused.RetryAt
 	} else {
 		_ = json.Unmarshal(why.Details, &p.candidates)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"ushuru/pkg/plainjson"
@@ -16,7 +17,8 @@ type problem struct {
 	code       string
 	message    string // what is wrong, and what to do
 	retryAfter time.Duration
-	location   string // URL of a job
+	retryAt    time.Time // when a site may be asked again; zero when it is not paused
+	location   string    // URL of a job
 	candidates []vehicle.Candidate
 	car        *vehicle.Car
 	explained  []byte // the source of each value of the car, as a JSON object
@@ -68,11 +70,22 @@ func (p *problem) withLocation(url string) *problem {
 
 // body returns the problem as the client sees it.
 func (p *problem) body() vehicle.Error {
-	return vehicle.Error{Message: p.message, Code: p.code, Candidates: p.candidates, Car: p.car}
+	return vehicle.Error{Message: p.message, Code: p.code, Candidates: p.candidates, Car: p.car, RetryAfter: p.secondsPaused()}
+}
+
+// secondsPaused returns how long the site still pauses.
+func (p *problem) secondsPaused() int {
+	if p.retryAt.IsZero() {
+		return 0
+	}
+	return int(wholeSeconds(max(time.Until(p.retryAt), 0)) / time.Second)
 }
 
 // write responds with the problem.
 func (p *problem) write(w http.ResponseWriter) error {
+	if paused := p.secondsPaused(); paused > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(paused))
+	}
 	if p.retryAfter > 0 {
 		w.Header().Set("Retry-After", seconds(p.retryAfter))
 	}

@@ -12,6 +12,7 @@ import (
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/webhook"
+	"ushuru/tasks"
 )
 
 // subscriberBatch is the first word of a subscriber that is a batch row:
@@ -51,8 +52,13 @@ func (o *batchOutcomes) onJobEnded(ctx context.Context, job *jobs.Job, subscribe
 	return nil
 }
 
-// record gives a row the outcome of its job, once.
+// record gives a row the outcome of its job, once. A row that had joined the job of
+// a person who was not to wait for the site runs on: dispatcher.recoverRow gives it
+// a job that waits.
 func (o *batchOutcomes) record(ctx context.Context, id string, row int, job *jobs.Job) (err error) {
+	if tasks.EndedForPerson(job) {
+		return nil
+	}
 	var last bool
 	switch {
 	case job.State == jobs.Succeeded:

@@ -245,12 +245,13 @@ func (d *dispatcher) recoverRows(ctx context.Context, b batch.ActiveBatch) error
 }
 
 // recoverRow records the outcome of a row whose job has ended, or submits the
-// row again when its job does not exist.
+// row again when its job does not exist or ended for another's sake.
 func (d *dispatcher) recoverRow(ctx context.Context, row batch.ClaimedRow, owner string) error {
 	id := row.Job
 	job, err := d.jobs.Get(ctx, id)
 	switch {
-	case errors.Is(err, jobs.ErrNotFound): // also when the row never had a job
+	case errors.Is(err, jobs.ErrNotFound), // also when the row never had a job
+		err == nil && tasks.EndedForPerson(job):
 		var ids map[int]string
 		ids, err = d.submitRows(ctx, []batch.ClaimedRow{row}, owner, 1)
 		id = ids[row.Index]

@@ -14,6 +14,7 @@ import (
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/webhook"
+	"ushuru/tasks"
 	"ushuru/tasks/enginetest"
 )
 
@@ -104,6 +105,7 @@ func TestDispatcherOnEveryRedis(t *testing.T) {
 			"a running job is shared":               runningJobIsShared,
 			"a row whose worker died goes on":       crashedDispatcher,
 			"an end without notification is found":  endWithoutNotification,
+			"a row outlasts the job of a person":    rowOutlastsPersonsJob,
 		} {
 			t.Run(name, func(t *testing.T) {
 				f := newDispatcherRig(t, conn)
@@ -221,4 +223,29 @@ func endWithoutNotification(f *dispatcherRig) {
 	again := f.items(id)
 	f.is("another job", again[1].Job != "" && again[1].Job != items[1].Job, true)
 	f.is("the same job", again[2].Job, items[2].Job)
+}
+
+// rowOutlastsPersonsJob: a row joins the job of a person, who is told at once that
+// the site pauses. The row gets a job of its own, which waits.
+func rowOutlastsPersonsJob(f *dispatcherRig) {
+	ctx := f.t.Context()
+	id := f.batch(f.t.Name(), 1)
+	url := f.items(id)[0].URL
+	persons, err := f.engine.Estimate(ctx, url, "a person", jobs.Interactive)
+	f.must(err)
+	f.must(f.dispatch(ctx))
+	f.is("the job that the row joined", f.items(id)[0].Job, persons.ID)
+	f.endJob(f.items(id)[0], tasks.JobError(tasks.SitePaused(time.Hour, tasks.OfferPage, nil)))
+	f.is("while the site pauses", f.states(id), "r")
+	row := batch.ClaimedRow{Batch: id, Index: 0, Row: batch.Row{Number: 1, URL: url}, Job: persons.ID}
+	f.must(f.recoverRow(ctx, row, f.t.Name()))
+	own := f.items(id)[0]
+	if own.Job == persons.ID || own.Job == "" {
+		f.t.Fatalf("the row has the job %q", own.Job)
+	}
+	job, err := f.jobs.Get(ctx, own.Job)
+	f.must(err)
+	f.is("the job waits", tasks.IsPatient(job), true)
+	f.endJob(own, nil)
+	f.is("in the end", f.states(id), "s")
 }

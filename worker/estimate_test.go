@@ -34,8 +34,8 @@ func TestFailures(t *testing.T) {
 		permanent bool
 		after     time.Duration
 	}{
-		"a page that is gone":        {pageFailure(&fetch.Error{Code: "listing_gone", Message: "Gone."}), "listing_gone", true, 0},
-		"a site that asks to wait":   {pageFailure(&fetch.Error{Code: "listing_blocked", Retryable: true, Wait: time.Minute}), "listing_blocked", false, time.Minute},
+		"a page that is gone":        {pageFailure(&fetch.Error{Code: "listing_gone", Message: "Gone."}, &jobs.Job{}, ""), "listing_gone", true, 0},
+		"a site that breaks off":     {pageFailure(&fetch.Error{Code: "fetch_failed", Retryable: true, Wait: time.Minute}, &jobs.Job{}, ""), "fetch_failed", false, time.Minute},
 		"a car without a match":      {matchFailure(&match.Error{Code: "no_match", Candidates: candidates}, jobs.Bulk, tasks.Subject{}), "no_match", true, 0},
 		"an AI that is away":         {matchFailure(&match.Error{Code: match.AIUnavailable}, jobs.Interactive, tasks.Subject{}), "ai_unavailable", false, 0},
 		"a vehicle without a tax":    {authorityFailure(&tra.Error{Kind: tra.NoSuchVehicle}), "not_listed", true, 0},
@@ -74,7 +74,7 @@ func TestFailures(t *testing.T) {
 		t.Errorf("candidates: %s, %v", refused.Details, err)
 	}
 	plain := errors.New("broken pipe")
-	for _, failure := range []func(error) error{pageFailure, func(err error) error { return matchFailure(err, jobs.Bulk, tasks.Subject{}) }, authorityFailure} {
+	for _, failure := range []func(error) error{func(err error) error { return pageFailure(err, &jobs.Job{}, "") }, func(err error) error { return matchFailure(err, jobs.Bulk, tasks.Subject{}) }, authorityFailure} {
 		if err := failure(plain); tasks.JobError(err).Code != "internal" || !errors.Is(err, plain) {
 			t.Errorf("an error of another kind became %v", err)
 		}

@@ -46,17 +46,17 @@ func (s *sheetReader) summarize(ctx context.Context, job *jobs.Job) (any, error)
 		return nil, tasks.Permanent("no_ai",
 			"Reading inspection sheets needs an AI model, and none is configured on this server.", nil)
 	}
-	file, err := s.file(ctx, input, job.Class == jobs.Bulk)
+	file, err := s.file(ctx, input, job)
 	if err != nil {
 		return nil, err
 	}
 	loaded, err := s.loader.Load(ctx, file)
 	if err != nil {
-		return nil, sheetFailure(err)
+		return nil, sheetFailure(err, job)
 	}
 	transcript, err := transcribe.Sheet(ctx, s.model, loaded.JPEGs())
 	if err != nil {
-		return nil, sheetFailure(err)
+		return nil, sheetFailure(err, job)
 	}
 	data, err := json.Marshal(interpret.Transcript(*transcript, interpret.Known{Years: match.CodeYears}))
 	if err != nil {
@@ -69,11 +69,11 @@ func (s *sheetReader) summarize(ctx context.Context, job *jobs.Job) (any, error)
 }
 
 // file returns the uploaded sheet, or fetches it from its site.
-func (s *sheetReader) file(ctx context.Context, input tasks.ReportInput, bulk bool) ([]byte, error) {
+func (s *sheetReader) file(ctx context.Context, input tasks.ReportInput, job *jobs.Job) ([]byte, error) {
 	if input.Upload == "" {
-		file, err := s.loader.Fetch(ctx, input.URL, bulk)
+		file, err := s.loader.Fetch(ctx, input.URL, job.Class == jobs.Bulk)
 		if err != nil {
-			return nil, sheetFailure(err)
+			return nil, sheetFailure(err, job)
 		}
 		return file, nil
 	}
@@ -86,9 +86,9 @@ func (s *sheetReader) file(ctx context.Context, input tasks.ReportInput, bulk bo
 
 // sheetFailure returns the error of the job for an error of loading or reading a
 // sheet.
-func sheetFailure(err error) error {
+func sheetFailure(err error, job *jobs.Job) error {
 	if failure, ok := errors.AsType[*fetch.Error](err); ok {
-		return pageFailure(failure)
+		return pageFailure(failure, job, tasks.OfferSheet)
 	}
 	if _, spent := errors.AsType[*ai.BudgetError](err); spent {
 		return tasks.Permanent("ai_budget_used_up",

@@ -56,7 +56,7 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 	}
 	got, err := read(ctx, input, job.Class == jobs.Bulk)
 	if err != nil {
-		return nil, err
+		return nil, pageFailure(err, job, tasks.OfferPage)
 	}
 	now := time.Now()
 	key := cache.ExplanationKey(cache.UploadKey(input.URL, input.Page))
@@ -105,7 +105,7 @@ func (s *scraper) readUpload(ctx context.Context, input tasks.EstimateInput, _ b
 func (s *scraper) readFetched(ctx context.Context, input tasks.EstimateInput, bulk bool) (*reading, error) {
 	page, err := s.client.Fetch(ctx, fetch.Request{URL: listing.FetchURL(input.URL), Bulk: bulk})
 	if err != nil {
-		return nil, pageFailure(err)
+		return nil, err
 	}
 	return readPage(page)
 }
@@ -114,7 +114,7 @@ func (s *scraper) readFetched(ctx context.Context, input tasks.EstimateInput, bu
 func readPage(page *fetch.Page) (*reading, error) {
 	read, err := listing.Read(page)
 	if err != nil {
-		return nil, pageFailure(err)
+		return nil, err
 	}
 	explained, err := json.Marshal(explanation{
 		Explain: append([]listing.Field{}, read.Fields...),
@@ -126,17 +126,25 @@ func readPage(page *fetch.Page) (*reading, error) {
 	return &reading{tasks.Scraped{Car: read.Car, Warnings: read.Warnings}, explained}, nil
 }
 
-// pageFailure returns what an error of fetching or reading a page means for the
-// job.
-func pageFailure(err error) error {
+// pageFailure returns what an error of fetching or reading a page or a sheet means
+// for its job. While a site pauses, a job of a batch waits, and a person is told at
+// once until when and what else to do.
+func pageFailure(err error, job *jobs.Job, offer string) error {
 	failure, ok := errors.AsType[*fetch.Error](err)
-	switch {
-	case !ok:
+	if !ok {
 		return err
-	case failure.Code == fetch.HostBusy:
-		return tasks.Snooze(failure.Wait, tasks.Transient(failure.Code, failure.Message, 0, failure.Cause))
+	}
+	if failure.Paused && !tasks.IsPatient(job) {
+		if paused := tasks.SitePaused(failure.Wait, offer, failure.Cause); paused != nil {
+			return paused
+		}
+	}
+	transient := tasks.Transient(failure.Code, failure.Message, failure.Wait, failure.Cause)
+	switch {
+	case failure.Code == fetch.HostBusy, failure.Paused && tasks.IsPatient(job):
+		return tasks.Snooze(failure.Wait, transient)
 	case failure.Retryable:
-		return tasks.Transient(failure.Code, failure.Message, failure.Wait, failure.Cause)
+		return transient
 	default:
 		return tasks.Permanent(failure.Code, failure.Message, failure.Cause)
 	}

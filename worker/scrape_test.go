@@ -22,20 +22,58 @@ import (
 	"ushuru/pkg/sheet/scan"
 )
 
+// personsJob and rowsJob are the jobs of a person and of a batch.
+func personsJob() *jobs.Job {
+	return &jobs.Job{Created: time.Now(), Deadline: time.Now().Add(10 * time.Minute)}
+}
+
+func rowsJob() *jobs.Job {
+	now := time.Now()
+	return &jobs.Job{Class: jobs.Bulk, Created: now, Deadline: now.Add(24 * time.Hour)}
+}
+
 func TestAHostThatIsBusyCostsNoRetry(t *testing.T) {
 	t.Parallel()
-	err := pageFailure(&fetch.Error{Code: fetch.HostBusy, Message: "Later.", Retryable: true, Wait: time.Minute})
-	if gate, ok := errors.AsType[*tasks.SnoozeError](err); !ok || gate.After != time.Minute || tasks.IsFailure(err) {
-		t.Errorf("%v", err)
+	for _, job := range []*jobs.Job{personsJob(), rowsJob()} {
+		err := pageFailure(&fetch.Error{Code: fetch.HostBusy, Message: "Later.", Retryable: true, Wait: time.Minute}, job, "")
+		if gate, ok := errors.AsType[*tasks.SnoozeError](err); !ok || gate.After != time.Minute || tasks.IsFailure(err) {
+			t.Errorf("%v", err)
+		}
+		if failure := tasks.JobError(err); failure.Code != fetch.HostBusy || failure.Message != "Later." {
+			t.Errorf("a job that runs out of time meanwhile says %v", failure)
+		}
 	}
-	if failure := tasks.JobError(err); failure.Code != fetch.HostBusy || failure.Message != "Later." {
-		t.Errorf("a job that runs out of time meanwhile says %v", failure)
+}
+
+// A person is told at once of a long pause; a batch waits, which costs no retry.
+func TestAPauseIsToldToPersonsAndCostsBatchesNoRetry(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{fetch.HostBusy, "listing_blocked", "sheet_blocked"} {
+		refused := &fetch.Error{Code: code, Message: "Later.", Retryable: true, Wait: time.Hour, Paused: true}
+		for _, job := range []*jobs.Job{rowsJob(), {Class: jobs.Interactive, Created: rowsJob().Created, Deadline: rowsJob().Deadline}} {
+			gate, ok := errors.AsType[*tasks.SnoozeError](pageFailure(refused, job, tasks.OfferPage))
+			if !ok || gate.After != time.Hour {
+				t.Errorf("%s, batch: %v", code, gate)
+			}
+		}
+		told, ok := errors.AsType[*tasks.StepError](pageFailure(refused, personsJob(), tasks.OfferPage))
+		if !ok || !told.Permanent || told.Code != fetch.HostBusy || !strings.HasSuffix(told.Message, tasks.OfferPage) {
+			t.Fatalf("%s, person: %+v", code, told)
+		}
+		var details tasks.PauseDetails
+		if err := json.Unmarshal(told.Details, &details); err != nil || time.Until(details.RetryAt).Round(time.Minute) != time.Hour {
+			t.Errorf("%s: %s, %v", code, told.Details, err)
+		}
+		refused.Wait = 5 * time.Second
+		if err := pageFailure(refused, personsJob(), tasks.OfferPage); tasks.JobError(err).Code != code {
+			t.Errorf("%s: a person does not wait for a short pause: %v", code, err)
+		}
 	}
 }
 
 func TestWhatRobotsForbidIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
-	err := pageFailure(&fetch.Error{Code: fetch.RobotsForbidden, Message: "No."})
+	err := pageFailure(&fetch.Error{Code: fetch.RobotsForbidden, Message: "No."}, rowsJob(), "")
 	if failure, ok := errors.AsType[*tasks.StepError](err); !ok || !failure.Permanent || failure.Code != fetch.RobotsForbidden {
 		t.Errorf("%v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"ushuru/pkg/drift"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/match"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/tra"
@@ -76,6 +77,7 @@ func (a *App) RunStep(ctx context.Context, taskType string, job *jobs.Job) (json
 // addReaders adds what fetches and reads pages and sheets.
 func (a *App) addReaders(options *worker.Options, o WorkerOptions) error {
 	o.Fetch.Redis, o.Fetch.AllowLoopback = options.Redis, a.options.AllowLoopback
+	o.Fetch.IsKnown = func(host string) bool { return sites.NameOf(host) != "" || a.options.Sheets.Knows(host) }
 	pages, err := fetch.New(o.Fetch)
 	if err != nil {
 		return err

@@ -36,6 +36,10 @@ type Options struct {
 	// request from one site; 0: no limit. It needs Redis.
 	Rate int
 
+	// IsKnown reports whether a host is known to exist, so that a failure to resolve
+	// its name is temporary. With nil no host is known.
+	IsKnown func(host string) bool
+
 	// AllowLoopback permits 127.0.0.0/8 and ::1, on any port. It is for tests and
 	// the demo and must be set in code, never from configuration.
 	AllowLoopback bool
@@ -71,7 +75,7 @@ func newClient(options Options, resolver *net.Resolver) (*Client, error) {
 	unlimited := guarded{transport, options.AllowLoopback, math.MaxInt64 - 1} // robots bounds the body itself
 	return &Client{
 		options: options, transport: transport,
-		limiter: newHostLimiter(options.Redis, options.Rate), robots: newRobots(unlimited, options.UserAgent),
+		limiter: newHostLimiter(options.Redis, options.Rate), robots: newRobots(unlimited, options.UserAgent, options.IsKnown),
 	}, nil
 }
 
@@ -135,7 +139,7 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Page, error) {
 		page.FinalURL, page.Body = response.Request.URL.String(), response.Body
 	})
 	if err := collector.Visit(u.String()); err != nil {
-		return nil, withRetryAfter(classify(err), page)
+		return nil, withRetryAfter(classify(err, c.options.IsKnown), page)
 	}
 	return page, nil
 }

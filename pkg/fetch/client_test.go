@@ -116,8 +116,8 @@ func TestAnyStatusIsAPage(t *testing.T) {
 
 func TestRetryAfterForms(t *testing.T) {
 	for value, want := range map[string]time.Duration{
-		"": 0, "30": 30 * time.Second, "-5": 0, "junk": 0, "99999999": 24 * time.Hour,
-		"Mon, 02 Jan 2006 15:04:05 GMT": 0, "Fri, 31 Dec 2199 23:59:59 GMT": 24 * time.Hour,
+		"": 0, "30": 30 * time.Second, "-5": 0, "junk": 0, "99999999": time.Hour,
+		"Mon, 02 Jan 2006 15:04:05 GMT": 0, "Fri, 31 Dec 2199 23:59:59 GMT": time.Hour,
 	} {
 		page := &Page{Header: http.Header{"Retry-After": {value}}}
 		if got := page.RetryAfter(); got != want {

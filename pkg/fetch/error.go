@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"strings"
 	"time"
 
 	"code.dny.dev/ssrf"
@@ -35,6 +36,7 @@ type Error struct {
 	Cause     error         // private; nil when there is nothing to add
 	Retryable bool          // the same request may succeed later
 	Wait      time.Duration // the earliest retry; 0 when no pause is needed
+	Paused    bool          // the site itself has asked for that pause
 }
 
 // Error returns the public message only.
@@ -51,8 +53,10 @@ func forbidden(message string) error {
 	return &Error{Code: URLForbidden, Message: message}
 }
 
-// classify turns what the HTTP client returned into an *Error.
-func classify(err error) error {
+// classify turns what the HTTP client returned into an *Error. isKnown reports
+// whether a host is known to exist: that its name cannot be resolved is then a
+// fault of the resolver, which passes.
+func classify(err error, isKnown func(host string) bool) error {
 	var own *Error
 	var lookup *net.DNSError
 	var certificate *tls.CertificateVerificationError
@@ -64,6 +68,11 @@ func classify(err error) error {
 		return &Error{Code: URLForbidden, Message: "The URL does not point to a public server.", Cause: err}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
 		return &Error{Code: FetchTimeout, Message: "The site did not answer in time.", Cause: err, Retryable: true}
+	case errors.As(err, &lookup) && isKnown != nil && isKnown(strings.TrimSuffix(lookup.Name, ".")):
+		return &Error{
+			Code: FetchFailed, Message: "The site's name cannot be resolved at the moment. Please try again later.",
+			Cause: err, Retryable: true,
+		}
 	case errors.As(err, &lookup) && lookup.IsNotFound:
 		return &Error{Code: FetchFailed, Message: "The host name does not exist.", Cause: err}
 	case errors.As(err, &certificate):

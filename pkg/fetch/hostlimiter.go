@@ -3,7 +3,7 @@ package fetch
 import (
 	"context"
 	"math/rand/v2"
-	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/go-redis/redis_rate/v10"
@@ -48,6 +48,20 @@ func keyPause(host string) string   { return "fetch:hold:{" + host + "}" }
 func keyRate(host string) string    { return "fetch:{" + host + "}" }
 func keyWaiting(host string) string { return "fetch:crowd:{" + host + "}" }
 
+// PauseOf returns how long the site of a URL has asked all processes that share a
+// Redis to pause; 0 when it has not.
+func PauseOf(ctx context.Context, client redis.UniversalClient, rawURL string) (time.Duration, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return 0, invalid("The URL is not valid.", err)
+	}
+	left, err := client.PTTL(ctx, keyPause(u.Host)).Result()
+	if err != nil {
+		return 0, limiterUnavailable(err)
+	}
+	return max(left, 0), nil
+}
+
 // allow returns nil when a request to a site may be sent now, and counts it; else
 // it returns a host_busy error with the time to wait.
 func (l *hostLimiter) allow(parent context.Context, host string, bulk bool) error {
@@ -61,7 +75,10 @@ func (l *hostLimiter) allow(parent context.Context, host string, bulk bool) erro
 	case err != nil:
 		return limiterUnavailable(err)
 	case left > 0:
-		return hostBusy("The site asked us to pause. Please try again later.", left)
+		return &Error{
+			Code: HostBusy, Message: "The site asked us to pause. Please try again later.",
+			Retryable: true, Wait: left, Paused: true,
+		}
 	case l.rate <= 0:
 		return nil
 	}
@@ -113,20 +130,15 @@ func (l *hostLimiter) pause(parent context.Context, host string, page *Page) {
 	if l.redis == nil {
 		return
 	}
-	pause := page.RetryAfter()
-	switch {
-	case page.Status != http.StatusTooManyRequests && page.Status != http.StatusServiceUnavailable:
+	pause := page.Pause()
+	if pause == 0 {
 		return
-	case pause == 0 && page.Status == http.StatusTooManyRequests:
-		pause = pauseTooMany
-	case pause == 0:
-		pause = pauseUnavailable
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), limiterTimeout)
 	defer cancel()
 	// When Redis is away the pause is not recorded; the next call of allow then
 	// returns that error.
-	_ = scriptPause.Run(ctx, l.redis, []string{keyPause(host)}, min(pause, maxPause).Milliseconds()).Err()
+	_ = scriptPause.Run(ctx, l.redis, []string{keyPause(host)}, pause.Milliseconds()).Err()
 }
 
 func hostBusy(message string, wait time.Duration) error {

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -17,7 +18,8 @@ type Page struct {
 }
 
 // RetryAfter returns the pause that the Retry-After header asks for, in seconds or
-// as a date (RFC 9110, 10.2.3); 0 without the header. The maximum is one day.
+// as a date (RFC 9110, 10.2.3); 0 without the header. The maximum is an hour: a
+// site that asks for more is asked again after that.
 func (p *Page) RetryAfter() time.Duration {
 	value := p.Header.Get("Retry-After")
 	if value == "" {
@@ -25,11 +27,29 @@ func (p *Page) RetryAfter() time.Duration {
 	}
 	wait := time.Duration(0)
 	if seconds, err := strconv.Atoi(value); err == nil {
-		wait = time.Duration(min(seconds, 86400)) * time.Second
+		wait = time.Duration(min(seconds, int(maxPause/time.Second))) * time.Second
 	} else if date, err := http.ParseTime(value); err == nil {
 		wait = time.Until(date)
 	}
-	return max(0, min(wait, 24*time.Hour))
+	return max(0, min(wait, maxPause))
+}
+
+// AsksForPause reports whether a response itself asks us to pause, by its status or
+// its Retry-After.
+func (p *Page) AsksForPause() bool {
+	return p.Status == http.StatusTooManyRequests || p.Status == http.StatusServiceUnavailable && p.RetryAfter() > 0
+}
+
+// Pause returns how long a response asks us not to request anything from its site:
+// a 429 or 503, with or without Retry-After. It is 0 for any other response.
+func (p *Page) Pause() time.Duration {
+	switch p.Status {
+	case http.StatusTooManyRequests:
+		return cmp.Or(p.RetryAfter(), pauseTooMany)
+	case http.StatusServiceUnavailable:
+		return cmp.Or(p.RetryAfter(), pauseUnavailable)
+	}
+	return 0
 }
 
 // Err returns nil for status 200 and otherwise a fetch_failed error, temporary

@@ -35,7 +35,7 @@ func (c *Client) Post(ctx context.Context, rawURL string, header http.Header, bo
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return 0, nil, classify(err)
+		return 0, nil, classify(err, nil)
 	}
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, maxDrain) // the body is not used

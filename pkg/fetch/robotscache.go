@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -49,6 +50,7 @@ type robots struct {
 	name    string // that groups are for
 	now     func() time.Time
 	backoff time.Duration // robotsBackoff
+	isKnown func(host string) bool
 
 	requests singleflight.Group
 	mu       sync.Mutex
@@ -65,7 +67,7 @@ type robotsEntry struct {
 	size    int
 }
 
-func newRobots(transport http.RoundTripper, userAgent string) *robots {
+func newRobots(transport http.RoundTripper, userAgent string, isKnown func(host string) bool) *robots {
 	return &robots{
 		client: &http.Client{Transport: transport, CheckRedirect: func(_ *http.Request, via []*http.Request) error {
 			if len(via) > maxRedirects {
@@ -73,7 +75,8 @@ func newRobots(transport http.RoundTripper, userAgent string) *robots {
 			}
 			return nil
 		}},
-		agent: userAgent, name: robotsName(userAgent), now: time.Now, backoff: robotsBackoff, known: map[string]robotsEntry{},
+		agent: userAgent, name: robotsName(userAgent), now: time.Now, backoff: robotsBackoff, isKnown: isKnown,
+		known: map[string]robotsEntry{},
 	}
 }
 
@@ -102,7 +105,7 @@ func (r *robots) check(ctx context.Context, u *url.URL) error {
 		})
 		select {
 		case <-ctx.Done():
-			return classify(ctx.Err())
+			return classify(ctx.Err(), nil)
 		case answer := <-asked:
 			entry, _ = answer.Val.(robotsEntry)
 		}
@@ -129,6 +132,9 @@ func (r *robots) lookUp(site string) (robotsEntry, bool) {
 // load fetches a robots.txt and caches its rules.
 func (r *robots) load(ctx context.Context, site string) robotsEntry {
 	rules, size, err := r.fetchWithRetry(ctx, site)
+	if errors.Is(err, errRobotsRefused) { // it says nothing about the site's rules, so nothing is cached
+		return robotsEntry{}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	entry, now := r.known[site], r.now()
@@ -136,6 +142,8 @@ func (r *robots) load(ctx context.Context, site string) robotsEntry {
 	switch {
 	case err == nil:
 		entry = robotsEntry{rules: rules, until: now.Add(robotsTTL), read: true, size: size}
+	case isLookupFailure(err): // no page can be read meanwhile, so that there is nothing to unblock
+		entry.failing, entry.until = now, now.Add(robotsRetryDelay)
 	case entry.failing.IsZero() || now.Sub(entry.failing) > 2*robotsRetryInterval: // an old failure is not related to this one
 		entry.failing, entry.until = now, now.Add(robotsRetryDelay)
 	case now.Sub(entry.failing) < robotsTotalTimeout:
@@ -157,17 +165,26 @@ func (r *robots) load(ctx context.Context, site string) robotsEntry {
 	return entry
 }
 
+// isLookupFailure reports whether the name of a host could not be resolved.
+func isLookupFailure(err error) bool {
+	_, lookup := errors.AsType[*net.DNSError](err)
+	return lookup
+}
+
 var (
 	errRobotsLoop        = errors.New("fetch: robots.txt redirects in a loop")
 	errRobotsUnavailable = errors.New("fetch: robots.txt is unavailable")
 	errRobotsBusy        = errors.New("fetch: robots.txt was requested too often")
+	// errRobotsRefused means that the request for the page will fail too, and
+	// report the reason.
+	errRobotsRefused = errors.New("fetch: robots.txt cannot be requested")
 )
 
 // fetchWithRetry calls fetch, and calls it again after a failure other than 429.
 func (r *robots) fetchWithRetry(ctx context.Context, site string) (rules robotsRules, size int, err error) {
 	err = retry.Do(ctx, retry.Policy{
 		InitialDelay: r.backoff, MaxAttempts: robotsRetries + 1,
-		IsPermanent: func(err error) bool { return errors.Is(err, errRobotsBusy) },
+		IsPermanent: func(err error) bool { return errors.Is(err, errRobotsBusy) || errors.Is(err, errRobotsRefused) },
 	}, func() (err error) {
 		rules, size, err = r.fetch(ctx, site)
 		return err
@@ -186,9 +203,12 @@ func (r *robots) fetch(ctx context.Context, site string) (robotsRules, int, erro
 	request.Header.Set("User-Agent", r.agent)
 	response, err := r.client.Do(request) //nolint:gosec // guarded checks the URL
 	if err != nil {
-		failure, own := errors.AsType[*Error](classify(err))
-		if errors.Is(err, errRobotsLoop) || own && !failure.Retryable {
-			return nil, 0, nil // the request for the page reports the reason
+		if errors.Is(err, errRobotsLoop) {
+			return nil, 0, nil
+		}
+		failure, own := errors.AsType[*Error](classify(err, r.isKnown))
+		if own && !failure.Retryable {
+			return nil, 0, errRobotsRefused
 		}
 		return nil, 0, err
 	}

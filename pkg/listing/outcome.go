@@ -26,7 +26,7 @@ func checkStatus(page *fetch.Page) error {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		return &fetch.Error{
 			Code: Blocked, Message: "The site blocks automatic requests at the moment. Please try again later.",
-			Retryable: true, Wait: page.RetryAfter(),
+			Retryable: true, Wait: page.Pause(), Paused: page.AsksForPause(),
 		}
 	}
 	if page.Status >= 500 || page.Status < 200 || page.Status >= 300 && page.Status < 400 {

@@ -269,4 +269,5 @@ type Error struct {
 	Code       string      `json:"code,omitempty"`
 	Candidates []Candidate `json:"candidates,omitempty"` // with no_match and ambiguous_match
 	Car        *Car        `json:"car,omitempty"`        // as far as it was read
+	RetryAfter int         `json:"retryAfter,omitempty"` // with host_busy: seconds for which the site pauses
 }

@@ -55,7 +55,7 @@ func outcome(page *fetch.Page) error {
 			Cause:   page.Err(),
 		}
 		if page.Status == http.StatusTooManyRequests || page.Status == http.StatusServiceUnavailable {
-			failure.Retryable, failure.Wait = true, page.RetryAfter()
+			failure.Retryable, failure.Wait, failure.Paused = true, page.Pause(), page.AsksForPause()
 		}
 		return failure
 	}

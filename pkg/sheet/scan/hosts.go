@@ -72,11 +72,8 @@ func (h *Hosts) Canonical(rawURL string, allowLoopback bool) (string, error) {
 
 // allow returns the host of a checked URL, or an error when it is not known.
 func (h *Hosts) allow(u *url.URL, allowLoopback bool) (auctionHost, error) {
-	name := u.Hostname()
-	for _, host := range h.list {
-		if name == host.Host || strings.HasSuffix(name, "."+host.Host) {
-			return host, nil
-		}
+	if host, known := h.find(u.Hostname()); known {
+		return host, nil
 	}
 	_, private := fetch.CheckURL(u.String(), false)
 	if allowLoopback && private != nil { // the URL was checked, so it is this machine
@@ -84,6 +81,21 @@ func (h *Hosts) allow(u *url.URL, allowLoopback bool) (auctionHost, error) {
 	}
 	return auctionHost{}, refused(HostUnsupported, "Inspection sheets can be fetched from known auction sites only. "+
 		"Save the sheet and upload it.", nil)
+}
+
+// Knows reports whether sheets are fetched from a host.
+func (h *Hosts) Knows(name string) bool {
+	_, known := h.find(name)
+	return known
+}
+
+func (h *Hosts) find(name string) (auctionHost, bool) {
+	for _, host := range h.list {
+		if name == host.Host || strings.HasSuffix(name, "."+host.Host) {
+			return host, true
+		}
+	}
+	return auctionHost{}, false
 }
 
 // fullSize removes parameters from the query of an image's URL. On some hosts they

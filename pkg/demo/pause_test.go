@@ -1,0 +1,81 @@
+package demo_test
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ushuru/pkg/client"
+	"ushuru/pkg/demo"
+	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
+)
+
+// TestPauseOfASite: a site answers a page with 429 and Retry-After. The person who
+// asked for it, and the next one, are told at once until when; the rows of a batch
+// wait, and succeed after the pause without having asked meanwhile.
+func TestPauseOfASite(t *testing.T) {
+	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
+	must(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	var refusing, refused atomic.Int32
+	site := listingtest.New()
+	service, err := demo.Start(t.Context(), demo.Options{
+		Redis: conn, Log: slog.New(slog.DiscardHandler), Roles: []tasks.Role{tasks.RoleAny, tasks.RoleAuthority},
+		Pages: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if refusing.Load() == 0 || r.URL.Path == "/robots.txt" {
+				site.ServeHTTP(w, r)
+				return
+			}
+			refused.Add(1)
+			w.Header().Set("Retry-After", "18")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}),
+	})
+	must(t, err)
+	t.Cleanup(service.Stop)
+	api, err := client.New(client.Options{URL: service.URL, Key: service.Key})
+	must(t, err)
+	refusing.Store(1)
+	for range 2 {
+		start := time.Now()
+		_, err := api.PostAndWait(t.Context(), "/v1/estimate", vehicle.Input{URL: service.Site + listingtest.Cars()[0].Path()})
+		told, ok := errors.AsType[*client.Error](err)
+		if !ok || told.Code != "host_busy" || time.Since(start) > 8*time.Second {
+			t.Fatalf("after %s: %v", time.Since(start), err)
+		}
+	}
+	var urls []string
+	for _, car := range listingtest.Cars()[:3] {
+		urls = append(urls, service.Site+car.Path())
+	}
+	body, err := json.Marshal(map[string][]string{"urls": urls})
+	must(t, err)
+	response, err := api.Do(t.Context(), client.Request{Path: "/v1/batches", Body: body})
+	must(t, err)
+	var batch struct {
+		ID     string         `json:"id"`
+		State  string         `json:"state"`
+		Counts map[string]int `json:"counts"`
+	}
+	must(t, json.Unmarshal(response.Body, &batch))
+	time.Sleep(2 * time.Second)
+	refusing.Store(0)
+	for start := time.Now(); batch.State != "completed"; time.Sleep(200 * time.Millisecond) {
+		response, err := api.Do(t.Context(), client.Request{Path: "/v1/batches/" + batch.ID})
+		must(t, err)
+		must(t, json.Unmarshal(response.Body, &batch))
+		if time.Since(start) > 2*time.Minute {
+			t.Fatalf("the batch is %s: %v", batch.State, batch.Counts)
+		}
+	}
+	if batch.Counts["succeeded"] != 3 || refused.Load() != 1 {
+		t.Errorf("%v; the site was asked %d times during its pause", batch.Counts, refused.Load()-1)
+	}
+}

@@ -1,0 +1,54 @@
+package tasks
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"ushuru/pkg/jobs"
+)
+
+// maxPause is the longest pause of a site that a job for a person waits for. A
+// person is told of a longer one at once.
+const maxPause = 15 * time.Second
+
+// What a person can do while a site pauses.
+const (
+	OfferPage  = "Send the page itself in \"html\" for an estimate now, or ask again then."
+	OfferSheet = "Save the sheet and upload it to have it read now, or ask again then."
+)
+
+// hostBusy is the code of a job that ended because its site had asked for a pause.
+const hostBusy = "host_busy"
+
+// eastAfrica is the time zone of the callers.
+var eastAfrica = time.FixedZone("EAT", 3*60*60)
+
+// PauseDetails are the details of the error of SitePaused.
+type PauseDetails struct {
+	RetryAt time.Time `json:"retryAt"`
+}
+
+// SitePaused returns the error of a job for a person whose site has asked for a
+// pause; nil when the pause is so short that the job waits. offer says what the
+// person can do meanwhile.
+func SitePaused(pause time.Duration, offer string, cause error) *StepError {
+	if pause <= maxPause {
+		return nil
+	}
+	until := time.Now().Add(pause).UTC().Truncate(time.Second)
+	failure := Permanent(hostBusy, fmt.Sprintf("The site asked us to pause until %s. %s",
+		until.In(eastAfrica).Format("15:04:05 (MST)"), offer), cause)
+	failure.Details, _ = json.Marshal(PauseDetails{until}) // a time of this century can be encoded
+	return failure
+}
+
+// IsPatient reports whether a job has the time to wait for a site that pauses: it
+// was made for a batch.
+func IsPatient(job *jobs.Job) bool { return job.Deadline.Sub(job.Created) >= deadlineBulk }
+
+// EndedForPerson reports whether a job that was made for a person ended because
+// that person should not wait for a site. A batch row that had joined it waits.
+func EndedForPerson(job *jobs.Job) bool {
+	return job.Error != nil && job.Error.Code == hostBusy && !IsPatient(job)
+}
