@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -115,6 +116,9 @@ func QueuesOf(role Role) map[string]int {
 	name := queueOfRole[role]
 	return map[string]int{name: weightInteractive, name + BulkSuffix: weightBulk}
 }
+
+// IsBulkQueue reports whether a queue is for steps of bulk jobs.
+func IsBulkQueue(name string) bool { return strings.HasSuffix(name, BulkSuffix) }
 
 // TaskPayload is the payload of a step's task. URL is shown to the operator and
 // logged.

@@ -17,10 +17,10 @@ import (
 
 // sweep starts the sweepers, which run until ctx ends. Each class has its own, so
 // that a batch cannot delay the recovery of an interactive job.
-func (w *Worker) sweep(ctx context.Context) {
+func (w *Worker) sweep(ctx context.Context, interval time.Duration) {
 	for _, class := range []jobs.Class{jobs.Interactive, jobs.Bulk} {
 		w.loops.Go(func() {
-			runEvery(ctx, sweepInterval, func() {
+			runEvery(ctx, interval, func() {
 				for more := true; more && ctx.Err() == nil; {
 					more = w.sweepOnce(ctx, class)
 				}

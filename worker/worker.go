@@ -180,9 +180,10 @@ func (w *Worker) Start() error {
 		return fmt.Errorf("worker: first heartbeat: %w", err)
 	}
 	w.loops.Go(func() { w.heartbeater.Run(ctx) })
-	w.sweep(ctx)
+	paced := w.paceOf(ctx)
+	w.sweep(ctx, paced.sweep)
 	w.loops.Go(func() { w.dispatcher.run(ctx) })
-	w.loops.Go(func() { runEvery(ctx, batchCheckInterval/2, func() { w.sweepBatches(ctx) }) })
+	w.loops.Go(func() { runEvery(ctx, paced.batches, func() { w.sweepBatches(ctx) }) })
 	w.loops.Go(func() {
 		runEvery(ctx, registerInterval, func() { w.logScheduleError(ctx, registerQueues(ctx, w.options.Redis)) })
 	})
@@ -192,13 +193,15 @@ func (w *Worker) Start() error {
 			tasks.RoleAny: w.options.Concurrency, tasks.RoleAuthority: w.options.AuthorityConcurrency,
 			tasks.RoleAI: w.options.AIConcurrency,
 		}[role]
-		server := asynq.NewServerFromRedisClient(w.options.Redis,
-			ServerConfig(tasks.QueuesOf(role), concurrency, w.options.ShutdownTimeout, w.options.Log))
-		if err := server.Start(handler); err != nil {
-			w.Stop()
-			return fmt.Errorf("worker: %w", err)
+		for _, queues := range paced.serversOf(role, concurrency) {
+			base := ServerConfig(queues.queues, queues.concurrency, w.options.ShutdownTimeout, w.options.Log)
+			server := asynq.NewServerFromRedisClient(w.options.Redis, paced.config(base, queues))
+			if err := server.Start(handler); err != nil {
+				w.Stop()
+				return fmt.Errorf("worker: %w", err)
+			}
+			w.servers = append(w.servers, server)
 		}
-		w.servers = append(w.servers, server)
 	}
 	if err := w.startWebhooks(); err != nil {
 		w.Stop()
