@@ -3,6 +3,7 @@ package listing
 import (
 	_ "embed"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html/atom"
@@ -107,6 +108,18 @@ const maxNotices = 4000
 
 var soldNotice = regexp.MustCompile(`(?i)\bsold\b`)
 
+// noticeWords are words of which each phrase of the kinds gone and mark has one; the
+// search for them is much quicker than the expressions.
+var noticeWords = []string{
+	"sold", "offer", "reserved", "売", "成約", "imeuzwa", "longer", "available", "expired", "found", "removed", "deleted", "find",
+}
+
+// mayBeNotice reports whether a text has a word of a notice.
+func mayBeNotice(s string) bool {
+	s = strings.ToLower(s)
+	return slices.ContainsFunc(noticeWords, func(word string) bool { return strings.Contains(s, word) })
+}
+
 // notices returns what the page's own elements say of the car: a ribbon or a sentence
 // that marks it as sold, or a sentence that it is no longer there.
 func notices(doc *page.Document) (sold, gone bool) {
@@ -118,8 +131,11 @@ func notices(doc *page.Document) (sold, gone bool) {
 				return sold, gone
 			}
 			s := page.OwnText(n, maxNotice)
+			if !mayBeNotice(s) {
+				continue
+			}
 			isNotice := says(gonePhrase, s) && !says(ifPhrase, s)
-			if s == "" || !isNotice && !says(markPhrase, s) || doc.IsForeign(n) || !page.IsVisible(n) {
+			if !isNotice && !says(markPhrase, s) || doc.IsForeign(n) || !page.IsVisible(n) {
 				continue
 			}
 			isSold := !isNotice || soldNotice.MatchString(s)

@@ -14,6 +14,9 @@ const MaxText = 400
 // Clean returns a text of a page as one line: without control and format
 // characters, with white space collapsed, at most MaxText bytes.
 func Clean(s string) string {
+	if s = strings.TrimSpace(s); isClean(s) {
+		return s
+	}
 	var b strings.Builder
 	space := false
 	for _, r := range s {
@@ -34,6 +37,19 @@ func Clean(s string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// isClean reports a short text in ASCII of which Clean changes nothing: most are.
+func isClean(s string) bool {
+	if len(s) >= MaxText {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == ' ' && s[i-1] == ' ' { // s does not begin with a space
+			return false
+		}
+	}
+	return true
 }
 
 // placeholders are the texts that listings write for a value that they do not give.

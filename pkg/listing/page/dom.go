@@ -45,6 +45,9 @@ func Text(root *html.Node) string {
 	if root == nil {
 		return ""
 	}
+	if only := root.FirstChild; only != nil && only.Type == html.TextNode && only.NextSibling == nil {
+		return claim.Clean(only.Data)
+	}
 	var b strings.Builder
 	for n, steps := root, 0; n != nil && b.Len() < claim.MaxText && steps < maxSteps; steps++ {
 		inside := true
