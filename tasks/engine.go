@@ -205,7 +205,7 @@ func (e *Engine) Complete(
 func (e *Engine) finishWith(ctx context.Context, job *jobs.Job, step string, early []StepOutput) (bool, error) {
 	last := *job
 	last.Outputs = maps.Clone(job.Outputs)
-	steps := []string{step}
+	steps := append(make([]string, 0, 1+len(early)), step)
 	for _, output := range early {
 		last.Outputs[output.Step] = output.Output
 		steps = append(steps, output.Step)

@@ -317,8 +317,8 @@ func TestOneTaskRunsTheStepsOfOneRole(t *testing.T) {
 	t.Parallel()
 	rig := newHandlerRig(t, succeeds(tasks.Scraped{}))
 	var at *jobs.Job
-	rig.steps.run[tasks.TypeMatch] = func(_ context.Context, job *jobs.Job) (any, error) {
-		stored, err := rig.store.Get(t.Context(), job.ID)
+	rig.steps.run[tasks.TypeMatch] = func(ctx context.Context, job *jobs.Job) (any, error) {
+		stored, err := rig.store.Get(ctx, job.ID)
 		at = stored
 		return map[string]string{"label": "X"}, err
 	}

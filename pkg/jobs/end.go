@@ -38,7 +38,8 @@ type Finished struct {
 // has an output of another run: read the record. Without steps it ends a job whose
 // outputs are all stored.
 func (s *Store) Finish(ctx context.Context, job *Job, result json.RawMessage, steps ...string) (Finished, error) {
-	args := []any{job.ID, joinGrace.Milliseconds(), channelEnded, pack.Pack(result), retention.Milliseconds()}
+	args := append(make([]any, 0, 5+len(steps)),
+		job.ID, joinGrace.Milliseconds(), channelEnded, pack.Pack(result), retention.Milliseconds())
 	for _, step := range steps {
 		args = append(args, step)
 	}

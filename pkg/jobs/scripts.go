@@ -56,7 +56,7 @@ if holder then
   if state == 'queued' or state == 'running' then
     subscribe(record, ARGV[7] .. holder, redis.call('PTTL', record))
   end
-  if state and state ~= 'failed' and state ~= 'cancelled' then return {holder, redis.call('HGETALL', record)} end
+  if state and state ~= 'failed' and state ~= 'cancelled' then return {holder, redis.call('HGETALL', record)} end --
 end
 redis.call('HSET', KEYS[1], 'meta', ARGV[2], 'state', 'queued')
 for i = 8, #ARGV do
@@ -133,7 +133,7 @@ local all = 1
 if redis.call('HSETNX', KEYS[1], 'o:' .. ARGV[1], ARGV[2]) == 0 then
   if ARGV[4] == '' then return {0, 0} end
   for i = 5, #ARGV do
-    if redis.call('HGET', KEYS[1], 's:' .. ARGV[i] .. ':claim') ~= ARGV[4] then all = 0 end
+    if redis.call('HGET', KEYS[1], 's:' .. ARGV[i] .. ':claim') ~= ARGV[4] then all = 0 end --
   end
   return {all, redis.call('HEXISTS', KEYS[1], 'promoted')}
 end
@@ -201,7 +201,7 @@ var scriptPublish = redis.NewScript(luaPublish + `return publish(ARGV[1], ARGV[2
 var scriptFinish = redis.NewScript(luaNow + luaPublish + `
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return {} end
 for i = 6, #ARGV do
-  if redis.call('HEXISTS', KEYS[1], 'o:' .. ARGV[i]) == 1 then return {} end
+  if redis.call('HEXISTS', KEYS[1], 'o:' .. ARGV[i]) == 1 then return {} end --
 end
 for i = 6, #ARGV do
   local s = 's:' .. ARGV[i] .. ':'

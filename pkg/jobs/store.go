@@ -85,7 +85,7 @@ func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, j
 	var created *redis.Cmd
 	// The sweeper's set is in another slot. It comes first: the sweeper removes an id
 	// without a job, but would never find a job that is not in the set.
-	err = s.pipelined(ctx, func(pipe redis.Pipeliner, run scriptRunner) {
+	err = s.pipelined(ctx, func(_ redis.Pipeliner, run scriptRunner) {
 		run(scriptSchedule, []string{keyActive(n.Class)}, job.ID, firstCheckDelayFor(n.Class).Milliseconds(), "NX")
 		created = run(scriptCreate, keysOf(job), args...)
 	})
@@ -113,7 +113,8 @@ func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, j
 func (s *Store) keepActive(ctx context.Context, joined, unused *Job) error {
 	return s.pipelined(ctx, func(pipe redis.Pipeliner, run scriptRunner) {
 		if !joined.State.Ended() {
-			run(scriptSchedule, []string{keyActive(joined.Class)}, joined.ID, firstCheckDelayFor(joined.Class).Milliseconds(), "NX")
+			delay := firstCheckDelayFor(joined.Class).Milliseconds()
+			run(scriptSchedule, []string{keyActive(joined.Class)}, joined.ID, delay, "NX")
 		}
 		pipe.ZRem(ctx, keyActive(unused.Class), unused.ID)
 	})

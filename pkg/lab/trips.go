@@ -202,7 +202,7 @@ func (m *tripMeter) idle(ctx context.Context) error {
 		*value /= idle.seconds
 	}
 	m.idling = idle
-	_, err = fmt.Fprintf(m.out, "idle: %.0f round trips and %.0f polls of empty queues a second, %.0f bytes into Redis a second\n\n",
+	_, err = fmt.Fprintf(m.out, "idle, a second: %.0f round trips, %.0f polls of empty queues, %.0f bytes into Redis\n\n",
 		idle.trips, idle.polls, idle.bytes)
 	return err
 }
