@@ -33,8 +33,8 @@ type Options struct {
 	Sheets      *scan.Hosts  // hosts for inspection sheets; nil allows the known ones only
 	MetricsAddr string       // address of /metrics; "" serves no metrics
 
-	// AllowLoopback admits listings and sheets on this machine. It is for tests
-	// and the demo and must be set in code, never from configuration.
+	// AllowLoopback admits listings and sheets on this machine. It is for tests, the
+	// demo and simulators, never for production.
 	AllowLoopback bool
 	// Simulated marks every response: its figures are made up.
 	Simulated bool

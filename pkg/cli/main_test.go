@@ -14,15 +14,11 @@ import (
 	"ushuru/pkg/redisx/redistest"
 )
 
-// The test binary is also the program: as "ushuru", and as a worker and an API
-// that may read pages from this machine, which no setting of the real ones
-// allows.
+// The test binary is also the program "ushuru".
 func TestMain(m *testing.M) {
 	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)})
 	testscript.Main(m, map[string]func(){
-		"ushuru":          func() { exit(Main) },
-		"loopback-worker": func() { exit(loopbackWorker) },
-		"loopback-api":    func() { exit(loopbackAPI) },
+		"ushuru": func() { exit(Main) },
 	})
 }
 
@@ -30,19 +26,6 @@ func exit(main func(context.Context, []string, Streams) int) {
 	ctx, stop := signal.NotifyContext(context.Background(), StopSignals()...)
 	defer stop()
 	os.Exit(main(ctx, os.Args[1:], Streams{os.Stdin, os.Stdout, os.Stderr})) //nolint:gocritic // the process ends
-}
-
-func loopbackWorker(ctx context.Context, args []string, streams Streams) int {
-	return loopback(ctx, append([]string{"worker"}, args...), streams)
-}
-
-func loopbackAPI(ctx context.Context, args []string, streams Streams) int {
-	return loopback(ctx, append([]string{"api"}, args...), streams)
-}
-
-// loopback runs a command that may read pages of this machine.
-func loopback(ctx context.Context, args []string, streams Streams) int {
-	return execute(args, &run{ctx: ctx, Streams: streams, allowLoopback: true})
 }
 
 func TestScripts(t *testing.T) {

@@ -79,7 +79,7 @@ func (p *process) tail() string {
 // A terminal that closes must not end a process without a word.
 func TestHangupStopsAsTermDoes(t *testing.T) {
 	server := redistest.Start(t)
-	p, err := startProcess(t, "API listening", "loopback-api", "--redis-url", server.URL, "--listen", "127.0.0.1:0",
+	p, err := startProcess(t, "API listening", "ushuru", "api", "--allow-loopback", "--redis-url", server.URL, "--listen", "127.0.0.1:0",
 		"--drain-delay", "0s")
 	must(t, err)
 	must(t, p.command.Process.Signal(syscall.SIGHUP))

@@ -16,9 +16,6 @@ type run struct {
 	common  Common
 	log     *slog.Logger
 	cleanup app.Cleanup
-
-	// allowLoopback admits pages of this machine. Tests set it; no setting does.
-	allowLoopback bool
 }
 
 // redis connects; embedded permits the Redis inside the process.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"ushuru/pkg/app"
@@ -13,6 +14,7 @@ type sharedConfig struct {
 	redisConfig
 	costConfig
 	sheetConfig
+	AllowLoopback bool `env:"ALLOW_LOOPBACK" help:"Allow listings and sheets on this machine, such as those of simulate site; the same on API and workers; refused in production."`
 }
 
 // apiCommand runs the API.
@@ -61,6 +63,9 @@ type parts struct {
 // serve runs the API, the workers or both until the signal to stop.
 // A process with both may use the Redis inside it.
 func (r *run) serve(shared sharedConfig, p parts) error {
+	if shared.AllowLoopback && r.common.production() {
+		return errors.New("ALLOW_LOOPBACK cannot be used in production: callers could read services of this machine")
+	}
 	costs, err := cost.Load(shared.CostTables)
 	if err != nil {
 		return fmt.Errorf("COST_TABLES: %w", err)
@@ -73,7 +78,10 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 	if err != nil {
 		return err
 	}
-	options := app.Options{Redis: conn, Log: r.log, Costs: costs, Sheets: hosts, AllowLoopback: r.allowLoopback}
+	if shared.AllowLoopback {
+		r.log.Warn("ALLOW_LOOPBACK is set: callers can read pages of this machine")
+	}
+	options := app.Options{Redis: conn, Log: r.log, Costs: costs, Sheets: hosts, AllowLoopback: shared.AllowLoopback}
 	if p.worker != nil {
 		if options.Worker, err = p.worker.options(p.authority); err != nil {
 			return err

@@ -40,8 +40,8 @@ type Options struct {
 	// its name is temporary. With nil no host is known.
 	IsKnown func(host string) bool
 
-	// AllowLoopback permits 127.0.0.0/8 and ::1, on any port. It is for tests and
-	// the demo and must be set in code, never from configuration.
+	// AllowLoopback permits 127.0.0.0/8 and ::1, on any port. It is for tests, the
+	// demo and simulators, never for production.
 	AllowLoopback bool
 }
 
