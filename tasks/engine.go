@@ -31,6 +31,10 @@ type Options struct {
 	// Notifiers tell subscribers that are neither jobs nor API keys of a job's
 	// end, by the first word of the subscriber's name.
 	Notifiers map[string]Notifier
+	// IsRunning reports whether a worker is this process's, and if so whether a claim
+	// of its is still running. After Redis has gone back in time a step may be claimed
+	// by a run that has ended. Nil knows of no worker.
+	IsRunning func(worker, claim string) (own, running bool)
 	// Sequential makes Sweep check one job at a time, for tests that must run
 	// the same way every time.
 	Sequential bool
@@ -53,6 +57,7 @@ type Engine struct {
 	inspector     *asynq.Inspector
 	beforeSucceed func(context.Context, *jobs.Job, json.RawMessage) error
 	notifiers     map[string]Notifier // by the first word of a subscriber
+	isRunning     func(worker, claim string) (own, running bool)
 	sequential    bool
 }
 
@@ -62,7 +67,7 @@ func New(o Options) *Engine {
 		jobs: o.Jobs, results: o.Results, webhooks: o.Webhooks,
 		client:        asynq.NewClientFromRedisClient(o.Redis),
 		inspector:     asynq.NewInspectorFromRedisClient(o.Redis),
-		beforeSucceed: o.BeforeSucceed, notifiers: map[string]Notifier{}, sequential: o.Sequential,
+		beforeSucceed: o.BeforeSucceed, notifiers: map[string]Notifier{}, isRunning: o.IsRunning, sequential: o.Sequential,
 	}
 	maps.Copy(e.notifiers, o.Notifiers)
 	e.notifiers[subscriberJob], e.notifiers[subscriberKey] = e.notifyJobs, e.notifyKeys

@@ -183,6 +183,11 @@ func (e *Engine) isLost(ctx context.Context, job *jobs.Job, name string, c check
 		if age > policy.Timeout+2*timeoutMargin { // the worker did not release its claim
 			return true, false, nil
 		}
+		if e.isRunning != nil {
+			if own, running := e.isRunning(step.Worker, step.Claim); own {
+				return !running, true, nil
+			}
+		}
 		if !c.reliable() {
 			return false, true, nil
 		}

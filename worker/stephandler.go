@@ -44,6 +44,8 @@ type stepHandler struct {
 	// hub tells of jobs that end while a step of theirs runs. Without one a run
 	// notices that when it stores its output.
 	hub *jobs.Hub
+	// claims are those of the runs of this handler, for the sweeper; nil in tests.
+	claims *sync.Map
 	// These bound how long the handler retries to write the outcome of a step: when
 	// Redis refuses the write, and while Redis is unavailable.
 	writeTimeout, outageTimeout time.Duration
@@ -80,6 +82,10 @@ func (s *stepHandler) ProcessTask(ctx context.Context, task *asynq.Task) error {
 		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
 	}
 	claim := ulid.Make().String()
+	if s.claims != nil {
+		s.claims.Store(claim, nil) // until this run has written its outcome
+		defer s.claims.Delete(claim)
+	}
 	result, job, err := s.jobs.Claim(ctx, payload.Job, payload.Step, payload.Attempt, s.worker, claim)
 	if err != nil { // the reply may have been lost after the claim was stored
 		return errors.Join(err, s.release(ctx, payload, claim, false))

@@ -88,6 +88,7 @@ type Worker struct {
 	engine      *tasks.Engine
 	heartbeater *jobs.Heartbeater
 	dispatcher  *dispatcher
+	claims      *sync.Map // of the runs of steps
 	steps       *stepHandler
 
 	attempts *prometheus.CounterVec // to deliver webhooks
@@ -145,8 +146,13 @@ func New(o Options) (*Worker, error) {
 	id := ulid.Make().String()
 	o.Log = o.Log.With("worker", id)
 	outcomes := newBatchOutcomes(o.Batches, o.Webhooks, o.Log)
+	claims := &sync.Map{}
 	engine := tasks.New(tasks.Options{
 		Redis: o.Redis, Jobs: o.Jobs, Results: o.Cache, Webhooks: o.Webhooks,
+		IsRunning: func(worker, claim string) (own, running bool) {
+			_, running = claims.Load(claim)
+			return worker == id, running
+		},
 		BeforeSucceed: (&resultCache{o.Cache, o.Uploads}).put,
 		Notifiers:     map[string]tasks.Notifier{subscriberBatch: outcomes.onJobEnded},
 	})
@@ -159,7 +165,7 @@ func New(o Options) (*Worker, error) {
 	}
 	w := &Worker{
 		id: id, options: o, engine: engine, attempts: attempts,
-		dispatcher: dispatcher, heartbeater: jobs.NewHeartbeater(o.Jobs, id),
+		dispatcher: dispatcher, claims: claims, heartbeater: jobs.NewHeartbeater(o.Jobs, id),
 	}
 	w.steps = w.newStepHandler()
 	return w, nil
@@ -255,7 +261,7 @@ func (w *Worker) newStepHandler() *stepHandler {
 	o := w.options
 	matching, calculating := matchLabel(o.Catalogue, w.engine, match.New(o.Match)), calculate(o.Authority, o.Costs)
 	return &stepHandler{
-		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, hub: o.Hub,
+		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, hub: o.Hub, claims: w.claims,
 		writeTimeout: writeTimeout, outageTimeout: outageTimeout,
 		run: map[string]stepFunc{
 			tasks.TypeScrape:         newScraper(o).scrape,

@@ -17,7 +17,7 @@ import (
 
 var (
 	faultAway = flag.Duration("fault.away", 4*time.Second, "how long Redis is away in TestFaults")
-	faultRows = flag.Int("fault.rows", 300, "listings of each batch of TestFaults")
+	faultRows = flag.Int("fault.rows", 200, "listings of each batch of TestFaults")
 )
 
 // faultCase is a fault in the middle of a batch. It returns when it is over.
@@ -54,6 +54,7 @@ var faultCases = []faultCase{
 			proxy.Enable()
 		}
 	}, 5 * time.Second, 40},
+	// It also loses what was written between its snapshot and its death.
 	{"Redis loads its data", func(t *testing.T) (string, func(*testing.T, *faultRun)) {
 		server := redistest.Start(t)
 		return server.URL, func(t *testing.T, f *faultRun) {
@@ -62,7 +63,7 @@ var faultCases = []faultCase{
 				time.Sleep(20 * time.Millisecond)
 			}
 		}
-	}, 5 * time.Second, 80},
+	}, 10 * time.Second, 80},
 	{"Redis goes back by 2 s", func(t *testing.T) (string, func(*testing.T, *faultRun)) {
 		server := redistest.Start(t)
 		return server.URL, func(t *testing.T, f *faultRun) {
