@@ -14,12 +14,13 @@ import (
 func TestAFarWorkerFetchesEachClassByItself(t *testing.T) {
 	t.Parallel()
 	far := pace{far: true, interactive: time.Second, bulk: 4 * time.Second}
-	fetching := map[string]int{}
-	for _, server := range far.serversOf(tasks.RoleAuthority, 8) {
+	fetching, slots := map[string]int{}, map[string]int{}
+	for _, server := range far.serversOf(tasks.RoleAuthority, 32) {
 		names := slices.Collect(maps.Keys(server.queues))
-		if len(names) != 1 || server.concurrency != 8 {
-			t.Errorf("a server of %v with %d slots", names, server.concurrency)
+		if len(names) != 1 {
+			t.Fatalf("a server of %v", names)
 		}
+		slots[names[0]] += server.concurrency
 		if want := map[bool]time.Duration{false: far.interactive, true: far.bulk}[tasks.IsBulkQueue(names[0])]; server.check != want {
 			t.Errorf("%s is looked at every %v, want %v", names[0], server.check, want)
 		}
@@ -27,6 +28,9 @@ func TestAFarWorkerFetchesEachClassByItself(t *testing.T) {
 	}
 	if fetching["authority"] != 1 || fetching["authority_bulk"] != 2 {
 		t.Errorf("servers %v", fetching)
+	}
+	if slots["authority"] != 32 || slots["authority_bulk"] != 32 {
+		t.Errorf("slots %v", slots)
 	}
 	if near := (pace{}).serversOf(tasks.RoleAuthority, 8); len(near) != 1 || len(near[0].queues) != 2 {
 		t.Errorf("near: %v", near)
