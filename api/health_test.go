@@ -31,7 +31,8 @@ var statusScenarios = []scenario{
 	{name: "nothing below it either", url: "/monitoring/api/queues", status: 404, has: []string{`"code":"not_found"`}},
 	{
 		name: "status before the first probe", url: "/v1/tra-status", status: 200,
-		exact: `{"status":"unknown","checkedAt":null,"latencyMs":0,"lastSuccessAt":null,"lastFailureAt":null,` + noRules + `}`,
+		exact: `{"status":"down","checkedAt":null,"latencyMs":0,"lastSuccessAt":null,"lastFailureAt":null,` +
+			`"reason":"no_worker","message":"No worker that can ask TRA's calculator is running.",` + noRules + `}`,
 	},
 }
 

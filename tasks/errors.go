@@ -84,3 +84,16 @@ func TimedOut() *jobs.Error {
 		Message: "The job missed its deadline. Please try again later.",
 	}
 }
+
+// timedOutAt returns the error of a job whose step no worker did before its
+// deadline.
+func timedOutAt(step string) *jobs.Error {
+	if step != StepCalculate {
+		return TimedOut()
+	}
+	return &jobs.Error{
+		Code: "authority_unavailable",
+		Message: "No worker could ask TRA's calculator before the deadline of the job." +
+			" Please try again later.",
+	}
+}

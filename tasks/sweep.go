@@ -154,7 +154,7 @@ func hasOpenChildren(job *jobs.Job) bool {
 func (e *Engine) recoverStep(ctx context.Context, job *jobs.Job, name string, c check) (recovered, suspect bool, err error) {
 	step := job.Steps[name]
 	if step.State == jobs.StepReady && c.now.After(job.Deadline) {
-		return true, false, e.Fail(ctx, job.ID, name, "", TimedOut())
+		return true, false, e.Fail(ctx, job.ID, name, "", timedOutAt(name))
 	}
 	lost, suspect, err := e.isLost(ctx, job, name, c)
 	if !lost || err != nil {

@@ -60,8 +60,19 @@ type authorityAnswers interface {
 	Details(ctx context.Context, mk tra.Make, v tra.Vehicle) (tra.Calculation, error)
 }
 
-// calculate requests the authority's tax and computes the total cost.
-func calculate(authority authorityAnswers, costs *cost.Tables) stepFunc {
+// staleAnswers are the authority's answers that have expired, for the time in which
+// it cannot be asked.
+type staleAnswers struct {
+	answers authorityAnswers
+	outages *tra.Outages
+}
+
+// staleLifetime is how long an estimate of expired figures is cached.
+const staleLifetime = time.Minute
+
+// calculate requests the authority's tax and computes the total cost. While the
+// authority cannot be asked, it uses figures that have expired and says so.
+func calculate(authority authorityAnswers, stale staleAnswers, costs *cost.Tables) stepFunc {
 	return func(ctx context.Context, job *jobs.Job) (any, error) {
 		subject, err := tasks.SubjectOf(job)
 		if err != nil {
@@ -80,28 +91,61 @@ func calculate(authority authorityAnswers, costs *cost.Tables) stepFunc {
 			err := &match.Error{Code: refused.Code, Message: refused.Message, Candidates: refused.Candidates}
 			return nil, matchFailure(err, job.Class, subject)
 		}
-		matched, tuple, err := match.Resolve(ctx, subject.Car, choice, authority)
+		matched, got, err := taxOf(ctx, subject.Car, choice, authority)
+		if isAway(err) && stale.outages.Now(ctx).Reason != "" {
+			if old, figures, staleErr := taxOf(ctx, subject.Car, choice, stale.answers); staleErr == nil {
+				matched, got, err = old, figures, nil
+			}
+		}
 		if err != nil {
 			return nil, authorityFailure(matchFailure(err, job.Class, subject))
-		}
-		got, err := authority.Details(ctx, choice.Make, tuple)
-		if err != nil {
-			return nil, authorityFailure(err)
 		}
 		if err := finish(); err != nil {
 			return nil, err
 		}
-		now := time.Now()
-		valid := validUntil(now, got.At)
-		if got.Implausible {
-			matched.Confidence, valid = vehicle.Low, now // not cached
-		}
-		estimate := vehicle.Estimate{Car: subject.Car, Matched: matched, Tax: got.Tax, AsOf: tra.Stamp(got.At)}
-		drive, doubts := costs.DriveAway(estimate, cost.DefaultRate, now)
-		estimate.DriveAway, estimate.Warnings = &drive, slices.Concat(got.Warnings, simulated(got.Tax), doubts)
-		estimate.ValidUntil = tra.Stamp(valid)
-		return subject.Result(estimate)
+		return subject.Result(estimateOf(subject.Car, matched, got, costs))
 	}
+}
+
+// estimateOf returns the estimate of a car with its tax.
+func estimateOf(car vehicle.Car, matched vehicle.Matched, got tra.Calculation, costs *cost.Tables) vehicle.Estimate {
+	now := time.Now()
+	valid := validUntil(now, got.At)
+	switch {
+	case got.Implausible:
+		matched.Confidence, valid = vehicle.Low, now // not cached
+	case got.Stale:
+		valid = now.Add(staleLifetime)
+	}
+	estimate := vehicle.Estimate{Car: car, Matched: matched, Tax: got.Tax, AsOf: tra.Stamp(got.At), Stale: got.Stale}
+	drive, doubts := costs.DriveAway(estimate, cost.DefaultRate, now)
+	estimate.DriveAway, estimate.Warnings = &drive, slices.Concat(got.Warnings, simulated(got.Tax), doubts)
+	estimate.ValidUntil = tra.Stamp(valid)
+	return estimate
+}
+
+// taxOf resolves a car and returns its tax.
+func taxOf(
+	ctx context.Context, car vehicle.Car, choice match.Choice, answers authorityAnswers,
+) (vehicle.Matched, tra.Calculation, error) {
+	matched, tuple, err := match.Resolve(ctx, car, choice, answers)
+	if err != nil {
+		return matched, tra.Calculation{}, err
+	}
+	got, err := answers.Details(ctx, choice.Make, tuple)
+	return matched, got, err
+}
+
+// isAway reports whether an error means that the authority was not asked or did not
+// answer. A rate limit is over within a second.
+func isAway(err error) bool {
+	if throttled, ok := errors.AsType[*tra.ThrottleError](err); ok {
+		return throttled.Reason != tra.ThrottleRate
+	}
+	if failed, ok := errors.AsType[*tra.Error](err); ok {
+		return failed.Kind == tra.Refused || failed.Kind == tra.Unavailable || failed.Kind == tra.Certificate
+	}
+	return errors.Is(err, tra.ErrNotKnown)
 }
 
 // validUntil returns when an estimate expires that is made now of figures that

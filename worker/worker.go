@@ -215,6 +215,9 @@ func (w *Worker) Start() error {
 	}
 	if slices.Contains(w.options.Roles, tasks.RoleAuthority) {
 		w.loops.Go(func() {
+			runEvery(ctx, tra.WorkerInterval, func() { w.logScheduleError(ctx, w.options.Catalogue.WorkerAlive(ctx)) })
+		})
+		w.loops.Go(func() {
 			runEvery(ctx, syncCheckInterval, func() { w.logScheduleError(ctx, enqueueSync(ctx, w.options.Catalogue, w.engine)) })
 		})
 		w.loops.Go(func() {
@@ -259,7 +262,8 @@ func (w *Worker) Stop() {
 // newStepHandler returns the handler of all steps.
 func (w *Worker) newStepHandler() *stepHandler {
 	o := w.options
-	matching, calculating := matchLabel(o.Catalogue, w.engine, match.New(o.Match)), calculate(o.Authority, o.Costs)
+	stale := staleAnswers{o.Catalogue.Stale(), tra.NewOutages(o.Catalogue.Status)}
+	matching, calculating := matchLabel(o.Catalogue, w.engine, match.New(o.Match)), calculate(o.Authority, stale, o.Costs)
 	return &stepHandler{
 		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, hub: o.Hub, claims: w.claims,
 		writeTimeout: writeTimeout, outageTimeout: outageTimeout,
@@ -272,7 +276,7 @@ func (w *Worker) newStepHandler() *stepHandler {
 			tasks.TypeSummarize:      newSheetReader(o).summarize,
 			tasks.TypeRecommend:      recommend(o.Costs, advice.NewWriter(o.AI), o.Log),
 		},
-		early: earlySteps(calculate(o.Catalogue.Known(), o.Costs)),
+		early: earlySteps(calculate(o.Catalogue.Known(), stale, o.Costs)),
 	}
 }
 

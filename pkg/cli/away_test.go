@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"ushuru/pkg/app"
 	"ushuru/pkg/jobs"
@@ -83,5 +84,41 @@ func TestAPoisonedCalculationIsNotBelieved(t *testing.T) {
 	good := s.post(s.car(0)).estimate(t)
 	if good.Cached || hasWarning(good, tra.WarnImplausible) || good.Matched.Confidence == vehicle.Low {
 		t.Errorf("cached %t, confidence %s, warnings %+v", good.Cached, good.Matched.Confidence, good.Warnings)
+	}
+}
+
+// A known vehicle is answered of expired figures while TRA cannot be asked, with and
+// without a worker of the role authority.
+func TestStaleFiguresWhileTheAuthorityIsAway(t *testing.T) {
+	conn := redistest.Open(t, redistest.Start(t).URL)
+	s := newStack(t, conn)
+	stop := s.work(tasks.RoleAuthority)
+	s.work(tasks.RoleAny)
+	first := s.post(s.car(0)).estimate(t)
+	expire := func() { // as when the authority shows a later quarter
+		must(t, conn.Client().Set(t.Context(), "tra:period", 99999, 0).Err())
+		for _, key := range conn.Client().Keys(t.Context(), "cache:*").Val() {
+			must(t, conn.Client().Del(t.Context(), key).Err())
+		}
+		s.expireJoinGrace()
+	}
+	stop()
+	must(t, conn.Client().Del(t.Context(), "tra:worker").Err()) // as it is 12 s after the end of the worker
+	time.Sleep(1100 * time.Millisecond)                         // what a process has read of the status
+	expire()
+	stale := s.post(s.car(0)).estimate(t)
+	if !stale.Stale || stale.AsOf != first.AsOf || !hasWarning(stale, tra.WarnStale) ||
+		stale.Tax.ReferenceNumber != first.Tax.ReferenceNumber {
+		t.Errorf("stale %t of %s, %+v", stale.Stale, stale.AsOf, stale.Warnings)
+	}
+	until, err := time.Parse(time.RFC3339, stale.ValidUntil)
+	if err != nil || time.Until(until) > time.Minute {
+		t.Errorf("cached until %s, %v", stale.ValidUntil, err)
+	}
+	s.work(tasks.RoleAuthority)
+	time.Sleep(1100 * time.Millisecond)
+	expire()
+	if fresh := s.post(s.car(0)).estimate(t); fresh.Stale || fresh.Tax.ReferenceNumber == first.Tax.ReferenceNumber {
+		t.Errorf("with a worker: stale %t, %s", fresh.Stale, fresh.Tax.ReferenceNumber)
 	}
 }

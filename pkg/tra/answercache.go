@@ -25,15 +25,6 @@ const (
 	pollMax     = 100 * time.Millisecond
 )
 
-type staleKey struct{}
-
-// AllowStale returns a context in which an Authority may return an expired
-// answer when the authority fails or the throttle refuses the call. The tax then
-// has a warning with the code WarnStale.
-func AllowStale(ctx context.Context) context.Context {
-	return context.WithValue(ctx, staleKey{}, true)
-}
-
 // cachedList is cached for lists. An empty list is cached for EmptyListTTL only.
 func cachedList[T any](ctx context.Context, a *Authority, q listRequest, fetch func(context.Context) ([]T, error)) ([]T, error) {
 	list, err := cached(ctx, a, q, func(ctx context.Context) ([]T, time.Duration, error) {
@@ -69,9 +60,6 @@ func cached[T any](
 		return cachedAnswer[T]{}, ctx.Err()
 	case result := <-fetching:
 		answer, _ := result.Val.(cachedAnswer[T])
-		if result.Err != nil && answer.found && ctx.Value(staleKey{}) != nil && isTemporary(result.Err) {
-			return answer, nil
-		}
 		if result.Err != nil {
 			return cachedAnswer[T]{}, result.Err
 		}
@@ -195,13 +183,6 @@ const storeTimeout = 30 * time.Second
 // retryWrite retries a write until it succeeds, ctx ends or storeTimeout passes.
 func retryWrite(ctx context.Context, write func() error) error {
 	return retry.Do(ctx, retry.Policy{InitialDelay: retryDelay, MaxDelay: time.Second, Timeout: storeTimeout}, write)
-}
-
-// isTemporary reports whether an error means that the authority could not be
-// called, rather than that it refused.
-func isTemporary(err error) bool {
-	_, throttled := errors.AsType[*ThrottleError](err)
-	return throttled || isOutage(err) || kindOf(err) == Certificate
 }
 
 // cachedAnswer is an answer of the cache; fresh means that it has not expired.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -126,6 +127,20 @@ type Calculation struct {
 	At       time.Time         // when the authority calculated them, also for a cached answer
 
 	Implausible bool // the figures cannot be right, and a warning says why
+	Stale       bool // the figures have expired, and a warning says so
+}
+
+// calculationOf returns an answer with the warnings about it.
+func calculationOf(got cachedAnswer[calculation]) Calculation {
+	warnings := got.Answer.Warnings
+	if !got.fresh {
+		date := got.At.In(eat).Format("2 January 2006")
+		warnings = append(slices.Clone(warnings), vehicle.Warning{
+			Code: WarnStale, Level: "caution", Values: map[string]string{"date": date},
+			Message: "TRA's calculator is not available. This is its answer of " + date + ", which may be out of date.",
+		})
+	}
+	return Calculation{got.Answer.Tax, warnings, got.At, got.Answer.implausible, !got.fresh}
 }
 
 // Details returns the tax on one vehicle. It uses the id of the make m, not that
@@ -140,15 +155,7 @@ func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (Calculation
 	if err != nil {
 		return Calculation{}, err
 	}
-	warnings := got.Answer.Warnings
-	if !got.fresh {
-		warnings = append(warnings, vehicle.Warning{
-			Code: WarnStale,
-			Message: "TRA's calculator is not available. This is its answer of " +
-				got.At.In(eat).Format("2 January 2006") + ", which may be out of date.",
-		})
-	}
-	return Calculation{got.Answer.Tax, warnings, got.At, got.Answer.implausible}, nil
+	return calculationOf(got), nil
 }
 
 // calculation is the cached answer about one vehicle.

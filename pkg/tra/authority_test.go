@@ -36,6 +36,9 @@ func newFixture(t *testing.T, conn *redisx.Conn, o tratest.Options, a tra.Author
 	f.server, f.toyota = server, tra.Make{ID: server.MakeID("TOYOTA"), Name: "TOYOTA"}
 	f.store = tra.NewStore(conn.Client(), tra.StoreOptions{Now: f.clock.Now})
 	f.Authority = tra.NewAuthority(client, f.store, a)
+	if err := f.store.WorkerAlive(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	return f
 }
 
@@ -314,30 +317,6 @@ func TestWhoAskedFirstMayLeave(t *testing.T) {
 		close(answer)
 		if err := <-second; err != nil {
 			t.Errorf("who stayed: %v", err)
-		}
-	})
-}
-
-func TestStaleAnswersAreGivenOnlyWhereAllowedAndSaySo(t *testing.T) {
-	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{BreakerFailures: 100})
-		first, _, err := f.resolve(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.clock.now = tra.QuarterEnd(f.clock.now)
-		f.server.SetFaults(tratest.Faults{Status: 503})
-		if _, _, err := f.resolve(t.Context()); kind(err) != tra.Unavailable {
-			t.Errorf("not allowed: %v", err)
-		}
-		stale, warnings, err := f.resolve(tra.AllowStale(t.Context()))
-		if err != nil || stale.ReferenceNumber != first.ReferenceNumber || len(warnings) != 1 ||
-			warnings[0].Code != tra.WarnStale || !strings.Contains(warnings[0].Message, "15 November 2025") {
-			t.Errorf("allowed: %v, %v", warnings, err)
-		}
-		f.server.SetFaults(tratest.Faults{EmptyLists: true})
-		if years, err := f.Years(tra.AllowStale(t.Context()), f.toyota, fielder); err != nil || len(years) != 0 {
-			t.Errorf("an answer gave way to a stale one: %v, %v", years, err)
 		}
 	})
 }

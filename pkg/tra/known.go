@@ -14,57 +14,64 @@ var ErrNotKnown = errors.New("tra: the answer is not known")
 // An answer is fresh exactly as long as it is for an Authority: until the end of
 // its quarter, until the authority shows a later period, and an empty list for
 // EmptyListTTL. What is not cached or not fresh is ErrNotKnown.
-type Known struct{ store *Store }
+type Known struct {
+	store *Store
+	stale bool
+}
 
 // Known returns the cached answers of the store's Redis.
-func (s *Store) Known() *Known { return &Known{s} }
+func (s *Store) Known() *Known { return &Known{store: s} }
+
+// Stale returns also the cached answers that are not fresh any more. They are for
+// the time in which the authority cannot be asked; their calculations say so.
+func (s *Store) Stale() *Known { return &Known{s, true} }
 
 // Years returns the years of manufacture of a label.
 func (k *Known) Years(ctx context.Context, m Make, modelBody string) ([]int, error) {
-	return known[[]int](ctx, k.store, yearsOf(m, modelBody))
+	return known[[]int](ctx, k, yearsOf(m, modelBody))
 }
 
 // Countries returns the countries of origin of a label and year.
 func (k *Known) Countries(ctx context.Context, m Make, modelBody string, yom int) ([]string, error) {
-	return known[[]string](ctx, k.store, countriesOf(m, modelBody, yom))
+	return known[[]string](ctx, k, countriesOf(m, modelBody, yom))
 }
 
 // Fuels returns the fuel types of a label, year and country.
 func (k *Known) Fuels(ctx context.Context, m Make, modelBody string, yom int, country string) ([]string, error) {
-	return known[[]string](ctx, k.store, fuelsOf(m, modelBody, yom, country))
+	return known[[]string](ctx, k, fuelsOf(m, modelBody, yom, country))
 }
 
 // Capacities returns the engine capacity bands of a label, year, country and fuel.
 func (k *Known) Capacities(ctx context.Context, m Make, modelBody string, yom int, country, fuel string) ([]string, error) {
-	return known[[]string](ctx, k.store, capacitiesOf(m, modelBody, yom, country, fuel))
+	return known[[]string](ctx, k, capacitiesOf(m, modelBody, yom, country, fuel))
 }
 
 // Details returns the tax on one vehicle. It uses the name of the make m, not the
 // id of v.
 func (k *Known) Details(ctx context.Context, m Make, v Vehicle) (Calculation, error) {
-	got, err := knownAnswer[calculation](ctx, k.store, detailsOf(m, v))
+	got, err := knownAnswer[calculation](ctx, k, detailsOf(m, v))
 	if err != nil {
 		return Calculation{}, err
 	}
-	return Calculation{got.Answer.Tax, got.Answer.Warnings, got.At, false}, nil
+	return calculationOf(got), nil
 }
 
-func known[T any](ctx context.Context, store *Store, q listRequest) (answer T, _ error) {
-	got, err := knownAnswer[T](ctx, store, q)
+func known[T any](ctx context.Context, k *Known, q listRequest) (answer T, _ error) {
+	got, err := knownAnswer[T](ctx, k, q)
 	return got.Answer, err
 }
 
-// knownAnswer returns the fresh answer to a request, or ErrNotKnown.
-func knownAnswer[T any](ctx context.Context, store *Store, q listRequest) (cachedAnswer[T], error) {
+// knownAnswer returns the answer to a request, or ErrNotKnown.
+func knownAnswer[T any](ctx context.Context, k *Known, q listRequest) (cachedAnswer[T], error) {
 	key, err := q.key()
 	if err != nil {
 		return cachedAnswer[T]{}, err
 	}
-	got, err := lookup[T](ctx, store, key)
+	got, err := lookup[T](ctx, k.store, key)
 	switch {
 	case err != nil:
 		return cachedAnswer[T]{}, err
-	case !got.fresh:
+	case !got.found || !got.fresh && !k.stale:
 		return cachedAnswer[T]{}, ErrNotKnown
 	}
 	return got, nil

@@ -17,12 +17,12 @@ const (
 	Up       State = "up"
 	Degraded State = "degraded" // it answers slowly, unusably or only sometimes
 	Down     State = "down"
-	Unknown  State = "unknown" // there was no call for five minutes
+	Unknown  State = "unknown" // there was no call for 90 seconds
 )
 
 const (
-	keyStatus     = "tra:status" // hash: see fields
-	statusMaxAge  = 5 * time.Minute
+	keyStatus     = "tra:status"     // hash: see fields
+	statusMaxAge  = 90 * time.Second // probes are a minute apart
 	statusSlow    = 10 * time.Second
 	statusRecent  = time.Minute // a failure younger than this means Degraded
 	writeEvery    = time.Second
@@ -45,6 +45,8 @@ type Status struct {
 	LastFailureAt *time.Time `json:"lastFailureAt"`
 	Breaker       string     `json:"breaker,omitempty"`   // closed, half-open or open, of the process that called last
 	ErrorKind     Kind       `json:"errorKind,omitempty"` // of the last failure, while it degrades
+
+	Outage // why the authority cannot be asked now
 }
 
 // Probe requests the makes without the throttle, records the outcome and returns
@@ -71,16 +73,22 @@ func (a *Authority) Probe(ctx context.Context) (Status, error) {
 
 // Status reads what probes and calls recorded.
 func (s *Store) Status(ctx context.Context) (Status, error) {
-	fields, err := s.redis.HGetAll(ctx, keyStatus).Result()
-	if err != nil {
+	pipe := s.redis.Pipeline()
+	hash, worker := pipe.HGetAll(ctx, keyStatus), pipe.Exists(ctx, keyWorkerAlive)
+	if _, err := pipe.Exec(ctx); err != nil {
 		return Status{}, fmt.Errorf("tra: status: %w", err)
 	}
+	fields := hash.Val()
 	status := Status{
 		CheckedAt: timeOf(fields[fieldChecked]), LastSuccessAt: timeOf(fields[fieldSuccess]),
 		LastFailureAt: timeOf(fields[fieldFailure]), Breaker: fields[fieldBreaker], ErrorKind: Kind(fields[fieldKind]),
 	}
 	status.LatencyMS, _ = strconv.ParseInt(fields[fieldLatency], 10, 64)
-	status.State = status.classify(s.options.Now())
+	now := s.options.Now()
+	status.State, status.Outage = status.classify(now), status.outage(now, worker.Val() > 0)
+	if status.Reason != "" {
+		status.State = Down
+	}
 	if status.State == Up {
 		status.ErrorKind = ""
 	}

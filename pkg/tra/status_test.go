@@ -26,8 +26,8 @@ func TestStatus(t *testing.T) {
 		"a page":                    {faults: tratest.Faults{HTML: true}, state: tra.Down, kind: tra.Unavailable},
 		"unreadable":                {faults: tratest.Faults{Status: 404}, state: tra.Degraded, kind: tra.BadAnswer},
 		"no makes":                  {faults: tratest.Faults{EmptyLists: true}, state: tra.Degraded, kind: tra.BadAnswer},
-		"old":                       {change: func(f *fixture) { f.clock.now = f.clock.now.Add(5*time.Minute + time.Second) }, state: tra.Unknown},
-		"five minutes are not old":  {change: func(f *fixture) { f.clock.now = f.clock.now.Add(5 * time.Minute) }, state: tra.Up},
+		"old":                       {change: func(f *fixture) { f.clock.now = f.clock.now.Add(91 * time.Second) }, state: tra.Unknown},
+		"90 seconds are not old":    {change: func(f *fixture) { f.clock.now = f.clock.now.Add(90 * time.Second) }, state: tra.Up},
 		"just back after a failure": {faults: tratest.Faults{Status: 503, Next: 1}, change: probeAfter(time.Second), state: tra.Degraded, kind: tra.Unavailable},
 		"back for a while":          {faults: tratest.Faults{Status: 503, Next: 1}, change: probeAfter(time.Minute), state: tra.Up},
 	} {

@@ -1,6 +1,7 @@
 package tra_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -83,7 +84,14 @@ func TestAStaleCalculationKeepsItsTime(t *testing.T) {
 		}
 		f.clock.now = tra.QuarterEnd(asked)
 		f.server.SetFaults(tratest.Faults{Status: 503})
-		stale, err := f.Details(tra.AllowStale(t.Context()), f.toyota, fielderOf(0))
+		if _, err := f.Details(t.Context(), f.toyota, fielderOf(0)); kind(err) != tra.Unavailable {
+			t.Errorf("from the authority: %v", err)
+		}
+		stale, err := f.store.Stale().Details(t.Context(), f.toyota, fielderOf(0))
+		if len(stale.Warnings) != 1 || stale.Warnings[0].Code != tra.WarnStale || !stale.Stale ||
+			!strings.Contains(stale.Warnings[0].Message, "15 November 2025") {
+			t.Errorf("%+v", stale)
+		}
 		if err != nil || !stale.At.Equal(asked) || tra.Stamp(stale.At) != "2025-11-15T15:00:00+03:00" {
 			t.Errorf("%v, %v", stale.At, err)
 		}

@@ -1,0 +1,92 @@
+package tra
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// ReasonNoWorker is the reason of an outage without a running worker of the role
+// authority. The other reasons are kinds of error.
+const ReasonNoWorker = "no_worker"
+
+const (
+	keyWorkerAlive = "tra:worker" // set while a worker that calls the authority is alive
+
+	// WorkerInterval is how often such a worker says that it is alive, and workerTTL
+	// how long that counts.
+	WorkerInterval = 4 * time.Second
+	workerTTL      = 12 * time.Second
+
+	// outageAfter is how long no call of any worker must have succeeded: a worker that
+	// is refused is no outage while another is answered.
+	outageAfter = 10 * time.Second
+	// outageTTL is how long a process uses what it has read of the status.
+	outageTTL = time.Second
+)
+
+// Outage is why the authority cannot be asked now. The zero value means that it can,
+// or that nothing is known.
+type Outage struct {
+	Reason  string `json:"reason,omitempty"`  // no_worker, or the kind of the errors: refused, unavailable, certificate
+	Message string `json:"message,omitempty"` // a sentence for people
+}
+
+// outage returns the outage that a status shows.
+func (s Status) outage(now time.Time, worker bool) Outage {
+	if !worker {
+		return Outage{ReasonNoWorker, "No worker that can ask TRA's calculator is running."}
+	}
+	failing := s.LastFailureAt != nil && (s.LastSuccessAt == nil || s.LastFailureAt.Sub(*s.LastSuccessAt) > outageAfter ||
+		s.LastFailureAt.After(*s.LastSuccessAt) && now.Sub(*s.LastSuccessAt) > outageAfter)
+	if !failing || s.CheckedAt == nil || now.Sub(*s.CheckedAt) > statusMaxAge {
+		return Outage{}
+	}
+	switch s.ErrorKind {
+	case Refused, Certificate:
+		return Outage{string(s.ErrorKind), sentences[s.ErrorKind] + "."}
+	case Unavailable:
+		if s.Breaker != "closed" { // a single failure is no outage
+			return Outage{string(s.ErrorKind), sentences[s.ErrorKind] + "."}
+		}
+	case NoSuchVehicle, BadAnswer:
+	}
+	return Outage{}
+}
+
+// WorkerAlive records that a worker that calls the authority is alive.
+func (s *Store) WorkerAlive(ctx context.Context) error {
+	if err := s.redis.Set(ctx, keyWorkerAlive, 1, workerTTL).Err(); err != nil {
+		return fmt.Errorf("tra: heartbeat: %w", err)
+	}
+	return nil
+}
+
+// Outages tells whether the authority can be asked, for many callers of one process:
+// it reads the status at most once a second.
+type Outages struct {
+	read func(context.Context) (Status, error)
+
+	mu     sync.Mutex
+	readAt time.Time
+	last   Outage
+}
+
+// NewOutages returns Outages that read a status, usually that of a Store.
+func NewOutages(status func(context.Context) (Status, error)) *Outages { return &Outages{read: status} }
+
+// Now returns the present outage. A status that cannot be read is no outage.
+func (o *Outages) Now(ctx context.Context) Outage {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if time.Since(o.readAt) < outageTTL {
+		return o.last
+	}
+	status, err := o.read(ctx)
+	if err != nil {
+		return Outage{}
+	}
+	o.readAt, o.last = time.Now(), status.Outage
+	return o.last
+}
