@@ -24,6 +24,8 @@ type problem struct {
 	explained  []byte // the source of each value of the car, as a JSON object
 	cause      error
 
+	waitingFor string // what the job of errNotFinished waits for and cannot have now
+
 	invalid      []invalidRow // the first invalid rows of a batch
 	invalidCount int
 }
@@ -68,9 +70,26 @@ func (p *problem) withLocation(url string) *problem {
 	return &located
 }
 
+// waitingForAuthority returns the same problem, with the reason why the job cannot
+// end now.
+func (p *problem) waitingForAuthority(reason string) *problem {
+	waiting := *p
+	waiting.waitingFor, waiting.message = waitingForAuthority, reason+" "+p.message
+	return &waiting
+}
+
+// Is reports whether a problem is the same but for what it was given later.
+func (p *problem) Is(target error) bool {
+	other, ok := target.(*problem) //nolint:errorlint // a comparison, not a search
+	return ok && p.code == other.code && p.status == other.status && other.code == errNotFinished.code
+}
+
 // body returns the problem as the client sees it.
 func (p *problem) body() vehicle.Error {
-	return vehicle.Error{Message: p.message, Code: p.code, Candidates: p.candidates, Car: p.car, RetryAfter: p.secondsPaused()}
+	return vehicle.Error{
+		Message: p.message, Code: p.code, Candidates: p.candidates, Car: p.car,
+		RetryAfter: p.secondsPaused(), WaitingFor: p.waitingFor,
+	}
 }
 
 // secondsPaused returns how long the site still pauses.

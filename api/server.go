@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/gorilla/mux"
+
+	"ushuru/pkg/tra"
 )
 
 // redisTimeout bounds every call of Redis, so that no request hangs on a Redis
@@ -35,6 +37,7 @@ type Server struct {
 	unready  atomic.Bool // SetUnready was called
 	streams  streams
 	forms    formSlots
+	outages  *tra.Outages
 	ui       *monitoring // nil without a monitoring password
 }
 
@@ -47,7 +50,7 @@ func New(options Options) (*Server, error) {
 	if err := options.setDefaults(); err != nil {
 		return nil, err
 	}
-	s := &Server{options: options, forms: make(formSlots, maxConcurrentForms)}
+	s := &Server{options: options, forms: make(formSlots, maxConcurrentForms), outages: tra.NewOutages(options.TRA.Status)}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	if err := s.routes(); err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -38,16 +38,20 @@ func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found out
 	}
 	prefer := preferenceOf(r.Header, s.options.WaitMax)
 	if !job.State.Ended() {
-		job, err = s.wait(r.Context(), job.ID, prefer.waitTimeout())
+		job, err = s.waitUnlessAway(r.Context(), job.ID, prefer.waitTimeout())
 	}
 	switch {
 	case errors.Is(err, errNotFinished) && prefer.accepts():
 		if err := s.confirm(r.Context()); err != nil {
 			return nil, err
 		}
-		return nil, writeAccepted(w, found, prefer)
+		return nil, s.writeAccepted(w, r, found, prefer)
 	case errors.Is(err, errNotFinished):
-		return nil, errNotFinished.withLocation(jobURL(found))
+		unfinished, ok := errors.AsType[*problem](err)
+		if !ok {
+			unfinished = errNotFinished
+		}
+		return nil, unfinished.withLocation(jobURL(found))
 	case err != nil:
 		return nil, err
 	}
@@ -77,11 +81,18 @@ func (s *Server) confirm(parent context.Context) error {
 
 // writeAccepted answers 202: the work continues, and this is its job. It
 // returns errResponded.
-func writeAccepted(w http.ResponseWriter, found outcome, prefer preference) error {
+func (s *Server) writeAccepted(w http.ResponseWriter, r *http.Request, found outcome, prefer preference) error {
 	w.Header().Set("Preference-Applied", prefer.applied(true))
 	w.Header().Set("Location", jobURL(found))
 	w.Header().Set("Retry-After", seconds(pollAfter))
-	if err := writeJSON(w, http.StatusAccepted, newJobBody(found.job)); err != nil {
+	body := newJobBody(found.job)
+	if s.outages.Now(r.Context()).Reason != "" { // only then the record is read again
+		if job, err := s.job(r.Context(), found.job.ID); err == nil && !job.State.Ended() {
+			body = newJobBody(job)
+			s.setWaitingFor(r.Context(), &body)
+		}
+	}
+	if err := writeJSON(w, http.StatusAccepted, body); err != nil {
 		return err
 	}
 	return errResponded

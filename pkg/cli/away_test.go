@@ -122,3 +122,31 @@ func TestStaleFiguresWhileTheAuthorityIsAway(t *testing.T) {
 		t.Errorf("with a worker: stale %t, %s", fresh.Stale, fresh.Tax.ReferenceNumber)
 	}
 }
+
+// Callers are told at once when nothing can ask TRA, and the job goes on later.
+func TestWaitingCallersAreToldThatTheAuthorityIsAway(t *testing.T) {
+	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
+	stop := s.work(tasks.RoleAny, tasks.RoleAuthority)
+	s.post(s.car(0)).estimate(t) // the catalogue is there
+	stop()
+	must(t, s.conn.Client().Del(t.Context(), "tra:worker").Err()) // as it is 12 s after the end of the worker
+	s.work(tasks.RoleAny)
+	time.Sleep(1100 * time.Millisecond)
+	began := time.Now()
+	got := s.post(s.car(1))
+	if took := time.Since(began); got.status != http.StatusGatewayTimeout || took > 10*time.Second ||
+		!strings.Contains(string(got.body), `"waitingFor":"authority"`) || !strings.Contains(string(got.body), "No worker") {
+		t.Fatalf("after %v: %d, %.300s", took, got.status, got.body)
+	}
+	location := got.header.Get("Location")
+	accepted := s.post(s.car(1), "Prefer", "respond-async")
+	for _, told := range []answer{accepted, s.do(http.MethodGet, location, nil), s.do(http.MethodGet, location, nil, "Prefer", "wait=40")} {
+		if !strings.Contains(string(told.body), `"waitingFor":"authority","message":"No worker`) {
+			t.Errorf("%d: %.300s", told.status, told.body)
+		}
+	}
+	s.work(tasks.RoleAuthority)
+	if e := s.post(s.car(1)).estimate(t); e.Stale {
+		t.Error("stale")
+	}
+}
