@@ -123,8 +123,8 @@ func TestStaleFiguresWhileTheAuthorityIsAway(t *testing.T) {
 	}
 }
 
-// Callers are told at once when nothing can ask TRA, and the job goes on later.
-func TestWaitingCallersAreToldThatTheAuthorityIsAway(t *testing.T) {
+// Callers learn at once when nothing can ask TRA, and the job goes on later.
+func TestWaitingCallersLearnThatTheAuthorityIsAway(t *testing.T) {
 	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
 	stop := s.work(tasks.RoleAny, tasks.RoleAuthority)
 	s.post(s.car(0)).estimate(t) // the catalogue is there
@@ -140,9 +140,9 @@ func TestWaitingCallersAreToldThatTheAuthorityIsAway(t *testing.T) {
 	}
 	location := got.header.Get("Location")
 	accepted := s.post(s.car(1), "Prefer", "respond-async")
-	for _, told := range []answer{accepted, s.do(http.MethodGet, location, nil), s.do(http.MethodGet, location, nil, "Prefer", "wait=40")} {
-		if !strings.Contains(string(told.body), `"waitingFor":"authority","message":"No worker`) {
-			t.Errorf("%d: %.300s", told.status, told.body)
+	for _, body := range []answer{accepted, s.do(http.MethodGet, location, nil), s.do(http.MethodGet, location, nil, "Prefer", "wait=40")} {
+		if !strings.Contains(string(body.body), `"waitingFor":"authority","message":"No worker`) {
+			t.Errorf("%d: %.300s", body.status, body.body)
 		}
 	}
 	s.work(tasks.RoleAuthority)

@@ -33,7 +33,7 @@ func TestImplausibleFiguresAreRequestedAgain(t *testing.T) {
 	})
 }
 
-func TestImplausibleFiguresThatStayAreToldAndNotKept(t *testing.T) {
+func TestImplausibleFiguresThatStayHaveAWarningAndAreNotKept(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		var answers int
 		options := tra.AuthorityOptions{Retries: 3, Implausible: tiny}

@@ -17,11 +17,11 @@ func TestOutages(t *testing.T) {
 		calls  int
 		reason string
 	}{
-		"answered":                {tratest.Faults{}, 1, ""},
-		"refused":                 {tratest.Faults{RefuseRegion: true}, 1, "refused"},
-		"one failure":             {tratest.Faults{Status: 503}, 1, ""},
-		"the breaker opens":       {tratest.Faults{Status: 503}, 3, "unavailable"},
-		"answers nobody can read": {tratest.Faults{Status: 404}, 3, ""},
+		"answered":           {tratest.Faults{}, 1, ""},
+		"refused":            {tratest.Faults{RefuseRegion: true}, 1, "refused"},
+		"one failure":        {tratest.Faults{Status: 503}, 1, ""},
+		"the breaker opens":  {tratest.Faults{Status: 503}, 3, "unavailable"},
+		"unreadable answers": {tratest.Faults{Status: 404}, 3, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
