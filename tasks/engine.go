@@ -138,8 +138,8 @@ type StepOutput struct {
 // Run is one run of a handler. It can go on with a job's next step in the same
 // task.
 type Run struct {
-	Worker, Claim string
-	CanRun        func(taskType string) bool
+	Worker, Claim string                     // as in jobs.Step
+	CanRun        func(taskType string) bool // reports whether the run can go on with a step; nil: with none
 }
 
 // goesOnWith returns the step that a run can go on with; "" for none.
@@ -336,8 +336,8 @@ func (e *Engine) cacheResult(ctx context.Context, job *jobs.Job, result json.Raw
 	return nil
 }
 
-// succeed ends a job with its result and returns the record as it is then: the
-// job may have ended before, and otherwise.
+// succeed ends a job with its result and returns the record as it is then. An
+// earlier end, for example a cancellation, stays.
 func (e *Engine) succeed(ctx context.Context, job *jobs.Job, result json.RawMessage) (*jobs.Job, error) {
 	if err := e.cacheResult(ctx, job, result); err != nil {
 		return nil, err

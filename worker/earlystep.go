@@ -11,9 +11,8 @@ import (
 	"ushuru/tasks"
 )
 
-// earlyStep is a step that needs no task of its own when what it needs is known: the
-// run of the step before it does it too. Its function returns tra.ErrNotKnown
-// otherwise.
+// earlyStep is a step that can run in the task of the step before it, when all that it
+// needs is cached. Its function returns tra.ErrNotKnown when something is not.
 type earlyStep struct {
 	step     string
 	taskType string

@@ -41,8 +41,8 @@ type stepHandler struct {
 	run    map[string]stepFunc // by task type
 	// early has the steps that a run may do at once after its own, by task type.
 	early map[string]earlyStep
-	// hub tells of jobs that end while a step of theirs runs. Without one a run
-	// notices that when it stores its output.
+	// hub reports jobs that end while a step of theirs runs. Without a hub the handler
+	// notices the end when it stores the step's output.
 	hub *jobs.Hub
 	// claims are those of the runs of this handler, for the sweeper; nil in tests.
 	claims *sync.Map
@@ -157,7 +157,7 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 	case err == nil:
 		log.Info("step completed", "early_steps", len(early))
 		return s.complete(ctx, run, output, early)
-	case errors.Is(err, errJobEnded): // nil: asynq must not deliver the task again
+	case errors.Is(err, errJobEnded): // not an error, or asynq would deliver the task again
 		log.Info("step cancelled: job has ended")
 		return nil, s.retryWrite(ctx, func(ctx context.Context) error { return s.engine.Advance(ctx, job.ID) })
 	case isFinal(ctx, run.taskType, job, retries, delay, err):
@@ -184,7 +184,9 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 func (s *stepHandler) complete(
 	ctx context.Context, run stepRun, output json.RawMessage, early []tasks.StepOutput,
 ) (next *tasks.Continuation, err error) {
-	queue, live := queueOf(run.taskType), ctx.Err() == nil // as long as Redis is asked, the answer is the same
+	// Both are decided before the write, so that CanRun answers the same when the write
+	// is retried.
+	queue, live := queueOf(run.taskType), ctx.Err() == nil
 	by := tasks.Run{Worker: s.worker, Claim: run.claim, CanRun: func(taskType string) bool {
 		return live && s.run[taskType] != nil && queueOf(taskType) == queue
 	}}
@@ -218,8 +220,9 @@ func queueOf(taskType string) string {
 	return policy.Queue
 }
 
-// retryLater gives a step back that failed. The error that it returns makes asynq
-// deliver the task again; a continued step gets a task of its own instead.
+// retryLater releases a step that failed, so that it is retried after a delay. The
+// error that it returns makes asynq deliver the task again; a continued step gets a
+// task of its own instead.
 func (s *stepHandler) retryLater(ctx context.Context, run stepRun, delay time.Duration, cause error) error {
 	payload := tasks.TaskPayload{Job: run.job.ID, Step: run.step, Attempt: run.job.Steps[run.step].Attempt}
 	countsAsRetry := tasks.IsFailure(cause) && ctx.Err() == nil

@@ -7,25 +7,25 @@ import (
 
 const (
 	heartbeatInterval = time.Second
-	// HeartbeatTTL is how long a worker counts as alive after its last heartbeat.
-	HeartbeatTTL = 5 * time.Second
+	// heartbeatTTL is how long a worker counts as alive after its last heartbeat.
+	heartbeatTTL = 5 * time.Second
 )
 
 func keyWorker(id string) string { return "worker:{" + id + "}" }
 
 // Heartbeat records that a worker is alive.
 func (s *Store) Heartbeat(ctx context.Context, worker string) error {
-	return s.redis.Set(ctx, keyWorker(worker), "alive", HeartbeatTTL).Err()
+	return s.redis.Set(ctx, keyWorker(worker), "alive", heartbeatTTL).Err()
 }
 
-// Alive reports whether a worker has sent a heartbeat within HeartbeatTTL.
+// Alive reports whether a worker has sent a heartbeat in the last 5 s.
 func (s *Store) Alive(ctx context.Context, worker string) (bool, error) {
 	n, err := s.redis.Exists(ctx, keyWorker(worker)).Result()
 	return n > 0, err
 }
 
 // Deregister deletes the heartbeat of a worker that stops, so that its steps are
-// recovered without waiting for HeartbeatTTL.
+// recovered before its heartbeat expires.
 func (s *Store) Deregister(ctx context.Context, worker string) error {
 	return s.redis.Del(ctx, keyWorker(worker)).Err()
 }
@@ -44,14 +44,14 @@ type uptime struct{ last, since time.Time }
 
 // NewHeartbeater makes a Heartbeater. Call Start, then Run.
 func NewHeartbeater(store *Store, worker string) *Heartbeater {
-	p := &Heartbeater{store: store, worker: worker, uptime: make(chan uptime, 1)}
-	p.uptime <- uptime{}
-	return p
+	h := &Heartbeater{store: store, worker: worker, uptime: make(chan uptime, 1)}
+	h.uptime <- uptime{}
+	return h
 }
 
 // Run sends heartbeats until ctx ends, then deregisters the worker. Start sends
 // the first one.
-func (p *Heartbeater) Run(ctx context.Context) {
+func (h *Heartbeater) Run(ctx context.Context) {
 	ticker := time.NewTicker(heartbeatInterval)
 	defer ticker.Stop()
 	for {
@@ -59,37 +59,37 @@ func (p *Heartbeater) Run(ctx context.Context) {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), heartbeatInterval)
 			defer cancel()
-			_ = p.store.Deregister(last, p.worker) // the heartbeat expires by itself
+			_ = h.store.Deregister(last, h.worker) // the heartbeat expires by itself
 			return
 		case <-ticker.C:
-			_ = p.heartbeat(ctx) // Reliable reports a failure
+			_ = h.heartbeat(ctx) // Reliable reports a failure
 		}
 	}
 }
 
 // Start sends the first heartbeat. A worker must not claim a step before.
-func (p *Heartbeater) Start(ctx context.Context) error { return p.heartbeat(ctx) }
+func (h *Heartbeater) Start(ctx context.Context) error { return h.heartbeat(ctx) }
 
-func (p *Heartbeater) heartbeat(ctx context.Context) error {
-	err := p.store.Heartbeat(ctx, p.worker)
+func (h *Heartbeater) heartbeat(ctx context.Context) error {
+	err := h.store.Heartbeat(ctx, h.worker)
 	now := time.Now()
-	s := <-p.uptime
+	s := <-h.uptime
 	switch {
 	case err != nil:
 		s.since = time.Time{}
-	case s.since.IsZero() || now.Sub(s.last) > HeartbeatTTL: // a gap, even if no heartbeat failed
+	case s.since.IsZero() || now.Sub(s.last) > heartbeatTTL: // a gap, even if no heartbeat failed
 		s.since = now
 	}
 	s.last = now
-	p.uptime <- s
+	h.uptime <- s
 	return err
 }
 
 // Reliable reports whether a missing heartbeat of another worker means that the
 // worker is gone. While Redis is unavailable no heartbeat arrives, so the worker's
-// own heartbeats must have succeeded for a whole HeartbeatTTL first.
-func (p *Heartbeater) Reliable() bool {
-	s := <-p.uptime
-	p.uptime <- s
-	return !s.since.IsZero() && time.Since(s.last) < HeartbeatTTL && time.Since(s.since) > HeartbeatTTL
+// own heartbeats must have succeeded for 5 s first.
+func (h *Heartbeater) Reliable() bool {
+	s := <-h.uptime
+	h.uptime <- s
+	return !s.since.IsZero() && time.Since(s.last) < heartbeatTTL && time.Since(s.since) > heartbeatTTL
 }

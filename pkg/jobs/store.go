@@ -30,9 +30,9 @@ const (
 	trimmedTTL = retention
 
 	// The sweeper checks a new job after firstCheckDelay. Most bulk jobs have ended
-	// by then, and no worker counts as gone before HeartbeatTTL.
+	// by then, and no worker counts as gone before heartbeatTTL.
 	firstCheckDelay     = 2 * time.Second
-	firstCheckDelayBulk = HeartbeatTTL
+	firstCheckDelayBulk = heartbeatTTL
 )
 
 // keyActive is a sorted set of the jobs that the sweeper checks, by the time of
@@ -57,9 +57,9 @@ type meta struct {
 	Deadline time.Time       `json:"deadline"`
 }
 
-// DedupKeyFor returns the dedup key: the hash under which equal inputs share one
+// dedupKeyFor returns the dedup key: the hash under which equal inputs share one
 // job.
-func DedupKeyFor(kind string, input json.RawMessage) string {
+func dedupKeyFor(kind string, input json.RawMessage) string {
 	sum := sha256.Sum256(append([]byte(kind+"\x00"), input...))
 	return hex.EncodeToString(sum[:16])
 }
@@ -123,7 +123,7 @@ func (s *Store) keepActive(ctx context.Context, joined, unused *Job) error {
 // newJob makes the record of a new job.
 func newJob(n New) *Job {
 	now := time.Now().UTC()
-	dedupKey := DedupKeyFor(n.Kind, n.Input)
+	dedupKey := dedupKeyFor(n.Kind, n.Input)
 	return &Job{
 		ID: newID(now, dedupKey), Kind: n.Kind, Class: n.Class, Owner: n.Owner, Input: n.Input, DedupKey: dedupKey, State: Queued,
 		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{}, Children: map[string]Child{},
