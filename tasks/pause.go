@@ -39,7 +39,7 @@ func SitePaused(pause time.Duration, offer string, cause error) *StepError {
 	until := time.Now().Add(pause).UTC().Truncate(time.Second)
 	failure := Permanent(hostBusy, fmt.Sprintf("The site asked us to pause until %s. %s",
 		until.In(eastAfrica).Format("15:04:05 (MST)"), offer), cause)
-	failure.Details, _ = json.Marshal(PauseDetails{until}) // a time of this century can be encoded
+	failure.Details, _ = json.Marshal(PauseDetails{until}) //nolint:errchkjson // a time of this century can be encoded
 	return failure
 }
 

@@ -106,8 +106,8 @@ func syncCatalogue(store *tra.Store, authority *tra.Authority, log *slog.Logger)
 			return nil
 		}
 		if report.Quarantined != "" {
-			log.ErrorContext(ctx, "TRA's lists differ so much from the catalogue that they were quarantined and the previous ones "+
-				"stay. They are taken when two later syncs agree, or with: ushuru authority sync --accept",
+			log.ErrorContext(ctx, "TRA's lists differ so much from the catalogue that they were quarantined and the previous "+
+				"ones stay. They are taken when two later syncs agree, or with: ushuru authority sync --accept",
 				"quarantined", report.Quarantined, "report", report)
 		}
 		if err != nil {

@@ -51,7 +51,8 @@ func (c *simulateAuthority) Run(r *run) error {
 	simulator, err := tratest.New(tratest.Options{
 		Seed: c.Seed, Date: c.Date, FX: c.FX, Faults: tratest.Faults{
 			Latency: tratest.Duration(c.Latency), Jitter: tratest.Duration(c.Jitter), Calls: c.Calls, Next: c.Next,
-			ErrorRate: c.ErrorRate, Status: c.Status, HTML: c.HTML, RefuseRegion: c.RefuseRegion, EmptyLists: c.EmptyLists, ShortLists: c.ShortLists, TinyTotals: c.TinyTotals,
+			ErrorRate: c.ErrorRate, Status: c.Status, HTML: c.HTML, RefuseRegion: c.RefuseRegion,
+			EmptyLists: c.EmptyLists, ShortLists: c.ShortLists, TinyTotals: c.TinyTotals,
 			DropConnection: c.DropConnection, TruncatedBody: c.TruncatedBody, SlowBody: tratest.Duration(c.SlowBody),
 		},
 	})

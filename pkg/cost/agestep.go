@@ -122,8 +122,8 @@ func (b *calculation) allTaxes(t taxes) money.Amount {
 
 func stepNote(step *vehicle.AgeStep, yom int, doubts []string, next []ruleRate) vehicle.Text {
 	note := vehicle.Text{Draft: true}
-	note.EN = fmt.Sprintf("By TRA's year (%d) the car is %d years old and turns %d on %s, when the excise duty for age rises from"+
-		" %s %% to %s %%.", yom, step.Age, step.Age+1, step.On, step.PercentNow, step.PercentNext)
+	note.EN = fmt.Sprintf("By TRA's year (%d) the car is %d years old and turns %d on %s, when the excise duty for age rises"+
+		" from %s %% to %s %%.", yom, step.Age, step.Age+1, step.On, step.PercentNow, step.PercentNext)
 	note.SW = fmt.Sprintf("Kuhesabu kutoka %d, mwaka ulio kwenye orodha ya TRA, gari lina umri wa miaka %d, na miaka %d kuanzia"+
 		" %s, ambapo ushuru wa bidhaa kwa umri (uchakavu) hupanda kutoka %s %% hadi %s %%.",
 		yom, step.Age, step.Age+1, step.On, step.PercentNow, step.PercentNext)

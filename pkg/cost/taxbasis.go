@@ -63,7 +63,7 @@ func (b *calculation) explanation() vehicle.Text {
 	source := b.car.Source.Noun()
 	fill := func(format, to, source string) string {
 		if in.price == nil || !own.Decimal().IsPositive() {
-			return fmt.Sprintf(format, own, "", source) //nolint:govet // not every sentence uses every argument
+			return fmt.Sprintf(format, own, "", source)
 		}
 		cif := rounded(in.cif.amount).String()
 		if in.cif.isRange() {

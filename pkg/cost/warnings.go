@@ -100,7 +100,8 @@ func (b *calculation) oddExchange() string {
 	if b.implied.derived {
 		return ""
 	}
-	return fmt.Sprintf("TRA's totals imply no plausible exchange rate, so TZS %s per dollar is used for the taxes too.", b.implied.fx)
+	return fmt.Sprintf("TRA's totals imply no plausible exchange rate, so TZS %s per dollar is used for the taxes too.",
+		b.implied.fx)
 }
 
 // ofTables states how certain the invoice's CIF is.

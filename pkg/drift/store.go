@@ -100,8 +100,8 @@ func (s *Store) record(ctx context.Context, now time.Time, v Result, sample Samp
 	if err != nil {
 		return fmt.Errorf("drift: %w", err)
 	}
-	err = scriptRecord.Run(ctx, s.redis, []string{keyState}, fingerprint(now), v.Rules, now.UnixMilli(), agreeAfter.Milliseconds(),
-		differs, v.Discriminating, strings.Join(v.AgreesWith, " "), last, int(expires.Seconds())).Err()
+	err = scriptRecord.Run(ctx, s.redis, []string{keyState}, fingerprint(now), v.Rules, now.UnixMilli(),
+		agreeAfter.Milliseconds(), differs, v.Discriminating, strings.Join(v.AgreesWith, " "), last, int(expires.Seconds())).Err()
 	if err != nil {
 		return fmt.Errorf("drift: record an answer: %w", err)
 	}

@@ -35,7 +35,7 @@ func failingResolver(t *testing.T, fail *atomic.Int32) *net.Resolver {
 			}
 			message.Response, message.Additionals = true, nil
 			question := message.Questions[0]
-			switch code := dnsmessage.RCode(fail.Load()); { //nolint:gosec // a code of the test
+			switch code := dnsmessage.RCode(fail.Load()); {
 			case code != dnsmessage.RCodeSuccess:
 				message.RCode = code
 			case question.Type == dnsmessage.TypeA:
@@ -79,7 +79,7 @@ func TestDNSFailureOfAKnownSitePasses(t *testing.T) {
 			return (&net.Dialer{}).DialContext(ctx, network, strings.TrimPrefix(url, "http://"))
 		}
 		client.robots.backoff = time.Millisecond
-		fail.Store(int32(code)) //nolint:gosec // a small number
+		fail.Store(int32(code))
 		for range 3 {
 			_, err := client.Get(t.Context(), "http://known.example.com/1")
 			wantCode(t, err, FetchFailed, true)

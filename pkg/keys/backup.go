@@ -15,8 +15,8 @@ import (
 // saved is one line of a backup: the record of a key and the hash that it is found
 // by. A key cannot be computed from its hash.
 type saved struct {
-	Hash string `json:"sha256"`
 	Key
+	Hash string `json:"sha256"`
 }
 
 var validHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -35,7 +35,7 @@ func (s *Store) Export(ctx context.Context, w io.Writer) (n int, err error) {
 			continue
 		}
 		if err == nil {
-			err = lines.Encode(saved{hash, key})
+			err = lines.Encode(saved{key, hash})
 		}
 		if err != nil {
 			return n, err

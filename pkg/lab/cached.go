@@ -46,7 +46,8 @@ func Cached(ctx context.Context, out io.Writer, o CachedOptions) error {
 		return errors.Join(errors.New("the benchmark needs an empty Redis"), err)
 	}
 	service, err := demo.Start(ctx, demo.Options{
-		Redis: o.Redis, Log: slog.New(slog.NewJSONHandler(io.Discard, nil)), //nolint:sloglint // a line costs what it costs in production
+		Redis: o.Redis,
+		Log:   slog.New(slog.NewJSONHandler(io.Discard, nil)), //nolint:sloglint // a line costs what it costs in production
 		Pages: &instantSite{site: listingtest.New()}, Roles: []tasks.Role{tasks.RoleAny, tasks.RoleAuthority},
 	})
 	if err != nil {

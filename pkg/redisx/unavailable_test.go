@@ -22,7 +22,7 @@ func TestIsUnavailable(t *testing.T) {
 		{errors.New("WRONGTYPE Operation against a key holding the wrong kind of value"), false},
 		{fmt.Errorf("jobs: %w", io.ErrUnexpectedEOF), true},
 		{errors.New("LOADING Redis is loading the dataset in memory"), true},
-		{errors.New("asynq: OOM command not allowed when used memory > 'maxmemory'."), true},
+		{errors.New("asynq: OOM command not allowed when used memory > 'maxmemory'"), true},
 		{errors.New("READONLY You can't write against a read only replica. script: 1f"), true},
 		{errors.New("ERR a script failed"), false},
 	} {

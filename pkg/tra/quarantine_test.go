@@ -25,16 +25,16 @@ func thirtyMakes() *lister {
 
 // catalogueRig syncs with a clock that the test moves.
 type catalogueRig struct {
+	*lister
 	t     *testing.T
 	clock *clock
-	*lister
 	store *tra.Store
 }
 
 func newCatalogueRig(t *testing.T, conn *redisx.Conn) *catalogueRig {
 	t.Helper()
 	fake := &clock{time.Date(2025, 11, 15, 12, 0, 0, 0, time.UTC)}
-	r := &catalogueRig{t, fake, thirtyMakes(), tra.NewStore(conn.Client(), tra.StoreOptions{Now: fake.Now})}
+	r := &catalogueRig{thirtyMakes(), t, fake, tra.NewStore(conn.Client(), tra.StoreOptions{Now: fake.Now})}
 	r.sync(0, 30, 600, "")
 	return r
 }

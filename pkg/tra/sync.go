@@ -90,7 +90,9 @@ func (s *Store) sync(ctx context.Context, lister Lister, o SyncOptions) (SyncRep
 	if err != nil {
 		return report, err
 	}
-	run := &syncRun{store: s, lister: lister, options: o, stored: stored, quarantine: waiting, report: SyncReport{Makes: len(makes)}}
+	run := &syncRun{
+		store: s, lister: lister, options: o, stored: stored, quarantine: waiting, report: SyncReport{Makes: len(makes)},
+	}
 	err = run.all(ctx, makes)
 	run.report.Quarantined = strings.Join(slices.Sorted(slices.Values(run.unusual)), "; ")
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
