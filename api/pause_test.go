@@ -28,10 +28,10 @@ func pausedFor(t *testing.T, got answer) {
 	}
 }
 
-// A site that has asked for a pause is told to a person at once and without a job,
+// A person learns at once that a site has asked for a pause, and without a job,
 // unless the result is cached or the person sends the page. The same request later
 // gets its result, also under the same Idempotency-Key.
-func TestPersonIsToldOfAPauseAtOnce(t *testing.T) {
+func TestPersonLearnsOfAPauseAtOnce(t *testing.T) {
 	conn := embedded(t)
 	a := newApp(t, conn, nil)
 	a.work(t)

@@ -9,7 +9,7 @@ import (
 )
 
 // maxPause is the longest pause of a site that a job for a person waits for. A
-// person is told of a longer one at once.
+// person learns of a longer one at once.
 const maxPause = 15 * time.Second
 
 // What a person can do while a site pauses.

@@ -225,7 +225,7 @@ func endWithoutNotification(f *dispatcherRig) {
 	f.is("the same job", again[2].Job, items[2].Job)
 }
 
-// rowOutlastsPersonsJob: a row joins the job of a person, who is told at once that
+// rowOutlastsPersonsJob: a row joins the job of a person, who learns at once that
 // the site pauses. The row gets a job of its own, which waits.
 func rowOutlastsPersonsJob(f *dispatcherRig) {
 	ctx := f.t.Context()

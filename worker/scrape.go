@@ -127,7 +127,7 @@ func readPage(page *fetch.Page) (*reading, error) {
 }
 
 // pageFailure returns what an error of fetching or reading a page or a sheet means
-// for its job. While a site pauses, a job of a batch waits, and a person is told at
+// for its job. While a site pauses, a job of a batch waits, and a person learns at
 // once until when and what else to do.
 func pageFailure(err error, job *jobs.Job, offer string) error {
 	failure, ok := errors.AsType[*fetch.Error](err)

@@ -45,8 +45,8 @@ func TestAHostThatIsBusyCostsNoRetry(t *testing.T) {
 	}
 }
 
-// A person is told at once of a long pause; a batch waits, which costs no retry.
-func TestAPauseIsToldToPersonsAndCostsBatchesNoRetry(t *testing.T) {
+// A person learns at once of a long pause; a batch waits, which costs no retry.
+func TestPersonsLearnOfAPauseAndBatchesLoseNoRetry(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{fetch.HostBusy, "listing_blocked", "sheet_blocked"} {
 		refused := &fetch.Error{Code: code, Message: "Later.", Retryable: true, Wait: time.Hour, Paused: true}
@@ -56,13 +56,13 @@ func TestAPauseIsToldToPersonsAndCostsBatchesNoRetry(t *testing.T) {
 				t.Errorf("%s, batch: %v", code, gate)
 			}
 		}
-		told, ok := errors.AsType[*tasks.StepError](pageFailure(refused, personsJob(), tasks.OfferPage))
-		if !ok || !told.Permanent || told.Code != fetch.HostBusy || !strings.HasSuffix(told.Message, tasks.OfferPage) {
-			t.Fatalf("%s, person: %+v", code, told)
+		failure, ok := errors.AsType[*tasks.StepError](pageFailure(refused, personsJob(), tasks.OfferPage))
+		if !ok || !failure.Permanent || failure.Code != fetch.HostBusy || !strings.HasSuffix(failure.Message, tasks.OfferPage) {
+			t.Fatalf("%s, person: %+v", code, failure)
 		}
 		var details tasks.PauseDetails
-		if err := json.Unmarshal(told.Details, &details); err != nil || time.Until(details.RetryAt).Round(time.Minute) != time.Hour {
-			t.Errorf("%s: %s, %v", code, told.Details, err)
+		if err := json.Unmarshal(failure.Details, &details); err != nil || time.Until(details.RetryAt).Round(time.Minute) != time.Hour {
+			t.Errorf("%s: %s, %v", code, failure.Details, err)
 		}
 		refused.Wait = 5 * time.Second
 		if err := pageFailure(refused, personsJob(), tasks.OfferPage); tasks.JobError(err).Code != code {

@@ -18,7 +18,7 @@ import (
 )
 
 // TestPauseOfASite: a site answers a page with 429 and Retry-After. The person who
-// asked for it, and the next one, are told at once until when; the rows of a batch
+// asked for it, and the next one, learn at once until when; the rows of a batch
 // wait, and succeed after the pause without having asked meanwhile.
 func TestPauseOfASite(t *testing.T) {
 	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
@@ -46,8 +46,8 @@ func TestPauseOfASite(t *testing.T) {
 	for range 2 {
 		start := time.Now()
 		_, err := api.PostAndWait(t.Context(), "/v1/estimate", vehicle.Input{URL: service.Site + listingtest.Cars()[0].Path()})
-		told, ok := errors.AsType[*client.Error](err)
-		if !ok || told.Code != "host_busy" || time.Since(start) > 8*time.Second {
+		failure, ok := errors.AsType[*client.Error](err)
+		if !ok || failure.Code != "host_busy" || time.Since(start) > 8*time.Second {
 			t.Fatalf("after %s: %v", time.Since(start), err)
 		}
 	}
