@@ -80,7 +80,7 @@ func (p *problem) waitingForAuthority(reason string) *problem {
 
 // Is reports whether a problem is the same but for what it was given later.
 func (p *problem) Is(target error) bool {
-	other, ok := target.(*problem) //nolint:errorlint // a comparison, not a search
+	other, ok := target.(*problem)
 	return ok && p.code == other.code && p.status == other.status && other.code == errNotFinished.code
 }
 

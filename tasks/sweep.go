@@ -170,6 +170,21 @@ func (e *Engine) recoverStep(ctx context.Context, job *jobs.Job, name string, c 
 	return true, false, err
 }
 
+// isClaimLost reports the same of a claimed step: its worker is gone, or is this
+// process and does not run it.
+func (e *Engine) isClaimLost(ctx context.Context, step jobs.Step, c check) (lost, suspect bool, err error) {
+	if e.isRunning != nil {
+		if own, running := e.isRunning(step.Worker, step.Claim); own {
+			return !running, true, nil
+		}
+	}
+	if !c.reliable() {
+		return false, true, nil
+	}
+	alive, err := e.jobs.Alive(ctx, step.Worker)
+	return !alive, true, err
+}
+
 // isLost reports whether no worker runs a step and no task will bring one.
 // suspect reports that it looks so and that the job must be checked again soon.
 func (e *Engine) isLost(ctx context.Context, job *jobs.Job, name string, c check) (lost, suspect bool, err error) {
@@ -183,16 +198,7 @@ func (e *Engine) isLost(ctx context.Context, job *jobs.Job, name string, c check
 		if age > policy.Timeout+2*timeoutMargin { // the worker did not release its claim
 			return true, false, nil
 		}
-		if e.isRunning != nil {
-			if own, running := e.isRunning(step.Worker, step.Claim); own {
-				return !running, true, nil
-			}
-		}
-		if !c.reliable() {
-			return false, true, nil
-		}
-		alive, err := e.jobs.Alive(ctx, step.Worker)
-		return !alive, true, err
+		return e.isClaimLost(ctx, step, c)
 	}
 	if age < claimTimeout {
 		return false, false, nil

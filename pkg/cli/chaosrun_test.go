@@ -100,10 +100,10 @@ func (c *chaos) tryStart(kind string) (name string, p *process, err error) {
 	c.names++
 	name = fmt.Sprint(kind, c.names)
 	if kind == "api" {
-		p, err = startProcess(c.t, "API listening", "ushuru", "api", "--allow-loopback", "--redis-url", c.redis.URL, "--listen", "127.0.0.1:0")
+		p, err = startProcess(c.t, "API listening", "api", "--allow-loopback", "--redis-url", c.redis.URL, "--listen", "127.0.0.1:0")
 		return name, p, err
 	}
-	p, err = startProcess(c.t, "worker started", "ushuru", "worker", "--allow-loopback", "--redis-url", c.redis.URL,
+	p, err = startProcess(c.t, "worker started", "worker", "--allow-loopback", "--redis-url", c.redis.URL,
 		"--authority-url", c.front.address(c.authority, name), "--authority-rate", "0", "--fetch-rate", "0",
 		"--roles", "any,authority", "--batch-window", "60")
 	return name, p, err

@@ -24,7 +24,7 @@ func simulator(t *testing.T, args ...string) (firstLines string) {
 	t.Helper()
 	path, err := exec.LookPath("ushuru")
 	must(t, err)
-	command := exec.CommandContext(t.Context(), path, append([]string{"simulate"}, args...)...) //nolint:gosec // ours
+	command := exec.CommandContext(t.Context(), path, append([]string{"simulate"}, args...)...)
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := command.StdoutPipe()
 	must(t, err)
@@ -55,9 +55,9 @@ func TestRealProcessesReadTheSimulatedSite(t *testing.T) {
 	t.Setenv("ALLOW_LOOPBACK", "true")
 	t.Setenv("AUTHORITY_URL", strings.TrimSpace(authority))
 	t.Setenv("DRAIN_DELAY", "0s")
-	api, err := startProcess(t, "API listening", "ushuru", "api", "--listen", "127.0.0.1:0")
+	api, err := startProcess(t, "API listening", "api", "--listen", "127.0.0.1:0")
 	must(t, err)
-	_, err = startProcess(t, "worker started", "ushuru", "worker")
+	_, err = startProcess(t, "worker started", "worker")
 	must(t, err)
 	key, _, err := keys.NewStore(redistest.Open(t, server.URL).Client()).Create(t.Context(), "newcomer")
 	must(t, err)

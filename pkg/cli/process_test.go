@@ -31,11 +31,11 @@ type line struct {
 	Address string `json:"address"`
 }
 
-// startProcess starts a program of this binary and returns when it has said
+// startProcess starts a command of this binary and returns when it has said
 // that it is ready; an error when it ended before.
-func startProcess(t *testing.T, ready, program string, args ...string) (*process, error) {
+func startProcess(t *testing.T, ready string, args ...string) (*process, error) {
 	t.Helper()
-	path, err := exec.LookPath(program)
+	path, err := exec.LookPath("ushuru")
 	must(t, err)
 	p := &process{command: exec.Command(path, args...), over: make(chan struct{})}
 	p.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -57,7 +57,7 @@ func startProcess(t *testing.T, ready, program string, args ...string) (*process
 	case p.started = <-started:
 		return p, nil
 	case <-p.over:
-		return nil, fmt.Errorf("%s did not start: %s", program, p.tail())
+		return nil, fmt.Errorf("%s did not start: %s", "ushuru", p.tail())
 	}
 }
 
@@ -79,7 +79,7 @@ func (p *process) tail() string {
 // A terminal that closes must not end a process without a word.
 func TestHangupStopsAsTermDoes(t *testing.T) {
 	server := redistest.Start(t)
-	p, err := startProcess(t, "API listening", "ushuru", "api", "--allow-loopback", "--redis-url", server.URL, "--listen", "127.0.0.1:0",
+	p, err := startProcess(t, "API listening", "api", "--allow-loopback", "--redis-url", server.URL, "--listen", "127.0.0.1:0",
 		"--drain-delay", "0s")
 	must(t, err)
 	must(t, p.command.Process.Signal(syscall.SIGHUP))

@@ -89,7 +89,7 @@ func (s *stack) workerOptions(roles ...tasks.Role) *app.WorkerOptions {
 // tasks.
 func (s *stack) spawn(redisURL string) *process {
 	s.t.Helper()
-	p, err := startProcess(s.t, "worker started", "ushuru", "worker", "--allow-loopback",
+	p, err := startProcess(s.t, "worker started", "worker", "--allow-loopback",
 		"--redis-url", redisURL, "--authority-url", s.authority.URL, "--authority-rate", "0")
 	must(s.t, err)
 	return p

@@ -46,7 +46,8 @@ type Status struct {
 	Breaker       string     `json:"breaker,omitempty"`   // closed, half-open or open, of the process that called last
 	ErrorKind     Kind       `json:"errorKind,omitempty"` // of the last failure, while it degrades
 
-	Outage // why the authority cannot be asked now
+	// Why the authority cannot be asked now.
+	Outage //nolint:embeddedstructfieldcheck // its fields come last in the response
 }
 
 // Probe requests the makes without the throttle, records the outcome and returns

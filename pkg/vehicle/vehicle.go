@@ -188,7 +188,7 @@ type Estimate struct {
 	// Additive.
 	AsOf       string     `json:"asOf,omitempty"`       // when the authority gave its figures: 2026-11-21T17:04:05+03:00
 	ValidUntil string     `json:"validUntil,omitempty"` // until when this answer is kept, in the same form
-	Stale      bool       `json:"stale,omitempty"`      // the figures of AsOf have expired, because the authority could not be asked
+	Stale      bool       `json:"stale,omitempty"`      // the figures of AsOf have expired: the authority could not be asked
 	DriveAway  *DriveAway `json:"driveAway,omitempty"`
 	Warnings   []Warning  `json:"warnings,omitempty"`
 }
