@@ -124,6 +124,7 @@ func (a *App) addAuthority(options *worker.Options, o WorkerOptions) error {
 		return err
 	}
 	a.opened.Add(client.Close)
+	a.logProxy(client)
 	detector, err := drift.New(drift.Options{Redis: options.Redis, Log: a.log, Metrics: a.registry})
 	if err != nil {
 		return err
@@ -136,4 +137,20 @@ func (a *App) addAuthority(options *worker.Options, o WorkerOptions) error {
 		},
 	})
 	return nil
+}
+
+// proxyTimeout bounds the look at the authority's proxy when a worker starts.
+const proxyTimeout = 3 * time.Second
+
+// logProxy logs whether the authority's proxy can be reached. A worker starts
+// without it, because it may come back.
+func (a *App) logProxy(client *tra.Client) {
+	ctx, cancel := context.WithTimeout(context.Background(), proxyTimeout)
+	defer cancel()
+	switch host, err := client.DialProxy(ctx); {
+	case err != nil:
+		a.log.Error("proxy of the authority cannot be reached", "proxy", host, "error", err)
+	case host != "":
+		a.log.Info("calling the authority through a proxy", "proxy", host)
+	}
 }

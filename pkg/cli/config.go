@@ -142,6 +142,7 @@ func (c workerConfig) options(authority authorityConfig) (*app.WorkerOptions, er
 		SheetCacheDir: c.SheetCacheDir, AI: model, AIRuns: c.AIRuns,
 		Authority: tra.Options{
 			BaseURL: authority.AuthorityURL, Timeout: authority.AuthorityTimeout, CAFile: authority.AuthorityCAFile,
+			Proxy: string(authority.AuthorityProxy),
 		},
 		AuthorityRate: authority.AuthorityRate,
 	}, err
@@ -170,9 +171,18 @@ func (c aiConfig) Validate() error {
 // authorityConfig is about the tax authority's calculator.
 type authorityConfig struct {
 	AuthorityURL     string        `env:"AUTHORITY_URL" default:"https://taxpayerportal.tra.go.tz/umvvs-api/ExternalCalculator" help:"Base URL of TRA's calculator."`
+	AuthorityProxy   Secret        `env:"AUTHORITY_PROXY" placeholder:"URL" help:"Proxy in Tanzania for the calls to TRA only: https://, http:// (CONNECT) or socks5://, with [user:password@]host:port."`
 	AuthorityTimeout time.Duration `env:"AUTHORITY_TIMEOUT" default:"60s" help:"Maximum time for one call."`
 	AuthorityRate    int           `env:"AUTHORITY_RATE" default:"5" help:"Maximum calls per second for all workers; 0 means no limit."`
 	AuthorityCAFile  string        `env:"AUTHORITY_CA_FILE" type:"path" help:"PEM file of certificates to trust in addition to the system's."`
+}
+
+// Validate is called by kong.
+func (c authorityConfig) Validate() error {
+	if _, err := tra.ParseProxy(string(c.AuthorityProxy)); err != nil {
+		return fmt.Errorf("AUTHORITY_PROXY: %w", err)
+	}
+	return nil
 }
 
 // sheetConfig is about inspection sheets: the API refuses the URLs of other

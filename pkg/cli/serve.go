@@ -53,6 +53,17 @@ func (c *serveCommand) Run(r *run) error {
 	return r.serve(c.sharedConfig, parts{http: &c.httpConfig, worker: &c.workerConfig, authority: c.authorityConfig})
 }
 
+// Validate is called by kong. It calls what the embedded structs would hide from
+// each other.
+func (c *workerCommand) Validate() error {
+	return errors.Join(c.workerConfig.Validate(), c.authorityConfig.Validate())
+}
+
+// Validate is called by kong, as that of workerCommand.
+func (c *serveCommand) Validate() error {
+	return errors.Join(c.httpConfig.Validate(), c.workerConfig.Validate(), c.authorityConfig.Validate())
+}
+
 // parts says what a process runs.
 type parts struct {
 	http      *httpConfig   // nil: no API

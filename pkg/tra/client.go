@@ -55,6 +55,7 @@ type Options struct {
 	Timeout   time.Duration // of one call; default 60 s, as the authority can be slow
 	UserAgent string        // default "ushuru"
 	CAFile    string        // further certificate authorities, PEM; the system's always count
+	Proxy     string        // of all calls, as ParseProxy takes it; "" calls directly
 	MaxBody   int64         // of one answer, bytes after decompression; default 8 MiB
 }
 
@@ -65,6 +66,7 @@ type Client struct {
 	userAgent string
 	maxBody   int64
 	http      *http.Client
+	proxy     *url.URL // nil without a proxy
 }
 
 // NewClient checks the options. The client verifies certificates always, uses
@@ -81,7 +83,12 @@ func NewClient(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	proxy, err := ParseProxy(o.Proxy)
+	if err != nil {
+		return nil, err
+	}
 	transport := &http.Transport{
+		Proxy:               through(proxy),
 		TLSClientConfig:     &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2:   true,
 		MaxIdleConnsPerHost: 16,
@@ -94,6 +101,7 @@ func NewClient(o Options) (*Client, error) {
 		userAgent: orDefault(o.UserAgent, "ushuru"),
 		maxBody:   orDefault(o.MaxBody, 8<<20),
 		http:      &http.Client{Transport: transport, CheckRedirect: sameHostOnly},
+		proxy:     proxy,
 	}, nil
 }
 
