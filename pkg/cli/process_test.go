@@ -57,7 +57,7 @@ func startProcess(t *testing.T, ready string, args ...string) (*process, error) 
 	case p.started = <-started:
 		return p, nil
 	case <-p.over:
-		return nil, fmt.Errorf("%s did not start: %s", "ushuru", p.tail())
+		return nil, fmt.Errorf("ushuru did not start: %s", p.tail())
 	}
 }
 
