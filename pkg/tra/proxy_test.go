@@ -2,7 +2,6 @@ package tra_test
 
 import (
 	"encoding/pem"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -10,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -88,14 +88,14 @@ func socks(conn net.Conn, used *atomic.Int32) error {
 		return err
 	}
 	_, _ = conn.Write([]byte{1, 0})
-	host, kind := "", read(4)[3]
-	if kind == 1 {
+	var host string
+	if kind := read(4)[3]; kind == 1 {
 		host = net.IP(read(4)).String()
 	} else {
 		host = string(read(int(read(1)[0])))
 	}
 	port := read(2)
-	target, err := net.Dial("tcp", net.JoinHostPort(host, fmt.Sprint(int(port[0])<<8|int(port[1]))))
+	target, err := net.Dial("tcp", net.JoinHostPort(host, strconv.Itoa(int(port[0])<<8|int(port[1]))))
 	if err != nil {
 		return err
 	}
