@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -78,6 +80,11 @@ func (p *process) tail() string {
 
 // A terminal that closes must not end a process without a word.
 func TestHangupStopsAsTermDoes(t *testing.T) {
+	// Where SIGHUP is ignored, as under nohup, a child would inherit that; what is
+	// caught it does not.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
 	server := redistest.Start(t)
 	p, err := startProcess(t, "API listening", "api", "--allow-loopback", "--redis-url", server.URL, "--listen", "127.0.0.1:0",
 		"--drain-delay", "0s")
