@@ -80,9 +80,6 @@ type fetcher[T any] struct {
 // then it waits for the answer of that process. It calls the authority when that
 // process fails or dies. With an error it returns the expired answer if there is one.
 func (f *fetcher[T]) once(ctx context.Context) (cachedAnswer[T], error) {
-	if f.isUnknown(ctx) {
-		return f.atOnce(ctx)
-	}
 	prepared := make(chan struct{})
 	go func() { // the call will need it
 		defer close(prepared)
@@ -95,7 +92,7 @@ func (f *fetcher[T]) once(ctx context.Context) (cachedAnswer[T], error) {
 			return known, err
 		case held != nil:
 			<-prepared
-			answer, err := f.call(ctx, func() *heldLease { return held })
+			answer, err := f.call(ctx, held)
 			if err != nil {
 				return known, err
 			}
@@ -105,32 +102,10 @@ func (f *fetcher[T]) once(ctx context.Context) (cachedAnswer[T], error) {
 	}
 }
 
-// isUnknown reports whether the answer cannot be cached: the list that it depends on
-// was not, a moment ago.
-func (f *fetcher[T]) isUnknown(ctx context.Context) bool {
-	if f.q.Call != callDetails {
-		return false
-	}
-	bands := f.q
-	bands.Call, bands.Capacity = callCapacities, ""
-	return sessionOf(ctx).hasFetched(bands)
-}
-
-// atOnce calls the authority while it acquires the lease, for an answer that is
-// hardly cached.
-func (f *fetcher[T]) atOnce(ctx context.Context) (cachedAnswer[T], error) {
-	acquired := make(chan *heldLease, 1)
-	go func() {
-		_, held, _ := acquire[T](ctx, f.a.store, f.key) // without a lease another process may call too
-		acquired <- held
-	}()
-	return f.call(ctx, func() *heldLease { return <-acquired })
-}
-
 // call makes the call and stores its answer, together with the release of the lease.
 // The answer has the time before the call, because an answer requested in the old
 // year must not count as one of the new year.
-func (f *fetcher[T]) call(ctx context.Context, lease func() *heldLease) (cachedAnswer[T], error) {
+func (f *fetcher[T]) call(ctx context.Context, held *heldLease) (cachedAnswer[T], error) {
 	var hold time.Duration
 	store, s := f.a.store, stored[T]{Question: f.q}
 	answer, err := call(ctx, f.a, f.q.Call, func(ctx context.Context) (answer T, err error) {
@@ -139,12 +114,12 @@ func (f *fetcher[T]) call(ctx context.Context, lease func() *heldLease) (cachedA
 		return answer, err
 	})
 	if err != nil {
-		lease().letGo()
+		held.letGo()
 		return cachedAnswer[T]{}, err
 	}
 	s.Answer = answer
 	if hold == notStored {
-		lease().letGo()
+		held.letGo()
 		return cachedAnswer[T]{s, true, true}, nil
 	}
 	life := store.validity(&s.FreshUntil, s.At, hold)
@@ -156,10 +131,8 @@ func (f *fetcher[T]) call(ctx context.Context, lease func() *heldLease) (cachedA
 	current := sessionOf(ctx)
 	if f.q.Call != callDetails {
 		store.lists.put(f.key, s)
-		current.noteFetched(f.key)
 	}
 	err = current.write(func() error {
-		held := lease()
 		defer held.end()
 		if err := retryWrite(ctx, func() error { return save(ctx, store, f.key, s, life, held) }); err != nil {
 			return err

@@ -7,11 +7,11 @@ import (
 
 // session is the resolution of one vehicle, from its lists to its tax.
 type session struct {
-	bulk    bool
-	writes  sync.WaitGroup
-	mu      sync.Mutex
-	fetched map[string]bool // keys of the lists that this session had the authority give
-	err     error           // of the first write that failed
+	bulk   bool
+	writes sync.WaitGroup
+	mu     sync.Mutex
+	over   bool  // finish was called; later writes are made at once
+	err    error // of the first write that failed
 }
 
 type sessionKey struct{}
@@ -21,8 +21,11 @@ type sessionKey struct{}
 // run. finish waits until they are stored and returns the first error of that. Calls
 // for a batch leave a part of the rate limit to those for people.
 func Begin(ctx context.Context, bulk bool) (_ context.Context, finish func() error) {
-	s := &session{bulk: bulk, fetched: map[string]bool{}}
+	s := &session{bulk: bulk}
 	return context.WithValue(ctx, sessionKey{}, s), func() error {
+		s.mu.Lock()
+		s.over = true
+		s.mu.Unlock()
 		s.writes.Wait()
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -41,38 +44,25 @@ func (s *session) write(write func() error) error {
 	if s == nil {
 		return write()
 	}
-	s.writes.Go(func() {
-		if err := write(); err != nil {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if s.err == nil {
-				s.err = err
-			}
-		}
-	})
+	s.mu.Lock()
+	over := s.over
+	if !over {
+		s.writes.Go(func() { s.setError(write()) })
+	}
+	s.mu.Unlock()
+	if over { // no caller waits for this answer any longer
+		return write()
+	}
 	return nil
 }
 
-// noteFetched records that the authority gave a list.
-func (s *session) noteFetched(key string) {
-	if s == nil {
-		return
-	}
+// setError stores the first error of a write.
+func (s *session) setError(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.fetched[key] = true
-}
-
-// hasFetched reports whether the authority gave the list of a request in this
-// session: then it was not cached, and neither is what depends on it.
-func (s *session) hasFetched(q listRequest) bool {
-	key, err := q.key()
-	if s == nil || err != nil {
-		return false
+	if s.err == nil {
+		s.err = err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.fetched[key]
 }
 
 // isBulk reports whether a session is for a batch.
