@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"ushuru/pkg/cli/clitest"
 	"ushuru/pkg/client"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/redisx"
@@ -33,8 +34,8 @@ type chaos struct {
 	random *rand.Rand
 	key    string
 
-	authority string              // address of the front
-	processes map[string]*process // by name: worker3, api1
+	authority string                      // address of the front
+	processes map[string]*clitest.Process // by name: worker3, api1
 	names     int
 	killed    map[string]int       // by kind
 	deaths    map[string]time.Time // by name
@@ -53,7 +54,7 @@ func newChaos(t *testing.T, l *lots, seed uint64, redis *redistest.Server) *chao
 	t.Helper()
 	c := &chaos{
 		t: t, lots: l, redis: redis, front: newFront(t, seed), random: rand.New(rand.NewPCG(seed, 2)),
-		processes: map[string]*process{}, killed: map[string]int{}, deaths: map[string]time.Time{},
+		processes: map[string]*clitest.Process{}, killed: map[string]int{}, deaths: map[string]time.Time{},
 	}
 	server := httptest.NewServer(c.front)
 	t.Cleanup(server.Close)
@@ -88,22 +89,22 @@ func (c *chaos) start(kind string) {
 		c.processes[name] = p
 		if kind == "api" {
 			c.mu.Lock()
-			c.apis = append(c.apis, p.started.Address)
+			c.apis = append(c.apis, p.Started.Address)
 			c.mu.Unlock()
 		}
 		return
 	}
 }
 
-func (c *chaos) tryStart(kind string) (name string, p *process, err error) {
+func (c *chaos) tryStart(kind string) (name string, p *clitest.Process, err error) {
 	c.t.Helper()
 	c.names++
 	name = fmt.Sprint(kind, c.names)
 	if kind == "api" {
-		p, err = startProcess(c.t, "API listening", "api", "--allow-loopback", "--redis-url", c.redis.URL, "--listen", "127.0.0.1:0")
+		p, err = clitest.Start(c.t, "API listening", "api", "--allow-loopback", "--redis-url", c.redis.URL, "--listen", "127.0.0.1:0")
 		return name, p, err
 	}
-	p, err = startProcess(c.t, "worker started", "worker", "--allow-loopback", "--redis-url", c.redis.URL,
+	p, err = clitest.Start(c.t, "worker started", "worker", "--allow-loopback", "--redis-url", c.redis.URL,
 		"--authority-url", c.front.address(c.authority, name), "--authority-rate", "0", "--fetch-rate", "0",
 		"--roles", "any,authority", "--batch-window", "60")
 	return name, p, err
@@ -117,16 +118,16 @@ func (c *chaos) kill(kind string) {
 	name := names[c.random.IntN(len(names))]
 	victim := c.processes[name]
 	select {
-	case <-victim.over:
-		c.t.Errorf("%s ended by itself:\n%s", name, victim.tail())
+	case <-victim.Over:
+		c.t.Errorf("%s ended by itself:\n%s", name, victim.Tail())
 	default:
 	}
-	victim.kill()
+	victim.Kill()
 	c.deaths[name] = time.Now()
 	c.killed[kind]++
 	delete(c.processes, name)
 	c.mu.Lock()
-	c.apis = slices.DeleteFunc(c.apis, func(address string) bool { return address == victim.started.Address })
+	c.apis = slices.DeleteFunc(c.apis, func(address string) bool { return address == victim.Started.Address })
 	c.mu.Unlock()
 	c.start(kind)
 }
@@ -166,7 +167,7 @@ func (c *chaos) run(limit time.Duration) *results {
 	c.killUntil(ended, &done)
 	if failed != nil {
 		for name, p := range c.processes {
-			c.t.Logf("%s:\n%s", name, p.tail())
+			c.t.Logf("%s:\n%s", name, p.Tail())
 		}
 		c.t.Fatal(failed)
 	}

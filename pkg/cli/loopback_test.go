@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ushuru/pkg/cli/clitest"
 	"ushuru/pkg/client"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/listing/listingtest"
@@ -55,13 +56,13 @@ func TestRealProcessesReadTheSimulatedSite(t *testing.T) {
 	t.Setenv("ALLOW_LOOPBACK", "true")
 	t.Setenv("AUTHORITY_URL", strings.TrimSpace(authority))
 	t.Setenv("DRAIN_DELAY", "0s")
-	api, err := startProcess(t, "API listening", "api", "--listen", "127.0.0.1:0")
+	api, err := clitest.Start(t, "API listening", "api", "--listen", "127.0.0.1:0")
 	must(t, err)
-	_, err = startProcess(t, "worker started", "worker")
+	_, err = clitest.Start(t, "worker started", "worker")
 	must(t, err)
 	key, _, err := keys.NewStore(redistest.Open(t, server.URL).Client()).Create(t.Context(), "newcomer")
 	must(t, err)
-	caller, err := client.New(client.Options{URL: "http://" + api.started.Address, Key: key})
+	caller, err := client.New(client.Options{URL: "http://" + api.Started.Address, Key: key})
 	must(t, err)
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()

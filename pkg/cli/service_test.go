@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ushuru/pkg/cli/clitest"
 	"ushuru/pkg/drift"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/redisx"
@@ -85,10 +86,10 @@ func TestKilledWorkersStepGoesToAnother(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := redistest.Start(t, redistest.AOF())
 			s := newStack(t, redistest.Open(t, server.URL))
-			processes := map[string]*process{}
+			processes := map[string]*clitest.Process{}
 			for range 2 {
 				p := s.spawn(server.URL)
-				processes[p.started.Worker] = p
+				processes[p.Started.Worker] = p
 			}
 			url, step := slow(s)
 			id := s.submit(url)
@@ -98,7 +99,7 @@ func TestKilledWorkersStepGoesToAnother(t *testing.T) {
 				s.job(id, func(*jobs.Job) bool { return s.authority.Count("getVehicleDetails") == 1 })
 			}
 			job := s.job(id, func(job *jobs.Job) bool { return job.Steps[step].State == jobs.StepClaimed })
-			processes[job.Steps[step].Worker].kill()
+			processes[job.Steps[step].Worker].Kill()
 			killed := time.Now()
 			taken := s.job(id, func(job *jobs.Job) bool {
 				return job.Steps[step].Attempt > 1 && job.Steps[step].State != jobs.StepReady || job.State.Ended()
@@ -131,7 +132,7 @@ func TestKilledSyncIsRestarted(t *testing.T) {
 	id := s.submit(s.car(0))
 	s.job(id, func(*jobs.Job) bool { return s.authority.Count("getMakes") == 2 }) // probe and sync hang
 	s.spawn(server.URL)
-	first.kill()
+	first.Kill()
 	killed := time.Now()
 	job := s.job(id, ended)
 	t.Logf("done %v after the kill", time.Since(killed).Round(10*time.Millisecond))

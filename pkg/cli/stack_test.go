@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ushuru/pkg/app"
+	"ushuru/pkg/cli/clitest"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
@@ -87,9 +88,9 @@ func (s *stack) workerOptions(roles ...tasks.Role) *app.WorkerOptions {
 
 // spawn starts a worker in a process of its own and returns when it takes
 // tasks.
-func (s *stack) spawn(redisURL string) *process {
+func (s *stack) spawn(redisURL string) *clitest.Process {
 	s.t.Helper()
-	p, err := startProcess(s.t, "worker started", "worker", "--allow-loopback",
+	p, err := clitest.Start(s.t, "worker started", "worker", "--allow-loopback",
 		"--redis-url", redisURL, "--authority-url", s.authority.URL, "--authority-rate", "0")
 	must(s.t, err)
 	return p

@@ -131,7 +131,7 @@ func TestWebhookUnderWayInAKilledWorkerIsSentAgain(t *testing.T) {
 	worker := s.spawn(server.URL)
 	s.submit(s.car(0))
 	first := arrives(t, came)
-	worker.kill()
+	worker.Kill()
 	const leases = "asynq:{" + webhook.Queue + "}:lease"
 	held, err := s.conn.Client().ZRange(t.Context(), leases, 0, -1).Result()
 	if err != nil || len(held) != 1 {
