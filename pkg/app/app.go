@@ -72,7 +72,7 @@ func New(o Options) (*App, error) {
 		}
 	}
 	a := &App{
-		options: o, log: o.Log, registry: newRegistry(), stores: newStores(o.Redis.Client()), failed: make(chan error, 1),
+		options: o, log: o.Log, registry: newRegistry(), stores: newStores(o.Redis.Client(), o.Log), failed: make(chan error, 1),
 	}
 	if o.API != nil {
 		a.opened.Add(func() { _ = o.API.Listener.Close() })

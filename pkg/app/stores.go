@@ -1,6 +1,9 @@
 package app
 
 import (
+	"log/slog"
+	"time"
+
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/batch"
@@ -32,13 +35,21 @@ type stores struct {
 	webhooks  *webhook.Store
 }
 
-func newStores(client redis.UniversalClient) *stores {
-	records, results, webhooks := jobs.NewStore(client), cache.New(client), webhook.NewStore(client)
+func newStores(client redis.UniversalClient, log *slog.Logger) *stores {
+	records, webhooks := jobs.NewStore(client), webhook.NewStore(client)
+	results := cache.NewChecked(client, func(result []byte) bool {
+		reason := drift.ImplausibleResult(result, time.Now())
+		if reason != "" {
+			log.Error("a cached result with figures of TRA that cannot be right was not used", "reason", reason)
+		}
+		return reason != ""
+	})
 	return &stores{
 		jobs: records, hub: jobs.NewHub(records),
 		engine:  tasks.New(tasks.Options{Redis: client, Jobs: records, Results: results, Webhooks: webhooks}),
-		batches: batch.NewStore(client), cache: results, catalogue: tra.NewStore(client, tra.StoreOptions{}),
-		drift: drift.NewStore(client), keys: keys.NewMemory(keys.NewStore(client)), limiter: quota.NewLimiter(client),
+		batches: batch.NewStore(client), cache: results,
+		catalogue: tra.NewStore(client, tra.StoreOptions{Implausible: drift.Implausible, Log: log}),
+		drift:     drift.NewStore(client), keys: keys.NewMemory(keys.NewStore(client)), limiter: quota.NewLimiter(client),
 		requests: idempotency.NewStore(client), uploads: upload.NewStore(client), webhooks: webhooks,
 	}
 }

@@ -131,7 +131,6 @@ func (a *App) addAuthority(options *worker.Options, o WorkerOptions) error {
 	}
 	options.Authority = tra.NewAuthority(client, a.stores.catalogue, tra.AuthorityOptions{
 		PerSecond: o.AuthorityRate, Retries: authorityRetries, RateWait: authorityRateWait, Log: a.log,
-		Implausible: func(tax vehicle.Tax) string { return drift.Implausible(tax, time.Now()) },
 		OnAnswer: func(ctx context.Context, request tra.Request, tax vehicle.Tax) {
 			detector.OnAnswer(ctx, request, tax)
 		},

@@ -101,10 +101,17 @@ func EstimateExpiry(now, quarterEnd time.Time) time.Time {
 type Cache struct {
 	redis  redis.Cmdable
 	recent *recent
+	reject func(response []byte) bool // nil rejects nothing
 }
 
 // New returns a Cache on a Redis connection, which the caller closes.
-func New(client redis.UniversalClient) *Cache { return &Cache{client, &recent{}} }
+func New(client redis.UniversalClient) *Cache { return NewChecked(client, nil) }
+
+// NewChecked returns a Cache that does not return what reject reports to be wrong:
+// that is a miss. reject is called once in a while with the same bytes.
+func NewChecked(client redis.UniversalClient, reject func(response []byte) bool) *Cache {
+	return &Cache{client, &recent{}, reject}
+}
 
 // Get returns the bytes that Put or PutRaw cached, or ErrMiss. In those of Put
 // "cached" is true. The caller must not change them.
@@ -146,11 +153,14 @@ func (c *Cache) response(reply *redis.StringCmd) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cache: get: %w", err)
 	}
-	if !pack.IsPacked(response) { // cached by an earlier version
+	if pack.IsPacked(response) {
+		if response, err = c.recent.unpack(response, c.reject); err != nil {
+			return nil, ErrMiss // packed by another version, damaged or rejected
+		}
 		return response, nil
 	}
-	if response, err = c.recent.unpack(response); err != nil {
-		return nil, ErrMiss // packed by another version, or damaged
+	if c.reject != nil && c.reject(response) { // cached by an earlier version
+		return nil, ErrMiss
 	}
 	return response, nil
 }
@@ -180,7 +190,7 @@ func (c *Cache) PutRaw(ctx context.Context, key Key, data []byte, expiry time.Ti
 
 // Pipelined sends everything that do puts in one round trip.
 func (c *Cache) Pipelined(ctx context.Context, do func(*Cache) error) error {
-	_, err := c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error { return do(&Cache{pipe, c.recent}) })
+	_, err := c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error { return do(&Cache{pipe, c.recent, c.reject}) })
 	return err
 }
 

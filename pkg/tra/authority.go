@@ -38,11 +38,6 @@ type AuthorityOptions struct {
 	// Log gets the errors that an operator must know of; nil discards them.
 	Log *slog.Logger
 
-	// Implausible, if not nil, returns why a calculation cannot be right; "" when it
-	// may be. Such a calculation is requested again; if it stays, it is returned with
-	// a warning, and not cached.
-	Implausible func(tax vehicle.Tax) string
-
 	// OnAnswer, if not nil, is called for every calculation of the authority that
 	// was not cached and is plausible.
 	OnAnswer func(ctx context.Context, request Request, tax vehicle.Tax)

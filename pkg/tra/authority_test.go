@@ -34,7 +34,7 @@ func newFixture(t *testing.T, conn *redisx.Conn, o tratest.Options, a tra.Author
 	o.Date = f.clock.now
 	server, client := simulated(t, o)
 	f.server, f.toyota = server, tra.Make{ID: server.MakeID("TOYOTA"), Name: "TOYOTA"}
-	f.store = tra.NewStore(conn.Client(), tra.StoreOptions{Now: f.clock.Now})
+	f.store = tra.NewStore(conn.Client(), tra.StoreOptions{Now: f.clock.Now, Implausible: tiny})
 	f.Authority = tra.NewAuthority(client, f.store, a)
 	if err := f.store.WorkerAlive(t.Context()); err != nil {
 		t.Fatal(err)

@@ -2,8 +2,10 @@ package tra_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
@@ -13,7 +15,7 @@ import (
 )
 
 // tiny says that a total of TZS 2.00 cannot be right.
-func tiny(tax vehicle.Tax) string {
+func tiny(tax vehicle.Tax, _ time.Time) string {
 	if tax.TotalTaxesInTZS.String() == "2.00" {
 		return "the total is TZS 2.00"
 	}
@@ -23,7 +25,7 @@ func tiny(tax vehicle.Tax) string {
 func TestImplausibleFiguresAreRequestedAgain(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		var answers int
-		options := tra.AuthorityOptions{Retries: 3, Implausible: tiny}
+		options := tra.AuthorityOptions{Retries: 3}
 		options.OnAnswer = func(_ context.Context, _ tra.Request, _ vehicle.Tax) { answers++ }
 		f := newFixture(t, conn, tratest.Options{Faults: tratest.Faults{TinyTotals: true, Next: 2}}, options)
 		got, err := f.Details(t.Context(), f.toyota, fielderOf(0))
@@ -36,7 +38,7 @@ func TestImplausibleFiguresAreRequestedAgain(t *testing.T) {
 func TestImplausibleFiguresThatStayHaveAWarningAndAreNotKept(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		var answers int
-		options := tra.AuthorityOptions{Retries: 3, Implausible: tiny}
+		options := tra.AuthorityOptions{Retries: 3}
 		options.OnAnswer = func(_ context.Context, _ tra.Request, _ vehicle.Tax) { answers++ }
 		f := newFixture(t, conn, tratest.Options{Faults: tratest.Faults{TinyTotals: true}}, options)
 		got, err := f.Details(t.Context(), f.toyota, fielderOf(0))
@@ -71,4 +73,37 @@ func TestAStrangeYearIsNoPeriod(t *testing.T) {
 	if period := find(t, conn, "tra:period"); period != "" {
 		t.Errorf("period %s", period)
 	}
+}
+
+// What a version of the program cached that did not check answers is requested again,
+// and is no known and no stale answer.
+func TestImplausibleFiguresThatWereCachedAreDeleted(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		f := newFixture(t, conn, tratest.Options{Faults: tratest.Faults{TinyTotals: true}}, tra.AuthorityOptions{})
+		before := tra.NewStore(conn.Client(), tra.StoreOptions{Now: f.clock.Now})
+		poison := func() {
+			t.Helper()
+			f.server.SetFaults(tratest.Faults{TinyTotals: true})
+			client := tra.NewAuthority(newClient(t, tra.Options{BaseURL: f.server.URL}), before, tra.AuthorityOptions{})
+			if got, err := client.Details(t.Context(), f.toyota, fielderOf(0)); err != nil || got.Implausible {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			f.server.SetFaults(tratest.Faults{})
+		}
+		poison()
+		for name, known := range map[string]*tra.Known{"known": f.store.Known(), "stale": f.store.Stale()} {
+			if got, err := known.Details(t.Context(), f.toyota, fielderOf(0)); !errors.Is(err, tra.ErrNotKnown) {
+				t.Errorf("%s: %+v, %v", name, got, err)
+			}
+		}
+		poison()
+		calls := f.calls()
+		got, err := f.Details(t.Context(), f.toyota, fielderOf(0))
+		if err != nil || tiny(got.Tax, got.At) != "" || f.calls() != calls+1 {
+			t.Errorf("%+v, %v, %d calls", got, err, f.calls()-calls)
+		}
+		if got, err := f.knownDetails(t, conn); err != nil || tiny(got.Tax, got.At) != "" {
+			t.Errorf("afterwards: %+v, %v", got, err)
+		}
+	})
 }

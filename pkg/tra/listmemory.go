@@ -14,7 +14,7 @@ const maxLists = 8192
 // concurrent use.
 type listMemory struct {
 	mu    sync.Mutex
-	lists map[string]any // by key: a stored[[]int] or stored[[]string]
+	lists map[string]any // by key: a stored[[]int] or stored[[]string]; a time.Time of a calculation
 }
 
 func (m *listMemory) put(key string, value any) {

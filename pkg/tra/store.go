@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/vehicle"
 )
 
 // ErrNoCatalogue means that the authority's catalogue was never synced.
@@ -30,6 +33,14 @@ type StoreOptions struct {
 	SyncPeriod  time.Duration    // how long the labels of a make count as fresh; default 20 h, for a daily sync
 	Concurrency int              // makes fetched at the same time by a sync; default 4
 	Now         func() time.Time // default time.Now
+
+	// Implausible, if not nil, returns why a calculation of a time cannot be right; ""
+	// when it may be. Such a calculation is requested again; if it stays, it is returned
+	// with a warning, and not cached. One that is cached is deleted.
+	Implausible func(tax vehicle.Tax, on time.Time) string
+	// Log gets the errors about the cache that an operator must know of; nil discards
+	// them.
+	Log *slog.Logger
 }
 
 // Store stores the authority's catalogue and its status in Redis, for all
@@ -38,9 +49,10 @@ type Store struct {
 	redis   redis.UniversalClient
 	options StoreOptions
 
-	lists  listMemory
-	period recentInt // of keyPeriod
-	latest recentInt // of keyVersion
+	lists   listMemory
+	checked listMemory // the times of calculations that are plausible
+	period  recentInt  // of keyPeriod
+	latest  recentInt  // of keyVersion
 
 	mu      sync.Mutex
 	version int64
@@ -53,6 +65,9 @@ func NewStore(client redis.UniversalClient, o StoreOptions) *Store {
 	o.Concurrency = max(orDefault(o.Concurrency, 4), 1)
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Store{redis: client, options: o}
 }

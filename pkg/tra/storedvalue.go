@@ -102,7 +102,7 @@ func acquire[T any](ctx context.Context, store *Store, key string) (cachedAnswer
 		return cachedAnswer[T]{}, nil, fmt.Errorf("tra: lease: reply %v: %w", reply, err)
 	}
 	value, _ := reply[0].(string)
-	answer := decoded[T](store, key, []byte(value))
+	answer := decoded[T](ctx, store, key, []byte(value))
 	if taken, _ := reply[1].(int64); taken == 0 {
 		return answer, nil, nil
 	}
