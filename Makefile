@@ -1,7 +1,7 @@
 # The commands of the daily work; `make` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint fuzz chaos property bench ci
+.PHONY: help run test lint fuzz attacks chaos property bench ci
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ lint: ## run golangci-lint, as CI does
 
 fuzz: ## run every fuzz target for 30 seconds
 	.ci/fuzz 30s
+
+attacks: ## attack the service in full and print what the victim noticed
+	USHURU_ATTACK=full go test ./pkg/attack -count 1 -v -timeout 60m
 
 chaos: ## kill workers, APIs and Redis during a batch of 2,000 listings
 	go test ./pkg/cli -run TestChaosChangesNoResult -v -timeout 40m -chaos 2000 -chaos.seed 0

@@ -1,0 +1,147 @@
+package attack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// caller is a customer of the service with a key of its own. What it sends and
+// gets is counted.
+type caller struct {
+	s      *service
+	key    string
+	client *http.Client
+
+	connections, requests, sent, received atomic.Int64
+}
+
+// caller creates a key and its caller.
+func (s *service) caller(name string) *caller {
+	s.t.Helper()
+	c := &caller{s: s, key: s.key(name)}
+	transport := &http.Transport{DialContext: c.dial, MaxIdleConnsPerHost: 256}
+	s.t.Cleanup(transport.CloseIdleConnections)
+	c.client = &http.Client{Transport: transport}
+	return c
+}
+
+// dial opens a connection whose bytes are counted. Attacks below HTTP use it with
+// s.api.Started.Address.
+func (c *caller) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	c.connections.Add(1)
+	return &counted{conn, c}, nil
+}
+
+// counted is a connection whose bytes are counted.
+type counted struct {
+	net.Conn
+
+	c *caller
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.c.received.Add(int64(n))
+	return n, err
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.c.sent.Add(int64(n))
+	return n, err
+}
+
+// response is what the API answered; status 0 when there was none.
+type response struct {
+	status int
+	header http.Header
+	body   []byte
+	err    error
+}
+
+// request sends a request and reads the response. The headers are pairs.
+func (c *caller) request(ctx context.Context, method, path string, body io.Reader, headers ...string) response {
+	r, err := http.NewRequestWithContext(ctx, method, c.s.base+path, body)
+	if err != nil {
+		return response{err: err}
+	}
+	r.Header.Set("X-Api-Key", c.key)
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	c.requests.Add(1)
+	got, err := c.client.Do(r)
+	if err != nil {
+		return response{err: err}
+	}
+	defer func() { _ = got.Body.Close() }()
+	data, err := io.ReadAll(got.Body)
+	return response{got.StatusCode, got.Header, data, err}
+}
+
+// post sends a value as JSON.
+func (c *caller) post(ctx context.Context, path string, body any, headers ...string) response {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return response{err: err}
+	}
+	return c.request(ctx, http.MethodPost, path, bytes.NewReader(data), headers...)
+}
+
+// submit asks for a listing without waiting for the result.
+func (c *caller) submit(ctx context.Context, url string) response {
+	return c.post(ctx, "/v1/estimate", map[string]string{"url": url}, "Prefer", "respond-async")
+}
+
+// atOnce runs do n times at once, and each again with the next number until ctx
+// is done; every round lasts at least 20 ms.
+func atOnce(ctx context.Context, n int, do func(ctx context.Context, i int)) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				do(ctx, int(next.Add(1)-1))
+				sleep(ctx, 20*time.Millisecond)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// once runs do n times at once, each only one time.
+func once(ctx context.Context, n int, do func(ctx context.Context, i int)) {
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { do(ctx, i) })
+	}
+	all.Wait()
+}
+
+func TestCallerCountsItsBytes(t *testing.T) {
+	c := &caller{}
+	here, there := net.Pipe()
+	go func() { _, _ = io.Copy(there, there) }()
+	conn := &counted{here, c}
+	_, err := conn.Write([]byte("12345"))
+	must(t, err)
+	_, err = io.ReadFull(conn, make([]byte, 5))
+	must(t, err)
+	must(t, there.Close())
+	if c.sent.Load() != 5 || c.received.Load() != 5 {
+		t.Errorf("%d bytes sent, %d received", c.sent.Load(), c.received.Load())
+	}
+}

@@ -1,0 +1,15 @@
+package attack
+
+import (
+	"context"
+	"testing"
+)
+
+// An attacker who does nothing changes nothing: what the harness itself costs.
+func TestAttackThatDoesNothing(t *testing.T) {
+	s := start(t, settings{})
+	s.attack(attack{
+		name: "none", maxAPI: 64, maxWorker: 128, maxRedis: 16,
+		run: func(ctx context.Context, _ *caller) { <-ctx.Done() },
+	})
+}
