@@ -27,7 +27,6 @@ import (
 	"ushuru/pkg/quota"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
-	"ushuru/pkg/upload"
 	"ushuru/pkg/vehicle"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
@@ -69,7 +68,7 @@ func newOptions(conn *redisx.Conn) api.Options {
 		Batches: batch.NewStore(client), Cache: cache.New(client), Catalogue: tra.NewStore(client, tra.StoreOptions{}),
 		Drift: drift.NewStore(client), Idempotency: idempotency.NewStore(client),
 		Keys: keys.NewStore(client), Limiter: quota.NewLimiter(client),
-		Uploads: upload.NewStore(client), Webhooks: webhook.NewStore(client),
+		Webhooks:   webhook.NewStore(client),
 		AsynqRedis: conn.AsynqOpt(),
 	}
 	options.TRA = options.Catalogue
@@ -186,7 +185,7 @@ func (a *app) succeed(ctx context.Context, payload tasks.TaskPayload) error {
 		return err
 	}
 	if input.Page != "" {
-		page, err := upload.NewStore(a.conn.Client()).Get(ctx, input.Page)
+		page, err := a.jobs.Attachment(ctx, job.ID)
 		if err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 		if err := s.checkJobLimits(w, r); err != nil {
 			return err
 		}
-		if found.job, err = s.submit(r, tasks.KindCompare, input); err != nil {
+		if found.job, err = s.submit(r, tasks.KindCompare, input, nil); err != nil {
 			return err
 		}
 	}

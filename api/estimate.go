@@ -68,10 +68,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 		if err := s.checkPause(r.Context(), input); err != nil {
 			return err
 		}
-		if err := s.putPage(r.Context(), input.Page, req.HTML); err != nil {
-			return err
-		}
-		if found.job, err = s.submit(r, tasks.KindEstimate, input); err != nil {
+		if found.job, err = s.submit(r, tasks.KindEstimate, input, attachedPage(req.HTML)); err != nil {
 			return err
 		}
 	}

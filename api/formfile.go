@@ -6,8 +6,6 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
-
-	"ushuru/pkg/upload"
 )
 
 const (
@@ -16,7 +14,7 @@ const (
 	// maxFormParts is the maximum number of parts of a form that are read.
 	maxFormParts = 16
 	// maxConcurrentForms bounds the memory for files that are being received,
-	// each of up to upload.MaxFile bytes. Other requests wait.
+	// each of up to maxFile bytes. Other requests wait.
 	maxConcurrentForms = 16
 )
 
@@ -39,7 +37,7 @@ func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (req reportReq
 		return req, errClientClosedRequest.withCause(r.Context().Err())
 	}
 	s.allowUpload(w, r)
-	r.Body = http.MaxBytesReader(w, r.Body, upload.MaxFile+formAllowance)
+	r.Body = http.MaxBytesReader(w, r.Body, maxFile+formAllowance)
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return req, errFormInvalid.withCause(err)
@@ -72,8 +70,8 @@ func (req *reportRequest) parsePart(part *multipart.Part) error {
 		if req.file != nil {
 			return errFormInvalid
 		}
-		file, err := io.ReadAll(io.LimitReader(part, upload.MaxFile+1))
-		if err == nil && len(file) > upload.MaxFile {
+		file, err := io.ReadAll(io.LimitReader(part, maxFile+1))
+		if err == nil && len(file) > maxFile {
 			err = errFileTooLarge
 		}
 		req.file = file

@@ -22,7 +22,6 @@ import (
 	"ushuru/pkg/quota"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/tra"
-	"ushuru/pkg/upload"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
@@ -58,7 +57,6 @@ type Options struct {
 	Idempotency *idempotency.Store
 	Keys        KeyVerifier
 	Limiter     *quota.Limiter
-	Uploads     *upload.Store
 	Webhooks    *webhook.Store
 	TRA         AuthorityStatus
 
@@ -104,7 +102,7 @@ func (o *Options) check() error {
 		"Redis": o.Redis != nil, "Tasks": o.Tasks != nil, "Jobs": o.Jobs != nil, "Hub": o.Hub != nil,
 		"Batches": o.Batches != nil, "Cache": o.Cache != nil, "Catalogue": o.Catalogue != nil, "Drift": o.Drift != nil,
 		"Idempotency": o.Idempotency != nil, "Keys": o.Keys != nil, "Limiter": o.Limiter != nil,
-		"Uploads": o.Uploads != nil, "Webhooks": o.Webhooks != nil, "TRA": o.TRA != nil,
+		"Webhooks": o.Webhooks != nil, "TRA": o.TRA != nil,
 	} {
 		if !given {
 			missing = append(missing, name)

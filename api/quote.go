@@ -40,7 +40,7 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 		if err := s.checkJobLimits(w, r); err != nil {
 			return err
 		}
-		if found.job, err = s.submit(r, tasks.KindQuote, input); err != nil {
+		if found.job, err = s.submit(r, tasks.KindQuote, input, nil); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/render"
-	"ushuru/pkg/upload"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -64,10 +63,7 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 		if err := s.checkJobLimits(w, r); err != nil {
 			return err
 		}
-		if err := s.putSheet(r.Context(), input, req.file); err != nil {
-			return err
-		}
-		if found.job, err = s.submit(r, tasks.KindReport, input); err != nil {
+		if found.job, err = s.submit(r, tasks.KindReport, input, req.file); err != nil {
 			return err
 		}
 	}
@@ -164,7 +160,7 @@ func parseLanguage(lang string) (string, error) {
 // reportInput names the sheet, or says what is wrong with its URL.
 func (s *Server) reportInput(req reportRequest) (input tasks.ReportInput, err error) {
 	if req.file != nil {
-		input.Upload = upload.Hash(req.file)
+		input.Upload = contentHash(req.file)
 		return input, nil
 	}
 	if strings.TrimSpace(req.URL) == "" {
@@ -172,18 +168,4 @@ func (s *Server) reportInput(req reportRequest) (input tasks.ReportInput, err er
 	}
 	input.URL, err = s.options.Sheets.Canonical(req.URL, s.options.AllowLoopback)
 	return input, urlProblem(err)
-}
-
-// putSheet stores the file of a request for the worker, which deletes it after
-// reading.
-func (s *Server) putSheet(parent context.Context, input tasks.ReportInput, file []byte) error {
-	if file == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(parent, redisTimeout)
-	defer cancel()
-	if err := s.options.Uploads.Put(ctx, input.Upload, file); err != nil {
-		return errUnavailable.withCause(err)
-	}
-	return nil
 }

@@ -16,7 +16,6 @@ import (
 	"ushuru/pkg/jobs"
 
 	"ushuru/pkg/sheet"
-	"ushuru/pkg/upload"
 	"ushuru/tasks"
 
 	"ushuru/pkg/sheet/interpret"
@@ -33,7 +32,7 @@ func endReading(ctx context.Context, a *app, job *jobs.Job) error {
 		return err
 	}
 	if input.Upload != "" {
-		file, err := upload.NewStore(a.conn.Client()).Get(ctx, input.Upload)
+		file, err := a.jobs.Attachment(ctx, job.ID)
 		if err != nil {
 			return err
 		}
@@ -167,8 +166,8 @@ var reportScenarios = []scenario{
 	sendForm("an empty file", 400, `"code":"file_empty"`, form("file", "")),
 	sendForm("half a form", 400, `"code":"form_invalid"`, form("file", jpeg)[:60]),
 	sendForm("no form", 400, `"code":"form_invalid"`, "x"),
-	sendForm("a file above 12 MB", 413, `"code":"sheet_too_large"`, form("file", jpeg+strings.Repeat("x", upload.MaxFile))),
-	sendForm("a form far above 12 MB", 413, `"code":"sheet_too_large"`, form("x", strings.Repeat("x", upload.MaxFile+1<<20), "file", jpeg)),
+	sendForm("a file above 12 MB", 413, `"code":"sheet_too_large"`, form("file", jpeg+strings.Repeat("x", maxFile))),
+	sendForm("a form far above 12 MB", 413, `"code":"sheet_too_large"`, form("x", strings.Repeat("x", maxFile+1<<20), "file", jpeg)),
 	{
 		name: "the map of a sheet", url: "/v1/condition-report/{id}/map.svg?lang=sw",
 		before: keepReading, status: 200, has: []string{"<svg"}, hasNot: []string{"<script"},

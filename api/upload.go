@@ -1,17 +1,20 @@
 package api
 
 import (
-	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"strings"
 	"time"
-
-	"ushuru/pkg/upload"
 )
 
 const (
+	// maxPage is for a listing page. The largest that was seen has 600 KB.
+	maxPage = 4 << 20
+	// maxFile is for an image or a PDF. A phone's best photograph has ten megabytes.
+	maxFile = 12 << 20
 	// maxEstimateBody allows for the escapes of a page in JSON.
-	maxEstimateBody = 2 * upload.MaxPage
+	maxEstimateBody = 2 * maxPage
 
 	// uploadTimeout is for sending a page over a slow line.
 	uploadTimeout = time.Minute
@@ -23,25 +26,26 @@ func pageHash(page *string) (string, error) {
 	switch {
 	case page == nil:
 		return "", nil
-	case len(*page) > upload.MaxPage:
+	case len(*page) > maxPage:
 		return "", errPageTooLarge
 	case strings.TrimSpace(*page) == "":
 		return "", errPageEmpty
 	}
-	return upload.Hash(*page), nil
+	return contentHash(*page), nil
 }
 
-// putPage stores the page of a request for the worker, if the request has one.
-func (s *Server) putPage(parent context.Context, hash string, page *string) error {
+// attachedPage returns the page of a request for the worker; nil when it has none.
+func attachedPage(page *string) []byte {
 	if page == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(parent, redisTimeout)
-	defer cancel()
-	if err := s.options.Uploads.Put(ctx, hash, []byte(*page)); err != nil {
-		return errUnavailable.withCause(err)
-	}
-	return nil
+	return []byte(*page)
+}
+
+// contentHash identifies what a caller sent.
+func contentHash[T string | []byte](content T) string {
+	sum := sha256.Sum256([]byte(content))
+	return hex.EncodeToString(sum[:])
 }
 
 // allowUpload gives a caller with a large body more time to send it, and the

@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -10,7 +12,6 @@ import (
 	"time"
 
 	"ushuru/pkg/cache"
-	"ushuru/pkg/upload"
 )
 
 // sent is the body of a request with a page.
@@ -22,11 +23,19 @@ func sent(path, page string) string {
 	return string(body)
 }
 
-func pastedKey(path, page string) cache.Key { return cache.UploadKey(site+path, upload.Hash(page)) }
+// The limits of what is sent, as api.md gives them.
+const maxPage, maxFile = 4 << 20, 12 << 20
+
+func hashOf(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return hex.EncodeToString(sum[:])
+}
+
+func pastedKey(path, page string) cache.Key { return cache.UploadKey(site+path, hashOf(page)) }
 
 // largest is a page of the largest size, in which every other byte must be
 // escaped.
-var largest = strings.Repeat("x\n", upload.MaxPage/2)
+var largest = strings.Repeat("x\n", maxPage/2)
 
 var pastedScenarios = []scenario{
 	{
@@ -72,7 +81,7 @@ var pastedScenarios = []scenario{
 		status: 500, has: []string{`"code":"no_match"`},
 	},
 	{
-		name: "a page above 4 MB", url: "/v1/estimate", body: sent("/1", strings.Repeat("page", upload.MaxPage/4+1)),
+		name: "a page above 4 MB", url: "/v1/estimate", body: sent("/1", strings.Repeat("page", maxPage/4+1)),
 		status: 413, has: []string{`"code":"page_too_large"`}, hasNot: []string{"pagepage"},
 	},
 }
@@ -105,7 +114,7 @@ func TestPageIsNotInTheQueue(t *testing.T) {
 	if err != nil || len(job.Input) > 200 {
 		t.Errorf("input %.300s, %v", job.Input, err)
 	}
-	if kept, err := upload.NewStore(a.conn.Client()).Get(t.Context(), upload.Hash(page)); err != nil || string(kept) != page {
+	if kept, err := a.jobs.Attachment(t.Context(), id); err != nil || string(kept) != page {
 		t.Errorf("%d bytes are kept, %v", len(kept), err)
 	}
 }

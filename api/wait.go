@@ -10,12 +10,12 @@ import (
 	"ushuru/tasks"
 )
 
-// submit gives work to the engine, and returns its job: a new one, or the
-// running one of the same kind and input.
-func (s *Server) submit(r *http.Request, kind string, input any) (*jobs.Job, error) {
+// submit gives work to the engine, with what the caller sent for it, if anything, and
+// returns its job: a new one, or the running one of the same kind and input.
+func (s *Server) submit(r *http.Request, kind string, input any, attachment []byte) (*jobs.Job, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	requester := tasks.Requester{Owner: recorderOf(r).key.ID, Class: jobs.Interactive}
+	requester := tasks.Requester{Owner: recorderOf(r).key.ID, Class: jobs.Interactive, Attachment: attachment}
 	job, err := s.options.Tasks.Submit(ctx, kind, input, requester)
 	if err != nil {
 		return nil, errUnavailable.withCause(err)

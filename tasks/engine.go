@@ -81,6 +81,9 @@ type Requester struct {
 	// Subscriber is notified of the job's end: another job, or a name whose first
 	// word has a Notifier. An empty Subscriber means the API key itself.
 	Subscriber string
+	// Attachment is the page or file that came with the request, for the workers; nil
+	// for none. It is deleted when the job ends. A job that is joined has one already.
+	Attachment []byte
 }
 
 func (r Requester) subscriber() string {
@@ -112,6 +115,7 @@ func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requeste
 	}
 	job, joined, err := e.jobs.Create(ctx, jobs.New{
 		Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, Deadline: deadline, Subscriber: by.subscriber(),
+		Attachment: by.Attachment,
 	}, first.Steps...)
 	switch {
 	case err != nil:

@@ -18,7 +18,6 @@ import (
 	"pgregory.net/rapid"
 
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/upload"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 	"ushuru/tasks/enginetest"
@@ -151,7 +150,7 @@ func (w *simulation) newProcess() *process {
 	p.client.AddHook(p.crashes)
 	engine := enginetest.NewEngine(p.client, enginetest.WithNotifier("batch", w.notify), func(o *tasks.Options) {
 		o.Sequential = true
-		o.BeforeSucceed = (&resultCache{o.Results, upload.NewStore(p.client)}).put
+		o.BeforeSucceed = (&resultCache{o.Results}).put
 	})
 	p.steps = &stepHandler{
 		engine: engine, jobs: jobs.NewStore(p.client), worker: fmt.Sprintf("worker%d", w.started), log: slog.New(slog.DiscardHandler),

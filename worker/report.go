@@ -11,8 +11,6 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
 	"ushuru/pkg/sheet"
-
-	"ushuru/pkg/upload"
 	"ushuru/tasks"
 
 	"ushuru/pkg/sheet/interpret"
@@ -26,13 +24,13 @@ const maxReading = 256 << 10
 
 // sheetReader has the AI read inspection sheets.
 type sheetReader struct {
-	loader  *scan.Loader
-	model   *ai.Client // nil without an AI
-	uploads *upload.Store
+	loader *scan.Loader
+	model  *ai.Client // nil without an AI
+	jobs   *jobs.Store
 }
 
 func newSheetReader(o Options) *sheetReader {
-	return &sheetReader{loader: o.Sheets, model: o.AI, uploads: o.Uploads}
+	return &sheetReader{loader: o.Sheets, model: o.AI, jobs: o.Jobs}
 }
 
 // summarize has the AI read the sheet of a job. Its result serves both languages:
@@ -77,8 +75,8 @@ func (s *sheetReader) file(ctx context.Context, input tasks.ReportInput, job *jo
 		}
 		return file, nil
 	}
-	file, err := s.uploads.Get(ctx, input.Upload)
-	if errors.Is(err, upload.ErrExpired) {
+	file, err := s.jobs.Attachment(ctx, job.ID)
+	if errors.Is(err, jobs.ErrNoAttachment) {
 		return nil, tasks.Permanent("upload_expired", "The sheet you sent has expired. Please send it again.", err)
 	}
 	return file, err

@@ -13,7 +13,6 @@ import (
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/tra"
-	"ushuru/pkg/upload"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -21,7 +20,6 @@ import (
 // resultCache caches results for the next callers, until they expire.
 type resultCache struct {
 	results *cache.Cache
-	uploads *upload.Store
 }
 
 // put caches the result of a job. It is the engine's BeforeSucceed and may be
@@ -68,18 +66,13 @@ func (c *resultCache) putEstimate(ctx context.Context, job *jobs.Job, result []b
 	})
 }
 
-// putReading caches the reading of a sheet, for both languages, and deletes the
-// file if a caller sent it.
+// putReading caches the reading of a sheet, for both languages.
 func (c *resultCache) putReading(ctx context.Context, job *jobs.Job, result []byte) error {
 	var input tasks.ReportInput
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return fmt.Errorf("worker: input: %w", err)
 	}
-	err := c.results.PutRaw(ctx, cache.ReadingKey(input.ID()), result, time.Now().Add(cache.SheetTTL))
-	if err != nil || input.Upload == "" {
-		return err
-	}
-	return c.uploads.Delete(ctx, input.Upload)
+	return c.results.PutRaw(ctx, cache.ReadingKey(input.ID()), result, time.Now().Add(cache.SheetTTL))
 }
 
 // putComparison caches a comparison while both its estimates are valid. A

@@ -13,22 +13,21 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/listing"
 	"ushuru/pkg/tra"
-	"ushuru/pkg/upload"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
 // scraper reads listings: pages that it fetches, or that callers sent.
 type scraper struct {
-	client  *fetch.Client
-	uploads *upload.Store
-	cache   *cache.Cache
+	client *fetch.Client
+	jobs   *jobs.Store
+	cache  *cache.Cache
 
 	sheetURL func(string) (string, error) // returns the canonical URL of a sheet
 }
 
 func newScraper(o Options) *scraper {
-	return &scraper{o.Fetch, o.Uploads, o.Cache, o.SheetURL}
+	return &scraper{o.Fetch, o.Jobs, o.Cache, o.SheetURL}
 }
 
 // reading is a page as it was read: the output of the step, and the sources of its
@@ -54,7 +53,7 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 	if input.Page != "" {
 		read = s.readUpload
 	}
-	got, err := read(ctx, input, job.Class == jobs.Bulk)
+	got, err := read(ctx, input, job)
 	if err != nil {
 		return nil, pageFailure(err, job, tasks.OfferPage)
 	}
@@ -79,9 +78,9 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 }
 
 // readUpload reads the page that the caller sent. Nothing is fetched.
-func (s *scraper) readUpload(ctx context.Context, input tasks.EstimateInput, _ bool) (*reading, error) {
-	body, err := s.uploads.Get(ctx, input.Page)
-	if errors.Is(err, upload.ErrExpired) {
+func (s *scraper) readUpload(ctx context.Context, input tasks.EstimateInput, job *jobs.Job) (*reading, error) {
+	body, err := s.jobs.Attachment(ctx, job.ID)
+	if errors.Is(err, jobs.ErrNoAttachment) {
 		return nil, tasks.Permanent("page_expired", "The page you sent has expired. Please send it again.", err)
 	}
 	if err != nil {
@@ -102,8 +101,8 @@ func (s *scraper) readUpload(ctx context.Context, input tasks.EstimateInput, _ b
 }
 
 // readFetched fetches the page from its site and reads it.
-func (s *scraper) readFetched(ctx context.Context, input tasks.EstimateInput, bulk bool) (*reading, error) {
-	page, err := s.client.Fetch(ctx, fetch.Request{URL: listing.FetchURL(input.URL), Bulk: bulk})
+func (s *scraper) readFetched(ctx context.Context, input tasks.EstimateInput, job *jobs.Job) (*reading, error) {
+	page, err := s.client.Fetch(ctx, fetch.Request{URL: listing.FetchURL(input.URL), Bulk: job.Class == jobs.Bulk})
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,6 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 
-	"ushuru/pkg/upload"
 	"ushuru/tasks"
 
 	"ushuru/pkg/sheet/scan"
@@ -115,7 +114,7 @@ func newDesk(t *testing.T) *desk {
 	}
 	t.Cleanup(pages.Close)
 	d.scraper, d.site = newScraper(Options{
-		Fetch: pages, SheetURL: sheetURL, Cache: cache.New(client), Uploads: upload.NewStore(client),
+		Fetch: pages, SheetURL: sheetURL, Cache: cache.New(client), Jobs: jobs.NewStore(client),
 	}), server.URL
 	return d
 }
@@ -128,13 +127,30 @@ func sheetURL(raw string) (string, error) {
 	return hosts.Canonical(raw, false)
 }
 
-func (d *desk) read(t *testing.T, page string) (tasks.Scraped, error) {
+// pageHash stands for the hash of a page that was sent.
+const pageHash = "0123abcd"
+
+// read reads the listing: the page that was sent for the job, if any, when a hash is
+// given.
+func (d *desk) read(t *testing.T, hash string, sent []byte) (tasks.Scraped, error) {
 	t.Helper()
-	input, err := json.Marshal(tasks.EstimateInput{URL: d.site + "/car", Page: page})
+	input, err := json.Marshal(tasks.EstimateInput{URL: d.site + "/car", Page: hash})
 	if err != nil {
 		t.Fatal(err)
 	}
-	output, err := d.scrape(t.Context(), &jobs.Job{Input: input})
+	job, _, err := d.jobs.Create(t.Context(), jobs.New{
+		Kind: tasks.KindEstimate, Class: jobs.Interactive, Input: input, Deadline: time.Minute, Attachment: sent,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := d.scrape(t.Context(), job)
+	if _, endErr := d.jobs.Cancel(t.Context(), job.ID); endErr != nil { // or the next one joins it
+		t.Error(endErr)
+	}
+	if _, endErr := d.jobs.PublishEnd(t.Context(), job); endErr != nil {
+		t.Error(endErr)
+	}
 	scraped, _ := output.(tasks.Scraped)
 	return scraped, err
 }
@@ -142,11 +158,7 @@ func (d *desk) read(t *testing.T, page string) (tasks.Scraped, error) {
 func TestAPageThatWasSentIsReadAndNothingIsFetched(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	hash := upload.Hash(listingPage)
-	if err := d.uploads.Put(t.Context(), hash, []byte(listingPage)); err != nil {
-		t.Fatal(err)
-	}
-	got, err := d.read(t, hash)
+	got, err := d.read(t, pageHash, []byte(listingPage))
 	if err != nil || got.Car.ModelCode != "NKE165" || got.Car.Version != "ハイブリッドG" {
 		t.Fatalf("%+v, %v", got.Car, err)
 	}
@@ -157,7 +169,7 @@ func TestAPageThatWasSentIsReadAndNothingIsFetched(t *testing.T) {
 		t.Error("the site was asked")
 	}
 	for key, kept := range map[cache.Key]bool{
-		cache.UploadKey(d.site+"/car", hash): true, cache.EstimateKey(d.site + "/car"): false,
+		cache.UploadKey(d.site+"/car", pageHash): true, cache.EstimateKey(d.site + "/car"): false,
 	} {
 		if _, err := d.cache.Get(t.Context(), cache.ExplanationKey(key)); (err == nil) != kept {
 			t.Errorf("explanation under %s: %v", key, err)
@@ -172,13 +184,11 @@ func TestPagesThatWereSentAndAreNoListings(t *testing.T) {
 	for page, code := range map[string]string{
 		"": "page_expired", "<p>hello</p>": "not_a_listing", "\x00\xff": "not_a_listing", blocked: "listing_blocked",
 	} {
-		hash := upload.Hash(page)
+		var sent []byte
 		if page != "" {
-			if err := d.uploads.Put(t.Context(), hash, []byte(page)); err != nil {
-				t.Fatal(err)
-			}
+			sent = []byte(page)
 		}
-		_, err := d.read(t, hash)
+		_, err := d.read(t, pageHash, sent)
 		if failure, ok := errors.AsType[*tasks.StepError](err); !ok || failure.Code != code || !failure.Permanent {
 			t.Errorf("%q: %v, want %s", page, err, code)
 		}
@@ -188,7 +198,7 @@ func TestPagesThatWereSentAndAreNoListings(t *testing.T) {
 func TestValuesAreExplained(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	if _, err := d.read(t, ""); err != nil {
+	if _, err := d.read(t, "", nil); err != nil {
 		t.Fatal(err)
 	}
 	data, err := d.cache.Get(t.Context(), cache.ExplanationKey(cache.EstimateKey(d.site+"/car")))

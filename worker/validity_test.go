@@ -11,7 +11,6 @@ import (
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
-	"ushuru/pkg/upload"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -39,7 +38,7 @@ func TestAnEstimateHoldsAtMostUntilItsQuarterEndsInDarEsSalaam(t *testing.T) {
 func TestNoAnswerIsKeptPastItsValidity(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		results := cache.New(conn.Client())
-		keeper := &resultCache{results, upload.NewStore(conn.Client())}
+		keeper := &resultCache{results}
 		for _, kind := range []string{tasks.KindEstimate, tasks.KindQuote} {
 			for left, kept := range map[time.Duration]bool{-time.Second: false, time.Hour: true} {
 				input, err := json.Marshal(map[string]string{"url": "https://cars.example/" + left.String(), "make": left.String()})

@@ -28,7 +28,6 @@ import (
 	"ushuru/pkg/match"
 
 	"ushuru/pkg/tra"
-	"ushuru/pkg/upload"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 
@@ -58,7 +57,6 @@ type Options struct {
 	Hub      *jobs.Hub // the caller runs it as long as the worker runs
 	Batches  *batch.Store
 	Cache    *cache.Cache
-	Uploads  *upload.Store
 	Webhooks *webhook.Store
 
 	Catalogue *tra.Store     // the authority's makes and labels in Redis
@@ -103,7 +101,7 @@ func (o *Options) validate() error {
 	if len(o.Roles) == 0 {
 		return errors.New("worker: no role")
 	}
-	if o.Jobs == nil || o.Hub == nil || o.Batches == nil || o.Cache == nil || o.Uploads == nil || o.Webhooks == nil {
+	if o.Jobs == nil || o.Hub == nil || o.Batches == nil || o.Cache == nil || o.Webhooks == nil {
 		return errors.New("worker: a store is missing")
 	}
 	for _, role := range o.Roles {
@@ -153,7 +151,7 @@ func New(o Options) (*Worker, error) {
 			_, running = claims.Load(claim)
 			return worker == id, running
 		},
-		BeforeSucceed: (&resultCache{o.Cache, o.Uploads}).put,
+		BeforeSucceed: (&resultCache{o.Cache}).put,
 		Notifiers:     map[string]tasks.Notifier{subscriberBatch: outcomes.onJobEnded},
 	})
 	dispatcher := &dispatcher{o.Redis, o.Jobs, o.Batches, engine, outcomes, o.BatchWindow, o.Log}

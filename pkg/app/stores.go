@@ -14,7 +14,6 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/quota"
 	"ushuru/pkg/tra"
-	"ushuru/pkg/upload"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
@@ -31,7 +30,6 @@ type stores struct {
 	keys      *keys.Memory
 	limiter   *quota.Limiter
 	requests  *idempotency.Store
-	uploads   *upload.Store
 	webhooks  *webhook.Store
 }
 
@@ -50,6 +48,6 @@ func newStores(client redis.UniversalClient, log *slog.Logger) *stores {
 		batches: batch.NewStore(client), cache: results,
 		catalogue: tra.NewStore(client, tra.StoreOptions{Implausible: drift.Implausible, Log: log}),
 		drift:     drift.NewStore(client), keys: keys.NewMemory(keys.NewStore(client)), limiter: quota.NewLimiter(client),
-		requests: idempotency.NewStore(client), uploads: upload.NewStore(client), webhooks: webhooks,
+		requests: idempotency.NewStore(client), webhooks: webhooks,
 	}
 }

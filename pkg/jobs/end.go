@@ -85,7 +85,7 @@ func (s *Store) Cancel(ctx context.Context, id string) (bool, error) {
 func (s *Store) end(
 	ctx context.Context, id string, state State, field string, data []byte, step, claim string,
 ) (time.Time, error) {
-	ms, err := scriptEnd.Run(ctx, s.redis, []string{keyJob(id)},
+	ms, err := scriptEnd.Run(ctx, s.redis, []string{keyJob(id), keyAttachment(id)},
 		string(state), field, data, retention.Milliseconds(), step, claim).Int64()
 	if err != nil || ms == 0 {
 		return time.Time{}, err

@@ -109,4 +109,5 @@ type New struct {
 	Input      json.RawMessage
 	Deadline   time.Duration // from now
 	Subscriber string        // see Subscribe; "" is a caller who polls the job
+	Attachment []byte        // what the caller sent for the job, deleted when it ends; nil for nothing
 }

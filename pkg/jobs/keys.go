@@ -55,11 +55,12 @@ func keySubscribers(id string) string {
 	return keySubscribersPrefix(id) + id
 }
 
-// keysOf returns the keys of a job: its record, its subscribers and its dedup key.
+// keysOf returns the keys of a job: its record, its subscribers, its dedup key and its
+// attachment.
 // The dedup key of a job of an earlier version is in another slot, where it
 // expires: no other request finds it.
 func keysOf(job *Job) []string {
-	return []string{keyJob(job.ID), keySubscribers(job.ID), "inflight:{" + slotOf(job.ID) + "}:" + job.DedupKey}
+	return []string{keyJob(job.ID), keySubscribers(job.ID), "inflight:{" + slotOf(job.ID) + "}:" + job.DedupKey, keyAttachment(job.ID)}
 }
 
 // scriptRunner adds a script to a pipeline.

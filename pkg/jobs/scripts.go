@@ -21,8 +21,8 @@ import (
 //	asked                 a caller requested it, not only other jobs
 //	promoted              it was bulk, and an interactive request has joined it
 //
-// It is at job:{slot}:id. Its subscribers are a set at parents:{slot}:id, its dedup
-// key is at inflight:{slot}:hash, where slot is the end of the id (keys.go). The
+// It is at job:{slot}:id. Its subscribers are a set at parents:{slot}:id, what its
+// caller sent is at upload:{slot}:id, its dedup key is at inflight:{slot}:hash, where slot is the end of the id (keys.go). The
 // jobs that the sweeper checks are sorted sets at jobs:active:<class>.
 
 const luaNow = lua.Clock + `
@@ -153,12 +153,13 @@ end
 return {all, redis.call('HEXISTS', KEYS[1], 'promoted')}
 `)
 
-// scriptEnd ends a job, once. With a claim, only the run that has that claim may.
-// ARGV: state, field (error or ""), its JSON, retention in ms, step and claim
+// scriptEnd ends a job, once, and deletes its attachment. With a claim, only the run
+// that has that claim may. KEYS: the record, the attachment. ARGV: state, field (error or ""), its JSON, retention in ms, step and claim
 // ("" for none). It returns the time of the end, or 0 when it did not end the job.
 var scriptEnd = redis.NewScript(luaNow + `
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return 0 end
 if ARGV[6] ~= '' and redis.call('HGET', KEYS[1], 's:' .. ARGV[5] .. ':claim') ~= ARGV[6] then return 0 end
+redis.call('DEL', KEYS[2])
 redis.call('HSET', KEYS[1], 'state', ARGV[1], 'ended', now)
 if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], ARGV[2], ARGV[3]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
@@ -193,8 +194,8 @@ end
 // returns the subscribers.
 var scriptPublish = redis.NewScript(luaPublish + `return publish(ARGV[1], ARGV[2], ARGV[3])`)
 
-// scriptFinish ends a job with the result of its last steps and publishes that,
-// once. KEYS: those of keysOf. ARGV: id, grace in ms, channel, result, retention in
+// scriptFinish ends a job with the result of its last steps, deletes its attachment
+// and publishes that, once. KEYS: those of keysOf. ARGV: id, grace in ms, channel, result, retention in
 // ms, steps. It returns the time of the end, 1 when the job was promoted, and the
 // subscribers; nothing when a step has an output of another run or the job has
 // ended.
@@ -209,6 +210,7 @@ for i = 6, #ARGV do
   redis.call('HSETNX', KEYS[1], s .. 'attempt', 1)
   redis.call('HSET', KEYS[1], s .. 'state', 'done', s .. 'since', now)
 end
+redis.call('DEL', KEYS[4])
 redis.call('HSET', KEYS[1], 'state', 'succeeded', 'ended', now, 'result', ARGV[4])
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 return {now, redis.call('HEXISTS', KEYS[1], 'promoted'), publish(ARGV[1], ARGV[2], ARGV[3])}

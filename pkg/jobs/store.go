@@ -82,10 +82,17 @@ func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, j
 		args = append(args, step)
 		job.Steps[step] = Step{State: StepReady, Attempt: 1, Since: job.Created}
 	}
-	var created *redis.Cmd
+	var (
+		created *redis.Cmd
+		packed  []byte
+	)
+	if n.Attachment != nil {
+		packed = pack.Pack(n.Attachment)
+	}
 	// The sweeper's set is in another slot. It comes first: the sweeper removes an id
 	// without a job, but would never find a job that is not in the set.
-	err = s.pipelined(ctx, func(_ redis.Pipeliner, run scriptRunner) {
+	err = s.pipelined(ctx, func(pipe redis.Pipeliner, run scriptRunner) {
+		putAttachment(ctx, pipe, job.ID, packed)
 		run(scriptSchedule, []string{keyActive(n.Class)}, job.ID, firstCheckDelayFor(n.Class).Milliseconds(), "NX")
 		created = run(scriptCreate, keysOf(job), args...)
 	})
@@ -117,6 +124,7 @@ func (s *Store) keepActive(ctx context.Context, joined, unused *Job) error {
 			run(scriptSchedule, []string{keyActive(joined.Class)}, joined.ID, delay, "NX")
 		}
 		pipe.ZRem(ctx, keyActive(unused.Class), unused.ID)
+		pipe.Del(ctx, keyAttachment(unused.ID))
 	})
 }
 

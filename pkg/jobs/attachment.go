@@ -1,0 +1,43 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/pack"
+)
+
+// ErrNoAttachment means that a job has no attachment, or that it has ended.
+var ErrNoAttachment = errors.New("jobs: no such attachment")
+
+// attachmentTTL is for an attachment whose job was never created. It is longer than
+// the deadline of an interactive job.
+const attachmentTTL = 30 * time.Minute
+
+// keyAttachment is beside the record of a job, under the same hash tag, so that the
+// end of the job, whichever it is, deletes what its caller sent.
+func keyAttachment(id string) string { return "upload:{" + slotOf(id) + "}:" + id }
+
+// putAttachment adds the attachment of a new job to a pipeline, before its record: a
+// job that a worker finds has what it needs.
+func putAttachment(ctx context.Context, pipe redis.Pipeliner, id string, packed []byte) {
+	if packed != nil {
+		pipe.Set(ctx, keyAttachment(id), packed, attachmentTTL)
+	}
+}
+
+// Attachment returns the page or file that a caller sent for a job.
+func (s *Store) Attachment(ctx context.Context, id string) ([]byte, error) {
+	packed, err := s.redis.Get(ctx, keyAttachment(id)).Bytes()
+	if errors.Is(err, redis.Nil) {
+		return nil, ErrNoAttachment
+	}
+	if err != nil {
+		return nil, fmt.Errorf("jobs: attachment: %w", err)
+	}
+	return pack.Unpack(packed)
+}
