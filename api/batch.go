@@ -28,6 +28,8 @@ type batchBody struct {
 	PerSecond   float64             `json:"perSecond,omitempty"`
 	SecondsLeft int                 `json:"secondsLeft,omitempty"`
 	Webhook     *batchWebhook       `json:"webhook,omitempty"`
+	WaitingFor  string              `json:"waitingFor,omitempty"` // authority, while TRA cannot be asked
+	Message     string              `json:"message,omitempty"`    // why, as a sentence
 }
 
 func newBatchBody(b *batch.Batch) batchBody {
@@ -192,7 +194,7 @@ func (s *Server) getBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, newBatchBody(b))
+	return writeJSON(w, http.StatusOK, s.batchBody(r.Context(), b))
 }
 
 // cancelBatch answers DELETE /v1/batches/{id}: waiting rows are cancelled.

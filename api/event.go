@@ -18,17 +18,25 @@ func (s *Server) jobEvents(w http.ResponseWriter, r *http.Request) error {
 	recorderOf(r).job = id
 	changed, unsubscribe := s.options.Hub.Watch(id)
 	defer unsubscribe()
-	return s.stream(w, r, changed, func(ctx context.Context) (event, error) {
+	var listings []string
+	source := eventSource{changed: changed, load: func(ctx context.Context) (event, error) {
 		job, err := s.job(ctx, id)
 		if err != nil {
 			return event{}, err
 		}
+		listings = s.listingsOf(ctx, job)
 		body, err := s.jobBody(r.WithContext(ctx), job)
 		if err != nil {
 			return event{}, err
 		}
-		return newEvent(body, body, job.State.Ended())
-	})
+		fingerprint := body
+		if body.WaitingFor == waitingForSite { // the time left changes with every event
+			fingerprint.Message, fingerprint.RetryAfter = "", 0
+		}
+		return newEvent(body, fingerprint, job.State.Ended())
+	}}
+	source.hindrances = func(ctx context.Context) string { return s.hindrances(ctx, listings) }
+	return s.stream(w, r, source)
 }
 
 // batchEvents answers GET /v1/batches/{id}/events: an event whenever a row
@@ -36,16 +44,18 @@ func (s *Server) jobEvents(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) batchEvents(w http.ResponseWriter, r *http.Request) error {
 	changed, unsubscribe := s.options.Batches.Watch(s.options.Hub, mux.Vars(r)["id"])
 	defer unsubscribe()
-	return s.stream(w, r, changed, func(ctx context.Context) (event, error) {
+	load := func(ctx context.Context) (event, error) {
 		b, err := s.batchOf(r.WithContext(ctx))
 		if err != nil {
 			return event{}, err
 		}
-		body := newBatchBody(b)
+		body := s.batchBody(ctx, b)
 		fingerprint := body // the throughput changes with every event
 		fingerprint.PerSecond, fingerprint.SecondsLeft = 0, 0
 		return newEvent(body, fingerprint, !b.Ended.IsZero())
-	})
+	}
+	hindrances := func(ctx context.Context) string { return s.hindrances(ctx, nil) }
+	return s.stream(w, r, eventSource{changed, load, hindrances})
 }
 
 // newEvent returns the event with a body. Its id is the hash of the

@@ -27,8 +27,9 @@ type jobBody struct {
 	Created time.Time  `json:"created"`
 	Ended   time.Time  `json:"ended,omitzero"`
 
-	WaitingFor string `json:"waitingFor,omitempty"` // authority, while TRA cannot be asked
+	WaitingFor string `json:"waitingFor,omitempty"` // authority, while TRA cannot be asked; site, while the site pauses
 	Message    string `json:"message,omitempty"`    // why, as a sentence
+	RetryAfter int    `json:"retryAfter,omitempty"` // seconds for which the site pauses
 
 	Progress tasks.Progress  `json:"progress"`
 	Result   json.RawMessage `json:"result,omitempty"`
@@ -54,7 +55,7 @@ func newJobBody(job *jobs.Job) jobBody {
 // written in the language of the query parameter lang.
 func (s *Server) jobBody(r *http.Request, job *jobs.Job) (jobBody, error) {
 	body := newJobBody(job)
-	s.setWaitingFor(r.Context(), &body)
+	s.hindranceOf(r.Context(), job).addTo(&body)
 	if job.Kind != tasks.KindReport || job.State != jobs.Succeeded {
 		return body, nil
 	}
@@ -107,11 +108,11 @@ func (s *Server) getJob(w http.ResponseWriter, r *http.Request) error {
 	prefer := preferenceOf(r.Header, s.options.WaitMax)
 	if prefer.waits {
 		w.Header().Set("Preference-Applied", "wait="+seconds(prefer.wait))
-		job, err := s.waitUnlessAway(r.Context(), id, prefer.wait)
+		job, err := s.waitUnlessHindered(r.Context(), id, prefer.wait)
 		if err == nil {
 			return s.writeJob(w, r, job)
 		}
-		if !errors.Is(err, errNotFinished) {
+		if !isUnfinished(err) {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ type problem struct {
 	explained  []byte // the source of each value of the car, as a JSON object
 	cause      error
 
-	waitingFor string // what the job of errNotFinished waits for and cannot have now
+	waitingFor string // what the job waits for and cannot have now
 
 	invalid      []invalidRow // the first invalid rows of a batch
 	invalidCount int

@@ -38,6 +38,7 @@ type Server struct {
 	streams  streams
 	forms    formSlots
 	outages  *tra.Outages
+	pauses   pauses
 	ui       *monitoring // nil without a monitoring password
 }
 
@@ -50,7 +51,10 @@ func New(options Options) (*Server, error) {
 	if err := options.setDefaults(); err != nil {
 		return nil, err
 	}
-	s := &Server{options: options, forms: make(formSlots, maxConcurrentForms), outages: tra.NewOutages(options.TRA.Status)}
+	s := &Server{
+		options: options, forms: make(formSlots, maxConcurrentForms), outages: tra.NewOutages(options.TRA.Status),
+		pauses: pauses{redis: options.Redis},
+	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	if err := s.routes(); err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -31,16 +31,21 @@ type event struct {
 	last bool
 }
 
-// stream sends what load returns as server-sent events: at once, unless the
+// eventSource is what a stream shows.
+type eventSource struct {
+	changed    <-chan struct{} // signals a change
+	load       func(context.Context) (event, error)
+	hindrances func(context.Context) string // changes when what the work waits for may have changed
+}
+
+// stream sends what the source loads as server-sent events: at once, unless the
 // caller has that event already (Last-Event-ID), and then whenever it has
-// changed, until the last event. It loads on each signal of changed and at each
-// keep-alive. The end of a stream does not end the work.
+// changed, until the last event. It loads on each signal of a change, when the
+// hindrances change, and at each keep-alive. The end of a stream does not end the work.
 //
 //nolint:cyclop // one loop that is read from top to bottom
-func (s *Server) stream(
-	w http.ResponseWriter, r *http.Request, changed <-chan struct{}, load func(context.Context) (event, error),
-) error {
-	current, err := load(r.Context())
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, source eventSource) error {
+	current, err := source.load(r.Context())
 	if err != nil {
 		return err
 	}
@@ -62,8 +67,10 @@ func (s *Server) stream(
 	if r.Method == http.MethodHead || events.write("retry: 2000\n\n") != nil {
 		return nil
 	}
-	ticker := time.NewTicker(s.options.KeepAlive)
+	ticker, look := time.NewTicker(s.options.KeepAlive), time.NewTicker(hindranceInterval)
 	defer ticker.Stop()
+	defer look.Stop()
+	hindrances := source.hindrances(ctx)
 	for {
 		if err == nil && current.id != sent {
 			if events.write(fmt.Sprintf("id: %s\nevent: %s\ndata: %s\n\n", current.id, current.name, current.data)) != nil {
@@ -77,13 +84,18 @@ func (s *Server) stream(
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-changed:
+		case <-source.changed:
+		case <-look.C:
+			before := hindrances
+			if hindrances = source.hindrances(ctx); hindrances == before {
+				continue
+			}
 		case <-ticker.C:
 			if events.write(": here\n\n") != nil {
 				return nil
 			}
 		}
-		current, err = load(ctx) // Redis may return before the stream ends
+		current, err = source.load(ctx) // Redis may return before the stream ends
 	}
 }
 

@@ -38,15 +38,15 @@ func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found out
 	}
 	prefer := preferenceOf(r.Header, s.options.WaitMax)
 	if !job.State.Ended() {
-		job, err = s.waitUnlessAway(r.Context(), job.ID, prefer.waitTimeout())
+		job, err = s.waitUnlessHindered(r.Context(), job.ID, prefer.waitTimeout())
 	}
 	switch {
-	case errors.Is(err, errNotFinished) && prefer.accepts():
+	case isUnfinished(err) && prefer.accepts():
 		if err := s.confirm(r.Context()); err != nil {
 			return nil, err
 		}
 		return nil, s.writeAccepted(w, r, found, prefer)
-	case errors.Is(err, errNotFinished):
+	case isUnfinished(err):
 		unfinished, ok := errors.AsType[*problem](err)
 		if !ok {
 			unfinished = errNotFinished
@@ -86,12 +86,13 @@ func (s *Server) writeAccepted(w http.ResponseWriter, r *http.Request, found out
 	w.Header().Set("Location", jobURL(found))
 	w.Header().Set("Retry-After", seconds(pollAfter))
 	body := newJobBody(found.job)
+	h := s.hindranceOf(r.Context(), found.job)
 	if s.outages.Now(r.Context()).Reason != "" { // only then the record is read again
 		if job, err := s.job(r.Context(), found.job.ID); err == nil && !job.State.Ended() {
-			body = newJobBody(job)
-			s.setWaitingFor(r.Context(), &body)
+			body, h = newJobBody(job), s.hindranceOf(r.Context(), job)
 		}
 	}
+	h.addTo(&body)
 	if err := writeJSON(w, http.StatusAccepted, body); err != nil {
 		return err
 	}

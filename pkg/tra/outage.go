@@ -71,6 +71,7 @@ type Outages struct {
 	mu     sync.Mutex
 	readAt time.Time
 	last   Outage
+	since  time.Time // when this process saw no outage last; zero: never
 }
 
 // NewOutages returns Outages that read a status, usually that of a Store.
@@ -78,15 +79,27 @@ func NewOutages(status func(context.Context) (Status, error)) *Outages { return 
 
 // Now returns the present outage. A status that cannot be read is no outage.
 func (o *Outages) Now(ctx context.Context) Outage {
+	outage, _ := o.Lasting(ctx)
+	return outage
+}
+
+// Lasting returns the present outage and for how long it may have lasted: since
+// the last look of this process that found none.
+func (o *Outages) Lasting(ctx context.Context) (outage Outage, lasts time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if time.Since(o.readAt) < outageTTL {
-		return o.last
+	if time.Since(o.readAt) >= outageTTL {
+		status, err := o.read(ctx)
+		if err != nil {
+			return Outage{}, 0
+		}
+		if o.last.Reason == "" {
+			o.since = o.readAt // it cannot have begun earlier, as far as this process knows
+		}
+		o.readAt, o.last = time.Now(), status.Outage
 	}
-	status, err := o.read(ctx)
-	if err != nil {
-		return Outage{}
+	if o.last.Reason == "" {
+		return o.last, 0
 	}
-	o.readAt, o.last = time.Now(), status.Outage
-	return o.last
+	return o.last, time.Since(o.since)
 }

@@ -271,5 +271,5 @@ type Error struct {
 	Candidates []Candidate `json:"candidates,omitempty"` // with no_match and ambiguous_match
 	Car        *Car        `json:"car,omitempty"`        // as far as it was read
 	RetryAfter int         `json:"retryAfter,omitempty"` // with host_busy: seconds for which the site pauses
-	WaitingFor string      `json:"waitingFor,omitempty"` // with not_finished: authority, while TRA cannot be asked
+	WaitingFor string      `json:"waitingFor,omitempty"` // with not_finished: authority, while TRA cannot be asked; with host_busy: site, when a job waits for it
 }
