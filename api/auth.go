@@ -23,7 +23,11 @@ func (s *Server) authenticated(next http.Handler) handler {
 		case err != nil:
 			return errUnavailable.withCause(err)
 		}
-		recorderOf(r).key = key
+		rec := recorderOf(r)
+		rec.key = key
+		if err := rec.setQueryLanguage(r); err != nil {
+			return err
+		}
 		next.ServeHTTP(w, r)
 		return nil
 	}

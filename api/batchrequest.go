@@ -86,6 +86,9 @@ func readBatch(w http.ResponseWriter, r *http.Request) ([]rowRequest, batchOptio
 		return nil, batchOptions{}, err
 	}
 	if !isCSV {
+		if err := recorderOf(r).setBodyLanguage(data); err != nil {
+			return nil, batchOptions{}, err
+		}
 		return rowsOfJSON(data)
 	}
 	options, err := queryOptions(r)

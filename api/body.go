@@ -29,6 +29,9 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, req requestBo
 	if err != nil {
 		return err
 	}
+	if err := recorderOf(r).setBodyLanguage(data); err != nil {
+		return err
+	}
 	err = json.Unmarshal(data, req)
 	var wrongType *json.UnmarshalTypeError
 	switch {

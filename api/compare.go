@@ -19,15 +19,11 @@ type compareRequest struct {
 	URL1 string          `json:"url1"`
 	URL2 string          `json:"url2"`
 	Rate json.RawMessage `json:"rate"` // shillings for a dollar
-	Lang string          `json:"lang"`
 }
 
 // typeProblem returns the problem of a field that has the wrong type. A URL that
 // is not a string counts as missing.
-func (*compareRequest) typeProblem(field string) *problem {
-	if field == "lang" {
-		return errLangInvalid
-	}
+func (*compareRequest) typeProblem(string) *problem {
 	return errPairURLMissing
 }
 
@@ -38,7 +34,7 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, maxBody, &req); err != nil {
 		return err
 	}
-	input, err := s.compareInput(&req)
+	input, err := s.compareInput(&req, recorderOf(r).lang)
 	if err != nil {
 		return err
 	}
@@ -75,7 +71,7 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 }
 
 // compareInput checks a request and returns its canonical form.
-func (s *Server) compareInput(req *compareRequest) (input tasks.CompareInput, err error) {
+func (s *Server) compareInput(req *compareRequest, lang string) (input tasks.CompareInput, err error) {
 	var err1, err2 error
 	input.URL1, err1 = s.canonicalURL(req.URL1)
 	input.URL2, err2 = s.canonicalURL(req.URL2)
@@ -92,9 +88,8 @@ func (s *Server) compareInput(req *compareRequest) (input tasks.CompareInput, er
 	if rate.IsZero() {
 		rate = cost.DefaultRate
 	}
-	input.Rate = rate.String()
-	input.Lang, err = parseLanguage(req.Lang)
-	return input, err
+	input.Rate, input.Lang = rate.String(), lang
+	return input, nil
 }
 
 // cachedComparison returns the cached comparison of two listings; nil when

@@ -14,10 +14,7 @@ import (
 // with the damage codes of a sheet that was read. Any valid key may see it: an
 // id cannot be guessed without the sheet.
 func (s *Server) getDamageMap(w http.ResponseWriter, r *http.Request) error {
-	lang, err := parseLanguage(r.URL.Query().Get("lang"))
-	if err != nil {
-		return err
-	}
+	lang := recorderOf(r).lang
 	reading, err := s.cachedResult(r.Context(), cache.ReadingKey(mux.Vars(r)["id"]))
 	if err != nil {
 		return err

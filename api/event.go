@@ -33,7 +33,7 @@ func (s *Server) jobEvents(w http.ResponseWriter, r *http.Request) error {
 		if body.WaitingFor == waitingForSite { // the time left changes with every event
 			fingerprint.Message, fingerprint.RetryAfter = "", 0
 		}
-		return newEvent(body, fingerprint, job.State.Ended())
+		return newEvent(recorderOf(r).lang, body, fingerprint, job.State.Ended())
 	}}
 	source.hindrances = func(ctx context.Context) string { return s.hindrances(ctx, listings) }
 	return s.stream(w, r, source)
@@ -52,15 +52,15 @@ func (s *Server) batchEvents(w http.ResponseWriter, r *http.Request) error {
 		body := s.batchBody(ctx, b)
 		fingerprint := body // the throughput changes with every event
 		fingerprint.PerSecond, fingerprint.SecondsLeft = 0, 0
-		return newEvent(body, fingerprint, !b.Ended.IsZero())
+		return newEvent(recorderOf(r).lang, body, fingerprint, !b.Ended.IsZero())
 	}
 	hindrances := func(ctx context.Context) string { return s.hindrances(ctx, nil) }
 	return s.stream(w, r, eventSource{changed, load, hindrances})
 }
 
-// newEvent returns the event with a body. Its id is the hash of the
+// newEvent returns the event with a body in a language. Its id is the hash of the
 // fingerprint, so that every API process knows which event a caller has.
-func newEvent(body, fingerprint any, last bool) (event, error) {
+func newEvent(lang string, body, fingerprint any, last bool) (event, error) {
 	data, err := plainjson.Encode(body)
 	if err != nil {
 		return event{}, err
@@ -70,7 +70,7 @@ func newEvent(body, fingerprint any, last bool) (event, error) {
 		return event{}, err
 	}
 	sum := sha256.Sum256(identity)
-	ev := event{id: hex.EncodeToString(sum[:8]), name: "progress", data: data, last: last}
+	ev := event{id: hex.EncodeToString(sum[:8]), name: "progress", data: inLanguage(data, lang), last: last}
 	if last {
 		ev.name = "end"
 	}

@@ -78,7 +78,7 @@ func (req *reportRequest) parsePart(part *multipart.Part) error {
 		return err
 	case "lang":
 		lang, err := io.ReadAll(io.LimitReader(part, 64))
-		req.Lang = string(lang)
+		req.lang = string(lang)
 		return err
 	}
 	return nil

@@ -128,8 +128,7 @@ func (same *idempotentRequest) setDone(ctx context.Context) error {
 type outcome struct {
 	result   []byte
 	job      *jobs.Job
-	replayed bool   // it is stored under the Idempotency-Key
-	lang     string // of the request; empty when the result has no language
+	replayed bool // it is stored under the Idempotency-Key
 }
 
 func (o outcome) isEmpty() bool { return o.result == nil && o.job == nil }

@@ -11,8 +11,8 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
-	"ushuru/pkg/sheet"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -52,22 +52,18 @@ func newJobBody(job *jobs.Job) jobBody {
 }
 
 // jobBody returns a job for the caller of a request. The result of a report is
-// written in the language of the query parameter lang.
+// written in the language of the request.
 func (s *Server) jobBody(r *http.Request, job *jobs.Job) (jobBody, error) {
 	body := newJobBody(job)
 	s.hindranceOf(r.Context(), job).addTo(&body)
 	if job.Kind != tasks.KindReport || job.State != jobs.Succeeded {
 		return body, nil
 	}
-	lang, err := parseLanguage(r.URL.Query().Get("lang"))
-	if err != nil {
-		return body, err
-	}
 	var input tasks.ReportInput
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return body, fmt.Errorf("api: input of job %s: %w", job.ID, err)
 	}
-	report, err := s.conditionReport(r.Context(), input, job.Result, lang)
+	report, err := s.conditionReport(r.Context(), input, job.Result, recorderOf(r).lang)
 	if err != nil {
 		return body, err
 	}
@@ -90,12 +86,11 @@ func currentStep(job *jobs.Job) (name string, attempt int) {
 	return name, attempt
 }
 
-// jobURL returns where the job of an outcome can be read, in the language of the
-// request.
-func jobURL(found outcome) string {
-	url := "/v1/jobs/" + found.job.ID
-	if found.lang != "" && found.lang != sheet.English {
-		url += "?lang=" + found.lang
+// jobURL returns where a job can be read, in the language of the request.
+func jobURL(id, lang string) string {
+	url := "/v1/jobs/" + id
+	if lang == message.Swahili {
+		url += "?lang=" + lang
 	}
 	return url
 }

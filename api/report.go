@@ -17,18 +17,15 @@ import (
 // reportRequest is the body of POST /v1/condition-report: the URL of a sheet,
 // or a form with its file.
 type reportRequest struct {
-	URL  string `json:"url"`
-	Lang string `json:"lang"`
+	URL string `json:"url"`
 
 	file []byte // nil when the URL is given
+	lang string // of the form
 }
 
 // typeProblem returns the problem of a field that has the wrong type. A URL that
 // is not a string counts as missing.
-func (*reportRequest) typeProblem(field string) *problem {
-	if field == "lang" {
-		return errLangInvalid
-	}
+func (*reportRequest) typeProblem(string) *problem {
 	return errSheetURLMissing
 }
 
@@ -39,10 +36,7 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	lang, err := parseLanguage(req.Lang)
-	if err != nil {
-		return err
-	}
+	lang := recorderOf(r).lang
 	input, err := s.reportInput(req)
 	if err != nil {
 		return err
@@ -70,7 +64,6 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 	if found, err = s.setOutcome(r, found); err != nil {
 		return err
 	}
-	found.lang = lang
 
 	// Wait for the job as long as the caller prefers, and respond.
 	reading, err := s.waitForResult(w, r, found)
@@ -140,21 +133,14 @@ func (s *Server) listingOf(ctx context.Context, sheetID string) (*vehicle.Estima
 // readReportRequest reads the request in either of its formats.
 func (s *Server) readReportRequest(w http.ResponseWriter, r *http.Request) (req reportRequest, err error) {
 	if isForm(r.Header) {
-		return s.readForm(w, r)
+		if req, err = s.readForm(w, r); err != nil || req.lang == "" {
+			return req, err
+		}
+		recorderOf(r).lang, err = parseLanguage(req.lang)
+		return req, err
 	}
 	err = readJSON(w, r, maxBody, &req)
 	return req, err
-}
-
-// parseLanguage parses the language of a text. The default is English.
-func parseLanguage(lang string) (string, error) {
-	switch lang {
-	case "":
-		return sheet.English, nil
-	case sheet.English, sheet.Swahili:
-		return lang, nil
-	}
-	return "", errLangInvalid
 }
 
 // reportInput names the sheet, or says what is wrong with its URL.

@@ -22,7 +22,7 @@ func writeJSON(w http.ResponseWriter, status int, body any) error {
 func writeBytes(w http.ResponseWriter, status int, data []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(data) // it fails only when the client has disconnected
+	_, _ = w.Write(inLanguage(data, languageOf(w))) // it fails only when the client has disconnected
 }
 
 // writeResult responds with the result of a job.

@@ -17,7 +17,8 @@ type responseRecorder struct {
 	job     string   // id of the job that the request waits for or reads, if any
 	status  int      // 0 until the response begins
 	written int64
-	err     error // what the handler returned
+	err     error  // what the handler returned
+	lang    string // of the sentences in the response; empty is English
 
 	idempotent *idempotentRequest // nil without an Idempotency-Key
 }

@@ -30,7 +30,7 @@ type resultFormat struct {
 	name      string
 	mediaType string
 	extension string
-	begin     func(w io.Writer, b batchBody) (resultWriter, error)
+	begin     func(w io.Writer, b batchBody, lang string) (resultWriter, error)
 }
 
 // resultWriter writes the results of a batch one by one.
@@ -125,7 +125,7 @@ func (s *Server) sendResults(
 		return err
 	}
 	control := http.NewResponseController(w)
-	out, err := f.begin(w, newBatchBody(b))
+	out, err := f.begin(w, newBatchBody(b), languageOf(w))
 	if err != nil {
 		return err
 	}
@@ -182,16 +182,21 @@ type resultBody struct {
 }
 
 // lineWriter writes results as JSON, one a line.
-type lineWriter struct{ w io.Writer }
+type lineWriter struct {
+	w    io.Writer
+	lang string
+}
 
-func beginLines(w io.Writer, _ batchBody) (resultWriter, error) { return lineWriter{w}, nil }
+func beginLines(w io.Writer, _ batchBody, lang string) (resultWriter, error) {
+	return lineWriter{w, lang}, nil
+}
 
 func (l lineWriter) result(item batch.Item, estimate json.RawMessage) error {
 	data, err := plainjson.Encode(resultBody{newItemBody(item), estimate})
 	if err != nil {
 		return err
 	}
-	_, err = l.w.Write(append(data, '\n'))
+	_, err = l.w.Write(append(inLanguage(data, l.lang), '\n'))
 	return err
 }
 
@@ -205,13 +210,13 @@ type jsonWriter struct {
 	started bool
 }
 
-func beginJSON(w io.Writer, b batchBody) (resultWriter, error) {
+func beginJSON(w io.Writer, b batchBody, lang string) (resultWriter, error) {
 	data, err := plainjson.Encode(b)
 	if err != nil {
 		return nil, err
 	}
 	_, err = fmt.Fprintf(w, `{"batch":%s,"results":[`, data)
-	return &jsonWriter{lineWriter: lineWriter{w}}, err
+	return &jsonWriter{lineWriter: lineWriter{w, lang}}, err
 }
 
 func (j *jsonWriter) result(item batch.Item, estimate json.RawMessage) error {
@@ -232,12 +237,17 @@ func (j *jsonWriter) end() error {
 }
 
 // tableWriter writes results as a table.
-type tableWriter struct{ table export.Writer }
+type tableWriter struct {
+	table export.Writer
+	lang  string
+}
 
-func beginTable(begin func(io.Writer) (export.Writer, error)) func(io.Writer, batchBody) (resultWriter, error) {
-	return func(w io.Writer, _ batchBody) (resultWriter, error) {
+func beginTable(
+	begin func(io.Writer) (export.Writer, error),
+) func(io.Writer, batchBody, string) (resultWriter, error) {
+	return func(w io.Writer, _ batchBody, lang string) (resultWriter, error) {
 		table, err := begin(w)
-		return tableWriter{table}, err
+		return tableWriter{table, lang}, err
 	}
 }
 

@@ -51,7 +51,7 @@ func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found out
 		if !ok {
 			unfinished = errNotFinished
 		}
-		return nil, unfinished.withLocation(jobURL(found))
+		return nil, unfinished.withLocation(jobURL(found.job.ID, languageOf(w)))
 	case err != nil:
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (s *Server) confirm(parent context.Context) error {
 // returns errResponded.
 func (s *Server) writeAccepted(w http.ResponseWriter, r *http.Request, found outcome, prefer preference) error {
 	w.Header().Set("Preference-Applied", prefer.applied(true))
-	w.Header().Set("Location", jobURL(found))
+	w.Header().Set("Location", jobURL(found.job.ID, languageOf(w)))
 	w.Header().Set("Retry-After", seconds(pollAfter))
 	body := newJobBody(found.job)
 	h := s.hindranceOf(r.Context(), found.job)

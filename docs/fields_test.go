@@ -2,6 +2,7 @@ package docs
 
 import (
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -19,6 +20,9 @@ func TestEstimateDocumentListsTheFields(t *testing.T) {
 	}
 }
 
+// inAnswers are the packages whose types are parts of answers.
+var inAnswers = regexp.MustCompile(`/pkg/(vehicle|message)$`)
+
 // fieldsOf returns the JSON names of the fields of a type and of those in it.
 func fieldsOf(of reflect.Type, seen map[reflect.Type]bool) (names []string) {
 	switch of.Kind() {
@@ -28,7 +32,7 @@ func fieldsOf(of reflect.Type, seen map[reflect.Type]bool) (names []string) {
 	default:
 		return nil
 	}
-	if seen[of] || !strings.HasSuffix(of.PkgPath(), "pkg/vehicle") {
+	if seen[of] || !inAnswers.MatchString(of.PkgPath()) {
 		return nil
 	}
 	seen[of] = true

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
@@ -16,7 +17,7 @@ const (
 )
 
 // values are the values of a warning, by name.
-type values map[string]string
+type values = message.Values
 
 // warnf adds a doubt about a field that decides money. A code occurs once.
 func (l *Listing) warnf(code, level string, named values, format string, args ...any) {

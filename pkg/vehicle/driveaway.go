@@ -1,6 +1,9 @@
 package vehicle
 
-import "ushuru/pkg/money"
+import (
+	"ushuru/pkg/message"
+	"ushuru/pkg/money"
+)
 
 // DriveAway is what the buyer pays in all until the car is on the road in Dar
 // es Salaam. Additive. Every amount is the line's exact figure rounded once to
@@ -29,7 +32,7 @@ type DriveAway struct {
 type CostLine struct {
 	Code      string       `json:"code"` // stable: car_price, freight, import_taxes, wharfage …
 	Name      Text         `json:"name"`
-	Basis     string       `json:"basis"` // how the amount comes about, in English
+	Basis     string       `json:"basis"` // how the amount comes about
 	AmountUSD money.Amount `json:"amountUSD"`
 	AmountTZS money.Amount `json:"amountTZS"`
 	LowUSD    money.Amount `json:"lowUSD"` // equal to AmountUSD when the line is no range
@@ -40,6 +43,10 @@ type CostLine struct {
 	Estimated bool         `json:"estimated"` // ours, by a table or a formula, not a figure that was quoted for this car
 	Source    string       `json:"source"`
 	Date      string       `json:"date"` // of the source: 2026-01, or of the answer
+
+	BasisText  *Text          `json:"basisText,omitempty"`  // Basis in both languages
+	BasisParts []message.Part `json:"basisParts,omitempty"` // Basis as codes and values
+	SourceText *Text          `json:"sourceText,omitempty"` // Source in both languages, where it is no citation
 }
 
 // Standing says whose figure a line is.
@@ -52,20 +59,18 @@ const (
 	Typical  Standing = "typical"  // what others have paid
 )
 
-// Text is a name in the languages of the service.
-type Text struct {
-	EN string `json:"en"`
-	SW string `json:"sw"`
-	// Draft says that the Swahili is our own wording, which no native speaker
-	// has checked.
-	Draft bool `json:"draft,omitempty"`
-}
+// Text is a text in the languages of the service.
+type Text = message.Text
 
 // Missing is something to pay whose amount is not known.
 type Missing struct {
 	Code   string `json:"code"`
 	Name   Text   `json:"name"`
 	Reason string `json:"reason"`
+
+	ReasonCode string         `json:"reasonCode,omitempty"`
+	Text       *Text          `json:"text,omitempty"`   // Reason in both languages
+	Values     message.Values `json:"values,omitempty"` // the values in Reason, by name
 }
 
 // TaxBase says on which value the tax is computed: the authority taxes the

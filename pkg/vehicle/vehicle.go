@@ -7,6 +7,7 @@ package vehicle
 import (
 	"encoding/json"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 )
 
@@ -62,10 +63,15 @@ const (
 
 // Noun returns the word for the source in a sentence.
 func (s Source) Noun() Text {
+	return message.Say("word/"+s.Key(), nil)
+}
+
+// Key returns the key of that word, for a placeholder {source:word}.
+func (s Source) Key() string {
 	if s == FromRequest {
-		return Text{EN: "request", SW: "ombi"}
+		return "request"
 	}
-	return Text{EN: "listing", SW: "tangazo"}
+	return "listing"
 }
 
 // Auction is what a page says of a car's auction in Japan. An empty string or
@@ -123,7 +129,11 @@ type Matched struct {
 	FuelType     string       `json:"fuelType"`
 	CapacityBand string       `json:"capacityBand"` // "1001 - 1500 CC"
 
-	MatchedBy MatchedBy `json:"matchedBy,omitempty"` // additive
+	// Additive.
+	MatchedBy  MatchedBy      `json:"matchedBy,omitempty"`
+	ReasonCode string         `json:"reasonCode,omitempty"` // of MatchReason
+	Text       *Text          `json:"text,omitempty"`       // MatchReason in both languages
+	Values     message.Values `json:"values,omitempty"`     // the values in MatchReason, by name
 }
 
 // Adjustment is one field whose resolved value differs from the listing's.
@@ -132,6 +142,10 @@ type Adjustment struct {
 	From   any    `json:"from"`
 	To     any    `json:"to"`
 	Reason string `json:"reason"`
+	// Additive.
+	Code   string         `json:"code,omitempty"`
+	Text   *Text          `json:"text,omitempty"`   // Reason in both languages
+	Values message.Values `json:"values,omitempty"` // the values in Reason, by name
 }
 
 // Tax is the authority's answer, verbatim. Names (exise, custom) are its own.
@@ -170,13 +184,7 @@ type Input struct {
 }
 
 // Warning is a doubt about the figures. Additive.
-type Warning struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	// Additive.
-	Level  string            `json:"level,omitempty"`  // info, caution or danger
-	Values map[string]string `json:"values,omitempty"` // the values in Message, by name
-}
+type Warning = message.Notice
 
 // Estimate is the answer of POST /v1/estimate.
 type Estimate struct {
@@ -247,7 +255,8 @@ type Candidate struct {
 	YearTo   int      `json:"yearTo,omitempty"` // 0 beside a YearFrom means still made
 	BodyType string   `json:"bodyType,omitempty"`
 	Nearness Nearness `json:"nearness,omitempty"`
-	Why      string   `json:"why,omitempty"` // what agrees with the car and what does not
+	Why      string   `json:"why,omitempty"`  // what agrees with the car and what does not
+	Text     *Text    `json:"text,omitempty"` // Why in both languages
 	// TotalTaxesInTZS is the authority's total for the car as this entry; nil when
 	// its answer is not known.
 	TotalTaxesInTZS *money.Amount `json:"totalTaxesInTZS,omitempty"`
@@ -266,8 +275,12 @@ const (
 // Error is the body of every error. Its code is additive: a stable word for
 // programs, where Message is for people.
 type Error struct {
-	Message    string      `json:"error"`
-	Code       string      `json:"code,omitempty"`
+	Message string `json:"error"`
+	Code    string `json:"code,omitempty"`
+
+	Text   *Text          `json:"text,omitempty"`   // Message in both languages
+	Values message.Values `json:"values,omitempty"` // the values in Message, by name
+
 	Candidates []Candidate `json:"candidates,omitempty"` // with no_match and ambiguous_match
 	Car        *Car        `json:"car,omitempty"`        // as far as it was read
 	RetryAfter int         `json:"retryAfter,omitempty"` // with host_busy: seconds for which the site pauses

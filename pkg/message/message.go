@@ -1,0 +1,144 @@
+// Package message makes every sentence that people read, in English and in
+// Swahili, from a code with values. The sentences are in one table, texts.csv; no
+// other package has any.
+package message
+
+import (
+	"maps"
+	"strings"
+)
+
+// The languages. English is the default.
+const (
+	English = "en"
+	Swahili = "sw"
+)
+
+// The levels of a warning.
+const (
+	Info    = "info"
+	Caution = "caution"
+	Danger  = "danger"
+)
+
+// Text is a text in the languages of the service.
+type Text struct {
+	EN string `json:"en"`
+	SW string `json:"sw"`
+	// Draft says that the Swahili is our own wording, which no native speaker
+	// has checked.
+	Draft bool `json:"draft,omitempty"`
+}
+
+// In returns the text in a language.
+func (t Text) In(lang string) string {
+	if lang == Swahili {
+		return t.SW
+	}
+	return t.EN
+}
+
+// join returns two texts, one after the other.
+func (t Text) join(separator string, u Text) Text {
+	if t == (Text{}) {
+		return u
+	}
+	return Text{EN: t.EN + separator + u.EN, SW: t.SW + separator + u.SW, Draft: t.Draft || u.Draft}
+}
+
+// Values are the values of a text by the names of its placeholders: figures as
+// plain decimals, days as 2006-01-02, words by their keys in the table.
+type Values map[string]string
+
+// Notice is something that people are to read: a warning, or why there is no
+// answer.
+type Notice struct {
+	Code    string `json:"code"`
+	Message string `json:"message"` // the text in the language of the answer
+	// Additive.
+	Level  string `json:"level,omitempty"` // of a warning: info, caution or danger
+	Text   *Text  `json:"text,omitempty"`
+	Values Values `json:"values,omitempty"` // the exact values in the text, by name
+	Detail *Text  `json:"detail,omitempty"` // what there is to say beyond the text
+}
+
+// New returns the notice of a key of the table, with its detail if it has one. A
+// key is family/code or family/code.variant; the code of the notice is the part
+// that callers know.
+func New(key string, values Values) Notice {
+	text := Say(key, values)
+	n := Notice{Code: CodeOf(key), Message: text.EN, Level: table[key].level, Text: &text, Values: values}
+	if _, has := table[key+detail]; has {
+		text := Say(key+detail, values)
+		n.Detail = &text
+	}
+	return n
+}
+
+// And returns the notice with another sentence after its text.
+func (n Notice) And(key string, values Values) Notice {
+	text := n.Text.join(" ", Say(key, values))
+	n.Text, n.Message = &text, text.EN
+	if len(values) > 0 {
+		n.Values = maps.Clone(n.Values)
+		if n.Values == nil {
+			n.Values = Values{}
+		}
+		maps.Copy(n.Values, values)
+	}
+	return n
+}
+
+// Part is one of several texts that make one.
+type Part struct {
+	Code   string `json:"code"`
+	Values Values `json:"values,omitempty"`
+}
+
+// Parts are texts that make one, in their order.
+type Parts struct {
+	Separator string
+	list      []Part
+	text      Text
+}
+
+// Add adds a text.
+func (p *Parts) Add(key string, values Values) {
+	p.text = p.text.join(p.Separator, Say(key, values))
+	p.list = append(p.list, Part{CodeOf(key), values})
+}
+
+// AddText adds a text that is not of the table, when it has one.
+func (p *Parts) AddText(text Text) {
+	if text.EN != "" {
+		p.text = p.text.join(p.Separator, text)
+	}
+}
+
+// Text returns all texts as one.
+func (p *Parts) Text() Text { return p.text }
+
+// List returns the codes and values of the texts.
+func (p *Parts) List() []Part { return p.list }
+
+// CodeOf returns the code in a key: what stands between the family and the
+// variant.
+func CodeOf(key string) string {
+	if _, code, found := strings.Cut(key, "/"); found {
+		key = code
+	}
+	code, _, _ := strings.Cut(key, ".")
+	return code
+}
+
+// Say returns the text of a key of the table with its values.
+func Say(key string, values Values) Text {
+	row := table[key]
+	return Text{EN: fill(row.en, English, values), SW: fill(row.sw, Swahili, values), Draft: row.draft}
+}
+
+// Has reports whether the table has a key.
+func Has(key string) bool {
+	_, has := table[key]
+	return has
+}

@@ -1,0 +1,134 @@
+package message
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestATableNeedsBothTextsWithTheSameValues(t *testing.T) {
+	t.Parallel()
+	const head = "key,level,en,sw,draft\n"
+	for name, line := range map[string]string{
+		"no Swahili": "error/a,,One.,,\n", "no English": "error/a,,,Moja.,\n",
+		"another value":   "error/a,,It costs {sum:usd}.,Gharama ni {total:usd}.,\n",
+		"another form":    "error/a,,It costs {sum:usd}.,Gharama ni {sum:tzs}.,\n",
+		"an unknown form": "error/a,,{sum:eur},{sum:eur},\n", "an unknown level": "error/a,high,One.,Moja.,\n",
+		"a repeated key": "error/a,,One.,Moja.,\nerror/a,,One.,Moja.,\n",
+	} {
+		if _, err := parse(head + line); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, err := parse(textTable); err != nil {
+		t.Error(err)
+	}
+}
+
+// maxWarning is the greatest length of a warning that is above info.
+const maxWarning = 160
+
+// sample has values as long as usual ones.
+var sample = map[string]string{
+	"tzs": "39500000", "usd": "12345.67", "date": "2026-11-22", "word": "listing", "words": "listing, request", "quote": "NKE165",
+}
+
+func TestAWarningIsOneShortSentence(t *testing.T) {
+	t.Parallel()
+	for key, r := range table {
+		if r.level == "" || strings.HasSuffix(key, detail) {
+			continue
+		}
+		values := Values{}
+		for _, p := range placeholder.FindAllStringSubmatch(r.en, -1) {
+			if values[p[1]] = sample[p[2]]; p[2] == "" {
+				values[p[1]] = "2019"
+			}
+		}
+		said := Say(key, values)
+		for _, text := range []string{said.EN, said.SW} {
+			if n := utf8.RuneCountInString(text); n > maxWarning || strings.Count(text, ". ") > 0 || !strings.HasSuffix(text, ".") {
+				t.Errorf("%s: %d characters or not one sentence: %s", key, n, text)
+			}
+		}
+	}
+}
+
+// englishWords are words of English that Swahili does not have.
+var englishWords = regexp.MustCompile(`(?i)\b(the|of|and|is|are|was|were|this|that|these|from|with|for|not|which|its|has|have|or|by)\b`)
+
+func TestSwahiliHasNoEnglishWords(t *testing.T) {
+	t.Parallel()
+	// What stands in parentheses or quotation marks is the word in use.
+	cited := regexp.MustCompile(`\([^)]*\)|"[^"]*"|“[^”]*”|\{[^}]*\}`)
+	for key, r := range table {
+		if found := englishWords.FindString(cited.ReplaceAllString(r.sw, "")); found != "" {
+			t.Errorf("%s: %q in %s", key, found, r.sw)
+		}
+		if strings.Contains(r.sw, "matengenezo") && strings.Contains(r.en, "repair history") {
+			t.Errorf("%s: repair history is not matengenezo: %s", key, r.sw)
+		}
+		if strings.Contains(r.en+r.sw, "!") {
+			t.Errorf("%s shouts", key)
+		}
+	}
+}
+
+func TestAValueIsReadInItsForm(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ form, value, en, sw string }{
+		{"tzs", "39512345.67", "TSh 39.5 million", "TSh milioni 39.5"},
+		{"tzs", "6,864,268.00", "TSh 6.86 million", "TSh milioni 6.86"},
+		{"tzs", "7000000", "TSh 7 million", "TSh milioni 7"},
+		{"tzs", "128400000", "TSh 128 million", "TSh milioni 128"},
+		{"tzs", "1284000000", "TSh 1,284 million", "TSh milioni 1,284"},
+		{"tzs", "664268", "TSh 660,000", "TSh 660,000"},
+		{"tzs", "4500", "TSh 4,500", "TSh 4,500"},
+		{"usd", "12,344.99", "USD 12,340", "USD 12,340"},
+		{"usd", "0", "USD 0", "USD 0"},
+		{"usd", "much", "USD much", "USD much"},
+		{"date", "2027-01-02", "2 January 2027", "2 Januari 2027"},
+		{"words", "listing, NKE165", "listing, NKE165", "tangazo, NKE165"},
+		{"quote", "NKE165", "“NKE165”", "“NKE165”"},
+		{"", "{x:tzs}", "{x:tzs}", "{x:tzs}"},
+	} {
+		if en, sw := inForm(c.form, c.value, English), inForm(c.form, c.value, Swahili); en != c.en || sw != c.sw {
+			t.Errorf("%s %s: %q, %q", c.form, c.value, en, sw)
+		}
+	}
+}
+
+func TestFourWarningsAreAboveInfo(t *testing.T) {
+	t.Parallel()
+	list := []Notice{
+		{Code: "a", Level: Info}, {Code: "b", Level: Caution}, {Code: "c", Level: Caution}, {Code: "d", Level: Danger},
+		{Code: "b", Level: Danger}, {Code: "e", Level: Caution}, {Code: "f", Level: Caution}, New("warning/simulated", nil),
+	}
+	for range 2 {
+		list = Limit(list)
+		var got string
+		for _, n := range list {
+			got += n.Code[:1] + n.Level[:1] + " "
+		}
+		if got != "dd sd bc cc ei fi ai " {
+			t.Error(got)
+		}
+	}
+}
+
+func TestTranslateReplacesTheTextsAndNothingElse(t *testing.T) {
+	t.Parallel()
+	const answer = `{"b":1.50,"error":"One & <two>.","text":{"en":"One & <two>.","sw":"Moja & mbili."},"a":[{"reason":"Why.",` +
+		`"note":"x","text":{"en":"Why.","sw":"Kwa nini."}},"One & <two>.",null]}`
+	want := strings.Replace(strings.Replace(answer, `"error":"One & <two>."`, `"error":"Moja & mbili."`, 1),
+		`"reason":"Why."`, `"reason":"Kwa nini."`, 1)
+	if got, err := Translate([]byte(answer)); err != nil || string(got) != want {
+		t.Errorf("%s, %v", got, err)
+	}
+	for _, broken := range []string{`{"a":`, `[1,`} {
+		if _, err := Translate([]byte(broken)); err == nil {
+			t.Errorf("%s: no error", broken)
+		}
+	}
+}
