@@ -29,7 +29,7 @@ var places = func() (list []place) {
 		if len(parts) == 4 && !strings.HasPrefix(line, "#") {
 			list = append(list, place{
 				country: parts[0], domain: parts[1], currency: parts[2],
-				words: regexp.MustCompile(`(?i)\b(?:` + parts[3] + `)\b`),
+				words: regexp.MustCompile(`(?i)(?:^|\P{L})(?:` + parts[3] + `)(?:$|\P{L})`),
 			})
 		}
 	}
@@ -64,15 +64,46 @@ func domainOf(host string) *place {
 
 var usDollars = regexp.MustCompile(`US\s?\$|\bUSD\b|U\.S\. dollar|US dollar`)
 
+// statedDollars matches a sentence that says which dollars the prices are in.
+var statedDollars = regexp.MustCompile(`(?i)\b(?:prices?|amounts?)\b[^<>.]{0,40}\bin\s+(?:the\s+)?(AUD|CAD|NZD|SGD|HKD|TWD|MXN|NAD|JMD|FJD|TTD|BBD|` +
+	`Australian|Canadian|New Zealand|Singapore|Hong Kong)\b`)
+
+// dollarNames are the dollars that sentences name by their country.
+var dollarNames = map[string]string{
+	"AUSTRALIAN": "AUD", "CANADIAN": "CAD", "NEW ZEALAND": "NZD", "SINGAPORE": "SGD", "HONG KONG": "HKD",
+}
+
+// localDollar returns the dollar of the place where the page says that its car is.
+func localDollar(doc *page.Document) string {
+	for _, p := range doc.Pairs {
+		if p.Field != claim.FieldLocation || doc.IsForeign(p.Node) {
+			continue
+		}
+		for _, place := range places {
+			if place.words.MatchString(p.Value) {
+				return place.currency
+			}
+		}
+	}
+	return ""
+}
+
 // dollarOf returns the currency that a dollar sign alone means on a page, "" when that
-// is not known: US dollars on the site of a known exporter; else by the site's
-// country; else US dollars when the page names them anywhere.
+// is not known: US dollars on the site of a known exporter; else by the place of the car,
+// the site's country or a sentence; else US dollars when the page names them anywhere.
 func dollarOf(doc *page.Document) string {
 	if own := sites.Of(doc); own.Name != "" || sites.NameOf(doc.URL.Hostname()) != "" {
 		return "USD"
 	}
+	if own := localDollar(doc); own != "" {
+		return own
+	}
 	if home := domainOf(doc.URL.Hostname()); home != nil && home.currency != "" {
 		return home.currency
+	}
+	if m := statedDollars.FindSubmatch(doc.Page.Body); m != nil {
+		named := strings.ToUpper(string(m[1]))
+		return claim.FirstOf(dollarNames[named], named)
 	}
 	if usDollars.Match(doc.Page.Body) || bytes.Contains(doc.Page.Body, []byte("&#36;USD")) {
 		return "USD"

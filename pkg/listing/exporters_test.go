@@ -148,7 +148,8 @@ func TestSBTNameIsCutOnlyWhereThePageSays(t *testing.T) {
 		want   [2]string
 	}{
 		"title is shorter": {[]string{heading, heading}, [2]string{"FIT", "13G F PACKAGE"}},
-		"both long":        {[]string{title, heading + " | SBT"}, [2]string{"", ""}},
+		"both long":        {[]string{title, heading + " | SBT"}, [2]string{"FIT", "13G F PACKAGE"}},
+		"unknown":          {[]string{title, "2019/3 HONDA FYT 13G F PACKAGE | SBT", heading, "2019/3 HONDA FYT 13G F PACKAGE"}, [2]string{"", ""}},
 		"one word":         {[]string{heading, "2019/3 HONDA FIT"}, [2]string{"FIT", ""}},
 		"trail":            {[]string{title, heading + " | SBT", "<h1>", `<ul class="breadcrumb"><li><a href="/used-cars/honda/">HONDA</a></li><li><a href="/used-cars/honda/fit/">FIT</a></li></ul><h1>`}, [2]string{"FIT", "13G F PACKAGE"}},
 	} {

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/html/atom"
 
+	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/page"
 )
 
@@ -25,6 +26,7 @@ const (
 	retailPhrase   = "retail"
 	markPhrase     = "mark"
 	gonePhrase     = "gone"
+	headPhrase     = "head"
 	ifPhrase       = "if"
 )
 
@@ -55,18 +57,19 @@ func says(kind, text string) bool { return phrases[kind].MatchString(text) }
 
 // notForSale returns what a page about a car is, when it is not a listing of a car for
 // sale; "" for a listing.
-func notForSale(l *Listing, doc *page.Document) string {
+func notForSale(l *Listing, c *claim.List, doc *page.Document) string {
 	head := headOf(doc)
 	car := &l.Car
 	isSale := car.AskingPrice != nil || car.FOBPriceUSD != nil || car.CFPriceUSD != nil || car.StockNo != "" || car.Auction != nil
+	isUsed := car.MileageKM != nil || car.FrameNumber != "" || car.Auction != nil
 	switch {
-	case says(rentalPhrase, head):
+	case says(rentalPhrase, head), c.Rental && car.AskingPrice == nil:
 		return "a rental"
-	case says(partPhrase, head) && (car.MileageKM == nil || car.Year == 0):
+	case says(partPhrase, head) && (!isUsed && car.Transmission == "" || car.Year == 0):
 		return "a part of a car"
 	case says(registerPhrase, head) && !isSale:
 		return "a register entry"
-	case isArticle(doc, head) && (!isSale || car.MileageKM == nil):
+	case isArticle(doc, head) && (!isSale || !isUsed):
 		return "an article"
 	}
 	return ""
@@ -76,8 +79,21 @@ func notForSale(l *Listing, doc *page.Document) string {
 // of one.
 func isArticle(doc *page.Document, head string) bool {
 	path := strings.ToLower(doc.URL.Path)
-	return doc.Meta["og:type"] == "article" || strings.Contains(path, "/blog/") || strings.Contains(path, "/news/") ||
+	return doc.Meta["og:type"] == "article" || hasArticle(doc) || strings.Contains(path, "/blog/") || strings.Contains(path, "/news/") ||
 		says(articlePhrase, head)
+}
+
+var articleType = regexp.MustCompile(`"@type"\s*:\s*\[?\s*"(?:Article|NewsArticle|BlogPosting|TechArticle|Review)"`)
+
+// hasArticle reports structured data in which the page is an article.
+func hasArticle(doc *page.Document) bool {
+	for _, script := range doc.Tags[atom.Script] {
+		if strings.Contains(page.Attr(script, "type"), "ld+json") && script.FirstChild != nil &&
+			articleType.MatchString(script.FirstChild.Data) {
+			return true
+		}
+	}
+	return false
 }
 
 // headOf returns the heading of a page and the part of its title before the name of the
@@ -90,7 +106,8 @@ func headOf(doc *page.Document) string {
 	heads := []string{title}
 	for _, h1 := range doc.Tags[atom.H1] {
 		if !doc.IsForeign(h1) {
-			heads = append(heads, page.Text(h1))
+			own, _, _ := strings.Cut(page.Text(h1), " | ")
+			heads = append(heads, own)
 		}
 	}
 	return strings.Join(heads, "\n")
@@ -111,7 +128,11 @@ var soldNotice = regexp.MustCompile(`(?i)\bsold\b`)
 // noticeWords are words of which each phrase of the kinds gone and mark has one; the
 // search for them is much quicker than the expressions.
 var noticeWords = []string{
-	"sold", "offer", "reserved", "売", "成約", "imeuzwa", "longer", "available", "expired", "found", "removed", "deleted", "find",
+	"sold", "offer", "reserv", "pending", "stock", "hold", "売", "成約", "商談", "販売", "掲載", "見つかり", "uzwa", "hali", "haip", "ondolewa",
+	"vend", "verkauft", "gelöscht", "nicht", "продан", "снят", "удал", "найден", "забронир", "بيع", "مباع", "متوف", "منتهي",
+	"판매", "찾을", "ขาย", "ไม่พบ", "longer", "available", "expired", "found", "removed", "deleted", "find", "closed", "ended",
+	"deactivated", "withdrawn", "inactive", "gone", "404", "deal", "réserv", "supprim", "retir", "plus", "expirou", "caducado", "já não", "mais",
+	"ya no",
 }
 
 // mayBeNotice reports whether a text has a word of a notice.
@@ -120,10 +141,22 @@ func mayBeNotice(s string) bool {
 	return slices.ContainsFunc(noticeWords, func(word string) bool { return strings.Contains(s, word) })
 }
 
+// hasSoldPicture reports a picture that marks the page's own car as sold.
+func hasSoldPicture(doc *page.Document) bool {
+	for _, img := range doc.Tags[atom.Img][:min(len(doc.Tags[atom.Img]), maxNotices)] {
+		if alt := page.Attr(img, "alt"); alt != "" && len(alt) < maxNotice && mayBeNotice(alt) && says(markPhrase, alt) &&
+			!doc.IsForeign(img) && page.IsVisible(img) {
+			return true
+		}
+	}
+	return false
+}
+
 // notices returns what the page's own elements say of the car: a ribbon or a sentence
 // that marks it as sold, or a sentence that it is no longer there.
 func notices(doc *page.Document) (sold, gone bool) {
-	sold = soldHeading.MatchString(headOf(doc))
+	head := headOf(doc)
+	sold = soldHeading.MatchString(head) || says(headPhrase, head) || hasSoldPicture(doc)
 	examined := 0
 	for _, tag := range []atom.Atom{atom.H1, atom.H2, atom.H3, atom.P, atom.Span, atom.Strong, atom.B, atom.Div} {
 		for _, n := range doc.Tags[tag] {

@@ -72,7 +72,7 @@ func checkNotice(l *Listing, c *claim.List, doc *page.Document, sold bool) error
 // describes it.
 func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
 	if isCar(l, doc) && !c.Several {
-		if kind := notForSale(l, doc); kind != "" {
+		if kind := notForSale(l, c, doc); kind != "" {
 			return outcome(NotAListing, "The page describes "+kind+", not a car for sale. "+whatNext)
 		}
 		if !c.Sold {

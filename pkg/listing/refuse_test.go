@@ -177,7 +177,7 @@ func TestRefusalsOfferWhatToDoNext(t *testing.T) {
 		}
 	}
 	_, err := Read(FromFile([]byte("<title>2012 TOYOTA PASSO</title><table><tr><th>Make</th><td>TOYOTA</td></tr></table>"), "https://cars.example.com/stock/1"))
-	if err == nil || !strings.Contains(err.Error(), "not found: model, chassis code or engine size") {
+	if err == nil || !strings.Contains(err.Error(), "not found: chassis code or engine size") {
 		t.Errorf("%v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -60,22 +61,31 @@ func (l *Listing) disagree(taken Field, other Other) {
 		taken.Name, taken.Value, taken.Source, other.Value, other.Source)
 }
 
-// unclearPrice warns that no price was taken because the page gives several.
+// unclearPrice warns that no price was taken because the page gives several, or one
+// that may be another car's.
 func (l *Listing) unclearPrice() {
 	for _, f := range l.Fields {
 		if f.Name != claim.FieldPrice || f.Source != "" {
 			continue
 		}
-		var prices []string
-		for _, other := range f.Others {
-			if other.Reason == reasonSeveral {
-				prices = append(prices, other.Value)
-			}
-		}
-		if len(prices) > 0 {
-			all := strings.Join(prices, ", ")
+		if all := f.valuesFor(reasonSeveral); all != "" {
 			l.warnf("several_prices", levelCaution, values{"prices": all},
 				"The page gives several prices (%s), and not which is the car's. None is used. Enter the price yourself.", all)
+		} else if all := f.valuesFor(page.ReasonUnclear); all != "" {
+			l.warnf("price_unclear", levelCaution, values{"prices": all},
+				"The page gives the price %s beside the name of a car, and it is not certain that it is this car's. It is not"+
+					" used. Enter the price yourself.", all)
 		}
 	}
+}
+
+// valuesFor returns the values that were not taken for one reason, joined.
+func (f *Field) valuesFor(reason string) string {
+	var all []string
+	for _, other := range f.Others {
+		if other.Reason == reason {
+			all = append(all, other.Value)
+		}
+	}
+	return strings.Join(all, ", ")
 }

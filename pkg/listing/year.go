@@ -54,6 +54,24 @@ func (l *Listing) setYear(doc *page.Document) {
 				" manufacture; another year would change the tax. Ask the seller.", year)
 	}
 	l.compareTitleYear(doc)
+	l.compareModelYear()
+}
+
+// compareModelYear warns when the model year is two or more years away from the year
+// taken.
+func (l *Listing) compareModelYear() {
+	car := &l.Car
+	named, ok := claim.ParseDatedYear(l.field(claim.FieldModelYear))
+	if !ok || car.Year == 0 || named-car.Year <= maxYearDifference && car.Year-named <= maxYearDifference {
+		return
+	}
+	if car.TitleYear == 0 {
+		car.TitleYear = named
+	}
+	taken, other := strconv.Itoa(car.Year), strconv.Itoa(named)
+	l.warnf("other_model_year", levelCaution, values{"year": taken, "modelYear": other},
+		"The listing gives the model year %s, and %s as another year of the car, which is used. Ask the seller which"+
+			" year the car was made.", other, taken)
 }
 
 // compareTitleYear warns when the title or the heading of the page names a year that

@@ -28,7 +28,7 @@ const WarnKnown = "values_from_request"
 // yearWarnings are the codes of warnings about the listing's year. They do not
 // apply to a year of manufacture that the caller gave.
 var yearWarnings = []string{
-	"registration_year", "model_year", "title_year", "year_differs",
+	"registration_year", "model_year", "title_year", "year_differs", "other_model_year",
 	"manufacture_differs", "registration_differs", "model_year_differs", "manufacture_after_registration",
 }
 

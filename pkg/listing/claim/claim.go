@@ -49,6 +49,10 @@ const (
 	FieldStart        = "auction.startPriceJPY"
 	FieldEnd          = "auction.endPriceJPY"
 
+	// FieldRent is a price for a day of use: the page is a rental's.
+	FieldRent = "rent"
+	// FieldStatus is whether the car is for sale.
+	FieldStatus = "status"
 	// FieldChassis is a label that means a code on one site and a frame number
 	// on another; the shape of the value decides.
 	FieldChassis = "chassis"
@@ -78,6 +82,7 @@ type List struct {
 	NoPrice     string   // why no source but the site may give a price, "" when any may
 	Several     bool     // the page describes several cars, none of them as its own
 	IsLot       bool     // the page is an auction's: its prices are not asking prices
+	Rental      bool     // a price of the page is for a day of use
 	Sold        bool
 	Notes       []string
 }
@@ -100,6 +105,11 @@ func (c *List) Reject(field, value, why string) {
 	}
 	switch field {
 	case fieldIgnored:
+		return
+	case FieldRent:
+		c.Rental = c.Rental || why == ""
+		return
+	case FieldStatus:
 		return
 	case FieldChassis:
 		field = chassisField(value)

@@ -32,6 +32,12 @@ func Equal(field, a, b string) bool {
 	return one == two
 }
 
+// Differ reports two texts that both give a value of a field, and not the same one.
+func Differ(field, a, b string) bool {
+	equal, parsed := equalValues(field, a, b)
+	return parsed && !equal
+}
+
 // equalValues compares the values of two texts; parsed is false when one of them
 // cannot be parsed.
 func equalValues(field, a, b string) (equal, parsed bool) {

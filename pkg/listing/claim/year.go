@@ -48,7 +48,7 @@ func YearIn(s string) string {
 }
 
 var (
-	japaneseYear = regexp.MustCompile(`(\d{4})\s?年`)
+	markedYear   = regexp.MustCompile(`(\d{4})\s?(?:年|년|Г(?:$|\P{L}))`)
 	eraName      = regexp.MustCompile(`(令和|平成|昭和)\s?(\d{1,2}|元)`)
 	eraLetter    = regexp.MustCompile(`^([RHS])\s?\.?(\d{1,2})(?:年|$|[./-])\s?(?:\d{1,2}月?)?$`)
 	buddhistYear = regexp.MustCompile(`(?:^|\D)(25\d\d)(?:$|\D)`)
@@ -70,7 +70,7 @@ const thaiEra = 543
 // era (2557).
 func ParseDatedYear(s string) (year int, ok bool) {
 	s = strings.ToUpper(strings.TrimSpace(Plain(s)))
-	if m := japaneseYear.FindStringSubmatch(s); m != nil {
+	if m := markedYear.FindStringSubmatch(s); m != nil {
 		return ParseYear(m[1])
 	}
 	if year, ok = ParseYear(s); ok {

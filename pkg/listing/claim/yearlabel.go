@@ -5,24 +5,101 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
-// yearWordTable lists the words of English labels for a year: the field that a word
-// means, or filler for words that say nothing of it.
+// yearWordTable lists the words of labels for a year: the field that a word means, or
+// filler for words that say nothing of it.
 //
 //go:embed yearwords.csv
 var yearWordTable string
 
-var yearWords = func() map[string]string {
-	table := map[string]string{}
-	for line := range strings.Lines(yearWordTable) {
+// wordField is a part of a word with the field that it means.
+type wordField struct{ part, field string }
+
+// yearVocabulary is the content of yearWordTable.
+type yearVocabulary struct {
+	whole      map[string]string
+	beginnings []wordField // "fabrica*"
+	endings    []wordField // "*zulassung"
+	inside     []wordField // "*tengenez*"
+	unspaced   []wordField // parts of labels in scripts without spaces, the longest first
+}
+
+var yearWords = readYearWords(yearWordTable)
+
+func readYearWords(lines string) yearVocabulary {
+	words := yearVocabulary{whole: map[string]string{}}
+	for line := range strings.Lines(lines) {
 		field, word, ok := strings.Cut(strings.TrimSpace(line), ",")
-		if ok && !strings.HasPrefix(line, "#") {
-			table[word] = field
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		own := wordField{strings.ReplaceAll(NormalizeLabel(word), " ", ""), field}
+		starts, ends := strings.HasPrefix(word, "*"), strings.HasSuffix(word, "*")
+		switch {
+		case starts && ends:
+			words.inside = append(words.inside, own)
+		case starts:
+			words.endings = append(words.endings, own)
+		case ends:
+			words.beginnings = append(words.beginnings, own)
+		default:
+			words.whole[own.part] = field
+			if strings.ContainsFunc(own.part, isUnspaced) {
+				words.unspaced = append(words.unspaced, own)
+			}
 		}
 	}
-	return table
-}()
+	slices.SortStableFunc(words.unspaced, func(a, b wordField) int { return len(b.part) - len(a.part) })
+	return words
+}
+
+// isUnspaced reports a letter of a script that is written without spaces between words,
+// or joins them as Korean does.
+func isUnspaced(r rune) bool {
+	return r > unicode.MaxLatin1 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
+}
+
+// fieldsOf returns the fields that a word of a label means, fillerWord among them; nil
+// for a word that is not about a year.
+func (v *yearVocabulary) fieldsOf(word string) []string {
+	if field := v.whole[word]; field != "" {
+		return []string{field}
+	}
+	for _, stem := range v.beginnings {
+		if strings.HasPrefix(word, stem.part) {
+			return []string{stem.field}
+		}
+	}
+	for _, stem := range v.endings {
+		if strings.HasSuffix(word, stem.part) {
+			return []string{stem.field}
+		}
+	}
+	for _, stem := range v.inside {
+		if strings.Contains(word, stem.part) {
+			return []string{stem.field}
+		}
+	}
+	return nil
+}
+
+// partsOf returns the fields of a label without spaces, nil when a part of it is not
+// about a year.
+func (v *yearVocabulary) partsOf(word string) (fields []string) {
+next:
+	for word != "" {
+		for _, own := range v.unspaced {
+			if rest, ok := strings.CutPrefix(word, own.part); ok {
+				fields, word = append(fields, own.field), rest
+				continue next
+			}
+		}
+		return nil
+	}
+	return fields
+}
 
 // fillerWord marks a word that does not tell which year a label means.
 const fillerWord = "filler"
@@ -35,12 +112,19 @@ const twoYears = "+"
 // joined in its own order.
 func yearField(label string) string {
 	var fields []string
-	for word := range strings.FieldsSeq(label) {
-		switch field := yearWords[word]; {
-		case field == "":
+	split, find := strings.Fields(label), yearWords.fieldsOf
+	if !isASCII(label) && strings.ContainsFunc(label, isUnspaced) {
+		split, find = []string{strings.ReplaceAll(label, " ", "")}, yearWords.partsOf
+	}
+	for _, word := range split {
+		own := find(word)
+		if own == nil {
 			return ""
-		case field != fillerWord && !slices.Contains(fields, field):
-			fields = append(fields, field)
+		}
+		for _, field := range own {
+			if field != fillerWord && !slices.Contains(fields, field) {
+				fields = append(fields, field)
+			}
 		}
 	}
 	if len(fields) > 2 {

@@ -48,13 +48,20 @@ func Text(root *html.Node) string {
 	if only := root.FirstChild; only != nil && only.Type == html.TextNode && only.NextSibling == nil {
 		return claim.Clean(only.Data)
 	}
+	return claim.Clean(visibleText(root, ' '))
+}
+
+// visibleText returns the visible text of an element with a rune for each line break.
+func visibleText(root *html.Node, lineBreak rune) string {
 	var b strings.Builder
 	for n, steps := root, 0; n != nil && b.Len() < claim.MaxText && steps < maxSteps; steps++ {
 		inside := true
-		switch n.Type {
-		case html.TextNode:
+		switch {
+		case n.Type == html.TextNode:
 			b.WriteString(n.Data)
-		case html.ElementNode:
+		case n.Type == html.ElementNode && n.DataAtom == atom.Br:
+			b.WriteRune(lineBreak)
+		case n.Type == html.ElementNode:
 			if !inline[n.DataAtom] {
 				b.WriteByte(' ')
 			}
@@ -62,7 +69,7 @@ func Text(root *html.Node) string {
 		}
 		n = After(n, root, inside)
 	}
-	return claim.Clean(b.String())
+	return b.String()
 }
 
 // maxLabel is the maximum length of a label or a heading in bytes.
@@ -91,6 +98,8 @@ func shortText(root *html.Node) string {
 var inline = map[atom.Atom]bool{
 	atom.A: true, atom.B: true, atom.Em: true, atom.Font: true, atom.I: true, atom.Span: true,
 	atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.U: true, atom.Small: true, atom.Wbr: true,
+	atom.S: true, atom.Del: true, atom.Strike: true, atom.Ins: true, atom.Mark: true, atom.Time: true, atom.Data: true,
+	atom.Abbr: true, atom.Big: true, atom.Bdi: true,
 }
 
 func isSkipped(n *html.Node) bool {

@@ -71,11 +71,12 @@ func (d *Document) ancestorsOf(nodes []*html.Node) map[*html.Node]bool {
 
 // othersHeading matches the headings of sections about other cars. Words that also
 // head other sections need a word for cars beside them.
-var othersHeading = regexp.MustCompile(`\b(?:similar|related|recently viewed|also (?:like|viewed|bought|interest)|` +
+var othersHeading = regexp.MustCompile(`\b(?:similar|related|recently (?:viewed|sold|added|listed)|also (?:like|viewed|bought|interest)|interested in|` +
 	`other (?:cars?|vehicles?|stock|listings?|models|used)|more (?:cars?|vehicles?|stock|listings?|used|from|like)|` +
 	`same (?:seller|model|make|price|class)|people also|customers also|others? (?:viewed|bought))` +
-	`|\b(?:recommended|recommendations|suggested|suggestions|featured|new arrivals?|best (?:deals?|offers?|sellers?)|` +
-	`hot (?:deals?|offers?)|special offers?|latest arrivals?|you may like)\s*$` +
+	`|\b(?:recommended|recommendations|suggested|suggestions|featured|new arrivals?|(?:best|hot|top|great) (?:deals?|offers?|sellers?|buys?)|` +
+	`special offers?|latest arrivals?|you (?:may|might|could) like|just (?:in|arrived|listed))` +
+	`(?:\W+(?:of|for|this|the|today|now|week|month|you))*\W*$` +
 	`|\b(?:recommended|suggested|featured|popular|latest|new|best|hot|top|special)\b.{0,20}` +
 	`\b(?:cars|vehicles|listings|stock|models|for you)\b` +
 	`|magari mengine|yanayofanana|similaires|semelhantes|relacionad|parecid|autres (?:voitures|véhicules|annonces)` +
@@ -86,7 +87,7 @@ var othersHeading = regexp.MustCompile(`\b(?:similar|related|recently viewed|als
 var othersWords = []string{
 	"simila", "relat", "relac", "recent", "recommend", "suggest", "also", "other", "more ", "same ", "feature", "arrival",
 	"best ", "hot ", "special", "latest", "popular", "top ", "new ", "like", "mengine", "yanayo", "semelh", "parecid", "autres",
-	"похож", "друг", "ähnlich", "weitere", "関連", "おすすめ", "オススメ", "類似", "その他", "مشابه", "คล้าย", "비슷한", "추천",
+	"interested", "great ", "just ", "похож", "друг", "ähnlich", "weitere", "関連", "おすすめ", "オススメ", "類似", "その他", "مشابه", "คล้าย", "비슷한", "추천",
 }
 
 // headsOthers reports the text of a heading about other cars.
@@ -334,13 +335,7 @@ func hasCarWords(box *html.Node) bool {
 	if amountWithCurrency.MatchString(s) || claim.YearIn(s) != "" {
 		return true
 	}
-	words := strings.Fields(s)
-	for i := range words {
-		if maker, _ := CutMake(words[i:]); maker != "" {
-			return true
-		}
-	}
-	return false
+	return namesMake(s)
 }
 
 // minRepeated is the number of equal boxes that makes a list of cars.

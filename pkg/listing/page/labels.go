@@ -17,6 +17,8 @@ const (
 	reasonInstalment  = "an instalment or a rent"
 	reasonDestination = "the destination is not named"
 	reasonWithheld    = "the page does not give the car's own price"
+	// ReasonUnclear is the reason not to take a price that may be another car's.
+	ReasonUnclear = "it may be of another car on the page"
 )
 
 // ClaimLabels claims the label-value pairs of the page's own car. The table with the
@@ -29,7 +31,7 @@ func ClaimLabels(doc *Document, c *claim.List) {
 	own, others := doc.ownPairs(names)
 	cards := byGroup(own)
 	main := doc.mainCard(cards, names)
-	if main != nil && isAmbiguous(main, cards, names) {
+	if main != nil && (isAmbiguous(main, cards, names) || comparesCars(main)) {
 		c.Several, main = true, nil
 	}
 	if main != nil {
@@ -44,13 +46,47 @@ func ClaimLabels(doc *Document, c *claim.List) {
 			case isOtherCar(other, main, cards) || doc.namesOther(other, main, names):
 				rejectPairs(c, other.pairs)
 			case other.isLoose():
-				doc.loose = append(doc.loose, other.pairs...)
+				own, unclear := doc.ownPrices(other.pairs, main)
+				doc.loose = append(doc.loose, own...)
+				for _, p := range unclear {
+					c.Reject(p.Field, p.Value, ReasonUnclear)
+				}
 			default:
 				claimPairs(c, other.pairs)
 			}
 		}
 	}
 	rejectPairs(c, others)
+}
+
+// ownPrices separates from loose pairs the prices that may be another car's: outside
+// the part of the page with the heading and the facts of the page's own car, in a box
+// with a link or a picture that names a car.
+func (d *Document) ownPrices(pairs []Pair, main *card) (own, unclear []Pair) {
+	area := main.group
+	for area != nil && !d.hasHeading(area) {
+		area = area.Parent
+	}
+	for _, p := range pairs {
+		isPrice := p.Field == claim.FieldPrice || p.Field == claim.FieldCF
+		if isPrice && area != nil && p.Row != nil && !contains(area, p.Node) && hasLinkOrPicture(p.Row) && namesMake(Text(p.Row)) {
+			unclear = append(unclear, p)
+		} else {
+			own = append(own, p)
+		}
+	}
+	return own, unclear
+}
+
+// namesMake reports a text that names a known make.
+func namesMake(s string) bool {
+	words := strings.Fields(s)
+	for i := range words {
+		if maker, _ := CutMake(words[i:]); maker != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // ClaimLooseLabels claims the pairs outside tables and lists. They are trusted less
@@ -109,15 +145,24 @@ func Body(doc *Document) *html.Node {
 
 // instalment matches words for an amount that is paid repeatedly.
 var instalment = regexp.MustCompile(`(?i)\b(?:per|a|each|/)\s*(?:month|week|day)\b|\bmonthly\b|\bweekly\b|\bp\.?\s?[mw]\b|` +
-	`/\s?(?:mo|month|day|week)\b|\binstal\w*|\bdeposit\b|\bdown payment\b|\brent(?:al)?\b`)
+	`/\s?(?:mo|month|day|week)\b|\bdaily\b|\bpcm\b|\binstal\w*|\bdeposit\b|\bdown payment\b|\brent(?:al)?\b`)
+
+// perDay matches words for a price of a rental.
+var perDay = regexp.MustCompile(`(?i)(?:\b(?:per|a|each)\s|/)\s*day\b|\bdaily\b`)
+
+// notSold matches a status that denies a sale.
+var notSold = regexp.MustCompile(`(?i)\b(?:not|un|yet)`)
 
 func claimPairs(c *claim.List, pairs []Pair) {
 	for _, p := range pairs {
 		price := p.Field == claim.FieldPrice || p.Field == claim.FieldCF
 		switch {
+		case p.Field == claim.FieldStatus:
+			c.Sold = c.Sold || !c.IsLot && soldWords.MatchString(p.Value) && !notSold.MatchString(p.Value)
 		case p.Struck:
 			c.Reject(p.Field, p.Value, reasonStruck)
 		case price && instalment.MatchString(p.Label+" "+p.Value+" "+textAfter(p.Node)):
+			c.Rental = c.Rental || perDay.MatchString(p.Label+" "+p.Value+" "+textAfter(p.Node))
 			c.Reject(p.Field, p.Value, reasonInstalment)
 		case p.Field == claim.FieldCF && !NamesDar(p.Label+" "+p.Value):
 			c.Reject(p.Field, p.Value, reasonDestination)
@@ -166,7 +211,8 @@ func NamesDar(s string) bool {
 }
 
 // soldWords are the words for a car that has been sold or is reserved.
-var soldWords = regexp.MustCompile(`(?i)\bsold\b|売約済|売り切れ|成約|\bimeuzwa\b|\bvendu|\bvendido|продан`)
+var soldWords = regexp.MustCompile(`(?i)\bsold\b|\bout of stock\b|\bunder offer\b|\breserved\b|売約済|売り?切れ?|成約|` +
+	`\bimeuzwa\b|\bvendu|\bvendid|\bverkauft|продан|تم البيع|판매 ?완료|ขายแล้ว`)
 
 // byGroup groups pairs by the table that contains them, in document order, without
 // placeholders.
@@ -234,6 +280,22 @@ func isAmbiguous(main *card, cards []*card, names pageNames) bool {
 		}
 	}
 	return false
+}
+
+// comparesCars reports a table with a second column of values that are another car's.
+func comparesCars(c *card) bool {
+	differing := 0
+	for _, p := range c.pairs {
+		if p.Beside == "" {
+			continue
+		}
+		one, known := KnownMake(p.Value)
+		two, knownToo := KnownMake(p.Beside)
+		if p.Field == claim.FieldMake && known && knownToo && one != two || claim.Differ(p.Field, p.Value, p.Beside) {
+			differing++
+		}
+	}
+	return differing >= 2
 }
 
 // identifying are the fields of which one difference tells two cars apart, describing

@@ -69,7 +69,9 @@ func claimHeading(doc *Document, c *claim.List) {
 			return
 		}
 		c.Add(claim.FieldMake, maker)
-		c.Add(claim.FieldModel, modelOf(doc, maker, rest))
+		model, grade := splitName(doc, maker, rest)
+		c.Add(claim.FieldModel, model)
+		c.Add(claim.FieldVersion, gradeIn(grade))
 		return
 	}
 }
@@ -85,17 +87,28 @@ func claimNames(doc *Document, title string, c *claim.List) {
 			continue
 		}
 		c.Add(claim.FieldMake, maker)
-		slug := slugAfter(doc.URL, maker)
-		if slug == "" {
-			slug = trailAfter(doc, maker)
-		}
-		model, grade := split(rest, slug)
+		model, grade := splitName(doc, maker, rest)
 		c.Add(claim.FieldModel, model)
 		if title == doc.Meta["og:title"] && isGrade(grade) {
 			c.Add(claim.FieldVersion, grade)
 		}
 		return
 	}
+}
+
+// afterGrade begins what follows the grade in a heading.
+var afterGrade = regexp.MustCompile(`(?i)\s(?:for sale|in|at|from|with|ref|stock)\b|\s[-–—|/(\[]|[,:;|(\[]|\b(?:19|20)\d\d\b`)
+
+// gradeIn returns the grade at the front of the rest of a heading, "" when it is too
+// long for one.
+func gradeIn(rest string) string {
+	if at := afterGrade.FindStringIndex(" " + rest); at != nil {
+		rest = strings.TrimSpace((" " + rest)[:at[0]])
+	}
+	if len(rest) > 40 {
+		return ""
+	}
+	return rest
 }
 
 // isGrade tells a grade, in capitals, from the name of the site and other words

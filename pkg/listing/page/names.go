@@ -43,18 +43,22 @@ func AddName(c *claim.List, doc *Document, full, shorter string) {
 	c.Add(claim.FieldVersion, grade)
 }
 
-// modelOf returns the model at the front of words after a make, as far as the URL or
-// the trail of links has it; a single word is the model.
-func modelOf(doc *Document, maker string, words []string) string {
+// splitName splits the words after a make into model and grade: the model is what the
+// URL or the trail of links has, else the longest nameplate that is known; a single
+// word is the model.
+func splitName(doc *Document, maker string, words []string) (model, grade string) {
 	for _, slug := range []string{slugAfter(doc.URL, maker), trailAfter(doc, maker)} {
-		if model, _ := split(words, slug); model != "" {
-			return model
+		if model, grade = split(words, slug); model != "" {
+			return model, grade
 		}
 	}
-	if len(words) == 1 {
-		return words[0]
+	if model, rest := cutModel(maker, words); model != "" {
+		return model, strings.Join(rest, " ")
 	}
-	return ""
+	if len(words) == 1 {
+		return words[0], ""
+	}
+	return "", ""
 }
 
 // unslug makes words of a slug.
@@ -120,7 +124,7 @@ func trail(doc *Document) *html.Node {
 func split(words []string, slug string) (model, rest string) {
 	for i := range words {
 		if slug != "" && claim.Squash(strings.Join(words[:i+1], "")) == slug {
-			return strings.Join(words[:i+1], " "), strings.Join(words[i+1:], " ")
+			return strings.TrimRight(strings.Join(words[:i+1], " "), " |,;"), strings.Join(words[i+1:], " ")
 		}
 	}
 	return "", ""

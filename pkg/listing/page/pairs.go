@@ -17,6 +17,7 @@ type Pair struct {
 	Row                 *html.Node // of a loose pair: the largest element with no other pair
 	Loose               bool       // the label is outside a table or list
 	Struck              bool       // the value is struck out
+	Beside              string     // the text of the cell after the value, "" for none
 }
 
 // maxPairs bounds the memory that one page can use.
@@ -53,7 +54,8 @@ func (f *pairFinder) read(n *html.Node) {
 		}
 	case atom.Dt:
 		if dd := next(n); dd != nil && dd.DataAtom == atom.Dd {
-			f.add(n, dd, Text(n), Text(dd))
+			names := Text(n)
+			f.add(n, dd, names, valueText(claim.FieldOf(names), dd))
 		}
 	case atom.Li, atom.Dd:
 		f.lines(n)
@@ -86,17 +88,22 @@ func (f *pairFinder) add(label, value *html.Node, names, values string) bool {
 func (f *pairFinder) cell(n *html.Node) bool {
 	names := Text(n)
 	value := next(n)
-	if claim.FieldOf(names) == "" || isSentence(names) {
+	field := claim.FieldOf(names)
+	if field == "" || isSentence(names) {
 		return false
 	}
 	if value == nil || value.DataAtom != atom.Td && (value.DataAtom != atom.Th || n.DataAtom != atom.Td) {
 		return true
 	}
-	values := Text(value)
+	values := valueText(field, value)
 	if n.DataAtom == atom.Td && claim.FieldOf(values) != "" || isSentence(values) {
 		return true // a row of labels, or of cells with their own
 	}
-	return f.add(n, value, names, values)
+	added := f.add(n, value, names, values)
+	if third := next(value); added && third != nil && third.DataAtom == atom.Td && third.DataAtom == value.DataAtom {
+		f.pairs[len(f.pairs)-1].Beside = Text(third)
+	}
+	return added
 }
 
 // isSentence reports a known label and its value in one text: "Steering: -".
@@ -274,9 +281,10 @@ func (f *pairFinder) lines(n *html.Node) {
 			text.WriteString(c.Data)
 		case c.Type == html.ElementNode && c.DataAtom == atom.Br:
 			text.WriteString("\x00")
+		case c.Type == html.ElementNode && isSkipped(c):
 		case c.Type == html.ElementNode && !inline[c.DataAtom]:
 			return
-		case c.Type == html.ElementNode && !isSkipped(c):
+		case c.Type == html.ElementNode:
 			text.WriteString(Text(c))
 		}
 	}

@@ -12,47 +12,109 @@ import (
 // strikes out. No page can set it: an HTML parser writes names in lower case.
 const struckMark = "Struck"
 
-var (
-	struckRule     = regexp.MustCompile(`([^{}]*)\{[^{}]*line-through[^{}]*\}`)
-	simpleSelector = regexp.MustCompile(`([.#])([\w-]+)\s*$`)
+var struckRule = regexp.MustCompile(`([^{}]*)\{[^{}]*line-through[^{}]*\}`)
+
+// Bounds of the style sheets of one page.
+const (
+	maxStyle     = 1 << 20 // bytes
+	maxSelectors = 100     // that strike out
+	maxCompounds = 6       // elements that one selector names
 )
 
-// maxStyle bounds the style sheets of one page, in bytes.
-const maxStyle = 1 << 20
+// compound is what a selector asks of one element: a tag, an id and classes.
+type compound struct {
+	tag, id string
+	classes []string
+}
 
-// readStyles marks the elements that the page's own style sheets strike out by class
-// or id.
+var compoundForm = regexp.MustCompile(`^([\w-]*|\*)((?:[.#][\w-]+)*)$`)
+
+// parseSelector parses a selector of tags, classes and ids. A child (>) is taken for any
+// descendant; ok is false for any other selector.
+func parseSelector(s string) (selector []compound, ok bool) {
+	for word := range strings.FieldsSeq(strings.ReplaceAll(s, ">", " ")) {
+		m := compoundForm.FindStringSubmatch(word)
+		if m == nil || len(selector) == maxCompounds {
+			return nil, false
+		}
+		own := compound{tag: strings.ToLower(strings.Trim(m[1], "*"))}
+		for part := range strings.SplitSeq(strings.ReplaceAll(m[2], "#", ".#"), ".") {
+			switch {
+			case part == "":
+			case part[0] == '#':
+				own.id = part[1:]
+			default:
+				own.classes = append(own.classes, part)
+			}
+		}
+		selector = append(selector, own)
+	}
+	return selector, len(selector) > 0
+}
+
+func (c *compound) matches(n *html.Node) bool {
+	if n.Type != html.ElementNode || c.tag != "" && c.tag != n.Data || c.id != "" && c.id != Attr(n, "id") {
+		return false
+	}
+	for _, class := range c.classes {
+		if !HasClass(n, class) {
+			return false
+		}
+	}
+	return true
+}
+
+// selects reports whether a selector selects an element.
+func selects(selector []compound, n *html.Node) bool {
+	last := len(selector) - 1
+	if !selector[last].matches(n) {
+		return false
+	}
+	for n = n.Parent; n != nil && last > 0; n = n.Parent {
+		if selector[last-1].matches(n) {
+			last--
+		}
+	}
+	return last == 0
+}
+
+// readStyles marks the elements that the page's own style sheets strike out.
 func (d *Document) readStyles() {
-	classes, ids, size := map[string]bool{}, map[string]bool{}, 0
+	selectors := d.struckSelectors()
+	if len(selectors) == 0 {
+		return
+	}
+	for n := range Elements(Body(d)) {
+		for _, selector := range selectors {
+			if selects(selector, n) {
+				n.Attr = append(n.Attr, html.Attribute{Key: struckMark})
+				break
+			}
+		}
+	}
+}
+
+// struckSelectors returns the selectors of the page's own style sheets that strike out
+// by class or id.
+func (d *Document) struckSelectors() (selectors [][]compound) {
+	size := 0
 	for _, style := range d.Tags[atom.Style] {
-		if style.FirstChild == nil {
+		if style.FirstChild == nil || !strings.Contains(style.FirstChild.Data, "line-through") {
 			continue
 		}
 		if size += len(style.FirstChild.Data); size > maxStyle {
 			break
 		}
 		for _, rule := range struckRule.FindAllStringSubmatch(style.FirstChild.Data, -1) {
-			for selector := range strings.SplitSeq(rule[1], ",") {
-				if m := simpleSelector.FindStringSubmatch(strings.TrimSpace(selector)); m != nil && m[1] == "." {
-					classes[m[2]] = true
-				} else if m != nil {
-					ids[m[2]] = true
+			for written := range strings.SplitSeq(rule[1], ",") {
+				selector, ok := parseSelector(written)
+				if ok && strings.ContainsAny(written, ".#") && len(selectors) < maxSelectors {
+					selectors = append(selectors, selector)
 				}
 			}
 		}
 	}
-	if len(classes)+len(ids) == 0 {
-		return
-	}
-	for n := range Elements(Body(d)) {
-		struck := ids[Attr(n, "id")]
-		for class := range strings.FieldsSeq(Head(Attr(n, "class"))) {
-			struck = struck || classes[class]
-		}
-		if struck {
-			n.Attr = append(n.Attr, html.Attribute{Key: struckMark})
-		}
-	}
+	return selectors
 }
 
 // struckClasses are words in class names of prices that no longer hold.
