@@ -35,6 +35,10 @@ type Options struct {
 	// of its is still running. After Redis has gone back in time a step may be claimed
 	// by a run that has ended. Nil knows of no worker.
 	IsRunning func(worker, claim string) (own, running bool)
+	// Fallback returns the output of a step that waits for a worker, when it can be made
+	// without one and no worker can be expected to run the step now. Sweep asks for it.
+	// Nil makes none.
+	Fallback func(ctx context.Context, job *jobs.Job, step string) (output json.RawMessage, ok bool)
 	// Sequential makes Sweep check one job at a time, for tests that must run
 	// the same way every time.
 	Sequential bool
@@ -58,6 +62,7 @@ type Engine struct {
 	beforeSucceed func(context.Context, *jobs.Job, json.RawMessage) error
 	notifiers     map[string]Notifier // by the first word of a subscriber
 	isRunning     func(worker, claim string) (own, running bool)
+	fallback      func(ctx context.Context, job *jobs.Job, step string) (json.RawMessage, bool)
 	sequential    bool
 }
 
@@ -68,6 +73,7 @@ func New(o Options) *Engine {
 		client:        asynq.NewClientFromRedisClient(o.Redis),
 		inspector:     asynq.NewInspectorFromRedisClient(o.Redis),
 		beforeSucceed: o.BeforeSucceed, notifiers: map[string]Notifier{}, isRunning: o.IsRunning, sequential: o.Sequential,
+		fallback: o.Fallback,
 	}
 	maps.Copy(e.notifiers, o.Notifiers)
 	e.notifiers[subscriberJob], e.notifiers[subscriberKey] = e.notifyJobs, e.notifyKeys

@@ -149,12 +149,18 @@ func hasOpenChildren(job *jobs.Job) bool {
 	return false
 }
 
-// recoverStep ends a job that is past its deadline, or gives a lost step to
-// another worker.
+// recoverStep ends a job that is past its deadline, makes the output of a step that
+// needs no worker, or gives a lost step to another worker.
 func (e *Engine) recoverStep(ctx context.Context, job *jobs.Job, name string, c check) (recovered, suspect bool, err error) {
 	step := job.Steps[name]
 	if step.State == jobs.StepReady && c.now.After(job.Deadline) {
 		return true, false, e.Fail(ctx, job.ID, name, "", timedOutAt(name))
+	}
+	if step.State == jobs.StepReady && e.fallback != nil {
+		if output, ok := e.fallback(ctx, job, name); ok {
+			_, err := e.Complete(ctx, job, name, output, Run{})
+			return true, false, err
+		}
 	}
 	lost, suspect, err := e.isLost(ctx, job, name, c)
 	if !lost || err != nil {

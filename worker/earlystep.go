@@ -29,6 +29,23 @@ func earlySteps(calculateKnown stepFunc) map[string]earlyStep {
 	}
 }
 
+// fallback runs a step that waits for a worker of the role authority, while none can ask
+// TRA's calculator, when all that it needs is cached, expired or not: such a step was
+// enqueued before the outage, and perhaps for a worker whose line is cut.
+func (s *stepHandler) fallback(ctx context.Context, job *jobs.Job, step string) (json.RawMessage, bool) {
+	if s.outages.Now(ctx).Reason == "" {
+		return nil, false
+	}
+	for _, early := range s.early {
+		if early.taskType != job.Kind+":"+step {
+			continue
+		}
+		output, err := s.runStep(ctx, early.taskType, early.run, job)
+		return output, err == nil
+	}
+	return nil, false
+}
+
 // runEarly runs the step that may follow at once. It returns nil when there is
 // none, or when the step fails for whatever reason: then its own task decides.
 func (s *stepHandler) runEarly(

@@ -18,6 +18,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/retry"
+	"ushuru/pkg/tra"
 	"ushuru/tasks"
 )
 
@@ -46,6 +47,8 @@ type stepHandler struct {
 	hub *jobs.Hub
 	// claims are those of the runs of this handler, for the sweeper; nil in tests.
 	claims *sync.Map
+	// outages tells whether TRA's calculator can be asked.
+	outages *tra.Outages
 	// These bound how long the handler retries to write the outcome of a step: when
 	// Redis refuses the write, and while Redis is unavailable.
 	writeTimeout, outageTimeout time.Duration

@@ -145,8 +145,12 @@ func New(o Options) (*Worker, error) {
 	o.Log = o.Log.With("worker", id)
 	outcomes := newBatchOutcomes(o.Batches, o.Webhooks, o.Log)
 	claims := &sync.Map{}
+	w := &Worker{id: id, options: o, claims: claims}
 	engine := tasks.New(tasks.Options{
 		Redis: o.Redis, Jobs: o.Jobs, Results: o.Cache, Webhooks: o.Webhooks,
+		Fallback: func(ctx context.Context, job *jobs.Job, step string) (json.RawMessage, bool) {
+			return w.steps.fallback(ctx, job, step)
+		},
 		IsRunning: func(worker, claim string) (own, running bool) {
 			_, running = claims.Load(claim)
 			return worker == id, running
@@ -161,10 +165,7 @@ func New(o Options) (*Worker, error) {
 			return nil, fmt.Errorf("worker: %w", err)
 		}
 	}
-	w := &Worker{
-		id: id, options: o, engine: engine, attempts: attempts,
-		dispatcher: dispatcher, claims: claims, heartbeater: jobs.NewHeartbeater(o.Jobs, id),
-	}
+	w.engine, w.attempts, w.dispatcher, w.heartbeater = engine, attempts, dispatcher, jobs.NewHeartbeater(o.Jobs, id)
 	w.steps = w.newStepHandler()
 	return w, nil
 }
@@ -260,10 +261,11 @@ func (w *Worker) Stop() {
 // newStepHandler returns the handler of all steps.
 func (w *Worker) newStepHandler() *stepHandler {
 	o := w.options
-	stale := staleAnswers{o.Catalogue.Stale(), tra.NewOutages(o.Catalogue.Status)}
+	outages := tra.NewOutages(o.Catalogue.Status)
+	stale := staleAnswers{o.Catalogue.Stale(), outages}
 	matching, calculating := matchLabel(o.Catalogue, w.engine, match.New(o.Match)), calculate(o.Authority, stale, o.Costs)
 	return &stepHandler{
-		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, hub: o.Hub, claims: w.claims,
+		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, hub: o.Hub, claims: w.claims, outages: outages,
 		writeTimeout: writeTimeout, outageTimeout: outageTimeout,
 		run: map[string]stepFunc{
 			tasks.TypeScrape:         newScraper(o).scrape,

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -149,4 +150,62 @@ func TestWaitingCallersLearnThatTheAuthorityIsAway(t *testing.T) {
 	if e := s.post(s.car(1)).estimate(t); e.Stale {
 		t.Error("stale")
 	}
+}
+
+// The line to the only worker that asks TRA is cut. A known vehicle is answered at
+// once, the status notices the missing worker within 15 s, and what was queued for the
+// worker is answered of expired figures; the rest goes on when the line is back.
+func TestACutLineToTheAuthority(t *testing.T) {
+	server := redistest.Start(t)
+	line := redistest.Proxy(t, server.Addr)
+	s := newStack(t, redistest.Open(t, server.URL))
+	s.work(tasks.RoleAny)
+	far := *s
+	far.conn = redistest.Open(t, line.URL)
+	far.work(tasks.RoleAuthority)
+	s.post(s.car(0)).estimate(t)
+	forget := func() {
+		for _, key := range s.conn.Client().Keys(t.Context(), "cache:*").Val() {
+			must(t, s.conn.Client().Del(t.Context(), key).Err())
+		}
+		s.expireJoinGrace()
+	}
+	forget()
+	line.Disable()
+	cut := time.Now()
+	if known := s.post(s.car(0)).estimate(t); known.Stale || time.Since(cut) > 3*time.Second {
+		t.Errorf("a known vehicle after %v, stale %t", time.Since(cut), known.Stale)
+	}
+	forget()
+	must(t, s.conn.Client().Set(t.Context(), "tra:period", 99999, 0).Err()) // the figures expire
+	time.Sleep(1100 * time.Millisecond)
+	queued, cold := s.submit(s.car(0)), s.submit(s.car(1))
+	s.job(queued, func(j *jobs.Job) bool { return j.Steps[tasks.StepCalculate].State == jobs.StepReady })
+	for status := ""; status != "down"; time.Sleep(100 * time.Millisecond) {
+		var body struct {
+			Status string `json:"status"`
+			Reason string `json:"reason"`
+		}
+		must(t, json.Unmarshal(s.do(http.MethodGet, "/v1/tra-status", nil).body, &body))
+		if status = body.Status; time.Since(cut) > 15*time.Second {
+			t.Fatalf("status %s, reason %q after 15 s", body.Status, body.Reason)
+		}
+	}
+	noticed := time.Since(cut)
+	answered := s.job(queued, ended)
+	took := time.Since(cut)
+	var e vehicle.Estimate
+	if err := json.Unmarshal(answered.Result, &e); err != nil || !e.Stale || took > noticed+6*time.Second {
+		t.Errorf("queued: %s after %v, stale %t, %v", answered.State, took, e.Stale, err)
+	}
+	if record := s.job(cold, func(*jobs.Job) bool { return true }); record.State.Ended() {
+		t.Errorf("a cold vehicle: %s, %+v", record.State, record.Error)
+	}
+	line.Enable()
+	back := time.Now()
+	if record := s.job(cold, ended); record.State != jobs.Succeeded || time.Since(back) > 10*time.Second {
+		t.Errorf("the cold vehicle: %s after %v, %+v", record.State, time.Since(back), record.Error)
+	}
+	t.Logf("noticed after %v, stale after %v, goes on %v after the return", noticed.Round(time.Millisecond),
+		took.Round(time.Millisecond), time.Since(back).Round(time.Millisecond))
 }
