@@ -31,6 +31,7 @@ type commands struct {
 	API       apiCommand       `cmd:"" name:"api" help:"Run the API."`
 	Worker    workerCommand    `cmd:"" help:"Run the workers."`
 	Keys      keysCommand      `cmd:"" help:"Create, list, limit and revoke API keys."`
+	Webhooks  webhooksCommand  `cmd:"" help:"Save the webhooks of all API keys, and restore them."`
 	Estimate  estimateCommand  `cmd:"" help:"Estimate a listing through the API."`
 	Quote     quoteCommand     `cmd:"" help:"Estimate a car that you describe."`
 	Read      readCommand      `cmd:"" help:"Print the car that a listing page describes."`

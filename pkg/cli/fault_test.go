@@ -3,6 +3,9 @@ package cli
 import (
 	"bytes"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +13,7 @@ import (
 
 	"ushuru/pkg/keys"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
 
@@ -21,6 +25,23 @@ func TestServiceGoesOnAfterFlush(t *testing.T) {
 	s := newStack(t, conn)
 	s.work(tasks.Roles...)
 	s.post(s.car(0)).estimate(t)
+	url, hooks := receiver(t)
+	var hook struct{ ID, Secret string }
+	s.postInto("/v1/webhooks", `{"url":"`+url+`","events":["job.completed"]}`, &hook)
+	file := filepath.Join(t.TempDir(), "webhooks.jsonl")
+	webhooks := func(command string) (status int, out, errs bytes.Buffer) {
+		status = Main(t.Context(), []string{"webhooks", command, "--redis-url", server.URL, file}, Streams{Out: &out, Err: &errs})
+		return status, out, errs
+	}
+	if status, _, errs := webhooks("export"); status != exitOK || !strings.Contains(errs.String(), "SECRET") {
+		t.Fatalf("%d, %s", status, errs.String())
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if status, _, _ := webhooks("export"); status == exitOK {
+		t.Error("an export has replaced a file")
+	}
 	var backup bytes.Buffer
 	_, err := keys.NewStore(conn.Client()).Export(t.Context(), &backup)
 	must(t, err)
@@ -33,7 +54,19 @@ func TestServiceGoesOnAfterFlush(t *testing.T) {
 	}
 	_, err = keys.NewStore(conn.Client()).Import(t.Context(), &backup)
 	must(t, err)
+	if status, out, _ := webhooks("import"); status != exitOK || !strings.HasPrefix(out.String(), "1 webhooks") {
+		t.Errorf("%d, %s", status, out.String())
+	}
+	s.submit(s.car(2)) // an event goes to callers who do not wait
 	s.post(s.car(1)).estimate(t)
+	select {
+	case event := <-hooks:
+		h := event.header
+		must(t, webhook.Verify(hook.Secret, h.Get(webhook.HeaderID), h.Get(webhook.HeaderTimestamp),
+			h.Get(webhook.HeaderSignature), event.body, time.Now()))
+	case <-time.After(20 * time.Second):
+		t.Error("no webhook with the imported secret")
+	}
 	t.Logf("an estimate %v after FLUSHALL", time.Since(lost).Round(10*time.Millisecond))
 	inspector := asynq.NewInspectorFromRedisClient(conn.Client())
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"ushuru/pkg/keys"
+	"ushuru/pkg/webhook"
+)
+
+// webhooksCommand saves the webhooks of all API keys.
+type webhooksCommand struct {
+	Export webhooksExport `cmd:"" help:"Write the webhooks of all API keys, with their secrets, to a new file that only you can read."`
+	Import webhooksImport `cmd:"" help:"Add the webhooks of an export that do not exist. Import the keys first."`
+}
+
+// secretFile is the mode of a file with secrets; othersMode are the bits that it lacks.
+const (
+	secretFile fs.FileMode = 0o600
+	othersMode fs.FileMode = 0o077
+)
+
+type webhooksExport struct {
+	redisConfig
+	File string `arg:"" help:"File to create."`
+}
+
+// Run is called by kong.
+func (c *webhooksExport) Run(r *run) (err error) {
+	conn, err := r.redis(c.redisConfig, false)
+	if err != nil {
+		return err
+	}
+	all, err := keys.NewStore(conn.Client()).List(r.ctx)
+	if err != nil {
+		return err
+	}
+	var owners []string
+	for _, key := range all {
+		if key.Revoked.IsZero() {
+			owners = append(owners, key.ID)
+		}
+	}
+	file, err := os.OpenFile(c.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, secretFile)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	n, err := webhook.NewStore(conn.Client()).Export(r.ctx, owners, file)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(r.Err, "exported %d webhooks. The file is SECRET: who has it can send forged events.\n", n)
+	return err
+}
+
+type webhooksImport struct {
+	redisConfig
+	File string `arg:"" help:"File that export has written." type:"existingfile"`
+}
+
+// Run is called by kong.
+func (c *webhooksImport) Run(r *run) error {
+	conn, err := r.redis(c.redisConfig, false)
+	if err != nil {
+		return err
+	}
+	all, err := keys.NewStore(conn.Client()).List(r.ctx)
+	if err != nil {
+		return err
+	}
+	valid := map[string]bool{}
+	for _, key := range all {
+		valid[key.ID] = key.Revoked.IsZero()
+	}
+	file, err := os.Open(c.File)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	if info, err := file.Stat(); err == nil && info.Mode()&othersMode != 0 {
+		_, _ = fmt.Fprintf(r.Err, "%s has secrets and others can read it: chmod 600\n", c.File)
+	}
+	present, keyless, err := webhook.NewStore(conn.Client()).Import(r.ctx, file, func(owner string) bool { return valid[owner] })
+	_, printErr := fmt.Fprintf(r.Out, "%d webhooks of the file are there, %d have no valid key and were left out\n", present, keyless)
+	return errors.Join(err, printErr)
+}
