@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"time"
 
 	"ushuru/pkg/lab"
 	"ushuru/pkg/redisx"
@@ -15,6 +16,7 @@ type benchCommand struct {
 	Match   benchMatch   `cmd:"" help:"Time to match by code and to find candidates by name, compared with a bare map."`
 	Read    benchRead    `cmd:"" help:"Time to read a listing page, compared with x/net/html parsing it."`
 	Sheet   benchSheet   `cmd:"" help:"Memory and time to load inspection sheets, most of them hostile, each in its own process."`
+	Line    benchLine    `cmd:"" help:"The service with the worker that calls TRA at the end of a long, slow line."`
 	Trips   benchTrips   `cmd:"" help:"Round trips, commands and bytes to Redis of an estimate and of a listing of a batch."`
 }
 
@@ -139,5 +141,31 @@ func (c *benchSheet) Run(r *run) error {
 		CacheDir: c.CacheDir, Files: c.Files, LoadAlone: func(cacheDir, file string) []string {
 			return []string{"bench", "sheet", "--alone", "--cache-dir", cacheDir, file}
 		},
+	})
+}
+
+type benchLine struct {
+	Delay       time.Duration `default:"150ms" help:"Delay each way."`
+	Jitter      time.Duration `default:"40ms" help:"Maximum additional random delay each way."`
+	Rate        int           `name:"kbits" default:"256" help:"Thousands of bits a second each way."`
+	Reset       time.Duration `default:"8s" help:"Time between two resets of all connections."`
+	Latency     time.Duration `default:"20ms" help:"How long the simulated TRA takes to answer."`
+	Concurrency int           `default:"8" help:"Maximum concurrent steps of the worker that calls TRA."`
+	People      int           `name:"persons" default:"30" help:"Single estimates of new vehicles, and as many of known ones."`
+	Rows        int           `default:"500" help:"Listings in the batch."`
+	Vehicles    int           `default:"60" help:"New vehicles in the batch."`
+	Calls       int           `default:"20" help:"AUTHORITY_RATE while a batch of new vehicles runs."`
+	New         int           `default:"150" help:"Vehicles in that batch."`
+	Pause       time.Duration `default:"2s" help:"Pause of a person between two estimates while it runs."`
+	Idle        time.Duration `default:"60s" help:"Time for which the idle traffic is measured."`
+}
+
+// Run is called by kong.
+func (c *benchLine) Run(r *run) error {
+	return lab.Line(r.ctx, r.Out, lab.LineOptions{
+		Log:       newLog(r.Err, "error"),
+		Faults:    lab.LineFaults{Delay: c.Delay, Jitter: c.Jitter, Rate: 1000 * c.Rate, Reset: c.Reset},
+		Authority: c.Latency, Concurrency: c.Concurrency, People: c.People, Rows: c.Rows, Vehicles: c.Vehicles,
+		Rate: c.Calls, New: c.New, Pause: c.Pause, Idle: c.Idle,
 	})
 }

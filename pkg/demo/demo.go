@@ -53,6 +53,8 @@ type Demo struct {
 	Key       string // an API key
 	Password  string // of /monitoring
 	Authority *tratest.Simulator
+	// AuthorityURL is the base URL of the authority, for another worker.
+	AuthorityURL string
 
 	simulators app.Cleanup
 }
@@ -110,6 +112,7 @@ func (d *Demo) startSimulators(ctx context.Context, o Options) (*app.WorkerOptio
 	if err != nil {
 		return nil, err
 	}
+	d.AuthorityURL = authority + tratest.Path
 	if o.Pages == nil {
 		o.Pages = listingtest.New()
 	}
@@ -119,7 +122,7 @@ func (d *Demo) startSimulators(ctx context.Context, o Options) (*app.WorkerOptio
 	worker := &app.WorkerOptions{
 		Roles: o.Roles, BatchWindow: o.BatchWindow, ShutdownTimeout: 5 * time.Second,
 		Fetch:     fetch.Options{Timeout: 30 * time.Second},
-		Authority: tra.Options{BaseURL: authority + tratest.Path, Timeout: 10 * time.Second},
+		Authority: tra.Options{BaseURL: d.AuthorityURL, Timeout: 10 * time.Second},
 	}
 	if worker.Roles == nil {
 		worker.Roles = tasks.Roles

@@ -3,6 +3,7 @@ package tratest
 import (
 	"maps"
 	"net/http/httptest"
+	"slices"
 	"testing"
 )
 
@@ -30,4 +31,22 @@ func Start(t testing.TB, o Options) *Server {
 	server := httptest.NewServer(simulator)
 	t.Cleanup(server.Close)
 	return &Server{Simulator: simulator, URL: server.URL + Path, Root: server.URL}
+}
+
+// Listed is one label of the catalogue with the values that it has.
+type Listed struct {
+	Make, Label string
+	Years       []int
+	Fuels       []string
+	Bands       []string
+}
+
+// Listed returns the labels of a make, in the order of the catalogue.
+func (s *Simulator) Listed(mk string) []Listed {
+	entries := s.index.labels[s.index.ids[mk]]
+	listed := make([]Listed, len(entries))
+	for i, e := range entries {
+		listed[i] = Listed{mk, e.label, slices.Clone(e.years), slices.Clone(e.fuels), slices.Clone(e.bands)}
+	}
+	return listed
 }
