@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/cache"
+	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/webhook"
@@ -64,6 +65,7 @@ type Engine struct {
 	isRunning     func(worker, claim string) (own, running bool)
 	fallback      func(ctx context.Context, job *jobs.Job, step string) (json.RawMessage, bool)
 	sequential    bool
+	turns         *fair.Turns
 }
 
 // New makes an Engine.
@@ -73,7 +75,7 @@ func New(o Options) *Engine {
 		client:        asynq.NewClientFromRedisClient(o.Redis),
 		inspector:     asynq.NewInspectorFromRedisClient(o.Redis),
 		beforeSucceed: o.BeforeSucceed, notifiers: map[string]Notifier{}, isRunning: o.IsRunning, sequential: o.Sequential,
-		fallback: o.Fallback,
+		fallback: o.Fallback, turns: fair.NewTurns(o.Redis),
 	}
 	maps.Copy(e.notifiers, o.Notifiers)
 	e.notifiers[subscriberJob], e.notifiers[subscriberKey] = e.notifyJobs, e.notifyKeys
@@ -128,10 +130,12 @@ func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requeste
 		return nil, err
 	case !joined:
 		return job, e.advanceFrom(ctx, job)
-	case by.Class == jobs.Interactive && job.Class == jobs.Bulk && !job.State.Ended():
-		return e.promote(ctx, job)
+	case by.Class != jobs.Interactive || job.State.Ended():
+		return job, nil
+	case job.Class == jobs.Bulk:
+		return e.promote(ctx, job, by.Owner)
 	}
-	return job, nil
+	return job, e.joinTurn(ctx, job, by.Owner)
 }
 
 // Estimate submits the estimate of a listing. The URL must be canonical.
@@ -386,16 +390,6 @@ func (e *Engine) notifyEnd(ctx context.Context, job *jobs.Job, subscribers []str
 		return fmt.Errorf("%w: %w", ErrNotifyIncomplete, err)
 	}
 	return e.jobs.MarkFinalized(ctx, job)
-}
-
-// enqueue enqueues the task of an attempt at a step. A task that is enqueued
-// already is not an error.
-func (e *Engine) enqueue(ctx context.Context, job *jobs.Job, step string, attempt int) error {
-	task, err := newTask(job, step, attempt)
-	if err != nil {
-		return err
-	}
-	return e.enqueueTask(ctx, task)
 }
 
 func (e *Engine) enqueueTask(ctx context.Context, task *asynq.Task, options ...asynq.Option) error {

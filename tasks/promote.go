@@ -10,8 +10,8 @@ import (
 // promote makes an interactive job of a bulk one: its ready steps, and those of
 // its children, move to the queue of interactive jobs. If the process dies in
 // between, the sweeper does the rest: it looks for a ready step in the queue of
-// the job's class.
-func (e *Engine) promote(ctx context.Context, job *jobs.Job) (*jobs.Job, error) {
+// the job's class. From now on it takes the turns of the key that asked last.
+func (e *Engine) promote(ctx context.Context, job *jobs.Job, owner string) (*jobs.Job, error) {
 	promoted, err := e.jobs.Promote(ctx, job)
 	if err != nil {
 		return nil, err
@@ -20,11 +20,13 @@ func (e *Engine) promote(ctx context.Context, job *jobs.Job) (*jobs.Job, error) 
 	if err != nil || !promoted {
 		return current, err
 	}
+	owned := *current
+	owned.Owner = owner
 	for name, step := range current.Steps {
 		if step.State != jobs.StepReady {
 			continue
 		}
-		requeued, err := e.requeue(ctx, current, name, step)
+		requeued, err := e.requeue(ctx, &owned, name, step)
 		if err != nil {
 			return nil, err
 		}
@@ -36,14 +38,14 @@ func (e *Engine) promote(ctx context.Context, job *jobs.Job) (*jobs.Job, error) 
 		if child.Job == "" || child.State.Ended() {
 			continue
 		}
-		if err := e.promoteChild(ctx, child.Job); err != nil {
+		if err := e.promoteChild(ctx, child.Job, owner); err != nil {
 			return nil, err
 		}
 	}
 	return current, nil
 }
 
-func (e *Engine) promoteChild(ctx context.Context, id string) error {
+func (e *Engine) promoteChild(ctx context.Context, id, owner string) error {
 	child, err := e.jobs.Get(ctx, id)
 	if errors.Is(err, jobs.ErrNotFound) {
 		return nil
@@ -51,7 +53,7 @@ func (e *Engine) promoteChild(ctx context.Context, id string) error {
 	if err != nil || child.Class != jobs.Bulk || child.State.Ended() {
 		return err
 	}
-	_, err = e.promote(ctx, child)
+	_, err = e.promote(ctx, child, owner)
 	return err
 }
 
@@ -79,6 +81,9 @@ func (e *Engine) Redeliver(ctx context.Context, id, step string, attempt int) er
 func (e *Engine) requeue(ctx context.Context, job *jobs.Job, name string, seen jobs.Step) (bool, error) {
 	attempt, err := e.jobs.Requeue(ctx, job.ID, name, seen)
 	if err != nil || attempt == 0 {
+		return false, err
+	}
+	if err := e.leaveTurn(ctx, job, name, seen.Attempt); err != nil {
 		return false, err
 	}
 	return true, e.enqueue(ctx, job, name, attempt)

@@ -117,6 +117,9 @@ func QueuesOf(role Role) map[string]int {
 	return map[string]int{name: weightInteractive, name + BulkSuffix: weightBulk}
 }
 
+// QueueOf returns the queue of a role for the tasks of people.
+func QueueOf(role Role) string { return queueOfRole[role] }
+
 // IsBulkQueue reports whether a queue is for steps of bulk jobs.
 func IsBulkQueue(name string) bool { return strings.HasSuffix(name, BulkSuffix) }
 
@@ -127,6 +130,7 @@ type TaskPayload struct {
 	Step    string `json:"step"`
 	Attempt int    `json:"attempt"`
 	URL     string `json:"url,omitempty"`
+	Key     string `json:"key,omitempty"` // for which API key a person's task is
 }
 
 // ParseTaskPayload decodes a payload.
@@ -162,7 +166,7 @@ func newTask(job *jobs.Job, step string, attempt int) (*asynq.Task, error) {
 	if !ok {
 		return nil, fmt.Errorf("tasks: no such task %q", taskType)
 	}
-	payload, err := json.Marshal(TaskPayload{job.ID, step, attempt, payloadURLs(job)})
+	payload, err := json.Marshal(TaskPayload{job.ID, step, attempt, payloadURLs(job), turnOwner(job)})
 	if err != nil {
 		return nil, err
 	}
@@ -171,6 +175,13 @@ func newTask(job *jobs.Job, step string, attempt int) (*asynq.Task, error) {
 		asynq.Queue(queueOf(policy, job.Class)),
 		asynq.MaxRetry(noRetryLimit), // the job's record counts the retries, so that asynq never archives a task
 		asynq.Timeout(taskTimeout(job.Kind, step)+timeoutMargin)), nil
+}
+
+// TaskTimeout returns how long a task of a type may take, with the steps that follow
+// in the same task.
+func TaskTimeout(taskType string) time.Duration {
+	kind, step, _ := strings.Cut(taskType, ":")
+	return taskTimeout(kind, step) + timeoutMargin
 }
 
 // taskTimeout is how long the task of a step may take: a handler goes on with the

@@ -128,7 +128,7 @@ func TestPayloads(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, err := ParseTaskPayload(task.Payload())
-	if want := (TaskPayload{"01J", StepScrape, 3, "https://a.example/1"}); err != nil || n != want || task.Type() != TypeScrape {
+	if want := (TaskPayload{"01J", StepScrape, 3, "https://a.example/1", ""}); err != nil || n != want || task.Type() != TypeScrape {
 		t.Fatalf("%+v %v", n, err)
 	}
 }

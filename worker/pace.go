@@ -68,21 +68,20 @@ type queueServer struct {
 	check       time.Duration
 }
 
-// serversOf returns the servers of a role. Far from Redis each class has its own, with
-// slots of its own, so that a task of a person waits neither for the slots nor for the
-// fetches of a batch; with many slots several servers fetch the tasks of batches.
+// serversOf returns the servers of a role. Each class has its own, with slots of its
+// own, so that a task of a person waits neither for the slots nor for the fetches of a
+// batch; far from Redis and with many slots several servers fetch the tasks of batches.
 func (p pace) serversOf(role tasks.Role, concurrency int) []queueServer {
-	queues := tasks.QueuesOf(role)
-	if !p.far {
-		return []queueServer{{queues, concurrency, p.interactive}}
-	}
 	var servers []queueServer
-	for name, weight := range queues {
+	for name, weight := range tasks.QueuesOf(role) {
 		if !tasks.IsBulkQueue(name) {
 			servers = append(servers, queueServer{map[string]int{name: weight}, concurrency, p.interactive})
 			continue
 		}
-		fetchers := max(1, concurrency/slotsPerFetcher)
+		fetchers := 1
+		if p.far {
+			fetchers = max(1, concurrency/slotsPerFetcher)
+		}
 		for range fetchers {
 			servers = append(servers, queueServer{map[string]int{name: weight}, concurrency / fetchers, p.bulk})
 		}

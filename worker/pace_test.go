@@ -9,9 +9,9 @@ import (
 	"ushuru/tasks"
 )
 
-// Far from Redis a task of a person has a server of its own, and more than one
-// fetches those of batches.
-func TestAFarWorkerFetchesEachClassByItself(t *testing.T) {
+// A task of a person has a server of its own; far from Redis more than one fetches
+// those of batches.
+func TestAWorkerFetchesEachClassByItself(t *testing.T) {
 	t.Parallel()
 	far := pace{far: true, interactive: time.Second, bulk: 4 * time.Second}
 	fetching, slots := map[string]int{}, map[string]int{}
@@ -32,7 +32,7 @@ func TestAFarWorkerFetchesEachClassByItself(t *testing.T) {
 	if slots["authority"] != 32 || slots["authority_bulk"] != 32 {
 		t.Errorf("slots %v", slots)
 	}
-	if near := (pace{}).serversOf(tasks.RoleAuthority, 8); len(near) != 1 || len(near[0].queues) != 2 {
+	if near := (pace{}).serversOf(tasks.RoleAuthority, 32); len(near) != 2 || len(near[0].queues) != 1 {
 		t.Errorf("near: %v", near)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/oklog/ulid/v2"
 
+	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/retry"
@@ -89,7 +90,13 @@ func (s *stepHandler) ProcessTask(ctx context.Context, task *asynq.Task) error {
 		s.claims.Store(claim, nil) // until this run has written its outcome
 		defer s.claims.Delete(claim)
 	}
+	turn := s.beginTurn(ctx, task, payload)
+	defer turn.end()
 	result, job, err := s.jobs.Claim(ctx, payload.Job, payload.Step, payload.Attempt, s.worker, claim)
+	turnErr := turn.wait()
+	if err == nil && result == jobs.Claimed {
+		err = turnErr
+	}
 	if err != nil { // the reply may have been lost after the claim was stored
 		return errors.Join(err, s.release(ctx, payload, claim, false))
 	}
@@ -253,7 +260,7 @@ func (s *stepHandler) runStep(
 	}
 	var watching sync.WaitGroup
 	defer watching.Wait()
-	ctx, stop := context.WithCancelCause(ctx)
+	ctx, stop := context.WithCancelCause(fair.WithOwner(ctx, job.Owner))
 	defer stop(nil)
 	if s.hub != nil {
 		watching.Go(func() {

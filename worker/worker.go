@@ -198,6 +198,7 @@ func (w *Worker) Start() error {
 			tasks.RoleAny: w.options.Concurrency, tasks.RoleAuthority: w.options.AuthorityConcurrency,
 			tasks.RoleAI: w.options.AIConcurrency,
 		}[role]
+		w.offerTurns(ctx, role, concurrency)
 		for _, queues := range paced.serversOf(role, concurrency) {
 			base := ServerConfig(queues.queues, queues.concurrency, w.options.ShutdownTimeout, w.options.Log)
 			server := asynq.NewServerFromRedisClient(w.options.Redis, paced.config(base, queues))

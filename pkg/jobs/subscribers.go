@@ -68,9 +68,14 @@ func (s *Store) Unsubscribe(ctx context.Context, id, subscriber string) (bool, e
 		subscriber, retention.Milliseconds()).Bool()
 }
 
+// Subscribers returns the subscribers of a job.
+func (s *Store) Subscribers(ctx context.Context, id string) ([]string, error) {
+	return s.redis.SMembers(ctx, keySubscribers(id)).Result()
+}
+
 // IsSubscribed reports whether a subscriber will be notified of a job's end.
 func (s *Store) IsSubscribed(ctx context.Context, id, subscriber string) (bool, error) {
-	subscribers, err := s.redis.SMembers(ctx, keySubscribers(id)).Result()
+	subscribers, err := s.Subscribers(ctx, id)
 	return slices.Contains(subscribers, subscriber), err
 }
 

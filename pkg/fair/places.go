@@ -1,0 +1,96 @@
+package fair
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// Places are places of one process that owners share. The zero value has none; use
+// NewPlaces.
+type Places struct {
+	mu      sync.Mutex
+	free    int
+	has     map[string]int
+	waiting []*waiter // in the order in which they came
+}
+
+type waiter struct {
+	owner string
+	ready chan struct{} // closed when the place is the waiter's
+}
+
+// NewPlaces returns n places.
+func NewPlaces(n int) *Places { return &Places{free: n, has: map[string]int{}} }
+
+// Take takes a place for an owner, and waits for it until ctx is done. It returns
+// the function that gives the place back.
+func (p *Places) Take(ctx context.Context, owner string) (release func(), err error) {
+	w := &waiter{owner, make(chan struct{})}
+	p.mu.Lock()
+	p.waiting = append(p.waiting, w)
+	p.serve()
+	p.mu.Unlock()
+	select {
+	case <-w.ready:
+		return sync.OnceFunc(func() { p.release(owner) }), nil
+	case <-ctx.Done():
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.Index(p.waiting, w); i >= 0 {
+		p.waiting = slices.Delete(p.waiting, i, i+1)
+		return nil, ctx.Err()
+	}
+	p.give(owner) // it came at the same moment
+	return nil, ctx.Err()
+}
+
+// Waiting returns how many wait for a place of an owner.
+func (p *Places) Waiting(owner string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for _, w := range p.waiting {
+		if w.owner == owner {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *Places) release(owner string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.give(owner)
+}
+
+// give gives a place of an owner to whoever is next.
+func (p *Places) give(owner string) {
+	p.free++
+	if p.has[owner]--; p.has[owner] <= 0 {
+		delete(p.has, owner)
+	}
+	p.serve()
+}
+
+// serve gives free places to those who wait and may have one: first to the owner
+// with the fewest.
+func (p *Places) serve() {
+	for p.free > 0 {
+		next := -1
+		for i, w := range p.waiting {
+			if admits(w.owner, p.has[w.owner], p.free) && (next < 0 || p.has[w.owner] < p.has[p.waiting[next].owner]) {
+				next = i
+			}
+		}
+		if next < 0 {
+			return
+		}
+		w := p.waiting[next]
+		p.waiting = slices.Delete(p.waiting, next, next+1)
+		p.free--
+		p.has[w.owner]++
+		close(w.ready)
+	}
+}

@@ -1,0 +1,51 @@
+package fair_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"ushuru/pkg/fair"
+)
+
+func TestPlacesLeaveOneForAnother(t *testing.T) {
+	t.Parallel()
+	places := fair.NewPlaces(16)
+	ctx, cancel := context.WithCancel(t.Context())
+	var slow sync.WaitGroup
+	for range 100 {
+		slow.Go(func() {
+			if release, err := places.Take(ctx, "attacker"); err == nil {
+				<-ctx.Done()
+				release()
+				release() // a second call does nothing
+			}
+		})
+	}
+	for places.Waiting("attacker") < 89 {
+		time.Sleep(time.Millisecond)
+	}
+	for range 100 {
+		soon, stop := context.WithTimeout(t.Context(), time.Second)
+		release, err := places.Take(soon, "victim")
+		stop()
+		if err != nil {
+			t.Fatal("another key waits for a place: ", err)
+		}
+		release()
+	}
+	cancel()
+	slow.Wait()
+	for range 11 { // all places are free again
+		if _, err := places.Take(t.Context(), "key"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	soon, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer stop()
+	if _, err := places.Take(soon, "key"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a 12th place of 16: %v", err)
+	}
+}

@@ -1,0 +1,182 @@
+package fair
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/lua"
+)
+
+// Turns are the places of all workers of a queue, which the owners of its tasks
+// share. A task that has a place is in the queue or runs; the others wait, each
+// owner's in their order. State is in Redis, so that all processes share it, and
+// every place is a lease: that of a process that died expires.
+//
+//	turns:{<queue>}:offers            places of each worker, and until when
+//	turns:{<queue>}:taken             tasks that have a place, by the end of the lease
+//	turns:{<queue>}:owners            owner of each task in taken
+//	turns:{<queue>}:counts            how many places each owner has
+//	turns:{<queue>}:line              owners whose tasks wait, by when they were served
+//	turns:{<queue>}:line:<owner>      their tasks, by when they came
+type Turns struct{ redis redis.UniversalClient }
+
+// NewTurns returns Turns on a Redis connection, which the caller closes.
+func NewTurns(client redis.UniversalClient) *Turns { return &Turns{client} }
+
+const (
+	// OfferInterval is how often a worker says how many places it has.
+	OfferInterval = 5 * time.Second
+	offerTTL      = 3 * OfferInterval
+	// queueLease is how long a task keeps its place in the queue: as long as a person
+	// waits at most. A worker that runs the task renews it.
+	queueLease = 10 * time.Minute
+)
+
+func keysOf(queue string) []string {
+	prefix := "turns:{" + queue + "}:"
+	return []string{prefix + "offers", prefix + "taken", prefix + "owners", prefix + "counts", prefix + "line"}
+}
+
+// luaTurns has the functions of the scripts. KEYS: those of keysOf.
+const luaTurns = lua.Clock + `
+local offers, taken, owners, counts, line = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local function drop(task)
+  if redis.call('ZREM', taken, task) == 0 then return end
+  local owner = redis.call('HGET', owners, task)
+  redis.call('HDEL', owners, task)
+  if owner and redis.call('HINCRBY', counts, owner, -1) <= 0 then redis.call('HDEL', counts, owner) end
+end
+for _, task in ipairs(redis.call('ZRANGEBYSCORE', taken, '-inf', now, 'LIMIT', 0, 1000)) do drop(task) end
+local function places()
+  local live, last = 0, 0
+  local all = redis.call('HGETALL', offers)
+  for i = 1, #all, 2 do
+    local n, till = string.match(all[i + 1], '(%d+) (%d+)')
+    if tonumber(till) > now then live = live + n else last = math.max(last, n) end
+    if tonumber(till) < now - 3600000 then redis.call('HDEL', offers, all[i]) end
+  end
+  if live > 0 then return live end
+  return last
+end
+local total = places()
+local function admits(owner)
+  if total == 0 then return true end -- no worker has ever said how many places there are
+  local has = tonumber(redis.call('HGET', counts, owner) or 0)
+  local free = total - redis.call('ZCARD', taken)
+  if has > 0 and free < 2 then return false end
+  local weight = 2
+  if owner == 'anonymous' then weight = 0.5 end
+  return has < weight * free
+end
+local function take(owner, task, lease)
+  redis.call('ZADD', taken, now + lease, task)
+  redis.call('HSET', owners, task, owner)
+  redis.call('HINCRBY', counts, owner, 1)
+end
+local function forget(owner, task)
+  redis.call('ZREM', line .. ':' .. owner, task)
+  if redis.call('EXISTS', line .. ':' .. owner) == 0 then redis.call('ZREM', line, owner) end
+end
+local function nextOwner()
+  for _, owner in ipairs(redis.call('ZRANGE', line, 0, -1)) do
+    if redis.call('EXISTS', line .. ':' .. owner) == 0 then
+      redis.call('ZREM', line, owner)
+    elseif admits(owner) then return owner end
+  end
+end
+local function serve(lease)
+  local served = {}
+  while #served < 200 do
+    local owner = nextOwner()
+    if not owner then break end
+    local task = redis.call('ZRANGE', line .. ':' .. owner, 0, 0)[1]
+    redis.call('ZADD', line, now + #served / 1000, owner)
+    forget(owner, task)
+    if not redis.call('ZSCORE', taken, task) then
+      take(owner, task, lease)
+      served[#served + 1] = task
+    end
+  end
+  return served
+end
+`
+
+// scriptEnter takes a place for a task, or lets it wait. ARGV: owner, task, lease in
+// ms, how long owners who wait are remembered in ms. It returns 1 when the task has
+// the place.
+var scriptEnter = redis.NewScript(luaTurns + `
+local owner, task, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
+if redis.call('ZSCORE', taken, task) then
+  redis.call('ZADD', taken, 'XX', now + lease, task)
+  return 1
+end
+if admits(owner) then
+  forget(owner, task)
+  take(owner, task, lease)
+  return 1
+end
+redis.call('ZADD', line .. ':' .. owner, 'NX', now, task)
+redis.call('PEXPIRE', line .. ':' .. owner, ARGV[4])
+redis.call('ZADD', line, 'NX', 0, owner)
+return 0
+`)
+
+// scriptLeave gives the place of a task back. ARGV: owner, task, lease in ms. It
+// returns the tasks that have a place now.
+var scriptLeave = redis.NewScript(luaTurns + `
+drop(ARGV[2])
+if ARGV[1] ~= '' then forget(ARGV[1], ARGV[2]) end
+return serve(ARGV[3])
+`)
+
+// scriptOffer says how many places a worker has. ARGV: worker, places, until when in
+// ms from now, lease in ms. It returns the tasks that have a place now.
+var scriptOffer = redis.NewScript(luaTurns + `
+if tonumber(ARGV[2]) > 0 then
+  redis.call('HSET', offers, ARGV[1], ARGV[2] .. ' ' .. now + ARGV[3])
+else
+  redis.call('HDEL', offers, ARGV[1])
+end
+total = places()
+return serve(ARGV[4])
+`)
+
+// Enter takes a place for a task of an owner, or renews it, for as long as lease; 0
+// is the time in the queue. When it reports false the task waits: Leave or Offer of
+// any process returns it once it has a place. A task may wait for several owners: it
+// runs when the first of them may have a place.
+func (t *Turns) Enter(ctx context.Context, queue, owner, task string, lease time.Duration) (bool, error) {
+	if lease == 0 {
+		lease = queueLease
+	}
+	entered, err := scriptEnter.Run(ctx, t.redis, keysOf(queue), owner, task,
+		lease.Milliseconds(), (24 * time.Hour).Milliseconds()).Bool()
+	if err != nil {
+		return false, fmt.Errorf("fair: enter: %w", err)
+	}
+	return entered, nil
+}
+
+// Leave gives the place of a task back, or lets it wait no longer, and returns the
+// tasks that have a place now. It may run twice.
+func (t *Turns) Leave(ctx context.Context, queue, owner, task string) (ready []string, err error) {
+	ready, err = scriptLeave.Run(ctx, t.redis, keysOf(queue), owner, task, queueLease.Milliseconds()).StringSlice()
+	if err != nil {
+		return nil, fmt.Errorf("fair: leave: %w", err)
+	}
+	return ready, nil
+}
+
+// Offer says how many places a worker has; 0 when it stops. Call it at each
+// OfferInterval. It returns the tasks that have a place now.
+func (t *Turns) Offer(ctx context.Context, queue, worker string, places int) (ready []string, err error) {
+	ready, err = scriptOffer.Run(ctx, t.redis, keysOf(queue), worker, places, offerTTL.Milliseconds(),
+		queueLease.Milliseconds()).StringSlice()
+	if err != nil {
+		return nil, fmt.Errorf("fair: offer: %w", err)
+	}
+	return ready, nil
+}

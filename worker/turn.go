@@ -1,0 +1,89 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"ushuru/pkg/fair"
+	"ushuru/tasks"
+)
+
+// turn is the place of a task of a person among the tasks of other keys. The zero
+// value, that of a task of a batch, always has one.
+type turn struct {
+	s         *stepHandler
+	ctx       context.Context //nolint:containedctx // that of the task
+	queue, id string
+	owner     string
+	ready     bool
+	err       error
+	begun     sync.WaitGroup
+}
+
+const (
+	// turnMargin is how much longer than its task a place is kept.
+	turnMargin = 30 * time.Second
+	// turnDelay is how soon a task that has lost its place is looked at again, if the
+	// end of another's turn does not run it before.
+	turnDelay = 2 * time.Second
+)
+
+var errNoTurn = errors.New("worker: other tasks of the same key have all the places that one key may have")
+
+// beginTurn takes the place of a task that was delivered, while the caller claims its
+// step. One that is delivered for the first time has a place already; one that is
+// retried may have to wait again.
+func (s *stepHandler) beginTurn(ctx context.Context, task *asynq.Task, payload tasks.TaskPayload) *turn {
+	queue, named := asynq.GetQueueName(ctx)
+	if payload.Key == "" || !named || tasks.IsBulkQueue(queue) {
+		return &turn{ready: true}
+	}
+	id, _ := asynq.GetTaskID(ctx)
+	t := &turn{s: s, ctx: ctx, queue: queue, id: id, owner: payload.Key}
+	lease := tasks.TaskTimeout(task.Type()) + turnMargin
+	t.begun.Go(func() { t.ready, t.err = s.engine.BeginTurn(ctx, queue, t.owner, id, lease) })
+	return t
+}
+
+// wait returns nil when the task has its place.
+func (t *turn) wait() error {
+	t.begun.Wait()
+	switch {
+	case t.err != nil:
+		return t.err
+	case !t.ready:
+		return &retryError{turnDelay, tasks.Snooze(turnDelay, errNoTurn)}
+	}
+	return nil
+}
+
+// end gives the place back. A failure is harmless: the place is a lease.
+func (t *turn) end() {
+	t.begun.Wait()
+	if t.owner == "" || !t.ready {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), writeTimeout)
+	defer cancel()
+	if err := t.s.engine.EndTurn(ctx, t.queue, t.owner, t.id); err != nil {
+		t.s.log.Warn("place of a task is not given back before its lease ends", "task", t.id, "error", err)
+	}
+}
+
+// offerTurns says, until ctx ends, how many places the worker has for the tasks of
+// people.
+func (w *Worker) offerTurns(ctx context.Context, role tasks.Role, places int) {
+	queue := tasks.QueueOf(role)
+	w.loops.Go(func() {
+		runEvery(ctx, fair.OfferInterval, func() {
+			w.logScheduleError(ctx, w.engine.OfferTurns(ctx, queue, w.id, places))
+		})
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = w.engine.OfferTurns(last, queue, w.id, 0) // the offer expires by itself
+	})
+}
