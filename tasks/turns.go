@@ -131,13 +131,13 @@ func (e *Engine) EndTurn(ctx context.Context, queue, owner, id string) error {
 }
 
 // OfferTurns says how many places a worker has for the tasks of people; 0 when it
-// stops.
-func (e *Engine) OfferTurns(ctx context.Context, queue, worker string, places int) error {
-	ready, err := e.turns.Offer(ctx, queue, worker, places)
+// stops. It returns how many all workers have.
+func (e *Engine) OfferTurns(ctx context.Context, queue, worker string, places int) (total int, err error) {
+	total, ready, err := e.turns.Offer(ctx, queue, worker, places)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return e.runReady(ctx, queue, ready)
+	return total, e.runReady(ctx, queue, ready)
 }
 
 // runReady runs tasks that have got a place. The place of one that does not exist any

@@ -78,12 +78,17 @@ func (t *turn) end() {
 // people.
 func (w *Worker) offerTurns(ctx context.Context, role tasks.Role, places int) {
 	queue := tasks.QueueOf(role)
+	offer := func() {
+		total, err := w.engine.OfferTurns(ctx, queue, w.id, places)
+		w.logScheduleError(ctx, err)
+		if role == tasks.RoleAuthority && total > 0 {
+			w.options.Authority.SetPart(float64(places) / float64(total))
+		}
+	}
 	w.loops.Go(func() {
-		runEvery(ctx, fair.OfferInterval, func() {
-			w.logScheduleError(ctx, w.engine.OfferTurns(ctx, queue, w.id, places))
-		})
+		runEvery(ctx, fair.OfferInterval, offer)
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		_ = w.engine.OfferTurns(last, queue, w.id, 0) // the offer expires by itself
+		_, _ = w.engine.OfferTurns(last, queue, w.id, 0) // the offer expires by itself
 	})
 }

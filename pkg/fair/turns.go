@@ -133,7 +133,8 @@ return serve(ARGV[3])
 `)
 
 // scriptOffer says how many places a worker has. ARGV: worker, places, until when in
-// ms from now, lease in ms. It returns the tasks that have a place now.
+// ms from now, lease in ms. It returns how many places all workers have, and the tasks
+// that have one now.
 var scriptOffer = redis.NewScript(luaTurns + `
 if tonumber(ARGV[2]) > 0 then
   redis.call('HSET', offers, ARGV[1], ARGV[2] .. ' ' .. now + ARGV[3])
@@ -141,7 +142,7 @@ else
   redis.call('HDEL', offers, ARGV[1])
 end
 total = places()
-return serve(ARGV[4])
+return {total, serve(ARGV[4])}
 `)
 
 // Enter takes a place for a task of an owner, or renews it, for as long as lease; 0
@@ -171,12 +172,21 @@ func (t *Turns) Leave(ctx context.Context, queue, owner, task string) (ready []s
 }
 
 // Offer says how many places a worker has; 0 when it stops. Call it at each
-// OfferInterval. It returns the tasks that have a place now.
-func (t *Turns) Offer(ctx context.Context, queue, worker string, places int) (ready []string, err error) {
-	ready, err = scriptOffer.Run(ctx, t.redis, keysOf(queue), worker, places, offerTTL.Milliseconds(),
-		queueLease.Milliseconds()).StringSlice()
+// OfferInterval. It returns how many all workers have, and the tasks that have one now.
+func (t *Turns) Offer(ctx context.Context, queue, worker string, places int) (total int, ready []string, err error) {
+	reply, err := scriptOffer.Run(ctx, t.redis, keysOf(queue), worker, places, offerTTL.Milliseconds(),
+		queueLease.Milliseconds()).Slice()
 	if err != nil {
-		return nil, fmt.Errorf("fair: offer: %w", err)
+		return 0, nil, fmt.Errorf("fair: offer: %w", err)
 	}
-	return ready, nil
+	all, okTotal := reply[0].(int64)
+	tasks, okTasks := reply[1].([]any)
+	if !okTotal || !okTasks {
+		return 0, nil, fmt.Errorf("fair: offer: unexpected reply %v", reply)
+	}
+	for _, task := range tasks {
+		id, _ := task.(string)
+		ready = append(ready, id)
+	}
+	return int(all), ready, nil
 }

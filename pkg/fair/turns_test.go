@@ -22,7 +22,7 @@ func turns(t *testing.T) (*fair.Turns, *miniredis.Miniredis) {
 
 func offer(t *testing.T, turns *fair.Turns, worker string, places int) []string {
 	t.Helper()
-	ready, err := turns.Offer(t.Context(), "any", worker, places)
+	_, ready, err := turns.Offer(t.Context(), "any", worker, places)
 	if err != nil {
 		t.Fatal(err)
 	}

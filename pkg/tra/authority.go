@@ -161,6 +161,10 @@ type calculation struct {
 	implausible bool // never stored
 }
 
+// SetPart says which part of the calls of all workers this one may make, so that one
+// key gets no more of them because there are several workers.
+func (a *Authority) SetPart(part float64) { a.throttle.rate.shares.SetPart(part) }
+
 // call makes one call behind the throttle, with retries.
 func call[T any](ctx context.Context, a *Authority, name string, fetch func(context.Context) (T, error)) (result T, _ error) {
 	var took time.Duration

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-redis/redis_rate/v10"
 
+	"ushuru/pkg/fair"
 	"ushuru/pkg/retry"
 )
 
@@ -36,6 +37,7 @@ type rateLimit struct {
 	wait      time.Duration // how long a call may wait for a token
 	people    tokens
 	bulk      tokens
+	shares    fair.Rates // of each key, of the calls for people
 }
 
 // tokens are those that one class of callers may use.
@@ -47,11 +49,17 @@ type tokens struct {
 	refused time.Time // before this time there is none
 }
 
-// limit takes one token, and waits for it as long as a call may.
+// limit takes one token, of the caller's share and of all, and waits for it as long as
+// a call may.
 func (r *rateLimit) limit(ctx context.Context) error {
 	deadline := time.Now().Add(r.wait)
-	for {
-		err := r.take(ctx, 1)
+	takes := []func(context.Context) error{r.takeShare, func(ctx context.Context) error { return r.take(ctx, 1) }}
+	for len(takes) > 0 {
+		err := takes[0](ctx)
+		if err == nil {
+			takes = takes[1:]
+			continue
+		}
 		throttled, ok := errors.AsType[*ThrottleError](err)
 		if !ok || time.Now().Add(throttled.RetryAfter).After(deadline) {
 			return err
@@ -60,6 +68,19 @@ func (r *rateLimit) limit(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// takeShare counts a call for a person against what one key may use of the rate.
+func (r *rateLimit) takeShare(ctx context.Context) error {
+	owner := fair.Owner(ctx)
+	if r.perSecond <= 0 || owner == "" || sessionOf(ctx).isBulk() {
+		return nil
+	}
+	if wait := r.shares.Take(owner, r.perSecond, time.Now()); wait > 0 {
+		return &ThrottleError{RetryAfter: wait, Reason: ThrottleRate}
+	}
+	return nil
 }
 
 // prepare takes the token for a call that is likely to follow, so that the call does
