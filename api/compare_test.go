@@ -70,7 +70,7 @@ var compareScenarios = []scenario{
 		name: "two cars", url: "/v1/compare", body: pairOf("/pair-1", "/pair-2", `,"unknown":1`), status: 200,
 		has: []string{
 			`"url":"https://cars.example/pair-1"`, `"url":"https://cars.example/pair-2"`, `"condReport1":null`, `"cached":false`,
-			`"rate":2650`, `"lang":"en"`, `"verdict":{"winner":"none"`,
+			`"rate":2650`, `"lang":"en"`, `"verdict":{"winner":null,"reason":"same_car"`,
 		},
 	},
 	{

@@ -15,6 +15,7 @@ import (
 	"ushuru/pkg/advice"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/render"
@@ -60,7 +61,7 @@ func recommend(costs *cost.Tables, writer *advice.Writer, log *slog.Logger) step
 		}
 		warnings := slices.Concat(car1.warnings, car2.warnings)
 		if byAI {
-			warnings = append(warnings, advice.Warn(input.Lang, "worded_by_ai", nil))
+			warnings = append(warnings, message.New("warning/worded_by_ai", nil))
 		}
 		used := money.NewNumber(rate)
 		return vehicle.Comparison{
@@ -82,11 +83,7 @@ func newComparedCar(job *jobs.Job, car, sheetName, n, lang string) (c comparedCa
 		return c, nil
 	case child.State != jobs.Succeeded:
 		why := reasonOf(child)
-		left := advice.Warn(lang, "sheet_not_read", map[string]string{"n": n, "code": why.Code})
-		if lang == advice.English { // errors have English messages only
-			left.Message += " " + why.Message
-		}
-		c.warnings = append(c.warnings, left)
+		c.warnings = append(c.warnings, message.New("warning/sheet_not_read", message.Values{"car": n, "reason": why.Code}))
 		return c, nil
 	}
 	_, report, err := sheet.ParseReading(child.Result)
@@ -100,14 +97,27 @@ func newComparedCar(job *jobs.Job, car, sheetName, n, lang string) (c comparedCa
 	}
 	c.summary, c.condition = &summary, advice.NewCondition(report, mismatches)
 	if len(mismatches) > 0 {
-		var fields []string
-		for _, m := range mismatches {
-			fields = append(fields, fmt.Sprintf("%s (%s / %s)", m.Name(lang), m.Sheet, m.Listing))
-		}
-		with := map[string]string{"n": n, "fields": strings.Join(fields, ", ")}
-		c.warnings = append(c.warnings, advice.Warn(lang, "sheet_mismatch", with))
+		c.warnings = append(c.warnings, mismatchWarning(n, mismatches))
 	}
 	return c, nil
+}
+
+// mismatchWarning names the values in which the sheet of car n and its listing
+// differ.
+func mismatchWarning(n string, mismatches []sheet.Mismatch) vehicle.Warning {
+	list := func(lang string) string {
+		fields := make([]string, len(mismatches))
+		for i, m := range mismatches {
+			fields[i] = fmt.Sprintf("%s (%s / %s)", m.Name(lang), m.Sheet, m.Listing)
+		}
+		return strings.Join(fields, ", ")
+	}
+	const key = "warning/sheet_mismatch"
+	fields := message.Text{EN: list(message.English), SW: list(message.Swahili)}
+	text := message.SayWith(key, message.Values{"car": n}, map[string]message.Text{"fields": fields})
+	w := message.New(key, message.Values{"car": n, "fields": fields.EN})
+	w.Text, w.Message = &text, text.EN
+	return w
 }
 
 // reasonOf returns why a sheet was not read.

@@ -49,8 +49,22 @@ func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher) 
 			choices := candidateChoices(matcher, subject.Car, catalogue, refused.Candidates)
 			return refuse(ctx, job, subject, refused, choices, store.Known())
 		}
-		return matchOutput{Choice: choice}, err
+		if err != nil || choice.MatchedBy == vehicle.ByCode || choice.MatchedBy == vehicle.ByCaller {
+			return matchOutput{Choice: choice}, err
+		}
+		return matchOutput{Choice: choice, Others: otherEntries(ctx, matcher, subject.Car, catalogue, choice, store.Known())}, nil
 	}
+}
+
+// otherEntries returns the entries that the car may be instead of the chosen one,
+// with their taxes as far as they are known.
+func otherEntries(
+	ctx context.Context, matcher *match.Matcher, car vehicle.Car, catalogue *tra.Catalogue, choice match.Choice, known authorityAnswers,
+) []vehicle.Candidate {
+	others := matcher.Others(car, catalogue, choice)
+	priced := refusedMatch{Candidates: others, Choices: candidateChoices(matcher, car, catalogue, others)}
+	_ = priced.price(ctx, car, known) // what is not known has no price
+	return priced.Candidates
 }
 
 // authorityAnswers are the answers of the authority: all of a *tra.Authority, or
@@ -102,6 +116,9 @@ func calculate(authority authorityAnswers, stale staleAnswers, costs *cost.Table
 		}
 		if err := finish(); err != nil {
 			return nil, err
+		}
+		if matched.Confidence == vehicle.Low {
+			matched.Candidates = found.Others
 		}
 		return subject.Result(estimateOf(subject.Car, matched, got, costs))
 	}

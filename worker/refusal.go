@@ -24,7 +24,8 @@ import (
 // whose candidates the step calculate prices.
 type matchOutput struct {
 	match.Choice
-	Refused *refusedMatch `json:"refused,omitempty"`
+	Others  []vehicle.Candidate `json:"others,omitempty"` // that the car may be instead
+	Refused *refusedMatch       `json:"refused,omitempty"`
 }
 
 // refusedMatch is a refusal to match, with the choice of each candidate.

@@ -2,9 +2,10 @@ package advice_test
 
 import (
 	"encoding/json"
+	"flag"
+	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -13,40 +14,44 @@ import (
 
 	"ushuru/pkg/advice"
 	"ushuru/pkg/money"
+	"ushuru/pkg/sheet"
 	"ushuru/pkg/vehicle"
 )
 
-func usd(text string) money.Amount { return money.New(decimal.RequireFromString(text)) }
-
-// estimate makes a car of one drive-away line.
-func estimate(model string, totalUSD string, change func(*vehicle.Estimate)) vehicle.Estimate {
-	dollars := decimal.RequireFromString(totalUSD)
-	shillings := dollars.Mul(decimal.NewFromInt(2600)).Round(2)
+// estimate makes a car of one drive-away line, whose cost is known to 2 %.
+func estimate(model, totalUSD string, change func(*vehicle.Estimate)) vehicle.Estimate {
 	km := 80_000
 	e := vehicle.Estimate{
 		Input: vehicle.Input{URL: "https://listing.example/" + model},
-		Car:   vehicle.Car{Make: "TOYOTA", Model: model, Year: 2017, MileageKM: &km},
+		Car:   vehicle.Car{Make: "TOYOTA", Model: model, ModelCode: "NKE165", Year: 2017, MileageKM: &km},
 		Matched: vehicle.Matched{
 			Make: "TOYOTA", ModelBody: model + " - NKE165 - STATION WAGON", YOM: 2016,
 			Confidence: vehicle.High, MatchType: vehicle.ExactCode,
 		},
-		DriveAway: &vehicle.DriveAway{
-			Lines: []vehicle.CostLine{{
-				Code: "car_price", Name: vehicle.Text{EN: "Car price", SW: "Bei ya gari"},
-				AmountUSD: money.New(dollars), AmountTZS: money.New(shillings),
-			}},
-			TotalUSD: money.New(dollars), TotalTZS: money.New(shillings),
-			LowUSD: money.New(dollars), HighUSD: money.New(dollars), LowTZS: money.New(shillings), HighTZS: money.New(shillings),
-			Complete: true,
-			Exchange: vehicle.ExchangeRates{
-				Taxes: money.NewNumber(decimal.RequireFromString("2565.98")), Others: money.NewNumber(decimal.NewFromInt(2650)),
-			},
-		},
 	}
+	e.DriveAway = driveAway(decimal.RequireFromString(totalUSD))
 	if change != nil {
 		change(&e)
 	}
 	return e
+}
+
+func driveAway(dollars decimal.Decimal) *vehicle.DriveAway {
+	times := func(factor string) (usd, tzs money.Amount) {
+		d := dollars.Mul(decimal.RequireFromString(factor)).Round(2)
+		return money.New(d), money.New(d.Mul(decimal.NewFromInt(2600)).Round(2))
+	}
+	usd, tzs := times("1")
+	d := &vehicle.DriveAway{
+		Lines:    []vehicle.CostLine{{Code: "car_price", Name: vehicle.Text{EN: "Car price", SW: "Bei ya gari"}, AmountUSD: usd, AmountTZS: tzs}},
+		TotalUSD: usd, TotalTZS: tzs, Complete: true,
+		Exchange: vehicle.ExchangeRates{
+			Taxes: money.NewNumber(decimal.RequireFromString("2565.98")), Others: money.NewNumber(decimal.NewFromInt(2650)),
+		},
+	}
+	d.LowUSD, d.LowTZS = times("0.98")
+	d.HighUSD, d.HighTZS = times("1.02")
+	return d
 }
 
 func mileage(km int) func(*vehicle.Estimate) {
@@ -61,134 +66,239 @@ func warned(code string) func(*vehicle.Estimate) {
 	return func(e *vehicle.Estimate) { e.Warnings = []vehicle.Warning{{Code: code}} }
 }
 
+func year(y int) func(*vehicle.Estimate) {
+	return func(e *vehicle.Estimate) { e.Car.Year = y }
+}
+
+func crossing(e *vehicle.Estimate) {
+	if e.DriveAway != nil {
+		e.DriveAway.AgeStep = &vehicle.AgeStep{On: "2027-01-01"}
+	}
+}
+
 func incomplete(e *vehicle.Estimate) {
 	e.DriveAway.Complete = false
 	e.DriveAway.Missing = []vehicle.Missing{{Code: "car_price", Name: vehicle.Text{EN: "Car price", SW: "Bei ya gari"}}}
 	e.DriveAway.Lines = nil
 }
 
+// doubtful makes a match of low confidence that may be another entry with other tax.
+func doubtful(e *vehicle.Estimate) {
+	tax, other := money.New(decimal.NewFromInt(5_600_000)), money.New(decimal.NewFromInt(9_800_000))
+	e.Matched.Confidence, e.Tax.TotalTaxesInTZS = vehicle.Low, tax
+	e.Matched.Candidates = []vehicle.Candidate{{ModelBody: "VITZ", TotalTaxesInTZS: &other}}
+}
+
+func winnerOf(v vehicle.Verdict) int {
+	if v.Winner == nil {
+		return 0
+	}
+	return *v.Winner
+}
+
+var good = &advice.Condition{OverallGrade: "4.5", Repair: advice.RepairNo}
+
 func TestTheVerdictFollowsFromTheFigures(t *testing.T) {
-	good := &advice.Condition{OverallGrade: "4.5", Repair: advice.RepairNo}
-	repaired := &advice.Condition{OverallGrade: "RA", Repair: advice.RepairYes}
+	same := func(e *vehicle.Estimate) { e.Car.StockNo = "SM100001" }
 	for name, c := range map[string]struct {
-		pair        advice.Pair
-		winner, why string
+		pair   advice.Pair
+		winner int
+		reason vehicle.Reason
 	}{
 		"the cheaper of equals": {
-			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "12000", nil)}, "car1", "",
+			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "12000", mileage(80_001))}, 1, vehicle.BetterBuy,
 		},
 		"the cheaper of equals, the other way round": {
-			advice.Pair{Car1: estimate("FIELDER", "12000", nil), Car2: estimate("AXIO", "10000", nil)}, "car2", "",
+			advice.Pair{Car1: estimate("FIELDER", "12000", nil), Car2: estimate("AXIO", "10000", mileage(80_001))}, 2, vehicle.BetterBuy,
 		},
-		"too close to call": {
-			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "10100", nil)}, "none", "close",
+		"ranges that overlap are equal in cost": {
+			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "10300", mileage(80_001))}, 0, vehicle.TooClose,
 		},
-		"a sound car that costs a little more beats a repaired one": {
+		"of equal cost the one with the better sheet": {
 			advice.Pair{
-				Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "10500", nil),
-				Condition1: repaired, Condition2: good,
-			}, "car2", "",
+				Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "10300", mileage(80_001)),
+				Condition1: &advice.Condition{OverallGrade: "3"}, Condition2: good,
+			}, 2, vehicle.BetterBuy,
 		},
-		"a sheet of one car alone decides nothing": {
-			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "10050", nil), Condition2: good}, "none", "close",
+		"a sheet counts although the other car has none": {
+			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "10300", mileage(80_001)), Condition2: good}, 2, vehicle.BetterBuy,
+		},
+		"the newer of equal cost": {
+			advice.Pair{Car1: estimate("FIELDER", "10000", year(2012)), Car2: estimate("AXIO", "10300", year(2017))}, 2, vehicle.BetterBuy,
+		},
+		"more than half as much again is another class": {
+			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "15100", mileage(80_001))}, 0, vehicle.DifferentClass,
 		},
 		"no winner without the cost of both": {
-			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "9000", incomplete)}, "none", "cost_unknown",
+			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "9000", incomplete)}, 0, vehicle.CostUnknown,
 		},
 		"no winner without a drive-away cost at all": {
 			advice.Pair{
 				Car1: estimate("FIELDER", "10000", nil),
 				Car2: estimate("AXIO", "9000", func(e *vehicle.Estimate) { e.DriveAway = nil }),
-			}, "none", "cost_unknown",
+			}, 0, vehicle.CostUnknown,
 		},
 		"a doubtful match loses to a sure one at the same cost": {
-			advice.Pair{Car1: estimate("FIELDER", "10000", confidence(vehicle.Low)), Car2: estimate("AXIO", "10000", nil)}, "car2", "",
+			advice.Pair{Car1: estimate("FIELDER", "10000", confidence(vehicle.Low)), Car2: estimate("AXIO", "10000", mileage(80_001))}, 2, vehicle.BetterBuy,
 		},
-		"a car that crosses an age step loses to one that does not": {
-			advice.Pair{Car1: estimate("FIELDER", "10000", warned("age_step")), Car2: estimate("AXIO", "10000", nil)}, "car2", "",
+		"a car that may cross an age step loses to one that does not": {
+			advice.Pair{Car1: estimate("FIELDER", "10000", crossing), Car2: estimate("AXIO", "10000", mileage(80_001))}, 2, vehicle.BetterBuy,
 		},
-		"an odometer that was tampered with counts for nothing": {
+		"one car at two addresses": {
+			advice.Pair{Car1: estimate("FIELDER", "10000", same), Car2: estimate("FIELDER", "12000", same)}, 0, vehicle.SameCar,
+		},
+		"one car by code, year and mileage": {
+			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("FIELDER", "12000", nil)}, 0, vehicle.SameCar,
+		},
+		"a vetoed car is cheaper by half and does not win": {
 			advice.Pair{
-				Car1: estimate("FIELDER", "10000", mileage(20_000)), Car2: estimate("AXIO", "10000", mileage(90_000)),
-				Condition1: &advice.Condition{OverallGrade: "4", MileageFlag: "tampered"}, Condition2: &advice.Condition{OverallGrade: "4"},
-			}, "car2", "",
+				Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "14500", nil),
+				Condition1: &advice.Condition{OverallGrade: "R", Repair: advice.RepairYes},
+			}, 2, vehicle.OtherVetoed,
+		},
+		"of two vetoed cars neither wins": {
+			advice.Pair{
+				Car1: estimate("FIELDER", "10000", warned("listing_sold")), Car2: estimate("AXIO", "12000", doubtful),
+			}, 0, vehicle.BothVetoed,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := advice.Judge(c.pair)
-			if v.Winner != c.winner || v.Why != c.why {
-				t.Errorf("winner %s (%s), want %s (%s): %d to %d, %+v", v.Winner, v.Why, c.winner, c.why, v.Score1, v.Score2, v.Criteria)
+			if winnerOf(v) != c.winner || v.Reason != c.reason {
+				t.Errorf("winner %d (%s), want %d (%s): %d to %d, %+v", winnerOf(v), v.Reason, c.winner, c.reason, v.Points1, v.Points2, v.Criteria)
 			}
 		})
 	}
 }
 
-// A sheet that differs from the listing, a mark that is none, a flag: each has
-// its say among the points.
-func TestPointsSayWhatIsKnown(t *testing.T) {
-	km := 120_000
-	pair := advice.Pair{
-		Car1: estimate("FIELDER", "10000", warned("age_step")),
-		Car2: estimate("AXIO", "12000", confidence(vehicle.Low)),
-		Condition1: &advice.Condition{
-			OverallGrade: "4.5", Repair: advice.RepairNo, MileageKM: &km, MileageFlag: "replaced", High: 2, Mismatches: 1,
+func TestEveryVetoForbidsACar(t *testing.T) {
+	flagged := func(rule string) *advice.Condition {
+		flag := sheet.RedFlag{Rule: rule, Severity: sheet.High, Text: sheet.Text{EN: "corrosion is noted", SW: "kutu imeandikwa"}}
+		return &advice.Condition{OverallGrade: "4.5", Flags: []sheet.RedFlag{flag}}
+	}
+	for code, cases := range map[string][]advice.Pair{
+		"flood":             {{Condition1: flagged(sheet.FlagFlood)}},
+		"odometer_tampered": {{Condition1: &advice.Condition{OverallGrade: "4.5", MileageFlag: "tampered"}}},
+		"odometer_unknown":  {{Condition1: &advice.Condition{OverallGrade: "4.5", MileageFlag: "unknown"}}},
+		"grade": {
+			{Condition1: &advice.Condition{OverallGrade: "R"}}, {Condition1: &advice.Condition{OverallGrade: "RA"}},
+			{Condition1: &advice.Condition{OverallGrade: "0"}}, {Condition1: &advice.Condition{OverallGrade: "1"}},
+			{Condition1: &advice.Condition{OverallGrade: "***"}}, {Condition1: &advice.Condition{OverallGrade: "無効"}},
 		},
-		Condition2: &advice.Condition{OverallGrade: "-", Repair: advice.RepairNotStated, MileageFlag: "unknown"},
-	}
-	v := advice.Judge(pair)
-	want1 := []string{"+cheaper", "+no_repair_history", "-serious_faults", "-sheet_mismatches", "-meter_replaced", "-crosses_age_step", "+sure_match"}
-	want2 := []string{"-dearer", "-mileage_doubtful", "+stays_in_age_step", "-unsure_match"}
-	if !slices.Equal(v.Points1, want1) || !slices.Equal(v.Points2, want2) {
-		t.Errorf("points\n%q\n%q, want\n%q\n%q", v.Points1, v.Points2, want1, want2)
+		"frame_repair":    {{Condition1: &advice.Condition{OverallGrade: "4.5", Repair: advice.RepairYes}}, {Condition1: flagged(sheet.FlagFrame)}},
+		"red_flags":       {{Condition1: flagged(sheet.FlagCorrosion)}},
+		"sheet_mismatch":  {{Condition1: &advice.Condition{OverallGrade: "4.5", Mismatches: 1}}},
+		"sold":            {{Car1: estimate("PASSO", "5000", warned("listing_sold"))}},
+		"match_uncertain": {{Car1: estimate("PASSO", "5000", doubtful)}},
+	} {
+		for _, pair := range cases {
+			if pair.Car1.DriveAway == nil {
+				pair.Car1 = estimate("PASSO", "5000", year(2020))
+			}
+			pair.Car2 = estimate("AXIO", "7000", nil)
+			v := advice.Judge(pair)
+			isVetoed := slices.ContainsFunc(v.Vetoes, func(veto vehicle.Veto) bool { return veto.Car == 1 && veto.Code == code })
+			first := strings.SplitN(advice.Write(v, pair, "en"), "\n\n", 3)[1]
+			if !isVetoed || winnerOf(v) != 2 || !strings.HasPrefix(first, "Car 1 is not our advice: ") {
+				t.Errorf("%s: %+v\n%s", code, v, first)
+			}
+		}
 	}
 }
 
-// No repair mark anywhere is "not stated", and must not speak for a car.
-func TestSilenceIsNoPraise(t *testing.T) {
-	pair := advice.Pair{
-		Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "10000", nil),
-		Condition1: &advice.Condition{OverallGrade: "4", Repair: advice.RepairNotStated},
+var generated = flag.Int("advice.pairs", 2000, "comparisons to generate for each property")
+
+// worsen makes a sheet worse by one step.
+func worsen(t *rapid.T, c advice.Condition) *advice.Condition {
+	grades := []string{"S", "6", "5", "4.5", "4", "3.5", "3", "2", "R", "1", "***"}
+	switch rapid.IntRange(0, 6).Draw(t, "worse") {
+	case 0:
+		if i := slices.Index(grades, c.OverallGrade); i >= 0 {
+			c.OverallGrade = grades[min(i+1, len(grades)-1)]
+		}
+	case 1:
+		c.Repair = advice.RepairYes
+	case 2:
+		c.High++
+	case 3:
+		c.Mismatches++
+	case 4:
+		c.MileageFlag = "tampered"
+	case 5:
+		c.Exterior = "E"
+	case 6:
+		c.Flags = append(slices.Clone(c.Flags), sheet.RedFlag{Rule: sheet.FlagFlood, Severity: sheet.High})
 	}
-	v := advice.Judge(pair)
-	if slices.Contains(v.Points1, "+no_repair_history") || !slices.Contains(v.Points2, "-no_sheet") {
-		t.Errorf("points %q and %q", v.Points1, v.Points2)
-	}
+	return &c
 }
 
-// Swapping the cars swaps the verdict, and a lower price never makes a car lose.
+// Nothing that makes the first car worse, and nothing that hides what is known of
+// it, makes it win; a car with a veto never wins; swapped cars swap the verdict.
 func TestTheVerdictIsFair(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		pair := drawPair(t)
-		v := advice.Judge(pair)
-		swapped := advice.Judge(advice.Pair{
-			Car1: pair.Car2, Car2: pair.Car1, Condition1: pair.Condition2, Condition2: pair.Condition1,
+	pairs := 0
+	for pairs < *generated {
+		rapid.Check(t, func(t *rapid.T) {
+			pairs++
+			pair := drawPair(t)
+			v := advice.Judge(pair)
+			checkSymmetry(t, pair, v)
+			for _, veto := range v.Vetoes {
+				if winnerOf(v) == veto.Car {
+					t.Fatalf("car %d wins with the veto %s", veto.Car, veto.Code)
+				}
+			}
+			neverHelps := func(change string, worse advice.Pair) {
+				w := advice.Judge(worse)
+				if winnerOf(v) != 1 && winnerOf(w) == 1 || w.Points1-w.Points2 > v.Points1-v.Points2 {
+					t.Fatalf("%s helps:\n%+v\n%+v", change, v, w)
+				}
+			}
+			if pair.Condition1 != nil {
+				worse := pair
+				worse.Condition1 = worsen(t, *pair.Condition1)
+				neverHelps("a worse sheet", worse)
+				if len(advice.Judge(advice.Pair{Condition1: pair.Condition1}).Vetoes) == 0 {
+					worse.Condition1 = nil
+					neverHelps("no sheet", worse)
+				}
+			}
+			if isSameClass := v.Reason != vehicle.DifferentClass; isSameClass && pair.Car1.DriveAway.Complete {
+				worse := pair
+				factor := decimal.New(int64(rapid.IntRange(101, 140).Draw(t, "dearer")), -2)
+				worse.Car1.DriveAway = driveAway(pair.Car1.DriveAway.TotalUSD.Decimal().Mul(factor))
+				worse.Car1.DriveAway.AgeStep = pair.Car1.DriveAway.AgeStep
+				neverHelps("a higher price", worse)
+			}
 		})
-		other := map[string]string{"car1": "car2", "car2": "car1", "none": "none"}
-		if other[v.Winner] != swapped.Winner || v.Score1 != swapped.Score2 || !slices.Equal(v.Points1, swapped.Points2) {
-			t.Fatalf("swapped: %+v and %+v", v, swapped)
-		}
-		for _, score := range []int{v.Score1, v.Score2} {
-			if score < 0 || score > 100 {
-				t.Fatalf("score %d", score)
-			}
-		}
-		if v.Winner == "car1" && pair.Car1.DriveAway.TotalTZS.Decimal().GreaterThan(decimal.NewFromInt(1000)) {
-			d := *pair.Car1.DriveAway
-			d.TotalTZS = money.New(d.TotalTZS.Decimal().Mul(decimal.RequireFromString("0.9")))
-			cheaper := pair
-			cheaper.Car1.DriveAway = &d
-			if again := advice.Judge(cheaper); again.Winner != "car1" {
-				t.Fatalf("cheaper, and it loses: %+v", again)
-			}
-		}
+	}
+	t.Logf("%d comparisons", pairs)
+}
+
+func checkSymmetry(t *rapid.T, pair advice.Pair, v vehicle.Verdict) {
+	swapped := advice.Judge(advice.Pair{
+		Car1: pair.Car2, Car2: pair.Car1, Condition1: pair.Condition2, Condition2: pair.Condition1,
 	})
+	other := []int{0, 2, 1}
+	if other[winnerOf(v)] != winnerOf(swapped) || v.Points1 != swapped.Points2 || v.Points2 != swapped.Points1 ||
+		v.Reason != swapped.Reason || len(v.Vetoes) != len(swapped.Vetoes) {
+		t.Fatalf("swapped: %+v and %+v", v, swapped)
+	}
+	weights, sum1, sum2 := 0, 0, 0
+	for _, c := range v.Criteria {
+		weights, sum1, sum2 = weights+c.Weight, sum1+c.Points1, sum2+c.Points2
+		if c.Points1 < 0 || c.Points2 < 0 || c.Points1 > c.Weight || c.Points2 > c.Weight || c.Text.EN == "" || c.Text.SW == "" {
+			t.Fatalf("criterion %+v", c)
+		}
+	}
+	if weights != 100 || sum1 != v.Points1 || sum2 != v.Points2 {
+		t.Fatalf("weights %d, points %d and %d of %+v", weights, sum1, sum2, v)
+	}
 }
 
 var (
 	numbers = regexp.MustCompile(`\d[\d.,]*`)
-	// What the template says by itself: the numbers of the cars, the most
-	// points, the last day of the year.
-	ownNumbers = []string{"1", "2", "100", "31"}
+	// What the template says by itself: the numbers of the cars, the most points.
+	ownNumbers = []string{"1", "2", "100"}
 )
 
 func numbersOf(text string) (found []string) {
@@ -198,10 +308,9 @@ func numbersOf(text string) (found []string) {
 	return found
 }
 
-// The texts hold no number that the JSON of the comparison does not hold, in
-// either language, and both languages hold the same.
+// The texts hold no number that the JSON of the comparison does not hold, in either
+// language, both languages hold the same, and they are short.
 func TestNumbersInTheTextEqualTheJSON(t *testing.T) {
-	compared := 0
 	rapid.Check(t, func(t *rapid.T) {
 		pair := drawPair(t)
 		v := advice.Judge(pair)
@@ -213,11 +322,10 @@ func TestNumbersInTheTextEqualTheJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		known := append(numbersOf(string(data)), ownNumbers...)
-		for _, km := range []*int{pair.Car1.Car.MileageKM, pair.Car2.Car.MileageKM} {
-			if km != nil {
-				known = append(known, numbersOf(usd(strconv.Itoa(*km)).String())...)
-			}
+		for _, n := range numbersOf(string(data)) { // whole shillings in the table
+			known = append(known, strings.TrimSuffix(roundedUp(n), ".00"))
 		}
+		known = append(known, differences(pair, v)...)
 		var found [2][]string
 		for i, lang := range []string{"en", "sw"} {
 			text := advice.Write(v, pair, lang)
@@ -227,43 +335,68 @@ func TestNumbersInTheTextEqualTheJSON(t *testing.T) {
 					t.Fatalf("%s: the number %s is not in %s\n%s", lang, n, data, text)
 				}
 			}
-			for _, amount := range []money.Amount{pair.Car1.DriveAway.TotalTZS, pair.Car2.DriveAway.TotalTZS} {
-				if !strings.Contains(text, amount.String()) {
-					t.Fatalf("%s: the total %s is missing\n%s", lang, amount, text)
-				}
-			}
 			if strings.ContainsAny(text, "{}") {
 				t.Fatalf("%s: a name was not filled in\n%s", lang, text)
+			}
+			if lines := strings.Count(text, "\n"); lines > 25 { // with one line of costs; forty with sixteen
+				t.Fatalf("%s: %d lines\n%s", lang, lines, text)
 			}
 		}
 		slices.Sort(found[0])
 		slices.Sort(found[1])
-		if !slices.Equal(found[0], found[1]) {
+		if !reflect.DeepEqual(found[0], found[1]) {
 			t.Fatalf("the languages differ in their numbers:\n%q\n%q", found[0], found[1])
 		}
-		compared++
 	})
-	t.Logf("%d comparisons", compared)
+}
+
+func roundedUp(n string) string {
+	value, err := decimal.NewFromString(strings.ReplaceAll(n, ",", ""))
+	if err != nil {
+		return n
+	}
+	return money.New(value.Round(0)).String()
+}
+
+// differences are the figures of the points that compare two cars.
+func differences(pair advice.Pair, v vehicle.Verdict) (known []string) {
+	for _, amount := range []*money.Amount{v.DifferenceUSD, v.DifferenceTZS} {
+		if amount == nil {
+			continue
+		}
+		d := amount.Decimal()
+		known = append(known, roundedUp(d.String()), strings.TrimSuffix(money.New(d.Round(-1)).String(), ".00"),
+			strings.TrimSuffix(money.New(d.Round(0)).String(), ".00"), strings.TrimSuffix(money.New(d.Round(-4)).String(), ".00"))
+		millions := d.Div(decimal.NewFromInt(1_000_000))
+		for places := range int32(3) {
+			known = append(known, millions.Round(places).String())
+		}
+	}
+	years := pair.Car1.Car.Year - pair.Car2.Car.Year
+	return append(known, decimal.NewFromInt(int64(max(years, -years))).String())
 }
 
 func drawPair(t *rapid.T) advice.Pair {
-	pair := advice.Pair{
-		Car1: drawEstimate(t, "car1"), Car2: drawEstimate(t, "car2"),
+	return advice.Pair{
+		Car1: drawEstimate(t, "FIELDER"), Car2: drawEstimate(t, "AXIO"),
 		Condition1: drawCondition(t, "sheet1"), Condition2: drawCondition(t, "sheet2"),
 	}
-	return pair
 }
 
 func drawEstimate(t *rapid.T, label string) vehicle.Estimate {
-	cents := rapid.IntRange(1_000_00, 60_000_00).Draw(t, label)
+	cents := rapid.IntRange(8_000_00, 16_000_00).Draw(t, label)
 	changes := []func(*vehicle.Estimate){
-		nil, warned("age_step"), warned("registration_year"), warned("simulated"), incomplete, confidence(vehicle.Low), confidence(vehicle.Medium),
+		func(*vehicle.Estimate) {}, crossing, warned("registration_year"), warned("simulated"), incomplete,
+		confidence(vehicle.Low), confidence(vehicle.Medium), doubtful, warned("listing_sold"),
 		func(e *vehicle.Estimate) { e.Car.MileageKM = nil },
 		func(e *vehicle.Estimate) { e.DriveAway.TaxBase.Basis = vehicle.BasisInvoice },
 		mileage(rapid.IntRange(0, 400_000).Draw(t, label+" km")),
+		mileage(rapid.IntRange(0, 400_000).Draw(t, label+" km again")),
 	}
 	change := changes[rapid.IntRange(0, len(changes)-1).Draw(t, label+" change")]
-	return estimate("FIELDER", decimal.New(int64(cents), -2).String(), change)
+	e := estimate(label, decimal.New(int64(cents), -2).String(), change)
+	e.Car.Year = rapid.IntRange(2008, 2020).Draw(t, label+" year")
+	return e
 }
 
 func drawCondition(t *rapid.T, label string) *advice.Condition {
@@ -271,12 +404,14 @@ func drawCondition(t *rapid.T, label string) *advice.Condition {
 		return nil
 	}
 	c := advice.Condition{
-		OverallGrade: rapid.SampledFrom([]string{"", "S", "6", "4.5", "4", "3.5", "R", "RA", "***", "-", "無効"}).Draw(t, label+" mark"),
+		OverallGrade: rapid.SampledFrom([]string{"", "S", "6", "4.5", "4", "3.5", "3", "2", "R", "RA", "***", "-", "無効"}).Draw(t, label+" grade"),
 		Exterior:     rapid.SampledFrom([]string{"", "A", "C", "E"}).Draw(t, label+" outside"),
-		Repair:       rapid.SampledFrom([]string{advice.RepairYes, advice.RepairNo, advice.RepairNotStated}).Draw(t, label+" repair"),
-		MileageFlag:  rapid.SampledFrom([]string{"", "none", "replaced", "tampered", "unknown"}).Draw(t, label+" flag"),
-		High:         rapid.IntRange(0, 9).Draw(t, label+" high"),
-		Mismatches:   rapid.IntRange(0, 5).Draw(t, label+" mismatches"),
+		Repair: rapid.SampledFrom([]string{
+			advice.RepairYes, advice.RepairNo, advice.RepairNotStated, advice.RepairNotStated,
+		}).Draw(t, label+" repair"),
+		MileageFlag: rapid.SampledFrom([]string{"", "none", "none", "replaced", "tampered", "unknown"}).Draw(t, label+" flag"),
+		High:        rapid.IntRange(0, 9).Draw(t, label+" high"),
+		Mismatches:  max(0, rapid.IntRange(-4, 3).Draw(t, label+" mismatches")),
 	}
 	return &c
 }

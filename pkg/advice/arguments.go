@@ -1,108 +1,111 @@
 package advice
 
-import "ushuru/pkg/vehicle"
+import (
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/message"
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
 
 // The codes of the warnings of an estimate that count in a comparison.
 const (
-	warningAgeStep    = "age_step"
 	warningSimulated  = "simulated"
 	warningFirstYear  = "registration_year"
 	warningSold       = "listing_sold"
 	warningPastedPage = "pasted_page"
 )
 
-// The codes of the points in favour of a car (+) and against it (-).
-const (
-	argCheaper       = "+cheaper"
-	argDearer        = "-dearer"
-	argCostUnknown   = "-cost_unknown"
-	argBetterMark    = "+better_mark"
-	argWorseMark     = "-worse_mark"
-	argNoRepair      = "+no_repair_history"
-	argRepair        = "-repair_history"
-	argNoSheet       = "-no_sheet"
-	argFaults        = "-serious_faults"
-	argMismatches    = "-sheet_mismatches"
-	argLessMileage   = "+less_mileage"
-	argMoreMileage   = "-more_mileage"
-	argDoubtful      = "-mileage_doubtful"
-	argMeterReplaced = "-meter_replaced"
-	argStaysInStep   = "+stays_in_age_step"
-	argCrossesStep   = "-crosses_age_step"
-	argSureMatch     = "+sure_match"
-	argUnsureMatch   = "-unsure_match"
-	argHigherBase    = "-taxed_on_invoice"
-)
-
-// minKMDifference is the minimum difference of mileages that is a point.
+// minKMDifference is the least difference of mileages that is a point.
 const minKMDifference = 5000
 
-// argumentsFor returns the points in favour of and against a car, compared with the
-// other.
-func argumentsFor(s, other side, criteria []vehicle.Criterion, car string) []string {
-	points := []string{}
-	add := func(when bool, code string) {
-		if when {
-			points = append(points, code)
-		}
-	}
-	better := map[string]string{}
-	compared := map[string]bool{}
-	for _, c := range criteria {
-		better[c.Code], compared[c.Code] = c.Better, c.Compared
-	}
-	wins := func(code string) bool { return better[code] == car }
-	loses := func(code string) bool { return better[code] != car && better[code] != None }
+// arguments are the points in favour of a car and against it, as texts.
+type arguments struct{ favour, against []vehicle.Text }
 
-	add(wins(criterionCost), argCheaper)
-	add(loses(criterionCost), argDearer)
-	_, known := s.cost()
-	add(!known, argCostUnknown)
-	add(known && s.estimate.DriveAway.TaxBase.Basis == vehicle.BasisInvoice, argHigherBase)
-
-	points = append(points, sheetArguments(s, other)...)
-
-	if compared[criterionMileage] && !s.hasDoubtfulMileage() && !other.hasDoubtfulMileage() {
-		km, _ := s.mileage()
-		others, _ := other.mileage()
-		add(others-km >= minKMDifference, argLessMileage)
-		add(km-others >= minKMDifference, argMoreMileage)
+// add adds a point of the table: for/code or against/code.
+func (a *arguments) add(when bool, key string, values message.Values) {
+	if !when {
+		return
 	}
-	add(s.hasDoubtfulMileage(), argDoubtful)
-	add(s.condition != nil && s.condition.MileageFlag == "replaced", argMeterReplaced)
-	add(wins(criterionAgeStep), argStaysInStep)
-	add(s.hasWarning(warningAgeStep), argCrossesStep)
-	add(s.estimate.Matched.Confidence == vehicle.High, argSureMatch)
-	add(s.estimate.Matched.Confidence == vehicle.Low, argUnsureMatch)
-	return points
+	list := &a.favour
+	if strings.HasPrefix(key, "against/") {
+		list = &a.against
+	}
+	*list = append(*list, message.Say(key, values))
 }
 
-func sheetArguments(s, other side) (points []string) {
-	if s.condition == nil {
-		return []string{argNoSheet}
-	}
-	if other.condition != nil {
-		mine, known := gradeScores[s.condition.OverallGrade]
-		theirs, alsoKnown := gradeScores[other.condition.OverallGrade]
-		switch {
-		case !known || !alsoKnown:
-		case mine > theirs:
-			points = append(points, argBetterMark)
-		case mine < theirs:
-			points = append(points, argWorseMark)
+// newArguments returns the points of a car, compared with the other.
+func newArguments(s, other side, v *vehicle.Verdict) *arguments {
+	a := &arguments{}
+	for _, veto := range v.Vetoes {
+		if veto.Car == s.number {
+			a.against = append(a.against, veto.Text)
 		}
 	}
-	switch s.condition.Repair {
-	case RepairYes:
-		points = append(points, argRepair)
-	case RepairNo:
-		points = append(points, argNoRepair)
+	if v.Cheaper != nil {
+		values := message.Values{"tzs": v.DifferenceTZS.Decimal().String(), "usd": v.DifferenceUSD.Decimal().String()}
+		a.add(*v.Cheaper == s.number, "for/cheaper", values)
+		a.add(*v.Cheaper != s.number, "against/dearer", values)
 	}
-	if s.condition.High > 0 {
-		points = append(points, argFaults)
+	_, known := s.cost()
+	a.add(!known, "against/cost_unknown", nil)
+	a.add(known && s.estimate.DriveAway.TaxBase.Basis == vehicle.BasisInvoice, "against/taxed_on_invoice", nil)
+	a.addSheet(s, other)
+	a.addMileage(s, other)
+	years := message.Values{"years": number(max(s.year()-other.year(), other.year()-s.year()))}
+	a.add(s.year() > other.year(), "for/newer", years)
+	a.add(s.year() < other.year(), "against/older", years)
+	a.add(!s.crossesAgeStep() && other.crossesAgeStep(), "for/stays_in_age_step", nil)
+	a.add(s.crossesAgeStep(), "against/age_step", nil)
+	a.add(s.estimate.Matched.Confidence == vehicle.High && other.estimate.Matched.Confidence != vehicle.High, "for/sure_match", nil)
+	a.add(s.estimate.Matched.Confidence == vehicle.Low, "against/unsure_match", nil)
+	return a
+}
+
+func (a *arguments) addSheet(s, other side) {
+	if s.condition == nil {
+		a.add(true, "against/no_sheet", nil)
+		return
 	}
-	if s.condition.Mismatches > 0 {
-		points = append(points, argMismatches)
+	mine, known := s.condition.grade()
+	theirs, alsoKnown := other.condition.grade()
+	grades := message.Values{"grade": mine, "otherGrade": theirs}
+	switch {
+	case !known:
+		a.add(true, "against/no_grade", nil)
+	case s.condition.hasWorstGrade(): // a veto has said so
+	case !alsoKnown:
+		a.add(true, "for/graded", grades)
+	default:
+		a.add(gradeScores[mine] > gradeScores[theirs], "for/better_grade", grades)
+		a.add(gradeScores[mine] < gradeScores[theirs], "against/worse_grade", grades)
 	}
-	return points
+	a.add(s.condition.Repair == RepairNo, "for/no_repair_history", nil)
+	a.add(s.condition.High > 0, "against/serious_faults", message.Values{"count": number(s.condition.High)})
+	a.add(s.condition.MileageFlag == "replaced", "against/meter_replaced", nil)
+}
+
+func (a *arguments) addMileage(s, other side) {
+	km, known := s.mileage()
+	others, alsoKnown := other.mileage()
+	if !known {
+		a.add(true, "against/mileage_unknown", nil)
+		return
+	}
+	if !alsoKnown || s.hasDoubtfulMileage() || other.hasDoubtfulMileage() {
+		return
+	}
+	values := message.Values{"km": kilometres(km), "otherKM": kilometres(others)}
+	a.add(others-km >= minKMDifference, "for/less_mileage", values)
+	a.add(km-others >= minKMDifference, "against/more_mileage", values)
+}
+
+func kilometres(km int) string { return thousands(decimal.NewFromInt(int64(km))) + " km" }
+
+// thousands formats a whole number as 85,000.
+func thousands(n decimal.Decimal) string {
+	text, _, _ := strings.Cut(money.New(n.Round(0)).String(), ".")
+	return text
 }

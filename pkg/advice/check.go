@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
@@ -20,6 +21,8 @@ var (
 )
 
 var (
+	// amounts are amounts as people say them, in both languages.
+	amounts = regexp.MustCompile(`(?:TSh|USD) (?:milioni )?\d+(?:[.,]\d+)*(?: million\b)?`)
 	numbers = regexp.MustCompile(`\d[\d.,]*`)
 	// linkOrMarkup is what no advice needs: a link, an address, a long number as of
 	// a telephone, or markup.
@@ -48,13 +51,13 @@ var (
 func checkText(answer *aiText, v vehicle.Verdict, p Pair, lang string) error {
 	text := answer.Text
 	switch {
-	case answer.Winner != v.Winner:
+	case answer.Winner != winnerWord(v):
 		return errWinner
 	case len(strings.Fields(text)) < 6:
 		return errShort
 	case linkOrMarkup.MatchString(text):
 		return errLink
-	case numberWords.MatchString(text):
+	case numberWords.MatchString(amounts.ReplaceAllString(text, "")):
 		return errNumberWords
 	case !inLanguage(text, lang):
 		return errLanguage
@@ -65,10 +68,17 @@ func checkText(answer *aiText, v vehicle.Verdict, p Pair, lang string) error {
 	return checkWinner(text, v, p)
 }
 
-// checkNumbers returns an error when a number of the text was not given.
+// checkNumbers returns an error when an amount or a number of the text was not given.
 func checkNumbers(text string, v vehicle.Verdict, p Pair) error {
-	given := numbersOf(inputText(v, p))
-	for _, n := range numbersOf(text) {
+	input := inputText(v, p)
+	given := amounts.FindAllString(input, -1)
+	for _, amount := range amounts.FindAllString(text, -1) {
+		if !slices.Contains(given, amount) {
+			return fmt.Errorf("advice: the amount %s in the text was not given", amount)
+		}
+	}
+	given = numbersOf(amounts.ReplaceAllString(input, ""))
+	for _, n := range numbersOf(amounts.ReplaceAllString(text, "")) {
 		if !slices.Contains(given, n) {
 			return fmt.Errorf("advice: the number %s in the text was not given", n)
 		}
@@ -80,7 +90,7 @@ func checkNumbers(text string, v vehicle.Verdict, p Pair) error {
 // the cars.
 func inputText(v vehicle.Verdict, p Pair) string {
 	var b strings.Builder
-	for _, lang := range []string{English, Swahili} {
+	for _, lang := range []string{message.English, message.Swahili} {
 		for _, table := range newQuestion(v, p, lang).Data {
 			for _, row := range table.Rows {
 				for _, field := range row {
@@ -112,14 +122,14 @@ func checkWinner(text string, v vehicle.Verdict, p Pair) error {
 		switch {
 		case otherNames.MatchString(s):
 			return errWinner
-		case v.Winner == None && len(named) == 1:
+		case v.Winner == nil && len(named) == 1:
 			return errWinner
-		case v.Winner != None && (len(named) == 0 || "car"+named[0][1] != v.Winner):
+		case v.Winner != nil && (len(named) == 0 || named[0][1] != number(*v.Winner)):
 			return errWinner
 		}
-		for i, side := range p.sides() {
+		for _, side := range p.sides() {
 			model, _, _ := strings.Cut(side.estimate.Matched.ModelBody, " - ")
-			if "car"+number(i+1) != v.Winner && model != "" && strings.Contains(strings.ToUpper(s), strings.ToUpper(model)) {
+			if (v.Winner == nil || side.number != *v.Winner) && model != "" && strings.Contains(strings.ToUpper(s), strings.ToUpper(model)) {
 				return errWinner
 			}
 		}
@@ -129,8 +139,8 @@ func checkWinner(text string, v vehicle.Verdict, p Pair) error {
 
 // The commonest words that carry no meaning of their own.
 var stopWords = map[string][]string{
-	English: strings.Fields("the of and is it to in for than that with costs on by at this its you"),
-	Swahili: strings.Fields("na ya wa kwa ni la za hadi kuliko lina katika cha pia hili gari yake kama"),
+	message.English: strings.Fields("the of and is it to in for than that with costs on by at this its you"),
+	message.Swahili: strings.Fields("na ya wa kwa ni la za hadi kuliko lina katika cha pia hili gari yake kama"),
 }
 
 // inLanguage compares the shares of stop words, and refuses other scripts.

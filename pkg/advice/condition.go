@@ -19,8 +19,8 @@ type Condition struct {
 	// High, Medium and Low count the damage codes, circled words and noted
 	// defects of each severity.
 	High, Medium, Low int
-	RedFlags          int
-	Mismatches        int // values that differ between the sheet and the listing
+	Flags             []sheet.RedFlag // those of the severity high
+	Mismatches        int             // values that differ between the sheet and the listing
 }
 
 // The values of Condition.Repair.
@@ -40,7 +40,11 @@ func NewCondition(report *sheet.Report, mismatches []sheet.Mismatch) *Condition 
 		Repair: string(report.RepairHistory.Status), MileageFlag: string(valueOf(report.Mileage.Flag)),
 		Confidence: string(report.Confidence.Overall),
 		High:       findings[sheet.High], Medium: findings[sheet.Medium], Low: findings[sheet.Low],
-		RedFlags: len(report.RedFlags),
+	}
+	for _, flag := range report.RedFlags {
+		if flag.Severity == sheet.High {
+			c.Flags = append(c.Flags, flag)
+		}
 	}
 	if !report.Mileage.ScaleInferred {
 		c.MileageKM = report.Mileage.ValueKM
@@ -52,6 +56,80 @@ func NewCondition(report *sheet.Report, mismatches []sheet.Mismatch) *Condition 
 		}
 	}
 	return c
+}
+
+// has reports whether the sheet has a red flag of a rule.
+func (c *Condition) has(rule string) bool {
+	for _, flag := range c.Flags {
+		if flag.Rule == rule {
+			return true
+		}
+	}
+	return false
+}
+
+// gradeScores are the scores of the overall grades of a sheet. The grades of
+// repaired and ungraded cars say little about the rest, and score low.
+var gradeScores = map[string]int{
+	"S": 100, "9": 100, "8": 100, "7": 100, "6": 95, "5": 90, "4.5": 80, "4": 70, "3.5": 55, "3": 40, "2": 20, "1": 5,
+	"R": 15, "R1": 15, "R2": 15, "RA": 15, "RB": 15, "RC": 15, "A": 15, "0": 15,
+	"***": 0, "**": 0, "*": 0, "無効": 0,
+}
+
+// worstGrade is the score from which down a grade is a veto.
+const worstGrade = 15
+
+// hasWorstGrade reports whether the grade means a repaired frame, a wreck or a car
+// that the inspector did not grade.
+func (c *Condition) hasWorstGrade() bool {
+	score, known := gradeScores[c.OverallGrade]
+	return known && score <= worstGrade
+}
+
+// grade returns the overall grade, when it is one that says something.
+func (c *Condition) grade() (grade string, known bool) {
+	if c != nil {
+		_, known = gradeScores[c.OverallGrade]
+	}
+	if !known {
+		return "", false
+	}
+	return c.OverallGrade, true
+}
+
+// The penalties of score, of 100.
+const (
+	perHigh          = 8
+	perMedium        = 3
+	perLow           = 1
+	perMismatch      = 20
+	perLetterBelowC  = 5
+	maxDefectPenalty = 40
+)
+
+// score returns 0 to 100. A car without a sheet, and one whose grade says nothing
+// (a dash, X, or unreadable), has the fixed score that is the least for a sheet
+// without a veto; a sheet with one has less.
+func (c *Condition) score(vetoed bool) int {
+	unknown := whole("unknown_condition")
+	if c == nil {
+		return unknown
+	}
+	score, known := gradeScores[c.OverallGrade]
+	for _, letter := range []string{c.Exterior, c.Interior} {
+		if letter == "D" || letter == "E" {
+			score -= perLetterBelowC
+		}
+	}
+	score -= min(maxDefectPenalty, c.High*perHigh+c.Medium*perMedium+c.Low*perLow)
+	score = min(100, max(0, score-c.Mismatches*perMismatch))
+	switch {
+	case vetoed:
+		return score * unknown / 100
+	case !known:
+		return unknown
+	}
+	return unknown + score*(100-unknown)/100
 }
 
 // valueOf returns what a pointer points to; the zero value for nil.

@@ -7,6 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"ushuru/pkg/advice"
+	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -20,6 +21,7 @@ func Example() {
 			},
 			DriveAway: &vehicle.DriveAway{
 				TotalUSD: money.New(decimal.NewFromInt(usd)), TotalTZS: money.New(decimal.NewFromInt(tzs)), Complete: true,
+				LowTZS: money.New(decimal.NewFromInt(tzs)), HighTZS: money.New(decimal.NewFromInt(tzs)),
 			},
 		}
 	}
@@ -28,10 +30,10 @@ func Example() {
 		Car2: car(2016, 10_800, 28_080_000), Condition2: &advice.Condition{OverallGrade: "RA", Repair: advice.RepairYes},
 	}
 	verdict := advice.Judge(pair)
-	fmt.Println(verdict.Winner, verdict.Score1, verdict.Score2)
-	heading, _, _ := strings.Cut(advice.Write(verdict, pair, advice.English), "\n")
+	fmt.Println(*verdict.Winner, verdict.Reason, verdict.Vetoes[0].Code)
+	heading, _, _ := strings.Cut(advice.Write(verdict, pair, message.English), "\n")
 	fmt.Println(heading)
 	// Output:
-	// car1 91 76
+	// 1 other_vetoed grade
 	// ## Our advice: car 1, TOYOTA COROLLA FIELDER 2017
 }

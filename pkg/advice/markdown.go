@@ -2,27 +2,27 @@ package advice
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
 
 // Write writes a verdict as Markdown by the template: the advice, the points in
-// favour of and against each car, the costs, and what to keep in mind. Every number
-// in it is in the verdict or in the estimates. It contains no text of a listing, no
-// links, no images and no HTML.
+// favour of and against each car, what to keep in mind, and the costs line by line.
+// It reads well unrendered too. Every figure in it is in the verdict or in the
+// estimates. It contains no text of a listing, no links, no images and no HTML.
 func Write(v vehicle.Verdict, p Pair, lang string) string {
-	t := newText(v, p, lang)
+	t := &text{verdict: v, sides: p.sides(), lang: lang}
 	t.advice()
 	for i := range 2 {
 		t.car(i)
 	}
-	t.costs()
 	t.notices()
+	t.costs()
 	return t.String()
 }
 
@@ -32,165 +32,119 @@ type text struct {
 	verdict vehicle.Verdict
 	sides   [2]side
 	lang    string
-	names   map[string]string // common to both cars
 }
 
-func newText(v vehicle.Verdict, p Pair, lang string) *text {
-	return &text{verdict: v, sides: p.sides(), lang: lang, names: map[string]string{
-		"score1": number(v.Score1), "score2": number(v.Score2),
-		"diffUSD": dollars(v.DifferenceUSD), "diffTZS": tzs(v.DifferenceTZS),
-	}}
+func (t *text) say(key string, values message.Values) string {
+	return message.Say(key, values).In(t.lang)
 }
 
-// line writes a phrase with a Markdown prefix.
-func (t *text) line(prefix, code string, with map[string]string) {
-	fmt.Fprintf(t, "%s%s\n", prefix, t.say(code, with))
-}
-
-func (t *text) say(code string, with map[string]string) string {
-	all := maps.Clone(t.names)
-	maps.Copy(all, with)
-	return say(t.lang, code, all)
-}
-
-// advice writes the first section: the winner, or why there is none.
+// advice writes the heading, and in one paragraph why and what both cars cost.
 func (t *text) advice() {
-	if n := t.winner(); n > 0 {
-		t.line("## ", "winner", map[string]string{"n": number(n), "name": t.sides[n-1].name()})
-		fmt.Fprintln(t)
-		won, lost := t.verdict.Score1, t.verdict.Score2
-		if n == 2 {
-			won, lost = lost, won
-		}
-		t.line("", "scores", map[string]string{"won": number(won), "lost": number(lost)})
+	if n := t.verdict.Winner; n != nil {
+		fmt.Fprintf(t, "## %s\n\n", t.say("compare/winner", message.Values{"winner": number(*n), "name": t.sides[*n-1].name()}))
 	} else {
-		t.line("## ", "no_winner", nil)
-		fmt.Fprintln(t)
-		t.line("", t.verdict.Why, nil)
+		fmt.Fprintf(t, "## %s\n\n", t.say("compare/"+string(t.verdict.Reason), nil))
 	}
-	if a, b := t.sides[0].estimate.DriveAway, t.sides[1].estimate.DriveAway; t.verdict.DifferenceTZS != nil {
-		fmt.Fprintln(t)
-		t.line("", "totals", map[string]string{
-			"usd1": dollars(&a.TotalUSD), "tzs1": tzs(&a.TotalTZS), "usd2": dollars(&b.TotalUSD), "tzs2": tzs(&b.TotalTZS),
-		})
+	fmt.Fprint(t, escape(t.verdict.Text.In(t.lang)))
+	if t.verdict.DifferenceTZS != nil {
+		fmt.Fprint(t, " ", escape(t.verdict.Criteria[0].Text.In(t.lang)))
 	}
-	fmt.Fprintln(t)
+	fmt.Fprint(t, "\n\n")
 }
 
-func (t *text) winner() int { return map[string]int{Car1: 1, Car2: 2}[t.verdict.Winner] }
-
-// points returns the codes of the points of a car, with their signs.
-func (t *text) points(i int) []string {
-	if i == 0 {
-		return t.verdict.Points1
-	}
-	return t.verdict.Points2
-}
-
-// car writes the section of one car.
+// car writes the name of a car and its points.
 func (t *text) car(i int) {
-	s, other := t.sides[i], t.sides[1-i]
-	t.line("### ", "named", map[string]string{"n": number(i + 1), "name": s.name()})
-	with := figures(s, other)
-	for _, sign := range []struct{ prefix, heading string }{{"+", "for"}, {"-", "against"}} {
-		isOther := func(code string) bool { return !strings.HasPrefix(code, sign.prefix) }
-		signed := slices.DeleteFunc(slices.Clone(t.points(i)), isOther)
-		fmt.Fprintf(t, "\n**%s**\n\n", t.say(sign.heading, nil))
-		if len(signed) == 0 {
-			t.line("- ", "nothing_for", nil)
+	s := t.sides[i]
+	points := newArguments(s, t.sides[1-i], &t.verdict)
+	fmt.Fprintf(t, "**%s**\n", t.say("compare/car", message.Values{"car": number(s.number), "name": s.name()}))
+	for _, side := range []struct {
+		key  string
+		list []vehicle.Text
+	}{{"compare/for", points.favour}, {"compare/against", points.against}} {
+		if len(side.list) == 0 {
+			side.list = []vehicle.Text{message.Say("compare/nothing", nil)}
 		}
-		for _, code := range signed {
-			t.line("- ", code, with)
-		}
+		fmt.Fprintf(t, "- %s %s\n", t.say(side.key, nil), escape(t.join(side.list)))
 	}
 	fmt.Fprintln(t)
 }
 
-// figures returns the values that the points of a car can name.
-func figures(s, other side) map[string]string {
-	with := map[string]string{}
-	if s.condition != nil {
-		with["mark"] = escape(s.condition.OverallGrade)
-		with["high"] = number(s.condition.High)
-		with["mismatches"] = number(s.condition.Mismatches)
+// join returns sentences as one text.
+func (t *text) join(list []vehicle.Text) string {
+	said := make([]string, len(list))
+	for i, text := range list {
+		said[i] = text.In(t.lang)
 	}
-	if other.condition != nil {
-		with["otherMark"] = escape(other.condition.OverallGrade)
-	}
-	if km, known := s.mileage(); known {
-		with["km"] = kilometres(km, true)
-	}
-	if km, known := other.mileage(); known {
-		with["otherKM"] = kilometres(km, true)
-	}
-	return with
+	return strings.Join(said, " ")
 }
 
-// costs writes the table of the drive-away costs, with a row for each line of
-// either car.
+// notices writes what to keep in mind, in one paragraph.
+func (t *text) notices() {
+	said := []string{t.say("compare/mind", nil)}
+	for _, s := range t.sides {
+		values := message.Values{"car": number(s.number)}
+		for _, code := range []string{warningFirstYear, warningPastedPage} {
+			if s.hasWarning(code) {
+				said = append(said, t.say("compare/mind_"+code, values))
+			}
+		}
+	}
+	if t.sides[0].hasWarning(warningSimulated) || t.sides[1].hasWarning(warningSimulated) {
+		said = append(said, t.say("compare/mind_simulated", nil))
+	}
+	fmt.Fprintf(t, "%s\n\n", strings.Join(said, " "))
+}
+
+// costs writes the table of the costs on the road in shillings, with a row for each
+// line of either car.
 func (t *text) costs() {
 	a, b := t.sides[0].estimate.DriveAway, t.sides[1].estimate.DriveAway
 	if a == nil || b == nil {
 		return
 	}
-	t.line("### ", "costs", nil)
-	fmt.Fprintf(t, "\n| %s | %s | %s |\n|:---|---:|---:|\n", t.say("item", nil),
-		t.say("car", map[string]string{"n": "1"}), t.say("car", map[string]string{"n": "2"}))
+	fmt.Fprintf(t, "| %s | %s | %s |\n|:---|---:|---:|\n", t.say("compare/item", nil),
+		t.say("compare/column", message.Values{"car": "1"}), t.say("compare/column", message.Values{"car": "2"}))
 	for _, row := range costRows(a, b) {
-		fmt.Fprintf(t, "| %s | %s | %s |\n", escape(t.of(row.name)), t.cell(a, row.code), t.cell(b, row.code))
+		fmt.Fprintf(t, "| %s | %s | %s |\n", escape(row.name.In(t.lang)), t.cell(a, row.code), t.cell(b, row.code))
 	}
-	for _, total := range []struct {
-		code, currency string
-		a, b           money.Amount
-	}{
-		{"total", "USD", a.TotalUSD, b.TotalUSD},
-		{"total", "TSh", a.TotalTZS, b.TotalTZS},
-		{"least", "TSh", a.LowTZS, b.LowTZS},
-		{"most", "TSh", a.HighTZS, b.HighTZS},
-	} {
-		fmt.Fprintf(t, "| **%s** (%s) | %s | %s |\n", t.say(total.code, nil), total.currency,
-			t.total(a, total.code, total.a), t.total(b, total.code, total.b))
-	}
-	fmt.Fprintln(t)
-	t.line("", "rates", map[string]string{"taxes": a.Exchange.Taxes.String(), "others": a.Exchange.Others.String()})
-	fmt.Fprintln(t)
+	fmt.Fprintf(t, "| **%s** | %s | %s |\n", t.say("compare/total", nil), t.total(a), t.total(b))
+	fmt.Fprintf(t, "| %s | %s | %s |\n", t.say("compare/range", nil), bounds(a), bounds(b))
+	fmt.Fprintf(t, "\n%s\n", t.say("compare/rates", message.Values{
+		"taxes": a.Exchange.Taxes.String(), "others": a.Exchange.Others.String(),
+	}))
 }
 
-// of returns a name in the language of the text.
-func (t *text) of(name vehicle.Text) string {
-	if t.lang == Swahili {
-		return name.SW
-	}
-	return name.EN
-}
-
-// cell returns the amount of a line in both currencies, or says that it is not
-// known.
+// cell returns the amount of a line in whole shillings, with a mark when it is an
+// estimate, or says that it is not known.
 func (t *text) cell(d *vehicle.DriveAway, code string) string {
 	i := slices.IndexFunc(d.Lines, func(line vehicle.CostLine) bool { return line.Code == code })
-	if i < 0 {
-		if slices.ContainsFunc(d.Missing, func(m vehicle.Missing) bool { return m.Code == code }) {
-			return t.say("not_known", nil)
-		}
-		return "–"
-	}
-	line := d.Lines[i]
-	cell := fmt.Sprintf("USD %s / TSh %s", line.AmountUSD, line.AmountTZS)
-	if line.Estimated {
-		cell += " (" + t.say("estimated", nil) + ")"
-	}
-	return cell
-}
-
-// total returns a sum. An incomplete sum says so, and has no bounds.
-func (t *text) total(d *vehicle.DriveAway, code string, sum money.Amount) string {
 	switch {
-	case d.Complete:
-		return "**" + sum.String() + "**"
-	case code == "total":
-		return t.say("more_than", map[string]string{"amount": sum.String()})
+	case i >= 0 && d.Lines[i].Estimated:
+		return "≈ " + shillings(d.Lines[i].AmountTZS)
+	case i >= 0:
+		return shillings(d.Lines[i].AmountTZS)
+	case slices.ContainsFunc(d.Missing, func(m vehicle.Missing) bool { return m.Code == code }):
+		return t.say("word/not_known", nil)
 	}
 	return "–"
+}
+
+func shillings(amount money.Amount) string { return thousands(amount.Decimal()) }
+
+// total returns a sum. An incomplete sum says so.
+func (t *text) total(d *vehicle.DriveAway) string {
+	if d.Complete {
+		return "**" + shillings(d.TotalTZS) + "**"
+	}
+	return t.say("compare/more_than", message.Values{"amount": shillings(d.TotalTZS)})
+}
+
+// bounds returns the least and the most that a complete sum may come to.
+func bounds(d *vehicle.DriveAway) string {
+	if !d.Complete {
+		return "–"
+	}
+	return shillings(d.LowTZS) + " – " + shillings(d.HighTZS)
 }
 
 // row is one row of the table of costs.
@@ -220,79 +174,52 @@ func costRows(a, b *vehicle.DriveAway) (rows []row) {
 	return rows
 }
 
-// notices writes what to keep in mind.
-func (t *text) notices() {
-	t.line("### ", "mind", nil)
-	fmt.Fprintln(t)
-	t.line("- ", "mind_estimate", nil)
-	var uncompared []string
-	for _, c := range t.verdict.Criteria {
-		if !c.Compared {
-			uncompared = append(uncompared, t.say(c.Code, nil))
-		}
-	}
-	if len(uncompared) > 0 {
-		t.line("- ", "mind_uncompared", map[string]string{"what": strings.Join(uncompared, ", ")})
-	}
-	for i, s := range t.sides {
-		with := map[string]string{"n": number(i + 1)}
-		if s.hasWarning(warningSold) {
-			t.line("- ", "mind_sold", with)
-		}
-		if s.hasWarning(warningFirstYear) {
-			t.line("- ", "mind_year", with)
-		}
-		if s.hasWarning(warningPastedPage) {
-			t.line("- ", "mind_pasted", with)
-		}
-	}
-	if t.sides[0].hasWarning(warningSimulated) || t.sides[1].hasWarning(warningSimulated) {
-		t.line("- ", "mind_simulated", nil)
-	}
-}
-
-// name returns the name that the authority gives the car, with its year.
+// name returns the name that the authority gives the car, with the year of the
+// listing, and with the year of the authority when it is another.
 func (s side) name() string {
 	model, _, _ := strings.Cut(s.estimate.Matched.ModelBody, " - ")
-	return escape(fmt.Sprintf("%s %s %d", s.estimate.Matched.Make, model, s.estimate.Matched.YOM))
-}
-
-func dollars(amount *money.Amount) string { return currency("USD", amount) }
-
-func tzs(amount *money.Amount) string { return currency("TSh", amount) }
-
-func currency(code string, amount *money.Amount) string {
-	if amount == nil {
-		return ""
+	name := fmt.Sprintf("%s %s %d", s.estimate.Matched.Make, model, s.year())
+	if yom := s.estimate.Matched.YOM; yom != s.year() {
+		name += fmt.Sprintf(" (TRA: %d)", yom)
 	}
-	return code + " " + amount.String()
-}
-
-// fill replaces {names} by values.
-func fill(text string, with map[string]string) string {
-	pairs := make([]string, 0, 2*len(with))
-	for name, value := range with {
-		pairs = append(pairs, "{"+name+"}", value)
-	}
-	return strings.NewReplacer(pairs...).Replace(text)
+	return escape(clip(name))
 }
 
 const maxName = 80
 
-// escape returns a text as one line of literal Markdown: control characters become
-// spaces, and a backslash precedes each ASCII character that has a meaning in
-// Markdown. A dot has one only after a letter, as in a URL.
-func escape(text string) string {
+// clip returns a name as one short line without control characters.
+func clip(name string) string {
 	var b strings.Builder
-	n, last := 0, ' '
-	for _, r := range text {
+	n := 0
+	for _, r := range name {
 		if n++; n > maxName {
 			break
 		}
-		switch {
-		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar:
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
 			r = ' '
-		case strings.ContainsRune("\\`*_{}[]<>()#+!|~&\"'$^=:@/", r), r == '.' && unicode.IsLetter(last):
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// escape returns a text as literal Markdown that still reads well unrendered: only
+// what starts markup, a link or an address gets a backslash.
+func escape(text string) string {
+	var b strings.Builder
+	runes := []rune(text)
+	next := func(i int) rune {
+		if i+1 < len(runes) {
+			return runes[i+1]
+		}
+		return ' '
+	}
+	last := ' '
+	for i, r := range runes {
+		switch {
+		case strings.ContainsRune("\\`*_[]<>|~&#$@{}", r),
+			r == ':' && next(i) == '/',
+			r == '.' && unicode.IsLetter(last) && unicode.IsLetter(next(i)):
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)

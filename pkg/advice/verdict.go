@@ -1,90 +1,97 @@
 package advice
 
 import (
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/shopspring/decimal"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
 
-// winMargin is the minimum lead of the winner in points of 100.
-const winMargin = 5
-
-// The weights, of 100. Cost has the most because the buyer asks for it; the others
-// are what makes a cheap car expensive later.
-const (
-	weightCost       = 45
-	weightCondition  = 25
-	weightMileage    = 10
-	weightAgeStep    = 10
-	weightConfidence = 10
-)
-
-// The codes of the criteria.
-const (
-	criterionCost       = "drive_away_cost"
-	criterionCondition  = "condition"
-	criterionMileage    = "mileage"
-	criterionAgeStep    = "age_step"
-	criterionConfidence = "match_confidence"
-)
-
-// zeroScoreCostRatio is how much more a car must cost, as a fraction of the cheaper
-// car, to score 0 for cost.
-var zeroScoreCostRatio = decimal.RequireFromString("0.30")
-
-// zeroScoreKM is the mileage that scores 0.
-const zeroScoreKM = 200_000
-
 // Judge compares two cars. It is pure: equal cars and sheets give equal verdicts. A
-// criterion counts only when it is known for both cars. Without both drive-away
-// costs there is no winner.
+// car with a veto never wins. Without both costs on the road, between cars of
+// different classes and for one car at two addresses there is no winner.
 func Judge(p Pair) vehicle.Verdict {
 	sides := p.sides()
-	verdict := vehicle.Verdict{
-		Winner: None,
-		Criteria: []vehicle.Criterion{
-			compareCost(sides),
-			compare(criterionCondition, weightCondition, sides, condition),
-			compare(criterionMileage, weightMileage, sides, mileage),
-			compare(criterionAgeStep, weightAgeStep, sides, ageStep),
-			compare(criterionConfidence, weightConfidence, sides, confidence),
-		},
-		Cheaper: None,
+	var vetoes [2][]vehicle.Veto
+	var vetoed [2]bool
+	for i, s := range sides {
+		vetoes[i] = s.vetoes()
+		vetoed[i] = len(s.condition.vetoes()) > 0
 	}
-	var weights, total1, total2 int
-	for _, c := range verdict.Criteria {
-		if c.Compared {
-			weights += c.Weight
-			total1 += c.Weight * c.Score1
-			total2 += c.Weight * c.Score2
+	v := vehicle.Verdict{Vetoes: append(append([]vehicle.Veto{}, vetoes[0]...), vetoes[1]...), Criteria: criteria(sides, vetoed)}
+	for _, c := range v.Criteria {
+		v.Points1 += c.Points1
+		v.Points2 += c.Points2
+	}
+	a, knownA := sides[0].cost()
+	b, knownB := sides[1].cost()
+	if knownA && knownB {
+		v.DifferenceUSD = difference(p.Car1.DriveAway.TotalUSD, p.Car2.DriveAway.TotalUSD)
+		v.DifferenceTZS = difference(p.Car1.DriveAway.TotalTZS, p.Car2.DriveAway.TotalTZS)
+		switch {
+		case a.isBelow(b):
+			v.Cheaper = car(1)
+		case b.isBelow(a):
+			v.Cheaper = car(2)
 		}
 	}
-	if weights > 0 {
-		verdict.Score1, verdict.Score2 = (total1+weights/2)/weights, (total2+weights/2)/weights
+	v.Winner, v.Reason = decide(sides, &v, [2]bool{len(vetoes[0]) > 0, len(vetoes[1]) > 0})
+	v.Text = reasonText(sides, &v)
+	return v
+}
+
+func car(n int) *int { return &n }
+
+// decide returns the winner and why it is the winner, or why there is none.
+func decide(sides [2]side, v *vehicle.Verdict, vetoed [2]bool) (*int, vehicle.Reason) {
+	lead, margin := v.Points1-v.Points2, whole("margin")
+	switch {
+	case areSameCar(sides[0].estimate.Car, sides[1].estimate.Car):
+		return nil, vehicle.SameCar
+	case vetoed[0] && vetoed[1]:
+		return nil, vehicle.BothVetoed
+	case v.DifferenceTZS == nil:
+		return nil, vehicle.CostUnknown
+	case areDifferentClasses(sides):
+		return nil, vehicle.DifferentClass
+	case vetoed[0]:
+		return car(2), vehicle.OtherVetoed
+	case vetoed[1]:
+		return car(1), vehicle.OtherVetoed
+	case lead >= margin:
+		return car(1), vehicle.BetterBuy
+	case lead <= -margin:
+		return car(2), vehicle.BetterBuy
 	}
-	cost := verdict.Criteria[0]
-	switch lead := verdict.Score1 - verdict.Score2; {
-	case !cost.Compared:
-		verdict.Why = CostUnknown
-	case lead >= winMargin:
-		verdict.Winner = Car1
-	case lead <= -winMargin:
-		verdict.Winner = Car2
-	default:
-		verdict.Why = TooClose
+	return nil, vehicle.TooClose
+}
+
+// areDifferentClasses reports whether one car costs so many times as much as the
+// other that no buyer chooses between the two. Both costs are known.
+func areDifferentClasses(sides [2]side) bool {
+	a, _ := sides[0].cost()
+	b, _ := sides[1].cost()
+	return decimal.Max(a.likely, b.likely).GreaterThan(decimal.Min(a.likely, b.likely).Mul(scale["class_ratio"]))
+}
+
+// areSameCar reports whether two listings show one car: by its frame number, by its
+// stock number, or by make, model, code, year and mileage.
+func areSameCar(a, b vehicle.Car) bool {
+	isMasked := func(frame string) bool { return len(frame) < 9 || strings.ContainsAny(frame, "*xX?#") }
+	switch {
+	case a.FrameNumber != "" && b.FrameNumber != "" && !isMasked(a.FrameNumber) && !isMasked(b.FrameNumber):
+		return strings.EqualFold(a.FrameNumber, b.FrameNumber)
+	case a.Make != b.Make || a.Make == "":
+		return false
+	case len(a.StockNo) >= 4 && strings.EqualFold(a.StockNo, b.StockNo):
+		return true
 	}
-	if cost.Compared {
-		verdict.Cheaper = cost.Better
-		verdict.DifferenceUSD = difference(p.Car1.DriveAway.TotalUSD, p.Car2.DriveAway.TotalUSD)
-		verdict.DifferenceTZS = difference(p.Car1.DriveAway.TotalTZS, p.Car2.DriveAway.TotalTZS)
-	}
-	verdict.Points1 = argumentsFor(sides[0], sides[1], verdict.Criteria, Car1)
-	verdict.Points2 = argumentsFor(sides[1], sides[0], verdict.Criteria, Car2)
-	return verdict
+	return a.Model == b.Model && a.ModelCode != "" && a.ModelCode == b.ModelCode && a.Year > 0 && a.Year == b.Year &&
+		a.MileageKM != nil && b.MileageKM != nil && *a.MileageKM == *b.MileageKM && *a.MileageKM > 0
 }
 
 func difference(a, b money.Amount) *money.Amount {
@@ -92,152 +99,43 @@ func difference(a, b money.Amount) *money.Amount {
 	return &d
 }
 
-func compareCost(sides [2]side) vehicle.Criterion {
-	c := vehicle.Criterion{Code: criterionCost, Weight: weightCost, Better: None}
-	a, knownA := sides[0].cost()
-	b, knownB := sides[1].cost()
-	c.Value1, c.Value2 = shillings(a, knownA), shillings(b, knownB)
-	if !knownA || !knownB {
-		return c
+// reasonText returns the reason in a sentence, after the gravest veto of each car.
+func reasonText(sides [2]side, v *vehicle.Verdict) vehicle.Text {
+	key, values := "verdict/"+string(v.Reason), message.Values{
+		"points1": number(v.Points1), "points2": number(v.Points2), "margin": number(whole("margin")),
 	}
-	c.Compared = true
-	cheaper := decimal.Min(a, b)
-	c.Score1, c.Score2 = costScore(a, cheaper), costScore(b, cheaper)
-	c.Better = less(a.Cmp(b))
-	return c
-}
-
-func shillings(amount decimal.Decimal, known bool) string {
-	if !known {
-		return ""
-	}
-	return "TSh " + money.New(amount).String()
-}
-
-// costScore is 100 for the cheaper car and falls to 0 at zeroScoreCostRatio above it.
-func costScore(cost, cheaper decimal.Decimal) int {
-	if !cheaper.IsPositive() {
-		return 100
-	}
-	over := cost.Sub(cheaper).Div(cheaper).Div(zeroScoreCostRatio)
-	return clamp(int(decimal.NewFromInt(1).Sub(over).Mul(decimal.NewFromInt(100)).Round(0).IntPart()))
-}
-
-// gradeScores are the scores of the overall grades of a sheet. The grades of
-// repaired and ungraded cars say little about the rest, and score low.
-var gradeScores = map[string]int{
-	"S": 100, "9": 100, "8": 100, "7": 100, "6": 95, "5": 90, "4.5": 80, "4": 70, "3.5": 55, "3": 40, "2": 20, "1": 5,
-	"R": 15, "R1": 15, "R2": 15, "RA": 15, "RB": 15, "RC": 15, "A": 15, "0": 15,
-	"***": 0, "**": 0, "*": 0, "無効": 0,
-}
-
-// The limits and penalties of conditionScore.
-const (
-	maxRepairedScore = 15
-	perHigh          = 8
-	perMedium        = 3
-	perLow           = 1
-	perMismatch      = 20
-	perLetterBelowC  = 5
-	maxDefectPenalty = 40
-)
-
-// aspect is the score of one car in a criterion.
-type aspect struct {
-	value string
-	score int
-	known bool
-}
-
-// compare compares one aspect of two cars.
-func compare(code string, weight int, sides [2]side, of func(side) aspect) vehicle.Criterion {
-	a, b := of(sides[0]), of(sides[1])
-	c := vehicle.Criterion{Code: code, Weight: weight, Value1: a.value, Value2: b.value, Better: None}
-	if a.known && b.known {
-		c.Compared, c.Score1, c.Score2 = true, a.score, b.score
-		c.Better = less(b.score - a.score)
-	}
-	return c
-}
-
-func condition(s side) aspect {
-	if s.condition == nil {
-		return aspect{}
-	}
-	score, known := conditionScore(s.condition)
-	return aspect{s.condition.OverallGrade, score, known}
-}
-
-// conditionScore returns 0 to 100; false when the grade says nothing (a dash, X, or
-// unreadable).
-func conditionScore(c *Condition) (score int, known bool) {
-	score, known = gradeScores[c.OverallGrade]
-	if !known {
-		return 0, false
-	}
-	if c.Repair == RepairYes {
-		score = min(score, maxRepairedScore)
-	}
-	for _, letter := range []string{c.Exterior, c.Interior} {
-		if letter == "D" || letter == "E" {
-			score -= perLetterBelowC
+	switch v.Reason {
+	case vehicle.BetterBuy:
+		values["winner"] = number(*v.Winner)
+	case vehicle.TooClose:
+		if v.Cheaper == nil {
+			key += ".equal_cost"
 		}
+	case vehicle.DifferentClass:
+		cheap, dear := sides[0], sides[1]
+		a, _ := cheap.cost()
+		b, _ := dear.cost()
+		if a.likely.GreaterThan(b.likely) {
+			cheap, dear, a, b = dear, cheap, b, a
+		}
+		values["cheap"], values["dear"] = number(cheap.number), number(dear.number)
+		values["times"] = b.likely.Div(a.likely).Round(1).String()
+	case vehicle.OtherVetoed:
+		values["winner"] = number(*v.Winner)
+		if v.Cheaper != nil && *v.Cheaper != *v.Winner {
+			key += ".dearer"
+		}
+	case vehicle.SameCar, vehicle.BothVetoed, vehicle.CostUnknown:
 	}
-	score -= min(maxDefectPenalty, c.High*perHigh+c.Medium*perMedium+c.Low*perLow)
-	return clamp(score - c.Mismatches*perMismatch), true
-}
-
-// mileage scores nothing for an odometer that the sheet calls hasDoubtfulMileage.
-func mileage(s side) aspect {
-	km, known := s.mileage()
-	score := clamp(100 - km*100/zeroScoreKM)
-	if s.hasDoubtfulMileage() {
-		score = 0
+	text := message.Say(key, values)
+	for _, s := range slices.Backward(sides[:]) {
+		i := slices.IndexFunc(v.Vetoes, func(veto vehicle.Veto) bool { return veto.Car == s.number })
+		if i < 0 {
+			continue
+		}
+		why := map[string]vehicle.Text{"why": v.Vetoes[i].Text} // the gravest
+		said := message.SayWith("verdict/vetoed", message.Values{"car": number(s.number)}, why)
+		text = vehicle.Text{EN: said.EN + " " + text.EN, SW: said.SW + " " + text.SW, Draft: said.Draft || text.Draft}
 	}
-	return aspect{kilometres(km, known), score, known}
+	return text
 }
-
-func kilometres(km int, known bool) string {
-	if !known {
-		return ""
-	}
-	return thousands(km) + " km"
-}
-
-// thousands formats 85000 as 85,000.
-func thousands(n int) string {
-	whole, _, _ := strings.Cut(money.New(decimal.NewFromInt(int64(n))).String(), ".")
-	return whole
-}
-
-// ageStep scores 0 for a car whose tax rises if it lands next year.
-func ageStep(s side) aspect {
-	if s.hasWarning(warningAgeStep) {
-		return aspect{"crosses", 0, true}
-	}
-	return aspect{"stays", 100, true}
-}
-
-var confidenceScores = map[vehicle.Confidence]int{vehicle.High: 100, vehicle.Medium: 75, vehicle.Low: 25}
-
-func confidence(s side) aspect {
-	sure := s.estimate.Matched.Confidence
-	return aspect{string(sure), confidenceScores[sure], true}
-}
-
-// less returns the car with the lesser value; the sign compares the first with the
-// second.
-func less(sign int) string {
-	switch {
-	case sign < 0:
-		return Car1
-	case sign > 0:
-		return Car2
-	}
-	return None
-}
-
-func clamp(score int) int { return min(100, max(0, score)) }
-
-// number formats a count.
-func number(n int) string { return strconv.Itoa(n) }

@@ -46,6 +46,25 @@ func (m *Matcher) Explain(ctx context.Context, car vehicle.Car, cat *tra.Catalog
 	return choice, q.scored(code, []tra.Label{tra.ParseLabel(choice.Make, choice.Label)}), nil
 }
 
+// maxOthers is how many other entries Others returns.
+const maxOthers = 5
+
+// Others returns up to five entries that the car may be instead of the chosen one,
+// the likeliest first.
+func (m *Matcher) Others(car vehicle.Car, cat *tra.Catalogue, choice Choice) (others []vehicle.Candidate) {
+	q := newQuery(car, m.indexes(cat).of(entriesOf(cat, choice.Make)))
+	var code chassis.Code
+	if codes := listedCodes(car, q.entries); len(codes) > 0 {
+		code = codes[0]
+	}
+	for _, s := range q.scored(code, nil) {
+		if s.ModelBody != choice.Label && len(others) < maxOthers {
+			others = append(others, s.candidate)
+		}
+	}
+	return others
+}
+
 // refuse makes an error that names first the entries that fit, then those
 // nearby.
 func (q *query) refuse(code, message string, listed chassis.Code, fitting []tra.Label) *Error {

@@ -137,6 +137,18 @@ func Say(key string, values Values) Text {
 	return Text{EN: fill(row.en, English, values), SW: fill(row.sw, Swahili, values), Draft: row.draft}
 }
 
+// SayWith is Say with values that are texts themselves.
+func SayWith(key string, values Values, texts map[string]Text) Text {
+	en, sw := maps.Clone(values), maps.Clone(values)
+	if en == nil {
+		en, sw = Values{}, Values{}
+	}
+	for name, text := range texts {
+		en[name], sw[name] = text.EN, text.SW
+	}
+	return Text{EN: Say(key, en).EN, SW: Say(key, sw).SW, Draft: table[key].draft}
+}
+
 // Has reports whether the table has a key.
 func Has(key string) bool {
 	_, has := table[key]

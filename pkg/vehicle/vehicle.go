@@ -131,6 +131,7 @@ type Matched struct {
 
 	// Additive.
 	MatchedBy  MatchedBy      `json:"matchedBy,omitempty"`
+	Candidates []Candidate    `json:"candidates,omitempty"` // with confidence low: the other entries that the car may be, the likeliest first
 	ReasonCode string         `json:"reasonCode,omitempty"` // of MatchReason
 	Text       *Text          `json:"text,omitempty"`       // MatchReason in both languages
 	Values     message.Values `json:"values,omitempty"`     // the values in MatchReason, by name

@@ -5,27 +5,51 @@ import "ushuru/pkg/money"
 // Verdict is which of two cars is the better buy, and why. Code finds it from
 // figures alone; the recommendation only words it. Additive.
 type Verdict struct {
-	Winner   string      `json:"winner"`        // car1, car2 or none
-	Why      string      `json:"why,omitempty"` // with none: close, or cost_unknown
-	Score1   int         `json:"score1"`        // 0 to 100, over the criteria that were compared
-	Score2   int         `json:"score2"`        //
-	Criteria []Criterion `json:"criteria"`      // never null
-	Points1  []string    `json:"points1"`       // what speaks for (+code) and against (-code) the first car; never null
-	Points2  []string    `json:"points2"`       //
-	Cheaper  string      `json:"cheaper"`       // car1, car2 or none
-	// What the dearer car costs more on the road; null when either cost is not known.
+	Winner *int   `json:"winner"` // 1 or 2; null when neither car is our advice
+	Reason Reason `json:"reason"`
+	Text   Text   `json:"text"` // the reason in a sentence
+	// Vetoes are the facts for which a car is never our advice; never null.
+	Vetoes   []Veto      `json:"vetoes"`
+	Criteria []Criterion `json:"criteria"` // never null; their weights add up to 100
+	Points1  int         `json:"points1"`  // of 100, the sum over the criteria
+	Points2  int         `json:"points2"`
+	// Cheaper is 1 or 2; null when a cost is not known or the ranges overlap.
+	Cheaper *int `json:"cheaper"`
+	// What the dearer car costs more on the road, likely figures; null when either
+	// cost is not known.
 	DifferenceUSD *money.Amount `json:"differenceUSD"`
 	DifferenceTZS *money.Amount `json:"differenceTZS"`
 }
 
-// Criterion is one thing in which two cars were compared.
+// Reason says why a verdict is as it is.
+type Reason string
+
+// The reasons. The first two have a winner, the others none.
+const (
+	BetterBuy      Reason = "better_buy"      // more points
+	OtherVetoed    Reason = "other_vetoed"    // the other car has a veto
+	BothVetoed     Reason = "both_vetoed"     // each car has a veto
+	SameCar        Reason = "same_car"        // one car at two addresses
+	CostUnknown    Reason = "cost_unknown"    // the cost of one or both cars on the road is not complete
+	DifferentClass Reason = "different_class" // one costs too many times as much as the other
+	TooClose       Reason = "too_close"       // the points differ too little
+)
+
+// Veto is a fact for which a car is never our advice.
+type Veto struct {
+	Car  int    `json:"car"`  // 1 or 2
+	Code string `json:"code"` // flood, odometer_tampered, odometer_unknown, grade, frame_repair, red_flags, sheet_mismatch, sold, match_uncertain
+	Text Text   `json:"text"`
+}
+
+// Criterion is one thing in which two cars were compared. What is not known of a
+// car has few points, so that it never pays to leave it out.
 type Criterion struct {
-	Code     string `json:"code"`     // drive_away_cost, condition, mileage, age_step, match_confidence
-	Weight   int    `json:"weight"`   // of 100
-	Compared bool   `json:"compared"` // false when it is not known of both: it does not count
-	Score1   int    `json:"score1"`   // 0 to 100; 0 when not compared
-	Score2   int    `json:"score2"`
-	Value1   string `json:"value1"` // what was compared; empty when it is not known
-	Value2   string `json:"value2"`
-	Better   string `json:"better"` // car1, car2 or none
+	Code    string  `json:"code"`    // drive_away_cost, condition, mileage, year, age_step, match_confidence
+	Weight  int     `json:"weight"`  // the most points
+	Car1    *string `json:"car1"`    // what was compared; null when it is not known
+	Car2    *string `json:"car2"`    //
+	Points1 int     `json:"points1"` // 0 to Weight
+	Points2 int     `json:"points2"`
+	Text    Text    `json:"text"`
 }
