@@ -54,13 +54,14 @@ func newArguments(s, other side, v *vehicle.Verdict) *arguments {
 	a.add(known && s.estimate.DriveAway.TaxBase.Basis == vehicle.BasisInvoice, "against/taxed_on_invoice", nil)
 	a.addSheet(s, other)
 	a.addMileage(s, other)
-	years := message.Values{"years": number(max(s.year()-other.year(), other.year()-s.year()))}
+	years := message.Values{"year": number(s.year()), "otherYear": number(other.year())}
 	a.add(s.year() > other.year(), "for/newer", years)
 	a.add(s.year() < other.year(), "against/older", years)
 	a.add(!s.crossesAgeStep() && other.crossesAgeStep(), "for/stays_in_age_step", nil)
 	a.add(s.crossesAgeStep(), "against/age_step", nil)
-	a.add(s.estimate.Matched.Confidence == vehicle.High && other.estimate.Matched.Confidence != vehicle.High, "for/sure_match", nil)
-	a.add(s.estimate.Matched.Confidence == vehicle.Low, "against/unsure_match", nil)
+	mine, theirs := s.estimate.Matched.Confidence, other.estimate.Matched.Confidence
+	a.add(mine == vehicle.High && theirs != vehicle.High, "for/sure_match", nil)
+	a.add(mine == vehicle.Low, "against/unsure_match", nil)
 	return a
 }
 

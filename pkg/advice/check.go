@@ -129,7 +129,8 @@ func checkWinner(text string, v vehicle.Verdict, p Pair) error {
 		}
 		for _, side := range p.sides() {
 			model, _, _ := strings.Cut(side.estimate.Matched.ModelBody, " - ")
-			if (v.Winner == nil || side.number != *v.Winner) && model != "" && strings.Contains(strings.ToUpper(s), strings.ToUpper(model)) {
+			isNamed := model != "" && strings.Contains(strings.ToUpper(s), strings.ToUpper(model))
+			if isNamed && (v.Winner == nil || side.number != *v.Winner) {
 				return errWinner
 			}
 		}

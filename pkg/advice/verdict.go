@@ -34,17 +34,15 @@ func Judge(p Pair) vehicle.Verdict {
 		v.DifferenceTZS = difference(p.Car1.DriveAway.TotalTZS, p.Car2.DriveAway.TotalTZS)
 		switch {
 		case a.isBelow(b):
-			v.Cheaper = car(1)
+			v.Cheaper = new(1)
 		case b.isBelow(a):
-			v.Cheaper = car(2)
+			v.Cheaper = new(2)
 		}
 	}
 	v.Winner, v.Reason = decide(sides, &v, [2]bool{len(vetoes[0]) > 0, len(vetoes[1]) > 0})
 	v.Text = reasonText(sides, &v)
 	return v
 }
-
-func car(n int) *int { return &n }
 
 // decide returns the winner and why it is the winner, or why there is none.
 func decide(sides [2]side, v *vehicle.Verdict, vetoed [2]bool) (*int, vehicle.Reason) {
@@ -59,13 +57,13 @@ func decide(sides [2]side, v *vehicle.Verdict, vetoed [2]bool) (*int, vehicle.Re
 	case areDifferentClasses(sides):
 		return nil, vehicle.DifferentClass
 	case vetoed[0]:
-		return car(2), vehicle.OtherVetoed
+		return new(2), vehicle.OtherVetoed
 	case vetoed[1]:
-		return car(1), vehicle.OtherVetoed
+		return new(1), vehicle.OtherVetoed
 	case lead >= margin:
-		return car(1), vehicle.BetterBuy
+		return new(1), vehicle.BetterBuy
 	case lead <= -margin:
-		return car(2), vehicle.BetterBuy
+		return new(2), vehicle.BetterBuy
 	}
 	return nil, vehicle.TooClose
 }

@@ -57,16 +57,18 @@ func (c *Condition) vetoes() (vetoes []vehicle.Veto) {
 	add(c.MileageFlag == "unknown" || c.has(sheet.FlagMeterUnknown), vetoOdometerUnknown, nil)
 	add(c.hasWorstGrade(), vetoGrade, message.Values{"grade": c.OverallGrade})
 	add(c.Repair == RepairYes || c.has(sheet.FlagFrame), vetoFrameRepair, nil)
-	if flags, any := c.otherFlags(); any {
-		vetoes = append(vetoes, vehicle.Veto{Code: vetoRedFlags, Text: message.SayWith("veto/"+vetoRedFlags, nil, map[string]vehicle.Text{"flags": flags})})
+	if flags := c.otherFlags(); flags.EN != "" {
+		text := message.SayWith("veto/"+vetoRedFlags, nil, map[string]vehicle.Text{"flags": flags})
+		vetoes = append(vetoes, vehicle.Veto{Code: vetoRedFlags, Text: text})
 	}
 	add(c.Mismatches > 0, vetoSheetMismatch, message.Values{"count": number(c.Mismatches)})
 	return vetoes
 }
 
-// otherFlags returns the texts of the red flags that have no veto of their own.
-func (c *Condition) otherFlags() (list vehicle.Text, any bool) {
-	var en, sw []string
+// otherFlags returns the texts of the red flags that have no veto of their own;
+// empty without one.
+func (c *Condition) otherFlags() vehicle.Text {
+	en, sw := make([]string, 0, len(c.Flags)), make([]string, 0, len(c.Flags))
 	for _, flag := range c.Flags {
 		switch flag.Rule {
 		case sheet.FlagFlood, sheet.FlagMeterTampered, sheet.FlagMeterUnknown, sheet.FlagRepairGrade, sheet.FlagNotGraded,
@@ -75,7 +77,7 @@ func (c *Condition) otherFlags() (list vehicle.Text, any bool) {
 		}
 		en, sw = append(en, flag.Text.EN), append(sw, flag.Text.SW)
 	}
-	return vehicle.Text{EN: strings.Join(en, ", "), SW: strings.Join(sw, ", ")}, len(en) > 0
+	return vehicle.Text{EN: strings.Join(en, ", "), SW: strings.Join(sw, ", ")}
 }
 
 // taxSpread returns the least and the most tax of the entries that the car may be,
