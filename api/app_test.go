@@ -67,7 +67,7 @@ func newOptions(conn *redisx.Conn) api.Options {
 		Redis: client, Jobs: jobs.NewStore(client),
 		Batches: batch.NewStore(client), Cache: cache.New(client), Catalogue: tra.NewStore(client, tra.StoreOptions{}),
 		Drift: drift.NewStore(client), Idempotency: idempotency.NewStore(client),
-		Keys: keys.NewStore(client), Limiter: quota.NewLimiter(client),
+		Keys: keys.NewStore(client), Limiter: quota.NewLimiter(client), Bytes: quota.NewBytes(client),
 		Webhooks:   webhook.NewStore(client),
 		AsynqRedis: conn.AsynqOpt(),
 	}

@@ -11,6 +11,7 @@ import (
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/money"
+	"ushuru/pkg/quota"
 )
 
 // batchBody is a batch as its caller sees it.
@@ -91,11 +92,12 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 
 	// Create the batch within the limits of the key.
 	if b == nil {
-		if err := s.checkBatchLimits(w, r, len(rows)); err != nil {
+		kept := quota.Kept{Name: batch.AccountName(id), Size: batch.Size(rows), TTL: batch.AccountTTL}
+		if err := s.checkBatchLimits(w, r, len(rows), kept); err != nil {
 			return err
 		}
 		if b, hook, err = s.createBatch(r, id, rows, options); err != nil {
-			return err
+			return errors.Join(err, s.options.Bytes.Forget(r.Context(), recorderOf(r).key.ID, kept.Name))
 		}
 	}
 

@@ -20,3 +20,13 @@ func (s *Server) cachedResult(parent context.Context, key cache.Key) ([]byte, er
 	}
 	return cached, nil
 }
+
+// cachedOutcome returns a cached result as the outcome of a request; it is empty when
+// there is none.
+func (s *Server) cachedOutcome(ctx context.Context, key cache.Key) (outcome, error) {
+	result, err := s.cachedResult(ctx, key)
+	if result == nil {
+		return outcome{}, err
+	}
+	return outcome{result: result, cacheKey: key}, nil
+}

@@ -45,16 +45,13 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if found.isEmpty() {
-		if found.result, err = s.cachedComparison(r.Context(), input); err != nil {
+	if found.isEmpty() || found.result != nil && !hasRate(found.result, input.Rate) {
+		if found, err = s.cachedComparison(r.Context(), input); err != nil {
 			return err
 		}
 	}
 	if found.isEmpty() {
-		if err := s.checkJobLimits(w, r); err != nil {
-			return err
-		}
-		if found.job, err = s.submit(r, tasks.KindCompare, input, nil); err != nil {
+		if found.job, err = s.submit(w, r, tasks.KindCompare, input, nil); err != nil {
 			return err
 		}
 	}
@@ -92,15 +89,15 @@ func (s *Server) compareInput(req *compareRequest, lang string) (input tasks.Com
 	return input, nil
 }
 
-// cachedComparison returns the cached comparison of two listings; nil when
+// cachedComparison returns the cached comparison of two listings; it is empty when
 // there is none, or when it was made at another exchange rate. The estimates and
 // readings of a comparison are cached too, so that making another takes little time.
-func (s *Server) cachedComparison(ctx context.Context, input tasks.CompareInput) ([]byte, error) {
-	cached, err := s.cachedResult(ctx, cache.CompareKey(input.URL1, input.URL2, input.Lang))
-	if cached == nil || !hasRate(cached, input.Rate) {
-		return nil, err
+func (s *Server) cachedComparison(ctx context.Context, input tasks.CompareInput) (outcome, error) {
+	found, err := s.cachedOutcome(ctx, cache.CompareKey(input.URL1, input.URL2, input.Lang))
+	if err != nil || !hasRate(found.result, input.Rate) {
+		return outcome{}, err
 	}
-	return cached, nil
+	return found, nil
 }
 
 // hasRate reports whether a cached comparison was made at an exchange rate.

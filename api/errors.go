@@ -230,6 +230,16 @@ var (
 		message: "Your API key has exceeded its requests per minute. Wait as long as Retry-After says," +
 			" or ask the operator for a higher limit.",
 	}
+	errTooManyBytes = &problem{
+		status: http.StatusTooManyRequests, code: "too_many_bytes",
+		message: "What is kept for your API key has reached its limit; see Key-Bytes. It is freed when results expire:" +
+			" wait as long as Retry-After says, or ask the operator for a higher limit.",
+	}
+	errTooLargeForKey = &problem{
+		status: http.StatusRequestEntityTooLarge, code: "too_many_bytes",
+		message: "This needs more bytes than may be kept for your API key; see Key-Bytes." +
+			" Send less at once, or ask the operator for a higher limit.",
+	}
 	errTooManyJobs = &problem{
 		status: http.StatusTooManyRequests, code: "too_many_jobs", retryAfter: pollAfter,
 		message: "Your API key has reached its limit of running jobs. Wait until one ends, or send a batch.",

@@ -57,18 +57,18 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if found.isEmpty() {
-		if found.result, err = s.cachedResult(r.Context(), input.Key()); err != nil {
+		if found, err = s.cachedOutcome(r.Context(), input.Key()); err != nil {
 			return err
 		}
 	}
 	if found.isEmpty() {
-		if err := s.checkJobLimits(w, r); err != nil {
+		if err := s.checkRate(w, r); err != nil {
 			return err
 		}
 		if err := s.checkPause(r.Context(), input); err != nil {
 			return err
 		}
-		if found.job, err = s.submit(r, tasks.KindEstimate, input, attachedPage(req.HTML)); err != nil {
+		if found.job, err = s.submit(w, r, tasks.KindEstimate, input, attachedPage(req.HTML)); err != nil {
 			return err
 		}
 	}

@@ -8,12 +8,18 @@ import (
 	"net/http"
 	"strings"
 
+	"ushuru/pkg/cache"
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/quota"
 )
 
-// maxIdempotencyKey is the maximum length of a key in bytes.
-const maxIdempotencyKey = 255
+const (
+	// maxIdempotencyKey is the maximum length of a key in bytes.
+	maxIdempotencyKey = 255
+	// recordBytes is what the record of a request takes in Redis.
+	recordBytes = 2*quota.EntryOverhead + 150
+)
 
 // idempotentRequest is a request that carries an Idempotency-Key. A nil
 // idempotentRequest carries none, and all methods accept it.
@@ -75,10 +81,19 @@ func (s *Server) beginIdempotent(r *http.Request, identity any) (*idempotentRequ
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	same.stored, err = s.options.Idempotency.Begin(ctx, rec.key.ID, r.URL.Path, same.key, body)
+	// A new record counts against the limits, also when a cached result responds.
+	same.stored, err = s.options.Idempotency.Begin(ctx, rec.key.ID, r.URL.Path, same.key, body, func() error {
+		if err := s.checkRate(rec, r); err != nil {
+			return err
+		}
+		return s.keep(rec, r, room{}, quota.Kept{Size: recordBytes, TTL: idempotency.RecordTTL})
+	})
+	var refused *problem
 	switch {
 	case errors.Is(err, idempotency.ErrReused):
 		return nil, errIdempotencyKeyReused.withCause(err)
+	case errors.As(err, &refused):
+		return nil, refused
 	case err != nil:
 		return nil, errUnavailable.withCause(err)
 	}
@@ -123,10 +138,11 @@ func (same *idempotentRequest) setDone(ctx context.Context) error {
 	return err
 }
 
-// outcome is what responds to a request: a result, or the job that computes
+// outcome is what responds to a request: a cached result, or the job that computes
 // it. The zero value is no outcome.
 type outcome struct {
 	result   []byte
+	cacheKey cache.Key // where the result is
 	job      *jobs.Job
 	replayed bool // it is stored under the Idempotency-Key
 }
@@ -145,13 +161,14 @@ func (s *Server) replay(r *http.Request, identity any) (outcome, error) {
 
 // setOutcome stores the outcome of a request under its Idempotency-Key. It
 // returns the outcome to respond with: when the same request was sent twice at
-// once, the outcome that was stored first.
+// once, the outcome that was stored first. What is stored names the result or the job,
+// and has a hundred bytes.
 func (s *Server) setOutcome(r *http.Request, found outcome) (outcome, error) {
 	same := recorderOf(r).idempotent
 	if same == nil || found.replayed {
 		return found, nil
 	}
-	kind, value := "answer", string(found.result)
+	kind, value := "cached", string(found.cacheKey)
 	if found.job != nil {
 		kind, value = "job", found.job.ID
 	}
@@ -166,11 +183,13 @@ func (s *Server) setOutcome(r *http.Request, found outcome) (outcome, error) {
 	return first, err
 }
 
-// storedOutcome loads the outcome of a request. It is empty when the record of
-// its job has been deleted, so that the work is done again.
+// storedOutcome loads the outcome of a request. It is empty when its result or its job
+// has expired, so that the work is done again.
 func (s *Server) storedOutcome(ctx context.Context, same *idempotentRequest) (outcome, error) {
-	if result, ok := same.outcome("answer"); ok {
-		return outcome{result: []byte(result), replayed: true}, nil
+	if key, ok := same.outcome("cached"); ok {
+		found, err := s.cachedOutcome(ctx, cache.Key(key))
+		found.replayed = !found.isEmpty()
+		return found, err
 	}
 	id, ok := same.outcome("job")
 	if !ok {

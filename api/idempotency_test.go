@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -10,8 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"ushuru/api"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/webhook"
@@ -136,20 +137,38 @@ var idempotencyScenarios = []scenario{
 	{name: "long", url: "/v1/estimate", body: named1, headers: named(strings.Repeat("k", 255)), status: 202},
 }
 
-func TestSameKeyHasTheSameResponse(t *testing.T) {
-	a := newApp(t, embedded(t), nil)
+// TestRecordOfACachedAnswerIsSmallAndCounts: else a caller could fill Redis with
+// copies of one answer.
+func TestRecordOfACachedAnswerIsSmallAndCounts(t *testing.T) {
+	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits.PerMinute = 3 })
 	a.put(t, "/kept")
-	ask := func() answer {
+	ask := func(name string) answer {
 		r := a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/kept"}`)
-		r.Header.Set("Idempotency-Key", "kept")
+		r.Header.Set("Idempotency-Key", name)
 		return a.send(t, r)
 	}
-	first := ask()
-	if err := a.cache.Put(t.Context(), estimateKey("/kept"), versionOf(site+"/kept", "OTHER"), time.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
+	first := ask("kept")
+	for range 5 { // the record is there
+		if again := ask("kept"); first.status != 200 || again.body != first.body || again.header.Get("Ratelimit-Limit") != "" {
+			t.Fatalf("%d %.100s; %.100s", first.status, first.body, again.body)
+		}
 	}
-	if again := ask(); first.status != 200 || again.body != first.body {
-		t.Errorf("%d %s\n%s", first.status, first.body, again.body)
+	if first.header.Get("Ratelimit-Remaining") != "2" || !strings.HasPrefix(first.header.Get("Key-Bytes"), "used=") {
+		t.Errorf("the first was not counted: %v", first.header)
+	}
+	for i, want := range []int{200, 200, 429} {
+		if got := ask("other" + strconv.Itoa(i)); got.status != want {
+			t.Errorf("record %d: %d, want %d", i, got.status, want)
+		}
+	}
+	names := a.conn.Client().Keys(t.Context(), "idempotency:*").Val()
+	if len(names) != 3 {
+		t.Errorf("%d records", len(names))
+	}
+	for _, name := range names {
+		if record := fmt.Sprint(a.conn.Client().HGetAll(t.Context(), name).Val()); len(record) > 200 {
+			t.Errorf("%d bytes: %.300s", len(record), record)
+		}
 	}
 }
 

@@ -51,6 +51,7 @@ type Options struct {
 	Hub   *jobs.Hub // its Run must be running
 
 	Batches     *batch.Store
+	Bytes       *quota.Bytes
 	Cache       *cache.Cache
 	Catalogue   *tra.Store
 	Drift       *drift.Store
@@ -100,7 +101,7 @@ func (o *Options) check() error {
 	var missing []string
 	for name, given := range map[string]bool{
 		"Redis": o.Redis != nil, "Tasks": o.Tasks != nil, "Jobs": o.Jobs != nil, "Hub": o.Hub != nil,
-		"Batches": o.Batches != nil, "Cache": o.Cache != nil, "Catalogue": o.Catalogue != nil, "Drift": o.Drift != nil,
+		"Batches": o.Batches != nil, "Bytes": o.Bytes != nil, "Cache": o.Cache != nil, "Catalogue": o.Catalogue != nil, "Drift": o.Drift != nil,
 		"Idempotency": o.Idempotency != nil, "Keys": o.Keys != nil, "Limiter": o.Limiter != nil,
 		"Webhooks": o.Webhooks != nil, "TRA": o.TRA != nil,
 	} {

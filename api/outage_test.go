@@ -134,7 +134,7 @@ func TestLogHasKeyAndPathAndNoSecret(t *testing.T) {
 
 func TestNewNamesWhatIsMissing(t *testing.T) {
 	_, err := api.New(api.Options{})
-	if err == nil || !strings.Contains(err.Error(), "Batches, Cache") {
+	if err == nil || !strings.Contains(err.Error(), "Batches, Bytes, Cache") {
 		t.Errorf("options without parts: %v", err)
 	}
 }

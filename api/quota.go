@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -27,19 +28,20 @@ func (s *Server) rateLimited(next handler) handler {
 	}
 }
 
-// checkRate counts a request, unless its key has exceeded its requests per
+// checkRate counts a request, once, unless its key has exceeded its requests per
 // minute. It sets the three RateLimit headers of the IETF draft.
 func (s *Server) checkRate(w http.ResponseWriter, r *http.Request) error {
-	perMinute := s.limits(r).PerMinute
-	if perMinute <= 0 {
+	rec, perMinute := recorderOf(r), s.limits(r).PerMinute
+	if perMinute <= 0 || rec.counted {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	allowance, err := s.options.Limiter.Allow(ctx, recorderOf(r).key.ID, perMinute)
+	allowance, err := s.options.Limiter.Allow(ctx, rec.key.ID, perMinute)
 	if err != nil {
 		return errUnavailable.withCause(err)
 	}
+	rec.counted = true
 	h := w.Header()
 	h.Set("Ratelimit-Limit", strconv.Itoa(allowance.Limit))
 	h.Set("Ratelimit-Remaining", strconv.Itoa(allowance.Remaining))
@@ -74,28 +76,62 @@ func (s *Server) checkJobLimits(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// resultBytes is what the result of a row takes, with the sources of its values: room
+// for those of all rows of a key that wait or run is left when a batch is created.
+const resultBytes = 4 << 10
+
 // checkBatchLimits counts a request that adds rows to the running batches of
-// its key, unless the key has exceeded its rate or would have too many rows.
-func (s *Server) checkBatchLimits(w http.ResponseWriter, r *http.Request, rows int) error {
+// its key, and what is kept for it, unless the key has exceeded its rate, or would have
+// too many rows or bytes.
+func (s *Server) checkBatchLimits(w http.ResponseWriter, r *http.Request, rows int, things ...quota.Kept) error {
 	if err := s.checkRate(w, r); err != nil {
 		return err
 	}
 	maxRows := s.limits(r).BatchItems
-	if maxRows <= 0 {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
 	active, err := s.options.Batches.CountActiveRows(ctx, recorderOf(r).key.ID)
 	switch {
 	case err != nil:
 		return errUnavailable.withCause(err)
-	case rows > maxRows:
+	case maxRows > 0 && rows > maxRows:
 		return errBatchTooLarge
-	case active+rows > maxRows:
+	case maxRows > 0 && active+rows > maxRows:
 		return errTooManyBatchItems
 	}
-	return nil
+	return s.keep(w, r, room{int64(rows) * resultBytes, int64(active) * resultBytes}, things...)
+}
+
+// room is left for results that come later, in bytes.
+type room struct{ own, others int64 } // those of a request, and of what runs already
+
+// keep counts what will be kept for a request against the bytes of its key, unless with
+// it and the room the key would have more than its limit. It sets the header Key-Bytes.
+func (s *Server) keep(w http.ResponseWriter, r *http.Request, left room, things ...quota.Kept) error {
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	defer cancel()
+	limit := s.limits(r).Bytes
+	account, ok, err := s.options.Bytes.Take(ctx, recorderOf(r).key.ID, limit, left.own+left.others, things...)
+	if err != nil {
+		return errUnavailable.withCause(err)
+	}
+	value := fmt.Sprintf("used=%d", account.Used)
+	if limit > 0 {
+		value += fmt.Sprintf(", limit=%d", limit)
+	}
+	w.Header().Set("Key-Bytes", value)
+	if ok {
+		return nil
+	}
+	for _, kept := range things {
+		left.own += kept.Size
+	}
+	if left.own > limit {
+		return errTooLargeForKey
+	}
+	full := *errTooManyBytes
+	full.retryAfter = max(wholeSeconds(time.Until(account.Free)), time.Minute)
+	return &full
 }
 
 // trackJob counts a running job against the limit of its caller's key.

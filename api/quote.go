@@ -32,15 +32,12 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if found.isEmpty() {
-		if found.result, err = s.cachedQuote(r.Context(), input); err != nil {
+		if found, err = s.cachedQuote(r.Context(), input); err != nil {
 			return err
 		}
 	}
 	if found.isEmpty() {
-		if err := s.checkJobLimits(w, r); err != nil {
-			return err
-		}
-		if found.job, err = s.submit(r, tasks.KindQuote, input, nil); err != nil {
+		if found.job, err = s.submit(w, r, tasks.KindQuote, input, nil); err != nil {
 			return err
 		}
 	}
@@ -59,12 +56,11 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 	return writeResult(w, result)
 }
 
-// cachedQuote returns the cached estimate of a described car; nil when there
-// is none.
-func (s *Server) cachedQuote(ctx context.Context, input vehicle.QuoteInput) ([]byte, error) {
+// cachedQuote returns the cached estimate of a described car, if there is one.
+func (s *Server) cachedQuote(ctx context.Context, input vehicle.QuoteInput) (outcome, error) {
 	key, err := tasks.QuoteKey(input)
 	if err != nil {
-		return nil, err
+		return outcome{}, err
 	}
-	return s.cachedResult(ctx, key)
+	return s.cachedOutcome(ctx, key)
 }

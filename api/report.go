@@ -49,15 +49,12 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if found.isEmpty() {
-		if found.result, err = s.cachedResult(r.Context(), cache.ReadingKey(input.ID())); err != nil {
+		if found, err = s.cachedOutcome(r.Context(), cache.ReadingKey(input.ID())); err != nil {
 			return err
 		}
 	}
 	if found.isEmpty() {
-		if err := s.checkJobLimits(w, r); err != nil {
-			return err
-		}
-		if found.job, err = s.submit(r, tasks.KindReport, input, req.file); err != nil {
+		if found.job, err = s.submit(w, r, tasks.KindReport, input, req.file); err != nil {
 			return err
 		}
 	}

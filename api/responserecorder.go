@@ -20,6 +20,7 @@ type responseRecorder struct {
 	err     error  // what the handler returned
 	lang    string // of the sentences in the response; empty is English
 
+	counted    bool               // against the rate of the key
 	idempotent *idempotentRequest // nil without an Idempotency-Key
 }
 

@@ -7,20 +7,54 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/quota"
 	"ushuru/tasks"
 )
 
-// submit gives work to the engine, with what the caller sent for it, if anything, and
-// returns its job: a new one, or the running one of the same kind and input.
-func (s *Server) submit(r *http.Request, kind string, input any, attachment []byte) (*jobs.Job, error) {
+// submit gives work to the engine within the limits of the caller's key, with what the
+// caller sent for it, if anything, and returns its job: a new one, or the running one of
+// the same kind and input.
+func (s *Server) submit(w http.ResponseWriter, r *http.Request, kind string, input any, attachment []byte) (*jobs.Job, error) {
+	if err := s.checkJobLimits(w, r); err != nil {
+		return nil, err
+	}
+	dedupKey, err := tasks.DedupKey(kind, input)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.keep(w, r, room{}, keptFor(kind, dedupKey, attachment)...); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	requester := tasks.Requester{Owner: recorderOf(r).key.ID, Class: jobs.Interactive, Attachment: attachment}
+	owner := recorderOf(r).key.ID
+	requester := tasks.Requester{Owner: owner, Class: jobs.Interactive, Attachment: attachment}
 	job, err := s.options.Tasks.Submit(ctx, kind, input, requester)
+	if err == nil && attachment != nil && job.Owner != owner { // the attachment of that job is another's
+		err = s.options.Bytes.Forget(ctx, owner, jobs.AttachmentName(dedupKey))
+	}
 	if err != nil {
 		return nil, errUnavailable.withCause(err)
 	}
 	return job, nil
+}
+
+// recordTTL is how long the record of a job is kept at most.
+const recordTTL = 25 * time.Hour
+
+// keptFor returns what a job of a kind causes to be kept before it has a result: its
+// record, and those of the jobs that it needs; what the caller sent.
+func keptFor(kind, dedupKey string, attachment []byte) []quota.Kept {
+	records := int64(1)
+	if kind == tasks.KindCompare {
+		records = 5 // two estimates and two reports
+	}
+	kept := []quota.Kept{{Size: records * jobs.RecordBytes, TTL: recordTTL}}
+	if attachment != nil {
+		name := jobs.AttachmentName(dedupKey)
+		kept = append(kept, quota.Kept{Name: name, Size: int64(len(attachment)) + quota.EntryOverhead, TTL: jobs.AttachmentTTL})
+	}
+	return kept
 }
 
 // waitForResult returns the result of an outcome. For a job it waits as long

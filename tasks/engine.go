@@ -138,6 +138,12 @@ func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requeste
 	return job, e.joinTurn(ctx, job, by.Owner)
 }
 
+// DedupKey returns the hash under which equal inputs of a kind share one job.
+func DedupKey(kind string, input any) (string, error) {
+	canonical, err := plainjson.Encode(input)
+	return jobs.DedupKey(kind, canonical), err
+}
+
 // Estimate submits the estimate of a listing. The URL must be canonical.
 func (e *Engine) Estimate(ctx context.Context, url, owner string, class jobs.Class) (*jobs.Job, error) {
 	return e.Submit(ctx, KindEstimate, EstimateInput{URL: url}, Requester{Owner: owner, Class: class})
@@ -251,7 +257,7 @@ func (e *Engine) finishWith(ctx context.Context, job *jobs.Job, step string, ear
 // endedAs returns the record of a job as it is after Finish.
 func endedAs(job *jobs.Job, result json.RawMessage, finished jobs.Finished) *jobs.Job {
 	ended := *job
-	ended.State, ended.Result, ended.Ended = jobs.Succeeded, result, finished.At
+	ended.State, ended.Result, ended.Ended, ended.Kept = jobs.Succeeded, result, finished.At, finished.Kept
 	if finished.Promoted {
 		ended.Class = jobs.Interactive
 	}

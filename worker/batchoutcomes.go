@@ -11,6 +11,7 @@ import (
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/quota"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
@@ -24,12 +25,15 @@ const subscriberBatch = "batch"
 type batchOutcomes struct {
 	batches  *batch.Store
 	webhooks *webhook.Store
+	bytes    *quota.Bytes
 	log      *slog.Logger
 	wake     chan struct{} // holds a value when a row has ended, so that the window may have room
 }
 
-func newBatchOutcomes(batches *batch.Store, webhooks *webhook.Store, log *slog.Logger) *batchOutcomes {
-	return &batchOutcomes{batches, webhooks, log, make(chan struct{}, 1)}
+func newBatchOutcomes(
+	batches *batch.Store, webhooks *webhook.Store, bytes *quota.Bytes, log *slog.Logger,
+) *batchOutcomes {
+	return &batchOutcomes{batches, webhooks, bytes, log, make(chan struct{}, 1)}
 }
 
 // onJobEnded is the tasks.Notifier of batch rows.
@@ -69,11 +73,29 @@ func (o *batchOutcomes) record(ctx context.Context, id string, row int, job *job
 		cancelled := &jobs.Error{Code: "cancelled", Message: "The job was cancelled before it finished."}
 		last, err = o.batches.Fail(ctx, id, row, cancelled)
 	}
+	if err == nil {
+		err = o.account(ctx, job)
+	}
 	if last {
 		o.log.InfoContext(ctx, "batch ended", "batch", id)
 		return errors.Join(err, o.emitCompleted(ctx, id))
 	}
 	return err
+}
+
+// smallOutcome is the size of an outcome that batch.Size has counted, in bytes.
+const smallOutcome = 256
+
+// account counts a large outcome of a row against the bytes of the key.
+func (o *batchOutcomes) account(ctx context.Context, job *jobs.Job) error {
+	size := len(job.Result) / 4 //nolint:mnd // it is stored packed
+	if job.Error != nil {
+		size += len(job.Error.Details)
+	}
+	if size <= smallOutcome || job.Owner == "" {
+		return nil
+	}
+	return o.bytes.Add(ctx, job.Owner, int64(size), batch.Retention)
 }
 
 // batchCompleted is the data of the event batch.completed.
@@ -97,6 +119,9 @@ func (o *batchOutcomes) emitCompleted(ctx context.Context, id string) error {
 		return nil
 	}
 	if err != nil {
+		return err
+	}
+	if err := o.bytes.Expire(ctx, b.Owner, batch.AccountName(id), time.Until(b.Expires())); err != nil {
 		return err
 	}
 	data := batchCompleted{

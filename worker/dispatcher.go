@@ -157,6 +157,13 @@ func (d *dispatcher) prepareRows(ctx context.Context, rows []batch.ClaimedRow) (
 func (d *dispatcher) submitRows(
 	ctx context.Context, rows []batch.ClaimedRow, owner string, concurrency int,
 ) (map[int]string, error) {
+	account, err := d.outcomes.bytes.Read(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	if account.Full() {
+		return nil, d.failRows(ctx, rows)
+	}
 	requests, err := d.prepareRows(ctx, rows)
 	var (
 		group errgroup.Group
@@ -180,12 +187,26 @@ func (d *dispatcher) submitRows(
 	return ids, errors.Join(errs...)
 }
 
+// failRows ends rows whose results may not be kept.
+func (d *dispatcher) failRows(ctx context.Context, rows []batch.ClaimedRow) error {
+	full := &jobs.Job{State: jobs.Failed, Error: &jobs.Error{
+		Code: "too_many_bytes",
+		Message: "What is kept for your API key has reached its limit. Retry the batch when results have expired," +
+			" or ask the operator for a higher limit.",
+	}}
+	var errs []error
+	for _, row := range rows {
+		errs = append(errs, d.outcomes.record(ctx, row.Batch, row.Index, full))
+	}
+	return errors.Join(errs...)
+}
+
 // submitRow submits one row and returns the id of its job; "" when it has its
 // outcome already.
 func (d *dispatcher) submitRow(ctx context.Context, request rowRequest, owner string) (id string, err error) {
 	row := request.row
 	if request.cached != nil {
-		return "", d.outcomes.record(ctx, row.Batch, row.Index, &jobs.Job{State: jobs.Succeeded, Result: request.cached})
+		return "", d.outcomes.record(ctx, row.Batch, row.Index, &jobs.Job{State: jobs.Succeeded, Result: request.cached, Owner: owner})
 	}
 	job, err := d.engine.Submit(ctx, tasks.KindEstimate, request.input, tasks.Requester{
 		Owner: owner, Class: jobs.Bulk, Subscriber: fmt.Sprintf("%s:%s#%d", subscriberBatch, row.Batch, row.Index),

@@ -11,6 +11,7 @@ import (
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/quota"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/webhook"
@@ -31,7 +32,7 @@ func newDispatcherRig(t *testing.T, conn *redisx.Conn) *dispatcherRig {
 	t.Helper()
 	client, log := conn.Client(), slog.New(slog.DiscardHandler)
 	batches, webhooks := batch.NewStore(client), webhook.NewStore(client)
-	outcomes := newBatchOutcomes(batches, webhooks, log)
+	outcomes := newBatchOutcomes(batches, webhooks, quota.NewBytes(client), log)
 	engine := enginetest.NewEngine(client, enginetest.WithNotifier(subscriberBatch, outcomes.onJobEnded))
 	d := &dispatcher{client, jobs.NewStore(client), batches, engine, outcomes, 4, log}
 	return &dispatcherRig{d, webhooks, t, conn}

@@ -57,7 +57,7 @@ func (c *resultCache) putEstimate(ctx context.Context, job *jobs.Job, result []b
 	}
 	// A page or label that a caller sent says nothing about the site's listing.
 	listed := estimate.Car.Sheet != "" && job.Kind == tasks.KindEstimate && input == (tasks.EstimateInput{URL: input.URL})
-	return c.results.Pipelined(ctx, func(results *cache.Cache) error {
+	return c.results.For(job.Owner).Pipelined(ctx, func(results *cache.Cache) error {
 		if err := results.Put(ctx, key, result, estimate.ValidUntil); err != nil || !listed {
 			return err
 		}
@@ -72,7 +72,7 @@ func (c *resultCache) putReading(ctx context.Context, job *jobs.Job, result []by
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return fmt.Errorf("worker: input: %w", err)
 	}
-	return c.results.PutRaw(ctx, cache.ReadingKey(input.ID()), result, time.Now().Add(cache.SheetTTL))
+	return c.results.For(job.Owner).PutRaw(ctx, cache.ReadingKey(input.ID()), result, time.Now().Add(cache.SheetTTL))
 }
 
 // putComparison caches a comparison while both its estimates are valid. A
@@ -103,7 +103,7 @@ func (c *resultCache) putComparison(ctx context.Context, job *jobs.Job, result [
 	if err != nil {
 		return err
 	}
-	return c.results.Put(ctx, cache.CompareKey(input.URL1, input.URL2, input.Lang), cached, expiry)
+	return c.results.For(job.Owner).Put(ctx, cache.CompareKey(input.URL1, input.URL2, input.Lang), cached, expiry)
 }
 
 // isTemporary reports whether a sheet was not read for a reason that may not last.

@@ -31,6 +31,7 @@ import (
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 
+	"ushuru/pkg/quota"
 	"ushuru/pkg/sheet/scan"
 )
 
@@ -143,7 +144,7 @@ func New(o Options) (*Worker, error) {
 	}
 	id := ulid.Make().String()
 	o.Log = o.Log.With("worker", id)
-	outcomes := newBatchOutcomes(o.Batches, o.Webhooks, o.Log)
+	outcomes := newBatchOutcomes(o.Batches, o.Webhooks, quota.NewBytes(o.Redis), o.Log)
 	claims := &sync.Map{}
 	w := &Worker{id: id, options: o, claims: claims}
 	engine := tasks.New(tasks.Options{

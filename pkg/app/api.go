@@ -38,7 +38,7 @@ func (a *App) newAPI(o APIOptions) (*api.Server, error) {
 	server, err := api.New(api.Options{
 		Redis: conn.Client(), Jobs: s.jobs, Hub: s.hub, Tasks: s.engine, Batches: s.batches, Cache: s.cache,
 		Catalogue: s.catalogue, TRA: s.catalogue, Drift: s.drift, Idempotency: s.requests, Keys: s.keys,
-		Limiter: s.limiter, Webhooks: s.webhooks,
+		Limiter: s.limiter, Bytes: s.bytes, Webhooks: s.webhooks,
 		Confirm: func(ctx context.Context) error { return conn.AwaitReplicas(ctx, o.WaitReplicas) },
 		Costs:   a.options.Costs, Sheets: a.options.Sheets, Log: a.log,
 		WaitMax: o.WaitMax, Limits: o.Limits, AllowLoopback: a.options.AllowLoopback, Simulated: a.options.Simulated,

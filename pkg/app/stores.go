@@ -29,6 +29,7 @@ type stores struct {
 	drift     *drift.Store
 	keys      *keys.Memory
 	limiter   *quota.Limiter
+	bytes     *quota.Bytes
 	requests  *idempotency.Store
 	webhooks  *webhook.Store
 }
@@ -48,6 +49,7 @@ func newStores(client redis.UniversalClient, log *slog.Logger) *stores {
 		batches: batch.NewStore(client), cache: results,
 		catalogue: tra.NewStore(client, tra.StoreOptions{Implausible: drift.Implausible, Log: log}),
 		drift:     drift.NewStore(client), keys: keys.NewMemory(keys.NewStore(client)), limiter: quota.NewLimiter(client),
+		bytes:    quota.NewBytes(client),
 		requests: idempotency.NewStore(client), webhooks: webhooks,
 	}
 }

@@ -136,3 +136,27 @@ type Item struct {
 	Result json.RawMessage // of a row that succeeded
 	Error  *jobs.Error     // of a row that failed or was rejected
 }
+
+const (
+	// rowBytes is what a row takes beside its texts: its state, its place in a list,
+	// and its outcome unless that is large.
+	rowBytes = 300
+	// headBytes is what a batch takes beside its rows.
+	headBytes = 4000
+)
+
+// AccountName names a batch in the account of its owner's key.
+func AccountName(id string) string { return "batch:" + id }
+
+// AccountTTL is how long a batch counts that has not ended. It is longer than any runs.
+const AccountTTL = 30 * 24 * time.Hour
+
+// Size returns at most how many bytes a batch of these rows takes until they have
+// outcomes, which are small or count themselves.
+func Size(rows []Row) int64 {
+	size := int64(headBytes)
+	for _, row := range rows {
+		size += int64(rowBytes + len(row.Reference) + len(row.URL) + len(row.ModelBody) + len(row.Known))
+	}
+	return size
+}

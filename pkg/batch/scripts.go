@@ -103,9 +103,9 @@ if finalize(ARGV[4]) then return 2 end
 return 1
 `)
 
-// scriptCancel cancels the waiting rows. ARGV: TTL of an ended batch in ms.
+// scriptCancel cancels the waiting rows, also while Redis is full. ARGV: TTL of an ended batch in ms.
 // Returns 0 when there is no such batch or it has ended.
-var scriptCancel = redis.NewScript(luaBatch + `
+var scriptCancel = redis.NewScript(luaBatch + lua.WhenFull + `
 local states = redis.call('GET', KEYS[2])
 if not states or redis.call('HEXISTS', KEYS[1], 'ended') == 1 then return 0 end
 redis.call('SET', KEYS[2], (string.gsub(states, '[wW]', {w = 'c', W = 'C'})), 'KEEPTTL')

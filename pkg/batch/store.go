@@ -92,6 +92,7 @@ func (s *Store) Create(ctx context.Context, n New) (*Batch, error) {
 	}
 	pipe := s.redis.Pipeline()
 	pipe.ZAdd(ctx, keyOf(n.Owner), redis.Z{Score: float64(now.UnixMilli()), Member: id})
+	pipe.ZRemRangeByRank(ctx, keyOf(n.Owner), 0, -maxListed-1)
 	pipe.ZRemRangeByScore(ctx, keyOf(n.Owner), "-inf", strconv.FormatInt(now.Add(-2*listRetention).UnixMilli(), 10))
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, err
@@ -105,6 +106,9 @@ func (s *Store) Create(ctx context.Context, n New) (*Batch, error) {
 
 // listRetention is how long a batch is listed at least. It is longer than any runs.
 const listRetention = 60 * 24 * time.Hour
+
+// maxListed is how many batches of a key are listed, the newest.
+const maxListed = 10_000
 
 // markDuplicates sets DuplicateOf and DuplicateRow. It returns the duplicates of
 // each row that has some, and the state code of each row.

@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/pack"
+	"ushuru/pkg/quota"
 )
 
 // Errors of the cache. Any other error means that Redis did not answer.
@@ -101,6 +102,7 @@ func EstimateExpiry(now, quarterEnd time.Time) time.Time {
 type Cache struct {
 	redis  redis.Cmdable
 	recent *recent
+	owner  string                     // id of the API key whose bytes are used by what is put; "" for none
 	reject func(response []byte) bool // nil rejects nothing
 }
 
@@ -110,7 +112,7 @@ func New(client redis.UniversalClient) *Cache { return NewChecked(client, nil) }
 // NewChecked returns a Cache that does not return what reject reports to be wrong:
 // that is a miss. reject is called once in a while with the same bytes.
 func NewChecked(client redis.UniversalClient, reject func(response []byte) bool) *Cache {
-	return &Cache{client, &recent{}, reject}
+	return &Cache{redis: client, recent: &recent{}, reject: reject}
 }
 
 // Get returns the bytes that Put or PutRaw cached, or ErrMiss. In those of Put
@@ -182,15 +184,39 @@ func (c *Cache) PutRaw(ctx context.Context, key Key, data []byte, expiry time.Ti
 	if lifetime <= 0 {
 		return nil
 	}
-	if err := c.redis.Set(ctx, string(key), pack.Pack(data), lifetime).Err(); err != nil {
+	packed := pack.Pack(data)
+	put := func(to redis.Cmdable) error {
+		if c.owner != "" {
+			quota.AddTo(ctx, to, c.owner, int64(len(packed))+quota.EntryOverhead, lifetime)
+		}
+		return to.Set(ctx, string(key), packed, lifetime).Err()
+	}
+	var err error
+	if _, queued := c.redis.(redis.Pipeliner); queued || c.owner == "" {
+		err = put(c.redis)
+	} else {
+		_, err = c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error { return put(pipe) })
+	}
+	if err != nil {
 		return fmt.Errorf("cache: put: %w", err)
 	}
 	return nil
 }
 
+// For returns the same cache, whose puts count against the bytes of an API key.
+func (c *Cache) For(owner string) *Cache {
+	owned := *c
+	owned.owner = owner
+	return &owned
+}
+
 // Pipelined sends everything that do puts in one round trip.
 func (c *Cache) Pipelined(ctx context.Context, do func(*Cache) error) error {
-	_, err := c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error { return do(&Cache{pipe, c.recent, c.reject}) })
+	_, err := c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		queued := *c
+		queued.redis = pipe
+		return do(&queued)
+	})
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,6 +58,7 @@ type httpConfig struct {
 	KeyRate            int           `env:"KEY_RATE" default:"300" help:"Requests per minute and key that start work, create a webhook or send to one; 0 means no limit; cached answers do not count."`
 	KeyJobs            int           `env:"KEY_JOBS" default:"100" help:"Maximum running jobs per key, without batches; 0 means no limit."`
 	KeyBatchItems      int           `env:"KEY_BATCH_ITEMS" default:"30000" help:"Maximum listings per key in running batches; 0 means no limit."`
+	KeyBytes           byteSize      `env:"KEY_BYTES" default:"192MB" help:"Maximum bytes per key that are kept in Redis because of it: uploads, batches, results and records; running work may add up to 64MB; 0 means no limit."`
 	OperatorUser       string        `env:"OPERATOR_USER" default:"operator" help:"User for /monitoring."`
 	OperatorPassword   Secret        `env:"OPERATOR_PASSWORD" help:"Password for /monitoring, at least 12 characters; empty disables the page."`
 	MonitoringWritable bool          `env:"MONITORING_WRITABLE" help:"Allow the operator to pause queues and to run or delete tasks."`
@@ -67,7 +69,7 @@ func (c httpConfig) options(ctx context.Context) (*app.APIOptions, error) {
 	listener, err := app.Listen(ctx, string(c.Listen))
 	return &app.APIOptions{
 		Listener: listener, WaitMax: c.WaitMax, DrainDelay: c.DrainDelay, WaitReplicas: c.RedisWaitReplicas,
-		Limits:         quota.Limits{PerMinute: c.KeyRate, Jobs: c.KeyJobs, BatchItems: c.KeyBatchItems},
+		Limits:         quota.Limits{PerMinute: c.KeyRate, Jobs: c.KeyJobs, BatchItems: c.KeyBatchItems, Bytes: int64(c.KeyBytes)},
 		MonitoringUser: c.OperatorUser, MonitoringPassword: string(c.OperatorPassword), MonitoringWritable: c.MonitoringWritable,
 	}, err
 }
@@ -194,6 +196,33 @@ type sheetConfig struct {
 // costConfig is about the costs of a car other than TRA's taxes.
 type costConfig struct {
 	CostTables string `env:"COST_TABLES" type:"path" help:"JSON file whose fees replace the embedded ones (format of pkg/cost/tables.json)."`
+}
+
+// byteSize is a number of bytes, with a unit or without.
+type byteSize int64
+
+// UnmarshalText is called by kong.
+func (s *byteSize) UnmarshalText(text []byte) error {
+	number, shift := strings.ToUpper(string(text)), 0
+	for unit, bits := range map[string]int{"KB": 10, "MB": 20, "GB": 30} { //nolint:mnd // powers of two
+		if before, ok := strings.CutSuffix(number, unit); ok {
+			number, shift = before, bits
+			break
+		}
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64>>shift {
+		return fmt.Errorf("%q is not a number of bytes; examples: 192MB, 1GB, 200000000", text)
+	}
+	*s = byteSize(n << shift)
+	return nil
+}
+
+func (s byteSize) String() string {
+	if s < 1<<20 { //nolint:mnd // a megabyte
+		return fmt.Sprintf("%d KB", (s+1<<10-1)>>10) //nolint:mnd // kilobytes
+	}
+	return fmt.Sprintf("%d MB", s>>20) //nolint:mnd // megabytes
 }
 
 // address is a TCP address; as a bare number, a port on all interfaces.

@@ -45,10 +45,11 @@ func (c *keysCreate) Run(r *run) error {
 
 type keysLimit struct {
 	redisConfig
-	ID         string `arg:"" name:"id" help:"Id of the key, as printed by keys list."`
-	Rate       int    `help:"Requests per minute that start work."`
-	Jobs       int    `help:"Running jobs."`
-	BatchItems int    `help:"Listings in running batches."`
+	ID         string   `arg:"" name:"id" help:"Id of the key, as printed by keys list."`
+	Rate       int      `help:"Requests per minute that start work."`
+	Jobs       int      `help:"Running jobs."`
+	BatchItems int      `help:"Listings in running batches."`
+	Bytes      byteSize `help:"Bytes that are kept because of the key, as 192MB."`
 }
 
 // Run is called by kong.
@@ -60,7 +61,7 @@ func (c *keysLimit) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	limits := quota.Limits{PerMinute: c.Rate, Jobs: c.Jobs, BatchItems: c.BatchItems}
+	limits := quota.Limits{PerMinute: c.Rate, Jobs: c.Jobs, BatchItems: c.BatchItems, Bytes: int64(c.Bytes)}
 	err = keys.NewStore(conn.Client()).Limit(r.ctx, c.ID, limits)
 	if errors.Is(err, keys.ErrNotFound) {
 		return errNoKey(c.ID)
@@ -80,7 +81,11 @@ func limitsText(l quota.Limits) string {
 		}
 		return strconv.Itoa(n)
 	}
-	return fmt.Sprintf("%s a minute, %s jobs, %s batch items", text(l.PerMinute), text(l.Jobs), text(l.BatchItems))
+	bytes := "-"
+	if l.Bytes > 0 {
+		bytes = byteSize(l.Bytes).String()
+	}
+	return fmt.Sprintf("%s a minute, %s jobs, %s batch items, %s", text(l.PerMinute), text(l.Jobs), text(l.BatchItems), bytes)
 }
 
 func errNoKey(id string) error {
@@ -100,16 +105,30 @@ func (c *keysList) Run(r *run) error {
 		return err
 	}
 	table := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "ID\tNAME\tENDS IN\tCREATED\tREVOKED\tLIMITS")
+	_, _ = fmt.Fprintln(table, "ID\tNAME\tENDS IN\tCREATED\tREVOKED\tLIMITS\tKEPT")
+	accounts := quota.NewBytes(conn.Client())
 	for _, key := range all {
+		account, err := accounts.Read(r.ctx, key.ID)
+		if err != nil {
+			return err
+		}
 		revoked := "-"
 		if !key.Revoked.IsZero() {
 			revoked = key.Revoked.Format(time.RFC3339)
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Hint,
-			key.Created.Format(time.RFC3339), revoked, limitsText(key.Limits))
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Hint,
+			key.Created.Format(time.RFC3339), revoked, limitsText(key.Limits), keptText(account))
 	}
 	return table.Flush()
+}
+
+// keptText prints what is kept because of a key, and the limit that the API last
+// applied.
+func keptText(account quota.Account) string {
+	if account.Limit == 0 {
+		return byteSize(account.Used).String()
+	}
+	return fmt.Sprintf("%s of %s", byteSize(account.Used), byteSize(account.Limit))
 }
 
 type keysRevoke struct {

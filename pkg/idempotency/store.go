@@ -19,7 +19,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-const recordTTL = 24 * time.Hour
+// RecordTTL is how long a request is recorded.
+const RecordTTL = 24 * time.Hour
 
 // ErrReused means that the key was used for a different request before.
 var ErrReused = errors.New("idempotency: the key was used for a different request")
@@ -61,13 +62,28 @@ return redis.call('HGET', KEYS[1], 'outcome')
 
 // Begin records a request of an owner to a path under a key, or returns the
 // record of an earlier one. Two requests are the same when their identity is
-// equal. Begin returns ErrReused when the earlier request is a different one.
-func (s *Store) Begin(ctx context.Context, owner, path, key string, identity []byte) (*Request, error) {
+// equal. Begin returns ErrReused when the earlier request is a different one. A new
+// request is recorded only if admit, which is then called, returns no error; nil
+// admits all.
+func (s *Store) Begin(
+	ctx context.Context, owner, path, key string, identity []byte, admit func() error,
+) (*Request, error) {
 	name := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", owner, path, key))
 	body := sha256.Sum256(identity)
 	r := &Request{redis: s.redis, key: "idempotency:" + hex.EncodeToString(name[:16])}
+	if admit != nil {
+		recorded, err := s.redis.Exists(ctx, r.key).Result()
+		if err != nil {
+			return nil, fmt.Errorf("idempotency: begin: %w", err)
+		}
+		if recorded == 0 {
+			if err := admit(); err != nil {
+				return nil, err
+			}
+		}
+	}
 	outcome, err := scriptBegin.Run(ctx, s.redis, []string{r.key},
-		hex.EncodeToString(body[:16]), recordTTL.Milliseconds()).Text()
+		hex.EncodeToString(body[:16]), RecordTTL.Milliseconds()).Text()
 	if errors.Is(err, redis.Nil) {
 		return nil, ErrReused
 	}

@@ -16,7 +16,7 @@ func TestRequests(t *testing.T) {
 		store := idempotency.NewStore(conn.Client())
 		begin := func(owner, path, key, identity string) *idempotency.Request {
 			t.Helper()
-			r, err := store.Begin(t.Context(), owner, path, key, []byte(identity))
+			r, err := store.Begin(t.Context(), owner, path, key, []byte(identity), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -33,7 +33,7 @@ func TestRequests(t *testing.T) {
 		if got, err := again.SetOutcome(t.Context(), "job:2"); err != nil || got != "job:1" || again.Outcome != "job:1" {
 			t.Error(got, err, again.Outcome)
 		}
-		if _, err := store.Begin(t.Context(), "owner", "/a", "key", []byte("other")); !errors.Is(err, idempotency.ErrReused) {
+		if _, err := store.Begin(t.Context(), "owner", "/a", "key", []byte("other"), nil); !errors.Is(err, idempotency.ErrReused) {
 			t.Errorf("another request under the key: %v", err)
 		}
 		for _, other := range [][3]string{{"other", "/a", "key"}, {"owner", "/b", "key"}, {"owner", "/a", "other"}, {"owner /a", "", "key"}} {
@@ -51,7 +51,7 @@ func TestManyAtOnceGetOneOutcome(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range outcomes {
 			all.Go(func() {
-				r, err := store.Begin(t.Context(), "owner", "/a", "key", nil)
+				r, err := store.Begin(t.Context(), "owner", "/a", "key", nil, nil)
 				if err != nil {
 					t.Error(err)
 					return

@@ -14,9 +14,12 @@ import (
 // ErrNoAttachment means that a job has no attachment, or that it has ended.
 var ErrNoAttachment = errors.New("jobs: no such attachment")
 
-// attachmentTTL is for an attachment whose job was never created. It is longer than
+// AttachmentTTL is for an attachment whose job was never created. It is longer than
 // the deadline of an interactive job.
-const attachmentTTL = 30 * time.Minute
+const AttachmentTTL = 30 * time.Minute
+
+// AttachmentName names the attachment of a job in the account of its owner's key.
+func AttachmentName(dedupKey string) string { return "upload:" + dedupKey }
 
 // keyAttachment is beside the record of a job, under the same hash tag, so that the
 // end of the job, whichever it is, deletes what its caller sent.
@@ -26,7 +29,7 @@ func keyAttachment(id string) string { return "upload:{" + slotOf(id) + "}:" + i
 // job that a worker finds has what it needs.
 func putAttachment(ctx context.Context, pipe redis.Pipeliner, id string, packed []byte) {
 	if packed != nil {
-		pipe.Set(ctx, keyAttachment(id), packed, attachmentTTL)
+		pipe.Set(ctx, keyAttachment(id), packed, AttachmentTTL)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/pack"
+	"ushuru/pkg/quota"
 )
 
 // Succeed ends a job with its result and returns the time of its end; zero when
@@ -30,6 +31,7 @@ func (s *Store) Succeed(ctx context.Context, id string, result json.RawMessage) 
 type Finished struct {
 	At          time.Time // of the end; zero when this call did not end the job
 	Promoted    bool      // an interactive request has joined the bulk job
+	Kept        int64     // bytes of the result in the record
 	Subscribers []string  // who must be notified
 }
 
@@ -38,8 +40,9 @@ type Finished struct {
 // has an output of another run: read the record. Without steps it ends a job whose
 // outputs are all stored.
 func (s *Store) Finish(ctx context.Context, job *Job, result json.RawMessage, steps ...string) (Finished, error) {
+	packed := pack.Pack(result)
 	args := append(make([]any, 0, 5+len(steps)),
-		job.ID, joinGrace.Milliseconds(), channelEnded, pack.Pack(result), retention.Milliseconds())
+		job.ID, joinGrace.Milliseconds(), channelEnded, packed, retention.Milliseconds())
 	for _, step := range steps {
 		args = append(args, step)
 	}
@@ -53,7 +56,7 @@ func (s *Store) Finish(ctx context.Context, job *Job, result json.RawMessage, st
 		return Finished{}, fmt.Errorf("jobs: finish: unexpected reply %v", reply)
 	}
 	finished := Finished{
-		At: time.UnixMilli(ms).UTC(), Promoted: reply[1] == int64(1), Subscribers: make([]string, 0, len(members)),
+		At: time.UnixMilli(ms).UTC(), Promoted: reply[1] == int64(1), Kept: int64(len(packed)), Subscribers: make([]string, 0, len(members)),
 	}
 	for _, member := range members {
 		subscriber, _ := member.(string)
@@ -106,13 +109,36 @@ func (s *Store) PublishEnd(ctx context.Context, job *Job) (parents []string, err
 
 // MarkFinalized removes a job whose subscribers have all been notified from the
 // sweeper's set. Of a bulk job that no caller requested only the result is kept:
-// there are thousands of these, and the subscribers have the outcome.
+// there are thousands of these, and the subscribers have the outcome. What is kept
+// counts against the bytes of the owner's key.
 func (s *Store) MarkFinalized(ctx context.Context, job *Job) error {
 	return s.pipelined(ctx, func(pipe redis.Pipeliner, run scriptRunner) {
 		if job.Class == Bulk && !job.RequestedByCaller {
 			run(scriptTrim, []string{keyJob(job.ID)}, trimmedTTL.Milliseconds())
 		}
+		s.account(ctx, pipe, job)
 		pipe.Del(ctx, keySubscribers(job.ID))
 		pipe.ZRem(ctx, keyActive(job.Class), job.ID)
 	})
+}
+
+// recordBytes is what the record of a job takes besides its outcome, with the keys
+// around it.
+const recordBytes = 1500 + 3*quota.EntryOverhead
+
+// RecordBytes is what a job takes that a caller has requested, besides its outcome: it
+// keeps its steps.
+const RecordBytes = 2 * recordBytes
+
+// account counts what is kept of a job against its owner's key. The requests of callers
+// have counted the record (RecordBytes) before it was written.
+func (*Store) account(ctx context.Context, pipe redis.Pipeliner, job *Job) {
+	size := job.Kept
+	if job.Class == Bulk {
+		size += recordBytes
+	}
+	quota.AddTo(ctx, pipe, job.Owner, size, retention)
+	if job.Attached {
+		quota.ForgetIn(ctx, pipe, job.Owner, AttachmentName(job.DedupKey))
+	}
 }

@@ -94,6 +94,8 @@ type Job struct {
 	Outputs           map[string]json.RawMessage // by step
 	Children          map[string]Child           // by name
 	RequestedByCaller bool                       // not only by other jobs and batches
+	Attached          bool                       // it has an attachment until it ends
+	Kept              int64                      // bytes of its result or error in the record
 	Result            json.RawMessage            // once succeeded
 	Error             *Error                     // once failed
 	Created           time.Time

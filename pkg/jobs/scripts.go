@@ -159,7 +159,7 @@ return {all, redis.call('HEXISTS', KEYS[1], 'promoted')}
 var scriptEnd = redis.NewScript(luaNow + `
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return 0 end
 if ARGV[6] ~= '' and redis.call('HGET', KEYS[1], 's:' .. ARGV[5] .. ':claim') ~= ARGV[6] then return 0 end
-redis.call('DEL', KEYS[2])
+redis.call('DEL', KEYS[2]) -- first, as in lua.WhenFull
 redis.call('HSET', KEYS[1], 'state', ARGV[1], 'ended', now)
 if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], ARGV[2], ARGV[3]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[4])

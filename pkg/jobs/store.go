@@ -55,11 +55,12 @@ type meta struct {
 	DedupKey string          `json:"flight"`
 	Created  time.Time       `json:"created"`
 	Deadline time.Time       `json:"deadline"`
+	Attached bool            `json:"attached,omitempty"`
 }
 
-// dedupKeyFor returns the dedup key: the hash under which equal inputs share one
-// job.
-func dedupKeyFor(kind string, input json.RawMessage) string {
+// DedupKey returns the hash under which equal inputs of a kind share one job. The
+// input is canonical.
+func DedupKey(kind string, input json.RawMessage) string {
 	sum := sha256.Sum256(append([]byte(kind+"\x00"), input...))
 	return hex.EncodeToString(sum[:16])
 }
@@ -70,7 +71,7 @@ func dedupKeyFor(kind string, input json.RawMessage) string {
 // those that a new job begins with.
 func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, joined bool, err error) {
 	job = newJob(n)
-	data, err := json.Marshal(meta{job.Kind, job.Class, job.Owner, job.Input, job.DedupKey, job.Created, job.Deadline})
+	data, err := json.Marshal(meta{job.Kind, job.Class, job.Owner, job.Input, job.DedupKey, job.Created, job.Deadline, job.Attached})
 	if err != nil {
 		return nil, false, fmt.Errorf("jobs: input: %w", err)
 	}
@@ -131,11 +132,11 @@ func (s *Store) keepActive(ctx context.Context, joined, unused *Job) error {
 // newJob makes the record of a new job.
 func newJob(n New) *Job {
 	now := time.Now().UTC()
-	dedupKey := dedupKeyFor(n.Kind, n.Input)
+	dedupKey := DedupKey(n.Kind, n.Input)
 	return &Job{
 		ID: newID(now, dedupKey), Kind: n.Kind, Class: n.Class, Owner: n.Owner, Input: n.Input, DedupKey: dedupKey, State: Queued,
 		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{}, Children: map[string]Child{},
-		RequestedByCaller: n.Subscriber == "", Created: now, Deadline: now.Add(n.Deadline),
+		RequestedByCaller: n.Subscriber == "", Attached: n.Attachment != nil, Created: now, Deadline: now.Add(n.Deadline),
 	}
 }
 
@@ -208,7 +209,8 @@ func parse(id string, fields map[string]string) (*Job, error) {
 	}
 	job := &Job{
 		ID: id, Kind: m.Kind, Class: m.Class, Owner: m.Owner, Input: m.Input, DedupKey: m.DedupKey,
-		Created: m.Created, Deadline: m.Deadline,
+		Created: m.Created, Deadline: m.Deadline, Attached: m.Attached,
+		Kept:  int64(len(fields["result"]) + len(fields["error"])),
 		State: State(fields["state"]), Ended: millis(fields["ended"]),
 		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{}, RequestedByCaller: fields["asked"] != "",
 	}

@@ -30,12 +30,14 @@ return state
 `)
 
 // scriptUnsubscribe removes a subscriber, and cancels the job when that was the
-// last one. ARGV: subscriber, retention in ms. It returns 1 when it cancelled the
+// last one, also while Redis is full. KEYS: the record, the subscribers, the attachment.
+// ARGV: subscriber, retention in ms. It returns 1 when it cancelled the
 // job.
 var scriptUnsubscribe = redis.NewScript(luaNow + `
 if redis.call('SREM', KEYS[2], ARGV[1]) == 0 then return 0 end
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return 0 end
 if redis.call('HEXISTS', KEYS[1], 'asked') == 1 or redis.call('SCARD', KEYS[2]) > 0 then return 0 end
+redis.call('DEL', KEYS[3])
 redis.call('HSET', KEYS[1], 'state', 'cancelled', 'ended', now)
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1
@@ -64,7 +66,7 @@ func (s *Store) Subscribe(ctx context.Context, id, subscriber string) (State, er
 // Unsubscribe removes a subscriber from a job. When no one else waits for the job
 // it is cancelled, and Unsubscribe returns true.
 func (s *Store) Unsubscribe(ctx context.Context, id, subscriber string) (bool, error) {
-	return scriptUnsubscribe.Run(ctx, s.redis, []string{keyJob(id), keySubscribers(id)},
+	return scriptUnsubscribe.Run(ctx, s.redis, []string{keyJob(id), keySubscribers(id), keyAttachment(id)},
 		subscriber, retention.Milliseconds()).Bool()
 }
 

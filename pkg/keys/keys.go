@@ -143,9 +143,16 @@ func (s *Store) Revoke(ctx context.Context, id string) error {
 	})
 }
 
-// scriptReplace writes a record if it has not changed. ARGV: old, new.
+// scriptReplace writes a record if it has not changed. A revoked key is deleted first:
+// that works while Redis is full, and after it so does the write. ARGV: old, new, 1 for
+// a revoked key.
 var scriptReplace = redis.NewScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+if ARGV[3] == '1' then
+  redis.call('DEL', KEYS[1])
+  redis.pcall('SET', KEYS[1], ARGV[2])
+  return 1
+end
 redis.call('SET', KEYS[1], ARGV[2])
 return 1
 `)
@@ -176,7 +183,7 @@ func (s *Store) update(ctx context.Context, id string, change func(*Key)) error 
 		if err != nil {
 			return fmt.Errorf("keys: record: %w", err)
 		}
-		written, err := scriptReplace.Run(ctx, s.redis, []string{keyRecord(hash)}, old, record).Bool()
+		written, err := scriptReplace.Run(ctx, s.redis, []string{keyRecord(hash)}, old, record, !key.Revoked.IsZero()).Bool()
 		if err != nil {
 			return fmt.Errorf("keys: write: %w", err)
 		}

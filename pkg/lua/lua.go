@@ -7,3 +7,11 @@ const Clock = `
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 `
+
+// WhenFull begins a script that must also work while Redis is full, because it ends
+// or deletes something. Redis then refuses a write that needs memory, but not one that
+// only deletes, and a script that has written may write on. KEYS[1] is a hash, which
+// stays as it is.
+const WhenFull = `
+redis.call('HDEL', KEYS[1], '')
+`

@@ -21,6 +21,8 @@ type Limits struct {
 	PerMinute  int `json:"perMinute,omitempty"`  // requests that start work
 	Jobs       int `json:"jobs,omitempty"`       // running jobs, without those of batches
 	BatchItems int `json:"batchItems,omitempty"` // listings in running batches
+	// Bytes bounds what is kept for the key, in bytes (Bytes.Take).
+	Bytes int64 `json:"bytes,omitempty"`
 }
 
 // Or returns l with every limit that is 0 taken from defaults.
@@ -29,6 +31,7 @@ func (l Limits) Or(defaults Limits) Limits {
 		PerMinute:  cmp.Or(l.PerMinute, defaults.PerMinute),
 		Jobs:       cmp.Or(l.Jobs, defaults.Jobs),
 		BatchItems: cmp.Or(l.BatchItems, defaults.BatchItems),
+		Bytes:      cmp.Or(l.Bytes, defaults.Bytes),
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/quota"
 )
 
 const (
@@ -80,7 +82,12 @@ func (s *Store) emit(
 	if err != nil {
 		return d, err
 	}
+	// It counts against the bytes of the key, with the attempts that it will record.
+	const attempts = 500
 	created, err := s.redis.SetNX(ctx, keyDelivery(d.ID), record, retention).Result()
+	if err == nil && created {
+		err = quota.NewBytes(s.redis).Add(ctx, owner, int64(len(record))+attempts+quota.EntryOverhead, retention)
+	}
 	if err != nil {
 		return d, fmt.Errorf("webhook: record delivery: %w", err)
 	}

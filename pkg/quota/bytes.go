@@ -1,0 +1,188 @@
+package quota
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/lua"
+)
+
+// EntryOverhead is what Redis needs for a key or a field beside its value, in bytes.
+const EntryOverhead = 200
+
+// Bytes accounts for what each API key causes to be kept in Redis. The account of a
+// key is one hash. A field is either an hour since 1970, with the bytes that expire
+// until then, or the name of one thing, with its bytes and its expiry in ms. So a
+// process that is killed between keeping something and accounting for it causes an
+// error that ends when that thing expires, and no error adds up.
+type Bytes struct{ redis redis.UniversalClient }
+
+// NewBytes returns accounts on a Redis connection, which the caller closes.
+func NewBytes(client redis.UniversalClient) *Bytes { return &Bytes{client} }
+
+func keyBytes(id string) string { return "bytes:{" + id + "}" }
+
+const (
+	// accountTTL is longer than anything is kept that counts.
+	accountTTL = 130 * 24 * time.Hour
+	// Things that are kept for longer than fineTTL are accounted for by the day.
+	fineTTL = 48 * time.Hour
+)
+
+// Kept is something that a key causes to be kept.
+type Kept struct {
+	Size int64         // bytes
+	TTL  time.Duration // until it expires
+	// Name is that of one thing whose size may change or which may be deleted early,
+	// as "batch:<id>"; "" adds to what expires at the same time.
+	Name string
+}
+
+// Account is what a key causes to be kept.
+type Account struct {
+	Used  int64 // bytes
+	Limit int64 // 0 means no limit
+	// Free is when the next bytes expire; zero when nothing is kept.
+	Free time.Time
+}
+
+// Full reports whether no more may be kept.
+func (a Account) Full() bool { return a.Limit > 0 && a.Used >= a.Limit }
+
+// luaAccount begins the scripts below. It sets used, and free to when the next bytes
+// expire in ms, and deletes what has expired.
+const luaAccount = lua.Clock + `
+local used, free, gone = 0, 0, {}
+local all = redis.call('HGETALL', KEYS[1])
+for i = 1, #all, 2 do
+  local size, expires = string.match(all[i + 1], '^(%d+) (%d+)$')
+  if not size then size, expires = all[i + 1], (tonumber(all[i]) or 0) * 3600000 end --
+  size, expires = tonumber(size), tonumber(expires)
+  if all[i] == 'limit' then
+    size = 0
+  elseif expires <= now then
+    gone[#gone + 1] = all[i]
+  else
+    used = used + size
+    if size > 0 and (free == 0 or expires < free) then free = expires end --
+  end
+end
+for i = 1, #gone do redis.call('HDEL', KEYS[1], gone[i]) end
+local function keep(name, size, ttl)
+  if name ~= '' then
+    redis.call('HSET', KEYS[1], name, string.format('%.0f %.0f', size, now + ttl))
+  else
+    local step = 1
+    if ttl > 172800000 then step = 24 end
+    local hour = math.ceil((now + ttl) / 3600000 / step) * step
+    redis.call('HINCRBY', KEYS[1], string.format('%.0f', hour), size)
+  end
+end
+`
+
+// scriptTake accounts for things unless they and the reserve exceed the limit. ARGV:
+// limit, 0 for none; TTL of the account in ms; reserve; name, size and TTL in ms of
+// each thing. It returns 1 when it has, the bytes used, and when the next expire.
+var scriptTake = redis.NewScript(luaAccount + `
+local limit, want = tonumber(ARGV[1]), 0
+for i = 4, #ARGV, 3 do want = want + tonumber(ARGV[i + 1]) end
+if limit > 0 and used + want + tonumber(ARGV[3]) > limit then return {0, used, free} end
+for i = 4, #ARGV, 3 do keep(ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])) end
+redis.call('HSET', KEYS[1], 'limit', ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return {1, used + want, free}
+`)
+
+// scriptAccount returns the bytes used, the limit, and when the next bytes expire.
+var scriptAccount = redis.NewScript(luaAccount + `
+return {used, tonumber(redis.call('HGET', KEYS[1], 'limit') or 0), free}
+`)
+
+// Take accounts for things that a key wants to be kept, unless with them and a
+// reserve for what follows the key would have more than its limit; 0 is no limit.
+func (b *Bytes) Take(ctx context.Context, id string, limit, reserve int64, things ...Kept) (Account, bool, error) {
+	args := append(make([]any, 0, 3+3*len(things)), limit, accountTTL.Milliseconds(), reserve)
+	for _, kept := range things {
+		args = append(args, kept.Name, kept.Size, kept.TTL.Milliseconds())
+	}
+	reply, err := scriptTake.Run(ctx, b.redis, []string{keyBytes(id)}, args...).Int64Slice()
+	if err != nil {
+		return Account{}, false, fmt.Errorf("quota: account: %w", err)
+	}
+	return Account{Used: reply[1], Limit: limit, Free: millis(reply[2])}, reply[0] == 1, nil
+}
+
+// Read returns the account of a key, with the limit as of the last Take.
+func (b *Bytes) Read(ctx context.Context, id string) (Account, error) {
+	reply, err := scriptAccount.Run(ctx, b.redis, []string{keyBytes(id)}).Int64Slice()
+	if err != nil {
+		return Account{}, fmt.Errorf("quota: account: %w", err)
+	}
+	return Account{Used: reply[0], Limit: reply[1], Free: millis(reply[2])}, nil
+}
+
+// scriptExpire sets when a named thing expires. ARGV: name, TTL in ms.
+var scriptExpire = redis.NewScript(lua.Clock + `
+local size = string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '', '^%d+')
+if size then redis.call('HSET', KEYS[1], ARGV[1], string.format('%s %.0f', size, now + ARGV[2])) end
+return 0
+`)
+
+// Expire sets when a named thing expires, if it is in the account of a key.
+func (b *Bytes) Expire(ctx context.Context, id, name string, ttl time.Duration) error {
+	if err := scriptExpire.Run(ctx, b.redis, []string{keyBytes(id)}, name, ttl.Milliseconds()).Err(); err != nil {
+		return fmt.Errorf("quota: account: %w", err)
+	}
+	return nil
+}
+
+// Forget removes a named thing from the account of a key. It may run twice.
+func (b *Bytes) Forget(ctx context.Context, id, name string) error {
+	if err := b.redis.HDel(ctx, keyBytes(id), name).Err(); err != nil {
+		return fmt.Errorf("quota: account: %w", err)
+	}
+	return nil
+}
+
+// ForgetIn does what Forget does, in a pipeline.
+func ForgetIn(ctx context.Context, pipe redis.Cmdable, id, name string) {
+	pipe.HDel(ctx, keyBytes(id), name)
+}
+
+// Add accounts for something without a name that is kept, whatever the limit.
+func (b *Bytes) Add(ctx context.Context, id string, size int64, ttl time.Duration) error {
+	_, err := b.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+		AddTo(ctx, pipe, id, size, ttl)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("quota: account: %w", err)
+	}
+	return nil
+}
+
+// AddTo does what Add does, in a pipeline. The hour is by the clock of this process.
+func AddTo(ctx context.Context, pipe redis.Cmdable, id string, size int64, ttl time.Duration) {
+	if id == "" {
+		return // of no key: the demo, a benchmark
+	}
+	step := time.Hour
+	if ttl > fineTTL {
+		step = 24 * time.Hour
+	}
+	hour := int64(math.Ceil(float64(time.Now().Add(ttl).UnixMilli())/float64(step.Milliseconds()))) * int64(step/time.Hour)
+	pipe.HIncrBy(ctx, keyBytes(id), strconv.FormatInt(hour, 10), size)
+	pipe.Expire(ctx, keyBytes(id), accountTTL)
+}
+
+func millis(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}

@@ -1,0 +1,87 @@
+package quota_test
+
+import (
+	"testing"
+	"time"
+
+	"ushuru/pkg/quota"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
+)
+
+func TestBytesOnEveryRedis(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		bytes := quota.NewBytes(conn.Client())
+		take := func(limit, reserve int64, things ...quota.Kept) (quota.Account, bool) {
+			t.Helper()
+			account, ok, err := bytes.Take(t.Context(), "key1", limit, reserve, things...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return account, ok
+		}
+		if got, ok := take(1000, 0, quota.Kept{Size: 600, TTL: time.Hour}); !ok || got.Used != 600 || got.Limit != 1000 {
+			t.Errorf("the first: %+v, %t", got, ok)
+		}
+		if got, ok := take(1000, 0, quota.Kept{Size: 300, TTL: time.Hour}, quota.Kept{Size: 101, TTL: time.Hour}); ok || got.Used != 600 {
+			t.Errorf("above the limit: %+v, %t", got, ok)
+		}
+		if _, ok := take(1000, 401); ok {
+			t.Error("no room for the reserve")
+		}
+		if _, ok := take(0, 1<<40); !ok {
+			t.Error("without a limit")
+		}
+		// A name counts once, whatever its size was.
+		for _, size := range []int64{100, 400, 250} {
+			if got, ok := take(1000, 0, quota.Kept{Name: "batch:1", Size: size, TTL: 40 * 24 * time.Hour}); size < 400 && !ok {
+				t.Errorf("%d under a name: %+v", size, got)
+			}
+			must(t, bytes.Forget(t.Context(), "key1", "batch:1"))
+		}
+		must(t, bytes.Forget(t.Context(), "key1", "batch:1"))
+		must(t, bytes.Add(t.Context(), "key1", 1000, 30*24*time.Hour))
+		got, err := bytes.Read(t.Context(), "key1")
+		if err != nil || got.Used != 1600 || !got.Full() || got.Limit != 1000 {
+			t.Errorf("with what workers add: %+v, %v", got, err)
+		}
+		if left := time.Until(got.Free); left < time.Hour || left > 2*time.Hour {
+			t.Errorf("the next bytes expire in %v", left)
+		}
+		if got, err := bytes.Read(t.Context(), "key2"); err != nil || got.Used != 0 || got.Full() || !got.Free.IsZero() {
+			t.Errorf("another key: %+v, %v", got, err)
+		}
+	})
+}
+
+// TestBytesExpire: what is not removed, because a process died, ends by itself.
+func TestBytesExpire(t *testing.T) {
+	conn := redistest.Open(t, redistest.Start(t).URL)
+	bytes, client := quota.NewBytes(conn.Client()), conn.Client()
+	for _, kept := range []quota.Kept{
+		{Size: 1, TTL: time.Millisecond, Name: "upload:1"}, {Size: 10, TTL: time.Hour, Name: "upload:2"},
+		{Size: 100, TTL: time.Millisecond}, {Size: 1000, TTL: 30 * 24 * time.Hour},
+	} {
+		if _, ok, err := bytes.Take(t.Context(), "key", 0, 0, kept); err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+	}
+	must(t, client.HSet(t.Context(), "bytes:{key}", "490000", 10_000).Err()) // an hour of 2025
+	must(t, bytes.Expire(t.Context(), "key", "upload:2", time.Minute))
+	must(t, bytes.Expire(t.Context(), "key", "upload:3", time.Minute)) // which is not there
+	time.Sleep(5 * time.Millisecond)
+	got, err := bytes.Read(t.Context(), "key")
+	if err != nil || got.Used != 1110 || time.Until(got.Free) > time.Minute {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if fields := client.HKeys(t.Context(), "bytes:{key}").Val(); len(fields) != 4 { // limit, upload:2, an hour and a day
+		t.Errorf("%q are left", fields)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
