@@ -52,9 +52,9 @@ func (l *Listing) discard(name, why string) {
 // reasonSeveral is the reason not to take any of several prices.
 const reasonSeveral = "the page gives several prices"
 
-// rejectUnsure rejects prices of labels that differ, unless a source other than
+// rejectConflictingPrices rejects prices of labels that differ, unless a source other than
 // the labels decides between them.
-func rejectUnsure(claimed []claim.Claim) {
+func rejectConflictingPrices(claimed []claim.Claim) {
 	seen := map[string]bool{}
 	for _, c := range claimed {
 		if p, ok := amount(c.Value); ok && c.Source == "labels" && c.Rejected == "" {

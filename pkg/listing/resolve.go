@@ -43,7 +43,7 @@ func resolve(c *claim.List, doc *page.Document) *Listing {
 			continue
 		}
 		if r.field == claim.FieldPrice {
-			rejectUnsure(claimed)
+			rejectConflictingPrices(claimed)
 		}
 		field := listing.resolveField(r, claimed)
 		listing.Fields = append(listing.Fields, field)

@@ -32,6 +32,32 @@ var yearWarnings = []string{
 	"manufacture_differs", "registration_differs", "model_year_differs", "manufacture_after_registration",
 }
 
+// settled lists, for each value of the request, the codes of the warnings about the
+// listing's own value. They do not apply when the caller gave the value.
+func (k *Known) settled() (codes []string) {
+	if k.Year != 0 && k.YearBasis == "manufacture" {
+		codes = append(codes, yearWarnings...)
+	}
+	if k.FOBPriceUSD != nil || k.CFPriceUSD != nil {
+		codes = append(codes, priceWarnings...)
+	}
+	if k.ModelCode != "" {
+		codes = append(codes, "model_code_differs", "code_and_frame_differ", "code_from_frame")
+	}
+	if k.EngineCC != 0 {
+		codes = append(codes, "engine_differs")
+	}
+	if k.Fuel != "" {
+		codes = append(codes, "fuel_differs")
+	}
+	return codes
+}
+
+// priceWarnings are the codes of warnings about the listing's prices.
+var priceWarnings = []string{
+	"several_prices", "price_unclear", "price_differs", "total_differs", "price_currency_unknown", "retail_price",
+}
+
 // Apply overrides values of a car. It returns the names of the values.
 func (k *Known) Apply(car *Car) (fields []string) {
 	if k == nil {
@@ -88,8 +114,9 @@ func (k *Known) Override(car *Car, warnings []Warning) []Warning {
 		return warnings
 	}
 	var kept []Warning
+	settled := k.settled()
 	for _, w := range warnings {
-		if k.Year == 0 || k.YearBasis != "manufacture" || !slices.Contains(yearWarnings, w.Code) {
+		if !slices.Contains(settled, w.Code) {
 			kept = append(kept, w)
 		}
 	}

@@ -18,7 +18,10 @@ func TestKnownValuesOverrideTheListing(t *testing.T) {
 		Make: "NISSAN", Model: "NOTE", Year: 2019, YearBasis: "registration", RawModelCode: "E12", ModelCode: "E12",
 		FrameNumber: "E12-012345", Fuel: "PETROL", CFPriceUSD: &price,
 	}
-	warnings := []vehicle.Warning{{Code: "registration_year"}, {Code: "listing_sold"}}
+	warnings := []vehicle.Warning{
+		{Code: "registration_year"}, {Code: "listing_sold"}, {Code: "several_prices"}, {Code: "price_currency_unknown"},
+		{Code: "model_code_differs"},
+	}
 	car := listed
 	known := &vehicle.Known{Year: 2018, YearBasis: "manufacture", ModelCode: "HE12", RawModelCode: "DAA-HE12", FOBPriceUSD: &price}
 	got := known.Override(&car, warnings)
@@ -33,7 +36,7 @@ func TestKnownValuesOverrideTheListing(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	var none *vehicle.Known
-	if car := listed; len(none.Override(&car, warnings)) != 2 || !reflect.DeepEqual(car, listed) {
+	if car := listed; len(none.Override(&car, warnings)) != len(warnings) || !reflect.DeepEqual(car, listed) {
 		t.Error("no values changed the car")
 	}
 }
