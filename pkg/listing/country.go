@@ -62,15 +62,52 @@ func domainOf(host string) *place {
 	return nil
 }
 
-var usDollars = regexp.MustCompile(`US\s?\$|\bUSD\b|U\.S\. dollar|US dollar`)
+// usDollars are the ways in which pages name US dollars.
+var usDollars = []string{"US$", "US $", "USD", "U.S. dollar", "US dollar", "US&#36;"}
 
-// statedDollars matches a sentence that says which dollars the prices are in.
-var statedDollars = regexp.MustCompile(`(?i)\b(?:prices?|amounts?)\b[^<>.]{0,40}\bin\s+(?:the\s+)?(AUD|CAD|NZD|SGD|HKD|TWD|MXN|NAD|JMD|FJD|TTD|BBD|` +
-	`Australian|Canadian|New Zealand|Singapore|Hong Kong)\b`)
+// statedDollars matches the beginning of a sentence that says which dollars the prices
+// are in, up to their name.
+var statedDollars = regexp.MustCompile(`(?i)\b(?:prices?|amounts?)\b[^<>.]{0,40}\bin\s+(?:the\s+)?$`)
 
-// dollarNames are the dollars that sentences name by their country.
-var dollarNames = map[string]string{
-	"AUSTRALIAN": "AUD", "CANADIAN": "CAD", "NEW ZEALAND": "NZD", "SINGAPORE": "SGD", "HONG KONG": "HKD",
+// dollarNames are the names of dollars in sentences.
+var dollarNames = []struct{ name, currency string }{
+	{"AUD", "AUD"},
+	{"CAD", "CAD"},
+	{"NZD", "NZD"},
+	{"SGD", "SGD"},
+	{"HKD", "HKD"},
+	{"TWD", "TWD"},
+	{"MXN", "MXN"},
+	{"NAD", "NAD"},
+	{"JMD", "JMD"},
+	{"FJD", "FJD"},
+	{"TTD", "TTD"},
+	{"Australian", "AUD"},
+	{"Canadian", "CAD"},
+	{"New Zealand", "NZD"},
+	{"Singapore", "SGD"},
+	{"Hong Kong", "HKD"},
+}
+
+// maxStated bounds the text before the name of a currency that is examined, in bytes.
+const maxStated = 80
+
+// statedDollar returns the dollar in which a page says that its prices are.
+func statedDollar(body []byte) string {
+	for _, dollar := range dollarNames {
+		rest := body
+		for {
+			before, after, found := bytes.Cut(rest, []byte(dollar.name))
+			if !found {
+				break
+			}
+			if statedDollars.Match(before[max(0, len(before)-maxStated):]) {
+				return dollar.currency
+			}
+			rest = after
+		}
+	}
+	return ""
 }
 
 // localDollar returns the dollar of the place where the page says that its car is.
@@ -101,12 +138,13 @@ func dollarOf(doc *page.Document) string {
 	if home := domainOf(doc.URL.Hostname()); home != nil && home.currency != "" {
 		return home.currency
 	}
-	if m := statedDollars.FindSubmatch(doc.Page.Body); m != nil {
-		named := strings.ToUpper(string(m[1]))
-		return claim.FirstOf(dollarNames[named], named)
+	if stated := statedDollar(doc.Page.Body); stated != "" {
+		return stated
 	}
-	if usDollars.Match(doc.Page.Body) || bytes.Contains(doc.Page.Body, []byte("&#36;USD")) {
-		return "USD"
+	for _, mark := range usDollars {
+		if bytes.Contains(doc.Page.Body, []byte(mark)) {
+			return "USD"
+		}
 	}
 	return ""
 }

@@ -3,7 +3,6 @@ package listing
 import (
 	_ "embed"
 	"regexp"
-	"slices"
 	"strings"
 
 	"golang.org/x/net/html/atom"
@@ -127,24 +126,18 @@ var soldNotice = regexp.MustCompile(`(?i)\bsold\b`)
 
 // noticeWords are words of which each phrase of the kinds gone and mark has one; the
 // search for them is much quicker than the expressions.
-var noticeWords = []string{
+var noticeWords = claim.NewWords(
 	"sold", "offer", "reserv", "pending", "stock", "hold", "売", "成約", "商談", "販売", "掲載", "見つかり", "uzwa", "hali", "haip", "ondolewa",
 	"vend", "verkauft", "gelöscht", "nicht", "продан", "снят", "удал", "найден", "забронир", "بيع", "مباع", "متوف", "منتهي",
 	"판매", "찾을", "ขาย", "ไม่พบ", "longer", "available", "expired", "found", "removed", "deleted", "find", "closed", "ended",
 	"deactivated", "withdrawn", "inactive", "gone", "404", "deal", "réserv", "supprim", "retir", "plus", "expirou", "caducado", "já não", "mais",
 	"ya no",
-}
-
-// mayBeNotice reports whether a text has a word of a notice.
-func mayBeNotice(s string) bool {
-	s = strings.ToLower(s)
-	return slices.ContainsFunc(noticeWords, func(word string) bool { return strings.Contains(s, word) })
-}
+)
 
 // hasSoldPicture reports a picture that marks the page's own car as sold.
 func hasSoldPicture(doc *page.Document) bool {
 	for _, img := range doc.Tags[atom.Img][:min(len(doc.Tags[atom.Img]), maxNotices)] {
-		if alt := page.Attr(img, "alt"); alt != "" && len(alt) < maxNotice && mayBeNotice(alt) && says(markPhrase, alt) &&
+		if alt := page.Attr(img, "alt"); alt != "" && len(alt) < maxNotice && noticeWords.In(alt) && says(markPhrase, alt) &&
 			!doc.IsForeign(img) && page.IsVisible(img) {
 			return true
 		}
@@ -164,7 +157,7 @@ func notices(doc *page.Document) (sold, gone bool) {
 				return sold, gone
 			}
 			s := page.OwnText(n, maxNotice)
-			if !mayBeNotice(s) {
+			if !noticeWords.In(s) {
 				continue
 			}
 			isNotice := says(gonePhrase, s) && !says(ifPhrase, s)

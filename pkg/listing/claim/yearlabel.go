@@ -67,23 +67,33 @@ func (v *yearVocabulary) fieldsOf(word string) []string {
 	if field := v.whole[word]; field != "" {
 		return []string{field}
 	}
+	if field := v.stemOf(word); field != "" {
+		return []string{field}
+	}
+	return nil
+}
+
+// stemOf returns the field of the stem in a word, "" when it has none.
+func (v *yearVocabulary) stemOf(word string) string {
 	for _, stem := range v.beginnings {
 		if strings.HasPrefix(word, stem.part) {
-			return []string{stem.field}
+			return stem.field
 		}
 	}
 	for _, stem := range v.endings {
 		if strings.HasSuffix(word, stem.part) {
-			return []string{stem.field}
+			return stem.field
 		}
 	}
 	for _, stem := range v.inside {
 		if strings.Contains(word, stem.part) {
-			return []string{stem.field}
+			return stem.field
 		}
 	}
-	return nil
+	return ""
 }
+
+func (v *yearVocabulary) hasStem(word string) bool { return v.stemOf(word) != "" }
 
 // partsOf returns the fields of a label without spaces, nil when a part of it is not
 // about a year.

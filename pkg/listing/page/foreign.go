@@ -3,6 +3,7 @@ package page
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -12,10 +13,10 @@ import (
 )
 
 // asideWords are parts of the classes and ids of areas that show other cars.
-var asideWords = []string{
+var asideWords = claim.NewWords(
 	"similar", "related", "recommend", "recently", "suggest", "also-like", "alsolike", "other-car", "othercar",
 	"more-from", "morefrom", "new-arrival", "sponsor", "upsell", "cross-sell",
-}
+)
 
 // IsAside reports an element that contains no part of the page's own car.
 func IsAside(n *html.Node) bool {
@@ -23,16 +24,7 @@ func IsAside(n *html.Node) bool {
 	case atom.Aside, atom.Nav, atom.Footer:
 		return true
 	}
-	names := strings.ToLower(Head(Attr(n, "class")) + " " + Head(Attr(n, "id")))
-	if names == " " {
-		return false
-	}
-	for _, word := range asideWords {
-		if strings.Contains(names, word) {
-			return true
-		}
-	}
-	return false
+	return asideWords.In(Head(Attr(n, "class"))) || asideWords.In(Head(Attr(n, "id")))
 }
 
 // IsForeign reports whether an element is in a part of the page about other cars: an
@@ -84,21 +76,15 @@ var othersHeading = regexp.MustCompile(`\b(?:similar|related|recently (?:viewed|
 
 // othersWords are words of which each such heading has one; the search for them is
 // much quicker than the expression.
-var othersWords = []string{
+var othersWords = claim.NewWords(
 	"simila", "relat", "relac", "recent", "recommend", "suggest", "also", "other", "more ", "same ", "feature", "arrival",
 	"best ", "hot ", "special", "latest", "popular", "top ", "new ", "like", "mengine", "yanayo", "semelh", "parecid", "autres",
 	"interested", "great ", "just ", "похож", "друг", "ähnlich", "weitere", "関連", "おすすめ", "オススメ", "類似", "その他", "مشابه", "คล้าย", "비슷한", "추천",
-}
+)
 
 // headsOthers reports the text of a heading about other cars.
 func headsOthers(s string) bool {
-	s = strings.ToLower(s)
-	for _, word := range othersWords {
-		if strings.Contains(s, word) {
-			return othersHeading.MatchString(s)
-		}
-	}
-	return false
+	return othersWords.In(s) && othersHeading.MatchString(strings.ToLower(s))
 }
 
 // maxHeading is the maximum length in bytes of a heading.
@@ -265,6 +251,9 @@ func (d *Document) markCards(headed map[*html.Node]bool, count map[*html.Node]in
 	}
 	stop := func(n *html.Node) bool { return mixed[n] || headed[n] }
 	for _, a := range links {
+		if d.IsForeign(a) {
+			continue
+		}
 		if card := cardAround(a, stop, count, total); hasCarWords(card) {
 			d.foreign[card] = true
 		}
@@ -278,7 +267,7 @@ func (d *Document) otherLinks() (links []*html.Node, mixed map[*html.Node]bool) 
 	under := map[*html.Node]string{} // element → the first listing that it links to
 	for _, a := range d.Tags[atom.A] {
 		href := strings.TrimSpace(Attr(a, "href"))
-		if href == "" || strings.HasPrefix(href, "#") || len(links) >= maxLinks {
+		if !hasID(href) || strings.HasPrefix(href, "#") || len(links) >= maxLinks {
 			continue
 		}
 		link := d.Resolve(href)
@@ -326,13 +315,60 @@ func cardAround(a *html.Node, stop func(*html.Node) bool, count map[*html.Node]i
 	return card
 }
 
-var amountWithCurrency = regexp.MustCompile(`(?i)(?:US\$|USD|\$|¥|€|£|JPY|TZS|KES)\s?\d|\d\s?(?:USD|円|万円|JPY)|\b(?:ask|sold)\b`)
+// amountBefore are the marks of currencies before an amount, amountAfter those after it,
+// and noAmount the words for a price that is not given.
+var (
+	amountBefore = []string{"us$", "usd", "$", "¥", "€", "£", "jpy", "tzs", "kes"}
+	amountAfter  = []string{"usd", "円", "万円", "jpy"}
+	noAmount     = []string{"ask", "sold"}
+	amountMarks  = claim.NewWords("$", "¥", "€", "£", "usd", "jpy", "tzs", "kes", "円", "ask", "sold")
+)
+
+// hasAmount reports a text with an amount of money, or the word for a price that is not
+// given.
+func hasAmount(s string) bool {
+	if !amountMarks.In(s) {
+		return false
+	}
+	s = strings.ToLower(s)
+	return slices.ContainsFunc(amountBefore, func(mark string) bool {
+		return anyFollowed(s, mark, func(_, after string) bool { return startsWithDigit(strings.TrimPrefix(after, " ")) })
+	}) || slices.ContainsFunc(amountAfter, func(mark string) bool {
+		return anyFollowed(s, mark, func(before, _ string) bool { return endsWithDigit(strings.TrimSuffix(before, " ")) })
+	}) || slices.ContainsFunc(noAmount, func(word string) bool {
+		return anyFollowed(s, word, func(before, after string) bool { return !endsWithWord(before) && !startsWithWord(after) })
+	})
+}
+
+// anyFollowed reports whether a mark occurs in a text between texts that meet a condition.
+func anyFollowed(s, mark string, meets func(before, after string) bool) bool {
+	for from := 0; ; {
+		at := strings.Index(s[from:], mark)
+		if at < 0 {
+			return false
+		}
+		if meets(s[:from+at], s[from+at+len(mark):]) {
+			return true
+		}
+		from += at + len(mark)
+	}
+}
+
+func startsWithDigit(s string) bool { return s != "" && s[0]-'0' <= 9 }
+
+func endsWithDigit(s string) bool { return s != "" && s[len(s)-1]-'0' <= 9 }
+
+func startsWithWord(s string) bool { return s != "" && isWordByte(s[0]) }
+
+func endsWithWord(s string) bool { return s != "" && isWordByte(s[len(s)-1]) }
+
+func isWordByte(c byte) bool { return c-'0' <= 9 || c-'a' <= 'z'-'a' || c == '_' }
 
 // hasCarWords reports whether a box looks as if it were about a car: with a price, a
 // year or a make.
 func hasCarWords(box *html.Node) bool {
 	s := Text(box)
-	if amountWithCurrency.MatchString(s) || claim.YearIn(s) != "" {
+	if hasAmount(s) || claim.YearIn(s) != "" {
 		return true
 	}
 	return namesMake(s)
@@ -344,23 +380,51 @@ const minRepeated = 3
 // markRepeated marks lists of cars: three or more boxes of the same shape, each with a
 // link or a picture and a price.
 func (d *Document) markRepeated(headed map[*html.Node]bool) {
-	for n := range Elements(Body(d)) {
-		switch n.DataAtom {
-		case atom.Ul, atom.Ol, atom.Div, atom.Section, atom.Tbody, atom.Tr:
-		default:
-			continue
-		}
-		shapes := map[string][]*html.Node{}
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			if c.Type == html.ElementNode && !headed[c] {
-				shape := c.Data + "." + Head(Attr(c, "class"))
-				shapes[shape] = append(shapes[shape], c)
-			}
-		}
-		for _, boxes := range shapes {
-			d.markBoxes(boxes)
+	body := Body(d)
+	for n, inside := body, true; n != nil; n = After(n, body, inside) {
+		inside = n.Type == html.ElementNode && !d.foreign[n] && !IsAside(n)
+		if inside && isList(n) && hasElements(n, minRepeated) {
+			d.markList(n, headed)
 		}
 	}
+}
+
+func isList(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Ul, atom.Ol, atom.Div, atom.Section, atom.Tbody, atom.Tr:
+		return true
+	}
+	return false
+}
+
+// markList marks the boxes of one list.
+func (d *Document) markList(n *html.Node, headed map[*html.Node]bool) {
+	shapes := map[shape][]*html.Node{}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.ElementNode && !headed[c] {
+			own := shape{c.DataAtom, Head(Attr(c, "class"))}
+			shapes[own] = append(shapes[own], c)
+		}
+	}
+	for _, boxes := range shapes {
+		d.markBoxes(boxes)
+	}
+}
+
+// shape is what boxes of one list have in common.
+type shape struct {
+	tag     atom.Atom
+	classes string
+}
+
+// hasElements reports whether an element has at least so many elements in it.
+func hasElements(n *html.Node, least int) bool {
+	for c := n.FirstChild; c != nil && least > 0; c = c.NextSibling {
+		if c.Type == html.ElementNode {
+			least--
+		}
+	}
+	return least == 0
 }
 
 func (d *Document) markBoxes(boxes []*html.Node) {
@@ -369,7 +433,7 @@ func (d *Document) markBoxes(boxes []*html.Node) {
 	}
 	priced := 0
 	for _, box := range boxes {
-		if hasLinkOrPicture(box) && amountWithCurrency.MatchString(Text(box)) {
+		if hasLinkOrPicture(box) && hasAmount(Text(box)) {
 			priced++
 		}
 	}

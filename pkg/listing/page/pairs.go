@@ -170,6 +170,9 @@ const maxWrapping = 3
 // rest of its line, or the next element. Labels that follow each other head columns,
 // so they are not paired.
 func (f *pairFinder) element(n *html.Node) bool {
+	if !beginsAsLabel(n) {
+		return false
+	}
 	names := shortText(n)
 	field := claim.FieldOf(names)
 	if field == "" || strings.HasSuffix(names, "-") || f.seen[n] || f.hasPair(n.Parent, field) || AnyAncestor(n, isControl) {
@@ -186,6 +189,20 @@ func (f *pairFinder) element(n *html.Node) bool {
 		if at = at.Parent; at == nil || isItem(at) || shortText(at) != names {
 			return false
 		}
+	}
+	return false
+}
+
+// beginsAsLabel reports whether the first text of an element can begin a known label;
+// that of most elements cannot.
+func beginsAsLabel(n *html.Node) bool {
+	for e, steps := n, 0; e != nil && steps < maxBox; steps++ {
+		if e.Type == html.TextNode {
+			if text := strings.TrimLeft(e.Data, " \t\r\n"); text != "" {
+				return claim.MayBeLabel(text)
+			}
+		}
+		e = After(e, n, e == n || e.Type != html.ElementNode || !isSkipped(e))
 	}
 	return false
 }
@@ -274,6 +291,9 @@ var lineSeparators = strings.NewReplacer(" | ", "\n", " • ", "\n", " · ", "\n
 // lines reads "Label: value" from the lines of an element that contains only inline
 // elements and text.
 func (f *pairFinder) lines(n *html.Node) {
+	if !hasColon(n) {
+		return
+	}
 	var text strings.Builder
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		switch {
@@ -304,6 +324,18 @@ func (f *pairFinder) lines(n *html.Node) {
 			})
 		}
 	}
+}
+
+// hasColon reports a colon in the text of an element, which the lines of labels and
+// values need.
+func hasColon(n *html.Node) bool {
+	for e, steps := n, 0; e != nil && steps < maxSteps; steps++ {
+		if e.Type == html.TextNode && (strings.IndexByte(e.Data, ':') >= 0 || strings.Contains(e.Data, "：")) {
+			return true
+		}
+		e = After(e, n, e == n || inline[e.DataAtom])
+	}
+	return false
 }
 
 // hasPair reports whether the element or an element in it has given the field.

@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/claim"
 )
 
 // struckMark is an attribute that marks an element which the page's style sheet
@@ -123,6 +125,9 @@ var struckClasses = map[string]bool{
 	"crossed": true, "previous": true, "linethrough": true, "before": true,
 }
 
+// struckParts are the beginnings of the words of struckClasses; few class names have one.
+var struckParts = claim.NewWords("old", "was", "original", "stri", "struck", "crossed", "previous", "line", "before")
+
 // IsStruck reports an element that is struck out by its tag, its style, its class or
 // the page's style sheet.
 func IsStruck(n *html.Node) bool {
@@ -149,6 +154,9 @@ func IsStruck(n *html.Node) bool {
 
 // isStruckClass reports a class such as "old-price", "price--was" or "line-through".
 func isStruckClass(classes string) bool {
+	if !struckParts.In(classes) {
+		return false
+	}
 	lower := strings.ToLower(classes)
 	if strings.Contains(lower, "line-through") {
 		return true
