@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/net/html/atom"
 
-	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/schemaorg/graph"
 	"ushuru/pkg/listing/sites"
 )
@@ -132,8 +132,8 @@ func TestSavedGoonetListGivesItsCards(t *testing.T) {
 	first := sites.Of(doc).Cards(doc)[0]
 	var prices []string
 	for _, p := range first.Tags[atom.P] {
-		if page.HasClass(p, "car-price") || page.HasClass(p, "total-price") {
-			prices = append(prices, page.Text(p))
+		if dom.HasClass(p, "car-price") || dom.HasClass(p, "total-price") {
+			prices = append(prices, dom.Text(p))
 		}
 	}
 	if same := len(prices) == 2 && prices[0] == prices[1]; same != expected.First["estimated_total_same_as_fob"] {

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 )
 
@@ -87,7 +88,7 @@ var articleType = regexp.MustCompile(`"@type"\s*:\s*\[?\s*"(?:Article|NewsArticl
 // hasArticle reports structured data in which the page is an article.
 func hasArticle(doc *page.Document) bool {
 	for _, script := range doc.Tags[atom.Script] {
-		if strings.Contains(page.Attr(script, "type"), "ld+json") && script.FirstChild != nil &&
+		if strings.Contains(dom.Attr(script, "type"), "ld+json") && script.FirstChild != nil &&
 			articleType.MatchString(script.FirstChild.Data) {
 			return true
 		}
@@ -105,7 +106,7 @@ func headOf(doc *page.Document) string {
 	heads := []string{title}
 	for _, h1 := range doc.Tags[atom.H1] {
 		if !doc.IsForeign(h1) {
-			own, _, _ := strings.Cut(page.Text(h1), " | ")
+			own, _, _ := strings.Cut(dom.Text(h1), " | ")
 			heads = append(heads, own)
 		}
 	}
@@ -137,8 +138,8 @@ var noticeWords = claim.NewWords(
 // hasSoldPicture reports a picture that marks the page's own car as sold.
 func hasSoldPicture(doc *page.Document) bool {
 	for _, img := range doc.Tags[atom.Img][:min(len(doc.Tags[atom.Img]), maxNotices)] {
-		if alt := page.Attr(img, "alt"); alt != "" && len(alt) < maxNotice && noticeWords.In(alt) && says(markPhrase, alt) &&
-			!doc.IsForeign(img) && page.IsVisible(img) {
+		if alt := dom.Attr(img, "alt"); alt != "" && len(alt) < maxNotice && noticeWords.In(alt) && says(markPhrase, alt) &&
+			!doc.IsForeign(img) && dom.IsVisible(img) {
 			return true
 		}
 	}
@@ -156,12 +157,12 @@ func notices(doc *page.Document) (sold, gone bool) {
 			if examined++; examined > maxNotices {
 				return sold, gone
 			}
-			s := page.OwnText(n, maxNotice)
+			s := dom.OwnText(n, maxNotice)
 			if !noticeWords.In(s) {
 				continue
 			}
 			isNotice := says(gonePhrase, s) && !says(ifPhrase, s)
-			if !isNotice && !says(markPhrase, s) || doc.IsForeign(n) || !page.IsVisible(n) {
+			if !isNotice && !says(markPhrase, s) || doc.IsForeign(n) || !dom.IsVisible(n) {
 				continue
 			}
 			isSold := !isNotice || soldNotice.MatchString(s)

@@ -7,6 +7,7 @@ import (
 
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/pairs"
 )
 
 const plainTitle = "<title>2015 NISSAN NOTE</title>"
@@ -122,7 +123,7 @@ func FuzzPairs(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, p := range page.PairsIn(page.Body(doc)) {
+		for _, p := range pairs.In(page.Body(doc)) {
 			if p.Field == "" || p.Group == nil || len(p.Value) > claim.MaxText || len(p.Label) > 80 {
 				t.Errorf("%+v", p)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 	"ushuru/pkg/listing/sites"
 )
@@ -192,7 +193,7 @@ func redirectedAway(page *fetch.Page) bool {
 // isAppShell reports whether a page has scripts and no text.
 func isAppShell(doc *page.Document) bool {
 	b := page.Body(doc)
-	return len(doc.Tags[atom.Script]) > 0 && (b == nil || page.Text(b) == "")
+	return len(doc.Tags[atom.Script]) > 0 && (b == nil || dom.Text(b) == "")
 }
 
 func isChallenge(doc *page.Document) bool {
@@ -212,10 +213,10 @@ func isChallenge(doc *page.Document) bool {
 func containsAny(doc *page.Document, phrases []string) bool {
 	said := doc.Title
 	if h1 := doc.Tags[atom.H1]; len(h1) > 0 {
-		said += " " + page.Text(h1[0])
+		said += " " + dom.Text(h1[0])
 	}
 	if b := page.Body(doc); b != nil && len(doc.Page.Body) < 20_000 {
-		said += " " + page.Text(b)
+		said += " " + dom.Text(b)
 	}
 	said = strings.ToLower(said)
 	for _, words := range phrases {

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/html/atom"
 
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 )
 
@@ -31,14 +32,14 @@ func TestSavedPagesAreWhatIsExpectedOfThem(t *testing.T) {
 	row, rowWant := markup("aleado_row_2026-07.html")
 	linked := ""
 	for _, a := range row.Tags[atom.A] {
-		linked = page.Attr(a, "href")
+		linked = dom.Attr(a, "href")
 	}
 	for name, c := range map[string]struct{ got, want any }{
 		"BE FORWARD's address":   {forward.Canonical, forwardWant["url"]},
-		"BE FORWARD's total":     {page.Text(forward.IDs["fn-vehicle-price-total-price"]), forwardWant["cif_state"]},
+		"BE FORWARD's total":     {dom.Text(forward.IDs["fn-vehicle-price-total-price"]), forwardWant["cif_state"]},
 		"BE FORWARD's country":   {forward.InputValue("id-tp-country-id"), fmt.Sprint(forwardWant["selected_country_id"])},
 		"CardealPage's address":  {cardeal.Canonical, cardealWant["url"]},
-		"CardealPage's total":    {page.Text(cardeal.IDs["TotalPrice"]), cardealWant["cif_state"]},
+		"CardealPage's total":    {dom.Text(cardeal.IDs["TotalPrice"]), cardealWant["cif_state"]},
 		"the marketplace's page": {trader.Meta["og:url"], traderWant["url"]},
 		"the link of the lot":    {linked, rowWant["lot_path"]},
 		"the lot of the row":     {row.Resolve(linked).Query().Get("id"), rowWant["lot_id"]},

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 	"ushuru/pkg/listing/schemaorg"
 	"ushuru/pkg/listing/schemaorg/graph"
@@ -207,7 +208,7 @@ func TestSavedBlocksAreDecoded(t *testing.T) {
 		}
 		blocks := 0
 		for _, script := range doc.Tags[atom.Script] {
-			if page.Attr(script, "type") == "application/ld+json" {
+			if dom.Attr(script, "type") == "application/ld+json" {
 				blocks++
 			}
 		}

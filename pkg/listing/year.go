@@ -6,6 +6,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 	"ushuru/pkg/vehicle"
 )
@@ -83,7 +84,7 @@ func (l *Listing) compareTitleYear(doc *page.Document) {
 	}
 	titles := []string{doc.Title, doc.Meta["og:title"]}
 	if h1 := doc.Tags[atom.H1]; len(h1) > 0 {
-		titles = append(titles, page.Text(h1[0]))
+		titles = append(titles, dom.Text(h1[0]))
 	}
 	for _, title := range titles {
 		named, ok := claim.ParseYear(title)

@@ -2,7 +2,6 @@ package page
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"net/url"
 	"strings"
@@ -13,6 +12,8 @@ import (
 
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
+	"ushuru/pkg/listing/pairs"
 )
 
 // Document is a parsed page with its indexes, which one walk fills.
@@ -26,10 +27,10 @@ type Document struct {
 	IDs       map[string]*html.Node
 	Tags      map[atom.Atom][]*html.Node // only those of indexed
 	Marked    Markup                     // elements with schema.org data in attributes
-	Pairs     []Pair                     // labels and values, corrected by the site's adapter
+	Pairs     []pairs.Pair               // labels and values, corrected by the site's adapter
 
 	foreign map[*html.Node]bool // elements about other cars
-	loose   []Pair              // pairs outside tables and lists, after ClaimLabels
+	loose   []pairs.Pair        // pairs outside tables and lists, after ClaimLabels
 }
 
 // indexed are the elements that Tags holds.
@@ -42,8 +43,8 @@ var indexed = map[atom.Atom]bool{
 // Parse decodes the page's character set (byte order mark, header, meta) and
 // builds the tree.
 func Parse(page *fetch.Page) (*Document, error) {
-	if err := checkSize(page.Body); err != nil {
-		return nil, err
+	if err := dom.CheckSize(page.Body); err != nil {
+		return nil, unreadable(err)
 	}
 	var body io.Reader = bytes.NewReader(page.Body)
 	encoding, name, _ := charset.DetermineEncoding(page.Body, page.Header.Get("Content-Type"))
@@ -62,7 +63,7 @@ func Parse(page *fetch.Page) (*Document, error) {
 		Page: page, URL: address, Base: address,
 		Meta: map[string]string{}, IDs: map[string]*html.Node{}, Tags: map[atom.Atom][]*html.Node{},
 	}
-	for n := range Elements(root) {
+	for n := range dom.Elements(root) {
 		doc.index(n)
 	}
 	if doc.Canonical == "" {
@@ -74,8 +75,8 @@ func Parse(page *fetch.Page) (*Document, error) {
 
 // analyse finds the labels of the page and its parts about other cars.
 func (d *Document) analyse() {
-	d.readStyles()
-	d.Pairs = PairsIn(Body(d))
+	dom.MarkStruck(Body(d), d.Tags[atom.Style])
+	d.Pairs = pairs.In(Body(d))
 	d.findForeign(d.Pairs)
 }
 
@@ -100,20 +101,20 @@ func (d *Document) indexHead(n *html.Node) {
 	switch n.DataAtom {
 	case atom.Title:
 		if d.Title == "" {
-			d.Title = Text(n)
+			d.Title = dom.Text(n)
 		}
 	case atom.Base:
-		if base, err := d.URL.Parse(Attr(n, "href")); err == nil && Attr(n, "href") != "" && d.Base == d.URL {
+		if base, err := d.URL.Parse(dom.Attr(n, "href")); err == nil && dom.Attr(n, "href") != "" && d.Base == d.URL {
 			d.Base = base
 		}
 	case atom.Link:
-		if d.Canonical == "" && strings.EqualFold(Attr(n, "rel"), "canonical") {
-			d.Canonical = strings.TrimSpace(Attr(n, "href"))
+		if d.Canonical == "" && strings.EqualFold(dom.Attr(n, "rel"), "canonical") {
+			d.Canonical = strings.TrimSpace(dom.Attr(n, "href"))
 		}
 	case atom.Meta:
-		name := strings.ToLower(Attr(n, "property") + Attr(n, "name"))
+		name := strings.ToLower(dom.Attr(n, "property") + dom.Attr(n, "name"))
 		if _, seen := d.Meta[name]; !seen && name != "" {
-			d.Meta[name] = claim.Clean(Attr(n, "content"))
+			d.Meta[name] = claim.Clean(dom.Attr(n, "content"))
 		}
 	}
 }
@@ -122,7 +123,7 @@ func (d *Document) indexHead(n *html.Node) {
 // car.
 func (d *Document) Find(tag atom.Atom, class string) *html.Node {
 	for _, n := range d.Tags[tag] {
-		if HasClass(n, class) && !d.IsForeign(n) {
+		if dom.HasClass(n, class) && !d.IsForeign(n) {
 			return n
 		}
 	}
@@ -130,7 +131,7 @@ func (d *Document) Find(tag atom.Atom, class string) *html.Node {
 }
 
 // InputValue returns the value attribute of the input with the id.
-func (d *Document) InputValue(id string) string { return claim.Clean(Attr(d.IDs[id], "value")) }
+func (d *Document) InputValue(id string) string { return claim.Clean(dom.Attr(d.IDs[id], "value")) }
 
 // Resolve returns the absolute URL of a link of the page; an empty URL for an
 // invalid link.
@@ -164,17 +165,15 @@ func unreadable(cause error) error {
 	return &fetch.Error{Code: PageUnreadable, Message: "The page's HTML could not be parsed.", Cause: cause}
 }
 
-var errTooManyTags = errors.New("too many tags, or too many left open")
-
 // Within returns a part of the page as a document of its own with the given URL.
 // Metadata of the whole page do not apply to it.
 func (d *Document) Within(root *html.Node, address *url.URL) *Document {
 	part := &Document{
 		Page: d.Page, URL: address, Base: d.Base,
 		Meta: map[string]string{}, IDs: map[string]*html.Node{}, Tags: map[atom.Atom][]*html.Node{},
-		Pairs: PairsIn(root),
+		Pairs: pairs.In(root),
 	}
-	for n := range Elements(root) {
+	for n := range dom.Elements(root) {
 		part.index(n)
 	}
 	return part

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
+	"ushuru/pkg/listing/pairs"
 )
 
 // asideWords are parts of the classes and ids of areas that show other cars.
@@ -24,29 +26,29 @@ func IsAside(n *html.Node) bool {
 	case atom.Aside, atom.Nav, atom.Footer:
 		return true
 	}
-	return asideWords.In(Head(Attr(n, "class"))) || asideWords.In(Head(Attr(n, "id")))
+	return asideWords.In(dom.Head(dom.Attr(n, "class"))) || asideWords.In(dom.Head(dom.Attr(n, "id")))
 }
 
 // IsForeign reports whether an element is in a part of the page about other cars: an
 // aside, a section under a heading such as "Similar cars", a card that links to
 // another listing, or one of several cards of the same shape.
 func (d *Document) IsForeign(n *html.Node) bool {
-	return AnyAncestor(n, func(e *html.Node) bool { return d.foreign[e] || IsAside(e) })
+	return dom.AnyAncestor(n, func(e *html.Node) bool { return d.foreign[e] || IsAside(e) })
 }
 
-// findForeign marks the parts of the page about other cars. pairs are all labels of
-// the page with their values.
-func (d *Document) findForeign(pairs []Pair) {
+// findForeign marks the parts of the page about other cars. all are all labels of the
+// page with their values.
+func (d *Document) findForeign(all []pairs.Pair) {
 	d.foreign = map[*html.Node]bool{}
 	headed := d.ancestorsOf(d.Tags[atom.H1])
-	count := countPairs(pairs)
+	count := pairs.Count(all)
 	for n, own := range count {
-		if 2*own > len(pairs) {
+		if 2*own > len(all) {
 			headed[n] = true // most of the page's facts are in it
 		}
 	}
 	d.markSections(headed)
-	d.markCards(headed, count, len(pairs))
+	d.markCards(headed, count, len(all))
 	d.markRepeated(headed)
 }
 
@@ -93,11 +95,11 @@ const maxHeading = 80
 // markSections marks what follows a heading about other cars, up to the next heading
 // of the same or a higher level.
 func (d *Document) markSections(headed map[*html.Node]bool) {
-	for n := range Elements(Body(d)) {
+	for n := range dom.Elements(Body(d)) {
 		if headed[n] || !canHead(n) {
 			continue
 		}
-		if s := shortText(n); headsOthers(s) {
+		if s := dom.ShortText(n); headsOthers(s) {
 			d.markAfter(n, headed)
 		}
 	}
@@ -106,7 +108,7 @@ func (d *Document) markSections(headed map[*html.Node]bool) {
 // canHead reports an element that can be a heading: a heading element, or one that
 // contains only inline text.
 func canHead(n *html.Node) bool {
-	if headingLevel(n) > 0 {
+	if dom.HeadingLevel(n) > 0 {
 		return true
 	}
 	switch n.DataAtom {
@@ -116,7 +118,7 @@ func canHead(n *html.Node) bool {
 	}
 	length := 0
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type == html.ElementNode && !inline[c.DataAtom] || length > maxHeading {
+		if c.Type == html.ElementNode && !dom.Inline[c.DataAtom] || length > maxHeading {
 			return false
 		}
 		if c.Type == html.TextNode {
@@ -126,34 +128,25 @@ func canHead(n *html.Node) bool {
 	return n.FirstChild != nil
 }
 
-// headingLevel returns 1 to 6 for h1 to h6, 0 for any other element.
-func headingLevel(n *html.Node) int {
-	switch n.DataAtom {
-	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		return int(n.Data[1] - '0')
-	}
-	return 0
-}
-
 // maxHeadingDepth is how many elements may be wrapped around a heading alone.
 const maxHeadingDepth = 4
 
 // markAfter marks the siblings after a heading, or after the elements that contain
 // only the heading.
 func (d *Document) markAfter(heading *html.Node, headed map[*html.Node]bool) {
-	level := headingLevel(heading)
+	level := dom.HeadingLevel(heading)
 	n := heading
 	for range maxHeadingDepth {
 		if n == nil || n.DataAtom == atom.Body {
 			return
 		}
 		marked := 0
-		for s := next(n); s != nil; s = next(s) {
+		for s := dom.Next(n); s != nil; s = dom.Next(s) {
 			if headed[s] || endsSection(s, level) {
 				return
 			}
 			d.foreign[s] = true
-			marked += len(Text(s))
+			marked += len(dom.Text(s))
 		}
 		if marked > maxHeading {
 			return
@@ -164,8 +157,8 @@ func (d *Document) markAfter(heading *html.Node, headed map[*html.Node]bool) {
 
 // endsSection reports a heading that begins another section.
 func endsSection(n *html.Node, level int) bool {
-	own := headingLevel(n)
-	return own > 0 && (level == 0 || own <= level) && !headsOthers(Text(n))
+	own := dom.HeadingLevel(n)
+	return own > 0 && (level == 0 || own <= level) && !headsOthers(dom.Text(n))
 }
 
 var fileEnding = regexp.MustCompile(`(?i)\.(?:jpe?g|png|gif|webp|svg|pdf|css|js|ico|mp4)$`)
@@ -266,7 +259,7 @@ func (d *Document) otherLinks() (links []*html.Node, mixed map[*html.Node]bool) 
 	mixed = map[*html.Node]bool{}
 	under := map[*html.Node]string{} // element → the first listing that it links to
 	for _, a := range d.Tags[atom.A] {
-		href := strings.TrimSpace(Attr(a, "href"))
+		href := strings.TrimSpace(dom.Attr(a, "href"))
 		if !hasID(href) || strings.HasPrefix(href, "#") || len(links) >= maxLinks {
 			continue
 		}
@@ -285,17 +278,6 @@ func (d *Document) otherLinks() (links []*html.Node, mixed map[*html.Node]bool) 
 		}
 	}
 	return links, mixed
-}
-
-// countPairs returns the number of label-value pairs in each element.
-func countPairs(pairs []Pair) map[*html.Node]int {
-	count := map[*html.Node]int{}
-	for _, p := range pairs {
-		for n := p.Node; n != nil; n = n.Parent {
-			count[n]++
-		}
-	}
-	return count
 }
 
 // cardAround returns the largest element around a link that is about the linked car
@@ -367,7 +349,7 @@ func isWordByte(c byte) bool { return c-'0' <= 9 || c-'a' <= 'z'-'a' || c == '_'
 // hasCarWords reports whether a box looks as if it were about a car: with a price, a
 // year or a make.
 func hasCarWords(box *html.Node) bool {
-	s := Text(box)
+	s := dom.Text(box)
 	if hasAmount(s) || claim.YearIn(s) != "" {
 		return true
 	}
@@ -381,7 +363,7 @@ const minRepeated = 3
 // link or a picture and a price.
 func (d *Document) markRepeated(headed map[*html.Node]bool) {
 	body := Body(d)
-	for n, inside := body, true; n != nil; n = After(n, body, inside) {
+	for n, inside := body, true; n != nil; n = dom.After(n, body, inside) {
 		inside = n.Type == html.ElementNode && !d.foreign[n] && !IsAside(n)
 		if inside && isList(n) && hasElements(n, minRepeated) {
 			d.markList(n, headed)
@@ -402,7 +384,7 @@ func (d *Document) markList(n *html.Node, headed map[*html.Node]bool) {
 	shapes := map[shape][]*html.Node{}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if c.Type == html.ElementNode && !headed[c] {
-			own := shape{c.DataAtom, Head(Attr(c, "class"))}
+			own := shape{c.DataAtom, dom.Head(dom.Attr(c, "class"))}
 			shapes[own] = append(shapes[own], c)
 		}
 	}
@@ -433,7 +415,7 @@ func (d *Document) markBoxes(boxes []*html.Node) {
 	}
 	priced := 0
 	for _, box := range boxes {
-		if hasLinkOrPicture(box) && hasAmount(Text(box)) {
+		if hasLinkOrPicture(box) && hasAmount(dom.Text(box)) {
 			priced++
 		}
 	}
@@ -450,7 +432,7 @@ const maxBox = 200
 
 func hasLinkOrPicture(box *html.Node) bool {
 	visited := 0
-	for n := range Elements(box) {
+	for n := range dom.Elements(box) {
 		if n.DataAtom == atom.A || n.DataAtom == atom.Img {
 			return true
 		}

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 )
 
 // pageNames are the names of the page's own car: the title, the headings and the URL,
@@ -24,7 +25,7 @@ func (d *Document) names(c *claim.List) pageNames {
 	texts := []string{d.Title, d.Meta["og:title"]}
 	for _, h1 := range d.Tags[atom.H1] {
 		if !d.IsForeign(h1) {
-			texts = append(texts, Text(h1))
+			texts = append(texts, dom.Text(h1))
 		}
 	}
 	for _, address := range []*url.URL{d.URL, d.Resolve(d.Canonical)} {
@@ -114,12 +115,12 @@ func (d *Document) namesOther(c, main *card, names pageNames) bool {
 		}
 		names = names.with(main)
 	}
-	if c.group == nil || mainGroup != nil && contains(c.group, mainGroup) || c.group.DataAtom == atom.Body {
+	if c.group == nil || mainGroup != nil && dom.Contains(c.group, mainGroup) || c.group.DataAtom == atom.Body {
 		return false
 	}
 	box := c.group
 	for p := box; p != nil && p.DataAtom != atom.Body && !d.hasHeading(p); p = p.Parent {
-		if mainGroup != nil && contains(p, mainGroup) || len(Text(p)) > maxBoxText {
+		if mainGroup != nil && dom.Contains(p, mainGroup) || len(dom.Text(p)) > maxBoxText {
 			break
 		}
 		box = p
@@ -146,18 +147,18 @@ func boxNames(box *html.Node, names pageNames) bool {
 	if box == nil {
 		return false
 	}
-	if names.isOtherName(Text(box)) {
+	if names.isOtherName(dom.Text(box)) {
 		return true
 	}
 	examined := 0
-	for n := range Elements(box) {
+	for n := range dom.Elements(box) {
 		switch n.DataAtom {
 		case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.A, atom.B, atom.Strong:
-			if names.isOtherName(Text(n)) {
+			if names.isOtherName(dom.Text(n)) {
 				return true
 			}
 		case atom.Img:
-			if names.isOtherName(Attr(n, "alt")) {
+			if names.isOtherName(dom.Attr(n, "alt")) {
 				return true
 			}
 		default:
@@ -198,16 +199,11 @@ func isName(word string) bool {
 // hasHeading reports whether the page's h1 is inside an element.
 func (d *Document) hasHeading(n *html.Node) bool {
 	for _, h1 := range d.Tags[atom.H1] {
-		if contains(n, h1) {
+		if dom.Contains(n, h1) {
 			return true
 		}
 	}
 	return false
-}
-
-// contains reports whether inner is outer or inside it.
-func contains(outer, inner *html.Node) bool {
-	return AnyAncestor(inner, func(n *html.Node) bool { return n == outer })
 }
 
 // NamesCar reports whether the names of the page contain a name, and whether they

@@ -8,6 +8,8 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
+	"ushuru/pkg/listing/pairs"
 )
 
 // The reasons why a label's value is not taken.
@@ -62,14 +64,14 @@ func ClaimLabels(doc *Document, c *claim.List) {
 // ownPrices separates from loose pairs the prices that may be another car's: outside
 // the part of the page with the heading and the facts of the page's own car, in a box
 // with a link or a picture that names a car.
-func (d *Document) ownPrices(pairs []Pair, main *card) (own, unclear []Pair) {
+func (d *Document) ownPrices(pairs []pairs.Pair, main *card) (own, unclear []pairs.Pair) {
 	area := main.group
 	for area != nil && !d.hasHeading(area) {
 		area = area.Parent
 	}
 	for _, p := range pairs {
 		isPrice := p.Field == claim.FieldPrice || p.Field == claim.FieldCF
-		if isPrice && area != nil && p.Row != nil && !contains(area, p.Node) && hasLinkOrPicture(p.Row) && namesMake(Text(p.Row)) {
+		if isPrice && area != nil && p.Row != nil && !dom.Contains(area, p.Node) && hasLinkOrPicture(p.Row) && namesMake(dom.Text(p.Row)) {
 			unclear = append(unclear, p)
 		} else {
 			own = append(own, p)
@@ -98,17 +100,17 @@ func ClaimLooseLabels(doc *Document, c *claim.List) {
 
 // ownPairs returns the pairs of the page without those about other cars, which it
 // returns too.
-func (d *Document) ownPairs(names pageNames) (own, others []Pair) {
+func (d *Document) ownPairs(names pageNames) (own, others []pairs.Pair) {
 	for _, p := range d.Pairs {
 		named := p.Field == claim.FieldMake || p.Field == claim.FieldModel || p.Field == claim.FieldVersion
 		box := p.Row
 		if box == nil {
 			box = p.Node
 		}
-		for inline[box.DataAtom] && box.Parent != nil {
+		for dom.Inline[box.DataAtom] && box.Parent != nil {
 			box = box.Parent
 		}
-		inBox := !isItem(box) && len(Text(box)) <= maxBoxText && boxNames(box, names)
+		inBox := !pairs.IsItem(box) && len(dom.Text(box)) <= maxBoxText && boxNames(box, names)
 		if d.IsForeign(p.Node) || inBox || !named && names.isOtherName(p.Value) {
 			others = append(others, p)
 		} else {
@@ -120,7 +122,7 @@ func (d *Document) ownPairs(names pageNames) (own, others []Pair) {
 
 // card is the content of one table, list or box.
 type card struct {
-	pairs    []Pair
+	pairs    []pairs.Pair
 	group    *html.Node
 	first    map[string]string // the first value of each field
 	withheld string            // what stands in place of the price
@@ -153,7 +155,7 @@ var perDay = regexp.MustCompile(`(?i)(?:\b(?:per|a|each)\s|/)\s*day\b|\bdaily\b`
 // notSold matches a status that denies a sale.
 var notSold = regexp.MustCompile(`(?i)\b(?:not|un|yet)`)
 
-func claimPairs(c *claim.List, pairs []Pair) {
+func claimPairs(c *claim.List, pairs []pairs.Pair) {
 	for _, p := range pairs {
 		price := p.Field == claim.FieldPrice || p.Field == claim.FieldCF
 		switch {
@@ -181,15 +183,15 @@ func textAfter(label *html.Node) string {
 	if label == nil {
 		return ""
 	}
-	value := next(label)
+	value := dom.Next(label)
 	if value == nil {
 		return ""
 	}
-	after := next(value)
+	after := dom.Next(value)
 	if after == nil {
 		return ""
 	}
-	if s := Text(after); len(s) <= maxAfter && claim.FieldOf(s) == "" {
+	if s := dom.Text(after); len(s) <= maxAfter && claim.FieldOf(s) == "" {
 		return s
 	}
 	return ""
@@ -198,7 +200,7 @@ func textAfter(label *html.Node) string {
 // maxRejected bounds the pairs of other cars that are recorded.
 const maxRejected = 60
 
-func rejectPairs(c *claim.List, pairs []Pair) {
+func rejectPairs(c *claim.List, pairs []pairs.Pair) {
 	for _, p := range pairs[:min(len(pairs), maxRejected)] {
 		c.Reject(p.Field, p.Value, reasonOtherCar)
 	}
@@ -216,7 +218,7 @@ var soldWords = regexp.MustCompile(`(?i)\bsold\b|\bout of stock\b|\bunder offer\
 
 // byGroup groups pairs by the table that contains them, in document order, without
 // placeholders.
-func byGroup(pairs []Pair) (cards []*card) {
+func byGroup(pairs []pairs.Pair) (cards []*card) {
 	byNode := map[*html.Node]*card{}
 	for _, p := range pairs {
 		found, seen := byNode[p.Group]

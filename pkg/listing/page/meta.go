@@ -9,6 +9,7 @@ import (
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 )
 
 //go:embed makes.txt
@@ -59,7 +60,7 @@ func claimHeading(doc *Document, c *claim.List) {
 		if doc.IsForeign(h1) {
 			continue
 		}
-		words := strings.Fields(Text(h1))
+		words := strings.Fields(dom.Text(h1))
 		c.Add(claim.FieldTitleYear, claim.YearIn(strings.Join(words, " ")))
 		for len(words) > 0 && beforeName.MatchString(words[0]) {
 			words = words[1:]

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 )
 
 // CutMake cuts the name of a make, of up to two words, from the front of words.
@@ -90,17 +91,17 @@ func slugAfter(u *url.URL, maker string) string {
 func trailAfter(doc *Document, maker string) string {
 	last := ""
 	steps := 0
-	for n := range Elements(trail(doc)) {
-		if steps++; steps > maxSteps {
+	for n := range dom.Elements(trail(doc)) {
+		if steps++; steps > dom.MaxSteps {
 			break
 		}
 		if n.DataAtom != atom.A {
 			continue
 		}
 		if last == claim.Squash(maker) {
-			return claim.Squash(Text(n))
+			return claim.Squash(dom.Text(n))
 		}
-		last = claim.Squash(Text(n))
+		last = claim.Squash(dom.Text(n))
 	}
 	return ""
 }
@@ -109,7 +110,7 @@ func trailAfter(doc *Document, maker string) string {
 func trail(doc *Document) *html.Node {
 	for _, tag := range []atom.Atom{atom.Ol, atom.Ul, atom.Div} {
 		for _, n := range doc.Tags[tag] {
-			names := strings.ToLower(Head(Attr(n, "class")) + " " + Head(Attr(n, "id")))
+			names := strings.ToLower(dom.Head(dom.Attr(n, "class")) + " " + dom.Head(dom.Attr(n, "id")))
 			for _, word := range []string{"bread", "pankuzu", "topicpath", "topic-path"} {
 				if strings.Contains(names, word) {
 					return n

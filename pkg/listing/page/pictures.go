@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 )
 
 // lazy are the attributes that hold the link of a picture; those that a script
@@ -35,11 +36,11 @@ func Pictures(doc *Document, keep func(*url.URL) bool) (links []string) {
 		return true
 	}
 	for _, a := range doc.Tags[atom.A] {
-		add(a, Attr(a, "href"))
+		add(a, dom.Attr(a, "href"))
 	}
 	for _, img := range doc.Tags[atom.Img] {
 		for _, key := range lazy {
-			if add(img, Attr(img, key)) {
+			if add(img, dom.Attr(img, key)) {
 				break
 			}
 		}

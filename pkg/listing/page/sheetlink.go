@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 )
 
 // sheetNames are the link texts that sites use for the auction's inspection sheet.
@@ -25,11 +26,11 @@ var sheetFiles = []string{".jpg", ".jpeg", ".png", ".webp", ".gif", ".pdf"}
 func ClaimSheetLink(doc *Document, c *claim.List) {
 	c.Source, c.Rank = "links", claim.RankLabel
 	for _, a := range doc.Tags[atom.A] {
-		name := strings.ToLower(Text(a))
+		name := strings.ToLower(dom.Text(a))
 		if !slices.Contains(sheetNames, strings.TrimPrefix(name, "view ")) || doc.IsForeign(a) {
 			continue
 		}
-		link := doc.Absolute(Attr(a, "href"))
+		link := doc.Absolute(dom.Attr(a, "href"))
 		u, err := url.Parse(link)
 		if err == nil && slices.Contains(sheetFiles, strings.ToLower(path.Ext(u.Path))) {
 			c.AddSheet(link)

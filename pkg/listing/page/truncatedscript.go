@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/dom"
 )
 
 // maxRepairSize is the maximum size in bytes of a page whose truncated scripts are
@@ -27,7 +29,7 @@ func RepairScripts(doc *Document) bool {
 	}
 	for _, script := range doc.Tags[atom.Script] {
 		markup := swallowed(script)
-		if markup == "" || checkSize([]byte(markup)) != nil {
+		if markup == "" || dom.CheckSize([]byte(markup)) != nil {
 			continue
 		}
 		inBody := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
@@ -37,7 +39,7 @@ func RepairScripts(doc *Document) bool {
 		}
 		for _, n := range nodes {
 			target.AppendChild(n)
-			for e := range Elements(n) {
+			for e := range dom.Elements(n) {
 				doc.index(e)
 			}
 		}
@@ -53,7 +55,7 @@ func RepairScripts(doc *Document) bool {
 // A script with the end of one of these is therefore complete, and so is a script
 // that contains only markup.
 func swallowed(script *html.Node) string {
-	kind := strings.ToLower(Head(Attr(script, "type")))
+	kind := strings.ToLower(dom.Head(dom.Attr(script, "type")))
 	if script.FirstChild == nil || kind != "" && kind != "module" && !strings.Contains(kind, "javascript") {
 		return ""
 	}

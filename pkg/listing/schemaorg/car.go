@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 	"ushuru/pkg/listing/schemaorg/graph"
 )
@@ -80,10 +81,10 @@ func (f *carFinder) collect(n, offer *graph.Node, listed bool, depth int) {
 func (f *carFinder) keep(n, offer *graph.Node, listed bool) {
 	car := f.byNode[n]
 	if car == nil {
-		if len(f.cars) >= maxCars || n.From != nil && page.AnyAncestor(n.From, page.IsTemplate) {
+		if len(f.cars) >= maxCars || n.From != nil && dom.AnyAncestor(n.From, dom.IsTemplate) {
 			return
 		}
-		car = &carEntry{copies: []*graph.Node{n}, beside: n.From != nil && page.AnyAncestor(n.From, page.IsAside)}
+		car = &carEntry{copies: []*graph.Node{n}, beside: n.From != nil && dom.AnyAncestor(n.From, page.IsAside)}
 		f.byNode[n] = car
 		f.cars = append(f.cars, car)
 	}

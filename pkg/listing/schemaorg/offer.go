@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/listing/claim"
-	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/schemaorg/graph"
 )
 
@@ -156,7 +156,7 @@ func namesInstalment(n *graph.Node) bool {
 // firstText returns the first value of a property as written.
 func firstText(n *graph.Node, property string) string {
 	for _, v := range n.Props[property] {
-		return page.Head(v.Address())
+		return dom.Head(v.Address())
 	}
 	return ""
 }

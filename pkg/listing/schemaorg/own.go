@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 	"ushuru/pkg/listing/schemaorg/graph"
 )
@@ -66,7 +67,7 @@ func (f *carFinder) removeOthers(doc *page.Document, c *claim.List) (others []*c
 func titled(cars []*carEntry, doc *page.Document) *carEntry {
 	title := doc.Title + doc.Meta["og:title"]
 	if headings := doc.Tags[atom.H1]; len(headings) > 0 {
-		title += page.Text(headings[0])
+		title += dom.Text(headings[0])
 	}
 	title = claim.Squash(title)
 	var found []*carEntry

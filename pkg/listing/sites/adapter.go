@@ -5,6 +5,7 @@ import (
 
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/pairs"
 )
 
 // Adapter knows what the generic readers cannot see of one site, or of a family
@@ -19,7 +20,7 @@ type Adapter struct {
 	// and mirrors whose URL says nothing.
 	shape func(*page.Document) bool
 	// Amend corrects a label that means something else here than elsewhere.
-	Amend func(*page.Pair)
+	Amend func(*pairs.Pair)
 	// Read claims the values that are in the site's own places.
 	Read func(*page.Document, *claim.List)
 	// Cards returns the cars of a list, each as a document of its own with the

@@ -7,7 +7,9 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/scripts"
 )
 
 // ajes reads the sites that show the AJES auction feed (avto.jp family), as
@@ -18,7 +20,7 @@ var ajes = Adapter{
 	Name: "AJES",
 	shape: func(doc *page.Document) bool {
 		for _, img := range doc.Tags[atom.Img] {
-			if strings.Contains(page.Head(page.Attr(img, "src")), ".ajes.com/imgs/") {
+			if strings.Contains(dom.Head(dom.Attr(img, "src")), ".ajes.com/imgs/") {
 				return true
 			}
 		}
@@ -45,7 +47,7 @@ var ajesKeys = map[string]string{
 func readAJES(doc *page.Document, c *claim.List) {
 	c.IsLot = true
 	links := page.Pictures(doc, isAJESPicture)
-	if lots := page.Records(doc, "KUZOV", "MARKA_NAME"); len(lots) == 1 {
+	if lots := scripts.Records(doc, "KUZOV", "MARKA_NAME"); len(lots) == 1 {
 		lots[0].Claim(c, ajesKeys)
 		if own := strings.Split(lots[0].Text("IMAGES"), "#"); own[0] != "" {
 			links = own

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 )
 
@@ -50,11 +51,11 @@ func readAleado(doc *page.Document, c *claim.List) {
 		return
 	}
 	for _, cell := range aleadoCells {
-		c.Add(cell.field, page.Text(doc.IDs[cell.id+row]))
+		c.Add(cell.field, dom.Text(doc.IDs[cell.id+row]))
 	}
-	if currency := page.Text(doc.IDs["currencyLot"+row]); currency == "" || currency == "JPY" {
-		c.Add(claim.FieldStart, thousandYen(page.Text(doc.IDs["priceLotS"+row])))
-		c.Add(claim.FieldEnd, thousandYen(page.Text(doc.IDs["priceLotE"+row])))
+	if currency := dom.Text(doc.IDs["currencyLot"+row]); currency == "" || currency == "JPY" {
+		c.Add(claim.FieldStart, thousandYen(dom.Text(doc.IDs["priceLotS"+row])))
+		c.Add(claim.FieldEnd, thousandYen(dom.Text(doc.IDs["priceLotE"+row])))
 	}
 	claimAleadoPictures(doc, c)
 }
@@ -86,9 +87,9 @@ func aleadoRow(doc *page.Document) string {
 
 // lotOf returns the lot that a cell links to.
 func lotOf(doc *page.Document, cell *html.Node) string {
-	for n := range page.Elements(cell) {
+	for n := range dom.Elements(cell) {
 		if n.DataAtom == atom.A {
-			return doc.Resolve(page.Attr(n, "href")).Query().Get("id")
+			return doc.Resolve(dom.Attr(n, "href")).Query().Get("id")
 		}
 	}
 	return ""

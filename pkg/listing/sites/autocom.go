@@ -6,6 +6,7 @@ import (
 
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/scripts"
 )
 
 // autocom reads Autocom Japan: a record in script data on the new site, label
@@ -24,7 +25,7 @@ var autocomKeys = map[string]string{
 }
 
 func readAutocom(doc *page.Document, c *claim.List) {
-	car, ok := page.OwnRecord(doc, "refno", page.Records(doc, "refno", "makerName"))
+	car, ok := scripts.OwnRecord(doc, "refno", scripts.Records(doc, "refno", "makerName"))
 	if !ok {
 		return
 	}

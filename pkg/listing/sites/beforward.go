@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 )
 
@@ -36,11 +37,11 @@ func readBeForward(doc *page.Document, c *claim.List) {
 			c.Add(p.Field, p.Value)
 		}
 	}
-	c.AddCode(page.Text(doc.Find(atom.Div, "detail-specs-text")))
+	c.AddCode(dom.Text(doc.Find(atom.Div, "detail-specs-text")))
 	readBeForwardPrice(doc, c)
 	readBeForwardTotal(doc, c)
 	c.AddImages(beForwardImages(doc, c))
-	if page.IsVisible(doc.Find(atom.Div, "list-detail-box-underoffer")) || page.IsVisible(doc.Find(atom.P, "sold-text")) {
+	if dom.IsVisible(doc.Find(atom.Div, "list-detail-box-underoffer")) || dom.IsVisible(doc.Find(atom.P, "sold-text")) {
 		c.Sold = true
 	}
 }
@@ -48,19 +49,19 @@ func readBeForward(doc *page.Document, c *claim.List) {
 // readBread reads the trail of links, distinguished by the filter that each sets:
 // make, make and body, make and model. The model stands clean nowhere else.
 func readBread(doc *page.Document, c *claim.List) {
-	for n := range page.Elements(doc.IDs["bread"]) {
+	for n := range dom.Elements(doc.IDs["bread"]) {
 		if n.DataAtom != atom.A {
 			continue
 		}
-		link := page.Attr(n, "href")
+		link := dom.Attr(n, "href")
 		switch {
 		case !strings.Contains(link, "/make="), strings.Contains(link, "mfg_year"):
 		case strings.Contains(link, "/model="):
-			c.Add(claim.FieldModel, page.Text(n))
+			c.Add(claim.FieldModel, dom.Text(n))
 		case strings.Contains(link, "/veh_type="):
-			c.Add(claim.FieldBody, page.Text(n))
+			c.Add(claim.FieldBody, dom.Text(n))
 		default:
-			c.Add(claim.FieldMake, page.Text(n))
+			c.Add(claim.FieldMake, dom.Text(n))
 		}
 	}
 }
@@ -71,22 +72,22 @@ func readBread(doc *page.Document, c *claim.List) {
 func readBeForwardPrice(doc *page.Document, c *claim.List) {
 	looked := 0
 	for _, p := range doc.Tags[atom.P] {
-		if !page.HasClass(p, "vehicle-price") {
+		if !dom.HasClass(p, "vehicle-price") {
 			continue
 		}
 		if looked++; looked > 20 {
 			break
 		}
-		if page.HasClass(p, "save-price") || page.HasClass(p, "original-vehicle-price") || !page.IsVisible(p) {
+		if dom.HasClass(p, "save-price") || dom.HasClass(p, "original-vehicle-price") || !dom.IsVisible(p) {
 			continue
 		}
-		if amount := inCurrency(doc, page.Text(p)); amount != "" {
+		if amount := inCurrency(doc, dom.Text(p)); amount != "" {
 			c.Add(claim.FieldPrice, amount)
 			break
 		}
 	}
 	if box := doc.Find(atom.Div, "list-detail-box"); box != nil {
-		c.Add(claim.FieldPrice, inCurrency(doc, page.Attr(box, "data-display-current-price")))
+		c.Add(claim.FieldPrice, inCurrency(doc, dom.Attr(box, "data-display-current-price")))
 	}
 }
 
@@ -107,14 +108,14 @@ func inCurrency(doc *page.Document, amount string) string {
 // differs between sizes, so one cannot be made of another.
 func beForwardImages(doc *page.Document, c *claim.List) (links []string) {
 	for _, input := range doc.Tags[atom.Input] {
-		if page.HasClass(input, "fn-images-pc") {
-			links = append(links, doc.Absolute(page.Attr(input, "data-path")))
+		if dom.HasClass(input, "fn-images-pc") {
+			links = append(links, doc.Absolute(dom.Attr(input, "data-path")))
 		}
 	}
 	if len(links) == 0 {
 		links = galleryLinks(doc)
 	}
-	if total := claim.Digits(page.Text(doc.IDs["fn-slider-total"])); total != 0 && total != len(links) {
+	if total := claim.Digits(dom.Text(doc.IDs["fn-slider-total"])); total != 0 && total != len(links) {
 		c.Note("The number of gallery pictures differs from the pictures listed.")
 	}
 	return links
@@ -125,9 +126,9 @@ func galleryLinks(doc *page.Document) (links []string) {
 	if gallery == nil {
 		return nil
 	}
-	for n := range page.Elements(gallery) {
-		if n.DataAtom == atom.A && page.HasClass(n, "fn-image-slider-pc") {
-			links = append(links, doc.Absolute(page.Attr(n, "href")))
+	for n := range dom.Elements(gallery) {
+		if n.DataAtom == atom.A && dom.HasClass(n, "fn-image-slider-pc") {
+			links = append(links, doc.Absolute(dom.Attr(n, "href")))
 		}
 	}
 	return links
@@ -166,11 +167,11 @@ const tanzania = "40"
 // without a named destination belongs to any port of the world.
 func readBeForwardTotal(doc *page.Document, c *claim.List) {
 	if why := otherQuote(doc); why != "" {
-		c.Reject(claim.FieldCF, page.Text(doc.IDs["fn-vehicle-price-total-price"]), why)
+		c.Reject(claim.FieldCF, dom.Text(doc.IDs["fn-vehicle-price-total-price"]), why)
 		return
 	}
 	for _, input := range doc.Tags[atom.Input] {
-		if row, ok := strings.CutPrefix(page.Attr(input, "id"), "fn-port-city-info-"); ok && isDarRow(input) {
+		if row, ok := strings.CutPrefix(dom.Attr(input, "id"), "fn-port-city-info-"); ok && isDarRow(input) {
 			c.Add(claim.FieldCF, inCurrency(doc, rowTotal(input, row)))
 			break // there is one such row; a second would be a second walk of the form
 		}
@@ -182,7 +183,7 @@ func readBeForwardTotal(doc *page.Document, c *claim.List) {
 // "" when nothing speaks against it.
 func otherQuote(doc *page.Document) string {
 	country := claim.FirstOf(doc.InputValue("id-tp-country-id"), chosenCountry(doc))
-	kind := strings.ToUpper(page.Text(doc.IDs["fn-vehicle-price-quote-type"]))
+	kind := strings.ToUpper(dom.Text(doc.IDs["fn-vehicle-price-quote-type"]))
 	switch {
 	case country != "" && country != tanzania:
 		return "the destination is another country"
@@ -196,8 +197,8 @@ func otherQuote(doc *page.Document) string {
 
 func chosenCountry(doc *page.Document) string {
 	for _, option := range doc.Tags[atom.Option] {
-		if page.HasAttr(option, "selected") && option.Parent != nil && page.Attr(option.Parent, "name") == "tp_country_id" {
-			return page.Attr(option, "value")
+		if dom.HasAttr(option, "selected") && option.Parent != nil && dom.Attr(option.Parent, "name") == "tp_country_id" {
+			return dom.Attr(option, "value")
 		}
 	}
 	return ""
@@ -206,10 +207,10 @@ func chosenCountry(doc *page.Document) string {
 // isDarRow reports the row of the roll-on port Dar es Salaam itself: not a town
 // behind it, and not the variant with the clearing agent's fee in it.
 func isDarRow(input *html.Node) bool {
-	port, town := page.Attr(input, "data-port"), page.Attr(input, "data-destination")
+	port, town := dom.Attr(input, "data-port"), dom.Attr(input, "data-destination")
 	isDar := func(s string) bool { return s == "" || strings.EqualFold(strings.TrimSpace(s), "DAR ES SALAAM") }
 	return port+town != "" && isDar(port) && isDar(town) &&
-		strings.Contains(strings.ToUpper(page.Attr(input, "data-via")), "RORO") && page.Attr(input, "data-with-clearing") == ""
+		strings.Contains(strings.ToUpper(dom.Attr(input, "data-via")), "RORO") && dom.Attr(input, "data-with-clearing") == ""
 }
 
 // rowTotal returns the total of a quote row; it stands after the element that
@@ -219,12 +220,12 @@ func rowTotal(input *html.Node, row string) string {
 	for form.Parent != nil && form.DataAtom != atom.Form && form.DataAtom != atom.Body {
 		form = form.Parent
 	}
-	for n := range page.Elements(form) {
-		if number := page.Attr(n, "data-quote-form-row"); number != "" {
+	for n := range dom.Elements(form) {
+		if number := dom.Attr(n, "data-quote-form-row"); number != "" {
 			inside = number == row
 		}
-		if inside && page.HasClass(n, "fn-total-price") {
-			return claim.FirstOf(page.Attr(n, "value"), page.Text(n))
+		if inside && dom.HasClass(n, "fn-total-price") {
+			return claim.FirstOf(dom.Attr(n, "value"), dom.Text(n))
 		}
 	}
 	return ""
@@ -234,25 +235,25 @@ func rowTotal(input *html.Node, row string) string {
 // es Salaam, or no port is named and the country is Tanzania.
 func readTotalBox(doc *page.Document, c *claim.List) {
 	box := doc.IDs["fn-vehicle-price-total-price"]
-	if !page.IsVisible(box) || page.HasClass(box, "label-ask") {
+	if !dom.IsVisible(box) || dom.HasClass(box, "label-ask") {
 		return
 	}
-	total := inCurrency(doc, page.Text(box))
+	total := inCurrency(doc, dom.Text(box))
 	port := ""
-	if p := doc.Find(atom.P, "destination-port"); page.IsVisible(p) {
-		port = strings.Trim(page.Text(p), " ()")
+	if p := doc.Find(atom.P, "destination-port"); dom.IsVisible(p) {
+		port = strings.Trim(dom.Text(p), " ()")
 	}
 	switch {
 	case port != "" && !namesDarPort(port):
 		c.Reject(claim.FieldCF, total, "the destination is another port")
 	case port == "" && claim.FirstOf(doc.InputValue("id-tp-country-id"), chosenCountry(doc)) != tanzania:
 		c.Reject(claim.FieldCF, total, "the destination is not named")
-	case total != "" && total == inCurrency(doc, page.Attr(doc.Find(atom.Div, "list-detail-box"), "data-display-current-price")):
+	case total != "" && total == inCurrency(doc, dom.Attr(doc.Find(atom.Div, "list-detail-box"), "data-display-current-price")):
 		c.Reject(claim.FieldCF, total, "the total repeats the price, so no destination was chosen")
 	default:
 		c.Add(claim.FieldCF, total)
 	}
-	if extra := doc.IDs["fn-vehicle-price-inspection"]; page.IsVisible(extra) && page.Text(extra) != "" {
+	if extra := doc.IDs["fn-vehicle-price-inspection"]; dom.IsVisible(extra) && dom.Text(extra) != "" {
 		c.Note("The total to Dar es Salaam includes an inspection.")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 )
 
@@ -30,7 +31,7 @@ var (
 )
 
 func readCardealPage(doc *page.Document, c *claim.List) {
-	shown := page.Text(doc.Find(atom.Div, "visPrice"))
+	shown := dom.Text(doc.Find(atom.Div, "visPrice"))
 	c.Add(claim.FieldPrice, shown)
 	if hidden := doc.InputValue("CalcNowFOB"); hidden != "" && hidden != "0" {
 		c.Add(claim.FieldPrice, "USD "+hidden) // the page's own sums are in US dollars
@@ -48,7 +49,7 @@ func readCardealPage(doc *page.Document, c *claim.List) {
 		return car == own
 	})
 	// The strip of thumbnails is one picture more, behind every thumbnail.
-	if m := cardealBackground.FindStringSubmatch(page.Head(page.Attr(doc.Find(atom.Div, "cip_small"), "style"))); m != nil {
+	if m := cardealBackground.FindStringSubmatch(dom.Head(dom.Attr(doc.Find(atom.Div, "cip_small"), "style"))); m != nil {
 		if strip := doc.Absolute(m[1]); strings.Contains(strip, "car_image.php?r="+own+"&") {
 			links = append(links, strip)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/pairs"
 )
 
 // carFromJapan reads CarFromJapan, as public readers of the site describe it.
@@ -26,7 +27,7 @@ var (
 )
 
 // amendCarFromJapan keeps the second of two prices, which must be the lower.
-func amendCarFromJapan(p *page.Pair) {
+func amendCarFromJapan(p *pairs.Pair) {
 	if m := oldThenNew.FindStringSubmatch(p.Value); m != nil && p.Field == claim.FieldPrice {
 		before, _ := claim.ParsePrice("USD " + m[1])
 		now, ok := claim.ParsePrice(m[2])

@@ -6,6 +6,7 @@ import (
 
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/scripts"
 )
 
 // carUsed reads CarUsed.jp, whose pages hold the car as a record in script
@@ -27,14 +28,14 @@ var carUsedKeys = map[string]string{
 }
 
 func readCarUsed(doc *page.Document, c *claim.List) {
-	car, ok := page.OwnRecord(doc, "refno", page.Records(doc, "refno", "model_code"))
+	car, ok := scripts.OwnRecord(doc, "refno", scripts.Records(doc, "refno", "model_code"))
 	if !ok {
 		return
 	}
 	car.Claim(c, carUsedKeys)
 	c.Add(claim.FieldRegistration, car.Date("reg_year", "reg_month"))
 	c.Sold = c.Sold || car.Is("is_sold")
-	page.AddScriptPrice(c, doc, car.Text("price"))
+	scripts.AddScriptPrice(c, doc, car.Text("price"))
 	c.AddImages([]string{doc.Absolute(car.Text("thumbnail"))})
 }
 

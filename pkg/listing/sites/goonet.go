@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 )
 
@@ -33,7 +34,7 @@ func readGoonet(doc *page.Document, c *claim.List) {
 		return // a list
 	}
 	page.AddSlugs(c, m[1], m[2])
-	shown := page.Text(doc.Find(atom.P, "car-price"))
+	shown := dom.Text(doc.Find(atom.P, "car-price"))
 	c.Add(claim.FieldPrice, shown)
 	for _, p := range doc.Pairs {
 		if shown == "" && p.Field == claim.FieldPrice {
@@ -57,14 +58,14 @@ func goonetDollars(doc *page.Document, shown string) string {
 		return ""
 	}
 	for _, input := range doc.Tags[atom.Input] {
-		if page.Attr(input, "name") != "currency-price" {
+		if dom.Attr(input, "name") != "currency-price" {
 			continue
 		}
 		var both struct {
 			USD string `json:"USD"`
 			JPY string `json:"JPY"`
 		}
-		if json.Unmarshal([]byte(page.Attr(input, "value")), &both) != nil {
+		if json.Unmarshal([]byte(dom.Attr(input, "value")), &both) != nil {
 			continue
 		}
 		if p, ok := claim.ParsePrice(both.JPY); ok && p.String() == yen.String() {
@@ -95,8 +96,8 @@ func goonetCards(doc *page.Document) (cards []*page.Document) {
 		if li.DataAtom != atom.Li {
 			continue
 		}
-		for n := range page.Elements(li) {
-			link := doc.Resolve(page.Attr(n, "href"))
+		for n := range dom.Elements(li) {
+			link := doc.Resolve(dom.Attr(n, "href"))
 			own := link.Host == "" || page.OnHost(link, "goo-net-exchange.com")
 			if n.DataAtom == atom.A && own && goonetDetail.MatchString(link.Path) {
 				cards = append(cards, doc.Within(li, link))
@@ -123,8 +124,8 @@ var goonetFacts = []struct {
 // model and grade, and a row of facts (year and month, colour, mileage, engine,
 // steering, transmission).
 func readGoonetCard(doc *page.Document, c *claim.List) {
-	page.AddName(c, doc, page.Text(doc.Find(atom.H3, "title")), "")
-	c.Add(claim.FieldLocation, page.Text(doc.Find(atom.P, "location")))
+	page.AddName(c, doc, dom.Text(doc.Find(atom.H3, "title")), "")
+	c.Add(claim.FieldLocation, dom.Text(doc.Find(atom.P, "location")))
 	details := doc.Find(atom.Ul, "details")
 	if details == nil {
 		return
@@ -133,7 +134,7 @@ func readGoonetCard(doc *page.Document, c *claim.List) {
 		if n.DataAtom != atom.Li {
 			continue
 		}
-		shown := page.Text(n)
+		shown := dom.Text(n)
 		for _, fact := range goonetFacts {
 			if fact.shape.MatchString(shown) {
 				c.Add(fact.field, shown)

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 )
 
@@ -29,7 +30,7 @@ var jpcTrade = Adapter{Name: "JPC Trade", Read: readJPCTrade, Canonicalize: cano
 var jctDetail = regexp.MustCompile(`^/(\d{4,})-japan-used-[^/]+\.html$`)
 
 func readJapaneseCarTrade(doc *page.Document, c *claim.List) {
-	c.Add(claim.FieldPrice, page.Text(doc.Find(atom.Div, "fob_price")))
+	c.Add(claim.FieldPrice, dom.Text(doc.Find(atom.Div, "fob_price")))
 	c.AddImages(page.Pictures(doc, func(u *url.URL) bool {
 		return page.OnHost(u, "cdn.japanesecartrade.com") && strings.Contains(u.Path, "/vehicle_image/")
 	}))

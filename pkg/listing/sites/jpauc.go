@@ -8,6 +8,7 @@ import (
 
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/pairs"
 )
 
 // jpauc reads auction lots of jpauc.com, as seen in August 2026. Its table
@@ -30,7 +31,7 @@ func readJPAUC(doc *page.Document, c *claim.List) {
 
 // amendAuction corrects labels of pages that show one lot: Location is the
 // house, Grade is the trim, and the date is the auction's.
-func amendAuction(p *page.Pair) {
+func amendAuction(p *pairs.Pair) {
 	if p.Field == claim.FieldLocation {
 		p.Field = claim.FieldHouse
 	}

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 )
 
@@ -26,7 +27,7 @@ var nikkyo = Adapter{
 func readNikkyo(doc *page.Document, c *claim.List) {
 	c.Add(claim.FieldPrice, nikkyoPrice(doc.IDs["top_FOB"]))
 	total := doc.IDs["top_CandF"]
-	if page.NamesDar(page.Text(total)) {
+	if page.NamesDar(dom.Text(total)) {
 		c.Add(claim.FieldCF, nikkyoPrice(total))
 	} else {
 		c.Reject(claim.FieldCF, nikkyoPrice(total), "the destination is not named")
@@ -40,14 +41,14 @@ func readNikkyo(doc *page.Document, c *claim.List) {
 // nikkyoPrice joins the currency and the amount of a price box.
 func nikkyoPrice(box *html.Node) string {
 	amount, currency := "", ""
-	for n := range page.Elements(box) {
+	for n := range dom.Elements(box) {
 		if n.DataAtom != atom.Span {
 			continue
 		}
-		if page.HasClass(n, "top_price") {
-			amount = page.Text(n)
-		} else if page.HasClass(n, "currency") {
-			currency = page.Text(n)
+		if dom.HasClass(n, "top_price") {
+			amount = dom.Text(n)
+		} else if dom.HasClass(n, "currency") {
+			currency = dom.Text(n)
 		}
 	}
 	if p, ok := claim.ParsePrice(amount); ok && p.Currency != "" {

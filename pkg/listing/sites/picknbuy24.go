@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 )
 
@@ -29,7 +30,7 @@ var (
 )
 
 func readPickNBuy24(doc *page.Document, c *claim.List) {
-	ref := pickNBuyRef.FindString(claim.FirstOf(page.Text(doc.IDs["refno"]), doc.InputValue("refno")))
+	ref := pickNBuyRef.FindString(claim.FirstOf(dom.Text(doc.IDs["refno"]), doc.InputValue("refno")))
 	if m := pickNBuyDetail.FindStringSubmatch(doc.URL.Path); m != nil {
 		page.AddSlugs(c, m[1], m[2])
 		ref = claim.FirstOf(ref, m[3])
@@ -45,12 +46,12 @@ func readPickNBuy24(doc *page.Document, c *claim.List) {
 // priceBeside returns an element's amount; when it has no currency of its own,
 // with that of the box around it.
 func priceBeside(n *html.Node) string {
-	amount := page.Text(n)
+	amount := dom.Text(n)
 	p, ok := claim.ParsePrice(amount)
 	if !ok || p.Currency != "" || n.Parent == nil {
 		return amount
 	}
-	if code, ok := claim.ParseCurrency(strings.ToUpper(page.Text(n.Parent))); ok && code != "" && n.Parent.DataAtom != atom.Body {
+	if code, ok := claim.ParseCurrency(strings.ToUpper(dom.Text(n.Parent))); ok && code != "" && n.Parent.DataAtom != atom.Body {
 		return code + " " + amount
 	}
 	return amount

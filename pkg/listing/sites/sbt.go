@@ -8,7 +8,9 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/pairs"
 )
 
 // sbt reads SBT Japan, of which only the words of pages are known. Model is the
@@ -16,7 +18,7 @@ import (
 // "2019/3 HONDA FIT 13G". Its total is for a port that the page does not name.
 var sbt = Adapter{Name: "SBT Japan", Amend: amendSBT, Read: readSBT, Canonicalize: canonicalSBT}
 
-func amendSBT(p *page.Pair) {
+func amendSBT(p *pairs.Pair) {
 	if p.Field == claim.FieldModel && sbtCode.MatchString(strings.ToUpper(p.Value)) {
 		p.Field = claim.FieldCode
 	}
@@ -33,7 +35,7 @@ var (
 func readSBT(doc *page.Document, c *claim.List) {
 	heading := ""
 	if h1 := doc.Tags[atom.H1]; len(h1) > 0 {
-		heading = page.Text(h1[0])
+		heading = dom.Text(h1[0])
 	}
 	title, _, _ := strings.Cut(doc.Title, "|")
 	long, short := sbtDate.FindStringSubmatch(heading), sbtDate.FindStringSubmatch(strings.TrimSpace(title))

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/net/html/atom"
 
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 )
 
@@ -16,9 +17,9 @@ const maxBlocks = 200
 func readJSONLD(doc *page.Document, g *Graph) {
 	read := 0
 	for _, script := range doc.Tags[atom.Script] {
-		kind, _, _ := strings.Cut(page.Attr(script, "type"), ";")
+		kind, _, _ := strings.Cut(dom.Attr(script, "type"), ";")
 		if !strings.EqualFold(strings.TrimSpace(kind), "application/ld+json") || script.FirstChild == nil ||
-			page.AnyAncestor(script, page.IsTemplate) {
+			dom.AnyAncestor(script, dom.IsTemplate) {
 			continue
 		}
 		if read++; read > maxBlocks {

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 )
 
@@ -62,7 +63,7 @@ func (m *markup) read() {
 	m.g.Roots = append(append(m.g.Roots, roots...), page)
 }
 
-func (m *markup) hasProperty(el *html.Node) bool { return page.Attr(el, m.property) != "" }
+func (m *markup) hasProperty(el *html.Node) bool { return dom.Attr(el, m.property) != "" }
 
 // item returns the node of an element, and has its properties read later.
 func (m *markup) item(el *html.Node) *Node {
@@ -125,7 +126,7 @@ func (m *markup) walk(item *Node, root *html.Node) {
 		if el.Type == html.ElementNode {
 			inside = el.DataAtom != atom.Template && m.visit(item, el)
 		}
-		el = page.After(el, root, inside)
+		el = dom.After(el, root, inside)
 	}
 }
 
@@ -147,7 +148,7 @@ func (m *markup) visit(item *Node, el *html.Node) bool {
 		v = m.value(item, el, elementValue(el))
 	}
 	for _, name := range names {
-		if !priced(name) || !page.AnyAncestor(el, page.IsStruck) {
+		if !priced(name) || !dom.AnyAncestor(el, dom.IsStruck) {
 			item.add(name, v)
 		}
 	}
@@ -162,7 +163,7 @@ func priced(name string) bool { return strings.Contains(strings.ToLower(name), "
 // read it; a picture may be named as lazy loaders and schema.org's own example
 // do; and a link keeps its text beside its address.
 func elementValue(el *html.Node) Value {
-	if content := strings.TrimSpace(page.Attr(el, "content")); content != "" {
+	if content := strings.TrimSpace(dom.Attr(el, "content")); content != "" {
 		return Value{Text: cut(content)}
 	}
 	switch el.DataAtom {
@@ -171,24 +172,24 @@ func elementValue(el *html.Node) Value {
 	case atom.Img, atom.Audio, atom.Video, atom.Source, atom.Embed, atom.Iframe, atom.Track:
 		return Value{Text: cut(source(el))}
 	case atom.Link:
-		return Value{Text: cut(strings.TrimSpace(page.Attr(el, "href")))}
+		return Value{Text: cut(strings.TrimSpace(dom.Attr(el, "href")))}
 	case atom.A, atom.Area:
-		link := cut(strings.TrimSpace(page.Attr(el, "href")))
-		return Value{Text: claim.FirstOf(page.Text(el), link), link: link}
+		link := cut(strings.TrimSpace(dom.Attr(el, "href")))
+		return Value{Text: claim.FirstOf(dom.Text(el), link), link: link}
 	case atom.Object:
-		return Value{Text: cut(page.Attr(el, "data"))}
+		return Value{Text: cut(dom.Attr(el, "data"))}
 	case atom.Data, atom.Meter:
-		return Value{Text: cut(claim.FirstOf(page.Attr(el, "value"), page.Text(el)))}
+		return Value{Text: cut(claim.FirstOf(dom.Attr(el, "value"), dom.Text(el)))}
 	case atom.Time:
-		return Value{Text: cut(claim.FirstOf(page.Attr(el, "datetime"), page.Text(el)))}
+		return Value{Text: cut(claim.FirstOf(dom.Attr(el, "datetime"), dom.Text(el)))}
 	}
-	return Value{Text: page.Text(el)}
+	return Value{Text: dom.Text(el)}
 }
 
 // source returns the address of a picture, of whichever attribute holds one.
 func source(el *html.Node) string {
 	for _, key := range []string{"src", "data-src", "data-original", "href"} {
-		if link := strings.TrimSpace(page.Attr(el, key)); link != "" && !strings.HasPrefix(link, "data:") {
+		if link := strings.TrimSpace(dom.Attr(el, key)); link != "" && !strings.HasPrefix(link, "data:") {
 			return link
 		}
 	}

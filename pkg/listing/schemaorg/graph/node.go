@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 )
 
@@ -134,7 +135,7 @@ func Name(written string) string {
 
 // fromSchema takes the address or prefix of schema.org off a text.
 func fromSchema(s string) string {
-	lower := strings.ToLower(page.Head(s))
+	lower := strings.ToLower(dom.Head(s))
 	for _, prefix := range []string{"schema:", "sdo:"} {
 		if strings.HasPrefix(lower, prefix) {
 			return s[len(prefix):]

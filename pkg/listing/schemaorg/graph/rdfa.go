@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 )
 
@@ -15,26 +16,26 @@ func readRDFa(doc *page.Document, g *Graph) {
 	m := markup{
 		g: g, doc: doc, syntax: SourceRDFa, scopes: doc.Marked.Typed, property: "property",
 		begins: func(el *html.Node) bool {
-			return page.HasAttr(el, "typeof") || page.HasAttr(el, "resource") && page.Attr(el, "property") == ""
+			return dom.HasAttr(el, "typeof") || dom.HasAttr(el, "resource") && dom.Attr(el, "property") == ""
 		},
 		names: func(item *Node, el *html.Node) []string {
-			written := page.Head(page.Attr(el, "property"))
+			written := dom.Head(dom.Attr(el, "property"))
 			if written == "" {
 				return nil
 			}
 			within := el
-			if item.From != nil && !page.HasAttr(el, "vocab") && !page.HasAttr(el, "prefix") {
+			if item.From != nil && !dom.HasAttr(el, "vocab") && !dom.HasAttr(el, "prefix") {
 				within = item.From
 			}
 			return words.of(within).names(written)
 		},
 		open: func(el *html.Node, n *Node) {
-			n.ID = cut(strings.TrimSpace(page.Attr(el, "resource")))
-			n.Typed = page.Attr(el, "typeof") != ""
-			n.addTypes(words.of(el).names(cut(page.Attr(el, "typeof")))...)
+			n.ID = cut(strings.TrimSpace(dom.Attr(el, "resource")))
+			n.Typed = dom.Attr(el, "typeof") != ""
+			n.addTypes(words.of(el).names(cut(dom.Attr(el, "typeof")))...)
 		},
 		value: func(_ *Node, el *html.Node, v Value) Value {
-			if resource := cut(strings.TrimSpace(page.Attr(el, "resource"))); resource != "" && !page.HasAttr(el, "content") {
+			if resource := cut(strings.TrimSpace(dom.Attr(el, "resource"))); resource != "" && !dom.HasAttr(el, "content") {
 				ref := g.newNode(SourceRDFa)
 				ref.ID = resource
 				return Value{Node: ref}

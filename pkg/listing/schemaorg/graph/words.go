@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/listing/claim"
-	"ushuru/pkg/listing/page"
+	"ushuru/pkg/listing/dom"
 )
 
 // Words returns the text of a value: a string, the name of a thing, the last
@@ -33,7 +33,7 @@ func (v Value) Words() string {
 
 // IsAddress reports an address, also a shortened one: schema:InStock.
 func IsAddress(s string) bool {
-	return (strings.Contains(page.Head(s), "://") || strings.HasPrefix(s, "schema:")) && !strings.ContainsAny(s, " \t\r\n")
+	return (strings.Contains(dom.Head(s), "://") || strings.HasPrefix(s, "schema:")) && !strings.ContainsAny(s, " \t\r\n")
 }
 
 // Address returns the link that a value is: of a picture or a page, as a text or

@@ -1,10 +1,14 @@
-package page
+package dom
 
 import (
 	"bytes"
+	"errors"
 
 	"golang.org/x/net/html"
 )
+
+// ErrTooManyTags is the error for a page whose tree would be too large.
+var ErrTooManyTags = errors.New("too many tags, or too many left open")
 
 // maxNodes bounds the tree of a page; a real listing has some 20,000 nodes.
 const maxNodes = 2_000_000
@@ -20,13 +24,13 @@ var formatting = map[string]bool{
 	"small": true, "strike": true, "strong": true, "tt": true, "u": true,
 }
 
-// checkSize rejects a page whose tree would be too large, before the tree is built.
+// CheckSize rejects a page whose tree would be too large, before the tree is built.
 // Counting the tags is sufficient for nearly every page; only a page with many
 // different formatting elements is tokenized.
-func checkSize(body []byte) error {
+func CheckSize(body []byte) error {
 	tags := bytes.Count(body, []byte("<"))
 	if 2*tags > maxNodes {
-		return unreadable(errTooManyTags)
+		return ErrTooManyTags
 	}
 	// At most three equal formatting elements are reopened.
 	if tags*(2+min(3*differentFormatting(body), maxDepth)) <= maxNodes {
@@ -85,7 +89,7 @@ func countNodes(body []byte) error {
 			}
 		}
 		if nodes += 1 + min(open, maxDepth); nodes > maxNodes {
-			return unreadable(errTooManyTags)
+			return ErrTooManyTags
 		}
 	}
 }

@@ -1,10 +1,11 @@
-package page
+package scripts
 
 import (
 	"bytes"
 	"regexp"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
 	"ushuru/pkg/money"
 )
 
@@ -18,7 +19,7 @@ var (
 // shownInDollars reports whether the visible page writes an amount with a mark of
 // US dollars. Script data often give a bare number; the same digits as part of
 // another number, or without a mark, do not confirm it.
-func shownInDollars(doc *Document, amount money.Number) bool {
+func shownInDollars(doc *page.Document, amount money.Number) bool {
 	plain := amount.String()
 	for _, written := range []string{thousands(plain), plain} {
 		rest := doc.Page.Body
@@ -49,7 +50,7 @@ func thousands(digits string) string {
 
 // AddScriptPrice claims a price of script data. A price without currency is in
 // dollars only when the page shows it in dollars.
-func AddScriptPrice(c *claim.List, doc *Document, amount string) {
+func AddScriptPrice(c *claim.List, doc *page.Document, amount string) {
 	p, ok := claim.ParsePrice(amount)
 	switch {
 	case !ok:

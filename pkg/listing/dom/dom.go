@@ -1,4 +1,4 @@
-package page
+package dom
 
 import (
 	"iter"
@@ -10,8 +10,8 @@ import (
 	"ushuru/pkg/listing/claim"
 )
 
-// maxSteps bounds the nodes that are visited for one text.
-const maxSteps = 2000
+// MaxSteps bounds the nodes that are visited for one text.
+const MaxSteps = 2000
 
 // Elements walks the elements of a subtree in document order, without
 // recursion.
@@ -48,13 +48,13 @@ func Text(root *html.Node) string {
 	if only := root.FirstChild; only != nil && only.Type == html.TextNode && only.NextSibling == nil {
 		return claim.Clean(only.Data)
 	}
-	return claim.Clean(visibleText(root, ' '))
+	return claim.Clean(VisibleText(root, ' '))
 }
 
-// visibleText returns the visible text of an element with a rune for each line break.
-func visibleText(root *html.Node, lineBreak rune) string {
+// VisibleText returns the visible text of an element with a rune for each line break.
+func VisibleText(root *html.Node, lineBreak rune) string {
 	var b strings.Builder
-	for n, steps := root, 0; n != nil && b.Len() < claim.MaxText && steps < maxSteps; steps++ {
+	for n, steps := root, 0; n != nil && b.Len() < claim.MaxText && steps < MaxSteps; steps++ {
 		inside := true
 		switch {
 		case n.Type == html.TextNode:
@@ -62,10 +62,10 @@ func visibleText(root *html.Node, lineBreak rune) string {
 		case n.Type == html.ElementNode && n.DataAtom == atom.Br:
 			b.WriteRune(lineBreak)
 		case n.Type == html.ElementNode:
-			if !inline[n.DataAtom] {
+			if !Inline[n.DataAtom] {
 				b.WriteByte(' ')
 			}
-			inside = n == root || !isSkipped(n)
+			inside = n == root || !IsSkipped(n)
 		}
 		n = After(n, root, inside)
 	}
@@ -75,34 +75,35 @@ func visibleText(root *html.Node, lineBreak rune) string {
 // maxLabel is the maximum length of a label or a heading in bytes.
 const maxLabel = 80
 
-// shortText returns the visible text of an element, "" when it is longer than maxLabel:
+// ShortText returns the visible text of an element, "" when it is longer than maxLabel:
 // most elements of a page are, and reading them to the end would be costly.
-func shortText(root *html.Node) string {
+func ShortText(root *html.Node) string {
 	length := 0
 	for n, steps := root, 0; n != nil; steps++ {
 		inside := true
 		switch n.Type {
 		case html.TextNode:
-			if length += len(strings.TrimSpace(n.Data)); length > maxLabel || steps > maxSteps {
+			if length += len(strings.TrimSpace(n.Data)); length > maxLabel || steps > MaxSteps {
 				return ""
 			}
 		case html.ElementNode:
-			inside = n == root || !isSkipped(n)
+			inside = n == root || !IsSkipped(n)
 		}
 		n = After(n, root, inside)
 	}
 	return Text(root)
 }
 
-// inline elements do not separate words.
-var inline = map[atom.Atom]bool{
+// Inline elements do not separate words.
+var Inline = map[atom.Atom]bool{
 	atom.A: true, atom.B: true, atom.Em: true, atom.Font: true, atom.I: true, atom.Span: true,
 	atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.U: true, atom.Small: true, atom.Wbr: true,
 	atom.S: true, atom.Del: true, atom.Strike: true, atom.Ins: true, atom.Mark: true, atom.Time: true, atom.Data: true,
 	atom.Abbr: true, atom.Big: true, atom.Bdi: true,
 }
 
-func isSkipped(n *html.Node) bool {
+// IsSkipped reports an element whose text is not visible, or no longer holds.
+func IsSkipped(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Select, atom.Textarea,
 		atom.Svg, atom.Iframe:
@@ -163,9 +164,9 @@ func AnyAncestor(n *html.Node, meets func(*html.Node) bool) bool {
 	return false
 }
 
-// next returns the next sibling that is an element: comments and white space
+// Next returns the Next sibling that is an element: comments and white space
 // stand between cells.
-func next(n *html.Node) *html.Node {
+func Next(n *html.Node) *html.Node {
 	for n = n.NextSibling; n != nil; n = n.NextSibling {
 		if n.Type == html.ElementNode {
 			return n
@@ -178,12 +179,12 @@ func next(n *html.Node) *html.Node {
 // the style of an element around it.
 func IsVisible(n *html.Node) bool { return n != nil && !AnyAncestor(n, IsHidden) }
 
-// OwnText returns the text of an element that contains only text and inline elements,
+// OwnText returns the text of an element that contains only text and Inline elements,
 // "" for any other element and for a text longer than limit bytes.
 func OwnText(n *html.Node, limit int) string {
 	length := 0
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type == html.ElementNode && !inline[c.DataAtom] && c.DataAtom != atom.Br {
+		if c.Type == html.ElementNode && !Inline[c.DataAtom] && c.DataAtom != atom.Br {
 			return ""
 		}
 		if length += len(c.Data); length > 2*limit {
@@ -196,8 +197,8 @@ func OwnText(n *html.Node, limit int) string {
 	return ""
 }
 
-// prev returns the previous sibling that is an element.
-func prev(n *html.Node) *html.Node {
+// Prev returns the previous sibling that is an element.
+func Prev(n *html.Node) *html.Node {
 	for n = n.PrevSibling; n != nil; n = n.PrevSibling {
 		if n.Type == html.ElementNode {
 			return n
@@ -208,3 +209,17 @@ func prev(n *html.Node) *html.Node {
 
 // IsTemplate reports an element whose content is not part of the page.
 func IsTemplate(el *html.Node) bool { return el.DataAtom == atom.Template }
+
+// HeadingLevel returns 1 to 6 for h1 to h6, 0 for any other element.
+func HeadingLevel(n *html.Node) int {
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return int(n.Data[1] - '0')
+	}
+	return 0
+}
+
+// Contains reports whether inner is outer or inside it.
+func Contains(outer, inner *html.Node) bool {
+	return AnyAncestor(inner, func(n *html.Node) bool { return n == outer })
+}

@@ -1,4 +1,4 @@
-package page
+package scripts
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/page"
 )
 
 // maxPayload bounds the script data of one page, in bytes.
@@ -17,7 +19,7 @@ const maxRowID = 9
 // rscPayload joins the chunks that a page of the Next.js App Router passes to
 // self.__next_f.push([1,"…"]). They form one stream of rows; a chunk can end
 // anywhere in a row.
-func rscPayload(doc *Document) string {
+func rscPayload(doc *page.Document) string {
 	var stream strings.Builder
 	for _, script := range doc.Tags[atom.Script] {
 		if script.FirstChild == nil || stream.Len() > maxPayload {

@@ -1,4 +1,4 @@
-package page
+package dom
 
 import (
 	"regexp"
@@ -80,13 +80,13 @@ func selects(selector []compound, n *html.Node) bool {
 	return last == 0
 }
 
-// readStyles marks the elements that the page's own style sheets strike out.
-func (d *Document) readStyles() {
-	selectors := d.struckSelectors()
+// MarkStruck marks the elements below a node that the page's own style sheets strike out.
+func MarkStruck(root *html.Node, styles []*html.Node) {
+	selectors := struckSelectors(styles)
 	if len(selectors) == 0 {
 		return
 	}
-	for n := range Elements(Body(d)) {
+	for n := range Elements(root) {
 		for _, selector := range selectors {
 			if selects(selector, n) {
 				n.Attr = append(n.Attr, html.Attribute{Key: struckMark})
@@ -96,11 +96,10 @@ func (d *Document) readStyles() {
 	}
 }
 
-// struckSelectors returns the selectors of the page's own style sheets that strike out
-// by class or id.
-func (d *Document) struckSelectors() (selectors [][]compound) {
+// struckSelectors returns the selectors of style sheets that strike out by class or id.
+func struckSelectors(styles []*html.Node) (selectors [][]compound) {
 	size := 0
-	for _, style := range d.Tags[atom.Style] {
+	for _, style := range styles {
 		if style.FirstChild == nil || !strings.Contains(style.FirstChild.Data, "line-through") {
 			continue
 		}

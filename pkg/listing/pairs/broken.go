@@ -1,4 +1,4 @@
-package page
+package pairs
 
 import (
 	"strings"
@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 )
 
 // breakable are the fields whose values pages break by <br>: codes and numbers.
@@ -24,9 +25,9 @@ const brokenLine = '\u2424'
 // break divides is joined: half of it would be another value.
 func valueText(field string, value *html.Node) string {
 	if !breakable[field] || !hasBreak(value) {
-		return Text(value)
+		return dom.Text(value)
 	}
-	parts := strings.Split(claim.Clean(visibleText(value, brokenLine)), string(brokenLine))
+	parts := strings.Split(claim.Clean(dom.VisibleText(value, brokenLine)), string(brokenLine))
 	joined := strings.TrimSpace(parts[0])
 	for _, part := range parts[1:] {
 		part = strings.TrimSpace(part)
@@ -40,7 +41,7 @@ func valueText(field string, value *html.Node) string {
 
 func hasBreak(n *html.Node) bool {
 	visited := 0
-	for e := range Elements(n) {
+	for e := range dom.Elements(n) {
 		if visited++; e.DataAtom == atom.Br {
 			return true
 		}

@@ -1,4 +1,4 @@
-package page
+package scripts
 
 import (
 	"net/http"
@@ -7,6 +7,7 @@ import (
 
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/page"
 )
 
 // rscPage pushes rows to the script of a page, cut at every so many bytes.
@@ -21,9 +22,9 @@ func rscPage(rows string, every int) string {
 	return markup.String()
 }
 
-func parsed(t *testing.T, markup, url string) *Document {
+func parsed(t *testing.T, markup, url string) *page.Document {
 	t.Helper()
-	doc, err := Parse(&fetch.Page{URL: url, FinalURL: url, Status: http.StatusOK, Header: http.Header{}, Body: []byte(markup)})
+	doc, err := page.Parse(&fetch.Page{URL: url, FinalURL: url, Status: http.StatusOK, Header: http.Header{}, Body: []byte(markup)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package page
+package pairs
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 )
 
 // Pair is a known label and the text beside it.
@@ -29,10 +30,10 @@ type pairFinder struct {
 	seen  map[*html.Node]bool // labels that a table or list has paired
 }
 
-// PairsIn returns the label-value pairs below a node, in document order.
-func PairsIn(root *html.Node) []Pair {
+// In returns the label-value pairs below a node, in document order.
+func In(root *html.Node) []Pair {
 	f := &pairFinder{seen: map[*html.Node]bool{}}
-	for n := range Elements(root) {
+	for n := range dom.Elements(root) {
 		f.read(n)
 		if len(f.pairs) >= maxPairs {
 			f.pairs = f.pairs[:maxPairs]
@@ -53,8 +54,8 @@ func (f *pairFinder) read(n *html.Node) {
 			f.lines(n)
 		}
 	case atom.Dt:
-		if dd := next(n); dd != nil && dd.DataAtom == atom.Dd {
-			names := Text(n)
+		if dd := dom.Next(n); dd != nil && dd.DataAtom == atom.Dd {
+			names := dom.Text(n)
 			f.add(n, dd, names, valueText(claim.FieldOf(names), dd))
 		}
 	case atom.Li, atom.Dd:
@@ -78,7 +79,7 @@ func (f *pairFinder) add(label, value *html.Node, names, values string) bool {
 	f.seen[label] = true
 	table := group(label)
 	p := Pair{Field: field, Label: names, Value: values, Node: label, Group: table, Loose: table == nil}
-	p.Struck = value != nil && AnyAncestor(value, IsStruck)
+	p.Struck = value != nil && dom.AnyAncestor(value, dom.IsStruck)
 	f.pairs = append(f.pairs, p)
 	return true
 }
@@ -86,8 +87,8 @@ func (f *pairFinder) add(label, value *html.Node, names, values string) bool {
 // cell pairs a label cell with the next cell. Counting columns would break on
 // rowspan. The label may be in a td and the value in a th.
 func (f *pairFinder) cell(n *html.Node) bool {
-	names := Text(n)
-	value := next(n)
+	names := dom.Text(n)
+	value := dom.Next(n)
 	field := claim.FieldOf(names)
 	if field == "" || isSentence(names) {
 		return false
@@ -100,8 +101,8 @@ func (f *pairFinder) cell(n *html.Node) bool {
 		return true // a row of labels, or of cells with their own
 	}
 	added := f.add(n, value, names, values)
-	if third := next(value); added && third != nil && third.DataAtom == atom.Td && third.DataAtom == value.DataAtom {
-		f.pairs[len(f.pairs)-1].Beside = Text(third)
+	if third := dom.Next(value); added && third != nil && third.DataAtom == atom.Td && third.DataAtom == value.DataAtom {
+		f.pairs[len(f.pairs)-1].Beside = dom.Text(third)
 	}
 	return added
 }
@@ -115,25 +116,25 @@ func isSentence(s string) bool {
 // strip pairs a row that holds nothing but labels with the row below it, column by
 // column. Labels above several rows of values head a list of cars.
 func (f *pairFinder) strip(row *html.Node) {
-	below := next(row)
+	below := dom.Next(row)
 	labels, values := cells(row), cells(below)
 	if len(labels) < 2 || len(labels) != len(values) {
 		return
 	}
 	for _, l := range labels {
-		if claim.FieldOf(Text(l)) == "" {
+		if claim.FieldOf(dom.Text(l)) == "" {
 			return
 		}
 	}
-	if isValueRow(cells(next(below)), len(labels)) {
+	if isValueRow(cells(dom.Next(below)), len(labels)) {
 		return
 	}
 	for i, l := range labels {
-		value := Text(values[i])
+		value := dom.Text(values[i])
 		if own, _, _ := strings.Cut(value, ":"); claim.FieldOf(own) != "" {
 			return // labels again, alone or with their values
 		}
-		f.add(l, values[i], Text(l), value)
+		f.add(l, values[i], dom.Text(l), value)
 	}
 }
 
@@ -143,7 +144,7 @@ func isValueRow(row []*html.Node, length int) bool {
 		return false
 	}
 	for _, c := range row {
-		if own, _, _ := strings.Cut(Text(c), ":"); claim.FieldOf(own) != "" {
+		if own, _, _ := strings.Cut(dom.Text(c), ":"); claim.FieldOf(own) != "" {
 			return false
 		}
 	}
@@ -173,20 +174,20 @@ func (f *pairFinder) element(n *html.Node) bool {
 	if !beginsAsLabel(n) {
 		return false
 	}
-	names := shortText(n)
+	names := dom.ShortText(n)
 	field := claim.FieldOf(names)
-	if field == "" || strings.HasSuffix(names, "-") || f.seen[n] || f.hasPair(n.Parent, field) || AnyAncestor(n, isControl) {
+	if field == "" || strings.HasSuffix(names, "-") || f.seen[n] || f.hasPair(n.Parent, field) || dom.AnyAncestor(n, isControl) {
 		return false
 	}
 	at := n
 	for range maxWrapping {
 		if values, value := afterLabel(at); values != "" {
-			if isLabel(prev(at)) || claim.FieldOf(values) != "" || isSentence(values) {
+			if isLabel(dom.Prev(at)) || claim.FieldOf(values) != "" || isSentence(values) {
 				return false
 			}
 			return f.add(n, value, names, values)
 		}
-		if at = at.Parent; at == nil || isItem(at) || shortText(at) != names {
+		if at = at.Parent; at == nil || IsItem(at) || dom.ShortText(at) != names {
 			return false
 		}
 	}
@@ -202,13 +203,13 @@ func beginsAsLabel(n *html.Node) bool {
 				return claim.MayBeLabel(text)
 			}
 		}
-		e = After(e, n, e == n || e.Type != html.ElementNode || !isSkipped(e))
+		e = dom.After(e, n, e == n || e.Type != html.ElementNode || !dom.IsSkipped(e))
 	}
 	return false
 }
 
-// isItem reports an element that holds a label and its value, or one of them.
-func isItem(n *html.Node) bool {
+// IsItem reports an element that holds a label and its value, or one of them.
+func IsItem(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Td, atom.Th, atom.Li, atom.Dd, atom.Dt, atom.Tr:
 		return true
@@ -226,12 +227,12 @@ func isControl(n *html.Node) bool {
 }
 
 func hasClassLike(n *html.Node, word string) bool {
-	return strings.Contains(strings.ToLower(Head(Attr(n, "class"))+Head(Attr(n, "id"))+Head(Attr(n, "action"))), word)
+	return strings.Contains(strings.ToLower(dom.Head(dom.Attr(n, "class"))+dom.Head(dom.Attr(n, "id"))+dom.Head(dom.Attr(n, "action"))), word)
 }
 
 // isLabel reports an element that contains only a known label.
 func isLabel(n *html.Node) bool {
-	return n != nil && n.DataAtom != atom.Br && claim.FieldOf(shortText(n)) != ""
+	return n != nil && n.DataAtom != atom.Br && claim.FieldOf(dom.ShortText(n)) != ""
 }
 
 // afterLabel returns the text after a label: the rest of its line up to a line break
@@ -247,17 +248,17 @@ func afterLabel(n *html.Node) (values string, value *html.Node) {
 			continue
 		case s.DataAtom == atom.Br:
 			return trimValue(line.String()), value
-		case !inline[s.DataAtom] && s.DataAtom != atom.Label, isLabel(s):
+		case !dom.Inline[s.DataAtom] && s.DataAtom != atom.Label, isLabel(s):
 			if claim.ValueOf(trimValue(line.String())) == "" && !isLabel(s) && isValue(s) {
-				return Text(s), s
+				return dom.Text(s), s
 			}
 			return trimValue(line.String()), value
-		case IsStruck(s) || isSkipped(s):
+		case dom.IsStruck(s) || dom.IsSkipped(s):
 			if value == nil && strings.TrimSpace(line.String()) == "" {
 				value = s
 			}
 		default:
-			line.WriteString(" " + Text(s))
+			line.WriteString(" " + dom.Text(s))
 			value = s
 		}
 	}
@@ -268,12 +269,12 @@ func afterLabel(n *html.Node) (values string, value *html.Node) {
 // table or a heading beside other text.
 func isValue(n *html.Node) bool {
 	visited := 0
-	for e := range Elements(n) {
+	for e := range dom.Elements(n) {
 		switch e.DataAtom {
 		case atom.Table, atom.Ul, atom.Ol, atom.Dl, atom.Section, atom.Article, atom.Script, atom.Form:
 			return false
 		}
-		if visited++; visited > maxBox || headingLevel(e) > 0 && Text(e) != Text(n) {
+		if visited++; visited > maxBox || dom.HeadingLevel(e) > 0 && dom.Text(e) != dom.Text(n) {
 			return false
 		}
 	}
@@ -301,11 +302,11 @@ func (f *pairFinder) lines(n *html.Node) {
 			text.WriteString(c.Data)
 		case c.Type == html.ElementNode && c.DataAtom == atom.Br:
 			text.WriteString("\x00")
-		case c.Type == html.ElementNode && isSkipped(c):
-		case c.Type == html.ElementNode && !inline[c.DataAtom]:
+		case c.Type == html.ElementNode && dom.IsSkipped(c):
+		case c.Type == html.ElementNode && !dom.Inline[c.DataAtom]:
 			return
 		case c.Type == html.ElementNode:
-			text.WriteString(Text(c))
+			text.WriteString(dom.Text(c))
 		}
 	}
 	if !strings.ContainsAny(text.String(), ":：") {
@@ -329,11 +330,11 @@ func (f *pairFinder) lines(n *html.Node) {
 // hasColon reports a colon in the text of an element, which the lines of labels and
 // values need.
 func hasColon(n *html.Node) bool {
-	for e, steps := n, 0; e != nil && steps < maxSteps; steps++ {
+	for e, steps := n, 0; e != nil && steps < dom.MaxSteps; steps++ {
 		if e.Type == html.TextNode && (strings.IndexByte(e.Data, ':') >= 0 || strings.Contains(e.Data, "：")) {
 			return true
 		}
-		e = After(e, n, e == n || inline[e.DataAtom])
+		e = dom.After(e, n, e == n || dom.Inline[e.DataAtom])
 	}
 	return false
 }
@@ -362,7 +363,7 @@ func group(n *html.Node) *html.Node {
 // groupLoose groups the pairs outside tables and lists: a row is the largest element
 // with one pair, and its parent holds the rows that belong together.
 func (f *pairFinder) groupLoose() {
-	count := countPairs(f.pairs)
+	count := Count(f.pairs)
 	for i := range f.pairs {
 		p := &f.pairs[i]
 		if p.Group != nil {
@@ -380,4 +381,18 @@ func (f *pairFinder) groupLoose() {
 			p.Group = row
 		}
 	}
+}
+
+// maxBox bounds the elements of a box that are visited.
+const maxBox = 200
+
+// Count returns the number of label-value pairs in each element.
+func Count(pairs []Pair) map[*html.Node]int {
+	count := map[*html.Node]int{}
+	for _, p := range pairs {
+		for n := p.Node; n != nil; n = n.Parent {
+			count[n]++
+		}
+	}
+	return count
 }

@@ -1,4 +1,4 @@
-package page
+package scripts
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
+	"ushuru/pkg/listing/page"
 )
 
 // Record is an object of the data that a page gives to its own script.
@@ -29,14 +31,14 @@ const (
 
 // Records returns the different objects of a page's script data (Next.js RSC
 // payloads, application/json scripts) that have all the keys.
-func Records(doc *Document, keys ...string) (found []Record) {
+func Records(doc *page.Document, keys ...string) (found []Record) {
 	search := recordSearch{keys: keys, left: maxRecordNodes, rsc: true}
 	for _, value := range rscRows(rscPayload(doc)) {
 		search.in(value, 0)
 	}
 	search.rsc = false
 	for _, script := range doc.Tags[atom.Script] {
-		if Attr(script, "type") != "application/json" || script.FirstChild == nil || len(script.FirstChild.Data) > maxPayload {
+		if dom.Attr(script, "type") != "application/json" || script.FirstChild == nil || len(script.FirstChild.Data) > maxPayload {
 			continue
 		}
 		if value, ok := decodeScript(script.FirstChild.Data); ok {
@@ -134,7 +136,7 @@ func (r Record) Date(year, month string) string {
 
 // OwnRecord returns the record that the page is about: the one whose key stands
 // in the page's address, else the only one.
-func OwnRecord(doc *Document, key string, all []Record) (Record, bool) {
+func OwnRecord(doc *page.Document, key string, all []Record) (Record, bool) {
 	for _, r := range all {
 		if own := r.Text(key); len(own) >= 3 && inAddress(doc, own) {
 			return r, true
@@ -148,7 +150,7 @@ func OwnRecord(doc *Document, key string, all []Record) (Record, bool) {
 
 // inAddress reports a text that is a segment of the page's path or the value of
 // a parameter.
-func inAddress(doc *Document, s string) bool {
+func inAddress(doc *page.Document, s string) bool {
 	for segment := range strings.SplitSeq(doc.URL.Path, "/") {
 		if strings.EqualFold(segment, s) {
 			return true
