@@ -59,7 +59,8 @@ func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher) 
 // otherEntries returns the entries that the car may be instead of the chosen one,
 // with their taxes as far as they are known.
 func otherEntries(
-	ctx context.Context, matcher *match.Matcher, car vehicle.Car, catalogue *tra.Catalogue, choice match.Choice, known authorityAnswers,
+	ctx context.Context, matcher *match.Matcher, car vehicle.Car, catalogue *tra.Catalogue, choice match.Choice,
+	known authorityAnswers,
 ) []vehicle.Candidate {
 	others := matcher.Others(car, catalogue, choice)
 	priced := refusedMatch{Candidates: others, Choices: candidateChoices(matcher, car, catalogue, others)}

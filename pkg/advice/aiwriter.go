@@ -23,7 +23,8 @@ func NewWriter(client *ai.Client) *Writer { return &Writer{client} }
 // instruction is the system prompt.
 const instruction = `You word a comparison of two used cars for a buyer in Tanzania. It is decided already; you decide nothing.
 The row of "verdict" names the winner and the reason. The rows of "cars" hold what is known of each car; "for" and
-"against" are the only points there are. "language" is the language to write in: en is English, sw is Kiswahili as a Tanzanian writes it.
+"against" are the only points there are. "language" is the language to write in: en is English, sw is Kiswahili as a Tanzanian
+writes it.
 
 - Write two to four plain sentences that tell the buyer what the verdict means for them: the money first, then what to watch.
 - Call the cars by their number: "car 1" and "car 2", in Kiswahili "gari 1" and "gari 2".

@@ -79,17 +79,27 @@ func areDifferentClasses(sides [2]side) bool {
 // areSameCar reports whether two listings show one car: by its frame number, by its
 // stock number, or by make, model, code, year and mileage.
 func areSameCar(a, b vehicle.Car) bool {
-	isMasked := func(frame string) bool { return len(frame) < 9 || strings.ContainsAny(frame, "*xX?#") }
 	switch {
-	case a.FrameNumber != "" && b.FrameNumber != "" && !isMasked(a.FrameNumber) && !isMasked(b.FrameNumber):
+	case isWholeFrame(a.FrameNumber) && isWholeFrame(b.FrameNumber):
 		return strings.EqualFold(a.FrameNumber, b.FrameNumber)
 	case a.Make != b.Make || a.Make == "":
 		return false
-	case len(a.StockNo) >= 4 && strings.EqualFold(a.StockNo, b.StockNo):
+	case len(a.StockNo) >= minStockNo && strings.EqualFold(a.StockNo, b.StockNo):
 		return true
 	}
-	return a.Model == b.Model && a.ModelCode != "" && a.ModelCode == b.ModelCode && a.Year > 0 && a.Year == b.Year &&
-		a.MileageKM != nil && b.MileageKM != nil && *a.MileageKM == *b.MileageKM && *a.MileageKM > 0
+	return isIdentified(a) && isIdentified(b) &&
+		a.Model == b.Model && a.ModelCode == b.ModelCode && a.Year == b.Year && *a.MileageKM == *b.MileageKM
+}
+
+// minStockNo is the length of the shortest stock number that identifies a car.
+const minStockNo = 4
+
+// isWholeFrame reports whether a frame number is complete and not masked.
+func isWholeFrame(frame string) bool { return len(frame) > 8 && !strings.ContainsAny(frame, "*xX?#") }
+
+// isIdentified reports whether code, year and mileage of a car are known.
+func isIdentified(c vehicle.Car) bool {
+	return c.ModelCode != "" && c.Year > 0 && c.MileageKM != nil && *c.MileageKM > 0
 }
 
 func difference(a, b money.Amount) *money.Amount {

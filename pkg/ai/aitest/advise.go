@@ -1,7 +1,6 @@
 package aitest
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 )
@@ -21,22 +20,26 @@ func advise(r *chatRequest, f fault) answer {
 	if f.WrongID {
 		winner = map[string]string{"car1": "car2", "car2": "car1", "none": "car2"}[winner]
 	}
-	difference := cmp.Or(verdict["difference_usd"], "?")
+	difference := verdict["difference_usd"]
 	if f.InventValue {
 		difference = "USD 77,777.77"
 	}
-	text := fmt.Sprintf("%s: neither of the two is clearly ahead. The difference on the road is %s, and that is all of it.",
-		Mark, difference)
+	text, money := Mark+": neither of the two is clearly ahead.", " The difference on the road is %s, and that is the whole of it."
+	equal := " With what is known, neither of the two costs less on the road than the other."
 	switch {
-	case verdict["language"] == "sw" && numbers[winner] != "":
-		text = fmt.Sprintf("%s: Gari %s ni bora. Tofauti ya gharama hadi kuwa barabarani ni %s, kwa magari mawili.",
-			Mark, numbers[winner], difference)
 	case verdict["language"] == "sw":
-		text = fmt.Sprintf("%s: hakuna lililo mbele waziwazi. Tofauti ya gharama hadi kuwa barabarani ni %s, kwa magari mawili.",
-			Mark, difference)
+		text, money = Mark+": hakuna lililo mbele waziwazi.", " Tofauti ya gharama hadi kuwa barabarani ni %s, kwa magari mawili."
+		equal = " Kwa kadiri inavyojulikana, gharama ya magari haya hadi kuwa barabarani ni sawa."
+		if numbers[winner] != "" {
+			text = fmt.Sprintf("%s: Gari %s ni bora.", Mark, numbers[winner])
+		}
 	case numbers[winner] != "":
-		text = fmt.Sprintf("%s: Car %s is the better buy. The difference on the road is %s, and that is the whole of it.",
-			Mark, numbers[winner], difference)
+		text = fmt.Sprintf("%s: Car %s is the better buy.", Mark, numbers[winner])
+	}
+	if difference == "" {
+		text += equal
+	} else {
+		text += fmt.Sprintf(money, difference)
 	}
 	content, err := json.Marshal(map[string]string{"winner": winner, "text": text})
 	if err != nil { // strings do not fail
