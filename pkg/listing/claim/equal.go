@@ -24,7 +24,10 @@ func Equal(field, a, b string) bool {
 	switch field {
 	case FieldFuel, FieldTransmission:
 		return sameWords.Replace(one) == sameWords.Replace(two)
-	case FieldMake, FieldModel:
+	case FieldMake:
+		one, two = Squash(chassis.AuthorityMake(a)), Squash(chassis.AuthorityMake(b))
+		return strings.HasPrefix(one, two) || strings.HasPrefix(two, one)
+	case FieldModel:
 		return strings.HasPrefix(one, two) || strings.HasPrefix(two, one)
 	case FieldStock:
 		return strings.HasSuffix(one, two) || strings.HasSuffix(two, one)

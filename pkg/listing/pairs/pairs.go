@@ -59,13 +59,14 @@ func (f *pairFinder) read(n *html.Node) {
 			f.add(n, dd, names, valueText(claim.FieldOf(names), dd))
 		}
 	case atom.Li, atom.Dd:
-		f.lines(n)
-	case atom.P, atom.Div:
+		if !f.leading(n) {
+			f.lines(n)
+		}
+	case atom.P, atom.Div, atom.Pre, atom.Span, atom.B, atom.Strong, atom.Em, atom.Small, atom.Font, atom.I, 0:
 		if !f.element(n) {
 			f.lines(n)
 		}
-	case atom.Span, atom.B, atom.Strong, atom.Em, atom.Label, atom.Small, atom.Font, atom.I,
-		atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+	case atom.Label, atom.Figcaption, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		f.element(n)
 	}
 }
@@ -93,6 +94,9 @@ func (f *pairFinder) cell(n *html.Node) bool {
 	if field == "" || isSentence(names) {
 		return false
 	}
+	if value != nil && isSeparator(dom.ShortText(value)) {
+		value = dom.Next(value)
+	}
 	if value == nil || value.DataAtom != atom.Td && (value.DataAtom != atom.Th || n.DataAtom != atom.Td) {
 		return true
 	}
@@ -106,6 +110,9 @@ func (f *pairFinder) cell(n *html.Node) bool {
 	}
 	return added
 }
+
+// isSeparator reports the content of a cell between a label and its value.
+func isSeparator(s string) bool { return s == ":" || s == "：" || s == "=" }
 
 // isSentence reports a known label and its value in one text: "Steering: -".
 func isSentence(s string) bool {
@@ -239,6 +246,7 @@ func isLabel(n *html.Node) bool {
 // or the next label, else the next element.
 func afterLabel(n *html.Node) (values string, value *html.Node) {
 	var line strings.Builder
+	below := false
 	for s := n.NextSibling; s != nil; s = s.NextSibling {
 		switch {
 		case s.Type == html.TextNode:
@@ -246,6 +254,8 @@ func afterLabel(n *html.Node) (values string, value *html.Node) {
 			continue
 		case s.Type != html.ElementNode:
 			continue
+		case s.DataAtom == atom.Br && !below && trimValue(line.String()) == "":
+			below = true // the value can be in the line below
 		case s.DataAtom == atom.Br:
 			return trimValue(line.String()), value
 		case !dom.Inline[s.DataAtom] && s.DataAtom != atom.Label, isLabel(s):
@@ -306,13 +316,21 @@ func (f *pairFinder) lines(n *html.Node) {
 		case c.Type == html.ElementNode && !dom.Inline[c.DataAtom]:
 			return
 		case c.Type == html.ElementNode:
-			text.WriteString(dom.Text(c))
+			own := dom.Text(c)
+			if isSentence(own) {
+				return // the element has its own labels and values
+			}
+			text.WriteString(own)
 		}
 	}
 	if !strings.ContainsAny(text.String(), ":：") {
 		return
 	}
-	for line := range strings.SplitSeq(text.String(), "\x00") {
+	all := text.String()
+	if n.DataAtom == atom.Pre {
+		all = strings.ReplaceAll(all, "\n", "\x00")
+	}
+	for line := range strings.SplitSeq(all, "\x00") {
 		for fact := range strings.SplitSeq(lineSeparators.Replace(claim.Clean(line)), "\n") {
 			names, values, ok := strings.Cut(strings.Replace(fact, "：", ":", 1), ":")
 			field := claim.FieldOf(names)
@@ -325,6 +343,33 @@ func (f *pairFinder) lines(n *html.Node) {
 			})
 		}
 	}
+}
+
+// leading pairs the text at the beginning of a list item with the one element after it:
+// "<li>Fuel <b>Petrol</b></li>".
+func (f *pairFinder) leading(n *html.Node) bool {
+	names, at := "", n.FirstChild
+	for ; at != nil; at = at.NextSibling {
+		if at.Type == html.TextNode {
+			names += at.Data
+		} else if at.Type == html.ElementNode && dom.ShortText(at) != "" {
+			break
+		}
+	}
+	if at == nil || !claim.MayBeLabel(strings.TrimSpace(names)+" ") {
+		return false
+	}
+	names = claim.Clean(names)
+	values := dom.Text(at)
+	if claim.FieldOf(names) == "" || claim.FieldOf(values) != "" || isSentence(values) {
+		return false
+	}
+	for rest := at.NextSibling; rest != nil; rest = rest.NextSibling {
+		if rest.Type == html.ElementNode && !dom.IsSkipped(rest) || rest.Type == html.TextNode && strings.TrimSpace(rest.Data) != "" {
+			return false
+		}
+	}
+	return f.add(n, at, names, values)
 }
 
 // hasColon reports a colon in the text of an element, which the lines of labels and
