@@ -65,7 +65,9 @@ func newBatchBody(b *batch.Batch) batchBody {
 // postBatch answers POST /v1/batches: it submits many listings.
 func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	// Decode the rows and the options, and check every row.
-	s.allowUpload(w, r)
+	if err := s.admitBody(w, r); err != nil {
+		return err
+	}
 	req, options, err := readBatch(w, r)
 	if err != nil {
 		return err

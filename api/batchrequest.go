@@ -1,8 +1,6 @@
 package api
 
 import (
-	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +15,8 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/money"
 	"ushuru/pkg/plainjson"
+
+	"golang.org/x/text/encoding"
 )
 
 const (
@@ -25,15 +25,6 @@ const (
 
 	maxReference = 200 // bytes
 )
-
-// batchRequest is the body of POST /v1/batches. Rows are decoded one by one, so
-// that a malformed row is reported with its number.
-type batchRequest struct {
-	URLs    []json.RawMessage `json:"urls"`
-	Items   []json.RawMessage `json:"items"`
-	Options json.RawMessage   `json:"options"`
-	Webhook string            `json:"webhook"`
-}
 
 // batchOptions are the options of all rows of a batch.
 type batchOptions struct {
@@ -81,55 +72,64 @@ func readBatch(w http.ResponseWriter, r *http.Request) ([]rowRequest, batchOptio
 	} else if !isPlainJSON(r.Header) {
 		return nil, batchOptions{}, errBatchUnsupportedMediaType
 	}
-	data, err := readText(w, r, maxBatchBody, errInvalidBatch)
+	body := &trackedBody{Reader: http.MaxBytesReader(w, r.Body, maxBatchBody)}
+	rows, options, err := readRows(r, body, isCSV)
 	if err != nil {
-		return nil, batchOptions{}, err
+		return nil, options, body.problem(err)
 	}
+	return rows, options, nil
+}
+
+// readRows reads the rows and options of a body as a stream.
+func readRows(r *http.Request, body io.Reader, isCSV bool) (rows []rowRequest, options batchOptions, err error) {
 	if !isCSV {
-		if err := recorderOf(r).setBodyLanguage(data); err != nil {
-			return nil, batchOptions{}, err
+		d := newRowDecoder(body)
+		if err = d.decode(); err != nil {
+			return nil, d.options, err
 		}
-		return rowsOfJSON(data)
+		if err = recorderOf(r).setBodyLanguage(d.language); err != nil {
+			return nil, d.options, err
+		}
+		return d.rows, d.options, d.options.check()
 	}
-	options, err := queryOptions(r)
-	if err != nil {
+	if options, err = queryOptions(r); err != nil {
 		return nil, options, err
 	}
-	rows, err := rowsOfCSV(data)
+	rows, err = rowsOfCSV(body)
 	return rows, options, err
 }
 
-// rowsOfJSON decodes the rows and options of a JSON body.
-func rowsOfJSON(data []byte) ([]rowRequest, batchOptions, error) {
+// trackedBody is a body whose error is remembered: a decoder may hide it.
+type trackedBody struct {
+	io.Reader
+	err error
+}
+
+func (b *trackedBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
+}
+
+// problem returns the problem of a body whose rows could not be read.
+func (b *trackedBody) problem(err error) error {
 	var (
-		req     batchRequest
-		options batchOptions
+		known    *problem
+		tooLarge *http.MaxBytesError
 	)
-	if err := json.Unmarshal(data, &req); err != nil || len(req.URLs) > 0 && len(req.Items) > 0 {
-		return nil, options, errInvalidBatch.withCause(err)
+	switch {
+	case errors.As(b.err, &known):
+		return known
+	case errors.As(b.err, &tooLarge):
+		return bodyTooLarge(maxBatchBody)
+	case b.err != nil:
+		return errBodyUnreadable.withCause(b.err)
+	case errors.As(err, &known) && !errors.Is(err, encoding.ErrInvalidUTF8):
+		return known
 	}
-	if req.Options != nil {
-		if err := json.Unmarshal(req.Options, &options); err != nil {
-			return nil, options, errOptionInvalid.withCause(err)
-		}
-	}
-	options.Webhook = req.Webhook
-	if err := options.check(); err != nil {
-		return nil, options, err
-	}
-	rows := make([]rowRequest, 0, len(req.URLs)+len(req.Items))
-	for i, url := range req.URLs {
-		row := rowRequest{number: i + 1}
-		row.malformed = json.Unmarshal(url, &row.URL) != nil
-		rows = append(rows, row)
-	}
-	for i, item := range req.Items {
-		row := rowRequest{}
-		row.malformed = json.Unmarshal(item, &row) != nil
-		row.number = i + 1
-		rows = append(rows, row)
-	}
-	return rows, options, nil
+	return errInvalidBatch.withCause(err)
 }
 
 // queryOptions parses the options of a table, which are in the query.
@@ -144,57 +144,6 @@ func queryOptions(r *http.Request) (o batchOptions, err error) {
 		o.Rate = &rate
 	}
 	return o, o.check()
-}
-
-// rowsOfCSV parses a table with a header: url, and optionally reference and
-// modelBody, in any order, beside other columns. The separator is a comma, a
-// semicolon (where a comma is the decimal mark) or a tab: the first of them
-// that is in the header. A row's number is its line in the file.
-func rowsOfCSV(data []byte) ([]rowRequest, error) {
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	header, _, _ := bytes.Cut(bytes.TrimLeft(data, "\r\n"), []byte("\n"))
-	table := csv.NewReader(bytes.NewReader(data))
-	table.FieldsPerRecord = -1
-	table.TrimLeadingSpace = true
-	for _, separator := range ",;\t" {
-		if bytes.ContainsRune(header, separator) {
-			table.Comma = separator
-			break
-		}
-	}
-	names, err := table.Read()
-	if err != nil {
-		return nil, errCSVHeaderMissing.withCause(err)
-	}
-	columns := map[string]int{}
-	for i, name := range names {
-		columns[strings.ToLower(strings.TrimSpace(name))] = i
-	}
-	if _, ok := columns["url"]; !ok {
-		return nil, errCSVHeaderMissing
-	}
-	var rows []rowRequest
-	for {
-		cells, err := table.Read()
-		if errors.Is(err, io.EOF) {
-			return rows, nil
-		}
-		cell := func(name string) string {
-			if i, ok := columns[name]; ok && i < len(cells) {
-				return strings.TrimSpace(cells[i])
-			}
-			return ""
-		}
-		row := rowRequest{URL: cell("url"), Reference: cell("reference"), ModelBody: cell("modelbody"), malformed: err != nil}
-		if broken, ok := errors.AsType[*csv.ParseError](err); ok {
-			row.number = broken.StartLine
-		} else {
-			row.number, _ = table.FieldPos(0)
-		}
-		if rows = append(rows, row); len(rows) > batch.MaxRows {
-			return rows, nil // too many already
-		}
-	}
 }
 
 // batchRows checks the rows and the webhook of a batch, and returns the rows to
@@ -218,9 +167,13 @@ func (s *Server) batchRows(req []rowRequest, options *batchOptions) (rows []batc
 	return rows, nil
 }
 
+// maxRejectedKept is how many invalid rows of a batch are stored in full. Of the others
+// only the number is.
+const maxRejectedKept = 200
+
 // checkRows returns the rows to store. Invalid rows have their problem.
 func (s *Server) checkRows(req []rowRequest) []batch.Row {
-	rows := make([]batch.Row, len(req))
+	rows, rejected := make([]batch.Row, len(req)), 0
 	for i, row := range req {
 		rows[i] = batch.Row{Number: row.number, Reference: row.Reference, URL: row.URL, ModelBody: row.ModelBody}
 		url, err := s.checkRow(row)
@@ -228,6 +181,10 @@ func (s *Server) checkRows(req []rowRequest) []batch.Row {
 			rows[i].Known, err = knownOfRow(row)
 		}
 		if err != nil {
+			if rejected++; rejected > maxRejectedKept {
+				rows[i] = batch.Row{Number: row.number, RejectReason: rowProblem(errRowNotKept)}
+				continue
+			}
 			rows[i].RejectReason = rowProblem(err)
 			// Their length may be the problem.
 			rows[i].Reference, rows[i].URL, rows[i].ModelBody = clip(row.Reference), clip(row.URL), ""

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -46,9 +47,14 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, req requestBo
 // readText reads a body of up to limit bytes. It returns notUTF8 for a body that
 // is not UTF-8.
 func readText(w http.ResponseWriter, r *http.Request, limit int64, notUTF8 *problem) ([]byte, error) {
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-	var tooLarge *http.MaxBytesError
+	data, err := readUpTo(http.MaxBytesReader(w, r.Body, limit), limit, r.ContentLength)
+	var (
+		tooLarge *http.MaxBytesError
+		known    *problem
+	)
 	switch {
+	case errors.As(err, &known):
+		return nil, known
 	case errors.As(err, &tooLarge):
 		return nil, bodyTooLarge(limit)
 	case err != nil:
@@ -57,6 +63,18 @@ func readText(w http.ResponseWriter, r *http.Request, limit int64, notUTF8 *prob
 		return nil, notUTF8
 	}
 	return data, nil
+}
+
+// readUpTo reads up to limit bytes, and one more of what is larger, without copying
+// them while they grow. size is an estimate, -1 when there is none.
+func readUpTo(r io.Reader, limit, size int64) ([]byte, error) {
+	if size < 0 {
+		return io.ReadAll(io.LimitReader(r, limit+1))
+	}
+	var buffer bytes.Buffer
+	buffer.Grow(int(min(size, limit)) + bytes.MinRead)
+	_, err := buffer.ReadFrom(io.LimitReader(r, limit+1))
+	return buffer.Bytes(), err
 }
 
 // isPlainJSON reports whether the headers announce uncompressed JSON in UTF-8.

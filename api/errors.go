@@ -75,6 +75,10 @@ var (
 		status: http.StatusBadRequest, code: "row_invalid",
 		message: "The row could not be parsed.",
 	}
+	errRowNotKept = &problem{
+		status: http.StatusBadRequest, code: "row_invalid",
+		message: fmt.Sprintf("The row is invalid. Only the first %d invalid rows of a batch are kept in full.", maxRejectedKept),
+	}
 	errRowURLMissing = &problem{
 		status: http.StatusBadRequest, code: "url_missing",
 		message: "The row has no URL.",
@@ -239,6 +243,18 @@ var (
 		status: http.StatusRequestEntityTooLarge, code: "too_many_bytes",
 		message: "This needs more bytes than may be kept for your API key; see Key-Bytes." +
 			" Send less at once, or ask the operator for a higher limit.",
+	}
+	errTooManyUploads = &problem{
+		status: http.StatusTooManyRequests, code: "too_many_uploads", retryAfter: pollAfter,
+		message: "Too many large requests are being received. Wait as long as Retry-After says, and send fewer at once.",
+	}
+	errTooManyExports = &problem{
+		status: http.StatusTooManyRequests, code: "too_many_exports", retryAfter: pollAfter,
+		message: "Too many results are being sent. Wait as long as Retry-After says, and request fewer at once.",
+	}
+	errBodyTooSlow = &problem{
+		status: http.StatusRequestTimeout, code: "body_too_slow",
+		message: "The body arrived too slowly. Send it again over a faster line, or send less.",
 	}
 	errTooManyJobs = &problem{
 		status: http.StatusTooManyRequests, code: "too_many_jobs", retryAfter: pollAfter,

@@ -40,7 +40,9 @@ func (*estimateRequest) typeProblem(field string) *problem {
 // postEstimate answers POST /v1/estimate.
 func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	// Decode the body. Equal requests have equal inputs, and so one job.
-	s.allowUpload(w, r)
+	if err := s.admitBody(w, r); err != nil {
+		return err
+	}
 	var req estimateRequest
 	if err := readJSON(w, r, maxEstimateBody, &req); err != nil {
 		return err

@@ -13,13 +13,7 @@ const (
 	formAllowance = 64 << 10
 	// maxFormParts is the maximum number of parts of a form that are read.
 	maxFormParts = 16
-	// maxConcurrentForms bounds the memory for files that are being received,
-	// each of up to maxFile bytes. Other requests wait.
-	maxConcurrentForms = 16
 )
-
-// formSlots has one element for each form that is being read.
-type formSlots chan struct{}
 
 // isForm reports whether the headers announce a form with a file.
 func isForm(h http.Header) bool {
@@ -30,13 +24,9 @@ func isForm(h http.Header) bool {
 // readForm reads a file and a language from a form, part by part, and stops at
 // the limits.
 func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (req reportRequest, err error) {
-	select {
-	case s.forms <- struct{}{}:
-		defer func() { <-s.forms }()
-	case <-r.Context().Done():
-		return req, errClientClosedRequest.withCause(r.Context().Err())
+	if err := s.admitBody(w, r); err != nil {
+		return req, err
 	}
-	s.allowUpload(w, r)
 	r.Body = http.MaxBytesReader(w, r.Body, maxFile+formAllowance)
 	parts, err := r.MultipartReader()
 	if err != nil {
@@ -50,7 +40,7 @@ func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (req reportReq
 		if err != nil {
 			return req, formProblem(err)
 		}
-		if err := req.parsePart(part); err != nil {
+		if err := req.parsePart(part, r.ContentLength); err != nil {
 			return req, formProblem(err)
 		}
 	}
@@ -63,14 +53,15 @@ func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (req reportReq
 	return req, nil
 }
 
-// parsePart reads one part. Unknown parts are ignored.
-func (req *reportRequest) parsePart(part *multipart.Part) error {
+// parsePart reads one part of a form of a size, -1 when that is unknown. Other parts
+// are ignored.
+func (req *reportRequest) parsePart(part *multipart.Part, size int64) error {
 	switch part.FormName() {
 	case "file":
 		if req.file != nil {
 			return errFormInvalid
 		}
-		file, err := io.ReadAll(io.LimitReader(part, maxFile+1))
+		file, err := readUpTo(part, maxFile, size)
 		if err == nil && len(file) > maxFile {
 			err = errFileTooLarge
 		}

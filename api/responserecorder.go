@@ -21,7 +21,15 @@ type responseRecorder struct {
 	lang    string // of the sentences in the response; empty is English
 
 	counted    bool               // against the rate of the key
+	release    func()             // gives the place of a large body back; nil without one
 	idempotent *idempotentRequest // nil without an Idempotency-Key
+}
+
+// releasePlace gives the place of a large body back, once the body is not needed.
+func (rec *responseRecorder) releasePlace() {
+	if rec.release != nil {
+		rec.release()
+	}
 }
 
 type recorderKey struct{}

@@ -82,6 +82,11 @@ func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	release, err := takePlace(r, s.exports, errTooManyExports)
+	if err != nil {
+		return err
+	}
+	defer release()
 	reader, items, next, err := s.firstResults(r.Context(), b.ID)
 	if err != nil {
 		return batchReadProblem(err)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/pkg/fair"
 	"ushuru/pkg/tra"
 )
 
@@ -36,7 +37,8 @@ type Server struct {
 	drain    context.CancelFunc
 	unready  atomic.Bool // SetUnready was called
 	streams  streams
-	forms    formSlots
+	bodies   *fair.Places // for large ones
+	exports  *fair.Places
 	outages  *tra.Outages
 	pauses   pauses
 	ui       *monitoring // nil without a monitoring password
@@ -52,7 +54,7 @@ func New(options Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		options: options, forms: make(formSlots, maxConcurrentForms), outages: tra.NewOutages(options.TRA.Status),
+		options: options, bodies: fair.NewPlaces(maxLargeBodies), exports: fair.NewPlaces(maxExports), outages: tra.NewOutages(options.TRA.Status),
 		pauses: pauses{redis: options.Redis},
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
@@ -99,6 +101,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(withRecorder(r.Context(), rec))
 	defer func() {
 		cause := recover()
+		rec.releasePlace()
 		if cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // the sentinel itself is panicked with
 			rec.err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 		}

@@ -3,7 +3,6 @@ package api
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"net/http"
 	"strings"
 	"time"
 )
@@ -16,7 +15,7 @@ const (
 	// maxEstimateBody allows for the escapes of a page in JSON.
 	maxEstimateBody = 2 * maxPage
 
-	// uploadTimeout is for sending a page over a slow line.
+	// uploadTimeout is for the response to a large body.
 	uploadTimeout = time.Minute
 )
 
@@ -46,18 +45,4 @@ func attachedPage(page *string) []byte {
 func contentHash[T string | []byte](content T) string {
 	sum := sha256.Sum256([]byte(content))
 	return hex.EncodeToString(sum[:])
-}
-
-// allowUpload gives a caller with a large body more time to send it, and the
-// response more time to be written. The server's own timeouts are for small
-// requests. The caller's key has been verified before.
-func (s *Server) allowUpload(w http.ResponseWriter, r *http.Request) {
-	if r.ContentLength >= 0 && r.ContentLength <= maxBody {
-		return
-	}
-	control := http.NewResponseController(w)
-	now := time.Now()
-	// A connection that does not support deadlines has none to extend.
-	_ = control.SetReadDeadline(now.Add(uploadTimeout))
-	_ = control.SetWriteDeadline(now.Add(uploadTimeout + s.options.WaitMax + uploadTimeout/2))
 }

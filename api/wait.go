@@ -61,6 +61,7 @@ func keptFor(kind, dedupKey string, attachment []byte) []quota.Kept {
 // as the caller prefers. When the job has not ended by then, its URL is the
 // response: 202 (errResponded) to a caller who accepts that, else 504.
 func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found outcome) ([]byte, error) {
+	recorderOf(r).releasePlace() // the body is not needed while the request waits
 	if found.job == nil {
 		return found.result, nil
 	}
