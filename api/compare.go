@@ -9,7 +9,6 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
 	"ushuru/tasks"
 )
@@ -45,6 +44,7 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	input = input.For(recorderOf(r).key.ID)
 	if found.isEmpty() || found.result != nil && !hasRate(found.result, input.Rate) {
 		if found, err = s.cachedComparison(r.Context(), input); err != nil {
 			return err
@@ -93,7 +93,7 @@ func (s *Server) compareInput(req *compareRequest, lang string) (input tasks.Com
 // there is none, or when it was made at another exchange rate. The estimates and
 // readings of a comparison are cached too, so that making another takes little time.
 func (s *Server) cachedComparison(ctx context.Context, input tasks.CompareInput) (outcome, error) {
-	found, err := s.cachedOutcome(ctx, cache.CompareKey(input.URL1, input.URL2, input.Lang))
+	found, err := s.cachedOutcome(ctx, input.Key())
 	if err != nil || !hasRate(found.result, input.Rate) {
 		return outcome{}, err
 	}

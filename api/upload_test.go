@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ushuru/pkg/cache"
+	"ushuru/tasks"
 )
 
 // sent is the body of a request with a page.
@@ -31,7 +32,10 @@ func hashOf(content string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func pastedKey(path, page string) cache.Key { return cache.UploadKey(site+path, hashOf(page)) }
+// pastedKey is the cache key of a page that the app's API key sent.
+func (a *app) pastedKey(path, page string) cache.Key {
+	return tasks.EstimateInput{URL: site + path, Page: hashOf(page)}.For(a.keyID).Key()
+}
 
 // largest is a page of the largest size, in which every other byte must be
 // escaped.
@@ -49,12 +53,15 @@ var pastedScenarios = []scenario{
 	},
 	{
 		name: "the URL alone is not answered from a page", url: "/v1/estimate", body: `{"url":"https://cars.example/pasted","html":null}`,
-		before: func(t *testing.T, a *app) string { a.keep(t, pastedKey("/pasted", "page one"), "page one"); return "" },
+		before: func(t *testing.T, a *app) string {
+			a.keep(t, a.pastedKey("/pasted", "page one"), "page one")
+			return ""
+		},
 		status: 200, exact: string(estimateOf(site + "/pasted")),
 	},
 	{
 		name: "the same page again", url: "/v1/estimate", body: sent("/pasted", "page two"),
-		before: func(t *testing.T, a *app) string { a.keep(t, pastedKey("/pasted", "page two"), "kept"); return "" },
+		before: func(t *testing.T, a *app) string { a.keep(t, a.pastedKey("/pasted", "page two"), "kept"); return "" },
 		status: 200, has: []string{`"version":"kept"`, `"cached":true`},
 	},
 	{

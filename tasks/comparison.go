@@ -29,6 +29,8 @@ type CompareInput struct {
 	URL2 string `json:"url2"`
 	Rate string `json:"rate"` // shillings for a dollar, a decimal
 	Lang string `json:"lang"` // en or sw
+	// Owner is the API key that alone may get the result, see For.
+	Owner string `json:"owner,omitempty"`
 }
 
 // advanceCompare requests two estimates at once, the reports on the sheets that
@@ -66,7 +68,7 @@ func advanceCompare(job *jobs.Job) (Next, error) {
 func pendingChild(job *jobs.Job, estimate, sheet, url string) ([]Child, error) {
 	car := job.Children[estimate]
 	if !car.State.Ended() {
-		return []Child{{estimate, KindEstimate, EstimateInput{URL: url}}}, nil
+		return []Child{{estimate, KindEstimate, EstimateInput{URL: url}.For(job.Owner)}}, nil
 	}
 	var estimated vehicle.Estimate
 	if err := json.Unmarshal(car.Result, &estimated); err != nil {
@@ -76,7 +78,7 @@ func pendingChild(job *jobs.Job, estimate, sheet, url string) ([]Child, error) {
 	if address == nil || job.Children[sheet].State.Ended() {
 		return nil, nil
 	}
-	return []Child{{sheet, KindReport, ReportInput{URL: *address}}}, nil
+	return []Child{{sheet, KindReport, ReportInput{URL: *address}.For(job.Owner)}}, nil
 }
 
 // comparisonError says which of the two listings could not be estimated and

@@ -146,7 +146,7 @@ func DedupKey(kind string, input any) (string, error) {
 
 // Estimate submits the estimate of a listing. The URL must be canonical.
 func (e *Engine) Estimate(ctx context.Context, url, owner string, class jobs.Class) (*jobs.Job, error) {
-	return e.Submit(ctx, KindEstimate, EstimateInput{URL: url}, Requester{Owner: owner, Class: class})
+	return e.Submit(ctx, KindEstimate, EstimateInput{URL: url}.For(owner), Requester{Owner: owner, Class: class})
 }
 
 // StepOutput is the output of a step.

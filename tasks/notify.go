@@ -96,10 +96,13 @@ func (e *Engine) notifyKeys(ctx context.Context, job *jobs.Job, subscribers []st
 		ID: job.ID, Kind: job.Kind, State: job.State, Created: job.Created, Ended: job.Ended,
 		Location: "/v1/jobs/" + job.ID, Error: job.Error,
 	}
-	errs := make([]error, 0, len(subscribers))
+	errs := make([]error, 0, 1+len(subscribers))
+	owners := make([]string, 0, len(subscribers))
 	for _, subscriber := range subscribers {
 		owner := strings.TrimPrefix(subscriber, subscriberKey+":")
+		owners = append(owners, owner)
 		errs = append(errs, e.webhooks.Emit(ctx, owner, webhook.JobCompleted, job.ID, job.Ended, data))
 	}
+	errs = append(errs, e.nameListings(ctx, owners, job))
 	return errors.Join(errs...)
 }

@@ -19,12 +19,17 @@ const StepSummarize = "summarize"
 type ReportInput struct {
 	URL    string `json:"url,omitempty"`
 	Upload string `json:"upload,omitempty"`
+	Owner  string `json:"owner,omitempty"` // the API key that alone may get the result, see For
 }
 
 // ID names the sheet in 32 hexadecimal digits. The id of a file cannot be
-// guessed without the file.
+// guessed without the file, and differs from one API key to the other.
 func (i ReportInput) ID() string {
-	sum := sha256.Sum256([]byte(i.URL + "\n" + i.Upload))
+	text := i.URL + "\n" + i.Upload
+	if i.Owner != "" {
+		text += "\n" + i.Owner
+	}
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])
 }
 

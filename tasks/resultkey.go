@@ -46,7 +46,13 @@ func (i EstimateInput) Key() cache.Key {
 		}
 		choice += "\x00" + string(known)
 	}
-	return cache.LabelKey(cache.UploadKey(i.URL, i.Page), choice)
+	return cache.LabelKey(i.PageKey(), choice)
+}
+
+// PageKey returns the cache key of what belongs to the page alone, without the
+// caller's choice.
+func (i EstimateInput) PageKey() cache.Key {
+	return cache.OwnedKey(cache.UploadKey(i.URL, i.Page), i.Owner)
 }
 
 // QuoteKey returns the cache key of the estimate of a described car. The

@@ -30,6 +30,9 @@ type EstimateInput struct {
 	URL       string `json:"url"`
 	Page      string `json:"page,omitempty"`
 	ModelBody string `json:"modelBody,omitempty"`
+	// Owner is the API key that alone may get the result, see For; "" lets all keys
+	// share it.
+	Owner string `json:"owner,omitempty"`
 	// Known overrides values of the listing; nil overrides none.
 	Known *vehicle.Known `json:"known,omitempty"`
 	// PriceCandidates adds the taxes of all candidates to the error of a car that is

@@ -128,12 +128,12 @@ type rowRequest struct {
 
 // prepareRows reads the cached results of rows, all in one round trip. A row that
 // cannot be read is left out, with an error.
-func (d *dispatcher) prepareRows(ctx context.Context, rows []batch.ClaimedRow) ([]rowRequest, error) {
+func (d *dispatcher) prepareRows(ctx context.Context, rows []batch.ClaimedRow, owner string) ([]rowRequest, error) {
 	requests := make([]rowRequest, 0, len(rows))
 	inputs := make([]tasks.EstimateInput, 0, len(rows))
 	var errs []error
 	for _, row := range rows {
-		input := tasks.EstimateInput{URL: row.URL, ModelBody: row.ModelBody}
+		input := tasks.EstimateInput{URL: row.URL, ModelBody: row.ModelBody}.For(owner)
 		if row.Known != nil {
 			if err := json.Unmarshal(row.Known, &input.Known); err != nil {
 				errs = append(errs, fmt.Errorf("worker: known values of a row: %w", err))
@@ -164,7 +164,7 @@ func (d *dispatcher) submitRows(
 	if account.Full() {
 		return nil, d.failRows(ctx, rows)
 	}
-	requests, err := d.prepareRows(ctx, rows)
+	requests, err := d.prepareRows(ctx, rows, owner)
 	var (
 		group errgroup.Group
 		mu    sync.Mutex
@@ -206,6 +206,9 @@ func (d *dispatcher) failRows(ctx context.Context, rows []batch.ClaimedRow) erro
 func (d *dispatcher) submitRow(ctx context.Context, request rowRequest, owner string) (id string, err error) {
 	row := request.row
 	if request.cached != nil {
+		if err := d.engine.NameCached(ctx, owner, request.input, request.cached); err != nil {
+			return "", err
+		}
 		return "", d.outcomes.record(ctx, row.Batch, row.Index, &jobs.Job{State: jobs.Succeeded, Result: request.cached, Owner: owner})
 	}
 	job, err := d.engine.Submit(ctx, tasks.KindEstimate, request.input, tasks.Requester{

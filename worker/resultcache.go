@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -36,7 +37,7 @@ func (c *resultCache) put(ctx context.Context, job *jobs.Job, result json.RawMes
 	return nil
 }
 
-// putEstimate also stores which listing a sheet belongs to.
+// putEstimate also stores which listing a sheet belongs to, for the key of the job.
 func (c *resultCache) putEstimate(ctx context.Context, job *jobs.Job, result []byte) error {
 	key, err := tasks.ResultKey(job.Kind, job.Input)
 	if err != nil {
@@ -44,25 +45,13 @@ func (c *resultCache) putEstimate(ctx context.Context, job *jobs.Job, result []b
 	}
 	var estimate struct {
 		ValidUntil time.Time `json:"validUntil"`
-		Car        struct {
-			Sheet string `json:"conditionReportUrl"`
-		} `json:"car"`
 	}
 	if err := json.Unmarshal(result, &estimate); err != nil {
 		return fmt.Errorf("worker: result: %w", err)
 	}
-	var input tasks.EstimateInput
-	if err := json.Unmarshal(job.Input, &input); err != nil {
-		return fmt.Errorf("worker: input: %w", err)
-	}
-	// A page or label that a caller sent says nothing about the site's listing.
-	listed := estimate.Car.Sheet != "" && job.Kind == tasks.KindEstimate && input == (tasks.EstimateInput{URL: input.URL})
 	return c.results.For(job.Owner).Pipelined(ctx, func(results *cache.Cache) error {
-		if err := results.Put(ctx, key, result, estimate.ValidUntil); err != nil || !listed {
-			return err
-		}
-		id := tasks.ReportInput{URL: estimate.Car.Sheet}.ID()
-		return results.PutRaw(ctx, cache.ListingKey(id), []byte(key), estimate.ValidUntil)
+		err := results.Put(ctx, key, result, estimate.ValidUntil)
+		return errors.Join(err, tasks.NameListing(ctx, results, job.Owner, job.Kind, job.Input, result))
 	})
 }
 
@@ -103,7 +92,7 @@ func (c *resultCache) putComparison(ctx context.Context, job *jobs.Job, result [
 	if err != nil {
 		return err
 	}
-	return c.results.For(job.Owner).Put(ctx, cache.CompareKey(input.URL1, input.URL2, input.Lang), cached, expiry)
+	return c.results.For(job.Owner).Put(ctx, input.Key(), cached, expiry)
 }
 
 // isTemporary reports whether a sheet was not read for a reason that may not last.

@@ -58,7 +58,7 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 		return nil, pageFailure(err, job, tasks.OfferPage)
 	}
 	now := time.Now()
-	key := cache.ExplanationKey(cache.UploadKey(input.URL, input.Page))
+	key := cache.ExplanationKey(input.PageKey())
 	expires := cache.EstimateExpiry(now, tra.QuarterEnd(now))
 	// The page is not fetched again because Redis does not take what was read.
 	_, err = persist(ctx, 0, outageTimeout, func(ctx context.Context) error {

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -63,6 +64,17 @@ func LabelKey(estimate Key, modelBody string) Key {
 	return EstimateKey(string(estimate) + "\n" + modelBody)
 }
 
+// OwnedKey returns the key of a result that only one API key may get: one of a page
+// that it sent, or of a URL with a token. Without an owner it returns the given key.
+func OwnedKey(key Key, owner string) Key {
+	if owner == "" {
+		return key
+	}
+	prefix := key[:strings.LastIndexByte(string(key), ':')+1]
+	sum := sha256.Sum256([]byte("owner\n" + owner + "\n" + string(key)))
+	return prefix + Key(hex.EncodeToString(sum[:]))
+}
+
 // QuoteKey returns the key of the estimate of a described car, by the canonical
 // description.
 func QuoteKey(input []byte) Key {
@@ -78,8 +90,9 @@ func ExplanationKey(estimate Key) Key {
 // ReadingKey returns the key of the reading of an inspection sheet, by the sheet's id.
 func ReadingKey(sheet string) Key { return Key("cache:reading:" + sheet) }
 
-// ListingKey returns the key of the cache key of the estimate whose listing has a sheet.
-func ListingKey(sheet string) Key { return Key("cache:listing:" + sheet) }
+// ListingKey returns the key of the cache key of the estimate whose listing has a
+// sheet, among the listings that one API key has named: a page can name any sheet.
+func ListingKey(sheet, owner string) Key { return Key("cache:listing:" + sheet + ":" + owner) }
 
 // CompareKey returns the key of the comparison of two listings in this order, by
 // their canonical URLs, in a language.

@@ -1,0 +1,145 @@
+// Package urltoken recognizes URLs that carry what looks like a token: a session,
+// a signature, or a long random value. What such a URL gives is meant for the
+// caller who has it.
+package urltoken
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// names are words of parameters whose value lets its holder in.
+var names = map[string]bool{
+	"session": true, "sessionid": true, "sess": true, "sid": true, "phpsessid": true, "jsessionid": true, "aspsessionid": true,
+	"token": true, "accesstoken": true, "authtoken": true, "csrf": true, "xsrf": true, "nonce": true, "ticket": true, "otp": true,
+	"sig": true, "signature": true, "sign": true, "signed": true, "hmac": true, "hash": true, "policy": true, "credential": true,
+	"key": true, "apikey": true, "secret": true, "auth": true, "authorization": true, "bearer": true, "jwt": true, "oauth": true,
+	"password": true, "passwd": true, "passcode": true, "pass": true, "pwd": true, "pin": true, "user": true, "login": true,
+	"email": true, "expires": true, "invite": true, "share": true, "private": true,
+}
+
+// InQuery reports whether the query of a URL carries what looks like a token.
+func InQuery(u *url.URL) bool {
+	for part := range strings.FieldsFuncSeq(u.RawQuery, func(r rune) bool { return r == '&' || r == ';' }) {
+		if inParameter(part) {
+			return true
+		}
+	}
+	return false
+}
+
+// InPath reports whether the path of a URL carries what looks like a token. The
+// random ids of a site's listings look like one too.
+func InPath(u *url.URL) bool {
+	for segment := range strings.SplitSeq(u.EscapedPath(), "/") {
+		for i, part := range strings.Split(segment, ";") {
+			if i > 0 && inParameter(part) || isRandom(unescape(part)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func inParameter(part string) bool {
+	name, value, has := strings.Cut(part, "=")
+	if !has {
+		return isRandom(unescape(name))
+	}
+	return value != "" && isTokenName(unescape(name)) || isRandom(unescape(value))
+}
+
+func unescape(text string) string {
+	if plain, err := url.QueryUnescape(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+// isTokenName reports whether a parameter's name, or a word of it, is one of names:
+// X-Amz-Signature, accessToken, PHPSESSID.
+func isTokenName(name string) bool {
+	if names[strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))] {
+		return true
+	}
+	for _, word := range words(name) {
+		if names[strings.ToLower(word)] {
+			return true
+		}
+	}
+	return false
+}
+
+// words splits a name at what is not a letter, and before an upper-case letter
+// that follows a lower-case one.
+func words(name string) (list []string) {
+	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		begin, lower := 0, false
+		for i, r := range part {
+			if lower && unicode.IsUpper(r) {
+				list, begin = append(list, part[begin:i]), i
+			}
+			lower = unicode.IsLower(r)
+		}
+		list = append(list, part[begin:])
+	}
+	return list
+}
+
+// word is a word in a run of letters: ToyotaCorollaFielder has three.
+var word = regexp.MustCompile(`[A-Z]?[a-z]{4,}`)
+
+var uuid = regexp.MustCompile(`(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+const (
+	minRandom = 20 // characters; 20 random hexadecimal digits are 80 bits
+	minPlain  = 40 // characters without a separator: longer than a word or an id
+)
+
+// isRandom reports whether a text has a part that looks random: a UUID, or a run of
+// at least 20 letters and digits whose kind (upper case, lower case, digit) changes
+// more often than in words, names and ids.
+func isRandom(text string) bool {
+	if len(text) < minRandom {
+		return false
+	}
+	if uuid.MatchString(text) {
+		return true
+	}
+	// A token may contain - and _, one in 32 characters; the words of a title have
+	// more of them.
+	separator := func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	runs := strings.FieldsFunc(text, separator)
+	if len(runs)-1 <= len(text)/8 {
+		runs = append(runs, strings.Join(runs, ""))
+	}
+	for _, run := range runs {
+		rest := len(word.ReplaceAllString(run, ""))
+		if len(run) >= minRandom && rest >= minRandom/2 && (changes(run) >= len(run)/6 || len(run) >= minPlain) {
+			return true
+		}
+	}
+	return false
+}
+
+// changes counts how often the kind of the characters changes. A capital before
+// small letters, as in a name, is no change.
+func changes(text string) (n int) {
+	kind := func(c byte) int {
+		switch {
+		case c >= '0' && c <= '9':
+			return 1
+		case c >= 'A' && c <= 'Z':
+			return 2
+		}
+		return 3
+	}
+	for i := 1; i < len(text); i++ {
+		if before, now := kind(text[i-1]), kind(text[i]); before != now && (before != 2 || now != 3) {
+			n++
+		}
+	}
+	return n
+}
