@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -272,6 +273,27 @@ func (e *Engine) EnqueueAfter(ctx context.Context, job *jobs.Job, step string, d
 		return err
 	}
 	return e.enqueueTask(ctx, task, asynq.ProcessIn(delay))
+}
+
+// IsNext reports whether the outputs are there that a claimed step needs. They are not
+// when Redis has gone back in time while a run did several steps: it stored the output
+// of a later step in a record that has lost those before.
+func IsNext(job *jobs.Job, step string) bool {
+	next, err := advance(job)
+	return err != nil || next.Result != nil || next.Failed != nil || slices.Contains(next.Steps, step)
+}
+
+// Postpone releases a claimed step whose turn has not come, see IsNext, and advances the
+// job: the outputs that are missing are made first. The sweeper looks soon for the run
+// that has lost them.
+func (e *Engine) Postpone(ctx context.Context, job *jobs.Job, step, claim string) error {
+	if err := e.jobs.Release(ctx, job.ID, step, claim, false); err != nil {
+		return err
+	}
+	if err := e.Advance(ctx, job.ID); err != nil {
+		return err
+	}
+	return e.jobs.ScheduleCheck(ctx, job.ID, job.Class, recheckRunning)
 }
 
 // Fail ends a job with an error. With a claim it does so only while that claim

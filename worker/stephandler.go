@@ -103,6 +103,10 @@ func (s *stepHandler) ProcessTask(ctx context.Context, task *asynq.Task) error {
 	log := s.log.With("job", payload.Job)
 	switch result {
 	case jobs.Claimed:
+		if !tasks.IsNext(job, payload.Step) {
+			log.Info("step postponed: outputs that it needs were lost", "step", payload.Step)
+			return s.retryWrite(ctx, func(ctx context.Context) error { return s.engine.Postpone(ctx, job, payload.Step, claim) })
+		}
 		log = log.With("kind", job.Kind, "site", siteOf(payload.URL), "key", job.Owner)
 		return s.runClaimed(ctx, task.Type(), job, payload, claim, log)
 	case jobs.AlreadyDone, jobs.JobEnded:
