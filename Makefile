@@ -1,7 +1,7 @@
 # The commands of the daily work; `make` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint fuzz attacks chaos property bench ci
+.PHONY: help run test lint fuzz attacks chaos faults property bench ci
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ attacks: ## attack the service in full and print what the victim noticed
 
 chaos: ## kill workers, APIs and Redis during a batch of 2,000 listings
 	go test ./pkg/cli -run TestChaosChangesNoResult -v -timeout 40m -chaos 2000 -chaos.seed 0
+
+faults: ## interrupt batches with every fault and print what each costs; FAULTS="-fault.away 10m" for long ones
+	go test ./pkg/cli -run TestFaults -v -timeout 3h -fault.rows 600 -fault.rounds 3 -fault.clock $(FAULTS)
 
 property: ## check the job engine with 2,000 random sequences of events
 	go test ./worker -run TestJobsEndOnceWhateverCrashes -v -timeout 40m -rapid.checks 2000

@@ -91,7 +91,7 @@ func (s *stack) workerOptions(roles ...tasks.Role) *app.WorkerOptions {
 func (s *stack) spawn(redisURL string) *clitest.Process {
 	s.t.Helper()
 	p, err := clitest.Start(s.t, "worker started", "worker", "--allow-loopback",
-		"--redis-url", redisURL, "--authority-url", s.authority.URL, "--authority-rate", "0")
+		"--redis-url", redisURL, "--authority-url", s.authority.URL, "--authority-rate", "0", "--fetch-rate", "0")
 	must(s.t, err)
 	return p
 }

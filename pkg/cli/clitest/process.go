@@ -36,13 +36,20 @@ type Line struct {
 // the message ready; an error when it ended before.
 func Start(t testing.TB, ready string, args ...string) (*Process, error) {
 	t.Helper()
-	path, err := exec.LookPath("ushuru")
+	return StartProgram(t, "ushuru", nil, ready, args...)
+}
+
+// StartProgram does what Start does with another build of the program and more
+// variables of the environment.
+func StartProgram(t testing.TB, program string, env []string, ready string, args ...string) (*Process, error) {
+	t.Helper()
+	path, err := exec.LookPath(program)
 	if err != nil {
 		t.Fatal(err)
 	}
 	//nolint:gosec,noctx // the arguments are those of a test; the process ends with it
 	p := &Process{command: exec.Command(path, args...), Over: make(chan struct{})}
-	p.command.SysProcAttr = endsWithParent()
+	p.command.SysProcAttr, p.command.Env = endsWithParent(), append(os.Environ(), env...)
 	stderr, err := p.command.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

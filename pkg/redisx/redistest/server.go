@@ -4,11 +4,18 @@
 package redistest
 
 import (
+	"context"
 	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/testenv"
@@ -94,13 +101,57 @@ func (s *Server) RestartLoading(d time.Duration) {
 	if err := client.Save(s.t.Context()).Err(); err != nil {
 		s.t.Fatalf("redistest: save: %v", err)
 	}
+	all := max(client.DBSize(s.t.Context()).Val(), keys)
 	_ = client.Close()
 	before := s.daemon.args
 	s.daemon.args = append(slices.Clone(before),
-		"--key-load-delay", strconv.FormatInt(d.Microseconds()/keys, 10), "--loading-process-events-interval-bytes", "1024")
+		"--key-load-delay", strconv.FormatInt(d.Microseconds()/all, 10), "--loading-process-events-interval-bytes", "1024")
 	s.Restart()
 	s.daemon.args = before
 }
+
+// FailSaves has every snapshot of the server fail from now on, so that it answers
+// writes with MISCONF, until repair. The server needs SavePoint.
+func (s *Server) FailSaves() (repair func()) {
+	s.t.Helper()
+	client := s.daemon.client()
+	defer client.Close()
+	blocked := filepath.Join(s.daemon.dir, "dump.rdb") // a directory cannot be replaced by a file
+	_ = os.Remove(blocked)
+	if err := os.MkdirAll(filepath.Join(blocked, "full"), 0o700); err != nil {
+		s.t.Fatalf("redistest: %v", err)
+	}
+	s.save(client, "err")
+	return func() {
+		s.t.Helper()
+		if err := os.RemoveAll(blocked); err != nil {
+			s.t.Fatalf("redistest: %v", err)
+		}
+		client := s.daemon.client()
+		defer client.Close()
+		s.save(client, "ok")
+	}
+}
+
+// save makes a snapshot in the background and waits for its outcome.
+func (s *Server) save(client *redis.Client, want string) {
+	s.t.Helper()
+	err := poll(func(ctx context.Context) error {
+		_ = client.BgSave(ctx).Err() // one may be under way
+		info, err := client.Info(ctx, "persistence").Result()
+		if err == nil && !strings.Contains(info, "rdb_last_bgsave_status:"+want+"\r\n") {
+			err = fmt.Errorf("the status of the snapshot is not %s", want)
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatalf("redistest: %v", err)
+	}
+}
+
+// SavePoint makes the server refuse writes after a snapshot that failed. It makes none
+// by itself within a day.
+func SavePoint() Option { return Args("--save", "86400 1000000000") }
 
 // Open connects to a URL for the time of the test.
 func Open(t testing.TB, url string) *redisx.Conn {
