@@ -141,10 +141,16 @@ func asciiName(name string) (string, error) {
 			return "", errName
 		}
 	}
-	if strings.ContainsAny(host, " %:/?#@[]<>^|\"'`{}") {
+	if strings.ContainsFunc(host, isNotOfName) {
 		return "", errName
 	}
 	return host, nil
+}
+
+// isNotOfName reports whether a character cannot be in the name of a site, in
+// lower case and punycode.
+func isNotOfName(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
 }
 
 // checkPort returns the port to write after the host, "" for the scheme's own.
