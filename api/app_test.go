@@ -24,6 +24,7 @@ import (
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/message"
 	"ushuru/pkg/quota"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
@@ -202,11 +203,11 @@ func versionOf(url, version string) json.RawMessage {
 
 var failures = map[string]*jobs.Error{
 	noMatch: {
-		Code: "no_match", Message: "No TRA entry fits this car.",
+		Notice:  message.Notice{Code: "no_match", Message: "No TRA entry fits this car."},
 		Details: json.RawMessage(`[{"make":"TOYOTA","modelBody":"COROLLA FIELDER - NKE165 - STATION WAGON"}]`),
 	},
 	forbidden: {
-		Code: "url_forbidden", Message: "The host is not public.",
+		Notice:  message.Notice{Code: "url_forbidden", Message: "The host is not public."},
 		Details: json.RawMessage(`{"not":"candidates"}`),
 	},
 }

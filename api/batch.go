@@ -10,6 +10,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/pkg/batch"
+	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/quota"
 )
@@ -31,6 +32,7 @@ type batchBody struct {
 	Webhook     *batchWebhook       `json:"webhook,omitempty"`
 	WaitingFor  string              `json:"waitingFor,omitempty"` // authority, while TRA cannot be asked
 	Message     string              `json:"message,omitempty"`    // why, as a sentence
+	Text        *message.Text       `json:"text,omitempty"`       // Message in both languages
 }
 
 func newBatchBody(b *batch.Batch) batchBody {

@@ -13,6 +13,7 @@ import (
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/redisx/redistest"
 )
 
@@ -29,7 +30,7 @@ func batchOf(letters string) func(*testing.T, *app) string {
 			case '=':
 				rows[i].URL = rows[0].URL
 			case 'x':
-				rows[i].RejectReason = &jobs.Error{Code: "url_invalid", Message: "No address."}
+				rows[i].RejectReason = &jobs.Error{Notice: message.Notice{Code: "url_invalid", Message: "No address."}}
 			}
 		}
 		b, err := store.Create(t.Context(), batch.New{Owner: a.keyID, Rows: rows, Options: batch.Options{Rate: "2700.5"}})

@@ -3,16 +3,17 @@ package api
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/plainjson"
 
@@ -225,7 +226,7 @@ func rowProblem(err error) *jobs.Error {
 	if !errors.As(err, &p) {
 		p = errInternal
 	}
-	return &jobs.Error{Code: p.code, Message: p.message}
+	return &jobs.Error{Notice: p.Notice}
 }
 
 // clip returns the beginning of a text of an invalid row.
@@ -240,6 +241,8 @@ type invalidRow struct {
 	URL       string `json:"url,omitempty"`
 	Code      string `json:"code"`
 	Error     string `json:"error"`
+
+	Text *message.Text `json:"text,omitempty"` // Error in both languages
 }
 
 // maxInvalid is the maximum number of invalid rows in a response.
@@ -255,12 +258,13 @@ func rowsProblem(rows []batch.Row) *problem {
 		}
 		if p.invalidCount++; p.invalidCount <= maxInvalid {
 			why := row.RejectReason
-			p.invalid = append(p.invalid, invalidRow{row.Number, row.Reference, row.URL, why.Code, why.Message})
+			p.invalid = append(p.invalid, invalidRow{row.Number, row.Reference, row.URL, why.Code, why.Message, why.Text})
 		}
 	}
 	if p.invalidCount == 0 {
 		return nil
 	}
-	p.message = fmt.Sprintf(p.message, p.invalidCount, len(rows))
+	counts := message.Values{"invalid": strconv.Itoa(p.invalidCount), "rows": strconv.Itoa(len(rows))}
+	p.Notice = message.New("error/rows_invalid", counts)
 	return &p
 }

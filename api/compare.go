@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/shopspring/decimal"
 
 	"ushuru/pkg/cost"
+	"ushuru/pkg/message"
 	"ushuru/tasks"
 )
 
@@ -112,8 +112,8 @@ func hasRate(cached []byte, rate string) bool {
 // pairProblem says which of the two URLs is wrong, and why.
 func pairProblem(err1, err2 error) error {
 	var (
-		first   *problem
-		reasons []string
+		first *problem
+		said  message.Notice
 	)
 	for _, url := range []struct {
 		name string
@@ -128,15 +128,17 @@ func pairProblem(err1, err2 error) error {
 		case p == errURLMissing:
 			p = errPairURLMissing
 		}
+		framed := p.Within("frame/url", message.Values{"name": url.name})
 		if first == nil {
-			first = p
+			first, said = p, framed
+		} else {
+			said = said.Then(framed)
 		}
-		reasons = append(reasons, url.name+": "+p.message)
 	}
 	if first == nil {
 		return nil
 	}
 	both := *first
-	both.message = strings.Join(reasons, " ")
+	both.Notice = said
 	return &both
 }

@@ -9,6 +9,7 @@ import (
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/tasks"
 )
 
@@ -30,7 +31,7 @@ const (
 // hindrance is what a job waits for and cannot have now. The zero value is none.
 type hindrance struct {
 	waitingFor string
-	message    string // a sentence
+	said       message.Notice // a sentence
 	pause      time.Duration
 }
 
@@ -42,12 +43,12 @@ func (s *Server) hindranceOf(ctx context.Context, job *jobs.Job) hindrance {
 		switch step, _ := currentStep(open); step {
 		case tasks.StepCalculate:
 			if outage.Reason != "" {
-				return hindrance{waitingFor: waitingForAuthority, message: outage.Message}
+				return hindrance{waitingFor: waitingForAuthority, said: outage.Notice()}
 			}
 		case tasks.StepScrape:
 			pause := s.pauses.of(ctx, listingOfJob(open))
 			if paused := tasks.SitePaused(pause, tasks.OfferPage, nil); paused != nil {
-				return hindrance{waitingForSite, paused.Message, pause}
+				return hindrance{waitingForSite, paused.Notice, pause}
 			}
 		}
 	}
@@ -94,7 +95,7 @@ func (s *Server) listingsOf(ctx context.Context, job *jobs.Job) (listings []stri
 
 // addTo says in the body of a job what it waits for.
 func (h hindrance) addTo(body *jobBody) {
-	body.WaitingFor, body.Message, body.RetryAfter = h.waitingFor, h.message, int(wholeSeconds(h.pause)/time.Second)
+	body.WaitingFor, body.Message, body.Text, body.RetryAfter = h.waitingFor, h.said.Message, h.said.Text, int(wholeSeconds(h.pause)/time.Second)
 }
 
 // problem returns the response to a caller who waits for the job; nil without a
@@ -102,7 +103,7 @@ func (h hindrance) addTo(body *jobBody) {
 func (h hindrance) problem() error {
 	switch h.waitingFor {
 	case waitingForAuthority:
-		return errNotFinished.waitingForAuthority(h.message)
+		return errNotFinished.waitingForAuthority(h.said)
 	case waitingForSite:
 		paused := problemOf(tasks.JobError(tasks.SitePaused(h.pause, tasks.OfferPage, nil)))
 		paused.waitingFor = waitingForSite
@@ -166,7 +167,8 @@ func (s *Server) batchBody(ctx context.Context, b *batch.Batch) batchBody {
 	body := newBatchBody(b)
 	if outage := s.outages.Now(ctx); outage.Reason != "" && body.Ended.IsZero() {
 		body.WaitingFor = waitingForAuthority
-		body.Message = outage.Message + " Rows of vehicles whose tax is not known wait for it."
+		said := outage.Notice().And("outage/rows", nil)
+		body.Message, body.Text = said.Message, said.Text
 	}
 	return body
 }

@@ -29,6 +29,7 @@ type jobBody struct {
 
 	WaitingFor string `json:"waitingFor,omitempty"` // authority, while TRA cannot be asked; site, while the site pauses
 	Message    string `json:"message,omitempty"`    // why, as a sentence
+	Text       *message.Text `json:"text,omitempty"`       // Message in both languages
 	RetryAfter int    `json:"retryAfter,omitempty"` // seconds for which the site pauses
 
 	Progress tasks.Progress  `json:"progress"`

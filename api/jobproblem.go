@@ -39,15 +39,15 @@ func jobProblem(job *jobs.Job) *problem {
 		return errCancelled
 	}
 	p := problemOf(job.Error)
-	if p.code == "listing_incomplete" && job.Kind == tasks.KindQuote {
-		p.status, p.code = http.StatusBadRequest, "request_incomplete"
+	if p.Code == "listing_incomplete" && job.Kind == tasks.KindQuote {
+		p.status, p.Code = http.StatusBadRequest, "request_incomplete"
 	}
 	return p
 }
 
 // problemOf returns the response of the error of a job.
 func problemOf(why *jobs.Error) *problem {
-	p := &problem{status: http.StatusInternalServerError, code: why.Code, message: why.Message}
+	p := &problem{status: http.StatusInternalServerError, Notice: why.Notice}
 	if status, ok := jobStatus[why.Code]; ok {
 		p.status, p.retryAfter = status, aiRetryAfter[why.Code]
 	}

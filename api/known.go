@@ -33,14 +33,13 @@ func parseKnown(data json.RawMessage) (*vehicle.Known, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&req); err != nil {
-		return nil, fieldProblem("known", "must be an object with year, yearBasis, engine_cc, fuel, modelCode, fobPriceUSD,"+
-			" cfPriceUSD and bodyType, all optional").withCause(err)
+		return nil, fieldProblem("known", "known").withCause(err)
 	}
 	if req.YearBasis == "" {
 		req.YearBasis = "manufacture"
 	}
 	if !slices.Contains([]string{"manufacture", "registration", "model"}, req.YearBasis) {
-		return nil, fieldProblem("known.yearBasis", "must be manufacture, registration or model")
+		return nil, fieldProblem("known.yearBasis", "year_basis")
 	}
 	described := quoteRequest{
 		Year: req.Year, EngineCC: req.EngineCC, ModelCode: req.ModelCode,
@@ -71,6 +70,6 @@ func inKnown(err error) error {
 		return err
 	}
 	nested := *p
-	nested.message = `In "known", ` + p.message
+	nested.Notice = p.Within("frame/in_known", nil)
 	return &nested
 }

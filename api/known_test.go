@@ -42,7 +42,7 @@ func TestParseKnown(t *testing.T) {
 		switch {
 		case c.problem == "" && (err != nil || got != c.want):
 			t.Errorf("%s: %s, %v; want %s", c.body, got, err, c.want)
-		case c.problem != "" && (err == nil || !strings.Contains(err.(*problem).message, c.problem)): //nolint:errorlint // it is one
+		case c.problem != "" && (err == nil || !strings.Contains(err.(*problem).Message, c.problem)): //nolint:errorlint // it is one
 			t.Errorf("%s: %v, want %q", c.body, err, c.problem)
 		}
 	}

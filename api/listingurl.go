@@ -24,5 +24,5 @@ func urlProblem(err error) error {
 	if !ok {
 		return err
 	}
-	return &problem{status: http.StatusBadRequest, code: public.Code, message: public.Message, cause: err}
+	return &problem{status: http.StatusBadRequest, Notice: public.Notice, cause: err}
 }

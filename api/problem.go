@@ -7,15 +7,16 @@ import (
 	"strconv"
 	"time"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 )
 
 // problem is an error that a client can see. Only the log shows its cause.
 type problem struct {
+	message.Notice // what is wrong, and what to do
+
 	status     int
-	code       string
-	message    string // what is wrong, and what to do
 	retryAfter time.Duration
 	retryAt    time.Time // when a site may be asked again; zero when it is not paused
 	location   string    // URL of a job
@@ -30,9 +31,25 @@ type problem struct {
 	invalidCount int
 }
 
-// fieldProblem says what is wrong with one field of a request.
-func fieldProblem(name, what string) *problem {
-	return &problem{status: http.StatusBadRequest, code: "field_invalid", message: fmt.Sprintf("%q %s.", name, what)}
+// refuse returns the problem with the text of a code, or of a code and a variant.
+func refuse(status int, code string, values message.Values) *problem {
+	return &problem{status: status, Notice: message.New("error/"+code, values)}
+}
+
+// after returns the problem with the time after which to ask again.
+func (p *problem) after(wait time.Duration) *problem {
+	p.retryAfter = wait
+	return p
+}
+
+// fieldProblem says what is wrong with one field of a request: the variant of the
+// text, and its least and greatest values.
+func fieldProblem(name, variant string, bounds ...int) *problem {
+	values := message.Values{"field": name}
+	if n := len(bounds); n > 0 {
+		values["min"], values["max"] = strconv.Itoa(bounds[0]), strconv.Itoa(bounds[n-1])
+	}
+	return refuse(http.StatusBadRequest, "field_invalid."+variant, values)
 }
 
 // bodyTooLarge rejects a body above a limit of bytes.
@@ -41,17 +58,14 @@ func bodyTooLarge(limit int64) *problem {
 	if limit >= 1<<20 {
 		size = fmt.Sprintf("%d MB", limit>>20)
 	}
-	return &problem{
-		status: http.StatusRequestEntityTooLarge, code: "body_too_large",
-		message: "The body is larger than " + size + ".",
-	}
+	return refuse(http.StatusRequestEntityTooLarge, "body_too_large", message.Values{"size": size})
 }
 
 func (p *problem) Error() string {
 	if p.cause == nil {
-		return p.code + ": " + p.message
+		return p.Code + ": " + p.Message
 	}
-	return fmt.Sprintf("%s: %v", p.code, p.cause)
+	return fmt.Sprintf("%s: %v", p.Code, p.cause)
 }
 
 func (p *problem) Unwrap() error { return p.cause }
@@ -72,22 +86,23 @@ func (p *problem) withLocation(url string) *problem {
 
 // waitingForAuthority returns the same problem, with the reason why the job cannot
 // end now.
-func (p *problem) waitingForAuthority(reason string) *problem {
+func (p *problem) waitingForAuthority(reason message.Notice) *problem {
 	waiting := *p
-	waiting.waitingFor, waiting.message = waitingForAuthority, reason+" "+p.message
+	waiting.waitingFor, waiting.Notice = waitingForAuthority, reason.Then(p.Notice)
+	waiting.Code = p.Code
 	return &waiting
 }
 
 // Is reports whether a problem is the same but for what it was given later.
 func (p *problem) Is(target error) bool {
 	other, ok := target.(*problem)
-	return ok && p.code == other.code && p.status == other.status && other.code == errNotFinished.code
+	return ok && p.Code == other.Code && p.status == other.status && other.Code == errNotFinished.Code
 }
 
 // body returns the problem as the client sees it.
 func (p *problem) body() vehicle.Error {
 	return vehicle.Error{
-		Message: p.message, Code: p.code, Candidates: p.candidates, Car: p.car,
+		Message: p.Message, Code: p.Code, Text: p.Text, Values: p.Values, Candidates: p.candidates, Car: p.car,
 		RetryAfter: p.secondsPaused(), WaitingFor: p.waitingFor,
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -118,7 +119,7 @@ func TestIncompleteDescriptionIsABadRequest(t *testing.T) {
 	answers := make(chan answer)
 	go func() { answers <- a.send(t, ask()) }()
 	spinUntil(func() bool { return a.hub.Waiting() == 1 })
-	why := &jobs.Error{Code: "listing_incomplete", Message: "the request gives no fuel"}
+	why := &jobs.Error{Notice: message.Notice{Code: "listing_incomplete", Message: "the request gives no fuel"}}
 	if _, err := a.jobs.Fail(t.Context(), id, "", "", why); err != nil {
 		t.Fatal(err)
 	}

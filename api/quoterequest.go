@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -40,9 +39,9 @@ func (req *quoteRequest) typeProblem(field string) *problem {
 	case "":
 		return errQuoteInvalid
 	case "year", "engine_cc":
-		return fieldProblem(field, "must be a whole number")
+		return fieldProblem(field, "number")
 	}
-	return fieldProblem(field, "must be text")
+	return fieldProblem(field, "text")
 }
 
 // Bounds of an imported vehicle.
@@ -81,11 +80,11 @@ func (req *quoteRequest) optional() (vehicle.QuoteInput, error) {
 		{"bodyType", input.BodyType},
 	} {
 		if utf8.RuneCountInString(field.value) > maxTextLength || strings.ContainsFunc(field.value, notPrintable) {
-			return input, fieldProblem(field.name, fmt.Sprintf("must be at most %d printable characters", maxTextLength))
+			return input, fieldProblem(field.name, "characters", maxTextLength)
 		}
 	}
 	if len(input.ModelBody) > maxModelBody || strings.ContainsFunc(input.ModelBody, notPrintable) {
-		return input, fieldProblem("modelBody", fmt.Sprintf("must be at most %d bytes of printable text", maxModelBody))
+		return input, fieldProblem("modelBody", "bytes", maxModelBody)
 	}
 	for _, check := range []func(*vehicle.QuoteInput) error{req.codes, req.numbers, req.amounts} {
 		if err := check(&input); err != nil {
@@ -106,9 +105,9 @@ func (req *quoteRequest) codes(input *vehicle.QuoteInput) error {
 		codes := chassis.ParseAll(field.value)
 		switch {
 		case len(codes) != 1:
-			return fieldProblem(field.name, "must be one chassis code, such as NKE165 or DAA-NKE165")
+			return fieldProblem(field.name, "one_code")
 		case input.ModelCode != "" && input.ModelCode != codes[0].Code:
-			return fieldProblem("rawModelCode", "differs from modelCode; send only one")
+			return fieldProblem("rawModelCode", "two_codes")
 		}
 		input.ModelCode = codes[0].Code
 		if whole := chassis.Normalise(field.value); whole != codes[0].Code {
@@ -122,13 +121,13 @@ func (req *quoteRequest) numbers(input *vehicle.QuoteInput) error {
 	maxYear := time.Now().Year() + 1 // models are sold before their year begins
 	if req.Year != nil {
 		if *req.Year < minYear || *req.Year > maxYear {
-			return fieldProblem("year", fmt.Sprintf("must be the year of manufacture, from %d to %d", minYear, maxYear))
+			return fieldProblem("year", "year", minYear, maxYear)
 		}
 		input.Year = *req.Year
 	}
 	if req.EngineCC != nil && *req.EngineCC != 0 { // 0 is an electric car, or unknown
 		if *req.EngineCC < minCC || *req.EngineCC > maxCC {
-			return fieldProblem("engine_cc", fmt.Sprintf("must be from %d to %d, or 0 for a car without an engine", minCC, maxCC))
+			return fieldProblem("engine_cc", "engine", minCC, maxCC)
 		}
 		input.EngineCC = *req.EngineCC
 	}
@@ -139,7 +138,7 @@ func (req *quoteRequest) amounts(input *vehicle.QuoteInput) error {
 	for _, field := range []struct {
 		name  string
 		value json.RawMessage
-		max   int64
+		max   int
 		into  **money.Number
 	}{
 		{"fobPriceUSD", req.FOBPriceUSD, maxPriceUSD, &input.FOBPriceUSD},
@@ -151,14 +150,14 @@ func (req *quoteRequest) amounts(input *vehicle.QuoteInput) error {
 		}
 		var n money.Number
 		err := json.Unmarshal(field.value, &n)
-		if err != nil || !n.Decimal().IsPositive() || n.Decimal().GreaterThan(decimal.NewFromInt(field.max)) {
-			return fieldProblem(field.name, fmt.Sprintf("must be greater than 0, at most %d", field.max))
+		if err != nil || !n.Decimal().IsPositive() || n.Decimal().GreaterThan(decimal.NewFromInt(int64(field.max))) {
+			return fieldProblem(field.name, "positive", field.max)
 		}
 		*field.into = &n
 	}
 	fob, total := input.FOBPriceUSD, input.CFPriceUSD
 	if fob != nil && total != nil && !total.Decimal().GreaterThan(fob.Decimal()) {
-		return fieldProblem("cfPriceUSD", "includes freight and must exceed fobPriceUSD")
+		return fieldProblem("cfPriceUSD", "freight")
 	}
 	return nil
 }
@@ -167,11 +166,11 @@ func (req *quoteRequest) amounts(input *vehicle.QuoteInput) error {
 func checkRequired(input *vehicle.QuoteInput) error {
 	switch {
 	case input.Make == "":
-		return fieldProblem("make", "is required, for example TOYOTA")
+		return fieldProblem("make", "make")
 	case input.Model+input.ModelCode+input.ModelBody == "":
-		return fieldProblem("model", "is required unless modelCode, rawModelCode or modelBody is sent")
+		return fieldProblem("model", "model")
 	case input.Year == 0:
-		return fieldProblem("year", "is required: the year of manufacture")
+		return fieldProblem("year", "no_year")
 	}
 	return nil
 }

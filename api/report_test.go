@@ -14,6 +14,7 @@ import (
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 
 	"ushuru/pkg/sheet"
 	"ushuru/tasks"
@@ -37,7 +38,7 @@ func endReading(ctx context.Context, a *app, job *jobs.Job) error {
 			return err
 		}
 		if !bytes.HasPrefix(file, []byte("\xff\xd8\xff")) {
-			_, err = a.jobs.Fail(ctx, job.ID, tasks.StepSummarize, "", &jobs.Error{Code: scan.TypeUnsupported, Message: "No picture."})
+			_, err = a.jobs.Fail(ctx, job.ID, tasks.StepSummarize, "", &jobs.Error{Notice: message.Notice{Code: scan.TypeUnsupported, Message: "No picture."}})
 			return err
 		}
 	}

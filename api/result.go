@@ -259,7 +259,7 @@ func beginTable(
 func (t tableWriter) result(item batch.Item, estimate json.RawMessage) error {
 	line := export.Line{Number: item.Number, Reference: item.Reference, URL: item.URL, State: item.State}
 	if item.Error != nil {
-		line.Code, line.Reason = item.Error.Code, item.Error.Message
+		line.Code, line.Reason = item.Error.Code, item.Error.In(t.lang)
 	}
 	if estimate != nil {
 		line.Estimate = &vehicle.Estimate{}

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -60,7 +59,7 @@ func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, name := range []string{"make", "q"} {
 		if utf8.RuneCountInString(query.Get(name)) > maxTextLength {
-			return fieldProblem(name, fmt.Sprintf("must be at most %d characters", maxTextLength))
+			return fieldProblem(name, "characters", maxTextLength)
 		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
@@ -150,7 +149,7 @@ func parsePage(query url.Values) (pageRange, error) {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < field.min || n > field.max {
-			return part, fieldProblem(field.name, fmt.Sprintf("must be a whole number from %d to %d", field.min, field.max))
+			return part, fieldProblem(field.name, "range", field.min, field.max)
 		}
 		*field.target = n
 	}

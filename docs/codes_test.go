@@ -2,12 +2,13 @@ package docs
 
 import (
 	"go/ast"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"ushuru/pkg/message"
 )
 
 var codeWord = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)+$|^(simulated|internal|cancelled)$`)
@@ -78,37 +79,25 @@ func rows(document, heading string) map[string]string {
 	return table
 }
 
-// errorCodes returns the codes of errors in the code: those of the API's
-// problems, of the errors of jobs, and the constants of files that are named
-// after errors.
+// errorCodes returns the codes of errors: those of the table of texts, and those that
+// the API refuses a request with, with their status.
 func errorCodes(t *testing.T) map[string]found {
 	t.Helper()
 	codes := map[string]found{}
-	note := func(code string, f found) {
-		if known, has := codes[code]; codeWord.MatchString(code) && (!has || known.status == 0) {
-			codes[code] = f
-		}
+	for _, key := range message.Keys("error") {
+		codes[message.CodeOf(key)] = found{0, "the table of texts"}
 	}
 	for _, source := range sources(t) {
-		dir, base := path.Split(source.path)
-		if rig.MatchString(dir) || dir == "pkg/ai/" || dir == "pkg/tra/" {
-			continue // callers do not see what an AI or TRA does wrong, but what follows from it
-		}
 		ast.Inspect(source.file, func(node ast.Node) bool {
-			switch node := node.(type) {
-			case *ast.CompositeLit:
-				if code, status := codeAndStatus(node); status != 0 || isError(node) {
-					note(code, found{status, source.path})
-				}
-			case *ast.CallExpr: // tasks.Permanent(code, …)
-				note(firstArgument(node, "Permanent"), found{0, source.path})
-			case *ast.ValueSpec:
-				if base != "error.go" && base != "errors.go" {
-					return true
-				}
-				for _, value := range node.Values {
-					code, _ := text(value)
-					note(code, found{0, source.path})
+			call, ok := node.(*ast.CallExpr)
+			if !ok || len(call.Args) != 3 {
+				return true
+			}
+			if name, _ := call.Fun.(*ast.Ident); name != nil && name.Name == "refuse" {
+				status, _ := call.Args[0].(*ast.SelectorExpr)
+				key, said := text(call.Args[1])
+				if status != nil && said {
+					codes[message.CodeOf(key)] = found{statusNumbers[status.Sel.Name], source.path}
 				}
 			}
 			return true
@@ -126,12 +115,6 @@ func firstArgument(call *ast.CallExpr, names ...string) string {
 	}
 	value, _ := text(call.Args[0])
 	return value
-}
-
-// isError reports whether a literal is a jobs.Error.
-func isError(literal *ast.CompositeLit) bool {
-	selector, ok := literal.Type.(*ast.SelectorExpr)
-	return ok && selector.Sel.Name == "Error"
 }
 
 // codeAndStatus returns the fields code and status of a literal.

@@ -11,6 +11,7 @@ import (
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/tasks"
 	"ushuru/tasks/enginetest"
 )
@@ -49,7 +50,7 @@ func TestComparisonWaitsForItsChildren(t *testing.T) {
 	if parent = f.Get(parent.ID); len(parent.Steps) != 0 || len(parent.Children) != 3 {
 		t.Fatalf("%+v", parent)
 	}
-	if err := f.Fail(t.Context(), reading.ID, "", "", &jobs.Error{Code: "no_ai"}); err != nil {
+	if err := f.Fail(t.Context(), reading.ID, "", "", &jobs.Error{Notice: message.Notice{Code: "no_ai"}}); err != nil {
 		t.Fatal(err)
 	}
 	parent = f.Get(parent.ID)
@@ -69,7 +70,7 @@ func TestFailedListingEndsTheComparison(t *testing.T) {
 	parent := submit(f, tasks.KindCompare, bothCars, "")
 	details := json.RawMessage(`[{"make":"TOYOTA","modelBody":"X"}]`)
 	if err := f.Fail(t.Context(), parent.Children[tasks.ChildCar2].Job, "", "",
-		&jobs.Error{Code: "no_match", Message: "Nothing fits.", Details: details}); err != nil {
+		&jobs.Error{Notice: message.Notice{Code: "no_match", Message: "Nothing fits."}, Details: details}); err != nil {
 		t.Fatal(err)
 	}
 	parent = f.Get(parent.ID)
@@ -84,7 +85,7 @@ func TestFailedListingEndsTheComparison(t *testing.T) {
 
 func TestErrorNamesBothCars(t *testing.T) {
 	t.Parallel()
-	failed := jobs.Child{State: jobs.Failed, Error: &jobs.Error{Code: "listing_gone", Message: "Gone."}}
+	failed := jobs.Child{State: jobs.Failed, Error: &jobs.Error{Notice: message.Notice{Code: "listing_gone", Message: "Gone."}}}
 	job := &jobs.Job{
 		Kind: tasks.KindCompare, Input: json.RawMessage(`{"url1":"https://a.example/1","url2":"https://a.example/2"}`),
 		Children: map[string]jobs.Child{tasks.ChildCar1: {State: jobs.Cancelled}, tasks.ChildCar2: failed},

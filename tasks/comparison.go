@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
@@ -85,21 +86,21 @@ func pendingChild(job *jobs.Job, estimate, sheet, url string) ([]Child, error) {
 // why; nil when none has failed.
 func comparisonError(job *jobs.Job, input CompareInput) *jobs.Error {
 	var failed *jobs.Error
-	for _, car := range []struct{ child, name, url string }{
-		{ChildCar1, "Car 1", input.URL1},
-		{ChildCar2, "Car 2", input.URL2},
+	for _, car := range []struct{ child, n, url string }{
+		{ChildCar1, "1", input.URL1},
+		{ChildCar2, "2", input.URL2},
 	} {
 		child := job.Children[car.child]
 		if !child.State.Ended() || child.State == jobs.Succeeded {
 			continue
 		}
 		why := childError(child)
-		message := fmt.Sprintf("%s (%s): %s", car.name, car.url, why.Message)
+		said := why.Within("frame/car", message.Values{"n": car.n, "url": car.url})
 		if failed != nil {
-			failed.Message += " " + message
+			failed.Notice = failed.Then(said)
 			continue
 		}
-		failed = &jobs.Error{Code: why.Code, Message: message, Details: why.Details}
+		failed = &jobs.Error{Notice: said, Details: why.Details}
 	}
 	return failed
 }
@@ -109,7 +110,5 @@ func childError(child jobs.Child) *jobs.Error {
 	if child.Error != nil {
 		return child.Error
 	}
-	return &jobs.Error{
-		Code: "cancelled", Message: "The job was cancelled before it finished. Send the request again to start a new one.",
-	}
+	return &jobs.Error{Notice: message.New("error/cancelled", nil)}
 }

@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 )
 
-// StepError is an error of a step whose code and message reach the caller; the
+// StepError is an error of a step whose notice reaches the caller; the
 // cause is only logged. Any other error is retried, and when the retries are used
 // up the job fails with the code "internal".
 type StepError struct {
-	Code      string
-	Message   string
+	message.Notice
+
 	Details   json.RawMessage // for the caller, in the shape of its code
 	Cause     error
 	Permanent bool          // a retry is useless
@@ -31,14 +32,14 @@ func (f *StepError) Error() string {
 func (f *StepError) Unwrap() error { return f.Cause }
 
 // Permanent returns an error that ends the job now.
-func Permanent(code, message string, cause error) *StepError {
-	return &StepError{Code: code, Message: message, Cause: cause, Permanent: true}
+func Permanent(said message.Notice, cause error) *StepError {
+	return &StepError{Notice: said, Cause: cause, Permanent: true}
 }
 
 // Transient returns an error that is retried, not sooner than after. When the
 // retries are used up the job fails with it.
-func Transient(code, message string, after time.Duration, cause error) *StepError {
-	return &StepError{Code: code, Message: message, Cause: cause, After: after}
+func Transient(said message.Notice, after time.Duration, cause error) *StepError {
+	return &StepError{Notice: said, Cause: cause, After: after}
 }
 
 // SnoozeError means that the work could not even start: a circuit breaker is open,
@@ -69,20 +70,17 @@ func IsFailure(err error) bool {
 // JobError returns the error of a job that fails with err.
 func JobError(err error) *jobs.Error {
 	if failure, ok := errors.AsType[*StepError](err); ok { // also as the cause of a snooze
-		return &jobs.Error{Code: failure.Code, Message: failure.Message, Details: failure.Details}
+		return &jobs.Error{Notice: failure.Notice, Details: failure.Details}
 	}
 	if _, snoozed := errors.AsType[*SnoozeError](err); snoozed {
 		return TimedOut()
 	}
-	return &jobs.Error{Code: "internal", Message: "Something went wrong on our side. Please try again later."}
+	return &jobs.Error{Notice: message.New("error/internal", nil)}
 }
 
 // TimedOut returns the error of a job that did not finish before its deadline.
 func TimedOut() *jobs.Error {
-	return &jobs.Error{
-		Code:    "deadline_exceeded",
-		Message: "The job missed its deadline. Please try again later.",
-	}
+	return &jobs.Error{Notice: message.New("error/deadline_exceeded", nil)}
 }
 
 // timedOutAt returns the error of a job whose step no worker did before its
@@ -91,9 +89,5 @@ func timedOutAt(step string) *jobs.Error {
 	if step != StepCalculate {
 		return TimedOut()
 	}
-	return &jobs.Error{
-		Code: "authority_unavailable",
-		Message: "No worker could ask TRA's calculator before the deadline of the job." +
-			" Please try again later.",
-	}
+	return &jobs.Error{Notice: message.New("error/authority_unavailable.no_worker", nil)}
 }

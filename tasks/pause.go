@@ -2,20 +2,20 @@ package tasks
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 )
 
 // maxPause is the longest pause of a site that a job for a person waits for. A
 // person learns of a longer one at once.
 const maxPause = 15 * time.Second
 
-// What a person can do while a site pauses.
+// What a person can send while a site pauses.
 const (
-	OfferPage  = "Send the page itself in \"html\" for an estimate now, or ask again then."
-	OfferSheet = "Save the sheet and upload it to have it read now, or ask again then."
+	OfferPage  = "page"
+	OfferSheet = "sheet"
 )
 
 // hostBusy is the code of a job that ended because its site had asked for a pause.
@@ -31,14 +31,14 @@ type PauseDetails struct {
 
 // SitePaused returns the error of a job for a person whose site has asked for a
 // pause; nil when the pause is so short that the job waits. offer says what the
-// person can do meanwhile.
+// person can send meanwhile.
 func SitePaused(pause time.Duration, offer string, cause error) *StepError {
 	if pause <= maxPause {
 		return nil
 	}
 	until := time.Now().Add(pause).UTC().Truncate(time.Second)
-	failure := Permanent(hostBusy, fmt.Sprintf("The site asked us to pause until %s. %s",
-		until.In(eastAfrica).Format("15:04:05 (MST)"), offer), cause)
+	at := message.Values{"time": until.In(eastAfrica).Format("15:04:05 (MST)")}
+	failure := Permanent(message.New("error/"+hostBusy+"."+offer, at), cause)
 	failure.Details, _ = json.Marshal(PauseDetails{until}) //nolint:errchkjson // a time of this century can be encoded
 	return failure
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 )
 
 const (
@@ -167,10 +168,7 @@ func (e *Engine) recoverStep(ctx context.Context, job *jobs.Job, name string, c 
 		return false, suspect, err
 	}
 	if step.Attempt >= MaxAttempts {
-		return true, false, e.Fail(ctx, job.ID, name, step.Claim, &jobs.Error{
-			Code:    "worker_lost",
-			Message: "The job failed after several starts. Please try again later.",
-		})
+		return true, false, e.Fail(ctx, job.ID, name, step.Claim, &jobs.Error{Notice: message.New("error/worker_lost", nil)})
 	}
 	_, err = e.requeue(ctx, job, name, step)
 	return true, false, err

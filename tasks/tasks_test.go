@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
@@ -136,7 +137,7 @@ func TestPayloads(t *testing.T) {
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("dial tcp 10.0.0.1:443: refused")
-	gone := fmt.Errorf("step: %w", Permanent("listing_gone", "The listing is gone.", cause))
+	gone := fmt.Errorf("step: %w", Permanent(message.Notice{Code: "listing_gone", Message: "The listing is gone."}, cause))
 	if e := JobError(gone); e.Code != "listing_gone" || e.Message != "The listing is gone." {
 		t.Errorf("%+v", e)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/quota"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
@@ -70,7 +71,7 @@ func (o *batchOutcomes) record(ctx context.Context, id string, row int, job *job
 	case job.Error != nil:
 		last, err = o.batches.Fail(ctx, id, row, job.Error)
 	default:
-		cancelled := &jobs.Error{Code: "cancelled", Message: "The job was cancelled before it finished."}
+		cancelled := &jobs.Error{Notice: message.New("error/cancelled.row", nil)}
 		last, err = o.batches.Fail(ctx, id, row, cancelled)
 	}
 	if err == nil {

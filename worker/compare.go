@@ -123,7 +123,7 @@ func mismatchWarning(n string, mismatches []sheet.Mismatch) vehicle.Warning {
 // reasonOf returns why a sheet was not read.
 func reasonOf(child jobs.Child) *jobs.Error {
 	if child.Error == nil {
-		return &jobs.Error{Code: "cancelled", Message: "Its reading was cancelled."}
+		return &jobs.Error{Notice: message.New("error/cancelled.reading", nil)}
 	}
 	return child.Error
 }

@@ -15,6 +15,7 @@ import (
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/retry"
 	"ushuru/tasks"
 )
@@ -189,11 +190,7 @@ func (d *dispatcher) submitRows(
 
 // failRows ends rows whose results may not be kept.
 func (d *dispatcher) failRows(ctx context.Context, rows []batch.ClaimedRow) error {
-	full := &jobs.Job{State: jobs.Failed, Error: &jobs.Error{
-		Code: "too_many_bytes",
-		Message: "What is kept for your API key has reached its limit. Retry the batch when results have expired," +
-			" or ask the operator for a higher limit.",
-	}}
+	full := &jobs.Job{State: jobs.Failed, Error: &jobs.Error{Notice: message.New("error/too_many_bytes.rows", nil)}}
 	var errs []error
 	for _, row := range rows {
 		errs = append(errs, d.outcomes.record(ctx, row.Batch, row.Index, full))

@@ -11,6 +11,7 @@ import (
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/quota"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
@@ -125,7 +126,7 @@ func dispatchedThroughTheWindow(f *dispatcherRig) {
 	f.is("rows", f.states(id), "rrrrwwwwww")
 	items := f.items(id)
 	f.endJob(items[2], nil)
-	f.endJob(items[0], &jobs.Error{Code: "no_match", Message: "None fits."})
+	f.endJob(items[0], &jobs.Error{Notice: message.Notice{Code: "no_match", Message: "None fits."}})
 	f.is("rows", f.states(id), "frsrwwwwww")
 	f.must(f.dispatch(ctx))
 	f.is("rows", f.states(id), "frsrrrwwww")

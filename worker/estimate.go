@@ -13,6 +13,7 @@ import (
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
+	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -184,12 +185,12 @@ func authorityFailure(err error) error {
 	}
 	switch failure.Kind {
 	case tra.NoSuchVehicle:
-		return tasks.Permanent("not_listed", "TRA's calculator has no tax for this vehicle.", err)
+		return tasks.Permanent(message.New("error/not_listed.no_tax", nil), err)
 	case tra.Refused:
 		return tasks.Snooze(refusedDelay, refusedFailure(err))
 	case tra.Unavailable, tra.Certificate, tra.BadAnswer:
 	}
-	return tasks.Transient("authority_unavailable", unavailableMessage, failure.RetryAfter, err)
+	return tasks.Transient(message.New("error/authority_unavailable", nil), failure.RetryAfter, err)
 }
 
 // refusedDelay is how long a step waits that this worker cannot finish, because
@@ -199,8 +200,7 @@ const refusedDelay = 3 * time.Second
 // refusedFailure is the failure of a job whose deadline comes before any worker is
 // answered.
 func refusedFailure(cause error) error {
-	return tasks.Transient("authority_refused",
-		"TRA's calculator refuses requests from our server. Please try again later.", 0, cause)
+	return tasks.Transient(message.New("error/authority_refused", nil), 0, cause)
 }
 
 // throttledFailure snoozes a step whose call was not made. When the deadline comes
@@ -210,23 +210,19 @@ func throttledFailure(throttled *tra.ThrottleError) error {
 	case tra.ThrottleRefused:
 		return tasks.Snooze(refusedDelay, refusedFailure(throttled))
 	case tra.ThrottleBreaker:
-		return tasks.Snooze(throttled.RetryAfter, tasks.Transient("authority_unavailable", unavailableMessage, 0, throttled))
+		unavailable := message.New("error/authority_unavailable", nil)
+		return tasks.Snooze(throttled.RetryAfter, tasks.Transient(unavailable, 0, throttled))
 	case tra.ThrottleRate:
 	}
 	return tasks.Snooze(throttled.RetryAfter, throttled)
 }
-
-const unavailableMessage = "TRA's calculator is not available at the moment. Please try again later."
 
 // simulated warns when the figures come from a simulated authority.
 func simulated(tax vehicle.Tax) []vehicle.Warning {
 	if !strings.HasPrefix(tax.ReferenceNumber, "SIM") {
 		return nil
 	}
-	return []vehicle.Warning{{
-		Code:    "simulated",
-		Message: "SIMULATED: these figures come from a simulated calculator and are not real.",
-	}}
+	return []vehicle.Warning{message.New("warning/simulated", nil)}
 }
 
 // output decodes the output of an earlier step.

@@ -9,6 +9,7 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
+	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -34,8 +35,8 @@ func TestFailures(t *testing.T) {
 		permanent bool
 		after     time.Duration
 	}{
-		"a page that is gone":        {pageFailure(&fetch.Error{Code: "listing_gone", Message: "Gone."}, &jobs.Job{}, ""), "listing_gone", true, 0},
-		"a site that breaks off":     {pageFailure(&fetch.Error{Code: "fetch_failed", Retryable: true, Wait: time.Minute}, &jobs.Job{}, ""), "fetch_failed", false, time.Minute},
+		"a page that is gone":        {pageFailure(&fetch.Error{Notice: message.Notice{Code: "listing_gone", Message: "Gone."}}, &jobs.Job{}, ""), "listing_gone", true, 0},
+		"a site that breaks off":     {pageFailure(&fetch.Error{Notice: message.Notice{Code: "fetch_failed"}, Retryable: true, Wait: time.Minute}, &jobs.Job{}, ""), "fetch_failed", false, time.Minute},
 		"a car without a match":      {matchFailure(&match.Error{Code: "no_match", Candidates: candidates}, jobs.Bulk, tasks.Subject{}), "no_match", true, 0},
 		"an AI that is away":         {matchFailure(&match.Error{Code: match.AIUnavailable}, jobs.Interactive, tasks.Subject{}), "ai_unavailable", false, 0},
 		"a vehicle without a tax":    {authorityFailure(&tra.Error{Kind: tra.NoSuchVehicle}), "not_listed", true, 0},

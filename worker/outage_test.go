@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/tasks"
 )
 
@@ -98,7 +99,7 @@ func TestStepThatRedisFailedCostsNoRetry(t *testing.T) {
 		{errors.New(loading), true},
 		{redis.ErrPoolTimeout, true},
 		{errors.New("a bug"), false},
-		{tasks.Transient("fetch_failed", "No.", 0, errors.New("OOM")), false},
+		{tasks.Transient(message.Notice{Code: "fetch_failed", Message: "No."}, 0, errors.New("OOM")), false},
 		{tasks.Snooze(time.Minute, errors.New("OOM")), true},
 	} {
 		got := snoozeOutage(c.err)

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/tasks"
 	"ushuru/tasks/enginetest"
 )
@@ -136,7 +137,7 @@ func TestBulkStepsAreRetriedMoreOften(t *testing.T) {
 			var runs atomic.Int64
 			s := newServerRigOf(t, class, func(context.Context, *jobs.Job) (any, error) {
 				runs.Add(1)
-				return nil, tasks.Transient("fetch_failed", "The site answered with status 500.", 0, nil)
+				return nil, tasks.Transient(message.Notice{Code: "fetch_failed", Message: "The site answered with status 500."}, 0, nil)
 			})
 			defer s.server.Shutdown()
 			deadline, stop := context.WithTimeout(t.Context(), 30*time.Second)

@@ -15,6 +15,7 @@ import (
 	"ushuru/pkg/ai"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
+	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -126,7 +127,7 @@ func matchFailure(err error, class jobs.Class, subject tasks.Subject) error {
 	if !ok {
 		return err
 	}
-	permanent := tasks.Permanent(failure.Code, sentence(failure.Message), nil)
+	permanent := tasks.Permanent(message.Notice{Code: failure.Code, Message: sentence(failure.Message)}, nil)
 	details, err := json.Marshal(subject.Refuse(failure.Candidates))
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
+	"ushuru/pkg/message"
 	"ushuru/pkg/sheet"
 	"ushuru/tasks"
 
@@ -41,8 +42,7 @@ func (s *sheetReader) summarize(ctx context.Context, job *jobs.Job) (any, error)
 		return nil, fmt.Errorf("worker: input: %w", err)
 	}
 	if s.model == nil {
-		return nil, tasks.Permanent("no_ai",
-			"Reading inspection sheets needs an AI model, and none is configured on this server.", nil)
+		return nil, tasks.Permanent(message.New("error/no_ai", nil), nil)
 	}
 	file, err := s.file(ctx, input, job)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *sheetReader) file(ctx context.Context, input tasks.ReportInput, job *jo
 	}
 	file, err := s.jobs.Attachment(ctx, job.ID)
 	if errors.Is(err, jobs.ErrNoAttachment) {
-		return nil, tasks.Permanent("upload_expired", "The sheet you sent has expired. Please send it again.", err)
+		return nil, tasks.Permanent(message.New("error/upload_expired", nil), err)
 	}
 	return file, err
 }
@@ -89,16 +89,14 @@ func sheetFailure(err error, job *jobs.Job) error {
 		return pageFailure(failure, job, tasks.OfferSheet)
 	}
 	if _, spent := errors.AsType[*ai.BudgetError](err); spent {
-		return tasks.Permanent("ai_budget_used_up",
-			"Today's limit for reading inspection sheets has been reached. Please try again tomorrow.", err)
+		return tasks.Permanent(message.New("error/ai_budget_used_up", nil), err)
 	}
 	failure, ok := errors.AsType[*ai.Error](err)
 	if !ok {
 		return err
 	}
 	if failure.Retryable() {
-		return tasks.Transient("ai_unavailable",
-			"The AI service is not available. Please try again later.", failure.RetryAfter, err)
+		return tasks.Transient(message.New("error/ai_unavailable", nil), failure.RetryAfter, err)
 	}
-	return tasks.Permanent("ai_failed", "The AI could not read this inspection sheet.", err)
+	return tasks.Permanent(message.New("error/ai_failed", nil), err)
 }

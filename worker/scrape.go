@@ -12,6 +12,7 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/listing"
+	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -81,7 +82,7 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 func (s *scraper) readUpload(ctx context.Context, input tasks.EstimateInput, job *jobs.Job) (*reading, error) {
 	body, err := s.jobs.Attachment(ctx, job.ID)
 	if errors.Is(err, jobs.ErrNoAttachment) {
-		return nil, tasks.Permanent("page_expired", "The page you sent has expired. Please send it again.", err)
+		return nil, tasks.Permanent(message.New("error/page_expired", nil), err)
 	}
 	if err != nil {
 		return nil, err
@@ -138,13 +139,13 @@ func pageFailure(err error, job *jobs.Job, offer string) error {
 			return paused
 		}
 	}
-	transient := tasks.Transient(failure.Code, failure.Message, failure.Wait, failure.Cause)
+	transient := tasks.Transient(failure.Notice, failure.Wait, failure.Cause)
 	switch {
 	case failure.Code == fetch.HostBusy, failure.Paused && tasks.IsPatient(job):
 		return tasks.Snooze(failure.Wait, transient)
 	case failure.Retryable:
 		return transient
 	default:
-		return tasks.Permanent(failure.Code, failure.Message, failure.Cause)
+		return tasks.Permanent(failure.Notice, failure.Cause)
 	}
 }

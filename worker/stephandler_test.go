@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/tasks"
 	"ushuru/tasks/enginetest"
 )
@@ -78,7 +79,7 @@ func fails(err error) stepFunc {
 
 func TestPermanentErrorEndsTheJobAtOnce(t *testing.T) {
 	t.Parallel()
-	failure := tasks.Permanent("no_match", "Nothing fits.", errors.New("private"))
+	failure := tasks.Permanent(message.Notice{Code: "no_match", Message: "Nothing fits."}, errors.New("private"))
 	failure.Details = json.RawMessage(`[{"make":"TOYOTA","modelBody":"X"}]`)
 	job, err := newHandlerRig(t, fails(failure)).process()
 	if err != nil || job.State != jobs.Failed || job.Error.Code != "no_match" || job.Error.Message != "Nothing fits." ||
@@ -91,7 +92,7 @@ func TestOtherErrorsAndPanicsAreRetried(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]stepFunc{
 		"any error":     fails(errors.New("broken pipe")),
-		"transient":     fails(tasks.Transient("fetch_failed", "No.", time.Second, nil)),
+		"transient":     fails(tasks.Transient(message.Notice{Code: "fetch_failed", Message: "No."}, time.Second, nil)),
 		"a closed gate": fails(tasks.Snooze(time.Second, errors.New("breaker"))),
 		"a panic":       func(context.Context, *jobs.Job) (any, error) { panic("a bug") },
 	} {
@@ -172,7 +173,7 @@ func TestWorkStopsAtItsTimeout(t *testing.T) {
 	b := newHandlerRig(t, func(ctx context.Context, _ *jobs.Job) (any, error) {
 		deadline, _ := ctx.Deadline()
 		left = time.Until(deadline)
-		return nil, tasks.Permanent("x", "x", nil)
+		return nil, tasks.Permanent(message.Notice{Code: "x", Message: "x"}, nil)
 	})
 	if _, err := b.process(); err != nil {
 		t.Fatal(err)
@@ -211,7 +212,7 @@ func TestBackoff(t *testing.T) {
 		{0, errors.New("x"), time.Second, 1250 * time.Millisecond},
 		{2, errors.New("x"), 4 * time.Second, 5 * time.Second},
 		{60, errors.New("x"), 30 * time.Second, 37500 * time.Millisecond},
-		{0, tasks.Transient("x", "x", time.Minute, nil), time.Minute, time.Minute},
+		{0, tasks.Transient(message.Notice{Code: "x", Message: "x"}, time.Minute, nil), time.Minute, time.Minute},
 		{9, tasks.Snooze(2*time.Second, nil), 2 * time.Second, 3 * time.Second},
 		{9, tasks.Snooze(time.Millisecond, nil), time.Second, 1500 * time.Millisecond},
 	} {
@@ -272,7 +273,7 @@ func TestFailedNotificationBlocksNoHandler(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	refusal := errors.New("the batch cannot be written")
-	b := newHandlerRig(t, fails(tasks.Permanent("listing_gone", "Gone.", nil)), enginetest.WithNotifier(subscriberBatch,
+	b := newHandlerRig(t, fails(tasks.Permanent(message.Notice{Code: "listing_gone", Message: "Gone."}, nil)), enginetest.WithNotifier(subscriberBatch,
 		func(_ context.Context, job *jobs.Job, subscribers []string) error {
 			calls++
 			if job.State != jobs.Failed || len(subscribers) != 1 {
@@ -297,7 +298,7 @@ func TestFailedNotificationBlocksNoHandler(t *testing.T) {
 // Every task of this test is new to asynq, as after a requeue or a restart.
 func TestRetriesAreCountedInTheRecord(t *testing.T) {
 	t.Parallel()
-	b := newHandlerRig(t, fails(tasks.Transient("fetch_failed", "The site answered with status 500.", 0, nil)))
+	b := newHandlerRig(t, fails(tasks.Transient(message.Notice{Code: "fetch_failed", Message: "The site answered with status 500."}, 0, nil)))
 	policy, _ := tasks.PolicyOf(tasks.TypeScrape)
 	for retries := range policy.MaxRetries {
 		if job, err := b.process(); err == nil || job.State.Ended() || job.Steps[tasks.StepScrape].Retries != retries+1 {
@@ -340,7 +341,7 @@ func TestOneTaskRunsTheStepsOfOneRole(t *testing.T) {
 func TestContinuedStepIsRetriedByATaskOfItsOwn(t *testing.T) {
 	t.Parallel()
 	rig := newHandlerRig(t, succeeds(tasks.Scraped{}))
-	rig.steps.run[tasks.TypeMatch] = fails(tasks.Transient("broken", "No.", time.Minute, nil))
+	rig.steps.run[tasks.TypeMatch] = fails(tasks.Transient(message.Notice{Code: "broken", Message: "No."}, time.Minute, nil))
 	job, err := rig.process()
 	step := job.Steps[tasks.StepMatch]
 	if err != nil || step.State != jobs.StepReady || step.Retries != 1 || step.Attempt != 1 || step.Claim != "" {

@@ -10,6 +10,7 @@ import (
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 )
@@ -59,7 +60,7 @@ func (b *bench) create(urls ...string) string {
 	for i, url := range urls {
 		rows[i] = batch.Row{Number: i + 1, Reference: fmt.Sprint("ref ", i), URL: url}
 		if url == "!" {
-			rows[i].RejectReason = &jobs.Error{Code: "url_invalid", Message: "No."}
+			rows[i].RejectReason = &jobs.Error{Notice: message.Notice{Code: "url_invalid", Message: "No."}}
 		}
 	}
 	created, err := b.Create(b.t.Context(), batch.New{Owner: b.t.Name(), Rows: rows, Options: batch.Options{Rate: "2700"}})
@@ -110,7 +111,7 @@ func (b *bench) succeed(id string, row int) bool {
 
 func (b *bench) fail(id string, row int) bool {
 	b.t.Helper()
-	last, err := b.Fail(b.t.Context(), id, row, &jobs.Error{Code: "no_match", Message: "None."})
+	last, err := b.Fail(b.t.Context(), id, row, &jobs.Error{Notice: message.Notice{Code: "no_match", Message: "None."}})
 	b.must(err)
 	return last
 }

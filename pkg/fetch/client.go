@@ -11,6 +11,8 @@ import (
 
 	"github.com/gocolly/colly/v2"
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/message"
 )
 
 // What a zero in Options means.
@@ -174,7 +176,7 @@ func (c *Client) collector(ctx context.Context, r Request) *colly.Collector {
 	collector.WithTransport(guarded{c.transport, c.options.AllowLoopback, maxBody})
 	collector.SetRedirectHandler(func(next *http.Request, via []*http.Request) error {
 		if len(via) > maxRedirects {
-			return &Error{Code: FetchFailed, Message: "The site redirects in a loop."}
+			return &Error{Notice: message.New("error/fetch_failed.loop", nil)}
 		}
 		u, err := CheckURL(next.URL.String(), c.options.AllowLoopback)
 		if err != nil {

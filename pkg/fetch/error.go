@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"code.dny.dev/ssrf"
+
+	"ushuru/pkg/message"
 )
 
 // Codes of the errors of this package.
@@ -27,12 +29,12 @@ const (
 	HostBusy = "host_busy"
 )
 
-// Error describes a failure to fetch or read a page. Code and Message may be
+// Error describes a failure to fetch or read a page. The notice may be
 // shown to any caller; Cause is for the operator's logs only. Package listing
 // returns *Error too, so that a caller has one type to check.
 type Error struct {
-	Code      string        // a stable word for programs
-	Message   string        // a sentence for people, without addresses or other internals
+	message.Notice // without addresses or other internals
+
 	Cause     error         // private; nil when there is nothing to add
 	Retryable bool          // the same request may succeed later
 	Wait      time.Duration // the earliest retry; 0 when no pause is needed
@@ -45,12 +47,12 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the private cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-func invalid(message string, cause error) error {
-	return &Error{Code: URLInvalid, Message: message, Cause: cause}
+func invalid(key string, cause error) error {
+	return &Error{Notice: message.New(key, nil), Cause: cause}
 }
 
-func forbidden(message string) error {
-	return &Error{Code: URLForbidden, Message: message}
+func forbidden(key string) error {
+	return &Error{Notice: message.New(key, nil)}
 }
 
 // classify turns what the HTTP client returned into an *Error. isKnown reports
@@ -65,21 +67,15 @@ func classify(err error, isKnown func(host string) bool) error {
 	case errors.As(err, &own):
 		return own
 	case errors.Is(err, ssrf.ErrProhibitedIP), errors.Is(err, ssrf.ErrProhibitedPort), errors.Is(err, ssrf.ErrProhibitedNetwork):
-		return &Error{Code: URLForbidden, Message: "The URL does not point to a public server.", Cause: err}
+		return &Error{Notice: message.New("error/url_forbidden.not_public", nil), Cause: err}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
-		return &Error{Code: FetchTimeout, Message: "The site did not answer in time.", Cause: err, Retryable: true}
+		return &Error{Notice: message.New("error/fetch_timeout", nil), Cause: err, Retryable: true}
 	case errors.As(err, &lookup) && isKnown != nil && isKnown(strings.TrimSuffix(lookup.Name, ".")):
-		return &Error{
-			Code: FetchFailed, Message: "The site's name cannot be resolved at the moment. Please try again later.",
-			Cause: err, Retryable: true,
-		}
+		return &Error{Notice: message.New("error/fetch_failed.resolver", nil), Cause: err, Retryable: true}
 	case errors.As(err, &lookup) && lookup.IsNotFound:
-		return &Error{Code: FetchFailed, Message: "The host name does not exist.", Cause: err}
+		return &Error{Notice: message.New("error/fetch_failed.no_host", nil), Cause: err}
 	case errors.As(err, &certificate):
-		return &Error{Code: FetchFailed, Message: "The site's certificate is not valid.", Cause: err}
+		return &Error{Notice: message.New("error/fetch_failed.certificate", nil), Cause: err}
 	}
-	return &Error{
-		Code: FetchFailed, Message: "The site could not be reached, or the connection broke.",
-		Cause: err, Retryable: true,
-	}
+	return &Error{Notice: message.New("error/fetch_failed.unreachable", nil), Cause: err, Retryable: true}
 }

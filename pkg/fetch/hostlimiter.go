@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-redis/redis_rate/v10"
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/message"
 )
 
 const (
@@ -53,7 +55,7 @@ func keyWaiting(host string) string { return "fetch:crowd:{" + host + "}" }
 func PauseOf(ctx context.Context, client redis.UniversalClient, rawURL string) (time.Duration, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return 0, invalid("The URL is not valid.", err)
+		return 0, invalid("error/url_invalid", err)
 	}
 	left, err := client.PTTL(ctx, keyPause(u.Host)).Result()
 	if err != nil {
@@ -76,7 +78,7 @@ func (l *hostLimiter) allow(parent context.Context, host string, bulk bool) erro
 		return limiterUnavailable(err)
 	case left > 0:
 		return &Error{
-			Code: HostBusy, Message: "The site asked us to pause. Please try again later.",
+			Notice:    message.New("error/host_busy.pause", nil),
 			Retryable: true, Wait: left, Paused: true,
 		}
 	case l.rate <= 0:
@@ -101,7 +103,7 @@ func (l *hostLimiter) allow(parent context.Context, host string, bulk bool) erro
 		}
 		wait += jitter
 	}
-	return hostBusy("Too many requests are waiting for this site. Please try again shortly.", wait)
+	return &Error{Notice: message.New("error/host_busy.many", nil), Retryable: true, Wait: wait}
 }
 
 // jitter returns a random additional delay for a bulk request. It grows with the
@@ -141,13 +143,6 @@ func (l *hostLimiter) pause(parent context.Context, host string, page *Page) {
 	_ = scriptPause.Run(ctx, l.redis, []string{keyPause(host)}, pause.Milliseconds()).Err()
 }
 
-func hostBusy(message string, wait time.Duration) error {
-	return &Error{Code: HostBusy, Message: message, Retryable: true, Wait: wait}
-}
-
 func limiterUnavailable(cause error) error {
-	return &Error{
-		Code: FetchFailed, Message: "Our database is unavailable at the moment. Please try again later.",
-		Cause: cause, Retryable: true,
-	}
+	return &Error{Notice: message.New("error/fetch_failed.database", nil), Cause: cause, Retryable: true}
 }

@@ -2,10 +2,11 @@ package fetch
 
 import (
 	"cmp"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
+
+	"ushuru/pkg/message"
 )
 
 // Page is a response of a site with any status.
@@ -59,8 +60,7 @@ func (p *Page) Err() error {
 		return nil
 	}
 	return &Error{
-		Code:      FetchFailed,
-		Message:   fmt.Sprintf("The site answered with status %d.", p.Status),
+		Notice:    message.New("error/fetch_failed.status", message.Values{"status": strconv.Itoa(p.Status)}),
 		Retryable: p.Status == http.StatusTooManyRequests || p.Status >= 500,
 		Wait:      p.RetryAfter(),
 	}

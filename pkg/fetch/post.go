@@ -26,7 +26,7 @@ func (c *Client) Post(ctx context.Context, rawURL string, header http.Header, bo
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return 0, nil, invalid("The URL is not valid.", err)
+		return 0, nil, invalid("error/url_invalid", err)
 	}
 	request.Header = header.Clone()
 	client := http.Client{

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/retry"
 )
 
@@ -113,11 +114,10 @@ func (r *robots) check(ctx context.Context, u *url.URL) error {
 	switch {
 	case !entry.failing.IsZero() && !entry.read && r.now().Sub(entry.failing) < robotsTotalTimeout:
 		return &Error{
-			Code: FetchFailed, Retryable: true, Wait: robotsRetryDelay,
-			Message: "The site's robots.txt could not be read.",
+			Notice: message.New("error/fetch_failed.robots", nil), Retryable: true, Wait: robotsRetryDelay,
 		}
 	case !entry.rules.allows(u):
-		return &Error{Code: RobotsForbidden, Message: "The site's robots.txt does not allow this page to be read."}
+		return &Error{Notice: message.New("error/robots_forbidden", nil)}
 	}
 	return nil
 }

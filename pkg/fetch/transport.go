@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"ushuru/pkg/message"
 )
 
 // newTransport connects to public addresses only. Proxy is nil on purpose: a
@@ -54,8 +56,8 @@ func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 	if encoding := response.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		_ = response.Body.Close()
 		return nil, &Error{
-			Code: FetchFailed, Message: "The site used a content encoding that we did not request.",
-			Cause: errors.New("content encoding " + encoding),
+			Notice: message.New("error/fetch_failed.encoding", nil),
+			Cause:  errors.New("content encoding " + encoding),
 		}
 	}
 	if response.ContentLength > g.maxBody {
@@ -90,5 +92,5 @@ func (c *capped) Read(p []byte) (int, error) {
 }
 
 func tooLarge() error {
-	return &Error{Code: FetchTooLarge, Message: "The page is too large to be a listing."}
+	return &Error{Notice: message.New("error/fetch_too_large", nil)}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 )
@@ -35,7 +36,7 @@ func TestWhatACallerSentEndsWithItsJob(t *testing.T) {
 				return err
 			}},
 			"failure": {page, func(job *jobs.Job) error {
-				_, err := store.Fail(t.Context(), job.ID, "", "", &jobs.Error{Code: "refused"})
+				_, err := store.Fail(t.Context(), job.ID, "", "", &jobs.Error{Notice: message.Notice{Code: "refused"}})
 				return err
 			}},
 			"cancelled": {[]byte{}, func(job *jobs.Job) error {

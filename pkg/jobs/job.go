@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"ushuru/pkg/message"
 )
 
 // Errors of the store.
@@ -63,11 +65,11 @@ type Step struct {
 	Since   time.Time `json:"since"`           // of the present state
 }
 
-// Error is why a job failed. Message may be shown to the caller; the cause is only
+// Error is why a job failed. The notice is for the caller; the cause is only
 // logged. Details is JSON in the shape of its code, for example candidates.
 type Error struct {
-	Code    string          `json:"code"`
-	Message string          `json:"message"`
+	message.Notice
+
 	Details json.RawMessage `json:"details,omitempty"`
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 )
@@ -129,7 +130,7 @@ func succeededIsJoined(t *testing.T, store *jobs.Store) {
 func failedIsNotJoined(t *testing.T, store *jobs.Store) {
 	n := newJob("https://a.example/" + t.Name())
 	job := run(t, store, n)
-	_, err := store.Fail(t.Context(), job.ID, "scrape", "", &jobs.Error{Code: "listing_gone", Message: "Gone."})
+	_, err := store.Fail(t.Context(), job.ID, "scrape", "", &jobs.Error{Notice: message.Notice{Code: "listing_gone", Message: "Gone."}})
 	must(t)(err)
 	again, joined, err := store.Create(t.Context(), n)
 	must(t)(err)
@@ -247,7 +248,7 @@ func endsOnce(t *testing.T, store *jobs.Store) {
 	must(t)(err)
 	second, err := store.Succeed(t.Context(), job.ID, json.RawMessage(`{"run":2}`))
 	must(t)(err)
-	third, err := store.Fail(t.Context(), job.ID, "scrape", "claim1", &jobs.Error{Code: "late"})
+	third, err := store.Fail(t.Context(), job.ID, "scrape", "claim1", &jobs.Error{Notice: message.Notice{Code: "late"}})
 	must(t)(err)
 	job, err = store.Get(t.Context(), job.ID)
 	must(t)(err)
@@ -259,7 +260,7 @@ func endsOnce(t *testing.T, store *jobs.Store) {
 func onlyHolderFails(t *testing.T, store *jobs.Store) {
 	job := run(t, store, newJob("https://a.example/"+t.Name()))
 	claim(t, store, job.ID, 1, "claim2", jobs.Claimed)
-	if failed, err := store.Fail(t.Context(), job.ID, "scrape", "claim1", &jobs.Error{Code: "x"}); failed || err != nil {
+	if failed, err := store.Fail(t.Context(), job.ID, "scrape", "claim1", &jobs.Error{Notice: message.Notice{Code: "x"}}); failed || err != nil {
 		t.Fatalf("failed on the word of a run that lost the step: %v %v", failed, err)
 	}
 	must(t)(store.Release(t.Context(), job.ID, "scrape", "claim1", true)) // not its to release either
@@ -268,7 +269,7 @@ func onlyHolderFails(t *testing.T, store *jobs.Store) {
 	if job.Steps["scrape"].Claim != "claim2" {
 		t.Fatalf("%+v", job.Steps)
 	}
-	if failed, err := store.Fail(t.Context(), job.ID, "scrape", "claim2", &jobs.Error{Code: "x", Message: "y"}); !failed || err != nil {
+	if failed, err := store.Fail(t.Context(), job.ID, "scrape", "claim2", &jobs.Error{Notice: message.Notice{Code: "x", Message: "y"}}); !failed || err != nil {
 		t.Fatalf("%v %v", failed, err)
 	}
 	job, err = store.Get(t.Context(), job.ID)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 )
@@ -41,7 +42,7 @@ func subscriberIsNotified(t *testing.T, store *jobs.Store) {
 		t.Fatal("the second parent got a job of its own")
 	}
 	child(t, store, "job:P") // says so twice
-	_, err := store.Fail(t.Context(), job.ID, "", "", &jobs.Error{Code: "x"})
+	_, err := store.Fail(t.Context(), job.ID, "", "", &jobs.Error{Notice: message.Notice{Code: "x"}})
 	must(t)(err)
 	for _, want := range [][]string{{"batch:b#1", "job:P"}, {"job:P"}} {
 		parents, err := store.PublishEnd(t.Context(), job)
@@ -107,7 +108,7 @@ func firstChildStays(t *testing.T, store *jobs.Store) {
 			t.Fatalf("%s, %v", holder, err)
 		}
 	}
-	ends := jobs.Child{State: jobs.Failed, Error: &jobs.Error{Code: "x", Message: "C&F", Details: json.RawMessage(`["&"]`)}}
+	ends := jobs.Child{State: jobs.Failed, Error: &jobs.Error{Notice: message.Notice{Code: "x", Message: "C&F"}, Details: json.RawMessage(`["&"]`)}}
 	must(t)(store.SetChildOutcome(t.Context(), job.ID, "car1", ends))
 	must(t)(store.SetChildOutcome(t.Context(), job.ID, "car1", jobs.Child{State: jobs.Cancelled}))
 	must(t)(store.SetChildOutcome(t.Context(), job.ID, "car2", jobs.Child{State: jobs.Succeeded, Result: json.RawMessage(`{"name":"C&F"}`)}))

@@ -35,7 +35,7 @@ func Cards(p *fetch.Page) ([]Card, error) {
 		}
 	}
 	if len(cards) == 0 {
-		return nil, outcome(NotAListing, "No list of cars could be read from this page.")
+		return nil, outcome("error/not_a_listing.list")
 	}
 	return cards, nil
 }

@@ -1,6 +1,9 @@
 package listing
 
-import "ushuru/pkg/fetch"
+import (
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/message"
+)
 
 // Codes of the errors of this package; they come as *fetch.Error.
 const (
@@ -10,6 +13,6 @@ const (
 	NotAListing = "not_a_listing"   // a home page, a list, an empty shell
 )
 
-func outcome(code, message string) error {
-	return &fetch.Error{Code: code, Message: message}
+func outcome(key string) error {
+	return &fetch.Error{Notice: message.New(key, nil)}
 }

@@ -55,7 +55,7 @@ var phrases = func() map[string]*regexp.Regexp {
 // says reports whether a text has a phrase of a kind.
 func says(kind, text string) bool { return phrases[kind].MatchString(text) }
 
-// notForSale returns what a page about a car is, when it is not a listing of a car for
+// notForSale returns the word for what a page about a car is, when it is not a listing of a car for
 // sale; "" for a listing.
 func notForSale(l *Listing, c *claim.List, doc *page.Document) string {
 	head := headOf(doc)
@@ -64,13 +64,13 @@ func notForSale(l *Listing, c *claim.List, doc *page.Document) string {
 	isUsed := car.MileageKM != nil || car.FrameNumber != "" || car.Auction != nil
 	switch {
 	case says(rentalPhrase, head), c.Rental && car.AskingPrice == nil:
-		return "a rental"
+		return "rental"
 	case says(partPhrase, head) && (!isUsed && car.Transmission == "" || car.Year == 0):
-		return "a part of a car"
+		return "part"
 	case says(registerPhrase, head) && !isSale:
-		return "a register entry"
+		return "register"
 	case isArticle(doc, head) && (!isSale || !isUsed):
-		return "an article"
+		return "article"
 	}
 	return ""
 }

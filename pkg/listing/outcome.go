@@ -14,6 +14,7 @@ import (
 	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 	"ushuru/pkg/listing/sites"
+	"ushuru/pkg/message"
 )
 
 // checkStatus returns the error that the status of a page means. Only 200 is read,
@@ -23,17 +24,16 @@ func checkStatus(page *fetch.Page) error {
 	case http.StatusOK:
 		return nil
 	case http.StatusNotFound, http.StatusGone:
-		return outcome(Gone, "The listing no longer exists.")
+		return outcome("error/listing_gone")
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		return &fetch.Error{
-			Code: Blocked, Message: "The site blocks automatic requests at the moment. Please try again later.",
-			Retryable: true, Wait: page.Pause(), Paused: page.AsksForPause(),
+			Notice: message.New("error/listing_blocked.moment", nil), Retryable: true, Wait: page.Pause(), Paused: page.AsksForPause(),
 		}
 	}
 	if page.Status >= 500 || page.Status < 200 || page.Status >= 300 && page.Status < 400 {
 		return page.Err()
 	}
-	return outcome(Blocked, "The site blocks automatic requests. You can send the page itself in \"html\".")
+	return outcome("error/listing_blocked")
 }
 
 // challenges are the marks of pages that ask for proof of a person (AWS WAF,
@@ -62,11 +62,11 @@ func checkNotice(l *Listing, c *claim.List, doc *page.Document, sold bool) error
 		c.Sold = true
 		return nil
 	case isChallenge(doc):
-		return outcome(Blocked, blocked)
+		return outcome("error/listing_blocked")
 	case sold:
-		return outcome(Sold, "The car has been sold and the page no longer shows its details.")
+		return outcome("error/listing_sold")
 	}
-	return outcome(Gone, "The listing no longer exists.")
+	return outcome("error/listing_gone")
 }
 
 // checkListing returns nil for a listing, and for any other page the error that
@@ -74,7 +74,7 @@ func checkNotice(l *Listing, c *claim.List, doc *page.Document, sold bool) error
 func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
 	if isCar(l, doc) && !c.Several {
 		if kind := notForSale(l, c, doc); kind != "" {
-			return outcome(NotAListing, "The page describes "+kind+", not a car for sale. "+whatNext)
+			return &fetch.Error{Notice: message.New("error/not_a_listing.kind", message.Values{"kind": kind})}
 		}
 		if !c.Sold {
 			return nil
@@ -83,54 +83,48 @@ func checkListing(l *Listing, c *claim.List, doc *page.Document) error {
 			l.setSold()
 			return nil
 		}
-		return outcome(Sold, "The car has been sold and the page no longer shows its details.")
+		return outcome("error/listing_sold")
 	}
 	switch {
 	case isChallenge(doc):
-		return outcome(Blocked, blocked)
+		return outcome("error/listing_blocked")
 	case c.Sold, containsAny(doc, sales):
-		return outcome(Sold, "The car has been sold and the page no longer shows its details.")
+		return outcome("error/listing_sold")
 	case containsAny(doc, removals):
-		return outcome(Gone, "The listing no longer exists.")
+		return outcome("error/listing_gone")
 	case strings.Contains(strings.ToLower(doc.URL.Path), "login"):
-		return outcome(NotAListing, "The site shows this listing only to members who have logged in. "+whatNext)
+		return outcome("error/not_a_listing.members")
 	case redirectedAway(doc.Page):
-		return outcome(Blocked,
-			"The site redirected to another page: the listing was removed, or automatic requests are blocked. "+whatNext)
+		return outcome("error/listing_blocked.redirect")
 	case len(doc.Page.Body) < sites.Named(sites.NameOf(doc.URL.Hostname())).MinSize:
-		return outcome(Blocked,
-			"The page is too small for a listing of this site; automatic requests are probably blocked. "+whatNext)
+		return outcome("error/listing_blocked.small")
 	case isAppShell(doc):
-		return outcome(NotAListing, "The page is empty until JavaScript runs. Send it from your browser in \"html\".")
+		return outcome("error/not_a_listing.script")
 	case c.Several:
-		return outcome(NotAListing, "The page describes several cars, and does not name one of them. Send the URL of one car.")
+		return outcome("error/not_a_listing.several")
 	}
-	return outcome(NotAListing, "The page does not describe exactly one car"+missing(l)+". "+whatNext)
+	return notOneCar(l)
 }
 
-// What a caller can do about a page that could not be read.
-const (
-	whatNext = `You can send the page from your browser in "html", or enter the car yourself (POST /v1/quote).`
-	blocked  = `The site blocks automatic requests. You can send the page itself in "html".`
-)
-
-// missing names the fields that were not found on a page, when others were.
-func missing(l *Listing) string {
+// notOneCar returns the error of a page that describes no car, with the fields that
+// were not found, when others were.
+func notOneCar(l *Listing) error {
 	var names []string
 	for _, field := range []struct{ name, value string }{
 		{"make", l.Car.Make},
 		{"model", l.Car.Model},
 		{"year", yearText(l.Car.Year)},
-		{"chassis code or engine size", l.Car.ModelCode + l.field(claim.FieldEngine)},
+		{"chassis_code_or_engine_size", l.Car.ModelCode + l.field(claim.FieldEngine)},
 	} {
 		if field.value == "" {
 			names = append(names, field.name)
 		}
 	}
 	if len(names) == 0 || len(names) > 3 {
-		return ""
+		return outcome("error/not_a_listing")
 	}
-	return "; not found: " + strings.Join(names, ", ")
+	found := message.Values{"fields": strings.Join(names, ", ")}
+	return &fetch.Error{Notice: message.New("error/not_a_listing.missing", found)}
 }
 
 // yearText returns a year as text, "" for none.

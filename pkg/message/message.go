@@ -5,6 +5,7 @@ package message
 
 import (
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -75,17 +76,47 @@ func New(key string, values Values) Notice {
 	return n
 }
 
+// In returns the message in a language.
+func (n Notice) In(lang string) string { return n.both().In(lang) }
+
 // And returns the notice with another sentence after its text.
-func (n Notice) And(key string, values Values) Notice {
-	text := n.Text.join(" ", Say(key, values))
+func (n Notice) And(key string, values Values) Notice { return n.Then(New(key, values)) }
+
+// Then returns the notice with the text of another one after its own.
+func (n Notice) Then(m Notice) Notice {
+	text := n.both().join(" ", m.both())
 	n.Text, n.Message = &text, text.EN
-	if len(values) > 0 {
-		n.Values = maps.Clone(n.Values)
-		if n.Values == nil {
-			n.Values = Values{}
-		}
-		maps.Copy(n.Values, values)
+	if len(m.Values) > 0 {
+		values := maps.Clone(m.Values)
+		maps.Copy(values, n.Values)
+		n.Values = values
 	}
+	return n
+}
+
+// Within returns the notice with its text in a text of the table, at the placeholder
+// {said}.
+func (n Notice) Within(key string, values Values) Notice {
+	text := SayWith(key, values, map[string]Text{"said": n.both()})
+	n.Text, n.Message = &text, text.EN
+	return n
+}
+
+// both returns the text of a notice. One of an earlier version has only a message.
+func (n Notice) both() Text {
+	if n.Text == nil {
+		return Text{EN: n.Message, SW: n.Message}
+	}
+	return *n.Text
+}
+
+// More returns the notice with another sentence in its detail.
+func (n Notice) More(key string, values Values) Notice {
+	more := Say(key, values)
+	if n.Detail != nil {
+		more = n.Detail.join(" ", more)
+	}
+	n.Detail = &more
 	return n
 }
 
@@ -149,8 +180,24 @@ func SayWith(key string, values Values, texts map[string]Text) Text {
 	return Text{EN: Say(key, en).EN, SW: Say(key, sw).SW, Draft: table[key].draft}
 }
 
-// Has reports whether the table has a key.
-func Has(key string) bool {
-	_, has := table[key]
-	return has
+// Keys returns the keys of a family, in order.
+func Keys(family string) (keys []string) {
+	for key := range table {
+		if strings.HasPrefix(key, family+"/") {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Placeholders returns the names of the values of a key, in order; false when the
+// table has no such key.
+func Placeholders(key string) (names []string, known bool) {
+	r, known := table[key]
+	for _, p := range placeholder.FindAllStringSubmatch(r.en, -1) {
+		names = append(names, p[1])
+	}
+	slices.Sort(names)
+	return slices.Compact(names), known
 }

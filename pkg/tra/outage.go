@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"ushuru/pkg/message"
 )
 
 // ReasonNoWorker is the reason of an outage without a running worker of the role
@@ -31,12 +33,23 @@ const (
 type Outage struct {
 	Reason  string `json:"reason,omitempty"`  // no_worker, or the kind of the errors: refused, unavailable, certificate
 	Message string `json:"message,omitempty"` // a sentence for people
+
+	Text *message.Text `json:"text,omitempty"` // Message in both languages
+}
+
+// Notice returns what people are to know of the outage.
+func (o Outage) Notice() message.Notice { return message.New("outage/"+o.Reason, nil) }
+
+func outageOf(reason string) Outage {
+	o := Outage{Reason: reason}
+	o.Message, o.Text = o.Notice().Message, o.Notice().Text
+	return o
 }
 
 // outage returns the outage that a status shows.
 func (s Status) outage(now time.Time, worker bool) Outage {
 	if !worker {
-		return Outage{ReasonNoWorker, "No worker that can ask TRA's calculator is running."}
+		return outageOf(ReasonNoWorker)
 	}
 	failing := s.LastFailureAt != nil && (s.LastSuccessAt == nil || s.LastFailureAt.Sub(*s.LastSuccessAt) > outageAfter ||
 		s.LastFailureAt.After(*s.LastSuccessAt) && now.Sub(*s.LastSuccessAt) > outageAfter)
@@ -45,10 +58,10 @@ func (s Status) outage(now time.Time, worker bool) Outage {
 	}
 	switch s.ErrorKind {
 	case Refused, Certificate:
-		return Outage{string(s.ErrorKind), sentences[s.ErrorKind] + "."}
+		return outageOf(string(s.ErrorKind))
 	case Unavailable:
 		if s.Breaker != "closed" { // a single failure is no outage
-			return Outage{string(s.ErrorKind), sentences[s.ErrorKind] + "."}
+			return outageOf(string(s.ErrorKind))
 		}
 	case NoSuchVehicle, BadAnswer:
 	}

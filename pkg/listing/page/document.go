@@ -14,6 +14,7 @@ import (
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/pairs"
+	"ushuru/pkg/message"
 )
 
 // Document is a parsed page with its indexes, which one walk fills.
@@ -162,7 +163,7 @@ func (d *Document) Absolute(link string) string {
 const PageUnreadable = "page_unreadable"
 
 func unreadable(cause error) error {
-	return &fetch.Error{Code: PageUnreadable, Message: "The page's HTML could not be parsed.", Cause: cause}
+	return &fetch.Error{Notice: message.New("error/page_unreadable", nil), Cause: cause}
 }
 
 // Within returns a part of the page as a document of its own with the given URL.

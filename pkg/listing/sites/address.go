@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/message"
 )
 
 // URLUnsupported is the code of the error for a URL that is known not to be a listing.
@@ -35,9 +36,9 @@ func keepParams(query string, params []string) string {
 
 // notACar rejects the URL of a list.
 func notACar() error {
-	return unsupported("This URL is a list of cars. Open one car and send its URL.")
+	return unsupported("error/url_unsupported.list")
 }
 
-func unsupported(message string) error {
-	return &fetch.Error{Code: URLUnsupported, Message: message}
+func unsupported(key string) error {
+	return &fetch.Error{Notice: message.New(key, nil)}
 }

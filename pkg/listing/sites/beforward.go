@@ -145,7 +145,7 @@ func canonicalBeForward(u *url.URL) error {
 	switch u.Hostname() {
 	case "beforward.jp", "sp.beforward.jp", "www.beforward.jp":
 	default:
-		return unsupported("This part of BE FORWARD's site has no cars for sale.")
+		return unsupported("error/url_unsupported.no_cars")
 	}
 	path := beForwardLanguage.ReplaceAllString(strings.ToLower(u.Path), "/")
 	if path == "/" || path == "/stocklist" || strings.HasPrefix(path, "/stocklist/") {

@@ -60,7 +60,7 @@ func canonicalCarFromJapan(u *url.URL) error {
 	case path == "/", strings.HasPrefix(path, "/cheap-used-"):
 		return notACar()
 	case strings.HasPrefix(path, "/specifications/"):
-		return unsupported("This URL is a catalogue page. Open a car for sale and send its URL.")
+		return unsupported("error/url_unsupported.catalogue")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/message"
 )
 
 // Codes of the errors of this package.
@@ -25,8 +26,8 @@ const (
 	Unavailable     = "sheet_reader_unavailable" // our own PDF reader could not be started; temporary
 )
 
-func refused(code, message string, cause error) error {
-	return &fetch.Error{Code: code, Message: message, Cause: cause}
+func refused(code string, values message.Values, cause error) error {
+	return &fetch.Error{Notice: message.New("error/"+code, values), Cause: cause}
 }
 
 // interrupted returns the error for the caller when ctx has ended: a timeout or the
@@ -34,10 +35,7 @@ func refused(code, message string, cause error) error {
 func interrupted(ctx context.Context) error {
 	err := ctx.Err()
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &fetch.Error{
-			Code: Timeout, Message: "The sheet could not be decoded in time. Please try again, or send it as a JPEG.",
-			Cause: err, Retryable: true,
-		}
+		return &fetch.Error{Notice: message.New("error/"+Timeout, nil), Cause: err, Retryable: true}
 	}
 	return err
 }

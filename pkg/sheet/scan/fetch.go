@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/message"
 )
 
 // accept lists the supported types, so that a site with several formats of an image
@@ -46,14 +47,10 @@ func outcome(page *fetch.Page) error {
 	case http.StatusOK:
 		return nil
 	case http.StatusNotFound, http.StatusGone:
-		return refused(NotFound, "No inspection sheet was found at this URL.", page.Err())
+		return refused(NotFound, nil, page.Err())
 	case http.StatusAccepted, http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed,
 		http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		failure := &fetch.Error{
-			Code:    Blocked,
-			Message: "The site blocks downloads of this sheet. Save the image and upload it.",
-			Cause:   page.Err(),
-		}
+		failure := &fetch.Error{Notice: message.New("error/"+Blocked, nil), Cause: page.Err()}
 		if page.Status == http.StatusTooManyRequests || page.Status == http.StatusServiceUnavailable {
 			failure.Retryable, failure.Wait, failure.Paused = true, page.Pause(), page.AsksForPause()
 		}

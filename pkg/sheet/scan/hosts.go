@@ -79,8 +79,7 @@ func (h *Hosts) allow(u *url.URL, allowLoopback bool) (auctionHost, error) {
 	if allowLoopback && private != nil { // the URL was checked, so it is this machine
 		return auctionHost{}, nil //nolint:nilerr // that is what is allowed
 	}
-	return auctionHost{}, refused(HostUnsupported, "Inspection sheets can be fetched from known auction sites only. "+
-		"Save the sheet and upload it.", nil)
+	return auctionHost{}, refused(HostUnsupported, nil, nil)
 }
 
 // Knows reports whether sheets are fetched from a host.

@@ -9,8 +9,11 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"strconv"
 
 	"golang.org/x/image/webp"
+
+	"ushuru/pkg/message"
 )
 
 // quality is the JPEG quality of the result. A higher one only makes it larger.
@@ -73,16 +76,19 @@ func checkSize(width, height int) error {
 }
 
 func tooManyPixels(width, height int) error {
-	return refused(TooManyPixels, fmt.Sprintf(
-		"The image has %d × %d pixels, above the limit; 2,000 pixels a side is enough.", width, height), nil)
+	return refused(TooManyPixels, pixels(width, height), nil)
 }
 
 func tooSmall(width, height int) error {
-	return refused(TooSmall, fmt.Sprintf("The image has only %d × %d pixels. Send the full-size image.", width, height), nil)
+	return refused(TooSmall, pixels(width, height), nil)
+}
+
+func pixels(width, height int) message.Values {
+	return message.Values{"width": strconv.Itoa(width), "height": strconv.Itoa(height)}
 }
 
 func damaged(cause error) error {
-	return refused(Damaged, "The file is damaged or incomplete. Please send it again.", cause)
+	return refused(Damaged, nil, cause)
 }
 
 // encodeJPEG makes the result of a decoded page: small, upright and not blank.
@@ -98,7 +104,7 @@ func encodeJPEG(ctx context.Context, decoded image.Image, turned, page int) (*Im
 		return nil, err
 	}
 	if empty {
-		return nil, refused(Blank, "The page is blank. Send the image of the sheet.", nil)
+		return nil, refused(Blank, nil, nil)
 	}
 	small = upright(small, turned)
 	var out bytes.Buffer

@@ -3,6 +3,8 @@ package scan
 import (
 	"bytes"
 	"strings"
+
+	"ushuru/pkg/message"
 )
 
 // Kind is the type of a file by its content.
@@ -23,7 +25,7 @@ const (
 func sniff(data []byte) (Kind, error) {
 	switch {
 	case len(data) == 0:
-		return "", unsupported("The file is empty.")
+		return "", unsupported("file_empty")
 	case bytes.HasPrefix(data, []byte("\xff\xd8\xff")):
 		return JPEG, nil
 	case bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")):
@@ -45,24 +47,24 @@ func trimmed(data []byte) []byte {
 }
 
 func unsupported(what string) error {
-	return refused(TypeUnsupported, what+" Send the sheet as JPEG, PNG, WebP, GIF or PDF.", nil)
+	return refused(TypeUnsupported, message.Values{"kind": what}, nil)
 }
 
-// otherKind says what an unsupported file is.
+// otherKind returns the word for what an unsupported file is.
 func otherKind(data []byte) string {
 	for _, magic := range []struct{ prefix, what string }{
-		{"PK\x03\x04", "This is a ZIP archive, or a Word, Excel or PowerPoint file."},
-		{"PK\x05\x06", "This is an empty ZIP archive."},
-		{"Rar!", "This is a RAR archive."},
-		{"7z\xbc\xaf\x27\x1c", "This is a 7z archive."},
-		{"\x1f\x8b", "This is a gzip file."},
-		{"II*\x00", "This is a TIFF image."},
-		{"MM\x00*", "This is a TIFF image."},
-		{"BM", "This is a BMP image."},
-		{"\xff\x0a", "This is a JPEG XL image."},
-		{"\x00\x00\x00\x0cJXL ", "This is a JPEG XL image."},
-		{"\x00\x00\x00\x0cjP  ", "This is a JPEG 2000 image."},
-		{"\xd0\xcf\x11\xe0", "This is an old Word or Excel file."},
+		{"PK\x03\x04", "file_zip"},
+		{"PK\x05\x06", "file_zip_empty"},
+		{"Rar!", "file_rar"},
+		{"7z\xbc\xaf\x27\x1c", "file_7z"},
+		{"\x1f\x8b", "file_gzip"},
+		{"II*\x00", "file_tiff"},
+		{"MM\x00*", "file_tiff"},
+		{"BM", "file_bmp"},
+		{"\xff\x0a", "file_jxl"},
+		{"\x00\x00\x00\x0cJXL ", "file_jxl"},
+		{"\x00\x00\x00\x0cjP  ", "file_jp2"},
+		{"\xd0\xcf\x11\xe0", "file_office"},
 	} {
 		if bytes.HasPrefix(data, []byte(magic.prefix)) {
 			return magic.what
@@ -74,11 +76,11 @@ func otherKind(data []byte) string {
 	text := strings.ToLower(string(trimmed(data)))
 	switch {
 	case strings.Contains(text, "<svg"):
-		return "This is an SVG drawing."
+		return "file_svg"
 	case strings.HasPrefix(text, "<"):
-		return "This is a web page, not the sheet itself; the site may require a login."
+		return "file_page"
 	}
-	return "The file is not a supported image or PDF."
+	return "file_unknown"
 }
 
 // isoBrand reads the brands of an ISO base media file (ISO/IEC 14496-12, 4.3):
@@ -90,7 +92,7 @@ func isoBrand(data []byte) string {
 	for at := 8; at+4 <= min(len(data), 64); at += 4 {
 		switch string(data[at : at+4]) {
 		case "avif", "avis":
-			return "AVIF images are not supported. Please convert to JPEG."
+			return "file_avif"
 		case "heic", "heix", "heim", "heis", "hevc", "hevx":
 			return heic
 		}
@@ -98,8 +100,7 @@ func isoBrand(data []byte) string {
 	if brand := string(data[8:12]); brand == "mif1" || brand == "msf1" {
 		return heic
 	}
-	return "This is a video."
+	return "file_video"
 }
 
-const heic = "HEIC images are not supported. Please convert to JPEG " +
-	"(on an iPhone: Settings, Camera, Formats, Most Compatible; or send a screenshot)."
+const heic = "file_heic"

@@ -150,5 +150,5 @@ func (l *Loader) Load(ctx context.Context, data []byte) (*Sheet, error) {
 }
 
 func tooLarge(cause error) error {
-	return refused(TooLarge, "The file is larger than 12 MB. Send a smaller image.", cause)
+	return refused(TooLarge, nil, cause)
 }

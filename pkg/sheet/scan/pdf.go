@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/message"
 
 	"github.com/klippa-app/go-pdfium"
 	"github.com/klippa-app/go-pdfium/webassembly"
@@ -101,10 +102,7 @@ func (e *engine) use(ctx context.Context) (wazero.CompilationCache, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.compiled == nil {
-		return nil, &fetch.Error{
-			Code: Unavailable, Message: "PDF files cannot be read at the moment. Send the sheet as JPEG.",
-			Cause: e.failure, Retryable: true,
-		}
+		return nil, &fetch.Error{Notice: message.New("error/"+Unavailable, nil), Cause: e.failure, Retryable: true}
 	}
 	return e.compiled, nil
 }

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"image"
 	"math"
+	"strconv"
 
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/message"
 
 	"github.com/klippa-app/go-pdfium"
 	"github.com/klippa-app/go-pdfium/enums"
@@ -66,8 +68,8 @@ func readPDF(ctx context.Context, instance pdfium.Pdfium, data []byte) ([]Image,
 	case count.PageCount < 1:
 		return nil, damaged(errors.New("no pages"))
 	case count.PageCount > MaxPages:
-		return nil, refused(TooManyPages, fmt.Sprintf(
-			"The PDF has %d pages. Send only the pages of the sheet, at most %d.", count.PageCount, MaxPages), nil)
+		return nil, refused(TooManyPages,
+			message.Values{"pages": strconv.Itoa(count.PageCount), "max": strconv.Itoa(MaxPages)}, nil)
 	}
 	var images []Image
 	var empty error
@@ -153,8 +155,7 @@ func pdfFailure(ctx context.Context, err error) error {
 		return stopped
 	}
 	if errors.Is(err, pdfiumerrors.ErrPassword) || errors.Is(err, pdfiumerrors.ErrSecurity) {
-		return refused(Encrypted,
-			"The PDF is protected by a password. Save it without a password, or send an image of the sheet.", err)
+		return refused(Encrypted, nil, err)
 	}
 	return damaged(err)
 }

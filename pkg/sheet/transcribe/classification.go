@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/message"
 	"ushuru/pkg/sheet"
 )
 
@@ -44,23 +45,19 @@ func countAnchors(quoted []string) (n int) {
 	return n
 }
 
+func refused(key string) error { return &fetch.Error{Notice: message.New(key, nil)} }
+
 // refusal returns why the sheet is not read; nil when it can be read.
 func (c *Classification) refusal() error {
 	switch {
 	case !c.IsSheet():
-		return &fetch.Error{Code: sheet.NotASheet, Message: "The image does not show a Japanese auction sheet."}
+		return refused("error/not_a_sheet")
 	case !c.FilledIn:
-		return &fetch.Error{
-			Code: sheet.SheetUnreadable, Message: "The image shows a blank form of an auction sheet, without the data of a car.",
-		}
+		return refused("error/sheet_unreadable.empty")
 	case !c.MakesSense:
-		return &fetch.Error{
-			Code: sheet.SheetUnreadable, Message: "The sheet's text is inconsistent and may be fake. Nothing was read.",
-		}
+		return refused("error/sheet_unreadable.nonsense")
 	case c.Legibility().Overall == sheet.None:
-		return &fetch.Error{
-			Code: sheet.SheetUnreadable, Message: "The sheet cannot be read. Send a larger or sharper image of it.",
-		}
+		return refused("error/sheet_unreadable")
 	}
 	return nil
 }
