@@ -27,10 +27,10 @@ type jobBody struct {
 	Created time.Time  `json:"created"`
 	Ended   time.Time  `json:"ended,omitzero"`
 
-	WaitingFor string `json:"waitingFor,omitempty"` // authority, while TRA cannot be asked; site, while the site pauses
-	Message    string `json:"message,omitempty"`    // why, as a sentence
+	WaitingFor string        `json:"waitingFor,omitempty"` // authority, while TRA cannot be asked; site, while the site pauses
+	Message    string        `json:"message,omitempty"`    // why, as a sentence
 	Text       *message.Text `json:"text,omitempty"`       // Message in both languages
-	RetryAfter int    `json:"retryAfter,omitempty"` // seconds for which the site pauses
+	RetryAfter int           `json:"retryAfter,omitempty"` // seconds for which the site pauses
 
 	Progress tasks.Progress  `json:"progress"`
 	Result   json.RawMessage `json:"result,omitempty"`
