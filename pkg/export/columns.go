@@ -144,22 +144,6 @@ func join[T any](list []T, name func(T) string) string {
 	return strings.Join(names, " ")
 }
 
-// escapeFormula makes untrusted text safe for a cell. A spreadsheet takes text that
-// begins with one of these characters for a formula, now or when the cell is
-// edited. The apostrophe is the spreadsheet's own mark of plain text.
-func escapeFormula(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == 0xfffe || r == 0xffff { // some of these are not allowed in XML
-			return ' '
-		}
-		return r
-	}, text)
-	if trimmed := strings.TrimSpace(text); trimmed != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(trimmed)[0]) {
-		return "'" + text
-	}
-	return text
-}
-
 // of returns the value of the column in a line, safe for any program to open.
 func (c column) of(l Line) any {
 	value := c.value(l)

@@ -114,7 +114,7 @@ func check(t *testing.T, rows [][]string) {
 		{3, "reference", `'=HYPERLINK("http://x","y")`},
 		{4, "reference", "'  +1"},
 		{4, "url", "'-2+3"},
-		{4, "reason", "'@x   "},
+		{4, "reason", "'@x  "},
 	} {
 		row := rows[want.row]
 		got := ""
