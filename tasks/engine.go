@@ -41,6 +41,9 @@ type Options struct {
 	// without one and no worker can be expected to run the step now. Sweep asks for it.
 	// Nil makes none.
 	Fallback func(ctx context.Context, job *jobs.Job, step string) (output json.RawMessage, ok bool)
+	// Ask returns what a worker far away from Redis must know to run a step of the role
+	// authority; nil for nothing. It is nil in processes that run no steps.
+	Ask func(job *jobs.Job, step string) json.RawMessage
 	// Sequential makes Sweep check one job at a time, for tests that must run
 	// the same way every time.
 	Sequential bool
@@ -67,6 +70,8 @@ type Engine struct {
 	fallback      func(ctx context.Context, job *jobs.Job, step string) (json.RawMessage, bool)
 	sequential    bool
 	turns         *fair.Turns
+	redis         redis.UniversalClient
+	ask           func(job *jobs.Job, step string) json.RawMessage
 }
 
 // New makes an Engine.
@@ -76,7 +81,7 @@ func New(o Options) *Engine {
 		client:        asynq.NewClientFromRedisClient(o.Redis),
 		inspector:     asynq.NewInspectorFromRedisClient(o.Redis),
 		beforeSucceed: o.BeforeSucceed, notifiers: map[string]Notifier{}, isRunning: o.IsRunning, sequential: o.Sequential,
-		fallback: o.Fallback, turns: fair.NewTurns(o.Redis),
+		fallback: o.Fallback, turns: fair.NewTurns(o.Redis), redis: o.Redis, ask: o.Ask,
 	}
 	maps.Copy(e.notifiers, o.Notifiers)
 	e.notifiers[subscriberJob], e.notifiers[subscriberKey] = e.notifyJobs, e.notifyKeys
@@ -268,7 +273,7 @@ func endedAs(job *jobs.Job, result json.RawMessage, finished jobs.Finished) *job
 // EnqueueAfter enqueues the task of the present attempt at a step, to be delivered
 // after a delay.
 func (e *Engine) EnqueueAfter(ctx context.Context, job *jobs.Job, step string, delay time.Duration) error {
-	task, err := newTask(job, step, job.Steps[step].Attempt)
+	task, err := newTask(job, step, job.Steps[step].Attempt, nil)
 	if err != nil {
 		return err
 	}
@@ -421,9 +426,12 @@ func (e *Engine) notifyEnd(ctx context.Context, job *jobs.Job, subscribers []str
 }
 
 func (e *Engine) enqueueTask(ctx context.Context, task *asynq.Task, options ...asynq.Option) error {
-	_, err := e.client.EnqueueContext(ctx, task, options...)
+	info, err := e.client.EnqueueContext(ctx, task, options...)
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return nil
+	}
+	if err == nil && len(options) == 0 {
+		e.wake(ctx, info.Queue)
 	}
 	return err
 }

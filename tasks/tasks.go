@@ -14,6 +14,7 @@ import (
 	"github.com/hibiken/asynq"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/plainjson"
 )
 
 // Task types. Those of a job's steps are "<kind>:<step>".
@@ -131,6 +132,9 @@ type TaskPayload struct {
 	Attempt int    `json:"attempt"`
 	URL     string `json:"url,omitempty"`
 	Key     string `json:"key,omitempty"` // for which API key a person's task is
+	// Ask is what a worker far away from Redis must know to ask the authority, so that
+	// it need not read the job's record.
+	Ask json.RawMessage `json:"ask,omitempty"`
 }
 
 // ParseTaskPayload decodes a payload.
@@ -159,22 +163,29 @@ func queueOf(policy Policy, class jobs.Class) string {
 	return policy.Queue
 }
 
-// newTask makes the task of one attempt at a step.
-func newTask(job *jobs.Job, step string, attempt int) (*asynq.Task, error) {
+// newTask makes the task of one attempt at a step. ask is as in TaskPayload.
+func newTask(job *jobs.Job, step string, attempt int, ask json.RawMessage) (*asynq.Task, error) {
 	taskType := job.Kind + ":" + step
 	policy, ok := policies[taskType]
 	if !ok {
 		return nil, fmt.Errorf("tasks: no such task %q", taskType)
 	}
-	payload, err := json.Marshal(TaskPayload{job.ID, step, attempt, payloadURLs(job), turnOwner(job)})
+	return stepTask(taskType, queueOf(policy, job.Class),
+		TaskPayload{job.ID, step, attempt, payloadURLs(job), turnOwner(job), ask})
+}
+
+// stepTask makes the task of a step in a queue.
+func stepTask(taskType, queue string, payload TaskPayload) (*asynq.Task, error) {
+	data, err := plainjson.Encode(payload)
 	if err != nil {
 		return nil, err
 	}
-	return asynq.NewTask(taskType, payload,
-		asynq.TaskID(taskID(job.ID, step, attempt)),
-		asynq.Queue(queueOf(policy, job.Class)),
+	kind, _, _ := strings.Cut(taskType, ":")
+	return asynq.NewTask(taskType, data,
+		asynq.TaskID(taskID(payload.Job, payload.Step, payload.Attempt)),
+		asynq.Queue(queue),
 		asynq.MaxRetry(noRetryLimit), // the job's record counts the retries, so that asynq never archives a task
-		asynq.Timeout(taskTimeout(job.Kind, step)+timeoutMargin)), nil
+		asynq.Timeout(taskTimeout(kind, payload.Step)+timeoutMargin)), nil
 }
 
 // TaskTimeout returns how long a task of a type may take, with the steps that follow

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -124,12 +125,13 @@ func TestPayloads(t *testing.T) {
 	}
 	job := estimateJob()
 	job.Class = jobs.Bulk
-	task, err := newTask(job, StepScrape, 3)
+	task, err := newTask(job, StepScrape, 3, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	n, err := ParseTaskPayload(task.Payload())
-	if want := (TaskPayload{"01J", StepScrape, 3, "https://a.example/1", ""}); err != nil || n != want || task.Type() != TypeScrape {
+	want := TaskPayload{Job: "01J", Step: StepScrape, Attempt: 3, URL: "https://a.example/1"}
+	if err != nil || !reflect.DeepEqual(n, want) || task.Type() != TypeScrape {
 		t.Fatalf("%+v %v", n, err)
 	}
 }

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -36,11 +37,20 @@ func turnOwner(job *jobs.Job) string {
 // enqueue enqueues the task of an attempt at a step, or lets it wait for its turn. A
 // task that is enqueued already is not an error.
 func (e *Engine) enqueue(ctx context.Context, job *jobs.Job, step string, attempt int) error {
-	task, err := newTask(job, step, attempt)
+	var ask json.RawMessage
+	if queue := policies[job.Kind+":"+step].Queue; queue == QueueAuthority && attempt == 1 && e.ask != nil {
+		ask = e.ask(job, step)
+	}
+	task, err := newTask(job, step, attempt, ask)
 	if err != nil {
 		return err
 	}
-	queue, id := policies[task.Type()].Queue, taskID(job.ID, step, attempt)
+	return e.enqueueInTurn(ctx, job, task, policies[task.Type()].Queue, taskID(job.ID, step, attempt))
+}
+
+// enqueueInTurn enqueues a task in a queue of people or, for a batch, in that beside
+// it.
+func (e *Engine) enqueueInTurn(ctx context.Context, job *jobs.Job, task *asynq.Task, queue, id string) error {
 	ready, err := e.enterTurn(ctx, job, queue, id)
 	switch {
 	case err != nil:
@@ -48,12 +58,15 @@ func (e *Engine) enqueue(ctx context.Context, job *jobs.Job, step string, attemp
 	case !ready:
 		return e.enqueueTask(ctx, task, asynq.ProcessIn(parkedFor))
 	}
-	_, err = e.client.EnqueueContext(ctx, task)
+	info, err := e.client.EnqueueContext(ctx, task)
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		if turnOwner(job) != "" {
-			e.run(queue, id) // it may still wait
+			e.run(ctx, queue, id) // it may still wait
 		}
 		return nil
+	}
+	if err == nil {
+		e.wake(ctx, info.Queue)
 	}
 	return err
 }
@@ -100,7 +113,7 @@ func (e *Engine) joinTurn(ctx context.Context, job *jobs.Job, owner string) erro
 			return err
 		}
 		if ready {
-			e.run(queue, id)
+			e.run(ctx, queue, id)
 		}
 	}
 	return nil
@@ -146,7 +159,7 @@ func (e *Engine) runReady(ctx context.Context, queue string, ready []string) err
 	for len(ready) > 0 {
 		id := ready[0]
 		ready = ready[1:]
-		if e.run(queue, id) {
+		if e.run(ctx, queue, id) {
 			continue
 		}
 		next, err := e.turns.Leave(ctx, queue, "", id)
@@ -160,6 +173,10 @@ func (e *Engine) runReady(ctx context.Context, queue string, ready []string) err
 
 // run ends the delay of a task. It reports false when there is no such task. Another
 // failure is made up for by the sweeper, which enqueues the task again.
-func (e *Engine) run(queue, id string) bool {
-	return !errors.Is(e.inspector.RunTask(queue, id), asynq.ErrTaskNotFound)
+func (e *Engine) run(ctx context.Context, queue, id string) bool {
+	err := e.inspector.RunTask(queue, id)
+	if err == nil {
+		e.wake(ctx, queue)
+	}
+	return !errors.Is(err, asynq.ErrTaskNotFound)
 }

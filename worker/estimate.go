@@ -98,7 +98,7 @@ func calculate(authority authorityAnswers, stale staleAnswers, costs *cost.Table
 		if err := output(job, tasks.StepMatch, &found); err != nil {
 			return nil, err
 		}
-		ctx, finish := tra.Begin(ctx, job.Class == jobs.Bulk)
+		ctx, finish := tra.Begin(ctx, tra.SessionOptions{Bulk: job.Class == jobs.Bulk})
 		choice := found.Choice
 		if refused := found.Refused; refused != nil {
 			if err := refused.price(ctx, subject.Car, authority); err != nil {

@@ -2,6 +2,8 @@ package worker
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -15,29 +17,31 @@ type pace struct {
 	far          bool          // Redis is far away, and other workers are near it
 	sweep        time.Duration // between two sweeps of the active jobs
 	batches      time.Duration // between two checks of the active batches
-	interactive  time.Duration // between two looks for a task of a person
-	bulk         time.Duration // between two looks for a task of a batch
-	delayed      time.Duration // between two looks for tasks whose delay is over
-	expiredTasks time.Duration // between two deletions of completed tasks; 0 is asynq's default
+	register     time.Duration // between two registrations of the queues
+	interactive  time.Duration // far away: between two looks for a task of a person
+	bulk         time.Duration // far away: between two looks for a task of a batch
+	delayed      time.Duration // far away: between two looks for tasks whose delay is over
+	expiredTasks time.Duration // far away: between two deletions of completed tasks
 }
 
 const (
 	// farRoundTrip is the round trip from which on Redis is far away.
 	farRoundTrip = 50 * time.Millisecond
 	roundTrips   = 3 // that are measured; the shortest counts
-	// slotsPerFetcher is for how many slots one server fetches the tasks of batches:
-	// three a second at a round trip of a third of a second. An idle server costs 10 MB
-	// a day.
-	slotsPerFetcher = 16
+	// farLookInterval is how often asynq looks for a task that was fetched.
+	farLookInterval = 10 * time.Millisecond
+	// farServerSlots is how many times as many slots asynq has as may be used: a task
+	// keeps that of asynq until Redis knows its end. Both classes have theirs.
+	farServerSlots = 4
 )
 
 // paceOf measures the way to Redis. A worker that only calls the authority, far from
 // Redis, leaves the sweeps to the workers that are near, and looks less often: each
-// look is traffic on a long line.
+// look is traffic on a long line. Messages tell it of new tasks.
 func (w *Worker) paceOf(ctx context.Context) pace {
 	near := pace{
 		sweep: sweepInterval, batches: batchCheckInterval / 2,
-		interactive: taskCheckInterval, bulk: taskCheckInterval, delayed: delayedCheckInterval,
+		register: registerInterval,
 	}
 	if !slices.Equal(w.options.Roles, []tasks.Role{tasks.RoleAuthority}) {
 		return near
@@ -55,42 +59,39 @@ func (w *Worker) paceOf(ctx context.Context) pace {
 	}
 	w.options.Log.Info("Redis is far away", "round_trip_ms", shortest.Milliseconds())
 	return pace{
-		far: true, sweep: 15 * time.Second, batches: 30 * time.Second,
-		interactive: time.Second, bulk: 5 * time.Second, delayed: 10 * time.Second, expiredTasks: time.Hour,
+		far: true, sweep: 30 * time.Second, batches: time.Minute, register: time.Minute,
+		interactive: 10 * time.Second, bulk: 30 * time.Second, delayed: 30 * time.Second, expiredTasks: time.Hour,
 	}
 }
 
-// queueServer is one asynq server: it fetches one task at a time, whatever its
-// concurrency.
-type queueServer struct {
-	queues      map[string]int
-	concurrency int
-	check       time.Duration
-}
-
-// serversOf returns the servers of a role. Each class has its own, with slots of its
-// own, so that a task of a person waits neither for the slots nor for the fetches of a
-// batch; far from Redis and with many slots several servers fetch the tasks of batches.
-func (p pace) serversOf(role tasks.Role, concurrency int) []queueServer {
-	var servers []queueServer
+// startServers starts the asynq servers of a role. Near Redis each class has a server of its own, so that a task of a person
+// waits neither for the slots nor for the fetches of a batch. Far away one server is
+// enough, whose client fetches the queues (farQueues).
+func (w *Worker) startServers(ctx context.Context, role tasks.Role, slots int, paced pace, handler asynq.Handler) error {
+	o := w.options
+	if paced.far {
+		// A failure costs the first vehicle a few round trips.
+		_ = errors.Join(o.Catalogue.LoadScripts(ctx), o.Jobs.LoadScripts(ctx))
+		queues := newFarQueues(ctx, o.Redis, role, slots, paced)
+		w.loops.Go(queues.wait)
+		config := ServerConfig(tasks.QueuesOf(role), farServerSlots*slots, o.ShutdownTimeout, o.Log)
+		config.TaskCheckInterval = farLookInterval
+		config.DelayedTaskCheckInterval, config.JanitorInterval = paced.delayed, paced.expiredTasks
+		return w.startServer(asynq.NewServerFromRedisClient(queues, config), queues.middleware(handler))
+	}
 	for name, weight := range tasks.QueuesOf(role) {
-		if !tasks.IsBulkQueue(name) {
-			servers = append(servers, queueServer{map[string]int{name: weight}, concurrency, p.interactive})
-			continue
-		}
-		fetchers := 1
-		if p.far {
-			fetchers = max(1, concurrency/slotsPerFetcher)
-		}
-		for range fetchers {
-			servers = append(servers, queueServer{map[string]int{name: weight}, concurrency / fetchers, p.bulk})
+		config := ServerConfig(map[string]int{name: weight}, slots, o.ShutdownTimeout, o.Log)
+		if err := w.startServer(asynq.NewServerFromRedisClient(o.Redis, config), handler); err != nil {
+			return err
 		}
 	}
-	return servers
+	return nil
 }
 
-// config returns the configuration of a server.
-func (p pace) config(base asynq.Config, server queueServer) asynq.Config {
-	base.TaskCheckInterval, base.DelayedTaskCheckInterval, base.JanitorInterval = server.check, p.delayed, p.expiredTasks
-	return base
+func (w *Worker) startServer(server *asynq.Server, handler asynq.Handler) error {
+	if err := server.Start(handler); err != nil {
+		return fmt.Errorf("worker: %w", err)
+	}
+	w.servers = append(w.servers, server)
+	return nil
 }

@@ -46,6 +46,8 @@ type stepHandler struct {
 	// hub reports jobs that end while a step of theirs runs. Without a hub the handler
 	// notices the end when it stores the step's output.
 	hub *jobs.Hub
+	// override, if not nil, is run in place of every step.
+	override stepFunc
 	// claims are those of the runs of this handler, for the sweeper; nil in tests.
 	claims *sync.Map
 	// outages tells whether TRA's calculator can be asked.
@@ -85,11 +87,8 @@ func (s *stepHandler) ProcessTask(ctx context.Context, task *asynq.Task) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
 	}
-	claim := ulid.Make().String()
-	if s.claims != nil {
-		s.claims.Store(claim, nil) // until this run has written its outcome
-		defer s.claims.Delete(claim)
-	}
+	claim := s.newClaim() // until this run has written its outcome
+	defer s.dropClaim(claim)
 	turn := s.beginTurn(ctx, task, payload)
 	defer turn.end()
 	result, job, err := s.jobs.Claim(ctx, payload.Job, payload.Step, payload.Attempt, s.worker, claim)
@@ -109,11 +108,33 @@ func (s *stepHandler) ProcessTask(ctx context.Context, task *asynq.Task) error {
 		}
 		log = log.With("kind", job.Kind, "site", siteOf(payload.URL), "key", job.Owner)
 		return s.runClaimed(ctx, task.Type(), job, payload, claim, log)
-	case jobs.AlreadyDone, jobs.JobEnded:
-		return s.engine.Advance(ctx, payload.Job)
-	case jobs.Stale, jobs.NotFound:
+	case jobs.AlreadyDone, jobs.JobEnded, jobs.Stale, jobs.NotFound:
 	}
-	log.Debug("task skipped", "step", payload.Step, "attempt", payload.Attempt, "result", result)
+	return s.notClaimed(ctx, payload, result)
+}
+
+// newClaim returns the name of a new run.
+func (s *stepHandler) newClaim() string {
+	claim := ulid.Make().String()
+	if s.claims != nil {
+		s.claims.Store(claim, nil)
+	}
+	return claim
+}
+
+// dropClaim ends a run.
+func (s *stepHandler) dropClaim(claim string) {
+	if s.claims != nil {
+		s.claims.Delete(claim)
+	}
+}
+
+// notClaimed ends the task of a step that was not claimed.
+func (s *stepHandler) notClaimed(ctx context.Context, payload tasks.TaskPayload, result jobs.ClaimResult) error {
+	if result == jobs.AlreadyDone || result == jobs.JobEnded {
+		return s.engine.Advance(ctx, payload.Job)
+	}
+	s.log.Debug("task skipped", "job", payload.Job, "step", payload.Step, "attempt", payload.Attempt, "result", result)
 	return nil
 }
 
@@ -158,7 +179,11 @@ func (s *stepHandler) runClaimed(
 func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger) (*tasks.Continuation, error) {
 	job := run.job
 	started := time.Now()
-	output, err := s.runStep(ctx, run.taskType, s.run[run.taskType], job)
+	step := s.run[run.taskType]
+	if s.override != nil {
+		step = s.override
+	}
+	output, err := s.runStep(ctx, run.taskType, step, job)
 	err = snoozeOutage(err)
 	var early []tasks.StepOutput
 	if err == nil {
@@ -171,6 +196,9 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 	case err == nil:
 		log.Info("step completed", "early_steps", len(early))
 		return s.complete(ctx, run, output, early)
+	case errors.Is(err, tra.ErrNotKnown): // only a worker of the role authority can go on
+		log.Info("step returned to the role authority")
+		return nil, s.retryWrite(ctx, func(ctx context.Context) error { return s.engine.Return(ctx, job, run.step) })
 	case errors.Is(err, errJobEnded): // not an error, or asynq would deliver the task again
 		log.Info("step cancelled: job has ended")
 		return nil, s.retryWrite(ctx, func(ctx context.Context) error { return s.engine.Advance(ctx, job.ID) })

@@ -156,6 +156,7 @@ func New(o Options) (*Worker, error) {
 			_, running = claims.Load(claim)
 			return worker == id, running
 		},
+		Ask:           askOf,
 		BeforeSucceed: (&resultCache{o.Cache}).put,
 		Notifiers:     map[string]tasks.Notifier{subscriberBatch: outcomes.onJobEnded},
 	})
@@ -191,23 +192,27 @@ func (w *Worker) Start() error {
 	w.loops.Go(func() { w.dispatcher.run(ctx) })
 	w.loops.Go(func() { runEvery(ctx, paced.batches, func() { w.sweepBatches(ctx) }) })
 	w.loops.Go(func() {
-		runEvery(ctx, registerInterval, func() { w.logScheduleError(ctx, registerQueues(ctx, w.options.Redis)) })
+		runEvery(ctx, paced.register, func() { w.logScheduleError(ctx, registerQueues(ctx, w.options.Redis)) })
 	})
-	handler := w.handler()
+	handler := w.handler(paced.far)
 	for _, role := range w.options.Roles {
 		concurrency := map[tasks.Role]int{
 			tasks.RoleAny: w.options.Concurrency, tasks.RoleAuthority: w.options.AuthorityConcurrency,
 			tasks.RoleAI: w.options.AIConcurrency,
 		}[role]
 		w.offerTurns(ctx, role, concurrency)
-		for _, queues := range paced.serversOf(role, concurrency) {
-			base := ServerConfig(queues.queues, queues.concurrency, w.options.ShutdownTimeout, w.options.Log)
-			server := asynq.NewServerFromRedisClient(w.options.Redis, paced.config(base, queues))
-			if err := server.Start(handler); err != nil {
+		if err := w.startServers(ctx, role, concurrency, paced, handler); err != nil {
+			w.Stop()
+			return err
+		}
+	}
+	if slices.Contains(w.options.Roles, tasks.RoleAny) {
+		w.loops.Go(func() { w.listenAnswered(ctx) })
+		if !slices.Contains(w.options.Roles, tasks.RoleAuthority) {
+			if err := w.startKeeper(); err != nil {
 				w.Stop()
-				return fmt.Errorf("worker: %w", err)
+				return err
 			}
-			w.servers = append(w.servers, server)
 		}
 	}
 	if err := w.startWebhooks(); err != nil {
@@ -265,7 +270,11 @@ func (w *Worker) newStepHandler() *stepHandler {
 	o := w.options
 	outages := tra.NewOutages(o.Catalogue.Status)
 	stale := staleAnswers{o.Catalogue.Stale(), outages}
-	matching, calculating := matchLabel(o.Catalogue, w.engine, match.New(o.Match)), calculate(o.Authority, stale, o.Costs)
+	matching, known := matchLabel(o.Catalogue, w.engine, match.New(o.Match)), calculate(o.Catalogue.Known(), stale, o.Costs)
+	calculating := known // of answers that a worker far away got
+	if o.Authority != nil {
+		calculating = calculate(o.Authority, stale, o.Costs)
+	}
 	return &stepHandler{
 		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, hub: o.Hub, claims: w.claims, outages: outages,
 		writeTimeout: writeTimeout, outageTimeout: outageTimeout,
@@ -278,16 +287,27 @@ func (w *Worker) newStepHandler() *stepHandler {
 			tasks.TypeSummarize:      newSheetReader(o).summarize,
 			tasks.TypeRecommend:      recommend(o.Costs, advice.NewWriter(o.AI), o.Log),
 		},
-		early: earlySteps(calculate(o.Catalogue.Known(), stale, o.Costs)),
+		early: earlySteps(known),
 	}
 }
 
+// newFarSteps returns the handler of all steps for a worker far away from Redis.
+func (w *Worker) newFarSteps() *farSteps {
+	o := w.options
+	stale := staleAnswers{o.Catalogue.Stale(), w.steps.outages}
+	return &farSteps{w.steps, o.Authority, func(err error) stepFunc { return calculate(failedAnswers{err}, stale, o.Costs) }}
+}
+
 // handler routes tasks by type.
-func (w *Worker) handler() asynq.Handler {
+func (w *Worker) handler(far bool) asynq.Handler {
 	o := w.options
 	mux := asynq.NewServeMux()
+	var steps asynq.Handler = w.steps
+	if far {
+		steps = w.newFarSteps()
+	}
 	for taskType := range w.steps.run {
-		mux.Handle(taskType, w.steps)
+		mux.Handle(taskType, steps)
 	}
 	mux.Handle(tasks.TypeDispatch, w.dispatcher)
 	mux.HandleFunc(tasks.TypeSync, syncCatalogue(o.Catalogue, o.Authority, o.Log))

@@ -164,6 +164,7 @@ type benchLine struct {
 func (c *benchLine) Run(r *run) error {
 	return lab.Line(r.ctx, r.Out, lab.LineOptions{
 		Log:       newLog(r.Err, "error"),
+		Progress:  r.Err,
 		Faults:    lab.LineFaults{Delay: c.Delay, Jitter: c.Jitter, Rate: 1000 * c.Rate, Reset: c.Reset},
 		Authority: c.Latency, Concurrency: c.Concurrency, People: c.People, Rows: c.Rows, Vehicles: c.Vehicles,
 		Rate: c.Calls, New: c.New, Pause: c.Pause, Idle: c.Idle,

@@ -16,6 +16,12 @@ import (
 	"ushuru/pkg/pack"
 )
 
+// Channels of messages about tasks. A message may be lost: what it says is found later.
+const (
+	ChannelEnqueued = "tasks:enqueued" // a queue of the role authority has a new task: the queue
+	ChannelAnswered = "tasks:answered" // a step can go on near Redis: a tasks.Answered
+)
+
 const (
 	channelEnded = "jobs:ended" // pub/sub: ids of jobs that ended
 

@@ -21,8 +21,9 @@ import (
 
 // LineOptions of Line.
 type LineOptions struct {
-	Log    *slog.Logger
-	Faults LineFaults
+	Log      *slog.Logger
+	Progress io.Writer // gets a line after each stage
+	Faults   LineFaults
 
 	Authority   time.Duration // how long a call to the authority takes
 	Concurrency int           // of the worker that calls it
@@ -86,14 +87,20 @@ func measureLine(ctx context.Context, o LineOptions, far bool) (f lineFigures, e
 		f.idle = bench.idleTraffic()
 		bench.line.resets(true)
 	}
-	if err := bench.people(ctx, &f); err != nil {
-		return f, err
+	stages := []struct {
+		name string
+		run  func(context.Context, *lineFigures) error
+	}{
+		{"estimates", bench.people},
+		{"a batch of few vehicles", bench.knownRows},
+		{"a batch of new vehicles", bench.newRows},
 	}
-	if err := bench.knownRows(ctx, &f); err != nil {
-		return f, err
-	}
-	if err := bench.newRows(ctx, &f); err != nil {
-		return f, err
+	for _, stage := range stages {
+		started := time.Now()
+		if err := stage.run(ctx, &f); err != nil {
+			return f, fmt.Errorf("%s: %w", stage.name, err)
+		}
+		_, _ = fmt.Fprintf(o.Progress, "%s: %s\n", stage.name, time.Since(started).Round(time.Millisecond))
 	}
 	for _, n := range bench.authority.Counts().Tuples {
 		f.doubled += n - 1

@@ -48,6 +48,8 @@ func (e *endpoint) apply(options Options) {
 	// The client retries a failed command, and each retry dials again. Dialling
 	// five times inside each retry too would turn 2 s into 40 s.
 	o.DialerRetries = 1
+	// The name of the library costs each new connection a round trip.
+	o.DisableIdentity = true
 }
 
 // client returns a new client. It connects with its first command.

@@ -54,16 +54,20 @@ func cached[T any](
 		return answer, nil
 	}
 	f := &fetcher[T]{a: a, key: key, q: q, fetch: fetch, then: then}
-	fetching := a.calls.DoChan(key, func() (any, error) { return f.once(context.WithoutCancel(ctx)) })
-	select {
-	case <-ctx.Done():
-		return cachedAnswer[T]{}, ctx.Err()
-	case result := <-fetching:
-		answer, _ := result.Val.(cachedAnswer[T])
-		if result.Err != nil {
-			return cachedAnswer[T]{}, result.Err
+	for {
+		fetching := a.calls.DoChan(key, func() (any, error) { return f.once(context.WithoutCancel(ctx)) })
+		select {
+		case <-ctx.Done():
+			return cachedAnswer[T]{}, ctx.Err()
+		case result := <-fetching:
+			answer, _ := result.Val.(cachedAnswer[T])
+			switch {
+			case result.Err == nil:
+				return answer, nil
+			case !errors.Is(result.Err, errNotAllowed) || sessionOf(ctx).allow() != nil:
+				return cachedAnswer[T]{}, result.Err
+			} // the call was another session's, which did not allow it
 		}
-		return answer, nil
 	}
 }
 
@@ -92,6 +96,10 @@ func (f *fetcher[T]) once(ctx context.Context) (cachedAnswer[T], error) {
 			return known, err
 		case held != nil:
 			<-prepared
+			if err := sessionOf(ctx).allow(); err != nil {
+				held.letGo()
+				return known, err
+			}
 			answer, err := f.call(ctx, held)
 			if err != nil {
 				return known, err

@@ -2,12 +2,19 @@ package tra
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
+	"sync/atomic"
 )
+
+// errNotAllowed means that a session does not allow a call.
+var errNotAllowed = errors.New("tra: the call is not allowed")
 
 // session is the resolution of one vehicle, from its lists to its tax.
 type session struct {
-	bulk   bool
+	SessionOptions
+
 	writes sync.WaitGroup
 	mu     sync.Mutex
 	over   bool  // finish was called; later writes are made at once
@@ -16,12 +23,32 @@ type session struct {
 
 type sessionKey struct{}
 
+// SessionOptions of Begin.
+type SessionOptions struct {
+	// Bulk calls are for a batch, and leave a part of the rate limit to those for people.
+	Bulk bool
+	// Allow is called before each call to the authority, which is not made when it
+	// returns an error. It may be called often and at the same time. Nil allows all.
+	Allow func() error
+	// Announce is sent when the tax of the vehicle is stored; nil sends nothing.
+	Announce *Announcement
+}
+
+// Announcement is a message that an answer is stored. It may be sent twice.
+type Announcement struct {
+	Channel, Message string
+
+	received atomic.Int64
+}
+
+// Received returns how many processes got the message; 0 when it was not sent.
+func (a *Announcement) Received() int64 { return a.received.Load() }
+
 // Begin starts the resolution of one vehicle, for a worker far away from Redis:
 // answers of calls with the context that it returns are stored while the next calls
-// run. finish waits until they are stored and returns the first error of that. Calls
-// for a batch leave a part of the rate limit to those for people.
-func Begin(ctx context.Context, bulk bool) (_ context.Context, finish func() error) {
-	s := &session{bulk: bulk}
+// run. finish waits until they are stored and returns the first error of that.
+func Begin(ctx context.Context, o SessionOptions) (_ context.Context, finish func() error) {
+	s := &session{SessionOptions: o}
 	return context.WithValue(ctx, sessionKey{}, s), func() error {
 		s.mu.Lock()
 		s.over = true
@@ -66,4 +93,24 @@ func (s *session) setError(err error) {
 }
 
 // isBulk reports whether a session is for a batch.
-func (s *session) isBulk() bool { return s != nil && s.bulk }
+func (s *session) isBulk() bool { return s != nil && s.Bulk }
+
+// allow returns nil when a call may be made.
+func (s *session) allow() error {
+	if s == nil || s.Allow == nil {
+		return nil
+	}
+	if err := s.Allow(); err != nil {
+		return fmt.Errorf("%w: %w", errNotAllowed, err)
+	}
+	return nil
+}
+
+// announcement returns what is sent when the answer to a call is stored; nil for
+// nothing.
+func (s *session) announcement(call string) *Announcement {
+	if s == nil || call != callDetails {
+		return nil
+	}
+	return s.Announce
+}

@@ -74,7 +74,8 @@ if value then
   if fresh and tonumber(fresh) > tonumber(ARGV[3])
     and (tonumber(period) == 0 or tonumber(period) >= tonumber(ARGV[4])) then return {value, 0} end --
 end
-local taken = redis.call('SET', KEYS[2], ARGV[1], 'NX', 'PX', ARGV[2])
+-- The same call is sent twice when the reply to the first was lost.
+local taken = redis.call('SET', KEYS[2], ARGV[1], 'NX', 'PX', ARGV[2]) or redis.call('GET', KEYS[2]) == ARGV[1]
 return {value or '', taken and 1 or 0}`)
 
 // acquire reads an answer, and acquires its lease unless it is fresh. The lease is
@@ -115,11 +116,13 @@ func acquire[T any](ctx context.Context, store *Store, key string) (cachedAnswer
 }
 
 // scriptSave stores an answer and releases its lease. ARGV: value, TTL in ms, token
-// of the lease.
+// of the lease; and a channel and a message, if the answer is announced. It returns
+// how many processes got the message.
 var scriptSave = redis.NewScript(`
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 if redis.call('GET', KEYS[2]) == ARGV[3] then redis.call('DEL', KEYS[2]) end
-return 1`)
+if ARGV[4] then return redis.call('PUBLISH', ARGV[4], ARGV[5]) end
+return 0`)
 
 // scriptPeriod raises the period. A later one than before means that the authority
 // revised its values: every answer stored until then is stale.
@@ -138,8 +141,12 @@ func save[T any](ctx context.Context, store *Store, key string, s stored[T], lif
 	if s.Question.Call == callDetails {
 		raised = scriptPeriod.EvalSha(ctx, pipe, []string{keyPeriod}, s.Period)
 	}
-	keys, token := []string{key, leaseKey(key)}, held.tokenOf()
-	done := scriptSave.EvalSha(ctx, pipe, keys, value, life.Milliseconds(), token)
+	keys, args := []string{key, leaseKey(key)}, []any{value, life.Milliseconds(), held.tokenOf()}
+	announcement := sessionOf(ctx).announcement(s.Question.Call)
+	if announcement != nil {
+		args = append(args, announcement.Channel, announcement.Message)
+	}
+	done := scriptSave.EvalSha(ctx, pipe, keys, args...)
 	_, err = pipe.Exec(ctx)
 	if raised != nil && redis.HasErrorPrefix(raised.Err(), "NOSCRIPT") {
 		if err := scriptPeriod.Eval(ctx, store.redis, []string{keyPeriod}, s.Period).Err(); err != nil {
@@ -148,10 +155,26 @@ func save[T any](ctx context.Context, store *Store, key string, s stored[T], lif
 		err = done.Err()
 	}
 	if redis.HasErrorPrefix(done.Err(), "NOSCRIPT") {
-		err = scriptSave.Eval(ctx, store.redis, keys, value, life.Milliseconds(), token).Err()
+		done = scriptSave.Eval(ctx, store.redis, keys, args...)
+		err = done.Err()
 	}
 	if err != nil {
 		return fmt.Errorf("tra: store answer: %w", err)
+	}
+	if announcement != nil {
+		received, _ := done.Int64()
+		announcement.received.Store(received)
+	}
+	return nil
+}
+
+// LoadScripts loads what a vehicle needs into Redis, so that the first one of a worker
+// far away costs no more round trips than the others.
+func (s *Store) LoadScripts(ctx context.Context) error {
+	for _, script := range []*redis.Script{scriptAcquire, scriptSave, scriptPeriod} {
+		if err := script.Load(ctx, s.redis).Err(); err != nil {
+			return fmt.Errorf("tra: load scripts: %w", err)
+		}
 	}
 	return nil
 }
