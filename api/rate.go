@@ -7,6 +7,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -51,6 +52,7 @@ func (s *Server) repriced(estimate []byte, rate decimal.Decimal, source vehicle.
 	}
 	e.Car.Source = source
 	e = s.options.Costs.Apply(e, rate, time.Now())
+	e.Warnings = message.Limit(e.Warnings)
 	warnings := field{"warnings", nil}
 	if len(e.Warnings) > 0 {
 		warnings.value = e.Warnings

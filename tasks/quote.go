@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
@@ -50,7 +51,7 @@ func SubjectOf(job *jobs.Job) (Subject, error) {
 
 // Result returns the result of the job from what the authority said of the car.
 func (s Subject) Result(calculated vehicle.Estimate) (any, error) {
-	calculated.Car, calculated.Warnings = s.Car, slices.Concat(s.warnings, calculated.Warnings)
+	calculated.Car, calculated.Warnings = s.Car, message.Limit(slices.Concat(s.warnings, calculated.Warnings))
 	if s.FromRequest {
 		quote := vehicle.Quote{Estimate: calculated}
 		err := json.Unmarshal(s.input, &quote.Input)

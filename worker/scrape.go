@@ -14,7 +14,6 @@ import (
 	"ushuru/pkg/listing"
 	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
-	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
@@ -94,10 +93,7 @@ func (s *scraper) readUpload(ctx context.Context, input tasks.EstimateInput, job
 	if err != nil {
 		return nil, err
 	}
-	got.Scraped.Warnings = append(got.Scraped.Warnings, vehicle.Warning{
-		Code:    "pasted_page",
-		Message: "The car was read from the page sent with the request and was not checked against the website.",
-	})
+	got.Scraped.Warnings = append(got.Scraped.Warnings, message.New("warning/pasted_page", nil))
 	return got, nil
 }
 

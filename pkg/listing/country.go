@@ -164,13 +164,9 @@ func (l *Listing) setCountry(doc *page.Document) {
 	}
 	named := values{"country": car.LocatedIn}
 	if car.LocatedIn == tanzania {
-		l.warnf("in_tanzania", levelDanger, named,
-			"The car is in Tanzania already, so its import taxes may have been paid. Ask the seller for the registration"+
-				" card before you use these figures.")
+		l.warn("in_tanzania", named)
 	} else {
-		l.warnf("outside_japan", levelCaution, named,
-			"The car is in %s, not in Japan. Freight, inspection and insurance are known for Japan only and are not"+
-				" included; ask the seller for the price with freight to Dar es Salaam.", car.LocatedIn)
+		l.warn("outside_japan", named)
 	}
 	domestic := home != nil && !exporter && home.country == car.LocatedIn
 	isRetail := domestic || phrases[retailPhrase].Match(doc.Page.Body)
@@ -179,8 +175,7 @@ func (l *Listing) setCountry(doc *page.Document) {
 	}
 	price := car.FOBPriceUSD.String()
 	car.FOBPriceUSD = nil
-	l.warnf("retail_price", levelCaution, values{"price": price, "country": car.LocatedIn},
-		"USD %s is a retail price in %s, not a price FOB. It is not used for the customs value.", price, car.LocatedIn)
+	l.warn("retail_price", values{"price": price, "country": car.LocatedIn})
 }
 
 // checkDollar warns when a price was not taken because its dollars are not known.
@@ -191,9 +186,7 @@ func (l *Listing) checkDollar() {
 		}
 		for _, other := range f.Others {
 			if other.Reason == claim.ReasonDollar {
-				l.warnf("price_currency_unknown", levelCaution, values{"price": other.Value},
-					"The page gives the price %s, and does not say which dollars. It is not used. If they are US dollars,"+
-						" enter the price yourself.", other.Value)
+				l.warn("price_currency_unknown", values{"price": other.Value})
 				return
 			}
 		}

@@ -23,19 +23,13 @@ func (l *Listing) crossCheck() {
 		car.Manufacture = ""
 		l.discard(claim.FieldManufacture, "later than the registration")
 		l.notef("The listing gives a manufacture date after the first registration.")
-		l.warnf("manufacture_after_registration", levelCaution,
-			values{"manufacture": strconv.Itoa(made), "registration": strconv.Itoa(registered)},
-			"The listing gives the year of manufacture %d, after the first registration in %d, so it is not used."+
-				" Ask the seller.",
-			made, registered)
+		l.warn("manufacture_after_registration", values{"manufacture": strconv.Itoa(made), "registration": strconv.Itoa(registered)})
 	}
 	frame, framed := chassis.FromFrame(car.FrameNumber)
 	related := strings.HasPrefix(car.ModelCode, frame.Code) || strings.HasPrefix(frame.Code, car.ModelCode)
 	if framed && car.ModelCode != "" && !related {
 		l.notef("The chassis code %s and the frame number %s belong to different cars.", car.ModelCode, car.FrameNumber)
-		l.warnf("code_and_frame_differ", levelDanger, values{"modelCode": car.ModelCode, "frameNumber": car.FrameNumber},
-			"The chassis code %s and the frame number %s belong to different cars. Ask the seller.",
-			car.ModelCode, car.FrameNumber)
+		l.warn("code_and_frame_differ", values{"modelCode": car.ModelCode, "frameNumber": car.FrameNumber})
 	}
 }
 

@@ -143,8 +143,7 @@ func (l *Listing) setSold() {
 	for _, name := range []string{claim.FieldPrice, claim.FieldFOB, claim.FieldCF} {
 		l.discard(name, "the car has been sold")
 	}
-	l.warnf(Sold, levelDanger, nil,
-		"The site marks this car as sold or reserved. The figures show what it would cost.")
+	l.warn(Sold, nil)
 }
 
 // isCar reports whether enough was read for a listing: a make or model, and two of

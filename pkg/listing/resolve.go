@@ -135,8 +135,7 @@ func (l *Listing) codeFromFrame() {
 	if parsed, ok := chassis.FromFrame(car.FrameNumber); ok {
 		car.ModelCode, car.RawModelCode = parsed.Code, car.FrameNumber
 		l.notef("The chassis code was read from the frame number and may lack its last letter.")
-		l.warnf("code_from_frame", levelInfo, values{"modelCode": parsed.Code},
-			"The chassis code %s was read from the frame number and may lack its last letter.", parsed.Code)
+		l.warn("code_from_frame", values{"modelCode": parsed.Code})
 	}
 }
 

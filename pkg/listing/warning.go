@@ -1,35 +1,24 @@
 package listing
 
 import (
-	"fmt"
 	"strings"
 
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/page"
 	"ushuru/pkg/message"
-	"ushuru/pkg/vehicle"
-)
-
-// The levels of warnings.
-const (
-	levelInfo    = "info"
-	levelCaution = "caution"
-	levelDanger  = "danger"
 )
 
 // values are the values of a warning, by name.
 type values = message.Values
 
-// warnf adds a doubt about a field that decides money. A code occurs once.
-func (l *Listing) warnf(code, level string, named values, format string, args ...any) {
+// warn adds a doubt about a field that decides money. A code occurs once.
+func (l *Listing) warn(code string, named values) {
 	for _, w := range l.Warnings {
 		if w.Code == code {
 			return
 		}
 	}
-	l.Warnings = append(l.Warnings, vehicle.Warning{
-		Code: code, Level: level, Values: named, Message: fmt.Sprintf(format, args...),
-	})
+	l.Warnings = append(l.Warnings, message.New("warning/"+code, named))
 }
 
 // doubtCodes are the codes of warnings that two sources disagree on a field that
@@ -57,8 +46,7 @@ func (l *Listing) disagree(taken Field, other Other) {
 	named := values{
 		"field": taken.Name, "taken": taken.Value, "source": taken.Source, "other": other.Value, "otherSource": other.Source,
 	}
-	l.warnf(code, levelCaution, named, "The page gives two values for %s: %q (%s), which is used, and %q (%s). Ask the seller.",
-		taken.Name, taken.Value, taken.Source, other.Value, other.Source)
+	l.warn(code, named)
 }
 
 // unclearPrice warns that no price was taken because the page gives several, or one
@@ -69,12 +57,9 @@ func (l *Listing) unclearPrice() {
 			continue
 		}
 		if all := f.valuesFor(reasonSeveral); all != "" {
-			l.warnf("several_prices", levelCaution, values{"prices": all},
-				"The page gives several prices (%s), and not which is the car's. None is used. Enter the price yourself.", all)
+			l.warn("several_prices", values{"prices": all})
 		} else if all := f.valuesFor(page.ReasonUnclear); all != "" {
-			l.warnf("price_unclear", levelCaution, values{"prices": all},
-				"The page gives the price %s beside the name of a car, and it is not certain that it is this car's. It is not"+
-					" used. Enter the price yourself.", all)
+			l.warn("price_unclear", values{"prices": all})
 		}
 	}
 }

@@ -42,17 +42,11 @@ func (l *Listing) setYear(doc *page.Document) {
 	year := strconv.Itoa(car.Year)
 	switch car.YearBasis {
 	case basisRegistration:
-		l.warnf("registration_year", levelCaution, values{"year": year},
-			"The listing gives the year of first registration (%s). TRA uses the year of manufacture, which may be"+
-				" earlier and would raise the tax. Ask the seller.", year)
+		l.warn("registration_year", values{"year": year})
 	case basisModel:
-		l.warnf("model_year", levelCaution, values{"year": year},
-			"The listing gives the model year (%s). TRA uses the year of manufacture, which may be another year and"+
-				" would change the tax. Ask the seller.", year)
+		l.warn("model_year", values{"year": year})
 	case basisTitle:
-		l.warnf("title_year", levelCaution, values{"year": year},
-			"The listing names the year %s only in its title, not as the year of manufacture. TRA uses the year of"+
-				" manufacture; another year would change the tax. Ask the seller.", year)
+		l.warn("title_year", values{"year": year})
 	}
 	l.compareTitleYear(doc)
 	l.compareModelYear()
@@ -70,9 +64,7 @@ func (l *Listing) compareModelYear() {
 		car.TitleYear = named
 	}
 	taken, other := strconv.Itoa(car.Year), strconv.Itoa(named)
-	l.warnf("other_model_year", levelCaution, values{"year": taken, "modelYear": other},
-		"The listing gives the model year %s, and %s as another year of the car, which is used. Ask the seller which"+
-			" year the car was made.", other, taken)
+	l.warn("other_model_year", values{"year": taken, "modelYear": other})
 }
 
 // compareTitleYear warns when the title or the heading of the page names a year that
@@ -93,9 +85,7 @@ func (l *Listing) compareTitleYear(doc *page.Document) {
 		}
 		car.TitleYear = named
 		taken, other := strconv.Itoa(car.Year), strconv.Itoa(named)
-		l.warnf("year_differs", levelCaution, values{"year": taken, "titleYear": other},
-			"The title of the listing names the year %s; the listing gives %s elsewhere, which is used. Ask the seller"+
-				" which year the car was made.", other, taken)
+		l.warn("year_differs", values{"year": taken, "titleYear": other})
 		return
 	}
 }

@@ -53,7 +53,7 @@ func TestAYearThatIsNotOfManufactureIsAWarning(t *testing.T) {
 		if l.Car.Year != 2014 || l.Car.YearBasis != want {
 			t.Errorf("%s: %d by %q, want %s", label, l.Car.Year, l.Car.YearBasis, want)
 		}
-		if len(l.Warnings) != 1 || l.Warnings[0].Code != want+"_year" || l.Warnings[0].Values["year"] != "2014" || l.Warnings[0].Level != levelCaution {
+		if len(l.Warnings) != 1 || l.Warnings[0].Code != want+"_year" || l.Warnings[0].Values["year"] != "2014" || l.Warnings[0].Level != message.Caution {
 			t.Errorf("%s: warnings %+v", label, l.Warnings)
 		}
 	}

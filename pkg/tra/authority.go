@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/retry"
 	"ushuru/pkg/vehicle"
 )
@@ -129,11 +130,8 @@ type Calculation struct {
 func calculationOf(got cachedAnswer[calculation]) Calculation {
 	warnings := got.Answer.Warnings
 	if !got.fresh {
-		date := got.At.In(eat).Format("2 January 2006")
-		warnings = append(slices.Clone(warnings), vehicle.Warning{
-			Code: WarnStale, Level: "caution", Values: map[string]string{"date": date},
-			Message: "TRA's calculator is not available. This is its answer of " + date + ", which may be out of date.",
-		})
+		day := message.Values{"date": got.At.In(eat).Format(time.DateOnly)}
+		warnings = append(slices.Clone(warnings), message.New("warning/"+WarnStale, day))
 	}
 	return Calculation{got.Answer.Tax, warnings, got.At, got.Answer.implausible, !got.fresh}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
@@ -41,10 +42,7 @@ func decodeDetails(body []byte, requested Vehicle) (vehicle.Tax, []vehicle.Warni
 			strings.Join(missing, " and "))
 	}
 	if !item.identity().complete() {
-		warnings = append(warnings, vehicle.Warning{
-			Code:    WarnIdentity,
-			Message: "TRA's answer does not confirm the requested year, country, fuel and engine size.",
-		})
+		warnings = append(warnings, message.New("warning/"+WarnIdentity, nil))
 	}
 	return tax, warnings, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
@@ -35,11 +36,7 @@ func (a *Authority) calculation(v Vehicle) func(context.Context) (calculation, t
 		if attempts++; attempts <= min(maxImplausible, a.options.Retries) {
 			return calculation{}, 0, &Error{Kind: BadAnswer, Call: callDetails, Status: 200, cause: errImplausible}
 		}
-		warning := vehicle.Warning{
-			Code: WarnImplausible, Level: "danger", Values: map[string]string{"reason": reason},
-			Message: "TRA's calculator gave figures that cannot be right: " + reason +
-				". They were requested again and stayed so. Do not rely on them; try again later.",
-		}
+		warning := message.New("warning/"+WarnImplausible, message.Values{"reason": reason})
 		return calculation{tax, append([]vehicle.Warning{warning}, warnings...), true}, notStored, nil
 	}
 }

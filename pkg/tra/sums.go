@@ -3,6 +3,7 @@ package tra
 import (
 	"github.com/shopspring/decimal"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -28,16 +29,10 @@ func checkSums(tax vehicle.Tax) (warnings []vehicle.Warning) {
 
 	levyInTZS := near(usd, totalUSD) && near(tzs.Add(levy), totalTZS)
 	if !near(usd.Add(levy), totalUSD) && !levyInTZS {
-		warnings = append(warnings, vehicle.Warning{
-			Code:    WarnSumUSD,
-			Message: "TRA's amounts in US dollars do not add up to its total. Treat them as uncertain.",
-		})
+		warnings = append(warnings, message.New("warning/"+WarnSumUSD, nil))
 	}
 	if !near(tzs, totalTZS) && !levyInTZS {
-		warnings = append(warnings, vehicle.Warning{
-			Code:    WarnSumTZS,
-			Message: "TRA's amounts in shillings do not add up to its total. Treat them as uncertain.",
-		})
+		warnings = append(warnings, message.New("warning/"+WarnSumTZS, nil))
 	}
 	return warnings
 }

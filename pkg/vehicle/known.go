@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 )
 
@@ -121,8 +122,5 @@ func (k *Known) Override(car *Car, warnings []Warning) []Warning {
 		}
 	}
 	names := strings.Join(fields, ", ")
-	return append(kept, Warning{
-		Code: WarnKnown, Level: "info", Values: map[string]string{"fields": names},
-		Message: "These values are from the request and not from the listing: " + names + ".",
-	})
+	return append(kept, message.New("warning/"+WarnKnown, message.Values{"fields": names}))
 }
