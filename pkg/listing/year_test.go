@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/message"
 )
 
 // yearPage is a page of a car with more rows of labels and values in its table.

@@ -46,7 +46,7 @@ func TestImplausibleFiguresThatStayHaveAWarningAndAreNotKept(t *testing.T) {
 			t.Fatalf("%+v, %v, %d calls, %d answers", got, err, f.calls(), answers)
 		}
 		warning := got.Warnings[0]
-		if warning.Code != tra.WarnImplausible || warning.Level != "danger" || !strings.Contains(warning.Message, "TZS 2.00") {
+		if warning.Code != tra.WarnImplausible || warning.Level != "danger" || !strings.Contains(warning.Values["reason"], "TZS 2.00") {
 			t.Errorf("%+v", warning)
 		}
 		if kept := find(t, conn, "tra:answer:"); kept != "" {
