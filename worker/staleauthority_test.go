@@ -40,7 +40,8 @@ func TestTheAuthorityRoleFallsBackToExpiredFigures(t *testing.T) {
 			})
 			// A new authority has a closed breaker and no list in memory.
 			fresh := tra.NewStore(conn.Client(), tra.StoreOptions{})
-			step := calculate(tra.NewAuthority(client, fresh, tra.AuthorityOptions{}), staleAnswers{fresh.Stale(), outages}, cost.Embedded())
+			again := tra.NewAuthority(client, fresh, tra.AuthorityOptions{})
+			step := calculate(again, staleAnswers{fresh.Stale(), outages}, cost.Embedded())
 			result, err := step(t.Context(), job)
 			if err != nil {
 				return e, err
@@ -65,7 +66,8 @@ func TestTheAuthorityRoleFallsBackToExpiredFigures(t *testing.T) {
 			if e, err := run(""); err == nil {
 				t.Errorf("%s: %+v although another worker may be answered", c.reason, e.Tax)
 			}
-			if e, err := run(c.reason); err != nil || !e.Stale || e.Tax.ReferenceNumber != first.Tax.ReferenceNumber || e.AsOf != first.AsOf {
+			e, err := run(c.reason)
+			if err != nil || !e.Stale || e.Tax.ReferenceNumber != first.Tax.ReferenceNumber || e.AsOf != first.AsOf {
 				t.Errorf("%s: stale %t, %+v, %v", c.reason, e.Stale, e.Tax, err)
 			}
 		}

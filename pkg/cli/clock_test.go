@@ -14,7 +14,8 @@ import (
 	"ushuru/pkg/redisx/redistest"
 )
 
-var faultClock = flag.Bool("fault.clock", false, "build the program with a clock that can be wrong, for TestFaults: it takes minutes")
+var faultClock = flag.Bool("fault.clock", false,
+	"build the program with a clock that can be wrong, for TestFaults: it takes minutes")
 
 // clockOffset is added to package time: the wall clock of a process is wrong by the
 // seconds in CLOCK_OFFSET_SECONDS. The monotonic clock is not.
@@ -67,7 +68,7 @@ func clockOf(seconds int) func(t *testing.T) (string, func(*testing.T, *faultRun
 // buildWithClock builds the program with the clock, and returns its path.
 func buildWithClock(t *testing.T) string {
 	t.Helper()
-	root, err := exec.Command("go", "env", "GOROOT").Output()
+	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
 	must(t, err)
 	dir, source := t.TempDir(), filepath.Join(strings.TrimSpace(string(root)), "src", "time")
 	code, err := os.ReadFile(filepath.Join(source, "time.go"))
@@ -86,7 +87,7 @@ func buildWithClock(t *testing.T) string {
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
 	program := filepath.Join(dir, "ushuru")
-	build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "ushuru")
+	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "ushuru")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

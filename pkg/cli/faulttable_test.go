@@ -64,6 +64,7 @@ func away(d time.Duration, server *redistest.Server) func(*testing.T, *faultRun)
 
 // refuses has a Redis refuse writes for a while.
 func refuses(t *testing.T, f *faultRun, setting, bad, good string) {
+	t.Helper()
 	must(t, f.conn.Client().ConfigSet(t.Context(), setting, bad).Err())
 	time.Sleep(*faultAway)
 	must(t, f.conn.Client().ConfigSet(t.Context(), setting, good).Err())
@@ -287,7 +288,9 @@ func (f *faultRun) standstill() (longest time.Duration) {
 
 // faultCodes are the errors of rows that a fault has ended; the listings themselves have
 // others.
-var faultCodes = []string{"internal", "worker_lost", "deadline_exceeded", "authority_unavailable", "fetch_failed", "fetch_timeout"}
+var faultCodes = []string{
+	"internal", "worker_lost", "deadline_exceeded", "authority_unavailable", "fetch_failed", "fetch_timeout",
+}
 
 // count returns how many listings have no final row or one that a fault has ended, and
 // how many more than one.

@@ -196,7 +196,8 @@ func (f *faultRun) callers(t *testing.T) (stop func(), requests *atomic.Int64) {
 // call requests an estimate; the wait may end with a 504, whose job goes on. It returns
 // what is wrong with the response.
 func (f *faultRun) call(listing string) string {
-	r, err := http.NewRequest(http.MethodPost, f.base+"/v1/estimate", strings.NewReader(`{"url":"`+listing+`"}`)) //nolint:noctx // as callers do
+	body := strings.NewReader(`{"url":"` + listing + `"}`)
+	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, f.base+"/v1/estimate", body)
 	must(f.t, err)
 	r.Header.Set("X-Api-Key", f.key)
 	response, err := http.DefaultClient.Do(r)
@@ -204,18 +205,18 @@ func (f *faultRun) call(listing string) string {
 		return err.Error()
 	}
 	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
+	got, err := io.ReadAll(response.Body)
 	switch {
 	case err != nil:
 		return "cut: " + err.Error()
-	case !json.Valid(body):
-		return "cut: " + string(body)
+	case !json.Valid(got):
+		return "cut: " + string(got)
 	case response.StatusCode == http.StatusGatewayTimeout && response.Header.Get("Location") != "":
 	case response.StatusCode == http.StatusOK:
-	case response.StatusCode == http.StatusInternalServerError && !strings.Contains(string(body), `"code":"internal"`):
+	case response.StatusCode == http.StatusInternalServerError && !strings.Contains(string(got), `"code":"internal"`):
 		// of the listing: it is gone, or its car is not matched
 	default:
-		return response.Status + ": " + string(body)
+		return response.Status + ": " + string(got)
 	}
 	return ""
 }

@@ -12,7 +12,7 @@ import (
 
 // webhooksCommand saves the webhooks of all API keys.
 type webhooksCommand struct {
-	Export webhooksExport `cmd:"" help:"Write the webhooks of all API keys, with their secrets, to a new file that only you can read."`
+	Export webhooksExport `cmd:"" help:"Write the webhooks of all API keys, with their secrets, to a new file."`
 	Import webhooksImport `cmd:"" help:"Add the webhooks of an export that do not exist. Import the keys first."`
 }
 
@@ -87,6 +87,7 @@ func (c *webhooksImport) Run(r *run) error {
 		_, _ = fmt.Fprintf(r.Err, "%s has secrets and others can read it: chmod 600\n", c.File)
 	}
 	present, keyless, err := webhook.NewStore(conn.Client()).Import(r.ctx, file, func(owner string) bool { return valid[owner] })
-	_, printErr := fmt.Fprintf(r.Out, "%d webhooks of the file are there, %d have no valid key and were left out\n", present, keyless)
+	_, printErr := fmt.Fprintf(r.Out, "%d webhooks of the file are there, %d have no valid key and were left out\n",
+		present, keyless)
 	return errors.Join(err, printErr)
 }

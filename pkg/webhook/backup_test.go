@@ -34,7 +34,8 @@ func TestEndpointsOutliveAnEmptyRedis(t *testing.T) {
 		conn.Client().Del(ctx, "webhook:{key2}")
 		has := func(owner string) bool { return owner == "key2" }
 		for range 2 { // it may run twice
-			if present, keyless, err := store.Import(ctx, bytes.NewReader(backup.Bytes()), has); err != nil || present != 1 || keyless != 1 {
+			present, keyless, err := store.Import(ctx, bytes.NewReader(backup.Bytes()), has)
+			if err != nil || present != 1 || keyless != 1 {
 				t.Fatalf("%d, %d, %v", present, keyless, err)
 			}
 		}
@@ -42,7 +43,8 @@ func TestEndpointsOutliveAnEmptyRedis(t *testing.T) {
 			t.Errorf("of a key that is gone: %v, %v", all, err)
 		}
 		e, again, err := store.Add(ctx, "key2", ids[1], "https://other.example", nil) // returns the one that exists
-		if err != nil || e.URL != "https://hooks.example/key2" || again != secret || !slices.Equal(e.Events, []string{webhook.JobCompleted}) {
+		if err != nil || e.URL != "https://hooks.example/key2" || again != secret ||
+			!slices.Equal(e.Events, []string{webhook.JobCompleted}) {
 			t.Errorf("%+v, %v", e, err)
 		}
 	})
