@@ -49,9 +49,13 @@ func AddName(c *claim.List, doc *Document, full, shorter string) {
 // word is the model.
 func splitName(doc *Document, maker string, words []string) (model, grade string) {
 	for _, slug := range []string{slugAfter(doc.URL, maker), trailAfter(doc, maker)} {
-		if model, grade = split(words, slug); model != "" {
-			return model, grade
+		if model, grade = split(words, slug); model == "" {
+			continue
 		}
+		if _, rest := cutModel(maker, words); len(rest) < len(strings.Fields(grade)) {
+			return model, "" // a longer nameplate is known: XLR, XLR-V
+		}
+		return model, grade
 	}
 	if model, rest := cutModel(maker, words); model != "" {
 		return model, strings.Join(rest, " ")
