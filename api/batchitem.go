@@ -19,6 +19,7 @@ type itemBody struct {
 	URL       string          `json:"url"`
 	ModelBody string          `json:"modelBody,omitempty"`
 	Known     json.RawMessage `json:"known,omitempty"`
+	Priced    bool            `json:"priceCandidates,omitempty"`
 	State     batch.State     `json:"state"`
 	SameAs    int             `json:"sameAs,omitempty"` // row with the same listing; its outcome applies
 	Job       string          `json:"job,omitempty"`
@@ -85,7 +86,8 @@ func batchReadProblem(err error) error {
 func newItemBody(item batch.Item) itemBody {
 	body := itemBody{
 		Row: item.Number, Reference: item.Reference, URL: item.URL, ModelBody: item.ModelBody, Known: item.Known,
-		State: item.State, Job: item.Job, SameAs: item.DuplicateRow,
+		Priced: item.PriceCandidates,
+		State:  item.State, Job: item.Job, SameAs: item.DuplicateRow,
 	}
 	if item.Error != nil {
 		why := problemOf(item.Error).body()

@@ -56,7 +56,9 @@ type rowRequest struct {
 	URL       string `json:"url"`
 	ModelBody string `json:"modelBody"`
 
-	Known     json.RawMessage `json:"known"`
+	Known           json.RawMessage `json:"known"`
+	PriceCandidates bool            `json:"priceCandidates"`
+
 	number    int
 	malformed bool // it is not a row at all
 }
@@ -176,7 +178,9 @@ const maxRejectedKept = 200
 func (s *Server) checkRows(req []rowRequest) []batch.Row {
 	rows, rejected := make([]batch.Row, len(req)), 0
 	for i, row := range req {
-		rows[i] = batch.Row{Number: row.number, Reference: row.Reference, URL: row.URL, ModelBody: row.ModelBody}
+		rows[i] = batch.Row{
+			Number: row.number, Reference: row.Reference, URL: row.URL, ModelBody: row.ModelBody, PriceCandidates: row.PriceCandidates,
+		}
 		url, err := s.checkRow(row)
 		if err == nil {
 			rows[i].Known, err = knownOfRow(row)

@@ -206,6 +206,8 @@ func rowsOfCSV(body io.Reader) ([]rowRequest, error) {
 			return ""
 		}
 		row := rowRequest{URL: cell("url"), Reference: cell("reference"), ModelBody: cell("modelbody"), malformed: err != nil}
+		row.Known = knownOfCells(columns, cell)
+		row.PriceCandidates = isYes(cell("pricecandidates"))
 		if isRow {
 			row.number = broken.StartLine
 		} else {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/vehicle"
@@ -72,4 +73,55 @@ func inKnown(err error) error {
 	nested := *p
 	nested.Notice = p.Within("frame/in_known", nil)
 	return &nested
+}
+
+// knownColumn begins the names of a table's columns with the fields of known.
+const knownColumn = "known."
+
+// knownFields are the fields of known by their names in lower case, as headers of
+// tables are compared; knownNumbers are those that JSON writes without quotes.
+var (
+	knownFields = map[string]string{
+		"year": "year", "yearbasis": "yearBasis", "engine_cc": "engine_cc", "fuel": "fuel", "modelcode": "modelCode",
+		"fobpriceusd": "fobPriceUSD", "cfpriceusd": "cfPriceUSD", "bodytype": "bodyType",
+	}
+	knownNumbers = []string{"year", "engine_cc", "fobPriceUSD", "cfPriceUSD"}
+)
+
+// knownOfCells returns the known values of a table's row as the object that a JSON row
+// has, nil for none. A column that is no field of known stays as it is, and is rejected
+// with the row.
+func knownOfCells(columns map[string]int, cell func(string) string) json.RawMessage {
+	values := map[string]any{}
+	for column := range columns {
+		name, ok := strings.CutPrefix(column, knownColumn)
+		value := cell(column)
+		if !ok || value == "" {
+			continue
+		}
+		if field := knownFields[name]; field != "" {
+			name = field
+		}
+		values[name] = value
+		if plain := strings.ReplaceAll(value, ",", ""); slices.Contains(knownNumbers, name) && json.Valid([]byte(plain)) {
+			values[name] = json.RawMessage(plain)
+		}
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	data, err := json.Marshal(values)
+	if err != nil {
+		return nil // texts and numbers can be encoded
+	}
+	return data
+}
+
+// isYes reports a cell that says yes.
+func isYes(cell string) bool {
+	switch strings.ToLower(cell) {
+	case "true", "yes", "1", "ndiyo":
+		return true
+	}
+	return false
 }

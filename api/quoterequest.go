@@ -31,6 +31,9 @@ type quoteRequest struct {
 	M3           json.RawMessage `json:"m3"`
 	ModelBody    string          `json:"modelBody"`
 	Rate         json.RawMessage `json:"rate"`
+
+	Known           json.RawMessage `json:"known"`           // values that override the fields of the same names
+	PriceCandidates bool            `json:"priceCandidates"` // add the taxes of all candidates to an error
 }
 
 // typeProblem says which type a field must have.
@@ -40,6 +43,8 @@ func (req *quoteRequest) typeProblem(field string) *problem {
 		return errQuoteInvalid
 	case "year", "engine_cc":
 		return fieldProblem(field, "number")
+	case "priceCandidates":
+		return fieldProblem(field, "boolean")
 	}
 	return fieldProblem(field, "text")
 }
@@ -61,6 +66,12 @@ func (req *quoteRequest) canonical() (vehicle.QuoteInput, error) {
 	if err != nil {
 		return input, err
 	}
+	known, err := parseKnown(req.Known)
+	if err != nil {
+		return input, err
+	}
+	input.Override(known)
+	input.PriceCandidates = req.PriceCandidates
 	return input, checkRequired(&input)
 }
 

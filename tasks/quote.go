@@ -35,7 +35,8 @@ func SubjectOf(job *jobs.Job) (Subject, error) {
 	if job.Kind == KindQuote {
 		var input vehicle.QuoteInput
 		err := decode(job, "input", job.Input, &input)
-		return Subject{Car: input.Car(), ModelBody: input.ModelBody, FromRequest: true, input: job.Input}, err
+		return Subject{Car: input.Car(), ModelBody: input.ModelBody, FromRequest: true, input: job.Input,
+			PriceCandidates: input.PriceCandidates}, err
 	}
 	var (
 		input   EstimateInput
@@ -55,6 +56,7 @@ func (s Subject) Result(calculated vehicle.Estimate) (any, error) {
 	if s.FromRequest {
 		quote := vehicle.Quote{Estimate: calculated}
 		err := json.Unmarshal(s.input, &quote.Input)
+		quote.Input.PriceCandidates = false // the result is cached for all
 		return quote, err
 	}
 	var request EstimateInput

@@ -58,6 +58,7 @@ func (i EstimateInput) PageKey() cache.Key {
 // QuoteKey returns the cache key of the estimate of a described car. The
 // description must be in canonical form.
 func QuoteKey(request vehicle.QuoteInput) (cache.Key, error) {
+	request.PriceCandidates = false // it changes errors, not results
 	input, err := plainjson.Encode(request)
 	return cache.QuoteKey(input), err
 }

@@ -134,7 +134,9 @@ func (d *dispatcher) prepareRows(ctx context.Context, rows []batch.ClaimedRow, o
 	inputs := make([]tasks.EstimateInput, 0, len(rows))
 	var errs []error
 	for _, row := range rows {
-		input := tasks.EstimateInput{URL: row.URL, ModelBody: row.ModelBody}.For(owner)
+		input := tasks.EstimateInput{
+			URL: row.URL, ModelBody: row.ModelBody, PriceCandidates: row.PriceCandidates,
+		}.For(owner)
 		if row.Known != nil {
 			if err := json.Unmarshal(row.Known, &input.Known); err != nil {
 				errs = append(errs, fmt.Errorf("worker: known values of a row: %w", err))

@@ -72,6 +72,8 @@ type Row struct {
 	// Known is the canonical JSON of the values that override the listing's; nil
 	// for none.
 	Known json.RawMessage `json:"known,omitempty"`
+	// PriceCandidates adds the taxes of all candidates to the error of the row.
+	PriceCandidates bool `json:"price,omitempty"`
 	// DuplicateOf is the index of the first row with the same listing and label,
 	// whose outcome applies to this row too. It is the row's own index where the
 	// row is the first.

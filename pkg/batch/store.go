@@ -113,7 +113,10 @@ const maxListed = 10_000
 // markDuplicates sets DuplicateOf and DuplicateRow. It returns the duplicates of
 // each row that has some, and the state code of each row.
 func markDuplicates(rows []Row) (duplicates map[int][]int, states string) {
-	type listing struct{ url, label, known string }
+	type listing struct {
+		url, label, known string
+		priced            bool
+	}
 	first := map[listing]int{}
 	duplicates = map[int][]int{}
 	codes := make([]byte, len(rows))
@@ -124,7 +127,7 @@ func markDuplicates(rows []Row) (duplicates map[int][]int, states string) {
 			codes[i] = codeOf(Rejected)
 			continue
 		}
-		l := listing{row.URL, row.ModelBody, string(row.Known)}
+		l := listing{row.URL, row.ModelBody, string(row.Known), row.PriceCandidates}
 		if at, found := first[l]; found {
 			row.DuplicateOf, row.DuplicateRow = at, rows[at].Number
 			duplicates[at] = append(duplicates[at], i)

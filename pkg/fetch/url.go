@@ -48,6 +48,7 @@ func CheckURL(rawURL string, allowLoopback bool) (*url.URL, error) {
 	}
 	u.Host = joinHost(host, port)
 	u.Fragment, u.RawFragment = "", ""
+	u.RawQuery = strings.TrimSpace(u.RawQuery) // spaces before a fragment end the URL now
 	if u.Path == "" {
 		u.Path = "/"
 	}

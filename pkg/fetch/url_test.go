@@ -74,7 +74,7 @@ func TestAllowLoopbackOpensLoopbackOnly(t *testing.T) {
 }
 
 func FuzzCheckURL(f *testing.F) {
-	for _, seed := range []string{"https://www.example.com/a?b#c", "http://0x7f.1", "http://[::ffff:1.2.3.4]:80", "https://a.b.:443", "http://%31%32%37.0.0.1/"} {
+	for _, seed := range []string{"https://www.example.com/a?b#c", "http://0x7f.1", "http://[::ffff:1.2.3.4]:80", "https://a.b.:443", "http://%31%32%37.0.0.1/", "https://a.example/?q #f"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
