@@ -90,6 +90,13 @@ Cars on the SIMULATED listing site:
 	for _, car := range cars {
 		_, _ = fmt.Fprintf(w, "  %s\n      %s\n", service.Site+car.Path(), car.Shows)
 	}
+	_, _ = fmt.Fprint(w, "\nPages that can be misread:\n\n")
+	for _, doubt := range listingtest.Doubts() {
+		_, _ = fmt.Fprintf(w, "  %s\n      %s\n", service.Site+doubt.Path(), doubt.Shows)
+		if doubt.Known != "" {
+			_, _ = fmt.Fprintf(w, "      -d '{\"url\": \"%s\", \"known\": %s}'\n", service.Site+doubt.Path(), doubt.Known)
+		}
+	}
 	_, _ = fmt.Fprintf(w, `
 The queue:  %s/monitoring  (user %s, password %s)
 The API:    %s/openapi.yaml

@@ -4,7 +4,8 @@
 // text and pictures are our own, and every page and answer says SIMULATED. Some
 // cars have an inspection sheet.
 //
-// Besides the cars it has pages that go wrong on purpose:
+// Doubts are cars whose pages can be misread: a year that is not taxed, another car's
+// price, a hybrid under the code of the petrol car, no year. Besides the cars it has pages that go wrong on purpose:
 //
 //	/list              a list of all cars (also /)
 //	/blocked           a challenge, status 202

@@ -44,6 +44,7 @@ func Of(cars []Car) http.Handler {
 	for _, car := range cars {
 		mux.HandleFunc("GET "+exactly(car.Path()), func(w http.ResponseWriter, r *http.Request) { show(w, r, car) })
 	}
+	addDoubts(mux)
 	addFaults(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(Header, Banner)
@@ -66,7 +67,7 @@ func show(w http.ResponseWriter, r *http.Request, car Car) {
 	render(w, car.Page+".html", view{Car: car, Banner: Banner, Base: base(r), Schema: schema(car, base(r))})
 }
 
-func render(w http.ResponseWriter, name string, v view) {
+func render(w http.ResponseWriter, name string, v any) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	if err := templates.ExecuteTemplate(w, name, v); err != nil {
 		panic(http.ErrAbortHandler)
