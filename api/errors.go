@@ -44,6 +44,8 @@ var (
 		status: http.StatusUnauthorized, Notice: message.Notice{Message: "Invalid or missing API key"},
 	}
 	errLoginRequired             = refuse(http.StatusUnauthorized, "login_required", nil)
+	errLoginSlowed               = refuse(http.StatusTooManyRequests, "login_slowed", nil)
+	errAmbiguousLength           = refuse(http.StatusBadRequest, "length_ambiguous", nil)
 	errCrossOrigin               = refuse(http.StatusForbidden, "cross_origin", nil)
 	errNotFound                  = refuse(http.StatusNotFound, "not_found", nil)
 	errJobNotFound               = refuse(http.StatusNotFound, "job_not_found", nil)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -121,7 +122,13 @@ func isUnfinished(err error) bool {
 // waitUnlessHindered is wait, but ends early, with the reason, when the job waits for
 // something that it cannot have now: waiting longer is useless to the caller, and the
 // job continues.
-func (s *Server) waitUnlessHindered(parent context.Context, id string, timeout time.Duration) (*jobs.Job, error) {
+func (s *Server) waitUnlessHindered(r *http.Request, id string, timeout time.Duration) (*jobs.Job, error) {
+	parent := r.Context()
+	release, ok := s.waiters.acquire(recorderOf(r).key.ID, maxWaiters)
+	if !ok {
+		return nil, errNotFinished
+	}
+	defer release()
 	for end := time.Now().Add(timeout); ; {
 		job, err := s.wait(parent, id, min(hindranceInterval, time.Until(end)))
 		if !errors.Is(err, errNotFinished) || s.draining.Err() != nil {

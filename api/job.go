@@ -107,7 +107,7 @@ func (s *Server) getJob(w http.ResponseWriter, r *http.Request) error {
 	prefer := preferenceOf(r.Header, s.options.WaitMax)
 	if prefer.waits {
 		w.Header().Set("Preference-Applied", "wait="+seconds(prefer.wait))
-		job, err := s.waitUnlessHindered(r.Context(), id, prefer.wait)
+		job, err := s.waitUnlessHindered(r, id, prefer.wait)
 		if err == nil {
 			return s.writeJob(w, r, job)
 		}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/hibiken/asynqmon"
 )
@@ -24,7 +25,8 @@ type monitoring struct {
 
 // newMonitoring starts Asynqmon. Payloads need no formatter: Asynqmon shows
 // printable text as it is, and payloads are JSON on one line.
-func newMonitoring(o Options) (*monitoring, error) {
+func (s *Server) newMonitoring() (*monitoring, error) {
+	o := s.options
 	if o.AsynqRedis == nil || o.MonitoringUser == "" {
 		return nil, fmt.Errorf("api: %s needs MonitoringUser and AsynqRedis", monitoringPath)
 	}
@@ -36,15 +38,38 @@ func newMonitoring(o Options) (*monitoring, error) {
 	sameOrigin.SetDenyHandler(problemHandler(errCrossOrigin))
 	guarded := sameOrigin.Handler(ui)
 	login := newLogin(o.MonitoringUser, o.MonitoringPassword)
+	attempts := newLogins(time.Now)
 	return &monitoring{ui: ui, Handler: handler(func(w http.ResponseWriter, r *http.Request) error {
-		if !login.accepts(r) {
-			w.Header().Set("WWW-Authenticate", `Basic realm="Ushuru operators", charset="UTF-8"`)
-			return errLoginRequired
+		if err := s.checkLogin(w, r, login, attempts); err != nil {
+			return err
 		}
 		w.Header().Set("Content-Security-Policy", policy)
 		guarded.ServeHTTP(w, r)
 		return nil
 	})}, nil
+}
+
+// checkLogin lets an operator in. Who sends wrong passwords is slowed down, by address
+// and in all, and logged; then even the right one is refused for a while.
+func (s *Server) checkLogin(w http.ResponseWriter, r *http.Request, login login, attempts *logins) error {
+	if _, _, given := r.BasicAuth(); !given {
+		w.Header().Set("WWW-Authenticate", `Basic realm="Ushuru operators", charset="UTF-8"`)
+		return errLoginRequired
+	}
+	address := s.addressOf(r)
+	if wait := attempts.wait(address); wait > 0 {
+		s.failedLogins.WithLabelValues("refused").Inc()
+		return errLoginSlowed.after(max(wholeSeconds(wait), time.Second))
+	}
+	if !login.accepts(r) {
+		s.failedLogins.WithLabelValues("wrong").Inc()
+		s.options.Log.WarnContext(r.Context(), "operator login failed", "address", address.String(),
+			"failures", attempts.fail(address))
+		w.Header().Set("WWW-Authenticate", `Basic realm="Ushuru operators", charset="UTF-8"`)
+		return errLoginRequired
+	}
+	attempts.succeed(address)
+	return nil
 }
 
 // Close closes Asynqmon's own connections to Redis.

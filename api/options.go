@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/batch"
@@ -87,6 +89,11 @@ type Options struct {
 	AllowLoopback bool
 	// Simulated adds X-Simulated to every response: the figures are simulated.
 	Simulated bool
+
+	// TrustedProxies are networks of proxies whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix
+	// Metrics registers the metrics of the API. Nil registers none.
+	Metrics prometheus.Registerer
 
 	// Asynqmon is served at /monitoring. Without a password it is not served,
 	// and AsynqRedis and MonitoringUser may be empty.

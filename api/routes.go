@@ -42,7 +42,7 @@ func (s *Server) routes() error {
 		return nil
 	}
 	var err error
-	if s.ui, err = newMonitoring(s.options); err != nil {
+	if s.ui, err = s.newMonitoring(); err != nil {
 		return err
 	}
 	s.router.Handle(monitoringPath, s.ui)

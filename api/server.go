@@ -19,7 +19,9 @@ import (
 	"time"
 
 	"github.com/gorilla/mux"
+	"github.com/prometheus/client_golang/prometheus"
 
+	"ushuru/pkg/connlimit"
 	"ushuru/pkg/fair"
 	"ushuru/pkg/tra"
 )
@@ -41,7 +43,10 @@ type Server struct {
 	exports  *fair.Places
 	outages  *tra.Outages
 	pauses   pauses
+	waiters  streams
 	ui       *monitoring // nil without a monitoring password
+
+	failedLogins *prometheus.CounterVec
 }
 
 // New makes a Server, or returns an error that names the missing parts. Close
@@ -56,6 +61,15 @@ func New(options Options) (*Server, error) {
 	s := &Server{
 		options: options, bodies: fair.NewPlaces(maxLargeBodies), exports: fair.NewPlaces(maxExports), outages: tra.NewOutages(options.TRA.Status),
 		pauses: pauses{redis: options.Redis},
+	}
+	s.failedLogins = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "ushuru_operator_logins_failed_total",
+		Help: "Failed logins to /monitoring: wrong passwords, and attempts that were refused unseen after those.",
+	}, []string{"reason"})
+	if options.Metrics != nil {
+		if err := options.Metrics.Register(s.failedLogins); err != nil {
+			return nil, fmt.Errorf("api: %w", err)
+		}
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	if err := s.routes(); err != nil {
@@ -98,6 +112,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		rec.id = rand.Text()
 	}
 	s.commonHeaders(w.Header(), rec.id)
+	if len(r.TransferEncoding) > 0 {
+		w.Header().Set("Connection", "close") // see connlimit.IsAmbiguous
+	}
 	r = r.WithContext(withRecorder(r.Context(), rec))
 	defer func() {
 		cause := recover()
@@ -114,6 +131,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler) // half a response must not look complete
 		}
 	}()
+	if connlimit.IsAmbiguous(r) {
+		problemHandler(errAmbiguousLength).ServeHTTP(rec, r)
+		return
+	}
 	s.router.ServeHTTP(rec, r)
 }
 

@@ -20,6 +20,9 @@ const (
 	// maxStreams is the maximum number of open streams of a key at one API
 	// process.
 	maxStreams = 20
+	// maxWaiters is the maximum number of requests of a key that wait for a job at one
+	// API process. Others are answered at once that it has not ended.
+	maxWaiters = 200
 )
 
 // event is one server-sent event (HTML Living Standard, section 9.2). Its id
@@ -54,7 +57,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, source eventSour
 		w.WriteHeader(http.StatusNoContent) // the standard's status for: do not reconnect
 		return nil
 	}
-	release, ok := s.streams.acquire(recorderOf(r).key.ID)
+	release, ok := s.streams.acquire(recorderOf(r).key.ID, maxStreams)
 	if !ok {
 		return errTooManyStreams
 	}
@@ -125,7 +128,7 @@ func (e eventWriter) write(text string) error {
 	return e.control.Flush()
 }
 
-// streams counts the open streams of each key.
+// streams counts the open streams, or the waiting requests, of each key.
 type streams struct {
 	mu   sync.Mutex
 	open map[string]int
@@ -133,10 +136,10 @@ type streams struct {
 
 // acquire counts one more stream until release. It is false when the key has
 // too many.
-func (s *streams) acquire(key string) (release func(), ok bool) {
+func (s *streams) acquire(key string, limit int) (release func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open[key] >= maxStreams {
+	if s.open[key] >= limit {
 		return nil, false
 	}
 	if s.open == nil {

@@ -73,7 +73,7 @@ func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found out
 	}
 	prefer := preferenceOf(r.Header, s.options.WaitMax)
 	if !job.State.Ended() {
-		job, err = s.waitUnlessHindered(r.Context(), job.ID, prefer.waitTimeout())
+		job, err = s.waitUnlessHindered(r, job.ID, prefer.waitTimeout())
 	}
 	switch {
 	case isUnfinished(err) && prefer.accepts():

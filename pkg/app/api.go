@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ushuru/api"
+	"ushuru/pkg/connlimit"
 	"ushuru/pkg/quota"
 )
 
@@ -28,6 +29,9 @@ type APIOptions struct {
 	WaitReplicas int
 	Limits       quota.Limits // of keys that have none of their own
 
+	// Connections bounds the open connections; its Log and Metrics are set by New.
+	Connections connlimit.Options
+
 	MonitoringUser     string
 	MonitoringPassword string // "" disables /monitoring
 	MonitoringWritable bool
@@ -43,7 +47,7 @@ func (a *App) newAPI(o APIOptions) (*api.Server, error) {
 		Costs:   a.options.Costs, Sheets: a.options.Sheets, Log: a.log,
 		WaitMax: o.WaitMax, Limits: o.Limits, AllowLoopback: a.options.AllowLoopback, Simulated: a.options.Simulated,
 		AsynqRedis: conn.AsynqOpt(), MonitoringUser: o.MonitoringUser, MonitoringPassword: o.MonitoringPassword,
-		MonitoringWritable: o.MonitoringWritable,
+		MonitoringWritable: o.MonitoringWritable, TrustedProxies: o.Connections.Trusted, Metrics: a.registry,
 	})
 	if err != nil {
 		return nil, err
@@ -59,11 +63,14 @@ func (a *App) startAPI(ctx context.Context, o APIOptions) {
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		WriteTimeout:      o.WaitMax + 30*time.Second,
-		IdleTimeout:       2 * time.Minute,
+		IdleTimeout:       30 * time.Second,
 		MaxHeaderBytes:    16 << 10,
+		ConnState:         connlimit.ConnState,
+		ConnContext:       connlimit.ConnContext,
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 	}
-	ended := serve(server, o.Listener, func(err error) { a.fail(fmt.Errorf("the API stopped: %w", err)) })
+	o.Connections.Log, o.Connections.Metrics = a.log, a.registry
+	ended := serve(server, connlimit.Listen(o.Listener, o.Connections), func(err error) { a.fail(fmt.Errorf("the API stopped: %w", err)) })
 	a.stopAPI = func() {
 		a.api.SetUnready()
 		if o.DrainDelay > 0 {

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"ushuru/pkg/app"
+	"ushuru/pkg/connlimit"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/quota"
 	"ushuru/pkg/tra"
@@ -51,17 +53,20 @@ type redisConfig struct {
 
 // httpConfig is about the API.
 type httpConfig struct {
-	Listen             address       `env:"LISTEN_ADDR,PORT" default:":8080" help:"Address to listen on; a bare number is a port."`
-	WaitMax            time.Duration `env:"WAIT_MAX" default:"60s" help:"Maximum time a POST waits before it answers 504; the work continues."`
-	DrainDelay         time.Duration `env:"DRAIN_DELAY" default:"5s" help:"How long requests are still accepted after SIGTERM, while /readyz answers 503, so that a balancer can send them elsewhere."`
-	RedisWaitReplicas  int           `env:"REDIS_WAIT_REPLICAS" default:"0" help:"Replicas of Redis that must confirm a job, batch or webhook before 202 or 201 is answered; else 503; 0 answers without."`
-	KeyRate            int           `env:"KEY_RATE" default:"300" help:"Requests per minute and key that start work, create a webhook or send to one; 0 means no limit; cached answers do not count."`
-	KeyJobs            int           `env:"KEY_JOBS" default:"100" help:"Maximum running jobs per key, without batches; 0 means no limit."`
-	KeyBatchItems      int           `env:"KEY_BATCH_ITEMS" default:"30000" help:"Maximum listings per key in running batches; 0 means no limit."`
-	KeyBytes           byteSize      `env:"KEY_BYTES" default:"192MB" help:"Maximum bytes per key that are kept in Redis because of it: uploads, batches, results and records; running work may add up to 64MB; 0 means no limit."`
-	OperatorUser       string        `env:"OPERATOR_USER" default:"operator" help:"User for /monitoring."`
-	OperatorPassword   Secret        `env:"OPERATOR_PASSWORD" help:"Password for /monitoring, at least 12 characters; empty disables the page."`
-	MonitoringWritable bool          `env:"MONITORING_WRITABLE" help:"Allow the operator to pause queues and to run or delete tasks."`
+	Listen             address        `env:"LISTEN_ADDR,PORT" default:":8080" help:"Address to listen on; a bare number is a port."`
+	WaitMax            time.Duration  `env:"WAIT_MAX" default:"60s" help:"Maximum time a POST waits before it answers 504; the work continues."`
+	DrainDelay         time.Duration  `env:"DRAIN_DELAY" default:"5s" help:"How long requests are still accepted after SIGTERM, while /readyz answers 503, so that a balancer can send them elsewhere."`
+	RedisWaitReplicas  int            `env:"REDIS_WAIT_REPLICAS" default:"0" help:"Replicas of Redis that must confirm a job, batch or webhook before 202 or 201 is answered; else 503; 0 answers without."`
+	KeyRate            int            `env:"KEY_RATE" default:"300" help:"Requests per minute and key that start work, create a webhook or send to one; 0 means no limit; cached answers do not count."`
+	KeyJobs            int            `env:"KEY_JOBS" default:"100" help:"Maximum running jobs per key, without batches; 0 means no limit."`
+	KeyBatchItems      int            `env:"KEY_BATCH_ITEMS" default:"30000" help:"Maximum listings per key in running batches; 0 means no limit."`
+	KeyBytes           byteSize       `env:"KEY_BYTES" default:"192MB" help:"Maximum bytes per key that are kept in Redis because of it: uploads, batches, results and records; running work may add up to 64MB; 0 means no limit."`
+	MaxConns           int            `env:"MAX_CONNS" default:"5000" help:"Maximum open connections to the API; others are answered 503; 0 means no limit."`
+	MaxConnsPerAddress int            `env:"MAX_CONNS_PER_ADDRESS" default:"500" help:"Maximum open connections of one address (of an IPv6 network of 64 bits), but for trusted proxies; 0 means no limit."`
+	TrustedProxies     []netip.Prefix `env:"TRUSTED_PROXIES" default:"127.0.0.0/8,10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7" help:"Networks of proxies in front of the API: their X-Forwarded-For is believed, and their connections are not counted by address."`
+	OperatorUser       string         `env:"OPERATOR_USER" default:"operator" help:"User for /monitoring."`
+	OperatorPassword   Secret         `env:"OPERATOR_PASSWORD" help:"Password for /monitoring, at least 12 characters; empty disables the page."`
+	MonitoringWritable bool           `env:"MONITORING_WRITABLE" help:"Allow the operator to pause queues and to run or delete tasks."`
 }
 
 // options opens the port of the API.
@@ -70,6 +75,7 @@ func (c httpConfig) options(ctx context.Context) (*app.APIOptions, error) {
 	return &app.APIOptions{
 		Listener: listener, WaitMax: c.WaitMax, DrainDelay: c.DrainDelay, WaitReplicas: c.RedisWaitReplicas,
 		Limits:         quota.Limits{PerMinute: c.KeyRate, Jobs: c.KeyJobs, BatchItems: c.KeyBatchItems, Bytes: int64(c.KeyBytes)},
+		Connections:    connlimit.Options{Max: c.MaxConns, PerAddress: c.MaxConnsPerAddress, Trusted: c.TrustedProxies},
 		MonitoringUser: c.OperatorUser, MonitoringPassword: string(c.OperatorPassword), MonitoringWritable: c.MonitoringWritable,
 	}, err
 }
@@ -86,6 +92,9 @@ func (c httpConfig) Validate() error {
 	}
 	if c.DrainDelay < 0 || c.DrainDelay > 5*time.Minute {
 		return errors.New("DRAIN_DELAY must be between 0s and 5m")
+	}
+	if min(c.MaxConns, c.MaxConnsPerAddress) < 0 {
+		return errors.New("MAX_CONNS and MAX_CONNS_PER_ADDRESS must not be negative; 0 means no limit")
 	}
 	if c.RedisWaitReplicas < 0 {
 		return errors.New("REDIS_WAIT_REPLICAS must not be negative")

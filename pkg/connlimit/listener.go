@@ -1,0 +1,189 @@
+// Package connlimit bounds the connections of an HTTP server, in all and by address,
+// and refuses requests that a proxy in front of it may read differently.
+package connlimit
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Options are the bounds of a Listener.
+type Options struct {
+	Max        int // open connections; 0 means no bound
+	PerAddress int // of one address, an IPv6 network of 64 bits counts as one; 0 means no bound
+	// Trusted are the networks of proxies, which open the connections of many callers:
+	// PerAddress does not count their connections.
+	Trusted []netip.Prefix
+	Log     *slog.Logger          // nil means slog.Default()
+	Metrics prometheus.Registerer // nil registers nothing
+}
+
+// Listener is a net.Listener that refuses connections beyond its bounds with a short
+// 503, at once: a full server answers that it is full.
+type Listener struct {
+	net.Listener
+	o       Options
+	opened  prometheus.Gauge
+	refused *prometheus.CounterVec
+
+	mu     sync.Mutex
+	open   int
+	by     map[netip.Addr]int
+	silent time.Time // until then no refusal is logged
+	missed int       // refusals that were not logged
+}
+
+// Listen returns a listener that accepts the connections of another within bounds.
+func Listen(inner net.Listener, o Options) *Listener {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	l := &Listener{
+		Listener: inner, o: o, by: map[netip.Addr]int{},
+		opened: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "ushuru_api_connections", Help: "Open connections to the API.",
+		}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ushuru_api_connections_refused_total", Help: "Connections that were refused, by the bound: all or address.",
+		}, []string{"bound"}),
+	}
+	if o.Metrics != nil {
+		o.Metrics.MustRegister(l.opened, l.refused)
+	}
+	return l
+}
+
+// logInterval is between two warnings about refused connections.
+const logInterval = 10 * time.Second
+
+// Accept returns the next connection within the bounds.
+func (l *Listener) Accept() (net.Conn, error) {
+	for {
+		inner, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		address := Owner(inner.RemoteAddr())
+		if bound := l.acquire(address); bound != "" {
+			l.refuse(inner, address, bound)
+			continue
+		}
+		return &Conn{Conn: inner, release: func() { l.release(address) }}, nil
+	}
+}
+
+// Owner returns the address that a connection counts for: the network of 64 bits of
+// an IPv6 address. It is not valid when the address is of another kind.
+func Owner(remote net.Addr) netip.Addr {
+	parsed, err := netip.ParseAddrPort(remote.String())
+	if err != nil {
+		return netip.Addr{}
+	}
+	address := parsed.Addr().Unmap().WithZone("")
+	if address.Is6() {
+		const network = 64
+		if prefix, err := address.Prefix(network); err == nil {
+			return prefix.Addr()
+		}
+	}
+	return address
+}
+
+// Contains reports whether an address is in one of the networks.
+func Contains(networks []netip.Prefix, address netip.Addr) bool {
+	for _, network := range networks {
+		if network.Contains(address) {
+			return true
+		}
+	}
+	return false
+}
+
+// acquire counts a connection, or returns the bound that it exceeds.
+func (l *Listener) acquire(address netip.Addr) (bound string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.o.PerAddress > 0 && l.by[address] >= l.o.PerAddress && !Contains(l.o.Trusted, address):
+		return "address"
+	case l.o.Max > 0 && l.open >= l.o.Max:
+		return "all"
+	}
+	l.open++
+	l.by[address]++
+	l.opened.Set(float64(l.open))
+	return ""
+}
+
+func (l *Listener) release(address netip.Addr) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open--
+	l.opened.Set(float64(l.open))
+	if l.by[address]--; l.by[address] <= 0 {
+		delete(l.by, address)
+	}
+}
+
+const fullBody = `{"error":"The service has too many open connections. Please try again soon.","code":"too_many_connections"}`
+
+// refuse answers 503 and closes the connection. A new connection has room for the
+// answer, so that nothing waits for the client.
+func (l *Listener) refuse(conn net.Conn, address netip.Addr, bound string) {
+	l.refused.WithLabelValues(bound).Inc()
+	l.log(address, bound)
+	_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+	_, _ = fmt.Fprintf(conn, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"+
+		"Retry-After: 5\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(fullBody), fullBody)
+	_ = conn.Close()
+}
+
+// log logs a refusal, unless another was logged a moment ago.
+func (l *Listener) log(address netip.Addr, bound string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now := time.Now(); now.After(l.silent) {
+		l.o.Log.Warn("connections refused", "bound", bound, "address", address.String(),
+			"open", l.open, "refused_before", l.missed)
+		l.silent, l.missed = now.Add(logInterval), 0
+		return
+	}
+	l.missed++
+}
+
+// Conn is a connection within the bounds.
+type Conn struct {
+	net.Conn
+
+	once    sync.Once
+	release func()
+	head    head
+}
+
+// Close closes the connection and counts it no more.
+func (c *Conn) Close() error {
+	c.once.Do(c.release)
+	return c.Conn.Close()
+}
+
+// Read reads, and remembers the head of the request.
+func (c *Conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.head.add(p[:n])
+	return n, err
+}
+
+// CloseWrite lets the server end a response before it closes the connection.
+func (c *Conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}
