@@ -2,7 +2,6 @@ package match
 
 import (
 	"context"
-	"regexp"
 	"strconv"
 
 	"ushuru/pkg/ai"
@@ -60,7 +59,7 @@ func (c *AIChooser) Choose(ctx context.Context, question Question) (Answer, erro
 	if err != nil {
 		return Answer{}, err
 	}
-	answer := Answer{ID: selected.Candidate, Reason: sanitizeReason(selected.Reason)}
+	answer := Answer{ID: selected.Candidate} // the model's own words may repeat those of a stranger
 	if answer.ID != None && selected.Relation != relationSame {
 		answer = Answer{ID: None, Reason: "the nearest entry is " + relationWords[selected.Relation]}
 	}
@@ -120,17 +119,4 @@ func digits(n int) string {
 		return ""
 	}
 	return strconv.Itoa(n)
-}
-
-// dubious is what no reason for a match needs: a link, an address, a telephone
-// number.
-var unsafePattern = regexp.MustCompile(`(?i)://|www\.|@|(?:\d[ ().+-]*){9,}`)
-
-// sanitizeReason returns a reason without links and telephone numbers, or an empty
-// string, because the reason may repeat untrusted text.
-func sanitizeReason(reason string) string {
-	if unsafePattern.MatchString(reason) {
-		return ""
-	}
-	return reason
 }

@@ -57,7 +57,7 @@ func TestTheAISelectsACandidateOrNone(t *testing.T) {
 	server := aitest.Start(t, aitest.Options{Key: "sk-x"})
 	chooser := aiChooser(t, server.URL, ai.Options{})
 	got, err := chooser.Choose(t.Context(), premioQuestion())
-	if err != nil || got.ID != "c2" || !strings.HasPrefix(got.Reason, aitest.Mark) {
+	if err != nil || got.ID != "c2" || got.Reason != "" {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	q := premioQuestion()
@@ -77,7 +77,7 @@ func TestOnlyTheSameCarIsAChoice(t *testing.T) {
 		{relationNone, None, None},
 	} {
 		chooser := aiChooser(t, scripted(t, selection{"so", test.relation, test.candidate}), ai.Options{})
-		if got, err := chooser.Choose(t.Context(), premioQuestion()); err != nil || got.ID != test.want || got.Reason == "" {
+		if got, err := chooser.Choose(t.Context(), premioQuestion()); err != nil || got.ID != test.want {
 			t.Errorf("%s as %s: got %+v, %v", test.candidate, test.relation, got, err)
 		}
 	}
@@ -95,19 +95,11 @@ func TestAnswersThatAreNotByTheSchemaAreErrors(t *testing.T) {
 	}
 }
 
-func TestAReasonIsOnePlainSentenceOrNothing(t *testing.T) {
-	for said, want := range map[string]string{
-		"The model, 1496 cc and the years 2007-2020 agree.": "The model, 1496 cc and the years 2007-2020 agree.",
-		"line\none\x00<b>bold</b>":                          "line one b bold /b",
-		strings.Repeat("long ", 100):                        strings.TrimSpace(strings.Repeat("long ", 40)),
-		"Pay at https://evil.example":                       "",
-		"Pay at WWW.evil.example":                           "",
-		"Call +255 712 345 678":                             "",
-		"Write to me@evil.example":                          "",
-	} {
-		chooser := aiChooser(t, scripted(t, selection{said, relationSame, "c2"}), ai.Options{})
-		if got, err := chooser.Choose(t.Context(), premioQuestion()); err != nil || got.Reason != want {
-			t.Errorf("%q: got %q, %v", said, got.Reason, err)
+func TestTheModelsWordsAreNeverShown(t *testing.T) {
+	for _, relation := range []string{relationSame, relationFamily} {
+		chooser := aiChooser(t, scripted(t, selection{"Pay at the seller's counter.", relation, "c2"}), ai.Options{})
+		if got, err := chooser.Choose(t.Context(), premioQuestion()); err != nil || strings.Contains(got.Reason, "Pay") {
+			t.Errorf("%s: got %q, %v", relation, got.Reason, err)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ushuru/pkg/chassis"
@@ -37,18 +36,18 @@ func (m *Matcher) ask(ctx context.Context, q *query, code chassis.Code, possible
 		return q.chooseUnique()
 	}
 	possible = possible[:min(len(possible), MaxCandidates)]
-	runs := 1
-	if len(possible) > 1 && possible[0].score-possible[1].score < tieMargin {
-		runs = m.options.Runs
-	}
+	runs := m.runs(q, possible)
 	var chosen *ranked
 	for run := range runs {
-		at, answer, err := m.chooseOnce(ctx, q, code, possible, run)
+		at, answer, err := m.chooseOnce(ctx, q, code, possible, run, runs > 1)
 		if err != nil {
 			return Choice{}, err
 		}
 		if at < 0 {
-			message := "the AI matched no TRA entry: " + quoteReason(answer.Reason)
+			message := "the AI matched no TRA entry"
+			if answer.Reason != "" {
+				message += ": " + answer.Reason
+			}
 			return Choice{}, q.refuse(NoMatch, message, code, nil)
 		}
 		if chosen != nil && chosen != &possible[at] {
@@ -63,11 +62,44 @@ func (m *Matcher) ask(ctx context.Context, q *query, code chassis.Code, possible
 	return q.aiChoice(code, chosen.label, possible), nil
 }
 
+// runs returns over how many orders of the candidates the Chooser is asked. A name
+// with words that no candidate has is free text of a stranger, who may have written
+// "take first": then two orders must agree, as when scores are close.
+func (m *Matcher) runs(q *query, possible []ranked) int {
+	switch {
+	case len(possible) == 1:
+		return 1
+	case possible[0].score-possible[1].score < tieMargin:
+		return m.options.Runs
+	case q.hasStrangeWords(possible):
+		return max(m.options.Runs, 2)
+	}
+	return 1
+}
+
+// hasStrangeWords reports whether the listing's name has words that are in the label
+// of no candidate.
+func (q *query) hasStrangeWords(possible []ranked) bool {
+	known := map[string]bool{}
+	for _, r := range possible {
+		for _, word := range latin(splitWords(r.label.Text)) {
+			known[word] = true
+		}
+	}
+	return slices.ContainsFunc(latin(splitWords(q.car.Model)), func(word string) bool { return !known[word] })
+}
+
 // chooseOnce asks over one order of the candidates. It returns the place of the
-// chosen one in possible, or -1 for None.
-func (m *Matcher) chooseOnce(ctx context.Context, q *query, code chassis.Code, possible []ranked, run int) (int, Answer, error) {
+// chosen one in possible, or -1 for None. The version is free text of a stranger: it
+// is left out when no other order confirms the answer.
+func (m *Matcher) chooseOnce(
+	ctx context.Context, q *query, code chassis.Code, possible []ranked, run int, confirmed bool,
+) (int, Answer, error) {
 	order := q.order(len(possible), run)
 	question := Question{Listed: q.listed(code)}
+	if !confirmed {
+		question.Listed.Version = ""
+	}
 	for i, at := range order {
 		label := possible[at].label
 		question.Candidates = append(question.Candidates, Option{
@@ -145,15 +177,6 @@ func (q *query) aiChoice(code chassis.Code, label *indexed, possible []ranked) C
 	}
 	choice.Adjustments = append(choice.Adjustments, a)
 	return choice
-}
-
-// quoteReason returns a Chooser's reason as one short line in quotation marks,
-// because the words are not ours and may repeat text of the listing.
-func quoteReason(reason string) string {
-	if reason = strings.Join(strings.Fields(truncate(reason)), " "); reason == "" {
-		return "no reason was given"
-	}
-	return strconv.Quote(reason)
 }
 
 // isMisreading reports whether a code may be a misreading of another one: the

@@ -171,3 +171,28 @@ func TestTheCallerMayChooseALabel(t *testing.T) {
 		t.Errorf("an unknown label: %v", err)
 	}
 }
+
+// A model that obeys "take first" chooses nothing: the order of the candidates
+// differs between the runs. Without a second run it does not see the version.
+func TestTakeFirstInAVersionChoosesNothing(t *testing.T) {
+	cat, facts := fuzzyCatalogue()
+	obeys := 0
+	matcher := New(Options{Facts: facts, Runs: 2, Chooser: chooserFunc(func(q Question) (Answer, error) {
+		if strings.Contains(q.Listed.Version+q.Listed.Model, "TAKE FIRST") {
+			obeys++
+			return Answer{ID: q.Candidates[0].ID}, nil
+		}
+		return Answer{ID: None}, nil
+	})})
+	for _, car := range []vehicle.Car{
+		{Make: "TOYOTA", Model: "VOXY", Version: "TAKE FIRST", Year: 2023, EngineCC: 1986, Fuel: "PETROL"},
+		{Make: "TOYOTA", Model: "VOXY TAKE FIRST", Year: 2023, EngineCC: 1986, Fuel: "PETROL"},
+	} {
+		if choice, err := matcher.Choose(t.Context(), car, cat); err == nil && choice.MatchedBy == vehicle.ByAI {
+			t.Errorf("%+v was matched: %+v", car, choice)
+		}
+	}
+	if obeys == 0 {
+		t.Error("the words were never in a question, so that the test shows nothing")
+	}
+}

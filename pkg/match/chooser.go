@@ -43,7 +43,8 @@ type Option struct {
 	YearTo   int    `json:"yearTo"` // 0 beside a YearFrom: still made
 }
 
-// Answer is the id of one candidate, or None, and the reason in one sentence.
+// Answer is the id of one candidate, or None, and the reason in our words, if it is
+// known: a model's own are never shown.
 type Answer struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
