@@ -16,7 +16,7 @@ import (
 //	state, ended          its state; when it ended, in ms
 //	result, error         how it ended, as JSON; the result packed
 //	s:<step>:<what>       state, attempt, retries, worker, claim, since of a step
-//	o:<step>              output of a step, packed; those of the last steps are in the result
+//	o:<step>              output of a step, packed, until the job ends
 //	c:<child>:<what>      job (id) and end (outcome as JSON) of a child
 //	asked                 a caller requested it, not only other jobs
 //	promoted              it was bulk, and an interactive request has joined it
@@ -68,6 +68,16 @@ subscribe(KEYS[1], KEYS[2], ARGV[3])
 redis.call('SET', KEYS[3], ARGV[1], 'PX', ARGV[4])
 return {}
 `)
+
+// luaDrop defines drop: the outputs of the steps of a job that ends are not read any
+// more; what is left of them is in the result, or in the error.
+const luaDrop = `
+local function drop()
+  for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+    if string.sub(field, 1, 2) == 'o:' then redis.call('HDEL', KEYS[1], field) end --
+  end
+end
+`
 
 // scriptOpen makes a step ready when it was not opened before. ARGV: step. It
 // returns {state, attempt}, or {"missing"|"ended", 0}.
@@ -158,12 +168,13 @@ return {all, redis.call('HEXISTS', KEYS[1], 'promoted')}
 // scriptEnd ends a job, once, and deletes its attachment. With a claim, only the run
 // that has that claim may. KEYS: the record, the attachment. ARGV: state, field (error or ""), its JSON, retention in ms, step and claim
 // ("" for none). It returns the time of the end, or 0 when it did not end the job.
-var scriptEnd = redis.NewScript(luaNow + `
+var scriptEnd = redis.NewScript(luaNow + luaDrop + `
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return 0 end
 if ARGV[6] ~= '' and redis.call('HGET', KEYS[1], 's:' .. ARGV[5] .. ':claim') ~= ARGV[6] then return 0 end
 redis.call('DEL', KEYS[2]) -- first, as in lua.WhenFull
 redis.call('HSET', KEYS[1], 'state', ARGV[1], 'ended', now)
 if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], ARGV[2], ARGV[3]) end
+drop()
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return now
 `)
@@ -201,7 +212,7 @@ var scriptPublish = redis.NewScript(luaPublish + `return publish(ARGV[1], ARGV[2
 // ms, steps. It returns the time of the end, 1 when the job was promoted, and the
 // subscribers; nothing when a step has an output of another run or the job has
 // ended.
-var scriptFinish = redis.NewScript(luaNow + luaPublish + `
+var scriptFinish = redis.NewScript(luaNow + luaDrop + luaPublish + `
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return {} end
 for i = 6, #ARGV do
   if redis.call('HEXISTS', KEYS[1], 'o:' .. ARGV[i]) == 1 then return {} end --
@@ -214,6 +225,7 @@ for i = 6, #ARGV do
 end
 redis.call('DEL', KEYS[4])
 redis.call('HSET', KEYS[1], 'state', 'succeeded', 'ended', now, 'result', ARGV[4])
+drop()
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 return {now, redis.call('HEXISTS', KEYS[1], 'promoted'), publish(ARGV[1], ARGV[2], ARGV[3])}
 `)

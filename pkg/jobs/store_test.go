@@ -465,3 +465,35 @@ func retriesAreCounted(t *testing.T, store *jobs.Store) {
 		t.Fatalf("%+v", step)
 	}
 }
+
+// The record of a job that has ended holds its car once: in the result or the error.
+func TestOutputsAreDroppedWhenTheJobEnds(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		store := jobs.NewStore(conn.Client())
+		for name, end := range map[string]func(job *jobs.Job) error{
+			"succeeds": func(job *jobs.Job) error { _, err := store.Finish(t.Context(), job, []byte(`{"car":1}`)); return err },
+			"fails": func(job *jobs.Job) error {
+				_, err := store.Fail(t.Context(), job.ID, "", "", &jobs.Error{})
+				return err
+			},
+			"is cancelled": func(job *jobs.Job) error { _, err := store.Cancel(t.Context(), job.ID); return err },
+		} {
+			job, _, err := store.Create(t.Context(), jobs.New{
+				Kind: "estimate", Class: jobs.Interactive, Input: []byte(`"` + name + `"`), Deadline: time.Minute,
+			}, "scrape")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.Complete(t.Context(), job.ID, "scrape", []byte(`{"car":1}`)); err != nil {
+				t.Fatal(err)
+			}
+			if err := end(job); err != nil {
+				t.Fatal(err)
+			}
+			if ended, err := store.Get(t.Context(), job.ID); err != nil || len(ended.Outputs) != 0 || ended.Steps["scrape"].State != jobs.StepDone {
+				t.Errorf("%s: %+v, %v", name, ended, err)
+			}
+		}
+	})
+}

@@ -30,19 +30,22 @@ func Trips(ctx context.Context, out io.Writer, o BatchOptions) error {
 		return err
 	}
 	cars := len(benchCars())
-	if err := meter.measure(ctx, "a single estimate of a new vehicle", cars, func() error {
-		_, err := bench.estimates(ctx, "cold", cars)
+	var took []time.Duration
+	if err := meter.measure(ctx, "a single estimate of a new vehicle", cars, func() (err error) {
+		took, err = bench.estimates(ctx, "cold", cars)
 		return err
 	}); err != nil {
 		return err
 	}
+	meter.printQuantiles(took)
 	singles := max(o.Interactive, 1)
-	if err := meter.measure(ctx, "a single estimate of a known vehicle", singles, func() error {
-		_, err := bench.estimates(ctx, "known", singles)
+	if err := meter.measure(ctx, "a single estimate of a known vehicle", singles, func() (err error) {
+		took, err = bench.estimates(ctx, "known", singles)
 		return err
 	}); err != nil {
 		return err
 	}
+	meter.printQuantiles(took)
 	return meter.measure(ctx, "a listing of a batch", o.Listings, func() error { return bench.runBatch(ctx, o.Listings) })
 }
 
@@ -205,6 +208,11 @@ func (m *tripMeter) idle(ctx context.Context) error {
 	_, err = fmt.Fprintf(m.out, "idle, a second: %.0f round trips, %.0f polls of empty queues, %.0f bytes into Redis\n\n",
 		idle.trips, idle.polls, idle.bytes)
 	return err
+}
+
+// printQuantiles prints how long single estimates took.
+func (m *tripMeter) printQuantiles(took []time.Duration) {
+	_, _ = fmt.Fprintf(m.out, "  p50, p95:               %s, %s\n", quantile(took, 0.5), quantile(took, 0.95))
 }
 
 // measure prints what a number of pieces of work cost each.
