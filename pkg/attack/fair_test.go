@@ -1,8 +1,12 @@
 package attack
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -32,4 +36,42 @@ func TestAttackUnknownQuotes(t *testing.T) {
 			})
 		},
 	})
+}
+
+// One key sends many forms, a byte a second: they take the places for forms that one
+// key may have, and no others.
+func TestAttackSlowUploads(t *testing.T) {
+	s := start(t, settings{})
+	form := func(file io.Reader) (body io.Reader, contentType string) {
+		const head = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"sheet.jpg\"\r\n\r\n"
+		return io.MultiReader(strings.NewReader(head), file, strings.NewReader("\r\n--b--\r\n")), "multipart/form-data; boundary=b"
+	}
+	s.attack(attack{
+		name: "40 slow uploads",
+		run: func(ctx context.Context, attacker *caller) {
+			atOnce(ctx, 40, func(ctx context.Context, _ int) {
+				body, contentType := form(slow{ctx})
+				attacker.request(ctx, http.MethodPost, "/v1/condition-report", body, "Content-Type", contentType)
+			})
+		},
+		victim: func(ctx context.Context, victim *caller, i int) response {
+			body, contentType := form(strings.NewReader(fmt.Sprintf("sheet %d", i)))
+			got := victim.request(ctx, http.MethodPost, "/v1/condition-report", body, "Content-Type", contentType)
+			if bytes.Contains(got.body, []byte(`"no_ai"`)) { // it was received, and is read by nobody here
+				got.status = http.StatusOK
+			}
+			return got
+		},
+	})
+}
+
+// slow is a file that comes a byte a second, without an end.
+type slow struct{ ctx context.Context } //nolint:containedctx // a Reader has no other way to learn of its end
+
+func (s slow) Read(p []byte) (int, error) {
+	if !sleep(s.ctx, time.Second) {
+		return 0, s.ctx.Err()
+	}
+	p[0] = 'x'
+	return 1, nil
 }
