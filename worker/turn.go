@@ -75,14 +75,13 @@ func (t *turn) end() {
 }
 
 // offerTurns says, until ctx ends, how many places the worker has for the tasks of
-// people.
-func (w *Worker) offerTurns(ctx context.Context, role tasks.Role, places int) {
-	queue := tasks.QueueOf(role)
+// people in a queue. onTotal, if not nil, learns how many all workers have.
+func (w *Worker) offerTurns(ctx context.Context, queue string, places int, onTotal func(total int)) {
 	offer := func() {
 		total, err := w.engine.OfferTurns(ctx, queue, w.id, places)
 		w.logScheduleError(ctx, err)
-		if role == tasks.RoleAuthority && total > 0 {
-			w.options.Authority.SetPart(float64(places) / float64(total))
+		if onTotal != nil && total > 0 {
+			onTotal(total)
 		}
 	}
 	w.loops.Go(func() {

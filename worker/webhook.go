@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -30,7 +31,7 @@ func attemptsCounter() *prometheus.CounterVec {
 // startWebhooks starts the server that delivers events. It belongs to the role
 // any: a worker with other roles only may not reach the receivers. Its slots are
 // its own, so that receivers that do not answer delay no step of a job.
-func (w *Worker) startWebhooks() error {
+func (w *Worker) startWebhooks(ctx context.Context) error {
 	if !slices.Contains(w.options.Roles, tasks.RoleAny) {
 		return nil
 	}
@@ -40,7 +41,7 @@ func (w *Worker) startWebhooks() error {
 	config.RetryDelayFunc, config.IsFailure = webhook.RetryDelay, webhook.IsFailure
 	mux := asynq.NewServeMux()
 	mux.Handle(webhook.TypeDeliver, &webhook.Sender{
-		Store: w.options.Webhooks, Poster: w.options.Fetch, Log: w.options.Log,
+		Store: w.options.Webhooks, Poster: w.options.Fetch, Log: w.options.Log, Turns: w.engine,
 		OnAttempt: func(outcome string) { w.attempts.WithLabelValues(outcome).Inc() },
 	})
 	server := asynq.NewServerFromRedisClient(w.options.Redis, config)
@@ -48,5 +49,6 @@ func (w *Worker) startWebhooks() error {
 		return fmt.Errorf("worker: webhooks: %w", err)
 	}
 	w.servers = append(w.servers, server)
+	w.offerTurns(ctx, webhook.Queue, webhookConcurrency, nil)
 	return nil
 }

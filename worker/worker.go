@@ -200,7 +200,11 @@ func (w *Worker) Start() error {
 			tasks.RoleAny: w.options.Concurrency, tasks.RoleAuthority: w.options.AuthorityConcurrency,
 			tasks.RoleAI: w.options.AIConcurrency,
 		}[role]
-		w.offerTurns(ctx, role, concurrency)
+		w.offerTurns(ctx, tasks.QueueOf(role), concurrency, func(total int) {
+			if role == tasks.RoleAuthority {
+				w.options.Authority.SetPart(float64(concurrency) / float64(total))
+			}
+		})
 		if err := w.startServers(ctx, role, concurrency, paced, handler); err != nil {
 			w.Stop()
 			return err
@@ -215,7 +219,7 @@ func (w *Worker) Start() error {
 			}
 		}
 	}
-	if err := w.startWebhooks(); err != nil {
+	if err := w.startWebhooks(ctx); err != nil {
 		w.Stop()
 		return err
 	}

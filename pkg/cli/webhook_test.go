@@ -16,6 +16,7 @@ import (
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/webhook"
+	"ushuru/pkg/webhook/webhooktest"
 	"ushuru/tasks"
 )
 
@@ -35,9 +36,9 @@ func receiver(t *testing.T, statuses ...int) (url string, got <-chan received) {
 		answers <- status
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
+		body, challenged := webhooktest.Answer(w, r)
+		if challenged {
+			return
 		}
 		select {
 		case status := <-answers:
@@ -115,10 +116,10 @@ func TestWebhookUnderWayInAKilledWorkerIsSentAgain(t *testing.T) {
 	s := newStack(t, redistest.Open(t, server.URL))
 	came := make(chan received, 10)
 	var requests atomic.Int64
-	hangs := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
+	hangs := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, challenged := webhooktest.Answer(w, r)
+		if challenged {
+			return
 		}
 		came <- received{r.Header, body}
 		if requests.Add(1) == 1 {

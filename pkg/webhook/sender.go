@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,9 +36,17 @@ const (
 )
 
 // Poster sends one request to a URL that a caller gave. It refuses addresses that
-// are not public, follows no redirects and limits what it reads of the response.
+// are not public, follows no redirects and limits what it reads of the response, of
+// which it returns the first bytes.
 type Poster interface {
-	Post(ctx context.Context, url string, header http.Header, body []byte) (status int, response http.Header, err error)
+	Post(ctx context.Context, url string, header http.Header, body []byte) (
+		status int, response http.Header, answer []byte, err error)
+}
+
+// Turns are the places for deliveries that keys share, as of tasks.Engine.
+type Turns interface {
+	BeginTurn(ctx context.Context, queue, owner, id string, lease time.Duration) (bool, error)
+	EndTurn(ctx context.Context, queue, owner, id string) error
 }
 
 // Sender is the handler of the tasks of TypeDeliver. Any number of them may run.
@@ -49,6 +58,11 @@ type Sender struct {
 	// Schedule is how long to wait after each failed attempt; nil is that of the
 	// specification.
 	Schedule []time.Duration
+	// SlowAfter is how long a receiver may take that then fails, before it is paused; 0
+	// is 5 s.
+	SlowAfter time.Duration
+	// Turns shares the slots of the senders between keys; nil lets all send.
+	Turns Turns
 	// OnAttempt is called after every attempt with its outcome:
 	// delivered, retried, given_up or gone. Nil disables it.
 	OnAttempt func(outcome string)
@@ -62,10 +76,22 @@ type attemptError struct {
 
 func (e *attemptError) Error() string { return e.reason }
 
+// waitError means that a delivery was not sent yet, and when to look at it again. It
+// is no attempt.
+type waitError struct {
+	reason string
+	delay  time.Duration
+}
+
+func (e *waitError) Error() string { return "webhook: " + e.reason }
+
 // RetryDelay is the RetryDelayFunc of the server that runs a Sender.
 func RetryDelay(_ int, err error, _ *asynq.Task) time.Duration {
 	if failed, ok := errors.AsType[*attemptError](err); ok {
 		return failed.delay
+	}
+	if waits, ok := errors.AsType[*waitError](err); ok {
+		return retry.Jitter(max(waits.delay, time.Second))
 	}
 	return interruptedDelay
 }
@@ -101,11 +127,47 @@ func (s *Sender) ProcessTask(ctx context.Context, task *asynq.Task) error {
 	case endpoint.Disabled != "":
 		return s.finish(ctx, record, d, Failed, Attempt{At: time.Now().UTC(), Error: "the endpoint is disabled"})
 	}
-	attempt, wait, err := s.send(ctx, d, endpoint)
+	if endpoint.State == Unverified && d.Event != verificationEvent {
+		if wait := held(d, time.Now()); wait > 0 {
+			return &waitError{"the endpoint has not proved yet that it wants events", wait}
+		}
+		return s.finish(ctx, record, d, Failed, Attempt{
+			At: time.Now().UTC(), Error: "the endpoint has not proved that it wants events",
+		})
+	}
+	if endpoint.State == Verified && d.Event == verificationEvent {
+		d.State = Delivered // it has been proved already
+		return s.write(ctx, record, d)
+	}
+	return s.inTurn(ctx, d, func() error {
+		attempt, wait, err := s.send(ctx, d, endpoint)
+		if err != nil {
+			return err
+		}
+		return s.conclude(ctx, record, d, attempt, wait)
+	})
+}
+
+// inTurn sends a delivery when it is the turn of its key and of its endpoint.
+func (s *Sender) inTurn(ctx context.Context, d Delivery, send func() error) error {
+	if id, named := asynq.GetTaskID(ctx); s.Turns != nil && named {
+		ready, err := s.Turns.BeginTurn(ctx, Queue, d.Owner, id, sendingLease)
+		if err != nil {
+			return err
+		}
+		if !ready {
+			return &waitError{"other deliveries of the key have all the places that one key may have", interruptedDelay}
+		}
+		defer func() { _ = s.Turns.EndTurn(context.WithoutCancel(ctx), Queue, d.Owner, id) }() // a lease
+	}
+	wait, err := s.Store.begin(ctx, d)
 	if err != nil {
 		return err
 	}
-	return s.conclude(ctx, record, d, attempt, wait)
+	if wait > 0 {
+		return &waitError{"the endpoint is busy or paused", wait}
+	}
+	return send()
 }
 
 // conclude records the outcome of an attempt and says what comes next. wait is
@@ -115,11 +177,19 @@ func (s *Sender) conclude(ctx context.Context, record string, d Delivery, attemp
 	if delays == nil {
 		delays = schedule
 	}
+	if d.Event == verificationEvent {
+		delays = delays[:min(len(delays), verificationAttempts-1)]
+	}
 	log := s.Log.With("delivery", d.ID, "webhook", d.Endpoint, "event", d.Event, "status", attempt.Status,
 		"duration_ms", attempt.Millis)
 	d.Tries++
 	switch {
-	case attempt.Status >= 200 && attempt.Status < 300:
+	case attempt.Error == "" && attempt.Status >= 200 && attempt.Status < 300:
+		if d.Event == verificationEvent {
+			if err := s.Store.markVerified(ctx, d.Owner, d.Endpoint); err != nil {
+				return ignoreMissing(err)
+			}
+		}
 		defer s.countAttempt("delivered")
 		log.InfoContext(ctx, "webhook delivered")
 		return s.finish(ctx, record, d, Delivered, attempt)
@@ -188,11 +258,12 @@ func (s *Sender) send(ctx context.Context, d Delivery, endpoint stored) (Attempt
 	}
 	bounded, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
-	status, response, err := s.Poster.Post(bounded, endpoint.URL, header, d.Payload)
+	status, response, answer, err := s.Poster.Post(bounded, endpoint.URL, header, d.Payload)
+	attempt := Attempt{At: now.UTC(), Status: status, Millis: time.Since(now).Milliseconds()}
+	defer func() { s.Store.end(ctx, d, attempt, cmp.Or(s.SlowAfter, defaultSlowAfter)) }()
 	if ctx.Err() != nil {
 		return Attempt{}, 0, ctx.Err()
 	}
-	attempt := Attempt{At: now.UTC(), Status: status, Millis: time.Since(now).Milliseconds()}
 	switch {
 	case err != nil:
 		attempt.Error = err.Error() // the public half
@@ -200,6 +271,8 @@ func (s *Sender) send(ctx context.Context, d Delivery, endpoint stored) (Attempt
 		attempt.Error = "redirects are not followed; give the final URL"
 	case status < 200 || status >= 400:
 		attempt.Error = "the receiver answered " + http.StatusText(status)
+	case d.Event == verificationEvent && !proves(d.Payload, answer):
+		attempt.Error = "the receiver did not return the challenge"
 	}
 	return attempt, retryAfter(response), nil
 }

@@ -103,10 +103,13 @@ func newStage(t *testing.T, client redis.UniversalClient, url string) stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return stage{client, store, &webhook.Sender{
+	webhooktest.Verify(t, client, owner, endpoint.ID)
+	s := stage{client, store, &webhook.Sender{
 		Store: store, Poster: fetcher, Log: slog.New(slog.DiscardHandler),
 		Schedule: []time.Duration{time.Nanosecond, time.Nanosecond},
 	}, endpoint, secret}
+	s.send(t) // of the challenge nothing is left
+	return s
 }
 
 func (s stage) emit(t *testing.T, event, subject string) {
@@ -128,7 +131,7 @@ func (s stage) deliveries(t *testing.T) []webhook.Delivery {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return deliveries
+	return slices.DeleteFunc(deliveries, func(d webhook.Delivery) bool { return d.Event == "webhook.verification" })
 }
 
 func TestAnEventIsDeliveredSignedAndOnce(t *testing.T) {
@@ -390,9 +393,9 @@ func (s stage) task(t *testing.T) *asynq.Task {
 
 type posterFunc func(ctx context.Context) (int, error)
 
-func (f posterFunc) Post(ctx context.Context, _ string, _ http.Header, _ []byte) (int, http.Header, error) {
+func (f posterFunc) Post(ctx context.Context, _ string, _ http.Header, _ []byte) (int, http.Header, []byte, error) {
 	status, err := f(ctx)
-	return status, nil, err
+	return status, nil, nil, err
 }
 
 // during calls do before it posts.
@@ -402,7 +405,7 @@ type during struct {
 	do func()
 }
 
-func (d during) Post(ctx context.Context, url string, header http.Header, body []byte) (int, http.Header, error) {
+func (d during) Post(ctx context.Context, url string, header http.Header, body []byte) (int, http.Header, []byte, error) {
 	d.do()
 	return d.Poster.Post(ctx, url, header, body)
 }
@@ -410,7 +413,7 @@ func (d during) Post(ctx context.Context, url string, header http.Header, body [
 // dying is killed while it posts.
 type dying struct{ kill func() }
 
-func (d dying) Post(ctx context.Context, _ string, _ http.Header, _ []byte) (int, http.Header, error) {
+func (d dying) Post(ctx context.Context, _ string, _ http.Header, _ []byte) (int, http.Header, []byte, error) {
 	d.kill()
-	return 0, nil, ctx.Err()
+	return 0, nil, nil, ctx.Err()
 }

@@ -45,13 +45,13 @@ return 1
 // NewID returns an id for a new endpoint.
 func NewID() string { return "wh" + strings.ToLower(rand.Text()) }
 
-// Add adds an endpoint under an id from NewID and returns it with its secret.
-// When an endpoint with that id exists, Add returns that one. The URL must have
+// Add adds an endpoint under an id from NewID, asks it whether it wants events, and
+// returns it with its secret. When an endpoint with that id exists, Add returns that one. The URL must have
 // been checked. ErrTooMany means that the key has MaxEndpoints endpoints.
 func (s *Store) Add(ctx context.Context, owner, id, url string, events []string) (Endpoint, string, error) {
 	added := stored{
 		Endpoint: Endpoint{
-			ID: id, URL: url, Events: slices.Clone(events), Created: time.Now().UTC(),
+			ID: id, URL: url, Events: slices.Clone(events), Created: time.Now().UTC(), State: Unverified,
 		},
 		Secrets: []secret{{Value: NewSecret()}},
 	}
@@ -69,6 +69,11 @@ func (s *Store) Add(ctx context.Context, owner, id, url string, events []string)
 	existing, err := s.get(ctx, owner, id)
 	if err != nil {
 		return Endpoint{}, "", err
+	}
+	if existing.State == Unverified {
+		if _, err := s.Verify(ctx, owner, id, "created", existing.Created); err != nil {
+			return Endpoint{}, "", err
+		}
 	}
 	return existing.Endpoint, existing.Secrets[0].Value, nil
 }
@@ -94,6 +99,7 @@ func (s *Store) all(ctx context.Context, owner string) ([]stored, error) {
 		if err := json.Unmarshal([]byte(record), &e); err != nil {
 			return nil, fmt.Errorf("webhook: endpoint %s: %w", id, err)
 		}
+		e.State = cmp.Or(e.State, Verified)
 		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b stored) int {
@@ -119,6 +125,7 @@ func (s *Store) get(ctx context.Context, owner, id string) (e stored, err error)
 	if err := json.Unmarshal(record, &e); err != nil {
 		return e, fmt.Errorf("webhook: endpoint %s: %w", id, err)
 	}
+	e.State = cmp.Or(e.State, Verified)
 	return e, nil
 }
 
@@ -153,6 +160,7 @@ func (s *Store) update(ctx context.Context, owner, id string, change func(*store
 		if err := json.Unmarshal([]byte(old), &e); err != nil {
 			return fmt.Errorf("webhook: endpoint %s: %w", id, err)
 		}
+		e.State = cmp.Or(e.State, Verified)
 		change(&e)
 		record, err := json.Marshal(e)
 		if err != nil {

@@ -3,6 +3,9 @@
 // HMAC-SHA256 signature, repeated by a schedule until the receiver acknowledges
 // it. An event is delivered at least once; its id identifies duplicates.
 //
+// An endpoint gets events once it has proved that it wants them (verification.go). One
+// that is slow is paused, and delays no other (pace.go).
+//
 // In Redis: webhook:{<owner>} is a hash of the endpoints of one API key;
 // delivery:{<id>} is the record of one delivery with its attempts;
 // webhook:{<owner>}:<id> orders the deliveries of an endpoint by time. What is to
@@ -50,7 +53,19 @@ type Endpoint struct {
 	Events   []string  `json:"events"` // empty: only events that name the endpoint
 	Created  time.Time `json:"created"`
 	Disabled string    `json:"disabled,omitempty"` // why nothing is sent; empty while the endpoint is enabled
+	// State is pending until the endpoint has proved that it wants events. Those of
+	// earlier versions have none, and were not asked.
+	State EndpointState `json:"state"`
 }
+
+// EndpointState says whether an endpoint gets events.
+type EndpointState string
+
+// The states of an endpoint.
+const (
+	Unverified EndpointState = "pending"
+	Verified   EndpointState = "verified"
+)
 
 // stored is an Endpoint with its secrets. They sign, so hashes of them would not do.
 type stored struct {

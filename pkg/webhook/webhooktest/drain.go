@@ -53,6 +53,31 @@ func Drain(t testing.TB, client redis.UniversalClient, handler asynq.Handler) {
 	}
 }
 
+// Once runs handler on the tasks that are due now.
+func Once(t testing.TB, client redis.UniversalClient, handler asynq.Handler) {
+	t.Helper()
+	Serve(t, client, handler, 1, 50*time.Millisecond)
+}
+
+// Serve runs handler on the tasks that deliver events, as many at once as a worker has
+// slots, for some time.
+func Serve(t testing.TB, client redis.UniversalClient, handler asynq.Handler, slots int, during time.Duration) {
+	t.Helper()
+	server := asynq.NewServerFromRedisClient(client, asynq.Config{
+		Queues: map[string]int{webhook.Queue: 1}, Concurrency: slots, LogLevel: asynq.FatalLevel,
+		TaskCheckInterval: checkInterval, DelayedTaskCheckInterval: checkInterval,
+		RetryDelayFunc: webhook.RetryDelay, IsFailure: webhook.IsFailure,
+	})
+	if err := server.Start(handler); err != nil {
+		t.Fatal(err)
+	}
+	defer server.Shutdown()
+	select {
+	case <-t.Context().Done():
+	case <-time.After(during):
+	}
+}
+
 func hasDue(inspector *asynq.Inspector) (bool, error) {
 	info, err := inspector.GetQueueInfo(webhook.Queue)
 	if errors.Is(err, asynq.ErrQueueNotFound) {

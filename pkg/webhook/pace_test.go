@@ -1,0 +1,108 @@
+package webhook_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ushuru/pkg/webhook"
+	"ushuru/pkg/webhook/webhooktest"
+)
+
+// stuck is a receiver that answers nothing until ctx is done, and counts.
+type stuck struct{ now, most, all atomic.Int64 }
+
+func (s *stuck) Post(ctx context.Context, _ string, _ http.Header, _ []byte) (int, http.Header, []byte, error) {
+	s.all.Add(1)
+	if n := s.now.Add(1); n > s.most.Load() {
+		s.most.Store(n)
+	}
+	defer s.now.Add(-1)
+	select {
+	case <-ctx.Done():
+	case <-time.After(300 * time.Millisecond):
+	}
+	return 0, nil, nil, context.DeadlineExceeded
+}
+
+func TestEndpointHasTwoDeliveriesInFlight(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, embedded(t), "https://hooks.example")
+	receiver := &stuck{}
+	s.sender.Poster = receiver
+	for i := range 20 {
+		s.emit(t, webhook.BatchCompleted, fmt.Sprintf("batch%d", i))
+	}
+	webhooktest.Serve(t, s.client, s.sender, 8, time.Second)
+	if most := receiver.most.Load(); most != 2 {
+		t.Errorf("%d deliveries in flight at once, want 2", most)
+	}
+}
+
+// slowPoster tells the sender that the receiver took long.
+type slowPoster struct{ posts atomic.Int64 }
+
+func (s *slowPoster) Post(context.Context, string, http.Header, []byte) (int, http.Header, []byte, error) {
+	s.posts.Add(1)
+	time.Sleep(30 * time.Millisecond)
+	return 0, nil, nil, context.DeadlineExceeded
+}
+
+func TestSlowEndpointIsPaused(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, embedded(t), "https://hooks.example")
+	receiver := &slowPoster{}
+	s.sender.Poster, s.sender.SlowAfter = receiver, 10*time.Millisecond
+	s.sender.Schedule = []time.Duration{time.Hour, time.Hour}
+	for i := range 20 {
+		s.emit(t, webhook.BatchCompleted, fmt.Sprintf("batch%d", i))
+	}
+	webhooktest.Serve(t, s.client, s.sender, 8, time.Second)
+	if n := receiver.posts.Load(); n > 2 {
+		t.Errorf("a slow endpoint got %d requests before its pause is over", n)
+	}
+	waiting := 0
+	for _, d := range s.deliveries(t) {
+		if d.Tries == 0 && d.State == webhook.Pending {
+			waiting++
+		}
+	}
+	if waiting < 18 {
+		t.Errorf("%d deliveries wait without having used up an attempt, want 18", waiting)
+	}
+}
+
+// keyTurns has one place for each key.
+type keyTurns struct{ taken chan string }
+
+func (k keyTurns) BeginTurn(_ context.Context, _, _, id string, _ time.Duration) (bool, error) {
+	select {
+	case k.taken <- id:
+		return true, nil
+	default:
+		return false, nil
+	}
+}
+
+func (k keyTurns) EndTurn(context.Context, string, string, string) error {
+	<-k.taken
+	return nil
+}
+
+func TestDeliveryWaitsForTheTurnOfItsKey(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, embedded(t), "https://hooks.example")
+	s.sender.Turns = keyTurns{make(chan string, 1)}
+	receiver := &stuck{}
+	s.sender.Poster = receiver
+	for i := range 4 {
+		s.emit(t, webhook.BatchCompleted, fmt.Sprintf("batch%d", i))
+	}
+	webhooktest.Serve(t, s.client, s.sender, 8, 200*time.Millisecond)
+	if most := receiver.most.Load(); most != 1 {
+		t.Errorf("%d deliveries at once", most)
+	}
+}
