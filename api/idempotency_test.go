@@ -270,6 +270,7 @@ func TestBatchIsRetriedOnceUnderOneKey(t *testing.T) {
 func TestWebhookIsEnabledAndSentToOnceUnderOneKey(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	id := hooked("")(t, a)
+	webhooktest.Verify(t, a.conn.Client(), a.keyID, id)
 	receiver := &receiver{}
 	sender := &webhook.Sender{Store: webhook.NewStore(a.conn.Client()), Poster: receiver, Log: slog.New(slog.DiscardHandler)}
 	send := func() {
@@ -320,10 +321,10 @@ type receiver struct {
 	gone atomic.Bool
 }
 
-func (r *receiver) Post(context.Context, string, http.Header, []byte) (int, http.Header, error) {
+func (r *receiver) Post(context.Context, string, http.Header, []byte) (int, http.Header, []byte, error) {
 	r.got.Add(1)
 	if r.gone.Load() {
-		return http.StatusGone, http.Header{}, nil
+		return http.StatusGone, http.Header{}, nil, nil
 	}
-	return http.StatusOK, http.Header{}, nil
+	return http.StatusOK, http.Header{}, nil, nil
 }

@@ -87,7 +87,8 @@ func (s *Server) checkWebhook(req *webhookRequest) (err error) {
 }
 
 // webhookURL returns the canonical form of a webhook's URL. Whether it
-// resolves to a public address is checked at each delivery.
+// resolves to a public address is checked at each delivery, and whether its receiver
+// wants events by a challenge.
 func (s *Server) webhookURL(raw string) (string, error) {
 	if raw == "" {
 		return "", errWebhookURLMissing
@@ -199,6 +200,7 @@ func (s *Server) routeWebhooks(v1 *mux.Router) {
 	v1.Handle(one+"/rotate", methods{http.MethodPost: idempotent(s.ofWebhook(s.rotateWebhook))})
 	v1.Handle(one+"/enable", methods{http.MethodPost: idempotent(s.ofWebhook(s.enableWebhook))})
 	v1.Handle(one+"/test", methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.testWebhook)))})
+	v1.Handle(one+"/verify", methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.verifyWebhook)))})
 	v1.Handle(one+"/deliveries", methods{http.MethodGet: s.ofWebhook(s.listDeliveries)})
 	const redeliver = one + "/deliveries/{delivery:[0-9a-z]{1,64}}/redeliver"
 	v1.Handle(redeliver, methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.redeliver)))})

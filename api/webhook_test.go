@@ -49,11 +49,12 @@ var webhookScenarios = slices.Concat([]scenario{
 	hookRequest("an unknown event", `{"url":"https://receiver.example/","events":["job.completed","webhook.test"]}`, 400, `"code":"events_invalid"`),
 	hookRequest("events of another type", `{"url":"https://receiver.example/","events":[1]}`, 400, `"code":"events_invalid"`),
 	hookScenario("the list", http.MethodGet, "/v1/webhooks", 200, `"id":"{id}"`),
-	hookScenario("one", http.MethodGet, oneHook, 200, `{"id":"{id}","url":"https://receiver.example/","events":["job.completed"],"created":"20`),
+	hookScenario("one", http.MethodGet, oneHook, 200, `{"id":"{id}","url":"https://receiver.example/","events":["job.completed"],"created":"20`, `"state":"pending"`),
 	hookScenario("a new secret", http.MethodPost, oneHook+"/rotate", 200, `"id":"{id}"`, `"secret":"whsec_`),
 	hookScenario("enabled", http.MethodPost, oneHook+"/enable", 200, `"id":"{id}"`),
 	hookScenario("a test", http.MethodPost, oneHook+"/test", 202, `"event":"webhook.test"`, `"state":"pending"`),
-	hookScenario("the log", http.MethodGet, oneHook+"/deliveries", 200, `{"deliveries":[]}`),
+	hookScenario("asked again", http.MethodPost, oneHook+"/verify", 202, `"event":"webhook.verification"`, `"state":"pending"`),
+	hookScenario("the log", http.MethodGet, oneHook+"/deliveries", 200, `"event":"webhook.verification"`),
 	hookScenario("an unknown delivery", http.MethodPost, oneHook+"/deliveries/msg0/redeliver", 404, `"code":"webhook_not_found"`),
 	hookScenario("the end", http.MethodDelete, oneHook, 204),
 	{name: "without a key", url: "/v1/webhooks", keyless: true, status: 401, exact: unauthorized},
@@ -64,6 +65,7 @@ var webhookScenarios = slices.Concat([]scenario{
 func hooksOfAnother() (all []scenario) {
 	for path, method := range map[string]string{
 		"": http.MethodGet, "/rotate": http.MethodPost, "/enable": http.MethodPost, "/test": http.MethodPost,
+		"/verify":     http.MethodPost,
 		"/deliveries": http.MethodGet, "/deliveries/msg0/redeliver": http.MethodPost,
 	} {
 		s := hookScenario("another's"+path, method, oneHook+path, 404, `"code":"webhook_not_found"`)

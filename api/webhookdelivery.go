@@ -28,15 +28,29 @@ func newDeliveryBody(d webhook.Delivery) deliveryBody { return deliveryBody{Deli
 // testWebhook answers POST /v1/webhooks/{id}/test: it sends a test event, also
 // to a webhook without events.
 func (s *Server) testWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
+	return s.sendOnce(ctx, r, "test", owner, id, s.options.Webhooks.Test)
+}
+
+// verifyWebhook answers POST /v1/webhooks/{id}/verify: it asks a webhook again whether
+// it wants events.
+func (s *Server) verifyWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
+	return s.sendOnce(ctx, r, "verify", owner, id, s.options.Webhooks.Verify)
+}
+
+// sendOnce sends an event to a webhook, once under an Idempotency-Key.
+func (s *Server) sendOnce(
+	ctx context.Context, r *http.Request, what, owner, id string,
+	send func(ctx context.Context, owner, endpoint, subject string, at time.Time) (webhook.Delivery, error),
+) (int, any, error) {
 	same, err := s.beginIdempotent(r, nil)
 	if err != nil {
 		return 0, nil, err
 	}
-	subject, err := same.setOutcome(ctx, "test", rand.Text())
+	subject, err := same.setOutcome(ctx, what, rand.Text())
 	if err != nil {
 		return 0, nil, err
 	}
-	d, err := s.options.Webhooks.Test(ctx, owner, id, subject, time.Now())
+	d, err := send(ctx, owner, id, subject, time.Now())
 	return http.StatusAccepted, newDeliveryBody(d), err
 }
 

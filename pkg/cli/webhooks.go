@@ -1,19 +1,22 @@
 package cli
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"ushuru/pkg/keys"
 	"ushuru/pkg/webhook"
 )
 
-// webhooksCommand saves the webhooks of all API keys.
+// webhooksCommand saves the webhooks of all API keys, and asks them again.
 type webhooksCommand struct {
 	Export webhooksExport `cmd:"" help:"Write the webhooks of all API keys, with their secrets, to a new file."`
 	Import webhooksImport `cmd:"" help:"Add the webhooks of an export that do not exist. Import the keys first."`
+	Verify webhooksVerify `cmd:"" help:"Ask a pending webhook again whether it wants events."`
 }
 
 // secretFile is the mode of a file with secrets; othersMode are the bits that it lacks.
@@ -90,4 +93,24 @@ func (c *webhooksImport) Run(r *run) error {
 	_, printErr := fmt.Fprintf(r.Out, "%d webhooks of the file are there, %d have no valid key and were left out\n",
 		present, keyless)
 	return errors.Join(err, printErr)
+}
+
+type webhooksVerify struct {
+	redisConfig
+	Key     string `arg:"" help:"Id of the API key (see keys list)."`
+	Webhook string `arg:"" help:"Id of the webhook."`
+}
+
+// Run is called by kong.
+func (c *webhooksVerify) Run(r *run) error {
+	conn, err := r.redis(c.redisConfig, false)
+	if err != nil {
+		return err
+	}
+	asked, err := webhook.NewStore(conn.Client()).Verify(r.ctx, c.Key, c.Webhook, rand.Text(), time.Now())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(r.Out, "asked: a worker sends the challenge as delivery %s\n", asked.ID)
+	return err
 }
