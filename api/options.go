@@ -67,6 +67,9 @@ type Options struct {
 	// demands, or an error: then 503 is answered in place of 202 or 201. Nil demands
 	// nothing.
 	Confirm func(ctx context.Context) error
+	// AIUsage returns how many tokens of the AI a key has used today, and when the day
+	// ends. Nil knows of none.
+	AIUsage func(ctx context.Context, key string) (used int64, resets time.Time, err error)
 	// Costs calculates the drive-away cost at the caller's exchange rate. Nil
 	// means the embedded tables.
 	Costs *cost.Tables

@@ -134,6 +134,32 @@ func (s *Server) keep(w http.ResponseWriter, r *http.Request, left room, things 
 	return &full
 }
 
+// withAITokens is the middleware of endpoints that need the AI. It sets the header
+// Key-AI-Tokens: what the key had used of its tokens of the day when the request came.
+func (s *Server) withAITokens(next handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		limit := s.limits(r).AITokens
+		if limit <= 0 || s.options.AIUsage == nil {
+			return next(w, r)
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+		used, resets, err := s.options.AIUsage(ctx, recorderOf(r).key.ID)
+		cancel()
+		if err != nil {
+			return errUnavailable.withCause(err)
+		}
+		value := fmt.Sprintf("used=%d, limit=%d, reset=%s", used, limit, seconds(wholeSeconds(time.Until(resets))))
+		for _, percent := range []int64{80, 50} {
+			if used*100 >= limit*percent {
+				value += fmt.Sprintf(", warning=%d", percent)
+				break
+			}
+		}
+		w.Header().Set("Key-Ai-Tokens", value)
+		return next(w, r)
+	}
+}
+
 // trackJob counts a running job against the limit of its caller's key.
 func (s *Server) trackJob(r *http.Request, job *jobs.Job) error {
 	if job.State.Ended() || s.limits(r).Jobs <= 0 {

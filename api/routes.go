@@ -19,8 +19,8 @@ func (s *Server) routes() error {
 	v1.NotFoundHandler = problemHandler(errNotFound)
 	v1.Handle("/v1/estimate", methods{http.MethodPost: idempotent(s.postEstimate)})
 	v1.Handle("/v1/quote", methods{http.MethodPost: idempotent(s.postQuote)})
-	v1.Handle("/v1/compare", methods{http.MethodPost: idempotent(s.postCompare)})
-	v1.Handle("/v1/condition-report", methods{http.MethodPost: idempotent(s.postReport)})
+	v1.Handle("/v1/compare", methods{http.MethodPost: s.withAITokens(idempotent(s.postCompare))})
+	v1.Handle("/v1/condition-report", methods{http.MethodPost: s.withAITokens(idempotent(s.postReport))})
 	v1.Handle("/v1/condition-report/{id:[0-9a-f]{32}}/map.svg", methods{http.MethodGet: s.getDamageMap})
 	const job = "/v1/jobs/{id:[0-9A-Za-z]{1,64}}"
 	v1.Handle(job, methods{http.MethodGet: s.getJob, http.MethodDelete: s.deleteJob})

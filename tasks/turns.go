@@ -144,9 +144,11 @@ func (e *Engine) EndTurn(ctx context.Context, queue, owner, id string) error {
 }
 
 // OfferTurns says how many places a worker has for the tasks of people; 0 when it
-// stops. It returns how many all workers have.
-func (e *Engine) OfferTurns(ctx context.Context, queue, worker string, places int) (total int, err error) {
-	total, ready, err := e.turns.Offer(ctx, queue, worker, places)
+// stops. It does so at each interval. It returns how many all workers have.
+func (e *Engine) OfferTurns(
+	ctx context.Context, queue, worker string, places int, interval time.Duration,
+) (total int, err error) {
+	total, ready, err := e.turns.Offer(ctx, queue, worker, places, interval)
 	if err != nil {
 		return 0, err
 	}

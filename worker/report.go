@@ -88,8 +88,12 @@ func sheetFailure(err error, job *jobs.Job) error {
 	if failure, ok := errors.AsType[*fetch.Error](err); ok {
 		return pageFailure(failure, job, tasks.OfferSheet)
 	}
-	if _, spent := errors.AsType[*ai.BudgetError](err); spent {
-		return tasks.Permanent(message.New("error/ai_budget_used_up", nil), err)
+	if spent, ok := errors.AsType[*ai.BudgetError](err); ok {
+		why := "error/ai_budget_used_up"
+		if spent.Key != "" {
+			why = "error/ai_budget_used_up.key"
+		}
+		return tasks.Permanent(message.New(why, nil), err)
 	}
 	failure, ok := errors.AsType[*ai.Error](err)
 	if !ok {

@@ -30,6 +30,8 @@ const (
 	// turnDelay is how soon a task that has lost its place is looked at again, if the
 	// end of another's turn does not run it before.
 	turnDelay = 2 * time.Second
+	// farOfferInterval is how often a worker far away says how many places it has.
+	farOfferInterval = time.Minute
 )
 
 var errNoTurn = errors.New("worker: other tasks of the same key have all the places that one key may have")
@@ -76,18 +78,22 @@ func (t *turn) end() {
 
 // offerTurns says, until ctx ends, how many places the worker has for the tasks of
 // people in a queue. onTotal, if not nil, learns how many all workers have.
-func (w *Worker) offerTurns(ctx context.Context, queue string, places int, onTotal func(total int)) {
+func (w *Worker) offerTurns(ctx context.Context, p pace, queue string, places int, onTotal func(total int)) {
+	interval := fair.OfferInterval
+	if p.far {
+		interval = farOfferInterval
+	}
 	offer := func() {
-		total, err := w.engine.OfferTurns(ctx, queue, w.id, places)
+		total, err := w.engine.OfferTurns(ctx, queue, w.id, places, interval)
 		w.logScheduleError(ctx, err)
 		if onTotal != nil && total > 0 {
 			onTotal(total)
 		}
 	}
 	w.loops.Go(func() {
-		runEvery(ctx, fair.OfferInterval, offer)
+		runEvery(ctx, interval, offer)
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		_, _ = w.engine.OfferTurns(last, queue, w.id, 0) // the offer expires by itself
+		_, _ = w.engine.OfferTurns(last, queue, w.id, 0, interval) // the offer expires by itself
 	})
 }

@@ -49,6 +49,6 @@ func (w *Worker) startWebhooks(ctx context.Context) error {
 		return fmt.Errorf("worker: webhooks: %w", err)
 	}
 	w.servers = append(w.servers, server)
-	w.offerTurns(ctx, webhook.Queue, webhookConcurrency, nil)
+	w.offerTurns(ctx, pace{}, webhook.Queue, webhookConcurrency, nil)
 	return nil
 }

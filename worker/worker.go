@@ -200,7 +200,7 @@ func (w *Worker) Start() error {
 			tasks.RoleAny: w.options.Concurrency, tasks.RoleAuthority: w.options.AuthorityConcurrency,
 			tasks.RoleAI: w.options.AIConcurrency,
 		}[role]
-		w.offerTurns(ctx, tasks.QueueOf(role), concurrency, func(total int) {
+		w.offerTurns(ctx, paced, tasks.QueueOf(role), concurrency, func(total int) {
 			if role == tasks.RoleAuthority {
 				w.options.Authority.SetPart(float64(concurrency) / float64(total))
 			}

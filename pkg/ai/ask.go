@@ -134,14 +134,15 @@ func (c *Client) askOne(ctx context.Context, e *endpoint, r *request, read func(
 	return usage, failure, nil
 }
 
-// skipped counts a question that the budget refuses, and logs it once a day.
+// skipped counts a question that the budget refuses, and logs it once a day and key.
 func (c *Client) skipped(ctx context.Context, r *request, e *endpoint, err error) {
 	spent, ok := errors.AsType[*BudgetError](err)
 	if !ok {
 		return
 	}
 	c.metrics.calls.WithLabelValues(r.name, e.host, e.Model, "budget").Inc()
-	if day := spent.Resets.Unix(); c.warned.Swap(day) != day {
-		c.log.WarnContext(ctx, "the AI's tokens of this day are used up", "limit", spent.Limit, "resets", spent.Resets)
+	if day, _ := dayOf(c.now()); c.budget.warned.raise(day, spent.Key, 100) {
+		c.log.WarnContext(ctx, "the AI's tokens of this day are used up", "limit", spent.Limit, "resets", spent.Resets,
+			"key", spent.Key)
 	}
 }

@@ -1,13 +1,19 @@
 package ai_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"ushuru/pkg/ai"
 	"ushuru/pkg/ai/aitest"
+	"ushuru/pkg/fair"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 )
@@ -85,5 +91,72 @@ func TestWithoutRedisToCountInNothingIsAsked(t *testing.T) {
 	conn.Close()
 	if _, _, err := ask(t, c, "PREMIO"); err == nil || server.Counts().Requests != 0 {
 		t.Errorf("got %v after %d requests", err, server.Counts().Requests)
+	}
+}
+
+// What one key uses up, it uses up for itself only.
+func TestKeyDoesNotUseUpTheDay(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		server := aitest.Start(t, aitest.Options{})
+		c, now := client(t, ai.Options{
+			Redis: conn.Client(), DailyTokens: 1_000_000,
+			KeyTokens: func(_ context.Context, owner string) (int64, error) { return map[string]int64{"greedy": 3000}[owner], nil },
+		}, server)
+		askAs := func(owner, model string) error {
+			_, _, err := ai.Ask[verdict](fair.WithOwner(t.Context(), owner), c, question(model), nil)
+			return err
+		}
+		var refused *ai.BudgetError
+		for i := 0; refused == nil && i < 50; i++ {
+			err := askAs("greedy", fmt.Sprintf("PREMIO %d", i))
+			if refused, _ = errors.AsType[*ai.BudgetError](err); refused == nil && err != nil {
+				t.Fatal(err)
+			}
+		}
+		if refused == nil || refused.Key != "greedy" || refused.Limit != 3000 || refused.Used > 3000 {
+			t.Fatalf("%+v", refused)
+		}
+		used, resets, err := ai.KeyUsage(t.Context(), conn.Client(), "greedy", *now)
+		if err != nil || used != refused.Used || !resets.Equal(refused.Resets) {
+			t.Errorf("%d tokens until %v, %v", used, resets, err)
+		}
+		for i := range 10 {
+			if err := askAs("other", fmt.Sprintf("ALLION %d", i)); err != nil {
+				t.Fatalf("another key: %v", err)
+			}
+		}
+		if err := askAs("", "VITZ"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestLevelsOfABudget(t *testing.T) {
+	t.Parallel()
+	for used, want := range map[int64]int{0: 0, 499: 0, 500: 50, 799: 50, 800: 80, 1000: 80} {
+		if got := ai.Level(used, 1000); got != want {
+			t.Errorf("%d of 1000: %d, want %d", used, got, want)
+		}
+	}
+	if ai.Level(10, 0) != 0 {
+		t.Error("no limit has a level")
+	}
+}
+
+// A half and four fifths of a budget are logged, each once a day and key.
+func TestLevelsAreLogged(t *testing.T) {
+	var logged bytes.Buffer
+	server := aitest.Start(t, aitest.Options{})
+	c, _ := client(t, ai.Options{
+		Redis: embedded(t), Log: slog.New(slog.NewTextHandler(&logged, nil)),
+		KeyTokens: func(context.Context, string) (int64, error) { return 5000, nil },
+	}, server)
+	for i := range 40 {
+		_, _, _ = ai.Ask[verdict](fair.WithOwner(t.Context(), "key1"), c, question(fmt.Sprintf("PREMIO %d", i)), nil)
+	}
+	for _, want := range []string{"percent=50", "percent=80", "used up"} {
+		if n := strings.Count(logged.String(), want); n != 1 {
+			t.Errorf("%q is logged %d times: %s", want, n, logged.String())
+		}
 	}
 }

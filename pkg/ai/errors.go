@@ -66,6 +66,7 @@ func (k Kind) coolsDown() bool { return k.isTransient() || k == Misconfigured }
 type BudgetError struct {
 	Limit, Used int64
 	Resets      time.Time // midnight in Dar es Salaam
+	Key         string    // the API key whose tokens they are; "" for those of all
 }
 
 func (e *BudgetError) Error() string {

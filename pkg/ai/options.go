@@ -1,11 +1,11 @@
 package ai
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -54,8 +54,11 @@ type Options struct {
 	// Redis holds the budget and the answers. Without it no answer is kept,
 	// and a budget is an error.
 	Redis       redis.UniversalClient
-	DailyTokens int64         // of all processes together, per day of Dar es Salaam; 0 is no limit
-	AnswerTTL   time.Duration // how long answers are kept; 0 keeps none
+	DailyTokens int64 // of all processes together, per day of Dar es Salaam; 0 is no limit
+	// KeyTokens returns the tokens a day of an API key, that of the context (package
+	// fair); 0 is no limit. Nil limits no key.
+	KeyTokens func(ctx context.Context, owner string) (int64, error)
+	AnswerTTL time.Duration // how long answers are kept; 0 keeps none
 
 	Registry prometheus.Registerer // for the metrics ushuru_ai_…; nil counts in private
 	Log      *slog.Logger          // default discards
@@ -70,8 +73,7 @@ type Client struct {
 	metrics   *metrics
 	log       *slog.Logger
 	now       func() time.Time
-	warned    atomic.Int64 // the end of the day on which the log had it that its tokens are used up
-	models    []string     // in order of preference, part of the hash of a question
+	models    []string // in order of preference, part of the hash of a question
 }
 
 // New checks the options. It makes no call.
@@ -79,7 +81,7 @@ func New(o Options) (*Client, error) {
 	switch {
 	case len(o.Endpoints) == 0:
 		return nil, errors.New("ai: no endpoint")
-	case o.DailyTokens > 0 && o.Redis == nil:
+	case (o.DailyTokens > 0 || o.KeyTokens != nil) && o.Redis == nil:
 		return nil, errors.New("ai: a budget of tokens needs Redis")
 	case o.DailyTokens < 0 || o.Timeout < 0 || o.AnswerTTL < 0:
 		return nil, errors.New("ai: a negative limit")
@@ -98,7 +100,7 @@ func New(o Options) (*Client, error) {
 		return nil, fmt.Errorf("ai: metrics: %w", err)
 	}
 	c := &Client{
-		budget: &budget{o.Redis, o.DailyTokens, o.Now}, answers: &answers{o.Redis, o.AnswerTTL},
+		budget: &budget{redis: o.Redis, limit: o.DailyTokens, ofKey: o.KeyTokens, now: o.Now, log: o.Log}, answers: &answers{o.Redis, o.AnswerTTL},
 		metrics: metrics, log: o.Log, now: o.Now,
 	}
 	for i, e := range o.Endpoints {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ushuru/api"
+	"ushuru/pkg/ai"
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/quota"
 )
@@ -39,13 +40,18 @@ type APIOptions struct {
 
 func (a *App) newAPI(o APIOptions) (*api.Server, error) {
 	conn, s := a.options.Redis, a.stores
+	limits := o.Limits
+	limits.AITokens = a.options.KeyAITokens
 	server, err := api.New(api.Options{
 		Redis: conn.Client(), Jobs: s.jobs, Hub: s.hub, Tasks: s.engine, Batches: s.batches, Cache: s.cache,
 		Catalogue: s.catalogue, TRA: s.catalogue, Drift: s.drift, Idempotency: s.requests, Keys: s.keys,
 		Limiter: s.limiter, Bytes: s.bytes, Webhooks: s.webhooks,
+		AIUsage: func(ctx context.Context, key string) (int64, time.Time, error) {
+			return ai.KeyUsage(ctx, conn.Client(), key, time.Now())
+		},
 		Confirm: func(ctx context.Context) error { return conn.AwaitReplicas(ctx, o.WaitReplicas) },
 		Costs:   a.options.Costs, Sheets: a.options.Sheets, Log: a.log,
-		WaitMax: o.WaitMax, Limits: o.Limits, AllowLoopback: a.options.AllowLoopback, Simulated: a.options.Simulated,
+		WaitMax: o.WaitMax, Limits: limits, AllowLoopback: a.options.AllowLoopback, Simulated: a.options.Simulated,
 		AsynqRedis: conn.AsynqOpt(), MonitoringUser: o.MonitoringUser, MonitoringPassword: o.MonitoringPassword,
 		MonitoringWritable: o.MonitoringWritable, TrustedProxies: o.Connections.Trusted, Metrics: a.registry,
 	})

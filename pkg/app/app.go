@@ -31,6 +31,7 @@ type Options struct {
 
 	Costs       *cost.Tables // nil uses the embedded tables
 	Sheets      *scan.Hosts  // hosts for inspection sheets; nil allows the known ones only
+	KeyAITokens int64        // tokens of the AI a day of a key that has no limit of its own; 0 means no limit
 	MetricsAddr string       // address of /metrics; "" serves no metrics
 
 	// AllowLoopback admits listings and sheets on this machine. It is for tests, the

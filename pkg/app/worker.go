@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"ushuru/pkg/drift"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/keys"
 	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/match"
 	"ushuru/pkg/sheet/scan"
@@ -104,6 +106,11 @@ func (a *App) addReaders(options *worker.Options, o WorkerOptions) error {
 
 func (a *App) addAI(options *worker.Options, o WorkerOptions) error {
 	o.AI.Redis, o.AI.Registry, o.AI.Log = options.Redis, a.registry, a.log
+	records := keys.NewStore(options.Redis)
+	o.AI.KeyTokens = func(ctx context.Context, key string) (int64, error) {
+		limits, err := records.Limits(ctx, key)
+		return cmp.Or(limits.AITokens, a.options.KeyAITokens), err
+	}
 	model, err := ai.New(o.AI)
 	if err != nil {
 		return err

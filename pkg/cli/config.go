@@ -51,6 +51,18 @@ type redisConfig struct {
 	RedisPoolSize int    `env:"REDIS_POOL_SIZE" default:"0" help:"Maximum connections per server; 0 means ten per CPU."`
 }
 
+// keyAIConfig is the budget of each API key for the AI.
+type keyAIConfig struct {
+	KeyAITokens int64 `name:"key-ai-tokens" env:"KEY_AI_TOKENS" default:"500000" help:"Maximum tokens of the AI a day and key; the same on API and workers; then its sheets are not read and its cars are matched without the AI; 0 means no limit."`
+}
+
+func (c keyAIConfig) check() error {
+	if c.KeyAITokens < 0 {
+		return errors.New("KEY_AI_TOKENS must not be negative; 0 means no limit")
+	}
+	return nil
+}
+
 // httpConfig is about the API.
 type httpConfig struct {
 	Listen             address        `env:"LISTEN_ADDR,PORT" default:":8080" help:"Address to listen on; a bare number is a port."`

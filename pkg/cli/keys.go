@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
 	"text/tabwriter"
 	"time"
 
+	"ushuru/pkg/ai"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/quota"
 )
@@ -50,18 +52,19 @@ type keysLimit struct {
 	Jobs       int      `help:"Running jobs."`
 	BatchItems int      `help:"Listings in running batches."`
 	Bytes      byteSize `help:"Bytes that are kept because of the key, as 192MB."`
+	AITokens   int64    `name:"ai-tokens" help:"Tokens of the AI a day."`
 }
 
 // Run is called by kong.
 func (c *keysLimit) Run(r *run) error {
-	if min(c.Rate, c.Jobs, c.BatchItems) < 0 {
+	if min(c.Rate, c.Jobs, c.BatchItems) < 0 || c.AITokens < 0 {
 		return errors.New("a limit must not be negative; 0 means the server's limit")
 	}
 	conn, err := r.redis(c.redisConfig, false)
 	if err != nil {
 		return err
 	}
-	limits := quota.Limits{PerMinute: c.Rate, Jobs: c.Jobs, BatchItems: c.BatchItems, Bytes: int64(c.Bytes)}
+	limits := quota.Limits{PerMinute: c.Rate, Jobs: c.Jobs, BatchItems: c.BatchItems, Bytes: int64(c.Bytes), AITokens: c.AITokens}
 	err = keys.NewStore(conn.Client()).Limit(r.ctx, c.ID, limits)
 	if errors.Is(err, keys.ErrNotFound) {
 		return errNoKey(c.ID)
@@ -85,14 +88,18 @@ func limitsText(l quota.Limits) string {
 	if l.Bytes > 0 {
 		bytes = byteSize(l.Bytes).String()
 	}
-	return fmt.Sprintf("%s a minute, %s jobs, %s batch items, %s", text(l.PerMinute), text(l.Jobs), text(l.BatchItems), bytes)
+	return fmt.Sprintf("%s a minute, %s jobs, %s batch items, %s, %s AI tokens a day",
+		text(l.PerMinute), text(l.Jobs), text(l.BatchItems), bytes, text(int(l.AITokens)))
 }
 
 func errNoKey(id string) error {
 	return fmt.Errorf("no key has the id %q; see ushuru keys list", id)
 }
 
-type keysList struct{ redisConfig }
+type keysList struct {
+	redisConfig
+	keyAIConfig
+}
 
 // Run is called by kong.
 func (c *keysList) Run(r *run) error {
@@ -105,10 +112,14 @@ func (c *keysList) Run(r *run) error {
 		return err
 	}
 	table := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "ID\tNAME\tENDS IN\tCREATED\tREVOKED\tLIMITS\tKEPT")
+	_, _ = fmt.Fprintln(table, "ID\tNAME\tENDS IN\tCREATED\tREVOKED\tLIMITS\tKEPT\tAI TOKENS TODAY")
 	accounts := quota.NewBytes(conn.Client())
 	for _, key := range all {
 		account, err := accounts.Read(r.ctx, key.ID)
+		if err != nil {
+			return err
+		}
+		tokens, _, err := ai.KeyUsage(r.ctx, conn.Client(), key.ID, time.Now())
 		if err != nil {
 			return err
 		}
@@ -116,10 +127,18 @@ func (c *keysList) Run(r *run) error {
 		if !key.Revoked.IsZero() {
 			revoked = key.Revoked.Format(time.RFC3339)
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Hint,
-			key.Created.Format(time.RFC3339), revoked, limitsText(key.Limits), keptText(account))
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Hint,
+			key.Created.Format(time.RFC3339), revoked, limitsText(key.Limits), keptText(account), tokensText(tokens, cmp.Or(key.Limits.AITokens, c.KeyAITokens)))
 	}
 	return table.Flush()
+}
+
+// tokensText prints the tokens of the AI that a key has used today, of how many.
+func tokensText(used, limit int64) string {
+	if limit == 0 {
+		return strconv.FormatInt(used, 10)
+	}
+	return fmt.Sprintf("%d of %d (%d %%)", used, limit, used*100/limit) //nolint:mnd // percent
 }
 
 // keptText prints what is kept because of a key, and the limit that the API last

@@ -14,6 +14,7 @@ type sharedConfig struct {
 	redisConfig
 	costConfig
 	sheetConfig
+	keyAIConfig
 	AllowLoopback bool `env:"ALLOW_LOOPBACK" help:"Allow listings and sheets on this machine, such as those of simulate site; the same on API and workers; refused in production."`
 }
 
@@ -77,6 +78,9 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 	if shared.AllowLoopback && r.common.production() {
 		return errors.New("ALLOW_LOOPBACK cannot be used in production: callers could read services of this machine")
 	}
+	if err := shared.keyAIConfig.check(); err != nil {
+		return err
+	}
 	costs, err := cost.Load(shared.CostTables)
 	if err != nil {
 		return fmt.Errorf("COST_TABLES: %w", err)
@@ -92,7 +96,7 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 	if shared.AllowLoopback {
 		r.log.Warn("ALLOW_LOOPBACK is set: callers can read pages of this machine")
 	}
-	options := app.Options{Redis: conn, Log: r.log, Costs: costs, Sheets: hosts, AllowLoopback: shared.AllowLoopback}
+	options := app.Options{Redis: conn, Log: r.log, Costs: costs, Sheets: hosts, AllowLoopback: shared.AllowLoopback, KeyAITokens: shared.KeyAITokens}
 	if p.worker != nil {
 		if options.Worker, err = p.worker.options(p.authority); err != nil {
 			return err

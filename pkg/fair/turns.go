@@ -27,9 +27,10 @@ type Turns struct{ redis redis.UniversalClient }
 func NewTurns(client redis.UniversalClient) *Turns { return &Turns{client} }
 
 const (
-	// OfferInterval is how often a worker says how many places it has.
+	// OfferInterval is how often a worker near Redis says how many places it has.
 	OfferInterval = 5 * time.Second
-	offerTTL      = 3 * OfferInterval
+	// offers is how many offers of a worker may fail before its places do not count.
+	offers = 3
 	// queueLease is how long a task keeps its place in the queue: as long as a person
 	// waits at most. A worker that runs the task renews it.
 	queueLease = 10 * time.Minute
@@ -172,9 +173,11 @@ func (t *Turns) Leave(ctx context.Context, queue, owner, task string) (ready []s
 }
 
 // Offer says how many places a worker has; 0 when it stops. Call it at each
-// OfferInterval. It returns how many all workers have, and the tasks that have one now.
-func (t *Turns) Offer(ctx context.Context, queue, worker string, places int) (total int, ready []string, err error) {
-	reply, err := scriptOffer.Run(ctx, t.redis, keysOf(queue), worker, places, offerTTL.Milliseconds(),
+// interval; that of a worker that is far away is longer. It returns how many all workers have, and the tasks that have one now.
+func (t *Turns) Offer(ctx context.Context, queue, worker string, places int, interval time.Duration) (
+	total int, ready []string, err error,
+) {
+	reply, err := scriptOffer.Run(ctx, t.redis, keysOf(queue), worker, places, (offers * interval).Milliseconds(),
 		queueLease.Milliseconds()).Slice()
 	if err != nil {
 		return 0, nil, fmt.Errorf("fair: offer: %w", err)

@@ -22,7 +22,7 @@ func turns(t *testing.T) (*fair.Turns, *miniredis.Miniredis) {
 
 func offer(t *testing.T, turns *fair.Turns, worker string, places int) []string {
 	t.Helper()
-	_, ready, err := turns.Offer(t.Context(), "any", worker, places)
+	_, ready, err := turns.Offer(t.Context(), "any", worker, places, fair.OfferInterval)
 	if err != nil {
 		t.Fatal(err)
 	}

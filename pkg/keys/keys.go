@@ -127,6 +127,22 @@ func (s *Store) List(ctx context.Context) ([]Key, error) {
 	return keys, nil
 }
 
+// Limits returns the limits of a key by its id; none when there is no such key.
+func (s *Store) Limits(ctx context.Context, id string) (quota.Limits, error) {
+	hash, err := s.redis.HGet(ctx, index, id).Result()
+	if errors.Is(err, redis.Nil) {
+		return quota.Limits{}, nil
+	}
+	if err != nil {
+		return quota.Limits{}, fmt.Errorf("keys: index: %w", err)
+	}
+	key, _, err := s.read(ctx, hash)
+	if errors.Is(err, redis.Nil) {
+		return quota.Limits{}, nil
+	}
+	return key.Limits, err
+}
+
 // Limit sets the limits of a key, within a second; the zero value restores the
 // server's. An unknown id is ErrNotFound.
 func (s *Store) Limit(ctx context.Context, id string, limits quota.Limits) error {

@@ -23,6 +23,8 @@ type Limits struct {
 	BatchItems int `json:"batchItems,omitempty"` // listings in running batches
 	// Bytes bounds what is kept for the key, in bytes (Bytes.Take).
 	Bytes int64 `json:"bytes,omitempty"`
+	// AITokens are those of the AI a day.
+	AITokens int64 `json:"aiTokens,omitempty"`
 }
 
 // Or returns l with every limit that is 0 taken from defaults.
@@ -32,6 +34,7 @@ func (l Limits) Or(defaults Limits) Limits {
 		Jobs:       cmp.Or(l.Jobs, defaults.Jobs),
 		BatchItems: cmp.Or(l.BatchItems, defaults.BatchItems),
 		Bytes:      cmp.Or(l.Bytes, defaults.Bytes),
+		AITokens:   cmp.Or(l.AITokens, defaults.AITokens),
 	}
 }
 
