@@ -100,7 +100,9 @@ func TestKeyDoesNotUseUpTheDay(t *testing.T) {
 		server := aitest.Start(t, aitest.Options{})
 		c, now := client(t, ai.Options{
 			Redis: conn.Client(), DailyTokens: 1_000_000,
-			KeyTokens: func(_ context.Context, owner string) (int64, error) { return map[string]int64{"greedy": 3000}[owner], nil },
+			KeyTokens: func(_ context.Context, owner string) (int64, error) {
+				return map[string]int64{"greedy": 3000}[owner], nil
+			},
 		}, server)
 		askAs := func(owner, model string) error {
 			_, _, err := ai.Ask[verdict](fair.WithOwner(t.Context(), owner), c, question(model), nil)
