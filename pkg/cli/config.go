@@ -128,7 +128,8 @@ type workerConfig struct {
 	SheetCacheDir        string        `env:"SHEET_CACHE_DIR" type:"path" help:"Directory for the compiled PDF reader; only this user may write there."`
 	ShutdownTimeout      time.Duration `env:"SHUTDOWN_TIMEOUT" default:"20s" help:"Maximum time for running steps after SIGTERM."`
 	FetchTimeout         time.Duration `env:"FETCH_TIMEOUT" default:"30s" help:"Maximum time for one page."`
-	FetchRate            int           `env:"FETCH_RATE" default:"1" help:"Maximum pages per second and site for all workers, plus three for interactive requests; 0 means no limit."`
+	FetchRate            int           `env:"FETCH_RATE" default:"1" help:"Maximum pages per second and site for all workers, plus three for interactive requests, of which one key uses two thirds; four times as many per address of sites that are not known; 0 means no limit."`
+	DenyNets             []string      `env:"DENY_NETS" placeholder:"PREFIX,..." help:"Addresses and prefixes that are never connected to for listings, sheets and webhooks, besides those that are not public and host services of clouds."`
 	MetricsAddr          address       `env:"METRICS_ADDR" placeholder:"HOST:PORT" help:"Address of /metrics, without authentication; empty disables it."`
 	UserAgent            string        `env:"USER_AGENT" help:"User-Agent sent to listing sites; empty is one like that of a browser."`
 }
@@ -146,6 +147,9 @@ func (c workerConfig) Validate() error {
 	if c.BatchWindow < 1 {
 		return errors.New("BATCH_WINDOW must be at least 1")
 	}
+	if _, err := fetch.ParsePrefixes(c.DenyNets); err != nil {
+		return fmt.Errorf("DENY_NETS: %w", err)
+	}
 	if c.FetchRate < 0 {
 		return errors.New("FETCH_RATE must not be negative")
 	}
@@ -158,10 +162,11 @@ func (c workerConfig) Validate() error {
 // options returns the options of the workers.
 func (c workerConfig) options(authority authorityConfig) (*app.WorkerOptions, error) {
 	model, err := c.aiConfig.options()
+	denied, _ := fetch.ParsePrefixes(c.DenyNets) // Validate has parsed them
 	return &app.WorkerOptions{
 		Roles: c.Roles, Concurrency: c.Concurrency, AuthorityConcurrency: c.AuthorityConcurrency,
 		AIConcurrency: c.AIConcurrency, BatchWindow: c.BatchWindow, ShutdownTimeout: c.ShutdownTimeout,
-		Fetch:         fetch.Options{Timeout: c.FetchTimeout, UserAgent: c.UserAgent, Rate: c.FetchRate},
+		Fetch:         fetch.Options{Timeout: c.FetchTimeout, UserAgent: c.UserAgent, Rate: c.FetchRate, DenyNets: denied},
 		SheetCacheDir: c.SheetCacheDir, AI: model, AIRuns: c.AIRuns,
 		Authority: tra.Options{
 			BaseURL: authority.AuthorityURL, Timeout: authority.AuthorityTimeout, CAFile: authority.AuthorityCAFile,

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"time"
 
@@ -35,12 +36,17 @@ type Options struct {
 	// caller closes it.
 	Redis redis.UniversalClient
 	// Rate is the maximum number of pages per second that all processes together
-	// request from one site; 0: no limit. It needs Redis.
+	// request from one site; from one address of sites that are not known, four times
+	// as many. 0: no limit. It needs Redis.
 	Rate int
 
 	// IsKnown reports whether a host is known to exist, so that a failure to resolve
 	// its name is temporary. With nil no host is known.
 	IsKnown func(host string) bool
+
+	// DenyNets are addresses that are never connected to, besides those that are not
+	// public and the services of clouds for their own machines.
+	DenyNets []netip.Prefix
 
 	// AllowLoopback permits 127.0.0.0/8 and ::1, on any port. It is for tests, the
 	// demo and simulators, never for production.
@@ -73,7 +79,7 @@ func newClient(options Options, resolver *net.Resolver) (*Client, error) {
 	if options.UserAgent == "" {
 		options.UserAgent = DefaultUserAgent
 	}
-	transport := newTransport(options.AllowLoopback, resolver)
+	transport := newTransport(options, resolver)
 	unlimited := guarded{transport, options.AllowLoopback, math.MaxInt64 - 1} // robots bounds the body itself
 	return &Client{
 		options: options, transport: transport,
@@ -123,6 +129,7 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Page, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout)
 	defer cancel()
+	ctx = context.WithValue(ctx, visitKey{}, &visit{c.limiter, c.options.IsKnown, r.Bulk})
 	if err := c.admit(ctx, u, r.Bulk); err != nil {
 		return nil, err
 	}

@@ -3,12 +3,15 @@ package fetch
 import (
 	"context"
 	"math/rand/v2"
+	"net/netip"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/go-redis/redis_rate/v10"
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/fair"
 	"ushuru/pkg/message"
 )
 
@@ -16,6 +19,10 @@ const (
 	// burst is how many interactive requests may exceed the rate. Bulk requests
 	// may not exceed it, so that there is always room for a person.
 	burst = 3
+
+	// addressFactor is how many times the rate of a site is that of an address, which
+	// several sites may share.
+	addressFactor = 4
 
 	limiterTimeout = 2 * time.Second // for one exchange with Redis
 
@@ -46,9 +53,11 @@ func newHostLimiter(client redis.UniversalClient, rate int) *hostLimiter {
 	return &hostLimiter{client, redis_rate.NewLimiter(client), rate}
 }
 
-func keyPause(host string) string   { return "fetch:hold:{" + host + "}" }
-func keyRate(host string) string    { return "fetch:{" + host + "}" }
-func keyWaiting(host string) string { return "fetch:crowd:{" + host + "}" }
+func keyPause(host string) string         { return "fetch:hold:{" + host + "}" }
+func keyRate(host string) string          { return "fetch:{" + host + "}" }
+func keyRateOf(host, owner string) string { return keyRate(host) + ":" + owner }
+func keyAddress(address string) string    { return "fetch:{" + address + "}:address" }
+func keyWaiting(host string) string       { return "fetch:crowd:{" + host + "}" }
 
 // PauseOf returns how long the site of a URL has asked all processes that share a
 // Redis to pause; 0 when it has not.
@@ -84,18 +93,13 @@ func (l *hostLimiter) allow(parent context.Context, host string, bulk bool) erro
 	case l.rate <= 0:
 		return nil
 	}
-	limit := redis_rate.Limit{Rate: l.rate, Period: time.Second, Burst: burst}
-	if bulk {
-		limit.Burst = 1
-	}
-	result, err := l.limiter.Allow(ctx, keyRate(host), limit)
+	wait, err := l.take(ctx, host, bulk)
 	switch {
 	case err != nil:
 		return limiterUnavailable(err)
-	case result.Allowed > 0:
+	case wait == 0:
 		return nil
 	}
-	wait := max(result.RetryAfter, time.Millisecond)
 	if bulk {
 		jitter, err := l.jitter(ctx, host)
 		if err != nil {
@@ -103,6 +107,58 @@ func (l *hostLimiter) allow(parent context.Context, host string, bulk bool) erro
 		}
 		wait += jitter
 	}
+	return &Error{Notice: message.New("error/host_busy.many", nil), Retryable: true, Wait: wait}
+}
+
+// take counts a page of a site: against what one API key may use of the pace, and
+// against the pace. It returns 0, or the time to wait.
+func (l *hostLimiter) take(ctx context.Context, host string, bulk bool) (time.Duration, error) {
+	keys, limits := []string{keyRate(host)}, []redis_rate.Limit{{Rate: l.rate, Period: time.Second, Burst: burst}}
+	owner := fair.Owner(ctx)
+	switch {
+	case bulk:
+		limits[0].Burst = 1
+	case owner != "":
+		share, seconds := fair.Rate(owner, l.rate)
+		keys = append(keys, keyRateOf(host, owner))
+		limits = append(limits, redis_rate.Limit{Rate: share, Period: time.Duration(seconds) * time.Second, Burst: burst - 1})
+		slices.Reverse(keys)
+		slices.Reverse(limits)
+	}
+	for i, key := range keys {
+		result, err := l.limiter.Allow(ctx, key, limits[i])
+		if err != nil {
+			return 0, err
+		}
+		if result.Allowed == 0 {
+			return max(result.RetryAfter, time.Millisecond), nil
+		}
+	}
+	return 0, nil
+}
+
+// allowAddress counts a connection to an address, for sites that are not known: who
+// has a thousand names for one server gets no more of its pages. On this machine each
+// port is an address.
+func (l *hostLimiter) allowAddress(parent context.Context, to netip.AddrPort, bulk bool) error {
+	ctx, cancel := context.WithTimeout(parent, limiterTimeout)
+	defer cancel()
+	address := to.Addr().Unmap().String()
+	if to.Addr().IsLoopback() {
+		address = to.String()
+	}
+	limit := redis_rate.Limit{Rate: addressFactor * l.rate, Period: time.Second, Burst: addressFactor * burst}
+	if bulk {
+		limit.Burst = addressFactor
+	}
+	result, err := l.limiter.Allow(ctx, keyAddress(address), limit)
+	switch {
+	case err != nil:
+		return limiterUnavailable(err)
+	case result.Allowed > 0:
+		return nil
+	}
+	wait := max(result.RetryAfter, time.Millisecond)
 	return &Error{Notice: message.New("error/host_busy.many", nil), Retryable: true, Wait: wait}
 }
 

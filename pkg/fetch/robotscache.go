@@ -66,6 +66,7 @@ type robotsEntry struct {
 	failing time.Time // since when there has been no response; zero when there is one
 	read    bool      // a response was read at least once
 	size    int
+	busy    *Error // why it was not requested at all; it is not cached
 }
 
 func newRobots(transport http.RoundTripper, userAgent string, isKnown func(host string) bool) *robots {
@@ -112,6 +113,8 @@ func (r *robots) check(ctx context.Context, u *url.URL) error {
 		}
 	}
 	switch {
+	case entry.busy != nil:
+		return entry.busy
 	case !entry.failing.IsZero() && !entry.read && r.now().Sub(entry.failing) < robotsTotalTimeout:
 		return &Error{
 			Notice: message.New("error/fetch_failed.robots", nil), Retryable: true, Wait: robotsRetryDelay,
@@ -134,6 +137,9 @@ func (r *robots) load(ctx context.Context, site string) robotsEntry {
 	rules, size, err := r.fetchWithRetry(ctx, site)
 	if errors.Is(err, errRobotsRefused) { // it says nothing about the site's rules, so nothing is cached
 		return robotsEntry{}
+	}
+	if busy, own := errors.AsType[*Error](err); own && busy.Code == HostBusy {
+		return robotsEntry{busy: busy}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,7 +190,10 @@ var (
 func (r *robots) fetchWithRetry(ctx context.Context, site string) (rules robotsRules, size int, err error) {
 	err = retry.Do(ctx, retry.Policy{
 		InitialDelay: r.backoff, MaxAttempts: robotsRetries + 1,
-		IsPermanent: func(err error) bool { return errors.Is(err, errRobotsBusy) || errors.Is(err, errRobotsRefused) },
+		IsPermanent: func(err error) bool {
+			own, isOwn := errors.AsType[*Error](err)
+			return errors.Is(err, errRobotsBusy) || errors.Is(err, errRobotsRefused) || isOwn && own.Code == HostBusy
+		},
 	}, func() (err error) {
 		rules, size, err = r.fetch(ctx, site)
 		return err
@@ -209,6 +218,9 @@ func (r *robots) fetch(ctx context.Context, site string) (robotsRules, int, erro
 		failure, own := errors.AsType[*Error](classify(err, r.isKnown))
 		if own && !failure.Retryable {
 			return nil, 0, errRobotsRefused
+		}
+		if own && failure.Code == HostBusy {
+			return nil, 0, failure
 		}
 		return nil, 0, err
 	}

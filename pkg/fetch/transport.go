@@ -1,7 +1,9 @@
 package fetch
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -10,24 +12,65 @@ import (
 	"syscall"
 	"time"
 
+	"code.dny.dev/ssrf"
+
 	"ushuru/pkg/message"
 )
 
+// visitKey is the key of a *visit in the context of a fetch.
+type visitKey struct{}
+
+// visit is a fetch of a page that counts against the pace of addresses.
+type visit struct {
+	limiter *hostLimiter
+	isKnown func(host string) bool
+	bulk    bool
+}
+
+// counts reports whether the pages of a host count by address: not those of a known
+// site, whose name counts, and whose address others may share.
+func (v *visit) counts(host string) bool {
+	return v != nil && v.limiter.rate > 0 && (v.isKnown == nil || !v.isKnown(host))
+}
+
+func visitOf(ctx context.Context) *visit {
+	v, _ := ctx.Value(visitKey{}).(*visit)
+	return v
+}
+
 // newTransport connects to public addresses only. Proxy is nil on purpose: a
 // proxy would resolve names where the dialer cannot check the result.
-func newTransport(allowLoopback bool, resolver *net.Resolver) *http.Transport {
+func newTransport(options Options, resolver *net.Resolver) *http.Transport {
+	guard := newGuard(options.DenyNets)
 	dialer := &net.Dialer{
 		Timeout:  10 * time.Second,
 		Resolver: resolver,
-		Control: func(network, address string, conn syscall.RawConn) error {
-			if to, err := netip.ParseAddrPort(address); err == nil && allowLoopback && to.Addr().IsLoopback() {
-				return nil
+		ControlContext: func(ctx context.Context, network, address string, conn syscall.RawConn) error {
+			to, err := netip.ParseAddrPort(address)
+			switch {
+			case err == nil && contains(options.DenyNets, to.Addr()):
+				return fmt.Errorf("%w: %s is in DENY_NETS", ssrf.ErrProhibitedIP, to.Addr())
+			case err == nil && options.AllowLoopback && to.Addr().IsLoopback():
+			default:
+				if err := guard.Safe(network, address, conn); err != nil {
+					return err
+				}
 			}
-			return dialGuard.Safe(network, address, conn)
+			if v := visitOf(ctx); v != nil {
+				return v.limiter.allowAddress(ctx, to, v.bulk)
+			}
+			return nil
 		},
 	}
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		host, _, err := net.SplitHostPort(address)
+		if v := visitOf(ctx); err == nil && v != nil && !v.counts(host) {
+			ctx = context.WithValue(ctx, visitKey{}, (*visit)(nil))
+		}
+		return dialer.DialContext(ctx, network, address)
+	}
 	return &http.Transport{
-		DialContext:            dialer.DialContext,
+		DialContext:            dial,
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxIdleConnsPerHost:    4,
@@ -48,6 +91,11 @@ type guarded struct {
 func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 	if _, err := CheckURL(request.URL.String(), g.allowLoopback); err != nil {
 		return nil, err
+	}
+	if visitOf(request.Context()).counts(request.URL.Hostname()) {
+		// Each of its pages has a connection of its own, so that each is counted.
+		request = request.Clone(request.Context())
+		request.Close = true
 	}
 	response, err := g.next.RoundTrip(request)
 	if err != nil {

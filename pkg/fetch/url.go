@@ -9,7 +9,6 @@ import (
 	"strings"
 	"unicode"
 
-	"code.dny.dev/ssrf"
 	"golang.org/x/net/idna"
 )
 
@@ -182,6 +181,3 @@ func joinHost(host, port string) string {
 	}
 	return host
 }
-
-// dialGuard rejects address ranges that are not public.
-var dialGuard = ssrf.New()
