@@ -30,7 +30,7 @@ func TestAttackSSRFShapesAreRefused(t *testing.T) {
 	for _, shape := range shapes {
 		_, err := client.Get(t.Context(), shape)
 		wantRefused(t, "get", shape, err)
-		_, _, err = client.Post(t.Context(), shape, http.Header{}, nil)
+		_, _, _, err = client.Post(t.Context(), shape, http.Header{}, nil)
 		wantRefused(t, "post", shape, err)
 	}
 }
