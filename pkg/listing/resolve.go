@@ -64,7 +64,7 @@ func (l *Listing) setPictures(c *claim.List, doc *page.Document) {
 	car := &l.Car
 	car.Images = make([]string, 0, len(c.Images))
 	for _, link := range c.Images {
-		if image := doc.Absolute(link); image != "" {
+		if image := doc.Absolute(link); image != "" && len(image) <= claim.MaxImageLink {
 			car.Images = append(car.Images, image)
 		}
 	}

@@ -184,8 +184,12 @@ func (c *List) AddCode(text string) {
 	}
 }
 
-// MaxImages bounds the images of one car.
-const MaxImages = 200
+// MaxImages bounds the images of one car, and MaxImageLink the bytes of the address of
+// each: they are kept with every result.
+const (
+	MaxImages    = 64
+	MaxImageLink = 500
+)
 
 // AddImages takes the images of a source unless a better source had some.
 func (c *List) AddImages(links []string) {
