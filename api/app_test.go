@@ -21,6 +21,7 @@ import (
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/drift"
+	"ushuru/pkg/duty"
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
@@ -212,7 +213,7 @@ var failures = map[string]*jobs.Error{
 	},
 }
 
-// estimateOf is the result of a listing: that of testdata with its address.
+// estimateOf is the result of a listing, made today: that of testdata with its address.
 func estimateOf(url string) json.RawMessage {
 	data, err := os.ReadFile("testdata/estimate.json")
 	if err != nil {
@@ -223,6 +224,7 @@ func estimateOf(url string) json.RawMessage {
 		panic(err)
 	}
 	estimate.Input.URL = url
+	estimate.DriveAway.AsOf = time.Now().In(duty.EAT).Format(time.DateOnly) // one of another day is calculated again
 	if data, err = json.Marshal(estimate); err != nil {
 		panic(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/quota"
+	"ushuru/pkg/vehicle"
 )
 
 // batchBody is a batch as its caller sees it.
@@ -30,6 +31,7 @@ type batchBody struct {
 	PerSecond   float64             `json:"perSecond,omitempty"`
 	SecondsLeft int                 `json:"secondsLeft,omitempty"`
 	Webhook     *batchWebhook       `json:"webhook,omitempty"`
+	Warnings    []vehicle.Warning   `json:"warnings,omitempty"`   // about the request
 	WaitingFor  string              `json:"waitingFor,omitempty"` // authority, while TRA cannot be asked
 	Message     string              `json:"message,omitempty"`    // why, as a sentence
 	Text        *message.Text       `json:"text,omitempty"`       // Message in both languages
@@ -47,6 +49,7 @@ func newBatchBody(b *batch.Batch) batchBody {
 	if rate, err := money.ParseNumber(b.Options.Rate); err == nil {
 		body.Options.Rate = &rate
 	}
+	body.Options.Landing, body.Options.Costs = b.Options.Landing, b.Options.Costs
 	if id := b.Options.Webhook; id != "" {
 		body.Webhook = &batchWebhook{ID: id}
 	}
@@ -110,7 +113,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if err := s.confirm(r.Context()); err != nil {
 		return err
 	}
-	return writeBatch(w, b, hook)
+	return writeBatch(w, b, hook, options.ignored)
 }
 
 // replayBatch returns the batch that the same request created before, with its
@@ -150,6 +153,7 @@ func (s *Server) createBatch(
 	if options.Rate != nil {
 		req.Options.Rate = options.Rate.String()
 	}
+	req.Options.Landing, req.Options.Costs = options.Landing, options.Costs
 	const timeout = 10 * redisTimeout // for ten thousand rows
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
@@ -160,12 +164,13 @@ func (s *Server) createBatch(
 }
 
 // writeBatch answers 201 with a batch.
-func writeBatch(w http.ResponseWriter, b *batch.Batch, hook batchWebhook) error {
+func writeBatch(w http.ResponseWriter, b *batch.Batch, hook batchWebhook, ignored []string) error {
 	w.Header().Set("Location", "/v1/batches/"+b.ID)
 	body := newBatchBody(b)
 	if body.Webhook != nil {
 		body.Webhook = &hook
 	}
+	body.Warnings = ignoredWarning(ignored)
 	return writeJSON(w, http.StatusCreated, body)
 }
 

@@ -137,7 +137,7 @@ var batchScenarios = []scenario{
 		name: "results", url: "/v1/batches/{id}/results", before: batchOf("sf=w"), status: 200,
 		want: map[string]string{"Content-Type": "application/json", "Content-Disposition": `attachment; filename="batch-{id}.json"`},
 		has: []string{
-			`{"batch":{"id":"{id}"`, `"results":[`, `"row":1,`, `"state":"succeeded","estimate":{"input":{"url":"https://cars.example/batch/0"}`,
+			`{"batch":{"id":"{id}"`, `"results":[`, `"row":1,`, `"state":"succeeded","estimate":{"summary":{"onTheRoad":{`,
 			`"exchange":{"taxes":2650,"others":2700.5}`, `"code":"no_match"`, `"sameAs":1,"estimate"`, `"state":"waiting"}`,
 		},
 	},

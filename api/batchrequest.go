@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"ushuru/pkg/batch"
@@ -16,6 +17,7 @@ import (
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/plainjson"
+	"ushuru/pkg/vehicle"
 
 	"golang.org/x/text/encoding"
 )
@@ -29,11 +31,24 @@ const (
 
 // batchOptions are the options of all rows of a batch.
 type batchOptions struct {
-	OnInvalid string        `json:"onInvalid,omitempty"` // reject or skip
-	Rate      *money.Number `json:"rate,omitempty"`      // shillings for a dollar
+	OnInvalid string `json:"onInvalid,omitempty"` // reject or skip
+
+	Rate    *money.Number        `json:"rate,omitempty"` // shillings for a dollar
+	Landing *vehicle.LandingDays `json:"landing,omitempty"`
+	Costs   *vehicle.Costs       `json:"costs,omitempty"`
+
 	// Webhook is the URL that is notified when the batch ends. In the body it is
 	// beside the options.
 	Webhook string `json:"-"`
+
+	ignored []string // fields that do not exist
+}
+
+// optionsRequest is the field "options".
+type optionsRequest struct {
+	OnInvalid string `json:"onInvalid"`
+
+	termsRequest
 }
 
 // skipsInvalid reports whether the valid rows are processed when others are
@@ -44,10 +59,17 @@ func (o batchOptions) check() error {
 	if !slices.Contains([]string{"", "reject", "skip"}, o.OnInvalid) {
 		return errOptionInvalid
 	}
-	if o.Rate != nil && !isRate(o.Rate.Decimal()) {
-		return errOptionInvalid
-	}
 	return nil
+}
+
+// setTerms takes over the terms of a request.
+func (o *batchOptions) setTerms(terms vehicle.Terms, ignored []string) {
+	o.Landing, o.Costs = terms.Landing, terms.Costs
+	o.ignore(ignored)
+	if !terms.Rate.IsZero() {
+		rate := money.NewNumber(terms.Rate)
+		o.Rate = &rate
+	}
 }
 
 // rowRequest is one row before it is checked.
@@ -135,17 +157,43 @@ func (b *trackedBody) problem(err error) error {
 	return errInvalidBatch.withCause(err)
 }
 
+// parse parses the field "options" of a JSON body.
+func (o *batchOptions) parse(data json.RawMessage) error {
+	var req optionsRequest
+	if err := json.Unmarshal(data, &req); err != nil {
+		return errOptionInvalid.withCause(err)
+	}
+	terms, ignored, err := req.parse(time.Now())
+	if errors.Is(err, errRateInvalid) {
+		return errOptionInvalid.withCause(err)
+	}
+	o.OnInvalid = req.OnInvalid
+	o.ignore(unknownFields("options.", data, req))
+	o.setTerms(terms, ignored)
+	return err
+}
+
+// ignore remembers the names of some fields that do not exist, each once.
+func (o *batchOptions) ignore(names []string) {
+	for _, name := range names {
+		if len(o.ignored) <= maxIgnored && !slices.Contains(o.ignored, name) {
+			o.ignored = append(o.ignored, name)
+		}
+	}
+}
+
 // queryOptions parses the options of a table, which are in the query.
 func queryOptions(r *http.Request) (o batchOptions, err error) {
 	query := r.URL.Query()
 	o.OnInvalid, o.Webhook = query.Get("onInvalid"), query.Get("webhook")
-	if text := query.Get("rate"); text != "" {
-		rate, err := money.ParseNumber(text)
-		if err != nil {
-			return o, errOptionInvalid.withCause(err)
-		}
-		o.Rate = &rate
+	terms, ignored, err := parseTermsQuery(query, time.Now())
+	if errors.Is(err, errRateInvalid) {
+		return o, errOptionInvalid.withCause(err)
 	}
+	if err != nil {
+		return o, err
+	}
+	o.setTerms(terms, ignored)
 	return o, o.check()
 }
 

@@ -47,7 +47,7 @@ func (d *rowDecoder) decode() error {
 			return err
 		}
 		text, _ := name.(string)
-		if err := d.field(strings.ToLower(text)); err != nil {
+		if err := d.field(text); err != nil {
 			return err
 		}
 	}
@@ -60,9 +60,9 @@ func (d *rowDecoder) decode() error {
 	return nil
 }
 
-// field decodes the value of a field. Unknown ones are skipped.
-func (d *rowDecoder) field(name string) error {
-	switch name {
+// field decodes the value of a field. Unknown ones are skipped and remembered.
+func (d *rowDecoder) field(field string) error {
+	switch name := strings.ToLower(field); name {
 	case "urls", "items":
 		return d.list(name)
 	case "webhook":
@@ -77,11 +77,9 @@ func (d *rowDecoder) field(name string) error {
 		if err := d.Decode(&options); err != nil {
 			return err
 		}
-		if err := json.Unmarshal(options, &d.options); err != nil {
-			return errOptionInvalid.withCause(err)
-		}
-		return nil
+		return d.options.parse(options)
 	}
+	d.options.ignore([]string{clippedName(field)})
 	return d.skip()
 }
 
@@ -103,7 +101,11 @@ func (d *rowDecoder) list(name string) error {
 		if err := d.Decode(&value); err != nil {
 			return err
 		}
-		d.rows = append(d.rows, rowOfJSON(name, value, len(d.rows)+1))
+		row := rowOfJSON(name, value, len(d.rows)+1)
+		d.rows = append(d.rows, row)
+		if name == "items" && !row.malformed {
+			d.options.ignore(unknownFields("items.", value, row))
+		}
 	}
 	return d.expect(']')
 }

@@ -21,7 +21,7 @@ type requestBody interface{ typeProblem(field string) *problem }
 
 // readJSON reads a request's body, one JSON value of up to limit bytes, into
 // req. Unknown fields are ignored, so that a client of a later version of the
-// API works with this one.
+// API works with this one; the recorder has their names.
 func readJSON(w http.ResponseWriter, r *http.Request, limit int64, req requestBody) error {
 	if !isPlainJSON(r.Header) {
 		return errUnsupportedMediaType
@@ -41,6 +41,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, req requestBo
 	case err != nil:
 		return errInvalidJSON.withCause(err)
 	}
+	recorderOf(r).ignored = unknownFields("", data, req)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -15,9 +16,10 @@ import (
 
 // compareRequest is the body of POST /v1/compare.
 type compareRequest struct {
-	URL1 string          `json:"url1"`
-	URL2 string          `json:"url2"`
-	Rate json.RawMessage `json:"rate"` // shillings for a dollar
+	URL1 string `json:"url1"`
+	URL2 string `json:"url2"`
+
+	termsRequest
 }
 
 // typeProblem returns the problem of a field that has the wrong type. A URL that
@@ -37,6 +39,14 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	terms, err := req.read(r)
+	if err != nil {
+		return err
+	}
+	if input.Rate = terms.Rate.String(); terms.Rate.IsZero() {
+		input.Rate = cost.DefaultRate.String()
+	}
+	input.Landing, input.Costs = terms.Landing, terms.Costs
 
 	// Find the outcome: the stored one of the same request, else a cached
 	// result, else a job. Only a job counts against the limits of the key.
@@ -64,6 +74,9 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if result, err = withWarnings(result, ignoredWarning(recorderOf(r).ignored)); err != nil {
+		return err
+	}
 	return writeResult(w, result)
 }
 
@@ -78,23 +91,17 @@ func (s *Server) compareInput(req *compareRequest, lang string) (input tasks.Com
 	if input.URL1 == input.URL2 {
 		return input, errSameListing
 	}
-	rate, err := parseRate(req.Rate)
-	if err != nil {
-		return input, err
-	}
-	if rate.IsZero() {
-		rate = cost.DefaultRate
-	}
-	input.Rate, input.Lang = rate.String(), lang
+	input.Lang = lang
 	return input, nil
 }
 
 // cachedComparison returns the cached comparison of two listings; it is empty when
-// there is none, or when it was made at another exchange rate. The estimates and
-// readings of a comparison are cached too, so that making another takes little time.
+// there is none, or when it was made at another exchange rate or on another day, when
+// a car that is bought landed on other days. The estimates and readings of a
+// comparison are cached too, so that making another takes little time.
 func (s *Server) cachedComparison(ctx context.Context, input tasks.CompareInput) (outcome, error) {
 	found, err := s.cachedOutcome(ctx, input.Key())
-	if err != nil || !hasRate(found.result, input.Rate) {
+	if err != nil || !hasRate(found.result, input.Rate) || !isOfDay(found.result, time.Now()) {
 		return outcome{}, err
 	}
 	return found, nil

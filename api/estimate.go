@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/shopspring/decimal"
-
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -24,8 +22,9 @@ type estimateRequest struct {
 	ModelBody string          `json:"modelBody"` // TRA label, chosen by the caller
 	Known     json.RawMessage `json:"known"`     // values that override the listing's
 
-	PriceCandidates bool            `json:"priceCandidates"` // add the taxes of all candidates to an error
-	Rate            json.RawMessage `json:"rate"`            // shillings for a dollar in the drive-away cost
+	PriceCandidates bool `json:"priceCandidates"` // add the taxes of all candidates to an error
+
+	termsRequest
 }
 
 // typeProblem returns the problem of a field that has the wrong type. A URL that
@@ -48,14 +47,18 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, maxEstimateBody, &req); err != nil {
 		return err
 	}
-	input, rate, err := s.estimateInput(&req)
+	input, err := s.estimateInput(&req)
+	if err != nil {
+		return err
+	}
+	terms, err := req.read(r)
 	if err != nil {
 		return err
 	}
 
 	// Find the outcome: the stored one of the same request, else a cached
 	// result, else a job. Only a job counts against the limits of the key.
-	found, err := s.replay(r, []any{input, req.Explain, rate})
+	found, err := s.replay(r, identity(terms, input, req.Explain))
 	if err != nil {
 		return err
 	}
@@ -83,7 +86,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	// Wait for the job as long as the caller prefers, and respond.
 	result, err := s.waitForResult(w, r, found)
 	if err == nil {
-		result, err = s.repriced(result, rate, vehicle.FromListing)
+		result, err = s.priced(result, terms, vehicle.FromListing, recorderOf(r).ignored)
 	}
 	if req.Explain {
 		result, err = s.explainedOutcome(r.Context(), result, err, input)
@@ -110,22 +113,18 @@ func (s *Server) cachedEstimate(r *http.Request, input tasks.EstimateInput) (out
 	return found, nil
 }
 
-// estimateInput checks a request, and returns its canonical form and the
-// caller's exchange rate.
-func (s *Server) estimateInput(req *estimateRequest) (input tasks.EstimateInput, rate decimal.Decimal, err error) {
+// estimateInput checks a request, and returns its canonical form.
+func (s *Server) estimateInput(req *estimateRequest) (input tasks.EstimateInput, err error) {
 	if input.URL, err = s.canonicalURL(req.URL); err != nil {
-		return input, rate, err
+		return input, err
 	}
 	if input.Page, err = pageHash(req.HTML); err != nil {
-		return input, rate, err
+		return input, err
 	}
 	if len(req.ModelBody) > maxModelBody {
-		return input, rate, errFieldInvalid
+		return input, errFieldInvalid
 	}
 	input.ModelBody, input.PriceCandidates = req.ModelBody, req.PriceCandidates
-	if input.Known, err = parseKnown(req.Known); err != nil {
-		return input, rate, err
-	}
-	rate, err = parseRate(req.Rate)
-	return input, rate, err
+	input.Known, err = parseKnown(req.Known)
+	return input, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -32,6 +33,8 @@ type jobBody struct {
 	Text       *message.Text `json:"text,omitempty"`       // Message in both languages
 	RetryAfter int           `json:"retryAfter,omitempty"` // seconds for which the site pauses
 
+	Warnings []vehicle.Warning `json:"warnings,omitempty"` // about the request
+
 	Progress tasks.Progress  `json:"progress"`
 	Result   json.RawMessage `json:"result,omitempty"`
 	Error    *vehicle.Error  `json:"error,omitempty"`
@@ -53,14 +56,28 @@ func newJobBody(job *jobs.Job) jobBody {
 }
 
 // jobBody returns a job for the caller of a request. The result of a report is
-// written in the language of the request.
+// written in the language of the request, the cost of an estimate is that on the
+// terms of its query.
 func (s *Server) jobBody(r *http.Request, job *jobs.Job) (jobBody, error) {
 	if !tasks.IsFor(job, recorderOf(r).key.ID) {
 		return jobBody{}, errJobNotFound
 	}
 	body := newJobBody(job)
 	s.hindranceOf(r.Context(), job).addTo(&body)
-	if job.Kind != tasks.KindReport || job.State != jobs.Succeeded {
+	terms, ignored, err := parseTermsQuery(r.URL.Query(), time.Now())
+	if err != nil {
+		return body, err
+	}
+	switch {
+	case job.State != jobs.Succeeded:
+		return body, nil
+	case job.Kind == tasks.KindEstimate && (!terms.IsZero() || len(ignored) > 0):
+		body.Result, err = s.priced(job.Result, terms, vehicle.FromListing, ignored)
+		return body, err
+	case job.Kind == tasks.KindQuote && (!terms.IsZero() || len(ignored) > 0):
+		body.Result, err = s.priced(job.Result, terms, vehicle.FromRequest, ignored)
+		return body, err
+	case job.Kind != tasks.KindReport:
 		return body, nil
 	}
 	var input tasks.ReportInput
@@ -90,13 +107,20 @@ func currentStep(job *jobs.Job) (name string, attempt int) {
 	return name, attempt
 }
 
-// jobURL returns where a job can be read, in the language of the request.
-func jobURL(id, lang string) string {
-	url := "/v1/jobs/" + id
-	if lang == message.Swahili {
-		url += "?lang=" + lang
+// jobURL returns where a job can be read, in the language and on the terms of the
+// request.
+func jobURL(job *jobs.Job, rec *responseRecorder) string {
+	query := url.Values{}
+	if job.Kind == tasks.KindEstimate || job.Kind == tasks.KindQuote { // a comparison is made on its terms
+		query = termsQuery(rec.terms)
 	}
-	return url
+	if rec.lang == message.Swahili {
+		query.Set("lang", rec.lang)
+	}
+	if len(query) == 0 {
+		return "/v1/jobs/" + job.ID
+	}
+	return "/v1/jobs/" + job.ID + "?" + query.Encode()
 }
 
 // getJob answers GET /v1/jobs/{id}. With Prefer: wait=N it waits up to N

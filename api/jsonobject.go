@@ -23,14 +23,14 @@ type field struct {
 	value any
 }
 
-// replaceFields returns a JSON object with other values of some fields, which
-// come last. The other fields keep their bytes and their order.
+// replaceFields returns a JSON object with other values of some fields. Fields that
+// the object lacks come last. The others keep their bytes, and all keep their order.
 func replaceFields(object []byte, fields ...field) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(object))
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
 		return nil, fmt.Errorf("api: not an object: %.40q", object)
 	}
-	changed := []byte{'{'}
+	changed, done := []byte{'{'}, make([]bool, len(fields))
 	add := func(name, value any) error {
 		for i, part := range []any{name, value} {
 			data, err := plainjson.Encode(part)
@@ -50,15 +50,19 @@ func replaceFields(object []byte, fields ...field) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("api: object: %w", err)
 		}
-		if slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {
-			continue
+		replaced := any(value)
+		if at := slices.IndexFunc(fields, func(f field) bool { return f.name == name }); at >= 0 {
+			replaced, done[at] = fields[at].value, true
+			if replaced == nil {
+				continue
+			}
 		}
-		if err := add(name, value); err != nil {
+		if err := add(name, replaced); err != nil {
 			return nil, err
 		}
 	}
-	for _, f := range fields {
-		if f.value == nil {
+	for i, f := range fields {
+		if f.value == nil || done[i] {
 			continue
 		}
 		if err := add(f.name, f.value); err != nil {

@@ -20,14 +20,14 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	rate, err := parseRate(req.Rate)
+	terms, err := req.read(r)
 	if err != nil {
 		return err
 	}
 
 	// Find the outcome: the stored one of the same request, else a cached
 	// result, else a job. Only a job counts against the limits of the key.
-	found, err := s.replay(r, []any{input, rate})
+	found, err := s.replay(r, identity(terms, input))
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if result, err = s.repriced(result, rate, vehicle.FromRequest); err != nil {
+	if result, err = s.priced(result, terms, vehicle.FromRequest, recorderOf(r).ignored); err != nil {
 		return err
 	}
 	return writeResult(w, result)

@@ -30,10 +30,11 @@ type quoteRequest struct {
 	CFPriceUSD   json.RawMessage `json:"cfPriceUSD"`
 	M3           json.RawMessage `json:"m3"`
 	ModelBody    string          `json:"modelBody"`
-	Rate         json.RawMessage `json:"rate"`
 
 	Known           json.RawMessage `json:"known"`           // values that override the fields of the same names
 	PriceCandidates bool            `json:"priceCandidates"` // add the taxes of all candidates to an error
+
+	termsRequest
 }
 
 // typeProblem says which type a field must have.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"ushuru/pkg/keys"
+	"ushuru/pkg/vehicle"
 )
 
 // responseRecorder records one request and its response, for the log and for
@@ -20,8 +21,11 @@ type responseRecorder struct {
 	err     error  // what the handler returned
 	lang    string // of the sentences in the response; empty is English
 
-	counted    bool               // against the rate of the key
-	release    func()             // gives the place of a large body back; nil without one
+	counted bool          // against the rate of the key
+	release func()        // gives the place of a large body back; nil without one
+	terms   vehicle.Terms // on which the request wants its cost
+	ignored []string      // fields of the request that do not exist
+
 	idempotent *idempotentRequest // nil without an Idempotency-Key
 }
 

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"ushuru/pkg/batch"
 	"ushuru/pkg/export"
 	"ushuru/pkg/money"
@@ -125,7 +123,7 @@ func (s *Server) firstResults(parent context.Context, id string) (*batch.Reader,
 func (s *Server) sendResults(
 	w http.ResponseWriter, r *http.Request, f resultFormat, b *batch.Batch, reader *batch.Reader, items []batch.Item, next int,
 ) (err error) {
-	rate, err := rateOf(b.Options)
+	terms, err := termsOf(b.Options)
 	if err != nil {
 		return err
 	}
@@ -142,7 +140,7 @@ func (s *Server) sendResults(
 	for {
 		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a connection that does not support deadlines needs none
 		for _, item := range items {
-			if err = s.sendResult(out, item, rate); err != nil {
+			if err = s.sendResult(out, item, terms); err != nil {
 				return err
 			}
 		}
@@ -158,26 +156,27 @@ func (s *Server) sendResults(
 	}
 }
 
-// sendResult writes one row, with its drive-away cost at a rate unless that is
-// zero.
-func (s *Server) sendResult(out resultWriter, item batch.Item, rate decimal.Decimal) error {
+// sendResult writes one row, with its cost on the terms of the batch.
+func (s *Server) sendResult(out resultWriter, item batch.Item, terms vehicle.Terms) error {
 	if item.Result == nil {
 		return out.result(item, nil)
 	}
-	estimate, err := s.repriced(item.Result, rate, vehicle.FromListing)
+	estimate, err := s.priced(item.Result, terms, vehicle.FromListing, nil)
 	if err != nil {
 		return err
 	}
 	return out.result(item, estimate)
 }
 
-// rateOf returns the exchange rate of a batch; zero when it has none.
-func rateOf(options batch.Options) (decimal.Decimal, error) {
-	if options.Rate == "" {
-		return decimal.Zero, nil
+// termsOf returns the terms of a batch.
+func termsOf(options batch.Options) (terms vehicle.Terms, err error) {
+	terms.Landing, terms.Costs = options.Landing, options.Costs
+	if options.Rate != "" {
+		rate, err := money.ParseNumber(options.Rate)
+		terms.Rate = rate.Decimal()
+		return terms, err
 	}
-	rate, err := money.ParseNumber(options.Rate)
-	return rate.Decimal(), err
+	return terms, nil
 }
 
 // resultBody is one row of a batch with its estimate.

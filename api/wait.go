@@ -86,7 +86,7 @@ func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found out
 		if !ok {
 			unfinished = errNotFinished
 		}
-		return nil, unfinished.withLocation(jobURL(found.job.ID, languageOf(w)))
+		return nil, unfinished.withLocation(jobURL(found.job, recorderOf(r)))
 	case err != nil:
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (s *Server) confirm(parent context.Context) error {
 // returns errResponded.
 func (s *Server) writeAccepted(w http.ResponseWriter, r *http.Request, found outcome, prefer preference) error {
 	w.Header().Set("Preference-Applied", prefer.applied(true))
-	w.Header().Set("Location", jobURL(found.job.ID, languageOf(w)))
+	w.Header().Set("Location", jobURL(found.job, recorderOf(r)))
 	w.Header().Set("Retry-After", seconds(pollAfter))
 	body := newJobBody(found.job)
 	h := s.hindranceOf(r.Context(), found.job)
@@ -128,6 +128,7 @@ func (s *Server) writeAccepted(w http.ResponseWriter, r *http.Request, found out
 		}
 	}
 	h.addTo(&body)
+	body.Warnings = ignoredWarning(recorderOf(r).ignored)
 	if err := writeJSON(w, http.StatusAccepted, body); err != nil {
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/shopspring/decimal"
+
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -32,6 +34,18 @@ type CompareInput struct {
 	Lang string `json:"lang"` // en or sw
 	// Owner is the API key that alone may get the result, see For.
 	Owner string `json:"owner,omitempty"`
+
+	Landing *vehicle.LandingDays `json:"landing,omitempty"`
+	Costs   *vehicle.Costs       `json:"costs,omitempty"`
+}
+
+// Terms returns the terms on which the two costs are calculated.
+func (i CompareInput) Terms() (terms vehicle.Terms, err error) {
+	if terms.Rate, err = decimal.NewFromString(i.Rate); err != nil {
+		return terms, fmt.Errorf("tasks: rate: %w", err)
+	}
+	terms.Landing, terms.Costs = i.Landing, i.Costs
+	return terms, nil
 }
 
 // advanceCompare requests two estimates at once, the reports on the sheets that

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"ushuru/pkg/advice"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
@@ -40,9 +38,9 @@ func recommend(costs *cost.Tables, writer *advice.Writer, log *slog.Logger) step
 		if err := json.Unmarshal(job.Input, &input); err != nil {
 			return nil, fmt.Errorf("worker: input: %w", err)
 		}
-		rate, err := decimal.NewFromString(input.Rate)
+		terms, err := input.Terms()
 		if err != nil {
-			return nil, fmt.Errorf("worker: rate: %w", err)
+			return nil, err
 		}
 		now := time.Now()
 		car1, err1 := newComparedCar(job, tasks.ChildCar1, tasks.ChildSheet1, "1", input.Lang)
@@ -51,8 +49,8 @@ func recommend(costs *cost.Tables, writer *advice.Writer, log *slog.Logger) step
 			return nil, err
 		}
 		pair := advice.Pair{
-			Car1: costs.Apply(car1.estimate, rate, now), Condition1: car1.condition,
-			Car2: costs.Apply(car2.estimate, rate, now), Condition2: car2.condition,
+			Car1: costs.Apply(car1.estimate, terms, now), Condition1: car1.condition,
+			Car2: costs.Apply(car2.estimate, terms, now), Condition2: car2.condition,
 		}
 		verdict := advice.Judge(pair)
 		text, byAI, err := writer.Recommend(ctx, verdict, pair, input.Lang)
@@ -63,7 +61,7 @@ func recommend(costs *cost.Tables, writer *advice.Writer, log *slog.Logger) step
 		if byAI {
 			warnings = append(warnings, message.New("warning/worded_by_ai", nil))
 		}
-		used := money.NewNumber(rate)
+		used := money.NewNumber(terms.Rate)
 		return vehicle.Comparison{
 			Car1: pair.Car1, Car2: pair.Car2, CondReport1: car1.summary, CondReport2: car2.summary,
 			Recommendation: text, Rate: &used, Lang: input.Lang, Verdict: &verdict, Warnings: warnings,

@@ -137,8 +137,8 @@ func estimateOf(car vehicle.Car, matched vehicle.Matched, got tra.Calculation, c
 		valid = now.Add(staleLifetime)
 	}
 	estimate := vehicle.Estimate{Car: car, Matched: matched, Tax: got.Tax, AsOf: tra.Stamp(got.At), Stale: got.Stale}
-	drive, doubts := costs.DriveAway(estimate, cost.DefaultRate, now)
-	estimate.DriveAway, estimate.Warnings = &drive, slices.Concat(got.Warnings, simulated(got.Tax), doubts)
+	estimate.Warnings = slices.Concat(got.Warnings, simulated(got.Tax))
+	estimate = costs.Apply(estimate, vehicle.Terms{}, now)
 	estimate.ValidUntil = tra.Stamp(valid)
 	return estimate
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/vehicle"
 )
 
 // MaxRows is the maximum number of listings in a batch.
@@ -89,6 +90,9 @@ type Options struct {
 	// Webhook is the id of an endpoint that is notified of the batch's end,
 	// whatever it subscribes to; "" is none.
 	Webhook string `json:"webhook,omitempty"`
+
+	Landing *vehicle.LandingDays `json:"landing,omitempty"`
+	Costs   *vehicle.Costs       `json:"costs,omitempty"`
 }
 
 // New is a batch to create. Create sets the DuplicateOf and DuplicateRow of its rows.

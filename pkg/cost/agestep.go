@@ -2,7 +2,6 @@ package cost
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -36,95 +35,61 @@ func ageRates(rules duty.Rules, car duty.Vehicle) []ruleRate {
 	return rates
 }
 
-// ageRules returns the rules that the authority's answer fits: those in force on
-// a day, those before them, or both. When it fits neither, ageRules returns those
-// in force and fits is false.
-func (b *calculation) ageRules(on time.Time, car duty.Vehicle) (fitting []duty.Rules, fits bool) {
-	inForce := duty.On(on)
-	candidates := []duty.Rules{inForce}
-	if before, ok := inForce.Before(); ok {
-		candidates = append(candidates, before)
-	}
-	charged := b.charged()
-	for _, rules := range candidates {
-		if slices.ContainsFunc(ageRates(rules, car), func(r ruleRate) bool { return r.rate.Equal(charged) }) {
-			fitting = append(fitting, rules)
-		}
-	}
-	if len(fitting) == 0 {
-		return candidates[:1], false
-	}
-	return fitting, true
-}
-
-// charged returns the excise duty for age of the authority's answer, a fraction.
-func (b *calculation) charged() decimal.Decimal {
-	if len(b.implied.rules.AgeExcise) == 0 {
-		return decimal.Zero
-	}
-	return b.implied.rules.AgeExcise[0].Rate
-}
-
-// ageCar returns the vehicle that the rules on age need; false when the answer
-// lacks its year or value.
-func (b *calculation) ageCar() (duty.Vehicle, bool) {
-	tax := b.implied.tax
-	car := duty.Vehicle{Fuel: tax.FuelType, Age: duty.Age(b.now, tax.YOM)}
-	return car, tax.YOM > 0 && tax.CIFInUSD.Decimal().IsPositive()
-}
-
-// ageStep returns the rise of the excise duty in the next calendar year; nil
-// when there is none.
+// ageStep returns the first rise of the excise duty for age on a 1 January after the
+// day of the calculation, up to the last landing day; nil when there is none.
 func (b *calculation) ageStep() *vehicle.AgeStep {
-	car, known := b.ageCar()
-	if !known {
+	if !b.hasAgeSteps() {
 		return nil
 	}
-	newYear := time.Date(b.now.In(duty.EAT).Year()+1, time.January, 1, 0, 0, 0, 0, duty.EAT)
-	rules, fits := b.ageRules(newYear, car)
-	older := car
-	older.Age++
-	var next []ruleRate
-	for _, r := range rules {
-		next = append(next, ageRates(r, older)...)
-	}
-	highest := slices.MaxFunc(next, func(x, y ruleRate) int { return x.rate.Cmp(y.rate) })
-	charged := b.charged()
-	if !highest.rate.GreaterThan(charged) {
-		return nil
-	}
-	now := b.taxed.amount
-	after := b.aged(highest.rate)
-	step := &vehicle.AgeStep{
-		On: newYear.Format(time.DateOnly), Age: car.Age,
-		PercentNow: percent(charged), PercentNext: percent(highest.rate),
-		NowUSD: b.allTaxes(now), NowTZS: rounded(now.grandTZS),
-		NextUSD: b.allTaxes(after), NextTZS: rounded(after.grandTZS),
-	}
-	var doubts []string
-	for _, r := range next {
-		if r.doubt != "" {
-			doubts = append(doubts, fmt.Sprintf("%s %% by %s", r.rate.Shift(2), r.doubt))
+	for _, newYear := range newYears(b.now, b.window.to) {
+		eve := newYear.AddDate(0, 0, -1)
+		before, after := b.chargesOn(eve)[0], b.chargesOn(newYear)
+		if after[0].age.rate.GreaterThan(before.age.rate) {
+			return b.stepOn(newYear, before, after)
 		}
 	}
-	if !fits {
+	return nil
+}
+
+// stepOn returns the step on a 1 January.
+func (b *calculation) stepOn(newYear time.Time, before charge, after []charge) *vehicle.AgeStep {
+	cif := b.taxedValue()
+	now, next := b.implied.under(before, cif), b.implied.under(after[0], cif)
+	step := &vehicle.AgeStep{
+		On: dateOf(newYear), Age: duty.Age(newYear, b.yearMade()) - 1,
+		PercentNow: percent(before.age.rate), PercentNext: percent(after[0].age.rate),
+		NowUSD: b.allTaxes(now), NowTZS: rounded(now.grandTZS),
+		NextUSD: b.allTaxes(next), NextTZS: rounded(next.grandTZS),
+	}
+	var (
+		doubts []string
+		rates  []ruleRate
+	)
+	for _, c := range after {
+		rates = append(rates, c.age)
+		if c.age.doubt != "" {
+			doubts = append(doubts, fmt.Sprintf("%s %% by %s", c.age.rate.Shift(2), c.age.doubt))
+		}
+	}
+	then, _ := b.ageCar(b.asked, b.implied.tax.YOM)
+	if _, fit := b.ageRules(then, newYear); !fit {
 		doubts = append(doubts, "TRA's present charge fits no known rules")
 	}
 	step.Disputed = len(doubts) > 0
-	step.Note = stepNote(step, b.implied.tax.YOM, doubts, next)
+	step.Note = stepNote(step, b.yearMade(), doubts, rates)
 	return step
 }
 
 // allTaxes are import taxes and fees in dollars.
 func (b *calculation) allTaxes(t taxes) money.Amount {
-	return rounded(t.usd.Add(b.implied.fees().Div(b.implied.fx)))
+	return rounded(t.usd.Add(t.fees().Div(b.implied.fx)))
 }
 
 func stepNote(step *vehicle.AgeStep, yom int, doubts []string, next []ruleRate) vehicle.Text {
 	note := vehicle.Text{Draft: true}
-	note.EN = fmt.Sprintf("By TRA's year (%d) the car is %d years old and turns %d on %s, when the excise duty for age rises"+
+	note.EN = fmt.Sprintf("Made in %d, the car is %d years old and turns %d on %s, when the excise duty for age rises"+
 		" from %s %% to %s %%.", yom, step.Age, step.Age+1, step.On, step.PercentNow, step.PercentNext)
-	note.SW = fmt.Sprintf("Kuhesabu kutoka %d, mwaka ulio kwenye orodha ya TRA, gari lina umri wa miaka %d, na miaka %d kuanzia"+
+	note.SW = fmt.Sprintf("Gari lililotengenezwa mwaka %d lina umri wa miaka %d, na miaka %d kuanzia"+
 		" %s, ambapo ushuru wa bidhaa kwa umri (uchakavu) hupanda kutoka %s %% hadi %s %%.",
 		yom, step.Age, step.Age+1, step.On, step.PercentNow, step.PercentNext)
 	if len(doubts) == 0 {
@@ -142,18 +107,28 @@ func stepNote(step *vehicle.AgeStep, yom int, doubts []string, next []ruleRate) 
 
 func percent(rate decimal.Decimal) money.Number { return money.NewNumber(rate.Shift(2)) }
 
-// disputedNow returns the excise duties that the car may be charged at its age
-// today, when the rules that the answer fits disagree about it.
-func (b *calculation) disputedNow() []ruleRate {
-	car, known := b.ageCar()
-	if !known {
+// disputedCharges returns the charges for the car's age on the likely landing day, by
+// statute and by reported practice, when rules that the answer fits disagree about it.
+func (b *calculation) disputedCharges() []charge {
+	then, known := b.ageCar(b.asked, b.implied.tax.YOM)
+	sets, fit := b.ageRules(then, b.window.likely)
+	if !known || !fit || !b.hasAgeSteps() {
 		return nil
 	}
-	rules, fits := b.ageRules(b.now, car)
-	for _, r := range rules {
-		if rates := ageRates(r, car); fits && len(rates) > 1 {
-			return rates
+	car, rules := then, b.chargesOn(b.window.likely)[0].rules
+	car.Age = duty.Age(b.window.likely, b.yearMade())
+	for _, set := range sets {
+		rates := ageRates(set, car)
+		if len(rates) < 2 {
+			continue
 		}
+		charges := make([]charge, len(rates))
+		for i, rate := range rates {
+			of := rules
+			of.AgeExcise = []duty.AgeBand{{Rate: rate.rate}}
+			charges[i] = charge{same: rate.rate.Equal(b.charged()), rules: of, age: rate}
+		}
+		return charges
 	}
 	return nil
 }

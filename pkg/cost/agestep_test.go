@@ -48,9 +48,9 @@ func TestAgeSteps(t *testing.T) {
 			yom := c.now.Year() - c.age
 			tax := answer(c.charged, c.charged.Year()-c.age, 1500, c.fuel, "4000")
 			tax.YOM = yom
-			drive, warnings := cost.Embedded().DriveAway(vehicle.Estimate{
+			drive, warnings := landedByNewYear(vehicle.Estimate{
 				Car: vehicle.Car{CFPriceUSD: number("1000")}, Tax: tax,
-			}, cost.DefaultRate, c.now)
+			}, c.now)
 			got := ""
 			if s := drive.AgeStep; s != nil {
 				got = s.PercentNow.String() + " " + s.PercentNext.String()
@@ -73,8 +73,7 @@ func TestAgeSteps(t *testing.T) {
 func TestTenYearsByTheStatute(t *testing.T) {
 	nine := answer(autumn, 2016, 1500, "PETROL", "4000") // at 15 %
 	nine.YOM = 2015
-	drive, warnings := cost.Embedded().DriveAway(vehicle.Estimate{Car: vehicle.Car{CFPriceUSD: number("1000")}, Tax: nine},
-		cost.DefaultRate, autumn)
+	drive, warnings := landedByNewYear(vehicle.Estimate{Car: vehicle.Car{CFPriceUSD: number("1000")}, Tax: nine}, autumn)
 	if got := codesOf(warnings); got != "age_step age_disputed" {
 		t.Fatalf("warnings %q", got)
 	}
@@ -93,7 +92,7 @@ func TestTenYearsByTheStatute(t *testing.T) {
 func TestAnAgeStepHasTheAmountsOfTheFormula(t *testing.T) {
 	tax := answer(november, 2016, 1320, "PETROL", "4000")
 	next := duty.On(november).Compute(duty.Vehicle{CC: 1320, Fuel: "PETROL", Age: 11}, dec("4000"), dec("2565.98"))
-	drive, _ := cost.Embedded().DriveAway(vehicle.Estimate{Tax: tax}, cost.DefaultRate, november)
+	drive, _ := landedByNewYear(vehicle.Estimate{Tax: tax}, november)
 	s := drive.AgeStep
 	if s == nil || s.On != "2027-01-01" || s.Age != 10 || s.NowTZS.String() != tax.TotalTaxesInTZS.String() {
 		t.Fatalf("%+v", s)
@@ -114,7 +113,7 @@ func TestTheYearEndsInDarEsSalaam(t *testing.T) {
 		if want == "" {
 			aged = answer(time.Date(2027, 1, 1, 9, 0, 0, 0, duty.EAT), 2016, 1320, "PETROL", "4000")
 		}
-		drive, _ := cost.Embedded().DriveAway(vehicle.Estimate{Tax: aged}, cost.DefaultRate, now)
+		drive, _ := landedByNewYear(vehicle.Estimate{Tax: aged}, now)
 		got := ""
 		if drive.AgeStep != nil {
 			got = drive.AgeStep.On
@@ -134,7 +133,7 @@ func TestAnOddExchangeRateIsSaid(t *testing.T) {
 	} {
 		tax := forester
 		change(&tax)
-		drive, warnings := cost.Embedded().DriveAway(vehicle.Estimate{Car: vehicle.Car{CFPriceUSD: number("500")}, Tax: tax},
+		drive, warnings := landed(cost.Embedded(), vehicle.Estimate{Car: vehicle.Car{CFPriceUSD: number("500")}, Tax: tax},
 			dec("2700"), autumn)
 		if got := codesOf(warnings); !strings.Contains(got, "exchange_rate_odd") || drive.Exchange.Taxes.String() != "2700" {
 			t.Errorf("%s: warnings %q, rate %s", name, got, drive.Exchange.Taxes)
@@ -148,7 +147,7 @@ func TestAnOddExchangeRateIsSaid(t *testing.T) {
 }
 
 func TestARateThatIsNoneIsTheDefault(t *testing.T) {
-	drive, _ := cost.Embedded().DriveAway(vehicle.Estimate{Tax: forester}, dec("-1"), autumn)
+	drive, _ := landed(cost.Embedded(), vehicle.Estimate{Tax: forester}, dec("-1"), autumn)
 	if got := drive.Exchange.Others.String(); got != "2650" {
 		t.Errorf("rate %s", got)
 	}
@@ -161,15 +160,15 @@ func TestApplyReplacesItsOwnWarnings(t *testing.T) {
 		Car: vehicle.Car{CFPriceUSD: number("9000")}, Tax: forester,
 		Warnings: []vehicle.Warning{{Code: "registration_year", Message: "Ask."}},
 	}
-	once := cost.Embedded().Apply(estimate, dec("2650"), autumn)
-	twice := cost.Embedded().Apply(once, dec("2800"), autumn)
+	once := cost.Embedded().Apply(estimate, onDays(dec("2650"), autumn, autumn), autumn)
+	twice := cost.Embedded().Apply(once, onDays(dec("2800"), autumn, autumn), autumn)
 	if got := codesOf(twice.Warnings); got != "registration_year price_above_authority_value" {
 		t.Errorf("warnings %q", got)
 	}
 	if len(estimate.Warnings) != 1 || once.DriveAway.Exchange.Others.String() != "2650" {
 		t.Errorf("the estimate given was changed: %+v", once.DriveAway.Exchange)
 	}
-	if fresh := cost.Embedded().Apply(estimate, dec("2800"), autumn); fresh.DriveAway.TotalTZS.String() != twice.DriveAway.TotalTZS.String() {
+	if fresh := cost.Embedded().Apply(estimate, onDays(dec("2800"), autumn, autumn), autumn); fresh.DriveAway.TotalTZS.String() != twice.DriveAway.TotalTZS.String() {
 		t.Errorf("%s afresh, %s from the cache", fresh.DriveAway.TotalTZS, twice.DriveAway.TotalTZS)
 	}
 }

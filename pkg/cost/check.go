@@ -25,8 +25,23 @@ const (
 const (
 	codeFreight   = "freight"
 	codeInsurance = "insurance"
-	// codeInspection is part of the cost only.
+	// These two are part of the cost only.
 	codeInspection = "inspection"
+	codeRadiation  = "radiation_check"
+)
+
+// The other lines that the caller decides on.
+const (
+	codeAgent         = "clearing_agent"
+	codePlates        = "plate"
+	codeThirdParty    = "third_party_insurance"
+	codeComprehensive = "comprehensive_insurance"
+	codePort          = "port_charges" // all of the port, as one figure of the caller
+	codeStorage       = "port_storage"
+	codeInland        = "inland_delivery"
+	codeBank          = "bank_fee"
+	codeOther         = "other_costs"
+	codePID           = "port_infrastructure"
 )
 
 var ownLines = []string{codePrice, codeTaxes, codeHIV, codeRegistration}
@@ -46,8 +61,36 @@ func (t *Tables) check() error {
 		}
 		seen[l.Code] = true
 	}
-	return errors.Join(append(problems, t.volumes.check())...)
+	return errors.Join(append(problems, t.volumes.check(), t.checkLandings(), t.storage.check())...)
 }
+
+// checkLandings returns every problem of the landing times.
+func (t *Tables) checkLandings() error {
+	var problems []error
+	for _, l := range t.landings {
+		switch {
+		case len(l.Countries) == 0:
+			problems = append(problems, errors.New(`landings: countries are required; "*" is every other`))
+		case l.FromDays < 0 || l.ToDays < l.FromDays || l.ToDays > maxLandingDays:
+			problems = append(problems, fmt.Errorf("landings: %v: it must be 0 ≤ from_days ≤ to_days ≤ %d", l.Countries, maxLandingDays))
+		case l.Source == "" || l.Date == "" || !isStanding(l.Standing):
+			problems = append(problems, fmt.Errorf("landings: %v: source, date and standing are required", l.Countries))
+		}
+	}
+	if t.landingTime("").Source == "" {
+		problems = append(problems, errors.New(`landings: the country "*" is required for all others`))
+	}
+	return errors.Join(problems...)
+}
+
+// maxLandingDays is longer than any voyage.
+const maxLandingDays = 365
+
+func isStanding(s vehicle.Standing) bool {
+	return s == vehicle.Official || s == vehicle.Quoted || s == vehicle.Typical
+}
+
+var parts = []string{"", partCar, partTaxes, partPort}
 
 func (l line) check() error {
 	var problems []error
@@ -56,6 +99,9 @@ func (l line) check() error {
 	}
 	if l.Name.EN == "" || l.Name.SW == "" {
 		problems = append(problems, errors.New("the name needs en and sw"))
+	}
+	if !slices.Contains(parts, l.Part) {
+		problems = append(problems, fmt.Errorf("the part must be one of %q", parts[1:]))
 	}
 	own := slices.Contains(ownLines, l.Code)
 	if own && l.Fees != nil {
@@ -82,18 +128,19 @@ func (l line) check() error {
 func (f fee) check(code string) error {
 	var problems []error
 	problems = append(problems, f.checkDates(), f.checkPrices(code))
-	if f.Only != "" && f.Except != "" {
+	if len(f.Only) > 0 && len(f.Except) > 0 {
 		problems = append(problems, errors.New("only and except exclude each other"))
 	}
-	if !fraction(f.VAT) {
+	if !fraction(f.VAT) || !fraction(f.VATInHigh) {
 		problems = append(problems, errors.New("vat must be a fraction; example: 0.18"))
+	}
+	if f.Least != nil && f.Least.Unit != perCarUSD && f.Least.Unit != perCarTZS {
+		problems = append(problems, errors.New("least must be in USD or TZS"))
 	}
 	if c := f.Clamp; c != nil && (f.Amount.Unit != ofCIF || !c.Low.IsPositive() || c.High.LessThan(c.Low)) {
 		problems = append(problems, errors.New("clamp belongs to an amount in CIF and needs low and high"))
 	}
-	switch f.Standing {
-	case vehicle.Official, vehicle.Quoted, vehicle.Typical:
-	default:
+	if !isStanding(f.Standing) {
 		problems = append(problems, errors.New("standing must be official, quoted or typical"))
 	}
 	if f.Source == "" || f.Date == "" {
@@ -158,9 +205,15 @@ func fraction(value decimal.Decimal) bool {
 // overlaps reports whether two fees can both be in force for one car.
 func (f fee) overlaps(g fee) bool {
 	apart := f.Until != "" && g.From != "" && f.Until < g.From || g.Until != "" && f.From != "" && g.Until < f.From
-	elsewhere := f.Only != "" && g.Except == f.Only || g.Only != "" && f.Except == g.Only ||
-		f.Only != "" && g.Only != "" && f.Only != g.Only
-	return !apart && !elsewhere
+	return !apart && !f.elsewhere(g) && !g.elsewhere(f)
+}
+
+// elsewhere reports whether a fee is charged for none of the countries that another
+// is charged for.
+func (f fee) elsewhere(g fee) bool {
+	return len(f.Only) > 0 && !slices.ContainsFunc(f.Only, func(c string) bool {
+		return (len(g.Only) == 0 || g.Only.has(c)) && !g.Except.has(c)
+	})
 }
 
 func (v volumes) check() error {

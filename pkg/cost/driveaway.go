@@ -1,47 +1,43 @@
 package cost
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
 
-	"ushuru/pkg/duty"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
 
-// DriveAway computes the total cost of an estimate's car, with warnings. It uses
-// only the estimate's car, match, tax and AsOf (the date of the authority's
-// figures), so a cached estimate can be recomputed at another rate with Apply.
-// The rate is the number of shillings per dollar for costs other than tax; 0 and
-// below is DefaultRate. The fees are those of the day of now in Dar es Salaam.
-func (t *Tables) DriveAway(e vehicle.Estimate, rate decimal.Decimal, now time.Time) (vehicle.DriveAway, []vehicle.Warning) {
-	if !rate.IsPositive() {
-		rate = DefaultRate
-	}
-	b := t.begin(e, rate, now)
-	b.carLines()
-	b.taxLines()
-	for _, l := range t.lines {
-		if l.Code != codeFreight && l.Code != codeInsurance && l.Fees != nil {
-			b.feeLine(l)
-		}
-	}
-	b.sort(t)
-	return b.total(), b.warnings()
+// Answer is the cost of a car until it is on the road.
+type Answer struct {
+	DriveAway vehicle.DriveAway
+	Summary   vehicle.Summary
+	Warnings  []vehicle.Warning
 }
 
-// Apply returns the estimate with its drive-away cost at a rate. It replaces the
-// warnings of the previous drive-away cost.
-func (t *Tables) Apply(e vehicle.Estimate, rate decimal.Decimal, now time.Time) vehicle.Estimate {
-	cost, warnings := t.DriveAway(e, rate, now)
-	e.DriveAway = &cost
+// Calculate computes the cost of an estimate's car on the terms of a caller. It is a
+// pure function of its arguments, and uses only the estimate's car (with its price),
+// match, tax and AsOf (the date of the authority's figures): so a cached estimate can
+// be computed again on other terms, and a price can be tried.
+func (t *Tables) Calculate(e vehicle.Estimate, terms vehicle.Terms, now time.Time) Answer {
+	b := t.begin(e, terms, now)
+	b.bill()
+	return Answer{b.total(), b.summary(e), b.warnings()}
+}
+
+// Apply returns the estimate with its cost on the terms of a caller. It replaces
+// that of an earlier calculation with its warnings.
+func (t *Tables) Apply(e vehicle.Estimate, terms vehicle.Terms, now time.Time) vehicle.Estimate {
+	answer := t.Calculate(e, terms, now)
+	e.DriveAway, e.Summary = &answer.DriveAway, &answer.Summary
 	e.Warnings = slices.DeleteFunc(slices.Clone(e.Warnings), func(w vehicle.Warning) bool {
 		return slices.Contains(codes, w.Code)
 	})
-	e.Warnings = append(e.Warnings, warnings...)
+	e.Warnings = append(e.Warnings, answer.Warnings...)
 	return e
 }
 
@@ -51,10 +47,12 @@ type calculation struct {
 	car     vehicle.Car
 	matched vehicle.Matched
 	implied impliedRates
+	costs   vehicle.Costs
 	rate    decimal.Decimal
 	now     time.Time
-	day     string // of now
-	taxDay  string // of the authority's figures
+	day     string    // of now
+	asked   time.Time // when the authority gave its figures
+	window  window
 	volume  volume
 	invoice invoice
 	taxed   taxRange // at the value that is taxed
@@ -64,18 +62,25 @@ type calculation struct {
 	missing []vehicle.Missing
 }
 
-func (t *Tables) begin(e vehicle.Estimate, rate decimal.Decimal, now time.Time) *calculation {
+func (t *Tables) begin(e vehicle.Estimate, terms vehicle.Terms, now time.Time) *calculation {
+	rate := terms.Rate
+	if !rate.IsPositive() {
+		rate = DefaultRate
+	}
 	b := &calculation{
 		tables: t, car: e.Car, matched: e.Matched, implied: impliedRatesOf(e.Tax, rate), rate: rate, now: now,
-		day: now.In(duty.EAT).Format(time.DateOnly),
+		day: dateOf(now), asked: now,
 	}
-	b.taxDay = b.day
+	if terms.Costs != nil {
+		b.costs = *terms.Costs
+	}
 	if at, err := time.Parse(time.RFC3339, e.AsOf); err == nil {
-		b.taxDay = at.In(duty.EAT).Format(time.DateOnly)
+		b.asked = at
 	}
-	b.volume = t.volume(e)
+	b.window = t.windowOf(terms.Landing, b.shippedFrom(), now)
+	b.volume = b.volumeOf()
 	b.invoice = b.invoiceOf()
-	b.taxed = b.implied.over(b.invoice.base)
+	b.taxed = b.over(b.invoice.base)
 	b.facts = facts{
 		m3: b.volume.m3, cf: b.invoice.cf, cif: b.invoice.base, rate: b.rate,
 		duty:  b.taxed.of(func(t taxes) decimal.Decimal { return t.duty }),
@@ -83,6 +88,18 @@ func (t *Tables) begin(e vehicle.Estimate, rate decimal.Decimal, now time.Time) 
 	}
 	b.step = b.ageStep()
 	return b
+}
+
+// bill adds all lines.
+func (b *calculation) bill() {
+	b.carLines()
+	b.taxLines()
+	for _, l := range b.tables.lines {
+		if l.Code != codeFreight && l.Code != codeInsurance && l.Fees != nil {
+			b.feeLine(l)
+		}
+	}
+	b.sort()
 }
 
 // source is the word for what describes the car in a message.
@@ -98,56 +115,68 @@ func (t *Tables) name(code string) vehicle.Text {
 	return vehicle.Text{EN: code, SW: code}
 }
 
-// add rounds a line once and adds it to the bill.
-func (b *calculation) add(l vehicle.CostLine, usd, tzs moneyRange) {
-	l.Name = b.tables.name(l.Code)
-	usd, tzs = usd.each(cents), tzs.each(cents)
+// add rounds the figure of a line once and adds it to the bill.
+func (b *calculation) add(code string, f figure) {
+	l, usd, tzs := f.line, f.usd.each(cents), f.tzs.each(cents)
+	l.Code, l.Name = code, b.tables.name(code)
 	l.AmountUSD, l.LowUSD, l.HighUSD = money.New(usd.amount), money.New(usd.low), money.New(usd.high)
 	l.AmountTZS, l.LowTZS, l.HighTZS = money.New(tzs.amount), money.New(tzs.low), money.New(tzs.high)
 	b.lines = append(b.lines, l)
 }
 
-func (b *calculation) miss(code, reason string) {
-	b.missing = append(b.missing, vehicle.Missing{Code: code, Name: b.tables.name(code), Reason: reason})
+// miss adds what is not known, and why.
+func (b *calculation) miss(code, why string, v values) {
+	text := say("missing/"+why, v)
+	b.missing = append(b.missing, vehicle.Missing{
+		Code: code, Name: b.tables.name(code), Reason: text.EN, ReasonCode: why, Text: &text, Values: v,
+	})
+}
+
+// addOrMiss adds the figure of a line to the bill, or says that it is not known.
+func (b *calculation) addOrMiss(code string, f *figure, gap bool) {
+	switch {
+	case f != nil:
+		b.add(code, *f)
+	case gap:
+		why, v := b.whyMissing(code)
+		b.miss(code, why, v)
+	}
 }
 
 // feeLine adds a line of the tables to the bill.
 func (b *calculation) feeLine(l line) {
-	f, gap := b.inForce(l)
-	if f == nil {
-		if gap {
-			b.miss(l.Code, b.whyMissing(l))
-		}
-		return
-	}
-	usd, tzs := f.charge(b.facts)
-	b.add(vehicle.CostLine{
-		Code: l.Code, Basis: b.basis(f), Standing: f.Standing, Estimated: true, Source: f.Source, Date: f.Date,
-	}, usd, tzs)
+	f, gap := b.feeFigure(l)
+	b.addOrMiss(l.Code, f, gap)
 }
 
 // shippedFromJapan are the lines whose figures are those of shipments from Japan.
-var shippedFromJapan = map[string]bool{codeFreight: true, codeInsurance: true, codeInspection: true}
+var shippedFromJapan = map[string]bool{codeFreight: true, codeInsurance: true}
+
+const japan = "JAPAN"
 
 // isElsewhere reports a car that the listing locates outside Japan.
-func (b *calculation) isElsewhere() bool { return b.car.LocatedIn != "" && b.car.LocatedIn != "JAPAN" }
+func (b *calculation) isElsewhere() bool { return b.car.LocatedIn != "" && b.car.LocatedIn != japan }
 
-// inForce returns the fee of a line on the day of the calculation, as line.inForce
-// does. What a shipment costs is not known for a car outside Japan.
-func (b *calculation) inForce(l line) (f *fee, gap bool) {
+// inForce returns the fee of a line on a day, as line.inForce does. What a shipment
+// costs is not known for a car outside Japan.
+func (b *calculation) inForce(l line, day time.Time) (f *fee, gap bool) {
 	if b.isElsewhere() && shippedFromJapan[l.Code] {
 		return nil, true
 	}
-	return l.inForce(b.day, b.country())
+	return l.inForce(dateOf(day), b.shippedFrom())
 }
 
 // whyMissing returns the reason why a line has no fee.
-func (b *calculation) whyMissing(l line) string {
-	if b.isElsewhere() && shippedFromJapan[l.Code] {
-		return "the car is in " + b.car.LocatedIn + ", and the tables contain the figures for Japan"
+func (b *calculation) whyMissing(code string) (why string, v values) {
+	if b.isElsewhere() && shippedFromJapan[code] {
+		return "elsewhere", values{"country": b.car.LocatedIn}
 	}
-	return "the tables contain no fee for " + b.day
+	return "no_fee", values{"day": dateOf(b.window.likely)}
 }
+
+// shippedFrom returns the country from which the car comes: where the listing
+// locates it, else the country of origin.
+func (b *calculation) shippedFrom() string { return cmp.Or(b.car.LocatedIn, b.country()) }
 
 // country returns the country of origin, which the authority's answer repeats.
 func (b *calculation) country() string {
@@ -158,9 +187,9 @@ func (b *calculation) country() string {
 }
 
 // sort puts the lines in the order of the tables.
-func (b *calculation) sort(t *Tables) {
+func (b *calculation) sort() {
 	place := map[string]int{}
-	for i, l := range t.lines {
+	for i, l := range b.tables.lines {
 		place[l.Code] = i
 	}
 	slices.SortStableFunc(b.lines, func(l, m vehicle.CostLine) int { return place[l.Code] - place[m.Code] })
@@ -189,6 +218,7 @@ func (b *calculation) total() vehicle.DriveAway {
 		TaxBase:  b.taxBase(),
 		AgeStep:  b.step,
 		Exchange: vehicle.ExchangeRates{Taxes: money.NewNumber(b.implied.fx), Others: money.NewNumber(b.rate)},
+		Landing:  b.landing(),
 		AsOf:     b.day,
 	}
 }
@@ -197,15 +227,25 @@ func (b *calculation) total() vehicle.DriveAway {
 type volume struct {
 	m3     moneyRange
 	listed bool
+	typed  bool   // by the caller
 	kind   string // the body whose volume it is, where it is not listed
 }
 
-// volume returns the listing's volume, or one that is typical of the body.
-func (t *Tables) volume(e vehicle.Estimate) volume {
-	if m3 := e.Car.M3; m3 != nil && m3.Decimal().IsPositive() && m3.Decimal().LessThanOrEqual(maxM3) {
+// volumeOf returns the caller's volume, the listing's, or one that is typical of the
+// body.
+func (b *calculation) volumeOf() volume {
+	if typed := b.costs.ShippingM3; typed != nil {
+		return volume{m3: only(typed.Decimal()), typed: true}
+	}
+	if m3 := b.car.M3; m3 != nil && m3.Decimal().IsPositive() && m3.Decimal().LessThanOrEqual(maxM3) {
 		return volume{m3: only(m3.Decimal()), listed: true}
 	}
-	label := e.Matched.ModelBody[strings.LastIndex(e.Matched.ModelBody, " - ")+1:]
-	typical := t.volumes.of(e.Tax.BodyType, strings.Trim(label, " -"), e.Car.BodyType)
+	typical := b.tables.volumes.of(b.implied.tax.BodyType, b.labelBody(), b.car.BodyType)
 	return volume{m3: moneyRange{typical.Low, typical.Typical, typical.High}, kind: typical.Names[0]}
+}
+
+// labelBody returns the body in the authority's label.
+func (b *calculation) labelBody() string {
+	label := b.matched.ModelBody
+	return strings.Trim(label[strings.LastIndex(label, " - ")+1:], " -")
 }

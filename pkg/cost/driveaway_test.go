@@ -83,11 +83,12 @@ func TestGolden(t *testing.T) {
 		"of-the-german": {vehicle.Estimate{Car: vehicle.Car{FOBPriceUSD: number("3000")}, Tax: germany(answer(november, 2019, 1400, "PETROL", "8000"))}, "2650", november},
 	} {
 		t.Run(name, func(t *testing.T) {
-			drive, warnings := cost.Embedded().DriveAway(c.estimate, dec(c.rate), c.now)
+			answer := cost.Embedded().Calculate(c.estimate, vehicle.Terms{Rate: dec(c.rate)}, c.now)
 			got, err := json.MarshalIndent(struct {
+				Summary   vehicle.Summary   `json:"summary"`
 				DriveAway vehicle.DriveAway `json:"driveAway"`
 				Warnings  []vehicle.Warning `json:"warnings"`
-			}{drive, warnings}, "", "  ")
+			}{answer.Summary, answer.DriveAway, answer.Warnings}, "", "  ")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,6 +105,6 @@ func germany(tax vehicle.Tax) vehicle.Tax {
 func BenchmarkDriveAway(b *testing.B) {
 	estimate := vehicle.Estimate{Car: vehicle.Car{FOBPriceUSD: number("6180"), M3: number("10.553")}, Tax: forester}
 	for b.Loop() {
-		cost.Embedded().DriveAway(estimate, cost.DefaultRate, autumn)
+		landed(cost.Embedded(), estimate, cost.DefaultRate, autumn)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // The total cost of a car whose price gives a CIF above TRA's value: the taxes
 // are computed on the price.
-func ExampleTables_DriveAway() {
+func ExampleTables_Calculate() {
 	amount := func(text string) money.Amount {
 		parsed, err := money.Parse(text)
 		if err != nil {
@@ -36,10 +36,12 @@ func ExampleTables_DriveAway() {
 		},
 	}
 	now := time.Date(2025, time.November, 21, 12, 0, 0, 0, duty.EAT)
-	total, warnings := cost.Embedded().DriveAway(estimate, cost.DefaultRate, now)
-	fmt.Println(total.TaxBase.Basis, total.TaxBase.CIFInUSD)
-	fmt.Println(warnings[0].Code)
+	answer := cost.Embedded().Calculate(estimate, vehicle.Terms{}, now)
+	fmt.Println(answer.DriveAway.TaxBase.Basis, answer.DriveAway.TaxBase.CIFInUSD)
+	fmt.Println(answer.Warnings[0].Code)
+	fmt.Println(answer.Summary.Landing.Likely, answer.Summary.OnTheRoad.TZS)
 	// Output:
 	// invoice_cif 4,060.00
 	// price_above_authority_value
+	// 2026-01-27 23970000
 }

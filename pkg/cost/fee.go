@@ -1,8 +1,6 @@
 package cost
 
 import (
-	"strings"
-
 	"github.com/shopspring/decimal"
 )
 
@@ -23,7 +21,7 @@ func (l line) inForce(day, country string) (f *fee, gap bool) {
 			continue
 		}
 		gap = false
-		if (f.Only == "" || strings.EqualFold(f.Only, country)) && (f.Except == "" || !strings.EqualFold(f.Except, country)) {
+		if (len(f.Only) == 0 || f.Only.has(country)) && !f.Except.has(country) {
 			return f, false
 		}
 	}
@@ -57,8 +55,16 @@ func (f fee) charge(by facts) (usd, tzs moneyRange) {
 		usd = moneyRange{decimal.Min(usd.low, clamped.low), usd.amount, decimal.Max(usd.high, clamped.high)}
 		tzs = usd.times(by.rate)
 	}
-	withVAT := decimal.NewFromInt(1).Add(f.VAT)
-	return usd.times(withVAT).ordered(), tzs.times(withVAT).ordered()
+	if f.Least != nil {
+		least := f.Least.count(by)
+		usd, tzs = usd.atLeast(least.usd.amount), tzs.atLeast(least.tzs.amount)
+	}
+	one := decimal.NewFromInt(1)
+	usd, tzs = usd.times(one.Add(f.VAT)).ordered(), tzs.times(one.Add(f.VAT)).ordered()
+	if f.VATInHigh.IsPositive() {
+		usd.high, tzs.high = usd.high.Mul(one.Add(f.VATInHigh)), tzs.high.Mul(one.Add(f.VATInHigh))
+	}
+	return usd, tzs
 }
 
 // of returns the CIF, limited to the bounds for its volume.

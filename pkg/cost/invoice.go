@@ -10,20 +10,28 @@ import (
 // invoice is the value that the listing's price makes, in USD: the price with
 // freight and insurance.
 type invoice struct {
-	price   *decimal.Decimal // nil: the listing gives none in dollars
-	withSea bool             // the price is C&F to Dar es Salaam
-	cf, cif moneyRange
-	base    moneyRange // what is taxed: the higher of CIF and the authority's
-	short   bool       // the tables lack freight or insurance: the CIF is more than is known
+	price     *decimal.Decimal // nil: the listing gives none in dollars
+	withSea   bool             // the price is C&F to Dar es Salaam
+	freight   *figure          // nil: in the price, or not known
+	insurance *figure          // nil: there is none, or it is not known
+	noFreight bool             // it is not known
+	noCover   bool             // the insurance is not known
+	cf, cif   moneyRange
+	base      moneyRange // what is taxed: the higher of CIF and the authority's
 }
 
+// short reports that the CIF is more than is known.
+func (in invoice) short() bool { return in.noFreight || in.noCover }
+
 // invoiceOf reads the price. An asking price in yen, or of an auction, is no
-// price here: freight and fees on the way to the ship are not known.
+// price here: freight and fees on the way to the ship are not known. The caller's
+// freight is added to the price without freight, when there is one.
 func (b *calculation) invoiceOf() invoice {
 	own := b.implied.tax.CIFInUSD.Decimal()
 	in := invoice{base: only(own)}
 	listed := b.car.CFPriceUSD
-	if in.withSea = positive(listed); !in.withSea {
+	in.withSea = positive(listed) && !b.freightTyped()
+	if !in.withSea {
 		listed = b.car.FOBPriceUSD
 	}
 	if !positive(listed) {
@@ -32,35 +40,25 @@ func (b *calculation) invoiceOf() invoice {
 	price := listed.Decimal()
 	in.price, in.cf = &price, only(price)
 	if !in.withSea {
-		freight, gap := b.fee(codeFreight)
-		if freight != nil {
-			usd, _ := freight.charge(facts{m3: b.volume.m3, rate: b.rate})
-			in.cf = in.cf.plus(usd)
+		if in.freight, in.noFreight = b.freight(); in.freight != nil {
+			in.cf = in.cf.plus(in.freight.usd)
 		}
-		in.short = gap
 	}
 	in.cif = in.cf
-	insurance, gap := b.fee(codeInsurance)
-	if insurance != nil {
-		usd, _ := insurance.charge(facts{cf: in.cf, rate: b.rate})
-		in.cif = in.cf.plus(usd)
+	if in.insurance, in.noCover = b.insurance(in.cf); in.insurance != nil {
+		in.cif = in.cf.plus(in.insurance.usd)
 	}
-	in.short = in.short || gap
 	in.base = in.cif.atLeast(own)
 	return in
 }
 
-func positive(n *money.Number) bool { return n != nil && n.Decimal().IsPositive() }
-
-// fee is what is in force of a line, as inForce has it.
-func (b *calculation) fee(code string) (f *fee, gap bool) {
-	for _, l := range b.tables.lines {
-		if l.Code == code {
-			return b.inForce(l)
-		}
-	}
-	return nil, false
+// freightTyped reports whether the caller's freight stands in place of that in the
+// price: it needs a price without freight.
+func (b *calculation) freightTyped() bool {
+	return b.costs.FreightUSD != nil && positive(b.car.FOBPriceUSD)
 }
+
+func positive(n *money.Number) bool { return n != nil && n.Decimal().IsPositive() }
 
 // basisOfTax says which of the two values is taxed.
 func (b *calculation) basisOfTax() string {
@@ -70,7 +68,7 @@ func (b *calculation) basisOfTax() string {
 		return vehicle.BasisUndecided
 	case in.cif.low.GreaterThan(own):
 		return vehicle.BasisInvoice
-	case in.short, in.cif.high.GreaterThan(own):
+	case in.short(), in.cif.high.GreaterThan(own):
 		return vehicle.BasisUndecided
 	default:
 		return vehicle.BasisAuthority
@@ -89,14 +87,20 @@ func (b *calculation) taxBase() vehicle.TaxBase {
 		Basis: b.basisOfTax(), CIFInUSD: rounded(in.base.amount), AuthorityCIF: own,
 		Estimated: b.estimated(), Explanation: b.explanation(),
 	}
-	if in.price != nil && !in.short {
+	if in.price != nil && !in.short() {
 		low, amount, high := rounded(in.cif.low), rounded(in.cif.amount), rounded(in.cif.high)
 		base.InvoiceCIFLow, base.InvoiceCIF, base.InvoiceCIFHigh = &low, &amount, &high
 	}
-	if b.aboveAuthority() {
+	if b.isComputed() {
 		base.Recomputed = b.taxed.amount.recomputed()
 	}
 	return base
+}
+
+// isComputed reports whether the taxes are the service's own computation: on more
+// than the authority's value, or for a landing day with other rates.
+func (b *calculation) isComputed() bool {
+	return b.aboveAuthority() || b.hasValue() && !b.chargesOn(b.window.likely)[0].same
 }
 
 // aboveAuthority reports whether the taxes are computed on more than the

@@ -13,46 +13,29 @@ import (
 func (b *calculation) carLines() {
 	in := b.invoice
 	if in.price == nil {
-		reason := "the " + b.source() + " gives no price in US dollars, FOB or C&F to Dar es Salaam"
-		b.miss(codePrice, reason)
-		for _, code := range []string{codeFreight, codeInsurance} {
-			if f, _ := b.fee(code); f != nil {
-				b.miss(code, reason+", on which this depends")
-			}
-		}
+		b.missPrice()
 		return
 	}
 	term := "FOB, in Japan or where the car is"
 	if in.withSea {
 		term = "C&F: with freight to Dar es Salaam"
 	}
-	b.add(vehicle.CostLine{
-		Code: codePrice, Basis: "the " + b.source() + "'s price, " + term, Standing: vehicle.Quoted,
+	b.add(codePrice, figure{only(*in.price), only(in.price.Mul(b.rate)), vehicle.CostLine{
+		Basis: "the " + b.source() + "'s price, " + term, Standing: vehicle.Quoted,
 		Source: "the " + b.source(), Date: b.day,
-	}, only(*in.price), only(in.price.Mul(b.rate)))
-	if !in.withSea {
-		b.seaLine(codeFreight, facts{m3: b.volume.m3, rate: b.rate})
-	}
-	b.seaLine(codeInsurance, facts{cf: in.cf, rate: b.rate})
+	}})
+	b.addOrMiss(codeFreight, in.freight, in.noFreight)
+	b.addOrMiss(codeInsurance, in.insurance, in.noCover)
 }
 
-// seaLine is a fee that is part of the invoice's CIF.
-func (b *calculation) seaLine(code string, by facts) {
-	for _, l := range b.tables.lines {
-		if l.Code != code {
-			continue
+// missPrice says that there is no price, nor what depends on it.
+func (b *calculation) missPrice() {
+	source := values{"source": b.car.Source.Key()}
+	b.miss(codePrice, "no_price", source)
+	for _, code := range []string{codeFreight, codeInsurance} {
+		if l, ok := b.tables.table(code); ok && len(l.Fees) > 0 && (code != codeInsurance || !isOff(b.costs.Insurance)) {
+			b.miss(code, "depends_on_price", source)
 		}
-		f, gap := b.inForce(l)
-		if f == nil {
-			if gap {
-				b.miss(code, b.whyMissing(l))
-			}
-			return
-		}
-		usd, tzs := f.charge(by)
-		b.add(vehicle.CostLine{
-			Code: code, Basis: b.basis(f), Standing: f.Standing, Estimated: true, Source: f.Source, Date: f.Date,
-		}, usd, tzs)
 	}
 }
 
@@ -60,32 +43,41 @@ func (b *calculation) seaLine(code string, by facts) {
 func (b *calculation) taxLines() {
 	tax := b.implied.tax
 	source := "TRA calculator, reference " + tax.ReferenceNumber
-	usd := b.taxed.of(func(t taxes) decimal.Decimal { return t.usd })
-	tzs := b.taxed.of(func(t taxes) decimal.Decimal { return t.tzs })
-	l := vehicle.CostLine{Code: codeTaxes, Standing: vehicle.Official, Source: source, Date: b.taxDay}
-	switch own := tax.CIFInUSD; {
-	case b.aboveAuthority():
-		l.Standing, l.Estimated = vehicle.Typical, true
-		l.Basis = fmt.Sprintf("computed by Ushuru on the invoice's CIF of USD %s, by %s; on its own value (USD %s) TRA charges"+
-			" USD %s", rounded(b.invoice.base.amount), b.how(), own, tax.TotalImportTaxesInUSD)
-		l.Source += ", at a higher value"
-	case usd.isRange():
-		l.Basis = fmt.Sprintf("TRA's figure on its own value, USD %s; more when freight and insurance raise the invoice's CIF"+
-			" above it", own)
-	default:
-		l.Basis = fmt.Sprintf("TRA's figure on its own value, USD %s", own)
+	all := figure{
+		usd:  b.taxed.of(func(t taxes) decimal.Decimal { return t.usd }),
+		tzs:  b.taxed.of(func(t taxes) decimal.Decimal { return t.tzs }),
+		line: vehicle.CostLine{Standing: vehicle.Official, Source: source, Date: dateOf(b.asked)},
 	}
-	b.add(l, usd, tzs)
-
-	hiv, registration := tax.HIVRespLevy.Decimal(), tax.VehicleRegistrationFeeInTZS.Decimal()
+	switch own := tax.CIFInUSD; {
+	case b.isComputed():
+		all.line.Standing, all.line.Estimated = vehicle.Typical, true
+		all.line.Basis = fmt.Sprintf("computed by Ushuru for a landing on %s, on a CIF of USD %s, by %s",
+			dateOf(b.window.likely), rounded(b.taxedValue()), b.how())
+		all.line.Source += ", as the basis of the computation"
+	case all.usd.isRange():
+		all.line.Basis = fmt.Sprintf("TRA's figure on its own value, USD %s; it may be more on the landing day or on the invoice's"+
+			" CIF", own)
+	default:
+		all.line.Basis = fmt.Sprintf("TRA's figure on its own value, USD %s", own)
+	}
+	b.add(codeTaxes, all)
 	for _, fee := range []struct {
 		code string
-		tzs  decimal.Decimal
-	}{{codeHIV, hiv}, {codeRegistration, registration}} {
-		b.add(vehicle.CostLine{
-			Code: fee.code, Basis: "TRA's figure", Standing: vehicle.Official, Source: source, Date: b.taxDay,
-		}, only(fee.tzs.Div(b.implied.fx)), only(fee.tzs))
+		of   func(taxes) decimal.Decimal
+	}{
+		{codeHIV, func(t taxes) decimal.Decimal { return t.hiv }},
+		{codeRegistration, func(t taxes) decimal.Decimal { return t.registration }},
+	} {
+		tzs := b.taxed.of(fee.of)
+		b.add(fee.code, figure{tzs.over(b.implied.fx), tzs, vehicle.CostLine{
+			Basis: "TRA's figure", Standing: vehicle.Official, Source: source, Date: dateOf(b.asked),
+		}})
 	}
+}
+
+// taxedValue returns the value that is taxed, in USD.
+func (b *calculation) taxedValue() decimal.Decimal {
+	return decimal.Max(b.invoice.base.amount, b.implied.tax.CIFInUSD.Decimal())
 }
 
 // how names the method that computes the taxes at another value.
@@ -103,10 +95,16 @@ func (b *calculation) basis(f *fee) string {
 	if f.VAT.IsPositive() {
 		parts[0] += fmt.Sprintf(" plus %s %% VAT", f.VAT.Shift(2))
 	}
+	if f.VATInHigh.IsPositive() {
+		parts = append(parts, fmt.Sprintf("the highest figure contains %s %% VAT, which not all sources name", f.VATInHigh.Shift(2)))
+	}
 	if f.Amount.Unit == perM3 {
-		if b.volume.listed {
+		switch {
+		case b.volume.typed:
+			parts = append(parts, fmt.Sprintf("%s m³ according to the request", b.volume.m3.amount))
+		case b.volume.listed:
 			parts = append(parts, fmt.Sprintf("%s m³ according to the %s", b.volume.m3.amount, b.source()))
-		} else {
+		default:
 			parts = append(parts, fmt.Sprintf("%s m³ (%s to %s), typical of this body, from %s", b.volume.m3.amount,
 				b.volume.m3.low, b.volume.m3.high, b.tables.volumes.Source))
 		}
@@ -133,4 +131,12 @@ func (p price) words() string {
 	case perCarUSD, perCarTZS:
 	}
 	return string(p.Unit) + " " + rounded(p.Value).String() + " per car"
+}
+
+// storageBasis explains how the storage in the port is derived.
+func (b *calculation) storageBasis() string {
+	s := b.tables.storage
+	return fmt.Sprintf("%d days in the port: USD %s per cubic metre and day after %d free days (by older sources %d),"+
+		" USD %s after %d days, and USD %s for the removal to another shed; plus %s %% VAT", *b.costs.DaysInPort, s.PerDay,
+		s.FreeDays, s.FreeDaysMax, s.Later, s.Days, s.Removal, s.VAT.Shift(2))
 }

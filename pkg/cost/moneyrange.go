@@ -39,6 +39,11 @@ func (s moneyRange) atLeast(floor decimal.Decimal) moneyRange {
 	return s.each(func(d decimal.Decimal) decimal.Decimal { return decimal.Max(d, floor) })
 }
 
+// widened returns the range with bounds that include another.
+func (s moneyRange) widened(t moneyRange) moneyRange {
+	return moneyRange{decimal.Min(s.low, t.low), s.amount, decimal.Max(s.high, t.high)}
+}
+
 // ordered widens the bounds to include the amount.
 func (s moneyRange) ordered() moneyRange {
 	if s.isOne() {

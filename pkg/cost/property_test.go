@@ -53,7 +53,7 @@ func numberOf(d decimal.Decimal) *money.Number {
 }
 
 func (d drawn) calculate() vehicle.DriveAway {
-	drive, _ := cost.Embedded().DriveAway(d.estimate, d.rate, d.now)
+	drive, _ := landed(cost.Embedded(), d.estimate, d.rate, d.now)
 	return drive
 }
 

@@ -34,7 +34,7 @@ func TestWithoutFreightTheTaxBaseIsUndecided(t *testing.T) {
 			} else {
 				e.Car.CFPriceUSD = number(c.cf)
 			}
-			drive, warnings := tables.DriveAway(e, cost.DefaultRate, november)
+			drive, warnings := landed(tables, e, cost.DefaultRate, november)
 			base := drive.TaxBase
 			if base.Basis != c.basis || base.CIFInUSD.String() != c.taxed {
 				t.Errorf("%s on %s, want %s on %s", base.Basis, base.CIFInUSD, c.basis, c.taxed)
@@ -52,9 +52,9 @@ func TestWithoutFreightTheTaxBaseIsUndecided(t *testing.T) {
 
 // The tables have the figures of shipments from Japan only.
 func TestACarOutsideJapanHasNoFreightFromJapan(t *testing.T) {
-	for country, want := range map[string]string{"": "", "JAPAN": "", "UNITED ARAB EMIRATES": "freight insurance inspection"} {
+	for country, want := range map[string]string{"": "", "JAPAN": "", "UNITED ARAB EMIRATES": "freight insurance"} {
 		e := vehicle.Estimate{Car: vehicle.Car{FOBPriceUSD: number("2400"), LocatedIn: country}, Tax: forester}
-		drive, _ := cost.Embedded().DriveAway(e, cost.DefaultRate, november)
+		drive, _ := landed(cost.Embedded(), e, cost.DefaultRate, november)
 		var missing []string
 		for _, m := range drive.Missing {
 			if strings.Contains(m.Reason, "figures for Japan") {

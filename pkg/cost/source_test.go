@@ -21,7 +21,7 @@ func TestMessagesNameTheSourceOfTheCar(t *testing.T) {
 				Tax: answer(november, 2016, 1496, "PETROL", "3199"),
 				Car: vehicle.Car{FOBPriceUSD: price, M3: number("11"), Source: source},
 			}
-			drive, warnings := cost.Embedded().DriveAway(e, cost.DefaultRate, november)
+			drive, warnings := landed(cost.Embedded(), e, cost.DefaultRate, november)
 			data, err := json.Marshal([]any{drive, warnings})
 			if err != nil {
 				t.Fatal(err)

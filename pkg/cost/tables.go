@@ -6,6 +6,7 @@ package cost
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed" // for tables.json
 	"encoding/json"
 	"errors"
@@ -27,34 +28,62 @@ var DefaultRate = decimal.NewFromInt(2650)
 // Tables are the rates and fees beside the taxes. They do not change once
 // made, and may be used by many at a time.
 type Tables struct {
-	lines   []line
-	volumes volumes
+	lines    []line
+	volumes  volumes
+	landings []landingTime
+	storage  storage
 }
 
 // line is one thing to pay, with its fees over time.
 type line struct {
 	Code string       `json:"code"`
 	Name vehicle.Text `json:"name"`
-	Fees []fee        `json:"fees"`
+	// Part is the part of the summary that the line belongs to; empty is portAndLocal.
+	Part string `json:"part,omitempty"`
+	Port bool   `json:"port,omitempty"` // it is part of the caller's figure for the port
+	Fees []fee  `json:"fees"`
 }
 
-// fee is what is charged in a moneyRange of time.
+// fee is what is charged in a period of time. An amount of 0 says that nothing is
+// charged then.
 type fee struct {
-	From   string `json:"from"`   // first day, 2006-01-02; empty has no beginning
-	Until  string `json:"until"`  // last day; empty has no end
-	Only   string `json:"only"`   // country of origin that it is charged for; empty is every
-	Except string `json:"except"` // country that it is not charged for
+	From   string    `json:"from"`   // first day, 2006-01-02; empty has no beginning
+	Until  string    `json:"until"`  // last day; empty has no end
+	Only   countries `json:"only"`   // countries that it is charged for; none is every one
+	Except countries `json:"except"` // countries that it is not charged for
 
 	Amount price           `json:"amount"`
-	Low    *price          `json:"low"`  // nil is Amount
-	High   *price          `json:"high"` // nil is Amount
-	VAT    decimal.Decimal `json:"vat"`  // fraction that comes on top
-	Clamp  *clamp          `json:"clamp"`
+	Low    *price          `json:"low"`   // nil is Amount
+	High   *price          `json:"high"`  // nil is Amount
+	Least  *price          `json:"least"` // nil has no minimum
+	VAT    decimal.Decimal `json:"vat"`   // fraction that comes on top
+	// VATInHigh is the fraction that comes on top of the upper bound alone, where it is
+	// not certain that it is charged.
+	VATInHigh decimal.Decimal `json:"vat_in_high"`
+	Clamp     *clamp          `json:"clamp"`
 
 	Basis    string           `json:"basis"`
 	Standing vehicle.Standing `json:"standing"`
 	Source   string           `json:"source"`
 	Date     string           `json:"date"`
+}
+
+// countries are the names of countries in capitals: one name, or a list.
+type countries []string
+
+// UnmarshalJSON decodes one name or a list of names.
+func (c *countries) UnmarshalJSON(data []byte) error {
+	var one string
+	if json.Unmarshal(data, &one) == nil {
+		*c = countries{one}
+		return nil
+	}
+	return json.Unmarshal(data, (*[]string)(c))
+}
+
+// has reports whether a country is among them.
+func (c countries) has(country string) bool {
+	return slices.ContainsFunc(c, func(name string) bool { return strings.EqualFold(name, country) })
 }
 
 // price is a value and what it is counted by.
@@ -109,13 +138,17 @@ var tablesJSON []byte
 
 var embedded = func() *Tables {
 	file, err := decode(tablesJSON)
+	tables := &Tables{lines: file.Lines, volumes: file.Volumes, landings: file.Landings}
+	if file.Storage != nil {
+		tables.storage = *file.Storage
+	}
 	if err == nil {
-		err = (&Tables{file.Lines, file.Volumes}).check()
+		err = tables.check()
 	}
 	if err != nil {
 		panic(fmt.Errorf("cost: tables.json: %w", err)) // embedded: only a broken build gets here
 	}
-	return &Tables{file.Lines, file.Volumes}
+	return tables
 }()
 
 // Embedded returns the tables that come with the program.
@@ -133,22 +166,30 @@ func Load(path string) (*Tables, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cost: %w", err)
 	}
-	over, err := decode(data)
+	tables, err := Parse(data)
 	if err != nil {
-		return nil, fmt.Errorf("cost: %s: %w", path, err)
-	}
-	tables := embedded.under(over)
-	if err := tables.check(); err != nil {
 		return nil, fmt.Errorf("cost: %s: %w", path, err)
 	}
 	return tables, nil
 }
 
+// Parse puts the content of an operator's file over the embedded tables.
+func Parse(data []byte) (*Tables, error) {
+	over, err := decode(data)
+	if err != nil {
+		return nil, err
+	}
+	tables := embedded.under(over)
+	return tables, tables.check()
+}
+
 // file is the form of tables.json and of an operator's file.
 type file struct {
-	About   string  `json:"about"`
-	Lines   []line  `json:"lines"`
-	Volumes volumes `json:"volumes"`
+	About    string        `json:"about"`
+	Lines    []line        `json:"lines"`
+	Volumes  volumes       `json:"volumes"`
+	Landings []landingTime `json:"landings"` // of a file: in place of the embedded ones of the same country
+	Storage  *storage      `json:"storage"`
 }
 
 // decode reads one JSON object without unknown fields: a field that is
@@ -177,6 +218,7 @@ func (t *Tables) under(over file) *Tables {
 		if own.Name == (vehicle.Text{}) {
 			own.Name = lines[at].Name
 		}
+		own.Part, own.Port = cmp.Or(own.Part, lines[at].Part), own.Port || lines[at].Port
 		lines[at] = own
 	}
 	v := t.volumes
@@ -184,7 +226,12 @@ func (t *Tables) under(over file) *Tables {
 		v = over.Volumes
 		v.Bodies = append(slices.Clone(over.Volumes.Bodies), t.volumes.Bodies...)
 	}
-	return &Tables{lines, v}
+	tables := &Tables{lines: lines, volumes: v, storage: t.storage}
+	tables.landings = append(slices.Clone(over.Landings), t.landings...)
+	if over.Storage != nil {
+		tables.storage = *over.Storage
+	}
+	return tables
 }
 
 // of returns the volume of the first body that a name fits.

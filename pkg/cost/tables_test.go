@@ -41,7 +41,7 @@ func TestTheOperatorsFileStandsOverTheTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	estimate := vehicle.Estimate{Car: vehicle.Car{FOBPriceUSD: number("2000")}, Tax: forester}
-	drive, _ := tables.DriveAway(estimate, dec("2650"), november)
+	drive, _ := landed(tables, estimate, dec("2650"), november)
 	amounts := map[string]string{}
 	for _, l := range drive.Lines {
 		amounts[l.Code] = l.AmountUSD.String()
@@ -56,19 +56,19 @@ func TestTheOperatorsFileStandsOverTheTables(t *testing.T) {
 	if drive.Complete || len(drive.Missing) != 1 || drive.Missing[0].Code != "storage" {
 		t.Errorf("complete %v, missing %+v; the fee of storage begins in 2027", drive.Complete, drive.Missing)
 	}
-	lastDay, _ := tables.DriveAway(estimate, dec("2650"), time.Date(2026, 11, 30, 20, 59, 0, 0, time.UTC))
+	lastDay, _ := landed(tables, estimate, dec("2650"), time.Date(2026, 11, 30, 20, 59, 0, 0, time.UTC))
 	if got := lastDay.Lines[1].AmountUSD.String(); got != "900.00" {
 		t.Errorf("on the last day of the fee freight is %s", got)
 	}
-	december, _ := tables.DriveAway(estimate, dec("2650"), time.Date(2026, 11, 30, 21, 0, 0, 0, time.UTC)) // 1 December there
+	december, _ := landed(tables, estimate, dec("2650"), time.Date(2026, 11, 30, 21, 0, 0, 0, time.UTC)) // 1 December there
 	if got := december.Lines[1]; got.Code != "freight" || got.AmountUSD.String() != "950.00" || got.Standing != vehicle.Quoted {
 		t.Errorf("in December: %+v", got)
 	}
-	later, _ := tables.DriveAway(estimate, dec("2650"), time.Date(2027, 2, 1, 9, 0, 0, 0, duty.EAT))
+	later, _ := landed(tables, estimate, dec("2650"), time.Date(2027, 2, 1, 9, 0, 0, 0, duty.EAT))
 	if last := later.Lines[len(later.Lines)-1]; last.Code != "storage" || last.Name.SW != "Hifadhi" || !later.Complete {
 		t.Errorf("in 2027: %+v, missing %+v", last, later.Missing)
 	}
-	if embedded, _ := cost.Embedded().DriveAway(estimate, dec("2650"), november); embedded.Lines[1].AmountUSD.String() == "900.00" {
+	if embedded, _ := landed(cost.Embedded(), estimate, dec("2650"), november); embedded.Lines[1].AmountUSD.String() == "900.00" {
 		t.Error("the embedded tables were changed")
 	}
 }

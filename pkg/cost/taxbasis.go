@@ -57,7 +57,7 @@ func (b *calculation) explanation() vehicle.Text {
 		text = explainNoPrice
 	case !own.Decimal().IsPositive():
 		text = explainNoValue
-	case in.short:
+	case in.short():
 		text = explainShort
 	}
 	source := b.car.Source.Noun()

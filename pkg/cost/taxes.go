@@ -3,6 +3,7 @@ package cost
 import (
 	"github.com/shopspring/decimal"
 
+	"ushuru/pkg/duty"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -12,8 +13,12 @@ import (
 type taxes struct {
 	duty, excise, age, vat, fee, railway decimal.Decimal // USD
 	usd, tzs                             decimal.Decimal // the import taxes
-	grandTZS                             decimal.Decimal // with the HIV levy and the registration fee
+	hiv, registration                    decimal.Decimal // TZS
+	grandTZS                             decimal.Decimal // with the two
 }
+
+// fees returns the flat fees in shillings.
+func (t taxes) fees() decimal.Decimal { return t.hiv.Add(t.registration) }
 
 // on returns the taxes at a customs value in USD: the authority's figures,
 // verbatim, at its own value and below, which it never goes below.
@@ -23,14 +28,32 @@ func (s impliedRates) on(cif decimal.Decimal) taxes {
 	case !own.IsPositive() || cif.LessThanOrEqual(own):
 		return s.verbatim()
 	case !s.formula:
-		return s.verbatim().times(cif.Div(own), s.fees())
+		return s.verbatim().times(cif.Div(own))
 	}
-	b := s.at(cif, s.rules)
+	return s.computed(cif, s.rules)
+}
+
+// computed returns the taxes by the formula.
+func (s impliedRates) computed(cif decimal.Decimal, rules duty.Rules) taxes {
+	b := s.at(cif, rules)
 	return taxes{
 		duty: b.ImportDuty.Decimal(), excise: b.Excise.Decimal(), age: b.AgeExcise.Decimal(), vat: b.VAT.Decimal(),
 		fee: b.ProcessingFee.Decimal(), railway: b.RailwayLevy.Decimal(),
 		usd: b.TotalUSD.Decimal(), tzs: b.TotalTZS.Decimal(), grandTZS: b.GrandTotalTZS.Decimal(),
+		hiv: b.HIVLevy.Decimal(), registration: b.Registration.Decimal(),
 	}
+}
+
+// under returns the taxes at a customs value as they are charged on a landing day.
+func (s impliedRates) under(c charge, cif decimal.Decimal) taxes {
+	own := s.tax.CIFInUSD.Decimal()
+	switch {
+	case c.same || !own.IsPositive():
+		return s.on(cif)
+	case s.formula:
+		return s.computed(decimal.Max(cif, own), c.rules)
+	}
+	return s.on(cif).aged(decimal.Max(cif, own), c.age.rate, s)
 }
 
 // verbatim returns the answer's figures. When its two totals are inconsistent,
@@ -42,6 +65,7 @@ func (s impliedRates) verbatim() taxes {
 		vat: tax.VATInUSD.Decimal(), fee: tax.CustomProcessingFeeInUSD.Decimal(), railway: tax.RailwayDevLevyInUSD.Decimal(),
 		usd: tax.TotalImportTaxesInUSD.Decimal(), tzs: tax.TotalImportTaxesInTZS.Decimal(),
 		grandTZS: tax.TotalTaxesInTZS.Decimal(),
+		hiv:      tax.HIVRespLevy.Decimal(), registration: tax.VehicleRegistrationFeeInTZS.Decimal(),
 	}
 	switch {
 	case s.derived:
@@ -56,39 +80,45 @@ func (s impliedRates) verbatim() taxes {
 }
 
 // times multiplies every tax by a factor. The flat fees stay.
-func (t taxes) times(factor, fees decimal.Decimal) taxes {
+func (t taxes) times(factor decimal.Decimal) taxes {
 	for _, amount := range []*decimal.Decimal{&t.duty, &t.excise, &t.age, &t.vat, &t.fee, &t.railway, &t.usd, &t.tzs} {
 		*amount = amount.Mul(factor)
 	}
-	t.grandTZS = t.tzs.Add(fees)
+	t.grandTZS = t.tzs.Add(t.fees())
 	return t
 }
 
-// taxRange are the taxes at a value and at its lower and upper bound.
+// taxRange are the taxes at the value that is taxed, on the likely landing day, and
+// the least and the most of its range, over all landing days.
 type taxRange struct{ low, amount, high taxes }
 
-func (s impliedRates) over(cif moneyRange) taxRange {
-	amount := s.on(cif.amount)
-	if !cif.isRange() {
-		return taxRange{amount, amount, amount}
+// over returns the taxes over a range of values and the landing days.
+func (b *calculation) over(cif moneyRange) taxRange {
+	s := b.implied
+	amount := s.under(b.chargesOn(b.window.likely)[0], cif.amount)
+	all := taxRange{amount, amount, amount}
+	for _, day := range b.window.days() {
+		for _, c := range b.chargesOn(day) {
+			if low := s.under(c, cif.low); low.grandTZS.LessThan(all.low.grandTZS) {
+				all.low = low
+			}
+			if high := s.under(c, cif.high); high.grandTZS.GreaterThan(all.high.grandTZS) {
+				all.high = high
+			}
+		}
 	}
-	return taxRange{s.on(cif.low), amount, s.on(cif.high)}
+	return all
 }
 
 // of returns one of the taxes.
 func (t taxRange) of(one func(taxes) decimal.Decimal) moneyRange {
-	return moneyRange{one(t.low), one(t.amount), one(t.high)}
+	return moneyRange{one(t.low), one(t.amount), one(t.high)}.ordered()
 }
 
-// aged returns the taxes at the taxed value with another excise duty for age, a
-// fraction of the value and the import duty; VAT is charged on that too.
-func (b *calculation) aged(rate decimal.Decimal) taxes {
-	s, t := &b.implied, b.taxed.amount
-	own := s.tax.CIFInUSD.Decimal()
-	if !own.IsPositive() {
-		return t
-	}
-	more := decimal.Max(b.invoice.base.amount, own).Add(t.duty).Mul(rate).Sub(t.age)
+// aged returns the taxes at a value with another excise duty for age, a fraction of
+// the value and the import duty; VAT is charged on that too.
+func (t taxes) aged(cif, rate decimal.Decimal, s impliedRates) taxes {
+	more := cif.Add(t.duty).Mul(rate).Sub(t.age)
 	withVAT := more.Mul(decimal.NewFromInt(1).Add(s.rules.VAT))
 	t.age, t.vat = t.age.Add(more), t.vat.Add(withVAT.Sub(more))
 	t.usd, t.tzs = t.usd.Add(withVAT), t.tzs.Add(withVAT.Mul(s.fx))

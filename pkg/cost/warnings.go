@@ -3,8 +3,6 @@ package cost
 import (
 	"fmt"
 
-	"github.com/shopspring/decimal"
-
 	"ushuru/pkg/duty"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
@@ -48,19 +46,24 @@ func (b *calculation) noPrice() string {
 }
 
 func (b *calculation) above() string {
-	if b.basisOfTax() != vehicle.BasisInvoice || b.invoice.short {
+	if b.basisOfTax() != vehicle.BasisInvoice || b.invoice.short() {
 		return ""
 	}
 	in, own := b.invoice, b.implied.tax.CIFInUSD
-	verbatim, used := b.implied.verbatim(), b.taxed.amount
+	onOwn, used := b.onOwn(), b.taxed.amount
 	return fmt.Sprintf("The %s's price gives a CIF of USD %s%s, above TRA's value of USD %s. TRA reportedly taxes the higher"+
 		" value: then taxes and fees are TZS %s instead of TZS %s. The drive-away cost uses the higher amount, computed by %s.",
-		b.source(), rounded(in.cif.amount), b.ofTables(), own, rounded(used.grandTZS), rounded(verbatim.grandTZS), b.how())
+		b.source(), rounded(in.cif.amount), b.ofTables(), own, rounded(used.grandTZS), rounded(onOwn.grandTZS), b.how())
+}
+
+// onOwn returns the taxes on the authority's own value on the likely landing day.
+func (b *calculation) onOwn() taxes {
+	return b.implied.under(b.chargesOn(b.window.likely)[0], b.implied.tax.CIFInUSD.Decimal())
 }
 
 func (b *calculation) undecided() string {
 	in, own := b.invoice, b.implied.tax.CIFInUSD
-	if in.price != nil && in.short && own.Decimal().IsPositive() {
+	if in.price != nil && in.short() && own.Decimal().IsPositive() {
 		return b.explanation().EN
 	}
 	if b.basisOfTax() != vehicle.BasisUndecided || !in.base.isRange() {
@@ -82,18 +85,16 @@ func (b *calculation) stepWarning() string {
 }
 
 func (b *calculation) disputed() string {
-	rates := b.disputedNow()
-	if rates == nil {
+	charges := b.disputedCharges()
+	if charges == nil {
 		return ""
 	}
-	amount := func(rate decimal.Decimal) money.Amount {
-		return rounded(b.aged(rate).grandTZS)
-	}
-	statute, practice := rates[0].rate, rates[1].rate
+	amount := func(c charge) money.Amount { return rounded(b.implied.under(c, b.taxedValue()).grandTZS) }
+	statute, practice := charges[0], charges[1]
 	return fmt.Sprintf("Sources disagree about the excise duty for age at %d years: %s %% by law (TZS %s), %s %% in practice"+
 		" (TZS %s). TRA's answer uses %s %%; the charge on arrival may differ.",
-		duty.Age(b.now, b.implied.tax.YOM), statute.Shift(2), amount(statute), practice.Shift(2), amount(practice),
-		b.charged().Shift(2))
+		duty.Age(b.window.likely, b.yearMade()), statute.age.rate.Shift(2), amount(statute), practice.age.rate.Shift(2),
+		amount(practice), b.charged().Shift(2))
 }
 
 func (b *calculation) oddExchange() string {

@@ -144,9 +144,9 @@ func asJSON(t *testing.T, value any) string {
 // Output 6: the port charges of a Murano, 15.066 m³ at a CIF of USD 3,470.
 func TestPortChargesOfOutput6(t *testing.T) {
 	m3 := money.NewNumber(decimal.RequireFromString("15.066"))
-	drive, _ := Embedded().DriveAway(vehicle.Estimate{
+	drive := Embedded().Calculate(vehicle.Estimate{
 		Car: vehicle.Car{M3: &m3}, Tax: printed(map[string]string{"cif_usd": "3470"}),
-	}, DefaultRate, time.Date(2026, 11, 21, 12, 0, 0, 0, duty.EAT))
+	}, vehicle.Terms{}, time.Date(2026, 11, 21, 12, 0, 0, 0, duty.EAT)).DriveAway
 	want := map[string]string{"handling": "124.45", "corridor_levy": "5.33", "wharfage": "55.52"}
 	for _, l := range drive.Lines {
 		if amount, ok := want[l.Code]; ok && l.AmountUSD.String() != amount {
@@ -162,7 +162,8 @@ func TestPortChargesOfOutput6(t *testing.T) {
 // Output 11: the report of the floor. 4,819 by the calculator, 7,300 on the
 // invoice: 7,300 was taxed.
 func TestTheHigherValueIsTaxed(t *testing.T) {
-	b := &calculation{implied: impliedRatesOf(printed(outputs[4]), DefaultRate), tables: Embedded(), day: "2026-11-21"}
+	b := &calculation{implied: impliedRatesOf(printed(outputs[4]), DefaultRate), tables: Embedded(), rate: DefaultRate}
+	b.window = b.tables.windowOf(nil, "", time.Date(2026, 11, 21, 12, 0, 0, 0, duty.EAT))
 	b.implied.tax.CIFInUSD = money.New(decimal.NewFromInt(4819))
 	for price, want := range map[int64]string{7300: "7409.5", 4000: "4819"} { // with 1.5 % insurance
 		cf := money.NewNumber(decimal.NewFromInt(price))

@@ -142,3 +142,15 @@ func feeOf(bands []FeeBand, cc int) decimal.Decimal {
 }
 
 func fits(ccMax *int, cc int) bool { return ccMax == nil || cc <= *ccMax }
+
+// Of returns the rules as they apply to one vehicle: of each list only what it
+// pays. Its age excise is the statutory one; AgeRates has both.
+func (r Rules) Of(v Vehicle) Rules {
+	statute, _ := r.AgeRates(v)
+	r.Excise = []ExciseBand{{Rate: r.exciseRate(v)}}
+	r.AgeExcise = []AgeBand{{Rate: statute}}
+	r.HIVLevy = []FeeBand{{TZS: feeOf(r.HIVLevy, v.CC)}}
+	r.Registration = []FeeBand{{TZS: feeOf(r.Registration, v.CC)}}
+	r.NoExciseFuels, r.NoAgeExciseFuels = nil, nil
+	return r
+}

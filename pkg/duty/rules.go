@@ -93,6 +93,21 @@ func On(date time.Time) Rules {
 	return rules
 }
 
+// Changes returns the days after one day, up to another, on which rules come into
+// force.
+func Changes(after, until time.Time) (days []time.Time) {
+	first, last := after.In(EAT).Format(time.DateOnly), until.In(EAT).Format(time.DateOnly)
+	for _, set := range sets[1:] {
+		if set.From <= first || set.From > last {
+			continue
+		}
+		if day, err := time.ParseInLocation(time.DateOnly, set.From, EAT); err == nil {
+			days = append(days, day)
+		}
+	}
+	return days
+}
+
 // Before returns the rules that these replaced; false for the first set.
 func (r Rules) Before() (Rules, bool) {
 	for i, set := range sets[1:] {

@@ -25,6 +25,7 @@ type DriveAway struct {
 	TaxBase  TaxBase       `json:"taxBase"`
 	AgeStep  *AgeStep      `json:"ageStep,omitempty"`
 	Exchange ExchangeRates `json:"exchange"`
+	Landing  Landing       `json:"landing"`
 	AsOf     string        `json:"asOf"` // the day in Dar es Salaam whose rates and fees these are: 2026-11-21
 }
 
@@ -57,6 +58,7 @@ const (
 	Official Standing = "official" // the authority's, or a statute's
 	Quoted   Standing = "quoted"   // the seller's, for this car
 	Typical  Standing = "typical"  // what others have paid
+	Caller   Standing = "caller"   // the caller's own figure
 )
 
 // Text is a text in the languages of the service.
@@ -98,8 +100,9 @@ const (
 	BasisUndecided = "undecided" // the invoice's CIF is not known, or the authority's lies in its range
 )
 
-// AgeStep is a rise of the excise by age that comes when the car lands in the
-// next calendar year. Both amounts are all taxes and fees (import taxes, HIV
+// AgeStep is a rise of the excise by age on a 1 January between the day of the
+// calculation and the last landing day; nil when the landing cannot touch one. Both
+// amounts are all taxes and fees (import taxes, HIV
 // levy, registration) at the value the drive-away cost uses.
 type AgeStep struct {
 	On          string       `json:"on"`          // the day of the step in Dar es Salaam: 2027-01-01

@@ -189,6 +189,8 @@ type Warning = message.Notice
 
 // Estimate is the answer of POST /v1/estimate.
 type Estimate struct {
+	Summary *Summary `json:"summary,omitempty"` // additive; at the top, because it is what people read
+
 	Input   Input   `json:"input"`
 	Car     Car     `json:"car"`
 	Matched Matched `json:"matched"`

@@ -1,0 +1,283 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/duty"
+	"ushuru/pkg/money"
+	"ushuru/pkg/plainjson"
+	"ushuru/pkg/vehicle"
+)
+
+// termsRequest are the fields of a request with which a caller decides about the
+// cost. They do not change which work is done, only what is made of its result.
+type termsRequest struct {
+	Rate        json.RawMessage `json:"rate"`        // shillings for a dollar
+	Landing     json.RawMessage `json:"landing"`     // a day, or {"from", "to"}
+	Costs       json.RawMessage `json:"costs"`       // what the caller knows
+	Destination json.RawMessage `json:"destination"` // only Dar es Salaam
+}
+
+// costsRequest is the field "costs".
+type costsRequest struct {
+	FreightUSD    json.RawMessage `json:"freightUSD"`
+	InsuranceUSD  json.RawMessage `json:"insuranceUSD"`
+	InspectionUSD json.RawMessage `json:"inspectionUSD"`
+	BankUSD       json.RawMessage `json:"bankUSD"`
+	AgentTZS      json.RawMessage `json:"agentTZS"`
+	PortTZS       json.RawMessage `json:"portTZS"`
+	InlandTZS     json.RawMessage `json:"inlandTZS"`
+	OtherTZS      json.RawMessage `json:"otherTZS"`
+	ExchangeRate  json.RawMessage `json:"exchangeRate"`
+	ShippingM3    json.RawMessage `json:"shippingM3"`
+	DaysInPort    json.RawMessage `json:"daysInPort"`
+	Inspection    json.RawMessage `json:"inspection"`
+	Insurance     json.RawMessage `json:"insurance"`
+	Clearing      json.RawMessage `json:"clearing"`
+	Plates        json.RawMessage `json:"plates"`
+	Comprehensive json.RawMessage `json:"comprehensive"`
+	Destination   json.RawMessage `json:"destination"`
+}
+
+// Bounds of the figures of a caller.
+const (
+	maxCostTZS     = 10_000_000_000
+	maxDaysInPort  = 365
+	maxLandingDays = 550 // from today
+)
+
+// parse checks the terms of a request. Ignored are the fields that do not exist, by
+// their names.
+func (req *termsRequest) parse(now time.Time) (terms vehicle.Terms, ignored []string, err error) {
+	if err := parseDestination("destination", req.Destination); err != nil {
+		return terms, nil, err
+	}
+	if terms.Rate, err = parseRate(req.Rate); err != nil {
+		return terms, nil, err
+	}
+	if terms.Landing, ignored, err = parseLanding(req.Landing, now); err != nil {
+		return terms, nil, err
+	}
+	costs, rate, more, err := parseCosts(req.Costs)
+	if err != nil {
+		return terms, nil, err
+	}
+	if !rate.IsZero() && !terms.Rate.IsZero() && !rate.Equal(terms.Rate) {
+		return terms, nil, fieldProblem("costs.exchangeRate", "two_rates")
+	}
+	if !rate.IsZero() {
+		terms.Rate = rate
+	}
+	terms.Costs = costs
+	return terms, append(ignored, more...), nil
+}
+
+// destinations are the accepted names of the only supported destination: their
+// letters.
+var destinations = []string{
+	"dar", "daressalaam", "portofdaressalaam", "daressalaamtanzania", "tanzania", "tanzaniamainland", "mainlandtanzania", "mainland", "tz",
+}
+
+// parseDestination refuses every destination but Dar es Salaam: taxes and charges
+// are others elsewhere.
+func parseDestination(name string, value json.RawMessage) error {
+	if isAbsent(value) {
+		return nil
+	}
+	var text string
+	if err := json.Unmarshal(value, &text); err != nil {
+		return fieldProblem(name, "text").withCause(err)
+	}
+	letters := strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, text)
+	if !slices.Contains(destinations, letters) {
+		return errDestinationUnsupported
+	}
+	return nil
+}
+
+// parseLanding parses the days on which the car lands; nil when the caller names
+// none.
+func parseLanding(value json.RawMessage, now time.Time) (days *vehicle.LandingDays, ignored []string, err error) {
+	if isAbsent(value) {
+		return nil, nil, nil
+	}
+	days = &vehicle.LandingDays{}
+	var day string
+	switch {
+	case json.Unmarshal(value, &day) == nil:
+		days.From = day
+	case json.Unmarshal(value, days) != nil:
+		return nil, nil, fieldProblem("landing", "landing")
+	default:
+		ignored = unknownFields("landing.", value, days)
+	}
+	if days.To == "" {
+		days.To = days.From
+	}
+	from, errFrom := time.ParseInLocation(time.DateOnly, days.From, duty.EAT)
+	to, errTo := time.ParseInLocation(time.DateOnly, days.To, duty.EAT)
+	if errFrom != nil || errTo != nil || to.Before(from) {
+		return nil, nil, fieldProblem("landing", "landing")
+	}
+	// A day more, for callers and for jobs for which it is still yesterday.
+	today := now.In(duty.EAT)
+	if days.From < today.AddDate(0, 0, -1).Format(time.DateOnly) || days.To > today.AddDate(0, 0, maxLandingDays).Format(time.DateOnly) {
+		return nil, nil, fieldProblem("landing", "landing_days", maxLandingDays)
+	}
+	return days, ignored, nil
+}
+
+// parseCosts parses the figures of the caller; nil when there are none. The exchange
+// rate among them is zero when there is none.
+func parseCosts(value json.RawMessage) (costs *vehicle.Costs, rate decimal.Decimal, ignored []string, err error) {
+	if isAbsent(value) {
+		return nil, rate, nil, nil
+	}
+	var req costsRequest
+	if err := json.Unmarshal(value, &req); err != nil || value[0] != '{' {
+		return nil, rate, nil, fieldProblem("costs", "object").withCause(err)
+	}
+	if err := parseDestination("costs.destination", req.Destination); err != nil {
+		return nil, rate, nil, err
+	}
+	if rate, err = parseRate(req.ExchangeRate); err != nil {
+		return nil, rate, nil, fieldProblem("costs.exchangeRate", "rate", minRate, maxRate)
+	}
+	costs = &vehicle.Costs{}
+	for _, parse := range []func(*vehicle.Costs) error{req.amounts, req.daysInPort, req.switches} {
+		if err := parse(costs); err != nil {
+			return nil, rate, nil, err
+		}
+	}
+	if *costs == (vehicle.Costs{}) {
+		costs = nil
+	}
+	return costs, rate, unknownFields("costs.", value, req), nil
+}
+
+func (req *costsRequest) amounts(costs *vehicle.Costs) error {
+	for _, field := range []struct {
+		name  string
+		value json.RawMessage
+		max   int64
+		into  **money.Number
+	}{
+		{"freightUSD", req.FreightUSD, maxPriceUSD, &costs.FreightUSD},
+		{"insuranceUSD", req.InsuranceUSD, maxPriceUSD, &costs.InsuranceUSD},
+		{"inspectionUSD", req.InspectionUSD, maxPriceUSD, &costs.InspectionUSD},
+		{"bankUSD", req.BankUSD, maxPriceUSD, &costs.BankUSD},
+		{"agentTZS", req.AgentTZS, maxCostTZS, &costs.AgentTZS},
+		{"portTZS", req.PortTZS, maxCostTZS, &costs.PortTZS},
+		{"inlandTZS", req.InlandTZS, maxCostTZS, &costs.InlandTZS},
+		{"otherTZS", req.OtherTZS, maxCostTZS, &costs.OtherTZS},
+		{"shippingM3", req.ShippingM3, maxM3, &costs.ShippingM3},
+	} {
+		if isAbsent(field.value) {
+			continue
+		}
+		var n money.Number
+		err := json.Unmarshal(field.value, &n)
+		if err != nil || n.Decimal().IsNegative() || n.Decimal().GreaterThan(decimal.NewFromInt(field.max)) {
+			return fieldProblem("costs."+field.name, "amount", 0, int(field.max))
+		}
+		*field.into = &n
+	}
+	if costs.ShippingM3 != nil && costs.ShippingM3.Decimal().IsZero() {
+		return fieldProblem("costs.shippingM3", "positive", maxM3)
+	}
+	return nil
+}
+
+func (req *costsRequest) daysInPort(costs *vehicle.Costs) error {
+	if isAbsent(req.DaysInPort) {
+		return nil
+	}
+	var days int
+	if err := json.Unmarshal(req.DaysInPort, &days); err != nil || days < 0 || days > maxDaysInPort {
+		return fieldProblem("costs.daysInPort", "range", 0, maxDaysInPort)
+	}
+	costs.DaysInPort = &days
+	return nil
+}
+
+func (req *costsRequest) switches(costs *vehicle.Costs) error {
+	for _, field := range []struct {
+		name  string
+		value json.RawMessage
+		into  **bool
+	}{
+		{"inspection", req.Inspection, &costs.Inspection},
+		{"insurance", req.Insurance, &costs.Insurance},
+		{"clearing", req.Clearing, &costs.Clearing},
+		{"plates", req.Plates, &costs.Plates},
+		{"comprehensive", req.Comprehensive, &costs.Comprehensive},
+	} {
+		if isAbsent(field.value) {
+			continue
+		}
+		var on bool
+		if err := json.Unmarshal(field.value, &on); err != nil {
+			return fieldProblem("costs."+field.name, "switch")
+		}
+		*field.into = &on
+	}
+	return nil
+}
+
+// termsQuery returns terms as the query of a URL. Where the work takes longer than
+// the request, the caller finds the result on these terms at the URL of the job.
+func termsQuery(terms vehicle.Terms) (query url.Values) {
+	query = url.Values{}
+	if !terms.Rate.IsZero() {
+		query.Set("rate", terms.Rate.String())
+	}
+	if terms.Landing != nil {
+		query.Set("landing", terms.Landing.From+".."+terms.Landing.To)
+	}
+	if terms.Costs != nil {
+		if data, err := plainjson.Encode(terms.Costs); err == nil {
+			query.Set("costs", string(data))
+		}
+	}
+	return query
+}
+
+// maxCostsQuery is the maximum length of costs in a query, in bytes.
+const maxCostsQuery = 4096
+
+// parseTermsQuery parses the terms in the query of a URL: rate, landing (one day, or
+// two with .. between), costs (JSON) and destination.
+func parseTermsQuery(query url.Values, now time.Time) (terms vehicle.Terms, ignored []string, err error) {
+	req := termsRequest{Rate: json.RawMessage(query.Get("rate"))}
+	if text := query.Get("landing"); text != "" {
+		from, to, _ := strings.Cut(text, "..")
+		if req.Landing, err = plainjson.Encode(vehicle.LandingDays{From: from, To: to}); err != nil {
+			return terms, nil, err
+		}
+	}
+	if text := query.Get("costs"); text != "" {
+		if len(text) > maxCostsQuery || !json.Valid([]byte(text)) {
+			return terms, nil, fieldProblem("costs", "object")
+		}
+		req.Costs = bytes.TrimSpace([]byte(text))
+	}
+	if text := query.Get("destination"); text != "" {
+		if req.Destination, err = plainjson.Encode(text); err != nil {
+			return terms, nil, err
+		}
+	}
+	return req.parse(now)
+}

@@ -1,0 +1,185 @@
+package cost
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/duty"
+)
+
+// charge is how a car may be taxed on a landing day.
+type charge struct {
+	same  bool       // as in the authority's answer, whose figures then hold verbatim
+	rules duty.Rules // of this car, with one rate for each tax
+	age   ruleRate   // excise duty for age
+}
+
+// chargesOn returns how the car may be taxed on a landing day, the highest first.
+// There are several where the sources disagree. On a day with the rules and the age
+// of the authority's answer, its answer decides.
+func (b *calculation) chargesOn(day time.Time) []charge {
+	rules, changed := b.rulesOn(day)
+	rates, predicted := b.ageRatesOn(day)
+	if !changed && !predicted {
+		return []charge{{same: true, rules: rules, age: rates[0]}}
+	}
+	charges := make([]charge, len(rates))
+	for i, rate := range rates {
+		of := rules
+		of.AgeExcise = []duty.AgeBand{{Rate: rate.rate}}
+		charges[i] = charge{rules: of, age: rate}
+	}
+	return charges
+}
+
+// rulesOn returns the rates of the authority's answer with the changes of the law
+// between its answer and a landing day. A rate of the answer that is not the one of
+// the law stays.
+func (b *calculation) rulesOn(day time.Time) (rules duty.Rules, changed bool) {
+	rules = b.implied.rules
+	before, after := duty.On(b.asked), duty.On(day)
+	if after.From <= before.From || !b.hasValue() {
+		return rules, false
+	}
+	rules.Excise, rules.HIVLevy = slices.Clone(rules.Excise), slices.Clone(rules.HIVLevy)
+	rules.Registration = slices.Clone(rules.Registration)
+	car := duty.Vehicle{CC: b.cc(), Fuel: b.implied.tax.FuelType}
+	before, after = before.Of(car), after.Of(car)
+	for _, rate := range []struct {
+		of          *decimal.Decimal
+		then, later decimal.Decimal
+	}{
+		{&rules.ImportDuty, before.ImportDuty, after.ImportDuty},
+		{&rules.Excise[0].Rate, before.Excise[0].Rate, after.Excise[0].Rate},
+		{&rules.ProcessingFee, before.ProcessingFee, after.ProcessingFee},
+		{&rules.RailwayLevy, before.RailwayLevy, after.RailwayLevy},
+		{&rules.VAT, before.VAT, after.VAT},
+		{&rules.HIVLevy[0].TZS, before.HIVLevy[0].TZS, after.HIVLevy[0].TZS},
+		{&rules.Registration[0].TZS, before.Registration[0].TZS, after.Registration[0].TZS},
+	} {
+		if rate.of.Equal(rate.then) && !rate.then.Equal(rate.later) {
+			*rate.of, changed = rate.later, true
+		}
+	}
+	return rules, changed
+}
+
+// ageRatesOn returns the excise duties for age that the car may be charged on a
+// landing day, the highest first. When they are not predicted, the only one is that
+// of the authority's answer.
+func (b *calculation) ageRatesOn(day time.Time) (rates []ruleRate, predicted bool) {
+	charged := []ruleRate{{rate: b.charged()}}
+	then, known := b.ageCar(b.asked, b.implied.tax.YOM)
+	age := duty.Age(day, b.yearMade())
+	sets, fit := b.ageRules(then, day)
+	if !known || !b.hasAgeSteps() || age == then.Age && duty.On(day).From <= duty.On(b.asked).From {
+		return charged, false
+	}
+	car := then
+	car.Age = age
+	for _, rules := range sets {
+		rates = append(rates, ageRates(rules, car)...)
+	}
+	if !fit {
+		// The answer follows rules that are not known. An older car pays no less.
+		rates = slices.DeleteFunc(rates, func(r ruleRate) bool { return age <= then.Age || r.rate.LessThan(charged[0].rate) })
+	}
+	if !slices.ContainsFunc(rates, func(r ruleRate) bool { return !r.rate.Equal(charged[0].rate) }) {
+		return charged, false
+	}
+	slices.SortStableFunc(rates, func(r, s ruleRate) int { return s.rate.Cmp(r.rate) })
+	return rates, true
+}
+
+// ageRules returns the rules that may hold on a landing day: those that the
+// authority's answer fits, of the rules in force when it answered and those before
+// them, and the rules that come into force until then. When the answer fits none,
+// fit is false and the rules are those in force.
+func (b *calculation) ageRules(car duty.Vehicle, day time.Time) (sets []duty.Rules, fit bool) {
+	inForce, later := duty.On(b.asked), duty.On(day)
+	candidates := []duty.Rules{inForce}
+	if before, ok := inForce.Before(); ok {
+		candidates = append(candidates, before)
+	}
+	charged := b.charged()
+	for _, rules := range candidates {
+		if slices.ContainsFunc(ageRates(rules, car), func(r ruleRate) bool { return r.rate.Equal(charged) }) {
+			sets = append(sets, rules)
+		}
+	}
+	fit = len(sets) > 0
+	if later.From > inForce.From {
+		sets = append([]duty.Rules{later}, sets...)
+	}
+	if len(sets) == 0 {
+		sets = candidates[:1]
+	}
+	return sets, fit
+}
+
+// charged returns the excise duty for age of the authority's answer, a fraction.
+func (b *calculation) charged() decimal.Decimal {
+	if len(b.implied.rules.AgeExcise) == 0 {
+		return decimal.Zero
+	}
+	return b.implied.rules.AgeExcise[0].Rate
+}
+
+// ageCar returns the vehicle that the rules on age need, on a day; false when the
+// answer lacks its year or value.
+func (b *calculation) ageCar(day time.Time, made int) (duty.Vehicle, bool) {
+	car := duty.Vehicle{Fuel: b.implied.tax.FuelType, Age: duty.Age(day, made)}
+	return car, b.implied.tax.YOM > 0 && b.hasValue()
+}
+
+func (b *calculation) hasValue() bool { return b.implied.tax.CIFInUSD.Decimal().IsPositive() }
+
+// yearMade returns the year in which the car was made. The authority's answer is for
+// another one when its list lacks that year; the car's age follows its own. A year of
+// registration or of the model may be later than that, so the earlier one is used.
+func (b *calculation) yearMade() int {
+	listed, answered := b.car.Year, b.implied.tax.YOM
+	if listed == 0 || answered < listed && b.car.YearBasis != "manufacture" {
+		return answered
+	}
+	return listed
+}
+
+// noAgeSteps are the words of bodies whose excise duty for age follows other rules
+// or unknown ones: no step can be predicted for them.
+var noAgeSteps = []string{"BUS", "MINIBUS", "TRUCK", "LORRY", "TRACTOR", "TIPPER", "DUMP", "TRAILER", "MOTORCYCLE", "MOTORBIKE",
+	"SCOOTER", "TRICYCLE", "BAJAJ"}
+
+// hasAgeSteps reports whether the steps of the excise duty for age apply to the car.
+func (b *calculation) hasAgeSteps() bool {
+	body := strings.ToUpper(strings.Join([]string{b.implied.tax.BodyType, b.labelBody(), b.car.BodyType}, " "))
+	for _, word := range strings.FieldsFunc(body, func(r rune) bool { return r < 'A' || r > 'Z' }) {
+		if slices.Contains(noAgeSteps, word) {
+			return false
+		}
+	}
+	return true
+}
+
+var bandNumber = regexp.MustCompile(`\d{2,5}`)
+
+// cc returns the engine displacement: the car's, or the upper end of its band.
+func (b *calculation) cc() int {
+	if b.car.EngineCC > 0 {
+		return b.car.EngineCC
+	}
+	numbers := bandNumber.FindAllString(b.implied.tax.EngineCapacity, -1)
+	if len(numbers) == 0 {
+		return 0
+	}
+	n, err := strconv.Atoi(numbers[len(numbers)-1])
+	if err != nil {
+		return 0 // five digits are a number
+	}
+	return n
+}

@@ -1,0 +1,181 @@
+package cost
+
+import (
+	"slices"
+	"time"
+
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
+
+// figure is the amount of a line and whose it is.
+type figure struct {
+	usd, tzs moneyRange
+	line     vehicle.CostLine // basis, standing, estimated, source and date
+}
+
+// typedUSD returns the exact figure of the caller in dollars.
+func (b *calculation) typedUSD(n *money.Number) *figure {
+	usd := only(n.Decimal())
+	return &figure{usd, usd.times(b.rate), b.typedLine()}
+}
+
+// typedTZS returns the exact figure of the caller in shillings.
+func (b *calculation) typedTZS(n *money.Number) *figure {
+	tzs := only(n.Decimal())
+	return &figure{tzs.over(b.rate), tzs, b.typedLine()}
+}
+
+func (b *calculation) typedLine() vehicle.CostLine {
+	return vehicle.CostLine{Basis: "your own figure", Standing: vehicle.Caller, Source: "the request", Date: b.day}
+}
+
+// tableFigure returns the figure of the tables for a line. Its amount is that of the
+// likely landing day; its range covers the other days. It is nil when nothing is
+// charged; gap reports that the tables do not cover the likely day.
+func (b *calculation) tableFigure(l line, by facts) (fig *figure, gap bool) {
+	f, gap := b.inForce(l, b.window.likely)
+	if f == nil {
+		return nil, gap
+	}
+	usd, tzs := f.charge(by)
+	for _, day := range b.tariffDays(l) {
+		other, _ := b.inForce(l, day)
+		if other == nil || other == f {
+			continue
+		}
+		otherUSD, otherTZS := other.charge(by)
+		usd, tzs = usd.widened(otherUSD), tzs.widened(otherTZS)
+	}
+	if usd.high.IsZero() {
+		return nil, false
+	}
+	return &figure{usd, tzs, vehicle.CostLine{
+		Basis: b.basis(f), Standing: f.Standing, Estimated: true, Source: f.Source, Date: f.Date,
+	}}, false
+}
+
+// tariffDays returns the landing days on which different fees of a line may hold.
+func (b *calculation) tariffDays(l line) []time.Time {
+	w := b.window
+	days := []time.Time{w.from, w.to}
+	for _, f := range l.Fees {
+		day, err := time.ParseInLocation(time.DateOnly, f.From, w.from.Location())
+		if err == nil && day.After(w.from) && day.Before(w.to) {
+			days = append(days, day)
+		}
+	}
+	return days
+}
+
+// table returns a line of the tables; false when there is none.
+func (t *Tables) table(code string) (line, bool) {
+	i := slices.IndexFunc(t.lines, func(l line) bool { return l.Code == code })
+	if i < 0 {
+		return line{}, false
+	}
+	return t.lines[i], true
+}
+
+// seaFigure returns the figure of a line that is part of the customs value: freight
+// or insurance. It is nil when nothing is charged; gap reports that it is not known.
+func (b *calculation) seaFigure(code string, by facts) (fig *figure, gap bool) {
+	l, ok := b.tables.table(code)
+	if !ok {
+		return nil, false
+	}
+	return b.tableFigure(l, by)
+}
+
+// freight returns the freight to Dar es Salaam of a price that does not contain it:
+// the caller's figure, or that of the tables. Figures learned from listings belong
+// between the two.
+func (b *calculation) freight() (fig *figure, gap bool) {
+	if typed := b.costs.FreightUSD; typed != nil {
+		return b.typedUSD(typed), false
+	}
+	return b.seaFigure(codeFreight, facts{m3: b.volume.m3, rate: b.rate})
+}
+
+// insurance returns the marine insurance of a price with freight.
+func (b *calculation) insurance(cf moneyRange) (fig *figure, gap bool) {
+	switch {
+	case b.costs.InsuranceUSD != nil:
+		return b.typedUSD(b.costs.InsuranceUSD), false
+	case isOff(b.costs.Insurance):
+		return nil, false
+	}
+	return b.seaFigure(codeInsurance, facts{cf: cf, rate: b.rate})
+}
+
+func isOff(is *bool) bool { return is != nil && !*is }
+
+func isOn(is *bool) bool { return is != nil && *is }
+
+// callerFigure returns the caller's figure for a line that is no part of the customs
+// value, if there is one; off reports that the caller leaves the line out.
+func (b *calculation) callerFigure(l line) (fig *figure, off bool) {
+	var (
+		c        = b.costs
+		usd, tzs *money.Number
+	)
+	switch l.Code {
+	case codeInspection:
+		usd, off = c.InspectionUSD, isOff(c.Inspection)
+	case codeRadiation:
+		off = isOff(c.Inspection) || c.InspectionUSD != nil
+	case codeAgent:
+		tzs, off = c.AgentTZS, isOff(c.Clearing)
+	case codePlates:
+		off = isOff(c.Plates)
+	case codeThirdParty:
+		off = isOn(c.Comprehensive)
+	case codeComprehensive:
+		off = !isOn(c.Comprehensive)
+	case codeBank:
+		usd = c.BankUSD
+	case codeInland:
+		tzs = c.InlandTZS
+	case codeOther:
+		tzs = c.OtherTZS
+	case codePort:
+		tzs = c.PortTZS
+	default:
+		off = l.Port && c.PortTZS != nil
+	}
+	switch {
+	case usd != nil:
+		return b.typedUSD(usd), false
+	case tzs != nil:
+		return b.typedTZS(tzs), false
+	}
+	return nil, off
+}
+
+// feeFigure returns the figure of a line that is no part of the customs value. It is
+// nil when nothing is charged; gap reports that it is not known.
+func (b *calculation) feeFigure(l line) (fig *figure, gap bool) {
+	if typed, off := b.callerFigure(l); typed != nil || off {
+		return typed, false
+	}
+	if l.Code == codeStorage {
+		return b.storageFigure(), false
+	}
+	return b.tableFigure(l, b.facts)
+}
+
+// storageFigure returns the storage for the days in the port that the caller names;
+// nil when it costs nothing.
+func (b *calculation) storageFigure() *figure {
+	if b.costs.DaysInPort == nil {
+		return nil
+	}
+	s := b.tables.storage
+	usd := s.of(b.volume.m3, *b.costs.DaysInPort)
+	if usd.high.IsZero() {
+		return nil
+	}
+	return &figure{usd, usd.times(b.rate), vehicle.CostLine{
+		Basis: b.storageBasis(), Standing: s.Standing, Estimated: true, Source: s.Source, Date: s.Date,
+	}}
+}

@@ -1,0 +1,110 @@
+package cost
+
+import (
+	"slices"
+	"time"
+
+	"ushuru/pkg/duty"
+	"ushuru/pkg/vehicle"
+)
+
+// landingTime is how long a car takes from the day on which it is bought to the day
+// on which it lands.
+type landingTime struct {
+	Countries countries        `json:"countries"` // where the car is bought; * is every other
+	FromDays  int              `json:"from_days"`
+	ToDays    int              `json:"to_days"`
+	Standing  vehicle.Standing `json:"standing"`
+	Source    string           `json:"source"`
+	Date      string           `json:"date"`
+}
+
+// window is the days on which the car may land, at midnight in Dar es Salaam.
+type window struct {
+	from, likely, to time.Time
+	typed            bool // the caller named the days
+	usual            landingTime
+}
+
+// windowOf returns the landing days: those that the caller names, or the usual ones
+// from today.
+func (t *Tables) windowOf(days *vehicle.LandingDays, country string, now time.Time) window {
+	today := midnight(now)
+	usual := t.landingTime(country)
+	w := window{from: today.AddDate(0, 0, usual.FromDays), to: today.AddDate(0, 0, usual.ToDays), usual: usual}
+	if days != nil {
+		from, err := time.ParseInLocation(time.DateOnly, days.From, duty.EAT)
+		to, errTo := time.ParseInLocation(time.DateOnly, days.To, duty.EAT)
+		if err == nil && errTo == nil && !to.Before(from) { // the API has checked them
+			w = window{from: from, to: to, typed: true}
+		}
+	}
+	const day = 24 * time.Hour // there is no daylight saving time in Dar es Salaam
+	w.likely = w.from.Add(w.to.Sub(w.from) / 2 / day * day)
+	return w
+}
+
+// landingTime returns how long a car takes from a country.
+func (t *Tables) landingTime(country string) (usual landingTime) {
+	for _, l := range t.landings {
+		switch {
+		case country != "" && l.Countries.has(country):
+			return l
+		case usual.Source == "" && l.Countries.has(anyCountry):
+			usual = l
+		}
+	}
+	return usual
+}
+
+const anyCountry = "*"
+
+// midnight returns the beginning of a day in Dar es Salaam.
+func midnight(at time.Time) time.Time {
+	at = at.In(duty.EAT)
+	return time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, duty.EAT)
+}
+
+func dateOf(day time.Time) string { return day.In(duty.EAT).Format(time.DateOnly) }
+
+// days returns the first, the likely and the last day, and those days between the
+// first and the last on which a tax may change: a new year, and new rules.
+func (w window) days() []time.Time {
+	days := []time.Time{w.likely, w.from, w.to}
+	days = append(days, newYears(w.from, w.to)...)
+	days = append(days, duty.Changes(w.from, w.to)...)
+	slices.SortStableFunc(days[1:], time.Time.Compare)
+	return compact(days)
+}
+
+// compact removes days that are repeated. The first stays first.
+func compact(days []time.Time) (once []time.Time) {
+	for _, day := range days {
+		if !slices.ContainsFunc(once, day.Equal) {
+			once = append(once, day)
+		}
+	}
+	return once
+}
+
+// newYears returns the first days of a year after a day, up to another.
+func newYears(after, until time.Time) (days []time.Time) {
+	for year := after.In(duty.EAT).Year() + 1; year <= until.In(duty.EAT).Year(); year++ {
+		days = append(days, time.Date(year, time.January, 1, 0, 0, 0, 0, duty.EAT))
+	}
+	return days
+}
+
+// landing returns the landing days as callers see them.
+func (b *calculation) landing() vehicle.Landing {
+	l := vehicle.Landing{
+		From: dateOf(b.window.from), To: dateOf(b.window.to), Likely: dateOf(b.window.likely),
+		Basis: say("cost/landing_named", nil),
+	}
+	if usual := b.window.usual; !b.window.typed {
+		l.Basis = say("cost/landing_usual", values{
+			"from": itoa(usual.FromDays), "to": itoa(usual.ToDays), "source": usual.Source, "date": usual.Date,
+		})
+	}
+	return l
+}

@@ -1,0 +1,218 @@
+package cost
+
+import (
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/vehicle"
+)
+
+// The parts of a summary, by the names of their fields.
+const (
+	partCar   = "carAndShipping"
+	partTaxes = "taxes"
+	partPort  = "portAndLocal"
+	partAll   = "onTheRoad"
+)
+
+// What people read is rounded to these units.
+var (
+	unitTZS = decimal.NewFromInt(10_000)
+	unitUSD = decimal.NewFromInt(10)
+)
+
+// inUnits rounds an amount half up to a whole number of units.
+func inUnits(amount, unit decimal.Decimal) int64 {
+	return amount.Div(unit).Round(0).Mul(unit).IntPart()
+}
+
+// bothSums are the sums of some lines in both currencies.
+type bothSums struct{ usd, tzs moneyRange }
+
+// sum rounds the sums. The sum of parts that are rounded is their sum, so that what
+// people read adds up: it is at most 15,000 shillings or 15 dollars from the exact
+// sum of three parts.
+func (s bothSums) sum() *vehicle.Sum {
+	return &vehicle.Sum{
+		TZS: inUnits(s.tzs.amount, unitTZS), LowTZS: inUnits(s.tzs.low, unitTZS), HighTZS: inUnits(s.tzs.high, unitTZS),
+		USD: inUnits(s.usd.amount, unitUSD), LowUSD: inUnits(s.usd.low, unitUSD), HighUSD: inUnits(s.usd.high, unitUSD),
+	}
+}
+
+// addSums returns the sum of rounded sums; nil when one of them is not known.
+func addSums(sums ...*vehicle.Sum) *vehicle.Sum {
+	total := &vehicle.Sum{}
+	for _, s := range sums {
+		if s == nil {
+			return nil
+		}
+		total.TZS, total.LowTZS, total.HighTZS = total.TZS+s.TZS, total.LowTZS+s.LowTZS, total.HighTZS+s.HighTZS
+		total.USD, total.LowUSD, total.HighUSD = total.USD+s.USD, total.LowUSD+s.LowUSD, total.HighUSD+s.HighUSD
+	}
+	return total
+}
+
+// partOf returns the part of the summary that a line belongs to.
+func (t *Tables) partOf(code string) string {
+	switch code {
+	case codePrice, codeFreight, codeInsurance, codeInspection:
+		return partCar
+	case codeTaxes, codeHIV, codeRegistration:
+		return partTaxes
+	}
+	if l, ok := t.table(code); ok && l.Part != "" {
+		return l.Part
+	}
+	return partPort
+}
+
+// parts returns the sums of the three parts; nil for one that is incomplete.
+func (b *calculation) parts() map[string]*vehicle.Sum {
+	exact := map[string]bothSums{partCar: {}, partTaxes: {}, partPort: {}}
+	for _, l := range b.lines {
+		part := b.tables.partOf(l.Code)
+		s := exact[part]
+		s.usd = s.usd.plus(moneyRange{l.LowUSD.Decimal(), l.AmountUSD.Decimal(), l.HighUSD.Decimal()})
+		s.tzs = s.tzs.plus(moneyRange{l.LowTZS.Decimal(), l.AmountTZS.Decimal(), l.HighTZS.Decimal()})
+		exact[part] = s
+	}
+	sums := map[string]*vehicle.Sum{}
+	for part, s := range exact {
+		sums[part] = s.sum()
+	}
+	for _, m := range b.missing {
+		sums[b.tables.partOf(m.Code)] = nil
+	}
+	return sums
+}
+
+// summary returns the cost in the numbers that people read.
+func (b *calculation) summary(e vehicle.Estimate) vehicle.Summary {
+	parts := b.parts()
+	s := vehicle.Summary{
+		OnTheRoad:      addSums(parts[partCar], parts[partTaxes], parts[partPort]),
+		CarAndShipping: parts[partCar],
+		Taxes:          b.taxesSum(parts[partTaxes]),
+		PortAndLocal:   parts[partPort],
+		AuthorityTaxes: b.authorityTaxes(),
+		Landing:        b.landing(),
+		Missing:        b.missingParts(),
+		Ask:            b.ask(),
+		NotIncluded:    b.notIncluded(),
+	}
+	if s.OnTheRoad == nil {
+		s.PortAndTaxesOnly = addSums(parts[partTaxes], parts[partPort])
+	}
+	if s.CarAndShipping != nil && s.Taxes != nil && s.CarAndShipping.TZS > 0 {
+		percent := int((100*s.Taxes.TZS + s.CarAndShipping.TZS/2) / s.CarAndShipping.TZS)
+		s.EffectiveTaxPercent = &percent
+	}
+	s.IfLandedBy = b.ifLandedBy(e)
+	s.Confidence = b.confidence(e, s)
+	s.Text = summaryText(s)
+	return s
+}
+
+// taxesSum returns the taxes with what they would be on either value.
+func (b *calculation) taxesSum(sum *vehicle.Sum) *vehicle.TaxesSum {
+	if sum == nil {
+		return nil
+	}
+	all := &vehicle.TaxesSum{Sum: *sum, Basis: b.basisOfTax(), Why: b.explanation()}
+	if b.hasValue() {
+		all.OnAuthority = b.taxOn(b.implied.tax.CIFInUSD.Decimal(), b.onOwn())
+	}
+	if b.invoice.price != nil && !b.invoice.short() {
+		all.OnInvoice = b.taxOn(b.invoice.cif.amount, b.onInvoice())
+	}
+	return all
+}
+
+func (b *calculation) taxOn(cif decimal.Decimal, t taxes) *vehicle.TaxOn {
+	return &vehicle.TaxOn{
+		CIFUSD: inUnits(cif, unitUSD), TZS: inUnits(t.grandTZS, unitTZS), USD: inUnits(b.allTaxes(t).Decimal(), unitUSD),
+	}
+}
+
+// authorityTaxes returns what the authority answered.
+func (b *calculation) authorityTaxes() vehicle.AuthorityTaxes {
+	verbatim := b.implied.verbatim()
+	return vehicle.AuthorityTaxes{
+		TZS: inUnits(verbatim.grandTZS, unitTZS), USD: inUnits(b.allTaxes(verbatim).Decimal(), unitUSD),
+		Landing: dateOf(b.asked), Why: b.whyTaxesDiffer(),
+	}
+}
+
+// ifLandedBy returns the cost of a car that lands on the day before the taxes rise;
+// nil when there is no rise.
+func (b *calculation) ifLandedBy(e vehicle.Estimate) *vehicle.IfLandedBy {
+	if b.step == nil {
+		return nil
+	}
+	newYear, err := time.ParseInLocation(time.DateOnly, b.step.On, b.window.from.Location())
+	if err != nil {
+		return nil // our own date
+	}
+	eve := dateOf(newYear.AddDate(0, 0, -1))
+	before := b.tables.begin(e, vehicle.Terms{
+		Rate: b.rate, Costs: &b.costs, Landing: &vehicle.LandingDays{From: eve, To: eve},
+	}, b.now)
+	before.bill()
+	parts := before.parts()
+	total := addSums(parts[partCar], parts[partTaxes], parts[partPort])
+	if total == nil {
+		return nil
+	}
+	return &vehicle.IfLandedBy{Date: eve, OnTheRoad: total}
+}
+
+// missingParts returns why parts are incomplete. Each reason is given once for a part.
+func (b *calculation) missingParts() []vehicle.MissingPart {
+	missing := []vehicle.MissingPart{}
+	for _, m := range b.missing {
+		for _, part := range []string{partAll, b.tables.partOf(m.Code)} {
+			missing = append(missing, vehicle.MissingPart{Part: part, Code: m.Code, Text: *m.Text})
+		}
+	}
+	slices.SortStableFunc(missing, func(m, n vehicle.MissingPart) int { return rankOf(m.Part) - rankOf(n.Part) })
+	return missing
+}
+
+func rankOf(part string) int {
+	return slices.Index([]string{partAll, partCar, partTaxes, partPort}, part)
+}
+
+// Bounds of the width of the range, as a fraction of the likely number, up to which
+// the number is as certain as the match.
+var (
+	narrow = decimal.New(10, -2)
+	wide   = decimal.New(30, -2)
+)
+
+// confidence returns how far the number can be trusted: no further than the match,
+// and less when its range is wide, the authority's figures are old, or sources
+// disagree about a tax on the landing day.
+func (b *calculation) confidence(e vehicle.Estimate, s vehicle.Summary) vehicle.Confidence {
+	level := map[vehicle.Confidence]int{vehicle.Low: 0, vehicle.Medium: 1, vehicle.High: 2}
+	least := level[vehicle.Low]
+	if e.Matched.Confidence != "" {
+		least = level[e.Matched.Confidence]
+	}
+	switch {
+	case s.OnTheRoad == nil || s.OnTheRoad.TZS <= 0:
+		least = 0
+	default:
+		width := decimal.NewFromInt(s.OnTheRoad.HighTZS - s.OnTheRoad.LowTZS).Div(decimal.NewFromInt(s.OnTheRoad.TZS))
+		if width.GreaterThan(wide) {
+			least = 0
+		} else if width.GreaterThan(narrow) {
+			least = min(least, 1)
+		}
+	}
+	if e.Stale || b.step != nil && b.step.Disputed || b.disputedCharges() != nil || !b.implied.derived {
+		least = min(least, 1)
+	}
+	return []vehicle.Confidence{vehicle.Low, vehicle.Medium, vehicle.High}[least]
+}

@@ -1,0 +1,41 @@
+package cost
+
+import (
+	"ushuru/pkg/vehicle"
+)
+
+// whyTaxesDiffer says why the taxes to expect are not those of the authority's
+// answer, or that they are.
+func (b *calculation) whyTaxesDiffer() vehicle.Text {
+	c := b.chargesOn(b.window.likely)[0]
+	key := "same"
+	switch above := b.aboveAuthority(); {
+	case c.same && above:
+		key = "price"
+	case c.same:
+	case c.age.rate.Equal(b.charged()):
+		key = "rules"
+	case above:
+		key = "price_and_age"
+	default:
+		key = "age"
+	}
+	return say("summary/taxes_"+key, values{"expect": itoa64(inUnits(b.taxed.amount.grandTZS, unitTZS))})
+}
+
+// summaryText returns one sentence with the number.
+func summaryText(s vehicle.Summary) vehicle.Text {
+	key, sum := "summary/on_the_road", s.OnTheRoad
+	switch {
+	case sum == nil && s.PortAndTaxesOnly == nil:
+		return say("summary/incomplete", nil)
+	case sum == nil:
+		key, sum = "summary/port_and_taxes", s.PortAndTaxesOnly
+	case s.Landing.From == s.Landing.To:
+		key = "summary/on_the_road_day"
+	}
+	return say(key, values{
+		"tzs": itoa64(sum.TZS), "low": itoa64(sum.LowTZS), "high": itoa64(sum.HighTZS),
+		"from": s.Landing.From, "to": s.Landing.To,
+	})
+}

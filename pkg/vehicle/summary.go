@@ -1,0 +1,95 @@
+package vehicle
+
+// Summary is the cost in the numbers that people read: shillings rounded to 10,000
+// and dollars to 10. The three parts add up to OnTheRoad, each number of theirs.
+// What is incomplete is null, and Missing says why. Additive.
+type Summary struct {
+	OnTheRoad        *Sum      `json:"onTheRoad"`
+	CarAndShipping   *Sum      `json:"carAndShipping"`
+	Taxes            *TaxesSum `json:"taxes"`
+	PortAndLocal     *Sum      `json:"portAndLocal"`
+	PortAndTaxesOnly *Sum      `json:"portAndTaxesOnly"` // what is known without a price; null when OnTheRoad is known
+
+	AuthorityTaxes AuthorityTaxes `json:"authorityTaxes"`
+	IfLandedBy     *IfLandedBy    `json:"ifLandedBy"`
+	// EffectiveTaxPercent is Taxes in percent of CarAndShipping.
+	EffectiveTaxPercent *int          `json:"effectiveTaxPercent"`
+	Landing             Landing       `json:"landing"`
+	Confidence          Confidence    `json:"confidence"` // in the number, not in the match alone
+	Text                Text          `json:"text"`       // one sentence with the number
+	Missing             []MissingPart `json:"missing"`    // never null
+	Ask                 []Question    `json:"ask"`        // of the seller, before paying; never null
+	NotIncluded         []NotIncluded `json:"notIncluded"`
+}
+
+// Sum is a sum with its range, in both currencies. LowTZS ≤ TZS ≤ HighTZS.
+type Sum struct {
+	TZS     int64 `json:"tzs"`
+	LowTZS  int64 `json:"lowTZS"`
+	HighTZS int64 `json:"highTZS"`
+	USD     int64 `json:"usd"`
+	LowUSD  int64 `json:"lowUSD"`
+	HighUSD int64 `json:"highUSD"`
+}
+
+// TaxesSum is the taxes and which value they are charged on. Both figures are those
+// of the likely landing day.
+type TaxesSum struct {
+	Sum
+	Basis       string `json:"basis"`       // a Basis… constant: which of the two OnTheRoad uses
+	OnAuthority *TaxOn `json:"onAuthority"` // on the authority's own CIF; null when its answer has none
+	OnInvoice   *TaxOn `json:"onInvoice"`   // on the invoice's CIF, if that were taxed; null when it is not known
+	Why         Text   `json:"why"`
+}
+
+// TaxOn is the taxes on a customs value.
+type TaxOn struct {
+	CIFUSD int64 `json:"cifUSD"`
+	TZS    int64 `json:"tzs"`
+	USD    int64 `json:"usd"`
+}
+
+// AuthorityTaxes is what the authority answered: the taxes on its own value for a
+// car that lands on the day of the answer.
+type AuthorityTaxes struct {
+	TZS     int64  `json:"tzs"`
+	USD     int64  `json:"usd"`
+	Landing string `json:"landing"` // 2026-11-22
+	Why     Text   `json:"why"`     // why the taxes to expect differ, or that they do not
+}
+
+// IfLandedBy is the cost of a car that lands before the taxes rise.
+type IfLandedBy struct {
+	Date      string `json:"date"` // 2026-12-31
+	OnTheRoad *Sum   `json:"onTheRoad"`
+}
+
+// Landing is when the car lands. The costs are those of the likely day, their range
+// covers the others.
+type Landing struct {
+	From   string `json:"from"` // 2027-01-06
+	To     string `json:"to"`
+	Likely string `json:"likely"`
+	Basis  Text   `json:"basis"`
+}
+
+// MissingPart is why a part of the summary is null.
+type MissingPart struct {
+	Part string `json:"part"` // the name of the field
+	Code string `json:"code"` // of the line that is missing
+	Text Text   `json:"text"`
+}
+
+// Question is what to ask the seller before paying. The most expensive doubt stands
+// first.
+type Question struct {
+	Code string `json:"code"`
+	Text Text   `json:"text"`
+}
+
+// NotIncluded is a cost that the sums do not contain.
+type NotIncluded struct {
+	Code      string `json:"code"`
+	Text      Text   `json:"text"`
+	PerDayUSD *int64 `json:"perDayUSD"`
+}

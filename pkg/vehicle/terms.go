@@ -1,0 +1,50 @@
+package vehicle
+
+import (
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/money"
+)
+
+// Terms are what the caller decides about a cost: the exchange rate, the day on
+// which the car lands, and figures that the caller knows. The zero value decides
+// nothing. They change no more than the calculation, so that estimates of the same
+// car share everything else.
+type Terms struct {
+	Rate    decimal.Decimal // shillings for a dollar, for costs other than tax; 0 is the default
+	Landing *LandingDays    // nil is the usual time of a shipment from today
+	Costs   *Costs
+}
+
+// IsZero reports whether the caller decides nothing.
+func (t Terms) IsZero() bool { return t.Rate.IsZero() && t.Landing == nil && t.Costs == nil }
+
+// LandingDays are the first and the last day on which a car may land, as a caller
+// names them: 2027-01-20.
+type LandingDays struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// Costs are the figures of the caller. They are exact: they stand in place of the
+// figures of the tables. A nil field is not known.
+type Costs struct {
+	FreightUSD    *money.Number `json:"freightUSD,omitempty"`
+	InsuranceUSD  *money.Number `json:"insuranceUSD,omitempty"` // marine
+	InspectionUSD *money.Number `json:"inspectionUSD,omitempty"`
+	BankUSD       *money.Number `json:"bankUSD,omitempty"`   // fee of the transfer to the seller
+	AgentTZS      *money.Number `json:"agentTZS,omitempty"`  // clearing agent
+	PortTZS       *money.Number `json:"portTZS,omitempty"`   // all charges of the port and the shipping line
+	InlandTZS     *money.Number `json:"inlandTZS,omitempty"` // delivery from the port to the buyer
+	OtherTZS      *money.Number `json:"otherTZS,omitempty"`
+	ShippingM3    *money.Number `json:"shippingM3,omitempty"`
+	DaysInPort    *int          `json:"daysInPort,omitempty"` // from the day of landing
+
+	// False leaves the line out, because the buyer does not pay it or has paid it.
+	Inspection *bool `json:"inspection,omitempty"`
+	Insurance  *bool `json:"insurance,omitempty"` // marine
+	Clearing   *bool `json:"clearing,omitempty"`
+	Plates     *bool `json:"plates,omitempty"`
+	// True adds the line, which takes the place of third-party insurance.
+	Comprehensive *bool `json:"comprehensive,omitempty"`
+}
