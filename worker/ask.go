@@ -158,8 +158,8 @@ type farRun struct {
 
 // begin starts to claim the step and to take the place of its task.
 func (f *farSteps) begin(ctx context.Context, task *asynq.Task, payload tasks.TaskPayload) *farRun {
-	name, queue := f.newClaim(), ""
-	queue, _ = asynq.GetQueueName(ctx)
+	name := f.newClaim()
+	queue, _ := asynq.GetQueueName(ctx)
 	run := &farRun{payload: payload, name: name, bulk: tasks.IsBulkQueue(queue)}
 	run.answered = tasks.Answered{Type: task.Type(), Bulk: run.bulk, Task: payload}
 	turn := f.beginTurn(ctx, task, payload)
@@ -177,7 +177,7 @@ func (f *farSteps) begin(ctx context.Context, task *asynq.Task, payload tasks.Ta
 		<-claimed
 		return result, err
 	}
-	run.end = sync.OnceFunc(func() {
+	run.end = sync.OnceFunc(func() { //nolint:contextcheck // turn has the context of the task
 		<-claimed
 		turn.end()
 		f.dropClaim(name)

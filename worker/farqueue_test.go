@@ -2,8 +2,8 @@ package worker
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -57,7 +57,7 @@ func TestFarWorkerFetchesManyTasksAndNoneOfABatchBeforeAPerson(t *testing.T) {
 		}
 	}
 	for i := range bulk {
-		enqueue("authority_bulk", fmt.Sprint(i))
+		enqueue("authority_bulk", strconv.Itoa(i))
 	}
 	if err := server.Start(queues.middleware(handler)); err != nil {
 		t.Fatal(err)

@@ -75,7 +75,7 @@ const luaDrop = `
 local function drop()
   for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
     if string.sub(field, 1, 2) == 'o:' then redis.call('HDEL', KEYS[1], field) end --
-  end
+  end --
 end
 `
 

@@ -29,7 +29,8 @@ func lineSite() (site http.Handler, paths []string, err error) {
 	for _, label := range listed {
 		model, code, body := parts(label.Label)
 		// The matcher knows RAV4 as a hybrid where the simulator has invented petrol.
-		if codes[code] == 1 && body != "" && model != "RAV4" && slices.Equal(label.Fuels, []string{"PETROL"}) && len(label.Bands) == 1 {
+		plain := slices.Equal(label.Fuels, []string{"PETROL"}) && len(label.Bands) == 1
+		if codes[code] == 1 && body != "" && model != "RAV4" && plain {
 			cars = append(cars, lineCar(len(cars), mk, model, code, body, label))
 		}
 	}
