@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/webhook/webhooktest"
 )
 
 // One key asks for many pages that never end: they take the places that one key may
@@ -74,4 +77,49 @@ func (s slow) Read(p []byte) (int, error) {
 	}
 	p[0] = 'x'
 	return 1, nil
+}
+
+// One key has ten webhooks that take their challenge and then answer nothing: they
+// take the places for deliveries that one key may have, and no others.
+func TestAttackTarpitWebhooks(t *testing.T) {
+	s := start(t, settings{worker: []string{"--fetch-rate", "0"}})
+	pit := s.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, challenged := webhooktest.Answer(w, r); !challenged {
+			<-r.Context().Done()
+		}
+	}))
+	came := make(chan struct{}, 1000)
+	hook := s.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, challenged := webhooktest.Answer(w, r); !challenged {
+			came <- struct{}{}
+		}
+	}))
+	site, cars := s.listings(), listingtest.Cars()
+	register := func(ctx context.Context, c *caller, url string) response {
+		return c.post(ctx, "/v1/webhooks", map[string]any{"url": url, "events": []string{"job.completed"}})
+	}
+	s.attack(attack{
+		name: "10 tarpit webhooks",
+		lead: pick(20*time.Second, 5*time.Second),
+		run: func(ctx context.Context, attacker *caller) {
+			for i := range 10 {
+				register(ctx, attacker, fmt.Sprintf("%s/%d", pit, i))
+			}
+			atOnce(ctx, 4, func(ctx context.Context, i int) {
+				attacker.submit(ctx, fmt.Sprintf("%s%s?a=%d", site, cars[0].Path(), i))
+			})
+		},
+		victim: func(ctx context.Context, victim *caller, i int) response {
+			if i == 0 {
+				register(ctx, victim, hook)
+			}
+			got := victim.post(ctx, "/v1/estimate", map[string]string{"url": fmt.Sprintf("%s%s?v=%d", site, cars[1].Path(), i)})
+			select {
+			case <-came:
+			case <-ctx.Done():
+				got.err = ctx.Err()
+			}
+			return got
+		},
+	})
 }
