@@ -139,7 +139,7 @@ func pairProblem(err1, err2 error) error {
 		if first == nil {
 			first, said = p, framed
 		} else {
-			said = said.Then(framed)
+			said = said.Then(" ", framed)
 		}
 	}
 	if first == nil {

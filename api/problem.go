@@ -88,7 +88,7 @@ func (p *problem) withLocation(url string) *problem {
 // end now.
 func (p *problem) waitingForAuthority(reason message.Notice) *problem {
 	waiting := *p
-	waiting.waitingFor, waiting.Notice = waitingForAuthority, reason.Then(p.Notice)
+	waiting.waitingFor, waiting.Notice = waitingForAuthority, reason.Then(" ", p.Notice)
 	waiting.Code = p.Code
 	return &waiting
 }

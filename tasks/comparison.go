@@ -111,7 +111,7 @@ func comparisonError(job *jobs.Job, input CompareInput) *jobs.Error {
 		why := childError(child)
 		said := why.Within("frame/car", message.Values{"n": car.n, "url": car.url})
 		if failed != nil {
-			failed.Notice = failed.Then(said)
+			failed.Notice = failed.Then(" ", said)
 			continue
 		}
 		failed = &jobs.Error{Notice: said, Details: why.Details}

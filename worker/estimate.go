@@ -104,7 +104,7 @@ func calculate(authority authorityAnswers, stale staleAnswers, costs *cost.Table
 			if err := refused.price(ctx, subject.Car, authority); err != nil {
 				return nil, authorityFailure(err)
 			}
-			err := &match.Error{Code: refused.Code, Message: refused.Message, Candidates: refused.Candidates}
+			err := &match.Error{Notice: refused.Notice, Candidates: refused.Candidates}
 			return nil, matchFailure(err, job.Class, subject)
 		}
 		matched, got, err := taxOf(ctx, subject.Car, choice, authority)

@@ -37,8 +37,8 @@ func TestFailures(t *testing.T) {
 	}{
 		"a page that is gone":        {pageFailure(&fetch.Error{Notice: message.Notice{Code: "listing_gone", Message: "Gone."}}, &jobs.Job{}, ""), "listing_gone", true, 0},
 		"a site that breaks off":     {pageFailure(&fetch.Error{Notice: message.Notice{Code: "fetch_failed"}, Retryable: true, Wait: time.Minute}, &jobs.Job{}, ""), "fetch_failed", false, time.Minute},
-		"a car without a match":      {matchFailure(&match.Error{Code: "no_match", Candidates: candidates}, jobs.Bulk, tasks.Subject{}), "no_match", true, 0},
-		"an AI that is away":         {matchFailure(&match.Error{Code: match.AIUnavailable}, jobs.Interactive, tasks.Subject{}), "ai_unavailable", false, 0},
+		"a car without a match":      {matchFailure(&match.Error{Notice: message.Notice{Code: "no_match"}, Candidates: candidates}, jobs.Bulk, tasks.Subject{}), "no_match", true, 0},
+		"an AI that is away":         {matchFailure(&match.Error{Notice: message.Notice{Code: match.AIUnavailable}}, jobs.Interactive, tasks.Subject{}), "ai_unavailable", false, 0},
 		"a vehicle without a tax":    {authorityFailure(&tra.Error{Kind: tra.NoSuchVehicle}), "not_listed", true, 0},
 		"a worker outside Tanzania":  {authorityFailure(&tra.Error{Kind: tra.Refused}), "authority_refused", false, 0},
 		"an authority that is down":  {authorityFailure(&tra.Error{Kind: tra.Unavailable, RetryAfter: time.Minute}), "authority_unavailable", false, time.Minute},
@@ -59,14 +59,14 @@ func TestFailures(t *testing.T) {
 	if !ok || gate.After != time.Second {
 		t.Errorf("a closed gate: %+v", gate)
 	}
-	waits, ok := errors.AsType[*tasks.SnoozeError](matchFailure(&match.Error{Code: match.AIUnavailable}, jobs.Bulk, tasks.Subject{}))
+	waits, ok := errors.AsType[*tasks.SnoozeError](matchFailure(&match.Error{Notice: message.Notice{Code: match.AIUnavailable}}, jobs.Bulk, tasks.Subject{}))
 	if !ok || waits.After != time.Minute || tasks.JobError(waits).Code != match.AIUnavailable {
 		t.Errorf("a batch row does not wait for the AI: %+v", waits)
 	}
 	refused, _ := errors.AsType[*tasks.StepError](matchFailure(&match.Error{
-		Code: "ambiguous_match", Message: `TRA lists no make "LADA"`, Candidates: candidates,
+		Notice: message.Notice{Code: "ambiguous_match", Message: "TRA lists no such make."}, Candidates: candidates,
 	}, jobs.Interactive, tasks.Subject{Car: vehicle.Car{Make: "LADA"}}))
-	if want := `TRA lists no make "LADA".`; refused.Message != want {
+	if want := "TRA lists no such make."; refused.Message != want {
 		t.Errorf("%s, want %s", refused.Message, want)
 	}
 	var got tasks.Refusal

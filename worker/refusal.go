@@ -4,11 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"sync/atomic"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -31,8 +28,8 @@ type matchOutput struct {
 
 // refusedMatch is a refusal to match, with the choice of each candidate.
 type refusedMatch struct {
-	Code       string              `json:"code"`
-	Message    string              `json:"message"`
+	message.Notice
+
 	Candidates []vehicle.Candidate `json:"candidates"`
 	Choices    []match.Choice      `json:"choices"` // in the order of Candidates
 }
@@ -44,7 +41,7 @@ func refuse(
 	ctx context.Context, job *jobs.Job, subject tasks.Subject,
 	refused *match.Error, choices []match.Choice, known authorityAnswers,
 ) (any, error) {
-	r := &refusedMatch{refused.Code, refused.Message, refused.Candidates, choices}
+	r := &refusedMatch{refused.Notice, refused.Candidates, choices}
 	complete := r.price(ctx, subject.Car, known) == nil
 	if !complete && subject.PriceCandidates && refused.Code != match.AIUnavailable {
 		return matchOutput{Refused: r}, nil
@@ -127,7 +124,7 @@ func matchFailure(err error, class jobs.Class, subject tasks.Subject) error {
 	if !ok {
 		return err
 	}
-	permanent := tasks.Permanent(message.Notice{Code: failure.Code, Message: sentence(failure.Message)}, nil)
+	permanent := tasks.Permanent(failure.Notice, nil)
 	details, err := json.Marshal(subject.Refuse(failure.Candidates))
 	if err != nil {
 		return err
@@ -149,13 +146,4 @@ func aiDelay(err error) time.Duration {
 		return failed.RetryAfter
 	}
 	return 0
-}
-
-// sentence returns a reason as a whole sentence.
-func sentence(reason string) string {
-	first, size := utf8.DecodeRuneInString(reason)
-	if size == 0 {
-		return reason
-	}
-	return string(unicode.ToUpper(first)) + strings.TrimSuffix(reason[size:], ".") + "."
 }

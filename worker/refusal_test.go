@@ -8,6 +8,7 @@ import (
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
+	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
@@ -51,7 +52,7 @@ func TestARefusalHasTheCarAndPrices(t *testing.T) {
 			candidates = append(candidates, vehicle.Candidate{Make: nissan.Name, ModelBody: label})
 			choices = append(choices, match.Choice{Make: nissan, Label: label, MatchedBy: vehicle.ByCaller})
 		}
-		return &match.Error{Code: match.AmbiguousMatch, Message: "several fit", Candidates: candidates}, choices
+		return &match.Error{Notice: message.Notice{Code: match.AmbiguousMatch, Message: "several fit"}, Candidates: candidates}, choices
 	}
 	car := vehicle.Car{Make: "NISSAN", Model: "NOTE", Year: 2018, EngineCC: 1198, Fuel: "HYBRID", Images: []string{"https://x"}}
 	job := &jobs.Job{Class: jobs.Interactive}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
@@ -44,20 +45,21 @@ func (m *Matcher) ask(ctx context.Context, q *query, code chassis.Code, possible
 			return Choice{}, err
 		}
 		if at < 0 {
-			message := "the AI matched no TRA entry"
-			if answer.Reason != "" {
-				message += ": " + answer.Reason
+			why, key := answer.Reason, "no_match.ai"
+			if why == "" {
+				key = "no_match.ai_silent"
 			}
-			return Choice{}, q.refuse(NoMatch, message, code, nil)
+			return Choice{}, q.refuse(key, values{"why": why}, code, nil)
 		}
 		if chosen != nil && chosen != &possible[at] {
-			return Choice{}, q.refuse(AmbiguousMatch, "the AI chose two different entries: "+
-				chosen.label.Text+", then "+possible[at].label.Text, code, nil)
+			return Choice{}, q.refuse("ambiguous_match.ai",
+				values{"first": chosen.label.Text, "second": possible[at].label.Text}, code, nil)
 		}
 		chosen = &possible[at]
 	}
-	if why := q.veto(code, chosen.label); why != "" {
-		return Choice{}, q.refuse(NoMatch, chosen.label.Text+" was chosen, but "+why, code, nil)
+	if why := q.veto(code, chosen.label); why != (message.Text{}) {
+		with := values{"entry": chosen.label.Text}
+		return Choice{}, q.refuse("no_match.veto", with, code, nil).whole("no_match.veto", "why", with, why)
 	}
 	return q.aiChoice(code, chosen.label, possible), nil
 }
@@ -153,29 +155,28 @@ func truncate(s string) string {
 // labels fit as well, the code is an adjustment.
 func (q *query) aiChoice(code chassis.Code, label *indexed, possible []ranked) Choice {
 	choice := q.fuzzyChoice(vehicle.ByAI, label.Label, q.name.relationTo(label.Model))
-	choice.Reason = fmt.Sprintf("%s; an AI chose this entry among %d candidates", q.noCode(), len(possible))
+	reason := "match/ai"
 	if code.Code != "" {
-		choice.Reason = fmt.Sprintf("TRA does not list chassis code %s; an AI chose this entry among %d candidates",
-			code.Code, len(possible))
+		reason = "match/ai.code"
 	}
+	choice = choice.because(message.New(reason, q.values("code", code.Code, "count", strconv.Itoa(len(possible)))))
 	var others []string
 	for _, r := range possible {
 		if r.label.Text != label.Text && r.similarity >= rivalSimilarity && q.fits(code, r.label) {
 			others = append(others, r.label.Text)
 		}
 	}
-	a := vehicle.Adjustment{Field: "modelCode", From: code.Raw, To: choice.Code}
+	key := "code_new"
 	switch {
 	case code.Code != "":
-		a.Reason = "TRA has no entry for the " + q.source() + "'s code, which looks like a misreading of this one"
+		key = "code_misread"
 	case !q.agrees(code, label):
-		a.Reason = q.noCode() + ", and engine, fuel and year do not all confirm this one"
+		key = "code_unconfirmed"
 	case len(others) > 0:
-		a.Reason = fmt.Sprintf("%s, and %d other entries fit as well: %s", q.noCode(), len(others), strings.Join(others, "; "))
-	default:
-		a.Reason = q.noCode() + "; this is the entry's code"
+		key = "code_others"
 	}
-	choice.Adjustments = append(choice.Adjustments, a)
+	with := q.values("count", strconv.Itoa(len(others)), "entries", strings.Join(others, "; "))
+	choice.Adjustments = append(choice.Adjustments, vehicle.Adjusted("modelCode", code.Raw, choice.Code, key, with))
 	return choice
 }
 

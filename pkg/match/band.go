@@ -1,7 +1,6 @@
 package match
 
 import (
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -54,12 +53,12 @@ func pickBand(car vehicle.Car, known int, bands []string) (string, []vehicle.Adj
 	listed := bandOf(car.EngineCC, bands)
 	if known > 0 && (car.EngineCC <= 0 || abs(car.EngineCC-known) <= ccAgrees) {
 		if band := bandOf(known, bands); band != "" && band != listed {
-			reason := fmt.Sprintf("this chassis code is known with %d cc; listings round", known)
+			reason := "engine_known"
 			if car.EngineCC <= 0 {
-				reason = fmt.Sprintf("the %s gives no engine size; this chassis code is known with %d cc",
-					car.Source.Noun().EN, known)
+				reason = "engine_known.not_given"
 			}
-			return band, []vehicle.Adjustment{{Field: "engine_cc", From: car.EngineCC, To: known, Reason: reason}}, nil
+			with := sourced(car, "cc", strconv.Itoa(known))
+			return band, []vehicle.Adjustment{vehicle.Adjusted("engine_cc", car.EngineCC, known, reason, with)}, nil
 		}
 	}
 	switch {
@@ -67,15 +66,12 @@ func pickBand(car vehicle.Car, known int, bands []string) (string, []vehicle.Adj
 		return listed, nil, nil
 	case car.EngineCC > 0:
 		return "", nil, refusal(NoCapacityBand,
-			fmt.Sprintf("TRA has no engine band for %d cc, only %s", car.EngineCC, strings.Join(bands, ", ")))
+			values{"cc": strconv.Itoa(car.EngineCC), "bands": strings.Join(bands, ", ")})
 	case len(bands) == 1:
-		return bands[0], []vehicle.Adjustment{{
-			Field: "capacityBand", From: car.EngineCC, To: bands[0],
-			Reason: "the " + car.Source.Noun().EN + " gives no engine size; TRA lists only one capacity band",
-		}}, nil
+		only := vehicle.Adjusted("capacityBand", car.EngineCC, bands[0], "one_band", sourced(car))
+		return bands[0], []vehicle.Adjustment{only}, nil
 	}
-	return "", nil, refusal(ListingIncomplete,
-		"the "+car.Source.Noun().EN+" gives no engine size, and TRA lists several bands: "+strings.Join(bands, ", "))
+	return "", nil, refusal("listing_incomplete.engine", sourced(car, "bands", strings.Join(bands, ", ")))
 }
 
 // bandOf finds the band that holds an engine size in cc; where bands overlap,

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 )
@@ -67,17 +68,17 @@ func (m *Matcher) Others(car vehicle.Car, cat *tra.Catalogue, choice Choice) (ot
 
 // refuse makes an error that names first the entries that fit, then those
 // nearby.
-func (q *query) refuse(code, message string, listed chassis.Code, fitting []tra.Label) *Error {
-	return refusal(code, message).with(q.scored(listed, fitting))
+func (q *query) refuse(key string, with values, listed chassis.Code, fitting []tra.Label) *Error {
+	return refusal(key, with).with(q.scored(listed, fitting))
 }
 
 // refuseInOrder is refuse with the fitting entries in the given order.
-func (q *query) refuseInOrder(code, message string, listed chassis.Code, fitting []tra.Label) *Error {
+func (q *query) refuseInOrder(key string, with values, listed chassis.Code, fitting []tra.Label) *Error {
 	scored := make([]Scored, 0, MaxCandidates)
 	for _, label := range fitting[:min(len(fitting), MaxCandidates)] {
 		scored = append(scored, q.newScored(listed, q.index.of(label), 1))
 	}
-	return refusal(code, message).with(scored).with(q.scored(listed, nil))
+	return refusal(key, with).with(scored).with(q.scored(listed, nil))
 }
 
 // with adds candidates.
@@ -96,14 +97,13 @@ func (e *Error) with(scored []Scored) *Error {
 // with another body letter under a model that the listing does not name.
 func (q *query) refuseUnnamed(code chassis.Code, fitting []tra.Label) *Error {
 	if len(fitting) == 0 {
-		message := "chassis code " + code.Code + " is not in TRA's database under " + q.entries.Make.Name
-		return q.refuse(NoMatch, message, code, nil)
+		return q.refuse("no_match.code", values{"code": code.Code, "make": q.entries.Make.Name}, code, nil)
 	}
-	message := "TRA has chassis code " + code.Code + " only with another body letter, under " + models(fitting)
+	with := q.values("code", code.Code, "models", models(fitting), "model", clip(q.car.Model))
 	if q.name.model == 0 {
-		return q.refuse(AmbiguousMatch, message+", and the "+q.source()+" gives no model", code, fitting)
+		return q.refuse("ambiguous_match.letter", with, code, fitting)
 	}
-	return q.refuse(NoMatch, message+", and the "+q.source()+" says "+quote(q.car.Model), code, fitting)
+	return q.refuse("no_match.letter", with, code, fitting)
 }
 
 // scored lists the entries that fit, those of the listing's fuel, size, year
@@ -146,22 +146,24 @@ func (q *query) newScored(code chassis.Code, label *indexed, score float64) Scor
 	near, why := q.compareTo(code, label)
 	return Scored{label.Make.Name, label.Text, score, vehicle.Candidate{
 		Make: label.Make.Name, ModelBody: label.Text, EngineCC: label.CC, Fuel: string(label.fuel),
-		YearFrom: label.From, YearTo: label.To, BodyType: label.Body, Nearness: near, Why: why,
+		YearFrom: label.From, YearTo: label.To, BodyType: label.Body, Nearness: near, Why: why.EN, Text: &why,
 	}}
 }
 
 // compareTo says how near an entry is to the car, and what agrees or does not.
-func (q *query) compareTo(code chassis.Code, label *indexed) (near vehicle.Nearness, why string) {
-	var parts []string
+func (q *query) compareTo(code chassis.Code, label *indexed) (near vehicle.Nearness, why message.Text) {
+	parts := message.Parts{Separator: ", "}
 	near = vehicle.NearFamily
 	if code.Code != "" {
 		switch similarity := codeSimilarity(code.Code, signatureOf(code.Code), label); {
 		case labelCode(label.Label, code.Code) != "":
-			near, parts = vehicle.NearExact, append(parts, "same chassis code")
+			near = vehicle.NearExact
+			parts.Add("why/same_code", nil)
 		case similarity >= scoreOneEdit:
-			near, parts = vehicle.NearCode, append(parts, "similar chassis code")
+			near = vehicle.NearCode
+			parts.Add("why/similar_code", nil)
 		default:
-			parts = append(parts, "another chassis code")
+			parts.Add("why/other_code", nil)
 		}
 	}
 	if drive := signalOf(q.car, code); near == vehicle.NearFamily && drive.isElectrified() && isElectrified(label.fuel) {
@@ -169,23 +171,24 @@ func (q *query) compareTo(code chassis.Code, label *indexed) (near vehicle.Nearn
 	}
 	switch q.name.relationTo(label.Model) {
 	case same, form:
-		parts = append(parts, "same model")
+		parts.Add("why/same_model", nil)
 	case sibling:
-		parts = append(parts, "longer or shorter model name")
+		parts.Add("why/sibling_model", nil)
 	case unknown, other:
-		parts = append(parts, "another model name")
+		parts.Add("why/other_model", nil)
 	case notGiven:
 	}
-	return near, strings.Join(append(parts, q.compareFacts(code, label)...), ", ")
+	q.compareFacts(&parts, code, label)
+	return near, parts.Text()
 }
 
 // compareFacts compares engine size, fuel and year as far as both are known.
-func (q *query) compareFacts(code chassis.Code, label *indexed) (parts []string) {
+func (q *query) compareFacts(parts *message.Parts, code chassis.Code, label *indexed) {
 	if q.car.EngineCC > 0 && label.CC > 0 {
 		if abs(q.car.EngineCC-label.CC) <= ccAgrees {
-			parts = append(parts, "same engine size")
+			parts.Add("why/same_engine", nil)
 		} else {
-			parts = append(parts, fmt.Sprintf("engine %d cc, not %d", label.CC, q.car.EngineCC))
+			parts.Add("why/other_engine", values{"cc": strconv.Itoa(label.CC), "listed": strconv.Itoa(q.car.EngineCC)})
 		}
 	}
 	class := q.fuelClass(code)
@@ -194,19 +197,18 @@ func (q *query) compareFacts(code chassis.Code, label *indexed) (parts []string)
 	}
 	if class != "" && label.fuel != "" {
 		if authorityClass(class) == authorityClass(label.fuel) {
-			parts = append(parts, "same fuel")
+			parts.Add("why/same_fuel", nil)
 		} else {
-			parts = append(parts, fmt.Sprintf("fuel %s, not %s", label.fuel, class))
+			parts.Add("why/other_fuel", values{"fuel": string(label.fuel), "listed": string(class)})
 		}
 	}
 	switch off := label.yearsOff(q.car.Year); {
 	case q.car.Year == 0 || !label.dated():
 	case off == 0:
-		parts = append(parts, "built in that year")
+		parts.Add("why/same_year", nil)
 	default:
-		parts = append(parts, fmt.Sprintf("built %s, not %d", label.years(), q.car.Year))
+		parts.Add("why/other_year", values{"years": label.years(), "listed": strconv.Itoa(q.car.Year)})
 	}
-	return parts
 }
 
 // models returns the different models of labels.

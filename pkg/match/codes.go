@@ -149,9 +149,8 @@ func (q *query) checkFrame(codes []chassis.Code) error {
 			return nil
 		}
 	}
-	message := "the " + q.source() + " contradicts itself: chassis code " + joinCodes(codes) +
-		", frame number " + quote(frame.Raw)
-	return q.refuse(AmbiguousMatch, message, frame, slices.Concat(q.entries.ByCode(codes[0].Code), q.entries.ByStem(frame.Code)))
+	with := q.values("codes", joinCodes(codes), "frame", clip(frame.Raw))
+	return q.refuse("ambiguous_match.frame", with, frame, slices.Concat(q.entries.ByCode(codes[0].Code), q.entries.ByStem(frame.Code)))
 }
 
 // codeAdjustment reports a code that was completed or read from a frame
@@ -161,15 +160,15 @@ func (q *query) codeAdjustment(code chassis.Code, listed string) []vehicle.Adjus
 	var reason string
 	switch {
 	case code.Frame && listed == code.Code:
-		reason = "the chassis code was taken from the frame number and may lack a body letter"
+		reason = "code_from_frame"
 	case code.Frame:
-		reason = "the chassis code was taken from the frame number, which lacks the body letter; one TRA entry fits"
+		reason = "code_from_frame.letter"
 	case len(listed) > len(code.Code):
-		reason = "the " + q.source() + " gives the code without its body letter; one TRA entry fits"
+		reason = "code_letter"
 	default:
 		return nil
 	}
-	return []vehicle.Adjustment{{Field: "modelCode", From: code.Raw, To: listed, Reason: reason}}
+	return []vehicle.Adjustment{vehicle.Adjusted("modelCode", code.Raw, listed, reason, q.values())}
 }
 
 func joinCodes(codes []chassis.Code) string {

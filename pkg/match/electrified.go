@@ -2,11 +2,11 @@ package match
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 )
@@ -18,8 +18,8 @@ import (
 
 // signal is what a listing says about an electric drive, apart from the code.
 type signal struct {
-	class fuelClass // hybrid, electric, or petrol from a prefix; empty without a signal
-	text  string    // the source, as part of a sentence
+	class fuelClass    // hybrid, electric, or petrol from a prefix; empty without a signal
+	text  message.Text // what says so
 }
 
 func (s signal) isElectrified() bool { return isElectrified(s.class) }
@@ -33,23 +33,22 @@ func isElectrified(class fuelClass) bool { return class == hybrid || class == el
 // without any word to the contrary, because some hybrids carry one.
 func signalOf(car vehicle.Car, code chassis.Code) signal {
 	prefix, cell := classOfPrefix(code), classOfWord(car.Fuel)
-	source := car.Source.Noun().EN
 	switch {
 	case isElectrified(prefix):
-		return signal{prefix, fmt.Sprintf("the emission prefix %s means %s", code.Prefix, prefix)}
+		return signal{prefix, message.Say("signal/prefix", values{"prefix": code.Prefix, "fuel": string(prefix)})}
 	case prefix == diesel || prefix == dieselHybrid || cell == diesel || cell == dieselHybrid:
 		return signal{}
 	}
 	for _, text := range []string{car.Model, car.Version} {
 		if class, word := electrifiedWord(splitWords(text)); class != "" {
-			return signal{class, fmt.Sprintf("the %s says %s", source, word)}
+			return signal{class, message.Say("signal/says", sourced(car, "word", word))}
 		}
 	}
 	if isElectrified(cell) {
-		return signal{cell, fmt.Sprintf("the %s says %s", source, strings.ToUpper(strings.TrimSpace(car.Fuel)))}
+		return signal{cell, message.Say("signal/says", sourced(car, "word", strings.ToUpper(strings.TrimSpace(car.Fuel))))}
 	}
 	if prefix == petrol {
-		return signal{petrol, fmt.Sprintf("the emission prefix %s means petrol", code.Prefix)}
+		return signal{petrol, message.Say("signal/prefix", values{"prefix": code.Prefix, "fuel": string(petrol)})}
 	}
 	return signal{}
 }
@@ -153,20 +152,18 @@ func (q *query) driveConflict(code chassis.Code, label *indexed) error {
 		return nil
 	}
 	others := q.counterparts(code.Code, label)
-	listed := "the " + label.Model
-	if code.Code != "" {
-		listed = code.Code
-	}
-	message := fmt.Sprintf("%s, but %s is the code of the %s car", says.text, listed, label.fuel)
+	variant, with := ".drive", values{"listed": code.Code, "fuel": string(label.fuel)}
 	if code.Code == "" {
-		message = fmt.Sprintf("%s, but %s is a %s car", says.text, label.Text, label.fuel)
+		variant, with["listed"] = ".entry_drive", label.Text
 	}
 	switch {
 	case len(others) > 0:
-		message += fmt.Sprintf("; the %s car of this model is %s", q.index.of(others[0]).fuel, others[0].Text)
-		return q.refuseInOrder(AmbiguousMatch, message, code, append(others, label.Label))
+		with["otherFuel"], with["other"] = string(q.index.of(others[0]).fuel), others[0].Text
+		key := AmbiguousMatch + variant
+		return q.refuseInOrder(key, with, code, append(others, label.Label)).whole(key, "signal", with, says.text)
 	case classOfPrefix(code) != "":
-		return q.refuseInOrder(FuelConflict, message, code, []tra.Label{label.Label})
+		key := FuelConflict + variant
+		return q.refuseInOrder(key, with, code, []tra.Label{label.Label}).whole(key, "signal", with, says.text)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
@@ -18,11 +19,11 @@ const (
 	NotListed         = "not_listed"         // the authority returns an empty list for the label
 )
 
-// Error is a refusal to match. Message is for people, Code for programs.
+// Error is a refusal to match. Its notice is for people, its code for programs.
 // Candidates are the entries that the car may be; none of them was accepted.
 type Error struct {
-	Code       string              `json:"code"`
-	Message    string              `json:"error"`
+	message.Notice
+
 	Candidates []vehicle.Candidate `json:"candidates,omitempty"`
 
 	scored []Scored // the same, with their scores
@@ -35,8 +36,17 @@ func (e *Error) Unwrap() error { return e.cause }
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-func refusal(code, message string) *Error { return &Error{Code: code, Message: message} }
+// values are the values of a text, by name.
+type values = message.Values
 
-// quote returns text of a listing for a message, in quotation marks and at most
-// 60 characters long.
-func quote(s string) string { return fmt.Sprintf("%.60q", strings.TrimSpace(s)) }
+func refusal(key string, with values) *Error { return &Error{Notice: message.New("error/"+key, with)} }
+
+// whole returns a refusal whose text has another text in it.
+func (e *Error) whole(key, name string, with values, text message.Text) *Error {
+	said := message.SayWith("error/"+key, with, map[string]message.Text{name: text})
+	e.Text, e.Message = &said, said.EN
+	return e
+}
+
+// clip returns text of a listing for a message, at most 60 characters of it.
+func clip(s string) string { return fmt.Sprintf("%.60s", strings.TrimSpace(s)) }

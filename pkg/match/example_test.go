@@ -44,6 +44,6 @@ func ExampleError() {
 		fmt.Println(refused.Candidates[0].ModelBody)
 	}
 	// Output:
-	// no_match - chassis code NCP95 is not in TRA's database under TOYOTA
+	// no_match - Chassis code NCP95 is not in TRA's database under TOYOTA.
 	// VITZ - NCP10 - HATCHBACK
 }

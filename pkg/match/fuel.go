@@ -157,8 +157,8 @@ func (q *query) withoutFuelConflict(code chassis.Code, exact, relaxed []tra.Labe
 	}
 	kept, keptRelaxed := notHybrid(exact), notHybrid(relaxed)
 	if len(kept)+len(keptRelaxed) == 0 {
-		message := "TRA lists chassis code " + code.Code + " only as a hybrid, and the car is " + string(class)
-		return nil, nil, q.refuse(FuelConflict, message, code, slices.Concat(exact, relaxed))
+		with := values{"code": code.Code, "fuel": string(class)}
+		return nil, nil, q.refuse("fuel_conflict.hybrid", with, code, slices.Concat(exact, relaxed))
 	}
 	return kept, keptRelaxed, nil
 }

@@ -1,10 +1,11 @@
 package match
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 )
@@ -16,20 +17,18 @@ import (
 func (m *Matcher) ChooseLabel(car vehicle.Car, cat *tra.Catalogue, modelBody string) (Choice, error) {
 	label, found := m.labelOf(car, cat, modelBody)
 	if !found {
-		refused := refusal(NoMatch, "TRA lists no entry "+quote(modelBody)+" for "+quote(car.Make))
+		refused := refusal("no_match.label", values{"entry": clip(modelBody), "make": clip(car.Make)})
 		if q, err := m.query(car, cat); err == nil {
 			refused = refused.with(q.scored(chassis.Code{}, nil))
 		}
 		return Choice{}, refused
 	}
 	q := newQuery(car, m.indexes(cat).of(entriesOf(cat, label.Make)))
-	choice := q.fuzzyChoice(vehicle.ByCaller, label, q.name.relationTo(label.Model))
-	choice.Reason = "chosen in the request"
+	choice := q.fuzzyChoice(vehicle.ByCaller, label, q.name.relationTo(label.Model)).because(message.New("match/chosen", nil))
 	choice.Adjustments = append(choice.Adjustments, q.conflicts(label)...)
 	if len(choice.Adjustments) == 0 {
-		choice.Adjustments = append(choice.Adjustments, vehicle.Adjustment{
-			Field: "modelBody", From: q.car.Model, To: label.Text, Reason: choice.Reason,
-		})
+		chosen := vehicle.Adjusted("modelBody", q.car.Model, label.Text, "chosen", nil)
+		choice.Adjustments = append(choice.Adjustments, chosen)
 	}
 	return choice, nil
 }
@@ -66,31 +65,22 @@ func foldLabel(text string) string { return strings.ToUpper(strings.Join(strings
 // code, engine and body. Resolve compares year and fuel later.
 func (q *query) conflicts(label tra.Label) (adjusted []vehicle.Adjustment) {
 	if q.name.relationTo(label.Model) == other {
-		adjusted = append(adjusted, vehicle.Adjustment{
-			Field: "model", From: q.car.Model, To: label.Model, Reason: "the entry chosen in the request is of another model",
-		})
+		adjusted = append(adjusted, vehicle.Adjusted("model", q.car.Model, label.Model, "chosen_model", nil))
 	}
 	codes := listedCodes(q.car, q.entries)
 	if len(codes) == 0 && len(label.Codes) > 0 {
 		adjusted = append(adjusted, q.newCode(strings.Join(label.Codes, ", "))...)
 	}
 	if len(codes) > 0 && labelCode(label, codes[0].Code) == "" {
-		adjusted = append(adjusted, vehicle.Adjustment{
-			Field: "modelCode", From: codes[0].Raw, To: strings.Join(label.Codes, ", "),
-			Reason: "the entry chosen in the request has another chassis code",
-		})
+		adjusted = append(adjusted, vehicle.Adjusted("modelCode", codes[0].Raw, strings.Join(label.Codes, ", "), "chosen_code", nil))
 	}
 	fact := q.index.of(label).Fact
 	if ccFarOff(q.car.EngineCC, fact.CC) {
-		adjusted = append(adjusted, vehicle.Adjustment{
-			Field: "engine_cc", From: q.car.EngineCC, To: fact.CC,
-			Reason: fmt.Sprintf("it has a %d cc engine, the %s says %d cc", fact.CC, q.source(), q.car.EngineCC),
-		})
+		adjusted = append(adjusted, vehicle.Adjusted("engine_cc", q.car.EngineCC, fact.CC, "chosen_engine",
+			q.values("cc", strconv.Itoa(fact.CC), "listed", strconv.Itoa(q.car.EngineCC))))
 	}
 	if bodiesConflict(q.body, bodyClass(label.Body)) {
-		adjusted = append(adjusted, vehicle.Adjustment{
-			Field: "bodyType", From: q.car.BodyType, To: label.Body, Reason: "the entry chosen in the request has another body",
-		})
+		adjusted = append(adjusted, vehicle.Adjusted("bodyType", q.car.BodyType, label.Body, "chosen_body", nil))
 	}
 	return adjusted
 }

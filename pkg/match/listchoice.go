@@ -1,8 +1,8 @@
 package match
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ushuru/pkg/chassis"
@@ -22,8 +22,8 @@ func pickYear(listed int, years []int) (int, []vehicle.Adjustment) {
 	if nearest == listed {
 		return nearest, nil
 	}
-	return nearest, []vehicle.Adjustment{{Field: "yom", From: listed, To: nearest, Reason: fmt.Sprintf(
-		"TRA has no entry for the listed year %d; the nearest year, %d, is used", listed, nearest)}}
+	named := values{"from": strconv.Itoa(listed), "to": strconv.Itoa(nearest)}
+	return nearest, []vehicle.Adjustment{vehicle.Adjusted("yom", listed, nearest, "nearest_year", named)}
 }
 
 func abs(n int) int { return max(n, -n) }
@@ -36,13 +36,10 @@ func pickCountry(countries []string) (string, []vehicle.Adjustment, error) {
 		}
 	}
 	if len(countries) > 1 {
-		return "", nil, refusal(AmbiguousMatch,
-			"TRA lists several countries of origin, but not Japan: "+strings.Join(countries, ", "))
+		return "", nil, refusal("ambiguous_match.countries", values{"countries": strings.Join(countries, ", ")})
 	}
-	return countries[0], []vehicle.Adjustment{{
-		Field: "country", From: japan, To: countries[0],
-		Reason: "TRA does not list Japan as the country of origin, only " + countries[0],
-	}}, nil
+	only := vehicle.Adjusted("country", japan, countries[0], "country", values{"to": countries[0]})
+	return countries[0], []vehicle.Adjustment{only}, nil
 }
 
 // wantedClass returns the fuel class to look for in the authority's list: the
@@ -63,14 +60,13 @@ func pickFuel(car vehicle.Car, code chassis.Code, label tra.Label, fuels []strin
 	word, class, sure := car.Fuel, wantedClass(car, code, label), classOfPrefix(code)
 	if class == "" {
 		if len(fuels) == 1 {
-			reason := "the " + car.Source.Noun().EN + " gives no fuel; TRA lists only one"
+			reason := "only_fuel"
 			if word != "" {
-				reason = "the " + car.Source.Noun().EN + "'s fuel was not recognised; TRA lists only one"
+				reason = "fuel_unknown"
 			}
-			return fuels[0], fuelAdjustment(word, fuels[0], reason), nil
+			return fuels[0], fuelAdjustment(word, fuels[0], reason, sourced(car)), nil
 		}
-		return "", nil, refusal(ListingIncomplete,
-			"the "+car.Source.Noun().EN+" gives no fuel, and TRA lists several: "+strings.Join(fuels, ", "))
+		return "", nil, refusal("listing_incomplete.fuel", sourced(car, "fuels", strings.Join(fuels, ", ")))
 	}
 	accepted := []fuelClass{class}
 	switch {
@@ -83,11 +79,13 @@ func pickFuel(car vehicle.Car, code chassis.Code, label tra.Label, fuels []strin
 	}
 	for _, class := range accepted {
 		if fuel, ok := oneOfClass(word, class, fuels); ok {
-			return fuel, fuelAdjustment(word, fuel, fuelReason(car, fuel, code, label)), nil
+			return fuel, fuelAdjustment(word, fuel, fuelReason(car, fuel, code, label),
+				sourced(car, "to", fuel, "prefix", code.Prefix, "fuel", string(classOfWord(fuel)))), nil
 		}
 	}
-	return "", nil, refusal(FuelConflict, fmt.Sprintf("TRA lists %s %s only as %s, and the car is %s",
-		label.Make.Name, label.Text, strings.Join(fuels, ", "), class))
+	return "", nil, refusal(FuelConflict, values{
+		"make": label.Make.Name, "entry": label.Text, "fuels": strings.Join(fuels, ", "), "fuel": string(class),
+	})
 }
 
 // oneOfClass finds the fuel of a class: the listing's word if it is among them,
@@ -108,25 +106,26 @@ func oneOfClass(word string, class fuelClass, fuels []string) (string, bool) {
 	return fitting[0], true
 }
 
+// fuelReason returns the key of the reason why the authority's fuel is another word.
 func fuelReason(car vehicle.Car, fuel string, code chassis.Code, label tra.Label) string {
 	listed, taken := classOfWord(car.Fuel), classOfWord(fuel)
 	switch {
 	case listed == taken:
-		return "TRA calls this fuel " + fuel
+		return "fuel_name"
 	case classOfPrefix(code) == taken:
-		return fmt.Sprintf("the emission prefix %s means %s, which overrides the %s", code.Prefix, taken, car.Source.Noun().EN)
+		return "fuel_prefix"
 	case taken == hybrid && label.Hybrid():
-		return "the TRA entry for this chassis code is a hybrid"
+		return "entry_hybrid"
 	case taken == hybrid && namedClass(car) == hybrid:
-		return "the car's name says that it is a hybrid"
+		return "name_hybrid"
 	default:
-		return "TRA has this entry only as " + fuel
+		return "fuel_only"
 	}
 }
 
-func fuelAdjustment(word, fuel, reason string) []vehicle.Adjustment {
+func fuelAdjustment(word, fuel, reason string, with values) []vehicle.Adjustment {
 	if chassis.Normalise(word) == chassis.Normalise(fuel) {
 		return nil
 	}
-	return []vehicle.Adjustment{{Field: "fuelType", From: word, To: fuel, Reason: reason}}
+	return []vehicle.Adjustment{vehicle.Adjusted("fuelType", word, fuel, reason, with)}
 }

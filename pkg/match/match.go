@@ -16,6 +16,7 @@ import (
 	"slices"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 )
@@ -29,12 +30,22 @@ type Choice struct {
 	MatchType   vehicle.MatchType    `json:"matchType"`
 	EngineCC    int                  `json:"engine_cc,omitempty"` // of the label's car; 0 when not known
 	MatchedBy   vehicle.MatchedBy    `json:"matchedBy"`
-	Reason      string               `json:"reason"`      // one plain sentence
+	Reason      string               `json:"reason"` // one plain sentence
+	Why         message.Notice       `json:"why,omitzero"`
 	Adjustments []vehicle.Adjustment `json:"adjustments"` // of make, model, modelBody and modelCode; never null
 	// Electrified are hybrid and electric labels of the model, of a car that the
 	// listing calls a hybrid. Resolve then does not accept a petrol fuel.
 	Electrified []string `json:"electrified,omitempty"`
 }
+
+// because returns the choice with its reason.
+func (c Choice) because(why message.Notice) Choice {
+	c.Why, c.Reason = why, why.Message
+	return c
+}
+
+// joined returns two parts of a reason as one.
+func joined(a, b message.Notice) message.Notice { return a.Then("; ", b) }
 
 // choose uses the best evidence that there is: the exact code under the named
 // model, then the code without its body letter under the named model, then the
@@ -92,8 +103,7 @@ func (q *query) chooseByCodeAlone(code chassis.Code, exact []tra.Label) (Choice,
 	if how == notGiven || len(exact) == 1 && (how == sibling || how == unknown) && !q.otherBody(exact[0]) {
 		return q.acceptOne(code, exact, how)
 	}
-	return Choice{}, q.refuse(AmbiguousMatch, "TRA lists chassis code "+code.Code+" under "+models(exact)+
-		", but the "+q.source()+" says "+quote(q.car.Model), code, exact)
+	return Choice{}, q.refuse("ambiguous_match.other_model", q.values("code", code.Code, "models", models(exact), "model", clip(q.car.Model)), code, exact)
 }
 
 // otherBody reports whether the listing's body is of another class than the
@@ -114,7 +124,7 @@ func (q *query) acceptOne(code chassis.Code, labels []tra.Label, how relation) (
 		labels = onlyOne(labels, func(label tra.Label) bool { return q.fits(code, q.index.of(label)) })
 	}
 	if len(labels) > 1 {
-		return Choice{}, q.refuse(AmbiguousMatch, "several TRA entries fit chassis code "+code.Code, code, labels)
+		return Choice{}, q.refuse("ambiguous_match.several", values{"code": code.Code}, code, labels)
 	}
 	label := labels[0]
 	if doubt := q.driveConflict(code, q.index.of(label)); doubt != nil {
@@ -126,10 +136,10 @@ func (q *query) acceptOne(code chassis.Code, labels []tra.Label, how relation) (
 	listed := labelCode(label, code.Code)
 	choice := Choice{
 		Make: label.Make, Label: label.Text, Code: listed, MatchType: vehicle.ExactCode, MatchedBy: vehicle.ByCode,
-		EngineCC: q.knownCC(label), Reason: q.reason(code, listed, label, how), Adjustments: q.makeAdjustment(label),
+		EngineCC: q.knownCC(label), Adjustments: q.makeAdjustment(label),
 		Electrified: q.electrifiedCounterparts(code, q.index.of(label)),
-	}
-	choice.Adjustments = append(choice.Adjustments, q.modelAdjustment(label, how)...)
+	}.because(q.reason(code, listed, label, how))
+	choice.Adjustments = append(choice.Adjustments, q.modelAdjustment(label, how, ".code")...)
 	choice.Adjustments = append(choice.Adjustments, q.codeAdjustment(code, listed)...)
 	return choice, nil
 }
@@ -176,8 +186,7 @@ func (q *query) chooseAmong(codes []chassis.Code) (Choice, error) {
 	if len(possible) == 1 && possible[0].Label != "" {
 		return q.decided(possible[0], codes), nil
 	}
-	message := "the " + q.source() + " gives several chassis codes: " + joinCodes(codes)
-	return Choice{}, q.refuse(AmbiguousMatch, message, codes[0], found)
+	return Choice{}, q.refuse("ambiguous_match.codes", q.values("codes", joinCodes(codes)), codes[0], found)
 }
 
 // canBe reports whether a label can be the car by what is known on both sides of
@@ -196,16 +205,13 @@ func (q *query) canBe(code chassis.Code, label *indexed) bool {
 // decided is the choice of one of several listed codes, with that as an
 // adjustment.
 func (q *query) decided(choice Choice, codes []chassis.Code) Choice {
-	choice.Reason += "; engine, fuel and year rule out the other listed code"
+	choice = choice.because(joined(choice.Why, message.New("match/several_codes", nil)))
 	for i, a := range choice.Adjustments {
 		if a.Field == "modelCode" {
 			choice.Adjustments = slices.Delete(choice.Adjustments, i, i+1)
 			break
 		}
 	}
-	choice.Adjustments = append(choice.Adjustments, vehicle.Adjustment{
-		Field: "modelCode", From: joinCodes(codes), To: choice.Code,
-		Reason: "the " + q.source() + " gives several chassis codes; engine, fuel and year fit only this one",
-	})
+	choice.Adjustments = append(choice.Adjustments, vehicle.Adjusted("modelCode", joinCodes(codes), choice.Code, "several_codes", q.values()))
 	return choice
 }

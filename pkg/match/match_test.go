@@ -149,7 +149,7 @@ func TestChooseFindsTheLabel(t *testing.T) {
 		{
 			"name that the authority does not know",
 			vehicle.Car{Make: "TOYOTA", Model: "SPORTS VAN", RawModelCode: "ACT10"},
-			"OPA - ACT10 - WAGON", "model", `the listing says "SPORTS VAN"`,
+			"OPA - ACT10 - WAGON", "model", "the listing says “SPORTS VAN”",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -305,7 +305,11 @@ func TestMessagesNameTheSourceOfTheCar(t *testing.T) {
 		text := func(source vehicle.Source) string {
 			car.Source = source
 			choice, err := choose(car, cat)
-			return fmt.Sprint(choice.Reason, choice.Adjustments, err)
+			said := []any{choice.Reason, err}
+			for _, a := range choice.Adjustments {
+				said = append(said, a.Field, a.From, a.To, a.Reason)
+			}
+			return fmt.Sprint(said...)
 		}
 		listed, described := text(vehicle.FromListing), text(vehicle.FromRequest)
 		if strings.Contains(described, "listing") || strings.ReplaceAll(listed, "listing", "request") != described {

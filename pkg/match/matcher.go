@@ -88,15 +88,14 @@ func (m *Matcher) query(car vehicle.Car, cat *tra.Catalogue) (*query, error) {
 	entries, ok := cat.Of(car.Make)
 	switch {
 	case strings.TrimSpace(car.Make) == "":
-		message := "the " + car.Source.Noun().EN + " does not give a make"
-		return nil, acrossMakes(car, cat, indexes, refusal(ListingIncomplete, message))
+		return nil, acrossMakes(car, cat, indexes, refusal("listing_incomplete.make", sourced(car)))
 	case !ok:
-		return nil, acrossMakes(car, cat, indexes, refusal(NoMatch, "TRA lists no make "+quote(car.Make)))
+		return nil, acrossMakes(car, cat, indexes, refusal("no_match.make", values{"make": clip(car.Make)}))
 	}
 	q := newQuery(car, indexes.of(entries))
 	if mk, other := q.namesOtherMake(cat); other {
-		return nil, acrossMakes(car, cat, indexes, refusal(AmbiguousMatch,
-			"the "+q.source()+" contradicts itself: its make is "+entries.Make.Name+", its title says "+mk.Name))
+		return nil, acrossMakes(car, cat, indexes, refusal("ambiguous_match.title",
+			q.values("make", entries.Make.Name, "title", mk.Name)))
 	}
 	return q, nil
 }
@@ -109,9 +108,6 @@ type query struct {
 	name    name
 	body    string // class of the listing's body
 }
-
-// source is the word for what describes the car in a message.
-func (q *query) source() string { return q.car.Source.Noun().EN }
 
 func newQuery(car vehicle.Car, x *index) *query {
 	return &query{car: car, entries: x.entries, index: x, name: readName(car, x), body: bodyClass(car.BodyType)}

@@ -2,16 +2,14 @@ package match
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"strings"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 )
-
-// noCode begins the messages about a listing without a code.
-func (q *query) noCode() string { return "the " + q.source() + " gives no chassis code" }
 
 // chooseByName decides for a listing without a code: by the Chooser if there is
 // one, otherwise only when a single entry fits.
@@ -35,7 +33,7 @@ func (m *Matcher) chooseByName(ctx context.Context, q *query) (Choice, error) {
 // unavailable refuses a car that the AI must decide, because the AI gave no
 // answer. It is not the answer that no entry fits.
 func (q *query) unavailable(code chassis.Code, cause error) *Error {
-	refused := q.refuse(AIUnavailable, "the AI that must choose between TRA's entries is not available", code, nil)
+	refused := q.refuse("ai_unavailable.match", nil, code, nil)
 	refused.cause = cause
 	return refused
 }
@@ -45,7 +43,7 @@ func (q *query) unavailable(code chassis.Code, cause error) *Error {
 func (q *query) possible(code chassis.Code, holds func(ranked) bool) []ranked {
 	var kept []ranked
 	for _, r := range q.ranked(code) {
-		if (holds == nil || holds(r)) && !q.namesOther(q.index.nameplates[r.label.nameplate]) && q.veto(code, r.label) == "" {
+		if (holds == nil || holds(r)) && !q.namesOther(q.index.nameplates[r.label.nameplate]) && q.veto(code, r.label) == (message.Text{}) {
 			kept = append(kept, r)
 		}
 	}
@@ -84,24 +82,23 @@ func (q *query) chooseUnique() (Choice, error) {
 		how = q.name.relationTo(beyondDoubt[0].label.Model)
 	}
 	if (how != same && how != form) || !q.agrees(chassis.Code{}, beyondDoubt[0].label) || q.namesSeveral() {
-		return Choice{}, q.refuse(NoMatch, q.noCode()+q.whyNotUnique(len(beyondDoubt)), chassis.Code{}, nil)
+		return Choice{}, q.refuse("no_match."+q.whyNotUnique(len(beyondDoubt)), q.values(), chassis.Code{}, nil)
 	}
 	label := beyondDoubt[0].label
 	choice := q.fuzzyChoice(vehicle.ByName, label.Label, how)
 	choice.Adjustments = append(choice.Adjustments, q.newCode(choice.Code)...)
-	choice.Reason = fmt.Sprintf("%s; of the entries for %s %s, %s alone agrees with %s and the year %d",
-		q.noCode(), label.Make.Name, label.Model, label.Text, q.described(), q.car.Year)
-	return choice, nil
+	return choice.because(message.New("match/name", q.values("make", label.Make.Name, "model", label.Model,
+		"entry", label.Text, "engine", q.engine(), "fuel", string(q.fuelClass(chassis.Code{})), "year", strconv.Itoa(q.car.Year)))), nil
 }
 
 func (q *query) whyNotUnique(fitting int) string {
 	switch {
 	case q.name.model == 0:
-		return " and no model"
+		return "no_model"
 	case fitting > 1:
-		return ", and several TRA entries fit its name, engine, fuel and year"
+		return "several"
 	default:
-		return ", and no TRA entry fits clearly"
+		return "unclear"
 	}
 }
 
@@ -115,12 +112,12 @@ func (q *query) namesSeveral() bool {
 	return false
 }
 
-func (q *query) described() string {
-	class := q.fuelClass(chassis.Code{})
+// engine returns the engine size for a sentence, before the fuel.
+func (q *query) engine() string {
 	if q.car.EngineCC > 0 {
-		return fmt.Sprintf("%d cc, %s", q.car.EngineCC, class)
+		return strconv.Itoa(q.car.EngineCC) + " cc, "
 	}
-	return string(class)
+	return ""
 }
 
 // fuzzyChoice returns the choice of a label that was not found by its code,
@@ -133,18 +130,7 @@ func (q *query) fuzzyChoice(by vehicle.MatchedBy, label tra.Label, relation rela
 	if len(label.Codes) > 0 {
 		choice.Code = label.Codes[0]
 	}
-	for _, a := range q.modelAdjustment(label, relation) {
-		switch relation { // no code speaks for it
-		case notGiven:
-			a.Reason = "the " + q.source() + " gives no model"
-		case sibling:
-			a.Reason = "the model name is a longer or shorter form of " + label.Model
-		case unknown:
-			a.Reason = "TRA has no model of this name"
-		case same, form, other:
-		}
-		choice.Adjustments = append(choice.Adjustments, a)
-	}
+	choice.Adjustments = append(choice.Adjustments, q.modelAdjustment(label, relation, "")...) // no code speaks for it
 	return choice
 }
 
@@ -153,9 +139,7 @@ func (q *query) newCode(code string) []vehicle.Adjustment {
 	if code == "" {
 		return nil
 	}
-	return []vehicle.Adjustment{{
-		Field: "modelCode", From: "", To: code, Reason: q.noCode() + "; this is the entry's code",
-	}}
+	return []vehicle.Adjustment{vehicle.Adjusted("modelCode", "", code, "code_new", q.values())}
 }
 
 // knownCC returns the engine size of a label's car in cc, 0 when not known.

@@ -35,7 +35,7 @@ func acrossMakes(car vehicle.Car, cat *tra.Catalogue, indexes *indexCache, refus
 // otherMakes adds to a refusal the candidates of other makes that have a model
 // of the listing's name when its own make has none: the make may be wrong.
 func (q *query) otherMakes(cat *tra.Catalogue, indexes *indexCache, refused *Error) *Error {
-	found := refusal(refused.Code, refused.Message)
+	found := &Error{Notice: refused.Notice}
 	for _, mk := range cat.Makes() {
 		other := newQuery(q.car, indexes.of(entriesOf(cat, mk)))
 		if mk == q.entries.Make || len(other.name.mentions) == 0 {

@@ -3,6 +3,7 @@ package match
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -104,7 +105,7 @@ func TestPropertyChooseDoesNotDependOnTheCataloguesOrder(t *testing.T) {
 		again, errAgain := choose(car, tra.NewCatalogue(shuffled))
 		refused, _ := errors.AsType[*Error](err)
 		refusedAgain, _ := errors.AsType[*Error](errAgain)
-		if fmt.Sprintf("%+v", choice) != fmt.Sprintf("%+v", again) || fmt.Sprintf("%+v", refused) != fmt.Sprintf("%+v", refusedAgain) {
+		if !reflect.DeepEqual(choice, again) || !reflect.DeepEqual(refused, refusedAgain) {
 			t.Fatalf("%+v, %v\nbecame %+v, %v", choice, err, again, errAgain)
 		}
 	})

@@ -1,35 +1,56 @@
 package match
 
 import (
+	"strings"
+
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 )
 
 // reason explains in one sentence why a label was chosen.
-func (q *query) reason(code chassis.Code, listed string, label tra.Label, how relation) string {
-	text := "chassis code " + code.Code
-	if code.Frame {
-		text += ", taken from the frame number,"
-	}
+func (q *query) reason(code chassis.Code, listed string, label tra.Label, how relation) message.Notice {
+	key, as := "match/code", ""
 	if listed != code.Code {
-		text += " is listed as " + listed
-	} else {
-		text += " is listed"
+		as = "as"
 	}
-	under := label.Make.Name + " " + label.Model
 	if others := q.entries.ByCode(listed); len(others) > 1 {
-		return text + " under " + models(others) + "; the " + q.source() + " names " + label.Model
+		key += ".several" + strings.Repeat("_", len(as)/2) + as
+		return q.ofFrame(code, message.New(key, q.values("code", code.Code, "listed", listed, "models", models(others), "model", label.Model)))
 	}
-	text += " once under " + under
+	if as != "" {
+		key += "." + as
+	}
+	under := values{"code": code.Code, "listed": listed, "under": label.Make.Name + " " + label.Model}
+	why := q.ofFrame(code, message.New(key, under))
 	switch how {
 	case notGiven:
-		text += "; the " + q.source() + " gives no model"
+		return joined(why, message.New("match/no_model", q.values()))
 	case form, sibling, unknown:
-		text += "; the " + q.source() + " says " + quote(q.car.Model)
+		return joined(why, message.New("match/says_model", q.values("model", clip(q.car.Model))))
 	case same, other:
 	}
-	return text
+	return why
+}
+
+// ofFrame adds to a reason that the code is that of a frame number.
+func (q *query) ofFrame(code chassis.Code, why message.Notice) message.Notice {
+	if !code.Frame {
+		return why
+	}
+	return joined(why, message.New("match/frame", nil))
+}
+
+// values returns values by name, with the source of the car.
+func (q *query) values(pairs ...string) values { return sourced(q.car, pairs...) }
+
+func sourced(car vehicle.Car, pairs ...string) values {
+	with := values{"source": car.Source.Key()}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		with[pairs[i]] = pairs[i+1]
+	}
+	return with
 }
 
 // makeAdjustment reports a make that TRA spells otherwise. It is never nil.
@@ -37,29 +58,27 @@ func (q *query) makeAdjustment(label tra.Label) []vehicle.Adjustment {
 	if chassis.Normalise(q.car.Make) == chassis.Normalise(label.Make.Name) {
 		return []vehicle.Adjustment{}
 	}
-	return []vehicle.Adjustment{{
-		Field: "make", From: q.car.Make, To: label.Make.Name, Reason: "TRA writes the make as " + label.Make.Name,
-	}}
+	made := vehicle.Adjusted("make", q.car.Make, label.Make.Name, "make_name", values{"make": label.Make.Name})
+	return []vehicle.Adjustment{made}
 }
 
 // modelAdjustment reports a model that differs from the listing's. The field
 // model means that another name was substituted, which makes the match low; the
-// field modelBody means another form of the same name, which is minor.
-func (q *query) modelAdjustment(label tra.Label, how relation) []vehicle.Adjustment {
-	a := vehicle.Adjustment{Field: "modelBody", From: q.car.Model, To: label.Text}
+// field modelBody means another form of the same name, which is minor. The variant of
+// the reason is that of a match by code, or empty.
+func (q *query) modelAdjustment(label tra.Label, how relation, variant string) []vehicle.Adjustment {
+	field, key, to := "modelBody", "", label.Text
 	switch how {
 	case notGiven:
-		a.Reason = "the " + q.source() + " gives no model; the chassis code has one entry"
+		key = "model_not_given" + variant
 	case form:
-		a.Reason = "TRA writes the model as " + label.Model
+		key = "model_form"
 	case sibling:
-		a.Field, a.To = "model", label.Model
-		a.Reason = "TRA lists this chassis code only under " + label.Model + ", a longer or shorter form of the model name"
+		field, key, to = "model", "model_sibling"+variant, label.Model
 	case unknown:
-		a.Field, a.To = "model", label.Model
-		a.Reason = "TRA lists this chassis code under " + label.Model + ", not under the " + q.source() + "'s model name"
+		field, key, to = "model", "model_unknown"+variant, label.Model
 	case same, other:
 		return nil
 	}
-	return []vehicle.Adjustment{a}
+	return []vehicle.Adjustment{vehicle.Adjusted(field, q.car.Model, to, key, q.values("model", label.Model))}
 }

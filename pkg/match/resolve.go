@@ -3,7 +3,6 @@ package match
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"ushuru/pkg/chassis"
@@ -32,11 +31,11 @@ type Lister interface {
 // the prediction was wrong.
 func Resolve(ctx context.Context, car vehicle.Car, choice Choice, lists Lister) (vehicle.Matched, tra.Vehicle, error) {
 	if car.Year == 0 {
-		message := "the " + car.Source.Noun().EN + " does not give a year"
+		key := "listing_incomplete.year"
 		if car.Source == vehicle.FromListing {
-			message += `: ask the seller and send it in "known", for example {"year": 2016}`
+			key = "listing_incomplete.year_known"
 		}
-		return vehicle.Matched{}, tra.Vehicle{}, refusal(ListingIncomplete, message)
+		return vehicle.Matched{}, tra.Vehicle{}, refusal(key, sourced(car))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -73,7 +72,7 @@ func (r *resolver) year(ctx context.Context) error {
 		return err
 	}
 	if len(years) == 0 {
-		return r.notListed("no year of manufacture")
+		return r.notListed("no_year")
 	}
 	var adjusted []vehicle.Adjustment
 	r.tuple.YOM, adjusted = pickYear(r.car.Year, years)
@@ -90,7 +89,7 @@ func (r *resolver) country(ctx context.Context) error {
 		return err
 	}
 	if len(countries) == 0 {
-		return r.notListed("no country of origin")
+		return r.notListed("no_country")
 	}
 	country, adjusted, err := pickCountry(countries)
 	r.tuple.Country = country
@@ -109,7 +108,7 @@ func (r *resolver) fuel(ctx context.Context) error {
 		return err
 	}
 	if len(fuels) == 0 {
-		return r.notListed("no fuel")
+		return r.notListed("no_fuel")
 	}
 	fuel, adjusted, err := pickFuel(r.car, r.code, r.label, fuels)
 	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == FuelConflict && r.choice.MatchedBy == vehicle.ByCaller {
@@ -131,7 +130,7 @@ func (r *resolver) band(ctx context.Context) error {
 		return err
 	}
 	if len(bands) == 0 {
-		return r.notListed("no engine capacity")
+		return r.notListed("no_capacity")
 	}
 	band, adjusted, err := pickBand(r.car, r.known, bands)
 	r.tuple.EngineCapacity = band
@@ -142,18 +141,18 @@ func (r *resolver) band(ctx context.Context) error {
 // notElectrified refuses a petrol fuel for a car that the listing calls a hybrid,
 // while the model has hybrid entries.
 func (r *resolver) notElectrified(fuel string) error {
-	message := fmt.Sprintf("%s, but TRA has this entry only as %s; the model has other entries of this kind",
-		signalOf(r.car, r.code).text, fuel)
 	scored := make([]Scored, 0, len(r.choice.Electrified)+1)
 	for _, text := range append(slices.Clone(r.choice.Electrified), r.label.Text) {
 		candidate := vehicle.Candidate{Make: r.label.Make.Name, ModelBody: text, Nearness: vehicle.NearCode}
 		scored = append(scored, Scored{candidate.Make, text, 1, candidate})
 	}
-	return refusal(AmbiguousMatch, message).with(scored)
+	const key = "ambiguous_match.not_hybrid"
+	with := values{"fuel": fuel}
+	return refusal(key, with).whole(key, "signal", with, signalOf(r.car, r.code).text).with(scored)
 }
 
 func (r *resolver) notListed(what string) error {
-	return refusal(NotListed, "TRA lists "+what+" for "+r.label.Make.Name+" "+r.label.Text)
+	return refusal(NotListed, values{"what": what, "make": r.label.Make.Name, "entry": r.label.Text})
 }
 
 func (r *resolver) matched(choice Choice) vehicle.Matched {
@@ -161,6 +160,7 @@ func (r *resolver) matched(choice Choice) vehicle.Matched {
 	return vehicle.Matched{
 		Make: choice.Make.Name, MakeID: choice.Make.ID, ModelBody: choice.Label,
 		MatchType: choice.MatchType, MatchedBy: choice.MatchedBy, MatchReason: choice.Reason,
+		ReasonCode: choice.Why.Code, Text: choice.Why.Text, Values: choice.Why.Values,
 		Confidence: yearConfidence(Confidence(choice.MatchType, adjustments), r.car), Adjustments: adjustments,
 		YOM: r.tuple.YOM, Country: r.tuple.Country, FuelType: r.tuple.FuelType, CapacityBand: r.tuple.EngineCapacity,
 	}

@@ -1,10 +1,11 @@
 package match
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
 )
 
@@ -15,39 +16,39 @@ const maxYearGap = 3
 // veto says why a label cannot be the car, or "". It holds against whatever a
 // code, a name or a Chooser says for the label; what is not known on either
 // side says nothing.
-func (q *query) veto(code chassis.Code, label *indexed) string {
+func (q *query) veto(code chassis.Code, label *indexed) message.Text {
+	unfit := func(key string, pairs ...string) message.Text { return message.Say("unfit/"+key, q.values(pairs...)) }
 	switch {
 	case ccFarOff(q.car.EngineCC, label.CC):
-		return fmt.Sprintf("it has a %d cc engine, the %s says %d cc", label.CC, q.source(), q.car.EngineCC)
+		return unfit("engine", "cc", strconv.Itoa(label.CC), "listed", strconv.Itoa(q.car.EngineCC))
 	case fuelsClash(q.fuelClass(code), label.fuel, classOfPrefix(code) != ""):
-		return fmt.Sprintf("its fuel is %s, the car's is %s", label.fuel, q.fuelClass(code))
+		return unfit("fuel", "fuel", string(label.fuel), "listed", string(q.fuelClass(code)))
 	case code.Code == "" && q.isWrongDrive(code, label):
-		return fmt.Sprintf("its fuel is %s, and the %s says otherwise", label.fuel, q.source())
+		return unfit("drive", "fuel", string(label.fuel))
 	case q.car.Year != 0 && label.yearsOff(q.car.Year) > maxYearGap:
-		return fmt.Sprintf("it was not built within %d years of %d", maxYearGap, q.car.Year)
+		return unfit("year", "years", strconv.Itoa(maxYearGap), "listed", strconv.Itoa(q.car.Year))
 	case bodiesConflict(q.body, label.body):
-		return fmt.Sprintf("it is a %s, the %s's car a %s", label.body, q.source(), q.body)
+		return unfit("body", "body", label.body, "listed", q.body)
 	}
-	return ""
+	return message.Text{}
 }
 
 // contradiction refuses a label that has the listing's code, but not its
 // engine, fuel or body. A year that is far off is left to the authority's list
 // of years.
 func (q *query) contradiction(code chassis.Code, label *indexed) error {
-	var conflict, why string
+	key, with := "", q.values("code", code.Code, "model", label.Model)
 	switch class := q.fuelClass(code); {
 	case fuelsClash(class, label.fuel, false):
-		conflict, why = FuelConflict, fmt.Sprintf("with the fuel %s, and the car's is %s", label.fuel, class)
+		key, with["fuel"], with["listed"] = "fuel_conflict.code", string(label.fuel), string(class)
 	case ccFarOff(q.car.EngineCC, label.CC):
-		conflict, why = AmbiguousMatch, fmt.Sprintf("of %d cc, and the %s says %d cc", label.CC, q.source(), q.car.EngineCC)
+		key, with["cc"], with["listed"] = "ambiguous_match.engine", strconv.Itoa(label.CC), strconv.Itoa(q.car.EngineCC)
 	case bodiesConflict(q.body, label.body) || q.isOtherBus(label):
-		conflict, why = AmbiguousMatch, fmt.Sprintf("as a %s, and the %s says %s", label.body, q.source(), q.body)
+		key, with["body"], with["listed"] = "ambiguous_match.body", label.body, q.body
 	default:
 		return nil
 	}
-	message := "the " + q.source() + " contradicts itself: chassis code " + code.Code + " is a " + label.Model + " " + why
-	return q.refuse(conflict, message, code, []tra.Label{label.Label})
+	return q.refuse(key, with, code, []tra.Label{label.Label})
 }
 
 // isOtherBus reports whether either the label or the listing, but not both, is a

@@ -80,11 +80,11 @@ func New(key string, values Values) Notice {
 func (n Notice) In(lang string) string { return n.both().In(lang) }
 
 // And returns the notice with another sentence after its text.
-func (n Notice) And(key string, values Values) Notice { return n.Then(New(key, values)) }
+func (n Notice) And(key string, values Values) Notice { return n.Then(" ", New(key, values)) }
 
 // Then returns the notice with the text of another one after its own.
-func (n Notice) Then(m Notice) Notice {
-	text := n.both().join(" ", m.both())
+func (n Notice) Then(separator string, m Notice) Notice {
+	text := n.both().join(separator, m.both())
 	n.Text, n.Message = &text, text.EN
 	if len(m.Values) > 0 {
 		values := maps.Clone(m.Values)

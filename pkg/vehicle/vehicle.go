@@ -149,6 +149,14 @@ type Adjustment struct {
 	Values message.Values `json:"values,omitempty"` // the values in Reason, by name
 }
 
+// Adjusted returns an adjustment with the reason of a key of the table of texts.
+func Adjusted(field string, from, to any, key string, values message.Values) Adjustment {
+	said := message.New("adjustment/"+key, values)
+	return Adjustment{
+		Field: field, From: from, To: to, Reason: said.Message, Code: said.Code, Text: said.Text, Values: values,
+	}
+}
+
 // Tax is the authority's answer, verbatim. Names (exise, custom) are its own.
 // Amounts ending in USD or TZS are in that currency; HIVRespLevy is in TZS;
 // the unit of IndDevLevy is not known (it has only been seen as 0.00).
