@@ -16,12 +16,12 @@ var tableWords = map[string]vehicle.Text{
 	"car":       {EN: "Car", SW: "Gari"},
 	"authority": {EN: "By the TRA", SW: "Kwa TRA"},
 	"match":     {EN: "Match", SW: "Ulinganisho"},
-	"adjusted":  {EN: "Adjusted", SW: "Kimebadilishwa"},
+	"adjusted":  {EN: "Adjusted", SW: "Kilichorekebishwa"},
 	"total":     {EN: "GRAND TOTAL", SW: "JUMLA KUU"},
 	"range":     {EN: "from – to", SW: "kuanzia – hadi"},
 	"missing":   {EN: "Not included", SW: "Haijajumuishwa"},
 	"rate":      {EN: "Exchange rate", SW: "Kiwango cha kubadilisha fedha"},
-	"valid":     {EN: "Valid until", SW: "Yatumika hadi"},
+	"valid":     {EN: "Valid until", SW: "Makadirio haya ni halali hadi"},
 	"simulated": {EN: "SIMULATED: the figures are not real", SW: "SIMULATED: takwimu si za kweli"},
 }
 
@@ -31,6 +31,15 @@ func in(lang string, text vehicle.Text) string {
 		return text.SW
 	}
 	return text.EN
+}
+
+// said returns a sentence in a language; a server of an earlier version gives it in
+// English only.
+func said(lang string, text *message.Text, english string) string {
+	if text == nil {
+		return english
+	}
+	return text.In(lang)
 }
 
 // writeTable writes an estimate with its drive-away cost as text.
@@ -51,9 +60,9 @@ func writeTable(w io.Writer, e vehicle.Estimate, lang string) error {
 		e.Car.ModelCode, e.Car.Version, e.Car.Fuel))
 	line(word("authority"), "%s %s, %d, %s, %s", e.Matched.Make, e.Matched.ModelBody, e.Matched.YOM, e.Matched.FuelType,
 		e.Matched.CapacityBand)
-	line(word("match"), "%s, %s: %s", e.Matched.MatchType, e.Matched.Confidence, e.Matched.MatchReason)
+	line(word("match"), "%s, %s: %s", e.Matched.MatchType, e.Matched.Confidence, said(lang, e.Matched.Text, e.Matched.MatchReason))
 	for _, a := range e.Matched.Adjustments {
-		line(word("adjusted"), "%s: %v → %v", a.Field, a.From, a.To)
+		line(word("adjusted"), "%s: %v → %v", message.Word(a.Field).In(lang), a.From, a.To)
 	}
 	if e.ValidUntil != "" {
 		line(word("valid"), "%s", e.ValidUntil)
@@ -66,7 +75,7 @@ func writeTable(w io.Writer, e vehicle.Estimate, lang string) error {
 		printTax(&b, e.Tax)
 	}
 	for _, warning := range e.Warnings {
-		_, _ = fmt.Fprintf(&b, "\n! %s\n", warning.Message)
+		_, _ = fmt.Fprintf(&b, "\n! %s\n", warning.In(lang))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

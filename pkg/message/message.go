@@ -180,6 +180,9 @@ func SayWith(key string, values Values, texts map[string]Text) Text {
 	return Text{EN: Say(key, en).EN, SW: Say(key, sw).SW, Draft: table[key].draft}
 }
 
+// Word returns the word of the table for a value: a field, a fuel, a country.
+func Word(value string) Text { return Text{EN: word(value, English), SW: word(value, Swahili)} }
+
 // Keys returns the keys of a family, in order.
 func Keys(family string) (keys []string) {
 	for key := range table {

@@ -134,7 +134,7 @@ func TestTheTenSections(t *testing.T) {
 		},
 		sheet.Swahili: {
 			"Kwa muhtasari", "Utambulisho wa gari", "Hali ya nje", "Hali ya ndani", "Mitambo na chini ya gari",
-			"Ushahidi wa matengenezo au ajali", "Ushahidi wa kilomita", "Vifaa na nyaraka", "Yasiyosomeka", "Maswali ya kuuliza kabla ya kulipa",
+			"Ushahidi wa ajali au ukarabati wa fremu", "Ushahidi wa kilomita", "Vifaa na nyaraka", "Yasiyosomeka", "Maswali ya kuuliza kabla ya kulipa",
 		},
 	}
 	for lang, want := range headings {
