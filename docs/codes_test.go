@@ -142,25 +142,15 @@ func codeAndStatus(literal *ast.CompositeLit) (code string, status int) {
 func warningCodes(t *testing.T) map[string]string {
 	t.Helper()
 	codes := map[string]string{}
+	for _, key := range message.Keys("warning") {
+		codes[strings.TrimSuffix(message.CodeOf(key), ":detail")] = "the table of texts"
+	}
 	for _, source := range sources(t) {
-		if rig.MatchString(source.path) || strings.HasPrefix(source.path, "pkg/sheet") {
-			continue
-		}
 		ast.Inspect(source.file, func(node ast.Node) bool {
-			switch node := node.(type) {
-			case *ast.CompositeLit:
-				selector, typed := node.Type.(*ast.SelectorExpr)
-				if code, _ := codeAndStatus(node); codeWord.MatchString(code) && (node.Type == nil || typed && selector.Sel.Name == "Warning") {
-					codes[code] = source.path
-				}
-			case *ast.CallExpr: // warn(code, …)
-				if value := firstArgument(node, "warn", "warnf"); codeWord.MatchString(value) {
-					codes[value] = source.path
-				}
-			case *ast.ValueSpec:
-				for i, name := range node.Names {
-					if strings.HasPrefix(name.Name, "Warn") && i < len(node.Values) {
-						value, _ := text(node.Values[i])
+			if spec, ok := node.(*ast.ValueSpec); ok && !rig.MatchString(source.path) {
+				for i, name := range spec.Names {
+					if strings.HasPrefix(name.Name, "Warn") && i < len(spec.Values) {
+						value, _ := text(spec.Values[i])
 						codes[value] = source.path
 					}
 				}
@@ -169,4 +159,26 @@ func warningCodes(t *testing.T) map[string]string {
 		})
 	}
 	return codes
+}
+
+// key is how a key of the table of texts looks.
+var key = regexp.MustCompile(`^(adjustment|error|frame|match|outage|signal|unfit|warning|why)/[a-z_.]*[a-z_]$`)
+
+// Every key of a text in the code is in the table.
+func TestTheTextsOfTheCodeAreInTheTable(t *testing.T) {
+	t.Parallel()
+	for _, source := range sources(t) {
+		ast.Inspect(source.file, func(node ast.Node) bool {
+			literal, _ := node.(*ast.BasicLit)
+			if literal == nil {
+				return true
+			}
+			if value, _ := text(literal); key.MatchString(value) {
+				if _, known := message.Placeholders(value); !known {
+					t.Errorf("%s: the table has no text %s", source.path, value)
+				}
+			}
+			return true
+		})
+	}
 }

@@ -27,7 +27,7 @@ func readSheet(t *testing.T, in string, args ...string) (status int, out, errs s
 func TestASheetIsPrintedInBothLanguages(t *testing.T) {
 	for lang, words := range map[string][]string{
 		"en": {"## 1. At a glance", "「R」", "96,120 km", "repair history", "DBA-KGC30"},
-		"sw": {"## 1. Kwa muhtasari", "「R」", "km 96,120", "historia ya matengenezo", "DBA-KGC30"},
+		"sw": {"## 1. Kwa muhtasari", "「R」", "km 96,120", "imewahi kukarabatiwa", "DBA-KGC30"},
 	} {
 		drawing := filepath.Join(t.TempDir(), "map.svg")
 		status, out, errs := readSheet(t, "", "--lang", lang, "--map", drawing, demoSheet)
