@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
