@@ -10,6 +10,7 @@ import (
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/freight"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/listing"
 	"ushuru/pkg/message"
@@ -23,11 +24,12 @@ type scraper struct {
 	jobs   *jobs.Store
 	cache  *cache.Cache
 
+	freight  *freight.Store               // nil learns nothing
 	sheetURL func(string) (string, error) // returns the canonical URL of a sheet
 }
 
 func newScraper(o Options) *scraper {
-	return &scraper{o.Fetch, o.Jobs, o.Cache, o.SheetURL}
+	return &scraper{o.Fetch, o.Jobs, o.Cache, o.Freight, o.SheetURL}
 }
 
 // reading is a page as it was read: the output of the step, and the sources of its
@@ -103,7 +105,11 @@ func (s *scraper) readFetched(ctx context.Context, input tasks.EstimateInput, jo
 	if err != nil {
 		return nil, err
 	}
-	return readPage(page)
+	got, err := readPage(page)
+	if err == nil && s.freight != nil {
+		s.freight.ObserveListing(input.URL, got.Scraped.Car)
+	}
+	return got, err
 }
 
 // readPage reads a page, fetched or sent.

@@ -16,6 +16,8 @@ import (
 
 	"ushuru/api"
 	"ushuru/pkg/cost"
+	"ushuru/pkg/freight"
+	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/worker"
@@ -29,10 +31,11 @@ type Options struct {
 	API    *APIOptions    // nil runs no API
 	Worker *WorkerOptions // nil runs no workers
 
-	Costs       *cost.Tables // nil uses the embedded tables
-	Sheets      *scan.Hosts  // hosts for inspection sheets; nil allows the known ones only
-	KeyAITokens int64        // tokens of the AI a day of a key that has no limit of its own; 0 means no limit
-	MetricsAddr string       // address of /metrics; "" serves no metrics
+	Costs        *cost.Tables // nil uses the embedded tables
+	LearnFreight bool         // learn from listings what shipping costs, and use it
+	Sheets       *scan.Hosts  // hosts for inspection sheets; nil allows the known ones only
+	KeyAITokens  int64        // tokens of the AI a day of a key that has no limit of its own; 0 means no limit
+	MetricsAddr  string       // address of /metrics; "" serves no metrics
 
 	// AllowLoopback admits listings and sheets on this machine. It is for tests, the
 	// demo and simulators, never for production.
@@ -47,6 +50,7 @@ type App struct {
 	log      *slog.Logger
 	registry *prometheus.Registry
 	stores   *stores
+	freight  *freight.Store // nil learns nothing
 
 	api    *api.Server    // nil without API
 	worker *worker.Worker // nil without workers
@@ -74,6 +78,10 @@ func New(o Options) (*App, error) {
 	}
 	a := &App{
 		options: o, log: o.Log, registry: newRegistry(), stores: newStores(o.Redis.Client(), o.Log), failed: make(chan error, 1),
+	}
+	if o.LearnFreight {
+		a.freight = freight.New(o.Redis.Client(), sites.NameOf, o.Log)
+		a.options.Costs = o.Costs.Learning(a.freight)
 	}
 	if o.API != nil {
 		a.opened.Add(func() { _ = o.API.Listener.Close() })
@@ -114,6 +122,9 @@ func (a *App) start(ctx context.Context) error {
 		}
 	}
 	a.startListening(ctx, a.stores.hub.Run)
+	if a.freight != nil {
+		a.startListening(ctx, a.freight.Run)
+	}
 	if a.api != nil {
 		a.startListening(ctx, a.stores.keys.Run)
 		a.startAPI(ctx, *a.options.API) // first: it says that it is not ready while Redis loads

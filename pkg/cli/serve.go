@@ -96,7 +96,10 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 	if shared.AllowLoopback {
 		r.log.Warn("ALLOW_LOOPBACK is set: callers can read pages of this machine")
 	}
-	options := app.Options{Redis: conn, Log: r.log, Costs: costs, Sheets: hosts, AllowLoopback: shared.AllowLoopback, KeyAITokens: shared.KeyAITokens}
+	options := app.Options{
+		Redis: conn, Log: r.log, Costs: costs, LearnFreight: shared.LearnFreight, Sheets: hosts, AllowLoopback: shared.AllowLoopback,
+		KeyAITokens: shared.KeyAITokens,
+	}
 	if p.worker != nil {
 		if options.Worker, err = p.worker.options(p.authority); err != nil {
 			return err

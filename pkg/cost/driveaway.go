@@ -33,7 +33,11 @@ func (t *Tables) Calculate(e vehicle.Estimate, terms vehicle.Terms, now time.Tim
 // that of an earlier calculation with its warnings.
 func (t *Tables) Apply(e vehicle.Estimate, terms vehicle.Terms, now time.Time) vehicle.Estimate {
 	answer := t.Calculate(e, terms, now)
-	e.DriveAway, e.Summary = &answer.DriveAway, &answer.Summary
+	e.DriveAway, e.Summary, e.MaxPrice = &answer.DriveAway, &answer.Summary, nil
+	if terms.Target != nil {
+		highest := t.MaxPrice(e, terms, now, terms.Target.Decimal())
+		e.MaxPrice = &highest
+	}
 	e.Warnings = slices.DeleteFunc(slices.Clone(e.Warnings), func(w vehicle.Warning) bool {
 		return slices.Contains(codes, w.Code)
 	})
@@ -53,6 +57,7 @@ type calculation struct {
 	day     string    // of now
 	asked   time.Time // when the authority gave its figures
 	window  window
+	learned Learned
 	volume  volume
 	invoice invoice
 	taxed   taxRange // at the value that is taxed
@@ -78,6 +83,7 @@ func (t *Tables) begin(e vehicle.Estimate, terms vehicle.Terms, now time.Time) *
 		b.asked = at
 	}
 	b.window = t.windowOf(terms.Landing, b.shippedFrom(), now)
+	b.learned = t.learned(e)
 	b.volume = b.volumeOf()
 	b.invoice = b.invoiceOf()
 	b.taxed = b.over(b.invoice.base)
@@ -225,20 +231,24 @@ func (b *calculation) total() vehicle.DriveAway {
 
 // volume is the volume of a car on a ship.
 type volume struct {
-	m3     moneyRange
-	listed bool
-	typed  bool   // by the caller
-	kind   string // the body whose volume it is, where it is not listed
+	m3      moneyRange
+	listed  bool
+	typed   bool          // by the caller
+	learned *LearnedValue // from listings of the model
+	kind    string        // the body whose volume it is, where it is not listed
 }
 
-// volumeOf returns the caller's volume, the listing's, or one that is typical of the
-// body.
+// volumeOf returns the caller's volume, the listing's, that of other listings of the
+// model, or one that is typical of the body.
 func (b *calculation) volumeOf() volume {
 	if typed := b.costs.ShippingM3; typed != nil {
 		return volume{m3: only(typed.Decimal()), typed: true}
 	}
 	if m3 := b.car.M3; m3 != nil && m3.Decimal().IsPositive() && m3.Decimal().LessThanOrEqual(maxM3) {
 		return volume{m3: only(m3.Decimal()), listed: true}
+	}
+	if v := b.learned.Volume; v != nil {
+		return volume{m3: moneyRange{v.Low, v.Median, v.High}, learned: v}
 	}
 	typical := b.tables.volumes.of(b.implied.tax.BodyType, b.labelBody(), b.car.BodyType)
 	return volume{m3: moneyRange{typical.Low, typical.Typical, typical.High}, kind: typical.Names[0]}

@@ -104,6 +104,9 @@ func (b *calculation) basis(f *fee) string {
 			parts = append(parts, fmt.Sprintf("%s m³ according to the request", b.volume.m3.amount))
 		case b.volume.listed:
 			parts = append(parts, fmt.Sprintf("%s m³ according to the %s", b.volume.m3.amount, b.source()))
+		case b.volume.learned != nil:
+			parts = append(parts, fmt.Sprintf("%s m³ (%s to %s), %s", b.volume.m3.amount, b.volume.m3.low, b.volume.m3.high,
+				b.volume.learned.source().EN))
 		default:
 			parts = append(parts, fmt.Sprintf("%s m³ (%s to %s), typical of this body, from %s", b.volume.m3.amount,
 				b.volume.m3.low, b.volume.m3.high, b.tables.volumes.Source))

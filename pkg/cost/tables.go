@@ -32,6 +32,7 @@ type Tables struct {
 	volumes  volumes
 	landings []landingTime
 	storage  storage
+	learner  Learner // nil knows nothing
 }
 
 // line is one thing to pay, with its fees over time.
@@ -47,10 +48,10 @@ type line struct {
 // fee is what is charged in a period of time. An amount of 0 says that nothing is
 // charged then.
 type fee struct {
-	From   string    `json:"from"`   // first day, 2006-01-02; empty has no beginning
-	Until  string    `json:"until"`  // last day; empty has no end
-	Only   countries `json:"only"`   // countries that it is charged for; none is every one
-	Except countries `json:"except"` // countries that it is not charged for
+	From   string    `json:"from"`             // first day, 2006-01-02; empty has no beginning
+	Until  string    `json:"until"`            // last day; empty has no end
+	Only   countries `json:"only,omitempty"`   // countries that it is charged for; none is every one
+	Except countries `json:"except,omitempty"` // countries that it is not charged for
 
 	Amount price           `json:"amount"`
 	Low    *price          `json:"low"`   // nil is Amount

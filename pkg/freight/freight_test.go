@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,13 +46,13 @@ func observe(t *testing.T, s *Store, site string, count int, mean, deviation flo
 		if !ok {
 			t.Fatal("a listing without an observation")
 		}
-		s.Observe(o)
+		s.observe(o)
 	}
 	s.flush(t.Context())
 }
 
 func newStore(conn *redisx.Conn) *Store {
-	s := New(conn.Client(), slog.New(slog.DiscardHandler))
+	s := New(conn.Client(), func(host string) string { return strings.TrimSuffix(host, ".example") }, slog.New(slog.DiscardHandler))
 	s.now = func() time.Time { return today }
 	return s
 }
@@ -201,7 +202,7 @@ func TestObservationsOutliveAnOutage(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		s := newStore(conn)
 		o, _ := ObservationOf("alpha", car("S1", 10, 120), today)
-		s.Observe(o)
+		s.observe(o)
 		away, cancel := context.WithCancel(t.Context())
 		cancel()
 		s.flush(away)
@@ -236,4 +237,26 @@ func TestWhatIsNoObservation(t *testing.T) {
 			t.Errorf("%s: %v %s", name, ok, o.USD)
 		}
 	}
+}
+
+// The width of the range falls when a site's freight is known.
+func TestACostUsesWhatIsLearned(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		s := newStore(conn)
+		random := rand.New(rand.NewPCG(3, 4))
+		for i := range 300 {
+			s.ObserveListing("https://alpha.example/"+fmt.Sprint(i), car(fmt.Sprint("S", i), 10+random.Float64()*2, 120+random.NormFloat64()*4))
+		}
+		s.flush(t.Context())
+		e := vehicle.Estimate{Input: vehicle.Input{URL: "https://alpha.example/1"}, Car: vehicle.Car{Make: "TOYOTA", Model: "COROLLA AXIO", BodyType: "SEDAN"}}
+		learned := s.Learned(e)
+		if learned.Freight == nil || learned.Freight.Site != "alpha" || learned.Volume == nil || learned.Volume.Count < 290 {
+			t.Fatalf("%+v", learned)
+		}
+		e.Input.URL = "https://unknown.test/1"
+		s.siteOf = func(string) string { return "" }
+		if learned := s.Learned(e); learned.Freight != nil {
+			t.Errorf("of an unknown site: %+v", learned)
+		}
+	})
 }

@@ -30,13 +30,16 @@ var (
 	minRate, maxRate = decimal.NewFromInt(20), decimal.NewFromInt(600) // USD per m³
 )
 
+// maxName is the most bytes of make, model and body together.
+const maxName = 120
+
 // defaultOrigin is where a car is whose listing names no place.
 const defaultOrigin = "JAPAN"
 
 // ObservationOf returns what the listing of a site says of shipping; false when it
 // says nothing that can be used.
 func ObservationOf(site string, car vehicle.Car, day time.Time) (Observation, bool) {
-	if site == "" || car.StockNo == "" || car.M3 == nil || car.Auction != nil {
+	if site == "" || car.StockNo == "" || len(car.Make+car.Model+car.BodyType) > maxName || car.M3 == nil || car.Auction != nil {
 		return Observation{}, false
 	}
 	o := Observation{

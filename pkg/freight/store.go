@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,9 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/cost"
+	"ushuru/pkg/vehicle"
 )
 
 // The bounds of the store: what is beyond them pushes out what is oldest.
@@ -33,6 +37,7 @@ const freshness = time.Minute
 // concurrent use.
 type Store struct {
 	client redis.UniversalClient
+	siteOf func(host string) string
 	log    *slog.Logger
 	now    func() time.Time
 
@@ -47,9 +52,10 @@ type knownEstimate struct {
 	at time.Time
 }
 
-// New returns a Store. Run writes what it observes.
-func New(client redis.UniversalClient, log *slog.Logger) *Store {
-	return &Store{client: client, log: log, now: time.Now, known: map[string]knownEstimate{}}
+// New returns a Store. Run writes what it observes. siteOf returns the name of the
+// site of a host, "" for an unknown one.
+func New(client redis.UniversalClient, siteOf func(host string) string, log *slog.Logger) *Store {
+	return &Store{client: client, siteOf: siteOf, log: log, now: time.Now, known: map[string]knownEstimate{}}
 }
 
 // Keys in Redis. A list is a hash of entries by id with their order in a sorted set
@@ -85,9 +91,24 @@ redis.call('EXPIRE', KEYS[2], ARGV[5])
 return 1
 `)
 
-// Observe takes an observation. It never blocks and never fails: when Redis is away,
-// observations beyond the bound are dropped.
-func (s *Store) Observe(o Observation) {
+// ObserveListing takes what a listing says that we fetched ourselves. It never blocks
+// and never fails: when Redis is away, observations beyond the bound are dropped.
+func (s *Store) ObserveListing(link string, car vehicle.Car) {
+	if o, ok := ObservationOf(s.site(link), car, s.now()); ok {
+		s.observe(o)
+	}
+}
+
+// site returns the name of the site of a URL, "" for an unknown one.
+func (s *Store) site(link string) string {
+	u, err := url.Parse(link)
+	if err != nil {
+		return ""
+	}
+	return s.siteOf(strings.ToLower(u.Hostname()))
+}
+
+func (s *Store) observe(o Observation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.waiting) < maxWaiting {
@@ -164,6 +185,33 @@ func (s *Store) Shipping(ctx context.Context, site, origin string) (Estimate, bo
 	}
 	list := shippingList(site, origin)
 	return s.remembered(list, func() (Estimate, bool, error) { return s.shipping(ctx, list) })
+}
+
+// askTimeout is how long a calculation waits for Redis before it uses the tables.
+const askTimeout = 250 * time.Millisecond
+
+// Learned returns what listings say of shipping the car of an estimate.
+func (s *Store) Learned(e vehicle.Estimate) (learned cost.Learned) {
+	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	site := s.site(e.Input.URL)
+	if rate, known := s.Shipping(ctx, site, OriginOf(e.Car)); known {
+		learned.Freight = rate.Value(site)
+	}
+	if e.Car.M3 != nil {
+		return learned
+	}
+	if m3, known := s.Volume(ctx, site, e.Car.Make, e.Car.Model, e.Car.BodyType); known {
+		learned.Volume = m3.Value("")
+	}
+	return learned
+}
+
+// Value returns the estimate as package cost uses it.
+func (e Estimate) Value(site string) *cost.LearnedValue {
+	return &cost.LearnedValue{
+		Low: e.Low, Median: e.Median, High: e.High, Count: e.Count, Site: site, From: e.From, To: e.To,
+	}
 }
 
 // Volume returns the volume of a model in cubic metres, as a site states it or as

@@ -14,10 +14,15 @@ type Terms struct {
 	Rate    decimal.Decimal // shillings for a dollar, for costs other than tax; 0 is the default
 	Landing *LandingDays    // nil is the usual time of a shipment from today
 	Costs   *Costs
+	// Target is the cost on the road in shillings for which the highest price is
+	// searched; nil searches none.
+	Target *money.Number
 }
 
 // IsZero reports whether the caller decides nothing.
-func (t Terms) IsZero() bool { return t.Rate.IsZero() && t.Landing == nil && t.Costs == nil }
+func (t Terms) IsZero() bool {
+	return t.Rate.IsZero() && t.Landing == nil && t.Costs == nil && t.Target == nil
+}
 
 // LandingDays are the first and the last day on which a car may land, as a caller
 // names them: 2027-01-20.
@@ -47,4 +52,20 @@ type Costs struct {
 	Plates     *bool `json:"plates,omitempty"`
 	// True adds the line, which takes the place of third-party insurance.
 	Comprehensive *bool `json:"comprehensive,omitempty"`
+}
+
+// MaxPrice is the highest price at which a car costs no more on the road than a
+// target. A field is null when a cost that belongs to it is not known.
+type MaxPrice struct {
+	TargetTZS int64        `json:"targetTZS"`
+	FOB       *PriceLimits `json:"fob"` // price without freight
+	CF        *PriceLimits `json:"cf"`  // price with freight to Dar es Salaam
+}
+
+// PriceLimits are prices in whole dollars. One is null when even a car for one dollar
+// costs more than the target.
+type PriceLimits struct {
+	Low    *int64 `json:"low"`    // even the highest cost meets the target
+	Likely *int64 `json:"likely"` // the likely cost meets it
+	High   *int64 `json:"high"`   // the lowest cost meets it: no car at more can
 }

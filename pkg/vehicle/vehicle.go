@@ -209,6 +209,7 @@ type Estimate struct {
 	ValidUntil string     `json:"validUntil,omitempty"` // until when this answer is kept, in the same form
 	Stale      bool       `json:"stale,omitempty"`      // the figures of AsOf have expired: the authority could not be asked
 	DriveAway  *DriveAway `json:"driveAway,omitempty"`
+	MaxPrice   *MaxPrice  `json:"maxPriceUSD,omitempty"` // when the request has a target
 	Warnings   []Warning  `json:"warnings,omitempty"`
 }
 

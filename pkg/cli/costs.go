@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"ushuru/pkg/cost"
+	"ushuru/pkg/freight"
+	"ushuru/pkg/listing/sites"
+)
+
+// costsCommand is about what shipping costs.
+type costsCommand struct {
+	Learned costsLearned `cmd:"" help:"Print what listings say of freight and volumes, with the number of listings."`
+	Export  costsExport  `cmd:"" help:"Print what is learned of freight as a file for COST_TABLES."`
+}
+
+type costsExport struct {
+	redisConfig
+}
+
+// Run is called by kong.
+func (c *costsExport) Run(r *run) error {
+	conn, err := r.redis(c.redisConfig, false)
+	if err != nil {
+		return err
+	}
+	rates, _, err := freight.New(conn.Client(), sites.NameOf, r.log).List(r.ctx)
+	if err != nil {
+		return err
+	}
+	if len(rates) == 0 {
+		return errors.New("nothing is learned yet: it takes 20 listings of a site that state FOB, C&F and m³")
+	}
+	byOrigin := map[string][]cost.LearnedValue{}
+	for _, l := range rates {
+		byOrigin[l.Origin] = append(byOrigin[l.Origin], *l.Value(l.Site))
+	}
+	data, err := cost.LearnedFile(byOrigin)
+	if err != nil {
+		return err
+	}
+	_, err = r.Out.Write(data)
+	return err
+}
+
+type costsLearned struct {
+	redisConfig
+
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// Run is called by kong.
+func (c *costsLearned) Run(r *run) error {
+	conn, err := r.redis(c.redisConfig, false)
+	if err != nil {
+		return err
+	}
+	rates, volumes, err := freight.New(conn.Client(), sites.NameOf, r.log).List(r.ctx)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		encoder := json.NewEncoder(r.Out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(map[string][]freight.Learned{
+			"freight": append([]freight.Learned{}, rates...), "volumes": append([]freight.Learned{}, volumes...),
+		})
+	}
+	if len(rates)+len(volumes) == 0 {
+		_, err := fmt.Fprintln(r.Out, "Nothing is learned yet: it takes 20 listings of a site that state FOB, C&F and m³.")
+		return err
+	}
+	table := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "OF\tMEDIAN\tLOW\tHIGH\tUNIT\tLISTINGS\tFROM\tTO")
+	for _, l := range rates {
+		printLearned(table, l.Site+", "+l.Origin, "USD/m³", l)
+	}
+	for _, l := range volumes {
+		printLearned(table, l.Make+" "+l.Model+" "+l.Body, "m³", l)
+	}
+	return table.Flush()
+}
+
+func printLearned(table *tabwriter.Writer, of, unit string, l freight.Learned) {
+	fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n",
+		of, l.Median.StringFixed(2), l.Low.StringFixed(2), l.High.StringFixed(2), unit, l.Count, l.From, l.To)
+}

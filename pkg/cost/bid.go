@@ -1,0 +1,72 @@
+package cost
+
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
+
+// MaxPrice returns the highest prices of the car, FOB and C&F, at which its cost on
+// the road is within a target in shillings.
+func (t *Tables) MaxPrice(e vehicle.Estimate, terms vehicle.Terms, now time.Time, target decimal.Decimal) vehicle.MaxPrice {
+	search := func(withSea bool) *vehicle.PriceLimits {
+		total := func(price int64) (spread moneyRange, ok bool) {
+			b := t.begin(priced(e, price, withSea), terms, now)
+			b.bill()
+			sum := b.total()
+			return moneyRange{sum.LowTZS.Decimal(), sum.TotalTZS.Decimal(), sum.HighTZS.Decimal()}, sum.Complete
+		}
+		return limits(total, target, t.highest(terms, target))
+	}
+	return vehicle.MaxPrice{TargetTZS: target.IntPart(), FOB: search(false), CF: search(true)}
+}
+
+// highest returns a price in whole dollars that is certainly above the target.
+func (t *Tables) highest(terms vehicle.Terms, target decimal.Decimal) int64 {
+	rate := terms.Rate
+	if !rate.IsPositive() {
+		rate = DefaultRate
+	}
+	return target.Div(rate).IntPart() + 1
+}
+
+// priced returns an estimate at another price.
+func priced(e vehicle.Estimate, price int64, withSea bool) vehicle.Estimate {
+	usd := money.NewNumber(decimal.NewFromInt(price))
+	if e.Car.FOBPriceUSD, e.Car.CFPriceUSD = &usd, nil; withSea {
+		e.Car.FOBPriceUSD, e.Car.CFPriceUSD = nil, &usd
+	}
+	return e
+}
+
+// limits searches the prices at which the highest, the likely and the lowest total
+// just meet the target. It returns nil when something to pay is not known, and a nil
+// price where even a car for one dollar costs more.
+func limits(total func(int64) (moneyRange, bool), target decimal.Decimal, above int64) *vehicle.PriceLimits {
+	if _, ok := total(1); !ok {
+		return nil
+	}
+	search := func(of func(moneyRange) decimal.Decimal) *int64 {
+		fits, tooHigh := int64(0), above
+		for fits+1 < tooHigh {
+			middle := (fits + tooHigh) / 2
+			if sum, _ := total(middle); of(sum).GreaterThan(target) {
+				tooHigh = middle
+			} else {
+				fits = middle
+			}
+		}
+		if fits == 0 {
+			return nil
+		}
+		return &fits
+	}
+	return &vehicle.PriceLimits{
+		Low:    search(func(s moneyRange) decimal.Decimal { return s.high }),
+		Likely: search(func(s moneyRange) decimal.Decimal { return s.amount }),
+		High:   search(func(s moneyRange) decimal.Decimal { return s.low }),
+	}
+}
