@@ -49,7 +49,7 @@ func newBatchBody(b *batch.Batch) batchBody {
 	if rate, err := money.ParseNumber(b.Options.Rate); err == nil {
 		body.Options.Rate = &rate
 	}
-	body.Options.Landing, body.Options.Costs = b.Options.Landing, b.Options.Costs
+	body.Options.Landing, body.Options.Costs, body.Options.Target = b.Options.Landing, b.Options.Costs, b.Options.Target
 	if id := b.Options.Webhook; id != "" {
 		body.Webhook = &batchWebhook{ID: id}
 	}
@@ -153,7 +153,7 @@ func (s *Server) createBatch(
 	if options.Rate != nil {
 		req.Options.Rate = options.Rate.String()
 	}
-	req.Options.Landing, req.Options.Costs = options.Landing, options.Costs
+	req.Options.Landing, req.Options.Costs, req.Options.Target = options.Landing, options.Costs, options.Target
 	const timeout = 10 * redisTimeout // for ten thousand rows
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()

@@ -36,6 +36,7 @@ type batchOptions struct {
 	Rate    *money.Number        `json:"rate,omitempty"` // shillings for a dollar
 	Landing *vehicle.LandingDays `json:"landing,omitempty"`
 	Costs   *vehicle.Costs       `json:"costs,omitempty"`
+	Target  *vehicle.Target      `json:"target,omitempty"`
 
 	// Webhook is the URL that is notified when the batch ends. In the body it is
 	// beside the options.
@@ -64,7 +65,7 @@ func (o batchOptions) check() error {
 
 // setTerms takes over the terms of a request.
 func (o *batchOptions) setTerms(terms vehicle.Terms, ignored []string) {
-	o.Landing, o.Costs = terms.Landing, terms.Costs
+	o.Landing, o.Costs, o.Target = terms.Landing, terms.Costs, terms.Target
 	o.ignore(ignored)
 	if !terms.Rate.IsZero() {
 		rate := money.NewNumber(terms.Rate)

@@ -47,6 +47,10 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 		input.Rate = cost.DefaultRate.String()
 	}
 	input.Landing, input.Costs = terms.Landing, terms.Costs
+	if terms.Target != nil {
+		rec := recorderOf(r)
+		rec.ignored = append(rec.ignored, "target") // a comparison has no highest price
+	}
 
 	// Find the outcome: the stored one of the same request, else a cached
 	// result, else a job. Only a job counts against the limits of the key.

@@ -60,6 +60,9 @@ func identity(terms vehicle.Terms, input ...any) []any {
 	if terms.Landing != nil || terms.Costs != nil {
 		input = append(input, terms.Landing, terms.Costs)
 	}
+	if terms.Target != nil {
+		input = append(input, terms.Target)
+	}
 	return input
 }
 
@@ -82,7 +85,11 @@ func (s *Server) priced(estimate []byte, terms vehicle.Terms, source vehicle.Sou
 	if e.Warnings = message.Limit(append(e.Warnings, warned...)); len(e.Warnings) > 0 {
 		warnings.value = e.Warnings
 	}
-	return replaceFields(estimate, field{"summary", e.Summary}, field{"driveAway", e.DriveAway}, warnings)
+	highest := field{"maxPriceUSD", nil}
+	if e.MaxPrice != nil {
+		highest.value = e.MaxPrice
+	}
+	return replaceFields(estimate, field{"summary", e.Summary}, field{"driveAway", e.DriveAway}, warnings, highest)
 }
 
 // withWarnings returns a result with more warnings.

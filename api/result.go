@@ -170,7 +170,7 @@ func (s *Server) sendResult(out resultWriter, item batch.Item, terms vehicle.Ter
 
 // termsOf returns the terms of a batch.
 func termsOf(options batch.Options) (terms vehicle.Terms, err error) {
-	terms.Landing, terms.Costs = options.Landing, options.Costs
+	terms.Landing, terms.Costs, terms.Target = options.Landing, options.Costs, options.Target
 	if options.Rate != "" {
 		rate, err := money.ParseNumber(options.Rate)
 		terms.Rate = rate.Decimal()

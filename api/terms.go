@@ -24,6 +24,12 @@ type termsRequest struct {
 	Landing     json.RawMessage `json:"landing"`     // a day, or {"from", "to"}
 	Costs       json.RawMessage `json:"costs"`       // what the caller knows
 	Destination json.RawMessage `json:"destination"` // only Dar es Salaam
+	Target      json.RawMessage `json:"target"`      // the cost for which the highest price is searched
+}
+
+// targetRequest is the field "target".
+type targetRequest struct {
+	OnTheRoadTZS json.RawMessage `json:"onTheRoadTZS"`
 }
 
 // costsRequest is the field "costs".
@@ -77,7 +83,36 @@ func (req *termsRequest) parse(now time.Time) (terms vehicle.Terms, ignored []st
 		terms.Rate = rate
 	}
 	terms.Costs = costs
-	return terms, append(ignored, more...), nil
+	target, unknown, err := parseTarget(req.Target)
+	if err != nil {
+		return terms, nil, err
+	}
+	terms.Target = target
+	return terms, slices.Concat(ignored, more, unknown), nil
+}
+
+// Bounds of a target in shillings.
+const (
+	minTargetTZS = 1_000_000
+	maxTargetTZS = 10_000_000_000
+)
+
+// parseTarget parses the cost on the road that the caller can pay; nil when there is
+// none.
+func parseTarget(value json.RawMessage) (target *vehicle.Target, ignored []string, err error) {
+	if isAbsent(value) {
+		return nil, nil, nil
+	}
+	var req targetRequest
+	if err := json.Unmarshal(value, &req); err != nil || value[0] != '{' || isAbsent(req.OnTheRoadTZS) {
+		return nil, nil, fieldProblem("target", "target").withCause(err)
+	}
+	var n money.Number
+	if err := json.Unmarshal(req.OnTheRoadTZS, &n); err != nil || n.Decimal().LessThan(decimal.NewFromInt(minTargetTZS)) ||
+		n.Decimal().GreaterThan(decimal.NewFromInt(maxTargetTZS)) {
+		return nil, nil, fieldProblem("target.onTheRoadTZS", "amount", minTargetTZS, maxTargetTZS).withCause(err)
+	}
+	return &vehicle.Target{OnTheRoadTZS: n}, unknownFields("target.", value, req), nil
 }
 
 // destinations are the accepted names of the only supported destination: their
@@ -247,6 +282,9 @@ func termsQuery(terms vehicle.Terms) (query url.Values) {
 	if terms.Landing != nil {
 		query.Set("landing", terms.Landing.From+".."+terms.Landing.To)
 	}
+	if terms.Target != nil {
+		query.Set("target", terms.Target.OnTheRoadTZS.String())
+	}
 	if terms.Costs != nil {
 		if data, err := plainjson.Encode(terms.Costs); err == nil {
 			query.Set("costs", string(data))
@@ -259,7 +297,7 @@ func termsQuery(terms vehicle.Terms) (query url.Values) {
 const maxCostsQuery = 4096
 
 // parseTermsQuery parses the terms in the query of a URL: rate, landing (one day, or
-// two with .. between), costs (JSON) and destination.
+// two with .. between), costs (JSON), target (shillings on the road) and destination.
 func parseTermsQuery(query url.Values, now time.Time) (terms vehicle.Terms, ignored []string, err error) {
 	req := termsRequest{Rate: json.RawMessage(query.Get("rate"))}
 	if text := query.Get("landing"); text != "" {
@@ -273,6 +311,12 @@ func parseTermsQuery(query url.Values, now time.Time) (terms vehicle.Terms, igno
 			return terms, nil, fieldProblem("costs", "object")
 		}
 		req.Costs = bytes.TrimSpace([]byte(text))
+	}
+	if text := query.Get("target"); text != "" {
+		if _, err := decimal.NewFromString(text); err != nil {
+			return terms, nil, fieldProblem("target", "amount", minTargetTZS, maxTargetTZS).withCause(err)
+		}
+		req.Target = json.RawMessage(`{"onTheRoadTZS":` + text + `}`)
 	}
 	if text := query.Get("destination"); text != "" {
 		if req.Destination, err = plainjson.Encode(text); err != nil {

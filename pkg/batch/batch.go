@@ -93,6 +93,7 @@ type Options struct {
 
 	Landing *vehicle.LandingDays `json:"landing,omitempty"`
 	Costs   *vehicle.Costs       `json:"costs,omitempty"`
+	Target  *vehicle.Target      `json:"target,omitempty"`
 }
 
 // New is a batch to create. Create sets the DuplicateOf and DuplicateRow of its rows.

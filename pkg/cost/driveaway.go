@@ -35,7 +35,7 @@ func (t *Tables) Apply(e vehicle.Estimate, terms vehicle.Terms, now time.Time) v
 	answer := t.Calculate(e, terms, now)
 	e.DriveAway, e.Summary, e.MaxPrice = &answer.DriveAway, &answer.Summary, nil
 	if terms.Target != nil {
-		highest := t.MaxPrice(e, terms, now, terms.Target.Decimal())
+		highest := t.MaxPrice(e, terms, now, terms.Target.OnTheRoadTZS.Decimal())
 		e.MaxPrice = &highest
 	}
 	e.Warnings = slices.DeleteFunc(slices.Clone(e.Warnings), func(w vehicle.Warning) bool {

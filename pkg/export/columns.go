@@ -5,6 +5,8 @@ package export
 import (
 	"strings"
 
+	"github.com/shopspring/decimal"
+
 	"ushuru/pkg/batch"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
@@ -74,6 +76,10 @@ var columns = []column{
 	driveAway("driveAwayHighUSD", func(d *vehicle.DriveAway) any { return d.HighUSD.Decimal() }),
 	driveAway("driveAwayLowTZS", func(d *vehicle.DriveAway) any { return d.LowTZS.Decimal() }),
 	driveAway("driveAwayHighTZS", func(d *vehicle.DriveAway) any { return d.HighTZS.Decimal() }),
+	onTheRoad("onTheRoadTZS", func(s *vehicle.Sum) int64 { return s.TZS }),
+	onTheRoad("onTheRoadLowTZS", func(s *vehicle.Sum) int64 { return s.LowTZS }),
+	onTheRoad("onTheRoadHighTZS", func(s *vehicle.Sum) int64 { return s.HighTZS }),
+	estimate("maxPriceUSD", 12, maxPrice),
 	driveAway("driveAwayMissing", func(d *vehicle.DriveAway) any { return missing(d.Missing) }),
 
 	estimate("referenceNumber", 18, func(e *vehicle.Estimate) any { return e.Tax.ReferenceNumber }),
@@ -107,6 +113,25 @@ func driveAway(name string, value func(*vehicle.DriveAway) any) column {
 		}
 		return value(e.DriveAway)
 	})
+}
+
+// onTheRoad is a column of the number that people read.
+func onTheRoad(name string, value func(*vehicle.Sum) int64) column {
+	return estimate(name, amountWidth, func(e *vehicle.Estimate) any {
+		if e.Summary == nil || e.Summary.OnTheRoad == nil {
+			return nil
+		}
+		return decimal.NewFromInt(value(e.Summary.OnTheRoad))
+	})
+}
+
+// maxPrice returns the highest likely price without freight for the target of the
+// batch.
+func maxPrice(e *vehicle.Estimate) any {
+	if e.MaxPrice == nil || e.MaxPrice.FOB == nil || e.MaxPrice.FOB.Likely == nil {
+		return nil
+	}
+	return decimal.NewFromInt(*e.MaxPrice.FOB.Likely)
 }
 
 // count returns nil for 0, which means that the listing does not give the value.

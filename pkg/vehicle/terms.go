@@ -16,12 +16,17 @@ type Terms struct {
 	Costs   *Costs
 	// Target is the cost on the road in shillings for which the highest price is
 	// searched; nil searches none.
-	Target *money.Number
+	Target *Target
 }
 
 // IsZero reports whether the caller decides nothing.
 func (t Terms) IsZero() bool {
 	return t.Rate.IsZero() && t.Landing == nil && t.Costs == nil && t.Target == nil
+}
+
+// Target is what a buyer can pay for a car on the road.
+type Target struct {
+	OnTheRoadTZS money.Number `json:"onTheRoadTZS"`
 }
 
 // LandingDays are the first and the last day on which a car may land, as a caller
