@@ -39,7 +39,7 @@ type commands struct {
 	Match     matchCommand     `cmd:"" help:"Find the TRA labels of cars given as JSON lines."`
 	Eval      evalCommand      `cmd:"" help:"Evaluate matching against labelled cases."`
 	Drift     driftCommand     `cmd:"" help:"Print TRA answers that differ from the known tax rules."`
-	Costs     costsCommand     `cmd:"" help:"Show and save what listings say of freight and volumes."`
+	Costs     costsCommand     `cmd:"" help:"Check a file of costs; show what listings say of freight."`
 	Authority authorityCommand `cmd:"" help:"Sync the copy of TRA's makes and labels by hand."`
 	Simulate  simulateCommand  `cmd:"" help:"Run a simulator on a port."`
 	Bench     benchCommand     `cmd:"" help:"Run benchmarks."`

@@ -11,10 +11,24 @@ import (
 	"ushuru/pkg/listing/sites"
 )
 
-// costsCommand is about what shipping costs.
+// costsCommand is about the tables of costs, and about what is learned from listings.
 type costsCommand struct {
+	Check   costsCheck   `cmd:"" help:"Check a file for COST_TABLES and name every problem."`
 	Learned costsLearned `cmd:"" help:"Print what listings say of freight and volumes, with the number of listings."`
 	Export  costsExport  `cmd:"" help:"Print what is learned of freight as a file for COST_TABLES."`
+}
+
+type costsCheck struct {
+	File string `arg:"" type:"existingfile" help:"JSON file."`
+}
+
+// Run is called by kong.
+func (c *costsCheck) Run(r *run) error {
+	if _, err := cost.Load(c.File); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(r.Out, "%s can be used as COST_TABLES.\n", c.File)
+	return err
 }
 
 type costsExport struct {
