@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ushuru/pkg/client"
-	"ushuru/pkg/fetch"
 	"ushuru/pkg/vehicle"
 )
 
@@ -30,7 +29,7 @@ func (c clientConfig) client() (*client.Client, error) {
 
 // outputOptions say how an estimate is printed.
 type outputOptions struct {
-	Table bool   `help:"Print a table instead of JSON."`
+	Table bool   `help:"Print a table, and an error as text, instead of JSON."`
 	Lang  string `enum:"en,sw" default:"en" help:"Language of the table: en or sw."`
 }
 
@@ -41,6 +40,7 @@ type estimateCommand struct {
 	Rate      string `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
 	ModelBody string `placeholder:"LABEL" help:"TRA label of the car, for example a candidate from an error."`
 	Known     string `placeholder:"JSON" help:"What you know better than the page, for example {\"year\":2016}."`
+	Prices    bool   `name:"price-candidates" help:"Ask for the taxes of every candidate when there is no estimate."`
 	HTML      string `name:"html" placeholder:"FILE" type:"existingfile" help:"Saved page, for sites that block the API."`
 	Explain   bool   `help:"Show the source of each value."`
 	Listing   string `arg:"" name:"URL" help:"URL of a listing."`
@@ -60,9 +60,8 @@ func (c *estimateCommand) Run(r *run) error {
 	if c.Known != "" {
 		request["known"] = json.RawMessage(c.Known)
 	}
-	if c.Explain {
-		request["explain"] = true
-	}
+	putTrue(request, "explain", c.Explain)
+	putTrue(request, "priceCandidates", c.Prices)
 	return r.printResult(c.clientConfig, c.outputOptions, "/v1/estimate", request, c.Rate)
 }
 
@@ -83,6 +82,7 @@ type quoteCommand struct {
 	CF        string `name:"cf" placeholder:"USD" help:"Price with freight to Dar es Salaam in US dollars."`
 	M3        string `name:"m3" help:"Shipping volume in cubic metres."`
 	ModelBody string `placeholder:"LABEL" help:"TRA label of the car, for example a candidate from an error."`
+	Prices    bool   `name:"price-candidates" help:"Ask for the taxes of every candidate when there is no estimate."`
 }
 
 // Run is called by kong.
@@ -102,12 +102,19 @@ func (c *quoteCommand) Run(r *run) error {
 	if c.EngineCC != 0 {
 		request["engine_cc"] = c.EngineCC
 	}
+	putTrue(request, "priceCandidates", c.Prices)
 	return r.printResult(c.clientConfig, c.outputOptions, "/v1/quote", request, c.Rate)
 }
 
 func put(request map[string]any, name, text string) {
 	if text != "" {
 		request[name] = text
+	}
+}
+
+func putTrue(request map[string]any, name string, value bool) {
+	if value {
+		request[name] = true
 	}
 }
 
@@ -124,31 +131,6 @@ func putNumber(request map[string]any, name, text string) error {
 	return nil
 }
 
-// errorBody is what is printed to standard error when the API answers with an
-// error, a page is not a readable listing, or an image not a readable sheet.
-type errorBody struct {
-	Error      string              `json:"error"`
-	Code       string              `json:"code,omitempty"`
-	Candidates []vehicle.Candidate `json:"candidates,omitempty"`
-}
-
-// printError prints such an error in the form of the API and returns the exit
-// status for it. Any other error is returned as it is.
-func (r *run) printError(err error) error {
-	var body errorBody
-	if api, ok := errors.AsType[*client.Error](err); ok {
-		body = errorBody{api.Message, api.Code, api.Candidates}
-	} else if page, ok := errors.AsType[*fetch.Error](err); ok {
-		body = errorBody{Error: page.Message, Code: page.Code}
-	} else {
-		return err
-	}
-	if err := writeJSON(r.Err, body); err != nil {
-		return err
-	}
-	return exitError{exitRefused}
-}
-
 // printResult posts a request and prints the result.
 func (r *run) printResult(config clientConfig, as outputOptions, path string, request map[string]any, rate string) error {
 	if err := putNumber(request, "rate", rate); err != nil {
@@ -162,7 +144,7 @@ func (r *run) printResult(config clientConfig, as outputOptions, path string, re
 	defer cancel()
 	result, err := api.PostAndWait(ctx, path, request)
 	if err != nil {
-		return r.printError(err)
+		return r.printRefusal(err, as)
 	}
 	if !as.Table {
 		return writeJSON(r.Out, result)

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/retry"
 	"ushuru/pkg/vehicle"
 )
@@ -80,7 +81,9 @@ type Error struct {
 	Status     int // of HTTP; 0 when it is the error of a job
 	Message    string
 	Code       string
-	Candidates []vehicle.Candidate
+	Text       *message.Text       // Message in both languages
+	Candidates []vehicle.Candidate // TRA entries that the car may be, best first
+	Car        *vehicle.Car        // as far as it was read; nil when it was not
 
 	location   string        // of the job that continues
 	retryAfter time.Duration // 0 when the API does not say
@@ -88,7 +91,7 @@ type Error struct {
 
 // fill copies the fields of an error's body.
 func (e *Error) fill(body vehicle.Error) {
-	e.Message, e.Code, e.Candidates = body.Message, body.Code, body.Candidates
+	e.Message, e.Code, e.Text, e.Candidates, e.Car = body.Message, body.Code, body.Text, body.Candidates, body.Car
 }
 
 func (e *Error) Error() string { return e.Message }

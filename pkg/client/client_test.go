@@ -116,11 +116,27 @@ func TestAResponseThatBreaksOffIsRequestedAgain(t *testing.T) {
 
 func TestAnErrorIsNotRetried(t *testing.T) {
 	s := &script{answers: []func(http.ResponseWriter){
-		says(500, `{"error":"More than one fits.","code":"ambiguous_match","candidates":[{"make":"TOYOTA","modelBody":"A - B - C"}]}`),
+		says(500, `{"error":"More than one fits.","code":"ambiguous_match","candidates":[{"make":"TOYOTA","modelBody":"A - B - C"}],`+
+			`"car":{"make":"TOYOTA","year":2012},"text":{"en":"More than one fits.","sw":"Zaidi ya moja."}}`),
 	}}
 	_, err := newClient(t, s).PostAndWait(t.Context(), "/v1/estimate", map[string]string{"url": "x"})
 	failure, ok := errors.AsType[*client.Error](err)
 	if !ok || failure.Status != 500 || failure.Code != "ambiguous_match" || len(failure.Candidates) != 1 || len(s.requests) != 1 {
+		t.Fatalf("%v, requests %q", err, s.requests)
+	}
+	if failure.Car == nil || failure.Car.Year != 2012 || failure.Text == nil || failure.Text.SW != "Zaidi ya moja." {
+		t.Errorf("the car %+v, the text %+v", failure.Car, failure.Text)
+	}
+}
+
+func TestTheErrorOfAJobHasItsCarAndCandidates(t *testing.T) {
+	s := &script{answers: []func(http.ResponseWriter){
+		says(202, `{}`, "Location", "/v1/jobs/1"),
+		says(200, `{"state":"failed","error":{"error":"No.","code":"no_match","car":{"year":2012},"candidates":[{"modelBody":"A"}]}}`),
+	}}
+	_, err := newClient(t, s).PostAndWait(t.Context(), "/v1/estimate", map[string]string{"url": "x"})
+	failure, ok := errors.AsType[*client.Error](err)
+	if !ok || failure.Car == nil || failure.Car.Year != 2012 || len(failure.Candidates) != 1 {
 		t.Fatalf("%v, requests %q", err, s.requests)
 	}
 }

@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"ushuru/pkg/client"
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/message"
+	"ushuru/pkg/vehicle"
+)
+
+// errorBody is what is printed to standard error when the API answers with an
+// error, a page is not a readable listing, or an image not a readable sheet.
+type errorBody struct {
+	Error      string              `json:"error"`
+	Code       string              `json:"code,omitempty"`
+	Candidates []vehicle.Candidate `json:"candidates,omitempty"`
+	Car        *vehicle.Car        `json:"car,omitempty"`
+}
+
+// printError prints such an error in the form of the API and returns the exit
+// status for it. Any other error is returned as it is.
+func (r *run) printError(err error) error {
+	var body errorBody
+	if api, ok := errors.AsType[*client.Error](err); ok {
+		body = errorBody{api.Message, api.Code, api.Candidates, api.Car}
+	} else if page, ok := errors.AsType[*fetch.Error](err); ok {
+		body = errorBody{Error: page.Message, Code: page.Code}
+	} else {
+		return err
+	}
+	if err := writeJSON(r.Err, body); err != nil {
+		return err
+	}
+	return exitError{exitRefused}
+}
+
+// printRefusal prints the error of a request for an estimate: as text for a person,
+// who reads a table or a terminal, and otherwise as printError does.
+func (r *run) printRefusal(err error, as outputOptions) error {
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok || !as.Table && !isTerminal(r.Err) {
+		return r.printError(err)
+	}
+	if err := writeRefusal(r.Err, refused, as.Lang); err != nil {
+		return err
+	}
+	return exitError{exitRefused}
+}
+
+// isTerminal reports whether what is written to w is shown on a terminal.
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// refusalWords are the words of a refusal in English and Kiswahili.
+func refusalWords(key string) vehicle.Text {
+	return map[string]vehicle.Text{
+		"price":  {EN: "Price", SW: "Bei"},
+		"stated": {EN: "Year, engine, fuel", SW: "Mwaka, injini, mafuta"},
+		"which":  {EN: "TRA entries that the car may be, the nearest first:", SW: "Magari ya TRA yanayoweza kuwa gari hili, la karibu kwanza:"},
+		"taxes":  {EN: "taxes", SW: "kodi"},
+		"choose": {EN: "Choose the entry that is this car and repeat the command with it, for example:", SW: "Chagua lililo gari hili na urudie amri nalo, kwa mfano:"},
+		"later":  {EN: "Or repeat the same command in a minute.", SW: "Au rudia amri hiyohiyo baada ya dakika moja."},
+		"known":  {EN: "Repeat the command with what you know better than the page, for example:", SW: "Rudia amri pamoja na unachokijua kuliko tangazo, kwa mfano:"},
+		"now":    {EN: "still made", SW: "bado linatengenezwa"},
+
+		string(vehicle.NearExact):  {EN: "same code", SW: "msimbo huohuo"},
+		string(vehicle.NearCode):   {EN: "similar code", SW: "msimbo unaofanana"},
+		string(vehicle.NearFamily): {EN: "similar model", SW: "modeli inayofanana"},
+	}[key]
+}
+
+// writeRefusal writes why there is no estimate, what was read of the car, the
+// candidates, and what to do next.
+func writeRefusal(w io.Writer, refused *client.Error, lang string) error {
+	var b strings.Builder
+	_, _ = fmt.Fprintln(&b, printable(said(lang, refused.Text, refused.Message)))
+	if refused.Car != nil {
+		writeReadCar(&b, *refused.Car, lang)
+	}
+	if len(refused.Candidates) > 0 {
+		writeCandidates(&b, refused.Candidates, lang)
+		_, _ = fmt.Fprintf(&b, "\n%s\n  --model-body %s\n", in(lang, refusalWords("choose")),
+			shellQuote(printable(refused.Candidates[0].ModelBody)))
+	}
+	switch refused.Code {
+	case "ai_unavailable":
+		_, _ = fmt.Fprintf(&b, "\n%s\n", in(lang, refusalWords("later")))
+	case "listing_incomplete":
+		_, _ = fmt.Fprintf(&b, "\n%s\n  --known '{\"year\": 2016}'\n", in(lang, refusalWords("known")))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeReadCar writes the car as far as it was read.
+func writeReadCar(w io.Writer, car vehicle.Car, lang string) {
+	_, _ = fmt.Fprintln(w)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(name vehicle.Text, parts ...string) {
+		if text := printable(strings.Join(nonEmpty(parts), ", ")); text != "" {
+			_, _ = fmt.Fprintf(table, "%s\t%s\n", in(lang, name), text)
+		}
+	}
+	line(tableWords["car"], oneLine(car.Make, car.Model, car.RawModelCode, car.Version), car.BodyType)
+	line(refusalWords("stated"), number(car.Year, ""), number(car.EngineCC, " cc"), car.Fuel)
+	var fob, cf string
+	if car.FOBPriceUSD != nil {
+		fob = "FOB " + price(car.FOBPriceUSD)
+	}
+	if car.CFPriceUSD != nil {
+		cf = "C&F " + price(car.CFPriceUSD)
+	}
+	line(refusalWords("price"), fob, cf)
+	_ = table.Flush()
+}
+
+// writeCandidates writes each candidate in two lines: the entry, and what agrees
+// with the car and what does not.
+func writeCandidates(w io.Writer, candidates []vehicle.Candidate, lang string) {
+	_, _ = fmt.Fprintf(w, "\n%s\n", in(lang, refusalWords("which")))
+	for i, c := range candidates {
+		facts := []string{
+			number(c.EngineCC, " cc"), fuelWord(c.Fuel, lang), madeIn(c, lang),
+			in(lang, refusalWords(string(c.Nearness))),
+		}
+		if c.TotalTaxesInTZS != nil {
+			facts = append(facts, in(lang, refusalWords("taxes"))+" TZS "+c.TotalTaxesInTZS.String())
+		}
+		_, _ = fmt.Fprintf(w, "%3d  %s\n     %s\n", i+1, printable(c.Make+": "+c.ModelBody),
+			printable(strings.Join(nonEmpty(facts), ", ")))
+		if why := printable(said(lang, c.Text, c.Why)); why != "" {
+			_, _ = fmt.Fprintf(w, "     %s\n", why)
+		}
+	}
+}
+
+// madeIn returns the years in which the cars of a candidate were made.
+func madeIn(c vehicle.Candidate, lang string) string {
+	switch {
+	case c.YearFrom == 0:
+		return number(c.YearTo, "")
+	case c.YearTo == 0:
+		return fmt.Sprintf("%d – (%s)", c.YearFrom, in(lang, refusalWords("now")))
+	}
+	return fmt.Sprintf("%d – %d", c.YearFrom, c.YearTo)
+}
+
+func fuelWord(fuel, lang string) string {
+	if fuel == "" {
+		return ""
+	}
+	return message.Word(fuel).In(lang)
+}
+
+// number returns a number with its unit; "" when it is not known.
+func number(n int, unit string) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n) + unit
+}
+
+func nonEmpty(parts []string) (kept []string) {
+	for _, part := range parts {
+		if part != "" {
+			kept = append(kept, part)
+		}
+	}
+	return kept
+}
+
+// printable returns a text in one line and without the characters that direct a
+// terminal: a page may contain any.
+func printable(text string) string {
+	return oneLine(strings.Map(func(c rune) rune {
+		if strconv.IsPrint(c) {
+			return c
+		}
+		return ' '
+	}, text))
+}
+
+// shellQuote quotes a text as one word for a shell.
+func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
