@@ -1,10 +1,11 @@
 package message
 
 import (
-	"math"
-	"strconv"
+	"errors"
 	"strings"
 	"time"
+
+	"github.com/shopspring/decimal"
 )
 
 // forms are the forms in which people read a value.
@@ -29,7 +30,18 @@ func inForm(form, value, lang string) string {
 	return value
 }
 
-const million = 1_000_000
+// Amounts from which another form is used, and the units of rounding. They are exact,
+// so that 24,950,000 is 25 million, not 24.9.
+var (
+	ten         = decimal.NewFromInt(10)
+	thousand    = decimal.NewFromInt(1000)
+	tenThousand = decimal.NewFromInt(10_000)
+	tenth       = decimal.NewFromInt(100_000) // of a million
+	almost      = decimal.NewFromInt(995_000) // is rounded to a million
+	million     = decimal.NewFromInt(1_000_000)
+	two         = decimal.RequireFromString("9.995") // up to here, two decimals
+	one         = decimal.RequireFromString("99.95")
+)
 
 // shillings returns an amount as people say it: TSh 39.5 million, TSh 660,000.
 func shillings(value, lang string) string {
@@ -37,14 +49,14 @@ func shillings(value, lang string) string {
 	switch {
 	case err != nil:
 		return "TSh " + value
-	case amount < million/10:
-		return "TSh " + grouped(math.Round(amount))
-	case amount < million-5000:
-		return "TSh " + grouped(roundTo(amount, 10_000))
+	case amount.LessThan(tenth):
+		return "TSh " + grouped(amount)
+	case amount.LessThan(almost):
+		return "TSh " + grouped(roundTo(amount, tenThousand))
 	case lang == Swahili:
-		return "TSh milioni " + threeDigits(amount/million)
+		return "TSh milioni " + threeDigits(amount.Div(million))
 	}
-	return "TSh " + threeDigits(amount/million) + " million"
+	return "TSh " + threeDigits(amount.Div(million)) + " million"
 }
 
 // dollars returns an amount as people say it: USD 12,340.
@@ -53,36 +65,40 @@ func dollars(value string) string {
 	switch {
 	case err != nil:
 		return "USD " + value
-	case amount < 1000:
-		return "USD " + grouped(math.Round(amount))
+	case amount.LessThan(thousand):
+		return "USD " + grouped(amount)
 	}
-	return "USD " + grouped(roundTo(amount, 10))
+	return "USD " + grouped(roundTo(amount, ten))
 }
 
-func parseNumber(value string) (float64, error) {
-	return strconv.ParseFloat(strings.ReplaceAll(value, ",", ""), 64)
+// parseNumber parses an amount with or without commas. An exponent is no amount: its
+// digits could fill the memory.
+func parseNumber(value string) (decimal.Decimal, error) {
+	if strings.ContainsAny(value, "eE") {
+		return decimal.Zero, errors.New("message: an amount has no exponent")
+	}
+	return decimal.NewFromString(strings.ReplaceAll(value, ",", ""))
 }
 
-func roundTo(amount, unit float64) float64 { return math.Round(amount/unit) * unit }
+func roundTo(amount, unit decimal.Decimal) decimal.Decimal {
+	return amount.Div(unit).Round(0).Mul(unit)
+}
 
 // threeDigits returns a number with three significant digits, and all that it has
 // before the point.
-func threeDigits(n float64) string {
-	decimals := 0
+func threeDigits(n decimal.Decimal) string {
 	switch {
-	case n < 9.995:
-		decimals = 2
-	case n < 99.95:
-		decimals = 1
-	default:
-		return grouped(math.Round(n))
+	case n.LessThan(two):
+		return n.Round(2).String()
+	case n.LessThan(one):
+		return n.Round(1).String()
 	}
-	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(n, 'f', decimals, 64), "0"), ".")
+	return grouped(n)
 }
 
-// grouped returns a whole number with commas for thousands.
-func grouped(n float64) string {
-	digits := strconv.FormatFloat(n, 'f', 0, 64)
+// grouped returns an amount, rounded to a whole number, with commas for thousands.
+func grouped(n decimal.Decimal) string {
+	digits := n.StringFixed(0)
 	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}

@@ -81,6 +81,10 @@ func TestAValueIsReadInItsForm(t *testing.T) {
 		{"tzs", "39512345.67", "TSh 39.5 million", "TSh milioni 39.5"},
 		{"tzs", "6,864,268.00", "TSh 6.86 million", "TSh milioni 6.86"},
 		{"tzs", "7000000", "TSh 7 million", "TSh milioni 7"},
+		{"tzs", "24950000", "TSh 25 million", "TSh milioni 25"}, // not 24.9, as of the float below it
+		{"tzs", "1005000", "TSh 1.01 million", "TSh milioni 1.01"},
+		{"tzs", "995000", "TSh 1 million", "TSh milioni 1"},
+		{"tzs", "1e999999999", "TSh 1e999999999", "TSh 1e999999999"},
 		{"tzs", "128400000", "TSh 128 million", "TSh milioni 128"},
 		{"tzs", "1284000000", "TSh 1,284 million", "TSh milioni 1,284"},
 		{"tzs", "664268", "TSh 660,000", "TSh 660,000"},
