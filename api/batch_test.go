@@ -70,7 +70,9 @@ func ofAnother(t *testing.T, a *app) string {
 	return b.ID
 }
 
-const none = `{"error":"No such batch, or it ended more than 7 days ago.","code":"batch_not_found"}`
+const none = `{"error":"No such batch, or it ended more than 7 days ago.","code":"batch_not_found",` +
+	`"text":{"en":"No such batch, or it ended more than 7 days ago.",` +
+	`"sw":"Hakuna kundi kama hilo, au liliisha zaidi ya siku 7 zilizopita.","draft":true}}`
 
 var batchScenarios = []scenario{
 	{

@@ -64,7 +64,7 @@ var batchRequestScenarios = []scenario{
 		body: `{"items":[{"url":"https://cars.example/1"},7,{"reference":"a"},{"url":"ftp://x/"},{"url":"https://cars.example/2","reference":"` + strings.Repeat("x", 201) +
 			`"},{"url":"http://127.0.0.1/"},{"url":"https://cars.example/3","modelBody":"` + strings.Repeat("x", 201) + `"}]}`,
 		has: []string{
-			`{"error":"6 of 7 rows are invalid.`, `"code":"rows_invalid","rows":[{"row":2,"code":"row_invalid"`,
+			`{"error":"6 of 7 rows are invalid.`, `"rows":[{"row":2,"code":"row_invalid"`,
 			`{"row":3,"reference":"a","code":"url_missing"`, `{"row":4,"url":"ftp://x/","code":"url_forbidden"`, `{"row":5,`,
 			`"code":"reference_invalid"`, `{"row":6,"url":"http://127.0.0.1/","code":"url_forbidden"`, `{"row":7,"url":"https://cars.example/3","code":"field_invalid"`,
 		},

@@ -198,7 +198,7 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		for _, code := range regexp.MustCompile(`\bcode: "([a-z_]+)"`).FindAllSubmatch(source, -1) {
+		for _, code := range regexp.MustCompile(`\brefuse\(\w+(?:\.\w+)?, "([a-z_]+)`).FindAllSubmatch(source, -1) {
 			found++
 			if !bytes.Contains(document, slices.Concat([]byte("`"), code[1], []byte("`"))) && !slices.Contains(ofThePage, string(code[1])) {
 				t.Errorf("%s of %s is not described", code[1], file)

@@ -86,6 +86,14 @@ func ExampleServer_ServeHTTP() {
 	// 400
 	// {
 	//   "error": "\"model\" is required unless modelCode, rawModelCode or modelBody is sent.",
-	//   "code": "field_invalid"
+	//   "code": "field_invalid",
+	//   "text": {
+	//     "en": "\"model\" is required unless modelCode, rawModelCode or modelBody is sent.",
+	//     "sw": "\"model\" inahitajika isipotumwa modelCode, rawModelCode au modelBody.",
+	//     "draft": true
+	//   },
+	//   "values": {
+	//     "field": "model"
+	//   }
 	// }
 }
