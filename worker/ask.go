@@ -10,6 +10,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
+	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
 	"ushuru/pkg/plainjson"
@@ -199,7 +200,7 @@ func (f *farSteps) calculate(ctx context.Context, run *farRun, asked ask) error 
 		return err
 	}
 	run.announce.Channel, run.announce.Message = jobs.ChannelAnswered, message
-	ctx, finish := tra.Begin(ctx, tra.SessionOptions{
+	ctx, finish := tra.Begin(fair.WithOwner(ctx, run.payload.Key), tra.SessionOptions{
 		Bulk: run.bulk,
 		Allow: func() error {
 			if result, err := run.claim(); err != nil || result != jobs.Claimed {

@@ -14,7 +14,7 @@ import (
 func ExampleLimits_Or() {
 	server := quota.Limits{PerMinute: 300, Jobs: 100}
 	fmt.Printf("%+v\n", quota.Limits{Jobs: 2}.Or(server))
-	// Output: {PerMinute:300 Jobs:2 BatchItems:0 Bytes:0}
+	// Output: {PerMinute:300 Jobs:2 BatchItems:0 Bytes:0 AITokens:0}
 }
 
 func TestLimiterOnEveryRedis(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"time"
 )
 
 // saved is one line of a backup: an endpoint with its secrets, and the id of its API
@@ -70,6 +71,12 @@ func (s *Store) Import(ctx context.Context, r io.Reader, hasKey func(owner strin
 		added, err := scriptAdd.Run(ctx, s.redis, []string{keyEndpoints(line.Owner)}, line.ID, record, MaxEndpoints).Bool()
 		if err == nil && !added {
 			err = ErrTooMany
+		}
+		if err != nil {
+			return present, keyless, fmt.Errorf("webhook: line %d: %w", number, err)
+		}
+		if line.State == Unverified {
+			_, err = s.Verify(ctx, line.Owner, line.ID, "import", time.Now())
 		}
 		if err != nil {
 			return present, keyless, fmt.Errorf("webhook: line %d: %w", number, err)
