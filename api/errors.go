@@ -91,5 +91,6 @@ var (
 	errUnavailable               = refuse(http.StatusServiceUnavailable, "unavailable", nil).after(5 * time.Second)
 	errCatalogueMissing          = refuse(http.StatusServiceUnavailable, "catalogue_missing", nil).after(5 * time.Second)
 	errMakeNotFound              = refuse(http.StatusNotFound, "make_not_found", nil)
+	errLabelNotFound             = refuse(http.StatusNotFound, "label_not_found", nil)
 	errNotFinished               = refuse(http.StatusGatewayTimeout, "not_finished", nil).after(pollAfter)
 )

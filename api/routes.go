@@ -35,6 +35,7 @@ func (s *Server) routes() error {
 	s.routeWebhooks(v1)
 	v1.Handle("/v1/sites", methods{http.MethodGet: sites})
 	v1.Handle("/v1/vehicles", methods{http.MethodGet: s.vehicles})
+	v1.Handle("/v1/vehicles/{modelBody:.+}/years", methods{http.MethodGet: s.rateLimited(s.modelYears)})
 	v1.Handle("/v1/tra-status", methods{http.MethodGet: s.traStatus})
 	s.router.PathPrefix("/v1/").Handler(s.authenticated(v1))
 

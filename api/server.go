@@ -23,6 +23,7 @@ import (
 
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/fair"
+	"ushuru/pkg/match"
 	"ushuru/pkg/tra"
 )
 
@@ -44,7 +45,8 @@ type Server struct {
 	outages  *tra.Outages
 	pauses   pauses
 	waiters  streams
-	ui       *monitoring // nil without a monitoring password
+	matcher  *match.Matcher // of labels that are named
+	ui       *monitoring    // nil without a monitoring password
 
 	failedLogins *prometheus.CounterVec
 }
@@ -60,7 +62,7 @@ func New(options Options) (*Server, error) {
 	}
 	s := &Server{
 		options: options, bodies: fair.NewPlaces(maxLargeBodies), exports: fair.NewPlaces(maxExports), outages: tra.NewOutages(options.TRA.Status),
-		pauses: pauses{redis: options.Redis},
+		pauses: pauses{redis: options.Redis}, matcher: match.New(match.Options{}),
 	}
 	s.failedLogins = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "ushuru_operator_logins_failed_total",

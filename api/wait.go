@@ -15,6 +15,13 @@ import (
 // caller sent for it, if anything, and returns its job: a new one, or the running one of
 // the same kind and input.
 func (s *Server) submit(w http.ResponseWriter, r *http.Request, kind string, input any, attachment []byte) (*jobs.Job, error) {
+	return s.submitAs(w, r, jobs.Interactive, kind, input, attachment)
+}
+
+// submitAs is submit for a job of a class.
+func (s *Server) submitAs(
+	w http.ResponseWriter, r *http.Request, class jobs.Class, kind string, input any, attachment []byte,
+) (*jobs.Job, error) {
 	if err := s.checkJobLimits(w, r); err != nil {
 		return nil, err
 	}
@@ -28,7 +35,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request, kind string, inp
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
 	owner := recorderOf(r).key.ID
-	requester := tasks.Requester{Owner: owner, Class: jobs.Interactive, Attachment: attachment}
+	requester := tasks.Requester{Owner: owner, Class: class, Attachment: attachment}
 	job, err := s.options.Tasks.Submit(ctx, kind, input, requester)
 	if err == nil && attachment != nil && job.Owner != owner { // the attachment of that job is another's
 		err = s.options.Bytes.Forget(ctx, owner, jobs.AttachmentName(dedupKey))

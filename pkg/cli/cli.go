@@ -34,6 +34,7 @@ type commands struct {
 	Webhooks  webhooksCommand  `cmd:"" help:"Save the webhooks of all API keys, and restore them."`
 	Estimate  estimateCommand  `cmd:"" help:"Estimate a listing through the API."`
 	Quote     quoteCommand     `cmd:"" help:"Estimate a car that you describe."`
+	Years     yearsCommand     `cmd:"" help:"Compare the taxes of a model by year of manufacture."`
 	Read      readCommand      `cmd:"" help:"Print the car that a listing page describes."`
 	Sheet     sheetCommand     `cmd:"" help:"Read an auction sheet and print the report, in English or Kiswahili."`
 	Match     matchCommand     `cmd:"" help:"Find the TRA labels of cars given as JSON lines."`

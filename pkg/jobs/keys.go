@@ -63,6 +63,11 @@ func keysOf(job *Job) []string {
 	return []string{keyJob(job.ID), keySubscribers(job.ID), "inflight:{" + slotOf(job.ID) + "}:" + job.DedupKey, keyAttachment(job.ID)}
 }
 
+// keyInflight is the dedup key of a running job of this version, see keysOf.
+func keyInflight(dedupKey string) string {
+	return "inflight:{" + strings.ToUpper(dedupKey[:slotLength]) + "}:" + dedupKey
+}
+
 // scriptRunner adds a script to a pipeline.
 type scriptRunner func(script *redis.Script, keys []string, args ...any) *redis.Cmd
 

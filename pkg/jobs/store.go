@@ -121,6 +121,26 @@ func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, j
 	return running, true, s.keepActive(ctx, running, job)
 }
 
+// AreRunning reports for each of the dedup keys whether a job has it that has not ended.
+func (s *Store) AreRunning(ctx context.Context, dedupKeys []string) ([]bool, error) {
+	if len(dedupKeys) == 0 {
+		return nil, nil
+	}
+	pipe := s.redis.Pipeline()
+	found := make([]*redis.IntCmd, len(dedupKeys))
+	for i, key := range dedupKeys {
+		found[i] = pipe.Exists(ctx, keyInflight(key))
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("jobs: running jobs: %w", err)
+	}
+	running := make([]bool, len(dedupKeys))
+	for i, reply := range found {
+		running[i] = reply.Val() > 0
+	}
+	return running, nil
+}
+
 // keepActive removes the id of a job that was not created from the sweeper's set,
 // and makes sure that the one that was joined is in it: its creator may have
 // crashed in between.

@@ -1,0 +1,342 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gorilla/mux"
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/chassis"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/match"
+	"ushuru/pkg/message"
+	"ushuru/pkg/money"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
+)
+
+const (
+	// maxModelYears is how many years of a model are returned, the latest.
+	maxModelYears = 60
+	// maxYearJobs is how many years of a model one request requests from the authority.
+	maxYearJobs = 40
+	// typicalAge is that of the car whose quote fetches the list of years of a model.
+	typicalAge = 8
+)
+
+// yearsRequest is the query of GET /v1/vehicles/{modelBody}/years.
+type yearsRequest struct {
+	modelBody, make string
+	car             vehicle.QuoteInput // of any year
+	cheapestFirst   bool
+	refresh         bool
+}
+
+// parseYearsRequest checks the path and the query.
+func parseYearsRequest(r *http.Request) (yearsRequest, error) {
+	query := r.URL.Query()
+	req := yearsRequest{modelBody: strings.TrimSpace(mux.Vars(r)["modelBody"]), make: chassis.Normalise(query.Get("make"))}
+	if len(req.modelBody) > maxModelBody || strings.ContainsFunc(req.modelBody, notPrintable) {
+		return req, fieldProblem("modelBody", "bytes", maxModelBody)
+	}
+	req.car.Fuel = chassis.Normalise(query.Get("fuel"))
+	for _, field := range []struct{ name, value string }{{"make", req.make}, {"fuel", req.car.Fuel}} {
+		if utf8.RuneCountInString(field.value) > maxTextLength || strings.ContainsFunc(field.value, notPrintable) {
+			return req, fieldProblem(field.name, "characters", maxTextLength)
+		}
+	}
+	if text := query.Get("engine_cc"); text != "" && text != "0" { // as in a quote
+		cc, err := strconv.Atoi(text)
+		if err != nil || cc < minCC || cc > maxCC {
+			return req, fieldProblem("engine_cc", "engine", minCC, maxCC)
+		}
+		req.car.EngineCC = cc
+	}
+	var err error
+	if req.refresh, err = parseSwitch(query, "refresh"); err != nil {
+		return req, err
+	}
+	req.cheapestFirst, err = parseSwitch(query, "cheapestFirst")
+	return req, err
+}
+
+// parseSwitch parses a parameter that is true or false; it is false by default.
+func parseSwitch(query url.Values, name string) (bool, error) {
+	switch query.Get(name) {
+	case "true":
+		return true, nil
+	case "", "false":
+		return false, nil
+	}
+	return false, fieldProblem(name, "boolean")
+}
+
+// modelYears answers GET /v1/vehicles/{modelBody}/years: the taxes of one model by
+// year of manufacture, as far as the authority's answers are known. It never calls the
+// authority; with refresh it submits quotes of the years that are not known.
+func (s *Server) modelYears(w http.ResponseWriter, r *http.Request) error {
+	req, err := parseYearsRequest(r)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	defer cancel()
+	catalogue, err := s.options.Catalogue.Catalogue(ctx)
+	if errors.Is(err, tra.ErrNoCatalogue) {
+		return errCatalogueMissing.withCause(s.requestSync(ctx))
+	}
+	if err != nil {
+		return errUnavailable.withCause(err)
+	}
+	label, err := s.findLabel(ctx, catalogue, req)
+	if err != nil {
+		return err
+	}
+	req.car.Make, req.car.ModelBody = chassis.Normalise(label.Make.Name), label.Text
+	found, unknown, err := s.knownYears(ctx, catalogue, label, req.car)
+	if err != nil {
+		return errUnavailable.withCause(err)
+	}
+	unknown, err = s.notRunning(ctx, unknown, &found)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if req.refresh {
+		if err := s.requestYears(w, r, unknown, &found); err != nil {
+			return err
+		}
+		if found.Pending > 0 {
+			status = http.StatusAccepted
+		}
+	}
+	if found.Pending > 0 {
+		w.Header().Set("Retry-After", seconds(pollAfter))
+		if outage := s.outages.Now(r.Context()); outage.Reason != "" {
+			said := outage.Notice()
+			found.WaitingFor, found.Message, found.Text = waitingForAuthority, said.Message, said.Text
+		}
+	}
+	markCheapest(found.Years)
+	if req.cheapestFirst {
+		slices.SortStableFunc(found.Years, compareTaxes)
+	}
+	return writeJSON(w, status, found)
+}
+
+// findLabel returns the label of a request, of whose makes there must be one.
+func (s *Server) findLabel(ctx context.Context, catalogue *tra.Catalogue, req yearsRequest) (tra.Label, error) {
+	makes, pending := catalogue.Makes(), false
+	if req.make != "" {
+		entries, known := catalogue.Of(req.make)
+		if !known {
+			return tra.Label{}, errMakeNotFound
+		}
+		makes = []tra.Make{entries.Make}
+	}
+	var exact, alike []tra.Label // one of each make at most
+	for _, mk := range makes {
+		entries, _ := catalogue.Of(mk.Name)
+		pending = pending || entries.Pending
+		if at := slices.IndexFunc(entries.Labels, func(l tra.Label) bool { return l.Text == req.modelBody }); at >= 0 {
+			exact = append(exact, entries.Labels[at])
+		} else if at := slices.IndexFunc(entries.Labels, func(l tra.Label) bool { return sameLabel(l.Text, req.modelBody) }); at >= 0 {
+			alike = append(alike, entries.Labels[at])
+		}
+	}
+	if len(exact) == 0 {
+		exact = alike
+	}
+	switch {
+	case len(exact) == 1:
+		return exact[0], nil
+	case len(exact) > 1:
+		names := make([]string, len(exact))
+		for i, label := range exact {
+			names[i] = label.Make.Name
+		}
+		return tra.Label{}, refuse(http.StatusBadRequest, "make_ambiguous", message.Values{"makes": strings.Join(names, ", ")})
+	case pending:
+		return tra.Label{}, errCatalogueMissing.withCause(s.requestSync(ctx))
+	}
+	return tra.Label{}, errLabelNotFound
+}
+
+// sameLabel compares labels with case and white space folded, as for a quote.
+func sameLabel(a, b string) bool {
+	return strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
+}
+
+// knownYears returns the years of a label with what is known of each, and the quotes
+// that request what is not.
+func (s *Server) knownYears(
+	ctx context.Context, catalogue *tra.Catalogue, label tra.Label, car vehicle.QuoteInput,
+) (found vehicle.ModelYears, unknown []vehicle.QuoteInput, err error) {
+	found = vehicle.ModelYears{Make: label.Make.Name, ModelBody: label.Text, Years: []vehicle.YearTaxes{}}
+	known := s.options.Catalogue.Known()
+	years, err := known.Years(ctx, label.Make, label.Text)
+	if errors.Is(err, tra.ErrNotKnown) { // the quote of any year fetches the list
+		car.Year = time.Now().Year() - typicalAge
+		return found, []vehicle.QuoteInput{car}, nil
+	}
+	if err != nil {
+		return found, nil, err
+	}
+	found.Listed = true
+	choice, err := s.matcher.ChooseLabel(car.Car(), catalogue, label.Text)
+	if err != nil {
+		return found, nil, err
+	}
+	years = slices.Sorted(slices.Values(years))
+	slices.Reverse(years)
+	for _, year := range years[:min(len(years), maxModelYears)] {
+		car.Year = year
+		taxes, err := taxesOfYear(ctx, known, choice, car)
+		switch {
+		case err != nil:
+			return found, nil, err
+		case !taxes.Known && taxes.Problem == nil:
+			unknown = append(unknown, car)
+		}
+		found.Years = append(found.Years, taxes)
+	}
+	found.Unknown = len(unknown)
+	return found, unknown, nil
+}
+
+// taxesOfYear returns what is known of the taxes of a car, as its quote would find them.
+func taxesOfYear(
+	ctx context.Context, known *tra.Known, choice match.Choice, car vehicle.QuoteInput,
+) (taxes vehicle.YearTaxes, err error) {
+	taxes.YOM = car.Year
+	matched, tuple, err := match.Resolve(ctx, car.Car(), choice, known)
+	if refused, ok := errors.AsType[*match.Error](err); ok {
+		why := refused.Notice
+		if why.Code == "listing_incomplete" {
+			why.Code = "request_incomplete"
+		}
+		taxes.Problem = &why
+		return taxes, nil
+	}
+	if errors.Is(err, tra.ErrNotKnown) {
+		return taxes, nil
+	}
+	if err != nil {
+		return taxes, err
+	}
+	taxes.Country, taxes.FuelType, taxes.CapacityBand = matched.Country, matched.FuelType, matched.CapacityBand
+	got, err := known.Details(ctx, choice.Make, tuple)
+	if errors.Is(err, tra.ErrNotKnown) {
+		return taxes, nil
+	}
+	if err == nil {
+		setTaxes(&taxes, got)
+	}
+	return taxes, err
+}
+
+// setTaxes sets the figures of a year to those of the authority.
+func setTaxes(taxes *vehicle.YearTaxes, got tra.Calculation) {
+	tax := got.Tax
+	taxes.Known, taxes.TotalTaxesInTZS = true, &tax.TotalTaxesInTZS
+	taxes.AsOf, taxes.Warnings = tra.Stamp(got.At), got.Warnings
+	if imported := tax.TotalImportTaxesInTZS.Decimal(); imported.IsPositive() {
+		dollars := money.New(tax.TotalTaxesInTZS.Decimal().Mul(tax.TotalImportTaxesInUSD.Decimal()).DivRound(imported, cents))
+		taxes.TotalTaxesInUSD = &dollars
+	}
+	if base := tax.CIFInUSD.Decimal().Add(tax.ImportDutyInUSD.Decimal()); base.IsPositive() {
+		const percent, tenths = 100, 1 // cents that are rounded give 15.0008 %
+		rate := money.NewNumber(tax.ExiseDutyDueToAgeInUSD.Decimal().Mul(decimal.NewFromInt(percent)).DivRound(base, tenths))
+		taxes.ExciseDueToAgePercent = &rate
+	}
+}
+
+// cents is how many digits an amount has after its point.
+const cents = 2
+
+// compareTaxes orders years by their taxes, those that are not known last.
+func compareTaxes(a, b vehicle.YearTaxes) int {
+	switch {
+	case a.Known && b.Known:
+		return a.TotalTaxesInTZS.Decimal().Cmp(b.TotalTaxesInTZS.Decimal())
+	case a.Known:
+		return -1
+	case b.Known:
+		return 1
+	}
+	return 0
+}
+
+// markCheapest marks the known years with the lowest taxes.
+func markCheapest(years []vehicle.YearTaxes) {
+	if len(years) == 0 {
+		return
+	}
+	lowest := slices.MinFunc(years, compareTaxes)
+	for i := range years {
+		years[i].Cheapest = years[i].Known && compareTaxes(years[i], lowest) == 0
+	}
+}
+
+// notRunning returns the quotes that no running job has, and counts the others as
+// pending.
+func (s *Server) notRunning(
+	ctx context.Context, quotes []vehicle.QuoteInput, found *vehicle.ModelYears,
+) (open []vehicle.QuoteInput, err error) {
+	dedupKeys := make([]string, len(quotes))
+	for i, quote := range quotes {
+		if dedupKeys[i], err = tasks.DedupKey(tasks.KindQuote, quote); err != nil {
+			return nil, err
+		}
+	}
+	running, err := s.options.Jobs.AreRunning(ctx, dedupKeys)
+	if err != nil {
+		return nil, errUnavailable.withCause(err)
+	}
+	for i, quote := range quotes {
+		if running[i] {
+			found.Pending++
+		} else {
+			open = append(open, quote)
+		}
+	}
+	return open, nil
+}
+
+// requestYears submits quotes in the class of batches, so that they come after what
+// people wait for, and counts them as pending. When the key may have no more running
+// jobs it stops; that is an error only if nothing is pending.
+func (s *Server) requestYears(w http.ResponseWriter, r *http.Request, quotes []vehicle.QuoteInput, found *vehicle.ModelYears) error {
+	for _, quote := range quotes[:min(len(quotes), max(maxYearJobs-found.Pending, 0))] {
+		job, err := s.submitAs(w, r, jobs.Bulk, tasks.KindQuote, quote, nil)
+		if err == nil {
+			err = s.trackJob(r, job)
+		}
+		if err != nil {
+			return unlessPending(err, found.Pending)
+		}
+		found.Pending++
+	}
+	if found.Pending == 0 {
+		return nil
+	}
+	return s.confirm(r.Context())
+}
+
+// unlessPending returns the error of a limit of the key only when nothing is pending.
+func unlessPending(err error, pending int) error {
+	limit, ok := errors.AsType[*problem](err)
+	if ok && limit.status == http.StatusTooManyRequests && pending > 0 {
+		return nil
+	}
+	return err
+}

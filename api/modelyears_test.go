@@ -1,0 +1,167 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"ushuru/api"
+	"ushuru/pkg/quota"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
+)
+
+const longAgo = 45 // years, more than one request asks for
+
+// yearsAuthority is an authority with a label of two makes, one with a slash, one with
+// two fuels, and one of many years.
+type yearsAuthority struct{ *httptest.Server }
+
+func (yearsAuthority) Makes(context.Context) ([]tra.Make, error) {
+	return []tra.Make{{ID: 1, Name: "TOYOTA"}, {ID: 2, Name: "MERCEDES"}}, nil
+}
+
+func (yearsAuthority) ModelBodies(_ context.Context, makeID int) ([]string, error) {
+	if makeID == 2 {
+		return []string{"VAN - A1B - VAN"}, nil
+	}
+	return []string{"IST - NCP60 / NCP61 - HATCHBACK", "VAN - A1B - VAN", "VITZ - NCP131 - HATCHBACK", "NOAH - ZRR70 - VAN"}, nil
+}
+
+func startYearsAuthority(t *testing.T) yearsAuthority {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		list := func(field string, values ...any) {
+			items := make([]map[string]any, len(values))
+			for i, value := range values {
+				items[i] = map[string]any{field: value}
+			}
+			_ = json.NewEncoder(w).Encode(items)
+		}
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/getYom"):
+			var years []any
+			for i := range longAgo {
+				years = append(years, 2000+i-longAgo/2)
+			}
+			list("yom", years...)
+		case strings.HasSuffix(r.URL.Path, "/getCountryOfOrigin"):
+			list("countryOfOrigin", "JAPAN")
+		case strings.HasSuffix(r.URL.Path, "/getFuelType"):
+			list("fuelType", "PETROL", "DIESEL")
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return yearsAuthority{server}
+}
+
+// yearsApp is an API whose catalogue is that of the authority, and which knows the years
+// of VITZ, and of NOAH one that has two fuels.
+func yearsApp(t *testing.T, limits quota.Limits) *app {
+	t.Helper()
+	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = limits })
+	from := startYearsAuthority(t)
+	store := tra.NewStore(a.conn.Client(), tra.StoreOptions{})
+	client, err := tra.NewClient(tra.Options{BaseURL: from.URL})
+	if err == nil {
+		_, err = store.Sync(t.Context(), from)
+	}
+	if err == nil {
+		err = store.WorkerAlive(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, toyota := tra.NewAuthority(client, store, tra.AuthorityOptions{}), tra.Make{ID: 1, Name: "TOYOTA"}
+	for _, label := range []string{"VITZ - NCP131 - HATCHBACK", "NOAH - ZRR70 - VAN"} {
+		if _, err := known.Years(t.Context(), toyota, label); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := known.Countries(t.Context(), toyota, "NOAH - ZRR70 - VAN", 2000); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := known.Fuels(t.Context(), toyota, "NOAH - ZRR70 - VAN", 2000, "JAPAN"); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+const (
+	vitzYears = "/v1/vehicles/VITZ%20-%20NCP131%20-%20HATCHBACK/years"
+	noahYears = "/v1/vehicles/NOAH%20-%20ZRR70%20-%20VAN/years"
+	vanYears  = "/v1/vehicles/VAN%20-%20A1B%20-%20VAN/years"
+	istYears  = "/v1/vehicles/IST%20-%20NCP60%20%2F%20NCP61%20-%20HATCHBACK/years"
+)
+
+func TestModelYears(t *testing.T) {
+	scenario{
+		name: "nothing was fetched", url: vitzYears, status: 503, has: []string{`"code":"catalogue_missing"`},
+	}.run(t, newApp(t, embedded(t), nil))
+	a := yearsApp(t, quota.Limits{})
+	for _, s := range []scenario{
+		{name: "no such label", url: "/v1/vehicles/TRABANT/years", status: 404, has: []string{`"code":"label_not_found"`, "TRA lists no such label"}},
+		{name: "in Swahili", url: "/v1/vehicles/TRABANT/years?lang=sw", status: 404, has: []string{`"error":"TRA haina gari hilo`}},
+		{name: "of another make", url: vitzYears + "?make=mercedes", status: 404, has: []string{`"code":"label_not_found"`}},
+		{name: "no such make", url: vitzYears + "?make=trabant", status: 404, has: []string{`"code":"make_not_found"`}},
+		{name: "of two makes", url: vanYears, status: 400, has: []string{`"code":"make_ambiguous"`, "MERCEDES, TOYOTA"}},
+		{name: "of the one that is named", url: vanYears + "?make=Mercedes-Benz", status: 200, has: []string{`{"make":"MERCEDES","modelBody":"VAN - A1B - VAN","yearsListed":false,"years":[],"unknown":0,"pending":0}`}},
+		{name: "as a person writes it", url: "/v1/vehicles/ist%20-%20ncp60%20%2F%20%20NCP61%20-%20hatchback/years", status: 200, has: []string{`"modelBody":"IST - NCP60 / NCP61 - HATCHBACK"`}},
+		{name: "a switch that is neither", url: vitzYears + "?refresh=1", status: 400, has: []string{`\"refresh\" must be true or false`}},
+		{name: "an engine in litres", url: vitzYears + "?engine_cc=1.5", status: 400, has: []string{`\"engine_cc\" must be`}},
+		{name: "a fuel like a novel", url: vitzYears + "?fuel=" + strings.Repeat("x", 101), status: 400, has: []string{`\"fuel\" must be`}},
+		{name: "a label like a novel", url: "/v1/vehicles/" + strings.Repeat("x", 201) + "/years", status: 400, has: []string{`\"modelBody\" must be`}},
+		{name: "without a key", url: vitzYears, keyless: true, status: 401},
+		{name: "the list of the years is requested", url: istYears + "?refresh=true", status: 202, has: []string{`"yearsListed":false,"years":[],"unknown":0,"pending":1`}, want: map[string]string{"Retry-After": "2"}},
+		{name: "once", url: istYears + "?refresh=true", status: 202, has: []string{`"pending":1`}},
+		{name: "and is pending for all", url: istYears, status: 200, has: []string{`"pending":1`}, want: map[string]string{"Retry-After": "2"}},
+		{name: "years that are not known", url: vitzYears, status: 200, has: []string{`"yearsListed":true,"years":[{"yom":2022,"known":false},`, `"unknown":45,"pending":0`}, hasNot: []string{"cheapest"}},
+		{name: "are requested, but not all at once", url: vitzYears + "?refresh=true", status: 202, has: []string{`"unknown":45,"pending":40}`}},
+		{name: "nor by the next request", url: vitzYears + "?refresh=true", status: 202, has: []string{`"unknown":45,"pending":40}`}},
+		{name: "two fuels", url: noahYears, status: 200, has: []string{`{"yom":2000,"known":false,"problem":{"code":"request_incomplete"`, "PETROL, DIESEL", `"unknown":44`}},
+		{name: "one of them", url: noahYears + "?fuel=diesel", status: 200, has: []string{`{"yom":2000,"known":false}`, `"unknown":45`}, hasNot: []string{"problem"}},
+	} {
+		t.Run(s.name, func(t *testing.T) { s.run(t, a) })
+	}
+	policy, _ := tasks.PolicyOf(tasks.TypeQuoteMatch)
+	for queue, want := range map[string]int64{policy.Queue: 0, policy.Queue + tasks.BulkSuffix: 41} {
+		if n, err := a.conn.Client().LLen(t.Context(), "asynq:{"+queue+"}:pending").Result(); err != nil || n != want {
+			t.Errorf("%d tasks in %s, want %d, %v", n, queue, want, err)
+		}
+	}
+}
+
+// The years that a key requests are its running jobs, and every request counts against
+// its rate.
+func TestModelYearsOfALimitedKey(t *testing.T) {
+	a := yearsApp(t, quota.Limits{PerMinute: 3, Jobs: 2})
+	for _, s := range []scenario{
+		{name: "as many as may run", url: vitzYears + "?refresh=true", status: 202, has: []string{`"pending":2}`}},
+		{name: "none more, as some are pending", url: vitzYears + "?refresh=true", status: 202, has: []string{`"pending":2}`}},
+		{name: "none of another label", url: istYears + "?refresh=true", status: 429, has: []string{`"code":"too_many_jobs"`}, want: map[string]string{"Retry-After": "2"}},
+		{name: "too many requests", url: vitzYears, status: 429, has: []string{`"code":"rate_limited"`}},
+	} {
+		t.Run(s.name, func(t *testing.T) { s.run(t, a) })
+	}
+}
+
+// The job of a year is that of the same quote, whoever requests it first.
+func TestModelYearsShareTheJobsOfQuotes(t *testing.T) {
+	a := yearsApp(t, quota.Limits{})
+	r := a.request(t, http.MethodPost, "/v1/quote", `{"make":"Toyota","modelBody":"VITZ - NCP131 - HATCHBACK","year":2012}`)
+	r.Header.Set("Prefer", "respond-async")
+	if got := a.send(t, r); got.status != http.StatusAccepted {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	got := a.send(t, a.request(t, http.MethodGet, vitzYears, ""))
+	var found vehicle.ModelYears
+	if err := json.Unmarshal([]byte(got.body), &found); err != nil || found.Pending != 1 || found.Unknown != longAgo {
+		t.Errorf("%v %s", err, got.body)
+	}
+}

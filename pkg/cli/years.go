@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"context"
+
+	"ushuru/pkg/client"
+)
+
+// yearsCommand compares the taxes of one model by year of manufacture.
+type yearsCommand struct {
+	clientConfig
+	Make          string `help:"Make; required when several makes have the label."`
+	Fuel          string `help:"Fuel, for example PETROL."`
+	EngineCC      int    `name:"engine-cc" help:"Engine displacement in cc."`
+	CheapestFirst bool   `help:"Order by taxes instead of by year."`
+	Refresh       bool   `help:"Request the years that are not known from TRA, and wait for them."`
+	Label         string `arg:"" name:"LABEL" help:"TRA label, for example of a candidate or of GET /v1/vehicles."`
+}
+
+// Run is called by kong.
+func (c *yearsCommand) Run(r *run) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, c.Timeout)
+	defer cancel()
+	query := client.YearsQuery{
+		ModelBody: c.Label, Make: c.Make, Fuel: c.Fuel, EngineCC: c.EngineCC, CheapestFirst: c.CheapestFirst,
+	}
+	found, err := api.ModelYears(ctx, query, false)
+	if err == nil && c.Refresh {
+		found, err = api.AwaitModelYears(ctx, query)
+	}
+	if err != nil {
+		return r.printError(err)
+	}
+	return writeJSON(r.Out, found)
+}

@@ -1,0 +1,43 @@
+package vehicle
+
+import (
+	"ushuru/pkg/message"
+	"ushuru/pkg/money"
+)
+
+// ModelYears is the answer of GET /v1/vehicles/{modelBody}/years: what one model
+// is taxed by year of manufacture. Additive.
+type ModelYears struct {
+	Make      string      `json:"make"`
+	ModelBody string      `json:"modelBody"`
+	Listed    bool        `json:"yearsListed"` // false when the authority's list of the years is not known
+	Years     []YearTaxes `json:"years"`       // never null; the latest first
+	Unknown   int         `json:"unknown"`     // years whose answer can be requested
+	Pending   int         `json:"pending"`     // jobs that request answers now
+
+	WaitingFor string        `json:"waitingFor,omitempty"` // authority, while it cannot be asked
+	Message    string        `json:"message,omitempty"`    // why, as a sentence
+	Text       *message.Text `json:"text,omitempty"`       // Message in both languages
+}
+
+// YearTaxes are the taxes of a model of one year, as the authority calculated them.
+// What is not known is absent.
+type YearTaxes struct {
+	YOM      int  `json:"yom"`
+	Known    bool `json:"known"`
+	Cheapest bool `json:"cheapest,omitempty"` // no known year of the answer has lower taxes
+
+	Country      string `json:"country,omitempty"`
+	FuelType     string `json:"fuelType,omitempty"`
+	CapacityBand string `json:"capacityBand,omitempty"`
+
+	TotalTaxesInTZS *money.Amount `json:"totalTaxesInTZS,omitempty"`
+	// TotalTaxesInUSD is that total at the exchange rate of the authority's answer.
+	TotalTaxesInUSD *money.Amount `json:"totalTaxesInUSD,omitempty"`
+	// ExciseDueToAgePercent is of the value with import duty.
+	ExciseDueToAgePercent *money.Number `json:"exciseDueToAgePercent,omitempty"`
+
+	AsOf     string          `json:"asOf,omitempty"`     // when the authority gave the figures
+	Warnings []Warning       `json:"warnings,omitempty"` // doubts about the figures
+	Problem  *message.Notice `json:"problem,omitempty"`  // why no answer can be requested
+}
