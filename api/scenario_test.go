@@ -90,6 +90,7 @@ func TestScenarios(t *testing.T) {
 		{"chosen", chosenScenarios},
 		{"quote", quoteScenarios},
 		{"rate", rateScenarios},
+		{"terms", termsScenarios},
 		{"explain", explainScenarios},
 		{"compare", compareScenarios},
 		{"condition report", reportScenarios},

@@ -1,0 +1,198 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/pkg/duty"
+	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
+)
+
+// inDays is a day from today on, in Dar es Salaam.
+func inDays(n int) string { return time.Now().In(duty.EAT).AddDate(0, 0, n).Format(time.DateOnly) }
+
+// termed is an estimate that is kept, on terms.
+func termed(name, terms string, has ...string) scenario {
+	return scenario{
+		name: name, url: "/v1/estimate", body: `{"url":"` + site + `/terms",` + terms + `}`,
+		before: func(t *testing.T, a *app) string { a.put(t, "/terms"); return "" },
+		status: 200, has: append(has, `"cached":true`),
+	}
+}
+
+// badTerms is an estimate that is refused because of its terms.
+func badTerms(name, terms, code string, has ...string) scenario {
+	return scenario{
+		name: name, url: "/v1/estimate", body: `{"url":"` + site + `/terms",` + terms + `}`,
+		status: 400, has: append(has, `"code":"`+code+`"`),
+	}
+}
+
+var termsScenarios = []scenario{
+	termed("landing on a day", `"landing":"`+inDays(30)+`"`,
+		`"landing":{"from":"`+inDays(30)+`","to":"`+inDays(30)+`","likely":"`+inDays(30)+`"`),
+	termed("landing between two days", `"landing":{"from":"`+inDays(10)+`","to":"`+inDays(20)+`"}`,
+		`"landing":{"from":"`+inDays(10)+`","to":"`+inDays(20)+`","likely":"`+inDays(15)+`"`),
+	termed("landing is null", `"landing":null`, `"landing":{"from":"`),
+	badTerms("a landing of the past", `"landing":"`+inDays(-3)+`"`, "field_invalid", `landing`),
+	badTerms("a landing too far away", `"landing":"`+inDays(560)+`"`, "field_invalid", `550`),
+	badTerms("a landing that ends before it begins", `"landing":{"from":"`+inDays(20)+`","to":"`+inDays(10)+`"}`, "field_invalid"),
+	badTerms("a landing that is no day", `"landing":"January"`, "field_invalid"),
+	badTerms("a landing of 31 February", `"landing":"2027-02-31"`, "field_invalid"),
+	badTerms("a landing of nothing", `"landing":{}`, "field_invalid"),
+	badTerms("a landing that is a number", `"landing":20270120`, "field_invalid"),
+
+	termed("the caller's figures", `"costs":{"freightUSD":1300.5,"agentTZS":350000,"otherTZS":123456,"exchangeRate":2700}`,
+		`"amountUSD":"1,300.50","amountTZS":"3,511,350.00","lowUSD":"1,300.50"`, `"amountTZS":"350,000.00"`, `"amountTZS":"123,456.00"`,
+		`"standing":"caller"`, `"others":2700`),
+	termed("the same rate twice", `"rate":2700,"costs":{"exchangeRate":2700.00}`, `"others":2700`),
+	badTerms("two rates", `"rate":2700,"costs":{"exchangeRate":2600}`, "field_invalid", `costs.exchangeRate`),
+	badTerms("a rate of another currency", `"costs":{"exchangeRate":1}`, "field_invalid", `costs.exchangeRate`),
+	badTerms("costs that are a list", `"costs":[1]`, "field_invalid", `costs`),
+	badTerms("freight that pays the buyer", `"costs":{"freightUSD":-1}`, "field_invalid", `costs.freightUSD`),
+	badTerms("freight as text", `"costs":{"freightUSD":"1300"}`, "field_invalid", `costs.freightUSD`),
+	badTerms("freight without end", `"costs":{"freightUSD":1e999999999}`, "field_invalid", `costs.freightUSD`),
+	badTerms("a car of no size", `"costs":{"shippingM3":0}`, "field_invalid", `costs.shippingM3`),
+	badTerms("half a day in the port", `"costs":{"daysInPort":1.5}`, "field_invalid", `costs.daysInPort`),
+	badTerms("a switch that is a word", `"costs":{"plates":"no"}`, "field_invalid", `costs.plates`),
+
+	termed("Dar es Salaam", `"destination":"Dar-es-Salaam, Tanzania"`),
+	badTerms("Zanzibar", `"destination":"Zanzibar"`, "destination_unsupported", "Zanzibar, other ports and transit"),
+	badTerms("transit", `"costs":{"destination":"Lusaka"}`, "destination_unsupported"),
+	badTerms("in Swahili", `"lang":"sw","destination":"Mombasa"`, "destination_unsupported", "bandari ya Dar es Salaam"),
+	{
+		name: "Zanzibar in a batch", url: "/v1/batches",
+		body:   `{"urls":["https://cars.example/1"],"options":{"destination":"Zanzibar"}}`,
+		status: 400, has: []string{`"code":"destination_unsupported"`},
+	},
+	compareBad("a comparison to Zanzibar", pairOf("/1", "/2", `,"destination":"Zanzibar"`), "destination_unsupported"),
+
+	termed("fields that do not exist", `"colour":"red","costs":{"freight":1300},"landing":{"from":"`+inDays(9)+`","until":"x"}`,
+		`"code":"field_ignored"`, `colour`, `costs.freight`, `landing.until`),
+	{
+		name: "a field that does not exist in a comparison", url: "/v1/compare", body: pairOf("/pair-7", "/pair-8", `,"colour":"red"`),
+		status: 200, has: []string{`"code":"field_ignored"`, `colour`},
+	},
+
+	termed("the highest price for a target", `"target":{"onTheRoadTZS":40000000}`,
+		`"maxPriceUSD":{"targetTZS":40000000,"fob":{"low":`, `"cf":{"low":`),
+	termed("a target that no car meets", `"target":{"onTheRoadTZS":1000000}`,
+		`"fob":{"low":null,"likely":null,"high":null}`, `"cf":{"low":null,"likely":null,"high":null}`),
+	badTerms("a target of nothing", `"target":{}`, "field_invalid", `target`),
+	badTerms("a target in dollars", `"target":{"onTheRoadTZS":15000}`, "field_invalid", `target.onTheRoadTZS`),
+	badTerms("a target that is a number", `"target":25000000`, "field_invalid", `target`),
+	{
+		name: "the highest price of a quote", url: "/v1/quote",
+		body:   `{"make":"TOYOTA","modelCode":"NKE165","year":2009,"target":{"onTheRoadTZS":40000000}}`,
+		status: 200, has: []string{`"maxPriceUSD":{"targetTZS":40000000,"fob":{"low":`},
+	},
+	{name: "bad terms in the query of a job", url: "/v1/jobs/{id}?landing=soon", before: ended("/query"), status: 400, has: []string{`"code":"field_invalid"`}},
+	{name: "a port in the query of a job", url: "/v1/jobs/{id}?destination=Beira", before: ended("/query"), status: 400, has: []string{`"code":"destination_unsupported"`}},
+}
+
+// A typed freight narrows the range of a listing without one to a few per cent.
+func TestATypedFreightNarrowsTheRange(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	a.put(t, "/narrow")
+	width := func(terms string) float64 {
+		got := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/narrow"`+terms+`}`))
+		var e vehicle.Estimate
+		if err := json.Unmarshal([]byte(got.body), &e); err != nil || e.Summary == nil || e.Summary.OnTheRoad == nil {
+			t.Fatalf("%v %s", err, got.body)
+		}
+		sum := e.Summary.OnTheRoad
+		return float64(sum.HighTZS-sum.LowTZS) / float64(sum.TZS)
+	}
+	before, after := width(`,"rate":2650`), width(`,"costs":{"freightUSD":1300}`)
+	t.Logf("width %.3f, then %.3f", before, after)
+	if after > before || after > 0.12 {
+		t.Errorf("width %.3f, then %.3f", before, after)
+	}
+}
+
+// A caller who does not wait finds the result on the terms of the request at Location.
+func TestTheLocationOfAJobHasTheTerms(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	body := `{"url":"https://cars.example/later","lang":"sw","landing":{"from":"` + inDays(40) + `","to":"` + inDays(50) +
+		`"},"costs":{"freightUSD":1300.50,"exchangeRate":2700,"plates":false},"target":{"onTheRoadTZS":40000000}}`
+	r := a.request(t, http.MethodPost, "/v1/estimate", body)
+	r.Header.Set("Prefer", "respond-async")
+	accepted := a.send(t, r)
+	location := accepted.header.Get("Location")
+	if accepted.status != http.StatusAccepted || !strings.Contains(location, "landing="+inDays(40)+".."+inDays(50)) {
+		t.Fatalf("%d %q", accepted.status, location)
+	}
+	a.work(t)
+	<-a.taken
+	got := a.send(t, a.request(t, http.MethodGet, location, ""))
+	for _, piece := range []string{
+		`"state":"succeeded"`, `"from":"` + inDays(40) + `","to":"` + inDays(50) + `"`, `"amountUSD":"1,300.50"`, `"others":2700`,
+		`"maxPriceUSD":{"targetTZS":40000000`,
+	} {
+		if !strings.Contains(got.body, piece) {
+			t.Errorf("no %s in %s", piece, got.body)
+		}
+	}
+	if got.status != http.StatusOK || strings.Contains(got.body, `"code":"plates"`) {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	now := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", body))
+	var job struct{ Result vehicle.Estimate }
+	var waited vehicle.Estimate
+	if json.Unmarshal([]byte(got.body), &job) != nil || json.Unmarshal([]byte(now.body), &waited) != nil || waited.Summary == nil {
+		t.Fatalf("%s\n%s", got.body, now.body)
+	}
+	if *job.Result.Summary.OnTheRoad != *waited.Summary.OnTheRoad {
+		t.Errorf("%+v, who waits gets %+v", job.Result.Summary.OnTheRoad, waited.Summary.OnTheRoad)
+	}
+}
+
+// A comparison on other terms is another one; the same terms in another form are the
+// same.
+func TestTermsArePartOfTheKeyOfAComparison(t *testing.T) {
+	t.Parallel()
+	plain := tasks.CompareInput{URL1: site + "/1", URL2: site + "/2", Rate: "2650", Lang: "en"}
+	landing, other, typed, more := plain, plain, plain, plain
+	landing.Landing = &vehicle.LandingDays{From: "2027-01-20", To: "2027-01-20"}
+	other.Landing = &vehicle.LandingDays{From: "2027-01-20", To: "2027-01-21"}
+	typed.Costs, more.Costs = costsOf(t, `{"freightUSD":1300}`), costsOf(t, `{"freightUSD":1300,"plates":false}`)
+	seen := map[string]bool{}
+	for _, input := range []tasks.CompareInput{plain, landing, other, typed, more} {
+		seen[string(input.Key())] = true
+	}
+	if len(seen) != 5 {
+		t.Errorf("five terms have %d keys", len(seen))
+	}
+	again := typed
+	if again.Costs = costsOf(t, `{"plates":null,"freightUSD":1300.00}`); again.Key() != typed.Key() {
+		t.Errorf("%s, then %s", typed.Key(), again.Key())
+	}
+}
+
+func costsOf(t *testing.T, text string) (costs *vehicle.Costs) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &costs); err != nil {
+		t.Fatal(err)
+	}
+	return costs
+}
+
+// A comparison that is kept is not that on other terms.
+func TestAComparisonOnOtherTermsIsMade(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	a.work(t)
+	a.keepComparison(t, "/own-1", "/own-2")
+	for terms, cached := range map[string]string{
+		``: `"cached":true`, `,"landing":"` + inDays(30) + `"`: `"cached":false`, `,"costs":{"freightUSD":900}`: `"cached":false`,
+		`,"landing":null,"costs":{}`: `"cached":true`,
+	} {
+		got := a.send(t, a.request(t, http.MethodPost, "/v1/compare", pairOf("/own-1", "/own-2", terms)))
+		if got.status != http.StatusOK || !strings.Contains(got.body, cached) {
+			t.Errorf("%s: %d, no %s in %s", terms, got.status, cached, got.body)
+		}
+	}
+}
