@@ -47,16 +47,16 @@ type batchOptions struct {
 
 // optionsRequest is the field "options".
 type optionsRequest struct {
-	OnInvalid string `json:"onInvalid"`
-
 	termsRequest
+
+	OnInvalid string `json:"onInvalid"`
 }
 
 // skipsInvalid reports whether the valid rows are processed when others are
 // invalid.
-func (o batchOptions) skipsInvalid() bool { return o.OnInvalid == "skip" }
+func (o *batchOptions) skipsInvalid() bool { return o.OnInvalid == "skip" }
 
-func (o batchOptions) check() error {
+func (o *batchOptions) check() error {
 	if !slices.Contains([]string{"", "reject", "skip"}, o.OnInvalid) {
 		return errOptionInvalid
 	}
@@ -228,7 +228,8 @@ func (s *Server) checkRows(req []rowRequest) []batch.Row {
 	rows, rejected := make([]batch.Row, len(req)), 0
 	for i, row := range req {
 		rows[i] = batch.Row{
-			Number: row.number, Reference: row.Reference, URL: row.URL, ModelBody: row.ModelBody, PriceCandidates: row.PriceCandidates,
+			Number: row.number, Reference: row.Reference, URL: row.URL, ModelBody: row.ModelBody,
+			PriceCandidates: row.PriceCandidates,
 		}
 		url, err := s.checkRow(row)
 		if err == nil {

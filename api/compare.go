@@ -16,10 +16,10 @@ import (
 
 // compareRequest is the body of POST /v1/compare.
 type compareRequest struct {
+	termsRequest
+
 	URL1 string `json:"url1"`
 	URL2 string `json:"url2"`
-
-	termsRequest
 }
 
 // typeProblem returns the problem of a field that has the wrong type. A URL that
@@ -30,26 +30,9 @@ func (*compareRequest) typeProblem(string) *problem {
 
 // postCompare answers POST /v1/compare.
 func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
-	// Decode the body. Equal requests have equal inputs, and so one job.
-	var req compareRequest
-	if err := readJSON(w, r, maxBody, &req); err != nil {
-		return err
-	}
-	input, err := s.compareInput(&req, recorderOf(r).lang)
+	input, err := s.readCompare(w, r)
 	if err != nil {
 		return err
-	}
-	terms, err := req.read(r)
-	if err != nil {
-		return err
-	}
-	if input.Rate = terms.Rate.String(); terms.Rate.IsZero() {
-		input.Rate = cost.DefaultRate.String()
-	}
-	input.Landing, input.Costs = terms.Landing, terms.Costs
-	if terms.Target != nil {
-		rec := recorderOf(r)
-		rec.ignored = append(rec.ignored, "target") // a comparison has no highest price
 	}
 
 	// Find the outcome: the stored one of the same request, else a cached
@@ -82,6 +65,31 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return writeResult(w, result)
+}
+
+// readCompare decodes the body of a comparison. Equal requests have equal inputs, and
+// so one job.
+func (s *Server) readCompare(w http.ResponseWriter, r *http.Request) (input tasks.CompareInput, err error) {
+	var req compareRequest
+	if err := readJSON(w, r, maxBody, &req); err != nil {
+		return input, err
+	}
+	rec := recorderOf(r)
+	if input, err = s.compareInput(&req, rec.lang); err != nil {
+		return input, err
+	}
+	terms, err := req.read(r)
+	if err != nil {
+		return input, err
+	}
+	if input.Rate = terms.Rate.String(); terms.Rate.IsZero() {
+		input.Rate = cost.DefaultRate.String()
+	}
+	input.Landing, input.Costs = terms.Landing, terms.Costs
+	if terms.Target != nil {
+		rec.ignored = append(rec.ignored, "target") // a comparison has no highest price
+	}
+	return input, nil
 }
 
 // compareInput checks a request and returns its canonical form.

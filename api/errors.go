@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"strconv"
 	"time"
 
 	"ushuru/pkg/message"
@@ -55,8 +54,8 @@ var (
 	errWebhookURLMissing         = refuse(http.StatusBadRequest, "url_missing.webhook", nil)
 	errEventsInvalid             = refuse(http.StatusBadRequest, "events_invalid", nil)
 	errURLInsecure               = refuse(http.StatusBadRequest, "url_insecure", nil)
-	errTooManyWebhooks           = refuse(http.StatusConflict, "too_many_webhooks", message.Values{"max": strconv.Itoa(webhook.MaxEndpoints)})
-	errTooManyStreams            = refuse(http.StatusTooManyRequests, "too_many_streams", message.Values{"max": strconv.Itoa(maxStreams)}).after(30 * time.Second)
+	errTooManyWebhooks           = refuse(http.StatusConflict, "too_many_webhooks", atMost(webhook.MaxEndpoints))
+	errTooManyStreams            = refuse(http.StatusTooManyRequests, "too_many_streams", atMost(maxStreams)).after(30 * time.Second)
 	errIdempotencyKeyInvalid     = refuse(http.StatusBadRequest, "idempotency_key_invalid", nil)
 	errIdempotencyKeyReused      = refuse(http.StatusUnprocessableEntity, "idempotency_key_reused", nil)
 	errNotAsked                  = refuse(http.StatusForbidden, "not_asked", nil)
@@ -76,7 +75,7 @@ var (
 	errUnsupportedMediaType      = refuse(http.StatusUnsupportedMediaType, "unsupported_media_type", nil)
 	errBatchUnsupportedMediaType = refuse(http.StatusUnsupportedMediaType, "unsupported_media_type.batch", nil)
 	errRateLimited               = refuse(http.StatusTooManyRequests, "rate_limited", nil)
-	errRowNotKept                = refuse(http.StatusBadRequest, "row_invalid.not_kept", message.Values{"max": strconv.Itoa(maxRejectedKept)})
+	errRowNotKept                = refuse(http.StatusBadRequest, "row_invalid.not_kept", atMost(maxRejectedKept))
 	errTooManyUploads            = refuse(http.StatusTooManyRequests, "too_many_uploads", nil).after(pollAfter)
 	errTooManyExports            = refuse(http.StatusTooManyRequests, "too_many_exports", nil).after(pollAfter)
 	errBodyTooSlow               = refuse(http.StatusRequestTimeout, "body_too_slow", nil)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"ushuru/pkg/jobs"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -15,6 +16,8 @@ const maxModelBody = 200
 
 // estimateRequest is the body of POST /v1/estimate.
 type estimateRequest struct {
+	termsRequest
+
 	URL     string  `json:"url"`
 	HTML    *string `json:"html"`    // the page; nil lets a worker fetch it
 	Explain bool    `json:"explain"` // add the source of each value
@@ -23,8 +26,6 @@ type estimateRequest struct {
 	Known     json.RawMessage `json:"known"`     // values that override the listing's
 
 	PriceCandidates bool `json:"priceCandidates"` // add the taxes of all candidates to an error
-
-	termsRequest
 }
 
 // typeProblem returns the problem of a field that has the wrong type. A URL that
@@ -69,13 +70,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if found.isEmpty() {
-		if err := s.checkRate(w, r); err != nil {
-			return err
-		}
-		if err := s.checkPause(r.Context(), input); err != nil {
-			return err
-		}
-		if found.job, err = s.submit(w, r, tasks.KindEstimate, input, attachedPage(req.HTML)); err != nil {
+		if found.job, err = s.submitEstimate(w, r, input, req.HTML); err != nil {
 			return err
 		}
 	}
@@ -95,6 +90,20 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return writeResult(w, result)
+}
+
+// submitEstimate submits the job of an estimate, unless the key has used up its rate or
+// the site pauses.
+func (s *Server) submitEstimate(
+	w http.ResponseWriter, r *http.Request, input tasks.EstimateInput, html *string,
+) (*jobs.Job, error) {
+	if err := s.checkRate(w, r); err != nil {
+		return nil, err
+	}
+	if err := s.checkPause(r.Context(), input); err != nil {
+		return nil, err
+	}
+	return s.submit(w, r, tasks.KindEstimate, input, attachedPage(html))
 }
 
 // cachedEstimate returns the cached estimate of a listing; it is empty when there is

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"ushuru/pkg/batch"
@@ -96,7 +97,8 @@ func (s *Server) listingsOf(ctx context.Context, job *jobs.Job) (listings []stri
 
 // addTo says in the body of a job what it waits for.
 func (h hindrance) addTo(body *jobBody) {
-	body.WaitingFor, body.Message, body.Text, body.RetryAfter = h.waitingFor, h.said.Message, h.said.Text, int(wholeSeconds(h.pause)/time.Second)
+	body.WaitingFor, body.Message, body.Text = h.waitingFor, h.said.Message, h.said.Text
+	body.RetryAfter = int(wholeSeconds(h.pause) / time.Second)
 }
 
 // problem returns the response to a caller who waits for the job; nil without a
@@ -160,12 +162,13 @@ func (s *Server) hindered(parent context.Context, id string) error {
 // hindrances returns a word that changes when a job of these listings may have got or
 // lost a hindrance.
 func (s *Server) hindrances(ctx context.Context, listings []string) string {
-	word := s.outages.Now(ctx).Reason
+	var word strings.Builder
+	word.WriteString(s.outages.Now(ctx).Reason)
 	for _, listing := range listings {
 		paused := tasks.SitePaused(s.pauses.of(ctx, listing), "", nil) != nil
-		word += " " + strconv.FormatBool(paused)
+		word.WriteString(" " + strconv.FormatBool(paused))
 	}
-	return word
+	return word.String()
 }
 
 // batchBody returns a batch as its caller sees it. While TRA's calculator cannot be

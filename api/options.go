@@ -111,7 +111,8 @@ func (o *Options) check() error {
 	var missing []string
 	for name, given := range map[string]bool{
 		"Redis": o.Redis != nil, "Tasks": o.Tasks != nil, "Jobs": o.Jobs != nil, "Hub": o.Hub != nil,
-		"Batches": o.Batches != nil, "Bytes": o.Bytes != nil, "Cache": o.Cache != nil, "Catalogue": o.Catalogue != nil, "Drift": o.Drift != nil,
+		"Batches": o.Batches != nil, "Bytes": o.Bytes != nil, "Cache": o.Cache != nil, "Catalogue": o.Catalogue != nil,
+		"Drift":       o.Drift != nil,
 		"Idempotency": o.Idempotency != nil, "Keys": o.Keys != nil, "Limiter": o.Limiter != nil,
 		"Webhooks": o.Webhooks != nil, "TRA": o.TRA != nil,
 	} {

@@ -36,6 +36,9 @@ func refuse(status int, code string, values message.Values) *problem {
 	return &problem{status: status, Notice: message.New("error/"+code, values)}
 }
 
+// atMost is the value of a limit.
+func atMost(limit int) message.Values { return message.Values{"max": strconv.Itoa(limit)} }
+
 // after returns the problem with the time after which to ask again.
 func (p *problem) after(wait time.Duration) *problem {
 	p.retryAfter = wait

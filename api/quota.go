@@ -149,11 +149,11 @@ func (s *Server) withAITokens(next handler) handler {
 			return errUnavailable.withCause(err)
 		}
 		value := fmt.Sprintf("used=%d, limit=%d, reset=%s", used, limit, seconds(wholeSeconds(time.Until(resets))))
-		for _, percent := range []int64{80, 50} {
-			if used*100 >= limit*percent {
-				value += fmt.Sprintf(", warning=%d", percent)
-				break
-			}
+		switch {
+		case used*100 >= limit*80:
+			value += ", warning=80"
+		case used*100 >= limit*50:
+			value += ", warning=50"
 		}
 		w.Header().Set("Key-Ai-Tokens", value)
 		return next(w, r)

@@ -17,6 +17,8 @@ import (
 // quoteRequest is the body of POST /v1/quote. Amounts are parsed by hand, so
 // that a problem with one can name its field.
 type quoteRequest struct {
+	termsRequest
+
 	Make         string          `json:"make"`
 	Model        string          `json:"model"`
 	ModelCode    string          `json:"modelCode"`
@@ -33,8 +35,6 @@ type quoteRequest struct {
 
 	Known           json.RawMessage `json:"known"`           // values that override the fields of the same names
 	PriceCandidates bool            `json:"priceCandidates"` // add the taxes of all candidates to an error
-
-	termsRequest
 }
 
 // typeProblem says which type a field must have.

@@ -61,8 +61,9 @@ func New(options Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		options: options, bodies: fair.NewPlaces(maxLargeBodies), exports: fair.NewPlaces(maxExports), outages: tra.NewOutages(options.TRA.Status),
-		pauses: pauses{redis: options.Redis}, matcher: match.New(match.Options{}),
+		options: options, bodies: fair.NewPlaces(maxLargeBodies), exports: fair.NewPlaces(maxExports),
+		outages: tra.NewOutages(options.TRA.Status), pauses: pauses{redis: options.Redis},
+		matcher: match.New(match.Options{}),
 	}
 	s.failedLogins = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "ushuru_operator_logins_failed_total",

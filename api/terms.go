@@ -118,7 +118,8 @@ func parseTarget(value json.RawMessage) (target *vehicle.Target, ignored []strin
 // destinations are the accepted names of the only supported destination: their
 // letters.
 var destinations = []string{
-	"dar", "daressalaam", "portofdaressalaam", "daressalaamtanzania", "tanzania", "tanzaniamainland", "mainlandtanzania", "mainland", "tz",
+	"dar", "daressalaam", "portofdaressalaam", "daressalaamtanzania",
+	"tanzania", "tanzaniamainland", "mainlandtanzania", "mainland", "tz",
 }
 
 // parseDestination refuses every destination but Dar es Salaam: taxes and charges
@@ -169,7 +170,8 @@ func parseLanding(value json.RawMessage, now time.Time) (days *vehicle.LandingDa
 	}
 	// A day more, for callers and for jobs for which it is still yesterday.
 	today := now.In(duty.EAT)
-	if days.From < today.AddDate(0, 0, -1).Format(time.DateOnly) || days.To > today.AddDate(0, 0, maxLandingDays).Format(time.DateOnly) {
+	first, last := today.AddDate(0, 0, -1).Format(time.DateOnly), today.AddDate(0, 0, maxLandingDays).Format(time.DateOnly)
+	if days.From < first || days.To > last {
 		return nil, nil, fieldProblem("landing", "landing_days", maxLandingDays)
 	}
 	return days, ignored, nil

@@ -3,15 +3,12 @@ package docs
 import (
 	"go/ast"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"ushuru/pkg/message"
 )
-
-var codeWord = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)+$|^(simulated|internal|cancelled)$`)
 
 // statusNumbers are the names of net/http that the API answers with.
 var statusNumbers = map[string]int{
@@ -104,38 +101,6 @@ func errorCodes(t *testing.T) map[string]found {
 		})
 	}
 	return codes
-}
-
-// firstArgument returns the first argument of a call of a method or a function of
-// a package, when that has one of the names and the argument is a string.
-func firstArgument(call *ast.CallExpr, names ...string) string {
-	selector, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok || len(call.Args) == 0 || !slices.Contains(names, selector.Sel.Name) {
-		return ""
-	}
-	value, _ := text(call.Args[0])
-	return value
-}
-
-// codeAndStatus returns the fields code and status of a literal.
-func codeAndStatus(literal *ast.CompositeLit) (code string, status int) {
-	for _, element := range literal.Elts {
-		pair, ok := element.(*ast.KeyValueExpr)
-		if !ok {
-			continue
-		}
-		name, _ := pair.Key.(*ast.Ident)
-		switch {
-		case name == nil:
-		case strings.EqualFold(name.Name, "code"):
-			code, _ = text(pair.Value)
-		case name.Name == "status":
-			if selector, ok := pair.Value.(*ast.SelectorExpr); ok {
-				status = statusNumbers[selector.Sel.Name]
-			}
-		}
-	}
-	return code, status
 }
 
 // warningCodes returns the codes of the warnings that an estimate can carry.

@@ -35,8 +35,10 @@ func SubjectOf(job *jobs.Job) (Subject, error) {
 	if job.Kind == KindQuote {
 		var input vehicle.QuoteInput
 		err := decode(job, "input", job.Input, &input)
-		return Subject{Car: input.Car(), ModelBody: input.ModelBody, FromRequest: true, input: job.Input,
-			PriceCandidates: input.PriceCandidates}, err
+		return Subject{
+			Car: input.Car(), ModelBody: input.ModelBody, FromRequest: true, input: job.Input,
+			PriceCandidates: input.PriceCandidates,
+		}, err
 	}
 	var (
 		input   EstimateInput

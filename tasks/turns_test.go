@@ -12,9 +12,8 @@ import (
 	"ushuru/tasks/enginetest"
 )
 
-// states counts the tasks of the queue any by their state, and returns the id of a
-// task that waits for its turn.
-func states(t *testing.T, rig *enginetest.Rig) (pending, parked int, id string) {
+// states counts the tasks of the queue any by their state.
+func states(t *testing.T, rig *enginetest.Rig) (pending, parked int) {
 	t.Helper()
 	waiting, err := rig.Queues.ListPendingTasks(tasks.QueueAny, asynq.PageSize(1000))
 	if err != nil {
@@ -24,10 +23,7 @@ func states(t *testing.T, rig *enginetest.Rig) (pending, parked int, id string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(delayed) > 0 {
-		id = delayed[0].ID
-	}
-	return len(waiting), len(delayed), id
+	return len(waiting), len(delayed)
 }
 
 func submitMany(t *testing.T, rig *enginetest.Rig, owner string, n int) (submitted []*jobs.Job) {
@@ -61,21 +57,21 @@ func TestTasksOfAKeyWaitForTheirTurn(t *testing.T) {
 	rig := enginetest.New(t)
 	offerTurns(t, rig, 8)
 	many := submitMany(t, rig, "many", 20)
-	if pending, parked, _ := states(t, rig); pending != 6 || parked != 14 {
+	if pending, parked := states(t, rig); pending != 6 || parked != 14 {
 		t.Fatalf("%d tasks in the queue, %d wait for their turn; want 6 and 14", pending, parked)
 	}
 	submitMany(t, rig, "other", 1)
-	if pending, _, _ := states(t, rig); pending != 7 {
+	if pending, _ := states(t, rig); pending != 7 {
 		t.Fatal("the task of another key waits")
 	}
 	endTurn(t, rig, many[0])
-	if pending, parked, _ := states(t, rig); pending != 7 || parked != 14 {
+	if pending, parked := states(t, rig); pending != 7 || parked != 14 {
 		t.Errorf("%d tasks in the queue, %d wait: with two owners of 8 places the first has enough", pending, parked)
 	}
 	for _, job := range many[1:4] {
 		endTurn(t, rig, job)
 	}
-	if _, parked, _ := states(t, rig); parked >= 14 {
+	if _, parked := states(t, rig); parked >= 14 {
 		t.Error("the end of a turn runs no other task")
 	}
 	// Batches have their own rule.
@@ -128,7 +124,7 @@ func TestSweepRunsATaskWhoseTurnItIs(t *testing.T) {
 	two := submitMany(t, rig, "key", 2)
 	rig.Sweep(3*time.Second, jobs.Interactive)
 	rig.Sweep(5*time.Second, jobs.Interactive)
-	if pending, parked, _ := states(t, rig); pending != 1 || parked != 1 {
+	if pending, parked := states(t, rig); pending != 1 || parked != 1 {
 		t.Fatalf("%d in the queue, %d wait", pending, parked)
 	}
 	if step := rig.Get(two[1].ID).Steps[tasks.StepScrape]; step.Attempt != 1 {
@@ -145,7 +141,7 @@ func TestSweepRunsATaskWhoseTurnItIs(t *testing.T) {
 		}
 	}
 	rig.Sweep(5*time.Second, jobs.Interactive)
-	if pending, parked, _ := states(t, rig); pending != 2 || parked != 0 {
+	if pending, parked := states(t, rig); pending != 2 || parked != 0 {
 		t.Errorf("%d in the queue, %d wait", pending, parked)
 	}
 }

@@ -193,7 +193,7 @@ func (d *dispatcher) submitRows(
 // failRows ends rows whose results may not be kept.
 func (d *dispatcher) failRows(ctx context.Context, rows []batch.ClaimedRow) error {
 	full := &jobs.Job{State: jobs.Failed, Error: &jobs.Error{Notice: message.New("error/too_many_bytes.rows", nil)}}
-	var errs []error
+	errs := make([]error, 0, len(rows))
 	for _, row := range rows {
 		errs = append(errs, d.outcomes.record(ctx, row.Batch, row.Index, full))
 	}
@@ -208,7 +208,8 @@ func (d *dispatcher) submitRow(ctx context.Context, request rowRequest, owner st
 		if err := d.engine.NameCached(ctx, owner, request.input, request.cached); err != nil {
 			return "", err
 		}
-		return "", d.outcomes.record(ctx, row.Batch, row.Index, &jobs.Job{State: jobs.Succeeded, Result: request.cached, Owner: owner})
+		ended := &jobs.Job{State: jobs.Succeeded, Result: request.cached, Owner: owner}
+		return "", d.outcomes.record(ctx, row.Batch, row.Index, ended)
 	}
 	job, err := d.engine.Submit(ctx, tasks.KindEstimate, request.input, tasks.Requester{
 		Owner: owner, Class: jobs.Bulk, Subscriber: fmt.Sprintf("%s:%s#%d", subscriberBatch, row.Batch, row.Index),

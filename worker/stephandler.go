@@ -90,7 +90,7 @@ func (s *stepHandler) ProcessTask(ctx context.Context, task *asynq.Task) error {
 	claim := s.newClaim() // until this run has written its outcome
 	defer s.dropClaim(claim)
 	turn := s.beginTurn(ctx, task, payload)
-	defer turn.end()
+	defer turn.end() //nolint:contextcheck // turn has the context of the task
 	result, job, err := s.jobs.Claim(ctx, payload.Job, payload.Step, payload.Attempt, s.worker, claim)
 	turnErr := turn.wait()
 	if err == nil && result == jobs.Claimed {

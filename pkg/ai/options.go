@@ -100,8 +100,8 @@ func New(o Options) (*Client, error) {
 		return nil, fmt.Errorf("ai: metrics: %w", err)
 	}
 	c := &Client{
-		budget: &budget{redis: o.Redis, limit: o.DailyTokens, ofKey: o.KeyTokens, now: o.Now, log: o.Log}, answers: &answers{o.Redis, o.AnswerTTL},
-		metrics: metrics, log: o.Log, now: o.Now,
+		budget:  &budget{redis: o.Redis, limit: o.DailyTokens, ofKey: o.KeyTokens, now: o.Now, log: o.Log},
+		answers: &answers{o.Redis, o.AnswerTTL}, metrics: metrics, log: o.Log, now: o.Now,
 	}
 	for i, e := range o.Endpoints {
 		host, err := checkEndpoint(e)

@@ -76,7 +76,9 @@ func (a *App) startAPI(ctx context.Context, o APIOptions) {
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 	}
 	o.Connections.Log, o.Connections.Metrics = a.log, a.registry
-	ended := serve(server, connlimit.Listen(o.Listener, o.Connections), func(err error) { a.fail(fmt.Errorf("the API stopped: %w", err)) })
+	ended := serve(server, connlimit.Listen(o.Listener, o.Connections), func(err error) {
+		a.fail(fmt.Errorf("the API stopped: %w", err))
+	})
 	a.stopAPI = func() {
 		a.api.SetUnready()
 		if o.DrainDelay > 0 {

@@ -55,7 +55,8 @@ func (a *App) newWorker(o WorkerOptions) (*worker.Worker, error) {
 		Redis: a.options.Redis.Client(), Roles: o.Roles, Log: a.log, Catalogue: s.catalogue,
 		Jobs: s.jobs, Hub: s.hub, Batches: s.batches, Cache: s.cache, Webhooks: s.webhooks,
 		Concurrency: o.Concurrency, AuthorityConcurrency: o.AuthorityConcurrency, AIConcurrency: o.AIConcurrency,
-		BatchWindow: o.BatchWindow, ShutdownTimeout: o.ShutdownTimeout, Costs: a.options.Costs, Freight: a.freight, Metrics: a.registry,
+		BatchWindow: o.BatchWindow, ShutdownTimeout: o.ShutdownTimeout, Costs: a.options.Costs,
+		Freight: a.freight, Metrics: a.registry,
 		SheetURL: func(raw string) (string, error) { return a.options.Sheets.Canonical(raw, a.options.AllowLoopback) },
 	}
 	if slices.Contains(o.Roles, tasks.RoleAny) || slices.Contains(o.Roles, tasks.RoleAI) {

@@ -102,8 +102,8 @@ func (c *caller) post(ctx context.Context, path string, body any, headers ...str
 }
 
 // submit asks for a listing without waiting for the result.
-func (c *caller) submit(ctx context.Context, url string) response {
-	return c.post(ctx, "/v1/estimate", map[string]string{"url": url}, "Prefer", "respond-async")
+func (c *caller) submit(ctx context.Context, url string) {
+	c.post(ctx, "/v1/estimate", map[string]string{"url": url}, "Prefer", "respond-async")
 }
 
 // atOnce runs do n times at once, and each again with the next number until ctx
@@ -118,15 +118,6 @@ func atOnce(ctx context.Context, n int, do func(ctx context.Context, i int)) {
 				sleep(ctx, 20*time.Millisecond)
 			}
 		})
-	}
-	all.Wait()
-}
-
-// once runs do n times at once, each only one time.
-func once(ctx context.Context, n int, do func(ctx context.Context, i int)) {
-	var all sync.WaitGroup
-	for i := range n {
-		all.Go(func() { do(ctx, i) })
 	}
 	all.Wait()
 }

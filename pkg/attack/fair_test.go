@@ -60,7 +60,7 @@ func TestAttackSlowUploads(t *testing.T) {
 		victim: func(ctx context.Context, victim *caller, i int) response {
 			body, contentType := form(strings.NewReader(fmt.Sprintf("sheet %d", i)))
 			got := victim.request(ctx, http.MethodPost, "/v1/condition-report", body, "Content-Type", contentType)
-			if bytes.Contains(got.body, []byte(`"no_ai"`)) { // it was received, and is read by nobody here
+			if bytes.Contains(got.body, []byte(`"no_ai"`)) { // it was received; nothing reads it here
 				got.status = http.StatusOK
 			}
 			return got
@@ -95,8 +95,8 @@ func TestAttackTarpitWebhooks(t *testing.T) {
 		}
 	}))
 	site, cars := s.listings(), listingtest.Cars()
-	register := func(ctx context.Context, c *caller, url string) response {
-		return c.post(ctx, "/v1/webhooks", map[string]any{"url": url, "events": []string{"job.completed"}})
+	register := func(ctx context.Context, c *caller, url string) {
+		c.post(ctx, "/v1/webhooks", map[string]any{"url": url, "events": []string{"job.completed"}})
 	}
 	s.attack(attack{
 		name: "10 tarpit webhooks",

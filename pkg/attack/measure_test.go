@@ -74,7 +74,7 @@ var measured struct {
 
 // attack measures a victim without and with the attack, and checks the aims: no
 // failure, at most twice the time, and the bounds of the memory.
-func (s *service) attack(a attack) row {
+func (s *service) attack(a attack) {
 	s.t.Helper()
 	victim, attacker := s.caller("victim"), s.caller("attacker")
 	if a.victim == nil {
@@ -86,7 +86,7 @@ func (s *service) attack(a attack) row {
 	n := 0
 	ask := func(probes int) (f figures) {
 		for range probes {
-			f.add(a.victim, victim, n)
+			f = f.add(a.victim, victim, n)
 			n++
 			sleep(s.t.Context(), 20*time.Millisecond)
 		}
@@ -114,7 +114,6 @@ func (s *service) attack(a attack) row {
 	s.t.Logf("%s: idle %v, during %v; %s; %s", a.name, result.idle, result.during, result.cost, result.memory)
 	result.check(s.t)
 	peak.check(s.t, a)
-	return result
 }
 
 func (r row) check(t *testing.T) {
@@ -130,8 +129,8 @@ func (r row) check(t *testing.T) {
 	}
 }
 
-// add measures one request.
-func (f *figures) add(ask func(context.Context, *caller, int) response, victim *caller, i int) {
+// add measures one request more.
+func (f figures) add(ask func(context.Context, *caller, int) response, victim *caller, i int) figures {
 	ctx, cancel := context.WithTimeout(victim.s.t.Context(), victimTimeout)
 	defer cancel()
 	begun := time.Now()
@@ -140,6 +139,7 @@ func (f *figures) add(ask func(context.Context, *caller, int) response, victim *
 	if got.err != nil || got.status != http.StatusOK {
 		f.failures = append(f.failures, fmt.Sprintf("%d %v %.200s", got.status, got.err, got.body))
 	}
+	return f
 }
 
 // usual is what a victim asks for if the attack does not say: in turn a listing

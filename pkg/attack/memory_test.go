@@ -40,7 +40,7 @@ func (m memory) check(t *testing.T, a attack) {
 func (s *service) watchMemory() (end func() memory) {
 	s.t.Helper()
 	s.resetPeak(s.api)
-	m := memory{api: s.resident(s.api, "VmRSS:"), redis: s.redisMemory()}
+	m := memory{api: s.resident(s.api, "VmRSS:"), redis: s.redisMemory(s.t.Context())}
 	for _, worker := range s.workers {
 		s.resetPeak(worker)
 		m.worker = max(m.worker, s.resident(worker, "VmRSS:"))
@@ -50,13 +50,13 @@ func (s *service) watchMemory() (end func() memory) {
 	go func() {
 		defer close(watched)
 		for sleep(ctx, 100*time.Millisecond) {
-			m.mostDB = max(m.mostDB, s.redisMemory())
+			m.mostDB = max(m.mostDB, s.redisMemory(ctx))
 		}
 	}()
 	return func() memory {
 		stop()
 		<-watched
-		m.mostDB = max(m.mostDB, s.redisMemory())
+		m.mostDB = max(m.mostDB, s.redisMemory(ctx))
 		m.mostAPI = s.resident(s.api, "VmHWM:")
 		for _, worker := range s.workers {
 			m.mostWorker = max(m.mostWorker, s.resident(worker, "VmHWM:"))
@@ -84,8 +84,8 @@ func (s *service) resident(p *clitest.Process, field string) int64 {
 	return kilobytes << 10
 }
 
-func (s *service) redisMemory() int64 {
-	info, err := s.conn.Client().Info(context.WithoutCancel(s.t.Context()), "memory").Result()
+func (s *service) redisMemory(ctx context.Context) int64 {
+	info, err := s.conn.Client().Info(context.WithoutCancel(ctx), "memory").Result()
 	if err != nil {
 		return 0 // Redis may be what is attacked
 	}

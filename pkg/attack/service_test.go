@@ -102,11 +102,6 @@ func (s *service) serve(handler http.Handler) string {
 // listings serves the demo site and returns its URL.
 func (s *service) listings() string { return s.serve(listingtest.New()) }
 
-// tarpit is a site that reads a request and never answers it.
-func tarpit() http.Handler {
-	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-}
-
 // drip is a site that sends one byte of a page every interval, without an end.
 func drip(interval time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -115,7 +110,7 @@ func drip(interval time.Duration) http.Handler {
 			if _, err := w.Write([]byte(" ")); err != nil {
 				return
 			}
-			w.(http.Flusher).Flush() //nolint:forcetypeassert // every writer of the server is one
+			w.(http.Flusher).Flush()
 			if !sleep(r.Context(), interval) {
 				return
 			}

@@ -86,7 +86,9 @@ func (c httpConfig) options(ctx context.Context) (*app.APIOptions, error) {
 	listener, err := app.Listen(ctx, string(c.Listen))
 	return &app.APIOptions{
 		Listener: listener, WaitMax: c.WaitMax, DrainDelay: c.DrainDelay, WaitReplicas: c.RedisWaitReplicas,
-		Limits:         quota.Limits{PerMinute: c.KeyRate, Jobs: c.KeyJobs, BatchItems: c.KeyBatchItems, Bytes: int64(c.KeyBytes)},
+		Limits: quota.Limits{
+			PerMinute: c.KeyRate, Jobs: c.KeyJobs, BatchItems: c.KeyBatchItems, Bytes: int64(c.KeyBytes),
+		},
 		Connections:    connlimit.Options{Max: c.MaxConns, PerAddress: c.MaxConnsPerAddress, Trusted: c.TrustedProxies},
 		MonitoringUser: c.OperatorUser, MonitoringPassword: string(c.OperatorPassword), MonitoringWritable: c.MonitoringWritable,
 	}, err

@@ -61,7 +61,8 @@ func writeTable(w io.Writer, e vehicle.Estimate, lang string) error {
 		e.Car.ModelCode, e.Car.Version, e.Car.Fuel))
 	line(word("authority"), "%s %s, %d, %s, %s", e.Matched.Make, e.Matched.ModelBody, e.Matched.YOM, e.Matched.FuelType,
 		e.Matched.CapacityBand)
-	line(word("match"), "%s, %s: %s", e.Matched.MatchType, e.Matched.Confidence, said(lang, e.Matched.Text, e.Matched.MatchReason))
+	line(word("match"), "%s, %s: %s", e.Matched.MatchType, e.Matched.Confidence,
+		said(lang, e.Matched.Text, e.Matched.MatchReason))
 	for _, a := range e.Matched.Adjustments {
 		line(word("adjusted"), "%s: %v → %v", message.Word(a.Field).In(lang), a.From, a.To)
 	}

@@ -101,7 +101,7 @@ var faultCases = []faultCase{
 	}, still: 5 * time.Second, pages: 5},
 	{name: "Redis cannot save (MISCONF)", redis: func(t *testing.T) (string, func(*testing.T, *faultRun)) {
 		server := redistest.Start(t, redistest.SavePoint())
-		return server.URL, func(t *testing.T, f *faultRun) {
+		return server.URL, func(_ *testing.T, f *faultRun) {
 			repair := server.FailSaves()
 			f.isReady(http.StatusServiceUnavailable)
 			time.Sleep(*faultAway)

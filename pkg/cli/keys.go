@@ -128,7 +128,8 @@ func (c *keysList) Run(r *run) error {
 			revoked = key.Revoked.Format(time.RFC3339)
 		}
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Hint,
-			key.Created.Format(time.RFC3339), revoked, limitsText(key.Limits), keptText(account), tokensText(tokens, cmp.Or(key.Limits.AITokens, c.KeyAITokens)))
+			key.Created.Format(time.RFC3339), revoked, limitsText(key.Limits), keptText(account),
+			tokensText(tokens, cmp.Or(key.Limits.AITokens, c.KeyAITokens)))
 	}
 	return table.Flush()
 }

@@ -133,7 +133,7 @@ func (f *faultRun) api(b *balancer) *clitest.Process {
 }
 
 // roll restarts all processes in turn, as a deployment does: the new one is ready
-// before the old one is told to stop.
+// before the old one gets the signal to stop.
 func (f *faultRun) roll(t *testing.T) {
 	t.Helper()
 	b := newBalancer(t)
@@ -144,7 +144,7 @@ func (f *faultRun) roll(t *testing.T) {
 	term := func(p *clitest.Process) {
 		must(t, p.Signal(syscall.SIGTERM))
 		if err := p.Wait(); err != nil {
-			t.Errorf("a process that was told to stop: %v\n%s", err, p.Tail())
+			t.Errorf("a process that got the signal to stop: %v\n%s", err, p.Tail())
 		}
 	}
 	for range *faultRounds {

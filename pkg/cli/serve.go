@@ -78,7 +78,7 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 	if shared.AllowLoopback && r.common.production() {
 		return errors.New("ALLOW_LOOPBACK cannot be used in production: callers could read services of this machine")
 	}
-	if err := shared.keyAIConfig.check(); err != nil {
+	if err := shared.check(); err != nil {
 		return err
 	}
 	costs, err := cost.Load(shared.CostTables)
@@ -97,8 +97,8 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 		r.log.Warn("ALLOW_LOOPBACK is set: callers can read pages of this machine")
 	}
 	options := app.Options{
-		Redis: conn, Log: r.log, Costs: costs, LearnFreight: shared.LearnFreight, Sheets: hosts, AllowLoopback: shared.AllowLoopback,
-		KeyAITokens: shared.KeyAITokens,
+		Redis: conn, Log: r.log, Costs: costs, LearnFreight: shared.LearnFreight, Sheets: hosts,
+		AllowLoopback: shared.AllowLoopback, KeyAITokens: shared.KeyAITokens,
 	}
 	if p.worker != nil {
 		if options.Worker, err = p.worker.options(p.authority); err != nil {

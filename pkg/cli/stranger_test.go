@@ -98,7 +98,9 @@ func TestTokensAndPagesAreNotShared(t *testing.T) {
 			wantCached := func(s *stack, want bool) {
 				t.Helper()
 				mine.expireJoinGrace()
-				var body struct{ Cached bool }
+				var body struct {
+					Cached bool `json:"cached"`
+				}
 				got := ask(s)
 				if got.status != http.StatusOK || json.Unmarshal(got.body, &body) != nil || body.Cached != want {
 					t.Errorf("status %d, cached %v, want %v: %.300s", got.status, body.Cached, want, got.body)

@@ -53,8 +53,9 @@ func serve(t *testing.T, o connlimit.Options) (address string, log *lines) {
 }
 
 type lines struct {
-	mu sync.Mutex
 	bytes.Buffer
+
+	mu sync.Mutex
 }
 
 func (l *lines) Write(p []byte) (int, error) {

@@ -63,7 +63,7 @@ func (b *calculation) stepOn(newYear time.Time, before charge, after []charge) *
 	}
 	var (
 		doubts []string
-		rates  []ruleRate
+		rates  = make([]ruleRate, 0, len(after))
 	)
 	for _, c := range after {
 		rates = append(rates, c.age)

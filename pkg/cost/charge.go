@@ -152,8 +152,10 @@ func (b *calculation) yearMade() int {
 
 // noAgeSteps are the words of bodies whose excise duty for age follows other rules
 // or unknown ones: no step can be predicted for them.
-var noAgeSteps = []string{"BUS", "MINIBUS", "TRUCK", "LORRY", "TRACTOR", "TIPPER", "DUMP", "TRAILER", "MOTORCYCLE", "MOTORBIKE",
-	"SCOOTER", "TRICYCLE", "BAJAJ"}
+var noAgeSteps = []string{
+	"BUS", "MINIBUS", "TRUCK", "LORRY", "TRACTOR", "TIPPER", "DUMP", "TRAILER", "MOTORCYCLE", "MOTORBIKE",
+	"SCOOTER", "TRICYCLE", "BAJAJ",
+}
 
 // hasAgeSteps reports whether the steps of the excise duty for age apply to the car.
 func (b *calculation) hasAgeSteps() bool {

@@ -72,7 +72,8 @@ func (t *Tables) checkLandings() error {
 		case len(l.Countries) == 0:
 			problems = append(problems, errors.New(`landings: countries are required; "*" is every other`))
 		case l.FromDays < 0 || l.ToDays < l.FromDays || l.ToDays > maxLandingDays:
-			problems = append(problems, fmt.Errorf("landings: %v: it must be 0 ≤ from_days ≤ to_days ≤ %d", l.Countries, maxLandingDays))
+			problems = append(problems, fmt.Errorf("landings: %v: it must be 0 ≤ from_days ≤ to_days ≤ %d",
+				l.Countries, maxLandingDays))
 		case l.Source == "" || l.Date == "" || !isStanding(l.Standing):
 			problems = append(problems, fmt.Errorf("landings: %v: source, date and standing are required", l.Countries))
 		}

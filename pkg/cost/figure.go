@@ -117,10 +117,20 @@ func isOn(is *bool) bool { return is != nil && *is }
 // callerFigure returns the caller's figure for a line that is no part of the customs
 // value, if there is one; off reports that the caller leaves the line out.
 func (b *calculation) callerFigure(l line) (fig *figure, off bool) {
-	var (
-		c        = b.costs
-		usd, tzs *money.Number
-	)
+	usd, tzs, off := b.callerAmount(l)
+	switch {
+	case usd != nil:
+		return b.typedUSD(usd), false
+	case tzs != nil:
+		return b.typedTZS(tzs), false
+	}
+	return nil, off
+}
+
+// callerAmount returns the caller's amount for a line in one of the currencies, and
+// whether the caller leaves the line out.
+func (b *calculation) callerAmount(l line) (usd, tzs *money.Number, off bool) {
+	c := b.costs
 	switch l.Code {
 	case codeInspection:
 		usd, off = c.InspectionUSD, isOff(c.Inspection)
@@ -145,13 +155,7 @@ func (b *calculation) callerFigure(l line) (fig *figure, off bool) {
 	default:
 		off = l.Port && c.PortTZS != nil
 	}
-	switch {
-	case usd != nil:
-		return b.typedUSD(usd), false
-	case tzs != nil:
-		return b.typedTZS(tzs), false
-	}
-	return nil, off
+	return usd, tzs, off
 }
 
 // feeFigure returns the figure of a line that is no part of the customs value. It is

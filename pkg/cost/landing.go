@@ -40,7 +40,7 @@ func (t *Tables) windowOf(days *vehicle.LandingDays, country string, now time.Ti
 		}
 	}
 	const day = 24 * time.Hour // there is no daylight saving time in Dar es Salaam
-	w.likely = w.from.Add(w.to.Sub(w.from) / 2 / day * day)
+	w.likely = w.from.Add((w.to.Sub(w.from) / 2).Truncate(day))
 	return w
 }
 
@@ -70,9 +70,7 @@ func dateOf(day time.Time) string { return day.In(duty.EAT).Format(time.DateOnly
 // days returns the first, the likely and the last day, and those days between the
 // first and the last on which a tax may change: a new year, and new rules.
 func (w window) days() []time.Time {
-	days := []time.Time{w.likely, w.from, w.to}
-	days = append(days, newYears(w.from, w.to)...)
-	days = append(days, duty.Changes(w.from, w.to)...)
+	days := slices.Concat([]time.Time{w.likely, w.from, w.to}, newYears(w.from, w.to), duty.Changes(w.from, w.to))
 	slices.SortStableFunc(days[1:], time.Time.Compare)
 	return compact(days)
 }

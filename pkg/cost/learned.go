@@ -53,7 +53,8 @@ func (b *calculation) learnedFreight() *figure {
 	rate, m3 := b.learned.Freight, b.volume.m3
 	usd := moneyRange{rate.Low.Mul(m3.low), rate.Median.Mul(m3.amount), rate.High.Mul(m3.high)}
 	basis := say("cost/learned_freight", values{
-		"rate": rate.Median.StringFixed(2), "low": rate.Low.StringFixed(2), "high": rate.High.StringFixed(2), "m3": m3.amount.String(),
+		"rate": rate.Median.StringFixed(2), "low": rate.Low.StringFixed(2), "high": rate.High.StringFixed(2),
+		"m3": m3.amount.String(),
 	})
 	source := rate.source()
 	return &figure{usd, usd.times(b.rate), vehicle.CostLine{

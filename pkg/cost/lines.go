@@ -55,8 +55,8 @@ func (b *calculation) taxLines() {
 			dateOf(b.window.likely), rounded(b.taxedValue()), b.how())
 		all.line.Source += ", as the basis of the computation"
 	case all.usd.isRange():
-		all.line.Basis = fmt.Sprintf("TRA's figure on its own value, USD %s; it may be more on the landing day or on the invoice's"+
-			" CIF", own)
+		all.line.Basis = fmt.Sprintf("TRA's figure on its own value, USD %s; it may be more on the landing day or on the"+
+			" invoice's CIF", own)
 	default:
 		all.line.Basis = fmt.Sprintf("TRA's figure on its own value, USD %s", own)
 	}
@@ -96,7 +96,8 @@ func (b *calculation) basis(f *fee) string {
 		parts[0] += fmt.Sprintf(" plus %s %% VAT", f.VAT.Shift(2))
 	}
 	if f.VATInHigh.IsPositive() {
-		parts = append(parts, fmt.Sprintf("the highest figure contains %s %% VAT, which not all sources name", f.VATInHigh.Shift(2)))
+		parts = append(parts, fmt.Sprintf("the highest figure contains %s %% VAT, which not all sources name",
+			f.VATInHigh.Shift(2)))
 	}
 	if f.Amount.Unit == perM3 {
 		switch {

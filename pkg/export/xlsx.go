@@ -42,8 +42,10 @@ const (
 		`<Relationship Id="rId1" Type="` + relNS + `/worksheet" Target="worksheets/sheet1.xml"/>` +
 		`<Relationship Id="rId2" Type="` + relNS + `/styles" Target="styles.xml"/></Relationships>`
 	stylesXML = xmlHead + `<styleSheet ` + mainNS + `>` +
-		`<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>` +
-		`<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>` +
+		`<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font>` +
+		`<font><b/><sz val="11"/><name val="Calibri"/></font></fonts>` +
+		`<fills count="2"><fill><patternFill patternType="none"/></fill>` +
+		`<fill><patternFill patternType="gray125"/></fill></fills>` +
 		`<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>` +
 		`<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>` +
 		`<cellXfs count="3"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>` +
@@ -68,8 +70,11 @@ type xlsxTable struct {
 func NewXLSX(w io.Writer) (Writer, error) {
 	t := &xlsxTable{archive: zip.NewWriter(w)}
 	for _, part := range [][2]string{
-		{"[Content_Types].xml", typesXML}, {"_rels/.rels", rootRelsXML}, {"xl/workbook.xml", workbookXML},
-		{"xl/_rels/workbook.xml.rels", workbookRelsXML}, {"xl/styles.xml", stylesXML},
+		{"[Content_Types].xml", typesXML},
+		{"_rels/.rels", rootRelsXML},
+		{"xl/workbook.xml", workbookXML},
+		{"xl/_rels/workbook.xml.rels", workbookRelsXML},
+		{"xl/styles.xml", stylesXML},
 	} {
 		if err := t.part(part[0], part[1]); err != nil {
 			return nil, err
@@ -106,11 +111,11 @@ func (t *xlsxTable) part(name, begin string) error {
 
 // columnName returns the name of the column with an index: A to Z, AA, AB and so on.
 func columnName(i int) string {
-	const letters = 26
-	if i < letters {
-		return string(rune('A' + i))
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	if i < len(letters) {
+		return letters[i : i+1]
 	}
-	return columnName(i/letters-1) + columnName(i%letters)
+	return columnName(i/len(letters)-1) + columnName(i%len(letters))
 }
 
 // Line writes a row.

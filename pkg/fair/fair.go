@@ -5,7 +5,7 @@
 // (Choudhury and Hahne, 1998): a key may take a place while it has fewer than twice
 // as many as are free, and the last free place only when it has none. A key that is
 // alone gets two thirds, two keys get two fifths each, and some places are always
-// free for one that comes now, whoever holds the others and however long.
+// free for one that comes now, whatever key holds the others and however long.
 package fair
 
 import "context"

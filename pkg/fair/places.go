@@ -65,7 +65,7 @@ func (p *Places) release(owner string) {
 	p.give(owner)
 }
 
-// give gives a place of an owner to whoever is next.
+// give gives a place of an owner to the caller that is next.
 func (p *Places) give(owner string) {
 	p.free++
 	if p.has[owner]--; p.has[owner] <= 0 {

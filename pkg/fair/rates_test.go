@@ -7,11 +7,11 @@ import (
 	"ushuru/pkg/fair"
 )
 
-// calls returns how many calls of an owner are allowed in ten seconds.
-func calls(rates *fair.Rates, owner string, perSecond int) (n int) {
+// calls returns how many calls of an owner are allowed in ten seconds, at six a second.
+func calls(rates *fair.Rates, owner string) (n int) {
 	start := time.Unix(1000, 0)
 	for at := start; at.Before(start.Add(10 * time.Second)); at = at.Add(10 * time.Millisecond) {
-		if rates.Take(owner, perSecond, at) == 0 {
+		if rates.Take(owner, 6, at) == 0 {
 			n++
 		}
 	}
@@ -21,17 +21,17 @@ func calls(rates *fair.Rates, owner string, perSecond int) (n int) {
 func TestKeyNeverHasTheWholeRate(t *testing.T) {
 	t.Parallel()
 	var rates fair.Rates
-	if n := calls(&rates, "a", 6); n < 40 || n > 44 {
+	if n := calls(&rates, "a"); n < 40 || n > 44 {
 		t.Errorf("%d of 60 calls, want two thirds", n)
 	}
-	if n := calls(&rates, "b", 6); n < 40 || n > 44 {
+	if n := calls(&rates, "b"); n < 40 || n > 44 {
 		t.Errorf("another key has %d calls", n)
 	}
-	if n := calls(&rates, fair.Anonymous, 6); n < 20 || n > 22 {
+	if n := calls(&rates, fair.Anonymous); n < 20 || n > 22 {
 		t.Errorf("visitors have %d of 60 calls, want one third", n)
 	}
 	rates.SetPart(0.5)
-	if n := calls(&rates, "c", 6); n < 20 || n > 24 {
+	if n := calls(&rates, "c"); n < 20 || n > 24 {
 		t.Errorf("%d of the 30 calls of this process, want two thirds", n)
 	}
 }

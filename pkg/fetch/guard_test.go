@@ -50,7 +50,10 @@ func TestOperatorDeniesNets(t *testing.T) {
 	client := testClient(t, Options{DenyNets: denied})
 	_, err = client.Get(t.Context(), url)
 	wantCode(t, err, URLForbidden, false)
-	_, _, _, err = client.Post(t.Context(), url, http.Header{}, nil)
+	status, _, _, err := client.Post(t.Context(), url, http.Header{}, nil)
+	if status != 0 {
+		t.Errorf("status %d of a denied address", status)
+	}
 	wantCode(t, err, URLForbidden, false)
 	named, _ := newClient(Options{Timeout: 5 * time.Second, DenyNets: denied}, nameServer(t, [4]byte{203, 0, 113, 7}))
 	_, err = named.Get(t.Context(), "http://cars.example.com/1")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -78,7 +79,7 @@ func TestASitesFreightIsLearned(t *testing.T) {
 			t.Errorf("%s to %s, median %s", e.Low, e.High, e.Median)
 		}
 		if _, known := s.Shipping(t.Context(), "beta", "JAPAN"); known {
-			t.Error("a site that nobody has seen is known")
+			t.Error("a site without listings is known")
 		}
 		if _, known := s.Shipping(t.Context(), "alpha", "SINGAPORE"); known {
 			t.Error("another origin is known")
@@ -245,7 +246,7 @@ func TestACostUsesWhatIsLearned(t *testing.T) {
 		s := newStore(conn)
 		random := rand.New(rand.NewPCG(3, 4))
 		for i := range 300 {
-			s.ObserveListing("https://alpha.example/"+fmt.Sprint(i), car(fmt.Sprint("S", i), 10+random.Float64()*2, 120+random.NormFloat64()*4))
+			s.ObserveListing("https://alpha.example/"+strconv.Itoa(i), car(fmt.Sprint("S", i), 10+random.Float64()*2, 120+random.NormFloat64()*4))
 		}
 		s.flush(t.Context())
 		e := vehicle.Estimate{Input: vehicle.Input{URL: "https://alpha.example/1"}, Car: vehicle.Car{Make: "TOYOTA", Model: "COROLLA AXIO", BodyType: "SEDAN"}}

@@ -233,14 +233,14 @@ func (s *Store) Volume(ctx context.Context, site, mk, model, body string) (Estim
 
 // remembered returns an estimate that is less than a minute old, or makes it. An
 // estimate that Redis does not give counts as not known.
-func (s *Store) remembered(key string, make func() (Estimate, bool, error)) (Estimate, bool) {
+func (s *Store) remembered(key string, estimate func() (Estimate, bool, error)) (Estimate, bool) {
 	s.mu.Lock()
 	k, has := s.known[key]
 	s.mu.Unlock()
 	if has && s.now().Sub(k.at) < freshness {
 		return k.Estimate, k.ok
 	}
-	e, ok, err := make()
+	e, ok, err := estimate()
 	if err != nil {
 		s.log.Debug("no estimate of freight", "error", err)
 	}
@@ -323,7 +323,7 @@ type Learned struct {
 	Make     string `json:"make,omitempty"`   // of a volume
 	Model    string `json:"model,omitempty"`
 	Body     string `json:"body,omitempty"`
-	Estimate        // USD per m³ of a rate, m³ of a volume
+	Estimate        //nolint:embeddedstructfieldcheck // what it is of comes first; USD per m³ of a rate, m³ of a volume
 }
 
 // List returns every estimate there is: rates of sites, then volumes of models.

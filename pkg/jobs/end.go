@@ -56,7 +56,8 @@ func (s *Store) Finish(ctx context.Context, job *Job, result json.RawMessage, st
 		return Finished{}, fmt.Errorf("jobs: finish: unexpected reply %v", reply)
 	}
 	finished := Finished{
-		At: time.UnixMilli(ms).UTC(), Promoted: reply[1] == int64(1), Kept: int64(len(packed)), Subscribers: make([]string, 0, len(members)),
+		At: time.UnixMilli(ms).UTC(), Promoted: reply[1] == int64(1), Kept: int64(len(packed)),
+		Subscribers: make([]string, 0, len(members)),
 	}
 	for _, member := range members {
 		subscriber, _ := member.(string)

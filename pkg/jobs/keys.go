@@ -60,7 +60,8 @@ func keySubscribers(id string) string {
 // The dedup key of a job of an earlier version is in another slot, where it
 // expires: no other request finds it.
 func keysOf(job *Job) []string {
-	return []string{keyJob(job.ID), keySubscribers(job.ID), "inflight:{" + slotOf(job.ID) + "}:" + job.DedupKey, keyAttachment(job.ID)}
+	dedup := "inflight:{" + slotOf(job.ID) + "}:" + job.DedupKey
+	return []string{keyJob(job.ID), keySubscribers(job.ID), dedup, keyAttachment(job.ID)}
 }
 
 // keyInflight is the dedup key of a running job of this version, see keysOf.

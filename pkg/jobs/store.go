@@ -77,7 +77,10 @@ func DedupKey(kind string, input json.RawMessage) string {
 // those that a new job begins with.
 func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, joined bool, err error) {
 	job = newJob(n)
-	data, err := json.Marshal(meta{job.Kind, job.Class, job.Owner, job.Input, job.DedupKey, job.Created, job.Deadline, job.Attached})
+	data, err := json.Marshal(meta{
+		job.Kind, job.Class, job.Owner, job.Input, job.DedupKey, job.Created, job.Deadline,
+		job.Attached,
+	})
 	if err != nil {
 		return nil, false, fmt.Errorf("jobs: input: %w", err)
 	}

@@ -23,7 +23,8 @@ func (l *Listing) crossCheck() {
 		car.Manufacture = ""
 		l.discard(claim.FieldManufacture, "later than the registration")
 		l.notef("The listing gives a manufacture date after the first registration.")
-		l.warn("manufacture_after_registration", values{"manufacture": strconv.Itoa(made), "registration": strconv.Itoa(registered)})
+		l.warn("manufacture_after_registration",
+			values{"manufacture": strconv.Itoa(made), "registration": strconv.Itoa(registered)})
 	}
 	frame, framed := chassis.FromFrame(car.FrameNumber)
 	related := strings.HasPrefix(car.ModelCode, frame.Code) || strings.HasPrefix(frame.Code, car.ModelCode)

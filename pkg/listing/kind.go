@@ -10,6 +10,7 @@ import (
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
+	"ushuru/pkg/vehicle"
 )
 
 // phraseTable lists the phrases of pages that are not listings.
@@ -60,8 +61,7 @@ func says(kind, text string) bool { return phrases[kind].MatchString(text) }
 func notForSale(l *Listing, c *claim.List, doc *page.Document) string {
 	head := headOf(doc)
 	car := &l.Car
-	isSale := car.AskingPrice != nil || car.FOBPriceUSD != nil || car.CFPriceUSD != nil || car.StockNo != "" || car.Auction != nil
-	isUsed := car.MileageKM != nil || car.FrameNumber != "" || car.Auction != nil
+	isSale, isUsed := isForSale(car), car.MileageKM != nil || car.FrameNumber != "" || car.Auction != nil
 	switch {
 	case says(rentalPhrase, head), c.Rental && car.AskingPrice == nil:
 		return "rental"
@@ -75,12 +75,17 @@ func notForSale(l *Listing, c *claim.List, doc *page.Document) string {
 	return ""
 }
 
+// isForSale reports a car with a price, a stock number or an auction.
+func isForSale(car *vehicle.Car) bool {
+	return car.AskingPrice != nil || car.FOBPriceUSD != nil || car.CFPriceUSD != nil || car.StockNo != "" || car.Auction != nil
+}
+
 // isArticle reports a page that calls itself an article, or has the heading or the URL
 // of one.
 func isArticle(doc *page.Document, head string) bool {
 	path := strings.ToLower(doc.URL.Path)
-	return doc.Meta["og:type"] == "article" || hasArticle(doc) || strings.Contains(path, "/blog/") || strings.Contains(path, "/news/") ||
-		says(articlePhrase, head)
+	return doc.Meta["og:type"] == "article" || hasArticle(doc) ||
+		strings.Contains(path, "/blog/") || strings.Contains(path, "/news/") || says(articlePhrase, head)
 }
 
 var articleType = regexp.MustCompile(`"@type"\s*:\s*\[?\s*"(?:Article|NewsArticle|BlogPosting|TechArticle|Review)"`)
@@ -128,11 +133,12 @@ var soldNotice = regexp.MustCompile(`(?i)\bsold\b`)
 // noticeWords are words of which each phrase of the kinds gone and mark has one; the
 // search for them is much quicker than the expressions.
 var noticeWords = claim.NewWords(
-	"sold", "offer", "reserv", "pending", "stock", "hold", "売", "成約", "商談", "販売", "掲載", "見つかり", "uzwa", "hali", "haip", "ondolewa",
+	"sold", "offer", "reserv", "pending", "stock", "hold", "売", "成約", "商談", "販売", "掲載", "見つかり", "uzwa", "hali",
+	"haip", "ondolewa",
 	"vend", "verkauft", "gelöscht", "nicht", "продан", "снят", "удал", "найден", "забронир", "بيع", "مباع", "متوف", "منتهي",
 	"판매", "찾을", "ขาย", "ไม่พบ", "longer", "available", "expired", "found", "removed", "deleted", "find", "closed", "ended",
-	"deactivated", "withdrawn", "inactive", "gone", "404", "deal", "réserv", "supprim", "retir", "plus", "expirou", "caducado", "já não", "mais",
-	"ya no",
+	"deactivated", "withdrawn", "inactive", "gone", "404", "deal", "réserv", "supprim", "retir", "plus", "expirou", "caducado",
+	"já não", "mais", "ya no",
 )
 
 // hasSoldPicture reports a picture that marks the page's own car as sold.

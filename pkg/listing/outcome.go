@@ -27,7 +27,8 @@ func checkStatus(page *fetch.Page) error {
 		return outcome("error/listing_gone")
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		return &fetch.Error{
-			Notice: message.New("error/listing_blocked.moment", nil), Retryable: true, Wait: page.Pause(), Paused: page.AsksForPause(),
+			Notice: message.New("error/listing_blocked.moment", nil), Retryable: true,
+			Wait: page.Pause(), Paused: page.AsksForPause(),
 		}
 	}
 	if page.Status >= 500 || page.Status < 200 || page.Status >= 300 && page.Status < 400 {

@@ -150,7 +150,8 @@ func (q *query) checkFrame(codes []chassis.Code) error {
 		}
 	}
 	with := q.values("codes", joinCodes(codes), "frame", clip(frame.Raw))
-	return q.refuse("ambiguous_match.frame", with, frame, slices.Concat(q.entries.ByCode(codes[0].Code), q.entries.ByStem(frame.Code)))
+	candidates := slices.Concat(q.entries.ByCode(codes[0].Code), q.entries.ByStem(frame.Code))
+	return q.refuse("ambiguous_match.frame", with, frame, candidates)
 }
 
 // codeAdjustment reports a code that was completed or read from a frame

@@ -72,7 +72,8 @@ func (q *query) conflicts(label tra.Label) (adjusted []vehicle.Adjustment) {
 		adjusted = append(adjusted, q.newCode(strings.Join(label.Codes, ", "))...)
 	}
 	if len(codes) > 0 && labelCode(label, codes[0].Code) == "" {
-		adjusted = append(adjusted, vehicle.Adjusted("modelCode", codes[0].Raw, strings.Join(label.Codes, ", "), "chosen_code", nil))
+		chosen := strings.Join(label.Codes, ", ")
+		adjusted = append(adjusted, vehicle.Adjusted("modelCode", codes[0].Raw, chosen, "chosen_code", nil))
 	}
 	fact := q.index.of(label).Fact
 	if ccFarOff(q.car.EngineCC, fact.CC) {

@@ -103,7 +103,8 @@ func (q *query) chooseByCodeAlone(code chassis.Code, exact []tra.Label) (Choice,
 	if how == notGiven || len(exact) == 1 && (how == sibling || how == unknown) && !q.otherBody(exact[0]) {
 		return q.acceptOne(code, exact, how)
 	}
-	return Choice{}, q.refuse("ambiguous_match.other_model", q.values("code", code.Code, "models", models(exact), "model", clip(q.car.Model)), code, exact)
+	with := q.values("code", code.Code, "models", models(exact), "model", clip(q.car.Model))
+	return Choice{}, q.refuse("ambiguous_match.other_model", with, code, exact)
 }
 
 // otherBody reports whether the listing's body is of another class than the
@@ -212,6 +213,7 @@ func (q *query) decided(choice Choice, codes []chassis.Code) Choice {
 			break
 		}
 	}
-	choice.Adjustments = append(choice.Adjustments, vehicle.Adjusted("modelCode", joinCodes(codes), choice.Code, "several_codes", q.values()))
+	choice.Adjustments = append(choice.Adjustments,
+		vehicle.Adjusted("modelCode", joinCodes(codes), choice.Code, "several_codes", q.values()))
 	return choice
 }

@@ -43,7 +43,8 @@ func (q *query) unavailable(code chassis.Code, cause error) *Error {
 func (q *query) possible(code chassis.Code, holds func(ranked) bool) []ranked {
 	var kept []ranked
 	for _, r := range q.ranked(code) {
-		if (holds == nil || holds(r)) && !q.namesOther(q.index.nameplates[r.label.nameplate]) && q.veto(code, r.label) == (message.Text{}) {
+		if (holds == nil || holds(r)) && !q.namesOther(q.index.nameplates[r.label.nameplate]) &&
+			q.veto(code, r.label) == (message.Text{}) {
 			kept = append(kept, r)
 		}
 	}
@@ -88,7 +89,8 @@ func (q *query) chooseUnique() (Choice, error) {
 	choice := q.fuzzyChoice(vehicle.ByName, label.Label, how)
 	choice.Adjustments = append(choice.Adjustments, q.newCode(choice.Code)...)
 	return choice.because(message.New("match/name", q.values("make", label.Make.Name, "model", label.Model,
-		"entry", label.Text, "engine", q.engine(), "fuel", string(q.fuelClass(chassis.Code{})), "year", strconv.Itoa(q.car.Year)))), nil
+		"entry", label.Text, "engine", q.engine(), "fuel", string(q.fuelClass(chassis.Code{})),
+		"year", strconv.Itoa(q.car.Year)))), nil
 }
 
 func (q *query) whyNotUnique(fitting int) string {

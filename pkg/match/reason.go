@@ -17,7 +17,8 @@ func (q *query) reason(code chassis.Code, listed string, label tra.Label, how re
 	}
 	if others := q.entries.ByCode(listed); len(others) > 1 {
 		key += ".several" + strings.Repeat("_", len(as)/2) + as
-		return q.ofFrame(code, message.New(key, q.values("code", code.Code, "listed", listed, "models", models(others), "model", label.Model)))
+		with := q.values("code", code.Code, "listed", listed, "models", models(others), "model", label.Model)
+		return q.ofFrame(code, message.New(key, with))
 	}
 	if as != "" {
 		key += "." + as

@@ -37,7 +37,8 @@ func (q *query) veto(code chassis.Code, label *indexed) message.Text {
 // engine, fuel or body. A year that is far off is left to the authority's list
 // of years.
 func (q *query) contradiction(code chassis.Code, label *indexed) error {
-	key, with := "", q.values("code", code.Code, "model", label.Model)
+	var key string
+	with := q.values("code", code.Code, "model", label.Model)
 	switch class := q.fuelClass(code); {
 	case fuelsClash(class, label.fuel, false):
 		key, with["fuel"], with["listed"] = "fuel_conflict.code", string(label.fuel), string(class)

@@ -15,7 +15,7 @@ func TestATableNeedsBothTextsWithTheSameValues(t *testing.T) {
 		"another value":   "error/a,,It costs {sum:usd}.,Gharama ni {total:usd}.,\n",
 		"another form":    "error/a,,It costs {sum:usd}.,Gharama ni {sum:tzs}.,\n",
 		"an unknown form": "error/a,,{sum:eur},{sum:eur},\n", "an unknown level": "error/a,high,One.,Moja.,\n",
-		"a repeated key": "error/a,,One.,Moja.,\nerror/a,,One.,Moja.,\n",
+		"a repeated key": "error/a,,One.,Moja.,\nerror/a,,Two.,Mbili.,\n",
 	} {
 		if _, err := parse(head + line); err == nil {
 			t.Errorf("%s: no error", name)
@@ -106,17 +106,23 @@ func TestAValueIsReadInItsForm(t *testing.T) {
 func TestFourWarningsAreAboveInfo(t *testing.T) {
 	t.Parallel()
 	list := []Notice{
-		{Code: "a", Level: Info}, {Code: "b", Level: Caution}, {Code: "c", Level: Caution}, {Code: "d", Level: Danger},
-		{Code: "b", Level: Danger}, {Code: "e", Level: Caution}, {Code: "f", Level: Caution}, New("warning/simulated", nil),
+		{Code: "a", Level: Info},
+		{Code: "b", Level: Caution},
+		{Code: "c", Level: Caution},
+		{Code: "d", Level: Danger},
+		{Code: "b", Level: Danger},
+		{Code: "e", Level: Caution},
+		{Code: "f", Level: Caution},
+		New("warning/simulated", nil),
 	}
 	for range 2 {
 		list = Limit(list)
-		var got string
+		var got strings.Builder
 		for _, n := range list {
-			got += n.Code[:1] + n.Level[:1] + " "
+			got.WriteString(n.Code[:1] + n.Level[:1] + " ")
 		}
-		if got != "dd sd bc cc ei fi ai " {
-			t.Error(got)
+		if got.String() != "dd sd bc cc ei fi ai " {
+			t.Error(got.String())
 		}
 	}
 }

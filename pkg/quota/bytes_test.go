@@ -59,8 +59,10 @@ func TestBytesExpire(t *testing.T) {
 	conn := redistest.Open(t, redistest.Start(t).URL)
 	bytes, client := quota.NewBytes(conn.Client()), conn.Client()
 	for _, kept := range []quota.Kept{
-		{Size: 1, TTL: time.Millisecond, Name: "upload:1"}, {Size: 10, TTL: time.Hour, Name: "upload:2"},
-		{Size: 100, TTL: time.Millisecond}, {Size: 1000, TTL: 30 * 24 * time.Hour},
+		{Size: 1, TTL: time.Millisecond, Name: "upload:1"},
+		{Size: 10, TTL: time.Hour, Name: "upload:2"},
+		{Size: 100, TTL: time.Millisecond},
+		{Size: 1000, TTL: 30 * 24 * time.Hour},
 	} {
 		if _, ok, err := bytes.Take(t.Context(), "key", 0, 0, kept); err != nil || !ok {
 			t.Fatal(ok, err)

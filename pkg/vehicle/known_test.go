@@ -19,7 +19,10 @@ func TestKnownValuesOverrideTheListing(t *testing.T) {
 		FrameNumber: "E12-012345", Fuel: "PETROL", CFPriceUSD: &price,
 	}
 	warnings := []vehicle.Warning{
-		{Code: "registration_year"}, {Code: "listing_sold"}, {Code: "several_prices"}, {Code: "price_currency_unknown"},
+		{Code: "registration_year"},
+		{Code: "listing_sold"},
+		{Code: "several_prices"},
+		{Code: "price_currency_unknown"},
 		{Code: "model_code_differs"},
 	}
 	car := listed

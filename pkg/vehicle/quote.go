@@ -52,7 +52,7 @@ func (q *QuoteInput) Override(known *Known) {
 const basisManufacture = "manufacture"
 
 // Car returns the car that the caller describes.
-func (q QuoteInput) Car() Car {
+func (q *QuoteInput) Car() Car {
 	basis := q.YearBasis
 	if basis == "" {
 		basis = basisManufacture

@@ -131,7 +131,7 @@ type Matched struct {
 
 	// Additive.
 	MatchedBy  MatchedBy      `json:"matchedBy,omitempty"`
-	Candidates []Candidate    `json:"candidates,omitempty"` // with confidence low: the other entries that the car may be, the likeliest first
+	Candidates []Candidate    `json:"candidates,omitempty"` // with confidence low: what else the car may be, the likeliest first
 	ReasonCode string         `json:"reasonCode,omitempty"` // of MatchReason
 	Text       *Text          `json:"text,omitempty"`       // MatchReason in both languages
 	Values     message.Values `json:"values,omitempty"`     // the values in MatchReason, by name
@@ -296,5 +296,5 @@ type Error struct {
 	Candidates []Candidate `json:"candidates,omitempty"` // with no_match and ambiguous_match
 	Car        *Car        `json:"car,omitempty"`        // as far as it was read
 	RetryAfter int         `json:"retryAfter,omitempty"` // with host_busy: seconds for which the site pauses
-	WaitingFor string      `json:"waitingFor,omitempty"` // with not_finished: authority, while TRA cannot be asked; with host_busy: site, when a job waits for it
+	WaitingFor string      `json:"waitingFor,omitempty"` // what the job waits for: authority with not_finished, site with host_busy
 }

@@ -37,8 +37,10 @@ const (
 
 // Veto is a fact for which a car is never our advice.
 type Veto struct {
-	Car  int    `json:"car"`  // 1 or 2
-	Code string `json:"code"` // flood, odometer_tampered, odometer_unknown, grade, frame_repair, red_flags, sheet_mismatch, sold, match_uncertain
+	Car int `json:"car"` // 1 or 2
+	// Code is flood, odometer_tampered, odometer_unknown, grade, frame_repair,
+	// red_flags, sheet_mismatch, sold or match_uncertain.
+	Code string `json:"code"`
 	Text Text   `json:"text"`
 }
 

@@ -14,8 +14,8 @@ import (
 // saved is one line of a backup: an endpoint with its secrets, and the id of its API
 // key.
 type saved struct {
-	Owner string `json:"owner"`
-	stored
+	Owner  string `json:"owner"`
+	stored        //nolint:embeddedstructfieldcheck // a line begins with its owner
 }
 
 // notice is the first line of a backup, for people.

@@ -11,7 +11,7 @@ import (
 )
 
 // A receiver that is slow costs its owner only: an endpoint has at most two deliveries
-// in flight, one after it was slow, and none while it is paused. Over all endpoints
+// at once, one after it was slow, and none while it is paused. Over all endpoints
 // the deliveries of a key take turns with those of others (Turns).
 const (
 	maxSending = 2

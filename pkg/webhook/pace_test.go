@@ -28,7 +28,7 @@ func (s *stuck) Post(ctx context.Context, _ string, _ http.Header, _ []byte) (in
 	return 0, nil, nil, context.DeadlineExceeded
 }
 
-func TestEndpointHasTwoDeliveriesInFlight(t *testing.T) {
+func TestEndpointHasTwoDeliveriesAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, embedded(t), "https://hooks.example")
 	receiver := &stuck{}
@@ -38,7 +38,7 @@ func TestEndpointHasTwoDeliveriesInFlight(t *testing.T) {
 	}
 	webhooktest.Serve(t, s.client, s.sender, 8, time.Second)
 	if most := receiver.most.Load(); most != 2 {
-		t.Errorf("%d deliveries in flight at once, want 2", most)
+		t.Errorf("%d deliveries at once, want 2", most)
 	}
 }
 

@@ -23,8 +23,10 @@ func asked(t *testing.T, answer func(w http.ResponseWriter, body []byte, challen
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		var message struct {
-			Type string
-			Data struct{ Challenge string }
+			Type string `json:"type"`
+			Data struct {
+				Challenge string `json:"challenge"`
+			} `json:"data"`
 		}
 		if err != nil || json.Unmarshal(body, &message) != nil {
 			t.Errorf("%v: %s", err, body)

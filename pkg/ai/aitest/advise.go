@@ -24,7 +24,8 @@ func advise(r *chatRequest, f fault) answer {
 	if f.InventValue {
 		difference = "USD 77,777.77"
 	}
-	text, money := Mark+": neither of the two is clearly ahead.", " The difference on the road is %s, and that is the whole of it."
+	text := Mark + ": neither of the two is clearly ahead."
+	money := " The difference on the road is %s, and that is the whole of it."
 	equal := " With what is known, neither of the two costs less on the road than the other."
 	switch {
 	case verdict["language"] == "sw":

@@ -71,8 +71,10 @@ var (
 // wordsBesidePrice are the words that may accompany a price. Any other word can give
 // the amount another meaning: a deposit, a rate, an old price, thousands, a price
 // with freight, or another currency ("HK$ 45,000").
-var wordsBesidePrice = map[string]bool{"FOB": true, "PRICE": true, "VEHICLE": true, "CAR": true, "ONLY": true, "NOW": true,
-	"OUR": true, "SALE": true, "SPECIAL": true}
+var wordsBesidePrice = map[string]bool{
+	"FOB": true, "PRICE": true, "VEHICLE": true, "CAR": true, "ONLY": true, "NOW": true,
+	"OUR": true, "SALE": true, "SPECIAL": true,
+}
 
 // plainPrice reports whether a text without its amount contains only a currency
 // and words of wordsBesidePrice.
@@ -100,7 +102,8 @@ func isCurrency(word string) bool {
 
 // formerAmount matches an amount that a text calls the former one: "Was US$ 4,000 Now
 // US$ 3,420", "US$ 3,420 (was US$ 4,000)".
-var formerAmount = regexp.MustCompile(`(?i)\b(?:was|before|old(?: price)?|regular(?: price)?|original(?:ly|  ?price)?|list price|rrp)\b` +
+var formerAmount = regexp.MustCompile(`(?i)\b` +
+	`(?:was|before|old(?: price)?|regular(?: price)?|original(?:ly|  ?price)?|list price|rrp)\b` +
 	`\s*:?\s*(?:[A-Z]{0,3}\s?[$¥€£]|[A-Z]{3})?\s?\d[\d,]*(?:\.\d+)?(?:\s?(?:USD|JPY|YEN|円))?`)
 
 // CutFormer removes the former amount from a price that gives the amount of now too.

@@ -65,10 +65,12 @@ func (d *Document) ancestorsOf(nodes []*html.Node) map[*html.Node]bool {
 
 // othersHeading matches the headings of sections about other cars. Words that also
 // head other sections need a word for cars beside them.
-var othersHeading = regexp.MustCompile(`\b(?:similar|related|recently (?:viewed|sold|added|listed)|also (?:like|viewed|bought|interest)|interested in|` +
+var othersHeading = regexp.MustCompile(`\b(?:similar|related|recently (?:viewed|sold|added|listed)|` +
+	`also (?:like|viewed|bought|interest)|interested in|` +
 	`other (?:cars?|vehicles?|stock|listings?|models|used)|more (?:cars?|vehicles?|stock|listings?|used|from|like)|` +
 	`same (?:seller|model|make|price|class)|people also|customers also|others? (?:viewed|bought))` +
-	`|\b(?:recommended|recommendations|suggested|suggestions|featured|new arrivals?|(?:best|hot|top|great) (?:deals?|offers?|sellers?|buys?)|` +
+	`|\b(?:recommended|recommendations|suggested|suggestions|featured|new arrivals?|` +
+	`(?:best|hot|top|great) (?:deals?|offers?|sellers?|buys?)|` +
 	`special offers?|latest arrivals?|you (?:may|might|could) like|just (?:in|arrived|listed))` +
 	`(?:\W+(?:of|for|this|the|today|now|week|month|you))*\W*$` +
 	`|\b(?:recommended|suggested|featured|popular|latest|new|best|hot|top|special)\b.{0,20}` +
@@ -81,7 +83,8 @@ var othersHeading = regexp.MustCompile(`\b(?:similar|related|recently (?:viewed|
 var othersWords = claim.NewWords(
 	"simila", "relat", "relac", "recent", "recommend", "suggest", "also", "other", "more ", "same ", "feature", "arrival",
 	"best ", "hot ", "special", "latest", "popular", "top ", "new ", "like", "mengine", "yanayo", "semelh", "parecid", "autres",
-	"interested", "great ", "just ", "похож", "друг", "ähnlich", "weitere", "関連", "おすすめ", "オススメ", "類似", "その他", "مشابه", "คล้าย", "비슷한", "추천",
+	"interested", "great ", "just ", "похож", "друг", "ähnlich", "weitere",
+	"関連", "おすすめ", "オススメ", "類似", "その他", "مشابه", "คล้าย", "비슷한", "추천",
 )
 
 // headsOthers reports the text of a heading about other cars.
@@ -363,7 +366,8 @@ const minRepeated = 3
 // link or a picture and a price.
 func (d *Document) markRepeated(headed map[*html.Node]bool) {
 	body := Body(d)
-	for n, inside := body, true; n != nil; n = dom.After(n, body, inside) {
+	var inside bool
+	for n := body; n != nil; n = dom.After(n, body, inside) {
 		inside = n.Type == html.ElementNode && !d.foreign[n] && !IsAside(n)
 		if inside && isList(n) && hasElements(n, minRepeated) {
 			d.markList(n, headed)

@@ -71,7 +71,8 @@ func (d *Document) ownPrices(pairs []pairs.Pair, main *card) (own, unclear []pai
 	}
 	for _, p := range pairs {
 		isPrice := p.Field == claim.FieldPrice || p.Field == claim.FieldCF
-		if isPrice && area != nil && p.Row != nil && !dom.Contains(area, p.Node) && hasLinkOrPicture(p.Row) && namesMake(dom.Text(p.Row)) {
+		if isPrice && area != nil && p.Row != nil && !dom.Contains(area, p.Node) && hasLinkOrPicture(p.Row) &&
+			namesMake(dom.Text(p.Row)) {
 			unclear = append(unclear, p)
 		} else {
 			own = append(own, p)

@@ -97,7 +97,7 @@ func (f *pairFinder) cell(n *html.Node) bool {
 	if value != nil && isSeparator(dom.ShortText(value)) {
 		value = dom.Next(value)
 	}
-	if value == nil || value.DataAtom != atom.Td && (value.DataAtom != atom.Th || n.DataAtom != atom.Td) {
+	if value == nil || !mayBeside(n, value) {
 		return true
 	}
 	values := valueText(field, value)
@@ -109,6 +109,12 @@ func (f *pairFinder) cell(n *html.Node) bool {
 		f.pairs[len(f.pairs)-1].Beside = dom.Text(third)
 	}
 	return added
+}
+
+// mayBeside reports whether the kind of a cell can be that of the value of a label's
+// cell.
+func mayBeside(label, value *html.Node) bool {
+	return value.DataAtom == atom.Td || value.DataAtom == atom.Th && label.DataAtom == atom.Td
 }
 
 // isSeparator reports the content of a cell between a label and its value.
@@ -234,7 +240,8 @@ func isControl(n *html.Node) bool {
 }
 
 func hasClassLike(n *html.Node, word string) bool {
-	return strings.Contains(strings.ToLower(dom.Head(dom.Attr(n, "class"))+dom.Head(dom.Attr(n, "id"))+dom.Head(dom.Attr(n, "action"))), word)
+	names := dom.Head(dom.Attr(n, "class")) + dom.Head(dom.Attr(n, "id")) + dom.Head(dom.Attr(n, "action"))
+	return strings.Contains(strings.ToLower(names), word)
 }
 
 // isLabel reports an element that contains only a known label.
@@ -258,22 +265,28 @@ func afterLabel(n *html.Node) (values string, value *html.Node) {
 			below = true // the value can be in the line below
 		case s.DataAtom == atom.Br:
 			return trimValue(line.String()), value
-		case !dom.Inline[s.DataAtom] && s.DataAtom != atom.Label, isLabel(s):
+		case !isInLine(s):
 			if claim.ValueOf(trimValue(line.String())) == "" && !isLabel(s) && isValue(s) {
 				return dom.Text(s), s
 			}
 			return trimValue(line.String()), value
-		case dom.IsStruck(s) || dom.IsSkipped(s):
-			if value == nil && strings.TrimSpace(line.String()) == "" {
-				value = s
-			}
-		default:
+		case !isSilent(s):
 			line.WriteString(" " + dom.Text(s))
+			value = s
+		case value == nil && strings.TrimSpace(line.String()) == "":
 			value = s
 		}
 	}
 	return trimValue(line.String()), value
 }
+
+// isInLine reports an element that stands in the line of a label and is no label.
+func isInLine(n *html.Node) bool {
+	return (dom.Inline[n.DataAtom] || n.DataAtom == atom.Label) && !isLabel(n)
+}
+
+// isSilent reports an element whose text is no part of a value.
+func isSilent(n *html.Node) bool { return dom.IsStruck(n) || dom.IsSkipped(n) }
 
 // isValue reports an element that can be the value of a label: without a list, a
 // table or a heading beside other text.
@@ -305,28 +318,10 @@ func (f *pairFinder) lines(n *html.Node) {
 	if !hasColon(n) {
 		return
 	}
-	var text strings.Builder
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		switch {
-		case c.Type == html.TextNode:
-			text.WriteString(c.Data)
-		case c.Type == html.ElementNode && c.DataAtom == atom.Br:
-			text.WriteString("\x00")
-		case c.Type == html.ElementNode && dom.IsSkipped(c):
-		case c.Type == html.ElementNode && !dom.Inline[c.DataAtom]:
-			return
-		case c.Type == html.ElementNode:
-			own := dom.Text(c)
-			if isSentence(own) {
-				return // the element has its own labels and values
-			}
-			text.WriteString(own)
-		}
-	}
-	if !strings.ContainsAny(text.String(), ":：") {
+	all := linesOf(n)
+	if !strings.ContainsAny(all, ":：") {
 		return
 	}
-	all := text.String()
 	if n.DataAtom == atom.Pre {
 		all = strings.ReplaceAll(all, "\n", "\x00")
 	}
@@ -345,27 +340,53 @@ func (f *pairFinder) lines(n *html.Node) {
 	}
 }
 
+// linesOf returns the text of an element with its line breaks as NUL; "" when the
+// element contains more than inline elements without pairs of their own.
+func linesOf(n *html.Node) string {
+	var text strings.Builder
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		switch {
+		case c.Type == html.TextNode:
+			text.WriteString(c.Data)
+		case c.Type == html.ElementNode && c.DataAtom == atom.Br:
+			text.WriteString("\x00")
+		case c.Type == html.ElementNode && dom.IsSkipped(c):
+		case c.Type == html.ElementNode && !dom.Inline[c.DataAtom]:
+			return ""
+		case c.Type == html.ElementNode:
+			own := dom.Text(c)
+			if isSentence(own) {
+				return "" // the element has its own labels and values
+			}
+			text.WriteString(own)
+		}
+	}
+	return text.String()
+}
+
 // leading pairs the text at the beginning of a list item with the one element after it:
 // "<li>Fuel <b>Petrol</b></li>".
 func (f *pairFinder) leading(n *html.Node) bool {
-	names, at := "", n.FirstChild
+	var text strings.Builder
+	at := n.FirstChild
 	for ; at != nil; at = at.NextSibling {
 		if at.Type == html.TextNode {
-			names += at.Data
+			text.WriteString(at.Data)
 		} else if at.Type == html.ElementNode && dom.ShortText(at) != "" {
 			break
 		}
 	}
-	if at == nil || !claim.MayBeLabel(strings.TrimSpace(names)+" ") {
+	if at == nil || !claim.MayBeLabel(strings.TrimSpace(text.String())+" ") {
 		return false
 	}
-	names = claim.Clean(names)
+	names := claim.Clean(text.String())
 	values := dom.Text(at)
 	if claim.FieldOf(names) == "" || claim.FieldOf(values) != "" || isSentence(values) {
 		return false
 	}
 	for rest := at.NextSibling; rest != nil; rest = rest.NextSibling {
-		if rest.Type == html.ElementNode && !dom.IsSkipped(rest) || rest.Type == html.TextNode && strings.TrimSpace(rest.Data) != "" {
+		if rest.Type == html.ElementNode && !dom.IsSkipped(rest) ||
+			rest.Type == html.TextNode && strings.TrimSpace(rest.Data) != "" {
 			return false
 		}
 	}

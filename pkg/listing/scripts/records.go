@@ -38,7 +38,8 @@ func Records(doc *page.Document, keys ...string) (found []Record) {
 	}
 	search.rsc = false
 	for _, script := range doc.Tags[atom.Script] {
-		if dom.Attr(script, "type") != "application/json" || script.FirstChild == nil || len(script.FirstChild.Data) > maxPayload {
+		if dom.Attr(script, "type") != "application/json" || script.FirstChild == nil ||
+			len(script.FirstChild.Data) > maxPayload {
 			continue
 		}
 		if value, ok := decodeScript(script.FirstChild.Data); ok {
