@@ -145,9 +145,9 @@ func catalogued(t *testing.T) (cars []vehicle.Tax, asNew []int64) {
 	for _, row := range rows[1:] {
 		value, _ := strconv.ParseInt(row[6], 10, 64)
 		body := row[1][strings.LastIndex(row[1], " - ")+1:]
-		for _, country := range strings.Split(row[4], "|") {
-			for _, fuel := range strings.Split(row[2], "|") {
-				for _, band := range strings.Split(row[3], "|") {
+		for country := range strings.SplitSeq(row[4], "|") {
+			for fuel := range strings.SplitSeq(row[2], "|") {
+				for band := range strings.SplitSeq(row[3], "|") {
 					key := strings.Join([]string{body, country, fuel, band}, "/")
 					if value == 0 || seen[key] {
 						continue
