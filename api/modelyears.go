@@ -147,9 +147,11 @@ func (s *Server) findLabel(ctx context.Context, catalogue *tra.Catalogue, req ye
 	for _, mk := range makes {
 		entries, _ := catalogue.Of(mk.Name)
 		pending = pending || entries.Pending
-		if at := slices.IndexFunc(entries.Labels, func(l tra.Label) bool { return l.Text == req.modelBody }); at >= 0 {
+		isExact := func(l tra.Label) bool { return l.Text == req.modelBody }
+		isAlike := func(l tra.Label) bool { return sameLabel(l.Text, req.modelBody) }
+		if at := slices.IndexFunc(entries.Labels, isExact); at >= 0 {
 			exact = append(exact, entries.Labels[at])
-		} else if at := slices.IndexFunc(entries.Labels, func(l tra.Label) bool { return sameLabel(l.Text, req.modelBody) }); at >= 0 {
+		} else if at := slices.IndexFunc(entries.Labels, isAlike); at >= 0 {
 			alike = append(alike, entries.Labels[at])
 		}
 	}
@@ -315,7 +317,9 @@ func (s *Server) notRunning(
 // requestYears submits quotes in the class of batches, so that they come after what
 // people wait for, and counts them as pending. When the key may have no more running
 // jobs it stops; that is an error only if nothing is pending.
-func (s *Server) requestYears(w http.ResponseWriter, r *http.Request, quotes []vehicle.QuoteInput, found *vehicle.ModelYears) error {
+func (s *Server) requestYears(
+	w http.ResponseWriter, r *http.Request, quotes []vehicle.QuoteInput, found *vehicle.ModelYears,
+) error {
 	for _, quote := range quotes[:min(len(quotes), max(maxYearJobs-found.Pending, 0))] {
 		job, err := s.submitAs(w, r, jobs.Bulk, tasks.KindQuote, quote, nil)
 		if err == nil {

@@ -151,7 +151,7 @@ func TestModelYearsOfALimitedKey(t *testing.T) {
 	}
 }
 
-// The job of a year is that of the same quote, whoever requests it first.
+// The job of a year is that of the same quote.
 func TestModelYearsShareTheJobsOfQuotes(t *testing.T) {
 	a := yearsApp(t, quota.Limits{})
 	r := a.request(t, http.MethodPost, "/v1/quote", `{"make":"Toyota","modelBody":"VITZ - NCP131 - HATCHBACK","year":2012}`)

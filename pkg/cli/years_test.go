@@ -13,7 +13,7 @@ import (
 	"ushuru/tasks"
 )
 
-// What is not known of a model is requested once, by whomever, and then read from
+// What is not known of a model is requested once, and then read from
 // Redis only: the years, their taxes and which is the cheapest.
 func TestTaxesByYear(t *testing.T) {
 	const label = "COROLLA FIELDER - NKE165 - HYBRID - WAGON"
