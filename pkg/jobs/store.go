@@ -124,7 +124,7 @@ func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, j
 	return running, true, s.keepActive(ctx, running, job)
 }
 
-// AreRunning reports for each of the dedup keys whether a job has it that has not ended.
+// AreRunning reports for each of the dedup keys whether an unfinished job has it.
 func (s *Store) AreRunning(ctx context.Context, dedupKeys []string) ([]bool, error) {
 	if len(dedupKeys) == 0 {
 		return nil, nil
