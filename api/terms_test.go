@@ -141,7 +141,9 @@ func TestTheLocationOfAJobHasTheTerms(t *testing.T) {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	now := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", body))
-	var job struct{ Result vehicle.Estimate }
+	var job struct {
+		Result vehicle.Estimate `json:"result"`
+	}
 	var waited vehicle.Estimate
 	if json.Unmarshal([]byte(got.body), &job) != nil || json.Unmarshal([]byte(now.body), &waited) != nil || waited.Summary == nil {
 		t.Fatalf("%s\n%s", got.body, now.body)

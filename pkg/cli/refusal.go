@@ -69,12 +69,21 @@ func refusalWords(key string) vehicle.Text {
 	return map[string]vehicle.Text{
 		"price":  {EN: "Price", SW: "Bei"},
 		"stated": {EN: "Year, engine, fuel", SW: "Mwaka, injini, mafuta"},
-		"which":  {EN: "TRA entries that the car may be, the nearest first:", SW: "Magari ya TRA yanayoweza kuwa gari hili, la karibu kwanza:"},
-		"taxes":  {EN: "taxes", SW: "kodi"},
-		"choose": {EN: "Choose the entry that is this car and repeat the command with it, for example:", SW: "Chagua lililo gari hili na urudie amri nalo, kwa mfano:"},
-		"later":  {EN: "Or repeat the same command in a minute.", SW: "Au rudia amri hiyohiyo baada ya dakika moja."},
-		"known":  {EN: "Repeat the command with what you know better than the page, for example:", SW: "Rudia amri pamoja na unachokijua kuliko tangazo, kwa mfano:"},
-		"now":    {EN: "still made", SW: "bado linatengenezwa"},
+		"which": {
+			EN: "TRA entries that the car may be, the nearest first:",
+			SW: "Magari ya TRA yanayoweza kuwa gari hili, la karibu kwanza:",
+		},
+		"taxes": {EN: "taxes", SW: "kodi"},
+		"choose": {
+			EN: "Choose the entry that is this car and repeat the command with it, for example:",
+			SW: "Chagua lililo gari hili na urudie amri nalo, kwa mfano:",
+		},
+		"later": {EN: "Or repeat the same command in a minute.", SW: "Au rudia amri hiyohiyo baada ya dakika moja."},
+		"known": {
+			EN: "Repeat the command with what you know better than the page, for example:",
+			SW: "Rudia amri pamoja na unachokijua kuliko tangazo, kwa mfano:",
+		},
+		"now": {EN: "still made", SW: "bado linatengenezwa"},
 
 		string(vehicle.NearExact):  {EN: "same code", SW: "msimbo huohuo"},
 		string(vehicle.NearCode):   {EN: "similar code", SW: "msimbo unaofanana"},

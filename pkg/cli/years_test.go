@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,11 +27,9 @@ func TestTaxesByYear(t *testing.T) {
 		found = vehicle.ModelYears{}
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 			got := s.do(http.MethodGet, path+query, nil)
-			for _, status := range statuses {
-				if got.status == status {
-					must(t, json.Unmarshal(got.body, &found))
-					return
-				}
+			if slices.Contains(statuses, got.status) {
+				must(t, json.Unmarshal(got.body, &found))
+				return
 			}
 			if got.status != http.StatusServiceUnavailable || time.Now().After(deadline) { // until the catalogue is synced
 				t.Fatalf("%d %s", got.status, got.body)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -36,7 +37,7 @@ func TestLearnedFreightNarrowsTheRange(t *testing.T) {
 			return c
 		}
 		for i := range 500 {
-			s.ObserveListing("https://alpha.example/"+fmt.Sprint(i), draw(i))
+			s.ObserveListing("https://alpha.example/"+strconv.Itoa(i), draw(i))
 		}
 		s.flush(t.Context())
 		before, after := cost.Embedded(), cost.Embedded().Learning(s)

@@ -167,7 +167,8 @@ return {all, redis.call('HEXISTS', KEYS[1], 'promoted')}
 
 // scriptEnd ends a job, once, and deletes its attachment. With a claim, only the run
 // that has that claim may. KEYS: the record, the attachment. ARGV: state, field (error
-// or ""), its JSON, retention in ms, step and claim ("" for none). It returns the time of the end, or 0 when it did not end the job.
+// or ""), its JSON, retention in ms, step and claim ("" for none). It returns the time
+// of the end, or 0 when it did not end the job.
 var scriptEnd = redis.NewScript(luaNow + luaDrop + `
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return 0 end
 if ARGV[6] ~= '' and redis.call('HGET', KEYS[1], 's:' .. ARGV[5] .. ':claim') ~= ARGV[6] then return 0 end

@@ -105,7 +105,8 @@ func TestPropertyChooseDoesNotDependOnTheCataloguesOrder(t *testing.T) {
 		again, errAgain := choose(car, tra.NewCatalogue(shuffled))
 		refused, _ := errors.AsType[*Error](err)
 		refusedAgain, _ := errors.AsType[*Error](errAgain)
-		if !reflect.DeepEqual(choice, again) || !reflect.DeepEqual(refused, refusedAgain) {
+		if !reflect.DeepEqual(choice, again) || (refused == nil) != (refusedAgain == nil) ||
+			refused != nil && (refused.Message != refusedAgain.Message || !reflect.DeepEqual(refused.Candidates, refusedAgain.Candidates)) {
 			t.Fatalf("%+v, %v\nbecame %+v, %v", choice, err, again, errAgain)
 		}
 	})
