@@ -20,7 +20,7 @@ import (
 
 var (
 	faultAway = flag.Duration("fault.away", 4*time.Second, "how long Redis is away in TestFaults")
-	faultRows = flag.Int("fault.rows", 200, "listings of each batch of TestFaults")
+	faultRows = flag.Int("fault.rows", 100, "listings of each batch of TestFaults")
 )
 
 // How long the two faults last that workers do not wait out, unless faultAway is more:
