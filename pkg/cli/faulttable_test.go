@@ -142,8 +142,6 @@ var faultCases = []faultCase{
 	{name: "all processes are restarted in turn", redis: func(t *testing.T) (string, func(*testing.T, *faultRun)) {
 		return redistest.Start(t).URL, func(t *testing.T, f *faultRun) { f.roll(t) }
 	}, still: 5 * time.Second, pages: 40, during: true},
-	{name: "the clock of a host is 90 s ahead", redis: clockOf(90), still: 10 * time.Second, pages: 40, during: true},
-	{name: "the clock of a host is 90 s behind", redis: clockOf(-90), still: 10 * time.Second, pages: 40, during: true},
 	{name: "the line to Redis is cut for long", redis: func(t *testing.T) (string, func(*testing.T, *faultRun)) {
 		proxy := redistest.Proxy(t, redistest.Start(t).Addr)
 		return proxy.URL, func(*testing.T, *faultRun) {
@@ -158,13 +156,23 @@ var faultCases = []faultCase{
 	}, still: 5 * time.Second, pages: 40, long: true},
 }
 
+// clockCases are for -fault.clock.
+var clockCases = []faultCase{
+	{name: "the clock of a host is 90 s ahead", redis: clockOf(90), still: 10 * time.Second, pages: 40, during: true},
+	{name: "the clock of a host is 90 s behind", redis: clockOf(-90), still: 10 * time.Second, pages: 40, during: true},
+}
+
 // TestFaults prints what each fault costs a batch of a few hundred listings: rows
 // that were lost or doubled, pages fetched again, and how long nothing ended after
 // the fault. With -fault.away 10m -fault.rows 3000 the outages are long ones.
 func TestFaults(t *testing.T) {
-	results := make([]string, len(faultCases))
+	cases := faultCases
+	if *faultClock {
+		cases = slices.Concat(faultCases, clockCases)
+	}
+	results := make([]string, len(cases))
 	t.Run("case", func(t *testing.T) {
-		for i, c := range faultCases {
+		for i, c := range cases {
 			t.Run(c.name, func(t *testing.T) {
 				if c.long {
 					t.Parallel()

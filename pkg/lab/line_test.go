@@ -3,16 +3,15 @@ package lab
 import (
 	"bytes"
 	"log/slog"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
+
+	"ushuru/pkg/testenv"
 )
 
 func TestLineMeasuresAFarWorker(t *testing.T) {
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		t.Skip("needs redis-server")
-	}
+	testenv.Binary(t, "redis-server")
 	t.Parallel()
 	var out bytes.Buffer
 	err := Line(t.Context(), &out, LineOptions{
