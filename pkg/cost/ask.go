@@ -64,7 +64,7 @@ func (b *calculation) yearDoubt() decimal.Decimal {
 	}
 	older := *b
 	older.car.Year = b.yearMade() - 1
-	return older.over(only(b.taxedValue())).amount.grandTZS.Sub(b.over(only(b.taxedValue())).amount.grandTZS)
+	return older.likely(b.taxedValue()).grandTZS.Sub(b.likely(b.taxedValue()).grandTZS)
 }
 
 // freightDoubt returns the range of freight and insurance with the taxes on them, in
@@ -77,8 +77,7 @@ func (b *calculation) freightDoubt() decimal.Decimal {
 	if in.short() {
 		return decimal.NewFromInt(1) // not known at all
 	}
-	c := b.chargesOn(b.window.likely)[0]
-	taxes := b.implied.under(c, in.base.high).grandTZS.Sub(b.implied.under(c, in.base.low).grandTZS)
+	taxes := b.likely(in.base.high).grandTZS.Sub(b.likely(in.base.low).grandTZS)
 	return in.cif.high.Sub(in.cif.low).Mul(b.rate).Add(taxes)
 }
 

@@ -44,23 +44,36 @@ func priced(e vehicle.Estimate, price int64, withSea bool) vehicle.Estimate {
 
 // limits searches the prices at which the highest, the likely and the lowest total
 // just meet the target. It returns nil when something to pay is not known, and a nil
-// price where even a car for one dollar costs more.
+// price where even a car for one dollar costs more. A car for above costs more in any
+// case.
 func limits(total func(int64) (moneyRange, bool), target decimal.Decimal, above int64) *vehicle.PriceLimits {
-	if _, ok := total(1); !ok {
+	least, ok := total(1)
+	if !ok {
 		return nil
 	}
+	most, _ := total(above)
+	known := map[int64]moneyRange{1: least, above: most}
 	search := func(of func(moneyRange) decimal.Decimal) *int64 {
-		fits, tooHigh := int64(0), above
-		for fits+1 < tooHigh {
-			middle := (fits + tooHigh) / 2
-			if sum, _ := total(middle); of(sum).GreaterThan(target) {
-				tooHigh = middle
-			} else {
-				fits = middle
+		sum := func(price int64) decimal.Decimal {
+			if _, has := known[price]; !has {
+				known[price], _ = total(price)
 			}
+			return of(known[price])
 		}
-		if fits == 0 {
+		if sum(1).GreaterThan(target) {
 			return nil
+		}
+		fits, tooHigh := int64(1), above
+		for step := 0; fits+1 < tooHigh; step++ {
+			price := (fits + tooHigh) / 2
+			if step%3 < 2 { // totals are lines with a few bends
+				price = between(fits, tooHigh, sum(fits), sum(tooHigh), target)
+			}
+			if sum(price).GreaterThan(target) {
+				tooHigh = price
+			} else {
+				fits = price
+			}
 		}
 		return &fits
 	}
@@ -69,4 +82,11 @@ func limits(total func(int64) (moneyRange, bool), target decimal.Decimal, above 
 		Likely: search(func(s moneyRange) decimal.Decimal { return s.amount }),
 		High:   search(func(s moneyRange) decimal.Decimal { return s.low }),
 	}
+}
+
+// between returns the price between two prices at which a line through their totals
+// meets the target.
+func between(low, high int64, atLow, atHigh, target decimal.Decimal) int64 {
+	price := low + target.Sub(atLow).Mul(decimal.NewFromInt(high-low)).DivRound(atHigh.Sub(atLow), 0).IntPart()
+	return min(max(price, low+1), high-1)
 }

@@ -19,10 +19,10 @@ type Answer struct {
 	Warnings  []vehicle.Warning
 }
 
-// Calculate computes the cost of an estimate's car on the terms of a caller. It is a
-// pure function of its arguments, and uses only the estimate's car (with its price),
-// match, tax and AsOf (the date of the authority's figures): so a cached estimate can
-// be computed again on other terms, and a price can be tried.
+// Calculate computes the cost of an estimate's car on the terms of a caller. It uses
+// only the estimate's URL, car (with its price), match, tax and AsOf (the date of the
+// authority's figures), and what a Learner knows: so a cached estimate can be computed
+// again on other terms, and a price can be tried.
 func (t *Tables) Calculate(e vehicle.Estimate, terms vehicle.Terms, now time.Time) Answer {
 	b := t.begin(e, terms, now)
 	b.bill()

@@ -75,10 +75,15 @@ func (w window) days() []time.Time {
 	return compact(days)
 }
 
-// compact removes days that are repeated. The first stays first.
+// compact removes days on which a car is taxed as on an earlier one of the list: those
+// of the same year and rules.
 func compact(days []time.Time) (once []time.Time) {
 	for _, day := range days {
-		if !slices.ContainsFunc(once, day.Equal) {
+		year, rules := day.In(duty.EAT).Year(), duty.On(day).From
+		taxedAlike := func(earlier time.Time) bool {
+			return earlier.In(duty.EAT).Year() == year && duty.On(earlier).From == rules
+		}
+		if !slices.ContainsFunc(once, taxedAlike) {
 			once = append(once, day)
 		}
 	}

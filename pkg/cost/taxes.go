@@ -92,10 +92,14 @@ func (t taxes) times(factor decimal.Decimal) taxes {
 // the least and the most of its range, over all landing days.
 type taxRange struct{ low, amount, high taxes }
 
+// likely returns the taxes at a customs value on the likely landing day.
+func (b *calculation) likely(cif decimal.Decimal) taxes {
+	return b.implied.under(b.chargesOn(b.window.likely)[0], cif)
+}
+
 // over returns the taxes over a range of values and the landing days.
 func (b *calculation) over(cif moneyRange) taxRange {
-	s := b.implied
-	amount := s.under(b.chargesOn(b.window.likely)[0], cif.amount)
+	s, amount := b.implied, b.likely(cif.amount)
 	all := taxRange{amount, amount, amount}
 	for _, day := range b.window.days() {
 		for _, c := range b.chargesOn(day) {

@@ -58,7 +58,7 @@ func (b *calculation) above() string {
 
 // onOwn returns the taxes on the authority's own value on the likely landing day.
 func (b *calculation) onOwn() taxes {
-	return b.implied.under(b.chargesOn(b.window.likely)[0], b.implied.tax.CIFInUSD.Decimal())
+	return b.likely(b.implied.tax.CIFInUSD.Decimal())
 }
 
 func (b *calculation) undecided() string {

@@ -78,7 +78,6 @@ func digest(parts ...string) string {
 // entry is an observation as it is stored: value, day, and the site when values of
 // several sites stand together.
 type entry struct {
-	id    string
 	site  string
 	value decimal.Decimal
 	day   time.Time

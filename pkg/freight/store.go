@@ -302,7 +302,7 @@ func (s *Store) entries(ctx context.Context, list string) ([]entry, error) {
 		return nil, fmt.Errorf("freight: reading observations: %w", err)
 	}
 	entries := make([]entry, 0, len(all))
-	for id, text := range all {
+	for _, text := range all {
 		parts := strings.SplitN(text, "|", 3)
 		if len(parts) < 3 {
 			continue
@@ -310,7 +310,7 @@ func (s *Store) entries(ctx context.Context, list string) ([]entry, error) {
 		value, err := decimal.NewFromString(parts[0])
 		day, dayErr := time.Parse(time.DateOnly, parts[1])
 		if err == nil && dayErr == nil {
-			entries = append(entries, entry{id, parts[2], value, day})
+			entries = append(entries, entry{parts[2], value, day})
 		}
 	}
 	return entries, nil
