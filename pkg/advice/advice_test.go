@@ -99,7 +99,12 @@ func winnerOf(v vehicle.Verdict) int {
 var good = &advice.Condition{OverallGrade: "4.5", Repair: advice.RepairNo}
 
 func TestTheVerdictFollowsFromTheFigures(t *testing.T) {
-	same := func(e *vehicle.Estimate) { e.Car.StockNo = "SM100001" }
+	stock := func(km int) func(*vehicle.Estimate) {
+		return func(e *vehicle.Estimate) { e.Car.StockNo, e.Car.MileageKM = "SM100001", &km }
+	}
+	frame := func(number string, km int) func(*vehicle.Estimate) {
+		return func(e *vehicle.Estimate) { e.Car.FrameNumber, e.Car.MileageKM = number, &km }
+	}
 	for name, c := range map[string]struct {
 		pair   advice.Pair
 		winner int
@@ -144,8 +149,18 @@ func TestTheVerdictFollowsFromTheFigures(t *testing.T) {
 		"a car that may cross an age step loses to one that does not": {
 			advice.Pair{Car1: estimate("FIELDER", "10000", crossing), Car2: estimate("AXIO", "10000", mileage(80_001))}, 2, vehicle.BetterBuy,
 		},
-		"one car at two addresses": {
-			advice.Pair{Car1: estimate("FIELDER", "10000", same), Car2: estimate("FIELDER", "12000", same)}, 0, vehicle.SameCar,
+		"one car by its stock number": {
+			advice.Pair{Car1: estimate("FIELDER", "10000", stock(80_000)), Car2: estimate("FIELDER", "12000", stock(81_000))}, 0, vehicle.SameCar,
+		},
+		"one car by its frame number": {
+			advice.Pair{
+				Car1: estimate("FIELDER", "10000", frame("NKE165-7000001", 80_000)), Car2: estimate("FIELDER", "12000", frame("NKE165-7000001", 81_000)),
+			}, 0, vehicle.SameCar,
+		},
+		"two cars of one model, year and mileage by their frame numbers": {
+			advice.Pair{
+				Car1: estimate("FIELDER", "10000", frame("NKE165-7000001", 80_000)), Car2: estimate("FIELDER", "12000", frame("NKE165-7000002", 80_000)),
+			}, 1, vehicle.BetterBuy,
 		},
 		"one car by code, year and mileage": {
 			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("FIELDER", "12000", nil)}, 0, vehicle.SameCar,
