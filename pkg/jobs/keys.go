@@ -17,8 +17,10 @@ const slotLength = 6
 // newID returns an id that begins with the time and ends with the slot of a dedup
 // key.
 func newID(now time.Time, dedupKey string) string {
-	return ulid.MustNew(ulid.Timestamp(now), rand.Reader).String() + strings.ToUpper(dedupKey[:slotLength])
+	return ulid.MustNew(ulid.Timestamp(now), rand.Reader).String() + slotOfDedup(dedupKey)
 }
+
+func slotOfDedup(dedupKey string) string { return strings.ToUpper(dedupKey[:slotLength]) }
 
 // slotOf returns the hash tag of a job's keys. That of a job that an earlier
 // version created is its id.
@@ -60,14 +62,13 @@ func keySubscribers(id string) string {
 // The dedup key of a job of an earlier version is in another slot, where it
 // expires: no other request finds it.
 func keysOf(job *Job) []string {
-	dedup := "inflight:{" + slotOf(job.ID) + "}:" + job.DedupKey
-	return []string{keyJob(job.ID), keySubscribers(job.ID), dedup, keyAttachment(job.ID)}
+	return []string{
+		keyJob(job.ID), keySubscribers(job.ID), keyInflight(slotOf(job.ID), job.DedupKey), keyAttachment(job.ID),
+	}
 }
 
-// keyInflight is the dedup key of a running job of this version, see keysOf.
-func keyInflight(dedupKey string) string {
-	return "inflight:{" + strings.ToUpper(dedupKey[:slotLength]) + "}:" + dedupKey
-}
+// keyInflight is the dedup key of a running job in a slot.
+func keyInflight(slot, dedupKey string) string { return "inflight:{" + slot + "}:" + dedupKey }
 
 // scriptRunner adds a script to a pipeline.
 type scriptRunner func(script *redis.Script, keys []string, args ...any) *redis.Cmd

@@ -132,7 +132,7 @@ func (s *Store) AreRunning(ctx context.Context, dedupKeys []string) ([]bool, err
 	pipe := s.redis.Pipeline()
 	found := make([]*redis.IntCmd, len(dedupKeys))
 	for i, key := range dedupKeys {
-		found[i] = pipe.Exists(ctx, keyInflight(key))
+		found[i] = pipe.Exists(ctx, keyInflight(slotOfDedup(key), key))
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, fmt.Errorf("jobs: running jobs: %w", err)
