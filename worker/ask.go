@@ -14,6 +14,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
 	"ushuru/pkg/plainjson"
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -236,24 +237,13 @@ func (f *farSteps) handOver(ctx context.Context, run *farRun) error {
 // listenAnswered enqueues the steps that workers far away have got the answers for,
 // until ctx ends.
 func (w *Worker) listenAnswered(ctx context.Context) {
-	sub := w.options.Redis.Subscribe(ctx, jobs.ChannelAnswered)
-	defer func() { _ = sub.Close() }()
-	messages := sub.Channel()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case message, ok := <-messages:
-			if !ok {
-				return
-			}
-			answered, err := tasks.ParseAnswered(message.Payload)
-			if err == nil {
-				err = w.engine.EnqueueAnswered(ctx, answered)
-			}
-			if err != nil && ctx.Err() == nil { // the sweeper finds the step
-				w.options.Log.Warn("answered step was not enqueued", "error", err)
-			}
+	redisx.Listen(ctx, w.options.Redis, jobs.ChannelAnswered, func(message string) {
+		answered, err := tasks.ParseAnswered(message)
+		if err == nil {
+			err = w.engine.EnqueueAnswered(ctx, answered)
 		}
-	}
+		if err != nil && ctx.Err() == nil { // the sweeper finds the step
+			w.options.Log.Warn("answered step was not enqueued", "error", err)
+		}
+	}, nil)
 }

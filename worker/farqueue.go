@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/retry"
 	"ushuru/tasks"
 )
@@ -63,25 +64,17 @@ func (f *farQueues) EvalSha(ctx context.Context, sha string, keys []string, args
 // listen wakes the queues when a message names them, and all when messages may have
 // been lost.
 func (f *farQueues) listen(ctx context.Context) {
-	sub := f.Subscribe(ctx, jobs.ChannelEnqueued)
-	defer func() { _ = sub.Close() }()
-	messages := sub.ChannelWithSubscriptions()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case message, ok := <-messages:
-			if !ok {
-				return
-			}
-			named, isMessage := message.(*redis.Message)
-			for _, q := range f.queues {
-				if !isMessage || named.Payload == q.name {
-					q.wake(!isMessage)
-				}
+	redisx.Listen(ctx, f.UniversalClient, jobs.ChannelEnqueued, func(name string) {
+		for _, q := range f.queues {
+			if q.name == name {
+				q.wake(false)
 			}
 		}
-	}
+	}, func() {
+		for _, q := range f.queues {
+			q.wake(true)
+		}
+	})
 }
 
 // middleware counts the tasks that run.

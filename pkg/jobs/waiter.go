@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"ushuru/pkg/redisx"
 )
 
 // recheckInterval is how often a waiting caller reads the state of its job, in
@@ -26,27 +28,13 @@ func NewHub(store *Store) *Hub {
 	return &Hub{store: store, waiters: map[string]map[chan struct{}]bool{}}
 }
 
-// Run listens for jobs that end, and polls the watched records, until ctx ends.
-// The Redis client subscribes again by itself when the connection breaks; a
-// message that was lost meanwhile is found by the waiting callers' own check.
+// Run listens for jobs that end, and polls the watched records, until ctx ends. A
+// message that was lost is found by the waiting callers' own check.
 func (h *Hub) Run(ctx context.Context) {
-	sub := h.store.redis.Subscribe(ctx, channelEnded)
-	defer func() { _ = sub.Close() }()
-	messages := sub.Channel()
 	var polling sync.WaitGroup
 	polling.Go(func() { h.pollLoop(ctx) })
 	defer polling.Wait()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case message, ok := <-messages:
-			if !ok {
-				return
-			}
-			h.wake(message.Payload)
-		}
-	}
+	redisx.Listen(ctx, h.store.redis, channelEnded, h.wake, nil)
 }
 
 // Waiting returns how many callers wait or watch.

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"sync"
 	"time"
+
+	"ushuru/pkg/redisx"
 )
 
 const (
@@ -90,22 +92,8 @@ func (m *Memory) forget() {
 	clear(m.known)
 }
 
-// Run forgets the records whenever a key is changed, until ctx ends. The Redis
-// client subscribes again by itself when the connection breaks; the age of the
+// Run forgets the records whenever a key is changed, until ctx ends. The age of the
 // records bounds what a lost message can do.
 func (m *Memory) Run(ctx context.Context) {
-	sub := m.store.redis.Subscribe(ctx, channelChanged)
-	defer func() { _ = sub.Close() }()
-	messages := sub.Channel()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case _, ok := <-messages:
-			if !ok {
-				return
-			}
-			m.forget()
-		}
-	}
+	redisx.Listen(ctx, m.store.redis, channelChanged, func(string) { m.forget() }, nil)
 }
