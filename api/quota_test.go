@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -51,6 +52,30 @@ func TestRequestsPerMinute(t *testing.T) {
 			t.Errorf("with a limit of its own: %d %v", got.status, got.header)
 		}
 	})
+}
+
+func TestTokensOfTheAI(t *testing.T) {
+	var used int64
+	a := newApp(t, embedded(t), func(o *api.Options) {
+		o.Limits.AITokens = 1000
+		o.AIUsage = func(_ context.Context, _ string) (int64, time.Time, error) {
+			return used, time.Now().Add(time.Hour), nil
+		}
+	})
+	for _, used = range []int64{499, 500, 800} {
+		want := fmt.Sprintf("used=%d, limit=1000, reset=3600", used)
+		switch used {
+		case 500:
+			want += ", warning=50"
+		case 800:
+			want += ", warning=80"
+		}
+		r := a.request(t, http.MethodPost, "/v1/compare", pairOf("/tokens-1", "/tokens-2", ""))
+		r.Header.Set("Prefer", "respond-async")
+		if got := a.send(t, r); got.status != http.StatusAccepted || got.header.Get("Key-Ai-Tokens") != want {
+			t.Errorf("%d %q, want %q", got.status, got.header.Get("Key-Ai-Tokens"), want)
+		}
+	}
 }
 
 func TestCachedResponsesDoNotCount(t *testing.T) {

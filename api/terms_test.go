@@ -118,13 +118,16 @@ func TestATypedFreightNarrowsTheRange(t *testing.T) {
 func TestTheLocationOfAJobHasTheTerms(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	body := `{"url":"https://cars.example/later","lang":"sw","landing":{"from":"` + inDays(40) + `","to":"` + inDays(50) +
-		`"},"costs":{"freightUSD":1300.50,"exchangeRate":2700,"plates":false},"target":{"onTheRoadTZS":40000000}}`
+		`"},"costs":{"freightUSD":1300.50,"exchangeRate":2700,"plates":false},"target":{"onTheRoadTZS":40000000},"colour":"red"}`
 	r := a.request(t, http.MethodPost, "/v1/estimate", body)
 	r.Header.Set("Prefer", "respond-async")
 	accepted := a.send(t, r)
 	location := accepted.header.Get("Location")
 	if accepted.status != http.StatusAccepted || !strings.Contains(location, "landing="+inDays(40)+".."+inDays(50)) {
 		t.Fatalf("%d %q", accepted.status, location)
+	}
+	if !strings.Contains(accepted.body, `"field_ignored"`) || !strings.Contains(accepted.body, "colour") {
+		t.Errorf("the field that does not exist is not in %s", accepted.body)
 	}
 	a.work(t)
 	<-a.taken
