@@ -22,6 +22,7 @@ var phraseTable string
 const (
 	rentalPhrase   = "rental"
 	partPhrase     = "part"
+	cutPhrase      = "cut"
 	registerPhrase = "register"
 	articlePhrase  = "article"
 	retailPhrase   = "retail"
@@ -65,7 +66,7 @@ func notForSale(l *Listing, c *claim.List, doc *page.Document) string {
 	switch {
 	case says(rentalPhrase, head), c.Rental && car.AskingPrice == nil:
 		return "rental"
-	case says(partPhrase, head) && (!isUsed && car.Transmission == "" || car.Year == 0):
+	case says(cutPhrase, head), says(partPhrase, head) && (!isUsed && car.Transmission == "" || car.Year == 0):
 		return "part"
 	case says(registerPhrase, head) && !isSale:
 		return "register"

@@ -180,3 +180,51 @@ func TestCodesBrokenByALineBreak(t *testing.T) {
 		}
 	}
 }
+
+func TestThePriceOfNowIsTakenAndTheFormerOneIsSaid(t *testing.T) {
+	t.Parallel()
+	for _, rows := range [][]string{
+		{"Was", "US$ 4,000", "Now", "US$ 3,420"},
+		{"FOB price", "US$ 4,000", "Special price", "US$ 3,420"},
+		{"Old price", "US$ 4,000", "New price", "US$ 3,420"},
+		{"Discounted price", "US$ 3,420", "Original price", "US$ 4,000"},
+	} {
+		l := read(t, worldPage("Suzuki Swift", "", append([]string{"YOM", "2012"}, rows...)...), worldURL)
+		if price := l.Car.FOBPriceUSD; price == nil || price.String() != "3420" || len(l.Warnings) != 0 {
+			t.Errorf("%v: %v, %+v", rows, price, l.Warnings)
+		}
+		for _, f := range l.Fields {
+			if f.Name == claim.FieldPrice && (len(f.Others) != 1 || f.Others[0].Reason != claim.ReasonFormer) {
+				t.Errorf("%v: %+v", rows, f.Others)
+			}
+		}
+	}
+}
+
+// The only label of the page stands outside a table, beside the facts in microdata.
+func TestALooseLabelDoesNotOutrankMicrodata(t *testing.T) {
+	t.Parallel()
+	l := read(t, `<title>Suzuki Swift</title><h1>Suzuki Swift</h1><div itemscope itemtype="https://schema.org/Car">
+<b itemprop="brand">Suzuki</b> <b itemprop="model">Swift</b> <meta itemprop="productionDate" content="2012-03">
+<div itemprop="offers" itemscope itemtype="https://schema.org/Offer"><meta itemprop="priceCurrency" content="USD">
+<meta itemprop="price" content="3420"></div></div><p>Price: US$ 9,990</p>`, worldURL)
+	if price := l.Car.FOBPriceUSD; price == nil || price.String() != "3420" {
+		t.Errorf("%v", price)
+	}
+}
+
+func TestAHalfCutIsAPartWhateverItsPageGives(t *testing.T) {
+	t.Parallel()
+	doc := worldPage("Half cut Suzuki Swift 2012", "", "YOM", "2012", "Price", "US$ 420", "Mileage", "71,300 km")
+	_, err := Read(FromFile([]byte(doc), worldURL))
+	wantOutcome(t, err, NotAListing)
+}
+
+func TestMileageInTensOfThousands(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{"6.42万km": 64200, "６．４万ｋｍ": 64000, "12万キロ": 120000, "7.1 万公里": 71000} {
+		if km, ok := claim.ParseMileage(text); !ok || km != want {
+			t.Errorf("%s: %d, %t", text, km, ok)
+		}
+	}
+}

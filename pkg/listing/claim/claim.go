@@ -51,6 +51,8 @@ const (
 
 	// FieldRent is a price for a day of use: the page is a rental's.
 	FieldRent = "rent"
+	// FieldFormer is a price that no longer holds: of before a discount.
+	FieldFormer = "formerPrice"
 	// FieldStatus is whether the car is for sale.
 	FieldStatus = "status"
 	// FieldChassis is a label that means a code on one site and a frame number
@@ -118,6 +120,8 @@ func (c *List) Reject(field, value, why string) {
 			return
 		}
 		field = FieldSteering
+	case FieldFormer:
+		field, why = FieldPrice, ReasonFormer
 	case FieldPrice, FieldFOB, FieldCF:
 		if why == "" {
 			value, why = c.price(value)
@@ -125,6 +129,9 @@ func (c *List) Reject(field, value, why string) {
 	}
 	c.All = append(c.All, Claim{field, value, c.Source, c.Rank, why})
 }
+
+// ReasonFormer is the reason not to take a price that no longer holds.
+const ReasonFormer = "the former price"
 
 // price returns a price in the currency of the page, or the reason not to take it.
 func (c *List) price(value string) (price, why string) {

@@ -45,12 +45,19 @@ func litres(s string) int {
 	return int(value.Mul(decimal.NewFromInt(1000)).IntPart())
 }
 
+// manKmForm matches a mileage in tens of thousands, as Japanese and Chinese pages write it.
+var manKmForm = regexp.MustCompile(`(?i)^(\d{1,2}(?:\.\d{1,4})?)\s*[万萬]\s*(?:km|キロ|公里|千米)$`)
+
 var kmPerMile = decimal.RequireFromString("1.609344")
 
 // ParseMileage returns kilometres. A bare number is in kilometres, as exporters in
 // Japan mean it; miles are converted when the text gives no kilometres.
 func ParseMileage(s string) (km int, ok bool) {
 	s = Plain(s)
+	if m := manKmForm.FindStringSubmatch(s); m != nil {
+		tens, err := decimal.NewFromString(m[1])
+		return int(tens.Shift(4).IntPart()), err == nil
+	}
 	if m := kmForm.FindStringSubmatch(s); m != nil {
 		km = Digits(m[1])
 		return km, km <= MaxMileage

@@ -2,6 +2,7 @@ package page
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -41,7 +42,11 @@ func ClaimLabels(doc *Document, c *claim.List) {
 			c.Sold = c.Sold || soldWords.MatchString(main.withheld)
 			c.NoPrice = reasonWithheld
 		}
-		claimPairs(c, main.pairs)
+		if main.isLoose() {
+			doc.loose = append(doc.loose, main.pairs...)
+		} else {
+			claimPairs(c, main.pairs)
+		}
 		for _, other := range cards {
 			switch {
 			case other == main:
@@ -156,12 +161,23 @@ var perDay = regexp.MustCompile(`(?i)(?:\b(?:per|a|each)\s|/)\s*day\b|\bdaily\b`
 // notSold matches a status that denies a sale.
 var notSold = regexp.MustCompile(`(?i)\b(?:not|un|yet)`)
 
+// ofNow matches a label for the price that holds after a discount.
+var ofNow = regexp.MustCompile(`(?i)\b(?:now|(?:new|current|sale|special|offer|discount(?:ed)?|reduced) price)\b`)
+
+// isOfNow reports a price that makes the other prices beside it former ones.
+func isOfNow(p pairs.Pair) bool {
+	return p.Field == claim.FieldPrice && ofNow.MatchString(p.Label) && claim.ValueOf(p.Value) != ""
+}
+
 func claimPairs(c *claim.List, pairs []pairs.Pair) {
+	discounted := slices.ContainsFunc(pairs, isOfNow)
 	for _, p := range pairs {
 		price := p.Field == claim.FieldPrice || p.Field == claim.FieldCF
 		switch {
 		case p.Field == claim.FieldStatus:
 			c.Sold = c.Sold || !c.IsLot && soldWords.MatchString(p.Value) && !notSold.MatchString(p.Value)
+		case p.Field == claim.FieldPrice && discounted && !ofNow.MatchString(p.Label):
+			c.Reject(p.Field, p.Value, claim.ReasonFormer)
 		case p.Struck:
 			c.Reject(p.Field, p.Value, reasonStruck)
 		case price && instalment.MatchString(p.Label+" "+p.Value+" "+textAfter(p.Node)):
