@@ -81,10 +81,8 @@ func TestTenYearsByTheStatute(t *testing.T) {
 	if apart := drive.AgeStep.NextUSD.Decimal().Sub(drive.AgeStep.NowUSD.Decimal()); apart.Sub(dec("885")).Abs().GreaterThan(dec("0.02")) {
 		t.Errorf("the step is USD %s", apart)
 	}
-	for _, want := range []string{"15 % by law (TZS " + nine.TotalTaxesInTZS.String() + ")", "30 % in practice"} {
-		if !strings.Contains(warnings[1].Message, want) {
-			t.Errorf("%q does not say %q", warnings[1].Message, want)
-		}
+	if v := warnings[1].Values; v["statute"] != "15" || v["statuteTaxes"] != nine.TotalTaxesInTZS.String() || v["practice"] != "30" {
+		t.Errorf("%q has the values %v", warnings[1].Message, v)
 	}
 }
 

@@ -36,3 +36,28 @@ func TestMessagesNameTheSourceOfTheCar(t *testing.T) {
 		}
 	}
 }
+
+// A typed freight beside a price that contains one is not used, and the caller learns
+// it in both languages.
+func TestFreightBesideAPriceThatContainsIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		car  vehicle.Car
+		want string
+	}{
+		"C&F only":    {vehicle.Car{CFPriceUSD: number("2000")}, cost.WarnFreightInPrice},
+		"FOB and C&F": {vehicle.Car{FOBPriceUSD: number("1000"), CFPriceUSD: number("2000")}, ""},
+		"no price":    {vehicle.Car{}, cost.WarnNoPrice},
+	} {
+		terms := onDays(cost.DefaultRate, autumn, autumn)
+		terms.Costs.FreightUSD = number("700")
+		answer := cost.Embedded().Calculate(vehicle.Estimate{Car: c.car, Tax: forester}, terms, autumn)
+		if got := codesOf(answer.Warnings); got != c.want {
+			t.Errorf("%s: warnings %q, want %q", name, got, c.want)
+		}
+		for _, w := range answer.Warnings {
+			if w.Level == "" || w.Text == nil || w.Text.SW == "" {
+				t.Errorf("%s: no level, or not in both languages: %+v", name, w)
+			}
+		}
+	}
+}

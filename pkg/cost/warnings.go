@@ -1,10 +1,8 @@
 package cost
 
 import (
-	"fmt"
-
 	"ushuru/pkg/duty"
-	"ushuru/pkg/money"
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
@@ -16,44 +14,56 @@ const (
 	WarnAgeStep        = "age_step"                    // the taxes rise when the car lands next year
 	WarnAgeDisputed    = "age_disputed"                // sources disagree about the excise duty at this age
 	WarnExchange       = "exchange_rate_odd"           // the authority's totals imply no plausible rate
+	WarnFreightInPrice = "freight_in_price"            // the caller's freight is not used beside a price with freight
 )
 
-var codes = []string{WarnAboveAuthority, WarnUndecided, WarnNoPrice, WarnAgeStep, WarnAgeDisputed, WarnExchange}
+var codes = []string{
+	WarnAboveAuthority, WarnUndecided, WarnNoPrice, WarnAgeStep, WarnAgeDisputed, WarnExchange, WarnFreightInPrice,
+}
 
 func (b *calculation) warnings() []vehicle.Warning {
 	var warnings []vehicle.Warning
-	for _, w := range []vehicle.Warning{
-		{Code: WarnNoPrice, Message: b.noPrice()},
-		{Code: WarnAboveAuthority, Message: b.above()},
-		{Code: WarnUndecided, Message: b.undecided()},
-		{Code: WarnAgeStep, Message: b.stepWarning()},
-		{Code: WarnAgeDisputed, Message: b.disputed()},
-		{Code: WarnExchange, Message: b.oddExchange()},
+	for _, warning := range []func() *vehicle.Warning{
+		b.taxBaseWarning, b.stepWarning, b.disputed, b.oddExchange, b.freightInPrice,
 	} {
-		if w.Message != "" {
-			warnings = append(warnings, w)
+		if w := warning(); w != nil {
+			warnings = append(warnings, *w)
 		}
 	}
 	return warnings
 }
 
-func (b *calculation) noPrice() string {
-	if b.invoice.price != nil {
-		return ""
+// warn returns a warning of the table of texts; detail, if there is one, says more.
+func warn(key string, v values, detail *vehicle.Text) *vehicle.Warning {
+	w := message.New("warning/"+key, v)
+	if detail != nil {
+		w.Detail = detail
 	}
-	return fmt.Sprintf("The %s gives no price in US dollars, so the totals exclude the car, freight and insurance. If its CIF"+
-		" is above TRA's value (USD %s), the taxes are higher too.", b.source(), b.implied.tax.CIFInUSD)
+	return &w
 }
 
-func (b *calculation) above() string {
-	if b.basisOfTax() != vehicle.BasisInvoice || b.invoice.short() {
-		return ""
+// taxBaseWarning says what is unexpected or not known about the value that is taxed.
+func (b *calculation) taxBaseWarning() *vehicle.Warning {
+	in, why, source := b.invoice, b.explanation(), b.car.Source.Key()
+	switch basis := b.basisOfTax(); {
+	case in.price == nil:
+		return warn(WarnNoPrice, values{"source": source}, &why)
+	case in.short():
+		if !b.hasValue() {
+			return nil
+		}
+		return warn(WarnUndecided+".short", nil, &why)
+	case basis == vehicle.BasisInvoice:
+		return warn(WarnAboveAuthority, values{
+			"source": source, "own": b.implied.tax.CIFInUSD.String(),
+			"expect": rounded(b.taxed.amount.grandTZS).String(), "authority": rounded(b.onOwn().grandTZS).String(),
+		}, &why)
+	case basis == vehicle.BasisUndecided && in.base.isRange():
+		return warn(WarnUndecided, values{
+			"low": rounded(b.taxed.low.grandTZS).String(), "high": rounded(b.taxed.high.grandTZS).String(),
+		}, &why)
 	}
-	in, own := b.invoice, b.implied.tax.CIFInUSD
-	onOwn, used := b.onOwn(), b.taxed.amount
-	return fmt.Sprintf("The %s's price gives a CIF of USD %s%s, above TRA's value of USD %s. TRA reportedly taxes the higher"+
-		" value: then taxes and fees are TZS %s instead of TZS %s. The drive-away cost uses the higher amount, computed by %s.",
-		b.source(), rounded(in.cif.amount), b.ofTables(), own, rounded(used.grandTZS), rounded(onOwn.grandTZS), b.how())
+	return nil
 }
 
 // onOwn returns the taxes on the authority's own value on the likely landing day.
@@ -61,59 +71,41 @@ func (b *calculation) onOwn() taxes {
 	return b.likely(b.implied.tax.CIFInUSD.Decimal())
 }
 
-func (b *calculation) undecided() string {
-	in, own := b.invoice, b.implied.tax.CIFInUSD
-	if in.price != nil && in.short() && own.Decimal().IsPositive() {
-		return b.explanation().EN
-	}
-	if b.basisOfTax() != vehicle.BasisUndecided || !in.base.isRange() {
-		return ""
-	}
-	return fmt.Sprintf("The %s's price gives a CIF of USD %s to %s, and TRA's value (USD %s) lies within that range; freight"+
-		" and insurance on the invoice decide. Taxes and fees are TZS %s to %s; the drive-away cost uses TZS %s.",
-		b.source(), rounded(in.cif.low), rounded(in.cif.high), own, rounded(b.taxed.low.grandTZS),
-		rounded(b.taxed.high.grandTZS), rounded(b.taxed.amount.grandTZS))
-}
-
-func (b *calculation) stepWarning() string {
+func (b *calculation) stepWarning() *vehicle.Warning {
 	s := b.step
 	if s == nil {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("%s If the car lands after 31 December %d, taxes and fees are TZS %s (USD %s) instead of TZS %s"+
-		" (USD %s), at the same value.", s.Note.EN, b.now.In(duty.EAT).Year(), s.NextTZS, s.NextUSD, s.NowTZS, s.NowUSD)
+	return warn(WarnAgeStep, values{"now": s.NowTZS.String(), "next": s.NextTZS.String(), "on": s.On}, &s.Note)
 }
 
-func (b *calculation) disputed() string {
+func (b *calculation) disputed() *vehicle.Warning {
 	charges := b.disputedCharges()
 	if charges == nil {
-		return ""
+		return nil
 	}
-	amount := func(c charge) money.Amount { return rounded(b.implied.under(c, b.taxedValue()).grandTZS) }
+	taxes := func(c charge) string { return rounded(b.implied.under(c, b.taxedValue()).grandTZS).String() }
 	statute, practice := charges[0], charges[1]
-	return fmt.Sprintf("Sources disagree about the excise duty for age at %d years: %s %% by law (TZS %s), %s %% in practice"+
-		" (TZS %s). TRA's answer uses %s %%; the charge on arrival may differ.",
-		duty.Age(b.window.likely, b.yearMade()), statute.age.rate.Shift(2), amount(statute), practice.age.rate.Shift(2),
-		amount(practice), b.charged().Shift(2))
+	return warn(WarnAgeDisputed, values{
+		"age":     itoa(duty.Age(b.window.likely, b.yearMade())),
+		"statute": statute.age.rate.Shift(2).String(), "statuteTaxes": taxes(statute),
+		"practice": practice.age.rate.Shift(2).String(), "practiceTaxes": taxes(practice),
+		"charged": b.charged().Shift(2).String(),
+	}, nil)
 }
 
-func (b *calculation) oddExchange() string {
+func (b *calculation) oddExchange() *vehicle.Warning {
 	if b.implied.derived {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("TRA's totals imply no plausible exchange rate, so TZS %s per dollar is used for the taxes too.",
-		b.implied.fx)
+	return warn(WarnExchange, values{"rate": b.implied.fx.String()}, nil)
 }
 
-// ofTables states how certain the invoice's CIF is.
-func (b *calculation) ofTables() string {
-	in := b.invoice
-	if !b.estimated() {
-		return ""
+// freightInPrice warns of a freight of the caller that is not used, because the only
+// price contains one.
+func (b *calculation) freightInPrice() *vehicle.Warning {
+	if b.costs.FreightUSD == nil || !b.invoice.withSea {
+		return nil
 	}
-	what := "freight and insurance"
-	if in.withSea {
-		what = "insurance"
-	}
-	return fmt.Sprintf(" (%s to %s with %s from our tables)", rounded(in.cif.low), rounded(in.cif.high), what)
+	return warn(WarnFreightInPrice, nil, nil)
 }
