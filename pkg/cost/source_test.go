@@ -49,7 +49,7 @@ func TestFreightBesideAPriceThatContainsIt(t *testing.T) {
 		"no price":    {vehicle.Car{}, cost.WarnNoPrice},
 	} {
 		terms := onDays(cost.DefaultRate, autumn, autumn)
-		terms.Costs.FreightUSD = number("700")
+		terms.Costs = &vehicle.Costs{FreightUSD: number("700")}
 		answer := cost.Embedded().Calculate(vehicle.Estimate{Car: c.car, Tax: forester}, terms, autumn)
 		if got := codesOf(answer.Warnings); got != c.want {
 			t.Errorf("%s: warnings %q, want %q", name, got, c.want)

@@ -139,13 +139,6 @@ func (p *Parts) Add(key string, values Values) {
 	p.list = append(p.list, Part{CodeOf(key), values})
 }
 
-// AddText adds a text that is not of the table, when it has one.
-func (p *Parts) AddText(text Text) {
-	if text.EN != "" {
-		p.text = p.text.join(p.Separator, text)
-	}
-}
-
 // Text returns all texts as one.
 func (p *Parts) Text() Text { return p.text }
 
