@@ -21,7 +21,7 @@ func (s *Server) authenticated(next http.Handler) handler {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="Ushuru"`)
 			return errUnauthorized
 		case err != nil:
-			return errUnavailable.withCause(err)
+			return errUnavailable.WithCause(err)
 		}
 		rec := recorderOf(r)
 		rec.key = key

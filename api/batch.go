@@ -131,7 +131,7 @@ func (s *Server) replayBatch(
 	case errors.Is(err, batch.ErrNotFound):
 		return nil, hook, nil
 	case err != nil:
-		return nil, hook, errUnavailable.withCause(err)
+		return nil, hook, errUnavailable.WithCause(err)
 	}
 	hook.ID = b.Options.Webhook
 	if hook.ID == batchWebhookID(id) {
@@ -158,7 +158,7 @@ func (s *Server) createBatch(
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
 	if b, err = s.options.Batches.Create(ctx, req); err != nil {
-		return nil, hook, errUnavailable.withCause(err)
+		return nil, hook, errUnavailable.WithCause(err)
 	}
 	return b, hook, nil
 }
@@ -194,7 +194,7 @@ func (s *Server) batchOf(r *http.Request) (*batch.Batch, error) {
 	case errors.Is(err, batch.ErrNotFound), err == nil && b.Owner != recorderOf(r).key.ID:
 		return nil, errBatchNotFound
 	case err != nil:
-		return nil, errUnavailable.withCause(err)
+		return nil, errUnavailable.WithCause(err)
 	}
 	return b, nil
 }
@@ -217,7 +217,7 @@ func (s *Server) cancelBatch(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
 	if err := s.options.Batches.Cancel(ctx, b.ID); err != nil {
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	return s.getBatch(w, r)
 }
@@ -232,7 +232,7 @@ func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	found, err := s.options.Batches.List(ctx, recorderOf(r).key.ID, r.URL.Query().Get("cursor"), limit)
 	if err != nil {
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	body := struct {
 		Batches []batchBody `json:"batches"`

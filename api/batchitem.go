@@ -80,7 +80,7 @@ func batchReadProblem(err error) error {
 	if errors.Is(err, batch.ErrNotFound) {
 		return errBatchNotFound
 	}
-	return errUnavailable.withCause(err)
+	return errUnavailable.WithCause(err)
 }
 
 func newItemBody(item batch.Item) itemBody {
@@ -90,7 +90,7 @@ func newItemBody(item batch.Item) itemBody {
 		State:  item.State, Job: item.Job, SameAs: item.DuplicateRow,
 	}
 	if item.Error != nil {
-		why := problemOf(item.Error).body()
+		why := problemOf(item.Error).Body()
 		body.Error = &why
 	}
 	return body

@@ -12,14 +12,17 @@ import (
 	"time"
 	"unicode"
 
+	"golang.org/x/text/encoding"
+
+	"ushuru/api/problem"
+	"ushuru/api/terms"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
-
-	"golang.org/x/text/encoding"
 )
 
 const (
@@ -47,7 +50,7 @@ type batchOptions struct {
 
 // optionsRequest is the field "options".
 type optionsRequest struct {
-	termsRequest
+	terms.Request
 
 	OnInvalid string `json:"onInvalid"`
 }
@@ -142,35 +145,35 @@ func (b *trackedBody) Read(p []byte) (int, error) {
 // problem returns the problem of a body whose rows could not be read.
 func (b *trackedBody) problem(err error) error {
 	var (
-		known    *problem
+		known    *problem.Problem
 		tooLarge *http.MaxBytesError
 	)
 	switch {
 	case errors.As(b.err, &known):
 		return known
 	case errors.As(b.err, &tooLarge):
-		return bodyTooLarge(maxBatchBody)
+		return problem.BodyTooLarge(maxBatchBody)
 	case b.err != nil:
-		return errBodyUnreadable.withCause(b.err)
+		return errBodyUnreadable.WithCause(b.err)
 	case errors.As(err, &known) && !errors.Is(err, encoding.ErrInvalidUTF8):
 		return known
 	}
-	return errInvalidBatch.withCause(err)
+	return errInvalidBatch.WithCause(err)
 }
 
 // parse parses the field "options" of a JSON body.
 func (o *batchOptions) parse(data json.RawMessage) error {
 	var req optionsRequest
 	if err := json.Unmarshal(data, &req); err != nil {
-		return errOptionInvalid.withCause(err)
+		return errOptionInvalid.WithCause(err)
 	}
-	terms, ignored, err := req.parse(time.Now())
-	if errors.Is(err, errRateInvalid) {
-		return errOptionInvalid.withCause(err)
+	parsed, ignored, err := req.Parse(time.Now())
+	if errors.Is(err, terms.ErrRateInvalid) {
+		return errOptionInvalid.WithCause(err)
 	}
 	o.OnInvalid = req.OnInvalid
-	o.ignore(unknownFields("options.", data, req))
-	o.setTerms(terms, ignored)
+	o.ignore(jsonobject.Unknown("options.", data, req))
+	o.setTerms(parsed, ignored)
 	return err
 }
 
@@ -187,14 +190,14 @@ func (o *batchOptions) ignore(names []string) {
 func queryOptions(r *http.Request) (o batchOptions, err error) {
 	query := r.URL.Query()
 	o.OnInvalid, o.Webhook = query.Get("onInvalid"), query.Get("webhook")
-	terms, ignored, err := parseTermsQuery(query, time.Now())
-	if errors.Is(err, errRateInvalid) {
-		return o, errOptionInvalid.withCause(err)
+	parsed, ignored, err := terms.ParseQuery(query, time.Now())
+	if errors.Is(err, terms.ErrRateInvalid) {
+		return o, errOptionInvalid.WithCause(err)
 	}
 	if err != nil {
 		return o, err
 	}
-	o.setTerms(terms, ignored)
+	o.setTerms(parsed, ignored)
 	return o, o.check()
 }
 
@@ -213,7 +216,7 @@ func (s *Server) batchRows(req []rowRequest, options *batchOptions) (rows []batc
 		}
 	}
 	rows = s.checkRows(req)
-	if p := rowsProblem(rows); p != nil && (!options.skipsInvalid() || p.invalidCount == len(rows)) {
+	if p := rowsProblem(rows); p != nil && (!options.skipsInvalid() || p.RowCount == len(rows)) {
 		return nil, p
 	}
 	return rows, nil
@@ -276,7 +279,7 @@ func knownOfRow(row rowRequest) (json.RawMessage, error) {
 
 // rowProblem returns the error that is stored with an invalid row.
 func rowProblem(err error) *jobs.Error {
-	var p *problem
+	var p *problem.Problem
 	if !errors.As(err, &p) {
 		p = errInternal
 	}
@@ -288,37 +291,28 @@ func clip(text string) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxReference)], "")
 }
 
-// invalidRow is a row that was rejected, and its problem.
-type invalidRow struct {
-	Row       int    `json:"row"`
-	Reference string `json:"reference,omitempty"`
-	URL       string `json:"url,omitempty"`
-	Code      string `json:"code"`
-	Error     string `json:"error"`
-
-	Text *message.Text `json:"text,omitempty"` // Error in both languages
-}
-
 // maxInvalid is the maximum number of invalid rows in a response.
 const maxInvalid = 100
 
 // rowsProblem returns the problem that lists the invalid rows; nil when there
 // are none.
-func rowsProblem(rows []batch.Row) *problem {
+func rowsProblem(rows []batch.Row) *problem.Problem {
 	p := *errRowsInvalid
 	for _, row := range rows {
 		if row.RejectReason == nil {
 			continue
 		}
-		if p.invalidCount++; p.invalidCount <= maxInvalid {
+		if p.RowCount++; p.RowCount <= maxInvalid {
 			why := row.RejectReason
-			p.invalid = append(p.invalid, invalidRow{row.Number, row.Reference, row.URL, why.Code, why.Message, why.Text})
+			p.Rows = append(p.Rows, problem.Row{
+				Row: row.Number, Reference: row.Reference, URL: row.URL, Code: why.Code, Error: why.Message, Text: why.Text,
+			})
 		}
 	}
-	if p.invalidCount == 0 {
+	if p.RowCount == 0 {
 		return nil
 	}
-	counts := message.Values{"invalid": strconv.Itoa(p.invalidCount), "rows": strconv.Itoa(len(rows))}
+	counts := message.Values{"invalid": strconv.Itoa(p.RowCount), "rows": strconv.Itoa(len(rows))}
 	p.Notice = message.New("error/rows_invalid", counts)
 	return &p
 }

@@ -29,7 +29,7 @@ func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	done, err := s.options.Batches.WasRetried(ctx, b.ID, name)
 	if err != nil {
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	if !done {
 		if err := s.checkBatchLimits(w, r, b.Counts[batch.Failed]); err != nil {
@@ -41,7 +41,7 @@ func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, batch.ErrNoneFailed):
 		return errNoneFailed
 	case err != nil:
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	s.enqueueDispatch(r.Context())
 	return s.getBatch(w, r)

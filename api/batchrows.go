@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/transform"
 
 	"ushuru/pkg/batch"
+	"ushuru/pkg/jsonobject"
 )
 
 // maxRow is the maximum size of one row of a batch in bytes.
@@ -79,7 +80,7 @@ func (d *rowDecoder) field(field string) error {
 		}
 		return d.options.parse(options)
 	}
-	d.options.ignore([]string{clippedName(field)})
+	d.options.ignore([]string{jsonobject.Clip(field)})
 	return d.skip()
 }
 
@@ -104,7 +105,7 @@ func (d *rowDecoder) list(name string) error {
 		row := rowOfJSON(name, value, len(d.rows)+1)
 		d.rows = append(d.rows, row)
 		if name == "items" && !row.malformed {
-			d.options.ignore(unknownFields("items.", value, row))
+			d.options.ignore(jsonobject.Unknown("items.", value, row))
 		}
 	}
 	return d.expect(']')

@@ -30,7 +30,7 @@ func (s *Server) findOrCreateWebhook(r *http.Request, batchID, url string) (hook
 	defer cancel()
 	all, err := s.options.Webhooks.List(ctx, recorderOf(r).key.ID)
 	if err != nil {
-		return hook, errUnavailable.withCause(err)
+		return hook, errUnavailable.WithCause(err)
 	}
 	own := batchWebhookID(batchID)
 	found := slices.IndexFunc(all, func(e webhook.Endpoint) bool { return e.URL == url && e.Disabled == "" && e.ID != own })
@@ -50,7 +50,7 @@ func (s *Server) createBatchWebhook(r *http.Request, batchID, url string) (hook 
 	case errors.Is(err, webhook.ErrTooMany):
 		return hook, errTooManyWebhooks
 	case err != nil:
-		return hook, errUnavailable.withCause(err)
+		return hook, errUnavailable.WithCause(err)
 	}
 	return batchWebhook{created.ID, secret}, nil
 }

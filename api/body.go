@@ -9,6 +9,9 @@ import (
 	"net/http"
 	"strings"
 	"unicode/utf8"
+
+	"ushuru/api/problem"
+	"ushuru/pkg/jsonobject"
 )
 
 // maxBody is the maximum size of a request without a page, in bytes. Real requests
@@ -17,7 +20,9 @@ const maxBody = 64 << 10
 
 // requestBody is the body of a request. typeProblem returns the problem of a field
 // that has the wrong JSON type; an empty field means the whole body.
-type requestBody interface{ typeProblem(field string) *problem }
+type requestBody interface {
+	typeProblem(field string) *problem.Problem
+}
 
 // readJSON reads a request's body, one JSON value of up to limit bytes, into
 // req. Unknown fields are ignored, so that a client of a later version of the
@@ -37,29 +42,29 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, req requestBo
 	var wrongType *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrongType):
-		return req.typeProblem(wrongType.Field).withCause(err)
+		return req.typeProblem(wrongType.Field).WithCause(err)
 	case err != nil:
-		return errInvalidJSON.withCause(err)
+		return errInvalidJSON.WithCause(err)
 	}
-	recorderOf(r).ignored = unknownFields("", data, req)
+	recorderOf(r).ignored = jsonobject.Unknown("", data, req, "lang")
 	return nil
 }
 
 // readText reads a body of up to limit bytes. It returns notUTF8 for a body that
 // is not UTF-8.
-func readText(w http.ResponseWriter, r *http.Request, limit int64, notUTF8 *problem) ([]byte, error) {
+func readText(w http.ResponseWriter, r *http.Request, limit int64, notUTF8 *problem.Problem) ([]byte, error) {
 	data, err := readUpTo(http.MaxBytesReader(w, r.Body, limit), limit, r.ContentLength)
 	var (
 		tooLarge *http.MaxBytesError
-		known    *problem
+		known    *problem.Problem
 	)
 	switch {
 	case errors.As(err, &known):
 		return nil, known
 	case errors.As(err, &tooLarge):
-		return nil, bodyTooLarge(limit)
+		return nil, problem.BodyTooLarge(limit)
 	case err != nil:
-		return nil, errBodyUnreadable.withCause(err)
+		return nil, errBodyUnreadable.WithCause(err)
 	case !utf8.Valid(data):
 		return nil, notUTF8
 	}

@@ -16,7 +16,7 @@ func (s *Server) cachedResult(parent context.Context, key cache.Key) ([]byte, er
 	case errors.Is(err, cache.ErrMiss):
 		return nil, nil
 	case err != nil:
-		return nil, errUnavailable.withCause(err)
+		return nil, errUnavailable.WithCause(err)
 	}
 	return cached, nil
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"ushuru/api/problem"
+	"ushuru/api/terms"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/message"
 	"ushuru/tasks"
@@ -16,7 +18,7 @@ import (
 
 // compareRequest is the body of POST /v1/compare.
 type compareRequest struct {
-	termsRequest
+	terms.Request
 
 	URL1 string `json:"url1"`
 	URL2 string `json:"url2"`
@@ -24,7 +26,7 @@ type compareRequest struct {
 
 // typeProblem returns the problem of a field that has the wrong type. A URL that
 // is not a string counts as missing.
-func (*compareRequest) typeProblem(string) *problem {
+func (*compareRequest) typeProblem(string) *problem.Problem {
 	return errPairURLMissing
 }
 
@@ -78,15 +80,15 @@ func (s *Server) readCompare(w http.ResponseWriter, r *http.Request) (input task
 	if input, err = s.compareInput(&req, rec.lang); err != nil {
 		return input, err
 	}
-	terms, err := req.read(r)
+	wanted, err := readTerms(r, &req.Request)
 	if err != nil {
 		return input, err
 	}
-	if input.Rate = terms.Rate.String(); terms.Rate.IsZero() {
+	if input.Rate = wanted.Rate.String(); wanted.Rate.IsZero() {
 		input.Rate = cost.DefaultRate.String()
 	}
-	input.Landing, input.Costs = terms.Landing, terms.Costs
-	if terms.Target != nil {
+	input.Landing, input.Costs = wanted.Landing, wanted.Costs
+	if wanted.Target != nil {
 		rec.ignored = append(rec.ignored, "target") // a comparison has no highest price
 	}
 	return input, nil
@@ -131,14 +133,14 @@ func hasRate(cached []byte, rate string) bool {
 // pairProblem says which of the two URLs is wrong, and why.
 func pairProblem(err1, err2 error) error {
 	var (
-		first *problem
+		first *problem.Problem
 		said  message.Notice
 	)
 	for _, url := range []struct {
 		name string
 		err  error
 	}{{"url1", err1}, {"url2", err2}} {
-		var p *problem
+		var p *problem.Problem
 		switch {
 		case url.err == nil:
 			continue

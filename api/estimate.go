@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"ushuru/api/problem"
+	"ushuru/api/terms"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -16,7 +18,7 @@ const maxModelBody = 200
 
 // estimateRequest is the body of POST /v1/estimate.
 type estimateRequest struct {
-	termsRequest
+	terms.Request
 
 	URL     string  `json:"url"`
 	HTML    *string `json:"html"`    // the page; nil lets a worker fetch it
@@ -30,7 +32,7 @@ type estimateRequest struct {
 
 // typeProblem returns the problem of a field that has the wrong type. A URL that
 // is not a string counts as missing.
-func (*estimateRequest) typeProblem(field string) *problem {
+func (*estimateRequest) typeProblem(field string) *problem.Problem {
 	switch field {
 	case "html", "explain", "modelBody", "priceCandidates":
 		return errFieldInvalid
@@ -52,14 +54,14 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	terms, err := req.read(r)
+	wanted, err := readTerms(r, &req.Request)
 	if err != nil {
 		return err
 	}
 
 	// Find the outcome: the stored one of the same request, else a cached
 	// result, else a job. Only a job counts against the limits of the key.
-	found, err := s.replay(r, identity(terms, input, req.Explain))
+	found, err := s.replay(r, terms.Identity(wanted, input, req.Explain))
 	if err != nil {
 		return err
 	}
@@ -81,7 +83,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	// Wait for the job as long as the caller prefers, and respond.
 	result, err := s.waitForResult(w, r, found)
 	if err == nil {
-		result, err = s.priced(result, terms, vehicle.FromListing, recorderOf(r).ignored)
+		result, err = s.priced(result, wanted, vehicle.FromListing, recorderOf(r).ignored)
 	}
 	if req.Explain {
 		result, err = s.explainedOutcome(r.Context(), result, err, input)

@@ -8,7 +8,9 @@ import (
 	"maps"
 	"slices"
 
+	"ushuru/api/problem"
 	"ushuru/pkg/cache"
+	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -37,7 +39,7 @@ func (s *Server) explained(
 	if err != nil {
 		return nil, err
 	}
-	return mergeObjects(estimate, explanation), nil
+	return jsonobject.Merge(estimate, explanation), nil
 }
 
 // explanation returns the source of each value that was read of a listing, as a
@@ -56,8 +58,8 @@ func (s *Server) explanation(ctx context.Context, key cache.Key, known *vehicle.
 // explainedProblem adds the source of each value to the error of a car that was
 // read but not matched.
 func (s *Server) explainedProblem(ctx context.Context, err error, key cache.Key, known *vehicle.Known) error {
-	p, ok := errors.AsType[*problem](err)
-	if !ok || p.car == nil {
+	p, ok := errors.AsType[*problem.Problem](err)
+	if !ok || p.Car == nil {
 		return err
 	}
 	explanation, readErr := s.explanation(ctx, key, known)
@@ -65,7 +67,7 @@ func (s *Server) explainedProblem(ctx context.Context, err error, key cache.Key,
 		return err // the error of the request is more useful
 	}
 	explained := *p
-	explained.explained = explanation
+	explained.Explained = explanation
 	return &explained
 }
 

@@ -6,6 +6,8 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+
+	"ushuru/api/problem"
 )
 
 const (
@@ -30,7 +32,7 @@ func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (req reportReq
 	r.Body = http.MaxBytesReader(w, r.Body, maxFile+formAllowance)
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return req, errFormInvalid.withCause(err)
+		return req, errFormInvalid.WithCause(err)
 	}
 	for range maxFormParts {
 		part, err := parts.NextPart()
@@ -79,13 +81,13 @@ func (req *reportRequest) parsePart(part *multipart.Part, size int64) error {
 func formProblem(err error) error {
 	var (
 		tooLarge *http.MaxBytesError
-		known    *problem
+		known    *problem.Problem
 	)
 	switch {
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &tooLarge):
-		return errFileTooLarge.withCause(err)
+		return errFileTooLarge.WithCause(err)
 	}
-	return errFormInvalid.withCause(err)
+	return errFormInvalid.WithCause(err)
 }

@@ -3,6 +3,8 @@ package api
 import (
 	"errors"
 	"net/http"
+
+	"ushuru/api/problem"
 )
 
 // errResponded is returned by a function that has written the response itself.
@@ -20,12 +22,17 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	rec := recorderOf(r)
 	rec.err = err
-	var p *problem
+	var p *problem.Problem
 	switch {
 	case r.Context().Err() != nil:
 		p = errClientClosedRequest
 	case !errors.As(err, &p):
 		p = errInternal
 	}
-	_ = p.write(w)
+	_ = writeProblem(w, p)
+}
+
+// problemHandler is the handler that always responds with a problem.
+func problemHandler(p *problem.Problem) handler {
+	return func(http.ResponseWriter, *http.Request) error { return p }
 }

@@ -20,12 +20,12 @@ const readyProbe, readyProbeTTL = "ready:probe", time.Minute
 // in time and the server is not shutting down.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	if s.unready.Load() {
-		return errUnavailable.withCause(errors.New("the server is shutting down"))
+		return errUnavailable.WithCause(errors.New("the server is shutting down"))
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
 	if err := s.options.Redis.Set(ctx, readyProbe, "", readyProbeTTL).Err(); err != nil {
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	return writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"ushuru/api/problem"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
@@ -106,10 +107,10 @@ func (h hindrance) addTo(body *jobBody) {
 func (h hindrance) problem() error {
 	switch h.waitingFor {
 	case waitingForAuthority:
-		return errNotFinished.waitingForAuthority(h.said)
+		return errNotFinished.Waiting(waitingForAuthority, h.said)
 	case waitingForSite:
 		paused := problemOf(tasks.JobError(tasks.SitePaused(h.pause, tasks.OfferPage, nil)))
-		paused.waitingFor = waitingForSite
+		paused.WaitingFor = waitingForSite
 		return paused
 	}
 	return nil
@@ -117,8 +118,8 @@ func (h hindrance) problem() error {
 
 // isUnfinished reports whether an error means that the job goes on.
 func isUnfinished(err error) bool {
-	unfinished, ok := errors.AsType[*problem](err)
-	return ok && (unfinished.waitingFor != "" || errors.Is(unfinished, errNotFinished))
+	unfinished, ok := errors.AsType[*problem.Problem](err)
+	return ok && (unfinished.WaitingFor != "" || errors.Is(unfinished, errNotFinished))
 }
 
 // waitUnlessHindered is wait, but ends early, with the reason, when the job waits for

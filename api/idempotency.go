@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"ushuru/api/problem"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
@@ -88,14 +89,14 @@ func (s *Server) beginIdempotent(r *http.Request, identity any) (*idempotentRequ
 		}
 		return s.keep(rec, r, room{}, quota.Kept{Size: recordBytes, TTL: idempotency.RecordTTL})
 	})
-	var refused *problem
+	var refused *problem.Problem
 	switch {
 	case errors.Is(err, idempotency.ErrReused):
-		return nil, errIdempotencyKeyReused.withCause(err)
+		return nil, errIdempotencyKeyReused.WithCause(err)
 	case errors.As(err, &refused):
 		return nil, refused
 	case err != nil:
-		return nil, errUnavailable.withCause(err)
+		return nil, errUnavailable.WithCause(err)
 	}
 	return same, nil
 }
@@ -119,7 +120,7 @@ func (same *idempotentRequest) setOutcome(parent context.Context, kind, value st
 	defer cancel()
 	stored, err := same.stored.SetOutcome(ctx, kind+":"+value)
 	if err != nil {
-		return "", errUnavailable.withCause(err)
+		return "", errUnavailable.WithCause(err)
 	}
 	same.stored.Outcome = stored
 	value, _ = same.outcome(kind)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/terms"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
@@ -46,7 +47,7 @@ func newJobBody(job *jobs.Job) jobBody {
 		Created: job.Created, Ended: job.Ended, Progress: tasks.ProgressOf(job), Result: job.Result,
 	}
 	if job.State == jobs.Failed || job.State == jobs.Cancelled {
-		why := jobProblem(job).body()
+		why := jobProblem(job).Body()
 		body.Error = &why
 	}
 	if !job.State.Ended() {
@@ -64,18 +65,18 @@ func (s *Server) jobBody(r *http.Request, job *jobs.Job) (jobBody, error) {
 	}
 	body := newJobBody(job)
 	s.hindranceOf(r.Context(), job).addTo(&body)
-	terms, ignored, err := parseTermsQuery(r.URL.Query(), time.Now())
+	wanted, ignored, err := terms.ParseQuery(r.URL.Query(), time.Now())
 	if err != nil {
 		return body, err
 	}
 	switch {
 	case job.State != jobs.Succeeded:
 		return body, nil
-	case job.Kind == tasks.KindEstimate && (!terms.IsZero() || len(ignored) > 0):
-		body.Result, err = s.priced(job.Result, terms, vehicle.FromListing, ignored)
+	case job.Kind == tasks.KindEstimate && (!wanted.IsZero() || len(ignored) > 0):
+		body.Result, err = s.priced(job.Result, wanted, vehicle.FromListing, ignored)
 		return body, err
-	case job.Kind == tasks.KindQuote && (!terms.IsZero() || len(ignored) > 0):
-		body.Result, err = s.priced(job.Result, terms, vehicle.FromRequest, ignored)
+	case job.Kind == tasks.KindQuote && (!wanted.IsZero() || len(ignored) > 0):
+		body.Result, err = s.priced(job.Result, wanted, vehicle.FromRequest, ignored)
 		return body, err
 	case job.Kind != tasks.KindReport:
 		return body, nil
@@ -112,7 +113,7 @@ func currentStep(job *jobs.Job) (name string, attempt int) {
 func jobURL(job *jobs.Job, rec *responseRecorder) string {
 	query := url.Values{}
 	if job.Kind == tasks.KindEstimate || job.Kind == tasks.KindQuote { // a comparison is made on its terms
-		query = termsQuery(rec.terms)
+		query = terms.Query(rec.terms)
 	}
 	if rec.lang == message.Swahili {
 		query.Set("lang", rec.lang)
@@ -167,11 +168,11 @@ func (s *Server) deleteJob(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, jobs.ErrNotFound):
 		return errJobNotFound
 	case errors.Is(err, tasks.ErrNotRequester):
-		return errNotAsked.withCause(err)
+		return errNotAsked.WithCause(err)
 	case errors.Is(err, tasks.ErrStillNeeded):
-		return errJobWanted.withCause(err)
+		return errJobWanted.WithCause(err)
 	case err != nil:
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	case job.State != jobs.Cancelled:
 		return errJobEnded
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"ushuru/api/problem"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/scan"
@@ -34,22 +35,22 @@ var aiRetryAfter = map[string]time.Duration{
 }
 
 // jobProblem returns the response of a job without a result.
-func jobProblem(job *jobs.Job) *problem {
+func jobProblem(job *jobs.Job) *problem.Problem {
 	if job.Error == nil {
 		return errCancelled
 	}
 	p := problemOf(job.Error)
 	if p.Code == "listing_incomplete" && job.Kind == tasks.KindQuote {
-		p.status, p.Code = http.StatusBadRequest, "request_incomplete"
+		p.Status, p.Code = http.StatusBadRequest, "request_incomplete"
 	}
 	return p
 }
 
 // problemOf returns the response of the error of a job.
-func problemOf(why *jobs.Error) *problem {
-	p := &problem{status: http.StatusInternalServerError, Notice: why.Notice}
+func problemOf(why *jobs.Error) *problem.Problem {
+	p := &problem.Problem{Status: http.StatusInternalServerError, Notice: why.Notice}
 	if status, ok := jobStatus[why.Code]; ok {
-		p.status, p.retryAfter = status, aiRetryAfter[why.Code]
+		p.Status, p.RetryAfter = status, aiRetryAfter[why.Code]
 	}
 	// The shape of the details depends on the code. What was found of a car that
 	// was not matched and the end of a pause are for the caller; older jobs have only
@@ -57,11 +58,11 @@ func problemOf(why *jobs.Error) *problem {
 	var refusal tasks.Refusal
 	var paused tasks.PauseDetails
 	if json.Unmarshal(why.Details, &refusal) == nil {
-		p.car, p.candidates = refusal.Car, refusal.Candidates
+		p.Car, p.Candidates = refusal.Car, refusal.Candidates
 		_ = json.Unmarshal(why.Details, &paused)
-		p.retryAt = paused.RetryAt
+		p.RetryAt = paused.RetryAt
 	} else {
-		_ = json.Unmarshal(why.Details, &p.candidates)
+		_ = json.Unmarshal(why.Details, &p.Candidates)
 	}
 	return p
 }

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"ushuru/api/problem"
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/vehicle"
 )
 
@@ -27,20 +29,20 @@ type knownRequest struct {
 // form; nil when there are none. Fields that do not exist are rejected, because a
 // misspelt one would silently leave the listing's value.
 func parseKnown(data json.RawMessage) (*vehicle.Known, error) {
-	if isAbsent(data) {
+	if jsonobject.IsAbsent(data) {
 		return nil, nil //nolint:nilnil // no values
 	}
 	var req knownRequest
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&req); err != nil {
-		return nil, fieldProblem("known", "known").withCause(err)
+		return nil, problem.Field("known", "known").WithCause(err)
 	}
 	if req.YearBasis == "" {
 		req.YearBasis = "manufacture"
 	}
 	if !slices.Contains([]string{"manufacture", "registration", "model"}, req.YearBasis) {
-		return nil, fieldProblem("known.yearBasis", "year_basis")
+		return nil, problem.Field("known.yearBasis", "year_basis")
 	}
 	described := quoteRequest{
 		Year: req.Year, EngineCC: req.EngineCC, ModelCode: req.ModelCode,
@@ -66,7 +68,7 @@ func parseKnown(data json.RawMessage) (*vehicle.Known, error) {
 
 // inKnown returns the problem of a field as one of "known".
 func inKnown(err error) error {
-	p, ok := errors.AsType[*problem](err)
+	p, ok := errors.AsType[*problem.Problem](err)
 	if !ok {
 		return err
 	}

@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"ushuru/api/problem"
 	"ushuru/pkg/plainjson"
 )
 
 func TestParseKnown(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ body, want, problem string }{
+	for _, c := range []struct{ body, want, said string }{
 		{``, "", ""},
 		{`null`, "", ""},
 		{`{}`, "", ""},
@@ -40,10 +41,10 @@ func TestParseKnown(t *testing.T) {
 			got = string(data)
 		}
 		switch {
-		case c.problem == "" && (err != nil || got != c.want):
+		case c.said == "" && (err != nil || got != c.want):
 			t.Errorf("%s: %s, %v; want %s", c.body, got, err, c.want)
-		case c.problem != "" && (err == nil || !strings.Contains(err.(*problem).Message, c.problem)): //nolint:errorlint // it is one
-			t.Errorf("%s: %v, want %q", c.body, err, c.problem)
+		case c.said != "" && (err == nil || !strings.Contains(err.(*problem.Problem).Message, c.said)): //nolint:errorlint // it is one
+			t.Errorf("%s: %v, want %q", c.body, err, c.said)
 		}
 	}
 }

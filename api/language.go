@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/message"
 )
 
@@ -45,7 +46,7 @@ func (rec *responseRecorder) setBodyLanguage(body []byte) error {
 		Lang json.RawMessage `json:"lang"`
 	}
 	_ = json.Unmarshal(body, &req) // the handler refuses a body that is no JSON
-	if isAbsent(req.Lang) {
+	if jsonobject.IsAbsent(req.Lang) {
 		return nil
 	}
 	var lang string

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"ushuru/api/problem"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing"
 )
@@ -24,5 +25,5 @@ func urlProblem(err error) error {
 	if !ok {
 		return err
 	}
-	return &problem{status: http.StatusBadRequest, Notice: public.Notice, cause: err}
+	return problem.Because(http.StatusBadRequest, public.Notice, err)
 }

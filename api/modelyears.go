@@ -14,6 +14,7 @@ import (
 	"github.com/gorilla/mux"
 	"github.com/shopspring/decimal"
 
+	"ushuru/api/problem"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
@@ -46,18 +47,18 @@ func parseYearsRequest(r *http.Request) (yearsRequest, error) {
 	query := r.URL.Query()
 	req := yearsRequest{modelBody: strings.TrimSpace(mux.Vars(r)["modelBody"]), make: chassis.Normalise(query.Get("make"))}
 	if len(req.modelBody) > maxModelBody || strings.ContainsFunc(req.modelBody, notPrintable) {
-		return req, fieldProblem("modelBody", "bytes", maxModelBody)
+		return req, problem.Field("modelBody", "bytes", maxModelBody)
 	}
 	req.car.Fuel = chassis.Normalise(query.Get("fuel"))
 	for _, field := range []struct{ name, value string }{{"make", req.make}, {"fuel", req.car.Fuel}} {
 		if utf8.RuneCountInString(field.value) > maxTextLength || strings.ContainsFunc(field.value, notPrintable) {
-			return req, fieldProblem(field.name, "characters", maxTextLength)
+			return req, problem.Field(field.name, "characters", maxTextLength)
 		}
 	}
 	if text := query.Get("engine_cc"); text != "" && text != "0" { // as in a quote
 		cc, err := strconv.Atoi(text)
 		if err != nil || cc < minCC || cc > maxCC {
-			return req, fieldProblem("engine_cc", "engine", minCC, maxCC)
+			return req, problem.Field("engine_cc", "engine", minCC, maxCC)
 		}
 		req.car.EngineCC = cc
 	}
@@ -77,7 +78,7 @@ func parseSwitch(query url.Values, name string) (bool, error) {
 	case "", "false":
 		return false, nil
 	}
-	return false, fieldProblem(name, "boolean")
+	return false, problem.Field(name, "boolean")
 }
 
 // modelYears answers GET /v1/vehicles/{modelBody}/years: the taxes of one model by
@@ -92,10 +93,10 @@ func (s *Server) modelYears(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	catalogue, err := s.options.Catalogue.Catalogue(ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
-		return errCatalogueMissing.withCause(s.requestSync(ctx))
+		return errCatalogueMissing.WithCause(s.requestSync(ctx))
 	}
 	if err != nil {
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	label, err := s.findLabel(ctx, catalogue, req)
 	if err != nil {
@@ -104,7 +105,7 @@ func (s *Server) modelYears(w http.ResponseWriter, r *http.Request) error {
 	req.car.Make, req.car.ModelBody = chassis.Normalise(label.Make.Name), label.Text
 	found, unknown, err := s.knownYears(ctx, catalogue, label, req.car)
 	if err != nil {
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	unknown, err = s.notRunning(ctx, unknown, &found)
 	if err != nil {
@@ -166,9 +167,9 @@ func (s *Server) findLabel(ctx context.Context, catalogue *tra.Catalogue, req ye
 		for i, label := range exact {
 			names[i] = label.Make.Name
 		}
-		return tra.Label{}, refuse(http.StatusBadRequest, "make_ambiguous", message.Values{"makes": strings.Join(names, ", ")})
+		return tra.Label{}, problem.New(http.StatusBadRequest, "make_ambiguous", message.Values{"makes": strings.Join(names, ", ")})
 	case pending:
-		return tra.Label{}, errCatalogueMissing.withCause(s.requestSync(ctx))
+		return tra.Label{}, errCatalogueMissing.WithCause(s.requestSync(ctx))
 	}
 	return tra.Label{}, errLabelNotFound
 }
@@ -302,7 +303,7 @@ func (s *Server) notRunning(
 	}
 	running, err := s.options.Jobs.AreRunning(ctx, dedupKeys)
 	if err != nil {
-		return nil, errUnavailable.withCause(err)
+		return nil, errUnavailable.WithCause(err)
 	}
 	for i, quote := range quotes {
 		if running[i] {
@@ -338,8 +339,8 @@ func (s *Server) requestYears(
 
 // unlessPending returns the error of a limit of the key only when nothing is pending.
 func unlessPending(err error, pending int) error {
-	limit, ok := errors.AsType[*problem](err)
-	if ok && limit.status == http.StatusTooManyRequests && pending > 0 {
+	limit, ok := errors.AsType[*problem.Problem](err)
+	if ok && limit.Status == http.StatusTooManyRequests && pending > 0 {
 		return nil
 	}
 	return err

@@ -59,7 +59,7 @@ func (s *Server) checkLogin(w http.ResponseWriter, r *http.Request, login login,
 	address := s.addressOf(r)
 	if wait := attempts.wait(address); wait > 0 {
 		s.failedLogins.WithLabelValues("refused").Inc()
-		return errLoginSlowed.after(max(wholeSeconds(wait), time.Second))
+		return errLoginSlowed.After(max(wholeSeconds(wait), time.Second))
 	}
 	if !login.accepts(r) {
 		s.failedLogins.WithLabelValues("wrong").Inc()

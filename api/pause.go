@@ -24,7 +24,7 @@ func (s *Server) checkPause(parent context.Context, input tasks.EstimateInput) e
 	defer cancel()
 	pause, err := fetch.PauseOf(ctx, s.options.Redis, listing.FetchURL(input.URL))
 	if err != nil {
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	if paused := tasks.SitePaused(pause, tasks.OfferPage, nil); paused != nil {
 		return problemOf(tasks.JobError(paused))

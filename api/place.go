@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"ushuru/api/problem"
 	"ushuru/pkg/fair"
 )
 
@@ -28,7 +29,7 @@ const (
 )
 
 // takePlace takes one of the places for what needs much memory, and waits for it.
-func takePlace(r *http.Request, places *fair.Places, busy *problem) (release func(), err error) {
+func takePlace(r *http.Request, places *fair.Places, busy *problem.Problem) (release func(), err error) {
 	owner := recorderOf(r).key.ID
 	if places.Waiting(owner) >= maxQueued {
 		return nil, busy
@@ -38,9 +39,9 @@ func takePlace(r *http.Request, places *fair.Places, busy *problem) (release fun
 	release, err = places.Take(ctx, owner)
 	switch {
 	case r.Context().Err() != nil && err != nil:
-		return nil, errClientClosedRequest.withCause(err)
+		return nil, errClientClosedRequest.WithCause(err)
 	case err != nil:
-		return nil, busy.withCause(err)
+		return nil, busy.WithCause(err)
 	}
 	return release, nil
 }
@@ -86,7 +87,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.got += int64(n)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return n, errBodyTooSlow.withCause(err)
+		return n, errBodyTooSlow.WithCause(err)
 	}
 	return n, err
 }

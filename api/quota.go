@@ -39,7 +39,7 @@ func (s *Server) checkRate(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	allowance, err := s.options.Limiter.Allow(ctx, rec.key.ID, perMinute)
 	if err != nil {
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	rec.counted = true
 	h := w.Header()
@@ -48,7 +48,7 @@ func (s *Server) checkRate(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Ratelimit-Reset", seconds(wholeSeconds(allowance.Reset)))
 	if !allowance.Allowed {
 		limited := *errRateLimited
-		limited.retryAfter = max(wholeSeconds(allowance.RetryAfter), time.Second)
+		limited.RetryAfter = max(wholeSeconds(allowance.RetryAfter), time.Second)
 		return &limited
 	}
 	return nil
@@ -69,7 +69,7 @@ func (s *Server) checkJobLimits(w http.ResponseWriter, r *http.Request) error {
 	free, err := s.options.Limiter.HasCapacity(ctx, recorderOf(r).key.ID, maxJobs, s.options.Jobs.ListEnded)
 	switch {
 	case err != nil:
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	case !free:
 		return errTooManyJobs
 	}
@@ -93,7 +93,7 @@ func (s *Server) checkBatchLimits(w http.ResponseWriter, r *http.Request, rows i
 	active, err := s.options.Batches.CountActiveRows(ctx, recorderOf(r).key.ID)
 	switch {
 	case err != nil:
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	case maxRows > 0 && rows > maxRows:
 		return errBatchTooLarge
 	case maxRows > 0 && active+rows > maxRows:
@@ -113,7 +113,7 @@ func (s *Server) keep(w http.ResponseWriter, r *http.Request, left room, things 
 	limit := s.limits(r).Bytes
 	account, ok, err := s.options.Bytes.Take(ctx, recorderOf(r).key.ID, limit, left.own+left.others, things...)
 	if err != nil {
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	value := fmt.Sprintf("used=%d", account.Used)
 	if limit > 0 {
@@ -130,7 +130,7 @@ func (s *Server) keep(w http.ResponseWriter, r *http.Request, left room, things 
 		return errTooLargeForKey
 	}
 	full := *errTooManyBytes
-	full.retryAfter = max(wholeSeconds(time.Until(account.Free)), time.Minute)
+	full.RetryAfter = max(wholeSeconds(time.Until(account.Free)), time.Minute)
 	return &full
 }
 
@@ -146,7 +146,7 @@ func (s *Server) withAITokens(next handler) handler {
 		used, resets, err := s.options.AIUsage(ctx, recorderOf(r).key.ID)
 		cancel()
 		if err != nil {
-			return errUnavailable.withCause(err)
+			return errUnavailable.WithCause(err)
 		}
 		value := fmt.Sprintf("used=%d, limit=%d, reset=%s", used, limit, seconds(wholeSeconds(time.Until(resets))))
 		switch {
@@ -168,7 +168,7 @@ func (s *Server) trackJob(r *http.Request, job *jobs.Job) error {
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
 	if err := s.options.Limiter.Track(ctx, recorderOf(r).key.ID, job.ID); err != nil {
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"ushuru/api/terms"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -20,14 +21,14 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	terms, err := req.read(r)
+	wanted, err := readTerms(r, &req.Request)
 	if err != nil {
 		return err
 	}
 
 	// Find the outcome: the stored one of the same request, else a cached
 	// result, else a job. Only a job counts against the limits of the key.
-	found, err := s.replay(r, identity(terms, input))
+	found, err := s.replay(r, terms.Identity(wanted, input))
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if result, err = s.priced(result, terms, vehicle.FromRequest, recorderOf(r).ignored); err != nil {
+	if result, err = s.priced(result, wanted, vehicle.FromRequest, recorderOf(r).ignored); err != nil {
 		return err
 	}
 	return writeResult(w, result)

@@ -9,7 +9,10 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"ushuru/api/problem"
+	"ushuru/api/terms"
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -17,7 +20,7 @@ import (
 // quoteRequest is the body of POST /v1/quote. Amounts are parsed by hand, so
 // that a problem with one can name its field.
 type quoteRequest struct {
-	termsRequest
+	terms.Request
 
 	Make         string          `json:"make"`
 	Model        string          `json:"model"`
@@ -38,16 +41,16 @@ type quoteRequest struct {
 }
 
 // typeProblem says which type a field must have.
-func (req *quoteRequest) typeProblem(field string) *problem {
+func (req *quoteRequest) typeProblem(field string) *problem.Problem {
 	switch field {
 	case "":
 		return errQuoteInvalid
 	case "year", "engine_cc":
-		return fieldProblem(field, "number")
+		return problem.Field(field, "number")
 	case "priceCandidates":
-		return fieldProblem(field, "boolean")
+		return problem.Field(field, "boolean")
 	}
-	return fieldProblem(field, "text")
+	return problem.Field(field, "text")
 }
 
 // Bounds of an imported vehicle.
@@ -56,8 +59,6 @@ const (
 	minCC         = 50
 	maxCC         = 20_000
 	maxTextLength = 100 // characters of a text
-	maxPriceUSD   = 3_000_000
-	maxM3         = 300
 )
 
 // canonical checks every field, and returns the canonical form that equal
@@ -92,11 +93,11 @@ func (req *quoteRequest) optional() (vehicle.QuoteInput, error) {
 		{"bodyType", input.BodyType},
 	} {
 		if utf8.RuneCountInString(field.value) > maxTextLength || strings.ContainsFunc(field.value, notPrintable) {
-			return input, fieldProblem(field.name, "characters", maxTextLength)
+			return input, problem.Field(field.name, "characters", maxTextLength)
 		}
 	}
 	if len(input.ModelBody) > maxModelBody || strings.ContainsFunc(input.ModelBody, notPrintable) {
-		return input, fieldProblem("modelBody", "bytes", maxModelBody)
+		return input, problem.Field("modelBody", "bytes", maxModelBody)
 	}
 	for _, check := range []func(*vehicle.QuoteInput) error{req.codes, req.numbers, req.amounts} {
 		if err := check(&input); err != nil {
@@ -117,9 +118,9 @@ func (req *quoteRequest) codes(input *vehicle.QuoteInput) error {
 		codes := chassis.ParseAll(field.value)
 		switch {
 		case len(codes) != 1:
-			return fieldProblem(field.name, "one_code")
+			return problem.Field(field.name, "one_code")
 		case input.ModelCode != "" && input.ModelCode != codes[0].Code:
-			return fieldProblem("rawModelCode", "two_codes")
+			return problem.Field("rawModelCode", "two_codes")
 		}
 		input.ModelCode = codes[0].Code
 		if whole := chassis.Normalise(field.value); whole != codes[0].Code {
@@ -133,13 +134,13 @@ func (req *quoteRequest) numbers(input *vehicle.QuoteInput) error {
 	maxYear := time.Now().Year() + 1 // models are sold before their year begins
 	if req.Year != nil {
 		if *req.Year < minYear || *req.Year > maxYear {
-			return fieldProblem("year", "year", minYear, maxYear)
+			return problem.Field("year", "year", minYear, maxYear)
 		}
 		input.Year = *req.Year
 	}
 	if req.EngineCC != nil && *req.EngineCC != 0 { // 0 is an electric car, or unknown
 		if *req.EngineCC < minCC || *req.EngineCC > maxCC {
-			return fieldProblem("engine_cc", "engine", minCC, maxCC)
+			return problem.Field("engine_cc", "engine", minCC, maxCC)
 		}
 		input.EngineCC = *req.EngineCC
 	}
@@ -153,23 +154,23 @@ func (req *quoteRequest) amounts(input *vehicle.QuoteInput) error {
 		max   int
 		into  **money.Number
 	}{
-		{"fobPriceUSD", req.FOBPriceUSD, maxPriceUSD, &input.FOBPriceUSD},
-		{"cfPriceUSD", req.CFPriceUSD, maxPriceUSD, &input.CFPriceUSD},
-		{"m3", req.M3, maxM3, &input.M3},
+		{"fobPriceUSD", req.FOBPriceUSD, terms.MaxPriceUSD, &input.FOBPriceUSD},
+		{"cfPriceUSD", req.CFPriceUSD, terms.MaxPriceUSD, &input.CFPriceUSD},
+		{"m3", req.M3, terms.MaxM3, &input.M3},
 	} {
-		if isAbsent(field.value) {
+		if jsonobject.IsAbsent(field.value) {
 			continue
 		}
 		var n money.Number
 		err := json.Unmarshal(field.value, &n)
 		if err != nil || !n.Decimal().IsPositive() || n.Decimal().GreaterThan(decimal.NewFromInt(int64(field.max))) {
-			return fieldProblem(field.name, "positive", field.max)
+			return problem.Field(field.name, "positive", field.max)
 		}
 		*field.into = &n
 	}
 	fob, total := input.FOBPriceUSD, input.CFPriceUSD
 	if fob != nil && total != nil && !total.Decimal().GreaterThan(fob.Decimal()) {
-		return fieldProblem("cfPriceUSD", "freight")
+		return problem.Field("cfPriceUSD", "freight")
 	}
 	return nil
 }
@@ -178,14 +179,11 @@ func (req *quoteRequest) amounts(input *vehicle.QuoteInput) error {
 func checkRequired(input *vehicle.QuoteInput) error {
 	switch {
 	case input.Make == "":
-		return fieldProblem("make", "make")
+		return problem.Field("make", "make")
 	case input.Model+input.ModelCode+input.ModelBody == "":
-		return fieldProblem("model", "model")
+		return problem.Field("model", "model")
 	case input.Year == 0:
-		return fieldProblem("year", "no_year")
+		return problem.Field("year", "no_year")
 	}
 	return nil
 }
-
-// isAbsent reports whether an optional field is omitted or null.
-func isAbsent(value json.RawMessage) bool { return len(value) == 0 || string(value) == "null" }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"ushuru/api/problem"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/render"
@@ -25,7 +26,7 @@ type reportRequest struct {
 
 // typeProblem returns the problem of a field that has the wrong type. A URL that
 // is not a string counts as missing.
-func (*reportRequest) typeProblem(string) *problem {
+func (*reportRequest) typeProblem(string) *problem.Problem {
 	return errSheetURLMissing
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"ushuru/api/problem"
 	"ushuru/pkg/plainjson"
 )
 
@@ -23,6 +24,17 @@ func writeBytes(w http.ResponseWriter, status int, data []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(inLanguage(data, languageOf(w))) // it fails only when the client has disconnected
+}
+
+// writeProblem responds with a problem.
+func writeProblem(w http.ResponseWriter, p *problem.Problem) error {
+	data, err := p.Encode()
+	if err != nil {
+		return err
+	}
+	p.SetHeader(w.Header())
+	writeBytes(w, p.Status, data)
+	return nil
 }
 
 // writeResult responds with the result of a job.

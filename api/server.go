@@ -127,7 +127,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		started := rec.status != 0
 		if cause != nil && !started {
-			_ = errInternal.write(rec)
+			_ = writeProblem(rec, errInternal)
 		}
 		s.log(r, rec, time.Since(start))
 		if cause != nil && started {

@@ -15,11 +15,11 @@ func (s *Server) traStatus(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	status, err := s.options.TRA.Status(ctx)
 	if err != nil {
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	rules, err := s.options.Drift.State(ctx)
 	if err != nil {
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	return writeJSON(w, http.StatusOK, struct {
 		tra.Status

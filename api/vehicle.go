@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ushuru/api/problem"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/tra"
@@ -59,17 +60,17 @@ func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, name := range []string{"make", "q"} {
 		if utf8.RuneCountInString(query.Get(name)) > maxTextLength {
-			return fieldProblem(name, "characters", maxTextLength)
+			return problem.Field(name, "characters", maxTextLength)
 		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
 	catalogue, err := s.options.Catalogue.Catalogue(ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
-		return errCatalogueMissing.withCause(s.requestSync(ctx))
+		return errCatalogueMissing.WithCause(s.requestSync(ctx))
 	}
 	if err != nil {
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	found := makesOf(catalogue, query.Get("q"), part)
 	if name := query.Get("make"); name != "" {
@@ -78,12 +79,12 @@ func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
 		case !known:
 			return errMakeNotFound
 		case entries.Pending:
-			return errCatalogueMissing.withCause(s.requestSync(ctx))
+			return errCatalogueMissing.WithCause(s.requestSync(ctx))
 		}
 		found = labelsOf(entries, query.Get("q"), part)
 	}
 	if found.AsOf, err = s.options.Catalogue.AsOf(ctx); err != nil {
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	data, err := plainjson.Encode(found)
 	if err != nil {
@@ -149,7 +150,7 @@ func parsePage(query url.Values) (pageRange, error) {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < field.min || n > field.max {
-			return part, fieldProblem(field.name, "range", field.min, field.max)
+			return part, problem.Field(field.name, "range", field.min, field.max)
 		}
 		*field.target = n
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"ushuru/api/problem"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/quota"
 	"ushuru/tasks"
@@ -41,7 +42,7 @@ func (s *Server) submitAs(
 		err = s.options.Bytes.Forget(ctx, owner, jobs.AttachmentName(dedupKey))
 	}
 	if err != nil {
-		return nil, errUnavailable.withCause(err)
+		return nil, errUnavailable.WithCause(err)
 	}
 	return job, nil
 }
@@ -89,11 +90,11 @@ func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found out
 		}
 		return nil, s.writeAccepted(w, r, found, prefer)
 	case isUnfinished(err):
-		unfinished, ok := errors.AsType[*problem](err)
+		unfinished, ok := errors.AsType[*problem.Problem](err)
 		if !ok {
 			unfinished = errNotFinished
 		}
-		return nil, unfinished.withLocation(jobURL(found.job, recorderOf(r)))
+		return nil, unfinished.At(jobURL(found.job, recorderOf(r)))
 	case err != nil:
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func (s *Server) confirm(parent context.Context) error {
 	ctx, cancel := context.WithTimeout(parent, redisTimeout)
 	defer cancel()
 	if err := s.options.Confirm(ctx); err != nil {
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	return nil
 }
@@ -151,7 +152,7 @@ func (s *Server) job(parent context.Context, id string) (*jobs.Job, error) {
 	case errors.Is(err, jobs.ErrNotFound):
 		return nil, errJobNotFound
 	case err != nil:
-		return nil, errUnavailable.withCause(err)
+		return nil, errUnavailable.WithCause(err)
 	}
 	return job, nil
 }
@@ -170,9 +171,9 @@ func (s *Server) wait(parent context.Context, id string, timeout time.Duration) 
 	case errors.Is(err, jobs.ErrNotFound):
 		return nil, errJobNotFound
 	case parent.Err() != nil:
-		return nil, errClientClosedRequest.withCause(err)
+		return nil, errClientClosedRequest.WithCause(err)
 	case ctx.Err() != nil:
 		return nil, errNotFinished
 	}
-	return nil, errUnavailable.withCause(err)
+	return nil, errUnavailable.WithCause(err)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/problem"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/webhook"
 )
@@ -23,7 +24,7 @@ type webhookRequest struct {
 
 // typeProblem returns the problem of a field that has the wrong type. A URL that
 // is not a string counts as missing.
-func (*webhookRequest) typeProblem(field string) *problem {
+func (*webhookRequest) typeProblem(field string) *problem.Problem {
 	if strings.HasPrefix(field, "events") {
 		return errEventsInvalid
 	}
@@ -63,7 +64,7 @@ func (s *Server) postWebhook(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, webhook.ErrTooMany):
 		return errTooManyWebhooks
 	case err != nil:
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	if err := s.confirm(r.Context()); err != nil {
 		return err
@@ -114,7 +115,7 @@ func (s *Server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	all, err := s.options.Webhooks.List(ctx, recorderOf(r).key.ID)
 	if err != nil {
-		return errUnavailable.withCause(err)
+		return errUnavailable.WithCause(err)
 	}
 	return writeJSON(w, http.StatusOK, map[string]any{"webhooks": all})
 }
@@ -126,14 +127,14 @@ func (s *Server) ofWebhook(do func(ctx context.Context, r *http.Request, owner, 
 		ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 		defer cancel()
 		status, body, err := do(ctx, r, recorderOf(r).key.ID, mux.Vars(r)["id"])
-		var p *problem
+		var p *problem.Problem
 		switch {
 		case errors.Is(err, webhook.ErrNotFound):
 			return errWebhookNotFound
 		case errors.As(err, &p):
 			return p
 		case err != nil:
-			return errUnavailable.withCause(err)
+			return errUnavailable.WithCause(err)
 		case status == http.StatusNoContent:
 			w.WriteHeader(status)
 			return nil

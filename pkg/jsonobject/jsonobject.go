@@ -1,4 +1,6 @@
-package api
+// Package jsonobject changes and reads JSON objects by their fields, and leaves the
+// bytes of all other fields as they are.
+package jsonobject
 
 import (
 	"bytes"
@@ -9,26 +11,26 @@ import (
 	"ushuru/pkg/plainjson"
 )
 
-// mergeObjects makes one JSON object of two that are not empty.
-func mergeObjects(a, b []byte) []byte {
+// Merge makes one JSON object of two that are not empty.
+func Merge(a, b []byte) []byte {
 	both := make([]byte, 0, len(a)+len(b))
 	both = append(both, a[:len(a)-1]...)
 	both = append(both, ',')
 	return append(both, b[1:]...)
 }
 
-// field is one field of a JSON object. A nil value omits the field.
-type field struct {
-	name  string
-	value any
+// Field is one field of a JSON object. A nil value omits the field.
+type Field struct {
+	Name  string
+	Value any
 }
 
-// replaceFields returns a JSON object with other values of some fields. Fields that
+// Replace returns a JSON object with other values of some fields. Fields that
 // the object lacks come last. The others keep their bytes, and all keep their order.
-func replaceFields(object []byte, fields ...field) ([]byte, error) {
+func Replace(object []byte, fields ...Field) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(object))
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
-		return nil, fmt.Errorf("api: not an object: %.40q", object)
+		return nil, fmt.Errorf("jsonobject: not an object: %.40q", object)
 	}
 	changed, done := []byte{'{'}, make([]bool, len(fields))
 	add := func(name, value any) error {
@@ -48,11 +50,11 @@ func replaceFields(object []byte, fields ...field) ([]byte, error) {
 			err = decoder.Decode(&value)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("api: object: %w", err)
+			return nil, fmt.Errorf("jsonobject: object: %w", err)
 		}
 		replaced := any(value)
-		if at := slices.IndexFunc(fields, func(f field) bool { return f.name == name }); at >= 0 {
-			replaced, done[at] = fields[at].value, true
+		if at := slices.IndexFunc(fields, func(f Field) bool { return f.Name == name }); at >= 0 {
+			replaced, done[at] = fields[at].Value, true
 			if replaced == nil {
 				continue
 			}
@@ -62,13 +64,16 @@ func replaceFields(object []byte, fields ...field) ([]byte, error) {
 		}
 	}
 	for i, f := range fields {
-		if f.value == nil || done[i] {
+		if f.Value == nil || done[i] {
 			continue
 		}
-		if err := add(f.name, f.value); err != nil {
+		if err := add(f.Name, f.Value); err != nil {
 			return nil, err
 		}
 	}
 	changed[len(changed)-1] = '}'
 	return changed, nil
 }
+
+// IsAbsent reports whether an optional field is omitted or null.
+func IsAbsent(value json.RawMessage) bool { return len(value) == 0 || string(value) == "null" }

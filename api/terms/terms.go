@@ -1,8 +1,11 @@
-package api
+// Package terms reads the terms of a request: what the caller decides about the cost.
+// They are the same in a body and in the query of a URL.
+package terms
 
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,15 +14,17 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"ushuru/api/problem"
 	"ushuru/pkg/duty"
+	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/money"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 )
 
-// termsRequest are the fields of a request with which a caller decides about the
+// Request are the fields of a request with which a caller decides about the
 // cost. They do not change which work is done, only what is made of its result.
-type termsRequest struct {
+type Request struct {
 	Rate        json.RawMessage `json:"rate"`        // shillings for a dollar
 	Landing     json.RawMessage `json:"landing"`     // a day, or {"from", "to"}
 	Costs       json.RawMessage `json:"costs"`       // what the caller knows
@@ -55,14 +60,16 @@ type costsRequest struct {
 
 // Bounds of the figures of a caller.
 const (
+	MaxPriceUSD    = 3_000_000
+	MaxM3          = 300
 	maxCostTZS     = 10_000_000_000
 	maxDaysInPort  = 365
 	maxLandingDays = 550 // from today
 )
 
-// parse checks the terms of a request. Ignored are the fields that do not exist, by
+// Parse checks the terms of a request. Ignored are the fields that do not exist, by
 // their names.
-func (req *termsRequest) parse(now time.Time) (terms vehicle.Terms, ignored []string, err error) {
+func (req *Request) Parse(now time.Time) (terms vehicle.Terms, ignored []string, err error) {
 	if err := parseDestination("destination", req.Destination); err != nil {
 		return terms, nil, err
 	}
@@ -77,7 +84,7 @@ func (req *termsRequest) parse(now time.Time) (terms vehicle.Terms, ignored []st
 		return terms, nil, err
 	}
 	if !rate.IsZero() && !terms.Rate.IsZero() && !rate.Equal(terms.Rate) {
-		return terms, nil, fieldProblem("costs.exchangeRate", "two_rates")
+		return terms, nil, problem.Field("costs.exchangeRate", "two_rates")
 	}
 	if !rate.IsZero() {
 		terms.Rate = rate
@@ -100,20 +107,23 @@ const (
 // parseTarget parses the cost on the road that the caller can pay; nil when there is
 // none.
 func parseTarget(value json.RawMessage) (target *vehicle.Target, ignored []string, err error) {
-	if isAbsent(value) {
+	if jsonobject.IsAbsent(value) {
 		return nil, nil, nil
 	}
 	var req targetRequest
-	if err := json.Unmarshal(value, &req); err != nil || value[0] != '{' || isAbsent(req.OnTheRoadTZS) {
-		return nil, nil, fieldProblem("target", "target").withCause(err)
+	if err := json.Unmarshal(value, &req); err != nil || value[0] != '{' || jsonobject.IsAbsent(req.OnTheRoadTZS) {
+		return nil, nil, problem.Field("target", "target").WithCause(err)
 	}
 	var n money.Number
 	if err := json.Unmarshal(req.OnTheRoadTZS, &n); err != nil || n.Decimal().LessThan(decimal.NewFromInt(minTargetTZS)) ||
 		n.Decimal().GreaterThan(decimal.NewFromInt(maxTargetTZS)) {
-		return nil, nil, fieldProblem("target.onTheRoadTZS", "amount", minTargetTZS, maxTargetTZS).withCause(err)
+		return nil, nil, problem.Field("target.onTheRoadTZS", "amount", minTargetTZS, maxTargetTZS).WithCause(err)
 	}
-	return &vehicle.Target{OnTheRoadTZS: n}, unknownFields("target.", value, req), nil
+	return &vehicle.Target{OnTheRoadTZS: n}, jsonobject.Unknown("target.", value, req), nil
 }
+
+// errDestination rejects every destination but Dar es Salaam.
+var errDestination = problem.New(http.StatusBadRequest, "destination_unsupported", nil)
 
 // destinations are the accepted names of the only supported destination: their
 // letters.
@@ -125,12 +135,12 @@ var destinations = []string{
 // parseDestination refuses every destination but Dar es Salaam: taxes and charges
 // are others elsewhere.
 func parseDestination(name string, value json.RawMessage) error {
-	if isAbsent(value) {
+	if jsonobject.IsAbsent(value) {
 		return nil
 	}
 	var text string
 	if err := json.Unmarshal(value, &text); err != nil {
-		return fieldProblem(name, "text").withCause(err)
+		return problem.Field(name, "text").WithCause(err)
 	}
 	letters := strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) {
@@ -139,7 +149,7 @@ func parseDestination(name string, value json.RawMessage) error {
 		return unicode.ToLower(r)
 	}, text)
 	if !slices.Contains(destinations, letters) {
-		return errDestinationUnsupported
+		return errDestination
 	}
 	return nil
 }
@@ -147,7 +157,7 @@ func parseDestination(name string, value json.RawMessage) error {
 // parseLanding parses the days on which the car lands; nil when the caller names
 // none.
 func parseLanding(value json.RawMessage, now time.Time) (days *vehicle.LandingDays, ignored []string, err error) {
-	if isAbsent(value) {
+	if jsonobject.IsAbsent(value) {
 		return nil, nil, nil
 	}
 	days = &vehicle.LandingDays{}
@@ -156,9 +166,9 @@ func parseLanding(value json.RawMessage, now time.Time) (days *vehicle.LandingDa
 	case json.Unmarshal(value, &day) == nil:
 		days.From = day
 	case json.Unmarshal(value, days) != nil:
-		return nil, nil, fieldProblem("landing", "landing")
+		return nil, nil, problem.Field("landing", "landing")
 	default:
-		ignored = unknownFields("landing.", value, days)
+		ignored = jsonobject.Unknown("landing.", value, days)
 	}
 	if days.To == "" {
 		days.To = days.From
@@ -166,13 +176,13 @@ func parseLanding(value json.RawMessage, now time.Time) (days *vehicle.LandingDa
 	from, errFrom := time.ParseInLocation(time.DateOnly, days.From, duty.EAT)
 	to, errTo := time.ParseInLocation(time.DateOnly, days.To, duty.EAT)
 	if errFrom != nil || errTo != nil || to.Before(from) {
-		return nil, nil, fieldProblem("landing", "landing")
+		return nil, nil, problem.Field("landing", "landing")
 	}
 	// A day more, for callers and for jobs for which it is still yesterday.
 	today := now.In(duty.EAT)
 	first, last := today.AddDate(0, 0, -1).Format(time.DateOnly), today.AddDate(0, 0, maxLandingDays).Format(time.DateOnly)
 	if days.From < first || days.To > last {
-		return nil, nil, fieldProblem("landing", "landing_days", maxLandingDays)
+		return nil, nil, problem.Field("landing", "landing_days", maxLandingDays)
 	}
 	return days, ignored, nil
 }
@@ -180,18 +190,18 @@ func parseLanding(value json.RawMessage, now time.Time) (days *vehicle.LandingDa
 // parseCosts parses the figures of the caller; nil when there are none. The exchange
 // rate among them is zero when there is none.
 func parseCosts(value json.RawMessage) (costs *vehicle.Costs, rate decimal.Decimal, ignored []string, err error) {
-	if isAbsent(value) {
+	if jsonobject.IsAbsent(value) {
 		return nil, rate, nil, nil
 	}
 	var req costsRequest
 	if err := json.Unmarshal(value, &req); err != nil || value[0] != '{' {
-		return nil, rate, nil, fieldProblem("costs", "object").withCause(err)
+		return nil, rate, nil, problem.Field("costs", "object").WithCause(err)
 	}
 	if err := parseDestination("costs.destination", req.Destination); err != nil {
 		return nil, rate, nil, err
 	}
 	if rate, err = parseRate(req.ExchangeRate); err != nil {
-		return nil, rate, nil, fieldProblem("costs.exchangeRate", "rate", minRate, maxRate)
+		return nil, rate, nil, problem.Field("costs.exchangeRate", "rate", minRate, maxRate)
 	}
 	costs = &vehicle.Costs{}
 	for _, parse := range []func(*vehicle.Costs) error{req.amounts, req.daysInPort, req.switches} {
@@ -202,7 +212,7 @@ func parseCosts(value json.RawMessage) (costs *vehicle.Costs, rate decimal.Decim
 	if *costs == (vehicle.Costs{}) {
 		costs = nil
 	}
-	return costs, rate, unknownFields("costs.", value, req), nil
+	return costs, rate, jsonobject.Unknown("costs.", value, req), nil
 }
 
 func (req *costsRequest) amounts(costs *vehicle.Costs) error {
@@ -212,39 +222,39 @@ func (req *costsRequest) amounts(costs *vehicle.Costs) error {
 		max   int64
 		into  **money.Number
 	}{
-		{"freightUSD", req.FreightUSD, maxPriceUSD, &costs.FreightUSD},
-		{"insuranceUSD", req.InsuranceUSD, maxPriceUSD, &costs.InsuranceUSD},
-		{"inspectionUSD", req.InspectionUSD, maxPriceUSD, &costs.InspectionUSD},
-		{"bankUSD", req.BankUSD, maxPriceUSD, &costs.BankUSD},
+		{"freightUSD", req.FreightUSD, MaxPriceUSD, &costs.FreightUSD},
+		{"insuranceUSD", req.InsuranceUSD, MaxPriceUSD, &costs.InsuranceUSD},
+		{"inspectionUSD", req.InspectionUSD, MaxPriceUSD, &costs.InspectionUSD},
+		{"bankUSD", req.BankUSD, MaxPriceUSD, &costs.BankUSD},
 		{"agentTZS", req.AgentTZS, maxCostTZS, &costs.AgentTZS},
 		{"portTZS", req.PortTZS, maxCostTZS, &costs.PortTZS},
 		{"inlandTZS", req.InlandTZS, maxCostTZS, &costs.InlandTZS},
 		{"otherTZS", req.OtherTZS, maxCostTZS, &costs.OtherTZS},
-		{"shippingM3", req.ShippingM3, maxM3, &costs.ShippingM3},
+		{"shippingM3", req.ShippingM3, MaxM3, &costs.ShippingM3},
 	} {
-		if isAbsent(field.value) {
+		if jsonobject.IsAbsent(field.value) {
 			continue
 		}
 		var n money.Number
 		err := json.Unmarshal(field.value, &n)
 		if err != nil || n.Decimal().IsNegative() || n.Decimal().GreaterThan(decimal.NewFromInt(field.max)) {
-			return fieldProblem("costs."+field.name, "amount", 0, int(field.max))
+			return problem.Field("costs."+field.name, "amount", 0, int(field.max))
 		}
 		*field.into = &n
 	}
 	if costs.ShippingM3 != nil && costs.ShippingM3.Decimal().IsZero() {
-		return fieldProblem("costs.shippingM3", "positive", maxM3)
+		return problem.Field("costs.shippingM3", "positive", MaxM3)
 	}
 	return nil
 }
 
 func (req *costsRequest) daysInPort(costs *vehicle.Costs) error {
-	if isAbsent(req.DaysInPort) {
+	if jsonobject.IsAbsent(req.DaysInPort) {
 		return nil
 	}
 	var days int
 	if err := json.Unmarshal(req.DaysInPort, &days); err != nil || days < 0 || days > maxDaysInPort {
-		return fieldProblem("costs.daysInPort", "range", 0, maxDaysInPort)
+		return problem.Field("costs.daysInPort", "range", 0, maxDaysInPort)
 	}
 	costs.DaysInPort = &days
 	return nil
@@ -262,21 +272,34 @@ func (req *costsRequest) switches(costs *vehicle.Costs) error {
 		{"plates", req.Plates, &costs.Plates},
 		{"comprehensive", req.Comprehensive, &costs.Comprehensive},
 	} {
-		if isAbsent(field.value) {
+		if jsonobject.IsAbsent(field.value) {
 			continue
 		}
 		var on bool
 		if err := json.Unmarshal(field.value, &on); err != nil {
-			return fieldProblem("costs."+field.name, "switch")
+			return problem.Field("costs."+field.name, "switch")
 		}
 		*field.into = &on
 	}
 	return nil
 }
 
-// termsQuery returns terms as the query of a URL. Where the work takes longer than
+// Identity returns what makes a request with terms different from others, for an
+// Idempotency-Key.
+func Identity(terms vehicle.Terms, input ...any) []any {
+	input = append(input, terms.Rate)
+	if terms.Landing != nil || terms.Costs != nil {
+		input = append(input, terms.Landing, terms.Costs)
+	}
+	if terms.Target != nil {
+		input = append(input, terms.Target)
+	}
+	return input
+}
+
+// Query returns terms as the query of a URL. Where the work takes longer than
 // the request, the caller finds the result on these terms at the URL of the job.
-func termsQuery(terms vehicle.Terms) (query url.Values) {
+func Query(terms vehicle.Terms) (query url.Values) {
 	query = url.Values{}
 	if !terms.Rate.IsZero() {
 		query.Set("rate", terms.Rate.String())
@@ -298,10 +321,10 @@ func termsQuery(terms vehicle.Terms) (query url.Values) {
 // maxCostsQuery is the maximum length of costs in a query, in bytes.
 const maxCostsQuery = 4096
 
-// parseTermsQuery parses the terms in the query of a URL: rate, landing (one day, or
+// ParseQuery parses the terms in the query of a URL: rate, landing (one day, or
 // two with .. between), costs (JSON), target (shillings on the road) and destination.
-func parseTermsQuery(query url.Values, now time.Time) (terms vehicle.Terms, ignored []string, err error) {
-	req := termsRequest{Rate: json.RawMessage(query.Get("rate"))}
+func ParseQuery(query url.Values, now time.Time) (terms vehicle.Terms, ignored []string, err error) {
+	req := Request{Rate: json.RawMessage(query.Get("rate"))}
 	if text := query.Get("landing"); text != "" {
 		from, to, _ := strings.Cut(text, "..")
 		if req.Landing, err = plainjson.Encode(vehicle.LandingDays{From: from, To: to}); err != nil {
@@ -310,13 +333,13 @@ func parseTermsQuery(query url.Values, now time.Time) (terms vehicle.Terms, igno
 	}
 	if text := query.Get("costs"); text != "" {
 		if len(text) > maxCostsQuery || !json.Valid([]byte(text)) {
-			return terms, nil, fieldProblem("costs", "object")
+			return terms, nil, problem.Field("costs", "object")
 		}
 		req.Costs = bytes.TrimSpace([]byte(text))
 	}
 	if text := query.Get("target"); text != "" {
 		if _, err := decimal.NewFromString(text); err != nil {
-			return terms, nil, fieldProblem("target", "amount", minTargetTZS, maxTargetTZS).withCause(err)
+			return terms, nil, problem.Field("target", "amount", minTargetTZS, maxTargetTZS).WithCause(err)
 		}
 		req.Target = json.RawMessage(`{"onTheRoadTZS":` + text + `}`)
 	}
@@ -325,5 +348,5 @@ func parseTermsQuery(query url.Values, now time.Time) (terms vehicle.Terms, igno
 			return terms, nil, err
 		}
 	}
-	return req.parse(now)
+	return req.Parse(now)
 }

@@ -7,63 +7,22 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/shopspring/decimal"
-
+	"ushuru/api/terms"
 	"ushuru/pkg/duty"
+	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/message"
-	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
 
-// Bounds of an exchange rate in shillings for a dollar. Since 2010 it was
-// between about 1,500 and 2,800; a rate beyond the bounds is one of another
-// currency.
-const (
-	minRate = 500
-	maxRate = 10_000
-)
-
-// parseRate parses the optional exchange rate of a request. It is zero when
-// there is none.
-func parseRate(value json.RawMessage) (decimal.Decimal, error) {
-	if isAbsent(value) {
-		return decimal.Zero, nil
-	}
-	var rate money.Number
-	err := json.Unmarshal(value, &rate)
-	if err != nil || !isRate(rate.Decimal()) {
-		return decimal.Zero, errRateInvalid
-	}
-	return rate.Decimal(), nil
-}
-
-// isRate reports whether a rate is within the bounds.
-func isRate(rate decimal.Decimal) bool {
-	return !rate.LessThan(decimal.NewFromInt(minRate)) && !rate.GreaterThan(decimal.NewFromInt(maxRate))
-}
-
-// read checks the terms of a request and records them.
-func (req *termsRequest) read(r *http.Request) (vehicle.Terms, error) {
-	terms, ignored, err := req.parse(time.Now())
+// readTerms checks the terms of a request and records them.
+func readTerms(r *http.Request, req *terms.Request) (vehicle.Terms, error) {
+	parsed, ignored, err := req.Parse(time.Now())
 	if err != nil {
-		return terms, err
+		return parsed, err
 	}
 	rec := recorderOf(r)
-	rec.terms, rec.ignored = terms, append(rec.ignored, ignored...)
-	return terms, nil
-}
-
-// identity returns what makes a request with terms different from others, for an
-// Idempotency-Key.
-func identity(terms vehicle.Terms, input ...any) []any {
-	input = append(input, terms.Rate)
-	if terms.Landing != nil || terms.Costs != nil {
-		input = append(input, terms.Landing, terms.Costs)
-	}
-	if terms.Target != nil {
-		input = append(input, terms.Target)
-	}
-	return input
+	rec.terms, rec.ignored = parsed, append(rec.ignored, ignored...)
+	return parsed, nil
 }
 
 // priced returns an estimate with its cost on the terms of a request, and for a car
@@ -81,15 +40,16 @@ func (s *Server) priced(estimate []byte, terms vehicle.Terms, source vehicle.Sou
 	}
 	e.Car.Source = source
 	e = s.options.Costs.Apply(e, terms, now)
-	warnings := field{"warnings", nil}
+	warnings := jsonobject.Field{Name: "warnings"}
 	if e.Warnings = message.Limit(append(e.Warnings, warned...)); len(e.Warnings) > 0 {
-		warnings.value = e.Warnings
+		warnings.Value = e.Warnings
 	}
-	highest := field{"maxPriceUSD", nil}
+	highest := jsonobject.Field{Name: "maxPriceUSD"}
 	if e.MaxPrice != nil {
-		highest.value = e.MaxPrice
+		highest.Value = e.MaxPrice
 	}
-	return replaceFields(estimate, field{"summary", e.Summary}, field{"driveAway", e.DriveAway}, warnings, highest)
+	return jsonobject.Replace(estimate,
+		jsonobject.Field{Name: "summary", Value: e.Summary}, jsonobject.Field{Name: "driveAway", Value: e.DriveAway}, warnings, highest)
 }
 
 // withWarnings returns a result with more warnings.
@@ -110,7 +70,7 @@ func withWarnings(result []byte, more []vehicle.Warning) ([]byte, error) {
 	for _, w := range more {
 		all = append(all, w)
 	}
-	return replaceFields(result, field{"warnings", all})
+	return jsonobject.Replace(result, jsonobject.Field{Name: "warnings", Value: all})
 }
 
 // isOfDay reports whether the cost of an estimate, with its summary, was computed on
