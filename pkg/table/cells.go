@@ -1,0 +1,164 @@
+package table
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// cells is the source of a sheet.
+type cells struct {
+	*element
+
+	workbook *workbook
+	number   int // of the row before
+}
+
+func (c *cells) next() (Row, error) {
+	for {
+		c.meter.element = maxElement
+		token, err := c.token()
+		if err != nil {
+			return Row{}, err
+		}
+		if start, ok := token.(xml.StartElement); ok && start.Name.Local == "row" {
+			return c.row(start)
+		}
+	}
+}
+
+// row reads a row up to its end.
+func (c *cells) row(start xml.StartElement) (Row, error) {
+	c.number++
+	if number, err := strconv.Atoi(attribute(start, "r")); err == nil && number > 0 {
+		c.number = number
+	}
+	row := Row{Number: c.number}
+	column := -1
+	for {
+		token, err := c.token()
+		if err != nil {
+			return row, broken(err)
+		}
+		switch t := token.(type) {
+		case xml.EndElement:
+			if t.Name.Local == "row" {
+				return row, nil
+			}
+		case xml.StartElement:
+			if t.Name.Local != "c" {
+				continue
+			}
+			column++
+			if named, ok := columnOf(attribute(t, "r")); ok {
+				column = named
+			}
+			text, err := c.cell(t)
+			if err != nil {
+				return row, broken(err)
+			}
+			row.set(column, text)
+		}
+	}
+}
+
+// set puts a text into a column.
+func (r *Row) set(column int, text string) {
+	switch {
+	case text == "":
+	case column >= maxColumns:
+		r.Extra = true
+	default:
+		for len(r.Cells) <= column {
+			r.Cells = append(r.Cells, "")
+		}
+		r.Cells[column] = text
+	}
+}
+
+// cell returns the text of a cell: of a formula its last result, of a date its day.
+func (c *cells) cell(start xml.StartElement) (string, error) {
+	kind := attribute(start, "t")
+	if kind == "inlineStr" {
+		text, err := c.text("c")
+		return plain(text), err
+	}
+	var value strings.Builder
+	inside := false
+	for {
+		token, err := c.token()
+		if err != nil {
+			return "", err
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			inside = t.Name.Local == "v"
+		case xml.CharData:
+			if inside {
+				value.Write(t)
+			}
+		case xml.EndElement:
+			inside = false
+			if t.Name.Local == "c" {
+				return c.value(kind, attribute(start, "s"), strings.TrimSpace(value.String())), nil
+			}
+		}
+	}
+}
+
+// value returns a value of a kind and a style as text.
+func (c *cells) value(kind, style, value string) string {
+	switch kind {
+	case "s":
+		at, err := strconv.Atoi(value)
+		if err != nil {
+			return ""
+		}
+		return plain(c.workbook.texts.at(at))
+	case "b":
+		return strconv.FormatBool(isTrue(value))
+	case "str", "e", "d":
+		return plain(value)
+	}
+	number, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		return plain(value)
+	}
+	if index, err := strconv.Atoi(style); err == nil && c.workbook.dates[index] {
+		if day, ok := c.workbook.dateOf(number); ok {
+			return day
+		}
+	}
+	return strconv.FormatFloat(number, 'f', -1, 64)
+}
+
+// plain returns a text of a cell in one line.
+func plain(text string) string {
+	text = strings.ReplaceAll(text, "_x000D_", " ")
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// columnOf returns the index of the column in the name of a cell: 27 for AB12.
+func columnOf(cell string) (index int, ok bool) {
+	const letters = 26
+	for i := range len(cell) {
+		c := cell[i] | 0x20
+		if c < 'a' || c > 'z' {
+			return index - 1, i > 0
+		}
+		if index = index*letters + int(c-'a') + 1; index > 1<<15 {
+			return index, true
+		}
+	}
+	return 0, false
+}
+
+// broken returns the error of a sheet that ends inside a row.
+func broken(err error) error {
+	if errors.Is(err, io.EOF) {
+		return ErrNotTable
+	}
+	return err
+}

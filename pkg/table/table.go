@@ -1,0 +1,197 @@
+// Package table reads the tables that people send: CSV with any separator and in the
+// encodings that spreadsheets write, and XLSX. Rows come one by one, so that no more
+// than the file itself is in memory, and every bound holds for a hostile file too.
+package table
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Bounds of a table.
+const (
+	maxLine    = 64 << 10 // bytes of a row of CSV
+	maxColumns = 200
+	// maxPreamble is how many rows may stand before the header: a title, a date.
+	maxPreamble = 20
+)
+
+// Errors of a table that is refused as a whole.
+var (
+	// ErrHeader means that no row at the beginning names a known column.
+	ErrHeader = errors.New("table: no row names the columns")
+	// ErrTooManyRows means that there are more rows than Options.MaxRows.
+	ErrTooManyRows = errors.New("table: too many rows")
+	// ErrTooLarge means that the workbook unpacks to more than a list of cars can be.
+	ErrTooLarge = errors.New("table: the workbook is too large")
+	// ErrNotTable means that the bytes are neither text nor a workbook.
+	ErrNotTable = errors.New("table: not a table")
+	// ErrOldExcel means a workbook of Excel before 2007, or one with a password.
+	ErrOldExcel = errors.New("table: an old or encrypted workbook")
+)
+
+// LineError refuses a table because of one line, which is not rows for certain.
+type LineError struct {
+	Line int
+	Long bool // the line is too long; else a quotation mark in it is not closed, or stands in a text
+}
+
+func (e *LineError) Error() string {
+	if e.Long {
+		return fmt.Sprintf("table: line %d is too long", e.Line)
+	}
+	return fmt.Sprintf("table: stray quotation mark in line %d", e.Line)
+}
+
+// Options say how a table is read.
+type Options struct {
+	// Charset is the encoding that the sender names; "" means that it must be recognised.
+	Charset string
+	// MaxRows is the maximum number of rows below the header that are not empty.
+	MaxRows int
+	// IsColumn reports whether a cell of the header is the name of a known column. The
+	// header is the row that has most of them.
+	IsColumn func(name string) bool
+}
+
+// Row is one row below the header. Cells are without spaces around them, and as many
+// as the header has.
+type Row struct {
+	Number int // its line in the file, or its number in the sheet
+	Cells  []string
+	// Extra means that the row has more cells than the header: which belongs to
+	// which column is not certain.
+	Extra bool
+}
+
+// Reader reads a table row by row.
+type Reader struct {
+	Format    string // csv or xlsx
+	Charset   string // of CSV, as it was read: utf-8, utf-16le, shift_jis, windows-1252 …
+	Separator string // of CSV; "" of a table with one column
+	Sheet     string // of XLSX: the name of the sheet
+	Header    []string
+	HeaderRow int
+
+	// Empty is the number of rows below the header, so far, without any text.
+	Empty int
+
+	options Options
+	source  source
+	ahead   []Row // read while the header was looked for
+	rows    int
+}
+
+// source gives the rows of a table as they are, the header and what stands before it
+// too. The end is io.EOF.
+type source interface{ next() (Row, error) }
+
+// Open recognises the format of a table and reads its header.
+func Open(data []byte, o Options) (*Reader, error) {
+	switch {
+	case strings.HasPrefix(string(data[:min(len(data), 4)]), "PK\x03\x04"):
+		return openWorkbook(data, o)
+	case strings.HasPrefix(string(data[:min(len(data), 4)]), "\xd0\xcf\x11\xe0"):
+		return nil, ErrOldExcel
+	}
+	return openText(data, o)
+}
+
+// Next returns the next row that is not empty; io.EOF after the last.
+func (r *Reader) Next() (Row, error) {
+	for {
+		row, err := r.read()
+		switch {
+		case err != nil:
+			return Row{}, err
+		case isEmpty(row.Cells):
+			r.Empty++
+			continue
+		case r.rows == r.options.MaxRows:
+			return Row{}, ErrTooManyRows
+		}
+		r.rows++
+		row.fit(len(r.Header))
+		return row, nil
+	}
+}
+
+func (r *Reader) read() (Row, error) {
+	if len(r.ahead) > 0 {
+		row := r.ahead[0]
+		r.ahead = r.ahead[1:]
+		return row, nil
+	}
+	return r.source.next()
+}
+
+// findHeader reads the beginning of a table up to its header, the row with most names
+// of columns.
+func (r *Reader) findHeader() error {
+	best, at := 0, -1
+	var begin []Row
+	for len(begin) < maxPreamble {
+		row, err := r.source.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if isEmpty(row.Cells) {
+			if at >= 0 {
+				begin = append(begin, row) // it is counted later
+			}
+			continue
+		}
+		if known := r.options.names(row.Cells); known > best {
+			best, at = known, len(begin)
+		}
+		begin = append(begin, row)
+	}
+	if at < 0 {
+		return ErrHeader
+	}
+	header := begin[at].Cells
+	for len(header) > 0 && header[len(header)-1] == "" {
+		header = header[:len(header)-1]
+	}
+	if len(header) > maxColumns {
+		return ErrHeader
+	}
+	r.Header, r.HeaderRow, r.ahead = header, begin[at].Number, begin[at+1:]
+	return nil
+}
+
+// names returns how many different names of columns cells have.
+func (o Options) names(cells []string) int {
+	found := map[string]bool{}
+	for _, cell := range cells {
+		if cell != "" && o.IsColumn(cell) {
+			found[strings.ToLower(cell)] = true
+		}
+	}
+	return len(found)
+}
+
+// fit gives a row as many cells as the header has.
+func (r *Row) fit(columns int) {
+	if len(r.Cells) > columns {
+		r.Extra = r.Extra || !isEmpty(r.Cells[columns:])
+		r.Cells = r.Cells[:columns]
+	}
+	for len(r.Cells) < columns {
+		r.Cells = append(r.Cells, "")
+	}
+}
+
+func isEmpty(cells []string) bool {
+	for _, cell := range cells {
+		if cell != "" {
+			return false
+		}
+	}
+	return true
+}

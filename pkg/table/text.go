@@ -1,0 +1,213 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+)
+
+// separators are tried on the header in this order.
+const separators = ",;\t|"
+
+// lines is the source of a table as text. A row is one line: a cell cannot have a line
+// break, because a quotation mark that someone forgot to close would swallow the rows
+// that follow.
+type lines struct {
+	text      *bufio.Reader
+	end       byte // of a line
+	separator rune // 0 when the whole line is one cell
+	number    int
+	begin     []line // read while the separator was looked for
+	failed    error  // after them
+}
+
+type line struct {
+	number int
+	text   string
+}
+
+func openText(data []byte, o Options) (*Reader, error) {
+	if bytes.IndexByte(data[:min(len(data), 512)], 0) >= 0 && !isUTF16(data, 0) && !isUTF16(data, 1) {
+		return nil, ErrNotTable
+	}
+	text, charset, err := decode(data, o.Charset)
+	if err != nil {
+		return nil, err
+	}
+	source := &lines{text: bufio.NewReaderSize(text, maxLine), end: '\n'}
+	if !bytes.ContainsRune(data, '\n') {
+		source.end = '\r' // of old Macintosh programs
+	}
+	if err := source.findSeparator(o); err != nil {
+		return nil, err
+	}
+	r := &Reader{Format: "csv", Charset: charset, options: o, source: source}
+	if source.separator != 0 {
+		r.Separator = string(source.separator)
+	}
+	return r, r.findHeader()
+}
+
+// findSeparator reads the beginning of a text and chooses the separator by which it has
+// most names of columns. Excel's own first line, sep=;, decides alone.
+func (s *lines) findSeparator(o Options) error {
+	var named rune
+	for len(s.begin) < maxPreamble {
+		one, err := s.readLine()
+		if err != nil {
+			s.failed = err
+			break
+		}
+		if value, ok := strings.CutPrefix(strings.ToLower(one.text), "sep="); ok && one.number == 1 {
+			named, _ = utf8.DecodeRuneInString(strings.Trim(value, `"`))
+			if named == utf8.RuneError || named == '"' {
+				return ErrHeader
+			}
+			continue
+		}
+		s.begin = append(s.begin, one)
+	}
+	if named != 0 {
+		s.separator = named
+		return nil
+	}
+	best, header := 0, ""
+	for _, separator := range separators + "\x00" {
+		for _, one := range s.begin {
+			if cells, err := split(one, separator); err == nil {
+				if known := o.names(cells); known > best {
+					best, header, s.separator = known, one.text, separator
+				}
+			}
+		}
+	}
+	if best == 0 {
+		return s.headerProblem()
+	}
+	if !strings.ContainsRune(header, s.separator) {
+		s.separator = 0
+	}
+	return nil
+}
+
+// headerProblem returns why there is no header: a line that cannot be read, if there is
+// one.
+func (s *lines) headerProblem() error {
+	for _, one := range s.begin {
+		if _, err := split(one, ','); err != nil {
+			return err
+		}
+	}
+	if s.failed != nil && !errors.Is(s.failed, io.EOF) {
+		return s.failed
+	}
+	return ErrHeader
+}
+
+func (s *lines) next() (Row, error) {
+	one, err := s.nextLine()
+	if err != nil {
+		return Row{}, err
+	}
+	cells, err := split(one, s.separator)
+	return Row{Number: one.number, Cells: cells}, err
+}
+
+func (s *lines) nextLine() (line, error) {
+	if len(s.begin) > 0 {
+		one := s.begin[0]
+		s.begin = s.begin[1:]
+		return one, nil
+	}
+	if s.failed != nil {
+		return line{}, s.failed
+	}
+	return s.readLine()
+}
+
+func (s *lines) readLine() (line, error) {
+	text, err := s.text.ReadSlice(s.end)
+	s.number++
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		return line{}, &LineError{Line: s.number, Long: true}
+	case errors.Is(err, encoding.ErrInvalidUTF8):
+		return line{}, fmt.Errorf("%w: line %d is not UTF-8", ErrNotTable, s.number)
+	case err != nil && !errors.Is(err, io.EOF):
+		return line{}, err
+	case len(text) == 0:
+		return line{}, io.EOF
+	}
+	return line{s.number, strings.TrimRight(string(text), "\r\n")}, nil
+}
+
+// split splits a line into cells. A separator of 0 leaves the line whole.
+func split(one line, separator rune) (cells []string, err error) {
+	if separator == 0 {
+		return []string{wholeLine(one.text)}, nil
+	}
+	for rest := one.text; ; {
+		var cell string
+		if cell, rest, err = cutCell(rest, separator); err != nil {
+			return nil, &LineError{Line: one.number}
+		}
+		cells = append(cells, strings.TrimSpace(cell))
+		if rest == "" {
+			return cells, nil
+		}
+		rest = rest[utf8.RuneLen(separator):]
+	}
+}
+
+var errQuote = errors.New("table: stray quotation mark")
+
+// cutCell returns the first cell of a line; rest begins with the separator after it.
+func cutCell(text string, separator rune) (cell, rest string, err error) {
+	begin := text
+	if separator != '\t' {
+		begin = strings.TrimLeft(text, " \t")
+	}
+	if !strings.HasPrefix(begin, `"`) {
+		end := strings.IndexRune(text, separator)
+		if end < 0 {
+			end = len(text)
+		}
+		if strings.Contains(text[:end], `"`) {
+			return "", "", errQuote
+		}
+		return text[:end], text[end:], nil
+	}
+	var b strings.Builder
+	for rest = begin[1:]; ; {
+		part, after, closed := strings.Cut(rest, `"`)
+		if !closed {
+			return "", "", errQuote
+		}
+		b.WriteString(part)
+		if !strings.HasPrefix(after, `"`) {
+			rest = strings.TrimLeft(after, " ")
+			break
+		}
+		b.WriteByte('"')
+		rest = after[1:]
+	}
+	if rest != "" && !strings.HasPrefix(rest, string(separator)) {
+		return "", "", errQuote
+	}
+	return b.String(), rest, nil
+}
+
+// wholeLine returns the one cell of a line. It may be quoted.
+func wholeLine(text string) string {
+	text = strings.TrimSpace(text)
+	if cell, rest, err := cutCell(text, 0); err == nil && rest == "" {
+		return strings.TrimSpace(cell)
+	}
+	return text
+}
