@@ -147,7 +147,7 @@ func TestMatchAndEvalUseTheAIOfTheSettings(t *testing.T) {
 	} {
 		before := model.Counts().Requests
 		var out, errs bytes.Buffer
-		status := Main(context.Background(), args, Streams{nil, &out, &errs})
+		status := Main(context.Background(), args, Streams{Out: &out, Err: &errs})
 		if status != 0 || !strings.Contains(out.String(), "llm_fuzzy") || model.Counts().Requests == before {
 			t.Errorf("%v: status %d\n%s\n%s", args, status, out.String(), errs.String())
 		}

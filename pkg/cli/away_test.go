@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ushuru/pkg/app"
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
@@ -62,11 +63,11 @@ func TestASyncByHand(t *testing.T) {
 		status := Main(t.Context(), append([]string{"authority", "sync", "--redis-url", redis.URL}, args...), Streams{Out: &out, Err: &errs})
 		return status, out.String(), errs.String()
 	}
-	if status, _, errs := sync("--wait", "100ms"); status != exitFailure || !strings.Contains(errs, "no worker with the role authority") {
+	if status, _, errs := sync("--wait", "100ms"); status != console.ExitFailure || !strings.Contains(errs, "no worker with the role authority") {
 		t.Errorf("without a worker: %d, %s", status, errs)
 	}
 	s.work(tasks.RoleAuthority)
-	if status, out, errs := sync(); status != exitOK || !strings.Contains(out, `"failed":0`) {
+	if status, out, errs := sync(); status != console.ExitOK || !strings.Contains(out, `"failed":0`) {
 		t.Errorf("with a worker: %d, %s %s", status, out, errs)
 	}
 }

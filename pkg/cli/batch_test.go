@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/redisx"
 	"ushuru/tasks"
 )
@@ -25,9 +26,9 @@ func TestBatchCommandResumes(t *testing.T) {
 	execute := func(ctx context.Context, more ...string) (int, string) {
 		var printed bytes.Buffer
 		args := append([]string{"batch", table, "--out", out, "--url", s.base, "--key", s.key}, more...)
-		return Main(ctx, args, Streams{nil, &printed, &printed}), printed.String()
+		return Main(ctx, args, Streams{Out: &printed, Err: &printed}), printed.String()
 	}
-	if status, printed := execute(t.Context()); status != exitFailure || !strings.Contains(printed, "1 of 4 rows") {
+	if status, printed := execute(t.Context()); status != console.ExitFailure || !strings.Contains(printed, "1 of 4 rows") {
 		t.Fatalf("a bad row: status %d, %s", status, printed)
 	}
 	stopped, stop := context.WithCancel(t.Context())
@@ -41,13 +42,13 @@ func TestBatchCommandResumes(t *testing.T) {
 			}
 		}
 	}()
-	if status, printed := execute(stopped, "--skip"); status != exitFailure || !strings.Contains(printed, "continues on the server") {
+	if status, printed := execute(stopped, "--skip"); status != console.ExitFailure || !strings.Contains(printed, "continues on the server") {
 		t.Fatalf("stopped: status %d, %s", status, printed)
 	}
 	saved := <-watching
 	s.work(tasks.RoleAny, tasks.RoleAuthority)
 	status, printed := execute(t.Context(), "--skip")
-	if status != exitOK || !strings.Contains(printed, "2 succeeded, 1 failed, 1 rejected") {
+	if status != console.ExitOK || !strings.Contains(printed, "2 succeeded, 1 failed, 1 rejected") {
 		t.Fatalf("resumed: status %d, %s", status, printed)
 	}
 	data, err := os.ReadFile(out)

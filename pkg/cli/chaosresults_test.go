@@ -23,7 +23,7 @@ import (
 
 // results are what a batch ended with.
 type results struct {
-	batch batchStatus
+	batch client.Batch
 	rows  []map[string]any // as answered
 	// deliveries is the number of webhook requests that arrived.
 	deliveries int
@@ -60,10 +60,12 @@ func submitLots(ctx context.Context, api *client.Client, l *lots, done *atomic.I
 	if err := json.Unmarshal(response.Body, &got.batch); err != nil {
 		return nil, err
 	}
-	for !got.batch.ended() {
-		if got.batch, err = poll(ctx, api, got.batch.ID); err != nil {
+	for !got.batch.HasEnded() {
+		status, err := api.Batch(ctx, got.batch.ID)
+		if err != nil {
 			return nil, fmt.Errorf("poll: %w", err)
 		}
+		got.batch = *status
 		if sum := total(got.batch.Counts); sum != len(l.urls) {
 			return nil, fmt.Errorf("%d rows of %d in a running batch: %v", sum, len(l.urls), got.batch.Counts)
 		}
@@ -91,7 +93,7 @@ func (r *results) read(ctx context.Context, api *client.Client) error {
 		r.rows = append(r.rows, row)
 	}
 	var all struct {
-		Batches []batchStatus `json:"batches"`
+		Batches []client.Batch `json:"batches"`
 	}
 	if response, err = api.Do(ctx, client.Request{Path: "/v1/batches"}); err != nil {
 		return err
@@ -103,7 +105,7 @@ func (r *results) read(ctx context.Context, api *client.Client) error {
 }
 
 // some are the counts that are not zero.
-func (s batchStatus) some() map[string]int {
+func some(s client.Batch) map[string]int {
 	counts := maps.Clone(s.Counts)
 	maps.DeleteFunc(counts, func(_ string, n int) bool { return n == 0 })
 	return counts
@@ -146,7 +148,7 @@ func (r *results) wholeOf(t *testing.T, l *lots) {
 		}
 		states[fmt.Sprint(row["state"])]++
 	}
-	if !maps.Equal(states, r.batch.some()) {
+	if !maps.Equal(states, some(r.batch)) {
 		t.Errorf("the rows are %v, the batch counts %v", states, r.batch.Counts)
 	}
 }

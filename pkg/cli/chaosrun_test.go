@@ -211,7 +211,7 @@ func (c *chaos) killUntil(ended <-chan struct{}, done *atomic.Int64) {
 
 // awaitWebhook waits for the webhook of a batch and returns how often it has
 // arrived: at least once, each time with the same signed body.
-func awaitWebhook(t *testing.T, came <-chan received, secret string, b batchStatus) (times int) {
+func awaitWebhook(t *testing.T, came <-chan received, secret string, b client.Batch) (times int) {
 	t.Helper()
 	// asynq sends a delivery of a killed worker again after one to two minutes.
 	const timeout = 150 * time.Second
@@ -231,11 +231,11 @@ func awaitWebhook(t *testing.T, came <-chan received, secret string, b batchStat
 		err := webhook.Verify(secret, h.Get(webhook.HeaderID), h.Get(webhook.HeaderTimestamp), h.Get(webhook.HeaderSignature),
 			got.body, time.Now())
 		var message struct {
-			Type string      `json:"type"`
-			Data batchStatus `json:"data"`
+			Type string       `json:"type"`
+			Data client.Batch `json:"data"`
 		}
 		if err := errors.Join(err, json.Unmarshal(got.body, &message)); err != nil || message.Type != webhook.BatchCompleted ||
-			message.Data.ID != b.ID || message.Data.State != b.State || !maps.Equal(message.Data.some(), b.some()) {
+			message.Data.ID != b.ID || message.Data.State != b.State || !maps.Equal(some(message.Data), some(b)) {
 			t.Errorf("webhook %v, %s; the batch is %+v", err, got.body, b)
 		}
 		if id := h.Get(webhook.HeaderID); first == "" {

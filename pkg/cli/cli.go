@@ -6,35 +6,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/cli/caller"
+	"ushuru/pkg/cli/console"
 )
 
 // Streams are the standard streams of the process.
-type Streams struct {
-	In       io.Reader
-	Out, Err io.Writer
-}
+type Streams = console.Streams
 
 // commands is the whole command line.
 type commands struct {
 	Common
 
 	Demo      demoCommand      `cmd:"" help:"Run everything in one process with a SIMULATED authority, listing site and AI."`
-	Batch     batchCommand     `cmd:"" help:"Estimate every listing of a CSV file."`
+	Batch     caller.Batch     `cmd:"" help:"Estimate every listing of a CSV file."`
 	Serve     serveCommand     `cmd:"" help:"Run the API and the workers in one process."`
 	API       apiCommand       `cmd:"" name:"api" help:"Run the API."`
 	Worker    workerCommand    `cmd:"" help:"Run the workers."`
 	Keys      keysCommand      `cmd:"" help:"Create, list, limit and revoke API keys."`
 	Webhooks  webhooksCommand  `cmd:"" help:"Save the webhooks of all API keys, and restore them."`
-	Estimate  estimateCommand  `cmd:"" help:"Estimate a listing through the API."`
-	Quote     quoteCommand     `cmd:"" help:"Estimate a car that you describe."`
-	Years     yearsCommand     `cmd:"" help:"Compare the taxes of a model by year of manufacture."`
+	Estimate  caller.Estimate  `cmd:"" help:"Estimate a listing through the API."`
+	Quote     caller.Quote     `cmd:"" help:"Estimate a car that you describe."`
+	Years     caller.Years     `cmd:"" help:"Compare the taxes of a model by year of manufacture."`
 	Read      readCommand      `cmd:"" help:"Print the car that a listing page describes."`
 	Sheet     sheetCommand     `cmd:"" help:"Read an auction sheet and print the report, in English or Kiswahili."`
 	Match     matchCommand     `cmd:"" help:"Find the TRA labels of cars given as JSON lines."`
@@ -46,19 +45,6 @@ type commands struct {
 	Bench     benchCommand     `cmd:"" help:"Run benchmarks."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
 }
-
-// Exit statuses.
-const (
-	exitOK      = 0
-	exitFailure = 1
-	exitUsage   = 2
-	exitRefused = 3 // the page is not a readable listing (read), or the API answers with an error (estimate, quote)
-)
-
-// exitError ends the program with a status, its message printed already.
-type exitError struct{ status int }
-
-func (e exitError) Error() string { return fmt.Sprintf("exit status %d", e.status) }
 
 // StopSignals are the signals that end the program in order. A SIGHUP, from a terminal
 // that closes, would end it without a word; one that nohup has it ignore stays
@@ -81,36 +67,36 @@ func Main(ctx context.Context, args []string, streams Streams) int {
 func execute(args []string, r *run) (status int) {
 	defer func() { // kong ends the program by itself after --help
 		if p := recover(); p != nil {
-			exit, ok := p.(exitError)
+			exit, ok := p.(console.ExitError)
 			if !ok {
 				panic(p)
 			}
-			status = exit.status
+			status = exit.Status
 		}
 	}()
 	var root commands
 	parser, err := newParser(&root, kong.Writers(r.Out, r.Err),
-		kong.Exit(func(status int) { panic(exitError{status}) }))
+		kong.Exit(func(status int) { panic(console.ExitError{Status: status}) }))
 	if err != nil {
-		return fail(r.Streams, exitFailure, err)
+		return fail(r.Streams, console.ExitFailure, err)
 	}
 	emptyIsUnset(parser.Model)
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		return fail(r.Streams, exitUsage, fmt.Errorf("%w\nRun \"ushuru --help\" for the usage", err))
+		return fail(r.Streams, console.ExitUsage, fmt.Errorf("%w\nRun \"ushuru --help\" for the usage", err))
 	}
 	r.common, r.log = root.Common, newLog(r.Err, root.LogLevel)
 	redis.SetLogger(redisLog{r.log})
-	err = parsed.Run(r)
+	err = parsed.Run(r, &console.Console{Streams: r.Streams, Ctx: r.ctx})
 	r.cleanup.Run()
-	var exit exitError
+	var exit console.ExitError
 	switch {
 	case errors.As(err, &exit):
-		return exit.status
+		return exit.Status
 	case err != nil:
-		return fail(r.Streams, exitFailure, err)
+		return fail(r.Streams, console.ExitFailure, err)
 	}
-	return exitOK
+	return console.ExitOK
 }
 
 func newParser(root *commands, options ...kong.Option) (*kong.Kong, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"net/netip"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"ushuru/pkg/app"
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/quota"
@@ -25,17 +25,7 @@ import (
 // come from it.
 
 // Secret is a setting that is never printed.
-type Secret string
-
-func (s Secret) String() string {
-	if s == "" {
-		return ""
-	}
-	return "[redacted]"
-}
-
-// LogValue keeps a secret out of the log.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+type Secret = console.Secret
 
 // Common are the settings of every command.
 type Common struct {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"ushuru/pkg/cli/caller"
 	"ushuru/pkg/client"
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
@@ -46,7 +47,7 @@ func (c *demoCommand) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	printEstimate(r.Out, estimate)
+	caller.PrintEstimate(r.Out, estimate)
 	if c.Once {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -15,7 +16,7 @@ import (
 func (s *stack) asked(args ...string) (status int, out, errs string) {
 	s.t.Helper()
 	var stdout, stderr bytes.Buffer
-	status = Main(s.t.Context(), append(args, "--url", s.base, "--key", s.key), Streams{nil, &stdout, &stderr})
+	status = Main(s.t.Context(), append(args, "--url", s.base, "--key", s.key), Streams{Out: &stdout, Err: &stderr})
 	return status, stdout.String(), stderr.String()
 }
 
@@ -25,14 +26,14 @@ func TestCommandsThatAskTheAPI(t *testing.T) {
 
 	status, out, errs := s.asked("estimate", s.car(0), "--rate", "2500")
 	var estimate vehicle.Estimate
-	if err := json.Unmarshal([]byte(out), &estimate); status != exitOK || err != nil || estimate.DriveAway.Exchange.Others.String() != "2500" {
+	if err := json.Unmarshal([]byte(out), &estimate); status != console.ExitOK || err != nil || estimate.DriveAway.Exchange.Others.String() != "2500" {
 		t.Fatalf("%d %v %s %s", status, err, out, errs)
 	}
 	if estimate.AsOf == "" || !strings.HasSuffix(estimate.ValidUntil, "+03:00") {
 		t.Errorf("of %q until %q", estimate.AsOf, estimate.ValidUntil)
 	}
 	for lang, total := range map[string]string{"en": "GRAND TOTAL", "sw": "JUMLA KUU"} {
-		if status, out, errs := s.asked("estimate", s.car(0), "--table", "--lang", lang); status != exitOK || !strings.Contains(out, total) {
+		if status, out, errs := s.asked("estimate", s.car(0), "--table", "--lang", lang); status != console.ExitOK || !strings.Contains(out, total) {
 			t.Errorf("%s: %d %s %s", lang, status, out, errs)
 		}
 	}
@@ -43,7 +44,7 @@ func TestCommandsThatAskTheAPI(t *testing.T) {
 	}
 	var quote vehicle.Quote
 	status, out, errs = s.asked(described...)
-	if err := json.Unmarshal([]byte(out), &quote); status != exitOK || err != nil || quote.Cached || quote.Input.ModelCode != "NKE165" ||
+	if err := json.Unmarshal([]byte(out), &quote); status != console.ExitOK || err != nil || quote.Cached || quote.Input.ModelCode != "NKE165" ||
 		quote.Matched.ModelBody != "COROLLA FIELDER - NKE165 - HYBRID - WAGON" || strings.Contains(out, "listing") || strings.Contains(out, "angazo") {
 		t.Fatalf("%d %v %s %s", status, err, out, errs)
 	}
@@ -52,14 +53,14 @@ func TestCommandsThatAskTheAPI(t *testing.T) {
 	}
 
 	status, _, errs = s.asked("quote", "--make", "toyota", "--model", "no such car", "--year", "2016")
-	if status != exitRefused || !strings.Contains(errs, `"code": "no_match"`) || !strings.Contains(errs, "The request gives") {
+	if status != console.ExitRefused || !strings.Contains(errs, `"code": "no_match"`) || !strings.Contains(errs, "The request gives") {
 		t.Errorf("%d %s", status, errs)
 	}
 	status, _, errs = s.asked("quote", "--make", "toyota", "--model", "vitz", "--year", "2016", "--fob", "cheap")
-	if status != exitFailure || !strings.Contains(errs, "fobPriceUSD") {
+	if status != console.ExitFailure || !strings.Contains(errs, "fobPriceUSD") {
 		t.Errorf("%d %s", status, errs)
 	}
-	if status, _, errs = s.asked("quote", "--model", "vitz"); status != exitUsage || !strings.Contains(errs, "--make") {
+	if status, _, errs = s.asked("quote", "--model", "vitz"); status != console.ExitUsage || !strings.Contains(errs, "--make") {
 		t.Errorf("%d %s", status, errs)
 	}
 }

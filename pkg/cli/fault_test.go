@@ -11,6 +11,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/webhook"
@@ -33,13 +34,13 @@ func TestServiceGoesOnAfterFlush(t *testing.T) {
 		status = Main(t.Context(), []string{"webhooks", command, "--redis-url", server.URL, file}, Streams{Out: &out, Err: &errs})
 		return status, out, errs
 	}
-	if status, _, errs := webhooks("export"); status != exitOK || !strings.Contains(errs.String(), "SECRET") {
+	if status, _, errs := webhooks("export"); status != console.ExitOK || !strings.Contains(errs.String(), "SECRET") {
 		t.Fatalf("%d, %s", status, errs.String())
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if status, _, _ := webhooks("export"); status == exitOK {
+	if status, _, _ := webhooks("export"); status == console.ExitOK {
 		t.Error("an export has replaced a file")
 	}
 	var backup bytes.Buffer
@@ -54,7 +55,7 @@ func TestServiceGoesOnAfterFlush(t *testing.T) {
 	}
 	_, err = keys.NewStore(conn.Client()).Import(t.Context(), &backup)
 	must(t, err)
-	if status, out, _ := webhooks("import"); status != exitOK || !strings.HasPrefix(out.String(), "1 webhooks") {
+	if status, out, _ := webhooks("import"); status != console.ExitOK || !strings.HasPrefix(out.String(), "1 webhooks") {
 		t.Errorf("%d, %s", status, out.String())
 	}
 	s.submit(s.car(2)) // an event goes to callers who do not wait

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ushuru/pkg/cli/clitest"
+	"ushuru/pkg/client"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra/tratest"
 	"ushuru/tasks"
@@ -217,7 +218,7 @@ func startFaultRun(t *testing.T, url string) *faultRun {
 	}
 	body, err := f.lots.body()
 	must(t, err)
-	var created batchStatus
+	var created client.Batch
 	f.postInto("/v1/batches", string(body), &created)
 	f.id = created.ID
 	return f
@@ -259,7 +260,7 @@ func (f *faultRun) done() int {
 		return -1
 	}
 	defer func() { _ = response.Body.Close() }()
-	var status batchStatus
+	var status client.Batch
 	if response.StatusCode != http.StatusOK || json.NewDecoder(response.Body).Decode(&status) != nil {
 		return -1
 	}

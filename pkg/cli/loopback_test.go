@@ -79,7 +79,7 @@ func TestRealProcessesReadTheSimulatedSite(t *testing.T) {
 func TestLoopbackIsRefusedInProduction(t *testing.T) {
 	for _, command := range []string{"api", "worker", "serve"} {
 		var out bytes.Buffer
-		status := Main(t.Context(), []string{command, "--env", "production", "--allow-loopback"}, Streams{nil, &out, &out})
+		status := Main(t.Context(), []string{command, "--env", "production", "--allow-loopback"}, Streams{Out: &out, Err: &out})
 		if status == 0 || !strings.Contains(out.String(), "ALLOW_LOOPBACK") {
 			t.Errorf("%s: status %d, %s", command, status, out.String())
 		}

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 func exit(main func(context.Context, []string, Streams) int) {
 	ctx, stop := signal.NotifyContext(context.Background(), StopSignals()...)
 	defer stop()
-	os.Exit(main(ctx, os.Args[1:], Streams{os.Stdin, os.Stdout, os.Stderr})) //nolint:gocritic // the process ends
+	os.Exit(main(ctx, os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})) //nolint:gocritic // the process ends
 }
 
 func TestScripts(t *testing.T) {

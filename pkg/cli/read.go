@@ -3,9 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing"
 	"ushuru/pkg/plainjson"
@@ -58,9 +58,9 @@ func (c *readCommand) print(r *run) error {
 		return err
 	}
 	if c.Explain {
-		return writeJSON(r.Out, explained{read.Car, read.Fields, append([]string{}, read.Notes...)})
+		return console.WriteJSON(r.Out, explained{read.Car, read.Fields, append([]string{}, read.Notes...)})
 	}
-	return writeJSON(r.Out, read.Car)
+	return console.WriteJSON(r.Out, read.Car)
 }
 
 func (c *readCommand) printCards(r *run, page *fetch.Page) error {
@@ -103,8 +103,13 @@ func (c *readCommand) page(r *run) (*fetch.Page, error) {
 
 const maxPage = 12 << 20
 
-func writeJSON(w io.Writer, value any) error {
-	encoder := plainjson.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
+// printError prints why a page is not a readable listing, or an image not a readable
+// sheet, in the form of the API and returns the exit status for it. Any other error is
+// returned as it is.
+func (r *run) printError(err error) error {
+	page, ok := errors.AsType[*fetch.Error](err)
+	if !ok {
+		return err
+	}
+	return r.Refuse(vehicle.Error{Message: page.Message, Code: page.Code})
 }

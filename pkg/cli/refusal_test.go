@@ -1,12 +1,11 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"ushuru/pkg/client"
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -19,8 +18,8 @@ func TestARefusalShowsTheCarTheCandidatesAndWhatToDo(t *testing.T) {
 	page := s.site + "/stock/nissan-note/9200003" // an e-POWER with the code of the petrol car
 
 	status, out, errs := s.asked("estimate", page)
-	var body errorBody
-	if err := json.Unmarshal([]byte(errs), &body); status != exitRefused || err != nil || out != "" {
+	var body vehicle.Error
+	if err := json.Unmarshal([]byte(errs), &body); status != console.ExitRefused || err != nil || out != "" {
 		t.Fatalf("%d %v %s %s", status, err, out, errs)
 	}
 	if body.Car == nil || body.Car.Make != "NISSAN" || body.Car.Year == 0 || len(body.Candidates) == 0 || body.Candidates[0].ModelBody != code {
@@ -28,7 +27,7 @@ func TestARefusalShowsTheCarTheCandidatesAndWhatToDo(t *testing.T) {
 	}
 
 	status, out, errs = s.asked("estimate", page, "--table", "--price-candidates")
-	if status != exitRefused || out != "" {
+	if status != console.ExitRefused || out != "" {
 		t.Fatalf("%d %s %s", status, out, errs)
 	}
 	for _, want := range []string{
@@ -43,33 +42,17 @@ func TestARefusalShowsTheCarTheCandidatesAndWhatToDo(t *testing.T) {
 		t.Errorf("in Kiswahili:\n%s", errs)
 	}
 	status, out, errs = s.asked("estimate", page, "--table", "--model-body", code) // what the refusal says
-	if status != exitOK || !strings.Contains(out, code) {
+	if status != console.ExitOK || !strings.Contains(out, code) {
 		t.Errorf("the chosen one: %d %s %s", status, out, errs)
 	}
 
 	status, _, errs = s.asked("quote", "--table", "--make", "nissan", "--model", "note e-power", "--model-code", "E12",
 		"--year", "2017", "--engine-cc", "1198", "--fuel", "hybrid")
-	if status != exitRefused || !strings.Contains(errs, code) || !strings.Contains(errs, "2017, 1198 cc, HYBRID") {
+	if status != console.ExitRefused || !strings.Contains(errs, code) || !strings.Contains(errs, "2017, 1198 cc, HYBRID") {
 		t.Errorf("a quote: %d %s", status, errs)
 	}
 	status, _, errs = s.asked("estimate", "--table", s.site+"/stock/toyota-roomy/9200004")
-	if status != exitRefused || !strings.Contains(errs, `--known '{"year": 2016}'`) {
+	if status != console.ExitRefused || !strings.Contains(errs, `--known '{"year": 2016}'`) {
 		t.Errorf("without a year: %d %s", status, errs)
-	}
-}
-
-// What comes from a page must not direct the terminal or leave its quotes.
-func TestARefusalIsSafeToPrintAndCopy(t *testing.T) {
-	t.Parallel()
-	var text bytes.Buffer
-	must(t, writeRefusal(&text, &client.Error{
-		Message: "No.\x1b[2J", Code: "ai_unavailable", Car: &vehicle.Car{Make: "A\x1b]0;x\x07\u202eB", Version: "two\nlines"},
-		Candidates: []vehicle.Candidate{{Make: "A", ModelBody: "it's; rm -rf\n x", YearFrom: 2012, Why: "\x9b31m"}},
-	}, "en"))
-	if strings.ContainsAny(text.String(), "\x1b\x07\u202e\u009b") || !strings.Contains(text.String(), `--model-body 'it'\''s; rm -rf x'`) {
-		t.Errorf("%q", text.String())
-	}
-	if !strings.Contains(text.String(), "2012 – (still made)") || !strings.Contains(text.String(), "in a minute") {
-		t.Error(text.String())
 	}
 }

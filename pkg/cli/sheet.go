@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/match"
 	"ushuru/pkg/sheet"
@@ -38,7 +39,7 @@ func (c *sheetCommand) Run(r *run) error {
 		}
 	}
 	if c.JSON {
-		return writeJSON(r.Out, report)
+		return console.WriteJSON(r.Out, report)
 	}
 	text, err := render.Text(report, c.Lang, nil)
 	if err != nil {

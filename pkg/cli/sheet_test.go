@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ushuru/pkg/ai/aitest"
+	"ushuru/pkg/cli/console"
 )
 
 // demoSheet is a SIMULATED sheet of the demo, which the simulated AI can read.
@@ -20,7 +21,7 @@ func readSheet(t *testing.T, in string, args ...string) (status int, out, errs s
 	model := aitest.Start(t, aitest.Options{})
 	var stdout, stderr bytes.Buffer
 	args = append([]string{"sheet", "--ai-model", "m", "--ai-base-url", model.URL, "--ai-api-key", "k"}, args...)
-	status = Main(t.Context(), args, Streams{strings.NewReader(in), &stdout, &stderr})
+	status = Main(t.Context(), args, Streams{In: strings.NewReader(in), Out: &stdout, Err: &stderr})
 	return status, stdout.String(), stderr.String()
 }
 
@@ -60,18 +61,18 @@ func TestASheetFromStandardInputAsJSON(t *testing.T) {
 
 func TestWhatIsNoSheetHasACode(t *testing.T) {
 	for in, code := range map[string]string{"": "sheet_type_unsupported", "PK\x03\x04 a zip": "sheet_type_unsupported"} {
-		if status, out, errs := readSheet(t, in, "-"); status != exitRefused || out != "" || !strings.Contains(errs, code) {
+		if status, out, errs := readSheet(t, in, "-"); status != console.ExitRefused || out != "" || !strings.Contains(errs, code) {
 			t.Errorf("%q: status %d, %s%s", in, status, out, errs)
 		}
 	}
-	if status, _, errs := readSheet(t, "", "https://example.org/sheet.jpg"); status != exitRefused || !strings.Contains(errs, "sheet_host_unsupported") {
+	if status, _, errs := readSheet(t, "", "https://example.org/sheet.jpg"); status != console.ExitRefused || !strings.Contains(errs, "sheet_host_unsupported") {
 		t.Errorf("another host: status %d, %s", status, errs)
 	}
 }
 
 func TestWithoutAnAINoSheetIsRead(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	if status := Main(t.Context(), []string{"sheet", demoSheet}, Streams{nil, &stdout, &stderr}); status != exitFailure ||
+	if status := Main(t.Context(), []string{"sheet", demoSheet}, Streams{Out: &stdout, Err: &stderr}); status != console.ExitFailure ||
 		!strings.Contains(stderr.String(), "AI_MODEL") {
 		t.Errorf("status %d: %s", status, stderr.String())
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -42,7 +43,7 @@ func TestTaxesByYear(t *testing.T) {
 
 	status, out, errs := s.asked("years", label, "--refresh", "--cheapest-first")
 	must(t, json.Unmarshal([]byte(out), &found))
-	if status != exitOK || !found.Listed || found.Unknown != 0 || found.Pending != 0 || len(found.Years) < 3 || !found.Years[0].Cheapest {
+	if status != console.ExitOK || !found.Listed || found.Unknown != 0 || found.Pending != 0 || len(found.Years) < 3 || !found.Years[0].Cheapest {
 		t.Fatalf("%d %s %s", status, out, errs)
 	}
 	for i, year := range found.Years {

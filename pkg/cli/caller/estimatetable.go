@@ -1,4 +1,4 @@
-package cli
+package caller
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -57,7 +58,7 @@ func writeTable(w io.Writer, e vehicle.Estimate, lang string) error {
 	if e.Input.URL != "" {
 		line(word("listing"), "%s", e.Input.URL)
 	}
-	line(word("car"), "%s", oneLine(strconv.Itoa(e.Car.Year), e.Car.Make, e.Car.Model,
+	line(word("car"), "%s", console.OneLine(strconv.Itoa(e.Car.Year), e.Car.Make, e.Car.Model,
 		e.Car.ModelCode, e.Car.Version, e.Car.Fuel))
 	line(word("authority"), "%s %s, %d, %s, %s", e.Matched.Make, e.Matched.ModelBody, e.Matched.YOM, e.Matched.FuelType,
 		e.Matched.CapacityBand)
@@ -99,9 +100,4 @@ func writeCost(w io.Writer, cost vehicle.DriveAway, lang string) {
 	for _, m := range cost.Missing {
 		_, _ = fmt.Fprintf(w, "%s: %s\n", word("missing"), in(lang, m.Name))
 	}
-}
-
-// oneLine joins the parts that are not empty.
-func oneLine(parts ...string) string {
-	return strings.Join(strings.Fields(strings.Join(parts, " ")), " ")
 }

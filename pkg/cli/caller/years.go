@@ -1,13 +1,14 @@
-package cli
+package caller
 
 import (
 	"context"
 
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
 )
 
-// yearsCommand compares the taxes of one model by year of manufacture.
-type yearsCommand struct {
+// Years compares the taxes of one model by year of manufacture.
+type Years struct {
 	clientConfig
 	Make          string `help:"Make; required when several makes have the label."`
 	Fuel          string `help:"Fuel, for example PETROL."`
@@ -18,12 +19,12 @@ type yearsCommand struct {
 }
 
 // Run is called by kong.
-func (c *yearsCommand) Run(r *run) error {
+func (c *Years) Run(r *console.Console) error {
 	api, err := c.client()
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.ctx, c.Timeout)
+	ctx, cancel := context.WithTimeout(r.Ctx, c.Timeout)
 	defer cancel()
 	query := client.YearsQuery{
 		ModelBody: c.Label, Make: c.Make, Fuel: c.Fuel, EngineCC: c.EngineCC, CheapestFirst: c.CheapestFirst,
@@ -33,7 +34,7 @@ func (c *yearsCommand) Run(r *run) error {
 		found, err = api.AwaitModelYears(ctx, query)
 	}
 	if err != nil {
-		return r.printError(err)
+		return printError(r, err)
 	}
-	return writeJSON(r.Out, found)
+	return console.WriteJSON(r.Out, found)
 }

@@ -1,4 +1,4 @@
-package cli
+package caller
 
 import (
 	"bytes"
@@ -18,12 +18,13 @@ import (
 	"strings"
 	"time"
 
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
 )
 
-// batchCommand estimates every listing of a table. It saves the id of the batch
+// Batch estimates every listing of a table. It saves the id of the batch
 // beside the file of results, so that a stopped command can resume.
-type batchCommand struct {
+type Batch struct {
 	clientConfig
 	Out  string `required:"" placeholder:"FILE" type:"path" help:"Output file; its ending selects the format: .xlsx, .csv, .json, .ndjson."`
 	Skip bool   `help:"Process the valid rows even if others are invalid."`
@@ -39,20 +40,8 @@ type savedBatch struct {
 	ID    string `json:"id"`    // of the batch; "" until the API answered
 }
 
-// batchStatus is the status of a batch.
-type batchStatus struct {
-	ID          string         `json:"id"`
-	State       string         `json:"state"`
-	Rows        int            `json:"rows"`
-	Counts      map[string]int `json:"counts"`
-	PerSecond   float64        `json:"perSecond"`
-	SecondsLeft int            `json:"secondsLeft"`
-}
-
-func (s batchStatus) ended() bool { return s.State == "completed" || s.State == "cancelled" }
-
 // Run is called by kong.
-func (c *batchCommand) Run(r *run) error {
+func (c *Batch) Run(r *console.Console) error {
 	format := strings.TrimPrefix(filepath.Ext(c.Out), ".")
 	if !slices.Contains([]string{"xlsx", "csv", "json", "ndjson"}, format) {
 		return errors.New("--out must end in .xlsx, .csv, .json or .ndjson")
@@ -65,20 +54,20 @@ func (c *batchCommand) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	status, err := c.submit(r.ctx, api, table)
+	status, err := c.submit(r.Ctx, api, table)
 	if err != nil {
 		return err
 	}
-	for !status.ended() {
+	for !status.HasEnded() {
 		printProgress(r.Err, status)
 		select {
-		case <-r.ctx.Done():
+		case <-r.Ctx.Done():
 			_, _ = fmt.Fprintln(r.Err, "\nStopped. The batch continues on the server; run the same command to resume.")
-			return exitError{exitFailure}
+			return console.ExitError{Status: console.ExitFailure}
 		case <-time.After(time.Second):
 		}
-		next, err := poll(r.ctx, api, status.ID)
-		if err != nil && r.ctx.Err() == nil {
+		next, err := api.Batch(r.Ctx, status.ID)
+		if err != nil && r.Ctx.Err() == nil {
 			return err
 		}
 		if err == nil {
@@ -87,7 +76,7 @@ func (c *batchCommand) Run(r *run) error {
 	}
 	printProgress(r.Err, status)
 	_, _ = fmt.Fprintln(r.Err)
-	if err := c.save(r.ctx, api, status.ID, format); err != nil {
+	if err := c.save(r.Ctx, api, status.ID, format); err != nil {
 		return err
 	}
 	_, _ = fmt.Fprintf(r.Out, "%d succeeded, %d failed, %d rejected, %d cancelled: %s\n",
@@ -95,10 +84,10 @@ func (c *batchCommand) Run(r *run) error {
 	return os.Remove(c.savedFile())
 }
 
-func (c *batchCommand) savedFile() string { return c.Out + ".batch" }
+func (c *Batch) savedFile() string { return c.Out + ".batch" }
 
 // submit submits the table, or finds the batch that was submitted with it.
-func (c *batchCommand) submit(ctx context.Context, api *client.Client, table []byte) (batchStatus, error) {
+func (c *Batch) submit(ctx context.Context, api *client.Client, table []byte) (*client.Batch, error) {
 	query := url.Values{"onInvalid": {"reject"}}
 	if c.Skip {
 		query.Set("onInvalid", "skip")
@@ -112,7 +101,7 @@ func (c *batchCommand) submit(ctx context.Context, api *client.Client, table []b
 	if data, err := os.ReadFile(c.savedFile()); err == nil && json.Unmarshal(data, &saved) == nil &&
 		saved.URL == batch.URL && saved.Table == batch.Table {
 		if saved.ID != "" {
-			status, err := poll(ctx, api, saved.ID)
+			status, err := api.Batch(ctx, saved.ID)
 			if failure, ok := errors.AsType[*client.Error](err); !ok || failure.Status != http.StatusNotFound {
 				return status, err
 			}
@@ -121,24 +110,24 @@ func (c *batchCommand) submit(ctx context.Context, api *client.Client, table []b
 		}
 	}
 	if err := c.write(batch); err != nil {
-		return batchStatus{}, err
+		return nil, err
 	}
 	response, err := api.Do(ctx, client.Request{
 		Path: "/v1/batches?" + query.Encode(), Body: table,
 		Header: http.Header{"Content-Type": {"text/csv; charset=utf-8"}, "Idempotency-Key": {batch.Key}},
 	})
 	if err != nil {
-		return batchStatus{}, err
+		return nil, err
 	}
-	var status batchStatus
-	if err := json.Unmarshal(response.Body, &status); err != nil {
-		return status, fmt.Errorf("the API's response: %w", err)
+	status := new(client.Batch)
+	if err := json.Unmarshal(response.Body, status); err != nil {
+		return nil, fmt.Errorf("the API's response: %w", err)
 	}
 	batch.ID = status.ID
 	return status, c.write(batch)
 }
 
-func (c *batchCommand) write(batch savedBatch) error {
+func (c *Batch) write(batch savedBatch) error {
 	data, err := json.Marshal(batch)
 	if err != nil {
 		return err
@@ -146,16 +135,8 @@ func (c *batchCommand) write(batch savedBatch) error {
 	return os.WriteFile(c.savedFile(), data, 0o600)
 }
 
-func poll(ctx context.Context, api *client.Client, id string) (status batchStatus, err error) {
-	response, err := api.Do(ctx, client.Request{Path: "/v1/batches/" + url.PathEscape(id)})
-	if err != nil {
-		return status, err
-	}
-	return status, json.Unmarshal(response.Body, &status)
-}
-
 // save writes the file of results completely or not at all.
-func (c *batchCommand) save(ctx context.Context, api *client.Client, id, format string) error {
+func (c *Batch) save(ctx context.Context, api *client.Client, id, format string) error {
 	response, err := api.Open(ctx, client.Request{Path: "/v1/batches/" + url.PathEscape(id) + "/results?format=" + format})
 	if err != nil {
 		return err
@@ -176,7 +157,7 @@ func (c *batchCommand) save(ctx context.Context, api *client.Client, id, format 
 }
 
 // printProgress overwrites the line that shows the progress of a batch.
-func printProgress(w io.Writer, status batchStatus) {
+func printProgress(w io.Writer, status *client.Batch) {
 	const width = 30
 	left := status.Counts["waiting"] + status.Counts["running"]
 	done := status.Rows - left

@@ -1,4 +1,4 @@
-package cli
+package caller
 
 import (
 	"context"
@@ -8,15 +8,16 @@ import (
 	"os"
 	"time"
 
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
 	"ushuru/pkg/vehicle"
 )
 
 // clientConfig says how the API is called.
 type clientConfig struct {
-	APIURL  string        `name:"url" env:"USHURU_URL" default:"http://127.0.0.1:8080" help:"Base URL of the API."`
-	Key     Secret        `env:"USHURU_KEY" help:"API key; ushuru keys create issues one."`
-	Timeout time.Duration `default:"10m" help:"Maximum time to wait for the result."`
+	APIURL  string         `name:"url" env:"USHURU_URL" default:"http://127.0.0.1:8080" help:"Base URL of the API."`
+	Key     console.Secret `env:"USHURU_KEY" help:"API key; ushuru keys create issues one."`
+	Timeout time.Duration  `default:"10m" help:"Maximum time to wait for the result."`
 }
 
 // client returns a client of the API.
@@ -33,8 +34,8 @@ type outputOptions struct {
 	Lang  string `enum:"en,sw" default:"en" help:"Language of the table: en or sw."`
 }
 
-// estimateCommand requests the estimate of a listing from the API.
-type estimateCommand struct {
+// Estimate requests the estimate of a listing from the API.
+type Estimate struct {
 	clientConfig
 	outputOptions
 	Rate      string `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
@@ -47,7 +48,7 @@ type estimateCommand struct {
 }
 
 // Run is called by kong.
-func (c *estimateCommand) Run(r *run) error {
+func (c *Estimate) Run(r *console.Console) error {
 	request := map[string]any{"url": c.Listing}
 	if c.HTML != "" {
 		page, err := os.ReadFile(c.HTML)
@@ -62,11 +63,11 @@ func (c *estimateCommand) Run(r *run) error {
 	}
 	putTrue(request, "explain", c.Explain)
 	putTrue(request, "priceCandidates", c.Prices)
-	return r.printResult(c.clientConfig, c.outputOptions, "/v1/estimate", request, c.Rate)
+	return printResult(r, c.clientConfig, c.outputOptions, "/v1/estimate", request, c.Rate)
 }
 
-// quoteCommand requests the estimate of a car without a listing from the API.
-type quoteCommand struct {
+// Quote requests the estimate of a car without a listing from the API.
+type Quote struct {
 	clientConfig
 	outputOptions
 	Rate      string `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
@@ -86,7 +87,7 @@ type quoteCommand struct {
 }
 
 // Run is called by kong.
-func (c *quoteCommand) Run(r *run) error {
+func (c *Quote) Run(r *console.Console) error {
 	request := map[string]any{"make": c.Make, "year": c.Year}
 	for name, text := range map[string]string{
 		"model": c.Model, "modelCode": c.ModelCode, "version": c.Version, "fuel": c.Fuel,
@@ -103,7 +104,7 @@ func (c *quoteCommand) Run(r *run) error {
 		request["engine_cc"] = c.EngineCC
 	}
 	putTrue(request, "priceCandidates", c.Prices)
-	return r.printResult(c.clientConfig, c.outputOptions, "/v1/quote", request, c.Rate)
+	return printResult(r, c.clientConfig, c.outputOptions, "/v1/quote", request, c.Rate)
 }
 
 func put(request map[string]any, name, text string) {
@@ -132,7 +133,7 @@ func putNumber(request map[string]any, name, text string) error {
 }
 
 // printResult posts a request and prints the result.
-func (r *run) printResult(config clientConfig, as outputOptions, path string, request map[string]any, rate string) error {
+func printResult(r *console.Console, config clientConfig, as outputOptions, path string, request map[string]any, rate string) error {
 	if err := putNumber(request, "rate", rate); err != nil {
 		return err
 	}
@@ -140,14 +141,14 @@ func (r *run) printResult(config clientConfig, as outputOptions, path string, re
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.ctx, config.Timeout)
+	ctx, cancel := context.WithTimeout(r.Ctx, config.Timeout)
 	defer cancel()
 	result, err := api.PostAndWait(ctx, path, request)
 	if err != nil {
-		return r.printRefusal(err, as)
+		return printRefusal(r, err, as)
 	}
 	if !as.Table {
-		return writeJSON(r.Out, result)
+		return console.WriteJSON(r.Out, result)
 	}
 	var estimate vehicle.Estimate
 	if err := json.Unmarshal(result, &estimate); err != nil {

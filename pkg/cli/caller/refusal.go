@@ -1,22 +1,20 @@
-package cli
+package caller
 
 import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
-	"ushuru/pkg/fetch"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
-// errorBody is what is printed to standard error when the API answers with an
-// error, a page is not a readable listing, or an image not a readable sheet.
+// errorBody is what is printed to standard error when the API answers with an error.
 type errorBody struct {
 	Error      string              `json:"error"`
 	Code       string              `json:"code,omitempty"`
@@ -26,42 +24,25 @@ type errorBody struct {
 
 // printError prints such an error in the form of the API and returns the exit
 // status for it. Any other error is returned as it is.
-func (r *run) printError(err error) error {
-	var body errorBody
-	if api, ok := errors.AsType[*client.Error](err); ok {
-		body = errorBody{api.Message, api.Code, api.Candidates, api.Car}
-	} else if page, ok := errors.AsType[*fetch.Error](err); ok {
-		body = errorBody{Error: page.Message, Code: page.Code}
-	} else {
+func printError(r *console.Console, err error) error {
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok {
 		return err
 	}
-	if err := writeJSON(r.Err, body); err != nil {
-		return err
-	}
-	return exitError{exitRefused}
+	return r.Refuse(errorBody{refused.Message, refused.Code, refused.Candidates, refused.Car})
 }
 
 // printRefusal prints the error of a request for an estimate: as text for a person,
 // who reads a table or a terminal, and otherwise as printError does.
-func (r *run) printRefusal(err error, as outputOptions) error {
+func printRefusal(r *console.Console, err error, as outputOptions) error {
 	refused, ok := errors.AsType[*client.Error](err)
-	if !ok || !as.Table && !isTerminal(r.Err) {
-		return r.printError(err)
+	if !ok || !as.Table && !console.IsTerminal(r.Err) {
+		return printError(r, err)
 	}
 	if err := writeRefusal(r.Err, refused, as.Lang); err != nil {
 		return err
 	}
-	return exitError{exitRefused}
-}
-
-// isTerminal reports whether what is written to w is shown on a terminal.
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return console.ExitError{Status: console.ExitRefused}
 }
 
 // refusalWords are the words of a refusal in English and Kiswahili.
@@ -95,14 +76,14 @@ func refusalWords(key string) vehicle.Text {
 // candidates, and what to do next.
 func writeRefusal(w io.Writer, refused *client.Error, lang string) error {
 	var b strings.Builder
-	_, _ = fmt.Fprintln(&b, printable(said(lang, refused.Text, refused.Message)))
+	_, _ = fmt.Fprintln(&b, console.Printable(said(lang, refused.Text, refused.Message)))
 	if refused.Car != nil {
 		writeReadCar(&b, *refused.Car, lang)
 	}
 	if len(refused.Candidates) > 0 {
 		writeCandidates(&b, refused.Candidates, lang)
 		_, _ = fmt.Fprintf(&b, "\n%s\n  --model-body %s\n", in(lang, refusalWords("choose")),
-			shellQuote(printable(refused.Candidates[0].ModelBody)))
+			console.ShellQuote(console.Printable(refused.Candidates[0].ModelBody)))
 	}
 	switch refused.Code {
 	case "ai_unavailable":
@@ -119,11 +100,11 @@ func writeReadCar(w io.Writer, car vehicle.Car, lang string) {
 	_, _ = fmt.Fprintln(w)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(name vehicle.Text, parts ...string) {
-		if text := printable(strings.Join(nonEmpty(parts), ", ")); text != "" {
+		if text := console.Printable(strings.Join(nonEmpty(parts), ", ")); text != "" {
 			_, _ = fmt.Fprintf(table, "%s\t%s\n", in(lang, name), text)
 		}
 	}
-	line(tableWords["car"], oneLine(car.Make, car.Model, car.RawModelCode, car.Version), car.BodyType)
+	line(tableWords["car"], console.OneLine(car.Make, car.Model, car.RawModelCode, car.Version), car.BodyType)
 	line(refusalWords("stated"), number(car.Year, ""), number(car.EngineCC, " cc"), car.Fuel)
 	var fob, cf string
 	if car.FOBPriceUSD != nil {
@@ -148,9 +129,9 @@ func writeCandidates(w io.Writer, candidates []vehicle.Candidate, lang string) {
 		if c.TotalTaxesInTZS != nil {
 			facts = append(facts, in(lang, refusalWords("taxes"))+" TZS "+c.TotalTaxesInTZS.String())
 		}
-		_, _ = fmt.Fprintf(w, "%3d  %s\n     %s\n", i+1, printable(c.Make+": "+c.ModelBody),
-			printable(strings.Join(nonEmpty(facts), ", ")))
-		if why := printable(said(lang, c.Text, c.Why)); why != "" {
+		_, _ = fmt.Fprintf(w, "%3d  %s\n     %s\n", i+1, console.Printable(c.Make+": "+c.ModelBody),
+			console.Printable(strings.Join(nonEmpty(facts), ", ")))
+		if why := console.Printable(said(lang, c.Text, c.Why)); why != "" {
 			_, _ = fmt.Fprintf(w, "     %s\n", why)
 		}
 	}
@@ -190,17 +171,3 @@ func nonEmpty(parts []string) (kept []string) {
 	}
 	return kept
 }
-
-// printable returns a text in one line and without the characters that direct a
-// terminal: a page may contain any.
-func printable(text string) string {
-	return oneLine(strings.Map(func(c rune) rune {
-		if strconv.IsPrint(c) {
-			return c
-		}
-		return ' '
-	}, text))
-}
-
-// shellQuote quotes a text as one word for a shell.
-func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -1,4 +1,4 @@
-package cli
+package caller
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// printEstimate writes an estimate as text.
-func printEstimate(w io.Writer, e *vehicle.Estimate) {
+// PrintEstimate writes an estimate as text.
+func PrintEstimate(w io.Writer, e *vehicle.Estimate) {
 	car, matched, tax := e.Car, e.Matched, e.Tax
 	if strings.HasPrefix(tax.ReferenceNumber, "SIM") {
 		_, _ = fmt.Fprint(w, "*** SIMULATED: listing, authority and figures are not real ***\n\n")
