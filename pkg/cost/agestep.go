@@ -1,13 +1,12 @@
 package cost
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
 
 	"ushuru/pkg/duty"
+	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -16,7 +15,7 @@ import (
 type ruleRate struct {
 	rate  decimal.Decimal // fraction
 	rules string          // first day of the rules
-	doubt string          // why it is uncertain; empty when a statute says so and no source disagrees
+	doubt string          // why it is uncertain, a key of the texts on the step; empty when a statute says so and no source disagrees
 }
 
 // ageRates returns the excise duties that a car of an age may be charged under
@@ -25,12 +24,12 @@ func ageRates(rules duty.Rules, car duty.Vehicle) []ruleRate {
 	statute, practice := rules.AgeRates(car)
 	doubt := ""
 	if evidence := rules.Evidence["age_excise"]; evidence.Grade != "primary" && evidence.Grade != "observed" {
-		doubt = "the rules of " + rules.From + ", which only one source reports"
+		doubt = "one_source"
 	}
 	rates := []ruleRate{{statute, rules.From, doubt}}
 	if !practice.Equal(statute) {
 		rates[0].doubt = "law"
-		rates = append(rates, ruleRate{practice, rules.From, "reported practice"})
+		rates = append(rates, ruleRate{practice, rules.From, "practice"})
 	}
 	return rates
 }
@@ -61,23 +60,37 @@ func (b *calculation) stepOn(newYear time.Time, before charge, after []charge) *
 		NowUSD: b.allTaxes(now), NowTZS: rounded(now.grandTZS),
 		NextUSD: b.allTaxes(next), NextTZS: rounded(next.grandTZS),
 	}
-	var (
-		doubts []string
-		rates  = make([]ruleRate, 0, len(after))
-	)
+	doubts, disputed := b.stepDoubts(newYear, after)
+	step.Disputed = disputed
+	step.Note = stepNote(step, b.yearMade(), doubts)
+	return step
+}
+
+// stepDoubts returns what is disputed about the rates after a step, with the
+// rates beside them that are not.
+func (b *calculation) stepDoubts(newYear time.Time, after []charge) (doubts message.Parts, disputed bool) {
+	doubts.Separator = "; "
+	add := func(key string, rate ruleRate) {
+		doubts.Add("step/"+key, values{"percent": rate.rate.Shift(2).String(), "rules": rate.rules})
+	}
 	for _, c := range after {
-		rates = append(rates, c.age)
 		if c.age.doubt != "" {
-			doubts = append(doubts, fmt.Sprintf("%s %% by %s", c.age.rate.Shift(2), c.age.doubt))
+			add(c.age.doubt, c.age)
 		}
 	}
 	then, _ := b.ageCar(b.asked, b.implied.tax.YOM)
 	if _, fit := b.ageRules(then, newYear); !fit {
-		doubts = append(doubts, "TRA's present charge fits no known rules")
+		doubts.Add("step/unknown_rules", nil)
 	}
-	step.Disputed = len(doubts) > 0
-	step.Note = stepNote(step, b.yearMade(), doubts, rates)
-	return step
+	if len(doubts.List()) == 0 {
+		return doubts, false
+	}
+	for _, c := range after {
+		if c.age.doubt == "" {
+			add("rules", c.age)
+		}
+	}
+	return doubts, true
 }
 
 // allTaxes are import taxes and fees in dollars.
@@ -85,23 +98,15 @@ func (b *calculation) allTaxes(t taxes) money.Amount {
 	return rounded(t.usd.Add(t.fees().Div(b.implied.fx)))
 }
 
-func stepNote(step *vehicle.AgeStep, yom int, doubts []string, next []ruleRate) vehicle.Text {
-	note := vehicle.Text{Draft: true}
-	note.EN = fmt.Sprintf("Made in %d, the car is %d years old and turns %d on %s, when the excise duty for age rises"+
-		" from %s %% to %s %%.", yom, step.Age, step.Age+1, step.On, step.PercentNow, step.PercentNext)
-	note.SW = fmt.Sprintf("Gari lililotengenezwa mwaka %d lina umri wa miaka %d, na miaka %d kuanzia"+
-		" %s, ambapo ushuru wa bidhaa kwa umri (uchakavu) hupanda kutoka %s %% hadi %s %%.",
-		yom, step.Age, step.Age+1, step.On, step.PercentNow, step.PercentNext)
-	if len(doubts) == 0 {
-		return note
+// stepNote says what rises, and what is disputed about it.
+func stepNote(step *vehicle.AgeStep, made int, doubts message.Parts) vehicle.Sentence {
+	note := message.SayCoded("step/rise", values{
+		"made": itoa(made), "age": itoa(step.Age), "next": itoa(step.Age + 1), "on": step.On,
+		"now": step.PercentNow.String(), "then": step.PercentNext.String(),
+	})
+	if step.Disputed {
+		note = note.And(message.SayWith("step/disputed", nil, map[string]vehicle.Text{"doubts": doubts.Text()}))
 	}
-	for _, r := range next {
-		if r.doubt == "" {
-			doubts = append(doubts, fmt.Sprintf("%s %% by the rules of %s", r.rate.Shift(2), r.rules))
-		}
-	}
-	note.EN += " This is disputed: " + strings.Join(doubts, "; ") + ". The higher figure is shown."
-	note.SW += " Kiwango hiki hakijathibitishwa; kiasi kikubwa zaidi kimeonyeshwa."
 	return note
 }
 

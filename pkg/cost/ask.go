@@ -7,6 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"ushuru/pkg/duty"
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
@@ -101,7 +102,7 @@ func (b *calculation) onInvoice() taxes {
 func (b *calculation) notIncluded() []vehicle.NotIncluded {
 	list := []vehicle.NotIncluded{}
 	add := func(code string, v values, perDay *int64) {
-		list = append(list, vehicle.NotIncluded{Code: code, Text: say("not_included/"+code, v), PerDayUSD: perDay})
+		list = append(list, vehicle.NotIncluded{Code: code, Text: message.SayCoded("not_included/"+code, v), PerDayUSD: perDay})
 	}
 	if b.costs.DaysInPort == nil {
 		storage := b.tables.storage

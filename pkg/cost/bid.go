@@ -15,6 +15,7 @@ func (t *Tables) MaxPrice(e vehicle.Estimate, terms vehicle.Terms, now time.Time
 	search := func(withSea bool) *vehicle.PriceLimits {
 		total := func(price int64) (spread moneyRange, ok bool) {
 			b := t.begin(priced(e, price, withSea), terms, now)
+			b.silent = true
 			b.bill()
 			sum := b.total()
 			return moneyRange{sum.LowTZS.Decimal(), sum.TotalTZS.Decimal(), sum.HighTZS.Decimal()}, sum.Complete

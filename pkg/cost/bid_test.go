@@ -102,7 +102,7 @@ func TestLearnedVolumeStandsOverTheBody(t *testing.T) {
 		d := draw(t)
 		d.estimate.Car.CFPriceUSD, d.estimate.Car.FOBPriceUSD, d.estimate.Car.M3 = nil, numberOf(dec("5000")), nil
 		drive, _ := landed(tables, d.estimate, d.rate, d.now)
-		want := "10.8 m³ (10.5 to 11), median of 40 listings of several sites, 14 October 2026 to 20 November 2026"
+		want := "10.8 m³ (10.5 to 11); median of 40 listings of several sites, 14 October 2026 to 20 November 2026"
 		if line := lineOf(drive, "handling"); line.Code != "" && !strings.Contains(line.Basis, want) {
 			t.Fatalf("%+v", line)
 		}

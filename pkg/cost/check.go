@@ -144,6 +144,12 @@ func (f fee) check(code string) error {
 	if !isStanding(f.Standing) {
 		problems = append(problems, errors.New("standing must be official, quoted or typical"))
 	}
+	if f.Remark != "" && !isRemark(f.Remark) {
+		problems = append(problems, fmt.Errorf("remark %q is not known; write your own words in basis", f.Remark))
+	}
+	if (f.Basis.EN == "") != (f.Basis.SW == "") {
+		problems = append(problems, errors.New("basis needs en and sw, or one text for both"))
+	}
 	if f.Source == "" || f.Date == "" {
 		problems = append(problems, errors.New("source and date are required"))
 	}

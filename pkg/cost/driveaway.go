@@ -63,6 +63,7 @@ type calculation struct {
 	taxed   taxRange // at the value that is taxed
 	facts   facts
 	step    *vehicle.AgeStep
+	silent  bool // the lines have no basis, because only the sums are used
 	lines   []vehicle.CostLine
 	missing []vehicle.Missing
 }
@@ -108,9 +109,6 @@ func (b *calculation) bill() {
 	b.sort()
 }
 
-// source is the word for what describes the car in a message.
-func (b *calculation) source() string { return b.car.Source.Noun().EN }
-
 // name returns the name of a line.
 func (t *Tables) name(code string) vehicle.Text {
 	for _, l := range t.lines {
@@ -127,6 +125,9 @@ func (b *calculation) add(code string, f figure) {
 	l.Code, l.Name = code, b.tables.name(code)
 	l.AmountUSD, l.LowUSD, l.HighUSD = money.New(usd.amount), money.New(usd.low), money.New(usd.high)
 	l.AmountTZS, l.LowTZS, l.HighTZS = money.New(tzs.amount), money.New(tzs.low), money.New(tzs.high)
+	if !b.silent {
+		f.basis().explain(&l)
+	}
 	b.lines = append(b.lines, l)
 }
 

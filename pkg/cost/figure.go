@@ -11,24 +11,27 @@ import (
 // figure is the amount of a line and whose it is.
 type figure struct {
 	usd, tzs moneyRange
-	line     vehicle.CostLine // basis, standing, estimated, source and date
+	line     vehicle.CostLine // standing, estimated, source and date
+	basis    func() *basis
 }
 
 // typedUSD returns the exact figure of the caller in dollars.
 func (b *calculation) typedUSD(n *money.Number) *figure {
 	usd := only(n.Decimal())
-	return &figure{usd, usd.times(b.rate), b.typedLine()}
+	return &figure{usd, usd.times(b.rate), b.typedLine(), typedBasis}
 }
 
 // typedTZS returns the exact figure of the caller in shillings.
 func (b *calculation) typedTZS(n *money.Number) *figure {
 	tzs := only(n.Decimal())
-	return &figure{tzs.over(b.rate), tzs, b.typedLine()}
+	return &figure{tzs.over(b.rate), tzs, b.typedLine(), typedBasis}
 }
 
 func (b *calculation) typedLine() vehicle.CostLine {
-	return vehicle.CostLine{Basis: "your own figure", Standing: vehicle.Caller, Source: "the request", Date: b.day}
+	return sourced(vehicle.CostLine{Standing: vehicle.Caller, Date: b.day}, say("source/request", nil))
 }
+
+func typedBasis() *basis { return basisOf("caller", nil) }
 
 // tableFigure returns the figure of the tables for a line. Its amount is that of the
 // likely landing day; its range covers the other days. It is nil when nothing is
@@ -50,9 +53,8 @@ func (b *calculation) tableFigure(l line, by facts) (fig *figure, gap bool) {
 	if usd.high.IsZero() {
 		return nil, false
 	}
-	return &figure{usd, tzs, vehicle.CostLine{
-		Basis: b.basis(f), Standing: f.Standing, Estimated: true, Source: f.Source, Date: f.Date,
-	}}, false
+	line := cited(vehicle.CostLine{Standing: f.Standing, Estimated: true, Date: f.Date}, f.Source)
+	return &figure{usd, tzs, line, func() *basis { return b.basis(f) }}, false
 }
 
 // tariffDays returns the landing days on which different fees of a line may hold.
@@ -181,7 +183,6 @@ func (b *calculation) storageFigure() *figure {
 	if usd.high.IsZero() {
 		return nil
 	}
-	return &figure{usd, usd.times(b.rate), vehicle.CostLine{
-		Basis: b.storageBasis(), Standing: s.Standing, Estimated: true, Source: s.Source, Date: s.Date,
-	}}
+	line := cited(vehicle.CostLine{Standing: s.Standing, Estimated: true, Date: s.Date}, s.Source)
+	return &figure{usd, usd.times(b.rate), line, b.storageBasis}
 }

@@ -3,6 +3,7 @@ package cost
 import (
 	"github.com/shopspring/decimal"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -85,7 +86,7 @@ func (b *calculation) taxBase() vehicle.TaxBase {
 	own, in := b.implied.tax.CIFInUSD, b.invoice
 	base := vehicle.TaxBase{
 		Basis: b.basisOfTax(), CIFInUSD: rounded(in.base.amount), AuthorityCIF: own,
-		Estimated: b.estimated(), Explanation: b.explanation(),
+		Estimated: b.estimated(), Explanation: message.SayCoded("tax_base_short/"+b.taxedBecause(), nil),
 	}
 	if in.price != nil && !in.short() {
 		low, amount, high := rounded(in.cif.low), rounded(in.cif.amount), rounded(in.cif.high)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ushuru/pkg/duty"
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
@@ -102,10 +103,10 @@ func newYears(after, until time.Time) (days []time.Time) {
 func (b *calculation) landing() vehicle.Landing {
 	l := vehicle.Landing{
 		From: dateOf(b.window.from), To: dateOf(b.window.to), Likely: dateOf(b.window.likely),
-		Basis: say("cost/landing_named", nil),
+		Basis: message.SayCoded("landing/named", nil),
 	}
 	if usual := b.window.usual; !b.window.typed {
-		l.Basis = say("cost/landing_usual", values{
+		l.Basis = message.SayCoded("landing/usual", values{
 			"from": itoa(usual.FromDays), "to": itoa(usual.ToDays), "source": usual.Source, "date": usual.Date,
 		})
 	}

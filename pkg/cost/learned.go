@@ -52,23 +52,22 @@ func (t *Tables) learned(e vehicle.Estimate) Learned {
 func (b *calculation) learnedFreight() *figure {
 	rate, m3 := b.learned.Freight, b.volume.m3
 	usd := moneyRange{rate.Low.Mul(m3.low), rate.Median.Mul(m3.amount), rate.High.Mul(m3.high)}
-	basis := say("cost/learned_freight", values{
-		"rate": rate.Median.StringFixed(2), "low": rate.Low.StringFixed(2), "high": rate.High.StringFixed(2),
-		"m3": m3.amount.String(),
-	})
-	source := rate.source()
-	return &figure{usd, usd.times(b.rate), vehicle.CostLine{
-		Basis: basis.EN, BasisText: &basis, Standing: vehicle.Typical, Estimated: true,
-		Source: source.EN, SourceText: &source, Date: rate.To,
+	line := vehicle.CostLine{Standing: vehicle.Typical, Estimated: true, Date: rate.To}
+	return &figure{usd, usd.times(b.rate), sourced(line, say(rate.source())), func() *basis {
+		return basisOf("learned_freight", values{
+			"rate": rate.Median.StringFixed(2), "low": rate.Low.StringFixed(2), "high": rate.High.StringFixed(2),
+			"m3": m3.amount.String(),
+		})
 	}}
 }
 
-func (v LearnedValue) source() vehicle.Text {
-	with := values{"count": itoa(v.Count), "site": v.Site, "from": v.From, "to": v.To}
+// source returns the text of the source, as a key of the table with values.
+func (v LearnedValue) source() (key string, with values) {
+	with = values{"count": itoa(v.Count), "site": v.Site, "from": v.From, "to": v.To}
 	if v.Site == "" {
-		return say("cost/learned_source.sites", with)
+		return "source/learned.sites", with
 	}
-	return say("cost/learned_source", with)
+	return "source/learned", with
 }
 
 // LearnedFile returns an operator's file whose freight is what listings say: for each
@@ -86,7 +85,7 @@ func LearnedFile(byOrigin map[string][]LearnedValue) ([]byte, error) {
 		low, high, names := middle.Low, middle.High, make([]string, len(sites))
 		for i, s := range sites {
 			low, high = decimal.Min(low, s.Low), decimal.Max(high, s.High)
-			names[i] = s.source().EN
+			names[i] = say(s.source()).EN
 		}
 		perCubicMetre := func(value decimal.Decimal) price { return price{value.Round(2), perM3} }
 		least, most := perCubicMetre(low), perCubicMetre(high)

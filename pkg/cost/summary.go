@@ -120,7 +120,7 @@ func (b *calculation) taxesSum(sum *vehicle.Sum) *vehicle.TaxesSum {
 	if sum == nil {
 		return nil
 	}
-	all := &vehicle.TaxesSum{Sum: *sum, Basis: b.basisOfTax(), Why: b.explanation()}
+	all := &vehicle.TaxesSum{Sum: *sum, Basis: b.basisOfTax(), Why: b.whyTaxed()}
 	if b.hasValue() {
 		all.OnAuthority = b.taxOn(b.implied.tax.CIFInUSD.Decimal(), b.onOwn())
 	}
@@ -159,6 +159,7 @@ func (b *calculation) ifLandedBy(e vehicle.Estimate) *vehicle.IfLandedBy {
 	before := b.tables.begin(e, vehicle.Terms{
 		Rate: b.rate, Costs: &b.costs, Landing: &vehicle.LandingDays{From: eve, To: eve},
 	}, b.now)
+	before.silent = true
 	before.bill()
 	parts := before.parts()
 	total := addSums(parts[partCar], parts[partTaxes], parts[partPort])
@@ -173,7 +174,7 @@ func (b *calculation) missingParts() []vehicle.MissingPart {
 	missing := []vehicle.MissingPart{}
 	for _, m := range b.missing {
 		for _, part := range []string{partAll, b.tables.partOf(m.Code)} {
-			missing = append(missing, vehicle.MissingPart{Part: part, Code: m.Code, Text: *m.Text})
+			missing = append(missing, vehicle.MissingPart{Part: part, Code: m.Code, Text: vehicle.Sentence{Text: *m.Text, Code: m.ReasonCode, Values: m.Values}})
 		}
 	}
 	slices.SortStableFunc(missing, func(m, n vehicle.MissingPart) int { return rankOf(m.Part) - rankOf(n.Part) })

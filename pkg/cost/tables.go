@@ -63,7 +63,8 @@ type fee struct {
 	VATInHigh decimal.Decimal `json:"vat_in_high"`
 	Clamp     *clamp          `json:"clamp"`
 
-	Basis    string           `json:"basis"`
+	Remark   string           `json:"remark,omitempty"` // the code of a text of the table of texts, family basis
+	Basis    remark           `json:"basis,omitzero"`   // an operator's own words, which follow the Remark
 	Standing vehicle.Standing `json:"standing"`
 	Source   string           `json:"source"`
 	Date     string           `json:"date"`

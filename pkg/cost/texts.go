@@ -1,12 +1,13 @@
 package cost
 
 import (
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
 // whyTaxesDiffer says why the taxes to expect are not those of the authority's
 // answer, or that they are.
-func (b *calculation) whyTaxesDiffer() vehicle.Text {
+func (b *calculation) whyTaxesDiffer() vehicle.Sentence {
 	c := b.chargesOn(b.window.likely)[0]
 	key := "same"
 	switch above := b.aboveAuthority(); {
@@ -20,21 +21,21 @@ func (b *calculation) whyTaxesDiffer() vehicle.Text {
 	default:
 		key = "age"
 	}
-	return say("summary/taxes_"+key, values{"expect": itoa64(inUnits(b.taxed.amount.grandTZS, unitTZS))})
+	return message.SayCoded("summary/taxes_"+key, values{"expect": itoa64(inUnits(b.taxed.amount.grandTZS, unitTZS))})
 }
 
 // summaryText returns one sentence with the number.
-func summaryText(s vehicle.Summary) vehicle.Text {
+func summaryText(s vehicle.Summary) vehicle.Sentence {
 	key, sum := "summary/on_the_road", s.OnTheRoad
 	switch {
 	case sum == nil && s.PortAndTaxesOnly == nil:
-		return say("summary/incomplete", nil)
+		return message.SayCoded("summary/incomplete", nil)
 	case sum == nil:
 		key, sum = "summary/port_and_taxes", s.PortAndTaxesOnly
 	case s.Landing.From == s.Landing.To:
 		key = "summary/on_the_road_day"
 	}
-	return say(key, values{
+	return message.SayCoded(key, values{
 		"tzs": itoa64(sum.TZS), "low": itoa64(sum.LowTZS), "high": itoa64(sum.HighTZS),
 		"from": s.Landing.From, "to": s.Landing.To,
 	})

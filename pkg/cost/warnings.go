@@ -33,35 +33,32 @@ func (b *calculation) warnings() []vehicle.Warning {
 	return warnings
 }
 
-// warn returns a warning of the table of texts; detail, if there is one, says more.
-func warn(key string, v values, detail *vehicle.Text) *vehicle.Warning {
+// warn returns a warning of the table of texts.
+func warn(key string, v values) *vehicle.Warning {
 	w := message.New("warning/"+key, v)
-	if detail != nil {
-		w.Detail = detail
-	}
 	return &w
 }
 
 // taxBaseWarning says what is unexpected or not known about the value that is taxed.
 func (b *calculation) taxBaseWarning() *vehicle.Warning {
-	in, why, source := b.invoice, b.explanation(), b.car.Source.Key()
+	in, source := b.invoice, b.car.Source.Key()
 	switch basis := b.basisOfTax(); {
 	case in.price == nil:
-		return warn(WarnNoPrice, values{"source": source}, &why)
+		return warn(WarnNoPrice, values{"source": source})
 	case in.short():
 		if !b.hasValue() {
 			return nil
 		}
-		return warn(WarnUndecided+".short", nil, &why)
+		return warn(WarnUndecided+".short", nil)
 	case basis == vehicle.BasisInvoice:
 		return warn(WarnAboveAuthority, values{
 			"source": source, "own": b.implied.tax.CIFInUSD.String(),
 			"expect": rounded(b.taxed.amount.grandTZS).String(), "authority": rounded(b.onOwn().grandTZS).String(),
-		}, &why)
+		})
 	case basis == vehicle.BasisUndecided && in.base.isRange():
 		return warn(WarnUndecided, values{
 			"low": rounded(b.taxed.low.grandTZS).String(), "high": rounded(b.taxed.high.grandTZS).String(),
-		}, &why)
+		})
 	}
 	return nil
 }
@@ -76,7 +73,9 @@ func (b *calculation) stepWarning() *vehicle.Warning {
 	if s == nil {
 		return nil
 	}
-	return warn(WarnAgeStep, values{"now": s.NowTZS.String(), "next": s.NextTZS.String(), "on": s.On}, &s.Note)
+	w := warn(WarnAgeStep, values{"now": s.NowTZS.String(), "next": s.NextTZS.String(), "on": s.On})
+	w.Detail = &s.Note.Text
+	return w
 }
 
 func (b *calculation) disputed() *vehicle.Warning {
@@ -91,14 +90,14 @@ func (b *calculation) disputed() *vehicle.Warning {
 		"statute": statute.age.rate.Shift(2).String(), "statuteTaxes": taxes(statute),
 		"practice": practice.age.rate.Shift(2).String(), "practiceTaxes": taxes(practice),
 		"charged": b.charged().Shift(2).String(),
-	}, nil)
+	})
 }
 
 func (b *calculation) oddExchange() *vehicle.Warning {
 	if b.implied.derived {
 		return nil
 	}
-	return warn(WarnExchange, values{"rate": b.implied.fx.String()}, nil)
+	return warn(WarnExchange, values{"rate": b.implied.fx.String()})
 }
 
 // freightInPrice warns of a freight of the caller that is not used, because the only
@@ -107,5 +106,5 @@ func (b *calculation) freightInPrice() *vehicle.Warning {
 	if b.costs.FreightUSD == nil || !b.invoice.withSea {
 		return nil
 	}
-	return warn(WarnFreightInPrice, nil, nil)
+	return warn(WarnFreightInPrice, nil)
 }

@@ -1,6 +1,8 @@
 // Package message makes every sentence that people read, in English and in
-// Swahili, from a code with values. The sentences are in one table, texts.csv; no
-// other package has any.
+// Swahili, from a code with values. The sentences are in one table, texts.csv. The
+// words of an inspection sheet are the one exception: package sheet has its own
+// tables of them. Names and citations that an operator can replace are in the tables
+// of package cost.
 package message
 
 import (
@@ -45,6 +47,19 @@ func (t Text) join(separator string, u Text) Text {
 		return u
 	}
 	return Text{EN: t.EN + separator + u.EN, SW: t.SW + separator + u.SW, Draft: t.Draft || u.Draft}
+}
+
+// Sentence is a text that is said where there is no notice, with its code.
+type Sentence struct {
+	Text
+	Code   string `json:"code"`
+	Values Values `json:"values,omitempty"` // the exact values in the text, by name
+}
+
+// And returns the sentence with another text after its own.
+func (s Sentence) And(more Text) Sentence {
+	s.Text = s.join(" ", more)
+	return s
 }
 
 // Values are the values of a text by the names of its placeholders: figures as
@@ -139,6 +154,12 @@ func (p *Parts) Add(key string, values Values) {
 	p.list = append(p.list, Part{CodeOf(key), values})
 }
 
+// AddOwn adds a text that is not of the table: an operator's own words.
+func (p *Parts) AddOwn(code string, text Text) {
+	p.text = p.text.join(p.Separator, text)
+	p.list = append(p.list, Part{code, nil})
+}
+
 // Text returns all texts as one.
 func (p *Parts) Text() Text { return p.text }
 
@@ -159,6 +180,11 @@ func CodeOf(key string) string {
 func Say(key string, values Values) Text {
 	row := table[key]
 	return Text{EN: fill(row.en, English, values), SW: fill(row.sw, Swahili, values), Draft: row.draft}
+}
+
+// SayCoded is Say with the code and the values beside the text.
+func SayCoded(key string, values Values) Sentence {
+	return Sentence{Say(key, values), CodeOf(key), values}
 }
 
 // SayWith is Say with values that are texts themselves.

@@ -64,6 +64,9 @@ const (
 // Text is a text in the languages of the service.
 type Text = message.Text
 
+// Sentence is a text with its code and values.
+type Sentence = message.Sentence
+
 // Missing is something to pay whose amount is not known.
 type Missing struct {
 	Code   string `json:"code"`
@@ -90,7 +93,8 @@ type TaxBase struct {
 	InvoiceCIFHigh *money.Amount `json:"invoiceCifHighInUSD"`
 	Estimated      bool          `json:"estimated"`            // InvoiceCIF holds freight or insurance by our table
 	Recomputed     *Recomputed   `json:"recomputed,omitempty"` // the tax at CIFInUSD, where that is above the authority's
-	Explanation    Text          `json:"explanation"`
+	// Explanation is one short sentence. The reasons are in the summary: taxes.why.
+	Explanation Sentence `json:"explanation"`
 }
 
 // The bases of the tax.
@@ -114,7 +118,7 @@ type AgeStep struct {
 	NextUSD     money.Amount `json:"nextUSD"`
 	NextTZS     money.Amount `json:"nextTZS"`
 	Disputed    bool         `json:"disputed"` // the sources disagree, or no source confirms the rule
-	Note        Text         `json:"note"`
+	Note        Sentence     `json:"note"`
 }
 
 // Recomputed is the tax at another value than the authority's own, by the

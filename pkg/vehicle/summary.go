@@ -16,7 +16,7 @@ type Summary struct {
 	EffectiveTaxPercent *int          `json:"effectiveTaxPercent"`
 	Landing             Landing       `json:"landing"`
 	Confidence          Confidence    `json:"confidence"` // in the number, not in the match alone
-	Text                Text          `json:"text"`       // one sentence with the number
+	Text                Sentence      `json:"text"`       // one sentence with the number
 	Missing             []MissingPart `json:"missing"`    // never null
 	Ask                 []Question    `json:"ask"`        // of the seller, before paying; never null
 	NotIncluded         []NotIncluded `json:"notIncluded"`
@@ -36,10 +36,10 @@ type Sum struct {
 // of the likely landing day.
 type TaxesSum struct {
 	Sum
-	Basis       string `json:"basis"`       // a Basis… constant: which of the two OnTheRoad uses
-	OnAuthority *TaxOn `json:"onAuthority"` // on the authority's own CIF; null when its answer has none
-	OnInvoice   *TaxOn `json:"onInvoice"`   // on the invoice's CIF, if that were taxed; null when it is not known
-	Why         Text   `json:"why"`
+	Basis       string   `json:"basis"`       // a Basis… constant: which of the two OnTheRoad uses
+	OnAuthority *TaxOn   `json:"onAuthority"` // on the authority's own CIF; null when its answer has none
+	OnInvoice   *TaxOn   `json:"onInvoice"`   // on the invoice's CIF, if that were taxed; null when it is not known
+	Why         Sentence `json:"why"`         // which of the two is taxed, and why
 }
 
 // TaxOn is the taxes on a customs value.
@@ -52,10 +52,10 @@ type TaxOn struct {
 // AuthorityTaxes is what the authority answered: the taxes on its own value for a
 // car that lands on the day of the answer.
 type AuthorityTaxes struct {
-	TZS     int64  `json:"tzs"`
-	USD     int64  `json:"usd"`
-	Landing string `json:"landing"` // 2026-11-22
-	Why     Text   `json:"why"`     // why the taxes to expect differ, or that they do not
+	TZS     int64    `json:"tzs"`
+	USD     int64    `json:"usd"`
+	Landing string   `json:"landing"` // 2026-11-22
+	Why     Sentence `json:"why"`     // why the taxes to expect differ, or that they do not
 }
 
 // IfLandedBy is the cost of a car that lands before the taxes rise.
@@ -67,17 +67,17 @@ type IfLandedBy struct {
 // Landing is when the car lands. The costs are those of the likely day, their range
 // covers the others.
 type Landing struct {
-	From   string `json:"from"` // 2027-01-06
-	To     string `json:"to"`
-	Likely string `json:"likely"`
-	Basis  Text   `json:"basis"`
+	From   string   `json:"from"` // 2027-01-06
+	To     string   `json:"to"`
+	Likely string   `json:"likely"`
+	Basis  Sentence `json:"basis"`
 }
 
 // MissingPart is why a part of the summary is null.
 type MissingPart struct {
-	Part string `json:"part"` // the name of the field
-	Code string `json:"code"` // of the line that is missing
-	Text Text   `json:"text"`
+	Part string   `json:"part"` // the name of the field
+	Code string   `json:"code"` // of the line that is missing
+	Text Sentence `json:"text"`
 }
 
 // Question is what to ask the seller before paying. The most expensive doubt stands
@@ -89,7 +89,7 @@ type Question struct {
 
 // NotIncluded is a cost that the sums do not contain.
 type NotIncluded struct {
-	Code      string `json:"code"`
-	Text      Text   `json:"text"`
-	PerDayUSD *int64 `json:"perDayUSD"`
+	Code      string   `json:"code"`
+	Text      Sentence `json:"text"`
+	PerDayUSD *int64   `json:"perDayUSD"`
 }
