@@ -1,0 +1,252 @@
+package lot
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/shopspring/decimal"
+	"golang.org/x/text/unicode/norm"
+
+	"ushuru/pkg/chassis"
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/match"
+	"ushuru/pkg/money"
+)
+
+// reading is a row that is being read.
+type reading struct {
+	Row
+
+	columns *Columns
+	cells   []string
+}
+
+// Read reads a row of the table.
+func (c *Columns) Read(cells []string) Row {
+	r := &reading{columns: c, cells: cells}
+	r.URL, r.Reference, r.ModelBody = r.text(fieldURL), r.text(fieldReference), r.text(fieldModelBody)
+	if r.Reference == "" {
+		r.Reference = r.text(fieldLot)
+	}
+	r.PriceCandidates = isYes(r.text(fieldCandidates))
+	for field, i := range c.index {
+		if name, ok := strings.CutPrefix(field, fieldKnown); ok && cells[i] != "" {
+			if r.Known == nil {
+				r.Known = map[string]string{}
+			}
+			r.Known[name] = cells[i]
+		}
+	}
+	r.readCode()
+	r.readNames()
+	r.readYear()
+	r.readEngine()
+	r.readVolume()
+	r.readPrices()
+	return r.Row
+}
+
+// text returns the cell of a field; "" when it has a placeholder such as "-".
+func (r *reading) text(field string) string {
+	if i, ok := r.columns.index[field]; ok {
+		return claim.ValueOf(r.cells[i])
+	}
+	return ""
+}
+
+func (r *reading) problem(field, value string) *Problem {
+	r.Problems = append(r.Problems, Problem{Column: r.columns.all[r.columns.index[field]].Header, Value: value, Field: field})
+	return &r.Problems[len(r.Problems)-1]
+}
+
+// modified marks a modified car behind its code.
+var modified = regexp.MustCompile(`\s*\(?(?:改|カイ|ｶｲ)\)?$`)
+
+// readCode reads the chassis code, or takes it from a frame number.
+func (r *reading) readCode() {
+	r.ModelCode = chassis.Normalise(modified.ReplaceAllString(r.text(fieldModelCode), ""))
+	if r.ModelCode != "" {
+		return
+	}
+	cell := modified.ReplaceAllString(r.text(fieldChassis), "")
+	if cell == "" {
+		return
+	}
+	code, isFrame := chassis.FromFrame(cell)
+	if codes := chassis.ParseAll(cell); !isFrame && len(codes) == 1 {
+		code = codes[0]
+		r.ModelCode = cell
+	}
+	if isFrame {
+		r.ModelCode = code.Code
+	}
+	if code.Code == "" {
+		r.problem(fieldChassis, cell)
+	}
+}
+
+// readNames reads make, model, grade, fuel and body. A make may stand before the name of
+// the model, or be known by the chassis code alone.
+func (r *reading) readNames() {
+	r.Make, r.Model = r.text(fieldMake), match.LatinName(r.text(fieldModel))
+	first, rest, two := strings.Cut(chassis.Normalise(r.text(fieldModel)), " ")
+	if match.IsMake(first) && two && (r.Make == "" || sameMake(first, r.Make)) {
+		r.Make, r.Model = first, match.LatinName(rest)
+	}
+	if r.Make == "" {
+		code, _ := chassis.Parse(r.ModelCode)
+		r.Make = match.MakeOf(code.Code, r.Model)
+	}
+	if r.Make != "" {
+		r.Make = chassis.AuthorityMake(r.Make)
+	}
+	r.Version = r.text(fieldVersion)
+	if score.MatchString(strings.ToUpper(r.Version)) {
+		r.Version = "" // a column "Grade" with the inspector's grades
+	}
+	r.Fuel, r.BodyType = word(fieldFuel, r.text(fieldFuel)), word(fieldBody, r.text(fieldBody))
+}
+
+func sameMake(a, b string) bool { return chassis.AuthorityMake(a) == chassis.AuthorityMake(b) }
+
+// score is an inspector's grade, which some lists call the grade.
+var score = regexp.MustCompile(`^(?:[0-6](?:\.[05])?|R[A-C]?|\*{1,3})$`)
+
+// word returns what a Japanese word means; other words as they are.
+func word(kind, text string) string {
+	if meant, ok := words[[2]string{kind, key(text)}]; ok {
+		return meant
+	}
+	return text
+}
+
+// readYear reads the year that is nearest to that of manufacture.
+func (r *reading) readYear() {
+	for _, field := range []struct{ name, basis string }{
+		{fieldYear, "manufacture"}, {fieldRegistration, "registration"}, {fieldModelYear, "model"},
+	} {
+		cell := r.text(field.name)
+		if cell == "" {
+			continue
+		}
+		year, ok := claim.ParseDatedYear(cell)
+		if !ok {
+			r.problem(field.name, cell)
+			continue
+		}
+		r.Year, r.YearBasis = year, field.basis
+		if field.name == fieldYear {
+			if basis := r.text(fieldYearBasis); basis != "" {
+				r.YearBasis = strings.ToLower(basis)
+			}
+		}
+		return
+	}
+}
+
+func (r *reading) readEngine() {
+	cell := r.text(fieldEngine)
+	if strings.Trim(cell, "0. cCL") == "" {
+		return
+	}
+	cc, ok := claim.ParseEngine(cell)
+	if !ok {
+		r.problem(fieldEngine, cell)
+	}
+	r.EngineCC = cc
+}
+
+func (r *reading) readVolume() {
+	cell := r.text(fieldM3)
+	if strings.Trim(cell, "0.") == "" {
+		return
+	}
+	volume, ok := claim.ParseVolume(strings.ToLower(cell))
+	if !ok {
+		r.problem(fieldM3, cell)
+	}
+	r.M3 = volume
+}
+
+// readPrices reads all prices of a row.
+func (r *reading) readPrices() {
+	for _, field := range []struct {
+		name     string
+		kind     PriceKind
+		currency string // when nothing says another
+	}{
+		{fieldCF, CF, USD},
+		{fieldFOB, FOB, USD},
+		{fieldPrice, FOB, ""},
+		{fieldHammer, Hammer, JPY}, // auctions in Japan are in yen
+		{fieldStart, Start, JPY},
+	} {
+		cell := r.text(field.name)
+		if isNothing(cell) || r.Price(field.kind) != nil {
+			continue
+		}
+		column := r.columns.all[r.columns.index[field.name]]
+		amount, currency, ok := amountOf(cell, column.unit)
+		if !ok {
+			r.problem(field.name, cell)
+			continue
+		}
+		switch {
+		case currency != "":
+		case r.text(fieldCurrency) != "":
+			currency, _ = claim.ParseCurrency(strings.ToUpper(norm.NFKC.String(r.text(fieldCurrency))))
+		case field.name == fieldPrice && isJapanese(column.Header):
+			currency = JPY
+		default:
+			currency = field.currency
+		}
+		if currency != USD && currency != JPY {
+			r.problem(field.name, cell).Currency = true
+			continue
+		}
+		r.Prices = append(r.Prices, Price{field.kind, amount, currency, column.Header})
+	}
+}
+
+// isNothing reports a price that is none: empty, 0, or a word for "ask".
+func isNothing(cell string) bool {
+	return !strings.ContainsAny(norm.NFKC.String(cell), "123456789")
+}
+
+// shortAmount is an amount in thousands or tens of thousands of yen.
+var shortAmount = regexp.MustCompile(`^[¥￥\\]?\s*(\d[\d,]*(?:\.\d{1,2})?)\s*(千円?|万円?)$`)
+
+// amountOf returns the amount of a cell in whole units. What the cell says outranks the
+// name of its column; the currency is "" when neither says it.
+func amountOf(cell string, u unit) (amount decimal.Decimal, currency string, ok bool) {
+	cell = strings.TrimSpace(norm.NFKC.String(cell))
+	if m := shortAmount.FindStringSubmatch(strings.ToUpper(cell)); m != nil {
+		n, err := money.ParseNumber(m[1])
+		shift := int32(3)
+		if strings.HasPrefix(m[2], "万") {
+			shift = 4
+		}
+		return n.Decimal().Shift(shift), JPY, err == nil
+	}
+	price, ok := claim.ParsePrice(strings.ReplaceAll(cell, `\`, "¥"))
+	if !ok {
+		return amount, "", false
+	}
+	if price.Currency != "" {
+		return price.Amount.Decimal(), price.Currency, true
+	}
+	return price.Amount.Decimal().Shift(u.shift), u.currency, true
+}
+
+func isJapanese(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return r >= '\u3000' })
+}
+
+// isYes reports a cell that says yes.
+func isYes(cell string) bool {
+	switch strings.ToLower(cell) {
+	case "true", "yes", "1", "ndiyo", "はい":
+		return true
+	}
+	return false
+}
