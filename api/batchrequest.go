@@ -154,7 +154,7 @@ func (b *trackedBody) problem(err error) error {
 	case errors.As(b.err, &tooLarge):
 		return problem.BodyTooLarge(maxBatchBody)
 	case b.err != nil:
-		return errBodyUnreadable.WithCause(b.err)
+		return unreadable(b.err, errBodyUnreadable)
 	case errors.As(err, &known) && !errors.Is(err, encoding.ErrInvalidUTF8):
 		return known
 	}

@@ -123,6 +123,10 @@ func rowOfJSON(list string, value json.RawMessage, number int) rowRequest {
 	return row
 }
 
+// maxDepth is how deep the values of unknown fields may be. The decoder remembers each
+// level.
+const maxDepth = 100
+
 // skip reads a value and forgets it.
 func (d *rowDecoder) skip() error {
 	for depth := 0; ; {
@@ -132,7 +136,9 @@ func (d *rowDecoder) skip() error {
 		}
 		switch token {
 		case json.Delim('{'), json.Delim('['):
-			depth++
+			if depth++; depth > maxDepth {
+				return errInvalidBatch
+			}
 		case json.Delim('}'), json.Delim(']'):
 			depth--
 		}

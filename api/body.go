@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -64,11 +65,20 @@ func readText(w http.ResponseWriter, r *http.Request, limit int64, notUTF8 *prob
 	case errors.As(err, &tooLarge):
 		return nil, problem.BodyTooLarge(limit)
 	case err != nil:
-		return nil, errBodyUnreadable.WithCause(err)
+		return nil, unreadable(err, errBodyUnreadable)
 	case !utf8.Valid(data):
 		return nil, notUTF8
 	}
 	return data, nil
+}
+
+// unreadable returns the problem of a body that cannot be read: that it did not come in
+// time, or another.
+func unreadable(err error, other *problem.Problem) *problem.Problem {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return errBodyTooSlow.WithCause(err)
+	}
+	return other.WithCause(err)
 }
 
 // readUpTo reads up to limit bytes, and one more of what is larger, without copying

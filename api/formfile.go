@@ -89,5 +89,5 @@ func formProblem(err error) error {
 	case errors.As(err, &tooLarge):
 		return errFileTooLarge.WithCause(err)
 	}
-	return errFormInvalid.WithCause(err)
+	return unreadable(err, errFormInvalid)
 }

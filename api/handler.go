@@ -24,6 +24,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec.err = err
 	var p *problem.Problem
 	switch {
+	case errors.As(err, &p) && p.Code == errBodyTooSlow.Code: // net/http cancels such a request
 	case r.Context().Err() != nil:
 		p = errClientClosedRequest
 	case !errors.As(err, &p):

@@ -7,17 +7,19 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// caller is a customer of the service with a key of its own. What it sends and
-// gets is counted.
+// caller is a customer of the service with a key and an address of its own. What
+// it sends and gets is counted.
 type caller struct {
 	s      *service
 	key    string
+	from   net.IP
 	client *http.Client
 
 	connections, requests, sent, received atomic.Int64
@@ -26,22 +28,45 @@ type caller struct {
 // caller creates a key and its caller.
 func (s *service) caller(name string) *caller {
 	s.t.Helper()
-	c := &caller{s: s, key: s.key(name)}
-	transport := &http.Transport{DialContext: c.dial, MaxIdleConnsPerHost: 256}
-	s.t.Cleanup(transport.CloseIdleConnections)
-	c.client = &http.Client{Transport: transport}
+	c := &caller{s: s, key: s.key(name), from: s.address()}
+	c.client = c.clientFrom(c.from)
 	return c
 }
 
-// dial opens a connection whose bytes are counted. Attacks below HTTP use it with
-// s.api.Started.Address.
-func (c *caller) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+// clientFrom returns an HTTP client at an address, whose bytes count as the caller's.
+func (c *caller) clientFrom(from net.IP) *http.Client {
+	transport := &http.Transport{MaxIdleConnsPerHost: 256, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return c.dial(ctx, from)
+	}}
+	c.s.t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+// dial opens a connection to the API from an address. Its bytes are counted.
+func (c *caller) dial(ctx context.Context, from net.IP) (net.Conn, error) {
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}
+	conn, err := dialer.DialContext(ctx, "tcp", c.s.api.Started.Address)
 	if err != nil {
 		return nil, err
 	}
 	c.connections.Add(1)
 	return &counted{conn, c}, nil
+}
+
+// connect opens a connection to the API for an attack below HTTP, and sends something.
+func (c *caller) connect(ctx context.Context, from net.IP, sent string) (net.Conn, error) {
+	conn, err := c.dial(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.WriteString(conn, sent)
+	return conn, err // it may have been refused already; the answer can be read
+}
+
+// head is the head of a request with the caller's key and more headers.
+func (c *caller) head(method, path string, headers ...string) string {
+	lines := append([]string{method + " " + path + " HTTP/1.1", "Host: attack", "X-Api-Key: " + c.key}, headers...)
+	return strings.Join(lines, "\r\n") + "\r\n\r\n"
 }
 
 // counted is a connection whose bytes are counted.

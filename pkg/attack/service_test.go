@@ -20,6 +20,7 @@ import (
 // default limits; in the short form it may call the authority more often.
 type settings struct {
 	api, worker []string // more arguments of the two commands
+	env         []string // more variables of their environment
 	redis       []redistest.Option
 	workers     int           // 0: one
 	latency     time.Duration // of a call to the authority; 0: 20 ms
@@ -35,7 +36,8 @@ type service struct {
 	api       *clitest.Process
 	workers   []*clitest.Process
 	base      string // URL of the API
-	sites     int    // how many addresses are taken
+	sites     int    // how many addresses of sites are taken
+	callers   int    // how many addresses of callers are
 }
 
 func start(t *testing.T, o settings) *service {
@@ -48,14 +50,15 @@ func start(t *testing.T, o settings) *service {
 	}
 	s.authority.SetFaults(tratest.Faults{Latency: tratest.Duration(latency)})
 	var err error
-	s.api, err = clitest.Start(t, "API listening", append([]string{
+	s.api, err = clitest.StartProgram(t, "ushuru", o.env, "API listening", append([]string{
 		"api", "--allow-loopback", "--redis-url", s.redis.URL,
 		"--listen", "127.0.0.1:0", "--drain-delay", "0s",
+		"--trusted-proxies", "192.0.2.1/32", // no caller here is one
 	}, o.api...)...)
 	must(t, err)
 	s.base = "http://" + s.api.Started.Address
 	for range max(1, o.workers) {
-		worker, err := clitest.Start(t, "worker started", append([]string{
+		worker, err := clitest.StartProgram(t, "ushuru", o.env, "worker started", append([]string{
 			"worker", "--allow-loopback", "--redis-url", s.redis.URL,
 			"--authority-url", s.authority.URL, "--authority-rate", pick("5", "100"),
 		}, o.worker...)...)
@@ -70,6 +73,20 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// address returns an address for a caller, which no other has.
+func (s *service) address() net.IP {
+	s.callers++
+	return net.IPv4(127, 0, 2, byte(s.callers))
+}
+
+// addresses returns as many.
+func (s *service) addresses(n int) (list []net.IP) {
+	for range n {
+		list = append(list, s.address())
+	}
+	return list
 }
 
 // key creates an API key.

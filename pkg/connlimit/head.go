@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // maxHead bounds what is remembered of a request. The server refuses a longer head.
@@ -17,7 +18,8 @@ const maxHead = 20 << 10
 type head struct {
 	mu    sync.Mutex
 	bytes []byte
-	ended bool // the empty line was seen
+	ended bool      // the empty line was seen
+	begun time.Time // when the last response had been sent, or the connection accepted
 }
 
 func (h *head) add(p []byte) {
@@ -37,7 +39,14 @@ func (h *head) add(p []byte) {
 func (h *head) begin() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.bytes, h.ended = h.bytes[:0], false
+	h.bytes, h.ended, h.begun = h.bytes[:0], false, time.Now()
+}
+
+// waitsSince reports whether no request has come, and since when.
+func (h *head) waitsSince() (since time.Time, waits bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.begun, !h.ended
 }
 
 // isPlain reports whether the head is known and has no Content-Length.

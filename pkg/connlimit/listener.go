@@ -26,16 +26,18 @@ type Options struct {
 }
 
 // Listener is a net.Listener that refuses connections beyond its bounds with a short
-// 503, at once: a full server answers that it is full.
+// 503, at once: a full server answers that it is full. Before it is full for an address,
+// it closes a connection without a request of the address that has the most.
 type Listener struct {
 	net.Listener
 	o       Options
 	opened  prometheus.Gauge
 	refused *prometheus.CounterVec
+	closed  prometheus.Counter
 
 	mu     sync.Mutex
 	open   int
-	by     map[netip.Addr]int
+	by     map[netip.Addr]map[*Conn]struct{}
 	silent time.Time // until then no refusal is logged
 	missed int       // refusals that were not logged
 }
@@ -46,16 +48,20 @@ func Listen(inner net.Listener, o Options) *Listener {
 		o.Log = slog.Default()
 	}
 	l := &Listener{
-		Listener: inner, o: o, by: map[netip.Addr]int{},
+		Listener: inner, o: o, by: map[netip.Addr]map[*Conn]struct{}{},
 		opened: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "ushuru_api_connections", Help: "Open connections to the API.",
 		}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "ushuru_api_connections_refused_total", Help: "Connections that were refused, by the bound: all or address.",
 		}, []string{"bound"}),
+		closed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "ushuru_api_connections_displaced_total",
+			Help: "Connections without a request that were closed for one of an address with fewer.",
+		}),
 	}
 	if o.Metrics != nil {
-		o.Metrics.MustRegister(l.opened, l.refused)
+		o.Metrics.MustRegister(l.opened, l.refused, l.closed)
 	}
 	return l
 }
@@ -70,12 +76,18 @@ func (l *Listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		address := Owner(inner.RemoteAddr())
-		if bound := l.acquire(address); bound != "" {
-			l.refuse(inner, address, bound)
+		conn := &Conn{Conn: inner, address: Owner(inner.RemoteAddr()), listener: l}
+		conn.head.begin()
+		displaced, bound := l.acquire(conn)
+		if bound != "" {
+			l.refuse(inner, conn.address, bound)
 			continue
 		}
-		return &Conn{Conn: inner, release: func() { l.release(address) }}, nil
+		if displaced != nil {
+			l.closed.Inc()
+			_ = displaced.Close()
+		}
+		return conn, nil
 	}
 }
 
@@ -106,29 +118,56 @@ func Contains(networks []netip.Prefix, address netip.Addr) bool {
 	return false
 }
 
-// acquire counts a connection, or returns the bound that it exceeds.
-func (l *Listener) acquire(address netip.Addr) (bound string) {
+// acquire counts a connection, or returns the bound that it exceeds. The caller closes
+// the one that was displaced, if any.
+func (l *Listener) acquire(conn *Conn) (displaced *Conn, bound string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.o.PerAddress > 0 && l.by[address] >= l.o.PerAddress && !Contains(l.o.Trusted, address):
-		return "address"
-	case l.o.Max > 0 && l.open >= l.o.Max:
-		return "all"
+	own := l.by[conn.address]
+	if l.o.PerAddress > 0 && len(own) >= l.o.PerAddress && !Contains(l.o.Trusted, conn.address) {
+		return nil, "address"
 	}
+	if l.o.Max > 0 && l.open >= l.o.Max {
+		if displaced = l.displaceable(len(own)); displaced == nil {
+			return nil, "all"
+		}
+	}
+	if own == nil {
+		own = map[*Conn]struct{}{}
+		l.by[conn.address] = own
+	}
+	own[conn] = struct{}{}
 	l.open++
-	l.by[address]++
 	l.opened.Set(float64(l.open))
-	return ""
+	return displaced, ""
 }
 
-func (l *Listener) release(address netip.Addr) {
+// displaceable returns the connection that has been without a request for the longest
+// time, of the address with the most connections, if these are more than count.
+func (l *Listener) displaceable(count int) (oldest *Conn) {
+	var most map[*Conn]struct{}
+	for address, conns := range l.by {
+		if len(conns) > max(count, len(most)) && !Contains(l.o.Trusted, address) {
+			most = conns
+		}
+	}
+	var since time.Time
+	for conn := range most {
+		if at, waits := conn.head.waitsSince(); waits && (oldest == nil || at.Before(since)) {
+			oldest, since = conn, at
+		}
+	}
+	return oldest
+}
+
+func (l *Listener) release(conn *Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open--
 	l.opened.Set(float64(l.open))
-	if l.by[address]--; l.by[address] <= 0 {
-		delete(l.by, address)
+	delete(l.by[conn.address], conn)
+	if len(l.by[conn.address]) == 0 {
+		delete(l.by, conn.address)
 	}
 }
 
@@ -162,14 +201,15 @@ func (l *Listener) log(address netip.Addr, bound string) {
 type Conn struct {
 	net.Conn
 
-	once    sync.Once
-	release func()
-	head    head
+	address  netip.Addr
+	listener *Listener
+	once     sync.Once
+	head     head
 }
 
 // Close closes the connection and counts it no more.
 func (c *Conn) Close() error {
-	c.once.Do(c.release)
+	c.once.Do(func() { c.listener.release(c) })
 	return c.Conn.Close()
 }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -129,6 +130,51 @@ func TestConnectionsAreBounded(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A full server makes room for an address with fewer connections: it closes the one
+// that has been without a request for the longest time, never one with a request.
+func TestFullServerMakesRoom(t *testing.T) {
+	address, _ := serve(t, connlimit.Options{Max: 4})
+	from := func(ip, sent string) net.Conn {
+		t.Helper()
+		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
+		conn, err := dialer.DialContext(t.Context(), "tcp", address)
+		must(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+		_, _ = io.WriteString(conn, sent)
+		time.Sleep(20 * time.Millisecond)
+		return conn
+	}
+	const many, other = "127.0.2.1", "127.0.2.2"
+	working := from(many, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n")
+	served := from(many, get)
+	if got := status(served); got != "HTTP/1.1 200" {
+		t.Fatal(got)
+	}
+	slow, silent := from(many, "GET / HTTP/1.1\r\nX: "), from(many, "")
+	if got := status(from(many, get)); got != "HTTP/1.1 503" {
+		t.Errorf("one more of the same address: %s", got)
+	}
+	for i, closed := range []net.Conn{served, slow} { // the oldest first
+		if got := status(from(other, get)); got != "HTTP/1.1 200" {
+			t.Fatalf("another address: %q", got)
+		}
+		_, err := io.Copy(io.Discard, closed)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("connection %d is open", i)
+		}
+	}
+	if got := status(from(other, get)); got != "HTTP/1.1 503" {
+		t.Errorf("an address with as many connections: %s", got)
+	}
+	for _, conn := range []net.Conn{working, silent} {
+		_, err := io.WriteString(conn, map[net.Conn]string{working: "abc", silent: get}[conn])
+		if got := status(conn); err != nil || got != "HTTP/1.1 200" {
+			t.Errorf("a connection that stays: %q, %v", got, err)
+		}
 	}
 }
 
