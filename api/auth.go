@@ -33,24 +33,24 @@ func (s *Server) authenticated(next http.Handler) handler {
 	}
 }
 
-// credential returns the API key of a request, from either header or from both.
-// It is empty when two keys differ or when Authorization has another scheme.
-func credential(h http.Header) string {
-	found := h.Values("X-Api-Key")
+// credential returns the API key of a request, from either header or from both. It is
+// empty when two keys differ. An Authorization of another scheme, such as a proxy's, and
+// an empty one are no keys.
+func credential(h http.Header) (found string) {
+	given := slices.Clone(h.Values("X-Api-Key"))
 	for _, value := range h.Values("Authorization") {
-		scheme, token, _ := strings.Cut(value, " ")
-		if !strings.EqualFold(scheme, "Bearer") {
-			return ""
-		}
-		found = append(slices.Clip(found), strings.TrimSpace(token))
-	}
-	for _, other := range found {
-		if other != found[0] {
-			return ""
+		if scheme, token, _ := strings.Cut(value, " "); strings.EqualFold(scheme, "Bearer") {
+			given = append(given, strings.TrimSpace(token))
 		}
 	}
-	if len(found) == 0 {
-		return ""
+	for _, key := range given {
+		switch {
+		case key == "" || key == found:
+		case found != "":
+			return ""
+		default:
+			found = key
+		}
 	}
-	return found[0]
+	return found
 }

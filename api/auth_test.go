@@ -47,6 +47,10 @@ var authScenarios = []scenario{
 	admitted("x-api-key", map[string]string{"x-api-key": "{key}"}),
 	admitted("bearer", map[string]string{"Authorization": "Bearer {key}"}),
 	admitted("bearer in any case", map[string]string{"Authorization": "bEARER  {key}"}),
+	admitted("x-api-key beside another scheme", map[string]string{"Authorization": "Basic dXNlcjpwYXNz", "x-api-key": "{key}"}),
+	admitted("x-api-key beside an empty bearer", map[string]string{"Authorization": "Bearer ", "x-api-key": "{key}"}),
+	admitted("x-api-key beside a lonely word", map[string]string{"Authorization": "Bearer", "x-api-key": "{key}"}),
+	admitted("bearer beside an empty x-api-key", map[string]string{"Authorization": "Bearer {key}", "x-api-key": ""}),
 	admitted("the same key twice", map[string]string{"Authorization": "Bearer {key}", "x-api-key": "{key}"}),
 	{name: "unknown path with a key", url: "/v1/nowhere", status: 404, has: []string{`"code":"not_found"`}},
 	{

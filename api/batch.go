@@ -77,6 +77,9 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := recorderOf(r).ignore(r, options.ignored...); err != nil {
+		return err
+	}
 	rows, err := s.batchRows(req, &options)
 	if err != nil {
 		return err
@@ -113,7 +116,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if err := s.confirm(r.Context()); err != nil {
 		return err
 	}
-	return writeBatch(w, b, hook, options.ignored)
+	return writeBatch(w, b, hook, recorderOf(r).ignored)
 }
 
 // replayBatch returns the batch that the same request created before, with its
@@ -129,6 +132,7 @@ func (s *Server) replayBatch(
 	b, err = s.options.Batches.Get(ctx, id)
 	switch {
 	case errors.Is(err, batch.ErrNotFound):
+		same.setReplayed(recorderOf(r), false)
 		return nil, hook, nil
 	case err != nil:
 		return nil, hook, errUnavailable.WithCause(err)
@@ -230,10 +234,15 @@ func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	found, err := s.options.Batches.List(ctx, recorderOf(r).key.ID, r.URL.Query().Get("cursor"), limit)
-	if err != nil {
+	found, err := s.options.Batches.List(ctx, recorderOf(r).key.ID, r.URL.Query().Get("cursor"), limit+1)
+	switch {
+	case errors.Is(err, batch.ErrBadCursor):
+		return errPageInvalid.WithCause(err)
+	case err != nil:
 		return errUnavailable.WithCause(err)
 	}
+	more := len(found) > limit
+	found = found[:min(len(found), limit)]
 	body := struct {
 		Batches []batchBody `json:"batches"`
 		Next    string      `json:"next,omitempty"`
@@ -241,7 +250,7 @@ func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) error {
 	for _, b := range found {
 		body.Batches = append(body.Batches, newBatchBody(b))
 	}
-	if len(found) == limit {
+	if more {
 		body.Next = found[limit-1].ID
 	}
 	return writeJSON(w, http.StatusOK, body)

@@ -47,8 +47,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, req requestBo
 	case err != nil:
 		return errInvalidJSON.WithCause(err)
 	}
-	recorderOf(r).ignored = jsonobject.Unknown("", data, req, "lang")
-	return nil
+	return recorderOf(r).ignore(r, jsonobject.Unknown("", data, req, "lang")...)
 }
 
 // readText reads a body of up to limit bytes. It returns notUTF8 for a body that

@@ -89,7 +89,7 @@ func (s *Server) readCompare(w http.ResponseWriter, r *http.Request) (input task
 	}
 	input.Landing, input.Costs = wanted.Landing, wanted.Costs
 	if wanted.Target != nil {
-		rec.ignored = append(rec.ignored, "target") // a comparison has no highest price
+		return input, rec.ignore(r, "target") // a comparison has no highest price
 	}
 	return input, nil
 }

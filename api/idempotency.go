@@ -98,7 +98,23 @@ func (s *Server) beginIdempotent(r *http.Request, identity any) (*idempotentRequ
 	case err != nil:
 		return nil, errUnavailable.WithCause(err)
 	}
+	same.setReplayed(rec, same.stored.Outcome != "")
 	return same, nil
+}
+
+// replayedHeader says that a response is that of an earlier request with the same
+// Idempotency-Key.
+const replayedHeader = "Idempotency-Replayed"
+
+// setReplayed says whether the request was carried out before.
+func (same *idempotentRequest) setReplayed(w http.ResponseWriter, replayed bool) {
+	switch {
+	case same == nil:
+	case replayed:
+		w.Header().Set(replayedHeader, "true")
+	default:
+		w.Header().Del(replayedHeader)
+	}
 }
 
 // outcome returns the stored outcome of the request, if it is of a kind, such
@@ -157,7 +173,9 @@ func (s *Server) replay(r *http.Request, identity any) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	return s.storedOutcome(r.Context(), same)
+	found, err := s.storedOutcome(r.Context(), same)
+	same.setReplayed(recorderOf(r), !found.isEmpty())
+	return found, err
 }
 
 // setOutcome stores the outcome of a request under its Idempotency-Key. It

@@ -1,9 +1,11 @@
 package api
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 
+	"ushuru/api/problem"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -15,14 +17,34 @@ const warnFieldIgnored = "field_ignored"
 // maxIgnored is how many fields such a warning names.
 const maxIgnored = 20
 
+// ignore remembers fields of a request that do not exist, for the warning about them.
+// With strict=true in the query it returns a problem instead.
+func (rec *responseRecorder) ignore(r *http.Request, names ...string) error {
+	rec.ignored = append(rec.ignored, names...)
+	if len(names) == 0 || !isStrict(r) {
+		return nil
+	}
+	refused := problem.New(http.StatusBadRequest, "field_unknown", ignoredValues(names))
+	refused.Param = names[0]
+	return refused
+}
+
+// isStrict reports whether a request wants to be refused for fields that do not exist.
+func isStrict(r *http.Request) bool { return isYes(r.URL.Query().Get("strict")) }
+
+// ignoredValues are the values of the text about fields that do not exist.
+func ignoredValues(names []string) message.Values {
+	if len(names) > maxIgnored {
+		names = append(slices.Clone(names[:maxIgnored]), "…")
+	}
+	return message.Values{"fields": strings.Join(names, ", ")}
+}
+
 // ignoredWarning returns the warning about fields that were ignored; nil when there
 // are none.
 func ignoredWarning(names []string) []vehicle.Warning {
 	if len(names) == 0 {
 		return nil
 	}
-	if len(names) > maxIgnored {
-		names = append(slices.Clone(names[:maxIgnored]), "…")
-	}
-	return []vehicle.Warning{message.New("warning/"+warnFieldIgnored, message.Values{"fields": strings.Join(names, ", ")})}
+	return []vehicle.Warning{message.New("warning/"+warnFieldIgnored, ignoredValues(names))}
 }

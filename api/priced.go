@@ -21,8 +21,8 @@ func readTerms(r *http.Request, req *terms.Request) (vehicle.Terms, error) {
 		return parsed, err
 	}
 	rec := recorderOf(r)
-	rec.terms, rec.ignored = parsed, append(rec.ignored, ignored...)
-	return parsed, nil
+	rec.terms = parsed
+	return parsed, rec.ignore(r, ignored...)
 }
 
 // priced returns an estimate with its cost on the terms of a request, and for a car

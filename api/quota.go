@@ -29,7 +29,7 @@ func (s *Server) rateLimited(next handler) handler {
 }
 
 // checkRate counts a request, once, unless its key has exceeded its requests per
-// minute. It sets the three RateLimit headers of the IETF draft.
+// minute. It sets the RateLimit headers.
 func (s *Server) checkRate(w http.ResponseWriter, r *http.Request) error {
 	rec, perMinute := recorderOf(r), s.limits(r).PerMinute
 	if perMinute <= 0 || rec.counted {
@@ -42,16 +42,24 @@ func (s *Server) checkRate(w http.ResponseWriter, r *http.Request) error {
 		return errUnavailable.WithCause(err)
 	}
 	rec.counted = true
-	h := w.Header()
-	h.Set("Ratelimit-Limit", strconv.Itoa(allowance.Limit))
-	h.Set("Ratelimit-Remaining", strconv.Itoa(allowance.Remaining))
-	h.Set("Ratelimit-Reset", seconds(wholeSeconds(allowance.Reset)))
+	setRateLimit(w.Header(), allowance)
 	if !allowance.Allowed {
 		limited := *errRateLimited
 		limited.RetryAfter = max(wholeSeconds(allowance.RetryAfter), time.Second)
 		return &limited
 	}
 	return nil
+}
+
+// setRateLimit says what a key has left: in the two headers of the IETF draft
+// (draft-ietf-httpapi-ratelimit-headers-10), and in the three of its early versions.
+func setRateLimit(h http.Header, a quota.Allowance) {
+	reset := seconds(wholeSeconds(a.Reset))
+	h.Set("Ratelimit-Policy", fmt.Sprintf(`"minute";q=%d;w=60`, a.Limit))
+	h.Set("Ratelimit", fmt.Sprintf(`"minute";r=%d;t=%s`, a.Remaining, reset))
+	h.Set("Ratelimit-Limit", strconv.Itoa(a.Limit))
+	h.Set("Ratelimit-Remaining", strconv.Itoa(a.Remaining))
+	h.Set("Ratelimit-Reset", reset)
 }
 
 // checkJobLimits counts a request that needs a job, unless its key has

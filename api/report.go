@@ -75,6 +75,7 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	report.Cached = found.job == nil
+	report.Warnings = append(report.Warnings, ignoredWarning(recorderOf(r).ignored)...)
 	return writeJSON(w, http.StatusOK, report)
 }
 

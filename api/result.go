@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
+	"ushuru/api/negotiate"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/export"
 	"ushuru/pkg/money"
@@ -46,8 +47,7 @@ var resultFormats = []resultFormat{
 	{"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx", beginTable(export.NewXLSX)},
 }
 
-// parseResultFormat returns the format that the query or Accept requests. Of
-// several types in Accept, the first that is supported applies.
+// parseResultFormat returns the format that the query or Accept requests.
 func parseResultFormat(r *http.Request) (resultFormat, error) {
 	if name := r.URL.Query().Get("format"); name != "" {
 		for _, f := range resultFormats {
@@ -57,15 +57,12 @@ func parseResultFormat(r *http.Request) (resultFormat, error) {
 		}
 		return resultFormat{}, errFormatUnknown
 	}
-	for accepted := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
-		mediaType, _, _ := mime.ParseMediaType(accepted)
-		for _, f := range resultFormats {
-			if f.mediaType == mediaType {
-				return f, nil
-			}
-		}
+	offered := make([]string, len(resultFormats))
+	for i, f := range resultFormats {
+		offered[i] = f.mediaType
 	}
-	return resultFormats[0], nil
+	wanted := negotiate.MediaType(r.Header.Values("Accept"), offered...)
+	return resultFormats[slices.Index(offered, wanted)], nil
 }
 
 // getResults answers GET /v1/batches/{id}/results: all rows with their results

@@ -13,7 +13,8 @@ func (s *Server) routes() error {
 	s.router.NotFoundHandler = problemHandler(errNotFound)
 	s.router.Handle("/healthz", methods{http.MethodGet: s.healthz})
 	s.router.Handle("/readyz", methods{http.MethodGet: s.readyz})
-	s.router.Handle("/openapi.yaml", methods{http.MethodGet: s.openapi})
+	s.router.Handle("/openapi.yaml", methods{http.MethodGet: serveDocument(openAPIYAML)})
+	s.router.Handle("/openapi.json", methods{http.MethodGet: serveDocument(openAPIJSON)})
 
 	v1 := mux.NewRouter().SkipClean(true)
 	v1.NotFoundHandler = problemHandler(errNotFound)

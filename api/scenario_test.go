@@ -100,6 +100,7 @@ func TestScenarios(t *testing.T) {
 		{"cancel", cancelScenarios},
 		{"idempotency", idempotencyScenarios},
 		{"webhooks", webhookScenarios},
+		{"corners", cornerScenarios},
 		{"status", statusScenarios},
 	}
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {

@@ -13,6 +13,7 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/vehicle"
 	"ushuru/pkg/webhook"
 )
 
@@ -35,7 +36,8 @@ func (*webhookRequest) typeProblem(field string) *problem.Problem {
 type webhookBody struct {
 	webhook.Endpoint
 
-	Secret string `json:"secret"`
+	Secret   string            `json:"secret"`
+	Warnings []vehicle.Warning `json:"warnings,omitempty"` // about the request
 }
 
 // postWebhook answers POST /v1/webhooks.
@@ -70,7 +72,9 @@ func (s *Server) postWebhook(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Location", "/v1/webhooks/"+created.ID)
-	return writeJSON(w, http.StatusCreated, webhookBody{created, secret})
+	return writeJSON(w, http.StatusCreated, webhookBody{
+		Endpoint: created, Secret: secret, Warnings: ignoredWarning(recorderOf(r).ignored),
+	})
 }
 
 // checkWebhook checks a request and makes it canonical.
@@ -78,13 +82,20 @@ func (s *Server) checkWebhook(req *webhookRequest) (err error) {
 	if req.URL, err = s.webhookURL(req.URL); err != nil {
 		return err
 	}
-	slices.Sort(req.Events)
-	req.Events = slices.Compact(req.Events)
+	req.Events, err = webhookEvents(req.Events)
+	return err
+}
+
+// webhookEvents checks the events that a webhook subscribes to, and returns each once, in
+// order.
+func webhookEvents(events []string) ([]string, error) {
+	slices.Sort(events)
+	events = slices.Compact(events)
 	unknown := func(event string) bool { return !slices.Contains(webhook.Events(), event) }
-	if len(req.Events) == 0 || slices.ContainsFunc(req.Events, unknown) {
-		return errEventsInvalid
+	if len(events) == 0 || slices.ContainsFunc(events, unknown) {
+		return nil, errEventsInvalid
 	}
-	return nil
+	return events, nil
 }
 
 // webhookURL returns the canonical form of a webhook's URL. Whether it
@@ -153,6 +164,46 @@ func (s *Server) getWebhook(ctx context.Context, _ *http.Request, owner, id stri
 	return http.StatusOK, found, err
 }
 
+// webhookChange is the body of PATCH /v1/webhooks/{id}.
+type webhookChange struct {
+	URL    *string  `json:"url"`
+	Events []string `json:"events"`
+}
+
+// typeProblem returns the problem of a field that has the wrong type.
+func (*webhookChange) typeProblem(field string) *problem.Problem {
+	return (*webhookRequest)(nil).typeProblem(field)
+}
+
+// patchWebhook answers PATCH /v1/webhooks/{id}: it changes the URL, the events, or both.
+func (s *Server) patchWebhook(w http.ResponseWriter, r *http.Request) error {
+	var req webhookChange
+	if err := readJSON(w, r, maxBody, &req); err != nil {
+		return err
+	}
+	url := ""
+	if req.URL != nil {
+		var err error
+		if url, err = s.webhookURL(*req.URL); err != nil {
+			return err
+		}
+	}
+	if req.Events != nil || req.URL == nil {
+		var err error
+		if req.Events, err = webhookEvents(req.Events); err != nil {
+			return err
+		}
+	}
+	return s.ofWebhook(func(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
+		changed, err := s.options.Webhooks.Change(ctx, owner, id, url, req.Events)
+		body := struct {
+			webhook.Endpoint
+			Warnings []vehicle.Warning `json:"warnings,omitempty"`
+		}{changed, ignoredWarning(recorderOf(r).ignored)}
+		return http.StatusOK, body, err
+	})(w, r)
+}
+
 // deleteWebhook answers DELETE /v1/webhooks/{id}.
 func (s *Server) deleteWebhook(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
 	return http.StatusNoContent, nil, s.options.Webhooks.Remove(ctx, owner, id)
@@ -172,7 +223,7 @@ func (s *Server) rotateWebhook(ctx context.Context, r *http.Request, owner, id s
 		return 0, nil, err
 	}
 	changed, err := s.options.Webhooks.Rotate(ctx, owner, id, secret)
-	return http.StatusOK, webhookBody{changed, secret}, err
+	return http.StatusOK, webhookBody{Endpoint: changed, Secret: secret}, err
 }
 
 // enableWebhook answers POST /v1/webhooks/{id}/enable, once under an
@@ -197,7 +248,10 @@ func (s *Server) enableWebhook(ctx context.Context, r *http.Request, owner, id s
 func (s *Server) routeWebhooks(v1 *mux.Router) {
 	v1.Handle("/v1/webhooks", methods{http.MethodGet: s.listWebhooks, http.MethodPost: s.rateLimited(idempotent(s.postWebhook))})
 	const one = "/v1/webhooks/{id:[0-9a-z]{1,64}}"
-	v1.Handle(one, methods{http.MethodGet: s.ofWebhook(s.getWebhook), http.MethodDelete: s.ofWebhook(s.deleteWebhook)})
+	v1.Handle(one, methods{
+		http.MethodGet: s.ofWebhook(s.getWebhook), http.MethodDelete: s.ofWebhook(s.deleteWebhook),
+		http.MethodPatch: s.rateLimited(s.patchWebhook),
+	})
 	v1.Handle(one+"/rotate", methods{http.MethodPost: idempotent(s.ofWebhook(s.rotateWebhook))})
 	v1.Handle(one+"/enable", methods{http.MethodPost: idempotent(s.ofWebhook(s.enableWebhook))})
 	v1.Handle(one+"/test", methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.testWebhook)))})

@@ -20,6 +20,7 @@ type Problem struct {
 	message.Notice // what is wrong, and what to do
 
 	Status     int
+	Param      string // the field of the request that is to blame
 	RetryAfter time.Duration
 	RetryAt    time.Time // when a site may be asked again; zero when it is not paused
 	Location   string    // URL of a job

@@ -26,6 +26,8 @@ var (
 	// ErrNotFound means that there is no such batch, or that it ended more
 	// than Retention ago.
 	ErrNotFound = errors.New("batch: no such batch")
+	// ErrBadCursor means that a list cannot begin where the caller says.
+	ErrBadCursor = errors.New("batch: no such place in the list")
 	// ErrNoneFailed means that no row has failed, so there is nothing to retry.
 	ErrNoneFailed = errors.New("batch: no listing of the batch has failed")
 )

@@ -244,7 +244,7 @@ func (s *Store) List(ctx context.Context, owner, before string, limit int) ([]*B
 	if before != "" {
 		parsed, err := ulid.ParseStrict(before)
 		if err != nil {
-			return nil, nil //nolint:nilerr // no batch is older than one that never existed
+			return nil, fmt.Errorf("%w: %w", ErrBadCursor, err)
 		}
 		bound = strconv.FormatUint(parsed.Time(), 10)
 	}

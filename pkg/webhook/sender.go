@@ -144,7 +144,7 @@ func (s *Sender) ProcessTask(ctx context.Context, task *asynq.Task) error {
 		if err != nil {
 			return err
 		}
-		return s.conclude(ctx, record, d, attempt, wait)
+		return s.conclude(ctx, record, d, endpoint.URL, attempt, wait)
 	})
 }
 
@@ -170,9 +170,11 @@ func (s *Sender) inTurn(ctx context.Context, d Delivery, send func() error) erro
 	return send()
 }
 
-// conclude records the outcome of an attempt and says what comes next. wait is
-// the delay that the receiver asked for.
-func (s *Sender) conclude(ctx context.Context, record string, d Delivery, attempt Attempt, wait time.Duration) error {
+// conclude records the outcome of an attempt to send to a URL and says what comes next.
+// wait is the delay that the receiver asked for.
+func (s *Sender) conclude(
+	ctx context.Context, record string, d Delivery, url string, attempt Attempt, wait time.Duration,
+) error {
 	delays := s.Schedule
 	if delays == nil {
 		delays = schedule
@@ -186,7 +188,7 @@ func (s *Sender) conclude(ctx context.Context, record string, d Delivery, attemp
 	switch {
 	case attempt.Error == "" && attempt.Status >= 200 && attempt.Status < 300:
 		if d.Event == verificationEvent {
-			if err := s.Store.markVerified(ctx, d.Owner, d.Endpoint); err != nil {
+			if err := s.Store.markVerified(ctx, d.Owner, d.Endpoint, url); err != nil {
 				return ignoreMissing(err)
 			}
 		}

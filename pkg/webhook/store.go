@@ -196,6 +196,33 @@ func (s *Store) Enable(ctx context.Context, owner, id string) error {
 	return s.update(ctx, owner, id, func(e *stored) { e.Disabled = "" })
 }
 
+// Change sets the URL and the events of an endpoint; what is empty stays. The URL must
+// have been checked. An endpoint with another URL must prove again that it wants events;
+// until then they wait.
+func (s *Store) Change(ctx context.Context, owner, id, url string, events []string) (Endpoint, error) {
+	var changed Endpoint
+	moved := false
+	err := s.update(ctx, owner, id, func(e *stored) {
+		if moved = url != "" && url != e.URL; moved {
+			e.URL, e.State = url, Unverified
+		}
+		if len(events) > 0 {
+			e.Events = slices.Clone(events)
+		}
+		changed = e.Endpoint
+	})
+	if err != nil || changed.State != Unverified || url == "" {
+		return changed, err
+	}
+	// Also when an earlier call died before it asked; the subject makes it one question.
+	subject := "changed " + changed.URL
+	if moved {
+		subject += " " + rand.Text()
+	}
+	_, err = s.Verify(ctx, owner, id, subject, time.Now())
+	return changed, err
+}
+
 // disable disables an endpoint for a reason.
 func (s *Store) disable(ctx context.Context, owner, id, reason string) error {
 	return s.update(ctx, owner, id, func(e *stored) { e.Disabled = reason })

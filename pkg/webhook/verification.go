@@ -40,9 +40,14 @@ func (s *Store) Verify(ctx context.Context, owner, endpoint, subject string, at 
 	return s.emit(ctx, owner, endpoint, verificationEvent, subject, at, verification{endpoint, rand.Text()})
 }
 
-// markVerified records that an endpoint has proved that it wants events.
-func (s *Store) markVerified(ctx context.Context, owner, endpoint string) error {
-	return s.update(ctx, owner, endpoint, func(e *stored) { e.State = Verified })
+// markVerified records that an endpoint has proved that it wants events. What was proved
+// at another URL, which the endpoint had before, is no proof.
+func (s *Store) markVerified(ctx context.Context, owner, endpoint, url string) error {
+	return s.update(ctx, owner, endpoint, func(e *stored) {
+		if e.URL == url {
+			e.State = Verified
+		}
+	})
 }
 
 // proves reports whether the answer to a verificationEvent repeats its challenge.

@@ -167,3 +167,36 @@ func TestEndpointOfAnEarlierVersionGetsEvents(t *testing.T) {
 		t.Errorf("it got %v", got)
 	}
 }
+
+// TestAnotherURLMustProveAgain that it wants events; the answer of the URL before is no
+// proof for it.
+func TestAnotherURLMustProveAgain(t *testing.T) {
+	t.Parallel()
+	var s stage
+	moving := false
+	s, came := asked(t, func(w http.ResponseWriter, _ []byte, challenge string) {
+		if moving { // while the first URL answers
+			if _, err := s.store.Change(t.Context(), owner, s.endpoint.ID, "https://other.example/", nil); err != nil {
+				t.Error(err)
+			}
+		}
+		_, _ = io.WriteString(w, challenge)
+	})
+	moving = true
+	s.send(t)
+	if s.state(t) != webhook.Unverified {
+		t.Error("the answer of one URL is the proof of another")
+	}
+	moving = false
+	changed, err := s.store.Change(t.Context(), owner, s.endpoint.ID, s.endpoint.URL, []string{webhook.JobCompleted})
+	if err != nil || changed.URL != s.endpoint.URL || changed.Events[0] != webhook.JobCompleted || changed.State != webhook.Unverified {
+		t.Fatalf("%+v, %v", changed, err)
+	}
+	s.send(t)
+	if s.state(t) != webhook.Verified {
+		t.Errorf("after another question: %s; it got %v", s.state(t), came())
+	}
+	if same, err := s.store.Change(t.Context(), owner, s.endpoint.ID, s.endpoint.URL, nil); err != nil || same.State != webhook.Verified {
+		t.Errorf("the same URL: %+v, %v", same, err)
+	}
+}
