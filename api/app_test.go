@@ -70,7 +70,7 @@ func newOptions(conn *redisx.Conn) api.Options {
 		Batches: batch.NewStore(client), Cache: cache.New(client), Catalogue: tra.NewStore(client, tra.StoreOptions{}),
 		Drift: drift.NewStore(client), Idempotency: idempotency.NewStore(client),
 		Keys: keys.NewStore(client), Limiter: quota.NewLimiter(client), Bytes: quota.NewBytes(client),
-		Webhooks:   webhook.NewStore(client),
+		Webhooks:   webhook.NewStore(client, nil),
 		AsynqRedis: conn.AsynqOpt(),
 	}
 	options.TRA = options.Catalogue

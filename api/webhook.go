@@ -218,7 +218,11 @@ func (s *Server) rotateWebhook(ctx context.Context, r *http.Request, owner, id s
 	if err != nil {
 		return 0, nil, err
 	}
-	secret, err := same.setOutcome(ctx, "secret", webhook.NewSecret())
+	sealed, err := same.setOutcome(ctx, "secret", s.options.Webhooks.SealSecret(owner, id, webhook.NewSecret()))
+	if err != nil {
+		return 0, nil, err
+	}
+	secret, err := s.options.Webhooks.OpenSecret(owner, id, sealed)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -19,7 +19,7 @@ func hooked(owner string) func(*testing.T, *app) string {
 		if owner == "" {
 			owner = a.keyID
 		}
-		hooks := webhook.NewStore(a.conn.Client())
+		hooks := webhook.NewStore(a.conn.Client(), nil)
 		made, _, err := hooks.Add(t.Context(), owner, webhook.NewID(), "https://receiver.example/", []string{webhook.JobCompleted})
 		if err != nil {
 			t.Fatal(err)

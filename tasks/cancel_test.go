@@ -131,7 +131,7 @@ func TestSweepCompletesAPromotion(t *testing.T) {
 func TestRequestersGetTheEventOfTheEnd(t *testing.T) {
 	t.Parallel()
 	f := enginetest.New(t)
-	hooks := webhook.NewStore(f.Redis)
+	hooks := webhook.NewStore(f.Redis, nil)
 	endpoint, _, err := hooks.Add(t.Context(), "key1", webhook.NewID(), "https://receiver.example/", []string{webhook.JobCompleted})
 	if err != nil {
 		t.Fatal(err)

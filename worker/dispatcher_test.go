@@ -32,7 +32,7 @@ type dispatcherRig struct {
 func newDispatcherRig(t *testing.T, conn *redisx.Conn) *dispatcherRig {
 	t.Helper()
 	client, log := conn.Client(), slog.New(slog.DiscardHandler)
-	batches, webhooks := batch.NewStore(client), webhook.NewStore(client)
+	batches, webhooks := batch.NewStore(client), webhook.NewStore(client, nil)
 	outcomes := newBatchOutcomes(batches, webhooks, quota.NewBytes(client), log)
 	engine := enginetest.NewEngine(client, enginetest.WithNotifier(subscriberBatch, outcomes.onJobEnded))
 	d := &dispatcher{client, jobs.NewStore(client), batches, engine, outcomes, 4, log}

@@ -19,6 +19,7 @@ import (
 	"ushuru/pkg/freight"
 	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/seal"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/worker"
 )
@@ -27,6 +28,9 @@ import (
 type Options struct {
 	Redis *redisx.Conn // an open connection; the caller closes it after Stop
 	Log   *slog.Logger
+
+	// Secrets seals the secrets of webhooks; nil stores them in the clear.
+	Secrets *seal.Ring
 
 	API    *APIOptions    // nil runs no API
 	Worker *WorkerOptions // nil runs no workers
@@ -77,7 +81,7 @@ func New(o Options) (*App, error) {
 		}
 	}
 	a := &App{
-		options: o, log: o.Log, registry: newRegistry(), stores: newStores(o.Redis.Client(), o.Log), failed: make(chan error, 1),
+		options: o, log: o.Log, registry: newRegistry(), stores: newStores(o.Redis.Client(), o.Secrets, o.Log), failed: make(chan error, 1),
 	}
 	if o.LearnFreight {
 		a.freight = freight.New(o.Redis.Client(), sites.NameOf, o.Log)

@@ -13,6 +13,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/quota"
+	"ushuru/pkg/seal"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
@@ -34,8 +35,8 @@ type stores struct {
 	webhooks  *webhook.Store
 }
 
-func newStores(client redis.UniversalClient, log *slog.Logger) *stores {
-	records, webhooks := jobs.NewStore(client), webhook.NewStore(client)
+func newStores(client redis.UniversalClient, ring *seal.Ring, log *slog.Logger) *stores {
+	records, webhooks := jobs.NewStore(client), webhook.NewStore(client, ring)
 	results := cache.NewChecked(client, func(result []byte) bool {
 		reason := drift.ImplausibleResult(result, time.Now())
 		if reason != "" {

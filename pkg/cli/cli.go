@@ -87,6 +87,7 @@ func execute(args []string, r *run) (status int) {
 	}
 	r.common, r.log = root.Common, newLog(r.Err, root.LogLevel)
 	redis.SetLogger(redisLog{r.log})
+	r.warnSecretFlags(parsed)
 	err = parsed.Run(r, &console.Console{Streams: r.Streams, Ctx: r.ctx})
 	r.cleanup.Run()
 	var exit console.ExitError

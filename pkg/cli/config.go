@@ -16,6 +16,7 @@ import (
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/quota"
+	"ushuru/pkg/seal"
 	"ushuru/pkg/tra"
 	"ushuru/tasks"
 )
@@ -37,8 +38,29 @@ func (c Common) production() bool { return c.Env == "production" }
 
 // redisConfig says where Redis is.
 type redisConfig struct {
-	RedisURL      Secret `env:"REDIS_URL" placeholder:"URL" help:"redis://, rediss://, redis-socket://, redis-sentinel:// or redis-cluster:// URL."`
-	RedisPoolSize int    `env:"REDIS_POOL_SIZE" default:"0" help:"Maximum connections per server; 0 means ten per CPU."`
+	RedisURL        Secret `env:"REDIS_URL" placeholder:"URL" help:"redis://, rediss://, redis-socket://, redis-sentinel:// or redis-cluster:// URL."`
+	RedisPoolSize   int    `env:"REDIS_POOL_SIZE" default:"0" help:"Maximum connections per server; 0 means ten per CPU."`
+	AllowPlainRedis bool   `env:"ALLOW_PLAIN_REDIS" help:"Allow a Redis on another host without password and without TLS in production."`
+}
+
+// secretsConfig is about secrets that are stored.
+type secretsConfig struct {
+	SecretsKey Secret `env:"SECRETS_KEY" help:"Key that seals the secrets of webhooks in Redis: 32 bytes in base64; of several, by commas, the first seals and all open; the same on API and workers of the role any; required in production."`
+}
+
+// ring returns the keys that seal secrets.
+func (c secretsConfig) ring() (*seal.Ring, error) {
+	ring, err := seal.Parse(string(c.SecretsKey))
+	if err != nil {
+		return nil, fmt.Errorf("SECRETS_KEY: %w", err)
+	}
+	return ring, nil
+}
+
+// Validate is called by kong.
+func (c secretsConfig) Validate() error {
+	_, err := c.ring()
+	return err
 }
 
 // keyAIConfig is the budget of each API key for the AI.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 
 	"ushuru/pkg/app"
@@ -27,13 +28,20 @@ func (r *run) redis(config redisConfig, embedded bool) (*redisx.Conn, error) {
 func (r *run) connect(config redisConfig, embedded, loading bool) (*redisx.Conn, error) {
 	conn, err := redisx.Open(r.ctx, redisx.Options{
 		URL: string(config.RedisURL), AllowEmbedded: embedded && !r.common.production(), PoolSize: config.RedisPoolSize,
-		AllowLoading: loading,
+		AllowLoading: loading, RefuseExposed: r.common.production() && !config.AllowPlainRedis,
 	})
 	if errors.Is(err, redisx.ErrEmbeddedRefused) {
 		return nil, errors.New("set REDIS_URL to the address of a Redis server, for example redis://localhost:6379")
 	}
+	if errors.Is(err, redisx.ErrExposed) {
+		return nil, fmt.Errorf("%w in production: put one into REDIS_URL (redis://user:password@host:6379) or use rediss://;"+
+			" ALLOW_PLAIN_REDIS=true permits it in a network that only this service can reach", err)
+	}
 	if err != nil {
 		return nil, err
+	}
+	if conn.Exposed() {
+		r.log.Warn("Redis on another host has neither password nor TLS: everybody in the network can read and change everything")
 	}
 	r.cleanup.Add(func() { _ = conn.Close() })
 	for _, warning := range conn.Warnings(r.ctx) {

@@ -3,10 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"ushuru/pkg/app"
 	"ushuru/pkg/cost"
+	"ushuru/pkg/seal"
 	"ushuru/pkg/sheet/scan"
+	"ushuru/tasks"
 )
 
 // sharedConfig is what the API and the workers must have alike.
@@ -15,6 +18,7 @@ type sharedConfig struct {
 	costConfig
 	sheetConfig
 	keyAIConfig
+	secretsConfig
 	AllowLoopback bool `env:"ALLOW_LOOPBACK" help:"Allow listings and sheets on this machine, such as those of simulate site; the same on API and workers; refused in production."`
 }
 
@@ -56,13 +60,18 @@ func (c *serveCommand) Run(r *run) error {
 
 // Validate is called by kong. It calls what the embedded structs would hide from
 // each other.
-func (c *workerCommand) Validate() error {
-	return errors.Join(c.workerConfig.Validate(), c.authorityConfig.Validate())
+func (c *apiCommand) Validate() error {
+	return errors.Join(c.secretsConfig.Validate(), c.httpConfig.Validate())
 }
 
-// Validate is called by kong, as that of workerCommand.
+// Validate is called by kong, as that of apiCommand.
+func (c *workerCommand) Validate() error {
+	return errors.Join(c.secretsConfig.Validate(), c.workerConfig.Validate(), c.authorityConfig.Validate())
+}
+
+// Validate is called by kong, as that of apiCommand.
 func (c *serveCommand) Validate() error {
-	return errors.Join(c.httpConfig.Validate(), c.workerConfig.Validate(), c.authorityConfig.Validate())
+	return errors.Join(c.secretsConfig.Validate(), c.httpConfig.Validate(), c.workerConfig.Validate(), c.authorityConfig.Validate())
 }
 
 // parts says what a process runs.
@@ -70,6 +79,28 @@ type parts struct {
 	http      *httpConfig   // nil: no API
 	worker    *workerConfig // nil: no workers
 	authority authorityConfig
+}
+
+var errSecretsKeyMissing = errors.New("set SECRETS_KEY, which seals the secrets of webhooks in Redis;" +
+	" \"openssl rand -base64 32\" makes one. Keep it apart from the backups of Redis")
+
+// usesSecrets reports whether the process creates webhooks or signs their events.
+func (p parts) usesSecrets() bool {
+	return p.http != nil || p.worker != nil && slices.Contains(p.worker.Roles, tasks.RoleAny)
+}
+
+// secrets returns the keys that seal secrets. In production a process that has to do with
+// secrets needs one.
+func (r *run) secrets(config secretsConfig, p parts) (*seal.Ring, error) {
+	ring, err := config.ring()
+	if err != nil || ring.Seals() || !p.usesSecrets() {
+		return ring, err
+	}
+	if r.common.production() {
+		return nil, errSecretsKeyMissing
+	}
+	r.log.Warn("SECRETS_KEY is not set: the secrets of webhooks are stored in the clear")
+	return ring, nil
 }
 
 // serve runs the API, the workers or both until the signal to stop.
@@ -89,6 +120,10 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 	if err != nil {
 		return fmt.Errorf("SHEET_HOSTS: %w", err)
 	}
+	ring, err := r.secrets(shared.secretsConfig, p)
+	if err != nil {
+		return err
+	}
 	conn, err := r.connect(shared.redisConfig, p.http != nil && p.worker != nil, true)
 	if err != nil {
 		return err
@@ -97,7 +132,7 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 		r.log.Warn("ALLOW_LOOPBACK is set: callers can read pages of this machine")
 	}
 	options := app.Options{
-		Redis: conn, Log: r.log, Costs: costs, LearnFreight: shared.LearnFreight, Sheets: hosts,
+		Redis: conn, Log: r.log, Secrets: ring, Costs: costs, LearnFreight: shared.LearnFreight, Sheets: hosts,
 		AllowLoopback: shared.AllowLoopback, KeyAITokens: shared.KeyAITokens,
 	}
 	if p.worker != nil {

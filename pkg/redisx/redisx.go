@@ -30,6 +30,10 @@ type Options struct {
 	// other command with LOADING; see Loading.
 	AllowLoading bool
 
+	// RefuseExposed has Open return ErrExposed for a connection that leaves this machine
+	// without TLS and without a password.
+	RefuseExposed bool
+
 	// PoolSize is the maximum number of connections of one client to one server; 0
 	// is ten for each CPU. Every client of AsynqOpt has its own pool.
 	PoolSize int
@@ -77,6 +81,9 @@ func dial(options Options) (*Conn, error) {
 	target, err := parseURL(options.URL)
 	if err != nil {
 		return nil, fmt.Errorf("redisx: Redis URL %s: %w", Redact(options.URL), err)
+	}
+	if options.RefuseExposed && target.exposed() {
+		return nil, fmt.Errorf("%s: %w", target.name, ErrExposed)
 	}
 	target.apply(options)
 	client := target.client()

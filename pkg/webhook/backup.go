@@ -37,6 +37,9 @@ func (s *Store) Export(ctx context.Context, owners []string, w io.Writer) (n int
 			return n, err
 		}
 		for _, e := range endpoints {
+			if e, err = s.opened(owner, e); err != nil {
+				return n, err
+			}
 			if err := lines.Encode(saved{owner, e}); err != nil {
 				return n, err
 			}
@@ -64,7 +67,7 @@ func (s *Store) Import(ctx context.Context, r io.Reader, hasKey func(owner strin
 			keyless++
 			continue
 		}
-		record, err := json.Marshal(line.stored)
+		record, err := s.record(line.Owner, &line.stored)
 		if err != nil {
 			return present, keyless, err
 		}

@@ -13,7 +13,7 @@ import (
 
 func TestEndpointsOutliveAnEmptyRedis(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		store, ctx := webhook.NewStore(conn.Client()), t.Context()
+		store, ctx := webhook.NewStore(conn.Client(), nil), t.Context()
 		var backup bytes.Buffer
 		ids := []string{webhook.NewID(), webhook.NewID()}
 		var secret string
@@ -56,7 +56,7 @@ func TestOnlyEndpointsThatCanSignAreImported(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	store := webhook.NewStore(conn.Client())
+	store := webhook.NewStore(conn.Client(), nil)
 	good := `{"value":"` + webhook.NewSecret() + `"}`
 	for _, line := range []string{
 		`{`, `{}`, `{"owner":"k","id":"w","url":"https://a.example"}`,

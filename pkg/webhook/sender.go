@@ -33,6 +33,10 @@ const (
 	// interruptedDelay precedes another attempt when the last one was
 	// interrupted: Redis was away, or the worker stopped or died.
 	interruptedDelay = 2 * time.Second
+
+	// lockedDelay is how long a delivery waits when no key opens the secret of its
+	// endpoint, which the operator can repair.
+	lockedDelay = time.Minute
 )
 
 // Poster sends one request to a URL that a caller gave. It refuses addresses that
@@ -139,8 +143,14 @@ func (s *Sender) ProcessTask(ctx context.Context, task *asynq.Task) error {
 		d.State = Delivered // it has been proved already
 		return s.write(ctx, record, d)
 	}
+	secrets, err := s.Store.validSecrets(d.Owner, endpoint, time.Now())
+	if err != nil {
+		s.Log.ErrorContext(ctx, "webhook not delivered: its secret cannot be opened", "delivery", d.ID,
+			"webhook", d.Endpoint, "error", err)
+		return &waitError{"the secret cannot be opened", lockedDelay}
+	}
 	return s.inTurn(ctx, d, func() error {
-		attempt, wait, err := s.send(ctx, d, endpoint)
+		attempt, wait, err := s.send(ctx, d, endpoint.URL, secrets)
 		if err != nil {
 			return err
 		}
@@ -248,9 +258,9 @@ func (d *Delivery) addAttempt(attempt Attempt) {
 
 // send makes one POST. An error means that it was interrupted, which is not the
 // receiver's failure.
-func (s *Sender) send(ctx context.Context, d Delivery, endpoint stored) (Attempt, time.Duration, error) {
+func (s *Sender) send(ctx context.Context, d Delivery, url string, secrets []string) (Attempt, time.Duration, error) {
 	now := time.Now()
-	signature, err := Sign(endpoint.validSecrets(now), d.ID, now, d.Payload)
+	signature, err := Sign(secrets, d.ID, now, d.Payload)
 	if err != nil {
 		return Attempt{}, 0, err
 	}
@@ -260,7 +270,7 @@ func (s *Sender) send(ctx context.Context, d Delivery, endpoint stored) (Attempt
 	}
 	bounded, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
-	status, response, answer, err := s.Poster.Post(bounded, endpoint.URL, header, d.Payload)
+	status, response, answer, err := s.Poster.Post(bounded, url, header, d.Payload)
 	attempt := Attempt{At: now.UTC(), Status: status, Millis: time.Since(now).Milliseconds()}
 	defer func() { s.Store.end(ctx, d, attempt, cmp.Or(s.SlowAfter, defaultSlowAfter)) }()
 	if ctx.Err() != nil {

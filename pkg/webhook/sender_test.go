@@ -98,7 +98,7 @@ func newStage(t *testing.T, client redis.UniversalClient, url string) stage {
 		t.Fatal(err)
 	}
 	t.Cleanup(fetcher.Close)
-	store := webhook.NewStore(client)
+	store := webhook.NewStore(client, nil)
 	endpoint, secret, err := store.Add(t.Context(), owner, webhook.NewID(), url, []string{webhook.BatchCompleted})
 	if err != nil {
 		t.Fatal(err)

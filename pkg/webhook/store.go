@@ -13,17 +13,21 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/seal"
 )
 
 // Store stores endpoints and deliveries in Redis.
 type Store struct {
 	redis redis.UniversalClient
 	tasks *asynq.Client
+	ring  *seal.Ring
 }
 
-// NewStore returns a Store on a Redis connection, which the caller closes.
-func NewStore(client redis.UniversalClient) *Store {
-	return &Store{redis: client, tasks: asynq.NewClientFromRedisClient(client)}
+// NewStore returns a Store on a Redis connection, which the caller closes. The ring
+// seals the secrets of endpoints; nil stores them in the clear.
+func NewStore(client redis.UniversalClient, ring *seal.Ring) *Store {
+	return &Store{redis: client, tasks: asynq.NewClientFromRedisClient(client), ring: ring}
 }
 
 // maxConflicts is how often a change is attempted while others change the same record.
@@ -55,7 +59,7 @@ func (s *Store) Add(ctx context.Context, owner, id, url string, events []string)
 		},
 		Secrets: []secret{{Value: NewSecret()}},
 	}
-	record, err := json.Marshal(added)
+	record, err := s.record(owner, &added)
 	if err != nil {
 		return Endpoint{}, "", err
 	}
@@ -75,7 +79,8 @@ func (s *Store) Add(ctx context.Context, owner, id, url string, events []string)
 			return Endpoint{}, "", err
 		}
 	}
-	return existing.Endpoint, existing.Secrets[0].Value, nil
+	value, err := s.OpenSecret(owner, id, existing.Secrets[0].Value)
+	return existing.Endpoint, value, err
 }
 
 // List returns the endpoints of a key, oldest first.
@@ -162,9 +167,12 @@ func (s *Store) update(ctx context.Context, owner, id string, change func(*store
 		}
 		e.State = cmp.Or(e.State, Verified)
 		change(&e)
-		record, err := json.Marshal(e)
+		record, err := s.record(owner, &e)
 		if err != nil {
 			return err
+		}
+		if string(record) == old {
+			return nil
 		}
 		written, err := scriptReplace.Run(ctx, s.redis, []string{keyEndpoints(owner)}, id, old, record).Bool()
 		if err != nil || written {
@@ -179,9 +187,13 @@ func (s *Store) update(ctx context.Context, owner, id string, change func(*store
 // secret already.
 func (s *Store) Rotate(ctx context.Context, owner, id, secretValue string) (Endpoint, error) {
 	var changed Endpoint
+	has := func(old secret) bool {
+		value, err := s.OpenSecret(owner, id, old.Value)
+		return err == nil && value == secretValue
+	}
 	err := s.update(ctx, owner, id, func(e *stored) {
 		changed = e.Endpoint
-		if slices.ContainsFunc(e.Secrets, func(s secret) bool { return s.Value == secretValue }) {
+		if slices.ContainsFunc(e.Secrets, has) {
 			return
 		}
 		old := e.Secrets[0]

@@ -43,7 +43,7 @@ func asked(t *testing.T, answer func(w http.ResponseWriter, body []byte, challen
 	}
 	t.Cleanup(fetcher.Close)
 	client := embedded(t)
-	store := webhook.NewStore(client)
+	store := webhook.NewStore(client, nil)
 	endpoint, secret, err := store.Add(t.Context(), owner, webhook.NewID(), server.URL, []string{webhook.BatchCompleted})
 	if err != nil || endpoint.State != webhook.Unverified {
 		t.Fatalf("%+v, %v", endpoint, err)

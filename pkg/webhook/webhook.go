@@ -67,7 +67,8 @@ const (
 	Verified   EndpointState = "verified"
 )
 
-// stored is an Endpoint with its secrets. They sign, so hashes of them would not do.
+// stored is an Endpoint with its secrets, which are sealed (sealed.go). They sign, so
+// hashes of them would not do.
 type stored struct {
 	Endpoint
 
@@ -77,16 +78,6 @@ type stored struct {
 type secret struct {
 	Value string    `json:"value"`
 	Until time.Time `json:"until,omitzero"` // zero: no limit
-}
-
-// validSecrets returns the secrets that sign at a time.
-func (e *stored) validSecrets(now time.Time) (values []string) {
-	for _, s := range e.Secrets {
-		if s.Until.IsZero() || now.Before(s.Until) {
-			values = append(values, s.Value)
-		}
-	}
-	return values
 }
 
 // State of a delivery.

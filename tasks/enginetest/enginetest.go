@@ -46,7 +46,7 @@ func New(t testing.TB, change ...func(*tasks.Options)) *Rig {
 // NewEngine makes an engine on a Redis connection; change may set its options.
 func NewEngine(client redis.UniversalClient, change ...func(*tasks.Options)) *tasks.Engine {
 	options := tasks.Options{
-		Redis: client, Jobs: jobs.NewStore(client), Results: cache.New(client), Webhooks: webhook.NewStore(client),
+		Redis: client, Jobs: jobs.NewStore(client), Results: cache.New(client), Webhooks: webhook.NewStore(client, nil),
 	}
 	for _, set := range change {
 		set(&options)

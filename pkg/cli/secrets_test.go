@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ushuru/pkg/keys"
+	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/webhook"
+)
+
+// Keys of 32 bytes.
+const (
+	oldSecretsKey = "b2xkb2xkb2xkb2xkb2xkb2xkb2xkb2xkb2xkb2xkb2w="
+	newSecretsKey = "bmV3bmV3bmV3bmV3bmV3bmV3bmV3bmV3bmV3bmV3bmU="
+)
+
+// command runs a command line and returns its exit status and what it prints.
+func command(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	var out bytes.Buffer
+	status := Main(t.Context(), args, Streams{Out: &out, Err: &out})
+	return status, out.String()
+}
+
+func TestSecretFlagsAreWarnedAbout(t *testing.T) {
+	const secret = "hunter2hunter2"
+	for _, test := range []struct {
+		args []string
+		want string // a variable; "" is no warning
+	}{
+		{[]string{"api", "--redis-url", "redis://:" + secret + "@127.0.0.1:1"}, "REDIS_URL"},
+		{[]string{"keys", "list", "--redis-url=redis://u:" + secret + "@127.0.0.1:1"}, "REDIS_URL"},
+		{[]string{"api", "--redis-url", "redis://127.0.0.1:1", "--operator-password", secret}, "OPERATOR_PASSWORD"},
+		{[]string{"api", "--redis-url", "redis://127.0.0.1:1", "--secrets-key", oldSecretsKey}, "SECRETS_KEY"},
+		{[]string{"worker", "--redis-url", "redis://127.0.0.1:1", "--authority-proxy", "http://u:" + secret + "@proxy:1"}, "AUTHORITY_PROXY"},
+		{[]string{"worker", "--redis-url", "redis://127.0.0.1:1", "--authority-proxy", "http://proxy:1"}, ""},
+		{[]string{"worker", "--redis-url", "redis://127.0.0.1:1", "--ai-model", "m", "--ai-api-key", secret}, "AI_API_KEY"},
+		{[]string{"estimate", "--timeout", "50ms", "--url", "http://127.0.0.1:1", "--key", secret, "http://127.0.0.1:1/"}, "USHURU_KEY"},
+	} {
+		status, out := command(t, test.args...)
+		if warned := strings.Contains(out, "stands in the process list"); status == 0 || warned != (test.want != "") ||
+			warned && !strings.Contains(out, "set "+test.want+" instead") || strings.Contains(out, secret) {
+			t.Errorf("%v: status %d, %s", test.args, status, out)
+		}
+	}
+	t.Setenv("REDIS_URL", "redis://:"+secret+"@127.0.0.1:1")
+	t.Setenv("OPERATOR_PASSWORD", secret)
+	if _, out := command(t, "api"); strings.Contains(out, "process list") || strings.Contains(out, secret) {
+		t.Errorf("of variables: %s", out)
+	}
+}
+
+func TestProductionNeedsASecretsKey(t *testing.T) {
+	t.Setenv("USHURU_ENV", "production")
+	t.Setenv("REDIS_URL", "redis://127.0.0.1:1") // nothing listens there
+	for _, test := range []struct {
+		args    []string
+		refused bool
+	}{
+		{[]string{"api"}, true},
+		{[]string{"serve"}, true},
+		{[]string{"worker"}, true},
+		{[]string{"worker", "--roles", "any,ai"}, true},
+		{[]string{"worker", "--roles", "authority"}, false}, // it sends no events
+		{[]string{"worker", "--roles", "ai"}, false},
+		{[]string{"webhooks", "import", os.Args[0]}, true},
+	} {
+		if status, out := command(t, test.args...); status != 1 || strings.Contains(out, "set SECRETS_KEY") != test.refused {
+			t.Errorf("%v: status %d, %s", test.args, status, out)
+		}
+	}
+	for _, key := range []string{"short", oldSecretsKey + "," + oldSecretsKey} {
+		t.Setenv("SECRETS_KEY", key)
+		if status, out := command(t, "api"); status != 2 || !strings.Contains(out, "SECRETS_KEY") || strings.Contains(out, key) {
+			t.Errorf("status %d, %s", status, out)
+		}
+	}
+}
+
+func TestProductionRefusesAnOpenRedis(t *testing.T) {
+	t.Setenv("USHURU_ENV", "production")
+	t.Setenv("SECRETS_KEY", oldSecretsKey)
+	t.Setenv("REDIS_URL", "redis://redis.invalid:6379")
+	for _, args := range [][]string{{"api"}, {"worker"}, {"keys", "list"}} {
+		status, out := command(t, args...)
+		if status != 1 || !strings.Contains(out, "ALLOW_PLAIN_REDIS") || !strings.Contains(out, "rediss://") {
+			t.Errorf("%v: status %d, %s", args, status, out)
+		}
+	}
+	t.Setenv("ALLOW_PLAIN_REDIS", "true") // it is then looked for, and there is none
+	if status, out := command(t, "keys", "list"); status != 1 || strings.Contains(out, "ALLOW_PLAIN_REDIS") {
+		t.Errorf("status %d, %s", status, out)
+	}
+}
+
+// The rotation of the key of the secrets, as the documents describe it, and backups
+// before and after it.
+func TestSecretsAreSealedAgainWithANewKey(t *testing.T) {
+	server := redistest.Start(t)
+	t.Setenv("REDIS_URL", server.URL)
+	client := redistest.Open(t, server.URL).Client()
+	_, owner, err := keys.NewStore(client).Create(t.Context(), "rotation")
+	must(t, err)
+	id := webhook.NewID()
+	_, secret, err := webhook.NewStore(client, nil).Add(t.Context(), owner.ID, id, "https://hooks.example/", nil)
+	must(t, err)
+	hasSecret := func() bool {
+		return strings.Contains(client.HGet(t.Context(), "webhook:{"+owner.ID+"}", id).Val(), secret)
+	}
+	if !hasSecret() {
+		t.Fatal("the test finds no secret in the clear")
+	}
+	file := func(name string) string { return filepath.Join(t.TempDir(), name) }
+	reseal := func(key, want string) {
+		t.Helper()
+		t.Setenv("SECRETS_KEY", key)
+		if status, out := command(t, "webhooks", "reseal"); status != 0 || !strings.Contains(out, want) || hasSecret() {
+			t.Fatalf("status %d, %s", status, out)
+		}
+	}
+	reseal(oldSecretsKey, "1 webhooks, 1 sealed") // in the clear until then
+	reseal(newSecretsKey+","+oldSecretsKey, "1 webhooks, 1 sealed")
+	reseal(newSecretsKey, "1 webhooks, 0 sealed") // the old key is not needed any more
+
+	backup := file("backup")
+	if status, out := command(t, "webhooks", "export", backup); status != 0 {
+		t.Fatal(out)
+	}
+	if text, err := os.ReadFile(backup); err != nil || !strings.Contains(string(text), secret) {
+		t.Errorf("%v: %s", err, text)
+	}
+	must(t, client.Del(t.Context(), "webhook:{"+owner.ID+"}").Err())
+	t.Setenv("SECRETS_KEY", oldSecretsKey) // a backup is restored under any key
+	if status, out := command(t, "webhooks", "import", backup); status != 0 || hasSecret() {
+		t.Fatal(out)
+	}
+
+	t.Setenv("SECRETS_KEY", newSecretsKey) // which opens nothing now
+	lost := file("lost")
+	if status, out := command(t, "webhooks", "export", lost); status != 1 || !strings.Contains(out, "SECRETS_KEY lacks") {
+		t.Errorf("status %d, %s", status, out)
+	}
+	if _, err := os.Stat(lost); !os.IsNotExist(err) {
+		t.Error("a part of a backup was left")
+	}
+	if status, out := command(t, "webhooks", "reseal"); status != 1 || !strings.Contains(out, "no key of SECRETS_KEY opens") {
+		t.Errorf("status %d, %s", status, out)
+	}
+}

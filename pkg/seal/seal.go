@@ -1,0 +1,135 @@
+// Package seal encrypts small secrets that the service must be able to read again,
+// so that who sees Redis, or a backup of it, sees none of them.
+//
+// A sealed secret is sealed:<id of the key>:<base64>, AES-256-GCM with a random
+// nonce. It is bound to what it belongs to: copied to another record it does not open.
+package seal
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Errors of Open.
+var (
+	// ErrNoKey means that the ring lacks the key that sealed a secret.
+	ErrNoKey = errors.New("seal: SECRETS_KEY lacks the key of a sealed secret")
+	// ErrDamaged means that a sealed secret was changed, or belongs to another record.
+	ErrDamaged = errors.New("seal: a sealed secret was changed or belongs elsewhere")
+)
+
+const (
+	prefix = "sealed:"
+	// keySize is that of AES-256.
+	keySize = 32
+	// idBytes is how much of a digest names a key.
+	idBytes = 4
+)
+
+// Ring are the keys that seal and open. The first one seals, all open, so that a key can
+// be replaced. A nil Ring and one without keys leave secrets in the clear.
+type Ring struct{ keys []key }
+
+type key struct {
+	id   string
+	aead cipher.AEAD
+}
+
+// Parse returns the ring of a setting: keys of 32 bytes in base64, separated by commas.
+// No error shows a part of a key.
+func Parse(setting string) (*Ring, error) {
+	ring := &Ring{}
+	if strings.TrimSpace(setting) == "" {
+		return ring, nil
+	}
+	for i, text := range strings.Split(setting, ",") {
+		raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+		if err != nil || len(raw) != keySize {
+			return nil, fmt.Errorf("key number %d is not %d bytes in base64; \"openssl rand -base64 %d\" makes one",
+				i+1, keySize, keySize)
+		}
+		block, err := aes.NewCipher(raw)
+		if err != nil {
+			return nil, err
+		}
+		aead, err := cipher.NewGCMWithRandomNonce(block)
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(append([]byte("ushuru key id "), raw...))
+		id := hex.EncodeToString(sum[:idBytes])
+		if ring.find(id) != nil {
+			return nil, fmt.Errorf("key number %d is there twice", i+1)
+		}
+		ring.keys = append(ring.keys, key{id, aead})
+	}
+	return ring, nil
+}
+
+// Seals reports whether the ring has a key.
+func (r *Ring) Seals() bool { return r != nil && len(r.keys) > 0 }
+
+func (r *Ring) find(id string) *key {
+	if r == nil {
+		return nil
+	}
+	for i := range r.keys {
+		if r.keys[i].id == id {
+			return &r.keys[i]
+		}
+	}
+	return nil
+}
+
+// Seal seals a secret for what it belongs to. Without a key it returns the secret.
+func (r *Ring) Seal(secret, belongs string) string {
+	if !r.Seals() {
+		return secret
+	}
+	first := r.keys[0]
+	sealed := first.aead.Seal(nil, nil, []byte(secret), []byte(belongs))
+	return prefix + first.id + ":" + base64.StdEncoding.EncodeToString(sealed)
+}
+
+// Open returns the secret of what Seal has returned. One that is in the clear is
+// returned as it is.
+func (r *Ring) Open(sealed, belongs string) (string, error) {
+	text, isSealed := strings.CutPrefix(sealed, prefix)
+	if !isSealed {
+		return sealed, nil
+	}
+	id, text, _ := strings.Cut(text, ":")
+	own := r.find(id)
+	if own == nil {
+		return "", ErrNoKey
+	}
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return "", ErrDamaged
+	}
+	secret, err := own.aead.Open(nil, nil, raw, []byte(belongs))
+	if err != nil {
+		return "", ErrDamaged
+	}
+	return string(secret), nil
+}
+
+// Reseal returns a secret sealed with the first key, and whether that changes it: one in
+// the clear, or sealed with another key of the ring. What the ring cannot open stays as
+// it is, with the error of Open.
+func (r *Ring) Reseal(sealed, belongs string) (string, bool, error) {
+	if !r.Seals() || strings.HasPrefix(sealed, prefix+r.keys[0].id+":") {
+		return sealed, false, nil
+	}
+	secret, err := r.Open(sealed, belongs)
+	if err != nil {
+		return sealed, false, err
+	}
+	return r.Seal(secret, belongs), true, nil
+}
