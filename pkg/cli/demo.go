@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -66,12 +65,11 @@ func firstEstimate(ctx context.Context, service *demo.Demo) (*vehicle.Estimate, 
 	if err != nil {
 		return nil, err
 	}
-	result, err := api.PostAndWait(ctx, "/v1/estimate", vehicle.Input{URL: service.Site + listingtest.Cars()[0].Path()})
+	estimate, err := api.Estimate(ctx, client.EstimateRequest{URL: service.Site + listingtest.Cars()[0].Path()})
 	if err != nil {
 		return nil, fmt.Errorf("the demo's estimate failed: %w", err)
 	}
-	estimate := &vehicle.Estimate{}
-	return estimate, json.Unmarshal(result, estimate)
+	return &estimate.Estimate, nil
 }
 
 // printUsage says what to try next.

@@ -16,7 +16,8 @@ import (
 func (s *stack) asked(args ...string) (status int, out, errs string) {
 	s.t.Helper()
 	var stdout, stderr bytes.Buffer
-	status = Main(s.t.Context(), append(args, "--url", s.base, "--key", s.key), Streams{Out: &stdout, Err: &stderr})
+	s.t.Setenv("USHURU_KEY", s.key)
+	status = Main(s.t.Context(), append(args, "--url", s.base), Streams{Out: &stdout, Err: &stderr})
 	return status, stdout.String(), stderr.String()
 }
 

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -16,7 +15,6 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/redisx/redistest"
-	"ushuru/pkg/vehicle"
 )
 
 // simulator starts a simulator as a process of its own and returns what it prints
@@ -66,12 +64,10 @@ func TestRealProcessesReadTheSimulatedSite(t *testing.T) {
 	must(t, err)
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()
-	result, err := caller.PostAndWait(ctx, "/v1/estimate", vehicle.Input{URL: page})
+	estimate, err := caller.Estimate(ctx, client.EstimateRequest{URL: page})
 	must(t, err)
-	var estimate vehicle.Estimate
-	must(t, json.Unmarshal(result, &estimate))
 	if estimate.Car.Make != listingtest.Cars()[0].Make || !strings.HasPrefix(estimate.Tax.ReferenceNumber, "SIM") {
-		t.Errorf("%s", result)
+		t.Errorf("%s", estimate.JSON)
 	}
 }
 

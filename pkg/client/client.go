@@ -1,31 +1,42 @@
-// Package client is a client of the HTTP API of Ushuru. It waits as the API asks
-// its callers to: after 429 and 503 it repeats the request when Retry-After says,
-// and it waits for work that takes longer than one request.
+// Package client is a client of the HTTP API of Ushuru, with a method for every
+// operation:
+//
+//	ushuru, err := client.New(client.Options{URL: "https://ushuru.example", Key: key})
+//	estimate, err := ushuru.Estimate(ctx, client.EstimateRequest{URL: page})
+//
+// The client waits as the API asks its callers to. A request that was lost, or answered
+// with 429, 503 or an error that the API calls retryable, is repeated when Retry-After
+// says; a POST that creates something has an Idempotency-Key, the same in every attempt.
+// Estimates, quotes, comparisons and reports need none: equal requests share one job,
+// for which the methods wait however long it takes. The context of a call bounds all of
+// that. Lists and streams are iterators, which fetch the next page, or reconnect, by
+// themselves.
+//
+// An error of the API, or of a job, is an *Error.
 package client
 
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
-
-	"ushuru/pkg/message"
-	"ushuru/pkg/retry"
-	"ushuru/pkg/vehicle"
 )
 
 // Options of a Client.
 type Options struct {
 	URL string // of the API, without /v1: https://ushuru.example
 	Key string // API key
+
+	// Language is that of the sentences in the answers: en or sw; "" is en. Beside most
+	// sentences there is a text in both.
+	Language string
 
 	// Retries is how often a request is repeated that was lost or answered with
 	// 429 or 503; 0 is 10. The caller's context bounds the time.
@@ -36,6 +47,9 @@ type Options struct {
 
 const (
 	defaultRetries = 10
+	// maxResubmits is how often work is submitted again that failed in a way that the
+	// API calls retryable.
+	maxResubmits   = 2
 	initialBackoff = 500 * time.Millisecond // without a Retry-After
 	maxBackoff     = 30 * time.Second
 	maxResponse    = 64 << 20 // bytes
@@ -46,6 +60,7 @@ type Client struct {
 	options Options
 	base    *url.URL
 	http    *http.Client
+	reached atomic.Bool // the API has answered: an address that refuses is one that restarts
 }
 
 // New returns a Client, or an error that says what is wrong with the options.
@@ -60,7 +75,7 @@ func New(o Options) (*Client, error) {
 	if o.Retries == 0 {
 		o.Retries = defaultRetries
 	}
-	return &Client{o, base, &http.Client{
+	return &Client{options: o, base: base, http: &http.Client{
 		Transport: o.Transport,
 		// Following a redirect would silently drop the body of a POST.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -75,26 +90,6 @@ type Request struct {
 	Header http.Header
 	Body   []byte // JSON unless Header has another Content-Type; nil is none
 }
-
-// Error is an error that the API answered with.
-type Error struct {
-	Status     int // of HTTP; 0 when it is the error of a job
-	Message    string
-	Code       string
-	Text       *message.Text       // Message in both languages
-	Candidates []vehicle.Candidate // TRA entries that the car may be, best first
-	Car        *vehicle.Car        // as far as it was read; nil when it was not
-
-	location   string        // of the job that continues
-	retryAfter time.Duration // 0 when the API does not say
-}
-
-// fill copies the fields of an error's body.
-func (e *Error) fill(body vehicle.Error) {
-	e.Message, e.Code, e.Text, e.Candidates, e.Car = body.Message, body.Code, body.Text, body.Candidates, body.Car
-}
-
-func (e *Error) Error() string { return e.Message }
 
 // Response is a successful response.
 type Response struct {
@@ -128,42 +123,7 @@ func (c *Client) Open(ctx context.Context, r Request) (result *http.Response, er
 	return result, err
 }
 
-// retryUntil repeats a request until read has accepted a successful response.
-func (c *Client) retryUntil(ctx context.Context, r Request, read func(*http.Response) error) error {
-	err := retry.Do(ctx, retry.Policy{
-		InitialDelay: initialBackoff, MaxDelay: maxBackoff, MaxAttempts: c.options.Retries + 1,
-		IsPermanent: isPermanent, RetryAfter: retryAfterOf,
-	}, func() error {
-		response, err := c.send(ctx, r) //nolint:bodyclose // read closes it or returns it; errorOf closes it
-		if err != nil {
-			return err
-		}
-		if response.StatusCode >= http.StatusMultipleChoices {
-			return errorOf(response)
-		}
-		return read(response)
-	})
-	if err != nil && ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
-		return errors.Join(ctx.Err(), err)
-	}
-	return err
-}
-
-// isPermanent reports whether the same request would fail again.
-func isPermanent(err error) bool {
-	if refused, ok := errors.AsType[*Error](err); ok {
-		return refused.Status != http.StatusTooManyRequests && refused.Status != http.StatusServiceUnavailable
-	}
-	return errors.Is(err, errTooLarge)
-}
-
-func retryAfterOf(err error) time.Duration {
-	if refused, ok := errors.AsType[*Error](err); ok {
-		return refused.retryAfter
-	}
-	return 0
-}
-
+// send sends a request once.
 func (c *Client) send(ctx context.Context, r Request) (*http.Response, error) {
 	method := r.Method
 	if method == "" {
@@ -176,6 +136,10 @@ func (c *Client) send(ctx context.Context, r Request) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
+	if query := request.URL.Query(); c.options.Language != "" && !query.Has("lang") {
+		query.Set("lang", c.options.Language)
+		request.URL.RawQuery = query.Encode()
+	}
 	if r.Body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
@@ -183,28 +147,10 @@ func (c *Client) send(ctx context.Context, r Request) (*http.Response, error) {
 	request.Header.Set("Authorization", "Bearer "+c.options.Key)
 	response, err := c.http.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("client: %w", err)
+		return nil, c.lost(err)
 	}
+	c.reached.Store(true)
 	return response, nil
-}
-
-// errorOf reads the error in a response, and closes it.
-func errorOf(response *http.Response) error {
-	defer func() { _ = response.Body.Close() }()
-	failure := &Error{
-		Status: response.StatusCode, location: response.Header.Get("Location"), retryAfter: retryAfter(response.Header),
-	}
-	if response.StatusCode < http.StatusBadRequest {
-		failure.Message = fmt.Sprintf("the API has moved (status %d): use %q", response.StatusCode, failure.location)
-		return failure
-	}
-	var parsed vehicle.Error
-	body, err := readAll(response.Body)
-	if err != nil || json.Unmarshal(body, &parsed) != nil || parsed.Message == "" {
-		parsed = vehicle.Error{Message: fmt.Sprintf("the API answered with status %d and no explanation", response.StatusCode)}
-	}
-	failure.fill(parsed)
-	return failure
 }
 
 // errTooLarge is permanent: the same response would be as large again.
@@ -216,13 +162,4 @@ func readAll(body io.Reader) ([]byte, error) {
 		err = errTooLarge
 	}
 	return data, err
-}
-
-// retryAfter parses the header of that name, in seconds as this API sends it.
-func retryAfter(h http.Header) time.Duration {
-	seconds, err := strconv.Atoi(h.Get("Retry-After"))
-	if err != nil || seconds < 0 {
-		return 0
-	}
-	return time.Duration(min(seconds, int(maxBackoff/time.Second))) * time.Second
 }

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"ushuru/pkg/client"
+	"ushuru/pkg/money"
 )
 
 // script is a server inside the process that gives its responses in order and
@@ -20,15 +22,21 @@ import (
 type script struct {
 	answers  []func(http.ResponseWriter)
 	requests []string
-	broken   int // connections that are lost first
-	halved   int // responses that break off
+	keys     []string // Idempotency-Key of each attempt
+	lastIDs  []string // Last-Event-ID of each request
+	broken   int      // connections that are lost first
+	lost     error    // with which; nil is an unexpected end
+	halved   int      // responses that break off
+	cut      int      // likewise, later
 }
 
 func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.keys = append(s.keys, r.Header.Get("Idempotency-Key"))
 	if s.broken > 0 {
 		s.broken--
-		return nil, io.ErrUnexpectedEOF
+		return nil, cmp.Or(s.lost, io.ErrUnexpectedEOF)
 	}
+	s.lastIDs = append(s.lastIDs, r.Header.Get("Last-Event-ID"))
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
@@ -39,11 +47,16 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	w := httptest.NewRecorder()
 	s.answers[0](w)
-	if s.halved > 0 {
-		s.halved--
-		half := w.Result()
-		half.Body = io.NopCloser(io.MultiReader(io.LimitReader(half.Body, 5), iotest.ErrReader(io.ErrUnexpectedEOF)))
-		return half, nil
+	for _, broken := range []struct {
+		left  *int
+		after int64
+	}{{&s.halved, 5}, {&s.cut, 14}} {
+		if *broken.left > 0 {
+			*broken.left--
+			half := w.Result()
+			half.Body = io.NopCloser(io.MultiReader(io.LimitReader(half.Body, broken.after), iotest.ErrReader(io.ErrUnexpectedEOF)))
+			return half, nil
+		}
 	}
 	if len(s.answers) > 1 {
 		s.answers = s.answers[1:]
@@ -119,7 +132,7 @@ func TestAnErrorIsNotRetried(t *testing.T) {
 		says(500, `{"error":"More than one fits.","code":"ambiguous_match","candidates":[{"make":"TOYOTA","modelBody":"A - B - C"}],`+
 			`"car":{"make":"TOYOTA","year":2012},"text":{"en":"More than one fits.","sw":"Zaidi ya moja."}}`),
 	}}
-	_, err := newClient(t, s).PostAndWait(t.Context(), "/v1/estimate", map[string]string{"url": "x"})
+	_, err := newClient(t, s).Estimate(t.Context(), client.EstimateRequest{URL: "x"})
 	failure, ok := errors.AsType[*client.Error](err)
 	if !ok || failure.Status != 500 || failure.Code != "ambiguous_match" || len(failure.Candidates) != 1 || len(s.requests) != 1 {
 		t.Fatalf("%v, requests %q", err, s.requests)
@@ -134,7 +147,7 @@ func TestTheErrorOfAJobHasItsCarAndCandidates(t *testing.T) {
 		says(202, `{}`, "Location", "/v1/jobs/1"),
 		says(200, `{"state":"failed","error":{"error":"No.","code":"no_match","car":{"year":2012},"candidates":[{"modelBody":"A"}]}}`),
 	}}
-	_, err := newClient(t, s).PostAndWait(t.Context(), "/v1/estimate", map[string]string{"url": "x"})
+	_, err := newClient(t, s).Estimate(t.Context(), client.EstimateRequest{URL: "x"})
 	failure, ok := errors.AsType[*client.Error](err)
 	if !ok || failure.Car == nil || failure.Car.Year != 2012 || len(failure.Candidates) != 1 {
 		t.Fatalf("%v, requests %q", err, s.requests)
@@ -157,23 +170,37 @@ const unfinished = `{"error":"not finished","code":"not_finished"}`
 
 func TestWaitsForAJob(t *testing.T) {
 	for name, first := range map[string]func(http.ResponseWriter){
-		"504": says(504, unfinished, "Location", "/v1/jobs/7", "Retry-After", "2"),
-		"202": says(202, `{"id":"7","state":"queued"}`, "Location", "/v1/jobs/7"),
+		"504": says(504, unfinished, "Location", "/v1/jobs/7?rate=2700", "Retry-After", "2"),
+		"202": says(202, `{"id":"7","state":"queued"}`, "Location", "/v1/jobs/7?rate=2700"),
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &script{answers: []func(http.ResponseWriter){
-				first, says(200, `{"state":"running"}`), says(200, `{"state":"succeeded","result":{"rate":2650}}`), says(200, `{"rate":2700}`),
+				first, says(200, `{"state":"running"}`), says(200, `{"state":"succeeded","result":{"asOf":"now"}}`),
 			}}
-			result, err := newClient(t, s).PostAndWait(t.Context(), "/v1/estimate", map[string]int{"rate": 2700})
-			if err != nil || string(result) != `{"rate":2700}` {
-				t.Fatalf("%s: %s, %v", name, result, err)
+			rate, err := money.ParseNumber("2700")
+			if err != nil {
+				t.Fatal(err)
 			}
-			want := "POST http://api.example/v1/estimate {\"rate\":2700}\nGET http://api.example/v1/jobs/7\n" +
-				"GET http://api.example/v1/jobs/7\nPOST http://api.example/v1/estimate {\"rate\":2700}"
+			result, err := newClient(t, s).Estimate(t.Context(), client.EstimateRequest{URL: "x", Terms: client.Terms{Rate: &rate}})
+			if err != nil || result.AsOf != "now" || string(result.JSON) != `{"asOf":"now"}` {
+				t.Fatalf("%s: %+v, %v", name, result, err)
+			}
+			want := "POST http://api.example/v1/estimate {\"url\":\"x\",\"rate\":2700}\nGET http://api.example/v1/jobs/7?rate=2700\n" +
+				"GET http://api.example/v1/jobs/7?rate=2700"
 			if got := strings.Join(s.requests, "\n"); got != want {
 				t.Errorf("%s: requests\n%s\nwant\n%s", name, got, want)
 			}
 		})
+	}
+}
+
+// A record that has lost its result has it in the cache, where the request finds it.
+func TestAResultThatIsNotInTheJobIsRequestedAgain(t *testing.T) {
+	s := &script{answers: []func(http.ResponseWriter){
+		says(202, `{}`, "Location", "/v1/jobs/7"), says(200, `{"state":"succeeded"}`), says(200, `{"cached":true}`),
+	}}
+	if result, err := newClient(t, s).Quote(t.Context(), client.QuoteRequest{}); err != nil || !result.Cached {
+		t.Fatalf("%+v, %v, requests %q", result, err, s.requests)
 	}
 }
 
@@ -182,7 +209,7 @@ func TestAFailedJobIsNotRequestedAgain(t *testing.T) {
 		says(504, unfinished, "Location", "/v1/jobs/7"),
 		says(200, `{"state":"failed","error":{"error":"Sold.","code":"listing_sold"}}`),
 	}}
-	_, err := newClient(t, s).PostAndWait(t.Context(), "/v1/estimate", nil)
+	_, err := newClient(t, s).Estimate(t.Context(), client.EstimateRequest{})
 	if failure, ok := errors.AsType[*client.Error](err); !ok || failure.Code != "listing_sold" || len(s.requests) != 2 {
 		t.Fatalf("%v, requests %q", err, s.requests)
 	}
@@ -190,7 +217,7 @@ func TestAFailedJobIsNotRequestedAgain(t *testing.T) {
 
 func TestNoOtherServerIsCalled(t *testing.T) {
 	s := &script{answers: []func(http.ResponseWriter){says(504, unfinished, "Location", "@evil.example/v1/jobs/7")}}
-	if _, err := newClient(t, s).PostAndWait(t.Context(), "/v1/estimate", nil); err == nil || len(s.requests) != 1 {
+	if _, err := newClient(t, s).Estimate(t.Context(), client.EstimateRequest{}); err == nil || len(s.requests) != 1 {
 		t.Fatalf("%v, requests %q", err, s.requests)
 	}
 }
@@ -202,7 +229,7 @@ func TestTheContextEndsTheWait(t *testing.T) {
 		s := &script{answers: []func(http.ResponseWriter){
 			says(504, unfinished, "Location", "/v1/jobs/7"), says(200, `{"state":"running"}`),
 		}}
-		if _, err := newClient(t, s).PostAndWait(ctx, "/v1/estimate", nil); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := newClient(t, s).Estimate(ctx, client.EstimateRequest{}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
 		}
 	})

@@ -2,61 +2,150 @@ package client_test
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
+	"log"
+	"log/slog"
+	"os"
+	"sync"
+	"testing"
 
 	"ushuru/pkg/client"
+	"ushuru/pkg/demo"
+	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/vehicle"
 )
 
-// PostAndWait posts a request and waits for its result, however long the job takes.
-func ExampleClient_PostAndWait() {
-	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Println(r.Method, r.URL.Path, r.Header.Get("Authorization"))
-		_, _ = w.Write([]byte(`{"car":{"make":"TOYOTA","model":"COROLLA AXIO"},"tax":{"totalTaxesInTZS":"6,103,288.09"}}`))
-	}))
-	defer api.Close()
+// started is the demo, once an example has started it: the whole service with SIMULATED
+// figures. The examples call its API as they would call any.
+var started struct {
+	sync.Mutex
 
-	ushuru, err := client.New(client.Options{URL: api.URL, Key: "ush_example"})
+	demo  *demo.Demo
+	redis *redisx.Conn
+}
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if started.demo != nil {
+		started.demo.Stop()
+		_ = started.redis.Close()
+	}
+	os.Exit(status)
+}
+
+func theDemo() *demo.Demo {
+	started.Lock()
+	defer started.Unlock()
+	if started.demo != nil {
+		return started.demo
+	}
+	var err error
+	if started.redis, err = redisx.Open(context.Background(), redisx.Options{AllowEmbedded: true}); err != nil {
+		log.Fatal(err)
+	}
+	started.demo, err = demo.Start(context.Background(), demo.Options{Redis: started.redis, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return started.demo
+}
+
+// connect returns a client of the demo, and the URL of a listing on its site.
+func connect(car int) (ushuru *client.Client, listing string) {
+	d := theDemo()
+	ushuru, err := client.New(client.Options{URL: d.URL, Key: d.Key})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return ushuru, d.Site + listingtest.Cars()[car].Path()
+}
+
+// A listing is estimated, and the context says how long one waits for it.
+func ExampleClient_Estimate() {
+	ushuru, listing := connect(0)
+	estimate, err := ushuru.Estimate(context.Background(), client.EstimateRequest{URL: listing})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	result, err := ushuru.PostAndWait(context.Background(), "/v1/estimate",
-		map[string]string{"url": "https://www.example.com/car/1"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	var estimate vehicle.Estimate
-	if err := json.Unmarshal(result, &estimate); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(estimate.Car.Make, estimate.Car.Model, "TZS", estimate.Tax.TotalTaxesInTZS)
-	// Output:
-	// POST /v1/estimate Bearer ush_example
-	// TOYOTA COROLLA AXIO TZS 6,103,288.09
+	fmt.Println(estimate.Car.Make, estimate.Car.Model, "is", estimate.Matched.ModelBody)
+	// Output: TOYOTA COROLLA AXIO is COROLLA AXIO - NKE165 - HYBRID - SEDAN
+}
+
+// WithProgress shows how far the work has come.
+func ExampleWithProgress() {
+	ushuru, listing := connect(1)
+	last := ""
+	_, err := ushuru.Estimate(context.Background(), client.EstimateRequest{URL: listing},
+		client.WithProgress(func(job *client.Job) {
+			last = fmt.Sprintf("%s: %d of %d", job.State, job.Progress.Done, job.Progress.Total)
+		}))
+	fmt.Println(last, err)
+	// Output: succeeded: 3 of 3 <nil>
 }
 
 // An error of the API is a *client.Error with its code.
 func ExampleError() {
-	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusUnprocessableEntity)
-		_, _ = w.Write([]byte(`{"error":"The listing no longer exists.","code":"listing_gone"}`))
-	}))
-	defer api.Close()
+	ushuru, _ := connect(0)
+	_, err := ushuru.Quote(context.Background(), client.QuoteRequest{
+		QuoteInput: vehicle.QuoteInput{Make: "toyota", Model: "no such car", Year: 2016},
+	})
+	if refused, ok := errors.AsType[*client.Error](err); ok {
+		fmt.Println(refused.Code)
+	}
+	// Output: no_match
+}
 
-	ushuru, err := client.New(client.Options{URL: api.URL, Key: "ush_example"})
+// A batch is followed until it ends, and its results are read as they arrive.
+func ExampleClient_CreateBatch() {
+	ushuru, listing := connect(0)
+	ctx := context.Background()
+	batch, err := ushuru.CreateBatch(ctx, client.BatchRequest{Items: []client.BatchRow{
+		{Reference: "LOT-17", URL: listing}, {Reference: "LOT-18", URL: listing + "?again"},
+	}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	_, err = ushuru.Do(context.Background(), client.Request{Path: "/v1/estimate", Body: []byte(`{"url":"https://www.example.com/car/1"}`)})
-	if refused, ok := err.(*client.Error); ok { //nolint:errorlint // an example; errors.AsType does it too
-		fmt.Println(refused.Status, refused.Code, refused.Message)
+	for status, err := range ushuru.BatchEvents(ctx, batch.ID) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		batch = status
 	}
-	// Output: 422 listing_gone The listing no longer exists.
+	fmt.Println(batch.State)
+	for item, err := range ushuru.BatchResults(ctx, batch.ID) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(item.Reference, item.State, item.Estimate.Car.Model)
+	}
+	// Output:
+	// completed
+	// LOT-17 succeeded COROLLA AXIO
+	// LOT-18 succeeded COROLLA AXIO
+}
+
+// A job can be submitted by one process and read by another.
+func ExampleClient_Submit() {
+	ushuru, listing := connect(2)
+	ctx := context.Background()
+	job, err := ushuru.Submit(ctx, client.EstimateRequest{URL: listing})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for moved, err := range ushuru.JobEvents(ctx, job.ID, client.Terms{}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		job = moved
+	}
+	fmt.Println(job.State, len(job.Result) > 0)
+	// Output: succeeded true
 }

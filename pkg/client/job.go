@@ -5,44 +5,160 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/retry"
 	"ushuru/pkg/vehicle"
 )
 
 const (
 	// preferWait asks the API to answer a request for a job when the job ends, or
-	// after this many seconds.
-	preferWait = "wait=30"
+	// after this many seconds. Proxies cut what takes longer.
+	preferWait  = "wait=25"
+	preferAsync = "respond-async"
 
 	// pollInterval is the minimum time between two such requests, should the API
 	// answer at once.
 	pollInterval = time.Second
 )
 
-// job is the part of a job's record that the client needs.
-type job struct {
-	State string         `json:"state"`
-	Error *vehicle.Error `json:"error"`
+// Job is work that the API does for one or more callers.
+type Job struct {
+	Raw
+
+	ID      string    `json:"id"`
+	Kind    string    `json:"kind"`  // estimate, quote, compare or report
+	State   string    `json:"state"` // queued, running, succeeded, failed or cancelled
+	Step    string    `json:"step"`  // current or next, until the job ends
+	Attempt int       `json:"attempt"`
+	Created time.Time `json:"created"`
+	Ended   time.Time `json:"ended"` // zero until then
+
+	WaitingFor string        `json:"waitingFor"` // authority or site, while it cannot be asked
+	Message    string        `json:"message"`    // why
+	Text       *message.Text `json:"text"`       // Message in both languages
+	RetryAfter int           `json:"retryAfter"` // seconds for which the site pauses
+
+	Warnings []vehicle.Warning `json:"warnings"` // about the request
+	Progress Progress          `json:"progress"`
+	Result   json.RawMessage   `json:"result"` // once succeeded
+	Error    *vehicle.Error    `json:"error"`  // once failed or cancelled
 }
 
-func (j job) hasEnded() bool {
+// Progress is how far a job has come.
+type Progress struct {
+	Done  int    `json:"done"`
+	Total int    `json:"total"`
+	Steps []Step `json:"steps"` // in the order in which they come
+}
+
+// Step is one part of a job.
+type Step struct {
+	Name  string `json:"name"`
+	State string `json:"state"` // waiting, queued, running, done, failed or skipped
+}
+
+// HasEnded reports whether the job has a result or an error.
+func (j *Job) HasEnded() bool {
 	return j.State == "succeeded" || j.State == "failed" || j.State == "cancelled"
 }
 
-// PostAndWait posts a request that may take long, to /v1/estimate for example,
-// and waits for its result until ctx ends. The result is as the API wrote it. An
-// error of the API or of the job is an *Error.
-func (c *Client) PostAndWait(ctx context.Context, path string, req any) (json.RawMessage, error) {
-	body, err := json.Marshal(req)
-	if err != nil {
-		return nil, fmt.Errorf("client: request: %w", err)
+// failure returns the error of a job as an *Error; nil when it has none.
+func (j *Job) failure() error {
+	if j.Error == nil {
+		return nil
 	}
+	var record struct {
+		Error errorBody `json:"error"`
+	}
+	if err := json.Unmarshal(j.JSON, &record); err != nil {
+		return fmt.Errorf("client: job: %w", err)
+	}
+	failure := &Error{}
+	failure.fill(record.Error)
+	return failure
+}
+
+func jobPath(id string) string { return "/v1/jobs/" + url.PathEscape(id) }
+
+// Job returns a job as it is now. With terms the cost in its result is that on these
+// terms; the zero Terms are those of Ushuru.
+func (c *Client) Job(ctx context.Context, id string, terms Terms) (*Job, error) {
+	query, err := terms.query()
+	if err != nil {
+		return nil, err
+	}
+	return get[Job](ctx, c, jobPath(id), query)
+}
+
+// CancelJob cancels a job that no other caller waits for.
+func (c *Client) CancelJob(ctx context.Context, id string) (*Job, error) {
+	return call[Job](ctx, c, Request{Method: http.MethodDelete, Path: jobPath(id)})
+}
+
+// JobEvents returns a job now, and whenever its state or progress has changed. The last
+// one has its result or error.
+func (c *Client) JobEvents(ctx context.Context, id string, terms Terms) iter.Seq2[*Job, error] {
+	query, err := terms.query()
+	if err != nil {
+		return func(yield func(*Job, error) bool) { yield(nil, err) }
+	}
+	return events[Job](ctx, c, withQuery(jobPath(id)+"/events", query))
+}
+
+// Submit submits an EstimateRequest, QuoteRequest, CompareRequest or ReportRequest, and
+// returns its job without waiting. A result from the cache is a job that has succeeded,
+// without an id.
+func (c *Client) Submit(ctx context.Context, o Operation, options ...Option) (*Job, error) {
+	r, err := requestOf(o, preferAsync, optionsOf(options))
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.Do(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if response.Status != http.StatusAccepted {
+		return &Job{State: "succeeded", Result: response.Body}, nil
+	}
+	return decode[Job](response.Body)
+}
+
+// await submits an operation and returns its result as the API wrote it.
+func (c *Client) await(ctx context.Context, o Operation, options []Option) (json.RawMessage, error) {
+	chosen, prefer := optionsOf(options), preferWait
+	if chosen.progress != nil {
+		prefer = preferAsync
+	}
+	r, err := requestOf(o, prefer, chosen)
+	if err != nil {
+		return nil, err
+	}
+	var result json.RawMessage
+	err = retry.Do(ctx, retry.Policy{
+		InitialDelay: initialBackoff, MaxDelay: maxBackoff, MaxAttempts: maxResubmits + 1, RetryAfter: retryAfterOf,
+		// What is an error of HTTP was repeated by Do. A job under an Idempotency-Key stays
+		// failed.
+		IsPermanent: func(err error) bool {
+			failure, ok := errors.AsType[*Error](err)
+			return !ok || failure.Status != 0 || !failure.Retryable || chosen.key != ""
+		},
+	}, func() (err error) {
+		result, err = c.resultOf(ctx, r, chosen.progress)
+		return err
+	})
+	return result, err
+}
+
+// resultOf sends a request and returns its result, or that of the job that it starts.
+func (c *Client) resultOf(ctx context.Context, r Request, progress func(*Job)) (json.RawMessage, error) {
 	for {
-		response, err := c.Do(ctx, Request{Path: path, Body: body})
+		response, err := c.Do(ctx, r)
 		location := unfinishedJob(response, err)
 		if location == "" {
 			if err != nil {
@@ -50,11 +166,17 @@ func (c *Client) PostAndWait(ctx context.Context, path string, req any) (json.Ra
 			}
 			return response.Body, nil
 		}
-		if err := c.waitForJob(ctx, location); err != nil {
+		job, err := c.awaitJob(ctx, location, progress)
+		if err != nil {
 			return nil, err
 		}
-		// The request is sent again, because the stored result of a job is not
-		// always in the form that was requested.
+		if err := job.failure(); err != nil {
+			return nil, err
+		}
+		if job.Result != nil {
+			return job.Result, nil
+		}
+		// The record has no result anymore; the request finds it in the cache.
 	}
 }
 
@@ -73,27 +195,37 @@ func unfinishedJob(response *Response, err error) (location string) {
 	return location
 }
 
-// waitForJob polls a job until it ends, and returns its error if it has one.
-func (c *Client) waitForJob(ctx context.Context, location string) error {
+// awaitJob waits for the end of a job. It tells progress of it by the job's stream; when
+// that cannot be had it polls.
+func (c *Client) awaitJob(ctx context.Context, location string, progress func(*Job)) (*Job, error) {
+	if progress != nil {
+		path, query, _ := strings.Cut(location, "?")
+		if query != "" {
+			query = "?" + query
+		}
+		for job, err := range events[Job](ctx, c, path+"/events"+query) {
+			if err != nil {
+				break
+			}
+			progress(job)
+			if job.HasEnded() {
+				return job, nil
+			}
+		}
+	}
 	for {
-		response, err := c.Do(ctx, Request{Path: location, Header: http.Header{"Prefer": {preferWait}}})
+		job, err := call[Job](ctx, c, Request{Path: location, Header: http.Header{"Prefer": {preferWait}}})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		var j job
-		if err := json.Unmarshal(response.Body, &j); err != nil {
-			return fmt.Errorf("client: job: %w", err)
+		if progress != nil {
+			progress(job)
 		}
-		switch {
-		case j.Error != nil:
-			failure := &Error{}
-			failure.fill(*j.Error)
-			return failure
-		case j.hasEnded():
-			return nil
+		if job.HasEnded() {
+			return job, nil
 		}
 		if err := retry.Sleep(ctx, pollInterval); err != nil {
-			return err
+			return nil, err
 		}
 	}
 }

@@ -2,8 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"net/url"
 	"strconv"
 
@@ -24,14 +22,11 @@ type YearsQuery struct {
 	CheapestFirst bool
 }
 
-// path returns the path of the request.
-func (q YearsQuery) path(refresh bool) string {
-	query := url.Values{}
-	for name, value := range map[string]string{"make": q.Make, "fuel": q.Fuel} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
+// request returns the path of the request and its query.
+func (q YearsQuery) request(refresh bool) (path string, query url.Values) {
+	query = url.Values{}
+	setText(query, "make", q.Make)
+	setText(query, "fuel", q.Fuel)
 	if q.EngineCC != 0 {
 		query.Set("engine_cc", strconv.Itoa(q.EngineCC))
 	}
@@ -40,25 +35,19 @@ func (q YearsQuery) path(refresh bool) string {
 			query.Set(name, "true")
 		}
 	}
-	return "/v1/vehicles/" + url.PathEscape(q.ModelBody) + "/years?" + query.Encode()
+	return "/v1/vehicles/" + url.PathEscape(q.ModelBody) + "/years", query
 }
 
 // ModelYears returns the known taxes of a model by year of manufacture. With refresh it
 // requests those that are not known, at most 40. An error of the API is an *Error.
-func (c *Client) ModelYears(ctx context.Context, q YearsQuery, refresh bool) (found vehicle.ModelYears, err error) {
-	response, err := c.Do(ctx, Request{Path: q.path(refresh)})
-	if err != nil {
-		return found, err
-	}
-	if err := json.Unmarshal(response.Body, &found); err != nil {
-		return found, fmt.Errorf("client: taxes by year: %w", err)
-	}
-	return found, nil
+func (c *Client) ModelYears(ctx context.Context, q YearsQuery, refresh bool) (*vehicle.ModelYears, error) {
+	path, query := q.request(refresh)
+	return get[vehicle.ModelYears](ctx, c, path, query)
 }
 
 // AwaitModelYears requests the taxes that are not known and waits for them until ctx
 // ends. Years whose answer cannot be had stay unknown.
-func (c *Client) AwaitModelYears(ctx context.Context, q YearsQuery) (found vehicle.ModelYears, err error) {
+func (c *Client) AwaitModelYears(ctx context.Context, q YearsQuery) (found *vehicle.ModelYears, err error) {
 	for range yearsRounds {
 		if found, err = c.ModelYears(ctx, q, true); err != nil {
 			return found, err

@@ -1,7 +1,6 @@
 package demo_test
 
 import (
-	"encoding/json"
 	"log/slog"
 	"testing"
 
@@ -12,7 +11,6 @@ import (
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/redisx"
-	"ushuru/pkg/vehicle"
 )
 
 func TestDemoEstimatesItsListingsAndStops(t *testing.T) {
@@ -31,11 +29,8 @@ func TestDemoEstimatesItsListingsAndStops(t *testing.T) {
 		t.Cleanup(service.Stop)
 		api, err := client.New(client.Options{URL: service.URL, Key: service.Key})
 		must(t, err)
-		result, err := api.PostAndWait(t.Context(), "/v1/estimate",
-			vehicle.Input{URL: service.Site + listingtest.Cars()[0].Path()})
+		estimate, err := api.Estimate(t.Context(), client.EstimateRequest{URL: service.Site + listingtest.Cars()[0].Path()})
 		must(t, err)
-		var estimate vehicle.Estimate
-		must(t, json.Unmarshal(result, &estimate))
 		if estimate.Tax.ReferenceNumber[:3] != "SIM" {
 			t.Errorf("reference number %s", estimate.Tax.ReferenceNumber)
 		}

@@ -1,7 +1,6 @@
 package demo_test
 
 import (
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -13,7 +12,6 @@ import (
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/redisx"
-	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
@@ -45,32 +43,23 @@ func TestPauseOfASite(t *testing.T) {
 	refusing.Store(1)
 	for range 2 {
 		start := time.Now()
-		_, err := api.PostAndWait(t.Context(), "/v1/estimate", vehicle.Input{URL: service.Site + listingtest.Cars()[0].Path()})
+		_, err := api.Estimate(t.Context(), client.EstimateRequest{URL: service.Site + listingtest.Cars()[0].Path()})
 		failure, ok := errors.AsType[*client.Error](err)
 		if !ok || failure.Code != "host_busy" || time.Since(start) > 8*time.Second {
 			t.Fatalf("after %s: %v", time.Since(start), err)
 		}
 	}
-	var urls []string
+	var request client.BatchRequest
 	for _, car := range listingtest.Cars()[:3] {
-		urls = append(urls, service.Site+car.Path())
+		request.Items = append(request.Items, client.BatchRow{URL: service.Site + car.Path()})
 	}
-	body, err := json.Marshal(map[string][]string{"urls": urls})
+	batch, err := api.CreateBatch(t.Context(), request)
 	must(t, err)
-	response, err := api.Do(t.Context(), client.Request{Path: "/v1/batches", Body: body})
-	must(t, err)
-	var batch struct {
-		ID     string         `json:"id"`
-		State  string         `json:"state"`
-		Counts map[string]int `json:"counts"`
-	}
-	must(t, json.Unmarshal(response.Body, &batch))
 	time.Sleep(2 * time.Second)
 	refusing.Store(0)
 	for start := time.Now(); batch.State != "completed"; time.Sleep(200 * time.Millisecond) {
-		response, err := api.Do(t.Context(), client.Request{Path: "/v1/batches/" + batch.ID})
+		batch, err = api.Batch(t.Context(), batch.ID)
 		must(t, err)
-		must(t, json.Unmarshal(response.Body, &batch))
 		if time.Since(start) > 2*time.Minute {
 			t.Fatalf("the batch is %s: %v", batch.State, batch.Counts)
 		}

@@ -148,12 +148,8 @@ func (b *batchBench) measure(ctx context.Context, o BatchOptions) (f batchFigure
 
 // run submits the batch and waits for its end, with single estimates meanwhile.
 func (b *batchBench) run(ctx context.Context, o BatchOptions, f *batchFigures) error {
-	body, err := b.request(o.Listings)
-	if err != nil {
-		return err
-	}
 	start := time.Now()
-	id, err := b.submit(ctx, body)
+	id, err := b.submit(ctx, b.listings(o.Listings))
 	if err != nil {
 		return err
 	}
@@ -209,40 +205,33 @@ func (b *batchBench) listing(kind string, n int) string {
 	return fmt.Sprintf("%s%s?%s=%d", b.site, cars[n%len(cars)].Path(), kind, n)
 }
 
-// request is the body of a batch of n listings.
-func (b *batchBench) request(n int) ([]byte, error) {
+// listings returns n listings for a batch.
+func (b *batchBench) listings(n int) []string {
 	urls := make([]string, n)
 	for i := range urls {
 		urls[i] = b.listing("lot", i)
 	}
-	return json.Marshal(map[string][]string{"urls": urls})
+	return urls
 }
 
-func (b *batchBench) submit(ctx context.Context, body []byte) (id string, err error) {
-	response, err := b.client.Do(ctx, client.Request{Path: "/v1/batches", Body: body})
+func (b *batchBench) submit(ctx context.Context, urls []string) (id string, err error) {
+	request := client.BatchRequest{Items: make([]client.BatchRow, len(urls))}
+	for i, url := range urls {
+		request.Items[i].URL = url
+	}
+	created, err := b.client.CreateBatch(ctx, request)
 	if err != nil {
 		return "", err
 	}
-	var created struct {
-		ID string `json:"id"`
-	}
-	err = json.Unmarshal(response.Body, &created)
-	return created.ID, err
+	return created.ID, nil
 }
 
 // awaitEnd polls a batch until its end and returns how its rows ended, and
 // the peak memory of this process.
 func (b *batchBench) awaitEnd(ctx context.Context, id string) (outcomes string, peak int64, err error) {
 	for {
-		response, err := b.client.Do(ctx, client.Request{Path: "/v1/batches/" + id})
+		status, err := b.client.Batch(ctx, id)
 		if err != nil {
-			return "", 0, err
-		}
-		var status struct {
-			State  string         `json:"state"`
-			Counts map[string]int `json:"counts"`
-		}
-		if err := json.Unmarshal(response.Body, &status); err != nil {
 			return "", 0, err
 		}
 		peak = max(peak, residentMemory())
@@ -263,7 +252,7 @@ func (b *batchBench) estimates(ctx context.Context, kind string, n int) ([]time.
 	took := make([]time.Duration, 0, max(n, 0))
 	for i := range n {
 		start := time.Now()
-		if _, err := b.client.PostAndWait(ctx, "/v1/estimate", map[string]string{"url": b.listing(kind, i)}); err != nil {
+		if _, err := b.client.Estimate(ctx, client.EstimateRequest{URL: b.listing(kind, i)}); err != nil {
 			return nil, err
 		}
 		took = append(took, time.Since(start))

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -216,7 +215,7 @@ func (b *lineBench) vehicles(n int) ([]string, error) {
 // estimate requests an estimate as a person does.
 func (b *lineBench) estimate(ctx context.Context, path, kind string) (time.Duration, error) {
 	started := time.Now()
-	_, err := b.client.PostAndWait(ctx, "/v1/estimate", map[string]string{"url": b.site + path + "?" + kind})
+	_, err := b.client.Estimate(ctx, client.EstimateRequest{URL: b.site + path + "?" + kind})
 	return time.Since(started), err
 }
 
@@ -250,12 +249,8 @@ func (b *lineBench) batch(ctx context.Context, kind string, paths []string, rows
 	for i := range urls {
 		urls[i] = fmt.Sprintf("%s%s?%s=%d", b.site, paths[i%len(paths)], kind, i)
 	}
-	body, err := json.Marshal(map[string][]string{"urls": urls})
-	if err != nil {
-		return 0, 0, err
-	}
 	started := time.Now()
-	id, err := b.submit(ctx, body)
+	id, err := b.submit(ctx, urls)
 	if err != nil {
 		return 0, 0, err
 	}

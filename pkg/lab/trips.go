@@ -51,11 +51,7 @@ func Trips(ctx context.Context, out io.Writer, o BatchOptions) error {
 
 // runBatch submits a batch and waits for its end.
 func (b *batchBench) runBatch(ctx context.Context, listings int) error {
-	body, err := b.request(listings)
-	if err != nil {
-		return err
-	}
-	id, err := b.submit(ctx, body)
+	id, err := b.submit(ctx, b.listings(listings))
 	if err != nil {
 		return err
 	}

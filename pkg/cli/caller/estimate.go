@@ -1,32 +1,17 @@
 package caller
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
+	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
-
-// clientConfig says how the API is called.
-type clientConfig struct {
-	APIURL  string         `name:"url" env:"USHURU_URL" default:"http://127.0.0.1:8080" help:"Base URL of the API."`
-	Key     console.Secret `env:"USHURU_KEY" help:"API key; ushuru keys create issues one."`
-	Timeout time.Duration  `default:"10m" help:"Maximum time to wait for the result."`
-}
-
-// client returns a client of the API.
-func (c clientConfig) client() (*client.Client, error) {
-	if c.Key == "" {
-		return nil, errors.New("set USHURU_KEY to an API key")
-	}
-	return client.New(client.Options{URL: c.APIURL, Key: string(c.Key)})
-}
 
 // outputOptions say how an estimate is printed.
 type outputOptions struct {
@@ -34,11 +19,22 @@ type outputOptions struct {
 	Lang  string `enum:"en,sw" default:"en" help:"Language of the table: en or sw."`
 }
 
+// termFlags are what the caller decides about a cost.
+type termFlags struct {
+	Rate string `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
+}
+
+// terms returns them as the API takes them.
+func (f termFlags) terms() (terms client.Terms, err error) {
+	terms.Rate, err = numberFlag("rate", f.Rate)
+	return terms, err
+}
+
 // Estimate requests the estimate of a listing from the API.
 type Estimate struct {
 	clientConfig
 	outputOptions
-	Rate      string `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
+	termFlags
 	ModelBody string `placeholder:"LABEL" help:"TRA label of the car, for example a candidate from an error."`
 	Known     string `placeholder:"JSON" help:"What you know better than the page, for example {\"year\":2016}."`
 	Prices    bool   `name:"price-candidates" help:"Ask for the taxes of every candidate when there is no estimate."`
@@ -49,28 +45,36 @@ type Estimate struct {
 
 // Run is called by kong.
 func (c *Estimate) Run(r *console.Console) error {
-	request := map[string]any{"url": c.Listing}
+	request := client.EstimateRequest{URL: c.Listing, ModelBody: c.ModelBody, PriceCandidates: c.Prices, Explain: c.Explain}
+	var err error
+	if request.Terms, err = c.terms(); err != nil {
+		return err
+	}
+	if request.Known, err = knownFlag(c.Known); err != nil {
+		return err
+	}
 	if c.HTML != "" {
 		page, err := os.ReadFile(c.HTML)
 		if err != nil {
 			return err
 		}
-		request["html"] = string(page)
+		request.HTML = string(page)
 	}
-	put(request, "modelBody", c.ModelBody)
-	if c.Known != "" {
-		request["known"] = json.RawMessage(c.Known)
+	estimate, err := await(r, c.clientConfig, !c.Table,
+		func(ctx context.Context, api *client.Client, progress client.Option) (*client.Estimate, error) {
+			return api.Estimate(ctx, request, progress)
+		})
+	if err != nil {
+		return printRefusal(r, err, c.outputOptions)
 	}
-	putTrue(request, "explain", c.Explain)
-	putTrue(request, "priceCandidates", c.Prices)
-	return printResult(r, c.clientConfig, c.outputOptions, "/v1/estimate", request, c.Rate)
+	return printEstimate(r, estimate.Estimate, estimate.JSON, c.outputOptions)
 }
 
 // Quote requests the estimate of a car without a listing from the API.
 type Quote struct {
 	clientConfig
 	outputOptions
-	Rate      string `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
+	termFlags
 	Make      string `required:"" help:"Make, for example TOYOTA."`
 	Model     string `help:"Model."`
 	ModelCode string `help:"Chassis code, with its prefix or without: NKE165, DAA-NKE165."`
@@ -86,73 +90,74 @@ type Quote struct {
 	Prices    bool   `name:"price-candidates" help:"Ask for the taxes of every candidate when there is no estimate."`
 }
 
-// Run is called by kong.
-func (c *Quote) Run(r *console.Console) error {
-	request := map[string]any{"make": c.Make, "year": c.Year}
-	for name, text := range map[string]string{
-		"model": c.Model, "modelCode": c.ModelCode, "version": c.Version, "fuel": c.Fuel,
-		"bodyType": c.BodyType, "modelBody": c.ModelBody,
-	} {
-		put(request, name, text)
+// request returns the request of the flags.
+func (c *Quote) request() (request client.QuoteRequest, err error) {
+	request = client.QuoteRequest{PriceCandidates: c.Prices, QuoteInput: vehicle.QuoteInput{
+		Make: c.Make, Model: c.Model, ModelCode: c.ModelCode, Version: c.Version, Year: c.Year, EngineCC: c.EngineCC,
+		Fuel: c.Fuel, BodyType: c.BodyType, ModelBody: c.ModelBody,
+	}}
+	if request.Terms, err = c.terms(); err != nil {
+		return request, err
 	}
-	for name, number := range map[string]string{"fobPriceUSD": c.FOB, "cfPriceUSD": c.CF, "m3": c.M3} {
-		if err := putNumber(request, name, number); err != nil {
-			return err
+	for _, number := range []struct {
+		name, text string
+		into       **money.Number
+	}{
+		{"fobPriceUSD", c.FOB, &request.FOBPriceUSD}, {"cfPriceUSD", c.CF, &request.CFPriceUSD}, {"m3", c.M3, &request.M3},
+	} {
+		if *number.into, err = numberFlag(number.name, number.text); err != nil {
+			return request, err
 		}
 	}
-	if c.EngineCC != 0 {
-		request["engine_cc"] = c.EngineCC
-	}
-	putTrue(request, "priceCandidates", c.Prices)
-	return printResult(r, c.clientConfig, c.outputOptions, "/v1/quote", request, c.Rate)
+	return request, nil
 }
 
-func put(request map[string]any, name, text string) {
-	if text != "" {
-		request[name] = text
+// Run is called by kong.
+func (c *Quote) Run(r *console.Console) error {
+	request, err := c.request()
+	if err != nil {
+		return err
 	}
+	quote, err := await(r, c.clientConfig, !c.Table,
+		func(ctx context.Context, api *client.Client, progress client.Option) (*client.Quote, error) {
+			return api.Quote(ctx, request, progress)
+		})
+	if err != nil {
+		return printRefusal(r, err, c.outputOptions)
+	}
+	return printEstimate(r, quote.Estimate, quote.JSON, c.outputOptions)
 }
 
-func putTrue(request map[string]any, name string, value bool) {
-	if value {
-		request[name] = true
-	}
-}
-
-// putNumber puts a number into a request as it was written. The API checks its
-// range.
-func putNumber(request map[string]any, name, text string) error {
+// knownFlag parses what the caller knows better than a page; nil for "".
+func knownFlag(text string) (*vehicle.Known, error) {
 	if text == "" {
-		return nil
+		return nil, nil //nolint:nilnil // nothing is known
 	}
-	if !json.Valid([]byte(text)) {
-		return fmt.Errorf("%s: %q is not a number; example: 2650.5", name, text)
+	known := &vehicle.Known{}
+	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(known); err != nil {
+		return nil, fmt.Errorf(`--known: %w; example: {"year": 2016, "engine_cc": 1500}`, err)
 	}
-	request[name] = json.RawMessage(text)
-	return nil
+	return known, nil
 }
 
-// printResult posts a request and prints the result.
-func printResult(r *console.Console, config clientConfig, as outputOptions, path string, request map[string]any, rate string) error {
-	if err := putNumber(request, "rate", rate); err != nil {
-		return err
+// numberFlag parses a number; nil for "". The API checks its range.
+func numberFlag(name, text string) (*money.Number, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // not given
 	}
-	api, err := config.client()
+	number, err := money.ParseNumber(text)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("%s: %q is not a number; example: 2650.5", name, text)
 	}
-	ctx, cancel := context.WithTimeout(r.Ctx, config.Timeout)
-	defer cancel()
-	result, err := api.PostAndWait(ctx, path, request)
-	if err != nil {
-		return printRefusal(r, err, as)
+	return &number, nil
+}
+
+// printEstimate prints an estimate in the form that the caller wants.
+func printEstimate(r *console.Console, estimate vehicle.Estimate, answer json.RawMessage, as outputOptions) error {
+	if as.Table {
+		return writeTable(r.Out, estimate, as.Lang)
 	}
-	if !as.Table {
-		return console.WriteJSON(r.Out, result)
-	}
-	var estimate vehicle.Estimate
-	if err := json.Unmarshal(result, &estimate); err != nil {
-		return fmt.Errorf("the response is not an estimate: %w", err)
-	}
-	return writeTable(r.Out, estimate, as.Lang)
+	return printJSON(r, answer)
 }

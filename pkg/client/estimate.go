@@ -1,0 +1,202 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
+
+// Terms are what the caller decides about a cost. The zero value decides nothing.
+type Terms struct {
+	Rate    *money.Number        `json:"rate,omitempty"` // shillings for a dollar, for costs other than tax
+	Landing *vehicle.LandingDays `json:"landing,omitempty"`
+	Costs   *vehicle.Costs       `json:"costs,omitempty"`  // that the caller knows
+	Target  *vehicle.Target      `json:"target,omitempty"` // the answer has the highest price for it
+}
+
+// query returns the terms as the parameters of a query.
+func (t Terms) query() (url.Values, error) {
+	query := url.Values{}
+	if t.Rate != nil {
+		query.Set("rate", t.Rate.String())
+	}
+	if t.Landing != nil {
+		query.Set("landing", t.Landing.From)
+		if t.Landing.To != "" {
+			query.Set("landing", t.Landing.From+".."+t.Landing.To)
+		}
+	}
+	if t.Costs != nil {
+		costs, err := json.Marshal(t.Costs)
+		if err != nil {
+			return nil, fmt.Errorf("client: costs: %w", err)
+		}
+		query.Set("costs", string(costs))
+	}
+	if t.Target != nil {
+		query.Set("target", t.Target.OnTheRoadTZS.String())
+	}
+	return query, nil
+}
+
+// Operation is a request whose result may take long.
+type Operation interface {
+	// request returns it without its preferences.
+	request() (Request, error)
+}
+
+// requestOf returns the request of an operation.
+func requestOf(o Operation, prefer string, options callOptions) (Request, error) {
+	r, err := o.request()
+	if err != nil {
+		return r, fmt.Errorf("client: request: %w", err)
+	}
+	if r.Header == nil {
+		r.Header = http.Header{}
+	}
+	r.Header.Set("Prefer", prefer)
+	if options.key != "" {
+		r.Header.Set("Idempotency-Key", options.key)
+	}
+	return r, nil
+}
+
+func posted(path string, body any) (Request, error) {
+	data, err := json.Marshal(body)
+	return Request{Path: path, Body: data}, err
+}
+
+// EstimateRequest asks for the estimate of a listing.
+type EstimateRequest struct {
+	URL             string         `json:"url"`
+	HTML            string         `json:"html,omitempty"`            // the page itself, for sites that block the API
+	ModelBody       string         `json:"modelBody,omitempty"`       // TRA label, chosen by the caller
+	Known           *vehicle.Known `json:"known,omitempty"`           // what the caller knows better than the page
+	PriceCandidates bool           `json:"priceCandidates,omitempty"` // taxes of every candidate when there is no estimate
+	Explain         bool           `json:"explain,omitempty"`         // the source of each value
+
+	Terms
+}
+
+func (r EstimateRequest) request() (Request, error) { return posted("/v1/estimate", r) }
+
+// Estimate is the estimate of a listing.
+type Estimate struct {
+	vehicle.Estimate
+	Raw
+}
+
+// Estimate estimates a listing, and waits for the estimate.
+func (c *Client) Estimate(ctx context.Context, r EstimateRequest, options ...Option) (*Estimate, error) {
+	return await[Estimate](ctx, c, r, options)
+}
+
+// QuoteRequest asks for the estimate of a car that the caller describes.
+type QuoteRequest struct {
+	vehicle.QuoteInput
+
+	Known           *vehicle.Known `json:"known,omitempty"`
+	PriceCandidates bool           `json:"priceCandidates,omitempty"`
+
+	Terms
+}
+
+func (r QuoteRequest) request() (Request, error) { return posted("/v1/quote", r) }
+
+// Quote is the estimate of a described car.
+type Quote struct {
+	vehicle.Quote
+	Raw
+}
+
+// Quote estimates a car that the caller describes, and waits for the estimate.
+func (c *Client) Quote(ctx context.Context, r QuoteRequest, options ...Option) (*Quote, error) {
+	return await[Quote](ctx, c, r, options)
+}
+
+// CompareRequest asks which of two listings is the better buy.
+type CompareRequest struct {
+	URL1 string `json:"url1"`
+	URL2 string `json:"url2"`
+
+	Terms
+}
+
+func (r CompareRequest) request() (Request, error) { return posted("/v1/compare", r) }
+
+// Comparison compares two listings.
+type Comparison struct {
+	vehicle.Comparison
+	Raw
+}
+
+// Compare compares two listings, and waits for the comparison.
+func (c *Client) Compare(ctx context.Context, r CompareRequest, options ...Option) (*Comparison, error) {
+	return await[Comparison](ctx, c, r, options)
+}
+
+// ReportRequest asks for the report of an inspection sheet: a URL, or a file with its
+// name.
+type ReportRequest struct {
+	URL  string // of a known auction site
+	File []byte // JPEG, PNG, WebP, GIF or PDF
+	Name string // of the file
+}
+
+func (r ReportRequest) request() (Request, error) {
+	if r.File == nil {
+		return posted("/v1/condition-report", map[string]string{"url": r.URL})
+	}
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	part, err := form.CreateFormFile("file", r.Name)
+	if err != nil {
+		return Request{}, err
+	}
+	if _, err := part.Write(r.File); err != nil {
+		return Request{}, err
+	}
+	if err := form.Close(); err != nil {
+		return Request{}, err
+	}
+	return Request{
+		Path: "/v1/condition-report", Body: body.Bytes(), Header: http.Header{"Content-Type": {form.FormDataContentType()}},
+	}, nil
+}
+
+// ConditionReport is what an inspection sheet says.
+type ConditionReport struct {
+	vehicle.ConditionReport
+	Raw
+}
+
+// ConditionReport reads an inspection sheet, and waits for the report.
+func (c *Client) ConditionReport(ctx context.Context, r ReportRequest, options ...Option) (*ConditionReport, error) {
+	return await[ConditionReport](ctx, c, r, options)
+}
+
+// DamageMap returns the drawing of a car's panels with the damage of a report, by its
+// id, as SVG.
+func (c *Client) DamageMap(ctx context.Context, id string) ([]byte, error) {
+	response, err := c.Do(ctx, Request{Path: "/v1/condition-report/" + url.PathEscape(id) + "/map.svg"})
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
+}
+
+// await submits an operation and waits for its result.
+func await[T any](ctx context.Context, c *Client, o Operation, options []Option) (*T, error) {
+	result, err := c.await(ctx, o, options)
+	if err != nil {
+		return nil, err
+	}
+	return decode[T](result)
+}

@@ -1,0 +1,154 @@
+package client_test
+
+import (
+	"context"
+	"io"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"ushuru/pkg/client"
+	"ushuru/pkg/vehicle"
+)
+
+// operations calls the methods of the client. The key is the operation of openapi.yaml
+// that a method is for.
+var operations = map[string]func(context.Context, *client.Client){
+	"POST /v1/estimate": func(ctx context.Context, c *client.Client) { _, _ = c.Estimate(ctx, client.EstimateRequest{}) },
+	"POST /v1/quote":    func(ctx context.Context, c *client.Client) { _, _ = c.Quote(ctx, client.QuoteRequest{}) },
+	"POST /v1/compare":  func(ctx context.Context, c *client.Client) { _, _ = c.Compare(ctx, client.CompareRequest{}) },
+	"POST /v1/condition-report": func(ctx context.Context, c *client.Client) {
+		_, _ = c.ConditionReport(ctx, client.ReportRequest{File: []byte("image"), Name: "sheet.jpg"})
+	},
+	"GET /v1/condition-report/{id}/map.svg": func(ctx context.Context, c *client.Client) { _, _ = c.DamageMap(ctx, "id") },
+	"GET /v1/sites":                         func(ctx context.Context, c *client.Client) { _, _ = c.Sites(ctx) },
+	"GET /v1/vehicles":                      func(ctx context.Context, c *client.Client) { _, _ = c.Vehicles(ctx, client.VehicleQuery{}) },
+	"GET /v1/vehicles/{modelBody}/years": func(ctx context.Context, c *client.Client) {
+		_, _ = c.ModelYears(ctx, client.YearsQuery{ModelBody: "id"}, false)
+	},
+	"GET /v1/jobs/{id}":        func(ctx context.Context, c *client.Client) { _, _ = c.Job(ctx, "id", client.Terms{}) },
+	"DELETE /v1/jobs/{id}":     func(ctx context.Context, c *client.Client) { _, _ = c.CancelJob(ctx, "id") },
+	"GET /v1/jobs/{id}/events": func(ctx context.Context, c *client.Client) { first(c.JobEvents(ctx, "id", client.Terms{})) },
+	"POST /v1/batches":         func(ctx context.Context, c *client.Client) { _, _ = c.CreateBatch(ctx, client.BatchRequest{}) },
+	"GET /v1/batches":          func(ctx context.Context, c *client.Client) { first(c.Batches(ctx)) },
+	"GET /v1/batches/{id}":     func(ctx context.Context, c *client.Client) { _, _ = c.Batch(ctx, "id") },
+	"DELETE /v1/batches/{id}":  func(ctx context.Context, c *client.Client) { _, _ = c.CancelBatch(ctx, "id") },
+	"GET /v1/batches/{id}/items": func(ctx context.Context, c *client.Client) {
+		first(c.BatchItems(ctx, "id", "failed"))
+	},
+	"GET /v1/batches/{id}/results": func(ctx context.Context, c *client.Client) { first(c.BatchResults(ctx, "id")) },
+	"GET /v1/batches/{id}/events":  func(ctx context.Context, c *client.Client) { first(c.BatchEvents(ctx, "id")) },
+	"POST /v1/batches/{id}/retry":  func(ctx context.Context, c *client.Client) { _, _ = c.RetryBatch(ctx, "id") },
+	"POST /v1/webhooks": func(ctx context.Context, c *client.Client) {
+		_, _ = c.CreateWebhook(ctx, client.WebhookRequest{})
+	},
+	"GET /v1/webhooks":                 func(ctx context.Context, c *client.Client) { _, _ = c.Webhooks(ctx) },
+	"GET /v1/webhooks/{id}":            func(ctx context.Context, c *client.Client) { _, _ = c.Webhook(ctx, "id") },
+	"DELETE /v1/webhooks/{id}":         func(ctx context.Context, c *client.Client) { _ = c.DeleteWebhook(ctx, "id") },
+	"POST /v1/webhooks/{id}/rotate":    func(ctx context.Context, c *client.Client) { _, _ = c.RotateWebhook(ctx, "id") },
+	"POST /v1/webhooks/{id}/enable":    func(ctx context.Context, c *client.Client) { _, _ = c.EnableWebhook(ctx, "id") },
+	"POST /v1/webhooks/{id}/test":      func(ctx context.Context, c *client.Client) { _, _ = c.TestWebhook(ctx, "id") },
+	"POST /v1/webhooks/{id}/verify":    func(ctx context.Context, c *client.Client) { _, _ = c.VerifyWebhook(ctx, "id") },
+	"GET /v1/webhooks/{id}/deliveries": func(ctx context.Context, c *client.Client) { _, _ = c.Deliveries(ctx, "id") },
+	"POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver": func(ctx context.Context, c *client.Client) {
+		_, _ = c.Redeliver(ctx, "id", "id")
+	},
+	"GET /v1/tra-status": func(ctx context.Context, c *client.Client) { _, _ = c.TRAStatus(ctx) },
+	"GET /healthz":       func(ctx context.Context, c *client.Client) { _ = c.Health(ctx) },
+	"GET /readyz":        func(ctx context.Context, c *client.Client) { _ = c.Ready(ctx) },
+	"GET /openapi.yaml":  func(ctx context.Context, c *client.Client) { _, _ = c.OpenAPI(ctx) },
+}
+
+func first[T any](entries func(func(T, error) bool)) { entries(func(T, error) bool { return false }) }
+
+// recorder answers every request with an error and records it.
+type recorder struct{ requests []*http.Request }
+
+func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
+	r.requests = append(r.requests, request)
+	return &http.Response{StatusCode: http.StatusTeapot, Body: io.NopCloser(strings.NewReader(`{"error":"no"}`))}, nil
+}
+
+// Every operation of openapi.yaml has a method, which sends one request: to the path,
+// with the key, in the language, and a POST that creates something with an
+// Idempotency-Key.
+func TestEveryOperationHasAMethod(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromFile("../../api/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	described := map[string]*openapi3.Operation{}
+	for path, item := range doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			described[method+" "+path] = operation
+		}
+	}
+	for name := range operations {
+		if described[name] == nil {
+			t.Errorf("%s is not in openapi.yaml", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(described)) {
+		do := operations[name]
+		if do == nil {
+			t.Errorf("%s (%s) has no method", name, described[name].OperationID)
+			continue
+		}
+		var sent recorder
+		c, err := client.New(client.Options{URL: "http://api.example", Key: "secret", Language: "sw", Transport: &sent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		do(t.Context(), c)
+		if len(sent.requests) != 1 {
+			t.Errorf("%s: %d requests", name, len(sent.requests))
+			continue
+		}
+		r := sent.requests[0]
+		want := "^" + regexp.MustCompile(`\{[a-zA-Z]+\}`).ReplaceAllString(name, "id") + "$"
+		if got := r.Method + " " + r.URL.Path; !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%s: sent %s", name, got)
+		}
+		if r.Header.Get("Authorization") != "Bearer secret" || r.URL.Query().Get("lang") != "sw" {
+			t.Errorf("%s: %v %v", name, r.URL, r.Header)
+		}
+		waits := slices.Contains([]string{"/v1/estimate", "/v1/quote", "/v1/compare", "/v1/condition-report"}, r.URL.Path)
+		if r.Method == http.MethodPost && waits == (r.Header.Get("Idempotency-Key") != "") {
+			t.Errorf("%s: Idempotency-Key %q", name, r.Header.Get("Idempotency-Key"))
+		}
+	}
+}
+
+// The types have the fields of the schemas, so that nothing that the API says is lost.
+func TestTypesHaveTheFieldsOfTheSchemas(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromFile("../../api/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for schema, value := range map[string]any{
+		"Job": client.Job{}, "Progress": client.Progress{}, "Batch": client.Batch{}, "BatchItem": client.BatchItem{},
+		"BatchResult": client.BatchItem{}, "InvalidRow": client.InvalidRow{}, "WebhookWithSecret": client.Webhook{},
+		"Delivery": client.Delivery{}, "Site": client.Site{}, "Vehicles": client.Vehicles{}, "VehicleLabel": client.VehicleLabel{},
+		"AuthorityStatus": client.TRAStatus{}, "ModelYears": vehicle.ModelYears{}, "QuoteRequest": client.QuoteRequest{},
+		"CompareRequest": client.CompareRequest{}, "EstimateRequest": client.EstimateRequest{}, "WebhookRequest": client.WebhookRequest{},
+		"BatchOptions": client.BatchOptions{},
+	} {
+		described := doc.Components.Schemas[schema]
+		if described == nil {
+			t.Errorf("%s is not in openapi.yaml", schema)
+			continue
+		}
+		names := jsonNames(value)
+		for name := range described.Value.Properties {
+			// The language is that of the client, and there is one destination.
+			if !names[name] && name != "lang" && name != "destination" {
+				t.Errorf("%T has no field %q of %s", value, name, schema)
+			}
+		}
+	}
+}
