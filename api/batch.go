@@ -81,6 +81,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	rows, err := s.batchRows(req, &options)
+	recorderOf(r).turn.give()
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (d *rowDecoder) field(field string) error {
 		return d.options.parse(options)
 	}
 	d.options.ignore([]string{jsonobject.Clip(field)})
-	return d.skip()
+	return d.Decode(&jsonobject.Skipped{})
 }
 
 // list decodes rows one by one, so that a malformed one is reported with its number.
@@ -121,31 +121,6 @@ func rowOfJSON(list string, value json.RawMessage, number int) rowRequest {
 	malformed := len(value) > maxRow || json.Unmarshal(value, into) != nil
 	row.number, row.malformed = number, malformed
 	return row
-}
-
-// maxDepth is how deep the values of unknown fields may be. The decoder remembers each
-// level.
-const maxDepth = 100
-
-// skip reads a value and forgets it.
-func (d *rowDecoder) skip() error {
-	for depth := 0; ; {
-		token, err := d.Token()
-		if err != nil {
-			return err
-		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			if depth++; depth > maxDepth {
-				return errInvalidBatch
-			}
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth == 0 {
-			return nil
-		}
-	}
 }
 
 func (d *rowDecoder) expect(want json.Delim) error {

@@ -29,6 +29,7 @@ type requestBody interface {
 // req. Unknown fields are ignored, so that a client of a later version of the
 // API works with this one; the recorder has their names.
 func readJSON(w http.ResponseWriter, r *http.Request, limit int64, req requestBody) error {
+	defer recorderOf(r).turn.give()
 	if !isPlainJSON(r.Header) {
 		return errUnsupportedMediaType
 	}

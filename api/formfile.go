@@ -29,6 +29,7 @@ func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (req reportReq
 	if err := s.admitBody(w, r); err != nil {
 		return req, err
 	}
+	defer recorderOf(r).turn.give()
 	r.Body = http.MaxBytesReader(w, r.Body, maxFile+formAllowance)
 	parts, err := r.MultipartReader()
 	if err != nil {

@@ -17,6 +17,7 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 // is a 500 without details.
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := h(w, r)
+	recorderOf(r).turn.give() // before the response
 	if err == nil || errors.Is(err, errResponded) {
 		return
 	}

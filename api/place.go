@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -26,6 +27,9 @@ const (
 	// A body must arrive at leastRate, in bytes per second, but for slowStart.
 	leastRate = 32 << 10
 	slowStart = 10 * time.Second
+
+	// turnSize is how much of a large body is decoded in one turn, in bytes.
+	turnSize = 256 << 10
 )
 
 // takePlace takes one of the places for what needs much memory, and waits for it.
@@ -67,7 +71,12 @@ func (s *Server) admitBody(w http.ResponseWriter, r *http.Request) error {
 		// A connection that does not support deadlines has none to extend.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.options.WaitMax + uploadTimeout/2))
 	})
-	r.Body = &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), begun: time.Now()}
+	paced := &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), begun: time.Now()}
+	rec.turn = &turn{places: s.processors, owner: rec.key.ID}
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{bufio.NewReaderSize(&turnedReader{paced, r.Context(), rec.turn}, turnSize), r.Body}
 	return nil
 }
 

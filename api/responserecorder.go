@@ -23,6 +23,7 @@ type responseRecorder struct {
 
 	counted bool          // against the rate of the key
 	release func()        // gives the place of a large body back; nil without one
+	turn    *turn         // to decode it; nil without one
 	terms   vehicle.Terms // on which the request wants its cost
 	ignored []string      // fields of the request that do not exist
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 
 const (
 	resultsPage = 200 // rows in memory at once
+	resultsTurn = 50  // rows that are composed in one turn
 	// writeTimeout is for sending that many results over a slow line.
 	writeTimeout = time.Minute
 )
@@ -124,8 +126,10 @@ func (s *Server) sendResults(
 	if err != nil {
 		return err
 	}
-	control := http.NewResponseController(w)
-	out, err := f.begin(w, newBatchBody(b), languageOf(w))
+	control, processor := http.NewResponseController(w), turn{places: s.processors, owner: b.Owner}
+	defer processor.give()
+	var page bytes.Buffer
+	out, err := f.begin(&page, newBatchBody(b), languageOf(w))
 	if err != nil {
 		return err
 	}
@@ -135,14 +139,27 @@ func (s *Server) sendResults(
 		}
 	}()
 	for {
-		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a connection that does not support deadlines needs none
-		for _, item := range items {
-			if err = s.sendResult(out, item, terms); err != nil {
+		for rows := range slices.Chunk(items, resultsTurn) {
+			processor.give()
+			if err = processor.take(r.Context()); err != nil {
 				return err
+			}
+			for _, item := range rows {
+				if err = s.sendResult(out, item, terms); err != nil {
+					return err
+				}
 			}
 		}
 		if next < 0 {
-			return out.end()
+			err = out.end()
+		}
+		processor.give()
+		if err != nil {
+			return err
+		}
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a connection that does not support deadlines needs none
+		if _, err = page.WriteTo(w); err != nil || next < 0 {
+			return err
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 		items, next, err = reader.Next(ctx, next, resultsPage, "", true)

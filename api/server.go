@@ -42,11 +42,13 @@ type Server struct {
 	streams  streams
 	bodies   *fair.Places // for large ones
 	exports  *fair.Places
-	outages  *tra.Outages
-	pauses   pauses
-	waiters  streams
-	matcher  *match.Matcher // of labels that are named
-	ui       *monitoring    // nil without a monitoring password
+	// processors are for long computations.
+	processors *fair.Places
+	outages    *tra.Outages
+	pauses     pauses
+	waiters    streams
+	matcher    *match.Matcher // of labels that are named
+	ui         *monitoring    // nil without a monitoring password
 
 	failedLogins *prometheus.CounterVec
 }
@@ -61,7 +63,7 @@ func New(options Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		options: options, bodies: fair.NewPlaces(maxLargeBodies), exports: fair.NewPlaces(maxExports),
+		options: options, bodies: fair.NewPlaces(maxLargeBodies), exports: fair.NewPlaces(maxExports), processors: newProcessors(),
 		outages: tra.NewOutages(options.TRA.Status), pauses: pauses{redis: options.Redis},
 		matcher: match.New(match.Options{}),
 	}
@@ -121,6 +123,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(withRecorder(r.Context(), rec))
 	defer func() {
 		cause := recover()
+		rec.turn.give()
 		rec.releasePlace()
 		if cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // the sentinel itself is panicked with
 			rec.err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())

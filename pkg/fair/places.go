@@ -13,6 +13,9 @@ type Places struct {
 	free    int
 	has     map[string]int
 	waiting []*waiter // in the order in which they came
+	// served is when owners who wait were served last, as a number of turns.
+	served map[string]int
+	turns  int
 }
 
 type waiter struct {
@@ -21,7 +24,9 @@ type waiter struct {
 }
 
 // NewPlaces returns n places.
-func NewPlaces(n int) *Places { return &Places{free: n, has: map[string]int{}} }
+func NewPlaces(n int) *Places {
+	return &Places{free: n, has: map[string]int{}, served: map[string]int{}}
+}
 
 // Take takes a place for an owner, and waits for it until ctx is done. It returns
 // the function that gives the place back.
@@ -40,6 +45,7 @@ func (p *Places) Take(ctx context.Context, owner string) (release func(), err er
 	defer p.mu.Unlock()
 	if i := slices.Index(p.waiting, w); i >= 0 {
 		p.waiting = slices.Delete(p.waiting, i, i+1)
+		p.forget(owner)
 		return nil, ctx.Err()
 	}
 	p.give(owner) // it came at the same moment
@@ -70,17 +76,25 @@ func (p *Places) give(owner string) {
 	p.free++
 	if p.has[owner]--; p.has[owner] <= 0 {
 		delete(p.has, owner)
+		p.forget(owner)
 	}
 	p.serve()
 }
 
+// forget forgets when an owner was served who waits no longer.
+func (p *Places) forget(owner string) {
+	if !slices.ContainsFunc(p.waiting, func(w *waiter) bool { return w.owner == owner }) {
+		delete(p.served, owner)
+	}
+}
+
 // serve gives free places to those who wait and may have one: first to the owner
-// with the fewest.
+// with the fewest, and of these to the one who was served first.
 func (p *Places) serve() {
 	for p.free > 0 {
 		next := -1
 		for i, w := range p.waiting {
-			if admits(w.owner, p.has[w.owner], p.free) && (next < 0 || p.has[w.owner] < p.has[p.waiting[next].owner]) {
+			if admits(w.owner, p.has[w.owner], p.free) && (next < 0 || p.precedes(w.owner, p.waiting[next].owner)) {
 				next = i
 			}
 		}
@@ -91,6 +105,16 @@ func (p *Places) serve() {
 		p.waiting = slices.Delete(p.waiting, next, next+1)
 		p.free--
 		p.has[w.owner]++
+		p.turns++
+		p.served[w.owner] = p.turns
 		close(w.ready)
 	}
+}
+
+// precedes reports whether an owner is served before another who has waited longer.
+func (p *Places) precedes(owner, other string) bool {
+	if p.has[owner] != p.has[other] {
+		return p.has[owner] < p.has[other]
+	}
+	return p.served[owner] < p.served[other]
 }

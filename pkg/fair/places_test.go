@@ -49,3 +49,45 @@ func TestPlacesLeaveOneForAnother(t *testing.T) {
 		t.Errorf("a 12th place of 16: %v", err)
 	}
 }
+
+// Owners take turns for a single place, however many places one of them waits for.
+func TestOwnersTakeTurns(t *testing.T) {
+	t.Parallel()
+	places := fair.NewPlaces(1)
+	release, err := places.Take(t.Context(), "attacker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var (
+		mu    sync.Mutex
+		order string
+		all   sync.WaitGroup
+	)
+	wait := func(owner string) {
+		before := places.Waiting(owner)
+		all.Go(func() {
+			release, err := places.Take(t.Context(), owner)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			order += owner[:1]
+			mu.Unlock()
+			release()
+		})
+		for places.Waiting(owner) == before {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	for range 4 {
+		wait("attacker")
+	}
+	wait("victim")
+	wait("victim")
+	release()
+	all.Wait()
+	if order != "vavaaa" {
+		t.Errorf("served %s, want vavaaa", order)
+	}
+}

@@ -1,6 +1,7 @@
 package jsonobject
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -8,20 +9,39 @@ import (
 	"unicode/utf8"
 )
 
-// maxName is how much of a field's name is repeated, in characters.
-const maxName = 60
+const (
+	// MaxNames is how many names Unknown returns, and maxName how much of each, in
+	// characters: an object may have a million fields.
+	MaxNames = 21
+	maxName  = 60
+)
 
-// Unknown returns the names of a JSON object's fields that a struct does not have, and
-// that are not among also, in alphabetical order and after a prefix.
+// Skipped is a value of JSON that is read and forgotten.
+type Skipped struct{}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (*Skipped) UnmarshalJSON([]byte) error { return nil }
+
+// Unknown returns the names of the first fields of a JSON object that a struct does not
+// have, and that are not among also, in alphabetical order and after a prefix.
 func Unknown(prefix string, object json.RawMessage, of any, also ...string) (names []string) {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(object, &fields) != nil {
+	fields := json.NewDecoder(bytes.NewReader(object))
+	if open, err := fields.Token(); err != nil || open != json.Delim('{') {
 		return nil
 	}
 	known := append(fieldNames(reflect.TypeOf(of)), also...)
-	for name := range fields {
-		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
-			names = append(names, prefix+Clip(name))
+	for fields.More() && len(names) < MaxNames {
+		token, err := fields.Token()
+		if err == nil {
+			err = fields.Decode(&Skipped{})
+		}
+		if err != nil {
+			return nil
+		}
+		name, _ := token.(string)
+		clipped := prefix + Clip(name)
+		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) && !slices.Contains(names, clipped) {
+			names = append(names, clipped)
 		}
 	}
 	slices.Sort(names)
