@@ -273,7 +273,7 @@ func endedAs(job *jobs.Job, result json.RawMessage, finished jobs.Finished) *job
 // EnqueueAfter enqueues the task of the present attempt at a step, to be delivered
 // after a delay.
 func (e *Engine) EnqueueAfter(ctx context.Context, job *jobs.Job, step string, delay time.Duration) error {
-	task, err := newTask(job, step, job.Steps[step].Attempt, nil)
+	task, err := newTask(job, step, job.Steps[step].Attempt, nil, "")
 	if err != nil {
 		return err
 	}

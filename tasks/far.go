@@ -28,6 +28,9 @@ type Answered struct {
 	Type string      `json:"type"` // of the task
 	Bulk bool        `json:"bulk,omitempty"`
 	Task TaskPayload `json:"task"`
+
+	// Asked is a step that has ended where it asked; then the others are empty.
+	Asked *Asked `json:"asked,omitempty"`
 }
 
 // Message returns the message of an answered step.

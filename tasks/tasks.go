@@ -135,6 +135,9 @@ type TaskPayload struct {
 	// Ask is what a worker far away from Redis must know to ask the authority, so that
 	// it need not read the job's record.
 	Ask json.RawMessage `json:"ask,omitempty"`
+	// Vehicle names what Ask asks for: steps with the same name have the same answer. It
+	// is empty for a step that waits for another's answer.
+	Vehicle string `json:"vehicle,omitempty"`
 }
 
 // ParseTaskPayload decodes a payload.
@@ -163,15 +166,15 @@ func queueOf(policy Policy, class jobs.Class) string {
 	return policy.Queue
 }
 
-// newTask makes the task of one attempt at a step. ask is as in TaskPayload.
-func newTask(job *jobs.Job, step string, attempt int, ask json.RawMessage) (*asynq.Task, error) {
+// newTask makes the task of one attempt at a step. ask and vehicle are as in TaskPayload.
+func newTask(job *jobs.Job, step string, attempt int, ask json.RawMessage, vehicle string) (*asynq.Task, error) {
 	taskType := job.Kind + ":" + step
 	policy, ok := policies[taskType]
 	if !ok {
 		return nil, fmt.Errorf("tasks: no such task %q", taskType)
 	}
 	return stepTask(taskType, queueOf(policy, job.Class),
-		TaskPayload{job.ID, step, attempt, payloadURLs(job), turnOwner(job), ask})
+		TaskPayload{job.ID, step, attempt, payloadURLs(job), turnOwner(job), ask, vehicle})
 }
 
 // stepTask makes the task of a step in a queue.

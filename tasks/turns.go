@@ -38,10 +38,17 @@ func turnOwner(job *jobs.Job) string {
 // task that is enqueued already is not an error.
 func (e *Engine) enqueue(ctx context.Context, job *jobs.Job, step string, attempt int) error {
 	var ask json.RawMessage
-	if queue := policies[job.Kind+":"+step].Queue; queue == QueueAuthority && attempt == 1 && e.ask != nil {
+	if queue := policies[job.Kind+":"+step].Queue; queue == QueueAuthority && e.ask != nil {
 		ask = e.ask(job, step)
 	}
-	task, err := newTask(job, step, attempt, ask)
+	vehicle := vehicleOf(ask)
+	if attempt > 1 { // it was not enough
+		ask = nil
+	}
+	if joined, err := e.joinAsker(ctx, job, step, ask); joined || err != nil {
+		return err
+	}
+	task, err := newTask(job, step, attempt, ask, vehicle)
 	if err != nil {
 		return err
 	}

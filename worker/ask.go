@@ -239,7 +239,11 @@ func (f *farSteps) handOver(ctx context.Context, run *farRun) error {
 func (w *Worker) listenAnswered(ctx context.Context) {
 	redisx.Listen(ctx, w.options.Redis, jobs.ChannelAnswered, func(message string) {
 		answered, err := tasks.ParseAnswered(message)
-		if err == nil {
+		switch {
+		case err != nil:
+		case answered.Asked != nil:
+			err = w.engine.StopAsking(ctx, *answered.Asked)
+		default:
 			err = w.engine.EnqueueAnswered(ctx, answered)
 		}
 		if err != nil && ctx.Err() == nil { // the sweeper finds the step

@@ -22,7 +22,8 @@ import (
 // says that there are new ones; asynq's own look for a task takes what has come.
 // Each queue has its slots, so that no task of a batch stands before one of a person.
 //
-// It is the Redis client of asynq's server: all other commands go to Redis unchanged.
+// It is the Redis client of asynq's server: all other commands go to Redis unchanged,
+// but for the list of the tasks that run, which Asynqmon does not show of this server.
 type farQueues struct {
 	redis.UniversalClient
 
@@ -30,17 +31,18 @@ type farQueues struct {
 	fetches sync.WaitGroup
 }
 
-// newFarQueues returns the queues of a role with a number of slots each. Fetches end
-// with ctx.
+// newFarQueues returns the queues of a role with a number of slots each, those of a
+// batch with twice as many: its tasks wait for the line and for the rate limit. Fetches
+// end with ctx.
 func newFarQueues(ctx context.Context, client redis.UniversalClient, role tasks.Role, slots int, paced pace) *farQueues {
 	f := &farQueues{UniversalClient: client, queues: map[string]*farQueue{}}
 	for name := range tasks.QueuesOf(role) {
-		poll := paced.interactive
+		places, poll := slots, paced.interactive
 		if tasks.IsBulkQueue(name) {
-			poll = paced.bulk
+			places, poll = farBulkSlots*slots, paced.bulk
 		}
 		q := &farQueue{
-			redis: client, name: name, slots: slots, poll: poll,
+			redis: client, name: name, slots: places, poll: poll,
 			woken: make(chan struct{}, 1), freed: make(chan struct{}, 1),
 		}
 		f.queues[asynqKeys+"{"+name+"}:pending"] = q
@@ -50,9 +52,13 @@ func newFarQueues(ctx context.Context, client redis.UniversalClient, role tasks.
 	return f
 }
 
-// EvalSha answers asynq's look for a task with one that was fetched.
+// EvalSha answers asynq's look for a task with one that was fetched, and shortens the
+// state of its server.
 func (f *farQueues) EvalSha(ctx context.Context, sha string, keys []string, args ...any) *redis.Cmd {
-	const keysOfDequeue = 4
+	const keysOfDequeue, stateOfServer = 4, 2
+	if len(keys) == stateOfServer && len(args) > stateOfServer && strings.HasPrefix(keys[0], asynqKeys+"servers") {
+		args = args[:stateOfServer] // each task that runs is in it with its whole payload, every five seconds
+	}
 	if len(keys) == keysOfDequeue && strings.HasSuffix(keys[1], ":paused") {
 		if q := f.queues[keys[0]]; q != nil {
 			return q.dequeue(ctx, dequeueCall{sha, keys, args})

@@ -71,7 +71,7 @@ func TestFarWorkerFetchesManyTasksAndNoneOfABatchBeforeAPerson(t *testing.T) {
 			}
 		}
 	}
-	await("the slots are not filled", func() bool { mu.Lock(); defer mu.Unlock(); return running == slots })
+	await("the slots are not filled", func() bool { mu.Lock(); defer mu.Unlock(); return running == farBulkSlots*slots })
 	enqueue("authority", "person")
 	select {
 	case <-person:
@@ -85,7 +85,7 @@ func TestFarWorkerFetchesManyTasksAndNoneOfABatchBeforeAPerson(t *testing.T) {
 			t.Errorf("task %s ran %d times", payload, n)
 		}
 	}
-	if most > slots {
-		t.Errorf("%d tasks at a time, want %d", most, slots)
+	if most > farBulkSlots*slots {
+		t.Errorf("%d tasks at a time, want %d", most, farBulkSlots*slots)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
+	"ushuru/pkg/redisx"
 	"ushuru/tasks"
 )
 
@@ -32,7 +33,9 @@ const (
 	farLookInterval = 10 * time.Millisecond
 	// farServerSlots is how many times as many slots asynq has as may be used: a task
 	// keeps that of asynq until Redis knows its end. Both classes have theirs.
-	farServerSlots = 4
+	farServerSlots = 6
+	// farBulkSlots is how many times as many slots the tasks of batches have.
+	farBulkSlots = 2
 )
 
 // paceOf measures the way to Redis. A worker that only calls the authority, far from
@@ -58,6 +61,7 @@ func (w *Worker) paceOf(ctx context.Context) pace {
 		return near
 	}
 	w.options.Log.Info("Redis is far away", "round_trip_ms", shortest.Milliseconds())
+	redisx.Gather(w.options.Redis)
 	return pace{
 		far: true, sweep: 30 * time.Second, batches: time.Minute, register: time.Minute,
 		interactive: 10 * time.Second, bulk: 30 * time.Second, delayed: 30 * time.Second, expiredTasks: time.Hour,

@@ -50,6 +50,8 @@ type stepHandler struct {
 	override stepFunc
 	// claims are those of the runs of this handler, for the sweeper; nil in tests.
 	claims *sync.Map
+	// far means that Redis is far away.
+	far bool
 	// outages tells whether TRA's calculator can be asked.
 	outages *tra.Outages
 	// These bound how long the handler retries to write the outcome of a step: when
@@ -153,6 +155,7 @@ type stepRun struct {
 	job      *jobs.Job
 	step     string
 	claim    string
+	vehicle  string // as in tasks.TaskPayload
 	// continued means that the step follows another in one task: the queue knows
 	// only the task of the other.
 	continued bool
@@ -163,13 +166,13 @@ type stepRun struct {
 func (s *stepHandler) runClaimed(
 	ctx context.Context, taskType string, job *jobs.Job, payload tasks.TaskPayload, claim string, log *slog.Logger,
 ) error {
-	run := stepRun{taskType: taskType, job: job, step: payload.Step, claim: claim}
+	run := stepRun{taskType: taskType, job: job, step: payload.Step, claim: claim, vehicle: payload.Vehicle}
 	for {
 		next, err := s.runOnce(ctx, run, log.With("step", run.step, "attempt", run.job.Steps[run.step].Attempt))
 		if err != nil || next == nil {
 			return err
 		}
-		run = stepRun{next.Job.Kind + ":" + next.Step, next.Job, next.Step, claim, true}
+		run = stepRun{next.Job.Kind + ":" + next.Step, next.Job, next.Step, claim, "", true}
 	}
 }
 
@@ -195,6 +198,7 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 	switch {
 	case err == nil:
 		log.Info("step completed", "early_steps", len(early))
+		defer s.stopAsking(ctx, run, false)
 		return s.complete(ctx, run, output, early)
 	case errors.Is(err, tra.ErrNotKnown): // only a worker of the role authority can go on
 		log.Info("step returned to the role authority")
@@ -209,6 +213,7 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 			level = slog.LevelInfo // the operator cannot help with a page that is not a listing
 		}
 		log.Log(ctx, level, "step failed", "code", failure.Code, "retries", retries, "error", err)
+		defer s.stopAsking(ctx, run, true)
 		return nil, s.retryWrite(ctx, func(ctx context.Context) error {
 			return s.engine.Fail(ctx, job.ID, run.step, run.claim, failure)
 		})
@@ -219,6 +224,23 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 	}
 	log.Log(ctx, level, "step will be retried", "retries", retries, "error", err)
 	return nil, s.retryLater(ctx, run, delay, err)
+}
+
+// stopAsking goes on with the steps that wait for the answer to one that has ended. The
+// sweeper does so later when that fails.
+func (s *stepHandler) stopAsking(ctx context.Context, run stepRun, failed bool) {
+	if run.vehicle == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.writeTimeout)
+	defer cancel()
+	stop := s.engine.StopAsking
+	if s.far {
+		stop = s.engine.AnnounceAsked
+	}
+	if err := stop(ctx, tasks.Asked{Vehicle: run.vehicle, Job: run.job.ID, Failed: failed}); err != nil {
+		s.log.WarnContext(ctx, "steps that waited for an answer wait for the sweeper", "job", run.job.ID, "error", err)
+	}
 }
 
 // complete stores the output of a step. The next step is claimed with it when

@@ -310,7 +310,7 @@ func (w *Worker) handler(far bool) asynq.Handler {
 	o := w.options
 	mux := asynq.NewServeMux()
 	var steps asynq.Handler = w.steps
-	if far {
+	if w.steps.far = far; far {
 		steps = w.newFarSteps()
 	}
 	for taskType := range w.steps.run {

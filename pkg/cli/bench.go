@@ -150,7 +150,7 @@ type benchLine struct {
 	Rate        int           `name:"kbits" default:"256" help:"Thousands of bits a second each way."`
 	Reset       time.Duration `default:"8s" help:"Time between two resets of all connections."`
 	Latency     time.Duration `default:"20ms" help:"How long the simulated TRA takes to answer."`
-	Concurrency int           `default:"8" help:"Maximum concurrent steps of the worker that calls TRA."`
+	Concurrency int           `default:"16" help:"Maximum concurrent steps of the worker that calls TRA."`
 	People      int           `name:"persons" default:"30" help:"Single estimates of new vehicles, and as many of known ones."`
 	Rows        int           `default:"500" help:"Listings in the batch."`
 	Vehicles    int           `default:"60" help:"New vehicles in the batch."`

@@ -84,18 +84,13 @@ type fetcher[T any] struct {
 // then it waits for the answer of that process. It calls the authority when that
 // process fails or dies. With an error it returns the expired answer if there is one.
 func (f *fetcher[T]) once(ctx context.Context) (cachedAnswer[T], error) {
-	prepared := make(chan struct{})
-	go func() { // the call will need it
-		defer close(prepared)
-		f.a.throttle.rate.prepare(ctx)
-	}()
+	f.a.throttle.rate.prepare(ctx)
 	for wait := pollInitial; ; wait = min(2*wait, pollMax) {
 		known, held, err := acquire[T](ctx, f.a.store, f.key)
 		switch {
 		case err != nil, known.fresh:
 			return known, err
 		case held != nil:
-			<-prepared
 			if err := sessionOf(ctx).allow(); err != nil {
 				held.letGo()
 				return known, err

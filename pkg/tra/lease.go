@@ -19,7 +19,7 @@ var errLocked = errors.New("tra: another process has the lease")
 // A lease expires leaseTTL after its process has died.
 const (
 	leaseTTL      = 5 * time.Second
-	leaseInterval = time.Second
+	leaseInterval = 2 * time.Second
 )
 
 // ARGV: token, life in ms; 0 lets go.

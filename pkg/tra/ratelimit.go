@@ -3,36 +3,31 @@ package tra
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/go-redis/redis_rate/v10"
+	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/fair"
 	"ushuru/pkg/retry"
 )
 
-// redis_rate adds its own prefix to the keys.
-const (
-	keyRate     = "tra:rate"      // calls of all processes
-	keyRateBulk = "tra:rate:bulk" // those of them that are for batches
-)
-
 const (
 	// Calls for batches may use so many of twenty parts of the rate limit; the rest is
 	// for people, so that none of their calls waits behind a batch.
-	bulkParts  = 18
-	rateParts  = 20
-	tokenTTL   = time.Second // how long a token may be held: the limit is per second
-	minRetryIn = time.Millisecond
+	bulkParts = 18
+	rateParts = 20
+
+	tokenTTL     = time.Second      // how long a token may be held: the limit is per second
+	tokenTimeout = 10 * time.Second // of one request for tokens
 )
 
-// rateLimit limits the calls of all processes per second. It takes as many tokens at
-// once from Redis as there are callers, because Redis may be far away.
+// rateLimit limits the calls of all processes per second. Redis may be far away, so
+// that it is asked in the background, each time for as many tokens as there are
+// callers: one round trip serves all of them.
 type rateLimit struct {
-	limiter   *redis_rate.Limiter
+	redis     redis.UniversalClient
 	perSecond int           // 0 means no limit
 	wait      time.Duration // how long a call may wait for a token
 	people    tokens
@@ -42,39 +37,47 @@ type rateLimit struct {
 
 // tokens are those that one class of callers may use.
 type tokens struct {
-	wanted  atomic.Int64 // callers that wait
 	mu      sync.Mutex
 	held    int
 	until   time.Time // those that are held expire
 	refused time.Time // before this time there is none
+	ahead   int       // wanted for calls that are likely to follow
+	callers []*caller // that wait, in the order in which they came
+	filling bool      // Redis is being asked
+}
+
+// caller waits for a token.
+type caller struct {
+	deadline time.Time
+	served   chan error // gets nil with the token
 }
 
 // limit takes one token, of the caller's share and of all, and waits for it as long as
 // a call may.
 func (r *rateLimit) limit(ctx context.Context) error {
+	if r.perSecond <= 0 {
+		return nil
+	}
 	deadline := time.Now().Add(r.wait)
-	takes := []func(context.Context) error{r.takeShare, func(ctx context.Context) error { return r.take(ctx, 1) }}
-	for len(takes) > 0 {
-		err := takes[0](ctx)
-		if err == nil {
-			takes = takes[1:]
-			continue
-		}
+	for {
+		err := r.takeShare(ctx)
 		throttled, ok := errors.AsType[*ThrottleError](err)
-		if !ok || time.Now().Add(throttled.RetryAfter).After(deadline) {
+		if !ok {
+			return r.take(ctx, deadline)
+		}
+		if time.Now().Add(throttled.RetryAfter).After(deadline) {
 			return err
 		}
 		if err := retry.Sleep(ctx, throttled.RetryAfter); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
 // takeShare counts a call for a person against what one key may use of the rate.
 func (r *rateLimit) takeShare(ctx context.Context) error {
 	owner := fair.Owner(ctx)
-	if r.perSecond <= 0 || owner == "" || sessionOf(ctx).isBulk() {
+	if owner == "" || sessionOf(ctx).isBulk() {
 		return nil
 	}
 	if wait := r.shares.Take(owner, r.perSecond, time.Now()); wait > 0 {
@@ -83,72 +86,122 @@ func (r *rateLimit) takeShare(ctx context.Context) error {
 	return nil
 }
 
-// prepare takes the token for a call that is likely to follow, so that the call does
-// not wait for Redis. Without one the call takes it itself.
-func (r *rateLimit) prepare(ctx context.Context) { _ = r.take(ctx, 0) }
+// tokensOf returns the tokens of a caller's class.
+func (r *rateLimit) tokensOf(ctx context.Context) *tokens {
+	if sessionOf(ctx).isBulk() {
+		return &r.bulk
+	}
+	return &r.people
+}
 
-// take takes tokens from those that are held, and before from Redis when there are
-// too few: one for each caller that waits now. use 0 takes none of those held.
-func (r *rateLimit) take(ctx context.Context, use int) error {
+// prepare has the token fetched for a call that is likely to follow.
+func (r *rateLimit) prepare(ctx context.Context) {
 	if r.perSecond <= 0 {
-		return nil
+		return
 	}
-	bulk := sessionOf(ctx).isBulk()
-	t := &r.people
-	if bulk {
-		t = &r.bulk
+	t := r.tokensOf(ctx)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ahead++
+	r.startFilling(ctx, t)
+}
+
+// take waits for a token until a deadline.
+func (r *rateLimit) take(ctx context.Context, deadline time.Time) error {
+	t, c := r.tokensOf(ctx), &caller{deadline, make(chan error, 1)}
+	t.mu.Lock()
+	t.callers = append(t.callers, c)
+	t.serve(time.Now())
+	r.startFilling(ctx, t)
+	t.mu.Unlock()
+	select {
+	case err := <-c.served:
+		return err
+	case <-ctx.Done():
 	}
-	t.wanted.Add(1)
-	defer t.wanted.Add(-1)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if i := slices.Index(t.callers, c); i >= 0 {
+		t.callers = slices.Delete(t.callers, i, i+1)
+	} else if <-c.served == nil { // it came at the same moment
+		t.held++
+		t.serve(time.Now())
+	}
+	return ctx.Err()
+}
+
+// startFilling has Redis asked for tokens until no more are wanted.
+func (r *rateLimit) startFilling(ctx context.Context, t *tokens) {
+	if t.filling || t.wanted(r.perSecond, time.Now()) <= 0 {
+		return
+	}
+	t.filling = true
+	ctx = context.WithoutCancel(ctx) // the tokens are for all callers
+	go func() {
+		for r.fill(ctx, t) {
+		}
+	}()
+}
+
+// fill asks Redis for tokens once. It returns false when no more are wanted.
+func (r *rateLimit) fill(ctx context.Context, t *tokens) (more bool) {
+	t.mu.Lock()
+	n, pause := t.wanted(r.perSecond, time.Now()), time.Until(t.refused)
+	t.filling = n > 0
+	t.mu.Unlock()
+	if n <= 0 {
+		return false
+	}
+	time.Sleep(pause)
+	ctx, cancel := context.WithTimeout(ctx, tokenTimeout)
+	defer cancel()
+	allowed, after, err := r.allow(ctx, t == &r.bulk, n)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
+	t.ahead = 0
+	switch {
+	case err != nil:
+		for _, c := range t.callers {
+			c.served <- err
+		}
+		t.callers = nil
+	case allowed == 0:
+		t.refused = now.Add(after)
+	default:
+		t.expire(now)
+		t.held, t.until = t.held+allowed, now.Add(tokenTTL)
+	}
+	t.serve(now)
+	return true
+}
+
+// wanted returns how many tokens are to be asked for, at most those of a second.
+func (t *tokens) wanted(perSecond int, now time.Time) int {
+	t.expire(now)
+	return min(len(t.callers)+t.ahead, perSecond) - t.held
+}
+
+func (t *tokens) expire(now time.Time) {
 	if now.After(t.until) {
 		t.held = 0
 	}
-	wanted := max(use, int(min(t.wanted.Load(), int64(r.perSecond)))-t.held)
-	switch {
-	case use > 0 && t.held >= use:
-		t.held -= use
-		return nil
-	case use == 0 && wanted <= 0:
-		return nil
-	case now.Before(t.refused):
-		return &ThrottleError{RetryAfter: t.refused.Sub(now), Reason: ThrottleRate}
-	}
-	allowed, after, err := r.allow(ctx, bulk, wanted)
-	if err != nil {
-		return err
-	}
-	t.held, t.until = t.held+allowed, time.Now().Add(tokenTTL)
-	if t.held < use || allowed == 0 {
-		t.refused = time.Now().Add(after)
-		return &ThrottleError{RetryAfter: after, Reason: ThrottleRate}
-	}
-	t.held -= use
-	return nil
 }
 
-// allow takes at most n tokens from Redis. A call for a batch needs one of both
-// limits.
-func (r *rateLimit) allow(ctx context.Context, bulk bool, n int) (allowed int, after time.Duration, _ error) {
-	limits := map[string]redis_rate.Limit{keyRate: redis_rate.PerSecond(r.perSecond)}
-	order := []string{keyRate}
-	if bulk {
-		limits[keyRateBulk] = redis_rate.Limit{
-			Rate: r.perSecond * bulkParts, Burst: max(1, r.perSecond*bulkParts/rateParts), Period: rateParts * time.Second,
-		}
-		order = []string{keyRateBulk, keyRate}
+// serve gives the tokens that are held to callers, and refuses those that cannot wait
+// until there may be others.
+func (t *tokens) serve(now time.Time) {
+	t.expire(now)
+	n := min(t.held, len(t.callers))
+	for _, c := range t.callers[:n] {
+		c.served <- nil
 	}
-	for _, key := range order {
-		result, err := r.limiter.AllowAtMost(ctx, key, limits[key], n)
-		if err != nil {
-			return 0, 0, fmt.Errorf("tra: rate limit: %w", err)
+	t.held -= n
+	t.callers = slices.DeleteFunc(slices.Delete(t.callers, 0, n), func(c *caller) bool {
+		refused := t.refused.After(now) && t.refused.After(c.deadline)
+		if refused {
+			c.served <- &ThrottleError{RetryAfter: t.refused.Sub(now), Reason: ThrottleRate}
 		}
-		if result.Allowed == 0 {
-			return 0, max(result.RetryAfter, minRetryIn), nil
-		}
-		n = result.Allowed
-	}
-	return n, 0, nil
+		return refused
+	})
 }

@@ -171,7 +171,7 @@ func save[T any](ctx context.Context, store *Store, key string, s stored[T], lif
 // LoadScripts loads what a vehicle needs into Redis, so that the first one of a worker
 // far away costs no more round trips than the others.
 func (s *Store) LoadScripts(ctx context.Context) error {
-	for _, script := range []*redis.Script{scriptAcquire, scriptSave, scriptPeriod} {
+	for _, script := range []*redis.Script{scriptAcquire, scriptSave, scriptPeriod, scriptAllow} {
 		if err := script.Load(ctx, s.redis).Err(); err != nil {
 			return fmt.Errorf("tra: load scripts: %w", err)
 		}

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-redis/redis_rate/v10"
 	"github.com/sony/gobreaker/v2"
 )
 
@@ -43,7 +42,7 @@ type throttle struct {
 
 func newThrottle(store *Store, o AuthorityOptions) *throttle {
 	t := &throttle{
-		rate:    rateLimit{limiter: redis_rate.NewLimiter(store.redis), perSecond: o.PerSecond, wait: o.RateWait},
+		rate:    rateLimit{redis: store.redis, perSecond: o.PerSecond, wait: o.RateWait},
 		timeout: o.BreakerTimeout,
 	}
 	t.breaker = gobreaker.NewCircuitBreaker[any](gobreaker.Settings{
