@@ -15,6 +15,7 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/vehicle"
 	"ushuru/pkg/webhook"
+	"ushuru/pkg/webhook/signature"
 )
 
 // webhookRequest is the body of POST /v1/webhooks.
@@ -218,7 +219,7 @@ func (s *Server) rotateWebhook(ctx context.Context, r *http.Request, owner, id s
 	if err != nil {
 		return 0, nil, err
 	}
-	sealed, err := same.setOutcome(ctx, "secret", s.options.Webhooks.SealSecret(owner, id, webhook.NewSecret()))
+	sealed, err := same.setOutcome(ctx, "secret", s.options.Webhooks.SealSecret(owner, id, signature.NewSecret()))
 	if err != nil {
 		return 0, nil, err
 	}

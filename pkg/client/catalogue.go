@@ -129,7 +129,17 @@ func (c *Client) Ready(ctx context.Context) error {
 
 // OpenAPI returns the description of the API, as YAML.
 func (c *Client) OpenAPI(ctx context.Context) ([]byte, error) {
-	response, err := c.Do(ctx, Request{Path: "/openapi.yaml"})
+	return c.document(ctx, "/openapi.yaml")
+}
+
+// OpenAPIJSON returns the description of the API, as JSON.
+func (c *Client) OpenAPIJSON(ctx context.Context) ([]byte, error) {
+	return c.document(ctx, "/openapi.json")
+}
+
+// document returns a response as it is.
+func (c *Client) document(ctx context.Context, path string) ([]byte, error) {
+	response, err := c.Do(ctx, Request{Path: path})
 	if err != nil {
 		return nil, err
 	}

@@ -185,11 +185,7 @@ func (c *Client) ConditionReport(ctx context.Context, r ReportRequest, options .
 // DamageMap returns the drawing of a car's panels with the damage of a report, by its
 // id, as SVG.
 func (c *Client) DamageMap(ctx context.Context, id string) ([]byte, error) {
-	response, err := c.Do(ctx, Request{Path: "/v1/condition-report/" + url.PathEscape(id) + "/map.svg"})
-	if err != nil {
-		return nil, err
-	}
-	return response.Body, nil
+	return c.document(ctx, "/v1/condition-report/"+url.PathEscape(id)+"/map.svg")
 }
 
 // await submits an operation and waits for its result.

@@ -47,8 +47,11 @@ var operations = map[string]func(context.Context, *client.Client){
 	"POST /v1/webhooks": func(ctx context.Context, c *client.Client) {
 		_, _ = c.CreateWebhook(ctx, client.WebhookRequest{})
 	},
-	"GET /v1/webhooks":                 func(ctx context.Context, c *client.Client) { _, _ = c.Webhooks(ctx) },
-	"GET /v1/webhooks/{id}":            func(ctx context.Context, c *client.Client) { _, _ = c.Webhook(ctx, "id") },
+	"GET /v1/webhooks":      func(ctx context.Context, c *client.Client) { _, _ = c.Webhooks(ctx) },
+	"GET /v1/webhooks/{id}": func(ctx context.Context, c *client.Client) { _, _ = c.Webhook(ctx, "id") },
+	"PATCH /v1/webhooks/{id}": func(ctx context.Context, c *client.Client) {
+		_, _ = c.UpdateWebhook(ctx, "id", client.WebhookRequest{})
+	},
 	"DELETE /v1/webhooks/{id}":         func(ctx context.Context, c *client.Client) { _ = c.DeleteWebhook(ctx, "id") },
 	"POST /v1/webhooks/{id}/rotate":    func(ctx context.Context, c *client.Client) { _, _ = c.RotateWebhook(ctx, "id") },
 	"POST /v1/webhooks/{id}/enable":    func(ctx context.Context, c *client.Client) { _, _ = c.EnableWebhook(ctx, "id") },
@@ -61,6 +64,7 @@ var operations = map[string]func(context.Context, *client.Client){
 	"GET /v1/tra-status": func(ctx context.Context, c *client.Client) { _, _ = c.TRAStatus(ctx) },
 	"GET /healthz":       func(ctx context.Context, c *client.Client) { _ = c.Health(ctx) },
 	"GET /readyz":        func(ctx context.Context, c *client.Client) { _ = c.Ready(ctx) },
+	"GET /openapi.json":  func(ctx context.Context, c *client.Client) { _, _ = c.OpenAPIJSON(ctx) },
 	"GET /openapi.yaml":  func(ctx context.Context, c *client.Client) { _, _ = c.OpenAPI(ctx) },
 }
 

@@ -3,9 +3,12 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"time"
+
+	"ushuru/pkg/vehicle"
 )
 
 // Webhook is a URL that the API notifies of events.
@@ -17,12 +20,14 @@ type Webhook struct {
 	Disabled string    `json:"disabled"` // why nothing is sent; empty while it is enabled
 	State    string    `json:"state"`    // pending until the receiver has proved that it wants events, then verified
 	Secret   string    `json:"secret"`   // only once, when it is created
+
+	Warnings []vehicle.Warning `json:"warnings"` // about the request
 }
 
-// WebhookRequest creates a webhook.
+// WebhookRequest creates or changes a webhook.
 type WebhookRequest struct {
-	URL    string   `json:"url"`
-	Events []string `json:"events"`
+	URL    string   `json:"url,omitempty"`
+	Events []string `json:"events,omitempty"`
 }
 
 // Delivery is one event for one webhook.
@@ -66,6 +71,16 @@ func (c *Client) Webhooks(ctx context.Context) ([]Webhook, error) {
 // Webhook returns one webhook.
 func (c *Client) Webhook(ctx context.Context, id string) (*Webhook, error) {
 	return get[Webhook](ctx, c, webhookPath(id), nil)
+}
+
+// UpdateWebhook changes the URL or the events of a webhook; what the request leaves
+// empty stays. With another URL it is pending again.
+func (c *Client) UpdateWebhook(ctx context.Context, id string, r WebhookRequest) (*Webhook, error) {
+	body, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("client: request: %w", err)
+	}
+	return call[Webhook](ctx, c, Request{Method: http.MethodPatch, Path: webhookPath(id), Body: body})
 }
 
 // DeleteWebhook deletes a webhook.

@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/url"
 	"time"
+
+	"ushuru/pkg/webhook/signature"
 )
 
 // saved is one line of a backup: an endpoint with its secrets, and the id of its API
@@ -102,7 +104,7 @@ func parseSaved(text []byte) (line saved, err error) {
 		return line, errors.New("no owner, id or secret")
 	}
 	for _, s := range line.Secrets {
-		if _, err := macOf(s.Value, "", "", nil); err != nil {
+		if _, err := signature.Sign([]string{s.Value}, "", time.Time{}, nil); err != nil {
 			return line, errors.New("a secret that cannot sign")
 		}
 	}

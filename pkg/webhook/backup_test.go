@@ -9,6 +9,7 @@ import (
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/webhook"
+	"ushuru/pkg/webhook/signature"
 )
 
 func TestEndpointsOutliveAnEmptyRedis(t *testing.T) {
@@ -57,7 +58,7 @@ func TestOnlyEndpointsThatCanSignAreImported(t *testing.T) {
 	}
 	defer conn.Close()
 	store := webhook.NewStore(conn.Client(), nil)
-	good := `{"value":"` + webhook.NewSecret() + `"}`
+	good := `{"value":"` + signature.NewSecret() + `"}`
 	for _, line := range []string{
 		`{`, `{}`, `{"owner":"k","id":"w","url":"https://a.example"}`,
 		`{"owner":"k","id":"w","url":"ftp://a.example","secrets":[` + good + `]}`,

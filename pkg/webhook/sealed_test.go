@@ -16,6 +16,7 @@ import (
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/seal"
 	"ushuru/pkg/webhook"
+	"ushuru/pkg/webhook/signature"
 )
 
 // ringOf returns a ring with keys of equal bytes.
@@ -52,7 +53,7 @@ func TestSecretsAreSealedAtRest(t *testing.T) {
 		if err := sealing.Enable(t.Context(), owner, s.endpoint.ID); err != nil { // and is sealed when it is written
 			t.Fatal(err)
 		}
-		fresh := webhook.NewSecret()
+		fresh := signature.NewSecret()
 		if _, err := sealing.Rotate(t.Context(), owner, s.endpoint.ID, fresh); err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,7 @@ func TestSecretsAreSealedAtRest(t *testing.T) {
 		events := slices.DeleteFunc(to.all(), func(r received) bool { return strings.Contains(r.body, "webhook.verification") })
 		for i, request := range events {
 			for _, secret := range []string{s.secret, fresh}[:i+1] {
-				if err := webhook.Verify(secret, request.id, request.at, request.signature, []byte(request.body), time.Now()); err != nil {
+				if err := signature.Verify(secret, request.id, request.at, request.signature, []byte(request.body), time.Now()); err != nil {
 					t.Errorf("request %d: %v", i, err)
 				}
 			}
@@ -114,7 +115,7 @@ func TestSecretOfAnotherEndpointDoesNotOpen(t *testing.T) {
 	client := embedded(t)
 	store := webhook.NewStore(client, ringOf(t, 1))
 	mine, theirs := webhook.NewID(), webhook.NewID()
-	sealed := store.SealSecret("them", theirs, webhook.NewSecret())
+	sealed := store.SealSecret("them", theirs, signature.NewSecret())
 	for _, stolen := range []string{mine, theirs} {
 		if _, err := store.OpenSecret(owner, stolen, sealed); !errors.Is(err, seal.ErrDamaged) {
 			t.Errorf("opened: %v", err)

@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/seal"
+	"ushuru/pkg/webhook/signature"
 )
 
 // Store stores endpoints and deliveries in Redis.
@@ -57,7 +58,7 @@ func (s *Store) Add(ctx context.Context, owner, id, url string, events []string)
 		Endpoint: Endpoint{
 			ID: id, URL: url, Events: slices.Clone(events), Created: time.Now().UTC(), State: Unverified,
 		},
-		Secrets: []secret{{Value: NewSecret()}},
+		Secrets: []secret{{Value: signature.NewSecret()}},
 	}
 	record, err := s.record(owner, &added)
 	if err != nil {

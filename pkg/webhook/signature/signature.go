@@ -1,4 +1,6 @@
-package webhook
+// Package signature signs the deliveries of webhooks and verifies them, as the Standard
+// Webhooks specification says (standardwebhooks.com).
+package signature
 
 import (
 	"crypto/hmac"
@@ -28,9 +30,9 @@ const (
 	tolerance = 5 * time.Minute
 )
 
-// ErrSignature means that a delivery was not signed with the secret, or longer than
+// ErrInvalid means that a delivery was not signed with the secret, or longer than
 // tolerance ago.
-var ErrSignature = errors.New("webhook: invalid signature")
+var ErrInvalid = errors.New("webhook: invalid signature")
 
 // NewSecret returns a random secret: whsec_ and base64.
 func NewSecret() string {
@@ -53,15 +55,15 @@ func Sign(secrets []string, id string, at time.Time, body []byte) (string, error
 	return strings.Join(signatures, " "), nil
 }
 
-// Verify verifies a delivery as a receiver must. It returns nil or ErrSignature.
+// Verify verifies a delivery as a receiver must. It returns nil or ErrInvalid.
 func Verify(secret, id, timestamp, signatures string, body []byte, now time.Time) error {
 	sent, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil || now.Sub(time.Unix(sent, 0)).Abs() > tolerance {
-		return ErrSignature
+		return ErrInvalid
 	}
 	mac, err := macOf(secret, id, timestamp, body)
 	if err != nil {
-		return ErrSignature
+		return ErrInvalid
 	}
 	for signature := range strings.FieldsSeq(signatures) {
 		text, ok := strings.CutPrefix(signature, version+",")
@@ -70,7 +72,7 @@ func Verify(secret, id, timestamp, signatures string, body []byte, now time.Time
 			return nil
 		}
 	}
-	return ErrSignature
+	return ErrInvalid
 }
 
 func macOf(secret, id, timestamp string, body []byte) ([]byte, error) {
