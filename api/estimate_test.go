@@ -26,7 +26,7 @@ func prefer(value string) map[string]string { return map[string]string{"Prefer":
 // estimateScenarios share a Redis, so each uses a listing of its own.
 var estimateScenarios = []scenario{
 	{
-		name: "a new listing", url: "/v1/estimate", body: `{"url":"https://cars.example/new","lang":"sw"}`,
+		name: "a new listing", url: "/v1/estimate", body: `{"url":"https://cars.example/new"}`,
 		status: 200, exact: string(estimateOf("https://cars.example/new")), want: map[string]string{"Preference-Applied": ""},
 	},
 	{

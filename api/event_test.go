@@ -103,7 +103,7 @@ func TestJobEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := next(t, events)
-	if second.id == first.id || !strings.Contains(second.data, `{"name":"scrape","state":"running"}`) {
+	if second.id == first.id || !strings.Contains(second.data, `{"name":"scrape","state":"running",`) {
 		t.Errorf("second %+v", second)
 	}
 	if _, err := a.jobs.Succeed(t.Context(), id, estimateOf(site+"/followed")); err != nil {

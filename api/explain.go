@@ -11,13 +11,18 @@ import (
 	"ushuru/api/problem"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jsonobject"
+	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
 // noExplanation replaces an explanation that is no longer cached.
-const noExplanation = `{"explain":[],"notes":["The sources of these values are no longer stored."]}`
+func noExplanation() []byte {
+	said := message.SayCoded("note/no_sources", nil)
+	body, _ := plainjson.Encode(map[string]any{"explain": []any{}, "notes": []string{said.EN}, "noteTexts": []any{said}})
+	return body
+}
 
 // explainedOutcome is explained for a result, and explainedProblem for an error.
 func (s *Server) explainedOutcome(ctx context.Context, result []byte, err error, input tasks.EstimateInput) ([]byte, error) {
@@ -50,7 +55,7 @@ func (s *Server) explanation(ctx context.Context, key cache.Key, known *vehicle.
 		return nil, err
 	}
 	if explanation == nil {
-		explanation = []byte(noExplanation)
+		explanation = noExplanation()
 	}
 	return explainKnown(explanation, known)
 }
@@ -83,6 +88,8 @@ func explainKnown(explanation []byte, known *vehicle.Known) ([]byte, error) {
 	var parts struct {
 		Explain []map[string]any `json:"explain"`
 		Notes   []string         `json:"notes"`
+		// NoteTexts are Notes in both languages.
+		NoteTexts json.RawMessage `json:"noteTexts,omitempty"`
 	}
 	var values map[string]any
 	encoded, err := plainjson.Encode(known)
@@ -92,6 +99,7 @@ func explainKnown(explanation []byte, known *vehicle.Known) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("api: explanation: %w", err)
 	}
+	overridden := message.Say("explain/overridden", nil)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		entry := map[string]any{"name": name, "value": fmt.Sprint(values[name]), "source": sourceRequest}
 		at := slices.IndexFunc(parts.Explain, func(field map[string]any) bool { return field["name"] == name })
@@ -102,7 +110,7 @@ func explainKnown(explanation []byte, known *vehicle.Known) ([]byte, error) {
 		if listed := parts.Explain[at]; listed["value"] != "" {
 			entry["others"] = []map[string]any{{
 				"value": listed["value"], "source": listed["source"], "rank": listed["rank"],
-				"reason": "overridden by the request",
+				"reason": overridden.EN, "code": "overridden", "text": overridden,
 			}}
 		}
 		parts.Explain[at] = entry

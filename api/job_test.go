@@ -40,7 +40,7 @@ var jobScenarios = []scenario{
 			return id
 		},
 		has: []string{
-			`"state":"running","step":"scrape","attempt":1`, `"progress":{"done":0,"total":3,"steps":[{"name":"scrape","state":"running"},{"name":"match","state":"waiting"}`,
+			`"state":"running","step":"scrape","attempt":1`, `"progress":{"done":0,"total":3,"steps":[{"name":"scrape","state":"running","text":{"en":"Reading the page of the car",`, `{"name":"match","state":"waiting",`,
 		},
 	},
 	{

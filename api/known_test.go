@@ -56,7 +56,8 @@ func TestKnownValuesAreMarkedInAnExplanation(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := explainKnown([]byte(`{"explain":[{"name":"fuel","value":"PETROL","source":"labels","rank":2}],"notes":["n"]}`), known)
-	const want = `{"explain":[{"name":"fuel","others":[{"rank":2,"reason":"overridden by the request","source":"labels","value":"PETROL"}],` +
+	const want = `{"explain":[{"name":"fuel","others":[{"code":"overridden","rank":2,"reason":"overridden by the request",` +
+		`"source":"labels","text":{"en":"overridden by the request","sw":"imebadilishwa na ombi","draft":true},"value":"PETROL"}],` +
 		`"source":"request","value":"HYBRID"},{"name":"year","source":"request","value":"2012"},` +
 		`{"name":"yearBasis","source":"request","value":"manufacture"}],"notes":["n"]}`
 	if err != nil || string(got) != want {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/message"
 )
 
 // Progress is how far a job has come, in the parts of its kind. Total is constant
@@ -16,8 +17,9 @@ type Progress struct {
 
 // Part is one part of a job: a step, or a child that it waits for.
 type Part struct {
-	Name  string    `json:"name"`
-	State PartState `json:"state"`
+	Name  string       `json:"name"`
+	State PartState    `json:"state"`
+	Text  message.Text `json:"text"` // the name as people read it
 }
 
 // PartState is the state of a part of a job.
@@ -53,7 +55,7 @@ func ProgressOf(job *jobs.Job) Progress {
 		if state == PartDone || state == PartSkipped {
 			progress.Done++
 		}
-		progress.Steps = append(progress.Steps, Part{name, state})
+		progress.Steps = append(progress.Steps, Part{name, state, message.Say("step/"+name, nil)})
 	}
 	return progress
 }

@@ -15,6 +15,7 @@ import (
 	"ushuru/pkg/listing"
 	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
@@ -43,6 +44,8 @@ type reading struct {
 type explanation struct {
 	Explain []listing.Field `json:"explain"`
 	Notes   []string        `json:"notes"`
+	// NoteTexts are Notes in both languages.
+	NoteTexts []vehicle.Sentence `json:"noteTexts"`
 }
 
 // scrape reads the listing of a job.
@@ -120,7 +123,7 @@ func readPage(page *fetch.Page) (*reading, error) {
 	}
 	explained, err := json.Marshal(explanation{
 		Explain: append([]listing.Field{}, read.Fields...),
-		Notes:   append([]string{}, read.Notes...),
+		Notes:   read.NotesInEnglish(), NoteTexts: append([]vehicle.Sentence{}, read.Notes...),
 	})
 	if err != nil {
 		return nil, err

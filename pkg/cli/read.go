@@ -58,7 +58,7 @@ func (c *readCommand) print(r *run) error {
 		return err
 	}
 	if c.Explain {
-		return console.WriteJSON(r.Out, explained{read.Car, read.Fields, append([]string{}, read.Notes...)})
+		return console.WriteJSON(r.Out, explained{read.Car, read.Fields, read.NotesInEnglish()})
 	}
 	return console.WriteJSON(r.Out, read.Car)
 }
@@ -72,7 +72,7 @@ func (c *readCommand) printCards(r *run, page *fetch.Page) error {
 	for _, card := range cards {
 		line := listedCar{URL: card.URL, Car: card.Car}
 		if c.Explain {
-			line.Explain, line.Notes = card.Fields, card.Notes
+			line.Explain, line.Notes = card.Fields, card.NotesInEnglish()
 		}
 		if err := lines.Encode(line); err != nil {
 			return err

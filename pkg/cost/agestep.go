@@ -71,7 +71,7 @@ func (b *calculation) stepOn(newYear time.Time, before charge, after []charge) *
 func (b *calculation) stepDoubts(newYear time.Time, after []charge) (doubts message.Parts, disputed bool) {
 	doubts.Separator = "; "
 	add := func(key string, rate ruleRate) {
-		doubts.Add("step/"+key, values{"percent": rate.rate.Shift(2).String(), "rules": rate.rules})
+		doubts.Add("age_step/"+key, values{"percent": rate.rate.Shift(2).String(), "rules": rate.rules})
 	}
 	for _, c := range after {
 		if c.age.doubt != "" {
@@ -80,7 +80,7 @@ func (b *calculation) stepDoubts(newYear time.Time, after []charge) (doubts mess
 	}
 	then, _ := b.ageCar(b.asked, b.implied.tax.YOM)
 	if _, fit := b.ageRules(then, newYear); !fit {
-		doubts.Add("step/unknown_rules", nil)
+		doubts.Add("age_step/unknown_rules", nil)
 	}
 	if len(doubts.List()) == 0 {
 		return doubts, false
@@ -100,12 +100,12 @@ func (b *calculation) allTaxes(t taxes) money.Amount {
 
 // stepNote says what rises, and what is disputed about it.
 func stepNote(step *vehicle.AgeStep, made int, doubts message.Parts) vehicle.Sentence {
-	note := message.SayCoded("step/rise", values{
+	note := message.SayCoded("age_step/rise", values{
 		"made": itoa(made), "age": itoa(step.Age), "next": itoa(step.Age + 1), "on": step.On,
 		"now": step.PercentNow.String(), "then": step.PercentNext.String(),
 	})
 	if step.Disputed {
-		note = note.And(message.SayWith("step/disputed", nil, map[string]vehicle.Text{"doubts": doubts.Text()}))
+		note = note.And(message.SayWith("age_step/disputed", nil, map[string]vehicle.Text{"doubts": doubts.Text()}))
 	}
 	return note
 }

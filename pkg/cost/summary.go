@@ -120,7 +120,10 @@ func (b *calculation) taxesSum(sum *vehicle.Sum) *vehicle.TaxesSum {
 	if sum == nil {
 		return nil
 	}
-	all := &vehicle.TaxesSum{Sum: *sum, Basis: b.basisOfTax(), Why: b.whyTaxed()}
+	all := &vehicle.TaxesSum{Sum: *sum, Basis: b.basisOfTax(), Used: "onAuthority", Why: b.whyTaxed()}
+	if b.aboveAuthority() {
+		all.Used = "onInvoice"
+	}
 	if b.hasValue() {
 		all.OnAuthority = b.taxOn(b.implied.tax.CIFInUSD.Decimal(), b.onOwn())
 	}

@@ -68,8 +68,8 @@ func TestBeForwardTotalIsTakenOnlyForDarEsSalaam(t *testing.T) {
 func TestBeForwardInspectionInTheTotalIsNoted(t *testing.T) {
 	page := replaced(t, replaced(t, fixture(t, "beforward.html"), toTanzania...), `inspection" style="display: none;"`, `inspection"`)
 	listing := read(t, page, beForwardURL)
-	if len(listing.Notes) != 1 || !strings.Contains(listing.Notes[0], "inspection") {
-		t.Errorf("notes %q", listing.Notes)
+	if len(listing.Notes) != 1 || !strings.Contains(listing.Notes[0].EN, "inspection") {
+		t.Errorf("notes %v", listing.Notes)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestBeForwardFrameNumberStandsIn(t *testing.T) {
 	listing := read(t, page, beForwardURL)
 	car := listing.Car
 	if car.ModelCode != "GP2" || car.RawModelCode != "GP2-3109***" || car.FrameNumber != "GP2-3109***" || len(listing.Notes) == 0 {
-		t.Errorf("code %q, raw %q, notes %q", car.ModelCode, car.RawModelCode, listing.Notes)
+		t.Errorf("code %v, raw %v, notes %v", car.ModelCode, car.RawModelCode, listing.Notes)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestBeForwardSoldPage(t *testing.T) {
 func TestDisagreementIsNoted(t *testing.T) {
 	page := replaced(t, fixture(t, "beforward.html"), `"price": "4350"`, `"price": "4100"`)
 	listing := read(t, page, beForwardURL)
-	if amountOf(listing.Car.FOBPriceUSD) != "4350" || len(listing.Notes) != 1 || !strings.Contains(listing.Notes[0], "4100") {
-		t.Errorf("FOB %s, notes %q", amountOf(listing.Car.FOBPriceUSD), listing.Notes)
+	if amountOf(listing.Car.FOBPriceUSD) != "4350" || len(listing.Notes) != 1 || !strings.Contains(listing.Notes[0].EN, "4100") {
+		t.Errorf("FOB %s, notes %v", amountOf(listing.Car.FOBPriceUSD), listing.Notes)
 	}
 }

@@ -117,7 +117,7 @@ func TestSavedGoonetListGivesItsCards(t *testing.T) {
 		for _, card := range found {
 			if card.Car.Make != "NISSAN" || card.Car.Model != "DATSUN TRUCK" || card.Car.Year == 0 || card.Car.EngineCC == 0 || card.Car.MileageKM == nil ||
 				card.Car.FOBPriceUSD == nil || card.Car.CFPriceUSD != nil || len(card.Car.Images) != 1 || len(card.Notes) != 0 {
-				t.Errorf("%s: %+v, notes %q", card.URL, card.Car, card.Notes)
+				t.Errorf("%s: %+v, notes %v", card.URL, card.Car, card.Notes)
 			}
 		}
 	}

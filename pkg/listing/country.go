@@ -185,7 +185,7 @@ func (l *Listing) checkDollar() {
 			continue
 		}
 		for _, other := range f.Others {
-			if other.Reason == claim.ReasonDollar {
+			if other.Code == claim.ReasonDollar {
 				l.warn("price_currency_unknown", values{"price": other.Value})
 				return
 			}

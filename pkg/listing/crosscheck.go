@@ -14,23 +14,24 @@ func (l *Listing) crossCheck() {
 	car := &l.Car
 	if total, fob := car.CFPriceUSD, car.FOBPriceUSD; total != nil && fob != nil && !total.Decimal().GreaterThan(fob.Decimal()) {
 		car.CFPriceUSD = nil
-		l.discard(claim.FieldCF, "not above the price without freight, so no destination was chosen")
+		l.discard(claim.FieldCF, "total_too_low")
 	}
 	l.registeredOn(car)
 	made, knownMade := claim.ParseDatedYear(car.Manufacture)
 	registered, knownRegistered := claim.ParseDatedYear(car.Registration)
 	if knownMade && knownRegistered && made > registered {
 		car.Manufacture = ""
-		l.discard(claim.FieldManufacture, "later than the registration")
-		l.notef("The listing gives a manufacture date after the first registration.")
+		l.discard(claim.FieldManufacture, "after_registration")
+		l.note("made_after_registration", nil)
 		l.warn("manufacture_after_registration",
 			values{"manufacture": strconv.Itoa(made), "registration": strconv.Itoa(registered)})
 	}
 	frame, framed := chassis.FromFrame(car.FrameNumber)
 	related := strings.HasPrefix(car.ModelCode, frame.Code) || strings.HasPrefix(frame.Code, car.ModelCode)
 	if framed && car.ModelCode != "" && !related {
-		l.notef("The chassis code %s and the frame number %s belong to different cars.", car.ModelCode, car.FrameNumber)
-		l.warn("code_and_frame_differ", values{"modelCode": car.ModelCode, "frameNumber": car.FrameNumber})
+		named := values{"modelCode": car.ModelCode, "frameNumber": car.FrameNumber}
+		l.note("code_and_frame_differ", named)
+		l.warn("code_and_frame_differ", named)
 	}
 }
 
@@ -38,14 +39,14 @@ func (l *Listing) crossCheck() {
 func (l *Listing) discard(name, why string) {
 	for i := range l.Fields {
 		if f := &l.Fields[i]; f.Name == name && f.Source != "" {
-			f.Others = append(f.Others, Other{Value: f.Value, Source: f.Source, Rank: f.Rank, Reason: why})
+			f.Others = append(f.Others, Other{Value: f.Value, Source: f.Source, Rank: f.Rank}.because(why))
 			f.Value, f.Source, f.Rank = "", "", 0
 		}
 	}
 }
 
 // reasonSeveral is the reason not to take any of several prices.
-const reasonSeveral = "the page gives several prices"
+const reasonSeveral = "no_price_chosen"
 
 // rejectConflictingPrices rejects prices of labels that differ, unless a source other than
 // the labels decides between them.

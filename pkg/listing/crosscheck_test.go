@@ -70,7 +70,7 @@ func TestPricesThatDifferAreNone(t *testing.T) {
 func TestManufactureAfterRegistrationIsNotBelieved(t *testing.T) {
 	listing := read(t, notePage("Registration Year/month", "2015/2", "Manufacture Year/month", "2016/1"), noteURL)
 	if car := listing.Car; car.Year != 2015 || car.YearBasis != "registration" || car.Manufacture != "" || len(listing.Notes) == 0 {
-		t.Errorf("%d by %s, notes %q", car.Year, car.YearBasis, listing.Notes)
+		t.Errorf("%d by %s, notes %v", car.Year, car.YearBasis, listing.Notes)
 	}
 	car := read(t, notePage("Registration Year/month", "2015/2", "Manufacture Year/month", "2014/12"), noteURL).Car
 	if car.Year != 2014 || car.YearBasis != "manufacture" {
@@ -82,7 +82,7 @@ func TestFrameNumberOfAnotherCarIsNoted(t *testing.T) {
 	for frame, noted := range map[string]bool{"NCP51-0235***": true, "E12-0612***": false, "E-0612***": false} {
 		listing := read(t, notePage("Chassis No.", frame), noteURL)
 		if got := len(listing.Notes) > 0; got != noted || listing.Car.ModelCode != "E12" {
-			t.Errorf("%s: notes %q, code %q", frame, listing.Notes, listing.Car.ModelCode)
+			t.Errorf("%s: notes %v, code %v", frame, listing.Notes, listing.Car.ModelCode)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestSavedCardealPageReadsAsExpected(t *testing.T) {
 			}
 		}
 		if len(listing.Notes) != 0 || !strings.HasSuffix(listing.Car.Images[33], "n=34.jpg") {
-			t.Errorf("notes %q, images %q", listing.Notes, listing.Car.Images)
+			t.Errorf("notes %v, images %v", listing.Notes, listing.Car.Images)
 		}
 	}
 }

@@ -14,9 +14,9 @@ import (
 
 // Listing is one car as its page describes it.
 type Listing struct {
-	Car    vehicle.Car `json:"car"`
-	Fields []Field     `json:"fields"` // the source of each value, in a fixed order
-	Notes  []string    `json:"notes"`  // doubts: disagreements, substitutes, a sold car
+	Car    vehicle.Car        `json:"car"`
+	Fields []Field            `json:"fields"` // the source of each value, in a fixed order
+	Notes  []vehicle.Sentence `json:"notes"`  // doubts: disagreements, substitutes, a sold car
 	// Warnings are the doubts about fields that decide money.
 	Warnings []vehicle.Warning `json:"warnings,omitempty"`
 	// Sold reports that the page still describes a car that is sold or under offer.
@@ -41,7 +41,7 @@ func Read(p *fetch.Page) (*Listing, error) {
 	if failed != nil {
 		return nil, err
 	}
-	repaired.notef("The page was truncated inside a script; the rest was still read.")
+	repaired.note("truncated", nil)
 	return repaired, nil
 }
 

@@ -82,7 +82,7 @@ func TestEqualValuesDoNotContradict(t *testing.T) {
 		for _, other := range []string{one + two, two + one} {
 			l := read(t, strings.NewReplacer("PRICE", "", "OTHER", other).Replace(ownCar), shapeURL)
 			if l.Car.Steering == "" || l.Car.Location == "" || len(l.Notes) != 0 {
-				t.Errorf("%s: steering %q, location %q, notes %q", name, l.Car.Steering, l.Car.Location, l.Notes)
+				t.Errorf("%s: steering %v, location %v, notes %v", name, l.Car.Steering, l.Car.Location, l.Notes)
 			}
 		}
 	}

@@ -100,7 +100,7 @@ func TestSavedBeForwardPageReadsAsExpected(t *testing.T) {
 		}
 		car := listing.Car
 		if car.Make != "TOYOTA" || car.Model != "COROLLA AXIO" || car.Fuel != "HYBRID(PETROL)" || car.YearBasis != "registration" || len(listing.Notes) != 0 {
-			t.Errorf("%+v, notes %q", car, listing.Notes)
+			t.Errorf("%+v, notes %v", car, listing.Notes)
 		}
 	}
 }

@@ -1,12 +1,12 @@
 package listing
 
 import (
-	"fmt"
 	"strconv"
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/listing/page"
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
@@ -21,10 +21,19 @@ type Field struct {
 
 // Other is a value that was not taken.
 type Other struct {
-	Value  string     `json:"value"`
-	Source string     `json:"source"`
-	Rank   claim.Rank `json:"rank"`
-	Reason string     `json:"reason"` // agrees, disagrees, or why it was rejected
+	Value  string       `json:"value"`
+	Source string       `json:"source"`
+	Rank   claim.Rank   `json:"rank"`
+	Reason string       `json:"reason"` // agrees, disagrees, or why it was rejected
+	Code   string       `json:"code"`   // of Reason
+	Text   vehicle.Text `json:"text"`   // Reason in both languages
+}
+
+// because returns the value with the reason of a code.
+func (o Other) because(code string) Other {
+	o.Code, o.Text = code, message.Say("explain/"+code, nil)
+	o.Reason = o.Text.EN
+	return o
 }
 
 // resolve decides between the claims, field by field: it takes the first claim whose
@@ -93,20 +102,20 @@ func (l *Listing) resolveField(r reader, claimed []claim.Claim) Field {
 		other := Other{Value: next.Value, Source: next.Source, Rank: next.Rank}
 		switch {
 		case next.Rejected != "":
-			other.Reason = next.Rejected
+			other = other.because(next.Rejected)
 		case !ok:
-			other.Reason = "not readable"
+			other = other.because("not_readable")
 		case field.Source == "":
 			taken, field.Value, field.Source, field.Rank = value, next.Value, next.Source, next.Rank
 			r.set(&l.Car, value)
 			continue
 		case claim.Equal(r.field, taken, value):
-			other.Reason = "agrees"
+			other = other.because("agrees")
 		default:
-			other.Reason = "disagrees"
+			other = other.because("disagrees")
 			l.disagree(field, other)
 			if r.noted {
-				l.notef("%s: %s says %q, %s says %q", r.field, field.Source, field.Value, next.Source, next.Value)
+				l.note("sources_differ", valuesOf(field, other))
 			}
 		}
 		field.Others = append(field.Others, other)
@@ -118,11 +127,20 @@ func (l *Listing) resolveField(r reader, claimed []claim.Claim) Field {
 // must not make the answer long.
 const maxNotes = 20
 
-// notef adds a note, a doubt about the listing in a sentence.
-func (l *Listing) notef(format string, args ...any) {
+// note adds a note, a doubt about the listing in a sentence.
+func (l *Listing) note(code string, named values) {
 	if len(l.Notes) < maxNotes {
-		l.Notes = append(l.Notes, fmt.Sprintf(format, args...))
+		l.Notes = append(l.Notes, message.SayCoded("note/"+code, named))
 	}
+}
+
+// NotesInEnglish returns the notes as sentences.
+func (l *Listing) NotesInEnglish() []string {
+	notes := make([]string, len(l.Notes))
+	for i, note := range l.Notes {
+		notes[i] = note.EN
+	}
+	return notes
 }
 
 // codeFromFrame takes the chassis code from the frame number when the page gives no
@@ -134,7 +152,7 @@ func (l *Listing) codeFromFrame() {
 	}
 	if parsed, ok := chassis.FromFrame(car.FrameNumber); ok {
 		car.ModelCode, car.RawModelCode = parsed.Code, car.FrameNumber
-		l.notef("The chassis code was read from the frame number and may lack its last letter.")
+		l.note("code_from_frame", nil)
 		l.warn("code_from_frame", values{"modelCode": parsed.Code})
 	}
 }

@@ -103,8 +103,8 @@ func TestJSONLDWinsOverACopyInMicrodata(t *testing.T) {
 	if got := fmt.Sprint(amountOf(l.Car.FOBPriceUSD), l.Car.Fuel, l.Car.BodyType, l.Car.Transmission); got != "5000HYBRIDHatchback" {
 		t.Error(got)
 	}
-	if len(l.Notes) != 1 || !strings.Contains(l.Notes[0], "5500") {
-		t.Errorf("notes %q", l.Notes)
+	if len(l.Notes) != 1 || !strings.Contains(l.Notes[0].EN, "5500") {
+		t.Errorf("notes %v", l.Notes)
 	}
 }
 

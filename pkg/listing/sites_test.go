@@ -48,7 +48,9 @@ func TestSitesAreNotShared(t *testing.T) {
 func TestSitesAsJSON(t *testing.T) {
 	all := sites.All()
 	data, err := json.Marshal(all[slices.IndexFunc(all, func(s sites.Info) bool { return s.Name == "Enhance Auto" })])
-	want := `{"name":"Enhance Auto","hosts":["enhanceauto.com"],"gives":[],"verified":"host name only","note":"Nothing is known of its pages; labels and schema.org data are read as on any site."}`
+	want := `{"name":"Enhance Auto","hosts":["enhanceauto.com"],"gives":[],"verified":"host name only","note":"Nothing is known of its pages; labels and schema.org data are read as on any site.",` +
+		`"text":{"en":"Nothing is known of its pages; labels and schema.org data are read as on any site.",` +
+		`"sw":"Kurasa zake hazijulikani; lebo na data ya schema.org husomwa kama kwenye tovuti yoyote.","draft":true}}`
 	if err != nil || string(data) != want {
 		t.Errorf("%s, %v", data, err)
 	}

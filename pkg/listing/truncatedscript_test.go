@@ -37,8 +37,8 @@ func TestPageCutInsideAScriptIsReadOn(t *testing.T) {
 					t.Errorf("%s: %s is %q, want %q", name, field, got[field], want[field])
 				}
 			}
-			if last := l.Notes[len(l.Notes)-1]; !strings.Contains(last, "truncated inside a script") {
-				t.Errorf("%s: notes %q", name, l.Notes)
+			if last := l.Notes[len(l.Notes)-1]; !strings.Contains(last.EN, "truncated inside a script") {
+				t.Errorf("%s: notes %v", name, l.Notes)
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func TestAReadableListingIsNotRepaired(t *testing.T) {
 	l := read(t, markup, fixtures["jpauc"])
 	whole := read(t, fixture(t, "jpauc.html"), fixtures["jpauc"])
 	if len(l.Notes) != len(whole.Notes) || l.Car.ModelCode != whole.Car.ModelCode {
-		t.Errorf("%+v, notes %q", l.Car, l.Notes)
+		t.Errorf("%+v, notes %v", l.Car, l.Notes)
 	}
 }
 

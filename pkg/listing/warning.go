@@ -43,10 +43,14 @@ func (l *Listing) disagree(taken Field, other Other) {
 	if code == "" {
 		return
 	}
-	named := values{
+	l.warn(code, valuesOf(taken, other))
+}
+
+// valuesOf returns the values of a sentence about two sources that disagree.
+func valuesOf(taken Field, other Other) values {
+	return values{
 		"field": taken.Name, "taken": taken.Value, "source": taken.Source, "other": other.Value, "otherSource": other.Source,
 	}
-	l.warn(code, named)
 }
 
 // unclearPrice warns that no price was taken because the page gives several, or one
@@ -68,7 +72,7 @@ func (l *Listing) unclearPrice() {
 func (f *Field) valuesFor(reason string) string {
 	var all []string
 	for _, other := range f.Others {
-		if other.Reason == reason {
+		if other.Code == reason {
 			all = append(all, other.Value)
 		}
 	}

@@ -194,7 +194,7 @@ func TestThePriceOfNowIsTakenAndTheFormerOneIsSaid(t *testing.T) {
 			t.Errorf("%v: %v, %+v", rows, price, l.Warnings)
 		}
 		for _, f := range l.Fields {
-			if f.Name == claim.FieldPrice && (len(f.Others) != 1 || f.Others[0].Reason != claim.ReasonFormer) {
+			if f.Name == claim.FieldPrice && (len(f.Others) != 1 || f.Others[0].Code != claim.ReasonFormer) {
 				t.Errorf("%v: %+v", rows, f.Others)
 			}
 		}

@@ -136,6 +136,10 @@ func TestTranslateReplacesTheTextsAndNothingElse(t *testing.T) {
 	if got, err := Translate([]byte(answer)); err != nil || string(got) != want {
 		t.Errorf("%s, %v", got, err)
 	}
+	const list = `{"notes":["One.","Other."],"noteTexts":[{"en":"One.","sw":"Moja.","code":"one"}],"n":[1,2]}`
+	if got, err := Translate([]byte(list)); err != nil || string(got) != strings.Replace(list, `"One."`, `"Moja."`, 1) {
+		t.Errorf("%s, %v", got, err)
+	}
 	for _, broken := range []string{`{"a":`, `[1,`} {
 		if _, err := Translate([]byte(broken)); err == nil {
 			t.Errorf("%s: no error", broken)

@@ -10,8 +10,8 @@ import (
 )
 
 // Translate returns a JSON value in Swahili: a string becomes Swahili when the same
-// object has a text {"en", "sw"} whose English it is. Everything else keeps its
-// bytes and its order.
+// object has a text {"en", "sw"} whose English it is, or a list of them; so do strings
+// of a list. Everything else keeps its bytes and its order.
 func Translate(value []byte) ([]byte, error) {
 	var out bytes.Buffer
 	out.Grow(len(value))
@@ -72,9 +72,10 @@ func translateObject(out *bytes.Buffer, decoder *json.Decoder) error {
 		if m.name, err = plainjson.Encode(name); err != nil {
 			return err
 		}
-		var text Text
-		if m.value[0] == '{' && json.Unmarshal(m.value, &text) == nil && text.EN != "" && text.SW != "" {
-			swahili[text.EN] = text.SW
+		for _, text := range textsIn(m.value) {
+			if text.EN != "" && text.SW != "" {
+				swahili[text.EN] = text.SW
+			}
 		}
 		members = append(members, m)
 	}
@@ -93,8 +94,33 @@ func translateObject(out *bytes.Buffer, decoder *json.Decoder) error {
 	return nil
 }
 
+// textsIn returns the texts that a value is, or that a list has.
+func textsIn(value json.RawMessage) (texts []Text) {
+	var text Text
+	switch {
+	case value[0] == '{' && json.Unmarshal(value, &text) == nil:
+		return []Text{text}
+	case value[0] == '[' && json.Unmarshal(value, &texts) != nil:
+		return nil
+	}
+	return texts
+}
+
 func translateMember(out *bytes.Buffer, value json.RawMessage, swahili map[string]string) error {
-	var english string
+	var (
+		english string
+		list    []string
+	)
+	if value[0] == '[' && len(swahili) > 0 && json.Unmarshal(value, &list) == nil {
+		for i, sentence := range list {
+			if said := swahili[sentence]; said != "" {
+				list[i] = said
+			}
+		}
+		text, err := plainjson.Encode(list)
+		out.Write(text)
+		return err
+	}
 	if value[0] != '"' || len(swahili) == 0 || json.Unmarshal(value, &english) != nil || swahili[english] == "" {
 		return translate(out, value)
 	}

@@ -36,7 +36,8 @@ type Sum struct {
 // of the likely landing day.
 type TaxesSum struct {
 	Sum
-	Basis       string   `json:"basis"`       // a Basis… constant: which of the two OnTheRoad uses
+	Basis       string   `json:"basis"`       // a Basis… constant: which of the two is the higher
+	Used        string   `json:"used"`        // onAuthority or onInvoice: which of the two figures the taxes are
 	OnAuthority *TaxOn   `json:"onAuthority"` // on the authority's own CIF; null when its answer has none
 	OnInvoice   *TaxOn   `json:"onInvoice"`   // on the invoice's CIF, if that were taxed; null when it is not known
 	Why         Sentence `json:"why"`         // which of the two is taxed, and why

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/message"
 )
 
 // Rank is how much a source is trusted; 1 is the best.
@@ -69,7 +70,7 @@ const (
 type Claim struct {
 	Field, Value, Source string
 	Rank                 Rank
-	Rejected             string // the reason not to use it; empty when it may be used
+	Rejected             string // the code of the reason not to use it; empty when it may be used
 }
 
 // List collects the claims of all sources, in the order of their rank.
@@ -86,7 +87,7 @@ type List struct {
 	IsLot       bool     // the page is an auction's: its prices are not asking prices
 	Rental      bool     // a price of the page is for a day of use
 	Sold        bool
-	Notes       []string
+	Notes       []message.Sentence
 }
 
 // maxClaims bounds the memory that one page can use.
@@ -95,7 +96,7 @@ const maxClaims = 1000
 // Add claims a value; a placeholder such as "-" is ignored.
 func (c *List) Add(field, value string) { c.Reject(field, value, "") }
 
-// Reject records a value that is on the page and must not be used, with the reason.
+// Reject records a value that is on the page and must not be used, with the code of the reason.
 func (c *List) Reject(field, value, why string) {
 	value = ValueOf(value)
 	if value == "" || len(c.All) >= maxClaims {
@@ -131,13 +132,13 @@ func (c *List) Reject(field, value, why string) {
 }
 
 // ReasonFormer is the reason not to take a price that no longer holds.
-const ReasonFormer = "the former price"
+const ReasonFormer = "former_price"
 
 // price returns a price in the currency of the page, or the reason not to take it.
 func (c *List) price(value string) (price, why string) {
 	switch {
 	case c.IsLot:
-		return value, "a price at an auction in Japan"
+		return value, "auction_price"
 	case c.NoPrice != "" && c.Rank != RankSite:
 		return value, c.NoPrice
 	case c.Dollar != "USD" && isBareDollar(value):
@@ -147,7 +148,7 @@ func (c *List) price(value string) (price, why string) {
 }
 
 // ReasonDollar is the reason why an amount under a dollar sign alone is not taken.
-const ReasonDollar = "the page does not say which dollars"
+const ReasonDollar = "dollar_unknown"
 
 // isBareDollar reports an amount under a dollar sign without the name of a country.
 func isBareDollar(value string) bool {
@@ -222,5 +223,5 @@ func (c *List) AddSheet(link string) {
 	}
 }
 
-// Note adds a doubt about the page, as a sentence.
-func (c *List) Note(text string) { c.Notes = append(c.Notes, text) }
+// Note adds a doubt about the page by the code of its text.
+func (c *List) Note(code string) { c.Notes = append(c.Notes, message.SayCoded("note/"+code, nil)) }

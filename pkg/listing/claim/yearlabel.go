@@ -159,6 +159,6 @@ func (c *List) addTwoYears(field, value string) {
 		c.Add(first, strconv.Itoa(years[0]))
 		c.Add(second, strconv.Itoa(years[1]))
 	default:
-		c.Reject(first, value, "not two years")
+		c.Reject(first, value, "not_two_years")
 	}
 }

@@ -15,13 +15,13 @@ import (
 
 // The reasons why a label's value is not taken.
 const (
-	reasonOtherCar    = "of another car on the page"
-	reasonStruck      = "struck out"
-	reasonInstalment  = "an instalment or a rent"
-	reasonDestination = "the destination is not named"
-	reasonWithheld    = "the page does not give the car's own price"
+	reasonOtherCar    = "other_car"
+	reasonStruck      = "struck_out"
+	reasonInstalment  = "instalment"
+	reasonDestination = "destination_unnamed"
+	reasonWithheld    = "price_withheld"
 	// ReasonUnclear is the reason not to take a price that may be another car's.
-	ReasonUnclear = "it may be of another car on the page"
+	ReasonUnclear = "maybe_other_car"
 )
 
 // ClaimLabels claims the label-value pairs of the page's own car. The table with the

@@ -138,7 +138,7 @@ func claimYear(n *graph.Node, model string, c *claim.List) {
 	c.Add(claim.FieldTitleYear, named)
 	released := claim.YearIn(n.Only("releaseDate"))
 	if named != released {
-		c.Reject(claim.FieldModelYear, released, "a release date that the name does not confirm")
+		c.Reject(claim.FieldModelYear, released, "release_date")
 		return
 	}
 	c.Add(claim.FieldModelYear, released)

@@ -101,9 +101,9 @@ func claimFuel(car *carEntry, c *claim.List) {
 		fuel, ok := oneFuel(words)
 		switch {
 		case !ok:
-			c.Reject(claim.FieldFuel, strings.Join(words, ", "), "several fuels")
+			c.Reject(claim.FieldFuel, strings.Join(words, ", "), "several_fuels")
 		case charged && fuel != "" && !plugIn.MatchString(fuel) && !strings.EqualFold(fuel, "electric"):
-			c.Reject(claim.FieldFuel, fuel, "the car is called a plug-in")
+			c.Reject(claim.FieldFuel, fuel, "plug_in")
 			c.Add(claim.FieldFuel, "Plug-in Hybrid")
 		default:
 			c.Add(claim.FieldFuel, fuel)

@@ -55,7 +55,7 @@ func (o *offered) claimPrice(c *claim.List) bool {
 	}
 	slices.Sort(all)
 	if len(all) > 1 || len(o.seen) >= maxOffers {
-		c.Reject(claim.FieldPrice, strings.Join(all[:min(len(all), 5)], ", "), "several prices")
+		c.Reject(claim.FieldPrice, strings.Join(all[:min(len(all), 5)], ", "), "several_prices")
 		return false
 	}
 	for _, price := range all {
@@ -74,9 +74,9 @@ func (o *offered) claimState(c *claim.List) bool {
 		case "SOLDOUT", "SOLD", "OUTOFSTOCK", "DISCONTINUED":
 			continue
 		case "RESERVED":
-			c.Note("The car is reserved.")
+			c.Note("reserved")
 		case "PREORDER", "BACKORDER", "PRESALE":
-			c.Note("The car is not in stock yet.")
+			c.Note("not_in_stock")
 		}
 		sold = false
 	}

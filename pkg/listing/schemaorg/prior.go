@@ -85,7 +85,7 @@ func (car *carEntry) reject(c *claim.List) {
 }
 
 // reasonOtherCar is the reason why a value of another vehicle is not taken.
-const reasonOtherCar = "of another car on the page"
+const reasonOtherCar = "other_car"
 
 // denies reports a field that was claimed, and never with this value.
 func denies(c *claim.List, field, value string, sure func(string) bool) bool {

@@ -54,12 +54,12 @@ func AddScriptPrice(c *claim.List, doc *page.Document, amount string) {
 	p, ok := claim.ParsePrice(amount)
 	switch {
 	case !ok:
-		c.Reject(claim.FieldPrice, amount, "not one amount")
+		c.Reject(claim.FieldPrice, amount, "not_one_amount")
 	case p.Currency != "":
 		c.Add(claim.FieldPrice, amount)
 	case shownInDollars(doc, p.Amount):
 		c.Add(claim.FieldPrice, "USD "+p.Amount.String())
 	default:
-		c.Reject(claim.FieldPrice, amount, "the page does not show it with a currency")
+		c.Reject(claim.FieldPrice, amount, "no_currency_shown")
 	}
 }

@@ -34,14 +34,14 @@ func readAutocom(doc *page.Document, c *claim.List) {
 	c.Add(claim.FieldRegistration, car.Date("ryear", "rmonth"))
 	fuel := car.Text("fuel")
 	if car.Is("isTagHybrid") && !strings.Contains(strings.ToLower(fuel), "hybrid") {
-		c.Reject(claim.FieldFuel, fuel, "the page also marks the car as a hybrid")
+		c.Reject(claim.FieldFuel, fuel, "marked_hybrid")
 	} else {
 		c.Add(claim.FieldFuel, fuel)
 	}
 	if price := car.Text("price"); car.Text("currency") == "1" {
 		c.Add(claim.FieldPrice, "USD "+price)
 	} else {
-		c.Reject(claim.FieldPrice, price, "its currency is not known")
+		c.Reject(claim.FieldPrice, price, "currency_unknown")
 	}
 	c.AddImages([]string{doc.Absolute(car.Text("imageCar"))})
 }

@@ -116,7 +116,7 @@ func beForwardImages(doc *page.Document, c *claim.List) (links []string) {
 		links = galleryLinks(doc)
 	}
 	if total := claim.Digits(dom.Text(doc.IDs["fn-slider-total"])); total != 0 && total != len(links) {
-		c.Note("The number of gallery pictures differs from the pictures listed.")
+		c.Note("pictures_differ")
 	}
 	return links
 }
@@ -186,11 +186,11 @@ func otherQuote(doc *page.Document) string {
 	kind := strings.ToUpper(dom.Text(doc.IDs["fn-vehicle-price-quote-type"]))
 	switch {
 	case country != "" && country != tanzania:
-		return "the destination is another country"
+		return "destination_country"
 	case kind != "" && kind != "C&F":
-		return "the quote is not C&F"
+		return "quote_not_cf"
 	case doc.InputValue("id-local-is-ask") == "1":
-		return "the total is on request"
+		return "on_request"
 	}
 	return ""
 }
@@ -245,16 +245,16 @@ func readTotalBox(doc *page.Document, c *claim.List) {
 	}
 	switch {
 	case port != "" && !namesDarPort(port):
-		c.Reject(claim.FieldCF, total, "the destination is another port")
+		c.Reject(claim.FieldCF, total, "destination_port")
 	case port == "" && claim.FirstOf(doc.InputValue("id-tp-country-id"), chosenCountry(doc)) != tanzania:
-		c.Reject(claim.FieldCF, total, "the destination is not named")
+		c.Reject(claim.FieldCF, total, "destination_unnamed")
 	case total != "" && total == inCurrency(doc, dom.Attr(doc.Find(atom.Div, "list-detail-box"), "data-display-current-price")):
-		c.Reject(claim.FieldCF, total, "the total repeats the price, so no destination was chosen")
+		c.Reject(claim.FieldCF, total, "total_repeats")
 	default:
 		c.Add(claim.FieldCF, total)
 	}
 	if extra := doc.IDs["fn-vehicle-price-inspection"]; dom.IsVisible(extra) && dom.Text(extra) != "" {
-		c.Note("The total to Dar es Salaam includes an inspection.")
+		c.Note("total_with_inspection")
 	}
 }
 

@@ -30,7 +30,7 @@ func readNikkyo(doc *page.Document, c *claim.List) {
 	if page.NamesDar(dom.Text(total)) {
 		c.Add(claim.FieldCF, nikkyoPrice(total))
 	} else {
-		c.Reject(claim.FieldCF, nikkyoPrice(total), "the destination is not named")
+		c.Reject(claim.FieldCF, nikkyoPrice(total), "destination_unnamed")
 	}
 	c.AddImages(page.Pictures(doc, func(u *url.URL) bool {
 		wrapped := strings.Contains(u.Path, "nikkyocars.com/pic/")

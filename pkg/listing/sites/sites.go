@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"ushuru/pkg/message"
 )
 
 // Info describes what a caller can expect of a listing site. Pages of other sites
@@ -15,6 +17,8 @@ type Info struct {
 	Gives    []string `json:"gives"`          // fields of a Car, by their JSON names, that its pages can hold
 	Verified string   `json:"verified"`       // the evidence behind the adapter: one of the Verified values
 	Note     string   `json:"note,omitempty"` // what else a caller should know
+	// Text is Note in both languages.
+	Text *message.Text `json:"text,omitempty"`
 }
 
 // The evidence behind the reading of a site, best first. Nothing was checked
@@ -32,6 +36,12 @@ var siteTable []byte
 var siteInfos = func() (infos []Info) {
 	if err := json.Unmarshal(siteTable, &infos); err != nil {
 		panic("listing: sites.json: " + err.Error())
+	}
+	for i, info := range infos { // of the file: the code of the note
+		if info.Note != "" {
+			text := message.Say("site/"+info.Note, nil)
+			infos[i].Note, infos[i].Text = text.EN, &text
+		}
 	}
 	return infos
 }()
