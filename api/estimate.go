@@ -59,6 +59,8 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 
+	recorderOf(r).explain = req.Explain
+
 	// Find the outcome: the stored one of the same request, else a cached
 	// result, else a job. Only a job counts against the limits of the key.
 	found, err := s.replay(r, terms.Identity(wanted, input, req.Explain))

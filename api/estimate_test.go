@@ -54,11 +54,11 @@ var estimateScenarios = []scenario{
 	},
 	{
 		name: "wait preferred, and long enough", url: "/v1/estimate", body: `{"url":"https://cars.example/waited"}`,
-		headers: prefer("wait=30"), status: 200, want: map[string]string{"Preference-Applied": "wait=30", "Location": ""},
+		headers: prefer("wait=25"), status: 200, want: map[string]string{"Preference-Applied": "wait=25", "Location": ""},
 	},
 	{
 		name: "a longer wait than the server allows", url: "/v1/estimate", body: `{"url":"https://cars.example/long"}`,
-		headers: prefer("wait=100000"), status: 200, want: map[string]string{"Preference-Applied": "wait=60"},
+		headers: prefer("wait=100000"), status: 200, want: map[string]string{"Preference-Applied": "wait=25"},
 	},
 	{
 		name: "asynchronous", url: "/v1/estimate", body: `{"url":"https://cars.example/hangs"}`, headers: prefer("respond-async"),
@@ -155,7 +155,7 @@ func TestDisconnectEndsTheWait(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	id := a.submit(t, hangs)
 	poll := a.request(t, http.MethodGet, "/v1/jobs/"+id, "")
-	poll.Header.Set("Prefer", "wait=30")
+	poll.Header.Set("Prefer", "wait=25")
 	for _, r := range []*http.Request{
 		a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/hangs"}`),
 		poll,

@@ -20,6 +20,10 @@ import (
 const (
 	waitingForAuthority = "authority" // only TRA's calculator can finish the job, and it cannot be asked
 	waitingForSite      = "site"      // the site of the listing has asked all workers to pause
+
+	// Of a wait that is over, when the job can go on:
+	waitingForWorker = "worker" // its step, or that of a job that it needs, has not begun
+	waitingForStep   = "step"   // a worker is at its step
 )
 
 const (
@@ -56,6 +60,26 @@ func (s *Server) hindranceOf(ctx context.Context, job *jobs.Job) hindrance {
 		}
 	}
 	return hindrance{}
+}
+
+// waitsFor returns what a job that can go on waits for, and the sentence about it.
+func (s *Server) waitsFor(ctx context.Context, job *jobs.Job) (what string, said message.Notice) {
+	what, at := waitingForWorker, ""
+	for _, open := range s.withChildren(ctx, job) {
+		step, _ := currentStep(open)
+		if step == "" {
+			continue
+		}
+		at = step
+		if open.Steps[step].State == jobs.StepClaimed {
+			what = waitingForStep
+			break
+		}
+	}
+	if at == "" {
+		return what, message.New("waiting/begin", nil)
+	}
+	return what, message.New("waiting/"+what, message.Values{"step": at})
 }
 
 // withChildren returns a job that has not ended and its open children; nothing of one

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/problem"
 	"ushuru/api/terms"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
@@ -36,9 +36,12 @@ type jobBody struct {
 
 	Warnings []vehicle.Warning `json:"warnings,omitempty"` // about the request
 
-	Progress tasks.Progress  `json:"progress"`
-	Result   json.RawMessage `json:"result,omitempty"`
-	Error    *vehicle.Error  `json:"error,omitempty"`
+	Progress tasks.Progress   `json:"progress"`
+	Result   json.RawMessage  `json:"result,omitempty"`
+	Error    *problem.Problem `json:"error,omitempty"`
+
+	Location string `json:"location,omitempty"` // where the job is read, in the view of the request
+	Events   string `json:"events,omitempty"`   // where it is followed, in the same
 }
 
 func newJobBody(job *jobs.Job) jobBody {
@@ -47,8 +50,7 @@ func newJobBody(job *jobs.Job) jobBody {
 		Created: job.Created, Ended: job.Ended, Progress: tasks.ProgressOf(job), Result: job.Result,
 	}
 	if job.State == jobs.Failed || job.State == jobs.Cancelled {
-		why := jobProblem(job).Body()
-		body.Error = &why
+		body.Error = jobProblem(job)
 	}
 	if !job.State.Ended() {
 		body.Step, body.Attempt = currentStep(job)
@@ -56,41 +58,86 @@ func newJobBody(job *jobs.Job) jobBody {
 	return body
 }
 
-// jobBody returns a job for the caller of a request. The result of a report is
-// written in the language of the request, the cost of an estimate is that on the
-// terms of its query.
+// jobPath is where a job is read.
+func jobPath(id string) string { return "/v1/jobs/" + id }
+
+// link adds where the job is read and followed.
+func (b *jobBody) link(view terms.View) {
+	b.Location, b.Events = view.At(jobPath(b.ID)), view.At(jobPath(b.ID)+"/events")
+}
+
+// jobBody returns a job for the caller of a request, in the view of its query: what leads
+// to the result has that view too.
 func (s *Server) jobBody(r *http.Request, job *jobs.Job) (jobBody, error) {
-	if !tasks.IsFor(job, recorderOf(r).key.ID) {
+	rec := recorderOf(r)
+	if !tasks.IsFor(job, rec.key.ID) {
 		return jobBody{}, errJobNotFound
 	}
 	body := newJobBody(job)
 	s.hindranceOf(r.Context(), job).addTo(&body)
-	wanted, ignored, err := terms.ParseQuery(r.URL.Query(), time.Now())
+	view, ignored, err := terms.ParseView(r.URL.Query(), time.Now())
 	if err != nil {
 		return body, err
 	}
-	switch {
-	case job.State != jobs.Succeeded:
-		return body, nil
-	case job.Kind == tasks.KindEstimate && (!wanted.IsZero() || len(ignored) > 0):
-		body.Result, err = s.priced(job.Result, wanted, vehicle.FromListing, ignored)
-		return body, err
-	case job.Kind == tasks.KindQuote && (!wanted.IsZero() || len(ignored) > 0):
-		body.Result, err = s.priced(job.Result, wanted, vehicle.FromRequest, ignored)
-		return body, err
-	case job.Kind != tasks.KindReport:
+	rec.terms, rec.explain = view.Terms, view.Explain
+	body.link(rec.view(job.Kind))
+	if job.State != jobs.Succeeded && body.Error == nil {
 		return body, nil
 	}
+	var failed error
+	if body.Error != nil {
+		failed = body.Error
+	}
+	body.Result, err = s.jobResult(r, job, failed, ignored)
+	if body.Error != nil {
+		body.Error, _ = errors.AsType[*problem.Problem](err)
+		return body, nil
+	}
+	return body, err
+}
+
+// jobResult returns the result of a job in the view of a request, or its error.
+func (s *Server) jobResult(r *http.Request, job *jobs.Job, failed error, ignored []string) (result []byte, err error) {
+	rec := recorderOf(r)
+	switch job.Kind {
+	case tasks.KindEstimate:
+		var input tasks.EstimateInput
+		if err := json.Unmarshal(job.Input, &input); err != nil {
+			return nil, fmt.Errorf("api: input of job %s: %w", job.ID, err)
+		}
+		if result, err = job.Result, failed; err == nil {
+			result, err = s.priced(result, rec.terms, vehicle.FromListing, ignored)
+		}
+		if rec.explain {
+			return s.explainedOutcome(r.Context(), result, err, input)
+		}
+		return result, err
+	case tasks.KindQuote:
+		if failed != nil {
+			return nil, failed
+		}
+		return s.priced(job.Result, rec.terms, vehicle.FromRequest, ignored)
+	case tasks.KindReport:
+		if failed != nil {
+			return nil, failed
+		}
+		return s.jobReport(r, job)
+	}
+	return job.Result, failed
+}
+
+// jobReport returns the report on a sheet that a job has read.
+func (s *Server) jobReport(r *http.Request, job *jobs.Job) ([]byte, error) {
 	var input tasks.ReportInput
 	if err := json.Unmarshal(job.Input, &input); err != nil {
-		return body, fmt.Errorf("api: input of job %s: %w", job.ID, err)
+		return nil, fmt.Errorf("api: input of job %s: %w", job.ID, err)
 	}
-	report, err := s.conditionReport(r.Context(), input, recorderOf(r).key.ID, job.Result, recorderOf(r).lang)
+	rec := recorderOf(r)
+	report, err := s.conditionReport(r.Context(), input, rec.key.ID, job.Result, rec.lang)
 	if err != nil {
-		return body, err
+		return nil, err
 	}
-	body.Result, err = plainjson.Encode(report)
-	return body, err
+	return plainjson.Encode(report)
 }
 
 // currentStep returns the step that changed last of those that are not done.
@@ -106,22 +153,6 @@ func currentStep(job *jobs.Job) (name string, attempt int) {
 		name, attempt, since = step, record.Attempt+record.Retries, record.Since
 	}
 	return name, attempt
-}
-
-// jobURL returns where a job can be read, in the language and on the terms of the
-// request.
-func jobURL(job *jobs.Job, rec *responseRecorder) string {
-	query := url.Values{}
-	if job.Kind == tasks.KindEstimate || job.Kind == tasks.KindQuote { // a comparison is made on its terms
-		query = terms.Query(rec.terms)
-	}
-	if rec.lang == message.Swahili {
-		query.Set("lang", rec.lang)
-	}
-	if len(query) == 0 {
-		return "/v1/jobs/" + job.ID
-	}
-	return "/v1/jobs/" + job.ID + "?" + query.Encode()
 }
 
 // getJob answers GET /v1/jobs/{id}. With Prefer: wait=N it waits up to N

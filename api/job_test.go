@@ -58,8 +58,8 @@ var jobScenarios = []scenario{
 		has: []string{`"state":"cancelled"`, `"code":"cancelled"`}, hasNot: []string{`"result"`},
 	},
 	{
-		name: "waited for and ended already", url: "/v1/jobs/{id}", before: ended("/job-waited"), headers: prefer("wait=30"),
-		status: 200, has: []string{`"state":"succeeded"`}, want: map[string]string{"Preference-Applied": "wait=30"},
+		name: "waited for and ended already", url: "/v1/jobs/{id}", before: ended("/job-waited"), headers: prefer("wait=25"),
+		status: 200, has: []string{`"state":"succeeded"`}, want: map[string]string{"Preference-Applied": "wait=25"},
 	},
 	{
 		name: "wait without a result", url: "/v1/jobs/{id}", before: hanging, headers: prefer("wait=0"),
@@ -67,7 +67,7 @@ var jobScenarios = []scenario{
 	},
 	{name: "unknown", url: "/v1/jobs/01JAB2C3D4E5F6G7H8J9K0M1N2", status: 404, has: []string{`"code":"job_not_found"`}},
 	{
-		name: "unknown and waited for", url: "/v1/jobs/01JAB2C3D4E5F6G7H8J9K0M1N2", headers: prefer("wait=30"),
+		name: "unknown and waited for", url: "/v1/jobs/01JAB2C3D4E5F6G7H8J9K0M1N2", headers: prefer("wait=25"),
 		status: 404, has: []string{`"code":"job_not_found"`},
 	},
 	{name: "an id that none can be", url: "/v1/jobs/a-b", status: 404, has: []string{`"code":"not_found"`}},
@@ -86,7 +86,7 @@ func TestLongPollEndsWithTheJob(t *testing.T) {
 	answers := make(chan answer)
 	go func() {
 		r := a.request(t, http.MethodGet, "/v1/jobs/"+id, "")
-		r.Header.Set("Prefer", "wait=30")
+		r.Header.Set("Prefer", "wait=25")
 		answers <- a.send(t, r)
 	}()
 	spinUntil(func() bool { return a.hub.Waiting() == 1 })

@@ -29,7 +29,7 @@ import (
 )
 
 // defaultWaitMax is Options.WaitMax when that is 0.
-const defaultWaitMax = 60 * time.Second
+const defaultWaitMax = 25 * time.Second
 
 // AuthorityStatus returns the status of TRA's calculator, from what the workers
 // recorded in Redis.
@@ -82,7 +82,7 @@ type Options struct {
 	// Limits apply to keys without limits of their own. 0 means no limit.
 	Limits quota.Limits
 	// WaitMax is the longest time that a request waits for a result. 0 means
-	// 60 s.
+	// 25 s.
 	WaitMax time.Duration
 	// KeepAlive is the interval between comments on an event stream without
 	// events. 0 means 15 s.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"net/http"
 
+	"ushuru/api/terms"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/vehicle"
+	"ushuru/tasks"
 )
 
 // responseRecorder records one request and its response, for the log and for
@@ -25,6 +27,7 @@ type responseRecorder struct {
 	release func()        // gives the place of a large body back; nil without one
 	turn    *turn         // to decode it; nil without one
 	terms   vehicle.Terms // on which the request wants its cost
+	explain bool          // the request wants the source of each value
 	ignored []string      // fields of the request that do not exist
 
 	idempotent *idempotentRequest // nil without an Idempotency-Key
@@ -35,6 +38,16 @@ func (rec *responseRecorder) releasePlace() {
 	if rec.release != nil {
 		rec.release()
 	}
+}
+
+// view returns how the request reads the result of a job of a kind.
+func (rec *responseRecorder) view(kind string) terms.View {
+	v := terms.View{Lang: rec.lang}
+	if kind == tasks.KindEstimate || kind == tasks.KindQuote { // a comparison is made on its terms
+		v.Terms = rec.terms
+	}
+	v.Explain = rec.explain && kind == tasks.KindEstimate
+	return v
 }
 
 type recorderKey struct{}

@@ -35,8 +35,9 @@ func (s *Server) submitAs(
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	owner := recorderOf(r).key.ID
-	requester := tasks.Requester{Owner: owner, Class: class, Attachment: attachment}
+	rec := recorderOf(r)
+	owner := rec.key.ID
+	requester := tasks.Requester{Owner: owner, Class: class, Query: rec.view(kind).Query(), Attachment: attachment}
 	job, err := s.options.Tasks.Submit(ctx, kind, input, requester)
 	if err == nil && attachment != nil && job.Owner != owner { // the attachment of that job is another's
 		err = s.options.Bytes.Forget(ctx, owner, jobs.AttachmentName(dedupKey))
@@ -83,19 +84,10 @@ func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found out
 	if !job.State.Ended() {
 		job, err = s.waitUnlessHindered(r, job.ID, prefer.waitTimeout())
 	}
-	switch {
-	case isUnfinished(err) && prefer.accepts():
-		if err := s.confirm(r.Context()); err != nil {
-			return nil, err
-		}
-		return nil, s.writeAccepted(w, r, found, prefer)
-	case isUnfinished(err):
-		unfinished, ok := errors.AsType[*problem.Problem](err)
-		if !ok {
-			unfinished = errNotFinished
-		}
-		return nil, unfinished.At(jobURL(found.job, recorderOf(r)))
-	case err != nil:
+	if isUnfinished(err) {
+		job, err = s.unfinished(w, r, found.job, prefer, err)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if applied := prefer.applied(false); applied != "" {
@@ -105,6 +97,43 @@ func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found out
 		return nil, jobProblem(job)
 	}
 	return job.Result, nil
+}
+
+// unfinished responds to a caller whose wait is over before the job is: with 202 to one
+// who accepts that (errResponded), else with the problem. It returns the job when it has
+// ended in between.
+func (s *Server) unfinished(
+	w http.ResponseWriter, r *http.Request, job *jobs.Job, prefer preference, why error,
+) (*jobs.Job, error) {
+	now := s.present(r.Context(), job)
+	if now.State.Ended() {
+		return now, nil
+	}
+	if prefer.accepts() {
+		if err := s.confirm(r.Context()); err != nil {
+			return nil, err
+		}
+		return nil, s.writeAccepted(w, r, now, prefer)
+	}
+	p, ok := errors.AsType[*problem.Problem](why)
+	if !ok {
+		p = errNotFinished
+	}
+	if p.WaitingFor == "" {
+		what, said := s.waitsFor(r.Context(), now)
+		p = p.Waiting(what, said)
+	}
+	p = p.At(recorderOf(r).view(now.Kind).At(jobPath(now.ID)))
+	p.Job = now.ID
+	return nil, p
+}
+
+// present returns a job as it is now; as it was when it cannot be read.
+func (s *Server) present(ctx context.Context, job *jobs.Job) *jobs.Job {
+	if now, err := s.job(ctx, job.ID); err == nil {
+		return now
+	}
+	return job
 }
 
 // confirm makes sure that what a response acknowledges, with 202 or 201, outlives the
@@ -124,19 +153,16 @@ func (s *Server) confirm(parent context.Context) error {
 
 // writeAccepted answers 202: the work continues, and this is its job. It
 // returns errResponded.
-func (s *Server) writeAccepted(w http.ResponseWriter, r *http.Request, found outcome, prefer preference) error {
+func (s *Server) writeAccepted(w http.ResponseWriter, r *http.Request, job *jobs.Job, prefer preference) error {
+	rec := recorderOf(r)
+	view := rec.view(job.Kind)
 	w.Header().Set("Preference-Applied", prefer.applied(true))
-	w.Header().Set("Location", jobURL(found.job, recorderOf(r)))
+	w.Header().Set("Location", view.At(jobPath(job.ID)))
 	w.Header().Set("Retry-After", seconds(pollAfter))
-	body := newJobBody(found.job)
-	h := s.hindranceOf(r.Context(), found.job)
-	if s.outages.Now(r.Context()).Reason != "" { // only then the record is read again
-		if job, err := s.job(r.Context(), found.job.ID); err == nil && !job.State.Ended() {
-			body, h = newJobBody(job), s.hindranceOf(r.Context(), job)
-		}
-	}
-	h.addTo(&body)
-	body.Warnings = ignoredWarning(recorderOf(r).ignored)
+	body := newJobBody(job)
+	body.link(view)
+	s.hindranceOf(r.Context(), job).addTo(&body)
+	body.Warnings = ignoredWarning(rec.ignored)
 	if err := writeJSON(w, http.StatusAccepted, body); err != nil {
 		return err
 	}

@@ -23,15 +23,22 @@ func (e *Engine) CancelFor(ctx context.Context, id, owner string) (*jobs.Job, er
 	if err != nil || job.State.Ended() {
 		return job, err
 	}
-	subscribed, err := e.jobs.IsSubscribed(ctx, id, keySubscriber(owner))
+	subscribers, err := e.jobs.Subscribers(ctx, id)
 	if err != nil {
 		return nil, err
 	}
+	subscribed := false
+	for _, subscriber := range subscribers {
+		if key, _, ok := keyOf(subscriber); !ok || key != owner {
+			continue
+		}
+		subscribed = true
+		if err := e.Unsubscribe(ctx, id, subscriber); err != nil {
+			return nil, err
+		}
+	}
 	if !subscribed {
 		return job, ErrNotRequester
-	}
-	if err := e.Unsubscribe(ctx, id, keySubscriber(owner)); err != nil {
-		return nil, err
 	}
 	if job, err = e.jobs.Get(ctx, id); err != nil || job.State.Ended() {
 		return job, err

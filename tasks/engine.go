@@ -92,6 +92,9 @@ func New(o Options) *Engine {
 type Requester struct {
 	Owner string // id of the API key
 	Class jobs.Class
+	// Query is that of the URL at which the API key reads the result: the event about its end
+	// has that URL.
+	Query string
 	// Subscriber is notified of the job's end: another job, or a name whose first
 	// word has a Notifier. An empty Subscriber means the API key itself.
 	Subscriber string
@@ -102,7 +105,7 @@ type Requester struct {
 
 func (r Requester) subscriber() string {
 	if r.Subscriber == "" && r.Owner != "" {
-		return keySubscriber(r.Owner)
+		return keySubscriber(r.Owner, r.Query)
 	}
 	return r.Subscriber
 }

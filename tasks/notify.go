@@ -15,8 +15,8 @@ import (
 
 // A subscriber is notified of a job's end. Its name is a word, a colon and what
 // the notifier of that word needs: "job:<id>/<child>" is a job that waits for a
-// child, "key:<id>" the API key of a caller. Other words come with
-// Options.Notifiers.
+// child, "key:<id>" the API key of a caller, with "?<query>" when it reads the result at
+// the job's URL with that query. Other words come with Options.Notifiers.
 const (
 	subscriberJob = "job"
 	subscriberKey = "key"
@@ -33,8 +33,22 @@ func subscriberJobID(subscriber string) string {
 	return id
 }
 
-// keySubscriber names an API key as a subscriber.
-func keySubscriber(owner string) string { return subscriberKey + ":" + owner }
+// keySubscriber names an API key as a subscriber, with the query of the URL at which it
+// reads the result. A key that asks for one job with two queries gets an event for each.
+func keySubscriber(owner, query string) string {
+	if query == "" {
+		return subscriberKey + ":" + owner
+	}
+	return subscriberKey + ":" + owner + "?" + query
+}
+
+// keyOf returns the API key that a subscriber names, and its query; false for a subscriber
+// of another kind.
+func keyOf(subscriber string) (owner, query string, ok bool) {
+	name, ok := strings.CutPrefix(subscriber, subscriberKey+":")
+	owner, query, _ = strings.Cut(name, "?")
+	return owner, query, ok
+}
 
 // notifyChunk is how many subscribers are notified in one call.
 const notifyChunk = 500
@@ -92,17 +106,23 @@ type jobCompletedEvent struct {
 
 // notifyKeys emits the event job.completed to the webhooks of API keys.
 func (e *Engine) notifyKeys(ctx context.Context, job *jobs.Job, subscribers []string) error {
-	data := jobCompletedEvent{
-		ID: job.ID, Kind: job.Kind, State: job.State, Created: job.Created, Ended: job.Ended,
-		Location: "/v1/jobs/" + job.ID, Error: job.Error,
-	}
 	errs := make([]error, 0, 1+len(subscribers))
 	owners := make([]string, 0, len(subscribers))
 	for _, subscriber := range subscribers {
-		owner := strings.TrimPrefix(subscriber, subscriberKey+":")
+		owner, query, _ := keyOf(subscriber)
 		owners = append(owners, owner)
-		errs = append(errs, e.webhooks.Emit(ctx, owner, webhook.JobCompleted, job.ID, job.Ended, data))
+		data := jobCompletedEvent{
+			ID: job.ID, Kind: job.Kind, State: job.State, Created: job.Created, Ended: job.Ended,
+			Location: "/v1/jobs/" + job.ID, Error: job.Error,
+		}
+		subject := job.ID
+		if query != "" {
+			data.Location += "?" + query
+			subject += "?" + query
+		}
+		errs = append(errs, e.webhooks.Emit(ctx, owner, webhook.JobCompleted, subject, job.Ended, data))
 	}
-	errs = append(errs, e.nameListings(ctx, owners, job))
+	slices.Sort(owners)
+	errs = append(errs, e.nameListings(ctx, slices.Compact(owners), job))
 	return errors.Join(errs...)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -94,7 +93,7 @@ func (e *Engine) enterTurn(ctx context.Context, job *jobs.Job, queue, id string)
 		return false, err
 	}
 	for _, subscriber := range subscribers {
-		other, isKey := strings.CutPrefix(subscriber, subscriberKey+":")
+		other, _, isKey := keyOf(subscriber)
 		if !isKey || other == owner {
 			continue
 		}

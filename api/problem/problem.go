@@ -27,7 +27,8 @@ type Problem struct {
 	Candidates []vehicle.Candidate
 	Car        *vehicle.Car
 	Explained  []byte // the source of each value of the car, as a JSON object
-	WaitingFor string // what the job waits for and cannot have now
+	WaitingFor string // what the job waits for
+	Job        string // its id, when it continues
 
 	Rows     []Row // the first invalid rows of a batch
 	RowCount int   // of all invalid rows
@@ -126,7 +127,7 @@ func (p *Problem) Is(target error) bool {
 func (p *Problem) Body() vehicle.Error {
 	return vehicle.Error{
 		Message: p.Message, Code: p.Code, Text: p.Text, Values: p.Values, Candidates: p.Candidates, Car: p.Car,
-		RetryAfter: p.SecondsPaused(), WaitingFor: p.WaitingFor,
+		RetryAfter: p.SecondsPaused(), WaitingFor: p.WaitingFor, Job: p.Job,
 	}
 }
 
@@ -166,3 +167,6 @@ func (p *Problem) Encode() ([]byte, error) {
 	}
 	return body, err
 }
+
+// MarshalJSON is Encode, for a problem inside another body.
+func (p *Problem) MarshalJSON() ([]byte, error) { return p.Encode() }

@@ -78,7 +78,7 @@ func (c keyAIConfig) check() error {
 // httpConfig is about the API.
 type httpConfig struct {
 	Listen             address        `env:"LISTEN_ADDR,PORT" default:":8080" help:"Address to listen on; a bare number is a port."`
-	WaitMax            time.Duration  `env:"WAIT_MAX" default:"60s" help:"Maximum time a POST waits before it answers 504; the work continues."`
+	WaitMax            time.Duration  `env:"WAIT_MAX" default:"25s" help:"Maximum time a POST waits before it answers 504; the work continues."`
 	DrainDelay         time.Duration  `env:"DRAIN_DELAY" default:"5s" help:"How long requests are still accepted after SIGTERM, while /readyz answers 503, so that a balancer can send them elsewhere."`
 	RedisWaitReplicas  int            `env:"REDIS_WAIT_REPLICAS" default:"0" help:"Replicas of Redis that must confirm a job, batch or webhook before 202 or 201 is answered; else 503; 0 answers without."`
 	KeyRate            int            `env:"KEY_RATE" default:"300" help:"Requests per minute and key that start work, create a webhook or send to one; 0 means no limit; cached answers do not count."`

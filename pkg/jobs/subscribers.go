@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -73,12 +72,6 @@ func (s *Store) Unsubscribe(ctx context.Context, id, subscriber string) (bool, e
 // Subscribers returns the subscribers of a job.
 func (s *Store) Subscribers(ctx context.Context, id string) ([]string, error) {
 	return s.redis.SMembers(ctx, keySubscribers(id)).Result()
-}
-
-// IsSubscribed reports whether a subscriber will be notified of a job's end.
-func (s *Store) IsSubscribed(ctx context.Context, id, subscriber string) (bool, error) {
-	subscribers, err := s.Subscribers(ctx, id)
-	return slices.Contains(subscribers, subscriber), err
 }
 
 // RemoveNotified removes subscribers that have been notified of a job's end.

@@ -296,5 +296,6 @@ type Error struct {
 	Candidates []Candidate `json:"candidates,omitempty"` // with no_match and ambiguous_match
 	Car        *Car        `json:"car,omitempty"`        // as far as it was read
 	RetryAfter int         `json:"retryAfter,omitempty"` // with host_busy: seconds for which the site pauses
-	WaitingFor string      `json:"waitingFor,omitempty"` // authority with not_finished, site with host_busy
+	WaitingFor string      `json:"waitingFor,omitempty"` // what the job waits for, with not_finished and host_busy
+	Job        string      `json:"job,omitempty"`        // id of the job that continues, with not_finished and host_busy
 }
