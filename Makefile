@@ -1,7 +1,7 @@
 # The commands of the daily work; `make` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint fuzz attacks chaos faults property bench ci
+.PHONY: help run test lint sbom fuzz attacks chaos faults property bench ci
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,6 +14,9 @@ test: ## run all tests; a test that lacks a program is skipped
 
 lint: ## run golangci-lint, as CI does
 	golangci-lint run
+
+sbom: ## write the bill of materials of the production build (CycloneDX)
+	go run ./pkg/supply/sbom > sbom.cdx.json
 
 fuzz: ## run every fuzz target for 30 seconds
 	.ci/fuzz 30s

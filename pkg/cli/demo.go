@@ -11,6 +11,7 @@ import (
 	"ushuru/pkg/client"
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/vehicle"
 )
 
@@ -29,6 +30,9 @@ const demoTimeout = time.Minute
 func (c *demoCommand) Run(r *run) error {
 	if r.common.production() {
 		return errors.New("the demo cannot run in production: its figures are simulated")
+	}
+	if !redisx.HasEmbedded {
+		return errors.New("this is a production build: it has no Redis for the demo")
 	}
 	if r.common.LogLevel == "info" {
 		r.log = newLog(r.Err, "error")

@@ -1,3 +1,5 @@
+//go:build !production
+
 package redisx
 
 import (
@@ -7,6 +9,9 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 )
+
+// HasEmbedded reports whether the program has the embedded Redis.
+const HasEmbedded = true
 
 const (
 	// expiryInterval is how often expired keys are removed.

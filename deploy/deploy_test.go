@@ -1,0 +1,303 @@
+// Package deploy holds what the service is deployed with, and tests that it does what
+// it says. It has no code of its own.
+package deploy
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/pkg/client"
+	"ushuru/pkg/demo"
+	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/testenv"
+	"ushuru/pkg/vehicle"
+)
+
+// newEnv runs new-env in a copy of this folder and returns the files of settings.
+func newEnv(t *testing.T) map[string]string {
+	t.Helper()
+	script, err := os.ReadFile("new-env")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	program := filepath.Join(dir, "new-env")
+	if err := os.WriteFile(program, script, 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	run := func() error { return exec.CommandContext(t.Context(), testenv.Binary(t, "sh"), program).Run() }
+	if err := run(); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	names, _ := filepath.Glob(filepath.Join(dir, "env", "*.env"))
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[filepath.Base(name)] = string(text)
+	}
+	if err := run(); err == nil {
+		t.Error("the second time it replaces the passwords")
+	}
+	return files
+}
+
+// value returns a setting of a file.
+func value(t *testing.T, file, name string) string {
+	t.Helper()
+	match := regexp.MustCompile("(?m)^" + name + "=(.*)$").FindStringSubmatch(file)
+	if match == nil {
+		t.Fatalf("%s is not in %s", name, file)
+	}
+	return match[1]
+}
+
+// Every service has a file of its own, with the settings that it knows and only the
+// secrets that it needs.
+func TestEachServiceHasItsOwnSecrets(t *testing.T) {
+	t.Parallel()
+	files := newEnv(t)
+	settings, err := os.ReadFile(filepath.Join("..", "docs", "configuration.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`)
+	owners := map[string][]string{} // of each value that was made
+	for file, text := range files {
+		for _, match := range names.FindAllStringSubmatch(text, -1) {
+			if file != "redis.env" && !strings.Contains(string(settings), "| `"+match[1]+"`") {
+				t.Errorf("%s has %s, which is not a setting", file, match[1])
+			}
+			for _, secret := range regexp.MustCompile(`[0-9a-f]{48}|[A-Za-z0-9+/]{43}=`).FindAllString(match[2], -1) {
+				owners[secret] = append(owners[secret], file)
+			}
+		}
+	}
+	if len(owners) != 6 {
+		t.Errorf("%d secrets", len(owners))
+	}
+	for secret, of := range owners {
+		slices.Sort(of)
+		password := len(of) <= 2 && slices.Contains(of, "redis.env") // of one service, or of the operator
+		if !password && (!slices.Equal(of, []string{"api.env", "worker.env"}) || len(secret) != 44) {
+			t.Errorf("a secret is in %v", of)
+		}
+	}
+	compose := read(t, filepath.Join("..", "docker-compose.yml"))
+	for name := range files {
+		if !strings.Contains(compose, "deploy/env/"+name) {
+			t.Errorf("docker-compose.yml does not use %s", name)
+		}
+	}
+	for _, used := range regexp.MustCompile(`deploy/env/([a-z]+\.env)`).FindAllStringSubmatch(compose, -1) {
+		if files[used[1]] == "" {
+			t.Errorf("docker-compose.yml uses %s, which new-env does not make", used[1])
+		}
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Every image is named by its digest, and every service is bounded.
+func TestImagesAreNamedByDigestAndServicesBounded(t *testing.T) {
+	t.Parallel()
+	compose, dockerfile := read(t, filepath.Join("..", "docker-compose.yml")), read(t, "Dockerfile")
+	digest := regexp.MustCompile(`^[a-z]+:\d+\.\d+\.\d+-[a-z]+@sha256:[0-9a-f]{64}$`)
+	images := regexp.MustCompile(`(?m)^\s*image: (\S+)|^FROM (\S+)`).FindAllStringSubmatch(compose+dockerfile, -1)
+	for _, match := range images {
+		image := match[1] + match[2]
+		if image != "ushuru" && image != "scratch" && !digest.MatchString(image) {
+			t.Errorf("%s is not named by its digest", image)
+		}
+	}
+	if len(images) != 4 {
+		t.Errorf("images %v", images)
+	}
+	mod := regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(read(t, filepath.Join("..", "go.mod")))
+	if !strings.Contains(dockerfile, "golang:"+mod[1]+"-") {
+		t.Errorf("the image of deploy/Dockerfile has not Go %s", mod[1])
+	}
+	_, services, _ := strings.Cut(compose, "\nservices:\n")
+	services, _, _ = strings.Cut(services, "\nnetworks:\n")
+	for _, service := range regexp.MustCompile(`(?m)^  [a-z-]+:$`).Split(services, -1)[1:] {
+		bounded := strings.Contains(service, "mem_limit:") && strings.Contains(service, "pids_limit:")
+		if !bounded && !strings.Contains(service, "<<: *ushuru") || !strings.Contains(service, "env_file:") {
+			t.Errorf("a service is not bounded or has no settings of its own:\n%s", service)
+		}
+	}
+	common, _, _ := strings.Cut(compose, "\nservices:\n")
+	if !strings.Contains(common, "mem_limit:") || !strings.Contains(common, "pids_limit:") {
+		t.Error("the services of ushuru are not bounded")
+	}
+}
+
+// startRedis runs redis/start as the compose file does, on a socket, and returns the
+// path of the socket.
+func startRedis(t *testing.T, env string) string {
+	t.Helper()
+	testenv.Binary(t, "redis-server")
+	dir, err := os.MkdirTemp("", "ushuru-deploy") // short enough for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "redis")
+	command := exec.Command(testenv.Binary(t, "sh"), "redis/start", //nolint:noctx // it is killed below
+		"--port", "0", "--unixsocket", socket, "--dir", dir, "--appendonly", "yes", "--maxmemory-policy", "noeviction")
+	command.Env = append(strings.Fields(env), "ACL_FILE="+filepath.Join(dir, "users.acl"), "PATH="+os.Getenv("PATH"))
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+	})
+	for range 500 {
+		if _, err := os.Stat(socket); err == nil {
+			return socket
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("redis-server did not start")
+	return ""
+}
+
+// as returns a connection of a user.
+func as(t *testing.T, socket, user, password string) *redisx.Conn {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	conn, err := redisx.Open(ctx, redisx.Options{URL: "redis-socket://" + user + ":" + password + "@" + socket})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// The whole service works as a user of the compose file's Redis, and that user cannot
+// do what an operator does.
+func TestServiceWorksWithTheUsersOfRedis(t *testing.T) {
+	t.Parallel()
+	files := newEnv(t)
+	socket := startRedis(t, files["redis.env"])
+	passwords := regexp.MustCompile(`redis://([a-z]+):([0-9a-f]+)@redis:6379/0`)
+	users := map[string]*redisx.Conn{}
+	for name, text := range files {
+		if match := passwords.FindStringSubmatch(text); match != nil {
+			users[match[1]] = as(t, socket, match[1], match[2])
+			if name != match[1]+".env" {
+				t.Errorf("%s is the user %s", name, match[1])
+			}
+		}
+	}
+	if len(users) != 4 {
+		t.Fatalf("%d users", len(users))
+	}
+	for name, conn := range users {
+		if found := conn.Warnings(t.Context()); len(found) != 0 {
+			t.Errorf("%s: %v", name, found)
+		}
+		for _, refused := range []string{
+			"CONFIG GET requirepass", "FLUSHALL", "FLUSHDB", "KEYS *", "ACL LIST", "SHUTDOWN", "MONITOR",
+			"REPLICAOF localhost 1", "MIGRATE localhost 1 k 0 1", "MODULE LIST", "CLIENT LIST", "SAVE", "SWAPDB 0 1", "SLOWLOG GET",
+		} {
+			words := make([]any, 0, 4)
+			for word := range strings.FieldsSeq(refused) {
+				words = append(words, word)
+			}
+			if err := conn.Client().Do(t.Context(), words...).Err(); err == nil || !strings.Contains(err.Error(), "NOPERM") {
+				t.Errorf("%s may %s: %v", name, refused, err)
+			}
+		}
+	}
+	anybody, err := redisx.Open(t.Context(), redisx.Options{URL: "redis-socket://" + socket})
+	if err != nil { // it may PING, and INFO is refused like a server that hides its version
+		t.Fatal(err)
+	}
+	defer anybody.Close()
+	if err := anybody.Client().Set(t.Context(), "k", "v", 0).Err(); err == nil || !strings.Contains(err.Error(), "NOPERM") {
+		t.Errorf("the default user may write: %v", err)
+	}
+	operator := as(t, socket, "operator", value(t, files["redis.env"], "REDIS_OPERATOR_PASSWORD"))
+	if err := operator.Client().ConfigGet(t.Context(), "maxmemory").Err(); err != nil {
+		t.Errorf("the operator: %v", err)
+	}
+	estimateAndMonitor(t, users["api"])
+}
+
+// estimateAndMonitor runs API and workers on a connection, makes an estimate and a batch,
+// and looks at the queues.
+func estimateAndMonitor(t *testing.T, conn *redisx.Conn) {
+	t.Helper()
+	d, err := demo.Start(t.Context(), demo.Options{Redis: conn, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Stop)
+	api, err := client.New(client.Options{URL: d.URL, Key: d.Key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	page := d.Site + listingtest.Cars()[0].Path()
+	if _, err := api.PostAndWait(ctx, "/v1/estimate", vehicle.Input{URL: page}); err != nil {
+		t.Error(err)
+	}
+	for _, path := range []string{"/monitoring/api/queues", "/monitoring/api/redis_info"} {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.SetBasicAuth(demo.OperatorUser, d.Password)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d %s", path, response.StatusCode, text)
+		}
+	}
+}
+
+// A password that would break the file of users, or a missing one, is refused.
+func TestRedisDoesNotStartWithoutPasswords(t *testing.T) {
+	t.Parallel()
+	testenv.Binary(t, "redis-server")
+	good := "REDIS_API_PASSWORD=a REDIS_WORKER_PASSWORD=b REDIS_AI_PASSWORD=c REDIS_AUTHORITY_PASSWORD=d"
+	for _, operator := range []string{"", "REDIS_OPERATOR_PASSWORD=", "REDIS_OPERATOR_PASSWORD=a>b", "REDIS_OPERATOR_PASSWORD=nopass\non"} {
+		command := exec.CommandContext(t.Context(), testenv.Binary(t, "sh"), "redis/start", "--port", "0")
+		command.Env = append(strings.Fields(good), operator, "PATH="+os.Getenv("PATH"), "ACL_FILE="+filepath.Join(t.TempDir(), "acl"))
+		out, err := command.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "REDIS_OPERATOR_PASSWORD must be set") {
+			t.Errorf("%q: %v, %s", operator, err, out)
+		}
+	}
+}
