@@ -21,7 +21,6 @@ import (
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/testenv"
-	"ushuru/pkg/vehicle"
 )
 
 // newEnv runs new-env in a copy of this folder and returns the files of settings.
@@ -266,7 +265,7 @@ func estimateAndMonitor(t *testing.T, conn *redisx.Conn) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	page := d.Site + listingtest.Cars()[0].Path()
-	if _, err := api.PostAndWait(ctx, "/v1/estimate", vehicle.Input{URL: page}); err != nil {
+	if _, err := api.Estimate(ctx, client.EstimateRequest{URL: page}); err != nil {
 		t.Error(err)
 	}
 	for _, path := range []string{"/monitoring/api/queues", "/monitoring/api/redis_info"} {
