@@ -93,6 +93,8 @@ type Options struct {
 	// Simulated adds X-Simulated to every response: the figures are simulated.
 	Simulated bool
 
+	Page PageOptions
+
 	// TrustedProxies are networks of proxies whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix
 	// Metrics registers the metrics of the API. Nil registers none.
@@ -133,6 +135,7 @@ func (o *Options) setDefaults() (err error) {
 	o.Costs = cmp.Or(o.Costs, cost.Embedded())
 	o.KeepAlive = cmp.Or(o.KeepAlive, keepAlive)
 	o.WaitMax = cmp.Or(o.WaitMax, defaultWaitMax)
+	o.Page.Jobs, o.Page.Rate = cmp.Or(o.Page.Jobs, defaultPageJobs), cmp.Or(o.Page.Rate, defaultPageRate)
 	if o.Sheets == nil {
 		o.Sheets, err = scan.NewHosts()
 	}

@@ -39,6 +39,12 @@ func (s *Server) routes() error {
 	v1.Handle("/v1/vehicles/{modelBody:.+}/years", methods{http.MethodGet: s.rateLimited(s.modelYears)})
 	v1.Handle("/v1/tra-status", methods{http.MethodGet: s.traStatus})
 	s.router.PathPrefix("/v1/").Handler(s.authenticated(v1))
+	if s.options.Page.Enabled {
+		s.router.MethodNotAllowedHandler = problemHandler(errMethodNotAllowed)
+		if err := s.registerPages(v1); err != nil {
+			return err
+		}
+	}
 
 	if s.options.MonitoringPassword == "" {
 		return nil

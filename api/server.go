@@ -21,6 +21,7 @@ import (
 	"github.com/gorilla/mux"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"ushuru/api/web"
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/fair"
 	"ushuru/pkg/match"
@@ -175,7 +176,7 @@ func (s *Server) log(r *http.Request, rec *responseRecorder, took time.Duration)
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request", rec.id), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.String("request", rec.id), slog.String("method", r.Method), slog.String("path", web.LoggedPath(r.URL.Path)),
 		slog.Int("status", rec.status), slog.Int64("bytes", rec.written), slog.Duration("took", took),
 	}
 	if rec.key.ID != "" {

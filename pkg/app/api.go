@@ -33,6 +33,8 @@ type APIOptions struct {
 	// Connections bounds the open connections; its Log and Metrics are set by New.
 	Connections connlimit.Options
 
+	Page api.PageOptions // the pages for buyers
+
 	MonitoringUser     string
 	MonitoringPassword string // "" disables /monitoring
 	MonitoringWritable bool
@@ -53,7 +55,7 @@ func (a *App) newAPI(o APIOptions) (*api.Server, error) {
 		Costs:   a.options.Costs, Sheets: a.options.Sheets, Log: a.log,
 		WaitMax: o.WaitMax, Limits: limits, AllowLoopback: a.options.AllowLoopback, Simulated: a.options.Simulated,
 		AsynqRedis: conn.AsynqOpt(), MonitoringUser: o.MonitoringUser, MonitoringPassword: o.MonitoringPassword,
-		MonitoringWritable: o.MonitoringWritable, TrustedProxies: o.Connections.Trusted, Metrics: a.registry,
+		Page: o.Page, MonitoringWritable: o.MonitoringWritable, TrustedProxies: o.Connections.Trusted, Metrics: a.registry,
 	})
 	if err != nil {
 		return nil, err

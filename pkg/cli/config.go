@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"ushuru/api"
+	"ushuru/api/web"
 	"ushuru/pkg/app"
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/connlimit"
@@ -88,6 +90,10 @@ type httpConfig struct {
 	MaxConns           int            `env:"MAX_CONNS" default:"5000" help:"Maximum open connections to the API; others are answered 503; 0 means no limit."`
 	MaxConnsPerAddress int            `env:"MAX_CONNS_PER_ADDRESS" default:"500" help:"Maximum open connections of one address (of an IPv6 network of 64 bits), but for trusted proxies; 0 means no limit."`
 	TrustedProxies     []netip.Prefix `env:"TRUSTED_PROXIES" default:"127.0.0.0/8,10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7" help:"Networks of proxies in front of the API: their X-Forwarded-For is believed, and their connections are not counted by address."`
+	Page               bool           `env:"PAGE" help:"Serve the pages for buyers at /, to visitors without an API key."`
+	PageURL            string         `env:"PAGE_URL" placeholder:"URL" help:"Public address of the pages, for the links that they give: https://ushuru.example; empty is that of the request."`
+	PageJobs           int            `env:"PAGE_JOBS" default:"40" help:"Maximum running jobs of all visitors of the pages together."`
+	PageRate           int            `env:"PAGE_RATE" default:"120" help:"Requests per minute of all visitors of the pages together that start work."`
 	OperatorUser       string         `env:"OPERATOR_USER" default:"operator" help:"User for /monitoring."`
 	OperatorPassword   Secret         `env:"OPERATOR_PASSWORD" help:"Password for /monitoring, at least 12 characters; empty disables the page."`
 	MonitoringWritable bool           `env:"MONITORING_WRITABLE" help:"Allow the operator to pause queues and to run or delete tasks."`
@@ -102,6 +108,7 @@ func (c httpConfig) options(ctx context.Context) (*app.APIOptions, error) {
 			PerMinute: c.KeyRate, Jobs: c.KeyJobs, BatchItems: c.KeyBatchItems, Bytes: int64(c.KeyBytes),
 		},
 		Connections:    connlimit.Options{Max: c.MaxConns, PerAddress: c.MaxConnsPerAddress, Trusted: c.TrustedProxies},
+		Page:           api.PageOptions{Enabled: c.Page, BaseURL: c.PageURL, Jobs: c.PageJobs, Rate: c.PageRate},
 		MonitoringUser: c.OperatorUser, MonitoringPassword: string(c.OperatorPassword), MonitoringWritable: c.MonitoringWritable,
 	}, err
 }
@@ -124,6 +131,12 @@ func (c httpConfig) Validate() error {
 	}
 	if c.RedisWaitReplicas < 0 {
 		return errors.New("REDIS_WAIT_REPLICAS must not be negative")
+	}
+	if min(c.PageJobs, c.PageRate) < 1 {
+		return errors.New("PAGE_JOBS and PAGE_RATE must be at least 1")
+	}
+	if err := web.CheckBaseURL(c.PageURL); err != nil {
+		return fmt.Errorf("PAGE_URL: %w", err)
 	}
 	if min(c.KeyRate, c.KeyJobs, c.KeyBatchItems) < 0 {
 		return errors.New("KEY_RATE, KEY_JOBS and KEY_BATCH_ITEMS must not be negative; 0 means no limit")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"ushuru/api"
 	"ushuru/pkg/ai"
 	"ushuru/pkg/ai/aitest"
 	"ushuru/pkg/app"
@@ -83,7 +84,7 @@ func Start(ctx context.Context, o Options) (_ *Demo, err error) {
 	d.App, err = app.New(app.Options{ //nolint:contextcheck // the process outlives the start
 		Redis: o.Redis, Log: o.Log, Worker: worker, AllowLoopback: true, Simulated: true,
 		API: &app.APIOptions{
-			Listener: listener, WaitMax: time.Minute, MonitoringUser: OperatorUser, MonitoringPassword: d.Password,
+			Listener: listener, WaitMax: time.Minute, Page: api.PageOptions{Enabled: true}, MonitoringUser: OperatorUser, MonitoringPassword: d.Password,
 		},
 	})
 	if err != nil {

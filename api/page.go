@@ -1,0 +1,94 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"ushuru/api/web"
+	"ushuru/pkg/chassis"
+	"ushuru/pkg/fair"
+	"ushuru/pkg/keys"
+	"ushuru/pkg/money"
+	"ushuru/pkg/quota"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
+)
+
+// PageOptions are about the pages for buyers.
+type PageOptions struct {
+	Enabled bool
+	BaseURL string // public address of the pages; "" is that of the request
+	Jobs    int    // running jobs of all visitors; 0 means 40
+	Rate    int    // requests per minute of all visitors that need work; 0 means 120
+}
+
+// Defaults of PageOptions.
+const (
+	defaultPageJobs = 40
+	defaultPageRate = 120
+)
+
+// registerPages adds the pages for buyers to the router. v1 has the endpoints that they
+// call.
+func (s *Server) registerPages(v1 http.Handler) error {
+	pages, err := web.New(web.Options{
+		API: s.forVisitors(v1), Redis: s.options.Redis, Watch: s.options.Hub.Watch, Address: s.addressOf,
+		Taxes: s.knownTaxes, BaseURL: s.options.Page.BaseURL, Simulated: s.options.Simulated,
+		Draining: s.draining, Log: s.options.Log,
+	})
+	if err != nil {
+		return err
+	}
+	pages.Register(s.router)
+	return nil
+}
+
+// forVisitors serves endpoints to visitors without an API key. All of them together are
+// one caller, who has limits as a key has, and less of what is scarce.
+func (s *Server) forVisitors(v1 http.Handler) http.Handler {
+	o := s.options.Page
+	key := keys.Key{ID: fair.Anonymous, Limits: quota.Limits{PerMinute: o.Rate, Jobs: o.Jobs}}
+	return handler(func(w http.ResponseWriter, r *http.Request) error {
+		rec := &responseRecorder{ResponseWriter: w, id: "page", key: key}
+		defer rec.releasePlace()
+		r = r.WithContext(withRecorder(r.Context(), rec))
+		if err := rec.setQueryLanguage(r); err != nil {
+			return err
+		}
+		v1.ServeHTTP(rec, r)
+		return nil
+	})
+}
+
+// knownTaxes returns what the known answers of the authority say that a car is taxed as
+// some entries of its make, by the entry. It never asks the authority.
+func (s *Server) knownTaxes(parent context.Context, car vehicle.Car, labels []string) (map[string]money.Amount, error) {
+	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	defer cancel()
+	catalogue, err := s.options.Catalogue.Catalogue(ctx)
+	if errors.Is(err, tra.ErrNoCatalogue) {
+		return nil, nil //nolint:nilnil // none is known
+	}
+	if err != nil {
+		return nil, errUnavailable.WithCause(err)
+	}
+	taxes := map[string]money.Amount{}
+	for _, label := range labels {
+		input := vehicle.QuoteInput{
+			Make: chassis.Normalise(car.Make), ModelBody: label, Year: car.Year, Fuel: car.Fuel, EngineCC: car.EngineCC,
+		}
+		choice, err := s.matcher.ChooseLabel(input.Car(), catalogue, label)
+		if err != nil {
+			continue // the list has changed
+		}
+		known, err := taxesOfYear(ctx, s.options.Catalogue.Known(), choice, input)
+		if err != nil {
+			return nil, errUnavailable.WithCause(err)
+		}
+		if known.TotalTaxesInTZS != nil {
+			taxes[label] = *known.TotalTaxesInTZS
+		}
+	}
+	return taxes, nil
+}

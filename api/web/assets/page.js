@@ -1,0 +1,72 @@
+// What the pages do beyond links and forms. They work without it.
+const $ = id => document.getElementById(id);
+const store = "ushuru.history";
+const read = () => { try { return JSON.parse(localStorage.getItem(store)) || []; } catch { return []; } };
+const write = list => { try { localStorage.setItem(store, JSON.stringify(list)); } catch { /* no room, or not allowed */ } };
+
+$("problem")?.focus();
+
+const steps = $("steps");
+if (steps) {
+  const marks = {waiting: "○", running: "◐", done: "●", failed: "✕"};
+  const words = {};
+  for (const word of $("words").content.children) words[word.dataset.state] = word.textContent;
+  const reload = () => location.reload();
+  const source = new EventSource(steps.dataset.events);
+  source.addEventListener("steps", event => {
+    const {steps: list, why} = JSON.parse(event.data);
+    let done = 0;
+    for (const step of list) {
+      const row = steps.querySelector(`[data-step="${CSS.escape(step.name)}"]`);
+      if (!row) continue;
+      if (step.state === "done") done++;
+      if (row.dataset.state === step.state) continue;
+      row.dataset.state = step.state;
+      row.firstElementChild.textContent = marks[step.state];
+      row.lastElementChild.textContent = words[step.state];
+    }
+    document.querySelector("progress").value = done;
+    const text = why[document.documentElement.lang] || "";
+    if ($("why").textContent !== text) $("why").textContent = text;
+  });
+  source.addEventListener("end", () => { source.close(); reload(); });
+  source.onerror = () => { if (source.readyState === EventSource.CLOSED) setTimeout(reload, 3000); };
+}
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = false;
+  button.onclick = async () => {
+    const field = $(button.dataset.copy);
+    field.select();
+    try { await navigator.clipboard.writeText(field.value); } catch { document.execCommand("copy"); }
+    button.textContent = button.dataset.done;
+  };
+}
+
+const unfold = () => document.querySelectorAll("details").forEach(part => { part.open = true; });
+addEventListener("beforeprint", unfold);
+for (const button of document.querySelectorAll("[data-print]")) {
+  button.hidden = false;
+  button.onclick = () => { unfold(); print(); };
+}
+
+const shown = document.querySelector("[data-history]");
+if (shown) {
+  const at = location.pathname;
+  write([{at, title: shown.dataset.history}, ...read().filter(entry => entry.at !== at)].slice(0, 30));
+}
+
+const history = $("history");
+if (history && read().length) {
+  for (const {at, title} of read()) {
+    if (!/^\/[a-z]+\/[A-Z2-7]{26}$/.test(at)) continue;
+    const link = document.createElement("a");
+    link.href = at;
+    link.textContent = title;
+    const row = document.createElement("li");
+    row.append(link);
+    history.querySelector("ul").append(row);
+  }
+  history.hidden = false;
+  history.querySelector("button").onclick = () => { write([]); history.hidden = true; };
+}

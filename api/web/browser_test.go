@@ -1,0 +1,266 @@
+package web_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"ushuru/pkg/demo"
+	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/testenv"
+)
+
+var shots = flag.String("shots", "", "folder for pictures of the pages")
+
+// start starts the demo, whose figures are simulated.
+func start(t *testing.T) *demo.Demo {
+	t.Helper()
+	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	service, err := demo.Start(t.Context(), demo.Options{Redis: conn, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(service.Stop)
+	return service
+}
+
+// browser is a tab of a real Chromium. It records what the pages complain of and load.
+type browser struct {
+	context.Context //nolint:containedctx // chromedp keeps the tab in it
+
+	t  *testing.T
+	mu sync.Mutex
+	// complaints are the messages of the console and of the content security policy.
+	complaints []string
+	hosts      []string
+	bytes      map[network.RequestID]float64
+	requests   map[network.RequestID]string
+}
+
+// open starts Chromium with an empty tab.
+func open(t *testing.T) *browser {
+	t.Helper()
+	flags := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(testenv.Binary(t, "chromium", "chromium-browser", "google-chrome")),
+		chromedp.Flag("no-sandbox", os.Getuid() == 0)) // root has no sandbox
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), flags...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 3*time.Minute)
+	t.Cleanup(cancel)
+	b := &browser{Context: ctx, t: t, bytes: map[network.RequestID]float64{}, requests: map[network.RequestID]string{}}
+	chromedp.ListenTarget(ctx, b.record)
+	b.run(network.Enable(), log.Enable(), runtime.Enable())
+	return b
+}
+
+func (b *browser) record(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *log.EventEntryAdded:
+		b.complaints = append(b.complaints, e.Entry.Text+" "+e.Entry.URL)
+	case *runtime.EventExceptionThrown:
+		b.complaints = append(b.complaints, e.ExceptionDetails.Error())
+	case *network.EventRequestWillBeSent:
+		b.hosts = append(b.hosts, e.Request.URL)
+		b.requests[e.RequestID] = e.Request.URL
+	case *network.EventLoadingFinished:
+		b.bytes[e.RequestID] = e.EncodedDataLength
+	}
+}
+
+func (b *browser) run(actions ...chromedp.Action) {
+	b.t.Helper()
+	if err := chromedp.Run(b, actions...); err != nil {
+		b.t.Fatalf("%v\n%s", err, b.complaints)
+	}
+}
+
+// text returns what a JavaScript expression gives as text.
+func (b *browser) text(expression string) (found string) {
+	b.t.Helper()
+	b.run(chromedp.Evaluate("String("+expression+")", &found))
+	return found
+}
+
+// view sets the width of the window, and light or dark.
+func (b *browser) view(width, height int64, scheme string) {
+	b.t.Helper()
+	b.run(emulation.SetDeviceMetricsOverride(width, height, 1, width < 600),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+}
+
+// ask pastes the link of a car into the form, and waits for what the page says at the
+// end.
+func (b *browser) ask(home, link string) {
+	b.t.Helper()
+	b.run(chromedp.Navigate(home), chromedp.SendKeys("#u", link), chromedp.Click("form button"))
+	b.await(`location.pathname.startsWith("/e/") && document.readyState === "complete" && !document.getElementById("steps")`)
+}
+
+// await waits until a JavaScript expression is true, over the pages that come and go.
+func (b *browser) await(expression string) {
+	b.t.Helper()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		var is bool
+		if err := chromedp.Run(b, chromedp.Evaluate("!!("+expression+")", &is)); err == nil && is {
+			return
+		}
+	}
+	b.t.Fatalf("never true: %s", expression)
+}
+
+// shoot writes a picture of the page, for people to look at.
+func (b *browser) shoot(name string) {
+	b.t.Helper()
+	if *shots == "" {
+		return
+	}
+	var picture []byte
+	b.run(chromedp.FullScreenshot(&picture, 100))
+	if err := os.WriteFile(filepath.Join(*shots, name+".png"), picture, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// check reports what no page may do: complain, ask another host, scroll sideways.
+func (b *browser) check(home string) {
+	b.t.Helper()
+	if wide := b.text(`document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide != "0" {
+		b.t.Errorf("%s scrolls sideways by %s px", b.text("location.pathname"), wide)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, complaint := range b.complaints {
+		b.t.Errorf("the page complains: %s", complaint)
+	}
+	for _, asked := range b.hosts {
+		if !strings.HasPrefix(asked, home) && !strings.HasPrefix(asked, "about:") {
+			b.t.Errorf("the page asks %s", asked)
+		}
+	}
+	b.complaints = nil
+}
+
+// TestABuyerSeesTheCost follows a buyer from the link to the number, in both languages,
+// on a phone and on a desk, light and dark, and measures what a visit loads.
+func TestABuyerSeesTheCost(t *testing.T) {
+	service, b := start(t), open(t)
+	link := service.Site + listingtest.Cars()[0].Path()
+
+	b.view(360, 640, "light")
+	b.ask(service.URL+"/?lang=en", link)
+	b.checkBudget(service.URL)
+	address := b.text("location.href")
+	for _, lang := range []string{"en", "sw"} {
+		for _, width := range []int64{360, 1280} {
+			for _, scheme := range []string{"light", "dark"} {
+				name := fmt.Sprintf("%s-%d-%s", lang, width, scheme)
+				b.view(width, 640, scheme)
+				b.run(chromedp.Navigate(address+"?lang="+lang), chromedp.WaitVisible("#number"))
+				b.checkAnswer(lang, width)
+				b.shoot("answer-" + name)
+				b.run(chromedp.Navigate(service.URL + "/"))
+				b.shoot("home-" + name)
+				b.check(service.URL)
+			}
+		}
+	}
+	if n := b.text(`document.querySelectorAll("#history a").length`); n != "1" {
+		t.Errorf("the history has %s entries", n)
+	}
+}
+
+// checkAnswer checks the number: what it says, and that it is seen without scrolling.
+func (b *browser) checkAnswer(lang string, width int64) {
+	b.t.Helper()
+	number := b.text(`document.getElementById("number").textContent`)
+	if want := map[string]string{"en": " million", "sw": "TSh milioni "}[lang]; !strings.Contains(number, want) {
+		b.t.Errorf("the number is %q in %s", number, lang)
+	}
+	bottom := b.text(`Math.round(document.getElementById("number").getBoundingClientRect().bottom)`)
+	var at int
+	if _, err := fmt.Sscan(bottom, &at); err != nil || width == 360 && at > 400 {
+		b.t.Errorf("the number ends %s px from the top, want at most 400", bottom)
+	}
+	if lang == "sw" {
+		b.checkSwahili()
+	}
+}
+
+// checkSwahili checks that the page has no sentence in English.
+func (b *browser) checkSwahili() {
+	b.t.Helper()
+	said := b.text(`(() => { const copy = document.body.cloneNode(true);
+		copy.querySelectorAll('[lang=en], cite, h1, .facts').forEach(e => e.remove()); return copy.textContent; })()`)
+	for _, word := range strings.Fields(strings.ToLower(said)) {
+		if slices.Contains([]string{"the", "of", "and", "is", "are", "you", "your", "to", "from", "with"}, strings.Trim(word, ".,:;()")) {
+			b.t.Errorf("the Swahili page says %q", word)
+		}
+	}
+}
+
+// Budgets of a visit in bytes as they came over the line, headers included.
+const (
+	maxHome   = 8 << 10
+	maxAnswer = 12 << 10
+	maxVisit  = 25 << 10
+)
+
+// checkBudget checks what the visit so far has loaded.
+func (b *browser) checkBudget(home string) {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	total, start := 0.0, 0.0
+	for id, size := range b.bytes {
+		address := strings.TrimPrefix(b.requests[id], home)
+		b.t.Logf("%6.0f bytes %s", size, address)
+		total += size
+		if !strings.HasPrefix(address, "/e/") {
+			start += size
+		}
+		if strings.HasPrefix(address, "/e/") && size > maxAnswer {
+			b.t.Errorf("%s has %.0f bytes, want at most %d", address, size, maxAnswer)
+		}
+	}
+	if start > maxHome {
+		b.t.Errorf("the start page loaded %.0f bytes, want at most %d", start, maxHome)
+	}
+	if total > maxVisit {
+		b.t.Errorf("the visit loaded %.0f bytes, want at most %d", total, maxVisit)
+	}
+}
+
+// TestThePagesWorkWithoutJavaScript follows the same buyer with a browser that runs no
+// scripts.
+func TestThePagesWorkWithoutJavaScript(t *testing.T) {
+	service, b := start(t), open(t)
+	b.view(360, 640, "light")
+	b.run(emulation.SetScriptExecutionDisabled(true))
+	b.run(chromedp.Navigate(service.URL+"/"), chromedp.SendKeys("#u", service.Site+listingtest.Cars()[1].Path()),
+		chromedp.Click("form button"), chromedp.WaitVisible("#number"))
+	b.check(service.URL)
+}

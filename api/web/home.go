@@ -1,0 +1,164 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"ushuru/api/problem"
+	"ushuru/pkg/message"
+	"ushuru/pkg/plainjson"
+)
+
+// Bounds of what a visitor sends.
+const (
+	maxForm = 16 << 10 // bytes
+	maxText = 4 << 10  // bytes of a text in which a link is looked for
+)
+
+// home is the form for the link of a car.
+type home struct {
+	URL     string       // what the visitor typed
+	Problem message.Text // why that is no answer; empty for none
+}
+
+// home responds with the form. A link in the query, or in a text that a phone shares,
+// fills it.
+func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query()
+	filled := linkIn(query.Get("u"))
+	if filled == "" {
+		filled = linkIn(query.Get("text"))
+	}
+	return p.render(w, r, http.StatusOK, screen{Name: "home", Index: len(query) == 0, Body: home{URL: filled}})
+}
+
+var linkPattern = regexp.MustCompile(`https?://[^\s<>"']+`)
+
+// linkIn returns the first link in a text; "" when it has none.
+func linkIn(text string) string {
+	return strings.TrimRight(linkPattern.FindString(text[:min(len(text), maxText)]), ".,;:!?)")
+}
+
+// submit answers the forms that need an estimate: it starts the work, and leads to the
+// page of its answer.
+func (p *Pages) submit(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return problem.New(http.StatusBadRequest, "form_invalid", nil).WithCause(err)
+	}
+	typed := strings.TrimSpace(r.PostForm.Get("u"))
+	request, err := estimateRequest(typed, r.PostForm)
+	if err != nil {
+		return err
+	}
+	token, err := p.start(r, "/v1/estimate", request)
+	if err != nil {
+		return p.refuse(w, r, typed, err)
+	}
+	http.Redirect(w, r, "/e/"+token, http.StatusSeeOther)
+	return nil
+}
+
+// refuse responds with the form and why what was typed is no link of a car. Other errors
+// are returned.
+func (p *Pages) refuse(w http.ResponseWriter, r *http.Request, typed string, err error) error {
+	why, ok := err.(*problem.Problem) //nolint:errorlint // the API's own, unwrapped
+	if !ok {
+		return err
+	}
+	status := why.Status
+	if status == http.StatusBadRequest {
+		status = http.StatusUnprocessableEntity
+	}
+	why.SetHeader(w.Header())
+	return p.render(w, r, status, screen{Name: "home", Body: home{URL: typed, Problem: p.sentence(why)}})
+}
+
+// sentence returns what the page says of a problem. Limits of keys are none of the
+// visitor's.
+func (*Pages) sentence(why *problem.Problem) message.Text {
+	switch {
+	case why.Status == http.StatusTooManyRequests:
+		return message.Say("page/busy", nil)
+	case why.Code == "url_missing":
+		return message.Say("page/home.no_link", nil)
+	case why.Code == "field_invalid":
+		return message.Say("page/home.bad_value", nil)
+	}
+	return textOf(why.Notice)
+}
+
+// estimateRequest returns the body of a request to /v1/estimate from the fields of a
+// form.
+func estimateRequest(typed string, form url.Values) ([]byte, error) {
+	if found := linkIn(typed); found != "" {
+		typed = found
+	}
+	body := map[string]any{"url": typed}
+	if label := form.Get("modelBody"); label != "" {
+		body["modelBody"] = label
+	}
+	if known := knownOf(form); len(known) > 0 {
+		body["known"] = known
+	}
+	return plainjson.Encode(body)
+}
+
+// knownOf returns what the visitor knows of the car. The API checks it.
+func knownOf(form url.Values) map[string]any {
+	known := map[string]any{}
+	number := func(name, field string) {
+		digits := strings.NewReplacer(",", "", " ", "", "$", "").Replace(form.Get(field))
+		if digits != "" {
+			known[name] = json.Number(digits)
+			if !isNumber(digits) {
+				known[name] = digits // the API says what is wrong with it
+			}
+		}
+	}
+	price := "fobPriceUSD"
+	if form.Get("basis") == "cf" {
+		price = "cfPriceUSD"
+	}
+	number(price, "price")
+	number("year", "year")
+	number("engine_cc", "cc")
+	if fuel := form.Get("fuel"); fuel != "" {
+		known["fuel"] = fuel
+	}
+	return known
+}
+
+var numberPattern = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.[0-9]{1,2})?$`)
+
+func isNumber(text string) bool { return numberPattern.MatchString(text) }
+
+// start gives a request to the API, and returns the token of the page of its answer. The
+// same request of one day has the same page, unless that shows an error: then the work
+// starts again.
+func (p *Pages) start(r *http.Request, path string, body []byte) (token string, err error) {
+	ctx := r.Context()
+	if token, err = p.links.token(ctx, path, body); err != nil {
+		return "", err
+	}
+	known, err := p.links.find(ctx, token)
+	if err == nil && (known.Shown == nil || known.Shown.Result != nil) {
+		return token, nil
+	}
+	begun, err := p.api.start(ctx, path, body)
+	if err != nil {
+		return "", err
+	}
+	made := link{Path: path, Body: body, Job: begun.job, Made: time.Now()}
+	if begun.result != nil {
+		made.Shown = &shown{Result: begun.result}
+	}
+	if err := p.links.put(ctx, token, made); err != nil {
+		return "", errRedis(err)
+	}
+	return token, nil
+}

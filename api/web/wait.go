@@ -1,0 +1,193 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/gorilla/mux"
+
+	"ushuru/pkg/message"
+	"ushuru/pkg/plainjson"
+	"ushuru/tasks"
+)
+
+const (
+	// reloadAfter is when a browser without JavaScript looks again, in seconds.
+	reloadAfter = 3
+	// slowAfter is when the page says why it takes long.
+	slowAfter = 20 * time.Second
+	// maxStreams is how many streams of events are open at one process.
+	maxStreams = 2000
+	// streamTime is how long a stream lasts. Then the page loads again.
+	streamTime = 5 * time.Minute
+	// lookInterval is how often a stream looks whether the work waits for something.
+	lookInterval = 2 * time.Second
+	// keepAlive is the interval between comments on a stream without events.
+	keepAlive = 15 * time.Second
+	// eventTimeout is how long a browser may take to read one event.
+	eventTimeout = 10 * time.Second
+)
+
+// waiting is the page of work that has not ended.
+type waiting struct {
+	Steps  []step
+	Done   int
+	Total  int
+	Why    message.Text // why it takes long; empty when it does not
+	Events string       // address of the stream
+}
+
+// step is one step of the work.
+type step struct {
+	Name  string `json:"name"`
+	State string `json:"state"` // waiting, running, done or failed
+}
+
+// marks show the state of a step beside its word.
+var marks = map[string]string{"waiting": "○", "running": "◐", "done": "●", "failed": "✕"}
+
+// States returns all states of a step.
+func (waiting) States() []string { return []string{"waiting", "running", "done", "failed"} }
+
+// Mark returns the sign of the state.
+func (s step) Mark() string { return marks[s.State] }
+
+// stepsOf returns the steps of a job in the words of the page: a visitor need not know of
+// queues.
+func stepsOf(progress tasks.Progress) (steps []step) {
+	running := false
+	for _, part := range progress.Steps {
+		s := step{part.Name, "waiting"}
+		switch part.State {
+		case tasks.PartDone, tasks.PartSkipped:
+			s.State = "done"
+		case tasks.PartFailed:
+			s.State = "failed"
+		case tasks.PartRunning, tasks.PartQueued:
+			s.State = "running"
+		case tasks.PartWaiting:
+			if !running && len(steps) > 0 && steps[len(steps)-1].State == "done" {
+				s.State = "running"
+			}
+		}
+		running = running || s.State == "running"
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+// wait responds with the progress of a job.
+func (p *Pages) wait(w http.ResponseWriter, r *http.Request, found *job) error {
+	body := waiting{
+		Steps: stepsOf(found.Progress), Done: found.Progress.Done, Total: found.Progress.Total,
+		Why: whyOf(found), Events: r.URL.Path + "/events",
+	}
+	return p.render(w, r, http.StatusOK, screen{Name: "wait", Title: "wait.title", Body: body, Again: reloadAfter})
+}
+
+// whyOf returns why a job takes long; empty when it does not.
+func whyOf(found *job) message.Text {
+	switch {
+	case found.Text != nil:
+		return *found.Text
+	case time.Since(found.Created) > slowAfter:
+		return message.Say("page/wait.slow", nil)
+	}
+	return message.Text{}
+}
+
+// events streams the steps of the work as server-sent events, and an empty one at its
+// end, when the page loads again.
+func (p *Pages) events(w http.ResponseWriter, r *http.Request) error {
+	found, err := p.links.find(r.Context(), mux.Vars(r)["token"])
+	if err != nil {
+		return err
+	}
+	if found.Shown != nil || found.Job == "" {
+		w.WriteHeader(http.StatusNoContent) // the standard's status for: do not connect again
+		return nil
+	}
+	var current job
+	if err := p.api.get(r.Context(), found.Job, &current); err != nil {
+		return err
+	}
+	if p.streams.Add(1) > maxStreams {
+		p.streams.Add(-1)
+		w.WriteHeader(http.StatusNoContent) // the page loads again by itself
+		return nil
+	}
+	defer p.streams.Add(-1)
+	ctx, cancel := context.WithTimeout(r.Context(), streamTime)
+	defer cancel()
+	defer context.AfterFunc(p.options.Draining, cancel)() //nolint:contextcheck // the life of the server ends the stream too
+	changed, unsubscribe := p.options.Watch(current.ID)
+	defer unsubscribe()
+	s := stream{w: w, control: http.NewResponseController(w)}
+	s.begin()
+	p.follow(ctx, &s, changed, found.Job)
+	return nil
+}
+
+// follow sends the steps of a job whenever they have changed, until it ends.
+func (p *Pages) follow(ctx context.Context, s *stream, changed <-chan struct{}, address string) {
+	look := time.NewTicker(lookInterval)
+	defer look.Stop()
+	for {
+		var current job
+		if err := p.api.get(ctx, address, &current); err != nil || current.hasEnded() {
+			_ = s.send("event: end\ndata:\n\n")
+			return
+		}
+		data, err := plainjson.Encode(map[string]any{"steps": stepsOf(current.Progress), "why": whyOf(&current)})
+		if err != nil || s.update(string(data)) != nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			_ = s.send("event: end\ndata:\n\n")
+			return
+		case <-changed:
+		case <-look.C:
+		}
+	}
+}
+
+// stream is a response of server-sent events (HTML Living Standard, section 9.2).
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	last    string
+	sent    time.Time
+}
+
+func (s *stream) begin() {
+	s.w.Header().Set("Content-Type", "text/event-stream")
+	s.w.Header().Set("X-Accel-Buffering", "no") // or nginx buffers events
+	_ = s.control.SetReadDeadline(time.Time{})  // the request has been read
+	s.w.WriteHeader(http.StatusOK)
+}
+
+// update sends data that has changed, or a comment when nothing was sent for a while:
+// without them a proxy would close the stream.
+func (s *stream) update(data string) error {
+	switch {
+	case data != s.last:
+		s.last = data
+		return s.send(fmt.Sprintf("event: steps\ndata: %s\n\n", data))
+	case time.Since(s.sent) > keepAlive:
+		return s.send(": here\n\n")
+	}
+	return nil
+}
+
+// send sends a piece at once. It fails when the browser does not read it.
+func (s *stream) send(text string) error {
+	s.sent = time.Now()
+	_ = s.control.SetWriteDeadline(time.Now().Add(eventTimeout))
+	if _, err := s.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}

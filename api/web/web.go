@@ -1,0 +1,185 @@
+// Package web serves the pages for buyers: a form for the link of a car, the progress of
+// its estimate, and the answer. The pages calculate and translate nothing: every figure
+// and every sentence is a field of the API's responses or a row of pkg/message. They call
+// the API inside the process, as one caller whose key is fair.Anonymous.
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/mux"
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/api/problem"
+	"ushuru/pkg/message"
+)
+
+// Options are the parts and settings of Pages. API, Redis, Watch, Address and
+// Taxes are required.
+type Options struct {
+	API   http.Handler          // the endpoints under /v1/, for a visitor without a key
+	Redis redis.UniversalClient // holds what the addresses of answers lead to
+	// Watch sends when a job may have changed, until unsubscribe is called.
+	Watch func(job string) (changed <-chan struct{}, unsubscribe func())
+	// Address returns the address that a request came from.
+	Address func(r *http.Request) netip.Addr
+	Taxes   Taxes
+
+	BaseURL   string          // public, without a path: https://ushuru.example; "" is that of the request
+	Simulated bool            // every page says that the figures are simulated
+	Draining  context.Context //nolint:containedctx // the life of the server; nil never ends
+	Log       *slog.Logger    // nil means slog.Default()
+}
+
+// Pages are the pages of one process.
+type Pages struct {
+	options Options
+	api     client
+	links   links
+	assets  assets
+	screens screens
+	streams atomic.Int64 // open ones
+}
+
+// New reads the embedded templates and assets.
+func New(o Options) (*Pages, error) {
+	if o.API == nil || o.Redis == nil || o.Watch == nil || o.Address == nil || o.Taxes == nil {
+		return nil, errors.New("web: options without API, Redis, Watch, Address or Taxes")
+	}
+	o.Log = cmp.Or(o.Log, slog.Default())
+	if o.Draining == nil {
+		o.Draining = context.Background()
+	}
+	p := &Pages{options: o, api: client{o.API}, links: links{o.Redis}}
+	var err error
+	if p.assets, err = readAssets(); err != nil {
+		return nil, err
+	}
+	if p.screens, err = readScreens(p.assets); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+const pathToken = "/e/{token:[A-Z2-7]{26}}"
+
+// Register adds the addresses of the pages to a router.
+func (p *Pages) Register(router *mux.Router) {
+	get, post := []string{http.MethodGet, http.MethodHead}, []string{http.MethodPost}
+	router.Handle("/", p.page(p.home)).Methods(get...)
+	router.Handle("/go", p.page(p.submit)).Methods(post...)
+	router.Handle(pathToken, p.page(p.answer)).Methods(get...)
+	router.Handle(pathToken+"/events", p.page(p.events)).Methods(get...)
+	router.Handle(pathToken+"/choose", p.page(p.choose)).Methods(get...)
+	router.PathPrefix("/e/").Handler(p.page(p.notFound)).Methods(get...)
+	router.Handle("/static/{name}", http.HandlerFunc(p.assets.serve)).Methods(get...)
+	router.Handle("/manifest.webmanifest", http.HandlerFunc(p.assets.manifest)).Methods(get...)
+}
+
+// LoggedPath returns a path as the log shows it: without the token, which lets its
+// reader see the page.
+func LoggedPath(path string) string {
+	if rest, ok := strings.CutPrefix(path, "/e/"); ok && len(rest) >= tokenLength {
+		return "/e/…" + rest[tokenLength:]
+	}
+	return path
+}
+
+// policy lets a page run and load only what this server serves, and nothing inline.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+
+// handler responds to a request, or returns the error to respond with.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// page is the middleware of every page: headers, the check of cross-origin requests,
+// and the page of an error.
+func (p *Pages) page(next handler) http.Handler {
+	sameOrigin := http.NewCrossOriginProtection()
+	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.fail(w, r, problem.New(http.StatusForbidden, "cross_origin", nil))
+	}))
+	return sameOrigin.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
+		h.Set("Cache-Control", "private, no-cache")
+		h.Set("X-Robots-Tag", "noindex")
+		h.Set("Vary", "Accept, Accept-Encoding, Accept-Language, Cookie")
+		if err := next(w, r); err != nil {
+			p.fail(w, r, err)
+		}
+	}))
+}
+
+// fail responds with the page of an error. One that is not a problem is a 500 without
+// details.
+func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var why *problem.Problem
+	switch {
+	case r.Context().Err() != nil:
+		return // the visitor has left
+	case !errors.As(err, &why):
+		p.options.Log.ErrorContext(r.Context(), "a page failed", "path", LoggedPath(r.URL.Path), "error", err)
+		why = problem.New(http.StatusInternalServerError, "internal", nil)
+	case why.Status >= http.StatusInternalServerError:
+		p.options.Log.WarnContext(r.Context(), "a page failed", "path", LoggedPath(r.URL.Path), "error", err)
+	}
+	why.SetHeader(w.Header())
+	if err := p.render(w, r, why.Status, screen{Name: "home", Body: home{Problem: textOf(why.Notice)}}); err != nil {
+		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+	}
+}
+
+// notFound responds to an address that leads nowhere, or no longer.
+func (*Pages) notFound(http.ResponseWriter, *http.Request) error { return errUnknown }
+
+var errUnknown = problem.Because(http.StatusNotFound, message.New("page/unknown", nil), nil)
+
+// redisTimeout bounds every call of Redis.
+const redisTimeout = 3 * time.Second
+
+// errRedis is the response while Redis does not answer.
+func errRedis(cause error) error {
+	return problem.New(http.StatusServiceUnavailable, "unavailable", nil).After(redisTimeout).WithCause(cause)
+}
+
+// baseURL returns the public address of this server, for links that leave the browser.
+func (p *Pages) baseURL(r *http.Request) string {
+	if p.options.BaseURL != "" {
+		return strings.TrimSuffix(p.options.BaseURL, "/")
+	}
+	base := url.URL{Scheme: "http", Host: r.Host}
+	if r.TLS != nil {
+		base.Scheme = "https"
+	}
+	return base.String()
+}
+
+// isSecure reports whether visitors come over TLS, so that cookies need it.
+func (p *Pages) isSecure(r *http.Request) bool {
+	return r.TLS != nil || strings.HasPrefix(p.options.BaseURL, "https:")
+}
+
+// CheckBaseURL returns an error when a text is not the public address of a server.
+func CheckBaseURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" ||
+		u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return fmt.Errorf("web: %q is not the address of a server; example: https://ushuru.example", text)
+	}
+	return nil
+}

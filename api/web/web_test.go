@@ -1,0 +1,247 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/gorilla/mux"
+
+	"ushuru/pkg/message"
+	"ushuru/pkg/money"
+	"ushuru/pkg/redisx"
+
+	"context"
+
+	"ushuru/pkg/vehicle"
+)
+
+// served are pages in front of an API that refuses everything.
+func served(t *testing.T, api http.HandlerFunc) (*Pages, http.Handler) {
+	t.Helper()
+	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	pages, err := New(Options{
+		API: api, Redis: conn.Client(),
+		Watch:   func(string) (<-chan struct{}, func()) { return nil, func() {} },
+		Address: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },
+		Taxes: func(context.Context, vehicle.Car, []string) (map[string]money.Amount, error) {
+			return map[string]money.Amount{}, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	router := mux.NewRouter().SkipClean(true)
+	pages.Register(router)
+	return pages, router
+}
+
+func get(h http.Handler, path string, header http.Header) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, path, http.NoBody)
+	if header != nil {
+		r.Header = header
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func post(h http.Handler, path, body string, header http.Header) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+	if header != nil {
+		r.Header = header
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// refusing is an API that answers every request with an error.
+func refusing(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}
+}
+
+func TestAssetsAreSmallAndKeptForever(t *testing.T) {
+	t.Parallel()
+	a, err := readAssets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, most := range map[string]int{"page.css": 4 << 10, "page.js": 4 << 10, "icon.svg": 512, "icon192.png": 1 << 10} {
+		if got := len(a.files[a.names[name]].packed); got == 0 || got > most {
+			t.Errorf("%s has %d bytes compressed, want at most %d", name, got, most)
+		}
+	}
+	_, h := served(t, refusing(http.StatusNotFound, `{}`))
+	w := get(h, "/static/"+a.names["page.css"], nil)
+	if w.Code != http.StatusOK || !strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
+		t.Errorf("%d, %v", w.Code, w.Header())
+	}
+	if w := get(h, "/static/page.css", nil); w.Code != http.StatusNotFound {
+		t.Errorf("a name without its hash: %d", w.Code)
+	}
+}
+
+func TestTheLanguageIsThatOfTheLinkTheCookieTheBrowser(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, refusing(http.StatusNotFound, `{}`))
+	for name, c := range map[string]struct {
+		path   string
+		header http.Header
+		want   string
+	}{
+		"default":  {"/", http.Header{}, "en"},
+		"browser":  {"/", http.Header{"Accept-Language": {"fr;q=0.9, sw-TZ;q=0.8, en;q=0.3"}}, "sw"},
+		"cookie":   {"/", http.Header{"Accept-Language": {"en"}, "Cookie": {"lang=sw"}}, "sw"},
+		"link":     {"/?lang=en", http.Header{"Cookie": {"lang=sw"}}, "en"},
+		"nonsense": {"/?lang=%3Cscript%3E", http.Header{"Cookie": {`lang="><script>`}}, "en"},
+	} {
+		w := get(h, c.path, c.header)
+		if want := `<html lang="` + c.want + `">`; !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: not %s", name, want)
+		}
+	}
+}
+
+func TestTheLinkIsFoundInASharedText(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"https://cars.example/1":                               "https://cars.example/1",
+		"Look at this (https://cars.example/1?a=b&c=d).":       "https://cars.example/1?a=b&c=d",
+		"TOYOTA AXIO\nhttps://cars.example/1 from the shop":    "https://cars.example/1",
+		"javascript:alert(1)":                                  "",
+		strings.Repeat("a", maxText) + " https://cars.example": "",
+	} {
+		if got := linkIn(text); got != want {
+			t.Errorf("%.40q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestWhatAVisitorTypesIsNeverMarkup(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, refusing(http.StatusBadRequest, `{"error":"<script>alert(1)</script>","code":"url_invalid"}`))
+	w := post(h, "/go", "u=%22%3E%3Cscript%3Ealert(2)%3C%2Fscript%3E", http.Header{})
+	if w.Code != http.StatusUnprocessableEntity || strings.Contains(w.Body.String(), "<script>") {
+		t.Errorf("%d\n%s", w.Code, w.Body)
+	}
+	for header, want := range map[string]string{
+		"Content-Security-Policy": policy, "X-Robots-Tag": "noindex", "Cache-Control": "private, no-cache",
+	} {
+		if got := w.Header().Get(header); got != want {
+			t.Errorf("%s: %q", header, got)
+		}
+	}
+}
+
+func TestNoPageHasInlineScriptOrStyle(t *testing.T) {
+	t.Parallel()
+	inline := regexp.MustCompile(`(?i)<style|<script[^>]*>[^<]|\sstyle=|\son[a-z]+=|javascript:|template\.(HTML|JS|URL)`)
+	entries, err := templateFiles.ReadDir("templates")
+	if err != nil || len(entries) == 0 {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		data, err := templateFiles.ReadFile("templates/" + entry.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := inline.Find(data); found != nil {
+			t.Errorf("%s has %q", entry.Name(), found)
+		}
+	}
+}
+
+func TestARequestOfAnotherSiteIsRefused(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, func(http.ResponseWriter, *http.Request) { t.Error("the API was called") })
+	w := post(h, "/go", "u=https://cars.example/1", http.Header{"Sec-Fetch-Site": {"cross-site"}})
+	if w.Code != http.StatusForbidden {
+		t.Errorf("%d", w.Code)
+	}
+}
+
+func TestAnUnknownAddressIsNotFound(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, refusing(http.StatusNotFound, `{}`))
+	for _, path := range []string{
+		"/e/AAAAAAAAAAAAAAAAAAAAAAAAAA", "/e/1", "/e/", "/e/aaaaaaaaaaaaaaaaaaaaaaaaaa", "/e/AAAAAAAAAAAAAAAAAAAAAAAAAA/events",
+	} {
+		if w := get(h, path, nil); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), `name="u"`) {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+}
+
+func TestALimitOfAllVisitorsIsSaidInWords(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "17")
+		refusing(http.StatusTooManyRequests, `{"error":"Your API key has exceeded","code":"rate_limited"}`)(w, nil)
+	})
+	w := post(h, "/go", "u=https://cars.example/1", http.Header{})
+	if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "17" ||
+		strings.Contains(w.Body.String(), "API key") || !strings.Contains(w.Body.String(), "Many people") {
+		t.Errorf("%d %v\n%s", w.Code, w.Header(), w.Body)
+	}
+}
+
+// TestEveryTextOfAPageIsUsed also finds a key that a template misspells: it names every
+// key that the templates and the code say.
+func TestEveryTextOfAPageIsUsed(t *testing.T) {
+	t.Parallel()
+	var sources strings.Builder
+	for _, dir := range []string{"templates"} {
+		entries, err := templateFiles.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range entries {
+			data, err := templateFiles.ReadFile(dir + "/" + entry.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			sources.Write(data)
+		}
+	}
+	for _, match := range regexp.MustCompile(`say "([a-z_.]+)"`).FindAllStringSubmatch(sources.String(), -1) {
+		if _, known := message.Placeholders("page/" + match[1]); !known {
+			t.Errorf("no text %q", match[1])
+		}
+	}
+	for code := range states {
+		s := stateOf(code)
+		keys := []string{"state." + s.Key}
+		if !s.Own {
+			keys = append(keys, "state."+s.Key+"_why")
+		}
+		for _, key := range keys {
+			if _, known := message.Placeholders("page/" + key); !known {
+				t.Errorf("no text %q for %s", key, code)
+			}
+		}
+	}
+}
+
+func TestThePathInTheLogHasNoToken(t *testing.T) {
+	t.Parallel()
+	const token = "AAAAAAAAAAAAAAAAAAAAAAAAAA"
+	for path, want := range map[string]string{
+		"/e/" + token: "/e/…", "/e/" + token + "/events": "/e/…/events", "/v1/estimate": "/v1/estimate", "/e/x": "/e/x",
+	} {
+		if got := LoggedPath(path); got != want {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+}
