@@ -168,7 +168,7 @@ func (p *Pages) baseURL(r *http.Request) string {
 
 // isSecure reports whether visitors come over TLS, so that cookies need it.
 func (p *Pages) isSecure(r *http.Request) bool {
-	return r.TLS != nil || strings.HasPrefix(p.options.BaseURL, "https:")
+	return r.TLS != nil || strings.HasPrefix(p.options.BaseURL, "https://")
 }
 
 // CheckBaseURL returns an error when a text is not the public address of a server.

@@ -101,8 +101,9 @@ Cars on the SIMULATED listing site:
 		}
 	}
 	_, _ = fmt.Fprintf(w, `
+For buyers: %s/
 The queue:  %s/monitoring  (user %s, password %s)
 The API:    %s/openapi.yaml
 Press Ctrl-C to stop. No data is kept.
-`, service.URL, demo.OperatorUser, service.Password, service.URL)
+`, service.URL, service.URL, demo.OperatorUser, service.Password, service.URL)
 }
