@@ -67,7 +67,7 @@ func open(t *testing.T) *browser {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, time.Minute)
 	t.Cleanup(cancel)
 	b := &browser{Context: ctx, t: t, bytes: map[network.RequestID]float64{}, requests: map[network.RequestID]string{}}
 	chromedp.ListenTarget(ctx, b.record)
