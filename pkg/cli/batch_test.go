@@ -28,8 +28,12 @@ func TestBatchCommandResumes(t *testing.T) {
 		args := append([]string{"batch", table, "--out", out, "--url", s.base, "--key", s.key}, more...)
 		return Main(ctx, args, Streams{Out: &printed, Err: &printed}), printed.String()
 	}
-	if status, printed := execute(t.Context()); status != console.ExitFailure || !strings.Contains(printed, "1 of 4 rows") {
+	if status, printed := execute(t.Context()); status != console.ExitRefused || !strings.Contains(printed, "1 of 4 rows") ||
+		!strings.Contains(printed, "row 5: D: no address") {
 		t.Fatalf("a bad row: status %d, %s", status, printed)
+	}
+	if _, err := os.Stat(out + ".batch"); err == nil {
+		t.Error("a refused batch has left its file")
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	watching := make(chan string, 1)
@@ -48,7 +52,7 @@ func TestBatchCommandResumes(t *testing.T) {
 	saved := <-watching
 	s.work(tasks.RoleAny, tasks.RoleAuthority)
 	status, printed := execute(t.Context(), "--skip")
-	if status != console.ExitOK || !strings.Contains(printed, "2 succeeded, 1 failed, 1 rejected") {
+	if status != console.ExitRows || !strings.Contains(printed, "2 succeeded, 1 failed, 1 rejected") {
 		t.Fatalf("resumed: status %d, %s", status, printed)
 	}
 	data, err := os.ReadFile(out)

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	kongcompletion "github.com/jotaen/kong-completion"
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/cli/caller"
@@ -30,10 +31,15 @@ type commands struct {
 	API       apiCommand       `cmd:"" name:"api" help:"Run the API."`
 	Worker    workerCommand    `cmd:"" help:"Run the workers."`
 	Keys      keysCommand      `cmd:"" help:"Create, list, limit and revoke API keys."`
-	Webhooks  webhooksCommand  `cmd:"" help:"Save the webhooks of all API keys, and restore them."`
+	Webhooks  webhooksCommand  `cmd:"" help:"Create, list and follow your webhooks; save and restore those of all keys."`
 	Estimate  caller.Estimate  `cmd:"" help:"Estimate a listing through the API."`
 	Quote     caller.Quote     `cmd:"" help:"Estimate a car that you describe."`
+	Compare   caller.Compare   `cmd:"" help:"Compare two listings through the API."`
+	Report    caller.Report    `cmd:"" help:"Read an auction sheet through the API."`
 	Years     caller.Years     `cmd:"" help:"Compare the taxes of a model by year of manufacture."`
+	Jobs      caller.Jobs      `cmd:"" help:"Show, follow and cancel jobs of the API."`
+	Batches   caller.Batches   `cmd:"" help:"List, show, follow, cancel and retry batches."`
+	Status    caller.Status    `cmd:"" help:"Print whether the API and TRA's calculator can be asked."`
 	Read      readCommand      `cmd:"" help:"Print the car that a listing page describes."`
 	Sheet     sheetCommand     `cmd:"" help:"Read an auction sheet and print the report, in English or Kiswahili."`
 	Match     matchCommand     `cmd:"" help:"Find the TRA labels of cars given as JSON lines."`
@@ -43,7 +49,9 @@ type commands struct {
 	Authority authorityCommand `cmd:"" help:"Sync the copy of TRA's makes and labels by hand."`
 	Simulate  simulateCommand  `cmd:"" help:"Run a simulator on a port."`
 	Bench     benchCommand     `cmd:"" help:"Run benchmarks."`
-	Version   versionCommand   `cmd:"" help:"Print the version."`
+	Version   versionCommand   `cmd:"" help:"Print version, commit and date; --version does the same."`
+
+	Completion kongcompletion.Completion `cmd:"" help:"Print how to turn on completion in bash, zsh or fish."`
 }
 
 // StopSignals are the signals that end the program in order. A SIGHUP, from a terminal
@@ -80,7 +88,14 @@ func execute(args []string, r *run) (status int) {
 	if err != nil {
 		return fail(r.Streams, console.ExitFailure, err)
 	}
+	kongcompletion.Register(parser)
 	emptyIsUnset(parser.Model)
+	switch {
+	case len(args) == 0:
+		args = []string{"--help"}
+	case args[0] == "--version": // as a flag it would be that of a car in quote
+		args = append([]string{"version"}, args[1:]...)
+	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
 		return fail(r.Streams, console.ExitUsage, fmt.Errorf("%w\nRun \"ushuru --help\" for the usage", err))
@@ -103,7 +118,9 @@ func execute(args []string, r *run) (status int) {
 func newParser(root *commands, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(root, append(options,
 		kong.Name("ushuru"),
-		kong.Description("Import tax and drive-away cost of used Japanese cars in Tanzania, from the URL of a listing."),
+		kong.Description("Import tax and drive-away cost of used Japanese cars in Tanzania, from the URL of a listing.\n\n"+
+			"Exit status: 0 success; 1 failure; 2 wrong usage; 3 the API answers with an error, or a page is not a readable "+
+			"listing; 4 rows of a batch failed."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)...)
 }

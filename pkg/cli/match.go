@@ -29,7 +29,7 @@ func (c *matchCommand) Run(r *run) error {
 		return err
 	}
 	options.Facts = facts
-	in, err := r.open(c.File)
+	in, err := r.Open(c.File)
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (c *readCommand) printCards(r *run, page *fetch.Page) error {
 
 // page fetches or opens the page.
 func (c *readCommand) page(r *run) (*fetch.Page, error) {
-	if isURL(c.Page) {
+	if console.IsURL(c.Page) {
 		client, err := fetch.New(fetch.Options{Timeout: c.Timeout, AllowLoopback: c.AllowLoopback})
 		if err != nil {
 			return nil, err
@@ -91,7 +91,7 @@ func (c *readCommand) page(r *run) (*fetch.Page, error) {
 		r.cleanup.Add(client.Close)
 		return client.Get(r.ctx, c.Page)
 	}
-	body, err := r.readFile(c.Page, maxPage)
+	body, err := r.ReadFile(c.Page, maxPage)
 	if err != nil {
 		return nil, err
 	}

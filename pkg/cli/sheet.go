@@ -84,8 +84,8 @@ func (c *sheetCommand) read(r *run) (*sheet.Report, error) {
 
 // bytes fetches or opens the sheet.
 func (c *sheetCommand) bytes(r *run, loader *scan.Loader) ([]byte, error) {
-	if isURL(c.Sheet) {
+	if console.IsURL(c.Sheet) {
 		return loader.Fetch(r.ctx, c.Sheet, false)
 	}
-	return r.readFile(c.Sheet, scan.MaxBytes)
+	return r.ReadFile(c.Sheet, scan.MaxBytes)
 }

@@ -1,29 +1,44 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
 )
+
+// What was built, as the build says:
+//
+//	go build -ldflags "-X ushuru/pkg/cli.buildVersion=1.4.0 -X ushuru/pkg/cli.buildCommit=… -X ushuru/pkg/cli.buildDate=…"
+//
+// What it does not say is what Go recorded of the repository.
+var buildVersion, buildCommit, buildDate string
 
 // versionCommand prints the version.
 type versionCommand struct{}
 
 // Run is called by kong.
 func (versionCommand) Run(r *run) error {
-	_, err := fmt.Fprintln(r.Out, "ushuru", version())
+	_, err := fmt.Fprintln(r.Out, versionText())
 	return err
 }
 
-// version is the module's version, or the commit it was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			return info.Main.Version + " " + setting.Value
+// versionText returns version, commit and date of the program. The date is that of the
+// build, or of the commit.
+func versionText() string {
+	version, commit, date := buildVersion, buildCommit, buildDate
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = cmp.Or(version, info.Main.Version)
+		recorded := map[string]string{}
+		for _, setting := range info.Settings {
+			recorded[setting.Key] = setting.Value
 		}
+		if commit == "" && recorded["vcs.revision"] != "" {
+			commit = recorded["vcs.revision"]
+			if recorded["vcs.modified"] == "true" {
+				commit += " (modified)"
+			}
+		}
+		date = cmp.Or(date, recorded["vcs.time"])
 	}
-	return info.Main.Version
+	return fmt.Sprintf("ushuru %s, commit %s, %s", cmp.Or(version, "unknown"), cmp.Or(commit, "unknown"), cmp.Or(date, "date unknown"))
 }

@@ -8,15 +8,19 @@ import (
 	"os"
 	"time"
 
+	"ushuru/pkg/cli/caller"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/webhook"
 )
 
-// webhooksCommand saves the webhooks of all API keys, and asks them again.
+// webhooksCommand is about the caller's webhooks; the operator saves those of all API
+// keys.
 type webhooksCommand struct {
+	caller.Webhooks
+
 	Export webhooksExport `cmd:"" help:"Write the webhooks of all API keys, with their secrets, to a new file."`
 	Import webhooksImport `cmd:"" help:"Add the webhooks of an export that do not exist. Import the keys first."`
-	Verify webhooksVerify `cmd:"" help:"Ask a pending webhook again whether it wants events."`
+	Verify webhooksVerify `cmd:"" help:"Ask a pending webhook of any key again whether it wants events."`
 	Reseal webhooksReseal `cmd:"" help:"Seal the secrets of all webhooks with the first key of SECRETS_KEY."`
 }
 

@@ -68,8 +68,8 @@ func (j *Job) HasEnded() bool {
 	return j.State == "succeeded" || j.State == "failed" || j.State == "cancelled"
 }
 
-// failure returns the error of a job as an *Error; nil when it has none.
-func (j *Job) failure() error {
+// Failure returns the error of a job as an *Error; nil when it has none.
+func (j *Job) Failure() error {
 	if j.Error == nil {
 		return nil
 	}
@@ -170,7 +170,7 @@ func (c *Client) resultOf(ctx context.Context, r Request, progress func(*Job)) (
 		if err != nil {
 			return nil, err
 		}
-		if err := job.failure(); err != nil {
+		if err := job.Failure(); err != nil {
 			return nil, err
 		}
 		if job.Result != nil {

@@ -1,7 +1,6 @@
 package caller
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -9,14 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
@@ -26,10 +23,11 @@ import (
 // beside the file of results, so that a stopped command can resume.
 type Batch struct {
 	clientConfig
-	Out  string `required:"" placeholder:"FILE" type:"path" help:"Output file; its ending selects the format: .xlsx, .csv, .json, .ndjson."`
-	Skip bool   `help:"Process the valid rows even if others are invalid."`
-	Rate string `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
-	File string `arg:"" type:"existingfile" help:"CSV file with the column url and optionally reference and modelBody."`
+	Out           string `required:"" placeholder:"FILE" type:"path" help:"Output file; its ending selects the format: .xlsx, .csv, .json, .ndjson."`
+	Skip          bool   `help:"Process the valid rows even if others are invalid."`
+	Rate          string `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
+	AllowFailures bool   `help:"Exit with 0 though rows failed or were rejected."`
+	File          string `arg:"" type:"existingfile" help:"CSV file with the column url and optionally reference and modelBody."`
 }
 
 // savedBatch is a submitted batch as the command saves it.
@@ -56,32 +54,42 @@ func (c *Batch) Run(r *console.Console) error {
 	}
 	status, err := c.submit(r.Ctx, api, table)
 	if err != nil {
-		return err
+		return c.printRefused(r, err)
 	}
-	for !status.HasEnded() {
-		printProgress(r.Err, status)
-		select {
-		case <-r.Ctx.Done():
-			_, _ = fmt.Fprintln(r.Err, "\nStopped. The batch continues on the server; run the same command to resume.")
-			return console.ExitError{Status: console.ExitFailure}
-		case <-time.After(time.Second):
-		}
-		next, err := api.Batch(r.Ctx, status.ID)
-		if err != nil && r.Ctx.Err() == nil {
-			return err
-		}
-		if err == nil {
-			status = next
+	if !status.HasEnded() {
+		if status, err = followBatch(r, api, status.ID); err != nil {
+			return printError(r, err)
 		}
 	}
-	printProgress(r.Err, status)
-	_, _ = fmt.Fprintln(r.Err)
-	if err := c.save(r.Ctx, api, status.ID, format); err != nil {
-		return err
+	if err := saveResults(r.Ctx, api, status.ID, c.Out); err != nil {
+		return printError(r, err)
 	}
 	_, _ = fmt.Fprintf(r.Out, "%d succeeded, %d failed, %d rejected, %d cancelled: %s\n",
 		status.Counts["succeeded"], status.Counts["failed"], status.Counts["rejected"], status.Counts["cancelled"], c.Out)
-	return os.Remove(c.savedFile())
+	if err := os.Remove(c.savedFile()); err != nil {
+		return err
+	}
+	return exitOf(status, c.AllowFailures)
+}
+
+// printRefused prints why a table was refused, and which of its rows.
+func (c *Batch) printRefused(r *console.Console, err error) error {
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok || len(refused.Rows) == 0 {
+		return printError(r, err)
+	}
+	_, _ = fmt.Fprintln(r.Err, "ushuru:", console.Printable(refused.Message))
+	for _, row := range refused.Rows {
+		_, _ = fmt.Fprintf(r.Err, "  row %d: %s\n", row.Row,
+			console.Printable(strings.Join(nonEmpty([]string{row.Reference, row.URL, row.Error}), ": ")))
+	}
+	if refused.MoreRows > 0 {
+		_, _ = fmt.Fprintf(r.Err, "  and %d more\n", refused.MoreRows)
+	}
+	if refused.Code == "rows_invalid" {
+		_, _ = fmt.Fprintln(r.Err, "With --skip only the valid rows are processed.")
+	}
+	return console.ExitError{Status: console.ExitRefused}
 }
 
 func (c *Batch) savedFile() string { return c.Out + ".batch" }
@@ -112,19 +120,24 @@ func (c *Batch) submit(ctx context.Context, api *client.Client, table []byte) (*
 	if err := c.write(batch); err != nil {
 		return nil, err
 	}
-	response, err := api.Do(ctx, client.Request{
-		Path: "/v1/batches?" + query.Encode(), Body: table,
-		Header: http.Header{"Content-Type": {"text/csv; charset=utf-8"}, "Idempotency-Key": {batch.Key}},
-	})
+	status, err := api.CreateBatchFromTable(ctx, client.BatchTable{
+		Type: "text/csv; charset=utf-8", Data: table, Query: query,
+	}, client.WithIdempotencyKey(batch.Key))
 	if err != nil {
-		return nil, err
-	}
-	status := new(client.Batch)
-	if err := json.Unmarshal(response.Body, status); err != nil {
-		return nil, fmt.Errorf("the API's response: %w", err)
+		return nil, c.forget(err)
 	}
 	batch.ID = status.ID
 	return status, c.write(batch)
+}
+
+// forget removes the file of a batch that the API has not accepted. Without an answer,
+// or when the API failed, it may have.
+func (c *Batch) forget(err error) error {
+	refused, ok := errors.AsType[*client.Error](err)
+	if ok && refused.Status < http.StatusInternalServerError || errors.Is(err, client.ErrUnreachable) {
+		return errors.Join(err, os.Remove(c.savedFile()))
+	}
+	return err
 }
 
 func (c *Batch) write(batch savedBatch) error {
@@ -133,41 +146,4 @@ func (c *Batch) write(batch savedBatch) error {
 		return err
 	}
 	return os.WriteFile(c.savedFile(), data, 0o600)
-}
-
-// save writes the file of results completely or not at all.
-func (c *Batch) save(ctx context.Context, api *client.Client, id, format string) error {
-	response, err := api.Open(ctx, client.Request{Path: "/v1/batches/" + url.PathEscape(id) + "/results?format=" + format})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	part, err := os.CreateTemp(filepath.Dir(c.Out), filepath.Base(c.Out)+".part")
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(part, response.Body)
-	if err = errors.Join(err, part.Close()); err == nil {
-		err = os.Rename(part.Name(), c.Out)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(part.Name()))
-	}
-	return nil
-}
-
-// printProgress overwrites the line that shows the progress of a batch.
-func printProgress(w io.Writer, status *client.Batch) {
-	const width = 30
-	left := status.Counts["waiting"] + status.Counts["running"]
-	done := status.Rows - left
-	bar := bytes.Repeat([]byte("."), width)
-	for i := range width * done / max(status.Rows, 1) {
-		bar[i] = '#'
-	}
-	_, _ = fmt.Fprintf(w, "\r[%s] %d of %d, %.1f /s", bar, done, status.Rows, status.PerSecond)
-	if status.SecondsLeft > 0 {
-		_, _ = fmt.Fprintf(w, ", %v left", time.Duration(status.SecondsLeft)*time.Second)
-	}
-	_, _ = fmt.Fprint(w, "   ")
 }

@@ -19,6 +19,14 @@ type clientConfig struct {
 	APIURL  string         `name:"url" env:"USHURU_URL" default:"http://127.0.0.1:8080" help:"Base URL of the API."`
 	Key     console.Secret `env:"USHURU_KEY" help:"API key; ushuru keys create issues one."`
 	Timeout time.Duration  `default:"10m" help:"Maximum time to wait for the result."`
+
+	language string // of the answers; "" is English
+}
+
+// in returns the configuration for answers in a language.
+func (c clientConfig) in(lang string) clientConfig {
+	c.language = lang
+	return c
 }
 
 // client returns a client of the API.
@@ -26,7 +34,7 @@ func (c clientConfig) client() (*client.Client, error) {
 	if c.Key == "" {
 		return nil, errors.New("set USHURU_KEY to an API key")
 	}
-	return client.New(client.Options{URL: c.APIURL, Key: string(c.Key)})
+	return client.New(client.Options{URL: c.APIURL, Key: string(c.Key), Language: c.language})
 }
 
 // call calls the API within the time that the caller gives it. An error of the API is

@@ -30,6 +30,7 @@ const (
 	ExitFailure = 1
 	ExitUsage   = 2
 	ExitRefused = 3 // the page is not a readable listing (read), or the API answers with an error
+	ExitRows    = 4 // rows of a batch failed, were rejected or cancelled
 )
 
 // ExitError ends the program with a status, its message printed already.

@@ -1,0 +1,256 @@
+package caller
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"ushuru/pkg/cli/console"
+	"ushuru/pkg/client"
+)
+
+// Batches is about batches that were submitted; the command batch submits one.
+type Batches struct {
+	List    batchesList    `cmd:"" help:"List your batches, newest first."`
+	Show    batchesShow    `cmd:"" help:"Print the status of a batch."`
+	Rows    batchesRows    `cmd:"" help:"List the rows of a batch with their state."`
+	Results batchesResults `cmd:"" help:"Write the results of a batch to a file, also while it runs."`
+	Follow  batchesFollow  `cmd:"" help:"Wait for the end of a batch."`
+	Cancel  batchesCancel  `cmd:"" help:"Cancel the rows of a batch that wait."`
+	Retry   batchesRetry   `cmd:"" help:"Retry the failed rows of a batch."`
+}
+
+// batchID names a batch.
+type batchID struct {
+	ID string `arg:"" help:"Id of the batch, as printed by batches list."`
+}
+
+type batchesList struct {
+	clientConfig
+	console.Format
+	Limit int `default:"50" help:"Maximum number of batches."`
+}
+
+// Run is called by kong.
+func (c *batchesList) Run(r *console.Console) error {
+	return c.call(r, func(ctx context.Context, api *client.Client) error {
+		var all []*client.Batch
+		for batch, err := range api.Batches(ctx) {
+			if err != nil {
+				return err
+			}
+			if all = append(all, batch); len(all) >= c.Limit {
+				break
+			}
+		}
+		return console.List(r.Streams, c.Format, all, "ID,STATE,ROWS,OUTCOMES,CREATED,ENDED",
+			func(b *client.Batch) []string {
+				return []string{b.ID, b.State, strconv.Itoa(b.Rows), outcomes(b), console.Time(b.Created), console.Time(b.Ended)}
+			})
+	})
+}
+
+// outcomes returns the counts of a batch that are not zero.
+func outcomes(b *client.Batch) string {
+	var parts []string
+	for _, state := range []string{"waiting", "running", "succeeded", "failed", "rejected", "cancelled"} {
+		if n := b.Counts[state]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// printBatch prints the status of a batch.
+func printBatch(r *console.Console, f console.Format, b *client.Batch) error {
+	left := ""
+	if b.SecondsLeft > 0 {
+		left = (time.Duration(b.SecondsLeft) * time.Second).String()
+	}
+	return console.Show(r.Streams, f, b.JSON, []console.Field{
+		{Name: "Batch", Value: b.ID},
+		{Name: "State", Value: b.State},
+		{Name: "Rows", Value: fmt.Sprintf("%d: %s", b.Rows, outcomes(b))},
+		{Name: "Left", Value: left},
+		{Name: "Waits for", Value: console.OneLine(b.WaitingFor, b.Message)},
+		{Name: "Created", Value: console.Time(b.Created)},
+		{Name: "Ended", Value: console.Time(b.Ended)},
+		{Name: "Kept until", Value: console.Time(b.Expires)},
+	})
+}
+
+// status prints what a call says of a batch.
+func (c batchID) status(
+	r *console.Console, config clientConfig, f console.Format,
+	read func(ctx context.Context, api *client.Client) (*client.Batch, error),
+) error {
+	return config.call(r, func(ctx context.Context, api *client.Client) error {
+		batch, err := read(ctx, api)
+		if err != nil {
+			return err
+		}
+		return printBatch(r, f, batch)
+	})
+}
+
+type batchesShow struct {
+	clientConfig
+	console.Format
+	batchID
+}
+
+// Run is called by kong.
+func (c *batchesShow) Run(r *console.Console) error {
+	return c.status(r, c.clientConfig, c.Format, func(ctx context.Context, api *client.Client) (*client.Batch, error) {
+		return api.Batch(ctx, c.ID)
+	})
+}
+
+type batchesCancel struct {
+	clientConfig
+	console.Format
+	batchID
+}
+
+// Run is called by kong.
+func (c *batchesCancel) Run(r *console.Console) error {
+	return c.status(r, c.clientConfig, c.Format, func(ctx context.Context, api *client.Client) (*client.Batch, error) {
+		return api.CancelBatch(ctx, c.ID)
+	})
+}
+
+type batchesRetry struct {
+	clientConfig
+	console.Format
+	batchID
+}
+
+// Run is called by kong.
+func (c *batchesRetry) Run(r *console.Console) error {
+	return c.status(r, c.clientConfig, c.Format, func(ctx context.Context, api *client.Client) (*client.Batch, error) {
+		return api.RetryBatch(ctx, c.ID)
+	})
+}
+
+type batchesRows struct {
+	clientConfig
+	console.Format
+	State string `enum:",waiting,running,succeeded,failed,cancelled,rejected" default:"" help:"Only rows in this state."`
+	batchID
+}
+
+// Run is called by kong.
+func (c *batchesRows) Run(r *console.Console) error {
+	return c.call(r, func(ctx context.Context, api *client.Client) error {
+		var all []*client.BatchItem
+		for item, err := range api.BatchItems(ctx, c.ID, c.State) {
+			if err != nil {
+				return err
+			}
+			all = append(all, item)
+		}
+		return console.List(r.Streams, c.Format, all, "ROW,REFERENCE,STATE,LISTING,ERROR", func(i *client.BatchItem) []string {
+			why := ""
+			if i.Error != nil {
+				why = i.Error.Code + ": " + i.Error.Message
+			}
+			return []string{strconv.Itoa(i.Row), i.Reference, i.State, i.URL, why}
+		})
+	})
+}
+
+type batchesResults struct {
+	clientConfig
+	Out string `required:"" placeholder:"FILE" type:"path" help:"Output file; its ending selects the format, such as .xlsx, .csv, .json, .ndjson."`
+	batchID
+}
+
+// Run is called by kong.
+func (c *batchesResults) Run(r *console.Console) error {
+	return c.call(r, func(ctx context.Context, api *client.Client) error {
+		return saveResults(ctx, api, c.ID, c.Out)
+	})
+}
+
+// saveResults writes the file of results completely or not at all.
+func saveResults(ctx context.Context, api *client.Client, id, out string) error {
+	body, err := api.BatchFile(ctx, id, strings.TrimPrefix(filepath.Ext(out), "."), nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }()
+	return console.CopyFile(out, body)
+}
+
+type batchesFollow struct {
+	clientConfig
+	console.Format
+	AllowFailures bool `help:"Exit with 0 though rows failed or were rejected."`
+	batchID
+}
+
+// Run is called by kong.
+func (c *batchesFollow) Run(r *console.Console) error {
+	api, err := c.client()
+	if err != nil {
+		return err
+	}
+	batch, err := followBatch(r, api, c.ID)
+	if err != nil {
+		return printError(r, err)
+	}
+	if err := printBatch(r, c.Format, batch); err != nil {
+		return err
+	}
+	return exitOf(batch, c.AllowFailures)
+}
+
+// exitOf returns the exit status for a batch that has ended.
+func exitOf(b *client.Batch, allowFailures bool) error {
+	if allowFailures || b.Counts["failed"]+b.Counts["rejected"]+b.Counts["cancelled"] == 0 {
+		return nil
+	}
+	return console.ExitError{Status: console.ExitRows}
+}
+
+// followBatch waits for the end of a batch and shows its progress.
+func followBatch(r *console.Console, api *client.Client, id string) (ended *client.Batch, err error) {
+	progress := r.NewProgress(false)
+	defer progress.End()
+	for batch, err := range api.BatchEvents(r.Ctx, id) {
+		if err != nil && r.Ctx.Err() != nil {
+			progress.End()
+			_, _ = fmt.Fprintf(r.Err, "Stopped. The batch continues on the server. Run the same command again, or ushuru batches follow %s.\n", id)
+			return nil, console.ExitError{Status: console.ExitFailure}
+		}
+		if err != nil {
+			return nil, err
+		}
+		ended = batch
+		if !batch.HasEnded() {
+			progress.Show(batchProgress(batch))
+		}
+	}
+	if ended == nil { // it ended before the stream was opened
+		return api.Batch(r.Ctx, id)
+	}
+	return ended, nil
+}
+
+// batchProgress returns how far a batch has come, in one line.
+func batchProgress(b *client.Batch) string {
+	const width = 30
+	done := width * b.Finished() / max(b.Rows, 1)
+	text := fmt.Sprintf("batch %s [%s%s] %d of %d, %.1f /s", b.ID, strings.Repeat("#", done), strings.Repeat(".", width-done),
+		b.Finished(), b.Rows, b.PerSecond)
+	if b.SecondsLeft > 0 {
+		text += fmt.Sprintf(", %v left", time.Duration(b.SecondsLeft)*time.Second)
+	}
+	if b.Message != "" {
+		text += "; " + b.Message
+	}
+	return text
+}
