@@ -83,8 +83,7 @@ func functions(lang string, a assets) template.FuncMap {
 	return template.FuncMap{
 		"asset":  a.address,
 		"say":    func(key string, values ...any) (string, error) { return say(lang, key, values...) },
-		"in":     func(text message.Text) string { return text.In(lang) },
-		"text":   textOf,
+		"in":     func(text interface{ In(lang string) string }) string { return text.In(lang) },
 		"differ": func(a, b money.Amount) bool { return !a.Decimal().Equal(b.Decimal()) },
 		// whole shillings, with commas for thousands
 		"grouped": func(amount money.Amount) string { return grouped(amount.Decimal().Round(0).IntPart()) },

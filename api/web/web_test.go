@@ -1,9 +1,11 @@
 package web
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -243,5 +245,60 @@ func TestThePathInTheLogHasNoToken(t *testing.T) {
 		if got := LoggedPath(path); got != want {
 			t.Errorf("%s: %s", path, got)
 		}
+	}
+}
+
+// answering is an API whose every estimate is cached.
+func answering(t *testing.T, change func(*vehicle.Estimate)) http.HandlerFunc {
+	t.Helper()
+	data, err := os.ReadFile("../testdata/estimate.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var estimate vehicle.Estimate
+	if err := json.Unmarshal(data, &estimate); err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(&estimate)
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/v1/vehicles") {
+			_, _ = w.Write([]byte(`{"total":2,"vehicles":[{"modelBody":"PASSO - KGC30"},{"modelBody":"PASSO - M700A"}]}`))
+			return
+		}
+		_ = json.NewEncoder(w).Encode(estimate)
+	}
+}
+
+// ask posts the link of a car, and returns the address of the answer.
+func ask(t *testing.T, h http.Handler, body string) string {
+	t.Helper()
+	w := post(h, "/go", body, http.Header{})
+	at := w.Header().Get("Location")
+	if w.Code != http.StatusSeeOther || !regexp.MustCompile(`^/e/[A-Z2-7]{26}$`).MatchString(at) {
+		t.Fatalf("%d %s\n%s", w.Code, at, w.Body)
+	}
+	return at
+}
+
+func TestTheAnswerIsShownInBothLanguages(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, answering(t, nil))
+	at := ask(t, h, "u=https://cars.example/1")
+	for lang, want := range map[string]string{"en": "TSh 46.1 million", "sw": "TSh milioni 46.1"} {
+		w := get(h, at+"?lang="+lang, nil)
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `id="number">`+want+"<") {
+			t.Errorf("%s: %d\n%s", lang, w.Code, w.Body)
+		}
+	}
+	if again := ask(t, h, "u=https://cars.example/1"); again != at {
+		t.Errorf("the same request has the addresses %s and %s", at, again)
+	}
+	if other := ask(t, h, "u=https://cars.example/1&modelBody=X"); other == at {
+		t.Error("another request has the same address")
+	}
+	if w := get(h, at+"/choose", nil); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "PASSO - M700A") {
+		t.Errorf("choose: %d\n%s", w.Code, w.Body)
 	}
 }
