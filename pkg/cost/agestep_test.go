@@ -7,13 +7,17 @@ import (
 
 	"ushuru/pkg/cost"
 	"ushuru/pkg/duty"
+	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
+// codesOf returns the codes of the warnings above info.
 func codesOf(warnings []vehicle.Warning) string {
 	var list []string
 	for _, w := range warnings {
-		list = append(list, w.Code)
+		if w.Level != message.Info {
+			list = append(list, w.Code)
+		}
 	}
 	return strings.Join(list, " ")
 }

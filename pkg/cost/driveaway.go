@@ -224,7 +224,7 @@ func (b *calculation) total() vehicle.DriveAway {
 		Missing:  b.missing,
 		TaxBase:  b.taxBase(),
 		AgeStep:  b.step,
-		Exchange: vehicle.ExchangeRates{Taxes: money.NewNumber(b.implied.fx), Others: money.NewNumber(b.rate)},
+		Exchange: b.exchange().ExchangeRates,
 		Landing:  b.landing(),
 		AsOf:     b.day,
 	}

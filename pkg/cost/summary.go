@@ -98,6 +98,7 @@ func (b *calculation) summary(e vehicle.Estimate) vehicle.Summary {
 		PortAndLocal:   parts[partPort],
 		AuthorityTaxes: b.authorityTaxes(),
 		Landing:        b.landing(),
+		Exchange:       b.exchange(),
 		Missing:        b.missingParts(),
 		Ask:            b.ask(),
 		NotIncluded:    b.notIncluded(),

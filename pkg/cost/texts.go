@@ -2,6 +2,7 @@ package cost
 
 import (
 	"ushuru/pkg/message"
+	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
 
@@ -22,6 +23,14 @@ func (b *calculation) whyTaxesDiffer() vehicle.Sentence {
 		key = "age"
 	}
 	return message.SayCoded("summary/taxes_"+key, values{"expect": itoa64(inUnits(b.taxed.amount.grandTZS, unitTZS))})
+}
+
+// exchange returns the two exchange rates, and a sentence that states them.
+func (b *calculation) exchange() vehicle.Exchange {
+	rates := vehicle.ExchangeRates{Taxes: money.NewNumber(b.implied.fx), Others: money.NewNumber(b.rate)}
+	return vehicle.Exchange{ExchangeRates: rates, Text: message.SayCoded("summary/exchange", values{
+		"taxes": rates.Taxes.String(), "others": rates.Others.String(),
+	})}
 }
 
 // summaryText returns one sentence with the number.

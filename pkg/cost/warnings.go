@@ -1,6 +1,9 @@
 package cost
 
 import (
+	"slices"
+	"time"
+
 	"ushuru/pkg/duty"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -15,16 +18,19 @@ const (
 	WarnAgeDisputed    = "age_disputed"                // sources disagree about the excise duty at this age
 	WarnExchange       = "exchange_rate_odd"           // the authority's totals imply no plausible rate
 	WarnFreightInPrice = "freight_in_price"            // the caller's freight is not used beside a price with freight
+	WarnValueChanges   = "value_may_change"            // the authority revises its values before the landing
+	WarnPortCharge     = "port_charge_unconfirmed"     // sources disagree about the port infrastructure charge
 )
 
 var codes = []string{
 	WarnAboveAuthority, WarnUndecided, WarnNoPrice, WarnAgeStep, WarnAgeDisputed, WarnExchange, WarnFreightInPrice,
+	WarnValueChanges, WarnPortCharge,
 }
 
 func (b *calculation) warnings() []vehicle.Warning {
 	var warnings []vehicle.Warning
 	for _, warning := range []func() *vehicle.Warning{
-		b.taxBaseWarning, b.stepWarning, b.disputed, b.oddExchange, b.freightInPrice,
+		b.taxBaseWarning, b.stepWarning, b.disputed, b.oddExchange, b.freightInPrice, b.valueMayChange, b.portCharge,
 	} {
 		if w := warning(); w != nil {
 			warnings = append(warnings, *w)
@@ -107,4 +113,29 @@ func (b *calculation) freightInPrice() *vehicle.Warning {
 		return nil
 	}
 	return warn(WarnFreightInPrice, nil)
+}
+
+// valueMayChange warns that the car lands in a later quarter than that of the
+// authority's answer: it revises its values every quarter.
+func (b *calculation) valueMayChange() *vehicle.Warning {
+	if !b.hasValue() || !quarterOf(b.window.to).After(quarterOf(b.asked)) {
+		return nil
+	}
+	return warn(WarnValueChanges, values{"own": b.implied.tax.CIFInUSD.String()})
+}
+
+// quarterOf returns the first day of the quarter of a day.
+func quarterOf(day time.Time) time.Time {
+	day = day.In(duty.EAT)
+	first := (day.Month()-1)/3*3 + 1
+	return time.Date(day.Year(), first, 1, 0, 0, 0, 0, duty.EAT)
+}
+
+// portCharge warns of the port infrastructure charge where the sources disagree.
+func (b *calculation) portCharge() *vehicle.Warning {
+	at := slices.IndexFunc(b.lines, func(l vehicle.CostLine) bool { return l.Code == codePID && l.LowTZS != l.HighTZS })
+	if at < 0 {
+		return nil
+	}
+	return warn(WarnPortCharge, values{"low": b.lines[at].LowTZS.String(), "high": b.lines[at].HighTZS.String()})
 }

@@ -15,6 +15,7 @@ type Summary struct {
 	// EffectiveTaxPercent is Taxes in percent of CarAndShipping.
 	EffectiveTaxPercent *int          `json:"effectiveTaxPercent"`
 	Landing             Landing       `json:"landing"`
+	Exchange            Exchange      `json:"exchange"`   // of the sums
 	Confidence          Confidence    `json:"confidence"` // in the number, not in the match alone
 	Text                Sentence      `json:"text"`       // one sentence with the number
 	Missing             []MissingPart `json:"missing"`    // never null
@@ -72,6 +73,13 @@ type Landing struct {
 	To     string   `json:"to"`
 	Likely string   `json:"likely"`
 	Basis  Sentence `json:"basis"`
+}
+
+// Exchange is the exchange rates of the sums, with a sentence.
+type Exchange struct {
+	ExchangeRates
+
+	Text Sentence `json:"text"`
 }
 
 // MissingPart is why a part of the summary is null.
