@@ -28,23 +28,23 @@ type Batch struct {
 	Counts      map[string]int    `json:"counts"`   // of all rows, by state
 	Options     json.RawMessage   `json:"options"`
 	Created     time.Time         `json:"created"`
-	Cancelled   time.Time         `json:"cancelled"`
-	Ended       time.Time         `json:"ended"`
-	Expires     time.Time         `json:"expires"`
-	PerSecond   float64           `json:"perSecond"`
-	SecondsLeft int               `json:"secondsLeft"`
-	Webhook     *BatchWebhook     `json:"webhook"`
-	Warnings    []vehicle.Warning `json:"warnings"`   // about the request
-	WaitingFor  string            `json:"waitingFor"` // authority, while TRA cannot be asked
-	Message     string            `json:"message"`    // why
-	Text        *message.Text     `json:"text"`       // Message in both languages
+	Cancelled   time.Time         `json:"cancelled,omitzero"`
+	Ended       time.Time         `json:"ended,omitzero"`
+	Expires     time.Time         `json:"expires,omitzero"`
+	PerSecond   float64           `json:"perSecond,omitzero"`
+	SecondsLeft int               `json:"secondsLeft,omitzero"`
+	Webhook     *BatchWebhook     `json:"webhook,omitzero"`
+	Warnings    []vehicle.Warning `json:"warnings,omitzero"`   // about the request
+	WaitingFor  string            `json:"waitingFor,omitzero"` // authority, while TRA cannot be asked
+	Message     string            `json:"message,omitzero"`    // why
+	Text        *message.Text     `json:"text,omitzero"`       // Message in both languages
 }
 
 // BatchWebhook is the webhook that a batch names. The secret is there once, when the
 // request has created it.
 type BatchWebhook struct {
 	ID     string `json:"id"`
-	Secret string `json:"secret"`
+	Secret string `json:"secret,omitzero"`
 }
 
 // HasEnded reports whether no row waits or runs.
@@ -141,16 +141,16 @@ type BatchItem struct {
 	Raw
 
 	Row             int               `json:"row"` // from 1; of a table, its line
-	Reference       string            `json:"reference"`
+	Reference       string            `json:"reference,omitzero"`
 	URL             string            `json:"url"`
-	ModelBody       string            `json:"modelBody"`
-	Known           json.RawMessage   `json:"known"`
-	PriceCandidates bool              `json:"priceCandidates"`
-	State           string            `json:"state"`  // waiting, running, succeeded, failed, cancelled or rejected
-	SameAs          int               `json:"sameAs"` // row with the same listing; its outcome applies
-	Job             string            `json:"job"`
-	Error           *vehicle.Error    `json:"error"`
-	Estimate        *vehicle.Estimate `json:"estimate"` // once succeeded
+	ModelBody       string            `json:"modelBody,omitzero"`
+	Known           json.RawMessage   `json:"known,omitzero"`
+	PriceCandidates bool              `json:"priceCandidates,omitzero"`
+	State           string            `json:"state"`           // waiting, running, succeeded, failed, cancelled or rejected
+	SameAs          int               `json:"sameAs,omitzero"` // row with the same listing; its outcome applies
+	Job             string            `json:"job,omitzero"`
+	Error           *vehicle.Error    `json:"error,omitzero"`
+	Estimate        *vehicle.Estimate `json:"estimate,omitzero"` // once succeeded
 }
 
 // BatchItems returns the rows of a batch in their order, without their estimates. With

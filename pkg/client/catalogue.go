@@ -12,11 +12,12 @@ import (
 
 // Site is a site whose listings the API reads.
 type Site struct {
-	Name     string   `json:"name"`
-	Hosts    []string `json:"hosts"` // without www. and other subdomains, which belong to the site too
-	Gives    []string `json:"gives"` // fields of a car that its pages provide
-	Verified string   `json:"verified"`
-	Note     string   `json:"note"`
+	Name     string        `json:"name"`
+	Hosts    []string      `json:"hosts"` // without www. and other subdomains, which belong to the site too
+	Gives    []string      `json:"gives"` // fields of a car that its pages provide
+	Verified string        `json:"verified"`
+	Note     string        `json:"note,omitzero"`
+	Text     *message.Text `json:"text,omitzero"` // Note in both languages
 }
 
 // Sites returns the sites that the API reads best.

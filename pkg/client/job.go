@@ -32,22 +32,25 @@ type Job struct {
 	Raw
 
 	ID      string    `json:"id"`
-	Kind    string    `json:"kind"`  // estimate, quote, compare or report
-	State   string    `json:"state"` // queued, running, succeeded, failed or cancelled
-	Step    string    `json:"step"`  // current or next, until the job ends
-	Attempt int       `json:"attempt"`
+	Kind    string    `json:"kind"`          // estimate, quote, compare or report
+	State   string    `json:"state"`         // queued, running, succeeded, failed or cancelled
+	Step    string    `json:"step,omitzero"` // current or next, until the job ends
+	Attempt int       `json:"attempt,omitzero"`
 	Created time.Time `json:"created"`
-	Ended   time.Time `json:"ended"` // zero until then
+	Ended   time.Time `json:"ended,omitzero"` // zero until then
 
-	WaitingFor string        `json:"waitingFor"` // authority or site, while it cannot be asked
-	Message    string        `json:"message"`    // why
-	Text       *message.Text `json:"text"`       // Message in both languages
-	RetryAfter int           `json:"retryAfter"` // seconds for which the site pauses
+	WaitingFor string        `json:"waitingFor,omitzero"` // authority or site, while it cannot be asked
+	Message    string        `json:"message,omitzero"`    // why
+	Text       *message.Text `json:"text,omitzero"`       // Message in both languages
+	RetryAfter int           `json:"retryAfter,omitzero"` // seconds for which the site pauses
 
-	Warnings []vehicle.Warning `json:"warnings"` // about the request
+	Location string `json:"location,omitzero"` // path where the job is read, in the view of the request
+	Events   string `json:"events,omitzero"`   // path where it is followed, likewise
+
+	Warnings []vehicle.Warning `json:"warnings,omitzero"` // about the request
 	Progress Progress          `json:"progress"`
-	Result   json.RawMessage   `json:"result"` // once succeeded
-	Error    *vehicle.Error    `json:"error"`  // once failed or cancelled
+	Result   json.RawMessage   `json:"result,omitzero"` // once succeeded
+	Error    *vehicle.Error    `json:"error,omitzero"`  // once failed or cancelled
 }
 
 // Progress is how far a job has come.

@@ -17,11 +17,11 @@ type Webhook struct {
 	URL      string    `json:"url"`
 	Events   []string  `json:"events"` // empty: only of the batches that name it
 	Created  time.Time `json:"created"`
-	Disabled string    `json:"disabled"` // why nothing is sent; empty while it is enabled
-	State    string    `json:"state"`    // pending until the receiver has proved that it wants events, then verified
-	Secret   string    `json:"secret"`   // only once, when it is created
+	Disabled string    `json:"disabled,omitzero"` // why nothing is sent; empty while it is enabled
+	State    string    `json:"state"`             // pending until the receiver has proved that it wants events, then verified
+	Secret   string    `json:"secret,omitzero"`   // only once, when it is created
 
-	Warnings []vehicle.Warning `json:"warnings"` // about the request
+	Warnings []vehicle.Warning `json:"warnings,omitzero"` // about the request
 }
 
 // WebhookRequest creates or changes a webhook.
@@ -38,15 +38,15 @@ type Delivery struct {
 	Created  time.Time         `json:"created"`
 	State    string            `json:"state"` // pending, delivered or failed
 	Tries    int               `json:"tries"`
-	Next     time.Time         `json:"next"`     // of the next attempt
-	Attempts []DeliveryAttempt `json:"attempts"` // the last ones, oldest first
+	Next     time.Time         `json:"next,omitzero"` // of the next attempt
+	Attempts []DeliveryAttempt `json:"attempts"`      // the last ones, oldest first
 }
 
 // DeliveryAttempt is one request to a webhook.
 type DeliveryAttempt struct {
 	At     time.Time `json:"at"`
-	Status int       `json:"status"` // of HTTP; 0 without a response
-	Error  string    `json:"error"`
+	Status int       `json:"status,omitzero"` // of HTTP; 0 without a response
+	Error  string    `json:"error,omitzero"`
 	Millis int64     `json:"ms"`
 }
 

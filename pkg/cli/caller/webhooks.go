@@ -158,7 +158,13 @@ type webhooksCancel struct{ webhookFlags }
 
 // Run is called by kong.
 func (c *webhooksCancel) Run(r *console.Console) error {
-	return c.call(r, func(ctx context.Context, api *client.Client) error { return api.DeleteWebhook(ctx, c.ID) })
+	return c.call(r, func(ctx context.Context, api *client.Client) error {
+		if err := api.DeleteWebhook(ctx, c.ID); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(r.Out, "deleted %s\n", c.ID)
+		return err
+	})
 }
 
 type webhooksRotate struct{ webhookFlags }
@@ -230,6 +236,9 @@ type webhooksFollow struct {
 // followInterval is how often the deliveries are read: the API has no stream of them.
 const followInterval = 2 * time.Second
 
+// followed is the number of earlier deliveries that are printed first.
+const followed = 10
+
 // Run is called by kong. It prints a delivery when it is made and whenever an attempt has
 // ended, one per line.
 func (c *webhooksFollow) Run(r *console.Console) error {
@@ -247,6 +256,11 @@ func (c *webhooksFollow) Run(r *console.Console) error {
 		if err != nil {
 			return printError(r, err)
 		}
+		if len(seen) == 0 && len(all) > followed {
+			for _, d := range all[followed:] {
+				seen[d.ID] = deliveryLine(d)
+			}
+		}
 		if err := printNew(r, all, seen); err != nil {
 			return err
 		}
@@ -258,11 +272,15 @@ func (c *webhooksFollow) Run(r *console.Console) error {
 	}
 }
 
+func deliveryLine(d client.Delivery) string {
+	return console.Printable(console.OneLine(console.Time(d.Created), d.ID, d.Event, d.State, "attempt "+strconv.Itoa(d.Tries),
+		lastAttempt(d)))
+}
+
 // printNew prints the deliveries that have changed since they were seen, oldest first.
 func printNew(r *console.Console, all []client.Delivery, seen map[string]string) error {
 	for _, d := range slices.Backward(all) {
-		line := console.Printable(console.OneLine(console.Time(d.Created), d.ID, d.Event, d.State,
-			"attempt "+strconv.Itoa(d.Tries), lastAttempt(d)))
+		line := deliveryLine(d)
 		if seen[d.ID] == line {
 			continue
 		}

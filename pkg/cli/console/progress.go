@@ -23,8 +23,8 @@ type Progress struct {
 
 const (
 	progressInterval = time.Second
-	maxProgress      = 100 // characters, of a terminal that may be narrow
 	clearLine        = "\r\x1b[K"
+	noWrap, wrap     = "\x1b[?7l", "\x1b[?7h" // a narrow terminal cuts the line
 )
 
 // NewProgress returns a Progress on standard error. A silent one prints nothing where
@@ -89,9 +89,5 @@ func (p *Progress) draw() {
 	if p.ended || p.text == "" {
 		return
 	}
-	text := []rune(Printable(p.text))
-	if len(text) > maxProgress {
-		text = append(text[:maxProgress-1], '…')
-	}
-	_, _ = fmt.Fprintf(p.w, "%s%s  %v", clearLine, string(text), time.Since(p.began).Round(time.Second))
+	_, _ = fmt.Fprintf(p.w, "%s%s%v  %s%s", clearLine, noWrap, time.Since(p.began).Round(time.Second), Printable(p.text), wrap)
 }
