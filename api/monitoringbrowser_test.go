@@ -17,23 +17,29 @@ import (
 	"ushuru/pkg/testenv"
 )
 
+// browser starts Chromium for the time of the test.
+func browser(t *testing.T, flags ...chromedp.ExecAllocatorOption) context.Context {
+	t.Helper()
+	binary := testenv.Binary(t, "chromium", "chromium-browser", "google-chrome")
+	all := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(binary), chromedp.Flag("no-sandbox", os.Getuid() == 0)) // root has no sandbox
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(all, flags...)...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // TestMonitoringWorksInABrowser opens the page under its content security
 // policy: it must draw a queue and its task, and miss nothing but the fonts of
 // Google.
 func TestMonitoringWorksInABrowser(t *testing.T) {
-	binary := testenv.Binary(t, "chromium", "chromium-browser", "google-chrome")
 	a := newApp(t, redistest.Open(t, redistest.Start(t).URL), monitored(false))
 	id := a.submit(t, "/seen")
 
-	flags := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(binary), chromedp.Flag("no-sandbox", os.Getuid() == 0)) // root has no sandbox
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), flags...)
-	defer cancel()
-	ctx, cancel = chromedp.NewContext(ctx)
-	defer cancel()
-	ctx, cancel = context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-
+	ctx := browser(t)
 	var (
 		mu         sync.Mutex
 		complaints []string

@@ -27,21 +27,24 @@ func (e *Engine) CancelFor(ctx context.Context, id, owner string) (*jobs.Job, er
 	if err != nil {
 		return nil, err
 	}
+	var unsubscribed error
 	subscribed := false
 	for _, subscriber := range subscribers {
 		if key, _, ok := keyOf(subscriber); !ok || key != owner {
 			continue
 		}
 		subscribed = true
-		if err := e.Unsubscribe(ctx, id, subscriber); err != nil {
-			return nil, err
-		}
+		unsubscribed = errors.Join(unsubscribed, e.Unsubscribe(ctx, id, subscriber))
 	}
 	if !subscribed {
 		return job, ErrNotRequester
 	}
-	if job, err = e.jobs.Get(ctx, id); err != nil || job.State.Ended() {
+	job, err = e.jobs.Get(ctx, id)
+	switch {
+	case err != nil || job.State.Ended(): // then the sweeper does what could not be done, as while Redis is full
 		return job, err
+	case unsubscribed != nil:
+		return nil, unsubscribed
 	}
 	return job, ErrStillNeeded
 }
