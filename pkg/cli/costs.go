@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"text/tabwriter"
+	"strconv"
 
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/freight"
 	"ushuru/pkg/listing/sites"
@@ -63,7 +63,7 @@ func (c *costsExport) Run(r *run) error {
 type costsLearned struct {
 	redisConfig
 
-	JSON bool `name:"json" help:"Print JSON."`
+	console.Format
 }
 
 // Run is called by kong.
@@ -77,9 +77,7 @@ func (c *costsLearned) Run(r *run) error {
 		return err
 	}
 	if c.JSON {
-		encoder := json.NewEncoder(r.Out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(map[string][]freight.Learned{
+		return console.WriteJSON(r.Out, map[string][]freight.Learned{
 			"freight": append([]freight.Learned{}, rates...), "volumes": append([]freight.Learned{}, volumes...),
 		})
 	}
@@ -87,18 +85,18 @@ func (c *costsLearned) Run(r *run) error {
 		_, err := fmt.Fprintln(r.Out, "Nothing is learned yet: it takes 20 listings of a site that state FOB, C&F and m³.")
 		return err
 	}
-	table := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "OF\tMEDIAN\tLOW\tHIGH\tUNIT\tLISTINGS\tFROM\tTO")
+	rows := make([][]string, 0, len(rates)+len(volumes))
 	for _, l := range rates {
-		printLearned(table, l.Site+", "+l.Origin, "USD/m³", l)
+		rows = append(rows, learnedRow(l.Site+", "+l.Origin, "USD/m³", l))
 	}
 	for _, l := range volumes {
-		printLearned(table, l.Make+" "+l.Model+" "+l.Body, "m³", l)
+		rows = append(rows, learnedRow(l.Make+" "+l.Model+" "+l.Body, "m³", l))
 	}
-	return table.Flush()
+	return console.Table(r.Streams, "OF\tMEDIAN\tLOW\tHIGH\tUNIT\tLISTINGS\tFROM\tTO", rows)
 }
 
-func printLearned(table *tabwriter.Writer, of, unit string, l freight.Learned) {
-	fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n",
-		of, l.Median.StringFixed(2), l.Low.StringFixed(2), l.High.StringFixed(2), unit, l.Count, l.From, l.To)
+func learnedRow(of, unit string, l freight.Learned) []string {
+	return []string{
+		of, l.Median.StringFixed(2), l.Low.StringFixed(2), l.High.StringFixed(2), unit, strconv.Itoa(int(l.Count)), l.From, l.To,
+	}
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"ushuru/pkg/ai"
+	"ushuru/pkg/cli/console"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/quota"
 )
@@ -30,11 +30,11 @@ type keysCreate struct {
 
 // Run is called by kong.
 func (c *keysCreate) Run(r *run) error {
-	conn, err := r.redis(c.redisConfig, false)
+	store, err := r.keys(c.redisConfig)
 	if err != nil {
 		return err
 	}
-	plain, key, err := keys.NewStore(conn.Client()).Create(r.ctx, c.Name)
+	plain, key, err := store.Create(r.ctx, c.Name)
 	if err != nil {
 		return err
 	}
@@ -60,17 +60,14 @@ func (c *keysLimit) Run(r *run) error {
 	if min(c.Rate, c.Jobs, c.BatchItems) < 0 || c.AITokens < 0 {
 		return errors.New("a limit must not be negative; 0 means the server's limit")
 	}
-	conn, err := r.redis(c.redisConfig, false)
+	store, err := r.keys(c.redisConfig)
 	if err != nil {
 		return err
 	}
 	limits := quota.Limits{PerMinute: c.Rate, Jobs: c.Jobs, BatchItems: c.BatchItems, Bytes: int64(c.Bytes), AITokens: c.AITokens}
-	err = keys.NewStore(conn.Client()).Limit(r.ctx, c.ID, limits)
-	if errors.Is(err, keys.ErrNotFound) {
-		return errNoKey(c.ID)
-	}
+	err = store.Limit(r.ctx, c.ID, limits)
 	if err != nil {
-		return err
+		return noKey(c.ID, err)
 	}
 	_, err = fmt.Fprintf(r.Out, "limits of %s: %s\n", c.ID, limitsText(limits))
 	return err
@@ -92,8 +89,21 @@ func limitsText(l quota.Limits) string {
 		text(l.PerMinute), text(l.Jobs), text(l.BatchItems), bytes, text(int(l.AITokens)))
 }
 
-func errNoKey(id string) error {
-	return fmt.Errorf("no key has the id %q; see ushuru keys list", id)
+// noKey returns the error of a key: one that says how to find its id when there is none.
+func noKey(id string, err error) error {
+	if errors.Is(err, keys.ErrNotFound) {
+		return fmt.Errorf("no key has the id %q; see ushuru keys list", id)
+	}
+	return err
+}
+
+// keys returns the API keys.
+func (r *run) keys(config redisConfig) (*keys.Store, error) {
+	conn, err := r.redis(config, false)
+	if err != nil {
+		return nil, err
+	}
+	return keys.NewStore(conn.Client()), nil
 }
 
 type keysList struct {
@@ -111,9 +121,8 @@ func (c *keysList) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(r.Out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "ID\tNAME\tENDS IN\tCREATED\tREVOKED\tLIMITS\tKEPT\tAI TOKENS TODAY")
 	accounts := quota.NewBytes(conn.Client())
+	rows := make([][]string, 0, len(all))
 	for _, key := range all {
 		account, err := accounts.Read(r.ctx, key.ID)
 		if err != nil {
@@ -123,15 +132,12 @@ func (c *keysList) Run(r *run) error {
 		if err != nil {
 			return err
 		}
-		revoked := "-"
-		if !key.Revoked.IsZero() {
-			revoked = key.Revoked.Format(time.RFC3339)
-		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Hint,
-			key.Created.Format(time.RFC3339), revoked, limitsText(key.Limits), keptText(account),
-			tokensText(tokens, cmp.Or(key.Limits.AITokens, c.KeyAITokens)))
+		rows = append(rows, []string{
+			key.ID, key.Name, key.Hint, console.Time(key.Created), console.Time(key.Revoked), limitsText(key.Limits),
+			keptText(account), tokensText(tokens, cmp.Or(key.Limits.AITokens, c.KeyAITokens)),
+		})
 	}
-	return table.Flush()
+	return console.Table(r.Streams, "ID\tNAME\tENDS IN\tCREATED\tREVOKED\tLIMITS\tKEPT\tAI TOKENS TODAY", rows)
 }
 
 // tokensText prints the tokens of the AI that a key has used today, of how many.
@@ -158,16 +164,13 @@ type keysRevoke struct {
 
 // Run is called by kong.
 func (c *keysRevoke) Run(r *run) error {
-	conn, err := r.redis(c.redisConfig, false)
+	store, err := r.keys(c.redisConfig)
 	if err != nil {
 		return err
 	}
-	err = keys.NewStore(conn.Client()).Revoke(r.ctx, c.ID)
-	if errors.Is(err, keys.ErrNotFound) {
-		return errNoKey(c.ID)
-	}
+	err = store.Revoke(r.ctx, c.ID)
 	if err != nil {
-		return err
+		return noKey(c.ID, err)
 	}
 	_, err = fmt.Fprintf(r.Out, "revoked %s\n", c.ID)
 	return err
@@ -177,11 +180,11 @@ type keysExport struct{ redisConfig }
 
 // Run is called by kong.
 func (c *keysExport) Run(r *run) error {
-	conn, err := r.redis(c.redisConfig, false)
+	store, err := r.keys(c.redisConfig)
 	if err != nil {
 		return err
 	}
-	n, err := keys.NewStore(conn.Client()).Export(r.ctx, r.Out)
+	n, err := store.Export(r.ctx, r.Out)
 	if err != nil {
 		return err
 	}
@@ -193,11 +196,11 @@ type keysImport struct{ redisConfig }
 
 // Run is called by kong.
 func (c *keysImport) Run(r *run) error {
-	conn, err := r.redis(c.redisConfig, false)
+	store, err := r.keys(c.redisConfig)
 	if err != nil {
 		return err
 	}
-	n, err := keys.NewStore(conn.Client()).Import(r.ctx, r.In)
+	n, err := store.Import(r.ctx, r.In)
 	_, printErr := fmt.Fprintf(r.Out, "imported %d keys\n", n)
 	return errors.Join(err, printErr)
 }

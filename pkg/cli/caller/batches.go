@@ -46,7 +46,7 @@ func (c *batchesList) Run(r *console.Console) error {
 				break
 			}
 		}
-		return console.List(r.Streams, c.Format, all, "ID,STATE,ROWS,OUTCOMES,CREATED,ENDED",
+		return console.List(r.Streams, c.Format, all, "ID\tSTATE\tROWS\tOUTCOMES\tCREATED\tENDED",
 			func(b *client.Batch) []string {
 				return []string{b.ID, b.State, strconv.Itoa(b.Rows), outcomes(b), console.Time(b.Created), console.Time(b.Ended)}
 			})
@@ -152,7 +152,7 @@ func (c *batchesRows) Run(r *console.Console) error {
 			}
 			all = append(all, item)
 		}
-		return console.List(r.Streams, c.Format, all, "ROW,REFERENCE,STATE,LISTING,ERROR", func(i *client.BatchItem) []string {
+		return console.List(r.Streams, c.Format, all, "ROW\tREFERENCE\tSTATE\tLISTING\tERROR", func(i *client.BatchItem) []string {
 			why := ""
 			if i.Error != nil {
 				why = i.Error.Code + ": " + i.Error.Message

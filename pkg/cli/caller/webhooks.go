@@ -80,7 +80,7 @@ func (c webhookFlags) delivery(
 }
 
 func printDeliveries(r *console.Console, f console.Format, all []client.Delivery) error {
-	return console.List(r.Streams, f, all, "ID,EVENT,STATE,TRIES,CREATED,LAST", func(d client.Delivery) []string {
+	return console.List(r.Streams, f, all, "ID\tEVENT\tSTATE\tTRIES\tCREATED\tLAST", func(d client.Delivery) []string {
 		return []string{d.ID, d.Event, d.State, strconv.Itoa(d.Tries), console.Time(d.Created), lastAttempt(d)}
 	})
 }
@@ -110,7 +110,7 @@ func (c *webhooksList) Run(r *console.Console) error {
 		if err != nil {
 			return err
 		}
-		return console.List(r.Streams, c.Format, all, "ID,URL,EVENTS,STATE,CREATED", func(w client.Webhook) []string {
+		return console.List(r.Streams, c.Format, all, "ID\tURL\tEVENTS\tSTATE\tCREATED", func(w client.Webhook) []string {
 			return []string{w.ID, w.URL, events(&w), webhookState(w), console.Time(w.Created)}
 		})
 	})

@@ -19,14 +19,14 @@ func TestListAndShow(t *testing.T) {
 	type entry struct{ Name, Note string }
 	entries := []entry{{"a\x1b[2Jb", "two\nlines"}, {"c", ""}}
 	cells := func(e entry) []string { return []string{e.Name, e.Note} }
-	if err := console.List(s, console.Format{}, entries, "NAME,NOTE", cells); err != nil {
+	if err := console.List(s, console.Format{}, entries, "NAME\tNOTE", cells); err != nil {
 		t.Fatal(err)
 	}
 	if want := "NAME    NOTE\na [2Jb  two lines\nc       -\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 	out.Reset()
-	if err := console.List(s, console.Format{JSON: true}, entries[:0], "NAME,NOTE", cells); err != nil || out.String() != "[]\n" {
+	if err := console.List(s, console.Format{JSON: true}, entries[:0], "NAME\tNOTE", cells); err != nil || out.String() != "[]\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 	out.Reset()

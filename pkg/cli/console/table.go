@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -12,22 +13,30 @@ type Format struct {
 	JSON bool `name:"json" help:"Print JSON."`
 }
 
-// List prints entries as a table with a header, or as a JSON array. Cells are made safe
-// to print.
-func List[T any](s Streams, f Format, entries []T, header string, cells func(T) []string) error {
-	if f.JSON {
-		return WriteJSON(s.Out, append([]T{}, entries...))
-	}
+// Table prints rows under a header whose names are separated by tabs. Cells are made safe
+// to print; an empty one is a dash.
+func Table(s Streams, header string, rows [][]string) error {
 	table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, strings.Join(strings.Split(header, ","), "\t"))
-	for _, entry := range entries {
-		row := cells(entry)
+	_, _ = fmt.Fprintln(table, header)
+	for _, row := range rows {
 		for i := range row {
-			row[i] = Dash(Printable(row[i]))
+			row[i] = cmp.Or(Printable(row[i]), "-")
 		}
 		_, _ = fmt.Fprintln(table, strings.Join(row, "\t"))
 	}
 	return table.Flush()
+}
+
+// List prints entries as a Table, or as a JSON array.
+func List[T any](s Streams, f Format, entries []T, header string, cells func(T) []string) error {
+	if f.JSON {
+		return WriteJSON(s.Out, append([]T{}, entries...))
+	}
+	rows := make([][]string, 0, len(entries))
+	for _, entry := range entries {
+		rows = append(rows, cells(entry))
+	}
+	return Table(s, header, rows)
 }
 
 // Field is one line of a record.
@@ -46,14 +55,6 @@ func Show(s Streams, f Format, record any, fields []Field) error {
 		}
 	}
 	return table.Flush()
-}
-
-// Dash returns a text, or a dash for an empty one.
-func Dash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }
 
 // Time returns a time as it is printed; "" for the zero time.
