@@ -31,23 +31,29 @@ type batchBody struct {
 	PerSecond   float64             `json:"perSecond,omitempty"`
 	SecondsLeft int                 `json:"secondsLeft,omitempty"`
 	Webhook     *batchWebhook       `json:"webhook,omitempty"`
+	Table       *tableBody          `json:"table,omitempty"`      // how it was understood, in the response to it
 	Warnings    []vehicle.Warning   `json:"warnings,omitempty"`   // about the request
 	WaitingFor  string              `json:"waitingFor,omitempty"` // authority, while TRA cannot be asked
 	Message     string              `json:"message,omitempty"`    // why, as a sentence
 	Text        *message.Text       `json:"text,omitempty"`       // Message in both languages
+
+	columns []string // names of the caller's own columns
 }
 
 func newBatchBody(b *batch.Batch) batchBody {
 	body := batchBody{
 		ID: b.ID, State: "running", Rows: b.Rows, Repeated: b.Repeated, Counts: map[batch.State]int{},
 		Created: b.Created, Cancelled: b.Cancelled, Ended: b.Ended, Expires: b.Expires(),
-		PerSecond: math.Round(100*b.PerSecond) / 100,
+		PerSecond: math.Round(100*b.PerSecond) / 100, columns: b.Options.Columns,
 	}
 	for _, state := range batch.States() {
 		body.Counts[state] = b.Counts[state]
 	}
 	if rate, err := money.ParseNumber(b.Options.Rate); err == nil {
 		body.Options.Rate = &rate
+	}
+	if yen, err := money.ParseNumber(b.Options.JPYPerUSD); err == nil {
+		body.Options.JPYPerUSD = &yen
 	}
 	body.Options.Landing, body.Options.Costs, body.Options.Target = b.Options.Landing, b.Options.Costs, b.Options.Target
 	if id := b.Options.Webhook; id != "" {
@@ -73,14 +79,18 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if err := s.admitBody(w, r); err != nil {
 		return err
 	}
-	req, options, err := readBatch(w, r)
+	req, err := readBatch(w, r)
 	if err != nil {
 		return err
 	}
-	if err := recorderOf(r).ignore(r, options.ignored...); err != nil {
+	if err := recorderOf(r).ignore(r, req.options.ignored...); err != nil {
 		return err
 	}
-	rows, err := s.batchRows(req, &options)
+	if isYes(r.URL.Query().Get("dryRun")) {
+		return s.dryRun(w, r, req)
+	}
+	options := &req.options
+	rows, err := s.batchRows(req.rows, options)
 	recorderOf(r).turn.give()
 	if err != nil {
 		return err
@@ -88,7 +98,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 
 	// The id is stored before the batch is: the same request under one
 	// Idempotency-Key finds the batch, or creates it if that was not done.
-	same, err := s.beginIdempotent(r, []any{req, options, options.Webhook})
+	same, err := s.beginIdempotent(r, []any{req.rows, req.own(), options, options.Webhook})
 	if err != nil {
 		return err
 	}
@@ -107,7 +117,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 		if err := s.checkBatchLimits(w, r, len(rows), kept); err != nil {
 			return err
 		}
-		if b, hook, err = s.createBatch(r, id, rows, options); err != nil {
+		if b, hook, err = s.createBatch(r, id, rows, req); err != nil {
 			return errors.Join(err, s.options.Bytes.Forget(r.Context(), recorderOf(r).key.ID, kept.Name))
 		}
 	}
@@ -117,7 +127,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if err := s.confirm(r.Context()); err != nil {
 		return err
 	}
-	return writeBatch(w, b, hook, recorderOf(r).ignored)
+	return writeBatch(w, b, hook, recorderOf(r).ignored, req.table)
 }
 
 // replayBatch returns the batch that the same request created before, with its
@@ -148,8 +158,9 @@ func (s *Server) replayBatch(
 // createBatch creates a batch, and the webhook that it names unless the caller
 // has it already.
 func (s *Server) createBatch(
-	r *http.Request, id string, rows []batch.Row, options batchOptions,
+	r *http.Request, id string, rows []batch.Row, from batchRequest,
 ) (b *batch.Batch, hook batchWebhook, err error) {
+	options := from.options
 	if hook, err = s.findOrCreateWebhook(r, id, options.Webhook); err != nil {
 		return nil, hook, err
 	}
@@ -157,6 +168,12 @@ func (s *Server) createBatch(
 	req.Options.Webhook = hook.ID
 	if options.Rate != nil {
 		req.Options.Rate = options.Rate.String()
+	}
+	if options.JPYPerUSD != nil {
+		req.Options.JPYPerUSD = options.JPYPerUSD.String()
+	}
+	if from.table != nil {
+		req.Options.Columns = from.table.own
 	}
 	req.Options.Landing, req.Options.Costs, req.Options.Target = options.Landing, options.Costs, options.Target
 	const timeout = 10 * redisTimeout // for ten thousand rows
@@ -169,13 +186,13 @@ func (s *Server) createBatch(
 }
 
 // writeBatch answers 201 with a batch.
-func writeBatch(w http.ResponseWriter, b *batch.Batch, hook batchWebhook, ignored []string) error {
+func writeBatch(w http.ResponseWriter, b *batch.Batch, hook batchWebhook, ignored []string, t *tableBody) error {
 	w.Header().Set("Location", "/v1/batches/"+b.ID)
 	body := newBatchBody(b)
 	if body.Webhook != nil {
 		body.Webhook = &hook
 	}
-	body.Warnings = ignoredWarning(ignored)
+	body.Table, body.Warnings = t, append(ignoredWarning(ignored), tableWarnings(t)...)
 	return writeJSON(w, http.StatusCreated, body)
 }
 

@@ -18,12 +18,16 @@ type itemBody struct {
 	Reference string          `json:"reference,omitempty"`
 	URL       string          `json:"url"`
 	ModelBody string          `json:"modelBody,omitempty"`
+	Car       json.RawMessage `json:"car,omitempty"` // that the row describes
+	Basis     string          `json:"priceBasis,omitempty"`
 	Known     json.RawMessage `json:"known,omitempty"`
 	Priced    bool            `json:"priceCandidates,omitempty"`
 	State     batch.State     `json:"state"`
 	SameAs    int             `json:"sameAs,omitempty"` // row with the same listing; its outcome applies
 	Job       string          `json:"job,omitempty"`
 	Error     *vehicle.Error  `json:"error,omitempty"`
+
+	Columns map[string]string `json:"columns,omitempty"` // the caller's own
 }
 
 // listItems answers GET /v1/batches/{id}/items.
@@ -66,7 +70,7 @@ func (s *Server) listItems(w http.ResponseWriter, r *http.Request) error {
 		Next  string     `json:"next,omitempty"`
 	}{Items: make([]itemBody, 0, len(items))}
 	for _, item := range items {
-		body.Items = append(body.Items, newItemBody(item))
+		body.Items = append(body.Items, newItemBody(item, b.Options.Columns))
 	}
 	if next >= 0 {
 		body.Next = strconv.Itoa(next)
@@ -83,8 +87,9 @@ func batchReadProblem(err error) error {
 	return errUnavailable.WithCause(err)
 }
 
-func newItemBody(item batch.Item) itemBody {
+func newItemBody(item batch.Item, columns []string) itemBody {
 	body := itemBody{
+		Car: item.Car, Basis: item.PriceBasis, Columns: ownColumns(columns, item.Own),
 		Row: item.Number, Reference: item.Reference, URL: item.URL, ModelBody: item.ModelBody, Known: item.Known,
 		Priced: item.PriceCandidates,
 		State:  item.State, Job: item.Job, SameAs: item.DuplicateRow,

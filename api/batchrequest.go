@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/shopspring/decimal"
 	"golang.org/x/text/encoding"
 
 	"ushuru/api/problem"
@@ -36,6 +36,9 @@ const (
 type batchOptions struct {
 	OnInvalid string `json:"onInvalid,omitempty"` // reject or skip
 
+	// JPYPerUSD is how many yen a dollar is, in prices of described cars.
+	JPYPerUSD *money.Number `json:"jpyPerUSD,omitempty"`
+
 	Rate    *money.Number        `json:"rate,omitempty"` // shillings for a dollar
 	Landing *vehicle.LandingDays `json:"landing,omitempty"`
 	Costs   *vehicle.Costs       `json:"costs,omitempty"`
@@ -52,7 +55,8 @@ type batchOptions struct {
 type optionsRequest struct {
 	terms.Request
 
-	OnInvalid string `json:"onInvalid"`
+	OnInvalid string          `json:"onInvalid"`
+	JPYPerUSD json.RawMessage `json:"jpyPerUSD"`
 }
 
 // skipsInvalid reports whether the valid rows are processed when others are
@@ -66,10 +70,18 @@ func (o *batchOptions) check() error {
 	return nil
 }
 
-// setTerms takes over the terms of a request.
+// setTerms takes over the terms of a request that are given.
 func (o *batchOptions) setTerms(terms vehicle.Terms, ignored []string) {
-	o.Landing, o.Costs, o.Target = terms.Landing, terms.Costs, terms.Target
 	o.ignore(ignored)
+	if terms.Landing != nil {
+		o.Landing = terms.Landing
+	}
+	if terms.Costs != nil {
+		o.Costs = terms.Costs
+	}
+	if terms.Target != nil {
+		o.Target = terms.Target
+	}
 	if !terms.Rate.IsZero() {
 		rate := money.NewNumber(terms.Rate)
 		o.Rate = &rate
@@ -78,6 +90,8 @@ func (o *batchOptions) setTerms(terms vehicle.Terms, ignored []string) {
 
 // rowRequest is one row before it is checked.
 type rowRequest struct {
+	carRequest
+
 	Reference string `json:"reference"`
 	URL       string `json:"url"`
 	ModelBody string `json:"modelBody"`
@@ -85,47 +99,11 @@ type rowRequest struct {
 	Known           json.RawMessage `json:"known"`
 	PriceCandidates bool            `json:"priceCandidates"`
 
-	number    int
-	malformed bool // it is not a row at all
-}
+	// Own are the cells of the caller's own columns.
+	Own []string `json:"-"`
 
-// readBatch reads the rows and options of a request, in JSON or CSV.
-func readBatch(w http.ResponseWriter, r *http.Request) ([]rowRequest, batchOptions, error) {
-	isCSV := false
-	if mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && mediaType == "text/csv" {
-		charset, given := params["charset"]
-		if given && !strings.EqualFold(charset, "utf-8") {
-			return nil, batchOptions{}, errBatchUnsupportedMediaType
-		}
-		isCSV = true
-	} else if !isPlainJSON(r.Header) {
-		return nil, batchOptions{}, errBatchUnsupportedMediaType
-	}
-	body := &trackedBody{Reader: http.MaxBytesReader(w, r.Body, maxBatchBody)}
-	rows, options, err := readRows(r, body, isCSV)
-	if err != nil {
-		return nil, options, body.problem(err)
-	}
-	return rows, options, nil
-}
-
-// readRows reads the rows and options of a body as a stream.
-func readRows(r *http.Request, body io.Reader, isCSV bool) (rows []rowRequest, options batchOptions, err error) {
-	if !isCSV {
-		d := newRowDecoder(body)
-		if err = d.decode(); err != nil {
-			return nil, d.options, err
-		}
-		if err = recorderOf(r).setBodyLanguage(d.language); err != nil {
-			return nil, d.options, err
-		}
-		return d.rows, d.options, d.options.check()
-	}
-	if options, err = queryOptions(r); err != nil {
-		return nil, options, err
-	}
-	rows, err = rowsOfCSV(body)
-	return rows, options, err
+	number  int
+	problem *problem.Problem // what is wrong with it already; nil for nothing
 }
 
 // trackedBody is a body whose error is remembered: a decoder may hide it.
@@ -171,7 +149,12 @@ func (o *batchOptions) parse(data json.RawMessage) error {
 	if errors.Is(err, terms.ErrRateInvalid) {
 		return errOptionInvalid.WithCause(err)
 	}
-	o.OnInvalid = req.OnInvalid
+	if req.OnInvalid != "" {
+		o.OnInvalid = req.OnInvalid
+	}
+	if err := o.parseJPY(req.JPYPerUSD); err != nil {
+		return err
+	}
 	o.ignore(jsonobject.Unknown("options.", data, req))
 	o.setTerms(parsed, ignored)
 	return err
@@ -186,7 +169,27 @@ func (o *batchOptions) ignore(names []string) {
 	}
 }
 
-// queryOptions parses the options of a table, which are in the query.
+// Bounds of a rate in yen for a dollar. Since 1986 it was between 75 and 200.
+const (
+	minJPY = 50
+	maxJPY = 500
+)
+
+// parseJPY parses the rate of yen, if it is given.
+func (o *batchOptions) parseJPY(value json.RawMessage) error {
+	if jsonobject.IsAbsent(value) {
+		return nil
+	}
+	var rate money.Number
+	err := json.Unmarshal(value, &rate)
+	if err != nil || rate.Decimal().LessThan(decimal.NewFromInt(minJPY)) || rate.Decimal().GreaterThan(decimal.NewFromInt(maxJPY)) {
+		return problem.Field("jpyPerUSD", "amount", minJPY, maxJPY).WithCause(err)
+	}
+	o.JPYPerUSD = &rate
+	return nil
+}
+
+// queryOptions parses the options in the query, where those of a table are.
 func queryOptions(r *http.Request) (o batchOptions, err error) {
 	query := r.URL.Query()
 	o.OnInvalid, o.Webhook = query.Get("onInvalid"), query.Get("webhook")
@@ -198,6 +201,9 @@ func queryOptions(r *http.Request) (o batchOptions, err error) {
 		return o, err
 	}
 	o.setTerms(parsed, ignored)
+	if err := o.parseJPY(json.RawMessage(query.Get("jpyPerUSD"))); err != nil {
+		return o, err
+	}
 	return o, o.check()
 }
 
@@ -215,7 +221,9 @@ func (s *Server) batchRows(req []rowRequest, options *batchOptions) (rows []batc
 			return nil, err
 		}
 	}
-	rows = s.checkRows(req)
+	if rows, err = s.checkRows(req, options); err != nil {
+		return nil, err
+	}
 	if p := rowsProblem(rows); p != nil && (!options.skipsInvalid() || p.RowCount == len(rows)) {
 		return nil, p
 	}
@@ -226,46 +234,53 @@ func (s *Server) batchRows(req []rowRequest, options *batchOptions) (rows []batc
 // only the number is.
 const maxRejectedKept = 200
 
-// checkRows returns the rows to store. Invalid rows have their problem.
-func (s *Server) checkRows(req []rowRequest) []batch.Row {
+// checkRows returns the rows to store. Invalid rows have their problem. It returns an
+// error for a price in yen without a rate.
+func (s *Server) checkRows(req []rowRequest, options *batchOptions) ([]batch.Row, error) {
 	rows, rejected := make([]batch.Row, len(req)), 0
 	for i, row := range req {
-		rows[i] = batch.Row{
-			Number: row.number, Reference: row.Reference, URL: row.URL, ModelBody: row.ModelBody,
-			PriceCandidates: row.PriceCandidates,
-		}
-		url, err := s.checkRow(row)
-		if err == nil {
-			rows[i].Known, err = knownOfRow(row)
-		}
-		if err != nil {
-			if rejected++; rejected > maxRejectedKept {
-				rows[i] = batch.Row{Number: row.number, RejectReason: rowProblem(errRowNotKept)}
-				continue
-			}
-			rows[i].RejectReason = rowProblem(err)
-			// Their length may be the problem.
-			rows[i].Reference, rows[i].URL, rows[i].ModelBody = clip(row.Reference), clip(row.URL), ""
+		checked, err := s.checkRow(row, options)
+		switch {
+		case errors.Is(err, errYenRateMissing):
+			return nil, problem.New(http.StatusBadRequest, "jpy_rate_missing", message.Values{"row": strconv.Itoa(row.number)})
+		case err == nil:
+			rows[i] = checked
 			continue
 		}
-		rows[i].URL = url
+		if rejected++; rejected > maxRejectedKept {
+			rows[i] = batch.Row{Number: row.number, RejectReason: rowProblem(errRowNotKept)}
+			continue
+		}
+		rows[i] = batch.Row{ // their length may be the problem
+			Number: row.number, Reference: clip(row.Reference), URL: clip(row.URL), Own: row.Own, RejectReason: rowProblem(err),
+		}
 	}
-	return rows
+	return rows, nil
 }
 
-// checkRow returns the canonical URL of a row, or its problem.
-func (s *Server) checkRow(row rowRequest) (url string, err error) {
-	switch {
-	case row.malformed:
-		return "", errRowInvalid
-	case row.URL == "":
-		return "", errRowURLMissing
-	case len(row.Reference) > maxReference || strings.ContainsFunc(row.Reference, unicode.IsControl):
-		return "", errReferenceInvalid
-	case len(row.ModelBody) > maxModelBody:
-		return "", errRowLabelInvalid
+// checkRow returns a row to store, with its URL or car in canonical form, or its problem.
+func (s *Server) checkRow(row rowRequest, options *batchOptions) (checked batch.Row, err error) {
+	checked = batch.Row{
+		Number: row.number, Reference: row.Reference, ModelBody: row.ModelBody, Own: row.Own, PriceCandidates: row.PriceCandidates,
 	}
-	return s.canonicalURL(row.URL)
+	switch {
+	case row.problem != nil:
+		return checked, row.problem
+	case len(row.Reference) > maxReference || strings.ContainsFunc(row.Reference, unicode.IsControl):
+		return checked, errReferenceInvalid
+	case len(row.ModelBody) > maxModelBody:
+		return checked, errRowLabelInvalid
+	case row.URL == "" && row.isEmpty() && row.ModelBody == "":
+		return checked, errRowURLMissing
+	case row.URL == "":
+		return checked, row.describe(&checked, options.JPYPerUSD)
+	}
+	if checked.URL, err = s.canonicalURL(row.URL); err != nil {
+		return checked, err
+	}
+	row.Known = row.addTo(row.Known, options.JPYPerUSD)
+	checked.Known, err = knownOfRow(row)
+	return checked, err
 }
 
 // knownOfRow returns the canonical JSON of a row's known values; nil for none.

@@ -56,7 +56,7 @@ var batchRequestScenarios = []scenario{
 	{name: "a rate of another currency", url: "/v1/batches", body: `{"urls":["https://cars.example/1"],"options":{"rate":150}}`, status: 400, has: []string{`"option_invalid"`, "from 500 to 10000"}},
 	{name: "a rate of nothing", url: "/v1/batches?rate=0", headers: csvBody, body: "url\nhttps://cars.example/1\n", status: 400, has: []string{`"option_invalid"`}},
 	{name: "another type", url: "/v1/batches", headers: map[string]string{"Content-Type": "text/plain"}, body: "x", status: 415, has: []string{`"unsupported_media_type"`, "text/csv"}},
-	{name: "another alphabet", url: "/v1/batches", headers: map[string]string{"Content-Type": "text/csv; charset=shift_jis"}, body: "url", status: 415},
+	{name: "an unknown alphabet", url: "/v1/batches", headers: map[string]string{"Content-Type": "text/csv; charset=klingon"}, body: "url", status: 400, has: []string{`"invalid_batch"`}},
 	{name: "too large", url: "/v1/batches", body: `{"urls":["` + strings.Repeat("x", 8<<20) + `"]}`, status: 413, has: []string{`"body_too_large"`, "8 MB"}},
 	{name: "too many", url: "/v1/batches", headers: csvBody, body: "url\n" + strings.Repeat("https://cars.example/1\n", batch.MaxRows+1), status: 400, has: []string{`"too_many_rows"`}},
 	{
@@ -96,9 +96,10 @@ func TestTables(t *testing.T) {
 		"Windows and a mark": {"\ufeffReference,URL\r\nA,https://cars.example/1\r\n\r\nB,https://cars.example/2\r\n", "2 A /1; 4 B /2"},
 		"semicolons":         {"Reference;Price;URL\nA;1,5;https://cars.example/1\n", "2 A /1"},
 		"tabs":               {"url\treference\nhttps://cars.example/1\tA, B\n", "2 A, B /1"},
-		"quotes":             {"url,reference,modelBody\n\"https://cars.example/1\",\"A \"\"x\"\",\ny\",L\nhttps://cars.example/2,B,\n", `2 reference_invalid; 4 B /2`},
+		"quotes":             {"url,reference,modelBody\n\"https://cars.example/1\",\"A \"\"x\"\", y\",L\nhttps://cars.example/2,B,\n", `2 A "x", y /1 L; 3 B /2`},
 		"short rows":         {"reference,url\nA\nB,https://cars.example/1\n", "2 A url_missing; 3 B /1"},
-		"a stray quote":      {"url,reference\nhttps://cars.example/1,\"A\nhttps://cars.example/2,B\n", "2 row_invalid"},
+		"more cells":         {"url,reference\nhttps://cars.example/1,A,B\nhttps://cars.example/2,B,\n", "2 A /1 row_invalid; 3 B /2"},
+		"one column":         {"url\nhttps://cars.example/?a=1,2;3\n", "2 /?a=1,2;3"},
 		"a label":            {"url,modelBody\nhttps://cars.example/1,COROLLA - X - Y\n", "2 /1 COROLLA - X - Y"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,7 +2,7 @@ package api
 
 import (
 	"bufio"
-	"encoding/csv"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -104,7 +104,7 @@ func (d *rowDecoder) list(name string) error {
 		}
 		row := rowOfJSON(name, value, len(d.rows)+1)
 		d.rows = append(d.rows, row)
-		if name == "items" && !row.malformed {
+		if name == "items" && row.problem == nil {
 			d.options.ignore(jsonobject.Unknown("items.", value, row))
 		}
 	}
@@ -113,14 +113,58 @@ func (d *rowDecoder) list(name string) error {
 
 // rowOfJSON decodes a row of one of the lists.
 func rowOfJSON(list string, value json.RawMessage, number int) rowRequest {
-	var row rowRequest
+	row := rowRequest{number: number}
 	var into any = &row
 	if list == "urls" {
 		into = &row.URL
 	}
-	malformed := len(value) > maxRow || json.Unmarshal(value, into) != nil
-	row.number, row.malformed = number, malformed
+	if len(value) > maxRow {
+		row.problem = errRowInvalid
+		return row
+	}
+	err := json.Unmarshal(value, into)
+	wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	name := ""
+	if ok {
+		name = wrongType.Field[strings.LastIndex(wrongType.Field, ".")+1:] // without that of the embedded struct
+	}
+	switch {
+	case slices.Contains(carFields, name):
+		row.problem = (&quoteRequest{}).typeProblem(name)
+	case err != nil:
+		row.problem = errRowInvalid
+	}
 	return row
+}
+
+// rowsOfLines decodes rows of JSON, one a line: an object, or a URL as a text. Empty
+// lines are no rows; a row's number is its line.
+func rowsOfLines(body io.Reader) (rows []rowRequest, ignored []string, err error) {
+	lines := bufio.NewScanner(utf8Only(body))
+	lines.Buffer(nil, maxRow)
+	for number := 1; lines.Scan(); number++ {
+		line := bytes.TrimSpace(lines.Bytes())
+		switch {
+		case len(line) == 0:
+			continue
+		case len(rows) == batch.MaxRows:
+			return nil, nil, errTooManyRows
+		}
+		list := "items"
+		if line[0] == '"' {
+			list = "urls"
+		}
+		row := rowOfJSON(list, line, number)
+		if row.problem == nil && list == "items" {
+			ignored = append(ignored, jsonobject.Unknown("", line, row)...)
+			ignored = ignored[:min(len(ignored), 2*maxIgnored)]
+		}
+		rows = append(rows, row)
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return nil, nil, errInvalidBatch.WithCause(lines.Err())
+	}
+	return rows, ignored, lines.Err()
 }
 
 func (d *rowDecoder) expect(want json.Delim) error {
@@ -128,91 +172,4 @@ func (d *rowDecoder) expect(want json.Delim) error {
 		return errors.Join(errInvalidBatch, err)
 	}
 	return nil
-}
-
-// errRowTooLong ends a table whose row is longer than maxRow.
-var errRowTooLong = errors.New("api: a row of a table is too long")
-
-// rowReader is a table that is read row by row: no row may be longer than maxRow. A
-// row of nothing but separators would need fifty times its bytes.
-type rowReader struct {
-	io.Reader
-	left int // bytes that may be read until the next row
-}
-
-// Read is called for some rows at once, so that more than one row may be left.
-func (r *rowReader) Read(p []byte) (int, error) {
-	if r.left <= 0 {
-		return 0, errRowTooLong
-	}
-	n, err := r.Reader.Read(p[:min(len(p), r.left)])
-	r.left -= n
-	return n, err
-}
-
-// rowsOfCSV parses a table with a header: url, and optionally reference and
-// modelBody, in any order, beside other columns. The separator is a comma, a
-// semicolon (where a comma is the decimal mark) or a tab: the first of them
-// that is in the header. A row's number is its line in the file.
-func rowsOfCSV(body io.Reader) ([]rowRequest, error) {
-	limited := &rowReader{Reader: utf8Only(body), left: maxRow}
-	text := bufio.NewReaderSize(limited, maxRow/16)
-	table := csv.NewReader(text)
-	table.FieldsPerRecord, table.TrimLeadingSpace, table.Comma = -1, true, separatorOf(text)
-	names, err := table.Read()
-	if err != nil {
-		return nil, errors.Join(errCSVHeaderMissing, err)
-	}
-	columns := map[string]int{}
-	for i, name := range names {
-		columns[strings.ToLower(strings.TrimSpace(name))] = i
-	}
-	if _, ok := columns["url"]; !ok {
-		return nil, errCSVHeaderMissing
-	}
-	var rows []rowRequest
-	for {
-		limited.left = maxRow
-		cells, err := table.Read()
-		broken, isRow := errors.AsType[*csv.ParseError](err)
-		switch {
-		case errors.Is(err, io.EOF):
-			return rows, nil
-		case err != nil && !isRow:
-			return nil, err
-		case len(rows) == batch.MaxRows:
-			return nil, errTooManyRows
-		}
-		cell := func(name string) string {
-			if i, ok := columns[name]; ok && i < len(cells) {
-				return strings.TrimSpace(cells[i])
-			}
-			return ""
-		}
-		row := rowRequest{URL: cell("url"), Reference: cell("reference"), ModelBody: cell("modelbody"), malformed: err != nil}
-		row.Known = knownOfCells(columns, cell)
-		row.PriceCandidates = isYes(cell("pricecandidates"))
-		if isRow {
-			row.number = broken.StartLine
-		} else {
-			row.number, _ = table.FieldPos(0)
-		}
-		rows = append(rows, row)
-	}
-}
-
-// separatorOf returns the separator of a table, and skips its byte order mark.
-func separatorOf(text *bufio.Reader) rune {
-	const mark = "\ufeff"
-	if begin, _ := text.Peek(len(mark)); string(begin) == mark {
-		_, _ = text.Discard(len(mark))
-	}
-	begin, _ := text.Peek(text.Size())
-	header, _, _ := strings.Cut(strings.TrimLeft(string(begin), "\r\n"), "\n")
-	for _, separator := range ",;\t" {
-		if strings.ContainsRune(header, separator) {
-			return separator
-		}
-	}
-	return ','
 }

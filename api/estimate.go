@@ -119,7 +119,7 @@ func (s *Server) cachedEstimate(r *http.Request, input tasks.EstimateInput) (out
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
-	if err := s.options.Tasks.NameCached(ctx, recorderOf(r).key.ID, input, found.result); err != nil {
+	if err := s.options.Tasks.NameCached(ctx, recorderOf(r).key.ID, tasks.KindEstimate, input, found.result); err != nil {
 		// The estimate is right all the same; only a report will not be compared with it.
 		s.options.Log.WarnContext(ctx, "listing of a sheet not stored", "error", err)
 	}

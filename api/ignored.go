@@ -48,3 +48,12 @@ func ignoredWarning(names []string) []vehicle.Warning {
 	}
 	return []vehicle.Warning{message.New("warning/"+warnFieldIgnored, ignoredValues(names))}
 }
+
+// isYes reports a parameter that says yes.
+func isYes(text string) bool {
+	switch strings.ToLower(text) {
+	case "true", "yes", "1", "ndiyo":
+		return true
+	}
+	return false
+}

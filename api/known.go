@@ -77,9 +77,6 @@ func inKnown(err error) error {
 	return &nested
 }
 
-// knownColumn begins the names of a table's columns with the fields of known.
-const knownColumn = "known."
-
 // knownFields are the fields of known by their names in lower case, as headers of
 // tables are compared; knownNumbers are those that JSON writes without quotes.
 var (
@@ -93,14 +90,9 @@ var (
 // knownOfCells returns the known values of a table's row as the object that a JSON row
 // has, nil for none. A column that is no field of known stays as it is, and is rejected
 // with the row.
-func knownOfCells(columns map[string]int, cell func(string) string) json.RawMessage {
+func knownOfCells(cells map[string]string) json.RawMessage {
 	values := map[string]any{}
-	for column := range columns {
-		name, ok := strings.CutPrefix(column, knownColumn)
-		value := cell(column)
-		if !ok || value == "" {
-			continue
-		}
+	for name, value := range cells {
 		if field := knownFields[name]; field != "" {
 			name = field
 		}
@@ -117,13 +109,4 @@ func knownOfCells(columns map[string]int, cell func(string) string) json.RawMess
 		return nil // texts and numbers can be encoded
 	}
 	return data
-}
-
-// isYes reports a cell that says yes.
-func isYes(cell string) bool {
-	switch strings.ToLower(cell) {
-	case "true", "yes", "1", "ndiyo":
-		return true
-	}
-	return false
 }

@@ -175,7 +175,11 @@ func (s *Server) sendResult(out resultWriter, item batch.Item, terms vehicle.Ter
 	if item.Result == nil {
 		return out.result(item, nil)
 	}
-	estimate, err := s.priced(item.Result, terms, vehicle.FromListing, nil)
+	source := vehicle.FromListing
+	if item.Car != nil {
+		source = vehicle.FromRequest
+	}
+	estimate, err := s.priced(item.Result, terms, source, nil)
 	if err != nil {
 		return err
 	}
@@ -201,16 +205,17 @@ type resultBody struct {
 
 // lineWriter writes results as JSON, one a line.
 type lineWriter struct {
-	w    io.Writer
-	lang string
+	w       io.Writer
+	lang    string
+	columns []string // the caller's own
 }
 
-func beginLines(w io.Writer, _ batchBody, lang string) (resultWriter, error) {
-	return lineWriter{w, lang}, nil
+func beginLines(w io.Writer, b batchBody, lang string) (resultWriter, error) {
+	return lineWriter{w, lang, b.columns}, nil
 }
 
 func (l lineWriter) result(item batch.Item, estimate json.RawMessage) error {
-	data, err := plainjson.Encode(resultBody{newItemBody(item), estimate})
+	data, err := plainjson.Encode(resultBody{newItemBody(item, l.columns), estimate})
 	if err != nil {
 		return err
 	}
@@ -234,7 +239,7 @@ func beginJSON(w io.Writer, b batchBody, lang string) (resultWriter, error) {
 		return nil, err
 	}
 	_, err = fmt.Fprintf(w, `{"batch":%s,"results":[`, data)
-	return &jsonWriter{lineWriter: lineWriter{w, lang}}, err
+	return &jsonWriter{lineWriter: lineWriter{w, lang, b.columns}}, err
 }
 
 func (j *jsonWriter) result(item batch.Item, estimate json.RawMessage) error {

@@ -24,16 +24,12 @@ func (e *Engine) CachedResult(ctx context.Context, kind string, input json.RawMe
 	return result, err
 }
 
-// CachedEstimates returns the cached results for the inputs of estimates, in one
-// round trip; nil where there is none.
-func (e *Engine) CachedEstimates(ctx context.Context, inputs []EstimateInput) ([]json.RawMessage, error) {
-	results := make([]json.RawMessage, len(inputs))
-	if len(inputs) == 0 {
+// CachedAll returns the cached results under keys, in one round trip; nil for each that
+// is not cached.
+func (e *Engine) CachedAll(ctx context.Context, keys []cache.Key) ([]json.RawMessage, error) {
+	results := make([]json.RawMessage, len(keys))
+	if len(keys) == 0 {
 		return results, nil
-	}
-	keys := make([]cache.Key, len(inputs))
-	for i, input := range inputs {
-		keys[i] = input.Key()
 	}
 	cached, err := e.results.GetAll(ctx, keys)
 	for i := range cached {

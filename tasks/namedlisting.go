@@ -43,13 +43,13 @@ func NameListing(ctx context.Context, results *cache.Cache, owner, kind string, 
 	return results.PutRaw(ctx, cache.ListingKey(id, owner), []byte(listed.Key()), estimate.ValidUntil)
 }
 
-// NameCached is NameListing for the result of an estimate that came from the cache.
-func (e *Engine) NameCached(ctx context.Context, owner string, input EstimateInput, result json.RawMessage) error {
+// NameCached is NameListing for a result that came from the cache.
+func (e *Engine) NameCached(ctx context.Context, owner, kind string, input any, result json.RawMessage) error {
 	encoded, err := plainjson.Encode(input)
 	if err != nil {
 		return err
 	}
-	return NameListing(ctx, e.results.For(owner), owner, KindEstimate, encoded, result)
+	return NameListing(ctx, e.results.For(owner), owner, kind, encoded, result)
 }
 
 // nameListings does so for the API keys among the subscribers of a job that has

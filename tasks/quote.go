@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
@@ -37,7 +38,7 @@ func SubjectOf(job *jobs.Job) (Subject, error) {
 		err := decode(job, "input", job.Input, &input)
 		return Subject{
 			Car: input.Car(), ModelBody: input.ModelBody, FromRequest: true, input: job.Input,
-			PriceCandidates: input.PriceCandidates,
+			PriceCandidates: input.PriceCandidates, warnings: yearWarning(input),
 		}, err
 	}
 	var (
@@ -50,6 +51,18 @@ func SubjectOf(job *jobs.Job) (Subject, error) {
 		Car: scraped.Car, ModelBody: input.ModelBody, PriceCandidates: input.PriceCandidates,
 		input: job.Input, warnings: warnings,
 	}, err
+}
+
+// yearWarning warns of a year that is not that of manufacture.
+func yearWarning(input vehicle.QuoteInput) []vehicle.Warning {
+	if input.YearBasis == "" {
+		return nil
+	}
+	key := "warning/registration_year.request"
+	if input.YearBasis == "model" {
+		key = "warning/model_year"
+	}
+	return []vehicle.Warning{message.New(key, message.Values{"year": strconv.Itoa(input.Year)})}
 }
 
 // Result returns the result of the job from what the authority said of the car.

@@ -14,9 +14,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ushuru/pkg/batch"
+	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
 	"ushuru/pkg/retry"
+	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
@@ -120,32 +122,52 @@ func (d *dispatcher) dispatchShares(ctx context.Context, active []batch.ActiveBa
 	return submitted, errors.Join(append(errs, d.batches.MarkServed(ctx, served...))...)
 }
 
-// rowRequest is a row with what it asks for.
+// rowRequest is a row with the job that it asks for.
 type rowRequest struct {
 	row    batch.ClaimedRow
-	input  tasks.EstimateInput
+	kind   string
+	input  any
+	key    cache.Key
 	cached json.RawMessage // its result, if that is cached
+}
+
+// requestOf returns what a row asks for: the estimate of its listing, or of the car
+// that it describes.
+func requestOf(row batch.ClaimedRow, owner string) (request rowRequest, err error) {
+	if row.Car != nil {
+		var car vehicle.QuoteInput
+		if err := json.Unmarshal(row.Car, &car); err != nil {
+			return request, fmt.Errorf("worker: car of a row: %w", err)
+		}
+		key, err := tasks.QuoteKey(car)
+		return rowRequest{row: row, kind: tasks.KindQuote, input: car, key: key}, err
+	}
+	input := tasks.EstimateInput{
+		URL: row.URL, ModelBody: row.ModelBody, PriceCandidates: row.PriceCandidates,
+	}.For(owner)
+	if row.Known != nil {
+		if err := json.Unmarshal(row.Known, &input.Known); err != nil {
+			return request, fmt.Errorf("worker: known values of a row: %w", err)
+		}
+	}
+	return rowRequest{row: row, kind: tasks.KindEstimate, input: input, key: input.Key()}, nil
 }
 
 // prepareRows reads the cached results of rows, all in one round trip. A row that
 // cannot be read is left out, with an error.
 func (d *dispatcher) prepareRows(ctx context.Context, rows []batch.ClaimedRow, owner string) ([]rowRequest, error) {
 	requests := make([]rowRequest, 0, len(rows))
-	inputs := make([]tasks.EstimateInput, 0, len(rows))
+	keys := make([]cache.Key, 0, len(rows))
 	var errs []error
 	for _, row := range rows {
-		input := tasks.EstimateInput{
-			URL: row.URL, ModelBody: row.ModelBody, PriceCandidates: row.PriceCandidates,
-		}.For(owner)
-		if row.Known != nil {
-			if err := json.Unmarshal(row.Known, &input.Known); err != nil {
-				errs = append(errs, fmt.Errorf("worker: known values of a row: %w", err))
-				continue
-			}
+		request, err := requestOf(row, owner)
+		if err != nil {
+			errs = append(errs, err)
+			continue
 		}
-		requests, inputs = append(requests, rowRequest{row: row, input: input}), append(inputs, input)
+		requests, keys = append(requests, request), append(keys, request.key)
 	}
-	cached, err := d.engine.CachedEstimates(ctx, inputs)
+	cached, err := d.engine.CachedAll(ctx, keys)
 	for i := range cached {
 		requests[i].cached = cached[i]
 	}
@@ -205,13 +227,13 @@ func (d *dispatcher) failRows(ctx context.Context, rows []batch.ClaimedRow) erro
 func (d *dispatcher) submitRow(ctx context.Context, request rowRequest, owner string) (id string, err error) {
 	row := request.row
 	if request.cached != nil {
-		if err := d.engine.NameCached(ctx, owner, request.input, request.cached); err != nil {
+		if err := d.engine.NameCached(ctx, owner, request.kind, request.input, request.cached); err != nil {
 			return "", err
 		}
 		ended := &jobs.Job{State: jobs.Succeeded, Result: request.cached, Owner: owner}
 		return "", d.outcomes.record(ctx, row.Batch, row.Index, ended)
 	}
-	job, err := d.engine.Submit(ctx, tasks.KindEstimate, request.input, tasks.Requester{
+	job, err := d.engine.Submit(ctx, request.kind, request.input, tasks.Requester{
 		Owner: owner, Class: jobs.Bulk, Subscriber: fmt.Sprintf("%s:%s#%d", subscriberBatch, row.Batch, row.Index),
 	})
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package batch stores batches in Redis: listings that one caller submitted
+// Package batch stores batches in Redis: listings or cars that one caller submitted
 // together, the outcome of each, and which are next.
 //
 // Every change is one atomic script on the keys of one batch, which share a hash
@@ -66,7 +66,7 @@ func codeOf(state State) byte {
 	return 0
 }
 
-// Row is one listing of a batch as it was submitted.
+// Row is one listing, or one described car, of a batch as it was submitted.
 type Row struct {
 	Number    int    `json:"n"`             // of the caller: the first row is 1, or the line of the file
 	Reference string `json:"ref,omitempty"` // the caller's name for the listing
@@ -75,6 +75,13 @@ type Row struct {
 	// Known is the canonical JSON of the values that override the listing's; nil
 	// for none.
 	Known json.RawMessage `json:"known,omitempty"`
+	// Car is the canonical JSON of the car that the row describes, a vehicle.QuoteInput;
+	// nil of a row with a URL.
+	Car json.RawMessage `json:"car,omitempty"`
+	// PriceBasis says which price of the row the car's is: fob, cf, hammer or start.
+	PriceBasis string `json:"basis,omitempty"`
+	// Own are the cells of the caller's own columns, see Options.Columns.
+	Own []string `json:"own,omitempty"`
 	// PriceCandidates adds the taxes of all candidates to the error of the row.
 	PriceCandidates bool `json:"price,omitempty"`
 	// DuplicateOf is the index of the first row with the same listing and label,
@@ -92,6 +99,11 @@ type Options struct {
 	// Webhook is the id of an endpoint that is notified of the batch's end,
 	// whatever it subscribes to; "" is none.
 	Webhook string `json:"webhook,omitempty"`
+
+	// JPYPerUSD is how many yen a dollar is in the prices of the rows; "" when none is in
+	// yen. Columns are the names of the caller's own columns.
+	JPYPerUSD string   `json:"jpy,omitempty"`
+	Columns   []string `json:"columns,omitempty"`
 
 	Landing *vehicle.LandingDays `json:"landing,omitempty"`
 	Costs   *vehicle.Costs       `json:"costs,omitempty"`
@@ -165,7 +177,10 @@ const AccountTTL = 30 * 24 * time.Hour
 func Size(rows []Row) int64 {
 	size := int64(headBytes)
 	for _, row := range rows {
-		size += int64(rowBytes + len(row.Reference) + len(row.URL) + len(row.ModelBody) + len(row.Known))
+		size += int64(rowBytes + len(row.Reference) + len(row.URL) + len(row.ModelBody) + len(row.Known) + len(row.Car))
+		for _, cell := range row.Own {
+			size += int64(len(cell))
+		}
 	}
 	return size
 }

@@ -110,12 +110,22 @@ const listRetention = 60 * 24 * time.Hour
 // maxListed is how many batches of a key are listed, the newest.
 const maxListed = 10_000
 
+// CountDuplicates returns how many rows duplicate an earlier one, and sets their
+// DuplicateOf and DuplicateRow.
+func CountDuplicates(rows []Row) (repeated int) {
+	duplicates, _ := markDuplicates(rows)
+	for _, others := range duplicates {
+		repeated += len(others)
+	}
+	return repeated
+}
+
 // markDuplicates sets DuplicateOf and DuplicateRow. It returns the duplicates of
 // each row that has some, and the state code of each row.
 func markDuplicates(rows []Row) (duplicates map[int][]int, states string) {
 	type listing struct {
-		url, label, known string
-		priced            bool
+		url, label, known, car string
+		priced                 bool
 	}
 	first := map[listing]int{}
 	duplicates = map[int][]int{}
@@ -127,7 +137,7 @@ func markDuplicates(rows []Row) (duplicates map[int][]int, states string) {
 			codes[i] = codeOf(Rejected)
 			continue
 		}
-		l := listing{row.URL, row.ModelBody, string(row.Known), row.PriceCandidates}
+		l := listing{row.URL, row.ModelBody, string(row.Known), string(row.Car), row.PriceCandidates}
 		if at, found := first[l]; found {
 			row.DuplicateOf, row.DuplicateRow = at, rows[at].Number
 			duplicates[at] = append(duplicates[at], i)

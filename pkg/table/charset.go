@@ -35,16 +35,16 @@ func decode(data []byte, named string) (text io.Reader, charset string, err erro
 	}
 	from, err := htmlindex.Get(named)
 	if err != nil {
-		return nil, "", ErrNotTable
+		return nil, "", ErrCharset
 	}
 	if charset, err = htmlindex.Name(from); err != nil {
-		return nil, "", ErrNotTable
+		return nil, "", ErrCharset
 	}
 	switch charset {
 	case "utf-8":
 		return transform.NewReader(bytes.NewReader(data), encoding.UTF8Validator), charset, nil
 	case "replacement":
-		return nil, "", ErrNotTable
+		return nil, "", ErrCharset
 	}
 	return transform.NewReader(bytes.NewReader(data), from.NewDecoder()), charset, nil
 }

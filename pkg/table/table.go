@@ -26,6 +26,8 @@ var (
 	ErrTooManyRows = errors.New("table: too many rows")
 	// ErrTooLarge means that the workbook unpacks to more than a list of cars can be.
 	ErrTooLarge = errors.New("table: the workbook is too large")
+	// ErrCharset means that the text is not in the encoding that the sender names.
+	ErrCharset = errors.New("table: not in the encoding that is named")
 	// ErrNotTable means that the bytes are neither text nor a workbook.
 	ErrNotTable = errors.New("table: not a table")
 	// ErrOldExcel means a workbook of Excel before 2007, or one with a password.

@@ -98,7 +98,7 @@ func TestCharsetThatIsNamed(t *testing.T) {
 		}
 	}
 	for _, charset := range []string{"utf-8", "klingon", "iso-2022-kr"} {
-		if rows, _, err := read([]byte("url,make\n\xc9\xb0\xc4,\n"), charset); !errors.Is(err, table.ErrNotTable) {
+		if rows, _, err := read([]byte("url,make\n\xc9\xb0\xc4,\n"), charset); !errors.Is(err, table.ErrCharset) {
 			t.Errorf("%s: %q, %v", charset, rows, err)
 		}
 	}

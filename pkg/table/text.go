@@ -138,7 +138,7 @@ func (s *lines) readLine() (line, error) {
 	case errors.Is(err, bufio.ErrBufferFull):
 		return line{}, &LineError{Line: s.number, Long: true}
 	case errors.Is(err, encoding.ErrInvalidUTF8):
-		return line{}, fmt.Errorf("%w: line %d is not UTF-8", ErrNotTable, s.number)
+		return line{}, fmt.Errorf("%w: line %d is not UTF-8", ErrCharset, s.number)
 	case err != nil && !errors.Is(err, io.EOF):
 		return line{}, err
 	case len(text) == 0:

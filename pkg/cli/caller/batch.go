@@ -27,7 +27,7 @@ type Batch struct {
 	Skip          bool   `help:"Process the valid rows even if others are invalid."`
 	Rate          string `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
 	AllowFailures bool   `help:"Exit with 0 though rows failed or were rejected."`
-	File          string `arg:"" type:"existingfile" help:"CSV file with the column url and optionally reference and modelBody."`
+	File          string `arg:"" type:"existingfile" help:"Table of listings or of described cars: .csv, .tsv or .xlsx; or .json, .ndjson."`
 }
 
 // savedBatch is a submitted batch as the command saves it.
@@ -92,6 +92,21 @@ func (c *Batch) printRefused(r *console.Console, err error) error {
 	return console.ExitError{Status: console.ExitRefused}
 }
 
+// typeOf returns the media type of a file with rows. The API recognises what a table is.
+func typeOf(file string) string {
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".json":
+		return "application/json"
+	case ".ndjson", ".jsonl":
+		return "application/x-ndjson"
+	case ".xlsx":
+		return "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	case ".tsv", ".tab":
+		return "text/tab-separated-values"
+	}
+	return "text/csv"
+}
+
 func (c *Batch) savedFile() string { return c.Out + ".batch" }
 
 // submit submits the table, or finds the batch that was submitted with it.
@@ -121,7 +136,7 @@ func (c *Batch) submit(ctx context.Context, api *client.Client, table []byte) (*
 		return nil, err
 	}
 	status, err := api.CreateBatchFromTable(ctx, client.BatchTable{
-		Type: "text/csv; charset=utf-8", Data: table, Query: query,
+		Type: typeOf(c.File), Data: table, Query: query,
 	}, client.WithIdempotencyKey(batch.Key))
 	if err != nil {
 		return nil, c.forget(err)

@@ -1,0 +1,110 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"ushuru/api/problem"
+	"ushuru/pkg/batch"
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
+
+// dryRunRows is how many rows a dry run shows.
+const dryRunRows = 10
+
+// dryRunBody says how a request for a batch is understood. Nothing of it is stored.
+type dryRunBody struct {
+	DryRun   bool              `json:"dryRun"`
+	Rows     int               `json:"rows"`
+	Valid    int               `json:"valid"`
+	Repeated int               `json:"repeated"` // of the valid rows: those that duplicate an earlier one
+	Rejected int               `json:"rejected"`
+	Missing  []string          `json:"missing,omitempty"` // options without which the batch is refused: jpyPerUSD
+	Options  batchOptions      `json:"options"`
+	Table    *tableBody        `json:"table,omitempty"`
+	First    []dryRunRow       `json:"first"`              // the first rows
+	Invalid  []problem.Row     `json:"problems,omitempty"` // of the first rows that are rejected
+	Warnings []vehicle.Warning `json:"warnings,omitempty"`
+}
+
+// dryRunRow is a row as it is understood.
+type dryRunRow struct {
+	Row        int               `json:"row"`
+	Reference  string            `json:"reference,omitempty"`
+	URL        string            `json:"url,omitempty"`
+	ModelBody  string            `json:"modelBody,omitempty"`
+	Car        json.RawMessage   `json:"car,omitempty"`
+	PriceBasis string            `json:"priceBasis,omitempty"`
+	Known      json.RawMessage   `json:"known,omitempty"`
+	Columns    map[string]string `json:"columns,omitempty"`
+	Error      *vehicle.Error    `json:"error,omitempty"`
+}
+
+// dryRun answers how a batch is understood, without storing or counting anything.
+func (s *Server) dryRun(w http.ResponseWriter, r *http.Request, req batchRequest) error {
+	body := dryRunBody{
+		DryRun: true, Rows: len(req.rows), Options: req.options, Table: req.table, First: []dryRunRow{},
+		Warnings: append(ignoredWarning(recorderOf(r).ignored), tableWarnings(req.table)...),
+	}
+	rows, err := s.checkRows(req.rows, &req.options)
+	if err != nil { // any rate shows the rest
+		body.Missing = []string{"jpyPerUSD"}
+		guess := req.options
+		rate, _ := money.ParseNumber("150")
+		guess.JPYPerUSD = &rate
+		if rows, err = s.checkRows(req.rows, &guess); err != nil {
+			return err
+		}
+	}
+	body.Repeated = batch.CountDuplicates(rows)
+	for i, row := range rows {
+		if row.RejectReason == nil {
+			body.Valid++
+		}
+		if i < dryRunRows {
+			body.First = append(body.First, s.dryRunRow(row, req.table, body.Missing != nil))
+		}
+	}
+	body.Rejected = len(rows) - body.Valid
+	if p := rowsProblem(rows); p != nil {
+		body.Invalid = p.Rows
+	}
+	return writeJSON(w, http.StatusOK, body)
+}
+
+// dryRunRow returns a row as it is understood; without its price when the rate of yen is
+// missing.
+func (s *Server) dryRunRow(row batch.Row, t *tableBody, unpriced bool) dryRunRow {
+	shown := dryRunRow{
+		Row: row.Number, Reference: row.Reference, URL: row.URL, ModelBody: row.ModelBody, Car: row.Car, PriceBasis: row.PriceBasis,
+		Known: row.Known,
+	}
+	if t != nil {
+		shown.Columns = ownColumns(t.own, row.Own)
+	}
+	var car vehicle.QuoteInput
+	if unpriced && json.Unmarshal(row.Car, &car) == nil {
+		car.FOBPriceUSD, car.CFPriceUSD = nil, nil
+		shown.Car, _ = json.Marshal(car)
+	}
+	if row.RejectReason != nil {
+		why := problemOf(row.RejectReason).Body()
+		shown.Error = &why
+	}
+	return shown
+}
+
+// ownColumns returns the caller's own cells by their columns.
+func ownColumns(names, cells []string) map[string]string {
+	own := map[string]string{}
+	for i, cell := range cells {
+		if i < len(names) && cell != "" {
+			own[names[i]] = cell
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	return own
+}

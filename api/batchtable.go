@@ -1,0 +1,157 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ushuru/api/problem"
+	"ushuru/pkg/batch"
+	"ushuru/pkg/lot"
+	"ushuru/pkg/message"
+	"ushuru/pkg/table"
+	"ushuru/pkg/vehicle"
+)
+
+// tableBody says how a table was understood.
+type tableBody struct {
+	Format    string       `json:"format"` // csv or xlsx
+	Charset   string       `json:"charset,omitempty"`
+	Separator string       `json:"separator,omitempty"`
+	Sheet     string       `json:"sheet,omitempty"`
+	HeaderRow int          `json:"headerRow"`
+	Columns   []lot.Column `json:"columns"`
+	Repeated  []string     `json:"repeatedColumns,omitempty"` // they mean what others before them mean
+	Unknown   []string     `json:"unknownColumns,omitempty"`
+	EmptyRows int          `json:"emptyRows"` // which were left out
+
+	own []string // names of the caller's own columns
+}
+
+// maxOwn is how much of the caller's own columns comes back, of one row in bytes.
+const maxOwn = 2 << 10
+
+// readTable reads the rows of a table.
+func readTable(data []byte, charset string, mapping lot.Mapping) ([]rowRequest, *tableBody, error) {
+	r, err := table.Open(data, table.Options{
+		Charset: charset, MaxRows: batch.MaxRows,
+		IsColumn: func(name string) bool { return mapping.Has(name) || lot.IsColumn(name) },
+	})
+	if err != nil {
+		return nil, nil, tableProblem(err)
+	}
+	columns := lot.NewColumns(r.Header, mapping)
+	var rows []rowRequest
+	for {
+		row, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, nil, tableProblem(err)
+		}
+		rows = append(rows, rowOfTable(row, columns))
+	}
+	return rows, &tableBody{
+		Format: r.Format, Charset: r.Charset, Separator: r.Separator, Sheet: r.Sheet, HeaderRow: r.HeaderRow,
+		Columns: columns.All(), Repeated: columns.Duplicate, Unknown: columns.Unknown, EmptyRows: r.Empty, own: columns.Own(),
+	}, nil
+}
+
+// rowOfTable reads a row. A cell that cannot be read rejects the row of a described car;
+// of a row with a URL the listing says it.
+func rowOfTable(from table.Row, columns *lot.Columns) rowRequest {
+	row := rowRequest{number: from.Number}
+	read := columns.Read(from.Cells)
+	row.setLot(read)
+	row.Known = knownOfCells(read.Known)
+	row.Own = limitOwn(columns.OwnCells(from.Cells))
+	switch {
+	case from.Extra:
+		row.problem = errRowCells
+	case row.URL == "" && len(read.Problems) > 0:
+		row.problem = cellProblem(read.Problems[0])
+	}
+	return row
+}
+
+// limitOwn clips the caller's own cells.
+func limitOwn(cells []string) []string {
+	left := maxOwn
+	for i, cell := range cells {
+		if len(cell) > left {
+			cells[i] = strings.ToValidUTF8(cell[:left], "")
+		}
+		left -= len(cells[i])
+	}
+	if !slices.ContainsFunc(cells, func(cell string) bool { return cell != "" }) {
+		return nil
+	}
+	return cells
+}
+
+func cellProblem(p lot.Problem) *problem.Problem {
+	variant := "cell"
+	if p.Currency {
+		variant = "currency"
+	}
+	return problem.New(http.StatusBadRequest, "field_invalid."+variant,
+		message.Values{"column": clip(p.Column), "value": clip(p.Value), "field": p.Field})
+}
+
+// tableProblem returns the problem of a table that is refused.
+func tableProblem(err error) error {
+	if line, ok := errors.AsType[*table.LineError](err); ok {
+		code := "table_line_invalid"
+		if line.Long {
+			code += ".long"
+		}
+		const maxLineKB = maxRow >> 10
+		return problem.New(http.StatusBadRequest, code,
+			message.Values{"line": strconv.Itoa(line.Line), "max": strconv.Itoa(maxLineKB)}).WithCause(err)
+	}
+	for _, known := range []struct{ err, problem error }{
+		{table.ErrHeader, errCSVHeaderMissing},
+		{table.ErrTooManyRows, errTooManyRows},
+		{table.ErrTooLarge, errTableTooLarge},
+		{table.ErrOldExcel, errTableOldExcel},
+		{table.ErrCharset, errBatchCharset},
+		{table.ErrNotTable, errTableUnreadable},
+	} {
+		if errors.Is(err, known.err) {
+			return fmt.Errorf("%w: %w", known.problem, err)
+		}
+	}
+	return err
+}
+
+// tableWarnings name the columns that were not understood.
+func tableWarnings(t *tableBody) (warnings []vehicle.Warning) {
+	if t == nil {
+		return nil
+	}
+	for key, names := range map[string][]string{"warning/columns_repeated": t.Repeated, "warning/columns_unknown": t.Unknown} {
+		if len(names) > 0 {
+			warnings = append(warnings, message.New(key, message.Values{"columns": clipNames(names)}))
+		}
+	}
+	return warnings
+}
+
+// clipNames lists names of columns.
+func clipNames(names []string) string {
+	const maxNamed = 40
+	more := ""
+	if len(names) > maxNamed {
+		names, more = names[:maxNamed], ", …"
+	}
+	clipped := make([]string, len(names))
+	for i, name := range names {
+		clipped[i] = clip(name)
+	}
+	return strings.Join(clipped, ", ") + more
+}

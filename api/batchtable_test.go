@@ -1,0 +1,208 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"mime/multipart"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/xuri/excelize/v2"
+)
+
+// tableScenarios are tables as programs and auction houses write them, by a dry run.
+var tableScenarios = []scenario{
+	{
+		name: "a Japanese list", url: "/v1/batches?dryRun=true&jpyPerUSD=150", headers: map[string]string{"Content-Type": "text/csv"},
+		body:   "出品番号,車名,グレード,型式,年式,排気量,走行,評価点,スタート価格(千円)\n7,プリウス,S,DAA-ZVW30,H24,1800,85千km,4,300\n",
+		status: 200, has: []string{
+			`"dryRun":true,"rows":1,"valid":1,"repeated":0,"rejected":0,`,
+			`{"column":"スタート価格(千円)","field":"startPrice","unit":"1000 JPY","used":true}`,
+			`"car":{"make":"TOYOTA","model":"PRIUS","modelCode":"ZVW30","rawModelCode":"DAA-ZVW30","version":"S","year":2012,` +
+				`"engine_cc":1800,"fobPriceUSD":2000,"yearBasis":"registration"},"priceBasis":"start"`,
+			`"columns":{"グレード":"S","スタート価格(千円)":"300","出品番号":"7","型式":"DAA-ZVW30","年式":"H24","排気量":"1800","評価点":"4","走行":"85千km","車名":"プリウス"}`,
+			`"reference":"7"`,
+		},
+	},
+	{
+		name: "yen without a rate, in a dry run", url: "/v1/batches?dryRun=true", headers: csvBody, status: 200,
+		body: "make,model,year,startPriceJPY\nTOYOTA,IST,2005,100000\n",
+		has:  []string{`"missing":["jpyPerUSD"]`, `"valid":1,`}, hasNot: []string{`fobPriceUSD`},
+	},
+	{
+		name: "yen without a rate", url: "/v1/batches", headers: csvBody, status: 400, has: []string{`"jpy_rate_missing"`, "Row 3"},
+		body: "make,model,year,fobPriceUSD,startPriceJPY\nTOYOTA,IST,2005,900,100000\nTOYOTA,IST,2006,,100000\n",
+	},
+	{
+		name: "an odd rate of yen", url: "/v1/batches?jpyPerUSD=0.007", headers: csvBody, status: 400, has: []string{`"field_invalid"`, "jpyPerUSD"},
+		body: "make,model,year,startPriceJPY\nTOYOTA,IST,2005,100000\n",
+	},
+	{
+		name: "JSON", url: "/v1/batches?dryRun=true", status: 200,
+		body: `{"items":[{"reference":"a","make":"Toyota","model":"Ist","year":2005,"hammerPriceJPY":300000,"startPriceJPY":1},
+			{"url":"https://cars.example/1","year":2015,"fobPriceJPY":150000,"startPriceJPY":1},{"url":"https://cars.example/2","year":2015,"yearBasis":"registration"},
+			{"make":"TOYOTA","year":"2005"},{"make":"TOYOTA"},{"year":2005},{"make":"A","model":"B","year":2005,"yearBasis":"guess"},{"make":"A","model":"B","year":2005,"fobPriceJPY":-1}],
+			"options":{"jpyPerUSD":150,"onInvalid":"skip"}}`,
+		has: []string{
+			`"rows":8,"valid":3,`, `"fobPriceUSD":2000},"priceBasis":"hammer"`, `"known":{"year":2015,"yearBasis":"manufacture","fobPriceUSD":1000}`,
+			`"url":"https://cars.example/2"}`, `{"row":4,"code":"field_invalid","error":"\"year\" must be a whole number."`, `{"row":5,"code":"field_invalid","error":"\"model\"`,
+			`{"row":6,"code":"url_missing"`, `{"row":7,"code":"field_invalid","error":"\"yearBasis\"`, `{"row":8,"code":"field_invalid","error":"\"fobPriceJPY\"`,
+		},
+	},
+	{
+		name: "lines of JSON", url: "/v1/batches?dryRun=true&onInvalid=skip", headers: map[string]string{"Content-Type": "application/x-ndjson"}, status: 200,
+		body: `{"reference":"a","url":"https://cars.example/1","colour":"red"}` + "\n\n" + `"https://cars.example/2"` + "\r\n{\n",
+		has: []string{
+			`"rows":3,"valid":2,`, `{"row":1,"reference":"a","url":"https://cars.example/1"}`, `{"row":3,"url":"https://cars.example/2"}`,
+			`{"row":4,"code":"row_invalid"`, `"field_ignored"`, `colour`,
+		},
+	},
+	{
+		name: "columns that are not read", url: "/v1/batches?dryRun=true", headers: csvBody, status: 200,
+		body: "url,Link,Remarks\nhttps://cars.example/1,https://cars.example/2,good\n",
+		has:  []string{`"repeatedColumns":["Link"]`, `"unknownColumns":["Remarks"]`, `"columns_repeated"`, `"columns_unknown"`, `"columns":{"Link":"https://cars.example/2","Remarks":"good"}`},
+	},
+	{
+		name: "columns that the caller names", url: "/v1/batches?dryRun=true&column=Preis%3DstartPrice+(USD)&column=Wagen%3Dmodel&column=Jahr%3Dyear", headers: csvBody, status: 200,
+		body: "Wagen;Jahr;Preis\nIST;2005;900\n", has: []string{`"fobPriceUSD":900}`, `"year":2005`, `"field":"startPrice","unit":"USD"`},
+	},
+	{name: "a column that is none", url: "/v1/batches?column=a%3Dcolour", headers: csvBody, body: "url\nx\n", status: 400, has: []string{`"field_invalid"`, "colour"}},
+	{name: "a mapping that is none", url: "/v1/batches?column=a", headers: csvBody, body: "url\nx\n", status: 400, has: []string{`"field_invalid"`}},
+	{
+		name: "cells that cannot be read", url: "/v1/batches", headers: csvBody, status: 400,
+		body: "make,model,year,Price,engine_cc\nTOYOTA,IST,soon,,\nTOYOTA,IST,2005,900,\nTOYOTA,IST,2005,,big\n",
+		has: []string{
+			`{"row":2,"code":"field_invalid","error":"\"year\": \"soon\" cannot be read as year."`, `{"row":3,"code":"field_invalid","error":"\"Price\": it is not said whether \"900\" is in USD or JPY.`,
+			`{"row":4,"code":"field_invalid","error":"\"engine_cc\": \"big\" cannot be read as engine_cc."`,
+		},
+	},
+	{name: "a stray quote", url: "/v1/batches?onInvalid=skip", headers: csvBody, status: 400, body: "url,reference\nhttps://cars.example/1,\"A\nhttps://cars.example/2,B\n", has: []string{`"table_line_invalid"`, "Line 2"}},
+	{name: "a long line", url: "/v1/batches", headers: csvBody, status: 400, body: "url\nhttps://cars.example/" + strings.Repeat("x", 70_000), has: []string{`"table_line_invalid"`, "Line 2", "64 KB"}},
+	{name: "an image", url: "/v1/batches", headers: map[string]string{"Content-Type": "text/csv"}, body: "\x89PNG\r\n\x1a\n\x00\x00", status: 400, has: []string{`"table_unreadable"`}},
+	{name: "an old workbook", url: "/v1/batches", headers: map[string]string{"Content-Type": "application/vnd.ms-excel"}, body: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", status: 400, has: []string{`"table_unreadable"`, ".xls"}},
+	{name: "Windows' type of CSV", url: "/v1/batches?dryRun=yes", headers: map[string]string{"Content-Type": "application/vnd.ms-excel"}, body: "sep=;\r\nurl;reference\r\nhttps://cars.example/1;A\r\n", status: 200, has: []string{`"valid":1`, `"separator":";"`}},
+	{name: "a form without a file", url: "/v1/batches", headers: map[string]string{"Content-Type": "multipart/form-data; boundary=x"}, body: "--x--\r\n", status: 400, has: []string{`"form_invalid"`}},
+}
+
+func TestTablesAreUnderstood(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, embedded(t), nil)
+	for _, s := range tableScenarios {
+		s.method = http.MethodPost
+		t.Run(s.name, func(t *testing.T) { s.run(t, a) })
+	}
+	if keys, err := a.conn.Client().Keys(t.Context(), "batch*").Result(); err != nil || len(keys) > 0 {
+		t.Errorf("a dry run stored %q, %v", keys, err)
+	}
+}
+
+// lots is a workbook with three lots, one of them with a URL, and a row without a car.
+func lots(t *testing.T) []byte {
+	t.Helper()
+	f := excelize.NewFile()
+	for i, row := range [][]any{
+		{"Lots of 26 November"},
+		{"Lot", "メーカー", "型式", "年式", "Start (JPY)", "URL", "Remarks"},
+		{1, "トヨタ", "DBA-KSP90", 2008, 150000, "", "good"},
+		{" "},
+		{2, "トヨタ", "DBA-KSP90", 2008, 150000, "", "=1+1"},
+		{3, "", "", "", "", "https://cars.example/1", ""},
+		{4, "", "", "", 90000, "", "no car"},
+	} {
+		if err := f.SetSheetRow("Sheet1", fmt.Sprint("A", i+1), &row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var data bytes.Buffer
+	if err := f.Write(&data); err != nil {
+		t.Fatal(err)
+	}
+	return data.Bytes()
+}
+
+// Every row of a workbook in a form is in exactly one count; the described cars become
+// quotes, and the caller's own columns come back.
+func TestWorkbookInAForm(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, embedded(t), nil)
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	options, err := w.CreateFormField("options")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = options.Write([]byte(`{"jpyPerUSD":150,"onInvalid":"skip"}`))
+	file, err := w.CreateFormFile("file", "lots.xlsx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = file.Write(lots(t))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	post := func() answer {
+		r := a.request(t, http.MethodPost, "/v1/batches", form.String())
+		r.Header.Set("Content-Type", w.FormDataContentType())
+		r.Header.Set("Idempotency-Key", "one")
+		return a.send(t, r)
+	}
+	got := post()
+	var body struct {
+		Rows, Repeated int
+		Counts         map[string]int
+		Table          struct{ EmptyRows, HeaderRow int }
+	}
+	if err := json.Unmarshal([]byte(got.body), &body); err != nil || got.status != http.StatusCreated {
+		t.Fatal(got, err)
+	}
+	sum := 0
+	for _, n := range body.Counts {
+		sum += n
+	}
+	if body.Rows != 4 || sum != 4 || body.Repeated != 1 || body.Counts["rejected"] != 1 || body.Table.EmptyRows != 1 || body.Table.HeaderRow != 2 {
+		t.Errorf("%s", got.body)
+	}
+	if again := post(); again.header.Get("Location") != got.header.Get("Location") {
+		t.Errorf("the same form again: %s", again.body)
+	}
+	items := a.send(t, a.request(t, http.MethodGet, "/v1/batches/"+path.Base(got.header.Get("Location"))+"/items", ""))
+	for _, want := range []string{
+		`{"row":3,"reference":"1","url":"","car":{"make":"TOYOTA","modelCode":"KSP90","rawModelCode":"DBA-KSP90","year":2008,"fobPriceUSD":1000,"yearBasis":"registration"},"priceBasis":"start","state":"waiting","columns":{`,
+		`"Remarks":"good"`, `"sameAs":3`, `{"row":6,"reference":"3","url":"https://cars.example/1","state":"waiting","columns":{"Lot":"3"}}`,
+		`{"row":7,"reference":"4","url":"","state":"rejected"`, `"code":"url_missing"`,
+	} {
+		if !strings.Contains(items.body, want) {
+			t.Errorf("no %s in %s", want, items.body)
+		}
+	}
+	other := a.request(t, http.MethodPost, "/v1/batches", strings.Replace(form.String(), `150,`, `151,`, 1))
+	other.Header.Set("Content-Type", w.FormDataContentType())
+	other.Header.Set("Idempotency-Key", "one")
+	if got := a.send(t, other); got.status != http.StatusUnprocessableEntity {
+		t.Errorf("another rate under the same key: %v", got)
+	}
+}
+
+// What a body is, its bytes say, whatever the type of the request.
+func TestTypesOfTables(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, embedded(t), nil)
+	bodies := map[string]string{"csv": "url\nhttps://cars.example/1\n", "xlsx": string(lots(t))}
+	for _, mediaType := range []string{
+		"text/csv", "text/csv; charset=utf-8", "application/csv", "text/tab-separated-values", "application/vnd.ms-excel",
+		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+	} {
+		for _, format := range slices.Sorted(maps.Keys(bodies)) {
+			r := a.request(t, http.MethodPost, "/v1/batches?dryRun=true&jpyPerUSD=150", bodies[format])
+			r.Header.Set("Content-Type", mediaType)
+			if got := a.send(t, r); got.status != http.StatusOK || !strings.Contains(got.body, `"format":"`+format+`"`) {
+				t.Errorf("%s as %s: %v", format, mediaType, got)
+			}
+		}
+	}
+}
