@@ -17,7 +17,9 @@ import (
 // 20 MB.
 const (
 	maxUnpacked = 48 << 20 // of all parts that are read
-	maxElement  = 1 << 20  // of one row, or one of the texts that cells share
+	maxRatio    = 100      // of what a workbook unpacks to beyond minUnpacked; a list has 5 to 15
+	minUnpacked = 2 << 20
+	maxElement  = 1 << 20 // of one row, or one of the texts that cells share
 	maxTexts    = 400_000
 	maxTextSize = 24 << 20 // of all those texts
 	maxParts    = 2000
@@ -58,7 +60,7 @@ func openWorkbook(data []byte, o Options) (*Reader, error) {
 	if err != nil || len(archive.File) > maxParts {
 		return nil, fmt.Errorf("%w: %w", ErrNotTable, errors.Join(err, errNoWorkbook))
 	}
-	w := &workbook{parts: map[string]*zip.File{}, left: maxUnpacked, dates: map[int]bool{}}
+	w := &workbook{parts: map[string]*zip.File{}, left: min(maxUnpacked, minUnpacked+maxRatio*int64(len(data))), dates: map[int]bool{}}
 	for _, part := range archive.File {
 		w.parts[strings.ToLower(strings.TrimPrefix(part.Name, "/"))] = part
 	}
