@@ -21,6 +21,9 @@ const (
 // hostBusy is the code of a job that ended because its site had asked for a pause.
 const hostBusy = "host_busy"
 
+// aiUnavailable is the code of a job that ended because no AI answered.
+const aiUnavailable = "ai_unavailable"
+
 // eastAfrica is the time zone of the callers.
 var eastAfrica = time.FixedZone("EAT", 3*60*60)
 
@@ -48,7 +51,12 @@ func SitePaused(pause time.Duration, offer string, cause error) *StepError {
 func IsPatient(job *jobs.Job) bool { return job.Deadline.Sub(job.Created) >= deadlineBulk }
 
 // EndedForPerson reports whether a job that was made for a person ended because
-// that person should not wait for a site. A batch row that had joined it waits.
+// that person should not wait for a site or the AI. A batch row that had joined it
+// waits.
 func EndedForPerson(job *jobs.Job) bool {
-	return job.Error != nil && job.Error.Code == hostBusy && !IsPatient(job)
+	if job.Error == nil {
+		return false
+	}
+	return job.Error.Code == hostBusy && !IsPatient(job) ||
+		job.Error.Code == aiUnavailable && job.Class == jobs.Interactive
 }

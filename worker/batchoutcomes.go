@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,7 +29,7 @@ type batchOutcomes struct {
 	webhooks *webhook.Store
 	bytes    *quota.Bytes
 	log      *slog.Logger
-	wake     chan struct{} // holds a value when a row has ended, so that the window may have room
+	wake     chan struct{} // holds a value when a row has ended or was parked, so that the window may have room
 }
 
 func newBatchOutcomes(
@@ -39,6 +40,23 @@ func newBatchOutcomes(
 
 // onJobEnded is the tasks.Notifier of batch rows.
 func (o *batchOutcomes) onJobEnded(ctx context.Context, job *jobs.Job, subscribers []string) error {
+	return o.eachRow(ctx, job, subscribers, func(id string, row int) error { return o.record(ctx, id, row, job) })
+}
+
+// parkSlack is how much longer a row is parked than its job waits: an attempt that
+// waits again takes no place in between.
+const parkSlack = 15 * time.Second
+
+// onJobWaits parks the rows of a job that does nothing for a time.
+func (o *batchOutcomes) onJobWaits(ctx context.Context, job *jobs.Job, subscribers []string, wait time.Duration) error {
+	rows := slices.DeleteFunc(subscribers, func(s string) bool { return !strings.HasPrefix(s, subscriberBatch+":") })
+	return o.eachRow(ctx, job, rows, func(id string, row int) error { return o.batches.Park(ctx, id, row, wait+parkSlack) })
+}
+
+// eachRow does something for each subscriber that is a row, and has the window filled.
+func (o *batchOutcomes) eachRow(
+	ctx context.Context, job *jobs.Job, subscribers []string, do func(batch string, row int) error,
+) error {
 	for _, subscriber := range subscribers {
 		id, index, _ := strings.Cut(strings.TrimPrefix(subscriber, subscriberBatch+":"), "#")
 		row, err := strconv.Atoi(index)
@@ -46,7 +64,7 @@ func (o *batchOutcomes) onJobEnded(ctx context.Context, job *jobs.Job, subscribe
 			o.log.ErrorContext(ctx, "invalid subscriber on job", "job", job.ID, "subscriber", subscriber)
 			continue
 		}
-		if err := o.record(ctx, id, row, job); err != nil {
+		if err := do(id, row); err != nil {
 			return err
 		}
 	}

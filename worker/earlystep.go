@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"time"
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/tra"
@@ -31,7 +32,8 @@ func earlySteps(calculateKnown stepFunc) map[string]earlyStep {
 
 // fallback runs a step that waits for a worker of the role authority, while none can ask
 // TRA's calculator, when all that it needs is cached, expired or not: such a step was
-// enqueued before the outage, and perhaps for a worker whose line is cut.
+// enqueued before the outage, and perhaps for a worker whose line is cut. The rows of
+// a step that must wait give up their places.
 func (s *stepHandler) fallback(ctx context.Context, job *jobs.Job, step string) (json.RawMessage, bool) {
 	if s.outages.Now(ctx).Reason == "" {
 		return nil, false
@@ -41,10 +43,16 @@ func (s *stepHandler) fallback(ctx context.Context, job *jobs.Job, step string) 
 			continue
 		}
 		output, err := s.runStep(ctx, early.taskType, early.run, job)
+		if err != nil {
+			s.parkRows(ctx, job, sweptAgain)
+		}
 		return output, err == nil
 	}
 	return nil, false
 }
+
+// sweptAgain is how soon the sweeper looks again at a job of a batch.
+const sweptAgain = 10 * time.Second
 
 // runEarly runs the step that may follow at once. It returns nil when there is
 // none, or when the step fails for whatever reason: then its own task decides.

@@ -2,20 +2,27 @@ package worker
 
 import "ushuru/pkg/batch"
 
+// parkedWindows is how many times as many rows as run may be parked. Each has a job,
+// which the sweeper looks at.
+const parkedWindows = 10
+
 // fairShares returns how many rows of each batch may be submitted, so that at most
-// window rows run over all batches. Each row goes to the API key with the fewest
-// running rows, and of its batches to the one with the fewest; among equals, to
-// the batch that was served least recently, which is their order in active.
+// window rows run over all batches. Parked rows do not count, as long as there are not
+// too many. Each row goes to the API key with the fewest running rows, and of its
+// batches to the one with the fewest; among equals, to the batch that was served least
+// recently, which is their order in active.
 func fairShares(active []batch.ActiveBatch, window int) map[string]int {
 	ofKey := map[string]int{}
 	running := make([]int, len(active))
 	waiting := make([]int, len(active))
-	free := window
+	free, parked := window, 0
 	for i, b := range active {
-		running[i], waiting[i] = b.Running, b.Waiting
-		ofKey[b.Owner] += b.Running
-		free -= b.Running
+		running[i], waiting[i] = b.Running-b.Parked, b.Waiting
+		ofKey[b.Owner] += running[i]
+		free -= running[i]
+		parked += b.Parked
 	}
+	free -= max(parked-parkedWindows*window, 0)
 	shares := map[string]int{}
 	for ; free > 0; free-- {
 		next := -1

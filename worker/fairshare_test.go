@@ -20,6 +20,8 @@ func TestShares(t *testing.T) {
 		"no batch waits":      {[]batch.ActiveBatch{{ID: "a", Running: 3}}, 10, map[string]int{}},
 		"one alone has all":   {[]batch.ActiveBatch{{ID: "a", Waiting: 100}}, 10, map[string]int{"a": 10}},
 		"the window is full":  {[]batch.ActiveBatch{{ID: "a", Waiting: 100, Running: 10}}, 10, map[string]int{}},
+		"parked ones":         {[]batch.ActiveBatch{{ID: "a", Waiting: 100, Running: 20, Parked: 17}}, 10, map[string]int{"a": 7}},
+		"too many parked":     {[]batch.ActiveBatch{{ID: "a", Waiting: 100, Running: 104, Parked: 104}}, 10, map[string]int{"a": 6}},
 		"and more than full":  {[]batch.ActiveBatch{{ID: "a", Waiting: 100, Running: 20}}, 10, map[string]int{}},
 		"half each":           {[]batch.ActiveBatch{{ID: "a", Owner: "x", Waiting: 100}, {ID: "b", Owner: "y", Waiting: 100}}, 10, map[string]int{"a": 5, "b": 5}},
 		"a small one first":   {[]batch.ActiveBatch{{ID: "a", Owner: "x", Waiting: 100}, {ID: "b", Owner: "y", Waiting: 2}}, 10, map[string]int{"a": 8, "b": 2}},

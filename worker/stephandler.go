@@ -17,6 +17,7 @@ import (
 
 	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/match"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/retry"
 	"ushuru/pkg/tra"
@@ -52,6 +53,8 @@ type stepHandler struct {
 	claims *sync.Map
 	// far means that Redis is far away.
 	far bool
+	// waits parks the batch rows of a job; nil in tests.
+	waits func(ctx context.Context, job *jobs.Job, subscribers []string, wait time.Duration) error
 	// outages tells whether TRA's calculator can be asked.
 	outages *tra.Outages
 	// These bound how long the handler retries to write the outcome of a step: when
@@ -200,6 +203,10 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 		log.Info("step completed", "early_steps", len(early))
 		defer s.stopAsking(ctx, run, false)
 		return s.complete(ctx, run, output, early)
+	case errors.Is(err, tra.ErrNotKnown) && retries == 0 && ctx.Err() == nil:
+		// Another vehicle's worker may be about to store a list of this one.
+		log.Debug("step looks for its answer again", "error", err)
+		return nil, s.retryLater(ctx, run, minSnooze, err)
 	case errors.Is(err, tra.ErrNotKnown): // only a worker of the role authority can go on
 		log.Info("step returned to the role authority")
 		return nil, s.retryWrite(ctx, func(ctx context.Context) error { return s.engine.Return(ctx, job, run.step) })
@@ -223,6 +230,9 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 		level = slog.LevelDebug
 	}
 	log.Log(ctx, level, "step will be retried", "retries", retries, "error", err)
+	if failure, ok := errors.AsType[*tasks.StepError](err); ok && failure.Code == match.AIUnavailable && !tasks.IsFailure(err) {
+		s.parkRows(ctx, job, delay)
+	}
 	return nil, s.retryLater(ctx, run, delay, err)
 }
 
@@ -240,6 +250,22 @@ func (s *stepHandler) stopAsking(ctx context.Context, run stepRun, failed bool) 
 	}
 	if err := stop(ctx, tasks.Asked{Vehicle: run.vehicle, Job: run.job.ID, Failed: failed}); err != nil {
 		s.log.WarnContext(ctx, "steps that waited for an answer wait for the sweeper", "job", run.job.ID, "error", err)
+	}
+}
+
+// parkRows parks the batch rows of a job that waits for something that is away, so
+// that they do not keep others from running. Rows that could not be parked wait in
+// their places.
+func (s *stepHandler) parkRows(ctx context.Context, job *jobs.Job, wait time.Duration) {
+	if s.waits == nil {
+		return
+	}
+	subscribers, err := s.jobs.Subscribers(ctx, job.ID)
+	if err == nil {
+		err = s.waits(ctx, job, subscribers, wait)
+	}
+	if err != nil {
+		s.log.WarnContext(ctx, "batch rows that wait were not parked", "job", job.ID, "error", err)
 	}
 }
 

@@ -284,6 +284,7 @@ func (w *Worker) newStepHandler() *stepHandler {
 	}
 	return &stepHandler{
 		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, hub: o.Hub, claims: w.claims, outages: outages,
+		waits:        w.dispatcher.outcomes.onJobWaits,
 		writeTimeout: writeTimeout, outageTimeout: outageTimeout,
 		run: map[string]stepFunc{
 			tasks.TypeScrape:         newScraper(o).scrape,

@@ -20,6 +20,7 @@ type ActiveBatch struct {
 	Owner   string
 	Waiting int // rows, without duplicates
 	Running int // likewise
+	Parked  int // running ones that take no place in the window now
 	Ended   bool
 	Missing bool // not yet created, or expired
 
@@ -32,15 +33,18 @@ const maxActive = 1000
 
 // ListActive returns the active batches, the one that was served longest ago first.
 func (s *Store) ListActive(ctx context.Context) ([]ActiveBatch, error) {
-	listed, err := s.redis.ZRangeWithScores(ctx, keyActive, 0, maxActive-1).Result()
-	if err != nil || len(listed) == 0 {
+	first := s.redis.Pipeline()
+	entries, clock := first.ZRangeWithScores(ctx, keyActive, 0, maxActive-1), first.Time(ctx)
+	if _, err := first.Exec(ctx); err != nil || len(entries.Val()) == 0 {
 		return nil, err
 	}
+	listed, now := entries.Val(), strconv.FormatInt(clock.Val().UnixMilli(), 10)
 	pipe := s.redis.Pipeline()
-	fields := make([]*redis.SliceCmd, len(listed))
+	fields, parked := make([]*redis.SliceCmd, len(listed)), make([]*redis.IntCmd, len(listed))
 	for i, entry := range listed {
 		id, _ := entry.Member.(string)
 		fields[i] = pipe.HMGet(ctx, keysOf(id)[keyHash], "owner", "waiting", "running", "ended")
+		parked[i] = pipe.ZCount(ctx, keysOf(id)[keyParked], now, "+inf")
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, err
@@ -59,7 +63,8 @@ func (s *Store) ListActive(ctx context.Context) ([]ActiveBatch, error) {
 		id, _ := entry.Member.(string)
 		active[i] = ActiveBatch{
 			ID: id, Owner: found.Owner, Waiting: found.Waiting, Running: found.Running,
-			Ended: found.Ended != "", Missing: found.Owner == "", lastServed: entry.Score,
+			Parked: min(int(parked[i].Val()), found.Running),
+			Ended:  found.Ended != "", Missing: found.Owner == "", lastServed: entry.Score,
 		}
 	}
 	return active, nil
@@ -133,7 +138,18 @@ func (s *Store) SetRowJobs(ctx context.Context, id string, jobs map[int]string) 
 	return scriptSetJobs.Run(ctx, s.redis, keysOf(id), args...).Err()
 }
 
-// ListStuck returns the running rows that were not updated for a time.
+// parkedTTL is how long the parked rows of a batch are kept after the last one was
+// parked beyond its time. A row that is lost from them only takes a place again.
+const parkedTTL = 24 * time.Hour
+
+// Park takes a running row that waits for something out of the window for a time, so
+// that others can run. The row stays running and ends as any other.
+func (s *Store) Park(ctx context.Context, id string, row int, wait time.Duration) error {
+	return scriptPark.Run(ctx, s.redis, keysOf(id), row, wait.Milliseconds(), (wait + parkedTTL).Milliseconds()).Err()
+}
+
+// ListStuck returns the running rows that were not updated for a time,
+// without those that are parked.
 func (s *Store) ListStuck(ctx context.Context, id string, idle time.Duration) ([]ClaimedRow, error) {
 	keys := keysOf(id)
 	pipe := s.redis.Pipeline()

@@ -17,6 +17,8 @@ import (
 //	batch:{id}:twins   hash: row → its later duplicates, "3,17"
 //	batch:{id}:atwork  hash: running row → its last update in ms and its job, "1763700000000 01J…"
 //	batch:{id}:out     hash: row → its result or error, packed
+//	batch:{id}:parked  sorted set: running row that takes no place in the window →
+//	                   until when, in ms
 //
 // and for all batches:
 //
@@ -86,6 +88,18 @@ end
 return 0
 `)
 
+// scriptPark parks a running row for a time. ARGV: row, time in ms, TTL of the parked
+// rows in ms. Returns 0 when the row does not run.
+var scriptPark = redis.NewScript(luaBatch + `
+if redis.call('GETRANGE', KEYS[2], ARGV[1], ARGV[1]) ~= 'r' then return 0 end
+local job = string.match(redis.call('HGET', KEYS[5], ARGV[1]) or '', ' (.*)') or ''
+local till = now + tonumber(ARGV[2])
+redis.call('HSET', KEYS[5], ARGV[1], till .. ' ' .. job)
+redis.call('ZADD', KEYS[7], till, ARGV[1])
+redis.call('PEXPIRE', KEYS[7], ARGV[3])
+return 1
+`)
+
 // scriptFinish records the outcome of a running row, once.
 // ARGV: row, state code, result or error, TTL of an ended batch in ms.
 // Returns 0 when the row was not running, 2 when the batch has ended, else 1.
@@ -94,6 +108,7 @@ if redis.call('GETRANGE', KEYS[2], ARGV[1], ARGV[1]) ~= 'r' then return 0 end
 set(ARGV[1], ARGV[2])
 redis.call('HSET', KEYS[6], ARGV[1], ARGV[3])
 redis.call('HDEL', KEYS[5], ARGV[1])
+redis.call('ZREM', KEYS[7], ARGV[1])
 redis.call('HINCRBY', KEYS[1], 'running', -1)
 local done = redis.call('HINCRBY', KEYS[1], 'done', 1)
 if now - count('at_1') > 10000 then

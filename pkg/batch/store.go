@@ -31,7 +31,7 @@ func keyOf(owner string) string { return "batches:of:{" + owner + "}" }
 // keysOf returns the keys of a batch in the order of the scripts.
 func keysOf(id string) []string {
 	base := "batch:{" + id + "}"
-	return []string{base, base + ":states", base + ":rows", base + ":twins", base + ":atwork", base + ":out"}
+	return []string{base, base + ":states", base + ":rows", base + ":twins", base + ":atwork", base + ":out", base + ":parked"}
 }
 
 // Indexes of keysOf.
@@ -42,6 +42,7 @@ const (
 	keyDuplicates
 	keyRunning
 	keyOut
+	keyParked
 )
 
 // Store stores batches in Redis.

@@ -12,22 +12,22 @@ import (
 const (
 	// gatherDelay is how long a command waits for others to be sent with it.
 	gatherDelay = 2 * time.Millisecond
-	// gatherFlights is how many pipelines are under way at most. While they are, commands
+	// gatherPlaces is how many pipelines are under way at most. While they are, commands
 	// gather, so that the busier the line the fewer the pipelines.
-	gatherFlights = 8
+	gatherPlaces = 8
 )
 
 // Gather has commands that are called at nearly the same time sent as one pipeline,
 // for a Redis so far away that each command would keep a connection for long. A
 // command whose context ends may be executed all the same, as one whose reply is lost.
 func Gather(client redis.UniversalClient) {
-	client.AddHook(&gatherer{client: client, flights: make(chan struct{}, gatherFlights)})
+	client.AddHook(&gatherer{client: client, places: make(chan struct{}, gatherPlaces)})
 }
 
 // gatherer is a hook of a client.
 type gatherer struct {
 	client  redis.UniversalClient
-	flights chan struct{}
+	places chan struct{}
 
 	mu      sync.Mutex
 	waiting []*gathered
@@ -104,8 +104,8 @@ func (g *gatherer) add(ctx context.Context, commands ...redis.Cmder) {
 // depart sends what waits.
 func (g *gatherer) depart() {
 	time.Sleep(gatherDelay)
-	g.flights <- struct{}{}
-	defer func() { <-g.flights }()
+	g.places <- struct{}{}
+	defer func() { <-g.places }()
 	g.mu.Lock()
 	sent := g.waiting
 	g.waiting = nil

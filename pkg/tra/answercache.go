@@ -135,7 +135,7 @@ func (f *fetcher[T]) call(ctx context.Context, held *heldLease) (cachedAnswer[T]
 	if f.q.Call != callDetails {
 		store.lists.put(f.key, s)
 	}
-	err = current.write(func() error {
+	err = current.writeAnswer(f.q.Call, func() error {
 		defer held.end()
 		if err := retryWrite(ctx, func() error { return save(ctx, store, f.key, s, life, held) }); err != nil {
 			return err

@@ -16,6 +16,7 @@ type session struct {
 	SessionOptions
 
 	writes sync.WaitGroup
+	lists  sync.WaitGroup // those of writes that are of lists
 	mu     sync.Mutex
 	over   bool  // finish was called; later writes are made at once
 	err    error // of the first write that failed
@@ -81,6 +82,25 @@ func (s *session) write(write func() error) error {
 		return write()
 	}
 	return nil
+}
+
+// writeAnswer writes an answer to a call: a list beside the next call, the tax when the
+// lists are written, because the worker that hears of it reads them too.
+func (s *session) writeAnswer(call string, write func() error) error {
+	switch {
+	case s == nil:
+		return write()
+	case call == callDetails:
+		return s.write(func() error {
+			s.lists.Wait()
+			return write()
+		})
+	}
+	s.lists.Add(1)
+	return s.write(func() error {
+		defer s.lists.Done()
+		return write()
+	})
 }
 
 // setError stores the first error of a write.
