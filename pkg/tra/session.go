@@ -115,6 +115,9 @@ func (s *session) setError(err error) {
 // isBulk reports whether a session is for a batch.
 func (s *session) isBulk() bool { return s != nil && s.Bulk }
 
+// isFar reports whether a session is that of a worker far away from Redis.
+func (s *session) isFar() bool { return s != nil && s.Announce != nil }
+
 // allow returns nil when a call may be made.
 func (s *session) allow() error {
 	if s == nil || s.Allow == nil {

@@ -136,6 +136,12 @@ func save[T any](ctx context.Context, store *Store, key string, s stored[T], lif
 	if err != nil {
 		return err
 	}
+	if held == nil {
+		if err := store.redis.Set(ctx, key, value, life).Err(); err != nil {
+			return fmt.Errorf("tra: store answer: %w", err)
+		}
+		return nil
+	}
 	pipe := store.redis.Pipeline()
 	var raised *redis.Cmd
 	if s.Question.Call == callDetails {
