@@ -26,7 +26,7 @@ func Gather(client redis.UniversalClient) {
 
 // gatherer is a hook of a client.
 type gatherer struct {
-	client  redis.UniversalClient
+	client redis.UniversalClient
 	places chan struct{}
 
 	mu      sync.Mutex
