@@ -205,7 +205,7 @@ func versionOf(url, version string) json.RawMessage {
 var failures = map[string]*jobs.Error{
 	noMatch: {
 		Notice:  message.Notice{Code: "no_match", Message: "No TRA entry fits this car."},
-		Details: json.RawMessage(`[{"make":"TOYOTA","modelBody":"COROLLA FIELDER - NKE165 - STATION WAGON"}]`),
+		Details: json.RawMessage(`[{"make":"TOYOTA","modelBody":"COROLLA FIELDER - NKE165 - STATION WAGON"}]`), Permanent: true,
 	},
 	forbidden: {
 		Notice:  message.Notice{Code: "url_forbidden", Message: "The host is not public."},

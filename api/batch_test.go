@@ -72,7 +72,7 @@ func ofAnother(t *testing.T, a *app) string {
 
 const none = `{"error":"No such batch, or it ended more than 7 days ago.","code":"batch_not_found",` +
 	`"text":{"en":"No such batch, or it ended more than 7 days ago.",` +
-	`"sw":"Hakuna kundi kama hilo, au liliisha zaidi ya siku 7 zilizopita.","draft":true}}`
+	`"sw":"Hakuna kundi kama hilo, au liliisha zaidi ya siku 7 zilizopita.","draft":true},"retryable":false}`
 
 var batchScenarios = []scenario{
 	{
@@ -118,10 +118,10 @@ var batchScenarios = []scenario{
 		name: "items", url: "/v1/batches/{id}/items", before: batchOf("sfr=x"), status: 200,
 		exact: `{"items":[{"row":1,"reference":"LOT 1","url":"https://cars.example/batch/0","state":"succeeded"},` +
 			`{"row":2,"reference":"LOT 2","url":"https://cars.example/batch/1","state":"failed","error":{"error":"No TRA entry fits this car.",` +
-			`"code":"no_match","candidates":[{"make":"TOYOTA","modelBody":"COROLLA FIELDER - NKE165 - STATION WAGON"}]}},` +
+			`"code":"no_match","candidates":[{"make":"TOYOTA","modelBody":"COROLLA FIELDER - NKE165 - STATION WAGON"}],"retryable":false}},` +
 			`{"row":3,"reference":"LOT 3","url":"https://cars.example/batch/2","state":"running","job":"01JOB"},` +
 			`{"row":4,"reference":"LOT 4","url":"https://cars.example/batch/0","state":"succeeded","sameAs":1},` +
-			`{"row":5,"reference":"LOT 5","url":"https://cars.example/batch/4","state":"rejected","error":{"error":"No address.","code":"url_invalid"}}]}`,
+			`{"row":5,"reference":"LOT 5","url":"https://cars.example/batch/4","state":"rejected","error":{"error":"No address.","code":"url_invalid","retryable":false}}]}`,
 	},
 	{
 		name: "items of a state", url: "/v1/batches/{id}/items?state=failed", before: batchOf("sfrf"), status: 200,

@@ -151,7 +151,8 @@ func pairProblem(err1, err2 error) error {
 		}
 		framed := p.Within("frame/url", message.Values{"name": url.name})
 		if first == nil {
-			first, said = p, framed
+			named := *p
+			first, said = named.Of(url.name), framed
 		} else {
 			said = said.Then(" ", framed)
 		}

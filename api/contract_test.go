@@ -155,7 +155,7 @@ func TestContractCanFail(t *testing.T) {
 		{"a tax too many", at, 200, swap(good, `"recomputed":{`, `"recomputed":{"extraInUSD":"1.00",`), "extraInUSD"},
 		{"without the drive-away cost", at, 200, swap(good, `"driveAway":`, `"driveaway":`), "driveAway"},
 		{"without its date", at, 200, swap(good, `"asOf":"2026-11-21T`, `"asof":"2026-11-21T`), "asOf"},
-		{"a status that is not described", at, 409, `{"error":"x","code":"x"}`, "status"},
+		{"a status that is not described", at, 418, `{"error":"x","code":"x"}`, "status"},
 		{"202 without Location", at, 202, `{}`, "Location"},
 		{"another 401", at, 401, `{"error":"no"}`, "error"},
 		{"a 401 with a code", at, 401, `{"error":"Invalid or missing API key","code":"x"}`, "code"},

@@ -35,7 +35,8 @@ type estimateRequest struct {
 func (*estimateRequest) typeProblem(field string) *problem.Problem {
 	switch field {
 	case "html", "explain", "modelBody", "priceCandidates":
-		return errFieldInvalid
+		named := *errFieldInvalid
+		return named.Of(field)
 	}
 	return errURLMissing
 }

@@ -40,17 +40,17 @@ var estimateScenarios = []scenario{
 		want: map[string]string{"Preference-Applied": "", "Cache-Control": "no-store"},
 	},
 	{
-		name: "no match", url: "/v1/estimate", body: `{"url":"https://cars.example/no-match"}`, status: 500,
+		name: "no match", url: "/v1/estimate", body: `{"url":"https://cars.example/no-match"}`, status: 422,
 		exact: `{"error":"No TRA entry fits this car.","code":"no_match",` +
-			`"candidates":[{"make":"TOYOTA","modelBody":"COROLLA FIELDER - NKE165 - STATION WAGON"}]}`,
+			`"candidates":[{"make":"TOYOTA","modelBody":"COROLLA FIELDER - NKE165 - STATION WAGON"}],"retryable":false}`,
 	},
 	{
 		name: "fetching shows that the address is not public", url: "/v1/estimate",
-		body: `{"url":"https://cars.example/forbidden"}`, status: 400, exact: `{"error":"The host is not public.","code":"url_forbidden"}`,
+		body: `{"url":"https://cars.example/forbidden"}`, status: 400, exact: `{"error":"The host is not public.","code":"url_forbidden","retryable":false}`,
 	},
 	{
 		name: "cancelled", url: "/v1/estimate", body: `{"url":"https://cars.example/cancelled"}`,
-		status: 500, has: []string{`"code":"cancelled"`},
+		status: 409, has: []string{`"code":"cancelled"`, `"retryable":false`},
 	},
 	{
 		name: "wait preferred, and long enough", url: "/v1/estimate", body: `{"url":"https://cars.example/waited"}`,

@@ -74,6 +74,7 @@ func ExampleServer_ServeHTTP() {
 
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/quote", strings.NewReader(`{"make": "TOYOTA", "year": 2016}`))
 	r.Header.Set("X-Api-Key", key)
+	r.Header.Set("X-Request-ID", "my-request-17")
 	w := httptest.NewRecorder()
 	server.ServeHTTP(w, r)
 	var indented bytes.Buffer
@@ -94,6 +95,9 @@ func ExampleServer_ServeHTTP() {
 	//   },
 	//   "values": {
 	//     "field": "model"
-	//   }
+	//   },
+	//   "retryable": false,
+	//   "param": "model",
+	//   "request": "my-request-17"
 	// }
 }

@@ -127,7 +127,7 @@ var idempotencyScenarios = []scenario{
 	},
 	{
 		name: "what ended stays ended", url: "/v1/estimate", body: named2, headers: named("five"),
-		before: endedUnder("five", "/v1/estimate", named2), status: 500, has: []string{`"code":"cancelled"`},
+		before: endedUnder("five", "/v1/estimate", named2), status: 409, has: []string{`"code":"cancelled"`},
 	},
 	{name: "empty", url: "/v1/estimate", body: named1, headers: named(""), status: 400, has: malformedKey},
 	{name: "empty in quotes", url: "/v1/estimate", body: named1, headers: named(`""`), status: 400, has: malformedKey},

@@ -73,7 +73,7 @@ func inKnown(err error) error {
 		return err
 	}
 	nested := *p
-	nested.Notice = p.Within("frame/in_known", nil)
+	nested.Notice, nested.Param = p.Within("frame/in_known", nil), "known."+p.Param
 	return &nested
 }
 

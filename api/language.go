@@ -21,16 +21,10 @@ func parseLanguage(lang string) (string, error) {
 
 // languageOf returns the language that the sentences of a response are in.
 func languageOf(w http.ResponseWriter) string {
-	for {
-		switch writer := w.(type) {
-		case *responseRecorder:
-			return writer.lang
-		case interface{ Unwrap() http.ResponseWriter }:
-			w = writer.Unwrap()
-		default:
-			return ""
-		}
+	if rec := recorderBehind(w); rec != nil {
+		return rec.lang
 	}
+	return ""
 }
 
 // setQueryLanguage takes the language of a response from the query.

@@ -25,5 +25,5 @@ func urlProblem(err error) error {
 	if !ok {
 		return err
 	}
-	return problem.Because(http.StatusBadRequest, public.Notice, err)
+	return problem.Because(http.StatusBadRequest, public.Notice, err).Of("url")
 }

@@ -127,7 +127,7 @@ func TestIncompleteDescriptionIsABadRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := <-answers
-	if got.status != http.StatusBadRequest || got.body != `{"error":"the request gives no fuel","code":"request_incomplete"}` {
+	if got.status != http.StatusBadRequest || !strings.HasPrefix(got.body, `{"error":"the request gives no fuel","code":"request_incomplete","retryable":false,"request":"`) {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 }

@@ -28,6 +28,11 @@ func writeBytes(w http.ResponseWriter, status int, data []byte) {
 
 // writeProblem responds with a problem.
 func writeProblem(w http.ResponseWriter, p *problem.Problem) error {
+	if rec := recorderBehind(w); rec != nil {
+		answered := *p
+		answered.Request = rec.id
+		p = &answered
+	}
 	data, err := p.Encode()
 	if err != nil {
 		return err

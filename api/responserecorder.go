@@ -15,13 +15,14 @@ import (
 type responseRecorder struct {
 	http.ResponseWriter
 
-	id      string
-	key     keys.Key // the caller's, once it is verified
-	job     string   // id of the job that the request waits for or reads, if any
-	status  int      // 0 until the response begins
-	written int64
-	err     error  // what the handler returned
-	lang    string // of the sentences in the response; empty is English
+	id       string
+	key      keys.Key // the caller's, once it is verified
+	job      string   // id of the job that the request waits for or reads, if any
+	status   int      // 0 until the response begins
+	written  int64
+	err      error  // what the handler returned
+	panicked bool   // the handler
+	lang     string // of the sentences in the response; empty is English
 
 	counted bool          // against the rate of the key
 	release func()        // gives the place of a large body back; nil without one
@@ -56,6 +57,21 @@ type recorderKey struct{}
 func recorderOf(r *http.Request) *responseRecorder {
 	rec, _ := r.Context().Value(recorderKey{}).(*responseRecorder)
 	return rec
+}
+
+// recorderBehind returns the responseRecorder that a response is written through; nil when
+// there is none.
+func recorderBehind(w http.ResponseWriter) *responseRecorder {
+	for {
+		switch writer := w.(type) {
+		case *responseRecorder:
+			return writer
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = writer.Unwrap()
+		default:
+			return nil
+		}
+	}
 }
 
 func withRecorder(ctx context.Context, rec *responseRecorder) context.Context {

@@ -62,8 +62,9 @@ func (s scenario) check(t *testing.T, got answer, fill *strings.Replacer) {
 			t.Errorf("header %s: %q, want %q", name, value, want)
 		}
 	}
-	if s.exact != "" && got.body != s.exact {
-		t.Errorf("body\n%s\nwant\n%s", got.body, s.exact)
+	body := strings.Replace(got.body, `,"request":"`+got.header.Get("X-Request-ID")+`"`, "", 1) // it is never the same
+	if s.exact != "" && body != s.exact {
+		t.Errorf("body\n%s\nwant\n%s", body, s.exact)
 	}
 	for _, piece := range s.has {
 		if piece = fill.Replace(piece); !strings.Contains(got.body, piece) {

@@ -21,6 +21,7 @@ import (
 	"github.com/gorilla/mux"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"ushuru/api/problem"
 	"ushuru/api/web"
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/fair"
@@ -127,7 +128,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		rec.turn.give()
 		rec.releasePlace()
 		if cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // the sentinel itself is panicked with
-			rec.err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+			rec.err, rec.panicked = fmt.Errorf("panic: %v\n%s", cause, debug.Stack()), true
 		}
 		started := rec.status != 0
 		if cause != nil && !started {
@@ -169,6 +170,9 @@ func (s *Server) log(r *http.Request, rec *responseRecorder, took time.Duration)
 	switch {
 	case rec.status >= http.StatusInternalServerError:
 		level = slog.LevelError
+		if p, ok := errors.AsType[*problem.Problem](rec.err); ok && !rec.panicked {
+			level = p.Level()
+		}
 	case r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || strings.HasPrefix(r.URL.Path, monitoringPath):
 		level = slog.LevelDebug // these are polled
 	}

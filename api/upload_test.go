@@ -85,7 +85,7 @@ var pastedScenarios = []scenario{
 	},
 	{
 		name: "the largest page", url: "/v1/estimate", body: sent("/no-match", largest),
-		status: 500, has: []string{`"code":"no_match"`},
+		status: 422, has: []string{`"code":"no_match"`},
 	},
 	{
 		name: "a page above 4 MB", url: "/v1/estimate", body: sent("/1", strings.Repeat("page", maxPage/4+1)),

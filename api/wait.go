@@ -39,7 +39,7 @@ func (s *Server) submitAs(
 	owner := rec.key.ID
 	requester := tasks.Requester{Owner: owner, Class: class, Query: rec.view(kind).Query(), Attachment: attachment}
 	job, err := s.options.Tasks.Submit(ctx, kind, input, requester)
-	if err == nil && attachment != nil && job.Owner != owner { // the attachment of that job is another's
+	if err == nil && attachment != nil && (job.Owner != owner || job.State.Ended()) { // that job does not need it
 		err = s.options.Bytes.Forget(ctx, owner, jobs.AttachmentName(dedupKey))
 	}
 	if err != nil {

@@ -114,7 +114,7 @@ func comparisonError(job *jobs.Job, input CompareInput) *jobs.Error {
 			failed.Notice = failed.Then(" ", said)
 			continue
 		}
-		failed = &jobs.Error{Notice: said, Details: why.Details}
+		failed = &jobs.Error{Notice: said, Details: why.Details, Permanent: why.Permanent}
 	}
 	return failed
 }

@@ -16,6 +16,7 @@ import (
 	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/plainjson"
+	"ushuru/pkg/refusal"
 	"ushuru/pkg/webhook"
 )
 
@@ -408,7 +409,11 @@ func (e *Engine) succeed(ctx context.Context, job *jobs.Job, result json.RawMess
 // notifies the subscribers. It may run twice: the sweeper calls it until it has
 // once returned without an error.
 func (e *Engine) finalize(ctx context.Context, job *jobs.Job) error {
-	subscribers, err := e.jobs.PublishEnd(ctx, job)
+	var remember time.Duration
+	if job.Error != nil && job.Error.Permanent && refusal.IsDefinite(job.Error.Code) && job.Kind != KindCompare {
+		remember = jobs.RefusalTTL
+	}
+	subscribers, err := e.jobs.PublishEnd(ctx, job, remember)
 	if err != nil {
 		return err
 	}

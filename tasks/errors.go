@@ -70,7 +70,7 @@ func IsFailure(err error) bool {
 // JobError returns the error of a job that fails with err.
 func JobError(err error) *jobs.Error {
 	if failure, ok := errors.AsType[*StepError](err); ok { // also as the cause of a snooze
-		return &jobs.Error{Notice: failure.Notice, Details: failure.Details}
+		return &jobs.Error{Notice: failure.Notice, Details: failure.Details, Permanent: failure.Permanent}
 	}
 	if _, snoozed := errors.AsType[*SnoozeError](err); snoozed {
 		return TimedOut()

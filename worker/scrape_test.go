@@ -149,7 +149,7 @@ func (d *desk) read(t *testing.T, hash string, sent []byte) (tasks.Scraped, erro
 	if _, endErr := d.jobs.Cancel(t.Context(), job.ID); endErr != nil { // or the next one joins it
 		t.Error(endErr)
 	}
-	if _, endErr := d.jobs.PublishEnd(t.Context(), job); endErr != nil {
+	if _, endErr := d.jobs.PublishEnd(t.Context(), job, 0); endErr != nil {
 		t.Error(endErr)
 	}
 	scraped, _ := output.(tasks.Scraped)

@@ -29,6 +29,8 @@ type Problem struct {
 	Explained  []byte // the source of each value of the car, as a JSON object
 	WaitingFor string // what the job waits for
 	Job        string // its id, when it continues
+	Permanent  bool   // of a job: a retry is useless
+	Request    string // id of the request that is answered
 
 	Rows     []Row // the first invalid rows of a batch
 	RowCount int   // of all invalid rows
@@ -61,6 +63,12 @@ func (p *Problem) After(wait time.Duration) *Problem {
 	return p
 }
 
+// Of returns the problem with the field of the request that is to blame.
+func (p *Problem) Of(param string) *Problem {
+	p.Param = param
+	return p
+}
+
 // Field says what is wrong with one field of a request: the variant of the
 // text, and its least and greatest values.
 func Field(name, variant string, bounds ...int) *Problem {
@@ -68,7 +76,7 @@ func Field(name, variant string, bounds ...int) *Problem {
 	if n := len(bounds); n > 0 {
 		values["min"], values["max"] = strconv.Itoa(bounds[0]), strconv.Itoa(bounds[n-1])
 	}
-	return New(http.StatusBadRequest, "field_invalid."+variant, values)
+	return New(http.StatusBadRequest, "field_invalid."+variant, values).Of(name)
 }
 
 // BodyTooLarge rejects a body above a limit of bytes.
@@ -128,6 +136,7 @@ func (p *Problem) Body() vehicle.Error {
 	return vehicle.Error{
 		Message: p.Message, Code: p.Code, Text: p.Text, Values: p.Values, Candidates: p.Candidates, Car: p.Car,
 		RetryAfter: p.SecondsPaused(), WaitingFor: p.WaitingFor, Job: p.Job,
+		Retryable: p.Retryable(), Param: p.Param, Request: p.Request,
 	}
 }
 
@@ -154,6 +163,9 @@ func (p *Problem) SetHeader(h http.Header) {
 
 // Encode returns the body of a response with the problem, as JSON.
 func (p *Problem) Encode() ([]byte, error) {
+	if p.Code == "" { // the contract gives the whole body of a 401
+		return plainjson.Encode(map[string]string{"error": p.Message})
+	}
 	if p.Rows != nil {
 		return plainjson.Encode(struct {
 			vehicle.Error

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrRateInvalid rejects an exchange rate.
-var ErrRateInvalid = problem.New(http.StatusBadRequest, "rate_invalid", nil)
+var ErrRateInvalid = problem.New(http.StatusBadRequest, "rate_invalid", nil).Of("rate")
 
 // Bounds of an exchange rate in shillings for a dollar. Since 2010 it was
 // between about 1,500 and 2,800; a rate beyond the bounds is one of another

@@ -123,7 +123,7 @@ func parseTarget(value json.RawMessage) (target *vehicle.Target, ignored []strin
 }
 
 // errDestination rejects every destination but Dar es Salaam.
-var errDestination = problem.New(http.StatusBadRequest, "destination_unsupported", nil)
+var errDestination = problem.New(http.StatusBadRequest, "destination_unsupported", nil).Of("destination")
 
 // destinations are the accepted names of the only supported destination: their
 // letters.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ushuru/api"
+	"ushuru/api/plainerror"
 	"ushuru/pkg/ai"
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/quota"
@@ -78,7 +79,7 @@ func (a *App) startAPI(ctx context.Context, o APIOptions) {
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 	}
 	o.Connections.Log, o.Connections.Metrics = a.log, a.registry
-	ended := serve(server, connlimit.Listen(o.Listener, o.Connections), func(err error) {
+	ended := serve(server, connlimit.Listen(plainerror.Listen(o.Listener), o.Connections), func(err error) {
 		a.fail(fmt.Errorf("the API stopped: %w", err))
 	})
 	a.stopAPI = func() {

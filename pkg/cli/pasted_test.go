@@ -66,7 +66,7 @@ func TestAPageThatWasSentIsForItsSenderAlone(t *testing.T) {
 	}
 	var failure vehicle.Error
 	got := s.ask(asked{URL: nowhere, HTML: "<p>hello</p>"})
-	if err := json.Unmarshal(got.body, &failure); err != nil || got.status != 500 || failure.Code != "not_a_listing" {
+	if err := json.Unmarshal(got.body, &failure); err != nil || got.status != 422 || failure.Code != "not_a_listing" {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 }

@@ -175,10 +175,10 @@ func TestFailuresReachTheCaller(t *testing.T) {
 		status int
 		code   string
 	}{
-		"/gone":             {http.StatusInternalServerError, "listing_gone"},
+		"/gone":             {http.StatusUnprocessableEntity, "listing_gone"},
 		"/blocked":          {http.StatusInternalServerError, "listing_blocked"},
-		"/list":             {http.StatusInternalServerError, "not_a_listing"},
-		"/huge":             {http.StatusInternalServerError, "fetch_too_large"},
+		"/list":             {http.StatusUnprocessableEntity, "not_a_listing"},
+		"/huge":             {http.StatusUnprocessableEntity, "fetch_too_large"},
 		"/redirect-private": {http.StatusBadRequest, "url_forbidden"},
 	} {
 		got := s.post(s.site + path)

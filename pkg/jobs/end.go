@@ -98,12 +98,16 @@ func (s *Store) end(
 }
 
 // PublishEnd releases the dedup key of a job that has ended, wakes the waiters of
-// its Hubs, and returns the subscribers that must still be notified. It may run
+// its Hubs, and returns the subscribers that must still be notified. A job that failed is
+// joined for as long as remember says, at most RefusalTTL. It may run
 // twice: the sweeper checks the job until MarkFinalized.
-func (s *Store) PublishEnd(ctx context.Context, job *Job) (parents []string, err error) {
+func (s *Store) PublishEnd(ctx context.Context, job *Job, remember time.Duration) (parents []string, err error) {
 	grace := time.Duration(0)
-	if job.State == Succeeded {
+	switch job.State {
+	case Succeeded:
 		grace = joinGrace
+	case Failed:
+		grace = min(remember, RefusalTTL)
 	}
 	return scriptPublish.Run(ctx, s.redis, keysOf(job), job.ID, grace.Milliseconds(), channelEnded).StringSlice()
 }

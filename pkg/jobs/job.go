@@ -70,7 +70,8 @@ type Step struct {
 type Error struct {
 	message.Notice
 
-	Details json.RawMessage `json:"details,omitempty"`
+	Details   json.RawMessage `json:"details,omitempty"`
+	Permanent bool            `json:"permanent,omitempty"` // a retry is useless
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Message) }

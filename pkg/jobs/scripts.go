@@ -33,10 +33,12 @@ end
 `
 
 // scriptCreate writes the record of a new job with its first steps and acquires its
-// dedup key, or subscribes to the job that has the key and has not failed. KEYS:
+// dedup key, or subscribes to the job that has the key and has not failed. One that has
+// failed is returned too while its dedup key is kept for that (PublishEnd). KEYS:
 // those of keysOf. ARGV: id, meta, TTL of the record and of the dedup key in ms,
 // subscriber ("" for a caller who polls), what the keys of records and of
-// subscribers in this slot begin with, steps. It returns nothing when it created
+// subscribers in this slot begin with, for how long a dedup key is kept after a failure at
+// most in ms, steps. It returns nothing when it created
 // the job, also when the same call did so before, else id and record of the other.
 var scriptCreate = redis.NewScript(lua.Clock + `
 local function subscribe(record, subscribers, ttl)
@@ -56,10 +58,11 @@ if holder then
   if state == 'queued' or state == 'running' then
     subscribe(record, ARGV[7] .. holder, redis.call('PTTL', record))
   end
+  if state == 'failed' and redis.call('PTTL', KEYS[3]) <= tonumber(ARGV[8]) then return {holder, redis.call('HGETALL', record)} end --
   if state and state ~= 'failed' and state ~= 'cancelled' then return {holder, redis.call('HGETALL', record)} end --
 end
 redis.call('HSET', KEYS[1], 'meta', ARGV[2], 'state', 'queued')
-for i = 8, #ARGV do
+for i = 9, #ARGV do
   local s = 's:' .. ARGV[i] .. ':'
   redis.call('HSET', KEYS[1], s .. 'attempt', 1, s .. 'state', 'ready', s .. 'since', now)
 end

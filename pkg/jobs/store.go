@@ -31,6 +31,10 @@ const (
 	// just before the result was cached must not start the work again.
 	joinGrace = 10 * time.Second
 
+	// RefusalTTL is how long a definite refusal is joined, so that the same request
+	// fetches nothing.
+	RefusalTTL = 5 * time.Minute
+
 	// trimmedTTL is the retention of a job that no caller requested. A caller who
 	// joined it may know its id.
 	trimmedTTL = retention
@@ -86,7 +90,7 @@ func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, j
 	}
 	args := []any{
 		job.ID, data, (n.Deadline + 2*retention).Milliseconds(), (max(n.Deadline, 0) + retention).Milliseconds(),
-		n.Subscriber, keyJobPrefix(job.ID), keySubscribersPrefix(job.ID),
+		n.Subscriber, keyJobPrefix(job.ID), keySubscribersPrefix(job.ID), RefusalTTL.Milliseconds(),
 	}
 	for _, step := range steps {
 		args = append(args, step)

@@ -60,7 +60,7 @@ func TestStoreOnEveryRedis(t *testing.T) {
 // finalize does what is left after the end of a job.
 func finalize(t *testing.T, store *jobs.Store, job *jobs.Job) {
 	t.Helper()
-	_, err := store.PublishEnd(t.Context(), job)
+	_, err := store.PublishEnd(t.Context(), job, 0)
 	must(t)(err)
 	must(t)(store.MarkFinalized(t.Context(), job))
 }

@@ -45,7 +45,7 @@ func subscriberIsNotified(t *testing.T, store *jobs.Store) {
 	_, err := store.Fail(t.Context(), job.ID, "", "", &jobs.Error{Notice: message.Notice{Code: "x"}})
 	must(t)(err)
 	for _, want := range [][]string{{"batch:b#1", "job:P"}, {"job:P"}} {
-		parents, err := store.PublishEnd(t.Context(), job)
+		parents, err := store.PublishEnd(t.Context(), job, 0)
 		must(t)(err)
 		if slices.Sort(parents); !slices.Equal(parents, want) {
 			t.Fatalf("to be notified: %v, want %v", parents, want)
@@ -64,7 +64,7 @@ func lateLearns(t *testing.T, store *jobs.Store) {
 	if late := child(t, store, "job:Q"); late.ID != job.ID || string(late.Result) != `{"a":1}` {
 		t.Fatalf("%+v", late)
 	}
-	parents, err := store.PublishEnd(t.Context(), job)
+	parents, err := store.PublishEnd(t.Context(), job, 0)
 	if must(t)(err); !slices.Equal(parents, []string{"job:P"}) {
 		t.Fatalf("to be notified: %v", parents)
 	}

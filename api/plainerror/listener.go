@@ -1,0 +1,98 @@
+// Package plainerror makes JSON of the errors that net/http answers with by itself, as
+// plain text and before any handler is called: a request line that is none, a head that is
+// too large, a version of HTTP that it does not speak.
+package plainerror
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+
+	"ushuru/api/problem"
+)
+
+// Listen returns a listener on whose connections net/http answers with JSON.
+func Listen(inner net.Listener) net.Listener { return listener{inner} }
+
+type listener struct{ net.Listener }
+
+// Accept returns the next connection.
+func (l listener) Accept() (net.Conn, error) {
+	inner, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return conn{inner}, nil
+}
+
+// conn is a connection whose plain-text errors become JSON.
+type conn struct{ net.Conn }
+
+// Write writes a part of a response. net/http writes such an error at once.
+func (c conn) Write(p []byte) (int, error) {
+	response := translated(p)
+	if response == nil {
+		return c.Conn.Write(p)
+	}
+	if _, err := c.Conn.Write(response); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// CloseWrite lets the server end a response before it closes the connection.
+func (c conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}
+
+const (
+	version = "HTTP/1.1 "
+	// plainHeaders are all headers of such an error. No handler of ours responds with
+	// these alone.
+	plainHeaders = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
+)
+
+// problems has what net/http answers by itself, by the status.
+var problems = map[int]*problem.Problem{
+	http.StatusBadRequest:                  problem.New(http.StatusBadRequest, "malformed_request", nil),
+	http.StatusExpectationFailed:           problem.New(http.StatusExpectationFailed, "expectation_unsupported", nil),
+	http.StatusRequestHeaderFieldsTooLarge: problem.New(http.StatusRequestHeaderFieldsTooLarge, "header_too_large", nil),
+	http.StatusNotImplemented:              problem.New(http.StatusNotImplemented, "transfer_encoding_unsupported", nil),
+	http.StatusHTTPVersionNotSupported:     problem.New(http.StatusHTTPVersionNotSupported, "http_version_unsupported", nil),
+}
+
+// translated returns the response that replaces one of net/http itself; nil for any other.
+func translated(p []byte) []byte {
+	rest, ok := bytes.CutPrefix(p, []byte(version))
+	if !ok {
+		return nil
+	}
+	line, _, _ := bytes.Cut(rest, []byte("\r\n"))
+	number, _, _ := bytes.Cut(line, []byte(" "))
+	status, err := strconv.Atoi(string(number))
+	plain := bytes.HasPrefix(rest[len(line):], []byte(plainHeaders))
+	// It answers an Expect that it does not know without a body.
+	if err != nil || !plain && status != http.StatusExpectationFailed {
+		return nil
+	}
+	said, known := problems[status]
+	if !known {
+		said = problems[http.StatusBadRequest]
+	}
+	answered := *said
+	answered.Status, answered.Request = status, rand.Text()
+	body, err := answered.Encode()
+	if err != nil {
+		return nil
+	}
+	return fmt.Appendf(nil, version+"%d %s\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n"+
+		"X-Request-ID: %s\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n\r\n%s",
+		status, http.StatusText(status), len(body), answered.Request, body)
+}
