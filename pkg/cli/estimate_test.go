@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/redisx/redistest"
@@ -36,6 +37,24 @@ func TestCommandsThatAskTheAPI(t *testing.T) {
 	for lang, total := range map[string]string{"en": "GRAND TOTAL", "sw": "JUMLA KUU"} {
 		if status, out, errs := s.asked("estimate", s.car(0), "--table", "--lang", lang); status != console.ExitOK || !strings.Contains(out, total) {
 			t.Errorf("%s: %d %s %s", lang, status, out, errs)
+		}
+	}
+
+	// The table begins with the number to act on, and the caller's own terms count.
+	status, out, errs = s.asked("estimate", s.car(0), "--table", "--cost", "freightUSD=900",
+		"--landing", time.Now().Format(time.DateOnly)+".."+time.Now().AddDate(0, 0, 20).Format(time.DateOnly), "--cost", "inspection=false", "--target", "25000000")
+	head, _, _ := strings.Cut(out, "GRAND TOTAL")
+	for _, want := range []string{
+		"until the car is on the road in Dar es Salaam, landing between ", "Car and shipping", "Taxes and fees",
+		"Ask the seller before you pay:\n  1. ", "Price for TSh 25 million", "900.00",
+	} {
+		if status != console.ExitOK || !strings.Contains(head, want) || strings.Contains(out, "Inspection ") {
+			t.Errorf("%d: no %q in\n%s%s", status, want, out, errs)
+		}
+	}
+	for flag, value := range map[string]string{"--landing": "tomorrow", "--cost": "freight=1", "--target": "much"} {
+		if status, out, _ := s.asked("estimate", s.car(0), flag, value); status == console.ExitOK {
+			t.Errorf("%s %s: %s", flag, value, out)
 		}
 	}
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
@@ -21,13 +22,61 @@ type outputOptions struct {
 
 // termFlags are what the caller decides about a cost.
 type termFlags struct {
-	Rate string `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
+	Rate    string            `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
+	Landing string            `placeholder:"DAY[..DAY]" help:"Day on which the car lands, or the first and the last one: 2027-01-20."`
+	Cost    map[string]string `placeholder:"NAME=VALUE" help:"Your own figure, a field of costs in docs/estimate.md: freightUSD=900, inspection=false. Can be repeated."`
+}
+
+// targetFlag is what the caller can pay.
+type targetFlag struct {
+	Target string `placeholder:"TZS" help:"What you can pay on the road: the answer has the highest prices for it."`
+}
+
+// addTo adds the target to the terms of a request.
+func (f targetFlag) addTo(terms *client.Terms) error {
+	target, err := numberFlag("target", f.Target)
+	if target != nil {
+		terms.Target = &vehicle.Target{OnTheRoadTZS: *target}
+	}
+	return err
 }
 
 // terms returns them as the API takes them.
 func (f termFlags) terms() (terms client.Terms, err error) {
-	terms.Rate, err = numberFlag("rate", f.Rate)
+	if terms.Rate, err = numberFlag("rate", f.Rate); err != nil {
+		return terms, err
+	}
+	if f.Landing != "" {
+		from, to, isRange := strings.Cut(f.Landing, "..")
+		if !isRange {
+			to = from
+		}
+		terms.Landing = &vehicle.LandingDays{From: from, To: to}
+	}
+	terms.Costs, err = costFlags(f.Cost)
 	return terms, err
+}
+
+// costFlags parses the figures of the caller; nil for none.
+func costFlags(given map[string]string) (*vehicle.Costs, error) {
+	if len(given) == 0 {
+		return nil, nil //nolint:nilnil // none are given
+	}
+	values := make(map[string]json.RawMessage, len(given))
+	for name, value := range given {
+		values[name] = json.RawMessage(value)
+	}
+	var costs *vehicle.Costs
+	data, err := json.Marshal(values)
+	if err == nil {
+		decoder := json.NewDecoder(bytes.NewReader(data))
+		decoder.DisallowUnknownFields()
+		err = decoder.Decode(&costs)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--cost: %w; examples: freightUSD=900, daysInPort=10, inspection=false", err)
+	}
+	return costs, nil
 }
 
 // Estimate requests the estimate of a listing from the API.
@@ -35,6 +84,7 @@ type Estimate struct {
 	clientConfig
 	outputOptions
 	termFlags
+	targetFlag
 	ModelBody string `placeholder:"LABEL" help:"TRA label of the car, for example a candidate from an error."`
 	Known     string `placeholder:"JSON" help:"What you know better than the page, for example {\"year\":2016}."`
 	Prices    bool   `name:"price-candidates" help:"Ask for the taxes of every candidate when there is no estimate."`
@@ -48,6 +98,9 @@ func (c *Estimate) Run(r *console.Console) error {
 	request := client.EstimateRequest{URL: c.Listing, ModelBody: c.ModelBody, PriceCandidates: c.Prices, Explain: c.Explain}
 	var err error
 	if request.Terms, err = c.terms(); err != nil {
+		return err
+	}
+	if err := c.addTo(&request.Terms); err != nil {
 		return err
 	}
 	if request.Known, err = knownFlag(c.Known); err != nil {
@@ -75,6 +128,7 @@ type Quote struct {
 	clientConfig
 	outputOptions
 	termFlags
+	targetFlag
 	Make      string `required:"" help:"Make, for example TOYOTA."`
 	Model     string `help:"Model."`
 	ModelCode string `help:"Chassis code, with its prefix or without: NKE165, DAA-NKE165."`
@@ -97,6 +151,9 @@ func (c *Quote) request() (request client.QuoteRequest, err error) {
 		Fuel: c.Fuel, BodyType: c.BodyType, ModelBody: c.ModelBody,
 	}}
 	if request.Terms, err = c.terms(); err != nil {
+		return request, err
+	}
+	if err := c.addTo(&request.Terms); err != nil {
 		return request, err
 	}
 	for _, number := range []struct {

@@ -12,20 +12,8 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// tableWords are the words of the table in English and Kiswahili.
-var tableWords = map[string]vehicle.Text{
-	"listing":   {EN: "Listing", SW: "Tangazo"},
-	"car":       {EN: "Car", SW: "Gari"},
-	"authority": {EN: "By the TRA", SW: "Kwa TRA"},
-	"match":     {EN: "Match", SW: "Ulinganisho"},
-	"adjusted":  {EN: "Adjusted", SW: "Kilichorekebishwa"},
-	"total":     {EN: "GRAND TOTAL", SW: "JUMLA KUU"},
-	"range":     {EN: "from – to", SW: "kuanzia – hadi"},
-	"missing":   {EN: "Not included", SW: "Haijajumuishwa"},
-	"rate":      {EN: "Exchange rate", SW: "Kiwango cha kubadilisha fedha"},
-	"valid":     {EN: "Valid until", SW: "Makadirio haya ni halali hadi"},
-	"simulated": {EN: "SIMULATED: the figures are not real", SW: "SIMULATED: takwimu si za kweli"},
-}
+// tableWord returns a word of the table in a language.
+func tableWord(key, lang string) string { return message.Say("table/"+key, nil).In(lang) }
 
 // in returns a text in a language of the table.
 func in(lang string, text vehicle.Text) string {
@@ -46,10 +34,13 @@ func said(lang string, text *message.Text, english string) string {
 
 // writeTable writes an estimate with its drive-away cost as text.
 func writeTable(w io.Writer, e vehicle.Estimate, lang string) error {
-	word := func(key string) string { return in(lang, tableWords[key]) }
+	word := func(key string) string { return tableWord(key, lang) }
 	var b strings.Builder
 	if strings.HasPrefix(e.Tax.ReferenceNumber, "SIM") {
 		_, _ = fmt.Fprintf(&b, "*** %s ***\n\n", word("simulated"))
+	}
+	if e.Summary != nil {
+		writeSummary(&b, *e.Summary, e.MaxPrice, lang)
 	}
 	head := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	line := func(name, format string, values ...any) {
@@ -62,8 +53,9 @@ func writeTable(w io.Writer, e vehicle.Estimate, lang string) error {
 		e.Car.ModelCode, e.Car.Version, e.Car.Fuel))
 	line(word("authority"), "%s %s, %d, %s, %s", e.Matched.Make, e.Matched.ModelBody, e.Matched.YOM, e.Matched.FuelType,
 		e.Matched.CapacityBand)
-	line(word("match"), "%s, %s: %s", e.Matched.MatchType, e.Matched.Confidence,
-		said(lang, e.Matched.Text, e.Matched.MatchReason))
+	line(word("match"), "%s", message.Say("table/confidence", message.Values{
+		"confidence": string(e.Matched.Confidence), "said": said(lang, e.Matched.Text, e.Matched.MatchReason),
+	}).In(lang))
 	for _, a := range e.Matched.Adjustments {
 		line(word("adjusted"), "%s: %v → %v", message.Word(a.Field).In(lang), a.From, a.To)
 	}
@@ -78,7 +70,11 @@ func writeTable(w io.Writer, e vehicle.Estimate, lang string) error {
 		printTax(&b, e.Tax)
 	}
 	for _, warning := range e.Warnings {
-		_, _ = fmt.Fprintf(&b, "\n! %s\n", warning.In(lang))
+		mark := "!"
+		if warning.Level == message.Info {
+			mark = "-"
+		}
+		_, _ = fmt.Fprintf(&b, "\n%s %s\n", mark, warning.In(lang))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -86,7 +82,7 @@ func writeTable(w io.Writer, e vehicle.Estimate, lang string) error {
 
 // writeCost writes the lines of a drive-away cost and their total.
 func writeCost(w io.Writer, cost vehicle.DriveAway, lang string) {
-	word := func(key string) string { return in(lang, tableWords[key]) }
+	word := func(key string) string { return tableWord(key, lang) }
 	_, _ = fmt.Fprintln(w)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintf(table, "\tUSD\tTZS\t\n")

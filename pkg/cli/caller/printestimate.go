@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -15,6 +16,9 @@ func PrintEstimate(w io.Writer, e *vehicle.Estimate) {
 	car, matched, tax := e.Car, e.Matched, e.Tax
 	if strings.HasPrefix(tax.ReferenceNumber, "SIM") {
 		_, _ = fmt.Fprint(w, "*** SIMULATED: listing, authority and figures are not real ***\n\n")
+	}
+	if e.Summary != nil {
+		writeSummary(w, *e.Summary, e.MaxPrice, message.English)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(name, format string, values ...any) {

@@ -46,31 +46,7 @@ func printRefusal(r *console.Console, err error, as outputOptions) error {
 }
 
 // refusalWords are the words of a refusal in English and Kiswahili.
-func refusalWords(key string) vehicle.Text {
-	return map[string]vehicle.Text{
-		"price":  {EN: "Price", SW: "Bei"},
-		"stated": {EN: "Year, engine, fuel", SW: "Mwaka, injini, mafuta"},
-		"which": {
-			EN: "TRA entries that the car may be, the nearest first:",
-			SW: "Magari ya TRA yanayoweza kuwa gari hili, la karibu kwanza:",
-		},
-		"taxes": {EN: "taxes", SW: "kodi"},
-		"choose": {
-			EN: "Choose the entry that is this car and repeat the command with it, for example:",
-			SW: "Chagua lililo gari hili na urudie amri nalo, kwa mfano:",
-		},
-		"later": {EN: "Or repeat the same command in a minute.", SW: "Au rudia amri hiyohiyo baada ya dakika moja."},
-		"known": {
-			EN: "Repeat the command with what you know better than the page, for example:",
-			SW: "Rudia amri pamoja na unachokijua kuliko tangazo, kwa mfano:",
-		},
-		"now": {EN: "still made", SW: "bado linatengenezwa"},
-
-		string(vehicle.NearExact):  {EN: "same code", SW: "msimbo huohuo"},
-		string(vehicle.NearCode):   {EN: "similar code", SW: "msimbo unaofanana"},
-		string(vehicle.NearFamily): {EN: "similar model", SW: "modeli inayofanana"},
-	}[key]
-}
+func refusalWords(key string) vehicle.Text { return message.Say("refusal/"+key, nil) }
 
 // writeRefusal writes why there is no estimate, what was read of the car, the
 // candidates, and what to do next.
@@ -104,7 +80,7 @@ func writeReadCar(w io.Writer, car vehicle.Car, lang string) {
 			_, _ = fmt.Fprintf(table, "%s\t%s\n", in(lang, name), text)
 		}
 	}
-	line(tableWords["car"], console.OneLine(car.Make, car.Model, car.RawModelCode, car.Version), car.BodyType)
+	line(message.Say("table/car", nil), console.OneLine(car.Make, car.Model, car.RawModelCode, car.Version), car.BodyType)
 	line(refusalWords("stated"), number(car.Year, ""), number(car.EngineCC, " cc"), car.Fuel)
 	var fob, cf string
 	if car.FOBPriceUSD != nil {
