@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"ushuru/api/web"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/quota"
 )
@@ -34,6 +35,9 @@ func (s *Server) checkRate(w http.ResponseWriter, r *http.Request) error {
 	rec, perMinute := recorderOf(r), s.limits(r).PerMinute
 	if perMinute <= 0 || rec.counted {
 		return nil
+	}
+	if err := web.Admit(r.Context()); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()

@@ -69,6 +69,10 @@ func (a assets) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("Vary", "Accept-Encoding")
+	if file.mediaType != "image/svg+xml" { // which a browser can show as a page of its own
+		w.Header().Del("Content-Security-Policy")
+		w.Header().Del("Referrer-Policy")
+	}
 	send(w, r, http.StatusOK, file.mediaType, file.data, file.packed)
 }
 

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -74,6 +76,9 @@ func (p *Pages) refuse(w http.ResponseWriter, r *http.Request, typed string, err
 	if status == http.StatusBadRequest {
 		status = http.StatusUnprocessableEntity
 	}
+	if why.Code == errPuzzle.Code {
+		return p.puzzle(w, r)
+	}
 	why.SetHeader(w.Header())
 	return p.render(w, r, status, screen{Name: "home", Body: home{URL: typed, Problem: p.sentence(why)}})
 }
@@ -142,23 +147,70 @@ func isNumber(text string) bool { return numberPattern.MatchString(text) }
 // starts again.
 func (p *Pages) start(r *http.Request, path string, body []byte) (token string, err error) {
 	ctx := r.Context()
-	if token, err = p.links.token(ctx, path, body); err != nil {
-		return "", err
+	if token, err = p.usable(ctx, path, body); token != "" || err != nil {
+		return token, err
 	}
-	known, err := p.links.find(ctx, token)
-	if err == nil && (known.Shown == nil || known.Shown.Result != nil) {
-		return token, nil
-	}
-	begun, err := p.api.start(ctx, path, body)
+	begun, err := p.api.start(withAdmit(ctx, p.admit(r)), path, body)
 	if err != nil {
 		return "", err
 	}
-	made := link{Path: path, Body: body, Job: begun.job, Made: time.Now()}
+	made := link{Path: path, Job: begun.job, Made: time.Now()}
 	if begun.result != nil {
+		// Links to one car can be written in many ways, and cached results are free: they
+		// share a page.
+		body = canonical(body, begun.result)
+		if token, err = p.usable(ctx, path, body); token != "" || err != nil {
+			return token, err
+		}
 		made.Shown = &shown{Result: begun.result}
 	}
+	if token, err = p.links.claim(ctx, path, body); err != nil {
+		return "", err
+	}
+	made.Body = body
 	if err := p.links.put(ctx, token, made); err != nil {
 		return "", errRedis(err)
 	}
 	return token, nil
+}
+
+// usable returns the token of the page that a request has already; "" when it has none,
+// or one that shows an error.
+func (p *Pages) usable(ctx context.Context, path string, body []byte) (token string, err error) {
+	token, err = p.links.same(ctx, path, body)
+	if token == "" || err != nil {
+		return "", err
+	}
+	known, err := p.links.find(ctx, token)
+	switch {
+	case errors.Is(err, errUnknown):
+		return "", nil
+	case err != nil:
+		return "", err
+	case known.Shown != nil && known.Shown.Failed != nil:
+		return "", nil
+	}
+	return token, nil
+}
+
+// canonical returns a request with the URL of its result.
+func canonical(body, result []byte) []byte {
+	var estimate struct {
+		Input struct {
+			URL string `json:"url"`
+		} `json:"input"`
+	}
+	fields := map[string]json.RawMessage{}
+	if json.Unmarshal(result, &estimate) != nil || json.Unmarshal(body, &fields) != nil || estimate.Input.URL == "" {
+		return body
+	}
+	url, err := plainjson.Encode(estimate.Input.URL)
+	if err != nil {
+		return body
+	}
+	fields["url"] = url
+	if data, err := plainjson.Encode(fields); err == nil {
+		return data
+	}
+	return body
 }

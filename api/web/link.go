@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -63,9 +64,20 @@ func keySame(path string, body []byte, now time.Time) string {
 	return "page:same:" + hex.EncodeToString(sum[:])
 }
 
-// token returns the token of a request: that of the same request earlier on this day, so
-// that a request that is sent twice takes no more room, or a new one.
-func (l links) token(parent context.Context, path string, body []byte) (token string, err error) {
+// same returns the token of the same request earlier on this day, so that a request that
+// is sent twice takes no more room; "" when there was none.
+func (l links) same(parent context.Context, path string, body []byte) (token string, err error) {
+	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	defer cancel()
+	token, err = l.redis.Get(ctx, keySame(path, body, time.Now())).Result()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return "", errRedis(err)
+	}
+	return token, nil
+}
+
+// claim returns a new token for a request, or the one that it has today.
+func (l links) claim(parent context.Context, path string, body []byte) (token string, err error) {
 	ctx, cancel := context.WithTimeout(parent, redisTimeout)
 	defer cancel()
 	key := keySame(path, body, time.Now())

@@ -48,7 +48,9 @@ type Pages struct {
 	links   links
 	assets  assets
 	screens screens
-	streams atomic.Int64 // open ones
+
+	visitors visitors
+	streams  atomic.Int64 // open ones
 }
 
 // New reads the embedded templates and assets.
@@ -60,7 +62,7 @@ func New(o Options) (*Pages, error) {
 	if o.Draining == nil {
 		o.Draining = context.Background()
 	}
-	p := &Pages{options: o, api: client{o.API}, links: links{o.Redis}}
+	p := &Pages{options: o, api: client{o.API}, links: links{o.Redis}, visitors: visitors{redis: o.Redis}}
 	var err error
 	if p.assets, err = readAssets(); err != nil {
 		return nil, err
@@ -116,7 +118,14 @@ func (p *Pages) page(next handler) http.Handler {
 		h.Set("Cache-Control", "private, no-cache")
 		h.Set("X-Robots-Tag", "noindex")
 		h.Set("Vary", "Accept, Accept-Encoding, Accept-Language, Cookie")
-		if err := next(w, r); err != nil {
+		err := error(nil)
+		if r.Method == http.MethodGet {
+			err = p.greet(w, r)
+		}
+		if err == nil {
+			err = next(w, r)
+		}
+		if err != nil {
 			p.fail(w, r, err)
 		}
 	}))

@@ -76,6 +76,10 @@ for _, key in ipairs(KEYS) do
 end
 return {1, used}`)
 
+// partAnonymous is the part of the day's tokens, in percent, after which visitors without
+// a key get no more.
+const partAnonymous = 80
+
 // reserve counts the maximum cost of a call before it is made, so that concurrent
 // calls cannot exceed the limits together. Without Redis no call is made.
 func (b *budget) reserve(ctx context.Context, tokens int) (reservation, error) {
@@ -89,7 +93,11 @@ func (b *budget) reserve(ctx context.Context, tokens int) (reservation, error) {
 	}
 	day, resets := dayOf(b.now())
 	r := reservation{day, owner, tokens, b.limit, ofKey}
-	result, err := scriptReserve.Run(ctx, b.redis, r.keys(), tokens, b.limit, ofKey).Int64Slice()
+	limit := b.limit
+	if owner == fair.Anonymous { // the rest of the day is for keys
+		limit = limit * partAnonymous / 100
+	}
+	result, err := scriptReserve.Run(ctx, b.redis, r.keys(), tokens, limit, ofKey).Int64Slice()
 	if err != nil {
 		return reservation{}, fmt.Errorf("ai: budget: %w", err)
 	}
@@ -98,7 +106,7 @@ func (b *budget) reserve(ctx context.Context, tokens int) (reservation, error) {
 	}
 	switch result[0] {
 	case 0:
-		return reservation{}, &BudgetError{Limit: b.limit, Used: result[1], Resets: resets}
+		return reservation{}, &BudgetError{Limit: limit, Used: result[1], Resets: resets}
 	case -1:
 		return reservation{}, &BudgetError{Limit: ofKey, Used: result[1], Resets: resets, Key: owner}
 	}

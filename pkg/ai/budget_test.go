@@ -133,6 +133,30 @@ func TestKeyDoesNotUseUpTheDay(t *testing.T) {
 	})
 }
 
+func TestVisitorsLeaveTokensOfTheDayForKeys(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		server := aitest.Start(t, aitest.Options{})
+		c, _ := client(t, ai.Options{Redis: conn.Client(), DailyTokens: 4000}, server)
+		askAs := func(owner, model string) error {
+			_, _, err := ai.Ask[verdict](fair.WithOwner(t.Context(), owner), c, question(model), nil)
+			return err
+		}
+		var refused *ai.BudgetError
+		for i := 0; refused == nil && i < 50; i++ {
+			err := askAs(fair.Anonymous, fmt.Sprintf("PREMIO %d", i))
+			if refused, _ = errors.AsType[*ai.BudgetError](err); refused == nil && err != nil {
+				t.Fatal(err)
+			}
+		}
+		if refused == nil || refused.Limit != 3200 {
+			t.Fatalf("%+v", refused)
+		}
+		if err := askAs("a key", "VITZ"); err != nil {
+			t.Errorf("a key after the visitors: %v", err)
+		}
+	})
+}
+
 func TestLevelsOfABudget(t *testing.T) {
 	t.Parallel()
 	for used, want := range map[int64]int{0: 0, 499: 0, 500: 50, 799: 50, 800: 80, 1000: 80} {
