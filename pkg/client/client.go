@@ -1,5 +1,5 @@
 // Package client is a client of the HTTP API of Ushuru, with a method for every
-// operation:
+// operation.
 //
 //	ushuru, err := client.New(client.Options{URL: "https://ushuru.example", Key: key})
 //	estimate, err := ushuru.Estimate(ctx, client.EstimateRequest{URL: page})
