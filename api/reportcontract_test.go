@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,8 +41,8 @@ func describes(t *testing.T, name string, described *openapi3.SchemaRef, of refl
 	if allowsNull := schema.VisitJSON(nil, openapi3.EnableJSONSchema2020()) == nil; allowsNull != nullable {
 		t.Errorf("%s may be null: %v, described: %v", name, nullable, allowsNull)
 	}
-	if schema.AnyOf != nil {
-		schema = schema.AnyOf[0].Value
+	if either := slices.Concat(schema.AnyOf, schema.OneOf); len(either) > 0 { // or null
+		schema = either[0].Value
 	}
 	switch of.Kind() {
 	case reflect.Struct:
