@@ -151,6 +151,8 @@ type benchLine struct {
 	Reset       time.Duration `default:"8s" help:"Time between two resets of all connections."`
 	Latency     time.Duration `default:"20ms" help:"How long the simulated TRA takes to answer."`
 	Concurrency int           `default:"16" help:"Maximum concurrent steps of the worker that calls TRA."`
+	Workers     int           `default:"1" help:"Workers that call TRA."`
+	Proxy       bool          `help:"The line is between a worker near Redis and a proxy near TRA (AUTHORITY_PROXY)."`
 	People      int           `name:"persons" default:"30" help:"Single estimates of new vehicles, and as many of known ones."`
 	Rows        int           `default:"500" help:"Listings in the batch."`
 	Vehicles    int           `default:"60" help:"New vehicles in the batch."`
@@ -166,7 +168,7 @@ func (c *benchLine) Run(r *run) error {
 		Log:       newLog(r.Err, "error"),
 		Progress:  r.Err,
 		Faults:    lab.LineFaults{Delay: c.Delay, Jitter: c.Jitter, Rate: 1000 * c.Rate, Reset: c.Reset},
-		Authority: c.Latency, Concurrency: c.Concurrency, People: c.People, Rows: c.Rows, Vehicles: c.Vehicles,
+		Authority: c.Latency, Concurrency: c.Concurrency, Workers: c.Workers, Proxy: c.Proxy, People: c.People, Rows: c.Rows, Vehicles: c.Vehicles,
 		Rate: c.Calls, New: c.New, Pause: c.Pause, Idle: c.Idle,
 	})
 }

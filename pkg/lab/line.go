@@ -26,6 +26,8 @@ type LineOptions struct {
 
 	Authority   time.Duration // how long a call to the authority takes
 	Concurrency int           // of the worker that calls it
+	Workers     int           // that call it; default 1
+	Proxy       bool          // the line is between the workers and a proxy near the authority, not before Redis
 	People      int           // estimates of new vehicles by one person, and as many of known ones
 	Rows        int           // of a batch
 	Vehicles    int           // new ones in the rows
@@ -35,9 +37,10 @@ type LineOptions struct {
 	Idle        time.Duration // for which the idle traffic is measured
 }
 
-// Line measures the service with its Redis far away from the worker that calls the
-// authority, over a line that is slow and is reset regularly, beside the same service
-// with everything in one place. The pages and the authority are SIMULATED.
+// Line measures the service with its Redis far away from the workers that call the
+// authority, or with the workers far away from a proxy near the authority, over a line
+// that is slow and is reset regularly, beside the same service with everything in one
+// place. The pages and the authority are SIMULATED.
 func Line(ctx context.Context, out io.Writer, o LineOptions) error {
 	near, err := measureLine(ctx, o, false)
 	if err != nil {
@@ -71,8 +74,9 @@ type lineBench struct {
 	used    int
 	line    *slowLine // nil when all is in one place
 	farURL  string
+	proxy   string // of the calls to the authority; "" is none
 	calls   string // base URL of the authority
-	worker  func() // stops the worker
+	worker  func() // stops the workers
 	cleanup app.Cleanup
 }
 
@@ -142,21 +146,53 @@ func startLineBench(ctx context.Context, o LineOptions, far bool) (b *lineBench,
 	b.cars, b.calls, b.farURL = paths, service.AuthorityURL, url
 	b.batchBench = &batchBench{redis: conn.Client(), authority: service.Authority, site: service.Site, client: api}
 	if far {
-		if b.line, err = newSlowLine(ctx, "unix", strings.TrimPrefix(url, "redis-socket://"), o.Faults); err != nil {
+		if err := b.startLine(ctx, strings.TrimPrefix(url, "redis-socket://")); err != nil {
 			return nil, err
 		}
-		b.cleanup.Add(b.line.stop)
-		b.farURL = "redis://" + b.line.address()
 	}
-	if err := b.startWorker(ctx, 0); err != nil {
+	if err := b.startWorkers(ctx, 0); err != nil {
 		return nil, err
 	}
 	b.cleanup.Add(func() { b.worker() })
 	return b, b.awaitCatalogue(ctx)
 }
 
-// startWorker starts the worker that calls the authority at most at a rate.
-func (b *lineBench) startWorker(ctx context.Context, rate int) error {
+// startLine starts the line before Redis, or before a proxy.
+func (b *lineBench) startLine(ctx context.Context, redisSocket string) (err error) {
+	network, upstream := "unix", redisSocket
+	if b.options.Proxy {
+		proxy, err := newSOCKSProxy(ctx)
+		if err != nil {
+			return err
+		}
+		b.cleanup.Add(proxy.stop)
+		network, upstream = "tcp", proxy.address()
+	}
+	if b.line, err = newSlowLine(ctx, network, upstream, b.options.Faults); err != nil {
+		return err
+	}
+	b.cleanup.Add(b.line.stop)
+	if b.options.Proxy {
+		b.proxy = "socks5://" + b.line.address()
+	} else {
+		b.farURL = "redis://" + b.line.address()
+	}
+	return nil
+}
+
+// startWorkers starts the workers that call the authority at most at a rate.
+func (b *lineBench) startWorkers(ctx context.Context, rate int) error {
+	var stop app.Cleanup
+	b.worker = stop.Run
+	for range max(b.options.Workers, 1) {
+		if err := b.startWorker(ctx, rate, &stop); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *lineBench) startWorker(ctx context.Context, rate int, stop *app.Cleanup) error {
 	conn, err := redisx.Open(ctx, redisx.Options{URL: b.farURL})
 	if err != nil {
 		return err
@@ -165,7 +201,7 @@ func (b *lineBench) startWorker(ctx context.Context, rate int) error {
 	worker, err := app.New(app.Options{ //nolint:contextcheck // the worker outlives the start
 		Redis: conn, Log: b.options.Log, Simulated: true, Worker: &app.WorkerOptions{
 			Roles: []tasks.Role{tasks.RoleAuthority}, AuthorityConcurrency: b.options.Concurrency, AuthorityRate: rate,
-			ShutdownTimeout: timeout, Authority: tra.Options{BaseURL: b.calls, Timeout: timeout},
+			ShutdownTimeout: timeout, Authority: tra.Options{BaseURL: b.calls, Timeout: timeout, Proxy: b.proxy},
 		},
 	})
 	if err == nil {
@@ -174,10 +210,8 @@ func (b *lineBench) startWorker(ctx context.Context, rate int) error {
 	if err != nil {
 		return errors.Join(err, conn.Close())
 	}
-	b.worker = func() {
-		worker.Stop()
-		_ = conn.Close()
-	}
+	stop.Add(func() { _ = conn.Close() })
+	stop.Add(worker.Stop)
 	return nil
 }
 
@@ -287,7 +321,7 @@ func (b *lineBench) knownRows(ctx context.Context, f *lineFigures) error {
 // calls to the authority, and a person meanwhile.
 func (b *lineBench) newRows(ctx context.Context, f *lineFigures) error {
 	b.worker()
-	if err := b.startWorker(ctx, b.options.Rate); err != nil {
+	if err := b.startWorkers(ctx, b.options.Rate); err != nil {
 		return err
 	}
 	paths, err := b.vehicles(b.options.New)
