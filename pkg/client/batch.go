@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ushuru/pkg/message"
+	"ushuru/pkg/money"
 	"ushuru/pkg/retry"
 	"ushuru/pkg/vehicle"
 )
@@ -34,6 +35,7 @@ type Batch struct {
 	PerSecond   float64           `json:"perSecond,omitzero"`
 	SecondsLeft int               `json:"secondsLeft,omitzero"`
 	Webhook     *BatchWebhook     `json:"webhook,omitzero"`
+	Table       json.RawMessage   `json:"table,omitzero"`      // how it was understood, in the answer to it
 	Warnings    []vehicle.Warning `json:"warnings,omitzero"`   // about the request
 	WaitingFor  string            `json:"waitingFor,omitzero"` // authority, while TRA cannot be asked
 	Message     string            `json:"message,omitzero"`    // why
@@ -63,7 +65,7 @@ type BatchRequest struct {
 // BatchRow is a listing of a batch.
 type BatchRow struct {
 	Reference       string         `json:"reference,omitempty"` // the caller's own name for it
-	URL             string         `json:"url"`
+	URL             string         `json:"url,omitempty"`
 	ModelBody       string         `json:"modelBody,omitempty"`
 	Known           *vehicle.Known `json:"known,omitempty"`
 	PriceCandidates bool           `json:"priceCandidates,omitempty"`
@@ -71,9 +73,10 @@ type BatchRow struct {
 
 // BatchOptions are the options of a batch.
 type BatchOptions struct {
-	OnInvalid string `json:"onInvalid,omitempty"` // reject or skip; "" is reject
-
 	Terms
+
+	OnInvalid string        `json:"onInvalid,omitempty"` // reject or skip; "" is reject
+	JPYPerUSD *money.Number `json:"jpyPerUSD,omitempty"` // required when rows have prices in yen
 }
 
 // CreateBatch submits listings.
@@ -140,17 +143,20 @@ func (c *Client) BatchEvents(ctx context.Context, id string) iter.Seq2[*Batch, e
 type BatchItem struct {
 	Raw
 
-	Row             int               `json:"row"` // from 1; of a table, its line
-	Reference       string            `json:"reference,omitzero"`
-	URL             string            `json:"url"`
-	ModelBody       string            `json:"modelBody,omitzero"`
-	Known           json.RawMessage   `json:"known,omitzero"`
-	PriceCandidates bool              `json:"priceCandidates,omitzero"`
-	State           string            `json:"state"`           // waiting, running, succeeded, failed, cancelled or rejected
-	SameAs          int               `json:"sameAs,omitzero"` // row with the same listing; its outcome applies
-	Job             string            `json:"job,omitzero"`
-	Error           *vehicle.Error    `json:"error,omitzero"`
-	Estimate        *vehicle.Estimate `json:"estimate,omitzero"` // once succeeded
+	Row             int                 `json:"row"` // from 1; of a table, its line
+	Reference       string              `json:"reference,omitzero"`
+	URL             string              `json:"url"`
+	ModelBody       string              `json:"modelBody,omitzero"`
+	Car             *vehicle.QuoteInput `json:"car,omitzero"`        // that the row describes
+	PriceBasis      string              `json:"priceBasis,omitzero"` // which price of the row that of the car is: cf, fob, hammer or start
+	Columns         map[string]string   `json:"columns,omitzero"`    // the caller's own
+	Known           json.RawMessage     `json:"known,omitzero"`
+	PriceCandidates bool                `json:"priceCandidates,omitzero"`
+	State           string              `json:"state"`           // waiting, running, succeeded, failed, cancelled or rejected
+	SameAs          int                 `json:"sameAs,omitzero"` // row with the same listing; its outcome applies
+	Job             string              `json:"job,omitzero"`
+	Error           *vehicle.Error      `json:"error,omitzero"`
+	Estimate        *vehicle.Estimate   `json:"estimate,omitzero"` // once succeeded
 }
 
 // BatchItems returns the rows of a batch in their order, without their estimates. With
@@ -188,7 +194,7 @@ func decodeAll[T any](all []json.RawMessage) ([]T, error) {
 func (c *Client) BatchFile(ctx context.Context, id, format string, query url.Values) (io.ReadCloser, error) {
 	query = cloned(query)
 	query.Set("format", format)
-	response, err := c.Open(ctx, Request{Path: withQuery(batchPath(id)+"/results", query)}) //nolint:bodyclose // the caller does
+	response, err := c.Open(ctx, Request{Path: withQuery(batchPath(id)+"/results", query)})
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func errorOf(response *http.Response) error {
 	}
 	failure.fill(parsed)
 	if failure.Request == "" {
-		failure.Request = response.Header.Get("X-Request-Id")
+		failure.Request = response.Header.Get("X-Request-ID")
 	}
 	return failure
 }

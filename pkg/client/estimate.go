@@ -75,14 +75,14 @@ func posted(path string, body any) (Request, error) {
 
 // EstimateRequest asks for the estimate of a listing.
 type EstimateRequest struct {
+	Terms
+
 	URL             string         `json:"url"`
 	HTML            string         `json:"html,omitempty"`            // the page itself, for sites that block the API
 	ModelBody       string         `json:"modelBody,omitempty"`       // TRA label, chosen by the caller
 	Known           *vehicle.Known `json:"known,omitempty"`           // what the caller knows better than the page
 	PriceCandidates bool           `json:"priceCandidates,omitempty"` // taxes of every candidate when there is no estimate
 	Explain         bool           `json:"explain,omitempty"`         // the source of each value
-
-	Terms
 }
 
 func (r EstimateRequest) request() (Request, error) { return posted("/v1/estimate", r) }
@@ -101,11 +101,10 @@ func (c *Client) Estimate(ctx context.Context, r EstimateRequest, options ...Opt
 // QuoteRequest asks for the estimate of a car that the caller describes.
 type QuoteRequest struct {
 	vehicle.QuoteInput
+	Terms
 
 	Known           *vehicle.Known `json:"known,omitempty"`
 	PriceCandidates bool           `json:"priceCandidates,omitempty"`
-
-	Terms
 }
 
 func (r QuoteRequest) request() (Request, error) { return posted("/v1/quote", r) }
@@ -123,10 +122,10 @@ func (c *Client) Quote(ctx context.Context, r QuoteRequest, options ...Option) (
 
 // CompareRequest asks which of two listings is the better buy.
 type CompareRequest struct {
+	Terms
+
 	URL1 string `json:"url1"`
 	URL2 string `json:"url2"`
-
-	Terms
 }
 
 func (r CompareRequest) request() (Request, error) { return posted("/v1/compare", r) }

@@ -7,7 +7,6 @@ import (
 	"log"
 	"log/slog"
 	"os"
-	"sync"
 	"testing"
 
 	"ushuru/pkg/client"
@@ -18,10 +17,9 @@ import (
 )
 
 // started is the demo, once an example has started it: the whole service with SIMULATED
-// figures. The examples call its API as they would call any.
+// figures. The examples, which run one after the other, call its API as they would call
+// any.
 var started struct {
-	sync.Mutex
-
 	demo  *demo.Demo
 	redis *redisx.Conn
 }
@@ -36,8 +34,6 @@ func TestMain(m *testing.M) {
 }
 
 func theDemo() *demo.Demo {
-	started.Lock()
-	defer started.Unlock()
 	if started.demo != nil {
 		return started.demo
 	}

@@ -51,7 +51,7 @@ func TestAStreamReconnects(t *testing.T) {
 		if got := strings.Join(states, " "); got != "queued running failed" || len(s.requests) != 4 {
 			t.Errorf("%s, requests %q", got, s.requests)
 		}
-		if got := strings.Join(s.lastIDs, " "); got != " a a b" {
+		if got := strings.Join(s.lastIDs, "/"); got != "/a/a/b" {
 			t.Errorf("Last-Event-ID %q", got)
 		}
 		if took := time.Since(began); took < 11*time.Second || took > 15*time.Second {
@@ -67,9 +67,7 @@ func TestAStreamEnds(t *testing.T) {
 			says(200, "id: a\nevent: progress\ndata: {}\n\nid: b\nevent: progress\ndata: {}\n\n"),
 		}},
 	} {
-		for range newClient(t, s).BatchEvents(t.Context(), "1") {
-			break
-		}
+		first(newClient(t, s).BatchEvents(t.Context(), "1"))
 		if len(s.requests) != 1 {
 			t.Errorf("%s: requests %q", name, s.requests)
 		}

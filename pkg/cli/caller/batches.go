@@ -137,9 +137,9 @@ func (c *batchesRetry) Run(r *console.Console) error {
 
 type batchesRows struct {
 	clientConfig
+	batchID
 	console.Format
 	State string `enum:",waiting,running,succeeded,failed,cancelled,rejected" default:"" help:"Only rows in this state."`
-	batchID
 }
 
 // Run is called by kong.
@@ -164,8 +164,8 @@ func (c *batchesRows) Run(r *console.Console) error {
 
 type batchesResults struct {
 	clientConfig
-	Out string `required:"" placeholder:"FILE" type:"path" help:"Output file; its ending selects the format, such as .xlsx, .csv, .json, .ndjson."`
 	batchID
+	Out string `required:"" placeholder:"FILE" type:"path" help:"Output file; its ending selects the format: .xlsx, .csv …"`
 }
 
 // Run is called by kong.
@@ -187,9 +187,9 @@ func saveResults(ctx context.Context, api *client.Client, id, out string) error 
 
 type batchesFollow struct {
 	clientConfig
+	batchID
 	console.Format
 	AllowFailures bool `help:"Exit with 0 though rows failed or were rejected."`
-	batchID
 }
 
 // Run is called by kong.
@@ -223,7 +223,8 @@ func followBatch(r *console.Console, api *client.Client, id string) (ended *clie
 	for batch, err := range api.BatchEvents(r.Ctx, id) {
 		if err != nil && r.Ctx.Err() != nil {
 			progress.End()
-			_, _ = fmt.Fprintf(r.Err, "Stopped. The batch continues on the server. Run the same command again, or ushuru batches follow %s.\n", id)
+			_, _ = fmt.Fprintf(r.Err, "Stopped. The batch continues on the server. Run the same command again, or: ushuru batches follow %s\n",
+				id)
 			return nil, console.ExitError{Status: console.ExitFailure}
 		}
 		if err != nil {

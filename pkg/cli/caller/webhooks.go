@@ -251,7 +251,7 @@ func (c *webhooksFollow) Run(r *console.Console) error {
 	for seen := map[string]string{}; ; {
 		all, err := api.Deliveries(r.Ctx, c.ID)
 		if r.Ctx.Err() != nil {
-			return nil //nolint:nilerr // Ctrl-C is how it ends
+			return nil // Ctrl-C is how it ends
 		}
 		if err != nil {
 			return printError(r, err)
