@@ -21,8 +21,9 @@ sbom: ## write the bill of materials of the production build (CycloneDX)
 fuzz: ## run every fuzz target for 30 seconds
 	.ci/fuzz 30s
 
-attacks: ## attack the service in full and print what the victim noticed
-	USHURU_ATTACK=full go test ./pkg/attack ./api ./pkg/fetch -run TestAttack -count 1 -v -p 1 -timeout 60m
+attacks: ## attack the service in full and print what the victim noticed; ATTACKS=-update writes it into SECURITY.md
+	USHURU_ATTACK=full go test ./pkg/attack -run TestAttack -count 1 -v -timeout 60m $(ATTACKS)
+	USHURU_ATTACK=full go test ./api ./pkg/fetch -run TestAttack -count 1 -v -p 1
 
 chaos: ## kill workers, APIs and Redis during a batch of 2,000 listings
 	go test ./pkg/cli -run TestChaosChangesNoResult -v -timeout 40m -chaos 2000 -chaos.seed 0

@@ -123,3 +123,38 @@ func TestAttackTarpitWebhooks(t *testing.T) {
 		},
 	})
 }
+
+// One key has a batch of pages that never end: the batch of another key ends as it
+// would without it.
+func TestAttackDrippingBatch(t *testing.T) {
+	s := start(t, settings{worker: []string{"--fetch-rate", "0"}})
+	slow := s.serve(drip(time.Second))
+	site, cars := s.listings(), listingtest.Cars()
+	rows := pick(10_000, 1000)
+	s.attack(attack{
+		name: fmt.Sprintf("3 batches of %d dripping pages", rows), maxAPI: 256, maxWorker: 256, maxRedis: 256,
+		lead: pick(15*time.Second, 4*time.Second),
+		run: func(ctx context.Context, attacker *caller) {
+			for range 3 {
+				attacker.request(ctx, http.MethodPost, "/v1/batches", tableOf(rows, 30, slow), "Content-Type", "text/csv")
+			}
+			<-ctx.Done()
+		},
+		victim: func(ctx context.Context, victim *caller, i int) response {
+			var table strings.Builder
+			table.WriteString("url\n")
+			for row := range 10 {
+				fmt.Fprintf(&table, "%s%s?v=%d.%d\n", site, cars[row%2].Path(), i, row)
+			}
+			got := victim.request(ctx, http.MethodPost, "/v1/batches", strings.NewReader(table.String()), "Content-Type", "text/csv")
+			for path := got.header.Get("Location"); got.err == nil && ctx.Err() == nil; {
+				got = victim.request(ctx, http.MethodGet, path, http.NoBody)
+				if bytes.Contains(got.body, []byte(`"state":"completed"`)) {
+					break
+				}
+				sleep(ctx, 20*time.Millisecond)
+			}
+			return got
+		},
+	})
+}

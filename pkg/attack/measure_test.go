@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -184,19 +183,6 @@ func unknownCars(t *testing.T) func(i int) map[string]any {
 		return map[string]any{
 			"make": row[0], "modelBody": row[1], "year": 2016 + i/len(entries)%5, "fuel": row[2], "fobPriceUSD": 5000,
 		}
-	}
-}
-
-// printTable prints the table of the attacks in Markdown.
-func printTable(out io.Writer) {
-	measured.Lock()
-	defer measured.Unlock()
-	if len(measured.rows) == 0 {
-		return
-	}
-	_, _ = fmt.Fprintln(out, "\n| attack | victim idle: p50 / p95 / failures | during | attacker's cost | memory, idle → most |\n|---|---|---|---|---|")
-	for _, r := range measured.rows {
-		_, _ = fmt.Fprintf(out, "| %s | %v | %v | %s | %s |\n", r.name, r.idle, r.during, r.cost, r.memory)
 	}
 }
 

@@ -28,9 +28,9 @@ func weightOf(owner string) float64 {
 	return weightKey
 }
 
-// admits reports whether an owner who has some places may take one more while free
+// Admits reports whether an owner who has some places may take one more while free
 // ones are left.
-func admits(owner string, has, free int) bool {
+func Admits(owner string, has, free int) bool {
 	if has > 0 && free < 2 {
 		return false
 	}

@@ -94,7 +94,7 @@ func (p *Places) serve() {
 	for p.free > 0 {
 		next := -1
 		for i, w := range p.waiting {
-			if admits(w.owner, p.has[w.owner], p.free) && (next < 0 || p.precedes(w.owner, p.waiting[next].owner)) {
+			if Admits(w.owner, p.has[w.owner], p.free) && (next < 0 || p.precedes(w.owner, p.waiting[next].owner)) {
 				next = i
 			}
 		}

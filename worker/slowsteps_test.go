@@ -1,0 +1,81 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ushuru/pkg/jobs"
+	"ushuru/tasks"
+)
+
+// Slow steps of a batch leave places to those of another key, and fast ones and those
+// of people are not bounded.
+func TestSlowStepsOfAKeyLeavePlaces(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		slow := newSlowSteps(16)
+		var running, postponed, ended atomic.Int64
+		step := func(takes time.Duration) stepFunc {
+			return slow.bound(func(ctx context.Context, _ *jobs.Job) (any, error) {
+				running.Add(1)
+				defer running.Add(-1)
+				select {
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				case <-time.After(takes):
+					return "done", nil
+				}
+			})
+		}
+		var all sync.WaitGroup
+		run := func(owner string, class jobs.Class, takes time.Duration) {
+			all.Go(func() {
+				output, err := step(takes)(t.Context(), &jobs.Job{Owner: owner, Class: class})
+				var snooze *tasks.SnoozeError
+				switch {
+				case errors.As(err, &snooze):
+					postponed.Add(1)
+				case err == nil && output == "done":
+					ended.Add(1)
+				default:
+					t.Error(output, err)
+				}
+			})
+		}
+		want := func(what string, wantRunning, wantPostponed int64) {
+			t.Helper()
+			synctest.Wait()
+			if running.Load() != wantRunning || postponed.Load() != wantPostponed {
+				t.Errorf("%s: %d run and %d were postponed, want %d and %d", what, running.Load(), postponed.Load(), wantRunning, wantPostponed)
+			}
+		}
+		for range 16 {
+			run("attacker", jobs.Bulk, 30*time.Second)
+		}
+		want("at first", 16, 0)
+		time.Sleep(slow.after)
+		want("after a while", 11, 5)
+		for range 5 {
+			run("attacker", jobs.Bulk, 30*time.Second)
+		}
+		want("more of the same key", 11, 10)
+		run("victim", jobs.Bulk, 30*time.Second)
+		run("attacker", jobs.Interactive, time.Second)
+		time.Sleep(slow.after)
+		want("another key, and a person", 12, 10)
+		all.Wait()
+		if ended.Load() != 13 || slow.all != 0 || len(slow.owns) != 0 {
+			t.Errorf("%d ended; %d places are taken: %v", ended.Load(), slow.all, slow.owns)
+		}
+		run("attacker", jobs.Bulk, time.Second)
+		all.Wait()
+		if ended.Load() != 14 {
+			t.Error("a fast step was postponed")
+		}
+	})
+}
