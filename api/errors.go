@@ -45,6 +45,7 @@ var (
 	errPageInvalid      = problem.New(http.StatusBadRequest, "page_invalid", nil)
 	errStateUnknown     = problem.New(http.StatusBadRequest, "state_unknown", nil).Of("state")
 	errFormatUnknown    = problem.New(http.StatusBadRequest, "format_unknown", nil).Of("format")
+	errSortUnknown      = problem.New(http.StatusBadRequest, "sort_unknown", nil)
 	errUnauthorized     = &problem.Problem{ // no code: the contract gives the whole body
 		Status: http.StatusUnauthorized, Notice: message.Notice{Message: "Invalid or missing API key"},
 	}

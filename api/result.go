@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -31,7 +30,7 @@ type resultFormat struct {
 	name      string
 	mediaType string
 	extension string
-	begin     func(w io.Writer, b batchBody, lang string) (resultWriter, error)
+	begin     func(w io.Writer, b batchBody, view tableView) (resultWriter, error)
 }
 
 // resultWriter writes the results of a batch one by one.
@@ -47,6 +46,7 @@ var resultFormats = []resultFormat{
 	{"ndjson", "application/x-ndjson", "ndjson", beginLines},
 	{"csv", "text/csv", "csv", beginTable(export.NewCSV)},
 	{"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx", beginTable(export.NewXLSX)},
+	{"html", "text/html", "html", beginTable(export.NewHTML)},
 }
 
 // parseResultFormat returns the format that the query or Accept requests.
@@ -84,7 +84,14 @@ func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
-	reader, items, next, err := s.firstResults(r.Context(), b.ID)
+	by := r.URL.Query().Get("sort")
+	if _, known := sortKeys[by]; !known && by != "" {
+		return errSortUnknown
+	}
+	if by != "" { // all rows are read before the first is sent
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * writeTimeout))
+	}
+	rows, err := s.openResults(r.Context(), b, by)
 	if err != nil {
 		return batchReadProblem(err)
 	}
@@ -98,29 +105,16 @@ func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	if err := s.sendResults(w, r, f, b, reader, items, next); err != nil {
+	if err := s.sendResults(w, r, f, b, rows); err != nil {
 		recorderOf(r).err = err
 		panic(http.ErrAbortHandler) // half a response must not look complete
 	}
 	return nil
 }
 
-// firstResults opens a batch and reads its first rows, before the response
-// begins.
-func (s *Server) firstResults(parent context.Context, id string) (*batch.Reader, []batch.Item, int, error) {
-	ctx, cancel := context.WithTimeout(parent, redisTimeout)
-	defer cancel()
-	reader, err := s.options.Batches.Read(ctx, id)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	items, next, err := reader.Next(ctx, 0, resultsPage, "", true)
-	return reader, items, next, err
-}
-
 // sendResults writes the first rows, and then reads and writes the others.
 func (s *Server) sendResults(
-	w http.ResponseWriter, r *http.Request, f resultFormat, b *batch.Batch, reader *batch.Reader, items []batch.Item, next int,
+	w http.ResponseWriter, r *http.Request, f resultFormat, b *batch.Batch, from *resultRows,
 ) (err error) {
 	terms, err := termsOf(b.Options)
 	if err != nil {
@@ -129,7 +123,7 @@ func (s *Server) sendResults(
 	control, processor := http.NewResponseController(w), turn{places: s.processors, owner: b.Owner}
 	defer processor.give()
 	var page bytes.Buffer
-	out, err := f.begin(&page, newBatchBody(b), languageOf(w))
+	out, err := f.begin(&page, newBatchBody(b), tableView{languageOf(w), isYes(r.URL.Query().Get("bom"))})
 	if err != nil {
 		return err
 	}
@@ -139,7 +133,7 @@ func (s *Server) sendResults(
 		}
 	}()
 	for {
-		for rows := range slices.Chunk(items, resultsTurn) {
+		for rows := range slices.Chunk(from.items, resultsTurn) {
 			processor.give()
 			if err = processor.take(r.Context()); err != nil {
 				return err
@@ -150,7 +144,7 @@ func (s *Server) sendResults(
 				}
 			}
 		}
-		if next < 0 {
+		if from.last() {
 			err = out.end()
 		}
 		processor.give()
@@ -158,13 +152,10 @@ func (s *Server) sendResults(
 			return err
 		}
 		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a connection that does not support deadlines needs none
-		if _, err = page.WriteTo(w); err != nil || next < 0 {
+		if _, err = page.WriteTo(w); err != nil || from.last() {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
-		items, next, err = reader.Next(ctx, next, resultsPage, "", true)
-		cancel()
-		if err != nil {
+		if err = from.read(r.Context()); err != nil {
 			return err
 		}
 	}
@@ -210,8 +201,8 @@ type lineWriter struct {
 	columns []string // the caller's own
 }
 
-func beginLines(w io.Writer, b batchBody, lang string) (resultWriter, error) {
-	return lineWriter{w, lang, b.columns}, nil
+func beginLines(w io.Writer, b batchBody, view tableView) (resultWriter, error) {
+	return lineWriter{w, view.lang, b.columns}, nil
 }
 
 func (l lineWriter) result(item batch.Item, estimate json.RawMessage) error {
@@ -233,13 +224,13 @@ type jsonWriter struct {
 	started bool
 }
 
-func beginJSON(w io.Writer, b batchBody, lang string) (resultWriter, error) {
+func beginJSON(w io.Writer, b batchBody, view tableView) (resultWriter, error) {
 	data, err := plainjson.Encode(b)
 	if err != nil {
 		return nil, err
 	}
 	_, err = fmt.Fprintf(w, `{"batch":%s,"results":[`, data)
-	return &jsonWriter{lineWriter: lineWriter{w, lang, b.columns}}, err
+	return &jsonWriter{lineWriter: lineWriter{w, view.lang, b.columns}}, err
 }
 
 func (j *jsonWriter) result(item batch.Item, estimate json.RawMessage) error {
@@ -265,17 +256,38 @@ type tableWriter struct {
 	lang  string
 }
 
+// tableView is how a caller wants to see results.
+type tableView struct {
+	lang string
+	bom  bool // of CSV
+}
+
 func beginTable(
-	begin func(io.Writer) (export.Writer, error),
-) func(io.Writer, batchBody, string) (resultWriter, error) {
-	return func(w io.Writer, _ batchBody, lang string) (resultWriter, error) {
-		table, err := begin(w)
-		return tableWriter{table, lang}, err
+	begin func(io.Writer, export.Options) (export.Writer, error),
+) func(io.Writer, batchBody, tableView) (resultWriter, error) {
+	return func(w io.Writer, b batchBody, view tableView) (resultWriter, error) {
+		options := export.Options{Lang: view.lang, BOM: view.bom, Columns: b.columns, Batch: b.ID}
+		if b.Options.Rate != nil {
+			options.Terms.Rate = b.Options.Rate.String()
+		}
+		if b.Options.JPYPerUSD != nil {
+			options.Terms.JPYPerUSD = b.Options.JPYPerUSD.String()
+		}
+		if b.Options.Target != nil {
+			options.Terms.Target = b.Options.Target.OnTheRoadTZS.String()
+		}
+		if b.Options.Landing != nil {
+			options.Terms.Landing = b.Options.Landing.From + " – " + b.Options.Landing.To
+		}
+		table, err := begin(w, options)
+		return tableWriter{table, view.lang}, err
 	}
 }
 
 func (t tableWriter) result(item batch.Item, estimate json.RawMessage) error {
-	line := export.Line{Number: item.Number, Reference: item.Reference, URL: item.URL, State: item.State}
+	line := export.Line{
+		Number: item.Number, Reference: item.Reference, URL: item.URL, State: item.State, Basis: item.PriceBasis, Own: item.Own,
+	}
 	if item.Error != nil {
 		line.Code, line.Reason = item.Error.Code, item.Error.In(t.lang)
 	}

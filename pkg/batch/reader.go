@@ -59,6 +59,22 @@ func (r *Reader) Next(ctx context.Context, from, limit int, state State, full bo
 	return items, next, r.outcomes(ctx, items, full)
 }
 
+// Items returns the items of some indexes, in their order, with their results.
+func (r *Reader) Items(ctx context.Context, indexes []int) ([]Item, error) {
+	items := make([]Item, 0, len(indexes))
+	for _, i := range indexes {
+		if i < 0 || i >= len(r.states) {
+			return nil, fmt.Errorf("batch: %s has no row %d", r.id, i)
+		}
+		row, err := r.row(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, Item{Row: row, Index: i, State: stateOf(r.states[i]), Error: row.RejectReason})
+	}
+	return items, r.outcomes(ctx, items, true)
+}
+
 // row returns a row. It reads the whole chunk of a row that is not in memory.
 func (r *Reader) row(ctx context.Context, i int) (Row, error) {
 	rows, read := r.chunks[i/chunk]

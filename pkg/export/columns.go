@@ -3,7 +3,10 @@
 package export
 
 import (
+	"regexp"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -18,10 +21,24 @@ type Line struct {
 	Reference string
 	URL       string
 	State     batch.State
+	Basis     string            // of a described car: which price of the row its price is
+	Own       []string          // cells of the caller's own columns
 	Code      string            // why there is no estimate; "" when there is one
 	Reason    string            // the same as a sentence
 	Estimate  *vehicle.Estimate // nil when there is none
 }
+
+// Options say what a table is about.
+type Options struct {
+	Lang    string
+	Columns []string // the caller's own, whose cells stand behind the results
+	BOM     bool     // CSV begins with a byte order mark, by which Excel knows UTF-8
+	Batch   string   // id
+	Terms   Terms
+}
+
+// Terms are the terms of a batch; "" for each that the caller did not name.
+type Terms struct{ Rate, JPYPerUSD, Target, Landing string }
 
 // Writer writes a table. It ends with Close, which sends the rest, or with Discard,
 // which abandons the table.
@@ -32,21 +49,60 @@ type Writer interface {
 }
 
 // column is one column of the table. Its value is a string, an int, a
-// decimal.Decimal, or nil where there is none.
+// decimal.Decimal, a moment, or nil where there is none.
 type column struct {
 	name  string
 	width float64 // in a spreadsheet, in characters
 	value func(l Line) any
+	sum   bool // the last row of a spreadsheet has the total
 }
+
+// moment is a date, with its time or without, as the API writes it.
+type moment string
+
+// all returns the columns of a table: ours, and then the caller's own.
+func (o Options) all() []column {
+	list := slices.Clone(columns)
+	for i, name := range o.Columns {
+		list = append(list, column{escapeFormula(name), ownWidth, func(l Line) any { return own(l, i) }, false})
+	}
+	return list
+}
+
+const ownWidth = 16
+
+// own returns one of the caller's own cells: a number or a day where it is one.
+func own(l Line, i int) any {
+	if i >= len(l.Own) || l.Own[i] == "" {
+		return nil
+	}
+	text := l.Own[i]
+	if plainNumber.MatchString(text) {
+		if n, err := decimal.NewFromString(text); err == nil {
+			if n.IsInteger() {
+				return int(n.IntPart())
+			}
+			return n
+		}
+	}
+	if _, err := time.Parse(time.DateOnly, text); err == nil {
+		return moment(text)
+	}
+	return text
+}
+
+// plainNumber is a number that a spreadsheet holds exactly; digits that begin with 0 are
+// a code.
+var plainNumber = regexp.MustCompile(`^-?(?:0|[1-9]\d{0,11})(?:\.\d{1,6})?$`)
 
 // columns are named as the fields of the API are, with their unit.
 var columns = []column{
-	{"row", 6, func(l Line) any { return l.Number }},
-	{"reference", 16, func(l Line) any { return l.Reference }},
-	{"url", 48, func(l Line) any { return l.URL }},
-	{"state", 11, func(l Line) any { return string(l.State) }},
-	{"code", 16, func(l Line) any { return l.Code }},
-	{"reason", 40, func(l Line) any { return l.Reason }},
+	{"row", 6, func(l Line) any { return l.Number }, false},
+	{"reference", 16, func(l Line) any { return l.Reference }, false},
+	{"url", 48, func(l Line) any { return l.URL }, false},
+	{"state", 11, func(l Line) any { return string(l.State) }, false},
+	{"code", 16, func(l Line) any { return l.Code }, false},
+	{"reason", 40, func(l Line) any { return l.Reason }, false},
 
 	car("make", 12, func(c vehicle.Car) any { return c.Make }),
 	car("model", 18, func(c vehicle.Car) any { return c.Model }),
@@ -57,19 +113,31 @@ var columns = []column{
 	car("fuel", 12, func(c vehicle.Car) any { return c.Fuel }),
 	car("fobPriceUSD", 12, func(c vehicle.Car) any { return number(c.FOBPriceUSD) }),
 	car("cfPriceUSD", 12, func(c vehicle.Car) any { return number(c.CFPriceUSD) }),
+	{"priceBasis", 10, func(l Line) any { return l.Basis }, false},
 
 	estimate("modelBody", 36, func(e *vehicle.Estimate) any { return e.Matched.ModelBody }),
 	estimate("matchType", 11, func(e *vehicle.Estimate) any { return string(e.Matched.MatchType) }),
+	estimate("matchReason", 40, func(e *vehicle.Estimate) any { return e.Matched.MatchReason }),
 	estimate("confidence", 11, func(e *vehicle.Estimate) any { return string(e.Matched.Confidence) }),
 	estimate("adjusted", 16, func(e *vehicle.Estimate) any { return adjusted(e.Matched.Adjustments) }),
 	estimate("yom", 6, func(e *vehicle.Estimate) any { return count(e.Matched.YOM) }),
 
 	tax("cifInUSD", func(t vehicle.Tax) money.Amount { return t.CIFInUSD }),
+	tax("importDutyInUSD", func(t vehicle.Tax) money.Amount { return t.ImportDutyInUSD }),
+	tax("exiseDutyInUSD", func(t vehicle.Tax) money.Amount { return t.ExiseDutyInUSD }),
+	tax("exiseDutyDueToAgeInUSD", func(t vehicle.Tax) money.Amount { return t.ExiseDutyDueToAgeInUSD }),
+	tax("vatInUSD", func(t vehicle.Tax) money.Amount { return t.VATInUSD }),
+	tax("customProcessingFeeInUSD", func(t vehicle.Tax) money.Amount { return t.CustomProcessingFeeInUSD }),
+	tax("railwayDevLevyInUSD", func(t vehicle.Tax) money.Amount { return t.RailwayDevLevyInUSD }),
+	tax("indDevLevy", func(t vehicle.Tax) money.Amount { return t.IndDevLevy }),
+	tax("hivRespLevy", func(t vehicle.Tax) money.Amount { return t.HIVRespLevy }),
 	tax("totalImportTaxesInUSD", func(t vehicle.Tax) money.Amount { return t.TotalImportTaxesInUSD }),
 	tax("totalImportTaxesInTZS", func(t vehicle.Tax) money.Amount { return t.TotalImportTaxesInTZS }),
 	tax("vehicleRegistrationFeeInTZS", func(t vehicle.Tax) money.Amount { return t.VehicleRegistrationFeeInTZS }),
 	tax("totalTaxesInTZS", func(t vehicle.Tax) money.Amount { return t.TotalTaxesInTZS }),
 
+	rate("exchangeRateTaxes", func(r vehicle.ExchangeRates) money.Number { return r.Taxes }),
+	rate("exchangeRateOthers", func(r vehicle.ExchangeRates) money.Number { return r.Others }),
 	driveAway("driveAwayUSD", func(d *vehicle.DriveAway) any { return d.TotalUSD.Decimal() }),
 	driveAway("driveAwayTZS", func(d *vehicle.DriveAway) any { return d.TotalTZS.Decimal() }),
 	driveAway("driveAwayLowUSD", func(d *vehicle.DriveAway) any { return d.LowUSD.Decimal() }),
@@ -80,10 +148,12 @@ var columns = []column{
 	onTheRoad("onTheRoadLowTZS", func(s *vehicle.Sum) int64 { return s.LowTZS }),
 	onTheRoad("onTheRoadHighTZS", func(s *vehicle.Sum) int64 { return s.HighTZS }),
 	estimate("maxPriceUSD", 12, maxPrice),
+	estimate("marginUSD", 12, func(e *vehicle.Estimate) any { return marginOf(e) }),
 	driveAway("driveAwayMissing", func(d *vehicle.DriveAway) any { return missing(d.Missing) }),
 
 	estimate("referenceNumber", 18, func(e *vehicle.Estimate) any { return e.Tax.ReferenceNumber }),
-	estimate("asOf", 20, func(e *vehicle.Estimate) any { return e.AsOf }),
+	estimate("asOf", 20, func(e *vehicle.Estimate) any { return moment(e.AsOf) }),
+	estimate("validUntil", 20, func(e *vehicle.Estimate) any { return moment(e.ValidUntil) }),
 	estimate("warnings", 40, func(e *vehicle.Estimate) any { return warnings(e.Warnings) }),
 }
 
@@ -93,7 +163,7 @@ func estimate(name string, width float64, value func(*vehicle.Estimate) any) col
 			return nil
 		}
 		return value(l.Estimate)
-	}}
+	}, false}
 }
 
 func car(name string, width float64, value func(vehicle.Car) any) column {
@@ -103,26 +173,41 @@ func car(name string, width float64, value func(vehicle.Car) any) column {
 const amountWidth = 15
 
 func tax(name string, value func(vehicle.Tax) money.Amount) column {
-	return estimate(name, amountWidth, func(e *vehicle.Estimate) any { return value(e.Tax).Decimal() })
+	return summed(estimate(name, amountWidth, func(e *vehicle.Estimate) any { return value(e.Tax).Decimal() }))
+}
+
+// summed returns a column with a total.
+func summed(c column) column {
+	c.sum = true
+	return c
+}
+
+// rate is an exchange rate of the drive-away cost.
+func rate(name string, value func(vehicle.ExchangeRates) money.Number) column {
+	c := driveAway(name, func(d *vehicle.DriveAway) any { return value(d.Exchange).Decimal() })
+	c.sum = false
+	return c
 }
 
 func driveAway(name string, value func(*vehicle.DriveAway) any) column {
-	return estimate(name, amountWidth, func(e *vehicle.Estimate) any {
+	c := estimate(name, amountWidth, func(e *vehicle.Estimate) any {
 		if e.DriveAway == nil {
 			return nil
 		}
 		return value(e.DriveAway)
 	})
+	c.sum = name != "driveAwayMissing"
+	return c
 }
 
 // onTheRoad is a column of the number that people read.
 func onTheRoad(name string, value func(*vehicle.Sum) int64) column {
-	return estimate(name, amountWidth, func(e *vehicle.Estimate) any {
+	return summed(estimate(name, amountWidth, func(e *vehicle.Estimate) any {
 		if e.Summary == nil || e.Summary.OnTheRoad == nil {
 			return nil
 		}
 		return decimal.NewFromInt(value(e.Summary.OnTheRoad))
-	})
+	}))
 }
 
 // maxPrice returns the highest likely price without freight for the target of the
@@ -132,6 +217,31 @@ func maxPrice(e *vehicle.Estimate) any {
 		return nil
 	}
 	return decimal.NewFromInt(*e.MaxPrice.FOB.Likely)
+}
+
+// marginOf returns how much the highest price for the target is above the price of the
+// car; nil when one of them is not known.
+func marginOf(e *vehicle.Estimate) any {
+	if margin, ok := Margin(e); ok {
+		return margin
+	}
+	return nil
+}
+
+// Margin returns how much the highest price for the target of the batch is above the
+// price of the car, in dollars: both with freight where only such a price is known.
+func Margin(e *vehicle.Estimate) (usd decimal.Decimal, ok bool) {
+	if e.MaxPrice == nil {
+		return usd, false
+	}
+	limits, price := e.MaxPrice.FOB, e.Car.FOBPriceUSD
+	if price == nil {
+		limits, price = e.MaxPrice.CF, e.Car.CFPriceUSD
+	}
+	if limits == nil || limits.Likely == nil || price == nil {
+		return usd, false
+	}
+	return decimal.NewFromInt(*limits.Likely).Sub(price.Decimal()), true
 }
 
 // count returns nil for 0, which means that the listing does not give the value.

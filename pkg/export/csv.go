@@ -8,16 +8,23 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// csvTable is a table of RFC 4180: UTF-8 without a byte order mark, CRLF, a header.
+// csvTable is a table of RFC 4180: UTF-8, CRLF, a header.
 // Amounts have a decimal point and no thousands separators.
 type csvTable struct {
-	out   *csv.Writer
-	cells []string
+	out     *csv.Writer
+	columns []column
+	cells   []string
 }
 
 // NewCSV returns a Writer of CSV and writes the header.
-func NewCSV(w io.Writer) (Writer, error) {
-	t := &csvTable{csv.NewWriter(w), make([]string, len(columns))}
+func NewCSV(w io.Writer, o Options) (Writer, error) {
+	if o.BOM {
+		if _, err := io.WriteString(w, "\ufeff"); err != nil {
+			return nil, err
+		}
+	}
+	columns := o.all()
+	t := &csvTable{csv.NewWriter(w), columns, make([]string, len(columns))}
 	t.out.UseCRLF = true
 	for i, c := range columns {
 		t.cells[i] = c.name
@@ -27,7 +34,7 @@ func NewCSV(w io.Writer) (Writer, error) {
 
 // Line writes a row.
 func (t *csvTable) Line(l Line) error {
-	for i, c := range columns {
+	for i, c := range t.columns {
 		t.cells[i] = plainText(c.of(l))
 	}
 	if err := t.out.Write(t.cells); err != nil {
@@ -50,6 +57,8 @@ func plainText(value any) string {
 	switch v := value.(type) {
 	case string:
 		return v
+	case moment:
+		return string(v)
 	case int:
 		return strconv.Itoa(v)
 	case decimal.Decimal:

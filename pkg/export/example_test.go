@@ -12,7 +12,7 @@ import (
 // A table has one line for each listing; cells without a value are empty.
 func ExampleNewCSV() {
 	var out bytes.Buffer
-	table, err := export.NewCSV(&out)
+	table, err := export.NewCSV(&out, export.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

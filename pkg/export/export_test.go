@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,17 +38,17 @@ func lines(t *testing.T) []export.Line {
 		Missing: []vehicle.Missing{{Code: "car_price"}},
 	}
 	return []export.Line{
-		{Number: 1, Reference: "LOT 1", URL: "https://cars.example/1", State: batch.Succeeded, Estimate: &e},
+		{Number: 1, Reference: "LOT 1", URL: "https://cars.example/1", State: batch.Succeeded, Estimate: &e, Basis: "start", Own: []string{"=1+1", "4.5", "2026-11-26"}},
 		{Number: 2, Reference: `a "b", c`, URL: "https://cars.example/2", State: batch.Failed, Code: "no_match", Reason: "None fits."},
 		{Number: 3, Reference: `=HYPERLINK("http://x","y")`, URL: "https://cars.example/3", State: batch.Waiting},
 		{Number: 4, Reference: " \t+1", URL: "-2+3", State: batch.Rejected, Code: "url_invalid", Reason: "@x\x00\r\n"},
 	}
 }
 
-func write(t *testing.T, begin func(io.Writer) (export.Writer, error)) []byte {
+func write(t *testing.T, begin func(io.Writer, export.Options) (export.Writer, error)) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	table, err := begin(&out)
+	table, err := begin(&out, export.Options{Lang: "en", Columns: []string{"Remarks", "Score", "=Day"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +66,9 @@ func write(t *testing.T, begin func(io.Writer) (export.Writer, error)) []byte {
 // check looks at a table as rows of text, money without separators.
 func check(t *testing.T, rows [][]string) {
 	t.Helper()
+	if len(rows) > 5 && rows[5][0] == "Total" {
+		rows = rows[:5]
+	}
 	if len(rows) != 5 {
 		t.Fatalf("%d rows: %q", len(rows), rows)
 	}
@@ -159,7 +164,110 @@ func TestXLSX(t *testing.T) {
 			t.Errorf("%s: formula %q, type %d, %v %v", cell, formula, kind, err, kindErr)
 		}
 	}
-	if shown, err := book.GetCellValue("Results", "Z2"); err != nil || shown != "12,345.67" {
+	if shown, err := book.GetCellValue("Results", amountCell(t, rows[0])); err != nil || shown != "12,345.67" {
 		t.Errorf("an amount is shown as %q, %v", shown, err)
+	}
+}
+
+// amountCell is the first cell of driveAwayUSD.
+func amountCell(t *testing.T, header []string) string {
+	t.Helper()
+	cell, err := excelize.CoordinatesToCellName(slices.Index(header, "driveAwayUSD")+1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cell
+}
+
+// A workbook has dates and numbers, totals of what a filter shows, notes and a picture.
+func TestWorkbookForAnAccountant(t *testing.T) {
+	t.Parallel()
+	book, err := excelize.OpenReader(bytes.NewReader(write(t, export.NewXLSX)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer book.Close()
+	raw := excelize.Options{RawCellValue: true}
+	rows, err := book.GetRows("Results", raw)
+	if err != nil || len(rows) != 6 {
+		t.Fatal(rows, err)
+	}
+	at := func(row int, name string) string {
+		if i := slices.Index(rows[0], name); i >= 0 && i < len(rows[row]) {
+			return rows[row][i]
+		}
+		t.Errorf("no %s in row %d", name, row)
+		return ""
+	}
+	for _, name := range []string{
+		"importDutyInUSD", "exiseDutyInUSD", "exiseDutyDueToAgeInUSD", "vatInUSD", "customProcessingFeeInUSD", "railwayDevLevyInUSD",
+		"indDevLevy", "hivRespLevy", "exchangeRateTaxes", "exchangeRateOthers", "validUntil", "matchReason", "onTheRoadTZS", "onTheRoadLowTZS",
+		"onTheRoadHighTZS", "maxPriceUSD", "marginUSD", "priceBasis", "Remarks", "Score", "'=Day",
+	} {
+		if !slices.Contains(rows[0], name) {
+			t.Errorf("no column %s", name)
+		}
+	}
+	if at(1, "Remarks") != "'=1+1" || at(1, "Score") != "4.5" || !strings.HasPrefix(at(1, "'=Day"), "46352") || at(1, "priceBasis") != "start" {
+		t.Errorf("own columns: %q", rows[1])
+	}
+	if serial := at(1, "asOf"); !regexp.MustCompile(`^4\d{4}\.\d+$`).MatchString(serial) {
+		t.Errorf("asOf is %q", serial)
+	}
+	if rows[5][0] != "Total" || at(5, "driveAwayUSD") != "12345.67" || at(5, "vatInUSD") != at(1, "vatInUSD") {
+		t.Errorf("totals: %q", rows[5])
+	}
+	if formula, err := book.GetCellFormula("Results", strings.Replace(amountCell(t, rows[0]), "2", "6", 1)); err != nil || !strings.HasPrefix(formula, "SUBTOTAL(109,") {
+		t.Errorf("%q, %v", formula, err)
+	}
+	notes, err := book.GetRows("Notes")
+	if err != nil || len(notes) < 10 || notes[0][0] != "Assumptions and sources" {
+		t.Errorf("%q, %v", notes, err)
+	}
+	picture, err := book.GetRows("Picture")
+	if err != nil || len(picture) < 1 || picture[0][4] != "On the road (TZS)" {
+		t.Errorf("%q, %v", picture, err)
+	}
+	if panes, err := book.GetPanes("Results"); err != nil || !panes.Freeze || panes.YSplit != 1 {
+		t.Errorf("%+v, %v", panes, err)
+	}
+}
+
+func TestCSVWithAMark(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if _, err := export.NewCSV(&out, export.Options{BOM: true}); err != nil || !strings.HasPrefix(out.String(), "\ufeff") {
+		t.Errorf("%.20q, %v", out.String(), err)
+	}
+}
+
+// A page of ten thousand cars has at most 150 KB, no script, and no markup of the caller.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	page, err := export.NewHTML(&out, export.Options{Lang: "sw"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := lines(t)[0]
+	for i := range 10_000 {
+		line, e := base, *base.Estimate
+		line.Number, line.Reference = i+1, `<script>alert("x")</script>`+strings.Repeat("&", 100)
+		e.Car.Year, e.Car.Model = 1990+i%35, strings.Repeat("<b>", 50)
+		e.Summary = &vehicle.Summary{OnTheRoad: &vehicle.Sum{TZS: int64(8_000_000 + i*7919%60_000_000)}}
+		line.Estimate = &e
+		if err := page.Line(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := page.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	if len(text) > 150_000 {
+		t.Errorf("%d bytes", len(text))
+	}
+	if strings.Contains(text, "<script") || strings.Contains(text, "<b>") || strings.Contains(text, "://") || !strings.Contains(text, "<svg ") {
+		t.Errorf("%.3000s", text)
 	}
 }

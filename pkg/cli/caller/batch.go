@@ -23,11 +23,17 @@ import (
 // beside the file of results, so that a stopped command can resume.
 type Batch struct {
 	clientConfig
-	Out           string `required:"" placeholder:"FILE" type:"path" help:"Output file; its ending selects the format: .xlsx, .csv, .json, .ndjson."`
-	Skip          bool   `help:"Process the valid rows even if others are invalid."`
-	Rate          string `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
-	AllowFailures bool   `help:"Exit with 0 though rows failed or were rejected."`
-	File          string `arg:"" type:"existingfile" help:"Table of listings or of described cars: .csv, .tsv or .xlsx; or .json, .ndjson."`
+	Out           string   `required:"" placeholder:"FILE" type:"path" help:"Output file; its ending selects the format: .xlsx, .csv, .html, .json, .ndjson."`
+	Skip          bool     `help:"Process the valid rows even if others are invalid."`
+	Rate          string   `placeholder:"TZS" help:"Exchange rate (TZS per USD) for costs other than tax."`
+	Yen           string   `name:"jpy-per-usd" placeholder:"JPY" help:"Yen for a dollar, if prices are in yen."`
+	Target        string   `placeholder:"TZS" help:"Cost on the road that you can pay: fills maxPriceUSD, and sorts by margin."`
+	Sort          string   `enum:"onTheRoad,maxPrice,margin,none," default:"" help:"Order of the results: onTheRoad, maxPrice, margin or none."`
+	Column        []string `sep:"none" placeholder:"NAME=FIELD" help:"Take a column for a field, for example \"Preis=startPrice (JPY)\"."`
+	BOM           bool     `name:"bom" help:"Begin CSV with a byte order mark, for Excel."`
+	DryRun        bool     `help:"Only print how the columns and the first rows are understood."`
+	AllowFailures bool     `help:"Exit with 0 though rows failed or were rejected."`
+	File          string   `arg:"" type:"existingfile" help:"Table of listings or of described cars: .csv, .tsv or .xlsx; or .json, .ndjson."`
 }
 
 // savedBatch is a submitted batch as the command saves it.
@@ -41,8 +47,8 @@ type savedBatch struct {
 // Run is called by kong.
 func (c *Batch) Run(r *console.Console) error {
 	format := strings.TrimPrefix(filepath.Ext(c.Out), ".")
-	if !slices.Contains([]string{"xlsx", "csv", "json", "ndjson"}, format) {
-		return errors.New("--out must end in .xlsx, .csv, .json or .ndjson")
+	if !slices.Contains([]string{"xlsx", "csv", "html", "json", "ndjson"}, format) {
+		return errors.New("--out must end in .xlsx, .csv, .html, .json or .ndjson")
 	}
 	api, err := c.client()
 	if err != nil {
@@ -51,6 +57,9 @@ func (c *Batch) Run(r *console.Console) error {
 	table, err := os.ReadFile(c.File)
 	if err != nil {
 		return err
+	}
+	if c.DryRun {
+		return c.dryRun(r, api, table)
 	}
 	status, err := c.submit(r.Ctx, api, table)
 	if err != nil {
@@ -61,7 +70,7 @@ func (c *Batch) Run(r *console.Console) error {
 			return printError(r, err)
 		}
 	}
-	if err := saveResults(r.Ctx, api, status.ID, c.Out); err != nil {
+	if err := saveResults(r.Ctx, api, status.ID, c.Out, c.view()); err != nil {
 		return printError(r, err)
 	}
 	_, _ = fmt.Fprintf(r.Out, "%d succeeded, %d failed, %d rejected, %d cancelled: %s\n",
@@ -109,8 +118,8 @@ func typeOf(file string) string {
 
 func (c *Batch) savedFile() string { return c.Out + ".batch" }
 
-// submit submits the table, or finds the batch that was submitted with it.
-func (c *Batch) submit(ctx context.Context, api *client.Client, table []byte) (*client.Batch, error) {
+// query are the options of the batch.
+func (c *Batch) query() url.Values {
 	query := url.Values{"onInvalid": {"reject"}}
 	if c.Skip {
 		query.Set("onInvalid", "skip")
@@ -118,6 +127,48 @@ func (c *Batch) submit(ctx context.Context, api *client.Client, table []byte) (*
 	if c.Rate != "" {
 		query.Set("rate", c.Rate)
 	}
+	for name, value := range map[string]string{"jpyPerUSD": c.Yen, "target": c.Target} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if len(c.Column) > 0 {
+		query["column"] = c.Column
+	}
+	return query
+}
+
+// view are the parameters of the results.
+func (c *Batch) view() url.Values {
+	view := url.Values{}
+	switch {
+	case c.Sort == "" && c.Target != "":
+		view.Set("sort", "margin")
+	case c.Sort != "" && c.Sort != "none":
+		view.Set("sort", c.Sort)
+	}
+	if c.BOM {
+		view.Set("bom", "true")
+	}
+	return view
+}
+
+// dryRun prints how the API understands the table.
+func (c *Batch) dryRun(r *console.Console, api *client.Client, table []byte) error {
+	query := c.query()
+	query.Set("dryRun", "true")
+	response, err := api.Do(r.Ctx, client.Request{
+		Method: http.MethodPost, Path: "/v1/batches?" + query.Encode(), Body: table, Header: http.Header{"Content-Type": {typeOf(c.File)}},
+	})
+	if err != nil {
+		return c.printRefused(r, err)
+	}
+	return console.WriteJSON(r.Out, json.RawMessage(response.Body))
+}
+
+// submit submits the table, or finds the batch that was submitted with it.
+func (c *Batch) submit(ctx context.Context, api *client.Client, table []byte) (*client.Batch, error) {
+	query := c.query()
 	sum := sha256.Sum256(append([]byte(query.Encode()+"\n"), table...))
 	batch := savedBatch{URL: c.APIURL, Table: hex.EncodeToString(sum[:]), Key: rand.Text()}
 	var saved savedBatch

@@ -3,6 +3,7 @@ package caller
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -171,13 +172,13 @@ type batchesResults struct {
 // Run is called by kong.
 func (c *batchesResults) Run(r *console.Console) error {
 	return c.call(r, func(ctx context.Context, api *client.Client) error {
-		return saveResults(ctx, api, c.ID, c.Out)
+		return saveResults(ctx, api, c.ID, c.Out, nil)
 	})
 }
 
 // saveResults writes the file of results completely or not at all.
-func saveResults(ctx context.Context, api *client.Client, id, out string) error {
-	body, err := api.BatchFile(ctx, id, strings.TrimPrefix(filepath.Ext(out), "."), nil)
+func saveResults(ctx context.Context, api *client.Client, id, out string, view url.Values) error {
+	body, err := api.BatchFile(ctx, id, strings.TrimPrefix(filepath.Ext(out), "."), view)
 	if err != nil {
 		return err
 	}

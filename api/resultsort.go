@@ -1,0 +1,137 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/export"
+	"ushuru/pkg/vehicle"
+)
+
+// sortKeys are the orders of results: a function that is least for the row that comes
+// first. Rows without the figure come last, in their own order.
+var sortKeys = map[string]func(*vehicle.Estimate) (key float64, ok bool){
+	"onTheRoad": func(e *vehicle.Estimate) (float64, bool) {
+		if e.Summary == nil || e.Summary.OnTheRoad == nil {
+			return 0, false
+		}
+		return float64(e.Summary.OnTheRoad.TZS), true
+	},
+	"maxPrice": highestPrice,
+	"margin": func(e *vehicle.Estimate) (float64, bool) {
+		if margin, ok := export.Margin(e); ok {
+			return -margin.InexactFloat64(), true
+		}
+		const behind = 1e9 // rows without a price follow, by the highest price
+		key, ok := highestPrice(e)
+		return behind + key, ok
+	},
+}
+
+// highestPrice puts the highest maxPriceUSD first.
+func highestPrice(e *vehicle.Estimate) (float64, bool) {
+	if e.MaxPrice == nil || e.MaxPrice.FOB == nil || e.MaxPrice.FOB.Likely == nil {
+		return 0, false
+	}
+	return -float64(*e.MaxPrice.FOB.Likely), true
+}
+
+// resultRows reads the rows of a batch page by page, in their order or in a sorted one.
+type resultRows struct {
+	reader *batch.Reader
+	items  []batch.Item // the page
+	next   int          // -1 after the last page; of sorted rows an index of order
+	order  []int        // nil for the order of the batch
+}
+
+func (rows *resultRows) last() bool { return rows.next < 0 }
+
+// read reads the next page.
+func (rows *resultRows) read(parent context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	defer cancel()
+	if rows.order == nil {
+		rows.items, rows.next, err = rows.reader.Next(ctx, rows.next, resultsPage, "", true)
+		return err
+	}
+	end := min(rows.next+resultsPage, len(rows.order))
+	rows.items, err = rows.reader.Items(ctx, rows.order[rows.next:end])
+	if rows.next = end; end == len(rows.order) {
+		rows.next = -1
+	}
+	return err
+}
+
+// openResults opens a batch and reads its first rows, before the response begins. To sort
+// them it reads all rows once before, and remembers a number for each.
+func (s *Server) openResults(ctx context.Context, b *batch.Batch, by string) (*resultRows, error) {
+	open, cancel := context.WithTimeout(ctx, redisTimeout)
+	defer cancel()
+	reader, err := s.options.Batches.Read(open, b.ID)
+	if err != nil {
+		return nil, err
+	}
+	rows := &resultRows{reader: reader}
+	if by != "" {
+		if rows.order, err = s.sortedRows(ctx, rows, b, by); err != nil {
+			return nil, err
+		}
+		rows.next = 0
+	}
+	return rows, rows.read(ctx)
+}
+
+// sortedRows returns the indexes of all rows in an order.
+func (s *Server) sortedRows(ctx context.Context, rows *resultRows, b *batch.Batch, by string) ([]int, error) {
+	terms, err := termsOf(b.Options)
+	if err != nil {
+		return nil, err
+	}
+	processor := turn{places: s.processors, owner: b.Owner}
+	defer processor.give()
+	var keys []float64
+	for !rows.last() {
+		processor.give()
+		if err := rows.read(ctx); err != nil {
+			return nil, err
+		}
+		if err := processor.take(ctx); err != nil {
+			return nil, err
+		}
+		for _, item := range rows.items {
+			key, err := s.sortKey(item, terms, by)
+			if err != nil {
+				return nil, err
+			}
+			keys = append(keys, key)
+		}
+	}
+	order := make([]int, len(keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(keys[a], keys[b]) })
+	return order, nil
+}
+
+func (s *Server) sortKey(item batch.Item, terms vehicle.Terms, by string) (float64, error) {
+	if item.Result == nil {
+		return math.MaxFloat64, nil
+	}
+	priced, err := s.priced(item.Result, terms, vehicle.FromListing, nil)
+	if err != nil {
+		return 0, err
+	}
+	var e vehicle.Estimate
+	if err := json.Unmarshal(priced, &e); err != nil {
+		return 0, err
+	}
+	if key, ok := sortKeys[by](&e); ok {
+		return key, nil
+	}
+	return math.MaxFloat64 / 2, nil //nolint:mnd // before rows without an estimate
+}

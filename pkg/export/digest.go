@@ -1,0 +1,145 @@
+package export
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/message"
+	"ushuru/pkg/vehicle"
+)
+
+// Bounds of what is remembered of all rows.
+const (
+	maxCheapest = 20
+	maxSources  = 100
+)
+
+// digest is what the notes and the picture need of all rows.
+type digest struct {
+	options  Options
+	points   []point
+	cheapest []cheap
+	states   map[batch.State]int
+	codes    map[string]int // why rows have no estimate
+	rates    map[string]bool
+	bases    map[string]int
+	sources  []source
+}
+
+// point is one car of the picture.
+type point struct {
+	year int
+	tzs  int64
+}
+
+// cheap is one of the cheapest.
+type cheap struct {
+	point
+
+	row             int
+	reference, name string
+	maxPrice        *int64
+}
+
+// source is where the figures of a line of the cost come from.
+type source struct{ line, source, date string }
+
+func newDigest(o Options) *digest {
+	return &digest{options: o, states: map[batch.State]int{}, codes: map[string]int{}, rates: map[string]bool{}, bases: map[string]int{}}
+}
+
+// text returns a text of the tables in their language.
+func (d *digest) text(name string) string { return message.Say("export/"+name, nil).In(d.options.Lang) }
+
+func (d *digest) add(l Line) {
+	d.states[l.State]++
+	if l.Code != "" {
+		d.codes[l.Code]++
+	}
+	if l.Basis != "" {
+		d.bases[l.Basis]++
+	}
+	e := l.Estimate
+	if e == nil {
+		return
+	}
+	if e.DriveAway != nil {
+		d.rates[e.DriveAway.Exchange.Taxes.String()] = true
+		d.addSources(e.DriveAway.Lines)
+	}
+	if e.Summary == nil || e.Summary.OnTheRoad == nil || e.Car.Year == 0 {
+		return
+	}
+	p := point{e.Car.Year, e.Summary.OnTheRoad.TZS}
+	d.points = append(d.points, p)
+	found := cheap{p, l.Number, l.Reference, strings.Join(strings.Fields(e.Car.Make+" "+e.Car.Model+" "+e.Car.ModelCode), " "), nil}
+	if e.MaxPrice != nil && e.MaxPrice.FOB != nil {
+		found.maxPrice = e.MaxPrice.FOB.Likely
+	}
+	d.cheapest = append(d.cheapest, found)
+	slices.SortStableFunc(d.cheapest, func(a, b cheap) int { return cmp.Compare(a.tzs, b.tzs) })
+	d.cheapest = d.cheapest[:min(len(d.cheapest), maxCheapest)]
+}
+
+func (d *digest) addSources(lines []vehicle.CostLine) {
+	for _, line := range lines {
+		one := source{line.Name.In(d.options.Lang), line.Source, line.Date}
+		if line.SourceText != nil {
+			one.source = line.SourceText.In(d.options.Lang)
+		}
+		if len(one.date) > len("2006-01-02") { // of an answer, each with its own second
+			one.date = one.date[:len("2006-01-02")]
+		}
+		if len(d.sources) < maxSources && !slices.Contains(d.sources, one) {
+			d.sources = append(d.sources, one)
+		}
+	}
+}
+
+// notes are the assumptions and sources: what, and its meaning.
+func (d *digest) notes() (notes [][2]string) {
+	add := func(name, value string) {
+		if value != "" {
+			notes = append(notes, [2]string{d.text(name), value})
+		}
+	}
+	o := d.options
+	add("batch", o.Batch)
+	for _, state := range batch.States() {
+		if n := d.states[state]; n > 0 {
+			notes = append(notes, [2]string{d.text("rows") + " " + string(state), strconv.Itoa(n)})
+		}
+	}
+	for _, code := range slices.Sorted(keysOf(d.codes)) {
+		notes = append(notes, [2]string{"  " + code, strconv.Itoa(d.codes[code])})
+	}
+	add("rate", cmp.Or(o.Terms.Rate, d.text("rate_default")))
+	rates := slices.Sorted(keysOf(d.rates))
+	add("rate_taxes", strings.Join(rates[:min(len(rates), maxCheapest)], ", "))
+	add("rate_yen", o.Terms.JPYPerUSD)
+	add("target", o.Terms.Target)
+	add("landing", cmp.Or(o.Terms.Landing, d.text("landing_default")))
+	for _, name := range []string{"taxes", "range", "max_price"} {
+		add(name, d.text(name+"_note"))
+	}
+	if d.bases["hammer"]+d.bases["start"] > 0 {
+		add("auction", d.text("auction_note"))
+	}
+	for _, s := range d.sources {
+		notes = append(notes, [2]string{d.text("source") + ": " + s.line, strings.TrimSuffix(s.source+", "+s.date, ", ")})
+	}
+	return notes
+}
+
+func keysOf[V any](m map[string]V) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for key := range m {
+			if !yield(key) {
+				return
+			}
+		}
+	}
+}

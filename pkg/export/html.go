@@ -1,0 +1,202 @@
+package export
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shopspring/decimal"
+)
+
+// Bounds of a page, which must not be larger than 150 KB.
+const (
+	maxTable  = 40 << 10 // bytes of rows
+	maxNotes  = 15 << 10
+	maxCell   = 60 // characters
+	pageWidth = 720
+	pageTall  = 380
+)
+
+// page is an HTML page of its own, without scripts: the picture, the cheapest cars, as many
+// rows as there is room for, and the notes.
+type page struct {
+	w      io.Writer
+	digest *digest
+	rows   strings.Builder
+	shown  int
+	all    int
+}
+
+// NewHTML returns a Writer of a page.
+func NewHTML(w io.Writer, o Options) (Writer, error) {
+	return &page{w: w, digest: newDigest(o)}, nil
+}
+
+// Line adds a row to the page.
+func (p *page) Line(l Line) error {
+	p.digest.add(l)
+	p.all++
+	if p.rows.Len() > maxTable || p.shown < p.all-1 {
+		return nil
+	}
+	p.shown++
+	cells := []string{strconv.Itoa(l.Number), l.Reference, "", "", "", "", l.Reason}
+	if l.Reason == "" {
+		cells[6] = string(l.State)
+	}
+	if e := l.Estimate; e != nil {
+		cells[2] = strings.Join(strings.Fields(e.Car.Make+" "+e.Car.Model+" "+e.Car.ModelCode), " ")
+		cells[3] = plainText(count(e.Car.Year))
+		if e.Summary != nil && e.Summary.OnTheRoad != nil {
+			cells[4] = thousands(e.Summary.OnTheRoad.TZS)
+		}
+		if highest, ok := maxPrice(e).(decimal.Decimal); ok {
+			cells[5] = thousands(highest.IntPart())
+		}
+		cells[6] = string(e.Matched.Confidence)
+	}
+	p.rows.WriteString(row("td", cells))
+	return nil
+}
+
+// row returns a row of cells of untrusted text.
+func row(tag string, cells []string) string {
+	var b strings.Builder
+	b.WriteString("<tr>")
+	for _, cell := range cells {
+		if runes := []rune(cell); len(runes) > maxCell {
+			cell = string(runes[:maxCell]) + "…"
+		}
+		b.WriteString("<" + tag + ">" + html.EscapeString(cell) + "</" + tag + ">")
+	}
+	return b.String() + "</tr>\n"
+}
+
+func thousands(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+const pageStyle = `body{font:15px/1.4 system-ui,sans-serif;margin:2em auto;max-width:60em;padding:0 1em;color:#222}` +
+	`table{border-collapse:collapse;margin:1em 0;width:100%;font-size:13px}td,th{padding:.25em .5em;border-bottom:1px solid #ddd;text-align:left}` +
+	`th{background:#e2efda}td:nth-child(4),td:nth-child(5),td:nth-child(6){text-align:right;white-space:nowrap}` +
+	`.notes td{text-align:left!important;white-space:normal!important}svg{width:100%;height:auto}`
+
+// Close writes the page.
+func (p *page) Close() error {
+	d := p.digest
+	var b strings.Builder
+	title := html.EscapeString(d.text("picture"))
+	b.WriteString(`<!doctype html><html lang="` + html.EscapeString(d.options.Lang) + `"><meta charset="utf-8">` +
+		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">` +
+		`<meta name="viewport" content="width=device-width"><title>` + title + `</title><style>` + pageStyle + `</style><h1>` + title + "</h1>\n")
+	b.WriteString(d.picture())
+	header := []string{
+		d.text("row"), d.text("reference"), d.text("car"), d.text("year"), d.text("onTheRoad"), d.text("maxPrice"), d.text("outcome"),
+	}
+	b.WriteString("<h2>" + html.EscapeString(d.text("cheapest")) + "</h2><table>" + row("th", header[:6]))
+	for _, c := range d.cheapest {
+		cells := []string{strconv.Itoa(c.row), c.reference, c.name, strconv.Itoa(c.year), thousands(c.tzs), ""}
+		if c.maxPrice != nil {
+			cells[5] = thousands(*c.maxPrice)
+		}
+		b.WriteString(row("td", cells))
+	}
+	_, _ = fmt.Fprintf(&b, "</table><h2>%s: %d / %d</h2><table>%s%s</table>", html.EscapeString(d.text("rows")), p.shown, p.all,
+		row("th", header), p.rows.String())
+	b.WriteString("<h2>" + html.EscapeString(d.text("note")) + `</h2><table class="notes">`)
+	begin := b.Len()
+	for notes, i := d.notes(), 0; i < len(notes) && b.Len() < begin+maxNotes; i++ {
+		b.WriteString(note(notes[i]))
+	}
+	b.WriteString("</table></html>\n")
+	_, err := io.WriteString(p.w, b.String())
+	return err
+}
+
+func note(n [2]string) string {
+	text := n[1]
+	if runes := []rune(text); len(runes) > 5*maxCell {
+		text = string(runes[:5*maxCell]) + "…"
+	}
+	return "<tr><td>" + html.EscapeString(n[0]) + "</td><td>" + html.EscapeString(text) + "</td></tr>\n"
+}
+
+// Discard does nothing: nothing was sent.
+func (*page) Discard() {}
+
+// picture returns the drawing of the cost over the year. Cars that would be the same dot
+// are drawn once, so that ten thousand take little room.
+func (d *digest) picture() string {
+	if len(d.points) == 0 {
+		return ""
+	}
+	const left, bottom, top, right = 70, 40, 10, 15
+	first, last, most := math.MaxInt, 0, int64(1)
+	for _, p := range d.points {
+		first, last, most = min(first, p.year), max(last, p.year), max(most, p.tzs)
+	}
+	step := niceStep(most)
+	most = (most + step - 1) / step * step
+	x := func(year int) int { return left + (pageWidth-left-right)*(2*(year-first)+1)/(2*(last-first+1)) }
+	y := func(tzs int64) int {
+		return top + int(float64(pageTall-top-bottom)*(1-float64(tzs)/float64(most)))
+	}
+	var b strings.Builder
+	_, _ = fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" font-size="11" fill="#555">`, pageWidth, pageTall)
+	for tzs := int64(0); tzs <= most; tzs += step {
+		_, _ = fmt.Fprintf(&b, `<path d="M%d %dH%d" stroke="#ddd"/><text x="%d" y="%d" text-anchor="end">%g M</text>`,
+			left, y(tzs), pageWidth-right, left-6, y(tzs)+4, float64(tzs)/1e6)
+	}
+	every := (last-first)/14 + 1
+	for year := first; year <= last; year += every {
+		_, _ = fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%d</text>`, x(year), pageTall-bottom+18, year)
+	}
+	_, _ = fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`, pageWidth/2, pageTall-5, html.EscapeString(d.text("year")))
+	dots(&b, d.points, x, y, `stroke="#4472c4" stroke-opacity=".5" stroke-width="5"`)
+	cheapest := make([]point, len(d.cheapest))
+	for i, c := range d.cheapest {
+		cheapest[i] = c.point
+	}
+	dots(&b, cheapest, x, y, `stroke="#c00000" stroke-width="7"`)
+	b.WriteString("</svg>\n")
+	return b.String()
+}
+
+// dots draws points as one path of strokes without length.
+func dots(b *strings.Builder, points []point, x func(int) int, y func(int64) int, style string) {
+	places := make([][2]int, len(points))
+	for i, p := range points {
+		places[i] = [2]int{x(p.year), y(p.tzs)}
+	}
+	slices.SortFunc(places, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	b.WriteString(`<path stroke-linecap="round" fill="none" ` + style + ` d="`)
+	before := [2]int{-1, -1}
+	for _, place := range slices.Compact(places) {
+		if place[0] == before[0] {
+			_, _ = fmt.Fprintf(b, "m0 %dh0", place[1]-before[1])
+		} else {
+			_, _ = fmt.Fprintf(b, "M%d %dh0", place[0], place[1])
+		}
+		before = place
+	}
+	b.WriteString(`"/>`)
+}
+
+// niceStep returns the step of an axis with about five lines.
+func niceStep(most int64) int64 {
+	for step := int64(1); ; step *= 10 {
+		for _, factor := range []int64{1, 2, 5} {
+			if most/(step*factor) <= 6 {
+				return step * factor
+			}
+		}
+	}
+}
