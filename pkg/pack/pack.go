@@ -11,25 +11,34 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// common is the dictionary. Data that was packed with it can only be unpacked with
-// it, byte for byte: never change it. Add another under a new number, pack with
-// that one, and use this one for unpacking only.
+// The dictionaries. Data that was packed with one can only be unpacked with it, byte
+// for byte: never change them. Add another under a new number, pack with that one,
+// and use these for unpacking only. Each is a sample of results, the most frequent
+// ones last.
 //
 //go:embed common.json
-var common []byte
+var common []byte // before the texts of all figures were in both languages
+
+//go:embed results.json
+var results []byte
 
 const (
-	commonID = 1
-	maxSize  = 64 << 20 // bytes of unpacked data
+	commonID  = 1
+	resultsID = 2        // packs
+	maxSize   = 64 << 20 // bytes of unpacked data
 )
 
 // Both are safe for concurrent use.
 var (
-	packer = must(zstd.NewWriter(nil, zstd.WithEncoderDictRaw(commonID, common),
-		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(true), zstd.WithWindowSize(1<<17)))
-	unpacker = must(zstd.NewReader(nil, zstd.WithDecoderDictRaw(commonID, common),
+	packer   = packerOf(resultsID, results)
+	unpacker = must(zstd.NewReader(nil, zstd.WithDecoderDictRaw(commonID, common), zstd.WithDecoderDictRaw(resultsID, results),
 		zstd.WithDecoderMaxMemory(maxSize), zstd.WithDecoderConcurrency(0)))
 )
+
+func packerOf(id uint32, dictionary []byte) *zstd.Encoder {
+	return must(zstd.NewWriter(nil, zstd.WithEncoderDictRaw(id, dictionary),
+		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(true), zstd.WithWindowSize(1<<17)))
+}
 
 func must[T any](value T, err error) T {
 	if err != nil {
