@@ -49,7 +49,10 @@ const (
 	defaultRetries = 10
 	// maxResubmits is how often work is submitted again that failed in a way that the
 	// API calls retryable.
-	maxResubmits   = 2
+	maxResubmits = 2
+	// maxPause is the longest Retry-After of such an error that the client waits for: what
+	// passes later, such as the pause of a site, the caller should know now.
+	maxPause       = 5 * time.Second
 	initialBackoff = 500 * time.Millisecond // without a Retry-After
 	maxBackoff     = 30 * time.Second
 	maxResponse    = 64 << 20 // bytes

@@ -166,7 +166,7 @@ func TestResponsesOfOtherServers(t *testing.T) {
 	}
 }
 
-const unfinished = `{"error":"not finished","code":"not_finished"}`
+const unfinished = `{"error":"not finished","code":"not_finished","retryable":true}`
 
 func TestWaitsForAJob(t *testing.T) {
 	for name, first := range map[string]func(http.ResponseWriter){

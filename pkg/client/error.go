@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"ushuru/pkg/message"
@@ -56,6 +57,11 @@ func (e *Error) Error() string { return e.Message }
 // isPassing reports whether the API did not try at all: it is busy or unavailable.
 func (e *Error) isPassing() bool {
 	return e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable
+}
+
+// isUnfinished reports whether a job continues, whose result is at its location.
+func (e *Error) isUnfinished() bool {
+	return e.Status == http.StatusGatewayTimeout && strings.HasPrefix(e.location, "/v1/")
 }
 
 // fill copies the fields of an error's body.

@@ -149,7 +149,7 @@ func (c *Client) await(ctx context.Context, o Operation, options []Option) (json
 		// failed.
 		IsPermanent: func(err error) bool {
 			failure, ok := errors.AsType[*Error](err)
-			return !ok || failure.Status != 0 || !failure.Retryable || chosen.key != ""
+			return !ok || failure.Status != 0 || !failure.Retryable || failure.RetryAfter > maxPause || chosen.key != ""
 		},
 	}, func() (err error) {
 		result, err = c.resultOf(ctx, r, chosen.progress)
@@ -186,7 +186,7 @@ func (c *Client) resultOf(ctx context.Context, r Request, progress func(*Job)) (
 // unfinishedJob returns the path of the job that continues after a response; ""
 // when the response is final.
 func unfinishedJob(response *Response, err error) (location string) {
-	if failure, ok := errors.AsType[*Error](err); ok && failure.Status == http.StatusGatewayTimeout {
+	if failure, ok := errors.AsType[*Error](err); ok && failure.isUnfinished() {
 		location = failure.location
 	}
 	if err == nil && response.Status == http.StatusAccepted {

@@ -25,7 +25,7 @@ func (c *Client) retryUntil(ctx context.Context, r Request, read func(*http.Resp
 			}
 			if failure, ok := errors.AsType[*Error](err); ok && !failure.isPassing() {
 				failures++
-				return failures > maxResubmits || failure.RetryAfter > maxBackoff
+				return failures > maxResubmits || failure.RetryAfter > maxPause
 			}
 			return false
 		},
@@ -48,7 +48,7 @@ func (c *Client) retryUntil(ctx context.Context, r Request, read func(*http.Resp
 // isPermanent reports whether the same request would fail again.
 func isPermanent(err error) bool {
 	if failure, ok := errors.AsType[*Error](err); ok {
-		return !failure.Retryable
+		return !failure.Retryable || failure.Status == http.StatusGatewayTimeout // the job goes on: await waits for it
 	}
 	return errors.Is(err, errTooLarge) || errors.Is(err, ErrUnreachable)
 }

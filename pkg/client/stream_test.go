@@ -131,7 +131,7 @@ func TestRetriesObeyTheAPI(t *testing.T) {
 		attempts int
 	}{
 		{"an error that may pass", says(500, `{"error":"TRA is away","code":"authority_unavailable","retryable":true}`), 3},
-		{"one that passes in an hour", says(500, `{"error":"paused","retryable":true}`, "Retry-After", "3600"), 1},
+		{"one that passes in a minute", says(500, `{"error":"paused","retryable":true}`, "Retry-After", "60"), 1},
 		{"unavailable for good", says(503, `{"error":"no AI","code":"no_ai","retryable":false}`), 1},
 		{"a contradiction", says(422, `{"error":"no","retryable":false,"param":"year","request":"r1"}`), 1},
 		{"an older API", says(500, `{"error":"internal"}`), 1},

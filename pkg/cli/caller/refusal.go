@@ -14,14 +14,6 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// errorBody is what is printed to standard error when the API answers with an error.
-type errorBody struct {
-	Error      string              `json:"error"`
-	Code       string              `json:"code,omitempty"`
-	Candidates []vehicle.Candidate `json:"candidates,omitempty"`
-	Car        *vehicle.Car        `json:"car,omitempty"`
-}
-
 // printError prints such an error in the form of the API and returns the exit
 // status for it. Any other error is returned as it is.
 func printError(r *console.Console, err error) error {
@@ -29,7 +21,10 @@ func printError(r *console.Console, err error) error {
 	if !ok {
 		return err
 	}
-	return r.Refuse(errorBody{refused.Message, refused.Code, refused.Candidates, refused.Car})
+	return r.Refuse(vehicle.Error{
+		Message: refused.Message, Code: refused.Code, Candidates: refused.Candidates, Car: refused.Car, Param: refused.Param,
+		Request: refused.Request, Retryable: refused.Retryable, RetryAfter: int(refused.RetryAfter.Seconds()),
+	})
 }
 
 // printRefusal prints the error of a request for an estimate: as text for a person,
