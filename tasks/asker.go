@@ -54,9 +54,9 @@ func (e *Engine) joinAsker(ctx context.Context, job *jobs.Job, step string, ask 
 
 // Asked is a step that has asked for a vehicle and has ended.
 type Asked struct {
-	Vehicle string // as in TaskPayload
-	Job     string
-	Failed  bool // there is no answer
+	Vehicle string `json:"vehicle"` // as in TaskPayload
+	Job     string `json:"job"`
+	Failed  bool   `json:"failed,omitempty"` // there is no answer
 }
 
 // StopAsking goes on with the steps that have waited for the answer to another: with

@@ -203,13 +203,8 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 		log.Info("step completed", "early_steps", len(early))
 		defer s.stopAsking(ctx, run, false)
 		return s.complete(ctx, run, output, early)
-	case errors.Is(err, tra.ErrNotKnown) && retries == 0 && ctx.Err() == nil:
-		// Another vehicle's worker may be about to store a list of this one.
-		log.Debug("step looks for its answer again", "error", err)
-		return nil, s.retryLater(ctx, run, minSnooze, err)
-	case errors.Is(err, tra.ErrNotKnown): // only a worker of the role authority can go on
-		log.Info("step returned to the role authority")
-		return nil, s.retryWrite(ctx, func(ctx context.Context) error { return s.engine.Return(ctx, job, run.step) })
+	case errors.Is(err, tra.ErrNotKnown):
+		return nil, s.giveBack(ctx, run, log, err)
 	case errors.Is(err, errJobEnded): // not an error, or asynq would deliver the task again
 		log.Info("step cancelled: job has ended")
 		return nil, s.retryWrite(ctx, func(ctx context.Context) error { return s.engine.Advance(ctx, job.ID) })
@@ -234,6 +229,18 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 		s.parkRows(ctx, job, delay)
 	}
 	return nil, s.retryLater(ctx, run, delay, err)
+}
+
+// giveBack gives a step that lacks answers of the authority back to the role authority,
+// whose worker then runs the whole step. The first time it looks again: a worker far
+// away may be about to store a list of another vehicle that this one needs too.
+func (s *stepHandler) giveBack(ctx context.Context, run stepRun, log *slog.Logger, cause error) error {
+	if run.job.Steps[run.step].Retries == 0 && ctx.Err() == nil {
+		log.Debug("step looks for its answer again", "error", cause)
+		return s.retryLater(ctx, run, minSnooze, cause)
+	}
+	log.Info("step returned to the role authority")
+	return s.retryWrite(ctx, func(ctx context.Context) error { return s.engine.Return(ctx, run.job, run.step) })
 }
 
 // stopAsking goes on with the steps that wait for the answer to one that has ended. The

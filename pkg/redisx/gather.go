@@ -95,7 +95,7 @@ func (g *gatherer) add(ctx context.Context, commands ...redis.Cmder) {
 	g.mu.Lock()
 	g.waiting = append(g.waiting, c)
 	if len(g.waiting) == 1 {
-		go g.depart()
+		go g.depart() //nolint:contextcheck // it is for all callers
 	}
 	g.mu.Unlock()
 	<-c.done
