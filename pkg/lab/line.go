@@ -228,9 +228,12 @@ func (b *lineBench) awaitCatalogue(ctx context.Context) error {
 	return errors.New("the catalogue was not synced")
 }
 
+// settle is how long workers that were just started are left alone.
+const settle = 2 * time.Second
+
 // idleTraffic returns the bytes a day over the line while there is no work.
 func (b *lineBench) idleTraffic() float64 {
-	const settle, day = 2 * time.Second, 24 * time.Hour
+	const day = 24 * time.Hour
 	time.Sleep(settle)
 	before, started := b.line.bytes.Load(), time.Now()
 	time.Sleep(b.options.Idle)
@@ -324,6 +327,7 @@ func (b *lineBench) newRows(ctx context.Context, f *lineFigures) error {
 	if err := b.startWorkers(ctx, b.options.Rate); err != nil {
 		return err
 	}
+	time.Sleep(settle)
 	paths, err := b.vehicles(b.options.New)
 	if err != nil {
 		return err
