@@ -25,6 +25,9 @@ const (
 	// A worker that takes a task claims its step within milliseconds. When the
 	// step is still unclaimed after claimTimeout, the worker died in between.
 	claimTimeout = 2 * time.Second
+	// farClaimTimeout is the same of a step of the role authority, whose worker may be
+	// at the end of a line that is full.
+	farClaimTimeout = 6 * time.Second
 
 	// MaxAttempts bounds how often a step is given to another worker, so that a
 	// step that crashes its worker cannot crash all of them.
@@ -220,7 +223,11 @@ func (e *Engine) isLost(ctx context.Context, job *jobs.Job, name string, c check
 	case asynq.TaskStateActive:
 		unclaimed, err := e.jobs.UnclaimedFor(ctx, job.ID, name, step.Attempt)
 		// This says so of Redis, not of a worker: it has had the task all this time.
-		return unclaimed > claimTimeout, true, err
+		limit := claimTimeout
+		if policy.Queue == QueueAuthority {
+			limit = farClaimTimeout
+		}
+		return unclaimed > limit, true, err
 	default: // the task waits
 		return false, false, nil
 	}
