@@ -1,0 +1,116 @@
+// Package clients checks the contract with the tools that client developers use, and
+// compiles and runs what generators make of it. CI installs the tools (package.json).
+package clients
+
+import (
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ushuru/pkg/demo"
+	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/testenv"
+)
+
+const contract = "../openapi.yaml"
+
+// tool returns the path of an installed tool of package.json.
+func tool(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("node_modules", ".bin", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		testenv.Missing(t, err, "npm ci installs it")
+	}
+	return path
+}
+
+// run runs a program and returns what it prints; it must succeed.
+func run(t *testing.T, dir string, env []string, program string, args ...string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), program, args...)
+	command.Dir, command.Env = dir, append(os.Environ(), env...)
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", filepath.Base(program), err, out)
+	}
+	return string(out)
+}
+
+func TestLintersHaveNoWarning(t *testing.T) {
+	t.Parallel()
+	out := run(t, ".", []string{"REDOCLY_SUPPRESS_UPDATE_NOTICE=true", "NO_COLOR=1"}, tool(t, "redocly"), "lint", "--format=stylish", contract)
+	if !strings.Contains(out, "is valid") || strings.Contains(out, "You have") {
+		t.Errorf("redocly:\n%s", out)
+	}
+	out = run(t, ".", nil, tool(t, "spectral"), "lint", "--fail-severity=hint", contract)
+	if strings.Contains(out, "problem") {
+		t.Errorf("spectral:\n%s", out)
+	}
+}
+
+// The generated TypeScript compiles in the strictest form, and calls the demo.
+func TestTypeScriptClientCallsTheDemo(t *testing.T) {
+	t.Parallel()
+	generator, compiler, node := tool(t, "openapi-typescript"), tool(t, "tsc"), testenv.Binary(t, "node")
+	dir := t.TempDir()
+	for _, name := range []string{"call.ts", "tsconfig.json", "package.json"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	modules, err := filepath.Abs("node_modules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	run(t, ".", nil, generator, contract, "-o", filepath.Join(dir, "schema.ts"))
+	run(t, dir, nil, compiler, "--project", dir)
+
+	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	d, err := demo.Start(t.Context(), demo.Options{Redis: conn, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Stop)
+	out := run(t, dir, []string{
+		"USHURU_URL=" + d.URL, "USHURU_KEY=" + d.Key, "LISTING=" + d.Site + listingtest.Cars()[0].Path(),
+	}, node, filepath.Join("out", "call.js"))
+	if !strings.Contains(out, "the generated client works") {
+		t.Error(out)
+	}
+}
+
+// What oapi-codegen generates compiles.
+func TestGoClientCompiles(t *testing.T) {
+	t.Parallel()
+	generator := testenv.Binary(t, "oapi-codegen")
+	dir := t.TempDir()
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join("golang", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, ".", nil, generator, "-generate", "types,client,spec", "-package", "generated", "-o", filepath.Join(dir, "client.go"), contract)
+	run(t, dir, []string{"GOFLAGS=-mod=readonly"}, testenv.Binary(t, "go"), "vet", ".")
+}
