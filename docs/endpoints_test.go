@@ -18,7 +18,8 @@ func TestAPIDocumentListsTheEndpoints(t *testing.T) {
 		path       string
 		operations int
 	)
-	for line := range strings.Lines(read(t, filepath.Join(root, "api", "openapi.yaml"))) {
+	paths, _, _ := strings.Cut(read(t, filepath.Join(root, "api", "openapi.yaml")), "\nwebhooks:\n")
+	for line := range strings.Lines(paths) {
 		line = strings.TrimRight(line, "\n")
 		if found := pathLine.FindStringSubmatch(line); found != nil {
 			path = found[1]
