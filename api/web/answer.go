@@ -111,7 +111,7 @@ func (p *Pages) result(w http.ResponseWriter, r *http.Request, token string, fou
 	if estimate.Summary == nil || estimate.DriveAway == nil {
 		return errors.New("web: an estimate without its summary")
 	}
-	request, err := formOf(found.Body)
+	request, err := formOf(found.Path, found.Body)
 	if err != nil {
 		return err
 	}
@@ -154,6 +154,7 @@ func (v *result) write(lang string) error {
 	if err != nil {
 		return err
 	}
+	said = strings.Replace(said, ": \n", ".\n", 1) // a described car has no link
 	v.Message = strings.TrimSpace(said + "\n" + strings.Join(lines, "\n"))
 	v.Share = "https://wa.me/?text=" + strings.ReplaceAll(url.QueryEscape(v.headline(lang)+"\n"+v.URL), "+", "%20")
 	return nil
@@ -236,40 +237,12 @@ func sorted(warnings []message.Notice, simulated bool) (shown, more []message.No
 	return shown, more
 }
 
-// form has the fields that repeat a request.
-type form struct {
-	URL       string                     `json:"url"`
-	ModelBody string                     `json:"modelBody"`
-	Known     map[string]json.RawMessage `json:"known"`
-}
-
-// formOf returns the fields of a request.
-func formOf(body []byte) (f form, err error) {
-	if err := json.Unmarshal(body, &f); err != nil {
-		return f, fmt.Errorf("web: request: %w", err)
-	}
-	return f, nil
-}
-
-// fields are the names in a form of what a visitor knows.
-var fields = map[string]string{
-	"fobPriceUSD": "price", "cfPriceUSD": "price", "year": "year", "engine_cc": "cc", "fuel": "fuel",
-}
-
 // Fields returns the hidden fields of a form that repeats the request, but for those
 // that the form has itself.
 func (f form) Fields(without ...string) (hidden [][2]string) {
-	add := func(name, value string) {
+	for name, value := range f.fields {
 		if value != "" && !slices.Contains(without, name) {
 			hidden = append(hidden, [2]string{name, value})
-		}
-	}
-	add("u", f.URL)
-	add("modelBody", f.ModelBody)
-	for name, value := range f.Known {
-		add(fields[name], strings.Trim(string(value), `"`))
-		if name == "cfPriceUSD" {
-			add("basis", "cf")
 		}
 	}
 	slices.SortFunc(hidden, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })

@@ -265,3 +265,33 @@ func TestThePagesWorkWithoutJavaScript(t *testing.T) {
 		chromedp.Click("form button"), chromedp.WaitVisible("#number"))
 	b.check(service.URL)
 }
+
+// TestThePageOfEveryState shows what the demo's site and TRA can do to a buyer.
+func TestThePageOfEveryState(t *testing.T) {
+	service, b := start(t), open(t)
+	b.view(360, 640, "light")
+	for name, path := range map[string]string{
+		"blocked": "/blocked", "gone": "/gone", "sold": "/sold", "not-a-car": "/nothing-here",
+		"no-price": "/stock/toyota-corolla-axio/9200002", "no-year": "/stock/toyota-roomy/9200004",
+		"ambiguous": "/stock/nissan-note/9200003",
+	} {
+		b.ask(service.URL+"/?lang=sw", service.Site+path)
+		b.checkSwahili()
+		b.shoot("state-" + name + "-sw")
+		b.run(chromedp.Navigate(b.text("location.pathname ? location.origin + location.pathname : ''") + "?lang=en"))
+		b.shoot("state-" + name + "-en")
+		b.check(service.URL)
+	}
+	b.run(chromedp.Navigate(service.URL+"/hand?make=TOYOTA&q=passo"), chromedp.WaitVisible("fieldset"))
+	b.shoot("hand-2")
+	b.run(chromedp.Click(`input[type=radio]`), chromedp.Click(`form.card button`))
+	b.await(`document.getElementById("year")`)
+	b.shoot("hand-3")
+	b.run(chromedp.SendKeys("#year", "2018"), chromedp.SendKeys("#price", "4500"), chromedp.Click(`form[method=post] button`))
+	b.await(`location.pathname.startsWith("/e/") && document.readyState === "complete" && !document.getElementById("steps")`)
+	b.shoot("hand-answer")
+	if heading := b.text(`document.querySelector("h1").textContent`); !strings.Contains(heading, "TOYOTA") {
+		t.Errorf("the heading after the form by hand: %q", heading)
+	}
+	b.check(service.URL)
+}

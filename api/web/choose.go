@@ -52,7 +52,7 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	request, err := formOf(found.Body)
+	request, err := formOf(found.Path, found.Body)
 	if err != nil {
 		return err
 	}

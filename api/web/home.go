@@ -48,9 +48,8 @@ func linkIn(text string) string {
 // submit answers the forms that need an estimate: it starts the work, and leads to the
 // page of its answer.
 func (p *Pages) submit(w http.ResponseWriter, r *http.Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		return problem.New(http.StatusBadRequest, "form_invalid", nil).WithCause(err)
+	if err := parseForm(w, r); err != nil {
+		return err
 	}
 	typed := strings.TrimSpace(r.PostForm.Get("u"))
 	request, err := estimateRequest(typed, r.PostForm)
@@ -62,6 +61,15 @@ func (p *Pages) submit(w http.ResponseWriter, r *http.Request) error {
 		return p.refuse(w, r, typed, err)
 	}
 	http.Redirect(w, r, "/e/"+token, http.StatusSeeOther)
+	return nil
+}
+
+// parseForm reads a form.
+func parseForm(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return problem.Because(http.StatusBadRequest, message.New("page/home.bad_value", nil), err)
+	}
 	return nil
 }
 

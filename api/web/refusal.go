@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -29,7 +30,7 @@ var states = map[string]state{
 	"host_busy": {Key: "site_busy", Again: true, Hand: true}, "fetch_timeout": {Key: "site_busy", Again: true, Hand: true},
 	"fetch_failed":    {Key: "site_busy", Own: true, Again: true, Hand: true},
 	"ambiguous_match": {Key: "ambiguous", Own: true},
-	"no_match":        {Key: "no_match", Own: true}, "not_listed": {Key: "no_match", Own: true},
+	"no_match":        {Key: "no_match", Own: true, Hand: true}, "not_listed": {Key: "no_match", Own: true, Hand: true},
 	"no_capacity_band": {Key: "no_match", Own: true}, "fuel_conflict": {Key: "no_match", Own: true},
 	"listing_incomplete": {Key: "incomplete", Own: true}, "request_incomplete": {Key: "incomplete", Own: true},
 	"authority_unavailable": {Key: "authority", Own: true, Again: true}, "authority_refused": {Key: "authority", Own: true, Again: true},
@@ -49,11 +50,12 @@ type refused struct {
 	Facts      string
 	Missing    string // which field is to be filled in: year, fuel or engine
 	Candidates []vehicle.Candidate
+	ByHand     string // address of the form by hand; "" when it does not help
 	Choose     string // address of the list of the authority's entries; "" without a make
 }
 
 // Fuels returns the fuels that a visitor can name.
-func (refused) Fuels() []string { return []string{"petrol", "petrol_hybrid", "diesel", "electric"} }
+func (refused) Fuels() []string { return fuels }
 
 // refusal responds with why there is no result, and what to do next.
 func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) error {
@@ -61,7 +63,7 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 	if err := json.Unmarshal(found.Shown.Failed, &why); err != nil {
 		return fmt.Errorf("web: error of a link: %w", err)
 	}
-	request, err := formOf(found.Body)
+	request, err := formOf(found.Path, found.Body)
 	if err != nil {
 		return err
 	}
@@ -83,7 +85,20 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 			view.Missing = missingOf(*why.Car)
 		}
 	}
+	if view.Hand {
+		view.ByHand = byHandOf(why.Car)
+	}
 	return p.render(w, r, http.StatusOK, screen{Name: "refusal", Title: "state." + view.Key, Body: view})
+}
+
+// byHandOf returns the address of the form by hand, with what was read of the car.
+func byHandOf(car *vehicle.Car) string {
+	if car == nil {
+		return "/hand"
+	}
+	return handURL(map[string]string{
+		"make": car.Make, "q": firstWord(car.Model), "year": strconv.Itoa(car.Year), "cc": strconv.Itoa(car.EngineCC),
+	})
 }
 
 // stateOf returns how a code is shown.

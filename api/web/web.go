@@ -80,6 +80,8 @@ func (p *Pages) Register(router *mux.Router) {
 	get, post := []string{http.MethodGet, http.MethodHead}, []string{http.MethodPost}
 	router.Handle("/", p.page(p.home)).Methods(get...)
 	router.Handle("/go", p.page(p.submit)).Methods(post...)
+	router.Handle("/hand", p.page(p.byHand)).Methods(get...)
+	router.Handle("/hand", p.page(p.submitHand)).Methods(post...)
 	router.Handle(pathToken, p.page(p.answer)).Methods(get...)
 	router.Handle(pathToken+"/events", p.page(p.events)).Methods(get...)
 	router.Handle(pathToken+"/choose", p.page(p.choose)).Methods(get...)

@@ -1,0 +1,171 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"ushuru/api/problem"
+	"ushuru/pkg/message"
+	"ushuru/pkg/plainjson"
+)
+
+// maxMakes is how many makes a page lists.
+const maxMakes = 200
+
+// hand is the page where a visitor describes a car: the make, then TRA's entry, then what
+// else is needed. Each step is a form of its own.
+type hand struct {
+	Makes   []string // at the first step
+	Make    string
+	Query   string // at the second step: what the entries are searched for
+	Total   int
+	Shown   int
+	Entries []entry
+	Label   string // the entry, at the last step
+	Problem message.Text
+	Filled  url.Values // what is known already
+}
+
+// Value returns what is known of a field.
+func (h hand) Value(name string) string { return h.Filled.Get(name) }
+
+// Fuels returns the fuels that a visitor can name.
+func (hand) Fuels() []string { return fuels }
+
+// Kept returns what is known as hidden fields, for the next step.
+func (h hand) Kept(without ...string) [][2]string {
+	f := form{fields: map[string]string{}}
+	for _, name := range []string{"make", "modelBody", "year", "cc", "fuel", "price", "basis"} {
+		f.fields[name] = h.Filled.Get(name)
+	}
+	return f.Fields(without...)
+}
+
+// byHand responds with the step that comes next.
+func (p *Pages) byHand(w http.ResponseWriter, r *http.Request) error {
+	return p.renderHand(w, r, http.StatusOK, hand{Filled: r.URL.Query()})
+}
+
+// renderHand responds with the step that comes next after what is known.
+func (p *Pages) renderHand(w http.ResponseWriter, r *http.Request, status int, view hand) error {
+	view.Make, view.Label, view.Query = view.Value("make"), view.Value("modelBody"), view.Value("q")
+	var list struct {
+		Total    int      `json:"total"`
+		Makes    []string `json:"makes"`
+		Vehicles []entry  `json:"vehicles"`
+	}
+	query := url.Values{"limit": {fmt.Sprint(maxMakes)}}
+	if view.Make != "" {
+		query = url.Values{"make": {view.Make}, "q": {view.Query}, "limit": {fmt.Sprint(maxEntries)}}
+	}
+	if view.Label == "" {
+		err := p.api.get(r.Context(), "/v1/vehicles?"+query.Encode(), &list)
+		var why *problem.Problem
+		switch {
+		case errors.As(err, &why) && why.Status == http.StatusNotFound: // no such make
+			view.Make = ""
+			err = p.api.get(r.Context(), "/v1/vehicles?limit="+fmt.Sprint(maxMakes), &list)
+		case err != nil:
+			return err
+		}
+		if err != nil {
+			return err
+		}
+	}
+	view.Makes, view.Entries, view.Total, view.Shown = list.Makes, list.Vehicles, list.Total, len(list.Vehicles)
+	return p.render(w, r, status, screen{Name: "hand", Title: "hand.title", Body: view})
+}
+
+// submitHand starts the estimate of a described car, and leads to the page of its answer.
+func (p *Pages) submitHand(w http.ResponseWriter, r *http.Request) error {
+	if err := parseForm(w, r); err != nil {
+		return err
+	}
+	body := map[string]any{"make": r.PostForm.Get("make"), "modelBody": r.PostForm.Get("modelBody")}
+	for name, value := range knownOf(r.PostForm) {
+		body[name] = value
+	}
+	request, err := plainjson.Encode(body)
+	if err != nil {
+		return err
+	}
+	token, err := p.start(r, "/v1/quote", request)
+	var why *problem.Problem
+	switch {
+	case err == nil:
+		http.Redirect(w, r, "/e/"+token, http.StatusSeeOther)
+		return nil
+	case errors.As(err, &why) && why.Code == errPuzzle.Code:
+		return p.puzzle(w, r)
+	case errors.As(err, &why) && why.Status < http.StatusInternalServerError:
+		why.SetHeader(w.Header())
+		status := why.Status
+		if status == http.StatusBadRequest {
+			status = http.StatusUnprocessableEntity
+		}
+		return p.renderHand(w, r, status, hand{Filled: r.PostForm, Problem: p.sentence(why)})
+	}
+	return err
+}
+
+// handURL returns the address of the form by hand with what is known of a car.
+func handURL(known map[string]string) string {
+	query := url.Values{}
+	for name, value := range known {
+		if value != "" && value != "0" {
+			query.Set(name, value)
+		}
+	}
+	if len(query) == 0 {
+		return "/hand"
+	}
+	return "/hand?" + query.Encode()
+}
+
+// fuels are those that a visitor can name.
+var fuels = []string{"petrol", "petrol_hybrid", "diesel", "electric"}
+
+// form has the fields that repeat a request, and where they go.
+type form struct {
+	URL    string // of the listing; "" for a described car
+	Action string
+	fields map[string]string
+}
+
+// formOf returns the form that repeats a request.
+func formOf(path string, body []byte) (f form, err error) {
+	var request struct {
+		quoteFields
+
+		URL   string      `json:"url"`
+		Known quoteFields `json:"known"`
+	}
+	if err := json.Unmarshal(body, &request); err != nil {
+		return f, fmt.Errorf("web: request: %w", err)
+	}
+	f = form{URL: request.URL, Action: "/go", fields: map[string]string{"u": request.URL, "modelBody": request.ModelBody}}
+	known := request.Known
+	if path == "/v1/quote" {
+		known, f.Action, f.fields["make"] = request.quoteFields, "/hand", request.Make
+	}
+	f.fields["year"], f.fields["cc"] = string(known.Year), string(known.EngineCC)
+	f.fields["fuel"], f.fields["price"] = known.Fuel, string(known.FOB)
+	if known.CF != "" {
+		f.fields["price"], f.fields["basis"] = string(known.CF), "cf"
+	}
+	return f, nil
+}
+
+// quoteFields are what a request says of a car.
+type quoteFields struct {
+	Make      string      `json:"make"`
+	ModelBody string      `json:"modelBody"`
+	Year      json.Number `json:"year"`
+	EngineCC  json.Number `json:"engine_cc"`
+	Fuel      string      `json:"fuel"`
+	FOB       json.Number `json:"fobPriceUSD"`
+	CF        json.Number `json:"cfPriceUSD"`
+}

@@ -1,0 +1,146 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/pkg/message"
+	"ushuru/pkg/vehicle"
+)
+
+// failing is an API whose every job ends with an error.
+func failing(why vehicle.Error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodPost:
+			w.Header().Set("Location", "/v1/jobs/1")
+			w.WriteHeader(http.StatusAccepted)
+		case r.URL.Path == "/v1/vehicles" && r.URL.Query().Get("make") == "":
+			_, _ = w.Write([]byte(`{"total":1,"makes":["NISSAN"]}`))
+		case r.URL.Path == "/v1/vehicles":
+			_, _ = w.Write([]byte(`{"total":1,"vehicles":[{"modelBody":"NOTE - E12"}]}`))
+		default:
+			_ = json.NewEncoder(w).Encode(map[string]any{"id": "1", "state": "failed", "created": time.Now(), "error": why})
+		}
+	}
+}
+
+func TestEveryFailureSaysWhatToDoNext(t *testing.T) {
+	t.Parallel()
+	car := &vehicle.Car{Make: "NISSAN", Model: "NOTE", Images: []string{}}
+	for code, c := range map[string]struct {
+		want []string // on the page
+		car  *vehicle.Car
+	}{
+		"listing_blocked":       {[]string{"does not let us read", "/hand"}, nil},
+		"listing_gone":          {[]string{"no longer on the site", "Another car"}, nil},
+		"listing_sold":          {[]string{"This car is sold"}, nil},
+		"not_a_listing":         {[]string{"not the page of one car", "/hand"}, nil},
+		"host_busy":             {[]string{"does not answer", "Try again", "/hand"}, nil},
+		"fetch_timeout":         {[]string{"does not answer", "Try again"}, nil},
+		"ambiguous_match":       {[]string{"several cars that fit", `value="NOTE - HE12"`, "/choose"}, car},
+		"no_match":              {[]string{"no such car", "/choose", "/hand?make=NISSAN"}, car},
+		"listing_incomplete":    {[]string{"Something is missing", `name="year"`}, car},
+		"authority_unavailable": {[]string{"calculator does not answer", "Try again"}, nil},
+		"deadline_exceeded":     {[]string{"wrong on our side", "Try again"}, nil},
+		"internal":              {[]string{"wrong on our side", "Try again"}, nil},
+	} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			said := message.Text{EN: "<b>The reason.</b>", SW: "Sababu."}
+			why := vehicle.Error{Code: code, Message: said.EN, Text: &said, Car: c.car}
+			if code == "ambiguous_match" {
+				why.Candidates = []vehicle.Candidate{{Make: "NISSAN", ModelBody: "NOTE - HE12", EngineCC: 1200}}
+			}
+			pages, h := served(t, failing(why))
+			cookie := cookieOf(t, pages, "ann", time.Minute)
+			w := post(h, "/go", "u=https://cars.example/1", http.Header{"Cookie": {cookie}})
+			at := w.Header().Get("Location")
+			w = get(h, at, http.Header{})
+			for _, want := range c.want {
+				if !strings.Contains(w.Body.String(), want) {
+					t.Errorf("no %q\n%s", want, w.Body)
+				}
+			}
+			if w.Code != http.StatusOK || strings.Contains(w.Body.String(), "<b>The") {
+				t.Errorf("%d\n%s", w.Code, w.Body)
+			}
+			if again := post(h, "/go", "u=https://cars.example/1", http.Header{"Cookie": {cookie}}); again.Header().Get("Location") != at {
+				t.Errorf("trying again leads to %s, not to %s", again.Header().Get("Location"), at)
+			}
+		})
+	}
+}
+
+func TestACarIsDescribedInThreeSteps(t *testing.T) {
+	t.Parallel()
+	pages, h := served(t, failing(vehicle.Error{Code: "internal"}))
+	for path, want := range map[string]string{
+		"/hand": "<option>NISSAN</option>", "/hand?make=NISSAN&q=note&year=2019": `value="NOTE - E12"`,
+		"/hand?make=NISSAN&modelBody=NOTE+-+E12&year=2019": `value="2019"`,
+	} {
+		if w := get(h, path, nil); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d, no %s\n%s", path, w.Code, want, w.Body)
+		}
+	}
+	cookie := cookieOf(t, pages, "ann", time.Minute)
+	w := post(h, "/hand", "make=NISSAN&modelBody=NOTE&year=2019&price=5%2C000&basis=cf", http.Header{"Cookie": {cookie}})
+	at := w.Header().Get("Location")
+	if w.Code != http.StatusSeeOther {
+		t.Fatalf("%d\n%s", w.Code, w.Body)
+	}
+	body := get(h, at, nil).Body.String()
+	for _, want := range []string{`action="/hand"`, `name="make" value="NISSAN"`, `name="price" value="5000"`, `name="basis" value="cf"`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s\n%s", want, body)
+		}
+	}
+}
+
+func TestAPriceThatIsMissingIsAskedFor(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, answering(t, func(e *vehicle.Estimate) {
+		e.Summary.PortAndTaxesOnly, e.Summary.OnTheRoad, e.Summary.CarAndShipping = e.Summary.OnTheRoad, nil, nil
+		e.Stale = true
+	}))
+	body := get(h, ask(t, h, "u=https://cars.example/1"), nil).Body.String()
+	for _, want := range []string{`name="price"`, "Without the price of the car", "does not answer now"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s\n%s", want, body)
+		}
+	}
+}
+
+func TestATextOfAListingIsNeverMarkup(t *testing.T) {
+	t.Parallel()
+	const evil = `"><script>alert(1)</script><img src=x onerror=alert(1)>`
+	_, h := served(t, answering(t, func(e *vehicle.Estimate) {
+		e.Car.Make, e.Car.Version, e.Car.StockNo, e.Matched.ModelBody = evil, evil, evil, evil
+		e.Input.URL = "javascript:alert(1)"
+		e.Warnings = append(e.Warnings, message.Notice{Code: "x", Level: message.Danger, Message: evil})
+		e.DriveAway.Lines[0].Source = evil
+	}))
+	for _, path := range []string{"", "/choose"} {
+		body := get(h, ask(t, h, "u=https://cars.example/1")+path, nil).Body.String()
+		for _, bad := range []string{"<script>alert", "<img", `href="javascript:`} {
+			if strings.Contains(body, bad) {
+				t.Errorf("%s: the page has %s", path, bad)
+			}
+		}
+	}
+}
+
+func TestProgramsGetTheSnapshot(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, answering(t, nil))
+	w := get(h, ask(t, h, "u=https://cars.example/1"), http.Header{"Accept": {"application/json"}})
+	var estimate vehicle.Estimate
+	if err := json.Unmarshal(w.Body.Bytes(), &estimate); err != nil || estimate.Summary == nil ||
+		!strings.Contains(fmt.Sprint(w.Header()["Vary"]), "Accept") {
+		t.Errorf("%v %v\n%s", err, w.Header(), w.Body)
+	}
+}
