@@ -71,7 +71,7 @@ func (p *Pages) settle(r *http.Request, token string, found *link) (*job, error)
 		return nil, errRedis(err)
 	}
 	found.Shown = &end
-	return nil, nil
+	return nil, nil //nolint:nilnil // nothing more to wait for
 }
 
 // wantsJSON reports whether a program asks, not a browser.

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/gorilla/mux"
@@ -79,9 +80,11 @@ func (a assets) serve(w http.ResponseWriter, r *http.Request) {
 // manifest responds with what a phone needs to offer this page where it shares links.
 func (a assets) manifest(w http.ResponseWriter, r *http.Request) {
 	body := fmt.Appendf(nil, `{"name":"Ushuru","short_name":"Ushuru","start_url":"/","display":"minimal-ui",`+
-		`"background_color":"#ffffff","theme_color":"#0b5d3b","icons":[{"src":"/static/%s","type":"image/png","sizes":"192x192"},`+
+		`"background_color":"#ffffff","theme_color":"#0b5d3b",`+
+		`"icons":[{"src":"/static/%s","type":"image/png","sizes":"192x192"},`+
 		`{"src":"/static/%s","type":"image/png","sizes":"512x512"}],`+
-		`"share_target":{"action":"/","method":"GET","enctype":"application/x-www-form-urlencoded","params":{"title":"title","text":"text","url":"u"}}}`,
+		`"share_target":{"action":"/","method":"GET","enctype":"application/x-www-form-urlencoded",`+
+		`"params":{"title":"title","text":"text","url":"u"}}}`,
 		a.names["icon192.png"], a.names["icon512.png"])
 	w.Header().Set("Cache-Control", "public, max-age=3600")
 	send(w, r, http.StatusOK, "application/manifest+json", body, nil)
@@ -99,7 +102,7 @@ func send(w http.ResponseWriter, r *http.Request, status int, mediaType string, 
 		h.Set("Content-Encoding", "gzip")
 		body = packed
 	}
-	h.Set("Content-Length", fmt.Sprint(len(body)))
+	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body) // the visitor may have left
@@ -109,7 +112,7 @@ func send(w http.ResponseWriter, r *http.Request, status int, mediaType string, 
 // compress returns data in the format gzip.
 func compress(data []byte) []byte {
 	var packed bytes.Buffer
-	writer, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) //nolint:errcheck // the level exists
+	writer, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level exists
 	_, _ = writer.Write(data)
 	_ = writer.Close() // nothing fails in memory
 	return packed.Bytes()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -36,7 +35,7 @@ func start(t *testing.T) *demo.Demo {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	service, err := demo.Start(t.Context(), demo.Options{Redis: conn, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	service, err := demo.Start(t.Context(), demo.Options{Redis: conn, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,10 +104,10 @@ func (b *browser) text(expression string) (found string) {
 	return found
 }
 
-// view sets the width of the window, and light or dark.
-func (b *browser) view(width, height int64, scheme string) {
+// view sets the width of the window, which is 640 px high, and light or dark.
+func (b *browser) view(width int64, scheme string) {
 	b.t.Helper()
-	b.run(emulation.SetDeviceMetricsOverride(width, height, 1, width < 600),
+	b.run(emulation.SetDeviceMetricsOverride(width, 640, 1, width < 600),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 }
 
@@ -170,7 +169,7 @@ func TestABuyerSeesTheCost(t *testing.T) {
 	service, b := start(t), open(t)
 	link := service.Site + listingtest.Cars()[0].Path()
 
-	b.view(360, 640, "light")
+	b.view(360, "light")
 	b.ask(service.URL+"/?lang=en", link)
 	b.checkBudget(service.URL)
 	address := b.text("location.href")
@@ -178,7 +177,7 @@ func TestABuyerSeesTheCost(t *testing.T) {
 		for _, width := range []int64{360, 1280} {
 			for _, scheme := range []string{"light", "dark"} {
 				name := fmt.Sprintf("%s-%d-%s", lang, width, scheme)
-				b.view(width, 640, scheme)
+				b.view(width, scheme)
 				b.run(chromedp.Navigate(address+"?lang="+lang), chromedp.WaitVisible("#number"))
 				b.checkAnswer(lang, width)
 				b.shoot("answer-" + name)
@@ -215,7 +214,7 @@ func (b *browser) checkSwahili() {
 	b.t.Helper()
 	said := b.text(`(() => { const copy = document.body.cloneNode(true);
 		copy.querySelectorAll('[lang=en], cite, h1, .facts').forEach(e => e.remove()); return copy.textContent; })()`)
-	for _, word := range strings.Fields(strings.ToLower(said)) {
+	for word := range strings.FieldsSeq(strings.ToLower(said)) {
 		if slices.Contains([]string{"the", "of", "and", "is", "are", "you", "your", "to", "from", "with"}, strings.Trim(word, ".,:;()")) {
 			b.t.Errorf("the Swahili page says %q", word)
 		}
@@ -258,7 +257,7 @@ func (b *browser) checkBudget(home string) {
 // scripts.
 func TestThePagesWorkWithoutJavaScript(t *testing.T) {
 	service, b := start(t), open(t)
-	b.view(360, 640, "light")
+	b.view(360, "light")
 	b.run(emulation.SetScriptExecutionDisabled(true))
 	b.run(chromedp.Navigate(service.URL+"/"), chromedp.SendKeys("#u", service.Site+listingtest.Cars()[1].Path()),
 		chromedp.Sleep(2100*time.Millisecond), // a form that is sent at once needs a puzzle
@@ -269,7 +268,7 @@ func TestThePagesWorkWithoutJavaScript(t *testing.T) {
 // TestThePageOfEveryState shows what the demo's site and TRA can do to a buyer.
 func TestThePageOfEveryState(t *testing.T) {
 	service, b := start(t), open(t)
-	b.view(360, 640, "light")
+	b.view(360, "light")
 	for name, path := range map[string]string{
 		"blocked": "/blocked", "gone": "/gone", "sold": "/sold", "not-a-car": "/nothing-here",
 		"no-price": "/stock/toyota-corolla-axio/9200002", "no-year": "/stock/toyota-roomy/9200004",

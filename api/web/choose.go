@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/gorilla/mux"
@@ -75,7 +76,7 @@ func (p *Pages) entries(ctx context.Context, car vehicle.Car, view *choice) erro
 		Total    int     `json:"total"`
 		Vehicles []entry `json:"vehicles"`
 	}
-	query := url.Values{"make": {car.Make}, "q": {view.Query}, "limit": {fmt.Sprint(maxEntries)}}
+	query := url.Values{"make": {car.Make}, "q": {view.Query}, "limit": {strconv.Itoa(maxEntries)}}
 	if err := p.api.get(ctx, "/v1/vehicles?"+query.Encode(), &list); err != nil {
 		return err
 	}

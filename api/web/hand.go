@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"ushuru/api/problem"
 	"ushuru/pkg/message"
@@ -57,9 +59,9 @@ func (p *Pages) renderHand(w http.ResponseWriter, r *http.Request, status int, v
 		Makes    []string `json:"makes"`
 		Vehicles []entry  `json:"vehicles"`
 	}
-	query := url.Values{"limit": {fmt.Sprint(maxMakes)}}
+	query := url.Values{"limit": {strconv.Itoa(maxMakes)}}
 	if view.Make != "" {
-		query = url.Values{"make": {view.Make}, "q": {view.Query}, "limit": {fmt.Sprint(maxEntries)}}
+		query = url.Values{"make": {view.Make}, "q": {view.Query}, "limit": {strconv.Itoa(maxEntries)}}
 	}
 	if view.Label == "" {
 		err := p.api.get(r.Context(), "/v1/vehicles?"+query.Encode(), &list)
@@ -67,7 +69,7 @@ func (p *Pages) renderHand(w http.ResponseWriter, r *http.Request, status int, v
 		switch {
 		case errors.As(err, &why) && why.Status == http.StatusNotFound: // no such make
 			view.Make = ""
-			err = p.api.get(r.Context(), "/v1/vehicles?limit="+fmt.Sprint(maxMakes), &list)
+			err = p.api.get(r.Context(), "/v1/vehicles?limit="+strconv.Itoa(maxMakes), &list)
 		case err != nil:
 			return err
 		}
@@ -85,9 +87,7 @@ func (p *Pages) submitHand(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	body := map[string]any{"make": r.PostForm.Get("make"), "modelBody": r.PostForm.Get("modelBody")}
-	for name, value := range knownOf(r.PostForm) {
-		body[name] = value
-	}
+	maps.Copy(body, knownOf(r.PostForm))
 	request, err := plainjson.Encode(body)
 	if err != nil {
 		return err

@@ -33,8 +33,9 @@ var states = map[string]state{
 	"no_match":        {Key: "no_match", Own: true, Hand: true}, "not_listed": {Key: "no_match", Own: true, Hand: true},
 	"no_capacity_band": {Key: "no_match", Own: true}, "fuel_conflict": {Key: "no_match", Own: true},
 	"listing_incomplete": {Key: "incomplete", Own: true}, "request_incomplete": {Key: "incomplete", Own: true},
-	"authority_unavailable": {Key: "authority", Own: true, Again: true}, "authority_refused": {Key: "authority", Own: true, Again: true},
-	"unknown": {Key: "expired", Again: true},
+	"authority_unavailable": {Key: "authority", Own: true, Again: true},
+	"authority_refused":     {Key: "authority", Own: true, Again: true},
+	"unknown":               {Key: "expired", Again: true},
 }
 
 // refused is the page of work that ended without a result.

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -99,8 +100,8 @@ func say(lang, key string, values ...any) (string, error) {
 		return "", errors.New("web: a value without a name")
 	}
 	named := message.Values{}
-	for i := 0; i < len(values); i += 2 {
-		named[fmt.Sprint(values[i])] = fmt.Sprint(values[i+1])
+	for pair := range slices.Chunk(values, 2) {
+		named[fmt.Sprint(pair[0])] = fmt.Sprint(pair[len(pair)-1])
 	}
 	names, known := message.Placeholders("page/" + key)
 	if !known {
@@ -146,7 +147,7 @@ func (p *Pages) render(w http.ResponseWriter, r *http.Request, status int, s scr
 // browser, else English. That of a link is remembered.
 func (p *Pages) language(w http.ResponseWriter, r *http.Request) string {
 	if lang := r.URL.Query().Get("lang"); isLanguage(lang) {
-		http.SetCookie(w, &http.Cookie{
+		http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure unless the server has no TLS
 			Name: "lang", Value: lang, Path: "/", MaxAge: 365 * 24 * 60 * 60, HttpOnly: true,
 			Secure: p.isSecure(r), SameSite: http.SameSiteLaxMode,
 		})
@@ -166,7 +167,7 @@ func accepted(header string) string {
 		lang, _, _ := strings.Cut(strings.ToLower(tag), "-")
 		q := 1.0
 		if found {
-			q, _ = strconv.ParseFloat(quality, 64) //nolint:errcheck // 0 then
+			q, _ = strconv.ParseFloat(quality, 64) // 0 then
 		}
 		if isLanguage(lang) && q > weight {
 			best, weight = lang, q

@@ -124,7 +124,7 @@ func (p *Pages) greet(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 	}
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure unless the server has no TLS
 		Name: cookieVisitor, Value: sign(secret, purposeVisitor, rand.Text(), time.Now()), Path: "/",
 		MaxAge: int(visitorTTL / time.Second), HttpOnly: true, Secure: p.isSecure(r), SameSite: http.SameSiteLaxMode,
 	})

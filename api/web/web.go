@@ -73,7 +73,7 @@ func New(o Options) (*Pages, error) {
 	return p, nil
 }
 
-const pathToken = "/e/{token:[A-Z2-7]{26}}"
+const pathToken = "/e/{token:[A-Z2-7]{26}}" //nolint:gosec // the pattern of an address
 
 // Register adds the addresses of the pages to a router.
 func (p *Pages) Register(router *mux.Router) {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -15,9 +16,6 @@ import (
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/redisx"
-
-	"context"
-
 	"ushuru/pkg/vehicle"
 )
 
