@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/hibiken/asynq"
 
+	"ushuru/api"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/redisx/redistest"
 )
@@ -140,7 +141,10 @@ func (w *watcher) visit(t *testing.T, address string, headers network.Headers) (
 // a picture with hostile texts in all fields: the damage map in each way in which a page
 // can show it, the operator's pages, and answers that are opened as pages.
 func TestHostileTextsStayTextInABrowser(t *testing.T) {
-	a := newApp(t, redistest.Open(t, redistest.Start(t).URL), monitored(false))
+	a := newApp(t, redistest.Open(t, redistest.Start(t).URL), func(o *api.Options) {
+		monitored(false)(o)
+		o.Page.Enabled = true
+	})
 	w := watch(t)
 	bare := serveHTML(t, map[string]string{"/": "<!doctype html><body>" + hostile})
 	if ran, left := w.visit(t, bare, nil); !ran || len(left) == 0 {
@@ -183,6 +187,9 @@ func TestHostileTextsStayTextInABrowser(t *testing.T) {
 		"/" + escaped, "/v1/condition-report/" + escaped + "/map.svg", "/readyz?" + escaped,
 	} {
 		pages[a.URL+path] = byKey
+	}
+	for _, path := range []string{"/?u=" + url.QueryEscape(hostile), "/?lang=" + url.QueryEscape(hostile), "/e/" + escaped} {
+		pages[a.URL+path] = nil
 	}
 	for address, headers := range pages {
 		if ran, left := w.visit(t, address, headers); ran || len(left) > 0 {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"io"
 	"runtime"
 
@@ -50,6 +51,9 @@ type turnedReader struct {
 func (r *turnedReader) Read(p []byte) (int, error) {
 	r.turn.give()
 	n, err := r.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return n, err // net/http has cancelled the request: no turn is needed to say why
+	}
 	if taken := r.turn.take(r.ctx); taken != nil {
 		return n, taken
 	}
