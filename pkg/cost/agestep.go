@@ -15,7 +15,7 @@ import (
 type ruleRate struct {
 	rate  decimal.Decimal // fraction
 	rules string          // first day of the rules
-	doubt string          // why it is uncertain, a key of the texts on the step; empty when a statute says so and no source disagrees
+	doubt string          // why it is uncertain, a key of the texts on the step; empty when it is not
 }
 
 // ageRates returns the excise duties that a car of an age may be charged under

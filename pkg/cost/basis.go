@@ -112,11 +112,16 @@ func (p price) basis() *basis {
 // storageBasis explains how the storage in the port is derived.
 func (b *calculation) storageBasis() *basis {
 	s := b.tables.storage
-	return basisOf("storage_days", values{"days": itoa(*b.costs.DaysInPort)}).
+	from := basisOf("storage_days", values{"days": itoa(*b.costs.DaysInPort)}).
 		and("storage_first", values{"value": s.PerDay.String(), "free": itoa(s.FreeDays), "most": itoa(s.FreeDaysMax)}).
-		and("storage_later", values{"value": s.Later.String(), "days": itoa(s.Days)}).
-		and("storage_removal", values{"value": s.Removal.String()}).
-		and("plus_vat", values{"percent": s.VAT.Shift(2).String()})
+		and("storage_later", values{"value": s.Later.String(), "days": itoa(s.Days)})
+	if s.Removal.IsPositive() {
+		from.and("storage_removal", values{"value": s.Removal.String()})
+	}
+	if s.VAT.IsPositive() {
+		from.and("plus_vat", values{"percent": s.VAT.Shift(2).String()})
+	}
+	return from
 }
 
 // taxesBasis explains how the import taxes are derived.

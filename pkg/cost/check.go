@@ -128,7 +128,7 @@ func (l line) check() error {
 
 func (f fee) check(code string) error {
 	var problems []error
-	problems = append(problems, f.checkDates(), f.checkPrices(code))
+	problems = append(problems, f.checkDates(), f.checkPrices(code), f.checkWords())
 	if len(f.Only) > 0 && len(f.Except) > 0 {
 		problems = append(problems, errors.New("only and except exclude each other"))
 	}
@@ -144,16 +144,20 @@ func (f fee) check(code string) error {
 	if !isStanding(f.Standing) {
 		problems = append(problems, errors.New("standing must be official, quoted or typical"))
 	}
-	if f.Remark != "" && !isRemark(f.Remark) {
-		problems = append(problems, fmt.Errorf("remark %q is not known; write your own words in basis", f.Remark))
-	}
-	if (f.Basis.EN == "") != (f.Basis.SW == "") {
-		problems = append(problems, errors.New("basis needs en and sw, or one text for both"))
-	}
 	if f.Source == "" || f.Date == "" {
 		problems = append(problems, errors.New("source and date are required"))
 	}
 	return errors.Join(problems...)
+}
+
+func (f fee) checkWords() error {
+	switch {
+	case f.Remark != "" && !isRemark(f.Remark):
+		return fmt.Errorf("remark %q is not known; write your own words in basis", f.Remark)
+	case (f.Basis.EN == "") != (f.Basis.SW == ""):
+		return errors.New("basis needs en and sw, or one text for both")
+	}
+	return nil
 }
 
 func (f fee) checkDates() error {

@@ -178,7 +178,9 @@ func (b *calculation) missingParts() []vehicle.MissingPart {
 	missing := []vehicle.MissingPart{}
 	for _, m := range b.missing {
 		for _, part := range []string{partAll, b.tables.partOf(m.Code)} {
-			missing = append(missing, vehicle.MissingPart{Part: part, Code: m.Code, Text: vehicle.Sentence{Text: *m.Text, Code: m.ReasonCode, Values: m.Values}})
+			missing = append(missing, vehicle.MissingPart{
+				Part: part, Code: m.Code, Text: vehicle.Sentence{Text: *m.Text, Code: m.ReasonCode, Values: m.Values},
+			})
 		}
 	}
 	slices.SortStableFunc(missing, func(m, n vehicle.MissingPart) int { return rankOf(m.Part) - rankOf(n.Part) })

@@ -51,6 +51,12 @@ func (c *caller) send(method, path string, body any, headers ...string) []byte {
 
 type fields map[string]any
 
+// started is a job or a batch.
+type started struct {
+	ID    string `json:"id"`
+	State string `json:"state"`
+}
+
 // Every answer of the demo in Swahili: no English sentence is in it.
 func TestSwahiliAnswersHaveNoEnglish(t *testing.T) {
 	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
@@ -145,7 +151,7 @@ func (c *caller) checkJobs(check func(string, []byte), pages []string) {
 		{"/v1/compare", fields{"url1": pages[2] + "?job=1", "url2": pages[3] + "?job=1"}},
 		{"/v1/estimate", fields{"url": c.demo.Site + "/gone?job=1"}},
 	} {
-		var job struct{ ID, State string }
+		var job started
 		answer := c.send(http.MethodPost, request.path+"?lang=sw", request.body, "Prefer", "respond-async")
 		must(c.T, json.Unmarshal(answer, &job))
 		check("job of "+request.path, answer)
@@ -164,8 +170,9 @@ func (c *caller) checkJobs(check func(string, []byte), pages []string) {
 // checkBatch reads a batch, its rows and its results.
 func (c *caller) checkBatch(check func(string, []byte), pages []string) {
 	c.Helper()
-	var batch struct{ ID, State string }
-	must(c.T, json.Unmarshal(c.send(http.MethodPost, "/v1/batches", fields{"lang": "sw", "urls": append(pages, c.demo.Site+"/gone")}), &batch))
+	var batch started
+	asked := fields{"lang": "sw", "urls": append(pages, c.demo.Site+"/gone")}
+	must(c.T, json.Unmarshal(c.send(http.MethodPost, "/v1/batches", asked), &batch))
 	for range 300 {
 		must(c.T, json.Unmarshal(c.send(http.MethodGet, "/v1/batches/"+batch.ID+"?lang=sw", nil), &batch))
 		if batch.State == "completed" {
@@ -176,7 +183,7 @@ func (c *caller) checkBatch(check func(string, []byte), pages []string) {
 	c.Log("batch ", batch.State)
 	check("batch", c.send(http.MethodGet, "/v1/batches/"+batch.ID+"?lang=sw", nil))
 	check("items", c.send(http.MethodGet, "/v1/batches/"+batch.ID+"/items?lang=sw", nil))
-	for _, line := range bytes.Split(c.send(http.MethodGet, "/v1/batches/"+batch.ID+"/results?format=ndjson&lang=sw", nil), []byte("\n")) {
+	for line := range bytes.SplitSeq(c.send(http.MethodGet, "/v1/batches/"+batch.ID+"/results?format=ndjson&lang=sw", nil), []byte("\n")) {
 		if len(line) > 0 {
 			check("results", line)
 		}
