@@ -148,7 +148,7 @@ type BatchItem struct {
 	URL             string              `json:"url"`
 	ModelBody       string              `json:"modelBody,omitzero"`
 	Car             *vehicle.QuoteInput `json:"car,omitzero"`        // that the row describes
-	PriceBasis      string              `json:"priceBasis,omitzero"` // which price of the row that of the car is: cf, fob, hammer or start
+	PriceBasis      string              `json:"priceBasis,omitzero"` // of the row: cf, fob, hammer or start
 	Columns         map[string]string   `json:"columns,omitzero"`    // the caller's own
 	Known           json.RawMessage     `json:"known,omitzero"`
 	PriceCandidates bool                `json:"priceCandidates,omitzero"`

@@ -158,7 +158,8 @@ func (c *Batch) dryRun(r *console.Console, api *client.Client, table []byte) err
 	query := c.query()
 	query.Set("dryRun", "true")
 	response, err := api.Do(r.Ctx, client.Request{
-		Method: http.MethodPost, Path: "/v1/batches?" + query.Encode(), Body: table, Header: http.Header{"Content-Type": {typeOf(c.File)}},
+		Method: http.MethodPost, Path: "/v1/batches?" + query.Encode(), Body: table,
+		Header: http.Header{"Content-Type": {typeOf(c.File)}},
 	})
 	if err != nil {
 		return c.printRefused(r, err)

@@ -153,7 +153,8 @@ func (c *batchesRows) Run(r *console.Console) error {
 			}
 			all = append(all, item)
 		}
-		return console.List(r.Streams, c.Format, all, "ROW\tREFERENCE\tSTATE\tLISTING\tERROR", func(i *client.BatchItem) []string {
+		const header = "ROW\tREFERENCE\tSTATE\tLISTING\tERROR"
+		return console.List(r.Streams, c.Format, all, header, func(i *client.BatchItem) []string {
 			why := ""
 			if i.Error != nil {
 				why = i.Error.Code + ": " + i.Error.Message
@@ -224,8 +225,8 @@ func followBatch(r *console.Console, api *client.Client, id string) (ended *clie
 	for batch, err := range api.BatchEvents(r.Ctx, id) {
 		if err != nil && r.Ctx.Err() != nil {
 			progress.End()
-			_, _ = fmt.Fprintf(r.Err, "Stopped. The batch continues on the server. Run the same command again, or: ushuru batches follow %s\n",
-				id)
+			_, _ = fmt.Fprintf(r.Err, "Stopped. The batch continues on the server. "+
+				"Run the same command again, or: ushuru batches follow %s\n", id)
 			return nil, console.ExitError{Status: console.ExitFailure}
 		}
 		if err != nil {
