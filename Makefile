@@ -1,7 +1,7 @@
 # The commands of the daily work; `make` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint sbom fuzz attacks chaos faults property bench ci
+.PHONY: help run test lint sbom fuzz contract attacks chaos faults property bench ci
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ sbom: ## write the bill of materials of the production build (CycloneDX)
 
 fuzz: ## run every fuzz target for 30 seconds
 	.ci/fuzz 30s
+
+contract: ## send 20,000 generated requests and compare the answers with openapi.yaml
+	go test ./api -run TestContractHoldsForGeneratedRequests -v -timeout 60m -contract.requests 20000
 
 attacks: ## attack the service in full and print what the victim noticed; ATTACKS=-update writes it into SECURITY.md
 	USHURU_ATTACK=full go test ./pkg/attack -run TestAttack -count 1 -v -timeout 60m $(ATTACKS)

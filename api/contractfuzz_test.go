@@ -1,0 +1,168 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+var fuzzRequests = flag.Int("contract.requests", 300, "requests of TestContractHoldsForGeneratedRequests")
+
+// generator makes requests of openapi.yaml: mostly as it says, and some wrong ones.
+type generator struct{ *rand.Rand }
+
+// hostile are values that belong to no field.
+func (g generator) hostile() any {
+	return []any{
+		nil, true, -1, 1e300, 0.5, "", " ", "\x00", "ž\u202e'\"<script>", strings.Repeat("x", 5000), []any{}, []any{nil, 1},
+		map[string]any{}, map[string]any{"x": nil}, "http://127.0.0.1/", "../../etc", "null", "1e9", "=1+1",
+	}[g.IntN(19)]
+}
+
+func (g generator) value(name string, ref *openapi3.SchemaRef, depth int) any {
+	if ref == nil || ref.Value == nil || depth > 6 || g.IntN(12) == 0 {
+		return g.hostile()
+	}
+	s := ref.Value
+	if either := slices.Concat(s.OneOf, s.AnyOf); len(either) > 0 {
+		return g.value(name, either[g.IntN(len(either))], depth+1)
+	}
+	switch {
+	case len(s.Enum) > 0:
+		return s.Enum[g.IntN(len(s.Enum))]
+	case strings.HasPrefix(strings.ToLower(name), "url"):
+		return fmt.Sprintf("%s/%d", site, g.IntN(5))
+	case s.Type.Includes("object"):
+		object := map[string]any{}
+		for _, property := range slices.Sorted(maps.Keys(s.Properties)) {
+			if slices.Contains(s.Required, property) && g.IntN(15) > 0 || g.IntN(4) == 0 {
+				object[property] = g.value(property, s.Properties[property], depth+1)
+			}
+		}
+		return object
+	case s.Type.Includes("array"):
+		list := make([]any, g.IntN(4))
+		for i := range list {
+			list[i] = g.value(name, s.Items, depth+1)
+		}
+		return list
+	case s.Type.Includes("integer"):
+		return g.IntN(4000)
+	case s.Type.Includes("number"):
+		return float64(g.IntN(40000)) / 4
+	case s.Type.Includes("boolean"):
+		return g.IntN(2) == 0
+	}
+	return []string{"toyota", "2027-01-06", "petrol", "NKE165", "a"}[g.IntN(5)]
+}
+
+func text(value any) string {
+	if s, is := value.(string); is {
+		return s
+	}
+	raw, _ := json.Marshal(value)
+	return string(raw)
+}
+
+// request makes a request of an operation.
+func (g generator) request(ctx context.Context, base, method, path string, item *openapi3.PathItem, o *openapi3.Operation) (*http.Request, error) {
+	query, header := url.Values{}, http.Header{}
+	for _, p := range slices.Concat(item.Parameters, o.Parameters) {
+		switch value := text(g.value(p.Value.Name, p.Value.Schema, 0)); {
+		case p.Value.In == "path":
+			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(value))
+		case p.Value.In == "query" && g.IntN(3) == 0:
+			query.Set(p.Value.Name, value)
+		case p.Value.In == "header" && g.IntN(3) == 0 && !strings.ContainsAny(value, "\x00\r\n"):
+			header.Set(p.Value.Name, value)
+		}
+	}
+	var body io.Reader
+	if o.RequestBody != nil {
+		content := o.RequestBody.Value.Content
+		kinds := slices.Sorted(maps.Keys(content))
+		kind := kinds[g.IntN(len(kinds))]
+		sent := text(g.value("body", content[kind].Schema, 0))
+		if g.IntN(20) == 0 {
+			sent = sent[:g.IntN(len(sent)+1)] // half a body
+		}
+		body = strings.NewReader(sent)
+		header.Set("Content-Type", kind)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, base+path+"?"+query.Encode(), body)
+	if err == nil {
+		r.Header = header
+		r.Header.Set("Prefer", "respond-async")
+	}
+	return r, err
+}
+
+// Whatever is sent, the answer is one that openapi.yaml promises. 20,000 requests:
+//
+//	go test ./api -run TestContractHoldsForGeneratedRequests -contract.requests 20000 -timeout 60m
+func TestContractHoldsForGeneratedRequests(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	document, err := contract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := generator{rand.New(rand.NewPCG(1, 2))} //nolint:gosec // the same requests each time
+	paths := slices.Sorted(maps.Keys(document.Paths.Map()))
+	statuses := map[int]int{}
+	for range *fuzzRequests {
+		path := paths[g.IntN(len(paths))]
+		item := document.Paths.Value(path)
+		methods := slices.Sorted(maps.Keys(item.Operations()))
+		method := methods[g.IntN(len(methods))]
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		if strings.HasSuffix(path, "/events") {
+			cancel()
+			ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
+		}
+		r, err := g.request(ctx, a.URL, method, path, item, item.Operations()[method])
+		if err == nil {
+			if g.IntN(20) > 0 {
+				r.Header.Set("Authorization", "Bearer "+a.key)
+			}
+			statuses[a.fuzz(t, r)]++
+		}
+		cancel()
+	}
+	t.Logf("answers by status: %v", statuses)
+	if *fuzzRequests >= 300 && (statuses[http.StatusAccepted]+statuses[http.StatusOK] == 0 || statuses[http.StatusBadRequest] == 0) {
+		t.Error("the requests are all good or all bad")
+	}
+}
+
+// fuzz sends a request and compares the answer with the contract.
+func (a *app) fuzz(t *testing.T, r *http.Request) int {
+	t.Helper()
+	response, err := a.Client().Do(r)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return 0
+	}
+	if err != nil {
+		t.Errorf("%s %s: %v", r.Method, r.URL, err)
+		return 0
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil { // a stream
+		return response.StatusCode
+	}
+	checkContract(t, r, response, body)
+	return response.StatusCode
+}
