@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -26,6 +27,24 @@ func pairForWords() (vehicle.Verdict, Pair) {
 		Condition1: &Condition{OverallGrade: "4.5", Repair: RepairNo}, Condition2: &Condition{OverallGrade: "RA", Repair: RepairYes},
 	}
 	return Judge(pair), pair
+}
+
+// On another day with the same figures the question is the same, so that its kept
+// answer serves again.
+func TestTheQuestionDoesNotDependOnTheDay(t *testing.T) {
+	verdict, pair := pairForWords()
+	later := pair
+	for _, car := range []*vehicle.Estimate{&later.Car1, &later.Car2} {
+		drive := *car.DriveAway
+		drive.AsOf, drive.Landing = "2026-11-23", vehicle.Landing{From: "2027-01-07", To: "2027-02-21", Likely: "2027-01-29"}
+		car.DriveAway, car.AsOf = &drive, "2026-11-23T09:00:00+03:00"
+	}
+	for _, lang := range []string{"en", "sw"} {
+		today, tomorrow := newQuestion(verdict, pair, lang), newQuestion(Judge(later), later, lang)
+		if !reflect.DeepEqual(today.Data, tomorrow.Data) {
+			t.Errorf("%+v\nand on the next day\n%+v", today.Data, tomorrow.Data)
+		}
+	}
 }
 
 func TestTheWordsOfAModelAreChecked(t *testing.T) {
