@@ -116,7 +116,7 @@ func TestAttackExports(t *testing.T) {
 		},
 		victim: func(ctx context.Context, victim *caller, i int) response {
 			if small[victim] == "" {
-				small[victim] = s.batchOf(victim, 50)
+				small[victim] = s.batchOf(victim, 50) //nolint:contextcheck // the site lives as long as the test
 			}
 			return victim.request(ctx, http.MethodGet, small[victim]+"/results?format="+[]string{"xlsx", "csv"}[i%2], http.NoBody)
 		},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func TestAttackRepeatsOfACachedAnswer(t *testing.T) {
 		run: func(ctx context.Context, attacker *caller) {
 			attacker.post(ctx, "/v1/estimate", listing)
 			atOnce(ctx, 32, func(ctx context.Context, i int) {
-				attacker.post(ctx, "/v1/estimate", listing, "Idempotency-Key", fmt.Sprint(i))
+				attacker.post(ctx, "/v1/estimate", listing, "Idempotency-Key", strconv.Itoa(i))
 			})
 		},
 	})
@@ -118,7 +119,7 @@ func TestAttackBytesAreAccountedFor(t *testing.T) {
 			listing := map[string]string{"url": site + car.Path()}
 			c.post(ctx, "/v1/estimate", listing)
 			times(pick(20_000, 4000), 32, func(i int) {
-				c.post(ctx, "/v1/estimate", listing, "Idempotency-Key", fmt.Sprint(i))
+				c.post(ctx, "/v1/estimate", listing, "Idempotency-Key", strconv.Itoa(i))
 			})
 		},
 		"estimates": func(ctx context.Context, c *caller) {
@@ -144,7 +145,7 @@ func TestAttackBytesAreAccountedFor(t *testing.T) {
 				c.request(ctx, http.MethodDelete, got.header.Get("Location"), http.NoBody)
 			}
 		},
-		"results of a batch": func(_ context.Context, c *caller) { s.batchOf(c, pick(3000, 500)) },
+		"results of a batch": func(_ context.Context, c *caller) { s.batchOf(c, pick(3000, 500)) }, //nolint:contextcheck // the site lives as long as the test
 		"invalid rows": func(ctx context.Context, c *caller) {
 			for range pick(5, 2) {
 				c.request(ctx, http.MethodPost, "/v1/batches?onInvalid=skip", invalidBut(pick(10_000, 2000), 600), "Content-Type", "text/csv")
@@ -198,7 +199,7 @@ func (s *service) idOf(c *caller) string {
 // answered, the API says that it is not ready, and all is well once there is room.
 func TestAttackFullRedis(t *testing.T) {
 	s := start(t, settings{worker: []string{"--fetch-rate", "0"}})
-	site, slowSite, car := s.listings(), s.serve(drip(time.Second)), listingtest.Cars()[0]
+	site, slowSite, car := s.listings(), s.serve(drip()), listingtest.Cars()[0]
 	attacker, victim := s.caller("attacker"), s.caller("victim")
 	cached := map[string]string{"url": site + car.Path()}
 	ctx := t.Context()
@@ -214,7 +215,7 @@ func TestAttackFullRedis(t *testing.T) {
 	batch := attacker.request(ctx, http.MethodPost, "/v1/batches", tableOf(500, 20, slowSite), "Content-Type", "text/csv")
 	want("a batch", batch, http.StatusCreated)
 
-	must(t, s.conn.Client().ConfigSet(ctx, "maxmemory", fmt.Sprint(s.redisMemory(ctx))).Err())
+	must(t, s.conn.Client().ConfigSet(ctx, "maxmemory", strconv.FormatInt(s.redisMemory(ctx), 10)).Err())
 	must(t, s.conn.Client().ConfigSet(ctx, "maxmemory-policy", "noeviction").Err())
 	if err := s.conn.Client().Set(ctx, "more", strings.Repeat("x", 1<<20), time.Minute).Err(); err == nil {
 		t.Fatal("Redis is not full")

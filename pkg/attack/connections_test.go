@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -124,7 +125,7 @@ func TestAttackIdleConnections(t *testing.T) {
 // for nothing make room for a caller who comes.
 func TestAttackConnectionsOfManyAddresses(t *testing.T) {
 	all, each := pick(5000, 500), pick(500, 50)
-	s := start(t, settings{api: []string{"--max-conns", fmt.Sprint(all), "--max-conns-per-address", fmt.Sprint(each)}})
+	s := start(t, settings{api: []string{"--max-conns", strconv.Itoa(all), "--max-conns-per-address", strconv.Itoa(each)}})
 	s.attack(attack{
 		name: fmt.Sprintf("%d connections of 12 addresses", 12*each), maxAPI: 256, maxRedis: 16,
 		lead: 3 * time.Second, victim: afresh(s.usual()),
@@ -145,7 +146,7 @@ func TestAttackConnectionsOfManyAddresses(t *testing.T) {
 // the others are answered at once.
 func TestAttackWaiters(t *testing.T) {
 	s := start(t, settings{worker: []string{"--fetch-rate", "0"}})
-	site := s.serve(drip(time.Second))
+	site := s.serve(drip())
 	var waiting lives
 	const atMost = 200 // of one key
 	s.attack(attack{
@@ -157,7 +158,7 @@ func TestAttackWaiters(t *testing.T) {
 					begun := time.Now()
 					got := attacker.post(ctx, "/v1/estimate", map[string]string{"url": fmt.Sprintf("%s/%d", site, i%90)})
 					if got.status == http.StatusGatewayTimeout && time.Since(begun) < 3*time.Second {
-						waiting.add(fmt.Sprint(i), time.Since(begun), "")
+						waiting.add(strconv.Itoa(i), time.Since(begun), "")
 					}
 				})
 			}
@@ -208,7 +209,7 @@ func TestAttackGuessesOfThePassword(t *testing.T) {
 			begun := time.Now()
 			atOnce(ctx, pick(40, 8), func(ctx context.Context, i int) {
 				for range 5 {
-					got := login(ctx, attacker, clients[i%len(clients)], fmt.Sprint(i))
+					got := login(ctx, attacker, clients[i%len(clients)], strconv.Itoa(i))
 					guesses.Lock()
 					guesses.by[got.status]++
 					guesses.Unlock()

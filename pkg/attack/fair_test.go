@@ -18,7 +18,7 @@ import (
 // have, and no others.
 func TestAttackDrippingPages(t *testing.T) {
 	s := start(t, settings{worker: []string{"--fetch-rate", "0"}})
-	site := s.serve(drip(time.Second))
+	site := s.serve(drip())
 	s.attack(attack{
 		name: "100 dripping pages",
 		run: func(ctx context.Context, attacker *caller) {
@@ -128,7 +128,7 @@ func TestAttackTarpitWebhooks(t *testing.T) {
 // would without it.
 func TestAttackDrippingBatch(t *testing.T) {
 	s := start(t, settings{worker: []string{"--fetch-rate", "0"}})
-	slow := s.serve(drip(time.Second))
+	slow := s.serve(drip())
 	site, cars := s.listings(), listingtest.Cars()
 	rows := pick(10_000, 1000)
 	s.attack(attack{

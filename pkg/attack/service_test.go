@@ -119,8 +119,8 @@ func (s *service) serve(handler http.Handler) string {
 // listings serves the demo site and returns its URL.
 func (s *service) listings() string { return s.serve(listingtest.New()) }
 
-// drip is a site that sends one byte of a page every interval, without an end.
-func drip(interval time.Duration) http.Handler {
+// drip is a site that sends one byte of a page every second, without an end.
+func drip() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		for {
@@ -128,7 +128,7 @@ func drip(interval time.Duration) http.Handler {
 				return
 			}
 			w.(http.Flusher).Flush()
-			if !sleep(r.Context(), interval) {
+			if !sleep(r.Context(), time.Second) {
 				return
 			}
 		}

@@ -40,7 +40,8 @@ func Unknown(prefix string, object json.RawMessage, of any, also ...string) (nam
 		}
 		name, _ := token.(string)
 		clipped := prefix + Clip(name)
-		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) && !slices.Contains(names, clipped) {
+		isKnown := slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
+		if !isKnown && !slices.Contains(names, clipped) {
 			names = append(names, clipped)
 		}
 	}
