@@ -79,8 +79,12 @@ func (g *gatherer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 }
 
 // gathers reports whether a command can be sent with others: it changes nothing of its
-// connection, does not block and is not part of a transaction.
+// connection, does not block and is not part of a transaction. A heartbeat, which has a
+// time to live in seconds, waits for no other command.
 func gathers(command redis.Cmder) bool {
+	if args := command.Args(); len(args) == 5 && command.Name() == "set" && args[2] == "alive" { //nolint:mnd // SET key alive EX 5
+		return false
+	}
 	switch command.Name() {
 	case "hello", "auth", "select", "client", "readonly", "readwrite", "asking", "multi", "exec", "discard", "watch",
 		"unwatch", "wait", "waitaof", "blpop", "brpop", "brpoplpush", "blmove", "xread", "xreadgroup":
