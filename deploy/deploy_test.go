@@ -32,7 +32,7 @@ func newEnv(t *testing.T) map[string]string {
 	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "new-env")
-	if err := os.WriteFile(program, script, 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(program, script, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	run := func() error { return exec.CommandContext(t.Context(), testenv.Binary(t, "sh"), program).Run() }
@@ -159,13 +159,13 @@ func TestImagesAreNamedByDigestAndServicesBounded(t *testing.T) {
 func startRedis(t *testing.T, env string) string {
 	t.Helper()
 	testenv.Binary(t, "redis-server")
-	dir, err := os.MkdirTemp("", "ushuru-deploy") // short enough for a socket
+	dir, err := os.MkdirTemp("", "ushuru-deploy") //nolint:usetesting // short enough for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "redis")
-	command := exec.Command(testenv.Binary(t, "sh"), "redis/start", //nolint:noctx // it is killed below
+	command := exec.Command(testenv.Binary(t, "sh"), "redis/start",
 		"--port", "0", "--unixsocket", socket, "--dir", dir, "--appendonly", "yes", "--maxmemory-policy", "noeviction")
 	command.Env = append(strings.Fields(env), "ACL_FILE="+filepath.Join(dir, "users.acl"), "PATH="+os.Getenv("PATH"))
 	if err := command.Start(); err != nil {

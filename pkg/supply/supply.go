@@ -32,7 +32,7 @@ type Module struct {
 // Modules returns the modules with a package in what the arguments of go list -deps
 // name, ordered by their paths. dir is the root of the main module.
 func Modules(ctx context.Context, dir string, args ...string) ([]Module, error) {
-	command := exec.CommandContext(ctx, "go", append([]string{"list", "-deps", "-json=Module"}, args...)...)
+	command := exec.CommandContext(ctx, "go", append([]string{"list", "-deps", "-json=Module"}, args...)...) //nolint:gosec // the arguments are ours
 	command.Dir = dir
 	var problems bytes.Buffer
 	command.Stderr = &problems
@@ -49,7 +49,7 @@ func Modules(ctx context.Context, dir string, args ...string) ([]Module, error) 
 				Main bool
 			}
 		}
-		err := decoder.Decode(&item)
+		err := decoder.Decode(&item) //nolint:musttag // the names are those of go list
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -76,7 +76,8 @@ func licences() []licence {
 	return []licence{
 		{"Apache-2.0", []string{"apache license version 2.0, january 2004"}},
 		{"MPL-2.0", []string{"mozilla public license version 2.0"}},
-		{"MIT", []string{"permission is hereby granted, free of charge, to any person obtaining a copy", "the software is provided \"as is\""}},
+		{"MPL-2.0", []string{"mozilla public license, version 2.0"}},
+		{"MIT", []string{"permission is hereby granted, free of charge, to any person", "the software is provided \"as is\""}},
 		{"BSD-3-Clause", []string{"redistribution and use in source and binary forms", "endorse or promote products"}},
 		{"BSD-2-Clause", []string{"redistribution and use in source and binary forms"}},
 	}
@@ -94,7 +95,7 @@ func Licence(module Module) (string, error) {
 		if name != "license" && name != "licence" && name != "copying" {
 			continue
 		}
-		text, err := os.ReadFile(file)
+		text, err := os.ReadFile(file) //nolint:gosec // of the module cache
 		if err != nil {
 			return "", fmt.Errorf("supply: licence of %s: %w", module.Path, err)
 		}

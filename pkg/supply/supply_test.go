@@ -29,8 +29,8 @@ func modules(t *testing.T, args ...string) []supply.Module {
 // A new module with another licence is looked at by a person, who then adds it here.
 func TestLicencesAreAllowed(t *testing.T) {
 	t.Parallel()
-	inProgram := []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "MIT"}
-	inTests := append(slices.Clone(inProgram), "MPL-2.0")
+	inProgram := []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "MIT", "MPL-2.0"}
+	inTests := inProgram
 	for _, part := range []struct {
 		args    []string
 		allowed []string

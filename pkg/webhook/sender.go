@@ -144,6 +144,12 @@ func (s *Sender) ProcessTask(ctx context.Context, task *asynq.Task) error {
 		d.State = Delivered // it has been proved already
 		return s.write(ctx, record, d)
 	}
+	return s.deliver(ctx, record, d, endpoint)
+}
+
+// deliver sends a delivery to an endpoint in its turn, signed with the secrets that are
+// valid now.
+func (s *Sender) deliver(ctx context.Context, record string, d Delivery, endpoint stored) error {
 	secrets, err := s.Store.validSecrets(d.Owner, endpoint, time.Now())
 	if err != nil {
 		s.Log.ErrorContext(ctx, "webhook not delivered: its secret cannot be opened", "delivery", d.ID,
