@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ushuru/api/negotiate"
 	"ushuru/pkg/keys"
 )
 
@@ -28,6 +29,7 @@ func (s *Server) authenticated(next http.Handler) handler {
 		if err := rec.setQueryLanguage(r); err != nil {
 			return err
 		}
+		negotiate.Decode(r)
 		next.ServeHTTP(w, r)
 		return nil
 	}

@@ -44,6 +44,7 @@ var (
 	errRowLabelInvalid  = problem.New(http.StatusBadRequest, "field_invalid.row_label", nil)
 	errPageInvalid      = problem.New(http.StatusBadRequest, "page_invalid", nil)
 	errStateUnknown     = problem.New(http.StatusBadRequest, "state_unknown", nil).Of("state")
+	errSinceInvalid     = problem.New(http.StatusBadRequest, "since_invalid", nil).Of("since")
 	errFormatUnknown    = problem.New(http.StatusBadRequest, "format_unknown", nil).Of("format")
 	errSortUnknown      = problem.New(http.StatusBadRequest, "sort_unknown", nil)
 	errUnauthorized     = &problem.Problem{ // no code: the contract gives the whole body

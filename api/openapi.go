@@ -23,7 +23,7 @@ type document struct {
 
 func newDocument(mediaType string, data []byte) document {
 	sum := sha256.Sum256(data)
-	return document{mediaType, `"` + hex.EncodeToString(sum[:8]) + `"`, data}
+	return document{mediaType, `W/"` + hex.EncodeToString(sum[:8]) + `"`, data}
 }
 
 // openAPIYAML and openAPIJSON are the description of the API in both formats.

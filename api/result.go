@@ -75,9 +75,16 @@ func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	part, err := parseResultPart(r)
+	if err != nil {
+		return err
+	}
 	b, err := s.batchOf(r)
 	if err != nil {
 		return err
+	}
+	if isUnchanged(w, r, b, f) {
+		return nil
 	}
 	release, err := takePlace(r, s.exports, errTooManyExports)
 	if err != nil {
@@ -88,13 +95,17 @@ func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
 	if _, known := sortKeys[by]; !known && by != "" {
 		return errSortUnknown
 	}
+	if by != "" && (part.state != "" || !part.since.IsZero()) {
+		return errSortUnknown // all rows are sorted
+	}
 	if by != "" { // all rows are read before the first is sent
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * writeTimeout))
 	}
-	rows, err := s.openResults(r.Context(), b, by)
+	rows, err := s.openResults(r.Context(), b, by, part)
 	if err != nil {
 		return batchReadProblem(err)
 	}
+	following := part.nextResults(w, r.URL, rows)
 	contentType := f.mediaType
 	if strings.HasPrefix(contentType, "text/") {
 		contentType += "; charset=utf-8"
@@ -105,7 +116,7 @@ func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	if err := s.sendResults(w, r, f, b, rows); err != nil {
+	if err := s.sendResults(w, r, f, b, rows, following); err != nil {
 		recorderOf(r).err = err
 		panic(http.ErrAbortHandler) // half a response must not look complete
 	}
@@ -114,7 +125,7 @@ func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
 
 // sendResults writes the first rows, and then reads and writes the others.
 func (s *Server) sendResults(
-	w http.ResponseWriter, r *http.Request, f resultFormat, b *batch.Batch, from *resultRows,
+	w http.ResponseWriter, r *http.Request, f resultFormat, b *batch.Batch, from *resultRows, following string,
 ) (err error) {
 	terms, err := termsOf(b.Options)
 	if err != nil {
@@ -126,6 +137,9 @@ func (s *Server) sendResults(
 	out, err := f.begin(&page, newBatchBody(b), tableView{languageOf(w), isYes(r.URL.Query().Get("bom"))})
 	if err != nil {
 		return err
+	}
+	if whole, ok := out.(*jsonWriter); ok {
+		whole.next = following
 	}
 	defer func() {
 		if err != nil {
@@ -222,6 +236,7 @@ func (lineWriter) discard() {}
 type jsonWriter struct {
 	lineWriter
 	started bool
+	next    string // cursor of the rows that follow; "" for none
 }
 
 func beginJSON(w io.Writer, b batchBody, view tableView) (resultWriter, error) {
@@ -246,6 +261,10 @@ func (j *jsonWriter) result(item batch.Item, estimate json.RawMessage) error {
 }
 
 func (j *jsonWriter) end() error {
+	if j.next != "" {
+		_, err := fmt.Fprintf(j.w, "],\"next\":%q}", j.next)
+		return err
+	}
 	_, err := io.WriteString(j.w, "]}")
 	return err
 }

@@ -46,6 +46,9 @@ type resultRows struct {
 	items  []batch.Item // the page
 	next   int          // -1 after the last page; of sorted rows an index of order
 	order  []int        // nil for the order of the batch
+	part   resultPart
+	seen   int // rows of the part
+	more   int // cursor of the rows after a sorted part; 0 for none
 }
 
 func (rows *resultRows) last() bool { return rows.next < 0 }
@@ -55,7 +58,10 @@ func (rows *resultRows) read(parent context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(parent, redisTimeout)
 	defer cancel()
 	if rows.order == nil {
-		rows.items, rows.next, err = rows.reader.Next(ctx, rows.next, resultsPage, "", true)
+		rows.items, rows.next, err = rows.reader.Next(ctx, rows.next, rows.part.page(rows.seen), rows.part.state, true)
+		if rows.seen += len(rows.items); rows.part.limit > 0 && rows.seen >= rows.part.limit {
+			rows.next = -1
+		}
 		return err
 	}
 	end := min(rows.next+resultsPage, len(rows.order))
@@ -68,20 +74,33 @@ func (rows *resultRows) read(parent context.Context) (err error) {
 
 // openResults opens a batch and reads its first rows, before the response begins. To sort
 // them it reads all rows once before, and remembers a number for each.
-func (s *Server) openResults(ctx context.Context, b *batch.Batch, by string) (*resultRows, error) {
+func (s *Server) openResults(ctx context.Context, b *batch.Batch, by string, part resultPart) (*resultRows, error) {
 	open, cancel := context.WithTimeout(ctx, redisTimeout)
 	defer cancel()
 	reader, err := s.options.Batches.Read(open, b.ID)
 	if err != nil {
 		return nil, err
 	}
+	if !part.since.IsZero() {
+		if err := reader.Since(open, b, part.since); err != nil {
+			return nil, err
+		}
+	}
 	rows := &resultRows{reader: reader}
 	if by != "" {
 		if rows.order, err = s.sortedRows(ctx, rows, b, by); err != nil {
 			return nil, err
 		}
-		rows.next = 0
+		from := min(part.from, len(rows.order))
+		to := len(rows.order)
+		if part.limit > 0 && from+part.limit < to {
+			to = from + part.limit
+			rows.more = to
+		}
+		rows.order, rows.next = rows.order[from:to:to], 0
+		return rows, rows.read(ctx)
 	}
+	rows.part, rows.next = part, part.from
 	return rows, rows.read(ctx)
 }
 

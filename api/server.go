@@ -21,6 +21,7 @@ import (
 	"github.com/gorilla/mux"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"ushuru/api/negotiate"
 	"ushuru/api/problem"
 	"ushuru/api/web"
 	"ushuru/pkg/connlimit"
@@ -38,6 +39,7 @@ const redisTimeout = 3 * time.Second
 type Server struct {
 	options  Options
 	router   *mux.Router
+	handler  http.Handler    // the router, with responses in the coding that the caller wants
 	draining context.Context //nolint:containedctx // the life of the server, not of a call
 	drain    context.CancelFunc
 	unready  atomic.Bool // SetUnready was called
@@ -79,7 +81,11 @@ func New(options Options) (*Server, error) {
 		}
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
-	if err := s.routes(); err != nil {
+	err := s.routes()
+	if err == nil {
+		s.handler, err = negotiate.Compressed(s.router)
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -143,7 +149,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		problemHandler(errAmbiguousLength).ServeHTTP(rec, r)
 		return
 	}
-	s.router.ServeHTTP(rec, r)
+	s.handler.ServeHTTP(rec, r)
 }
 
 // commonHeaders sets the headers of every response. They say that it is not a

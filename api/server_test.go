@@ -24,6 +24,7 @@ func TestPanicAfterTheResponseBeganBreaksTheConnection(t *testing.T) {
 		}
 		panic("halfway")
 	}))
+	s.handler = s.router
 	server := httptest.NewServer(s)
 	defer server.Close()
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)

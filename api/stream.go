@@ -108,8 +108,12 @@ type eventWriter struct {
 	control *http.ResponseController
 }
 
-// newEventWriter begins the response.
+// newEventWriter begins the response. It writes past the compression, which would keep
+// events back and hide that the caller does not read them.
 func newEventWriter(w http.ResponseWriter) eventWriter {
+	if rec := recorderBehind(w); rec != nil {
+		w = rec
+	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // or nginx buffers events

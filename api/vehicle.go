@@ -93,7 +93,7 @@ func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
 	sum := sha256.Sum256(data)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "private, max-age=300")
-	w.Header().Set("ETag", `"`+hex.EncodeToString(sum[:8])+`"`)
+	w.Header().Set("ETag", `W/"`+hex.EncodeToString(sum[:8])+`"`) // weak: the response may be compressed
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 	return nil
 }

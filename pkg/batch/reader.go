@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -23,6 +24,58 @@ type Reader struct {
 	keys   []string
 	states string
 	chunks map[int][]Row // the last few
+
+	since     time.Time // zero: all rows
+	ended     string    // when each row ended
+	cancelled time.Time // the batch
+	created   time.Time // the batch
+}
+
+// endedDigits is what the time of a row's end takes.
+const endedDigits = 10
+
+// Since makes the reader skip the rows of a batch that did not end at a time or later.
+func (r *Reader) Since(ctx context.Context, b *Batch, at time.Time) (err error) {
+	r.since, r.cancelled, r.created = at.Truncate(time.Second), b.Cancelled, b.Created
+	if r.ended, err = r.store.redis.Get(ctx, r.keys[keyEnded]).Result(); errors.Is(err, redis.Nil) {
+		err = nil // no row has an outcome
+	}
+	return err
+}
+
+// skips reports whether a row did not end in the time that is read.
+func (r *Reader) skips(i int, state State) bool {
+	if r.since.IsZero() {
+		return false
+	}
+	switch state {
+	case Waiting, Running:
+		return true
+	case Cancelled:
+		return r.cancelled.Before(r.since)
+	case Rejected:
+		return r.created.Before(r.since)
+	}
+	if len(r.ended) < (i+1)*endedDigits {
+		return false // it ended under an earlier version
+	}
+	second, err := strconv.ParseInt(r.ended[i*endedDigits:(i+1)*endedDigits], 10, 64)
+	return err == nil && time.Unix(second, 0).Before(r.since)
+}
+
+// After returns the index of the first row after as many as limit, from an index on, of
+// one state or, with "", of all; -1 when there is none.
+func (r *Reader) After(from, limit int, state State) int {
+	for i := max(from, 0); i < len(r.states); i++ {
+		now := stateOf(r.states[i])
+		if state != "" && now != state || r.skips(i, now) {
+			continue
+		}
+		if limit--; limit < 0 {
+			return i
+		}
+	}
+	return -1
 }
 
 // Read opens a batch for reading. ErrNotFound means that there is none.
@@ -43,7 +96,7 @@ func (r *Reader) Next(ctx context.Context, from, limit int, state State, full bo
 	next := -1
 	for i := max(from, 0); i < len(r.states); i++ {
 		now := stateOf(r.states[i])
-		if state != "" && now != state {
+		if state != "" && now != state || r.skips(i, now) {
 			continue
 		}
 		if len(items) == limit {

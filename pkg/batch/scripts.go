@@ -19,6 +19,7 @@ import (
 //	batch:{id}:out     hash: row → its result or error, packed
 //	batch:{id}:parked  sorted set: running row that takes no place in the window →
 //	                   until when, in ms
+//	batch:{id}:ended   string: when each row ended, in ten digits of Unix seconds; zero bytes for no outcome
 //
 // and for all batches:
 //
@@ -35,14 +36,14 @@ local function set(row, code)
   return code
 end
 local function persist()
-  for i = 1, 6 do redis.call('PERSIST', KEYS[i]) end
+  for i = 1, 8 do redis.call('PERSIST', KEYS[i]) end
   return true
 end
 -- Ends a batch without waiting or running rows.
 local function finalize(ttl)
   if count('waiting') > 0 or count('running') > 0 then return false end
   redis.call('HSET', KEYS[1], 'ended', now)
-  for i = 1, 6 do redis.call('PEXPIRE', KEYS[i], ttl) end
+  for i = 1, 8 do redis.call('PEXPIRE', KEYS[i], ttl) end
   return true
 end
 `
@@ -106,6 +107,11 @@ return 1
 var scriptFinish = redis.NewScript(luaBatch + `
 if redis.call('GETRANGE', KEYS[2], ARGV[1], ARGV[1]) ~= 'r' then return 0 end
 set(ARGV[1], ARGV[2])
+local second = string.format('%010d', math.floor(now / 1000))
+redis.call('SETRANGE', KEYS[8], ARGV[1] * 10, second)
+for duplicate in string.gmatch(redis.call('HGET', KEYS[4], ARGV[1]) or '', '%d+') do
+  redis.call('SETRANGE', KEYS[8], duplicate * 10, second)
+end
 redis.call('HSET', KEYS[6], ARGV[1], ARGV[3])
 redis.call('HDEL', KEYS[5], ARGV[1])
 redis.call('ZREM', KEYS[7], ARGV[1])

@@ -31,7 +31,9 @@ func keyOf(owner string) string { return "batches:of:{" + owner + "}" }
 // keysOf returns the keys of a batch in the order of the scripts.
 func keysOf(id string) []string {
 	base := "batch:{" + id + "}"
-	return []string{base, base + ":states", base + ":rows", base + ":twins", base + ":atwork", base + ":out", base + ":parked"}
+	return []string{
+		base, base + ":states", base + ":rows", base + ":twins", base + ":atwork", base + ":out", base + ":parked", base + ":ended",
+	}
 }
 
 // Indexes of keysOf.
@@ -43,6 +45,7 @@ const (
 	keyRunning
 	keyOut
 	keyParked
+	keyEnded
 )
 
 // Store stores batches in Redis.

@@ -1,0 +1,279 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/jobs"
+)
+
+// raw sends a request and returns the response with its body as it came.
+func (a *app) raw(t *testing.T, method, path, accept string) (*http.Response, []byte) {
+	t.Helper()
+	r := a.request(t, method, path, "")
+	if accept != "" {
+		r.Header.Set("Accept-Encoding", accept)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
+	defer client.CloseIdleConnections()
+	response, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response, body
+}
+
+// plain decompresses.
+func plain(t *testing.T, coding string, body []byte) string {
+	t.Helper()
+	var (
+		reader io.Reader = bytes.NewReader(body)
+		err    error
+	)
+	switch coding {
+	case "gzip":
+		reader, err = gzip.NewReader(reader)
+	case "zstd":
+		reader, err = zstd.NewReader(reader)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestResponsesAreCompressed as the request wants, and only those that are worth it.
+func TestResponsesAreCompressed(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	_, want := a.raw(t, http.MethodGet, "/openapi.yaml", "")
+	for accept, coding := range map[string]string{
+		"": "", "identity": "", "br": "", "gzip": "gzip", "zstd": "zstd", "gzip, zstd": "zstd", "gzip;q=1, zstd;q=0.5": "gzip",
+		"gzip;q=0": "", "zstd;q=0, gzip": "gzip",
+	} {
+		got, body := a.raw(t, http.MethodGet, "/openapi.yaml", accept)
+		if found := got.Header.Get("Content-Encoding"); found != coding || plain(t, coding, body) != string(want) {
+			t.Errorf("%q: %q, %d bytes", accept, found, len(body))
+		}
+		if !strings.Contains(strings.Join(got.Header.Values("Vary"), ","), "Accept-Encoding") {
+			t.Errorf("%q: Vary %q", accept, got.Header.Values("Vary"))
+		}
+		if coding != "" && len(body)*3 > len(want) {
+			t.Errorf("%q: %d of %d bytes", accept, len(body), len(want))
+		}
+	}
+	if got, _ := a.raw(t, http.MethodGet, "/healthz", "gzip"); got.Header.Get("Content-Encoding") != "" {
+		t.Error("a response of one packet is compressed")
+	}
+	got, _ := a.raw(t, http.MethodGet, "/openapi.json", "gzip")
+	tag := got.Header.Get("ETag")
+	r := a.request(t, http.MethodGet, "/openapi.json", "")
+	r.Header.Set("If-None-Match", tag)
+	if again := a.send(t, r); again.status != http.StatusNotModified || !strings.HasPrefix(tag, `W/"`) {
+		t.Errorf("%q: %d", tag, again.status)
+	}
+}
+
+// TestEventsAreNotCompressed: each comes when it happens.
+func TestEventsAreNotCompressed(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	id := a.submit(t, "/streamed")
+	if _, err := a.jobs.Fail(t.Context(), id, "scrape", "", failures[noMatch]); err != nil {
+		t.Fatal(err)
+	}
+	got, body := a.raw(t, http.MethodGet, "/v1/jobs/"+id+"/events", "gzip, zstd")
+	if got.Header.Get("Content-Encoding") != "" || !strings.HasPrefix(string(body), "retry: 2000\n\n") {
+		t.Errorf("%q: %.40q", got.Header.Get("Content-Encoding"), body)
+	}
+}
+
+// compressed is a body as gzip.
+func compressed(t *testing.T, body string) string {
+	t.Helper()
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := io.WriteString(w, body); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	return packed.String()
+}
+
+// TestBodiesMayBeCompressed, and are bounded by what they become.
+func TestBodiesMayBeCompressed(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	a.put(t, "/packed")
+	good := compressed(t, `{"url":"`+site+`/packed"}`)
+	bomb := compressed(t, `{"url":"`+strings.Repeat("a", 64<<20)+`"}`)
+	quote := compressed(t, `{"make":"`+strings.Repeat("a", 1<<20)+`"}`)
+	table := compressed(t, "url\n"+site+"/1\n")
+	for _, c := range []struct {
+		name, path, kind, coding, body string
+		status                         int
+		code                           string
+	}{
+		{"an estimate", "/v1/estimate", "application/json", "gzip", good, 200, ""},
+		{"in another case", "/v1/estimate", "application/json", " GZIP", good, 200, ""},
+		{"a table", "/v1/batches", "text/csv", "gzip", table, 201, ""},
+		{"a bomb of an estimate", "/v1/estimate", "application/json", "gzip", bomb, 413, "body_too_large"},
+		{"a bomb of a batch", "/v1/batches", "application/json", "gzip", bomb, 413, "body_too_large"},
+		{"a bomb of a quote", "/v1/quote", "application/json", "gzip", quote, 413, "body_too_large"},
+		{"half a body", "/v1/estimate", "application/json", "gzip", good[:len(good)/2], 400, "body_unreadable"},
+		{"nothing", "/v1/estimate", "application/json", "gzip", "", 400, "body_unreadable"},
+		{"no gzip", "/v1/estimate", "application/json", "gzip", `{"url":"` + site + `/packed"}`, 400, "body_unreadable"},
+		{"gzip without saying so", "/v1/estimate", "application/json", "", good, 400, "invalid_json"},
+		{"another coding", "/v1/estimate", "application/json", "br", good, 415, "unsupported_media_type"},
+		{"gzip twice", "/v1/estimate", "application/json", "gzip, gzip", compressed(t, good), 415, "unsupported_media_type"},
+	} {
+		r := a.request(t, http.MethodPost, c.path, c.body)
+		r.Header.Set("Content-Type", c.kind)
+		if c.coding != "" {
+			r.Header.Set("Content-Encoding", c.coding)
+		}
+		got := a.send(t, r)
+		if got.status != c.status || c.code != "" && !strings.Contains(got.body, `"code":"`+c.code+`"`) {
+			t.Errorf("%s: %d %.300s", c.name, got.status, got.body)
+		}
+	}
+}
+
+// endedBatch is a batch of three listings and a repeated one, all with an outcome.
+func endedBatch(t *testing.T, a *app) (id string, store *batch.Store) {
+	t.Helper()
+	store = batch.NewStore(a.conn.Client())
+	rows := []batch.Row{{Number: 1, URL: site + "/a"}, {Number: 2, URL: site + "/b"}, {Number: 3, URL: site + "/c"}, {Number: 4, URL: site + "/a"}}
+	b, err := store.Create(t.Context(), batch.New{Owner: a.keyID, Rows: rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.ClaimRows(t.Context(), b.ID, 10); err != nil {
+		t.Fatal(err)
+	}
+	a.finishRow(t, store, b.ID, 0, nil)
+	return b.ID, store
+}
+
+// finishRow records the outcome of a row.
+func (a *app) finishRow(t *testing.T, store *batch.Store, id string, row int, why *jobs.Error) {
+	t.Helper()
+	var err error
+	if why == nil {
+		_, err = store.Succeed(t.Context(), id, row, estimateOf(site+"/a"))
+	} else {
+		_, err = store.Fail(t.Context(), id, row, why)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// numbers returns the rows of results.
+func numbers(t *testing.T, body string) (rows []int, next string) {
+	t.Helper()
+	var page struct {
+		Results []struct{ Row int }
+		Next    string
+	}
+	if err := json.Unmarshal([]byte(body), &page); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	for _, r := range page.Results {
+		rows = append(rows, r.Row)
+	}
+	return rows, page.Next
+}
+
+// TestResultsInParts by cursor, limit, state and the time of their end.
+func TestResultsInParts(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	id, store := endedBatch(t, a)
+	path := "/v1/batches/" + id + "/results"
+	get := func(query string) answer { return a.send(t, a.request(t, http.MethodGet, path+query, "")) }
+	time.Sleep(1100 * time.Millisecond) // the times of ends are in seconds
+	between := time.Now().UTC().Truncate(time.Second).Format(time.RFC3339)
+	a.finishRow(t, store, id, 1, failures[noMatch])
+	if running := get(""); running.header.Get("ETag") != "" {
+		t.Error("a batch that runs has a tag")
+	}
+	a.finishRow(t, store, id, 2, nil)
+	for query, want := range map[string]string{
+		"": "[1 2 3 4]", "?state=failed": "[2]", "?limit=3": "[1 2 3]", "?limit=3&cursor=3": "[4]", "?state=succeeded&limit=2": "[1 3]",
+		"?since=" + between: "[2 3]", "?since=" + between + "&state=succeeded": "[3]", "?since=2020-01-01T00:00:00Z": "[1 2 3 4]",
+		"?since=" + time.Now().Add(time.Hour).UTC().Format(time.RFC3339): "[]", "?cursor=99": "[]",
+	} {
+		got := get(query)
+		if rows, _ := numbers(t, got.body); got.status != 200 || text(rows) != want {
+			t.Errorf("%s: %d, rows %v, want %s", query, got.status, rows, want)
+		}
+	}
+	first := get("?limit=2&state=succeeded")
+	_, next := numbers(t, first.body)
+	if link := first.header.Get("Link"); next != "3" || link != `<`+path+`?cursor=3&limit=2&state=succeeded>; rel="next"` {
+		t.Errorf("next %q, Link %q", next, link)
+	}
+	if last := get("?limit=2&state=succeeded&cursor=" + next); last.header.Get("Link") != "" {
+		t.Errorf("after the last page: %q", last.header.Get("Link"))
+	}
+	if lines := get("?format=ndjson&limit=2"); strings.Count(lines.body, "\n") != 2 || lines.header.Get("Link") == "" {
+		t.Errorf("lines: %q %.200s", lines.header.Get("Link"), lines.body)
+	}
+	for query, code := range map[string]string{
+		"?limit=0": "page_invalid", "?cursor=x": "page_invalid", "?state=x": "state_unknown", "?since=yesterday": "since_invalid",
+	} {
+		if got := get(query); got.status != 400 || !strings.Contains(got.body, code) {
+			t.Errorf("%s: %d %s", query, got.status, got.body)
+		}
+	}
+}
+
+func text(rows []int) string {
+	data, _ := json.Marshal(rows) //nolint:errchkjson // numbers
+	if rows == nil {
+		return "[]"
+	}
+	return strings.ReplaceAll(string(data), ",", " ")
+}
+
+// TestResultsThatTheCallerHasAreNotSentAgain, until failed rows are retried.
+func TestResultsThatTheCallerHasAreNotSentAgain(t *testing.T) {
+	a := newApp(t, embedded(t), nil)
+	id, store := endedBatch(t, a)
+	a.finishRow(t, store, id, 1, failures[noMatch])
+	a.finishRow(t, store, id, 2, nil)
+	ask := func(query, tag string) answer {
+		r := a.request(t, http.MethodGet, "/v1/batches/"+id+"/results"+query, "")
+		r.Header.Set("If-None-Match", tag)
+		return a.send(t, r)
+	}
+	tag := ask("", "").header.Get("ETag")
+	if got := ask("", `"other", `+tag); got.status != http.StatusNotModified || got.body != "" || got.header.Get("ETag") != tag {
+		t.Errorf("%d %q %.80s", got.status, got.header.Get("ETag"), got.body)
+	}
+	for _, query := range []string{"?format=csv", "?limit=1", "?lang=sw"} {
+		if got := ask(query, tag); got.status != http.StatusOK {
+			t.Errorf("%s: %d", query, got.status)
+		}
+	}
+	if err := store.Retry(t.Context(), id, "again"); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask("", tag); got.status != http.StatusOK {
+		t.Errorf("after a retry: %d", got.status)
+	}
+}

@@ -1,0 +1,116 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/duty"
+)
+
+// resultPart is the part of a batch's results that a request wants.
+type resultPart struct {
+	from  int // index of a row
+	limit int // 0 means all
+	state batch.State
+	since time.Time // rows that ended then or later; zero means all
+}
+
+// parseResultPart parses the parameters cursor, limit, state and since.
+func parseResultPart(r *http.Request) (part resultPart, err error) {
+	query := r.URL.Query()
+	if query.Get("limit") != "" {
+		if part.limit, err = pageSize(r); err != nil {
+			return part, err
+		}
+	}
+	if text := query.Get("cursor"); text != "" {
+		if part.from, err = strconv.Atoi(text); err != nil || part.from < 0 {
+			return part, errPageInvalid
+		}
+	}
+	part.state = batch.State(query.Get("state"))
+	if part.state != "" && !slices.Contains(batch.States(), part.state) {
+		return part, errStateUnknown
+	}
+	if text := query.Get("since"); text != "" {
+		if part.since, err = time.Parse(time.RFC3339, text); err != nil {
+			return part, errSinceInvalid.WithCause(err)
+		}
+	}
+	return part, nil
+}
+
+// nextResults returns where the rows after a part begin, "" when there are none, and says
+// so in the header Link.
+func (part resultPart) nextResults(w http.ResponseWriter, u *url.URL, rows *resultRows) string {
+	if part.limit == 0 {
+		return ""
+	}
+	index := rows.more
+	if rows.order == nil {
+		index = rows.reader.After(part.from, part.limit, part.state)
+	}
+	if index <= 0 {
+		return ""
+	}
+	next, query := *u, u.Query()
+	query.Set("cursor", strconv.Itoa(index))
+	next.RawQuery = query.Encode()
+	w.Header().Set("Link", fmt.Sprintf(`<%s>; rel="next"`, next.RequestURI()))
+	return strconv.Itoa(index)
+}
+
+// page returns how many rows of a part are read at once, when so many were read before.
+func (part resultPart) page(read int) int {
+	if part.limit == 0 {
+		return resultsPage
+	}
+	return min(part.limit-read, resultsPage)
+}
+
+// isUnchanged answers 304 to a caller who has the results of a batch that has ended. They
+// change only when the day changes for which the cost is calculated, when failed rows are
+// retried, or with the program.
+func isUnchanged(w http.ResponseWriter, r *http.Request, b *batch.Batch, f resultFormat) bool {
+	if b.Ended.IsZero() {
+		return false
+	}
+	identity := fmt.Sprintf("%s %d %s %s %s %s %s", b.ID, b.Ended.UnixMilli(), f.name, r.URL.RawQuery, languageOf(w),
+		time.Now().In(duty.EAT).Format(time.DateOnly), programVersion())
+	sum := sha256.Sum256([]byte(identity))
+	tag := `W/"` + hex.EncodeToString(sum[:8]) + `"` // weak: the response may be compressed
+	w.Header().Set("ETag", tag)
+	w.Header().Set("Cache-Control", "private, no-cache")
+	w.Header().Add("Vary", "Accept")
+	for known := range strings.SplitSeq(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
+		if known = strings.TrimSpace(known); known == "*" || strings.TrimPrefix(known, "W/") == strings.TrimPrefix(tag, "W/") {
+			w.WriteHeader(http.StatusNotModified)
+			return true
+		}
+	}
+	return false
+}
+
+// programVersion names what the program was built of.
+var programVersion = sync.OnceValue(func() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			return setting.Value
+		}
+	}
+	return info.Main.Version
+})
