@@ -1,13 +1,8 @@
 package api
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
-	"time"
-
-	"github.com/shopspring/decimal"
 
 	"ushuru/api/problem"
 	"ushuru/api/terms"
@@ -43,9 +38,17 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	input = input.For(recorderOf(r).key.ID)
-	if found.isEmpty() || found.result != nil && !hasRate(found.result, input.Rate) {
-		if found, err = s.cachedComparison(r.Context(), input); err != nil {
+	owner := recorderOf(r).key.ID
+	input = input.For(owner)
+	if found.isEmpty() {
+		if found, err = s.cachedOutcome(r.Context(), input.Key()); err != nil {
+			return err
+		}
+	}
+	if found.result != nil {
+		asked := input
+		asked.Owner = owner // each sheet decides by its own URL whose it is
+		if found.result, err = s.comparedAgain(r.Context(), found.result, asked); err != nil {
 			return err
 		}
 	}
@@ -107,27 +110,6 @@ func (s *Server) compareInput(req *compareRequest, lang string) (input tasks.Com
 	}
 	input.Lang = lang
 	return input, nil
-}
-
-// cachedComparison returns the cached comparison of two listings; it is empty when
-// there is none, or when it was made at another exchange rate or on another day, when
-// a car that is bought landed on other days. The estimates and readings of a
-// comparison are cached too, so that making another takes little time.
-func (s *Server) cachedComparison(ctx context.Context, input tasks.CompareInput) (outcome, error) {
-	found, err := s.cachedOutcome(ctx, input.Key())
-	if err != nil || !hasRate(found.result, input.Rate) || !isOfDay(found.result, time.Now()) {
-		return outcome{}, err
-	}
-	return found, nil
-}
-
-// hasRate reports whether a cached comparison was made at an exchange rate.
-func hasRate(cached []byte, rate string) bool {
-	var comparison struct {
-		Rate decimal.Decimal `json:"rate"`
-	}
-	want, err := decimal.NewFromString(rate)
-	return err == nil && json.Unmarshal(cached, &comparison) == nil && comparison.Rate.Equal(want)
 }
 
 // pairProblem says which of the two URLs is wrong, and why.

@@ -85,7 +85,7 @@ var compareScenarios = []scenario{
 	{
 		name: "kept at another rate", url: "/v1/compare", body: pairOf("/kept-1", "/kept-2", `,"rate":2600`),
 		before: func(t *testing.T, a *app) string { a.keepComparison(t, "/kept-1", "/kept-2"); return "" },
-		status: 200, has: []string{`"cached":false`, `"rate":2600`},
+		status: 200, has: []string{`"cached":true`, `"rate":2600`, `"others":2600`},
 	},
 	{
 		name: "kept the other way round", url: "/v1/compare", body: pairOf("/kept-2", "/kept-1", ""),

@@ -156,28 +156,6 @@ func TestTheLocationOfAJobHasTheTerms(t *testing.T) {
 	}
 }
 
-// A comparison on other terms is another one; the same terms in another form are the
-// same.
-func TestTermsArePartOfTheKeyOfAComparison(t *testing.T) {
-	t.Parallel()
-	plain := tasks.CompareInput{URL1: site + "/1", URL2: site + "/2", Rate: "2650", Lang: "en"}
-	landing, other, typed, more := plain, plain, plain, plain
-	landing.Landing = &vehicle.LandingDays{From: "2027-01-20", To: "2027-01-20"}
-	other.Landing = &vehicle.LandingDays{From: "2027-01-20", To: "2027-01-21"}
-	typed.Costs, more.Costs = costsOf(t, `{"freightUSD":1300}`), costsOf(t, `{"freightUSD":1300,"plates":false}`)
-	seen := map[string]bool{}
-	for _, input := range []tasks.CompareInput{plain, landing, other, typed, more} {
-		seen[string(input.Key())] = true
-	}
-	if len(seen) != 5 {
-		t.Errorf("five terms have %d keys", len(seen))
-	}
-	again := typed
-	if again.Costs = costsOf(t, `{"plates":null,"freightUSD":1300.00}`); again.Key() != typed.Key() {
-		t.Errorf("%s, then %s", typed.Key(), again.Key())
-	}
-}
-
 func costsOf(t *testing.T, text string) (costs *vehicle.Costs) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &costs); err != nil {
@@ -186,18 +164,31 @@ func costsOf(t *testing.T, text string) (costs *vehicle.Costs) {
 	return costs
 }
 
-// A comparison that is kept is not that on other terms.
-func TestAComparisonOnOtherTermsIsMade(t *testing.T) {
+// TestAComparisonOnOtherTermsIsMadeAgain of what is kept: nothing is asked, and what is
+// kept stays as it is.
+func TestAComparisonOnOtherTermsIsMadeAgain(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
-	a.work(t)
 	a.keepComparison(t, "/own-1", "/own-2")
-	for terms, cached := range map[string]string{
-		``: `"cached":true`, `,"landing":"` + inDays(30) + `"`: `"cached":false`, `,"costs":{"freightUSD":900}`: `"cached":false`,
-		`,"landing":null,"costs":{}`: `"cached":true`,
+	key := tasks.CompareInput{URL1: site + "/own-1", URL2: site + "/own-2", Lang: "en"}.Key()
+	kept, err := a.cache.Get(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for terms, piece := range map[string]string{
+		``: `"others":2650`, `,"landing":"` + inDays(30) + `"`: `"likely":"` + inDays(30), `,"costs":{"freightUSD":901}`: `"amountUSD":"901.00"`,
+		`,"landing":null,"costs":{}`: `"others":2650`, `,"rate":2800`: `"others":2800`,
 	} {
-		got := a.send(t, a.request(t, http.MethodPost, "/v1/compare", pairOf("/own-1", "/own-2", terms)))
-		if got.status != http.StatusOK || !strings.Contains(got.body, cached) {
-			t.Errorf("%s: %d, no %s in %s", terms, got.status, cached, got.body)
+		for range 2 {
+			got := a.send(t, a.request(t, http.MethodPost, "/v1/compare", pairOf("/own-1", "/own-2", terms)))
+			if got.status != http.StatusOK || !strings.Contains(got.body, `"cached":true,"rate"`) || strings.Count(got.body, piece) < 2 {
+				t.Errorf("%s: %d, no %s twice in %s", terms, got.status, piece, got.body)
+			}
 		}
+	}
+	if now, err := a.cache.Get(t.Context(), key); err != nil || string(now) != string(kept) {
+		t.Errorf("what is kept has changed: %v", err)
+	}
+	if other := (tasks.CompareInput{URL1: site + "/own-1", URL2: site + "/own-2", Lang: "sw"}).Key(); other == key {
+		t.Error("the languages share a key")
 	}
 }

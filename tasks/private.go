@@ -2,13 +2,11 @@ package tasks
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/url"
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/listing/sites"
-	"ushuru/pkg/plainjson"
 	"ushuru/pkg/urltoken"
 )
 
@@ -47,18 +45,10 @@ func IsFor(job *jobs.Job, owner string) bool {
 	return json.Unmarshal(job.Input, &input) == nil && (input.Owner == "" || input.Owner == owner)
 }
 
-// Key returns the cache key of the comparison. Landing days and costs of the caller
-// are part of it.
+// Key returns the cache key of the comparison: of the pair and the language. On other terms
+// it is made again of what is cached.
 func (i CompareInput) Key() cache.Key {
-	terms := ""
-	if i.Landing != nil || i.Costs != nil {
-		data, err := plainjson.Encode([]any{i.Landing, i.Costs})
-		if err != nil {
-			panic(fmt.Errorf("tasks: terms: %w", err)) // our own types
-		}
-		terms = "\n" + string(data)
-	}
-	return cache.OwnedKey(cache.CompareKey(i.URL1, i.URL2, i.Lang+terms), i.Owner)
+	return cache.OwnedKey(cache.CompareKey(i.URL1, i.URL2, i.Lang), i.Owner)
 }
 
 // isPrivate reports whether a URL carries what looks like a token. The ids in the
