@@ -218,7 +218,7 @@ func TestResultsInParts(t *testing.T) {
 		"?since=" + time.Now().Add(time.Hour).UTC().Format(time.RFC3339): "[]", "?cursor=99": "[]",
 	} {
 		got := get(query)
-		if rows, _ := numbers(t, got.body); got.status != 200 || text(rows) != want {
+		if rows, _ := numbers(t, got.body); got.status != 200 || rowList(rows) != want {
 			t.Errorf("%s: %d, rows %v, want %s", query, got.status, rows, want)
 		}
 	}
@@ -242,7 +242,7 @@ func TestResultsInParts(t *testing.T) {
 	}
 }
 
-func text(rows []int) string {
+func rowList(rows []int) string {
 	data, _ := json.Marshal(rows) //nolint:errchkjson // numbers
 	if rows == nil {
 		return "[]"
