@@ -132,7 +132,7 @@ func TestRetriesObeyTheAPI(t *testing.T) {
 	}{
 		{"an error that may pass", says(500, `{"error":"TRA is away","code":"authority_unavailable","retryable":true}`), 3},
 		{"one that passes in a minute", says(500, `{"error":"paused","retryable":true}`, "Retry-After", "60"), 1},
-		{"unavailable for good", says(503, `{"error":"no AI","code":"no_ai","retryable":false}`), 1},
+		{"unavailable until it is configured", says(503, `{"error":"no AI","code":"no_ai","retryable":false}`), 1},
 		{"a contradiction", says(422, `{"error":"no","retryable":false,"param":"year","request":"r1"}`), 1},
 		{"an older API", says(500, `{"error":"internal"}`), 1},
 	} {
@@ -198,7 +198,7 @@ func TestARefusedConnectionIsSaidAtOnce(t *testing.T) {
 
 // The progress of a job comes from its stream, and from its record where streams are
 // not let through.
-func TestProgressIsTold(t *testing.T) {
+func TestProgressIsReported(t *testing.T) {
 	running := `{"id":"7","kind":"estimate","state":"running","progress":{"steps":[{"name":"scrape","state":"done"}]}}`
 	for name, answers := range map[string][]func(http.ResponseWriter){
 		"stream": {
