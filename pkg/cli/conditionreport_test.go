@@ -131,7 +131,7 @@ func TestWhatIsNoSheetIsSaidSo(t *testing.T) {
 	}{
 		"an archive":   {s.sendFile([]byte("PK\x03\x04"+strings.Repeat("\x00", 200)), "en"), 400, "sheet_type_unsupported"},
 		"a page":       {s.read(s.car(axio), "en"), 400, "sheet_type_unsupported"},
-		"no such file": {s.read(s.site+car.Sheet()+"x", "en"), 500, "sheet_not_found"},
+		"no such file": {s.read(s.site+car.Sheet()+"x", "en"), 422, "sheet_not_found"},
 		"half a file":  {s.sendFile([]byte(s.page(s.site + car.Sheet()))[:4000], "en"), 400, "sheet_damaged"},
 	} {
 		var failure vehicle.Error
