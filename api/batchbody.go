@@ -161,9 +161,6 @@ func kindOfPart(part *multipart.Part) (kind, charset string) {
 
 // columnMapping parses the parameters column=NAME=FIELD, which give columns to fields.
 func columnMapping(query url.Values) (lot.Mapping, error) {
-	if len(query["column"]) == 0 {
-		return nil, nil
-	}
 	mapping := lot.Mapping{}
 	for _, text := range query["column"] {
 		i := strings.LastIndex(text, "=")

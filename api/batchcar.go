@@ -118,8 +118,8 @@ func (row *rowRequest) describe(to *batch.Row, jpyPerUSD *money.Number) error {
 	}
 	req := quoteRequest{
 		Make: row.Make, Model: row.Model, ModelCode: row.ModelCode, RawModelCode: row.RawModelCode, Version: row.Version,
-		Year: row.Year, EngineCC: row.EngineCC, Fuel: row.Fuel, BodyType: row.BodyType, FOBPriceUSD: fob, CFPriceUSD: cf, M3: row.M3,
-		ModelBody: row.ModelBody, Known: row.Known, PriceCandidates: row.PriceCandidates,
+		Year: row.Year, EngineCC: row.EngineCC, Fuel: row.Fuel, BodyType: row.BodyType, M3: row.M3,
+		FOBPriceUSD: fob, CFPriceUSD: cf, ModelBody: row.ModelBody, Known: row.Known, PriceCandidates: row.PriceCandidates,
 	}
 	input, err := req.canonical()
 	if err != nil {

@@ -77,8 +77,8 @@ func (s *Server) dryRun(w http.ResponseWriter, r *http.Request, req batchRequest
 // missing.
 func (s *Server) dryRunRow(row batch.Row, t *tableBody, unpriced bool) dryRunRow {
 	shown := dryRunRow{
-		Row: row.Number, Reference: row.Reference, URL: row.URL, ModelBody: row.ModelBody, Car: row.Car, PriceBasis: row.PriceBasis,
-		Known: row.Known,
+		Row: row.Number, Reference: row.Reference, URL: row.URL, ModelBody: row.ModelBody, Car: row.Car,
+		PriceBasis: row.PriceBasis, Known: row.Known,
 	}
 	if t != nil {
 		shown.Columns = ownColumns(t.own, row.Own)
@@ -86,7 +86,7 @@ func (s *Server) dryRunRow(row batch.Row, t *tableBody, unpriced bool) dryRunRow
 	var car vehicle.QuoteInput
 	if unpriced && json.Unmarshal(row.Car, &car) == nil {
 		car.FOBPriceUSD, car.CFPriceUSD = nil, nil
-		shown.Car, _ = json.Marshal(car)
+		shown.Car, _ = json.Marshal(car) //nolint:errchkjson // its numbers were read from JSON
 	}
 	if row.RejectReason != nil {
 		why := problemOf(row.RejectReason).Body()

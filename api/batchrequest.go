@@ -182,7 +182,8 @@ func (o *batchOptions) parseJPY(value json.RawMessage) error {
 	}
 	var rate money.Number
 	err := json.Unmarshal(value, &rate)
-	if err != nil || rate.Decimal().LessThan(decimal.NewFromInt(minJPY)) || rate.Decimal().GreaterThan(decimal.NewFromInt(maxJPY)) {
+	amount := rate.Decimal()
+	if err != nil || amount.LessThan(decimal.NewFromInt(minJPY)) || amount.GreaterThan(decimal.NewFromInt(maxJPY)) {
 		return problem.Field("jpyPerUSD", "amount", minJPY, maxJPY).WithCause(err)
 	}
 	o.JPYPerUSD = &rate
@@ -261,7 +262,8 @@ func (s *Server) checkRows(req []rowRequest, options *batchOptions) ([]batch.Row
 // checkRow returns a row to store, with its URL or car in canonical form, or its problem.
 func (s *Server) checkRow(row rowRequest, options *batchOptions) (checked batch.Row, err error) {
 	checked = batch.Row{
-		Number: row.number, Reference: row.Reference, ModelBody: row.ModelBody, Own: row.Own, PriceCandidates: row.PriceCandidates,
+		Number: row.number, Reference: row.Reference, ModelBody: row.ModelBody, Own: row.Own,
+		PriceCandidates: row.PriceCandidates,
 	}
 	switch {
 	case row.problem != nil:

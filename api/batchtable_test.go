@@ -94,7 +94,10 @@ func TestTablesAreUnderstood(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	for _, s := range tableScenarios {
 		s.method = http.MethodPost
-		t.Run(s.name, func(t *testing.T) { s.run(t, a) })
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			s.run(t, a)
+		})
 	}
 	if keys, err := a.conn.Client().Keys(t.Context(), "batch*").Result(); err != nil || len(keys) > 0 {
 		t.Errorf("a dry run stored %q, %v", keys, err)
@@ -153,9 +156,13 @@ func TestWorkbookInAForm(t *testing.T) {
 	}
 	got := post()
 	var body struct {
-		Rows, Repeated int
-		Counts         map[string]int
-		Table          struct{ EmptyRows, HeaderRow int }
+		Rows     int            `json:"rows"`
+		Repeated int            `json:"repeated"`
+		Counts   map[string]int `json:"counts"`
+		Table    struct {
+			EmptyRows int `json:"emptyRows"`
+			HeaderRow int `json:"headerRow"`
+		} `json:"table"`
 	}
 	if err := json.Unmarshal([]byte(got.body), &body); err != nil || got.status != http.StatusCreated {
 		t.Fatal(got, err)

@@ -17,9 +17,9 @@ import (
 )
 
 // raw sends a request and returns the response with its body as it came.
-func (a *app) raw(t *testing.T, method, path, accept string) (*http.Response, []byte) {
+func (a *app) raw(t *testing.T, path, accept string) (*http.Response, []byte) {
 	t.Helper()
-	r := a.request(t, method, path, "")
+	r := a.request(t, http.MethodGet, path, "")
 	if accept != "" {
 		r.Header.Set("Accept-Encoding", accept)
 	}
@@ -29,7 +29,7 @@ func (a *app) raw(t *testing.T, method, path, accept string) (*http.Response, []
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -63,12 +63,12 @@ func plain(t *testing.T, coding string, body []byte) string {
 // TestResponsesAreCompressed as the request wants, and only those that are worth it.
 func TestResponsesAreCompressed(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
-	_, want := a.raw(t, http.MethodGet, "/openapi.yaml", "")
+	_, want := a.raw(t, "/openapi.yaml", "")
 	for accept, coding := range map[string]string{
 		"": "", "identity": "", "br": "", "gzip": "gzip", "zstd": "zstd", "gzip, zstd": "zstd", "gzip;q=1, zstd;q=0.5": "gzip",
 		"gzip;q=0": "", "zstd;q=0, gzip": "gzip",
 	} {
-		got, body := a.raw(t, http.MethodGet, "/openapi.yaml", accept)
+		got, body := a.raw(t, "/openapi.yaml", accept)
 		if found := got.Header.Get("Content-Encoding"); found != coding || plain(t, coding, body) != string(want) {
 			t.Errorf("%q: %q, %d bytes", accept, found, len(body))
 		}
@@ -79,10 +79,10 @@ func TestResponsesAreCompressed(t *testing.T) {
 			t.Errorf("%q: %d of %d bytes", accept, len(body), len(want))
 		}
 	}
-	if got, _ := a.raw(t, http.MethodGet, "/healthz", "gzip"); got.Header.Get("Content-Encoding") != "" {
+	if got, _ := a.raw(t, "/healthz", "gzip"); got.Header.Get("Content-Encoding") != "" {
 		t.Error("a response of one packet is compressed")
 	}
-	got, _ := a.raw(t, http.MethodGet, "/openapi.json", "gzip")
+	got, _ := a.raw(t, "/openapi.json", "gzip")
 	tag := got.Header.Get("ETag")
 	r := a.request(t, http.MethodGet, "/openapi.json", "")
 	r.Header.Set("If-None-Match", tag)
@@ -98,7 +98,7 @@ func TestEventsAreNotCompressed(t *testing.T) {
 	if _, err := a.jobs.Fail(t.Context(), id, "scrape", "", failures[noMatch]); err != nil {
 		t.Fatal(err)
 	}
-	got, body := a.raw(t, http.MethodGet, "/v1/jobs/"+id+"/events", "gzip, zstd")
+	got, body := a.raw(t, "/v1/jobs/"+id+"/events", "gzip, zstd")
 	if got.Header.Get("Content-Encoding") != "" || !strings.HasPrefix(string(body), "retry: 2000\n\n") {
 		t.Errorf("%q: %.40q", got.Header.Get("Content-Encoding"), body)
 	}
@@ -187,8 +187,10 @@ func (a *app) finishRow(t *testing.T, store *batch.Store, id string, row int, wh
 func numbers(t *testing.T, body string) (rows []int, next string) {
 	t.Helper()
 	var page struct {
-		Results []struct{ Row int }
-		Next    string
+		Results []struct {
+			Row int `json:"row"`
+		} `json:"results"`
+		Next string `json:"next"`
 	}
 	if err := json.Unmarshal([]byte(body), &page); err != nil {
 		t.Fatalf("%v: %s", err, body)
@@ -243,7 +245,7 @@ func TestResultsInParts(t *testing.T) {
 }
 
 func rowList(rows []int) string {
-	data, _ := json.Marshal(rows) //nolint:errchkjson // numbers
+	data, _ := json.Marshal(rows)
 	if rows == nil {
 		return "[]"
 	}

@@ -21,7 +21,7 @@ const (
 	waitingForAuthority = "authority" // only TRA's calculator can finish the job, and it cannot be asked
 	waitingForSite      = "site"      // the site of the listing has asked all workers to pause
 
-	// Of a wait that is over, when the job can go on:
+	// Of a wait that is over, when the job can go on.
 	waitingForWorker = "worker" // its step, or that of a job that it needs, has not begun
 	waitingForStep   = "step"   // a worker is at its step
 )

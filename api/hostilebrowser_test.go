@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -77,9 +78,7 @@ func hostileReading(t *testing.T) []byte {
 	}
 	marks, _ := reading.Report["body_map"].([]any)
 	on := map[string]any{}
-	for name, value := range mark {
-		on[name] = value
-	}
+	maps.Copy(on, mark)
 	on["panel"], on["side"] = "roof", nil
 	reading.Report["body_map"] = append(marks, mark, on)
 	data, err := json.Marshal(reading)
@@ -89,7 +88,7 @@ func hostileReading(t *testing.T) []byte {
 
 // watcher is a browser whose requests to other hosts arrive at a proxy of the test.
 type watcher struct {
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // of the browser, which the test closes
 
 	mu      sync.Mutex
 	left    []string // requests to other hosts

@@ -89,11 +89,11 @@ func (s *Server) jobBody(r *http.Request, job *jobs.Job) (jobBody, error) {
 		failed = body.Error
 	}
 	body.Result, err = s.jobResult(r, job, failed, ignored)
-	if body.Error != nil {
-		body.Error, _ = errors.AsType[*problem.Problem](err)
-		return body, nil
+	if body.Error == nil {
+		return body, err
 	}
-	return body, err
+	body.Error, _ = errors.AsType[*problem.Problem](err)
+	return body, nil
 }
 
 // jobResult returns the result of a job in the view of a request, or its error.

@@ -167,7 +167,8 @@ func (s *Server) findLabel(ctx context.Context, catalogue *tra.Catalogue, req ye
 		for i, label := range exact {
 			names[i] = label.Make.Name
 		}
-		return tra.Label{}, problem.New(http.StatusBadRequest, "make_ambiguous", message.Values{"makes": strings.Join(names, ", ")})
+		makes := message.Values{"makes": strings.Join(names, ", ")}
+		return tra.Label{}, problem.New(http.StatusBadRequest, "make_ambiguous", makes)
 	case pending:
 		return tra.Label{}, errCatalogueMissing.WithCause(s.requestSync(ctx))
 	}

@@ -12,7 +12,7 @@ func TestPagesAreServedOnlyWhenTheyAreOn(t *testing.T) {
 	t.Parallel()
 	for on, want := range map[bool]string{false: "404 application/json", true: "200 text/html; charset=utf-8"} {
 		a := newApp(t, embedded(t), func(o *api.Options) { o.Page.Enabled = on })
-		response, err := http.Get(a.URL + "/") //nolint:noctx // a test
+		response, err := http.Get(a.URL + "/")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +29,7 @@ func TestVisitorsReachNoEndpointOfKeys(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Page.Enabled = true })
 	for _, path := range []string{"/v1/vehicles", "/v1/batches", "/v1/jobs/1", "/e/../v1/batches", "/static/../../v1/batches"} {
-		response, err := http.Get(a.URL + path) //nolint:noctx // a test
+		response, err := http.Get(a.URL + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestVisitorsReachNoEndpointOfKeys(t *testing.T) {
 			t.Errorf("%s: %s", path, response.Status)
 		}
 	}
-	response, err := http.Post(a.URL+"/go", "application/x-www-form-urlencoded", strings.NewReader("u=http://169.254.169.254/")) //nolint:noctx // a test
+	response, err := http.Post(a.URL+"/go", "application/x-www-form-urlencoded", strings.NewReader("u=http://169.254.169.254/"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,8 @@ func (s *Server) priced(estimate []byte, terms vehicle.Terms, source vehicle.Sou
 		highest.Value = e.MaxPrice
 	}
 	return jsonobject.Replace(estimate,
-		jsonobject.Field{Name: "summary", Value: e.Summary}, jsonobject.Field{Name: "driveAway", Value: e.DriveAway}, warnings, highest)
+		jsonobject.Field{Name: "summary", Value: e.Summary},
+		jsonobject.Field{Name: "driveAway", Value: e.DriveAway}, warnings, highest)
 }
 
 // withWarnings returns a result with more warnings.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -91,12 +92,9 @@ func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer release()
-	by := r.URL.Query().Get("sort")
-	if _, known := sortKeys[by]; !known && by != "" {
-		return errSortUnknown
-	}
-	if by != "" && (part.state != "" || !part.since.IsZero()) {
-		return errSortUnknown // all rows are sorted
+	by, err := parseSort(r, part)
+	if err != nil {
+		return err
 	}
 	if by != "" { // all rows are read before the first is sent
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * writeTimeout))
@@ -123,6 +121,15 @@ func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// parseSort returns the parameter sort, which orders all rows; empty without it.
+func parseSort(r *http.Request, part resultPart) (by string, err error) {
+	by = r.URL.Query().Get("sort")
+	if _, known := sortKeys[by]; by != "" && (!known || part.state != "" || !part.since.IsZero()) {
+		return "", errSortUnknown
+	}
+	return by, nil
+}
+
 // sendResults writes the first rows, and then reads and writes the others.
 func (s *Server) sendResults(
 	w http.ResponseWriter, r *http.Request, f resultFormat, b *batch.Batch, from *resultRows, following string,
@@ -147,22 +154,7 @@ func (s *Server) sendResults(
 		}
 	}()
 	for {
-		for rows := range slices.Chunk(from.items, resultsTurn) {
-			processor.give()
-			if err = processor.take(r.Context()); err != nil {
-				return err
-			}
-			for _, item := range rows {
-				if err = s.sendResult(out, item, terms); err != nil {
-					return err
-				}
-			}
-		}
-		if from.last() {
-			err = out.end()
-		}
-		processor.give()
-		if err != nil {
+		if err = s.formatRows(r.Context(), out, from, terms, &processor); err != nil {
 			return err
 		}
 		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a connection that does not support deadlines needs none
@@ -173,6 +165,28 @@ func (s *Server) sendResults(
 			return err
 		}
 	}
+}
+
+// formatRows writes rows, and the end after the last, a few in each turn at a processor.
+func (s *Server) formatRows(
+	ctx context.Context, out resultWriter, from *resultRows, terms vehicle.Terms, processor *turn,
+) error {
+	defer processor.give()
+	for rows := range slices.Chunk(from.items, resultsTurn) {
+		processor.give()
+		if err := processor.take(ctx); err != nil {
+			return err
+		}
+		for _, item := range rows {
+			if err := s.sendResult(out, item, terms); err != nil {
+				return err
+			}
+		}
+	}
+	if from.last() {
+		return out.end()
+	}
+	return nil
 }
 
 // sendResult writes one row, with its cost on the terms of the batch.

@@ -67,8 +67,8 @@ func New(options Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		options: options, bodies: fair.NewPlaces(maxLargeBodies), exports: fair.NewPlaces(maxExports), processors: newProcessors(),
-		outages: tra.NewOutages(options.TRA.Status), pauses: pauses{redis: options.Redis},
+		options: options, bodies: fair.NewPlaces(maxLargeBodies), exports: fair.NewPlaces(maxExports),
+		processors: newProcessors(), outages: tra.NewOutages(options.TRA.Status), pauses: pauses{redis: options.Redis},
 		matcher: match.New(match.Options{}),
 	}
 	s.failedLogins = prometheus.NewCounterVec(prometheus.CounterOpts{

@@ -156,14 +156,6 @@ func TestTheLocationOfAJobHasTheTerms(t *testing.T) {
 	}
 }
 
-func costsOf(t *testing.T, text string) (costs *vehicle.Costs) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(text), &costs); err != nil {
-		t.Fatal(err)
-	}
-	return costs
-}
-
 // TestAComparisonOnOtherTermsIsMadeAgain of what is kept: nothing is asked, and what is
 // kept stays as it is.
 func TestAComparisonOnOtherTermsIsMadeAgain(t *testing.T) {

@@ -54,7 +54,11 @@ func TestOneAnswerWhicheverWayItIsRead(t *testing.T) {
 	plain := a.request(t, http.MethodPost, "/v1/estimate", `{"url":"`+site+`/viewed"}`)
 	plain.Header.Set("Prefer", "respond-async")
 	shared := a.send(t, plain)
-	var accepted struct{ ID, Location, Events string }
+	var accepted struct {
+		ID       string `json:"id"`
+		Location string `json:"location"`
+		Events   string `json:"events"`
+	}
 	if err := json.Unmarshal([]byte(async.body), &accepted); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +126,9 @@ func (a *app) notified(t *testing.T, hook string) (locations []string) {
 	}
 	for _, d := range deliveries {
 		var sent struct {
-			Data struct{ Location string }
+			Data struct {
+				Location string `json:"location"`
+			} `json:"data"`
 		}
 		if err := json.Unmarshal(d.Payload, &sent); err != nil {
 			t.Fatal(err)
@@ -164,7 +170,12 @@ func TestARefusedJobIsExplainedWhicheverWayItIsRead(t *testing.T) {
 // TestTheEndOfAWaitSaysWhy it is over, and which job goes on.
 func TestTheEndOfAWaitSaysWhy(t *testing.T) {
 	a := newApp(t, embedded(t), func(o *api.Options) { o.WaitMax = 50 * time.Millisecond })
-	ask := func() (problem struct{ Job, WaitingFor, Error, Code string }) {
+	ask := func() (problem struct {
+		Job        string `json:"job"`
+		WaitingFor string `json:"waitingFor"`
+		Error      string `json:"error"`
+		Code       string `json:"code"`
+	}) {
 		got := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"`+site+`/slow"}`))
 		if err := json.Unmarshal([]byte(got.body), &problem); err != nil || got.status != 504 {
 			t.Fatal(got.status, got.body)

@@ -64,7 +64,11 @@ func TestNetHTTPAnswersWithJSON(t *testing.T) {
 		}
 		body, err := io.ReadAll(response.Body)
 		_, _ = response.Body.Close(), conn.Close()
-		var said struct{ Error, Code, Request string }
+		var said struct {
+			Error   string `json:"error"`
+			Code    string `json:"code"`
+			Request string `json:"request"`
+		}
 		switch {
 		case err != nil || response.StatusCode != c.status:
 			t.Errorf("%s: %d, %v, %s", c.name, response.StatusCode, err, body)
@@ -73,7 +77,7 @@ func TestNetHTTPAnswersWithJSON(t *testing.T) {
 				t.Errorf("%s: %s", c.name, body)
 			}
 		case json.Unmarshal(body, &said) != nil || said.Code != c.code || said.Error == "" ||
-			said.Request != response.Header.Get("X-Request-Id") || response.Header.Get("Content-Type") != "application/json":
+			said.Request != response.Header.Get("X-Request-ID") || response.Header.Get("Content-Type") != "application/json":
 			t.Errorf("%s: %v %s", c.name, response.Header, body)
 		}
 	}

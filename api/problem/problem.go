@@ -16,7 +16,7 @@ import (
 )
 
 // Problem is an error that a client can see. Only the log shows its cause.
-type Problem struct {
+type Problem struct { //nolint:errname // its package says that it is an error
 	message.Notice // what is wrong, and what to do
 
 	Status     int
@@ -127,7 +127,7 @@ func (p *Problem) Waiting(what string, why message.Notice) *Problem {
 
 // Is reports whether a problem is another one but for what it was given later.
 func (p *Problem) Is(target error) bool {
-	other, ok := target.(*Problem) //nolint:errorlint // errors.Is unwraps
+	other, ok := target.(*Problem)
 	return ok && p.Code == other.Code && p.Status == other.Status
 }
 

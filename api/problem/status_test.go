@@ -56,8 +56,9 @@ func TestEveryBodyHasWhatAProgramNeeds(t *testing.T) {
 	p := problem.Field("costs.freightUSD", "amount", 0, 10)
 	p.Request = "r1"
 	var body struct {
-		Retryable      *bool
-		Param, Request string
+		Retryable *bool  `json:"retryable"`
+		Param     string `json:"param"`
+		Request   string `json:"request"`
 	}
 	data, err := p.Encode()
 	if err != nil || json.Unmarshal(data, &body) != nil {

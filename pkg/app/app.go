@@ -81,7 +81,8 @@ func New(o Options) (*App, error) {
 		}
 	}
 	a := &App{
-		options: o, log: o.Log, registry: newRegistry(), stores: newStores(o.Redis.Client(), o.Secrets, o.Log), failed: make(chan error, 1),
+		options: o, log: o.Log, registry: newRegistry(), failed: make(chan error, 1),
+		stores: newStores(o.Redis.Client(), o.Secrets, o.Log),
 	}
 	if o.LearnFreight {
 		a.freight = freight.New(o.Redis.Client(), sites.NameOf, o.Log)

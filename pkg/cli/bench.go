@@ -168,7 +168,7 @@ func (c *benchLine) Run(r *run) error {
 		Log:       newLog(r.Err, "error"),
 		Progress:  r.Err,
 		Faults:    lab.LineFaults{Delay: c.Delay, Jitter: c.Jitter, Rate: 1000 * c.Rate, Reset: c.Reset},
-		Authority: c.Latency, Concurrency: c.Concurrency, Workers: c.Workers, Proxy: c.Proxy, People: c.People, Rows: c.Rows, Vehicles: c.Vehicles,
-		Rate: c.Calls, New: c.New, Pause: c.Pause, Idle: c.Idle,
+		Authority: c.Latency, Concurrency: c.Concurrency, Workers: c.Workers, Proxy: c.Proxy,
+		People: c.People, Rows: c.Rows, Vehicles: c.Vehicles, Rate: c.Calls, New: c.New, Pause: c.Pause, Idle: c.Idle,
 	})
 }

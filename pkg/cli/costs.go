@@ -97,6 +97,6 @@ func (c *costsLearned) Run(r *run) error {
 
 func learnedRow(of, unit string, l freight.Learned) []string {
 	return []string{
-		of, l.Median.StringFixed(2), l.Low.StringFixed(2), l.High.StringFixed(2), unit, strconv.Itoa(int(l.Count)), l.From, l.To,
+		of, l.Median.StringFixed(2), l.Low.StringFixed(2), l.High.StringFixed(2), unit, strconv.Itoa(l.Count), l.From, l.To,
 	}
 }

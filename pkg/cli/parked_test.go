@@ -26,8 +26,7 @@ import (
 type rows struct {
 	*stack
 
-	path   string
-	counts map[string]int
+	path string
 }
 
 // submitRows submits a batch.

@@ -18,8 +18,8 @@ func (r *run) warnSecretFlags(parsed *kong.Context) {
 		if flag == nil || element.Resolved || flag.Target.Type() != reflect.TypeFor[Secret]() {
 			continue
 		}
-		value := flag.Target.Interface().(Secret) //nolint:forcetypeassert // it has been looked at
-		if strings.Contains(string(value), "://") && redisx.Redact(string(value)) == string(value) {
+		value := flag.Target.String()
+		if strings.Contains(value, "://") && redisx.Redact(value) == value {
 			continue // a URL without a password
 		}
 		r.log.Warn(fmt.Sprintf("--%s stands in the process list: set %s instead", flag.Name, flag.Envs[0]))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -71,7 +72,8 @@ func (c *workerCommand) Validate() error {
 
 // Validate is called by kong, as that of apiCommand.
 func (c *serveCommand) Validate() error {
-	return errors.Join(c.secretsConfig.Validate(), c.httpConfig.Validate(), c.workerConfig.Validate(), c.authorityConfig.Validate())
+	return errors.Join(
+		c.secretsConfig.Validate(), c.httpConfig.Validate(), c.workerConfig.Validate(), c.authorityConfig.Validate())
 }
 
 // parts says what a process runs.
@@ -79,6 +81,20 @@ type parts struct {
 	http      *httpConfig   // nil: no API
 	worker    *workerConfig // nil: no workers
 	authority authorityConfig
+}
+
+// options sets what the parts need.
+func (p parts) options(ctx context.Context, o *app.Options) (err error) {
+	if p.worker != nil {
+		if o.Worker, err = p.worker.options(p.authority); err != nil {
+			return err
+		}
+		o.MetricsAddr = string(p.worker.MetricsAddr)
+	}
+	if p.http != nil {
+		o.API, err = p.http.options(ctx)
+	}
+	return err
 }
 
 var errSecretsKeyMissing = errors.New("set SECRETS_KEY, which seals the secrets of webhooks in Redis;" +
@@ -135,16 +151,8 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 		Redis: conn, Log: r.log, Secrets: ring, Costs: costs, LearnFreight: shared.LearnFreight, Sheets: hosts,
 		AllowLoopback: shared.AllowLoopback, KeyAITokens: shared.KeyAITokens,
 	}
-	if p.worker != nil {
-		if options.Worker, err = p.worker.options(p.authority); err != nil {
-			return err
-		}
-		options.MetricsAddr = string(p.worker.MetricsAddr)
-	}
-	if p.http != nil {
-		if options.API, err = p.http.options(r.ctx); err != nil {
-			return err
-		}
+	if err := p.options(r.ctx, &options); err != nil {
+		return err
 	}
 	service, err := app.New(options)
 	if err != nil {

@@ -40,5 +40,6 @@ func versionText() string {
 		}
 		date = cmp.Or(date, recorded["vcs.time"])
 	}
-	return fmt.Sprintf("ushuru %s, commit %s, %s", cmp.Or(version, "unknown"), cmp.Or(commit, "unknown"), cmp.Or(date, "date unknown"))
+	return fmt.Sprintf("ushuru %s, commit %s, %s",
+		cmp.Or(version, "unknown"), cmp.Or(commit, "unknown"), cmp.Or(date, "date unknown"))
 }

@@ -103,10 +103,9 @@ func (s *Store) end(
 // twice: the sweeper checks the job until MarkFinalized.
 func (s *Store) PublishEnd(ctx context.Context, job *Job, remember time.Duration) (parents []string, err error) {
 	grace := time.Duration(0)
-	switch job.State {
-	case Succeeded:
+	if job.State == Succeeded {
 		grace = joinGrace
-	case Failed:
+	} else if job.State == Failed {
 		grace = min(remember, RefusalTTL)
 	}
 	return scriptPublish.Run(ctx, s.redis, keysOf(job), job.ID, grace.Milliseconds(), channelEnded).StringSlice()

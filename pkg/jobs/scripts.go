@@ -58,7 +58,9 @@ if holder then
   if state == 'queued' or state == 'running' then
     subscribe(record, ARGV[7] .. holder, redis.call('PTTL', record))
   end
-  if state == 'failed' and redis.call('PTTL', KEYS[3]) <= tonumber(ARGV[8]) then return {holder, redis.call('HGETALL', record)} end --
+  if state == 'failed' and redis.call('PTTL', KEYS[3]) <= tonumber(ARGV[8]) then
+    return {holder, redis.call('HGETALL', record)}
+  end
   if state and state ~= 'failed' and state ~= 'cancelled' then return {holder, redis.call('HGETALL', record)} end --
 end
 redis.call('HSET', KEYS[1], 'meta', ARGV[2], 'state', 'queued')

@@ -273,7 +273,8 @@ func (s *Sender) send(ctx context.Context, d Delivery, url string, secrets []str
 	}
 	header := http.Header{
 		"Content-Type": {"application/json"}, "User-Agent": {"Ushuru-Webhooks/1.0"},
-		signature.HeaderID: {d.ID}, signature.HeaderTimestamp: {strconv.FormatInt(now.Unix(), 10)}, signature.HeaderSignature: {signed},
+		signature.HeaderID: {d.ID}, signature.HeaderTimestamp: {strconv.FormatInt(now.Unix(), 10)},
+		signature.HeaderSignature: {signed},
 	}
 	bounded, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()

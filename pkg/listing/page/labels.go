@@ -34,36 +34,43 @@ func ClaimLabels(doc *Document, c *claim.List) {
 	own, others := doc.ownPairs(names)
 	cards := byGroup(own)
 	main := doc.mainCard(cards, names)
-	if main != nil && (isAmbiguous(main, cards, names) || comparesCars(main)) {
-		c.Several, main = true, nil
-	}
-	if main != nil {
-		if main.withheld != "" && main.first[claim.FieldPrice] == "" {
-			c.Sold = c.Sold || soldWords.MatchString(main.withheld)
-			c.NoPrice = reasonWithheld
-		}
-		if main.isLoose() {
-			doc.loose = append(doc.loose, main.pairs...)
-		} else {
-			claimPairs(c, main.pairs)
-		}
-		for _, other := range cards {
-			switch {
-			case other == main:
-			case isOtherCar(other, main, cards) || doc.namesOther(other, main, names):
-				rejectPairs(c, other.pairs)
-			case other.isLoose():
-				own, unclear := doc.ownPrices(other.pairs, main)
-				doc.loose = append(doc.loose, own...)
-				for _, p := range unclear {
-					c.Reject(p.Field, p.Value, ReasonUnclear)
-				}
-			default:
-				claimPairs(c, other.pairs)
-			}
-		}
+	switch {
+	case main == nil:
+	case isAmbiguous(main, cards, names) || comparesCars(main):
+		c.Several = true
+	default:
+		doc.claimCards(c, main, cards, names)
 	}
 	rejectPairs(c, others)
+}
+
+// claimCards claims the pairs of the main card, and those of the others that do not
+// describe another car.
+func (d *Document) claimCards(c *claim.List, main *card, cards []*card, names pageNames) {
+	if main.withheld != "" && main.first[claim.FieldPrice] == "" {
+		c.Sold = c.Sold || soldWords.MatchString(main.withheld)
+		c.NoPrice = reasonWithheld
+	}
+	if main.isLoose() {
+		d.loose = append(d.loose, main.pairs...)
+	} else {
+		claimPairs(c, main.pairs)
+	}
+	for _, other := range cards {
+		switch {
+		case other == main:
+		case isOtherCar(other, main, cards) || d.namesOther(other, main, names):
+			rejectPairs(c, other.pairs)
+		case other.isLoose():
+			own, unclear := d.ownPrices(other.pairs, main)
+			d.loose = append(d.loose, own...)
+			for _, p := range unclear {
+				c.Reject(p.Field, p.Value, ReasonUnclear)
+			}
+		default:
+			claimPairs(c, other.pairs)
+		}
+	}
 }
 
 // ownPrices separates from loose pairs the prices that may be another car's: outside
@@ -172,7 +179,7 @@ func isOfNow(p pairs.Pair) bool {
 func claimPairs(c *claim.List, pairs []pairs.Pair) {
 	discounted := slices.ContainsFunc(pairs, isOfNow)
 	for _, p := range pairs {
-		price := p.Field == claim.FieldPrice || p.Field == claim.FieldCF
+		text := p.Label + " " + p.Value
 		switch {
 		case p.Field == claim.FieldStatus:
 			c.Sold = c.Sold || !c.IsLot && soldWords.MatchString(p.Value) && !notSold.MatchString(p.Value)
@@ -180,15 +187,21 @@ func claimPairs(c *claim.List, pairs []pairs.Pair) {
 			c.Reject(p.Field, p.Value, claim.ReasonFormer)
 		case p.Struck:
 			c.Reject(p.Field, p.Value, reasonStruck)
-		case price && instalment.MatchString(p.Label+" "+p.Value+" "+textAfter(p.Node)):
-			c.Rental = c.Rental || perDay.MatchString(p.Label+" "+p.Value+" "+textAfter(p.Node))
+		case isInstalment(p):
+			c.Rental = c.Rental || perDay.MatchString(text+" "+textAfter(p.Node))
 			c.Reject(p.Field, p.Value, reasonInstalment)
-		case p.Field == claim.FieldCF && !NamesDar(p.Label+" "+p.Value):
+		case p.Field == claim.FieldCF && !NamesDar(text):
 			c.Reject(p.Field, p.Value, reasonDestination)
 		default:
 			c.Add(p.Field, p.Value)
 		}
 	}
+}
+
+// isInstalment reports whether a price is only a part of what the car costs.
+func isInstalment(p pairs.Pair) bool {
+	price := p.Field == claim.FieldPrice || p.Field == claim.FieldCF
+	return price && instalment.MatchString(p.Label+" "+p.Value+" "+textAfter(p.Node))
 }
 
 // maxAfter bounds the text after a value that is examined.
