@@ -4,10 +4,9 @@ import (
 	"encoding/xml"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
-
-	"strconv"
 )
 
 // drawingXML places the chart beside the table of the cheapest.
@@ -15,11 +14,41 @@ const drawingXML = xmlHead + `<xdr:wsDr xmlns:xdr="http://schemas.openxmlformats
 	`xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><xdr:twoCellAnchor>` +
 	`<xdr:from><xdr:col>7</xdr:col><xdr:colOff>0</xdr:colOff><xdr:row>0</xdr:row><xdr:rowOff>0</xdr:rowOff></xdr:from>` +
 	`<xdr:to><xdr:col>20</xdr:col><xdr:colOff>0</xdr:colOff><xdr:row>28</xdr:row><xdr:rowOff>0</xdr:rowOff></xdr:to>` +
-	`<xdr:graphicFrame macro=""><xdr:nvGraphicFramePr><xdr:cNvPr id="2" name="Cost over year"/><xdr:cNvGraphicFramePr/></xdr:nvGraphicFramePr>` +
+	`<xdr:graphicFrame macro="">` +
+	`<xdr:nvGraphicFramePr><xdr:cNvPr id="2" name="Cost over year"/><xdr:cNvGraphicFramePr/></xdr:nvGraphicFramePr>` +
 	`<xdr:xfrm><a:off x="0" y="0"/><a:ext cx="0" cy="0"/></xdr:xfrm><a:graphic>` +
 	`<a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/chart">` +
 	`<c:chart xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" xmlns:r="` + relNS + `" r:id="rId1"/>` +
 	`</a:graphicData></a:graphic></xdr:graphicFrame><xdr:clientData/></xdr:twoCellAnchor></xdr:wsDr>`
+
+// The parts of the chart.
+const (
+	chartBegin = xmlHead + `<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" ` +
+		`xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><c:chart>`
+	plotBegin = `<c:autoTitleDeleted val="0"/><c:plotArea><c:layout/>` +
+		`<c:scatterChart><c:scatterStyle val="lineMarker"/><c:varyColors val="0"/>`
+	plotAxes = `<c:axId val="1"/><c:axId val="2"/></c:scatterChart>`
+	chartEnd = `</c:plotArea><c:legend><c:legendPos val="b"/><c:overlay val="0"/></c:legend>` +
+		`<c:plotVisOnly val="1"/></c:chart></c:chartSpace>`
+
+	// Of a title: its text.
+	titleFormat = `<c:title><c:tx><c:rich><a:bodyPr/><a:p><a:r><a:t>%s</a:t></a:r></a:p></c:rich></c:tx>` +
+		`<c:overlay val="0"/></c:title>`
+	// Of a series: its number, twice; its name; size and colour of its dots; cells of x and y.
+	seriesFormat = `<c:ser><c:idx val="%d"/><c:order val="%d"/><c:tx><c:v>%s</c:v></c:tx>` +
+		`<c:spPr><a:ln w="19050"><a:noFill/></a:ln></c:spPr><c:marker><c:symbol val="circle"/><c:size val="%d"/>` +
+		`<c:spPr><a:solidFill><a:srgbClr val="%s"/></a:solidFill><a:ln><a:noFill/></a:ln></c:spPr></c:marker>` +
+		`<c:xVal><c:numRef><c:f>%s</c:f></c:numRef></c:xVal><c:yVal><c:numRef><c:f>%s</c:f></c:numRef></c:yVal>` +
+		`<c:smooth val="0"/></c:ser>`
+	// Of an axis before its title: its number and side; behind it: how numbers are written,
+	// and the axis that it crosses.
+	axisBeginFormat = `<c:valAx><c:axId val="%d"/><c:scaling><c:orientation val="minMax"/></c:scaling>` +
+		`<c:delete val="0"/><c:axPos val="%s"/>`
+	gridlines = `<c:majorGridlines><c:spPr><a:ln w="6350"><a:solidFill><a:srgbClr val="D9D9D9"/></a:solidFill></a:ln>` +
+		`</c:spPr></c:majorGridlines>`
+	axisEndFormat = `<c:numFmt formatCode="%s" sourceLinked="0"/><c:majorTickMark val="out"/><c:minorTickMark val="none"/>` +
+		`<c:tickLblPos val="nextTo"/><c:crossAx val="%d"/><c:crosses val="min"/></c:valAx>`
+)
 
 // chart returns the chart: the cost on the road over the year, of all cars and of the
 // cheapest. It refers to the cells, so that it has no figures of its own.
@@ -28,19 +57,20 @@ func (t *xlsxTable) chart() string {
 		return t.names[slices.IndexFunc(t.columns, func(c column) bool { return c.name == wanted })]
 	}
 	var b strings.Builder
-	b.WriteString(xmlHead + `<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" ` +
-		`xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><c:chart>`)
+	b.WriteString(chartBegin)
 	title(&b, t.digest.text("picture"))
-	b.WriteString(`<c:autoTitleDeleted val="0"/><c:plotArea><c:layout/><c:scatterChart><c:scatterStyle val="lineMarker"/><c:varyColors val="0"/>`)
+	b.WriteString(plotBegin)
 	last := max(t.row, 2)
-	points(&b, 0, t.digest.text("all"), "8FAADC", fmt.Sprintf("%s!$%s$2:$%s$%d", sheetName, name("year"), name("year"), last),
+	points(&b, 0, t.digest.text("all"), "8FAADC",
+		fmt.Sprintf("%s!$%s$2:$%s$%d", sheetName, name("year"), name("year"), last),
 		fmt.Sprintf("%s!$%s$2:$%s$%d", sheetName, name("onTheRoadTZS"), name("onTheRoadTZS"), last))
 	cheapest := max(len(t.digest.cheapest)+1, 2)
-	points(&b, 1, t.digest.text("cheapest"), "C00000", fmt.Sprintf("Picture!$D$2:$D$%d", cheapest), fmt.Sprintf("Picture!$E$2:$E$%d", cheapest))
-	b.WriteString(`<c:axId val="1"/><c:axId val="2"/></c:scatterChart>`)
+	points(&b, 1, t.digest.text("cheapest"), "C00000",
+		fmt.Sprintf("Picture!$D$2:$D$%d", cheapest), fmt.Sprintf("Picture!$E$2:$E$%d", cheapest))
+	b.WriteString(plotAxes)
 	axis(&b, 1, 2, "b", t.digest.text("year"), "0", false)
 	axis(&b, 2, 1, "l", t.digest.text("onTheRoad"), "#,##0", true)
-	b.WriteString(`</c:plotArea><c:legend><c:legendPos val="b"/><c:overlay val="0"/></c:legend><c:plotVisOnly val="1"/></c:chart></c:chartSpace>`)
+	b.WriteString(chartEnd)
 	return b.String()
 }
 
@@ -51,25 +81,20 @@ func escaped(text string) string {
 }
 
 func title(b *strings.Builder, text string) {
-	b.WriteString(`<c:title><c:tx><c:rich><a:bodyPr/><a:p><a:r><a:t>` + escaped(text) + `</a:t></a:r></a:p></c:rich></c:tx><c:overlay val="0"/></c:title>`)
+	_, _ = fmt.Fprintf(b, titleFormat, escaped(text))
 }
 
 func points(b *strings.Builder, index int, name, colour, x, y string) {
-	_, _ = fmt.Fprintf(b, `<c:ser><c:idx val="%d"/><c:order val="%d"/><c:tx><c:v>%s</c:v></c:tx>`+
-		`<c:spPr><a:ln w="19050"><a:noFill/></a:ln></c:spPr><c:marker><c:symbol val="circle"/><c:size val="%d"/>`+
-		`<c:spPr><a:solidFill><a:srgbClr val="%s"/></a:solidFill><a:ln><a:noFill/></a:ln></c:spPr></c:marker>`+
-		`<c:xVal><c:numRef><c:f>%s</c:f></c:numRef></c:xVal><c:yVal><c:numRef><c:f>%s</c:f></c:numRef></c:yVal><c:smooth val="0"/></c:ser>`,
-		index, index, escaped(name), 4+2*index, colour, x, y)
+	_, _ = fmt.Fprintf(b, seriesFormat, index, index, escaped(name), 4+2*index, colour, x, y)
 }
 
 func axis(b *strings.Builder, id, cross int, position, name, format string, lines bool) {
-	_, _ = fmt.Fprintf(b, `<c:valAx><c:axId val="%d"/><c:scaling><c:orientation val="minMax"/></c:scaling><c:delete val="0"/><c:axPos val="%s"/>`, id, position)
+	_, _ = fmt.Fprintf(b, axisBeginFormat, id, position)
 	if lines {
-		b.WriteString(`<c:majorGridlines><c:spPr><a:ln w="6350"><a:solidFill><a:srgbClr val="D9D9D9"/></a:solidFill></a:ln></c:spPr></c:majorGridlines>`)
+		b.WriteString(gridlines)
 	}
 	title(b, name)
-	_, _ = fmt.Fprintf(b, `<c:numFmt formatCode="%s" sourceLinked="0"/><c:majorTickMark val="out"/><c:minorTickMark val="none"/><c:tickLblPos val="nextTo"/>`+
-		`<c:crossAx val="%d"/><c:crosses val="min"/></c:valAx>`, format, cross)
+	_, _ = fmt.Fprintf(b, axisEndFormat, format, cross)
 }
 
 // serial returns a moment as spreadsheets count days, in Dar es Salaam's time of the API's

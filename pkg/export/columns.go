@@ -148,7 +148,7 @@ var columns = []column{
 	onTheRoad("onTheRoadLowTZS", func(s *vehicle.Sum) int64 { return s.LowTZS }),
 	onTheRoad("onTheRoadHighTZS", func(s *vehicle.Sum) int64 { return s.HighTZS }),
 	estimate("maxPriceUSD", 12, maxPrice),
-	estimate("marginUSD", 12, func(e *vehicle.Estimate) any { return marginOf(e) }),
+	estimate("marginUSD", 12, marginOf),
 	driveAway("driveAwayMissing", func(d *vehicle.DriveAway) any { return missing(d.Missing) }),
 
 	estimate("referenceNumber", 18, func(e *vehicle.Estimate) any { return e.Tax.ReferenceNumber }),

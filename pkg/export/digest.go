@@ -48,7 +48,9 @@ type cheap struct {
 type source struct{ line, source, date string }
 
 func newDigest(o Options) *digest {
-	return &digest{options: o, states: map[batch.State]int{}, codes: map[string]int{}, rates: map[string]bool{}, bases: map[string]int{}}
+	return &digest{
+		options: o, states: map[batch.State]int{}, codes: map[string]int{}, rates: map[string]bool{}, bases: map[string]int{},
+	}
 }
 
 // text returns a text of the tables in their language.
@@ -75,7 +77,8 @@ func (d *digest) add(l Line) {
 	}
 	p := point{e.Car.Year, e.Summary.OnTheRoad.TZS}
 	d.points = append(d.points, p)
-	found := cheap{p, l.Number, l.Reference, strings.Join(strings.Fields(e.Car.Make+" "+e.Car.Model+" "+e.Car.ModelCode), " "), nil}
+	name := strings.Join(strings.Fields(e.Car.Make+" "+e.Car.Model+" "+e.Car.ModelCode), " ")
+	found := cheap{p, l.Number, l.Reference, name, nil}
 	if e.MaxPrice != nil && e.MaxPrice.FOB != nil {
 		found.maxPrice = e.MaxPrice.FOB.Likely
 	}

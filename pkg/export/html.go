@@ -85,21 +85,26 @@ func thousands(n int64) string {
 }
 
 const pageStyle = `body{font:15px/1.4 system-ui,sans-serif;margin:2em auto;max-width:60em;padding:0 1em;color:#222}` +
-	`table{border-collapse:collapse;margin:1em 0;width:100%;font-size:13px}td,th{padding:.25em .5em;border-bottom:1px solid #ddd;text-align:left}` +
+	`table{border-collapse:collapse;margin:1em 0;width:100%;font-size:13px}` +
+	`td,th{padding:.25em .5em;border-bottom:1px solid #ddd;text-align:left}` +
 	`th{background:#e2efda}td:nth-child(4),td:nth-child(5),td:nth-child(6){text-align:right;white-space:nowrap}` +
 	`.notes td{text-align:left!important;white-space:normal!important}svg{width:100%;height:auto}`
+
+// pageFormat is the beginning of a page: its language, title, style, and title again.
+const pageFormat = `<!doctype html><html lang="%s"><meta charset="utf-8">` +
+	`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">` +
+	`<meta name="viewport" content="width=device-width"><title>%s</title><style>%s</style><h1>%s</h1>` + "\n"
 
 // Close writes the page.
 func (p *page) Close() error {
 	d := p.digest
 	var b strings.Builder
 	title := html.EscapeString(d.text("picture"))
-	b.WriteString(`<!doctype html><html lang="` + html.EscapeString(d.options.Lang) + `"><meta charset="utf-8">` +
-		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">` +
-		`<meta name="viewport" content="width=device-width"><title>` + title + `</title><style>` + pageStyle + `</style><h1>` + title + "</h1>\n")
+	_, _ = fmt.Fprintf(&b, pageFormat, html.EscapeString(d.options.Lang), title, pageStyle, title)
 	b.WriteString(d.picture())
 	header := []string{
-		d.text("row"), d.text("reference"), d.text("car"), d.text("year"), d.text("onTheRoad"), d.text("maxPrice"), d.text("outcome"),
+		d.text("row"), d.text("reference"), d.text("car"), d.text("year"), d.text("onTheRoad"), d.text("maxPrice"),
+		d.text("outcome"),
 	}
 	b.WriteString("<h2>" + html.EscapeString(d.text("cheapest")) + "</h2><table>" + row("th", header[:6]))
 	for _, c := range d.cheapest {
@@ -159,7 +164,8 @@ func (d *digest) picture() string {
 	for year := first; year <= last; year += every {
 		_, _ = fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%d</text>`, x(year), pageTall-bottom+18, year)
 	}
-	_, _ = fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`, pageWidth/2, pageTall-5, html.EscapeString(d.text("year")))
+	_, _ = fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`,
+		pageWidth/2, pageTall-5, html.EscapeString(d.text("year")))
 	dots(&b, d.points, x, y, `stroke="#4472c4" stroke-opacity=".5" stroke-width="5"`)
 	cheapest := make([]point, len(d.cheapest))
 	for i, c := range d.cheapest {

@@ -71,7 +71,8 @@ const (
 		`<xf numFmtId="22" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>` +
 		`<xf numFmtId="4" fontId="1" fillId="2" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1" applyFill="1"/>` +
 		`<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/>` +
-		`<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0" applyAlignment="1"><alignment vertical="top" wrapText="1"/></xf>` +
+		`<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0" applyAlignment="1">` +
+		`<alignment vertical="top" wrapText="1"/></xf>` +
 		`</cellXfs></styleSheet>`
 	// The header stays visible.
 	sheetBegin = xmlHead + `<worksheet ` + mainNS + `><sheetViews><sheetView workbookViewId="0">` +

@@ -32,7 +32,8 @@ type Module struct {
 // Modules returns the modules with a package in what the arguments of go list -deps
 // name, ordered by their paths. dir is the root of the main module.
 func Modules(ctx context.Context, dir string, args ...string) ([]Module, error) {
-	command := exec.CommandContext(ctx, "go", append([]string{"list", "-deps", "-json=Module"}, args...)...) //nolint:gosec // the arguments are ours
+	args = append([]string{"list", "-deps", "-json=Module"}, args...)
+	command := exec.CommandContext(ctx, "go", args...) //nolint:gosec // the arguments are ours
 	command.Dir = dir
 	var problems bytes.Buffer
 	command.Stderr = &problems

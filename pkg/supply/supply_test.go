@@ -113,11 +113,11 @@ func TestBillIsThatOfTheProgram(t *testing.T) {
 	}
 	var got []string
 	for _, part := range bill.Components {
-		line := part.PURL
+		line := []string{part.PURL}
 		for _, p := range part.Properties {
-			line += " " + p.Value
+			line = append(line, p.Value)
 		}
-		got = append(got, line)
+		got = append(got, strings.Join(line, " "))
 		if len(part.Licenses) != 1 || part.Licenses[0].Expression == "" {
 			t.Errorf("%s has no licence", part.PURL)
 		}

@@ -60,7 +60,11 @@ func openWorkbook(data []byte, o Options) (*Reader, error) {
 	if err != nil || len(archive.File) > maxParts {
 		return nil, fmt.Errorf("%w: %w", ErrNotTable, errors.Join(err, errNoWorkbook))
 	}
-	w := &workbook{parts: map[string]*zip.File{}, left: min(maxUnpacked, minUnpacked+maxRatio*int64(len(data))), dates: map[int]bool{}}
+	w := &workbook{
+		parts: map[string]*zip.File{},
+		left:  min(maxUnpacked, minUnpacked+maxRatio*int64(len(data))),
+		dates: map[int]bool{},
+	}
 	for _, part := range archive.File {
 		w.parts[strings.ToLower(strings.TrimPrefix(part.Name, "/"))] = part
 	}
@@ -269,7 +273,7 @@ func (w *workbook) read(name string) (*element, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: no part %.100q", ErrNotTable, name)
 	}
-	if part.UncompressedSize64 > uint64(max(w.left, 0)) { //nolint:gosec // not negative
+	if part.UncompressedSize64 > uint64(max(w.left, 0)) {
 		return nil, ErrTooLarge
 	}
 	opened, err := part.Open()

@@ -53,7 +53,10 @@ func Write(w io.Writer, form string, n int, seed uint64) error {
 	case "taa.csv":
 		rows = append(rows, []any{"出品番号", "メーカー", "車種", "型式", "初度登録年月", "排気量(cc)", "燃料", "走行距離", "評価点", "開始価格(円)", "備考"})
 	default:
-		rows = append(rows, []any{"Ref No.", "Make", "Model", "Model Code", "Chassis No.", "Year/Month", "Engine Size", "Fuel", "Mileage", "M3", "FOB Price (USD)", "Location"})
+		rows = append(rows, []any{
+			"Ref No.", "Make", "Model", "Model Code", "Chassis No.", "Year/Month",
+			"Engine Size", "Fuel", "Mileage", "M3", "FOB Price (USD)", "Location",
+		})
 	}
 	for i := range n {
 		rows = append(rows, row(form, i, random))
@@ -90,7 +93,10 @@ func row(form string, i int, random *rand.Rand) []any {
 		if start != "-" {
 			yen = strconv.Itoa(price*1000) + "円"
 		}
-		return []any{20001 + i, c.makeJP, c.nameJP, c.code, fmt.Sprintf("%s.%d", era, month), c.cc, c.fuelJP, fmt.Sprintf("%d,000km", km), score, yen, "ナビ"}
+		return []any{
+			20001 + i, c.makeJP, c.nameJP, c.code, fmt.Sprintf("%s.%d", era, month),
+			c.cc, c.fuelJP, fmt.Sprintf("%d,000km", km), score, yen, "ナビ",
+		}
 	}
 	usd := any(price*1000/150 + 600)
 	if i%40 == 39 {
