@@ -144,7 +144,7 @@ var batchScenarios = []scenario{
 		},
 	},
 	{
-		name: "results in lines", url: "/v1/batches/{id}/results", headers: map[string]string{"Accept": "text/html, application/x-ndjson;q=0.9"},
+		name: "results in lines", url: "/v1/batches/{id}/results", headers: map[string]string{"Accept": "text/html;q=0.8, application/x-ndjson;q=0.9"},
 		before: batchOf("sw"), status: 200, want: map[string]string{"Content-Type": "application/x-ndjson"},
 		has: []string{"{\"row\":1,", "}\n{\"row\":2,"},
 	},

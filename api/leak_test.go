@@ -28,7 +28,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 		a.work(t)
 		visit("queues", http.MethodGet, "/monitoring/api/queues", 200).run(t, a)
 		for _, s := range []scenario{estimate("a", "/1"), estimate("b", noMatch)} {
-			s.status = map[string]int{"a": 200, "b": 500}[s.name]
+			s.status = map[string]int{"a": 200, "b": 422}[s.name]
 			s.run(t, a)
 		}
 		s := estimate("left waiting", hangs)

@@ -12,7 +12,7 @@ import (
 // TestADefiniteRefusalIsRemembered for some minutes: the same request fetches nothing, and
 // counts.
 func TestADefiniteRefusalIsRemembered(t *testing.T) {
-	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = quota.Limits{PerMinute: 100} })
+	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = quota.Limits{PerMinute: 10} })
 	a.work(t)
 	left := ""
 	for i := range 3 {

@@ -45,6 +45,15 @@ var addressFields = map[string]func(shape string) (path, body string){
 	"/v1/webhooks url": func(shape string) (string, string) {
 		return "/v1/webhooks", asJSON(map[string]any{"url": secure(shape), "events": []string{"job.completed"}})
 	},
+	"/v1/webhooks/{id} url": func(shape string) (string, string) { return "/v1/webhooks/wh0", withURL("url", secure(shape)) },
+}
+
+// methodOf is how a path of addressFields is requested.
+func methodOf(path string) string {
+	if strings.HasPrefix(path, "/v1/webhooks/") {
+		return http.MethodPatch // the URL is checked before the webhook is looked up
+	}
+	return http.MethodPost
 }
 
 func withURL(name, shape string) string { return asJSON(map[string]any{name: shape}) }
@@ -96,7 +105,7 @@ func TestAttackSSRFShapesInEveryField(t *testing.T) {
 				continue
 			}
 			path, body := request(shape)
-			r := a.request(t, http.MethodPost, path, body)
+			r := a.request(t, methodOf(path), path, body)
 			r.Header.Set("Content-Type", "application/json")
 			if !strings.HasPrefix(body, "{") {
 				r.Header.Set("Content-Type", "text/csv")
@@ -128,8 +137,8 @@ func fieldsWithURLs(t *testing.T, document *openapi3.T) (fields []string) {
 			if operation.RequestBody == nil {
 				continue
 			}
-			if method != http.MethodPost {
-				t.Errorf("%s %s has a body, and the test only posts", method, path)
+			if method != methodOf(path) {
+				t.Errorf("%s %s has a body, and the test does not send it", method, path)
 			}
 			for mediaType, content := range operation.RequestBody.Value.Content {
 				if mediaType == "text/csv" {

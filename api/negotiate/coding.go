@@ -26,7 +26,7 @@ var compressible = []string{
 // Compressed returns a handler whose responses are in the content coding that the request
 // wants most: zstd, gzip or none (RFC 9110, section 12.5.3).
 func Compressed(next http.Handler) (http.Handler, error) {
-	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(minSize), gzhttp.SetContentType(false),
+	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(minSize),
 		gzhttp.ContentTypeFilter(func(contentType string) bool {
 			mediaType, _, err := mime.ParseMediaType(contentType)
 			return err == nil && slices.Contains(compressible, mediaType)
