@@ -55,6 +55,7 @@ func (r *Reader) skips(i int, state State) bool {
 		return r.cancelled.Before(r.since)
 	case Rejected:
 		return r.created.Before(r.since)
+	case Succeeded, Failed:
 	}
 	if len(r.ended) < (i+1)*endedDigits {
 		return false // it ended under an earlier version
