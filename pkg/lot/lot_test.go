@@ -107,3 +107,12 @@ func TestColumnsThatAreNotRead(t *testing.T) {
 		t.Error(field)
 	}
 }
+
+func TestALongURLIsNotCut(t *testing.T) {
+	t.Parallel()
+	url := "https://www.example.com/" + strings.Repeat("a", 4000)
+	columns := lot.NewColumns([]string{"URL", "Reference"}, nil)
+	if row := columns.Read([]string{" " + url + " ", "-"}); row.URL != url || row.Reference != "" {
+		t.Errorf("%d bytes, reference %q", len(row.URL), row.Reference)
+	}
+}

@@ -24,9 +24,9 @@ type reading struct {
 // Read reads a row of the table.
 func (c *Columns) Read(cells []string) Row {
 	r := &reading{columns: c, cells: cells}
-	r.URL, r.Reference, r.ModelBody = r.text(fieldURL), r.text(fieldReference), r.text(fieldModelBody)
+	r.URL, r.Reference, r.ModelBody = r.whole(fieldURL), r.whole(fieldReference), r.whole(fieldModelBody)
 	if r.Reference == "" {
-		r.Reference = r.text(fieldLot)
+		r.Reference = r.whole(fieldLot)
 	}
 	r.PriceCandidates = isYes(r.text(fieldCandidates))
 	for field, i := range c.index {
@@ -52,6 +52,15 @@ func (r *reading) text(field string) string {
 		return claim.ValueOf(r.cells[i])
 	}
 	return ""
+}
+
+// whole returns the cell of a field as text does, but however long it is: the beginning
+// of a URL is another URL.
+func (r *reading) whole(field string) string {
+	if r.text(field) == "" {
+		return ""
+	}
+	return strings.TrimSpace(r.cells[r.columns.index[field]])
 }
 
 func (r *reading) problem(field, value string) *Problem {
