@@ -84,6 +84,9 @@ func launchSentinel(binary, dir string, downAfter time.Duration) (daemons []*dae
 	if err := poll(func(ctx context.Context) error { return replicaReady(ctx, daemons[1]) }); err != nil {
 		return daemons, err
 	}
+	if err := poll(func(ctx context.Context) error { return replicates(ctx, daemons[0]) }); err != nil {
+		return daemons, err
+	}
 	if err := add("sentinel", func(port int, home string) ([]string, error) {
 		return sentinelArgs(port, home, daemons[0].port, downAfter)
 	}); err != nil {
@@ -116,6 +119,23 @@ func replicaReady(ctx context.Context, replica *daemon) error {
 	}
 	if !strings.Contains(info, "master_link_status:up\r\n") {
 		return fmt.Errorf("the replica has no link to its master:\n%s", info)
+	}
+	return nil
+}
+
+// replicates fails until a replica of the master confirms what it is sent. A replica has
+// its link up to a second before that.
+func replicates(ctx context.Context, master *daemon) error {
+	client := master.client()
+	defer client.Close()
+	pipe := client.Pipeline()
+	pipe.Publish(ctx, "ready", "") // is sent to the replica, and changes no key
+	confirmed := pipe.Do(ctx, "WAIT", 1, time.Second.Milliseconds())
+	if _, err := pipe.Exec(ctx); err != nil {
+		return fmt.Errorf("wait for the replica: %w", err)
+	}
+	if confirmed.Val() != int64(1) {
+		return fmt.Errorf("%v replicas confirm what they are sent", confirmed.Val())
 	}
 	return nil
 }
