@@ -175,7 +175,8 @@ func TestTheEndOfAWaitSaysWhy(t *testing.T) {
 		WaitingFor string `json:"waitingFor"`
 		Error      string `json:"error"`
 		Code       string `json:"code"`
-	}) {
+	},
+	) {
 		got := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"`+site+`/slow"}`))
 		if err := json.Unmarshal([]byte(got.body), &problem); err != nil || got.status != 504 {
 			t.Fatal(got.status, got.body)

@@ -105,7 +105,8 @@ func (s *Store) PublishEnd(ctx context.Context, job *Job, remember time.Duration
 	grace := time.Duration(0)
 	if job.State == Succeeded {
 		grace = joinGrace
-	} else if job.State == Failed {
+	}
+	if job.State == Failed {
 		grace = min(remember, RefusalTTL)
 	}
 	return scriptPublish.Run(ctx, s.redis, keysOf(job), job.ID, grace.Milliseconds(), channelEnded).StringSlice()

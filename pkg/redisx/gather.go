@@ -82,7 +82,8 @@ func (g *gatherer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 // connection, does not block and is not part of a transaction. A heartbeat, which has a
 // time to live in seconds, waits for no other command.
 func gathers(command redis.Cmder) bool {
-	if args := command.Args(); len(args) == 5 && command.Name() == "set" && args[2] == "alive" { //nolint:mnd // SET key alive EX 5
+	args := command.Args()
+	if len(args) == 5 && command.Name() == "set" && args[2] == "alive" { //nolint:mnd // SET key alive EX 5
 		return false
 	}
 	switch command.Name() {
