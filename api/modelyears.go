@@ -15,6 +15,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"ushuru/api/problem"
+	"ushuru/api/terms"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
@@ -38,6 +39,7 @@ const (
 type yearsRequest struct {
 	modelBody, make string
 	car             vehicle.QuoteInput // of any year
+	landing         *vehicle.LandingDays
 	cheapestFirst   bool
 	refresh         bool
 }
@@ -66,7 +68,11 @@ func parseYearsRequest(r *http.Request) (yearsRequest, error) {
 	if req.refresh, err = parseSwitch(query, "refresh"); err != nil {
 		return req, err
 	}
-	req.cheapestFirst, err = parseSwitch(query, "cheapestFirst")
+	if req.cheapestFirst, err = parseSwitch(query, "cheapestFirst"); err != nil {
+		return req, err
+	}
+	asked, _, err := terms.ParseQuery(url.Values{"landing": query["landing"]}, time.Now())
+	req.landing = asked.Landing
 	return req, err
 }
 
@@ -103,7 +109,7 @@ func (s *Server) modelYears(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	req.car.Make, req.car.ModelBody = chassis.Normalise(label.Make.Name), label.Text
-	found, unknown, err := s.knownYears(ctx, catalogue, label, req.car)
+	found, unknown, err := s.knownYears(ctx, catalogue, label, req)
 	if err != nil {
 		return errUnavailable.WithCause(err)
 	}
@@ -183,8 +189,9 @@ func sameLabel(a, b string) bool {
 // knownYears returns the years of a label with what is known of each, and the quotes
 // that request what is not.
 func (s *Server) knownYears(
-	ctx context.Context, catalogue *tra.Catalogue, label tra.Label, car vehicle.QuoteInput,
+	ctx context.Context, catalogue *tra.Catalogue, label tra.Label, req yearsRequest,
 ) (found vehicle.ModelYears, unknown []vehicle.QuoteInput, err error) {
+	car := req.car
 	found = vehicle.ModelYears{Make: label.Make.Name, ModelBody: label.Text, Years: []vehicle.YearTaxes{}}
 	known := s.options.Catalogue.Known()
 	years, err := known.Years(ctx, label.Make, label.Text)
@@ -204,7 +211,7 @@ func (s *Server) knownYears(
 	slices.Reverse(years)
 	for _, year := range years[:min(len(years), maxModelYears)] {
 		car.Year = year
-		taxes, err := taxesOfYear(ctx, known, choice, car)
+		taxes, err := s.taxesOfYear(ctx, choice, car, req.landing)
 		switch {
 		case err != nil:
 			return found, nil, err
@@ -218,9 +225,10 @@ func (s *Server) knownYears(
 }
 
 // taxesOfYear returns what is known of the taxes of a car, as its quote would find them.
-func taxesOfYear(
-	ctx context.Context, known *tra.Known, choice match.Choice, car vehicle.QuoteInput,
+func (s *Server) taxesOfYear(
+	ctx context.Context, choice match.Choice, car vehicle.QuoteInput, landing *vehicle.LandingDays,
 ) (taxes vehicle.YearTaxes, err error) {
+	known := s.options.Catalogue.Known()
 	taxes.YOM = car.Year
 	matched, tuple, err := match.Resolve(ctx, car.Car(), choice, known)
 	if refused, ok := errors.AsType[*match.Error](err); ok {
@@ -242,10 +250,14 @@ func taxesOfYear(
 	if errors.Is(err, tra.ErrNotKnown) {
 		return taxes, nil
 	}
-	if err == nil {
-		setTaxes(&taxes, got)
+	if err != nil {
+		return taxes, err
 	}
-	return taxes, err
+	setTaxes(&taxes, got)
+	estimate := vehicle.Estimate{Matched: matched, Tax: got.Tax, AsOf: taxes.AsOf}
+	onLanding := s.options.Costs.OnLanding(estimate, landing, time.Now())
+	taxes.OnLanding = &onLanding
+	return taxes, nil
 }
 
 // setTaxes sets the figures of a year to those of the authority.
@@ -267,11 +279,11 @@ func setTaxes(taxes *vehicle.YearTaxes, got tra.Calculation) {
 // cents is how many digits an amount has after its point.
 const cents = 2
 
-// compareTaxes orders years by their taxes, those that are not known last.
+// compareTaxes orders years by their taxes on landing, those that are not known last.
 func compareTaxes(a, b vehicle.YearTaxes) int {
 	switch {
 	case a.Known && b.Known:
-		return a.TotalTaxesInTZS.Decimal().Cmp(b.TotalTaxesInTZS.Decimal())
+		return a.OnLanding.TotalTaxesInTZS.Decimal().Cmp(b.OnLanding.TotalTaxesInTZS.Decimal())
 	case a.Known:
 		return -1
 	case b.Known:

@@ -114,6 +114,7 @@ func TestModelYears(t *testing.T) {
 		{name: "of the one that is named", url: vanYears + "?make=Mercedes-Benz", status: 200, has: []string{`{"make":"MERCEDES","modelBody":"VAN - A1B - VAN","yearsListed":false,"years":[],"unknown":0,"pending":0}`}},
 		{name: "as a person writes it", url: "/v1/vehicles/ist%20-%20ncp60%20%2F%20%20NCP61%20-%20hatchback/years", status: 200, has: []string{`"modelBody":"IST - NCP60 / NCP61 - HATCHBACK"`}},
 		{name: "a switch that is neither", url: vitzYears + "?refresh=1", status: 400, has: []string{`\"refresh\" must be true or false`}},
+		{name: "a landing that is no day", url: vitzYears + "?landing=soon", status: 400, has: []string{`"param":"landing"`}},
 		{name: "an engine in litres", url: vitzYears + "?engine_cc=1.5", status: 400, has: []string{`\"engine_cc\" must be`}},
 		{name: "a fuel like a novel", url: vitzYears + "?fuel=" + strings.Repeat("x", 101), status: 400, has: []string{`\"fuel\" must be`}},
 		{name: "a label like a novel", url: "/v1/vehicles/" + strings.Repeat("x", 201) + "/years", status: 400, has: []string{`\"modelBody\" must be`}},

@@ -82,7 +82,7 @@ func (s *Server) knownTaxes(parent context.Context, car vehicle.Car, labels []st
 		if err != nil {
 			continue // the list has changed
 		}
-		known, err := taxesOfYear(ctx, s.options.Catalogue.Known(), choice, input)
+		known, err := s.taxesOfYear(ctx, choice, input, nil)
 		if err != nil {
 			return nil, errUnavailable.WithCause(err)
 		}

@@ -48,7 +48,8 @@ func TestTaxesByYear(t *testing.T) {
 	}
 	for i, year := range found.Years {
 		if !year.Known || year.Country == "" || year.CapacityBand == "" || year.AsOf == "" || year.TotalTaxesInUSD == nil ||
-			i > 0 && year.TotalTaxesInTZS.Decimal().LessThan(found.Years[i-1].TotalTaxesInTZS.Decimal()) {
+			year.OnLanding.TotalTaxesInTZS.Decimal().LessThan(year.TotalTaxesInTZS.Decimal()) ||
+			i > 0 && year.OnLanding.TotalTaxesInTZS.Decimal().LessThan(found.Years[i-1].OnLanding.TotalTaxesInTZS.Decimal()) {
 			t.Errorf("%+v", year)
 		}
 	}

@@ -19,6 +19,7 @@ type YearsQuery struct {
 	Make          string // required when several makes have the label
 	Fuel          string
 	EngineCC      int
+	Landing       string // a day or DAY..DAY; "" means the usual ones
 	CheapestFirst bool
 }
 
@@ -27,6 +28,7 @@ func (q YearsQuery) request(refresh bool) (path string, query url.Values) {
 	query = url.Values{}
 	setText(query, "make", q.Make)
 	setText(query, "fuel", q.Fuel)
+	setText(query, "landing", q.Landing)
 	if q.EngineCC != 0 {
 		query.Set("engine_cc", strconv.Itoa(q.EngineCC))
 	}

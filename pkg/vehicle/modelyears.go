@@ -25,7 +25,7 @@ type ModelYears struct {
 type YearTaxes struct {
 	YOM      int  `json:"yom"`
 	Known    bool `json:"known"`
-	Cheapest bool `json:"cheapest,omitempty"` // no known year of the answer has lower taxes
+	Cheapest bool `json:"cheapest,omitempty"` // no known year of the answer has lower taxes on landing
 
 	Country      string `json:"country,omitempty"`
 	FuelType     string `json:"fuelType,omitempty"`
@@ -37,7 +37,19 @@ type YearTaxes struct {
 	// ExciseDueToAgePercent is of the value with import duty.
 	ExciseDueToAgePercent *money.Number `json:"exciseDueToAgePercent,omitempty"`
 
+	// OnLanding are the taxes on the likely landing day, which another year of age changes.
+	OnLanding *LandingTaxes `json:"onLanding,omitempty"`
+
 	AsOf     string          `json:"asOf,omitempty"`     // when the authority gave the figures
 	Warnings []Warning       `json:"warnings,omitempty"` // doubts about the figures
 	Problem  *message.Notice `json:"problem,omitempty"`  // why no answer can be requested
+}
+
+// LandingTaxes are the taxes of a car that lands on a day, computed from the authority's
+// answer at its own value; those of the answer itself are of the day that it was given.
+type LandingTaxes struct {
+	Landing               string        `json:"landing"` // the likely day, as 2006-01-02
+	TotalTaxesInTZS       money.Amount  `json:"totalTaxesInTZS"`
+	TotalTaxesInUSD       money.Amount  `json:"totalTaxesInUSD"` // at the exchange rate of the answer
+	ExciseDueToAgePercent *money.Number `json:"exciseDueToAgePercent,omitempty"`
 }
