@@ -136,7 +136,7 @@ func (p *Problem) Body() vehicle.Error {
 	return vehicle.Error{
 		Message: p.Message, Code: p.Code, Text: p.Text, Values: p.Values, Candidates: p.Candidates, Car: p.Car,
 		RetryAfter: p.SecondsPaused(), WaitingFor: p.WaitingFor, Job: p.Job,
-		Retryable: p.Retryable(), Param: p.Param, Request: p.Request,
+		Retryable: new(p.Retryable()), Param: p.Param, Request: p.Request,
 	}
 }
 

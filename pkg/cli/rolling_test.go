@@ -213,8 +213,7 @@ func (f *faultRun) call(listing string) string {
 		return "cut: " + string(got)
 	case response.StatusCode == http.StatusGatewayTimeout && response.Header.Get("Location") != "":
 	case response.StatusCode == http.StatusOK:
-	case response.StatusCode == http.StatusInternalServerError && !strings.Contains(string(got), `"code":"internal"`):
-		// of the listing: it is gone, or its car is not matched
+	case response.StatusCode == http.StatusUnprocessableEntity: // the listing is gone, or its car is not matched
 	default:
 		return response.Status + ": " + string(got)
 	}

@@ -297,7 +297,7 @@ type Error struct {
 	Car        *Car        `json:"car,omitempty"`        // as far as it was read
 	RetryAfter int         `json:"retryAfter,omitempty"` // with host_busy: seconds for which the site pauses
 	WaitingFor string      `json:"waitingFor,omitempty"` // what the job waits for, with not_finished and host_busy
-	Retryable  bool        `json:"retryable"`            // the same request can succeed later
+	Retryable  *bool       `json:"retryable,omitempty"`  // the same request can succeed later
 	Param      string      `json:"param,omitempty"`      // field of the request that is to blame
 	Request    string      `json:"request,omitempty"`    // id of the request that was answered
 	Job        string      `json:"job,omitempty"`        // id of the job that continues, with not_finished and host_busy

@@ -23,7 +23,7 @@ func printError(r *console.Console, err error) error {
 	}
 	return r.Refuse(vehicle.Error{
 		Message: refused.Message, Code: refused.Code, Candidates: refused.Candidates, Car: refused.Car, Param: refused.Param,
-		Request: refused.Request, Retryable: refused.Retryable, RetryAfter: int(refused.RetryAfter.Seconds()),
+		Request: refused.Request, Retryable: &refused.Retryable, RetryAfter: int(refused.RetryAfter.Seconds()),
 	})
 }
 
