@@ -148,8 +148,12 @@ func (s *Store) Park(ctx context.Context, id string, row int, wait time.Duration
 	return scriptPark.Run(ctx, s.redis, keysOf(id), row, wait.Milliseconds(), (wait + parkedTTL).Milliseconds()).Err()
 }
 
-// ListStuck returns the running rows that were not updated for a time,
-// without those that are parked.
+// unsubmittedAfter is how long a row may be claimed without a job: submitting takes less
+// than a second. A row that is submitted twice joins the same job.
+const unsubmittedAfter = 3 * time.Second
+
+// ListStuck returns the running rows that were not updated for a time, or have had no job
+// since they were claimed, without those that are parked.
 func (s *Store) ListStuck(ctx context.Context, id string, idle time.Duration) ([]ClaimedRow, error) {
 	keys := keysOf(id)
 	pipe := s.redis.Pipeline()
@@ -161,7 +165,11 @@ func (s *Store) ListStuck(ctx context.Context, id string, idle time.Duration) ([
 	var stuck []ClaimedRow
 	for field, value := range running.Val() {
 		at, job, _ := strings.Cut(value, " ")
-		if clock.Val().Sub(millis(at)) < idle {
+		patience := idle
+		if job == "" {
+			patience = min(idle, unsubmittedAfter)
+		}
+		if clock.Val().Sub(millis(at)) < patience {
 			continue
 		}
 		i, err := strconv.Atoi(field)
