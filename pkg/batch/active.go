@@ -150,7 +150,7 @@ func (s *Store) Park(ctx context.Context, id string, row int, wait time.Duration
 
 // unsubmittedAfter is how long a row may be claimed without a job: submitting takes less
 // than a second. A row that is submitted twice joins the same job.
-const unsubmittedAfter = 3 * time.Second
+const unsubmittedAfter = 2 * time.Second
 
 // ListStuck returns the running rows that were not updated for a time, or have had no job
 // since they were claimed, without those that are parked.
