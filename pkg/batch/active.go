@@ -165,11 +165,11 @@ func (s *Store) ListStuck(ctx context.Context, id string, idle time.Duration) ([
 	var stuck []ClaimedRow
 	for field, value := range running.Val() {
 		at, job, _ := strings.Cut(value, " ")
-		patience := idle
+		limit := idle
 		if job == "" {
-			patience = min(idle, unsubmittedAfter)
+			limit = min(idle, unsubmittedAfter)
 		}
-		if clock.Val().Sub(millis(at)) < patience {
+		if clock.Val().Sub(millis(at)) < limit {
 			continue
 		}
 		i, err := strconv.Atoi(field)
