@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -16,7 +17,7 @@ type session struct {
 	SessionOptions
 
 	writes sync.WaitGroup
-	lists  sync.WaitGroup // those of writes that are of lists
+	lists  []chan struct{} // those of writes that are of lists
 	mu     sync.Mutex
 	over   bool  // finish was called; later writes are made at once
 	err    error // of the first write that failed
@@ -92,13 +93,21 @@ func (s *session) writeAnswer(call string, write func() error) error {
 		return write()
 	case call == callDetails:
 		return s.write(func() error {
-			s.lists.Wait()
+			s.mu.Lock()
+			lists := slices.Clone(s.lists)
+			s.mu.Unlock()
+			for _, written := range lists {
+				<-written
+			}
 			return write()
 		})
 	}
-	s.lists.Add(1)
+	written := make(chan struct{})
+	s.mu.Lock()
+	s.lists = append(s.lists, written)
+	s.mu.Unlock()
 	return s.write(func() error {
-		defer s.lists.Done()
+		defer close(written)
 		return write()
 	})
 }
