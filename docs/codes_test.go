@@ -139,7 +139,7 @@ func TestTheTextsOfTheCodeAreInTheTable(t *testing.T) {
 				return true
 			}
 			if value, _ := text(literal); key.MatchString(value) {
-				if _, known := message.Placeholders(value); !known {
+				if _, known := message.ValueNames(value); !known {
 					t.Errorf("%s: the table has no text %s", source.path, value)
 				}
 			}

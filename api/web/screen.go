@@ -103,7 +103,7 @@ func say(lang, key string, values ...any) (string, error) {
 	for pair := range slices.Chunk(values, 2) {
 		named[fmt.Sprint(pair[0])] = fmt.Sprint(pair[len(pair)-1])
 	}
-	names, known := message.Placeholders("page/" + key)
+	names, known := message.ValueNames("page/" + key)
 	if !known {
 		return "", fmt.Errorf("web: no text %q", key)
 	}

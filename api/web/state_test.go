@@ -29,7 +29,7 @@ func failing(why vehicle.Error) http.HandlerFunc {
 	}
 }
 
-func TestEveryFailureSaysWhatToDoNext(t *testing.T) {
+func TestEveryFailureNamesTheNextStep(t *testing.T) {
 	t.Parallel()
 	car := &vehicle.Car{Make: "NISSAN", Model: "NOTE", Images: []string{}}
 	for code, c := range map[string]struct {

@@ -216,7 +216,7 @@ func TestEveryTextOfAPageIsUsed(t *testing.T) {
 		}
 	}
 	for _, match := range regexp.MustCompile(`say "([a-z_.]+)"`).FindAllStringSubmatch(sources.String(), -1) {
-		if _, known := message.Placeholders("page/" + match[1]); !known {
+		if _, known := message.ValueNames("page/" + match[1]); !known {
 			t.Errorf("no text %q", match[1])
 		}
 	}
@@ -227,7 +227,7 @@ func TestEveryTextOfAPageIsUsed(t *testing.T) {
 			keys = append(keys, "state."+s.Key+"_why")
 		}
 		for _, key := range keys {
-			if _, known := message.Placeholders("page/" + key); !known {
+			if _, known := message.ValueNames("page/" + key); !known {
 				t.Errorf("no text %q for %s", key, code)
 			}
 		}

@@ -159,6 +159,6 @@ func (r *remark) UnmarshalJSON(data []byte) error {
 
 // isRemark reports whether a code is one of a text for a fee: it needs no values.
 func isRemark(code string) bool {
-	names, known := message.Placeholders("basis/" + code)
+	names, known := message.ValueNames("basis/" + code)
 	return known && len(names) == 0
 }

@@ -213,9 +213,9 @@ func Keys(family string) (keys []string) {
 	return keys
 }
 
-// Placeholders returns the names of the values of a key, in order; false when the
+// ValueNames returns the names of the values of a key, in order; false when the
 // table has no such key.
-func Placeholders(key string) (names []string, known bool) {
+func ValueNames(key string) (names []string, known bool) {
 	r, known := table[key]
 	for _, p := range placeholder.FindAllStringSubmatch(r.en, -1) {
 		names = append(names, p[1])
