@@ -191,7 +191,7 @@ func switchURL(r *http.Request, lang string) string {
 	path, query := r.URL.Path, r.URL.Query()
 	if r.Method == http.MethodPost {
 		path, query = "/", url.Values{}
-		if u := r.PostFormValue("u"); u != "" {
+		if u := r.PostForm.Get("u"); u != "" { // of a form that was read: a refused one is not
 			query.Set("u", u)
 		}
 	}

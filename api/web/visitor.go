@@ -139,7 +139,7 @@ func (p *Pages) admit(r *http.Request) func(context.Context) error {
 		if err != nil {
 			return err
 		}
-		solved, err := p.visitors.solves(ctx, secret, r.PostFormValue("puzzle"), r.PostFormValue("solution"))
+		solved, err := p.visitors.solves(ctx, secret, r.PostForm.Get("puzzle"), r.PostForm.Get("solution"))
 		if solved || err != nil {
 			return err
 		}

@@ -166,9 +166,14 @@ func TestNoPageHasInlineScriptOrStyle(t *testing.T) {
 func TestARequestOfAnotherSiteIsRefused(t *testing.T) {
 	t.Parallel()
 	_, h := served(t, func(http.ResponseWriter, *http.Request) { t.Error("the API was called") })
-	w := post(h, "/go", "u=https://cars.example/1", http.Header{"Sec-Fetch-Site": {"cross-site"}})
-	if w.Code != http.StatusForbidden {
-		t.Errorf("%d", w.Code)
+	body := strings.NewReader("--x\r\nContent-Disposition: form-data; name=u\r\n\r\nhttps://cars.example/1\r\n--x--\r\n")
+	unread := body.Len()
+	r := httptest.NewRequest(http.MethodPost, "/go", body)
+	r.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}, "Content-Type": {"multipart/form-data; boundary=x"}}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code != http.StatusForbidden || body.Len() != unread {
+		t.Errorf("%d, %d bytes of the body were read", w.Code, unread-body.Len())
 	}
 }
 
