@@ -3,8 +3,8 @@ package api
 import (
 	"encoding/json"
 	"errors"
-	"slices"
 
+	"ushuru/api/described"
 	"ushuru/api/problem"
 	"ushuru/api/terms"
 	"ushuru/pkg/batch"
@@ -17,21 +17,11 @@ import (
 // carRequest is a car that a row of a batch describes: the fields of a quote, and
 // prices in yen and of auctions.
 type carRequest struct {
-	Make         string          `json:"make"`
-	Model        string          `json:"model"`
-	ModelCode    string          `json:"modelCode"`
-	RawModelCode string          `json:"rawModelCode"`
-	Version      string          `json:"version"`
-	Year         *int            `json:"year"`
-	YearBasis    string          `json:"yearBasis"`
-	EngineCC     *int            `json:"engine_cc"`
-	Fuel         string          `json:"fuel"`
-	BodyType     string          `json:"bodyType"`
-	M3           json.RawMessage `json:"m3"`
+	described.Car
 
-	CFPriceUSD     json.RawMessage `json:"cfPriceUSD"`
+	YearBasis string `json:"yearBasis"`
+
 	CFPriceJPY     json.RawMessage `json:"cfPriceJPY"`
-	FOBPriceUSD    json.RawMessage `json:"fobPriceUSD"`
 	FOBPriceJPY    json.RawMessage `json:"fobPriceJPY"`
 	HammerPriceUSD json.RawMessage `json:"hammerPriceUSD"`
 	HammerPriceJPY json.RawMessage `json:"hammerPriceJPY"`
@@ -116,17 +106,14 @@ func (row *rowRequest) describe(to *batch.Row, jpyPerUSD *money.Number) error {
 	if err != nil {
 		return err
 	}
-	req := quoteRequest{
-		Make: row.Make, Model: row.Model, ModelCode: row.ModelCode, RawModelCode: row.RawModelCode, Version: row.Version,
-		Year: row.Year, EngineCC: row.EngineCC, Fuel: row.Fuel, BodyType: row.BodyType, M3: row.M3,
-		FOBPriceUSD: fob, CFPriceUSD: cf, ModelBody: row.ModelBody, Known: row.Known, PriceCandidates: row.PriceCandidates,
-	}
-	input, err := req.canonical()
+	car := row.Car
+	car.FOBPriceUSD, car.CFPriceUSD = fob, cf
+	input, err := car.Canonical()
 	if err != nil {
 		return err
 	}
-	if input.YearBasis == "" && row.YearBasis != basisManufacture {
-		if !slices.Contains([]string{"", "registration", "model"}, row.YearBasis) {
+	if input.YearBasis == "" && row.YearBasis != described.Manufacture {
+		if row.YearBasis != "" && !described.IsYearBasis(row.YearBasis) {
 			return problem.Field("yearBasis", "year_basis")
 		}
 		input.YearBasis = row.YearBasis
@@ -136,8 +123,6 @@ func (row *rowRequest) describe(to *batch.Row, jpyPerUSD *money.Number) error {
 	to.Car, err = plainjson.Encode(input)
 	return err
 }
-
-const basisManufacture = "manufacture"
 
 // addTo adds what a row with a URL says of the car to the values known of it. They
 // outrank what the columns say. A year of registration adds nothing to a listing, and
@@ -149,7 +134,7 @@ func (row *rowRequest) addTo(known json.RawMessage, jpyPerUSD *money.Number) jso
 			values[name] = value
 		}
 	}
-	add("year", row.Year, row.Year != nil && (row.YearBasis == "" || row.YearBasis == basisManufacture))
+	add("year", row.Year, row.Year != nil && (row.YearBasis == "" || row.YearBasis == described.Manufacture))
 	add("engine_cc", row.EngineCC, row.EngineCC != nil)
 	add("fuel", row.Fuel, row.Fuel != "")
 	add("bodyType", row.BodyType, row.BodyType != "")

@@ -14,6 +14,7 @@ import (
 	"github.com/shopspring/decimal"
 	"golang.org/x/text/encoding"
 
+	"ushuru/api/described"
 	"ushuru/api/problem"
 	"ushuru/api/terms"
 	"ushuru/pkg/batch"
@@ -94,10 +95,6 @@ type rowRequest struct {
 
 	Reference string `json:"reference"`
 	URL       string `json:"url"`
-	ModelBody string `json:"modelBody"`
-
-	Known           json.RawMessage `json:"known"`
-	PriceCandidates bool            `json:"priceCandidates"`
 
 	// Own are the cells of the caller's own columns.
 	Own []string `json:"-"`
@@ -270,7 +267,7 @@ func (s *Server) checkRow(row rowRequest, options *batchOptions) (checked batch.
 		return checked, row.problem
 	case len(row.Reference) > maxReference || strings.ContainsFunc(row.Reference, unicode.IsControl):
 		return checked, errReferenceInvalid
-	case len(row.ModelBody) > maxModelBody:
+	case len(row.ModelBody) > described.MaxLabel:
 		return checked, errRowLabelInvalid
 	case row.URL == "" && row.isEmpty() && row.ModelBody == "":
 		return checked, errRowURLMissing
@@ -287,7 +284,7 @@ func (s *Server) checkRow(row rowRequest, options *batchOptions) (checked batch.
 
 // knownOfRow returns the canonical JSON of a row's known values; nil for none.
 func knownOfRow(row rowRequest) (json.RawMessage, error) {
-	known, err := parseKnown(row.Known)
+	known, err := described.ParseKnown(row.Known)
 	if err != nil || known == nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/transform"
 
+	"ushuru/api/described"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jsonobject"
 )
@@ -130,7 +131,7 @@ func rowOfJSON(list string, value json.RawMessage, number int) rowRequest {
 	}
 	switch {
 	case slices.Contains(carFields, name):
-		row.problem = (&quoteRequest{}).typeProblem(name)
+		row.problem = described.TypeProblem(name)
 	case err != nil:
 		row.problem = errRowInvalid
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ushuru/api/described"
 	"ushuru/api/problem"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/lot"
@@ -68,7 +69,7 @@ func rowOfTable(from table.Row, columns *lot.Columns) rowRequest {
 	row := rowRequest{number: from.Number}
 	read := columns.Read(from.Cells)
 	row.setLot(read)
-	row.Known = knownOfCells(read.Known)
+	row.Known = described.KnownOfCells(read.Known)
 	row.Own = limitOwn(columns.OwnCells(from.Cells))
 	switch {
 	case from.Extra:

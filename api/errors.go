@@ -23,7 +23,6 @@ var (
 	errInvalidJSON      = problem.New(http.StatusBadRequest, "invalid_json", nil)
 	errURLMissing       = problem.New(http.StatusBadRequest, "url_missing", nil).Of("url")
 	errFieldInvalid     = problem.New(http.StatusBadRequest, "field_invalid.estimate", nil)
-	errQuoteInvalid     = problem.New(http.StatusBadRequest, "field_invalid.quote", nil)
 	errPageEmpty        = problem.New(http.StatusBadRequest, "page_empty", nil).Of("html")
 	errBodyUnreadable   = problem.New(http.StatusBadRequest, "body_unreadable", nil)
 	errInvalidBatch     = problem.New(http.StatusBadRequest, "invalid_batch", nil)

@@ -5,16 +5,13 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"ushuru/api/described"
 	"ushuru/api/problem"
 	"ushuru/api/terms"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
-
-// maxModelBody is the maximum length of a label that the caller chooses, in
-// bytes.
-const maxModelBody = 200
 
 // estimateRequest is the body of POST /v1/estimate.
 type estimateRequest struct {
@@ -135,10 +132,10 @@ func (s *Server) estimateInput(req *estimateRequest) (input tasks.EstimateInput,
 	if input.Page, err = pageHash(req.HTML); err != nil {
 		return input, err
 	}
-	if len(req.ModelBody) > maxModelBody {
+	if len(req.ModelBody) > described.MaxLabel {
 		return input, errFieldInvalid
 	}
 	input.ModelBody, input.PriceCandidates = req.ModelBody, req.PriceCandidates
-	input.Known, err = parseKnown(req.Known)
+	input.Known, err = described.ParseKnown(req.Known)
 	return input, err
 }

@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/gorilla/mux"
 	"github.com/shopspring/decimal"
 
+	"ushuru/api/described"
 	"ushuru/api/problem"
 	"ushuru/api/terms"
 	"ushuru/pkg/chassis"
@@ -48,23 +48,24 @@ type yearsRequest struct {
 func parseYearsRequest(r *http.Request) (yearsRequest, error) {
 	query := r.URL.Query()
 	req := yearsRequest{modelBody: strings.TrimSpace(mux.Vars(r)["modelBody"]), make: chassis.Normalise(query.Get("make"))}
-	if len(req.modelBody) > maxModelBody || strings.ContainsFunc(req.modelBody, notPrintable) {
-		return req, problem.Field("modelBody", "bytes", maxModelBody)
+	if err := described.CheckLabel(req.modelBody); err != nil {
+		return req, err
 	}
 	req.car.Fuel = chassis.Normalise(query.Get("fuel"))
 	for _, field := range []struct{ name, value string }{{"make", req.make}, {"fuel", req.car.Fuel}} {
-		if utf8.RuneCountInString(field.value) > maxTextLength || strings.ContainsFunc(field.value, notPrintable) {
-			return req, problem.Field(field.name, "characters", maxTextLength)
+		if err := described.CheckText(field.name, field.value); err != nil {
+			return req, err
 		}
-	}
-	if text := query.Get("engine_cc"); text != "" && text != "0" { // as in a quote
-		cc, err := strconv.Atoi(text)
-		if err != nil || cc < minCC || cc > maxCC {
-			return req, problem.Field("engine_cc", "engine", minCC, maxCC)
-		}
-		req.car.EngineCC = cc
 	}
 	var err error
+	if text := query.Get("engine_cc"); text != "" {
+		if req.car.EngineCC, err = strconv.Atoi(text); err != nil {
+			req.car.EngineCC = -1 // which is refused
+		}
+	}
+	if err = described.CheckEngine(req.car.EngineCC); err != nil {
+		return req, err
+	}
 	if req.refresh, err = parseSwitch(query, "refresh"); err != nil {
 		return req, err
 	}

@@ -4,10 +4,21 @@ import (
 	"context"
 	"net/http"
 
+	"ushuru/api/described"
+	"ushuru/api/problem"
 	"ushuru/api/terms"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
+
+// quoteRequest is the body of POST /v1/quote.
+type quoteRequest struct {
+	terms.Request
+	described.Car
+}
+
+// typeProblem says which type a field must have.
+func (*quoteRequest) typeProblem(field string) *problem.Problem { return described.TypeProblem(field) }
 
 // postQuote answers POST /v1/quote: the estimate of a car that the caller
 // describes, without a listing.
@@ -17,7 +28,7 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, maxBody, &req); err != nil {
 		return err
 	}
-	input, err := req.canonical()
+	input, err := req.Canonical()
 	if err != nil {
 		return err
 	}

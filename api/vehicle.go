@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ushuru/api/described"
 	"ushuru/api/problem"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/plainjson"
@@ -59,8 +60,8 @@ func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	for _, name := range []string{"make", "q"} {
-		if utf8.RuneCountInString(query.Get(name)) > maxTextLength {
-			return problem.Field(name, "characters", maxTextLength)
+		if utf8.RuneCountInString(query.Get(name)) > described.MaxText {
+			return problem.Field(name, "characters", described.MaxText)
 		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)

@@ -1,4 +1,4 @@
-package api
+package described
 
 import (
 	"bytes"
@@ -25,10 +25,18 @@ type knownRequest struct {
 	BodyType    string          `json:"bodyType"`
 }
 
-// parseKnown checks the values that a caller knows, and returns their canonical
+// Manufacture is the usual basis of a year.
+const Manufacture = "manufacture"
+
+// IsYearBasis reports whether a year can be one of a basis.
+func IsYearBasis(basis string) bool {
+	return slices.Contains([]string{Manufacture, "registration", "model"}, basis)
+}
+
+// ParseKnown checks the values that a caller knows, and returns their canonical
 // form; nil when there are none. Fields that do not exist are rejected, because a
 // misspelt one would silently leave the listing's value.
-func parseKnown(data json.RawMessage) (*vehicle.Known, error) {
+func ParseKnown(data json.RawMessage) (*vehicle.Known, error) {
 	if jsonobject.IsAbsent(data) {
 		return nil, nil //nolint:nilnil // no values
 	}
@@ -39,12 +47,12 @@ func parseKnown(data json.RawMessage) (*vehicle.Known, error) {
 		return nil, problem.Field("known", "known").WithCause(err)
 	}
 	if req.YearBasis == "" {
-		req.YearBasis = "manufacture"
+		req.YearBasis = Manufacture
 	}
-	if !slices.Contains([]string{"manufacture", "registration", "model"}, req.YearBasis) {
+	if !IsYearBasis(req.YearBasis) {
 		return nil, problem.Field("known.yearBasis", "year_basis")
 	}
-	described := quoteRequest{
+	described := Car{
 		Year: req.Year, EngineCC: req.EngineCC, ModelCode: req.ModelCode,
 		FOBPriceUSD: req.FOBPriceUSD, CFPriceUSD: req.CFPriceUSD, Fuel: req.Fuel, BodyType: req.BodyType,
 	}
@@ -87,10 +95,10 @@ var (
 	knownNumbers = []string{"year", "engine_cc", "fobPriceUSD", "cfPriceUSD"}
 )
 
-// knownOfCells returns the known values of a table's row as the object that a JSON row
+// KnownOfCells returns the known values of a table's row as the object that a JSON row
 // has, nil for none. A column that is no field of known stays as it is, and is rejected
 // with the row.
-func knownOfCells(cells map[string]string) json.RawMessage {
+func KnownOfCells(cells map[string]string) json.RawMessage {
 	values := map[string]any{}
 	for name, value := range cells {
 		if field := knownFields[name]; field != "" {

@@ -1,13 +1,28 @@
-package api
+package described_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
+	"ushuru/api/described"
 	"ushuru/api/problem"
 	"ushuru/pkg/plainjson"
+	"ushuru/pkg/vehicle"
 )
+
+// encoded returns known values as JSON, "" for none.
+func encoded(t *testing.T, known *vehicle.Known) string {
+	t.Helper()
+	if known == nil {
+		return ""
+	}
+	data, err := plainjson.Encode(known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
 
 func TestParseKnown(t *testing.T) {
 	t.Parallel()
@@ -31,15 +46,8 @@ func TestParseKnown(t *testing.T) {
 		{`{"fobPriceUSD":0}`, "", `"fobPriceUSD" must be`},
 		{`{"fuel":"` + strings.Repeat("x", 101) + `"}`, "", `"fuel" must be`},
 	} {
-		known, err := parseKnown(json.RawMessage(c.body))
-		got := ""
-		if known != nil {
-			data, encodeErr := plainjson.Encode(known)
-			if encodeErr != nil {
-				t.Fatal(encodeErr)
-			}
-			got = string(data)
-		}
+		known, err := described.ParseKnown(json.RawMessage(c.body))
+		got := encoded(t, known)
 		switch {
 		case c.said == "" && (err != nil || got != c.want):
 			t.Errorf("%s: %s, %v; want %s", c.body, got, err, c.want)
@@ -49,18 +57,21 @@ func TestParseKnown(t *testing.T) {
 	}
 }
 
-func TestKnownValuesAreMarkedInAnExplanation(t *testing.T) {
+func TestRowsOfATableHaveKnownValues(t *testing.T) {
 	t.Parallel()
-	known, err := parseKnown(json.RawMessage(`{"year":2012,"fuel":"HYBRID"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := explainKnown([]byte(`{"explain":[{"name":"fuel","value":"PETROL","source":"labels","rank":2}],"notes":["n"]}`), known)
-	const want = `{"explain":[{"name":"fuel","others":[{"code":"overridden","rank":2,"reason":"overridden by the request",` +
-		`"source":"labels","text":{"en":"overridden by the request","sw":"imebadilishwa na ombi","draft":true},"value":"PETROL"}],` +
-		`"source":"request","value":"HYBRID"},{"name":"year","source":"request","value":"2012"},` +
-		`{"name":"yearBasis","source":"request","value":"manufacture"}],"notes":["n"]}`
-	if err != nil || string(got) != want {
-		t.Errorf("%s, %v\nwant %s", got, err, want)
+	for _, c := range []struct {
+		cells map[string]string
+		want  string
+		bad   bool
+	}{
+		{map[string]string{"year": "2016", "fobpriceusd": "5,200", "yearbasis": "registration"}, `{"year":2016,"yearBasis":"registration","fobPriceUSD":5200}`, false},
+		{nil, "", false},
+		{map[string]string{"year": "soon"}, "", true},
+		{map[string]string{"year": "2016", "colour": "red"}, "", true},
+	} {
+		known, err := described.ParseKnown(described.KnownOfCells(c.cells))
+		if got := encoded(t, known); got != c.want || (err != nil) != c.bad {
+			t.Errorf("%q: %s, %v; want %s", c.cells, encoded(t, known), err, c.want)
+		}
 	}
 }

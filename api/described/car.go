@@ -1,7 +1,10 @@
-package api
+// Package described reads a car that a caller describes, and the values that a caller
+// knows of a listing's.
+package described
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"time"
 	"unicode"
@@ -17,11 +20,9 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// quoteRequest is the body of POST /v1/quote. Amounts are parsed by hand, so
-// that a problem with one can name its field.
-type quoteRequest struct {
-	terms.Request
-
+// Car is a car as a request describes it. Amounts are parsed by hand, so that a problem
+// with one can name its field.
+type Car struct {
 	Make         string          `json:"make"`
 	Model        string          `json:"model"`
 	ModelCode    string          `json:"modelCode"`
@@ -40,66 +41,97 @@ type quoteRequest struct {
 	PriceCandidates bool            `json:"priceCandidates"` // add the taxes of all candidates to an error
 }
 
-// typeProblem says which type a field must have.
-func (req *quoteRequest) typeProblem(field string) *problem.Problem {
-	switch field {
+// errNoCar means a request that describes no car.
+var errNoCar = problem.New(http.StatusBadRequest, "field_invalid.quote", nil)
+
+// TypeProblem says which type a field must have, which is named as encoding/json names it.
+func TypeProblem(field string) *problem.Problem {
+	switch name := field[strings.LastIndex(field, ".")+1:]; name { // without that of the embedded struct
 	case "":
-		return errQuoteInvalid
+		return errNoCar
 	case "year", "engine_cc":
-		return problem.Field(field, "number")
+		return problem.Field(name, "number")
 	case "priceCandidates":
-		return problem.Field(field, "boolean")
+		return problem.Field(name, "boolean")
+	default:
+		return problem.Field(name, "text")
 	}
-	return problem.Field(field, "text")
 }
 
 // Bounds of an imported vehicle.
 const (
-	minYear       = 1950
-	minCC         = 50
-	maxCC         = 20_000
-	maxTextLength = 100 // characters of a text
+	minYear = 1950
+	minCC   = 50
+	maxCC   = 20_000
+
+	MaxText  = 100 // characters of a text
+	MaxLabel = 200 // bytes of a label of the authority that the caller chooses
 )
 
-// canonical checks every field, and returns the canonical form that equal
+// CheckText checks a text of a request.
+func CheckText(field, value string) error {
+	if utf8.RuneCountInString(value) > MaxText || strings.ContainsFunc(value, notPrintable) {
+		return problem.Field(field, "characters", MaxText)
+	}
+	return nil
+}
+
+// CheckLabel checks a label that the caller chooses.
+func CheckLabel(label string) error {
+	if len(label) > MaxLabel || strings.ContainsFunc(label, notPrintable) {
+		return problem.Field("modelBody", "bytes", MaxLabel)
+	}
+	return nil
+}
+
+// CheckEngine checks the capacity of an engine, of which 0 is that of an electric car, or
+// unknown.
+func CheckEngine(cc int) error {
+	if cc != 0 && (cc < minCC || cc > maxCC) {
+		return problem.Field("engine_cc", "engine", minCC, maxCC)
+	}
+	return nil
+}
+
+// Canonical checks every field, and returns the canonical form that equal
 // descriptions share.
-func (req *quoteRequest) canonical() (vehicle.QuoteInput, error) {
-	input, err := req.optional()
+func (c *Car) Canonical() (vehicle.QuoteInput, error) {
+	input, err := c.optional()
 	if err != nil {
 		return input, err
 	}
-	known, err := parseKnown(req.Known)
+	known, err := ParseKnown(c.Known)
 	if err != nil {
 		return input, err
 	}
 	input.Override(known)
-	input.PriceCandidates = req.PriceCandidates
+	input.PriceCandidates = c.PriceCandidates
 	return input, checkRequired(&input)
 }
 
-// optional is canonical without the check that the required fields are present.
-func (req *quoteRequest) optional() (vehicle.QuoteInput, error) {
+// optional is Canonical without the check that the required fields are present.
+func (c *Car) optional() (vehicle.QuoteInput, error) {
 	input := vehicle.QuoteInput{
-		Make: chassis.Normalise(req.Make), Model: chassis.Normalise(req.Model), Version: chassis.Normalise(req.Version),
-		Fuel: chassis.Normalise(req.Fuel), BodyType: chassis.Normalise(req.BodyType), ModelBody: strings.TrimSpace(req.ModelBody),
+		Make: chassis.Normalise(c.Make), Model: chassis.Normalise(c.Model), Version: chassis.Normalise(c.Version),
+		Fuel: chassis.Normalise(c.Fuel), BodyType: chassis.Normalise(c.BodyType), ModelBody: strings.TrimSpace(c.ModelBody),
 	}
 	for _, field := range []struct{ name, value string }{
 		{"make", input.Make},
 		{"model", input.Model},
-		{"modelCode", req.ModelCode},
-		{"rawModelCode", req.RawModelCode},
+		{"modelCode", c.ModelCode},
+		{"rawModelCode", c.RawModelCode},
 		{"version", input.Version},
 		{"fuel", input.Fuel},
 		{"bodyType", input.BodyType},
 	} {
-		if utf8.RuneCountInString(field.value) > maxTextLength || strings.ContainsFunc(field.value, notPrintable) {
-			return input, problem.Field(field.name, "characters", maxTextLength)
+		if err := CheckText(field.name, field.value); err != nil {
+			return input, err
 		}
 	}
-	if len(input.ModelBody) > maxModelBody || strings.ContainsFunc(input.ModelBody, notPrintable) {
-		return input, problem.Field("modelBody", "bytes", maxModelBody)
+	if err := CheckLabel(input.ModelBody); err != nil {
+		return input, err
 	}
-	for _, check := range []func(*vehicle.QuoteInput) error{req.codes, req.numbers, req.amounts} {
+	for _, check := range []func(*vehicle.QuoteInput) error{c.codes, c.numbers, c.amounts} {
 		if err := check(&input); err != nil {
 			return input, err
 		}
@@ -110,8 +142,8 @@ func (req *quoteRequest) optional() (vehicle.QuoteInput, error) {
 func notPrintable(r rune) bool { return !unicode.IsPrint(r) }
 
 // codes parses the chassis code of either field, with or without its prefix.
-func (req *quoteRequest) codes(input *vehicle.QuoteInput) error {
-	for _, field := range []struct{ name, value string }{{"modelCode", req.ModelCode}, {"rawModelCode", req.RawModelCode}} {
+func (c *Car) codes(input *vehicle.QuoteInput) error {
+	for _, field := range []struct{ name, value string }{{"modelCode", c.ModelCode}, {"rawModelCode", c.RawModelCode}} {
 		if strings.TrimSpace(field.value) == "" {
 			continue
 		}
@@ -130,33 +162,30 @@ func (req *quoteRequest) codes(input *vehicle.QuoteInput) error {
 	return nil
 }
 
-func (req *quoteRequest) numbers(input *vehicle.QuoteInput) error {
+func (c *Car) numbers(input *vehicle.QuoteInput) error {
 	maxYear := time.Now().Year() + 1 // models are sold before their year begins
-	if req.Year != nil {
-		if *req.Year < minYear || *req.Year > maxYear {
+	if c.Year != nil {
+		if *c.Year < minYear || *c.Year > maxYear {
 			return problem.Field("year", "year", minYear, maxYear)
 		}
-		input.Year = *req.Year
+		input.Year = *c.Year
 	}
-	if req.EngineCC != nil && *req.EngineCC != 0 { // 0 is an electric car, or unknown
-		if *req.EngineCC < minCC || *req.EngineCC > maxCC {
-			return problem.Field("engine_cc", "engine", minCC, maxCC)
-		}
-		input.EngineCC = *req.EngineCC
+	if c.EngineCC != nil {
+		input.EngineCC = *c.EngineCC
 	}
-	return nil
+	return CheckEngine(input.EngineCC)
 }
 
-func (req *quoteRequest) amounts(input *vehicle.QuoteInput) error {
+func (c *Car) amounts(input *vehicle.QuoteInput) error {
 	for _, field := range []struct {
 		name  string
 		value json.RawMessage
 		max   int
 		into  **money.Number
 	}{
-		{"fobPriceUSD", req.FOBPriceUSD, terms.MaxPriceUSD, &input.FOBPriceUSD},
-		{"cfPriceUSD", req.CFPriceUSD, terms.MaxPriceUSD, &input.CFPriceUSD},
-		{"m3", req.M3, terms.MaxM3, &input.M3},
+		{"fobPriceUSD", c.FOBPriceUSD, terms.MaxPriceUSD, &input.FOBPriceUSD},
+		{"cfPriceUSD", c.CFPriceUSD, terms.MaxPriceUSD, &input.CFPriceUSD},
+		{"m3", c.M3, terms.MaxM3, &input.M3},
 	} {
 		if jsonobject.IsAbsent(field.value) {
 			continue
