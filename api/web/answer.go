@@ -14,6 +14,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/api/problem"
+	"ushuru/api/web/asset"
 	"ushuru/pkg/duty"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -40,7 +41,7 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request) error {
 		return p.refusal(w, r, found)
 	}
 	if wantsJSON(r) {
-		send(w, r, http.StatusOK, "application/json", found.Shown.Result, nil)
+		asset.Send(w, r, http.StatusOK, "application/json", found.Shown.Result, nil)
 		return nil
 	}
 	return p.result(w, r, token, found)

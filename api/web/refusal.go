@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"ushuru/api/web/asset"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -69,7 +70,7 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 		return err
 	}
 	if wantsJSON(r) {
-		send(w, r, http.StatusOK, "application/json", found.Shown.Failed, nil)
+		asset.Send(w, r, http.StatusOK, "application/json", found.Shown.Failed, nil)
 		return nil
 	}
 	said := noticeOf(why)

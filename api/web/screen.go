@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ushuru/api/web/asset"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 )
@@ -48,7 +49,7 @@ var languages = []string{message.English, message.Swahili}
 
 // readScreens reads the embedded templates. Each language has its own, because the
 // functions of a template say its texts.
-func readScreens(a assets) (screens, error) {
+func readScreens(a *asset.Files) (screens, error) {
 	entries, err := templateFiles.ReadDir("templates")
 	if err != nil {
 		return nil, fmt.Errorf("web: templates: %w", err)
@@ -80,9 +81,9 @@ func readScreens(a assets) (screens, error) {
 }
 
 // functions are what templates can call.
-func functions(lang string, a assets) template.FuncMap {
+func functions(lang string, a *asset.Files) template.FuncMap {
 	return template.FuncMap{
-		"asset":  a.address,
+		"asset":  a.Address,
 		"say":    func(key string, values ...any) (string, error) { return say(lang, key, values...) },
 		"in":     func(text interface{ In(lang string) string }) string { return text.In(lang) },
 		"differ": func(a, b money.Amount) bool { return !a.Decimal().Equal(b.Decimal()) },
@@ -139,7 +140,7 @@ func (p *Pages) render(w http.ResponseWriter, r *http.Request, status int, s scr
 	if s.Index {
 		w.Header().Del("X-Robots-Tag")
 	}
-	send(w, r, status, "text/html; charset=utf-8", body.Bytes(), nil)
+	asset.Send(w, r, status, "text/html; charset=utf-8", body.Bytes(), nil)
 	return nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/api/problem"
+	"ushuru/api/web/asset"
 	"ushuru/pkg/message"
 )
 
@@ -46,8 +47,10 @@ type Pages struct {
 	options Options
 	api     client
 	links   links
-	assets  assets
+	assets  *asset.Files
 	screens screens
+
+	manifest []byte
 
 	visitors visitors
 	streams  atomic.Int64 // open ones
@@ -65,6 +68,9 @@ func New(o Options) (*Pages, error) {
 	p := &Pages{options: o, api: client{o.API}, links: links{o.Redis}, visitors: visitors{redis: o.Redis}}
 	var err error
 	if p.assets, err = readAssets(); err != nil {
+		return nil, err
+	}
+	if p.manifest, err = manifestOf(p.assets); err != nil {
 		return nil, err
 	}
 	if p.screens, err = readScreens(p.assets); err != nil {
@@ -86,8 +92,8 @@ func (p *Pages) Register(router *mux.Router) {
 	router.Handle(pathToken+"/events", p.page(p.events)).Methods(get...)
 	router.Handle(pathToken+"/choose", p.page(p.choose)).Methods(get...)
 	router.PathPrefix("/e/").Handler(p.page(p.notFound)).Methods(get...)
-	router.Handle("/static/{name}", http.HandlerFunc(p.assets.serve)).Methods(get...)
-	router.Handle("/manifest.webmanifest", http.HandlerFunc(p.assets.manifest)).Methods(get...)
+	router.Handle("/static/{name}", p.assets).Methods(get...)
+	router.Handle("/manifest.webmanifest", http.HandlerFunc(p.serveManifest)).Methods(get...)
 }
 
 // LoggedPath returns a path as the log shows it: without the token, which lets its

@@ -79,12 +79,16 @@ func TestAssetsAreSmallAndKeptForever(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, most := range map[string]int{"page.css": 4 << 10, "page.js": 3 << 10, "puzzle.js": 1 << 10, "icon.svg": 512, "icon192.png": 1 << 10} {
-		if got := len(a.files[a.names[name]].packed); got == 0 || got > most {
+		if got := a.Size(name); got == 0 || got > most {
 			t.Errorf("%s has %d bytes compressed, want at most %d", name, got, most)
 		}
 	}
 	_, h := served(t, refusing(http.StatusNotFound, `{}`))
-	w := get(h, "/static/"+a.names["page.css"], nil)
+	address, err := a.Address("page.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := get(h, address, nil)
 	if w.Code != http.StatusOK || !strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
 		t.Errorf("%d, %v", w.Code, w.Header())
 	}
