@@ -37,6 +37,12 @@ var (
 	})
 )
 
+// contractJSON returns the description of the API as JSON.
+func contractJSON() ([]byte, error) {
+	doc, err := openAPIJSON()
+	return doc.data, err
+}
+
 // serveDocument is the handler of a document.
 func serveDocument(load func() (document, error)) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {

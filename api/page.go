@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"ushuru/api/docs"
 	"ushuru/api/web"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/fair"
@@ -21,6 +22,10 @@ type PageOptions struct {
 	BaseURL string // public address of the pages; "" is that of the request
 	Jobs    int    // running jobs of all visitors; 0 means 40
 	Rate    int    // requests per minute of all visitors that need work; 0 means 120
+
+	// Key is an API key that everybody may know, and Listing a page of a car: the pages
+	// for programmers fill them in. Only a server with simulated figures has them.
+	Key, Listing string
 }
 
 // Defaults of PageOptions.
@@ -29,8 +34,8 @@ const (
 	defaultPageRate = 120
 )
 
-// registerPages adds the pages for buyers to the router. v1 has the endpoints that they
-// call.
+// registerPages adds the pages for buyers and those for programmers to the router. v1
+// has the endpoints that the former call.
 func (s *Server) registerPages(v1 http.Handler) error {
 	pages, err := web.New(web.Options{
 		API: s.forVisitors(v1), Redis: s.options.Redis, Watch: s.options.Hub.Watch, Address: s.addressOf,
@@ -41,6 +46,14 @@ func (s *Server) registerPages(v1 http.Handler) error {
 		return err
 	}
 	pages.Register(s.router)
+	forProgrammers, err := docs.New(docs.Options{
+		Assets: pages.Assets(), Contract: contractJSON, BaseURL: s.options.Page.BaseURL,
+		Simulated: s.options.Simulated, Key: s.options.Page.Key, Listing: s.options.Page.Listing,
+	})
+	if err != nil {
+		return err
+	}
+	forProgrammers.Register(s.router)
 	return nil
 }
 

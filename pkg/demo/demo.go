@@ -84,7 +84,9 @@ func Start(ctx context.Context, o Options) (_ *Demo, err error) {
 	d.App, err = app.New(app.Options{ //nolint:contextcheck // the process outlives the start
 		Redis: o.Redis, Log: o.Log, Worker: worker, AllowLoopback: true, Simulated: true,
 		API: &app.APIOptions{
-			Listener: listener, WaitMax: time.Minute, Page: api.PageOptions{Enabled: true},
+			Listener: listener, WaitMax: time.Minute, Page: api.PageOptions{
+				Enabled: true, Key: d.Key, Listing: d.Site + listingtest.Cars()[0].Path(),
+			},
 			MonitoringUser: OperatorUser, MonitoringPassword: d.Password,
 		},
 	})

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"mime"
 	"net/http"
 	"path"
@@ -19,7 +20,6 @@ import (
 
 // Files are files by their addresses.
 type Files struct {
-	prefix    string
 	addresses map[string]string // by the names of the files
 	files     map[string]file   // by their addresses
 }
@@ -32,7 +32,7 @@ type file struct {
 // Read reads the named files of a file system. Their addresses begin with prefix, which
 // ends in a slash. A file whose name ends in .gz is served as what is packed in it.
 func Read(prefix string, from fs.FS, names ...string) (*Files, error) {
-	f := &Files{prefix, map[string]string{}, map[string]file{}}
+	f := &Files{map[string]string{}, map[string]file{}}
 	for _, name := range names {
 		data, err := fs.ReadFile(from, name)
 		if err != nil {
@@ -140,4 +140,12 @@ func unpack(packed []byte) ([]byte, error) {
 		return nil, fmt.Errorf("asset: %w", err)
 	}
 	return data, nil
+}
+
+// With returns these files and others. Of two with one name it has the other.
+func (f *Files) With(others *Files) *Files {
+	both := &Files{maps.Clone(f.addresses), maps.Clone(f.files)}
+	maps.Copy(both.addresses, others.addresses)
+	maps.Copy(both.files, others.files)
+	return both
 }

@@ -1,0 +1,25 @@
+// Shows the description of the API. The demo fills in its own key, and a car of its own
+// site where the description has another one.
+const main = document.getElementById("ui");
+const {key, listing, documented} = main.dataset;
+
+const label = () => {
+  document.querySelectorAll("#servers:not([aria-label])").forEach(e => e.setAttribute("aria-label", "Server"));
+  document.querySelectorAll(".copy-to-clipboard button:not([aria-label])").forEach(e => e.setAttribute("aria-label", "Copy"));
+};
+
+const response = await fetch("/openapi.json");
+if (!response.ok) {
+  main.textContent = `The description cannot be loaded (${response.status}). Please reload the page.`;
+} else {
+  const text = await response.text();
+  const ui = SwaggerUIBundle({
+    spec: JSON.parse(listing ? text.replaceAll(documented, listing) : text),
+    dom_id: "#ui", deepLinking: false, validatorUrl: null, persistAuthorization: false,
+    onComplete: () => {
+      if (key) ui.preauthorizeApiKey("bearer", key);
+      new MutationObserver(label).observe(document.body, {childList: true, subtree: true});
+      label();
+    },
+  });
+}

@@ -1,0 +1,223 @@
+// Package docs serves the pages for programmers: a quickstart, and the description of the
+// API with a form to try every operation. The programs of the quickstart are run by the
+// tests, and its table of errors is made from the description and the table of texts.
+package docs
+
+import (
+	"bytes"
+	"cmp"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/gorilla/mux"
+	"github.com/swaggest/swgui/v5/static"
+
+	"ushuru/api/web/asset"
+	"ushuru/pkg/message"
+)
+
+// Options are the parts and settings of Pages. Assets and Contract are required.
+type Options struct {
+	Assets   *asset.Files           // of the pages for buyers, whose style these share
+	Contract func() ([]byte, error) // the description of the API as JSON
+	BaseURL  string                 // public address of the service; "" is that of the request
+
+	// Simulated says on every page that the figures are not real.
+	Simulated bool
+	// Key is an API key that everybody may know, and Listing a page of a car that can be
+	// estimated. Only a service with simulated figures has them.
+	Key, Listing string
+}
+
+// Pages are the pages of one process.
+type Pages struct {
+	options     Options
+	files       *asset.Files
+	quick, try  *template.Template
+	texts       map[string]string // of the programs
+	description func() (described, error)
+
+	mu    sync.Mutex
+	shown map[string][]byte // quickstart by the address of the service, one at most
+}
+
+//go:embed assets snippets templates
+var embedded embed.FS
+
+// filePath is where the files of these pages are.
+const filePath = "/docs/files/"
+
+// New reads the embedded files.
+func New(o Options) (*Pages, error) {
+	if o.Assets == nil || o.Contract == nil {
+		return nil, errors.New("docs: options without Assets or Contract")
+	}
+	if (o.Key != "" || o.Listing != "") && !o.Simulated {
+		return nil, errors.New("docs: a key for everybody, and the figures are real")
+	}
+	p := &Pages{options: o, shown: map[string][]byte{}}
+	p.description = sync.OnceValues(func() (described, error) { return describe(o.Contract) })
+	var err error
+	if p.texts, err = readPrograms(); err != nil {
+		return nil, err
+	}
+	own, err := asset.Read(filePath, embedded, "assets/docs.css", "assets/try.css", "assets/try.js")
+	if err != nil {
+		return nil, fmt.Errorf("docs: %w", err)
+	}
+	swagger, err := asset.Read(filePath, static.FS, "swagger-ui-bundle.js.gz", "swagger-ui.css.gz")
+	if err != nil {
+		return nil, fmt.Errorf("docs: %w", err)
+	}
+	p.files = own.With(swagger)
+	functions := template.FuncMap{
+		"asset": func(name string) (string, error) {
+			if address, err := p.files.Address(name); err == nil {
+				return address, nil
+			}
+			return o.Assets.Address(name)
+		},
+		"simulated": func() string { return message.Say("page/layout.simulated", nil).EN },
+	}
+	for name, page := range map[string]**template.Template{"quickstart.html": &p.quick, "try.html": &p.try} {
+		if *page, err = template.New(name).Funcs(functions).ParseFS(embedded, "templates/"+name); err != nil {
+			return nil, fmt.Errorf("docs: %w", err)
+		}
+	}
+	return p, nil
+}
+
+// Register adds the addresses of the pages to a router.
+func (p *Pages) Register(router *mux.Router) {
+	methods := []string{http.MethodGet, http.MethodHead}
+	router.HandleFunc("/docs", p.quickstart).Methods(methods...)
+	router.Handle("/docs/", http.RedirectHandler("/docs", http.StatusPermanentRedirect)).Methods(methods...)
+	router.Handle("/docs/api", http.RedirectHandler("/docs/api/", http.StatusPermanentRedirect)).Methods(methods...)
+	router.HandleFunc("/docs/api/", p.tryIt).Methods(methods...)
+	router.PathPrefix(filePath).Handler(p.files).Methods(methods...)
+}
+
+// policy lets a page run and load only what this server serves, and nothing inline. The
+// description of the API has pictures that stand in its style.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// quickstart responds with the page that begins with a first request.
+func (p *Pages) quickstart(w http.ResponseWriter, r *http.Request) {
+	body, err := p.quickstartFor(p.baseURL(r))
+	p.respond(w, r, body, err)
+}
+
+// quickstartFor returns the quickstart with the address of the service in its programs.
+// The page is kept for the next reader of the same address.
+func (p *Pages) quickstartFor(base string) ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if body, is := p.shown[base]; is {
+		return body, nil
+	}
+	found, err := p.description()
+	if err != nil {
+		return nil, err
+	}
+	var body bytes.Buffer
+	err = p.quick.Execute(&body, map[string]any{
+		"Simulated": p.options.Simulated, "Key": p.options.Key, "Answer": found.answer, "Errors": found.errors,
+		"First": p.programs(base, "estimate", "curl", "js", "py", "go", "php"), "Batch": p.programs(base, "batch", "curl")[0],
+		"Verify": p.programs(base, "verify", "js", "py", "go", "php"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("docs: %w", err)
+	}
+	p.shown = map[string][]byte{base: body.Bytes()}
+	return body.Bytes(), nil
+}
+
+// tryIt responds with the description of the API.
+func (p *Pages) tryIt(w http.ResponseWriter, r *http.Request) {
+	var body bytes.Buffer
+	err := p.try.Execute(&body, map[string]any{
+		"Simulated": p.options.Simulated, "Key": p.options.Key, "Listing": p.options.Listing, "Documented": documentedListing,
+	})
+	p.respond(w, r, body.Bytes(), err)
+}
+
+// respond responds with a page. Search engines may list it.
+func (*Pages) respond(w http.ResponseWriter, r *http.Request, body []byte, err error) {
+	if err != nil {
+		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("Vary", "Accept-Encoding, Host")
+	asset.Send(w, r, http.StatusOK, "text/html; charset=utf-8", body, nil)
+}
+
+// What the programs say for the service and for a page of a car, to be replaced by those
+// of the reader.
+const (
+	documentedBase    = "http://127.0.0.1:8080"
+	documentedListing = "https://www.beforward.jp/toyota/corolla-fielder/cb123456/id/1234567/"
+)
+
+// program is a text that readers copy and run.
+type program struct{ ID, Name, Text string }
+
+// languages are the names of the languages by the ends of the files' names.
+var languages = map[string]string{"curl": "curl", "js": "JavaScript", "py": "Python", "go": "Go", "php": "PHP"}
+
+// readPrograms returns the texts of all programs by their ids.
+func readPrograms() (map[string]string, error) {
+	entries, err := embedded.ReadDir("snippets")
+	if err != nil {
+		return nil, fmt.Errorf("docs: %w", err)
+	}
+	texts := map[string]string{}
+	for _, entry := range entries {
+		text, err := embedded.ReadFile("snippets/" + entry.Name())
+		if err != nil {
+			return nil, fmt.Errorf("docs: %w", err)
+		}
+		texts[strings.TrimSuffix(entry.Name(), ".txt")] = string(text)
+	}
+	return texts, nil
+}
+
+// programs returns the programs that do one thing in some languages, for the service at
+// an address.
+func (p *Pages) programs(base, what string, in ...string) []program {
+	fill := strings.NewReplacer(documentedBase, base, documentedListing, cmp.Or(p.options.Listing, documentedListing))
+	list := make([]program, len(in))
+	for i, language := range in {
+		id := what + "." + language
+		list[i] = program{id, languages[language], fill.Replace(p.texts[id])}
+	}
+	return list
+}
+
+// plainHost matches the hosts that can stand in a program as they are.
+var plainHost = regexp.MustCompile(`^[0-9A-Za-z.\-]+(:\d+)?$|^\[[0-9a-f:]+\](:\d+)?$`)
+
+// baseURL returns the public address of the service.
+func (p *Pages) baseURL(r *http.Request) string {
+	base := url.URL{Scheme: "http", Host: r.Host}
+	switch {
+	case p.options.BaseURL != "":
+		return strings.TrimSuffix(p.options.BaseURL, "/")
+	case !plainHost.MatchString(r.Host):
+		return documentedBase
+	case r.TLS != nil:
+		base.Scheme = "https"
+	}
+	return base.String()
+}
