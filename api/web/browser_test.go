@@ -1,28 +1,21 @@
 package web_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/redisx"
-	"ushuru/pkg/testenv"
+	"ushuru/pkg/testenv/browsertest"
 )
 
 var shots = flag.String("shots", "", "folder for pictures of the pages")
@@ -45,70 +38,46 @@ func start(t *testing.T) *demo.Demo {
 
 // browser is a tab of a real Chromium. It records what the pages complain of and load.
 type browser struct {
-	context.Context //nolint:containedctx // chromedp keeps the tab in it
+	*browsertest.Tab
 
-	t  *testing.T
-	mu sync.Mutex
-	// complaints are the messages of the console and of the content security policy.
-	complaints []string
-	hosts      []string
-	bytes      map[network.RequestID]float64
-	requests   map[network.RequestID]string
+	t *testing.T
 }
 
 // open starts Chromium with an empty tab.
 func open(t *testing.T) *browser {
 	t.Helper()
-	flags := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(testenv.Binary(t, "chromium", "chromium-browser", "google-chrome")),
-		chromedp.Flag("no-sandbox", os.Getuid() == 0)) // root has no sandbox
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), flags...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, time.Minute)
-	t.Cleanup(cancel)
-	b := &browser{Context: ctx, t: t, bytes: map[network.RequestID]float64{}, requests: map[network.RequestID]string{}}
-	chromedp.ListenTarget(ctx, b.record)
-	b.run(network.Enable(), log.Enable(), runtime.Enable())
-	return b
-}
-
-func (b *browser) record(event any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch e := event.(type) {
-	case *log.EventEntryAdded:
-		b.complaints = append(b.complaints, e.Entry.Text+" "+e.Entry.URL)
-	case *runtime.EventExceptionThrown:
-		b.complaints = append(b.complaints, e.ExceptionDetails.Error())
-	case *network.EventRequestWillBeSent:
-		b.hosts = append(b.hosts, e.Request.URL)
-		b.requests[e.RequestID] = e.Request.URL
-	case *network.EventLoadingFinished:
-		b.bytes[e.RequestID] = e.EncodedDataLength
-	}
+	return &browser{browsertest.Open(t), t}
 }
 
 func (b *browser) run(actions ...chromedp.Action) {
 	b.t.Helper()
-	if err := chromedp.Run(b, actions...); err != nil {
-		b.t.Fatalf("%v\n%s", err, b.complaints)
-	}
+	b.Run(actions...)
 }
 
-// text returns what a JavaScript expression gives as text.
-func (b *browser) text(expression string) (found string) {
+func (b *browser) text(expression string) string {
 	b.t.Helper()
-	b.run(chromedp.Evaluate("String("+expression+")", &found))
-	return found
+	return b.Text(expression)
 }
 
-// view sets the width of the window, which is 640 px high, and light or dark.
 func (b *browser) view(width int64, scheme string) {
 	b.t.Helper()
-	b.run(emulation.SetDeviceMetricsOverride(width, 640, 1, width < 600),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+	b.View(width, scheme)
+}
+
+func (b *browser) await(expression string) {
+	b.t.Helper()
+	b.Await(expression)
+}
+
+// shoot writes a picture of the page when the flag is set.
+func (b *browser) shoot(name string) {
+	b.t.Helper()
+	b.Shoot(*shots, name)
+}
+
+func (b *browser) check(home string) {
+	b.t.Helper()
+	b.Check(home)
 }
 
 // ask pastes the link of a car into the form, and waits for what the page says at the
@@ -117,50 +86,6 @@ func (b *browser) ask(home, link string) {
 	b.t.Helper()
 	b.run(chromedp.Navigate(home), chromedp.SendKeys("#u", link), chromedp.Click("form button"))
 	b.await(`location.pathname.startsWith("/e/") && document.readyState === "complete" && !document.getElementById("steps")`)
-}
-
-// await waits until a JavaScript expression is true, over the pages that come and go.
-func (b *browser) await(expression string) {
-	b.t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		var is bool
-		if err := chromedp.Run(b, chromedp.Evaluate("!!("+expression+")", &is)); err == nil && is {
-			return
-		}
-	}
-	b.t.Fatalf("never true: %s", expression)
-}
-
-// shoot writes a picture of the page, for people to look at.
-func (b *browser) shoot(name string) {
-	b.t.Helper()
-	if *shots == "" {
-		return
-	}
-	var picture []byte
-	b.run(chromedp.FullScreenshot(&picture, 100))
-	if err := os.WriteFile(filepath.Join(*shots, name+".png"), picture, 0o600); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-// check reports what no page may do: complain, ask another host, scroll sideways.
-func (b *browser) check(home string) {
-	b.t.Helper()
-	if wide := b.text(`document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide != "0" {
-		b.t.Errorf("%s scrolls sideways by %s px", b.text("location.pathname"), wide)
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, complaint := range b.complaints {
-		b.t.Errorf("the page complains: %s", complaint)
-	}
-	for _, asked := range b.hosts {
-		if !strings.HasPrefix(asked, home) && !strings.HasPrefix(asked, "about:") {
-			b.t.Errorf("the page asks %s", asked)
-		}
-	}
-	b.complaints = nil
 }
 
 // TestABuyerSeesTheCost follows a buyer from the link to the number, in both languages,
@@ -231,11 +156,9 @@ const (
 // checkBudget checks what the visit so far has loaded.
 func (b *browser) checkBudget(home string) {
 	b.t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	total, start := 0.0, 0.0
-	for id, size := range b.bytes {
-		address := strings.TrimPrefix(b.requests[id], home)
+	for _, load := range b.Loads() {
+		address, size := strings.TrimPrefix(load.URL, home), load.Bytes
 		b.t.Logf("%6.0f bytes %s", size, address)
 		total += size
 		if !strings.HasPrefix(address, "/e/") && address != "/go" && !strings.HasPrefix(address, "/static/puzzle.") {

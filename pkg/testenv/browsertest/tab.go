@@ -1,0 +1,166 @@
+// Package browsertest drives a real Chromium, and records what pages complain of and load.
+package browsertest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"ushuru/pkg/testenv"
+)
+
+const (
+	lifetime = 2 * time.Minute  // of a tab
+	patience = 30 * time.Second // of a wait
+	pause    = 50 * time.Millisecond
+	height   = 640 // of the window
+	narrow   = 600 // below this width it is a phone
+)
+
+// Tab is a tab of Chromium.
+type Tab struct {
+	context.Context //nolint:containedctx // chromedp keeps the tab in it
+
+	t  testing.TB
+	mu sync.Mutex
+	// complaints are the messages of the console and of the content security policy.
+	complaints []string
+	asked      []string
+	sizes      map[network.RequestID]float64
+	requests   map[network.RequestID]string
+}
+
+// Open starts Chromium with an empty tab. It ends with the test.
+func Open(t testing.TB) *Tab {
+	t.Helper()
+	flags := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(testenv.Binary(t, "chromium", "chromium-browser", "google-chrome")),
+		chromedp.Flag("no-sandbox", os.Getuid() == 0)) // root has no sandbox
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), flags...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, lifetime)
+	t.Cleanup(cancel)
+	tab := &Tab{Context: ctx, t: t, sizes: map[network.RequestID]float64{}, requests: map[network.RequestID]string{}}
+	chromedp.ListenTarget(ctx, tab.record)
+	tab.Run(network.Enable(), log.Enable(), runtime.Enable())
+	return tab
+}
+
+func (b *Tab) record(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *log.EventEntryAdded:
+		b.complaints = append(b.complaints, e.Entry.Text+" "+e.Entry.URL)
+	case *runtime.EventExceptionThrown:
+		b.complaints = append(b.complaints, e.ExceptionDetails.Error())
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.APITypeError {
+			for _, argument := range e.Args {
+				b.complaints = append(b.complaints, string(argument.Value)+argument.Description)
+			}
+		}
+	case *network.EventRequestWillBeSent:
+		b.asked = append(b.asked, e.Request.URL)
+		b.requests[e.RequestID] = e.Request.URL
+	case *network.EventLoadingFinished:
+		b.sizes[e.RequestID] = e.EncodedDataLength
+	}
+}
+
+// Run runs actions; they must succeed.
+func (b *Tab) Run(actions ...chromedp.Action) {
+	b.t.Helper()
+	if err := chromedp.Run(b, actions...); err != nil {
+		b.t.Fatalf("%v\n%s", err, b.complaints)
+	}
+}
+
+// Text returns what a JavaScript expression gives as text.
+func (b *Tab) Text(expression string) (found string) {
+	b.t.Helper()
+	b.Run(chromedp.Evaluate("String("+expression+")", &found))
+	return found
+}
+
+// View sets the width of the window, which is 640 px high, and the scheme: light or dark.
+func (b *Tab) View(width int64, scheme string) {
+	b.t.Helper()
+	b.Run(emulation.SetDeviceMetricsOverride(width, height, 1, width < narrow),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+}
+
+// Await waits until a JavaScript expression is true, over the pages that come and go.
+func (b *Tab) Await(expression string) {
+	b.t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(pause) {
+		var is bool
+		if err := chromedp.Run(b, chromedp.Evaluate("!!("+expression+")", &is)); err == nil && is {
+			return
+		}
+	}
+	var shown string
+	_ = chromedp.Run(b, chromedp.Evaluate("document.body.innerText.slice(0, 2000)", &shown))
+	b.t.Fatalf("never true: %s\n%s", expression, shown)
+}
+
+// Shoot writes a picture of the whole page into a folder, for people to look at; none when
+// the folder is "".
+func (b *Tab) Shoot(folder, name string) {
+	b.t.Helper()
+	if folder == "" {
+		return
+	}
+	var picture []byte
+	b.Run(chromedp.FullScreenshot(&picture, 100))
+	if err := os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Check reports what no page may do: complain, ask another host, scroll sideways.
+func (b *Tab) Check(home string) {
+	b.t.Helper()
+	if wide := b.Text(`document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide != "0" {
+		b.t.Errorf("%s scrolls sideways by %s px", b.Text("location.pathname"), wide)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, complaint := range b.complaints {
+		b.t.Errorf("the page complains: %s", complaint)
+	}
+	for _, asked := range b.asked {
+		if !strings.HasPrefix(asked, home) && !strings.HasPrefix(asked, "about:") && !strings.HasPrefix(asked, "data:") {
+			b.t.Errorf("the page asks %s", asked)
+		}
+	}
+	b.complaints, b.asked = nil, nil
+}
+
+// Load is what a request brought, in bytes as they came over the line, headers included.
+type Load struct {
+	URL   string
+	Bytes float64
+}
+
+// Loads returns what the tab has loaded so far.
+func (b *Tab) Loads() (loads []Load) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, size := range b.sizes {
+		loads = append(loads, Load{b.requests[id], size})
+	}
+	return loads
+}
