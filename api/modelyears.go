@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/gorilla/mux"
-	"github.com/shopspring/decimal"
 
 	"ushuru/api/described"
 	"ushuru/api/problem"
 	"ushuru/api/terms"
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
 	"ushuru/pkg/message"
@@ -270,11 +270,8 @@ func setTaxes(taxes *vehicle.YearTaxes, got tra.Calculation) {
 		dollars := money.New(tax.TotalTaxesInTZS.Decimal().Mul(tax.TotalImportTaxesInUSD.Decimal()).DivRound(imported, cents))
 		taxes.TotalTaxesInUSD = &dollars
 	}
-	if base := tax.CIFInUSD.Decimal().Add(tax.ImportDutyInUSD.Decimal()); base.IsPositive() {
-		const percent, tenths = 100, 1 // cents that are rounded give 15.0008 %
-		rate := money.NewNumber(tax.ExiseDutyDueToAgeInUSD.Decimal().Mul(decimal.NewFromInt(percent)).DivRound(base, tenths))
-		taxes.ExciseDueToAgePercent = &rate
-	}
+	taxes.ExciseDueToAgePercent = cost.AgePercent(
+		tax.CIFInUSD.Decimal(), tax.ImportDutyInUSD.Decimal(), tax.ExiseDutyDueToAgeInUSD.Decimal())
 }
 
 // cents is how many digits an amount has after its point.

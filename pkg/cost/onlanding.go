@@ -20,10 +20,18 @@ func (t *Tables) OnLanding(e vehicle.Estimate, landing *vehicle.LandingDays, now
 		Landing: dateOf(b.window.likely), TotalTaxesInTZS: rounded(taxes.grandTZS),
 		TotalTaxesInUSD: b.allTaxes(taxes),
 	}
-	if base := own.Add(taxes.duty); base.IsPositive() {
-		const percent, tenths = 100, 1 // cents that are rounded give 15.0008 %
-		rate := money.NewNumber(taxes.age.Mul(decimal.NewFromInt(percent)).DivRound(base, tenths))
-		on.ExciseDueToAgePercent = &rate
-	}
+	on.ExciseDueToAgePercent = AgePercent(own, taxes.duty, taxes.age)
 	return on
+}
+
+// AgePercent returns the excise duty due to age as a share of the value with import duty,
+// which are in one currency; nil without a value.
+func AgePercent(value, importDuty, excise decimal.Decimal) *money.Number {
+	const percent, tenths = 100, 1 // cents that are rounded give 15.0008 %
+	base := value.Add(importDuty)
+	if !base.IsPositive() {
+		return nil
+	}
+	rate := money.NewNumber(excise.Mul(decimal.NewFromInt(percent)).DivRound(base, tenths))
+	return &rate
 }
