@@ -26,6 +26,7 @@ func (s *Server) authenticated(next http.Handler) handler {
 		}
 		rec := recorderOf(r)
 		rec.key = key
+		s.options.Stat.Key(key.ID)
 		if err := rec.setQueryLanguage(r); err != nil {
 			return err
 		}

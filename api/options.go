@@ -23,6 +23,7 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/quota"
 	"ushuru/pkg/sheet/scan"
+	"ushuru/pkg/stat"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
@@ -97,6 +98,8 @@ type Options struct {
 
 	// TrustedProxies are networks of proxies whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix
+	// Stat counts the requests of API keys. Nil counts nothing.
+	Stat *stat.Recorder
 	// Metrics registers the metrics of the API. Nil registers none.
 	Metrics prometheus.Registerer
 

@@ -45,6 +45,9 @@ type Options struct {
 	// Ask returns what a worker far away from Redis must know to run a step of the role
 	// authority; nil for nothing. It is nil in processes that run no steps.
 	Ask func(job *jobs.Job, step string) json.RawMessage
+	// OnLost is called with a job that Sweep has ended because no worker did a step of
+	// its: "" for its children. Nil is not called.
+	OnLost func(job *jobs.Job, step string, failure *jobs.Error)
 	// Sequential makes Sweep check one job at a time, for tests that must run
 	// the same way every time.
 	Sequential bool
@@ -69,6 +72,7 @@ type Engine struct {
 	notifiers     map[string]Notifier // by the first word of a subscriber
 	isRunning     func(worker, claim string) (own, running bool)
 	fallback      func(ctx context.Context, job *jobs.Job, step string) (json.RawMessage, bool)
+	onLost        func(job *jobs.Job, step string, failure *jobs.Error)
 	sequential    bool
 	turns         *fair.Turns
 	redis         redis.UniversalClient
@@ -82,7 +86,7 @@ func New(o Options) *Engine {
 		client:        asynq.NewClientFromRedisClient(o.Redis),
 		inspector:     asynq.NewInspectorFromRedisClient(o.Redis),
 		beforeSucceed: o.BeforeSucceed, notifiers: map[string]Notifier{}, isRunning: o.IsRunning, sequential: o.Sequential,
-		fallback: o.Fallback, turns: fair.NewTurns(o.Redis), redis: o.Redis, ask: o.Ask,
+		fallback: o.Fallback, onLost: o.OnLost, turns: fair.NewTurns(o.Redis), redis: o.Redis, ask: o.Ask,
 	}
 	maps.Copy(e.notifiers, o.Notifiers)
 	e.notifiers[subscriberJob], e.notifiers[subscriberKey] = e.notifyJobs, e.notifyKeys

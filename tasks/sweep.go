@@ -138,7 +138,7 @@ func (e *Engine) recoverSteps(ctx context.Context, job *jobs.Job, c check) (reco
 		}
 	}
 	if !open && c.now.After(job.Deadline) && hasOpenChildren(job) {
-		return true, false, e.Fail(ctx, job.ID, "", "", TimedOut())
+		return true, false, e.failLost(ctx, job, "", "", TimedOut())
 	}
 	return recovered, suspect, nil
 }
@@ -158,7 +158,7 @@ func hasOpenChildren(job *jobs.Job) bool {
 func (e *Engine) recoverStep(ctx context.Context, job *jobs.Job, name string, c check) (recovered, suspect bool, err error) {
 	step := job.Steps[name]
 	if step.State == jobs.StepReady && c.now.After(job.Deadline) {
-		return true, false, e.Fail(ctx, job.ID, name, "", timedOutAt(name))
+		return true, false, e.failLost(ctx, job, name, "", timedOutAt(name))
 	}
 	if step.State == jobs.StepReady && e.fallback != nil {
 		if output, ok := e.fallback(ctx, job, name); ok {
@@ -171,10 +171,22 @@ func (e *Engine) recoverStep(ctx context.Context, job *jobs.Job, name string, c 
 		return false, suspect, err
 	}
 	if step.Attempt >= MaxAttempts {
-		return true, false, e.Fail(ctx, job.ID, name, step.Claim, &jobs.Error{Notice: message.New("error/worker_lost", nil)})
+		return true, false, e.failLost(ctx, job, name, step.Claim, &jobs.Error{Notice: message.New("error/worker_lost", nil)})
 	}
 	_, err = e.requeue(ctx, job, name, step)
 	return true, false, err
+}
+
+// failLost ends a job because no worker did a step of its.
+func (e *Engine) failLost(ctx context.Context, job *jobs.Job, step, claim string, failure *jobs.Error) error {
+	failed, err := e.jobs.Fail(ctx, job.ID, step, claim, failure)
+	if err != nil {
+		return err
+	}
+	if failed && e.onLost != nil {
+		e.onLost(job, step, failure)
+	}
+	return e.Advance(ctx, job.ID)
 }
 
 // isClaimLost reports the same of a claimed step: its worker is gone, or is this

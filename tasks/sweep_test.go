@@ -147,7 +147,7 @@ func TestSweepKeepsAStepThatWasClaimedLate(t *testing.T) {
 	b := newSweepRig(t, jobs.Interactive)
 	b.dequeue()
 	b.sweep(4 * time.Second)
-	if err := b.Jobs.Heartbeat(t.Context(), "w"); err != nil {
+	if err := b.Jobs.Heartbeat(t.Context(), "w", jobs.Presence{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := b.Jobs.Claim(t.Context(), b.job.ID, tasks.StepScrape, 1, "w", "c"); err != nil {

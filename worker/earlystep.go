@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/stat"
 	"ushuru/pkg/tra"
 	"ushuru/tasks"
 )
@@ -45,6 +46,8 @@ func (s *stepHandler) fallback(ctx context.Context, job *jobs.Job, step string) 
 		output, err := s.runStep(ctx, early.taskType, early.run, job)
 		if err != nil {
 			s.parkRows(ctx, job, sweptAgain)
+		} else {
+			countEnd(s.stat, job, step, stat.OK, 0)
 		}
 		return output, err == nil
 	}

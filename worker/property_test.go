@@ -169,7 +169,7 @@ func (w *simulation) newProcess() *process {
 			tasks.TypeRecommend: w.fake(comparisonOf),
 		},
 	}
-	if err := w.store.Heartbeat(context.Background(), p.steps.worker); err != nil { // before it claims a step
+	if err := w.store.Heartbeat(context.Background(), p.steps.worker, jobs.Presence{}, nil); err != nil { // before it claims a step
 		w.t.Fatal(err)
 	}
 	return p
@@ -423,7 +423,7 @@ func (w *simulation) passTime(d time.Duration) {
 	w.server.FastForward(d)
 	for _, p := range w.processes {
 		if !p.crashes.crashed {
-			if err := w.store.Heartbeat(context.Background(), p.steps.worker); err != nil {
+			if err := w.store.Heartbeat(context.Background(), p.steps.worker, jobs.Presence{}, nil); err != nil {
 				w.t.Fatal(err)
 			}
 		}

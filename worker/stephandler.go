@@ -20,6 +20,7 @@ import (
 	"ushuru/pkg/match"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/retry"
+	"ushuru/pkg/stat"
 	"ushuru/pkg/tra"
 	"ushuru/tasks"
 )
@@ -55,6 +56,8 @@ type stepHandler struct {
 	far bool
 	// waits parks the batch rows of a job; nil in tests.
 	waits func(ctx context.Context, job *jobs.Job, subscribers []string, wait time.Duration) error
+	// stat counts how steps end; nil counts nothing.
+	stat *stat.Recorder
 	// outages tells whether TRA's calculator can be asked.
 	outages *tra.Outages
 	// These bound how long the handler retries to write the outcome of a step: when
@@ -190,6 +193,7 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 		step = s.override
 	}
 	output, err := s.runStep(ctx, run.taskType, step, job)
+	took := time.Since(started)
 	err = snoozeOutage(err)
 	var early []tasks.StepOutput
 	if err == nil {
@@ -202,6 +206,7 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 	case err == nil:
 		log.Info("step completed", "early_steps", len(early))
 		defer s.stopAsking(ctx, run, false)
+		s.countCompleted(run, early, took)
 		return s.complete(ctx, run, output, early)
 	case errors.Is(err, tra.ErrNotKnown):
 		return nil, s.giveBack(ctx, run, log, err)
@@ -216,6 +221,7 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 		}
 		log.Log(ctx, level, "step failed", "code", failure.Code, "retries", retries, "error", err)
 		defer s.stopAsking(ctx, run, true)
+		countEnd(s.stat, job, run.step, failure.Code, took)
 		return nil, s.retryWrite(ctx, func(ctx context.Context) error {
 			return s.engine.Fail(ctx, job.ID, run.step, run.claim, failure)
 		})
@@ -225,6 +231,7 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 		level = slog.LevelDebug
 	}
 	log.Log(ctx, level, "step will be retried", "retries", retries, "error", err)
+	s.countRetried(run, err)
 	if failure, ok := errors.AsType[*tasks.StepError](err); ok && failure.Code == match.AIUnavailable && !tasks.IsFailure(err) {
 		s.parkRows(ctx, job, delay)
 	}

@@ -27,6 +27,7 @@ import (
 	"ushuru/pkg/freight"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
+	"ushuru/pkg/stat"
 
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
@@ -75,6 +76,8 @@ type Options struct {
 	SheetURL func(string) (string, error)
 
 	Metrics prometheus.Registerer // default: no metrics
+	Stat    *stat.Recorder        // default: counts nothing
+	Version string                // of the program, for the operator
 
 	Concurrency          int           // steps at once in role any; default 16
 	AuthorityConcurrency int           // steps at once in role authority; default 8
@@ -160,6 +163,7 @@ func New(o Options) (*Worker, error) {
 			return worker == id, running
 		},
 		Ask:           askOf,
+		OnLost:        func(job *jobs.Job, step string, failure *jobs.Error) { countEnd(o.Stat, job, step, failure.Code, 0) },
 		BeforeSucceed: (&resultCache{o.Cache}).put,
 		Notifiers:     map[string]tasks.Notifier{subscriberBatch: outcomes.onJobEnded},
 	})
@@ -170,9 +174,22 @@ func New(o Options) (*Worker, error) {
 			return nil, fmt.Errorf("worker: %w", err)
 		}
 	}
-	w.engine, w.attempts, w.dispatcher, w.heartbeater = engine, attempts, dispatcher, jobs.NewHeartbeater(o.Jobs, id)
+	w.engine, w.attempts, w.dispatcher = engine, attempts, dispatcher
+	w.heartbeater = jobs.NewHeartbeater(o.Jobs, id, presenceOf(o), o.Stat.AddTo)
 	w.steps = w.newStepHandler()
 	return w, nil
+}
+
+// presenceOf returns what a worker says of itself.
+func presenceOf(o Options) jobs.Presence {
+	is := jobs.Presence{Version: o.Version, Started: time.Now().UTC().Truncate(time.Second)}
+	for _, role := range o.Roles {
+		is.Roles = append(is.Roles, string(role))
+	}
+	if o.AI != nil {
+		is.Models, is.DailyTokens = o.AI.Models(), o.AI.DailyTokens()
+	}
+	return is
 }
 
 // RunStep runs one step of a job and returns its output. It claims and stores
@@ -284,6 +301,7 @@ func (w *Worker) newStepHandler() *stepHandler {
 	}
 	return &stepHandler{
 		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, hub: o.Hub, claims: w.claims, outages: outages,
+		stat:         o.Stat,
 		waits:        w.dispatcher.outcomes.onJobWaits,
 		writeTimeout: writeTimeout, outageTimeout: outageTimeout,
 		run: map[string]stepFunc{

@@ -84,6 +84,7 @@ func (c *Client) askAll(ctx context.Context, q *Question, read func(string) erro
 			failures = append(failures, failure)
 			continue
 		}
+		r.failover = len(failures) > 0
 		usage, failure, err := c.askOne(ctx, e, &r, read)
 		total.Endpoint, total.Model = usage.Endpoint, usage.Model
 		total.PromptTokens += usage.PromptTokens
@@ -100,6 +101,20 @@ func (c *Client) askAll(ctx context.Context, q *Question, read func(string) erro
 		failures = append(failures, failure)
 	}
 	return total, sum(failures)
+}
+
+// called counts a call.
+func (c *Client) called(r *request, e *endpoint, usage Usage, failure *Error, took time.Duration) {
+	c.metrics.asked(r.name, e, usage, failure, took)
+	if c.onCall == nil {
+		return
+	}
+	call := Call{Outcome: "ok", Took: took, Usage: usage, Failover: r.failover}
+	if failure != nil {
+		call.Outcome = string(failure.Kind)
+	}
+	call.Usage.Model = e.Model // as it is configured, not as the server calls it
+	c.onCall(call)
 }
 
 // askOne calls one endpoint, within the budget. After a failure the next endpoint
@@ -127,7 +142,7 @@ func (c *Client) askOne(ctx context.Context, e *endpoint, r *request, read func(
 		return usage, nil, err
 	}
 	e.recordResult(failure)
-	c.metrics.asked(r.name, e, usage, failure, time.Since(began))
+	c.called(r, e, usage, failure, time.Since(began))
 	if settleErr != nil {
 		c.log.WarnContext(ctx, "the budget of the AI counts too much", "error", settleErr)
 	}

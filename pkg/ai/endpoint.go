@@ -50,6 +50,7 @@ type request struct {
 	schema             Schema
 	maxTokens          int
 	timeout            time.Duration
+	failover           bool // as in Call
 }
 
 // totalTokens returns the approximate maximum cost of a call. A token is three bytes or

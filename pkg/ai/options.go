@@ -61,8 +61,17 @@ type Options struct {
 	AnswerTTL time.Duration // how long answers are kept; 0 keeps none
 
 	Registry prometheus.Registerer // for the metrics ushuru_ai_…; nil counts in private
+	OnCall   func(Call)            // called after every call; nil is not
 	Log      *slog.Logger          // default discards
 	Now      func() time.Time      // default time.Now
+}
+
+// Call is one call of a model, as it ended.
+type Call struct {
+	Outcome  string // ok, or a Kind
+	Took     time.Duration
+	Usage    Usage // of this call
+	Failover bool  // another endpoint had failed or was in its cooldown
 }
 
 // Client sends questions to models. It is safe for concurrent use.
@@ -71,6 +80,7 @@ type Client struct {
 	budget    *budget
 	answers   *answers
 	metrics   *metrics
+	onCall    func(Call)
 	log       *slog.Logger
 	now       func() time.Time
 	models    []string // in order of preference, part of the hash of a question
@@ -101,7 +111,7 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{
 		budget:  &budget{redis: o.Redis, limit: o.DailyTokens, ofKey: o.KeyTokens, now: o.Now, log: o.Log},
-		answers: &answers{o.Redis, o.AnswerTTL}, metrics: metrics, log: o.Log, now: o.Now,
+		answers: &answers{o.Redis, o.AnswerTTL}, metrics: metrics, onCall: o.OnCall, log: o.Log, now: o.Now,
 	}
 	for i, e := range o.Endpoints {
 		host, err := checkEndpoint(e)
@@ -139,3 +149,15 @@ func checkEndpoint(e Endpoint) (host string, err error) {
 	}
 	return base.Host, nil
 }
+
+// Models returns the names of the models, in order of preference.
+func (c *Client) Models() []string {
+	names := make([]string, 0, len(c.endpoints))
+	for _, e := range c.endpoints {
+		names = append(names, e.Model)
+	}
+	return names
+}
+
+// DailyTokens returns the tokens a day of all processes together; 0 is no limit.
+func (c *Client) DailyTokens() int64 { return c.budget.limit }

@@ -21,6 +21,7 @@ import (
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/seal"
 	"ushuru/pkg/sheet/scan"
+	"ushuru/pkg/stat"
 	"ushuru/worker"
 )
 
@@ -40,6 +41,7 @@ type Options struct {
 	Sheets       *scan.Hosts  // hosts for inspection sheets; nil allows the known ones only
 	KeyAITokens  int64        // tokens of the AI a day of a key that has no limit of its own; 0 means no limit
 	MetricsAddr  string       // address of /metrics; "" serves no metrics
+	Version      string       // of the program, for the operator
 
 	// AllowLoopback admits listings and sheets on this machine. It is for tests, the
 	// demo and simulators, never for production.
@@ -54,6 +56,7 @@ type App struct {
 	log      *slog.Logger
 	registry *prometheus.Registry
 	stores   *stores
+	stat     *stat.Recorder
 	freight  *freight.Store // nil learns nothing
 
 	api    *api.Server    // nil without API
@@ -84,6 +87,7 @@ func New(o Options) (*App, error) {
 		options: o, log: o.Log, registry: newRegistry(), failed: make(chan error, 1),
 		stores: newStores(o.Redis.Client(), o.Secrets, o.Log),
 	}
+	a.stat = stat.NewRecorder(stat.Options{Redis: o.Redis.Client(), SiteOf: sites.HostOf})
 	if o.LearnFreight {
 		a.freight = freight.New(o.Redis.Client(), sites.NameOf, o.Log)
 		a.options.Costs = o.Costs.Learning(a.freight)
@@ -138,12 +142,14 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	a.warnReplicas(ctx)
-	if a.worker != nil {
-		if err := a.worker.Start(); err != nil { //nolint:contextcheck // the workers outlive the start
-			return err
-		}
-		a.started.Add(a.worker.Stop)
+	if a.worker == nil { // else the heartbeat takes the counts along
+		a.startListening(ctx, a.stat.Run)
+		return nil
 	}
+	if err := a.worker.Start(); err != nil { //nolint:contextcheck // the workers outlive the start
+		return err
+	}
+	a.started.Add(a.worker.Stop)
 	return nil
 }
 

@@ -56,7 +56,7 @@ func (a *App) newWorker(o WorkerOptions) (*worker.Worker, error) {
 		Jobs: s.jobs, Hub: s.hub, Batches: s.batches, Cache: s.cache, Webhooks: s.webhooks,
 		Concurrency: o.Concurrency, AuthorityConcurrency: o.AuthorityConcurrency, AIConcurrency: o.AIConcurrency,
 		BatchWindow: o.BatchWindow, ShutdownTimeout: o.ShutdownTimeout, Costs: a.options.Costs,
-		Freight: a.freight, Metrics: a.registry,
+		Freight: a.freight, Metrics: a.registry, Stat: a.stat, Version: a.options.Version,
 		SheetURL: func(raw string) (string, error) { return a.options.Sheets.Canonical(raw, a.options.AllowLoopback) },
 	}
 	if slices.Contains(o.Roles, tasks.RoleAny) || slices.Contains(o.Roles, tasks.RoleAI) {
@@ -106,7 +106,7 @@ func (a *App) addReaders(options *worker.Options, o WorkerOptions) error {
 }
 
 func (a *App) addAI(options *worker.Options, o WorkerOptions) error {
-	o.AI.Redis, o.AI.Registry, o.AI.Log = options.Redis, a.registry, a.log
+	o.AI.Redis, o.AI.Registry, o.AI.Log, o.AI.OnCall = options.Redis, a.registry, a.log, a.countAICall
 	records := keys.NewStore(options.Redis)
 	o.AI.KeyTokens = func(ctx context.Context, key string) (int64, error) {
 		limits, err := records.Limits(ctx, key)
@@ -139,6 +139,7 @@ func (a *App) addAuthority(options *worker.Options, o WorkerOptions) error {
 	}
 	options.Authority = tra.NewAuthority(client, a.stores.catalogue, tra.AuthorityOptions{
 		PerSecond: o.AuthorityRate, Retries: authorityRetries, RateWait: authorityRateWait, Log: a.log,
+		OnCall: a.countCall,
 		OnAnswer: func(ctx context.Context, request tra.Request, tax vehicle.Tax) {
 			detector.OnAnswer(ctx, request, tax)
 		},

@@ -149,7 +149,7 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 	}
 	options := app.Options{
 		Redis: conn, Log: r.log, Secrets: ring, Costs: costs, LearnFreight: shared.LearnFreight, Sheets: hosts,
-		AllowLoopback: shared.AllowLoopback, KeyAITokens: shared.KeyAITokens,
+		AllowLoopback: shared.AllowLoopback, KeyAITokens: shared.KeyAITokens, Version: shortVersion(),
 	}
 	if err := p.options(r.ctx, &options); err != nil {
 		return err

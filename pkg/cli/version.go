@@ -43,3 +43,18 @@ func versionText() string {
 	return fmt.Sprintf("ushuru %s, commit %s, %s",
 		cmp.Or(version, "unknown"), cmp.Or(commit, "unknown"), cmp.Or(date, "date unknown"))
 }
+
+// shortVersion returns the version of the program for lists of processes, else its
+// commit.
+func shortVersion() string {
+	version, commit := buildVersion, buildCommit
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range info.Settings {
+			if setting.Key == "vcs.revision" && commit == "" {
+				commit = setting.Value
+			}
+		}
+	}
+	const digits = 12
+	return cmp.Or(version, commit[:min(len(commit), digits)])
+}

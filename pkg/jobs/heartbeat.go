@@ -2,7 +2,13 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 const (
@@ -13,9 +19,91 @@ const (
 
 func keyWorker(id string) string { return "worker:{" + id + "}" }
 
-// Heartbeat records that a worker is alive.
-func (s *Store) Heartbeat(ctx context.Context, worker string) error {
-	return s.redis.Set(ctx, keyWorker(worker), "alive", heartbeatTTL).Err()
+const (
+	keyLive = "workers:live" // sorted set: the ids of workers by their last heartbeat
+	keySeen = "workers:seen" // hash: when a worker of a role last sent a heartbeat
+	// deadAfter is how long a worker stays in the set without a heartbeat.
+	deadAfter = time.Minute
+)
+
+// Presence is what a worker says of itself with each heartbeat.
+type Presence struct {
+	Roles   []string  `json:"roles"`
+	Version string    `json:"version,omitempty"`
+	Started time.Time `json:"started"`
+
+	// Of the AI, when the worker has one: its models in order of preference, and the
+	// tokens a day of all workers; 0 is no limit.
+	Models      []string `json:"models,omitempty"`
+	DailyTokens int64    `json:"dailyTokens,omitempty"`
+}
+
+// Rider adds commands to the pipeline of a heartbeat. settled is called when that was
+// executed.
+type Rider func(ctx context.Context, pipe redis.Pipeliner) (settled func())
+
+// Heartbeat records that a worker is alive, in one round trip with what the rider
+// adds; nil adds nothing.
+func (s *Store) Heartbeat(ctx context.Context, worker string, is Presence, rider Rider) error {
+	value, err := json.Marshal(is)
+	if err != nil {
+		return err
+	}
+	now := time.Now().UnixMilli()
+	pipe := s.redis.Pipeline()
+	beat := pipe.Set(ctx, keyWorker(worker), value, heartbeatTTL)
+	pipe.ZAdd(ctx, keyLive, redis.Z{Score: float64(now), Member: worker})
+	seen := make([]any, 0, 2*len(is.Roles))
+	for _, role := range is.Roles {
+		seen = append(seen, role, now)
+	}
+	if len(seen) > 0 {
+		pipe.HSet(ctx, keySeen, seen...)
+	}
+	if rider != nil {
+		defer rider(ctx, pipe)()
+	}
+	_, _ = pipe.Exec(ctx) // what else is refused must not make the worker look dead
+	return beat.Err()
+}
+
+// Worker is a worker that is alive.
+type Worker struct {
+	Presence
+
+	ID       string
+	LastBeat time.Time
+}
+
+// Workers returns the workers that have sent a heartbeat in the last 5 s, and when one
+// of each role last did.
+func (s *Store) Workers(ctx context.Context) (alive []Worker, seen map[string]time.Time, err error) {
+	first := s.redis.Pipeline()
+	listed, roles := first.ZRangeWithScores(ctx, keyLive, 0, -1), first.HGetAll(ctx, keySeen)
+	if _, err := first.Exec(ctx); err != nil {
+		return nil, nil, fmt.Errorf("jobs: workers: %w", err)
+	}
+	pipe := s.redis.Pipeline()
+	values := make([]*redis.StringCmd, len(listed.Val()))
+	for i, entry := range listed.Val() {
+		id, _ := entry.Member.(string)
+		values[i] = pipe.Get(ctx, keyWorker(id))
+	}
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		return nil, nil, fmt.Errorf("jobs: workers: %w", err)
+	}
+	for i, entry := range listed.Val() {
+		id, _ := entry.Member.(string)
+		w := Worker{ID: id, LastBeat: time.UnixMilli(int64(entry.Score)).UTC()}
+		if values[i].Err() == nil && json.Unmarshal([]byte(values[i].Val()), &w.Presence) == nil {
+			alive = append(alive, w)
+		}
+	}
+	seen = make(map[string]time.Time, len(roles.Val()))
+	for role, at := range roles.Val() {
+		seen[role] = millis(at)
+	}
+	return alive, seen, nil
 }
 
 // Alive reports whether a worker has sent a heartbeat in the last 5 s.
@@ -27,7 +115,18 @@ func (s *Store) Alive(ctx context.Context, worker string) (bool, error) {
 // Deregister deletes the heartbeat of a worker that stops, so that its steps are
 // recovered before its heartbeat expires.
 func (s *Store) Deregister(ctx context.Context, worker string) error {
-	return s.redis.Del(ctx, keyWorker(worker)).Err()
+	return s.deregister(ctx, worker, nil)
+}
+
+func (s *Store) deregister(ctx context.Context, worker string, rider Rider) error {
+	pipe := s.redis.Pipeline()
+	deleted := pipe.Del(ctx, keyWorker(worker))
+	pipe.ZRem(ctx, keyLive, worker)
+	if rider != nil {
+		defer rider(ctx, pipe)()
+	}
+	_, _ = pipe.Exec(ctx)
+	return deleted.Err()
 }
 
 // Heartbeater sends the heartbeats of a worker until ctx ends, and knows since
@@ -35,6 +134,8 @@ func (s *Store) Deregister(ctx context.Context, worker string) error {
 type Heartbeater struct {
 	store  *Store
 	worker string
+	is     Presence
+	rider  Rider
 	uptime chan uptime
 }
 
@@ -42,9 +143,10 @@ type Heartbeater struct {
 // in time; zero after a gap.
 type uptime struct{ last, since time.Time }
 
-// NewHeartbeater makes a Heartbeater. Call Start, then Run.
-func NewHeartbeater(store *Store, worker string) *Heartbeater {
-	h := &Heartbeater{store: store, worker: worker, uptime: make(chan uptime, 1)}
+// NewHeartbeater makes a Heartbeater, whose heartbeats take along what the rider adds.
+// Call Start, then Run.
+func NewHeartbeater(store *Store, worker string, is Presence, rider Rider) *Heartbeater {
+	h := &Heartbeater{store: store, worker: worker, is: is, rider: rider, uptime: make(chan uptime, 1)}
 	h.uptime <- uptime{}
 	return h
 }
@@ -59,7 +161,7 @@ func (h *Heartbeater) Run(ctx context.Context) {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), heartbeatInterval)
 			defer cancel()
-			_ = h.store.Deregister(last, h.worker) // the heartbeat expires by itself
+			_ = h.store.deregister(last, h.worker, h.rider) // the heartbeat expires by itself
 			return
 		case <-ticker.C:
 			_ = h.heartbeat(ctx) // Reliable reports a failure
@@ -68,10 +170,16 @@ func (h *Heartbeater) Run(ctx context.Context) {
 }
 
 // Start sends the first heartbeat. A worker must not claim a step before.
-func (h *Heartbeater) Start(ctx context.Context) error { return h.heartbeat(ctx) }
+func (h *Heartbeater) Start(ctx context.Context) error {
+	dead := strconv.FormatInt(time.Now().Add(-deadAfter).UnixMilli(), 10)
+	if err := h.store.redis.ZRemRangeByScore(ctx, keyLive, "-inf", dead).Err(); err != nil {
+		return err
+	}
+	return h.heartbeat(ctx)
+}
 
 func (h *Heartbeater) heartbeat(ctx context.Context) error {
-	err := h.store.Heartbeat(ctx, h.worker)
+	err := h.store.Heartbeat(ctx, h.worker, h.is, h.rider)
 	now := time.Now()
 	s := <-h.uptime
 	switch {

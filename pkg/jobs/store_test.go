@@ -308,7 +308,7 @@ func dueOnce(t *testing.T, store *jobs.Store) {
 }
 
 func heartbeat(t *testing.T, store *jobs.Store) {
-	must(t)(store.Heartbeat(t.Context(), "w"))
+	must(t)(store.Heartbeat(t.Context(), "w", jobs.Presence{}, nil))
 	if alive, err := store.Alive(t.Context(), "w"); !alive || err != nil {
 		t.Fatalf("%v %v", alive, err)
 	}

@@ -58,13 +58,24 @@ func All() []Info {
 
 // NameOf returns the name of the site that a host belongs to, "" for an unknown
 // host.
-func NameOf(host string) string {
+func NameOf(host string) string { return infoOf(host).Name }
+
+// HostOf returns the host that a site is known by, of any host that belongs to it; "" for
+// an unknown host.
+func HostOf(host string) string {
+	if info := infoOf(host); len(info.Hosts) > 0 {
+		return info.Hosts[0]
+	}
+	return ""
+}
+
+func infoOf(host string) Info {
 	for _, info := range siteInfos {
 		for _, own := range info.Hosts {
 			if host == own || strings.HasSuffix(host, "."+own) {
-				return info.Name
+				return info
 			}
 		}
 	}
-	return ""
+	return Info{}
 }

@@ -1,0 +1,215 @@
+package stat
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// What is what a number of Counts counts.
+type What struct {
+	Site string // of a step; or Authority or AI
+	Step string // type of the task; or name of the call, or model
+	Code string // OK or the code of an error
+}
+
+// Counts are the numbers of an hour, or of several.
+type Counts struct {
+	Ended   map[What]int64   // steps that ended, and calls
+	Retried map[What]int64   // attempts of steps that were tried again
+	Tokens  map[What]int64   // of the AI, without Code
+	Dollars map[What]float64 // likewise
+
+	Failover map[What]int64 // likewise: calls because another model had failed
+
+	took map[What][len(buckets) + 1]int64 // successes by duration, without Code
+}
+
+// Hour are the counts of one hour.
+type Hour struct {
+	Start time.Time
+	Counts
+}
+
+// Hours returns the counts of the last hours, the newest first. The first is the present
+// hour as far as it is over.
+func Hours(ctx context.Context, client redis.UniversalClient, now time.Time, n int) ([]Hour, error) {
+	hours := make([]Hour, n)
+	replies := make([]*redis.MapStringStringCmd, n)
+	pipe := client.Pipeline()
+	for i := range hours {
+		hours[i].Start = now.UTC().Truncate(time.Hour).Add(-time.Duration(i) * time.Hour)
+		replies[i] = pipe.HGetAll(ctx, keyHour(hours[i].Start))
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("stat: hours: %w", err)
+	}
+	for i, reply := range replies {
+		hours[i].Counts = newCounts()
+		for name, value := range reply.Val() {
+			count, err := strconv.ParseInt(value, 10, 64)
+			site, step, code, ok := parse(name)
+			if ok && err == nil {
+				hours[i].add(What{site, step, code}, count)
+			}
+		}
+	}
+	return hours, nil
+}
+
+func newCounts() Counts {
+	return Counts{
+		Ended: map[What]int64{}, Retried: map[What]int64{}, Tokens: map[What]int64{}, Dollars: map[What]float64{},
+		Failover: map[What]int64{}, took: map[What][len(buckets) + 1]int64{},
+	}
+}
+
+// add adds a count by the name of its field.
+func (c *Counts) add(what What, n int64) {
+	rest := What{what.Site, what.Step, ""}
+	switch {
+	case what.Code == tokens:
+		c.Tokens[rest] += n
+	case what.Code == microDollars:
+		c.Dollars[rest] += float64(n) / 1e6
+	case what.Code == failover:
+		c.Failover[rest] += n
+	case strings.HasPrefix(what.Code, retried):
+		c.Retried[What{what.Site, what.Step, what.Code[len(retried):]}] += n
+	case strings.HasPrefix(what.Code, took):
+		durations := c.took[rest]
+		durations[bucketNumber(what.Code[len(took):])] += n
+		c.took[rest] = durations
+	default:
+		c.Ended[what] += n
+	}
+}
+
+// bucketNumber returns the bucket of a bound.
+func bucketNumber(bound string) int {
+	seconds, err := strconv.ParseFloat(bound, 64)
+	for i, known := range buckets {
+		if err == nil && seconds == known {
+			return i
+		}
+	}
+	return len(buckets)
+}
+
+// Sum adds hours.
+func Sum(hours []Hour) Counts {
+	total := newCounts()
+	for _, hour := range hours {
+		for what, n := range hour.Ended {
+			total.Ended[what] += n
+		}
+		for what, n := range hour.Retried {
+			total.Retried[what] += n
+		}
+		for what, n := range hour.Tokens {
+			total.Tokens[what] += n
+		}
+		for what, n := range hour.Dollars {
+			total.Dollars[what] += n
+		}
+		for what, n := range hour.Failover {
+			total.Failover[what] += n
+		}
+		for what, more := range hour.took {
+			durations := total.took[what]
+			for i, n := range more {
+				durations[i] += n
+			}
+			total.took[what] = durations
+		}
+	}
+	return total
+}
+
+// Median returns the median duration of the successes that match, between the bounds of its
+// bucket in proportion; 0 when there are none. It is at most 32 s.
+func (c *Counts) Median(match func(What) bool) time.Duration {
+	var (
+		durations [len(buckets) + 1]int64
+		total     int64
+	)
+	for what, more := range c.took {
+		if !match(what) {
+			continue
+		}
+		for i, n := range more {
+			durations[i] += n
+			total += n
+		}
+	}
+	half, below, lower := float64(total)/2, 0.0, 0.0
+	for i, n := range durations[:len(buckets)] {
+		if n > 0 && below+float64(n) >= half {
+			return time.Duration((lower + (buckets[i]-lower)*(half-below)/float64(n)) * float64(time.Second))
+		}
+		below, lower = below+float64(n), buckets[i]
+	}
+	if total == 0 {
+		return 0
+	}
+	return time.Duration(lower * float64(time.Second))
+}
+
+// Marks are what is known of sites and codes now.
+type Marks struct {
+	LastRead map[string]time.Time // when a page of a site was last read
+	Examples map[string]string    // the last job of a code, by ExampleName
+}
+
+// ExampleName names the example of a code.
+func ExampleName(step, code string) string { return step + "/" + code }
+
+// ReadMarks returns the marks.
+func ReadMarks(ctx context.Context, client redis.UniversalClient) (Marks, error) {
+	pipe := client.Pipeline()
+	last, examples := pipe.HGetAll(ctx, keyLast), pipe.HGetAll(ctx, keyExample)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return Marks{}, fmt.Errorf("stat: marks: %w", err)
+	}
+	return Marks{timesOf(last.Val()), examples.Val()}, nil
+}
+
+// Usage is how much an API key asks.
+type Usage struct {
+	LastUsed time.Time // to the minute; zero when it was never used
+	Today    int64     // requests on this day in Dar es Salaam
+}
+
+// ReadUsage returns the usage of all API keys by their ids.
+func ReadUsage(ctx context.Context, client redis.UniversalClient, now time.Time) (map[string]Usage, error) {
+	pipe := client.Pipeline()
+	used, today := pipe.HGetAll(ctx, keyUsed), pipe.HGetAll(ctx, keyDay(now))
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("stat: use of API keys: %w", err)
+	}
+	all := map[string]Usage{}
+	for id, at := range timesOf(used.Val()) {
+		all[id] = Usage{LastUsed: at}
+	}
+	for id, text := range today.Val() {
+		usage := all[id]
+		usage.Today, _ = strconv.ParseInt(text, 10, 64) // Redis has written a number
+		all[id] = usage
+	}
+	return all, nil
+}
+
+// timesOf parses times in seconds since 1970; it leaves out what is none.
+func timesOf(fields map[string]string) map[string]time.Time {
+	times := make(map[string]time.Time, len(fields))
+	for name, text := range fields {
+		if seconds, err := strconv.ParseInt(text, 10, 64); err == nil {
+			times[name] = time.Unix(seconds, 0).UTC()
+		}
+	}
+	return times
+}
