@@ -36,7 +36,7 @@ func (e *Engine) joinAsker(ctx context.Context, job *jobs.Job, step string, ask 
 	}
 	waiting := Answered{
 		Type: job.Kind + ":" + step, Bulk: true,
-		Task: TaskPayload{Job: job.ID, Step: step, Attempt: 1, URL: payloadURLs(job)},
+		Task: TaskPayload{Job: job.ID, Step: step, Attempt: 1, URL: PagesOf(job)},
 	}
 	message, err := waiting.Message()
 	if err != nil {

@@ -174,7 +174,7 @@ func newTask(job *jobs.Job, step string, attempt int, ask json.RawMessage, vehic
 		return nil, fmt.Errorf("tasks: no such task %q", taskType)
 	}
 	return stepTask(taskType, queueOf(policy, job.Class),
-		TaskPayload{job.ID, step, attempt, payloadURLs(job), turnOwner(job), ask, vehicle})
+		TaskPayload{job.ID, step, attempt, PagesOf(job), turnOwner(job), ask, vehicle})
 }
 
 // stepTask makes the task of a step in a queue.
@@ -211,8 +211,8 @@ func taskTimeout(kind, step string) (total time.Duration) {
 	return total
 }
 
-// payloadURLs returns the URLs of a job's input, for the operator.
-func payloadURLs(job *jobs.Job) string {
+// PagesOf returns the URLs of a job's input, for the operator.
+func PagesOf(job *jobs.Job) string {
 	var input struct {
 		URL  string `json:"url"`
 		URL1 string `json:"url1"`

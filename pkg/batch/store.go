@@ -287,3 +287,20 @@ func (s *Store) List(ctx context.Context, owner, before string, limit int) ([]*B
 	}
 	return found, nil
 }
+
+// Newest returns the ids of the newest batches of several keys, up to n of each. Some may
+// have expired.
+func (s *Store) Newest(ctx context.Context, owners []string, n int) (ids []string, err error) {
+	pipe := s.redis.Pipeline()
+	listed := make([]*redis.StringSliceCmd, len(owners))
+	for i, owner := range owners {
+		listed[i] = pipe.ZRevRange(ctx, keyOf(owner), 0, int64(n)-1)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, err
+	}
+	for _, found := range listed {
+		ids = append(ids, found.Val()...)
+	}
+	return ids, nil
+}

@@ -73,6 +73,26 @@ func PauseOf(ctx context.Context, client redis.UniversalClient, rawURL string) (
 	return max(left, 0), nil
 }
 
+// PausesOf returns how long hosts have asked all processes that share a Redis to pause;
+// hosts that have not are left out.
+func PausesOf(ctx context.Context, client redis.UniversalClient, hosts []string) (map[string]time.Duration, error) {
+	pipe := client.Pipeline()
+	left := make([]*redis.DurationCmd, len(hosts))
+	for i, host := range hosts {
+		left[i] = pipe.PTTL(ctx, keyPause(host))
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, limiterUnavailable(err)
+	}
+	pauses := map[string]time.Duration{}
+	for i, host := range hosts {
+		if pause := left[i].Val(); pause > 0 {
+			pauses[host] = pause
+		}
+	}
+	return pauses, nil
+}
+
 // allow returns nil when a request to a site may be sent now, and counts it; else
 // it returns a host_busy error with the time to wait.
 func (l *hostLimiter) allow(parent context.Context, host string, bulk bool) error {

@@ -118,6 +118,23 @@ func (l *Limiter) isBelow(ctx context.Context, id string, maxJobs int) (bool, er
 	return n < int64(maxJobs), nil
 }
 
+// Tracked returns the jobs of several keys that Track counted, by key; some have ended.
+func (l *Limiter) Tracked(ctx context.Context, ids []string) (map[string][]string, error) {
+	pipe := l.redis.Pipeline()
+	found := make([]*redis.StringSliceCmd, len(ids))
+	for i, id := range ids {
+		found[i] = pipe.ZRange(ctx, keyJobs(id), 0, -1)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("quota: list jobs: %w", err)
+	}
+	tracked := map[string][]string{}
+	for i, id := range ids {
+		tracked[id] = found[i].Val()
+	}
+	return tracked, nil
+}
+
 // Track counts a job of the key with this id until it has ended.
 func (l *Limiter) Track(ctx context.Context, id, job string) error {
 	pipe := l.redis.Pipeline()

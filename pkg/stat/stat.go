@@ -32,6 +32,7 @@ const (
 const (
 	Authority = "tra"
 	AI        = "ai"
+	Webhook   = "webhook" // a receiver of events; the name of the call is the id of the endpoint
 )
 
 // Step is one end of a step of a job, or an attempt that is tried again.
@@ -44,11 +45,11 @@ type Step struct {
 	Job     string        // its id, the example of the code
 }
 
-// Call is one call to the authority or the AI.
+// Call is one call to the authority, to the AI or to a receiver of events.
 type Call struct {
-	To     string // Authority or AI
+	To     string // Authority, AI or Webhook
 	Name   string // of the call, or of the model
-	Code   string // OK, or the kind of the error
+	Code   string // OK, or the kind of the error; of an attempt to deliver: retried, given_up or gone
 	Took   time.Duration
 	Tokens int     // of the AI
 	Cost   float64 // of the AI, in US dollars

@@ -94,11 +94,39 @@ func (s *Store) List(ctx context.Context, owner string) ([]Endpoint, error) {
 	return endpoints, err
 }
 
+// ListOf returns the endpoints of several keys, oldest first, by key.
+func (s *Store) ListOf(ctx context.Context, owners []string) (map[string][]Endpoint, error) {
+	pipe := s.redis.Pipeline()
+	records := make([]*redis.MapStringStringCmd, len(owners))
+	for i, owner := range owners {
+		records[i] = pipe.HGetAll(ctx, keyEndpoints(owner))
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("webhook: endpoints of all keys: %w", err)
+	}
+	endpoints := map[string][]Endpoint{}
+	for i, owner := range owners {
+		all, err := parse(records[i].Val())
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range all {
+			endpoints[owner] = append(endpoints[owner], e.Endpoint)
+		}
+	}
+	return endpoints, nil
+}
+
 func (s *Store) all(ctx context.Context, owner string) ([]stored, error) {
 	records, err := s.redis.HGetAll(ctx, keyEndpoints(owner)).Result()
 	if err != nil {
 		return nil, err
 	}
+	return parse(records)
+}
+
+// parse parses the records of a key's endpoints, oldest first.
+func parse(records map[string]string) ([]stored, error) {
 	all := make([]stored, 0, len(records))
 	for id, record := range records {
 		var e stored

@@ -1,0 +1,218 @@
+// Package status reads what an operator wants to know of a running service, over Redis:
+// what needs attention, TRA's calculator, workers, sites, failures, batches and keys, the
+// AI, webhooks and queues. The console and `ushuru status` show it. It changes nothing.
+package status
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/drift"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/keys"
+	"ushuru/pkg/quota"
+	"ushuru/pkg/stat"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/webhook"
+)
+
+// hoursShown is how many hours are shown, the present one included.
+const hoursShown = 24
+
+// Status is what an operator wants to know.
+type Status struct {
+	At        time.Time `json:"at"`
+	Needs     []Need    `json:"needs"` // what needs attention, the worst first
+	Authority Authority `json:"authority"`
+	Workers   []Role    `json:"workers"`
+	Sites     []Site    `json:"sites"`
+	Failures  []Failure `json:"failures"`
+	Batches   []Batch   `json:"batches"` // running ones, and the last that ended
+	Keys      []Key     `json:"keys"`    // valid ones, those used last first, and then revoked ones
+	AI        AI        `json:"ai"`
+	Webhooks  []Webhook `json:"webhooks"`
+	Queues    []Queue   `json:"queues"`
+	Redis     Redis     `json:"redis"`
+	// Unread are the parts that could not be read, with the reason.
+	Unread []string `json:"unread,omitempty"`
+}
+
+// Hour is how something went in one hour.
+type Hour struct {
+	Start  time.Time `json:"start"`
+	OK     int64     `json:"ok"`
+	Failed int64     `json:"failed"`
+}
+
+// Options of a Reader. Redis is required.
+type Options struct {
+	Redis  redis.UniversalClient
+	Limits quota.Limits     // of keys that have none of their own; 0 is no limit
+	Now    func() time.Time // default time.Now
+}
+
+// Reader reads the status. It is safe for concurrent use.
+type Reader struct {
+	options   Options
+	redis     redis.UniversalClient
+	jobs      *jobs.Store
+	batches   *batch.Store
+	keys      *keys.Store
+	webhooks  *webhook.Store
+	authority *tra.Store
+	drift     *drift.Store
+	limiter   *quota.Limiter
+	bytes     *quota.Bytes
+}
+
+// New makes a Reader.
+func New(o Options) *Reader {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Reader{
+		options: o, redis: o.Redis, jobs: jobs.NewStore(o.Redis), batches: batch.NewStore(o.Redis), keys: keys.NewStore(o.Redis),
+		webhooks: webhook.NewStore(o.Redis, nil), authority: tra.NewStore(o.Redis, tra.StoreOptions{Now: o.Now}),
+		drift: drift.NewStore(o.Redis), limiter: quota.NewLimiter(o.Redis), bytes: quota.NewBytes(o.Redis),
+	}
+}
+
+// reading is one Read.
+type reading struct {
+	*Reader
+
+	now    time.Time
+	hours  []stat.Hour // the newest first
+	day    stat.Counts // their sum
+	marks  stat.Marks
+	usage  map[string]stat.Usage
+	alive  []jobs.Worker
+	seen   map[string]time.Time // roles
+	issued []keys.Key
+	names  map[string]keys.Key
+	active []batch.ActiveBatch
+}
+
+// Read reads the status. A part that cannot be read is empty and named in Unread; the
+// error is that of Redis, when nothing can be read.
+func (r *Reader) Read(ctx context.Context) (Status, error) {
+	reading := &reading{Reader: r, now: r.options.Now()}
+	if err := reading.common(ctx); err != nil {
+		return Status{}, fmt.Errorf("status: %w", err)
+	}
+	status := Status{At: reading.now.UTC().Truncate(time.Second), Sites: reading.sites(), Workers: reading.roles()}
+	parts := map[string]func(context.Context) error{
+		"authority": func(ctx context.Context) (err error) {
+			status.Authority, err = reading.authorityPart(ctx)
+			return err
+		},
+		"pauses of sites": func(ctx context.Context) error { return reading.pauses(ctx, status.Sites) },
+		"failures": func(ctx context.Context) (err error) {
+			status.Failures, err = reading.failures(ctx)
+			return err
+		},
+		"batches": func(ctx context.Context) (err error) {
+			status.Batches, err = reading.batchPart(ctx)
+			return err
+		},
+		"keys": func(ctx context.Context) (err error) {
+			status.Keys, err = reading.keyPart(ctx)
+			return err
+		},
+		"AI": func(ctx context.Context) (err error) {
+			status.AI, err = reading.aiPart(ctx)
+			return err
+		},
+		"webhooks": func(ctx context.Context) (err error) {
+			status.Webhooks, err = reading.webhookPart(ctx)
+			return err
+		},
+		"queues": func(ctx context.Context) (err error) {
+			status.Queues, err = reading.queues(ctx)
+			return err
+		},
+		"memory of Redis": func(ctx context.Context) (err error) {
+			status.Redis, err = reading.memory(ctx)
+			return err
+		},
+	}
+	status.Unread = readAll(ctx, parts)
+	for i := range status.Workers {
+		status.Workers[i].countWaiting(status.Queues)
+	}
+	status.Needs = status.needs()
+	return status, ctx.Err()
+}
+
+// readAll runs the parts at the same time and returns which failed.
+func readAll(ctx context.Context, parts map[string]func(context.Context) error) (unread []string) {
+	var (
+		group sync.WaitGroup
+		mu    sync.Mutex
+	)
+	for name, read := range parts {
+		group.Go(func() {
+			if err := read(ctx); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				unread = append(unread, name+": "+err.Error())
+			}
+		})
+	}
+	group.Wait()
+	slices.Sort(unread)
+	return unread
+}
+
+// common reads what several parts need.
+func (r *reading) common(ctx context.Context) (err error) {
+	var errs [6]error
+	var group sync.WaitGroup
+	group.Go(func() { r.hours, errs[0] = stat.Hours(ctx, r.redis, r.now, hoursShown) })
+	group.Go(func() { r.marks, errs[1] = stat.ReadMarks(ctx, r.redis) })
+	group.Go(func() { r.usage, errs[2] = stat.ReadUsage(ctx, r.redis, r.now) })
+	group.Go(func() { r.alive, r.seen, errs[3] = r.jobs.Workers(ctx) })
+	group.Go(func() { r.issued, errs[4] = r.keys.List(ctx) })
+	group.Go(func() { r.active, errs[5] = r.batches.ListActive(ctx) })
+	group.Wait()
+	r.day = stat.Sum(r.hours)
+	r.names = make(map[string]keys.Key, len(r.issued))
+	for _, key := range r.issued {
+		r.names[key.ID] = key
+	}
+	return errors.Join(errs[:]...)
+}
+
+// byHour returns how something went in each hour, the oldest first.
+func (r *reading) byHour(count func(stat.What) (ok, counts bool)) []Hour {
+	hours := make([]Hour, len(r.hours))
+	for i, hour := range r.hours {
+		shown := &hours[len(hours)-1-i]
+		shown.Start = hour.Start
+		for what, n := range hour.Ended {
+			switch ok, counts := count(what); {
+			case !counts:
+			case ok:
+				shown.OK += n
+			default:
+				shown.Failed += n
+			}
+		}
+	}
+	return hours
+}
+
+// nameOf returns the name of an API key, or what is known instead.
+func (r *reading) nameOf(owner string) string {
+	if key, ok := r.names[owner]; ok {
+		return key.Name
+	}
+	return owner
+}
