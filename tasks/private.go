@@ -3,6 +3,8 @@ package tasks
 import (
 	"encoding/json"
 	"net/url"
+	"slices"
+	"strings"
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
@@ -43,6 +45,12 @@ func IsFor(job *jobs.Job, owner string) bool {
 		Owner string `json:"owner"`
 	}
 	return json.Unmarshal(job.Input, &input) == nil && (input.Owner == "" || input.Owner == owner)
+}
+
+// PublicPagesOf returns the URLs of a job's input that carry no token.
+func PublicPagesOf(job *jobs.Job) string {
+	pages := strings.Fields(PagesOf(job))
+	return strings.Join(slices.DeleteFunc(pages, isPrivate), " ")
 }
 
 // Key returns the cache key of the comparison: of the pair and the language. On other terms

@@ -147,11 +147,15 @@ func (r *reading) queues(context.Context) ([]Queue, error) {
 		}
 	}
 	slices.SortFunc(queues, func(a, b Queue) int { return cmp.Compare(a.Name, b.Name) })
+	known, err := inspector.Queues() // none before a worker has started
+	if err != nil {
+		return queues, err
+	}
 	for i := range queues {
-		info, err := inspector.GetQueueInfo(queues[i].Name)
-		if errors.Is(err, asynq.ErrQueueNotFound) {
-			continue // no worker has started yet
+		if !slices.Contains(known, queues[i].Name) {
+			continue
 		}
+		info, err := inspector.GetQueueInfo(queues[i].Name)
 		if err != nil {
 			return queues, err
 		}

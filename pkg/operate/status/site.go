@@ -202,7 +202,7 @@ type Failure struct {
 	Hour int64  `json:"hour"` // in the present hour
 	Day  int64  `json:"day"`  // in the last 24 hours
 	// Job is the last one that failed so, and Page its listing; empty when it is no longer
-	// stored.
+	// stored, and the listing when its address carries a token.
 	Job  string `json:"job,omitempty"`
 	Page string `json:"page,omitempty"`
 	// CanRetry says whether that job can be submitted again.
@@ -261,7 +261,7 @@ func (r *reading) addExample(ctx context.Context, failure *Failure) error {
 	if err != nil {
 		return err
 	}
-	failure.Job, failure.Page = id, tasks.PagesOf(job)
+	failure.Job, failure.Page = id, tasks.PublicPagesOf(job)
 	failure.CanRetry = job.State == jobs.Failed && !job.Attached
 	return nil
 }

@@ -1,0 +1,339 @@
+package status_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/keys"
+	"ushuru/pkg/message"
+	"ushuru/pkg/operate/status"
+	"ushuru/pkg/quota"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/stat"
+	"ushuru/tasks"
+)
+
+// rig is a Reader on a Redis of its own.
+type rig struct {
+	*status.Reader
+
+	t      *testing.T
+	client redis.UniversalClient
+	counts *stat.Recorder
+}
+
+func newRig(t *testing.T, conn *redisx.Conn) *rig {
+	t.Helper()
+	return &rig{
+		status.New(status.Options{Redis: conn.Client(), Limits: quota.Limits{Jobs: 10, AITokens: 1000}}), t, conn.Client(),
+		stat.NewRecorder(stat.Options{Redis: conn.Client(), SiteOf: func(host string) string {
+			return strings.TrimPrefix(host, "www.")
+		}}),
+	}
+}
+
+func onRedis(t *testing.T) *rig {
+	t.Helper()
+	return newRig(t, redistest.Open(t, redistest.Start(t).URL))
+}
+
+func (r *rig) read() status.Status {
+	r.t.Helper()
+	now, err := r.Read(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return now
+}
+
+func (r *rig) must(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// beat has a worker send a heartbeat.
+func (r *rig) beat(id string, is jobs.Presence) {
+	r.t.Helper()
+	r.must(jobs.NewStore(r.client).Heartbeat(r.t.Context(), id, is, nil))
+}
+
+func (r *rig) scrape(site, code string, n int) {
+	for range n {
+		r.counts.Step(stat.Step{Site: site, Type: tasks.TypeScrape, Code: code, Took: time.Second})
+	}
+	r.counts.Write(r.t.Context())
+}
+
+// newKey returns the id of a key that was used just now.
+func (r *rig) newKey(name string) string {
+	r.t.Helper()
+	_, key, err := keys.NewStore(r.client).Create(r.t.Context(), name)
+	r.must(err)
+	r.counts.Key(key.ID)
+	r.counts.Write(r.t.Context())
+	return key.ID
+}
+
+// Every rule of what needs attention, each provoked alone, and just below it.
+func TestNeeds(t *testing.T) {
+	t.Parallel()
+	stamp := func(ago time.Duration) string { return time.Now().Add(-ago).UTC().Format(time.RFC3339Nano) }
+	for _, rule := range []struct {
+		name    string
+		need    string
+		about   string
+		below   func(r *rig)
+		provoke func(r *rig)
+	}{
+		{
+			name: "a site of which no page could be read", need: status.NeedSite, about: "sbtjapan.com",
+			below: func(r *rig) {
+				r.scrape("sbtjapan.com", "listing_blocked", 9)
+				r.scrape("sbtjapan.com", "listing_gone", 50) // which says nothing of the site
+				r.scrape("beforward.jp", "listing_blocked", 50)
+				r.scrape("beforward.jp", stat.OK, 1)
+			},
+			provoke: func(r *rig) { r.scrape("sbtjapan.com", "fetch_timeout", 1) },
+		},
+		{
+			name: "a queue without a worker", need: status.NeedWorker, about: "authority",
+			below: func(r *rig) {
+				r.beat("w", jobs.Presence{Roles: []string{"authority"}})
+				r.enqueue(tasks.QueueAuthority)
+			},
+			provoke: func(r *rig) { r.must(jobs.NewStore(r.client).Deregister(r.t.Context(), "w")) },
+		},
+		{
+			name: "TRA's calculator is down", need: status.NeedAuthority,
+			below: func(r *rig) {
+				r.must(r.client.Set(r.t.Context(), "tra:worker", 1, 0).Err())
+				r.must(r.client.HSet(r.t.Context(), "tra:status", "checkedAt", stamp(0), "errorKind", "unavailable",
+					"lastFailureAt", stamp(0), "lastSuccessAt", stamp(4*time.Minute), "breaker", "open").Err())
+			},
+			provoke: func(r *rig) { r.must(r.client.HSet(r.t.Context(), "tra:status", "lastSuccessAt", stamp(6*time.Minute)).Err()) },
+		},
+		{
+			name: "TRA's calculator refuses", need: status.NeedRefused,
+			below: func(r *rig) {
+				r.must(r.client.Set(r.t.Context(), "tra:worker", 1, 0).Err())
+				r.must(r.client.HSet(r.t.Context(), "tra:status", "checkedAt", stamp(0), "errorKind", "refused",
+					"lastFailureAt", stamp(time.Minute), "lastSuccessAt", stamp(0)).Err())
+			},
+			provoke: func(r *rig) {
+				r.must(r.client.HSet(r.t.Context(), "tra:status", "lastFailureAt", stamp(0), "lastSuccessAt", stamp(time.Minute)).Err())
+			},
+		},
+		{
+			name: "TRA's answers differ from the rules", need: status.NeedRules,
+			below:   func(r *rig) { r.must(r.client.HSet(r.t.Context(), "tra:{drift}:state", "agree", 1, "rules", "2026-07-01").Err()) },
+			provoke: func(r *rig) { r.must(r.client.HSet(r.t.Context(), "tra:{drift}:state", "agree", 0).Err()) },
+		},
+		{
+			name: "the AI's budget", need: status.NeedAI,
+			below: func(r *rig) {
+				r.beat("w", jobs.Presence{Roles: []string{"ai"}, Models: []string{"large"}, DailyTokens: 1000})
+				r.must(r.client.Set(r.t.Context(), keyTokens(), 799, 0).Err())
+			},
+			provoke: func(r *rig) { r.must(r.client.Incr(r.t.Context(), keyTokens()).Err()) },
+		},
+		{
+			name: "a key near a limit", need: status.NeedKey,
+			below: func(r *rig) {
+				id := r.newKey("Juma")
+				r.must(r.client.Set(r.t.Context(), "{"+keyTokens()+"}:"+id, 899, 0).Err())
+			},
+			provoke: func(r *rig) {
+				r.must(r.client.Incr(r.t.Context(), "{"+keyTokens()+"}:"+r.read().Keys[0].ID).Err())
+			},
+		},
+		{
+			name: "a webhook that is disabled", need: status.NeedWebhook, about: "wh1",
+			below:   func(r *rig) { r.endpoint(r.newKey("Juma"), "") },
+			provoke: func(r *rig) { r.endpoint(r.read().Keys[0].ID, "it answered 410 Gone") },
+		},
+		{
+			name: "Redis is nearly full", need: status.NeedRedis,
+			below: func(r *rig) { // beside so much the connections of the test are nothing
+				r.must(r.client.SetRange(r.t.Context(), "ballast", 50<<20, "x").Err())
+				r.limitMemory(70)
+			},
+			provoke: func(r *rig) { r.limitMemory(85) },
+		},
+	} {
+		t.Run(rule.name, func(t *testing.T) {
+			t.Parallel()
+			r := onRedis(t)
+			rule.below(r)
+			if needs := r.read().Needs; len(needs) > 0 {
+				t.Fatalf("below the rule: %+v", needs)
+			}
+			rule.provoke(r)
+			needs := r.read().Needs
+			if len(needs) != 1 || needs[0].Code != rule.need || needs[0].Text == "" || rule.about != "" && needs[0].About != rule.about {
+				t.Errorf("%+v, want %s", needs, rule.need)
+			}
+		})
+	}
+}
+
+func (r *rig) enqueue(queue string) {
+	r.t.Helper()
+	_, err := asynq.NewClientFromRedisClient(r.client).Enqueue(asynq.NewTask(tasks.TypeProbe, nil), asynq.Queue(queue))
+	r.must(err)
+}
+
+// endpoint stores a webhook of a key.
+func (r *rig) endpoint(owner, disabled string) {
+	r.t.Helper()
+	record := `{"id":"wh1","url":"https://hooks.example/token-that-is-secret?key=1","state":"verified","disabled":` +
+		strconv.Quote(disabled) + `}`
+	r.must(r.client.HSet(r.t.Context(), "webhook:{"+owner+"}", "wh1", record).Err())
+}
+
+// limitMemory sets the limit of Redis such that some percent are used.
+func (r *rig) limitMemory(percent int64) {
+	r.t.Helper()
+	r.must(r.client.ConfigSet(r.t.Context(), "maxmemory", strconv.FormatInt(r.read().Redis.Used*100/percent, 10)).Err())
+}
+
+// keyTokens is the counter of the AI's tokens of this day.
+func keyTokens() string {
+	return "ai:tokens:" + time.Now().In(time.FixedZone("EAT", 3*60*60)).Format(time.DateOnly)
+}
+
+func TestStatusOfAnEmptyRedis(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		now := newRig(t, conn).read()
+		if len(now.Needs)+len(now.Unread)+len(now.Sites)+len(now.Batches) > 0 || len(now.Workers) != len(tasks.Roles) {
+			t.Errorf("%+v", now)
+		}
+		if _, err := json.Marshal(now); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestSitesAndFailures(t *testing.T) {
+	t.Parallel()
+	r := onRedis(t)
+	job, _, err := jobs.NewStore(r.client).Create(t.Context(), jobs.New{
+		Kind: tasks.KindEstimate, Input: json.RawMessage(`{"url":"https://www.sbtjapan.com/car/1"}`), Deadline: time.Minute,
+	})
+	r.must(err)
+	_, err = jobs.NewStore(r.client).Fail(t.Context(), job.ID, "", "", &jobs.Error{Notice: message.New("error/fetch_timeout", nil)})
+	r.must(err)
+	r.scrape("www.sbtjapan.com", stat.OK, 3)
+	r.scrape("sbtjapan.com", "listing_gone", 2)
+	r.scrape("sbtjapan.com", "robots_forbidden", 4)
+	r.scrape("beforward.jp", stat.OK, 1)
+	r.counts.Step(stat.Step{Site: "sbtjapan.com", Type: tasks.TypeScrape, Code: "fetch_timeout", Job: job.ID})
+	r.counts.Step(stat.Step{Site: "sbtjapan.com", Type: tasks.TypeScrape, Code: "fetch_timeout", Retried: true})
+	r.counts.Call(stat.Call{To: stat.Authority, Name: "getYom", Code: "unavailable"})
+	r.counts.Write(t.Context())
+	r.must(r.client.Set(t.Context(), "fetch:hold:{www.sbtjapan.com}", 1, time.Minute).Err())
+
+	now := r.read()
+	site := now.Sites[0]
+	if site.Host != "sbtjapan.com" || site.Read != 3 || site.Gone != 2 || site.Blocked != 4 || site.Wrong != 1 || site.LastGood == nil ||
+		site.MedianMS == 0 || site.PausedUntil == nil || site.Hours[23].OK != 5 || site.Hours[23].Failed != 5 {
+		t.Errorf("%+v", site)
+	}
+	if len(now.Sites) != 2 || now.Sites[1].PausedUntil != nil {
+		t.Errorf("%+v", now.Sites)
+	}
+	at := slices.IndexFunc(now.Failures, func(f status.Failure) bool { return f.Code == "fetch_timeout" })
+	if at < 0 || len(now.Failures) != 3 {
+		t.Fatalf("%+v", now.Failures)
+	}
+	if f := now.Failures[at]; f.Day != 1 || f.Hour != 1 || f.Job != job.ID || f.Page != "https://www.sbtjapan.com/car/1" || !f.CanRetry {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestBatchesOfAllKeys(t *testing.T) {
+	t.Parallel()
+	r := onRedis(t)
+	store := batch.NewStore(r.client)
+	old := r.newKey("Juma")
+	for range 7 { // the first runs still, and is not among the newest of its key
+		_, err := store.Create(t.Context(), batch.New{Owner: old, Rows: []batch.Row{{Number: 1, URL: "https://a.example/1"}}})
+		r.must(err)
+		time.Sleep(2 * time.Millisecond) // ids are by time
+	}
+	failed, err := store.Create(t.Context(), batch.New{Owner: r.newKey("<b>Asha"), Rows: []batch.Row{
+		{Number: 1, URL: "https://a.example/1"}, {Number: 2, URL: "https://a.example/2"}, {Number: 3, URL: "https://a.example/3"},
+	}})
+	r.must(err)
+	_, err = store.ClaimRows(t.Context(), failed.ID, 3)
+	r.must(err)
+	for row, code := range []string{"listing_gone", "listing_gone", "fetch_timeout"} {
+		_, err := store.Fail(t.Context(), failed.ID, row, &jobs.Error{Notice: message.New("error/"+code, nil)})
+		r.must(err)
+	}
+	now := r.read()
+	if len(now.Batches) != 8 {
+		t.Fatalf("%d batches, want 8: all that run, and the one that ended", len(now.Batches))
+	}
+	last := now.Batches[7]
+	if last.ID != failed.ID || last.Reason != "listing_gone" || last.Ended == nil || last.Left() != 0 || last.Name != "<b>Asha" {
+		t.Errorf("%+v", last)
+	}
+	if first := now.Batches[0]; first.Ended != nil || first.Left() != 1 {
+		t.Errorf("%+v", first)
+	}
+}
+
+// Of a webhook only the host is shown, and of a key its last characters.
+func TestStatusHasNoSecrets(t *testing.T) {
+	t.Parallel()
+	r := onRedis(t)
+	plain, key, err := keys.NewStore(r.client).Create(t.Context(), "Juma")
+	r.must(err)
+	r.endpoint(key.ID, "")
+	text, err := json.Marshal(r.read())
+	r.must(err)
+	if strings.Contains(string(text), plain) || strings.Contains(string(text), "secret") {
+		t.Errorf("%s", text)
+	}
+}
+
+func TestWorkersByRole(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		r := newRig(t, conn)
+		r.beat("one", jobs.Presence{Roles: []string{"any", "ai"}, Version: "1.2.0", Started: time.Now()})
+		r.beat("two", jobs.Presence{Roles: []string{"any"}})
+		r.must(jobs.NewStore(r.client).Deregister(t.Context(), "two"))
+		roles := map[string]status.Role{}
+		for _, role := range r.read().Workers {
+			roles[role.Role] = role
+		}
+		if any := roles["any"]; len(any.Workers) != 1 || any.Workers[0].Version != "1.2.0" || any.LastBeat == nil {
+			t.Errorf("%+v", any)
+		}
+		if len(roles["ai"].Workers) != 1 || len(roles["authority"].Workers) != 0 || roles["authority"].LastBeat != nil {
+			t.Errorf("%+v", roles)
+		}
+	})
+}
+
+func TestReadFailsWithoutRedis(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	r := newRig(t, redistest.Open(t, server.URL))
+	server.Kill()
+	if _, err := r.Read(t.Context()); err == nil {
+		t.Error("a status was read without Redis")
+	}
+}
