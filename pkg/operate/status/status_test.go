@@ -122,7 +122,9 @@ func TestNeeds(t *testing.T) {
 				r.must(r.client.HSet(r.t.Context(), "tra:status", "checkedAt", stamp(0), "errorKind", "unavailable",
 					"lastFailureAt", stamp(0), "lastSuccessAt", stamp(4*time.Minute), "breaker", "open").Err())
 			},
-			provoke: func(r *rig) { r.must(r.client.HSet(r.t.Context(), "tra:status", "lastSuccessAt", stamp(6*time.Minute)).Err()) },
+			provoke: func(r *rig) {
+				r.must(r.client.HSet(r.t.Context(), "tra:status", "lastSuccessAt", stamp(6*time.Minute)).Err())
+			},
 		},
 		{
 			name: "TRA's calculator refuses", need: status.NeedRefused,
@@ -137,7 +139,9 @@ func TestNeeds(t *testing.T) {
 		},
 		{
 			name: "TRA's answers differ from the rules", need: status.NeedRules,
-			below:   func(r *rig) { r.must(r.client.HSet(r.t.Context(), "tra:{drift}:state", "agree", 1, "rules", "2026-07-01").Err()) },
+			below: func(r *rig) {
+				r.must(r.client.HSet(r.t.Context(), "tra:{drift}:state", "agree", 1, "rules", "2026-07-01").Err())
+			},
 			provoke: func(r *rig) { r.must(r.client.HSet(r.t.Context(), "tra:{drift}:state", "agree", 0).Err()) },
 		},
 		{
