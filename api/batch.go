@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/batchrequest"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
@@ -18,24 +20,24 @@ import (
 
 // batchBody is a batch as its caller sees it.
 type batchBody struct {
-	ID          string              `json:"id"`
-	State       string              `json:"state"`    // running, cancelling, completed or cancelled
-	Rows        int                 `json:"rows"`     // number of rows submitted
-	Repeated    int                 `json:"repeated"` // rows that duplicate an earlier one
-	Counts      map[batch.State]int `json:"counts"`   // of all rows
-	Options     batchOptions        `json:"options"`
-	Created     time.Time           `json:"created"`
-	Cancelled   time.Time           `json:"cancelled,omitzero"`
-	Ended       time.Time           `json:"ended,omitzero"`
-	Expires     time.Time           `json:"expires,omitzero"`
-	PerSecond   float64             `json:"perSecond,omitempty"`
-	SecondsLeft int                 `json:"secondsLeft,omitempty"`
-	Webhook     *batchWebhook       `json:"webhook,omitempty"`
-	Table       *tableBody          `json:"table,omitempty"`      // how it was understood, in the response to it
-	Warnings    []vehicle.Warning   `json:"warnings,omitempty"`   // about the request
-	WaitingFor  string              `json:"waitingFor,omitempty"` // authority, while TRA cannot be asked
-	Message     string              `json:"message,omitempty"`    // why, as a sentence
-	Text        *message.Text       `json:"text,omitempty"`       // Message in both languages
+	ID          string               `json:"id"`
+	State       string               `json:"state"`    // running, cancelling, completed or cancelled
+	Rows        int                  `json:"rows"`     // number of rows submitted
+	Repeated    int                  `json:"repeated"` // rows that duplicate an earlier one
+	Counts      map[batch.State]int  `json:"counts"`   // of all rows
+	Options     batchrequest.Options `json:"options"`
+	Created     time.Time            `json:"created"`
+	Cancelled   time.Time            `json:"cancelled,omitzero"`
+	Ended       time.Time            `json:"ended,omitzero"`
+	Expires     time.Time            `json:"expires,omitzero"`
+	PerSecond   float64              `json:"perSecond,omitempty"`
+	SecondsLeft int                  `json:"secondsLeft,omitempty"`
+	Webhook     *batchWebhook        `json:"webhook,omitempty"`
+	Table       *batchrequest.Table  `json:"table,omitempty"`      // how it was understood, in the response to it
+	Warnings    []vehicle.Warning    `json:"warnings,omitempty"`   // about the request
+	WaitingFor  string               `json:"waitingFor,omitempty"` // authority, while TRA cannot be asked
+	Message     string               `json:"message,omitempty"`    // why, as a sentence
+	Text        *message.Text        `json:"text,omitempty"`       // Message in both languages
 
 	columns []string // names of the caller's own columns
 }
@@ -79,18 +81,21 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if err := s.admitBody(w, r); err != nil {
 		return err
 	}
-	req, err := readBatch(w, r)
-	if err != nil {
+	req, err := batchrequest.Read(w, r)
+	if err = cmp.Or(recorderOf(r).setBodyLanguage(req.Language), err); err != nil {
 		return err
 	}
-	if err := recorderOf(r).ignore(r, req.options.ignored...); err != nil {
+	if err := recorderOf(r).ignore(r, req.Options.Ignored...); err != nil {
 		return err
 	}
 	if isYes(r.URL.Query().Get("dryRun")) {
 		return s.dryRun(w, r, req)
 	}
-	options := &req.options
-	rows, err := s.batchRows(req.rows, options)
+	options := &req.Options
+	rows, err := req.Check(s.canonicalURL)
+	if err == nil && options.Webhook != "" {
+		options.Webhook, err = s.webhookURL(options.Webhook)
+	}
 	recorderOf(r).turn.give()
 	if err != nil {
 		return err
@@ -98,7 +103,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 
 	// The id is stored before the batch is: the same request under one
 	// Idempotency-Key finds the batch, or creates it if that was not done.
-	same, err := s.beginIdempotent(r, []any{req.rows, req.own(), options, options.Webhook})
+	same, err := s.beginIdempotent(r, req.Identity())
 	if err != nil {
 		return err
 	}
@@ -127,7 +132,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if err := s.confirm(r.Context()); err != nil {
 		return err
 	}
-	return writeBatch(w, b, hook, recorderOf(r).ignored, req.table)
+	return writeBatch(w, b, hook, recorderOf(r).ignored, req.Table)
 }
 
 // replayBatch returns the batch that the same request created before, with its
@@ -158,9 +163,9 @@ func (s *Server) replayBatch(
 // createBatch creates a batch, and the webhook that it names unless the caller
 // has it already.
 func (s *Server) createBatch(
-	r *http.Request, id string, rows []batch.Row, from batchRequest,
+	r *http.Request, id string, rows []batch.Row, from *batchrequest.Request,
 ) (b *batch.Batch, hook batchWebhook, err error) {
-	options := from.options
+	options := from.Options
 	if hook, err = s.findOrCreateWebhook(r, id, options.Webhook); err != nil {
 		return nil, hook, err
 	}
@@ -172,8 +177,8 @@ func (s *Server) createBatch(
 	if options.JPYPerUSD != nil {
 		req.Options.JPYPerUSD = options.JPYPerUSD.String()
 	}
-	if from.table != nil {
-		req.Options.Columns = from.table.own
+	if from.Table != nil {
+		req.Options.Columns = from.Table.Own
 	}
 	req.Options.Landing, req.Options.Costs, req.Options.Target = options.Landing, options.Costs, options.Target
 	const timeout = 10 * redisTimeout // for ten thousand rows
@@ -186,13 +191,13 @@ func (s *Server) createBatch(
 }
 
 // writeBatch answers 201 with a batch.
-func writeBatch(w http.ResponseWriter, b *batch.Batch, hook batchWebhook, ignored []string, t *tableBody) error {
+func writeBatch(w http.ResponseWriter, b *batch.Batch, hook batchWebhook, ignored []string, t *batchrequest.Table) error {
 	w.Header().Set("Location", "/v1/batches/"+b.ID)
 	body := newBatchBody(b)
 	if body.Webhook != nil {
 		body.Webhook = &hook
 	}
-	body.Table, body.Warnings = t, append(ignoredWarning(ignored), tableWarnings(t)...)
+	body.Table, body.Warnings = t, append(ignoredWarning(ignored), t.Warnings()...)
 	return writeJSON(w, http.StatusCreated, body)
 }
 

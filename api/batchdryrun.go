@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"ushuru/api/batchrequest"
 	"ushuru/api/problem"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/money"
@@ -15,17 +16,17 @@ const dryRunRows = 10
 
 // dryRunBody says how a request for a batch is understood. Nothing of it is stored.
 type dryRunBody struct {
-	DryRun   bool              `json:"dryRun"`
-	Rows     int               `json:"rows"`
-	Valid    int               `json:"valid"`
-	Repeated int               `json:"repeated"` // of the valid rows: those that duplicate an earlier one
-	Rejected int               `json:"rejected"`
-	Missing  []string          `json:"missing,omitempty"` // options without which the batch is refused: jpyPerUSD
-	Options  batchOptions      `json:"options"`
-	Table    *tableBody        `json:"table,omitempty"`
-	First    []dryRunRow       `json:"first"`              // the first rows
-	Invalid  []problem.Row     `json:"problems,omitempty"` // of the first rows that are rejected
-	Warnings []vehicle.Warning `json:"warnings,omitempty"`
+	DryRun   bool                 `json:"dryRun"`
+	Rows     int                  `json:"rows"`
+	Valid    int                  `json:"valid"`
+	Repeated int                  `json:"repeated"` // of the valid rows: those that duplicate an earlier one
+	Rejected int                  `json:"rejected"`
+	Missing  []string             `json:"missing,omitempty"` // options without which the batch is refused: jpyPerUSD
+	Options  batchrequest.Options `json:"options"`
+	Table    *batchrequest.Table  `json:"table,omitempty"`
+	First    []dryRunRow          `json:"first"`              // the first rows
+	Invalid  []problem.Row        `json:"problems,omitempty"` // of the first rows that are rejected
+	Warnings []vehicle.Warning    `json:"warnings,omitempty"`
 }
 
 // dryRunRow is a row as it is understood.
@@ -42,18 +43,18 @@ type dryRunRow struct {
 }
 
 // dryRun answers how a batch is understood, without storing or counting anything.
-func (s *Server) dryRun(w http.ResponseWriter, r *http.Request, req batchRequest) error {
+func (s *Server) dryRun(w http.ResponseWriter, r *http.Request, req *batchrequest.Request) error {
 	body := dryRunBody{
-		DryRun: true, Rows: len(req.rows), Options: req.options, Table: req.table, First: []dryRunRow{},
-		Warnings: append(ignoredWarning(recorderOf(r).ignored), tableWarnings(req.table)...),
+		DryRun: true, Rows: len(req.Rows), Options: req.Options, Table: req.Table, First: []dryRunRow{},
+		Warnings: append(ignoredWarning(recorderOf(r).ignored), req.Table.Warnings()...),
 	}
-	rows, err := s.checkRows(req.rows, &req.options)
+	rows, err := req.CheckRows(&req.Options, s.canonicalURL)
 	if err != nil { // any rate shows the rest
 		body.Missing = []string{"jpyPerUSD"}
-		guess := req.options
+		guess := req.Options
 		rate, _ := money.ParseNumber("150")
 		guess.JPYPerUSD = &rate
-		if rows, err = s.checkRows(req.rows, &guess); err != nil {
+		if rows, err = req.CheckRows(&guess, s.canonicalURL); err != nil {
 			return err
 		}
 	}
@@ -63,25 +64,25 @@ func (s *Server) dryRun(w http.ResponseWriter, r *http.Request, req batchRequest
 			body.Valid++
 		}
 		if i < dryRunRows {
-			body.First = append(body.First, s.dryRunRow(row, req.table, body.Missing != nil))
+			body.First = append(body.First, dryRunRowOf(row, req.Table, body.Missing != nil))
 		}
 	}
 	body.Rejected = len(rows) - body.Valid
-	if p := rowsProblem(rows); p != nil {
+	if p := batchrequest.Invalid(rows); p != nil {
 		body.Invalid = p.Rows
 	}
 	return writeJSON(w, http.StatusOK, body)
 }
 
-// dryRunRow returns a row as it is understood; without its price when the rate of yen is
+// dryRunRowOf returns a row as it is understood; without its price when the rate of yen is
 // missing.
-func (s *Server) dryRunRow(row batch.Row, t *tableBody, unpriced bool) dryRunRow {
+func dryRunRowOf(row batch.Row, t *batchrequest.Table, unpriced bool) dryRunRow {
 	shown := dryRunRow{
 		Row: row.Number, Reference: row.Reference, URL: row.URL, ModelBody: row.ModelBody, Car: row.Car,
 		PriceBasis: row.PriceBasis, Known: row.Known,
 	}
 	if t != nil {
-		shown.Columns = ownColumns(t.own, row.Own)
+		shown.Columns = ownColumns(t.Own, row.Own)
 	}
 	var car vehicle.QuoteInput
 	if unpriced && json.Unmarshal(row.Car, &car) == nil {

@@ -1,17 +1,15 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
-	"os"
 	"strings"
 	"unicode/utf8"
 
 	"ushuru/api/problem"
+	"ushuru/api/receive"
 	"ushuru/pkg/jsonobject"
 )
 
@@ -54,43 +52,14 @@ func readJSON(w http.ResponseWriter, r *http.Request, limit int64, req requestBo
 // readText reads a body of up to limit bytes. It returns notUTF8 for a body that
 // is not UTF-8.
 func readText(w http.ResponseWriter, r *http.Request, limit int64, notUTF8 *problem.Problem) ([]byte, error) {
-	data, err := readUpTo(http.MaxBytesReader(w, r.Body, limit), limit, r.ContentLength)
-	var (
-		tooLarge *http.MaxBytesError
-		known    *problem.Problem
-	)
+	data, err := receive.UpTo(http.MaxBytesReader(w, r.Body, limit), limit, r.ContentLength)
 	switch {
-	case errors.As(err, &known):
-		return nil, known
-	case errors.As(err, &tooLarge):
-		return nil, problem.BodyTooLarge(limit)
 	case err != nil:
-		return nil, unreadable(err, errBodyUnreadable)
+		return nil, receive.Problem(err, problem.BodyTooLarge(limit), receive.ErrUnreadable)
 	case !utf8.Valid(data):
 		return nil, notUTF8
 	}
 	return data, nil
-}
-
-// unreadable returns the problem of a body that cannot be read: that it did not come in
-// time, or another.
-func unreadable(err error, other *problem.Problem) *problem.Problem {
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return errBodyTooSlow.WithCause(err)
-	}
-	return other.WithCause(err)
-}
-
-// readUpTo reads up to limit bytes, and one more of what is larger, without copying
-// them while they grow. size is an estimate, -1 when there is none.
-func readUpTo(r io.Reader, limit, size int64) ([]byte, error) {
-	if size < 0 {
-		return io.ReadAll(io.LimitReader(r, limit+1))
-	}
-	var buffer bytes.Buffer
-	buffer.Grow(int(min(size, limit)) + bytes.MinRead)
-	_, err := buffer.ReadFrom(io.LimitReader(r, limit+1))
-	return buffer.Bytes(), err
 }
 
 // isPlainJSON reports whether the headers announce uncompressed JSON in UTF-8.

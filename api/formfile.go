@@ -7,15 +7,11 @@ import (
 	"mime/multipart"
 	"net/http"
 
-	"ushuru/api/problem"
+	"ushuru/api/receive"
 )
 
-const (
-	// formAllowance is for the parts of a form around its file, in bytes.
-	formAllowance = 64 << 10
-	// maxFormParts is the maximum number of parts of a form that are read.
-	maxFormParts = 16
-)
+// formAllowance is for the parts of a form around its file, in bytes.
+const formAllowance = 64 << 10
 
 // isForm reports whether the headers announce a form with a file.
 func isForm(h http.Header) bool {
@@ -35,16 +31,16 @@ func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (req reportReq
 	if err != nil {
 		return req, errFormInvalid.WithCause(err)
 	}
-	for range maxFormParts {
+	for range receive.MaxParts {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return req, formProblem(err)
+			return req, receive.Problem(err, errFileTooLarge, errFormInvalid)
 		}
 		if err := req.parsePart(part, r.ContentLength); err != nil {
-			return req, formProblem(err)
+			return req, receive.Problem(err, errFileTooLarge, errFormInvalid)
 		}
 	}
 	switch {
@@ -64,7 +60,7 @@ func (req *reportRequest) parsePart(part *multipart.Part, size int64) error {
 		if req.file != nil {
 			return errFormInvalid
 		}
-		file, err := readUpTo(part, maxFile, size)
+		file, err := receive.UpTo(part, maxFile, size)
 		if err == nil && len(file) > maxFile {
 			err = errFileTooLarge
 		}
@@ -76,19 +72,4 @@ func (req *reportRequest) parsePart(part *multipart.Part, size int64) error {
 		return err
 	}
 	return nil
-}
-
-// formProblem returns the problem of a form that cannot be read.
-func formProblem(err error) error {
-	var (
-		tooLarge *http.MaxBytesError
-		known    *problem.Problem
-	)
-	switch {
-	case errors.As(err, &known):
-		return known
-	case errors.As(err, &tooLarge):
-		return errFileTooLarge.WithCause(err)
-	}
-	return unreadable(err, errFormInvalid)
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"ushuru/api/problem"
+	"ushuru/api/receive"
 )
 
 // errResponded is returned by a function that has written the response itself.
@@ -25,7 +26,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec.err = err
 	var p *problem.Problem
 	switch {
-	case errors.As(err, &p) && p.Code == errBodyTooSlow.Code: // net/http cancels such a request
+	case errors.As(err, &p) && p.Code == receive.ErrTooSlow.Code: // net/http cancels such a request
 	case r.Context().Err() != nil:
 		p = errClientClosedRequest
 	case !errors.As(err, &p):

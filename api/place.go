@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ushuru/api/problem"
+	"ushuru/api/receive"
 	"ushuru/pkg/fair"
 )
 
@@ -88,7 +89,7 @@ type pacedBody struct {
 	got     int64
 }
 
-// Read returns errBodyTooSlow when the body has arrived more slowly.
+// Read returns receive.ErrTooSlow when the body has arrived more slowly.
 func (b *pacedBody) Read(p []byte) (int, error) {
 	deadline := b.begun.Add(slowStart + time.Duration(b.got)*time.Second/leastRate)
 	_ = b.control.SetReadDeadline(deadline)
@@ -99,7 +100,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 		b.got = sent.Wire() // what a small body becomes does not make it arrive faster
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return n, errBodyTooSlow.WithCause(err)
+		return n, receive.ErrTooSlow.WithCause(err)
 	}
 	return n, err
 }

@@ -1,4 +1,4 @@
-package api
+package batchrequest
 
 import (
 	"bufio"
@@ -27,9 +27,9 @@ func utf8Only(r io.Reader) io.Reader { return transform.NewReader(r, encoding.UT
 // the rows, and stops at the first row too many.
 type rowDecoder struct {
 	*json.Decoder
-	rows    []rowRequest
+	rows    []Row
 	from    string // the list that the rows are from
-	options batchOptions
+	options Options
 	// language is a JSON object with the field lang, if there is one.
 	language []byte
 }
@@ -57,7 +57,7 @@ func (d *rowDecoder) decode() error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.Join(errInvalidBatch, err)
+		return errors.Join(errInvalid, err)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (d *rowDecoder) list(name string) error {
 		return err
 	}
 	if open != json.Delim('[') || len(d.rows) > 0 && d.from != name {
-		return errInvalidBatch
+		return errInvalid
 	}
 	d.rows, d.from = nil, name
 	for d.More() {
@@ -113,8 +113,8 @@ func (d *rowDecoder) list(name string) error {
 }
 
 // rowOfJSON decodes a row of one of the lists.
-func rowOfJSON(list string, value json.RawMessage, number int) rowRequest {
-	row := rowRequest{number: number}
+func rowOfJSON(list string, value json.RawMessage, number int) Row {
+	row := Row{number: number}
 	var into any = &row
 	if list == "urls" {
 		into = &row.URL
@@ -140,7 +140,7 @@ func rowOfJSON(list string, value json.RawMessage, number int) rowRequest {
 
 // rowsOfLines decodes rows of JSON, one a line: an object, or a URL as a text. Empty
 // lines are no rows; a row's number is its line.
-func rowsOfLines(body io.Reader) (rows []rowRequest, ignored []string, err error) {
+func rowsOfLines(body io.Reader) (rows []Row, ignored []string, err error) {
 	lines := bufio.NewScanner(utf8Only(body))
 	lines.Buffer(nil, maxRow)
 	for number := 1; lines.Scan(); number++ {
@@ -163,14 +163,14 @@ func rowsOfLines(body io.Reader) (rows []rowRequest, ignored []string, err error
 		rows = append(rows, row)
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return nil, nil, errInvalidBatch.WithCause(lines.Err())
+		return nil, nil, errInvalid.WithCause(lines.Err())
 	}
 	return rows, ignored, lines.Err()
 }
 
 func (d *rowDecoder) expect(want json.Delim) error {
 	if token, err := d.Token(); err != nil || token != want {
-		return errors.Join(errInvalidBatch, err)
+		return errors.Join(errInvalid, err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package api
+package batchrequest
 
 import (
 	"errors"
@@ -18,8 +18,8 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// tableBody says how a table was understood.
-type tableBody struct {
+// Table says how a table was understood.
+type Table struct {
 	Format    string       `json:"format"` // csv or xlsx
 	Charset   string       `json:"charset,omitempty"`
 	Separator string       `json:"separator,omitempty"`
@@ -30,14 +30,14 @@ type tableBody struct {
 	Unknown   []string     `json:"unknownColumns,omitempty"`
 	EmptyRows int          `json:"emptyRows"` // which were left out
 
-	own []string // names of the caller's own columns
+	Own []string `json:"-"` // names of the caller's own columns
 }
 
 // maxOwn is how much of the caller's own columns comes back, of one row in bytes.
 const maxOwn = 2 << 10
 
 // readTable reads the rows of a table.
-func readTable(data []byte, charset string, mapping lot.Mapping) ([]rowRequest, *tableBody, error) {
+func readTable(data []byte, charset string, mapping lot.Mapping) ([]Row, *Table, error) {
 	r, err := table.Open(data, table.Options{
 		Charset: charset, MaxRows: batch.MaxRows,
 		IsColumn: func(name string) bool { return mapping.Has(name) || lot.IsColumn(name) },
@@ -46,7 +46,7 @@ func readTable(data []byte, charset string, mapping lot.Mapping) ([]rowRequest, 
 		return nil, nil, tableProblem(err)
 	}
 	columns := lot.NewColumns(r.Header, mapping)
-	var rows []rowRequest
+	var rows []Row
 	for {
 		row, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -57,16 +57,16 @@ func readTable(data []byte, charset string, mapping lot.Mapping) ([]rowRequest, 
 		}
 		rows = append(rows, rowOfTable(row, columns))
 	}
-	return rows, &tableBody{
+	return rows, &Table{
 		Format: r.Format, Charset: r.Charset, Separator: r.Separator, Sheet: r.Sheet, HeaderRow: r.HeaderRow,
-		Columns: columns.All(), Repeated: columns.Duplicate, Unknown: columns.Unknown, EmptyRows: r.Empty, own: columns.Own(),
+		Columns: columns.All(), Repeated: columns.Duplicate, Unknown: columns.Unknown, EmptyRows: r.Empty, Own: columns.Own(),
 	}, nil
 }
 
 // rowOfTable reads a row. A cell that cannot be read rejects the row of a described car;
 // of a row with a URL the listing says it.
-func rowOfTable(from table.Row, columns *lot.Columns) rowRequest {
-	row := rowRequest{number: from.Number}
+func rowOfTable(from table.Row, columns *lot.Columns) Row {
+	row := Row{number: from.Number}
 	read := columns.Read(from.Cells)
 	row.setLot(read)
 	row.Known = described.KnownOfCells(read.Known)
@@ -120,7 +120,7 @@ func tableProblem(err error) error {
 		{table.ErrTooManyRows, errTooManyRows},
 		{table.ErrTooLarge, errTableTooLarge},
 		{table.ErrOldExcel, errTableOldExcel},
-		{table.ErrCharset, errBatchCharset},
+		{table.ErrCharset, errCharset},
 		{table.ErrNotTable, errTableUnreadable},
 	} {
 		if errors.Is(err, known.err) {
@@ -130,8 +130,8 @@ func tableProblem(err error) error {
 	return err
 }
 
-// tableWarnings name the columns that were not understood.
-func tableWarnings(t *tableBody) (warnings []vehicle.Warning) {
+// Warnings name the columns that were not understood.
+func (t *Table) Warnings() (warnings []vehicle.Warning) {
 	if t == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package api
+package batchrequest
 
 import (
 	"encoding/json"
@@ -101,7 +101,7 @@ func (c *carRequest) basePrices(jpyPerUSD *money.Number) (fob, cf json.RawMessag
 }
 
 // describe gives a row the car that it describes, in canonical form.
-func (row *rowRequest) describe(to *batch.Row, jpyPerUSD *money.Number) error {
+func (row *Row) describe(to *batch.Row, jpyPerUSD *money.Number) error {
 	fob, cf, basis, err := row.basePrices(jpyPerUSD)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (row *rowRequest) describe(to *batch.Row, jpyPerUSD *money.Number) error {
 // addTo adds what a row with a URL says of the car to the values known of it. They
 // outrank what the columns say. A year of registration adds nothing to a listing, and
 // an auction's price is not the seller's.
-func (row *rowRequest) addTo(known json.RawMessage, jpyPerUSD *money.Number) json.RawMessage {
+func (row *Row) addTo(known json.RawMessage, jpyPerUSD *money.Number) json.RawMessage {
 	values := map[string]any{}
 	add := func(name string, value any, given bool) {
 		if given {
@@ -162,7 +162,7 @@ func (row *rowRequest) addTo(known json.RawMessage, jpyPerUSD *money.Number) jso
 }
 
 // setLot takes over a row of a table.
-func (row *rowRequest) setLot(r lot.Row) {
+func (row *Row) setLot(r lot.Row) {
 	row.URL, row.Reference, row.ModelBody, row.PriceCandidates = r.URL, r.Reference, r.ModelBody, r.PriceCandidates
 	row.Make, row.Model, row.ModelCode, row.Version = r.Make, r.Model, r.ModelCode, r.Version
 	row.Fuel, row.BodyType, row.YearBasis = r.Fuel, r.BodyType, r.YearBasis

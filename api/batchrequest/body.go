@@ -1,4 +1,6 @@
-package api
+// Package batchrequest reads requests for batches: JSON, lines of JSON, CSV, workbooks and
+// forms with one of them, and checks their rows.
+package batchrequest
 
 import (
 	"errors"
@@ -10,15 +12,21 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/encoding"
+
 	"ushuru/api/problem"
+	"ushuru/api/receive"
 	"ushuru/pkg/lot"
 )
 
-// batchRequest is a request for a batch as it was read.
-type batchRequest struct {
-	rows    []rowRequest
-	options batchOptions
-	table   *tableBody // nil of JSON
+// Request is a request for a batch as it was read.
+type Request struct {
+	Rows    []Row
+	Options Options
+	Table   *Table // nil of JSON
+
+	// Language is a JSON object with the field lang of a JSON body, if there is one.
+	Language []byte
 }
 
 // The kinds of bodies.
@@ -45,25 +53,27 @@ var bodyKinds = map[string]string{
 	"multipart/form-data": bodyForm,
 }
 
-// readBatch reads the rows and options of a request. The options in the query hold for
-// every body; those of a JSON body outrank them.
-func readBatch(w http.ResponseWriter, r *http.Request) (req batchRequest, err error) {
+// Read reads the rows and options of a request. The options in the query hold for
+// every body; those of a JSON body outrank them. A request that cannot be read has a problem.
+func Read(w http.ResponseWriter, r *http.Request) (*Request, error) {
+	req := &Request{}
 	kind, charset := bodyJSON, ""
 	if contentType := r.Header.Get("Content-Type"); contentType != "" {
 		mediaType, params, err := mime.ParseMediaType(contentType)
 		if kind = bodyKinds[mediaType]; err != nil || kind == "" {
-			return req, errBatchUnsupportedMediaType
+			return req, errUnsupportedMediaType
 		}
 		charset = params["charset"]
 	}
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") ||
 		kind != bodyTable && charset != "" && !strings.EqualFold(charset, "utf-8") {
-		return req, errBatchUnsupportedMediaType
+		return req, errUnsupportedMediaType
 	}
-	if req.options, err = queryOptions(r); err != nil {
+	var err error
+	if req.Options, err = queryOptions(r); err != nil {
 		return req, err
 	}
-	body := &trackedBody{Reader: http.MaxBytesReader(w, r.Body, maxBatchBody)}
+	body := &trackedBody{Reader: http.MaxBytesReader(w, r.Body, maxBody)}
 	if kind == bodyForm {
 		err = req.readForm(r, body)
 	} else {
@@ -72,66 +82,91 @@ func readBatch(w http.ResponseWriter, r *http.Request) (req batchRequest, err er
 	if err != nil {
 		return req, body.problem(err)
 	}
-	return req, req.options.check()
+	return req, req.Options.check()
 }
 
 // read reads the rows of a body or of a file in a form. Size is -1 when it is not known.
-func (req *batchRequest) read(r *http.Request, body io.Reader, kind, charset string, size int64) error {
+func (req *Request) read(r *http.Request, body io.Reader, kind, charset string, size int64) error {
 	switch kind {
 	case bodyJSON:
 		d := newRowDecoder(body)
-		d.options = req.options
+		d.options = req.Options
 		if err := d.decode(); err != nil {
 			return err
 		}
-		req.rows, req.options = d.rows, d.options
-		return recorderOf(r).setBodyLanguage(d.language)
+		req.Rows, req.Options, req.Language = d.rows, d.options, d.language
+		return nil
 	case bodyLines:
 		rows, ignored, err := rowsOfLines(body)
-		req.rows = rows
-		req.options.ignore(ignored)
+		req.Rows = rows
+		req.Options.ignore(ignored)
 		return err
 	}
 	mapping, err := columnMapping(r.URL.Query())
 	if err != nil {
 		return err
 	}
-	data, err := readUpTo(body, maxBatchBody, size)
+	data, err := receive.UpTo(body, maxBody, size)
 	if err != nil {
 		return err
 	}
-	req.rows, req.table, err = readTable(data, charset, mapping)
+	req.Rows, req.Table, err = readTable(data, charset, mapping)
 	return err
+}
+
+// trackedBody is a body whose error is remembered: a decoder may hide it.
+type trackedBody struct {
+	io.Reader
+	err error
+}
+
+func (b *trackedBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err
+}
+
+// problem returns the problem of a body whose rows could not be read.
+func (b *trackedBody) problem(err error) error {
+	if b.err != nil {
+		return receive.Problem(b.err, problem.BodyTooLarge(maxBody), receive.ErrUnreadable)
+	}
+	if known, ok := errors.AsType[*problem.Problem](err); ok && !errors.Is(err, encoding.ErrInvalidUTF8) {
+		return known
+	}
+	return errInvalid.WithCause(err)
 }
 
 // readForm reads a form with the file, and options in the form of the field of JSON
 // before it or behind it.
-func (req *batchRequest) readForm(r *http.Request, body io.Reader) error {
+func (req *Request) readForm(r *http.Request, body io.Reader) error {
 	_, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
-		return errBatchFormInvalid.WithCause(err)
+		return errFormInvalid.WithCause(err)
 	}
 	parts, found := multipart.NewReader(body, params["boundary"]), false
-	for range maxFormParts {
+	for range receive.MaxParts {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return errBatchFormInvalid.WithCause(err)
+			return errFormInvalid.WithCause(err)
 		}
 		switch part.FormName() {
 		case "file":
 			if found {
-				return errBatchFormInvalid
+				return errFormInvalid
 			}
 			found = true
 			kind, charset := kindOfPart(part)
 			err = req.read(r, part, kind, charset, r.ContentLength)
 		case "options":
 			var options []byte
-			if options, err = io.ReadAll(io.LimitReader(part, maxBody)); err == nil {
-				err = req.options.parse(options)
+			if options, err = io.ReadAll(io.LimitReader(part, maxOptions)); err == nil {
+				err = req.Options.parse(options)
 			}
 		}
 		if err != nil {
@@ -139,7 +174,7 @@ func (req *batchRequest) readForm(r *http.Request, body io.Reader) error {
 		}
 	}
 	if !found {
-		return errBatchFormInvalid
+		return errFormInvalid
 	}
 	return nil
 }
@@ -175,12 +210,17 @@ func columnMapping(query url.Values) (lot.Mapping, error) {
 	return mapping, nil
 }
 
-// own returns the caller's own cells of all rows, for what makes requests differ.
-func (req *batchRequest) own() (cells [][]string) {
-	if !slices.ContainsFunc(req.rows, func(row rowRequest) bool { return row.Own != nil }) {
+// Identity returns what makes requests differ.
+func (req *Request) Identity() any {
+	return []any{req.Rows, req.own(), req.Options, req.Options.Webhook}
+}
+
+// own returns the caller's own cells of all rows.
+func (req *Request) own() (cells [][]string) {
+	if !slices.ContainsFunc(req.Rows, func(row Row) bool { return row.Own != nil }) {
 		return nil
 	}
-	for _, row := range req.rows {
+	for _, row := range req.Rows {
 		cells = append(cells, row.Own)
 	}
 	return cells
