@@ -18,6 +18,7 @@ import (
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/match"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
@@ -265,7 +266,7 @@ func (s *Server) taxesOfYear(
 func setTaxes(taxes *vehicle.YearTaxes, got tra.Calculation) {
 	tax := got.Tax
 	taxes.Known, taxes.TotalTaxesInTZS = true, &tax.TotalTaxesInTZS
-	taxes.AsOf, taxes.Warnings = tra.Stamp(got.At), got.Warnings
+	taxes.AsOf, taxes.Warnings = localtime.Stamp(got.At), got.Warnings
 	if imported := tax.TotalImportTaxesInTZS.Decimal(); imported.IsPositive() {
 		dollars := money.New(tax.TotalTaxesInTZS.Decimal().Mul(tax.TotalImportTaxesInUSD.Decimal()).DivRound(imported, cents))
 		taxes.TotalTaxesInUSD = &dollars

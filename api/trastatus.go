@@ -3,8 +3,10 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"ushuru/pkg/drift"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/tra"
 )
 
@@ -20,6 +22,16 @@ func (s *Server) traStatus(w http.ResponseWriter, r *http.Request) error {
 	rules, err := s.options.Drift.State(ctx)
 	if err != nil {
 		return errUnavailable.WithCause(err)
+	}
+	for _, at := range []**time.Time{
+		&status.CheckedAt, &status.LastSuccessAt, &status.LastFailureAt, &rules.Since, &rules.CheckedAt,
+	} {
+		*at = localtime.OfPointer(*at)
+	}
+	if last := rules.LastDifference; last != nil {
+		shown := *last
+		shown.At = localtime.Of(last.At)
+		rules.LastDifference = &shown
 	}
 	return writeJSON(w, http.StatusOK, struct {
 		tra.Status

@@ -16,6 +16,7 @@ import (
 	"ushuru/api/described"
 	"ushuru/api/problem"
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/tra"
 	"ushuru/tasks"
@@ -84,9 +85,11 @@ func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
 		}
 		found = labelsOf(entries, query.Get("q"), part)
 	}
-	if found.AsOf, err = s.options.Catalogue.AsOf(ctx); err != nil {
+	asOf, err := s.options.Catalogue.AsOf(ctx)
+	if err != nil {
 		return errUnavailable.WithCause(err)
 	}
+	found.AsOf = localtime.OfPointer(asOf)
 	data, err := plainjson.Encode(found)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
 	"ushuru/pkg/webhook"
 	"ushuru/pkg/webhook/signature"
@@ -39,6 +40,12 @@ type webhookBody struct {
 
 	Secret   string            `json:"secret"`
 	Warnings []vehicle.Warning `json:"warnings,omitempty"` // about the request
+}
+
+// webhookShown returns a webhook as its owner sees it.
+func webhookShown(e webhook.Endpoint) webhook.Endpoint {
+	e.Created = localtime.Of(e.Created)
+	return e
 }
 
 // postWebhook answers POST /v1/webhooks.
@@ -74,7 +81,7 @@ func (s *Server) postWebhook(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Location", "/v1/webhooks/"+created.ID)
 	return writeJSON(w, http.StatusCreated, webhookBody{
-		Endpoint: created, Secret: secret, Warnings: ignoredWarning(recorderOf(r).ignored),
+		Endpoint: webhookShown(created), Secret: secret, Warnings: ignoredWarning(recorderOf(r).ignored),
 	})
 }
 
@@ -129,6 +136,9 @@ func (s *Server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return errUnavailable.WithCause(err)
 	}
+	for i, e := range all {
+		all[i] = webhookShown(e)
+	}
 	return writeJSON(w, http.StatusOK, map[string]any{"webhooks": all})
 }
 
@@ -162,7 +172,7 @@ func (s *Server) ofWebhook(do func(ctx context.Context, r *http.Request, owner, 
 // getWebhook answers GET /v1/webhooks/{id}.
 func (s *Server) getWebhook(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
 	found, err := s.options.Webhooks.Get(ctx, owner, id)
-	return http.StatusOK, found, err
+	return http.StatusOK, webhookShown(found), err
 }
 
 // webhookChange is the body of PATCH /v1/webhooks/{id}.
@@ -200,7 +210,7 @@ func (s *Server) patchWebhook(w http.ResponseWriter, r *http.Request) error {
 		body := struct {
 			webhook.Endpoint
 			Warnings []vehicle.Warning `json:"warnings,omitempty"`
-		}{changed, ignoredWarning(recorderOf(r).ignored)}
+		}{webhookShown(changed), ignoredWarning(recorderOf(r).ignored)}
 		return http.StatusOK, body, err
 	})(w, r)
 }
@@ -228,7 +238,7 @@ func (s *Server) rotateWebhook(ctx context.Context, r *http.Request, owner, id s
 		return 0, nil, err
 	}
 	changed, err := s.options.Webhooks.Rotate(ctx, owner, id, secret)
-	return http.StatusOK, webhookBody{Endpoint: changed, Secret: secret}, err
+	return http.StatusOK, webhookBody{Endpoint: webhookShown(changed), Secret: secret}, err
 }
 
 // enableWebhook answers POST /v1/webhooks/{id}/enable, once under an

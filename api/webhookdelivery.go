@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gorilla/mux"
 
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/webhook"
 )
 
@@ -23,7 +25,14 @@ type deliveryBody struct {
 	Run      int    `json:"run,omitempty"`     // omitted: the caller sees the attempts
 }
 
-func newDeliveryBody(d webhook.Delivery) deliveryBody { return deliveryBody{Delivery: d} }
+func newDeliveryBody(d webhook.Delivery) deliveryBody {
+	d.Created, d.Next = localtime.Of(d.Created), localtime.NotBefore(d.Next)
+	d.Attempts = slices.Clone(d.Attempts)
+	for i := range d.Attempts {
+		d.Attempts[i].At = localtime.Of(d.Attempts[i].At)
+	}
+	return deliveryBody{Delivery: d}
+}
 
 // testWebhook answers POST /v1/webhooks/{id}/test: it sends a test event, also
 // to a webhook without events.

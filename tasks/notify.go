@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/webhook"
 )
 
@@ -112,7 +113,7 @@ func (e *Engine) notifyKeys(ctx context.Context, job *jobs.Job, subscribers []st
 		owner, query, _ := keyOf(subscriber)
 		owners = append(owners, owner)
 		data := jobCompletedEvent{
-			ID: job.ID, Kind: job.Kind, State: job.State, Created: job.Created, Ended: job.Ended,
+			ID: job.ID, Kind: job.Kind, State: job.State, Created: localtime.Of(job.Created), Ended: localtime.Of(job.Ended),
 			Location: "/v1/jobs/" + job.ID, Error: job.Error,
 		}
 		subject := job.ID

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 )
 
@@ -24,9 +25,6 @@ const hostBusy = "host_busy"
 // aiUnavailable is the code of a job that ended because no AI answered.
 const aiUnavailable = "ai_unavailable"
 
-// eastAfrica is the time zone of the callers.
-var eastAfrica = time.FixedZone("EAT", 3*60*60)
-
 // PauseDetails are the details of the error of SitePaused.
 type PauseDetails struct {
 	RetryAt time.Time `json:"retryAt"`
@@ -39,8 +37,8 @@ func SitePaused(pause time.Duration, offer string, cause error) *StepError {
 	if pause <= maxPause {
 		return nil
 	}
-	until := time.Now().Add(pause).UTC().Truncate(time.Second)
-	at := message.Values{"time": until.In(eastAfrica).Format("15:04:05 (MST)")}
+	until := localtime.Of(time.Now().Add(pause))
+	at := message.Values{"time": until.Format("15:04:05 (MST)")}
 	failure := Permanent(message.New("error/"+hostBusy+"."+offer, at), cause)
 	failure.Details, _ = json.Marshal(PauseDetails{until}) //nolint:errchkjson // a time of this century can be encoded
 	return failure

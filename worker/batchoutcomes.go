@@ -12,6 +12,7 @@ import (
 
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/quota"
 	"ushuru/pkg/webhook"
@@ -144,7 +145,8 @@ func (o *batchOutcomes) emitCompleted(ctx context.Context, id string) error {
 		return err
 	}
 	data := batchCompleted{
-		ID: id, State: "completed", Rows: b.Rows, Counts: b.Counts, Created: b.Created, Ended: b.Ended,
+		ID: id, State: "completed", Rows: b.Rows, Counts: b.Counts,
+		Created: localtime.Of(b.Created), Ended: localtime.Of(b.Ended),
 		Location: "/v1/batches/" + id, Results: "/v1/batches/" + id + "/results",
 	}
 	if !b.Cancelled.IsZero() {

@@ -12,6 +12,7 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/match"
 	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
@@ -136,10 +137,10 @@ func estimateOf(car vehicle.Car, matched vehicle.Matched, got tra.Calculation, c
 	case got.Stale:
 		valid = now.Add(staleLifetime)
 	}
-	estimate := vehicle.Estimate{Car: car, Matched: matched, Tax: got.Tax, AsOf: tra.Stamp(got.At), Stale: got.Stale}
+	estimate := vehicle.Estimate{Car: car, Matched: matched, Tax: got.Tax, AsOf: localtime.Stamp(got.At), Stale: got.Stale}
 	estimate.Warnings = slices.Concat(got.Warnings, simulated(got.Tax))
 	estimate = costs.Apply(estimate, vehicle.Terms{}, now)
-	estimate.ValidUntil = tra.Stamp(valid)
+	estimate.ValidUntil = localtime.Stamp(valid)
 	return estimate
 }
 

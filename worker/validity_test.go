@@ -8,9 +8,9 @@ import (
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
-	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -29,7 +29,7 @@ func TestAnEstimateHoldsAtMostUntilItsQuarterEndsInDarEsSalaam(t *testing.T) {
 	} {
 		now, err1 := time.Parse(time.RFC3339, c.now)
 		then, err2 := time.Parse(time.RFC3339, c.then)
-		if got := tra.Stamp(validUntil(now, then)); err1 != nil || err2 != nil || got != c.want {
+		if got := localtime.Stamp(validUntil(now, then)); err1 != nil || err2 != nil || got != c.want {
 			t.Errorf("%s: %s, want %s; %v %v", c.name, got, c.want, err1, err2)
 		}
 	}
@@ -47,7 +47,7 @@ func TestNoAnswerIsKeptPastItsValidity(t *testing.T) {
 				}
 				job := &jobs.Job{Kind: kind, Input: input}
 				until := time.Now().Add(left)
-				result, err := json.Marshal(vehicle.Estimate{ValidUntil: tra.Stamp(until)})
+				result, err := json.Marshal(vehicle.Estimate{ValidUntil: localtime.Stamp(until)})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -13,10 +13,12 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/localtime"
 )
 
 // EAT is the time zone of Dar es Salaam, UTC+3 without daylight saving.
-var EAT = time.FixedZone("EAT", 3*60*60)
+var EAT = localtime.Zone
 
 // Rules are the rates in force from a day on. Rates are fractions: 0.25 is 25 %.
 type Rules struct {

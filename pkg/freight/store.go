@@ -16,6 +16,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"ushuru/pkg/cost"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
 )
 
@@ -357,7 +358,4 @@ func (s *Store) List(ctx context.Context) (rates, volumes []Learned, err error) 
 	return rates, volumes, nil
 }
 
-// zone is the time of Dar es Salaam, where there is no daylight saving time.
-var zone = time.FixedZone("EAT", 3*60*60)
-
-func dateOf(day time.Time) string { return day.In(zone).Format(time.DateOnly) }
+func dateOf(day time.Time) string { return day.In(localtime.Zone).Format(time.DateOnly) }

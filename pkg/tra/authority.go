@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/retry"
 	"ushuru/pkg/vehicle"
@@ -130,7 +131,7 @@ type Calculation struct {
 func calculationOf(got cachedAnswer[calculation]) Calculation {
 	warnings := got.Answer.Warnings
 	if !got.fresh {
-		day := message.Values{"date": got.At.In(eat).Format(time.DateOnly)}
+		day := message.Values{"date": got.At.In(localtime.Zone).Format(time.DateOnly)}
 		warnings = append(slices.Clone(warnings), message.New("warning/"+WarnStale, day))
 	}
 	return Calculation{got.Answer.Tax, warnings, got.At, got.Answer.implausible, !got.fresh}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -80,7 +81,7 @@ func discarded[T any](ctx context.Context, store *Store, key string, value []byt
 // neither this one nor next to it is no period, and returns 0: it would make every
 // stored answer stale.
 func (c calculation) period(now time.Time) int {
-	if year := now.In(eat).Year(); c.Tax.Year < year-1 || c.Tax.Year > year+1 {
+	if year := now.In(localtime.Zone).Year(); c.Tax.Year < year-1 || c.Tax.Year > year+1 {
 		return 0
 	}
 	return periodOf(c.Tax)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
@@ -92,7 +93,7 @@ func TestAStaleCalculationKeepsItsTime(t *testing.T) {
 			!strings.Contains(stale.Warnings[0].Message, "15 November 2025") {
 			t.Errorf("%+v", stale)
 		}
-		if err != nil || !stale.At.Equal(asked) || tra.Stamp(stale.At) != "2025-11-15T15:00:00+03:00" {
+		if err != nil || !stale.At.Equal(asked) || localtime.Stamp(stale.At) != "2025-11-15T15:00:00+03:00" {
 			t.Errorf("%v, %v", stale.At, err)
 		}
 	})

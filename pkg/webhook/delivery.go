@@ -14,6 +14,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/quota"
 )
 
@@ -69,7 +70,7 @@ func (s *Store) emit(
 	if err != nil {
 		return d, fmt.Errorf("webhook: data of %s: %w", event, err)
 	}
-	payload, err := json.Marshal(Message{Type: event, Timestamp: at.UTC(), Data: content})
+	payload, err := json.Marshal(Message{Type: event, Timestamp: localtime.Of(at), Data: content})
 	if err != nil {
 		return d, err
 	}
