@@ -12,6 +12,7 @@ import (
 
 	"ushuru/api/batchrequest"
 	"ushuru/pkg/batch"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/quota"
@@ -45,7 +46,8 @@ type batchBody struct {
 func newBatchBody(b *batch.Batch) batchBody {
 	body := batchBody{
 		ID: b.ID, State: "running", Rows: b.Rows, Repeated: b.Repeated, Counts: map[batch.State]int{},
-		Created: b.Created, Cancelled: b.Cancelled, Ended: b.Ended, Expires: b.Expires(),
+		Created: localtime.Of(b.Created), Cancelled: localtime.Of(b.Cancelled), Ended: localtime.Of(b.Ended),
+		Expires:   localtime.Of(b.Expires()),
 		PerSecond: math.Round(100*b.PerSecond) / 100, columns: b.Options.Columns,
 	}
 	for _, state := range batch.States() {
@@ -81,7 +83,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if err := s.admitBody(w, r); err != nil {
 		return err
 	}
-	req, err := batchrequest.Read(w, r)
+	req, err := batchrequest.Read(w, r, isStrict(r))
 	if err = cmp.Or(recorderOf(r).setBodyLanguage(req.Language), err); err != nil {
 		return err
 	}
@@ -132,7 +134,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if err := s.confirm(r.Context()); err != nil {
 		return err
 	}
-	return writeBatch(w, b, hook, recorderOf(r).ignored, req.Table)
+	return writeBatch(w, b, hook, recorderOf(r).ignored, req)
 }
 
 // replayBatch returns the batch that the same request created before, with its
@@ -170,15 +172,12 @@ func (s *Server) createBatch(
 		return nil, hook, err
 	}
 	req := batch.New{ID: id, Owner: recorderOf(r).key.ID, Rows: rows}
-	req.Options.Webhook = hook.ID
+	req.Options.Webhook, req.Options.Columns = hook.ID, from.Columns
 	if options.Rate != nil {
 		req.Options.Rate = options.Rate.String()
 	}
 	if options.JPYPerUSD != nil {
 		req.Options.JPYPerUSD = options.JPYPerUSD.String()
-	}
-	if from.Table != nil {
-		req.Options.Columns = from.Table.Own
 	}
 	req.Options.Landing, req.Options.Costs, req.Options.Target = options.Landing, options.Costs, options.Target
 	const timeout = 10 * redisTimeout // for ten thousand rows
@@ -191,13 +190,13 @@ func (s *Server) createBatch(
 }
 
 // writeBatch answers 201 with a batch.
-func writeBatch(w http.ResponseWriter, b *batch.Batch, hook batchWebhook, ignored []string, t *batchrequest.Table) error {
+func writeBatch(w http.ResponseWriter, b *batch.Batch, hook batchWebhook, ignored []string, req *batchrequest.Request) error {
 	w.Header().Set("Location", "/v1/batches/"+b.ID)
 	body := newBatchBody(b)
 	if body.Webhook != nil {
 		body.Webhook = &hook
 	}
-	body.Table, body.Warnings = t, append(ignoredWarning(ignored), t.Warnings()...)
+	body.Table, body.Warnings = req.Table, append(ignoredWarning(ignored), req.Warnings()...)
 	return writeJSON(w, http.StatusCreated, body)
 }
 

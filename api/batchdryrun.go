@@ -46,7 +46,7 @@ type dryRunRow struct {
 func (s *Server) dryRun(w http.ResponseWriter, r *http.Request, req *batchrequest.Request) error {
 	body := dryRunBody{
 		DryRun: true, Rows: len(req.Rows), Options: req.Options, Table: req.Table, First: []dryRunRow{},
-		Warnings: append(ignoredWarning(recorderOf(r).ignored), req.Table.Warnings()...),
+		Warnings: append(ignoredWarning(recorderOf(r).ignored), req.Warnings()...),
 	}
 	rows, err := req.CheckRows(&req.Options, s.canonicalURL)
 	if err != nil { // any rate shows the rest
@@ -64,7 +64,7 @@ func (s *Server) dryRun(w http.ResponseWriter, r *http.Request, req *batchreques
 			body.Valid++
 		}
 		if i < dryRunRows {
-			body.First = append(body.First, dryRunRowOf(row, req.Table, body.Missing != nil))
+			body.First = append(body.First, dryRunRowOf(row, req.Columns, body.Missing != nil))
 		}
 	}
 	body.Rejected = len(rows) - body.Valid
@@ -76,13 +76,10 @@ func (s *Server) dryRun(w http.ResponseWriter, r *http.Request, req *batchreques
 
 // dryRunRowOf returns a row as it is understood; without its price when the rate of yen is
 // missing.
-func dryRunRowOf(row batch.Row, t *batchrequest.Table, unpriced bool) dryRunRow {
+func dryRunRowOf(row batch.Row, columns []string, unpriced bool) dryRunRow {
 	shown := dryRunRow{
 		Row: row.Number, Reference: row.Reference, URL: row.URL, ModelBody: row.ModelBody, Car: row.Car,
-		PriceBasis: row.PriceBasis, Known: row.Known,
-	}
-	if t != nil {
-		shown.Columns = ownColumns(t.Own, row.Own)
+		PriceBasis: row.PriceBasis, Known: row.Known, Columns: ownColumns(columns, row.Own),
 	}
 	var car vehicle.QuoteInput
 	if unpriced && json.Unmarshal(row.Car, &car) == nil {

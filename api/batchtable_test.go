@@ -58,9 +58,27 @@ var tableScenarios = []scenario{
 		name: "lines of JSON", url: "/v1/batches?dryRun=true&onInvalid=skip", headers: map[string]string{"Content-Type": "application/x-ndjson"}, status: 200,
 		body: `{"reference":"a","url":"https://cars.example/1","colour":"red"}` + "\n\n" + `"https://cars.example/2"` + "\r\n{\n",
 		has: []string{
-			`"rows":3,"valid":2,`, `{"row":1,"reference":"a","url":"https://cars.example/1"}`, `{"row":3,"url":"https://cars.example/2"}`,
-			`{"row":4,"code":"row_invalid"`, `"field_ignored"`, `colour`,
+			`"rows":3,"valid":2,`, `{"row":1,"reference":"a","url":"https://cars.example/1","columns":{"colour":"red"}}`, `{"row":3,"url":"https://cars.example/2"}`,
+			`{"row":4,"code":"row_invalid"`, `"columns_unknown"`, `colour`,
 		},
+	},
+	{
+		name: "own fields of JSON", url: "/v1/batches?dryRun=true", status: 200,
+		body: `{"items":[{"url":"https://cars.example/1","lot":7,"seller":{"name":"a"},"Reference":"A"},{"url":"https://cars.example/2","good":true,"lot":null,"tags":[]},` +
+			`{"url":"https://cars.example/3","lot":"=1+1"}],"colour":"red"}`,
+		has: []string{
+			`{"row":1,"reference":"A","url":"https://cars.example/1","columns":{"lot":"7"}}`, `"url":"https://cars.example/2","columns":{"good":"true"}`,
+			`"url":"https://cars.example/3","columns":{"lot":"=1+1"}`, `"field_ignored"`, `items.seller, items.tags, colour`, `"columns_unknown"`, `: lot, good."`,
+		},
+	},
+	{
+		name: "own fields of JSON, strictly", url: "/v1/batches?dryRun=true&strict=true", status: 400,
+		body: `{"items":[{"url":"https://cars.example/1","refernce":"A"}]}`, has: []string{`"field_unknown"`, `items.refernce`},
+	},
+	{
+		name: "more own fields than are kept", url: "/v1/batches?dryRun=true", status: 200,
+		body: `{"items":[{"url":"https://cars.example/1"` + manyFields(0, 60) + `},{"url":"https://cars.example/2"` + manyFields(60, 120) + `}]}`,
+		has:  []string{`"f0":"0"`, `"f99":"99"`, `items.f100`}, hasNot: []string{`"f100":"100"`},
 	},
 	{
 		name: "columns that are not read", url: "/v1/batches?dryRun=true", headers: csvBody, status: 200,
@@ -87,6 +105,15 @@ var tableScenarios = []scenario{
 	{name: "an old workbook", url: "/v1/batches", headers: map[string]string{"Content-Type": "application/vnd.ms-excel"}, body: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", status: 400, has: []string{`"table_unreadable"`, ".xls"}},
 	{name: "Windows' type of CSV", url: "/v1/batches?dryRun=yes", headers: map[string]string{"Content-Type": "application/vnd.ms-excel"}, body: "sep=;\r\nurl;reference\r\nhttps://cars.example/1;A\r\n", status: 200, has: []string{`"valid":1`, `"separator":";"`}},
 	{name: "a form without a file", url: "/v1/batches", headers: map[string]string{"Content-Type": "multipart/form-data; boundary=x"}, body: "--x--\r\n", status: 400, has: []string{`"form_invalid"`}},
+}
+
+// manyFields are fields of a JSON object.
+func manyFields(from, to int) string {
+	var b strings.Builder
+	for i := from; i < to; i++ {
+		fmt.Fprintf(&b, `,"f%d":%d`, i, i)
+	}
+	return b.String()
 }
 
 func TestTablesAreUnderstood(t *testing.T) {

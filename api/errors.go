@@ -20,16 +20,17 @@ const pollAfter = 2 * time.Second
 // (urlProblem), of a field (fieldProblem) and of a failed job (jobProblem) have
 // their own code and message.
 var (
-	errInvalidJSON   = problem.New(http.StatusBadRequest, "invalid_json", nil)
-	errURLMissing    = problem.New(http.StatusBadRequest, "url_missing", nil).Of("url")
-	errFieldInvalid  = problem.New(http.StatusBadRequest, "field_invalid.estimate", nil)
-	errPageEmpty     = problem.New(http.StatusBadRequest, "page_empty", nil).Of("html")
-	errPageInvalid   = problem.New(http.StatusBadRequest, "page_invalid", nil)
-	errStateUnknown  = problem.New(http.StatusBadRequest, "state_unknown", nil).Of("state")
-	errSinceInvalid  = problem.New(http.StatusBadRequest, "since_invalid", nil).Of("since")
-	errFormatUnknown = problem.New(http.StatusBadRequest, "format_unknown", nil).Of("format")
-	errSortUnknown   = problem.New(http.StatusBadRequest, "sort_unknown", nil)
-	errUnauthorized  = &problem.Problem{ // no code: the contract gives the whole body
+	errInvalidJSON    = problem.New(http.StatusBadRequest, "invalid_json", nil)
+	errURLMissing     = problem.New(http.StatusBadRequest, "url_missing", nil).Of("url")
+	errFieldInvalid   = problem.New(http.StatusBadRequest, "field_invalid.estimate", nil)
+	errPageEmpty      = problem.New(http.StatusBadRequest, "page_empty", nil).Of("html")
+	errYenRateMissing = problem.New(http.StatusBadRequest, "jpy_rate_missing.quote", nil).Of("jpyPerUSD")
+	errPageInvalid    = problem.New(http.StatusBadRequest, "page_invalid", nil)
+	errStateUnknown   = problem.New(http.StatusBadRequest, "state_unknown", nil).Of("state")
+	errSinceInvalid   = problem.New(http.StatusBadRequest, "since_invalid", nil).Of("since")
+	errFormatUnknown  = problem.New(http.StatusBadRequest, "format_unknown", nil).Of("format")
+	errSortUnknown    = problem.New(http.StatusBadRequest, "sort_unknown", nil)
+	errUnauthorized   = &problem.Problem{ // no code: the contract gives the whole body
 		Status: http.StatusUnauthorized, Notice: message.Notice{Message: "Invalid or missing API key"},
 	}
 	errLoginRequired     = problem.New(http.StatusUnauthorized, "login_required", nil)
@@ -37,6 +38,10 @@ var (
 	errAmbiguousLength   = problem.New(http.StatusBadRequest, "length_ambiguous", nil)
 	errCrossOrigin       = problem.New(http.StatusForbidden, "cross_origin", nil)
 	errNotFound          = problem.New(http.StatusNotFound, "not_found", nil)
+	errAttachmentNotKept = problem.New(http.StatusConflict, "attachment_not_kept", nil)
+	errJobNotFailed      = problem.New(http.StatusConflict, "job_not_failed", nil)
+	errJobStateUnknown   = problem.New(http.StatusBadRequest, "state_unknown.job", nil).Of("state")
+	errNotRequested      = problem.New(http.StatusForbidden, "not_asked.retry", nil)
 	errJobNotFound       = problem.New(http.StatusNotFound, "job_not_found", nil)
 	errBatchNotFound     = problem.New(http.StatusNotFound, "batch_not_found", nil)
 	errWebhookNotFound   = problem.New(http.StatusNotFound, "webhook_not_found", nil)

@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"net/http"
 
 	"ushuru/api/described"
@@ -15,6 +17,33 @@ import (
 type quoteRequest struct {
 	terms.Request
 	described.Car
+
+	FOBPriceJPY json.RawMessage `json:"fobPriceJPY"`
+	CFPriceJPY  json.RawMessage `json:"cfPriceJPY"`
+	JPYPerUSD   json.RawMessage `json:"jpyPerUSD"`
+}
+
+// canonical returns the canonical form of the car, with its prices in dollars.
+func (req *quoteRequest) canonical() (vehicle.QuoteInput, error) {
+	car := req.Car
+	rate, err := described.ParseYenRate(req.JPYPerUSD)
+	if err != nil {
+		return vehicle.QuoteInput{}, err
+	}
+	for _, price := range []struct {
+		field string
+		yen   json.RawMessage
+		usd   *json.RawMessage
+	}{{"fobPriceJPY", req.FOBPriceJPY, &car.FOBPriceUSD}, {"cfPriceJPY", req.CFPriceJPY, &car.CFPriceUSD}} {
+		*price.usd, err = described.InUSD(*price.usd, price.yen, price.field, rate)
+		switch {
+		case errors.Is(err, described.ErrYenRateMissing):
+			return vehicle.QuoteInput{}, errYenRateMissing
+		case err != nil:
+			return vehicle.QuoteInput{}, err
+		}
+	}
+	return car.Canonical()
 }
 
 // typeProblem says which type a field must have.
@@ -28,7 +57,7 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, maxBody, &req); err != nil {
 		return err
 	}
-	input, err := req.Canonical()
+	input, err := req.canonical()
 	if err != nil {
 		return err
 	}
@@ -53,7 +82,7 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	if found, err = s.setOutcome(r, found); err != nil {
+	if found, err = s.setOutcome(w, r, tasks.KindQuote, input, found); err != nil {
 		return err
 	}
 

@@ -65,6 +65,16 @@ var quoteScenarios = []scenario{
 		headers: prefer("respond-async"),
 		status:  202, has: []string{`"kind":"quote"`}, want: map[string]string{"Retry-After": "2"},
 	},
+	{
+		name: "a price in yen", url: "/v1/quote", body: `{"make":"TOYOTA","modelCode":"NKE165","year":2013,"cfPriceJPY":1000000,"fobPriceUSD":5000,"fobPriceJPY":1,"jpyPerUSD":150}`,
+		status: 200, has: []string{`"fobPriceUSD":5000,"cfPriceUSD":6666.67}`}, hasNot: []string{`"field_ignored"`},
+	},
+	{
+		name: "a price in yen without its rate", url: "/v1/quote", body: `{"make":"TOYOTA","modelCode":"NKE165","year":2013,"fobPriceJPY":900000}`,
+		status: 400, has: []string{`"code":"jpy_rate_missing"`, `"param":"jpyPerUSD"`},
+	},
+	quote("an odd rate of yen", `{"make":"TOYOTA","model":"VITZ","year":2015,"fobPriceJPY":900000,"jpyPerUSD":0.007}`, `\"jpyPerUSD\"`),
+	quote("a price in yen that is text", `{"make":"TOYOTA","model":"VITZ","year":2015,"fobPriceJPY":"900,000","jpyPerUSD":150}`, `\"fobPriceJPY\"`),
 	quote("an array", `[]`, `{\"make\": \"TOYOTA\"`),
 	quote("no make", `{"model":"VITZ","year":2015}`, `\"make\" is required`),
 	quote("no model", `{"make":"TOYOTA","year":2015}`, `\"model\" is required`),

@@ -23,10 +23,13 @@ import (
 type Request struct {
 	Rows    []Row
 	Options Options
-	Table   *Table // nil of JSON
+	Table   *Table   // nil of JSON
+	Columns []string // names of the caller's own columns or fields
 
 	// Language is a JSON object with the field lang of a JSON body, if there is one.
 	Language []byte
+
+	strict bool
 }
 
 // The kinds of bodies.
@@ -54,9 +57,10 @@ var bodyKinds = map[string]string{
 }
 
 // Read reads the rows and options of a request. The options in the query hold for
-// every body; those of a JSON body outrank them. A request that cannot be read has a problem.
-func Read(w http.ResponseWriter, r *http.Request) (*Request, error) {
-	req := &Request{}
+// every body; those of a JSON body outrank them. With strict all fields of JSON that are not
+// known are ignored ones. A request that cannot be read has a problem.
+func Read(w http.ResponseWriter, r *http.Request, strict bool) (*Request, error) {
+	req := &Request{strict: strict}
 	kind, charset := bodyJSON, ""
 	if contentType := r.Header.Get("Content-Type"); contentType != "" {
 		mediaType, params, err := mime.ParseMediaType(contentType)
@@ -90,17 +94,14 @@ func (req *Request) read(r *http.Request, body io.Reader, kind, charset string, 
 	switch kind {
 	case bodyJSON:
 		d := newRowDecoder(body)
-		d.options = req.Options
+		d.options, d.own.strict = req.Options, req.strict
 		if err := d.decode(); err != nil {
 			return err
 		}
-		req.Rows, req.Options, req.Language = d.rows, d.options, d.language
+		req.Rows, req.Options, req.Columns, req.Language = d.rows, d.options, d.own.names, d.language
 		return nil
 	case bodyLines:
-		rows, ignored, err := rowsOfLines(body)
-		req.Rows = rows
-		req.Options.ignore(ignored)
-		return err
+		return req.readLines(body)
 	}
 	mapping, err := columnMapping(r.URL.Query())
 	if err != nil {
@@ -110,8 +111,7 @@ func (req *Request) read(r *http.Request, body io.Reader, kind, charset string, 
 	if err != nil {
 		return err
 	}
-	req.Rows, req.Table, err = readTable(data, charset, mapping)
-	return err
+	return req.readTable(data, charset, mapping)
 }
 
 // trackedBody is a body whose error is remembered: a decoder may hide it.
@@ -212,7 +212,11 @@ func columnMapping(query url.Values) (lot.Mapping, error) {
 
 // Identity returns what makes requests differ.
 func (req *Request) Identity() any {
-	return []any{req.Rows, req.own(), req.Options, req.Options.Webhook}
+	identity := []any{req.Rows, req.own(), req.Options, req.Options.Webhook}
+	if req.Table == nil && req.Columns != nil {
+		identity = append(identity, req.Columns)
+	}
+	return identity
 }
 
 // own returns the caller's own cells of all rows.

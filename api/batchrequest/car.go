@@ -2,11 +2,9 @@ package batchrequest
 
 import (
 	"encoding/json"
-	"errors"
 
 	"ushuru/api/described"
 	"ushuru/api/problem"
-	"ushuru/api/terms"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/lot"
@@ -34,9 +32,6 @@ var carFields = []string{
 	"make", "model", "modelCode", "rawModelCode", "version", "year", "yearBasis", "engine_cc", "fuel", "bodyType",
 }
 
-// errYenRateMissing means a price in yen without the rate of the batch.
-var errYenRateMissing = errors.New("api: no rate of yen")
-
 func (c *carRequest) isEmpty() bool {
 	return c.Make+c.Model+c.ModelCode+c.RawModelCode == ""
 }
@@ -59,22 +54,7 @@ func (c *carRequest) prices(kind lot.PriceKind) (usd, jpy *json.RawMessage) {
 // price returns a price in dollars; nil when the row has none of the kind.
 func (c *carRequest) price(kind lot.PriceKind, jpyPerUSD *money.Number) (json.RawMessage, error) {
 	usd, jpy := c.prices(kind)
-	if !jsonobject.IsAbsent(*usd) {
-		return *usd, nil
-	}
-	if jsonobject.IsAbsent(*jpy) {
-		return nil, nil
-	}
-	var yen money.Number
-	if err := json.Unmarshal(*jpy, &yen); err != nil || !yen.Decimal().IsPositive() {
-		const maxYen = terms.MaxPriceUSD * maxJPY
-		return nil, problem.Field(string(kind)+"PriceJPY", "positive", maxYen).WithCause(err)
-	}
-	if jpyPerUSD == nil {
-		return nil, errYenRateMissing
-	}
-	const cents = 2
-	return json.RawMessage(yen.Decimal().DivRound(jpyPerUSD.Decimal(), cents).String()), nil
+	return described.InUSD(*usd, *jpy, string(kind)+"PriceJPY", jpyPerUSD)
 }
 
 // basePrices returns the prices that the cost is computed from, and which they are. The

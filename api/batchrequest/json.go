@@ -30,6 +30,7 @@ type rowDecoder struct {
 	rows    []Row
 	from    string // the list that the rows are from
 	options Options
+	own     ownFields
 	// language is a JSON object with the field lang, if there is one.
 	language []byte
 }
@@ -104,10 +105,10 @@ func (d *rowDecoder) list(name string) error {
 			return err
 		}
 		row := rowOfJSON(name, value, len(d.rows)+1)
-		d.rows = append(d.rows, row)
 		if name == "items" && row.problem == nil {
-			d.options.ignore(jsonobject.Unknown("items.", value, row))
+			d.options.ignore(row.readOwn(&d.own, value, "items."))
 		}
+		d.rows = append(d.rows, row)
 	}
 	return d.expect(']')
 }
@@ -138,9 +139,20 @@ func rowOfJSON(list string, value json.RawMessage, number int) Row {
 	return row
 }
 
-// rowsOfLines decodes rows of JSON, one a line: an object, or a URL as a text. Empty
+// readOwn reads the own fields of a row, and returns the names of those that are ignored.
+func (row *Row) readOwn(own *ownFields, value json.RawMessage, prefix string) (ignored []string) {
+	row.Own, ignored = own.read(value, *row)
+	for i, name := range ignored {
+		ignored[i] = prefix + jsonobject.Clip(name)
+	}
+	slices.Sort(ignored)
+	return ignored
+}
+
+// readLines decodes rows of JSON, one a line: an object, or a URL as a text. Empty
 // lines are no rows; a row's number is its line.
-func rowsOfLines(body io.Reader) (rows []Row, ignored []string, err error) {
+func (req *Request) readLines(body io.Reader) error {
+	own := ownFields{strict: req.strict}
 	lines := bufio.NewScanner(utf8Only(body))
 	lines.Buffer(nil, maxRow)
 	for number := 1; lines.Scan(); number++ {
@@ -148,8 +160,8 @@ func rowsOfLines(body io.Reader) (rows []Row, ignored []string, err error) {
 		switch {
 		case len(line) == 0:
 			continue
-		case len(rows) == batch.MaxRows:
-			return nil, nil, errTooManyRows
+		case len(req.Rows) == batch.MaxRows:
+			return errTooManyRows
 		}
 		list := "items"
 		if line[0] == '"' {
@@ -157,15 +169,15 @@ func rowsOfLines(body io.Reader) (rows []Row, ignored []string, err error) {
 		}
 		row := rowOfJSON(list, line, number)
 		if row.problem == nil && list == "items" {
-			ignored = append(ignored, jsonobject.Unknown("", line, row)...)
-			ignored = ignored[:min(len(ignored), 2*maxIgnored)]
+			req.Options.ignore(row.readOwn(&own, line, ""))
 		}
-		rows = append(rows, row)
+		req.Rows = append(req.Rows, row)
 	}
+	req.Columns = own.names
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return nil, nil, errInvalid.WithCause(lines.Err())
+		return errInvalid.WithCause(lines.Err())
 	}
-	return rows, ignored, lines.Err()
+	return lines.Err()
 }
 
 func (d *rowDecoder) expect(want json.Delim) error {

@@ -7,9 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shopspring/decimal"
-
-	"ushuru/api/problem"
+	"ushuru/api/described"
 	"ushuru/api/terms"
 	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/money"
@@ -112,25 +110,13 @@ func (o *Options) ignore(names []string) {
 	}
 }
 
-// Bounds of a rate in yen for a dollar. Since 1986 it was between 75 and 200.
-const (
-	minJPY = 50
-	maxJPY = 500
-)
-
 // parseJPY parses the rate of yen, if it is given.
 func (o *Options) parseJPY(value json.RawMessage) error {
-	if jsonobject.IsAbsent(value) {
-		return nil
+	rate, err := described.ParseYenRate(value)
+	if rate != nil {
+		o.JPYPerUSD = rate
 	}
-	var rate money.Number
-	err := json.Unmarshal(value, &rate)
-	amount := rate.Decimal()
-	if err != nil || amount.LessThan(decimal.NewFromInt(minJPY)) || amount.GreaterThan(decimal.NewFromInt(maxJPY)) {
-		return problem.Field("jpyPerUSD", "amount", minJPY, maxJPY).WithCause(err)
-	}
-	o.JPYPerUSD = &rate
-	return nil
+	return err
 }
 
 // queryOptions parses the options in the query, where those of a table are.

@@ -62,7 +62,7 @@ func (req *Request) CheckRows(options *Options, url func(string) (string, error)
 	for i, row := range req.Rows {
 		checked, err := row.check(options, url)
 		switch {
-		case errors.Is(err, errYenRateMissing):
+		case errors.Is(err, described.ErrYenRateMissing):
 			return nil, problem.New(http.StatusBadRequest, "jpy_rate_missing", message.Values{"row": strconv.Itoa(row.number)})
 		case err == nil:
 			rows[i] = checked

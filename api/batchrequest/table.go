@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -29,38 +28,34 @@ type Table struct {
 	Repeated  []string     `json:"repeatedColumns,omitempty"` // they mean what others before them mean
 	Unknown   []string     `json:"unknownColumns,omitempty"`
 	EmptyRows int          `json:"emptyRows"` // which were left out
-
-	Own []string `json:"-"` // names of the caller's own columns
 }
 
-// maxOwn is how much of the caller's own columns comes back, of one row in bytes.
-const maxOwn = 2 << 10
-
 // readTable reads the rows of a table.
-func readTable(data []byte, charset string, mapping lot.Mapping) ([]Row, *Table, error) {
+func (req *Request) readTable(data []byte, charset string, mapping lot.Mapping) error {
 	r, err := table.Open(data, table.Options{
 		Charset: charset, MaxRows: batch.MaxRows,
 		IsColumn: func(name string) bool { return mapping.Has(name) || lot.IsColumn(name) },
 	})
 	if err != nil {
-		return nil, nil, tableProblem(err)
+		return tableProblem(err)
 	}
 	columns := lot.NewColumns(r.Header, mapping)
-	var rows []Row
 	for {
 		row, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, nil, tableProblem(err)
+			return tableProblem(err)
 		}
-		rows = append(rows, rowOfTable(row, columns))
+		req.Rows = append(req.Rows, rowOfTable(row, columns))
 	}
-	return rows, &Table{
+	req.Columns = columns.Own()
+	req.Table = &Table{
 		Format: r.Format, Charset: r.Charset, Separator: r.Separator, Sheet: r.Sheet, HeaderRow: r.HeaderRow,
-		Columns: columns.All(), Repeated: columns.Duplicate, Unknown: columns.Unknown, EmptyRows: r.Empty, Own: columns.Own(),
-	}, nil
+		Columns: columns.All(), Repeated: columns.Duplicate, Unknown: columns.Unknown, EmptyRows: r.Empty,
+	}
+	return nil
 }
 
 // rowOfTable reads a row. A cell that cannot be read rejects the row of a described car;
@@ -78,21 +73,6 @@ func rowOfTable(from table.Row, columns *lot.Columns) Row {
 		row.problem = cellProblem(read.Problems[0])
 	}
 	return row
-}
-
-// limitOwn clips the caller's own cells.
-func limitOwn(cells []string) []string {
-	left := maxOwn
-	for i, cell := range cells {
-		if len(cell) > left {
-			cells[i] = strings.ToValidUTF8(cell[:left], "")
-		}
-		left -= len(cells[i])
-	}
-	if !slices.ContainsFunc(cells, func(cell string) bool { return cell != "" }) {
-		return nil
-	}
-	return cells
 }
 
 func cellProblem(p lot.Problem) *problem.Problem {
@@ -130,16 +110,19 @@ func tableProblem(err error) error {
 	return err
 }
 
-// Warnings name the columns that were not understood.
-func (t *Table) Warnings() (warnings []vehicle.Warning) {
-	if t == nil {
-		return nil
-	}
-	for key, names := range map[string][]string{"warning/columns_repeated": t.Repeated, "warning/columns_unknown": t.Unknown} {
+// Warnings name the columns and fields that were not understood.
+func (req *Request) Warnings() (warnings []vehicle.Warning) {
+	warn := func(key string, names []string) {
 		if len(names) > 0 {
-			warnings = append(warnings, message.New(key, message.Values{"columns": clipNames(names)}))
+			warnings = append(warnings, message.New("warning/"+key, message.Values{"columns": clipNames(names)}))
 		}
 	}
+	if req.Table == nil {
+		warn("columns_unknown.fields", req.Columns)
+		return warnings
+	}
+	warn("columns_repeated", req.Table.Repeated)
+	warn("columns_unknown", req.Table.Unknown)
 	return warnings
 }
 

@@ -103,6 +103,10 @@ type QuoteRequest struct {
 	vehicle.QuoteInput
 	Terms
 
+	FOBPriceJPY *money.Number `json:"fobPriceJPY,omitempty"` // in yen, with JPYPerUSD
+	CFPriceJPY  *money.Number `json:"cfPriceJPY,omitempty"`
+	JPYPerUSD   *money.Number `json:"jpyPerUSD,omitempty"`
+
 	Known           *vehicle.Known `json:"known,omitempty"`
 	PriceCandidates bool           `json:"priceCandidates,omitempty"`
 }

@@ -3,6 +3,7 @@ package jsonobject
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -25,28 +26,63 @@ func (*Skipped) UnmarshalJSON([]byte) error { return nil }
 // Unknown returns the names of the first fields of a JSON object that a struct does not
 // have, and that are not among also, in alphabetical order and after a prefix.
 func Unknown(prefix string, object json.RawMessage, of any, also ...string) (names []string) {
-	fields := json.NewDecoder(bytes.NewReader(object))
-	if open, err := fields.Token(); err != nil || open != json.Delim('{') {
-		return nil
-	}
-	known := append(fieldNames(reflect.TypeOf(of)), also...)
-	for fields.More() && len(names) < MaxNames {
-		token, err := fields.Token()
-		if err == nil {
-			err = fields.Decode(&Skipped{})
-		}
-		if err != nil {
-			return nil
-		}
-		name, _ := token.(string)
+	for name := range rest[Skipped](object, of, also) {
 		clipped := prefix + Clip(name)
-		isKnown := slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
-		if !isKnown && !slices.Contains(names, clipped) {
+		if !slices.Contains(names, clipped) {
 			names = append(names, clipped)
+		}
+		if len(names) == MaxNames {
+			break
 		}
 	}
 	slices.Sort(names)
 	return names
+}
+
+// MaxRest is how many fields Rest returns.
+const MaxRest = 200
+
+// Part is a field of a JSON object with its value as it is written.
+type Part struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// Rest returns the first fields of a JSON object that a struct does not have.
+func Rest(object json.RawMessage, of any) (parts []Part) {
+	for name, value := range rest[json.RawMessage](object, of, nil) {
+		if parts = append(parts, Part{name, value}); len(parts) == MaxRest {
+			break
+		}
+	}
+	return parts
+}
+
+// rest returns the fields of a JSON object that a struct does not have, and that are not
+// among also, with their values as V has them.
+func rest[V any](object json.RawMessage, of any, also []string) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		fields := json.NewDecoder(bytes.NewReader(object))
+		if open, err := fields.Token(); err != nil || open != json.Delim('{') {
+			return
+		}
+		known := append(fieldNames(reflect.TypeOf(of)), also...)
+		for fields.More() {
+			token, err := fields.Token()
+			if err != nil {
+				return
+			}
+			name, _ := token.(string)
+			var value V
+			if err := fields.Decode(&value); err != nil {
+				return
+			}
+			isKnown := slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
+			if !isKnown && !yield(name, value) {
+				return
+			}
+		}
+	}
 }
 
 // Clip returns the beginning of a long name.

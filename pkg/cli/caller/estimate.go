@@ -139,6 +139,9 @@ type Quote struct {
 	BodyType  string `help:"Body type, for example WAGON."`
 	FOB       string `name:"fob" placeholder:"USD" help:"FOB price in US dollars."`
 	CF        string `name:"cf" placeholder:"USD" help:"Price with freight to Dar es Salaam in US dollars."`
+	FOBYen    string `name:"fob-jpy" placeholder:"JPY" help:"FOB price in yen, with --jpy-per-usd."`
+	CFYen     string `name:"cf-jpy" placeholder:"JPY" help:"Price with freight to Dar es Salaam in yen, with --jpy-per-usd."`
+	JPYPerUSD string `name:"jpy-per-usd" placeholder:"RATE" help:"How many yen one US dollar is."`
 	M3        string `name:"m3" help:"Shipping volume in cubic metres."`
 	ModelBody string `placeholder:"LABEL" help:"TRA label of the car, for example a candidate from an error."`
 	Prices    bool   `name:"price-candidates" help:"Ask for the taxes of every candidate when there is no estimate."`
@@ -161,6 +164,7 @@ func (c *Quote) request() (request client.QuoteRequest, err error) {
 		into       **money.Number
 	}{
 		{"fobPriceUSD", c.FOB, &request.FOBPriceUSD}, {"cfPriceUSD", c.CF, &request.CFPriceUSD}, {"m3", c.M3, &request.M3},
+		{"fobPriceJPY", c.FOBYen, &request.FOBPriceJPY}, {"cfPriceJPY", c.CFYen, &request.CFPriceJPY}, {"jpyPerUSD", c.JPYPerUSD, &request.JPYPerUSD},
 	} {
 		if *number.into, err = numberFlag(number.name, number.text); err != nil {
 			return request, err
