@@ -19,7 +19,10 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-var fuzzRequests = flag.Int("contract.requests", 300, "requests of TestContractHoldsForGeneratedRequests")
+var (
+	fuzzRequests = flag.Int("contract.requests", 300, "requests of TestContractHoldsForGeneratedRequests")
+	fuzzSeed     = flag.Uint64("contract.seed", 1, "seed of the requests")
+)
 
 // generator makes requests of openapi.yaml: mostly as it says, and some wrong ones.
 type generator struct{ *rand.Rand }
