@@ -3,8 +3,14 @@ package api
 import (
 	"context"
 	"errors"
+	"net/http"
+	"slices"
 
 	"ushuru/pkg/cache"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/quota"
+	"ushuru/pkg/webhook"
+	"ushuru/tasks"
 )
 
 // cachedResult returns a cached result; nil when there is none.
@@ -29,4 +35,47 @@ func (s *Server) cachedOutcome(ctx context.Context, key cache.Key) (outcome, err
 		return outcome{}, err
 	}
 	return outcome{result: result, cacheKey: key}, nil
+}
+
+// announced returns the outcome of a request as that of a job, when the caller prefers
+// respond-async and has a webhook for the ends of jobs: an outcome that was known before is
+// announced as one that had to wait. The response names the job as the event does.
+func (s *Server) announced(w http.ResponseWriter, r *http.Request, kind string, input any, found outcome) (outcome, error) {
+	isKnown := found.result != nil || found.job != nil && found.job.State.Ended()
+	if !isKnown || found.replayed || !preferenceOf(r.Header, s.options.WaitMax).async {
+		return found, nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	defer cancel()
+	rec := recorderOf(r)
+	hooks, err := s.options.Webhooks.List(ctx, rec.key.ID)
+	if err != nil {
+		return found, errUnavailable.WithCause(err)
+	}
+	if !slices.ContainsFunc(hooks, func(e webhook.Endpoint) bool {
+		return e.Disabled == "" && slices.Contains(e.Events, webhook.JobCompleted)
+	}) {
+		return found, nil
+	}
+	view := rec.view(kind)
+	requester := tasks.Requester{Owner: rec.key.ID, Class: jobs.Interactive, Query: view.Query()}
+	if found.job != nil {
+		err = s.options.Tasks.NotifyRequester(ctx, found.job, requester)
+	} else {
+		if err := s.checkRate(w, r); err != nil {
+			return found, err
+		}
+		if err := s.keep(w, r, room{}, quota.Kept{Size: jobs.RecordBytes, TTL: recordTTL}); err != nil {
+			return found, err
+		}
+		found.job, err = s.options.Tasks.SubmitResult(ctx, kind, input, requester, found.result)
+		found.result, found.wasCached = nil, true
+	}
+	if err != nil {
+		return found, errUnavailable.WithCause(err)
+	}
+	if found.job.State.Ended() {
+		w.Header().Set("Location", view.At(jobPath(found.job.ID)))
+	}
+	return found, nil
 }

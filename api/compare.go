@@ -57,7 +57,7 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	if found, err = s.setOutcome(r, found); err != nil {
+	if found, err = s.setOutcome(w, r, tasks.KindCompare, input, found); err != nil {
 		return err
 	}
 

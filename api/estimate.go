@@ -76,7 +76,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	if found, err = s.setOutcome(r, found); err != nil {
+	if found, err = s.setOutcome(w, r, tasks.KindEstimate, input, found); err != nil {
 		return err
 	}
 

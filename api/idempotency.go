@@ -162,6 +162,8 @@ type outcome struct {
 	cacheKey cache.Key // where the result is
 	job      *jobs.Job
 	replayed bool // it is stored under the Idempotency-Key
+
+	wasCached bool // the result of the job
 }
 
 func (o outcome) isEmpty() bool { return o.result == nil && o.job == nil }
@@ -178,20 +180,25 @@ func (s *Server) replay(r *http.Request, identity any) (outcome, error) {
 	return found, err
 }
 
-// setOutcome stores the outcome of a request under its Idempotency-Key. It
+// setOutcome announces the outcome of a request to webhooks, when it was known before, and
+// stores it under the Idempotency-Key. It
 // returns the outcome to respond with: when the same request was sent twice at
 // once, the outcome that was stored first. What is stored names the result or the job,
 // and has a hundred bytes.
-func (s *Server) setOutcome(r *http.Request, found outcome) (outcome, error) {
+func (s *Server) setOutcome(w http.ResponseWriter, r *http.Request, kind string, input any, found outcome) (outcome, error) {
+	found, err := s.announced(w, r, kind, input, found)
+	if err != nil {
+		return found, err
+	}
 	same := recorderOf(r).idempotent
 	if same == nil || found.replayed {
 		return found, nil
 	}
-	kind, value := "cached", string(found.cacheKey)
+	what, value := "cached", string(found.cacheKey)
 	if found.job != nil {
-		kind, value = "job", found.job.ID
+		what, value = "job", found.job.ID
 	}
-	stored, err := same.setOutcome(r.Context(), kind, value)
+	stored, err := same.setOutcome(r.Context(), what, value)
 	if err != nil || stored == value {
 		return found, err
 	}

@@ -13,6 +13,7 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/terms"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
@@ -47,7 +48,7 @@ type jobBody struct {
 func newJobBody(job *jobs.Job) jobBody {
 	body := jobBody{
 		ID: job.ID, Kind: job.Kind, State: job.State,
-		Created: job.Created, Ended: job.Ended, Progress: tasks.ProgressOf(job), Result: job.Result,
+		Created: localtime.Of(job.Created), Ended: localtime.Of(job.Ended), Progress: tasks.ProgressOf(job), Result: job.Result,
 	}
 	if job.State == jobs.Failed || job.State == jobs.Cancelled {
 		body.Error = jobProblem(job)

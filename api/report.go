@@ -61,7 +61,7 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	if found, err = s.setOutcome(r, found); err != nil {
+	if found, err = s.setOutcome(w, r, tasks.KindReport, input, found); err != nil {
 		return err
 	}
 
@@ -74,7 +74,7 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	report.Cached = found.job == nil
+	report.Cached = found.job == nil || found.wasCached
 	report.Warnings = append(report.Warnings, ignoredWarning(recorderOf(r).ignored)...)
 	return writeJSON(w, http.StatusOK, report)
 }

@@ -108,8 +108,11 @@ type Requester struct {
 	Attachment []byte
 }
 
+// isCaller reports whether the API key itself waits for the job.
+func (r Requester) isCaller() bool { return r.Subscriber == "" && r.Owner != "" }
+
 func (r Requester) subscriber() string {
-	if r.Subscriber == "" && r.Owner != "" {
+	if r.isCaller() {
 		return keySubscriber(r.Owner, r.Query)
 	}
 	return r.Subscriber
@@ -137,7 +140,7 @@ func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requeste
 	}
 	job, joined, err := e.jobs.Create(ctx, jobs.New{
 		Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, Deadline: deadline, Subscriber: by.subscriber(),
-		Attachment: by.Attachment,
+		Attachment: by.Attachment, Listed: by.isCaller(),
 	}, first.Steps...)
 	switch {
 	case err != nil:

@@ -25,7 +25,7 @@ type Part struct {
 // PartState is the state of a part of a job.
 type PartState string
 
-// The states of a part. A skipped part was not needed.
+// The states of a part. A skipped part was not needed: its job had a result that was known.
 const (
 	PartWaiting PartState = "waiting" // for an earlier part
 	PartQueued  PartState = "queued"
@@ -49,7 +49,7 @@ func ProgressOf(job *jobs.Job) Progress {
 	progress := Progress{Total: len(names), Steps: make([]Part, 0, len(names))}
 	for i, name := range names {
 		state := partState(job, name)
-		if state == PartWaiting && (job.State == jobs.Succeeded || isOpened(job, names[i+1:])) && isOptional(name) {
+		if state == PartWaiting && (job.State == jobs.Succeeded || isOptional(name) && isOpened(job, names[i+1:])) {
 			state = PartSkipped
 		}
 		if state == PartDone || state == PartSkipped {

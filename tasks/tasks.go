@@ -211,18 +211,24 @@ func taskTimeout(kind, step string) (total time.Duration) {
 	return total
 }
 
-// PagesOf returns the URLs of a job's input, for the operator.
-func PagesOf(job *jobs.Job) string {
+// PagesOf returns the URLs of a job's input in one line, for the operator.
+func PagesOf(job *jobs.Job) string { return strings.Join(URLsOf(job), " ") }
+
+// URLsOf returns the URLs of a job's input.
+func URLsOf(job *jobs.Job) []string {
 	var input struct {
 		URL  string `json:"url"`
 		URL1 string `json:"url1"`
 		URL2 string `json:"url2"`
 	}
 	_ = json.Unmarshal(job.Input, &input)
-	if input.URL1 != "" {
-		return input.URL1 + " " + input.URL2
+	switch {
+	case input.URL1 != "":
+		return []string{input.URL1, input.URL2}
+	case input.URL != "":
+		return []string{input.URL}
 	}
-	return input.URL
+	return nil
 }
 
 // timeoutMargin is how much later than the handler asynq ends a task, so that the

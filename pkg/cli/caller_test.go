@@ -48,6 +48,11 @@ func TestCommandsAboutJobsAndBatches(t *testing.T) {
 	s.wants(console.ExitRefused, "job_ended", "jobs", "cancel", id)
 	s.wants(console.ExitRefused, "job_not_found", "jobs", "show", "01NOSUCHJOB")
 	s.wants(console.ExitRefused, "listing_gone", "jobs", "follow", s.submit(s.site+"/gone"))
+	s.wants(console.ExitOK, id, "jobs", "list", "--state", "succeeded")
+	var failed []client.ListedJob
+	must(t, json.Unmarshal([]byte(s.wants(console.ExitOK, "listing_gone", "jobs", "list", "--json", "--state", "failed")), &failed))
+	s.wants(console.ExitRefused, "listing_gone", "jobs", "retry", failed[0].ID)
+	s.wants(console.ExitRefused, "job_not_failed", "jobs", "retry", id)
 
 	dir := t.TempDir()
 	table, out := filepath.Join(dir, "lots.csv"), filepath.Join(dir, "out.csv")

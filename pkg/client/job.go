@@ -99,6 +99,44 @@ func (c *Client) Job(ctx context.Context, id string, terms Terms) (*Job, error) 
 	return get[Job](ctx, c, jobPath(id), query)
 }
 
+// ListedJob is a job in the list of those that the caller's key has requested.
+type ListedJob struct {
+	Raw
+
+	ID       string              `json:"id"`
+	Kind     string              `json:"kind"`
+	State    string              `json:"state"`
+	Created  time.Time           `json:"created"`
+	Ended    time.Time           `json:"ended,omitzero"`
+	URLs     []string            `json:"urls,omitzero"`  // of its listings or its sheet
+	Car      *vehicle.QuoteInput `json:"car,omitzero"`   // that the caller described
+	Error    *vehicle.Error      `json:"error,omitzero"` // once failed or cancelled
+	Location string              `json:"location"`       // path where the job is read
+}
+
+// Jobs returns the jobs that the caller's key has requested, newest first. With a state
+// it returns those in it.
+func (c *Client) Jobs(ctx context.Context, state string) iter.Seq2[*ListedJob, error] {
+	query := url.Values{}
+	setText(query, "state", state)
+	return pages(ctx, "/v1/jobs", query, func(ctx context.Context, path string) ([]ListedJob, string, error) {
+		page, err := get[struct {
+			Jobs []json.RawMessage `json:"jobs"`
+			Next string            `json:"next"`
+		}](ctx, c, path, nil)
+		if err != nil {
+			return nil, "", err
+		}
+		all, err := decodeAll[ListedJob](page.Jobs)
+		return all, page.Next, err
+	})
+}
+
+// RetryJob submits the request of a failed job again, and returns the new job.
+func (c *Client) RetryJob(ctx context.Context, id string, options ...Option) (*Job, error) {
+	return create[Job](ctx, c, jobPath(id)+"/retry", nil, options)
+}
+
 // CancelJob cancels a job that no other caller waits for.
 func (c *Client) CancelJob(ctx context.Context, id string) (*Job, error) {
 	return call[Job](ctx, c, Request{Method: http.MethodDelete, Path: jobPath(id)})

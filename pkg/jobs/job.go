@@ -115,4 +115,5 @@ type New struct {
 	Deadline   time.Duration // from now
 	Subscriber string        // see Subscribe; "" is a caller who polls the job
 	Attachment []byte        // what the caller sent for the job, deleted when it ends; nil for nothing
+	Listed     bool          // the owner finds the job in its list
 }

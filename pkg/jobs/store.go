@@ -108,6 +108,9 @@ func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, j
 	err = s.pipelined(ctx, func(pipe redis.Pipeliner, run scriptRunner) {
 		putAttachment(ctx, pipe, job.ID, packed)
 		run(scriptSchedule, []string{keyActive(n.Class)}, job.ID, firstCheckDelayFor(n.Class).Milliseconds(), "NX")
+		if n.Listed {
+			list(run, n.Owner, job.ID)
+		}
 		created = run(scriptCreate, keysOf(job), args...)
 	})
 	if err != nil {
@@ -125,7 +128,7 @@ func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, j
 	if err != nil {
 		return nil, false, err
 	}
-	return running, true, s.keepActive(ctx, running, job)
+	return running, true, s.keepActive(ctx, running, job, n)
 }
 
 // AreRunning reports for each of the dedup keys whether an unfinished job has it.
@@ -150,8 +153,8 @@ func (s *Store) AreRunning(ctx context.Context, dedupKeys []string) ([]bool, err
 
 // keepActive removes the id of a job that was not created from the sweeper's set,
 // and makes sure that the one that was joined is in it: its creator may have
-// crashed in between.
-func (s *Store) keepActive(ctx context.Context, joined, unused *Job) error {
+// crashed in between. The list of the owner has the one that was joined.
+func (s *Store) keepActive(ctx context.Context, joined, unused *Job, n New) error {
 	return s.pipelined(ctx, func(pipe redis.Pipeliner, run scriptRunner) {
 		if !joined.State.Ended() {
 			delay := firstCheckDelayFor(joined.Class).Milliseconds()
@@ -159,6 +162,10 @@ func (s *Store) keepActive(ctx context.Context, joined, unused *Job) error {
 		}
 		pipe.ZRem(ctx, keyActive(unused.Class), unused.ID)
 		pipe.Del(ctx, keyAttachment(unused.ID))
+		if n.Listed {
+			pipe.ZRem(ctx, keyOf(n.Owner), unused.ID)
+			list(run, n.Owner, joined.ID)
+		}
 	})
 }
 

@@ -38,14 +38,9 @@ type batchesList struct {
 // Run is called by kong.
 func (c *batchesList) Run(r *console.Console) error {
 	return c.call(r, func(ctx context.Context, api *client.Client) error {
-		var all []*client.Batch
-		for batch, err := range api.Batches(ctx) {
-			if err != nil {
-				return err
-			}
-			if all = append(all, batch); len(all) >= c.Limit {
-				break
-			}
+		all, err := first(api.Batches(ctx), c.Limit)
+		if err != nil {
+			return err
 		}
 		return console.List(r.Streams, c.Format, all, "ID\tSTATE\tROWS\tOUTCOMES\tCREATED\tENDED",
 			func(b *client.Batch) []string {

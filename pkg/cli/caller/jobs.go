@@ -3,21 +3,87 @@ package caller
 import (
 	"context"
 	"fmt"
+	"iter"
+	"strings"
 
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
 )
 
-// Jobs is about jobs of the API. Their ids are in its answers.
+// Jobs is about jobs of the API.
 type Jobs struct {
+	List   jobsList   `cmd:"" help:"List the jobs that your API key has requested, newest first."`
 	Show   jobsShow   `cmd:"" help:"Print a job with its result or error."`
 	Follow jobsFollow `cmd:"" help:"Wait for the end of a job, and print its result or error."`
 	Cancel jobsCancel `cmd:"" help:"Cancel a job that no one else waits for."`
+	Retry  jobsRetry  `cmd:"" help:"Submit the request of a failed job again."`
 }
 
 // jobID names a job.
 type jobID struct {
-	ID string `arg:"" help:"Id of the job."`
+	ID string `arg:"" help:"Id of the job, as printed by jobs list."`
+}
+
+type jobsList struct {
+	clientConfig
+	console.Format
+	State string `enum:",queued,running,succeeded,failed,cancelled" default:"" help:"Only jobs in this state."`
+	Limit int    `default:"50" help:"Maximum number of jobs."`
+}
+
+// Run is called by kong.
+func (c *jobsList) Run(r *console.Console) error {
+	return c.call(r, func(ctx context.Context, api *client.Client) error {
+		all, err := first(api.Jobs(ctx, c.State), c.Limit)
+		if err != nil {
+			return err
+		}
+		return console.List(r.Streams, c.Format, all, "ID\tKIND\tSTATE\tCREATED\tENDED\tABOUT\tERROR", func(j *client.ListedJob) []string {
+			code := ""
+			if j.Error != nil {
+				code = j.Error.Code
+			}
+			return []string{j.ID, j.Kind, j.State, console.Time(j.Created), console.Time(j.Ended), about(j), code}
+		})
+	})
+}
+
+// first returns the first entries of a list.
+func first[T any](list iter.Seq2[T, error], limit int) (all []T, err error) {
+	for entry, err := range list {
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, entry); len(all) >= limit {
+			break
+		}
+	}
+	return all, nil
+}
+
+// about returns what a job is about: its URLs, or the car that the caller described.
+func about(j *client.ListedJob) string {
+	if car := j.Car; car != nil {
+		return strings.Join(strings.Fields(fmt.Sprint(car.Make, " ", car.Model, " ", car.ModelCode, " ", car.Year)), " ")
+	}
+	return console.OneLine(j.URLs...)
+}
+
+type jobsRetry struct {
+	clientConfig
+	console.Format
+	jobID
+}
+
+// Run is called by kong.
+func (c *jobsRetry) Run(r *console.Console) error {
+	return c.call(r, func(ctx context.Context, api *client.Client) error {
+		job, err := api.RetryJob(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		return printJob(r, c.Format, job)
+	})
 }
 
 type jobsShow struct {

@@ -1,0 +1,82 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"ushuru/api/problem"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/localtime"
+	"ushuru/tasks"
+)
+
+// listedJob is a job in the list of the key that has requested it: what it is about, and
+// how it ended. Its result is at Location.
+type listedJob struct {
+	ID       string           `json:"id"`
+	Kind     string           `json:"kind"`
+	State    jobs.State       `json:"state"`
+	Created  time.Time        `json:"created"`
+	Ended    time.Time        `json:"ended,omitzero"`
+	URLs     []string         `json:"urls,omitempty"` // of the listings or the sheet
+	Car      json.RawMessage  `json:"car,omitempty"`  // that the caller described
+	Error    *problem.Problem `json:"error,omitempty"`
+	Location string           `json:"location"`
+}
+
+// jobStates are the values of the parameter state.
+var jobStates = []jobs.State{"", jobs.Queued, jobs.Running, jobs.Succeeded, jobs.Failed, jobs.Cancelled}
+
+// listJobs answers GET /v1/jobs: the jobs that the caller's key has requested, newest
+// first.
+func (s *Server) listJobs(w http.ResponseWriter, r *http.Request) error {
+	limit, err := pageSize(r)
+	if err != nil {
+		return err
+	}
+	query, owner := r.URL.Query(), recorderOf(r).key.ID
+	state := jobs.State(query.Get("state"))
+	if !slices.Contains(jobStates, state) {
+		return errJobStateUnknown
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	defer cancel()
+	found, more, err := s.options.Jobs.List(ctx, owner, query.Get("cursor"), limit, state)
+	switch {
+	case errors.Is(err, jobs.ErrBadCursor):
+		return errPageInvalid.WithCause(err)
+	case err != nil:
+		return errUnavailable.WithCause(err)
+	}
+	body := struct {
+		Jobs []listedJob `json:"jobs"`
+		Next string      `json:"next,omitempty"`
+	}{Jobs: make([]listedJob, 0, len(found))}
+	for _, job := range found {
+		if tasks.IsFor(job, owner) {
+			body.Jobs = append(body.Jobs, newListedJob(job))
+		}
+	}
+	if more {
+		body.Next = found[len(found)-1].ID
+	}
+	return writeJSON(w, http.StatusOK, body)
+}
+
+func newListedJob(job *jobs.Job) listedJob {
+	listed := listedJob{
+		ID: job.ID, Kind: job.Kind, State: job.State, Created: localtime.Of(job.Created), Ended: localtime.Of(job.Ended),
+		URLs: tasks.URLsOf(job), Location: jobPath(job.ID),
+	}
+	if job.Kind == tasks.KindQuote {
+		listed.Car = job.Input
+	}
+	if job.State == jobs.Failed || job.State == jobs.Cancelled {
+		listed.Error = jobProblem(job)
+	}
+	return listed
+}

@@ -1,0 +1,108 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/gorilla/mux"
+
+	"ushuru/api/terms"
+	"ushuru/pkg/jobs"
+	"ushuru/tasks"
+)
+
+// retryJob answers POST /v1/jobs/{id}/retry: it submits the input of a failed job again.
+// The failed job stays as it is; the response has the new one.
+func (s *Server) retryJob(w http.ResponseWriter, r *http.Request) error {
+	rec := recorderOf(r)
+	view, ignored, err := terms.ParseView(r.URL.Query(), time.Now())
+	if err != nil {
+		return err
+	}
+	if err := rec.ignore(r, ignored...); err != nil {
+		return err
+	}
+	rec.terms, rec.explain = view.Terms, view.Explain
+	failed, err := s.retryableJob(r, mux.Vars(r)["id"])
+	if err != nil {
+		return err
+	}
+	found, err := s.replay(r, nil)
+	if err != nil {
+		return err
+	}
+	if found.isEmpty() {
+		submit := handler(func(w http.ResponseWriter, r *http.Request) (err error) {
+			found.job, err = s.resubmit(w, r, failed)
+			return err
+		})
+		if failed.Kind == tasks.KindCompare || failed.Kind == tasks.KindReport {
+			submit = s.withAITokens(submit)
+		}
+		if err := submit(w, r); err != nil {
+			return err
+		}
+	}
+	if found.job.ID == failed.ID { // its refusal is remembered
+		return jobProblem(found.job)
+	}
+	if found, err = s.setOutcome(w, r, failed.Kind, failed.Input, found); err != nil {
+		return err
+	}
+	rec.job = found.job.ID
+	if err := s.trackJob(r, found.job); err != nil {
+		return err
+	}
+	if err := s.confirm(r.Context()); err != nil {
+		return err
+	}
+	body, err := s.jobBody(r, found.job)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", body.Location)
+	w.Header().Set("Retry-After", seconds(pollAfter))
+	return writeJSON(w, http.StatusAccepted, body)
+}
+
+// retryableJob returns a job that the caller's key has requested and that can be retried.
+func (s *Server) retryableJob(r *http.Request, id string) (*jobs.Job, error) {
+	recorderOf(r).job = id
+	job, err := s.job(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	owner := recorderOf(r).key.ID
+	if !tasks.IsFor(job, owner) {
+		return nil, errJobNotFound
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	defer cancel()
+	listed, err := s.options.Jobs.IsListed(ctx, owner, id)
+	switch {
+	case err != nil:
+		return nil, errUnavailable.WithCause(err)
+	case !listed:
+		return nil, errNotRequested
+	case job.State != jobs.Failed && job.State != jobs.Cancelled:
+		return nil, errJobNotFailed
+	case job.Attached:
+		return nil, errAttachmentNotKept
+	}
+	return job, nil
+}
+
+// resubmit submits the input of a job again, as the request for it did.
+func (s *Server) resubmit(w http.ResponseWriter, r *http.Request, failed *jobs.Job) (*jobs.Job, error) {
+	if failed.Kind != tasks.KindEstimate {
+		return s.submit(w, r, failed.Kind, failed.Input, nil)
+	}
+	var input tasks.EstimateInput
+	if err := json.Unmarshal(failed.Input, &input); err != nil {
+		return nil, fmt.Errorf("api: input of job %s: %w", failed.ID, err)
+	}
+	return s.submitEstimate(w, r, input, nil)
+}

@@ -1,0 +1,104 @@
+package jobs_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
+)
+
+// The list of a key has what the key has requested, newest first, also what it shares; a
+// page begins after the last one, and a state leaves out the others.
+func TestListOfAKey(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
+		store, check := jobs.NewStore(conn.Client()), must(t)
+		request := func(owner, url string, listed bool) string {
+			t.Helper()
+			n := newJob(url)
+			n.Owner, n.Listed = owner, listed
+			job, _, err := store.Create(t.Context(), n, "scrape")
+			check(err)
+			return job.ID
+		}
+		ids := func(owner, before string, limit int, state jobs.State) (ids []string, more bool) {
+			t.Helper()
+			found, more, err := store.List(t.Context(), owner, before, limit, state)
+			check(err)
+			for _, job := range found {
+				ids = append(ids, job.ID)
+			}
+			return ids, more
+		}
+		var mine []string
+		for i := range 5 {
+			mine = append(mine, request("lists", fmt.Sprint("https://cars.example/list", i), true))
+		}
+		shared := request("other", "https://cars.example/shared", true)
+		request("lists", "https://cars.example/row", false)
+		if joined := request("lists", "https://cars.example/shared", true); joined != shared {
+			t.Fatalf("%s is not %s", joined, shared)
+		}
+		want := append(slices.Clone(mine), shared)
+		slices.Sort(want) // two of one millisecond have any order
+		slices.Reverse(want)
+		if all, more := ids("lists", "", 100, ""); !slices.Equal(all, want) || more {
+			t.Errorf("%q, want %q; more %v", all, want, more)
+		}
+		first, more := ids("lists", "", 4, "")
+		if rest, last := ids("lists", first[3], 4, ""); !slices.Equal(slices.Concat(first, rest), want) || !more || last {
+			t.Errorf("%q then %q, more %v %v", first, rest, more, last)
+		}
+		_, err := store.Fail(t.Context(), mine[2], "", "", &jobs.Error{})
+		check(err)
+		if failed, _ := ids("lists", "", 100, jobs.Failed); !slices.Equal(failed, mine[2:3]) {
+			t.Errorf("failed: %q", failed)
+		}
+		if _, more := ids("lists", "", 5, jobs.Queued); more {
+			t.Error("more than the five that are queued")
+		}
+		for owner, is := range map[string]bool{"lists": true, "other": true, "third": false} {
+			if listed, err := store.IsListed(t.Context(), owner, shared); err != nil || listed != is {
+				t.Errorf("%s: %v, %v", owner, listed, err)
+			}
+		}
+		for _, cursor := range []string{"x", "01JAB2C3D4E5F6G7H8J9K0M1N!"} {
+			if _, _, err := store.List(t.Context(), "lists", cursor, 1, ""); !errors.Is(err, jobs.ErrBadCursor) {
+				t.Errorf("%s: %v", cursor, err)
+			}
+		}
+	})
+}
+
+// The list of a key is bounded, and expires.
+func TestListIsBounded(t *testing.T) {
+	t.Parallel()
+	conn := redistest.Open(t, redistest.Start(t).URL)
+	store, check := jobs.NewStore(conn.Client()), must(t)
+	var last string
+	for i := range 1010 {
+		n := newJob(fmt.Sprint("https://cars.example/", i))
+		n.Listed = true
+		job, _, err := store.Create(t.Context(), n)
+		check(err)
+		last = max(last, job.ID)
+	}
+	keys, err := conn.Client().Keys(t.Context(), "jobs:of:*").Result()
+	check(err)
+	if len(keys) != 1 {
+		t.Fatalf("%q", keys)
+	}
+	size, err := conn.Client().ZCard(t.Context(), keys[0]).Result()
+	check(err)
+	ttl, err := conn.Client().TTL(t.Context(), keys[0]).Result()
+	check(err)
+	if size != 1000 || ttl <= 0 {
+		t.Errorf("%d entries for %v", size, ttl)
+	}
+	if newest, _, err := store.List(t.Context(), "key1", "", 1, ""); err != nil || newest[0].ID != last {
+		t.Errorf("the newest is %v, not %s", newest, last)
+	}
+}

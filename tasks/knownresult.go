@@ -1,0 +1,49 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/plainjson"
+)
+
+// SubmitResult returns a job that has succeeded with a result that was cached, so that
+// the subscribers of a job are notified of it too; the running one, if there is one. When
+// this process dies in between, the sweeper has the job make its result.
+func (e *Engine) SubmitResult(
+	ctx context.Context, kind string, input any, by Requester, result json.RawMessage,
+) (*jobs.Job, error) {
+	canonical, err := plainjson.Encode(input)
+	if err != nil {
+		return nil, err
+	}
+	job, joined, err := e.jobs.Create(ctx, jobs.New{
+		Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, Deadline: workflows[kind].deadline,
+		Subscriber: by.subscriber(), Listed: by.isCaller(),
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case joined:
+		return job, e.NotifyRequester(ctx, job, by)
+	}
+	finished, err := e.jobs.Finish(ctx, job, result)
+	switch {
+	case err != nil:
+		return nil, err
+	case finished.At.IsZero(): // the sweeper was here first
+		return e.jobs.Get(ctx, job.ID)
+	}
+	ended := endedAs(job, result, finished)
+	return ended, e.notifyEnd(ctx, ended, finished.Subscribers)
+}
+
+// NotifyRequester notifies the API key that has requested a job, if the job had ended by
+// then: it was not subscribed. Doing so again changes nothing.
+func (e *Engine) NotifyRequester(ctx context.Context, job *jobs.Job, by Requester) error {
+	if !by.isCaller() || !job.State.Ended() {
+		return nil
+	}
+	return e.notifyKeys(ctx, job, []string{by.subscriber()})
+}
