@@ -8,6 +8,7 @@ import (
 	"ushuru/api/described"
 	"ushuru/api/problem"
 	"ushuru/api/terms"
+	"ushuru/api/web"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -48,7 +49,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, maxEstimateBody, &req); err != nil {
 		return err
 	}
-	input, err := s.estimateInput(&req)
+	input, err := s.estimateInput(r.Context(), &req)
 	if err != nil {
 		return err
 	}
@@ -125,11 +126,11 @@ func (s *Server) cachedEstimate(r *http.Request, input tasks.EstimateInput) (out
 }
 
 // estimateInput checks a request, and returns its canonical form.
-func (s *Server) estimateInput(req *estimateRequest) (input tasks.EstimateInput, err error) {
+func (s *Server) estimateInput(ctx context.Context, req *estimateRequest) (input tasks.EstimateInput, err error) {
 	if input.URL, err = s.canonicalURL(req.URL); err != nil {
 		return input, err
 	}
-	if input.Page, err = pageHash(req.HTML); err != nil {
+	if input.Page, err = pageHash(web.Sender(ctx), req.HTML); err != nil {
 		return input, err
 	}
 	if len(req.ModelBody) > described.MaxLabel {

@@ -19,9 +19,9 @@ const (
 	uploadTimeout = time.Minute
 )
 
-// pageHash returns the hash of the page that a request contains. It is empty
-// when there is no page.
-func pageHash(page *string) (string, error) {
+// pageHash returns the hash of the page that a request contains, and of the visitor who
+// sent it. It is empty when there is no page.
+func pageHash(sender string, page *string) (string, error) {
 	switch {
 	case page == nil:
 		return "", nil
@@ -29,6 +29,9 @@ func pageHash(page *string) (string, error) {
 		return "", errPageTooLarge
 	case strings.TrimSpace(*page) == "":
 		return "", errPageEmpty
+	}
+	if sender != "" {
+		return contentHash(sender + "\n" + *page), nil
 	}
 	return contentHash(*page), nil
 }

@@ -116,6 +116,9 @@ func (p *Pages) result(w http.ResponseWriter, r *http.Request, token string, fou
 	if err != nil {
 		return err
 	}
+	read := estimate.Car
+	read.Make = estimate.Matched.Make
+	request = request.describing(read, estimate.Matched.ModelBody)
 	lang := p.language(w, r)
 	view := result{
 		Estimate: estimate, URL: p.baseURL(r) + "/e/" + token, Link: followable(estimate.Input.URL), Request: request,

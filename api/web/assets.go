@@ -37,10 +37,12 @@ func manifestOf(files *asset.Files) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fmt.Appendf(nil, `{"name":"Ushuru","short_name":"Ushuru","start_url":"/","display":"minimal-ui",`+
+	return fmt.Appendf(nil, `{"id":"/","name":"Ushuru","short_name":"Ushuru",`+
+		`"description":"What a car costs on the road in Tanzania",`+
+		`"lang":"en","start_url":"/","scope":"/","display":"minimal-ui","categories":["shopping"],`+
 		`"background_color":"#ffffff","theme_color":"#0b5d3b",`+
-		`"icons":[{"src":"%s","type":"image/png","sizes":"192x192"},`+
-		`{"src":"%s","type":"image/png","sizes":"512x512"}],`+
+		`"icons":[{"src":"%s","type":"image/png","sizes":"192x192","purpose":"any"},`+
+		`{"src":"%s","type":"image/png","sizes":"512x512","purpose":"any"}],`+
 		`"share_target":{"action":"/","method":"GET","enctype":"application/x-www-form-urlencoded",`+
 		`"params":{"title":"title","text":"text","url":"u"}}}`, small, large), nil
 }

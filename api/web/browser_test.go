@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -44,9 +45,9 @@ type browser struct {
 }
 
 // open starts Chromium with an empty tab.
-func open(t *testing.T) *browser {
+func open(t *testing.T, more ...chromedp.ExecAllocatorOption) *browser {
 	t.Helper()
-	return &browser{browsertest.Open(t), t}
+	return &browser{browsertest.Open(t, more...), t}
 }
 
 func (b *browser) run(actions ...chromedp.Action) {
@@ -151,16 +152,20 @@ const (
 	maxHome   = 8 << 10
 	maxAnswer = 12 << 10
 	maxVisit  = 25 << 10
+	maxScript = 4 << 10 // of all scripts of the visit
+	maxStyle  = 4 << 10
 )
 
 // checkBudget checks what the visit so far has loaded.
 func (b *browser) checkBudget(home string) {
 	b.t.Helper()
 	total, start := 0.0, 0.0
+	kinds := map[string]float64{}
 	for _, load := range b.Loads() {
 		address, size := strings.TrimPrefix(load.URL, home), load.Bytes
 		b.t.Logf("%6.0f bytes %s", size, address)
 		total += size
+		kinds[path.Ext(address)] += size
 		if !strings.HasPrefix(address, "/e/") && address != "/go" && !strings.HasPrefix(address, "/static/puzzle.") {
 			start += size
 		}
@@ -170,6 +175,9 @@ func (b *browser) checkBudget(home string) {
 	}
 	if start > maxHome {
 		b.t.Errorf("the start page loaded %.0f bytes, want at most %d", start, maxHome)
+	}
+	if scripts, styles := kinds[".js"], kinds[".css"]; scripts == 0 || scripts > maxScript || styles == 0 || styles > maxStyle {
+		b.t.Errorf("the visit loaded %.0f bytes of scripts and %.0f of styles, want at most %d and %d", scripts, styles, maxScript, maxStyle)
 	}
 	if total > maxVisit {
 		b.t.Errorf("the visit loaded %.0f bytes, want at most %d", total, maxVisit)

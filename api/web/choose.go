@@ -58,7 +58,7 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view := choice{
-		Name: nameOf(car), Back: "/e/" + token, Here: r.URL.Path, Current: current, Request: request,
+		Name: nameOf(car), Back: "/e/" + token, Here: r.URL.Path, Current: current, Request: request.describing(car, current),
 		Query: firstWord(car.Model),
 	}
 	if query := r.URL.Query(); query.Has("q") {

@@ -12,6 +12,7 @@ import (
 	"ushuru/api/problem"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
+	"ushuru/pkg/vehicle"
 )
 
 // maxMakes is how many makes a page lists.
@@ -132,6 +133,7 @@ var fuels = []string{"petrol", "petrol_hybrid", "diesel", "electric"}
 type form struct {
 	URL    string // of the listing; "" for a described car
 	Action string
+	Sent   bool // a page that the visitor's browser sent, and that is not kept
 	fields map[string]string
 }
 
@@ -142,11 +144,16 @@ func formOf(path string, body []byte) (f form, err error) {
 
 		URL   string      `json:"url"`
 		Known quoteFields `json:"known"`
+
+		Upload string `json:"upload"` // hash of the page
 	}
 	if err := json.Unmarshal(body, &request); err != nil {
 		return f, fmt.Errorf("web: request: %w", err)
 	}
-	f = form{URL: request.URL, Action: "/go", fields: map[string]string{"u": request.URL, "modelBody": request.ModelBody}}
+	f = form{
+		URL: request.URL, Action: "/go", Sent: request.Upload != "",
+		fields: map[string]string{"u": request.URL, "modelBody": request.ModelBody},
+	}
 	known := request.Known
 	if path == "/v1/quote" {
 		known, f.Action, f.fields["make"] = request.quoteFields, "/hand", request.Make
@@ -157,6 +164,29 @@ func formOf(path string, body []byte) (f form, err error) {
 		f.fields["price"], f.fields["basis"] = string(known.CF), "cf"
 	}
 	return f, nil
+}
+
+// describing returns the form that asks for a car as it was read: a page that was sent
+// cannot be read again. Other requests stay as they are.
+func (f form) describing(car vehicle.Car, label string) form {
+	if !f.Sent {
+		return f
+	}
+	described := form{URL: f.URL, Action: "/hand", Sent: true, fields: map[string]string{
+		"make": car.Make, "modelBody": label, "fuel": car.Fuel,
+	}}
+	for name, value := range map[string]int{"year": car.Year, "cc": car.EngineCC} {
+		if value > 0 {
+			described.fields[name] = strconv.Itoa(value)
+		}
+	}
+	switch {
+	case car.CFPriceUSD != nil:
+		described.fields["price"], described.fields["basis"] = car.CFPriceUSD.String(), "cf"
+	case car.FOBPriceUSD != nil:
+		described.fields["price"] = car.FOBPriceUSD.String()
+	}
+	return described
 }
 
 // quoteFields are what a request says of a car.

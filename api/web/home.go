@@ -13,6 +13,7 @@ import (
 	"ushuru/api/problem"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
+	"ushuru/pkg/vehicle"
 )
 
 // Bounds of what a visitor sends.
@@ -48,15 +49,20 @@ func linkIn(text string) string {
 // submit answers the forms that need an estimate: it starts the work, and leads to the
 // page of its answer.
 func (p *Pages) submit(w http.ResponseWriter, r *http.Request) error {
-	if err := parseForm(w, r); err != nil {
+	page, release, err := p.readForm(w, r)
+	defer release()
+	typed := strings.TrimSpace(r.PostForm.Get("u"))
+	switch {
+	case errors.Is(err, errPuzzle):
+		return p.puzzle(w, r)
+	case err != nil:
 		return err
 	}
-	typed := strings.TrimSpace(r.PostForm.Get("u"))
-	request, err := estimateRequest(typed, r.PostForm)
+	request, err := estimateRequest(typed, r.PostForm, page)
 	if err != nil {
 		return err
 	}
-	token, err := p.start(r, "/v1/estimate", request)
+	token, err := p.start(r.WithContext(withUpload(r.Context(), page)), "/v1/estimate", request)
 	if err != nil {
 		return p.refuse(w, r, typed, err)
 	}
@@ -88,6 +94,10 @@ func (p *Pages) refuse(w http.ResponseWriter, r *http.Request, typed string, err
 		return p.puzzle(w, r)
 	}
 	why.SetHeader(w.Header())
+	if wantsJSON(r) {
+		said := p.sentence(why)
+		return sendJSON(w, r, status, vehicle.Error{Code: why.Code, Message: said.EN, Text: &said})
+	}
 	return p.render(w, r, status, screen{Name: "home", Body: home{URL: typed, Problem: p.sentence(why)}})
 }
 
@@ -106,12 +116,15 @@ func (*Pages) sentence(why *problem.Problem) message.Text {
 }
 
 // estimateRequest returns the body of a request to /v1/estimate from the fields of a
-// form.
-func estimateRequest(typed string, form url.Values) ([]byte, error) {
+// form. Of a page that the visitor sent it has the hash.
+func estimateRequest(typed string, form url.Values, page *upload) ([]byte, error) {
 	if found := linkIn(typed); found != "" {
 		typed = found
 	}
 	body := map[string]any{"url": typed}
+	if page != nil {
+		body["upload"] = page.hash()
+	}
 	if label := form.Get("modelBody"); label != "" {
 		body["modelBody"] = label
 	}
@@ -158,7 +171,11 @@ func (p *Pages) start(r *http.Request, path string, body []byte) (token string, 
 	if token, err = p.usable(ctx, path, body); token != "" || err != nil {
 		return token, err
 	}
-	begun, err := p.api.start(withAdmit(ctx, p.admit(r)), path, body)
+	sent, err := withPage(ctx, body)
+	if err != nil {
+		return "", err
+	}
+	begun, err := p.api.start(withAdmit(ctx, p.admit(r)), path, sent)
 	if err != nil {
 		return "", err
 	}

@@ -18,15 +18,17 @@ type state struct {
 	Own   bool   // the sentence of the code says more than the page's
 	Again bool   // to try again may help
 	Hand  bool   // the car can be described
+	Offer bool   // the extension for browsers can read the page
 }
 
 // states are the codes that need a page of their own. Others are shown as a fault of
 // ours.
 var states = map[string]state{
-	"listing_blocked": {Key: "blocked", Hand: true}, "robots_forbidden": {Key: "blocked", Hand: true},
-	"listing_gone": {Key: "gone"}, "listing_sold": {Key: "sold"},
+	"listing_blocked":  {Key: "blocked", Hand: true, Offer: true},
+	"robots_forbidden": {Key: "blocked", Hand: true, Offer: true},
+	"listing_gone":     {Key: "gone"}, "listing_sold": {Key: "sold"},
 	"not_a_listing": {Key: "not_car", Hand: true}, "url_unsupported": {Key: "not_car", Hand: true},
-	"page_unreadable": {Key: "not_car", Hand: true}, "fetch_too_large": {Key: "not_car", Hand: true},
+	"page_unreadable": {Key: "not_car", Hand: true, Offer: true}, "fetch_too_large": {Key: "not_car", Hand: true},
 	"url_forbidden": {Key: "not_car", Hand: true}, "url_invalid": {Key: "not_car", Hand: true},
 	"host_busy": {Key: "site_busy", Again: true, Hand: true}, "fetch_timeout": {Key: "site_busy", Again: true, Hand: true},
 	"fetch_failed":    {Key: "site_busy", Own: true, Again: true, Hand: true},
@@ -53,6 +55,7 @@ type refused struct {
 	Missing    string // which field is to be filled in: year, fuel or engine
 	Candidates []vehicle.Candidate
 	ByHand     string // address of the form by hand; "" when it does not help
+	PressAgain bool   // the button of the extension may help
 	Choose     string // address of the list of the authority's entries; "" without a make
 }
 
@@ -86,6 +89,11 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 		if view.Key == "incomplete" {
 			view.Missing = missingOf(*why.Car)
 		}
+		view.Request = request.describing(*why.Car, "")
+	}
+	if request.Sent { // the page is not kept: the button sends it again
+		view.PressAgain, view.Again, view.Offer = view.Again, false, false
+		view.Hand, view.Missing = view.Hand || view.Missing != "", ""
 	}
 	if view.Hand {
 		view.ByHand = byHandOf(why.Car)

@@ -19,6 +19,7 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/pkg/message"
+	"ushuru/pkg/vehicle"
 )
 
 // Limits of requests that start work. Beyond them a visitor's browser solves a puzzle;
@@ -223,6 +224,13 @@ type puzzle struct {
 	Fields [][2]string
 }
 
+// puzzleError is the puzzle for a program: the extension for browsers.
+type puzzleError struct {
+	vehicle.Error
+
+	Puzzle string `json:"puzzle"`
+}
+
 // puzzle responds with a puzzle, and with the fields of the form that needs it.
 func (p *Pages) puzzle(w http.ResponseWriter, r *http.Request) error {
 	secret, err := p.visitors.signer(r.Context())
@@ -230,6 +238,12 @@ func (p *Pages) puzzle(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	body := puzzle{Value: sign(secret, purposePuzzle, rand.Text(), time.Now().Add(puzzleTTL)), Action: r.URL.Path}
+	if wantsJSON(r) {
+		said := textOf(errPuzzle.Notice)
+		return sendJSON(w, r, errPuzzle.Status, puzzleError{
+			Error: vehicle.Error{Code: errPuzzle.Code, Message: said.EN, Text: &said}, Puzzle: body.Value,
+		})
+	}
 	for name, values := range r.PostForm {
 		if name != "puzzle" && name != "solution" {
 			body.Fields = append(body.Fields, [2]string{name, values[0]})
@@ -239,14 +253,20 @@ func (p *Pages) puzzle(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, screen{Name: "puzzle", Title: "puzzle.title", Body: body})
 }
 
-// solves reports whether a puzzle of ours is solved for the first time.
-func (v *visitors) solves(parent context.Context, secret []byte, value, solution string) (bool, error) {
+// solvedPuzzle returns which puzzle of ours is solved; false when none is.
+func solvedPuzzle(secret []byte, value, solution string) (id string, solved bool) {
 	id, until, ok := verify(secret, purposePuzzle, value)
 	if !ok || time.Now().After(until) || len(solution) > maxPuzzle {
-		return false, nil
+		return "", false
 	}
 	sum := sha256.Sum256([]byte(value + solution))
-	if bits.LeadingZeros16(uint16(sum[0])<<8|uint16(sum[1])) < puzzleBits {
+	return id, bits.LeadingZeros16(uint16(sum[0])<<8|uint16(sum[1])) >= puzzleBits
+}
+
+// solves reports whether a puzzle of ours is solved for the first time.
+func (v *visitors) solves(parent context.Context, secret []byte, value, solution string) (bool, error) {
+	id, solved := solvedPuzzle(secret, value, solution)
+	if !solved {
 		return false, nil
 	}
 	ctx, cancel := context.WithTimeout(parent, redisTimeout)

@@ -22,6 +22,7 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/web/asset"
+	"ushuru/pkg/fair"
 	"ushuru/pkg/message"
 )
 
@@ -53,6 +54,7 @@ type Pages struct {
 	manifest []byte
 
 	visitors visitors
+	uploads  *fair.Places // of pages that arrive
 	streams  atomic.Int64 // open ones
 }
 
@@ -65,7 +67,10 @@ func New(o Options) (*Pages, error) {
 	if o.Draining == nil {
 		o.Draining = context.Background()
 	}
-	p := &Pages{options: o, api: client{o.API}, links: links{o.Redis}, visitors: visitors{redis: o.Redis}}
+	p := &Pages{
+		options: o, api: client{o.API}, links: links{o.Redis}, visitors: visitors{redis: o.Redis},
+		uploads: fair.NewPlaces(maxUploads),
+	}
 	var err error
 	if p.assets, err = readAssets(); err != nil {
 		return nil, err
@@ -92,6 +97,8 @@ func (p *Pages) Register(router *mux.Router) {
 	router.Handle(pathToken+"/events", p.page(p.events)).Methods(get...)
 	router.Handle(pathToken+"/choose", p.page(p.choose)).Methods(get...)
 	router.PathPrefix("/e/").Handler(p.page(p.notFound)).Methods(get...)
+	router.Handle("/extension", p.page(p.install)).Methods(get...)
+	router.Handle(extensionPath, p.page(p.extension)).Methods(get...)
 	router.Handle("/static/{name}", p.assets).Methods(get...)
 	router.Handle("/manifest.webmanifest", http.HandlerFunc(p.serveManifest)).Methods(get...)
 }
@@ -153,6 +160,11 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 		p.options.Log.WarnContext(r.Context(), "a page failed", "path", LoggedPath(r.URL.Path), "error", err)
 	}
 	why.SetHeader(w.Header())
+	if wantsJSON(r) {
+		if err := sendJSON(w, r, why.Status, why.Body()); err == nil {
+			return
+		}
+	}
 	if err := p.render(w, r, why.Status, screen{Name: "home", Body: home{Problem: textOf(why.Notice)}}); err != nil {
 		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 	}

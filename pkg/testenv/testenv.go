@@ -42,11 +42,17 @@ func Reference(t testing.TB, elements ...string) string {
 	if os.Getenv("USHURU_TEST_REFERENCE") == "none" {
 		t.Skip("USHURU_TEST_REFERENCE=none")
 	}
-	path := filepath.Join(append([]string{repository(t), "..", "shared", "data"}, elements...)...)
+	path := InRepository(t, append([]string{"..", "shared", "data"}, elements...)...)
 	if _, err := os.Stat(path); err != nil {
 		Missing(t, err)
 	}
 	return path
+}
+
+// InRepository returns the path of a file or folder of the repository.
+func InRepository(t testing.TB, elements ...string) string {
+	t.Helper()
+	return filepath.Join(append([]string{repository(t)}, elements...)...)
 }
 
 // repository returns the folder of go.mod, at or above that of the test.

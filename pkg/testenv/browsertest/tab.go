@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	lifetime = 2 * time.Minute  // of a tab
-	patience = 30 * time.Second // of a wait
+	lifetime = 8 * time.Minute  // of a tab
+	timeout  = 30 * time.Second // of a wait
 	pause    = 50 * time.Millisecond
 	height   = 640 // of the window
 	narrow   = 600 // below this width it is a phone
@@ -40,21 +40,37 @@ type Tab struct {
 	requests   map[network.RequestID]string
 }
 
-// Open starts Chromium with an empty tab. It ends with the test.
-func Open(t testing.TB) *Tab {
+// Open starts Chromium with an empty tab, and with more flags than a test usually needs.
+// It ends with the test.
+func Open(t testing.TB, more ...chromedp.ExecAllocatorOption) *Tab {
 	t.Helper()
 	flags := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(testenv.Binary(t, "chromium", "chromium-browser", "google-chrome")),
 		chromedp.Flag("no-sandbox", os.Getuid() == 0)) // root has no sandbox
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), flags...)
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(flags, more...)...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, lifetime)
 	t.Cleanup(cancel)
+	return tabOf(t, ctx)
+}
+
+// Another returns another tab of the same browser: a new one, or with
+// chromedp.WithTargetID one that a page has opened.
+func (b *Tab) Another(options ...chromedp.ContextOption) *Tab {
+	b.t.Helper()
+	ctx, cancel := chromedp.NewContext(b.Context, options...)
+	b.t.Cleanup(cancel)
+	return tabOf(b.t, ctx)
+}
+
+// tabOf returns the tab of a context.
+func tabOf(t testing.TB, ctx context.Context) *Tab { //nolint:revive // a test is always the first argument
+	t.Helper()
 	tab := &Tab{Context: ctx, t: t, sizes: map[network.RequestID]float64{}, requests: map[network.RequestID]string{}}
 	chromedp.ListenTarget(ctx, tab.record)
-	tab.Run(network.Enable(), log.Enable(), runtime.Enable())
+	tab.Run(network.Enable(), log.Enable(), runtime.Enable()) //nolint:contextcheck // the tab has its own
 	return tab
 }
 
@@ -105,7 +121,7 @@ func (b *Tab) View(width int64, scheme string) {
 // Await waits until a JavaScript expression is true, over the pages that come and go.
 func (b *Tab) Await(expression string) {
 	b.t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(pause) {
+	for end := time.Now().Add(timeout); time.Now().Before(end); time.Sleep(pause) {
 		var is bool
 		if err := chromedp.Run(b, chromedp.Evaluate("!!("+expression+")", &is)); err == nil && is {
 			return

@@ -1,0 +1,180 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"ushuru/api/problem"
+	"ushuru/api/web/asset"
+	"ushuru/pkg/message"
+	"ushuru/pkg/plainjson"
+)
+
+// Bounds of a page that a visitor's browser sends.
+const (
+	maxPage  = 4 << 20 // bytes
+	maxParts = 16      // fields of the form
+	// uploadTime is for its arrival, and for the response after it.
+	uploadTime = 2 * time.Minute
+	replyTime  = time.Minute
+	// maxUploads is how many pages arrive at once. One network never has all places.
+	maxUploads = 4
+	placeTime  = 15 * time.Second
+)
+
+var errPageTooLarge = problem.New(http.StatusRequestEntityTooLarge, "page_too_large", nil)
+
+// upload is the page of a car as a visitor's browser showed it. It goes to the worker
+// that reads it, and is kept nowhere else.
+type upload struct {
+	html string
+	// sender is the visitor. The work on the page and its result are his alone.
+	sender string
+}
+
+// hash identifies the page of this visitor; "" without a page.
+func (u *upload) hash() string {
+	if u == nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(u.sender + "\n" + u.html))
+	return hex.EncodeToString(sum[:])
+}
+
+// readForm reads a form that may have the page of a car as its last field, from the
+// extension. release must be called when the page is no longer needed.
+func (p *Pages) readForm(w http.ResponseWriter, r *http.Request) (page *upload, release func(), err error) {
+	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || mediaType != "multipart/form-data" {
+		return nil, func() {}, parseForm(w, r)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), placeTime)
+	defer cancel()
+	release, err = p.uploads.Take(ctx, networkOf(p.options.Address(r)))
+	if err != nil {
+		return nil, func() {}, errBusy.WithCause(err)
+	}
+	page, err = p.readUpload(w, r)
+	return page, release, err
+}
+
+// errBusy is the response while too many visitors send pages.
+var errBusy = problem.Because(http.StatusServiceUnavailable, message.New("page/busy", nil), nil).After(placeTime)
+
+// readUpload reads the fields, and the page if the visitor may send one.
+func (p *Pages) readUpload(w http.ResponseWriter, r *http.Request) (*upload, error) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(uploadTime)) // the server's own are for small requests
+	_ = control.SetWriteDeadline(time.Now().Add(uploadTime + replyTime))
+	r.Body = http.MaxBytesReader(w, r.Body, maxPage+maxForm)
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return nil, errForm(err)
+	}
+	r.PostForm = url.Values{}
+	for range maxParts {
+		part, err := parts.NextPart()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil, nil //nolint:nilnil // a form without a page
+		case err != nil:
+			return nil, errForm(err)
+		case part.FormName() == "page":
+			return p.readPage(r, part)
+		}
+		value, err := io.ReadAll(io.LimitReader(part, maxForm))
+		if err != nil {
+			return nil, errForm(err)
+		}
+		r.PostForm.Add(part.FormName(), string(value))
+	}
+	return nil, errForm(nil)
+}
+
+// readPage reads the page. It is thrown away when the visitor must solve a puzzle first.
+func (p *Pages) readPage(r *http.Request, part *multipart.Part) (*upload, error) {
+	secret, err := p.visitors.signer(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	id, known := p.visitorOf(r, secret)
+	_, solved := solvedPuzzle(secret, r.PostForm.Get("puzzle"), r.PostForm.Get("solution"))
+	if !known && !solved {
+		_, _ = io.Copy(io.Discard, part) // or the browser does not read the response
+		return nil, errPuzzle
+	}
+	if !known {
+		id = rand.Text() // of this request alone
+	}
+	html, err := io.ReadAll(io.LimitReader(part, maxPage+1))
+	switch {
+	case err != nil:
+		return nil, errForm(err)
+	case len(html) > maxPage:
+		return nil, errPageTooLarge
+	}
+	return &upload{html: strings.ToValidUTF8(string(html), "\uFFFD"), sender: id}, nil
+}
+
+// errForm returns the response to a form that cannot be read.
+func errForm(cause error) error {
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](cause); tooLarge {
+		return errPageTooLarge.WithCause(cause)
+	}
+	return problem.Because(http.StatusBadRequest, message.New("page/home.bad_value", nil), cause)
+}
+
+// sendJSON responds to a program.
+func sendJSON(w http.ResponseWriter, r *http.Request, status int, body any) error {
+	data, err := plainjson.Encode(body)
+	if err == nil {
+		asset.Send(w, r, status, "application/json", data, nil)
+	}
+	return err
+}
+
+type uploadKey struct{}
+
+// withUpload gives a request the page that the visitor sent; nil for none.
+func withUpload(ctx context.Context, page *upload) context.Context {
+	return context.WithValue(ctx, uploadKey{}, page)
+}
+
+// withPage returns what the API gets of a request that is kept: the page that the visitor
+// sent in place of its hash.
+func withPage(ctx context.Context, kept []byte) (sent []byte, err error) {
+	page, _ := ctx.Value(uploadKey{}).(*upload)
+	if page == nil {
+		return kept, nil
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(kept, &fields); err != nil {
+		return nil, fmt.Errorf("web: request: %w", err)
+	}
+	delete(fields, "upload")
+	if fields["html"], err = plainjson.Encode(page.html); err != nil {
+		return nil, err
+	}
+	return plainjson.Encode(fields)
+}
+
+// Sender returns which visitor sent the page of a request; "" for a request of an API
+// key. Equal pages of two visitors are two pages: each gets a result of his own.
+func Sender(ctx context.Context) string {
+	if page, _ := ctx.Value(uploadKey{}).(*upload); page != nil {
+		return page.sender
+	}
+	return ""
+}

@@ -1,0 +1,224 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// receiving is an API that starts a job for every request and keeps what it got.
+type receiving struct {
+	mu      sync.Mutex
+	bodies  []map[string]any
+	senders []string
+}
+
+func (a *receiving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var body map[string]any
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	if err := Admit(r.Context()); err != nil {
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = fmt.Fprintf(w, `{"error":"","code":%q}`, errPuzzle.Code)
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.bodies, a.senders = append(a.bodies, body), append(a.senders, Sender(r.Context()))
+	w.Header().Set("Location", fmt.Sprintf("/v1/jobs/%d", len(a.bodies)))
+	w.WriteHeader(http.StatusAccepted)
+}
+
+func (a *receiving) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.bodies)
+}
+
+// multi returns a form as the extension sends it: the page is the last field.
+func multi(t *testing.T, page string, fields ...string) (body []byte, contentType string) {
+	t.Helper()
+	var form bytes.Buffer
+	writer := multipart.NewWriter(&form)
+	for i := 0; i < len(fields); i += 2 {
+		if err := writer.WriteField(fields[i], fields[i+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := writer.WriteField("page", page); err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return form.Bytes(), writer.FormDataContentType()
+}
+
+// sendPage posts a page as the extension does.
+func sendPage(t *testing.T, h http.Handler, cookie, page string, fields ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	body, contentType := multi(t, page, append([]string{"u", "https://cars.example/1"}, fields...)...)
+	r := httptest.NewRequest(http.MethodPost, "/go", bytes.NewReader(body))
+	r.Header = http.Header{"Content-Type": {contentType}, "Accept": {"application/json"}, "Sec-Fetch-Site": {"none"}}
+	if cookie != "" {
+		r.Header.Set("Cookie", cookie)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+const carPage = "<!DOCTYPE html><html><body>UNIQUE-TEXT-OF-A-PAGE &amp; \"more\"</body></html>"
+
+func TestAPageIsOfItsVisitorAlone(t *testing.T) {
+	t.Parallel()
+	api := &receiving{}
+	pages, h := served(t, api.ServeHTTP)
+	ann, ben := cookieOf(t, pages, "ann", time.Minute), cookieOf(t, pages, "ben", time.Minute)
+
+	first := sendPage(t, h, ann, carPage)
+	if first.Code != http.StatusSeeOther || api.count() != 1 {
+		t.Fatalf("%d, %d jobs\n%s", first.Code, api.count(), first.Body)
+	}
+	if got := api.bodies[0]; got["html"] != carPage || got["url"] != "https://cars.example/1" || got["upload"] != nil {
+		t.Errorf("the API got %v", got)
+	}
+	if again := sendPage(t, h, ann, carPage); again.Header().Get("Location") != first.Header().Get("Location") || api.count() != 1 {
+		t.Errorf("the same page again: %d, %d jobs", again.Code, api.count())
+	}
+	other := sendPage(t, h, ben, carPage)
+	if other.Code != http.StatusSeeOther || other.Header().Get("Location") == first.Header().Get("Location") || api.count() != 2 {
+		t.Errorf("the page of another: %d at %s, %d jobs", other.Code, other.Header().Get("Location"), api.count())
+	}
+	if api.senders[0] == api.senders[1] || api.senders[0] == "" {
+		t.Errorf("senders %q", api.senders)
+	}
+	if keys := keysWith(t, pages.options.Redis, "UNIQUE-TEXT"); len(keys) > 0 {
+		t.Errorf("the page is kept in %v", keys)
+	}
+}
+
+// keysWith returns the keys of Redis whose values contain a text.
+func keysWith(t *testing.T, client redis.UniversalClient, text string) (found []string) {
+	t.Helper()
+	keys, err := client.Keys(t.Context(), "*").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		value, err := client.Get(t.Context(), key).Result()
+		if err != nil { // a hash, or a sorted set
+			fields, _ := client.HGetAll(t.Context(), key).Result()
+			value = fmt.Sprint(fields)
+		}
+		if strings.Contains(value, text) {
+			found = append(found, key)
+		}
+	}
+	return found
+}
+
+// Every way in which a page can be wrong ends without a job, and gives its place back.
+func TestAPageThatIsRefusedStartsNothing(t *testing.T) {
+	t.Parallel()
+	api := &receiving{}
+	pages, h := served(t, api.ServeHTTP)
+	cookie := cookieOf(t, pages, "ann", time.Minute)
+	whole, contentType := multi(t, carPage, "u", "https://cars.example/1")
+	post := func(body io.Reader, contentType, site, origin string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodPost, "/go", body)
+		r.Header = http.Header{"Content-Type": {contentType}, "Accept": {"application/json"}, "Cookie": {cookie}}
+		for name, value := range map[string]string{"Sec-Fetch-Site": site, "Origin": origin} {
+			if value != "" {
+				r.Header.Set(name, value)
+			}
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	many := make([]string, 0, 2*maxParts)
+	for range maxParts {
+		many = append(many, "year", "2019")
+	}
+	tooMany, tooManyType := multi(t, carPage, many...)
+	large, largeType := multi(t, strings.Repeat("a", maxPage+1), "u", "https://cars.example/1")
+	huge, hugeType := multi(t, strings.Repeat("a", 5<<20), "u", "https://cars.example/1")
+	for name, c := range map[string]struct {
+		body         []byte
+		contentType  string
+		site, origin string
+		want         int
+	}{
+		"half a body":         {whole[:len(whole)-40], contentType, "none", "", http.StatusBadRequest},
+		"no boundary":         {whole, "multipart/form-data", "none", "", http.StatusBadRequest},
+		"many fields":         {tooMany, tooManyType, "none", "", http.StatusBadRequest},
+		"a byte too large":    {large, largeType, "none", "", http.StatusRequestEntityTooLarge},
+		"5 MB":                {huge, hugeType, "none", "", http.StatusRequestEntityTooLarge},
+		"another site":        {whole, contentType, "cross-site", "https://evil.example", http.StatusForbidden},
+		"without permission":  {whole, contentType, "cross-site", "chrome-extension://abcdefghijklmnopabcdefghijklmnop", http.StatusForbidden},
+		"an old browser":      {whole, contentType, "", "chrome-extension://abcdefghijklmnopabcdefghijklmnop", http.StatusForbidden},
+		"a frame of the site": {whole, contentType, "cross-site", "null", http.StatusForbidden},
+	} {
+		for range 2 * maxUploads {
+			w := post(bytes.NewReader(c.body), c.contentType, c.site, c.origin)
+			if w.Code != c.want || !strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
+				t.Fatalf("%s: %d, want %d\n%.200s", name, w.Code, c.want, w.Body)
+			}
+		}
+	}
+	if api.count() != 0 {
+		t.Errorf("%d jobs", api.count())
+	}
+	// Chromium sends none, and Firefox same-origin, for a server that the user has allowed.
+	for i, site := range []string{"none", "same-origin"} {
+		if w := post(bytes.NewReader(whole), contentType, site, "chrome-extension://abcdefghijklmnopabcdefghijklmnop"); w.Code != http.StatusSeeOther {
+			t.Errorf("%d %s: %d\n%s", i, site, w.Code, w.Body)
+		}
+	}
+}
+
+func TestAPageCountsAgainstTheVisitor(t *testing.T) {
+	t.Parallel()
+	api := &receiving{}
+	pages, h := served(t, api.ServeHTTP)
+	cookie := cookieOf(t, pages, "ann", time.Minute)
+	for n := range perHour {
+		if w := sendPage(t, h, cookie, fmt.Sprint(carPage, n)); w.Code != http.StatusSeeOther {
+			t.Fatalf("page %d: %d", n, w.Code)
+		}
+	}
+	for name, cookie := range map[string]string{"the eleventh": cookie, "without a cookie": "", "a young cookie": cookieOf(t, pages, "eve", 0)} {
+		w := sendPage(t, h, cookie, carPage+name)
+		var asked puzzleError
+		if err := json.Unmarshal(w.Body.Bytes(), &asked); err != nil || w.Code != http.StatusTooManyRequests || asked.Puzzle == "" || asked.Text == nil {
+			t.Fatalf("%s: %d, %v\n%s", name, w.Code, err, w.Body)
+		}
+		if wrong := sendPage(t, h, cookie, carPage+name, "puzzle", asked.Puzzle, "solution", "x"); wrong.Code != http.StatusTooManyRequests {
+			t.Errorf("%s, a wrong solution: %d", name, wrong.Code)
+		}
+		before := api.count()
+		solved := []string{"puzzle", asked.Puzzle, "solution", solve(asked.Puzzle)}
+		if w := sendPage(t, h, cookie, carPage+name, solved...); w.Code != http.StatusSeeOther || api.count() != before+1 {
+			t.Errorf("%s, solved: %d\n%s", name, w.Code, w.Body)
+		}
+		if w := sendPage(t, h, cookie, carPage+name+"2", solved...); w.Code != http.StatusTooManyRequests {
+			t.Errorf("%s, used twice: %d", name, w.Code)
+		}
+	}
+	if len(api.senders) != perHour+3 || api.senders[perHour] == "" {
+		t.Errorf("senders %q", api.senders)
+	}
+}

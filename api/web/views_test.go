@@ -1,0 +1,118 @@
+package web_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"ushuru/pkg/demo"
+)
+
+// view is a page as people see it, once.
+type view struct {
+	name string
+	path string           // of the page
+	car  string           // path of a listing whose link is asked for; the page is that of its answer
+	then string           // what is added to the path of the answer: /choose
+	do   func(b *browser) // what leads from there to the view; nil for nothing
+}
+
+// views are all views of the pages. A new page is a line here: then it is accessible in
+// both languages, light and dark, on small screens.
+var views = []view{
+	{name: "home", path: "/"},
+	{name: "home filled", path: "/?u=https://cars.example/1"},
+	{name: "home with history", path: "/?u=", do: func(b *browser) { b.Await(`!document.getElementById("history").hidden`) }},
+	{name: "a bad link", path: "/", do: func(b *browser) {
+		b.Run(chromedp.SendKeys("#u", "ftp://cars.example/1\r"))
+		b.Await(`document.activeElement.id === "problem"`)
+	}},
+	{name: "nothing there", path: "/e/AAAAAAAAAAAAAAAAAAAAAAAAAA"},
+	{name: "extension", path: "/extension"},
+	{name: "hand, make", path: "/hand"},
+	{name: "hand, entry", path: "/hand?make=TOYOTA&q=passo"},
+	{name: "hand, nothing found", path: "/hand?make=TOYOTA&q=zzzz"},
+	{name: "hand, last step", path: "/hand?make=TOYOTA&modelBody=PASSO&year=2018"},
+	{name: "answer", car: "/toyota/corolla-axio/sm100001/id/9100001/"},
+	{name: "answer unfolded", car: "/toyota/corolla-axio/sm100001/id/9100001/", do: func(b *browser) {
+		b.Text(`document.querySelectorAll("details").forEach(part => { part.open = true; })`)
+	}},
+	{name: "choose", car: "/toyota/corolla-axio/sm100001/id/9100001/", then: "/choose"},
+	{name: "choose, nothing found", car: "/toyota/corolla-axio/sm100001/id/9100001/", then: "/choose?q=zzzz"},
+	{name: "price missing", car: "/stock/toyota-corolla-axio/9200002"},
+	{name: "ambiguous", car: "/stock/nissan-note/9200003"},
+	{name: "year missing", car: "/stock/toyota-roomy/9200004"},
+	{name: "blocked", car: "/blocked"},
+	{name: "gone", car: "/gone"},
+	{name: "sold", car: "/sold"},
+	{name: "not a car", car: "/nothing-here"},
+	{name: "docs", path: "/docs"},
+}
+
+// TestEveryViewIsAccessible checks WCAG 2.0 to 2.2, A and AA, in every view.
+func TestEveryViewIsAccessible(t *testing.T) {
+	service, b := start(t), open(t)
+	addresses := b.addressesOf(service)
+	for _, look := range []struct {
+		lang, scheme string
+		width        int64
+	}{{"en", "light", 360}, {"sw", "dark", 360}, {"en", "dark", 320}, {"sw", "light", 320}} {
+		for i, v := range views {
+			b.View(look.width, look.scheme)
+			b.see(v, addresses[i], look.lang)
+			if found := b.Violations(); len(found) > 0 {
+				t.Errorf("%s, %s, %s, %d px:\n%s", v.name, look.lang, look.scheme, look.width, strings.Join(found, "\n"))
+			}
+			if wide := b.Text(`document.documentElement.scrollWidth - document.documentElement.clientWidth`); wide != "0" {
+				t.Errorf("%s, %s, %d px: scrolls sideways by %s px", v.name, look.lang, look.width, wide)
+			}
+			if size := b.Text(smallTargets); size != "" {
+				t.Errorf("%s, %s, %d px: too small to be pressed: %s", v.name, look.lang, look.width, size)
+			}
+			b.Shoot(*shots, fmt.Sprintf("view-%s-%s-%s-%d", strings.ReplaceAll(v.name, " ", "-"), look.lang, look.scheme, look.width))
+		}
+	}
+}
+
+// smallTargets names the controls that are less than 44 px high; links within sentences
+// may be as high as their line.
+const smallTargets = `[...document.querySelectorAll("button, .button, input:not([type=hidden]):not([type=radio]), select, textarea, summary, header a")]
+	.filter(part => part.checkVisibility() && part.getBoundingClientRect().height < 44)
+	.map(part => part.outerHTML.slice(0, 80)).join(", ")`
+
+// addressesOf asks for all cars, and returns the address of each view.
+func (b *browser) addressesOf(service *demo.Demo) []string {
+	b.t.Helper()
+	answers := map[string]string{}
+	addresses := make([]string, len(views))
+	for i, v := range views {
+		if v.car == "" {
+			addresses[i] = service.URL + v.path
+			continue
+		}
+		if answers[v.car] == "" {
+			b.ask(service.URL+"/", service.Site+v.car)
+			answers[v.car] = service.URL + b.Text("location.pathname")
+		}
+		addresses[i] = answers[v.car] + v.then
+	}
+	return addresses
+}
+
+// see leads to a view in a language.
+func (b *browser) see(v view, address, lang string) {
+	b.t.Helper()
+	mark := "?"
+	if strings.Contains(address, "?") {
+		mark = "&"
+	}
+	b.Run(chromedp.Navigate(address + mark + "lang=" + lang))
+	if v.do != nil {
+		v.do(b)
+	}
+	if got := b.Text("document.documentElement.lang"); got != lang {
+		b.t.Errorf("%s is in %s, want %s", v.name, got, lang)
+	}
+}
