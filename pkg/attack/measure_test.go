@@ -92,7 +92,7 @@ func (s *service) attack(a attack) {
 		slices.Sort(f.took)
 		return f
 	}
-	ask(pick(60, 3)) // in full, the lists of the makes are known as well
+	ask(pick(80, 3)) // in full, the lists of all makes are known as well
 	result := row{name: a.name, idle: ask(pick(60, 8))}
 
 	memory := s.watchMemory()
