@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/redisx"
 )
 
 const (
@@ -43,7 +45,8 @@ type Presence struct {
 type Rider func(ctx context.Context, pipe redis.Pipeliner) (settled func())
 
 // Heartbeat records that a worker is alive, in one round trip with what the rider
-// adds; nil adds nothing.
+// adds; nil adds nothing. It waits for no command of another: on a full line the worker
+// would count as gone.
 func (s *Store) Heartbeat(ctx context.Context, worker string, is Presence, rider Rider) error {
 	value, err := json.Marshal(is)
 	if err != nil {
@@ -63,7 +66,7 @@ func (s *Store) Heartbeat(ctx context.Context, worker string, is Presence, rider
 	if rider != nil {
 		defer rider(ctx, pipe)()
 	}
-	_, _ = pipe.Exec(ctx) // what else is refused must not make the worker look dead
+	_, _ = pipe.Exec(redisx.AtOnce(ctx)) // what else is refused must not make the worker look dead
 	return beat.Err()
 }
 

@@ -40,8 +40,12 @@ type gathered struct {
 	done     chan struct{} // closed when they have their replies
 }
 
-// departed is a key of the contexts of pipelines that were gathered.
-type departed struct{}
+// atOnce is a key of the contexts of AtOnce.
+type atOnce struct{}
+
+// AtOnce returns a context whose commands wait for no others, although their client has
+// them gathered.
+func AtOnce(ctx context.Context) context.Context { return context.WithValue(ctx, atOnce{}, true) }
 
 // DialHook implements redis.Hook.
 func (*gatherer) DialHook(next redis.DialHook) redis.DialHook { return next }
@@ -49,7 +53,7 @@ func (*gatherer) DialHook(next redis.DialHook) redis.DialHook { return next }
 // ProcessHook implements redis.Hook.
 func (g *gatherer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, command redis.Cmder) error {
-		if ctx.Value(departed{}) != nil || !gathers(command) {
+		if ctx.Value(atOnce{}) != nil || !gathers(command) {
 			return next(ctx, command)
 		}
 		g.add(ctx, command)
@@ -60,7 +64,7 @@ func (g *gatherer) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // ProcessPipelineHook implements redis.Hook.
 func (g *gatherer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, commands []redis.Cmder) error {
-		if ctx.Value(departed{}) != nil {
+		if ctx.Value(atOnce{}) != nil {
 			return next(ctx, commands)
 		}
 		for _, command := range commands {
@@ -79,13 +83,8 @@ func (g *gatherer) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 }
 
 // gathers reports whether a command can be sent with others: it changes nothing of its
-// connection, does not block and is not part of a transaction. A heartbeat, which has a
-// time to live in seconds, waits for no other command.
+// connection, does not block and is not part of a transaction.
 func gathers(command redis.Cmder) bool {
-	args := command.Args()
-	if len(args) == 5 && command.Name() == "set" && args[2] == "alive" { //nolint:mnd // SET key alive EX 5
-		return false
-	}
 	switch command.Name() {
 	case "hello", "auth", "select", "client", "readonly", "readwrite", "asking", "multi", "exec", "discard", "watch",
 		"unwatch", "wait", "waitaof", "blpop", "brpop", "brpoplpush", "blmove", "xread", "xreadgroup":
@@ -131,7 +130,7 @@ func (g *gatherer) depart() {
 
 // all returns a context that ends when those of all callers have.
 func all(callers []*gathered) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), departed{}, true))
+	ctx, cancel := context.WithCancel(AtOnce(context.Background()))
 	var latest time.Time // go-redis ends a read at a deadline, and not when its context is cancelled
 	limited := true
 	var running atomic.Int64

@@ -73,6 +73,11 @@ func TestCommandsAreGathered(t *testing.T) {
 		if single, gathered := sent.single.Load(), sent.gathered.Load(); single != 0 || gathered > 80 {
 			t.Errorf("%d single commands and %d pipelines of 300 commands", single, gathered)
 		}
+		gathered := sent.gathered.Load()
+		if err := client.Set(redisx.AtOnce(t.Context()), "k", "v", time.Minute).Err(); err != nil ||
+			sent.single.Load() != 1 || sent.gathered.Load() != gathered {
+			t.Errorf("a command that waits for no others: %v; %d are single", err, sent.single.Load())
+		}
 	})
 }
 
