@@ -70,7 +70,7 @@ func (d *digest) add(l Line) {
 	}
 	if e.DriveAway != nil {
 		d.rates[e.DriveAway.Exchange.Taxes.String()] = true
-		d.addSources(e.DriveAway.Lines)
+		d.addSources(e.DriveAway.Lines, e.Tax.ReferenceNumber)
 	}
 	if e.Summary == nil || e.Summary.OnTheRoad == nil || e.Car.Year == 0 {
 		return
@@ -87,11 +87,16 @@ func (d *digest) add(l Line) {
 	d.cheapest = d.cheapest[:min(len(d.cheapest), maxCheapest)]
 }
 
-func (d *digest) addSources(lines []vehicle.CostLine) {
+// addSources remembers the sources of a cost, each once. The authority's reference is
+// another in almost every row, and stands there.
+func (d *digest) addSources(lines []vehicle.CostLine, reference string) {
 	for _, line := range lines {
 		one := source{line.Name.In(d.options.Lang), line.Source, line.Date}
 		if line.SourceText != nil {
 			one.source = line.SourceText.In(d.options.Lang)
+		}
+		if reference != "" {
+			one.source = strings.ReplaceAll(one.source, reference, "…")
 		}
 		if len(one.date) > len("2006-01-02") { // of an answer, each with its own second
 			one.date = one.date[:len("2006-01-02")]

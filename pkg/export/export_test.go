@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"regexp"
@@ -230,6 +231,49 @@ func TestWorkbookForAnAccountant(t *testing.T) {
 	}
 	if panes, err := book.GetPanes("Results"); err != nil || !panes.Freeze || panes.YSplit != 1 {
 		t.Errorf("%+v, %v", panes, err)
+	}
+}
+
+// The notes name each source once, although every answer of the authority has a reference
+// of its own.
+func TestNotesNameASourceOnce(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	table, err := export.NewXLSX(&out, export.Options{Lang: "en"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 300 {
+		e := vehicle.Estimate{DriveAway: &vehicle.DriveAway{}}
+		e.Tax.ReferenceNumber = fmt.Sprint("SIM-", 1000+i)
+		e.DriveAway.Lines = []vehicle.CostLine{{Source: "TRA calculator, reference " + e.Tax.ReferenceNumber}}
+		if i == 299 {
+			e.DriveAway.Lines = append(e.DriveAway.Lines, vehicle.CostLine{Source: "a tariff"})
+		}
+		if err := table.Line(export.Line{Number: i + 1, Estimate: &e}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	book, err := excelize.OpenReader(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer book.Close()
+	rows, err := book.GetRows("Notes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources []string
+	for _, row := range rows {
+		if strings.HasPrefix(row[0], "Source") {
+			sources = append(sources, row[1])
+		}
+	}
+	if got := strings.Join(sources, "; "); got != "TRA calculator, reference …; a tariff" {
+		t.Error(got)
 	}
 }
 
