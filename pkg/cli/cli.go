@@ -26,7 +26,7 @@ type commands struct {
 	Common
 
 	Demo      demoCommand      `cmd:"" help:"Run everything in one process with a SIMULATED authority, listing site and AI."`
-	Batch     caller.Batch     `cmd:"" help:"Estimate every listing of a CSV file."`
+	Batch     caller.Batch     `cmd:"" help:"Estimate every row of a table of listings or cars: XLSX, CSV, JSON."`
 	Serve     serveCommand     `cmd:"" help:"Run the API and the workers in one process."`
 	API       apiCommand       `cmd:"" name:"api" help:"Run the API."`
 	Worker    workerCommand    `cmd:"" help:"Run the workers."`

@@ -1,10 +1,8 @@
 package client
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -14,7 +12,6 @@ import (
 
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
-	"ushuru/pkg/retry"
 	"ushuru/pkg/vehicle"
 )
 
@@ -94,11 +91,38 @@ type BatchTable struct {
 
 // CreateBatchFromTable submits the listings of a table.
 func (c *Client) CreateBatchFromTable(ctx context.Context, t BatchTable, options ...Option) (*Batch, error) {
-	r := Request{
-		Method: http.MethodPost, Path: withQuery("/v1/batches", t.Query), Body: t.Data,
+	return call[Batch](ctx, c, named(t.request(t.Query), options))
+}
+
+func (t BatchTable) request(query url.Values) Request {
+	return Request{
+		Method: http.MethodPost, Path: withQuery("/v1/batches", query), Body: t.Data,
 		Header: http.Header{"Content-Type": {t.Type}},
 	}
-	return call[Batch](ctx, c, named(r, options))
+}
+
+// BatchDryRun is how the API understands a table.
+type BatchDryRun struct {
+	Raw
+
+	DryRun   bool              `json:"dryRun"` // true
+	Rows     int               `json:"rows"`
+	Valid    int               `json:"valid"`
+	Repeated int               `json:"repeated"` // valid rows that duplicate an earlier one
+	Rejected int               `json:"rejected"`
+	Missing  []string          `json:"missing,omitzero"` // options without which the batch is refused
+	Options  json.RawMessage   `json:"options"`
+	Table    json.RawMessage   `json:"table,omitzero"`    // what each column means
+	First    []BatchItem       `json:"first"`             // the first rows
+	Problems []InvalidRow      `json:"problems,omitzero"` // of the first rows that are rejected
+	Warnings []vehicle.Warning `json:"warnings,omitzero"` // about the request
+}
+
+// DryRunBatch asks how a table is understood. Nothing is stored.
+func (c *Client) DryRunBatch(ctx context.Context, t BatchTable) (*BatchDryRun, error) {
+	query := cloned(t.Query)
+	query.Set("dryRun", "true")
+	return call[BatchDryRun](ctx, c, t.request(query))
 }
 
 func batchPath(id string) string { return "/v1/batches/" + url.PathEscape(id) }
@@ -201,60 +225,22 @@ func (c *Client) BatchFile(ctx context.Context, id, format string, query url.Val
 	return response.Body, nil
 }
 
-// BatchResults returns the rows of a batch in their order with their estimates or
-// errors, as they arrive. A stream that breaks off is opened again, and what came
-// already is not repeated.
-func (c *Client) BatchResults(ctx context.Context, id string) iter.Seq2[*BatchItem, error] {
-	return func(yield func(*BatchItem, error) bool) {
-		sent := 0
-		for failures := 0; ; failures++ {
-			before := sent
-			broken, err := c.readResults(ctx, id, sent, func(item *BatchItem) bool {
-				sent++
-				return yield(item, nil)
-			})
-			if err == nil {
-				return
-			}
-			if sent > before {
-				failures = 0
-			}
-			if !broken || failures >= c.options.Retries {
-				yield(nil, err)
-				return
-			}
-			if err := retry.Sleep(ctx, retry.Jitter(reconnectDelay)); err != nil {
-				yield(nil, err)
-				return
-			}
-		}
-	}
-}
+// resultsPage is how many rows of the results are requested at once.
+const resultsPage = 200
 
-// readResults reads the results after the first ones. It is broken when the stream may
-// be opened again.
-func (c *Client) readResults(ctx context.Context, id string, skip int, on func(*BatchItem) bool) (broken bool, err error) {
-	body, err := c.BatchFile(ctx, id, "ndjson", nil)
-	if err != nil {
-		return false, err
-	}
-	defer func() { _ = body.Close() }()
-	lines := bufio.NewScanner(body)
-	lines.Buffer(nil, maxEvent)
-	for number := 0; lines.Scan(); number++ {
-		if number < skip {
-			continue
-		}
-		item, err := decode[BatchItem](append([]byte(nil), lines.Bytes()...))
+// BatchResults returns the rows of a batch in their order with their estimates or
+// errors, page by page.
+func (c *Client) BatchResults(ctx context.Context, id string) iter.Seq2[*BatchItem, error] {
+	query := url.Values{"format": {"json"}, "limit": {strconv.Itoa(resultsPage)}}
+	return pages(ctx, batchPath(id)+"/results", query, func(ctx context.Context, path string) ([]BatchItem, string, error) {
+		page, err := get[struct {
+			Results []json.RawMessage `json:"results"`
+			Next    string            `json:"next"`
+		}](ctx, c, path, nil)
 		if err != nil {
-			return true, fmt.Errorf("%w (row %s of the results)", err, strconv.Itoa(number+1))
+			return nil, "", err
 		}
-		if !on(item) {
-			return false, nil
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return ctx.Err() == nil, fmt.Errorf("client: results: %w", err)
-	}
-	return false, nil
+		all, err := decodeAll[BatchItem](page.Results)
+		return all, page.Next, err
+	})
 }

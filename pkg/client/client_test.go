@@ -27,7 +27,6 @@ type script struct {
 	broken   int      // connections that are lost first
 	lost     error    // with which; nil is an unexpected end
 	halved   int      // responses that break off
-	cut      int      // likewise, later
 }
 
 func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -47,16 +46,11 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	w := httptest.NewRecorder()
 	s.answers[0](w)
-	for _, broken := range []struct {
-		left  *int
-		after int64
-	}{{&s.halved, 5}, {&s.cut, 14}} {
-		if *broken.left > 0 {
-			*broken.left--
-			half := w.Result()
-			half.Body = io.NopCloser(io.MultiReader(io.LimitReader(half.Body, broken.after), iotest.ErrReader(io.ErrUnexpectedEOF)))
-			return half, nil
-		}
+	if s.halved > 0 {
+		s.halved--
+		half := w.Result()
+		half.Body = io.NopCloser(io.MultiReader(io.LimitReader(half.Body, 5), iotest.ErrReader(io.ErrUnexpectedEOF)))
+		return half, nil
 	}
 	if len(s.answers) > 1 {
 		s.answers = s.answers[1:]

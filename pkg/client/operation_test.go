@@ -140,7 +140,7 @@ func TestTypesHaveTheFieldsOfTheSchemas(t *testing.T) {
 		"Delivery": client.Delivery{}, "Site": client.Site{}, "Vehicles": client.Vehicles{}, "VehicleLabel": client.VehicleLabel{},
 		"AuthorityStatus": client.TRAStatus{}, "ModelYears": vehicle.ModelYears{}, "QuoteRequest": client.QuoteRequest{},
 		"CompareRequest": client.CompareRequest{}, "EstimateRequest": client.EstimateRequest{}, "WebhookRequest": client.WebhookRequest{},
-		"BatchOptions": client.BatchOptions{},
+		"BatchOptions": client.BatchOptions{}, "BatchDryRun": client.BatchDryRun{},
 	} {
 		described := doc.Components.Schemas[schema]
 		if described == nil {

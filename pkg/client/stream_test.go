@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -88,20 +89,24 @@ func TestAStreamEnds(t *testing.T) {
 	})
 }
 
-// Results that break off are requested again; no row comes twice.
-func TestResultsAreAStream(t *testing.T) {
+// Results come page by page. A page that breaks off is requested again; no row comes
+// twice.
+func TestResultsAreReadPageByPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{cut: 1, answers: []func(http.ResponseWriter){
-			says(200, "{\"row\":1}\n{\"row\":2}\n{\"row\":3}\n"),
+		s := &script{answers: []func(http.ResponseWriter){
+			says(200, `{"results":[{"row":1},{"row":2}],"next":"2"}`), says(200, `{"results":[{"row":3}]}`),
 		}}
 		var rows []int
 		for item, err := range newClient(t, s).BatchResults(t.Context(), "1") {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rows = append(rows, item.Row)
+			if rows = append(rows, item.Row); item.Row == 2 {
+				s.halved = 1
+			}
 		}
-		if len(rows) != 3 || rows[0] != 1 || rows[2] != 3 || len(s.requests) != 2 {
+		if !slices.Equal(rows, []int{1, 2, 3}) || len(s.requests) != 3 ||
+			!strings.HasSuffix(s.requests[2], "results?cursor=2&format=json&limit=200") {
 			t.Errorf("rows %v, requests %q", rows, s.requests)
 		}
 	})

@@ -54,10 +54,11 @@ func (c *Batch) Run(r *console.Console) error {
 	if err != nil {
 		return err
 	}
-	table, err := os.ReadFile(c.File)
+	data, err := os.ReadFile(c.File)
 	if err != nil {
 		return err
 	}
+	table := c.table(data)
 	if c.DryRun {
 		return c.dryRun(r, api, table)
 	}
@@ -70,7 +71,7 @@ func (c *Batch) Run(r *console.Console) error {
 			return printError(r, err)
 		}
 	}
-	if err := saveResults(r.Ctx, api, status.ID, c.Out, c.view()); err != nil {
+	if err := saveResults(r.Ctx, r.Streams, api, status.ID, c.Out, c.view()); err != nil {
 		return printError(r, err)
 	}
 	_, _ = fmt.Fprintf(r.Out, "%d succeeded, %d failed, %d rejected, %d cancelled: %s\n",
@@ -153,24 +154,23 @@ func (c *Batch) view() url.Values {
 	return view
 }
 
+// table returns the table with its options.
+func (c *Batch) table(data []byte) client.BatchTable {
+	return client.BatchTable{Type: typeOf(c.File), Data: data, Query: c.query()}
+}
+
 // dryRun prints how the API understands the table.
-func (c *Batch) dryRun(r *console.Console, api *client.Client, table []byte) error {
-	query := c.query()
-	query.Set("dryRun", "true")
-	response, err := api.Do(r.Ctx, client.Request{
-		Method: http.MethodPost, Path: "/v1/batches?" + query.Encode(), Body: table,
-		Header: http.Header{"Content-Type": {typeOf(c.File)}},
-	})
+func (c *Batch) dryRun(r *console.Console, api *client.Client, table client.BatchTable) error {
+	understood, err := api.DryRunBatch(r.Ctx, table)
 	if err != nil {
 		return c.printRefused(r, err)
 	}
-	return console.WriteJSON(r.Out, json.RawMessage(response.Body))
+	return printJSON(r, understood.JSON)
 }
 
 // submit submits the table, or finds the batch that was submitted with it.
-func (c *Batch) submit(ctx context.Context, api *client.Client, table []byte) (*client.Batch, error) {
-	query := c.query()
-	sum := sha256.Sum256(append([]byte(query.Encode()+"\n"), table...))
+func (c *Batch) submit(ctx context.Context, api *client.Client, table client.BatchTable) (*client.Batch, error) {
+	sum := sha256.Sum256(append([]byte(table.Query.Encode()+"\n"), table.Data...))
 	batch := savedBatch{URL: c.APIURL, Table: hex.EncodeToString(sum[:]), Key: rand.Text()}
 	var saved savedBatch
 	if data, err := os.ReadFile(c.savedFile()); err == nil && json.Unmarshal(data, &saved) == nil &&
@@ -187,9 +187,7 @@ func (c *Batch) submit(ctx context.Context, api *client.Client, table []byte) (*
 	if err := c.write(batch); err != nil {
 		return nil, err
 	}
-	status, err := api.CreateBatchFromTable(ctx, client.BatchTable{
-		Type: typeOf(c.File), Data: table, Query: query,
-	}, client.WithIdempotencyKey(batch.Key))
+	status, err := api.CreateBatchFromTable(ctx, table, client.WithIdempotencyKey(batch.Key))
 	if err != nil {
 		return nil, c.forget(err)
 	}

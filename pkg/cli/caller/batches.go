@@ -29,6 +29,13 @@ type batchID struct {
 	ID string `arg:"" help:"Id of the batch, as printed by batches list."`
 }
 
+// batchFlags are what most commands about one batch have.
+type batchFlags struct {
+	clientConfig
+	console.Format
+	batchID
+}
+
 type batchesList struct {
 	clientConfig
 	console.Format
@@ -78,63 +85,42 @@ func printBatch(r *console.Console, f console.Format, b *client.Batch) error {
 	})
 }
 
-// status prints what a call says of a batch.
-func (c batchID) status(
-	r *console.Console, config clientConfig, f console.Format,
-	read func(ctx context.Context, api *client.Client) (*client.Batch, error),
-) error {
-	return config.call(r, func(ctx context.Context, api *client.Client) error {
+// one prints what a call says of a batch.
+func (c batchFlags) one(r *console.Console, read func(ctx context.Context, api *client.Client) (*client.Batch, error)) error {
+	return c.call(r, func(ctx context.Context, api *client.Client) error {
 		batch, err := read(ctx, api)
 		if err != nil {
 			return err
 		}
-		return printBatch(r, f, batch)
+		return printBatch(r, c.Format, batch)
 	})
 }
 
-type batchesShow struct {
-	clientConfig
-	console.Format
-	batchID
-}
+type batchesShow struct{ batchFlags }
 
 // Run is called by kong.
 func (c *batchesShow) Run(r *console.Console) error {
-	return c.status(r, c.clientConfig, c.Format, func(ctx context.Context, api *client.Client) (*client.Batch, error) {
-		return api.Batch(ctx, c.ID)
-	})
+	return c.one(r, func(ctx context.Context, api *client.Client) (*client.Batch, error) { return api.Batch(ctx, c.ID) })
 }
 
-type batchesCancel struct {
-	clientConfig
-	console.Format
-	batchID
-}
+type batchesCancel struct{ batchFlags }
 
 // Run is called by kong.
 func (c *batchesCancel) Run(r *console.Console) error {
-	return c.status(r, c.clientConfig, c.Format, func(ctx context.Context, api *client.Client) (*client.Batch, error) {
+	return c.one(r, func(ctx context.Context, api *client.Client) (*client.Batch, error) {
 		return api.CancelBatch(ctx, c.ID)
 	})
 }
 
-type batchesRetry struct {
-	clientConfig
-	console.Format
-	batchID
-}
+type batchesRetry struct{ batchFlags }
 
 // Run is called by kong.
 func (c *batchesRetry) Run(r *console.Console) error {
-	return c.status(r, c.clientConfig, c.Format, func(ctx context.Context, api *client.Client) (*client.Batch, error) {
-		return api.RetryBatch(ctx, c.ID)
-	})
+	return c.one(r, func(ctx context.Context, api *client.Client) (*client.Batch, error) { return api.RetryBatch(ctx, c.ID) })
 }
 
 type batchesRows struct {
-	clientConfig
-	batchID
-	console.Format
+	batchFlags
 	State string `enum:",waiting,running,succeeded,failed,cancelled,rejected" default:"" help:"Only rows in this state."`
 }
 
@@ -168,12 +154,16 @@ type batchesResults struct {
 // Run is called by kong.
 func (c *batchesResults) Run(r *console.Console) error {
 	return c.call(r, func(ctx context.Context, api *client.Client) error {
-		return saveResults(ctx, api, c.ID, c.Out, nil)
+		return saveResults(ctx, r.Streams, api, c.ID, c.Out, nil)
 	})
 }
 
-// saveResults writes the file of results completely or not at all.
-func saveResults(ctx context.Context, api *client.Client, id, out string, view url.Values) error {
+// saveResults writes the file of results completely or not at all. A terminal shows that
+// it takes a while: the API calculates every row for today.
+func saveResults(ctx context.Context, streams console.Streams, api *client.Client, id, out string, view url.Values) error {
+	progress := streams.NewProgress(true)
+	defer progress.End()
+	progress.Show("writing " + out)
 	body, err := api.BatchFile(ctx, id, strings.TrimPrefix(filepath.Ext(out), "."), view)
 	if err != nil {
 		return err
@@ -183,9 +173,7 @@ func saveResults(ctx context.Context, api *client.Client, id, out string, view u
 }
 
 type batchesFollow struct {
-	clientConfig
-	batchID
-	console.Format
+	batchFlags
 	AllowFailures bool `help:"Exit with 0 though rows failed or were rejected."`
 }
 
