@@ -21,16 +21,21 @@ type saved struct {
 
 var validHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// Export writes the records of all keys as JSON lines, revoked ones too. It holds no
-// key, only hashes; who has the file can use no key, but sees names and limits.
+// Export writes the records of all keys as JSON lines, revoked ones too, but not the key
+// before a rotation. It holds no key, only hashes; who has the file can use no key, but
+// sees names and limits.
 func (s *Store) Export(ctx context.Context, w io.Writer) (n int, err error) {
-	hashes, err := s.redis.HVals(ctx, index).Result()
+	ids, err := s.IDs(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("keys: index: %w", err)
+		return 0, err
 	}
 	lines := json.NewEncoder(w)
-	for _, hash := range hashes {
-		key, _, err := s.read(ctx, hash)
+	for _, id := range ids {
+		hashes, err := s.hashesOf(ctx, id)
+		if err != nil {
+			return n, err
+		}
+		key, hash, err := s.readFirst(ctx, hashes...)
 		if errors.Is(err, redis.Nil) {
 			continue
 		}
@@ -74,10 +79,6 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (added int, err error) 
 
 // restore writes one key, the index first, as Create does.
 func (s *Store) restore(ctx context.Context, line saved) (added bool, err error) {
-	record, err := json.Marshal(line.Key)
-	if err != nil {
-		return false, fmt.Errorf("keys: record: %w", err)
-	}
 	if err := s.redis.HSetNX(ctx, index, line.ID, line.Hash).Err(); err != nil {
 		return false, fmt.Errorf("keys: index: %w", err)
 	}
@@ -86,18 +87,15 @@ func (s *Store) restore(ctx context.Context, line saved) (added bool, err error)
 		return false, fmt.Errorf("keys: index: %w", err)
 	}
 	if stored != line.Hash {
-		return false, fmt.Errorf("keys: another key has the id %s", line.ID)
-	}
-	added, err = s.redis.SetNX(ctx, keyRecord(line.Hash), record, 0).Result()
-	if err != nil {
-		return false, fmt.Errorf("keys: write: %w", err)
+		key, _, err := s.read(ctx, stored)
+		if err != nil || key.OldUntil.IsZero() { // else it was rotated after the export
+			return false, fmt.Errorf("keys: another key has the id %s", line.ID)
+		}
+	} else if added, err = s.add(ctx, line.Hash, line.Key); err != nil {
+		return false, err
 	}
 	if added || line.Revoked.IsZero() {
 		return added, nil
 	}
-	return false, s.update(ctx, line.ID, func(key *Key) {
-		if key.Revoked.IsZero() {
-			key.Revoked = line.Revoked
-		}
-	})
+	return false, s.revoke(ctx, line.ID, line.Revoked)
 }

@@ -2,10 +2,11 @@
 // once, when it is created; Redis holds only its SHA-256, which is enough
 // because a key is random and far too long to guess.
 //
-// In Redis: key:<sha256> is the record of one key, and keys:index maps the id
-// of every key to that hash. Every command touches one Redis key, so all of
-// them work on Redis Cluster. keys:changed is the channel on which changes are
-// published.
+// In Redis: key:<sha256> is the record of one key, keys:index maps the id of every
+// key to that hash, and the id with ".old" to that of the key before a rotation;
+// keys:names maps the name of every key to its id. Every command touches one Redis
+// key, so all of them work on Redis Cluster. keys:changed is the channel on which
+// changes are published.
 package keys
 
 import (
@@ -36,10 +37,15 @@ var (
 	// ErrName means that a name is empty, longer than 100 bytes or not
 	// printable.
 	ErrName = errors.New("keys: a name must have 1 to 100 printable characters")
+	// ErrNameTaken means that a valid key has the name already. Case does not count.
+	ErrNameTaken = errors.New("keys: another key has that name")
+	// ErrNotValid means that a key that is to be rotated is revoked or has expired.
+	ErrNotValid = errors.New("keys: the key is revoked or has expired")
 )
 
 const (
 	index      = "keys:index"
+	oldSuffix  = ".old" // of an id in the index: the key before the rotation
 	idLength   = 12
 	hintLength = 4
 	maxName    = 100
@@ -53,6 +59,15 @@ type Key struct {
 	Created time.Time    `json:"created"`
 	Revoked time.Time    `json:"revoked,omitzero"` // zero while the key is valid
 	Limits  quota.Limits `json:"limits,omitzero"`  // zero: the server's
+	Expires time.Time    `json:"expires,omitzero"` // zero: never
+	// OldUntil is until when the key before the last rotation is valid too; zero when
+	// there was none.
+	OldUntil time.Time `json:"oldUntil,omitzero"`
+}
+
+// IsValid reports whether the key is neither revoked nor expired at a time.
+func (k Key) IsValid(now time.Time) bool {
+	return k.Revoked.IsZero() && (k.Expires.IsZero() || now.Before(k.Expires))
 }
 
 // Store stores API keys in Redis.
@@ -61,36 +76,6 @@ type Store struct{ redis redis.UniversalClient }
 // NewStore returns a Store on a Redis connection, which the caller closes.
 func NewStore(client redis.UniversalClient) *Store { return &Store{client} }
 
-// Create issues a key with the server's limits. It returns the key in plain text,
-// which no other method can, and its record.
-func (s *Store) Create(ctx context.Context, name string) (string, Key, error) {
-	name = strings.TrimSpace(name)
-	if name == "" || len(name) > maxName || strings.ContainsFunc(name, notPrintable) {
-		return "", Key{}, ErrName
-	}
-	plain := generate()
-	key := Key{
-		ID:      randomText(idLength),
-		Name:    name,
-		Hint:    plain[len(plain)-hintLength:],
-		Created: time.Now().UTC().Truncate(time.Second),
-	}
-	// The index is written first: a crash in between leaves an entry without a
-	// record, never a valid key that cannot be listed and revoked.
-	hash := hashOf(plain)
-	if err := s.redis.HSet(ctx, index, key.ID, hash).Err(); err != nil {
-		return "", Key{}, fmt.Errorf("keys: index: %w", err)
-	}
-	record, err := json.Marshal(key)
-	if err != nil {
-		return "", Key{}, fmt.Errorf("keys: record: %w", err)
-	}
-	if err := s.redis.SetNX(ctx, keyRecord(hash), record, 0).Err(); err != nil {
-		return "", Key{}, fmt.Errorf("keys: write: %w", err)
-	}
-	return plain, key, nil
-}
-
 // Verify returns the record of a valid key, or ErrInvalid. It makes one read, and
 // none when the key is malformed.
 func (s *Store) Verify(ctx context.Context, plain string) (Key, error) {
@@ -98,21 +83,36 @@ func (s *Store) Verify(ctx context.Context, plain string) (Key, error) {
 		return Key{}, ErrInvalid
 	}
 	key, _, err := s.read(ctx, hashOf(plain))
-	if errors.Is(err, redis.Nil) || err == nil && !key.Revoked.IsZero() {
+	if errors.Is(err, redis.Nil) || err == nil && !key.IsValid(time.Now()) {
 		return Key{}, ErrInvalid
 	}
 	return key, err
 }
 
-// List returns every key, revoked ones too, oldest first.
-func (s *Store) List(ctx context.Context) ([]Key, error) {
-	hashes, err := s.redis.HVals(ctx, index).Result()
+// IDs returns the ids of all keys, also those whose record is lost.
+func (s *Store) IDs(ctx context.Context) ([]string, error) {
+	fields, err := s.redis.HKeys(ctx, index).Result()
 	if err != nil {
 		return nil, fmt.Errorf("keys: index: %w", err)
 	}
-	keys := make([]Key, 0, len(hashes))
-	for _, hash := range hashes {
-		key, _, err := s.read(ctx, hash)
+	ids := slices.DeleteFunc(fields, func(id string) bool { return strings.HasSuffix(id, oldSuffix) })
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// List returns every key, revoked ones too, oldest first. Of a rotated key it returns
+// the new one only.
+func (s *Store) List(ctx context.Context) ([]Key, error) {
+	all, err := s.redis.HGetAll(ctx, index).Result()
+	if err != nil {
+		return nil, fmt.Errorf("keys: index: %w", err)
+	}
+	keys := make([]Key, 0, len(all))
+	for id := range all {
+		if strings.HasSuffix(id, oldSuffix) {
+			continue
+		}
+		key, _, err := s.readFirst(ctx, all[id], all[id+oldSuffix])
 		if errors.Is(err, redis.Nil) {
 			continue
 		}
@@ -127,17 +127,52 @@ func (s *Store) List(ctx context.Context) ([]Key, error) {
 	return keys, nil
 }
 
+// readFirst returns the first key of hashes that has a record, and its hash. That of a
+// rotation whose process died has none, and the old key goes on.
+func (s *Store) readFirst(ctx context.Context, hashes ...string) (key Key, hash string, err error) {
+	err = fmt.Errorf("keys: read: %w", redis.Nil)
+	for _, hash := range hashes {
+		if hash == "" {
+			continue
+		}
+		if key, _, err = s.read(ctx, hash); !errors.Is(err, redis.Nil) {
+			return key, hash, err
+		}
+	}
+	return key, "", err
+}
+
+// hashesOf returns the hash of a key and that of the key before its rotation; "" for
+// what there is not.
+func (s *Store) hashesOf(ctx context.Context, id string) (hashes []string, err error) {
+	found, err := s.redis.HMGet(ctx, index, id, id+oldSuffix).Result()
+	if err != nil {
+		return nil, fmt.Errorf("keys: index: %w", err)
+	}
+	for _, value := range found {
+		hash, _ := value.(string)
+		hashes = append(hashes, hash)
+	}
+	return hashes, nil
+}
+
+// Get returns the record of a key by its id, or ErrNotFound.
+func (s *Store) Get(ctx context.Context, id string) (Key, error) {
+	hashes, err := s.hashesOf(ctx, id)
+	if err != nil {
+		return Key{}, err
+	}
+	key, _, err := s.readFirst(ctx, hashes...)
+	if errors.Is(err, redis.Nil) {
+		return Key{}, ErrNotFound
+	}
+	return key, err
+}
+
 // Limits returns the limits of a key by its id; none when there is no such key.
 func (s *Store) Limits(ctx context.Context, id string) (quota.Limits, error) {
-	hash, err := s.redis.HGet(ctx, index, id).Result()
-	if errors.Is(err, redis.Nil) {
-		return quota.Limits{}, nil
-	}
-	if err != nil {
-		return quota.Limits{}, fmt.Errorf("keys: index: %w", err)
-	}
-	key, _, err := s.read(ctx, hash)
-	if errors.Is(err, redis.Nil) {
+	key, err := s.Get(ctx, id)
+	if errors.Is(err, ErrNotFound) {
 		return quota.Limits{}, nil
 	}
 	return key.Limits, err
@@ -146,15 +181,49 @@ func (s *Store) Limits(ctx context.Context, id string) (quota.Limits, error) {
 // Limit sets the limits of a key, within a second; the zero value restores the
 // server's. An unknown id is ErrNotFound.
 func (s *Store) Limit(ctx context.Context, id string, limits quota.Limits) error {
-	return s.update(ctx, id, func(key *Key) { key.Limits = limits })
+	_, err := s.ChangeLimits(ctx, id, func(l *quota.Limits) { *l = limits })
+	return err
 }
 
-// Revoke revokes a key: a Store refuses it at once, a Memory within a second. A
-// key that is already revoked keeps its first date. An unknown id is ErrNotFound.
+// ChangeLimits changes the limits of a key as Limit does, and returns them.
+func (s *Store) ChangeLimits(ctx context.Context, id string, change func(*quota.Limits)) (limits quota.Limits, err error) {
+	err = s.update(ctx, id, func(key *Key) {
+		change(&key.Limits)
+		limits = key.Limits
+	})
+	return limits, err
+}
+
+// Expire sets when a key expires, but not the one before its rotation; the zero time is
+// never. An unknown id is ErrNotFound.
+func (s *Store) Expire(ctx context.Context, id string, at time.Time) error {
+	hashes, err := s.hashesOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, hash, err := s.readFirst(ctx, hashes...)
+	if errors.Is(err, redis.Nil) {
+		return ErrNotFound
+	}
+	if err == nil {
+		err = s.updateRecord(ctx, hash, func(key *Key) { key.Expires = at.UTC().Truncate(time.Second) })
+	}
+	s.announce(ctx, id)
+	return err
+}
+
+// Revoke revokes a key, and the one before its rotation: a Store refuses them at once, a
+// Memory within a second. It also works while Redis has no memory left; then the record of
+// the key is lost. A key that is already revoked keeps its first date. An unknown id is
+// ErrNotFound.
 func (s *Store) Revoke(ctx context.Context, id string) error {
+	return s.revoke(ctx, id, time.Now())
+}
+
+func (s *Store) revoke(ctx context.Context, id string, at time.Time) error {
 	return s.update(ctx, id, func(key *Key) {
 		if key.Revoked.IsZero() {
-			key.Revoked = time.Now().UTC().Truncate(time.Second)
+			key.Revoked = at.UTC().Truncate(time.Second)
 		}
 	})
 }
@@ -165,24 +234,49 @@ func (s *Store) Revoke(ctx context.Context, id string) error {
 var scriptReplace = redis.NewScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[3] == '1' then
+  local left = redis.call('PTTL', KEYS[1])
   redis.call('DEL', KEYS[1])
   redis.pcall('SET', KEYS[1], ARGV[2])
+  if left > 0 then redis.call('PEXPIRE', KEYS[1], left) end --
   return 1
 end
-redis.call('SET', KEYS[1], ARGV[2])
+redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
 return 1
 `)
 
-// update changes the record of a key. When another process changes it at the same
-// time, update reads it again: no change is lost, and a revoked key stays so.
+// update changes the record of a key, and of the key before its rotation.
 func (s *Store) update(ctx context.Context, id string, change func(*Key)) error {
-	hash, err := s.redis.HGet(ctx, index, id).Result()
-	if errors.Is(err, redis.Nil) {
+	hashes, err := s.hashesOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	found := false
+	for _, hash := range slices.Backward(hashes) {
+		if hash == "" {
+			continue
+		}
+		err := s.updateRecord(ctx, hash, change)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		found = found || err == nil
+	}
+	if !found {
 		return ErrNotFound
 	}
-	if err != nil {
-		return fmt.Errorf("keys: index: %w", err)
-	}
+	s.announce(ctx, id)
+	return nil
+}
+
+// announce tells every Memory that a key has changed. A message that is lost is made up for
+// by the bound on the age of what a Memory remembers.
+func (s *Store) announce(ctx context.Context, id string) {
+	_ = s.redis.Publish(ctx, channelChanged, id).Err()
+}
+
+// updateRecord changes one record. When another process changes it at the same time,
+// updateRecord reads it again: no change is lost, and a revoked key stays so.
+func (s *Store) updateRecord(ctx context.Context, hash string, change func(*Key)) error {
 	for {
 		key, old, err := s.read(ctx, hash)
 		if errors.Is(err, redis.Nil) {
@@ -204,9 +298,6 @@ func (s *Store) update(ctx context.Context, id string, change func(*Key)) error 
 			return fmt.Errorf("keys: write: %w", err)
 		}
 		if written { // else another change was, so this loop ends
-			// A message that is lost is made up for by the bound on the age of what
-			// a Memory remembers.
-			_ = s.redis.Publish(ctx, channelChanged, id).Err()
 			return nil
 		}
 	}

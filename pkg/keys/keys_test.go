@@ -3,6 +3,7 @@ package keys_test
 import (
 	"errors"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -50,8 +51,8 @@ func TestCreatedKeyVerifies(t *testing.T) {
 
 func TestKeysDiffer(t *testing.T) {
 	store, _ := newStore(t)
-	first, one := create(t, store, "same")
-	second, two := create(t, store, "same")
+	first, one := create(t, store, "one")
+	second, two := create(t, store, "two")
 	if first == second || one.ID == two.ID {
 		t.Errorf("two keys are alike: %q %q", one.ID, two.ID)
 	}
@@ -223,7 +224,7 @@ func TestRevocationWinsAgainstALimit(t *testing.T) {
 		store := keys.NewStore(conn.Client())
 		plain, ids := make([]string, n), make([]string, n)
 		for i := range n {
-			text, key, err := store.Create(t.Context(), "race")
+			text, key, err := store.Create(t.Context(), "race "+strconv.Itoa(i))
 			if err != nil {
 				t.Fatal(err)
 			}
