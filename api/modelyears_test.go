@@ -73,7 +73,7 @@ func yearsApp(t *testing.T, limits quota.Limits) *app {
 		_, err = store.Sync(t.Context(), from)
 	}
 	if err == nil {
-		err = store.WorkerAlive(t.Context())
+		_, err = store.WorkerAlive(t.Context())
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -165,7 +165,7 @@ func New(o Options) (*Worker, error) {
 		Ask:           askOf,
 		OnLost:        func(job *jobs.Job, step string, failure *jobs.Error) { countEnd(o.Stat, job, step, failure.Code, 0) },
 		BeforeSucceed: (&resultCache{o.Cache}).put,
-		Notifiers:     map[string]tasks.Notifier{subscriberBatch: outcomes.onJobEnded},
+		Notifiers:     map[string]tasks.Notifier{tasks.SubscriberBatch: outcomes.onJobEnded},
 	})
 	dispatcher := &dispatcher{o.Redis, o.Jobs, o.Batches, engine, outcomes, o.BatchWindow, o.Log}
 	attempts := attemptsCounter()
@@ -245,7 +245,7 @@ func (w *Worker) Start() error {
 	}
 	if slices.Contains(w.options.Roles, tasks.RoleAuthority) {
 		w.loops.Go(func() {
-			runEvery(ctx, tra.WorkerInterval, func() { w.logScheduleError(ctx, w.options.Catalogue.WorkerAlive(ctx)) })
+			runEvery(ctx, tra.WorkerInterval, func() { w.logScheduleError(ctx, w.options.Authority.Alive(ctx)) })
 		})
 		w.loops.Go(func() {
 			runEvery(ctx, syncCheckInterval, func() { w.logScheduleError(ctx, enqueueSync(ctx, w.options.Catalogue, w.engine)) })

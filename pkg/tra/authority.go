@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -62,6 +63,7 @@ type Authority struct {
 	throttle       *throttle
 	calls          singleflight.Group
 	statusRecorder statusRecorder
+	lastReset      atomic.Pointer[string] // of the breakers; nil before the first Alive
 }
 
 // NewAuthority returns an Authority that calls the client. It uses the clock and

@@ -36,7 +36,7 @@ func newFixture(t *testing.T, conn *redisx.Conn, o tratest.Options, a tra.Author
 	f.server, f.toyota = server, tra.Make{ID: server.MakeID("TOYOTA"), Name: "TOYOTA"}
 	f.store = tra.NewStore(conn.Client(), tra.StoreOptions{Now: f.clock.Now, Implausible: tiny})
 	f.Authority = tra.NewAuthority(client, f.store, a)
-	if err := f.store.WorkerAlive(t.Context()); err != nil {
+	if _, err := f.store.WorkerAlive(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return f

@@ -2,7 +2,6 @@ package tra
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -66,14 +65,6 @@ func (s Status) outage(now time.Time, worker bool) Outage {
 	case NoSuchVehicle, BadAnswer:
 	}
 	return Outage{}
-}
-
-// WorkerAlive records that a worker that calls the authority is alive.
-func (s *Store) WorkerAlive(ctx context.Context) error {
-	if err := s.redis.Set(ctx, keyWorkerAlive, 1, workerTTL).Err(); err != nil {
-		return fmt.Errorf("tra: heartbeat: %w", err)
-	}
-	return nil
 }
 
 // Outages tells whether the authority can be asked, for many callers of one process:

@@ -34,9 +34,10 @@ func (e *ThrottleError) Error() string {
 // gates stand before every call to the authority.
 type throttle struct {
 	rate     rateLimit
-	breaker  *gobreaker.CircuitBreaker[any]
-	timeout  time.Duration // how long the breaker stays open
-	openedAt atomic.Int64  // Unix nanoseconds
+	breaker  atomic.Pointer[gobreaker.CircuitBreaker[any]] // is replaced by reset
+	settings gobreaker.Settings                            // of the breaker
+	timeout  time.Duration                                 // how long the breaker stays open
+	openedAt atomic.Int64                                  // Unix nanoseconds
 	refusal  refusal
 }
 
@@ -45,7 +46,7 @@ func newThrottle(store *Store, o AuthorityOptions) *throttle {
 		rate:    rateLimit{redis: store.redis, perSecond: o.PerSecond, wait: o.RateWait},
 		timeout: o.BreakerTimeout,
 	}
-	t.breaker = gobreaker.NewCircuitBreaker[any](gobreaker.Settings{
+	t.settings = gobreaker.Settings{
 		Name:        "authority",
 		Timeout:     o.BreakerTimeout,
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= o.BreakerFailures },
@@ -55,8 +56,15 @@ func newThrottle(store *Store, o AuthorityOptions) *throttle {
 				t.openedAt.Store(time.Now().UnixNano())
 			}
 		},
-	})
+	}
+	t.reset()
 	return t
+}
+
+// reset closes the breaker and ends the pause after refusals.
+func (t *throttle) reset() {
+	t.breaker.Store(gobreaker.NewCircuitBreaker[any](t.settings))
+	t.refusal.record(false, 0)
 }
 
 // isOutage reports whether an error means that the authority is not available.
@@ -71,7 +79,7 @@ func (t *throttle) allow(ctx context.Context, call func() (any, error)) (any, er
 	if wait := t.refusal.remaining(); wait > 0 {
 		return nil, &ThrottleError{RetryAfter: wait, Reason: ThrottleRefused}
 	}
-	result, err := t.breaker.Execute(func() (any, error) {
+	result, err := t.breaker.Load().Execute(func() (any, error) {
 		if err := t.rate.limit(ctx); err != nil {
 			return nil, err
 		}
