@@ -43,3 +43,12 @@ func maintenanceTask(taskType, id string) *asynq.Task {
 	return asynq.NewTask(taskType, []byte("{}"),
 		asynq.TaskID(id), asynq.Queue(policy.Queue), asynq.MaxRetry(policy.MaxRetries), asynq.Timeout(policy.Timeout))
 }
+
+// SubscriberBatch is the first word of a subscriber that is a row of a batch.
+const SubscriberBatch = "batch"
+
+// RowSubscriber names a row of a batch as the subscriber of its job:
+// "batch:<id>#<index of the row>".
+func RowSubscriber(batch string, row int) string {
+	return fmt.Sprintf("%s:%s#%d", SubscriberBatch, batch, row)
+}

@@ -19,10 +19,6 @@ import (
 	"ushuru/tasks"
 )
 
-// subscriberBatch is the first word of a subscriber that is a batch row:
-// "batch:<id>#<row>".
-const subscriberBatch = "batch"
-
 // batchOutcomes records the outcomes of batch rows, and emits the event of a
 // batch whose last row has one.
 type batchOutcomes struct {
@@ -50,7 +46,7 @@ const parkSlack = 15 * time.Second
 
 // onJobWaits parks the rows of a job that does nothing for a time.
 func (o *batchOutcomes) onJobWaits(ctx context.Context, job *jobs.Job, subscribers []string, wait time.Duration) error {
-	rows := slices.DeleteFunc(subscribers, func(s string) bool { return !strings.HasPrefix(s, subscriberBatch+":") })
+	rows := slices.DeleteFunc(subscribers, func(s string) bool { return !strings.HasPrefix(s, tasks.SubscriberBatch+":") })
 	return o.eachRow(ctx, job, rows, func(id string, row int) error { return o.batches.Park(ctx, id, row, wait+parkSlack) })
 }
 
@@ -59,7 +55,7 @@ func (o *batchOutcomes) eachRow(
 	ctx context.Context, job *jobs.Job, subscribers []string, do func(batch string, row int) error,
 ) error {
 	for _, subscriber := range subscribers {
-		id, index, _ := strings.Cut(strings.TrimPrefix(subscriber, subscriberBatch+":"), "#")
+		id, index, _ := strings.Cut(strings.TrimPrefix(subscriber, tasks.SubscriberBatch+":"), "#")
 		row, err := strconv.Atoi(index)
 		if err != nil {
 			o.log.ErrorContext(ctx, "invalid subscriber on job", "job", job.ID, "subscriber", subscriber)

@@ -234,7 +234,7 @@ func (d *dispatcher) submitRow(ctx context.Context, request rowRequest, owner st
 		return "", d.outcomes.record(ctx, row.Batch, row.Index, ended)
 	}
 	job, err := d.engine.Submit(ctx, request.kind, request.input, tasks.Requester{
-		Owner: owner, Class: jobs.Bulk, Subscriber: fmt.Sprintf("%s:%s#%d", subscriberBatch, row.Batch, row.Index),
+		Owner: owner, Class: jobs.Bulk, Subscriber: tasks.RowSubscriber(row.Batch, row.Index),
 	})
 	if err != nil {
 		return "", err

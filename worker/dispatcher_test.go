@@ -34,7 +34,7 @@ func newDispatcherRig(t *testing.T, conn *redisx.Conn) *dispatcherRig {
 	client, log := conn.Client(), slog.New(slog.DiscardHandler)
 	batches, webhooks := batch.NewStore(client), webhook.NewStore(client, nil)
 	outcomes := newBatchOutcomes(batches, webhooks, quota.NewBytes(client), log)
-	engine := enginetest.NewEngine(client, enginetest.WithNotifier(subscriberBatch, outcomes.onJobEnded))
+	engine := enginetest.NewEngine(client, enginetest.WithNotifier(tasks.SubscriberBatch, outcomes.onJobEnded))
 	d := &dispatcher{client, jobs.NewStore(client), batches, engine, outcomes, 4, log}
 	return &dispatcherRig{d, webhooks, t, conn}
 }

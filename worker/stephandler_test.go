@@ -273,7 +273,7 @@ func TestFailedNotificationBlocksNoHandler(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	refusal := errors.New("the batch cannot be written")
-	b := newHandlerRig(t, fails(tasks.Permanent(message.Notice{Code: "listing_gone", Message: "Gone."}, nil)), enginetest.WithNotifier(subscriberBatch,
+	b := newHandlerRig(t, fails(tasks.Permanent(message.Notice{Code: "listing_gone", Message: "Gone."}, nil)), enginetest.WithNotifier(tasks.SubscriberBatch,
 		func(_ context.Context, job *jobs.Job, subscribers []string) error {
 			calls++
 			if job.State != jobs.Failed || len(subscribers) != 1 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,6 +28,55 @@ func dayOf(now time.Time) (key string, resets time.Time) {
 
 // keyOwner returns the key of an owner's tokens of a day, in the slot of the day's.
 func keyOwner(day, owner string) string { return "{" + day + "}:" + owner }
+
+// keyLimit is the key of the limit that an operator has set for a day, in the slot of the
+// day's tokens. No API key has this id.
+func keyLimit(day string) string { return keyOwner(day, "limit") }
+
+// dayTTL is how long the tokens and the limit of a day are kept.
+const dayTTL = 48 * time.Hour
+
+// DayBudget is what the AI may use and has used on a day.
+type DayBudget struct {
+	Used   int64     `json:"used"`   // tokens used or reserved
+	Limit  int64     `json:"limit"`  // tokens; 0: no limit
+	Set    bool      `json:"set"`    // an operator has set the limit for this day
+	Resets time.Time `json:"resets"` // the end of the day
+}
+
+// ReadBudget returns the budget of this day; daily is the limit by the settings.
+func ReadBudget(ctx context.Context, client redis.UniversalClient, daily int64, now time.Time) (DayBudget, error) {
+	day, resets := dayOf(now)
+	b := DayBudget{Limit: daily, Resets: resets}
+	pipe := client.Pipeline()
+	used, limit := pipe.Get(ctx, day), pipe.Get(ctx, keyLimit(day))
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		return b, fmt.Errorf("ai: budget: %w", err)
+	}
+	b.Used, _ = used.Int64() // absent before the first call
+	if set, err := limit.Int64(); err == nil {
+		b.Limit, b.Set = set, true
+	}
+	return b, nil
+}
+
+// SetBudget sets the limit of this day, in place of that of the settings; 0 is no limit.
+func SetBudget(ctx context.Context, client redis.UniversalClient, tokens int64, now time.Time) error {
+	day, _ := dayOf(now)
+	if err := client.Set(ctx, keyLimit(day), tokens, dayTTL).Err(); err != nil {
+		return fmt.Errorf("ai: set the budget: %w", err)
+	}
+	return nil
+}
+
+// ResetBudget restores the limit of the settings.
+func ResetBudget(ctx context.Context, client redis.UniversalClient, now time.Time) error {
+	day, _ := dayOf(now)
+	if err := client.Del(ctx, keyLimit(day)).Err(); err != nil {
+		return fmt.Errorf("ai: reset the budget: %w", err)
+	}
+	return nil
+}
 
 // KeyUsage returns how many tokens of this day an API key has used or reserved, and
 // when the day ends.
@@ -70,22 +120,27 @@ type reservation struct {
 }
 
 // scriptReserve adds ARGV[1] to the tokens of the day and, if KEYS has it, of a key,
-// unless that exceeds ARGV[2] or ARGV[3]; 0 is no limit. It returns 1 when it did, 0
-// when the day's tokens are used up and -1 when the key's are, and the previous use of
-// that.
+// unless that exceeds a limit: ARGV[4] percent of that of the day, which is in KEYS[2] or
+// else ARGV[2], or ARGV[3] of the key; 0 is no limit. ARGV[5] is the TTL in seconds. It
+// returns 1 when it did, 0 when the day's tokens are used up and -1 when the key's are, the
+// previous use of that, its limit, and the day's limit.
 var scriptReserve = redis.NewScript(`
-local tokens, limit, ofKey = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local tokens, ofKey = tonumber(ARGV[1]), tonumber(ARGV[3])
+local day = tonumber(redis.call('GET', KEYS[2]) or ARGV[2])
+local limit = math.floor(day * ARGV[4] / 100)
 local used = tonumber(redis.call('GET', KEYS[1]) or '0')
-if KEYS[2] then
-  local own = tonumber(redis.call('GET', KEYS[2]) or '0')
-  if ofKey > 0 and own + tokens > ofKey then return {-1, own} end
+if KEYS[3] then
+  local own = tonumber(redis.call('GET', KEYS[3]) or '0')
+  if ofKey > 0 and own + tokens > ofKey then return {-1, own, ofKey, day} end
 end
-if limit > 0 and used + tokens > limit then return {0, used} end
-for _, key in ipairs(KEYS) do
-  redis.call('INCRBY', key, tokens)
-  redis.call('EXPIRE', key, 172800)
+if limit > 0 and used + tokens > limit then return {0, used, limit, day} end
+for i, key in ipairs(KEYS) do
+  if i ~= 2 then
+    redis.call('INCRBY', key, tokens)
+    redis.call('EXPIRE', key, ARGV[5])
+  end
 end
-return {1, used}`)
+return {1, used, limit, day}`)
 
 // partAnonymous is the part of the day's tokens, in percent, after which visitors without
 // a key get no more.
@@ -94,32 +149,36 @@ const partAnonymous = 80
 // reserve counts the maximum cost of a call before it is made, so that concurrent
 // calls cannot exceed the limits together. Without Redis no call is made.
 func (b *budget) reserve(ctx context.Context, tokens int) (reservation, error) {
+	if b.redis == nil {
+		return reservation{}, nil // New allows no limit
+	}
 	owner := fair.Owner(ctx)
 	ofKey, err := b.limitOf(ctx, owner)
 	if err != nil {
 		return reservation{}, fmt.Errorf("ai: budget of a key: %w", err)
 	}
-	if b.limit == 0 && ofKey == 0 {
-		return reservation{}, nil
-	}
 	day, resets := dayOf(b.now())
-	r := reservation{day, owner, tokens, b.limit, ofKey}
-	limit := b.limit
+	r := reservation{day: day, owner: owner, tokens: tokens, ofKey: ofKey}
+	part := 100
 	if owner == fair.Anonymous { // the rest of the day is for keys
-		limit = limit * partAnonymous / 100
+		part = partAnonymous
 	}
-	result, err := scriptReserve.Run(ctx, b.redis, r.keys(), tokens, limit, ofKey).Int64Slice()
+	keys := slices.Insert(r.keys(), 1, keyLimit(day))
+	result, err := scriptReserve.Run(ctx, b.redis, keys, tokens, b.limit, ofKey, part, int(dayTTL.Seconds())).Int64Slice()
 	if err != nil {
 		return reservation{}, fmt.Errorf("ai: budget: %w", err)
 	}
-	if len(result) != 2 {
+	if len(result) != 4 {
 		return reservation{}, errors.New("ai: budget: Redis answers something else")
 	}
+	r.limit = result[3]
+	exceeded := &BudgetError{Used: result[1], Limit: result[2], Resets: resets}
 	switch result[0] {
 	case 0:
-		return reservation{}, &BudgetError{Limit: limit, Used: result[1], Resets: resets}
+		return reservation{}, exceeded
 	case -1:
-		return reservation{}, &BudgetError{Limit: ofKey, Used: result[1], Resets: resets, Key: owner}
+		exceeded.Key = owner
+		return reservation{}, exceeded
 	}
 	return r, nil
 }

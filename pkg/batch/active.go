@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -183,6 +184,11 @@ func (s *Store) ListStuck(ctx context.Context, id string, idle time.Duration) ([
 		stuck = append(stuck, ClaimedRow{Row: row, Batch: id, Index: i, Since: millis(at), Job: job})
 	}
 	return stuck, nil
+}
+
+// ListRunning returns all running rows, also those that are parked.
+func (s *Store) ListRunning(ctx context.Context, id string) ([]ClaimedRow, error) {
+	return s.ListStuck(ctx, id, math.MinInt64)
 }
 
 // Succeed records the result of a running row. It reports whether the batch ended

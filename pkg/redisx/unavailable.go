@@ -43,3 +43,7 @@ func IsUnavailable(err error) bool {
 
 // IsLoading reports whether an error means that Redis reads its data from the disk.
 func IsLoading(err error) bool { return err != nil && strings.Contains(err.Error(), "LOADING ") }
+
+// IsFull reports whether an error means that Redis has no memory for a write. What only
+// deletes still works.
+func IsFull(err error) bool { return err != nil && strings.Contains(err.Error(), "OOM ") }

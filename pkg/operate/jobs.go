@@ -1,0 +1,162 @@
+package operate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"ushuru/pkg/jobs"
+	"ushuru/tasks"
+)
+
+// Errors of actions on jobs.
+var (
+	// ErrEnded means that a job had ended before it could be cancelled.
+	ErrEnded = errors.New("operate: the job had ended before")
+	// ErrNotFailed means that a job that is to be retried has not failed and was not cancelled.
+	ErrNotFailed = errors.New("operate: only a job that failed or was cancelled can be retried")
+	// ErrUploadGone means that the page or file of a job was deleted at its end.
+	ErrUploadGone = errors.New("operate: the caller sent a page or file for the job, which is deleted at its end;" +
+		" only the caller can send it again")
+	// ErrBatchRow means that a job belongs to a row of a batch.
+	ErrBatchRow = errors.New("operate: the job belongs to a row of a batch: retry the batch")
+)
+
+// JobFilter says which jobs are listed. The zero value is those that have not ended.
+type JobFilter struct {
+	State jobs.State // an ended state reads the names of all keys in Redis
+	Key   string     // id of the API key
+	Kind  string
+	Step  string // the step that runs or has failed
+	Code  string // of the error
+	Limit int    // 0: no limit
+}
+
+func (f JobFilter) matches(job *jobs.Job) bool {
+	return (f.State == "" && !job.State.Ended() || f.State == job.State) &&
+		(f.Key == "" || f.Key == job.Owner) && (f.Kind == "" || f.Kind == job.Kind) &&
+		(f.Code == "" || job.Error != nil && f.Code == job.Error.Code) && (f.Step == "" || slices.Contains(OpenSteps(job), f.Step))
+}
+
+// OpenSteps returns the steps of a job that are not done: those that run, or the one with
+// which it failed.
+func OpenSteps(job *jobs.Job) (steps []string) {
+	for name, step := range job.Steps {
+		if step.State != jobs.StepDone {
+			steps = append(steps, name)
+		}
+	}
+	slices.Sort(steps)
+	return steps
+}
+
+// Jobs returns the jobs of all API keys that match, newest first.
+func (o *Operator) Jobs(ctx context.Context, f JobFilter) (found []*jobs.Job, err error) {
+	read := func(ids []string) error {
+		all, err := o.jobs.GetAll(ctx, ids)
+		for _, job := range all {
+			if f.matches(job) {
+				found = append(found, job)
+			}
+		}
+		return err
+	}
+	if f.State.Ended() {
+		err = o.jobs.Scan(ctx, read)
+	} else {
+		var ids []string
+		if ids, err = o.jobs.ListActive(ctx, jobs.Interactive, jobs.Bulk); err == nil {
+			err = read(ids)
+		}
+	}
+	slices.SortFunc(found, func(a, b *jobs.Job) int { return cmp.Compare(b.ID, a.ID) })
+	found = slices.CompactFunc(found, func(a, b *jobs.Job) bool { return a.ID == b.ID })
+	if f.Limit > 0 {
+		found = found[:min(len(found), f.Limit)]
+	}
+	return found, err
+}
+
+// Job returns a job of any API key.
+func (o *Operator) Job(ctx context.Context, id string) (*jobs.Job, error) {
+	job, err := o.jobs.Get(ctx, id)
+	if errors.Is(err, jobs.ErrNotFound) {
+		return nil, ErrNotFound
+	}
+	return job, err
+}
+
+// CancelJob ends a job for everyone who waits for it, and returns it. The error is
+// ErrEnded when it had ended before.
+func (o *Operator) CancelJob(ctx context.Context, id string) (*jobs.Job, error) {
+	return act(ctx, o, "jobs cancel", id, func() (*jobs.Job, error) {
+		job, err := o.Job(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if job.State.Ended() {
+			return job, ErrEnded
+		}
+		return o.cancelJob(ctx, id)
+	})
+}
+
+// cancelJob ends a job. What this process cannot do after the end, such as telling a
+// batch, the workers do.
+func (o *Operator) cancelJob(ctx context.Context, id string) (*jobs.Job, error) {
+	cancelErr := o.engine.Cancel(ctx, id)
+	job, err := o.Job(ctx, id)
+	if err == nil && !job.State.Ended() {
+		err = cancelErr
+	}
+	return job, err
+}
+
+// RetryJob submits the input of a job that failed or was cancelled again, for the same API
+// key, and returns the new job, or the one that runs for the same input.
+func (o *Operator) RetryJob(ctx context.Context, id string) (*jobs.Job, error) {
+	return act(ctx, o, "jobs retry", id, func() (*jobs.Job, error) {
+		job, err := o.Job(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return o.retryJob(ctx, job)
+	})
+}
+
+func (o *Operator) retryJob(ctx context.Context, job *jobs.Job) (*jobs.Job, error) {
+	switch {
+	case job.State != jobs.Failed && job.State != jobs.Cancelled:
+		return nil, ErrNotFailed
+	case job.Attached:
+		return nil, ErrUploadGone
+	case job.Class == jobs.Bulk:
+		return nil, ErrBatchRow
+	}
+	if _, err := o.jobs.ForgetRefusal(ctx, job.DedupKey); err != nil {
+		return nil, err
+	}
+	return o.engine.Submit(ctx, job.Kind, job.Input, tasks.Requester{Owner: job.Owner, Class: job.Class})
+}
+
+// RetryFailed retries the failed jobs that match, at most as many as the filter's limit,
+// and returns how many. Jobs that cannot be retried are left out.
+func (o *Operator) RetryFailed(ctx context.Context, f JobFilter) (retried int, err error) {
+	return act(ctx, o, "jobs retry", "all: "+f.Kind+" "+f.Step+" "+f.Code, func() (int, error) {
+		f.State = jobs.Failed
+		failed, err := o.Jobs(ctx, f)
+		for _, job := range failed {
+			if err != nil {
+				break
+			}
+			switch _, retryErr := o.retryJob(ctx, job); {
+			case retryErr == nil:
+				retried++
+			case !errors.Is(retryErr, ErrUploadGone) && !errors.Is(retryErr, ErrBatchRow):
+				err = retryErr
+			}
+		}
+		return retried, err
+	})
+}

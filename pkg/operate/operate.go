@@ -1,0 +1,84 @@
+// Package operate is what an operator does to a running service, over Redis: it lists,
+// stops, retries and removes the work of all API keys, and changes keys and limits. The
+// commands and the console call it. Every action is logged with who did it, and the last
+// ones are kept in Redis.
+//
+// What ends or deletes something works while Redis has no memory left.
+package operate
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/batch"
+	"ushuru/pkg/cache"
+	"ushuru/pkg/fair"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/keys"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/webhook"
+	"ushuru/tasks"
+)
+
+// ErrNotFound means that there is no job, batch, webhook or key with the id.
+var ErrNotFound = errors.New("operate: there is none with that id")
+
+// Options of an Operator. Redis is required.
+type Options struct {
+	Redis redis.UniversalClient // it stays the caller's
+	Log   *slog.Logger          // gets every action; nil discards them
+	Who   string                // who acts, as "juma@server"
+	// AllowLoopback admits URLs of this machine, as in the API.
+	AllowLoopback bool
+}
+
+// Operator acts for a person. It is safe for concurrent use.
+type Operator struct {
+	options  Options
+	jobs     *jobs.Store
+	engine   *tasks.Engine
+	batches  *batch.Store
+	webhooks *webhook.Store
+	keys     *keys.Store
+	tra      *tra.Store
+}
+
+// New returns an Operator.
+func New(o Options) *Operator {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	records, webhooks := jobs.NewStore(o.Redis), webhook.NewStore(o.Redis, nil)
+	return &Operator{
+		options: o, jobs: records, webhooks: webhooks, batches: batch.NewStore(o.Redis), keys: keys.NewStore(o.Redis),
+		engine: tasks.New(tasks.Options{Redis: o.Redis, Jobs: records, Results: cache.New(o.Redis), Webhooks: webhooks}),
+		tra:    tra.NewStore(o.Redis, tra.StoreOptions{Log: o.Log}),
+	}
+}
+
+// As returns the same Operator for another person.
+func (o *Operator) As(who string) *Operator {
+	other := *o
+	other.options.Who = who
+	return &other
+}
+
+// unlessFull returns an error unless it means that Redis has no memory. What is deleted then
+// is deleted all the same, and what follows the workers do when there is room again.
+func unlessFull(err error) error {
+	if redisx.IsFull(err) {
+		return nil
+	}
+	return err
+}
+
+// owners returns the ids of all that own work: every API key, also one that is revoked,
+// and the visitors without one.
+func (o *Operator) owners(ctx context.Context) ([]string, error) {
+	ids, err := o.keys.IDs(ctx)
+	return append(ids, fair.Anonymous), err
+}

@@ -1,0 +1,88 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/listing/sites"
+)
+
+// ErrNoSite means that a text is neither the name of a known site nor a host.
+var ErrNoSite = errors.New("operate: neither the name of a known site nor a host")
+
+// MaxPause bounds how long a site can be paused.
+const MaxPause = 30 * 24 * time.Hour
+
+// SitePauses returns the sites that are paused now: by an operator, or because they asked
+// for it.
+func (o *Operator) SitePauses(ctx context.Context) ([]fetch.Pause, error) {
+	return fetch.Pauses(ctx, o.options.Redis)
+}
+
+// PauseSite has no worker request pages of a site for a time: of a host, or of all usual
+// hosts of a known site. Jobs of people end with host_busy, rows of batches wait. It
+// returns the hosts.
+func (o *Operator) PauseSite(ctx context.Context, site string, pause time.Duration) ([]string, error) {
+	return act(ctx, o, "sites pause", fmt.Sprintf("%s %v", site, pause), func() ([]string, error) {
+		if pause <= 0 || pause > MaxPause {
+			return nil, fmt.Errorf("operate: a pause must be between 1 s and %v", MaxPause)
+		}
+		hosts, err := hostsOf(site)
+		if err != nil {
+			return nil, err
+		}
+		return hosts, fetch.PauseHosts(ctx, o.options.Redis, hosts, pause)
+	})
+}
+
+// ResumeSite ends the pauses of a site, also those that the site has asked for, and returns
+// how many there were.
+func (o *Operator) ResumeSite(ctx context.Context, site string) (int, error) {
+	return act(ctx, o, "sites resume", site, func() (int, error) {
+		hosts, err := hostsOf(site)
+		if err != nil {
+			return 0, err
+		}
+		return fetch.ResumeHosts(ctx, o.options.Redis, hosts)
+	})
+}
+
+// hostsOf returns the hosts of a site that is given by its name, by a host of it, or by a
+// URL.
+func hostsOf(site string) ([]string, error) {
+	host := strings.ToLower(strings.TrimSpace(site))
+	if _, rest, ok := strings.Cut(host, "://"); ok {
+		host, _, _ = strings.Cut(rest, "/")
+	}
+	for _, known := range sites.All() {
+		if strings.EqualFold(known.Name, site) || known.Name == sites.NameOf(host) {
+			hosts := []string{host}
+			if !strings.Contains(host, ".") {
+				hosts = nil
+			}
+			for _, own := range known.Hosts {
+				hosts = append(hosts, own, "www."+own)
+			}
+			return unique(hosts), nil
+		}
+	}
+	if host == "" || !strings.ContainsAny(host, ".:") || strings.ContainsAny(host, "/{} \t\r\n") {
+		return nil, ErrNoSite
+	}
+	return []string{host}, nil
+}
+
+func unique(texts []string) (kept []string) {
+	seen := map[string]bool{}
+	for _, text := range texts {
+		if !seen[text] {
+			kept = append(kept, text)
+		}
+		seen[text] = true
+	}
+	return kept
+}

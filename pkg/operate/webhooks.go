@@ -1,0 +1,118 @@
+package operate
+
+import (
+	"context"
+	"errors"
+
+	"ushuru/pkg/webhook"
+)
+
+// Webhook is an endpoint of an API key.
+type Webhook struct {
+	Key string `json:"key"` // id of the API key
+	webhook.Endpoint
+}
+
+// Webhooks returns the endpoints of an API key, or with "" of all, those of one key
+// together.
+func (o *Operator) Webhooks(ctx context.Context, key string) (found []Webhook, err error) {
+	owners := []string{key}
+	if key == "" {
+		if owners, err = o.owners(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for _, owner := range owners {
+		endpoints, err := o.webhooks.List(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range endpoints {
+			found = append(found, Webhook{owner, e})
+		}
+	}
+	return found, nil
+}
+
+// Webhook returns an endpoint of any API key.
+func (o *Operator) Webhook(ctx context.Context, id string) (found Webhook, err error) {
+	owners, err := o.owners(ctx)
+	if err != nil {
+		return found, err
+	}
+	for _, owner := range owners {
+		e, err := o.webhooks.Get(ctx, owner, id)
+		if err == nil {
+			return Webhook{owner, e}, nil
+		}
+		if !errors.Is(err, webhook.ErrNotFound) {
+			return found, err
+		}
+	}
+	return found, ErrNotFound
+}
+
+// maxDeliveries is how many deliveries of an endpoint are listed, all that it keeps.
+const maxDeliveries = 500
+
+// Deliveries returns the deliveries of an endpoint, newest first.
+func (o *Operator) Deliveries(ctx context.Context, id string) ([]webhook.Delivery, error) {
+	w, err := o.Webhook(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return o.webhooks.Deliveries(ctx, w.Key, id, maxDeliveries)
+}
+
+// DeleteWebhook deletes an endpoint: nothing more is sent to it.
+func (o *Operator) DeleteWebhook(ctx context.Context, id string) error {
+	return o.do(ctx, "webhooks cancel", id, func() error {
+		w, err := o.Webhook(ctx, id)
+		if err != nil {
+			return err
+		}
+		return o.webhooks.Remove(ctx, w.Key, id)
+	})
+}
+
+// EnableWebhook enables an endpoint that was disabled, as for many failures.
+func (o *Operator) EnableWebhook(ctx context.Context, id string) error {
+	return o.do(ctx, "webhooks enable", id, func() error {
+		w, err := o.Webhook(ctx, id)
+		if err != nil {
+			return err
+		}
+		return o.webhooks.Enable(ctx, w.Key, id)
+	})
+}
+
+// RetryDeliveries sends a delivery of an endpoint again, or with "" all that have failed,
+// and returns how many.
+func (o *Operator) RetryDeliveries(ctx context.Context, id, delivery string) (int, error) {
+	return act(ctx, o, "webhooks retry", id+" "+delivery, func() (retried int, err error) {
+		w, err := o.Webhook(ctx, id)
+		if err != nil {
+			return 0, err
+		}
+		if delivery != "" {
+			if err := o.webhooks.Redeliver(ctx, w.Key, id, delivery); err != nil {
+				return 0, err
+			}
+			return 1, nil
+		}
+		all, err := o.webhooks.Deliveries(ctx, w.Key, id, maxDeliveries)
+		if err != nil {
+			return 0, err
+		}
+		for _, d := range all {
+			if d.State != webhook.Failed {
+				continue
+			}
+			if err := o.webhooks.Redeliver(ctx, w.Key, id, d.ID); err != nil {
+				return retried, err
+			}
+			retried++
+		}
+		return retried, nil
+	})
+}
