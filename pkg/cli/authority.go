@@ -4,14 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
+	"ushuru/pkg/cli/console"
+	"ushuru/pkg/operate"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/tra"
 )
 
-// authorityCommand is about the copy of the authority's lists.
+// authorityCommand is about the authority's calculator and the copy of its lists.
 type authorityCommand struct {
+	Check authorityCheckCommand `cmd:"" help:"Make each call of TRA's calculator in turn from this machine, with a worker's settings, and say which fails."`
+
 	Sync authoritySyncCommand `cmd:"" help:"Have a worker copy TRA's makes and labels now."`
 }
 
@@ -29,16 +34,15 @@ const syncPollInterval = 250 * time.Millisecond
 
 // Run is called by kong. It prints the report of the sync as JSON.
 func (c *authoritySyncCommand) Run(r *run) error {
-	conn, err := r.redis(c.redisConfig, false)
+	o, err := r.operator(c.redisConfig)
 	if err != nil {
 		return err
 	}
-	store := tra.NewStore(conn.Client(), tra.StoreOptions{})
-	id, err := store.RequestSync(r.ctx, tra.SyncOptions{All: true, Accept: c.Accept})
+	id, err := o.Sync(r.ctx, tra.SyncOptions{All: true, Accept: c.Accept})
 	if err != nil {
 		return err
 	}
-	outcome, err := c.await(r.ctx, store, id)
+	outcome, err := c.await(r.ctx, o, id)
 	if err != nil {
 		return err
 	}
@@ -56,13 +60,13 @@ func (c *authoritySyncCommand) Run(r *run) error {
 }
 
 // await returns the outcome of the requested sync.
-func (c *authoritySyncCommand) await(ctx context.Context, store *tra.Store, id string) (*tra.SyncOutcome, error) {
+func (c *authoritySyncCommand) await(ctx context.Context, o *operate.Operator, id string) (*tra.SyncOutcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Wait)
 	defer cancel()
 	ticker := time.NewTicker(syncPollInterval)
 	defer ticker.Stop()
 	for {
-		outcome, err := store.RequestedSync(ctx, id)
+		outcome, err := o.SyncOutcome(ctx, id)
 		if err != nil || outcome != nil {
 			return outcome, err
 		}
@@ -72,4 +76,51 @@ func (c *authoritySyncCommand) await(ctx context.Context, store *tra.Store, id s
 		case <-ticker.C:
 		}
 	}
+}
+
+// authorityCheckCommand calls TRA's calculator as a worker does.
+type authorityCheckCommand struct {
+	authorityConfig
+	console.Format
+
+	Make string `help:"Make of the vehicle that is asked for; without it TOYOTA." placeholder:"MAKE"`
+}
+
+// adviceOf says what to do about a kind of failure.
+var adviceOf = map[tra.Kind]string{
+	tra.Refused:       "TRA answers addresses in Tanzania only: run a worker there, or set AUTHORITY_PROXY.",
+	tra.Unavailable:   "Look whether TRA's website answers a browser. Known vehicles are still answered from the cache.",
+	tra.Certificate:   "A proxy may open TLS, or a certificate has expired: set AUTHORITY_CA_FILE to one that you trust.",
+	tra.BadAnswer:     "The answer has another form than before: TRA may have changed its calculator.",
+	tra.NoSuchVehicle: "TRA lists the vehicle and has no tax for it: try another --make.",
+}
+
+// Run is called by kong. It exits with 3 when a call has failed.
+func (c *authorityCheckCommand) Run(r *run) error {
+	client, err := tra.NewClient(c.options())
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	calls := client.Check(r.ctx, c.Make)
+	err = console.List(r.Streams, c.Format, calls, "CALL\tASKED\tOUTCOME\tMS\tGOT", func(call tra.CheckedCall) []string {
+		outcome := "ok"
+		if !call.OK {
+			outcome = "FAILED"
+		}
+		return []string{call.Call, call.Asked, outcome, strconv.FormatInt(call.TookMS, 10), call.Got}
+	})
+	last := calls[len(calls)-1]
+	if err != nil || last.OK {
+		return err
+	}
+	if !c.JSON {
+		_, _ = fmt.Fprintf(r.Err, "%s fails: %s\n", last.Call, console.Printable(last.Error))
+		for _, line := range []string{last.Answer, adviceOf[last.Kind]} {
+			if line != "" {
+				_, _ = fmt.Fprintln(r.Err, console.Printable(line))
+			}
+		}
+	}
+	return console.ExitError{Status: console.ExitRefused}
 }

@@ -16,6 +16,7 @@ import (
 
 	"ushuru/pkg/cli/caller"
 	"ushuru/pkg/cli/console"
+	"ushuru/pkg/cli/operator"
 )
 
 // Streams are the standard streams of the process.
@@ -30,15 +31,15 @@ type commands struct {
 	Serve     serveCommand     `cmd:"" help:"Run the API and the workers in one process."`
 	API       apiCommand       `cmd:"" name:"api" help:"Run the API."`
 	Worker    workerCommand    `cmd:"" help:"Run the workers."`
-	Keys      keysCommand      `cmd:"" help:"Create, list, limit and revoke API keys."`
-	Webhooks  webhooksCommand  `cmd:"" help:"Create, list and follow your webhooks; save and restore those of all keys."`
+	Keys      keysCommand      `cmd:"" help:"Create, list, limit, rotate and revoke API keys."`
+	Webhooks  webhooksCommand  `cmd:"" help:"Create, list and follow your webhooks; as the operator, act on, save and restore those of all keys."`
 	Estimate  caller.Estimate  `cmd:"" help:"Estimate a listing through the API."`
 	Quote     caller.Quote     `cmd:"" help:"Estimate a car that you describe."`
 	Compare   caller.Compare   `cmd:"" help:"Compare two listings through the API."`
 	Report    caller.Report    `cmd:"" help:"Read an auction sheet through the API."`
 	Years     caller.Years     `cmd:"" help:"Compare the taxes of a model by year of manufacture."`
-	Jobs      caller.Jobs      `cmd:"" help:"Show, follow and cancel jobs of the API."`
-	Batches   caller.Batches   `cmd:"" help:"List, show, follow, cancel and retry batches."`
+	Jobs      operator.Jobs    `cmd:"" help:"List, show, follow, cancel and retry your jobs; as the operator, those of all API keys."`
+	Batches   operator.Batches `cmd:"" help:"List, show, follow, cancel and retry your batches; as the operator, those of all API keys."`
 	Status    caller.Status    `cmd:"" help:"Print whether the API and TRA's calculator can be asked."`
 	Read      readCommand      `cmd:"" help:"Print the car that a listing page describes."`
 	Sheet     sheetCommand     `cmd:"" help:"Read an auction sheet and print the report, in English or Kiswahili."`
@@ -46,7 +47,12 @@ type commands struct {
 	Eval      evalCommand      `cmd:"" help:"Evaluate matching against labelled cases."`
 	Drift     driftCommand     `cmd:"" help:"Print TRA answers that differ from the known tax rules."`
 	Costs     costsCommand     `cmd:"" help:"Check a file of costs; show what listings say of freight."`
-	Authority authorityCommand `cmd:"" help:"Sync the copy of TRA's makes and labels by hand."`
+	Authority authorityCommand `cmd:"" help:"Check the calls of TRA's calculator; sync the copy of its makes and labels by hand."`
+	Cache     operator.Cache   `cmd:"" help:"Delete what is cached (operator)."`
+	Sites     operator.Sites   `cmd:"" help:"Pause and resume the fetching of a site (operator)."`
+	AI        operator.AI      `cmd:"" name:"ai" help:"Print and set the AI's budget of this day (operator)."`
+	Breaker   operator.Breaker `cmd:"" help:"Close the breakers of the workers that call TRA (operator)."`
+	Actions   operator.Actions `cmd:"" help:"List what operators did."`
 	Simulate  simulateCommand  `cmd:"" help:"Run a simulator on a port."`
 	Bench     benchCommand     `cmd:"" help:"Run benchmarks."`
 	Version   versionCommand   `cmd:"" help:"Print version, commit and date; --version does the same."`
@@ -103,7 +109,8 @@ func execute(args []string, r *run) (status int) {
 	r.common, r.log = root.Common, newLog(r.Err, root.LogLevel)
 	redis.SetLogger(redisLog{r.log})
 	r.warnSecretFlags(parsed)
-	err = parsed.Run(r, &console.Console{Streams: r.Streams, Ctx: r.ctx})
+	shared := &console.Console{Streams: r.Streams, Ctx: r.ctx}
+	err = parsed.Run(r, shared, r.session(shared))
 	r.cleanup.Run()
 	var exit console.ExitError
 	switch {

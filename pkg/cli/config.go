@@ -15,6 +15,7 @@ import (
 	"ushuru/api/web"
 	"ushuru/pkg/app"
 	"ushuru/pkg/cli/console"
+	"ushuru/pkg/cli/operator"
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/quota"
@@ -39,11 +40,7 @@ type Common struct {
 func (c Common) production() bool { return c.Env == "production" }
 
 // redisConfig says where Redis is.
-type redisConfig struct {
-	RedisURL        Secret `env:"REDIS_URL" placeholder:"URL" help:"redis://, rediss://, redis-socket://, redis-sentinel:// or redis-cluster:// URL."`
-	RedisPoolSize   int    `env:"REDIS_POOL_SIZE" default:"0" help:"Maximum connections per server; 0 means ten per CPU."`
-	AllowPlainRedis bool   `env:"ALLOW_PLAIN_REDIS" help:"Allow a Redis on another host without password and without TLS in production."`
-}
+type redisConfig = operator.Redis
 
 // secretsConfig is about secrets that are stored.
 type secretsConfig struct {
@@ -195,10 +192,7 @@ func (c workerConfig) options(authority authorityConfig) (*app.WorkerOptions, er
 		AIConcurrency: c.AIConcurrency, BatchWindow: c.BatchWindow, ShutdownTimeout: c.ShutdownTimeout,
 		Fetch:         fetch.Options{Timeout: c.FetchTimeout, UserAgent: c.UserAgent, Rate: c.FetchRate, DenyNets: denied},
 		SheetCacheDir: c.SheetCacheDir, AI: model, AIRuns: c.AIRuns,
-		Authority: tra.Options{
-			BaseURL: authority.AuthorityURL, Timeout: authority.AuthorityTimeout, CAFile: authority.AuthorityCAFile,
-			Proxy: string(authority.AuthorityProxy),
-		},
+		Authority:     authority.options(),
 		AuthorityRate: authority.AuthorityRate,
 	}, err
 }
@@ -238,6 +232,12 @@ func (c authorityConfig) Validate() error {
 		return fmt.Errorf("AUTHORITY_PROXY: %w", err)
 	}
 	return nil
+}
+
+func (c authorityConfig) options() tra.Options {
+	return tra.Options{
+		BaseURL: c.AuthorityURL, Timeout: c.AuthorityTimeout, CAFile: c.AuthorityCAFile, Proxy: string(c.AuthorityProxy),
+	}
 }
 
 // sheetConfig is about inspection sheets: the API refuses the URLs of other

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"ushuru/pkg/ai"
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/operate"
 	"ushuru/pkg/quota"
 )
 
@@ -17,60 +19,128 @@ import (
 type keysCommand struct {
 	Create keysCreate `cmd:"" help:"Create an API key. It is shown once only."`
 	List   keysList   `cmd:"" help:"List API keys without their secrets."`
-	Limit  keysLimit  `cmd:"" help:"Set limits of one key; omitted ones fall back to the server's."`
-	Revoke keysRevoke `cmd:"" help:"Revoke an API key within a second."`
+	Limit  keysLimit  `cmd:"" help:"Change limits of one key; what is not named stays."`
+	Rotate keysRotate `cmd:"" help:"Replace an API key by a new one with its id, limits and work. It is shown once only."`
+	Revoke keysRevoke `cmd:"" help:"Revoke an API key within a second, and end its jobs, batches and webhooks."`
 	Export keysExport `cmd:"" help:"Write the records of all API keys, with hashes and without the keys, as JSON lines."`
 	Import keysImport `cmd:"" help:"Add the keys of an export, read from standard input, that do not exist."`
 }
 
+// expiry is when a key expires: a day, or a time from now. The zero value is never.
+type expiry time.Time
+
+const day = 24 * time.Hour
+
+// UnmarshalText is called by kong.
+func (e *expiry) UnmarshalText(text []byte) error {
+	value := string(text)
+	if value == "never" {
+		*e = expiry{}
+		return nil
+	}
+	if at, err := time.ParseInLocation(time.DateOnly, value, time.Local); err == nil { //nolint:gosmopolitan // of the operator
+		*e = expiry(at)
+		return nil
+	}
+	number, isDays := strings.CutSuffix(value, "d")
+	days, err := strconv.Atoi(number)
+	after := time.Duration(days) * day
+	if !isDays || err != nil {
+		after, err = time.ParseDuration(value)
+	}
+	if err != nil || after <= 0 || after > 100*365*day {
+		return fmt.Errorf("%q is not a time; examples: 90d, 12h, 2027-01-31, never", value)
+	}
+	*e = expiry(time.Now().Add(after))
+	return nil
+}
+
 type keysCreate struct {
 	redisConfig
-	Name string `arg:"" help:"Owner or purpose of the key."`
+	Name    string `arg:"" help:"Owner or purpose of the key. No two valid keys have one name."`
+	Expires expiry `placeholder:"WHEN" help:"When the key expires: 90d, 12h, 2027-01-31."`
 }
 
 // Run is called by kong.
 func (c *keysCreate) Run(r *run) error {
-	store, err := r.keys(c.redisConfig)
+	o, err := r.operator(c.redisConfig)
 	if err != nil {
 		return err
 	}
-	plain, key, err := store.Create(r.ctx, c.Name)
+	plain, key, err := o.CreateKey(r.ctx, c.Name, time.Time(c.Expires))
+	if errors.Is(err, keys.ErrNameTaken) {
+		return fmt.Errorf("another key is named %q; see ushuru keys list", c.Name)
+	}
 	if err != nil {
 		return err
 	}
+	return r.printKey(plain, fmt.Sprintf("Created key %s for %q%s.", key.ID, key.Name, until(key.Expires)))
+}
+
+// printKey prints a new key to standard output, and what it is to standard error.
+func (r *run) printKey(plain, what string) error {
 	if _, err := fmt.Fprintln(r.Out, plain); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(r.Err, "Created key %s for %q. Copy it now; it cannot be shown again.\n", key.ID, key.Name)
+	_, err := fmt.Fprintln(r.Err, what, "Copy it now; it cannot be shown again.")
 	return err
+}
+
+func until(expires time.Time) string {
+	if expires.IsZero() {
+		return ""
+	}
+	return " until " + console.Time(expires)
 }
 
 type keysLimit struct {
 	redisConfig
-	ID         string   `arg:"" name:"id" help:"Id of the key, as printed by keys list."`
-	Rate       int      `help:"Requests per minute that start work."`
-	Jobs       int      `help:"Running jobs."`
-	BatchItems int      `help:"Listings in running batches."`
-	Bytes      byteSize `help:"Bytes that are kept because of the key, as 192MB."`
-	AITokens   int64    `name:"ai-tokens" help:"Tokens of the AI a day."`
+	ID         string    `arg:"" name:"id" help:"Id of the key, as printed by keys list."`
+	Rate       *int      `help:"Requests per minute that start work; 0 restores the server's limit, as for those below."`
+	Jobs       *int      `help:"Running jobs."`
+	BatchItems *int      `help:"Listings in running batches."`
+	Bytes      *byteSize `help:"Bytes that are kept because of the key, as 192MB."`
+	AITokens   *int64    `name:"ai-tokens" help:"Tokens of the AI a day."`
+	Expires    *expiry   `placeholder:"WHEN" help:"When the key expires: 90d, 12h, 2027-01-31, never."`
 }
 
 // Run is called by kong.
 func (c *keysLimit) Run(r *run) error {
-	if min(c.Rate, c.Jobs, c.BatchItems) < 0 || c.AITokens < 0 {
-		return errors.New("a limit must not be negative; 0 means the server's limit")
-	}
-	store, err := r.keys(c.redisConfig)
+	o, err := r.operator(c.redisConfig)
 	if err != nil {
 		return err
 	}
-	limits := quota.Limits{PerMinute: c.Rate, Jobs: c.Jobs, BatchItems: c.BatchItems, Bytes: int64(c.Bytes), AITokens: c.AITokens}
-	err = store.Limit(r.ctx, c.ID, limits)
+	key, err := o.LimitKey(r.ctx, c.ID, operate.LimitChange{
+		PerMinute: c.Rate, Jobs: c.Jobs, BatchItems: c.BatchItems, Bytes: (*int64)(c.Bytes), AITokens: c.AITokens,
+		Expires: (*time.Time)(c.Expires),
+	})
 	if err != nil {
 		return noKey(c.ID, err)
 	}
-	_, err = fmt.Fprintf(r.Out, "limits of %s: %s\n", c.ID, limitsText(limits))
+	_, err = fmt.Fprintf(r.Out, "limits of %s: %s%s\n", c.ID, limitsText(key.Limits), until(key.Expires))
 	return err
+}
+
+type keysRotate struct {
+	redisConfig
+	ID    string        `arg:"" name:"id" help:"Id of the key, as printed by keys list."`
+	Grace time.Duration `default:"24h" help:"For how long the old key stays valid too; 0s ends it at once."`
+}
+
+// Run is called by kong.
+func (c *keysRotate) Run(r *run) error {
+	o, err := r.operator(c.redisConfig)
+	if err != nil {
+		return err
+	}
+	plain, key, err := o.RotateKey(r.ctx, c.ID, c.Grace)
+	if errors.Is(err, keys.ErrNotValid) {
+		return fmt.Errorf("key %s is revoked or has expired", c.ID)
+	}
+	if err != nil {
+		return noKey(c.ID, err)
+	}
+	return r.printKey(plain, fmt.Sprintf("Rotated key %s of %q; the old one is valid%s.", key.ID, key.Name, until(key.OldUntil)))
 }
 
 // limitsText prints a key's own limits; - means the server's limit.
@@ -91,7 +161,7 @@ func limitsText(l quota.Limits) string {
 
 // noKey returns the error of a key: one that says how to find its id when there is none.
 func noKey(id string, err error) error {
-	if errors.Is(err, keys.ErrNotFound) {
+	if errors.Is(err, operate.ErrNotFound) {
 		return fmt.Errorf("no key has the id %q; see ushuru keys list", id)
 	}
 	return err
@@ -133,11 +203,11 @@ func (c *keysList) Run(r *run) error {
 			return err
 		}
 		rows = append(rows, []string{
-			key.ID, key.Name, key.Hint, console.Time(key.Created), console.Time(key.Revoked), limitsText(key.Limits),
+			key.ID, key.Name, key.Hint, console.Time(key.Created), console.Time(key.Expires), console.Time(key.Revoked), limitsText(key.Limits),
 			keptText(account), tokensText(tokens, cmp.Or(key.Limits.AITokens, c.KeyAITokens)),
 		})
 	}
-	return console.Table(r.Streams, "ID\tNAME\tENDS IN\tCREATED\tREVOKED\tLIMITS\tKEPT\tAI TOKENS TODAY", rows)
+	return console.Table(r.Streams, "ID\tNAME\tENDS IN\tCREATED\tEXPIRES\tREVOKED\tLIMITS\tKEPT\tAI TOKENS TODAY", rows)
 }
 
 // tokensText prints the tokens of the AI that a key has used today, of how many.
@@ -159,21 +229,28 @@ func keptText(account quota.Account) string {
 
 type keysRevoke struct {
 	redisConfig
-	ID string `arg:"" name:"id" help:"Id of the key, as printed by keys list."`
+	console.Format
+
+	ID       string `arg:"" name:"id" help:"Id of the key, as printed by keys list."`
+	KeepWork bool   `help:"Let its jobs and batches go on, and keep its webhooks."`
 }
 
 // Run is called by kong.
 func (c *keysRevoke) Run(r *run) error {
-	store, err := r.keys(c.redisConfig)
+	o, err := r.operator(c.redisConfig)
 	if err != nil {
 		return err
 	}
-	err = store.Revoke(r.ctx, c.ID)
+	stopped, err := o.RevokeKey(r.ctx, c.ID, c.KeepWork)
 	if err != nil {
 		return noKey(c.ID, err)
 	}
-	_, err = fmt.Fprintf(r.Out, "revoked %s\n", c.ID)
-	return err
+	return console.Show(r.Streams, c.Format, stopped, []console.Field{
+		{Name: "Revoked", Value: c.ID},
+		{Name: "Batches", Value: fmt.Sprintf("%d cancelled", stopped.Batches)},
+		{Name: "Jobs", Value: fmt.Sprintf("%d cancelled", stopped.Jobs)},
+		{Name: "Webhooks", Value: fmt.Sprintf("%d deleted", stopped.Webhooks)},
+	})
 }
 
 type keysExport struct{ redisConfig }

@@ -7,6 +7,9 @@ import (
 	"log/slog"
 
 	"ushuru/pkg/app"
+	"ushuru/pkg/cli/console"
+	"ushuru/pkg/cli/operator"
+	"ushuru/pkg/operate"
 	"ushuru/pkg/redisx"
 )
 
@@ -22,6 +25,19 @@ type run struct {
 // redis connects; embedded permits the Redis inside the process.
 func (r *run) redis(config redisConfig, embedded bool) (*redisx.Conn, error) {
 	return r.connect(config, embedded, false)
+}
+
+// session is what the commands of an operator need.
+func (r *run) session(c *console.Console) *operator.Session {
+	return &operator.Session{
+		Console: c, Log: r.log, Production: r.common.production(),
+		Connect: func(config operator.Redis) (*redisx.Conn, error) { return r.redis(config, false) },
+	}
+}
+
+// operator returns what acts for the person who runs the program.
+func (r *run) operator(config redisConfig) (*operate.Operator, error) {
+	return r.session(&console.Console{Streams: r.Streams, Ctx: r.ctx}).Operator(config)
 }
 
 // connect connects; loading permits a Redis that does not serve yet.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"ushuru/pkg/cli/caller"
+	"ushuru/pkg/cli/operator"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/webhook"
 )
@@ -16,7 +16,7 @@ import (
 // webhooksCommand is about the caller's webhooks; the operator saves those of all API
 // keys.
 type webhooksCommand struct {
-	caller.Webhooks
+	operator.Webhooks
 
 	Export webhooksExport `cmd:"" help:"Write the webhooks of all API keys, with their secrets, to a new file."`
 	Import webhooksImport `cmd:"" help:"Add the webhooks of an export that do not exist. Import the keys first."`

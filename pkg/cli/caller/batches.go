@@ -13,17 +13,6 @@ import (
 	"ushuru/pkg/client"
 )
 
-// Batches is about batches that were submitted; the command batch submits one.
-type Batches struct {
-	List    batchesList    `cmd:"" help:"List your batches, newest first."`
-	Show    batchesShow    `cmd:"" help:"Print the status of a batch."`
-	Rows    batchesRows    `cmd:"" help:"List the rows of a batch with their state."`
-	Results batchesResults `cmd:"" help:"Write the results of a batch to a file, also while it runs."`
-	Follow  batchesFollow  `cmd:"" help:"Wait for the end of a batch."`
-	Cancel  batchesCancel  `cmd:"" help:"Cancel the rows of a batch that wait."`
-	Retry   batchesRetry   `cmd:"" help:"Retry the failed rows of a batch."`
-}
-
 // batchID names a batch.
 type batchID struct {
 	ID string `arg:"" help:"Id of the batch, as printed by batches list."`
@@ -36,14 +25,15 @@ type batchFlags struct {
 	batchID
 }
 
-type batchesList struct {
+// BatchesList lists the caller's batches.
+type BatchesList struct {
 	clientConfig
 	console.Format
 	Limit int `default:"50" help:"Maximum number of batches."`
 }
 
 // Run is called by kong.
-func (c *batchesList) Run(r *console.Console) error {
+func (c *BatchesList) Run(r *console.Console) error {
 	return c.call(r, func(ctx context.Context, api *client.Client) error {
 		all, err := first(api.Batches(ctx), c.Limit)
 		if err != nil {
@@ -96,36 +86,40 @@ func (c batchFlags) one(r *console.Console, read func(ctx context.Context, api *
 	})
 }
 
-type batchesShow struct{ batchFlags }
+// BatchesShow prints the status of a batch.
+type BatchesShow struct{ batchFlags }
 
 // Run is called by kong.
-func (c *batchesShow) Run(r *console.Console) error {
+func (c *BatchesShow) Run(r *console.Console) error {
 	return c.one(r, func(ctx context.Context, api *client.Client) (*client.Batch, error) { return api.Batch(ctx, c.ID) })
 }
 
-type batchesCancel struct{ batchFlags }
+// BatchesCancel cancels the waiting rows of a batch.
+type BatchesCancel struct{ batchFlags }
 
 // Run is called by kong.
-func (c *batchesCancel) Run(r *console.Console) error {
+func (c *BatchesCancel) Run(r *console.Console) error {
 	return c.one(r, func(ctx context.Context, api *client.Client) (*client.Batch, error) {
 		return api.CancelBatch(ctx, c.ID)
 	})
 }
 
-type batchesRetry struct{ batchFlags }
+// BatchesRetry retries the failed rows of a batch.
+type BatchesRetry struct{ batchFlags }
 
 // Run is called by kong.
-func (c *batchesRetry) Run(r *console.Console) error {
+func (c *BatchesRetry) Run(r *console.Console) error {
 	return c.one(r, func(ctx context.Context, api *client.Client) (*client.Batch, error) { return api.RetryBatch(ctx, c.ID) })
 }
 
-type batchesRows struct {
+// BatchesRows lists the rows of a batch.
+type BatchesRows struct {
 	batchFlags
 	State string `enum:",waiting,running,succeeded,failed,cancelled,rejected" default:"" help:"Only rows in this state."`
 }
 
 // Run is called by kong.
-func (c *batchesRows) Run(r *console.Console) error {
+func (c *BatchesRows) Run(r *console.Console) error {
 	return c.call(r, func(ctx context.Context, api *client.Client) error {
 		var all []*client.BatchItem
 		for item, err := range api.BatchItems(ctx, c.ID, c.State) {
@@ -145,14 +139,15 @@ func (c *batchesRows) Run(r *console.Console) error {
 	})
 }
 
-type batchesResults struct {
+// BatchesResults writes the results of a batch to a file.
+type BatchesResults struct {
 	clientConfig
 	batchID
 	Out string `required:"" placeholder:"FILE" type:"path" help:"Output file; its ending selects the format: .xlsx, .csv …"`
 }
 
 // Run is called by kong.
-func (c *batchesResults) Run(r *console.Console) error {
+func (c *BatchesResults) Run(r *console.Console) error {
 	return c.call(r, func(ctx context.Context, api *client.Client) error {
 		return saveResults(ctx, r.Streams, api, c.ID, c.Out, nil)
 	})
@@ -172,13 +167,14 @@ func saveResults(ctx context.Context, streams console.Streams, api *client.Clien
 	return console.CopyFile(out, body)
 }
 
-type batchesFollow struct {
+// BatchesFollow waits for the end of a batch.
+type BatchesFollow struct {
 	batchFlags
 	AllowFailures bool `help:"Exit with 0 though rows failed or were rejected."`
 }
 
 // Run is called by kong.
-func (c *batchesFollow) Run(r *console.Console) error {
+func (c *BatchesFollow) Run(r *console.Console) error {
 	api, err := c.client()
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package caller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -10,21 +11,13 @@ import (
 	"ushuru/pkg/client"
 )
 
-// Jobs is about jobs of the API.
-type Jobs struct {
-	List   jobsList   `cmd:"" help:"List the jobs that your API key has requested, newest first."`
-	Show   jobsShow   `cmd:"" help:"Print a job with its result or error."`
-	Follow jobsFollow `cmd:"" help:"Wait for the end of a job, and print its result or error."`
-	Cancel jobsCancel `cmd:"" help:"Cancel a job that no one else waits for."`
-	Retry  jobsRetry  `cmd:"" help:"Submit the request of a failed job again."`
-}
-
 // jobID names a job.
 type jobID struct {
 	ID string `arg:"" help:"Id of the job, as printed by jobs list."`
 }
 
-type jobsList struct {
+// JobsList lists the jobs of the caller.
+type JobsList struct {
 	clientConfig
 	console.Format
 	State string `enum:",queued,running,succeeded,failed,cancelled" default:"" help:"Only jobs in this state."`
@@ -32,7 +25,7 @@ type jobsList struct {
 }
 
 // Run is called by kong.
-func (c *jobsList) Run(r *console.Console) error {
+func (c *JobsList) Run(r *console.Console) error {
 	return c.call(r, func(ctx context.Context, api *client.Client) error {
 		all, err := first(api.Jobs(ctx, c.State), c.Limit)
 		if err != nil {
@@ -69,14 +62,18 @@ func about(j *client.ListedJob) string {
 	return console.OneLine(j.URLs...)
 }
 
-type jobsRetry struct {
+// JobsRetry submits the request of a failed job again.
+type JobsRetry struct {
 	clientConfig
 	console.Format
-	jobID
+	ID string `arg:"" optional:"" help:"Id of the job, as printed by jobs list; only the operator may leave it out."`
 }
 
 // Run is called by kong.
-func (c *jobsRetry) Run(r *console.Console) error {
+func (c *JobsRetry) Run(r *console.Console) error {
+	if c.ID == "" {
+		return errors.New("give the id of a job: see ushuru jobs list")
+	}
 	return c.call(r, func(ctx context.Context, api *client.Client) error {
 		job, err := api.RetryJob(ctx, c.ID)
 		if err != nil {
@@ -86,7 +83,8 @@ func (c *jobsRetry) Run(r *console.Console) error {
 	})
 }
 
-type jobsShow struct {
+// JobsShow prints a job with its result or error.
+type JobsShow struct {
 	clientConfig
 	termFlags
 	console.Format
@@ -94,7 +92,7 @@ type jobsShow struct {
 }
 
 // Run is called by kong.
-func (c *jobsShow) Run(r *console.Console) error {
+func (c *JobsShow) Run(r *console.Console) error {
 	terms, err := c.terms()
 	if err != nil {
 		return err
@@ -108,7 +106,8 @@ func (c *jobsShow) Run(r *console.Console) error {
 	})
 }
 
-type jobsFollow struct {
+// JobsFollow waits for the end of a job.
+type JobsFollow struct {
 	clientConfig
 	termFlags
 	console.Format
@@ -116,7 +115,7 @@ type jobsFollow struct {
 }
 
 // Run is called by kong.
-func (c *jobsFollow) Run(r *console.Console) error {
+func (c *JobsFollow) Run(r *console.Console) error {
 	terms, err := c.terms()
 	if err != nil {
 		return err
@@ -154,14 +153,15 @@ func printEnd(r *console.Console, f console.Format, job *client.Job) error {
 	return nil
 }
 
-type jobsCancel struct {
+// JobsCancel withdraws the caller from a job.
+type JobsCancel struct {
 	clientConfig
 	console.Format
 	jobID
 }
 
 // Run is called by kong.
-func (c *jobsCancel) Run(r *console.Console) error {
+func (c *JobsCancel) Run(r *console.Console) error {
 	return c.call(r, func(ctx context.Context, api *client.Client) error {
 		job, err := api.CancelJob(ctx, c.ID)
 		if err != nil {

@@ -2,6 +2,7 @@ package caller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,22 +12,6 @@ import (
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
 )
-
-// Webhooks is about the caller's own webhooks.
-type Webhooks struct {
-	List       webhooksList       `cmd:"" help:"List your webhooks."`
-	Show       webhooksShow       `cmd:"" help:"Print a webhook."`
-	Create     webhooksCreate     `cmd:"" help:"Create a webhook. Its secret is shown once only."`
-	Update     webhooksUpdate     `cmd:"" help:"Change the URL or the events of a webhook."`
-	Cancel     webhooksCancel     `cmd:"" aliases:"delete" help:"Delete a webhook."`
-	Rotate     webhooksRotate     `cmd:"" help:"Create a new secret. The old one stays valid for 24 hours."`
-	Enable     webhooksEnable     `cmd:"" help:"Enable a disabled webhook."`
-	Test       webhooksTest       `cmd:"" help:"Send the event webhook.test."`
-	Challenge  webhooksChallenge  `cmd:"" help:"Ask your pending webhook again whether it wants events."`
-	Deliveries webhooksDeliveries `cmd:"" help:"List the deliveries of a webhook, newest first."`
-	Follow     webhooksFollow     `cmd:"" help:"Print the deliveries of a webhook as they are made, until Ctrl-C."`
-	Retry      webhooksRetry      `cmd:"" help:"Send a delivery again."`
-}
 
 // webhookFlags are what every command about one webhook has.
 type webhookFlags struct {
@@ -98,13 +83,14 @@ func lastAttempt(d client.Delivery) string {
 	return console.OneLine(status, last.Error)
 }
 
-type webhooksList struct {
+// WebhooksList lists the caller's webhooks.
+type WebhooksList struct {
 	clientConfig
 	console.Format
 }
 
 // Run is called by kong.
-func (c *webhooksList) Run(r *console.Console) error {
+func (c *WebhooksList) Run(r *console.Console) error {
 	return c.call(r, func(ctx context.Context, api *client.Client) error {
 		all, err := api.Webhooks(ctx)
 		if err != nil {
@@ -116,14 +102,16 @@ func (c *webhooksList) Run(r *console.Console) error {
 	})
 }
 
-type webhooksShow struct{ webhookFlags }
+// WebhooksShow prints a webhook.
+type WebhooksShow struct{ webhookFlags }
 
 // Run is called by kong.
-func (c *webhooksShow) Run(r *console.Console) error {
+func (c *WebhooksShow) Run(r *console.Console) error {
 	return c.one(r, func(ctx context.Context, api *client.Client) (*client.Webhook, error) { return api.Webhook(ctx, c.ID) })
 }
 
-type webhooksCreate struct {
+// WebhooksCreate creates a webhook.
+type WebhooksCreate struct {
 	clientConfig
 	console.Format
 	Events []string `default:"job.completed,batch.completed" help:"Events: job.completed, batch.completed."`
@@ -131,7 +119,7 @@ type webhooksCreate struct {
 }
 
 // Run is called by kong.
-func (c *webhooksCreate) Run(r *console.Console) error {
+func (c *WebhooksCreate) Run(r *console.Console) error {
 	return c.call(r, func(ctx context.Context, api *client.Client) error {
 		hook, err := api.CreateWebhook(ctx, client.WebhookRequest{URL: c.URL, Events: c.Events})
 		if err != nil {
@@ -141,23 +129,25 @@ func (c *webhooksCreate) Run(r *console.Console) error {
 	})
 }
 
-type webhooksUpdate struct {
+// WebhooksUpdate changes a webhook.
+type WebhooksUpdate struct {
 	webhookFlags
 	To     string   `placeholder:"URL" help:"The new URL. The webhook is pending again."`
 	Events []string `placeholder:"EVENT" help:"The new events: job.completed, batch.completed."`
 }
 
 // Run is called by kong.
-func (c *webhooksUpdate) Run(r *console.Console) error {
+func (c *WebhooksUpdate) Run(r *console.Console) error {
 	return c.one(r, func(ctx context.Context, api *client.Client) (*client.Webhook, error) {
 		return api.UpdateWebhook(ctx, c.ID, client.WebhookRequest{URL: c.To, Events: c.Events})
 	})
 }
 
-type webhooksCancel struct{ webhookFlags }
+// WebhooksCancel deletes a webhook.
+type WebhooksCancel struct{ webhookFlags }
 
 // Run is called by kong.
-func (c *webhooksCancel) Run(r *console.Console) error {
+func (c *WebhooksCancel) Run(r *console.Console) error {
 	return c.call(r, func(ctx context.Context, api *client.Client) error {
 		if err := api.DeleteWebhook(ctx, c.ID); err != nil {
 			return err
@@ -167,58 +157,67 @@ func (c *webhooksCancel) Run(r *console.Console) error {
 	})
 }
 
-type webhooksRotate struct{ webhookFlags }
+// WebhooksRotate creates a new secret of a webhook.
+type WebhooksRotate struct{ webhookFlags }
 
 // Run is called by kong.
-func (c *webhooksRotate) Run(r *console.Console) error {
+func (c *WebhooksRotate) Run(r *console.Console) error {
 	return c.one(r, func(ctx context.Context, api *client.Client) (*client.Webhook, error) {
 		return api.RotateWebhook(ctx, c.ID)
 	})
 }
 
-type webhooksEnable struct{ webhookFlags }
+// WebhooksEnable enables a disabled webhook.
+type WebhooksEnable struct{ webhookFlags }
 
 // Run is called by kong.
-func (c *webhooksEnable) Run(r *console.Console) error {
+func (c *WebhooksEnable) Run(r *console.Console) error {
 	return c.one(r, func(ctx context.Context, api *client.Client) (*client.Webhook, error) {
 		return api.EnableWebhook(ctx, c.ID)
 	})
 }
 
-type webhooksTest struct{ webhookFlags }
+// WebhooksTest sends a test event.
+type WebhooksTest struct{ webhookFlags }
 
 // Run is called by kong.
-func (c *webhooksTest) Run(r *console.Console) error {
+func (c *WebhooksTest) Run(r *console.Console) error {
 	return c.delivery(r, func(ctx context.Context, api *client.Client) (*client.Delivery, error) {
 		return api.TestWebhook(ctx, c.ID)
 	})
 }
 
-type webhooksChallenge struct{ webhookFlags }
+// WebhooksChallenge asks a pending webhook again whether it wants events.
+type WebhooksChallenge struct{ webhookFlags }
 
 // Run is called by kong.
-func (c *webhooksChallenge) Run(r *console.Console) error {
+func (c *WebhooksChallenge) Run(r *console.Console) error {
 	return c.delivery(r, func(ctx context.Context, api *client.Client) (*client.Delivery, error) {
 		return api.VerifyWebhook(ctx, c.ID)
 	})
 }
 
-type webhooksRetry struct {
+// WebhooksRetry sends a delivery again.
+type WebhooksRetry struct {
 	webhookFlags
-	Delivery string `arg:"" help:"Id of the delivery, as printed by webhooks deliveries."`
+	Delivery string `arg:"" optional:"" help:"Id of the delivery, as printed by webhooks deliveries; only the operator may leave it out."`
 }
 
 // Run is called by kong.
-func (c *webhooksRetry) Run(r *console.Console) error {
+func (c *WebhooksRetry) Run(r *console.Console) error {
+	if c.Delivery == "" {
+		return errors.New("give the id of a delivery: see ushuru webhooks deliveries")
+	}
 	return c.delivery(r, func(ctx context.Context, api *client.Client) (*client.Delivery, error) {
 		return api.Redeliver(ctx, c.ID, c.Delivery)
 	})
 }
 
-type webhooksDeliveries struct{ webhookFlags }
+// WebhooksDeliveries lists the deliveries of a webhook.
+type WebhooksDeliveries struct{ webhookFlags }
 
 // Run is called by kong.
-func (c *webhooksDeliveries) Run(r *console.Console) error {
+func (c *WebhooksDeliveries) Run(r *console.Console) error {
 	return c.call(r, func(ctx context.Context, api *client.Client) error {
 		all, err := api.Deliveries(ctx, c.ID)
 		if err != nil {
@@ -228,7 +227,8 @@ func (c *webhooksDeliveries) Run(r *console.Console) error {
 	})
 }
 
-type webhooksFollow struct {
+// WebhooksFollow prints deliveries as they are made.
+type WebhooksFollow struct {
 	clientConfig
 	ID string `arg:"" help:"Id of the webhook, as printed by webhooks list."`
 }
@@ -241,7 +241,7 @@ const followed = 10
 
 // Run is called by kong. It prints a delivery when it is made and whenever an attempt has
 // ended, one per line.
-func (c *webhooksFollow) Run(r *console.Console) error {
+func (c *WebhooksFollow) Run(r *console.Console) error {
 	api, err := c.client()
 	if err != nil {
 		return err

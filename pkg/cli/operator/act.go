@@ -1,0 +1,197 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"ushuru/pkg/cli/console"
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/operate"
+	"ushuru/pkg/tra"
+)
+
+// Cache is about what is cached.
+type Cache struct {
+	Drop cacheDrop `cmd:"" help:"Delete what is cached of a listing, or of a vehicle of TRA."`
+}
+
+type cacheDrop struct {
+	Redis
+	console.Format
+
+	URL       string `arg:"" help:"URL of the listing; without it the vehicle is given by flags." optional:""`
+	Make      string `help:"Make, as TRA spells it."`
+	ModelBody string `help:"Label of the model, as TRA spells it."`
+	Year      int    `help:"Year of manufacture; without it all years."`
+	Country   string `help:"Country of origin; without it all countries."`
+	Fuel      string `help:"Fuel type, as TRA spells it; without it all."`
+	Engine    string `help:"Engine capacity, as TRA spells it: \"1001 - 1500 CC\"; without it all."`
+}
+
+// Run is called by kong.
+func (c *cacheDrop) Run(s *Session) error {
+	tuple := tra.Tuple{
+		Make: c.Make, ModelBody: c.ModelBody, YOM: c.Year, Country: c.Country, Fuel: c.Fuel, Capacity: c.Engine,
+	}
+	if (c.URL == "") == (tuple == tra.Tuple{}) {
+		return errors.New("give the URL of a listing, or a vehicle with --make and --model-body")
+	}
+	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
+		drop := func() (operate.Dropped, error) { return o.DropTuple(ctx, tuple) }
+		if c.URL != "" {
+			drop = func() (operate.Dropped, error) { return o.DropURL(ctx, c.URL) }
+		}
+		dropped, err := drop()
+		if err != nil {
+			return err
+		}
+		return console.Show(s.Streams, c.Format, dropped, []console.Field{
+			{Name: "Results", Value: strconv.Itoa(dropped.Results)},
+			{Name: "Calculations", Value: strconv.Itoa(dropped.Calculations)},
+			{Name: "Refusals", Value: strconv.Itoa(dropped.Refusals)},
+		})
+	})
+}
+
+// Sites is about the sites that pages are fetched from.
+type Sites struct {
+	List   sitesList   `cmd:"" help:"List the sites that are paused."`
+	Pause  sitesPause  `cmd:"" help:"Request no pages of a site for a time."`
+	Resume sitesResume `cmd:"" help:"End the pauses of a site, also those that it has asked for."`
+}
+
+type sitesList struct {
+	Redis
+	console.Format
+}
+
+// Run is called by kong.
+func (c *sitesList) Run(s *Session) error {
+	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
+		pauses, err := o.SitePauses(ctx)
+		if err != nil {
+			return err
+		}
+		return console.List(s.Streams, c.Format, pauses, "HOST\tPAUSED UNTIL\tBY", func(p fetch.Pause) []string {
+			by := "the site"
+			if p.ByOperator {
+				by = "an operator"
+			}
+			return []string{p.Host, console.Time(p.Until), by}
+		})
+	})
+}
+
+type sitesPause struct {
+	Redis
+
+	Site string        `arg:"" help:"Host, or name of a known site."`
+	For  time.Duration `default:"1h" help:"For how long, at most 720h."`
+}
+
+// Run is called by kong.
+func (c *sitesPause) Run(s *Session) error {
+	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
+		hosts, err := o.PauseSite(ctx, c.Site, c.For)
+		return s.done(err, "paused until %s: %s\n", console.Time(time.Now().Add(c.For)), oneWord(hosts...))
+	})
+}
+
+type sitesResume struct {
+	Redis
+
+	Site string `arg:"" help:"Host, or name of a known site."`
+}
+
+// Run is called by kong.
+func (c *sitesResume) Run(s *Session) error {
+	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
+		n, err := o.ResumeSite(ctx, c.Site)
+		return s.done(err, "%d pauses ended\n", n)
+	})
+}
+
+// AI is about the AI.
+type AI struct {
+	Budget aiBudget `cmd:"" help:"Print the tokens of this day, or set their limit for this day."`
+}
+
+type aiBudget struct {
+	Redis
+	console.Format
+
+	Tokens        *int64 `arg:"" help:"Limit of this day for all workers; 0 means no limit." optional:""`
+	Reset         bool   `help:"Restore the limit of the settings."`
+	AIDailyTokens int64  `default:"2000000" env:"AI_DAILY_TOKENS" help:"Maximum tokens a day, Dar es Salaam time, for all workers; then matching continues without the AI; 0 means no limit." name:"ai-daily-tokens"`
+}
+
+// Run is called by kong.
+func (c *aiBudget) Run(s *Session) error {
+	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) (err error) {
+		switch {
+		case c.Reset && c.Tokens != nil:
+			err = errors.New("give a limit or --reset")
+		case c.Reset:
+			err = o.ResetAIBudget(ctx)
+		case c.Tokens != nil:
+			err = o.SetAIBudget(ctx, *c.Tokens)
+		}
+		if err != nil {
+			return err
+		}
+		b, err := o.AIBudget(ctx, c.AIDailyTokens)
+		if err != nil {
+			return err
+		}
+		limit := "none"
+		if b.Limit > 0 {
+			limit = fmt.Sprintf("%d (%d %% used)", b.Limit, b.Used*100/b.Limit)
+		}
+		if b.Set {
+			limit += ", set by an operator for this day"
+		}
+		return console.Show(s.Streams, c.Format, b, []console.Field{
+			{Name: "Used", Value: strconv.FormatInt(b.Used, 10)},
+			{Name: "Limit", Value: limit},
+			{Name: "Resets", Value: console.Time(b.Resets)},
+		})
+	})
+}
+
+// Breaker is about the breakers of the workers that call TRA.
+type Breaker struct {
+	Reset breakerReset `cmd:"" help:"Close the breakers of all workers that call TRA, within 4 s."`
+}
+
+type breakerReset struct{ Redis }
+
+// Run is called by kong.
+func (c *breakerReset) Run(s *Session) error {
+	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
+		return s.done(o.ResetBreaker(ctx), "the workers that call TRA close their breakers within %v\n", tra.WorkerInterval)
+	})
+}
+
+// Actions lists what operators did.
+type Actions struct {
+	Redis
+	console.Format
+
+	Limit int `default:"50" help:"Maximum number of actions, the newest."`
+}
+
+// Run is called by kong.
+func (c *Actions) Run(s *Session) error {
+	return s.act(c.Redis, func(ctx context.Context, o *operate.Operator) error {
+		all, err := o.Actions(ctx, c.Limit)
+		if err != nil {
+			return err
+		}
+		return console.List(s.Streams, c.Format, all, "AT\tWHO\tACTION\tTARGET\tERROR", func(a operate.Action) []string {
+			return []string{console.Time(a.At), a.Who, a.Action, a.Target, a.Error}
+		})
+	})
+}
