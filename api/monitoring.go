@@ -58,11 +58,11 @@ func (s *Server) checkLogin(w http.ResponseWriter, r *http.Request, login login,
 	}
 	address := s.addressOf(r)
 	if wait := attempts.wait(address); wait > 0 {
-		s.failedLogins.WithLabelValues("refused").Inc()
+		s.options.Metrics.FailedLogin("refused")
 		return errLoginSlowed.After(max(wholeSeconds(wait), time.Second))
 	}
 	if !login.accepts(r) {
-		s.failedLogins.WithLabelValues("wrong").Inc()
+		s.options.Metrics.FailedLogin("wrong")
 		s.options.Log.WarnContext(r.Context(), "operator login failed", "address", address.String(),
 			"failures", attempts.fail(address))
 		w.Header().Set("WWW-Authenticate", `Basic realm="Ushuru operators", charset="UTF-8"`)

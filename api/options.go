@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/batch"
@@ -21,6 +20,7 @@ import (
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/quota"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/stat"
@@ -100,8 +100,8 @@ type Options struct {
 	TrustedProxies []netip.Prefix
 	// Stat counts the requests of API keys. Nil counts nothing.
 	Stat *stat.Recorder
-	// Metrics registers the metrics of the API. Nil registers none.
-	Metrics prometheus.Registerer
+	// Metrics count the requests. Nil counts none.
+	Metrics *metrics.Metrics
 
 	// Asynqmon is served at /monitoring. Without a password it is not served,
 	// and AsynqRedis and MonitoringUser may be empty.

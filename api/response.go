@@ -29,6 +29,7 @@ func writeBytes(w http.ResponseWriter, status int, data []byte) {
 // writeProblem responds with a problem.
 func writeProblem(w http.ResponseWriter, p *problem.Problem) error {
 	if rec := recorderBehind(w); rec != nil {
+		rec.code = p.Code
 		answered := *p
 		answered.Request = rec.id
 		p = &answered

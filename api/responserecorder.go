@@ -17,6 +17,8 @@ type responseRecorder struct {
 
 	id       string
 	key      keys.Key // the caller's, once it is verified
+	route    string   // template of its route; empty until it is matched
+	code     string   // of the error that was responded with, if any
 	job      string   // id of the job that the request waits for or reads, if any
 	status   int      // 0 until the response begins
 	written  int64

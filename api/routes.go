@@ -11,6 +11,7 @@ func (s *Server) routes() error {
 	// Paths are not cleaned: cleaning would answer POST with a redirect.
 	s.router = mux.NewRouter().SkipClean(true)
 	s.router.NotFoundHandler = problemHandler(errNotFound)
+	s.router.Use(s.named)
 	s.router.Handle("/healthz", methods{http.MethodGet: s.healthz})
 	s.router.Handle("/readyz", methods{http.MethodGet: s.readyz})
 	s.router.Handle("/openapi.yaml", methods{http.MethodGet: serveDocument(openAPIYAML)})
@@ -18,6 +19,8 @@ func (s *Server) routes() error {
 
 	v1 := mux.NewRouter().SkipClean(true)
 	v1.NotFoundHandler = problemHandler(errNotFound)
+	v1.Use(s.named)
+	defer func() { s.nameRoutes(s.router, v1) }()
 	v1.Handle("/v1/estimate", methods{http.MethodPost: idempotent(s.postEstimate)})
 	v1.Handle("/v1/quote", methods{http.MethodPost: idempotent(s.postQuote)})
 	v1.Handle("/v1/compare", methods{http.MethodPost: s.withAITokens(idempotent(s.postCompare))})

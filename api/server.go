@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/gorilla/mux"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"ushuru/api/negotiate"
 	"ushuru/api/problem"
@@ -54,7 +53,7 @@ type Server struct {
 	matcher    *match.Matcher // of labels that are named
 	ui         *monitoring    // nil without a monitoring password
 
-	failedLogins *prometheus.CounterVec
+	templates map[string]string // of the routes, as the metrics name them
 }
 
 // New makes a Server, or returns an error that names the missing parts. Close
@@ -71,17 +70,9 @@ func New(options Options) (*Server, error) {
 		processors: newProcessors(), outages: tra.NewOutages(options.TRA.Status), pauses: pauses{redis: options.Redis},
 		matcher: match.New(match.Options{}),
 	}
-	s.failedLogins = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "ushuru_operator_logins_failed_total",
-		Help: "Failed logins to /monitoring: wrong passwords, and attempts that were refused unseen after those.",
-	}, []string{"reason"})
-	if options.Metrics != nil {
-		if err := options.Metrics.Register(s.failedLogins); err != nil {
-			return nil, fmt.Errorf("api: %w", err)
-		}
-	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	err := s.routes()
+	s.countWaiting()
 	if err == nil {
 		s.handler, err = negotiate.Compressed(s.router)
 	}
@@ -170,8 +161,9 @@ func (s *Server) commonHeaders(h http.Header, id string) {
 	}
 }
 
-// log writes one line for a request.
+// log writes one line for a request, and counts it.
 func (s *Server) log(r *http.Request, rec *responseRecorder, took time.Duration) {
+	s.options.Metrics.Request(rec.route, r.Method, rec.status, rec.code, took)
 	level := slog.LevelInfo
 	switch {
 	case rec.status >= http.StatusInternalServerError:

@@ -138,6 +138,16 @@ type streams struct {
 	open map[string]int
 }
 
+// count returns how many there are of all keys.
+func (s *streams) count() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, open := range s.open {
+		n += open
+	}
+	return n
+}
+
 // acquire counts one more stream until release. It is false when the key has
 // too many.
 func (s *streams) acquire(key string, limit int) (release func(), ok bool) {

@@ -51,10 +51,11 @@ func (e *Engine) CancelFor(ctx context.Context, id, owner string) (*jobs.Job, er
 
 // Cancel cancels a job, and those of its children that no one else waits for.
 func (e *Engine) Cancel(ctx context.Context, id string) error {
-	if _, err := e.jobs.Cancel(ctx, id); err != nil {
+	ended, err := e.jobs.Cancel(ctx, id)
+	if err != nil {
 		return err
 	}
-	return e.Advance(ctx, id)
+	return e.advanceEnded(ctx, id, ended)
 }
 
 // Unsubscribe removes a subscriber from a job, which is cancelled when that was
@@ -64,5 +65,5 @@ func (e *Engine) Unsubscribe(ctx context.Context, id, subscriber string) error {
 	if err != nil || !cancelled {
 		return err
 	}
-	return e.Advance(ctx, id)
+	return e.advanceEnded(ctx, id, true)
 }

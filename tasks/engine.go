@@ -48,6 +48,12 @@ type Options struct {
 	// OnLost is called with a job that Sweep has ended because no worker did a step of
 	// its: "" for its children. Nil is not called.
 	OnLost func(job *jobs.Job, step string, failure *jobs.Error)
+	// OnEnd, if not nil, is called once with every job that this process ends, as it is
+	// then; not when the process dies in between.
+	OnEnd func(job *jobs.Job)
+	// OnTakeover, if not nil, is called with every step that is given to another worker
+	// because its own is gone.
+	OnTakeover func(job *jobs.Job, step string)
 	// Sequential makes Sweep check one job at a time, for tests that must run
 	// the same way every time.
 	Sequential bool
@@ -76,6 +82,8 @@ type Engine struct {
 	sequential    bool
 	turns         *fair.Turns
 	redis         redis.UniversalClient
+	onEnd         func(job *jobs.Job)
+	onTakeover    func(job *jobs.Job, step string)
 	ask           func(job *jobs.Job, step string) json.RawMessage
 }
 
@@ -87,6 +95,7 @@ func New(o Options) *Engine {
 		inspector:     asynq.NewInspectorFromRedisClient(o.Redis),
 		beforeSucceed: o.BeforeSucceed, notifiers: map[string]Notifier{}, isRunning: o.IsRunning, sequential: o.Sequential,
 		fallback: o.Fallback, onLost: o.OnLost, turns: fair.NewTurns(o.Redis), redis: o.Redis, ask: o.Ask,
+		onEnd: o.OnEnd, onTakeover: o.OnTakeover,
 	}
 	maps.Copy(e.notifiers, o.Notifiers)
 	e.notifiers[subscriberJob], e.notifiers[subscriberKey] = e.notifyJobs, e.notifyKeys
@@ -268,7 +277,9 @@ func (e *Engine) finishWith(ctx context.Context, job *jobs.Job, step string, ear
 	if finished.At.IsZero() {
 		return true, e.Advance(ctx, job.ID)
 	}
-	return true, e.notifyEnd(ctx, endedAs(job, next.Result, finished), finished.Subscribers)
+	ended := endedAs(job, next.Result, finished)
+	e.countEnd(ended)
+	return true, e.notifyEnd(ctx, ended, finished.Subscribers)
 }
 
 // endedAs returns the record of a job as it is after Finish.
@@ -315,10 +326,32 @@ func (e *Engine) Postpone(ctx context.Context, job *jobs.Job, step, claim string
 // Fail ends a job with an error. With a claim it does so only while that claim
 // on the step is valid.
 func (e *Engine) Fail(ctx context.Context, id, step, claim string, failure *jobs.Error) error {
-	if _, err := e.jobs.Fail(ctx, id, step, claim, failure); err != nil {
+	ended, err := e.jobs.Fail(ctx, id, step, claim, failure)
+	if err != nil {
 		return err
 	}
-	return e.Advance(ctx, id)
+	return e.advanceEnded(ctx, id, ended)
+}
+
+// advanceEnded is Advance of a job that the caller has ended, or has tried to.
+func (e *Engine) advanceEnded(ctx context.Context, id string, ended bool) error {
+	job, err := e.jobs.Get(ctx, id)
+	switch {
+	case errors.Is(err, jobs.ErrNotFound):
+		return e.Advance(ctx, id)
+	case err != nil:
+		return err
+	case ended:
+		e.countEnd(job)
+	}
+	return e.advanceFrom(ctx, job)
+}
+
+// countEnd reports a job that this process has ended.
+func (e *Engine) countEnd(job *jobs.Job) {
+	if e.onEnd != nil && job.State.Ended() {
+		e.onEnd(job)
+	}
 }
 
 // Advance reads a job's record and does what comes next, until the job waits for
@@ -354,10 +387,15 @@ func (e *Engine) advanceFrom(ctx context.Context, job *jobs.Job) error {
 func (e *Engine) apply(ctx context.Context, job *jobs.Job, next Next) (*jobs.Job, error) {
 	switch {
 	case next.Failed != nil:
-		if _, err := e.jobs.Fail(ctx, job.ID, "", "", next.Failed); err != nil {
+		ended, err := e.jobs.Fail(ctx, job.ID, "", "", next.Failed)
+		if err != nil {
 			return nil, err
 		}
-		return e.jobs.Get(ctx, job.ID)
+		after, err := e.jobs.Get(ctx, job.ID)
+		if err == nil && ended {
+			e.countEnd(after)
+		}
+		return after, err
 	case next.Result != nil:
 		return e.succeed(ctx, job, next.Result)
 	}
@@ -407,7 +445,9 @@ func (e *Engine) succeed(ctx context.Context, job *jobs.Job, result json.RawMess
 	if finished.At.IsZero() {
 		return e.jobs.Get(ctx, job.ID)
 	}
-	return endedAs(job, result, finished), nil
+	ended := endedAs(job, result, finished)
+	e.countEnd(ended)
+	return ended, nil
 }
 
 // finalize does what is left after the end of a job, whichever way it ended: it

@@ -173,7 +173,10 @@ func (e *Engine) recoverStep(ctx context.Context, job *jobs.Job, name string, c 
 	if step.Attempt >= MaxAttempts {
 		return true, false, e.failLost(ctx, job, name, step.Claim, &jobs.Error{Notice: message.New("error/worker_lost", nil)})
 	}
-	_, err = e.requeue(ctx, job, name, step)
+	requeued, err := e.requeue(ctx, job, name, step)
+	if requeued && e.onTakeover != nil {
+		e.onTakeover(job, name)
+	}
 	return true, false, err
 }
 
@@ -186,7 +189,7 @@ func (e *Engine) failLost(ctx context.Context, job *jobs.Job, step, claim string
 	if failed && e.onLost != nil {
 		e.onLost(job, step, failure)
 	}
-	return e.Advance(ctx, job.ID)
+	return e.advanceEnded(ctx, job.ID, failed)
 }
 
 // isClaimLost reports the same of a claimed step: its worker is gone, or is this

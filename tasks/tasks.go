@@ -94,6 +94,18 @@ func PolicyOf(taskType string) (Policy, bool) {
 	return policy, ok
 }
 
+// StepTypes returns the task types of the steps of jobs, in order.
+func StepTypes() (types []string) {
+	for taskType := range policies {
+		kind, _, _ := strings.Cut(taskType, ":")
+		if _, isJob := workflows[kind]; isJob {
+			types = append(types, taskType)
+		}
+	}
+	slices.Sort(types)
+	return types
+}
+
 // Role is what a worker process does.
 type Role string
 

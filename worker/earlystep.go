@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/stat"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/tra"
 	"ushuru/tasks"
 )
@@ -47,7 +47,7 @@ func (s *stepHandler) fallback(ctx context.Context, job *jobs.Job, step string) 
 		if err != nil {
 			s.parkRows(ctx, job, sweptAgain)
 		} else {
-			countEnd(s.stat, job, step, stat.OK, 0)
+			countStep(s.metrics, job, step, metrics.Completed, "", 0)
 		}
 		return output, err == nil
 	}

@@ -15,13 +15,14 @@ import (
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/match"
 	"ushuru/pkg/message"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
 // matchLabel finds the authority's label for the car.
-func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher) stepFunc {
+func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher, counts *metrics.Metrics) stepFunc {
 	return func(ctx context.Context, job *jobs.Job) (any, error) {
 		subject, err := tasks.SubjectOf(job)
 		if err != nil {
@@ -48,6 +49,7 @@ func matchLabel(store *tra.Store, engine *tasks.Engine, matcher *match.Matcher) 
 		}
 		choice, err := choose(ctx, subject.Car, catalogue)
 		if refused, ok := errors.AsType[*match.Error](err); ok {
+			counts.Match("", "")
 			choices := candidateChoices(matcher, subject.Car, catalogue, refused.Candidates)
 			return refuse(ctx, job, subject, refused, choices, store.Known())
 		}
@@ -89,7 +91,7 @@ const staleLifetime = time.Minute
 
 // calculate requests the authority's tax and computes the total cost. While the
 // authority cannot be asked, it uses figures that have expired and says so.
-func calculate(authority authorityAnswers, stale staleAnswers, costs *cost.Tables) stepFunc {
+func calculate(authority authorityAnswers, stale staleAnswers, costs *cost.Tables, counts *metrics.Metrics) stepFunc {
 	return func(ctx context.Context, job *jobs.Job) (any, error) {
 		subject, err := tasks.SubjectOf(job)
 		if err != nil {
@@ -123,6 +125,7 @@ func calculate(authority authorityAnswers, stale staleAnswers, costs *cost.Table
 		if matched.Confidence == vehicle.Low {
 			matched.Candidates = found.Others
 		}
+		counts.Match(string(matched.MatchedBy), string(matched.Confidence))
 		return subject.Result(estimateOf(subject.Car, matched, got, costs))
 	}
 }

@@ -3,40 +3,65 @@ package worker
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
-	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/stat"
+	"ushuru/pkg/metrics"
+	"ushuru/pkg/redisx"
 	"ushuru/tasks"
 )
 
-// countEnd counts the end of a step.
-func countEnd(recorder *stat.Recorder, job *jobs.Job, step, code string, took time.Duration) {
-	recorder.Step(stat.Step{
-		Site: pageHostOf(job), Type: job.Kind + ":" + step, Code: code, Took: took, Job: job.ID,
-	})
+// countRun counts one run of a step that did not complete.
+func (s *stepHandler) countRun(run stepRun, outcome metrics.Outcome, err error, took time.Duration) {
+	countStep(s.metrics, run.job, run.step, outcome, codeOf(err, outcome), took)
 }
 
 // countCompleted counts a step that has an output, and those that were made early after
-// it, whose time is not known.
-func (s *stepHandler) countCompleted(run stepRun, early []tasks.StepOutput, took time.Duration) {
-	countEnd(s.stat, run.job, run.step, stat.OK, took)
+// it.
+func (s *stepHandler) countCompleted(run stepRun, early []tasks.StepOutput, took, earlyTook time.Duration) {
+	s.countRun(run, metrics.Completed, nil, took)
 	for _, output := range early {
-		countEnd(s.stat, run.job, output.Step, stat.OK, 0)
+		countStep(s.metrics, run.job, output.Step, metrics.Completed, "", earlyTook)
 	}
 }
 
-// countRetried counts an attempt that is made again. One that waited for the pace of its
-// site, and one that found nothing to do yet, were not made.
-func (s *stepHandler) countRetried(run stepRun, err error) {
-	failure, named := errors.AsType[*tasks.StepError](err)
-	if named && failure.Code == fetch.HostBusy || !named && !tasks.IsFailure(err) {
-		return
-	}
-	s.stat.Step(stat.Step{
-		Site: pageHostOf(run.job), Type: run.taskType, Code: tasks.JobError(err).Code, Retried: true, Job: run.job.ID,
+// countStep counts one run of a step. Everything that counts steps does so here, so that
+// what the metrics and the console show is the same.
+func countStep(counts *metrics.Metrics, job *jobs.Job, step string, outcome metrics.Outcome, code string, took time.Duration) {
+	counts.Step(metrics.Step{
+		Job: job.ID, Kind: job.Kind, Step: step, Host: pageHostOf(job), Outcome: outcome, Code: code, Took: took,
+		Fetches: slices.Contains([]string{tasks.TypeScrape, tasks.TypeSummarize}, job.Kind+":"+step),
 	})
+}
+
+// CountEnd counts the end of a job.
+func CountEnd(counts *metrics.Metrics, job *jobs.Job) {
+	end := metrics.JobEnd{
+		Kind: job.Kind, Class: string(job.Class), State: string(job.State), Took: job.Ended.Sub(job.Created),
+	}
+	if job.Error != nil {
+		end.Code = job.Error.Code
+	}
+	counts.JobEnded(end)
+}
+
+// codeOf returns the code of the error of a step; "" for none, and for a step that waits
+// for its turn or for the rate of TRA's calculator.
+func codeOf(err error, outcome metrics.Outcome) string {
+	if err == nil {
+		return ""
+	}
+	if _, said := errors.AsType[*tasks.StepError](err); said || outcome == metrics.Failed {
+		return tasks.JobError(err).Code
+	}
+	switch {
+	case redisx.IsUnavailable(err):
+		return "unavailable"
+	case !tasks.IsFailure(err):
+		return ""
+	}
+	return tasks.JobError(err).Code
 }
 
 // pageHostOf returns the host of the page that a job is about; "" when it is about none, or the

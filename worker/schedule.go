@@ -32,6 +32,9 @@ func (w *Worker) sweep(ctx context.Context, interval time.Duration) {
 // sweepOnce reports whether more jobs are due now.
 func (w *Worker) sweepOnce(ctx context.Context, class jobs.Class) (more bool) {
 	recovered, more, err := w.engine.Sweep(ctx, class, w.heartbeater.Reliable)
+	if ctx.Err() == nil {
+		w.options.Metrics.Swept(string(class), recovered, err)
+	}
 	if err != nil && ctx.Err() == nil {
 		w.options.Log.Warn("sweep failed", "error", err)
 	}

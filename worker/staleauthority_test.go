@@ -41,7 +41,7 @@ func TestTheAuthorityRoleFallsBackToExpiredFigures(t *testing.T) {
 			// A new authority has a closed breaker and no list in memory.
 			fresh := tra.NewStore(conn.Client(), tra.StoreOptions{})
 			again := tra.NewAuthority(client, fresh, tra.AuthorityOptions{})
-			step := calculate(again, staleAnswers{fresh.Stale(), outages}, cost.Embedded())
+			step := calculate(again, staleAnswers{fresh.Stale(), outages}, cost.Embedded(), nil)
 			result, err := step(t.Context(), job)
 			if err != nil {
 				return e, err
@@ -88,7 +88,7 @@ func matchedQuote(t *testing.T, store *tra.Store) *jobs.Job {
 		t.Fatal(err)
 	}
 	job := &jobs.Job{Kind: tasks.KindQuote, Class: jobs.Interactive, Input: input, Outputs: map[string]json.RawMessage{}}
-	found, err := matchLabel(store, nil, match.New(match.Options{}))(t.Context(), job)
+	found, err := matchLabel(store, nil, match.New(match.Options{}), nil)(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)
 	}

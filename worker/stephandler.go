@@ -18,9 +18,9 @@ import (
 	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/retry"
-	"ushuru/pkg/stat"
 	"ushuru/pkg/tra"
 	"ushuru/tasks"
 )
@@ -42,7 +42,9 @@ type stepHandler struct {
 	jobs   *jobs.Store
 	worker string
 	log    *slog.Logger
-	run    map[string]stepFunc // by task type
+	// metrics count the runs of steps; nil in tests.
+	metrics *metrics.Metrics
+	run     map[string]stepFunc // by task type
 	// early has the steps that a run may do at once after its own, by task type.
 	early map[string]earlyStep
 	// hub reports jobs that end while a step of theirs runs. Without a hub the handler
@@ -56,8 +58,6 @@ type stepHandler struct {
 	far bool
 	// waits parks the batch rows of a job; nil in tests.
 	waits func(ctx context.Context, job *jobs.Job, subscribers []string, wait time.Duration) error
-	// stat counts how steps end; nil counts nothing.
-	stat *stat.Recorder
 	// outages tells whether TRA's calculator can be asked.
 	outages *tra.Outages
 	// These bound how long the handler retries to write the outcome of a step: when
@@ -199,19 +199,22 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 	if err == nil {
 		early = s.runEarly(ctx, run.taskType, run.step, job, output)
 	}
-	log = log.With("duration_ms", time.Since(started).Milliseconds())
+	all := time.Since(started)
+	log = log.With("duration_ms", all.Milliseconds())
 	retries := job.Steps[run.step].Retries
 	delay := backoff(retries, err)
 	switch {
 	case err == nil:
 		log.Info("step completed", "early_steps", len(early))
 		defer s.stopAsking(ctx, run, false)
-		s.countCompleted(run, early, took)
+		s.countCompleted(run, early, took, all-took)
 		return s.complete(ctx, run, output, early)
 	case errors.Is(err, tra.ErrNotKnown):
+		s.countRun(run, metrics.Returned, nil, took)
 		return nil, s.giveBack(ctx, run, log, err)
 	case errors.Is(err, errJobEnded): // not an error, or asynq would deliver the task again
 		log.Info("step cancelled: job has ended")
+		s.countRun(run, metrics.Cancelled, nil, took)
 		return nil, s.retryWrite(ctx, func(ctx context.Context) error { return s.engine.Advance(ctx, job.ID) })
 	case isFinal(ctx, run.taskType, job, retries, delay, err):
 		failure := tasks.JobError(err)
@@ -220,18 +223,18 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 			level = slog.LevelInfo // the operator cannot help with a page that is not a listing
 		}
 		log.Log(ctx, level, "step failed", "code", failure.Code, "retries", retries, "error", err)
+		s.countRun(run, metrics.Failed, err, took)
 		defer s.stopAsking(ctx, run, true)
-		countEnd(s.stat, job, run.step, failure.Code, took)
 		return nil, s.retryWrite(ctx, func(ctx context.Context) error {
 			return s.engine.Fail(ctx, job.ID, run.step, run.claim, failure)
 		})
 	}
-	level := slog.LevelWarn
+	level, outcome := slog.LevelWarn, metrics.Retried
 	if !tasks.IsFailure(err) {
-		level = slog.LevelDebug
+		level, outcome = slog.LevelDebug, metrics.Postponed
 	}
+	s.countRun(run, outcome, err, took)
 	log.Log(ctx, level, "step will be retried", "retries", retries, "error", err)
-	s.countRetried(run, err)
 	if failure, ok := errors.AsType[*tasks.StepError](err); ok && failure.Code == match.AIUnavailable && !tasks.IsFailure(err) {
 		s.parkRows(ctx, job, delay)
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
@@ -19,14 +18,6 @@ const (
 	// webhookCheckInterval is how often an idle worker looks for deliveries.
 	webhookCheckInterval = 500 * time.Millisecond
 )
-
-// attemptsCounter counts attempts to deliver webhooks by their outcome.
-func attemptsCounter() *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: "ushuru", Subsystem: "webhook", Name: "attempts_total",
-		Help: "Attempts to deliver an event: delivered, retried, given_up or gone.",
-	}, []string{"outcome"})
-}
 
 // startWebhooks starts the server that delivers events. It belongs to the role
 // any: a worker with other roles only may not reach the receivers. Its slots are
@@ -42,7 +33,7 @@ func (w *Worker) startWebhooks(ctx context.Context) error {
 	mux := asynq.NewServeMux()
 	mux.Handle(webhook.TypeDeliver, &webhook.Sender{
 		Store: w.options.Webhooks, Poster: w.options.Fetch, Log: w.options.Log, Turns: w.engine,
-		OnAttempt: func(outcome string) { w.attempts.WithLabelValues(outcome).Inc() },
+		OnAttempt: w.options.Metrics.WebhookAttempt,
 	})
 	server := asynq.NewServerFromRedisClient(w.options.Redis, config)
 	if err := server.Start(mux); err != nil {

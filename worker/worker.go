@@ -15,7 +15,6 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/oklog/ulid/v2"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/advice"
@@ -27,6 +26,7 @@ import (
 	"ushuru/pkg/freight"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/match"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/stat"
 
 	"ushuru/pkg/tra"
@@ -75,9 +75,9 @@ type Options struct {
 	// any; the default accepts the known hosts only.
 	SheetURL func(string) (string, error)
 
-	Metrics prometheus.Registerer // default: no metrics
-	Stat    *stat.Recorder        // default: counts nothing
-	Version string                // of the program, for the operator
+	Metrics *metrics.Metrics // nil counts nothing
+	Stat    *stat.Recorder   // written with the heartbeat; nil writes nothing
+	Version string           // of the program, for the operator
 
 	Concurrency          int           // steps at once in role any; default 16
 	AuthorityConcurrency int           // steps at once in role authority; default 8
@@ -95,8 +95,6 @@ type Worker struct {
 	dispatcher  *dispatcher
 	claims      *sync.Map // of the runs of steps
 	steps       *stepHandler
-
-	attempts *prometheus.CounterVec // to deliver webhooks
 
 	servers []*asynq.Server
 	stop    context.CancelFunc
@@ -162,19 +160,17 @@ func New(o Options) (*Worker, error) {
 			_, running = claims.Load(claim)
 			return worker == id, running
 		},
-		Ask:           askOf,
-		OnLost:        func(job *jobs.Job, step string, failure *jobs.Error) { countEnd(o.Stat, job, step, failure.Code, 0) },
+		Ask: askOf,
+		OnLost: func(job *jobs.Job, step string, failure *jobs.Error) {
+			countStep(o.Metrics, job, step, metrics.Failed, failure.Code, 0)
+		},
 		BeforeSucceed: (&resultCache{o.Cache}).put,
 		Notifiers:     map[string]tasks.Notifier{tasks.SubscriberBatch: outcomes.onJobEnded},
+		OnEnd:         func(job *jobs.Job) { CountEnd(o.Metrics, job) },
+		OnTakeover:    func(job *jobs.Job, step string) { o.Metrics.TookOver(job.Kind, step) },
 	})
 	dispatcher := &dispatcher{o.Redis, o.Jobs, o.Batches, engine, outcomes, o.BatchWindow, o.Log}
-	attempts := attemptsCounter()
-	if o.Metrics != nil {
-		if err := o.Metrics.Register(attempts); err != nil {
-			return nil, fmt.Errorf("worker: %w", err)
-		}
-	}
-	w.engine, w.attempts, w.dispatcher = engine, attempts, dispatcher
+	w.engine, w.dispatcher = engine, dispatcher
 	w.heartbeater = jobs.NewHeartbeater(o.Jobs, id, presenceOf(o), o.Stat.AddTo)
 	w.steps = w.newStepHandler()
 	return w, nil
@@ -294,14 +290,14 @@ func (w *Worker) newStepHandler() *stepHandler {
 	o := w.options
 	outages := tra.NewOutages(o.Catalogue.Status)
 	stale := staleAnswers{o.Catalogue.Stale(), outages}
-	matching, known := matchLabel(o.Catalogue, w.engine, match.New(o.Match)), calculate(o.Catalogue.Known(), stale, o.Costs)
+	matching := matchLabel(o.Catalogue, w.engine, match.New(o.Match), o.Metrics)
+	known := calculate(o.Catalogue.Known(), stale, o.Costs, o.Metrics)
 	calculating := known // of answers that a worker far away got
 	if o.Authority != nil {
-		calculating = calculate(o.Authority, stale, o.Costs)
+		calculating = calculate(o.Authority, stale, o.Costs, o.Metrics)
 	}
 	return &stepHandler{
-		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, hub: o.Hub, claims: w.claims, outages: outages,
-		stat:         o.Stat,
+		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, metrics: o.Metrics, hub: o.Hub, claims: w.claims, outages: outages,
 		waits:        w.dispatcher.outcomes.onJobWaits,
 		writeTimeout: writeTimeout, outageTimeout: outageTimeout,
 		run: map[string]stepFunc{
@@ -321,7 +317,7 @@ func (w *Worker) newStepHandler() *stepHandler {
 func (w *Worker) newFarSteps() *farSteps {
 	o := w.options
 	stale := staleAnswers{o.Catalogue.Stale(), w.steps.outages}
-	return &farSteps{w.steps, o.Authority, func(err error) stepFunc { return calculate(failedAnswers{err}, stale, o.Costs) }}
+	return &farSteps{w.steps, o.Authority, func(err error) stepFunc { return calculate(failedAnswers{err}, stale, o.Costs, o.Metrics) }}
 }
 
 // handler routes tasks by type.

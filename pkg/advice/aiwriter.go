@@ -11,6 +11,9 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
+// AIQuestion is the name of the question in metrics and simulators.
+const AIQuestion = "word_advice"
+
 // Writer has an AI add a paragraph to the advice. The model sees only
 // figures and closed words. Its text is checked, and is not used when it contains a
 // number that was not given, another winner or a link, or is in the wrong language.
@@ -109,7 +112,7 @@ func newQuestion(v vehicle.Verdict, p Pair, lang string) ai.Question {
 		cars = append(cars, r)
 	}
 	return ai.Question{
-		Name: "word_advice", System: instruction,
+		Name: AIQuestion, System: instruction,
 		Data: []ai.Table{{Name: "verdict", Rows: []ai.Row{verdict}}, {Name: "cars", Rows: cars}},
 		Schema: ai.Schema{
 			{Name: "winner", Type: ai.Text, Description: "The winner as given.", Enum: []string{"car1", "car2", none}},

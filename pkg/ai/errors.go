@@ -30,6 +30,12 @@ const (
 	BadAnswer Kind = "bad_answer" // not by the schema, or not valid to the caller
 )
 
+// Kinds are all the kinds.
+var Kinds = []Kind{
+	RateLimited, Unavailable, Timeout, NotJSON, NoChoices, Misconfigured, Rejected, TooLong, Truncated, Refused, Filtered,
+	BadAnswer,
+}
+
 // Error means that no endpoint answered a question. It contains no keys and no
 // text of the question or of an answer.
 type Error struct {

@@ -43,6 +43,22 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 	return m, err
 }
 
+// init makes the series of an endpoint with the value 0.
+func (m *metrics) init(questions []string, host, model string) {
+	for _, question := range questions {
+		for _, outcome := range append([]Kind{"ok", "budget"}, Kinds...) {
+			m.calls.WithLabelValues(question, host, model, string(outcome))
+		}
+		m.answers.WithLabelValues(question, "yes")
+		m.answers.WithLabelValues(question, "no")
+	}
+	for _, direction := range []string{"prompt", "completion"} {
+		m.tokens.WithLabelValues(host, model, direction)
+	}
+	m.dollars.WithLabelValues(host, model)
+	m.duration.WithLabelValues(host, model)
+}
+
 func (m *metrics) asked(question string, e *endpoint, usage Usage, failure *Error, took time.Duration) {
 	outcome := "ok"
 	if failure != nil {

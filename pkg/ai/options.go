@@ -61,9 +61,11 @@ type Options struct {
 	AnswerTTL time.Duration // how long answers are kept; 0 keeps none
 
 	Registry prometheus.Registerer // for the metrics ushuru_ai_…; nil counts in private
-	OnCall   func(Call)            // called after every call; nil is not
-	Log      *slog.Logger          // default discards
-	Now      func() time.Time      // default time.Now
+	// Questions are the names of those that will be asked: their series exist from the start.
+	Questions []string
+	OnCall    func(Call)       // called after every call; nil is not
+	Log       *slog.Logger     // default discards
+	Now       func() time.Time // default time.Now
 }
 
 // Call is one call of a model, as it ended.
@@ -120,6 +122,7 @@ func New(o Options) (*Client, error) {
 		}
 		c.endpoints = append(c.endpoints, newEndpoint(e, host, o.Timeout, o.Now))
 		c.models = append(c.models, e.Model)
+		metrics.init(o.Questions, host, e.Model)
 	}
 	return c, nil
 }

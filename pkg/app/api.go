@@ -56,7 +56,7 @@ func (a *App) newAPI(o APIOptions) (*api.Server, error) {
 		Costs:   a.options.Costs, Sheets: a.options.Sheets, Log: a.log,
 		WaitMax: o.WaitMax, Limits: limits, AllowLoopback: a.options.AllowLoopback, Simulated: a.options.Simulated,
 		AsynqRedis: conn.AsynqOpt(), MonitoringUser: o.MonitoringUser, MonitoringPassword: o.MonitoringPassword,
-		Page: o.Page, MonitoringWritable: o.MonitoringWritable, TrustedProxies: o.Connections.Trusted, Metrics: a.registry,
+		Page: o.Page, MonitoringWritable: o.MonitoringWritable, TrustedProxies: o.Connections.Trusted, Metrics: a.metrics,
 		Stat: a.stat,
 	})
 	if err != nil {
@@ -79,7 +79,7 @@ func (a *App) startAPI(ctx context.Context, o APIOptions) {
 		ConnContext:       connlimit.ConnContext,
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 	}
-	o.Connections.Log, o.Connections.Metrics = a.log, a.registry
+	o.Connections.Log, o.Connections.Metrics = a.log, a.metrics.Registry()
 	ended := serve(server, connlimit.Listen(plainerror.Listen(o.Listener), o.Connections), func(err error) {
 		a.fail(fmt.Errorf("the API stopped: %w", err))
 	})

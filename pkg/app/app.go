@@ -11,13 +11,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-
 	"ushuru/api"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/freight"
 	"ushuru/pkg/listing/sites"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/seal"
 	"ushuru/pkg/sheet/scan"
@@ -40,8 +38,9 @@ type Options struct {
 	LearnFreight bool         // learn from listings what shipping costs, and use it
 	Sheets       *scan.Hosts  // hosts for inspection sheets; nil allows the known ones only
 	KeyAITokens  int64        // tokens of the AI a day of a key that has no limit of its own; 0 means no limit
-	MetricsAddr  string       // address of /metrics; "" serves no metrics
-	Version      string       // of the program, for the operator
+	Admin        Admin        // address for operators
+
+	Version, Commit string // of the program, for its metrics and its log
 
 	// AllowLoopback admits listings and sheets on this machine. It is for tests, the
 	// demo and simulators, never for production.
@@ -52,12 +51,13 @@ type Options struct {
 
 // App is one process of the service.
 type App struct {
-	options  Options
-	log      *slog.Logger
-	registry *prometheus.Registry
-	stores   *stores
-	stat     *stat.Recorder
-	freight  *freight.Store // nil learns nothing
+	options Options
+	log     *slog.Logger
+	metrics *metrics.Metrics
+	stores  *stores
+	freight *freight.Store // nil learns nothing
+	stat    *stat.Recorder
+	ready   ready
 
 	api    *api.Server    // nil without API
 	worker *worker.Worker // nil without workers
@@ -84,10 +84,11 @@ func New(o Options) (*App, error) {
 		}
 	}
 	a := &App{
-		options: o, log: o.Log, registry: newRegistry(), failed: make(chan error, 1),
-		stores: newStores(o.Redis.Client(), o.Secrets, o.Log),
+		options: o, log: o.Log, failed: make(chan error, 1),
+		stat: stat.NewRecorder(stat.Options{Redis: o.Redis.Client(), SiteOf: sites.HostOf}),
 	}
-	a.stat = stat.NewRecorder(stat.Options{Redis: o.Redis.Client(), SiteOf: sites.HostOf})
+	a.metrics = a.newMetrics()
+	a.stores = newStores(o.Redis.Client(), o.Secrets, o.Log, a.metrics)
 	if o.LearnFreight {
 		a.freight = freight.New(o.Redis.Client(), sites.NameOf, o.Log)
 		a.options.Costs = o.Costs.Learning(a.freight)
@@ -95,7 +96,7 @@ func New(o Options) (*App, error) {
 	if o.API != nil {
 		a.opened.Add(func() { _ = o.API.Listener.Close() })
 	}
-	if err := a.build(); err != nil {
+	if err := errors.Join(a.build(), a.metrics.Registry().Register(newCollector(o.Redis, a.stores, a.aiLimit()))); err != nil {
 		a.opened.Run()
 		return nil, err
 	}
@@ -125,10 +126,8 @@ func (a *App) Start(ctx context.Context) error {
 }
 
 func (a *App) start(ctx context.Context) error {
-	if a.options.MetricsAddr != "" {
-		if err := a.startMetrics(ctx); err != nil {
-			return err
-		}
+	if err := a.startAdmin(ctx); err != nil {
+		return err
 	}
 	a.startListening(ctx, a.stores.hub.Run)
 	if a.freight != nil {
@@ -144,13 +143,23 @@ func (a *App) start(ctx context.Context) error {
 	a.warnReplicas(ctx)
 	if a.worker == nil { // else the heartbeat takes the counts along
 		a.startListening(ctx, a.stat.Run)
+		a.ready.started.Store(true)
 		return nil
 	}
 	if err := a.worker.Start(); err != nil { //nolint:contextcheck // the workers outlive the start
 		return err
 	}
 	a.started.Add(a.worker.Stop)
+	a.ready.started.Store(true)
 	return nil
+}
+
+// aiLimit returns the tokens of the AI a day; 0 for no limit, or no AI.
+func (a *App) aiLimit() int64 {
+	if a.options.Worker == nil {
+		return 0
+	}
+	return a.options.Worker.AI.DailyTokens
 }
 
 // warnReplicas logs when what the API acknowledges can be lost by a failover.
@@ -189,6 +198,7 @@ func (a *App) awaitRedis(ctx context.Context) error {
 
 // stop ends what start started: first the API, which then starts no more work.
 func (a *App) stop() {
+	a.ready.stopping.Store(true)
 	if a.stopAPI != nil {
 		a.stopAPI()
 		a.stopAPI = nil
@@ -233,12 +243,4 @@ func (a *App) fail(err error) {
 	case a.failed <- err:
 	default: // Wait returns the first error only
 	}
-}
-
-// newRegistry returns a registry with the figures of the process itself.
-func newRegistry() *prometheus.Registry {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return registry
 }

@@ -65,7 +65,7 @@ func TestStopWaitsForEveryGoroutine(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Run("process", func(t *testing.T) {
 		o := options(t)
-		o.MetricsAddr = "127.0.0.1:0"
+		o.Admin.Addr = "127.0.0.1:0"
 		service, err := app.New(o)
 		must(t, err)
 		must(t, service.Start(t.Context()))
@@ -94,7 +94,7 @@ func TestFailedStartLeavesNothingRunning(t *testing.T) {
 		taken, err := app.Listen(t.Context(), "127.0.0.1:0")
 		must(t, err)
 		defer func() { _ = taken.Close() }()
-		o.MetricsAddr = taken.Addr().String()
+		o.Admin.Addr = taken.Addr().String()
 		service, err := app.New(o)
 		must(t, err)
 		if err := service.Start(t.Context()); err == nil {

@@ -12,11 +12,13 @@ import (
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/metrics"
 	"ushuru/pkg/quota"
 	"ushuru/pkg/seal"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
+	"ushuru/worker"
 )
 
 // stores are the records in Redis, each opened once.
@@ -35,7 +37,7 @@ type stores struct {
 	webhooks  *webhook.Store
 }
 
-func newStores(client redis.UniversalClient, ring *seal.Ring, log *slog.Logger) *stores {
+func newStores(client redis.UniversalClient, ring *seal.Ring, log *slog.Logger, counts *metrics.Metrics) *stores {
 	records, webhooks := jobs.NewStore(client), webhook.NewStore(client, ring)
 	results := cache.NewChecked(client, func(result []byte) bool {
 		reason := drift.ImplausibleResult(result, time.Now())
@@ -43,13 +45,19 @@ func newStores(client redis.UniversalClient, ring *seal.Ring, log *slog.Logger) 
 			log.Error("a cached result with figures of TRA that cannot be right was not used", "reason", reason)
 		}
 		return reason != ""
-	})
+	}).OnLookup(counts.Lookup)
 	return &stores{
 		jobs: records, hub: jobs.NewHub(records),
-		engine:  tasks.New(tasks.Options{Redis: client, Jobs: records, Results: results, Webhooks: webhooks}),
+		engine: tasks.New(tasks.Options{
+			Redis: client, Jobs: records, Results: results, Webhooks: webhooks,
+			OnEnd: func(job *jobs.Job) { worker.CountEnd(counts, job) },
+		}),
 		batches: batch.NewStore(client), cache: results,
-		catalogue: tra.NewStore(client, tra.StoreOptions{Implausible: drift.Implausible, Log: log}),
-		drift:     drift.NewStore(client), keys: keys.NewMemory(keys.NewStore(client)), limiter: quota.NewLimiter(client),
+		catalogue: tra.NewStore(client, tra.StoreOptions{
+			Implausible: drift.Implausible, Log: log,
+			OnLookup: func(tax, hit bool) { counts.Lookup(cacheOf(tax), hit) },
+		}),
+		drift: drift.NewStore(client), keys: keys.NewMemory(keys.NewStore(client)), limiter: quota.NewLimiter(client),
 		bytes:    quota.NewBytes(client),
 		requests: idempotency.NewStore(client), webhooks: webhooks,
 	}

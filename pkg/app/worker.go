@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"ushuru/pkg/advice"
 	"ushuru/pkg/ai"
 	"ushuru/pkg/drift"
 	"ushuru/pkg/fetch"
@@ -15,6 +16,7 @@ import (
 	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/match"
 	"ushuru/pkg/sheet/scan"
+	"ushuru/pkg/sheet/transcribe"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -56,7 +58,7 @@ func (a *App) newWorker(o WorkerOptions) (*worker.Worker, error) {
 		Jobs: s.jobs, Hub: s.hub, Batches: s.batches, Cache: s.cache, Webhooks: s.webhooks,
 		Concurrency: o.Concurrency, AuthorityConcurrency: o.AuthorityConcurrency, AIConcurrency: o.AIConcurrency,
 		BatchWindow: o.BatchWindow, ShutdownTimeout: o.ShutdownTimeout, Costs: a.options.Costs,
-		Freight: a.freight, Metrics: a.registry, Stat: a.stat, Version: a.options.Version,
+		Freight: a.freight, Metrics: a.metrics, Stat: a.stat, Version: a.options.Version,
 		SheetURL: func(raw string) (string, error) { return a.options.Sheets.Canonical(raw, a.options.AllowLoopback) },
 	}
 	if slices.Contains(o.Roles, tasks.RoleAny) || slices.Contains(o.Roles, tasks.RoleAI) {
@@ -106,7 +108,8 @@ func (a *App) addReaders(options *worker.Options, o WorkerOptions) error {
 }
 
 func (a *App) addAI(options *worker.Options, o WorkerOptions) error {
-	o.AI.Redis, o.AI.Registry, o.AI.Log, o.AI.OnCall = options.Redis, a.registry, a.log, a.countAICall
+	o.AI.Redis, o.AI.Registry, o.AI.Log, o.AI.OnCall = options.Redis, a.metrics.Registry(), a.log, a.countAICall
+	o.AI.Questions = aiQuestions
 	records := keys.NewStore(options.Redis)
 	o.AI.KeyTokens = func(ctx context.Context, key string) (int64, error) {
 		limits, err := records.Limits(ctx, key)
@@ -133,7 +136,7 @@ func (a *App) addAuthority(options *worker.Options, o WorkerOptions) error {
 	}
 	a.opened.Add(client.Close)
 	a.logProxy(client)
-	detector, err := drift.New(drift.Options{Redis: options.Redis, Log: a.log, Metrics: a.registry})
+	detector, err := drift.New(drift.Options{Redis: options.Redis, Log: a.log, Metrics: a.metrics.Registry()})
 	if err != nil {
 		return err
 	}
@@ -143,8 +146,15 @@ func (a *App) addAuthority(options *worker.Options, o WorkerOptions) error {
 		OnAnswer: func(ctx context.Context, request tra.Request, tax vehicle.Tax) {
 			detector.OnAnswer(ctx, request, tax)
 		},
+		OnThrottle: func(reason tra.ThrottleReason) { a.metrics.Throttled(string(reason)) },
+		OnBreaker:  a.metrics.Breaker,
 	})
 	return nil
+}
+
+// aiQuestions are the names of what the AI is asked.
+var aiQuestions = []string{
+	match.AIQuestion, advice.AIQuestion, transcribe.ClassifyQuestion, transcribe.ReadQuestion, transcribe.SecondReadingQuestion,
 }
 
 // proxyTimeout bounds the look at the authority's proxy when a worker starts.

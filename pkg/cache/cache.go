@@ -117,6 +117,29 @@ type Cache struct {
 	recent *recent
 	owner  string                     // id of the API key whose bytes are used by what is put; "" for none
 	reject func(response []byte) bool // nil rejects nothing
+	// onLookup is called for every look-up; nil: nothing is.
+	onLookup func(cache string, hit bool)
+}
+
+// Names are the names of the caches, which begin the keys of their entries.
+var Names = []string{"estimate", "quote", "compare", "reading", "explanation", "listing"}
+
+// OnLookup returns the same cache, which calls a function for every look-up, with the name of
+// the cache and whether there was a valid entry.
+func (c *Cache) OnLookup(do func(cache string, hit bool)) *Cache {
+	observed := *c
+	observed.onLookup = do
+	return &observed
+}
+
+// looked reports a look-up.
+func (c *Cache) looked(key Key, err error) {
+	if c.onLookup == nil || err != nil && !errors.Is(err, ErrMiss) {
+		return
+	}
+	_, rest, _ := strings.Cut(string(key), ":")
+	name, _, _ := strings.Cut(rest, ":")
+	c.onLookup(name, err == nil)
 }
 
 // New returns a Cache on a Redis connection, which the caller closes.
@@ -131,7 +154,9 @@ func NewChecked(client redis.UniversalClient, reject func(response []byte) bool)
 // Get returns the bytes that Put or PutRaw cached, or ErrMiss. In those of Put
 // "cached" is true. The caller must not change them.
 func (c *Cache) Get(ctx context.Context, key Key) ([]byte, error) {
-	return c.response(c.redis.Get(ctx, string(key)))
+	response, err := c.response(c.redis.Get(ctx, string(key)))
+	c.looked(key, err)
+	return response, err
 }
 
 // GetAll does what Get does for many keys in one round trip; what is not cached is
@@ -152,7 +177,9 @@ func (c *Cache) GetAll(ctx context.Context, keys []Key) ([][]byte, error) {
 		if !ok {
 			continue
 		}
-		if responses[i], err = c.response(got); err != nil && !errors.Is(err, ErrMiss) {
+		responses[i], err = c.response(got)
+		c.looked(keys[i], err)
+		if err != nil && !errors.Is(err, ErrMiss) {
 			return nil, err
 		}
 	}

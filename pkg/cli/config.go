@@ -42,6 +42,30 @@ func (c Common) production() bool { return c.Env == "production" }
 // redisConfig says where Redis is.
 type redisConfig = operator.Redis
 
+// adminConfig is about the address for operators.
+type adminConfig struct {
+	AdminAddr adminAddress `env:"ADMIN_ADDR,METRICS_ADDR" aliases:"metrics-addr" placeholder:"HOST:PORT" help:"Address of /metrics, /healthz, /readyz and, from this machine, /debug/pprof, without authentication; empty is 127.0.0.1:9464 (API) or 127.0.0.1:9465 (workers) if that is free; off serves none."`
+}
+
+// Default addresses for operators, so that an API and workers on one machine have both.
+const (
+	defaultAPIAdmin    = "127.0.0.1:9464"
+	defaultWorkerAdmin = "127.0.0.1:9465"
+)
+
+// options returns the address of a process with or without API.
+func (c adminConfig) options(isAPI bool) app.Admin {
+	switch {
+	case c.AdminAddr == "off":
+		return app.Admin{}
+	case c.AdminAddr != "":
+		return app.Admin{Addr: string(c.AdminAddr)}
+	case isAPI:
+		return app.Admin{Addr: defaultAPIAdmin, Optional: true}
+	}
+	return app.Admin{Addr: defaultWorkerAdmin, Optional: true}
+}
+
 // secretsConfig is about secrets that are stored.
 type secretsConfig struct {
 	SecretsKey Secret `env:"SECRETS_KEY" help:"Key that seals the secrets of webhooks in Redis: 32 bytes in base64; of several, by commas, the first seals and all open; the same on API and workers of the role any; required in production."`
@@ -154,7 +178,6 @@ type workerConfig struct {
 	FetchTimeout         time.Duration `env:"FETCH_TIMEOUT" default:"30s" help:"Maximum time for one page."`
 	FetchRate            int           `env:"FETCH_RATE" default:"1" help:"Maximum pages per second and site for all workers, plus three for interactive requests, of which one key uses two thirds; four times as many per address of sites that are not known; 0 means no limit."`
 	DenyNets             []string      `env:"DENY_NETS" placeholder:"PREFIX,..." help:"Addresses and prefixes that are never connected to for listings, sheets and webhooks, besides those that are not public and host services of clouds."`
-	MetricsAddr          address       `env:"METRICS_ADDR" placeholder:"HOST:PORT" help:"Address of /metrics, without authentication; empty disables it."`
 	UserAgent            string        `env:"USER_AGENT" help:"User-Agent sent to listing sites; empty is one like that of a browser."`
 }
 
@@ -278,6 +301,18 @@ func (s byteSize) String() string {
 		return fmt.Sprintf("%d KB", (s+1<<10-1)>>10) //nolint:mnd // kilobytes
 	}
 	return fmt.Sprintf("%d MB", s>>20) //nolint:mnd // megabytes
+}
+
+// adminAddress is an address, or off.
+type adminAddress address
+
+// UnmarshalText is called by kong.
+func (a *adminAddress) UnmarshalText(text []byte) error {
+	if string(text) == "off" {
+		*a = "off"
+		return nil
+	}
+	return (*address)(a).UnmarshalText(text)
 }
 
 // address is a TCP address; as a bare number, a port on all interfaces.

@@ -62,7 +62,7 @@ func settings(t *testing.T) string {
 		if value != "" {
 			value = "`" + value + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", r.env, strings.ToLower(r.kind), value,
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", r.env, strings.TrimPrefix(strings.ToLower(r.kind), "admin"), value,
 			strings.Join(commandsOf[r], ", "), strings.TrimSuffix(r.help, "."))
 	}
 	return b.String()

@@ -24,7 +24,7 @@ func TestMetricsCountTheAI(t *testing.T) {
 	options.AI, err = set("m", model.URL, aitest.Mark, "").options()
 	must(t, err)
 	options.AIRuns, options.AI.DailyTokens = 1, 100_000
-	s.start(app.Options{Worker: options, MetricsAddr: free.Addr().String()})
+	s.start(app.Options{Worker: options, Admin: app.Admin{Addr: free.Addr().String()}})
 	file := filepath.Join(t.TempDir(), "biante.html")
 	must(t, os.WriteFile(file, []byte(page), 0o600))
 	s.post(servePage(t, file)).estimate(t)

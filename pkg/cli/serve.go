@@ -16,6 +16,7 @@ import (
 // sharedConfig is what the API and the workers must have alike.
 type sharedConfig struct {
 	redisConfig
+	adminConfig
 	costConfig
 	sheetConfig
 	keyAIConfig
@@ -89,7 +90,6 @@ func (p parts) options(ctx context.Context, o *app.Options) (err error) {
 		if o.Worker, err = p.worker.options(p.authority); err != nil {
 			return err
 		}
-		o.MetricsAddr = string(p.worker.MetricsAddr)
 	}
 	if p.http != nil {
 		o.API, err = p.http.options(ctx)
@@ -149,8 +149,10 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 	}
 	options := app.Options{
 		Redis: conn, Log: r.log, Secrets: ring, Costs: costs, LearnFreight: shared.LearnFreight, Sheets: hosts,
-		AllowLoopback: shared.AllowLoopback, KeyAITokens: shared.KeyAITokens, Version: shortVersion(),
+		AllowLoopback: shared.AllowLoopback, KeyAITokens: shared.KeyAITokens, Admin: shared.adminConfig.options(p.http != nil),
+		Version: shortVersion(),
 	}
+	_, options.Commit, _ = build()
 	if err := p.options(r.ctx, &options); err != nil {
 		return err
 	}

@@ -25,7 +25,13 @@ func (versionCommand) Run(r *run) error {
 // versionText returns version, commit and date of the program. The date is that of the
 // build, or of the commit.
 func versionText() string {
-	version, commit, date := buildVersion, buildCommit, buildDate
+	version, commit, date := build()
+	return fmt.Sprintf("ushuru %s, commit %s, %s", version, commit, date)
+}
+
+// build returns what was built.
+func build() (version, commit, date string) {
+	version, commit, date = buildVersion, buildCommit, buildDate
 	if info, ok := debug.ReadBuildInfo(); ok {
 		version = cmp.Or(version, info.Main.Version)
 		recorded := map[string]string{}
@@ -40,8 +46,7 @@ func versionText() string {
 		}
 		date = cmp.Or(date, recorded["vcs.time"])
 	}
-	return fmt.Sprintf("ushuru %s, commit %s, %s",
-		cmp.Or(version, "unknown"), cmp.Or(commit, "unknown"), cmp.Or(date, "date unknown"))
+	return cmp.Or(version, "unknown"), cmp.Or(commit, "unknown"), cmp.Or(date, "date unknown")
 }
 
 // shortVersion returns the version of the program for lists of processes, else its

@@ -60,6 +60,8 @@ func Listen(inner net.Listener, o Options) *Listener {
 			Help: "Connections without a request that were closed for one of an address with fewer.",
 		}),
 	}
+	l.refused.WithLabelValues("all")
+	l.refused.WithLabelValues("address")
 	if o.Metrics != nil {
 		o.Metrics.MustRegister(l.opened, l.refused, l.closed)
 	}

@@ -88,12 +88,33 @@ var cent = decimal.New(1, -2)
 
 // differences compares line by line.
 func differences(tax vehicle.Tax, b duty.Breakdown, fx decimal.Decimal) (found []Difference) {
-	inShillings := cent.Mul(fx)
-	for _, line := range []struct {
-		name                string
-		authority, computed money.Amount
-		within              decimal.Decimal
-	}{
+	for _, line := range lines(tax, b, cent.Mul(fx)) {
+		if line.authority.Decimal().Sub(line.computed.Decimal()).Abs().GreaterThan(line.within) {
+			computed := money.New(line.computed.Decimal().Round(2))
+			found = append(found, Difference{Line: line.name, Authority: line.authority, Computed: computed})
+		}
+	}
+	return found
+}
+
+// line is one figure of an answer and of what the rules give.
+type line struct {
+	name                string
+	authority, computed money.Amount
+	within              decimal.Decimal
+}
+
+// lineNames returns the names of all lines.
+func lineNames() (names []string) {
+	for _, line := range lines(vehicle.Tax{}, duty.Breakdown{}, cent) {
+		names = append(names, line.name)
+	}
+	return names
+}
+
+// lines returns the figures that are compared.
+func lines(tax vehicle.Tax, b duty.Breakdown, inShillings decimal.Decimal) []line {
+	return []line{
 		{"importDutyInUSD", tax.ImportDutyInUSD, b.ImportDuty, cent},
 		{"exiseDutyInUSD", tax.ExiseDutyInUSD, b.Excise, cent},
 		{"exiseDutyDueToAgeInUSD", tax.ExiseDutyDueToAgeInUSD, b.AgeExcise, cent},
@@ -106,13 +127,7 @@ func differences(tax vehicle.Tax, b duty.Breakdown, fx decimal.Decimal) (found [
 		{"totalImportTaxesInUSD", tax.TotalImportTaxesInUSD, b.TotalUSD, cent},
 		{"totalImportTaxesInTZS", tax.TotalImportTaxesInTZS, b.TotalTZS, inShillings},
 		{"totalTaxesInTZS", tax.TotalTaxesInTZS, b.GrandTotalTZS, inShillings},
-	} {
-		if line.authority.Decimal().Sub(line.computed.Decimal()).Abs().GreaterThan(line.within) {
-			computed := money.New(line.computed.Decimal().Round(2))
-			found = append(found, Difference{Line: line.name, Authority: line.authority, Computed: computed})
-		}
 	}
-	return found
 }
 
 var digits = regexp.MustCompile(`\d{1,6}`)

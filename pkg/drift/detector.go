@@ -51,10 +51,23 @@ func New(o Options) (*Detector, error) {
 		differences: counter("rules_differences_total",
 			"Lines in which an answer is not what the rules in force give; the VAT and the totals follow the others.", "line"),
 	}
+	d.initCounters()
 	if o.Metrics == nil {
 		return d, nil
 	}
 	return d, errors.Join(o.Metrics.Register(d.answers), o.Metrics.Register(d.differences))
+}
+
+// initCounters makes the series that an alert needs with the value 0.
+func (d *Detector) initCounters() {
+	for _, rules := range rulesOf(d.now()) {
+		for _, agree := range []string{"yes", "no", "unjudged"} {
+			d.answers.WithLabelValues(rules.From, agree)
+		}
+	}
+	for _, line := range lineNames() {
+		d.differences.WithLabelValues(line)
+	}
 }
 
 // OnAnswer checks an answer of the authority and records the result with its

@@ -30,6 +30,22 @@ func Check(t testing.TB, path, got string) {
 	}
 }
 
+// Section compares the text between two lines of a file with what the code gives. With
+// -update it writes the section.
+func Section(t testing.TB, path, begin, end, got string) {
+	t.Helper()
+	text, err := os.ReadFile(path) //nolint:gosec // the test names the file
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, hasBegin := strings.Cut(string(text), begin)
+	_, after, hasEnd := strings.Cut(rest, end)
+	if !hasBegin || !hasEnd {
+		t.Fatalf("%s lacks the marks %q and %q", path, begin, end)
+	}
+	Check(t, path, before+begin+got+end+after)
+}
+
 // difference returns the first lines of two texts that are not the same.
 func difference(got, want string) (gotLine, wantLine string) {
 	for got != "" || want != "" {

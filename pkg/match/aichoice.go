@@ -7,6 +7,9 @@ import (
 	"ushuru/pkg/ai"
 )
 
+// AIQuestion is the name of the question in metrics and simulators.
+const AIQuestion = "match_car"
+
 // AIChooser is a Chooser that calls a language model once per question.
 type AIChooser struct{ client *ai.Client }
 
@@ -99,7 +102,7 @@ func (q Question) forAI() ai.Question {
 		})
 	}
 	return ai.Question{
-		Name: "match_car", System: instruction,
+		Name: AIQuestion, System: instruction,
 		Data: []ai.Table{{Name: "listing", Rows: []ai.Row{listing}}, {Name: "candidates", Rows: rows}},
 		Schema: ai.Schema{
 			{Name: "reason", Type: ai.Text, Description: "Why, in one short English sentence.", Max: maxReason},

@@ -51,6 +51,7 @@ func cached[T any](
 		return cachedAnswer[T]{}, err
 	}
 	if answer, ok := recall[T](a.store, key); ok {
+		a.store.onLookup(q, true)
 		return answer, nil
 	}
 	f := &fetcher[T]{a: a, key: key, q: q, fetch: fetch, then: then}
@@ -88,13 +89,17 @@ func (f *fetcher[T]) once(ctx context.Context) (cachedAnswer[T], error) {
 	for wait := pollInitial; ; wait = min(2*wait, pollMax) {
 		known, held, err := f.acquire(ctx)
 		switch {
-		case err != nil, known.fresh:
+		case err != nil:
 			return known, err
+		case known.fresh:
+			f.a.store.onLookup(f.q, true)
+			return known, nil
 		case held != nil || f.unguarded(ctx):
 			if err := sessionOf(ctx).allow(); err != nil {
 				held.letGo()
 				return known, err
 			}
+			f.a.store.onLookup(f.q, false)
 			answer, err := f.call(ctx, held)
 			if err != nil {
 				return known, err

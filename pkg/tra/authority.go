@@ -37,6 +37,11 @@ type AuthorityOptions struct {
 	// OnCall, if not nil, is called after every call, for metrics. The error is
 	// nil, a *Error, or that of a context that ended.
 	OnCall func(call string, took time.Duration, err error)
+	// OnThrottle, if not nil, is called for every call that was not made.
+	OnThrottle func(reason ThrottleReason)
+	// OnBreaker, if not nil, is called with the new state of the breaker when it changes:
+	// closed, half-open or open.
+	OnBreaker func(state string)
 
 	// Log gets the errors that an operator must know of; nil discards them.
 	Log *slog.Logger
@@ -204,6 +209,9 @@ func callOnce[T any](
 		took = time.Since(start)
 		return result, err
 	})
+	if throttled, ok := errors.AsType[*ThrottleError](err); ok && a.options.OnThrottle != nil {
+		a.options.OnThrottle(throttled.Reason)
+	}
 	if called {
 		if a.options.OnCall != nil {
 			a.options.OnCall(name, took, err)

@@ -32,6 +32,9 @@ const (
 	callDetails    = "getVehicleDetails"
 )
 
+// Calls are the names of all calls.
+var Calls = []string{callMakes, callModelBody, callYears, callCountries, callFuels, callCapacities, callDetails}
+
 // Make is a make with the authority's name and id. Ids change between revisions
 // of the database; names do not.
 type Make struct {

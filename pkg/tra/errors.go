@@ -22,6 +22,12 @@ const (
 	BadAnswer     Kind = "bad_answer"      // an answer that cannot be understood, or one for another vehicle
 )
 
+// Kinds are all the kinds of error.
+var Kinds = []Kind{Unavailable, Refused, NoSuchVehicle, Certificate, BadAnswer}
+
+// KindOf returns the kind of a failed call, or "" for other errors.
+func KindOf(err error) Kind { return kindOf(err) }
+
 var sentences = map[Kind]string{
 	Unavailable:   "TRA's calculator is not available",
 	Refused:       "TRA's calculator refuses requests from this server",

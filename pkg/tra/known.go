@@ -72,7 +72,9 @@ func knownAnswer[T any](ctx context.Context, k *Known, q listRequest) (cachedAns
 	case err != nil:
 		return cachedAnswer[T]{}, err
 	case !got.found || !got.fresh && !k.stale:
+		k.store.onLookup(q, false)
 		return cachedAnswer[T]{}, ErrNotKnown
 	}
+	k.store.onLookup(q, true)
 	return got, nil
 }

@@ -38,6 +38,9 @@ type StoreOptions struct {
 	// when it may be. Such a calculation is requested again; if it stays, it is returned
 	// with a warning, and not cached. One that is cached is deleted.
 	Implausible func(tax vehicle.Tax, on time.Time) string
+	// OnLookup, if not nil, is called for every look-up of a cached answer with whether
+	// there was one that may be used: of the tax of a vehicle, else of a list.
+	OnLookup func(tax, hit bool)
 	// Log gets the errors about the cache that an operator must know of; nil discards
 	// them.
 	Log *slog.Logger
@@ -70,6 +73,13 @@ func NewStore(client redis.UniversalClient, o StoreOptions) *Store {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Store{redis: client, options: o}
+}
+
+// onLookup reports a look-up of the answer to a request.
+func (s *Store) onLookup(q listRequest, hit bool) {
+	if s.options.OnLookup != nil {
+		s.options.OnLookup(q.Call == callDetails, hit)
+	}
 }
 
 // Catalogue returns the index of the last complete sync. It looks once a second
@@ -236,4 +246,22 @@ func (s *Store) AsOf(ctx context.Context) (*time.Time, error) {
 		return nil, fmt.Errorf("tra: age of the catalogue: %w", err)
 	}
 	return timeOf(text), nil
+}
+
+// CatalogueState is the state of the copy of the authority's lists.
+type CatalogueState struct {
+	AsOf        *time.Time // when a sync was complete last; nil when none was
+	Period      int64      // the latest year and quarter that the authority showed, as year * 10 + quarter; 0: none
+	Quarantined int64      // lists that are not used yet
+}
+
+// State reads the state of the catalogue.
+func (s *Store) State(ctx context.Context) (CatalogueState, error) {
+	pipe := s.redis.Pipeline()
+	asOf, period, waiting := pipe.Get(ctx, keyAsOf), pipe.Get(ctx, keyPeriod), pipe.HLen(ctx, keyQuarantine)
+	if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, redis.Nil) {
+		return CatalogueState{}, fmt.Errorf("tra: state of the catalogue: %w", err)
+	}
+	latest, _ := period.Int64() // it may never have been seen
+	return CatalogueState{timeOf(asOf.Val()), latest, waiting.Val()}, nil
 }

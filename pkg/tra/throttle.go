@@ -55,6 +55,9 @@ func newThrottle(store *Store, o AuthorityOptions) *throttle {
 			if to == gobreaker.StateOpen {
 				t.openedAt.Store(time.Now().UnixNano())
 			}
+			if o.OnBreaker != nil {
+				o.OnBreaker(to.String())
+			}
 		},
 	}
 	t.reset()

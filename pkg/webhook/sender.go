@@ -70,7 +70,7 @@ type Sender struct {
 	Turns Turns
 	// OnAttempt is called after every attempt with its outcome:
 	// delivered, retried, given_up or gone. Nil disables it.
-	OnAttempt func(outcome string)
+	OnAttempt func(outcome string, took time.Duration)
 }
 
 // attemptError is the failure of an attempt that is retried after a delay.
@@ -209,23 +209,23 @@ func (s *Sender) conclude(
 				return ignoreMissing(err)
 			}
 		}
-		defer s.countAttempt("delivered")
+		defer s.countAttempt("delivered", attempt)
 		log.InfoContext(ctx, "webhook delivered")
 		return s.finish(ctx, record, d, Delivered, attempt)
 	case attempt.Status == http.StatusGone:
-		defer s.countAttempt("gone")
+		defer s.countAttempt("gone", attempt)
 		log.InfoContext(ctx, "webhook disabled: the receiver answered 410")
 		disabled := s.Store.disable(ctx, d.Owner, d.Endpoint, "it answered 410 Gone")
 		return errors.Join(ignoreMissing(disabled), s.finish(ctx, record, d, Failed, attempt))
 	case d.Tries > len(delays):
-		defer s.countAttempt("given_up")
+		defer s.countAttempt("given_up", attempt)
 		log.WarnContext(ctx, "webhook delivery failed permanently", "error", attempt.Error)
 		if err := s.finish(ctx, record, d, Failed, attempt); err != nil {
 			return err
 		}
 		return fmt.Errorf("webhook: %s: %w", attempt.Error, asynq.SkipRetry)
 	}
-	defer s.countAttempt("retried")
+	defer s.countAttempt("retried", attempt)
 	delay := max(retry.Jitter(delays[d.Tries-1]), min(wait, maxRetryAfter))
 	log.InfoContext(ctx, "webhook delivery will be retried", "error", attempt.Error, "delay", delay)
 	d.Next = attempt.At.Add(delay)
@@ -236,9 +236,9 @@ func (s *Sender) conclude(
 	return &attemptError{attempt.Error, delay}
 }
 
-func (s *Sender) countAttempt(outcome string) {
+func (s *Sender) countAttempt(outcome string, attempt Attempt) {
 	if s.OnAttempt != nil {
-		s.OnAttempt(outcome)
+		s.OnAttempt(outcome, time.Duration(attempt.Millis)*time.Millisecond)
 	}
 }
 

@@ -173,3 +173,12 @@ func needRedis(t testing.TB) string {
 	t.Helper()
 	return testenv.Binary(t, "redis-server", "valkey-server")
 }
+
+// Signal sends a signal to the server: SIGSTOP makes it accept connections and answer
+// nothing, until SIGCONT.
+func (s *Server) Signal(signal os.Signal) {
+	s.t.Helper()
+	if err := s.daemon.cmd.Process.Signal(signal); err != nil {
+		s.t.Fatalf("redistest: signal: %v", err)
+	}
+}

@@ -1,0 +1,242 @@
+package app
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/ai"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/webhook"
+	"ushuru/tasks"
+)
+
+const (
+	// pingTimeout is how long a scrape waits for Redis to answer at all, and stateTimeout
+	// for what it then asks for.
+	pingTimeout  = time.Second
+	stateTimeout = 2 * time.Second
+)
+
+// The families of what all processes share, read from Redis at each scrape.
+var (
+	descRedisUp     = desc("redis_up", "1 while Redis answers, else 0.")
+	descRedisMemory = desc("redis_memory_bytes", "Memory that Redis uses, of the fullest server of a cluster.")
+	descRedisLimit  = desc("redis_memory_limit_bytes", "maxmemory of that server; 0 means no limit.")
+	descQueueTasks  = desc("queue_tasks", "Tasks in a queue by state: pending, active, scheduled, retry or archived.",
+		"queue", "state")
+	descQueueOldest = desc("queue_oldest_seconds", "Age of the oldest pending task of a queue; 0 without one.", "queue")
+	descWorkers     = desc("workers", "Workers of a role that live.", "role")
+	descState       = desc("authority_state",
+		"1 for the state of TRA's calculator as all workers see it: up, degraded, down or unknown.", "state")
+	descOutage = desc("authority_outage",
+		"1 for the reason why TRA's calculator cannot be asked now: no_worker, refused, unavailable or certificate.", "reason")
+	descSuccess = desc("authority_last_success_timestamp_seconds",
+		"When a call to TRA's calculator succeeded last; 0 when none did.")
+	descPeriod = desc("authority_period",
+		"The latest year and quarter that TRA's calculator showed, as year * 10 + quarter; 0 when none is known.")
+	descSynced = desc("catalogue_synced_timestamp_seconds",
+		"When the copy of TRA's makes and labels was complete last; 0 when it never was.")
+	descQuarantined = desc("catalogue_quarantined", "Lists of TRA that differ so much that they are not used yet.")
+	descAIUsed      = desc("ai_budget_used_tokens", "Tokens of the AI that all processes have used or reserved this day.")
+	descAILimit     = desc("ai_budget_tokens", "Tokens of the AI a day, as this process is set; 0 means no limit.")
+	descAILeft      = desc("ai_budget_left_tokens", "What is left of the tokens of this day; 0 also without a limit.")
+)
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("ushuru_"+name, help, labels, nil)
+}
+
+// collector reads at each scrape what all processes share.
+type collector struct {
+	conn    *redisx.Conn
+	client  redis.UniversalClient
+	stores  *stores
+	aiLimit int64
+	queues  []string
+}
+
+func newCollector(conn *redisx.Conn, s *stores, aiLimit int64) *collector {
+	queues := []string{webhook.Queue}
+	for _, role := range tasks.Roles {
+		queues = append(queues, tasks.QueueOf(role), tasks.QueueOf(role)+tasks.BulkSuffix)
+	}
+	return &collector{conn: conn, client: conn.Client(), stores: s, aiLimit: aiLimit, queues: queues}
+}
+
+// Describe implements prometheus.Collector.
+func (*collector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		descRedisUp, descRedisMemory, descRedisLimit, descQueueTasks, descQueueOldest, descWorkers, descState, descOutage,
+		descSuccess, descPeriod, descSynced, descQuarantined, descAIUsed, descAILimit, descAILeft,
+	} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector. While Redis is away it says only that, within
+// pingTimeout.
+func (c *collector) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), stateTimeout)
+	defer cancel()
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	if !c.answers(ctx) {
+		gauge(descRedisUp, 0)
+		return
+	}
+	gauge(descRedisUp, 1)
+	var reading sync.WaitGroup
+	// What cannot be read is left out.
+	for _, read := range []func(context.Context, setGauge) error{
+		c.memory, c.queueSizes, c.workers, c.authority, c.catalogue, c.budget,
+	} {
+		reading.Go(func() { _ = read(ctx, gauge) })
+	}
+	reading.Wait()
+}
+
+// setGauge sets a gauge.
+type setGauge func(d *prometheus.Desc, value float64, labels ...string)
+
+// answers reports whether Redis answers in time.
+func (c *collector) answers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	return c.client.Ping(ctx).Err() == nil
+}
+
+func (c *collector) memory(ctx context.Context, set setGauge) error {
+	used, limit, err := c.conn.Memory(ctx)
+	if err == nil {
+		set(descRedisMemory, float64(used))
+		set(descRedisLimit, float64(limit))
+	}
+	return err
+}
+
+// asynqKeys begins the keys of asynq.
+const asynqKeys = "asynq:"
+
+// queueSizes reads the keys of asynq: its Inspector takes no context, and a Redis that
+// hangs would hold the scrape.
+func (c *collector) queueSizes(ctx context.Context, set setGauge) error {
+	states := []string{"pending", "active", "scheduled", "retry", "archived"}
+	sizes := map[string][]*redis.IntCmd{}
+	oldest := map[string]*redis.StringCmd{}
+	pipe := c.client.Pipeline()
+	for _, queue := range c.queues {
+		key := func(state string) string { return asynqKeys + "{" + queue + "}:" + state }
+		for _, state := range states {
+			if state == "pending" || state == "active" {
+				sizes[queue] = append(sizes[queue], pipe.LLen(ctx, key(state)))
+			} else {
+				sizes[queue] = append(sizes[queue], pipe.ZCard(ctx, key(state)))
+			}
+		}
+		oldest[queue] = pipe.LIndex(ctx, key("pending"), -1)
+	}
+	if _, err := pipe.Exec(ctx); err != nil && !isMissing(err) {
+		return err
+	}
+	pipe = c.client.Pipeline()
+	since := map[string]*redis.StringCmd{}
+	for queue, id := range oldest {
+		if id.Err() == nil {
+			since[queue] = pipe.HGet(ctx, asynqKeys+"{"+queue+"}:t:"+id.Val(), "pending_since")
+		}
+	}
+	if len(since) > 0 {
+		if _, err := pipe.Exec(ctx); err != nil && !isMissing(err) {
+			return err
+		}
+	}
+	for queue, counts := range sizes {
+		for i, count := range counts {
+			set(descQueueTasks, float64(count.Val()), queue, states[i])
+		}
+		age := 0.0
+		if reply := since[queue]; reply != nil {
+			if nanos, err := reply.Int64(); err == nil {
+				age = max(time.Since(time.Unix(0, nanos)).Seconds(), 0)
+			}
+		}
+		set(descQueueOldest, age, queue)
+	}
+	return nil
+}
+
+func (c *collector) workers(ctx context.Context, set setGauge) error {
+	alive, _, err := c.stores.jobs.Workers(ctx)
+	if err != nil {
+		return err
+	}
+	count := map[string]int{}
+	for _, worker := range alive {
+		for _, role := range worker.Roles {
+			count[role]++
+		}
+	}
+	for _, role := range tasks.Roles {
+		set(descWorkers, float64(count[string(role)]), string(role))
+	}
+	return nil
+}
+
+func (c *collector) authority(ctx context.Context, set setGauge) error {
+	status, err := c.stores.catalogue.Status(ctx)
+	if err != nil {
+		return err
+	}
+	for _, state := range []tra.State{tra.Up, tra.Degraded, tra.Down, tra.Unknown} {
+		set(descState, one(status.State == state), string(state))
+	}
+	for _, reason := range []string{
+		tra.ReasonNoWorker, string(tra.Refused), string(tra.Unavailable), string(tra.Certificate),
+	} {
+		set(descOutage, one(status.Reason == reason), reason)
+	}
+	set(descSuccess, unix(status.LastSuccessAt))
+	return nil
+}
+
+func (c *collector) catalogue(ctx context.Context, set setGauge) error {
+	state, err := c.stores.catalogue.State(ctx)
+	if err != nil {
+		return err
+	}
+	set(descPeriod, float64(state.Period))
+	set(descSynced, unix(state.AsOf))
+	set(descQuarantined, float64(state.Quarantined))
+	return nil
+}
+
+func (c *collector) budget(ctx context.Context, set setGauge) error {
+	used, _, err := ai.DayUsage(ctx, c.client, time.Now())
+	if err != nil {
+		return err
+	}
+	set(descAIUsed, float64(used))
+	set(descAILimit, float64(c.aiLimit))
+	set(descAILeft, float64(max(c.aiLimit-used, 0)))
+	return nil
+}
+
+func one(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func unix(at *time.Time) float64 {
+	if at == nil {
+		return 0
+	}
+	return float64(at.Unix())
+}

@@ -1,0 +1,175 @@
+package metrics_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/pkg/metrics"
+)
+
+func options() metrics.Options {
+	return metrics.Options{
+		Steps: []string{"estimate:scrape", "estimate:match"}, Codes: []string{"internal", "listing_gone"},
+		Calls: []string{"getYom"}, Kinds: []string{"unavailable"}, Caches: []string{"estimate"}, Sites: []string{"SBT"},
+		SiteOf: func(host string) string {
+			if host == "sbtjapan.com" {
+				return "SBT"
+			}
+			return ""
+		},
+		MatchedBy: []string{"code"}, Confidence: []string{"high"},
+	}
+}
+
+// gathered returns the value of every series, and the count of a histogram, by name and
+// label values.
+func gathered(t *testing.T, m *metrics.Metrics) map[string]float64 {
+	t.Helper()
+	families, err := m.Registry().Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]float64{}
+	for _, family := range families {
+		if !strings.HasPrefix(family.GetName(), "ushuru_") {
+			continue
+		}
+		for _, series := range family.GetMetric() {
+			var labels []string
+			for _, label := range series.GetLabel() {
+				labels = append(labels, label.GetName()+"="+label.GetValue())
+			}
+			value := series.GetCounter().GetValue() + series.GetGauge().GetValue() + float64(series.GetHistogram().GetSampleCount())
+			found[family.GetName()+"{"+strings.Join(labels, ",")+"}"] = value
+		}
+	}
+	return found
+}
+
+func TestOutcomesAreCounted(t *testing.T) {
+	var steps []metrics.Step
+	var calls []metrics.Call
+	o := options()
+	o.OnStep = func(s metrics.Step) { steps = append(steps, s) }
+	o.OnCall = func(c metrics.Call) { calls = append(calls, c) }
+	m := metrics.New(o)
+	m.AddRoute("/v1/estimate", "POST", false)
+	before := gathered(t, m)
+	m.Step(metrics.Step{Job: "j1", Kind: "estimate", Step: "scrape", Host: "sbtjapan.com", Fetches: true, Outcome: metrics.Completed, Took: time.Second})
+	m.Step(metrics.Step{
+		Job: "j2", Kind: "estimate", Step: "scrape", Host: "unknown.example", Fetches: true, Outcome: metrics.Failed, Code: "listing_gone",
+	})
+	m.Step(metrics.Step{Kind: "estimate", Step: "scrape", Host: "sbtjapan.com", Fetches: true, Outcome: metrics.Postponed})
+	m.Call(metrics.Call{To: metrics.Authority, Name: "getYom", Kind: "unavailable"})
+	m.Call(metrics.Call{To: "ai", Name: "model", Tokens: 3})
+	m.JobEnded(metrics.JobEnd{Kind: "estimate", Class: "bulk", State: "succeeded"})
+	m.Request("/v1/estimate", "POST", 504, "internal", time.Second)
+	m.Swept("bulk", 2, errors.New("away"))
+	m.Breaker("open")
+	m.Lookup("estimate", true)
+	m.Match("code", "high")
+	m.Match("", "")
+	m.TookOver("estimate", "match")
+	m.Throttled("rate")
+	m.WebhookAttempt("gone", time.Second)
+	m.FailedLogin("wrong")
+	after := gathered(t, m)
+	for series, want := range map[string]float64{
+		"ushuru_steps_total{code=,kind=estimate,outcome=completed,step=scrape}":          1,
+		"ushuru_steps_total{code=listing_gone,kind=estimate,outcome=failed,step=scrape}": 1,
+		"ushuru_steps_total{code=,kind=estimate,outcome=postponed,step=scrape}":          1,
+		"ushuru_step_duration_seconds{kind=estimate,step=scrape}":                        1,
+		"ushuru_fetches_total{outcome=ok,site=SBT}":                                      1,
+		"ushuru_fetches_total{outcome=listing_gone,site=other}":                          1,
+		"ushuru_authority_calls_total{call=getYom,outcome=unavailable}":                  1,
+		"ushuru_jobs_total{class=bulk,code=,kind=estimate,state=succeeded}":              1,
+		"ushuru_http_requests_total{class=5xx,method=POST,route=/v1/estimate}":           1,
+		"ushuru_http_errors_total{code=internal}":                                        1,
+		"ushuru_sweeps_total{class=bulk,outcome=failed}":                                 1,
+		"ushuru_swept_jobs_total{class=bulk}":                                            2,
+		"ushuru_authority_breaker{state=open}":                                           1,
+		"ushuru_authority_breaker{state=closed}":                                         -1,
+		"ushuru_authority_breaker_opened_total{}":                                        1,
+		"ushuru_cache_lookups_total{cache=estimate,result=hit}":                          1,
+		"ushuru_matches_total{confidence=high,matched_by=code}":                          1,
+		"ushuru_matches_total{confidence=none,matched_by=none}":                          1,
+		"ushuru_takeovers_total{kind=estimate,step=match}":                               1,
+		"ushuru_authority_throttled_total{reason=rate}":                                  1,
+		"ushuru_webhook_attempts_total{outcome=gone}":                                    1,
+		"ushuru_operator_logins_failed_total{reason=wrong}":                              1,
+	} {
+		if got := after[series] - before[series]; got != want {
+			t.Errorf("%s rose by %v, want %v", series, got, want)
+		}
+	}
+	if len(steps) != 3 || steps[0].Host != "sbtjapan.com" || steps[1].Code != "listing_gone" || steps[1].Job != "j2" {
+		t.Errorf("the other counter got %+v", steps)
+	}
+	if len(calls) != 2 || calls[0].Kind != "unavailable" || calls[1].Tokens != 3 {
+		t.Errorf("the other counter got %+v", calls)
+	}
+}
+
+// What callers and strangers choose makes no series.
+func TestSeriesAreBounded(t *testing.T) {
+	m := metrics.New(options())
+	m.AddRoute("/v1/estimate", "POST", false)
+	use := func(i int) {
+		any := fmt.Sprintf("x%d\"\n", i)
+		m.Step(metrics.Step{Kind: any, Step: any, Host: any, Fetches: true, Outcome: metrics.Failed, Code: any})
+		m.Step(metrics.Step{Kind: "estimate", Step: "scrape", Host: any, Fetches: true, Outcome: metrics.Retried, Code: any})
+		m.Call(metrics.Call{To: metrics.Authority, Name: any, Kind: any})
+		m.JobEnded(metrics.JobEnd{Kind: any, Class: any, State: "failed", Code: any})
+		m.Request(any, any, 400+i, any, time.Second)
+		m.Request("/v1/estimate", any, -i, any, time.Second)
+		m.Swept(any, 1, nil)
+		m.TookOver(any, any)
+		m.Throttled(any)
+		m.Lookup(any, true)
+		m.Match(any, any)
+		m.WebhookAttempt(any, time.Second)
+		m.FailedLogin(any)
+		m.Breaker(any)
+	}
+	use(0)
+	first := len(gathered(t, m))
+	for i := range 500 {
+		use(i)
+	}
+	if then := len(gathered(t, m)); then != first {
+		t.Errorf("%d series, and %d after 500 unknown values", first, then)
+	}
+}
+
+func TestNilCountsNothing(t *testing.T) {
+	var m *metrics.Metrics
+	m.Step(metrics.Step{})
+	m.Call(metrics.Call{})
+	m.JobEnded(metrics.JobEnd{})
+	m.Request("", "", 0, "", 0)
+	m.AddRoute("", "", false)
+	m.GaugeFunc("", "", nil)
+	m.Match("", "")
+	m.Lookup("", false)
+}
+
+// A listing of a batch costs what this says: three steps, a job, a fetch, five calls and
+// look-ups.
+func BenchmarkListing(b *testing.B) {
+	m := metrics.New(options())
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Step(metrics.Step{Kind: "estimate", Step: "scrape", Host: "sbtjapan.com", Fetches: true, Outcome: metrics.Completed, Took: time.Second})
+		m.Step(metrics.Step{Kind: "estimate", Step: "match", Outcome: metrics.Completed, Took: time.Second})
+		m.Step(metrics.Step{Kind: "estimate", Step: "calculate", Outcome: metrics.Completed, Took: time.Second})
+		m.JobEnded(metrics.JobEnd{Kind: "estimate", Class: "bulk", State: "succeeded", Took: time.Second})
+		for range 5 {
+			m.Call(metrics.Call{To: metrics.Authority, Name: "getYom", Took: time.Second})
+			m.Lookup("estimate", true)
+		}
+		m.Match("code", "high")
+	}
+}
