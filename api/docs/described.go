@@ -94,19 +94,24 @@ func (c *contract) statuses() (map[string]map[int]bool, error) {
 				if err != nil {
 					return nil, errors.New("docs: a response without a number at " + path)
 				}
-				if name, is := strings.CutPrefix(r.Ref, "#/components/responses/"); is {
-					r = c.Components.Responses[name]
-				}
-				for _, code := range codeInText.FindAllStringSubmatch(r.Description, -1) {
-					if found[code[1]] == nil {
-						found[code[1]] = map[int]bool{}
-					}
-					found[code[1]][status] = true
-				}
+				c.addStatus(found, status, r)
 			}
 		}
 	}
 	return found, nil
+}
+
+// addStatus adds the status of a response to the codes that it names.
+func (c *contract) addStatus(found map[string]map[int]bool, status int, r response) {
+	if name, is := strings.CutPrefix(r.Ref, "#/components/responses/"); is {
+		r = c.Components.Responses[name]
+	}
+	for _, code := range codeInText.FindAllStringSubmatch(r.Description, -1) {
+		if found[code[1]] == nil {
+			found[code[1]] = map[int]bool{}
+		}
+		found[code[1]][status] = true
+	}
 }
 
 // ofEveryAddress are the errors that come before an operation is known, with their status.

@@ -111,7 +111,7 @@ type httpConfig struct {
 	MaxConns           int            `env:"MAX_CONNS" default:"5000" help:"Maximum open connections to the API; others are answered 503; 0 means no limit."`
 	MaxConnsPerAddress int            `env:"MAX_CONNS_PER_ADDRESS" default:"500" help:"Maximum open connections of one address (of an IPv6 network of 64 bits), but for trusted proxies; 0 means no limit."`
 	TrustedProxies     []netip.Prefix `env:"TRUSTED_PROXIES" default:"127.0.0.0/8,10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7" help:"Networks of proxies in front of the API: their X-Forwarded-For is believed, and their connections are not counted by address."`
-	Page               bool           `env:"PAGE" help:"Serve the pages for buyers at /, to visitors without an API key."`
+	Page               bool           `env:"PAGE" help:"Serve the pages for buyers at / and those for programmers at /docs, to visitors without an API key."`
 	PageURL            string         `env:"PAGE_URL" placeholder:"URL" help:"Public address of the pages, for the links that they give: https://ushuru.example; empty is that of the request."`
 	PageJobs           int            `env:"PAGE_JOBS" default:"40" help:"Maximum running jobs of all visitors of the pages together."`
 	PageRate           int            `env:"PAGE_RATE" default:"120" help:"Requests per minute of all visitors of the pages together that start work."`

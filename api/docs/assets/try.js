@@ -13,9 +13,13 @@ if (!response.ok) {
   main.textContent = `The description cannot be loaded (${response.status}). Please reload the page.`;
 } else {
   const text = await response.text();
+  const spec = JSON.parse(listing ? text.replaceAll(documented, listing) : text);
+  // An example of a header is filled in and sent: one Idempotency-Key with all requests.
+  for (const parameter of Object.values(spec.components.parameters)) {
+    if (parameter.in === "header") delete parameter.example;
+  }
   const ui = SwaggerUIBundle({
-    spec: JSON.parse(listing ? text.replaceAll(documented, listing) : text),
-    dom_id: "#ui", deepLinking: false, validatorUrl: null, persistAuthorization: false,
+    spec, dom_id: "#ui", deepLinking: false, validatorUrl: null, persistAuthorization: false,
     onComplete: () => {
       if (key) ui.preauthorizeApiKey("bearer", key);
       new MutationObserver(label).observe(document.body, {childList: true, subtree: true});
