@@ -8,6 +8,7 @@ import (
 
 	"ushuru/pkg/app"
 	"ushuru/pkg/cost"
+	"ushuru/pkg/sdnotify"
 	"ushuru/pkg/seal"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/tasks"
@@ -160,9 +161,27 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 	if err != nil {
 		return err
 	}
+	return r.runService(service)
+}
+
+// runService runs a process until the signal to stop, and notifies systemd.
+func (r *run) runService(service *app.App) error {
+	watched, unwatch := context.WithCancel(context.WithoutCancel(r.ctx))
+	r.cleanup.Add(unwatch) // last of all: stopping takes time
 	r.cleanup.Add(service.Stop)
 	if err := service.Start(r.ctx); err != nil {
 		return err
 	}
-	return service.Wait(r.ctx)
+	r.notifySystemd(sdnotify.Ready)
+	go sdnotify.Watch(watched)
+	err := service.Wait(r.ctx)
+	r.notifySystemd(sdnotify.Stopping)
+	return err
+}
+
+// notifySystemd sends systemd the state of the process. Nothing depends on its being heard.
+func (r *run) notifySystemd(state string) {
+	if err := sdnotify.Send(context.WithoutCancel(r.ctx), state); err != nil {
+		r.log.Warn("systemd was not notified", "state", state, "error", err)
+	}
 }
