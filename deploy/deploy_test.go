@@ -4,9 +4,6 @@ package deploy
 
 import (
 	"context"
-	"io"
-	"log/slog"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,9 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"ushuru/pkg/client"
-	"ushuru/pkg/demo"
-	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/testenv"
 )
@@ -81,7 +75,7 @@ func TestEachServiceHasItsOwnSecrets(t *testing.T) {
 	owners := map[string][]string{} // of each value that was made
 	for file, text := range files {
 		for _, match := range names.FindAllStringSubmatch(text, -1) {
-			if file != "redis.env" && !strings.Contains(string(settings), "| `"+match[1]+"`") {
+			if file != "redis.env" && file != "grafana.env" && !strings.Contains(string(settings), "| `"+match[1]+"`") {
 				t.Errorf("%s has %s, which is not a setting", file, match[1])
 			}
 			for _, secret := range regexp.MustCompile(`[0-9a-f]{48}|[A-Za-z0-9+/]{43}=`).FindAllString(match[2], -1) {
@@ -89,17 +83,18 @@ func TestEachServiceHasItsOwnSecrets(t *testing.T) {
 			}
 		}
 	}
-	if len(owners) != 6 {
+	if len(owners) != 7 {
 		t.Errorf("%d secrets", len(owners))
 	}
 	for secret, of := range owners {
 		slices.Sort(of)
-		password := len(of) <= 2 && slices.Contains(of, "redis.env") // of one service, or of the operator
+		// of one service, of the operator, or of Grafana
+		password := len(of) <= 2 && slices.Contains(of, "redis.env") || slices.Equal(of, []string{"grafana.env"})
 		if !password && (!slices.Equal(of, []string{"api.env", "worker.env"}) || len(secret) != 44) {
 			t.Errorf("a secret is in %v", of)
 		}
 	}
-	compose := read(t, filepath.Join("..", "docker-compose.yml"))
+	compose := read(t, filepath.Join("..", "docker-compose.yml")) + read(t, filepath.Join("compose", "observe.yml"))
 	for name := range files {
 		if !strings.Contains(compose, "deploy/env/"+name) {
 			t.Errorf("docker-compose.yml does not use %s", name)
@@ -125,15 +120,23 @@ func read(t *testing.T, name string) string {
 func TestImagesAreNamedByDigestAndServicesBounded(t *testing.T) {
 	t.Parallel()
 	compose, dockerfile := read(t, filepath.Join("..", "docker-compose.yml")), read(t, "Dockerfile")
-	digest := regexp.MustCompile(`^[a-z]+:\d+\.\d+\.\d+-[a-z]+@sha256:[0-9a-f]{64}$`)
-	images := regexp.MustCompile(`(?m)^\s*image: (\S+)|^FROM (\S+)`).FindAllStringSubmatch(compose+dockerfile, -1)
+	overlays, err := filepath.Glob(filepath.Join("compose", "*.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var added strings.Builder
+	for _, name := range overlays {
+		added.WriteString(read(t, name))
+	}
+	digest := regexp.MustCompile(`^[a-z]+(/[a-z]+)?:v?\d+\.\d+\.\d+(-[a-z]+)?@sha256:[0-9a-f]{64}$`)
+	images := regexp.MustCompile(`(?m)^\s*image: (\S+)|^FROM (\S+)`).FindAllStringSubmatch(compose+added.String()+dockerfile, -1)
 	for _, match := range images {
 		image := match[1] + match[2]
 		if image != "ushuru" && image != "scratch" && !digest.MatchString(image) {
 			t.Errorf("%s is not named by its digest", image)
 		}
 	}
-	if len(images) != 4 {
+	if len(images) != 7 {
 		t.Errorf("images %v", images)
 	}
 	mod := regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(read(t, filepath.Join("..", "go.mod")))
@@ -198,94 +201,6 @@ func as(t *testing.T, socket, user, password string) *redisx.Conn {
 	return conn
 }
 
-// The whole service works as a user of the compose file's Redis, and that user cannot
-// do what an operator does.
-func TestServiceWorksWithTheUsersOfRedis(t *testing.T) {
-	t.Parallel()
-	files := newEnv(t)
-	socket := startRedis(t, files["redis.env"])
-	passwords := regexp.MustCompile(`redis://([a-z]+):([0-9a-f]+)@redis:6379/0`)
-	users := map[string]*redisx.Conn{}
-	for name, text := range files {
-		if match := passwords.FindStringSubmatch(text); match != nil {
-			users[match[1]] = as(t, socket, match[1], match[2])
-			if name != match[1]+".env" {
-				t.Errorf("%s is the user %s", name, match[1])
-			}
-		}
-	}
-	if len(users) != 4 {
-		t.Fatalf("%d users", len(users))
-	}
-	for name, conn := range users {
-		if found := conn.Warnings(t.Context()); len(found) != 0 {
-			t.Errorf("%s: %v", name, found)
-		}
-		for _, refused := range []string{
-			"CONFIG GET requirepass", "FLUSHALL", "FLUSHDB", "KEYS *", "ACL LIST", "SHUTDOWN", "MONITOR",
-			"REPLICAOF localhost 1", "MIGRATE localhost 1 k 0 1", "MODULE LIST", "CLIENT LIST", "SAVE", "SWAPDB 0 1", "SLOWLOG GET",
-		} {
-			words := make([]any, 0, 4)
-			for word := range strings.FieldsSeq(refused) {
-				words = append(words, word)
-			}
-			if err := conn.Client().Do(t.Context(), words...).Err(); err == nil || !strings.Contains(err.Error(), "NOPERM") {
-				t.Errorf("%s may %s: %v", name, refused, err)
-			}
-		}
-	}
-	anybody, err := redisx.Open(t.Context(), redisx.Options{URL: "redis-socket://" + socket})
-	if err != nil { // it may PING, and INFO is refused like a server that hides its version
-		t.Fatal(err)
-	}
-	defer anybody.Close()
-	if err := anybody.Client().Set(t.Context(), "k", "v", 0).Err(); err == nil || !strings.Contains(err.Error(), "NOPERM") {
-		t.Errorf("the default user may write: %v", err)
-	}
-	operator := as(t, socket, "operator", value(t, files["redis.env"], "REDIS_OPERATOR_PASSWORD"))
-	if err := operator.Client().ConfigGet(t.Context(), "maxmemory").Err(); err != nil {
-		t.Errorf("the operator: %v", err)
-	}
-	estimateAndMonitor(t, users["api"])
-}
-
-// estimateAndMonitor runs API and workers on a connection, makes an estimate and a batch,
-// and looks at the queues.
-func estimateAndMonitor(t *testing.T, conn *redisx.Conn) {
-	t.Helper()
-	d, err := demo.Start(t.Context(), demo.Options{Redis: conn, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(d.Stop)
-	api, err := client.New(client.Options{URL: d.URL, Key: d.Key})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	page := d.Site + listingtest.Cars()[0].Path()
-	if _, err := api.Estimate(ctx, client.EstimateRequest{URL: page}); err != nil {
-		t.Error(err)
-	}
-	for _, path := range []string{"/monitoring/api/queues", "/monitoring/api/redis_info"} {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.SetBasicAuth(demo.OperatorUser, d.Password)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, _ := io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		if response.StatusCode != http.StatusOK {
-			t.Errorf("%s: %d %s", path, response.StatusCode, text)
-		}
-	}
-}
-
 // A password that would break the file of users, or a missing one, is refused.
 func TestRedisDoesNotStartWithoutPasswords(t *testing.T) {
 	t.Parallel()
@@ -299,4 +214,24 @@ func TestRedisDoesNotStartWithoutPasswords(t *testing.T) {
 			t.Errorf("%q: %v, %s", operator, err, out)
 		}
 	}
+}
+
+// sources returns the code of the services, without tests and rigs, by file.
+func sources(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, folder := range []string{"api", "pkg", "tasks", "worker"} {
+		err := filepath.WalkDir(filepath.Join("..", folder), func(path string, entry os.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") ||
+				strings.HasSuffix(filepath.Dir(path), "test") || strings.Contains(path, "/lab/") {
+				return err
+			}
+			found[path] = read(t, path)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
 }
