@@ -31,9 +31,9 @@ export const sizeOf = bytes => `${Math.ceil(bytes / 1024).toLocaleString("en")} 
 
 // list writes what was removed from a page.
 export const list = (into, removed) => {
-  into.replaceChildren(...Object.entries(removed).map(([kind, count]) => {
+  into.replaceChildren(...["scripts", "hidden", "values", "secrets"].map(kind => {
     const row = document.createElement("li");
-    row.textContent = `${say(`removed_${kind}`)}: ${count}`;
+    row.textContent = `${say(`removed_${kind}`)}: ${removed[kind]}`;
     return row;
   }));
 };
