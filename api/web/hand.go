@@ -100,14 +100,10 @@ func (p *Pages) submitHand(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, "/e/"+token, http.StatusSeeOther)
 		return nil
 	case errors.As(err, &why) && why.Code == errPuzzle.Code:
-		return p.puzzle(w, r)
+		return p.puzzle(w, r, why.RetryAfter)
 	case errors.As(err, &why) && why.Status < http.StatusInternalServerError:
 		why.SetHeader(w.Header())
-		status := why.Status
-		if status == http.StatusBadRequest {
-			status = http.StatusUnprocessableEntity
-		}
-		return p.renderHand(w, r, status, hand{Filled: r.PostForm, Problem: p.sentence(why)})
+		return p.renderHand(w, r, statusOf(why), hand{Filled: r.PostForm, Problem: p.sentence(why)})
 	}
 	return err
 }

@@ -54,7 +54,7 @@ func (p *Pages) submit(w http.ResponseWriter, r *http.Request) error {
 	typed := strings.TrimSpace(r.PostForm.Get("u"))
 	switch {
 	case errors.Is(err, errPuzzle):
-		return p.puzzle(w, r)
+		return p.puzzle(w, r, 0)
 	case err != nil:
 		return err
 	}
@@ -86,19 +86,27 @@ func (p *Pages) refuse(w http.ResponseWriter, r *http.Request, typed string, err
 	if !ok {
 		return err
 	}
-	status := why.Status
-	if status == http.StatusBadRequest {
-		status = http.StatusUnprocessableEntity
-	}
 	if why.Code == errPuzzle.Code {
-		return p.puzzle(w, r)
+		return p.puzzle(w, r, why.RetryAfter)
 	}
 	why.SetHeader(w.Header())
 	if wantsJSON(r) {
 		said := p.sentence(why)
-		return sendJSON(w, r, status, vehicle.Error{Code: why.Code, Message: said.EN, Text: &said})
+		return sendJSON(w, r, statusOf(why), vehicle.Error{Code: why.Code, Message: said.EN, Text: &said})
 	}
-	return p.render(w, r, status, screen{Name: "home", Body: home{URL: typed, Problem: p.sentence(why)}})
+	return p.render(w, r, statusOf(why), screen{Name: "home", Body: home{URL: typed, Problem: p.sentence(why)}})
+}
+
+// statusOf returns the status of the page that says a problem of the API. The limits there
+// are those of all visitors together.
+func statusOf(why *problem.Problem) int {
+	switch why.Status {
+	case http.StatusBadRequest:
+		return http.StatusUnprocessableEntity
+	case http.StatusTooManyRequests:
+		return http.StatusServiceUnavailable
+	}
+	return why.Status
 }
 
 // sentence returns what the page says of a problem. Limits of keys are none of the
@@ -175,7 +183,7 @@ func (p *Pages) start(r *http.Request, path string, body []byte) (token string, 
 	if err != nil {
 		return "", err
 	}
-	begun, err := p.api.start(withAdmit(ctx, p.admit(r)), path, sent)
+	begun, err := p.api.start(withAdmit(ctx, p.admit(r, path)), path, sent)
 	if err != nil {
 		return "", err
 	}

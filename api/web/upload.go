@@ -109,7 +109,8 @@ func (p *Pages) readPage(r *http.Request, part *multipart.Part) (*upload, error)
 	if err != nil {
 		return nil, err
 	}
-	id, known := p.visitorOf(r, secret)
+	id, age, known := visitorOf(r, secret)
+	known = known && age >= youngest
 	_, solved := solvedPuzzle(secret, r.PostForm.Get("puzzle"), r.PostForm.Get("solution"))
 	if !known && !solved {
 		_, _ = io.Copy(io.Discard, part) // or the browser does not read the response

@@ -7,9 +7,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"math/bits"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,8 +29,12 @@ import (
 const (
 	perHour        = 10  // of a visitor
 	perDay         = 40  // of a visitor
+	perHourAI      = 3   // of a visitor, of the work that the AI has a part in
 	perNetworkHour = 120 // of a network: carriers share addresses between many people
 )
+
+// worksWithAI are the endpoints whose work the AI has a part in.
+var worksWithAI = []string{"/v1/compare", "/v1/condition-report"}
 
 const (
 	cookieVisitor = "v"
@@ -47,7 +53,7 @@ const (
 	secretTTL = time.Minute // how long a process uses the secret that it has read
 )
 
-// errPuzzle tells the page to set a puzzle.
+// errPuzzle tells the page to set a puzzle. RetryAfter is when none is needed.
 var errPuzzle = problem.Because(http.StatusTooManyRequests, message.New("page/puzzle", nil), nil)
 
 // visitors know who asks how often, by a signed cookie and by the network.
@@ -132,9 +138,9 @@ func (p *Pages) greet(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// admit returns what is called before work starts for a request: it counts it, and
-// returns errPuzzle when the visitor, or the network, has started much.
-func (p *Pages) admit(r *http.Request) func(context.Context) error {
+// admit returns what is called before the work of an endpoint starts for a request: it
+// counts it, and returns errPuzzle when the visitor, or the network, has started much.
+func (p *Pages) admit(r *http.Request, path string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		secret, err := p.visitors.signer(ctx)
 		if err != nil {
@@ -146,33 +152,31 @@ func (p *Pages) admit(r *http.Request) func(context.Context) error {
 		}
 		// The network comes first: it bounds what is kept for visitors who are made up.
 		network := window{"network", networkOf(p.options.Address(r)), time.Hour, perNetworkHour}
-		within, err := p.visitors.count(ctx, time.Now(), network)
-		if err != nil {
+		if err := p.visitors.within(ctx, errPuzzle, network); err != nil {
 			return err
 		}
-		id, known := p.visitorOf(r, secret)
-		if !within || !known {
+		id, age, known := visitorOf(r, secret)
+		if !known || age < youngest {
 			return errPuzzle
 		}
-		within, err = p.visitors.count(ctx, time.Now(),
-			window{"hour", id, time.Hour, perHour}, window{"day", id, 24 * time.Hour, perDay})
-		if err == nil && !within {
-			return errPuzzle
+		windows := []window{{"hour", id, time.Hour, perHour}, {"day", id, 24 * time.Hour, perDay}}
+		if slices.Contains(worksWithAI, path) {
+			windows = append(windows, window{"ai", id, time.Hour, perHourAI})
 		}
-		return err
+		return p.visitors.within(ctx, errPuzzle, windows...)
 	}
 }
 
-// visitorOf returns who a visitor is; false for one without a valid cookie, or whose
-// cookie is so young that no person has filled in the form.
-func (*Pages) visitorOf(r *http.Request, secret []byte) (id string, known bool) {
+// visitorOf returns who a visitor is, and how long ago the cookie was given; false for one
+// without a valid cookie.
+func visitorOf(r *http.Request, secret []byte) (id string, age time.Duration, known bool) {
 	cookie, err := r.Cookie(cookieVisitor)
 	if err != nil {
-		return "", false
+		return "", 0, false
 	}
 	id, at, ok := verify(secret, purposeVisitor, cookie.Value)
-	age := time.Since(at)
-	return id, ok && age >= youngest && age < visitorTTL
+	age = time.Since(at)
+	return id, age, ok && age < visitorTTL
 }
 
 // networkOf returns the network of an address: 24 bits of IPv4, 48 of IPv6.
@@ -195,10 +199,12 @@ type window struct {
 	most        int64
 }
 
-// count counts a request in windows. It reports whether none has too many.
-func (v *visitors) count(parent context.Context, now time.Time, windows ...window) (within bool, err error) {
+// within counts a request in windows. When one of them has too many it returns the problem,
+// with the time until there is room again.
+func (v *visitors) within(parent context.Context, tooMany *problem.Problem, windows ...window) error {
 	ctx, cancel := context.WithTimeout(parent, redisTimeout)
 	defer cancel()
+	now := time.Now()
 	pipe := v.redis.Pipeline()
 	counts := make([]*redis.IntCmd, len(windows))
 	for i, w := range windows {
@@ -207,14 +213,19 @@ func (v *visitors) count(parent context.Context, now time.Time, windows ...windo
 		pipe.Expire(ctx, key, w.length)
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
-		return false, errRedis(err)
+		return errRedis(err)
 	}
+	wait := time.Duration(0)
 	for i, w := range windows {
 		if counts[i].Val() > w.most {
-			return false, nil
+			wait = max(wait, w.length-time.Duration(now.UnixNano())%w.length)
 		}
 	}
-	return true, nil
+	if wait == 0 {
+		return nil
+	}
+	late := *tooMany
+	return late.After(wait)
 }
 
 // puzzle is the page on which a browser solves a puzzle, and sends the form again.
@@ -222,6 +233,8 @@ type puzzle struct {
 	Value  string
 	Action string
 	Fields [][2]string
+	// Minutes is when the form needs no puzzle, for a browser without JavaScript; 0 for now.
+	Minutes int
 }
 
 // puzzleError is the puzzle for a program: the extension for browsers.
@@ -231,13 +244,17 @@ type puzzleError struct {
 	Puzzle string `json:"puzzle"`
 }
 
-// puzzle responds with a puzzle, and with the fields of the form that needs it.
-func (p *Pages) puzzle(w http.ResponseWriter, r *http.Request) error {
+// puzzle responds with a puzzle, and with the fields of the form that needs it, which
+// needs none after a while.
+func (p *Pages) puzzle(w http.ResponseWriter, r *http.Request, after time.Duration) error {
 	secret, err := p.visitors.signer(r.Context())
 	if err != nil {
 		return err
 	}
-	body := puzzle{Value: sign(secret, purposePuzzle, rand.Text(), time.Now().Add(puzzleTTL)), Action: r.URL.Path}
+	body := puzzle{
+		Value: sign(secret, purposePuzzle, rand.Text(), time.Now().Add(puzzleTTL)), Action: r.URL.Path,
+		Minutes: int(math.Ceil(after.Minutes())),
+	}
 	if wantsJSON(r) {
 		said := textOf(errPuzzle.Notice)
 		return sendJSON(w, r, errPuzzle.Status, puzzleError{

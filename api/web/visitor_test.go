@@ -2,8 +2,10 @@ package web
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"regexp"
 	"strconv"
@@ -11,12 +13,18 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"ushuru/api/problem"
 )
 
 // working is an API that starts a job for every request, if it is admitted.
 func working(started *atomic.Int64) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := Admit(r.Context()); err != nil {
+			var why *problem.Problem
+			if errors.As(err, &why) {
+				why.SetHeader(w.Header())
+			}
 			w.WriteHeader(http.StatusTooManyRequests)
 			_, _ = fmt.Fprintf(w, `{"error":"","code":%q}`, errPuzzle.Code)
 			return
@@ -167,5 +175,46 @@ func TestLinksToOneCarShareAPage(t *testing.T) {
 	keys, err := pages.options.Redis.Keys(t.Context(), "page:link:*").Result()
 	if err != nil || len(keys) != 1 {
 		t.Errorf("%d links, %v", len(keys), err)
+	}
+}
+
+func TestWorkOfTheAIIsLimitedApart(t *testing.T) {
+	t.Parallel()
+	var started atomic.Int64
+	pages, _ := served(t, working(&started))
+	for _, path := range worksWithAI {
+		r := httptest.NewRequest(http.MethodPost, "/s", http.NoBody)
+		r.Header.Set("Cookie", cookieOf(t, pages, path[len("/v1/"):], time.Minute))
+		for n := range perHourAI {
+			if err := pages.admit(r, path)(t.Context()); err != nil {
+				t.Fatalf("%s, request %d: %v", path, n+1, err)
+			}
+		}
+		var why *problem.Problem
+		err := pages.admit(r, path)(t.Context())
+		if !errors.As(err, &why) || why.Code != errPuzzle.Code || why.RetryAfter <= 0 || why.RetryAfter > time.Hour {
+			t.Errorf("%s, request %d: %v", path, perHourAI+1, err)
+		}
+		if err := pages.admit(r, "/v1/estimate")(t.Context()); err != nil {
+			t.Errorf("an estimate after %s: %v", path, err)
+		}
+	}
+}
+
+func TestThePuzzleSaysWhenNoneIsNeeded(t *testing.T) {
+	t.Parallel()
+	var started atomic.Int64
+	pages, h := served(t, working(&started))
+	young := cookieOf(t, pages, "eve", 0)
+	if w := post(h, "/go", "u=https://cars.example/1", http.Header{"Cookie": {young}}); !strings.Contains(w.Body.String(), "once more") {
+		t.Errorf("no word for a form that was sent at once\n%s", w.Body)
+	}
+	ann := cookieOf(t, pages, "ann", time.Minute)
+	for n := range perHour {
+		post(h, "/go", fmt.Sprintf("u=https://cars.example/%d", n), http.Header{"Cookie": {ann}})
+	}
+	w := post(h, "/go", "u=https://cars.example/x", http.Header{"Cookie": {ann}})
+	if !regexp.MustCompile(`try again in [1-9][0-9]* min`).MatchString(w.Body.String()) {
+		t.Errorf("no time\n%s", w.Body)
 	}
 }

@@ -18,8 +18,11 @@ const (
 	reloadAfter = 3
 	// slowAfter is when the page says why it takes long.
 	slowAfter = 20 * time.Second
-	// maxStreams is how many streams of events are open at one process.
-	maxStreams = 2000
+	// maxStreams is how many streams of events are open at one process: of all visitors,
+	// of one, and of a network.
+	maxStreams        = 2000
+	maxVisitorStreams = 2
+	maxNetworkStreams = 200
 	// streamTime is how long a stream lasts. Then the page loads again.
 	streamTime = 5 * time.Minute
 	// lookInterval is how often a stream looks whether the work waits for something.
@@ -113,12 +116,15 @@ func (p *Pages) events(w http.ResponseWriter, r *http.Request) error {
 	if err := p.api.get(r.Context(), found.Job, &current); err != nil {
 		return err
 	}
-	if p.streams.Add(1) > maxStreams {
-		p.streams.Add(-1)
+	release, err := p.openStream(r)
+	if err != nil {
+		return err
+	}
+	if release == nil {
 		w.WriteHeader(http.StatusNoContent) // the page loads again by itself
 		return nil
 	}
-	defer p.streams.Add(-1)
+	defer release()
 	ctx, cancel := context.WithTimeout(r.Context(), streamTime)
 	defer cancel()
 	defer context.AfterFunc(p.options.Draining, cancel)() //nolint:contextcheck // the life of the server ends the stream too
@@ -128,6 +134,20 @@ func (p *Pages) events(w http.ResponseWriter, r *http.Request) error {
 	s.begin()
 	p.follow(ctx, &s, changed, found.Job)
 	return nil
+}
+
+// openStream counts a stream until release is called, which is nil when too many are open.
+func (p *Pages) openStream(r *http.Request) (release func(), err error) {
+	secret, err := p.visitors.signer(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	network := "network " + networkOf(p.options.Address(r))
+	places := []place{{"", maxStreams}, {network, maxNetworkStreams}}
+	if id, _, known := visitorOf(r, secret); known {
+		places = append(places, place{"visitor " + id, maxVisitorStreams})
+	}
+	return p.streams.take(places...), nil
 }
 
 // follow sends the steps of a job whenever they have changed, until it ends.

@@ -14,7 +14,6 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -55,7 +54,7 @@ type Pages struct {
 
 	visitors visitors
 	uploads  *fair.Places // of pages that arrive
-	streams  atomic.Int64 // open ones
+	streams  places
 }
 
 // New reads the embedded templates and assets.
