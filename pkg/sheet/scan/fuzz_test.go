@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/picture"
 )
 
 // seeds are one file of every kind, small but large enough to be let in.
@@ -30,15 +31,15 @@ func FuzzHeaders(f *testing.F) {
 		if (kind == "") == (err == nil) {
 			t.Errorf("%q and %v", kind, err)
 		}
-		for _, kind := range []Kind{JPEG, PNG, WebP, GIF, PDF} {
-			if turned := orientation(kind, data); turned < 1 || turned > 8 {
+		for _, kind := range []Kind{picture.JPEG, picture.PNG, picture.WebP, picture.GIF, PDF} {
+			if turned := picture.Orientation(kind, data); turned < 1 || turned > 8 {
 				t.Errorf("%s: orientation %d", kind, turned)
 			}
 			if need := memoryFor(kind, data, image.Config{Width: 1000, Height: 1000}); need < 1000*1000 {
 				t.Errorf("%s: %d bytes for a million pixels", kind, need)
 			}
 		}
-		if turned := exifOrientation(data); turned < 1 || turned > 8 {
+		if turned := picture.Orientation(picture.WebP, withEXIF(data)); turned < 1 || turned > 8 {
 			t.Errorf("orientation %d", turned)
 		}
 	})
@@ -60,18 +61,13 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		for _, picture := range sheet.Images {
-			long, short := max(picture.Width, picture.Height), min(picture.Width, picture.Height)
-			if long > MaxSide || short < MinSide || sniffed(picture.JPEG) != JPEG {
-				t.Errorf("%d by %d", picture.Width, picture.Height)
+		for _, page := range sheet.Images {
+			long, short := max(page.Width, page.Height), min(page.Width, page.Height)
+			if long > MaxSide || short < MinSide || picture.KindOf(page.JPEG) != picture.JPEG {
+				t.Errorf("%d by %d", page.Width, page.Height)
 			}
 		}
 	})
-}
-
-func sniffed(data []byte) Kind {
-	kind, _ := sniff(data)
-	return kind
 }
 
 func FuzzCanonical(f *testing.F) {

@@ -5,32 +5,27 @@ import (
 	"context"
 	"fmt"
 	"image"
-	"image/gif"
 	"image/jpeg"
-	"image/png"
-	"io"
 	"strconv"
 
-	"golang.org/x/image/webp"
-
 	"ushuru/pkg/message"
+	"ushuru/pkg/picture"
 )
 
 // quality is the JPEG quality of the result. A higher one only makes it larger.
 const quality = 90
 
-var (
-	decodeConfig = map[Kind]func(io.Reader) (image.Config, error){
-		JPEG: jpeg.DecodeConfig, PNG: png.DecodeConfig, GIF: gif.DecodeConfig, WebP: webp.DecodeConfig,
-	}
-	decode = map[Kind]func(io.Reader) (image.Image, error){
-		JPEG: jpeg.Decode, PNG: png.Decode, GIF: gif.Decode, WebP: webp.Decode,
-	}
-)
+// memoryAfter is for the steps after decoding: the picture shrunk, turned, compressed.
+const memoryAfter = 3 * 4 * MaxSide * MaxSide
+
+// memoryFor estimates how many bytes an image needs for decoding and for all later steps.
+func memoryFor(kind Kind, data []byte, config image.Config) int64 {
+	return picture.Memory(kind, data, config) + memoryAfter
+}
 
 // picture loads an image file.
 func (l *Loader) picture(ctx context.Context, kind Kind, data []byte) ([]Image, error) {
-	config, err := decodeConfig[kind](bytes.NewReader(data))
+	config, err := picture.Config(kind, data)
 	if err != nil {
 		return nil, damaged(err)
 	}
@@ -45,18 +40,18 @@ func (l *Loader) picture(ctx context.Context, kind Kind, data []byte) ([]Image, 
 		return nil, interrupted(ctx)
 	}
 	defer l.turn.Release(need)
-	decoded, err := decode[kind](&deadlineReader{ctx, bytes.NewReader(data)})
+	decoded, err := picture.Decode(ctx, kind, data)
 	if stopped := interrupted(ctx); stopped != nil {
 		return nil, stopped
 	}
 	if err != nil {
 		return nil, damaged(err)
 	}
-	picture, err := encodeJPEG(ctx, decoded, orientation(kind, data), 1)
+	made, err := encodeJPEG(ctx, decoded, picture.Orientation(kind, data), 1)
 	if err != nil {
 		return nil, err
 	}
-	return []Image{*picture}, nil
+	return []Image{*made}, nil
 }
 
 // checkSize checks the size of an image that its header gives.
@@ -69,7 +64,7 @@ func checkSize(width, height int) error {
 	case min(width, height) < MinSide || max(width, height) < MinLongSide:
 		return tooSmall(width, height)
 	}
-	if w, h := fit(width, height, MaxSide); min(w, h) < MinSide {
+	if w, h := picture.Fit(width, height, MaxSide); min(w, h) < MinSide {
 		return tooSmall(width, height)
 	}
 	return nil
@@ -94,7 +89,7 @@ func damaged(cause error) error {
 // encodeJPEG makes the result of a decoded page: small, upright and not blank.
 func encodeJPEG(ctx context.Context, decoded image.Image, turned, page int) (*Image, error) {
 	bounds := decoded.Bounds()
-	width, height := fit(bounds.Dx(), bounds.Dy(), MaxSide)
+	width, height := picture.Fit(bounds.Dx(), bounds.Dy(), MaxSide)
 	small, err := shrink(ctx, decoded, width, height)
 	if err != nil {
 		return nil, err
@@ -106,7 +101,7 @@ func encodeJPEG(ctx context.Context, decoded image.Image, turned, page int) (*Im
 	if empty {
 		return nil, refused(Blank, nil, nil)
 	}
-	small = upright(small, turned)
+	small = picture.Upright(small, turned)
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, small, &jpeg.Options{Quality: quality}); err != nil {
 		return nil, err
@@ -114,17 +109,11 @@ func encodeJPEG(ctx context.Context, decoded image.Image, turned, page int) (*Im
 	return &Image{JPEG: out.Bytes(), Width: small.Rect.Dx(), Height: small.Rect.Dy(), Page: page}, nil
 }
 
-// deadlineReader reads until ctx ends. Decoders have no context, and a small file
-// can occupy them for hours (a JPEG of thousands of scans).
-type deadlineReader struct {
-	ctx  context.Context //nolint:containedctx // the interface of io.Reader has no room for it
-	next io.Reader
-}
-
-// Read implements io.Reader.
-func (p *deadlineReader) Read(b []byte) (int, error) {
-	if err := p.ctx.Err(); err != nil {
-		return 0, err
+// shrink is picture.Shrink, with the error of this package when ctx has ended.
+func shrink(ctx context.Context, from image.Image, width, height int) (*image.RGBA, error) {
+	small, err := picture.Shrink(ctx, from, width, height)
+	if stopped := interrupted(ctx); stopped != nil {
+		return nil, stopped
 	}
-	return p.next.Read(b)
+	return small, err
 }

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"ushuru/pkg/picture"
 )
 
 // tiff is the least EXIF that says how a picture lies.
@@ -108,10 +110,10 @@ func asWebP(page *image.RGBA, exif []byte) []byte {
 func turned(orientation int) *image.RGBA {
 	page := drawn(600, 400)
 	if orientation >= 5 { // rows and columns change places
-		page = upright(page, 5)
+		page = picture.Upright(page, 5)
 	}
 	undo := []int{0, 1, 2, 3, 4, 1, 4, 3, 2}[orientation]
-	return upright(page, undo)
+	return picture.Upright(page, undo)
 }
 
 func TestPicturesAreTurnedUpright(t *testing.T) {
@@ -143,6 +145,12 @@ func TestPicturesAreTurnedUpright(t *testing.T) {
 	}
 }
 
+// withEXIF is a WebP of nothing but an EXIF chunk.
+func withEXIF(data []byte) []byte {
+	chunk := binary.LittleEndian.AppendUint32([]byte("RIFF\x00\x00\x00\x00WEBPEXIF"), uint32(len(data)))
+	return append(chunk, data...)
+}
+
 func TestOrientationThatMakesNoSenseIsNone(t *testing.T) {
 	t.Parallel()
 	good := tiff(binary.BigEndian, 6)
@@ -152,11 +160,11 @@ func TestOrientationThatMakesNoSenseIsNone(t *testing.T) {
 		"none": nil, "9": tiff(binary.BigEndian, 9), "0": tiff(binary.BigEndian, 0), "cut off": good[:30], "elsewhere": loop,
 		"unknown": append([]byte("XX"), good...),
 	} {
-		if got := exifOrientation(data); got != 1 {
+		if got := picture.Orientation(picture.WebP, withEXIF(data)); got != 1 {
 			t.Errorf("%s: %d", name, got)
 		}
 	}
-	if got := exifOrientation(good); got != 6 {
+	if got := picture.Orientation(picture.WebP, withEXIF(good)); got != 6 {
 		t.Errorf("6 is read as %d", got)
 	}
 }
@@ -268,7 +276,7 @@ func TestMemoryIsEstimatedFromAbove(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		config, err := decodeConfig[kind](bytes.NewReader(data))
+		config, err := picture.Config(kind, data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -294,7 +302,7 @@ func TestNothingOfTheOriginalIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sheet.Kind != JPEG || strings.Contains(string(sheet.Images[0].JPEG), "gnore") {
+	if sheet.Kind != picture.JPEG || strings.Contains(string(sheet.Images[0].JPEG), "gnore") {
 		t.Error("the comment is still there")
 	}
 }
@@ -409,18 +417,4 @@ func mean(page *image.RGBA) float64 {
 		sum += int(page.Pix[i])
 	}
 	return float64(sum) / float64(len(page.Pix)/4)
-}
-
-func TestPatientReaderEndsWithItsContext(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	reader := &deadlineReader{ctx, strings.NewReader("abc")}
-	one := make([]byte, 1)
-	if _, err := io.ReadFull(reader, one); err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	if _, err := reader.Read(one); !errors.Is(err, context.Canceled) {
-		t.Errorf("read on after the end: %v", err)
-	}
 }

@@ -5,35 +5,25 @@ import (
 	"strings"
 
 	"ushuru/pkg/message"
+	"ushuru/pkg/picture"
 )
 
-// Kind is the type of a file by its content.
-type Kind string
+// Kind is the type of a file by its content: that of a picture, or PDF.
+type Kind = picture.Kind
 
-// The supported kinds.
-const (
-	JPEG Kind = "jpeg"
-	PNG  Kind = "png"
-	WebP Kind = "webp"
-	GIF  Kind = "gif" // of an animation, the first image
-	PDF  Kind = "pdf"
-)
+// PDF is the kind of a document.
+const PDF Kind = "pdf"
 
 // sniff returns the kind of a file by its first bytes, or a sheet_type_unsupported
 // error that says what the file is and what to do. It ignores the name and the
 // Content-Type, which are only claims.
 func sniff(data []byte) (Kind, error) {
+	kind := picture.KindOf(data)
 	switch {
 	case len(data) == 0:
 		return "", unsupported("file_empty")
-	case bytes.HasPrefix(data, []byte("\xff\xd8\xff")):
-		return JPEG, nil
-	case bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")):
-		return PNG, nil
-	case bytes.HasPrefix(data, []byte("GIF87a")), bytes.HasPrefix(data, []byte("GIF89a")):
-		return GIF, nil
-	case len(data) >= 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WEBP":
-		return WebP, nil
+	case kind != "":
+		return kind, nil
 	case bytes.HasPrefix(trimmed(data), []byte("%PDF-")):
 		return PDF, nil
 	}

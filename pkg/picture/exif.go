@@ -1,13 +1,13 @@
-package scan
+package picture
 
 import (
 	"bytes"
 	"encoding/binary"
 )
 
-// orientation returns the EXIF orientation of an image, 1 to 8; 1 when it has none
+// Orientation returns the EXIF orientation of an image, 1 to 8; 1 when it has none
 // or an invalid one.
-func orientation(kind Kind, data []byte) int {
+func Orientation(kind Kind, data []byte) int {
 	switch kind {
 	case JPEG:
 		return exifOrientation(readJPEG(data).exif)
@@ -15,7 +15,7 @@ func orientation(kind Kind, data []byte) int {
 		return exifOrientation(pngChunk(data, "eXIf"))
 	case WebP:
 		return exifOrientation(webpChunk(data, "EXIF"))
-	case GIF, PDF:
+	case GIF:
 	}
 	return 1
 }

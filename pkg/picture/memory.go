@@ -1,10 +1,10 @@
-package scan
+package picture
 
 import "image"
 
-// memoryFor estimates from the header how many bytes an image needs for decoding
-// and for all later steps. The estimate is rather too high.
-func memoryFor(kind Kind, data []byte, config image.Config) int64 {
+// Memory estimates from the header how many bytes the decoder of an image needs. The
+// estimate is rather too high.
+func Memory(kind Kind, data []byte, config image.Config) int64 {
 	pixels := int64(config.Width) * int64(config.Height)
 	perPixel := int64(4)
 	switch kind {
@@ -17,10 +17,8 @@ func memoryFor(kind Kind, data []byte, config image.Config) int64 {
 	case WebP:
 		// Lossless: the pixels, and once more as they come out of the stream.
 		perPixel = 8
-	case PDF:
 	}
-	const afterwards = 3 * 4 * MaxSide * MaxSide // shrunk, turned, compressed
-	return pixels*perPixel + afterwards
+	return pixels * perPixel
 }
 
 // pngBytesPerPixel returns the bytes of a decoded pixel: 4, or 8 with 16 bits a
