@@ -39,7 +39,7 @@ const (
 func (s *Server) registerPages(v1 http.Handler) error {
 	pages, err := web.New(web.Options{
 		API: s.forVisitors(v1), Redis: s.options.Redis, Watch: s.options.Hub.Watch, Address: s.addressOf,
-		Taxes: s.knownTaxes, BaseURL: s.options.Page.BaseURL, Simulated: s.options.Simulated,
+		Taxes: s.knownTaxes, Picture: s.picture, BaseURL: s.options.Page.BaseURL, Simulated: s.options.Simulated,
 		Draining: s.draining, Log: s.options.Log,
 	})
 	if err != nil {

@@ -101,6 +101,8 @@ type result struct {
 	Share   string // address that opens WhatsApp
 	Percent int    // taxes in percent of the car and the ship; 0 when that is not known
 	HasCost bool
+
+	Pictures pictures
 }
 
 // result responds with an estimate.
@@ -132,6 +134,7 @@ func (p *Pages) result(w http.ResponseWriter, r *http.Request, token string, fou
 	if percent := estimate.Summary.EffectiveTaxPercent; percent != nil {
 		view.Percent = *percent
 	}
+	view.Pictures = picturesFor(r, token, estimate.Car)
 	view.Parts = partsOf(estimate)
 	view.Bar = barOf(view.Parts)
 	view.Danger, view.More = sorted(estimate.Warnings, p.options.Simulated)

@@ -25,8 +25,8 @@ import (
 	"ushuru/pkg/message"
 )
 
-// Options are the parts and settings of Pages. API, Redis, Watch, Address and
-// Taxes are required.
+// Options are the parts and settings of Pages. API, Redis, Watch, Address, Taxes and
+// Picture are required.
 type Options struct {
 	API   http.Handler          // the endpoints under /v1/, for a visitor without a key
 	Redis redis.UniversalClient // holds what the addresses of answers lead to
@@ -35,6 +35,7 @@ type Options struct {
 	// Address returns the address that a request came from.
 	Address func(r *http.Request) netip.Addr
 	Taxes   Taxes
+	Picture Picture
 
 	BaseURL   string          // public, without a path: https://ushuru.example; "" is that of the request
 	Simulated bool            // every page says that the figures are simulated
@@ -59,8 +60,8 @@ type Pages struct {
 
 // New reads the embedded templates and assets.
 func New(o Options) (*Pages, error) {
-	if o.API == nil || o.Redis == nil || o.Watch == nil || o.Address == nil || o.Taxes == nil {
-		return nil, errors.New("web: options without API, Redis, Watch, Address or Taxes")
+	if o.API == nil || o.Redis == nil || o.Watch == nil || o.Address == nil || o.Taxes == nil || o.Picture == nil {
+		return nil, errors.New("web: options without API, Redis, Watch, Address, Taxes or Picture")
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.Draining == nil {
@@ -95,6 +96,7 @@ func (p *Pages) Register(router *mux.Router) {
 	router.Handle(pathToken, p.page(p.answer)).Methods(get...)
 	router.Handle(pathToken+"/events", p.page(p.events)).Methods(get...)
 	router.Handle(pathToken+"/choose", p.page(p.choose)).Methods(get...)
+	router.Handle("/img/{token:[A-Z2-7]{26}}/{n:[0-9]}", p.image()).Methods(get...)
 	router.PathPrefix("/e/").Handler(p.page(p.notFound)).Methods(get...)
 	router.Handle("/extension", p.page(p.install)).Methods(get...)
 	router.Handle(extensionPath, p.page(p.extension)).Methods(get...)
@@ -105,8 +107,10 @@ func (p *Pages) Register(router *mux.Router) {
 // LoggedPath returns a path as the log shows it: without the token, which lets its
 // reader see the page.
 func LoggedPath(path string) string {
-	if rest, ok := strings.CutPrefix(path, "/e/"); ok && len(rest) >= tokenLength {
-		return "/e/…" + rest[tokenLength:]
+	for _, prefix := range []string{"/e/", "/img/"} {
+		if rest, ok := strings.CutPrefix(path, prefix); ok && len(rest) >= tokenLength {
+			return prefix + "…" + rest[tokenLength:]
+		}
 	}
 	return path
 }

@@ -31,6 +31,7 @@ func served(t *testing.T, api http.HandlerFunc) (*Pages, http.Handler) {
 		API: api, Redis: conn.Client(),
 		Watch:   func(string) (<-chan struct{}, func()) { return nil, func() {} },
 		Address: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },
+		Picture: func(context.Context, string, func(context.Context) error) ([]byte, error) { return nil, ErrNoPicture },
 		Taxes: func(context.Context, vehicle.Car, []string) (map[string]money.Amount, error) {
 			return map[string]money.Amount{}, nil
 		},

@@ -32,10 +32,13 @@ var ErrUnusable = errors.New("picture: not a picture that can be shown")
 var sizes = []struct{ side, quality int }{{640, 60}, {640, 45}, {640, 30}, {480, 30}, {320, 30}, {160, 30}}
 
 // Shrinker makes pictures small. It is safe for concurrent use.
-type Shrinker struct{ memory *semaphore.Weighted }
+type Shrinker struct {
+	memory *semaphore.Weighted
+	time   time.Duration // that one picture may take
+}
 
 // NewShrinker returns a Shrinker, which decodes within a memory of its own.
-func NewShrinker() *Shrinker { return &Shrinker{semaphore.NewWeighted(maxMemory)} }
+func NewShrinker() *Shrinker { return &Shrinker{semaphore.NewWeighted(maxMemory), maxTime} }
 
 // Small returns a picture as JPEG of at most 40 KB and 640 pixels a side, upright and
 // without any byte of the original. A file that cannot be shown is ErrUnusable.
@@ -57,7 +60,7 @@ func (s *Shrinker) Small(ctx context.Context, data []byte) ([]byte, error) {
 		return nil, fmt.Errorf("picture: wait for memory: %w", err)
 	}
 	defer s.memory.Release(need)
-	work, cancel := context.WithTimeout(ctx, maxTime)
+	work, cancel := context.WithTimeout(ctx, s.time)
 	defer cancel()
 	decoded, err := Decode(work, kind, data)
 	var small []byte

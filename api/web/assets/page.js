@@ -43,6 +43,14 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   };
 }
 
+// A picture that is not there yet may come later.
+for (const image of document.querySelectorAll(".pictures img")) {
+  let tries = 3;
+  const again = () => { if (tries-- > 0) setTimeout(() => { image.src = image.src; }, 5000); };
+  image.onerror = again;
+  if (image.complete && !image.naturalWidth) again();
+}
+
 const unfold = () => document.querySelectorAll("details").forEach(part => { part.open = true; });
 addEventListener("beforeprint", unfold);
 for (const button of document.querySelectorAll("[data-print]")) {

@@ -79,7 +79,7 @@ func (c Car) Year() string { return c.Registration[:4] }
 func (c Car) Pictures() []string {
 	paths := make([]string, c.Images)
 	for i := range paths {
-		paths[i] = fmt.Sprintf("/images/%s_%d.svg", c.Ref, i+1)
+		paths[i] = fmt.Sprintf("/images/%s_%d.png", c.Ref, i+1)
 	}
 	return paths
 }

@@ -9,7 +9,6 @@ import (
 	"image"
 	"image/color"
 	"image/jpeg"
-	"io"
 	"math/rand/v2"
 	"runtime"
 	"slices"

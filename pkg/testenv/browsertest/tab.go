@@ -3,6 +3,7 @@ package browsertest
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,9 +128,22 @@ func (b *Tab) Await(expression string) {
 			return
 		}
 	}
+	b.t.Fatalf("never true: %s\n%s", expression, b.describe())
+}
+
+// describe returns where the tab is, what is typed and what the page says, and what it
+// asked and complained of last.
+func (b *Tab) describe() string {
+	ctx, cancel := context.WithTimeout(b, patience)
+	defer cancel()
 	var shown string
-	_ = chromedp.Run(b, chromedp.Evaluate("document.body.innerText.slice(0, 2000)", &shown))
-	b.t.Fatalf("never true: %s\n%s", expression, shown)
+	err := chromedp.Run(ctx, chromedp.Evaluate(`[location.href, document.readyState,
+		...[...document.querySelectorAll("input")].map(field => field.name + "=" + field.value.slice(0, 100)),
+		document.body.innerText.slice(0, 2000)].join("\n")`, &shown))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	const last = 10
+	return fmt.Sprintf("%s (%v)\nasked: %q\ncomplaints: %q", shown, err, b.asked[max(0, len(b.asked)-last):], b.complaints)
 }
 
 // Shoot writes a picture of the whole page into a folder, for people to look at; none when
