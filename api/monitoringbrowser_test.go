@@ -22,7 +22,8 @@ func browser(t *testing.T, flags ...chromedp.ExecAllocatorOption) context.Contex
 	t.Helper()
 	binary := testenv.Binary(t, "chromium", "chromium-browser", "google-chrome")
 	all := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(binary), chromedp.Flag("no-sandbox", os.Getuid() == 0)) // root has no sandbox
+		chromedp.ExecPath(binary), chromedp.Flag("allow-pre-commit-input", true), // see browsertest.Open
+		chromedp.Flag("no-sandbox", os.Getuid() == 0)) // root has no sandbox
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(all, flags...)...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)

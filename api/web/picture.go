@@ -58,8 +58,8 @@ func (p *Pages) image() http.Handler {
 	})
 }
 
-// failPicture responds with why there is no picture, which nobody reads: the page shows
-// what stands in its place.
+// failPicture responds with why there is no picture. The page shows the words that stand in
+// its place.
 func (p *Pages) failPicture(w http.ResponseWriter, r *http.Request, err error) {
 	status := http.StatusInternalServerError
 	var why *problem.Problem

@@ -2,7 +2,7 @@ package web
 
 import "sync"
 
-// place is one of the places that somebody has.
+// place is one of the places that a visitor or a network takes.
 type place struct {
 	whose string
 	most  int

@@ -47,6 +47,8 @@ func Open(t testing.TB, more ...chromedp.ExecAllocatorOption) *Tab {
 	t.Helper()
 	flags := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(testenv.Binary(t, "chromium", "chromium-browser", "google-chrome")),
+		// Else Chromium drops keys and clicks that come before the first picture of a page.
+		chromedp.Flag("allow-pre-commit-input", true),
 		chromedp.Flag("no-sandbox", os.Getuid() == 0)) // root has no sandbox
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(flags, more...)...)
 	t.Cleanup(cancel)
@@ -134,7 +136,7 @@ func (b *Tab) Await(expression string) {
 // describe returns where the tab is, what is typed and what the page says, and what it
 // asked and complained of last.
 func (b *Tab) describe() string {
-	ctx, cancel := context.WithTimeout(b, patience)
+	ctx, cancel := context.WithTimeout(b, timeout)
 	defer cancel()
 	var shown string
 	err := chromedp.Run(ctx, chromedp.Evaluate(`[location.href, document.readyState,
