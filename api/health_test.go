@@ -47,8 +47,8 @@ func TestStatusOfTheAuthority(t *testing.T) {
 	})
 	scenario{
 		url: "/v1/tra-status", status: 200,
-		exact: `{"status":"down","checkedAt":"2026-10-05T09:00:00Z","latencyMs":1500,"lastSuccessAt":null,` +
-			`"lastFailureAt":"2026-10-05T09:00:00Z","breaker":"half-open","errorKind":"refused",` + noRules + `}`,
+		exact: `{"status":"down","checkedAt":"2026-10-05T12:00:00+03:00","latencyMs":1500,"lastSuccessAt":null,` +
+			`"lastFailureAt":"2026-10-05T12:00:00+03:00","breaker":"half-open","errorKind":"refused",` + noRules + `}`,
 	}.run(t, a)
 }
 
@@ -78,7 +78,7 @@ func TestStatusAfterAChangeOfRules(t *testing.T) {
 	scenario{
 		url: "/v1/tra-status", status: 200,
 		has: []string{
-			`"details":{"rulesAgree":false,"since":"2026-11-21T09:00:00Z","rules":"2026-07-01","agreesWith":[],"checked":1`,
+			`"details":{"rulesAgree":false,"since":"2026-11-21T12:00:00+03:00","rules":"2026-07-01","agreesWith":[],"checked":1`,
 			`{"line":"importDutyInUSD","authority":"0.00","computed":"250.00"}`,
 		},
 	}.run(t, newApp(t, conn, nil))

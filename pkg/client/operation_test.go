@@ -33,6 +33,8 @@ var operations = map[string]func(context.Context, *client.Client){
 	},
 	"GET /v1/jobs/{id}":        func(ctx context.Context, c *client.Client) { _, _ = c.Job(ctx, "id", client.Terms{}) },
 	"DELETE /v1/jobs/{id}":     func(ctx context.Context, c *client.Client) { _, _ = c.CancelJob(ctx, "id") },
+	"GET /v1/jobs":             func(ctx context.Context, c *client.Client) { first(c.Jobs(ctx, "failed")) },
+	"POST /v1/jobs/{id}/retry": func(ctx context.Context, c *client.Client) { _, _ = c.RetryJob(ctx, "id") },
 	"GET /v1/jobs/{id}/events": func(ctx context.Context, c *client.Client) { first(c.JobEvents(ctx, "id", client.Terms{})) },
 	"POST /v1/batches":         func(ctx context.Context, c *client.Client) { _, _ = c.CreateBatch(ctx, client.BatchRequest{}) },
 	"GET /v1/batches":          func(ctx context.Context, c *client.Client) { first(c.Batches(ctx)) },
