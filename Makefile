@@ -21,8 +21,9 @@ sbom: ## write the bill of materials of the production build (CycloneDX)
 fuzz: ## run every fuzz target for 30 seconds
 	.ci/fuzz 30s
 
-contract: ## send 20,000 generated requests and compare the answers with openapi.yaml
-	go test ./api -run TestContractHoldsForGeneratedRequests -v -timeout 60m -contract.requests 20000
+contract: ## send 20,000 generated and 20,000 raw requests of four seeds and compare the answers with openapi.yaml
+	for seed in 1 2 3 4; do go test ./api -run 'TestContractHoldsForGeneratedRequests|TestRawRequestsAreAnsweredInJSON' \
+		-v -timeout 60m -contract.seed $$seed -contract.requests 5000 -contract.raw 5000 || exit 1; done
 
 attacks: ## attack the service in full and print what the victim noticed; ATTACKS=-update writes it into SECURITY.md
 	USHURU_ATTACK=full go test ./pkg/attack -run TestAttack -count 1 -v -timeout 60m $(ATTACKS)

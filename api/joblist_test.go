@@ -19,7 +19,10 @@ func (a *app) submitted(t *testing.T, listing string) string {
 		t.Fatal(got)
 	}
 	id := path.Base(got.header.Get("Location"))
-	if _, err := a.hub.Wait(t.Context(), id); err != nil && listing != hangs {
+	if listing == hangs {
+		return id
+	}
+	if _, err := a.hub.Wait(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	return id
@@ -47,6 +50,7 @@ func TestJobsOfAKeyAreListedAndRetried(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	a.work(t)
+	hook := hooked("")(t, a)
 	succeeded, refused, failed := a.submitted(t, "/listed"), a.submitted(t, noMatch), a.submitted(t, forbidden)
 	others := a.submit(t, "/of-another")
 	quote := a.request(t, http.MethodPost, "/v1/quote", `{"make":"toyota","model":"ist","year":2005}`)
@@ -86,6 +90,10 @@ func TestJobsOfAKeyAreListedAndRetried(t *testing.T) {
 		},
 	} {
 		t.Run(s.name, func(t *testing.T) { s.run(t, a) })
+	}
+	events := a.send(t, a.request(t, http.MethodGet, "/v1/webhooks/"+hook+"/deliveries", "")).body
+	if !strings.Contains(events, `"error":{"error":"No TRA entry fits this car.","code":"no_match"`) {
+		t.Errorf("the event of a refusal is none of %s", events)
 	}
 	again := a.request(t, http.MethodPost, "/v1/jobs/"+failed+"/retry?rate=4000", "")
 	again.Header.Set("Idempotency-Key", "again")

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
+	"ushuru/pkg/vehicle"
 	"ushuru/pkg/webhook"
 )
 
@@ -96,13 +98,26 @@ func (e *Engine) notifyJobs(ctx context.Context, _ *jobs.Job, subscribers []stri
 // jobCompletedEvent is the data of the webhook event job.completed. The result
 // itself is at Location, for callers with the API key.
 type jobCompletedEvent struct {
-	ID       string      `json:"id"`
-	Kind     string      `json:"kind"`
-	State    jobs.State  `json:"state"`
-	Created  time.Time   `json:"created"`
-	Ended    time.Time   `json:"ended"`
-	Location string      `json:"location"`
-	Error    *jobs.Error `json:"error,omitempty"`
+	ID       string         `json:"id"`
+	Kind     string         `json:"kind"`
+	State    jobs.State     `json:"state"`
+	Created  time.Time      `json:"created"`
+	Ended    time.Time      `json:"ended"`
+	Location string         `json:"location"`
+	Error    *vehicle.Error `json:"error,omitempty"`
+}
+
+// eventError returns the error of a job as the API writes it: with what was found of a car
+// that was not matched.
+func eventError(why *jobs.Error) *vehicle.Error {
+	if why == nil {
+		return nil
+	}
+	var found Refusal
+	_ = json.Unmarshal(why.Details, &found) // those of other errors are not for the caller
+	return &vehicle.Error{
+		Message: why.Message, Code: why.Code, Text: why.Text, Values: why.Values, Candidates: found.Candidates, Car: found.Car,
+	}
 }
 
 // notifyKeys emits the event job.completed to the webhooks of API keys.
@@ -114,7 +129,7 @@ func (e *Engine) notifyKeys(ctx context.Context, job *jobs.Job, subscribers []st
 		owners = append(owners, owner)
 		data := jobCompletedEvent{
 			ID: job.ID, Kind: job.Kind, State: job.State, Created: localtime.Of(job.Created), Ended: localtime.Of(job.Ended),
-			Location: "/v1/jobs/" + job.ID, Error: job.Error,
+			Location: "/v1/jobs/" + job.ID, Error: eventError(job.Error),
 		}
 		subject := job.ID
 		if query != "" {
