@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/message"
+	"ushuru/pkg/vehicle"
 )
 
 // receiving is an API that starts a job for every request and keeps what it got.
@@ -220,5 +223,31 @@ func TestAPageCountsAgainstTheVisitor(t *testing.T) {
 	}
 	if len(api.senders) != perHour+3 || api.senders[perHour] == "" {
 		t.Errorf("senders %q", api.senders)
+	}
+}
+
+// A page that was sent is not kept: what follows from its answer describes the car, or asks
+// for another press of the button. Nothing leads to a fetch of the site, which would fail.
+func TestWhatFollowsFromASentPageNeedsNoPage(t *testing.T) {
+	t.Parallel()
+	pages, h := served(t, answering(t, func(e *vehicle.Estimate) {
+		e.Summary.PortAndTaxesOnly, e.Summary.OnTheRoad = e.Summary.OnTheRoad, nil
+	}))
+	at := sendPage(t, h, cookieOf(t, pages, "ann", time.Minute), carPage).Header().Get("Location")
+	for _, path := range []string{at, at + "/choose"} {
+		body := get(h, path, nil).Body.String()
+		if !strings.Contains(body, `action="/hand"`) || strings.Contains(body, `action="/go"`) || !strings.Contains(body, `name="make" value="TOYOTA"`) {
+			t.Errorf("%s:\n%s", path, body)
+		}
+	}
+
+	for code, want := range map[string]string{"deadline_exceeded": "press the button of the extension", "listing_incomplete": "/hand?"} {
+		said := message.Text{EN: "The reason.", SW: "Sababu."}
+		pages, h := served(t, failing(vehicle.Error{Code: code, Message: said.EN, Text: &said, Car: &vehicle.Car{Make: "NISSAN", Model: "NOTE"}}))
+		at := sendPage(t, h, cookieOf(t, pages, "ann", time.Minute), carPage).Header().Get("Location")
+		body := get(h, at, nil).Body.String()
+		if !strings.Contains(body, want) || strings.Contains(body, `action="/go"`) || strings.Contains(body, `href="/extension"`) {
+			t.Errorf("%s:\n%s", code, body)
+		}
 	}
 }
