@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -37,10 +38,8 @@ func (s *Server) newMonitoring() (*monitoring, error) {
 	sameOrigin := http.NewCrossOriginProtection()
 	sameOrigin.SetDenyHandler(problemHandler(errCrossOrigin))
 	guarded := sameOrigin.Handler(ui)
-	login := newLogin(o.MonitoringUser, o.MonitoringPassword)
-	attempts := newLogins(time.Now)
 	return &monitoring{ui: ui, Handler: handler(func(w http.ResponseWriter, r *http.Request) error {
-		if err := s.checkLogin(w, r, login, attempts); err != nil {
+		if err := s.checkLogin(w, r); err != nil {
 			return err
 		}
 		w.Header().Set("Content-Security-Policy", policy)
@@ -49,26 +48,34 @@ func (s *Server) newMonitoring() (*monitoring, error) {
 	})}, nil
 }
 
-// checkLogin lets an operator in. Who sends wrong passwords is slowed down, by address
-// and in all, and logged; then even the right one is refused for a while.
-func (s *Server) checkLogin(w http.ResponseWriter, r *http.Request, login login, attempts *logins) error {
-	if _, _, given := r.BasicAuth(); !given {
-		w.Header().Set("WWW-Authenticate", `Basic realm="Ushuru operators", charset="UTF-8"`)
-		return errLoginRequired
+// checkLogin lets an operator in whose browser sends name and password.
+func (s *Server) checkLogin(w http.ResponseWriter, r *http.Request) error {
+	err := error(errLoginRequired)
+	if user, password, given := r.BasicAuth(); given {
+		err = s.checkPassword(r, user, password)
 	}
+	if errors.Is(err, errLoginRequired) {
+		w.Header().Set("WWW-Authenticate", `Basic realm="Ushuru operators", charset="UTF-8"`)
+	}
+	return err
+}
+
+// checkPassword checks the name and the password of an operator. Who sends wrong ones is
+// slowed down, by address and in all, and logged; then even the right one is refused for a
+// while.
+func (s *Server) checkPassword(r *http.Request, user, password string) error {
 	address := s.addressOf(r)
-	if wait := attempts.wait(address); wait > 0 {
+	if wait := s.attempts.wait(address); wait > 0 {
 		s.options.Metrics.FailedLogin("refused")
 		return errLoginSlowed.After(max(wholeSeconds(wait), time.Second))
 	}
-	if !login.accepts(r) {
+	if !newLogin(s.options.MonitoringUser, s.options.MonitoringPassword).is(newLogin(user, password)) {
 		s.options.Metrics.FailedLogin("wrong")
 		s.options.Log.WarnContext(r.Context(), "operator login failed", "address", address.String(),
-			"failures", attempts.fail(address))
-		w.Header().Set("WWW-Authenticate", `Basic realm="Ushuru operators", charset="UTF-8"`)
+			"failures", s.attempts.fail(address))
 		return errLoginRequired
 	}
-	attempts.succeed(address)
+	s.attempts.succeed(address)
 	return nil
 }
 
@@ -83,12 +90,10 @@ func newLogin(user, password string) login {
 	return login{sha256.Sum256([]byte(user)), sha256.Sum256([]byte(password))}
 }
 
-func (l login) accepts(r *http.Request) bool {
-	user, password, given := r.BasicAuth()
-	sent := newLogin(user, password)
+func (l login) is(sent login) bool {
 	sameUser := subtle.ConstantTimeCompare(l.user[:], sent.user[:])
 	samePassword := subtle.ConstantTimeCompare(l.password[:], sent.password[:])
-	return given && sameUser&samePassword == 1
+	return sameUser&samePassword == 1
 }
 
 var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)

@@ -60,5 +60,5 @@ func (s *Server) routes() error {
 	}
 	s.router.Handle(monitoringPath, s.ui)
 	s.router.PathPrefix(monitoringPath + "/").Handler(s.ui)
-	return nil
+	return s.registerConsole()
 }

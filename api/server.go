@@ -20,6 +20,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/console"
 	"ushuru/api/negotiate"
 	"ushuru/api/problem"
 	"ushuru/api/web"
@@ -52,6 +53,7 @@ type Server struct {
 	waiters    streams
 	matcher    *match.Matcher // of labels that are named
 	ui         *monitoring    // nil without a monitoring password
+	attempts   *logins        // of operators
 
 	templates map[string]string // of the routes, as the metrics name them
 }
@@ -68,7 +70,7 @@ func New(options Options) (*Server, error) {
 	s := &Server{
 		options: options, bodies: fair.NewPlaces(maxLargeBodies), exports: fair.NewPlaces(maxExports),
 		processors: newProcessors(), outages: tra.NewOutages(options.TRA.Status), pauses: pauses{redis: options.Redis},
-		matcher: match.New(match.Options{}),
+		matcher: match.New(match.Options{}), attempts: newLogins(time.Now),
 	}
 	s.draining, s.drain = context.WithCancel(context.Background())
 	err := s.routes()
@@ -171,7 +173,8 @@ func (s *Server) log(r *http.Request, rec *responseRecorder, took time.Duration)
 		if p, ok := errors.AsType[*problem.Problem](rec.err); ok && !rec.panicked {
 			level = p.Level()
 		}
-	case r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || strings.HasPrefix(r.URL.Path, monitoringPath):
+	case r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || strings.HasPrefix(r.URL.Path, monitoringPath),
+		r.URL.Path == console.Path && r.Method == http.MethodGet:
 		level = slog.LevelDebug // these are polled
 	}
 	if !s.options.Log.Enabled(r.Context(), level) {

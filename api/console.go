@@ -1,0 +1,24 @@
+package api
+
+import (
+	"ushuru/api/console"
+	"ushuru/pkg/operate"
+	"ushuru/pkg/operate/status"
+)
+
+// registerConsole adds the operator's pages to the router. Guesses at the password are
+// counted together with those at /monitoring.
+func (s *Server) registerConsole() error {
+	o := s.options
+	pages, err := console.New(console.Options{
+		Redis: o.Redis, Status: status.New(status.Options{Redis: o.Redis, Limits: o.Limits}),
+		Operate: operate.New(operate.Options{Redis: o.Redis, Log: o.Log, AllowLoopback: o.AllowLoopback}),
+		Login:   s.checkPassword, User: o.MonitoringUser, Password: o.MonitoringPassword,
+		Monitoring: monitoringPath, Simulated: o.Simulated, Log: o.Log,
+	})
+	if err != nil {
+		return err
+	}
+	pages.Register(s.router)
+	return nil
+}

@@ -1,0 +1,188 @@
+package console
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/api/problem"
+	"ushuru/pkg/message"
+)
+
+const (
+	cookieName = "op"
+	// cookieAge is how long a login lasts.
+	cookieAge = 12 * time.Hour
+	keySecret = "console:secret" // signs logins
+)
+
+// session signs and checks logins. A login is when it ends, a random text and their
+// signature; nothing of it is stored.
+type session struct {
+	redis          redis.UniversalClient
+	user, password string
+	now            func() time.Time
+}
+
+// secret returns the key of the signatures: a random text that all processes share, mixed
+// with name and password, so that a new password ends all logins.
+func (s *session) secret(ctx context.Context) ([]byte, error) {
+	made := rand.Text()
+	if err := s.redis.SetNX(ctx, keySecret, made, 0).Err(); err != nil {
+		return nil, fmt.Errorf("console: secret: %w", err)
+	}
+	stored, err := s.redis.Get(ctx, keySecret).Result()
+	if err != nil {
+		return nil, fmt.Errorf("console: secret: %w", err)
+	}
+	mac := hmac.New(sha256.New, []byte(stored))
+	_, _ = fmt.Fprintf(mac, "%q %q", s.user, s.password)
+	return mac.Sum(nil), nil
+}
+
+func signature(secret []byte, text string) string {
+	mac := hmac.New(sha256.New, secret)
+	_, _ = mac.Write([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// issue returns the cookie of a new login.
+func (s *session) issue(r *http.Request) (*http.Cookie, error) {
+	secret, err := s.secret(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	text := strconv.FormatInt(s.now().Add(cookieAge).Unix(), 10) + "." + rand.Text()
+	return cookie(r, text+"."+signature(secret, text), cookieAge), nil
+}
+
+// cookie returns the cookie of the console. A browser keeps it over TLS only, and on this
+// machine.
+func cookie(r *http.Request, value string, age time.Duration) *http.Cookie {
+	return &http.Cookie{
+		Name: cookieName, Value: value, Path: Path, MaxAge: int(age.Seconds()), HttpOnly: true,
+		Secure: r.TLS != nil || !isLocal(r.Host), SameSite: http.SameSiteStrictMode,
+	}
+}
+
+// isLocal reports whether a host is this machine.
+func isLocal(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// isValid reports whether a request has a login that has not ended.
+func (s *session) isValid(r *http.Request) (bool, error) {
+	sent, err := r.Cookie(cookieName)
+	if err != nil {
+		return false, nil //nolint:nilerr // there is none
+	}
+	at := strings.LastIndexByte(sent.Value, '.')
+	if at < 0 {
+		return false, nil
+	}
+	text, given := sent.Value[:at], sent.Value[at+1:]
+	ends, _, _ := strings.Cut(text, ".")
+	unix, err := strconv.ParseInt(ends, 10, 64)
+	if err != nil || s.now().Unix() >= unix {
+		return false, nil //nolint:nilerr // it is none of ours
+	}
+	secret, err := s.secret(r.Context())
+	if err != nil {
+		return false, err
+	}
+	return hmac.Equal([]byte(given), []byte(signature(secret, text))), nil
+}
+
+type userKey struct{}
+
+// userOf returns who is logged in.
+func userOf(r *http.Request) string {
+	user, _ := r.Context().Value(userKey{}).(string)
+	return user
+}
+
+// private is the middleware of the pages for who is logged in.
+func (c *Console) private(next handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		valid, err := c.session.isValid(r)
+		switch {
+		case err != nil:
+			return err
+		case valid:
+			return next(w, r.WithContext(context.WithValue(r.Context(), userKey{}, c.options.User)))
+		case r.Method == http.MethodPost: // what was typed must be sent again
+			return problem.Because(http.StatusUnauthorized, message.New("error/login_required", nil), nil)
+		}
+		to := Path + "/login"
+		if r.URL.Query().Get("done") == "login" { // the browser has not kept the cookie
+			to += "?lost"
+		}
+		http.Redirect(w, r, to, http.StatusSeeOther)
+		return nil
+	}
+}
+
+// loginForm is what the page of the login shows.
+type loginForm struct {
+	Name string // as it was typed
+	Lost bool   // the browser did not keep the login
+}
+
+// showLogin responds with the form of the login.
+func (c *Console) showLogin(w http.ResponseWriter, r *http.Request) error {
+	return c.render(w, r, http.StatusOK, "login", shown{Title: "Log in", Body: loginForm{Lost: r.URL.Query().Has("lost")}})
+}
+
+// maxForm bounds a form, in bytes.
+const maxForm = 16 << 10
+
+// login checks name and password.
+func (c *Console) login(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return problem.New(http.StatusBadRequest, "invalid_request", nil).WithCause(err)
+	}
+	name := r.PostForm.Get("name")
+	if err := c.options.Login(r, name, r.PostForm.Get("password")); err != nil {
+		why := problemOf(err)
+		if why.Status >= http.StatusInternalServerError {
+			return err
+		}
+		why.SetHeader(w.Header())
+		said := why.Message
+		if why.Status == http.StatusUnauthorized {
+			said = "The name or the password is wrong."
+		} else if wait := w.Header().Get("Retry-After"); wait != "" {
+			said = "Too many wrong passwords. Try again in " + wait + " s."
+		}
+		return c.render(w, r, why.Status, "login", shown{Title: "Log in", Problem: said, Body: loginForm{Name: name}})
+	}
+	made, err := c.session.issue(r)
+	if err != nil {
+		return err
+	}
+	http.SetCookie(w, made)
+	http.Redirect(w, r, Path+"?done=login", http.StatusSeeOther)
+	return nil
+}
+
+// logout ends the login of this browser.
+func (*Console) logout(w http.ResponseWriter, r *http.Request) error {
+	http.SetCookie(w, cookie(r, "", -time.Second))
+	http.Redirect(w, r, Path+"/login", http.StatusSeeOther)
+	return nil
+}
