@@ -20,5 +20,6 @@ func (s *Server) registerConsole() error {
 		return err
 	}
 	pages.Register(s.router)
+	s.router.MethodNotAllowedHandler = problemHandler(errMethodNotAllowed)
 	return nil
 }

@@ -235,7 +235,7 @@ func formOf(r *http.Request, values url.Values) (form, error) {
 	found, ok := actions[name]
 	about := values.Get("about")
 	if !ok || len(about) > maxAbout || strings.ContainsFunc(about, func(r rune) bool { return r < ' ' }) {
-		return form{}, problem.New(http.StatusNotFound, "not_found", nil)
+		return form{}, errNothing
 	}
 	command := found.Command
 	if strings.Contains(command, "%s") {
@@ -263,7 +263,7 @@ type done struct {
 func (c *Console) act(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
-		return problem.New(http.StatusBadRequest, "invalid_request", nil).WithCause(err)
+		return problem.New(http.StatusBadRequest, "body_unreadable", nil).WithCause(err)
 	}
 	asked, err := formOf(r, r.PostForm)
 	if err != nil {

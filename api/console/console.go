@@ -157,8 +157,18 @@ func (c *Console) render(w http.ResponseWriter, r *http.Request, code int, name 
 	return nil
 }
 
+// errNothing is the response to an address that leads nowhere.
+var errNothing = errors.New("console: no such page")
+
 // fail responds with the page of an error.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, errNothing) {
+		said := shown{Title: "There is no such page", Body: done{Back: Path}}
+		err = c.render(w, r, http.StatusNotFound, "done", said)
+	}
+	if err == nil {
+		return
+	}
 	why := problemOf(err)
 	if why.Status >= http.StatusInternalServerError {
 		c.options.Log.ErrorContext(r.Context(), "the console failed", "path", r.URL.Path, "error", err)

@@ -154,7 +154,7 @@ const maxForm = 16 << 10
 func (c *Console) login(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
-		return problem.New(http.StatusBadRequest, "invalid_request", nil).WithCause(err)
+		return problem.New(http.StatusBadRequest, "body_unreadable", nil).WithCause(err)
 	}
 	name := r.PostForm.Get("name")
 	if err := c.options.Login(r, name, r.PostForm.Get("password")); err != nil {

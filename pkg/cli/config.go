@@ -115,8 +115,8 @@ type httpConfig struct {
 	PageURL            string         `env:"PAGE_URL" placeholder:"URL" help:"Public address of the pages, for the links that they give: https://ushuru.example; empty is that of the request."`
 	PageJobs           int            `env:"PAGE_JOBS" default:"40" help:"Maximum running jobs of all visitors of the pages together."`
 	PageRate           int            `env:"PAGE_RATE" default:"120" help:"Requests per minute of all visitors of the pages together that start work."`
-	OperatorUser       string         `env:"OPERATOR_USER" default:"operator" help:"User for /monitoring."`
-	OperatorPassword   Secret         `env:"OPERATOR_PASSWORD" help:"Password for /monitoring, at least 12 characters; empty disables the page."`
+	OperatorUser       string         `env:"OPERATOR_USER" default:"operator" help:"User for /console and /monitoring."`
+	OperatorPassword   Secret         `env:"OPERATOR_PASSWORD" help:"Password for /console and /monitoring, at least 12 characters; empty disables the pages."`
 	MonitoringWritable bool           `env:"MONITORING_WRITABLE" help:"Allow the operator to pause queues and to run or delete tasks."`
 }
 

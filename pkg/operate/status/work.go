@@ -33,6 +33,12 @@ type Batch struct {
 // Left returns how many rows have no outcome yet.
 func (b Batch) Left() int { return b.Counts[batch.Waiting] + b.Counts[batch.Running] }
 
+// Done returns how many rows have a result.
+func (b Batch) Done() int { return b.Counts[batch.Succeeded] }
+
+// Failed returns how many rows have failed.
+func (b Batch) Failed() int { return b.Counts[batch.Failed] }
+
 const (
 	// batchesShown is how many batches are shown, and batchesOfKey those of one key that
 	// are looked at.
