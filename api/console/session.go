@@ -69,7 +69,7 @@ func (s *session) issue(r *http.Request) (*http.Cookie, error) {
 // cookie returns the cookie of the console. A browser keeps it over TLS only, and on this
 // machine.
 func cookie(r *http.Request, value string, age time.Duration) *http.Cookie {
-	return &http.Cookie{
+	return &http.Cookie{ //nolint:gosec // Secure unless this machine serves itself without TLS
 		Name: cookieName, Value: value, Path: Path, MaxAge: int(age.Seconds()), HttpOnly: true,
 		Secure: r.TLS != nil || !isLocal(r.Host), SameSite: http.SameSiteStrictMode,
 	}

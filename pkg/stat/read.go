@@ -31,8 +31,9 @@ type Counts struct {
 
 // Hour are the counts of one hour.
 type Hour struct {
-	Start time.Time
 	Counts
+
+	Start time.Time
 }
 
 // Hours returns the counts of the last hours, the newest first. The first is the present

@@ -45,7 +45,7 @@ type Need struct {
 
 // needs returns what needs attention, the urgent first.
 func (s *Status) needs() []Need {
-	needs := []Need{}
+	needs := make([]Need, 0, len(s.Unread))
 	for _, rule := range []func() []Need{
 		s.authorityNeeds, s.workerNeeds, s.siteNeeds, s.redisNeeds, s.ruleNeeds, s.aiNeeds, s.keyNeeds, s.webhookNeeds,
 		s.unreadNeeds,
@@ -131,7 +131,8 @@ func (s *Status) keyNeeds() (needs []Need) {
 		if near, ok := key.Nearest(); ok && near.Percent() >= keyPercent {
 			needs = append(needs, Need{
 				Code: NeedKey, About: key.ID,
-				Text: fmt.Sprintf("The key %s (…%s) uses %d %% of its %s.", key.Name, key.Hint, near.Percent(), limitNames[near.What]),
+				Text: fmt.Sprintf("The key %s (…%s) uses %d %% of its %s.",
+					key.Name, key.Hint, near.Percent(), limitNames[near.What]),
 			})
 		}
 	}

@@ -63,7 +63,7 @@ func kindOf(code string) string {
 }
 
 func (r *reading) sites() []Site {
-	var hosts []string
+	hosts := make([]string, 0, len(r.day.Ended)+len(r.day.Retried)+len(r.marks.LastRead))
 	for what := range r.day.Ended {
 		hosts = append(hosts, what.Site)
 	}

@@ -323,8 +323,8 @@ func TestWorkersByRole(t *testing.T) {
 		for _, role := range r.read().Workers {
 			roles[role.Role] = role
 		}
-		if any := roles["any"]; len(any.Workers) != 1 || any.Workers[0].Version != "1.2.0" || any.LastBeat == nil {
-			t.Errorf("%+v", any)
+		if one := roles["any"]; len(one.Workers) != 1 || one.Workers[0].Version != "1.2.0" || one.LastBeat == nil {
+			t.Errorf("%+v", one)
 		}
 		if len(roles["ai"].Workers) != 1 || len(roles["authority"].Workers) != 0 || roles["authority"].LastBeat != nil {
 			t.Errorf("%+v", roles)
