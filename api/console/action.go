@@ -149,6 +149,18 @@ var actions = map[string]action{
 			return "", o.ResetBreaker(ctx)
 		},
 	},
+	"ai-budget": {
+		Title: "Limit the AI today", Ask: "All workers use no more than so many tokens today; 0 is no limit.",
+		Done: "The limit of today is set.", Command: "ushuru ai budget --set TOKENS",
+		Fields: []field{{Name: "tokens", Label: "Tokens", Type: "number", Required: true}},
+		Do: func(ctx context.Context, o *operate.Operator, _ string, form url.Values) (string, error) {
+			tokens, err := strconv.ParseInt(form.Get("tokens"), 10, 64)
+			if err != nil {
+				return "", errNumber
+			}
+			return "", o.SetAIBudget(ctx, tokens)
+		},
+	},
 	"authority-sync": {
 		Title: "Sync lists", Ask: "A worker copies TRA's makes and models now.", Done: "A worker copies TRA's lists.",
 		Command: "ushuru authority sync",
@@ -292,7 +304,8 @@ func refusal(err error) string {
 	for known, text := range map[error]string{
 		operate.ErrNotFound: "There is none with that id any more.", batch.ErrNoneFailed: "No listing of the batch has failed.",
 		operate.ErrNoSite: "This is neither a known site nor a host.", operate.ErrLimit: "A limit must not be negative.",
-		operate.ErrEnded: "The job has ended already.", operate.ErrBatchRow: "The job is of a batch: retry the batch.",
+		operate.ErrBudget: "A budget must not be negative.",
+		operate.ErrEnded:  "The job has ended already.", operate.ErrBatchRow: "The job is of a batch: retry the batch.",
 		operate.ErrUploadGone: "The caller's page or file is deleted; only the caller can send it again.",
 		keys.ErrName:          "A name has 1 to 100 printable characters.", errNumber: "Write a whole number.",
 		keys.ErrNameTaken: "A valid key has that name.", keys.ErrNotFound: "There is no key with that id.",

@@ -89,17 +89,6 @@ func KeyUsage(ctx context.Context, client redis.UniversalClient, owner string, n
 	return used, resets, nil
 }
 
-// DayUsage returns how many tokens of this day all processes have used or reserved, and
-// when the day ends.
-func DayUsage(ctx context.Context, client redis.UniversalClient, now time.Time) (int64, time.Time, error) {
-	day, resets := dayOf(now)
-	used, err := client.Get(ctx, day).Int64()
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return 0, resets, fmt.Errorf("ai: usage of a day: %w", err)
-	}
-	return used, resets, nil
-}
-
 // budget counts tokens in Redis against the limits of a day: of all, and of each API
 // key.
 type budget struct {

@@ -167,11 +167,9 @@ func (r *reading) queues(context.Context) ([]Queue, error) {
 
 // AI is the use of the AI.
 type AI struct {
+	ai.DayBudget // of this day in Dar es Salaam
+
 	Models []Model `json:"models"` // those of the workers, and those that were called in the last 24 hours
-	// Used and Limit are tokens of this day in Dar es Salaam; a Limit of 0 is none.
-	Used   int64     `json:"used"`
-	Limit  int64     `json:"limit"`
-	Resets time.Time `json:"resets"`
 }
 
 // Percent returns the part of the budget that is used; 0 without a budget.
@@ -194,9 +192,12 @@ func (r *reading) aiPart(ctx context.Context) (AI, error) {
 	for _, calls := range r.calls(stat.AI, func(code string) bool { return code == stat.OK }) {
 		called[calls.Name] = calls
 	}
-	var names []string
+	var (
+		names []string
+		daily int64 // by the settings of the workers
+	)
 	for _, w := range r.alive {
-		part.Limit = max(part.Limit, w.DailyTokens)
+		daily = max(daily, w.DailyTokens)
 		names = append(names, w.Models...)
 	}
 	names = append(names, slices.Sorted(maps.Keys(called))...)
@@ -212,7 +213,7 @@ func (r *reading) aiPart(ctx context.Context) (AI, error) {
 		})
 	}
 	var err error
-	part.Used, part.Resets, err = ai.DayUsage(ctx, r.redis, r.now)
+	part.DayBudget, err = ai.ReadBudget(ctx, r.redis, daily, r.now)
 	return part, err
 }
 

@@ -153,6 +153,7 @@ type Key struct {
 	Hint     string     `json:"hint"` // its last four characters
 	Created  time.Time  `json:"created"`
 	Revoked  *time.Time `json:"revoked"`
+	Expires  *time.Time `json:"expires"`  // null: never
 	LastUsed *time.Time `json:"lastUsed"` // to the minute
 	Today    int64      `json:"today"`    // requests on this day in Dar es Salaam
 	// Own are the limits of the key, Limits those that hold.
@@ -217,6 +218,9 @@ func (r *reading) key(key keys.Key) Key {
 	}
 	if !key.Revoked.IsZero() {
 		shown.Revoked = &key.Revoked
+	}
+	if !key.Expires.IsZero() {
+		shown.Expires = &key.Expires
 	}
 	if used := r.usage[key.ID].LastUsed; !used.IsZero() {
 		shown.LastUsed = &used
