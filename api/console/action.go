@@ -44,7 +44,7 @@ type field struct {
 // actions are all actions by their names in addresses.
 var actions = map[string]action{
 	"batch-cancel": {
-		Title: "Cancel batch", Danger: true, Command: "ushuru batches cancel %s",
+		Title: "Cancel batch", Danger: true, Command: "ushuru batches cancel --operator %s",
 		Ask:  "Its listings that have no outcome are cancelled. What has succeeded is kept.",
 		Done: "The batch is cancelled.",
 		Do: func(ctx context.Context, o *operate.Operator, id string, _ url.Values) (string, error) {
@@ -53,7 +53,7 @@ var actions = map[string]action{
 		},
 	},
 	"batch-retry": {
-		Title: "Retry failed listings", Command: "ushuru batches retry %s",
+		Title: "Retry failed listings", Command: "ushuru batches retry --operator %s",
 		Ask: "The listings of the batch that failed are tried again.", Done: "The failed listings are tried again.",
 		Do: func(ctx context.Context, o *operate.Operator, id string, _ url.Values) (string, error) {
 			_, err := o.RetryBatch(ctx, id)
@@ -61,7 +61,7 @@ var actions = map[string]action{
 		},
 	},
 	"job-retry": {
-		Title: "Try again", Command: "ushuru jobs retry %s",
+		Title: "Try again", Command: "ushuru jobs retry --operator %s",
 		Ask: "The job is submitted again for its API key.", Done: "The job is submitted again.",
 		Do: func(ctx context.Context, o *operate.Operator, id string, _ url.Values) (string, error) {
 			_, err := o.RetryJob(ctx, id)
@@ -72,7 +72,7 @@ var actions = map[string]action{
 		Title: "Try all again",
 		Ask: "All jobs that have failed for this reason, and are still stored, are submitted again for their API keys, " +
 			"at most 500. Those of batches are left out: retry the batch.",
-		Done: "The jobs that can be tried again are submitted.", Command: "ushuru jobs retry --failed %s", Do: retryFailures,
+		Done: "The jobs that can be tried again are submitted.", Command: "ushuru jobs retry --operator --code CODE", Do: retryFailures,
 	},
 	"key-new": {
 		Title: "New key", Ask: "The key is shown once, on the next page.", Done: "This is the new key.",
@@ -85,7 +85,7 @@ var actions = map[string]action{
 	},
 	"key-limit": {
 		Title: "Limit key", Ask: "Only what is filled in changes; 0 is the limit of the server.", Done: "The limits are set.",
-		Command: "ushuru keys limit %s",
+		Command: "ushuru keys limit %s --jobs N",
 		Fields: []field{
 			{Name: "perMinute", Label: "Requests a minute that start work", Type: "number"},
 			{Name: "jobs", Label: "Running jobs", Type: "number"},
@@ -129,14 +129,14 @@ var actions = map[string]action{
 	},
 	"webhook-enable": {
 		Title: "Enable webhook", Ask: "Events are sent to it again.", Done: "The webhook is enabled.",
-		Command: "ushuru webhooks enable %s",
+		Command: "ushuru webhooks enable --operator %s",
 		Do: func(ctx context.Context, o *operate.Operator, id string, _ url.Values) (string, error) {
 			return "", o.EnableWebhook(ctx, id)
 		},
 	},
 	"webhook-retry": {
 		Title: "Send failed events again", Ask: "Its deliveries that have failed are sent again.",
-		Done: "The failed events are sent again.", Command: "ushuru webhooks retry %s",
+		Done: "The failed events are sent again.", Command: "ushuru webhooks retry --operator %s",
 		Do: func(ctx context.Context, o *operate.Operator, id string, _ url.Values) (string, error) {
 			_, err := o.RetryDeliveries(ctx, id, "")
 			return "", err
@@ -151,7 +151,7 @@ var actions = map[string]action{
 	},
 	"ai-budget": {
 		Title: "Limit the AI today", Ask: "All workers use no more than so many tokens today; 0 is no limit.",
-		Done: "The limit of today is set.", Command: "ushuru ai budget --set TOKENS",
+		Done: "The limit of today is set.", Command: "ushuru ai budget TOKENS",
 		Fields: []field{{Name: "tokens", Label: "Tokens", Type: "number", Required: true}},
 		Do: func(ctx context.Context, o *operate.Operator, _ string, form url.Values) (string, error) {
 			tokens, err := strconv.ParseInt(form.Get("tokens"), 10, 64)

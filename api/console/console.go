@@ -136,7 +136,7 @@ func (c *Console) page(next handler) http.Handler {
 type shown struct {
 	Title     string
 	Reload    int    // seconds after which the page is loaded again; 0 for never
-	User      string // who is logged in; "" for nobody
+	User      string // who is logged in; "" for none
 	Problem   string // what went wrong
 	Said      string // what was done
 	Simulated bool

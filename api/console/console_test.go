@@ -260,7 +260,7 @@ func TestKeysAreCreatedLimitedAndRevoked(t *testing.T) {
 	if _, err = keys.NewStore(s.conn.Client()).Verify(t.Context(), plain); err == nil {
 		t.Error("the key is valid still")
 	}
-	if got := s.send(c, http.MethodPost, "/console/do/key-revoke", url.Values{"about": {"nobody"}}); got.code != http.StatusUnprocessableEntity {
+	if got := s.send(c, http.MethodPost, "/console/do/key-revoke", url.Values{"about": {"none"}}); got.code != http.StatusUnprocessableEntity {
 		t.Errorf("a key that does not exist: %d", got.code)
 	}
 }

@@ -217,13 +217,13 @@ func (c *collector) catalogue(ctx context.Context, set setGauge) error {
 }
 
 func (c *collector) budget(ctx context.Context, set setGauge) error {
-	used, _, err := ai.DayUsage(ctx, c.client, time.Now())
+	day, err := ai.ReadBudget(ctx, c.client, c.aiLimit, time.Now())
 	if err != nil {
 		return err
 	}
-	set(descAIUsed, float64(used))
-	set(descAILimit, float64(c.aiLimit))
-	set(descAILeft, float64(max(c.aiLimit-used, 0)))
+	set(descAIUsed, float64(day.Used))
+	set(descAILimit, float64(day.Limit))
+	set(descAILeft, float64(max(day.Limit-day.Used, 0)))
 	return nil
 }
 
