@@ -230,9 +230,8 @@ func (s *Server) knownYears(
 func (s *Server) taxesOfYear(
 	ctx context.Context, choice match.Choice, car vehicle.QuoteInput, landing *vehicle.LandingDays,
 ) (taxes vehicle.YearTaxes, err error) {
-	known := s.options.Catalogue.Known()
 	taxes.YOM = car.Year
-	matched, tuple, err := match.Resolve(ctx, car.Car(), choice, known)
+	matched, got, err := s.knownAnswer(ctx, choice, car)
 	if refused, ok := errors.AsType[*match.Error](err); ok {
 		why := refused.Notice
 		if why.Code == "listing_incomplete" {
@@ -241,14 +240,7 @@ func (s *Server) taxesOfYear(
 		taxes.Problem = &why
 		return taxes, nil
 	}
-	if errors.Is(err, tra.ErrNotKnown) {
-		return taxes, nil
-	}
-	if err != nil {
-		return taxes, err
-	}
 	taxes.Country, taxes.FuelType, taxes.CapacityBand = matched.Country, matched.FuelType, matched.CapacityBand
-	got, err := known.Details(ctx, choice.Make, tuple)
 	if errors.Is(err, tra.ErrNotKnown) {
 		return taxes, nil
 	}
@@ -260,6 +252,20 @@ func (s *Server) taxesOfYear(
 	onLanding := s.options.Costs.OnLanding(estimate, landing, time.Now())
 	taxes.OnLanding = &onLanding
 	return taxes, nil
+}
+
+// knownAnswer returns the known answer of the authority for a car, and its entry; the
+// error is tra.ErrNotKnown when there is none.
+func (s *Server) knownAnswer(
+	ctx context.Context, choice match.Choice, car vehicle.QuoteInput,
+) (matched vehicle.Matched, got tra.Calculation, err error) {
+	known := s.options.Catalogue.Known()
+	matched, tuple, err := match.Resolve(ctx, car.Car(), choice, known)
+	if err != nil {
+		return matched, got, err
+	}
+	got, err = known.Details(ctx, choice.Make, tuple)
+	return matched, got, err
 }
 
 // setTaxes sets the figures of a year to those of the authority.

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"ushuru/api/docs"
 	"ushuru/api/web"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/fair"
 	"ushuru/pkg/keys"
-	"ushuru/pkg/money"
+	"ushuru/pkg/localtime"
+	"ushuru/pkg/match"
 	"ushuru/pkg/quota"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
@@ -39,7 +41,7 @@ const (
 func (s *Server) registerPages(v1 http.Handler) error {
 	pages, err := web.New(web.Options{
 		API: s.forVisitors(v1), Redis: s.options.Redis, Watch: s.options.Hub.Watch, Address: s.addressOf,
-		Taxes: s.knownTaxes, Picture: s.picture, BaseURL: s.options.Page.BaseURL, Simulated: s.options.Simulated,
+		Costs: s.knownCosts, Picture: s.picture, BaseURL: s.options.Page.BaseURL, Simulated: s.options.Simulated,
 		Draining: s.draining, Log: s.options.Log,
 	})
 	if err != nil {
@@ -74,9 +76,9 @@ func (s *Server) forVisitors(v1 http.Handler) http.Handler {
 	})
 }
 
-// knownTaxes returns what the known answers of the authority say that a car is taxed as
-// some entries of its make, by the entry. It never asks the authority.
-func (s *Server) knownTaxes(parent context.Context, car vehicle.Car, labels []string) (map[string]money.Amount, error) {
+// knownCosts returns what a car costs as some entries of its make, by the entry, as far as
+// the known answers of the authority say. It never asks the authority.
+func (s *Server) knownCosts(parent context.Context, car vehicle.Car, labels []string) (map[string]vehicle.Summary, error) {
 	ctx, cancel := context.WithTimeout(parent, redisTimeout)
 	defer cancel()
 	catalogue, err := s.options.Catalogue.Catalogue(ctx)
@@ -86,7 +88,7 @@ func (s *Server) knownTaxes(parent context.Context, car vehicle.Car, labels []st
 	if err != nil {
 		return nil, errUnavailable.WithCause(err)
 	}
-	taxes := map[string]money.Amount{}
+	costs, now := map[string]vehicle.Summary{}, time.Now()
 	for _, label := range labels {
 		input := vehicle.QuoteInput{
 			Make: chassis.Normalise(car.Make), ModelBody: label, Year: car.Year, Fuel: car.Fuel, EngineCC: car.EngineCC,
@@ -95,13 +97,15 @@ func (s *Server) knownTaxes(parent context.Context, car vehicle.Car, labels []st
 		if err != nil {
 			continue // the list has changed
 		}
-		known, err := s.taxesOfYear(ctx, choice, input, nil)
+		matched, got, err := s.knownAnswer(ctx, choice, input)
+		if _, refused := errors.AsType[*match.Error](err); refused || errors.Is(err, tra.ErrNotKnown) {
+			continue
+		}
 		if err != nil {
 			return nil, errUnavailable.WithCause(err)
 		}
-		if known.TotalTaxesInTZS != nil {
-			taxes[label] = *known.TotalTaxesInTZS
-		}
+		priced := vehicle.Estimate{Car: car, Matched: matched, Tax: got.Tax, AsOf: localtime.Stamp(got.At)}
+		costs[label] = s.options.Costs.Calculate(priced, vehicle.Terms{}, now).Summary
 	}
-	return taxes, nil
+	return costs, nil
 }

@@ -107,7 +107,9 @@ func (s *Server) conditionReport(
 		response.Listing = listing.Input.URL
 	}
 	for _, m := range mismatches {
-		response.Mismatches = append(response.Mismatches, vehicle.Mismatch{Field: m.Field, Sheet: m.Sheet, Listing: m.Listing})
+		response.Mismatches = append(response.Mismatches, vehicle.Mismatch{
+			Field: m.Field, Sheet: m.Sheet, Listing: m.Listing, YearBasis: m.YearBasis,
+		})
 	}
 	response.Summary, err = render.Text(report, lang, mismatches)
 	return response, err

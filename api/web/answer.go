@@ -24,7 +24,7 @@ import (
 // result, or why there is none. What was shown at the end is shown to all later visitors.
 func (p *Pages) answer(w http.ResponseWriter, r *http.Request) error {
 	token := mux.Vars(r)["token"]
-	found, err := p.links.find(r.Context(), token)
+	found, err := p.find(r)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,15 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request) error {
 		asset.Send(w, r, http.StatusOK, "application/json", found.Shown.Result, nil)
 		return nil
 	}
-	return p.result(w, r, token, found)
+	switch kindOf(found.Path, found.Body) {
+	case kindComparison:
+		return p.comparison(w, r, found)
+	case kindSheet:
+		return p.sheetReport(w, r, found)
+	case kindBid:
+		return p.maxPrice(w, r, found)
+	}
+	return p.result(w, r, found)
 }
 
 // settle stores how the work of a link ended, or returns its job when it has not.
@@ -80,13 +88,37 @@ func wantsJSON(r *http.Request) bool {
 	return strings.HasPrefix(r.Header.Get("Accept"), "application/json")
 }
 
+// made is what the pages of all results have.
+type made struct {
+	URL     string // of this page, for others
+	Request form   // what gave the result
+	Day     string // of the figures
+	Old     bool   // they may be others now
+	Share   string // address that opens WhatsApp
+}
+
+// madeOf returns what the page of a result has beside it.
+func (p *Pages) madeOf(r *http.Request, found *link) (m made, err error) {
+	if m.Request, err = formOf(found.Path, found.Body); err != nil {
+		return m, err
+	}
+	const days = time.DateOnly
+	m.URL, m.Day = p.baseURL(r)+r.URL.Path, found.Made.In(duty.EAT).Format(days)
+	m.Old = m.Day != time.Now().In(duty.EAT).Format(days)
+	return m, nil
+}
+
+// share sets the address that opens WhatsApp with a line about the page.
+func (m *made) share(headline string) {
+	m.Share = "https://wa.me/?text=" + strings.ReplaceAll(url.QueryEscape(headline+"\n"+m.URL), "+", "%20")
+}
+
 // result is the page of an estimate.
 type result struct {
 	vehicle.Estimate
+	made
 
-	URL     string // of this page, for others
 	Link    string // of the listing; "" when it is no link that a browser may follow
-	Request form   // what gave the estimate
 	Name    string // TOYOTA COROLLA AXIO 2019
 	Facts   string // HYBRID G · NKE165
 	Range   scale
@@ -94,11 +126,11 @@ type result struct {
 	Bar     []segment
 	Danger  []message.Notice // danger and caution, at most four
 	More    []message.Notice
-	Day     string // of the figures
-	Old     bool   // they may be calculated again
 	Choose  string // address of the list of the authority's entries
+	Bid     string // address of the form for the highest price
+	Compare string // address of the form for two cars; "" for a car without a listing
+	Sheet   string // address of the form for its auction sheet; "" without one
 	Message string // for the seller
-	Share   string // address that opens WhatsApp
 	Percent int    // taxes in percent of the car and the ship; 0 when that is not known
 	HasCost bool
 
@@ -106,65 +138,83 @@ type result struct {
 }
 
 // result responds with an estimate.
-func (p *Pages) result(w http.ResponseWriter, r *http.Request, token string, found *link) error {
-	var estimate vehicle.Estimate
-	if err := json.Unmarshal(found.Shown.Result, &estimate); err != nil {
-		return fmt.Errorf("web: estimate: %w", err)
-	}
-	if estimate.Summary == nil || estimate.DriveAway == nil {
-		return errors.New("web: an estimate without its summary")
-	}
-	request, err := formOf(found.Path, found.Body)
+func (p *Pages) result(w http.ResponseWriter, r *http.Request, found *link) error {
+	lang := p.language(w, r)
+	view, err := p.resultOf(r, found, lang)
 	if err != nil {
 		return err
 	}
-	read := estimate.Car
-	read.Make = estimate.Matched.Make
-	request = request.describing(read, estimate.Matched.ModelBody)
-	lang := p.language(w, r)
-	view := result{
-		Estimate: estimate, URL: p.baseURL(r) + "/e/" + token, Link: followable(estimate.Input.URL), Request: request,
-		Name: nameOf(estimate.Car), Facts: factsOf(estimate.Car, lang),
-		Day: found.Made.In(duty.EAT).Format(time.DateOnly), Old: isOld(estimate, found.Made),
-		Choose: "/e/" + token + "/choose", HasCost: estimate.Summary.OnTheRoad != nil,
-	}
-	if view.HasCost {
-		view.Range = scaleOf(*estimate.Summary.OnTheRoad)
-	}
-	if percent := estimate.Summary.EffectiveTaxPercent; percent != nil {
-		view.Percent = *percent
-	}
-	view.Pictures = picturesFor(r, token, estimate.Car)
-	view.Parts = partsOf(estimate)
-	view.Bar = barOf(view.Parts)
-	view.Danger, view.More = sorted(estimate.Warnings, p.options.Simulated)
-	if err := view.write(lang); err != nil {
-		return err
-	}
+	headline := view.headline(lang)
+	view.share(headline)
 	return p.render(w, r, http.StatusOK, screen{
 		Name: "answer", Title: view.Name, Body: view,
-		Preview: &preview{view.headline(lang), estimate.Summary.Text.In(lang), view.URL},
+		Preview: &preview{headline, view.Summary.Text.In(lang), view.URL},
 	})
 }
 
-// write writes the texts that leave the page: for the seller and for friends.
-func (v *result) write(lang string) error {
-	lines := make([]string, 0, len(v.Summary.Ask))
-	for i, question := range v.Summary.Ask {
-		lines = append(lines, strconv.Itoa(i+1)+". "+question.Text.EN)
+// resultOf returns the page of an estimate.
+func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result, err error) {
+	if err := json.Unmarshal(found.Shown.Result, &view.Estimate); err != nil {
+		return view, fmt.Errorf("web: estimate: %w", err)
 	}
-	car := v.Name
-	if v.Car.StockNo != "" {
-		car += " (" + v.Car.StockNo + ")"
+	if view.Summary == nil || view.DriveAway == nil {
+		return view, errors.New("web: an estimate without its summary")
 	}
-	said, err := say(message.English, "ask.message", "car", car, "url", v.Input.URL)
+	if view.made, err = p.madeOf(r, found); err != nil {
+		return view, err
+	}
+	view.Old = view.Old || hasExpired(view.Estimate)
+	read := view.Car
+	read.Make = view.Matched.Make
+	view.Request = view.Request.describing(read, view.Matched.ModelBody)
+	view.Link, view.Name, view.Facts = followable(view.Input.URL), nameOf(view.Car), factsOf(view.Car, lang)
+	view.Choose, view.Bid = r.URL.Path+"/choose", view.Request.at("/bid", "target")
+	if view.Link != "" {
+		view.Compare = "/c?" + url.Values{"u1": {view.Link}}.Encode()
+	}
+	view.Sheet = sheetURL(view.Car)
+	if view.HasCost = view.Summary.OnTheRoad != nil; view.HasCost {
+		view.Range = scaleOf(*view.Summary.OnTheRoad)
+	}
+	if percent := view.Summary.EffectiveTaxPercent; percent != nil {
+		view.Percent = *percent
+	}
+	view.Pictures = picturesFor(r, mux.Vars(r)["token"], view.Car)
+	view.Parts = partsOf(view.Summary)
+	view.Bar = barOf(view.Parts, sumOf(view.Parts))
+	view.Danger, view.More = sorted(view.Warnings, p.options.Simulated)
+	questions := make([]string, len(view.Summary.Ask))
+	for i, question := range view.Summary.Ask {
+		questions[i] = question.Text.EN
+	}
+	car := view.Name
+	if view.Car.StockNo != "" {
+		car += " (" + view.Car.StockNo + ")"
+	}
+	view.Message, err = sellerMessage(car, view.Input.URL, questions)
+	return view, err
+}
+
+// sheetURL returns the address of the form that reads the auction sheet of a car; ""
+// without a sheet.
+func sheetURL(car vehicle.Car) string {
+	if car.ConditionReportURL == nil || followable(*car.ConditionReportURL) == "" {
+		return ""
+	}
+	return "/s?" + url.Values{"u": {*car.ConditionReportURL}}.Encode()
+}
+
+// sellerMessage returns a message with questions for a seller, who reads English.
+func sellerMessage(car, link string, questions []string) (string, error) {
+	said, err := say(message.English, "ask.message", "car", car, "url", link)
 	if err != nil {
-		return err
+		return "", err
 	}
-	said = strings.Replace(said, ": \n", ".\n", 1) // a described car has no link
-	v.Message = strings.TrimSpace(said + "\n" + strings.Join(lines, "\n"))
-	v.Share = "https://wa.me/?text=" + strings.ReplaceAll(url.QueryEscape(v.headline(lang)+"\n"+v.URL), "+", "%20")
-	return nil
+	lines := []string{strings.Replace(said, ": \n", ".\n", 1)} // what has no link
+	for i, question := range questions {
+		lines = append(lines, strconv.Itoa(i+1)+". "+question)
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n")), nil
 }
 
 // headline returns the car and its number in one line.
@@ -221,12 +271,10 @@ func grouped(n int64) string {
 	return digits
 }
 
-// isOld reports whether figures may be others now: they have expired, or are of another
-// day.
-func isOld(estimate vehicle.Estimate, made time.Time) bool {
+// hasExpired reports whether the figures of an estimate are no longer kept.
+func hasExpired(estimate vehicle.Estimate) bool {
 	until, err := time.Parse(time.RFC3339, estimate.ValidUntil)
-	now := time.Now()
-	return err == nil && now.After(until) || made.In(duty.EAT).Format(time.DateOnly) != now.In(duty.EAT).Format(time.DateOnly)
+	return err == nil && time.Now().After(until)
 }
 
 // sorted returns the warnings that everybody sees and those that are folded. The banner
@@ -242,16 +290,4 @@ func sorted(warnings []message.Notice, simulated bool) (shown, more []message.No
 		}
 	}
 	return shown, more
-}
-
-// Fields returns the hidden fields of a form that repeats the request, but for those
-// that the form has itself.
-func (f form) Fields(without ...string) (hidden [][2]string) {
-	for name, value := range f.fields {
-		if value != "" && !slices.Contains(without, name) {
-			hidden = append(hidden, [2]string{name, value})
-		}
-	}
-	slices.SortFunc(hidden, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
-	return hidden
 }

@@ -3,7 +3,9 @@ package web_test
 import (
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -224,4 +226,23 @@ func TestThePageOfEveryState(t *testing.T) {
 		t.Errorf("the heading after the form by hand: %q", heading)
 	}
 	b.check(service.URL)
+}
+
+// download returns what an address of the demo's site has.
+func download(t *testing.T, address string) []byte {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	data, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v", address, response.Status, err)
+	}
+	return data
 }

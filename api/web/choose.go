@@ -1,26 +1,25 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/gorilla/mux"
-
-	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
 
 // maxEntries is how many entries of the authority's list a page shows.
 const maxEntries = 40
 
-// Taxes returns what the authority's known answers say a car is taxed as some entries of
-// a make, by the entry. It never asks the authority.
-type Taxes func(ctx context.Context, car vehicle.Car, labels []string) (map[string]money.Amount, error)
+// Costs returns what a car costs as some entries of its make, by the entry, as far as the
+// authority's known answers say. It never asks the authority.
+type Costs func(ctx context.Context, car vehicle.Car, labels []string) (map[string]vehicle.Summary, error)
 
 // choice is the page where a visitor chooses another entry of the authority's list.
 type choice struct {
@@ -32,20 +31,68 @@ type choice struct {
 	Shown   int
 	Current string
 	Entries []entry
+	Axis    *axis
 	Request form
 }
 
-// entry is one entry of the authority's list.
+// entry is one entry of the authority's list, with what the car costs as this one.
 type entry struct {
-	ModelBody string        `json:"modelBody"`
-	Taxes     *money.Amount `json:"-"` // nil when the authority has not been asked yet
+	ModelBody string `json:"modelBody"`
+	asEntry
+}
+
+// asEntry is what a car costs as an entry of the list: on the road when it lands, else
+// without the car and the ship. Nil is not known.
+type asEntry struct {
+	Cost *vehicle.Sum `json:"-"`
+	Part *vehicle.Sum `json:"-"`
+	Dot  int64        `json:"-"` // where the sum lies on the axis of all entries
+}
+
+// sum returns the sum that is known, or nil.
+func (e *asEntry) sum() *vehicle.Sum { return cmp.Or(e.Cost, e.Part) }
+
+// axis is the scale of the sums of entries; nil when fewer than two are known.
+type axis struct{ LowTZS, HighTZS int64 }
+
+// axisOf sets where the sums lie between the lowest and the highest.
+func axisOf(entries []*asEntry) *axis {
+	known := slices.DeleteFunc(entries, func(e *asEntry) bool { return e.sum() == nil })
+	if len(known) < 2 {
+		return nil
+	}
+	compare := func(a, b *asEntry) int { return cmp.Compare(a.sum().TZS, b.sum().TZS) }
+	a := axis{slices.MinFunc(known, compare).sum().TZS, slices.MaxFunc(known, compare).sum().TZS}
+	if a.LowTZS == a.HighTZS {
+		return nil
+	}
+	for _, e := range known {
+		e.Dot = (e.sum().TZS - a.LowTZS) * (barWidth - dotWidth) / (a.HighTZS - a.LowTZS)
+	}
+	return &a
+}
+
+// dotWidth is that of a dot on an axis.
+const dotWidth = 24
+
+// costsOf fills in what a car costs as some entries, which have the labels.
+func (p *Pages) costsOf(ctx context.Context, car vehicle.Car, labels []string, entries []*asEntry) (*axis, error) {
+	costs, err := p.options.Costs(ctx, car, labels)
+	if err != nil {
+		return nil, err
+	}
+	for i, label := range labels {
+		if summary, known := costs[label]; known {
+			entries[i].Cost, entries[i].Part = summary.OnTheRoad, summary.PortAndTaxesOnly
+		}
+	}
+	return axisOf(entries), nil
 }
 
 // choose responds with the entries of the car's make that fit what the visitor typed, at
 // first the name of the model. The taxes of each stand beside it where they are known.
 func (p *Pages) choose(w http.ResponseWriter, r *http.Request) error {
-	token := mux.Vars(r)["token"]
-	found, err := p.links.find(r.Context(), token)
+	found, err := p.find(r)
 	if err != nil {
 		return err
 	}
@@ -58,7 +105,7 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view := choice{
-		Name: nameOf(car), Back: "/e/" + token, Here: r.URL.Path, Current: current, Request: request.describing(car, current),
+		Name: nameOf(car), Back: strings.TrimSuffix(r.URL.Path, "/choose"), Here: r.URL.Path, Current: current, Request: request.describing(car, current),
 		Query: firstWord(car.Model),
 	}
 	if query := r.URL.Query(); query.Has("q") {
@@ -84,14 +131,13 @@ func (p *Pages) entries(ctx context.Context, car vehicle.Car, view *choice) erro
 	for i, e := range list.Vehicles {
 		labels[i] = e.ModelBody
 	}
-	taxes, err := p.options.Taxes(ctx, car, labels)
-	if err != nil {
-		return err
+	costs := make([]*asEntry, len(list.Vehicles))
+	for i := range list.Vehicles {
+		costs[i] = &list.Vehicles[i].asEntry
 	}
-	for i, e := range list.Vehicles {
-		if amount, known := taxes[e.ModelBody]; known {
-			list.Vehicles[i].Taxes = &amount
-		}
+	var err error
+	if view.Axis, err = p.costsOf(ctx, car, labels, costs); err != nil {
+		return err
 	}
 	view.Total, view.Shown, view.Entries = list.Total, len(list.Vehicles), list.Vehicles
 	return nil

@@ -23,11 +23,28 @@ type client struct{ api http.Handler }
 type response struct {
 	bytes.Buffer
 
-	header http.Header
-	status int
+	header  http.Header
+	status  int
+	control *http.ResponseController // of the connection that a body arrives on; nil for none
 }
 
 func (r *response) Header() http.Header { return r.header }
+
+// SetReadDeadline and SetWriteDeadline let the API give a body as long as it needs.
+func (r *response) SetReadDeadline(at time.Time) error {
+	if r.control == nil {
+		return http.ErrNotSupported
+	}
+	return r.control.SetReadDeadline(at)
+}
+
+// SetWriteDeadline is as SetReadDeadline.
+func (r *response) SetWriteDeadline(at time.Time) error {
+	if r.control == nil {
+		return http.ErrNotSupported
+	}
+	return r.control.SetWriteDeadline(at)
+}
 
 func (r *response) WriteHeader(status int) {
 	if r.status == 0 {
@@ -65,7 +82,11 @@ func (c client) call(ctx context.Context, method, path string, body []byte, head
 	if header != nil {
 		r.Header = header
 	}
-	got := &response{header: http.Header{}}
+	return c.send(r, &response{header: http.Header{}})
+}
+
+// send sends a request, and returns the response or the problem that it is.
+func (c client) send(r *http.Request, got *response) (*response, error) {
 	c.api.ServeHTTP(got, r)
 	if got.status == 0 {
 		got.status = http.StatusOK
@@ -77,7 +98,7 @@ func (c client) call(ctx context.Context, method, path string, body []byte, head
 	if err := json.Unmarshal(got.Bytes(), &why); err != nil {
 		return nil, fmt.Errorf("web: the API answered %d: %w", got.status, err)
 	}
-	refused := &problem.Problem{Status: got.status, Notice: noticeOf(why), Car: why.Car, Candidates: why.Candidates}
+	refused := &problem.Problem{Status: got.status, Notice: noticeOf(why), Car: why.Car, Candidates: why.Candidates, Param: why.Param}
 	if wait, err := strconv.Atoi(got.header.Get("Retry-After")); err == nil {
 		refused.RetryAfter = time.Duration(min(wait, math.MaxInt32)) * time.Second
 	}
@@ -93,13 +114,33 @@ func noticeOf(e vehicle.Error) message.Notice {
 func (c client) start(ctx context.Context, path string, body []byte) (started, error) {
 	header := http.Header{"Content-Type": {"application/json"}, "Prefer": {"respond-async"}}
 	got, err := c.call(ctx, http.MethodPost, path, body, header)
-	switch {
-	case err != nil:
+	if err != nil {
 		return started{}, err
-	case got.status == http.StatusAccepted:
-		return started{job: got.header.Get("Location")}, nil
 	}
-	return started{result: got.Bytes()}, nil
+	return got.started(), nil
+}
+
+// upload posts the form of a request as it arrives, and waits for no result.
+func (c client) upload(ctx context.Context, w http.ResponseWriter, r *http.Request, path string) (started, error) {
+	sent, err := http.NewRequestWithContext(ctx, http.MethodPost, path, r.Body)
+	if err != nil {
+		return started{}, fmt.Errorf("web: request: %w", err)
+	}
+	sent.ContentLength = r.ContentLength
+	sent.Header = http.Header{"Content-Type": {r.Header.Get("Content-Type")}, "Prefer": {"respond-async"}}
+	got, err := c.send(sent, &response{header: http.Header{}, control: http.NewResponseController(w)})
+	if err != nil {
+		return started{}, err
+	}
+	return got.started(), nil
+}
+
+// started returns the result or the job of a response.
+func (r *response) started() started {
+	if r.status == http.StatusAccepted {
+		return started{job: r.header.Get("Location")}
+	}
+	return started{result: r.Bytes()}
 }
 
 // get decodes what an address of the API has.

@@ -1,9 +1,7 @@
 package web
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -12,7 +10,6 @@ import (
 	"ushuru/api/problem"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
-	"ushuru/pkg/vehicle"
 )
 
 // maxMakes is how many makes a page lists.
@@ -39,10 +36,16 @@ func (h hand) Value(name string) string { return h.Filled.Get(name) }
 func (hand) Fuels() []string { return fuels }
 
 // Kept returns what is known as hidden fields, for the next step.
-func (h hand) Kept(without ...string) [][2]string {
+func (h hand) Kept(without ...string) [][2]string { return keptOf(h.Filled, without...) }
+
+// described are the fields of a form that say what is known of a car.
+var described = []string{"make", "modelBody", "year", "cc", "fuel", "price", "basis"}
+
+// keptOf returns what is known of a car as hidden fields.
+func keptOf(filled url.Values, without ...string) [][2]string {
 	f := form{fields: map[string]string{}}
-	for _, name := range []string{"make", "modelBody", "year", "cc", "fuel", "price", "basis"} {
-		f.fields[name] = h.Filled.Get(name)
+	for _, name := range described {
+		f.fields[name] = filled.Get(name)
 	}
 	return f.Fields(without...)
 }
@@ -87,9 +90,7 @@ func (p *Pages) submitHand(w http.ResponseWriter, r *http.Request) error {
 	if err := parseForm(w, r); err != nil {
 		return err
 	}
-	body := map[string]any{"make": r.PostForm.Get("make"), "modelBody": r.PostForm.Get("modelBody")}
-	maps.Copy(body, knownOf(r.PostForm))
-	request, err := plainjson.Encode(body)
+	request, err := plainjson.Encode(quoteRequest(r.PostForm))
 	if err != nil {
 		return err
 	}
@@ -97,15 +98,22 @@ func (p *Pages) submitHand(w http.ResponseWriter, r *http.Request) error {
 	var why *problem.Problem
 	switch {
 	case err == nil:
-		http.Redirect(w, r, "/e/"+token, http.StatusSeeOther)
+		http.Redirect(w, r, addressOf("/v1/quote", request, token), http.StatusSeeOther)
 		return nil
 	case errors.As(err, &why) && why.Code == errPuzzle.Code:
 		return p.puzzle(w, r, why.RetryAfter)
 	case errors.As(err, &why) && why.Status < http.StatusInternalServerError:
 		why.SetHeader(w.Header())
-		return p.renderHand(w, r, statusOf(why), hand{Filled: r.PostForm, Problem: p.sentence(why)})
+		return p.renderHand(w, r, statusOf(why), hand{Filled: r.PostForm, Problem: sentenceOf(why)})
 	}
 	return err
+}
+
+// quoteRequest returns the body of a request to /v1/quote from the fields of a form.
+func quoteRequest(form url.Values) map[string]any {
+	body := map[string]any{"make": form.Get("make"), "modelBody": form.Get("modelBody")}
+	maps.Copy(body, knownOf(form))
+	return body
 }
 
 // handURL returns the address of the form by hand with what is known of a car.
@@ -124,74 +132,3 @@ func handURL(known map[string]string) string {
 
 // fuels are those that a visitor can name.
 var fuels = []string{"petrol", "petrol_hybrid", "diesel", "electric"}
-
-// form has the fields that repeat a request, and where they go.
-type form struct {
-	URL    string // of the listing; "" for a described car
-	Action string
-	Sent   bool // a page that the visitor's browser sent, and that is not kept
-	fields map[string]string
-}
-
-// formOf returns the form that repeats a request.
-func formOf(path string, body []byte) (f form, err error) {
-	var request struct {
-		quoteFields
-
-		URL   string      `json:"url"`
-		Known quoteFields `json:"known"`
-
-		Upload string `json:"upload"` // hash of the page
-	}
-	if err := json.Unmarshal(body, &request); err != nil {
-		return f, fmt.Errorf("web: request: %w", err)
-	}
-	f = form{
-		URL: request.URL, Action: "/go", Sent: request.Upload != "",
-		fields: map[string]string{"u": request.URL, "modelBody": request.ModelBody},
-	}
-	known := request.Known
-	if path == "/v1/quote" {
-		known, f.Action, f.fields["make"] = request.quoteFields, "/hand", request.Make
-	}
-	f.fields["year"], f.fields["cc"] = string(known.Year), string(known.EngineCC)
-	f.fields["fuel"], f.fields["price"] = known.Fuel, string(known.FOB)
-	if known.CF != "" {
-		f.fields["price"], f.fields["basis"] = string(known.CF), "cf"
-	}
-	return f, nil
-}
-
-// describing returns the form that asks for a car as it was read: a page that was sent
-// cannot be read again. Other requests stay as they are.
-func (f form) describing(car vehicle.Car, label string) form {
-	if !f.Sent {
-		return f
-	}
-	described := form{URL: f.URL, Action: "/hand", Sent: true, fields: map[string]string{
-		"make": car.Make, "modelBody": label, "fuel": car.Fuel,
-	}}
-	for name, value := range map[string]int{"year": car.Year, "cc": car.EngineCC} {
-		if value > 0 {
-			described.fields[name] = strconv.Itoa(value)
-		}
-	}
-	switch {
-	case car.CFPriceUSD != nil:
-		described.fields["price"], described.fields["basis"] = car.CFPriceUSD.String(), "cf"
-	case car.FOBPriceUSD != nil:
-		described.fields["price"] = car.FOBPriceUSD.String()
-	}
-	return described
-}
-
-// quoteFields are what a request says of a car.
-type quoteFields struct {
-	Make      string      `json:"make"`
-	ModelBody string      `json:"modelBody"`
-	Year      json.Number `json:"year"`
-	EngineCC  json.Number `json:"engine_cc"`
-	Fuel      string      `json:"fuel"`
-	FOB       json.Number `json:"fobPriceUSD"`
-	CF        json.Number `json:"cfPriceUSD"`
-}

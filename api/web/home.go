@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,15 +59,29 @@ func (p *Pages) submit(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	}
-	request, err := estimateRequest(typed, r.PostForm, page)
+	fields := estimateRequest(r.PostForm)
+	if page != nil {
+		fields["upload"] = page.hash()
+	}
+	request, err := plainjson.Encode(fields)
 	if err != nil {
 		return err
 	}
-	token, err := p.start(r.WithContext(withUpload(r.Context(), page)), "/v1/estimate", request)
+	return p.begin(w, r.WithContext(withUpload(r.Context(), page)), pathEstimate, request, func(said message.Text, _ *problem.Problem) screen {
+		return screen{Name: "home", Body: home{URL: typed, Problem: said}}
+	})
+}
+
+// begin starts the work of a request, and leads to the page of its answer. When the
+// request is refused it responds with a form again, which says why.
+func (p *Pages) begin(
+	w http.ResponseWriter, r *http.Request, path string, body []byte, again func(message.Text, *problem.Problem) screen,
+) error {
+	token, err := p.start(r, path, body)
 	if err != nil {
-		return p.refuse(w, r, typed, err)
+		return p.refuse(w, r, err, again)
 	}
-	http.Redirect(w, r, "/e/"+token, http.StatusSeeOther)
+	http.Redirect(w, r, addressOf(path, body, token), http.StatusSeeOther)
 	return nil
 }
 
@@ -79,22 +94,22 @@ func parseForm(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// refuse responds with the form and why what was typed is no link of a car. Other errors
-// are returned.
-func (p *Pages) refuse(w http.ResponseWriter, r *http.Request, typed string, err error) error {
+// refuse responds with a puzzle, or with the form again and why what was entered does not
+// do. Other errors are returned.
+func (p *Pages) refuse(w http.ResponseWriter, r *http.Request, err error, again func(message.Text, *problem.Problem) screen) error {
 	why, ok := err.(*problem.Problem) //nolint:errorlint // the API's own, unwrapped
-	if !ok {
+	switch {
+	case !ok:
 		return err
-	}
-	if why.Code == errPuzzle.Code {
+	case why.Code == errPuzzle.Code:
 		return p.puzzle(w, r, why.RetryAfter)
 	}
 	why.SetHeader(w.Header())
 	if wantsJSON(r) {
-		said := p.sentence(why)
+		said := sentenceOf(why)
 		return sendJSON(w, r, statusOf(why), vehicle.Error{Code: why.Code, Message: said.EN, Text: &said})
 	}
-	return p.render(w, r, statusOf(why), screen{Name: "home", Body: home{URL: typed, Problem: p.sentence(why)}})
+	return p.render(w, r, statusOf(why), again(sentenceOf(why), why))
 }
 
 // statusOf returns the status of the page that says a problem of the API. The limits there
@@ -109,37 +124,41 @@ func statusOf(why *problem.Problem) int {
 	return why.Status
 }
 
-// sentence returns what the page says of a problem. Limits of keys are none of the
+// said are the texts of the pages for problems whose own text is for programs.
+var said = map[string]string{
+	"url_missing": "home.no_link", "field_invalid": "home.bad_value", "same_listing": "compare.same",
+	"form_invalid": "sheet.no_file", "file_empty": "sheet.no_file",
+}
+
+// sentenceOf returns what the page says of a problem. Limits of keys are none of the
 // visitor's.
-func (*Pages) sentence(why *problem.Problem) message.Text {
-	switch {
-	case why.Status == http.StatusTooManyRequests:
+func sentenceOf(why *problem.Problem) message.Text {
+	if why.Status == http.StatusTooManyRequests {
 		return message.Say("page/busy", nil)
-	case why.Code == "url_missing":
-		return message.Say("page/home.no_link", nil)
-	case why.Code == "field_invalid":
-		return message.Say("page/home.bad_value", nil)
+	}
+	if key, has := said[why.Code]; has {
+		return message.Say("page/"+key, nil)
 	}
 	return textOf(why.Notice)
 }
 
 // estimateRequest returns the body of a request to /v1/estimate from the fields of a
-// form. Of a page that the visitor sent it has the hash.
-func estimateRequest(typed string, form url.Values, page *upload) ([]byte, error) {
-	if found := linkIn(typed); found != "" {
-		typed = found
-	}
-	body := map[string]any{"url": typed}
-	if page != nil {
-		body["upload"] = page.hash()
-	}
+// form.
+func estimateRequest(form url.Values) map[string]any {
+	body := map[string]any{"url": typedLink(form, "u")}
 	if label := form.Get("modelBody"); label != "" {
 		body["modelBody"] = label
 	}
 	if known := knownOf(form); len(known) > 0 {
 		body["known"] = known
 	}
-	return plainjson.Encode(body)
+	return body
+}
+
+// typedLink returns the link in a field of a form, or what was typed when it has none.
+func typedLink(form url.Values, name string) string {
+	typed := strings.TrimSpace(form.Get(name))
+	return cmp.Or(linkIn(typed), typed)
 }
 
 // knownOf returns what the visitor knows of the car. The API checks it.
@@ -187,6 +206,11 @@ func (p *Pages) start(r *http.Request, path string, body []byte) (token string, 
 	if err != nil {
 		return "", err
 	}
+	return p.lead(ctx, path, body, begun)
+}
+
+// lead returns the token of the page of work that has started, or is done.
+func (p *Pages) lead(ctx context.Context, path string, body []byte, begun started) (token string, err error) {
 	made := link{Path: path, Job: begun.job, Made: time.Now()}
 	if begun.result != nil {
 		// Links to one car can be written in many ways, and cached results are free: they

@@ -15,13 +15,13 @@ import (
 // them, in English. Each page begins with the skip link, the name and the language, and
 // ends with the foot.
 var tabOrders = map[string][]string{
-	"home":       {"#u", "Show the cost", "Describe the car yourself"},
+	"home":       {"#u", "Show the cost", "Compare two cars", "What may I bid?", "Auction sheet", "Describe the car yourself"},
 	"extension":  {"Download the extension", "Another car"},
 	"hand, make": {"#make", "Next"},
 	"blocked":    {"Button for your browser", "Describe the car yourself", "Page of the car", "Another car"},
 	"price missing": {
 		"#price", "radio basis", "Calculate", "As a message", "More", "Every line", "Choose another", "Notes about these figures",
-		"Send by WhatsApp", "Print or PDF", "Page of the car", "Another car",
+		"Send by WhatsApp", "Print or PDF", "Compare two cars", "What may I bid?", "Page of the car", "Another car",
 	},
 }
 

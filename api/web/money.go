@@ -3,8 +3,6 @@ package web
 import (
 	"slices"
 
-	"github.com/shopspring/decimal"
-
 	"ushuru/pkg/vehicle"
 )
 
@@ -15,30 +13,33 @@ type part struct {
 	Known bool
 }
 
-// partsOf returns the parts of the cost. The car and the ship share a sum of the summary:
-// the ship's is what the price of the car leaves of it.
-func partsOf(e vehicle.Estimate) []part {
-	car, ship, tax, port := part{Key: "car"}, part{Key: "ship"}, part{Key: "tax"}, part{Key: "port"}
-	if s := e.Summary.CarAndShipping; s != nil {
-		at := slices.IndexFunc(e.DriveAway.Lines, func(l vehicle.CostLine) bool { return l.Code == "car_price" })
-		if car.Known, ship.Known = true, true; at >= 0 {
-			car.TZS = min(inUnits(e.DriveAway.Lines[at].AmountTZS.Decimal()), s.TZS)
+// partsOf returns the parts of the cost.
+func partsOf(s *vehicle.Summary) []part {
+	known := func(key string, sum *vehicle.Sum) part {
+		if sum == nil {
+			return part{Key: key}
 		}
-		ship.TZS = s.TZS - car.TZS
+		return part{key, sum.TZS, true}
 	}
-	if s := e.Summary.Taxes; s != nil {
-		tax.Known, tax.TZS = true, s.TZS
+	car, ship, tax, port := known("car", s.Car), known("ship", s.Shipping), part{Key: "tax"}, known("port", s.PortAndLocal)
+	if s.Car == nil && s.CarAndShipping != nil { // of an earlier version
+		car, ship = known("car_ship", s.CarAndShipping), part{Key: "ship", Known: true}
 	}
-	if s := e.Summary.PortAndLocal; s != nil {
-		port.Known, port.TZS = true, s.TZS
+	if s.Taxes != nil {
+		tax = known("tax", &s.Taxes.Sum)
 	}
 	return slices.DeleteFunc([]part{car, ship, tax, port}, func(p part) bool { return p.Known && p.TZS == 0 })
 }
 
-// inUnits rounds shillings as the summary does.
-func inUnits(amount decimal.Decimal) int64 {
-	unit := decimal.NewFromInt(10_000)
-	return amount.Div(unit).Round(0).Mul(unit).IntPart()
+// sumOf returns the sum of parts; 0 when one is not known.
+func sumOf(parts []part) (sum int64) {
+	for _, p := range parts {
+		if !p.Known {
+			return 0
+		}
+		sum += p.TZS
+	}
+	return sum
 }
 
 // segment is a piece of a bar that is 1000 wide.
@@ -49,22 +50,17 @@ type segment struct {
 
 const barWidth = 1000
 
-// barOf returns the parts as pieces of a bar; nil when one is not known.
-func barOf(parts []part) (bar []segment) {
-	var total, sum int64
-	for _, p := range parts {
-		if !p.Known {
-			return nil
-		}
-		total += p.TZS
-	}
-	if total <= 0 {
+// barOf returns the parts as pieces of a bar whose whole width is a sum; nil when one is
+// not known.
+func barOf(parts []part, whole int64) (bar []segment) {
+	if sumOf(parts) <= 0 || whole <= 0 {
 		return nil
 	}
+	var sum int64
 	for _, p := range parts {
-		from := sum * barWidth / total
+		from := sum * barWidth / whole
 		sum += p.TZS
-		bar = append(bar, segment{p.Key, from, sum*barWidth/total - from})
+		bar = append(bar, segment{p.Key, from, sum*barWidth/whole - from})
 	}
 	return bar
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -53,10 +54,20 @@ type refused struct {
 	Name       string
 	Facts      string
 	Missing    string // which field is to be filled in: year, fuel or engine
-	Candidates []vehicle.Candidate
-	ByHand     string // address of the form by hand; "" when it does not help
-	PressAgain bool   // the button of the extension may help
-	Choose     string // address of the list of the authority's entries; "" without a make
+	Candidates []candidate
+	Axis       *axis
+	Alone      []string // links of two cars, to be calculated one by one
+	Change     string   // address of the form with other links; "" when that does not help
+	ChangeText string   // what that is
+	PressAgain bool     // the button of the extension may help
+	ByHand     string   // address of the form by hand; "" when it does not help
+	Choose     string   // address of the list of the authority's entries; "" without a make
+}
+
+// candidate is an entry that the car may be, with what it costs as this one.
+type candidate struct {
+	vehicle.Candidate
+	asEntry
 }
 
 // Fuels returns the fuels that a visitor can name.
@@ -76,29 +87,87 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 		asset.Send(w, r, http.StatusOK, "application/json", found.Shown.Failed, nil)
 		return nil
 	}
-	said := noticeOf(why)
 	view := refused{
-		state: stateOf(why.Code), Code: why.Code, Said: textOf(said), Link: followable(request.URL), Request: request,
-		Car: why.Car, Candidates: why.Candidates,
+		state: stateOf(why.Code), Code: why.Code, Said: textOf(noticeOf(why)), Link: followable(request.URL), Request: request, Car: why.Car,
 	}
 	if why.Car != nil {
 		view.Name, view.Facts = nameOf(*why.Car), factsOf(*why.Car, p.language(w, r))
-		if why.Car.Make != "" && (view.Key == "ambiguous" || view.Key == "no_match") {
-			view.Choose = r.URL.Path + "/choose"
-		}
-		if view.Key == "incomplete" {
-			view.Missing = missingOf(*why.Car)
-		}
-		view.Request = request.describing(*why.Car, "")
 	}
-	if request.Sent { // the page is not kept: the button sends it again
-		view.PressAgain, view.Again, view.Offer = view.Again, false, false
-		view.Hand, view.Missing = view.Hand || view.Missing != "", ""
-	}
-	if view.Hand {
-		view.ByHand = byHandOf(why.Car)
+	switch kind := kindOf(found.Path, found.Body); kind {
+	case kindComparison:
+		view.ofComparison()
+	case kindSheet:
+		view.ofSheet(why)
+	default:
+		if kind == kindBid {
+			view.Change, view.ChangeText = request.at("/bid"), "bid.change"
+		}
+		view.sent(why)
+		if err := p.offer(r, &view, why); err != nil {
+			return err
+		}
 	}
 	return p.render(w, r, http.StatusOK, screen{Name: "refusal", Title: "state." + view.Key, Body: view})
+}
+
+// ofComparison shows that one of two cars has no cost. The reason names the car, and each
+// alone has its own next steps.
+func (v *refused) ofComparison() {
+	v.Own, v.Name = true, ""
+	v.Alone, v.Change, v.ChangeText = alone(v.Request), v.Request.at("/c"), "compare.change"
+}
+
+// ofSheet shows why a sheet was not read. The reason says what to send instead.
+func (v *refused) ofSheet(why vehicle.Error) {
+	retryable := why.Retryable != nil && *why.Retryable
+	v.state = state{Key: "sheet", Own: true, Again: retryable && v.Request.URL != ""}
+	if why.Code == "unknown" {
+		v.state = state{Key: "expired"}
+	}
+	v.Change, v.ChangeText = "/s", "sheet.other"
+}
+
+// sent changes what is offered for a page that the visitor's browser sent: it is not kept,
+// so the button sends it again.
+func (v *refused) sent(why vehicle.Error) {
+	if why.Car != nil {
+		v.Request = v.Request.describing(*why.Car, "")
+	}
+	if !v.Request.Sent {
+		return
+	}
+	v.PressAgain, v.Again, v.Offer = v.Again, false, false
+	v.Hand = v.Hand || v.Key == "incomplete" && why.Car != nil && missingOf(*why.Car) != ""
+}
+
+// offer adds what helps with one car: its entries, the field that is missing, the form by
+// hand.
+func (p *Pages) offer(r *http.Request, v *refused, why vehicle.Error) error {
+	if v.Hand {
+		v.ByHand = byHandOf(why.Car)
+	}
+	if why.Car == nil {
+		return nil
+	}
+	if why.Car.Make != "" && (v.Key == "ambiguous" || v.Key == "no_match") {
+		v.Choose = r.URL.Path + "/choose"
+	}
+	if v.Key == "incomplete" && !v.Request.Sent {
+		v.Missing = missingOf(*why.Car)
+	}
+	v.Candidates = make([]candidate, len(why.Candidates))
+	labels, costs := make([]string, len(why.Candidates)), make([]*asEntry, len(why.Candidates))
+	for i, c := range why.Candidates {
+		v.Candidates[i].Candidate, labels[i], costs[i] = c, c.ModelBody, &v.Candidates[i].asEntry
+	}
+	if len(labels) == 0 {
+		return nil
+	}
+	car := *why.Car
+	car.Make = cmp.Or(why.Candidates[0].Make, car.Make)
+	var err error
+	v.Axis, err = p.costsOf(r.Context(), car, labels, costs)
+	return err
 }
 
 // byHandOf returns the address of the form by hand, with what was read of the car.

@@ -89,6 +89,9 @@ func functions(lang string, a *asset.Files) template.FuncMap {
 		"differ": func(a, b money.Amount) bool { return !a.Decimal().Equal(b.Decimal()) },
 		// whole shillings, with commas for thousands
 		"grouped": func(amount money.Amount) string { return grouped(amount.Decimal().Round(0).IntPart()) },
+		"quoted":  quoted,
+		"number":  func(index int) int { return index + 1 },
+		"dollars": inDollars,
 		"word":    func(value string) string { return message.Word(value).In(lang) },
 		"tzs":     func(amount any) (string, error) { return say(lang, "amount.tzs", "amount", amount) },
 		"usd":     func(amount any) (string, error) { return say(lang, "amount.usd", "amount", amount) },

@@ -60,14 +60,22 @@ func (p *Pages) readForm(w http.ResponseWriter, r *http.Request) (page *upload, 
 	if err != nil || mediaType != "multipart/form-data" {
 		return nil, func() {}, parseForm(w, r)
 	}
+	if release, err = p.place(r); err != nil {
+		return nil, func() {}, err
+	}
+	page, err = p.readUpload(w, r)
+	return page, release, err
+}
+
+// place waits for a place for a large body, which release gives back.
+func (p *Pages) place(r *http.Request) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), placeTime)
 	defer cancel()
 	release, err = p.uploads.Take(ctx, networkOf(p.options.Address(r)))
 	if err != nil {
-		return nil, func() {}, errBusy.WithCause(err)
+		return nil, errBusy.WithCause(err)
 	}
-	page, err = p.readUpload(w, r)
-	return page, release, err
+	return release, nil
 }
 
 // errBusy is the response while too many visitors send pages.

@@ -50,6 +50,9 @@ var views = []view{
 	{name: "sold", car: "/sold"},
 	{name: "not a car", car: "/nothing-here"},
 	{name: "docs", path: "/docs", english: true},
+	{name: "compare", path: "/c?u1=https://cars.example/1"},
+	{name: "bid", path: "/bid"},
+	{name: "sheet", path: "/s"},
 }
 
 // TestEveryViewIsAccessible checks WCAG 2.0 to 2.2, A and AA, in every view.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -34,7 +35,7 @@ const (
 )
 
 // worksWithAI are the endpoints whose work the AI has a part in.
-var worksWithAI = []string{"/v1/compare", "/v1/condition-report"}
+var worksWithAI = []string{pathCompare, pathReport}
 
 const (
 	cookieVisitor = "v"
@@ -146,7 +147,7 @@ func (p *Pages) admit(r *http.Request, path string) func(context.Context) error 
 		if err != nil {
 			return err
 		}
-		solved, err := p.visitors.solves(ctx, secret, r.PostForm.Get("puzzle"), r.PostForm.Get("solution"))
+		solved, err := p.visitors.solves(ctx, secret, sent(r, "puzzle"), sent(r, "solution"))
 		if solved || err != nil {
 			return err
 		}
@@ -165,6 +166,12 @@ func (p *Pages) admit(r *http.Request, path string) func(context.Context) error 
 		}
 		return p.visitors.within(ctx, errPuzzle, windows...)
 	}
+}
+
+// sent returns a field of a form. That of a file has its fields in the address, so that
+// they are known before the file has arrived.
+func sent(r *http.Request, name string) string {
+	return cmp.Or(r.PostForm.Get(name), r.URL.Query().Get(name))
 }
 
 // visitorOf returns who a visitor is, and how long ago the cookie was given; false for one

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/gorilla/mux"
-
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/tasks"
@@ -104,7 +102,7 @@ func whyOf(found *job) message.Text {
 // events streams the steps of the work as server-sent events, and an empty one at its
 // end, when the page loads again.
 func (p *Pages) events(w http.ResponseWriter, r *http.Request) error {
-	found, err := p.links.find(r.Context(), mux.Vars(r)["token"])
+	found, err := p.find(r)
 	if err != nil {
 		return err
 	}

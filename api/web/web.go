@@ -25,7 +25,7 @@ import (
 	"ushuru/pkg/message"
 )
 
-// Options are the parts and settings of Pages. API, Redis, Watch, Address, Taxes and
+// Options are the parts and settings of Pages. API, Redis, Watch, Address, Costs and
 // Picture are required.
 type Options struct {
 	API   http.Handler          // the endpoints under /v1/, for a visitor without a key
@@ -34,7 +34,7 @@ type Options struct {
 	Watch func(job string) (changed <-chan struct{}, unsubscribe func())
 	// Address returns the address that a request came from.
 	Address func(r *http.Request) netip.Addr
-	Taxes   Taxes
+	Costs   Costs
 	Picture Picture
 
 	BaseURL   string          // public, without a path: https://ushuru.example; "" is that of the request
@@ -60,8 +60,8 @@ type Pages struct {
 
 // New reads the embedded templates and assets.
 func New(o Options) (*Pages, error) {
-	if o.API == nil || o.Redis == nil || o.Watch == nil || o.Address == nil || o.Taxes == nil || o.Picture == nil {
-		return nil, errors.New("web: options without API, Redis, Watch, Address, Taxes or Picture")
+	if o.API == nil || o.Redis == nil || o.Watch == nil || o.Address == nil || o.Costs == nil || o.Picture == nil {
+		return nil, errors.New("web: options without API, Redis, Watch, Address, Costs or Picture")
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.Draining == nil {
@@ -84,7 +84,7 @@ func New(o Options) (*Pages, error) {
 	return p, nil
 }
 
-const pathToken = "/e/{token:[A-Z2-7]{26}}" //nolint:gosec // the pattern of an address
+const patternToken = "/{token:[A-Z2-7]{26}}" //nolint:gosec // the pattern of an address
 
 // Register adds the addresses of the pages to a router.
 func (p *Pages) Register(router *mux.Router) {
@@ -93,26 +93,28 @@ func (p *Pages) Register(router *mux.Router) {
 	router.Handle("/go", p.page(p.submit)).Methods(post...)
 	router.Handle("/hand", p.page(p.byHand)).Methods(get...)
 	router.Handle("/hand", p.page(p.submitHand)).Methods(post...)
-	router.Handle(pathToken, p.page(p.answer)).Methods(get...)
-	router.Handle(pathToken+"/events", p.page(p.events)).Methods(get...)
-	router.Handle(pathToken+"/choose", p.page(p.choose)).Methods(get...)
 	router.Handle("/img/{token:[A-Z2-7]{26}}/{n:[0-9]}", p.image()).Methods(get...)
-	router.PathPrefix("/e/").Handler(p.page(p.notFound)).Methods(get...)
 	router.Handle("/extension", p.page(p.install)).Methods(get...)
 	router.Handle(extensionPath, p.page(p.extension)).Methods(get...)
+	router.Handle("/c", p.page(p.compare)).Methods(get...)
+	router.Handle("/c", p.page(p.submitCompare)).Methods(post...)
+	router.Handle("/s", p.page(p.sheet)).Methods(get...)
+	router.Handle("/s", p.page(p.submitSheet)).Methods(post...)
+	router.Handle("/bid", p.page(p.bid)).Methods(get...)
+	router.Handle("/bid", p.page(p.submitBid)).Methods(post...)
+	for _, kind := range kinds {
+		at := "/" + kind + patternToken
+		router.Handle(at, p.page(p.answer)).Methods(get...)
+		router.Handle(at+"/events", p.page(p.events)).Methods(get...)
+	}
+	router.Handle("/e"+patternToken+"/choose", p.page(p.choose)).Methods(get...)
+	router.Handle("/bid"+patternToken+"/choose", p.page(p.choose)).Methods(get...)
+	router.Handle("/s"+patternToken+"/map.svg", p.page(p.damageMap)).Methods(get...)
+	for _, kind := range kinds {
+		router.PathPrefix("/" + kind + "/").Handler(p.page(p.notFound)).Methods(get...)
+	}
 	router.Handle("/static/{name}", p.assets).Methods(get...)
 	router.Handle("/manifest.webmanifest", http.HandlerFunc(p.serveManifest)).Methods(get...)
-}
-
-// LoggedPath returns a path as the log shows it: without the token, which lets its
-// reader see the page.
-func LoggedPath(path string) string {
-	for _, prefix := range []string{"/e/", "/img/"} {
-		if rest, ok := strings.CutPrefix(path, prefix); ok && len(rest) >= tokenLength {
-			return prefix + "…" + rest[tokenLength:]
-		}
-	}
-	return path
 }
 
 // policy lets a page run and load only what this server serves, and nothing inline.

@@ -15,7 +15,6 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/pkg/message"
-	"ushuru/pkg/money"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/vehicle"
 )
@@ -33,8 +32,8 @@ func served(t *testing.T, api http.HandlerFunc) (*Pages, http.Handler) {
 		Watch:   func(string) (<-chan struct{}, func()) { return nil, func() {} },
 		Address: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },
 		Picture: func(context.Context, string, func(context.Context) error) ([]byte, error) { return nil, ErrNoPicture },
-		Taxes: func(context.Context, vehicle.Car, []string) (map[string]money.Amount, error) {
-			return map[string]money.Amount{}, nil
+		Costs: func(context.Context, vehicle.Car, []string) (map[string]vehicle.Summary, error) {
+			return map[string]vehicle.Summary{}, nil
 		},
 	})
 	if err != nil {

@@ -103,10 +103,10 @@ func newQuestion(v vehicle.Verdict, p Pair, lang string) ai.Question {
 				ai.Field{Name: "total_tzs", Text: t.amount("tzs", s.estimate.DriveAway.TotalTZS)})
 		}
 		points := newArguments(s, t.sides[1-i], &t.verdict)
-		for n, point := range points.favour {
+		for n, point := range points.For {
 			r = append(r, ai.Field{Name: "for_" + number(n+1), Text: point.In(lang), Max: maxReason})
 		}
-		for n, point := range points.against {
+		for n, point := range points.Against {
 			r = append(r, ai.Field{Name: "against_" + number(n+1), Text: point.In(lang), Max: maxReason})
 		}
 		cars = append(cars, r)

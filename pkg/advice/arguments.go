@@ -22,26 +22,26 @@ const (
 const minKMDifference = 5000
 
 // arguments are the points in favour of a car and against it, as texts.
-type arguments struct{ favour, against []vehicle.Text }
+type arguments vehicle.Arguments
 
 // add adds a point of the table: for/code or against/code.
 func (a *arguments) add(when bool, key string, values message.Values) {
 	if !when {
 		return
 	}
-	list := &a.favour
+	list := &a.For
 	if strings.HasPrefix(key, "against/") {
-		list = &a.against
+		list = &a.Against
 	}
 	*list = append(*list, message.Say(key, values))
 }
 
 // newArguments returns the points of a car, compared with the other.
-func newArguments(s, other side, v *vehicle.Verdict) *arguments {
-	a := &arguments{}
+func newArguments(s, other side, v *vehicle.Verdict) *vehicle.Arguments {
+	a := &arguments{For: []vehicle.Text{}, Against: []vehicle.Text{}}
 	for _, veto := range v.Vetoes {
 		if veto.Car == s.number {
-			a.against = append(a.against, veto.Text)
+			a.Against = append(a.Against, veto.Text)
 		}
 	}
 	if v.Cheaper != nil {
@@ -62,7 +62,7 @@ func newArguments(s, other side, v *vehicle.Verdict) *arguments {
 	mine, theirs := s.estimate.Matched.Confidence, other.estimate.Matched.Confidence
 	a.add(mine == vehicle.High && theirs != vehicle.High, "for/sure_match", nil)
 	a.add(mine == vehicle.Low, "against/unsure_match", nil)
-	return a
+	return (*vehicle.Arguments)(a)
 }
 
 func (a *arguments) addSheet(s, other side) {

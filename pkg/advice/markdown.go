@@ -60,7 +60,7 @@ func (t *text) car(i int) {
 	for _, side := range []struct {
 		key  string
 		list []vehicle.Text
-	}{{"compare/for", points.favour}, {"compare/against", points.against}} {
+	}{{"compare/for", points.For}, {"compare/against", points.Against}} {
 		if len(side.list) == 0 {
 			side.list = []vehicle.Text{message.Say("compare/nothing", nil)}
 		}

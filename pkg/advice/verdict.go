@@ -41,6 +41,7 @@ func Judge(p Pair) vehicle.Verdict {
 	}
 	v.Winner, v.Reason = decide(sides, &v, [2]bool{len(vetoes[0]) > 0, len(vetoes[1]) > 0})
 	v.Text = reasonText(sides, &v)
+	v.Arguments1, v.Arguments2 = newArguments(sides[0], sides[1], &v), newArguments(sides[1], sides[0], &v)
 	return v
 }
 

@@ -110,10 +110,32 @@ func (b *calculation) summary(e vehicle.Estimate) vehicle.Summary {
 		percent := int((100*s.Taxes.TZS + s.CarAndShipping.TZS/2) / s.CarAndShipping.TZS)
 		s.EffectiveTaxPercent = &percent
 	}
+	s.Car, s.Shipping = b.carSums(parts[partCar])
 	s.IfLandedBy = b.ifLandedBy(e)
 	s.Confidence = b.confidence(e, s)
 	s.Text = summaryText(s)
 	return s
+}
+
+// carSums returns what the car costs and what brings it to the port, of a sum of both:
+// what rounding leaves is in the second. Both are nil when the sum is.
+func (b *calculation) carSums(both *vehicle.Sum) (car, shipping *vehicle.Sum) {
+	if both == nil {
+		return nil, nil
+	}
+	car = &vehicle.Sum{}
+	for _, l := range b.lines {
+		if l.Code == codePrice {
+			car = bothSums{
+				usd: moneyRange{l.LowUSD.Decimal(), l.AmountUSD.Decimal(), l.HighUSD.Decimal()},
+				tzs: moneyRange{l.LowTZS.Decimal(), l.AmountTZS.Decimal(), l.HighTZS.Decimal()},
+			}.sum()
+		}
+	}
+	return car, &vehicle.Sum{
+		TZS: both.TZS - car.TZS, LowTZS: both.LowTZS - car.LowTZS, HighTZS: both.HighTZS - car.HighTZS,
+		USD: both.USD - car.USD, LowUSD: both.LowUSD - car.LowUSD, HighUSD: both.HighUSD - car.HighUSD,
+	}
 }
 
 // taxesSum returns the taxes with what they would be on either value.

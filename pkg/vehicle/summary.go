@@ -10,6 +10,10 @@ type Summary struct {
 	PortAndLocal     *Sum      `json:"portAndLocal"`
 	PortAndTaxesOnly *Sum      `json:"portAndTaxesOnly"` // what is known without a price; null when OnTheRoad is known
 
+	// Car and Shipping add up to CarAndShipping. A price C&F is in Car.
+	Car      *Sum `json:"car"`
+	Shipping *Sum `json:"shipping"`
+
 	AuthorityTaxes AuthorityTaxes `json:"authorityTaxes"`
 	IfLandedBy     *IfLandedBy    `json:"ifLandedBy"`
 	// EffectiveTaxPercent is Taxes in percent of CarAndShipping.

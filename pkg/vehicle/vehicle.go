@@ -252,6 +252,8 @@ type Mismatch struct {
 	Field   string `json:"field"` // chassis_code, year, cc, mileage_km or colour
 	Sheet   string `json:"sheet"`
 	Listing string `json:"listing"`
+
+	YearBasis string `json:"yearBasis,omitempty"` // of the listing's year: manufacture, registration, model or title
 }
 
 // Candidate is an entry of the authority's database that a car may be, in an

@@ -13,6 +13,9 @@ type Verdict struct {
 	Criteria []Criterion `json:"criteria"` // never null; their weights add up to 100
 	Points1  int         `json:"points1"`  // of 100, the sum over the criteria
 	Points2  int         `json:"points2"`
+	// What speaks for each car and what against it.
+	Arguments1 *Arguments `json:"arguments1,omitempty"`
+	Arguments2 *Arguments `json:"arguments2,omitempty"`
 	// Cheaper is 1 or 2; null when a cost is not known or the ranges overlap.
 	Cheaper *int `json:"cheaper"`
 	// What the dearer car costs more on the road, likely figures; null when either
@@ -34,6 +37,12 @@ const (
 	DifferentClass Reason = "different_class" // one costs too many times as much as the other
 	TooClose       Reason = "too_close"       // the points differ too little
 )
+
+// Arguments are what speaks for a car and against it, the gravest against it first.
+type Arguments struct {
+	For     []Text `json:"for"`     // never null
+	Against []Text `json:"against"` // never null
+}
 
 // Veto is a fact for which a car is never our advice.
 type Veto struct {

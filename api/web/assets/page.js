@@ -51,6 +51,12 @@ for (const image of document.querySelectorAll(".pictures img")) {
   if (image.complete && !image.naturalWidth) again();
 }
 
+const file = $("file");
+if (file) file.onchange = () => {
+  file.setCustomValidity(file.files[0]?.size > file.dataset.most ? file.dataset.large : "");
+  file.reportValidity();
+};
+
 const unfold = () => document.querySelectorAll("details").forEach(part => { part.open = true; });
 addEventListener("beforeprint", unfold);
 for (const button of document.querySelectorAll("[data-print]")) {

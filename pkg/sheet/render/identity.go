@@ -181,7 +181,7 @@ func (w *writer) unread() {
 			w.line(line)
 		}
 	}
-	if w.lines == 0 {
+	if len(w.lines) == 0 {
 		w.say("all_read")
 	}
 	for _, i := range r.Inferred {

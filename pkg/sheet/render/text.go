@@ -18,33 +18,55 @@ import (
 // The mismatches are the result of sheet.Compare. Nil means that the sheet was not
 // compared with a listing.
 func Text(r *sheet.Report, lang string, mismatches []sheet.Mismatch) (string, error) {
+	sections, err := Sections(r, lang, mismatches)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for i, s := range sections {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "## %d. %s\n\n", i+1, s.Heading)
+		for _, line := range s.Lines {
+			b.WriteString("- " + line + "\n")
+		}
+	}
+	return b.String(), nil
+}
+
+// Section is a part of a report: a heading, and a line for each thing that it says.
+type Section struct {
+	Heading string
+	Lines   []string
+}
+
+// Sections returns the ten sections of Text one by one.
+func Sections(r *sheet.Report, lang string, mismatches []sheet.Mismatch) ([]Section, error) {
 	if lang != sheet.English && lang != sheet.Swahili {
-		return "", fmt.Errorf("sheet: no language %q; there are %s and %s", lang, sheet.English, sheet.Swahili)
+		return nil, fmt.Errorf("sheet: no language %q; there are %s and %s", lang, sheet.English, sheet.Swahili)
 	}
 	w := &writer{r: r, lang: lang}
+	var sections []Section
 	for i, section := range []func(){
 		w.glance, func() { w.identity(mismatches) }, w.outside, w.inside, w.mechanical, w.repairs, w.mileage, w.equipment,
 		w.unread, func() { w.ask(mismatches) },
 	} {
-		if i > 0 {
-			w.b.WriteByte('\n')
-		}
-		fmt.Fprintf(&w.b, "## %d. %s\n\n", i+1, w.text("heading", strconv.Itoa(i+1)))
-		w.lines = 0
+		w.lines = nil
 		section()
-		if w.lines == 0 {
+		if len(w.lines) == 0 {
 			w.say("nothing")
 		}
+		sections = append(sections, Section{w.text("heading", strconv.Itoa(i+1)), w.lines})
 	}
-	return w.b.String(), nil
+	return sections, nil
 }
 
 // writer writes the sentences of one language.
 type writer struct {
 	r     *sheet.Report
 	lang  string
-	b     strings.Builder
-	lines int // of the section
+	lines []string // of the section
 }
 
 func (w *writer) text(list, key string) string { return sheet.TextOf(list, key).In(w.lang) }
@@ -58,11 +80,10 @@ func (w *writer) sentence(key string, values ...any) string {
 func (w *writer) say(key string, values ...any) { w.line(w.sentence(key, values...)) }
 
 func (w *writer) line(text string) {
-	w.lines++
 	if text != "" && 'a' <= text[0] && text[0] <= 'z' {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
-	w.b.WriteString("- " + text + "\n")
+	w.lines = append(w.lines, text)
 }
 
 // sayIf writes a sentence about a value that is not nil.

@@ -1,0 +1,209 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"ushuru/api/problem"
+	"ushuru/pkg/message"
+	"ushuru/pkg/plainjson"
+	"ushuru/pkg/vehicle"
+)
+
+// pair is the form for the links of two cars.
+type pair struct {
+	Links   [2]string    // what the visitor typed
+	Problem message.Text // why that is no answer; empty for none
+	Wrong   string       // the field that is to blame: u1 or u2; "" for none
+}
+
+// Fields returns the links with the names of their fields.
+func (p pair) Fields() [][2]string { return [][2]string{{"u1", p.Links[0]}, {"u2", p.Links[1]}} }
+
+// compare responds with the form for two links. Those in the query fill it.
+func (p *Pages) compare(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query()
+	return p.render(w, r, http.StatusOK, compareScreen(pair{Links: [2]string{linkIn(query.Get("u1")), linkIn(query.Get("u2"))}}))
+}
+
+func compareScreen(body pair) screen {
+	return screen{Name: "compare", Title: "compare.title", Body: body}
+}
+
+// submitCompare starts the comparison of two cars, and leads to its page.
+func (p *Pages) submitCompare(w http.ResponseWriter, r *http.Request) error {
+	if err := parseForm(w, r); err != nil {
+		return err
+	}
+	links := [2]string{typedLink(r.PostForm, "u1"), typedLink(r.PostForm, "u2")}
+	request, err := plainjson.Encode(map[string]any{"url1": links[0], "url2": links[1], "lang": p.language(w, r)})
+	if err != nil {
+		return err
+	}
+	return p.begin(w, r, pathCompare, request, func(said message.Text, why *problem.Problem) screen {
+		body := pair{Links: links, Problem: said}
+		if number, found := strings.CutPrefix(why.Param, "url"); found {
+			body.Wrong = "u" + number
+			body.Problem = message.Say("page/compare.bad_link", message.Values{"n": number})
+		}
+		return compareScreen(body)
+	})
+}
+
+// comparison is the page of two cars.
+type comparison struct {
+	made
+
+	Heading, Why, Cost message.Text // Cost is empty when a cost is not known
+	Cars               []compared
+	Criteria           []criterion
+	Warnings           []message.Notice
+	Rates              *vehicle.ExchangeRates
+	Names              string // of both cars
+}
+
+// compared is one of two cars.
+type compared struct {
+	Number       int
+	Advice       bool // it is the one to buy
+	Name, Facts  string
+	Link         string
+	Sum          *vehicle.Sum
+	Parts        []part
+	Bar          []segment // on one scale with the other car
+	For, Against []message.Text
+	Danger       []message.Notice
+	Sheet        string // address of the form for its auction sheet; "" without one
+}
+
+// criterion is one thing in which the cars were compared, with bars on one scale for all.
+type criterion struct {
+	vehicle.Criterion
+
+	Bar1, Bar2, Most int64
+}
+
+// comparison responds with a comparison.
+func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) error {
+	var c vehicle.Comparison
+	if err := json.Unmarshal(found.Shown.Result, &c); err != nil {
+		return fmt.Errorf("web: comparison: %w", err)
+	}
+	if c.Verdict == nil || len(c.Verdict.Criteria) == 0 {
+		return errors.New("web: a comparison without its verdict")
+	}
+	lang := p.language(w, r)
+	view := comparison{Cars: p.carsOf(c, lang), Criteria: criteriaOf(c.Verdict.Criteria), Why: c.Verdict.Text}
+	var err error
+	if view.made, err = p.madeOf(r, found); err != nil {
+		return err
+	}
+	view.Old = view.Old || hasExpired(c.Car1) || hasExpired(c.Car2)
+	view.Heading = headingOf(c.Verdict, view.Cars)
+	if c.Verdict.DifferenceTZS != nil {
+		view.Cost = c.Verdict.Criteria[0].Text
+	}
+	shown, more := sorted(c.Warnings, p.options.Simulated)
+	view.Warnings = append(shown, more...)
+	if c.Car1.DriveAway != nil {
+		view.Rates = &c.Car1.DriveAway.Exchange
+	}
+	headline := view.headline(lang)
+	view.Names = view.Cars[0].Name + " – " + view.Cars[1].Name
+	view.share(headline)
+	return p.render(w, r, http.StatusOK, screen{
+		Name: "comparison", Title: view.Names, Body: view, Preview: &preview{headline, view.Heading.In(lang), view.URL},
+	})
+}
+
+// headingOf returns the advice in one line: which car, or why none.
+func headingOf(v *vehicle.Verdict, cars []compared) message.Text {
+	if v.Winner == nil || *v.Winner < 1 || *v.Winner > len(cars) {
+		return message.Say("compare/"+string(v.Reason), nil)
+	}
+	return message.Say("compare/winner", message.Values{"winner": strconv.Itoa(*v.Winner), "name": cars[*v.Winner-1].Name})
+}
+
+// carsOf returns the two cars of a comparison.
+func (p *Pages) carsOf(c vehicle.Comparison, lang string) []compared {
+	cars := make([]compared, 0, 2)
+	for i, e := range []vehicle.Estimate{c.Car1, c.Car2} {
+		car := compared{
+			Number: i + 1, Advice: c.Verdict.Winner != nil && *c.Verdict.Winner == i+1, Name: nameOf(e.Car), Facts: factsOf(e.Car, lang),
+			Link: followable(e.Input.URL), Sheet: sheetURL(e.Car),
+		}
+		if e.Summary != nil {
+			car.Sum, car.Parts = e.Summary.OnTheRoad, partsOf(e.Summary)
+		}
+		for _, warning := range e.Warnings {
+			if warning.Level == message.Danger && (warning.Code != "simulated" || !p.options.Simulated) {
+				car.Danger = append(car.Danger, warning)
+			}
+		}
+		if arguments := []*vehicle.Arguments{c.Verdict.Arguments1, c.Verdict.Arguments2}[i]; arguments != nil {
+			car.For, car.Against = arguments.For, arguments.Against
+		}
+		cars = append(cars, car)
+	}
+	whole := max(sumOf(cars[0].Parts), sumOf(cars[1].Parts))
+	for i := range cars {
+		cars[i].Bar = barOf(cars[i].Parts, whole)
+	}
+	return cars
+}
+
+// criteriaOf returns the criteria with their bars: the widest is that of the greatest
+// weight.
+func criteriaOf(list []vehicle.Criterion) []criterion {
+	greatest := 1
+	for _, c := range list {
+		greatest = max(greatest, c.Weight)
+	}
+	bars := make([]criterion, len(list))
+	for i, c := range list {
+		wide := func(points int) int64 { return int64(points) * barWidth / int64(greatest) }
+		bars[i] = criterion{c, wide(c.Points1), wide(c.Points2), wide(c.Weight)}
+	}
+	return bars
+}
+
+// headline returns both cars with their numbers in one line.
+func (v *comparison) headline(lang string) string {
+	list := make([]string, len(v.Cars))
+	for i, car := range v.Cars {
+		list[i] = car.Name
+		if car.Sum != nil {
+			if total, err := say(lang, "amount.tzs", "amount", car.Sum.TZS); err == nil {
+				list[i] += ": " + total
+			}
+		}
+	}
+	return strings.Join(list, " · ")
+}
+
+// Change returns the address of the form with the links of the comparison.
+func (v comparison) Change() string { return v.Request.at("/c") }
+
+// alone returns the links of two cars that could not be compared.
+func alone(f form) []string {
+	var list []string
+	for _, name := range []string{"u1", "u2"} {
+		if link := f.fields[name]; link != "" {
+			list = append(list, link)
+		}
+	}
+	return list
+}
+
+// withLink returns the address of a form with a link in it.
+func withLink(path, name, link string) string {
+	if link == "" {
+		return path
+	}
+	return path + "?" + url.Values{name: {link}}.Encode()
+}

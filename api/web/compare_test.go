@@ -1,0 +1,504 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ushuru/pkg/advice"
+	"ushuru/pkg/message"
+	"ushuru/pkg/money"
+	"ushuru/pkg/sheet/interpret"
+	"ushuru/pkg/sheet/transcribe"
+	"ushuru/pkg/vehicle"
+)
+
+// estimate is the example of the contract, changed.
+func estimate(t *testing.T, change func(*vehicle.Estimate)) vehicle.Estimate {
+	t.Helper()
+	data, err := os.ReadFile("../testdata/estimate.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e vehicle.Estimate
+	if err := json.Unmarshal(data, &e); err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(&e)
+	}
+	return e
+}
+
+// comparison is the comparison of two cars, of which the second is another model.
+func comparisonOf(t *testing.T, change func(*advice.Pair)) vehicle.Comparison {
+	t.Helper()
+	pair := advice.Pair{Car1: estimate(t, nil), Car2: estimate(t, func(e *vehicle.Estimate) {
+		e.Input.URL, e.Car.Model, e.Car.Year, e.Car.FrameNumber, e.Car.StockNo = "https://cars.example/2", "PASSO", 2017, "", ""
+	})}
+	if change != nil {
+		change(&pair)
+	}
+	verdict := advice.Judge(pair)
+	return vehicle.Comparison{
+		Car1: pair.Car1, Car2: pair.Car2, Verdict: &verdict, Lang: "en", Recommendation: advice.Write(verdict, pair, "en"),
+	}
+}
+
+// reading is a report on a sheet, as the API shows it.
+func reading(t *testing.T) vehicle.ConditionReport {
+	t.Helper()
+	data, err := os.ReadFile("../testdata/sheet.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said transcribe.Transcript
+	if err := json.Unmarshal(data, &said); err != nil {
+		t.Fatal(err)
+	}
+	report, err := json.Marshal(interpret.Transcript(said, interpret.Known{Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return vehicle.ConditionReport{Summary: "## 1.", ID: "0123456789abcdef0123456789abcdef", Lang: "en", Report: report}
+}
+
+// saying is an API that answers every request with a value, and keeps the last body.
+func saying(value any, last *string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if last != nil && r.Method == http.MethodPost {
+			*last = r.URL.Path + " " + string(body)
+		}
+		_ = json.NewEncoder(w).Encode(value)
+	}
+}
+
+// asked posts a form, and returns where its answer is.
+func asked(t *testing.T, h http.Handler, path, body string) string {
+	t.Helper()
+	w := post(h, path, body, http.Header{})
+	at := w.Header().Get("Location")
+	if w.Code != http.StatusSeeOther || !regexp.MustCompile("^"+path+`/[A-Z2-7]{26}$`).MatchString(at) {
+		t.Fatalf("%d %s\n%s", w.Code, at, w.Body)
+	}
+	return at
+}
+
+// shows reports what a page lacks.
+func shows(t *testing.T, h http.Handler, at string, wanted ...string) string {
+	t.Helper()
+	w := get(h, at, http.Header{})
+	body := w.Body.String()
+	for _, want := range wanted {
+		if !strings.Contains(body, want) {
+			t.Errorf("%s: %d, no %q\n%s", at, w.Code, want, body)
+		}
+	}
+	return body
+}
+
+func TestTwoCarsAreComparedInBothLanguages(t *testing.T) {
+	t.Parallel()
+	var sent string
+	_, h := served(t, saying(comparisonOf(t, nil), &sent))
+	at := asked(t, h, "/c", "u1=https://cars.example/1&u2=look+https://cars.example/2.")
+	if want := `/v1/compare {"lang":"en","url1":"https://cars.example/1","url2":"https://cars.example/2"}`; sent != want {
+		t.Errorf("the API was asked %s", sent)
+	}
+	body := shows(t, h, at+"?lang=en", "<h1", "Car 1: TOYOTA COROLLA FIELDER 2016", "Car 2: TOYOTA PASSO 2017", "TSh 46.1 million",
+		"In its favour", "Whole cost of car 2", `property="og:title" content="TOYOTA COROLLA FIELDER 2016: TSh 46.1 million`)
+	if bars, points := strings.Count(body, `class="bar"`), strings.Count(body, `class="both"`); bars != 2 || points != 6 {
+		t.Errorf("%d bars of costs, %d of points", bars, points)
+	}
+	shows(t, h, at+"?lang=sw", "Gari 1: TOYOTA COROLLA FIELDER 2016", "TSh milioni 46.1", "Yanayolipendekeza")
+	if again := asked(t, h, "/c", "u1=https://cars.example/1&u2=https://cars.example/2"); again != at {
+		t.Errorf("the same request has another page")
+	}
+}
+
+// TestTheFirstSentenceOfAComparison is section 5.3 of the design: a fact that forbids a
+// car comes first, and there is no advice without ground.
+func TestTheFirstSentenceOfAComparison(t *testing.T) {
+	t.Parallel()
+	cheap := func(e *vehicle.Estimate) {
+		half := func(a money.Amount) money.Amount { return money.New(a.Decimal().Shift(-1)) }
+		e.DriveAway.TotalTZS, e.DriveAway.LowTZS, e.DriveAway.HighTZS = half(e.DriveAway.TotalTZS), half(e.DriveAway.LowTZS), half(e.DriveAway.HighTZS)
+	}
+	for name, c := range map[string]struct {
+		change func(*advice.Pair)
+		want   string
+	}{
+		"a wreck": {func(p *advice.Pair) {
+			p.Condition1 = &advice.Condition{Repair: advice.RepairYes}
+		}, "<p>Car 1 is not our advice: The auction sheet states a repair of the body frame. Car 2 "},
+		"sold": {func(p *advice.Pair) {
+			p.Car2.Warnings = append(p.Car2.Warnings, message.New("warning/listing_sold", nil))
+		}, "<p>Car 2 is not our advice: Its site marks it as sold or under offer."},
+		"too close":   {nil, ">Too close to call</h1>"},
+		"other class": {func(p *advice.Pair) { cheap(&p.Car2) }, ">Not the same class of car"},
+		"no price": {func(p *advice.Pair) {
+			p.Car2.DriveAway.Complete, p.Car2.Summary.OnTheRoad, p.Car2.Summary.Car = false, nil, nil
+			p.Car2.Summary.CarAndShipping, p.Car2.Summary.Shipping = nil, nil
+		}, ">No advice yet: a cost is not known</h1>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, h := served(t, saying(comparisonOf(t, c.change), nil))
+			body := shows(t, h, asked(t, h, "/c", "u1=https://cars.example/1&u2=https://cars.example/2"), c.want)
+			if name == "no price" && (strings.Count(body, `class="bar"`) != 1 || !strings.Contains(body, "The whole cost is not known")) {
+				t.Errorf("a car without a price has a bar\n%s", body)
+			}
+			if (name == "a wreck") != strings.Contains(body, "Our advice: car 2") && name != "sold" {
+				t.Errorf("%s: the advice\n%s", name, body)
+			}
+		})
+	}
+}
+
+func TestTheLinkThatIsWrongIsNamed(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, refusing(http.StatusBadRequest, `{"error":"url2: no","code":"url_invalid","param":"url2"}`))
+	w := post(h, "/c", "u1=https://cars.example/1&u2=two", http.Header{})
+	for _, want := range []string{"Link 2 is not", `value="https://cars.example/1"`, `value="two" aria-describedby="hint problem" aria-invalid="true"`} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("no %s\n%s", want, w.Body)
+		}
+	}
+	if w.Code != http.StatusUnprocessableEntity || strings.Count(w.Body.String(), "aria-invalid") != 1 {
+		t.Errorf("%d\n%s", w.Code, w.Body)
+	}
+	_, h = served(t, refusing(http.StatusBadRequest, `{"error":"\"url1\"","code":"same_listing"}`))
+	if w := post(h, "/c", "u1=https://a.example&u2=https://a.example", http.Header{}); !strings.Contains(w.Body.String(), "two different ones") {
+		t.Errorf("%d\n%s", w.Code, w.Body)
+	}
+}
+
+func TestAFailedComparisonAndSheetNameTheNextStep(t *testing.T) {
+	t.Parallel()
+	said := message.Text{EN: "Car 2 (https://cars.example/2): It is gone.", SW: "Gari 2: halipo."}
+	yes := true
+	for name, c := range map[string]struct {
+		why        vehicle.Error
+		path, body string
+		want, not  []string
+	}{
+		"a car is gone": {
+			vehicle.Error{Code: "listing_gone", Message: said.EN, Text: &said}, "/c", "u1=https://cars.example/1&u2=https://cars.example/2",
+			[]string{"no longer on the site", "Car 2 (https://cars.example/2)", `name="u" value="https://cars.example/1"`, "Calculate car 2 alone", "/c?u1="}, nil,
+		},
+		"no match": {
+			vehicle.Error{Code: "ambiguous_match", Message: said.EN, Text: &said, Car: &vehicle.Car{Make: "NISSAN"}, Candidates: []vehicle.Candidate{{ModelBody: "X"}}},
+			"/c", "u1=https://cars.example/1&u2=https://cars.example/2", []string{"Calculate car 1 alone"}, []string{"modelBody", "/choose"},
+		},
+		"not a sheet":   {vehicle.Error{Code: "not_a_sheet", Message: said.EN, Text: &said}, "/s", "u=https://cars.example/1.jpg", []string{"was not read", `href="/s"`}, []string{"Try again"}},
+		"budget":        {vehicle.Error{Code: "ai_budget_used_up", Message: said.EN, Text: &said}, "/s", "u=https://cars.example/1.jpg", []string{"was not read", `href="/s"`}, nil},
+		"the AI sleeps": {vehicle.Error{Code: "ai_unavailable", Message: said.EN, Text: &said, Retryable: &yes}, "/s", "u=https://cars.example/1.jpg", []string{"Try again", `value="https://cars.example/1.jpg"`}, nil},
+		"a bid without match": {
+			vehicle.Error{Code: "ambiguous_match", Message: said.EN, Text: &said, Car: &vehicle.Car{Make: "NISSAN", Model: "NOTE"}, Candidates: []vehicle.Candidate{{Make: "NISSAN", ModelBody: "NOTE - HE12"}}},
+			"/bid", "u=https://cars.example/1&target=30000000", []string{`action="/bid"`, `name="target" value="30000000"`, `value="NOTE - HE12"`, "/choose"}, nil,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pages, h := served(t, failing(c.why))
+			w := post(h, c.path, c.body, http.Header{"Cookie": {cookieOf(t, pages, "ann", time.Minute)}})
+			body := shows(t, h, w.Header().Get("Location"), c.want...)
+			for _, not := range c.not {
+				if strings.Contains(body, not) {
+					t.Errorf("it offers %q\n%s", not, body)
+				}
+			}
+		})
+	}
+}
+
+func TestTheHighestPriceIsShown(t *testing.T) {
+	t.Parallel()
+	price := func(n int64) *int64 { return &n }
+	limits := func(likely *int64) *vehicle.PriceLimits {
+		return &vehicle.PriceLimits{Low: price(4900), Likely: likely, High: price(5600)}
+	}
+	for name, c := range map[string]struct {
+		change     func(*vehicle.Estimate)
+		body, sent string
+		want       []string
+	}{
+		"of a listing": {
+			func(e *vehicle.Estimate) {
+				e.MaxPrice = &vehicle.MaxPrice{TargetTZS: 40_000_000, FOB: limits(price(5117)), CF: limits(price(6201))}
+			},
+			"u=https://cars.example/1&target=TSh+40,000,000", `/v1/estimate {"target":{"onTheRoadTZS":40000000},"url":"https://cars.example/1"}`,
+			[]string{`id="number">USD 5,117<`, "USD 6,201", "no more than USD 4,900", "Above USD 5,600", "asks USD 6,180", `action="/go"`,
+				"at most USD 5,117 for TSh 40 million", "/choose"},
+		},
+		"of a described car": {
+			func(e *vehicle.Estimate) {
+				e.Car.CFPriceUSD, e.Car.FOBPriceUSD = e.Car.FOBPriceUSD, nil
+				e.MaxPrice = &vehicle.MaxPrice{TargetTZS: 40_000_000, FOB: limits(price(5117)), CF: limits(price(6201))}
+			},
+			"make=TOYOTA&modelBody=PASSO&year=2017&target=40000000", `/v1/quote {"make":"TOYOTA","modelBody":"PASSO","target":{"onTheRoadTZS":40000000},"year":2017}`,
+			[]string{`id="number">USD 6,201<`, `action="/hand"`},
+		},
+		"too low": {
+			func(e *vehicle.Estimate) {
+				e.MaxPrice = &vehicle.MaxPrice{TargetTZS: 2_000_000, FOB: &vehicle.PriceLimits{}, CF: &vehicle.PriceLimits{}}
+			}, "u=https://cars.example/1&target=2000000", "", []string{"No price is low enough", "above TSh 2 million"},
+		},
+		"not known": {
+			func(e *vehicle.Estimate) { e.MaxPrice = &vehicle.MaxPrice{TargetTZS: 2_000_000} },
+			"u=https://cars.example/1&target=2000000", "", []string{"is not known for this car"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var sent string
+			_, h := served(t, saying(estimate(t, c.change), &sent))
+			at := asked(t, h, "/bid", c.body)
+			if c.sent != "" && sent != c.sent {
+				t.Errorf("the API was asked %s", sent)
+			}
+			shows(t, h, at, c.want...)
+			shows(t, h, at+"?lang=sw", "Onyesha gharama yote")
+		})
+	}
+	_, h := served(t, saying(nil, nil))
+	for _, target := range []string{"", "no", "-1", "1e9", "0"} {
+		w := post(h, "/bid", "u=https://cars.example/1&target="+target, http.Header{})
+		if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), `value="https://cars.example/1"`) ||
+			!strings.Contains(w.Body.String(), "between 1,000,000") {
+			t.Errorf("%q: %d\n%s", target, w.Code, w.Body)
+		}
+	}
+}
+
+func TestATokenHasOneAddress(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, answering(t, nil))
+	token := strings.TrimPrefix(ask(t, h, "u=https://cars.example/1"), "/e/")
+	for _, path := range []string{"/c/" + token, "/s/" + token, "/bid/" + token, "/s/" + token + "/map.svg", "/bid/" + token + "/choose"} {
+		if w := get(h, path, nil); w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+		if strings.Contains(LoggedPath(path), token) {
+			t.Errorf("the log has %s", LoggedPath(path))
+		}
+	}
+	for _, path := range []string{"/c/1", "/s/", "/bid/1/choose", "/c/AAAAAAAAAAAAAAAAAAAAAAAAAA/choose"} {
+		if w := get(h, path, nil); w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+}
+
+// formFile is the form of a file.
+func formFile(t *testing.T, file []byte) (body []byte, contentType string) {
+	t.Helper()
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	part, err := w.CreateFormFile("file", "sheet.jpg")
+	if err == nil {
+		_, err = part.Write(file)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return form.Bytes(), w.FormDataContentType()
+}
+
+func sendFile(t *testing.T, h http.Handler, path, cookie string, file []byte) *httptest.ResponseRecorder {
+	t.Helper()
+	body, contentType := formFile(t, file)
+	r := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body))
+	r.Header = http.Header{"Content-Type": {contentType}, "Cookie": {cookie}}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func TestASheetIsReadFromALinkAndFromAFile(t *testing.T) {
+	t.Parallel()
+	var got []byte
+	_, h := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if file, _, err := r.FormFile("file"); err == nil {
+			got, _ = io.ReadAll(file)
+		}
+		_ = json.NewEncoder(w).Encode(reading(t))
+	})
+	link := asked(t, h, "/s", "u=https://cars.example/sheet.jpg")
+	file := sendFile(t, h, "/s", "", []byte("a photo")).Header().Get("Location")
+	if string(got) != "a photo" || file == link {
+		t.Errorf("the API got %q; %s, %s", got, file, link)
+	}
+	for _, at := range []string{link, file} {
+		body := shows(t, h, at+"?lang=en", "At a glance", "Condition outside", "What to ask before paying", "/map.svg?lang=en", `lang="ja"`)
+		if sections := strings.Count(body, "<details"); sections != 9 {
+			t.Errorf("%d parts to fold, want eight sections and the message", sections)
+		}
+		shows(t, h, at+"?lang=sw", "Kwa muhtasari", "Hali ya nje", "/map.svg?lang=sw")
+		drawing := get(h, at+"/map.svg?lang=sw", nil)
+		if drawing.Code != http.StatusOK || !strings.HasPrefix(drawing.Body.String(), "<svg") ||
+			!strings.Contains(drawing.Header().Get("Content-Security-Policy"), "sandbox") {
+			t.Errorf("%d %v", drawing.Code, drawing.Header())
+		}
+	}
+	if body := shows(t, h, link); !strings.Contains(body, `href="https://cars.example/sheet.jpg"`) {
+		t.Errorf("no link to the sheet\n%s", body)
+	}
+}
+
+func TestASheetThatIsNoneIsRefusedInWords(t *testing.T) {
+	t.Parallel()
+	_, h := served(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.CopyN(io.Discard, r.Body, 100)
+		refusing(http.StatusRequestEntityTooLarge, `{"error":"The file is larger than 12 MB.","code":"sheet_too_large"}`)(w, r)
+	})
+	body, contentType := formFile(t, make([]byte, 1<<20))
+	rest := bytes.NewReader(body)
+	r := httptest.NewRequest(http.MethodPost, "/s", rest)
+	r.Header = http.Header{"Content-Type": {contentType}}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code != http.StatusRequestEntityTooLarge || !strings.Contains(w.Body.String(), "larger than 12 MB") || rest.Len() != 0 {
+		t.Errorf("%d, %d bytes were left\n%s", w.Code, rest.Len(), w.Body)
+	}
+	if w := post(h, "/s", "u=+", http.Header{}); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "link of the sheet") {
+		t.Errorf("%d\n%s", w.Code, w.Body)
+	}
+}
+
+// TestSheetsAreLimitedApart sends files until the puzzle comes, solves it, and sends the
+// file again.
+func TestSheetsAreLimitedApart(t *testing.T) {
+	t.Parallel()
+	var started atomic.Int64
+	pages, h := served(t, working(&started))
+	cookie := cookieOf(t, pages, "ann", time.Minute)
+	for range perHourAI {
+		if w := sendFile(t, h, "/s", cookie, []byte("a photo")); w.Code != http.StatusSeeOther {
+			t.Fatalf("%d\n%s", w.Code, w.Body)
+		}
+	}
+	w := sendFile(t, h, "/s", cookie, []byte("a photo"))
+	found := regexp.MustCompile(`data-puzzle="([^"]+)"`).FindStringSubmatch(w.Body.String())
+	if found == nil || !strings.Contains(w.Body.String(), `name="again"`) || started.Load() != perHourAI {
+		t.Fatalf("%d jobs, %d\n%s", started.Load(), w.Code, w.Body)
+	}
+	if w := post(h, "/c", "u1=https://cars.example/1&u2=https://cars.example/2", http.Header{"Cookie": {cookie}}); !strings.Contains(w.Body.String(), "data-puzzle") {
+		t.Errorf("a comparison is not limited with the sheets: %d", w.Code)
+	}
+	if w := post(h, "/go", "u=https://cars.example/1", http.Header{"Cookie": {cookie}}); w.Code != http.StatusSeeOther {
+		t.Errorf("an estimate is limited with the sheets: %d", w.Code)
+	}
+	w = post(h, "/s", "again=1&puzzle="+found[1]+"&solution="+solve(found[1]), http.Header{"Cookie": {cookie}})
+	action := regexp.MustCompile(`action="(/s\?[^"]+)"`).FindStringSubmatch(w.Body.String())
+	if action == nil {
+		t.Fatalf("%d\n%s", w.Code, w.Body)
+	}
+	path := strings.ReplaceAll(action[1], "&amp;", "&")
+	for _, want := range []int{http.StatusSeeOther, http.StatusOK} { // once
+		if w := sendFile(t, h, path, cookie, []byte("a photo")); w.Code != want {
+			t.Errorf("with the solution: %d, want %d", w.Code, want)
+		}
+	}
+}
+
+func TestEntriesShowTheCostOnTheRoad(t *testing.T) {
+	t.Parallel()
+	pages, h := served(t, answering(t, nil))
+	pages.options.Costs = func(_ context.Context, _ vehicle.Car, labels []string) (map[string]vehicle.Summary, error) {
+		sum := func(tzs int64) *vehicle.Sum { return &vehicle.Sum{TZS: tzs} }
+		return map[string]vehicle.Summary{labels[0]: {OnTheRoad: sum(30_000_000)}, labels[1]: {PortAndTaxesOnly: sum(12_000_000)}}, nil
+	}
+	at := ask(t, h, "u=https://cars.example/1")
+	body := shows(t, h, at+"/choose", "TSh 30 million on the road", "TSh 12 million without car and ship", "between TSh 12 million and TSh 30 million",
+		`class="dot" x="976"`, `class="dot" x="0"`)
+	if strings.Count(body, `class="dot"`) != 2 {
+		t.Errorf("dots\n%s", body)
+	}
+}
+
+// hostile is markup wherever it is not escaped.
+const hostile = `"><script>window.HIT=1</script><img src=x onerror=alert(1)>' onmouseover='x'{{.}}javascript:alert(1)`
+
+// spoil replaces every text of a value of JSON but for the keys and the words that the
+// pages choose a template by.
+func spoil(value any, key string) any {
+	switch v := value.(type) {
+	case string:
+		if _, err := time.Parse(time.RFC3339, v); err == nil || regexp.MustCompile(`^[0-9.,-]*$`).MatchString(v) {
+			return v
+		}
+		switch key {
+		case "code", "confidence", "level", "standing", "reason", "lang", "panel", "side", "severity", "id", "overall", "status", "area",
+			"source", "group", "flag", "unit", "kind", "basis", "used":
+			return v
+		}
+		return hostile
+	case []any:
+		for i := range v {
+			v[i] = spoil(v[i], key)
+		}
+	case map[string]any:
+		for name := range maps.Keys(v) {
+			v[name] = spoil(v[name], name)
+		}
+	}
+	return value
+}
+
+// spoiled returns a result with hostile texts in all fields.
+func spoiled(t *testing.T, result any) any {
+	t.Helper()
+	data, err := json.Marshal(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var value any
+	if err := json.Unmarshal(data, &value); err != nil {
+		t.Fatal(err)
+	}
+	return spoil(value, "")
+}
+
+func TestHostileTextsAreNeverMarkup(t *testing.T) {
+	t.Parallel()
+	n := int64(5000)
+	limits := &vehicle.PriceLimits{Low: &n, Likely: &n, High: &n}
+	bid := estimate(t, func(e *vehicle.Estimate) {
+		e.MaxPrice = &vehicle.MaxPrice{TargetTZS: 40_000_000, FOB: limits, CF: limits}
+	})
+	for path, c := range map[string]struct {
+		result any
+		body   string
+	}{
+		"/c": {comparisonOf(t, nil), "u1=https://cars.example/1&u2=https://cars.example/2"},
+		"/s": {reading(t), "u=https://cars.example/1.jpg"}, "/bid": {bid, "u=https://cars.example/1&target=40000000"},
+	} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			_, h := served(t, saying(spoiled(t, c.result), nil))
+			at := asked(t, h, path, c.body)
+			for _, part := range []string{"?lang=en", "?lang=sw"} {
+				body := shows(t, h, at+part, "&lt;script&gt;")
+				if found := regexp.MustCompile(`<script>|<img src=x|' onmouseover='|href="javascript:|action="javascript:`).FindString(body); found != "" {
+					t.Errorf("%s%s has %q\n%s", at, part, found, body)
+				}
+			}
+		})
+	}
+}

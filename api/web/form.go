@@ -1,0 +1,128 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ushuru/pkg/vehicle"
+)
+
+// form has the fields that repeat a request, and where they go.
+type form struct {
+	URL    string // of the listing or of the sheet; "" for what has none
+	Action string
+	Sent   bool // a page that the visitor's browser sent, and that is not kept
+	fields map[string]string
+}
+
+// formOf returns the form that repeats a request.
+func formOf(path string, body []byte) (f form, err error) {
+	var request struct {
+		quoteFields
+
+		URL    string      `json:"url"`
+		URL1   string      `json:"url1"`
+		URL2   string      `json:"url2"`
+		Known  quoteFields `json:"known"`
+		Target struct {
+			TZS json.Number `json:"onTheRoadTZS"`
+		} `json:"target"`
+
+		Upload string `json:"upload"` // hash of the page
+	}
+	if err := json.Unmarshal(body, &request); err != nil {
+		return f, fmt.Errorf("web: request: %w", err)
+	}
+	f = form{URL: request.URL, Action: "/go", Sent: request.Upload != "", fields: map[string]string{"u": request.URL}}
+	known := request.Known
+	switch path {
+	case pathCompare:
+		f.Action, f.fields = "/c", map[string]string{"u1": request.URL1, "u2": request.URL2}
+		return f, nil
+	case pathReport:
+		f.Action = "/s"
+		return f, nil
+	case pathQuote:
+		known, f.Action, f.fields["make"] = request.quoteFields, "/hand", request.Make
+	}
+	f.fields["modelBody"], f.fields["year"], f.fields["cc"] = request.ModelBody, string(known.Year), string(known.EngineCC)
+	f.fields["fuel"], f.fields["price"] = known.Fuel, string(known.FOB)
+	if known.CF != "" {
+		f.fields["price"], f.fields["basis"] = string(known.CF), "cf"
+	}
+	if request.Target.TZS != "" {
+		f.Action, f.fields["target"] = "/bid", string(request.Target.TZS)
+	}
+	return f, nil
+}
+
+// describing returns the form that asks for a car as it was read: a page that was sent
+// cannot be read again. Other requests stay as they are.
+func (f form) describing(car vehicle.Car, label string) form {
+	if !f.Sent {
+		return f
+	}
+	described := form{URL: f.URL, Action: "/hand", Sent: true, fields: map[string]string{
+		"make": car.Make, "modelBody": label, "fuel": car.Fuel,
+	}}
+	for name, value := range map[string]int{"year": car.Year, "cc": car.EngineCC} {
+		if value > 0 {
+			described.fields[name] = strconv.Itoa(value)
+		}
+	}
+	switch {
+	case car.CFPriceUSD != nil:
+		described.fields["price"], described.fields["basis"] = car.CFPriceUSD.String(), "cf"
+	case car.FOBPriceUSD != nil:
+		described.fields["price"] = car.FOBPriceUSD.String()
+	}
+	return described
+}
+
+// Fields returns the hidden fields of a form that repeats the request, but for those
+// that the form has itself.
+func (f form) Fields(without ...string) (hidden [][2]string) {
+	for name, value := range f.fields {
+		if value != "" && !slices.Contains(without, name) {
+			hidden = append(hidden, [2]string{name, value})
+		}
+	}
+	slices.SortFunc(hidden, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+	return hidden
+}
+
+// at returns an address with the fields in its query.
+func (f form) at(path string, without ...string) string {
+	query := url.Values{}
+	for _, field := range f.Fields(without...) {
+		query.Set(field[0], field[1])
+	}
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
+}
+
+// withoutTarget returns the form of the estimate alone.
+func (f form) withoutTarget() form {
+	f.Action = "/go"
+	if f.fields["make"] != "" {
+		f.Action = "/hand"
+	}
+	return f
+}
+
+// quoteFields are what a request says of a car.
+type quoteFields struct {
+	Make      string      `json:"make"`
+	ModelBody string      `json:"modelBody"`
+	Year      json.Number `json:"year"`
+	EngineCC  json.Number `json:"engine_cc"`
+	Fuel      string      `json:"fuel"`
+	FOB       json.Number `json:"fobPriceUSD"`
+	CF        json.Number `json:"cfPriceUSD"`
+}

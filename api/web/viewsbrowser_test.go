@@ -1,0 +1,186 @@
+package web_test
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"ushuru/pkg/demo"
+	"ushuru/pkg/listing/listingtest"
+)
+
+// ended is true when a page of a kind shows what came of the work.
+func ended(kind string) string {
+	return fmt.Sprintf(`location.pathname.startsWith("/%s/") && document.readyState === "complete" && !document.getElementById("steps")`, kind)
+}
+
+// send fills in the fields of a form by their ids, sends it, and waits for what the page
+// says at the end. It returns the address without its query.
+func (b *browser) send(form, kind string, fields ...[2]string) string {
+	b.t.Helper()
+	b.run(chromedp.Navigate(form))
+	for _, f := range fields {
+		b.run(chromedp.SetValue("#"+f[0], f[1]))
+	}
+	b.run(chromedp.Evaluate(fmt.Sprintf(`document.getElementById(%q).form.querySelector("button").click()`, fields[0][0]), nil))
+	b.await(ended(kind))
+	return b.text("location.origin + location.pathname")
+}
+
+// sendFile sends a file as an auction sheet.
+func (b *browser) sendFile(home, file string) string {
+	b.t.Helper()
+	b.run(chromedp.Navigate(home+"/s"), chromedp.SetUploadFiles("#file", []string{file}), chromedp.Click("form button"))
+	b.await(ended("s") + ` || location.search.includes("puzzle") || document.querySelector('form[action*="puzzle"]')`)
+	if again := `form[action*="puzzle"] input[type=file]`; b.text(fmt.Sprintf("!!document.querySelector(`%s`)", again)) == "true" {
+		b.run(chromedp.SetUploadFiles(again, []string{file}), chromedp.Click(`form[action*="puzzle"] button`))
+		b.await(ended("s"))
+	}
+	return b.text("location.origin + location.pathname")
+}
+
+// sheetFile writes the sheet of a car of the demo into a file, as a phone would have it.
+func sheetFile(t *testing.T, service *demo.Demo) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "sheet.jpg")
+	if err := os.WriteFile(path, download(t, service.Site+carsWithSheets()[0].Sheet()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// carsWithSheets returns the cars of the demo that have an auction sheet.
+func carsWithSheets() (list []listingtest.Car) {
+	for _, car := range listingtest.Cars() {
+		if car.Sheet() != "" {
+			list = append(list, car)
+		}
+	}
+	return list
+}
+
+// TestComparisonSheetAndBidInEveryForm follows a buyer who compares two cars, has an
+// auction sheet read, by its link and by a photo, and looks for a price.
+func TestComparisonSheetAndBidInEveryForm(t *testing.T) {
+	service, b := start(t), open(t)
+	b.view(360, "light")
+	cars := carsWithSheets()
+	first, second := service.Site+cars[0].Path(), service.Site+cars[1].Path()
+	pages := map[string]string{
+		"compare-form": service.URL + "/c", "sheet-form": service.URL + "/s", "bid-form": service.URL + "/bid",
+		"comparison": b.send(service.URL+"/c", "c", [2]string{"u1", first}, [2]string{"u2", second}),
+		"bid":        b.send(service.URL+"/bid", "bid", [2]string{"u", first}, [2]string{"target", "40,000,000"}),
+		"sheet":      b.send(service.URL+"/s", "s", [2]string{"u", service.Site + cars[0].Sheet()}),
+		"upload":     b.sendFile(service.URL, sheetFile(t, service)),
+	}
+	pages["choose"] = pages["bid"] + "/choose"
+	for _, lang := range []string{"en", "sw"} {
+		for _, width := range []int64{360, 1280} {
+			for _, scheme := range []string{"light", "dark"} {
+				b.view(width, scheme)
+				for name, address := range pages {
+					b.run(chromedp.Navigate(address + "?lang=" + lang))
+					b.await(`document.readyState === "complete" && [...document.images].every(i => i.complete && i.naturalWidth)`)
+					b.check(service.URL)
+					b.checkHeadings(name)
+					if lang == "sw" {
+						b.checkSwahili()
+					}
+					b.shoot(fmt.Sprintf("%s-%s-%d-%s", name, lang, width, scheme))
+				}
+			}
+		}
+	}
+	b.checkSizes(service.URL)
+	b.run(chromedp.Navigate(service.URL + "/"))
+	if n := b.text(`document.querySelectorAll("#history a").length`); n != "4" {
+		t.Errorf("the history has %s entries, want the comparison, the bid and two sheets", n)
+	}
+}
+
+// checkHeadings checks that the page has one h1, and skips no level.
+func (b *browser) checkHeadings(name string) {
+	b.t.Helper()
+	levels := b.text(`[...document.querySelectorAll("h1,h2,h3,h4")].map(h => h.tagName[1]).join("")`)
+	last := '0'
+	for _, level := range levels {
+		if level > last+1 {
+			b.t.Errorf("%s: the headings have the levels %s", name, levels)
+		}
+		last = level
+	}
+	if strings.Count(levels, "1") != 1 {
+		b.t.Errorf("%s: the headings have the levels %s", name, levels)
+	}
+}
+
+// checkSizes checks that no page is larger than an answer may be.
+func (b *browser) checkSizes(home string) {
+	b.t.Helper()
+	for _, load := range b.Loads() {
+		if load.Bytes > maxAnswer && !strings.Contains(load.URL, "map.svg") {
+			b.t.Errorf("%s has %.0f bytes, want at most %d", strings.TrimPrefix(load.URL, home), load.Bytes, maxAnswer)
+		}
+	}
+}
+
+// TestComparisonSheetAndBidWithoutJavaScript follows the same buyer with a browser that
+// runs no scripts, from one page to the next by links and buttons only.
+func TestComparisonSheetAndBidWithoutJavaScript(t *testing.T) {
+	service, b := start(t), open(t)
+	b.view(360, "light")
+	cars := carsWithSheets()
+	b.run(emulation.SetScriptExecutionDisabled(true), chromedp.Navigate(service.URL+"/"),
+		chromedp.Sleep(2100*time.Millisecond)) // a form that is sent at once needs a puzzle
+	b.run(chromedp.SendKeys("#u", service.Site+cars[0].Path()), chromedp.Click("form button"), chromedp.WaitVisible("#number"))
+
+	b.run(chromedp.Click(`a[href^="/bid?"]`), chromedp.WaitVisible("#target"), chromedp.SendKeys("#target", "40000000"),
+		chromedp.Click("form button"), chromedp.WaitVisible(`form[action="/bid"] #target`))
+	b.check(service.URL)
+
+	b.run(chromedp.Navigate(service.URL+"/c?"+url.Values{"u1": {service.Site + cars[0].Path()}}.Encode()),
+		chromedp.SendKeys("#u2", service.Site+cars[1].Path()), chromedp.Click("form button"), chromedp.WaitVisible("#points"))
+	b.check(service.URL)
+
+	b.run(chromedp.Navigate(service.URL+"/s"), chromedp.SetUploadFiles("#file", []string{sheetFile(t, service)}),
+		chromedp.Click("form button"), chromedp.WaitVisible("img.map"))
+	b.check(service.URL)
+}
+
+// TestTheStatesOfComparisonSheetAndBid shows what can go wrong, and the way on.
+func TestTheStatesOfComparisonSheetAndBid(t *testing.T) {
+	service, b := start(t), open(t)
+	b.view(360, "light")
+	car := service.Site + listingtest.Cars()[0].Path()
+	note := filepath.Join(t.TempDir(), "note.jpg")
+	if err := os.WriteFile(note, []byte("not a picture"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, address := range map[string]string{
+		"compare-gone":  b.send(service.URL+"/c?lang=sw", "c", [2]string{"u1", car}, [2]string{"u2", service.Site + "/gone"}),
+		"bid-blocked":   b.send(service.URL+"/bid", "bid", [2]string{"u", service.Site + "/blocked"}, [2]string{"target", "30000000"}),
+		"bid-ambiguous": b.send(service.URL+"/bid", "bid", [2]string{"u", service.Site + "/stock/nissan-note/9200003"}, [2]string{"target", "30000000"}),
+		"bid-low":       b.send(service.URL+"/bid", "bid", [2]string{"u", car}, [2]string{"target", "1000000"}),
+		"sheet-none":    b.sendFile(service.URL, note),
+	} {
+		for _, lang := range []string{"en", "sw"} {
+			b.run(chromedp.Navigate(address + "?lang=" + lang))
+			if lang == "sw" {
+				b.checkSwahili()
+			}
+			b.check(service.URL)
+			b.checkHeadings(name)
+			b.shoot("state-" + name + "-" + lang)
+			if ways := b.text(`document.querySelectorAll("main a.button, main form").length`); ways == "0" {
+				t.Errorf("%s is a dead end", name)
+			}
+		}
+	}
+}
