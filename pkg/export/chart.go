@@ -29,7 +29,7 @@ const (
 		`<c:scatterChart><c:scatterStyle val="lineMarker"/><c:varyColors val="0"/>`
 	plotAxes = `<c:axId val="1"/><c:axId val="2"/></c:scatterChart>`
 	chartEnd = `</c:plotArea><c:legend><c:legendPos val="b"/><c:overlay val="0"/></c:legend>` +
-		`<c:plotVisOnly val="1"/></c:chart></c:chartSpace>`
+		`<c:plotVisOnly val="1"/><c:dispBlanksAs val="gap"/></c:chart></c:chartSpace>` // a row without a cost has no dot
 
 	// Of a title: its text.
 	titleFormat = `<c:title><c:tx><c:rich><a:bodyPr/><a:p><a:r><a:t>%s</a:t></a:r></a:p></c:rich></c:tx>` +
@@ -40,14 +40,16 @@ const (
 		`<c:spPr><a:solidFill><a:srgbClr val="%s"/></a:solidFill><a:ln><a:noFill/></a:ln></c:spPr></c:marker>` +
 		`<c:xVal><c:numRef><c:f>%s</c:f></c:numRef></c:xVal><c:yVal><c:numRef><c:f>%s</c:f></c:numRef></c:yVal>` +
 		`<c:smooth val="0"/></c:ser>`
-	// Of an axis before its title: its number and side; behind it: how numbers are written,
-	// and the axis that it crosses.
-	axisBeginFormat = `<c:valAx><c:axId val="%d"/><c:scaling><c:orientation val="minMax"/></c:scaling>` +
+	// Of an axis before its title: its number, its bounds and its side; behind it: how numbers are
+	// written, the axis that it crosses, and its steps.
+	axisBeginFormat = `<c:valAx><c:axId val="%d"/><c:scaling><c:orientation val="minMax"/>%s</c:scaling>` +
 		`<c:delete val="0"/><c:axPos val="%s"/>`
-	gridlines = `<c:majorGridlines><c:spPr><a:ln w="6350"><a:solidFill><a:srgbClr val="D9D9D9"/></a:solidFill></a:ln>` +
+	boundsFormat = `<c:max val="%d"/><c:min val="%d"/>`
+	stepsFormat  = `<c:crossBetween val="midCat"/><c:majorUnit val="%d"/>`
+	gridlines    = `<c:majorGridlines><c:spPr><a:ln w="6350"><a:solidFill><a:srgbClr val="D9D9D9"/></a:solidFill></a:ln>` +
 		`</c:spPr></c:majorGridlines>`
 	axisEndFormat = `<c:numFmt formatCode="%s" sourceLinked="0"/><c:majorTickMark val="out"/><c:minorTickMark val="none"/>` +
-		`<c:tickLblPos val="nextTo"/><c:crossAx val="%d"/><c:crosses val="min"/></c:valAx>`
+		`<c:tickLblPos val="nextTo"/><c:crossAx val="%d"/><c:crosses val="min"/>%s</c:valAx>`
 )
 
 // chart returns the chart: the cost on the road over the year, of all cars and of the
@@ -68,8 +70,13 @@ func (t *xlsxTable) chart() string {
 	points(&b, 1, t.digest.text("cheapest"), "C00000",
 		fmt.Sprintf("Picture!$D$2:$D$%d", cheapest), fmt.Sprintf("Picture!$E$2:$E$%d", cheapest))
 	b.WriteString(plotAxes)
-	axis(&b, 1, 2, "b", t.digest.text("year"), "0", false)
-	axis(&b, 2, 1, "l", t.digest.text("onTheRoad"), "#,##0", true)
+	years := chartAxis{id: 1, cross: 2, position: "b", name: t.digest.text("year"), format: "0"}
+	if first, last, some := t.digest.years(); some {
+		years.bounds = fmt.Sprintf(boundsFormat, last+1, first-1)
+		years.steps = fmt.Sprintf(stepsFormat, 1+(last-first)/maxYearLabels)
+	}
+	years.write(&b)
+	chartAxis{id: 2, cross: 1, position: "l", name: t.digest.text("onTheRoad"), format: "#,##0", lines: true}.write(&b)
 	b.WriteString(chartEnd)
 	return b.String()
 }
@@ -88,13 +95,25 @@ func points(b *strings.Builder, index int, name, colour, x, y string) {
 	_, _ = fmt.Fprintf(b, seriesFormat, index, index, escaped(name), 4+2*index, colour, x, y)
 }
 
-func axis(b *strings.Builder, id, cross int, position, name, format string, lines bool) {
-	_, _ = fmt.Fprintf(b, axisBeginFormat, id, position)
-	if lines {
+// maxYearLabels is how many years the axis names.
+const maxYearLabels = 16
+
+// chartAxis is an axis of the chart. Without bounds and steps the spreadsheet chooses them,
+// which for years begins at 0.
+type chartAxis struct {
+	id, cross              int
+	position, name, format string
+	bounds, steps          string
+	lines                  bool
+}
+
+func (a chartAxis) write(b *strings.Builder) {
+	_, _ = fmt.Fprintf(b, axisBeginFormat, a.id, a.bounds, a.position)
+	if a.lines {
 		b.WriteString(gridlines)
 	}
-	title(b, name)
-	_, _ = fmt.Fprintf(b, axisEndFormat, format, cross)
+	title(b, a.name)
+	_, _ = fmt.Fprintf(b, axisEndFormat, a.format, a.cross, a.steps)
 }
 
 // serial returns a moment as spreadsheets count days, in Dar es Salaam's time of the API's

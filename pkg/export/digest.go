@@ -87,6 +87,17 @@ func (d *digest) add(l Line) {
 	d.cheapest = d.cheapest[:min(len(d.cheapest), maxCheapest)]
 }
 
+// years returns the first and the last year of the cars; false when there are none.
+func (d *digest) years() (first, last int, some bool) {
+	for _, p := range d.points {
+		if !some {
+			first, last, some = p.year, p.year, true
+		}
+		first, last = min(first, p.year), max(last, p.year)
+	}
+	return first, last, some
+}
+
 // addSources remembers the sources of a cost, each once. The authority's reference is
 // another in almost every row, and stands there.
 func (d *digest) addSources(lines []vehicle.CostLine, reference string) {

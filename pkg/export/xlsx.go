@@ -22,6 +22,7 @@ const (
 	styleTotal  = 4 // an amount
 	styleBold   = 5
 	styleText   = 6 // in several lines
+	stylePlain  = 7 // a text, not close to the number before it
 )
 
 // The parts of a workbook (ECMA-376) but its sheets. Number format 4 is #,##0.00, one of
@@ -47,7 +48,7 @@ const (
 		`<Relationship Id="rId1" Type="` + relNS + `/officeDocument" Target="xl/workbook.xml"/></Relationships>`
 	workbookXML = xmlHead + `<workbook ` + mainNS + ` xmlns:r="` + relNS + `">` +
 		`<sheets><sheet name="` + sheetName + `" sheetId="1" r:id="rId1"/><sheet name="Notes" sheetId="2" r:id="rId2"/>` +
-		`<sheet name="Picture" sheetId="3" r:id="rId3"/></sheets></workbook>`
+		`<sheet name="Picture" sheetId="3" r:id="rId3"/></sheets>` + printTitles + `</workbook>`
 	workbookRelsXML = xmlHead + `<Relationships xmlns="` + packNS + `relationships">` +
 		`<Relationship Id="rId1" Type="` + relNS + `/worksheet" Target="worksheets/sheet1.xml"/>` +
 		`<Relationship Id="rId2" Type="` + relNS + `/worksheet" Target="worksheets/sheet2.xml"/>` +
@@ -64,7 +65,7 @@ const (
 		`<fill><patternFill patternType="solid"><fgColor rgb="FFE2EFDA"/><bgColor indexed="64"/></patternFill></fill></fills>` +
 		`<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>` +
 		`<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>` +
-		`<cellXfs count="7"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>` +
+		`<cellXfs count="8"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>` +
 		`<xf numFmtId="4" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>` +
 		`<xf numFmtId="0" fontId="1" fillId="2" borderId="0" xfId="0" applyFont="1" applyFill="1" applyAlignment="1">` +
 		`<alignment vertical="center" wrapText="1"/></xf>` +
@@ -73,10 +74,20 @@ const (
 		`<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/>` +
 		`<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0" applyAlignment="1">` +
 		`<alignment vertical="top" wrapText="1"/></xf>` +
+		`<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0" applyAlignment="1">` +
+		`<alignment horizontal="left" indent="1"/></xf>` +
 		`</cellXfs></styleSheet>`
 	// The header stays visible.
-	sheetBegin = xmlHead + `<worksheet ` + mainNS + `><sheetViews><sheetView workbookViewId="0">` +
+	sheetBegin = xmlHead + `<worksheet ` + mainNS + `>%s<sheetViews><sheetView workbookViewId="0">` +
 		`<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>`
+
+	// On paper, of A4: the results are as wide as they are, with their header and the names of the
+	// rows on every page; the other sheets are as wide as a page.
+	fitToPage   = `<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>`
+	paperWide   = `<pageSetup paperSize="9" orientation="landscape"/>`
+	paperNotes  = `<pageSetup paperSize="9" orientation="portrait" fitToHeight="0"/>`
+	printTitles = `<definedNames><definedName name="_xlnm.Print_Titles" localSheetId="0">` +
+		sheetName + `!$A:$B,` + sheetName + `!$1:$1</definedName></definedNames>`
 )
 
 // xlsxTable is an Excel workbook: the results with their totals, notes, and a picture.
@@ -112,15 +123,16 @@ func NewXLSX(w io.Writer, o Options) (Writer, error) {
 		t.names = append(t.names, columnName(i))
 		widths[i] = c.width
 	}
-	if err := t.beginSheet(1, widths); err != nil {
+	if err := t.beginSheet(1, "", widths); err != nil {
 		return nil, err
 	}
 	return t, t.write(styleHeader, func(c column) any { return c.name })
 }
 
-// beginSheet begins a sheet with columns of some widths.
-func (t *xlsxTable) beginSheet(number int, widths []float64) error {
-	if err := t.part(fmt.Sprintf("xl/worksheets/sheet%d.xml", number), sheetBegin+"<cols>"); err != nil {
+// beginSheet begins a sheet with properties and columns of some widths.
+func (t *xlsxTable) beginSheet(number int, properties string, widths []float64) error {
+	begin := fmt.Sprintf(sheetBegin, properties) + "<cols>"
+	if err := t.part(fmt.Sprintf("xl/worksheets/sheet%d.xml", number), begin); err != nil {
 		return err
 	}
 	for i, width := range widths {
@@ -209,6 +221,9 @@ func (t *xlsxTable) cell(at string, style int, value any) {
 		if v == "" {
 			return
 		}
+		if style == 0 {
+			style = stylePlain
+		}
 		_, _ = fmt.Fprintf(t.sheet, `<c r="%s" s="%d" t="inlineStr"><is><t xml:space="preserve">`, at, style)
 		_ = xml.EscapeText(t.sheet, []byte(v))
 		_, _ = t.sheet.WriteString("</t></is></c>")
@@ -231,7 +246,7 @@ func (*xlsxTable) Discard() {}
 // Close sends the rest of the workbook.
 func (t *xlsxTable) Close() error {
 	t.writeTotals()
-	_, _ = fmt.Fprintf(t.sheet, `</sheetData><autoFilter ref="A1:%s%d"/></worksheet>`, t.names[len(t.names)-1], t.row)
+	_, _ = fmt.Fprintf(t.sheet, `</sheetData><autoFilter ref="A1:%s%d"/>%s</worksheet>`, t.names[len(t.names)-1], t.row, paperWide)
 	if err := errors.Join(t.writeNotes(), t.writePicture()); err != nil {
 		return err
 	}
@@ -246,7 +261,7 @@ func (t *xlsxTable) Close() error {
 
 // writeNotes writes the sheet with the assumptions and the sources.
 func (t *xlsxTable) writeNotes() error {
-	if err := t.beginSheet(2, []float64{34, 100}); err != nil {
+	if err := t.beginSheet(2, fitToPage, []float64{34, 100}); err != nil {
 		return err
 	}
 	for i, note := range append([][2]string{{t.digest.text("note"), t.digest.text("meaning")}}, t.digest.notes()...) {
@@ -260,13 +275,13 @@ func (t *xlsxTable) writeNotes() error {
 		}
 		_, _ = t.sheet.WriteString("</row>")
 	}
-	_, _ = t.sheet.WriteString("</sheetData></worksheet>")
+	_, _ = t.sheet.WriteString("</sheetData>" + paperNotes + "</worksheet>")
 	return nil
 }
 
 // writePicture writes the sheet with the twenty cheapest cars and the chart.
 func (t *xlsxTable) writePicture() error {
-	if err := t.beginSheet(3, []float64{8, 18, 34, 8, 18, 16}); err != nil {
+	if err := t.beginSheet(3, fitToPage, []float64{8, 18, 34, 8, 18, 16}); err != nil {
 		return err
 	}
 	rows := [][]any{{
@@ -291,7 +306,7 @@ func (t *xlsxTable) writePicture() error {
 		}
 		_, _ = t.sheet.WriteString("</row>")
 	}
-	_, _ = t.sheet.WriteString(`</sheetData><drawing xmlns:r="` + relNS + `" r:id="rId1"/></worksheet>`)
+	_, _ = t.sheet.WriteString(`</sheetData>` + paperWide + `<drawing xmlns:r="` + relNS + `" r:id="rId1"/></worksheet>`)
 	for _, part := range [][2]string{
 		{"xl/worksheets/_rels/sheet3.xml.rels", sheet3RelsXML},
 		{"xl/drawings/drawing1.xml", drawingXML},
