@@ -2,30 +2,28 @@ package api_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"path"
 	"strings"
 	"testing"
+
+	"ushuru/pkg/jobs"
 )
 
-// submitted requests an estimate as a caller who does not wait, and returns its job.
+// submitted requests an estimate for the tests' key and returns its job once it has ended,
+// or at once if it never ends.
 func (a *app) submitted(t *testing.T, listing string) string {
 	t.Helper()
-	r := a.request(t, http.MethodPost, "/v1/estimate", fmt.Sprintf(`{"url":%q}`, site+listing))
-	r.Header.Set("Prefer", "respond-async")
-	got := a.send(t, r)
-	if got.status != http.StatusAccepted {
-		t.Fatal(got)
-	}
-	id := path.Base(got.header.Get("Location"))
-	if listing == hangs {
-		return id
-	}
-	if _, err := a.hub.Wait(t.Context(), id); err != nil {
+	job, err := a.tasks.Estimate(t.Context(), site+listing, a.keyID, jobs.Interactive)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return id
+	if listing == hangs {
+		return job.ID
+	}
+	if _, err := a.hub.Wait(t.Context(), job.ID); err != nil {
+		t.Fatal(err)
+	}
+	return job.ID
 }
 
 // listOf returns what the list of the caller's jobs has at a path.
@@ -109,13 +107,10 @@ func TestAJobWithAPageIsNotRetried(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	a.work(t)
 	r := a.request(t, http.MethodPost, "/v1/estimate", `{"url":"`+site+noMatch+`","html":"<p>a page</p>"}`)
-	r.Header.Set("Prefer", "respond-async")
-	id := path.Base(a.send(t, r).header.Get("Location"))
-	if _, err := a.hub.Wait(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
+	a.send(t, r) // it waits for the end
+	ids, _ := a.listOf(t, "")
 	scenario{
-		method: http.MethodPost, url: "/v1/jobs/" + id + "/retry", status: 409, has: []string{`"attachment_not_kept"`},
+		method: http.MethodPost, url: "/v1/jobs/" + ids[0] + "/retry", status: 409, has: []string{`"attachment_not_kept"`},
 	}.run(t, a)
 }
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"ushuru/api/problem"
@@ -53,11 +54,13 @@ func (c conn) CloseWrite() error {
 }
 
 const (
-	version = "HTTP/1.1 "
 	// plainHeaders are all headers of such an error. No handler of ours responds with
 	// these alone.
 	plainHeaders = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 )
+
+// versions are those of responses: one to a request of HTTP/1.0 is of it too.
+var versions = []string{"HTTP/1.1", "HTTP/1.0"}
 
 // problems has what net/http answers by itself, by the status.
 var problems = map[int]*problem.Problem{
@@ -70,8 +73,8 @@ var problems = map[int]*problem.Problem{
 
 // translated returns the response that replaces one of net/http itself; nil for any other.
 func translated(p []byte) []byte {
-	rest, ok := bytes.CutPrefix(p, []byte(version))
-	if !ok {
+	version, rest, _ := bytes.Cut(p, []byte(" "))
+	if !slices.Contains(versions, string(version)) {
 		return nil
 	}
 	line, _, _ := bytes.Cut(rest, []byte("\r\n"))
@@ -92,7 +95,7 @@ func translated(p []byte) []byte {
 	if err != nil {
 		return nil
 	}
-	return fmt.Appendf(nil, version+"%d %s\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n"+
+	return fmt.Appendf(nil, "%s %d %s\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n"+
 		"X-Request-ID: %s\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n\r\n%s",
-		status, http.StatusText(status), len(body), answered.Request, body)
+		version, status, http.StatusText(status), len(body), answered.Request, body)
 }

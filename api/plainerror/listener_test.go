@@ -48,6 +48,7 @@ func TestNetHTTPAnswersWithJSON(t *testing.T) {
 		{"another coding", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501, "transfer_encoding_unsupported"},
 		{"a later version", "GET / HTTP/3.0\r\nHost: a\r\n\r\n", 505, "http_version_unsupported"},
 		{"an expectation", "POST / HTTP/1.1\r\nHost: a\r\nExpect: more\r\nContent-Length: 1\r\n\r\n", 417, "expectation_unsupported"},
+		{"an expectation of HTTP/1.0", "GET / HTTP/1.0\r\nExpect: more\r\n\r\n", 417, "expectation_unsupported"},
 		{"one of ours", "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 200, ""},
 	} {
 		var dialer net.Dialer
