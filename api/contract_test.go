@@ -27,7 +27,7 @@ import (
 // validator; null is a type there, and 3.0's "nullable" would be ignored.
 var contract = sync.OnceValues(func() (*openapi3.T, error) {
 	for _, mediaType := range []string{ // taken as they are
-		"application/x-ndjson", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "image/svg+xml",
+		"application/x-ndjson", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "image/svg+xml", "text/html",
 	} {
 		openapi3filter.RegisterBodyDecoder(mediaType, openapi3filter.FileBodyDecoder)
 	}
