@@ -8,6 +8,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
+	"ushuru/pkg/stat"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
@@ -33,7 +34,13 @@ func (w *Worker) startWebhooks(ctx context.Context) error {
 	mux := asynq.NewServeMux()
 	mux.Handle(webhook.TypeDeliver, &webhook.Sender{
 		Store: w.options.Webhooks, Poster: w.options.Fetch, Log: w.options.Log, Turns: w.engine,
-		OnAttempt: w.options.Metrics.WebhookAttempt,
+		OnAttempt: func(endpoint, outcome string, took time.Duration) {
+			w.options.Metrics.WebhookAttempt(outcome, took)
+			if outcome == "delivered" {
+				outcome = stat.OK
+			}
+			w.options.Stat.Call(stat.Call{To: stat.Webhook, Name: endpoint, Code: outcome, Took: took})
+		},
 	})
 	server := asynq.NewServerFromRedisClient(w.options.Redis, config)
 	if err := server.Start(mux); err != nil {

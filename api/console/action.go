@@ -14,10 +14,10 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/pkg/batch"
-	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/operate"
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/stat"
 	"ushuru/pkg/tra"
 )
 
@@ -68,12 +68,6 @@ var actions = map[string]action{
 			return "", err
 		},
 	},
-	"failures-retry": {
-		Title: "Try all again",
-		Ask: "All jobs that have failed for this reason, and are still stored, are submitted again for their API keys, " +
-			"at most 500. Those of batches are left out: retry the batch.",
-		Done: "The jobs that can be tried again are submitted.", Command: "ushuru jobs retry --operator --code CODE", Do: retryFailures,
-	},
 	"key-new": {
 		Title: "New key", Ask: "The key is shown once, on the next page.", Done: "This is the new key.",
 		Command: "ushuru keys create NAME",
@@ -112,8 +106,8 @@ var actions = map[string]action{
 		Fields: []field{{Name: "minutes", Label: "Minutes", Type: "number", Required: true, Value: "60"}},
 		Do: func(ctx context.Context, o *operate.Operator, site string, form url.Values) (string, error) {
 			minutes, err := strconv.Atoi(form.Get("minutes"))
-			if err != nil {
-				return "", errNumber
+			if err != nil || minutes < 1 || minutes > int(operate.MaxPause/time.Minute) {
+				return "", errMinutes
 			}
 			_, err = o.PauseSite(ctx, site, time.Duration(minutes)*time.Minute)
 			return "", err
@@ -171,22 +165,40 @@ var actions = map[string]action{
 	},
 }
 
-// maxRetried is how many failed jobs are retried at once.
-const maxRetried = 500
-
-// retryFailures retries the jobs that failed in a step with a code: "estimate:scrape/code".
-func retryFailures(ctx context.Context, o *operate.Operator, about string, _ url.Values) (string, error) {
-	step, code, ok := strings.Cut(about, "/")
-	kind, name, typed := strings.Cut(step, ":")
-	if !ok || !typed || code == "" {
-		return "", operate.ErrNotFound
+// retryAll is the action that retries all jobs that failed for a reason.
+func (c *Console) retryAll() action {
+	return action{
+		Title: "Try all again", Command: "ushuru jobs retry --operator --code CODE",
+		Ask: "The jobs that have failed for this reason in the last 24 hours are submitted again for their API keys, the newest 500. " +
+			"Those of batches are left out: retry the batch.",
+		Done: "The jobs that can be tried again are submitted.", Do: c.retryFailures,
 	}
-	_, err := o.RetryFailed(ctx, operate.JobFilter{State: jobs.Failed, Kind: kind, Step: name, Code: code, Limit: maxRetried})
-	return "", err
 }
 
-// errNumber means that a field of a form is not a number.
-var errNumber = errors.New("console: write a whole number")
+// retryFailures retries the jobs that failed in a step with a code: "estimate:scrape/code".
+// Those that cannot be retried are left out.
+func (c *Console) retryFailures(ctx context.Context, o *operate.Operator, about string, _ url.Values) (string, error) {
+	step, code, ok := strings.Cut(about, "/")
+	if !ok {
+		return "", operate.ErrNotFound
+	}
+	failed, err := stat.TakeFailed(ctx, c.options.Redis, step, code)
+	if err != nil {
+		return "", err
+	}
+	for _, id := range failed {
+		if _, err := o.RetryJob(ctx, id); err != nil && refusal(err) == "" {
+			return "", err
+		}
+	}
+	return "", nil
+}
+
+// Errors of the fields of a form.
+var (
+	errNumber  = errors.New("console: not a whole number")
+	errMinutes = errors.New("console: not a number of minutes")
+)
 
 // limitKey changes the limits that are filled in.
 func limitKey(ctx context.Context, o *operate.Operator, id string, form url.Values) (string, error) {
@@ -242,9 +254,9 @@ func (f form) Value(of field) string {
 const maxAbout = 200
 
 // formOf returns the form of a request.
-func formOf(r *http.Request, values url.Values) (form, error) {
+func (c *Console) formOf(r *http.Request, values url.Values) (form, error) {
 	name := mux.Vars(r)["action"]
-	found, ok := actions[name]
+	found, ok := c.actions[name]
 	about := values.Get("about")
 	if !ok || len(about) > maxAbout || strings.ContainsFunc(about, func(r rune) bool { return r < ' ' }) {
 		return form{}, errNothing
@@ -258,7 +270,7 @@ func formOf(r *http.Request, values url.Values) (form, error) {
 
 // showAction responds with the form of an action.
 func (c *Console) showAction(w http.ResponseWriter, r *http.Request) error {
-	asked, err := formOf(r, r.URL.Query())
+	asked, err := c.formOf(r, r.URL.Query())
 	if err != nil {
 		return err
 	}
@@ -277,7 +289,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return problem.New(http.StatusBadRequest, "body_unreadable", nil).WithCause(err)
 	}
-	asked, err := formOf(r, r.PostForm)
+	asked, err := c.formOf(r, r.PostForm)
 	if err != nil {
 		return err
 	}
@@ -307,7 +319,7 @@ func refusal(err error) string {
 		operate.ErrBudget: "A budget must not be negative.",
 		operate.ErrEnded:  "The job has ended already.", operate.ErrBatchRow: "The job is of a batch: retry the batch.",
 		operate.ErrUploadGone: "The caller's page or file is deleted; only the caller can send it again.",
-		keys.ErrName:          "A name has 1 to 100 printable characters.", errNumber: "Write a whole number.",
+		keys.ErrName:          "A name has 1 to 100 printable characters.", errNumber: "Write a whole number.", errMinutes: "Write a number of minutes, of at most 30 days.",
 		keys.ErrNameTaken: "A valid key has that name.", keys.ErrNotFound: "There is no key with that id.",
 	} {
 		if errors.Is(err, known) {

@@ -11,8 +11,8 @@ import (
 	"fmt"
 	"html/template"
 	"log/slog"
+	"maps"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -52,6 +52,7 @@ type Console struct {
 	files   *asset.Files
 	pages   map[string]*template.Template
 	session session
+	actions map[string]action
 }
 
 //go:embed assets templates
@@ -66,9 +67,10 @@ func New(o Options) (*Console, error) {
 		o.Log = slog.Default()
 	}
 	c := &Console{
-		options: o, pages: map[string]*template.Template{},
+		options: o, pages: map[string]*template.Template{}, actions: maps.Clone(actions),
 		session: session{redis: o.Redis, user: o.User, password: o.Password, now: time.Now},
 	}
+	c.actions["failures-retry"] = c.retryAll()
 	var err error
 	if c.files, err = asset.Read(filePath, embedded, "assets/console.css", "assets/console.svg"); err != nil {
 		return nil, fmt.Errorf("console: %w", err)
@@ -204,7 +206,7 @@ func (c *Console) overview(w http.ResponseWriter, r *http.Request) error {
 		title = fmt.Sprintf("%d things need you", n)
 	}
 	view := view{Status: now, Monitoring: c.options.Monitoring, Still: r.URL.Query().Has("still")}
-	s := shown{Title: title, Body: view, Said: saidOf(r.URL.Query().Get("done"))}
+	s := shown{Title: title, Body: view, Said: c.saidOf(r.URL.Query().Get("done"))}
 	if !view.Still {
 		s.Reload = reloadSeconds
 	}
@@ -212,8 +214,8 @@ func (c *Console) overview(w http.ResponseWriter, r *http.Request) error {
 }
 
 // saidOf returns what an action has done, by its name.
-func saidOf(name string) string {
-	action, ok := actions[strings.TrimSpace(name)]
+func (c *Console) saidOf(name string) string {
+	action, ok := c.actions[name]
 	if !ok {
 		return ""
 	}

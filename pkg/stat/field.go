@@ -12,6 +12,12 @@ const (
 	keyUsed    = "keys:used"    // hash: when an API key was last used, likewise, by its id
 )
 
+// MaxFailed is how many jobs that failed in a step with a code are listed, the newest.
+const MaxFailed = 500
+
+// keyFailed is the list of the jobs that failed in a step with a code, the newest first.
+func keyFailed(step, code string) string { return "stat:failed:" + ExampleName(step, code) }
+
 // keyHour is the hash of the counts of an hour: site/step/code.
 func keyHour(at time.Time) string { return "stat:" + at.UTC().Format("2006010215") }
 

@@ -214,3 +214,15 @@ func timesOf(fields map[string]string) map[string]time.Time {
 	}
 	return times
 }
+
+// TakeFailed returns the newest jobs that failed in a step with a code, and forgets them:
+// they are tried again once.
+func TakeFailed(ctx context.Context, client redis.UniversalClient, step, code string) ([]string, error) {
+	pipe := client.TxPipeline()
+	found := pipe.LRange(ctx, keyFailed(step, code), 0, MaxFailed-1)
+	pipe.Del(ctx, keyFailed(step, code))
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("stat: failed jobs: %w", err)
+	}
+	return found.Val(), nil
+}

@@ -77,9 +77,10 @@ type Recorder struct {
 	options Options
 
 	mu      sync.Mutex
-	counts  map[entry]int64  // that are not written yet
-	texts   map[entry]string // likewise
-	written map[string]int64 // by API key: the minute of its last use that was recorded
+	counts  map[entry]int64     // that are not written yet
+	texts   map[entry]string    // likewise
+	failed  map[string][]string // likewise: jobs that failed, by their list
+	written map[string]int64    // by API key: the minute of its last use that was recorded
 }
 
 // entry is a field of a hash in Redis.
@@ -90,7 +91,7 @@ func NewRecorder(o Options) *Recorder {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Recorder{options: o, counts: map[entry]int64{}, texts: map[entry]string{}, written: map[string]int64{}}
+	return &Recorder{options: o, counts: map[entry]int64{}, texts: map[entry]string{}, failed: map[string][]string{}, written: map[string]int64{}}
 }
 
 // Step counts the end of a step.
@@ -115,7 +116,8 @@ func (r *Recorder) Step(s Step) {
 		}
 	default:
 		r.add(hour, field(s.Site, s.Type, s.Code), 1)
-		r.set(keyExample, s.Type+"/"+s.Code, s.Job)
+		r.set(keyExample, ExampleName(s.Type, s.Code), s.Job)
+		r.addFailed(keyFailed(s.Type, s.Code), s.Job)
 	}
 	r.mu.Unlock()
 	if r.options.OnStep != nil {
@@ -187,6 +189,14 @@ func (r *Recorder) add(key, field string, n int64) {
 	e := entry{key, field}
 	if _, known := r.counts[e]; known || len(r.counts) < maxFields {
 		r.counts[e] += n
+	}
+}
+
+// addFailed adds a job to a list of those that failed. The caller holds the lock.
+func (r *Recorder) addFailed(key, job string) {
+	if job != "" {
+		jobs := append(r.failed[key], job)
+		r.failed[key] = jobs[max(0, len(jobs)-MaxFailed):]
 	}
 }
 

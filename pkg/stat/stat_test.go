@@ -80,6 +80,11 @@ func TestStepsAreCountedBySiteStepCodeAndHour(t *testing.T) {
 		if got := marks.LastRead["beforward.jp"]; !got.Equal(noon) {
 			t.Errorf("last read at %s, want %s", got, noon)
 		}
+		failed, err := stat.TakeFailed(t.Context(), conn.Client(), "estimate:scrape", "listing_gone")
+		if again, _ := stat.TakeFailed(t.Context(), conn.Client(), "estimate:scrape", "listing_gone"); err != nil ||
+			!reflect.DeepEqual(failed, []string{"two", "one"}) || len(again) > 0 {
+			t.Errorf("failed jobs: %v, then %v, %v", failed, again, err)
+		}
 		if got := marks.Examples[stat.ExampleName("estimate:scrape", "listing_gone")]; got != "two" {
 			t.Errorf("the example is %q, want the newest", got)
 		}
@@ -167,7 +172,7 @@ func TestNothingIsKeptForEver(t *testing.T) {
 	r.Key("abc")
 	r.Write(t.Context())
 	keys, err := r.client.Keys(t.Context(), "*").Result()
-	if err != nil || len(keys) != 5 {
+	if err != nil || len(keys) != 6 {
 		t.Fatalf("%v, %v", keys, err)
 	}
 	for _, key := range keys {

@@ -15,6 +15,9 @@ const (
 	// kept is how long what is counted in an hour or on a day is kept, and what is known of sites and
 	// codes after the last of them.
 	kept = 8 * 24 * time.Hour
+	// keptFailed is how long jobs that failed are listed, as long as their records are
+	// stored.
+	keptFailed = 24 * time.Hour
 )
 
 // AddTo adds what was counted since the last call to a pipeline. settled must be called
@@ -24,12 +27,13 @@ func (r *Recorder) AddTo(ctx context.Context, pipe redis.Pipeliner) (settled fun
 		return func() {}
 	}
 	r.mu.Lock()
-	counts, texts := r.counts, r.texts
-	r.counts, r.texts = map[entry]int64{}, map[entry]string{}
+	counts, texts, failed := r.counts, r.texts, r.failed
+	r.counts, r.texts, r.failed = map[entry]int64{}, map[entry]string{}, map[string][]string{}
 	r.mu.Unlock()
 	if len(counts)+len(texts) == 0 {
 		return func() {}
 	}
+	pushed := pushFailed(ctx, pipe, failed)
 	sent := make(map[entry]redis.Cmder, len(counts)+len(texts))
 	lives := map[string]bool{}
 	for e, n := range counts {
@@ -48,6 +52,11 @@ func (r *Recorder) AddTo(ctx context.Context, pipe redis.Pipeliner) (settled fun
 	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
+		for key, command := range pushed {
+			if command.Err() != nil {
+				r.failed[key] = append(failed[key], r.failed[key]...)[:min(MaxFailed, len(failed[key])+len(r.failed[key]))]
+			}
+		}
 		for e, command := range sent {
 			if command.Err() == nil {
 				continue
@@ -59,6 +68,21 @@ func (r *Recorder) AddTo(ctx context.Context, pipe redis.Pipeliner) (settled fun
 			}
 		}
 	}
+}
+
+// pushFailed adds jobs that failed to their lists, of which the newest are kept.
+func pushFailed(ctx context.Context, pipe redis.Pipeliner, failed map[string][]string) map[string]redis.Cmder {
+	pushed := make(map[string]redis.Cmder, len(failed))
+	for key, jobs := range failed {
+		values := make([]any, len(jobs))
+		for i, job := range jobs {
+			values[i] = job
+		}
+		pushed[key] = pipe.LPush(ctx, key, values...)
+		pipe.LTrim(ctx, key, 0, MaxFailed-1)
+		pipe.Expire(ctx, key, keptFailed)
+	}
+	return pushed
 }
 
 // Run writes what is counted every second until ctx ends, and then once more.

@@ -68,9 +68,9 @@ type Sender struct {
 	SlowAfter time.Duration
 	// Turns shares the slots of the senders between keys; nil lets all send.
 	Turns Turns
-	// OnAttempt is called after every attempt with its outcome:
+	// OnAttempt is called after every attempt with the id of the endpoint and the outcome:
 	// delivered, retried, given_up or gone. Nil disables it.
-	OnAttempt func(outcome string, took time.Duration)
+	OnAttempt func(endpoint, outcome string, took time.Duration)
 }
 
 // attemptError is the failure of an attempt that is retried after a delay.
@@ -209,23 +209,23 @@ func (s *Sender) conclude(
 				return ignoreMissing(err)
 			}
 		}
-		defer s.countAttempt("delivered", attempt)
+		defer s.countAttempt(d, "delivered", attempt)
 		log.InfoContext(ctx, "webhook delivered")
 		return s.finish(ctx, record, d, Delivered, attempt)
 	case attempt.Status == http.StatusGone:
-		defer s.countAttempt("gone", attempt)
+		defer s.countAttempt(d, "gone", attempt)
 		log.InfoContext(ctx, "webhook disabled: the receiver answered 410")
 		disabled := s.Store.disable(ctx, d.Owner, d.Endpoint, "it answered 410 Gone")
 		return errors.Join(ignoreMissing(disabled), s.finish(ctx, record, d, Failed, attempt))
 	case d.Tries > len(delays):
-		defer s.countAttempt("given_up", attempt)
+		defer s.countAttempt(d, "given_up", attempt)
 		log.WarnContext(ctx, "webhook delivery failed permanently", "error", attempt.Error)
 		if err := s.finish(ctx, record, d, Failed, attempt); err != nil {
 			return err
 		}
 		return fmt.Errorf("webhook: %s: %w", attempt.Error, asynq.SkipRetry)
 	}
-	defer s.countAttempt("retried", attempt)
+	defer s.countAttempt(d, "retried", attempt)
 	delay := max(retry.Jitter(delays[d.Tries-1]), min(wait, maxRetryAfter))
 	log.InfoContext(ctx, "webhook delivery will be retried", "error", attempt.Error, "delay", delay)
 	d.Next = attempt.At.Add(delay)
@@ -236,9 +236,9 @@ func (s *Sender) conclude(
 	return &attemptError{attempt.Error, delay}
 }
 
-func (s *Sender) countAttempt(outcome string, attempt Attempt) {
+func (s *Sender) countAttempt(d Delivery, outcome string, attempt Attempt) {
 	if s.OnAttempt != nil {
-		s.OnAttempt(outcome, time.Duration(attempt.Millis)*time.Millisecond)
+		s.OnAttempt(d.Endpoint, outcome, time.Duration(attempt.Millis)*time.Millisecond)
 	}
 }
 

@@ -1,0 +1,134 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"testing"
+	"time"
+
+	"ushuru/pkg/ai"
+	"ushuru/pkg/client"
+	"ushuru/pkg/fetch"
+	"ushuru/pkg/operate/status"
+	"ushuru/pkg/webhook"
+)
+
+// until waits until the status is as wanted.
+func (s *service) until(what string, is func(status.Status) bool) status.Status {
+	s.t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		now := s.read()
+		if is(now) {
+			return now
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("never: %s: %+v", what, now)
+		}
+	}
+}
+
+// do posts the form of an action.
+func (s *service) do(c *http.Client, action, about string, more ...string) {
+	s.t.Helper()
+	form := url.Values{"about": {about}}
+	for i := 0; i+1 < len(more); i += 2 {
+		form.Set(more[i], more[i+1])
+	}
+	got := s.send(c, http.MethodPost, "/console/do/"+action, form)
+	if got.code != http.StatusSeeOther || got.header.Get("Location") != "/console?done="+action {
+		s.t.Fatalf("%s: %d %v %s", action, got.code, got.header, got.body)
+	}
+}
+
+func TestBatchesAreCancelled(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	api, err := client.New(client.Options{URL: s.URL, Key: s.Key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := api.CreateBatch(t.Context(), client.BatchRequest{Items: []client.BatchRow{{URL: s.Site + "/slow?n=1"}, {URL: s.Site + "/slow?n=2"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.logIn()
+	s.do(c, "batch-cancel", made.ID)
+	s.until("the batch is cancelled", func(now status.Status) bool {
+		return now.Batches[0].ID == made.ID && now.Batches[0].Cancelled != nil && now.Batches[0].Ended != nil
+	})
+	if got := s.send(c, http.MethodPost, "/console/do/batch-cancel", url.Values{"about": {"NONE"}}); got.code != http.StatusUnprocessableEntity {
+		t.Errorf("a batch that does not exist: %d", got.code)
+	}
+}
+
+func TestFailedJobsAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	api, err := client.New(client.Options{URL: s.URL, Key: s.Key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 {
+		if _, err := api.Estimate(t.Context(), client.EstimateRequest{URL: s.Site + "/gone?n=" + strconv.Itoa(n)}); err == nil {
+			t.Fatal("a listing that is gone was estimated")
+		}
+	}
+	gone := func(n int64) func(status.Status) bool {
+		return func(now status.Status) bool { return len(now.Failures) == 1 && now.Failures[0].Day == n }
+	}
+	failure := s.until("three have failed", gone(3)).Failures[0]
+	if !failure.CanRetry {
+		t.Fatalf("%+v", failure)
+	}
+	c := s.logIn()
+	s.do(c, "job-retry", failure.Job)
+	s.until("one was tried again", gone(4))
+	s.do(c, "failures-retry", failure.Step+"/"+failure.Code)
+	s.until("all were tried again", func(now status.Status) bool { return now.Failures[0].Day >= 7 })
+}
+
+func TestSitesAIWebhooksAndTRA(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	c := s.logIn()
+	paused := func() int {
+		pauses, err := fetch.PausesOf(t.Context(), s.conn.Client(), []string{"sbtjapan.com", "www.sbtjapan.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(pauses)
+	}
+	s.do(c, "site-pause", "sbtjapan.com", "minutes", "5")
+	if paused() != 2 {
+		t.Error("the site is not paused")
+	}
+	s.do(c, "site-resume", "sbtjapan.com")
+	if paused() != 0 {
+		t.Error("the site is paused still")
+	}
+	for _, minutes := range []string{"", "many", "-5"} {
+		got := s.send(c, http.MethodPost, "/console/do/site-pause", url.Values{"about": {"sbtjapan.com"}, "minutes": {minutes}})
+		if got.code != http.StatusUnprocessableEntity || paused() != 0 {
+			t.Errorf("%q minutes: %d", minutes, got.code)
+		}
+	}
+
+	s.do(c, "ai-budget", "", "tokens", "5000")
+	if day, err := ai.ReadBudget(t.Context(), s.conn.Client(), 1, time.Now()); err != nil || day.Limit != 5000 || s.read().AI.Limit != 5000 {
+		t.Errorf("%+v, %v", day, err)
+	}
+
+	owner := s.read().Keys[0].ID
+	const record = `{"id":"wh1","url":"https://hooks.example/secret","state":"verified","disabled":"it answered 410 Gone"}`
+	if err := s.conn.Client().HSet(t.Context(), "webhook:{"+owner+"}", "wh1", record).Err(); err != nil {
+		t.Fatal(err)
+	}
+	s.do(c, "webhook-enable", "wh1")
+	if e, err := webhook.NewStore(s.conn.Client(), nil).Get(t.Context(), owner, "wh1"); err != nil || e.Disabled != "" {
+		t.Errorf("%+v, %v", e, err)
+	}
+	s.do(c, "webhook-retry", "wh1")
+	s.do(c, "breaker-reset", "")
+	s.do(c, "authority-sync", "")
+}
