@@ -19,6 +19,7 @@ func (s *Server) authenticated(next http.Handler) handler {
 		cancel()
 		switch {
 		case errors.Is(err, keys.ErrInvalid):
+			recorderOf(r).refused = key.ID
 			w.Header().Set("WWW-Authenticate", `Bearer realm="Ushuru"`)
 			return errUnauthorized
 		case err != nil:

@@ -171,7 +171,7 @@ func (s *Server) createBatch(
 	if hook, err = s.findOrCreateWebhook(r, id, options.Webhook); err != nil {
 		return nil, hook, err
 	}
-	req := batch.New{ID: id, Owner: recorderOf(r).key.ID, Rows: rows}
+	req := batch.New{ID: id, Owner: recorderOf(r).key.ID, Rows: rows, Origin: recorderOf(r).origin()}
 	req.Options.Webhook, req.Options.Columns = hook.ID, from.Columns
 	if options.Rate != nil {
 		req.Options.Rate = options.Rate.String()

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"ushuru/api/terms"
+	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -16,6 +17,8 @@ type responseRecorder struct {
 	http.ResponseWriter
 
 	id       string
+	refused  string   // id of the key that was refused, if there is one
+	address  string   // of the client
 	key      keys.Key // the caller's, once it is verified
 	route    string   // template of its route; empty until it is matched
 	code     string   // of the error that was responded with, if any
@@ -35,6 +38,9 @@ type responseRecorder struct {
 
 	idempotent *idempotentRequest // nil without an Idempotency-Key
 }
+
+// origin is what the jobs of the request are found by in logs and traces.
+func (rec *responseRecorder) origin() jobs.Origin { return jobs.Origin{Request: rec.id} }
 
 // releasePlace gives the place of a large body back, once the body is not needed.
 func (rec *responseRecorder) releasePlace() {

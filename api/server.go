@@ -26,6 +26,7 @@ import (
 	"ushuru/api/web"
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/fair"
+	"ushuru/pkg/logs"
 	"ushuru/pkg/match"
 	"ushuru/pkg/tra"
 )
@@ -117,11 +118,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !validRequestID.MatchString(rec.id) {
 		rec.id = rand.Text()
 	}
+	rec.address = s.addressOf(r).String()
 	s.commonHeaders(w.Header(), rec.id)
 	if len(r.TransferEncoding) > 0 {
 		w.Header().Set("Connection", "close") // see connlimit.IsAmbiguous
 	}
-	r = r.WithContext(withRecorder(r.Context(), rec))
+	r = r.WithContext(logs.With(withRecorder(r.Context(), rec), "request", rec.id))
 	defer func() {
 		cause := recover()
 		rec.turn.give()
@@ -181,11 +183,15 @@ func (s *Server) log(r *http.Request, rec *responseRecorder, took time.Duration)
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request", rec.id), slog.String("method", r.Method), slog.String("path", web.LoggedPath(r.URL.Path)),
-		slog.Int("status", rec.status), slog.Int64("bytes", rec.written), slog.Duration("took", took),
+		slog.String("method", r.Method), slog.String("path", web.LoggedPath(r.URL.Path)),
+		slog.Int("status", rec.status), slog.Int64("bytes", rec.written), slog.Duration("duration", took),
+		slog.String("address", rec.address),
 	}
 	if rec.key.ID != "" {
 		attrs = append(attrs, slog.String("key", rec.key.ID))
+	}
+	if rec.refused != "" {
+		attrs = append(attrs, slog.String("refused_key", rec.refused))
 	}
 	if rec.job != "" {
 		attrs = append(attrs, slog.String("job", rec.job))

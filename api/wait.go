@@ -38,7 +38,7 @@ func (s *Server) submitAs(
 	rec := recorderOf(r)
 	owner := rec.key.ID
 	requester := tasks.Requester{Owner: owner, Class: class, Query: rec.view(kind).Query(), Attachment: attachment}
-	job, err := s.options.Tasks.Submit(ctx, kind, input, requester)
+	job, err := s.options.Tasks.Submit(jobs.WithOrigin(ctx, rec.origin()), kind, input, requester)
 	if err == nil && attachment != nil && (job.Owner != owner || job.State.Ended()) { // that job does not need it
 		err = s.options.Bytes.Forget(ctx, owner, jobs.AttachmentName(dedupKey))
 	}

@@ -217,7 +217,7 @@ func (f *farSteps) calculate(ctx context.Context, run *farRun, asked ask) error 
 		return err
 	}
 	f.log.Info("authority asked", "job", run.payload.Job, "step", run.payload.Step, "attempt", run.payload.Attempt,
-		"key", run.payload.Key, "duration_ms", time.Since(started).Milliseconds())
+		"key", run.payload.Key, "duration", time.Since(started))
 	return nil
 }
 

@@ -109,7 +109,7 @@ func (d *dispatcher) dispatchShares(ctx context.Context, active []batch.ActiveBa
 		}
 		served = append(served, b.ID)
 		group.Go(func() error {
-			ids, err := d.submitRows(ctx, rows, b.Owner, max(dispatchConcurrency/len(shares), 1))
+			ids, err := d.submitRows(jobs.WithOrigin(ctx, b.Origin), rows, b.Owner, max(dispatchConcurrency/len(shares), 1))
 			err = errors.Join(err, d.batches.SetRowJobs(ctx, b.ID, ids))
 			mu.Lock()
 			defer mu.Unlock()
@@ -285,7 +285,7 @@ func (d *dispatcher) recoverRows(ctx context.Context, b batch.ActiveBatch) error
 	var group errgroup.Group
 	group.SetLimit(dispatchConcurrency)
 	for _, row := range stuck {
-		group.Go(func() error { return d.recoverRow(ctx, row, b.Owner) })
+		group.Go(func() error { return d.recoverRow(jobs.WithOrigin(ctx, b.Origin), row, b.Owner) })
 	}
 	return group.Wait()
 }

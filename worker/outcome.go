@@ -3,6 +3,7 @@ package worker
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -76,4 +77,20 @@ func pageHostOf(job *jobs.Job) string {
 		return ""
 	}
 	return siteOf(input.URL)
+}
+
+// ours are the codes of permanent failures that the operator can do something about: the
+// site or the AI refuses this service, not this request.
+var ours = []string{
+	"internal", "listing_blocked", "sheet_blocked", "sheet_reader_unavailable", "ai_failed", "ai_budget_used_up", "no_ai",
+}
+
+// levelOf returns the level at which a failed step is logged: INFO when that lies in what
+// the caller has asked for, else ERROR.
+func levelOf(err error) slog.Level {
+	failed, ok := errors.AsType[*tasks.StepError](err)
+	if ok && failed.Permanent && !slices.Contains(ours, failed.Code) {
+		return slog.LevelInfo
+	}
+	return slog.LevelError
 }

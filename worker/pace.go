@@ -60,7 +60,7 @@ func (w *Worker) paceOf(ctx context.Context) pace {
 	if shortest < farRoundTrip {
 		return near
 	}
-	w.options.Log.Info("Redis is far away", "round_trip_ms", shortest.Milliseconds())
+	w.options.Log.Info("Redis is far away", "round_trip", shortest)
 	redisx.Gather(w.options.Redis)
 	return pace{
 		far: true, sweep: 30 * time.Second, batches: time.Minute, register: time.Minute,

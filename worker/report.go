@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"ushuru/pkg/ai"
 	"ushuru/pkg/fetch"
@@ -28,10 +29,11 @@ type sheetReader struct {
 	loader *scan.Loader
 	model  *ai.Client // nil without an AI
 	jobs   *jobs.Store
+	log    *slog.Logger
 }
 
 func newSheetReader(o Options) *sheetReader {
-	return &sheetReader{loader: o.Sheets, model: o.AI, jobs: o.Jobs}
+	return &sheetReader{loader: o.Sheets, model: o.AI, jobs: o.Jobs, log: o.Log}
 }
 
 // summarize has the AI read the sheet of a job. Its result serves both languages:
@@ -71,6 +73,7 @@ func (s *sheetReader) file(ctx context.Context, input tasks.ReportInput, job *jo
 	if input.Upload == "" {
 		file, err := s.loader.Fetch(ctx, input.URL, job.Class == jobs.Bulk)
 		if err != nil {
+			logFetch(ctx, s.log, "sheet", err)
 			return nil, sheetFailure(err, job)
 		}
 		return file, nil

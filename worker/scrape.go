@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"ushuru/pkg/cache"
@@ -13,6 +15,7 @@ import (
 	"ushuru/pkg/freight"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/listing"
+	"ushuru/pkg/logs"
 	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
@@ -24,13 +27,14 @@ type scraper struct {
 	client *fetch.Client
 	jobs   *jobs.Store
 	cache  *cache.Cache
+	log    *slog.Logger
 
 	freight  *freight.Store               // nil learns nothing
 	sheetURL func(string) (string, error) // returns the canonical URL of a sheet
 }
 
 func newScraper(o Options) *scraper {
-	return &scraper{o.Fetch, o.Jobs, o.Cache, o.Freight, o.SheetURL}
+	return &scraper{o.Fetch, o.Jobs, o.Cache, o.Log, o.Freight, o.SheetURL}
 }
 
 // reading is a page as it was read: the output of the step, and the sources of its
@@ -106,13 +110,53 @@ func (s *scraper) readUpload(ctx context.Context, input tasks.EstimateInput, job
 func (s *scraper) readFetched(ctx context.Context, input tasks.EstimateInput, job *jobs.Job) (*reading, error) {
 	page, err := s.client.Fetch(ctx, fetch.Request{URL: listing.FetchURL(input.URL), Bulk: job.Class == jobs.Bulk})
 	if err != nil {
+		logFetch(ctx, s.log, "page", err)
 		return nil, err
 	}
 	got, err := readPage(page)
+	if err != nil {
+		s.logPage(ctx, page, err)
+	}
 	if err == nil && s.freight != nil {
 		s.freight.ObserveListing(input.URL, got.Scraped.Car)
 	}
 	return got, err
+}
+
+// logPage logs a page that was fetched and cannot be read. Its first bytes are in the log of
+// pages that may have been another's, such as that of a gate.
+func (s *scraper) logPage(ctx context.Context, page *fetch.Page, err error) {
+	code := ""
+	if failed, ok := errors.AsType[*fetch.Error](err); ok {
+		code = failed.Code
+	}
+	level := slog.LevelInfo
+	if slices.Contains(ours, code) || page.Status >= http.StatusInternalServerError {
+		level = slog.LevelError
+	}
+	s.log.Log(ctx, level, "page cannot be read", "call", "page", "status", page.Status, "code", code, "cause", cause(err),
+		"answer", logs.Excerpt(page.Body))
+}
+
+// logFetch logs a page or a sheet that could not be fetched, unless no request was sent.
+func logFetch(ctx context.Context, log *slog.Logger, call string, err error) {
+	failed, ok := errors.AsType[*fetch.Error](err)
+	if !ok || failed.Code == fetch.HostBusy || log == nil {
+		return
+	}
+	level := slog.LevelInfo
+	if failed.Retryable {
+		level = slog.LevelError
+	}
+	log.Log(ctx, level, "site cannot be fetched", "call", call, "code", failed.Code, "cause", cause(err), "retry_after", failed.Wait)
+}
+
+// cause returns the private cause of an error, else its text.
+func cause(err error) string {
+	if failed, ok := errors.AsType[*fetch.Error](err); ok && failed.Cause != nil {
+		return failed.Cause.Error()
+	}
+	return err.Error()
 }
 
 // readPage reads a page, fetched or sent.

@@ -17,6 +17,7 @@ import (
 
 	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/logs"
 	"ushuru/pkg/match"
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/plainjson"
@@ -114,7 +115,7 @@ func (s *stepHandler) ProcessTask(ctx context.Context, task *asynq.Task) error {
 			log.Info("step postponed: outputs that it needs were lost", "step", payload.Step)
 			return s.retryWrite(ctx, func(ctx context.Context) error { return s.engine.Postpone(ctx, job, payload.Step, claim) })
 		}
-		log = log.With("kind", job.Kind, "site", siteOf(payload.URL), "key", job.Owner)
+		log = log.With("kind", job.Kind, "site", siteOf(payload.URL), "key", job.Owner, "request", job.Origin.Request)
 		return s.runClaimed(ctx, task.Type(), job, payload, claim, log)
 	case jobs.AlreadyDone, jobs.JobEnded, jobs.Stale, jobs.NotFound:
 	}
@@ -200,7 +201,7 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 		early = s.runEarly(ctx, run.taskType, run.step, job, output)
 	}
 	all := time.Since(started)
-	log = log.With("duration_ms", all.Milliseconds())
+	log = log.With("duration", all)
 	retries := job.Steps[run.step].Retries
 	delay := backoff(retries, err)
 	switch {
@@ -218,11 +219,7 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 		return nil, s.retryWrite(ctx, func(ctx context.Context) error { return s.engine.Advance(ctx, job.ID) })
 	case isFinal(ctx, run.taskType, job, retries, delay, err):
 		failure := tasks.JobError(err)
-		level := slog.LevelError
-		if failed, ok := errors.AsType[*tasks.StepError](err); ok && failed.Permanent {
-			level = slog.LevelInfo // the operator cannot help with a page that is not a listing
-		}
-		log.Log(ctx, level, "step failed", "code", failure.Code, "retries", retries, "error", err)
+		log.Log(ctx, levelOf(err), "step failed", "code", failure.Code, "retries", retries, "error", err)
 		s.countRun(run, metrics.Failed, err, took)
 		defer s.stopAsking(ctx, run, true)
 		return nil, s.retryWrite(ctx, func(ctx context.Context) error {
@@ -357,6 +354,9 @@ func (s *stepHandler) runStep(
 	}
 	var watching sync.WaitGroup
 	defer watching.Wait()
+	_, name, _ := strings.Cut(taskType, ":")
+	ctx = logs.With(ctx, "job", job.ID, "kind", job.Kind, "step", name, "site", pageHostOf(job), "key", job.Owner,
+		"request", job.Origin.Request)
 	ctx, stop := context.WithCancelCause(fair.WithOwner(ctx, job.Owner))
 	defer stop(nil)
 	if s.hub != nil {

@@ -25,6 +25,7 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/freight"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/logs"
 	"ushuru/pkg/match"
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/stat"
@@ -348,10 +349,10 @@ func orDefault[T int | time.Duration](value, fallback T) T {
 // asynqLog writes asynq's log to ours.
 type asynqLog struct{ log *slog.Logger }
 
-func (l asynqLog) Debug(args ...any) { l.log.Debug(fmt.Sprint(args...), "from", "asynq") }
-func (l asynqLog) Info(args ...any)  { l.log.Info(fmt.Sprint(args...), "from", "asynq") }
-func (l asynqLog) Warn(args ...any)  { l.log.Warn(fmt.Sprint(args...), "from", "asynq") }
-func (l asynqLog) Error(args ...any) { l.log.Error(fmt.Sprint(args...), "from", "asynq") }
+func (l asynqLog) Debug(args ...any) { l.log.Debug(fmt.Sprint(args...), "from", logs.Asynq) }
+func (l asynqLog) Info(args ...any)  { l.log.Info(fmt.Sprint(args...), "from", logs.Asynq) }
+func (l asynqLog) Warn(args ...any)  { l.log.Warn(fmt.Sprint(args...), "from", logs.Asynq) }
+func (l asynqLog) Error(args ...any) { l.log.Error(fmt.Sprint(args...), "from", logs.Asynq) }
 
 // Fatal ends the process, as asynq's interface requires.
 func (l asynqLog) Fatal(args ...any) {

@@ -96,8 +96,8 @@ func (c *Client) askAll(ctx context.Context, q *Question, read func(string) erro
 		if failure == nil {
 			return total, nil
 		}
-		c.log.WarnContext(ctx, "an AI endpoint gave no good answer", "question", q.Name, "endpoint", e.name,
-			"kind", failure.Kind, "status", failure.Status, "message", failure.Message)
+		c.log.WarnContext(ctx, "an AI endpoint gave no good answer", "call", q.Name, "endpoint", e.name,
+			"error_kind", string(failure.Kind), "status", failure.Status, "cause", failure.Message, "answer", failure.excerpt)
 		failures = append(failures, failure)
 	}
 	return total, sum(failures)

@@ -46,6 +46,8 @@ type Error struct {
 	Message    string // ours, perhaps with what a server says of a rejected request
 
 	Others []*Error // what the other endpoints said
+
+	excerpt string // the first bytes of the answer of a server that failed, for the log only
 }
 
 // Error returns the message, with the endpoint and the kind.

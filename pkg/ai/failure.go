@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	openai "github.com/sashabaranov/go-openai"
+
+	"ushuru/pkg/logs"
 )
 
 // fail returns an error of this endpoint.
@@ -49,9 +51,22 @@ func (e *endpoint) failure(ctx context.Context, err error, header http.Header) *
 	default:
 		failure = e.fail(Unavailable, "no connection, or it broke")
 	}
-	failure.Status = status
+	failure.Status, failure.excerpt = status, e.excerpt(err, message)
 	failure.RetryAfter = retryAfter(header, e.now())
 	return failure
+}
+
+// excerpt returns the first bytes of what a server answered, without the key.
+func (e *endpoint) excerpt(err error, message string) string {
+	body := []byte(message)
+	if request, ok := errors.AsType[*openai.RequestError](err); ok && len(request.Body) > 0 {
+		body = request.Body
+	}
+	text := string(body)
+	if e.Key != "" {
+		text = strings.ReplaceAll(text, string(e.Key), redacted)
+	}
+	return logs.Excerpt([]byte(secretPattern.ReplaceAllString(text, redacted)))
 }
 
 // otherMessage reads the errors of servers that have not the shape of OpenAI's:

@@ -15,6 +15,7 @@ import (
 	"ushuru/pkg/cost"
 	"ushuru/pkg/freight"
 	"ushuru/pkg/listing/sites"
+	"ushuru/pkg/logs"
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/seal"
@@ -83,10 +84,13 @@ func New(o Options) (*App, error) {
 			return nil, err
 		}
 	}
+	quiet, endWatch := logs.Watch(o.Redis.Client(), o.Log, isRedisAway)
+	o.Log = quiet
 	a := &App{
 		options: o, log: o.Log, failed: make(chan error, 1),
 		stat: stat.NewRecorder(stat.Options{Redis: o.Redis.Client(), SiteOf: sites.HostOf}),
 	}
+	a.opened.Add(endWatch)
 	a.metrics = a.newMetrics()
 	a.stores = newStores(o.Redis.Client(), o.Secrets, o.Log, a.metrics)
 	if o.LearnFreight {
@@ -126,6 +130,7 @@ func (a *App) Start(ctx context.Context) error {
 }
 
 func (a *App) start(ctx context.Context) error {
+	a.logStart()
 	if err := a.startAdmin(ctx); err != nil {
 		return err
 	}

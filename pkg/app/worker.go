@@ -120,9 +120,6 @@ func (a *App) addAI(options *worker.Options, o WorkerOptions) error {
 		return err
 	}
 	a.opened.Add(model.Close)
-	for _, e := range o.AI.Endpoints {
-		a.log.Info("AI configured", "base_url", e.BaseURL, "model", e.Model)
-	}
 	options.AI, options.Match = model, match.Options{Chooser: match.NewAIChooser(model), Runs: o.AIRuns}
 	return nil
 }

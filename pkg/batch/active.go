@@ -23,7 +23,8 @@ type ActiveBatch struct {
 	Running int // likewise
 	Parked  int // running ones that take no place in the window now
 	Ended   bool
-	Missing bool // not yet created, or expired
+	Missing bool        // not yet created, or expired
+	Origin  jobs.Origin // of the request that created it
 
 	lastServed float64 // ms since 1970
 }
@@ -44,7 +45,7 @@ func (s *Store) ListActive(ctx context.Context) ([]ActiveBatch, error) {
 	fields, parked := make([]*redis.SliceCmd, len(listed)), make([]*redis.IntCmd, len(listed))
 	for i, entry := range listed {
 		id, _ := entry.Member.(string)
-		fields[i] = pipe.HMGet(ctx, keysOf(id)[keyHash], "owner", "waiting", "running", "ended")
+		fields[i] = pipe.HMGet(ctx, keysOf(id)[keyHash], "owner", "waiting", "running", "ended", "origin")
 		parked[i] = pipe.ZCount(ctx, keysOf(id)[keyParked], now, "+inf")
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
@@ -57,6 +58,7 @@ func (s *Store) ListActive(ctx context.Context) ([]ActiveBatch, error) {
 			Waiting int    `redis:"waiting"`
 			Running int    `redis:"running"`
 			Ended   string `redis:"ended"`
+			Origin  string `redis:"origin"`
 		}
 		if err := fields[i].Scan(&found); err != nil {
 			return nil, fmt.Errorf("batch: %v: %w", entry.Member, err)
@@ -67,6 +69,7 @@ func (s *Store) ListActive(ctx context.Context) ([]ActiveBatch, error) {
 			Parked: min(int(parked[i].Val()), found.Running),
 			Ended:  found.Ended != "", Missing: found.Owner == "", lastServed: entry.Score,
 		}
+		_ = json.Unmarshal([]byte(found.Origin), &active[i].Origin) // batches of earlier versions have none
 	}
 	return active, nil
 }

@@ -115,6 +115,7 @@ type New struct {
 	ID      string // from NewID, or "". An existing batch with this id is returned unchanged
 	Owner   string // id of the API key
 	Options Options
+	Origin  jobs.Origin // of the request
 	Rows    []Row
 }
 

@@ -49,10 +49,10 @@ end
 `
 
 // scriptCreate creates a batch whose rows are written.
-// ARGV: meta, owner, states, number of waiting rows.
+// ARGV: meta, owner, states, number of waiting rows, origin as JSON.
 var scriptCreate = redis.NewScript(luaBatch + `
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call('HSET', KEYS[1], 'meta', ARGV[1], 'owner', ARGV[2], 'waiting', ARGV[4], 'running', 0, 'done', 0, 'next', 0)
+redis.call('HSET', KEYS[1], 'meta', ARGV[1], 'owner', ARGV[2], 'waiting', ARGV[4], 'running', 0, 'done', 0, 'next', 0, 'origin', ARGV[5])
 redis.call('SET', KEYS[2], ARGV[3])
 persist()
 return 1

@@ -103,7 +103,11 @@ func (s *Store) Create(ctx context.Context, n New) (*Batch, error) {
 		return nil, err
 	}
 	waiting := strings.Count(states, "w")
-	if err := scriptCreate.Run(ctx, s.redis, keys, head, n.Owner, states, waiting).Err(); err != nil {
+	origin, err := json.Marshal(n.Origin)
+	if err != nil {
+		return nil, fmt.Errorf("batch: %w", err)
+	}
+	if err := scriptCreate.Run(ctx, s.redis, keys, head, n.Owner, states, waiting, origin).Err(); err != nil {
 		return nil, err
 	}
 	return s.Get(ctx, id)

@@ -125,7 +125,7 @@ func TestAnEstimateWithoutAChassisCodeAsksTheAI(t *testing.T) {
 				t.Errorf("the order reached the model: %s", last)
 			}
 			stop()
-			if strings.Contains(log.String(), "topsecret") || !strings.Contains(log.String(), "AI configured") {
+			if strings.Contains(log.String(), "topsecret") || !strings.Contains(log.String(), "ai_models") {
 				t.Errorf("the log: %s", log.String())
 			}
 		})

@@ -17,6 +17,7 @@ import (
 	"ushuru/pkg/cli/caller"
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/cli/operator"
+	"ushuru/pkg/logs"
 )
 
 // Streams are the standard streams of the process.
@@ -106,7 +107,7 @@ func execute(args []string, r *run) (status int) {
 	if err != nil {
 		return fail(r.Streams, console.ExitUsage, fmt.Errorf("%w\nRun \"ushuru --help\" for the usage", err))
 	}
-	r.common, r.log = root.Common, newLog(r.Err, root.LogLevel)
+	r.common, r.log = root.Common, logs.New(r.Err, logs.Options{Level: root.LogLevel, Text: root.LogFormat == "text"})
 	redis.SetLogger(redisLog{r.log})
 	r.warnSecretFlags(parsed)
 	shared := &console.Console{Streams: r.Streams, Ctx: r.ctx}

@@ -33,8 +33,9 @@ type Secret = console.Secret
 
 // Common are the settings of every command.
 type Common struct {
-	Env      string `env:"USHURU_ENV" enum:"development,production" default:"development" help:"production refuses the embedded Redis, the demo and pages on this machine."`
-	LogLevel string `env:"LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"Minimum log level."`
+	Env       string `env:"USHURU_ENV" enum:"development,production" default:"development" help:"production refuses the embedded Redis, the demo and pages on this machine."`
+	LogLevel  string `env:"LOG_LEVEL" enum:"debug,info,warn,error" default:"info" help:"Minimum log level."`
+	LogFormat string `env:"LOG_FORMAT" enum:"json,text" default:"json" help:"Form of the log: json lines, or text for a terminal."`
 }
 
 func (c Common) production() bool { return c.Env == "production" }

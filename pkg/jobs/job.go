@@ -98,6 +98,7 @@ type Job struct {
 	Children          map[string]Child           // by name
 	RequestedByCaller bool                       // not only by other jobs and batches
 	Attached          bool                       // it has an attachment until it ends
+	Origin            Origin                     // of the request that created it
 	Kept              int64                      // bytes of its result or error in the record
 	Result            json.RawMessage            // once succeeded
 	Error             *Error                     // once failed

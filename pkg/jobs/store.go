@@ -66,6 +66,7 @@ type meta struct {
 	Created  time.Time       `json:"created"`
 	Deadline time.Time       `json:"deadline"`
 	Attached bool            `json:"attached,omitempty"`
+	Origin   Origin          `json:"origin,omitzero"`
 }
 
 // DedupKey returns the hash under which equal inputs of a kind share one job. The
@@ -81,9 +82,10 @@ func DedupKey(kind string, input json.RawMessage) string {
 // those that a new job begins with.
 func (s *Store) Create(ctx context.Context, n New, steps ...string) (job *Job, joined bool, err error) {
 	job = newJob(n)
+	job.Origin = OriginOf(ctx)
 	data, err := json.Marshal(meta{
 		job.Kind, job.Class, job.Owner, job.Input, job.DedupKey, job.Created, job.Deadline,
-		job.Attached,
+		job.Attached, job.Origin,
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("jobs: input: %w", err)
@@ -249,7 +251,7 @@ func parse(id string, fields map[string]string) (*Job, error) {
 	}
 	job := &Job{
 		ID: id, Kind: m.Kind, Class: m.Class, Owner: m.Owner, Input: m.Input, DedupKey: m.DedupKey,
-		Created: m.Created, Deadline: m.Deadline, Attached: m.Attached,
+		Created: m.Created, Deadline: m.Deadline, Attached: m.Attached, Origin: m.Origin,
 		Kept:  int64(len(fields["result"]) + len(fields["error"])),
 		State: State(fields["state"]), Ended: millis(fields["ended"]),
 		Steps: map[string]Step{}, Outputs: map[string]json.RawMessage{}, RequestedByCaller: fields["asked"] != "",

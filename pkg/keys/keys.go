@@ -76,15 +76,19 @@ type Store struct{ redis redis.UniversalClient }
 // NewStore returns a Store on a Redis connection, which the caller closes.
 func NewStore(client redis.UniversalClient) *Store { return &Store{client} }
 
-// Verify returns the record of a valid key, or ErrInvalid. It makes one read, and
+// Verify returns the record of a valid key, or ErrInvalid, with the id of a key that was
+// valid, for the log. It makes one read, and
 // none when the key is malformed.
 func (s *Store) Verify(ctx context.Context, plain string) (Key, error) {
 	if !wellFormed(plain) {
 		return Key{}, ErrInvalid
 	}
 	key, _, err := s.read(ctx, hashOf(plain))
-	if errors.Is(err, redis.Nil) || err == nil && !key.IsValid(time.Now()) {
+	switch {
+	case errors.Is(err, redis.Nil):
 		return Key{}, ErrInvalid
+	case err == nil && !key.IsValid(time.Now()):
+		return Key{ID: key.ID}, ErrInvalid
 	}
 	return key, err
 }

@@ -216,11 +216,31 @@ func callOnce[T any](
 		if a.options.OnCall != nil {
 			a.options.OnCall(name, took, err)
 		}
+		a.logCall(ctx, name, took, err)
 		a.recordRefusal(ctx, name, err)
 		a.recordCall(ctx, took, err) // after the breaker has counted the call
 	}
 	typed, _ := result.(T)
 	return typed, took, err
+}
+
+// logCall logs a call that failed. That the authority has no such vehicle is an answer, to
+// the caller's question.
+func (a *Authority) logCall(ctx context.Context, name string, took time.Duration, err error) {
+	failed, ok := errors.AsType[*Error](err)
+	if !ok {
+		return
+	}
+	level := slog.LevelError
+	if failed.Kind == NoSuchVehicle {
+		level = slog.LevelInfo
+	}
+	cause := ""
+	if failed.cause != nil {
+		cause = failed.cause.Error()
+	}
+	a.options.Log.Log(ctx, level, "call to TRA's calculator failed", "call", name, "error_kind", string(failed.Kind),
+		"status", failed.Status, "cause", cause, "answer", failed.excerpt, "retry_after", failed.RetryAfter, "duration", took)
 }
 
 // recordRefusal pauses this process when the authority refused its call, and ends

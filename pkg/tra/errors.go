@@ -67,7 +67,7 @@ func (e *Error) Temporary() bool { return e.Kind == Unavailable }
 func (e *Error) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.String("kind", string(e.Kind)), slog.String("call", e.Call), slog.Int("status", e.Status),
-		slog.Duration("retryAfter", e.RetryAfter), slog.String("answer", e.excerpt),
+		slog.Duration("retry_after", e.RetryAfter), slog.String("answer", e.excerpt),
 	}
 	if e.cause != nil {
 		attrs = append(attrs, slog.String("cause", e.cause.Error()))

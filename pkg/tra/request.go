@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ushuru/pkg/logs"
 )
 
 // param is one parameter of a query, whose order is kept.
@@ -125,4 +127,4 @@ func certificates(file string) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-func excerpt(body []byte) string { return fmt.Sprintf("%.200q", body) }
+func excerpt(body []byte) string { return logs.Excerpt(body) }

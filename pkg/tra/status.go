@@ -65,6 +65,7 @@ func (a *Authority) Probe(ctx context.Context) (Status, error) {
 	if kindOf(err) == "" && err != nil {
 		return Status{}, err // the caller's context ended
 	}
+	a.logCall(ctx, callMakes, took, err)
 	a.recordRefusal(ctx, callMakes, err)
 	if err := a.writeStatus(ctx, took, err); err != nil {
 		return Status{}, err

@@ -200,7 +200,7 @@ func (s *Sender) conclude(
 		delays = delays[:min(len(delays), verificationAttempts-1)]
 	}
 	log := s.Log.With("delivery", d.ID, "webhook", d.Endpoint, "event", d.Event, "status", attempt.Status,
-		"duration_ms", attempt.Millis)
+		"duration", time.Duration(attempt.Millis)*time.Millisecond)
 	d.Tries++
 	switch {
 	case attempt.Error == "" && attempt.Status >= 200 && attempt.Status < 300:
