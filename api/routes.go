@@ -26,11 +26,7 @@ func (s *Server) routes() error {
 	v1.Handle("/v1/compare", methods{http.MethodPost: s.withAITokens(idempotent(s.postCompare))})
 	v1.Handle("/v1/condition-report", methods{http.MethodPost: s.withAITokens(idempotent(s.postReport))})
 	v1.Handle("/v1/condition-report/{id:[0-9a-f]{32}}/map.svg", methods{http.MethodGet: s.getDamageMap})
-	const job = "/v1/jobs/{id:[0-9A-Za-z]{1,64}}"
-	v1.Handle(job, methods{http.MethodGet: s.getJob, http.MethodDelete: s.deleteJob})
-	v1.Handle("/v1/jobs", methods{http.MethodGet: s.listJobs})
-	v1.Handle(job+"/retry", methods{http.MethodPost: idempotent(s.retryJob)})
-	v1.Handle(job+"/events", methods{http.MethodGet: s.jobEvents})
+	s.routeJobs(v1)
 	v1.Handle("/v1/batches", methods{http.MethodGet: s.listBatches, http.MethodPost: idempotent(s.postBatch)})
 	const batch = "/v1/batches/{id:[0-9A-Za-z]{1,64}}"
 	v1.Handle(batch, methods{http.MethodGet: s.getBatch, http.MethodDelete: s.cancelBatch})
@@ -61,4 +57,13 @@ func (s *Server) routes() error {
 	s.router.Handle(monitoringPath, s.ui)
 	s.router.PathPrefix(monitoringPath + "/").Handler(s.ui)
 	return s.registerConsole()
+}
+
+// routeJobs adds the endpoints of jobs.
+func (s *Server) routeJobs(v1 *mux.Router) {
+	const job = "/v1/jobs/{id:[0-9A-Za-z]{1,64}}"
+	v1.Handle(job, methods{http.MethodGet: s.getJob, http.MethodDelete: s.deleteJob})
+	v1.Handle("/v1/jobs", methods{http.MethodGet: s.listJobs})
+	v1.Handle(job+"/retry", methods{http.MethodPost: idempotent(s.retryJob)})
+	v1.Handle(job+"/events", methods{http.MethodGet: s.jobEvents})
 }

@@ -246,7 +246,8 @@ func (*xlsxTable) Discard() {}
 // Close sends the rest of the workbook.
 func (t *xlsxTable) Close() error {
 	t.writeTotals()
-	_, _ = fmt.Fprintf(t.sheet, `</sheetData><autoFilter ref="A1:%s%d"/>%s</worksheet>`, t.names[len(t.names)-1], t.row, paperWide)
+	_, _ = fmt.Fprintf(t.sheet, `</sheetData><autoFilter ref="A1:%s%d"/>`, t.names[len(t.names)-1], t.row)
+	_, _ = t.sheet.WriteString(paperWide + "</worksheet>")
 	if err := errors.Join(t.writeNotes(), t.writePicture()); err != nil {
 		return err
 	}

@@ -163,8 +163,12 @@ func (c *Quote) request() (request client.QuoteRequest, err error) {
 		name, text string
 		into       **money.Number
 	}{
-		{"fobPriceUSD", c.FOB, &request.FOBPriceUSD}, {"cfPriceUSD", c.CF, &request.CFPriceUSD}, {"m3", c.M3, &request.M3},
-		{"fobPriceJPY", c.FOBYen, &request.FOBPriceJPY}, {"cfPriceJPY", c.CFYen, &request.CFPriceJPY}, {"jpyPerUSD", c.JPYPerUSD, &request.JPYPerUSD},
+		{"fobPriceUSD", c.FOB, &request.FOBPriceUSD},
+		{"cfPriceUSD", c.CF, &request.CFPriceUSD},
+		{"m3", c.M3, &request.M3},
+		{"fobPriceJPY", c.FOBYen, &request.FOBPriceJPY},
+		{"cfPriceJPY", c.CFYen, &request.CFPriceJPY},
+		{"jpyPerUSD", c.JPYPerUSD, &request.JPYPerUSD},
 	} {
 		if *number.into, err = numberFlag(number.name, number.text); err != nil {
 			return request, err

@@ -31,13 +31,14 @@ func (c *JobsList) Run(r *console.Console) error {
 		if err != nil {
 			return err
 		}
-		return console.List(r.Streams, c.Format, all, "ID\tKIND\tSTATE\tCREATED\tENDED\tABOUT\tERROR", func(j *client.ListedJob) []string {
-			code := ""
-			if j.Error != nil {
-				code = j.Error.Code
-			}
-			return []string{j.ID, j.Kind, j.State, console.Time(j.Created), console.Time(j.Ended), about(j), code}
-		})
+		return console.List(r.Streams, c.Format, all, "ID\tKIND\tSTATE\tCREATED\tENDED\tABOUT\tERROR",
+			func(j *client.ListedJob) []string {
+				code := ""
+				if j.Error != nil {
+					code = j.Error.Code
+				}
+				return []string{j.ID, j.Kind, j.State, console.Time(j.Created), console.Time(j.Ended), about(j), code}
+			})
 	})
 }
 
