@@ -40,7 +40,7 @@ const (
 // has the endpoints that the former call.
 func (s *Server) registerPages(v1 http.Handler) error {
 	pages, err := web.New(web.Options{
-		API: s.forVisitors(v1), Redis: s.options.Redis, Watch: s.options.Hub.Watch, Address: s.addressOf,
+		API: s.forVisitors(v1), Keyed: s.forKeys(v1), Redis: s.options.Redis, Watch: s.options.Hub.Watch, Address: s.addressOf,
 		Costs: s.knownCosts, Picture: s.picture, BaseURL: s.options.Page.BaseURL, Simulated: s.options.Simulated,
 		Draining: s.draining, Log: s.options.Log,
 	})
@@ -72,6 +72,17 @@ func (s *Server) forVisitors(v1 http.Handler) http.Handler {
 			return err
 		}
 		v1.ServeHTTP(rec, r)
+		return nil
+	})
+}
+
+// forKeys serves endpoints to those who have logged in on a page with their API key.
+func (s *Server) forKeys(v1 http.Handler) http.Handler {
+	authenticated := s.authenticated(v1)
+	return handler(func(w http.ResponseWriter, r *http.Request) error {
+		rec := &responseRecorder{ResponseWriter: w, id: "page"}
+		defer rec.releasePlace()
+		authenticated.ServeHTTP(rec, r.WithContext(withRecorder(r.Context(), rec)))
 		return nil
 	})
 }

@@ -25,10 +25,11 @@ import (
 	"ushuru/pkg/message"
 )
 
-// Options are the parts and settings of Pages. API, Redis, Watch, Address, Costs and
+// Options are the parts and settings of Pages. API, Keyed, Redis, Watch, Address, Costs and
 // Picture are required.
 type Options struct {
 	API   http.Handler          // the endpoints under /v1/, for a visitor without a key
+	Keyed http.Handler          // the same, for requests with an API key
 	Redis redis.UniversalClient // holds what the addresses of answers lead to
 	// Watch sends when a job may have changed, until unsubscribe is called.
 	Watch func(job string) (changed <-chan struct{}, unsubscribe func())
@@ -56,12 +57,13 @@ type Pages struct {
 	visitors visitors
 	uploads  *fair.Places // of pages that arrive
 	streams  places
+	tables   places // that arrive
 }
 
 // New reads the embedded templates and assets.
 func New(o Options) (*Pages, error) {
-	if o.API == nil || o.Redis == nil || o.Watch == nil || o.Address == nil || o.Costs == nil || o.Picture == nil {
-		return nil, errors.New("web: options without API, Redis, Watch, Address, Costs or Picture")
+	if o.API == nil || o.Keyed == nil || o.Redis == nil || o.Watch == nil || o.Address == nil || o.Costs == nil || o.Picture == nil {
+		return nil, errors.New("web: options without API, Keyed, Redis, Watch, Address, Costs or Picture")
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.Draining == nil {
@@ -113,6 +115,7 @@ func (p *Pages) Register(router *mux.Router) {
 	for _, kind := range kinds {
 		router.PathPrefix("/" + kind + "/").Handler(p.page(p.notFound)).Methods(get...)
 	}
+	p.registerLots(router)
 	router.Handle("/static/{name}", p.assets).Methods(get...)
 	router.Handle("/manifest.webmanifest", http.HandlerFunc(p.serveManifest)).Methods(get...)
 }

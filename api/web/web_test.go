@@ -28,7 +28,7 @@ func served(t *testing.T, api http.HandlerFunc) (*Pages, http.Handler) {
 	}
 	t.Cleanup(func() { _ = conn.Close() })
 	pages, err := New(Options{
-		API: api, Redis: conn.Client(),
+		API: api, Keyed: api, Redis: conn.Client(),
 		Watch:   func(string) (<-chan struct{}, func()) { return nil, func() {} },
 		Address: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },
 		Picture: func(context.Context, string, func(context.Context) error) ([]byte, error) { return nil, ErrNoPicture },

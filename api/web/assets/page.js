@@ -43,6 +43,9 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   };
 }
 
+const soon = document.querySelector("[data-reload]");
+if (soon) setTimeout(() => location.reload(), 1000 * soon.dataset.reload);
+
 // A picture that is not there yet may come later.
 for (const image of document.querySelectorAll(".pictures img")) {
   let tries = 3;

@@ -1,0 +1,163 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/gorilla/mux"
+
+	"ushuru/pkg/message"
+	"ushuru/pkg/vehicle"
+)
+
+// lotRows is how many rows a page of a batch shows.
+const lotRows = 50
+
+// lotPage is the page of a batch.
+type lotPage struct {
+	Batch lotBatch
+	Rows  []lotResult
+	Sort  string
+	Sorts []string // orders that make sense
+	Next  string   // address of the rows that follow
+	First string   // address of the first rows, unless they are shown
+}
+
+// States returns the states that rows have, in the order of their life.
+func (l lotPage) States() []string {
+	all := []string{"waiting", "running", "succeeded", "failed", "rejected", "cancelled"}
+	return slices.DeleteFunc(all, func(state string) bool { return l.Batch.Counts[state] == 0 })
+}
+
+// lotResult is a row of a batch with its outcome.
+type lotResult struct {
+	lotRow
+
+	State    string            `json:"state"`
+	SameAs   int               `json:"sameAs"`
+	Failure  *vehicle.Error    `json:"error"`
+	Estimate *vehicle.Estimate `json:"estimate"`
+
+	lang string
+}
+
+// Title returns what names the row: the car, as far as it is known.
+func (l lotResult) Title() string {
+	if l.Estimate != nil {
+		return nameOf(l.Estimate.Car)
+	}
+	return l.Name()
+}
+
+// Facts returns what else is known of the car.
+func (l lotResult) Facts() string {
+	if l.Estimate == nil {
+		return ""
+	}
+	return factsOf(l.Estimate.Car, l.lang)
+}
+
+// Link returns the address of the listing; "" when it is none that a browser may follow.
+func (l lotResult) Link() string { return followable(l.URL) }
+
+// Total returns the cost on the road; nil when it is not known.
+func (l lotResult) Total() *vehicle.Sum {
+	if l.Estimate == nil || l.Estimate.Summary == nil {
+		return nil
+	}
+	return l.Estimate.Summary.OnTheRoad
+}
+
+// Taxes returns the sum without the price of the car, when that is all that is known.
+func (l lotResult) Taxes() *vehicle.Sum {
+	if l.Estimate == nil || l.Estimate.Summary == nil {
+		return nil
+	}
+	return l.Estimate.Summary.PortAndTaxesOnly
+}
+
+// HighestPrice returns the highest price at which the car meets the target of the batch;
+// nil without one.
+func (l lotResult) HighestPrice() *int64 {
+	if l.Estimate == nil || l.Estimate.MaxPrice == nil || l.Estimate.MaxPrice.FOB == nil {
+		return nil
+	}
+	return l.Estimate.MaxPrice.FOB.Likely
+}
+
+// Why returns why the row has no result.
+func (l lotResult) Why() message.Text {
+	if l.Failure == nil {
+		return message.Text{}
+	}
+	return textOf(noticeOf(*l.Failure))
+}
+
+// lot responds with the progress of a batch and with its rows.
+func (p *Pages) lot(w http.ResponseWriter, r *http.Request) error {
+	s, err := p.sessionOf(r)
+	if err == nil {
+		err = p.renderLot(w, r, s)
+	}
+	return p.withoutSession(w, r, err)
+}
+
+func (p *Pages) renderLot(w http.ResponseWriter, r *http.Request, s session) error {
+	id := mux.Vars(r)["id"]
+	view := lotPage{Sorts: []string{"", "onTheRoad"}}
+	if err := p.getKeyed(r.Context(), s, "/v1/batches/"+id, &view.Batch); err != nil {
+		return err
+	}
+	if view.Batch.Options.Target != nil {
+		view.Sorts = append(view.Sorts, "maxPrice", "margin")
+	}
+	asked := r.URL.Query()
+	if sort := asked.Get("sort"); slices.Contains(view.Sorts, sort) {
+		view.Sort = sort
+	}
+	query := url.Values{"format": {"json"}, "limit": {strconv.Itoa(lotRows)}}
+	if view.Sort != "" {
+		query.Set("sort", view.Sort)
+	}
+	if from, err := strconv.Atoi(asked.Get("from")); err == nil && from > 0 {
+		query.Set("cursor", strconv.Itoa(from))
+		view.First = lotAddress(id, view.Sort, "")
+	}
+	var got struct {
+		Results []lotResult `json:"results"`
+		Next    string      `json:"next"`
+	}
+	if err := p.getKeyed(r.Context(), s, "/v1/batches/"+id+"/results?"+query.Encode(), &got); err != nil {
+		return err
+	}
+	lang := p.language(w, r)
+	for i := range got.Results {
+		got.Results[i].lang = lang
+	}
+	view.Rows = got.Results
+	if got.Next != "" {
+		view.Next = lotAddress(id, view.Sort, got.Next)
+	}
+	shown := screen{Name: "lot", Title: "lots.batch", Body: view}
+	if view.Batch.Runs() {
+		shown.Again = reloadLots
+	}
+	return p.render(w, r, http.StatusOK, shown)
+}
+
+// lotAddress returns the address of rows of a batch.
+func lotAddress(id, sort, from string) string {
+	query := url.Values{}
+	if sort != "" {
+		query.Set("sort", sort)
+	}
+	if from != "" {
+		query.Set("from", from)
+	}
+	if len(query) == 0 {
+		return pathLots + "/" + id
+	}
+	return pathLots + "/" + id + "?" + query.Encode()
+}

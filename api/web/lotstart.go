@@ -1,0 +1,321 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"ushuru/api/problem"
+	"ushuru/pkg/message"
+	"ushuru/pkg/pack"
+	"ushuru/pkg/vehicle"
+)
+
+const (
+	// maxUpload allows for the form around the file.
+	maxUpload     = maxLotsFile + 16<<10
+	uploadTimeout = time.Minute
+	// maxUploads is how many tables are received at once, and maxSessionUploads those of
+	// one key.
+	maxUploads        = 8
+	maxSessionUploads = 2
+
+	// tableTTL is how long a table waits to be started. A key has one.
+	tableTTL = 30 * time.Minute
+
+	maxFileName  = 100 // characters of it that are shown
+	shownProblem = 10  // rows with a problem that are shown
+)
+
+// lotTable is a table that was sent and not started yet.
+//
+//	page:table:<session>   hash: name, data (packed)
+type lotTable struct {
+	name string
+	data []byte
+}
+
+// sum names the content, so that no other is started than what was seen.
+func (t lotTable) sum() string {
+	sum := sha256.Sum256(t.data)
+	return hex.EncodeToString(sum[:])
+}
+
+func keyTable(s session) string { return "page:table:" + s.id }
+
+// putTable keeps the table of a session until it is started.
+func (p *Pages) putTable(parent context.Context, s session, table lotTable) error {
+	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	defer cancel()
+	pipe := p.options.Redis.Pipeline()
+	pipe.Del(ctx, keyTable(s))
+	pipe.HSet(ctx, keyTable(s), "name", table.name, "data", pack.Pack(table.data))
+	pipe.Expire(ctx, keyTable(s), tableTTL)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return errRedis(err)
+	}
+	return nil
+}
+
+var errNoTable = problem.Because(http.StatusConflict, message.New("page/lots.send_again", nil), nil)
+
+// tableOf returns the table of a session; errNoTable when it is another one or gone.
+func (p *Pages) tableOf(parent context.Context, s session, sum string) (lotTable, error) {
+	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	defer cancel()
+	fields, err := p.options.Redis.HGetAll(ctx, keyTable(s)).Result()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return lotTable{}, errRedis(err)
+	}
+	if fields["data"] == "" {
+		return lotTable{}, errNoTable
+	}
+	data, err := pack.Unpack([]byte(fields["data"]))
+	if err != nil {
+		return lotTable{}, err
+	}
+	table := lotTable{fields["name"], data}
+	if table.sum() != sum {
+		return lotTable{}, errNoTable
+	}
+	return table, nil
+}
+
+// uploadLots shows how a table is understood that a caller has sent.
+func (p *Pages) uploadLots(w http.ResponseWriter, r *http.Request) error {
+	s, err := p.sessionOf(r)
+	if err != nil {
+		return p.withoutSession(w, r, err)
+	}
+	release := p.tables.take(place{"", maxUploads}, place{s.id, maxSessionUploads})
+	if release == nil {
+		return p.renderLots(w, r, s, http.StatusServiceUnavailable, textOf(errBusy.Notice))
+	}
+	table, err := readUpload(w, r)
+	release()
+	if err == nil {
+		err = p.putTable(r.Context(), s, table)
+	}
+	if err == nil {
+		err = p.preview(w, r, s, table, lotOptions{})
+	}
+	return p.saidOnLots(w, r, s, err)
+}
+
+// saidOnLots responds to a problem of a caller who has logged in with the page of batches.
+// Other errors are returned.
+func (p *Pages) saidOnLots(w http.ResponseWriter, r *http.Request, s session, err error) error {
+	var why *problem.Problem
+	if !errors.As(err, &why) || why.Status >= http.StatusInternalServerError || why.Status == http.StatusUnauthorized {
+		return p.withoutSession(w, r, err)
+	}
+	why.SetHeader(w.Header())
+	status := why.Status
+	if status == http.StatusBadRequest {
+		status = http.StatusUnprocessableEntity
+	}
+	return p.withoutSession(w, r, p.renderLots(w, r, s, status, textOf(why.Notice)))
+}
+
+// readUpload reads the file of a form.
+func readUpload(w http.ResponseWriter, r *http.Request) (table lotTable, err error) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(uploadTimeout)) // tests have none
+	r.Body = http.MaxBytesReader(w, r.Body, maxUpload)
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return table, problem.Because(http.StatusBadRequest, message.New("page/lots.no_file", nil), err)
+	}
+	for err == nil {
+		var part *multipart.Part
+		if part, err = parts.NextPart(); err != nil || part.FormName() != "file" {
+			continue
+		}
+		if table.data, err = io.ReadAll(part); err != nil {
+			break
+		}
+		table.name = shortName(part.FileName())
+		if len(table.data) > maxLotsFile {
+			return lotTable{}, problem.BodyTooLarge(maxLotsFile)
+		}
+		if len(table.data) > 0 {
+			return table, nil
+		}
+		break
+	}
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return lotTable{}, problem.BodyTooLarge(maxLotsFile)
+	}
+	return lotTable{}, problem.Because(http.StatusBadRequest, message.New("page/lots.no_file", nil), err)
+}
+
+// shortName returns the beginning of a file's name.
+func shortName(name string) string {
+	letters := []rune(strings.ToValidUTF8(name, ""))
+	return string(letters[:min(len(letters), maxFileName)])
+}
+
+// understood is how the API understands a table.
+type understood struct {
+	Rows     int      `json:"rows"`
+	Valid    int      `json:"valid"`
+	Repeated int      `json:"repeated"`
+	Rejected int      `json:"rejected"`
+	Missing  []string `json:"missing"`
+	Table    struct {
+		Sheet     string      `json:"sheet"`
+		HeaderRow int         `json:"headerRow"`
+		Columns   []lotColumn `json:"columns"`
+		EmptyRows int         `json:"emptyRows"`
+	} `json:"table"`
+	First    []lotRow         `json:"first"`
+	Invalid  []lotRow         `json:"problems"`
+	Warnings []message.Notice `json:"warnings"`
+}
+
+// lotColumn is a column of a table, and the field that it is read as.
+type lotColumn struct {
+	Name  string `json:"column"`
+	Field string `json:"field"`
+	Unit  string `json:"unit"`
+	Used  bool   `json:"used"`
+}
+
+// Meaning returns the key of the word for the field; "" for a field without one.
+func (c lotColumn) Meaning() string {
+	key := "lots.field_" + strings.ToLower(strings.ReplaceAll(c.Field, ".", "_"))
+	if _, known := message.ValueNames("page/" + key); !known {
+		return ""
+	}
+	return key
+}
+
+// lotRow is a row of a table as the API understands it.
+type lotRow struct {
+	Row       int                `json:"row"`
+	Reference string             `json:"reference"`
+	URL       string             `json:"url"`
+	Car       vehicle.QuoteInput `json:"car"`
+	Text      *message.Text      `json:"text"`
+}
+
+// Name returns what names the row.
+func (l lotRow) Name() string {
+	car := l.Car
+	name := strings.TrimSpace(strings.Join([]string{car.Make, car.Model, car.ModelBody, car.ModelCode}, " "))
+	if name == "" {
+		return l.URL
+	}
+	if car.Year > 0 {
+		name = fmt.Sprintf("%s, %d", name, car.Year)
+	}
+	return name
+}
+
+// lotPreview is the page that shows how a table is understood.
+type lotPreview struct {
+	understood
+
+	File    string
+	Sum     string
+	Once    string // names the start, so that it happens once
+	Options lotOptions
+	Problem message.Text
+}
+
+// lotOptions are what a caller says beside the table.
+type lotOptions struct {
+	Yen     string // for a dollar; "" when it is not said
+	Skip    bool   // rows that are rejected
+	Once    string
+	Problem message.Text // of the last try
+}
+
+// NeedsYen reports whether the rate of yen is asked for.
+func (l lotPreview) NeedsYen() bool { return len(l.Missing) > 0 || l.Options.Yen != "" }
+
+// Bad returns the first rows that are rejected.
+func (l lotPreview) Bad() []lotRow { return l.Invalid[:min(len(l.Invalid), shownProblem)] }
+
+// query returns the options as parameters of the API.
+func (o lotOptions) query() url.Values {
+	query := url.Values{}
+	if o.Yen != "" {
+		query.Set("jpyPerUSD", o.Yen)
+	}
+	if o.Skip {
+		query.Set("onInvalid", "skip")
+	}
+	return query
+}
+
+// tableType is the media type of every table: what it is, its bytes say.
+var tableType = http.Header{"Content-Type": {"text/csv"}}
+
+// preview responds with how a table is understood.
+func (p *Pages) preview(w http.ResponseWriter, r *http.Request, s session, table lotTable, o lotOptions) error {
+	query := o.query()
+	if o.Problem.EN != "" {
+		query.Del("jpyPerUSD") // it may be the problem
+	}
+	query.Set("dryRun", "true")
+	got, err := p.keyed(r.Context(), s, http.MethodPost, "/v1/batches?"+query.Encode(), table.data, tableType)
+	if err != nil {
+		return err
+	}
+	view := lotPreview{File: table.name, Sum: table.sum(), Once: o.Once, Options: o, Problem: o.Problem}
+	if view.Once == "" {
+		view.Once = rand.Text()
+	}
+	if err := json.Unmarshal(got.Bytes(), &view.understood); err != nil {
+		return fmt.Errorf("web: dry run: %w", err)
+	}
+	status := http.StatusOK
+	if o.Problem.EN != "" {
+		status = http.StatusUnprocessableEntity
+	}
+	return p.render(w, r, status, screen{Name: "lotpreview", Title: "lots.preview", Body: view})
+}
+
+// startLots starts the batch of a table that was seen. The same form that is sent twice
+// starts one batch.
+func (p *Pages) startLots(w http.ResponseWriter, r *http.Request) error {
+	s, err := p.sessionOf(r)
+	if err == nil {
+		err = parseForm(w, r)
+	}
+	if err != nil {
+		return p.withoutSession(w, r, err)
+	}
+	form := r.PostForm
+	table, err := p.tableOf(r.Context(), s, form.Get("sum"))
+	if err != nil {
+		return p.saidOnLots(w, r, s, err)
+	}
+	o := lotOptions{Yen: strings.TrimSpace(form.Get("yen")), Skip: form.Get("skip") != "", Once: form.Get("once")}
+	header := http.Header{"Content-Type": tableType["Content-Type"], "Idempotency-Key": {"page-" + o.Once}}
+	got, err := p.keyed(r.Context(), s, http.MethodPost, "/v1/batches?"+o.query().Encode(), table.data, header)
+	var why *problem.Problem
+	switch {
+	case err == nil:
+		id := strings.TrimPrefix(got.header.Get("Location"), "/v1/batches/")
+		http.Redirect(w, r, pathLots+"/"+id, http.StatusSeeOther)
+		return nil
+	case errors.As(err, &why) && (why.Status == http.StatusBadRequest || why.Status == http.StatusUnprocessableEntity):
+		o.Problem, o.Once = textOf(why.Notice), "" // another form is another start
+		err = p.preview(w, r, s, table, o)
+	}
+	return p.saidOnLots(w, r, s, err)
+}
