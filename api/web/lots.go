@@ -140,9 +140,6 @@ func (p *Pages) login(w http.ResponseWriter, r *http.Request) error {
 
 func isNotPrintable(r rune) bool { return r <= ' ' || r > '~' }
 
-// errBusy is the response to those who ask too often.
-var errBusy = problem.Because(http.StatusTooManyRequests, message.New("page/busy", nil), nil)
-
 // logout ends a session.
 func (p *Pages) logout(w http.ResponseWriter, r *http.Request) error {
 	if err := p.setSession(w, r, ""); err != nil {

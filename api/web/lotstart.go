@@ -24,13 +24,13 @@ import (
 )
 
 const (
-	// maxUpload allows for the form around the file.
-	maxUpload     = maxLotsFile + 16<<10
-	uploadTimeout = time.Minute
-	// maxUploads is how many tables are received at once, and maxSessionUploads those of
+	// maxTableForm allows for the form around the file.
+	maxTableForm = maxLotsFile + 16<<10
+	tableTimeout = time.Minute
+	// maxTables is how many tables are received at once, and maxSessionTables those of
 	// one key.
-	maxUploads        = 8
-	maxSessionUploads = 2
+	maxTables        = 8
+	maxSessionTables = 2
 
 	// tableTTL is how long a table waits to be started. A key has one.
 	tableTTL = 30 * time.Minute
@@ -99,7 +99,7 @@ func (p *Pages) uploadLots(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return p.withoutSession(w, r, err)
 	}
-	release := p.tables.take(place{"", maxUploads}, place{s.id, maxSessionUploads})
+	release := p.tables.take(place{"", maxTables}, place{s.id, maxSessionTables})
 	if release == nil {
 		return p.renderLots(w, r, s, http.StatusServiceUnavailable, textOf(errBusy.Notice))
 	}
@@ -131,8 +131,10 @@ func (p *Pages) saidOnLots(w http.ResponseWriter, r *http.Request, s session, er
 
 // readUpload reads the file of a form.
 func readUpload(w http.ResponseWriter, r *http.Request) (table lotTable, err error) {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(uploadTimeout)) // tests have none
-	r.Body = http.MaxBytesReader(w, r.Body, maxUpload)
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(tableTimeout)) // the server's own are for small requests
+	_ = control.SetWriteDeadline(time.Now().Add(tableTimeout + replyTime))
+	r.Body = http.MaxBytesReader(w, r.Body, maxTableForm)
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return table, problem.Because(http.StatusBadRequest, message.New("page/lots.no_file", nil), err)
