@@ -60,7 +60,12 @@ func (l lotResult) Facts() string {
 }
 
 // Link returns the address of the listing; "" when it is none that a browser may follow.
-func (l lotResult) Link() string { return followable(l.URL) }
+func (l lotResult) Link() string {
+	if l.State == "rejected" {
+		return ""
+	}
+	return followable(l.URL)
+}
 
 // Total returns the cost on the road; nil when it is not known.
 func (l lotResult) Total() *vehicle.Sum {

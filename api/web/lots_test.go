@@ -1,0 +1,204 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+const goodKey = "ush_good"
+
+// batches is an API that knows one key and starts batches, each name of a start once.
+func batches(started *atomic.Int64) http.HandlerFunc {
+	once := map[string]bool{}
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch {
+		case r.Header.Get("X-Api-Key") != goodKey:
+			refusing(http.StatusUnauthorized, `{"error":"No.","code":"unauthorized"}`)(w, r)
+		case r.Method == http.MethodPost && r.URL.Query().Get("dryRun") == "true":
+			_, _ = fmt.Fprintf(w, `{"rows":2,"valid":1,"rejected":1,"table":{"columns":[{"column":"<b>URL","field":"url","used":true},`+
+				`{"column":"x","field":"known.body"}]},"first":[{"row":2,"url":"%d bytes"}],"problems":[{"row":3,"error":"Bad."}]}`, len(body))
+		case r.Method == http.MethodPost:
+			if name := r.Header.Get("Idempotency-Key"); !once[name] {
+				once[name] = true
+				started.Add(1)
+			}
+			w.Header().Set("Location", "/v1/batches/B1")
+			w.WriteHeader(http.StatusCreated)
+		case strings.HasSuffix(r.URL.Path, "/results"):
+			_, _ = fmt.Fprint(w, `{"results":[{"row":2,"url":"javascript:alert(1)","state":"failed","error":{"code":"x","error":"<script>"}}]}`)
+		case strings.HasSuffix(r.URL.Path, "/B1"):
+			_, _ = fmt.Fprint(w, `{"id":"B1","state":"running","rows":2,"counts":{"running":1,"failed":1},"secondsLeft":61}`)
+		default:
+			_, _ = fmt.Fprint(w, `{"batches":[{"id":"B1","state":"completed","rows":2,"counts":{"failed":1}}]}`)
+		}
+	}
+}
+
+// loggedIn returns the cookie of a session.
+func loggedIn(t *testing.T, h http.Handler) string {
+	t.Helper()
+	w := post(h, "/lots/login", "key="+goodKey+"&next=/lots/B1", nil)
+	cookie := w.Header().Get("Set-Cookie")
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/lots/B1" || !strings.HasPrefix(cookie, "k=") ||
+		!strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Lax") || strings.Contains(cookie, goodKey) {
+		t.Fatalf("%d %v", w.Code, w.Header())
+	}
+	value, _, _ := strings.Cut(cookie, ";")
+	return value
+}
+
+// sendTable posts a file.
+func sendTable(h http.Handler, cookie string, file []byte, header http.Header) *httptest.ResponseRecorder {
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	part, _ := form.CreateFormFile("file", `<i>"cars".csv`)
+	_, _ = part.Write(file)
+	_ = form.Close()
+	r := httptest.NewRequest(http.MethodPost, "/lots", &body)
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	r.Header.Set("Cookie", cookie)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func TestATableIsLookedAtAndStartedOnce(t *testing.T) {
+	t.Parallel()
+	var started atomic.Int64
+	_, h := served(t, batches(&started))
+	cookie := loggedIn(t, h)
+	w := sendTable(h, cookie, []byte("url\nhttps://cars.example/1\n"), nil)
+	body := w.Body.String()
+	for _, want := range []string{"link of the car", "<code>known.body</code>", "&lt;b&gt;URL", "27 bytes", "Row 3", "Calculate (1)"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if w.Code != http.StatusOK || strings.Contains(body, "<i>") || strings.Contains(body, goodKey) || started.Load() != 0 {
+		t.Fatalf("%d, %d batches\n%s", w.Code, started.Load(), body)
+	}
+	form := startForm(t, body)
+	for range 2 {
+		w := post(h, "/lots/start", form, http.Header{"Cookie": {cookie}})
+		if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/lots/B1" {
+			t.Errorf("%d %v\n%s", w.Code, w.Header(), w.Body)
+		}
+	}
+	if started.Load() != 1 {
+		t.Errorf("a form that was sent twice started %d batches", started.Load())
+	}
+	sendTable(h, cookie, []byte("url\nhttps://cars.example/2\n"), nil)
+	if w := post(h, "/lots/start", form, http.Header{"Cookie": {cookie}}); w.Code != http.StatusConflict || started.Load() != 1 {
+		t.Errorf("another table than was seen: %d, %d batches", w.Code, started.Load())
+	}
+}
+
+// startForm returns the fields of the form that starts a batch.
+func startForm(t *testing.T, body string) string {
+	t.Helper()
+	fields := regexp.MustCompile(`name="(sum|once)" value="([^"]+)"`).FindAllStringSubmatch(body, -1)
+	if len(fields) != 2 {
+		t.Fatalf("no form\n%s", body)
+	}
+	return "skip=1&" + fields[0][1] + "=" + fields[0][2] + "&" + fields[1][1] + "=" + fields[1][2]
+}
+
+func TestTheRowsOfABatchAreText(t *testing.T) {
+	t.Parallel()
+	var started atomic.Int64
+	_, h := served(t, batches(&started))
+	w := get(h, "/lots/B1", http.Header{"Cookie": {loggedIn(t, h)}})
+	body := w.Body.String()
+	if w.Code != http.StatusOK || strings.Contains(body, `href="javascript:`) || strings.Contains(body, "<script>") ||
+		!strings.Contains(body, "about 2 min left") || !strings.Contains(body, `content="5"`) {
+		t.Errorf("%d\n%s", w.Code, body)
+	}
+}
+
+func TestOnlyTheHolderOfAKeySeesBatches(t *testing.T) {
+	t.Parallel()
+	var started atomic.Int64
+	pages, h := served(t, batches(&started))
+	secret, err := pages.visitors.signer(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, _ := sealKey(secret, goodKey, time.Now().Add(-time.Second))
+	revoked, _ := sealKey(secret, "ush_revoked", time.Now().Add(time.Hour))
+	stranger, _ := sealKey([]byte("another secret"), goodKey, time.Now().Add(time.Hour))
+	for name, cookie := range map[string]string{
+		"none": "", "over": "k=" + over, "revoked": "k=" + revoked, "of another server": "k=" + stranger, "no session": "k=AAAA",
+		"a key": "k=" + goodKey,
+	} {
+		for _, path := range []string{"/lots", "/lots/B1", "/lots/B1/results?format=csv"} {
+			w := get(h, path, http.Header{"Cookie": {cookie}})
+			if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `name="key"`) || strings.Contains(w.Body.String(), "Excel") {
+				t.Errorf("%s, %s: %d", name, path, w.Code)
+			}
+		}
+		if w := sendTable(h, cookie, []byte("url\n"), nil); !strings.Contains(w.Body.String(), `name="key"`) {
+			t.Errorf("%s: a table was taken", name)
+		}
+	}
+	for _, typed := range []string{"", "ush_bad", strings.Repeat("a", maxKey+1), "a%0d%0ab"} {
+		w := post(h, "/lots/login", "key="+typed, nil)
+		if w.Code != http.StatusUnprocessableEntity || strings.Contains(w.Header().Get("Set-Cookie"), "k=") {
+			t.Errorf("the key %.20q: %d", typed, w.Code)
+		}
+	}
+	for range maxLogins {
+		post(h, "/lots/login", "key=ush_bad", nil)
+	}
+	if w := post(h, "/lots/login", "key="+goodKey, nil); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("after %d tries: %d", maxLogins, w.Code)
+	}
+	for path, want := range map[string]string{"/lots/B1": "/lots/B1", "//evil.example": "/lots", "/lots/../x": "/lots", "/e/1": "/lots"} {
+		if got := nextOf(path); got != want {
+			t.Errorf("%s leads to %s", path, got)
+		}
+	}
+}
+
+func TestTablesAreBoundedAndOfThisSite(t *testing.T) {
+	t.Parallel()
+	var started atomic.Int64
+	pages, h := served(t, batches(&started))
+	cookie := loggedIn(t, h)
+	for name, c := range map[string]struct {
+		file   []byte
+		header http.Header
+		want   int
+	}{
+		"too large":       {bytes.Repeat([]byte("a"), maxLotsFile+1), nil, http.StatusRequestEntityTooLarge},
+		"50 MB":           {bytes.Repeat([]byte("a"), 50<<20), nil, http.StatusRequestEntityTooLarge},
+		"empty":           {nil, nil, http.StatusUnprocessableEntity},
+		"of another site": {[]byte("url\n"), http.Header{"Sec-Fetch-Site": {"cross-site"}}, http.StatusForbidden},
+	} {
+		if w := sendTable(h, cookie, c.file, c.header); w.Code != c.want {
+			t.Errorf("%s: %d, want %d", name, w.Code, c.want)
+		}
+	}
+	for _, path := range []string{"/lots/start", "/lots/logout", "/lots/login", "/lots/B1/cancel", "/lots/B1/retry"} {
+		w := post(h, path, "", http.Header{"Cookie": {cookie}, "Origin": {"https://evil.example"}})
+		if w.Code != http.StatusForbidden {
+			t.Errorf("%s from another site: %d", path, w.Code)
+		}
+	}
+	keys, err := pages.options.Redis.Keys(t.Context(), "page:table:*").Result()
+	if err != nil || len(keys) != 0 || started.Load() != 0 {
+		t.Errorf("%q, %v, %d batches", keys, err, started.Load())
+	}
+}
