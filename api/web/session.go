@@ -24,7 +24,7 @@ const (
 	maxKey        = 200 // bytes of what is typed as a key
 )
 
-var errNoSession = errors.New("web: nobody has logged in")
+var errNoSession = errors.New("web: no session")
 
 // sealerOf returns what encrypts the keys of sessions.
 func sealerOf(secret []byte) (cipher.AEAD, error) {
@@ -83,7 +83,7 @@ type session struct {
 	id  string // names the key where it must not stand
 }
 
-// sessionOf returns who has logged in; errNoSession for nobody.
+// sessionOf returns who has logged in; errNoSession without a login.
 func (p *Pages) sessionOf(r *http.Request) (session, error) {
 	cookie, err := r.Cookie(cookieSession)
 	if err != nil {
