@@ -41,7 +41,7 @@ type commands struct {
 	Years     caller.Years     `cmd:"" help:"Compare the taxes of a model by year of manufacture."`
 	Jobs      operator.Jobs    `cmd:"" help:"List, show, follow, cancel and retry your jobs; as the operator, those of all API keys."`
 	Batches   operator.Batches `cmd:"" help:"List, show, follow, cancel and retry your batches; as the operator, those of all API keys."`
-	Status    caller.Status    `cmd:"" help:"Print whether the API and TRA's calculator can be asked."`
+	Status    operator.Status  `cmd:"" help:"Print whether the API and TRA's calculator can be asked; as the operator, what the console shows."`
 	Read      readCommand      `cmd:"" help:"Print the car that a listing page describes."`
 	Sheet     sheetCommand     `cmd:"" help:"Read an auction sheet and print the report, in English or Kiswahili."`
 	Match     matchCommand     `cmd:"" help:"Find the TRA labels of cars given as JSON lines."`

@@ -13,6 +13,7 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/operate"
 	"ushuru/pkg/quota"
+	"ushuru/pkg/stat"
 )
 
 // keysCommand manages API keys.
@@ -191,6 +192,10 @@ func (c *keysList) Run(r *run) error {
 	if err != nil {
 		return err
 	}
+	usage, err := stat.ReadUsage(r.ctx, conn.Client(), time.Now())
+	if err != nil {
+		return err
+	}
 	accounts := quota.NewBytes(conn.Client())
 	rows := make([][]string, 0, len(all))
 	for _, key := range all {
@@ -203,11 +208,12 @@ func (c *keysList) Run(r *run) error {
 			return err
 		}
 		rows = append(rows, []string{
-			key.ID, key.Name, key.Hint, console.Time(key.Created), console.Time(key.Expires), console.Time(key.Revoked), limitsText(key.Limits),
+			key.ID, key.Name, key.Hint, console.Time(key.Created), console.Time(key.Expires), console.Time(key.Revoked),
+			console.Time(usage[key.ID].LastUsed), limitsText(key.Limits),
 			keptText(account), tokensText(tokens, cmp.Or(key.Limits.AITokens, c.KeyAITokens)),
 		})
 	}
-	return console.Table(r.Streams, "ID\tNAME\tENDS IN\tCREATED\tEXPIRES\tREVOKED\tLIMITS\tKEPT\tAI TOKENS TODAY", rows)
+	return console.Table(r.Streams, "ID\tNAME\tENDS IN\tCREATED\tEXPIRES\tREVOKED\tLAST USED\tLIMITS\tKEPT\tAI TOKENS TODAY", rows)
 }
 
 // tokensText prints the tokens of the AI that a key has used today, of how many.

@@ -1,0 +1,225 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ushuru/pkg/cli/caller"
+	"ushuru/pkg/cli/console"
+	"ushuru/pkg/operate"
+	"ushuru/pkg/operate/status"
+)
+
+// Status prints whether the API and TRA's calculator can be asked; as the operator, what
+// the console shows.
+type Status struct {
+	caller.Status
+	asOperator
+}
+
+// Run is called by kong. As the operator it exits with 1 when urgent work stands still, so
+// that a watchdog can call it.
+func (c *Status) Run(s *Session) error {
+	return c.either(s, c.Key, c.Status.Run, func(ctx context.Context, _ *operate.Operator) error {
+		conn, err := s.Connect(c.Redis)
+		if err != nil {
+			return err
+		}
+		now, err := status.New(status.Options{Redis: conn.Client()}).Read(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.printStatus(c.Format, &now); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(now.Needs, func(n status.Need) bool { return n.Urgent }) {
+			return console.ExitError{Status: console.ExitFailure}
+		}
+		return nil
+	})
+}
+
+// section is one part of the status.
+type section struct {
+	name, header string
+	rows         [][]string
+}
+
+// printStatus prints the status as JSON, or as tables of which empty ones are left out.
+func (s *Session) printStatus(f console.Format, now *status.Status) error {
+	if f.JSON {
+		return console.WriteJSON(s.Out, now)
+	}
+	if err := s.printNeeds(now); err != nil {
+		return err
+	}
+	for _, part := range []section{
+		authoritySection(now), workerSection(now), siteSection(now), failureSection(now), batchSection(now), keySection(now),
+		aiSection(now), webhookSection(now), queueSection(now),
+	} {
+		if len(part.rows) == 0 {
+			continue
+		}
+		if _, err := fmt.Fprintf(s.Out, "\n%s\n", part.name); err != nil {
+			return err
+		}
+		if err := console.Table(s.Streams, part.header, part.rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) printNeeds(now *status.Status) error {
+	if len(now.Needs) == 0 {
+		_, err := fmt.Fprintf(s.Out, "OK at %s\n", console.Time(now.At))
+		return err
+	}
+	if _, err := fmt.Fprintf(s.Out, "%d things need you at %s\n", len(now.Needs), console.Time(now.At)); err != nil {
+		return err
+	}
+	for _, need := range now.Needs {
+		mark := " "
+		if need.Urgent {
+			mark = "!"
+		}
+		if _, err := fmt.Fprintln(s.Out, mark, console.Printable(need.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func count(n int64) string { return strconv.FormatInt(n, 10) }
+
+func millis(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
+
+func at(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return console.Time(*t)
+}
+
+func percentOf(used, limit int64, percent int) string {
+	if limit == 0 {
+		return count(used)
+	}
+	return fmt.Sprintf("%d of %d (%d %%)", used, limit, percent)
+}
+
+func authoritySection(now *status.Status) section {
+	a := now.Authority
+	rules := "agree"
+	if a.Rules.Differed > 0 {
+		rules = fmt.Sprintf("differed %d of %d times", a.Rules.Differed, a.Rules.Checked)
+	}
+	return section{"TRA", "STATE\tBREAKER\tLAST CALL\tMEDIAN\tLAST ANSWER\tRULES\tQUARTER ENDS", [][]string{{
+		console.OneLine(string(a.State), a.Reason), a.Breaker, millis(a.LatencyMS), millis(a.MedianMS), at(a.LastSuccessAt), rules,
+		a.QuarterEnd.Format(time.DateOnly),
+	}}}
+}
+
+func workerSection(now *status.Status) section {
+	part := section{name: "Workers", header: "ROLE\tALIVE\tWAITING\tLAST HEARTBEAT\tVERSIONS"}
+	for _, role := range now.Workers {
+		versions := map[string]bool{}
+		for _, w := range role.Workers {
+			versions[w.Version] = true
+		}
+		part.rows = append(part.rows, []string{
+			role.Role, strconv.Itoa(len(role.Workers)), strconv.Itoa(role.Waiting), at(role.LastBeat),
+			strings.Join(slices.Sorted(maps.Keys(versions)), ", "),
+		})
+	}
+	return part
+}
+
+func siteSection(now *status.Status) section {
+	part := section{name: "Sites", header: "HOST\tREAD\tBLOCKED\tGONE\tOTHER\tMEDIAN\tLAST READ\tPAUSED UNTIL"}
+	for _, site := range now.Sites {
+		part.rows = append(part.rows, []string{
+			site.Host, count(site.Read), count(site.Blocked), count(site.Gone), count(site.Wrong), millis(site.MedianMS),
+			at(site.LastGood), at(site.PausedUntil),
+		})
+	}
+	return part
+}
+
+func failureSection(now *status.Status) section {
+	part := section{name: "Failures", header: "CODE\tSTEP\tTHIS HOUR\t24 H\tLAST JOB\tPAGE"}
+	for _, f := range now.Failures {
+		part.rows = append(part.rows, []string{f.Code, f.Step, count(f.Hour), count(f.Day), f.Job, f.Page})
+	}
+	return part
+}
+
+func batchSection(now *status.Status) section {
+	part := section{name: "Batches", header: "ID\tKEY\tDONE\tFAILED\tLEFT\tA SECOND\tENDS ABOUT\tCOMMONEST REASON"}
+	for _, b := range now.Batches {
+		failed := b.Counts["failed"] + b.Counts["rejected"] + b.Counts["cancelled"]
+		part.rows = append(part.rows, []string{
+			b.ID, b.Name, strconv.Itoa(b.Counts["succeeded"]), strconv.Itoa(failed), strconv.Itoa(b.Left()),
+			strconv.FormatFloat(b.PerSecond, 'f', 1, 64), cmp.Or(at(b.EndsAbout), at(b.Ended)), b.Reason,
+		})
+	}
+	return part
+}
+
+func keySection(now *status.Status) section {
+	part := section{name: "Keys", header: "ID\tNAME\tENDS IN\tLAST USED\tTODAY\tNEAREST LIMIT"}
+	for _, key := range now.Keys {
+		if key.Revoked != nil {
+			continue
+		}
+		nearest := ""
+		if use, ok := key.Nearest(); ok {
+			nearest = use.What + " " + percentOf(use.Used, use.Limit, use.Percent())
+		}
+		part.rows = append(part.rows, []string{key.ID, key.Name, key.Hint, at(key.LastUsed), count(key.Today), nearest})
+	}
+	return part
+}
+
+func aiSection(now *status.Status) section {
+	part := section{name: "AI", header: "MODEL\tANSWERS\tTOKENS\tUSD\tMEDIAN\tFAILOVER"}
+	for _, m := range now.AI.Models {
+		part.rows = append(part.rows, []string{
+			m.Name, count(m.OK), count(m.Tokens), strconv.FormatFloat(m.Dollars, 'f', 2, 64), millis(m.MedianMS), count(m.Failover),
+		})
+	}
+	if len(part.rows) > 0 {
+		part.name += ": today " + percentOf(now.AI.Used, now.AI.Limit, now.AI.Percent()) + " tokens"
+	}
+	return part
+}
+
+func webhookSection(now *status.Status) section {
+	part := section{name: "Webhooks", header: "ID\tKEY\tHOST\tSTATE\tDELIVERED\tFAILED\tRETRIED"}
+	for _, w := range now.Webhooks {
+		part.rows = append(part.rows, []string{
+			w.ID, w.Name, w.Host, console.OneLine(w.State, w.Disabled), count(w.Delivered), count(w.Failed), count(w.Retried),
+		})
+	}
+	return part
+}
+
+func queueSection(now *status.Status) section {
+	part := section{name: "Queues", header: "QUEUE\tROLE\tWAITING\tDELAYED\tRUNNING\tOLDEST"}
+	for _, q := range now.Queues {
+		name := q.Name
+		if q.Paused {
+			name += " (paused)"
+		}
+		part.rows = append(part.rows, []string{
+			name, q.Role, strconv.Itoa(q.Waiting), strconv.Itoa(q.Delayed), strconv.Itoa(q.Running), millis(q.OldestMS),
+		})
+	}
+	return part
+}
