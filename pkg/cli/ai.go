@@ -10,8 +10,6 @@ import (
 	"ushuru/pkg/match"
 )
 
-const maxRuns = 5
-
 // endpoints parses the lists of the settings. It returns none when the AI is
 // disabled. Its errors contain no setting that may hold a secret.
 func (c aiConfig) endpoints() ([]ai.Endpoint, error) {
@@ -32,10 +30,6 @@ func (c aiConfig) endpoints() ([]ai.Endpoint, error) {
 	switch {
 	case len(urls) != len(models) || len(keys) != len(models) || len(prices) != len(models):
 		return nil, errors.New("AI_BASE_URL, AI_API_KEY and AI_PRICE need as many entries as AI_MODEL, or none")
-	case c.AIRuns < 1 || c.AIRuns > maxRuns:
-		return nil, fmt.Errorf("AI_RUNS must be between 1 and %d", maxRuns)
-	case c.AITimeout <= 0 || c.AIDailyTokens < 0 || c.AIAnswerTTL < 0:
-		return nil, errors.New("AI_TIMEOUT must be positive, AI_DAILY_TOKENS and AI_ANSWER_TTL not negative")
 	}
 	endpoints := make([]ai.Endpoint, len(models))
 	for i, model := range models {

@@ -56,6 +56,7 @@ type commands struct {
 	Actions   operator.Actions `cmd:"" help:"List what operators did."`
 	Simulate  simulateCommand  `cmd:"" help:"Run a simulator on a port."`
 	Bench     benchCommand     `cmd:"" help:"Run benchmarks."`
+	Config    configCommand    `cmd:"" help:"Check and print the settings of a process."`
 	Version   versionCommand   `cmd:"" help:"Print version, commit and date; --version does the same."`
 
 	Completion kongcompletion.Completion `cmd:"" help:"Print how to turn on completion in bash, zsh or fish."`
@@ -104,12 +105,16 @@ func execute(args []string, r *run) (status int) {
 		args = append([]string{"version"}, args[1:]...)
 	}
 	parsed, err := parser.Parse(args)
+	if err == nil {
+		err = checkRanges(parsed.Flags())
+	}
 	if err != nil {
 		return fail(r.Streams, console.ExitUsage, fmt.Errorf("%w\nRun \"ushuru --help\" for the usage", err))
 	}
 	r.common, r.log = root.Common, logs.New(r.Err, logs.Options{Level: root.LogLevel, Text: root.LogFormat == "text"})
 	redis.SetLogger(redisLog{r.log})
 	r.warnSecretFlags(parsed)
+	r.flags, r.unknown = parsed.Flags(), unknownSettings(settingNames(parser.Model), os.Environ())
 	shared := &console.Console{Streams: r.Streams, Ctx: r.ctx}
 	err = parsed.Run(r, shared, r.session(shared))
 	r.cleanup.Run()
@@ -130,6 +135,7 @@ func newParser(root *commands, options ...kong.Option) (*kong.Kong, error) {
 			"Exit status: 0 success; 1 failure; 2 wrong usage; 3 the API answers with an error, or a page is not a readable "+
 			"listing; 4 rows of a batch failed."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Resolvers(kong.ResolverFunc(secretFromFile)),
 	)...)
 }
 

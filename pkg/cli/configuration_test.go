@@ -19,8 +19,8 @@ const (
 	tableEnd   = "<!-- end of settings -->\n"
 )
 
-// settings is the table of all settings that come from the environment.
-func settings(t *testing.T) string {
+// settingsTable is the table of all settings that come from the environment.
+func settingsTable(t *testing.T) string {
 	t.Helper()
 	var root commands
 	parser, err := newParser(&root)
@@ -81,9 +81,9 @@ func TestConfigurationHasTheTableOfSettings(t *testing.T) {
 		t.Fatal("docs/configuration.md has lost the marks of the table of settings")
 	}
 	for _, match := range regexp.MustCompile("(?m)^### `([A-Z_]+)`").FindAllStringSubmatch(before+after, -1) {
-		if !strings.Contains(settings(t), "`"+match[1]+"`") {
+		if !strings.Contains(settingsTable(t), "`"+match[1]+"`") {
 			t.Errorf("docs/configuration.md explains %s, which is not a setting", match[1])
 		}
 	}
-	golden.Check(t, name, before+tableBegin+settings(t)+tableEnd+after)
+	golden.Check(t, name, before+tableBegin+settingsTable(t)+tableEnd+after)
 }

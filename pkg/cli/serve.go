@@ -4,12 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
+	"sync"
 
 	"ushuru/pkg/app"
 	"ushuru/pkg/cost"
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/sdnotify"
 	"ushuru/pkg/seal"
+	"ushuru/pkg/settings"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/tasks"
 )
@@ -22,7 +27,8 @@ type sharedConfig struct {
 	sheetConfig
 	keyAIConfig
 	secretsConfig
-	AllowLoopback bool `env:"ALLOW_LOOPBACK" help:"Allow listings and sheets on this machine, such as those of simulate site; the same on API and workers; refused in production."`
+	AllowEviction bool `env:"ALLOW_EVICTION" help:"Allow a Redis that deletes jobs when its memory is full, in production."`
+	AllowLoopback bool `env:"ALLOW_LOOPBACK" shared:"api,any,ai" help:"Allow listings and sheets on this machine, such as those of simulate site; the same on API and workers; refused in production."`
 }
 
 // apiCommand runs the API.
@@ -120,39 +126,71 @@ func (r *run) secrets(config secretsConfig, p parts) (*seal.Ring, error) {
 	return ring, nil
 }
 
-// serve runs the API, the workers or both until the signal to stop.
-// A process with both may use the Redis inside it.
-func (r *run) serve(shared sharedConfig, p parts) error {
-	if shared.AllowLoopback && r.common.production() {
-		return errors.New("ALLOW_LOOPBACK cannot be used in production: callers could read services of this machine")
+// roles returns the roles of the process, for settings that must be shared.
+func (p parts) roles() (roles []string) {
+	if p.http != nil {
+		roles = append(roles, "api")
 	}
-	if err := shared.check(); err != nil {
-		return err
+	if p.worker != nil {
+		for _, role := range p.worker.Roles {
+			roles = append(roles, string(role))
+		}
+	}
+	return roles
+}
+
+// prepare checks what needs no connection, and returns the options that come of it.
+func (r *run) prepare(shared sharedConfig, p parts) (app.Options, error) {
+	if shared.AllowLoopback && r.common.production() {
+		return app.Options{}, errors.New("ALLOW_LOOPBACK cannot be used in production: callers could read services of this machine")
 	}
 	costs, err := cost.Load(shared.CostTables)
 	if err != nil {
-		return fmt.Errorf("COST_TABLES: %w", err)
+		return app.Options{}, fmt.Errorf("COST_TABLES: %w", err)
 	}
 	hosts, err := scan.NewHosts(shared.SheetHosts...)
 	if err != nil {
-		return fmt.Errorf("SHEET_HOSTS: %w", err)
+		return app.Options{}, fmt.Errorf("SHEET_HOSTS: %w", err)
 	}
 	ring, err := r.secrets(shared.secretsConfig, p)
+	return app.Options{
+		Log: r.log, Secrets: ring, Costs: costs, LearnFreight: shared.LearnFreight, Sheets: hosts,
+		AllowLoopback: shared.AllowLoopback, KeyAITokens: shared.KeyAITokens, Admin: shared.adminConfig.options(p.http != nil),
+	}, err
+}
+
+// connectServing connects a process that serves. In production it refuses a Redis that
+// deletes jobs when its memory is full.
+func (r *run) connectServing(shared sharedConfig, p parts) (*redisx.Conn, error) {
+	conn, err := r.connect(shared.redisConfig, p.http != nil && p.worker != nil, true)
+	if err != nil || !r.common.production() || shared.AllowEviction {
+		return conn, err
+	}
+	memory, err := redisx.ReadMemory(r.ctx, conn.Client())
+	if err == nil && memory.Evicts() {
+		return nil, fmt.Errorf("Redis has maxmemory-policy %s, which deletes jobs and keys when its memory is full: set noeviction;"+
+			" ALLOW_EVICTION=true permits it", memory.Policy)
+	}
+	return conn, nil // a server that hides its settings, or cannot be read now, is warned about
+}
+
+// serve runs the API, the workers or both until the signal to stop.
+// A process with both may use the Redis inside it.
+func (r *run) serve(shared sharedConfig, p parts) error {
+	options, err := r.prepare(shared, p)
 	if err != nil {
 		return err
 	}
-	conn, err := r.connect(shared.redisConfig, p.http != nil && p.worker != nil, true)
-	if err != nil {
+	for _, sentence := range r.unknown {
+		r.log.Warn(sentence)
+	}
+	if options.Redis, err = r.connectServing(shared, p); err != nil {
 		return err
 	}
 	if shared.AllowLoopback {
 		r.log.Warn("ALLOW_LOOPBACK is set: callers can read pages of this machine")
 	}
-	options := app.Options{
-		Redis: conn, Log: r.log, Secrets: ring, Costs: costs, LearnFreight: shared.LearnFreight, Sheets: hosts,
-		AllowLoopback: shared.AllowLoopback, KeyAITokens: shared.KeyAITokens, Admin: shared.adminConfig.options(p.http != nil),
-		Version: shortVersion(),
-	}
+	options.Version = shortVersion()
 	_, options.Commit, _ = build()
 	if err := p.options(r.ctx, &options); err != nil {
 		return err
@@ -172,6 +210,7 @@ func (r *run) runService(service *app.App) error {
 	if err := service.Start(r.ctx); err != nil {
 		return err
 	}
+	r.compareSettings(options.Redis, p)
 	r.notifySystemd(sdnotify.Ready)
 	go sdnotify.Watch(watched)
 	err := service.Wait(r.ctx)
@@ -184,4 +223,20 @@ func (r *run) notifySystemd(state string) {
 	if err := sdnotify.Send(context.WithoutCancel(r.ctx), state); err != nil {
 		r.log.Warn("systemd was not notified", "state", state, "error", err)
 	}
+}
+
+// compareSettings tells in what the processes that share Redis differ, until the process
+// stops.
+func (r *run) compareSettings(conn *redisx.Conn, p parts) {
+	host, _ := os.Hostname()
+	roles := p.roles()
+	name := fmt.Sprintf("%s on %s, process %d", strings.Join(roles, "+"), host, os.Getpid())
+	watcher := settings.NewWatcher(conn.Client(), r.log, name, sharedSettings(r.flags, roles))
+	ctx, stop := context.WithCancel(context.WithoutCancel(r.ctx))
+	var running sync.WaitGroup
+	running.Go(func() { watcher.Run(ctx) })
+	r.cleanup.Add(func() {
+		stop()
+		running.Wait()
+	})
 }

@@ -188,7 +188,7 @@ func (q *query) driveRank(listed string, label *indexed) int {
 	stem, _ := chassis.Stem(listed)
 	nearest, contains := maxDistance, false
 	for _, code := range label.Codes {
-		nearest = min(nearest, distance(listed, code))
+		nearest = min(nearest, Distance(listed, code))
 		contains = contains || strings.Contains(code, stem)
 	}
 	size := oneIf(q.car.EngineCC > 0 && label.CC > 0 && abs(q.car.EngineCC-label.CC) > ccAgrees)

@@ -130,7 +130,7 @@ func codeSimilarity(code string, written signature, label *indexed) float64 {
 		if labelStem, _ := chassis.Stem(c); labelStem == stem {
 			return scoreStem
 		}
-		switch d := distance(code, c); {
+		switch d := Distance(code, c); {
 		case d == 0:
 			return scoreEqual
 		case isLookalike(code, c):

@@ -37,7 +37,7 @@ func (n *name) edits(key string) (int, bool) {
 	}
 	for to := 1; to <= min(maxNameWords, len(n.words)); to++ {
 		written := strings.Join(n.words[:to], "")
-		if d := distance(written, key); d <= allowed && digitsOf(written) == digitsOf(key) {
+		if d := Distance(written, key); d <= allowed && digitsOf(written) == digitsOf(key) {
 			return d, true
 		}
 	}
@@ -56,10 +56,10 @@ func digitsOf(s string) string {
 // maxDistance is the largest distance that is distinguished.
 const maxDistance = 9
 
-// distance counts the insertions, deletions, substitutions and swaps of
+// Distance counts the insertions, deletions, substitutions and swaps of
 // neighbours between two texts (optimal string alignment), in bytes, up to
 // maxDistance. Texts longer than names and codes are far from everything.
-func distance(a, b string) int {
+func Distance(a, b string) int {
 	var rows [3][64]int
 	if len(b) >= len(rows[0]) || len(a)-len(b) >= maxDistance || len(b)-len(a) >= maxDistance {
 		return maxDistance

@@ -24,11 +24,11 @@ func TestDistanceCountsTypingErrors(t *testing.T) {
 		{strings.Repeat("A", 70), strings.Repeat("A", 70), maxDistance},
 		{"ABCDEFGHIJKL", "MNOPQRSTUVWX", maxDistance},
 	} {
-		if got := distance(c.a, c.b); got != c.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		if got := Distance(c.a, c.b); got != c.want {
+			t.Errorf("Distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
 		}
-		if distance(c.a, c.b) != distance(c.b, c.a) {
-			t.Errorf("distance(%q, %q) is not symmetric", c.a, c.b)
+		if Distance(c.a, c.b) != Distance(c.b, c.a) {
+			t.Errorf("Distance(%q, %q) is not symmetric", c.a, c.b)
 		}
 	}
 }

@@ -57,3 +57,7 @@ func memoryOf(ctx context.Context, server redis.Cmdable) Memory {
 	limit, _ := strconv.ParseInt(info["maxmemory"], 10, 64)
 	return Memory{used, limit, info["maxmemory_policy"]}
 }
+
+// Evicts reports whether the server deletes keys, of jobs too, when its memory is full. A
+// server that does not tell its policy does not.
+func (m Memory) Evicts() bool { return m.Policy != "" && m.Policy != "noeviction" }

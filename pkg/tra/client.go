@@ -75,12 +75,9 @@ type Client struct {
 // NewClient checks the options. The client verifies certificates always, uses
 // no proxy from the environment and follows no redirect to another host.
 func NewClient(o Options) (*Client, error) {
-	base, err := url.Parse(orDefault(o.BaseURL, DefaultBaseURL))
-	if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
-		return nil, fmt.Errorf("tra: base URL %q is not an http(s) address", o.BaseURL)
-	}
-	if base.RawQuery != "" || base.Fragment != "" || base.User != nil {
-		return nil, errors.New("tra: the base URL must hold no query, fragment or user")
+	base := orDefault(o.BaseURL, DefaultBaseURL)
+	if err := CheckBaseURL(base); err != nil {
+		return nil, err
 	}
 	roots, err := certificates(o.CAFile)
 	if err != nil {
@@ -99,13 +96,25 @@ func NewClient(o Options) (*Client, error) {
 		TLSHandshakeTimeout: 30 * time.Second,
 	}
 	return &Client{
-		base:      strings.TrimRight(base.String(), "/"),
+		base:      strings.TrimRight(base, "/"),
 		timeout:   orDefault(o.Timeout, 60*time.Second),
 		userAgent: orDefault(o.UserAgent, "ushuru"),
 		maxBody:   orDefault(o.MaxBody, 8<<20),
 		http:      &http.Client{Transport: transport, CheckRedirect: sameHostOnly},
 		proxy:     proxy,
 	}, nil
+}
+
+// CheckBaseURL returns what is wrong with a base URL.
+func CheckBaseURL(address string) error {
+	base, err := url.Parse(address)
+	if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
+		return fmt.Errorf("tra: base URL %q is not an http(s) address", address)
+	}
+	if base.RawQuery != "" || base.Fragment != "" || base.User != nil {
+		return errors.New("tra: the base URL must hold no query, fragment or user")
+	}
+	return nil
 }
 
 // Close closes idle connections.

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"ushuru/pkg/cli/console"
+)
+
+// runWith runs a command line and returns its status and what it prints.
+func runWith(t *testing.T, args ...string) (status int, out, errs string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	status = Main(t.Context(), args, Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr})
+	return status, stdout.String(), stderr.String()
+}
+
+// Every number, duration and size that comes from the environment has a range, and what is
+// outside is refused before anything starts.
+func TestSettingsOutOfRangeAreRefused(t *testing.T) {
+	var root commands
+	parser, err := newParser(&root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := map[string]bool{}
+	for _, command := range []string{"serve", "api", "worker"} {
+		parsed, err := parser.Parse([]string{command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, flag := range parsed.Flags() {
+			if !flag.Target.CanInt() || len(flag.Envs) == 0 {
+				continue
+			}
+			name, bounds := flag.Envs[0], flag.Tag.Get(tagRange)
+			if bounds == "" {
+				t.Errorf("%s has no range", name)
+				continue
+			}
+			if err := checkRange(flag, bounds); err != nil {
+				t.Errorf("the default: %v", err)
+			}
+			checked[name] = true
+			below, above := "-5", "9000000000000000000"
+			if strings.HasSuffix(flag.Target.Type().String(), "Duration") {
+				below, above = "-5s", "999999h"
+			}
+			for _, value := range []string{below, above} {
+				t.Setenv(name, value)
+				status, _, errs := runWith(t, "config", "check", command, "--offline")
+				if status != console.ExitUsage || !strings.Contains(errs, name) && !strings.Contains(errs, flag.Name) {
+					t.Errorf("%s=%s: status %d, %s", name, value, status, errs)
+				}
+			}
+			t.Setenv(name, "")
+		}
+	}
+	if !checked["AUTHORITY_RATE"] || len(checked) < 25 {
+		t.Errorf("%d settings are checked", len(checked))
+	}
+}
+
+func TestBadSettingsAreRefused(t *testing.T) {
+	for name, value := range map[string]string{
+		"AUTHORITY_URL": "ftp://tra", "AUTHORITY_CA_FILE": "no such file", "COST_TABLES": "no such file", "SECRETS_KEY": "short",
+		"SHEET_HOSTS": "http://x/", "ROLES": "none", "DENY_NETS": "10.0.0.0/99", "USER_AGENT": "a\nb", "OPERATOR_PASSWORD": "short",
+		"AI_PRICE": "free", "LISTEN_ADDR": "here", "TRUSTED_PROXIES": "all", "PAGE_URL": "x",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(name, value)
+			if name == "AI_PRICE" {
+				t.Setenv("AI_MODEL", "m")
+			}
+			if status, out, errs := runWith(t, "config", "check", "serve", "--offline"); status != console.ExitUsage {
+				t.Errorf("status %d: %s%s", status, out, errs)
+			}
+		})
+	}
+	if status, _, errs := runWith(t, "config", "check", "serve", "--offline"); status != 0 {
+		t.Errorf("the defaults are refused: %s", errs)
+	}
+}
+
+func TestSecretFromAFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(name, []byte("from the file 12\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("OPERATOR_PASSWORD_FILE", name)
+	var root commands
+	parser, err := newParser(&root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse([]string{"api"}); err != nil || root.API.OperatorPassword != "from the file 12" {
+		t.Errorf("%q, %v", string(root.API.OperatorPassword), err)
+	}
+	status, out, errs := runWith(t, "config", "print", "api")
+	if status != 0 || !strings.Contains(out, "file "+name) || strings.Contains(out+errs, "from the file") {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+	t.Setenv("OPERATOR_PASSWORD", "from the environment")
+	if status, _, errs := runWith(t, "config", "check", "api", "--offline"); status != console.ExitUsage || !strings.Contains(errs, "both set") {
+		t.Errorf("both are taken: %d %s", status, errs)
+	}
+	t.Setenv("OPERATOR_PASSWORD", "")
+	for _, bad := range []string{name + ".no", filepath.Dir(name)} {
+		t.Setenv("OPERATOR_PASSWORD_FILE", bad)
+		if status, _, errs := runWith(t, "config", "check", "api", "--offline"); status != console.ExitUsage {
+			t.Errorf("%s: status %d %s", bad, status, errs)
+		}
+	}
+}
+
+func TestConfigPrintHidesSecrets(t *testing.T) {
+	t.Setenv("REDIS_URL", "redis://worker:s3cret@redis.example:6379")
+	t.Setenv("AI_MODEL", "m")
+	t.Setenv("AI_API_KEY", "sk-s3cret")
+	t.Setenv("AUTHORITY_RATE", "-5")
+	for _, format := range [][]string{nil, {"--json"}} {
+		status, out, errs := runWith(t, append([]string{"config", "print", "worker"}, format...)...)
+		if status != console.ExitUsage || strings.Contains(out+errs, "s3cret") || !strings.Contains(out, "redis.example") ||
+			!strings.Contains(errs, "AUTHORITY_RATE must be between 0 and") {
+			t.Errorf("status %d\n%s%s", status, out, errs)
+		}
+	}
+}
+
+func TestUnknownSettings(t *testing.T) {
+	var root commands
+	parser, err := newParser(&root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := settingNames(parser.Model)
+	for entry, want := range map[string]string{
+		"USHURU_FOO=1":             "USHURU_FOO is not a setting",
+		"AUTHORITY_RATES=5":        "did you mean AUTHORITY_RATE?",
+		"AUTHORTIY_RATE=5":         "did you mean AUTHORITY_RATE?",
+		"USHURU_AUTHORITY_RATE=5":  "did you mean AUTHORITY_RATE?",
+		"REDIS_URI=x":              "did you mean REDIS_URL?",
+		"AUTHORITY_RATE=5":         "",
+		"OPERATOR_PASSWORD_FILE=x": "",
+		"USHURU_TEST_REAL=1":       "",
+		"PATH=/bin":                "",
+		"HOSTNAME=x":               "",
+		"KUBERNETES_PORT=x":        "",
+	} {
+		got := strings.Join(unknownSettings(known, []string{entry}), "; ")
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", entry, got, want)
+		}
+	}
+}
+
+func TestSharedSettings(t *testing.T) {
+	t.Setenv("SECRETS_KEY", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+	var root commands
+	parser, err := newParser(&root, kong.Exit(func(int) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := parser.Parse([]string{"worker"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := sharedSettings(parsed.Flags(), []string{"authority"})
+	if got["AUTHORITY_RATE"] != "5" || got["FETCH_RATE"] != "" || got["SECRETS_KEY"] != "" {
+		t.Errorf("of the role authority: %v", got)
+	}
+	got = sharedSettings(parsed.Flags(), []string{"any"})
+	if got["FETCH_RATE"] != "1" || !strings.HasPrefix(got["SECRETS_KEY"], "hash ") || len(got["SECRETS_KEY"]) > 20 {
+		t.Errorf("of the role any: %v", got)
+	}
+}
