@@ -199,6 +199,7 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 	if err != nil {
 		return err
 	}
+	r.compareSettings(options.Redis, p)
 	return r.runService(service)
 }
 
@@ -210,7 +211,6 @@ func (r *run) runService(service *app.App) error {
 	if err := service.Start(r.ctx); err != nil {
 		return err
 	}
-	r.compareSettings(options.Redis, p)
 	r.notifySystemd(sdnotify.Ready)
 	go sdnotify.Watch(watched)
 	err := service.Wait(r.ctx)

@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -25,8 +24,8 @@ var (
 
 // JobFilter says which jobs are listed. The zero value is those that have not ended.
 type JobFilter struct {
-	State jobs.State // an ended state reads the names of all keys in Redis
-	Key   string     // id of the API key
+	State jobs.State
+	Key   string // id of the API key
 	Kind  string
 	Step  string // the step that runs or has failed
 	Code  string // of the error
@@ -51,31 +50,61 @@ func OpenSteps(job *jobs.Job) (steps []string) {
 	return steps
 }
 
-// Jobs returns the jobs of all API keys that match, newest first.
+// Jobs returns the jobs of all API keys that match, newest first. Of those that have ended
+// it returns what keys have requested, the newest 1,000 of each; the rows of a batch have
+// jobs that it does not return then.
 func (o *Operator) Jobs(ctx context.Context, f JobFilter) (found []*jobs.Job, err error) {
-	read := func(ids []string) error {
-		all, err := o.jobs.GetAll(ctx, ids)
+	list := func() ([]string, error) { return o.jobs.ListActive(ctx, jobs.Interactive, jobs.Bulk) }
+	if f.State.Ended() {
+		list = func() ([]string, error) { return o.listEnded(ctx, f) }
+	}
+	ids, err := list()
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(ids) // by time
+	slices.Reverse(ids)
+	ids = slices.Compact(ids)
+	for chunk := range slices.Chunk(ids, jobsAtOnce) {
+		all, err := o.jobs.GetAll(ctx, chunk)
+		if err != nil {
+			return nil, err
+		}
 		for _, job := range all {
 			if f.matches(job) {
 				found = append(found, job)
 			}
 		}
-		return err
-	}
-	if f.State.Ended() {
-		err = o.jobs.Scan(ctx, read)
-	} else {
-		var ids []string
-		if ids, err = o.jobs.ListActive(ctx, jobs.Interactive, jobs.Bulk); err == nil {
-			err = read(ids)
+		if f.Limit > 0 && len(found) >= f.Limit {
+			return found[:f.Limit], nil
 		}
 	}
-	slices.SortFunc(found, func(a, b *jobs.Job) int { return cmp.Compare(b.ID, a.ID) })
-	found = slices.CompactFunc(found, func(a, b *jobs.Job) bool { return a.ID == b.ID })
-	if f.Limit > 0 {
-		found = found[:min(len(found), f.Limit)]
+	return found, nil
+}
+
+const (
+	jobsAtOnce = 200 // records that are read at once
+	maxEnded   = 1000
+)
+
+// listEnded returns the ids of jobs in an ended state that keys have requested.
+func (o *Operator) listEnded(ctx context.Context, f JobFilter) (ids []string, err error) {
+	owners := []string{f.Key}
+	if f.Key == "" {
+		if owners, err = o.owners(ctx); err != nil {
+			return nil, err
+		}
 	}
-	return found, err
+	for _, owner := range owners {
+		all, _, err := o.jobs.List(ctx, owner, "", maxEnded, f.State)
+		if err != nil {
+			return nil, err
+		}
+		for _, job := range all {
+			ids = append(ids, job.ID)
+		}
+	}
+	return ids, nil
 }
 
 // Job returns a job of any API key.

@@ -102,8 +102,7 @@ type jobsList struct {
 }
 
 // Run is called by kong.
-// As the operator without a state it lists those that have not ended; jobs in an ended
-// state are searched for among all keys in Redis.
+// As the operator without a state it lists those that have not ended.
 func (c *jobsList) Run(s *Session) error {
 	return c.either(s, c.Key, c.JobsList.Run, func(ctx context.Context, o *operate.Operator) error {
 		all, err := o.Jobs(ctx, operate.JobFilter{

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
-
-	"ushuru/pkg/redisx"
 )
 
 // ListActive returns the ids of the jobs of classes that have not been finalized.
@@ -21,29 +18,6 @@ func (s *Store) ListActive(ctx context.Context, classes ...Class) (ids []string,
 		ids = append(ids, found...)
 	}
 	return ids, nil
-}
-
-// Scan calls found with the ids of all jobs that have a record, some at a time. It reads
-// the names of all keys in Redis.
-func (s *Store) Scan(ctx context.Context, found func(ids []string) error) error {
-	return redisx.Scan(ctx, s.redis, "job:{*", func(keys []string) error {
-		ids := make([]string, 0, len(keys))
-		for _, key := range keys {
-			if id := idOf(key); keyJob(id) == key {
-				ids = append(ids, id)
-			}
-		}
-		return found(ids)
-	})
-}
-
-// idOf returns the id of the job that a key is of.
-func idOf(key string) string {
-	id := strings.TrimPrefix(key, "job:")
-	if _, after, ok := strings.Cut(id, "}:"); ok {
-		return after
-	}
-	return strings.Trim(id, "{}")
 }
 
 // getChunk is how many records GetAll reads in one round trip.
