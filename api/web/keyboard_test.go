@@ -15,14 +15,27 @@ import (
 // them, in English. Each page begins with the skip link, the name and the language, and
 // ends with the foot.
 var tabOrders = map[string][]string{
-	"home":       {"#u", "Show the cost", "Compare two cars", "What may I bid?", "Auction sheet", "Describe the car yourself"},
-	"extension":  {"Download the extension", "Another car"},
-	"hand, make": {"#make", "Next"},
-	"blocked":    {"Button for your browser", "Describe the car yourself", "Page of the car", "Another car"},
-	"price missing": {
-		"#price", "radio basis", "Calculate", "As a message", "More", "Every line", "Choose another", "Notes about these figures",
+	"home":            {"#u", "Show the cost", "Compare two cars", "What may I bid?", "Auction sheet", "Describe the car yourself"},
+	"nothing there":   {"#u", "Show the cost", "Compare two cars", "What may I bid?", "Auction sheet", "Describe the car yourself"},
+	"extension":       {"Download the extension", "Another car"},
+	"hand, make":      {"#make", "Next"},
+	"hand, entry":     {"#q", "Find", "radio modelBody", "Next", "Start again"},
+	"hand, last step": {"#year", "#cc", "#fuel", "#price", "radio basis", "Calculate", "Start again"},
+	"answer": {
+		"As a message", "Every line", "Choose another", "Show pictures (3, about 100 KB)", "Notes about these figures",
 		"Send by WhatsApp", "Print or PDF", "Compare two cars", "What may I bid?", "Page of the car", "Another car",
 	},
+	"choose, nothing found": {"#q", "Find", "Back to the answer"},
+	"price missing": {
+		"#price", "radio basis", "Calculate", "As a message", "Every line", "Choose another", "Notes about these figures",
+		"Send by WhatsApp", "Print or PDF", "Compare two cars", "What may I bid?", "Page of the car", "Another car",
+	},
+	"year missing": {"#missing", "Calculate", "Page of the car", "Another car"},
+	"ambiguous": {
+		"radio modelBody", "Calculate with this one", "See all of TRA's list for this make", "Page of the car", "Another car",
+	},
+	"blocked": {"Button for your browser", "Describe the car yourself", "Page of the car", "Another car"},
+	"gone":    {"Page of the car", "Another car"},
 }
 
 // focused describes what has the focus.
@@ -45,7 +58,8 @@ func TestTabReachesEverythingInOrder(t *testing.T) {
 		b.Run(chromedp.Evaluate(`localStorage.clear()`, nil))
 		b.see(views[i], addresses[i], "en")
 		want = slices.Concat([]string{"Skip to the content", "Ushuru", "Kiswahili"}, want, []string{"For programmers"})
-		got := b.tabs()
+		// Which warnings have more to say depends on the season.
+		got := slices.DeleteFunc(b.tabs(), func(at string) bool { return at == "More" })
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: the order is\n%q, want\n%q", name, got, want)
 		}

@@ -76,7 +76,7 @@ func (b *browser) capture(file string) {
 			WithClip(&page.Viewport{Width: pictureWidth, Height: height, Scale: 1}).Do(ctx)
 		return err
 	}))
-	if err := os.WriteFile(file, picture, 0o644); err != nil { //nolint:gosec // a document
+	if err := os.WriteFile(file, picture, 0o644); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -40,6 +40,7 @@ var views = []view{
 	{name: "answer unfolded", car: "/toyota/corolla-axio/sm100001/id/9100001/", do: func(b *browser) {
 		b.Text(`document.querySelectorAll("details").forEach(part => { part.open = true; })`)
 	}},
+	{name: "answer with pictures", car: "/toyota/corolla-axio/sm100001/id/9100001/", then: "?pictures=1"},
 	{name: "choose", car: "/toyota/corolla-axio/sm100001/id/9100001/", then: "/choose"},
 	{name: "choose, nothing found", car: "/toyota/corolla-axio/sm100001/id/9100001/", then: "/choose?q=zzzz"},
 	{name: "price missing", car: "/stock/toyota-corolla-axio/9200002"},
