@@ -163,7 +163,7 @@ func (e *extended) connect() {
 	if problem := options.Text(`document.getElementById("problem").textContent`); problem != "" {
 		e.t.Fatalf("the options say: %s", problem)
 	}
-	if found := options.Violations(); len(found) > 0 {
+	if found := options.Violations("best-practice"); len(found) > 0 {
 		e.t.Errorf("the options:\n%s", strings.Join(found, "\n"))
 	}
 	options.shoot("extension-options-" + options.Text("document.documentElement.lang"))
@@ -417,7 +417,7 @@ func (e *extended) says(tab *browser, want string) {
 	if next := tab.Text(`document.getElementById("hand").href`); !strings.HasSuffix(next, "/hand") {
 		e.t.Errorf("the next step leads to %q", next)
 	}
-	if found := tab.Violations(); len(found) > 0 {
+	if found := tab.Violations("best-practice"); len(found) > 0 {
 		e.t.Errorf("%s\n%s", want, strings.Join(found, "\n"))
 	}
 	tab.shoot(fmt.Sprintf("extension-says-%x", want[:8]))
