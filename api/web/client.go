@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/pkg/message"
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -56,6 +58,7 @@ func (r *response) WriteHeader(status int) {
 type started struct {
 	result []byte
 	job    string // its address: /v1/jobs/01J…?target=1
+	failed []byte // the error of a job that has ended already
 }
 
 // job is a job as the API shows it.
@@ -115,9 +118,26 @@ func (c client) start(ctx context.Context, path string, body []byte) (started, e
 	header := http.Header{"Content-Type": {"application/json"}, "Prefer": {"respond-async"}}
 	got, err := c.call(ctx, http.MethodPost, path, body, header)
 	if err != nil {
-		return started{}, err
+		return endedWith(err)
 	}
 	return got.started(), nil
+}
+
+// endedWith returns the error of a job that was over before the API responded: it has a
+// page, as that of a slower one has. An error of the request itself is returned.
+func endedWith(err error) (started, error) {
+	why, ok := errors.AsType[*problem.Problem](err)
+	if !ok || why.Status < http.StatusUnprocessableEntity || why.Status == http.StatusTooManyRequests {
+		return started{}, err
+	}
+	if _, known := states[why.Code]; !known {
+		return started{}, err
+	}
+	failed, encodeErr := plainjson.Encode(why.Body())
+	if encodeErr != nil {
+		return started{}, encodeErr
+	}
+	return started{failed: failed}, nil
 }
 
 // upload posts the form of a request as it arrives, and waits for no result.

@@ -212,6 +212,9 @@ func (p *Pages) start(r *http.Request, path string, body []byte) (token string, 
 // lead returns the token of the page of work that has started, or is done.
 func (p *Pages) lead(ctx context.Context, path string, body []byte, begun started) (token string, err error) {
 	made := link{Path: path, Job: begun.job, Made: time.Now()}
+	if begun.failed != nil {
+		made.Shown = &shown{Failed: begun.failed}
+	}
 	if begun.result != nil {
 		// Links to one car can be written in many ways, and cached results are free: they
 		// share a page.

@@ -16,14 +16,13 @@ import (
 // ends with the foot.
 var tabOrders = map[string][]string{
 	"home":            {"#u", "Show the cost", "Compare two cars", "What may I bid?", "Auction sheet", "Describe the car yourself"},
-	"nothing there":   {"#u", "Show the cost", "Compare two cars", "What may I bid?", "Auction sheet", "Describe the car yourself"},
 	"extension":       {"Download the extension", "Another car"},
 	"hand, make":      {"#make", "Next"},
 	"hand, entry":     {"#q", "Find", "radio modelBody", "Next", "Start again"},
 	"hand, last step": {"#year", "#cc", "#fuel", "#price", "radio basis", "Calculate", "Start again"},
 	"answer": {
 		"As a message", "Every line", "Choose another", "Show pictures (3, about 100 KB)", "Notes about these figures",
-		"Send by WhatsApp", "Print or PDF", "Compare two cars", "What may I bid?", "Page of the car", "Another car",
+		"Send by WhatsApp", "Print or PDF", "Compare two cars", "What may I bid?", "Auction sheet", "Page of the car", "Another car",
 	},
 	"choose, nothing found": {"#q", "Find", "Back to the answer"},
 	"price missing": {

@@ -144,3 +144,27 @@ func TestProgramsGetTheSnapshot(t *testing.T) {
 		t.Errorf("%v %v\n%s", err, w.Header(), w.Body)
 	}
 }
+
+// A job may be over before the API responds. Its error has the same page as that of a
+// slower one; an error of the request stays beside the form.
+func TestAnErrorThatComesAtOnceHasItsPage(t *testing.T) {
+	t.Parallel()
+	for code, c := range map[string]struct{ status, want int }{
+		"listing_gone": {http.StatusUnprocessableEntity, http.StatusSeeOther}, "host_busy": {http.StatusServiceUnavailable, http.StatusSeeOther},
+		"url_invalid": {http.StatusBadRequest, http.StatusUnprocessableEntity}, "too_many_jobs": {http.StatusTooManyRequests, http.StatusServiceUnavailable},
+		"unavailable": {http.StatusServiceUnavailable, http.StatusServiceUnavailable},
+	} {
+		pages, h := served(t, refusing(c.status, `{"error":"The reason.","code":"`+code+`"}`))
+		w := post(h, "/go", "u=https://cars.example/1", http.Header{"Cookie": {cookieOf(t, pages, "ann", time.Minute)}})
+		if w.Code != c.want {
+			t.Errorf("%s: %d, want %d", code, w.Code, c.want)
+		}
+		if w.Code != http.StatusSeeOther {
+			continue
+		}
+		page := get(h, w.Header().Get("Location"), nil)
+		if want := "state." + stateOf(code).Key; page.Code != http.StatusOK || !strings.Contains(page.Body.String(), message.Say("page/"+want, nil).EN) {
+			t.Errorf("%s: %d\n%s", code, page.Code, page.Body)
+		}
+	}
+}
