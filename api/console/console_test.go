@@ -7,16 +7,19 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"ushuru/pkg/ai"
 	"ushuru/pkg/client"
 	"ushuru/pkg/demo"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/operate"
 	"ushuru/pkg/operate/status"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/testenv/browsertest"
@@ -382,4 +385,53 @@ func TestOverviewIsLoadedAgain(t *testing.T) {
 			t.Errorf("%s is loaded again", path)
 		}
 	}
+}
+
+// What needs attention is the first on the page, the urgent first, with what can be done.
+func TestNeedsComeFirst(t *testing.T) {
+	s := start(t)
+	redis, owner := s.conn.Client(), s.read().Keys[0].ID
+	now := time.Now()
+	day := "ai:tokens:" + now.In(time.FixedZone("EAT", 3*60*60)).Format(time.DateOnly)
+	for _, err := range []error{
+		redis.HSet(t.Context(), "stat:"+now.UTC().Format("2006010215"), "sbtjapan.com/estimate:scrape/listing_blocked", 41).Err(),
+		redis.HSet(t.Context(), "tra:{drift}:state", "agree", 0, "rules", "2026-07-01", "since", now.UnixMilli()).Err(),
+		redis.Set(t.Context(), day, 850, 0).Err(),
+		ai.SetBudget(t.Context(), redis, 1000, now),
+		redis.Set(t.Context(), "{"+day+"}:"+owner, 96, 0).Err(),
+		redis.HSet(t.Context(), "keys:used", owner, now.Unix()).Err(),
+		redis.HSet(t.Context(), "webhook:{"+owner+"}", "wh1",
+			`{"id":"wh1","url":"https://hooks.example/secret","state":"verified","disabled":"<script>alert(1)</script>"}`).Err(),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := operate.New(operate.Options{Redis: redis}).LimitKey(t.Context(), owner, operate.LimitChange{AITokens: new(int64(100))}); err != nil {
+		t.Fatal(err)
+	}
+	b := browsertest.Open(t)
+	b.View(360, "light")
+	b.Run(chromedp.Navigate(s.URL + "/console/login"))
+	b.Await(`document.querySelector("#password")`)
+	b.Run(chromedp.SendKeys("#name", demo.OperatorUser), chromedp.SendKeys("#password", s.Password), chromedp.Submit("#password"))
+	b.Await(`document.querySelectorAll(".needs li").length === 5`)
+	if got := b.Text(`document.querySelector("main h1").innerText`); got != "5 things need you" {
+		t.Errorf("the title is %q", got)
+	}
+	for i, want := range []string{
+		"Now: No page of sbtjapan.com could be read: 0 of 41.", "the law may have changed", "The AI has used 85 % of today's tokens.",
+		"uses 96 % of its tokens of the AI.", "is disabled: <script>alert(1)</script>.",
+	} {
+		if got := b.Text(`document.querySelectorAll(".needs li")[` + strconv.Itoa(i) + `].innerText`); !strings.Contains(got, want) {
+			t.Errorf("%d: %q, want %q", i+1, got, want)
+		}
+	}
+	b.Check(s.URL)
+	b.Shoot(*shots, "console-needs-360")
+	b.View(1280, "dark")
+	b.Run(chromedp.Navigate(s.URL + "/console?still"))
+	b.Await(`document.querySelector(".needs a[href='/console/do/webhook-enable?about=wh1']")`)
+	b.Shoot(*shots, "console-needs-1280")
+	b.Check(s.URL)
 }
