@@ -169,8 +169,8 @@ var actions = map[string]action{
 func (c *Console) retryAll() action {
 	return action{
 		Title: "Try all again", Command: "ushuru jobs retry --operator --code CODE",
-		Ask: "The jobs that have failed for this reason in the last 24 hours are submitted again for their API keys, the newest 500. " +
-			"Those of batches are left out: retry the batch.",
+		Ask: "The jobs that have failed for this reason in the last 24 hours are submitted again for their API keys, " +
+			"the newest 500. Those of batches are left out: retry the batch.",
 		Done: "The jobs that can be tried again are submitted.", Do: c.retryFailures,
 	}
 }
@@ -319,7 +319,8 @@ func refusal(err error) string {
 		operate.ErrBudget: "A budget must not be negative.",
 		operate.ErrEnded:  "The job has ended already.", operate.ErrBatchRow: "The job is of a batch: retry the batch.",
 		operate.ErrUploadGone: "The caller's page or file is deleted; only the caller can send it again.",
-		keys.ErrName:          "A name has 1 to 100 printable characters.", errNumber: "Write a whole number.", errMinutes: "Write a number of minutes, of at most 30 days.",
+		keys.ErrName:          "A name has 1 to 100 printable characters.", errNumber: "Write a whole number.",
+		errMinutes:        "Write a number of minutes, of at most 30 days.",
 		keys.ErrNameTaken: "A valid key has that name.", keys.ErrNotFound: "There is no key with that id.",
 	} {
 		if errors.Is(err, known) {

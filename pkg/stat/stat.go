@@ -91,7 +91,10 @@ func NewRecorder(o Options) *Recorder {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Recorder{options: o, counts: map[entry]int64{}, texts: map[entry]string{}, failed: map[string][]string{}, written: map[string]int64{}}
+	return &Recorder{
+		options: o, counts: map[entry]int64{}, texts: map[entry]string{}, failed: map[string][]string{},
+		written: map[string]int64{},
+	}
 }
 
 // Step counts the end of a step.
@@ -195,8 +198,8 @@ func (r *Recorder) add(key, field string, n int64) {
 // addFailed adds a job to a list of those that failed. The caller holds the lock.
 func (r *Recorder) addFailed(key, job string) {
 	if job != "" {
-		jobs := append(r.failed[key], job)
-		r.failed[key] = jobs[max(0, len(jobs)-MaxFailed):]
+		r.failed[key] = append(r.failed[key], job)
+		r.failed[key] = r.failed[key][max(0, len(r.failed[key])-MaxFailed):]
 	}
 }
 

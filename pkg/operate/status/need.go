@@ -35,9 +35,11 @@ const authorityDownAfter = 5 * time.Minute
 
 // Need is something that needs an operator's attention.
 type Need struct {
-	Code  string     `json:"code"`
-	Text  string     `json:"text"`            // a sentence
-	About string     `json:"about,omitempty"` // the site, role, key or webhook
+	Code  string `json:"code"`
+	Text  string `json:"text"`            // a sentence
+	About string `json:"about,omitempty"` // the site, role, key or webhook
+	// Since is when it was well for the last time, or when it began; null when that is not
+	// known.
 	Since *time.Time `json:"since,omitempty"`
 	// Urgent work stands still; the rest will.
 	Urgent bool `json:"urgent"`
