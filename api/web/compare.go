@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -109,7 +110,9 @@ func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) 
 		view.Cost = c.Verdict.Criteria[0].Text
 	}
 	shown, more := sorted(c.Warnings, p.options.Simulated)
-	view.Warnings = append(shown, more...)
+	view.Warnings = slices.DeleteFunc(append(shown, more...), func(w message.Notice) bool {
+		return w.Code == "worded_by_ai" // its words are not on this page
+	})
 	if c.Car1.DriveAway != nil {
 		view.Rates = &c.Car1.DriveAway.Exchange
 	}

@@ -16,11 +16,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"ushuru/pkg/advice"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/sheet/interpret"
 	"ushuru/pkg/sheet/transcribe"
+	"ushuru/pkg/testenv/browsertest"
 	"ushuru/pkg/vehicle"
 )
 
@@ -475,13 +478,16 @@ func spoiled(t *testing.T, result any) any {
 	return spoil(value, "")
 }
 
-func TestHostileTextsAreNeverMarkup(t *testing.T) {
-	t.Parallel()
+// hostilePages are results with hostile texts in all fields, by the form that asks for
+// them.
+func hostilePages(t *testing.T) map[string]struct{ api, body string } {
+	t.Helper()
 	n := int64(5000)
 	limits := &vehicle.PriceLimits{Low: &n, Likely: &n, High: &n}
 	bid := estimate(t, func(e *vehicle.Estimate) {
 		e.MaxPrice = &vehicle.MaxPrice{TargetTZS: 40_000_000, FOB: limits, CF: limits}
 	})
+	pages := map[string]struct{ api, body string }{}
 	for path, c := range map[string]struct {
 		result any
 		body   string
@@ -489,9 +495,21 @@ func TestHostileTextsAreNeverMarkup(t *testing.T) {
 		"/c": {comparisonOf(t, nil), "u1=https://cars.example/1&u2=https://cars.example/2"},
 		"/s": {reading(t), "u=https://cars.example/1.jpg"}, "/bid": {bid, "u=https://cars.example/1&target=40000000"},
 	} {
+		data, err := json.Marshal(spoiled(t, c.result))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[path] = struct{ api, body string }{string(data), c.body}
+	}
+	return pages
+}
+
+func TestHostileTextsAreNeverMarkup(t *testing.T) {
+	t.Parallel()
+	for path, c := range hostilePages(t) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			_, h := served(t, saying(spoiled(t, c.result), nil))
+			_, h := served(t, saying(json.RawMessage(c.api), nil))
 			at := asked(t, h, path, c.body)
 			for _, part := range []string{"?lang=en", "?lang=sw"} {
 				body := shows(t, h, at+part, "&lt;script&gt;")
@@ -500,5 +518,29 @@ func TestHostileTextsAreNeverMarkup(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestHostileTextsInChromium opens the same pages, and the drawing of a sheet as a page of
+// its own: nothing of the texts runs, and nothing is asked of another host.
+func TestHostileTextsInChromium(t *testing.T) {
+	tab := browsertest.Open(t)
+	tab.View(360, "light")
+	for path, c := range hostilePages(t) {
+		_, h := served(t, saying(json.RawMessage(c.api), nil))
+		server := httptest.NewServer(h)
+		t.Cleanup(server.Close)
+		addresses := []string{asked(t, h, path, c.body)}
+		if path == "/s" {
+			addresses = append(addresses, addresses[0]+"/map.svg")
+		}
+		for _, at := range addresses {
+			tab.Run(chromedp.Navigate(server.URL + at))
+			tab.Await(`document.readyState === "complete"`)
+			if ran := tab.Text("window.HIT"); ran != "undefined" {
+				t.Errorf("%s: a text of the page has run", at)
+			}
+			tab.Check(server.URL)
+		}
 	}
 }

@@ -95,6 +95,7 @@ func functions(lang string, a *asset.Files) template.FuncMap {
 		"number":  func(index int) int { return index + 1 },
 		"dollars": inDollars,
 		"when":    func(at time.Time) string { return at.In(duty.EAT).Format("2006-01-02 15:04") },
+		"whole":   grouped,
 		"word":    func(value string) string { return message.Word(value).In(lang) },
 		"tzs":     func(amount any) (string, error) { return say(lang, "amount.tzs", "amount", amount) },
 		"usd":     func(amount any) (string, error) { return say(lang, "amount.usd", "amount", amount) },

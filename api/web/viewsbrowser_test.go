@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"os"
@@ -10,10 +11,12 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/localtime"
 )
 
 // ended is true when a page of a kind shows what came of the work.
@@ -90,6 +93,9 @@ func TestComparisonSheetAndBidInEveryForm(t *testing.T) {
 					b.await(`document.readyState === "complete" && [...document.images].every(i => i.complete && i.naturalWidth)`)
 					b.check(service.URL)
 					b.checkHeadings(name)
+					if width == 360 && (lang == "en") == (scheme == "light") {
+						b.checkAccess(name)
+					}
 					if lang == "sw" {
 						b.checkSwahili()
 					}
@@ -102,6 +108,17 @@ func TestComparisonSheetAndBidInEveryForm(t *testing.T) {
 	b.run(chromedp.Navigate(service.URL + "/"))
 	if n := b.text(`document.querySelectorAll("#history a").length`); n != "4" {
 		t.Errorf("the history has %s entries, want the comparison, the bid and two sheets", n)
+	}
+}
+
+// checkAccess checks the page as the views of keyboard and axe are.
+func (b *browser) checkAccess(name string) {
+	b.t.Helper()
+	if found := b.Violations(); len(found) > 0 {
+		b.t.Errorf("%s: %s", name, strings.Join(found, "\n"))
+	}
+	if size := b.text(smallTargets); size != "" {
+		b.t.Errorf("%s: too small to be pressed: %s", name, size)
 	}
 }
 
@@ -183,4 +200,41 @@ func TestTheStatesOfComparisonSheetAndBid(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestWhatLeavesTheAnswer checks what a buyer takes along: the sum before the taxes rise,
+// a message for the seller, one for friends, and a print.
+func TestWhatLeavesTheAnswer(t *testing.T) {
+	service, b := start(t), open(t)
+	b.view(360, "light")
+	axio := service.Site + carsWithSheets()[0].Path()
+	b.ask(service.URL+"/?lang=en", axio)
+	if _, month, _ := localtime.Of(time.Now()).Date(); month >= time.October {
+		if said := b.text(`document.querySelector("main").textContent`); !strings.Contains(said, "If it lands by 31 December") {
+			t.Error("the page does not say what the car costs before the taxes rise")
+		}
+	}
+	share := b.text(`document.querySelector('a[href^="https://wa.me/"]').href`)
+	said, err := url.QueryUnescape(share)
+	if err != nil || !strings.Contains(said, "TOYOTA COROLLA AXIO 2019: TSh ") || !strings.HasSuffix(said, "\n"+b.text("location.origin + location.pathname")) {
+		t.Errorf("WhatsApp: %s", said)
+	}
+	b.run(chromedp.Evaluate(`document.getElementById("message").closest("details").open = true`, nil), chromedp.Click("[data-copy]"))
+	b.await(`document.querySelector("[data-copy]").textContent === "Copied"`)
+	if message := b.text(`document.getElementById("message").value`); !strings.Contains(message, axio) || !strings.Contains(message, "1. ") {
+		t.Errorf("the message for the seller: %s", message)
+	}
+	b.run(chromedp.Evaluate(`dispatchEvent(new Event("beforeprint"))`, nil))
+	if folded := b.text(`document.querySelectorAll("details:not([open])").length`); folded != "0" {
+		t.Errorf("%s parts stay folded on paper", folded)
+	}
+	var paper []byte
+	b.run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		paper, _, err = page.PrintToPDF().Do(ctx)
+		return err
+	}))
+	if len(paper) < 5<<10 || len(paper) > 300<<10 {
+		t.Errorf("the print has %d bytes", len(paper))
+	}
+	b.check(service.URL)
 }

@@ -18,6 +18,8 @@ const (
 	chipWide  = 38
 	chipHigh  = 20
 	chipStep  = 3 // between chips
+
+	besideLamps = 190 // middle of the names of the sides, which leave the lamps free
 )
 
 // Map draws the unfolded car as SVG, with the damage codes on their panels,
@@ -34,8 +36,8 @@ func Map(r *sheet.Report, lang string) []byte {
 	d.wheels(&r.TyresMM)
 	d.label(mapWidth/2, 56, d.text("front"))
 	d.label(mapWidth/2, 648, d.text("rear"))
-	d.label(205, 120, d.text("left"))
-	d.label(mapWidth-205, 120, d.text("right"))
+	d.label(besideLamps, 120, d.text("left"))
+	d.label(mapWidth-besideLamps, 120, d.text("right"))
 	elsewhere := d.codes(r.BodyMap)
 	d.y = carBottom + lineStep
 	d.explain(r.BodyMap, elsewhere)
