@@ -43,6 +43,11 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request) error {
 	if !slices.Contains(jobStates, state) {
 		return errJobStateUnknown
 	}
+	release, err := takePlace(r, s.exports, errTooManyExports)
+	if err != nil {
+		return err
+	}
+	defer release()
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
 	found, more, err := s.options.Jobs.List(ctx, owner, query.Get("cursor"), limit, state)
@@ -76,7 +81,9 @@ func newListedJob(job *jobs.Job) listedJob {
 		listed.Car = job.Input
 	}
 	if job.State == jobs.Failed || job.State == jobs.Cancelled {
-		listed.Error = jobProblem(job)
+		why := *jobProblem(job)
+		why.Candidates, why.Car = nil, nil // which are many bytes, and at Location
+		listed.Error = &why
 	}
 	return listed
 }
