@@ -50,11 +50,6 @@ func (s *Server) listItems(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	release, err := takePlace(r, s.exports, errTooManyExports)
-	if err != nil {
-		return err
-	}
-	defer release()
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
 	reader, err := s.options.Batches.Read(ctx, b.ID)

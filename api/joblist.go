@@ -43,11 +43,6 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request) error {
 	if !slices.Contains(jobStates, state) {
 		return errJobStateUnknown
 	}
-	release, err := takePlace(r, s.exports, errTooManyExports)
-	if err != nil {
-		return err
-	}
-	defer release()
 	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
 	defer cancel()
 	found, more, err := s.options.Jobs.List(ctx, owner, query.Get("cursor"), limit, state)

@@ -33,6 +33,18 @@ const (
 	turnSize = 256 << 10
 )
 
+// withPlace is the middleware of lists that need much memory.
+func (s *Server) withPlace(next handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		release, err := takePlace(r, s.exports, errTooManyExports)
+		if err != nil {
+			return err
+		}
+		defer release()
+		return next(w, r)
+	}
+}
+
 // takePlace takes one of the places for what needs much memory, and waits for it.
 func takePlace(r *http.Request, places *fair.Places, busy *problem.Problem) (release func(), err error) {
 	owner := recorderOf(r).key.ID

@@ -30,7 +30,7 @@ func (s *Server) routes() error {
 	v1.Handle("/v1/batches", methods{http.MethodGet: s.listBatches, http.MethodPost: idempotent(s.postBatch)})
 	const batch = "/v1/batches/{id:[0-9A-Za-z]{1,64}}"
 	v1.Handle(batch, methods{http.MethodGet: s.getBatch, http.MethodDelete: s.cancelBatch})
-	v1.Handle(batch+"/items", methods{http.MethodGet: s.listItems})
+	v1.Handle(batch+"/items", methods{http.MethodGet: s.withPlace(s.listItems)})
 	v1.Handle(batch+"/results", methods{http.MethodGet: s.getResults})
 	v1.Handle(batch+"/events", methods{http.MethodGet: s.batchEvents})
 	v1.Handle(batch+"/retry", methods{http.MethodPost: idempotent(s.retryBatch)})
@@ -63,7 +63,7 @@ func (s *Server) routes() error {
 func (s *Server) routeJobs(v1 *mux.Router) {
 	const job = "/v1/jobs/{id:[0-9A-Za-z]{1,64}}"
 	v1.Handle(job, methods{http.MethodGet: s.getJob, http.MethodDelete: s.deleteJob})
-	v1.Handle("/v1/jobs", methods{http.MethodGet: s.listJobs})
+	v1.Handle("/v1/jobs", methods{http.MethodGet: s.withPlace(s.listJobs)})
 	v1.Handle(job+"/retry", methods{http.MethodPost: idempotent(s.retryJob)})
 	v1.Handle(job+"/events", methods{http.MethodGet: s.jobEvents})
 }

@@ -4,7 +4,6 @@ package described
 
 import (
 	"encoding/json"
-	"net/http"
 	"strings"
 	"time"
 	"unicode"
@@ -42,7 +41,7 @@ type Car struct {
 }
 
 // errNoCar means a request that describes no car.
-var errNoCar = problem.New(http.StatusBadRequest, "field_invalid.quote", nil)
+var errNoCar = problem.BadRequest("field_invalid.quote")
 
 // TypeProblem says which type a field must have, which is named as encoding/json names it.
 func TypeProblem(field string) *problem.Problem {

@@ -64,7 +64,7 @@ var versions = []string{"HTTP/1.1", "HTTP/1.0"}
 
 // problems has what net/http answers by itself, by the status.
 var problems = map[int]*problem.Problem{
-	http.StatusBadRequest:                  problem.New(http.StatusBadRequest, "malformed_request", nil),
+	http.StatusBadRequest:                  problem.BadRequest("malformed_request"),
 	http.StatusExpectationFailed:           problem.New(http.StatusExpectationFailed, "expectation_unsupported", nil),
 	http.StatusRequestHeaderFieldsTooLarge: problem.New(http.StatusRequestHeaderFieldsTooLarge, "header_too_large", nil),
 	http.StatusNotImplemented:              problem.New(http.StatusNotImplemented, "transfer_encoding_unsupported", nil),

@@ -54,6 +54,16 @@ func New(status int, code string, values message.Values) *Problem {
 	return &Problem{Status: status, Notice: message.New("error/"+code, values)}
 }
 
+// BadRequest returns the problem of a request that is wrong, with the text of a code.
+func BadRequest(code string) *Problem { return New(http.StatusBadRequest, code, nil) }
+
+// NotFound returns the problem of what does not exist, with the text of a code.
+func NotFound(code string) *Problem { return New(http.StatusNotFound, code, nil) }
+
+// Conflict returns the problem of a state that does not allow the request, with the text of a
+// code.
+func Conflict(code string) *Problem { return New(http.StatusConflict, code, nil) }
+
 // AtMost is the value of a limit.
 func AtMost(limit int) message.Values { return message.Values{"max": strconv.Itoa(limit)} }
 

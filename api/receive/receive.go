@@ -14,7 +14,7 @@ import (
 
 // Why a body cannot be read, whatever is in it.
 var (
-	ErrUnreadable = problem.New(http.StatusBadRequest, "body_unreadable", nil)
+	ErrUnreadable = problem.BadRequest("body_unreadable")
 	ErrTooSlow    = problem.New(http.StatusRequestTimeout, "body_too_slow", nil)
 )
 

@@ -2,7 +2,6 @@ package terms
 
 import (
 	"encoding/json"
-	"net/http"
 
 	"github.com/shopspring/decimal"
 
@@ -12,7 +11,7 @@ import (
 )
 
 // ErrRateInvalid rejects an exchange rate.
-var ErrRateInvalid = problem.New(http.StatusBadRequest, "rate_invalid", nil).Of("rate")
+var ErrRateInvalid = problem.BadRequest("rate_invalid").Of("rate")
 
 // Bounds of an exchange rate in shillings for a dollar. Since 2010 it was
 // between about 1,500 and 2,800; a rate beyond the bounds is one of another

@@ -5,7 +5,6 @@ package terms
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -123,7 +122,7 @@ func parseTarget(value json.RawMessage) (target *vehicle.Target, ignored []strin
 }
 
 // errDestination rejects every destination but Dar es Salaam.
-var errDestination = problem.New(http.StatusBadRequest, "destination_unsupported", nil).Of("destination")
+var errDestination = problem.BadRequest("destination_unsupported").Of("destination")
 
 // destinations are the accepted names of the only supported destination: their
 // letters.
