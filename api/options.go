@@ -25,6 +25,7 @@ import (
 	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/stat"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/trace"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
@@ -100,6 +101,8 @@ type Options struct {
 	TrustedProxies []netip.Prefix
 	// Stat counts the requests of API keys. Nil counts nothing.
 	Stat *stat.Recorder
+	// Traces record the requests. Nil records none.
+	Traces *trace.Tracer
 	// Metrics count the requests. Nil counts none.
 	Metrics *metrics.Metrics
 

@@ -20,6 +20,7 @@ type responseRecorder struct {
 	refused  string   // id of the key that was refused, if there is one
 	address  string   // of the client
 	key      keys.Key // the caller's, once it is verified
+	trace    string   // traceparent of its span; empty when it is not recorded
 	route    string   // template of its route; empty until it is matched
 	code     string   // of the error that was responded with, if any
 	job      string   // id of the job that the request waits for or reads, if any
@@ -40,7 +41,9 @@ type responseRecorder struct {
 }
 
 // origin is what the jobs of the request are found by in logs and traces.
-func (rec *responseRecorder) origin() jobs.Origin { return jobs.Origin{Request: rec.id} }
+func (rec *responseRecorder) origin() jobs.Origin {
+	return jobs.Origin{Request: rec.id, Trace: rec.trace}
+}
 
 // releasePlace gives the place of a large body back, once the body is not needed.
 func (rec *responseRecorder) releasePlace() {

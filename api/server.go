@@ -29,6 +29,7 @@ import (
 	"ushuru/pkg/logs"
 	"ushuru/pkg/match"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/trace"
 )
 
 // redisTimeout bounds every call of Redis, so that no request hangs on a Redis
@@ -123,7 +124,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(r.TransferEncoding) > 0 {
 		w.Header().Set("Connection", "close") // see connlimit.IsAmbiguous
 	}
-	r = r.WithContext(logs.With(withRecorder(r.Context(), rec), "request", rec.id))
+	ctx, span := s.options.Traces.Begin(r.Context(), r.Header.Get("traceparent"), trace.Server, r.Method)
+	r = r.WithContext(logs.With(withRecorder(ctx, rec), "request", rec.id))
+	rec.trace = trace.Parent(ctx)
 	defer func() {
 		cause := recover()
 		rec.turn.give()
@@ -136,6 +139,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			_ = writeProblem(rec, errInternal)
 		}
 		s.log(r, rec, time.Since(start))
+		endSpan(span, r, rec)
 		if cause != nil && started {
 			panic(http.ErrAbortHandler) // half a response must not look complete
 		}
@@ -145,6 +149,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.handler.ServeHTTP(rec, r)
+}
+
+// endSpan ends the span of a request.
+func endSpan(span *trace.Span, r *http.Request, rec *responseRecorder) {
+	span.Rename(r.Method + " " + rec.route)
+	span.Set("http.response.status_code", rec.status, "http.route", rec.route, "ushuru.request", rec.id, "ushuru.job", rec.job,
+		"ushuru.key", rec.key.ID, "ushuru.code", rec.code)
+	var failure error
+	if rec.status >= http.StatusInternalServerError {
+		failure = rec.err
+	}
+	span.End(failure)
 }
 
 // commonHeaders sets the headers of every response. They say that it is not a

@@ -10,6 +10,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/metrics"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/trace"
 	"ushuru/tasks"
 )
 
@@ -69,7 +70,9 @@ func (s *stepHandler) runEarly(
 	after := *job
 	after.Outputs = maps.Clone(job.Outputs)
 	after.Outputs[step] = output
+	ctx, span := trace.Start(ctx, trace.Internal, early.taskType, "ushuru.job", job.ID, "ushuru.step", early.step)
 	result, err := s.runStep(ctx, early.taskType, early.run, &after)
+	span.End(nil) // that it needs the authority is no failure
 	if err != nil {
 		if !errors.Is(err, tra.ErrNotKnown) {
 			s.log.Debug("early step left to its task", "job", job.ID, "step", early.step, "error", err)

@@ -23,6 +23,7 @@ import (
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/retry"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/trace"
 	"ushuru/tasks"
 )
 
@@ -45,6 +46,7 @@ type stepHandler struct {
 	log    *slog.Logger
 	// metrics count the runs of steps; nil in tests.
 	metrics *metrics.Metrics
+	traces  *trace.Tracer       // nil records nothing
 	run     map[string]stepFunc // by task type
 	// early has the steps that a run may do at once after its own, by task type.
 	early map[string]earlyStep
@@ -188,6 +190,9 @@ func (s *stepHandler) runClaimed(
 // was claimed too.
 func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger) (*tasks.Continuation, error) {
 	job := run.job
+	ctx, span := s.beginSpan(ctx, run)
+	var failure error
+	defer func() { span.End(failure) }()
 	started := time.Now()
 	step := s.run[run.taskType]
 	if s.override != nil {
@@ -196,6 +201,7 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 	output, err := s.runStep(ctx, run.taskType, step, job)
 	took := time.Since(started)
 	err = snoozeOutage(err)
+	failure = err
 	var early []tasks.StepOutput
 	if err == nil {
 		early = s.runEarly(ctx, run.taskType, run.step, job, output)

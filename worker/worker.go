@@ -31,6 +31,7 @@ import (
 	"ushuru/pkg/stat"
 
 	"ushuru/pkg/tra"
+	"ushuru/pkg/trace"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 
@@ -77,6 +78,7 @@ type Options struct {
 	SheetURL func(string) (string, error)
 
 	Metrics *metrics.Metrics // nil counts nothing
+	Traces  *trace.Tracer    // nil records nothing
 	Stat    *stat.Recorder   // written with the heartbeat; nil writes nothing
 	Version string           // of the program, for the operator
 
@@ -298,7 +300,7 @@ func (w *Worker) newStepHandler() *stepHandler {
 		calculating = calculate(o.Authority, stale, o.Costs, o.Metrics)
 	}
 	return &stepHandler{
-		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, metrics: o.Metrics, hub: o.Hub, claims: w.claims, outages: outages,
+		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, metrics: o.Metrics, traces: o.Traces, hub: o.Hub, claims: w.claims, outages: outages,
 		waits:        w.dispatcher.outcomes.onJobWaits,
 		writeTimeout: writeTimeout, outageTimeout: outageTimeout,
 		run: map[string]stepFunc{

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	openai "github.com/sashabaranov/go-openai"
+
+	"ushuru/pkg/trace"
 )
 
 // endpoint is one model on one server, with its cooldown.
@@ -73,7 +75,15 @@ type reply struct {
 }
 
 // call makes one call.
-func (e *endpoint) call(ctx context.Context, r *request) (reply, *Error) {
+func (e *endpoint) call(ctx context.Context, r *request) (_ reply, failed *Error) {
+	ctx, span := trace.Start(ctx, trace.Client, "AI "+r.name, "server.address", e.host, "gen_ai.request.model", e.Model)
+	defer func() {
+		if failed == nil {
+			span.End(nil)
+			return
+		}
+		span.End(failed)
+	}()
 	ctx, cancel := context.WithTimeout(ctx, max(e.timeout, r.timeout))
 	defer cancel()
 	response, err := e.client.CreateChatCompletion(ctx, e.chat(r))

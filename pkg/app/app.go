@@ -21,6 +21,7 @@ import (
 	"ushuru/pkg/seal"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/stat"
+	"ushuru/pkg/trace"
 	"ushuru/worker"
 )
 
@@ -35,11 +36,12 @@ type Options struct {
 	API    *APIOptions    // nil runs no API
 	Worker *WorkerOptions // nil runs no workers
 
-	Costs        *cost.Tables // nil uses the embedded tables
-	LearnFreight bool         // learn from listings what shipping costs, and use it
-	Sheets       *scan.Hosts  // hosts for inspection sheets; nil allows the known ones only
-	KeyAITokens  int64        // tokens of the AI a day of a key that has no limit of its own; 0 means no limit
-	Admin        Admin        // address for operators
+	Costs        *cost.Tables  // nil uses the embedded tables
+	LearnFreight bool          // learn from listings what shipping costs, and use it
+	Sheets       *scan.Hosts   // hosts for inspection sheets; nil allows the known ones only
+	KeyAITokens  int64         // tokens of the AI a day of a key that has no limit of its own; 0 means no limit
+	Admin        Admin         // address for operators
+	Traces       trace.Options // without an Endpoint nothing is recorded; New sets the rest
 
 	Version, Commit string // of the program, for its metrics and its log
 
@@ -59,6 +61,7 @@ type App struct {
 	freight *freight.Store // nil learns nothing
 	stat    *stat.Recorder
 	ready   ready
+	traces  *trace.Tracer // nil records nothing
 
 	api    *api.Server    // nil without API
 	worker *worker.Worker // nil without workers
@@ -91,6 +94,7 @@ func New(o Options) (*App, error) {
 		stat: stat.NewRecorder(stat.Options{Redis: o.Redis.Client(), SiteOf: sites.HostOf}),
 	}
 	a.opened.Add(endWatch)
+	a.addTraces()
 	a.metrics = a.newMetrics()
 	a.stores = newStores(o.Redis.Client(), o.Secrets, o.Log, a.metrics)
 	if o.LearnFreight {

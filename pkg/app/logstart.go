@@ -8,6 +8,7 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/trace"
 	"ushuru/tasks"
 )
 
@@ -18,6 +19,7 @@ func (a *App) logStart() {
 		"version", o.Version, "commit", o.Commit, "go", runtime.Version(), "redis", o.Redis.String(),
 		"redis_embedded", o.Redis.Embedded(), "api", o.API != nil, "admin", o.Admin.Addr, "webhook_keys_sealed", o.Secrets.Seals(),
 		"learn_freight", o.LearnFreight, "allow_loopback", o.AllowLoopback, "simulated", o.Simulated,
+		"traces", o.Traces.Endpoint != "",
 	}
 	if o.API != nil {
 		attrs = append(attrs, "pages", o.API.Page.Enabled, "monitoring", o.API.MonitoringPassword != "",
@@ -52,4 +54,17 @@ func isRedisAway(err error) bool {
 		return false
 	}
 	return redisx.IsUnavailable(err)
+}
+
+// addTraces begins to record traces, if there is a collector for them.
+func (a *App) addTraces() {
+	o := a.options.Traces
+	o.Log, o.Version, o.Service = a.log, a.options.Version, "ushuru-worker"
+	if a.options.API != nil {
+		o.Service = "ushuru-api"
+	}
+	if a.traces = trace.New(o); a.traces != nil {
+		a.opened.Add(a.traces.Close)
+		a.options.Redis.Client().AddHook(trace.Redis{})
+	}
 }

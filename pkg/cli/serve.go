@@ -23,6 +23,7 @@ import (
 type sharedConfig struct {
 	redisConfig
 	adminConfig
+	traceConfig
 	costConfig
 	sheetConfig
 	keyAIConfig
@@ -192,6 +193,9 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 	}
 	options.Version = shortVersion()
 	_, options.Commit, _ = build()
+	if options.Traces, err = shared.traceConfig.options(); err != nil {
+		return err
+	}
 	if err := p.options(r.ctx, &options); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"code.dny.dev/ssrf"
 
 	"ushuru/pkg/message"
+	"ushuru/pkg/trace"
 )
 
 // visitKey is the key of a *visit in the context of a fetch.
@@ -97,7 +98,13 @@ func (g guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 		request = request.Clone(request.Context())
 		request.Close = true
 	}
+	_, span := trace.Start(request.Context(), trace.Client, "site "+request.Method, "server.address", request.URL.Hostname(),
+		"url.path", request.URL.Path)
 	response, err := g.next.RoundTrip(request)
+	if response != nil {
+		span.Set("http.response.status_code", response.StatusCode)
+	}
+	span.End(err)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ushuru/pkg/logs"
+	"ushuru/pkg/trace"
 )
 
 // param is one parameter of a query, whose order is kept.
@@ -36,7 +37,9 @@ func query(params []param) string {
 
 // get makes one call and returns the body of a 200 response. When the caller's
 // context ends, the error is that of the context.
-func (c *Client) get(ctx context.Context, call string, params ...param) ([]byte, error) {
+func (c *Client) get(ctx context.Context, call string, params ...param) (_ []byte, err error) {
+	ctx, span := trace.Start(ctx, trace.Client, "TRA "+call)
+	defer func() { span.End(err) }()
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	address := c.base + "/" + call
