@@ -55,7 +55,7 @@ func TestTabReachesEverythingInOrder(t *testing.T) {
 			continue
 		}
 		b.Run(chromedp.Evaluate(`localStorage.clear()`, nil))
-		b.see(views[i], addresses[i], "en")
+		b.see(service, views[i], addresses[i], "en")
 		want = slices.Concat([]string{"Skip to the content", "Ushuru", "Kiswahili"}, want, []string{"For programmers"})
 		// Which warnings have more to say depends on the season.
 		got := slices.DeleteFunc(b.tabs(), func(at string) bool { return at == "More" })

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,17 +9,19 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"ushuru/pkg/demo"
+	"ushuru/pkg/listing/listingtest"
 )
 
 // view is a page as people see it, once.
 type view struct {
 	name    string
-	english bool             // it is for programmers
-	foreign bool             // the controls are of a library: only WCAG binds them
-	path    string           // of the page
-	car     string           // path of a listing whose link is asked for; the page is that of its answer
-	then    string           // what is added to the path of the answer: /choose
-	do      func(b *browser) // what leads from there to the view; nil for nothing
+	english bool                                        // it is for programmers
+	foreign bool                                        // the controls are of a library: only WCAG binds them
+	path    string                                      // of the page
+	car     string                                      // path of a listing whose link is asked for; the page is that of its answer
+	then    string                                      // what is added to the path of the answer: /choose
+	made    func(b *browser, service *demo.Demo) string // makes the page and returns its address; nil for none
+	do      func(b *browser, service *demo.Demo)        // what leads from there to the view; nil for nothing
 }
 
 // views are all views of the pages. A new page is a line here: then it is accessible in
@@ -26,8 +29,8 @@ type view struct {
 var views = []view{
 	{name: "home", path: "/"},
 	{name: "home filled", path: "/?u=https://cars.example/1"},
-	{name: "home with history", path: "/?u=", do: func(b *browser) { b.Await(`!document.getElementById("history").hidden`) }},
-	{name: "a bad link", path: "/", do: func(b *browser) {
+	{name: "home with history", path: "/?u=", do: func(b *browser, _ *demo.Demo) { b.Await(`!document.getElementById("history").hidden`) }},
+	{name: "a bad link", path: "/", do: func(b *browser, _ *demo.Demo) {
 		b.Run(chromedp.SendKeys("#u", "ftp://cars.example/1\r"))
 		b.Await(`document.activeElement.id === "problem"`)
 	}},
@@ -38,7 +41,7 @@ var views = []view{
 	{name: "hand, nothing found", path: "/hand?make=TOYOTA&q=zzzz"},
 	{name: "hand, last step", path: "/hand?make=TOYOTA&modelBody=PASSO&year=2018"},
 	{name: "answer", car: "/toyota/corolla-axio/sm100001/id/9100001/"},
-	{name: "answer unfolded", car: "/toyota/corolla-axio/sm100001/id/9100001/", do: func(b *browser) {
+	{name: "answer unfolded", car: "/toyota/corolla-axio/sm100001/id/9100001/", do: func(b *browser, _ *demo.Demo) {
 		b.Text(`document.querySelectorAll("details").forEach(part => { part.open = true; })`)
 	}},
 	{name: "answer with pictures", car: "/toyota/corolla-axio/sm100001/id/9100001/", then: "?pictures=1"},
@@ -55,22 +58,57 @@ var views = []view{
 	{name: "compare", path: "/c?u1=https://cars.example/1"},
 	{name: "bid", path: "/bid"},
 	{name: "sheet", path: "/s"},
-	{name: "docs, try it out", path: "/docs/api/", english: true, foreign: true, do: func(b *browser) {
+	{name: "comparison", made: func(b *browser, s *demo.Demo) string {
+		return b.send(s.URL+"/c", "c", [2]string{"u1", s.Site + listingtest.Cars()[0].Path()}, [2]string{"u2", s.Site + listingtest.Cars()[1].Path()})
+	}},
+	{name: "highest price", made: func(b *browser, s *demo.Demo) string {
+		return b.send(s.URL+"/bid", "bid", [2]string{"u", s.Site + listingtest.Cars()[0].Path()}, [2]string{"target", "40,000,000"})
+	}},
+	{name: "report of a sheet", made: func(b *browser, s *demo.Demo) string {
+		return b.send(s.URL+"/s", "s", [2]string{"u", s.Site + carsWithSheets()[0].Sheet()})
+	}},
+	{name: "table, key", path: "/lots", do: func(b *browser, _ *demo.Demo) {
+		if b.Text(`!document.getElementById("key")`) == "true" {
+			b.Run(chromedp.Click(`form[action="/lots/logout"] button`))
+		}
+		b.Await(`document.getElementById("key") && document.readyState === "complete"`)
+	}},
+	{name: "table", path: "/lots", do: func(b *browser, s *demo.Demo) {
+		b.Run(chromedp.SendKeys("#key", s.Key), chromedp.Click("form.card button"))
+		b.Await(`document.getElementById("file") && document.readyState === "complete"`)
+	}},
+	{name: "table, columns", path: "/lots", do: func(b *browser, s *demo.Demo) {
+		b.Run(chromedp.SetUploadFiles("#file", []string{tableOfCars(b.t, s)}), chromedp.Click("form.card button"))
+		b.Await(`document.getElementById("columns") && document.readyState === "complete"`)
+	}},
+	{name: "table, results", path: "/lots", do: func(b *browser, s *demo.Demo) {
+		b.Run(chromedp.SetUploadFiles("#file", []string{tableOfCars(b.t, s)}), chromedp.Click("form.card button"))
+		b.Await(`document.getElementById("columns") && document.readyState === "complete"`)
+		b.Run(chromedp.Click(`input[name=skip]`), chromedp.Click("form.card button"))
+		b.Await(`document.getElementById("rows") && !document.querySelector("[data-reload]") && document.readyState === "complete"`)
+	}},
+	{name: "docs, try it out", path: "/docs/api/", english: true, foreign: true, do: func(b *browser, _ *demo.Demo) {
 		b.await(`document.querySelectorAll(".opblock").length > 20`)
 	}},
 }
+
+var allLooks = flag.Bool("looks", false, "check every view in four ways, not in two")
 
 // TestEveryViewIsAccessible checks WCAG 2.0 to 2.2, A and AA, in every view.
 func TestEveryViewIsAccessible(t *testing.T) {
 	service, b := start(t), open(t)
 	addresses := b.addressesOf(service)
-	for _, look := range []struct {
+	looks := []struct {
 		lang, scheme string
 		width        int64
-	}{{"en", "light", 360}, {"sw", "dark", 360}, {"en", "dark", 320}, {"sw", "light", 320}} {
+	}{{"en", "light", 360}, {"sw", "dark", 320}, {"sw", "light", 360}, {"en", "dark", 320}}
+	if !*allLooks {
+		looks = looks[:2] // each language, scheme and width once
+	}
+	for _, look := range looks {
 		for i, v := range views {
 			b.View(look.width, look.scheme)
-			b.see(v, addresses[i], look.lang)
+			b.see(service, v, addresses[i], look.lang)
 			practice := []string{"best-practice"}
 			if v.foreign {
 				practice = nil
@@ -91,7 +129,7 @@ func TestEveryViewIsAccessible(t *testing.T) {
 
 // smallTargets names the controls that are less than 44 px high; links within sentences
 // may be as high as their line.
-const smallTargets = `[...document.querySelectorAll("button, .button, input:not([type=hidden]):not([type=radio]), select, textarea, summary, header a")]
+const smallTargets = `[...document.querySelectorAll("button, .button, input:not([type=hidden]):not([type=radio]):not([type=checkbox]), select, textarea, summary, header a")]
 	.filter(part => part.checkVisibility() && part.getBoundingClientRect().height < 44)
 	.map(part => part.outerHTML.slice(0, 80)).join(", ")`
 
@@ -101,6 +139,10 @@ func (b *browser) addressesOf(service *demo.Demo) []string {
 	answers := map[string]string{}
 	addresses := make([]string, len(views))
 	for i, v := range views {
+		if v.made != nil {
+			addresses[i] = v.made(b, service)
+			continue
+		}
 		if v.car == "" {
 			addresses[i] = service.URL + v.path
 			continue
@@ -115,7 +157,7 @@ func (b *browser) addressesOf(service *demo.Demo) []string {
 }
 
 // see leads to a view in a language.
-func (b *browser) see(v view, address, lang string) {
+func (b *browser) see(service *demo.Demo, v view, address, lang string) {
 	b.t.Helper()
 	mark := "?"
 	if strings.Contains(address, "?") {
@@ -123,7 +165,7 @@ func (b *browser) see(v view, address, lang string) {
 	}
 	b.Run(chromedp.Navigate(address + mark + "lang=" + lang))
 	if v.do != nil {
-		v.do(b)
+		v.do(b, service)
 	}
 	if got := b.Text("document.documentElement.lang"); got != lang && !v.english {
 		b.t.Errorf("%s is in %s, want %s", v.name, got, lang)
