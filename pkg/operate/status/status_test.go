@@ -34,9 +34,11 @@ type rig struct {
 
 func newRig(t *testing.T, conn *redisx.Conn) *rig {
 	t.Helper()
+	now := time.Now() // an hour that turns during the test is none of its
+	clock := func() time.Time { return now }
 	return &rig{
-		status.New(status.Options{Redis: conn.Client(), Limits: quota.Limits{Jobs: 10, AITokens: 1000}}), t, conn.Client(),
-		stat.NewRecorder(stat.Options{Redis: conn.Client(), SiteOf: func(host string) string {
+		status.New(status.Options{Redis: conn.Client(), Limits: quota.Limits{Jobs: 10, AITokens: 1000}, Now: clock}), t, conn.Client(),
+		stat.NewRecorder(stat.Options{Redis: conn.Client(), Now: clock, SiteOf: func(host string) string {
 			return strings.TrimPrefix(host, "www.")
 		}}),
 	}
