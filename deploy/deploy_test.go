@@ -235,3 +235,34 @@ func sources(t *testing.T) map[string]string {
 	}
 	return found
 }
+
+// The example of settings names settings that exist, and no secret.
+func TestTheExampleOfSettingsIsValid(t *testing.T) {
+	t.Parallel()
+	settings := read(t, filepath.Join("..", "docs", "configuration.md"))
+	for _, match := range regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`).FindAllStringSubmatch(read(t, filepath.Join("..", ".env.example")), -1) {
+		if !strings.Contains(settings, "`"+match[1]+"`") {
+			t.Errorf("%s is not a setting", match[1])
+		}
+		if secret := regexp.MustCompile(`KEY|PASSWORD|PROXY`).MatchString(match[1]); secret && match[2] != "" {
+			t.Errorf("%s has a value", match[1])
+		}
+	}
+}
+
+// The release is built as the image is, of files that exist.
+func TestTheReleaseIsBuiltAsTheImage(t *testing.T) {
+	t.Parallel()
+	release, image := read(t, filepath.Join("..", ".goreleaser.yaml")), read(t, "Dockerfile")
+	for _, both := range []string{"production", "-trimpath", "cli.buildVersion=", "cli.buildCommit=", "cli.buildDate=", "./pkg/supply/notices"} {
+		if !strings.Contains(release, both) || !strings.Contains(image, both) {
+			t.Errorf("release or image without %s", both)
+		}
+	}
+	for _, match := range regexp.MustCompile(`\{src: ([^ ,}]+)|^ {6}- ([A-Za-z./]+[A-Za-z/*.]+)$`).FindAllStringSubmatch(release, -1) {
+		name := match[1] + match[2]
+		if found, err := filepath.Glob(filepath.Join("..", name)); err != nil || len(found) == 0 && !strings.HasPrefix(name, ".release/") {
+			t.Errorf("the release has %s, which does not exist", name)
+		}
+	}
+}

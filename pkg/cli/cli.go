@@ -57,6 +57,7 @@ type commands struct {
 	Simulate  simulateCommand  `cmd:"" help:"Run a simulator on a port."`
 	Bench     benchCommand     `cmd:"" help:"Run benchmarks."`
 	Config    configCommand    `cmd:"" help:"Check and print the settings of a process."`
+	Health    healthCommand    `cmd:"" help:"Ask the process beside this one whether it can serve, at its ADMIN_ADDR; for containers."`
 	Version   versionCommand   `cmd:"" help:"Print version, commit and date; --version does the same."`
 
 	Completion kongcompletion.Completion `cmd:"" help:"Print how to turn on completion in bash, zsh or fish."`

@@ -181,3 +181,26 @@ func TestOldModulesAreListed(t *testing.T) {
 		}
 	}
 }
+
+// The notices have the licence of every module of the bill, with its text.
+func TestNoticesNameEveryModule(t *testing.T) {
+	t.Parallel()
+	goroot, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := supply.WriteNotices(t.Context(), &text, root, strings.TrimSpace(string(goroot))); err != nil {
+		t.Fatal(err)
+	}
+	for _, module := range modules(t, "-tags", supply.ProductionTag, ".") {
+		_, section, found := strings.Cut(text.String(), "\n"+module.Path+" "+module.Version+"\n")
+		section, _, _ = strings.Cut(section, "\n\n"+strings.Repeat("=", 78)+"\n")
+		if !found || len(section) < 500 {
+			t.Errorf("%s %s: %d bytes of notices", module.Path, module.Version, len(section))
+		}
+	}
+	if !strings.Contains(text.String(), "The Go Authors") {
+		t.Error("the notice of Go is missing")
+	}
+}

@@ -1,0 +1,68 @@
+package deploy
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ushuru/pkg/testenv"
+)
+
+// The kustomizations build, and every object is one of the API of Kubernetes.
+func TestKubernetesAcceptsTheManifests(t *testing.T) {
+	t.Parallel()
+	here, err := filepath.Abs("kubernetes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := t.TempDir() // the program is a module of its own, which tools of this one do not see
+	for file, name := range map[string]string{"go.mod": "go.mod", "go.sum": "go.sum", "main.go.txt": "main.go"} {
+		if err := os.WriteFile(filepath.Join(check, name), []byte(read(t, filepath.Join("check", file))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	//nolint:gosec // the arguments are those of this test
+	command := exec.CommandContext(t.Context(), testenv.Binary(t, "go"), "run", ".",
+		filepath.Join(here, "base"), filepath.Join(here, "without-authority"), filepath.Join(here, "authority-proxy"))
+	command.Dir = check
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	built := string(out)
+	for object, want := range map[string]bool{
+		"base Deployment ushuru api": true, "base Deployment ushuru worker-any": true, "base Deployment ushuru worker-ai": true,
+		"base Deployment ushuru worker-authority": true, "base PodDisruptionBudget ushuru worker-any": true,
+		"base HorizontalPodAutoscaler ushuru worker-any": true, "base NetworkPolicy ushuru ushuru": true,
+		"without-authority Deployment ushuru worker-authority": false, "without-authority Deployment ushuru worker-any": true,
+		"authority-proxy Deployment ushuru worker-authority": true,
+	} {
+		if strings.Contains(built, "/kubernetes/"+object+"\n") != want {
+			t.Errorf("%s: want %v in\n%s", object, want, built)
+		}
+	}
+}
+
+// Every process is asked whether it lives and whether it is ready, has no more rights than
+// it needs, and is bounded.
+func TestPodsAreProbedAndBounded(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("kubernetes", "base", "[aw]*.yaml"))
+	if err != nil || len(files) != 4 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		text := read(t, file)
+		for _, piece := range []string{
+			"startupProbe:", "livenessProbe:", "readinessProbe:", "runAsNonRoot: true", "readOnlyRootFilesystem: true", "drop: [ALL]",
+			"allowPrivilegeEscalation: false", "limits: {memory:", "kind: PodDisruptionBudget", "secretRef: {name: ushuru-",
+			"automountServiceAccountToken: false", "terminationGracePeriodSeconds: 60",
+		} {
+			if !strings.Contains(text, piece) {
+				t.Errorf("%s has no %s", file, piece)
+			}
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package deploy
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"ushuru/pkg/testenv"
+)
+
+// promtool runs promtool in the folder of Prometheus.
+func promtool(t *testing.T, args ...string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), testenv.Binary(t, "promtool"), args...)
+	command.Dir = "prometheus"
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Errorf("promtool %s: %v\n%s", args, err, out)
+	}
+}
+
+// Prometheus accepts the settings, and every alert fires when it should, and only then.
+func TestAlertsFire(t *testing.T) {
+	t.Parallel()
+	promtool(t, "check", "config", "prometheus.yml")
+	promtool(t, "check", "rules", "alerts.yml")
+	promtool(t, "test", "rules", "alerts_test.yml")
+	tests := read(t, filepath.Join("prometheus", "alerts_test.yml"))
+	for _, name := range alerts(t) {
+		for _, what := range []string{" fires\n", " is silent\n"} {
+			if !strings.Contains(tests, "name: "+name+what) {
+				t.Errorf("no test in which %s%s", name, what)
+			}
+		}
+	}
+}
+
+// alerts returns the names of the alerts.
+func alerts(t *testing.T) (names []string) {
+	t.Helper()
+	for _, match := range regexp.MustCompile(`(?m)^ +- alert: (\w+)$`).FindAllStringSubmatch(read(t, filepath.Join("prometheus", "alerts.yml")), -1) {
+		names = append(names, match[1])
+	}
+	if len(names) < 11 {
+		t.Fatalf("only the alerts %v", names)
+	}
+	return names
+}
+
+// Every alert has a paragraph in the runbook that says what to look at and what to do.
+func TestAlertsHaveARunbook(t *testing.T) {
+	t.Parallel()
+	document := read(t, filepath.Join("..", "docs", "operations.md"))
+	text := read(t, filepath.Join("prometheus", "alerts.yml"))
+	anchors := regexp.MustCompile(`runbook: docs/operations\.md#([a-z-]+)`).FindAllStringSubmatch(text, -1)
+	if len(anchors) != len(alerts(t)) {
+		t.Errorf("%d alerts and %d runbooks", len(alerts(t)), len(anchors))
+	}
+	for _, anchor := range anchors {
+		heading := regexp.MustCompile(`(?mi)^#+ ` + strings.ReplaceAll(anchor[1], "-", "[ -]") + `$`).FindStringIndex(document)
+		if heading == nil {
+			t.Errorf("docs/operations.md has no heading %q", anchor[1])
+			continue
+		}
+		section, _, _ := strings.Cut(document[heading[1]:], "\n#")
+		if !strings.Contains(section, "ushuru ") && !strings.Contains(section, "redis-cli") {
+			t.Errorf("the runbook of %q has no command", anchor[1])
+		}
+	}
+	for _, name := range alerts(t) {
+		if !strings.Contains(document, name) {
+			t.Errorf("docs/operations.md does not name %s", name)
+		}
+	}
+}
+
+// notOurs are the families of the Go process and of Prometheus itself.
+var notOurs = []string{"process_resident_memory_bytes", "process_cpu_seconds_total"}
+
+// Alerts and panels ask for metrics that the service has, and every panel asks for some.
+func TestAlertsAndPanelsUseMetricsThatExist(t *testing.T) {
+	t.Parallel()
+	known := read(t, filepath.Join("..", "docs", "metrics.md"))
+	var dashboard struct {
+		Panels []struct {
+			Title, Type string
+			Targets     []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal([]byte(read(t, filepath.Join("grafana", "dashboards", "ushuru.json"))), &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	asked := map[string]string{"alerts.yml": read(t, filepath.Join("prometheus", "alerts.yml"))}
+	for _, panel := range dashboard.Panels {
+		for _, target := range panel.Targets {
+			asked[panel.Title] = strings.Join([]string{asked[panel.Title], target.Expr}, "\n")
+		}
+		if panel.Type != "row" && asked[panel.Title] == "" {
+			t.Errorf("the panel %q shows nothing", panel.Title)
+		}
+	}
+	name := regexp.MustCompile(`\b(?:ushuru|process)_[a-z_]+`)
+	for where, text := range asked {
+		for _, metric := range name.FindAllString(text, -1) {
+			family := strings.TrimSuffix(metric, "_bucket")
+			if !strings.Contains(known, "`"+family+"`") && !slices.Contains(notOurs, family) {
+				t.Errorf("%s asks for %s, which docs/metrics.md does not have", where, metric)
+			}
+		}
+	}
+}

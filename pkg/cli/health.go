@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// healthCommand asks the process beside it, for containers that have no other program.
+type healthCommand struct {
+	Alive   bool          `help:"Ask only whether the process answers, not whether it can serve."`
+	Timeout time.Duration `default:"3s" help:"Maximum time for the answer."`
+
+	adminConfig
+}
+
+// maxReason is how much is shown of why a process is not ready, in bytes.
+const maxReason = 1 << 10
+
+// Run is called by kong.
+func (c *healthCommand) Run(r *run) error {
+	path := "/readyz"
+	if c.Alive {
+		path = "/healthz"
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, c.Timeout)
+	defer cancel()
+	var err error
+	for _, address := range c.addresses() {
+		if err = askHealth(ctx, "http://"+address+path); err == nil {
+			_, _ = fmt.Fprintln(r.Out, "ok")
+			return nil
+		}
+		var refused *net.OpError
+		if !errors.As(err, &refused) {
+			break // it answered
+		}
+	}
+	return err
+}
+
+// addresses returns where the process may listen for operators.
+func (c *healthCommand) addresses() []string {
+	address := string(c.AdminAddr)
+	if address == "" {
+		return []string{defaultAPIAdmin, defaultWorkerAdmin}
+	}
+	host, port, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+		address = net.JoinHostPort("127.0.0.1", port)
+	}
+	return []string{address}
+}
+
+// askHealth returns nil when an address answers 200.
+func askHealth(ctx context.Context, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := (&http.Client{Transport: &http.Transport{}}).Do(request) // no proxy of the environment
+	if err != nil {
+		return fmt.Errorf("health: %w", err)
+	}
+	defer response.Body.Close()
+	reason, _ := io.ReadAll(io.LimitReader(response.Body, maxReason))
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("health: %s: %s", response.Status, strings.TrimSpace(string(reason)))
+	}
+	return nil
+}
