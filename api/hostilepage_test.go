@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,8 +24,10 @@ import (
 // keepsItsText reports whether a text of an estimate is one of ours: a template or a type
 // depends on it.
 func keepsItsText(name string) bool {
-	return strings.HasSuffix(name, "USD") || strings.HasSuffix(name, "TZS") || strings.Contains(" code level confidence standing basisCode yearBasis priceBasis currency matchedBy asOf date from to ",
-		" "+name+" ")
+	return strings.HasSuffix(name, "USD") || strings.HasSuffix(name, "TZS") || slices.Contains([]string{
+		"code", "level", "confidence", "standing", "basisCode", "yearBasis", "priceBasis", "currency", "matchedBy", "asOf", "date",
+		"from", "to",
+	}, name)
 }
 
 // hostileTexts replaces the texts of a value that come from a listing.

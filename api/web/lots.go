@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -48,9 +49,7 @@ func (p *Pages) keyed(
 	ctx context.Context, s session, method, path string, body []byte, more http.Header,
 ) (*response, error) {
 	header := http.Header{"X-Api-Key": {s.key}}
-	for name, values := range more {
-		header[name] = values
-	}
+	maps.Copy(header, more)
 	return client{p.options.Keyed}.call(ctx, method, path, body, header)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -65,9 +66,7 @@ func sendTable(h http.Handler, cookie string, file []byte, header http.Header) *
 	_, _ = part.Write(file)
 	_ = form.Close()
 	r := httptest.NewRequest(http.MethodPost, "/lots", &body)
-	for name, values := range header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, header)
 	r.Header.Set("Content-Type", form.FormDataContentType())
 	r.Header.Set("Cookie", cookie)
 	w := httptest.NewRecorder()

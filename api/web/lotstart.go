@@ -156,8 +156,7 @@ func readUpload(w http.ResponseWriter, r *http.Request) (table lotTable, err err
 		}
 		break
 	}
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return lotTable{}, problem.BodyTooLarge(maxLotsFile)
 	}
 	return lotTable{}, problem.Because(http.StatusBadRequest, message.New("page/lots.no_file", nil), err)

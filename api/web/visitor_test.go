@@ -21,8 +21,7 @@ import (
 func working(started *atomic.Int64) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := Admit(r.Context()); err != nil {
-			var why *problem.Problem
-			if errors.As(err, &why) {
+			if why, ok := errors.AsType[*problem.Problem](err); ok {
 				why.SetHeader(w.Header())
 			}
 			w.WriteHeader(http.StatusTooManyRequests)

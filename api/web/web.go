@@ -62,7 +62,8 @@ type Pages struct {
 
 // New reads the embedded templates and assets.
 func New(o Options) (*Pages, error) {
-	if o.API == nil || o.Keyed == nil || o.Redis == nil || o.Watch == nil || o.Address == nil || o.Costs == nil || o.Picture == nil {
+	if o.API == nil || o.Keyed == nil || o.Redis == nil || o.Watch == nil || o.Address == nil || o.Costs == nil ||
+		o.Picture == nil {
 		return nil, errors.New("web: options without API, Keyed, Redis, Watch, Address, Costs or Picture")
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
