@@ -2,7 +2,10 @@ package api
 
 import (
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 
 	"ushuru/api/problem"
 	"ushuru/api/receive"
@@ -38,4 +41,35 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // problemHandler is the handler that always responds with a problem.
 func problemHandler(p *problem.Problem) handler {
 	return func(http.ResponseWriter, *http.Request) error { return p }
+}
+
+// methods has the handlers of one path by method. HEAD is answered as GET, and
+// OPTIONS on every path. Other methods get 405 with the Allow header.
+type methods map[string]handler
+
+// ServeHTTP calls the handler of the request's method.
+func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet // net/http omits the body
+	}
+	if h, ok := m[method]; ok {
+		h.ServeHTTP(w, r)
+		return
+	}
+	w.Header().Set("Allow", m.allowed())
+	if method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	problemHandler(errMethodNotAllowed).ServeHTTP(w, r)
+}
+
+func (m methods) allowed() string {
+	allowed := append(slices.Collect(maps.Keys(m)), http.MethodOptions)
+	if _, ok := m[http.MethodGet]; ok {
+		allowed = append(allowed, http.MethodHead)
+	}
+	slices.Sort(allowed)
+	return strings.Join(allowed, ", ")
 }

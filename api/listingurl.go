@@ -7,6 +7,7 @@ import (
 	"ushuru/api/problem"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing"
+	listingsites "ushuru/pkg/listing/sites"
 )
 
 // canonicalURL returns the canonical form of a listing's URL, or says what is
@@ -26,4 +27,10 @@ func urlProblem(err error) error {
 		return err
 	}
 	return problem.Because(http.StatusBadRequest, public.Notice, err).Of("url")
+}
+
+// sites answers GET /v1/sites: the supported listing sites and what each
+// provides.
+func sites(w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, http.StatusOK, map[string][]listingsites.Info{"sites": listingsites.All()})
 }
