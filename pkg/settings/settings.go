@@ -96,17 +96,17 @@ func read(ctx context.Context, client redis.UniversalClient, ids []string) ([]Pr
 
 // Watcher tells in what the other processes differ from this one.
 type Watcher struct {
-	redis redis.UniversalClient
-	log   *slog.Logger
-	own   Process
-	known map[string]bool // processes that were compared
-	told  map[string]bool // differences
+	redis    redis.UniversalClient
+	log      *slog.Logger
+	own      Process
+	known    map[string]bool // processes that were compared
+	reported map[string]bool // differences
 }
 
 // NewWatcher makes a Watcher for a process that begins now.
 func NewWatcher(client redis.UniversalClient, log *slog.Logger, name string, values map[string]string) *Watcher {
 	own := Process{ID: rand.Text(), Name: name, Started: time.Now().UTC().Truncate(time.Second), Settings: values}
-	return &Watcher{redis: client, log: log, own: own, known: map[string]bool{own.ID: true}, told: map[string]bool{}}
+	return &Watcher{redis: client, log: log, own: own, known: map[string]bool{own.ID: true}, reported: map[string]bool{}}
 }
 
 // Run publishes the settings and logs each difference once, until ctx ends. Then it removes
@@ -161,8 +161,8 @@ func (w *Watcher) Look(ctx context.Context) error {
 		w.known[other.ID] = true
 	}
 	for _, d := range Differences(w.own, others) {
-		if text := d.String(); !w.told[text] {
-			w.told[text] = true
+		if text := d.String(); !w.reported[text] {
+			w.reported[text] = true
 			w.log.WarnContext(ctx, "processes that share Redis have different settings",
 				"setting", d.Setting, "own", d.Own, "other", d.Others, "process", d.Process)
 		}
