@@ -47,8 +47,14 @@ type Error struct {
 
 	Others []*Error // what the other endpoints said
 
-	excerpt string // the first bytes of the answer of a server that failed, for the log only
+	excerpt private // the first bytes of the answer of a server that failed
 }
+
+// private is a text for the log only.
+type private string
+
+// GoString hides it from %#v.
+func (private) GoString() string { return redacted }
 
 // Error returns the message, with the endpoint and the kind.
 func (e *Error) Error() string {

@@ -46,7 +46,7 @@ func (m *Metrics) addAuthority() {
 		throttled: m.counters("authority_throttled_total",
 			"Calls that were not made: the rate is used up, the breaker is open, or TRA has just refused this worker.", "reason"),
 		breaker: m.gauges("authority_breaker",
-			"1 for the state of this process's breaker: closed, half-open or open. It is closed where no calls are made.", "state"),
+			"1 for the state of this process's breaker: closed, half-open or open; closed where no calls are made.", "state"),
 		opened: m.counters("authority_breaker_opened_total", "How often the breaker of this process has opened.").
 			WithLabelValues(),
 	}

@@ -118,21 +118,21 @@ func TestSeriesAreBounded(t *testing.T) {
 	m := metrics.New(options())
 	m.AddRoute("/v1/estimate", "POST", false)
 	use := func(i int) {
-		any := fmt.Sprintf("x%d\"\n", i)
-		m.Step(metrics.Step{Kind: any, Step: any, Host: any, Fetches: true, Outcome: metrics.Failed, Code: any})
-		m.Step(metrics.Step{Kind: "estimate", Step: "scrape", Host: any, Fetches: true, Outcome: metrics.Retried, Code: any})
-		m.Call(metrics.Call{To: metrics.Authority, Name: any, Kind: any})
-		m.JobEnded(metrics.JobEnd{Kind: any, Class: any, State: "failed", Code: any})
-		m.Request(any, any, 400+i, any, time.Second)
-		m.Request("/v1/estimate", any, -i, any, time.Second)
-		m.Swept(any, 1, nil)
-		m.TookOver(any, any)
-		m.Throttled(any)
-		m.Lookup(any, true)
-		m.Match(any, any)
-		m.WebhookAttempt(any, time.Second)
-		m.FailedLogin(any)
-		m.Breaker(any)
+		value := fmt.Sprintf("x%d\"\n", i)
+		m.Step(metrics.Step{Kind: value, Step: value, Host: value, Fetches: true, Outcome: metrics.Failed, Code: value})
+		m.Step(metrics.Step{Kind: "estimate", Step: "scrape", Host: value, Fetches: true, Outcome: metrics.Retried, Code: value})
+		m.Call(metrics.Call{To: metrics.Authority, Name: value, Kind: value})
+		m.JobEnded(metrics.JobEnd{Kind: value, Class: value, State: "failed", Code: value})
+		m.Request(value, value, 400+i, value, time.Second)
+		m.Request("/v1/estimate", value, -i, value, time.Second)
+		m.Swept(value, 1, nil)
+		m.TookOver(value, value)
+		m.Throttled(value)
+		m.Lookup(value, true)
+		m.Match(value, value)
+		m.WebhookAttempt(value, time.Second)
+		m.FailedLogin(value)
+		m.Breaker(value)
 	}
 	use(0)
 	first := len(gathered(t, m))
@@ -144,7 +144,7 @@ func TestSeriesAreBounded(t *testing.T) {
 	}
 }
 
-func TestNilCountsNothing(t *testing.T) {
+func TestNilCountsNothing(*testing.T) {
 	var m *metrics.Metrics
 	m.Step(metrics.Step{})
 	m.Call(metrics.Call{})

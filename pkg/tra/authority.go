@@ -228,7 +228,7 @@ func callOnce[T any](
 // the caller's question.
 func (a *Authority) logCall(ctx context.Context, name string, took time.Duration, err error) {
 	failed, ok := errors.AsType[*Error](err)
-	if !ok {
+	if !ok || failed.Kind == Refused { // which recordRefusal logs
 		return
 	}
 	level := slog.LevelError

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -130,9 +131,7 @@ func (t *Tracer) send(spans []*Span) error {
 	if err != nil {
 		return err
 	}
-	for name, values := range t.options.Header {
-		request.Header[name] = values
-	}
+	maps.Copy(request.Header, t.options.Header)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := t.client.Do(request)
 	if err != nil {
