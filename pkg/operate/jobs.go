@@ -35,7 +35,8 @@ type JobFilter struct {
 func (f JobFilter) matches(job *jobs.Job) bool {
 	return (f.State == "" && !job.State.Ended() || f.State == job.State) &&
 		(f.Key == "" || f.Key == job.Owner) && (f.Kind == "" || f.Kind == job.Kind) &&
-		(f.Code == "" || job.Error != nil && f.Code == job.Error.Code) && (f.Step == "" || slices.Contains(OpenSteps(job), f.Step))
+		(f.Code == "" || job.Error != nil && f.Code == job.Error.Code) &&
+		(f.Step == "" || slices.Contains(OpenSteps(job), f.Step))
 }
 
 // OpenSteps returns the steps of a job that are not done: those that run, or the one with

@@ -47,7 +47,8 @@ func isNegative[T int | int64](change *T) bool { return change != nil && *change
 // LimitKey changes the limits of a key, within a second, and returns the key.
 func (o *Operator) LimitKey(ctx context.Context, id string, c LimitChange) (keys.Key, error) {
 	return act(ctx, o, "keys limit", id, func() (keys.Key, error) {
-		if isNegative(c.PerMinute) || isNegative(c.Jobs) || isNegative(c.BatchItems) || isNegative(c.Bytes) || isNegative(c.AITokens) {
+		if isNegative(c.PerMinute) || isNegative(c.Jobs) || isNegative(c.BatchItems) || isNegative(c.Bytes) ||
+			isNegative(c.AITokens) {
 			return keys.Key{}, ErrLimit
 		}
 		_, err := o.keys.ChangeLimits(ctx, id, func(l *quota.Limits) {
@@ -154,7 +155,8 @@ func (o *Operator) stopJobs(ctx context.Context, id string) (ended int, err erro
 		switch {
 		case cancelErr == nil && after.State.Ended():
 			ended++
-		case errors.Is(cancelErr, tasks.ErrNotRequester), errors.Is(cancelErr, tasks.ErrStillNeeded), errors.Is(cancelErr, jobs.ErrNotFound):
+		case errors.Is(cancelErr, tasks.ErrNotRequester), errors.Is(cancelErr, tasks.ErrStillNeeded),
+			errors.Is(cancelErr, jobs.ErrNotFound):
 		default:
 			err = errors.Join(err, cancelErr)
 		}

@@ -127,8 +127,8 @@ func TestRevocationEndsTheWork(t *testing.T) {
 		if _, err := r.keys.Verify(t.Context(), plain); !errors.Is(err, keys.ErrInvalid) {
 			t.Errorf("full %v: the key is valid: %v", isFull, err)
 		}
-		if got := r.state(own.ID) + " " + r.state(row) + " " + r.state(shared.ID); got != "cancelled cancelled queued" {
-			t.Errorf("full %v: %s", isFull, got)
+		if r.state(own.ID) != jobs.Cancelled || r.state(row) != jobs.Cancelled || r.state(shared.ID) != jobs.Queued {
+			t.Errorf("full %v: %s, %s, shared %s", isFull, r.state(own.ID), r.state(row), r.state(shared.ID))
 		}
 		if hooks, err := r.hooks.List(t.Context(), id); err != nil || len(hooks) > 0 {
 			t.Errorf("full %v: %v, %v", isFull, hooks, err)

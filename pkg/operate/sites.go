@@ -60,9 +60,9 @@ func hostsOf(site string) ([]string, error) {
 	}
 	for _, known := range sites.All() {
 		if strings.EqualFold(known.Name, site) || known.Name == sites.NameOf(host) {
-			hosts := []string{host}
-			if !strings.Contains(host, ".") {
-				hosts = nil
+			hosts := make([]string, 0, 1+2*len(known.Hosts)) //nolint:mnd // each with www.
+			if strings.Contains(host, ".") {
+				hosts = append(hosts, host)
 			}
 			for _, own := range known.Hosts {
 				hosts = append(hosts, own, "www."+own)

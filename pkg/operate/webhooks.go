@@ -9,8 +9,9 @@ import (
 
 // Webhook is an endpoint of an API key.
 type Webhook struct {
-	Key string `json:"key"` // id of the API key
 	webhook.Endpoint
+
+	Key string `json:"key"` // id of the API key
 }
 
 // Webhooks returns the endpoints of an API key, or with "" of all, those of one key
@@ -28,7 +29,7 @@ func (o *Operator) Webhooks(ctx context.Context, key string) (found []Webhook, e
 			return nil, err
 		}
 		for _, e := range endpoints {
-			found = append(found, Webhook{owner, e})
+			found = append(found, Webhook{e, owner})
 		}
 	}
 	return found, nil
@@ -43,7 +44,7 @@ func (o *Operator) Webhook(ctx context.Context, id string) (found Webhook, err e
 	for _, owner := range owners {
 		e, err := o.webhooks.Get(ctx, owner, id)
 		if err == nil {
-			return Webhook{owner, e}, nil
+			return Webhook{e, owner}, nil
 		}
 		if !errors.Is(err, webhook.ErrNotFound) {
 			return found, err
