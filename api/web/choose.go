@@ -105,7 +105,8 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view := choice{
-		Name: nameOf(car), Back: strings.TrimSuffix(r.URL.Path, "/choose"), Here: r.URL.Path, Current: current, Request: request.describing(car, current),
+		Name: nameOf(car), Back: strings.TrimSuffix(r.URL.Path, "/choose"), Here: r.URL.Path,
+		Current: current, Request: request.describing(car, current),
 		Query: firstWord(car.Model),
 	}
 	if query := r.URL.Query(); query.Has("q") {

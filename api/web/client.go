@@ -101,7 +101,9 @@ func (c client) send(r *http.Request, got *response) (*response, error) {
 	if err := json.Unmarshal(got.Bytes(), &why); err != nil {
 		return nil, fmt.Errorf("web: the API answered %d: %w", got.status, err)
 	}
-	refused := &problem.Problem{Status: got.status, Notice: noticeOf(why), Car: why.Car, Candidates: why.Candidates, Param: why.Param}
+	refused := &problem.Problem{
+		Status: got.status, Notice: noticeOf(why), Car: why.Car, Candidates: why.Candidates, Param: why.Param,
+	}
 	if wait, err := strconv.Atoi(got.header.Get("Retry-After")); err == nil {
 		refused.RetryAfter = time.Duration(min(wait, math.MaxInt32)) * time.Second
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,7 +119,7 @@ func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) 
 	view.Names = view.Cars[0].Name + " – " + view.Cars[1].Name
 	view.share(headline)
 	return p.render(w, r, http.StatusOK, screen{
-		Name: "comparison", Title: view.Names, Body: view, Preview: &preview{headline, view.Heading.In(lang), view.URL},
+		Name: "comparison", Title: view.Names, Body: &view, Preview: &preview{headline, view.Heading.In(lang), view.URL},
 	})
 }
 
@@ -137,7 +136,8 @@ func (p *Pages) carsOf(c vehicle.Comparison, lang string) []compared {
 	cars := make([]compared, 0, 2)
 	for i, e := range []vehicle.Estimate{c.Car1, c.Car2} {
 		car := compared{
-			Number: i + 1, Advice: c.Verdict.Winner != nil && *c.Verdict.Winner == i+1, Name: nameOf(e.Car), Facts: factsOf(e.Car, lang),
+			Number: i + 1, Advice: c.Verdict.Winner != nil && *c.Verdict.Winner == i+1,
+			Name: nameOf(e.Car), Facts: factsOf(e.Car, lang),
 			Link: followable(e.Input.URL), Sheet: sheetURL(e.Car),
 		}
 		if e.Summary != nil {
@@ -190,7 +190,7 @@ func (v *comparison) headline(lang string) string {
 }
 
 // Change returns the address of the form with the links of the comparison.
-func (v comparison) Change() string { return v.Request.at("/c") }
+func (v *comparison) Change() string { return v.Request.at("/c") }
 
 // alone returns the links of two cars that could not be compared.
 func alone(f form) []string {
@@ -201,12 +201,4 @@ func alone(f form) []string {
 		}
 	}
 	return list
-}
-
-// withLink returns the address of a form with a link in it.
-func withLink(path, name, link string) string {
-	if link == "" {
-		return path
-	}
-	return path + "?" + url.Values{name: {link}}.Encode()
 }

@@ -526,10 +526,12 @@ func TestHostileTextsAreNeverMarkup(t *testing.T) {
 func TestHostileTextsInChromium(t *testing.T) {
 	tab := browsertest.Open(t)
 	tab.View(360, "light")
-	for path, c := range hostilePages(t) {
-		_, h := served(t, saying(json.RawMessage(c.api), nil))
-		server := httptest.NewServer(h)
-		t.Cleanup(server.Close)
+	pages := hostilePages(t)
+	form := map[string]string{pathCompare: "/c", pathReport: "/s", pathEstimate: "/bid"}
+	_, h := served(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, pages[form[r.URL.Path]].api) })
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	for path, c := range pages {
 		addresses := []string{asked(t, h, path, c.body)}
 		if path == "/s" {
 			addresses = append(addresses, addresses[0]+"/map.svg")

@@ -67,7 +67,8 @@ func (p *Pages) submit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.begin(w, r.WithContext(withUpload(r.Context(), page)), pathEstimate, request, func(said message.Text, _ *problem.Problem) screen {
+	r = r.WithContext(withUpload(r.Context(), page))
+	return p.begin(w, r, pathEstimate, request, func(said message.Text, _ *problem.Problem) screen {
 		return screen{Name: "home", Body: home{URL: typed, Problem: said}}
 	})
 }
@@ -96,7 +97,9 @@ func parseForm(w http.ResponseWriter, r *http.Request) error {
 
 // refuse responds with a puzzle, or with the form again and why what was entered does not
 // do. Other errors are returned.
-func (p *Pages) refuse(w http.ResponseWriter, r *http.Request, err error, again func(message.Text, *problem.Problem) screen) error {
+func (p *Pages) refuse(
+	w http.ResponseWriter, r *http.Request, err error, again func(message.Text, *problem.Problem) screen,
+) error {
 	why, ok := err.(*problem.Problem) //nolint:errorlint // the API's own, unwrapped
 	switch {
 	case !ok:

@@ -15,7 +15,7 @@ import (
 // them, in English. Each page begins with the skip link, the name and the language, and
 // ends with the foot.
 var tabOrders = map[string][]string{
-	"home":            {"#u", "Show the cost", "Compare two cars", "What may I bid?", "Auction sheet", "Describe the car yourself"},
+	"home":            {"#u", "Show the cost", "Compare two cars", "What may I bid?", "Auction sheet", "Describe the car yourself", "A whole list of cars"},
 	"extension":       {"Download the extension", "Another car"},
 	"hand, make":      {"#make", "Next"},
 	"hand, entry":     {"#q", "Find", "radio modelBody", "Next", "Start again"},

@@ -88,7 +88,8 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 		return nil
 	}
 	view := refused{
-		state: stateOf(why.Code), Code: why.Code, Said: textOf(noticeOf(why)), Link: followable(request.URL), Request: request, Car: why.Car,
+		state: stateOf(why.Code), Code: why.Code, Said: textOf(noticeOf(why)), Link: followable(request.URL),
+		Request: request, Car: why.Car,
 	}
 	if why.Car != nil {
 		view.Name, view.Facts = nameOf(*why.Car), factsOf(*why.Car, p.language(w, r))

@@ -66,7 +66,8 @@ func (p *Pages) submitSheet(w http.ResponseWriter, r *http.Request) error {
 	}
 	link := typedLink(r.PostForm, "u")
 	if link == "" {
-		return p.render(w, r, http.StatusUnprocessableEntity, sheetScreen(sheetForm{Problem: message.Say("page/sheet.no_link", nil)}))
+		missing := sheetForm{Problem: message.Say("page/sheet.no_link", nil)}
+		return p.render(w, r, http.StatusUnprocessableEntity, sheetScreen(missing))
 	}
 	request, err := plainjson.Encode(map[string]any{"url": link})
 	if err != nil {
@@ -181,7 +182,7 @@ func (p *Pages) sheetReport(w http.ResponseWriter, r *http.Request, found *link)
 	if view.Message, err = sellerMessage(view.Name, view.Listing, questions); err != nil {
 		return err
 	}
-	headline := strings.Join(slices.DeleteFunc(append([]string{view.Name}, view.Facts...), func(s string) bool { return s == "" }), " · ")
+	headline := strings.TrimPrefix(strings.Join(append([]string{view.Name}, view.Facts...), " · "), " · ")
 	view.share(headline)
 	return p.render(w, r, http.StatusOK, screen{
 		Name: "report", Title: view.Name, Body: view, Preview: &preview{headline, strings.Join(view.Glance.Lines, " "), view.URL},
@@ -275,7 +276,7 @@ func quoted(text string) (pieces []quote) {
 		}
 		text = text[from:]
 		length := len(text)
-		if at := strings.IndexFunc(text, func(r rune) bool { return r < 0x2000 && !unicode.IsSpace(r) && !unicode.IsDigit(r) }); at > 0 {
+		if at := strings.IndexFunc(text, isLatin); at > 0 {
 			length = at
 		}
 		piece := strings.TrimRightFunc(text[:length], unicode.IsSpace)
@@ -283,6 +284,9 @@ func quoted(text string) (pieces []quote) {
 	}
 	return pieces
 }
+
+// isLatin reports whether a letter ends a piece of Japanese. Spaces and digits stand within.
+func isLatin(r rune) bool { return r < 0x2000 && !unicode.IsSpace(r) && !unicode.IsDigit(r) }
 
 func isJapanese(r rune) bool {
 	return r == '「' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
