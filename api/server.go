@@ -199,7 +199,7 @@ func (s *Server) log(r *http.Request, rec *responseRecorder, took time.Duration)
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("method", r.Method), slog.String("path", web.LoggedPath(r.URL.Path)),
+		slog.String("request", rec.id), slog.String("method", r.Method), slog.String("path", web.LoggedPath(r.URL.Path)),
 		slog.Int("status", rec.status), slog.Int64("bytes", rec.written), slog.Duration("duration", took),
 		slog.String("address", rec.address),
 	}

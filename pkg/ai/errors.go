@@ -47,14 +47,18 @@ type Error struct {
 
 	Others []*Error // what the other endpoints said
 
-	excerpt private // the first bytes of the answer of a server that failed
+	// excerpt returns the first bytes of the answer of a server that failed, for the log only; nil
+	// without one. A function is not printed with the error.
+	excerpt func() string
 }
 
-// private is a text for the log only.
-type private string
-
-// GoString hides it from %#v.
-func (private) GoString() string { return redacted }
+// answer returns the first bytes of the answer.
+func (e *Error) answer() string {
+	if e.excerpt == nil {
+		return ""
+	}
+	return e.excerpt()
+}
 
 // Error returns the message, with the endpoint and the kind.
 func (e *Error) Error() string {

@@ -57,7 +57,7 @@ func (e *endpoint) failure(ctx context.Context, err error, header http.Header) *
 }
 
 // excerpt returns the first bytes of what a server answered, without the key.
-func (e *endpoint) excerpt(err error, message string) private {
+func (e *endpoint) excerpt(err error, message string) func() string {
 	body := []byte(message)
 	if request, ok := errors.AsType[*openai.RequestError](err); ok && len(request.Body) > 0 {
 		body = request.Body
@@ -66,7 +66,8 @@ func (e *endpoint) excerpt(err error, message string) private {
 	if e.Key != "" {
 		text = strings.ReplaceAll(text, string(e.Key), redacted)
 	}
-	return private(logs.Excerpt([]byte(secretPattern.ReplaceAllString(text, redacted))))
+	clean := logs.Excerpt([]byte(secretPattern.ReplaceAllString(text, redacted)))
+	return func() string { return clean }
 }
 
 // otherMessage reads the errors of servers that have not the shape of OpenAI's:
