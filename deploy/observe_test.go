@@ -86,9 +86,12 @@ func TestAlertsAndPanelsUseMetricsThatExist(t *testing.T) {
 	known := read(t, filepath.Join("..", "docs", "metrics.md"))
 	var dashboard struct {
 		Panels []struct {
-			Title, Type string
-			Targets     []struct{ Expr string }
-		}
+			Title   string `json:"title"`
+			Type    string `json:"type"`
+			Targets []struct {
+				Expr string `json:"expr"`
+			} `json:"targets"`
+		} `json:"panels"`
 	}
 	if err := json.Unmarshal([]byte(read(t, filepath.Join("grafana", "dashboards", "ushuru.json"))), &dashboard); err != nil {
 		t.Fatal(err)

@@ -57,7 +57,6 @@ func accepts(t *testing.T, file string, replaced *strings.Replacer, program stri
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "FILE", path)
 	}
-	//nolint:gosec // the arguments are those of this test
 	command := exec.CommandContext(t.Context(), testenv.Binary(t, program), args...)
 	command.Env = append(os.Environ(), "HOME="+t.TempDir())
 	out, err := command.CombinedOutput()

@@ -23,7 +23,7 @@ func startWithAOF(t *testing.T, folder string) (conn *redisx.Conn, stop func()) 
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
 	socket := filepath.Join(sockets, "redis")
-	//nolint:gosec,noctx // the arguments are those of this test; stop ends it
+	//nolint:noctx // stop ends it
 	server := exec.Command(testenv.Binary(t, "redis-server"), "--port", "0", "--unixsocket", socket, "--dir", folder,
 		"--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction")
 	if err := server.Start(); err != nil {
@@ -66,7 +66,7 @@ func TestACopyIsRestored(t *testing.T) {
 	stop()
 
 	naive := t.TempDir()
-	copied, err := os.ReadFile(dump) //nolint:gosec // of this test
+	copied, err := os.ReadFile(dump)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,6 @@ func TestACopyIsRestored(t *testing.T) {
 
 	restored := filepath.Join(t.TempDir(), "data")
 	restore := func() ([]byte, error) {
-		//nolint:gosec // the arguments are those of this test
 		return exec.CommandContext(t.Context(), testenv.Binary(t, "sh"), "redis/restore", dump, restored).CombinedOutput()
 	}
 	if out, err := restore(); err != nil {

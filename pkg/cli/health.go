@@ -13,10 +13,10 @@ import (
 
 // healthCommand asks the process beside it, for containers that have no other program.
 type healthCommand struct {
+	adminConfig
+
 	Alive   bool          `help:"Ask only whether the process answers, not whether it can serve."`
 	Timeout time.Duration `default:"3s" help:"Maximum time for the answer."`
-
-	adminConfig
 }
 
 // maxReason is how much is shown of why a process is not ready, in bytes.
@@ -36,8 +36,7 @@ func (c *healthCommand) Run(r *run) error {
 			_, _ = fmt.Fprintln(r.Out, "ok")
 			return nil
 		}
-		var refused *net.OpError
-		if !errors.As(err, &refused) {
+		if _, refused := errors.AsType[*net.OpError](err); !refused {
 			break // it answered
 		}
 	}

@@ -26,7 +26,8 @@ func WriteNotices(ctx context.Context, w io.Writer, dir, goroot string) error {
 			return err
 		}
 		rule := strings.Repeat("=", 78) //nolint:mnd // a line
-		if _, err := fmt.Fprintf(w, "%s\n%s %s\n%s\n\n%s\n\n", rule, module.Path, module.Version, rule, strings.Join(texts, "\n\n")); err != nil {
+		_, err = fmt.Fprintf(w, "%s\n%s %s\n%s\n\n%s\n\n", rule, module.Path, module.Version, rule, strings.Join(texts, "\n\n"))
+		if err != nil {
 			return fmt.Errorf("supply: notices: %w", err)
 		}
 	}
