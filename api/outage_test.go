@@ -83,7 +83,7 @@ func TestPanicIsA500WithoutDetails(t *testing.T) {
 		url: "/v1/tra-status", status: 500, has: []string{`"code":"internal"`}, hasNot: []string{"secret", "goroutine"},
 	}.run(t, a)
 	line := a.log.wait(t, "status", float64(500))
-	if cause, _ := line["error"].(string); !strings.Contains(cause, "secret cause") || !strings.Contains(cause, "trastatus.go") {
+	if cause, _ := line["error"].(string); !strings.Contains(cause, "secret cause") || !strings.Contains(cause, ".traStatus(") {
 		t.Errorf("the log does not tell the cause and the place: %v", line)
 	}
 }

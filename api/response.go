@@ -23,6 +23,7 @@ func writeJSON(w http.ResponseWriter, status int, body any) error {
 func writeBytes(w http.ResponseWriter, status int, data []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
+	//nolint:gosec // it is JSON
 	_, _ = w.Write(inLanguage(data, languageOf(w))) // it fails only when the client has disconnected
 }
 

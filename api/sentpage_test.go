@@ -42,14 +42,14 @@ func (a *app) visit(t *testing.T, page string) string {
 		_ = json.NewDecoder(response.Body).Decode(&body) // a redirection has none
 		return response, body.Puzzle
 	}
-	refused, puzzle := send("", "")
+	refused, puzzle := send("", "") //nolint:bodyclose // send closes it
 	if refused.StatusCode != http.StatusTooManyRequests || puzzle == "" {
 		t.Fatalf("without a cookie: %s", refused.Status)
 	}
 	for n := 0; ; n++ {
 		sum := sha256.Sum256([]byte(puzzle + strconv.Itoa(n)))
 		if sum[0] == 0 && sum[1] == 0 {
-			answered, _ := send(puzzle, strconv.Itoa(n))
+			answered, _ := send(puzzle, strconv.Itoa(n)) //nolint:bodyclose // send closes it
 			if answered.StatusCode != http.StatusSeeOther {
 				t.Fatalf("solved: %s", answered.Status)
 			}

@@ -124,7 +124,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(r.TransferEncoding) > 0 {
 		w.Header().Set("Connection", "close") // see connlimit.IsAmbiguous
 	}
-	ctx, span := s.options.Traces.Begin(r.Context(), r.Header.Get("traceparent"), trace.Server, r.Method)
+	ctx, span := s.options.Traces.Begin(r.Context(), r.Header.Get("Traceparent"), trace.Server, r.Method)
 	r = r.WithContext(logs.With(withRecorder(ctx, rec), "request", rec.id))
 	rec.trace = trace.Parent(ctx)
 	defer func() {

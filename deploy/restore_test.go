@@ -23,7 +23,6 @@ func startWithAOF(t *testing.T, folder string) (conn *redisx.Conn, stop func()) 
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(sockets) })
 	socket := filepath.Join(sockets, "redis")
-	//nolint:noctx // stop ends it
 	server := exec.Command(testenv.Binary(t, "redis-server"), "--port", "0", "--unixsocket", socket, "--dir", folder,
 		"--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction")
 	if err := server.Start(); err != nil {

@@ -148,7 +148,8 @@ func logFetch(ctx context.Context, log *slog.Logger, call string, err error) {
 	if failed.Retryable {
 		level = slog.LevelError
 	}
-	log.Log(ctx, level, "site cannot be fetched", "call", call, "code", failed.Code, "cause", cause(err), "retry_after", failed.Wait)
+	log.Log(ctx, level, "site cannot be fetched", "call", call, "code", failed.Code,
+		"cause", cause(err), "retry_after", failed.Wait)
 }
 
 // cause returns the private cause of an error, else its text.

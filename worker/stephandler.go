@@ -191,8 +191,6 @@ func (s *stepHandler) runClaimed(
 func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger) (*tasks.Continuation, error) {
 	job := run.job
 	ctx, span := s.beginSpan(ctx, run)
-	var failure error
-	defer func() { span.End(failure) }()
 	started := time.Now()
 	step := s.run[run.taskType]
 	if s.override != nil {
@@ -201,7 +199,7 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 	output, err := s.runStep(ctx, run.taskType, step, job)
 	took := time.Since(started)
 	err = snoozeOutage(err)
-	failure = err
+	defer func() { span.End(err) }()
 	var early []tasks.StepOutput
 	if err == nil {
 		early = s.runEarly(ctx, run.taskType, run.step, job, output)

@@ -300,7 +300,8 @@ func (w *Worker) newStepHandler() *stepHandler {
 		calculating = calculate(o.Authority, stale, o.Costs, o.Metrics)
 	}
 	return &stepHandler{
-		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, metrics: o.Metrics, traces: o.Traces, hub: o.Hub, claims: w.claims, outages: outages,
+		engine: w.engine, jobs: o.Jobs, worker: w.id, log: o.Log, metrics: o.Metrics,
+		traces: o.Traces, hub: o.Hub, claims: w.claims, outages: outages,
 		waits:        w.dispatcher.outcomes.onJobWaits,
 		writeTimeout: writeTimeout, outageTimeout: outageTimeout,
 		run: map[string]stepFunc{
@@ -321,7 +322,9 @@ func (w *Worker) newStepHandler() *stepHandler {
 func (w *Worker) newFarSteps() *farSteps {
 	o := w.options
 	stale := staleAnswers{o.Catalogue.Stale(), w.steps.outages}
-	return &farSteps{w.steps, o.Authority, func(err error) stepFunc { return calculate(failedAnswers{err}, stale, o.Costs, o.Metrics) }}
+	return &farSteps{w.steps, o.Authority, func(err error) stepFunc {
+		return calculate(failedAnswers{err}, stale, o.Costs, o.Metrics)
+	}}
 }
 
 // handler routes tasks by type.

@@ -78,8 +78,9 @@ type maxPrice struct {
 
 // priceLimit is the highest price on one of two terms: fob or cf.
 type priceLimit struct {
-	Basis string
 	*vehicle.PriceLimits
+
+	Basis string
 }
 
 // maxPrice responds with the highest price of a car.
@@ -93,8 +94,9 @@ func (p *Pages) maxPrice(w http.ResponseWriter, r *http.Request, found *link) er
 		return errors.New("web: an estimate without its highest price")
 	}
 	view := maxPrice{
-		result: estimate, First: priceLimit{"fob", estimate.MaxPrice.FOB}, Second: priceLimit{"cf", estimate.MaxPrice.CF},
-		Whole: estimate.Request.withoutTarget(),
+		result: estimate, First: priceLimit{Basis: "fob", PriceLimits: estimate.MaxPrice.FOB},
+		Second: priceLimit{Basis: "cf", PriceLimits: estimate.MaxPrice.CF},
+		Whole:  estimate.Request.withoutTarget(),
 	}
 	switch car := estimate.Car; {
 	case car.FOBPriceUSD != nil:

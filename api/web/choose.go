@@ -37,8 +37,9 @@ type choice struct {
 
 // entry is one entry of the authority's list, with what the car costs as this one.
 type entry struct {
-	ModelBody string `json:"modelBody"`
 	asEntry
+
+	ModelBody string `json:"modelBody"`
 }
 
 // asEntry is what a car costs as an entry of the list: on the road when it lands, else

@@ -198,19 +198,25 @@ func TestAFailedComparisonAndSheetNameTheNextStep(t *testing.T) {
 		want, not  []string
 	}{
 		"a car is gone": {
-			vehicle.Error{Code: "listing_gone", Message: said.EN, Text: &said}, "/c", "u1=https://cars.example/1&u2=https://cars.example/2",
-			[]string{"no longer on the site", "Car 2 (https://cars.example/2)", `name="u" value="https://cars.example/1"`, "Calculate car 2 alone", "/c?u1="}, nil,
+			vehicle.Error{Code: "listing_gone", Message: said.EN, Text: &said},
+			"/c", "u1=https://cars.example/1&u2=https://cars.example/2",
+			[]string{"no longer on the site", "Car 2 (https://cars.example/2)", `name="u" value="https://cars.example/1"`, "Calculate car 2 alone", "/c?u1="},
+			nil,
 		},
 		"no match": {
 			vehicle.Error{Code: "ambiguous_match", Message: said.EN, Text: &said, Car: &vehicle.Car{Make: "NISSAN"}, Candidates: []vehicle.Candidate{{ModelBody: "X"}}},
-			"/c", "u1=https://cars.example/1&u2=https://cars.example/2", []string{"Calculate car 1 alone"}, []string{"modelBody", "/choose"},
+			"/c", "u1=https://cars.example/1&u2=https://cars.example/2",
+			[]string{"Calculate car 1 alone"},
+			[]string{"modelBody", "/choose"},
 		},
 		"not a sheet":   {vehicle.Error{Code: "not_a_sheet", Message: said.EN, Text: &said}, "/s", "u=https://cars.example/1.jpg", []string{"was not read", `href="/s"`}, []string{"Try again"}},
 		"budget":        {vehicle.Error{Code: "ai_budget_used_up", Message: said.EN, Text: &said}, "/s", "u=https://cars.example/1.jpg", []string{"was not read", `href="/s"`}, nil},
 		"the AI sleeps": {vehicle.Error{Code: "ai_unavailable", Message: said.EN, Text: &said, Retryable: &yes}, "/s", "u=https://cars.example/1.jpg", []string{"Try again", `value="https://cars.example/1.jpg"`}, nil},
 		"a bid without match": {
 			vehicle.Error{Code: "ambiguous_match", Message: said.EN, Text: &said, Car: &vehicle.Car{Make: "NISSAN", Model: "NOTE"}, Candidates: []vehicle.Candidate{{Make: "NISSAN", ModelBody: "NOTE - HE12"}}},
-			"/bid", "u=https://cars.example/1&target=30000000", []string{`action="/bid"`, `name="target" value="30000000"`, `value="NOTE - HE12"`, "/choose"}, nil,
+			"/bid", "u=https://cars.example/1&target=30000000",
+			[]string{`action="/bid"`, `name="target" value="30000000"`, `value="NOTE - HE12"`, "/choose"},
+			nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -243,8 +249,10 @@ func TestTheHighestPriceIsShown(t *testing.T) {
 				e.MaxPrice = &vehicle.MaxPrice{TargetTZS: 40_000_000, FOB: limits(price(5117)), CF: limits(price(6201))}
 			},
 			"u=https://cars.example/1&target=TSh+40,000,000", `/v1/estimate {"target":{"onTheRoadTZS":40000000},"url":"https://cars.example/1"}`,
-			[]string{`id="number">USD 5,117<`, "USD 6,201", "no more than USD 4,900", "Above USD 5,600", "asks USD 6,180", `action="/go"`,
-				"at most USD 5,117 for TSh 40 million", "/choose"},
+			[]string{
+				`id="number">USD 5,117<`, "USD 6,201", "no more than USD 4,900", "Above USD 5,600", "asks USD 6,180", `action="/go"`,
+				"at most USD 5,117 for TSh 40 million", "/choose",
+			},
 		},
 		"of a described car": {
 			func(e *vehicle.Estimate) {
@@ -261,7 +269,8 @@ func TestTheHighestPriceIsShown(t *testing.T) {
 		},
 		"not known": {
 			func(e *vehicle.Estimate) { e.MaxPrice = &vehicle.MaxPrice{TargetTZS: 2_000_000} },
-			"u=https://cars.example/1&target=2000000", "", []string{"is not known for this car"},
+			"u=https://cars.example/1&target=2000000", "",
+			[]string{"is not known for this car"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -71,7 +71,7 @@ type candidate struct {
 }
 
 // Fuels returns the fuels that a visitor can name.
-func (refused) Fuels() []string { return fuels }
+func (*refused) Fuels() []string { return fuels }
 
 // refusal responds with why there is no result, and what to do next.
 func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) error {
@@ -108,7 +108,7 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 			return err
 		}
 	}
-	return p.render(w, r, http.StatusOK, screen{Name: "refusal", Title: "state." + view.Key, Body: view})
+	return p.render(w, r, http.StatusOK, screen{Name: "refusal", Title: "state." + view.Key, Body: &view})
 }
 
 // ofComparison shows that one of two cars has no cost. The reason names the car, and each

@@ -173,8 +173,7 @@ func (p *Pages) sheetReport(w http.ResponseWriter, r *http.Request, found *link)
 		return err
 	}
 	view.Link = followable(view.Request.URL)
-	shown, more := sorted(answer.Warnings, p.options.Simulated)
-	view.Warnings = append(shown, more...)
+	view.Warnings = slices.Concat(sorted(answer.Warnings, p.options.Simulated))
 	questions := make([]string, len(report.Questions))
 	for i, question := range report.Questions {
 		questions[i] = question.Text.EN

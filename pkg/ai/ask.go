@@ -97,7 +97,8 @@ func (c *Client) askAll(ctx context.Context, q *Question, read func(string) erro
 			return total, nil
 		}
 		c.log.WarnContext(ctx, "an AI endpoint gave no good answer", "call", q.Name, "endpoint", e.name,
-			"error_kind", string(failure.Kind), "status", failure.Status, "cause", failure.Message, "answer", failure.answer())
+			"error_kind", string(failure.Kind), "status", failure.Status,
+			"cause", failure.Message, "answer", failure.answer())
 		failures = append(failures, failure)
 	}
 	return total, sum(failures)

@@ -103,7 +103,7 @@ func (a *App) checkReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if err := a.options.Redis.Client().Set(ctx, readyKey, "", readyTTL).Err(); err != nil {
-		return errors.New("Redis does not take a write")
+		return errors.New("no write to Redis succeeds")
 	}
 	return nil
 }

@@ -56,8 +56,8 @@ func (a *App) newAPI(o APIOptions) (*api.Server, error) {
 		Costs:   a.options.Costs, Sheets: a.options.Sheets, Log: a.log,
 		WaitMax: o.WaitMax, Limits: limits, AllowLoopback: a.options.AllowLoopback, Simulated: a.options.Simulated,
 		AsynqRedis: conn.AsynqOpt(), MonitoringUser: o.MonitoringUser, MonitoringPassword: o.MonitoringPassword,
-		Page: o.Page, MonitoringWritable: o.MonitoringWritable, TrustedProxies: o.Connections.Trusted, Metrics: a.metrics, Traces: a.traces,
-		Stat: a.stat,
+		Page: o.Page, MonitoringWritable: o.MonitoringWritable, TrustedProxies: o.Connections.Trusted,
+		Metrics: a.metrics, Traces: a.traces, Stat: a.stat,
 	})
 	if err != nil {
 		return nil, err

@@ -61,7 +61,8 @@ type collector struct {
 }
 
 func newCollector(conn *redisx.Conn, s *stores, aiLimit int64) *collector {
-	queues := []string{webhook.Queue}
+	queues := make([]string, 0, 1+2*len(tasks.Roles))
+	queues = append(queues, webhook.Queue)
 	for _, role := range tasks.Roles {
 		queues = append(queues, tasks.QueueOf(role), tasks.QueueOf(role)+tasks.BulkSuffix)
 	}
@@ -144,7 +145,17 @@ func (c *collector) queueSizes(ctx context.Context, set setGauge) error {
 	if _, err := pipe.Exec(ctx); err != nil && !isMissing(err) {
 		return err
 	}
-	pipe = c.client.Pipeline()
+	for queue, counts := range sizes {
+		for i, count := range counts {
+			set(descQueueTasks, float64(count.Val()), queue, states[i])
+		}
+	}
+	return c.queueAges(ctx, oldest, set)
+}
+
+// queueAges reads since when the oldest task of each queue is pending; 0 without one.
+func (c *collector) queueAges(ctx context.Context, oldest map[string]*redis.StringCmd, set setGauge) error {
+	pipe := c.client.Pipeline()
 	since := map[string]*redis.StringCmd{}
 	for queue, id := range oldest {
 		if id.Err() == nil {
@@ -156,10 +167,7 @@ func (c *collector) queueSizes(ctx context.Context, set setGauge) error {
 			return err
 		}
 	}
-	for queue, counts := range sizes {
-		for i, count := range counts {
-			set(descQueueTasks, float64(count.Val()), queue, states[i])
-		}
+	for queue := range oldest {
 		age := 0.0
 		if reply := since[queue]; reply != nil {
 			if nanos, err := reply.Int64(); err == nil {

@@ -21,7 +21,8 @@ const (
 // newMetrics returns the metrics of the process, with all their label values.
 func (a *App) newMetrics() *metrics.Metrics {
 	o := metrics.Options{
-		Steps: tasks.StepTypes(), Codes: errorCodes(), Calls: tra.Calls, Caches: append(slices.Clone(cache.Names), cacheTaxes, cacheLists),
+		Steps: tasks.StepTypes(), Codes: errorCodes(), Calls: tra.Calls,
+		Caches: append(slices.Clone(cache.Names), cacheTaxes, cacheLists),
 		SiteOf: sites.NameOf, Version: a.options.Version, Commit: a.options.Commit,
 		OnStep: a.recordStep, OnCall: a.recordCall,
 		MatchedBy:  []string{string(vehicle.ByCode), string(vehicle.ByAI), string(vehicle.ByName), string(vehicle.ByCaller)},

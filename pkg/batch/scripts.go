@@ -52,7 +52,8 @@ end
 // ARGV: meta, owner, states, number of waiting rows, origin as JSON.
 var scriptCreate = redis.NewScript(luaBatch + `
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call('HSET', KEYS[1], 'meta', ARGV[1], 'owner', ARGV[2], 'waiting', ARGV[4], 'running', 0, 'done', 0, 'next', 0, 'origin', ARGV[5])
+redis.call('HSET', KEYS[1], 'meta', ARGV[1], 'owner', ARGV[2], 'waiting', ARGV[4], 'running', 0,
+  'done', 0, 'next', 0, 'origin', ARGV[5])
 redis.call('SET', KEYS[2], ARGV[3])
 persist()
 return 1

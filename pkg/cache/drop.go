@@ -34,7 +34,8 @@ func Drop(ctx context.Context, client redis.UniversalClient, matches func(object
 // dropChunk is how many results are in memory at once.
 const dropChunk = 50
 
-func drop(ctx context.Context, client redis.UniversalClient, keys []string, matches func(map[string]any) bool) (n int, err error) {
+func drop(ctx context.Context, client redis.UniversalClient, keys []string, matches func(map[string]any) bool) (int, error) {
+	n := 0
 	for len(keys) > 0 {
 		chunk := keys[:min(len(keys), dropChunk)]
 		keys = keys[len(chunk):]

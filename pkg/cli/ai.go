@@ -27,8 +27,7 @@ func (c aiConfig) endpoints() ([]ai.Endpoint, error) {
 	if c.AIPrice != "" {
 		prices = commaList(c.AIPrice)
 	}
-	switch {
-	case len(urls) != len(models) || len(keys) != len(models) || len(prices) != len(models):
+	if len(urls) != len(models) || len(keys) != len(models) || len(prices) != len(models) {
 		return nil, errors.New("AI_BASE_URL, AI_API_KEY and AI_PRICE need as many entries as AI_MODEL, or none")
 	}
 	endpoints := make([]ai.Endpoint, len(models))

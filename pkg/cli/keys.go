@@ -213,7 +213,8 @@ func (c *keysList) Run(r *run) error {
 			keptText(account), tokensText(tokens, cmp.Or(key.Limits.AITokens, c.KeyAITokens)),
 		})
 	}
-	return console.Table(r.Streams, "ID\tNAME\tENDS IN\tCREATED\tEXPIRES\tREVOKED\tLAST USED\tLIMITS\tKEPT\tAI TOKENS TODAY", rows)
+	const columns = "ID\tNAME\tENDS IN\tCREATED\tEXPIRES\tREVOKED\tLAST USED\tLIMITS\tKEPT\tAI TOKENS TODAY"
+	return console.Table(r.Streams, columns, rows)
 }
 
 // tokensText prints the tokens of the AI that a key has used today, of how many.

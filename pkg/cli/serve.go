@@ -143,7 +143,8 @@ func (p parts) roles() (roles []string) {
 // prepare checks what needs no connection, and returns the options that come of it.
 func (r *run) prepare(shared sharedConfig, p parts) (app.Options, error) {
 	if shared.AllowLoopback && r.common.production() {
-		return app.Options{}, errors.New("ALLOW_LOOPBACK cannot be used in production: callers could read services of this machine")
+		return app.Options{}, errors.New("ALLOW_LOOPBACK cannot be used in production:" +
+			" callers could read services of this machine")
 	}
 	costs, err := cost.Load(shared.CostTables)
 	if err != nil {
@@ -169,7 +170,8 @@ func (r *run) connectServing(shared sharedConfig, p parts) (*redisx.Conn, error)
 	}
 	memory, err := redisx.ReadMemory(r.ctx, conn.Client())
 	if err == nil && memory.Evicts() {
-		return nil, fmt.Errorf("Redis has maxmemory-policy %s, which deletes jobs and keys when its memory is full: set noeviction;"+
+		return nil, fmt.Errorf("maxmemory-policy of Redis is %s, which deletes jobs and keys when its memory is full:"+
+			" set noeviction;"+
 			" ALLOW_EVICTION=true permits it", memory.Policy)
 	}
 	return conn, nil // a server that hides its settings, or cannot be read now, is warned about

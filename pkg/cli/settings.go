@@ -141,7 +141,8 @@ func unknownSettings(known map[string]bool, environ []string) (sentences []strin
 		}
 		bare, ours := strings.CutPrefix(name, ourPrefix)
 		nearest := slices.MinFunc(names, func(a, b string) int {
-			return cmp.Compare(min(match.Distance(name, a), match.Distance(bare, a)), min(match.Distance(name, b), match.Distance(bare, b)))
+			far := func(to string) int { return min(match.Distance(name, to), match.Distance(bare, to)) }
+			return cmp.Compare(far(a), far(b))
 		})
 		far := min(match.Distance(name, nearest), match.Distance(bare, nearest))
 		similar := len(name) >= minSimilar && far <= 2

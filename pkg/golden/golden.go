@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write the golden files again; review wh
 func Check(t testing.TB, path, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil { //nolint:gosec // the test names the file
 			t.Fatal(err)
 		}
 	}

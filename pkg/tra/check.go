@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -47,7 +48,7 @@ func (c *Client) Check(ctx context.Context, makeName string) []CheckedCall {
 	v := Vehicle{MakeID: m.ID}
 	ok = list(k, callModelBody, m.Name, &v.ModelBody, func() ([]string, error) { return c.ModelBodies(ctx, m.ID) }) &&
 		list(k, callYears, v.ModelBody, &v.YOM, func() ([]int, error) { return c.Years(ctx, m.ID, v.ModelBody) }) &&
-		list(k, callCountries, fmt.Sprint(v.YOM), &v.Country, func() ([]string, error) {
+		list(k, callCountries, strconv.Itoa(v.YOM), &v.Country, func() ([]string, error) {
 			return c.Countries(ctx, m.ID, v.ModelBody, v.YOM)
 		}) &&
 		list(k, callFuels, v.Country, &v.FuelType, func() ([]string, error) {
@@ -113,11 +114,11 @@ func (k *checker) details(ctx context.Context, v Vehicle) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	got := fmt.Sprintf("reference %s, total %s TZS", tax.ReferenceNumber, tax.TotalTaxesInTZS)
+	got := []string{fmt.Sprintf("reference %s, total %s TZS", tax.ReferenceNumber, tax.TotalTaxesInTZS)}
 	for _, warning := range warnings {
-		got += "; " + warning.Message
+		got = append(got, warning.Message)
 	}
-	return got, nil
+	return strings.Join(got, "; "), nil
 }
 
 // call makes one call and records it. It reports whether it succeeded.

@@ -148,7 +148,10 @@ func (a *Authority) recordCall(ctx context.Context, took time.Duration, err erro
 
 func (a *Authority) writeStatus(ctx context.Context, took time.Duration, err error) error {
 	now := a.store.options.Now().UTC().Format(timeInRedis)
-	values := []any{fieldChecked, now, fieldLatency, took.Milliseconds(), fieldBreaker, a.throttle.breaker.Load().State().String()}
+	values := []any{
+		fieldChecked, now, fieldLatency, took.Milliseconds(),
+		fieldBreaker, a.throttle.breaker.Load().State().String(),
+	}
 	if err == nil {
 		values = append(values, fieldSuccess, now)
 	} else {

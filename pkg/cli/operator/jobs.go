@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -74,7 +75,8 @@ func printJob(s *Session, f console.Format, job *jobs.Job) error {
 		{Name: "State", Value: string(job.State)},
 	}
 	for name, step := range job.Steps {
-		state := fmt.Sprintf("%s since %s, attempt %d, %d retries", step.State, console.Time(step.Since), step.Attempt, step.Retries)
+		state := fmt.Sprintf("%s since %s, attempt %d, %d retries",
+			step.State, console.Time(step.Since), step.Attempt, step.Retries)
 		if step.Worker != "" {
 			state += ", worker " + step.Worker
 		}
@@ -188,7 +190,7 @@ func (c *jobsRetry) Run(s *Session) error {
 		}
 		n, err := o.RetryFailed(ctx, operate.JobFilter{Kind: c.Kind, Step: c.Step, Code: c.Code, Limit: c.Limit})
 		return errors.Join(err, console.Show(s.Streams, c.Format, map[string]int{"retried": n}, []console.Field{
-			{Name: "Retried", Value: fmt.Sprint(n)},
+			{Name: "Retried", Value: strconv.Itoa(n)},
 		}))
 	})
 }

@@ -121,8 +121,8 @@ func authoritySection(now *status.Status) section {
 		rules = fmt.Sprintf("differed %d of %d times", a.Rules.Differed, a.Rules.Checked)
 	}
 	return section{"TRA", "STATE\tBREAKER\tLAST CALL\tMEDIAN\tLAST ANSWER\tRULES\tQUARTER ENDS", [][]string{{
-		console.OneLine(string(a.State), a.Reason), a.Breaker, millis(a.LatencyMS), millis(a.MedianMS), at(a.LastSuccessAt), rules,
-		a.QuarterEnd.Format(time.DateOnly),
+		console.OneLine(string(a.State), a.Reason), a.Breaker, millis(a.LatencyMS), millis(a.MedianMS), at(a.LastSuccessAt),
+		rules, a.QuarterEnd.Format(time.DateOnly),
 	}}}
 }
 
@@ -191,7 +191,8 @@ func aiSection(now *status.Status) section {
 	part := section{name: "AI", header: "MODEL\tANSWERS\tTOKENS\tUSD\tMEDIAN\tFAILOVER"}
 	for _, m := range now.AI.Models {
 		part.rows = append(part.rows, []string{
-			m.Name, count(m.OK), count(m.Tokens), strconv.FormatFloat(m.Dollars, 'f', 2, 64), millis(m.MedianMS), count(m.Failover),
+			m.Name, count(m.OK), count(m.Tokens), strconv.FormatFloat(m.Dollars, 'f', 2, 64),
+			millis(m.MedianMS), count(m.Failover),
 		})
 	}
 	if len(part.rows) > 0 {

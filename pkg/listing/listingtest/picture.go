@@ -37,7 +37,8 @@ func (c Car) drawn(at int) image.Image {
 	fill := func(area image.Rectangle, with color.Color) {
 		draw.Draw(small, area, image.NewUniform(with), image.Point{}, draw.Src)
 	}
-	paint := color.RGBA{byte(c.ID * 47 % 256), byte(c.ID * 101 % 256), byte(c.ID * 13 % 256), 255} //nolint:gosec // ids are positive
+	//nolint:gosec // ids are positive
+	paint := color.RGBA{byte(c.ID * 47 % 256), byte(c.ID * 101 % 256), byte(c.ID * 13 % 256), 255}
 	black := color.RGBA{A: 255}
 	fill(small.Rect, color.RGBA{238, 238, 255, 255})
 	for y := 85; y < 125; y++ { // the cabin is wider below
