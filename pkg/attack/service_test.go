@@ -2,6 +2,7 @@ package attack
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -38,6 +39,7 @@ type service struct {
 	base      string // URL of the API
 	sites     int    // how many addresses of sites are taken
 	callers   int    // how many addresses of callers are
+	keys      int    // how many are created
 }
 
 func start(t *testing.T, o settings) *service {
@@ -92,7 +94,8 @@ func (s *service) addresses(n int) (list []net.IP) {
 // key creates an API key.
 func (s *service) key(name string) string {
 	s.t.Helper()
-	key, _, err := keys.NewStore(s.conn.Client()).Create(s.t.Context(), name)
+	s.keys++ // no two keys have one name
+	key, _, err := keys.NewStore(s.conn.Client()).Create(s.t.Context(), fmt.Sprint(name, " ", s.keys))
 	must(s.t, err)
 	return key
 }
