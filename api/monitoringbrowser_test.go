@@ -20,7 +20,7 @@ import (
 // browser starts Chromium for the time of the test.
 func browser(t *testing.T, flags ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
-	binary := testenv.Binary(t, "chromium", "chromium-browser", "google-chrome")
+	binary := testenv.Browser(t)
 	all := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(binary), chromedp.Flag("allow-pre-commit-input", true), // see browsertest.Open
 		chromedp.Flag("no-sandbox", os.Getuid() == 0)) // root has no sandbox

@@ -32,6 +32,17 @@ func Binary(t testing.TB, names ...string) string {
 	return ""
 }
 
+// Browser returns the path of Chromium. With USHURU_TEST_BROWSER=none the tests of pages in
+// a browser are skipped, whatever USHURU_TEST_REAL is: the race detector makes them long,
+// and finds in the tests of their handlers what it would find in them.
+func Browser(t testing.TB) string {
+	t.Helper()
+	if os.Getenv("USHURU_TEST_BROWSER") == "none" {
+		t.Skip("USHURU_TEST_BROWSER=none")
+	}
+	return Binary(t, "chromium", "chromium-browser", "google-chrome")
+}
+
 // Reference returns the path of a file or folder of the reference data: real
 // pages, worked outputs, lists. They belong to third parties and are not part of
 // the repository, but in ../shared/data beside it. With

@@ -46,7 +46,7 @@ type Tab struct {
 func Open(t testing.TB, more ...chromedp.ExecAllocatorOption) *Tab {
 	t.Helper()
 	flags := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(testenv.Binary(t, "chromium", "chromium-browser", "google-chrome")),
+		chromedp.ExecPath(testenv.Browser(t)),
 		// Else Chromium drops keys and clicks that come before the first picture of a page.
 		chromedp.Flag("allow-pre-commit-input", true),
 		chromedp.Flag("no-sandbox", os.Getuid() == 0)) // root has no sandbox
