@@ -72,7 +72,10 @@ func TestWhatIsMissingSkipsButFailsWhereAllIsSaidToBeThere(t *testing.T) {
 func TestBrowserCanBeLeftOut(t *testing.T) {
 	t.Setenv("USHURU_TEST_REAL", "1")
 	t.Setenv("USHURU_TEST_BROWSER", "none")
-	if got := verdictOf(t, func(tb testing.TB) { testenv.Browser(tb) }); got != "skipped" {
+	if got := verdictOf(t, func(tb testing.TB) {
+		tb.Helper()
+		testenv.Browser(tb)
+	}); got != "skipped" {
 		t.Errorf("without a browser a test is %s", got)
 	}
 }
