@@ -101,14 +101,10 @@ func TestOnlyPicturesOfTheSiteItselfAreCached(t *testing.T) {
 	serve("/page.jpg", "image/jpeg", []byte("<!doctype html><script>alert(1)</script>"))
 	serve("/drawing.jpg", "image/png", []byte(`<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`))
 	serve("/large.jpg", "image/jpeg", append(bytes.Clone(drawn.Bytes()), make([]byte, 50<<20)...))
+	bomb := gzipped(t, append(bytes.Clone(drawn.Bytes()), make([]byte, 64<<20)...))
 	mux.HandleFunc("GET /bomb.jpg", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
-		packed := gzip.NewWriter(w)
-		_, _ = packed.Write(drawn.Bytes())
-		for range 64 {
-			_, _ = packed.Write(make([]byte, 1<<20))
-		}
-		_ = packed.Close()
+		_, _ = w.Write(bomb)
 	})
 	mux.HandleFunc("GET /slow.jpg", func(w http.ResponseWriter, r *http.Request) {
 		for r.Context().Err() == nil {
@@ -123,7 +119,7 @@ func TestOnlyPicturesOfTheSiteItselfAreCached(t *testing.T) {
 	site := httptest.NewServer(mux)
 	t.Cleanup(site.Close)
 
-	p := newTestPictures(t, fetch.Options{AllowLoopback: true, Timeout: time.Second})
+	p := newTestPictures(t, fetch.Options{AllowLoopback: true, Timeout: 3 * time.Second})
 	for path, want := range map[string]string{
 		"/car.jpg": "picture", "/moved.jpg": "picture", "/away.jpg": "none", "/page.jpg": "none", "/drawing.jpg": "none",
 		"/large.jpg": "none", "/bomb.jpg": "none", "/missing.jpg": "none", "/slow.jpg": "later", "/broken.jpg": "later",
@@ -143,4 +139,18 @@ func TestOnlyPicturesOfTheSiteItselfAreCached(t *testing.T) {
 	if asked.Load() != 0 {
 		t.Error("another host was asked")
 	}
+}
+
+// gzipped returns data as gzip packs them.
+func gzipped(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	packed := gzip.NewWriter(&out)
+	if _, err := packed.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := packed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }
