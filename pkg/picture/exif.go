@@ -22,13 +22,14 @@ func Orientation(kind Kind, data []byte) int {
 
 // jpegHeader is what is read of a JPEG before it is decoded.
 type jpegHeader struct {
-	channels    int // 4 when they are not known
+	channels    int
 	progressive bool
 	rgb         bool   // it may hold RGB instead of luminance and colour
 	exif        []byte // a TIFF structure; nil for none
 }
 
-// readJPEG walks over the segments before the first scan (ITU-T T.81, B.1.1).
+// readJPEG walks over the segments before the first scan (ITU-T T.81, B.1.1). The decoder
+// skips what does not belong between them: then the walk ends, and the worst is assumed.
 func readJPEG(data []byte) jpegHeader {
 	header := jpegHeader{channels: 4, progressive: true}
 	for at := 2; at+4 <= len(data) && data[at] == 0xff; {
@@ -37,15 +38,21 @@ func readJPEG(data []byte) jpegHeader {
 			at++
 			continue
 		}
+		if marker == 0xda {
+			return header
+		}
 		length := int(binary.BigEndian.Uint16(data[at+2:]))
-		if marker == 0xda || length < 2 || at+2+length > len(data) {
+		if hasNoLength(marker) || length < 2 || at+2+length > len(data) {
 			break
 		}
 		header.read(marker, data[at+4:at+2+length])
 		at += 2 + length
 	}
-	return header
+	return jpegHeader{channels: 4, progressive: true, exif: header.exif}
 }
+
+// hasNoLength reports whether a marker stands alone, or is none.
+func hasNoLength(marker byte) bool { return marker < 0xc0 || marker >= 0xd0 && marker <= 0xd9 }
 
 // read takes from one segment what is wanted.
 func (h *jpegHeader) read(marker byte, segment []byte) {

@@ -13,7 +13,7 @@ func Memory(kind Kind, data []byte, config image.Config) int64 {
 	case PNG:
 		perPixel = pngBytesPerPixel(data)
 	case GIF:
-		perPixel = 1
+		perPixel = 2 // interlaced: the rows once more, in their order
 	case WebP:
 		// Lossless: the pixels, and once more as they come out of the stream.
 		perPixel = 8
