@@ -15,6 +15,7 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/match"
+	"ushuru/pkg/match/selection"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/sheet/transcribe"
 	"ushuru/pkg/tra"
@@ -120,7 +121,7 @@ func (a *App) addAI(options *worker.Options, o WorkerOptions) error {
 		return err
 	}
 	a.opened.Add(model.Close)
-	options.AI, options.Match = model, match.Options{Chooser: match.NewAIChooser(model), Runs: o.AIRuns}
+	options.AI, options.Match = model, match.Options{Chooser: selection.NewAI(model), Runs: o.AIRuns}
 	return nil
 }
 
@@ -151,7 +152,8 @@ func (a *App) addAuthority(options *worker.Options, o WorkerOptions) error {
 
 // aiQuestions are the names of what the AI is asked.
 var aiQuestions = []string{
-	match.AIQuestion, advice.AIQuestion, transcribe.ClassifyQuestion, transcribe.ReadQuestion, transcribe.SecondReadingQuestion,
+	selection.AIQuestion, advice.AIQuestion, transcribe.ClassifyQuestion,
+	transcribe.ReadQuestion, transcribe.SecondReadingQuestion,
 }
 
 // proxyTimeout bounds the look at the authority's proxy when a worker starts.

@@ -8,6 +8,7 @@ import (
 
 	"ushuru/pkg/ai"
 	"ushuru/pkg/match"
+	"ushuru/pkg/match/selection"
 )
 
 // endpoints parses the lists of the settings. It returns none when the AI is
@@ -97,5 +98,5 @@ func (r *run) matching(config aiConfig) (match.Options, error) {
 	if err != nil || model == nil {
 		return match.Options{}, err
 	}
-	return match.Options{Chooser: match.NewAIChooser(model), Runs: config.AIRuns}, nil
+	return match.Options{Chooser: selection.NewAI(model), Runs: config.AIRuns}, nil
 }

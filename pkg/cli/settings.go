@@ -15,7 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"ushuru/pkg/match"
+	"ushuru/pkg/match/naming"
 )
 
 // Tags of the settings in config.go besides those of kong: range:"1..5" has the bounds of a
@@ -141,10 +141,10 @@ func unknownSettings(known map[string]bool, environ []string) (sentences []strin
 		}
 		bare, ours := strings.CutPrefix(name, ourPrefix)
 		nearest := slices.MinFunc(names, func(a, b string) int {
-			far := func(to string) int { return min(match.Distance(name, to), match.Distance(bare, to)) }
+			far := func(to string) int { return min(naming.Distance(name, to), naming.Distance(bare, to)) }
 			return cmp.Compare(far(a), far(b))
 		})
-		far := min(match.Distance(name, nearest), match.Distance(bare, nearest))
+		far := min(naming.Distance(name, nearest), naming.Distance(bare, nearest))
 		similar := len(name) >= minSimilar && far <= 2
 		switch {
 		case similar:

@@ -10,6 +10,7 @@ import (
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/match"
+	"ushuru/pkg/match/naming"
 	"ushuru/pkg/money"
 )
 
@@ -97,10 +98,10 @@ func (r *reading) readCode() {
 // readNames reads make, model, grade, fuel and body. A make may stand before the name of
 // the model, or be known by the chassis code alone.
 func (r *reading) readNames() {
-	r.Make, r.Model = r.text(fieldMake), match.LatinName(r.text(fieldModel))
+	r.Make, r.Model = r.text(fieldMake), naming.LatinName(r.text(fieldModel))
 	first, rest, two := strings.Cut(chassis.Normalise(r.text(fieldModel)), " ")
 	if match.IsMake(first) && two && (r.Make == "" || sameMake(first, r.Make)) {
-		r.Make, r.Model = first, match.LatinName(rest)
+		r.Make, r.Model = first, naming.LatinName(rest)
 	}
 	if r.Make == "" {
 		code, _ := chassis.Parse(r.ModelCode)

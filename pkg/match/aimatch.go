@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/match/naming"
+	"ushuru/pkg/match/selection"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -24,10 +26,6 @@ func isNoAnswer(err error) bool { return errors.Is(err, errNoAnswer) }
 // tieMargin is how near the second candidate's score must be to the first
 // one's for a single answer not to be believed.
 const tieMargin = 0.1
-
-// maxListed is the maximum length of a listing's text in a Question, in
-// characters.
-const maxListed = 120
 
 // ask lets the Chooser select among candidates. When their scores are close it
 // is called several times with other orders, because position biases the
@@ -85,11 +83,11 @@ func (m *Matcher) runs(q *query, possible []ranked) int {
 func (q *query) hasStrangeWords(possible []ranked) bool {
 	known := map[string]bool{}
 	for _, r := range possible {
-		for _, word := range latin(splitWords(r.label.Text)) {
+		for _, word := range naming.Latin(naming.Words(r.label.Text)) {
 			known[word] = true
 		}
 	}
-	return slices.ContainsFunc(latin(splitWords(q.car.Model)), func(word string) bool { return !known[word] })
+	return slices.ContainsFunc(naming.Latin(naming.Words(q.car.Model)), func(word string) bool { return !known[word] })
 }
 
 // chooseOnce asks over one order of the candidates. It returns the place of the
@@ -97,29 +95,29 @@ func (q *query) hasStrangeWords(possible []ranked) bool {
 // is left out when no other order confirms the answer.
 func (m *Matcher) chooseOnce(
 	ctx context.Context, q *query, code chassis.Code, possible []ranked, run int, confirmed bool,
-) (int, Answer, error) {
+) (int, selection.Answer, error) {
 	order := q.order(len(possible), run)
-	question := Question{Listed: q.listed(code)}
+	question := selection.Question{Listed: q.listed(code)}
 	if !confirmed {
 		question.Listed.Version = ""
 	}
 	for i, at := range order {
 		label := possible[at].label
-		question.Candidates = append(question.Candidates, Option{
+		question.Candidates = append(question.Candidates, selection.Option{
 			ID: fmt.Sprintf("c%d", i+1), Label: label.Text, EngineCC: label.CC, Fuel: string(label.fuel),
 			YearFrom: label.From, YearTo: label.To,
 		})
 	}
 	answer, err := m.options.Chooser.Choose(ctx, question)
 	if err != nil {
-		return -1, Answer{}, fmt.Errorf("%w: %w", errNoAnswer, err)
+		return -1, selection.Answer{}, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
-	if answer.ID == None {
+	if answer.ID == selection.None {
 		return -1, answer, nil
 	}
-	i := slices.IndexFunc(question.Candidates, func(o Option) bool { return o.ID == answer.ID })
+	i := slices.IndexFunc(question.Candidates, func(o selection.Option) bool { return o.ID == answer.ID })
 	if i < 0 {
-		return -1, Answer{Reason: "the answer was not one of the candidates"}, nil
+		return -1, selection.Answer{Reason: "the answer was not one of the candidates"}, nil
 	}
 	return order[i], answer, nil
 }
@@ -138,16 +136,16 @@ func (q *query) order(n, run int) []int {
 }
 
 // listed returns the listing's fields of a Question.
-func (q *query) listed(code chassis.Code) Listed {
-	return Listed{
+func (q *query) listed(code chassis.Code) selection.Listed {
+	return selection.Listed{
 		Make: q.entries.Make.Name, Model: truncate(q.car.Model), Version: truncate(q.car.Version), ModelCode: truncate(code.Code),
 		Year: q.car.Year, EngineCC: q.car.EngineCC, Fuel: truncate(q.car.Fuel), Body: truncate(q.car.BodyType),
 	}
 }
 
 func truncate(s string) string {
-	if runes := []rune(s); len(runes) > maxListed {
-		return string(runes[:maxListed])
+	if runes := []rune(s); len(runes) > selection.MaxListed {
+		return string(runes[:selection.MaxListed])
 	}
 	return s
 }

@@ -1,7 +1,6 @@
 package match
 
 import (
-	"strings"
 	"sync"
 
 	"ushuru/pkg/chassis"
@@ -41,9 +40,3 @@ func MakeOf(code, model string) string {
 
 // IsMake reports whether a word is the name of a make whose codes are known.
 func IsMake(word string) bool { return makers().makes[chassis.NameKey(chassis.AuthorityMake(word))] }
-
-// LatinName returns the name of a model with its Japanese words as nameplates write
-// them: COROLLA FIELDER for カローラフィールダー. What is not known stays.
-func LatinName(name string) string {
-	return strings.Join(latin(strings.Fields(chassis.Normalise(name))), " ")
-}

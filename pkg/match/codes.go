@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/match/naming"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 )
@@ -51,8 +52,8 @@ func splitMasked(cell string, entries *tra.Entries) []chassis.Code {
 // lists, letter by letter. Shorter words and words without both letters and
 // digits could be anything.
 func codeWords(car vehicle.Car, entries *tra.Entries) (codes []chassis.Code) {
-	for _, word := range append(splitWords(car.Model), splitWords(car.Version)...) {
-		digits := len(digitsOf(word))
+	for _, word := range append(naming.Words(car.Model), naming.Words(car.Version)...) {
+		digits := len(naming.Digits(word))
 		shaped := len(word) >= 5 && 0 < digits && digits < len(word)
 		if !shaped || entries.HasModel([]byte(word)) || len(entries.ByCode(word)) == 0 {
 			continue

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/match/naming"
 	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
@@ -40,7 +41,7 @@ func signalOf(car vehicle.Car, code chassis.Code) signal {
 		return signal{}
 	}
 	for _, text := range []string{car.Model, car.Version} {
-		if class, word := electrifiedWord(splitWords(text)); class != "" {
+		if class, word := electrifiedWord(naming.Words(text)); class != "" {
 			return signal{class, message.Say("signal/says", sourced(car, "word", word))}
 		}
 	}
@@ -71,7 +72,7 @@ var electrifiedTexts = []struct {
 }
 
 // electrifiedWord finds the first word or pair of words that means an electric
-// drive and does not follow a negation. The words are those of splitWords.
+// drive and does not follow a negation. The words are those of naming.Words.
 func electrifiedWord(words []string) (fuelClass, string) {
 	for i, word := range words {
 		if i > 0 && (words[i-1] == "NO" || words[i-1] == "NON" || words[i-1] == "NOT") {
@@ -186,9 +187,9 @@ func (q *query) isWrongDrive(code chassis.Code, label *indexed) bool {
 // year is one of production, the code contains the listed one, it differs least.
 func (q *query) driveRank(listed string, label *indexed) int {
 	stem, _ := chassis.Stem(listed)
-	nearest, contains := maxDistance, false
+	nearest, contains := naming.MaxDistance, false
 	for _, code := range label.Codes {
-		nearest = min(nearest, Distance(listed, code))
+		nearest = min(nearest, naming.Distance(listed, code))
 		contains = contains || strings.Contains(code, stem)
 	}
 	size := oneIf(q.car.EngineCC > 0 && label.CC > 0 && abs(q.car.EngineCC-label.CC) > ccAgrees)
@@ -221,4 +222,11 @@ func (q *query) electrifiedCounterparts(code chassis.Code, label *indexed) []str
 		}
 	}
 	return texts
+}
+
+func oneIf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/match/naming"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 )
@@ -119,9 +120,9 @@ func (q *query) fuelClass(code chassis.Code) fuelClass {
 
 // namedClass returns the electric drive that a car's model or grade names.
 func namedClass(car vehicle.Car) fuelClass {
-	class, _ := electrifiedWord(latin(splitWords(car.Model)))
+	class, _ := electrifiedWord(naming.Latin(naming.Words(car.Model)))
 	if class == "" {
-		class, _ = electrifiedWord(latin(splitWords(car.Version)))
+		class, _ = electrifiedWord(naming.Latin(naming.Words(car.Version)))
 	}
 	return class
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/match/naming"
 	"ushuru/pkg/tra"
 )
 
@@ -90,7 +91,7 @@ func (x *index) addNameplate(model string) {
 	for _, gram := range grams {
 		x.grams[gram] = append(x.grams[gram], len(x.nameplates))
 	}
-	words := splitWords(model)
+	words := naming.Words(model)
 	x.nameplates = append(x.nameplates, nameplate{words, key, baseModel(words), len(grams)})
 }
 

@@ -6,15 +6,16 @@ import (
 	"strings"
 	"sync"
 
+	"ushuru/pkg/match/selection"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 )
 
 // Options of a Matcher. The zero value matches without an AI.
 type Options struct {
-	Facts   Facts   // facts of the catalogue's labels, as far as known
-	Chooser Chooser // decides where no code does; nil disables it
-	Runs    int     // answers that must agree when candidates are close; default 2
+	Facts   Facts             // facts of the catalogue's labels, as far as known
+	Chooser selection.Chooser // decides where no code does; nil disables it
+	Runs    int               // answers that must agree when candidates are close; default 2
 }
 
 // Matcher finds cars in a catalogue. It caches the indexes of the last

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/match/naming"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 )
@@ -33,7 +33,7 @@ type name struct {
 	words    []string          // of model and grade, without the make
 	model    int               // so many of the words are the model's
 	mentions []mention         // the authority's nameplates found in words, in their order
-	nearest  func() []string   // see spelling.go
+	nearest  func() []string   // see nearestTo
 }
 
 // mention is a nameplate of the authority that stands in words[from:to], in full
@@ -50,7 +50,7 @@ type mention struct {
 func readName(car vehicle.Car, x *index) name {
 	n := name{entries: x.entries, suffixes: x.suffixes}
 	n.nearest = sync.OnceValue(func() []string { return n.nearestTo(x.nameplates) })
-	model := latin(splitWords(car.Model))
+	model := naming.Latin(naming.Words(car.Model))
 	n.words = withoutMake(withoutNoise(model), car.Make, n.entries.Make.Name)
 	if len(n.words) == 1 && len(model) == 2 && n.entries.HasModel([]byte(model[0]+model[1])) {
 		n.words = model // HONDA E, MAZDA 3
@@ -59,7 +59,7 @@ func readName(car vehicle.Car, x *index) name {
 	if n.model == 0 {
 		return n
 	}
-	n.words = append(slices.Clip(n.words), latin(splitWords(car.Version))...)
+	n.words = append(slices.Clip(n.words), naming.Latin(naming.Words(car.Version))...)
 	n.findPlates()
 	if len(n.mentions) == 0 {
 		n.findTails()
@@ -94,19 +94,13 @@ func (n *name) findTails() {
 	}
 }
 
-// splitWords splits at everything that is no letter or digit; each word is its
-// own chassis.NameKey.
-func splitWords(text string) []string {
-	return strings.FieldsFunc(chassis.Normalise(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-}
-
 // withoutMake drops the make's name in front of a model.
 func withoutMake(words []string, names ...string) []string {
 	for _, mk := range names {
 		if len(words) == 0 || !strings.HasPrefix(chassis.Normalise(mk), words[0]) {
 			continue
 		}
-		if prefix := splitWords(mk); len(words) >= len(prefix) && slices.Equal(words[:len(prefix)], prefix) {
+		if prefix := naming.Words(mk); len(words) >= len(prefix) && slices.Equal(words[:len(prefix)], prefix) {
 			return words[len(prefix):]
 		}
 	}
@@ -115,7 +109,7 @@ func withoutMake(words []string, names ...string) []string {
 
 // withoutNoise drops years, prices and selling words before a name.
 func withoutNoise(words []string) []string {
-	for len(words) > 0 && (noiseWords[words[0]] || len(words[0]) >= 4 && digitsOf(words[0]) == words[0]) {
+	for len(words) > 0 && (noiseWords[words[0]] || len(words[0]) >= 4 && naming.Digits(words[0]) == words[0]) {
 		words = words[1:]
 	}
 	return words
@@ -128,7 +122,7 @@ var noiseWords = map[string]bool{
 }
 
 // relationTo compares a label's model with the name.
-func (n *name) relationTo(model string) relation { return n.relationToWords(splitWords(model)) }
+func (n *name) relationTo(model string) relation { return n.relationToWords(naming.Words(model)) }
 
 func (n *name) relationToWords(label []string) relation {
 	if n.model == 0 {
@@ -214,4 +208,43 @@ func holds(outer, inner []string) bool {
 
 func equalJoined(a, b []string) bool {
 	return slices.Equal(a, b) || strings.Join(a, "") == strings.Join(b, "")
+}
+
+// nearestTo lists the make's nameplates, as chassis.NameKey folds them, that
+// the listing's name most nearly spells; none when it is far from all. It is
+// used for names only: a chassis code is never accepted by similarity.
+func (n *name) nearestTo(plates []nameplate) []string {
+	best := maxEdits + 1
+	var names []string
+	for _, plate := range plates {
+		edits, near := n.edits(plate.key)
+		if !near || edits > best || slices.Contains(names, plate.key) {
+			continue
+		}
+		if edits < best {
+			best, names = edits, nil
+		}
+		names = append(names, plate.key)
+	}
+	return names
+}
+
+// maxEdits is the most typing errors that a name may hold; shorter names fewer.
+const maxEdits = 2
+
+// edits counts the typing errors between the name's first words and a
+// nameplate. Short names and names that differ in a digit are not near:
+// RX350 and RX450 are two cars.
+func (n *name) edits(key string) (int, bool) {
+	allowed := min(len(key)/4, maxEdits)
+	if len(key) < 5 {
+		allowed = 0
+	}
+	for to := 1; to <= min(maxNameWords, len(n.words)); to++ {
+		written := strings.Join(n.words[:to], "")
+		if d := naming.Distance(written, key); d <= allowed && naming.Digits(written) == naming.Digits(key) {
+			return d, true
+		}
+	}
+	return 0, false
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/match/naming"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 )
@@ -67,7 +68,7 @@ func (q *query) namesOtherMake(cat *tra.Catalogue) (tra.Make, bool) {
 	if q.name.model == 0 || len(q.name.mentions) > 0 && q.name.mentions[0].from == 0 {
 		return tra.Make{}, false // it begins with a model of the make's
 	}
-	words := withoutNoise(splitWords(q.car.Model))
+	words := withoutNoise(naming.Words(q.car.Model))
 	for n := min(2, len(words)); n > 0; n-- {
 		if mk, ok := cat.Make(strings.Join(words[:n], " ")); ok && mk != q.entries.Make {
 			return mk, true

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/match/naming"
 )
 
 // ranked is a label with its score.
@@ -130,7 +131,7 @@ func codeSimilarity(code string, written signature, label *indexed) float64 {
 		if labelStem, _ := chassis.Stem(c); labelStem == stem {
 			return scoreStem
 		}
-		switch d := Distance(code, c); {
+		switch d := naming.Distance(code, c); {
 		case d == 0:
 			return scoreEqual
 		case isLookalike(code, c):

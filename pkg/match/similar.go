@@ -3,6 +3,8 @@ package match
 import (
 	"strings"
 	"unicode/utf8"
+
+	"ushuru/pkg/match/naming"
 )
 
 // The part of a listing's name that is compared by similarity.
@@ -81,7 +83,7 @@ func (q *query) compare(run string, shared []int, like []float64, weight float64
 		score := 2 * float64(shared[i]) / float64(len(grams)+plate.grams)
 		shared[i] = 0
 		if longest := max(len(run), len(plate.key)); abs(len(run)-len(plate.key)) <= 3 {
-			score = max(score, 1-float64(Distance(run, plate.key))/float64(longest))
+			score = max(score, 1-float64(naming.Distance(run, plate.key))/float64(longest))
 		}
 		if score < 0.6 && len(plate.key) >= 4 && strings.HasPrefix(run, plate.key) {
 			score = 0.6 // the name and a grade run together

@@ -1,4 +1,4 @@
-package match
+package selection
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 // AIQuestion is the name of the question in metrics and simulators.
 const AIQuestion = "match_car"
 
-// AIChooser is a Chooser that calls a language model once per question.
-type AIChooser struct{ client *ai.Client }
+// AI is a Chooser that calls a language model once per question.
+type AI struct{ client *ai.Client }
 
-// NewAIChooser returns an AIChooser. It does not close the client.
-func NewAIChooser(client *ai.Client) *AIChooser { return &AIChooser{client} }
+// NewAI returns an AI. It does not close the client.
+func NewAI(client *ai.Client) *AI { return &AI{client} }
 
 // instruction is the prompt, besides the data and its frame. It calls abstaining
 // good, because that lowers false answers (arXiv 2604.03904).
@@ -57,7 +57,7 @@ type selection struct {
 // that it does not call the same car. An id outside the candidates is an error of
 // the client, as every other answer that violates the schema. Answers are cached
 // by question; another run has another order and so is another question.
-func (c *AIChooser) Choose(ctx context.Context, question Question) (Answer, error) {
+func (c *AI) Choose(ctx context.Context, question Question) (Answer, error) {
 	selected, _, err := ai.Ask[selection](ctx, c.client, question.forAI(), nil)
 	if err != nil {
 		return Answer{}, err
@@ -80,8 +80,8 @@ func (q Question) forAI() ai.Question {
 	l := q.Listed
 	listing := ai.Row{
 		{Name: "make", Text: l.Make},
-		{Name: "model", Text: description(l.Model, q.Candidates), Max: maxListed},
-		{Name: "version", Text: description(l.Version, q.Candidates), Max: maxListed},
+		{Name: "model", Text: description(l.Model, q.Candidates), Max: MaxListed},
+		{Name: "version", Text: description(l.Version, q.Candidates), Max: MaxListed},
 		{Name: "model_code", Text: l.ModelCode, Max: 40},
 		{Name: "year", Text: digits(l.Year)},
 		{Name: "engine_cc", Text: digits(l.EngineCC)},

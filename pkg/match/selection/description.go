@@ -1,4 +1,4 @@
-package match
+package selection
 
 import (
 	"regexp"

@@ -1,4 +1,4 @@
-package match
+package naming
 
 import (
 	_ "embed"
@@ -22,7 +22,7 @@ func loadNames(table string) (names map[string][]string, longest int) {
 		}
 		written, meant, ok := strings.Cut(line, ",")
 		if !ok {
-			panic("match: names.csv: " + line)
+			panic("naming: names.csv: " + line)
 		}
 		names[written] = strings.Fields(meant)
 		longest = max(longest, len(written))
@@ -30,9 +30,9 @@ func loadNames(table string) (names map[string][]string, longest int) {
 	return names, longest
 }
 
-// latin puts Japanese words of a name into the words of nameplates. A word
+// Latin puts Japanese words of a name into the words of nameplates. A word
 // may hold several: カローラフィールダー. What is not in the table stays.
-func latin(words []string) []string {
+func Latin(words []string) []string {
 	for i, word := range words {
 		if _, listed := writtenNames[word]; !listed && isLatinOnly(word) {
 			continue

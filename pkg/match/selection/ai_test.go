@@ -1,31 +1,25 @@
-package match
+package selection
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"ushuru/pkg/ai"
 	"ushuru/pkg/ai/aitest"
-	"ushuru/pkg/redisx"
-	"ushuru/pkg/tra"
-	"ushuru/pkg/vehicle"
 )
 
-func aiChooser(t *testing.T, url string, o ai.Options) *AIChooser {
+func aiChooser(t *testing.T, url string) *AI {
 	t.Helper()
-	o.Endpoints = []ai.Endpoint{{BaseURL: url, Model: "m", Key: "sk-x"}}
-	client, err := ai.New(o)
+	client, err := ai.New(ai.Options{Endpoints: []ai.Endpoint{{BaseURL: url, Model: "m", Key: "sk-x"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	return NewAIChooser(client)
+	return NewAI(client)
 }
 
 // scripted is a model that always says the same.
@@ -55,7 +49,7 @@ func premioQuestion() Question {
 
 func TestTheAISelectsACandidateOrNone(t *testing.T) {
 	server := aitest.Start(t, aitest.Options{Key: "sk-x"})
-	chooser := aiChooser(t, server.URL, ai.Options{})
+	chooser := aiChooser(t, server.URL)
 	got, err := chooser.Choose(t.Context(), premioQuestion())
 	if err != nil || got.ID != "c2" || got.Reason != "" {
 		t.Errorf("got %+v, %v", got, err)
@@ -76,7 +70,7 @@ func TestOnlyTheSameCarIsAChoice(t *testing.T) {
 		{relationSame, None, None},
 		{relationNone, None, None},
 	} {
-		chooser := aiChooser(t, scripted(t, selection{"so", test.relation, test.candidate}), ai.Options{})
+		chooser := aiChooser(t, scripted(t, selection{"so", test.relation, test.candidate}))
 		if got, err := chooser.Choose(t.Context(), premioQuestion()); err != nil || got.ID != test.want {
 			t.Errorf("%s as %s: got %+v, %v", test.candidate, test.relation, got, err)
 		}
@@ -88,7 +82,7 @@ func TestAnswersThatAreNotByTheSchemaAreErrors(t *testing.T) {
 		"no candidate": {"so", relationSame, "c3"}, "no id": {"so", relationSame, ""}, "a label": {"so", relationSame, "PREMIO - NZT260 - SEDAN"},
 		"other relation": {"so", "twin", "c2"},
 	} {
-		chooser := aiChooser(t, scripted(t, said), ai.Options{})
+		chooser := aiChooser(t, scripted(t, said))
 		if got, err := chooser.Choose(t.Context(), premioQuestion()); err == nil {
 			t.Errorf("%s: got %+v", name, got)
 		}
@@ -97,7 +91,7 @@ func TestAnswersThatAreNotByTheSchemaAreErrors(t *testing.T) {
 
 func TestTheModelsWordsAreNeverShown(t *testing.T) {
 	for _, relation := range []string{relationSame, relationFamily} {
-		chooser := aiChooser(t, scripted(t, selection{"Pay at the seller's counter.", relation, "c2"}), ai.Options{})
+		chooser := aiChooser(t, scripted(t, selection{"Pay at the seller's counter.", relation, "c2"}))
 		if got, err := chooser.Choose(t.Context(), premioQuestion()); err != nil || strings.Contains(got.Reason, "Pay") {
 			t.Errorf("%s: got %q, %v", relation, got.Reason, err)
 		}
@@ -122,7 +116,7 @@ var injections = []string{
 // choice that it makes without them.
 func TestInstructionsInAListingChangeNoChoice(t *testing.T) {
 	server := aitest.Start(t, aitest.Options{Faults: aitest.Faults{Obey: true}})
-	chooser := aiChooser(t, server.URL, ai.Options{})
+	chooser := aiChooser(t, server.URL)
 	for _, injection := range injections {
 		order := strings.NewReplacer("%[1]s", "c1", "%[2]s", "PRIUS - ZVW30 - HATCHBACK").Replace(injection)
 		for name, put := range map[string]func(*Listed){
@@ -153,71 +147,5 @@ func TestDescriptionsKeepWhatDescribesCars(t *testing.T) {
 		if got := description(cell, premioQuestion().Candidates); got != cell {
 			t.Errorf("%q is cut to %q", cell, got)
 		}
-	}
-}
-
-func smallMatcher(t *testing.T, chooser Chooser) (*Matcher, *tra.Catalogue) {
-	t.Helper()
-	const catalogue = "make,label,cc,fuel,year_from,year_to\n" +
-		"TOYOTA,PREMIO - NZT260 - SEDAN,1496,PETROL,2007,2020\n" +
-		"TOYOTA,PREMIO - ZRT260 - SEDAN,1797,PETROL,2007,2020\n" +
-		"TOYOTA,ALLION - NZT260 - SEDAN,1496,PETROL,2007,2020\n" +
-		"TOYOTA,PRIUS - ZVW30 - HATCHBACK,1797,PETROL & ELECTRIC,2009,2015\n"
-	cat, facts, err := LoadCatalogueCSV(strings.NewReader(catalogue))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return New(Options{Facts: facts, Chooser: chooser}), cat
-}
-
-var premio = vehicle.Car{Make: "TOYOTA", Model: "PREMIO", Year: 2010, EngineCC: 1500, Fuel: "PETROL", BodyType: "SEDAN"}
-
-func TestAMatchByTheAISaysSo(t *testing.T) {
-	server := aitest.Start(t, aitest.Options{})
-	matcher, cat := smallMatcher(t, aiChooser(t, server.URL, ai.Options{}))
-	got, err := matcher.Choose(t.Context(), premio, cat)
-	if err != nil || got.Label != "PREMIO - NZT260 - SEDAN" || got.MatchType != vehicle.LLMFuzzy ||
-		got.MatchedBy != vehicle.ByAI || strings.Contains(got.Reason, aitest.Mark) { // the reason is ours, not the model's
-		t.Errorf("got %+v, %v", got, err)
-	}
-}
-
-func TestWithAnAIThatFailsMatchingIsAsWithout(t *testing.T) {
-	without, cat := smallMatcher(t, nil)
-	want, wantErr := without.Choose(t.Context(), premio, cat)
-	for name, faults := range map[string]aitest.Faults{
-		"down": {Status: 500}, "limited": {Status: 429, RetryAfter: 9}, "key": {Status: 401}, "page": {HTML: true}, "cut": {CutJSON: true},
-		"refusal": {Refusal: true}, "no choices": {EmptyChoices: true}, "no candidate": {WrongID: true}, "nonsense": {OtherSchema: true},
-		"slow": {Latency: aitest.Duration(time.Minute)},
-	} {
-		server := aitest.Start(t, aitest.Options{Faults: faults})
-		matcher, cat := smallMatcher(t, aiChooser(t, server.URL, ai.Options{Timeout: 200 * time.Millisecond}))
-		got, err := matcher.Choose(t.Context(), premio, cat)
-		if got.Label != want.Label || got.MatchType != want.MatchType || fmt.Sprint(err) != fmt.Sprint(wantErr) {
-			t.Errorf("%s: got %+v, %v; want %+v, %v", name, got, err, want, wantErr)
-		}
-		if server.Counts().Requests == 0 {
-			t.Errorf("%s: the AI was not asked", name)
-		}
-	}
-}
-
-func TestEqualCarsAreAskedAboutOnce(t *testing.T) {
-	server := aitest.Start(t, aitest.Options{})
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	chooser := aiChooser(t, server.URL, ai.Options{Redis: conn.Client(), AnswerTTL: time.Hour})
-	matcher, cat := smallMatcher(t, chooser)
-	first, err := matcher.Choose(t.Context(), premio, cat)
-	asked := server.Counts().Requests
-	if err != nil || asked == 0 {
-		t.Fatalf("asked %d times: %v", asked, err)
-	}
-	second, err := matcher.Choose(t.Context(), premio, cat)
-	if err != nil || second.Label != first.Label || server.Counts().Requests != asked {
-		t.Errorf("asked %d times, then %d: %+v, %v", asked, server.Counts().Requests, second, err)
 	}
 }

@@ -1,4 +1,6 @@
-package match
+// Package selection selects one of some entries of the authority's list where no chassis
+// code decides. A language model does; its answer is one of the candidates, or none.
+package selection
 
 import "context"
 
@@ -7,8 +9,7 @@ const None = "NONE"
 
 // Chooser selects among candidates when no chassis code decides, for example an AI.
 // Its answer is checked: an id outside the candidates counts as None, and the rules
-// of this package can still reject the label. It cannot set confidence, money or
-// ids.
+// of pkg/match can still reject the label. It cannot set confidence, money or ids.
 type Chooser interface {
 	Choose(ctx context.Context, question Question) (Answer, error)
 }
@@ -20,8 +21,11 @@ type Question struct {
 	Candidates []Option `json:"candidates"` // at most ten, shuffled
 }
 
+// MaxListed is how long the texts of a listing are in a Question at most, in characters.
+const MaxListed = 120
+
 // Listed is the car of the listing. Empty or 0 means not given. Texts have at most
-// 120 characters.
+// MaxListed characters.
 type Listed struct {
 	Make      string `json:"make"` // as the authority spells it
 	Model     string `json:"model"`
