@@ -16,7 +16,7 @@ import (
 
 func withAI(t *testing.T, url string, o ai.Options) selection.Chooser {
 	t.Helper()
-	o.Endpoints = []ai.Endpoint{{BaseURL: url, Model: "m"}}
+	o.Endpoints = []ai.Endpoint{{BaseURL: url, Model: "m", Key: "sk-x"}}
 	client, err := ai.New(o)
 	if err != nil {
 		t.Fatal(err)
