@@ -2,7 +2,6 @@ package operator
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +11,6 @@ import (
 
 	"ushuru/pkg/cli/caller"
 	"ushuru/pkg/cli/console"
-	"ushuru/pkg/operate"
 	"ushuru/pkg/operate/status"
 )
 
@@ -26,23 +24,28 @@ type Status struct {
 // Run is called by kong. As the operator it exits with 1 when urgent work stands still, so
 // that a watchdog can call it.
 func (c *Status) Run(s *Session) error {
-	return c.either(s, c.Key, c.Status.Run, func(ctx context.Context, _ *operate.Operator) error {
-		conn, err := s.Connect(c.Redis)
-		if err != nil {
-			return err
-		}
-		now, err := status.New(status.Options{Redis: conn.Client()}).Read(ctx)
-		if err != nil {
-			return err
-		}
-		if err := s.printStatus(c.Format, &now); err != nil {
-			return err
-		}
-		if slices.ContainsFunc(now.Needs, func(n status.Need) bool { return n.Urgent }) {
-			return console.ExitError{Status: console.ExitFailure}
-		}
-		return nil
-	})
+	acts, err := c.acts(c.Key)
+	if err != nil {
+		return err
+	}
+	if !acts {
+		return c.Status.Run(s.Console)
+	}
+	conn, err := s.Connect(c.Redis)
+	if err != nil {
+		return err
+	}
+	now, err := status.New(status.Options{Redis: conn.Client()}).Read(s.Ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.printStatus(c.Format, &now); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(now.Needs, func(n status.Need) bool { return n.Urgent }) {
+		return console.ExitError{Status: console.ExitFailure}
+	}
+	return nil
 }
 
 // section is one part of the status.
@@ -98,7 +101,13 @@ func (s *Session) printNeeds(now *status.Status) error {
 
 func count(n int64) string { return strconv.FormatInt(n, 10) }
 
-func millis(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
+// millis returns a duration; 0 is one that is not known.
+func millis(ms int64) string {
+	if ms == 0 {
+		return ""
+	}
+	return (time.Duration(ms) * time.Millisecond).String()
+}
 
 func at(t *time.Time) string {
 	if t == nil {
@@ -116,14 +125,22 @@ func percentOf(used, limit int64, percent int) string {
 
 func authoritySection(now *status.Status) section {
 	a := now.Authority
-	rules := "agree"
-	if a.Rules.Differed > 0 {
-		rules = fmt.Sprintf("differed %d of %d times", a.Rules.Differed, a.Rules.Checked)
-	}
 	return section{"TRA", "STATE\tBREAKER\tLAST CALL\tMEDIAN\tLAST ANSWER\tRULES\tQUARTER ENDS", [][]string{{
 		console.OneLine(string(a.State), a.Reason), a.Breaker, millis(a.LatencyMS), millis(a.MedianMS), at(a.LastSuccessAt),
-		rules, a.QuarterEnd.Format(time.DateOnly),
+		rulesText(a), a.QuarterEnd.Format(time.DateOnly),
 	}}}
+}
+
+// rulesText says whether TRA's answers follow the dated rules.
+func rulesText(a status.Authority) string {
+	rules := a.Rules
+	switch {
+	case rules.RulesAgree == nil:
+		return "not checked"
+	case *rules.RulesAgree:
+		return fmt.Sprintf("agree, %d checked", rules.Checked)
+	}
+	return fmt.Sprintf("differ, %d of %d", rules.Differed, rules.Checked)
 }
 
 func workerSection(now *status.Status) section {
