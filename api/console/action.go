@@ -176,18 +176,21 @@ func (c *Console) retryAll() action {
 }
 
 // retryFailures retries the jobs that failed in a step with a code: "estimate:scrape/code".
-// Those that cannot be retried are left out.
+// Those that cannot be retried are left out. After an error the rest is still listed.
 func (c *Console) retryFailures(ctx context.Context, o *operate.Operator, about string, _ url.Values) (string, error) {
 	step, code, ok := strings.Cut(about, "/")
 	if !ok {
 		return "", operate.ErrNotFound
 	}
-	failed, err := stat.TakeFailed(ctx, c.options.Redis, step, code)
+	failed, err := stat.Failed(ctx, c.options.Redis, step, code)
 	if err != nil {
 		return "", err
 	}
 	for _, id := range failed {
-		if _, err := o.RetryJob(ctx, id); err != nil && refusal(err) == "" {
+		if _, err := o.RetryJob(ctx, id); err != nil && !operate.IsNotRetryable(err) {
+			return "", err
+		}
+		if err := stat.ForgetFailed(ctx, c.options.Redis, step, code, id); err != nil {
 			return "", err
 		}
 	}
@@ -316,8 +319,8 @@ func refusal(err error) string {
 	for known, text := range map[error]string{
 		operate.ErrNotFound: "There is none with that id any more.", batch.ErrNoneFailed: "No listing of the batch has failed.",
 		operate.ErrNoSite: "This is neither a known site nor a host.", operate.ErrLimit: "A limit must not be negative.",
-		operate.ErrBudget: "A budget must not be negative.",
-		operate.ErrEnded:  "The job has ended already.", operate.ErrBatchRow: "The job is of a batch: retry the batch.",
+		operate.ErrBudget:    "A budget must not be negative.",
+		operate.ErrNotFailed: "The job has not failed.", operate.ErrBatchRow: "The job is of a batch: retry the batch.",
 		operate.ErrUploadGone: "The caller's page or file is deleted; only the caller can send it again.",
 		keys.ErrName:          "A name has 1 to 100 printable characters.", errNumber: "Write a whole number.",
 		errMinutes:        "Write a number of minutes, of at most 30 days.",

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 	"ushuru/pkg/client"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/operate/status"
+	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/webhook"
 )
 
@@ -64,7 +67,7 @@ func TestBatchesAreCancelled(t *testing.T) {
 
 func TestFailedJobsAreTriedAgain(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := startWith(t, redisx.Options{URL: redistest.Start(t).URL})
 	api, err := client.New(client.Options{URL: s.URL, Key: s.Key})
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +87,19 @@ func TestFailedJobsAreTriedAgain(t *testing.T) {
 	c := s.logIn()
 	s.do(c, "job-retry", failure.Job)
 	s.until("one was tried again", gone(4))
+
+	full := func(memory string) {
+		if err := s.conn.Client().ConfigSet(t.Context(), "maxmemory", memory).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	full("1")
+	all := url.Values{"about": {failure.Step + "/" + failure.Code}}
+	got := s.send(c, http.MethodPost, "/console/do/failures-retry", all)
+	full("0")
+	if got.code != http.StatusUnprocessableEntity || !strings.Contains(got.body, "no memory") {
+		t.Errorf("without memory: %d %s", got.code, got.body)
+	}
 	s.do(c, "failures-retry", failure.Step+"/"+failure.Code)
 	s.until("all were tried again", func(now status.Status) bool { return now.Failures[0].Day >= 7 })
 }

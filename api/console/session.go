@@ -17,6 +17,7 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/pkg/message"
+	"ushuru/pkg/redisx"
 )
 
 const (
@@ -37,15 +38,11 @@ type session struct {
 // secret returns the key of the signatures: a random text that all processes share, mixed
 // with name and password, so that a new password ends all logins.
 func (s *session) secret(ctx context.Context) ([]byte, error) {
-	made := rand.Text()
-	if err := s.redis.SetNX(ctx, keySecret, made, 0).Err(); err != nil {
-		return nil, fmt.Errorf("console: secret: %w", err)
-	}
-	stored, err := s.redis.Get(ctx, keySecret).Result()
+	stored, err := redisx.Secret(ctx, s.redis, keySecret)
 	if err != nil {
-		return nil, fmt.Errorf("console: secret: %w", err)
+		return nil, err
 	}
-	mac := hmac.New(sha256.New, []byte(stored))
+	mac := hmac.New(sha256.New, stored)
 	_, _ = fmt.Fprintf(mac, "%q %q", s.user, s.password)
 	return mac.Sum(nil), nil
 }

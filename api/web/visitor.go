@@ -22,6 +22,7 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/pkg/message"
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/vehicle"
 )
 
@@ -79,13 +80,11 @@ func (v *visitors) signer(parent context.Context) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(parent, redisTimeout)
 	defer cancel()
-	pipe := v.redis.Pipeline()
-	pipe.SetNX(ctx, keySecret, rand.Text()+rand.Text(), 0)
-	found := pipe.Get(ctx, keySecret)
-	if _, err := pipe.Exec(ctx); err != nil {
+	secret, err := redisx.Secret(ctx, v.redis, keySecret)
+	if err != nil {
 		return nil, errRedis(err)
 	}
-	v.secret, v.read = []byte(found.Val()), time.Now()
+	v.secret, v.read = secret, time.Now()
 	return v.secret, nil
 }
 
@@ -127,10 +126,8 @@ func (p *Pages) greet(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if cookie, err := r.Cookie(cookieVisitor); err == nil {
-		if _, at, ok := verify(secret, purposeVisitor, cookie.Value); ok && time.Since(at) < visitorTTL {
-			return nil
-		}
+	if _, _, known := visitorOf(r, secret); known {
+		return nil
 	}
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure unless the server has no TLS
 		Name: cookieVisitor, Value: sign(secret, purposeVisitor, rand.Text(), time.Now()), Path: "/",
@@ -240,7 +237,8 @@ type puzzle struct {
 	Value  string
 	Action string
 	Fields [][2]string
-	// Minutes is when the form needs no puzzle, for a browser without JavaScript; 0 for now.
+	// Minutes is after how many minutes the form needs no puzzle, for a browser without
+	// JavaScript; 0 means at once.
 	Minutes int
 }
 

@@ -183,10 +183,17 @@ func (o *Operator) RetryFailed(ctx context.Context, f JobFilter) (retried int, e
 			switch _, retryErr := o.retryJob(ctx, job); {
 			case retryErr == nil:
 				retried++
-			case !errors.Is(retryErr, ErrUploadGone) && !errors.Is(retryErr, ErrBatchRow):
+			case !IsNotRetryable(retryErr):
 				err = retryErr
 			}
 		}
 		return retried, err
 	})
+}
+
+// IsNotRetryable reports whether an error of RetryJob means that the job can never be
+// retried.
+func IsNotRetryable(err error) bool {
+	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrNotFailed) || errors.Is(err, ErrUploadGone) ||
+		errors.Is(err, ErrBatchRow)
 }

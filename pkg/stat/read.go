@@ -215,14 +215,19 @@ func timesOf(fields map[string]string) map[string]time.Time {
 	return times
 }
 
-// TakeFailed returns the newest jobs that failed in a step with a code, and forgets them:
-// they are tried again once.
-func TakeFailed(ctx context.Context, client redis.UniversalClient, step, code string) ([]string, error) {
-	pipe := client.TxPipeline()
-	found := pipe.LRange(ctx, keyFailed(step, code), 0, MaxFailed-1)
-	pipe.Del(ctx, keyFailed(step, code))
-	if _, err := pipe.Exec(ctx); err != nil {
+// Failed returns the newest jobs that failed in a step with a code, until ForgetFailed.
+func Failed(ctx context.Context, client redis.UniversalClient, step, code string) ([]string, error) {
+	found, err := client.LRange(ctx, keyFailed(step, code), 0, MaxFailed-1).Result()
+	if err != nil {
 		return nil, fmt.Errorf("stat: failed jobs: %w", err)
 	}
-	return found.Val(), nil
+	return found, nil
+}
+
+// ForgetFailed takes a job that is tried again from those that failed in a step with a code.
+func ForgetFailed(ctx context.Context, client redis.UniversalClient, step, code, job string) error {
+	if err := client.LRem(ctx, keyFailed(step, code), 0, job).Err(); err != nil {
+		return fmt.Errorf("stat: failed jobs: %w", err)
+	}
+	return nil
 }
