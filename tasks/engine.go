@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -15,8 +13,6 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/plainjson"
-	"ushuru/pkg/refusal"
 	"ushuru/pkg/webhook"
 )
 
@@ -102,196 +98,6 @@ func New(o Options) *Engine {
 	return e
 }
 
-// Requester says for whom a job is made.
-type Requester struct {
-	Owner string // id of the API key
-	Class jobs.Class
-	// Query is that of the URL at which the API key reads the result: the event about its end
-	// has that URL.
-	Query string
-	// Subscriber is notified of the job's end: another job, or a name whose first
-	// word has a Notifier. An empty Subscriber means the API key itself.
-	Subscriber string
-	// Attachment is the page or file that came with the request, for the workers; nil
-	// for none. It is deleted when the job ends. A job that is joined has one already.
-	Attachment []byte
-}
-
-// isCaller reports whether the API key itself waits for the job.
-func (r Requester) isCaller() bool { return r.Subscriber == "" && r.Owner != "" }
-
-func (r Requester) subscriber() string {
-	if r.isCaller() {
-		return keySubscriber(r.Owner, r.Query)
-	}
-	return r.Subscriber
-}
-
-// Submit returns the job for an input: a new one, or the running one of the same
-// kind and input, which is promoted when it is bulk and the requester is not. It
-// does not read the cache (see CachedResult).
-func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requester) (*jobs.Job, error) {
-	canonical, err := plainjson.Encode(input)
-	if err != nil {
-		return nil, err
-	}
-	flow, ok := workflows[kind]
-	if !ok {
-		return nil, fmt.Errorf("tasks: no such kind of job %q", kind)
-	}
-	deadline := flow.deadline
-	if by.Class == jobs.Bulk {
-		deadline = deadlineBulk
-	}
-	first, err := flow.advance(&jobs.Job{Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, State: jobs.Queued})
-	if err != nil {
-		return nil, err
-	}
-	job, joined, err := e.jobs.Create(ctx, jobs.New{
-		Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, Deadline: deadline, Subscriber: by.subscriber(),
-		Attachment: by.Attachment, Listed: by.isCaller(),
-	}, first.Steps...)
-	switch {
-	case err != nil:
-		return nil, err
-	case !joined:
-		return job, e.advanceFrom(ctx, job)
-	case by.Class != jobs.Interactive || job.State.Ended():
-		return job, nil
-	case job.Class == jobs.Bulk:
-		return e.promote(ctx, job, by.Owner)
-	}
-	return job, e.joinTurn(ctx, job, by.Owner)
-}
-
-// DedupKey returns the hash under which equal inputs of a kind share one job.
-func DedupKey(kind string, input any) (string, error) {
-	canonical, err := plainjson.Encode(input)
-	return jobs.DedupKey(kind, canonical), err
-}
-
-// Estimate submits the estimate of a listing. The URL must be canonical.
-func (e *Engine) Estimate(ctx context.Context, url, owner string, class jobs.Class) (*jobs.Job, error) {
-	return e.Submit(ctx, KindEstimate, EstimateInput{URL: url}.For(owner), Requester{Owner: owner, Class: class})
-}
-
-// StepOutput is the output of a step.
-type StepOutput struct {
-	Step   string
-	Output json.RawMessage
-}
-
-// Run is one run of a handler. It can go on with a job's next step in the same
-// task.
-type Run struct {
-	Worker, Claim string                     // as in jobs.Step
-	CanRun        func(taskType string) bool // reports whether the run can go on with a step; nil: with none
-}
-
-// goesOnWith returns the step that a run can go on with; "" for none.
-func (r Run) goesOnWith(kind string, next Next) string {
-	if r.CanRun == nil || len(next.Steps) != 1 || !r.CanRun(kind+":"+next.Steps[0]) {
-		return ""
-	}
-	return next.Steps[0]
-}
-
-// Continuation is a job whose next step was claimed together with the completion
-// of the step before.
-type Continuation struct {
-	Job  *jobs.Job
-	Step string
-}
-
-// Complete stores the output of a step and advances the job. The job is as it
-// was when the step was claimed: what comes next is known from it, and is stored
-// together with the output. Only when another process has changed the job in
-// between, or when children come next, the record is read again. A next step that
-// the run can go on with is claimed for it and returned.
-//
-// early, if any, are outputs of the steps that follow, in their order, which the
-// same run has made. They are used when the job ends with them.
-func (e *Engine) Complete(
-	ctx context.Context, job *jobs.Job, step string, output json.RawMessage, by Run, early ...StepOutput,
-) (*Continuation, error) {
-	after := *job
-	after.Outputs, after.Steps = maps.Clone(job.Outputs), maps.Clone(job.Steps)
-	after.Outputs[step] = output
-	if ended, err := e.finishWith(ctx, &after, step, early); ended || err != nil {
-		return nil, err
-	}
-	next, err := advance(&after)
-	known := err == nil && next.Failed == nil && len(next.Children) == 0
-	if !known {
-		next = Next{}
-	}
-	var stored jobs.Completed
-	continued := by.goesOnWith(job.Kind, next)
-	if continued != "" {
-		stored, err = e.jobs.Continue(ctx, job.ID, step, output, continued, by.Worker, by.Claim)
-	} else {
-		stored, err = e.jobs.Complete(ctx, job.ID, step, output, next.Steps...)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if !known || !stored.Accepted {
-		return nil, e.Advance(ctx, job.ID)
-	}
-	if stored.Promoted {
-		after.Class = jobs.Interactive
-	}
-	if continued != "" {
-		after.Steps[continued] = jobs.Step{State: jobs.StepClaimed, Attempt: 1, Worker: by.Worker, Claim: by.Claim}
-		return &Continuation{&after, continued}, nil
-	}
-	for _, opened := range next.Steps {
-		after.Steps[opened] = jobs.Step{State: jobs.StepReady, Attempt: 1}
-	}
-	return nil, e.advanceFrom(ctx, &after)
-}
-
-// finishWith ends a job whose last outputs have just been made: that of a step, and
-// early ones of the steps that follow. It reports false when more has to be done.
-func (e *Engine) finishWith(ctx context.Context, job *jobs.Job, step string, early []StepOutput) (bool, error) {
-	last := *job
-	last.Outputs = maps.Clone(job.Outputs)
-	steps := append(make([]string, 0, 1+len(early)), step)
-	for _, output := range early {
-		last.Outputs[output.Step] = output.Output
-		steps = append(steps, output.Step)
-	}
-	next, err := advance(&last)
-	if err != nil || next.Result == nil {
-		return false, nil //nolint:nilerr // the caller does what comes next
-	}
-	if err := e.cacheResult(ctx, job, next.Result); err != nil {
-		// What was made is kept, so that it is not made again.
-		_, storeErr := e.jobs.Complete(ctx, job.ID, step, job.Outputs[step])
-		return true, errors.Join(err, storeErr)
-	}
-	finished, err := e.jobs.Finish(ctx, job, next.Result, steps...)
-	if err != nil {
-		return true, err
-	}
-	if finished.At.IsZero() {
-		return true, e.Advance(ctx, job.ID)
-	}
-	ended := endedAs(job, next.Result, finished)
-	e.countEnd(ended)
-	return true, e.notifyEnd(ctx, ended, finished.Subscribers)
-}
-
-// endedAs returns the record of a job as it is after Finish.
-func endedAs(job *jobs.Job, result json.RawMessage, finished jobs.Finished) *jobs.Job {
-	ended := *job
-	ended.State, ended.Result, ended.Ended, ended.Kept = jobs.Succeeded, result, finished.At, finished.Kept
-	if finished.Promoted {
-		ended.Class = jobs.Interactive
-	}
-	return &ended
-}
-
 // EnqueueAfter enqueues the task of the present attempt at a step, to be delivered
 // after a delay.
 func (e *Engine) EnqueueAfter(ctx context.Context, job *jobs.Job, step string, delay time.Duration) error {
@@ -300,58 +106,6 @@ func (e *Engine) EnqueueAfter(ctx context.Context, job *jobs.Job, step string, d
 		return err
 	}
 	return e.enqueueTask(ctx, task, asynq.ProcessIn(delay))
-}
-
-// IsNext reports whether the outputs are there that a claimed step needs. They are not
-// when Redis has gone back in time while a run did several steps: it stored the output
-// of a later step in a record that has lost those before.
-func IsNext(job *jobs.Job, step string) bool {
-	next, err := advance(job)
-	return err != nil || next.Result != nil || next.Failed != nil || slices.Contains(next.Steps, step)
-}
-
-// Postpone releases a claimed step whose turn has not come, see IsNext, and advances the
-// job: the outputs that are missing are made first. The sweeper looks soon for the run
-// that has lost them.
-func (e *Engine) Postpone(ctx context.Context, job *jobs.Job, step, claim string) error {
-	if err := e.jobs.Release(ctx, job.ID, step, claim, false); err != nil {
-		return err
-	}
-	if err := e.Advance(ctx, job.ID); err != nil {
-		return err
-	}
-	return e.jobs.ScheduleCheck(ctx, job.ID, job.Class, recheckRunning)
-}
-
-// Fail ends a job with an error. With a claim it does so only while that claim
-// on the step is valid.
-func (e *Engine) Fail(ctx context.Context, id, step, claim string, failure *jobs.Error) error {
-	ended, err := e.jobs.Fail(ctx, id, step, claim, failure)
-	if err != nil {
-		return err
-	}
-	return e.advanceEnded(ctx, id, ended)
-}
-
-// advanceEnded is Advance of a job that the caller has ended, or has tried to.
-func (e *Engine) advanceEnded(ctx context.Context, id string, ended bool) error {
-	job, err := e.jobs.Get(ctx, id)
-	switch {
-	case errors.Is(err, jobs.ErrNotFound):
-		return e.Advance(ctx, id)
-	case err != nil:
-		return err
-	case ended:
-		e.countEnd(job)
-	}
-	return e.advanceFrom(ctx, job)
-}
-
-// countEnd reports a job that this process has ended.
-func (e *Engine) countEnd(job *jobs.Job) {
-	if e.onEnd != nil && job.State.Ended() {
-		e.onEnd(job)
-	}
 }
 
 // Advance reads a job's record and does what comes next, until the job waits for
@@ -418,66 +172,6 @@ func (e *Engine) apply(ctx context.Context, job *jobs.Job, next Next) (*jobs.Job
 		return nil, err
 	}
 	return e.jobs.Get(ctx, job.ID)
-}
-
-// cacheResult caches the result of a job before it ends. Past the deadline a full
-// cache no longer keeps the result from the caller.
-func (e *Engine) cacheResult(ctx context.Context, job *jobs.Job, result json.RawMessage) error {
-	if e.beforeSucceed == nil {
-		return nil
-	}
-	if err := e.beforeSucceed(ctx, job, result); err != nil && time.Now().Before(job.Deadline) {
-		return err
-	}
-	return nil
-}
-
-// succeed ends a job with its result and returns the record as it is then. An
-// earlier end, for example a cancellation, stays.
-func (e *Engine) succeed(ctx context.Context, job *jobs.Job, result json.RawMessage) (*jobs.Job, error) {
-	if err := e.cacheResult(ctx, job, result); err != nil {
-		return nil, err
-	}
-	finished, err := e.jobs.Finish(ctx, job, result)
-	if err != nil {
-		return nil, err
-	}
-	if finished.At.IsZero() {
-		return e.jobs.Get(ctx, job.ID)
-	}
-	ended := endedAs(job, result, finished)
-	e.countEnd(ended)
-	return ended, nil
-}
-
-// finalize does what is left after the end of a job, whichever way it ended: it
-// publishes the end, so that waiting requests return and the next request of the
-// same input starts a new job; it releases the children of a cancelled job; it
-// notifies the subscribers. It may run twice: the sweeper calls it until it has
-// once returned without an error.
-func (e *Engine) finalize(ctx context.Context, job *jobs.Job) error {
-	var remember time.Duration
-	if job.Error != nil && job.Error.Permanent && refusal.IsDefinite(job.Error.Code) && job.Kind != KindCompare {
-		remember = jobs.RefusalTTL
-	}
-	subscribers, err := e.jobs.PublishEnd(ctx, job, remember)
-	if err != nil {
-		return err
-	}
-	if job.State == jobs.Cancelled {
-		if err := e.releaseChildren(ctx, job); err != nil {
-			return err
-		}
-	}
-	return e.notifyEnd(ctx, job, subscribers)
-}
-
-// notifyEnd notifies the subscribers of a job whose end was published.
-func (e *Engine) notifyEnd(ctx context.Context, job *jobs.Job, subscribers []string) error {
-	if err := e.notify(ctx, job, subscribers); err != nil {
-		return fmt.Errorf("%w: %w", ErrNotifyIncomplete, err)
-	}
-	return e.jobs.MarkFinalized(ctx, job)
 }
 
 func (e *Engine) enqueueTask(ctx context.Context, task *asynq.Task, options ...asynq.Option) error {

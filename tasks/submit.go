@@ -1,0 +1,82 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/plainjson"
+)
+
+// Requester says for whom a job is made.
+type Requester struct {
+	Owner string // id of the API key
+	Class jobs.Class
+	// Query is that of the URL at which the API key reads the result: the event about its end
+	// has that URL.
+	Query string
+	// Subscriber is notified of the job's end: another job, or a name whose first
+	// word has a Notifier. An empty Subscriber means the API key itself.
+	Subscriber string
+	// Attachment is the page or file that came with the request, for the workers; nil
+	// for none. It is deleted when the job ends. A job that is joined has one already.
+	Attachment []byte
+}
+
+// isCaller reports whether the API key itself waits for the job.
+func (r Requester) isCaller() bool { return r.Subscriber == "" && r.Owner != "" }
+
+func (r Requester) subscriber() string {
+	if r.isCaller() {
+		return keySubscriber(r.Owner, r.Query)
+	}
+	return r.Subscriber
+}
+
+// Submit returns the job for an input: a new one, or the running one of the same
+// kind and input, which is promoted when it is bulk and the requester is not. It
+// does not read the cache (see CachedResult).
+func (e *Engine) Submit(ctx context.Context, kind string, input any, by Requester) (*jobs.Job, error) {
+	canonical, err := plainjson.Encode(input)
+	if err != nil {
+		return nil, err
+	}
+	flow, ok := workflows[kind]
+	if !ok {
+		return nil, fmt.Errorf("tasks: no such kind of job %q", kind)
+	}
+	deadline := flow.deadline
+	if by.Class == jobs.Bulk {
+		deadline = deadlineBulk
+	}
+	first, err := flow.advance(&jobs.Job{Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, State: jobs.Queued})
+	if err != nil {
+		return nil, err
+	}
+	job, joined, err := e.jobs.Create(ctx, jobs.New{
+		Kind: kind, Class: by.Class, Owner: by.Owner, Input: canonical, Deadline: deadline, Subscriber: by.subscriber(),
+		Attachment: by.Attachment, Listed: by.isCaller(),
+	}, first.Steps...)
+	switch {
+	case err != nil:
+		return nil, err
+	case !joined:
+		return job, e.advanceFrom(ctx, job)
+	case by.Class != jobs.Interactive || job.State.Ended():
+		return job, nil
+	case job.Class == jobs.Bulk:
+		return e.promote(ctx, job, by.Owner)
+	}
+	return job, e.joinTurn(ctx, job, by.Owner)
+}
+
+// DedupKey returns the hash under which equal inputs of a kind share one job.
+func DedupKey(kind string, input any) (string, error) {
+	canonical, err := plainjson.Encode(input)
+	return jobs.DedupKey(kind, canonical), err
+}
+
+// Estimate submits the estimate of a listing. The URL must be canonical.
+func (e *Engine) Estimate(ctx context.Context, url, owner string, class jobs.Class) (*jobs.Job, error) {
+	return e.Submit(ctx, KindEstimate, EstimateInput{URL: url}.For(owner), Requester{Owner: owner, Class: class})
+}
