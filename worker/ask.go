@@ -16,6 +16,7 @@ import (
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/throttle"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -116,7 +117,7 @@ func (f *farSteps) ProcessTask(ctx context.Context, task *asynq.Task) error {
 // isAuthorityError reports whether an error is the authority's, or says that it was not
 // called.
 func isAuthorityError(err error) bool {
-	_, throttled := errors.AsType[*tra.ThrottleError](err)
+	_, throttled := errors.AsType[*throttle.Error](err)
 	_, failed := errors.AsType[*tra.Error](err)
 	return throttled || failed
 }

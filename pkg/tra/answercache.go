@@ -85,7 +85,7 @@ type fetcher[T any] struct {
 // then it waits for the answer of that process. It calls the authority when that
 // process fails or dies. With an error it returns the expired answer if there is one.
 func (f *fetcher[T]) once(ctx context.Context) (cachedAnswer[T], error) {
-	f.a.throttle.rate.prepare(ctx)
+	f.a.throttle.Prepare(ctx, sessionOf(ctx).isBulk())
 	for wait := pollInitial; ; wait = min(2*wait, pollMax) {
 		known, held, err := f.acquire(ctx)
 		switch {

@@ -13,6 +13,7 @@ import (
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/retry"
+	"ushuru/pkg/tra/throttle"
 	"ushuru/pkg/vehicle"
 )
 
@@ -21,7 +22,7 @@ import (
 type AuthorityOptions struct {
 	PerSecond int // maximum calls per second of all processes together; 0 means no limit
 	// RateWait is how long a call may wait for the rate limit before it is a
-	// ThrottleError; default 0. A worker far away from Redis loses more time when the
+	// *throttle.Error; default 0. A worker far away from Redis loses more time when the
 	// step is snoozed than when it waits.
 	RateWait time.Duration
 
@@ -38,7 +39,7 @@ type AuthorityOptions struct {
 	// nil, a *Error, or that of a context that ended.
 	OnCall func(call string, took time.Duration, err error)
 	// OnThrottle, if not nil, is called for every call that was not made.
-	OnThrottle func(reason ThrottleReason)
+	OnThrottle func(reason throttle.Reason)
 	// OnBreaker, if not nil, is called with the new state of the breaker when it changes:
 	// closed, half-open or open.
 	OnBreaker func(state string)
@@ -65,7 +66,7 @@ type Authority struct {
 	client         *Client
 	store          *Store
 	options        AuthorityOptions
-	throttle       *throttle
+	throttle       *throttle.Throttle
 	calls          singleflight.Group
 	statusRecorder statusRecorder
 	lastReset      atomic.Pointer[string] // of the breakers; nil before the first Alive
@@ -82,7 +83,10 @@ func NewAuthority(client *Client, store *Store, o AuthorityOptions) *Authority {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Authority{client: client, store: store, options: o, throttle: newThrottle(store, o)}
+	return &Authority{client: client, store: store, options: o, throttle: throttle.New(throttle.Options{
+		Redis: store.redis, PerSecond: o.PerSecond, Wait: o.RateWait,
+		BreakerFailures: o.BreakerFailures, BreakerTimeout: o.BreakerTimeout, IsOutage: isOutage, OnBreaker: o.OnBreaker,
+	})}
 }
 
 // Makes returns the makes. It is not cached, because the Store has the catalogue.
@@ -169,7 +173,7 @@ type calculation struct {
 
 // SetPart says which part of the calls of all workers this one may make, so that one
 // key gets no more of them because there are several workers.
-func (a *Authority) SetPart(part float64) { a.throttle.rate.shares.SetPart(part) }
+func (a *Authority) SetPart(part float64) { a.throttle.SetPart(part) }
 
 // call makes one call behind the throttle, with retries.
 func call[T any](ctx context.Context, a *Authority, name string, fetch func(context.Context) (T, error)) (result T, _ error) {
@@ -202,14 +206,14 @@ func callOnce[T any](
 	ctx context.Context, a *Authority, name string, fetch func(context.Context) (T, error),
 ) (_ T, took time.Duration, _ error) {
 	called := false
-	result, err := a.throttle.allow(ctx, func() (any, error) {
+	result, err := a.throttle.Allow(ctx, sessionOf(ctx).isBulk(), func() (any, error) {
 		called = true
 		start := time.Now()
 		result, err := fetch(ctx)
 		took = time.Since(start)
 		return result, err
 	})
-	if throttled, ok := errors.AsType[*ThrottleError](err); ok && a.options.OnThrottle != nil {
+	if throttled, ok := errors.AsType[*throttle.Error](err); ok && a.options.OnThrottle != nil {
 		a.options.OnThrottle(throttled.Reason)
 	}
 	if called {
@@ -250,9 +254,16 @@ func (a *Authority) recordRefusal(ctx context.Context, name string, err error) {
 	if kind == "" && err != nil || kind == Unavailable {
 		return // not an answer of the authority
 	}
-	if pause := a.throttle.refusal.record(kind == Refused, a.options.BreakerTimeout); pause > 0 {
+	if pause := a.throttle.Record(kind == Refused); pause > 0 {
 		a.options.Log.ErrorContext(ctx,
 			"TRA's calculator refuses requests from this worker; it answers addresses in Tanzania only",
 			"call", name, "pause", pause, "error", err)
 	}
+}
+
+// isOutage reports whether an error means that the authority is not available.
+// The breaker counts only such errors.
+func isOutage(err error) bool {
+	kind := kindOf(err)
+	return kind == Unavailable || kind == Refused
 }

@@ -15,6 +15,7 @@ import (
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
+	"ushuru/pkg/tra/throttle"
 	"ushuru/pkg/tra/tratest"
 	"ushuru/pkg/vehicle"
 )
@@ -344,21 +345,21 @@ func TestTheBreakerOpensAfterOutagesInARow(t *testing.T) {
 				_, _ = f.Makes(t.Context())
 			}
 			_, err := f.Makes(t.Context())
-			gate, closed := errors.AsType[*tra.ThrottleError](err)
+			gate, closed := errors.AsType[*throttle.Error](err)
 			if closed != c.opens {
 				t.Errorf("%s: %v", name, err)
 			}
 			if !closed {
 				continue
 			}
-			if gate.Reason != tra.ThrottleBreaker || gate.RetryAfter <= 0 || gate.RetryAfter > pause || f.calls() != 3 {
+			if gate.Reason != throttle.Breaker || gate.RetryAfter <= 0 || gate.RetryAfter > pause || f.calls() != 3 {
 				t.Errorf("%s: %+v after %d calls", name, gate, f.calls())
 			}
 			f.server.SetFaults(tratest.Faults{})
 			for closed {
 				<-time.After(gate.RetryAfter)
 				_, err = f.Makes(t.Context())
-				gate, closed = errors.AsType[*tra.ThrottleError](err)
+				gate, closed = errors.AsType[*throttle.Error](err)
 			}
 			if err != nil {
 				t.Errorf("%s, after the pause: %v", name, err)
@@ -397,11 +398,11 @@ func TestTheRateLimitIsShared(t *testing.T) {
 		}
 		defer client.Close()
 		other := tra.NewAuthority(client, f.store, tra.AuthorityOptions{PerSecond: 2})
-		var gates []*tra.ThrottleError
+		var gates []*throttle.Error
 		for range 3 {
 			for _, authority := range []*tra.Authority{f.Authority, other} {
 				_, err := authority.Makes(t.Context())
-				if gate, closed := errors.AsType[*tra.ThrottleError](err); closed {
+				if gate, closed := errors.AsType[*throttle.Error](err); closed {
 					gates = append(gates, gate)
 				} else if err != nil {
 					t.Fatal(err)
@@ -411,7 +412,7 @@ func TestTheRateLimitIsShared(t *testing.T) {
 		if len(gates) == 0 || f.calls() > 4 {
 			t.Fatalf("%d of 6 calls went out at 2 a second", f.calls())
 		}
-		if gate := gates[0]; gate.Reason != tra.ThrottleRate || gate.RetryAfter <= 0 || gate.RetryAfter > time.Second {
+		if gate := gates[0]; gate.Reason != throttle.Rate || gate.RetryAfter <= 0 || gate.RetryAfter > time.Second {
 			t.Errorf("gate %+v", gate)
 		}
 	})

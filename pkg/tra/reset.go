@@ -47,10 +47,10 @@ func (a *Authority) Alive(ctx context.Context) error {
 	if before == nil || reset == "" || *before == reset {
 		return nil
 	}
-	a.throttle.reset()
+	a.throttle.Reset()
 	a.options.Log.WarnContext(ctx, "the breaker of TRA's calculator was reset by an operator")
 	// Without it the status would say until the next call that the authority cannot be asked.
-	if err := a.store.redis.HSet(ctx, keyStatus, fieldBreaker, a.throttle.breaker.Load().State().String()).Err(); err != nil {
+	if err := a.store.redis.HSet(ctx, keyStatus, fieldBreaker, a.throttle.State().String()).Err(); err != nil {
 		return fmt.Errorf("tra: record status: %w", err)
 	}
 	return nil

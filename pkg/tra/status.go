@@ -132,7 +132,7 @@ func (a *Authority) recordCall(ctx context.Context, took time.Duration, err erro
 	default:
 		last = &a.statusRecorder.failure
 	}
-	breaker := int64(a.throttle.breaker.Load().State())
+	breaker := int64(a.throttle.State())
 	turned := a.statusRecorder.breaker.Swap(breaker) != breaker
 	now, before := time.Now().UnixNano(), last.Load()
 	if !turned && (now-before < int64(writeEvery) || !last.CompareAndSwap(before, now)) {
@@ -150,7 +150,7 @@ func (a *Authority) writeStatus(ctx context.Context, took time.Duration, err err
 	now := a.store.options.Now().UTC().Format(timeInRedis)
 	values := []any{
 		fieldChecked, now, fieldLatency, took.Milliseconds(),
-		fieldBreaker, a.throttle.breaker.Load().State().String(),
+		fieldBreaker, a.throttle.State().String(),
 	}
 	if err == nil {
 		values = append(values, fieldSuccess, now)

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/pack"
+	"ushuru/pkg/tra/throttle"
 )
 
 // stored is an answer in Redis, with its request.
@@ -177,7 +178,7 @@ func save[T any](ctx context.Context, store *Store, key string, s stored[T], lif
 // LoadScripts loads what a vehicle needs into Redis, so that the first one of a worker
 // far away costs no more round trips than the others.
 func (s *Store) LoadScripts(ctx context.Context) error {
-	for _, script := range []*redis.Script{scriptAcquire, scriptSave, scriptPeriod, scriptAllow} {
+	for _, script := range []*redis.Script{scriptAcquire, scriptSave, scriptPeriod, throttle.Script} {
 		if err := script.Load(ctx, s.redis).Err(); err != nil {
 			return fmt.Errorf("tra: load scripts: %w", err)
 		}

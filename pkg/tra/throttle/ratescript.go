@@ -1,4 +1,4 @@
-package tra
+package throttle
 
 import (
 	"context"
@@ -15,11 +15,11 @@ const (
 	keyRateBulk = "{rate:tra:rate}:bulk" // those of them that are for batches
 )
 
-// scriptAllow takes tokens of one limit, or of both. KEYS: the limits. ARGV: the
+// Script takes tokens of one limit, or of both. KEYS: the limits. ARGV: the
 // highest number of tokens, and for each limit the calls that it allows in a second
 // and those that it allows at once. It returns how many it has taken; and when that
 // is none, after how many ms there may be one.
-var scriptAllow = redis.NewScript(`
+var Script = redis.NewScript(`
 local clock = redis.call('TIME')
 local now = clock[1] - 1483228800 + clock[2] / 1000000
 local n, due, wait = tonumber(ARGV[1]), {}, 0
@@ -45,9 +45,9 @@ func (r *rateLimit) allow(ctx context.Context, bulk bool, n int) (allowed int, a
 		keys = append(keys, keyRateBulk)
 		args = append(args, float64(r.perSecond)*bulkParts/rateParts, max(1, r.perSecond*bulkParts/rateParts))
 	}
-	reply, err := scriptAllow.Run(ctx, r.redis, keys, args...).Int64Slice()
+	reply, err := Script.Run(ctx, r.redis, keys, args...).Int64Slice()
 	if err != nil || len(reply) != 2 { //nolint:mnd // as the script says
-		return 0, 0, fmt.Errorf("tra: rate limit: reply %v: %w", reply, err)
+		return 0, 0, fmt.Errorf("throttle: rate limit: reply %v: %w", reply, err)
 	}
 	return int(reply[0]), max(time.Duration(reply[1])*time.Millisecond, time.Millisecond), nil
 }

@@ -1,4 +1,4 @@
-package tra
+package throttle
 
 import (
 	"context"
@@ -54,16 +54,16 @@ type caller struct {
 
 // limit takes one token, of the caller's share and of all, and waits for it as long as
 // a call may.
-func (r *rateLimit) limit(ctx context.Context) error {
+func (r *rateLimit) limit(ctx context.Context, bulk bool) error {
 	if r.perSecond <= 0 {
 		return nil
 	}
 	deadline := time.Now().Add(r.wait)
 	for {
-		err := r.takeShare(ctx)
-		throttled, ok := errors.AsType[*ThrottleError](err)
+		err := r.takeShare(ctx, bulk)
+		throttled, ok := errors.AsType[*Error](err)
 		if !ok {
-			return r.take(ctx, deadline)
+			return r.take(ctx, r.tokensOf(bulk), deadline)
 		}
 		if time.Now().Add(throttled.RetryAfter).After(deadline) {
 			return err
@@ -75,31 +75,31 @@ func (r *rateLimit) limit(ctx context.Context) error {
 }
 
 // takeShare counts a call for a person against what one key may use of the rate.
-func (r *rateLimit) takeShare(ctx context.Context) error {
+func (r *rateLimit) takeShare(ctx context.Context, bulk bool) error {
 	owner := fair.Owner(ctx)
-	if owner == "" || sessionOf(ctx).isBulk() {
+	if owner == "" || bulk {
 		return nil
 	}
 	if wait := r.shares.Take(owner, r.perSecond, time.Now()); wait > 0 {
-		return &ThrottleError{RetryAfter: wait, Reason: ThrottleRate}
+		return &Error{RetryAfter: wait, Reason: Rate}
 	}
 	return nil
 }
 
 // tokensOf returns the tokens of a caller's class.
-func (r *rateLimit) tokensOf(ctx context.Context) *tokens {
-	if sessionOf(ctx).isBulk() {
+func (r *rateLimit) tokensOf(bulk bool) *tokens {
+	if bulk {
 		return &r.bulk
 	}
 	return &r.people
 }
 
 // prepare has the token fetched for a call that is likely to follow.
-func (r *rateLimit) prepare(ctx context.Context) {
+func (r *rateLimit) prepare(ctx context.Context, bulk bool) {
 	if r.perSecond <= 0 {
 		return
 	}
-	t := r.tokensOf(ctx)
+	t := r.tokensOf(bulk)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ahead++
@@ -107,8 +107,8 @@ func (r *rateLimit) prepare(ctx context.Context) {
 }
 
 // take waits for a token until a deadline.
-func (r *rateLimit) take(ctx context.Context, deadline time.Time) error {
-	t, c := r.tokensOf(ctx), &caller{deadline, make(chan error, 1)}
+func (r *rateLimit) take(ctx context.Context, t *tokens, deadline time.Time) error {
+	c := &caller{deadline, make(chan error, 1)}
 	t.mu.Lock()
 	t.callers = append(t.callers, c)
 	t.serve(time.Now())
@@ -200,7 +200,7 @@ func (t *tokens) serve(now time.Time) {
 	t.callers = slices.DeleteFunc(slices.Delete(t.callers, 0, n), func(c *caller) bool {
 		refused := t.refused.After(now) && t.refused.After(c.deadline)
 		if refused {
-			c.served <- &ThrottleError{RetryAfter: t.refused.Sub(now), Reason: ThrottleRate}
+			c.served <- &Error{RetryAfter: t.refused.Sub(now), Reason: Rate}
 		}
 		return refused
 	})
