@@ -82,17 +82,21 @@ func (s *Store) restore(ctx context.Context, line saved) (added bool, err error)
 	if err := s.redis.HSetNX(ctx, index, line.ID, line.Hash).Err(); err != nil {
 		return false, fmt.Errorf("keys: index: %w", err)
 	}
-	stored, err := s.redis.HGet(ctx, index, line.ID).Result()
+	hashes, err := s.hashesOf(ctx, line.ID)
 	if err != nil {
-		return false, fmt.Errorf("keys: index: %w", err)
+		return false, err
 	}
-	if stored != line.Hash {
-		key, _, err := s.read(ctx, stored)
-		if err != nil || key.OldUntil.IsZero() { // else it was rotated after the export
+	switch line.Hash {
+	case hashes[0]:
+		if added, err = s.add(ctx, line.Hash, line.Key); err != nil {
+			return false, err
+		}
+	case hashes[1]: // it was rotated after the export
+	default:
+		key, _, err := s.readFirst(ctx, hashes...)
+		if err != nil || key.OldUntil.IsZero() { // else it was rotated twice
 			return false, fmt.Errorf("keys: another key has the id %s", line.ID)
 		}
-	} else if added, err = s.add(ctx, line.Hash, line.Key); err != nil {
-		return false, err
 	}
 	if added || line.Revoked.IsZero() {
 		return added, nil

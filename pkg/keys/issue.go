@@ -91,11 +91,11 @@ func (s *Store) checkName(ctx context.Context, name string) error {
 	return nil
 }
 
-// scriptTakeName gives a name to a key if it still belongs to the given one. ARGV: name,
-// the id that has it ("" for none), id of the key.
-var scriptTakeName = redis.NewScript(`
+// scriptSwap sets a field that has still the given value, and other fields with it. ARGV:
+// field, its value ("" for none), its new value, then more fields and values.
+var scriptSwap = redis.NewScript(`
 if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3], unpack(ARGV, 4))
 return 1
 `)
 
@@ -117,7 +117,7 @@ func (s *Store) takeName(ctx context.Context, key Key) error {
 				return ErrNameTaken
 			}
 		}
-		taken, err := scriptTakeName.Run(ctx, s.redis, []string{keyNames}, name, holder, key.ID).Bool()
+		taken, err := scriptSwap.Run(ctx, s.redis, []string{keyNames}, name, holder, key.ID).Bool()
 		if err != nil {
 			return fmt.Errorf("keys: names: %w", err)
 		}
@@ -129,13 +129,14 @@ func (s *Store) takeName(ctx context.Context, key Key) error {
 
 // Rotate issues a new key with the id, name, limits and work of one, which stays valid for
 // a grace; 0 ends it at once. It returns the new key in plain text. The error is ErrNotFound
-// or ErrNotValid when there is no valid key with the id. A key of an earlier rotation ends.
+// or ErrNotValid when there is no valid key with the id, and ErrRotated when another
+// rotation came first. A key of an earlier rotation ends.
 func (s *Store) Rotate(ctx context.Context, id string, grace time.Duration) (string, Key, error) {
 	hashes, err := s.hashesOf(ctx, id)
 	if err != nil {
 		return "", Key{}, err
 	}
-	key, current, err := s.readFirst(ctx, hashes...)
+	key, current, err := s.inUse(ctx, hashes)
 	switch {
 	case errors.Is(err, redis.Nil):
 		return "", Key{}, ErrNotFound
@@ -144,23 +145,9 @@ func (s *Store) Rotate(ctx context.Context, id string, grace time.Duration) (str
 	case !key.IsValid(time.Now()):
 		return "", Key{}, ErrNotValid
 	}
-	for _, hash := range hashes {
-		if hash == "" || hash == current {
-			continue
-		}
-		if err := s.redis.Del(ctx, keyRecord(hash)).Err(); err != nil {
-			return "", Key{}, fmt.Errorf("keys: end an old key: %w", err)
-		}
-	}
 	plain, now := generate(), time.Now().UTC().Truncate(time.Second)
 	key.Hint, key.OldUntil = hintOf(plain), now.Add(grace)
-	// Both are in the index before there is a new record: a crash leaves the old key as it
-	// was, and it can be listed, revoked and rotated.
-	hash := hashOf(plain)
-	if err := s.redis.HSet(ctx, index, id, hash, id+oldSuffix, current).Err(); err != nil {
-		return "", Key{}, fmt.Errorf("keys: index: %w", err)
-	}
-	if _, err := s.add(ctx, hash, key); err != nil {
+	if err := s.succeed(ctx, hashes, current, hashOf(plain), key); err != nil {
 		return "", Key{}, err
 	}
 	if err := s.endOld(ctx, current, key.OldUntil, grace); err != nil {
@@ -170,7 +157,65 @@ func (s *Store) Rotate(ctx context.Context, id string, grace time.Duration) (str
 	return plain, key, nil
 }
 
-// endOld has an old key expire, and its record with it.
+// inUse returns the key of hashes that its owner has: the newest, or the one before its
+// rotation when that does not end as the rotation says. Then the rotation has failed before
+// anyone saw the new key.
+func (s *Store) inUse(ctx context.Context, hashes []string) (Key, string, error) {
+	key, current, err := s.readFirst(ctx, hashes...)
+	old := hashes[len(hashes)-1]
+	if err != nil || key.OldUntil.IsZero() || old == "" || old == current {
+		return key, current, err
+	}
+	before, _, err := s.read(ctx, old)
+	switch {
+	case errors.Is(err, redis.Nil):
+		return key, current, nil
+	case err == nil && (before.Expires.IsZero() || before.Expires.After(key.OldUntil)):
+		return before, old, nil
+	}
+	return key, current, err
+}
+
+// succeed stores the key that follows the current one of hashes; the others end.
+func (s *Store) succeed(ctx context.Context, hashes []string, current, hash string, key Key) error {
+	endOthers := func() (err error) {
+		for _, other := range hashes {
+			if other != "" && other != current {
+				err = errors.Join(err, s.redis.Del(ctx, keyRecord(other)).Err())
+			}
+		}
+		return err
+	}
+	if err := endOthers(); err != nil {
+		return fmt.Errorf("keys: end an old key: %w", err)
+	}
+	// Both are in the index before there is a new record: a crash leaves the old key as it
+	// was, and it can be listed, revoked and rotated.
+	swapped, err := scriptSwap.Run(ctx, s.redis, []string{index}, key.ID, hashes[0], hash, key.ID+oldSuffix, current).Bool()
+	if err != nil {
+		return fmt.Errorf("keys: index: %w", err)
+	}
+	if !swapped {
+		return ErrRotated
+	}
+	if _, err := s.add(ctx, hash, key); err != nil {
+		return err
+	}
+	// A rotation at the same time may have stored a key that the index no longer has: it
+	// or this one deletes that.
+	if err := endOthers(); err != nil {
+		return fmt.Errorf("keys: end an old key: %w", err)
+	}
+	switch newest, err := s.redis.HGet(ctx, index, key.ID).Result(); {
+	case err != nil:
+		return fmt.Errorf("keys: index: %w", err)
+	case newest != hash:
+		return errors.Join(ErrRotated, s.redis.Del(ctx, keyRecord(hash)).Err())
+	}
+	return nil
+}
+
+// endOld has an old key expire. Its record is deleted by the next rotation.
 func (s *Store) endOld(ctx context.Context, hash string, until time.Time, grace time.Duration) error {
 	if grace <= 0 {
 		return s.redis.Del(ctx, keyRecord(hash)).Err()
@@ -180,8 +225,8 @@ func (s *Store) endOld(ctx context.Context, hash string, until time.Time, grace 
 			key.Expires = until
 		}
 	})
-	if err != nil {
-		return err
+	if errors.Is(err, ErrNotFound) { // another rotation has ended it
+		return nil
 	}
-	return s.redis.ExpireAt(ctx, keyRecord(hash), until.Add(time.Second)).Err()
+	return err
 }

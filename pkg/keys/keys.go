@@ -41,6 +41,8 @@ var (
 	ErrNameTaken = errors.New("keys: another key has that name")
 	// ErrNotValid means that a key that is to be rotated is revoked or has expired.
 	ErrNotValid = errors.New("keys: the key is revoked or has expired")
+	// ErrRotated means that another rotation of the key came first.
+	ErrRotated = errors.New("keys: another rotation of the key came first")
 )
 
 const (
@@ -238,13 +240,11 @@ func (s *Store) revoke(ctx context.Context, id string, at time.Time) error {
 var scriptReplace = redis.NewScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[3] == '1' then
-  local left = redis.call('PTTL', KEYS[1])
   redis.call('DEL', KEYS[1])
   redis.pcall('SET', KEYS[1], ARGV[2])
-  if left > 0 then redis.call('PEXPIRE', KEYS[1], left) end --
   return 1
 end
-redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
+redis.call('SET', KEYS[1], ARGV[2])
 return 1
 `)
 
