@@ -30,7 +30,8 @@ type choice struct {
 	Total   int // entries that fit the query
 	Shown   int
 	Current string
-	Entries []entry
+	Likely  []string // entries that the car may be, the likeliest first
+	Entries []entry  // in that order, then in the order of the list
 	Axis    *axis
 	Request form
 }
@@ -97,7 +98,7 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	car, current, err := carOf(found)
+	car, current, likely, err := carOf(found)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request) error {
 	view := choice{
 		Name: nameOf(car), Back: strings.TrimSuffix(r.URL.Path, "/choose"), Here: r.URL.Path,
 		Current: current, Request: request.describing(car, current),
-		Query: firstWord(car.Model),
+		Likely: likely, Query: firstWord(car.Model),
 	}
 	if query := r.URL.Query(); query.Has("q") {
 		view.Query = query.Get("q")[:min(len(query.Get("q")), 100)]
@@ -129,6 +130,13 @@ func (p *Pages) entries(ctx context.Context, car vehicle.Car, view *choice) erro
 	if err := p.api.get(ctx, "/v1/vehicles?"+query.Encode(), &list); err != nil {
 		return err
 	}
+	rank := func(e entry) int {
+		if at := slices.Index(view.Likely, e.ModelBody); at >= 0 {
+			return at
+		}
+		return len(view.Likely)
+	}
+	slices.SortStableFunc(list.Vehicles, func(a, b entry) int { return cmp.Compare(rank(a), rank(b)) })
 	labels := make([]string, len(list.Vehicles))
 	for i, e := range list.Vehicles {
 		labels[i] = e.ModelBody
@@ -145,28 +153,38 @@ func (p *Pages) entries(ctx context.Context, car vehicle.Car, view *choice) erro
 	return nil
 }
 
-// carOf returns the car of a link as far as it was read, and the entry that was used.
-func carOf(found *link) (car vehicle.Car, current string, err error) {
+// carOf returns the car of a link as far as it was read, the entry that was used, and
+// those that the car may be, the likeliest first.
+func carOf(found *link) (car vehicle.Car, current string, likely []string, err error) {
 	if found.Shown == nil {
-		return car, "", errUnknown
+		return car, "", nil, errUnknown
 	}
 	if found.Shown.Failed != nil {
 		var why vehicle.Error
 		if err := json.Unmarshal(found.Shown.Failed, &why); err != nil {
-			return car, "", fmt.Errorf("web: error of a link: %w", err)
+			return car, "", nil, fmt.Errorf("web: error of a link: %w", err)
 		}
 		if why.Car == nil || why.Car.Make == "" {
-			return car, "", errUnknown
+			return car, "", nil, errUnknown
 		}
-		return *why.Car, "", nil
+		return *why.Car, "", labelsOf(why.Candidates), nil
 	}
 	var estimate vehicle.Estimate
 	if err := json.Unmarshal(found.Shown.Result, &estimate); err != nil {
-		return car, "", fmt.Errorf("web: estimate: %w", err)
+		return car, "", nil, fmt.Errorf("web: estimate: %w", err)
 	}
-	car = estimate.Car
+	car, current = estimate.Car, estimate.Matched.ModelBody
 	car.Make = estimate.Matched.Make
-	return car, estimate.Matched.ModelBody, nil
+	return car, current, append([]string{current}, labelsOf(estimate.Matched.Candidates)...), nil
+}
+
+// labelsOf returns the entries of candidates.
+func labelsOf(candidates []vehicle.Candidate) []string {
+	labels := make([]string, len(candidates))
+	for i, c := range candidates {
+		labels[i] = c.ModelBody
+	}
+	return labels
 }
 
 func firstWord(text string) string {

@@ -431,7 +431,7 @@ func TestSheetsAreLimitedApart(t *testing.T) {
 
 func TestEntriesShowTheCostOnTheRoad(t *testing.T) {
 	t.Parallel()
-	pages, h := served(t, answering(t, nil))
+	pages, h := served(t, answering(t, func(e *vehicle.Estimate) { e.Matched.ModelBody = "PASSO - M700A" }))
 	pages.options.Costs = func(_ context.Context, _ vehicle.Car, labels []string) (map[string]vehicle.Summary, error) {
 		sum := func(tzs int64) *vehicle.Sum { return &vehicle.Sum{TZS: tzs} }
 		return map[string]vehicle.Summary{labels[0]: {OnTheRoad: sum(30_000_000)}, labels[1]: {PortAndTaxesOnly: sum(12_000_000)}}, nil
@@ -441,6 +441,9 @@ func TestEntriesShowTheCostOnTheRoad(t *testing.T) {
 		`class="dot" x="976"`, `class="dot" x="0"`)
 	if strings.Count(body, `class="dot"`) != 2 {
 		t.Errorf("dots\n%s", body)
+	}
+	if entries := strings.Split(body, `type="radio"`); len(entries) != 3 || !strings.Contains(entries[1], " checked") {
+		t.Errorf("the entry that was used is not the first\n%s", body)
 	}
 }
 

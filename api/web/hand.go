@@ -94,11 +94,11 @@ func (p *Pages) submitHand(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	token, err := p.start(r, "/v1/quote", request)
+	token, err := p.start(r, pathQuote, request)
 	var why *problem.Problem
 	switch {
 	case err == nil:
-		http.Redirect(w, r, addressOf("/v1/quote", request, token), http.StatusSeeOther)
+		http.Redirect(w, r, addressOf(pathQuote, request, token), http.StatusSeeOther)
 		return nil
 	case errors.As(err, &why) && why.Code == errPuzzle.Code:
 		return p.puzzle(w, r, why.RetryAfter)

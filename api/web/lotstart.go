@@ -103,7 +103,7 @@ func (p *Pages) uploadLots(w http.ResponseWriter, r *http.Request) error {
 	if release == nil {
 		return p.renderLots(w, r, s, http.StatusServiceUnavailable, textOf(errBusy.Notice))
 	}
-	table, err := readUpload(w, r)
+	table, err := readTable(w, r)
 	release()
 	if err == nil {
 		err = p.putTable(r.Context(), s, table)
@@ -129,13 +129,9 @@ func (p *Pages) saidOnLots(w http.ResponseWriter, r *http.Request, s session, er
 	return p.withoutSession(w, r, p.renderLots(w, r, s, status, textOf(why.Notice)))
 }
 
-// readUpload reads the file of a form.
-func readUpload(w http.ResponseWriter, r *http.Request) (table lotTable, err error) {
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(tableTimeout)) // the server's own are for small requests
-	_ = control.SetWriteDeadline(time.Now().Add(tableTimeout + replyTime))
-	r.Body = http.MaxBytesReader(w, r.Body, maxTableForm)
-	parts, err := r.MultipartReader()
+// readTable reads the file of a form.
+func readTable(w http.ResponseWriter, r *http.Request) (table lotTable, err error) {
+	parts, err := partsIn(w, r, tableTimeout, maxTableForm)
 	if err != nil {
 		return table, problem.Because(http.StatusBadRequest, message.New("page/lots.no_file", nil), err)
 	}
@@ -231,16 +227,14 @@ type lotPreview struct {
 
 	File    string
 	Sum     string
-	Once    string // names the start, so that it happens once
 	Options lotOptions
-	Problem message.Text
 }
 
 // lotOptions are what a caller says beside the table.
 type lotOptions struct {
-	Yen     string // for a dollar; "" when it is not said
-	Skip    bool   // rows that are rejected
-	Once    string
+	Yen     string       // for a dollar; "" when it is not said
+	Skip    bool         // rows that are rejected
+	Once    string       // names the start, so that it happens once
 	Problem message.Text // of the last try
 }
 
@@ -276,10 +270,8 @@ func (p *Pages) preview(w http.ResponseWriter, r *http.Request, s session, table
 	if err != nil {
 		return err
 	}
-	view := lotPreview{File: table.name, Sum: table.sum(), Once: o.Once, Options: o, Problem: o.Problem}
-	if view.Once == "" {
-		view.Once = rand.Text()
-	}
+	o.Once = rand.Text() // another form is another start
+	view := lotPreview{File: table.name, Sum: table.sum(), Options: o}
 	if err := json.Unmarshal(got.Bytes(), &view.understood); err != nil {
 		return fmt.Errorf("web: dry run: %w", err)
 	}
@@ -315,7 +307,7 @@ func (p *Pages) startLots(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, pathLots+"/"+id, http.StatusSeeOther)
 		return nil
 	case errors.As(err, &why) && (why.Status == http.StatusBadRequest || why.Status == http.StatusUnprocessableEntity):
-		o.Problem, o.Once = textOf(why.Notice), "" // another form is another start
+		o.Problem = textOf(why.Notice)
 		err = p.preview(w, r, s, table, o)
 	}
 	return p.saidOnLots(w, r, s, err)

@@ -81,13 +81,19 @@ func (p *Pages) place(r *http.Request) (release func(), err error) {
 // errBusy is the response while too many visitors send pages.
 var errBusy = problem.Because(http.StatusServiceUnavailable, message.New("page/busy", nil), nil).After(placeTime)
 
+// partsIn returns the fields of a form with a file, which arrives within a time and a
+// number of bytes. The server's own bounds are for small requests.
+func partsIn(w http.ResponseWriter, r *http.Request, within time.Duration, most int64) (*multipart.Reader, error) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(within)) // a connection without deadlines needs none
+	_ = control.SetWriteDeadline(time.Now().Add(within + replyTime))
+	r.Body = http.MaxBytesReader(w, r.Body, most)
+	return r.MultipartReader()
+}
+
 // readUpload reads the fields, and the page if the visitor may send one.
 func (p *Pages) readUpload(w http.ResponseWriter, r *http.Request) (*upload, error) {
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(uploadTime)) // the server's own are for small requests
-	_ = control.SetWriteDeadline(time.Now().Add(uploadTime + replyTime))
-	r.Body = http.MaxBytesReader(w, r.Body, maxPage+maxForm)
-	parts, err := r.MultipartReader()
+	parts, err := partsIn(w, r, uploadTime, maxPage+maxForm)
 	if err != nil {
 		return nil, errForm(err)
 	}
