@@ -28,13 +28,14 @@ type scraper struct {
 	jobs   *jobs.Store
 	cache  *cache.Cache
 	log    *slog.Logger
+	slow   *slowSteps
 
 	freight  *freight.Store               // nil learns nothing
 	sheetURL func(string) (string, error) // returns the canonical URL of a sheet
 }
 
 func newScraper(o Options) *scraper {
-	return &scraper{o.Fetch, o.Jobs, o.Cache, o.Log, o.Freight, o.SheetURL}
+	return &scraper{o.Fetch, o.Jobs, o.Cache, o.Log, newSlowSteps(o.Concurrency), o.Freight, o.SheetURL}
 }
 
 // reading is a page as it was read: the output of the step, and the sources of its
@@ -62,7 +63,13 @@ func (s *scraper) scrape(ctx context.Context, job *jobs.Job) (any, error) {
 	if input.Page != "" {
 		read = s.readUpload
 	}
-	got, err := read(ctx, input, job)
+	// Only the site can be slow here: when Redis was away, all that waits to write would be
+	// slow, and the next pages of the key would be put off.
+	var got *reading
+	err := s.slow.run(ctx, job, func(ctx context.Context) (err error) {
+		got, err = read(ctx, input, job)
+		return err
+	})
 	if err != nil {
 		return nil, pageFailure(err, job, tasks.OfferPage)
 	}

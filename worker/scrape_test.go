@@ -92,6 +92,8 @@ type desk struct {
 	*scraper
 	site     string
 	requests int // for the page
+	redis    *miniredis.Miniredis
+	asked    func() // is called before the page is sent; nil does nothing
 }
 
 func newDesk(t *testing.T) *desk {
@@ -103,11 +105,15 @@ func newDesk(t *testing.T) *desk {
 			return
 		}
 		d.requests++
+		if d.asked != nil {
+			d.asked()
+		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write([]byte(listingPage))
 	}))
 	t.Cleanup(server.Close)
-	client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
+	d.redis = miniredis.RunT(t)
+	client := redis.NewClient(&redis.Options{Addr: d.redis.Addr()})
 	t.Cleanup(func() { _ = client.Close() })
 	pages, err := fetch.New(fetch.Options{AllowLoopback: true})
 	if err != nil {
@@ -205,5 +211,49 @@ func TestValuesAreExplained(t *testing.T) {
 	data, err := d.cache.Get(t.Context(), cache.ExplanationKey(cache.EstimateKey(d.site+"/car")))
 	if err != nil || !strings.HasPrefix(string(data), `{"explain":[{"name":"make","value":"TOYOTA","source":"`) {
 		t.Errorf("%.200s, %v", data, err)
+	}
+}
+
+// A page that waits for Redis is not slow: the next ones of its key are not put off.
+func TestAPageThatWaitsForRedisIsNotSlow(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.slow.places, d.slow.after = 1, time.Millisecond
+	isFree := func() bool { return d.slow.admits("key") }
+	until := func(what string, reached func() bool) {
+		for end := time.Now().Add(10 * time.Second); !reached(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Errorf("never: %s", what)
+				return
+			}
+		}
+	}
+	sent := make(chan struct{})
+	d.asked = func() { // the site itself is slow
+		until("the page takes a slow place", func() bool { return !isFree() })
+		d.redis.SetError("NOREPLICAS")
+		close(sent)
+	}
+	input, err := json.Marshal(tasks.EstimateInput{URL: d.site + "/car"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := rowsJob()
+	job.Owner, job.Input = "key", input
+	ended := make(chan error, 1)
+	go func() {
+		_, err := d.scrape(t.Context(), job)
+		ended <- err
+	}()
+	<-sent
+	until("the place is free while the page is written", isFree)
+	select {
+	case err := <-ended:
+		t.Errorf("the page was not written: %v", err)
+	default:
+	}
+	d.redis.SetError("")
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

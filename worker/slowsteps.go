@@ -30,37 +30,36 @@ func newSlowSteps(places int) *slowSteps {
 
 var errTooSlow = errors.New("worker: slow pages of the same key have all the places that one key may have")
 
-// bound returns a step that is bounded. The steps of people take turns instead.
-func (s *slowSteps) bound(step stepFunc) stepFunc {
-	return func(ctx context.Context, job *jobs.Job) (any, error) {
-		if job.Class != jobs.Bulk {
-			return step(ctx, job)
-		}
-		if !s.admits(job.Owner) {
-			return nil, tasks.Snooze(s.delay, errTooSlow)
-		}
-		ctx, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		var slow bool
-		checked := make(chan struct{})
-		timer := time.AfterFunc(s.after, func() {
-			defer close(checked)
-			if slow = s.take(job.Owner); !slow {
-				cancel(errTooSlow)
-			}
-		})
-		output, err := step(ctx, job)
-		if !timer.Stop() {
-			<-checked
-			if slow {
-				s.give(job.Owner)
-			}
-		}
-		if err != nil && errors.Is(context.Cause(ctx), errTooSlow) {
-			return nil, tasks.Snooze(s.delay, errTooSlow)
-		}
-		return output, err
+// run runs the part of a step that may be slow, bounded. The steps of people take turns
+// instead.
+func (s *slowSteps) run(ctx context.Context, job *jobs.Job, part func(context.Context) error) error {
+	if job.Class != jobs.Bulk {
+		return part(ctx)
 	}
+	if !s.admits(job.Owner) {
+		return tasks.Snooze(s.delay, errTooSlow)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var slow bool
+	checked := make(chan struct{})
+	timer := time.AfterFunc(s.after, func() {
+		defer close(checked)
+		if slow = s.take(job.Owner); !slow {
+			cancel(errTooSlow)
+		}
+	})
+	err := part(ctx)
+	if !timer.Stop() {
+		<-checked
+		if slow {
+			s.give(job.Owner)
+		}
+	}
+	if err != nil && errors.Is(context.Cause(ctx), errTooSlow) {
+		return tasks.Snooze(s.delay, errTooSlow)
+	}
+	return err
 }
 
 // admits reports whether one more step of a key may be slow.

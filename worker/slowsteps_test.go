@@ -21,16 +21,18 @@ func TestSlowStepsOfAKeyLeavePlaces(t *testing.T) {
 		slow := newSlowSteps(16)
 		var running, postponed, ended atomic.Int64
 		step := func(takes time.Duration) stepFunc {
-			return slow.bound(func(ctx context.Context, _ *jobs.Job) (any, error) {
-				running.Add(1)
-				defer running.Add(-1)
-				select {
-				case <-ctx.Done():
-					return nil, ctx.Err()
-				case <-time.After(takes):
-					return "done", nil
-				}
-			})
+			return func(ctx context.Context, job *jobs.Job) (any, error) {
+				return "done", slow.run(ctx, job, func(ctx context.Context) error {
+					running.Add(1)
+					defer running.Add(-1)
+					select {
+					case <-ctx.Done():
+						return ctx.Err()
+					case <-time.After(takes):
+						return nil
+					}
+				})
+			}
 		}
 		var all sync.WaitGroup
 		run := func(owner string, class jobs.Class, takes time.Duration) {

@@ -305,7 +305,7 @@ func (w *Worker) newStepHandler() *stepHandler {
 		waits:        w.dispatcher.outcomes.onJobWaits,
 		writeTimeout: writeTimeout, outageTimeout: outageTimeout,
 		run: map[string]stepFunc{
-			tasks.TypeScrape:         newSlowSteps(o.Concurrency).bound(newScraper(o).scrape),
+			tasks.TypeScrape:         newScraper(o).scrape,
 			tasks.TypeMatch:          matching,
 			tasks.TypeCalculate:      calculating,
 			tasks.TypeQuoteMatch:     matching,
