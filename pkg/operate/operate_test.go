@@ -15,8 +15,11 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/message"
 	"ushuru/pkg/operate"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
@@ -224,6 +227,57 @@ func TestJobsAreListedCancelledAndRetried(t *testing.T) {
 	}
 }
 
+// All failed jobs with an error are retried, each input once, and no others.
+func TestFailedJobsAreRetried(t *testing.T) {
+	r := start(t)
+	_, id := r.key("dealer")
+	_, other := r.key("other")
+	for url, code := range map[string]string{"a": "fetch_timeout", "b": "fetch_timeout", "c": "listing_gone"} {
+		job := r.job(listing+url, id)
+		r.job(listing+url, other) // asks for the same
+		r.must(r.engine.Fail(t.Context(), job.ID, "", "", &jobs.Error{Notice: message.Notice{Code: code}}))
+	}
+	r.job(listing+"d", id) // runs
+	for range 2 {          // the second time joins what the first has submitted
+		n, err := r.RetryFailed(t.Context(), operate.JobFilter{Code: "fetch_timeout", Limit: 10})
+		if err != nil || n != 2 {
+			t.Errorf("retried %d, %v", n, err)
+		}
+		if active, err := r.Jobs(t.Context(), operate.JobFilter{}); err != nil || len(active) != 3 {
+			t.Errorf("%d jobs run, %v; want 3", len(active), err)
+		}
+	}
+	if n, err := r.RetryFailed(t.Context(), operate.JobFilter{Code: "fetch_timeout", Limit: 1}); err != nil || n != 1 {
+		t.Errorf("with a limit of 1: %d, %v", n, err)
+	}
+}
+
+// All failed deliveries are sent again, also when one of them is deleted meanwhile.
+func TestFailedDeliveriesAreSentAgain(t *testing.T) {
+	r := start(t)
+	_, id := r.key("dealer")
+	e, _, err := r.hooks.Add(t.Context(), id, webhook.NewID(), "https://example.com/", webhook.Events())
+	r.must(err)
+	for _, subject := range []string{"one", "two", "three"} {
+		d, err := r.hooks.Test(t.Context(), id, e.ID, subject, time.Now())
+		r.must(err)
+		if subject == "three" {
+			continue // is not sent yet
+		}
+		record := "delivery:{" + d.ID + "}"
+		failed := strings.Replace(r.client.Get(t.Context(), record).Val(), `"pending"`, `"failed"`, 1)
+		r.must(r.client.Set(t.Context(), record, failed, time.Hour).Err())
+	}
+	for _, want := range []int{2, 0} {
+		if n, err := r.RetryDeliveries(t.Context(), e.ID, ""); err != nil || n != want {
+			t.Errorf("%d are sent again, %v; want %d", n, err, want)
+		}
+	}
+	if _, err := r.RetryDeliveries(t.Context(), e.ID, "unknown"); !errors.Is(err, operate.ErrNotFound) {
+		t.Errorf("an unknown delivery: %v", err)
+	}
+}
+
 func TestBatchesAreCancelled(t *testing.T) {
 	r := start(t)
 	_, id := r.key("dealer")
@@ -265,6 +319,40 @@ func TestCachedResultsAreDropped(t *testing.T) {
 	}
 	if _, err := results.Get(t.Context(), other); err != nil {
 		t.Errorf("another listing's: %v", err)
+	}
+}
+
+// What is dropped of a vehicle are the results with it, and no others.
+func TestResultsOfAVehicleAreDropped(t *testing.T) {
+	r := start(t)
+	results := cache.New(r.client)
+	car := vehicle.Matched{
+		Make: "TOYOTA", ModelBody: "COROLLA AXIO", MatchType: vehicle.ExactCode, YOM: 2012, Country: "JAPAN", FuelType: "PETROL",
+		CapacityBand: "1001 - 1500 CC",
+	}
+	older := car
+	older.YOM = 2010
+	for url, matched := range map[string]vehicle.Matched{"a": car, "b": older} {
+		value, err := json.Marshal(map[string]any{"cached": false, "car": map[string]any{"match": matched}})
+		r.must(err)
+		r.must(results.Put(t.Context(), cache.EstimateKey(listing+url), value, time.Now().Add(time.Hour)))
+	}
+	if _, err := r.DropTuple(t.Context(), tra.Tuple{Make: "TOYOTA"}); !errors.Is(err, operate.ErrTuple) {
+		t.Errorf("all cars of a make: %v", err)
+	}
+	for _, drop := range []struct {
+		tuple tra.Tuple
+		want  int
+	}{
+		{tra.Tuple{Make: "TOYOTA", ModelBody: "COROLLA AXIO", Fuel: "DIESEL"}, 0},
+		{tra.Tuple{
+			Make: "TOYOTA", ModelBody: "COROLLA AXIO", YOM: 2012, Country: "JAPAN", Fuel: "PETROL", Capacity: "1001 - 1500 CC",
+		}, 1},
+		{tra.Tuple{Make: "TOYOTA", ModelBody: "COROLLA AXIO"}, 1}, // the other year
+	} {
+		if dropped, err := r.DropTuple(t.Context(), drop.tuple); err != nil || dropped.Results != drop.want {
+			t.Errorf("%+v: %+v, %v; want %d", drop.tuple, dropped, err, drop.want)
+		}
 	}
 }
 

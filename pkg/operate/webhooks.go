@@ -95,11 +95,19 @@ func (o *Operator) RetryDeliveries(ctx context.Context, id, delivery string) (in
 		if err != nil {
 			return 0, err
 		}
-		if delivery != "" {
-			if err := o.webhooks.Redeliver(ctx, w.Key, id, delivery); err != nil {
-				return 0, err
+		again := func(delivery string) error {
+			err := o.webhooks.Redeliver(ctx, w.Key, id, delivery)
+			if errors.Is(err, webhook.ErrNotFound) {
+				return ErrNotFound
 			}
-			return 1, nil
+			if err == nil {
+				retried++
+			}
+			return err
+		}
+		if delivery != "" {
+			err := again(delivery)
+			return retried, err
 		}
 		all, err := o.webhooks.Deliveries(ctx, w.Key, id, maxDeliveries)
 		if err != nil {
@@ -109,10 +117,9 @@ func (o *Operator) RetryDeliveries(ctx context.Context, id, delivery string) (in
 			if d.State != webhook.Failed {
 				continue
 			}
-			if err := o.webhooks.Redeliver(ctx, w.Key, id, d.ID); err != nil {
+			if err := again(d.ID); err != nil && !errors.Is(err, ErrNotFound) { // its time is over
 				return retried, err
 			}
-			retried++
 		}
 		return retried, nil
 	})
