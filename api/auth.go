@@ -8,27 +8,28 @@ import (
 	"strings"
 
 	"ushuru/api/negotiate"
+	"ushuru/api/respond"
 	"ushuru/pkg/keys"
 )
 
 // authenticated is the middleware that requires a valid API key.
-func (s *Server) authenticated(next http.Handler) handler {
+func (s *Server) authenticated(next http.Handler) respond.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+		ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 		key, err := s.options.Keys.Verify(ctx, credential(r.Header))
 		cancel()
 		switch {
 		case errors.Is(err, keys.ErrInvalid):
-			recorderOf(r).refused = key.ID
+			respond.RecorderOf(r).Refused = key.ID
 			w.Header().Set("WWW-Authenticate", `Bearer realm="Ushuru"`)
 			return errUnauthorized
 		case err != nil:
-			return errUnavailable.WithCause(err)
+			return respond.ErrUnavailable.WithCause(err)
 		}
-		rec := recorderOf(r)
-		rec.key = key
+		rec := respond.RecorderOf(r)
+		rec.Key = key
 		s.options.Stat.Key(key.ID)
-		if err := rec.setQueryLanguage(r); err != nil {
+		if err := rec.SetQueryLanguage(r); err != nil {
 			return err
 		}
 		negotiate.Decode(r)

@@ -11,6 +11,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/api/batchrequest"
+	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
@@ -83,14 +84,14 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if err := s.admitBody(w, r); err != nil {
 		return err
 	}
-	req, err := batchrequest.Read(w, r, isStrict(r))
-	if err = cmp.Or(recorderOf(r).setBodyLanguage(req.Language), err); err != nil {
+	req, err := batchrequest.Read(w, r, respond.IsStrict(r))
+	if err = cmp.Or(respond.RecorderOf(r).SetBodyLanguage(req.Language), err); err != nil {
 		return err
 	}
-	if err := recorderOf(r).ignore(r, req.Options.Ignored...); err != nil {
+	if err := respond.RecorderOf(r).Ignore(r, req.Options.Ignored...); err != nil {
 		return err
 	}
-	if isYes(r.URL.Query().Get("dryRun")) {
+	if respond.IsYes(r.URL.Query().Get("dryRun")) {
 		return s.dryRun(w, r, req)
 	}
 	options := &req.Options
@@ -98,7 +99,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if err == nil && options.Webhook != "" {
 		options.Webhook, err = s.webhookURL(options.Webhook)
 	}
-	recorderOf(r).turn.give()
+	respond.RecorderOf(r).Turn.Give()
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if b, hook, err = s.createBatch(r, id, rows, req); err != nil {
-			return errors.Join(err, s.options.Bytes.Forget(r.Context(), recorderOf(r).key.ID, kept.Name))
+			return errors.Join(err, s.options.Bytes.Forget(r.Context(), respond.RecorderOf(r).Key.ID, kept.Name))
 		}
 	}
 
@@ -134,7 +135,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if err := s.confirm(r.Context()); err != nil {
 		return err
 	}
-	return writeBatch(w, b, hook, recorderOf(r).ignored, req)
+	return writeBatch(w, b, hook, respond.RecorderOf(r).Ignored, req)
 }
 
 // replayBatch returns the batch that the same request created before, with its
@@ -145,15 +146,15 @@ func (s *Server) replayBatch(
 	if same == nil {
 		return nil, hook, nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	b, err = s.options.Batches.Get(ctx, id)
 	switch {
 	case errors.Is(err, batch.ErrNotFound):
-		same.setReplayed(recorderOf(r), false)
+		same.setReplayed(respond.RecorderOf(r), false)
 		return nil, hook, nil
 	case err != nil:
-		return nil, hook, errUnavailable.WithCause(err)
+		return nil, hook, respond.ErrUnavailable.WithCause(err)
 	}
 	hook.ID = b.Options.Webhook
 	if hook.ID == batchWebhookID(id) {
@@ -171,7 +172,7 @@ func (s *Server) createBatch(
 	if hook, err = s.findOrCreateWebhook(r, id, options.Webhook); err != nil {
 		return nil, hook, err
 	}
-	req := batch.New{ID: id, Owner: recorderOf(r).key.ID, Rows: rows, Origin: recorderOf(r).origin()}
+	req := batch.New{ID: id, Owner: respond.RecorderOf(r).Key.ID, Rows: rows, Origin: respond.RecorderOf(r).Origin()}
 	req.Options.Webhook, req.Options.Columns = hook.ID, from.Columns
 	if options.Rate != nil {
 		req.Options.Rate = options.Rate.String()
@@ -180,11 +181,11 @@ func (s *Server) createBatch(
 		req.Options.JPYPerUSD = options.JPYPerUSD.String()
 	}
 	req.Options.Landing, req.Options.Costs, req.Options.Target = options.Landing, options.Costs, options.Target
-	const timeout = 10 * redisTimeout // for ten thousand rows
+	const timeout = 10 * respond.RedisTimeout // for ten thousand rows
 	ctx, cancel := context.WithTimeout(r.Context(), timeout)
 	defer cancel()
 	if b, err = s.options.Batches.Create(ctx, req); err != nil {
-		return nil, hook, errUnavailable.WithCause(err)
+		return nil, hook, respond.ErrUnavailable.WithCause(err)
 	}
 	return b, hook, nil
 }
@@ -196,14 +197,14 @@ func writeBatch(w http.ResponseWriter, b *batch.Batch, hook batchWebhook, ignore
 	if body.Webhook != nil {
 		body.Webhook = &hook
 	}
-	body.Table, body.Warnings = req.Table, append(ignoredWarning(ignored), req.Warnings()...)
-	return writeJSON(w, http.StatusCreated, body)
+	body.Table, body.Warnings = req.Table, append(respond.IgnoredWarning(ignored), req.Warnings()...)
+	return respond.JSON(w, http.StatusCreated, body)
 }
 
 // enqueueDispatch lets the workers start waiting rows at once. If that fails,
 // they start them at their next check.
 func (s *Server) enqueueDispatch(parent context.Context) {
-	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 	defer cancel()
 	if err := s.options.Tasks.EnqueueDispatch(ctx); err != nil {
 		s.options.Log.WarnContext(ctx, "batch dispatch not enqueued", "error", err)
@@ -213,14 +214,14 @@ func (s *Server) enqueueDispatch(parent context.Context) {
 // batchOf returns the batch of a request's path. A batch of another key is not
 // found.
 func (s *Server) batchOf(r *http.Request) (*batch.Batch, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	b, err := s.options.Batches.Get(ctx, mux.Vars(r)["id"])
 	switch {
-	case errors.Is(err, batch.ErrNotFound), err == nil && b.Owner != recorderOf(r).key.ID:
+	case errors.Is(err, batch.ErrNotFound), err == nil && b.Owner != respond.RecorderOf(r).Key.ID:
 		return nil, errBatchNotFound
 	case err != nil:
-		return nil, errUnavailable.WithCause(err)
+		return nil, respond.ErrUnavailable.WithCause(err)
 	}
 	return b, nil
 }
@@ -231,7 +232,7 @@ func (s *Server) getBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, s.batchBody(r.Context(), b))
+	return respond.JSON(w, http.StatusOK, s.batchBody(r.Context(), b))
 }
 
 // cancelBatch answers DELETE /v1/batches/{id}: waiting rows are cancelled.
@@ -240,10 +241,10 @@ func (s *Server) cancelBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	if err := s.options.Batches.Cancel(ctx, b.ID); err != nil {
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
 	return s.getBatch(w, r)
 }
@@ -254,14 +255,14 @@ func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	found, err := s.options.Batches.List(ctx, recorderOf(r).key.ID, r.URL.Query().Get("cursor"), limit+1)
+	found, err := s.options.Batches.List(ctx, respond.RecorderOf(r).Key.ID, r.URL.Query().Get("cursor"), limit+1)
 	switch {
 	case errors.Is(err, batch.ErrBadCursor):
 		return errPageInvalid.WithCause(err)
 	case err != nil:
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
 	more := len(found) > limit
 	found = found[:min(len(found), limit)]
@@ -275,5 +276,5 @@ func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) error {
 	if more {
 		body.Next = found[limit-1].ID
 	}
-	return writeJSON(w, http.StatusOK, body)
+	return respond.JSON(w, http.StatusOK, body)
 }

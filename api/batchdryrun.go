@@ -6,6 +6,7 @@ import (
 
 	"ushuru/api/batchrequest"
 	"ushuru/api/problem"
+	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
@@ -46,7 +47,7 @@ type dryRunRow struct {
 func (s *Server) dryRun(w http.ResponseWriter, r *http.Request, req *batchrequest.Request) error {
 	body := dryRunBody{
 		DryRun: true, Rows: len(req.Rows), Options: req.Options, Table: req.Table, First: []dryRunRow{},
-		Warnings: append(ignoredWarning(recorderOf(r).ignored), req.Warnings()...),
+		Warnings: append(respond.IgnoredWarning(respond.RecorderOf(r).Ignored), req.Warnings()...),
 	}
 	rows, err := req.CheckRows(&req.Options, s.canonicalURL)
 	if err != nil { // any rate shows the rest
@@ -71,7 +72,7 @@ func (s *Server) dryRun(w http.ResponseWriter, r *http.Request, req *batchreques
 	if p := batchrequest.Invalid(rows); p != nil {
 		body.Invalid = p.Rows
 	}
-	return writeJSON(w, http.StatusOK, body)
+	return respond.JSON(w, http.StatusOK, body)
 }
 
 // dryRunRowOf returns a row as it is understood; without its price when the rate of yen is

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/vehicle"
 )
@@ -50,7 +51,7 @@ func (s *Server) listItems(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	reader, err := s.options.Batches.Read(ctx, b.ID)
 	if err != nil {
@@ -70,7 +71,7 @@ func (s *Server) listItems(w http.ResponseWriter, r *http.Request) error {
 	if next >= 0 {
 		body.Next = strconv.Itoa(next)
 	}
-	return writeJSON(w, http.StatusOK, body)
+	return respond.JSON(w, http.StatusOK, body)
 }
 
 // batchReadProblem returns the response when rows cannot be read.
@@ -79,7 +80,7 @@ func batchReadProblem(err error) error {
 	if errors.Is(err, batch.ErrNotFound) {
 		return errBatchNotFound
 	}
-	return errUnavailable.WithCause(err)
+	return respond.ErrUnavailable.WithCause(err)
 }
 
 func newItemBody(item batch.Item, columns []string) itemBody {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 
+	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 )
 
@@ -25,11 +26,11 @@ func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	done, err := s.options.Batches.WasRetried(ctx, b.ID, name)
 	if err != nil {
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
 	if !done {
 		if err := s.checkBatchLimits(w, r, b.Counts[batch.Failed]); err != nil {
@@ -41,7 +42,7 @@ func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, batch.ErrNoneFailed):
 		return errNoneFailed
 	case err != nil:
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
 	s.enqueueDispatch(r.Context())
 	return s.getBatch(w, r)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ushuru/api/respond"
 	"ushuru/pkg/webhook"
 )
 
@@ -26,11 +27,11 @@ func (s *Server) findOrCreateWebhook(r *http.Request, batchID, url string) (hook
 	if url == "" {
 		return hook, nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	all, err := s.options.Webhooks.List(ctx, recorderOf(r).key.ID)
+	all, err := s.options.Webhooks.List(ctx, respond.RecorderOf(r).Key.ID)
 	if err != nil {
-		return hook, errUnavailable.WithCause(err)
+		return hook, respond.ErrUnavailable.WithCause(err)
 	}
 	own := batchWebhookID(batchID)
 	found := slices.IndexFunc(all, func(e webhook.Endpoint) bool { return e.URL == url && e.Disabled == "" && e.ID != own })
@@ -43,14 +44,14 @@ func (s *Server) findOrCreateWebhook(r *http.Request, batchID, url string) (hook
 // createBatchWebhook creates a webhook that gets only the events that name it.
 // The second call for a batch returns the same webhook and secret.
 func (s *Server) createBatchWebhook(r *http.Request, batchID, url string) (hook batchWebhook, err error) {
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	created, secret, err := s.options.Webhooks.Add(ctx, recorderOf(r).key.ID, batchWebhookID(batchID), url, []string{})
+	created, secret, err := s.options.Webhooks.Add(ctx, respond.RecorderOf(r).Key.ID, batchWebhookID(batchID), url, []string{})
 	switch {
 	case errors.Is(err, webhook.ErrTooMany):
 		return hook, errTooManyWebhooks
 	case err != nil:
-		return hook, errUnavailable.WithCause(err)
+		return hook, respond.ErrUnavailable.WithCause(err)
 	}
 	return batchWebhook{created.ID, secret}, nil
 }

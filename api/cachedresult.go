@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"ushuru/api/respond"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/quota"
@@ -15,14 +16,14 @@ import (
 
 // cachedResult returns a cached result; nil when there is none.
 func (s *Server) cachedResult(parent context.Context, key cache.Key) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 	defer cancel()
 	cached, err := s.options.Cache.Get(ctx, key)
 	switch {
 	case errors.Is(err, cache.ErrMiss):
 		return nil, nil
 	case err != nil:
-		return nil, errUnavailable.WithCause(err)
+		return nil, respond.ErrUnavailable.WithCause(err)
 	}
 	return cached, nil
 }
@@ -45,20 +46,20 @@ func (s *Server) announced(w http.ResponseWriter, r *http.Request, kind string, 
 	if !isKnown || found.replayed || !preferenceOf(r.Header, s.options.WaitMax).async {
 		return found, nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	rec := recorderOf(r)
-	hooks, err := s.options.Webhooks.List(ctx, rec.key.ID)
+	rec := respond.RecorderOf(r)
+	hooks, err := s.options.Webhooks.List(ctx, rec.Key.ID)
 	if err != nil {
-		return found, errUnavailable.WithCause(err)
+		return found, respond.ErrUnavailable.WithCause(err)
 	}
 	if !slices.ContainsFunc(hooks, func(e webhook.Endpoint) bool {
 		return e.Disabled == "" && slices.Contains(e.Events, webhook.JobCompleted)
 	}) {
 		return found, nil
 	}
-	view := rec.view(kind)
-	requester := tasks.Requester{Owner: rec.key.ID, Class: jobs.Interactive, Query: view.Query()}
+	view := viewOf(rec, kind)
+	requester := tasks.Requester{Owner: rec.Key.ID, Class: jobs.Interactive, Query: view.Query()}
 	if found.job != nil {
 		err = s.options.Tasks.NotifyRequester(ctx, found.job, requester)
 	} else {
@@ -72,7 +73,7 @@ func (s *Server) announced(w http.ResponseWriter, r *http.Request, kind string, 
 		found.result, found.wasCached = nil, true
 	}
 	if err != nil {
-		return found, errUnavailable.WithCause(err)
+		return found, respond.ErrUnavailable.WithCause(err)
 	}
 	if found.job.State.Ended() {
 		w.Header().Set("Location", view.At(jobPath(found.job.ID)))

@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"ushuru/api/problem"
+	"ushuru/api/receive"
+	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/message"
@@ -19,9 +21,9 @@ type compareRequest struct {
 	URL2 string `json:"url2"`
 }
 
-// typeProblem returns the problem of a field that has the wrong type. A URL that
+// TypeProblem returns the problem of a field that has the wrong type. A URL that
 // is not a string counts as missing.
-func (*compareRequest) typeProblem(string) *problem.Problem {
+func (*compareRequest) TypeProblem(string) *problem.Problem {
 	return errPairURLMissing
 }
 
@@ -38,7 +40,7 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	owner := recorderOf(r).key.ID
+	owner := respond.RecorderOf(r).Key.ID
 	input = input.For(owner)
 	if found.isEmpty() {
 		if found, err = s.cachedOutcome(r.Context(), input.Key()); err != nil {
@@ -66,21 +68,21 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if result, err = withWarnings(result, ignoredWarning(recorderOf(r).ignored)); err != nil {
+	if result, err = withWarnings(result, respond.IgnoredWarning(respond.RecorderOf(r).Ignored)); err != nil {
 		return err
 	}
-	return writeResult(w, result)
+	return respond.Result(w, result)
 }
 
 // readCompare decodes the body of a comparison. Equal requests have equal inputs, and
 // so one job.
 func (s *Server) readCompare(w http.ResponseWriter, r *http.Request) (input tasks.CompareInput, err error) {
 	var req compareRequest
-	if err := readJSON(w, r, maxBody, &req); err != nil {
+	if err := receive.JSON(w, r, receive.MaxBody, &req); err != nil {
 		return input, err
 	}
-	rec := recorderOf(r)
-	if input, err = s.compareInput(&req, rec.lang); err != nil {
+	rec := respond.RecorderOf(r)
+	if input, err = s.compareInput(&req, rec.Lang); err != nil {
 		return input, err
 	}
 	wanted, err := readTerms(r, &req.Request)
@@ -92,7 +94,7 @@ func (s *Server) readCompare(w http.ResponseWriter, r *http.Request) (input task
 	}
 	input.Landing, input.Costs = wanted.Landing, wanted.Costs
 	if wanted.Target != nil {
-		return input, rec.ignore(r, "target") // a comparison has no highest price
+		return input, rec.Ignore(r, "target") // a comparison has no highest price
 	}
 	return input, nil
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"ushuru/api/console"
+	"ushuru/api/respond"
 	"ushuru/pkg/operate"
 	"ushuru/pkg/operate/status"
 )
@@ -20,6 +21,6 @@ func (s *Server) registerConsole() error {
 		return err
 	}
 	pages.Register(s.router)
-	s.router.MethodNotAllowedHandler = problemHandler(errMethodNotAllowed)
+	s.router.MethodNotAllowedHandler = respond.ProblemHandler(respond.ErrMethodNotAllowed)
 	return nil
 }

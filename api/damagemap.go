@@ -5,6 +5,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/respond"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/render"
@@ -14,7 +15,7 @@ import (
 // with the damage codes of a sheet that was read. Any valid key may see it: an
 // id cannot be guessed without the sheet.
 func (s *Server) getDamageMap(w http.ResponseWriter, r *http.Request) error {
-	lang := recorderOf(r).lang
+	lang := respond.RecorderOf(r).Lang
 	reading, err := s.cachedResult(r.Context(), cache.ReadingKey(mux.Vars(r)["id"]))
 	if err != nil {
 		return err

@@ -9,10 +9,6 @@ import (
 	"ushuru/pkg/webhook"
 )
 
-// statusClientClosedRequest is logged for a client that disconnected before
-// the response. nginx logs the same number; no RFC defines it.
-const statusClientClosedRequest = 499
-
 // pollAfter is the Retry-After of a job that has not ended.
 const pollAfter = 2 * time.Second
 
@@ -20,7 +16,6 @@ const pollAfter = 2 * time.Second
 // (urlProblem), of a field (fieldProblem) and of a failed job (jobProblem) have
 // their own code and message.
 var (
-	errInvalidJSON    = problem.BadRequest("invalid_json")
 	errURLMissing     = problem.BadRequest("url_missing").Of("url")
 	errFieldInvalid   = problem.BadRequest("field_invalid.estimate")
 	errPageEmpty      = problem.BadRequest("page_empty").Of("html")
@@ -37,7 +32,6 @@ var (
 	errLoginSlowed       = problem.New(http.StatusTooManyRequests, "login_slowed", nil)
 	errAmbiguousLength   = problem.BadRequest("length_ambiguous")
 	errCrossOrigin       = problem.New(http.StatusForbidden, "cross_origin", nil)
-	errNotFound          = problem.NotFound("not_found")
 	errAttachmentNotKept = problem.Conflict("attachment_not_kept")
 	errJobNotFailed      = problem.Conflict("job_not_failed")
 	errJobStateUnknown   = problem.BadRequest("state_unknown.job").Of("state")
@@ -56,18 +50,15 @@ var (
 	errNotAsked              = problem.New(http.StatusForbidden, "not_asked", nil)
 	errJobEnded              = problem.Conflict("job_ended")
 	errJobWanted             = problem.Conflict("job_wanted")
-	errMethodNotAllowed      = problem.New(http.StatusMethodNotAllowed, "method_not_allowed", nil)
 	errNoneFailed            = problem.Conflict("none_failed")
 	errSheetURLMissing       = problem.BadRequest("url_missing.sheet").Of("url")
 	errPairURLMissing        = problem.BadRequest("url_missing.pair")
 	errSameListing           = problem.BadRequest("same_listing").Of("url2")
-	errLangInvalid           = problem.BadRequest("lang_invalid").Of("lang")
 	errFormInvalid           = problem.BadRequest("form_invalid").Of("file")
 	errFileEmpty             = problem.BadRequest("file_empty").Of("file")
 	errFileTooLarge          = problem.New(http.StatusRequestEntityTooLarge, "sheet_too_large", nil).Of("file")
 	errReportNotFound        = problem.NotFound("report_not_found")
 	errPageTooLarge          = problem.New(http.StatusRequestEntityTooLarge, "page_too_large", nil).Of("html")
-	errUnsupportedMediaType  = problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", nil)
 	errRateLimited           = problem.New(http.StatusTooManyRequests, "rate_limited", nil)
 	errTooManyUploads        = problem.New(http.StatusTooManyRequests, "too_many_uploads", nil).After(pollAfter)
 	errTooManyExports        = problem.New(http.StatusTooManyRequests, "too_many_exports", nil).After(pollAfter)
@@ -76,10 +67,7 @@ var (
 	errTooManyJobs           = problem.New(http.StatusTooManyRequests, "too_many_jobs", nil).After(pollAfter)
 	errTooManyBatchItems     = problem.New(http.StatusTooManyRequests, "too_many_batch_items", nil).After(time.Minute)
 	errBatchTooLarge         = problem.New(http.StatusRequestEntityTooLarge, "batch_too_large", nil)
-	errClientClosedRequest   = problem.New(statusClientClosedRequest, "client_closed_request", nil)
-	errInternal              = problem.New(http.StatusInternalServerError, "internal", nil)
 	errCancelled             = problem.Conflict("cancelled")
-	errUnavailable           = problem.New(http.StatusServiceUnavailable, "unavailable", nil).After(5 * time.Second)
 	errCatalogueMissing      = problem.New(http.StatusServiceUnavailable, "catalogue_missing", nil).After(5 * time.Second)
 	errMakeNotFound          = problem.NotFound("make_not_found").Of("make")
 	errLabelNotFound         = problem.NotFound("label_not_found").Of("modelBody")

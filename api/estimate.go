@@ -7,8 +7,9 @@ import (
 
 	"ushuru/api/described"
 	"ushuru/api/problem"
+	"ushuru/api/receive"
+	"ushuru/api/respond"
 	"ushuru/api/terms"
-	"ushuru/api/web"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -28,9 +29,9 @@ type estimateRequest struct {
 	PriceCandidates bool `json:"priceCandidates"` // add the taxes of all candidates to an error
 }
 
-// typeProblem returns the problem of a field that has the wrong type. A URL that
+// TypeProblem returns the problem of a field that has the wrong type. A URL that
 // is not a string counts as missing.
-func (*estimateRequest) typeProblem(field string) *problem.Problem {
+func (*estimateRequest) TypeProblem(field string) *problem.Problem {
 	switch field {
 	case "html", "explain", "modelBody", "priceCandidates":
 		named := *errFieldInvalid
@@ -46,10 +47,10 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var req estimateRequest
-	if err := readJSON(w, r, maxEstimateBody, &req); err != nil {
+	if err := receive.JSON(w, r, maxEstimateBody, &req); err != nil {
 		return err
 	}
-	input, err := s.estimateInput(r.Context(), &req)
+	input, err := s.estimateInput(r, &req)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 
-	recorderOf(r).explain = req.Explain
+	respond.RecorderOf(r).Explain = req.Explain
 
 	// Find the outcome: the stored one of the same request, else a cached
 	// result, else a job. Only a job counts against the limits of the key.
@@ -66,7 +67,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	input = input.For(recorderOf(r).key.ID)
+	input = input.For(respond.RecorderOf(r).Key.ID)
 	if found.isEmpty() {
 		if found, err = s.cachedEstimate(r, input); err != nil {
 			return err
@@ -84,7 +85,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	// Wait for the job as long as the caller prefers, and respond.
 	result, err := s.waitForResult(w, r, found)
 	if err == nil {
-		result, err = s.priced(result, wanted, vehicle.FromListing, recorderOf(r).ignored)
+		result, err = s.priced(result, wanted, vehicle.FromListing, respond.RecorderOf(r).Ignored)
 	}
 	if req.Explain {
 		result, err = s.explainedOutcome(r.Context(), result, err, input)
@@ -92,7 +93,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeResult(w, result)
+	return respond.Result(w, result)
 }
 
 // submitEstimate submits the job of an estimate, unless the key has used up its rate or
@@ -116,9 +117,9 @@ func (s *Server) cachedEstimate(r *http.Request, input tasks.EstimateInput) (out
 	if found.isEmpty() {
 		return found, err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	if err := s.options.Tasks.NameCached(ctx, recorderOf(r).key.ID, tasks.KindEstimate, input, found.result); err != nil {
+	if err := s.options.Tasks.NameCached(ctx, respond.RecorderOf(r).Key.ID, tasks.KindEstimate, input, found.result); err != nil {
 		// The estimate is right all the same; only a report will not be compared with it.
 		s.options.Log.WarnContext(ctx, "listing of a sheet not stored", "error", err)
 	}
@@ -126,11 +127,11 @@ func (s *Server) cachedEstimate(r *http.Request, input tasks.EstimateInput) (out
 }
 
 // estimateInput checks a request, and returns its canonical form.
-func (s *Server) estimateInput(ctx context.Context, req *estimateRequest) (input tasks.EstimateInput, err error) {
+func (s *Server) estimateInput(r *http.Request, req *estimateRequest) (input tasks.EstimateInput, err error) {
 	if input.URL, err = s.canonicalURL(req.URL); err != nil {
 		return input, err
 	}
-	if input.Page, err = pageHash(web.Sender(ctx), req.HTML); err != nil {
+	if input.Page, err = pageHash(respond.RecorderOf(r).Sender, req.HTML); err != nil {
 		return input, err
 	}
 	if len(req.ModelBody) > described.MaxLabel {

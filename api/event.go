@@ -8,6 +8,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/respond"
 	"ushuru/pkg/plainjson"
 )
 
@@ -15,7 +16,7 @@ import (
 // or progress changes, and a last one with its result or error.
 func (s *Server) jobEvents(w http.ResponseWriter, r *http.Request) error {
 	id := mux.Vars(r)["id"]
-	recorderOf(r).job = id
+	respond.RecorderOf(r).Job = id
 	changed, unsubscribe := s.options.Hub.Watch(id)
 	defer unsubscribe()
 	var listings []string
@@ -33,7 +34,7 @@ func (s *Server) jobEvents(w http.ResponseWriter, r *http.Request) error {
 		if body.WaitingFor == waitingForSite { // the time left changes with every event
 			fingerprint.Message, fingerprint.RetryAfter = "", 0
 		}
-		return newEvent(recorderOf(r).lang, body, fingerprint, job.State.Ended())
+		return newEvent(respond.RecorderOf(r).Lang, body, fingerprint, job.State.Ended())
 	}}
 	source.hindrances = func(ctx context.Context) string { return s.hindrances(ctx, listings) }
 	return s.stream(w, r, source)
@@ -52,7 +53,7 @@ func (s *Server) batchEvents(w http.ResponseWriter, r *http.Request) error {
 		body := s.batchBody(ctx, b)
 		fingerprint := body // the throughput changes with every event
 		fingerprint.PerSecond, fingerprint.SecondsLeft = 0, 0
-		return newEvent(recorderOf(r).lang, body, fingerprint, !b.Ended.IsZero())
+		return newEvent(respond.RecorderOf(r).Lang, body, fingerprint, !b.Ended.IsZero())
 	}
 	hindrances := func(ctx context.Context) string { return s.hindrances(ctx, nil) }
 	return s.stream(w, r, eventSource{changed, load, hindrances})
@@ -70,7 +71,7 @@ func newEvent(lang string, body, fingerprint any, last bool) (event, error) {
 		return event{}, err
 	}
 	sum := sha256.Sum256(identity)
-	ev := event{id: hex.EncodeToString(sum[:8]), name: "progress", data: inLanguage(data, lang), last: last}
+	ev := event{id: hex.EncodeToString(sum[:8]), name: "progress", data: respond.InLanguage(data, lang), last: last}
 	if last {
 		ev.name = "end"
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"ushuru/api/receive"
+	"ushuru/api/respond"
 )
 
 // formAllowance is for the parts of a form around its file, in bytes.
@@ -25,7 +26,7 @@ func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (req reportReq
 	if err := s.admitBody(w, r); err != nil {
 		return req, err
 	}
-	defer recorderOf(r).turn.give()
+	defer respond.RecorderOf(r).Turn.Give()
 	r.Body = http.MaxBytesReader(w, r.Body, maxFile+formAllowance)
 	parts, err := r.MultipartReader()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"ushuru/api/respond"
 	"ushuru/pkg/drift"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/tra"
@@ -13,7 +14,7 @@ import (
 
 // healthz answers GET /healthz: the process is up.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+	return respond.JSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
 // readyProbe is written by /readyz. A Redis that answers can still refuse writes: it
@@ -24,28 +25,28 @@ const readyProbe, readyProbeTTL = "ready:probe", time.Minute
 // in time and the server is not shutting down.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	if s.unready.Load() {
-		return errUnavailable.WithCause(errors.New("the server is shutting down"))
+		return respond.ErrUnavailable.WithCause(errors.New("the server is shutting down"))
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
 	if err := s.options.Redis.Set(ctx, readyProbe, "", readyProbeTTL).Err(); err != nil {
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
-	return writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
+	return respond.JSON(w, http.StatusOK, map[string]string{"status": "ready"})
 }
 
 // traStatus answers GET /v1/tra-status from what the workers recorded in Redis.
 // It never calls TRA.
 func (s *Server) traStatus(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	status, err := s.options.TRA.Status(ctx)
 	if err != nil {
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
 	rules, err := s.options.Drift.State(ctx)
 	if err != nil {
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
 	for _, at := range []**time.Time{
 		&status.CheckedAt, &status.LastSuccessAt, &status.LastFailureAt, &rules.Since, &rules.CheckedAt,
@@ -57,7 +58,7 @@ func (s *Server) traStatus(w http.ResponseWriter, r *http.Request) error {
 		shown.At = localtime.Of(last.At)
 		rules.LastDifference = &shown
 	}
-	return writeJSON(w, http.StatusOK, struct {
+	return respond.JSON(w, http.StatusOK, struct {
 		tra.Status
 		Details drift.State `json:"details"`
 	}{status, rules})

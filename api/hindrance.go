@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ushuru/api/problem"
+	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
@@ -123,7 +124,7 @@ func (s *Server) listingsOf(ctx context.Context, job *jobs.Job) (listings []stri
 // addTo says in the body of a job what it waits for.
 func (h hindrance) addTo(body *jobBody) {
 	body.WaitingFor, body.Message, body.Text = h.waitingFor, h.said.Message, h.said.Text
-	body.RetryAfter = int(wholeSeconds(h.pause) / time.Second)
+	body.RetryAfter = int(respond.WholeSeconds(h.pause) / time.Second)
 }
 
 // problem returns the response to a caller who waits for the job; nil without a
@@ -151,7 +152,7 @@ func isUnfinished(err error) bool {
 // job continues.
 func (s *Server) waitUnlessHindered(r *http.Request, id string, timeout time.Duration) (*jobs.Job, error) {
 	parent := r.Context()
-	release, ok := s.waiters.acquire(recorderOf(r).key.ID, maxWaiters)
+	release, ok := s.waiters.acquire(respond.RecorderOf(r).Key.ID, maxWaiters)
 	if !ok {
 		return nil, errNotFinished
 	}

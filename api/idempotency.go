@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ushuru/api/problem"
+	"ushuru/api/respond"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/jobs"
@@ -29,17 +30,25 @@ type idempotentRequest struct {
 	stored *idempotency.Request // nil until beginIdempotent
 }
 
+// contextKey is that of the idempotentRequest in the context of a request.
+type contextKey struct{}
+
+func idempotentRequestOf(r *http.Request) *idempotentRequest {
+	same, _ := r.Context().Value(contextKey{}).(*idempotentRequest)
+	return same
+}
+
 // idempotent is the middleware of endpoints that accept an Idempotency-Key. It
 // rejects an invalid key. The handler says by beginIdempotent or replay which
 // request it is, once it has decoded it.
-func idempotent(next handler) handler {
+func idempotent(next respond.Handler) respond.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		key, err := idempotencyKey(r.Header)
 		if err != nil {
 			return err
 		}
 		if key != "" {
-			recorderOf(r).idempotent = &idempotentRequest{key: key}
+			r = r.WithContext(context.WithValue(r.Context(), contextKey{}, &idempotentRequest{key: key}))
 		}
 		return next(w, r)
 	}
@@ -71,8 +80,8 @@ func idempotencyKey(h http.Header) (string, error) {
 // begins. Two requests are the same when their identities are equal as JSON.
 // It returns nil when the request carries no key.
 func (s *Server) beginIdempotent(r *http.Request, identity any) (*idempotentRequest, error) {
-	rec := recorderOf(r)
-	same := rec.idempotent
+	rec := respond.RecorderOf(r)
+	same := idempotentRequestOf(r)
 	if same == nil {
 		return nil, nil //nolint:nilnil // nil is a request without a key
 	}
@@ -80,10 +89,10 @@ func (s *Server) beginIdempotent(r *http.Request, identity any) (*idempotentRequ
 	if err != nil {
 		return nil, fmt.Errorf("api: identity of a request: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	// A new record counts against the limits, also when a cached result responds.
-	same.stored, err = s.options.Idempotency.Begin(ctx, rec.key.ID, r.URL.Path, same.key, body, func() error {
+	same.stored, err = s.options.Idempotency.Begin(ctx, rec.Key.ID, r.URL.Path, same.key, body, func() error {
 		if err := s.checkRate(rec, r); err != nil {
 			return err
 		}
@@ -96,7 +105,7 @@ func (s *Server) beginIdempotent(r *http.Request, identity any) (*idempotentRequ
 	case errors.As(err, &refused):
 		return nil, refused
 	case err != nil:
-		return nil, errUnavailable.WithCause(err)
+		return nil, respond.ErrUnavailable.WithCause(err)
 	}
 	same.setReplayed(rec, same.stored.Outcome != "")
 	return same, nil
@@ -132,11 +141,11 @@ func (same *idempotentRequest) setOutcome(parent context.Context, kind, value st
 	if same == nil {
 		return value, nil
 	}
-	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 	defer cancel()
 	stored, err := same.stored.SetOutcome(ctx, kind+":"+value)
 	if err != nil {
-		return "", errUnavailable.WithCause(err)
+		return "", respond.ErrUnavailable.WithCause(err)
 	}
 	same.stored.Outcome = stored
 	value, _ = same.outcome(kind)
@@ -176,7 +185,7 @@ func (s *Server) replay(r *http.Request, identity any) (outcome, error) {
 		return outcome{}, err
 	}
 	found, err := s.storedOutcome(r.Context(), same)
-	same.setReplayed(recorderOf(r), !found.isEmpty())
+	same.setReplayed(respond.RecorderOf(r), !found.isEmpty())
 	return found, err
 }
 
@@ -190,7 +199,7 @@ func (s *Server) setOutcome(w http.ResponseWriter, r *http.Request, kind string,
 	if err != nil {
 		return found, err
 	}
-	same := recorderOf(r).idempotent
+	same := idempotentRequestOf(r)
 	if same == nil || found.replayed {
 		return found, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/api/problem"
+	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
@@ -59,6 +60,16 @@ func newJobBody(job *jobs.Job) jobBody {
 	return body
 }
 
+// viewOf returns how a request reads the result of a job of a kind.
+func viewOf(rec *respond.Recorder, kind string) terms.View {
+	v := terms.View{Lang: rec.Lang}
+	if kind == tasks.KindEstimate || kind == tasks.KindQuote { // a comparison is made on its terms
+		v.Terms = rec.Terms
+	}
+	v.Explain = rec.Explain && kind == tasks.KindEstimate
+	return v
+}
+
 // jobPath is where a job is read.
 func jobPath(id string) string { return "/v1/jobs/" + id }
 
@@ -70,8 +81,8 @@ func (b *jobBody) link(view terms.View) {
 // jobBody returns a job for the caller of a request, in the view of its query: what leads
 // to the result has that view too.
 func (s *Server) jobBody(r *http.Request, job *jobs.Job) (jobBody, error) {
-	rec := recorderOf(r)
-	if !tasks.IsFor(job, rec.key.ID) {
+	rec := respond.RecorderOf(r)
+	if !tasks.IsFor(job, rec.Key.ID) {
 		return jobBody{}, errJobNotFound
 	}
 	body := newJobBody(job)
@@ -80,8 +91,8 @@ func (s *Server) jobBody(r *http.Request, job *jobs.Job) (jobBody, error) {
 	if err != nil {
 		return body, err
 	}
-	rec.terms, rec.explain = view.Terms, view.Explain
-	body.link(rec.view(job.Kind))
+	rec.Terms, rec.Explain = view.Terms, view.Explain
+	body.link(viewOf(rec, job.Kind))
 	if job.State != jobs.Succeeded && body.Error == nil {
 		return body, nil
 	}
@@ -99,7 +110,7 @@ func (s *Server) jobBody(r *http.Request, job *jobs.Job) (jobBody, error) {
 
 // jobResult returns the result of a job in the view of a request, or its error.
 func (s *Server) jobResult(r *http.Request, job *jobs.Job, failed error, ignored []string) (result []byte, err error) {
-	rec := recorderOf(r)
+	rec := respond.RecorderOf(r)
 	switch job.Kind {
 	case tasks.KindEstimate:
 		var input tasks.EstimateInput
@@ -107,9 +118,9 @@ func (s *Server) jobResult(r *http.Request, job *jobs.Job, failed error, ignored
 			return nil, fmt.Errorf("api: input of job %s: %w", job.ID, err)
 		}
 		if result, err = job.Result, failed; err == nil {
-			result, err = s.priced(result, rec.terms, vehicle.FromListing, ignored)
+			result, err = s.priced(result, rec.Terms, vehicle.FromListing, ignored)
 		}
-		if rec.explain {
+		if rec.Explain {
 			return s.explainedOutcome(r.Context(), result, err, input)
 		}
 		return result, err
@@ -117,7 +128,7 @@ func (s *Server) jobResult(r *http.Request, job *jobs.Job, failed error, ignored
 		if failed != nil {
 			return nil, failed
 		}
-		return s.priced(job.Result, rec.terms, vehicle.FromRequest, ignored)
+		return s.priced(job.Result, rec.Terms, vehicle.FromRequest, ignored)
 	case tasks.KindReport:
 		if failed != nil {
 			return nil, failed
@@ -133,8 +144,8 @@ func (s *Server) jobReport(r *http.Request, job *jobs.Job) ([]byte, error) {
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return nil, fmt.Errorf("api: input of job %s: %w", job.ID, err)
 	}
-	rec := recorderOf(r)
-	report, err := s.conditionReport(r.Context(), input, rec.key.ID, job.Result, rec.lang)
+	rec := respond.RecorderOf(r)
+	report, err := s.conditionReport(r.Context(), input, rec.Key.ID, job.Result, rec.Lang)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +174,7 @@ func (s *Server) getJob(w http.ResponseWriter, r *http.Request) error {
 	id := mux.Vars(r)["id"]
 	prefer := preferenceOf(r.Header, s.options.WaitMax)
 	if prefer.waits {
-		w.Header().Set("Preference-Applied", "wait="+seconds(prefer.wait))
+		w.Header().Set("Preference-Applied", "wait="+respond.Seconds(prefer.wait))
 		job, err := s.waitUnlessHindered(r, id, prefer.wait)
 		if err == nil {
 			return s.writeJob(w, r, job)
@@ -184,18 +195,18 @@ func (s *Server) writeJob(w http.ResponseWriter, r *http.Request, job *jobs.Job)
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, body)
+	return respond.JSON(w, http.StatusOK, body)
 }
 
 // deleteJob answers DELETE /v1/jobs/{id}: it cancels a job. Callers of one
 // listing share its job, so the caller's key must have requested it, and no
 // other request may wait for it.
 func (s *Server) deleteJob(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	rec := recorderOf(r)
-	rec.job = mux.Vars(r)["id"]
-	job, err := s.options.Tasks.CancelFor(ctx, rec.job, rec.key.ID)
+	rec := respond.RecorderOf(r)
+	rec.Job = mux.Vars(r)["id"]
+	job, err := s.options.Tasks.CancelFor(ctx, rec.Job, rec.Key.ID)
 	switch {
 	case errors.Is(err, jobs.ErrNotFound):
 		return errJobNotFound
@@ -204,9 +215,9 @@ func (s *Server) deleteJob(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, tasks.ErrStillNeeded):
 		return errJobWanted.WithCause(err)
 	case err != nil:
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	case job.State != jobs.Cancelled:
 		return errJobEnded
 	}
-	return writeJSON(w, http.StatusOK, newJobBody(job))
+	return respond.JSON(w, http.StatusOK, newJobBody(job))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ushuru/api/problem"
+	"ushuru/api/respond"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
 	"ushuru/tasks"
@@ -38,19 +39,19 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	query, owner := r.URL.Query(), recorderOf(r).key.ID
+	query, owner := r.URL.Query(), respond.RecorderOf(r).Key.ID
 	state := jobs.State(query.Get("state"))
 	if !slices.Contains(jobStates, state) {
 		return errJobStateUnknown
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	found, more, err := s.options.Jobs.List(ctx, owner, query.Get("cursor"), limit, state)
 	switch {
 	case errors.Is(err, jobs.ErrBadCursor):
 		return errPageInvalid.WithCause(err)
 	case err != nil:
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
 	body := struct {
 		Jobs []listedJob `json:"jobs"`
@@ -64,7 +65,7 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request) error {
 	if more {
 		body.Next = found[len(found)-1].ID
 	}
-	return writeJSON(w, http.StatusOK, body)
+	return respond.JSON(w, http.StatusOK, body)
 }
 
 func newListedJob(job *jobs.Job) listedJob {

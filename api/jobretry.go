@@ -9,6 +9,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/jobs"
 	"ushuru/tasks"
@@ -17,15 +18,15 @@ import (
 // retryJob answers POST /v1/jobs/{id}/retry: it submits the input of a failed job again.
 // The failed job stays as it is; the response has the new one.
 func (s *Server) retryJob(w http.ResponseWriter, r *http.Request) error {
-	rec := recorderOf(r)
+	rec := respond.RecorderOf(r)
 	view, ignored, err := terms.ParseView(r.URL.Query(), time.Now())
 	if err != nil {
 		return err
 	}
-	if err := rec.ignore(r, ignored...); err != nil {
+	if err := rec.Ignore(r, ignored...); err != nil {
 		return err
 	}
-	rec.terms, rec.explain = view.Terms, view.Explain
+	rec.Terms, rec.Explain = view.Terms, view.Explain
 	failed, err := s.retryableJob(r, mux.Vars(r)["id"])
 	if err != nil {
 		return err
@@ -35,7 +36,7 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if found.isEmpty() {
-		submit := handler(func(w http.ResponseWriter, r *http.Request) (err error) {
+		submit := respond.Handler(func(w http.ResponseWriter, r *http.Request) (err error) {
 			found.job, err = s.resubmit(w, r, failed)
 			return err
 		})
@@ -52,7 +53,7 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request) error {
 	if found, err = s.setOutcome(w, r, failed.Kind, failed.Input, found); err != nil {
 		return err
 	}
-	rec.job = found.job.ID
+	rec.Job = found.job.ID
 	if err := s.trackJob(r, found.job); err != nil {
 		return err
 	}
@@ -64,27 +65,27 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Location", body.Location)
-	w.Header().Set("Retry-After", seconds(pollAfter))
-	return writeJSON(w, http.StatusAccepted, body)
+	w.Header().Set("Retry-After", respond.Seconds(pollAfter))
+	return respond.JSON(w, http.StatusAccepted, body)
 }
 
 // retryableJob returns a job that the caller's key has requested and that can be retried.
 func (s *Server) retryableJob(r *http.Request, id string) (*jobs.Job, error) {
-	recorderOf(r).job = id
+	respond.RecorderOf(r).Job = id
 	job, err := s.job(r.Context(), id)
 	if err != nil {
 		return nil, err
 	}
-	owner := recorderOf(r).key.ID
+	owner := respond.RecorderOf(r).Key.ID
 	if !tasks.IsFor(job, owner) {
 		return nil, errJobNotFound
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	listed, err := s.options.Jobs.IsListed(ctx, owner, id)
 	switch {
 	case err != nil:
-		return nil, errUnavailable.WithCause(err)
+		return nil, respond.ErrUnavailable.WithCause(err)
 	case !listed:
 		return nil, errNotRequested
 	case job.State != jobs.Failed && job.State != jobs.Cancelled:

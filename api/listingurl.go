@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"ushuru/api/problem"
+	"ushuru/api/respond"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing"
 	listingsites "ushuru/pkg/listing/sites"
@@ -32,5 +33,5 @@ func urlProblem(err error) error {
 // sites answers GET /v1/sites: the supported listing sites and what each
 // provides.
 func sites(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, http.StatusOK, map[string][]listingsites.Info{"sites": listingsites.All()})
+	return respond.JSON(w, http.StatusOK, map[string][]listingsites.Info{"sites": listingsites.All()})
 }

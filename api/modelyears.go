@@ -14,6 +14,7 @@ import (
 
 	"ushuru/api/described"
 	"ushuru/api/problem"
+	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/cost"
@@ -97,14 +98,14 @@ func (s *Server) modelYears(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	catalogue, err := s.options.Catalogue.Catalogue(ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
 		return errCatalogueMissing.WithCause(s.requestSync(ctx))
 	}
 	if err != nil {
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
 	label, err := s.findLabel(ctx, catalogue, req)
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *Server) modelYears(w http.ResponseWriter, r *http.Request) error {
 	req.car.Make, req.car.ModelBody = chassis.Normalise(label.Make.Name), label.Text
 	found, unknown, err := s.knownYears(ctx, catalogue, label, req)
 	if err != nil {
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
 	unknown, err = s.notRunning(ctx, unknown, &found)
 	if err != nil {
@@ -129,7 +130,7 @@ func (s *Server) modelYears(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if found.Pending > 0 {
-		w.Header().Set("Retry-After", seconds(pollAfter))
+		w.Header().Set("Retry-After", respond.Seconds(pollAfter))
 		if outage := s.outages.Now(r.Context()); outage.Reason != "" {
 			said := outage.Notice()
 			found.WaitingFor, found.Message, found.Text = waitingForAuthority, said.Message, said.Text
@@ -139,7 +140,7 @@ func (s *Server) modelYears(w http.ResponseWriter, r *http.Request) error {
 	if req.cheapestFirst {
 		slices.SortStableFunc(found.Years, compareTaxes)
 	}
-	return writeJSON(w, status, found)
+	return respond.JSON(w, status, found)
 }
 
 // findLabel returns the label of a request, of whose makes there must be one.
@@ -321,7 +322,7 @@ func (s *Server) notRunning(
 	}
 	running, err := s.options.Jobs.AreRunning(ctx, dedupKeys)
 	if err != nil {
-		return nil, errUnavailable.WithCause(err)
+		return nil, respond.ErrUnavailable.WithCause(err)
 	}
 	for i, quote := range quotes {
 		if running[i] {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/hibiken/asynqmon"
+
+	"ushuru/api/respond"
 )
 
 const monitoringPath = "/monitoring"
@@ -36,9 +38,9 @@ func (s *Server) newMonitoring() (*monitoring, error) {
 	})
 	policy := uiPolicy(ui)
 	sameOrigin := http.NewCrossOriginProtection()
-	sameOrigin.SetDenyHandler(problemHandler(errCrossOrigin))
+	sameOrigin.SetDenyHandler(respond.ProblemHandler(errCrossOrigin))
 	guarded := sameOrigin.Handler(ui)
-	return &monitoring{ui: ui, Handler: handler(func(w http.ResponseWriter, r *http.Request) error {
+	return &monitoring{ui: ui, Handler: respond.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		if err := s.checkLogin(w, r); err != nil {
 			return err
 		}
@@ -67,7 +69,7 @@ func (s *Server) checkPassword(r *http.Request, user, password string) error {
 	address := s.addressOf(r)
 	if wait := s.attempts.wait(address); wait > 0 {
 		s.options.Metrics.FailedLogin("refused")
-		return errLoginSlowed.After(max(wholeSeconds(wait), time.Second))
+		return errLoginSlowed.After(max(respond.WholeSeconds(wait), time.Second))
 	}
 	if !newLogin(s.options.MonitoringUser, s.options.MonitoringPassword).is(newLogin(user, password)) {
 		s.options.Metrics.FailedLogin("wrong")

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/oasdiff/yaml"
+
+	"ushuru/api/respond"
 )
 
 //go:embed openapi.yaml
@@ -44,7 +46,7 @@ func contractJSON() ([]byte, error) {
 }
 
 // serveDocument is the handler of a document.
-func serveDocument(load func() (document, error)) handler {
+func serveDocument(load func() (document, error)) respond.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		doc, err := load()
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ushuru/api/docs"
+	"ushuru/api/respond"
 	"ushuru/api/web"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/fair"
@@ -64,11 +65,11 @@ func (s *Server) registerPages(v1 http.Handler) error {
 func (s *Server) forVisitors(v1 http.Handler) http.Handler {
 	o := s.options.Page
 	key := keys.Key{ID: fair.Anonymous, Limits: quota.Limits{PerMinute: o.Rate, Jobs: o.Jobs}}
-	return handler(func(w http.ResponseWriter, r *http.Request) error {
-		rec := &responseRecorder{ResponseWriter: w, id: "page", key: key}
-		defer rec.releasePlace()
-		r = r.WithContext(withRecorder(r.Context(), rec))
-		if err := rec.setQueryLanguage(r); err != nil {
+	return respond.Handler(func(w http.ResponseWriter, r *http.Request) error {
+		rec := &respond.Recorder{ResponseWriter: w, ID: "page", Key: key, Admit: web.Admit, Sender: web.Sender(r.Context())}
+		defer rec.ReleasePlace()
+		r = r.WithContext(respond.WithRecorder(r.Context(), rec))
+		if err := rec.SetQueryLanguage(r); err != nil {
 			return err
 		}
 		v1.ServeHTTP(rec, r)
@@ -79,10 +80,10 @@ func (s *Server) forVisitors(v1 http.Handler) http.Handler {
 // forKeys serves endpoints to those who have logged in on a page with their API key.
 func (s *Server) forKeys(v1 http.Handler) http.Handler {
 	authenticated := s.authenticated(v1)
-	return handler(func(w http.ResponseWriter, r *http.Request) error {
-		rec := &responseRecorder{ResponseWriter: w, id: "page"}
-		defer rec.releasePlace()
-		authenticated.ServeHTTP(rec, r.WithContext(withRecorder(r.Context(), rec)))
+	return respond.Handler(func(w http.ResponseWriter, r *http.Request) error {
+		rec := &respond.Recorder{ResponseWriter: w, ID: "page", Admit: web.Admit, Sender: web.Sender(r.Context())}
+		defer rec.ReleasePlace()
+		authenticated.ServeHTTP(rec, r.WithContext(respond.WithRecorder(r.Context(), rec)))
 		return nil
 	})
 }
@@ -90,14 +91,14 @@ func (s *Server) forKeys(v1 http.Handler) http.Handler {
 // knownCosts returns what a car costs as some entries of its make, by the entry, as far as
 // the known answers of the authority say. It never asks the authority.
 func (s *Server) knownCosts(parent context.Context, car vehicle.Car, labels []string) (map[string]vehicle.Summary, error) {
-	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 	defer cancel()
 	catalogue, err := s.options.Catalogue.Catalogue(ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
 		return nil, nil //nolint:nilnil // none is known
 	}
 	if err != nil {
-		return nil, errUnavailable.WithCause(err)
+		return nil, respond.ErrUnavailable.WithCause(err)
 	}
 	costs, now := map[string]vehicle.Summary{}, time.Now()
 	for _, label := range labels {
@@ -113,7 +114,7 @@ func (s *Server) knownCosts(parent context.Context, car vehicle.Car, labels []st
 			continue
 		}
 		if err != nil {
-			return nil, errUnavailable.WithCause(err)
+			return nil, respond.ErrUnavailable.WithCause(err)
 		}
 		priced := vehicle.Estimate{Car: car, Matched: matched, Tax: got.Tax, AsOf: localtime.Stamp(got.At)}
 		costs[label] = s.options.Costs.Calculate(priced, vehicle.Terms{}, now).Summary

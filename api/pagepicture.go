@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ushuru/api/problem"
+	"ushuru/api/respond"
 	"ushuru/api/web"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/fair"
@@ -43,7 +44,7 @@ func (s *Server) picture(parent context.Context, address string, admit func(cont
 	if err := s.admitPicture(ctx); err != nil {
 		return nil, err
 	}
-	submit, stop := context.WithTimeout(ctx, redisTimeout)
+	submit, stop := context.WithTimeout(ctx, respond.RedisTimeout)
 	defer stop()
 	job, err := s.options.Tasks.Submit(submit, tasks.KindPicture, tasks.PictureInput{URL: address},
 		tasks.Requester{Owner: fair.Anonymous, Class: jobs.Interactive})
@@ -51,7 +52,7 @@ func (s *Server) picture(parent context.Context, address string, admit func(cont
 		err = s.options.Limiter.Track(submit, ownerPictures, job.ID)
 	}
 	if err != nil {
-		return nil, errUnavailable.WithCause(err)
+		return nil, respond.ErrUnavailable.WithCause(err)
 	}
 	if job, err = s.wait(ctx, job.ID, pictureWait); err != nil {
 		return nil, err
@@ -69,14 +70,14 @@ func (s *Server) picture(parent context.Context, address string, admit func(cont
 // cachedPicture returns the picture that is cached for an address; ErrMiss when nothing is
 // known of it.
 func (s *Server) cachedPicture(parent context.Context, address string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 	defer cancel()
 	cached, err := s.options.Cache.Picture(ctx, address)
 	switch {
 	case errors.Is(err, cache.ErrMiss):
 		return nil, err
 	case err != nil:
-		return nil, errUnavailable.WithCause(err)
+		return nil, respond.ErrUnavailable.WithCause(err)
 	case len(cached) == 0:
 		return nil, web.ErrNoPicture
 	}
@@ -89,10 +90,10 @@ func (s *Server) admitPicture(ctx context.Context) error {
 	allowance, err := s.options.Limiter.Allow(ctx, ownerPictures, s.options.Page.Rate)
 	switch {
 	case err != nil:
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	case !allowance.Allowed:
 		late := *errPictureLater
-		return late.After(max(wholeSeconds(allowance.RetryAfter), time.Second))
+		return late.After(max(respond.WholeSeconds(allowance.RetryAfter), time.Second))
 	}
 	most := max(s.options.Page.Jobs/picturesPart, 1)
 	for {
@@ -101,7 +102,7 @@ func (s *Server) admitPicture(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return errPictureLater
 		case err != nil:
-			return errUnavailable.WithCause(err)
+			return respond.ErrUnavailable.WithCause(err)
 		case free:
 			return nil
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/api/respond"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing"
 	"ushuru/tasks"
@@ -20,11 +21,11 @@ func (s *Server) checkPause(parent context.Context, input tasks.EstimateInput) e
 	if input.Page != "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 	defer cancel()
 	pause, err := fetch.PauseOf(ctx, s.options.Redis, listing.FetchURL(input.URL))
 	if err != nil {
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
 	if paused := tasks.SitePaused(pause, tasks.OfferPage, nil); paused != nil {
 		return problemOf(tasks.JobError(paused))
@@ -62,7 +63,7 @@ func (p *pauses) of(parent context.Context, canonical string) time.Duration {
 	defer p.mu.Unlock()
 	known := p.sites[parsed.Host]
 	if time.Since(known.read) >= hindranceInterval {
-		ctx, cancel := context.WithTimeout(parent, redisTimeout)
+		ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 		defer cancel()
 		left, err := fetch.PauseOf(ctx, p.redis, fetched)
 		if err != nil {

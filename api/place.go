@@ -7,11 +7,13 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
 	"ushuru/api/problem"
 	"ushuru/api/receive"
+	"ushuru/api/respond"
 	"ushuru/pkg/fair"
 )
 
@@ -34,7 +36,7 @@ const (
 )
 
 // withPlace is the middleware of lists that need much memory.
-func (s *Server) withPlace(next handler) handler {
+func (s *Server) withPlace(next respond.Handler) respond.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		release, err := takePlace(r, s.exports, errTooManyExports)
 		if err != nil {
@@ -47,7 +49,7 @@ func (s *Server) withPlace(next handler) handler {
 
 // takePlace takes one of the places for what needs much memory, and waits for it.
 func takePlace(r *http.Request, places *fair.Places, busy *problem.Problem) (release func(), err error) {
-	owner := recorderOf(r).key.ID
+	owner := respond.RecorderOf(r).Key.ID
 	if places.Waiting(owner) >= maxQueued {
 		return nil, busy
 	}
@@ -56,7 +58,7 @@ func takePlace(r *http.Request, places *fair.Places, busy *problem.Problem) (rel
 	release, err = places.Take(ctx, owner)
 	switch {
 	case r.Context().Err() != nil && err != nil:
-		return nil, errClientClosedRequest.WithCause(err)
+		return nil, respond.ErrClientClosedRequest.WithCause(err)
 	case err != nil:
 		return nil, busy.WithCause(err)
 	}
@@ -68,7 +70,7 @@ func takePlace(r *http.Request, places *fair.Places, busy *problem.Problem) (rel
 // nothing to a small one. The body must then arrive at a least rate: the server's own
 // timeouts are for small requests.
 func (s *Server) admitBody(w http.ResponseWriter, r *http.Request) error {
-	if r.ContentLength >= 0 && r.ContentLength <= maxBody {
+	if r.ContentLength >= 0 && r.ContentLength <= receive.MaxBody {
 		return nil
 	}
 	if err := s.checkRate(w, r); err != nil {
@@ -78,18 +80,18 @@ func (s *Server) admitBody(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	rec := recorderOf(r)
-	rec.release = sync.OnceFunc(func() {
+	rec := respond.RecorderOf(r)
+	rec.Release = sync.OnceFunc(func() {
 		release()
 		// A connection that does not support deadlines has none to extend.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.options.WaitMax + uploadTimeout/2))
 	})
 	paced := &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), begun: time.Now()}
-	rec.turn = &turn{places: s.processors, owner: rec.key.ID}
+	rec.Turn = respond.NewTurn(s.processors, rec.Key.ID)
 	r.Body = struct {
 		io.Reader
 		io.Closer
-	}{bufio.NewReaderSize(&turnedReader{paced, r.Context(), rec.turn}, turnSize), r.Body}
+	}{bufio.NewReaderSize(&turnedReader{paced, r.Context(), rec.Turn}, turnSize), r.Body}
 	return nil
 }
 
@@ -101,7 +103,7 @@ type pacedBody struct {
 	got     int64
 }
 
-// Read returns receive.ErrTooSlow when the body has arrived more slowly.
+// Read returns respond.ErrTooSlow when the body has arrived more slowly.
 func (b *pacedBody) Read(p []byte) (int, error) {
 	deadline := b.begun.Add(slowStart + time.Duration(b.got)*time.Second/leastRate)
 	_ = b.control.SetReadDeadline(deadline)
@@ -112,7 +114,31 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 		b.got = sent.Wire() // what a small body becomes does not make it arrive faster
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return n, receive.ErrTooSlow.WithCause(err)
+		return n, respond.ErrTooSlow.WithCause(err)
 	}
 	return n, err
 }
+
+// turnedReader is a reader of a connection: the place is given back while it waits.
+type turnedReader struct {
+	io.Reader
+	ctx  context.Context //nolint:containedctx // a Reader has no other way to learn of its end
+	turn *respond.Turn
+}
+
+// Read implements io.Reader.
+func (r *turnedReader) Read(p []byte) (int, error) {
+	r.turn.Give()
+	n, err := r.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return n, err // net/http has cancelled the request: no turn is needed to say why
+	}
+	if taken := r.turn.Take(r.ctx); taken != nil {
+		return n, taken
+	}
+	return n, err
+}
+
+// newProcessors returns the places for long computations, such as decoding a large body
+// or composing an export: one processor is left over for all other requests.
+func newProcessors() *fair.Places { return fair.NewPlaces(max(1, runtime.GOMAXPROCS(0)-1)) }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ushuru/api/respond"
 )
 
 // preference is what a caller requests with Prefer (RFC 7240). Unknown and
@@ -57,7 +59,7 @@ func (p preference) applied(async bool) string {
 		words = append(words, "respond-async")
 	}
 	if p.waits {
-		words = append(words, "wait="+seconds(p.wait))
+		words = append(words, "wait="+respond.Seconds(p.wait))
 	}
 	return strings.Join(words, ", ")
 }

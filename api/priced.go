@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/duty"
 	"ushuru/pkg/jsonobject"
@@ -20,16 +21,16 @@ func readTerms(r *http.Request, req *terms.Request) (vehicle.Terms, error) {
 	if err != nil {
 		return parsed, err
 	}
-	rec := recorderOf(r)
-	rec.terms = parsed
-	return parsed, rec.ignore(r, ignored...)
+	rec := respond.RecorderOf(r)
+	rec.Terms = parsed
+	return parsed, rec.Ignore(r, ignored...)
 }
 
 // priced returns an estimate with its cost on the terms of a request, and for a car
 // that is bought today: a cached estimate may be of another day. Messages name the
 // source of the car.
 func (s *Server) priced(estimate []byte, terms vehicle.Terms, source vehicle.Source, ignored []string) ([]byte, error) {
-	warned := ignoredWarning(ignored)
+	warned := respond.IgnoredWarning(ignored)
 	now := time.Now()
 	if terms.IsZero() && warned == nil && isOfDay(estimate, now) {
 		return estimate, nil

@@ -7,20 +7,20 @@ import (
 	"strconv"
 	"time"
 
-	"ushuru/api/web"
+	"ushuru/api/respond"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/quota"
 )
 
 // limits returns the limits of the caller's key.
 func (s *Server) limits(r *http.Request) quota.Limits {
-	return recorderOf(r).key.Limits.Or(s.options.Limits)
+	return respond.RecorderOf(r).Key.Limits.Or(s.options.Limits)
 }
 
 // rateLimited is the middleware of endpoints whose every request counts
 // against the rate of its key. Where a cached result responds, the handler
 // calls checkJobLimits instead, because such a request does not count.
-func (s *Server) rateLimited(next handler) handler {
+func (s *Server) rateLimited(next respond.Handler) respond.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := s.checkRate(w, r); err != nil {
 			return err
@@ -32,24 +32,26 @@ func (s *Server) rateLimited(next handler) handler {
 // checkRate counts a request, once, unless its key has exceeded its requests per
 // minute. It sets the RateLimit headers.
 func (s *Server) checkRate(w http.ResponseWriter, r *http.Request) error {
-	rec, perMinute := recorderOf(r), s.limits(r).PerMinute
-	if perMinute <= 0 || rec.counted {
+	rec, perMinute := respond.RecorderOf(r), s.limits(r).PerMinute
+	if perMinute <= 0 || rec.Counted {
 		return nil
 	}
-	if err := web.Admit(r.Context()); err != nil {
-		return err
+	if rec.Admit != nil {
+		if err := rec.Admit(r.Context()); err != nil {
+			return err
+		}
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	allowance, err := s.options.Limiter.Allow(ctx, rec.key.ID, perMinute)
+	allowance, err := s.options.Limiter.Allow(ctx, rec.Key.ID, perMinute)
 	if err != nil {
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
-	rec.counted = true
+	rec.Counted = true
 	setRateLimit(w.Header(), allowance)
 	if !allowance.Allowed {
 		limited := *errRateLimited
-		limited.RetryAfter = max(wholeSeconds(allowance.RetryAfter), time.Second)
+		limited.RetryAfter = max(respond.WholeSeconds(allowance.RetryAfter), time.Second)
 		return &limited
 	}
 	return nil
@@ -58,7 +60,7 @@ func (s *Server) checkRate(w http.ResponseWriter, r *http.Request) error {
 // setRateLimit says what a key has left: in the two headers of the IETF draft
 // (draft-ietf-httpapi-ratelimit-headers-10), and in the three of its early versions.
 func setRateLimit(h http.Header, a quota.Allowance) {
-	reset := seconds(wholeSeconds(a.Reset))
+	reset := respond.Seconds(respond.WholeSeconds(a.Reset))
 	h.Set("Ratelimit-Policy", fmt.Sprintf(`"minute";q=%d;w=60`, a.Limit))
 	h.Set("Ratelimit", fmt.Sprintf(`"minute";r=%d;t=%s`, a.Remaining, reset))
 	h.Set("Ratelimit-Limit", strconv.Itoa(a.Limit))
@@ -76,12 +78,12 @@ func (s *Server) checkJobLimits(w http.ResponseWriter, r *http.Request) error {
 	if maxJobs <= 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	free, err := s.options.Limiter.HasCapacity(ctx, recorderOf(r).key.ID, maxJobs, s.options.Jobs.ListEnded)
+	free, err := s.options.Limiter.HasCapacity(ctx, respond.RecorderOf(r).Key.ID, maxJobs, s.options.Jobs.ListEnded)
 	switch {
 	case err != nil:
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	case !free:
 		return errTooManyJobs
 	}
@@ -100,12 +102,12 @@ func (s *Server) checkBatchLimits(w http.ResponseWriter, r *http.Request, rows i
 		return err
 	}
 	maxRows := s.limits(r).BatchItems
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	active, err := s.options.Batches.CountActiveRows(ctx, recorderOf(r).key.ID)
+	active, err := s.options.Batches.CountActiveRows(ctx, respond.RecorderOf(r).Key.ID)
 	switch {
 	case err != nil:
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	case maxRows > 0 && rows > maxRows:
 		return errBatchTooLarge
 	case maxRows > 0 && active+rows > maxRows:
@@ -120,12 +122,12 @@ type room struct{ own, others int64 } // those of a request, and of what runs al
 // keep counts what will be kept for a request against the bytes of its key, unless with
 // it and the room the key would have more than its limit. It sets the header Key-Bytes.
 func (s *Server) keep(w http.ResponseWriter, r *http.Request, left room, things ...quota.Kept) error {
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	limit := s.limits(r).Bytes
-	account, ok, err := s.options.Bytes.Take(ctx, recorderOf(r).key.ID, limit, left.own+left.others, things...)
+	account, ok, err := s.options.Bytes.Take(ctx, respond.RecorderOf(r).Key.ID, limit, left.own+left.others, things...)
 	if err != nil {
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
 	value := fmt.Sprintf("used=%d", account.Used)
 	if limit > 0 {
@@ -142,25 +144,25 @@ func (s *Server) keep(w http.ResponseWriter, r *http.Request, left room, things 
 		return errTooLargeForKey
 	}
 	full := *errTooManyBytes
-	full.RetryAfter = max(wholeSeconds(time.Until(account.Free)), time.Minute)
+	full.RetryAfter = max(respond.WholeSeconds(time.Until(account.Free)), time.Minute)
 	return &full
 }
 
 // withAITokens is the middleware of endpoints that need the AI. It sets the header
 // Key-AI-Tokens: what the key had used of its tokens of the day when the request came.
-func (s *Server) withAITokens(next handler) handler {
+func (s *Server) withAITokens(next respond.Handler) respond.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		limit := s.limits(r).AITokens
 		if limit <= 0 || s.options.AIUsage == nil {
 			return next(w, r)
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
-		used, resets, err := s.options.AIUsage(ctx, recorderOf(r).key.ID)
+		ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+		used, resets, err := s.options.AIUsage(ctx, respond.RecorderOf(r).Key.ID)
 		cancel()
 		if err != nil {
-			return errUnavailable.WithCause(err)
+			return respond.ErrUnavailable.WithCause(err)
 		}
-		value := fmt.Sprintf("used=%d, limit=%d, reset=%s", used, limit, seconds(wholeSeconds(time.Until(resets))))
+		value := fmt.Sprintf("used=%d, limit=%d, reset=%s", used, limit, respond.Seconds(respond.WholeSeconds(time.Until(resets))))
 		switch {
 		case used*100 >= limit*80:
 			value += ", warning=80"
@@ -177,13 +179,10 @@ func (s *Server) trackJob(r *http.Request, job *jobs.Job) error {
 	if job.State.Ended() || s.limits(r).Jobs <= 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	if err := s.options.Limiter.Track(ctx, recorderOf(r).key.ID, job.ID); err != nil {
-		return errUnavailable.WithCause(err)
+	if err := s.options.Limiter.Track(ctx, respond.RecorderOf(r).Key.ID, job.ID); err != nil {
+		return respond.ErrUnavailable.WithCause(err)
 	}
 	return nil
 }
-
-// wholeSeconds rounds up.
-func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }

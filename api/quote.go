@@ -8,6 +8,8 @@ import (
 
 	"ushuru/api/described"
 	"ushuru/api/problem"
+	"ushuru/api/receive"
+	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -46,15 +48,15 @@ func (req *quoteRequest) canonical() (vehicle.QuoteInput, error) {
 	return car.Canonical()
 }
 
-// typeProblem says which type a field must have.
-func (*quoteRequest) typeProblem(field string) *problem.Problem { return described.TypeProblem(field) }
+// TypeProblem says which type a field must have.
+func (*quoteRequest) TypeProblem(field string) *problem.Problem { return described.TypeProblem(field) }
 
 // postQuote answers POST /v1/quote: the estimate of a car that the caller
 // describes, without a listing.
 func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 	// Decode the body. Equal requests have equal inputs, and so one job.
 	var req quoteRequest
-	if err := readJSON(w, r, maxBody, &req); err != nil {
+	if err := receive.JSON(w, r, receive.MaxBody, &req); err != nil {
 		return err
 	}
 	input, err := req.canonical()
@@ -91,10 +93,10 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if result, err = s.priced(result, wanted, vehicle.FromRequest, recorderOf(r).ignored); err != nil {
+	if result, err = s.priced(result, wanted, vehicle.FromRequest, respond.RecorderOf(r).Ignored); err != nil {
 		return err
 	}
-	return writeResult(w, result)
+	return respond.Result(w, result)
 }
 
 // cachedQuote returns the cached estimate of a described car, if there is one.

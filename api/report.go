@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"ushuru/api/problem"
+	"ushuru/api/receive"
+	"ushuru/api/respond"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/render"
@@ -24,9 +26,9 @@ type reportRequest struct {
 	lang string // of the form
 }
 
-// typeProblem returns the problem of a field that has the wrong type. A URL that
+// TypeProblem returns the problem of a field that has the wrong type. A URL that
 // is not a string counts as missing.
-func (*reportRequest) typeProblem(string) *problem.Problem {
+func (*reportRequest) TypeProblem(string) *problem.Problem {
 	return errSheetURLMissing
 }
 
@@ -37,7 +39,7 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	lang := recorderOf(r).lang
+	lang := respond.RecorderOf(r).Lang
 	input, err := s.reportInput(req)
 	if err != nil {
 		return err
@@ -49,7 +51,7 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	owner := recorderOf(r).key.ID
+	owner := respond.RecorderOf(r).Key.ID
 	input = input.For(owner)
 	if found.isEmpty() {
 		if found, err = s.cachedOutcome(r.Context(), cache.ReadingKey(input.ID())); err != nil {
@@ -75,8 +77,8 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	report.Cached = found.job == nil || found.wasCached
-	report.Warnings = append(report.Warnings, ignoredWarning(recorderOf(r).ignored)...)
-	return writeJSON(w, http.StatusOK, report)
+	report.Warnings = append(report.Warnings, respond.IgnoredWarning(respond.RecorderOf(r).Ignored)...)
+	return respond.JSON(w, http.StatusOK, report)
 }
 
 // reportIdentity is what makes two requests for a report the same request.
@@ -139,10 +141,10 @@ func (s *Server) readReportRequest(w http.ResponseWriter, r *http.Request) (req 
 		if req, err = s.readForm(w, r); err != nil || req.lang == "" {
 			return req, err
 		}
-		recorderOf(r).lang, err = parseLanguage(req.lang)
+		respond.RecorderOf(r).Lang, err = respond.ParseLanguage(req.lang)
 		return req, err
 	}
-	err = readJSON(w, r, maxBody, &req)
+	err = receive.JSON(w, r, receive.MaxBody, &req)
 	return req, err
 }
 

@@ -15,13 +15,11 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
-
 	"ushuru/pkg/sheet"
-	"ushuru/tasks"
-
 	"ushuru/pkg/sheet/interpret"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/sheet/transcribe"
+	"ushuru/tasks"
 )
 
 const auction = "https://auctions.aleado.com"

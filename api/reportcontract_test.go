@@ -10,7 +10,6 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"ushuru/pkg/sheet"
-
 	"ushuru/pkg/sheet/interpret"
 	"ushuru/pkg/sheet/transcribe"
 )

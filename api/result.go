@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ushuru/api/negotiate"
+	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/export"
 	"ushuru/pkg/money"
@@ -115,7 +116,7 @@ func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	if err := s.sendResults(w, r, f, b, rows, following); err != nil {
-		recorderOf(r).err = err
+		respond.RecorderOf(r).Err = err
 		panic(http.ErrAbortHandler) // half a response must not look complete
 	}
 	return nil
@@ -138,10 +139,10 @@ func (s *Server) sendResults(
 	if err != nil {
 		return err
 	}
-	control, processor := http.NewResponseController(w), turn{places: s.processors, owner: b.Owner}
-	defer processor.give()
+	control, processor := http.NewResponseController(w), respond.NewTurn(s.processors, b.Owner)
+	defer processor.Give()
 	var page bytes.Buffer
-	out, err := f.begin(&page, newBatchBody(b), tableView{languageOf(w), isYes(r.URL.Query().Get("bom"))})
+	out, err := f.begin(&page, newBatchBody(b), tableView{respond.LanguageOf(w), respond.IsYes(r.URL.Query().Get("bom"))})
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (s *Server) sendResults(
 		}
 	}()
 	for {
-		if err = s.formatRows(r.Context(), out, from, terms, &processor); err != nil {
+		if err = s.formatRows(r.Context(), out, from, terms, processor); err != nil {
 			return err
 		}
 		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a connection that does not support deadlines needs none
@@ -169,12 +170,12 @@ func (s *Server) sendResults(
 
 // formatRows writes rows, and the end after the last, a few in each turn at a processor.
 func (s *Server) formatRows(
-	ctx context.Context, out resultWriter, from *resultRows, terms vehicle.Terms, processor *turn,
+	ctx context.Context, out resultWriter, from *resultRows, terms vehicle.Terms, processor *respond.Turn,
 ) error {
-	defer processor.give()
+	defer processor.Give()
 	for rows := range slices.Chunk(from.items, resultsTurn) {
-		processor.give()
-		if err := processor.take(ctx); err != nil {
+		processor.Give()
+		if err := processor.Take(ctx); err != nil {
 			return err
 		}
 		for _, item := range rows {
@@ -238,7 +239,7 @@ func (l lineWriter) result(item batch.Item, estimate json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	_, err = l.w.Write(append(inLanguage(data, l.lang), '\n'))
+	_, err = l.w.Write(append(respond.InLanguage(data, l.lang), '\n'))
 	return err
 }
 

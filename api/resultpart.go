@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/duty"
 )
@@ -85,7 +86,7 @@ func isUnchanged(w http.ResponseWriter, r *http.Request, b *batch.Batch, f resul
 	if b.Ended.IsZero() {
 		return false
 	}
-	identity := fmt.Sprintf("%s %d %s %s %s %s %s", b.ID, b.Ended.UnixMilli(), f.name, r.URL.RawQuery, languageOf(w),
+	identity := fmt.Sprintf("%s %d %s %s %s %s %s", b.ID, b.Ended.UnixMilli(), f.name, r.URL.RawQuery, respond.LanguageOf(w),
 		time.Now().In(duty.EAT).Format(time.DateOnly), programVersion())
 	sum := sha256.Sum256([]byte(identity))
 	tag := `W/"` + hex.EncodeToString(sum[:8]) + `"` // weak: the response may be compressed

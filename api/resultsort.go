@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/export"
 	"ushuru/pkg/vehicle"
@@ -55,7 +56,7 @@ func (rows *resultRows) last() bool { return rows.next < 0 }
 
 // read reads the next page.
 func (rows *resultRows) read(parent context.Context) (err error) {
-	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 	defer cancel()
 	if rows.order == nil {
 		rows.items, rows.next, err = rows.reader.Next(ctx, rows.next, rows.part.page(rows.seen), rows.part.state, true)
@@ -75,7 +76,7 @@ func (rows *resultRows) read(parent context.Context) (err error) {
 // openResults opens a batch and reads its first rows, before the response begins. To sort
 // them it reads all rows once before, and remembers a number for each.
 func (s *Server) openResults(ctx context.Context, b *batch.Batch, by string, part resultPart) (*resultRows, error) {
-	open, cancel := context.WithTimeout(ctx, redisTimeout)
+	open, cancel := context.WithTimeout(ctx, respond.RedisTimeout)
 	defer cancel()
 	reader, err := s.options.Batches.Read(open, b.ID)
 	if err != nil {
@@ -110,15 +111,15 @@ func (s *Server) sortedRows(ctx context.Context, rows *resultRows, b *batch.Batc
 	if err != nil {
 		return nil, err
 	}
-	processor := turn{places: s.processors, owner: b.Owner}
-	defer processor.give()
+	processor := respond.NewTurn(s.processors, b.Owner)
+	defer processor.Give()
 	var keys []float64
 	for !rows.last() {
-		processor.give()
+		processor.Give()
 		if err := rows.read(ctx); err != nil {
 			return nil, err
 		}
-		if err := processor.take(ctx); err != nil {
+		if err := processor.Take(ctx); err != nil {
 			return nil, err
 		}
 		for _, item := range rows.items {

@@ -7,14 +7,16 @@ import (
 	"strings"
 
 	"github.com/gorilla/mux"
+
+	"ushuru/api/respond"
 )
 
 // named is the middleware that records the route of a request, for the metrics.
 func (s *Server) named(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if rec, route := recorderOf(r), mux.CurrentRoute(r); rec != nil && route != nil {
+		if rec, route := respond.RecorderOf(r), mux.CurrentRoute(r); rec != nil && route != nil {
 			template, _ := route.GetPathTemplate() // every route has one
-			rec.route = s.templates[template]
+			rec.Route = s.templates[template]
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -41,7 +43,7 @@ func (s *Server) nameRoutes(routers ...*mux.Router) {
 
 // methodsOf returns the methods that a route answers, without HEAD and OPTIONS.
 func methodsOf(route *mux.Route) []string {
-	if byMethod, ok := route.GetHandler().(methods); ok {
+	if byMethod, ok := route.GetHandler().(respond.Methods); ok {
 		return slices.Collect(maps.Keys(byMethod))
 	}
 	if named, err := route.GetMethods(); err == nil {

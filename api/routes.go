@@ -4,44 +4,46 @@ import (
 	"net/http"
 
 	"github.com/gorilla/mux"
+
+	"ushuru/api/respond"
 )
 
 // routes maps every path to its handlers. Middleware is named around them.
 func (s *Server) routes() error {
 	// Paths are not cleaned: cleaning would answer POST with a redirect.
 	s.router = mux.NewRouter().SkipClean(true)
-	s.router.NotFoundHandler = problemHandler(errNotFound)
+	s.router.NotFoundHandler = respond.ProblemHandler(respond.ErrNotFound)
 	s.router.Use(s.named)
-	s.router.Handle("/healthz", methods{http.MethodGet: s.healthz})
-	s.router.Handle("/readyz", methods{http.MethodGet: s.readyz})
-	s.router.Handle("/openapi.yaml", methods{http.MethodGet: serveDocument(openAPIYAML)})
-	s.router.Handle("/openapi.json", methods{http.MethodGet: serveDocument(openAPIJSON)})
+	s.router.Handle("/healthz", respond.Methods{http.MethodGet: s.healthz})
+	s.router.Handle("/readyz", respond.Methods{http.MethodGet: s.readyz})
+	s.router.Handle("/openapi.yaml", respond.Methods{http.MethodGet: serveDocument(openAPIYAML)})
+	s.router.Handle("/openapi.json", respond.Methods{http.MethodGet: serveDocument(openAPIJSON)})
 
 	v1 := mux.NewRouter().SkipClean(true)
-	v1.NotFoundHandler = problemHandler(errNotFound)
+	v1.NotFoundHandler = respond.ProblemHandler(respond.ErrNotFound)
 	v1.Use(s.named)
 	defer func() { s.nameRoutes(s.router, v1) }()
-	v1.Handle("/v1/estimate", methods{http.MethodPost: idempotent(s.postEstimate)})
-	v1.Handle("/v1/quote", methods{http.MethodPost: idempotent(s.postQuote)})
-	v1.Handle("/v1/compare", methods{http.MethodPost: s.withAITokens(idempotent(s.postCompare))})
-	v1.Handle("/v1/condition-report", methods{http.MethodPost: s.withAITokens(idempotent(s.postReport))})
-	v1.Handle("/v1/condition-report/{id:[0-9a-f]{32}}/map.svg", methods{http.MethodGet: s.getDamageMap})
+	v1.Handle("/v1/estimate", respond.Methods{http.MethodPost: idempotent(s.postEstimate)})
+	v1.Handle("/v1/quote", respond.Methods{http.MethodPost: idempotent(s.postQuote)})
+	v1.Handle("/v1/compare", respond.Methods{http.MethodPost: s.withAITokens(idempotent(s.postCompare))})
+	v1.Handle("/v1/condition-report", respond.Methods{http.MethodPost: s.withAITokens(idempotent(s.postReport))})
+	v1.Handle("/v1/condition-report/{id:[0-9a-f]{32}}/map.svg", respond.Methods{http.MethodGet: s.getDamageMap})
 	s.routeJobs(v1)
-	v1.Handle("/v1/batches", methods{http.MethodGet: s.listBatches, http.MethodPost: idempotent(s.postBatch)})
+	v1.Handle("/v1/batches", respond.Methods{http.MethodGet: s.listBatches, http.MethodPost: idempotent(s.postBatch)})
 	const batch = "/v1/batches/{id:[0-9A-Za-z]{1,64}}"
-	v1.Handle(batch, methods{http.MethodGet: s.getBatch, http.MethodDelete: s.cancelBatch})
-	v1.Handle(batch+"/items", methods{http.MethodGet: s.withPlace(s.listItems)})
-	v1.Handle(batch+"/results", methods{http.MethodGet: s.getResults})
-	v1.Handle(batch+"/events", methods{http.MethodGet: s.batchEvents})
-	v1.Handle(batch+"/retry", methods{http.MethodPost: idempotent(s.retryBatch)})
+	v1.Handle(batch, respond.Methods{http.MethodGet: s.getBatch, http.MethodDelete: s.cancelBatch})
+	v1.Handle(batch+"/items", respond.Methods{http.MethodGet: s.withPlace(s.listItems)})
+	v1.Handle(batch+"/results", respond.Methods{http.MethodGet: s.getResults})
+	v1.Handle(batch+"/events", respond.Methods{http.MethodGet: s.batchEvents})
+	v1.Handle(batch+"/retry", respond.Methods{http.MethodPost: idempotent(s.retryBatch)})
 	s.routeWebhooks(v1)
-	v1.Handle("/v1/sites", methods{http.MethodGet: sites})
-	v1.Handle("/v1/vehicles", methods{http.MethodGet: s.vehicles})
-	v1.Handle("/v1/vehicles/{modelBody:.+}/years", methods{http.MethodGet: s.rateLimited(s.modelYears)})
-	v1.Handle("/v1/tra-status", methods{http.MethodGet: s.traStatus})
+	v1.Handle("/v1/sites", respond.Methods{http.MethodGet: sites})
+	v1.Handle("/v1/vehicles", respond.Methods{http.MethodGet: s.vehicles})
+	v1.Handle("/v1/vehicles/{modelBody:.+}/years", respond.Methods{http.MethodGet: s.rateLimited(s.modelYears)})
+	v1.Handle("/v1/tra-status", respond.Methods{http.MethodGet: s.traStatus})
 	s.router.PathPrefix("/v1/").Handler(s.authenticated(v1))
 	if s.options.Page.Enabled {
-		s.router.MethodNotAllowedHandler = problemHandler(errMethodNotAllowed)
+		s.router.MethodNotAllowedHandler = respond.ProblemHandler(respond.ErrMethodNotAllowed)
 		if err := s.registerPages(v1); err != nil {
 			return err
 		}
@@ -62,8 +64,8 @@ func (s *Server) routes() error {
 // routeJobs adds the endpoints of jobs.
 func (s *Server) routeJobs(v1 *mux.Router) {
 	const job = "/v1/jobs/{id:[0-9A-Za-z]{1,64}}"
-	v1.Handle(job, methods{http.MethodGet: s.getJob, http.MethodDelete: s.deleteJob})
-	v1.Handle("/v1/jobs", methods{http.MethodGet: s.withPlace(s.listJobs)})
-	v1.Handle(job+"/retry", methods{http.MethodPost: idempotent(s.retryJob)})
-	v1.Handle(job+"/events", methods{http.MethodGet: s.jobEvents})
+	v1.Handle(job, respond.Methods{http.MethodGet: s.getJob, http.MethodDelete: s.deleteJob})
+	v1.Handle("/v1/jobs", respond.Methods{http.MethodGet: s.withPlace(s.listJobs)})
+	v1.Handle(job+"/retry", respond.Methods{http.MethodPost: idempotent(s.retryJob)})
+	v1.Handle(job+"/events", respond.Methods{http.MethodGet: s.jobEvents})
 }

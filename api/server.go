@@ -23,6 +23,7 @@ import (
 	"ushuru/api/console"
 	"ushuru/api/negotiate"
 	"ushuru/api/problem"
+	"ushuru/api/respond"
 	"ushuru/api/web"
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/fair"
@@ -31,11 +32,6 @@ import (
 	"ushuru/pkg/tra"
 	"ushuru/pkg/trace"
 )
-
-// redisTimeout bounds every call of Redis, so that no request hangs on a Redis
-// that does not answer. The client must obey contexts
-// (redis.Options.ContextTimeoutEnabled, which redisx sets).
-const redisTimeout = 3 * time.Second
 
 // Server serves every endpoint of the API. It is an http.Handler.
 type Server struct {
@@ -115,28 +111,28 @@ var validRequestID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
 // 500 if the handler panics, and logs it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	rec := &responseRecorder{ResponseWriter: w, id: r.Header.Get("X-Request-ID")}
-	if !validRequestID.MatchString(rec.id) {
-		rec.id = rand.Text()
+	rec := &respond.Recorder{ResponseWriter: w, ID: r.Header.Get("X-Request-ID")}
+	if !validRequestID.MatchString(rec.ID) {
+		rec.ID = rand.Text()
 	}
-	rec.address = s.addressOf(r).String()
-	s.commonHeaders(w.Header(), rec.id)
+	rec.Address = s.addressOf(r).String()
+	s.commonHeaders(w.Header(), rec.ID)
 	if len(r.TransferEncoding) > 0 {
 		w.Header().Set("Connection", "close") // see connlimit.IsAmbiguous
 	}
 	ctx, span := s.options.Traces.Begin(r.Context(), r.Header.Get("Traceparent"), trace.Server, r.Method)
-	r = r.WithContext(logs.With(withRecorder(ctx, rec), "request", rec.id))
-	rec.trace = trace.Parent(ctx)
+	r = r.WithContext(logs.With(respond.WithRecorder(ctx, rec), "request", rec.ID))
+	rec.Trace = trace.Parent(ctx)
 	defer func() {
 		cause := recover()
-		rec.turn.give()
-		rec.releasePlace()
+		rec.Turn.Give()
+		rec.ReleasePlace()
 		if cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // the sentinel itself is panicked with
-			rec.err, rec.panicked = fmt.Errorf("panic: %v\n%s", cause, debug.Stack()), true
+			rec.Err, rec.Panicked = fmt.Errorf("panic: %v\n%s", cause, debug.Stack()), true
 		}
-		started := rec.status != 0
+		started := rec.Status != 0
 		if cause != nil && !started {
-			_ = writeProblem(rec, errInternal)
+			_ = respond.Problem(rec, respond.ErrInternal)
 		}
 		s.log(r, rec, time.Since(start))
 		endSpan(span, r, rec)
@@ -145,20 +141,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	if connlimit.IsAmbiguous(r) {
-		problemHandler(errAmbiguousLength).ServeHTTP(rec, r)
+		respond.ProblemHandler(errAmbiguousLength).ServeHTTP(rec, r)
 		return
 	}
 	s.handler.ServeHTTP(rec, r)
 }
 
 // endSpan ends the span of a request.
-func endSpan(span *trace.Span, r *http.Request, rec *responseRecorder) {
-	span.Rename(r.Method + " " + rec.route)
-	span.Set("http.response.status_code", rec.status, "http.route", rec.route, "ushuru.request", rec.id, "ushuru.job", rec.job,
-		"ushuru.key", rec.key.ID, "ushuru.code", rec.code)
+func endSpan(span *trace.Span, r *http.Request, rec *respond.Recorder) {
+	span.Rename(r.Method + " " + rec.Route)
+	span.Set("http.response.status_code", rec.Status, "http.route", rec.Route, "ushuru.request", rec.ID, "ushuru.job", rec.Job,
+		"ushuru.key", rec.Key.ID, "ushuru.code", rec.Code)
 	var failure error
-	if rec.status >= http.StatusInternalServerError {
-		failure = rec.err
+	if rec.Status >= http.StatusInternalServerError {
+		failure = rec.Err
 	}
 	span.End(failure)
 }
@@ -182,13 +178,13 @@ func (s *Server) commonHeaders(h http.Header, id string) {
 }
 
 // log writes one line for a request, and counts it.
-func (s *Server) log(r *http.Request, rec *responseRecorder, took time.Duration) {
-	s.options.Metrics.Request(rec.route, r.Method, rec.status, rec.code, took)
+func (s *Server) log(r *http.Request, rec *respond.Recorder, took time.Duration) {
+	s.options.Metrics.Request(rec.Route, r.Method, rec.Status, rec.Code, took)
 	level := slog.LevelInfo
 	switch {
-	case rec.status >= http.StatusInternalServerError:
+	case rec.Status >= http.StatusInternalServerError:
 		level = slog.LevelError
-		if p, ok := errors.AsType[*problem.Problem](rec.err); ok && !rec.panicked {
+		if p, ok := errors.AsType[*problem.Problem](rec.Err); ok && !rec.Panicked {
 			level = p.Level()
 		}
 	case r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || strings.HasPrefix(r.URL.Path, monitoringPath),
@@ -199,21 +195,21 @@ func (s *Server) log(r *http.Request, rec *responseRecorder, took time.Duration)
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request", rec.id), slog.String("method", r.Method), slog.String("path", web.LoggedPath(r.URL.Path)),
-		slog.Int("status", rec.status), slog.Int64("bytes", rec.written), slog.Duration("duration", took),
-		slog.String("address", rec.address),
+		slog.String("request", rec.ID), slog.String("method", r.Method), slog.String("path", web.LoggedPath(r.URL.Path)),
+		slog.Int("status", rec.Status), slog.Int64("bytes", rec.Written), slog.Duration("duration", took),
+		slog.String("address", rec.Address),
 	}
-	if rec.key.ID != "" {
-		attrs = append(attrs, slog.String("key", rec.key.ID))
+	if rec.Key.ID != "" {
+		attrs = append(attrs, slog.String("key", rec.Key.ID))
 	}
-	if rec.refused != "" {
-		attrs = append(attrs, slog.String("refused_key", rec.refused))
+	if rec.Refused != "" {
+		attrs = append(attrs, slog.String("refused_key", rec.Refused))
 	}
-	if rec.job != "" {
-		attrs = append(attrs, slog.String("job", rec.job))
+	if rec.Job != "" {
+		attrs = append(attrs, slog.String("job", rec.Job))
 	}
-	if rec.err != nil {
-		attrs = append(attrs, slog.String("error", rec.err.Error()))
+	if rec.Err != nil {
+		attrs = append(attrs, slog.String("error", rec.Err.Error()))
 	}
 	s.options.Log.LogAttrs(r.Context(), level, "request served", attrs...)
 }

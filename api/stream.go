@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"ushuru/api/respond"
 )
 
 const (
@@ -57,7 +59,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, source eventSour
 		w.WriteHeader(http.StatusNoContent) // the standard's status for: do not reconnect
 		return nil
 	}
-	release, ok := s.streams.acquire(recorderOf(r).key.ID, maxStreams)
+	release, ok := s.streams.acquire(respond.RecorderOf(r).Key.ID, maxStreams)
 	if !ok {
 		return errTooManyStreams
 	}
@@ -111,7 +113,7 @@ type eventWriter struct {
 // newEventWriter begins the response. It writes past the compression, which would keep
 // events back and hide that the caller does not read them.
 func newEventWriter(w http.ResponseWriter) eventWriter {
-	if rec := recorderBehind(w); rec != nil {
+	if rec := respond.RecorderBehind(w); rec != nil {
 		w = rec
 	}
 	h := w.Header()

@@ -15,6 +15,7 @@ import (
 
 	"ushuru/api/described"
 	"ushuru/api/problem"
+	"ushuru/api/respond"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/plainjson"
@@ -65,14 +66,14 @@ func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
 			return problem.Field(name, "characters", described.MaxText)
 		}
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	catalogue, err := s.options.Catalogue.Catalogue(ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
 		return errCatalogueMissing.WithCause(s.requestSync(ctx))
 	}
 	if err != nil {
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
 	found := makesOf(catalogue, query.Get("q"), part)
 	if name := query.Get("make"); name != "" {
@@ -87,7 +88,7 @@ func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
 	}
 	asOf, err := s.options.Catalogue.AsOf(ctx)
 	if err != nil {
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
 	found.AsOf = localtime.OfPointer(asOf)
 	data, err := plainjson.Encode(found)

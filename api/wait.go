@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ushuru/api/problem"
+	"ushuru/api/respond"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/quota"
 	"ushuru/tasks"
@@ -33,17 +34,17 @@ func (s *Server) submitAs(
 	if err := s.keep(w, r, room{}, keptFor(kind, dedupKey, attachment)...); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	rec := recorderOf(r)
-	owner := rec.key.ID
-	requester := tasks.Requester{Owner: owner, Class: class, Query: rec.view(kind).Query(), Attachment: attachment}
-	job, err := s.options.Tasks.Submit(jobs.WithOrigin(ctx, rec.origin()), kind, input, requester)
+	rec := respond.RecorderOf(r)
+	owner := rec.Key.ID
+	requester := tasks.Requester{Owner: owner, Class: class, Query: viewOf(rec, kind).Query(), Attachment: attachment}
+	job, err := s.options.Tasks.Submit(jobs.WithOrigin(ctx, rec.Origin()), kind, input, requester)
 	if err == nil && attachment != nil && (job.Owner != owner || job.State.Ended()) { // that job does not need it
 		err = s.options.Bytes.Forget(ctx, owner, jobs.AttachmentName(dedupKey))
 	}
 	if err != nil {
-		return nil, errUnavailable.WithCause(err)
+		return nil, respond.ErrUnavailable.WithCause(err)
 	}
 	return job, nil
 }
@@ -68,14 +69,14 @@ func keptFor(kind, dedupKey string, attachment []byte) []quota.Kept {
 
 // waitForResult returns the result of an outcome. For a job it waits as long
 // as the caller prefers. When the job has not ended by then, its URL is the
-// response: 202 (errResponded) to a caller who accepts that, else 504.
+// response: 202 (respond.ErrResponded) to a caller who accepts that, else 504.
 func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found outcome) ([]byte, error) {
-	recorderOf(r).releasePlace() // the body is not needed while the request waits
+	respond.RecorderOf(r).ReleasePlace() // the body is not needed while the request waits
 	if found.job == nil {
 		return found.result, nil
 	}
 	job := found.job
-	recorderOf(r).job = job.ID
+	respond.RecorderOf(r).Job = job.ID
 	err := s.trackJob(r, job)
 	if err != nil {
 		return nil, err
@@ -100,7 +101,7 @@ func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found out
 }
 
 // unfinished responds to a caller whose wait is over before the job is: with 202 to one
-// who accepts that (errResponded), else with the problem. It returns the job when it has
+// who accepts that (respond.ErrResponded), else with the problem. It returns the job when it has
 // ended in between.
 func (s *Server) unfinished(
 	w http.ResponseWriter, r *http.Request, job *jobs.Job, prefer preference, why error,
@@ -123,7 +124,7 @@ func (s *Server) unfinished(
 		what, said := s.waitsFor(r.Context(), now)
 		p = p.Waiting(what, said)
 	}
-	p = p.At(recorderOf(r).view(now.Kind).At(jobPath(now.ID)))
+	p = p.At(viewOf(respond.RecorderOf(r), now.Kind).At(jobPath(now.ID)))
 	p.Job = now.ID
 	return nil, p
 }
@@ -143,42 +144,42 @@ func (s *Server) confirm(parent context.Context) error {
 	if s.options.Confirm == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 	defer cancel()
 	if err := s.options.Confirm(ctx); err != nil {
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
 	return nil
 }
 
 // writeAccepted answers 202: the work continues, and this is its job. It
-// returns errResponded.
+// returns respond.ErrResponded.
 func (s *Server) writeAccepted(w http.ResponseWriter, r *http.Request, job *jobs.Job, prefer preference) error {
-	rec := recorderOf(r)
-	view := rec.view(job.Kind)
+	rec := respond.RecorderOf(r)
+	view := viewOf(rec, job.Kind)
 	w.Header().Set("Preference-Applied", prefer.applied(true))
 	w.Header().Set("Location", view.At(jobPath(job.ID)))
-	w.Header().Set("Retry-After", seconds(pollAfter))
+	w.Header().Set("Retry-After", respond.Seconds(pollAfter))
 	body := newJobBody(job)
 	body.link(view)
 	s.hindranceOf(r.Context(), job).addTo(&body)
-	body.Warnings = ignoredWarning(rec.ignored)
-	if err := writeJSON(w, http.StatusAccepted, body); err != nil {
+	body.Warnings = respond.IgnoredWarning(rec.Ignored)
+	if err := respond.JSON(w, http.StatusAccepted, body); err != nil {
 		return err
 	}
-	return errResponded
+	return respond.ErrResponded
 }
 
 // job reads a job's record.
 func (s *Server) job(parent context.Context, id string) (*jobs.Job, error) {
-	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 	defer cancel()
 	job, err := s.options.Jobs.Get(ctx, id)
 	switch {
 	case errors.Is(err, jobs.ErrNotFound):
 		return nil, errJobNotFound
 	case err != nil:
-		return nil, errUnavailable.WithCause(err)
+		return nil, respond.ErrUnavailable.WithCause(err)
 	}
 	return job, nil
 }
@@ -197,9 +198,9 @@ func (s *Server) wait(parent context.Context, id string, timeout time.Duration) 
 	case errors.Is(err, jobs.ErrNotFound):
 		return nil, errJobNotFound
 	case parent.Err() != nil:
-		return nil, errClientClosedRequest.WithCause(err)
+		return nil, respond.ErrClientClosedRequest.WithCause(err)
 	case ctx.Err() != nil:
 		return nil, errNotFinished
 	}
-	return nil, errUnavailable.WithCause(err)
+	return nil, respond.ErrUnavailable.WithCause(err)
 }

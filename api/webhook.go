@@ -12,6 +12,8 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/api/problem"
+	"ushuru/api/receive"
+	"ushuru/api/respond"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
@@ -25,9 +27,9 @@ type webhookRequest struct {
 	Events []string `json:"events"`
 }
 
-// typeProblem returns the problem of a field that has the wrong type. A URL that
+// TypeProblem returns the problem of a field that has the wrong type. A URL that
 // is not a string counts as missing.
-func (*webhookRequest) typeProblem(field string) *problem.Problem {
+func (*webhookRequest) TypeProblem(field string) *problem.Problem {
 	if strings.HasPrefix(field, "events") {
 		return errEventsInvalid
 	}
@@ -51,7 +53,7 @@ func webhookShown(e webhook.Endpoint) webhook.Endpoint {
 // postWebhook answers POST /v1/webhooks.
 func (s *Server) postWebhook(w http.ResponseWriter, r *http.Request) error {
 	var req webhookRequest
-	if err := readJSON(w, r, maxBody, &req); err != nil {
+	if err := receive.JSON(w, r, receive.MaxBody, &req); err != nil {
 		return err
 	}
 	if err := s.checkWebhook(&req); err != nil {
@@ -67,21 +69,21 @@ func (s *Server) postWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	created, secret, err := s.options.Webhooks.Add(ctx, recorderOf(r).key.ID, id, req.URL, req.Events)
+	created, secret, err := s.options.Webhooks.Add(ctx, respond.RecorderOf(r).Key.ID, id, req.URL, req.Events)
 	switch {
 	case errors.Is(err, webhook.ErrTooMany):
 		return errTooManyWebhooks
 	case err != nil:
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
 	if err := s.confirm(r.Context()); err != nil {
 		return err
 	}
 	w.Header().Set("Location", "/v1/webhooks/"+created.ID)
-	return writeJSON(w, http.StatusCreated, webhookBody{
-		Endpoint: webhookShown(created), Secret: secret, Warnings: ignoredWarning(recorderOf(r).ignored),
+	return respond.JSON(w, http.StatusCreated, webhookBody{
+		Endpoint: webhookShown(created), Secret: secret, Warnings: respond.IgnoredWarning(respond.RecorderOf(r).Ignored),
 	})
 }
 
@@ -130,25 +132,25 @@ func isLoopback(u *url.URL) bool {
 
 // listWebhooks answers GET /v1/webhooks.
 func (s *Server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	all, err := s.options.Webhooks.List(ctx, recorderOf(r).key.ID)
+	all, err := s.options.Webhooks.List(ctx, respond.RecorderOf(r).Key.ID)
 	if err != nil {
-		return errUnavailable.WithCause(err)
+		return respond.ErrUnavailable.WithCause(err)
 	}
 	for i, e := range all {
 		all[i] = webhookShown(e)
 	}
-	return writeJSON(w, http.StatusOK, map[string]any{"webhooks": all})
+	return respond.JSON(w, http.StatusOK, map[string]any{"webhooks": all})
 }
 
 // ofWebhook is the handler of one webhook of the caller's key. A webhook of
 // another key is not found.
-func (s *Server) ofWebhook(do func(ctx context.Context, r *http.Request, owner, id string) (int, any, error)) handler {
+func (s *Server) ofWebhook(do func(ctx context.Context, r *http.Request, owner, id string) (int, any, error)) respond.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		ctx, cancel := context.WithTimeout(r.Context(), redisTimeout)
+		ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 		defer cancel()
-		status, body, err := do(ctx, r, recorderOf(r).key.ID, mux.Vars(r)["id"])
+		status, body, err := do(ctx, r, respond.RecorderOf(r).Key.ID, mux.Vars(r)["id"])
 		var p *problem.Problem
 		switch {
 		case errors.Is(err, webhook.ErrNotFound):
@@ -156,7 +158,7 @@ func (s *Server) ofWebhook(do func(ctx context.Context, r *http.Request, owner, 
 		case errors.As(err, &p):
 			return p
 		case err != nil:
-			return errUnavailable.WithCause(err)
+			return respond.ErrUnavailable.WithCause(err)
 		case status == http.StatusNoContent:
 			w.WriteHeader(status)
 			return nil
@@ -165,7 +167,7 @@ func (s *Server) ofWebhook(do func(ctx context.Context, r *http.Request, owner, 
 				return err
 			}
 		}
-		return writeJSON(w, status, body)
+		return respond.JSON(w, status, body)
 	}
 }
 
@@ -181,15 +183,15 @@ type webhookChange struct {
 	Events []string `json:"events"`
 }
 
-// typeProblem returns the problem of a field that has the wrong type.
-func (*webhookChange) typeProblem(field string) *problem.Problem {
-	return (*webhookRequest)(nil).typeProblem(field)
+// TypeProblem returns the problem of a field that has the wrong type.
+func (*webhookChange) TypeProblem(field string) *problem.Problem {
+	return (*webhookRequest)(nil).TypeProblem(field)
 }
 
 // patchWebhook answers PATCH /v1/webhooks/{id}: it changes the URL, the events, or both.
 func (s *Server) patchWebhook(w http.ResponseWriter, r *http.Request) error {
 	var req webhookChange
-	if err := readJSON(w, r, maxBody, &req); err != nil {
+	if err := receive.JSON(w, r, receive.MaxBody, &req); err != nil {
 		return err
 	}
 	url := ""
@@ -210,7 +212,7 @@ func (s *Server) patchWebhook(w http.ResponseWriter, r *http.Request) error {
 		body := struct {
 			webhook.Endpoint
 			Warnings []vehicle.Warning `json:"warnings,omitempty"`
-		}{webhookShown(changed), ignoredWarning(recorderOf(r).ignored)}
+		}{webhookShown(changed), respond.IgnoredWarning(respond.RecorderOf(r).Ignored)}
 		return http.StatusOK, body, err
 	})(w, r)
 }
@@ -261,17 +263,17 @@ func (s *Server) enableWebhook(ctx context.Context, r *http.Request, owner, id s
 
 // routeWebhooks adds the endpoints of webhooks.
 func (s *Server) routeWebhooks(v1 *mux.Router) {
-	v1.Handle("/v1/webhooks", methods{http.MethodGet: s.listWebhooks, http.MethodPost: s.rateLimited(idempotent(s.postWebhook))})
+	v1.Handle("/v1/webhooks", respond.Methods{http.MethodGet: s.listWebhooks, http.MethodPost: s.rateLimited(idempotent(s.postWebhook))})
 	const one = "/v1/webhooks/{id:[0-9a-z]{1,64}}"
-	v1.Handle(one, methods{
+	v1.Handle(one, respond.Methods{
 		http.MethodGet: s.ofWebhook(s.getWebhook), http.MethodDelete: s.ofWebhook(s.deleteWebhook),
 		http.MethodPatch: s.rateLimited(s.patchWebhook),
 	})
-	v1.Handle(one+"/rotate", methods{http.MethodPost: idempotent(s.ofWebhook(s.rotateWebhook))})
-	v1.Handle(one+"/enable", methods{http.MethodPost: idempotent(s.ofWebhook(s.enableWebhook))})
-	v1.Handle(one+"/test", methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.testWebhook)))})
-	v1.Handle(one+"/verify", methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.verifyWebhook)))})
-	v1.Handle(one+"/deliveries", methods{http.MethodGet: s.ofWebhook(s.listDeliveries)})
+	v1.Handle(one+"/rotate", respond.Methods{http.MethodPost: idempotent(s.ofWebhook(s.rotateWebhook))})
+	v1.Handle(one+"/enable", respond.Methods{http.MethodPost: idempotent(s.ofWebhook(s.enableWebhook))})
+	v1.Handle(one+"/test", respond.Methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.testWebhook)))})
+	v1.Handle(one+"/verify", respond.Methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.verifyWebhook)))})
+	v1.Handle(one+"/deliveries", respond.Methods{http.MethodGet: s.ofWebhook(s.listDeliveries)})
 	const redeliver = one + "/deliveries/{delivery:[0-9a-z]{1,64}}/redeliver"
-	v1.Handle(redeliver, methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.redeliver)))})
+	v1.Handle(redeliver, respond.Methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.redeliver)))})
 }

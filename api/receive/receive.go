@@ -10,12 +10,14 @@ import (
 	"os"
 
 	"ushuru/api/problem"
+	"ushuru/api/respond"
 )
 
-// Why a body cannot be read, whatever is in it.
+// Why a body cannot be read.
 var (
-	ErrUnreadable = problem.BadRequest("body_unreadable")
-	ErrTooSlow    = problem.New(http.StatusRequestTimeout, "body_too_slow", nil)
+	ErrUnreadable           = problem.BadRequest("body_unreadable")
+	ErrInvalidJSON          = problem.BadRequest("invalid_json")
+	ErrUnsupportedMediaType = problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", nil)
 )
 
 // MaxParts is the maximum number of parts of a form that are read.
@@ -46,7 +48,7 @@ func Problem(err error, tooLarge, other *problem.Problem) *problem.Problem {
 	case errors.As(err, &limit):
 		return tooLarge.WithCause(err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return ErrTooSlow.WithCause(err)
+		return respond.ErrTooSlow.WithCause(err)
 	}
 	return other.WithCause(err)
 }

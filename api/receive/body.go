@@ -1,4 +1,4 @@
-package api
+package receive
 
 import (
 	"encoding/json"
@@ -9,53 +9,53 @@ import (
 	"unicode/utf8"
 
 	"ushuru/api/problem"
-	"ushuru/api/receive"
+	"ushuru/api/respond"
 	"ushuru/pkg/jsonobject"
 )
 
-// maxBody is the maximum size of a request without a page, in bytes. Real requests
+// MaxBody is the maximum size of a request without a page, in bytes. Real requests
 // are far smaller.
-const maxBody = 64 << 10
+const MaxBody = 64 << 10
 
-// requestBody is the body of a request. typeProblem returns the problem of a field
+// Body is the body of a request. TypeProblem returns the problem of a field
 // that has the wrong JSON type; an empty field means the whole body.
-type requestBody interface {
-	typeProblem(field string) *problem.Problem
+type Body interface {
+	TypeProblem(field string) *problem.Problem
 }
 
-// readJSON reads a request's body, one JSON value of up to limit bytes, into
+// JSON reads a request's body, one JSON value of up to limit bytes, into
 // req. Unknown fields are ignored, so that a client of a later version of the
 // API works with this one; the recorder has their names.
-func readJSON(w http.ResponseWriter, r *http.Request, limit int64, req requestBody) error {
-	defer recorderOf(r).turn.give()
+func JSON(w http.ResponseWriter, r *http.Request, limit int64, req Body) error {
+	defer respond.RecorderOf(r).Turn.Give()
 	if !isPlainJSON(r.Header) {
-		return errUnsupportedMediaType
+		return ErrUnsupportedMediaType
 	}
-	data, err := readText(w, r, limit, errInvalidJSON)
+	data, err := text(w, r, limit, ErrInvalidJSON)
 	if err != nil {
 		return err
 	}
-	if err := recorderOf(r).setBodyLanguage(data); err != nil {
+	if err := respond.RecorderOf(r).SetBodyLanguage(data); err != nil {
 		return err
 	}
 	err = json.Unmarshal(data, req)
 	var wrongType *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrongType):
-		return req.typeProblem(wrongType.Field).WithCause(err)
+		return req.TypeProblem(wrongType.Field).WithCause(err)
 	case err != nil:
-		return errInvalidJSON.WithCause(err)
+		return ErrInvalidJSON.WithCause(err)
 	}
-	return recorderOf(r).ignore(r, jsonobject.Unknown("", data, req, "lang")...)
+	return respond.RecorderOf(r).Ignore(r, jsonobject.Unknown("", data, req, "lang")...)
 }
 
-// readText reads a body of up to limit bytes. It returns notUTF8 for a body that
+// text reads a body of up to limit bytes. It returns notUTF8 for a body that
 // is not UTF-8.
-func readText(w http.ResponseWriter, r *http.Request, limit int64, notUTF8 *problem.Problem) ([]byte, error) {
-	data, err := receive.UpTo(http.MaxBytesReader(w, r.Body, limit), limit, r.ContentLength)
+func text(w http.ResponseWriter, r *http.Request, limit int64, notUTF8 *problem.Problem) ([]byte, error) {
+	data, err := UpTo(http.MaxBytesReader(w, r.Body, limit), limit, r.ContentLength)
 	switch {
 	case err != nil:
-		return nil, receive.Problem(err, problem.BodyTooLarge(limit), receive.ErrUnreadable)
+		return nil, Problem(err, problem.BodyTooLarge(limit), ErrUnreadable)
 	case !utf8.Valid(data):
 		return nil, notUTF8
 	}

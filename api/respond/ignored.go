@@ -1,4 +1,4 @@
-package api
+package respond
 
 import (
 	"net/http"
@@ -17,11 +17,11 @@ const warnFieldIgnored = "field_ignored"
 // maxIgnored is how many fields such a warning names.
 const maxIgnored = 20
 
-// ignore remembers fields of a request that do not exist, for the warning about them.
+// Ignore remembers fields of a request that do not exist, for the warning about them.
 // With strict=true in the query it returns a problem instead.
-func (rec *responseRecorder) ignore(r *http.Request, names ...string) error {
-	rec.ignored = append(rec.ignored, names...)
-	if len(names) == 0 || !isStrict(r) {
+func (rec *Recorder) Ignore(r *http.Request, names ...string) error {
+	rec.Ignored = append(rec.Ignored, names...)
+	if len(names) == 0 || !IsStrict(r) {
 		return nil
 	}
 	refused := problem.New(http.StatusBadRequest, "field_unknown", ignoredValues(names))
@@ -29,8 +29,8 @@ func (rec *responseRecorder) ignore(r *http.Request, names ...string) error {
 	return refused
 }
 
-// isStrict reports whether a request wants to be refused for fields that do not exist.
-func isStrict(r *http.Request) bool { return isYes(r.URL.Query().Get("strict")) }
+// IsStrict reports whether a request wants to be refused for fields that do not exist.
+func IsStrict(r *http.Request) bool { return IsYes(r.URL.Query().Get("strict")) }
 
 // ignoredValues are the values of the text about fields that do not exist.
 func ignoredValues(names []string) message.Values {
@@ -40,17 +40,17 @@ func ignoredValues(names []string) message.Values {
 	return message.Values{"fields": strings.Join(names, ", ")}
 }
 
-// ignoredWarning returns the warning about fields that were ignored; nil when there
+// IgnoredWarning returns the warning about fields that were ignored; nil when there
 // are none.
-func ignoredWarning(names []string) []vehicle.Warning {
+func IgnoredWarning(names []string) []vehicle.Warning {
 	if len(names) == 0 {
 		return nil
 	}
 	return []vehicle.Warning{message.New("warning/"+warnFieldIgnored, ignoredValues(names))}
 }
 
-// isYes reports a parameter that says yes.
-func isYes(text string) bool {
+// IsYes reports a parameter that says yes.
+func IsYes(text string) bool {
 	switch strings.ToLower(text) {
 	case "true", "yes", "1", "ndiyo":
 		return true
