@@ -28,6 +28,7 @@ import (
 	"ushuru/pkg/message"
 	"ushuru/pkg/quota"
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 	"ushuru/pkg/webhook"
@@ -120,11 +121,7 @@ func newApp(t testing.TB, conn *redisx.Conn, change func(*api.Options)) *app {
 // embedded is an empty Redis inside the process.
 func embedded(t *testing.T) *redisx.Conn {
 	t.Helper()
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
+	conn := redistest.Embedded(t)
 	return conn
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 )
 
 // TestNoGoroutineIsLeft makes a server that has done all it can do, and
@@ -15,15 +15,7 @@ import (
 func TestNoGoroutineIsLeft(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Run("server", func(t *testing.T) {
-		conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := conn.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+		conn := redistest.Embedded(t)
 		a := newApp(t, conn, monitored(false))
 		a.work(t)
 		visit("queues", http.MethodGet, "/monitoring/api/queues", 200).run(t, a)

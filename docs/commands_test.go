@@ -104,11 +104,7 @@ func openRedis(t *testing.T) *redisx.Conn {
 	if _, err := exec.LookPath("redis-server"); err == nil {
 		return redistest.Open(t, redistest.Start(t).URL)
 	}
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
+	conn := redistest.Embedded(t)
 	return conn
 }
 

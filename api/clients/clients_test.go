@@ -12,7 +12,7 @@ import (
 
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
-	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/testenv"
 )
 
@@ -79,11 +79,7 @@ func TestTypeScriptClientCallsTheDemo(t *testing.T) {
 	run(t, ".", nil, generator, contract, "-o", filepath.Join(dir, "schema.ts"))
 	run(t, dir, nil, compiler, "--project", dir)
 
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
+	conn := redistest.Embedded(t)
 	d, err := demo.Start(t.Context(), demo.Options{Redis: conn, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)

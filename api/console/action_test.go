@@ -12,7 +12,6 @@ import (
 	"ushuru/pkg/client"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/operate/status"
-	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/webhook"
 )
@@ -67,7 +66,7 @@ func TestBatchesAreCancelled(t *testing.T) {
 
 func TestFailedJobsAreTriedAgain(t *testing.T) {
 	t.Parallel()
-	s := startWith(t, redisx.Options{URL: redistest.Start(t).URL})
+	s := startWith(t, redistest.Open(t, redistest.Start(t).URL))
 	api, err := client.New(client.Options{URL: s.URL, Key: s.Key})
 	if err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ import (
 	"ushuru/pkg/operate"
 	"ushuru/pkg/operate/status"
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/testenv/browsertest"
 )
 
@@ -37,16 +38,11 @@ type service struct {
 
 func start(t *testing.T) *service {
 	t.Helper()
-	return startWith(t, redisx.Options{AllowEmbedded: true})
+	return startWith(t, redistest.Embedded(t))
 }
 
-func startWith(t *testing.T, o redisx.Options) *service {
+func startWith(t *testing.T, conn *redisx.Conn) *service {
 	t.Helper()
-	conn, err := redisx.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
 	running, err := demo.Start(t.Context(), demo.Options{Redis: conn, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)

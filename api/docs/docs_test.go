@@ -24,7 +24,7 @@ import (
 	"ushuru/api/web/asset"
 	"ushuru/pkg/demo"
 	"ushuru/pkg/message"
-	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/testenv"
 	"ushuru/pkg/webhook/signature"
 )
@@ -32,11 +32,7 @@ import (
 // startDemo starts the demo, whose figures are simulated.
 func startDemo(t *testing.T) *demo.Demo {
 	t.Helper()
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
+	conn := redistest.Embedded(t)
 	service, err := demo.Start(t.Context(), demo.Options{Redis: conn, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)

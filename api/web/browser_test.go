@@ -17,7 +17,7 @@ import (
 
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
-	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/testenv/browsertest"
 )
 
@@ -26,11 +26,7 @@ var shots = flag.String("shots", "", "folder for pictures of the pages")
 // start starts the demo, whose figures are simulated.
 func start(t *testing.T) *demo.Demo {
 	t.Helper()
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
+	conn := redistest.Embedded(t)
 	service, err := demo.Start(t.Context(), demo.Options{Redis: conn, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)

@@ -15,18 +15,14 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/pkg/message"
-	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/vehicle"
 )
 
 // served are pages in front of an API that refuses everything.
 func served(t *testing.T, api http.HandlerFunc) (*Pages, http.Handler) {
 	t.Helper()
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
+	conn := redistest.Embedded(t)
 	pages, err := New(Options{
 		API: api, Keyed: api, Redis: conn.Client(),
 		Watch:   func(string) (<-chan struct{}, func()) { return nil, func() {} },

@@ -13,7 +13,7 @@ import (
 
 	"ushuru/pkg/ai"
 	"ushuru/pkg/ai/aitest"
-	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 )
 
 const secret = "sk-topsecret-abcdefgh"
@@ -66,11 +66,7 @@ func client(t *testing.T, o ai.Options, servers ...*aitest.Server) (*ai.Client, 
 
 func embedded(t *testing.T) redis.UniversalClient {
 	t.Helper()
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
+	conn := redistest.Embedded(t)
 	return conn.Client()
 }
 

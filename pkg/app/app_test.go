@@ -15,7 +15,7 @@ import (
 
 	"ushuru/pkg/app"
 	"ushuru/pkg/fetch"
-	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
 	"ushuru/tasks"
 )
@@ -30,9 +30,7 @@ func must(t *testing.T, err error) {
 // options are those of a process with API and workers.
 func options(t *testing.T) app.Options {
 	t.Helper()
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	must(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
+	conn := redistest.Embedded(t)
 	listener, err := app.Listen(t.Context(), "127.0.0.1:0")
 	must(t, err)
 	return app.Options{

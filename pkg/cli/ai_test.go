@@ -13,7 +13,7 @@ import (
 	"ushuru/pkg/ai"
 	"ushuru/pkg/ai/aitest"
 	"ushuru/pkg/app"
-	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -86,15 +86,14 @@ const page = `<!DOCTYPE html><html><head><title>2012 Mazda Biante</title><script
 func TestAnEstimateWithoutAChassisCodeAsksTheAI(t *testing.T) {
 	for name, faults := range map[string]aitest.Faults{"healthy": {}, "obedient": {Obey: true}, "down": {Status: 500}} {
 		t.Run(name, func(t *testing.T) {
-			conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-			must(t, err)
-			t.Cleanup(func() { _ = conn.Close() })
+			conn := redistest.Embedded(t)
 			const key = "sk-topsecret-7"
 			model := aitest.Start(t, aitest.Options{Key: key, Faults: faults})
 			s := newStack(t, conn)
 			var log bytes.Buffer
 			s.log = slog.New(slog.NewJSONHandler(&log, nil))
 			options := s.workerOptions(tasks.Roles...)
+			var err error
 			options.AI, err = set("m", model.URL, key, "").options()
 			must(t, err)
 			options.AIRuns, options.AI.DailyTokens = 2, 100_000

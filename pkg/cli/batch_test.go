@@ -10,15 +10,13 @@ import (
 	"testing"
 
 	"ushuru/pkg/cli/console"
-	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/tasks"
 )
 
 // The command resumes a batch that was stopped, and does not submit it again.
 func TestBatchCommandResumes(t *testing.T) {
-	redis, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	must(t, err)
-	t.Cleanup(func() { _ = redis.Close() })
+	redis := redistest.Embedded(t)
 	s := newStack(t, redis)
 	dir := t.TempDir()
 	table, out := filepath.Join(dir, "lots.csv"), filepath.Join(dir, "results.csv")

@@ -9,6 +9,7 @@ import (
 
 	"ushuru/pkg/listing"
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -35,9 +36,7 @@ func (s *stack) page(url string) string {
 
 func embeddedRedis(t *testing.T) *redisx.Conn {
 	t.Helper()
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	must(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
+	conn := redistest.Embedded(t)
 	return conn
 }
 

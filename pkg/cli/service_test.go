@@ -166,9 +166,7 @@ func TestNoJobIsLostWhileRedisIsAway(t *testing.T) {
 }
 
 func TestFailuresReachTheCaller(t *testing.T) {
-	redis, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	must(t, err)
-	t.Cleanup(func() { _ = redis.Close() })
+	redis := redistest.Embedded(t)
 	s := newStack(t, redis)
 	s.work(tasks.Roles...)
 	for path, want := range map[string]struct {
@@ -193,9 +191,7 @@ func TestFailuresReachTheCaller(t *testing.T) {
 
 func TestRealPageGivesAnExactEstimate(t *testing.T) {
 	page := testenv.Reference(t, "pages", "beforward_2026-09_detail_excerpt.html")
-	redis, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	must(t, err)
-	t.Cleanup(func() { _ = redis.Close() })
+	redis := redistest.Embedded(t)
 	s := newStack(t, redis)
 	s.work(tasks.Roles...)
 	e := s.post(servePage(t, page)).estimate(t)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/webhook"
 	"ushuru/pkg/webhook/signature"
@@ -74,9 +73,7 @@ func (s *stack) postInto(path, body string, into any) {
 // A receiver that fails at first, and a worker that is gone when it is time to
 // try again: the event comes all the same, under its own id, signed.
 func TestWebhookArrivesThoughReceiverAndWorkerFail(t *testing.T) {
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	must(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
+	conn := redistest.Embedded(t)
 	s := newStack(t, conn)
 	url, got := receiver(t, http.StatusInternalServerError)
 	var hook struct{ ID, Secret string }

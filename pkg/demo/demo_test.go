@@ -10,15 +10,13 @@ import (
 	"ushuru/pkg/client"
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
-	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 )
 
 func TestDemoEstimatesItsListingsAndStops(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Run("demo", func(t *testing.T) {
-		conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-		must(t, err)
-		t.Cleanup(func() { _ = conn.Close() })
+		conn := redistest.Embedded(t)
 		taken, err := app.Listen(t.Context(), "127.0.0.1:0")
 		must(t, err)
 		t.Cleanup(func() { _ = taken.Close() })

@@ -15,7 +15,7 @@ import (
 
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
-	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 )
 
 // caller sends requests to the demo.
@@ -59,9 +59,7 @@ type started struct {
 
 // Every answer of the demo in Swahili: no English sentence is in it.
 func TestSwahiliAnswersHaveNoEnglish(t *testing.T) {
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	must(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
+	conn := redistest.Embedded(t)
 	service, err := demo.Start(t.Context(), demo.Options{Redis: conn, Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	t.Cleanup(service.Stop)

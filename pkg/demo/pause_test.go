@@ -11,7 +11,7 @@ import (
 	"ushuru/pkg/client"
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
-	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/tasks"
 )
 
@@ -19,9 +19,7 @@ import (
 // asked for it, and the next one, learn at once until when; the rows of a batch
 // wait, and succeed after the pause without having asked meanwhile.
 func TestPauseOfASite(t *testing.T) {
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	must(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
+	conn := redistest.Embedded(t)
 	var refusing, refused atomic.Int32
 	site := listingtest.New()
 	service, err := demo.Start(t.Context(), demo.Options{

@@ -270,11 +270,7 @@ func counters(t *testing.T, registry *prometheus.Registry) map[string]float64 {
 }
 
 func TestAHundredSamplesAreKept(t *testing.T) {
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := redistest.Embedded(t)
 	now := day("2026-11-21")
 	d, err := drift.New(drift.Options{
 		Redis: conn.Client(), Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },

@@ -113,18 +113,14 @@ func TestAShorterPauseDoesNotEndALongerOne(t *testing.T) {
 }
 
 func TestARedirectToAnotherSiteWaitsInItsLine(t *testing.T) {
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := redistest.Embedded(t)
 	var asked atomic.Int32
 	target := serve(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) })
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target, http.StatusFound) })
 	client := testClient(t, Options{Redis: conn.Client()})
 	host := strings.TrimPrefix(target, "http://")
 	client.limiter.pause(t.Context(), host, &Page{Status: 503, Header: http.Header{"Retry-After": {"9"}}})
-	_, err = client.Get(t.Context(), url)
+	_, err := client.Get(t.Context(), url)
 	if wantCode(t, err, HostBusy, true); asked.Load() != 0 {
 		t.Error("it was asked")
 	}

@@ -345,9 +345,7 @@ func (onlyGathered) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 }
 
 func TestAHeartbeatIsNotGathered(t *testing.T) {
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	must(t)(err)
-	defer conn.Close()
+	conn := redistest.Embedded(t)
 	store := jobs.NewStore(conn.Client())
 	redisx.Gather(conn.Client())
 	conn.Client().AddHook(onlyGathered{})

@@ -10,7 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 )
 
 // looksSeen counts the commands of every look of a Hub.
@@ -34,9 +34,7 @@ func (l *looksSeen) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pr
 }
 
 func TestAllWhoFollowCostOneLook(t *testing.T) {
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	must(t)(err)
-	defer conn.Close()
+	conn := redistest.Embedded(t)
 	seen := &looksSeen{}
 	conn.Client().AddHook(seen)
 	store := jobs.NewStore(conn.Client())
@@ -70,7 +68,7 @@ func TestAllWhoFollowCostOneLook(t *testing.T) {
 		}
 	}
 	allSignalled("at the first sight")
-	_, err = store.Succeed(t.Context(), job.ID, json.RawMessage(`{}`))
+	_, err := store.Succeed(t.Context(), job.ID, json.RawMessage(`{}`))
 	must(t)(err)
 	must(t)(other.HSet(t.Context(), "other", "waiting", 2).Err())
 	allSignalled("moved on")

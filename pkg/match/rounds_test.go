@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ushuru/pkg/match"
-	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/tra/tratest"
 	"ushuru/pkg/vehicle"
@@ -61,11 +61,7 @@ func (l *timeline) take() (calls, inARow int, picture string) {
 // TestAnEstimateNeedsFewCallsInARow counts the calls that the simulated
 // authority gets one after the other, from the label to the tax.
 func TestAnEstimateNeedsFewCallsInARow(t *testing.T) {
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := redistest.Embedded(t)
 	const fielder = "COROLLA FIELDER - NKE165 - HYBRID - WAGON"
 	for _, c := range []struct {
 		name        string

@@ -9,7 +9,7 @@ import (
 	"ushuru/pkg/ai"
 	"ushuru/pkg/ai/aitest"
 	"ushuru/pkg/match/selection"
-	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
 )
@@ -73,11 +73,7 @@ func TestWithAnAIThatFailsMatchingIsAsWithout(t *testing.T) {
 
 func TestEqualCarsAreAskedAboutOnce(t *testing.T) {
 	server := aitest.Start(t, aitest.Options{})
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := redistest.Embedded(t)
 	chooser := withAI(t, server.URL, ai.Options{Redis: conn.Client(), AnswerTTL: time.Hour})
 	matcher, cat := smallMatcher(t, chooser)
 	first, err := matcher.Choose(t.Context(), premio, cat)

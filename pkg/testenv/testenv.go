@@ -4,6 +4,8 @@
 package testenv
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,23 +65,26 @@ func Reference(t testing.TB, elements ...string) string {
 // InRepository returns the path of a file or folder of the repository.
 func InRepository(t testing.TB, elements ...string) string {
 	t.Helper()
-	return filepath.Join(append([]string{repository(t)}, elements...)...)
-}
-
-// repository returns the folder of go.mod, at or above that of the test.
-func repository(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
+	root, err := Root()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return filepath.Join(append([]string{root}, elements...)...)
+}
+
+// Root returns the folder of the repository: that of go.mod, at or above that of the test.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("testenv: %w", err)
+	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
+			return dir, nil
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			t.Fatal("no go.mod above the test")
+			return "", errors.New("testenv: no go.mod above the test")
 		}
 		dir = up
 	}

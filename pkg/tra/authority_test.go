@@ -97,11 +97,7 @@ func TestAnswersAreCachedUntilTheQuarterEnds(t *testing.T) {
 
 // Who watches the authority's figures hears of each once, with what was asked.
 func TestOnAnswerIsCalledOncePerAnswer(t *testing.T) {
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := redistest.Embedded(t)
 	var heard []string
 	f := newFixture(t, conn, tratest.Options{}, tra.AuthorityOptions{
 		OnAnswer: func(ctx context.Context, asked tra.Request, tax vehicle.Tax) {

@@ -61,11 +61,7 @@ func TestImplausibleFiguresThatStayHaveAWarningAndAreNotKept(t *testing.T) {
 
 // A year of the far future would make every answer stale for ever.
 func TestAStrangeYearIsNoPeriod(t *testing.T) {
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := redistest.Embedded(t)
 	f := newFixture(t, conn, tratest.Options{Year: 2099}, tra.AuthorityOptions{})
 	if _, err := f.Details(t.Context(), f.toyota, fielderOf(0)); err != nil {
 		t.Fatal(err)

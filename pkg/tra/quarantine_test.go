@@ -131,11 +131,7 @@ func TestAnOperatorTakesAQuarantinedList(t *testing.T) {
 func sorted(ids []int) []int { return slices.Sorted(slices.Values(ids)) }
 
 func TestARequestedSyncThatFailsSaysSo(t *testing.T) {
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := redistest.Embedded(t)
 	r := newCatalogueRig(t, conn)
 	id, err := r.store.RequestSync(t.Context(), tra.SyncOptions{})
 	if err != nil {

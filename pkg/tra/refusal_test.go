@@ -48,11 +48,7 @@ func TestARefusalPausesThisProcessAndNoOther(t *testing.T) {
 }
 
 func TestAProbeThatIsAnsweredEndsThePause(t *testing.T) {
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := redistest.Embedded(t)
 	f := newFixture(t, conn, tratest.Options{Faults: tratest.Faults{RefuseRegion: true, Next: 1}}, tra.AuthorityOptions{})
 	if _, err := f.Probe(t.Context()); err != nil {
 		t.Fatal(err)

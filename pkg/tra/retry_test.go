@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/tra/throttle"
@@ -14,11 +13,7 @@ import (
 )
 
 func TestACallThatFailsAtOnceIsMadeAgain(t *testing.T) {
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := redistest.Embedded(t)
 	for name, c := range map[string]struct {
 		faults tratest.Faults
 		again  int
@@ -39,11 +34,7 @@ func TestACallThatFailsAtOnceIsMadeAgain(t *testing.T) {
 }
 
 func TestTenOutagesInARowOpenTheBreaker(t *testing.T) {
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := redistest.Embedded(t)
 	f := newFixture(t, conn, tratest.Options{Faults: tratest.Faults{Status: 503, Next: 9}}, tra.AuthorityOptions{})
 	for range 9 {
 		_, _ = f.Makes(t.Context())
@@ -52,6 +43,7 @@ func TestTenOutagesInARowOpenTheBreaker(t *testing.T) {
 		t.Errorf("after nine: %v", err)
 	}
 	f.server.SetFaults(tratest.Faults{Status: 503, Next: 10})
+	var err error
 	for range 11 {
 		_, err = f.Makes(t.Context())
 	}

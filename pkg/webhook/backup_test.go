@@ -52,11 +52,7 @@ func TestEndpointsOutliveAnEmptyRedis(t *testing.T) {
 }
 
 func TestOnlyEndpointsThatCanSignAreImported(t *testing.T) {
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := redistest.Embedded(t)
 	store := webhook.NewStore(conn.Client(), nil)
 	good := `{"value":"` + signature.NewSecret() + `"}`
 	for _, line := range []string{

@@ -75,11 +75,7 @@ const owner = "key1"
 
 func embedded(t *testing.T) redis.UniversalClient {
 	t.Helper()
-	conn, err := redisx.Open(t.Context(), redisx.Options{AllowEmbedded: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
+	conn := redistest.Embedded(t)
 	return conn.Client()
 }
 

@@ -99,7 +99,7 @@ func clusterURL(daemons []*daemon) string {
 	for i, d := range daemons {
 		addrs[i] = d.addr()
 	}
-	return "redis-cluster://" + strings.Join(addrs, ",")
+	return asUser("redis-cluster://" + strings.Join(addrs, ","))
 }
 
 func launchCluster(binary, dir string) (daemons []*daemon, err error) {

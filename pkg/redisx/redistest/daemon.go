@@ -42,7 +42,10 @@ func launch(binary, dir string, args func(port int) ([]string, error)) (*daemon,
 		if d.port, err = freePort(); err != nil {
 			return nil, err
 		}
-		if d.args, err = args(d.port); err != nil {
+		if d.args, err = args(d.port); err == nil {
+			d.args, err = withUsers(dir, d.args)
+		}
+		if err != nil {
 			return nil, err
 		}
 		if err = d.start(); err == nil {

@@ -15,7 +15,7 @@ import (
 // of the process, one test at a time: run must not call t.Parallel, nor Each.
 func Each(t *testing.T, run func(t *testing.T, conn *redisx.Conn)) {
 	t.Helper()
-	t.Run("embedded", func(t *testing.T) { run(t, open(t, redisx.Options{AllowEmbedded: true})) })
+	t.Run("embedded", func(t *testing.T) { run(t, Embedded(t)) })
 	t.Run("real", func(t *testing.T) { run(t, Open(t, Start(t).URL)) })
 	t.Run("sentinel", func(t *testing.T) { run(t, Open(t, sharedSentinel.take(t, "sentinel"))) })
 	t.Run("cluster", func(t *testing.T) { run(t, Open(t, sharedCluster.take(t, "cluster"))) })
@@ -24,7 +24,7 @@ func Each(t *testing.T, run func(t *testing.T, conn *redisx.Conn)) {
 // flush deletes the data and the scripts of all servers behind the URL.
 func flush(t testing.TB, url string) {
 	t.Helper()
-	conn, err := redisx.Open(t.Context(), redisx.Options{URL: url})
+	conn, err := redisx.Open(t.Context(), redisx.Options{URL: withoutUser(url)})
 	if err != nil {
 		t.Fatalf("redistest: %v", err)
 	}

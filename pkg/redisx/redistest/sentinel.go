@@ -46,7 +46,7 @@ func Sentinel(t testing.TB) *SentinelSet {
 }
 
 func sentinelURL(daemons []*daemon) string {
-	return "redis-sentinel://" + daemons[2].addr() + "?master=" + masterName
+	return asUser("redis-sentinel://" + daemons[2].addr() + "?master=" + masterName)
 }
 
 // launchSentinel returns master, replica and Sentinel.

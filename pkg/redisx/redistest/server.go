@@ -55,8 +55,11 @@ func Start(t testing.TB, options ...Option) *Server {
 
 func own(t testing.TB, d *daemon) *Server {
 	t.Helper()
-	t.Cleanup(d.kill)
-	return &Server{Addr: d.addr(), URL: "redis://" + d.addr(), t: t, daemon: d}
+	t.Cleanup(func() {
+		d.reportRefused(t)
+		d.kill()
+	})
+	return &Server{Addr: d.addr(), URL: asUser("redis://" + d.addr()), t: t, daemon: d}
 }
 
 func serverArgs(options ...Option) func(int) ([]string, error) {
@@ -156,7 +159,9 @@ func SavePoint() Option { return Args("--save", "86400 1000000000") }
 // Open connects to a URL for the time of the test.
 func Open(t testing.TB, url string) *redisx.Conn {
 	t.Helper()
-	return open(t, redisx.Options{URL: url})
+	conn := open(t, redisx.Options{URL: url})
+	asTest(t, conn, url)
+	return conn
 }
 
 func open(t testing.TB, options redisx.Options) *redisx.Conn {

@@ -33,7 +33,12 @@ func (s *shared) take(t testing.TB, name string) string {
 	t.Helper()
 	binary := needRedis(t)
 	s.turn.Lock()
-	t.Cleanup(s.turn.Unlock)
+	t.Cleanup(func() {
+		for _, d := range s.daemons {
+			d.reportRefused(t)
+		}
+		s.turn.Unlock()
+	})
 	s.once.Do(func() { s.err = s.start(binary, name) })
 	if s.err != nil {
 		t.Fatalf("redistest: shared %s: %v", name, s.err)
