@@ -50,6 +50,9 @@ type Options struct {
 	AllowLoopback bool
 	// Simulated marks every response: its figures are made up.
 	Simulated bool
+	// Uncounted leaves the counts of requests, steps and calls out, to measure what they
+	// cost. The registry stays.
+	Uncounted bool
 }
 
 // App is one process of the service.
@@ -96,7 +99,7 @@ func New(o Options) (*App, error) {
 	a.opened.Add(endWatch)
 	a.addTraces()
 	a.metrics = a.newMetrics()
-	a.stores = newStores(o.Redis.Client(), o.Secrets, o.Log, a.metrics)
+	a.stores = newStores(o.Redis.Client(), o.Secrets, o.Log, a.counts())
 	if o.LearnFreight {
 		a.freight = freight.New(o.Redis.Client(), sites.NameOf, o.Log)
 		a.options.Costs = o.Costs.Learning(a.freight)

@@ -5,14 +5,18 @@ import (
 	"time"
 
 	"ushuru/pkg/lab"
+	"ushuru/pkg/lab/line"
+	"ushuru/pkg/lab/rig"
+	"ushuru/pkg/lab/sheets"
 	"ushuru/pkg/redisx"
 )
 
 // benchCommand measures; it asserts nothing.
 type benchCommand struct {
+	All     benchAll     `cmd:"" help:"All benchmarks one after the other, and one table of their numbers and aims."`
 	Batch   benchBatch   `cmd:"" help:"Batch throughput compared with bare and chained asynq, and interactive latency during it."`
 	Cached  benchCached  `cmd:"" help:"Cached estimates a second, compared with a bare handler that reads the same bytes from Redis."`
-	Latency benchLatency `cmd:"" help:"Time from enqueuing a task in an idle queue to the start of its handler."`
+	Latency benchLatency `cmd:"" help:"Time of a single estimate of a new vehicle on an idle service, compared with tasks of bare asynq."`
 	Match   benchMatch   `cmd:"" help:"Time to match by code and to find candidates by name, compared with a bare map."`
 	Read    benchRead    `cmd:"" help:"Time to read a listing page, compared with x/net/html parsing it."`
 	Sheet   benchSheet   `cmd:"" help:"Memory and time to load inspection sheets, most of them hostile, each in its own process."`
@@ -37,9 +41,10 @@ func (c *benchBatch) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	return lab.Batch(r.ctx, r.Out, lab.BatchOptions{
+	_, err = lab.Batch(r.ctx, r.Out, lab.BatchOptions{
 		Redis: conn, Log: r.log, Listings: c.Listings, Window: c.Window, Interactive: c.Interactive, Profile: c.Profile,
 	})
+	return err
 }
 
 // benchRedis connects to the Redis of a benchmark: one that it starts, unless the
@@ -47,7 +52,7 @@ func (c *benchBatch) Run(r *run) error {
 func (r *run) benchRedis(c redisConfig) (*redisx.Conn, error) {
 	r.log = newLog(r.Err, "error")
 	if c.RedisURL == "" {
-		url, stop, err := lab.StartRedis(r.ctx)
+		url, stop, err := rig.StartRedis(r.ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -69,9 +74,10 @@ func (c *benchTrips) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	return lab.Trips(r.ctx, r.Out, lab.BatchOptions{
+	_, err = lab.Trips(r.ctx, r.Out, lab.BatchOptions{
 		Redis: conn, Log: r.log, Listings: max(c.Listings, 1), Window: c.Window, Interactive: c.Singles,
 	})
+	return err
 }
 
 type benchCached struct {
@@ -89,21 +95,27 @@ func (c *benchCached) Run(r *run) error {
 	if err != nil {
 		return err
 	}
-	return lab.Cached(r.ctx, r.Out, lab.CachedOptions{Redis: conn, Requests: c.Requests, Callers: c.Callers})
+	_, err = lab.Cached(r.ctx, r.Out, lab.CachedOptions{Redis: conn, Requests: c.Requests, Callers: c.Callers})
+	return err
 }
 
 type benchLatency struct {
 	redisConfig
-	Samples int `default:"200" help:"Number of tasks, one after the other."`
+	Samples   int           `default:"60" help:"Tasks of bare asynq, and estimates with upstreams that answer at once."`
+	Slow      int           `default:"10" help:"Estimates with a TRA that takes its time."`
+	Authority time.Duration `name:"latency" default:"1s" help:"Which is this for each call."`
 }
 
 // Run is called by kong.
 func (c *benchLatency) Run(r *run) error {
-	conn, err := r.redis(c.redisConfig, false)
+	conn, err := r.benchRedis(c.redisConfig)
 	if err != nil {
 		return err
 	}
-	return lab.Latency(r.ctx, r.Out, conn.Client(), c.Samples)
+	_, err = lab.Latency(r.ctx, r.Out, lab.LatencyOptions{
+		Redis: conn, Log: r.log, Samples: c.Samples, Slow: c.Slow, Authority: c.Authority,
+	})
+	return err
 }
 
 type benchMatch struct {
@@ -112,7 +124,10 @@ type benchMatch struct {
 }
 
 // Run is called by kong.
-func (c *benchMatch) Run(r *run) error { return lab.Match(r.ctx, r.Out, c.Labels, c.Samples) }
+func (c *benchMatch) Run(r *run) error {
+	_, err := lab.Match(r.ctx, r.Out, c.Labels, c.Samples)
+	return err
+}
 
 type benchRead struct {
 	Samples int    `default:"50" help:"How often to read the page."`
@@ -123,7 +138,8 @@ type benchRead struct {
 
 // Run is called by kong.
 func (c *benchRead) Run(r *run) error {
-	return lab.Read(r.Out, r.Err, lab.ReadOptions{Samples: c.Samples, Size: c.Size, File: c.File, URL: c.URL})
+	_, err := lab.Read(r.Out, r.Err, lab.ReadOptions{Samples: c.Samples, Size: c.Size, File: c.File, URL: c.URL})
+	return err
 }
 
 type benchSheet struct {
@@ -135,9 +151,9 @@ type benchSheet struct {
 // Run is called by kong.
 func (c *benchSheet) Run(r *run) error {
 	if c.Alone {
-		return lab.LoadSheet(r.ctx, r.Out, c.CacheDir, c.Files[0])
+		return sheets.LoadSheet(r.ctx, r.Out, c.CacheDir, c.Files[0])
 	}
-	return lab.Sheet(r.ctx, r.Out, r.Err, lab.SheetOptions{
+	return sheets.Sheet(r.ctx, r.Out, r.Err, sheets.SheetOptions{
 		CacheDir: c.CacheDir, Files: c.Files, LoadAlone: func(cacheDir, file string) []string {
 			return []string{"bench", "sheet", "--alone", "--cache-dir", cacheDir, file}
 		},
@@ -164,11 +180,12 @@ type benchLine struct {
 
 // Run is called by kong.
 func (c *benchLine) Run(r *run) error {
-	return lab.Line(r.ctx, r.Out, lab.LineOptions{
+	_, err := line.Measure(r.ctx, r.Out, line.Options{
 		Log:       newLog(r.Err, "error"),
 		Progress:  r.Err,
-		Faults:    lab.LineFaults{Delay: c.Delay, Jitter: c.Jitter, Rate: 1000 * c.Rate, Reset: c.Reset},
+		Faults:    line.Faults{Delay: c.Delay, Jitter: c.Jitter, Rate: 1000 * c.Rate, Reset: c.Reset},
 		Authority: c.Latency, Concurrency: c.Concurrency, Workers: c.Workers, Proxy: c.Proxy,
 		People: c.People, Rows: c.Rows, Vehicles: c.Vehicles, Rate: c.Calls, New: c.New, Pause: c.Pause, Idle: c.Idle,
 	})
+	return err
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"ushuru/pkg/app"
-	"ushuru/pkg/lab"
+	"ushuru/pkg/lab/sheets"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/tra/tratest"
 )
@@ -88,7 +88,7 @@ type simulateSheets struct {
 }
 
 // Run is called by kong.
-func (c *simulateSheets) Run(r *run) error { return lab.DrawSheets(r.Out, c.Out, c.IDs) }
+func (c *simulateSheets) Run(r *run) error { return sheets.DrawSheets(r.Out, c.Out, c.IDs) }
 
 // simulate serves a simulator until the signal to stop, and prints how
 // to use it at its URL.

@@ -17,10 +17,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ushuru/pkg/app"
-	"ushuru/pkg/demo"
-	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/lab/rig"
 	"ushuru/pkg/redisx"
-	"ushuru/tasks"
 )
 
 const (
@@ -40,31 +38,26 @@ type CachedOptions struct {
 // bytes: a bare handler that does one GET. Both sides are asked over HTTP from
 // this process and take turns, so that other load on the machine hits both. A
 // line of the log is encoded for every answer of the API, as in production.
-func Cached(ctx context.Context, out io.Writer, o CachedOptions) error {
-	client := o.Redis.Client()
-	if n, err := client.DBSize(ctx).Result(); err != nil || n > 0 {
-		return errors.Join(errors.New("the benchmark needs an empty Redis"), err)
-	}
-	service, err := demo.Start(ctx, demo.Options{
+func Cached(ctx context.Context, out io.Writer, o CachedOptions) ([]rig.Number, error) {
+	service, err := rig.Start(ctx, rig.Options{
 		Redis: o.Redis,
 		Log:   slog.New(slog.NewJSONHandler(io.Discard, nil)), //nolint:sloglint // a line costs what it costs in production
-		Pages: &instantSite{site: listingtest.New()}, Roles: []tasks.Role{tasks.RoleAny, tasks.RoleAuthority},
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer service.Stop()
 	bench, err := newCachedBench(ctx, service, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer bench.client.CloseIdleConnections()
-	stop, err := bench.startBare(ctx, client)
+	stop, err := bench.startBare(ctx, service.Redis)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer stop()
-	return bench.measure(ctx, out, client)
+	return bench.measure(ctx, out, service.Redis)
 }
 
 // cachedBench asks for one cached estimate again and again.
@@ -78,9 +71,9 @@ type cachedBench struct {
 	answer    []byte // the cached estimate
 }
 
-func newCachedBench(ctx context.Context, service *demo.Demo, o CachedOptions) (*cachedBench, error) {
+func newCachedBench(ctx context.Context, service *rig.Service, o CachedOptions) (*cachedBench, error) {
 	o.Callers, o.Requests = max(o.Callers, 1), max(o.Requests, 1)
-	body, err := json.Marshal(map[string]string{"url": service.Site + benchCars()[0].Path()})
+	body, err := json.Marshal(map[string]string{"url": rig.Listing(service.Site, "cached", 0)})
 	if err != nil {
 		return nil, err
 	}
@@ -123,17 +116,17 @@ type cachedRound struct {
 	roundTrips float64 // GETs of Redis for each answer
 }
 
-func (b *cachedBench) measure(ctx context.Context, out io.Writer, client redis.UniversalClient) error {
+func (b *cachedBench) measure(ctx context.Context, out io.Writer, client redis.UniversalClient) ([]rig.Number, error) {
 	var bare, ours []cachedRound
 	ratios := make([]float64, 0, cachedRounds)
 	for i := range cachedRounds + 1 {
 		first, err := b.round(ctx, b.bare, client)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		second, err := b.round(ctx, b.api, client)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if i == 0 { // it opened the connections
 			continue
@@ -153,7 +146,15 @@ ratio:            %6.2f (median; %.2f to %.2f)
 `, len(b.answer), b.Callers, cachedRounds, b.Requests,
 		median(bare).perSecond, median(bare).roundTrips, median(ours).perSecond, median(ours).roundTrips,
 		ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1])
-	return err
+	perSecond := func(n float64) rig.Value { return rig.Value{N: n, Unit: "requests/s"} }
+	const share = 0.7
+	number := rig.Number{
+		Name: fmt.Sprintf("cached estimates, %d callers", b.Callers), Command: "ushuru bench cached",
+		Baseline: perSecond(median(bare).perSecond).As("bare handler: one GET of Redis, the same bytes"),
+		Aim:      rig.Aim{AtLeast: share, Ratio: true},
+	}
+	number.Measured = perSecond(number.Baseline.N * ratios[len(ratios)/2]) // the median of the ratios of the rounds
+	return []rig.Number{number}, err
 }
 
 // round asks one side.
@@ -212,7 +213,7 @@ func countGets(ctx context.Context, client redis.UniversalClient) (n int64, err 
 	if err != nil {
 		return 0, err
 	}
-	field := infoField(info, "cmdstat_get")
+	field := rig.InfoField(info, "cmdstat_get")
 	if field == "" {
 		return 0, nil
 	}

@@ -10,10 +10,10 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/oklog/ulid/v2"
-	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/lab/rig"
 	"ushuru/pkg/plainjson"
 	"ushuru/tasks"
 	"ushuru/worker"
@@ -30,35 +30,34 @@ type chainedTask struct {
 // task that enqueues the next one, and the last stores the result. There is no
 // record, no deduplication, no batch and no recovery faster than asynq's own.
 type chain struct {
-	bench  *batchBench
-	redis  redis.UniversalClient
-	client *asynq.Client
-	queues map[string]string // by the queue of the service
-	id     string
-	left   atomic.Int64
-	done   chan struct{}
-	failed chan error
+	service *rig.Service
+	client  *asynq.Client
+	queues  map[string]string // by the queue of the service
+	id      string
+	left    atomic.Int64
+	done    chan struct{}
+	failed  chan error
 }
 
 // chained measures the same steps as those of a batch, chained by plain asynq:
 // listings a second, on servers configured like those of the workers.
-func (b *batchBench) chained(ctx context.Context, n int) (perSecond float64, err error) {
+func chained(ctx context.Context, b *rig.Service, n int) (perSecond float64, err error) {
 	const concurrencyAny, concurrencyAuthority, enqueuers = 16, 8, 8 // as a worker has
 	c := &chain{
-		bench: b, redis: b.redis, client: asynq.NewClientFromRedisClient(b.redis), id: ulid.Make().String(),
+		service: b, client: asynq.NewClientFromRedisClient(b.Redis), id: ulid.Make().String(),
 		done: make(chan struct{}), failed: make(chan error, 1),
 	}
 	c.queues = map[string]string{tasks.QueueAny: "bench_any_" + c.id, tasks.QueueAuthority: "bench_authority_" + c.id}
 	c.left.Store(int64(n))
 	for queue, concurrency := range map[string]int{tasks.QueueAny: concurrencyAny, tasks.QueueAuthority: concurrencyAuthority} {
-		server := asynq.NewServerFromRedisClient(b.redis, worker.ServerConfig(
+		server := asynq.NewServerFromRedisClient(b.Redis, worker.ServerConfig(
 			map[string]int{c.queues[queue]: 1}, concurrency, time.Second, slog.New(slog.DiscardHandler)))
 		if err := server.Start(asynq.HandlerFunc(c.run)); err != nil {
 			return 0, err
 		}
 		defer func() {
 			server.Shutdown()
-			_ = asynq.NewInspectorFromRedisClient(b.redis).DeleteQueue(c.queues[queue], true)
+			_ = asynq.NewInspectorFromRedisClient(b.Redis).DeleteQueue(c.queues[queue], true)
 		}()
 	}
 	start := time.Now()
@@ -66,7 +65,7 @@ func (b *batchBench) chained(ctx context.Context, n int) (perSecond float64, err
 	group.SetLimit(enqueuers)
 	for i := range n {
 		group.Go(func() error {
-			input, err := plainjson.Encode(tasks.EstimateInput{URL: b.listing("chained", i)})
+			input, err := plainjson.Encode(tasks.EstimateInput{URL: rig.Listing(b.Site, "chained", i)})
 			if err != nil {
 				return err
 			}
@@ -117,7 +116,7 @@ func (c *chain) step(ctx context.Context, task *asynq.Task) error {
 	if state.Outputs == nil {
 		state.Outputs = map[string]json.RawMessage{}
 	}
-	output, err := c.bench.runStep(ctx, task.Type(), &jobs.Job{
+	output, err := c.service.RunStep(ctx, task.Type(), &jobs.Job{
 		Kind: tasks.KindEstimate, Class: jobs.Bulk, Input: state.Input, Outputs: state.Outputs,
 	})
 	if err != nil {
@@ -132,7 +131,7 @@ func (c *chain) step(ctx context.Context, task *asynq.Task) error {
 		return c.enqueue(ctx, tasks.TypeCalculate, state)
 	}
 	key := fmt.Sprintf("bench:%s:%d", c.id, c.left.Load())
-	if err := c.redis.Set(ctx, key, []byte(output), time.Hour).Err(); err != nil {
+	if err := c.service.Redis.Set(ctx, key, []byte(output), time.Hour).Err(); err != nil {
 		return err
 	}
 	if c.left.Add(-1) == 0 {

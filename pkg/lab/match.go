@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"ushuru/pkg/lab/rig"
 	"ushuru/pkg/match"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
@@ -16,7 +17,7 @@ import (
 // Match measures matching by code and finding candidates by name, compared with
 // a bare map: so many look-ups of each kind in a catalogue of ten makes with so
 // many labels.
-func Match(ctx context.Context, out io.Writer, labels, samples int) error {
+func Match(ctx context.Context, out io.Writer, labels, samples int) ([]rig.Number, error) {
 	labels, samples = max(labels, 10), max(samples, 1)
 	catalogue, cars := benchCatalogue(labels)
 	matcher := match.New(match.Options{})
@@ -33,6 +34,7 @@ func Match(ctx context.Context, out io.Writer, labels, samples int) error {
 	for _, car := range cars[:min(len(cars), 20)] { // the indexes are built at the first look-up
 		exact(car)
 	}
+	var middles []rig.Value
 	for _, bench := range []struct {
 		name string
 		of   func(vehicle.Car)
@@ -53,14 +55,33 @@ func Match(ctx context.Context, out io.Writer, labels, samples int) error {
 		}},
 	} {
 		took := timeEach(cars, samples, bench.of)
+		middles = append(middles, rig.Value{N: float64(took[len(took)/2]) / float64(time.Microsecond), Unit: "µs"})
 		if _, err := fmt.Fprintf(out, "%-40s p50 %-10s p95 %-10s max %s\n", bench.name,
 			took[len(took)/2], took[len(took)*95/100], took[len(took)-1]); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	_, err := fmt.Fprintf(out, "in a catalogue of %d labels, %d look-ups each; exact look-ups that failed: %d\n",
 		catalogue.Len(), samples, missed)
-	return err
+	return matchNumbers(catalogue.Len(), middles), err
+}
+
+// matchNumbers are those of a map, an exact match, and candidates of two kinds.
+func matchNumbers(labels int, middles []rig.Value) []rig.Number {
+	const exact, fuzzy, command = 5, 1000, "ushuru bench match" // microseconds
+	where := fmt.Sprintf(" in %d labels, p50", labels)
+	bare := middles[0].As("bare map")
+	return []rig.Number{
+		{Name: "exact match" + where, Measured: middles[1], Baseline: bare, Aim: rig.Aim{AtMost: exact}, Command: command},
+		{
+			Name: "candidates for a misspelt name" + where, Measured: middles[2], Baseline: bare, Aim: rig.Aim{AtMost: fuzzy},
+			Command: command,
+		},
+		{
+			Name: "candidates for an absent code" + where, Measured: middles[3], Baseline: bare, Aim: rig.Aim{AtMost: fuzzy},
+			Command: command,
+		},
+	}
 }
 
 // timeEach times single look-ups, each over a few rounds because one is too

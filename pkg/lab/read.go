@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"ushuru/pkg/lab/rig"
 	"ushuru/pkg/listing"
 	"ushuru/pkg/listing/listingtest"
 )
@@ -26,12 +27,12 @@ type ReadOptions struct {
 // Read measures reading a listing page, compared with what it needs at least:
 // x/net/html parsing the page. A page that is not a readable listing is
 // measured too, and reported on warn.
-func Read(out, warn io.Writer, o ReadOptions) error {
+func Read(out, warn io.Writer, o ReadOptions) ([]rig.Number, error) {
 	body := listingtest.Large(o.Size)
 	if o.File != "" {
 		var err error
 		if body, err = os.ReadFile(o.File); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	page := listing.FromFile(body, o.URL)
@@ -49,7 +50,12 @@ listing     %s
 ratio       %.2f (%.2f)
 `, len(body), len(parse.took), &parse, &read,
 		float64(read.median())/float64(parse.median()), float64(slices.Min(read.took))/float64(slices.Min(parse.took)))
-	return err
+	const times = 1.3
+	return []rig.Number{{
+		Name: fmt.Sprintf("reading a listing page of %d KB, median", len(body)/1000), Measured: rig.Millis(read.median()), //nolint:mnd // in thousands
+		Baseline: rig.Millis(parse.median()).As("x/net/html parsing alone"),
+		Aim:      rig.Aim{AtMost: times, Ratio: true}, Command: "ushuru bench read",
+	}}, err
 }
 
 // measured is how long a function took, each time, and what it allocated in

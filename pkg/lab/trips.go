@@ -11,55 +11,64 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/lab/rig"
 )
 
 // Trips prints what a listing costs on the way to Redis: round trips, commands,
 // bytes and time of a single estimate of a new vehicle, of one whose tax is known,
 // and of a listing of a batch. The pages and the authority are SIMULATED and
 // answer at once.
-func Trips(ctx context.Context, out io.Writer, o BatchOptions) error {
+func Trips(ctx context.Context, out io.Writer, o BatchOptions) ([]rig.Number, error) {
 	traffic := &traffic{}
 	o.Redis.Client().AddHook(traffic)
-	bench, stop, err := startBatchBench(ctx, o)
+	service, err := rig.Start(ctx, rig.Options{Redis: o.Redis, Log: o.Log, Window: o.Window})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer stop()
+	defer service.Stop()
 	meter := &tripMeter{traffic: traffic, redis: o.Redis.Client(), out: out}
 	if err := meter.idle(ctx); err != nil {
+		return nil, err
+	}
+	single := func(name, kind string, n int) error {
+		var took []time.Duration
+		_, err := meter.measure(ctx, name, n, func() (err error) {
+			took, err = service.Estimates(ctx, kind, n)
+			return err
+		})
+		meter.printQuantiles(took)
 		return err
 	}
-	cars := len(benchCars())
-	var took []time.Duration
-	if err := meter.measure(ctx, "a single estimate of a new vehicle", cars, func() (err error) {
-		took, err = bench.estimates(ctx, "cold", cars)
-		return err
-	}); err != nil {
-		return err
+	if err := single("a single estimate of a new vehicle", "cold", len(rig.Cars())); err != nil {
+		return nil, err
 	}
-	meter.printQuantiles(took)
-	singles := max(o.Interactive, 1)
-	if err := meter.measure(ctx, "a single estimate of a known vehicle", singles, func() (err error) {
-		took, err = bench.estimates(ctx, "known", singles)
-		return err
-	}); err != nil {
-		return err
+	if err := single("a single estimate of a known vehicle", "known", max(o.Interactive, 1)); err != nil {
+		return nil, err
 	}
-	meter.printQuantiles(took)
-	return meter.measure(ctx, "a listing of a batch", o.Listings, func() error { return bench.runBatch(ctx, o.Listings) })
+	row, err := meter.measure(ctx, "a listing of a batch", o.Listings, func() error {
+		return rig.RunBatch(ctx, service.Client, rig.Listings(service.Site, "lot", o.Listings))
+	})
+	return row.numbers(), err
 }
 
-// runBatch submits a batch and waits for its end.
-func (b *batchBench) runBatch(ctx context.Context, listings int) error {
-	id, err := b.submit(ctx, b.listings(listings))
-	if err != nil {
-		return err
+// numbers are those of a listing of a batch.
+func (f tripFigures) numbers() []rig.Number {
+	const trips, commands, kilobytes, kilobyte, command = 20, 30, 12, 1000, "ushuru bench trips"
+	return []rig.Number{
+		{
+			Name: "Redis for a listing of a batch: round trips", Measured: rig.Value{N: f.trips},
+			Aim: rig.Aim{AtMost: trips}, Command: command,
+		},
+		{
+			Name: "Redis for a listing of a batch: commands sent", Measured: rig.Value{N: f.commands},
+			Aim: rig.Aim{AtMost: commands}, Command: command,
+		},
+		{
+			Name: "Redis for a listing of a batch: bytes in", Measured: rig.Value{N: f.bytes / kilobyte, Unit: "KB"},
+			Aim: rig.Aim{AtMost: kilobytes}, Command: command,
+		},
 	}
-	outcomes, _, err := b.awaitEnd(ctx, id)
-	if err == nil && !strings.Contains(outcomes, fmt.Sprintf("succeeded:%d ", listings)) {
-		return fmt.Errorf("lab: not all of %d listings were estimated: %s", listings, outcomes)
-	}
-	return err
 }
 
 // traffic counts what this process sends to Redis. It is a hook of the client.
@@ -208,32 +217,35 @@ func (m *tripMeter) idle(ctx context.Context) error {
 
 // printQuantiles prints how long single estimates took.
 func (m *tripMeter) printQuantiles(took []time.Duration) {
-	_, _ = fmt.Fprintf(m.out, "  p50, p95:               %s, %s\n", quantile(took, 0.5), quantile(took, 0.95))
+	_, _ = fmt.Fprintf(m.out, "  p50, p95:               %s, %s\n", rig.Quantile(took, 0.5), rig.Quantile(took, 0.95))
 }
 
-// measure prints what a number of pieces of work cost each.
-func (m *tripMeter) measure(ctx context.Context, name string, n int, work func() error) error {
+// measure prints what a number of pieces of work cost each, and returns it.
+func (m *tripMeter) measure(ctx context.Context, name string, n int, work func() error) (each tripFigures, err error) {
 	before, err := m.read(ctx)
 	if err != nil {
-		return err
+		return each, err
 	}
 	if err := work(); err != nil {
-		return err
+		return each, err
 	}
 	after, err := m.read(ctx)
 	if err != nil {
-		return err
+		return each, err
 	}
 	used := after.since(before)
-	each := func(total, idle float64) float64 { return (total - idle*used.seconds) / float64(n) }
+	one := func(total, idle float64) float64 { return (total - idle*used.seconds) / float64(n) }
+	each = tripFigures{
+		one(used.trips, m.idling.trips), one(used.commands, m.idling.commands), used.polls / float64(n),
+		one(used.executed, m.idling.executed), one(used.bytes, m.idling.bytes), used.seconds / float64(n),
+	}
 	_, err = fmt.Fprintf(m.out, `%s:
   round trips:            %8.1f, and %.1f polls of empty queues
   commands sent:          %8.1f
   commands executed:      %8.1f, with those in scripts
   bytes into Redis:       %8.0f
   time:                   %8.2f ms
-`, name, each(used.trips, m.idling.trips), used.polls/float64(n), each(used.commands, m.idling.commands),
-		each(used.executed, m.idling.executed), each(used.bytes, m.idling.bytes),
-		used.seconds*float64(time.Second/time.Millisecond)/float64(n))
-	return err
+`, name, each.trips, each.polls, each.commands, each.executed, each.bytes,
+		each.seconds*float64(time.Second/time.Millisecond))
+	return each, err
 }

@@ -1,4 +1,4 @@
-package lab
+package line
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 // another continent. The bandwidth is that of the line, not of a connection, and a
 // new connection costs a round trip.
 type slowLine struct {
-	network, upstream string     // address of the service
-	faults            LineFaults // no reset before resets
+	network, upstream string // address of the service
+	faults            Faults // no reset before resets
 	up, down          lane
 	bytes             atomic.Int64 // in both directions, without the headers of TCP
 	unsteady          atomic.Bool  // connections are reset regularly
@@ -29,8 +29,8 @@ type slowLine struct {
 	conns    map[net.Conn]struct{}
 }
 
-// LineFaults are what a line does to the connections over it.
-type LineFaults struct {
+// Faults are what a line does to the connections over it.
+type Faults struct {
 	Delay  time.Duration // each way
 	Jitter time.Duration // at most this much more, each way
 	Rate   int           // bits a second each way
@@ -38,7 +38,7 @@ type LineFaults struct {
 }
 
 // newSlowLine starts a line to a service.
-func newSlowLine(ctx context.Context, network, upstream string, faults LineFaults) (*slowLine, error) {
+func newSlowLine(ctx context.Context, network, upstream string, faults Faults) (*slowLine, error) {
 	listener, err := app.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return nil, err

@@ -1,4 +1,6 @@
-package lab
+// Package line measures the service with a long, slow line between the worker that
+// calls the authority and the rest.
+package line
 
 import (
 	"context"
@@ -10,19 +12,18 @@ import (
 	"time"
 
 	"ushuru/pkg/app"
-	"ushuru/pkg/client"
-	"ushuru/pkg/demo"
+	"ushuru/pkg/lab/rig"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/tra/tratest"
 	"ushuru/tasks"
 )
 
-// LineOptions of Line.
-type LineOptions struct {
+// Options of Measure.
+type Options struct {
 	Log      *slog.Logger
 	Progress io.Writer // gets a line after each stage
-	Faults   LineFaults
+	Faults   Faults
 
 	Authority   time.Duration // how long a call to the authority takes
 	Concurrency int           // of the worker that calls it
@@ -37,24 +38,24 @@ type LineOptions struct {
 	Idle        time.Duration // for which the idle traffic is measured
 }
 
-// Line measures the service with its Redis far away from the workers that call the
+// Measure measures the service with its Redis far away from the workers that call the
 // authority, or with the workers far away from a proxy near the authority, over a line
 // that is slow and is reset regularly, beside the same service with everything in one
 // place. The pages and the authority are SIMULATED.
-func Line(ctx context.Context, out io.Writer, o LineOptions) error {
-	near, err := measureLine(ctx, o, false)
+func Measure(ctx context.Context, out io.Writer, o Options) ([]rig.Number, error) {
+	near, err := measure(ctx, o, false)
 	if err != nil {
-		return fmt.Errorf("lab: all in one place: %w", err)
+		return nil, fmt.Errorf("lab: all in one place: %w", err)
 	}
-	far, err := measureLine(ctx, o, true)
+	far, err := measure(ctx, o, true)
 	if err != nil {
-		return fmt.Errorf("lab: over the line: %w", err)
+		return nil, fmt.Errorf("lab: over the line: %w", err)
 	}
-	return printLine(out, o, near, far)
+	return numbers(o, near, far), printed(out, o, near, far)
 }
 
-// lineFigures are the figures of one set-up.
-type lineFigures struct {
+// figures are the figures of one set-up.
+type figures struct {
 	cold, known []time.Duration // of a person
 	during      []time.Duration // of a person with new vehicles, while a batch of new vehicles runs
 	rows        float64         // a second, of the batch
@@ -65,23 +66,22 @@ type lineFigures struct {
 	doubled     int             // calculations that the authority made more than once
 }
 
-// lineBench is the service, and the worker that calls the authority.
-type lineBench struct {
-	*batchBench
+// bench is the service, and the worker that calls the authority.
+type bench struct {
+	*rig.Service
 
-	options LineOptions
+	options Options
 	cars    []string // paths of cars, each another vehicle; those of used are known
 	used    int
 	line    *slowLine // nil when all is in one place
 	farURL  string
 	proxy   string // of the calls to the authority; "" is none
-	calls   string // base URL of the authority
 	worker  func() // stops the workers
 	cleanup app.Cleanup
 }
 
-func measureLine(ctx context.Context, o LineOptions, far bool) (f lineFigures, err error) {
-	bench, err := startLineBench(ctx, o, far)
+func measure(ctx context.Context, o Options, far bool) (f figures, err error) {
+	bench, err := start(ctx, o, far)
 	if err != nil {
 		return f, err
 	}
@@ -92,7 +92,7 @@ func measureLine(ctx context.Context, o LineOptions, far bool) (f lineFigures, e
 	}
 	stages := []struct {
 		name string
-		run  func(context.Context, *lineFigures) error
+		run  func(context.Context, *figures) error
 	}{
 		{"estimates", bench.people},
 		{"a batch of few vehicles", bench.knownRows},
@@ -105,21 +105,21 @@ func measureLine(ctx context.Context, o LineOptions, far bool) (f lineFigures, e
 		}
 		_, _ = fmt.Fprintf(o.Progress, "%s: %s\n", stage.name, time.Since(started).Round(time.Millisecond))
 	}
-	for _, n := range bench.authority.Counts().Tuples {
+	for _, n := range bench.Authority.Counts().Tuples {
 		f.doubled += n - 1
 	}
 	return f, nil
 }
 
-// startLineBench starts everything and waits until the catalogue is synced.
-func startLineBench(ctx context.Context, o LineOptions, far bool) (b *lineBench, err error) {
-	b = &lineBench{options: o}
+// start starts everything and waits until the catalogue is synced.
+func start(ctx context.Context, o Options, far bool) (b *bench, err error) {
+	b = &bench{options: o}
 	defer func() {
 		if err != nil {
 			b.cleanup.Run()
 		}
 	}()
-	url, stop, err := StartRedis(ctx)
+	url, stop, err := rig.StartRedis(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -129,22 +129,17 @@ func startLineBench(ctx context.Context, o LineOptions, far bool) (b *lineBench,
 		return nil, err
 	}
 	b.cleanup.Add(func() { _ = conn.Close() })
-	site, paths, err := lineSite()
+	site, paths, err := rig.Vehicles()
 	if err != nil {
 		return nil, err
 	}
-	service, err := demo.Start(ctx, demo.Options{Redis: conn, Log: o.Log, Pages: site, Roles: []tasks.Role{tasks.RoleAny}})
+	b.Service, err = rig.Start(ctx, rig.Options{Redis: conn, Log: o.Log, Pages: site, Roles: []tasks.Role{tasks.RoleAny}})
 	if err != nil {
 		return nil, err
 	}
-	b.cleanup.Add(service.Stop)
-	service.Authority.SetFaults(tratest.Faults{Latency: tratest.Duration(o.Authority)})
-	api, err := client.New(client.Options{URL: service.URL, Key: service.Key})
-	if err != nil {
-		return nil, err
-	}
-	b.cars, b.calls, b.farURL = paths, service.AuthorityURL, url
-	b.batchBench = &batchBench{redis: conn.Client(), authority: service.Authority, site: service.Site, client: api}
+	b.cleanup.Add(b.Service.Stop)
+	b.Authority.SetFaults(tratest.Faults{Latency: tratest.Duration(o.Authority)})
+	b.cars, b.farURL = paths, url
 	if far {
 		if err := b.startLine(ctx, strings.TrimPrefix(url, "redis-socket://")); err != nil {
 			return nil, err
@@ -154,11 +149,11 @@ func startLineBench(ctx context.Context, o LineOptions, far bool) (b *lineBench,
 		return nil, err
 	}
 	b.cleanup.Add(func() { b.worker() })
-	return b, b.awaitCatalogue(ctx)
+	return b, b.AwaitCatalogue(ctx)
 }
 
 // startLine starts the line before Redis, or before a proxy.
-func (b *lineBench) startLine(ctx context.Context, redisSocket string) (err error) {
+func (b *bench) startLine(ctx context.Context, redisSocket string) (err error) {
 	network, upstream := "unix", redisSocket
 	if b.options.Proxy {
 		proxy, err := newSOCKSProxy(ctx)
@@ -181,7 +176,7 @@ func (b *lineBench) startLine(ctx context.Context, redisSocket string) (err erro
 }
 
 // startWorkers starts the workers that call the authority at most at a rate.
-func (b *lineBench) startWorkers(ctx context.Context, rate int) error {
+func (b *bench) startWorkers(ctx context.Context, rate int) error {
 	var stop app.Cleanup
 	b.worker = stop.Run
 	for range max(b.options.Workers, 1) {
@@ -192,7 +187,7 @@ func (b *lineBench) startWorkers(ctx context.Context, rate int) error {
 	return nil
 }
 
-func (b *lineBench) startWorker(ctx context.Context, rate int, stop *app.Cleanup) error {
+func (b *bench) startWorker(ctx context.Context, rate int, stop *app.Cleanup) error {
 	conn, err := redisx.Open(ctx, redisx.Options{URL: b.farURL})
 	if err != nil {
 		return err
@@ -201,7 +196,7 @@ func (b *lineBench) startWorker(ctx context.Context, rate int, stop *app.Cleanup
 	worker, err := app.New(app.Options{ //nolint:contextcheck // the worker outlives the start
 		Redis: conn, Log: b.options.Log, Simulated: true, Worker: &app.WorkerOptions{
 			Roles: []tasks.Role{tasks.RoleAuthority}, AuthorityConcurrency: b.options.Concurrency, AuthorityRate: rate,
-			ShutdownTimeout: timeout, Authority: tra.Options{BaseURL: b.calls, Timeout: timeout, Proxy: b.proxy},
+			ShutdownTimeout: timeout, Authority: tra.Options{BaseURL: b.AuthorityURL, Timeout: timeout, Proxy: b.proxy},
 		},
 	})
 	if err == nil {
@@ -215,24 +210,11 @@ func (b *lineBench) startWorker(ctx context.Context, rate int, stop *app.Cleanup
 	return nil
 }
 
-func (b *lineBench) awaitCatalogue(ctx context.Context) error {
-	const interval, longest = 100 * time.Millisecond, 2 * time.Minute
-	store, deadline := tra.NewStore(b.redis, tra.StoreOptions{}), time.Now().Add(longest)
-	for time.Now().Before(deadline) {
-		synced, err := store.AsOf(ctx)
-		if err != nil || synced != nil {
-			return err
-		}
-		time.Sleep(interval)
-	}
-	return errors.New("the catalogue was not synced")
-}
-
 // settle is how long workers that were just started are left alone.
 const settle = 2 * time.Second
 
 // idleTraffic returns the bytes a day over the line while there is no work.
-func (b *lineBench) idleTraffic() float64 {
+func (b *bench) idleTraffic() float64 {
 	const day = 24 * time.Hour
 	time.Sleep(settle)
 	before, started := b.line.bytes.Load(), time.Now()
@@ -241,7 +223,7 @@ func (b *lineBench) idleTraffic() float64 {
 }
 
 // vehicles returns the paths of n cars that were not used before.
-func (b *lineBench) vehicles(n int) ([]string, error) {
+func (b *bench) vehicles(n int) ([]string, error) {
 	if b.used+n > len(b.cars) {
 		return nil, fmt.Errorf("there are only %d vehicles", len(b.cars))
 	}
@@ -250,15 +232,13 @@ func (b *lineBench) vehicles(n int) ([]string, error) {
 }
 
 // estimate requests an estimate as a person does.
-func (b *lineBench) estimate(ctx context.Context, path, kind string) (time.Duration, error) {
-	started := time.Now()
-	_, err := b.client.Estimate(ctx, client.EstimateRequest{URL: b.site + path + "?" + kind})
-	return time.Since(started), err
+func (b *bench) estimate(ctx context.Context, path, kind string) (time.Duration, error) {
+	return b.Estimate(ctx, b.Site+path+"?"+kind)
 }
 
 // people measures a person who requests new vehicles, and then the same ones in
 // other listings.
-func (b *lineBench) people(ctx context.Context, f *lineFigures) error {
+func (b *bench) people(ctx context.Context, f *figures) error {
 	paths, err := b.vehicles(b.options.People)
 	if err != nil {
 		return err
@@ -281,17 +261,17 @@ func (b *lineBench) people(ctx context.Context, f *lineFigures) error {
 }
 
 // batch submits a batch and waits for its end.
-func (b *lineBench) batch(ctx context.Context, kind string, paths []string, rows int) (took time.Duration, lost int, err error) {
+func (b *bench) batch(ctx context.Context, kind string, paths []string, rows int) (took time.Duration, lost int, err error) {
 	urls := make([]string, rows)
 	for i := range urls {
-		urls[i] = fmt.Sprintf("%s%s?%s=%d", b.site, paths[i%len(paths)], kind, i)
+		urls[i] = fmt.Sprintf("%s%s?%s=%d", b.Site, paths[i%len(paths)], kind, i)
 	}
 	started := time.Now()
-	id, err := b.submit(ctx, urls)
+	id, err := rig.Submit(ctx, b.Client, urls)
 	if err != nil {
 		return 0, 0, err
 	}
-	outcomes, _, err := b.awaitEnd(ctx, id)
+	outcomes, err := rig.AwaitEnd(ctx, b.Client, id, nil)
 	took = time.Since(started)
 	if err != nil {
 		return took, 0, err
@@ -303,7 +283,7 @@ func (b *lineBench) batch(ctx context.Context, kind string, paths []string, rows
 }
 
 // knownRows measures a batch of many rows of a few new vehicles.
-func (b *lineBench) knownRows(ctx context.Context, f *lineFigures) error {
+func (b *bench) knownRows(ctx context.Context, f *figures) error {
 	paths, err := b.vehicles(b.options.Vehicles)
 	if err != nil {
 		return err
@@ -322,7 +302,7 @@ func (b *lineBench) knownRows(ctx context.Context, f *lineFigures) error {
 
 // newRows measures a batch in which every row is a new vehicle, with a limit of the
 // calls to the authority, and a person meanwhile.
-func (b *lineBench) newRows(ctx context.Context, f *lineFigures) error {
+func (b *bench) newRows(ctx context.Context, f *figures) error {
 	b.worker()
 	if err := b.startWorkers(ctx, b.options.Rate); err != nil {
 		return err
@@ -363,8 +343,8 @@ func (b *lineBench) newRows(ctx context.Context, f *lineFigures) error {
 	}
 }
 
-func (b *lineBench) allCalls() (total int) {
-	for call, n := range b.authority.Counts().Calls {
+func (b *bench) allCalls() (total int) {
+	for call, n := range b.Authority.Counts().Calls {
 		if call != "getMakes" && call != "getModelBody" { // those of the sync
 			total += n
 		}
@@ -372,13 +352,43 @@ func (b *lineBench) allCalls() (total int) {
 	return total
 }
 
-func printLine(out io.Writer, o LineOptions, near, far lineFigures) error {
+// aim is how long an estimate of a new vehicle may take over the line.
+func (o Options) aim() time.Duration {
+	const trips, calls = 5, 3
+	return trips*(2*o.Faults.Delay+o.Faults.Jitter) + calls*o.Authority
+}
+
+func numbers(o Options, near, far figures) []rig.Number {
+	const half, times, rows, command = 0.5, 1.3, 35, "ushuru bench line"
+	coldNear, coldFar := rig.Millis(rig.Quantile(near.cold, half)), rig.Millis(rig.Quantile(far.cold, half))
+	knownNear, knownFar := rig.Millis(rig.Quantile(near.known, half)), rig.Millis(rig.Quantile(far.known, half))
+	perSecond := func(n float64) rig.Value { return rig.Value{N: n, Unit: "rows/s"} }
+	where := fmt.Sprintf("far line (%s each way, %d kbit/s)", o.Faults.Delay, o.Faults.Rate/1000) //nolint:mnd // in thousands
+	return []rig.Number{
+		{
+			Name: where + ": estimate of a new vehicle, p50", Measured: coldFar, Baseline: coldNear.As("all in one place"),
+			Aim: rig.Aim{AtMost: rig.Millis(o.aim()).N}, Command: command,
+		},
+		{
+			Name: where + ": estimate of a known vehicle, p50", Measured: knownFar, Baseline: knownNear.As("all in one place"),
+			Aim: rig.Aim{AtMost: times, Ratio: true}, Command: command,
+		},
+		{
+			Name: where + ": batch", Measured: perSecond(far.rows), Baseline: perSecond(near.rows).As("all in one place"),
+			Aim: rig.Aim{AtLeast: rows}, Command: command,
+		},
+		{
+			Name: where + ": calculations lost or made twice", Measured: rig.Value{N: float64(far.lost + far.doubled)},
+			Aim: rig.Aim{AtMost: 0.5}, Command: command, //nolint:mnd // none
+		},
+	}
+}
+
+func printed(out io.Writer, o Options, near, far figures) error {
 	const megabyte, percent, half, most = 1e6, 100, 0.5, 0.95
 	times := func(a, b []time.Duration, q float64) float64 {
-		return float64(quantile(a, q)) / float64(max(quantile(b, q), 1))
+		return float64(rig.Quantile(a, q)) / float64(max(rig.Quantile(b, q), 1))
 	}
-	trip := 2*o.Faults.Delay + o.Faults.Jitter
-	aim := 5*trip + 3*o.Authority //nolint:mnd // five round trips and three calls
 	_, err := fmt.Fprintf(out, `line: %s each way, up to %s more, %d kbit/s, reset every %s; the authority answers in %s
                                          near            far          aim
 new vehicle, p50:               %12s   %12s   %10s (5 trips + 3 calls)
@@ -392,12 +402,12 @@ a person meanwhile, p95:        %12s   %12s   2 times idle: %.2f
 idle traffic a day:             %12s   %9.1f MB   40 MB
 lost, doubled:                  %9d, %d   %9d, %d   0, 0
 `, o.Faults.Delay, o.Faults.Jitter, o.Faults.Rate/1000, o.Faults.Reset, o.Authority, //nolint:mnd // in thousands
-		quantile(near.cold, half), quantile(far.cold, half), aim, quantile(near.cold, most), quantile(far.cold, most),
-		quantile(near.known, half), quantile(far.known, half), times(far.known, near.known, half),
+		rig.Quantile(near.cold, half), rig.Quantile(far.cold, half), o.aim(), rig.Quantile(near.cold, most), rig.Quantile(far.cold, most),
+		rig.Quantile(near.known, half), rig.Quantile(far.known, half), times(far.known, near.known, half),
 		o.Rows, o.Vehicles, near.rows, far.rows, "-", float64(far.rowBytes)/1000, //nolint:mnd // in thousands
 		o.New, percent*near.share, percent*far.share, o.Rate,
-		quantile(near.during, half), quantile(far.during, half), times(far.during, far.cold, half),
-		quantile(near.during, most), quantile(far.during, most), times(far.during, far.cold, most),
+		rig.Quantile(near.during, half), rig.Quantile(far.during, half), times(far.during, far.cold, half),
+		rig.Quantile(near.during, most), rig.Quantile(far.during, most), times(far.during, far.cold, most),
 		"-", far.idle/megabyte, near.lost, near.doubled, far.lost, far.doubled)
 	return err
 }

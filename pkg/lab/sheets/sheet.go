@@ -1,4 +1,6 @@
-package lab
+// Package sheets draws SIMULATED inspection sheets, and measures what loading sheets
+// costs, most of them hostile.
+package sheets
 
 import (
 	"context"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/lab/rig"
 	"ushuru/pkg/sheet/scan"
 )
 
@@ -76,7 +79,7 @@ func LoadSheet(ctx context.Context, out io.Writer, cacheDir, file string) error 
 		name, outcome = "(no file: the program alone)", ""
 	}
 	_, err = fmt.Fprintf(out, "%-34s %7d KB %9s %9s  %s\n",
-		name, len(data)>>10, took.Round(time.Millisecond), peakMemory(), outcome)
+		name, len(data)>>10, took.Round(time.Millisecond), peak(), outcome)
 	return err
 }
 
@@ -91,4 +94,12 @@ func loadOutcome(ctx context.Context, loader *scan.Loader, data []byte) string {
 	first := loaded.Images[0]
 	return fmt.Sprintf("%s, %d pages, first %d x %d in %d KB",
 		loaded.Kind, len(loaded.Images), first.Width, first.Height, len(first.JPEG)>>10)
+}
+
+// peak is the most memory that this process ever held.
+func peak() string {
+	if bytes := rig.PeakMemory(); bytes > 0 {
+		return fmt.Sprintf("%d MB", bytes>>20)
+	}
+	return "?"
 }

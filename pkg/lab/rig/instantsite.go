@@ -1,4 +1,4 @@
-package lab
+package rig
 
 import (
 	"bytes"
@@ -13,6 +13,9 @@ type instantSite struct {
 	site  http.Handler
 	pages sync.Map // path → *sitePage
 }
+
+// Instant returns a site that renders each of its pages once.
+func Instant(site http.Handler) http.Handler { return &instantSite{site: site} }
 
 // sitePage is a rendered page.
 type sitePage struct {

@@ -1,4 +1,4 @@
-package lab
+package rig
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"ushuru/pkg/tra/tratest"
 )
 
-// lineSite returns a site whose cars are all different vehicles to the authority, and
+// Vehicles returns a site whose cars are all different vehicles to the authority, and
 // the paths of the cars.
-func lineSite() (site http.Handler, paths []string, err error) {
+func Vehicles() (site http.Handler, paths []string, err error) {
 	simulator, err := tratest.New(tratest.Options{})
 	if err != nil {
 		return nil, nil, err
@@ -31,7 +31,7 @@ func lineSite() (site http.Handler, paths []string, err error) {
 		// The matcher knows RAV4 as a hybrid where the simulator has invented petrol.
 		plain := slices.Equal(label.Fuels, []string{"PETROL"}) && len(label.Bands) == 1
 		if codes[code] == 1 && body != "" && model != "RAV4" && plain {
-			cars = append(cars, lineCar(len(cars), mk, model, code, body, label))
+			cars = append(cars, vehicleCar(len(cars), mk, model, code, body, label))
 		}
 	}
 	//nolint:gosec // not a secret
@@ -39,7 +39,7 @@ func lineSite() (site http.Handler, paths []string, err error) {
 	for _, car := range cars {
 		paths = append(paths, car.Path())
 	}
-	return &instantSite{site: listingtest.Of(cars)}, paths, nil
+	return Instant(listingtest.Of(cars)), paths, nil
 }
 
 // parts splits the label of a car that has a plain one.
@@ -52,7 +52,7 @@ func parts(label string) (model, code, body string) {
 	return split[0], split[1], split[2]
 }
 
-func lineCar(n int, mk, model, code, body string, label tratest.Listed) listingtest.Car {
+func vehicleCar(n int, mk, model, code, body string, label tratest.Listed) listingtest.Car {
 	const first = 9_300_001
 	return listingtest.Car{
 		Page: "exporter", Ref: fmt.Sprintf("LN%06d", n), ID: first + n, Make: mk, Model: model, Body: body,

@@ -1,4 +1,4 @@
-package lab
+package rig
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"ushuru/pkg/redisx"
 )
 
 // StartRedis starts an empty redis-server on a socket, with the durability that
@@ -22,6 +24,7 @@ func StartRedis(ctx context.Context) (url string, stop func(), err error) {
 	command := exec.CommandContext(context.WithoutCancel(ctx), "redis-server",
 		"--port", "0", "--unixsocket", socket, "--dir", dir,
 		"--save", "", "--appendonly", "yes", "--appendfsync", "everysec")
+	command.SysProcAttr = endsWithParent()
 	if err := command.Start(); err != nil {
 		_ = os.RemoveAll(dir)
 		return "", nil, fmt.Errorf("give --redis-url, or install redis-server: %w", err)
@@ -44,4 +47,19 @@ func StartRedis(ctx context.Context) (url string, stop func(), err error) {
 	}
 	stop()
 	return "", nil, fmt.Errorf("redis-server did not start: %w", err)
+}
+
+// WithRedis calls a function with an empty Redis of its own.
+func WithRedis(ctx context.Context, do func(conn *redisx.Conn, url string) error) error {
+	url, stop, err := StartRedis(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	conn, err := redisx.Open(ctx, redisx.Options{URL: url})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	return do(conn, url)
 }

@@ -1,4 +1,4 @@
-package lab
+package sheets
 
 import (
 	"encoding/json"

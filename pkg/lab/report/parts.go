@@ -1,0 +1,128 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"ushuru/pkg/lab"
+	"ushuru/pkg/lab/line"
+	"ushuru/pkg/lab/rig"
+	"ushuru/pkg/redisx"
+)
+
+// Sizes say how much each part measures.
+type Sizes struct {
+	Batch, Interactive int // listings; single estimates before and during
+	Trips              int // listings
+	Cached             int // requests in each round
+	Latency, Slow      int // estimates with an authority that answers at once, and with one that does not
+	Authority          time.Duration
+	Labels, Matches    int
+	Read               int
+
+	Line line.Options // without Log and Progress
+}
+
+// Full are sizes for the aims.
+func Full() Sizes {
+	return Sizes{
+		Batch: 10_000, Interactive: 60, Trips: 2000, Cached: 4000, Latency: 60, Slow: 10, Authority: time.Second,
+		Labels: 20_000, Matches: 2000, Read: 50,
+		Line: line.Options{
+			Faults: line.Faults{
+				Delay: 150 * time.Millisecond, Jitter: 40 * time.Millisecond, Rate: 256_000, Reset: 8 * time.Second,
+			},
+			Authority: 20 * time.Millisecond, Concurrency: 16, Workers: 1, People: 10, Rows: 500, Vehicles: 60, Rate: 20, New: 60,
+			Pause: 2 * time.Second, Idle: 10 * time.Second,
+		},
+	}
+}
+
+// Short are sizes that show only that everything runs, in a minute.
+func Short() Sizes {
+	s := Full()
+	s.Batch, s.Interactive, s.Trips, s.Cached, s.Latency, s.Slow = 300, 5, 100, 100, 5, 2
+	s.Authority, s.Labels, s.Matches, s.Read = 200*time.Millisecond, 2000, 200, 3
+	s.Line.Faults.Delay, s.Line.Faults.Jitter = 30*time.Millisecond, 5*time.Millisecond
+	s.Line.People, s.Line.Rows, s.Line.Vehicles, s.Line.New, s.Line.Rate = 2, 40, 5, 6, 100
+	s.Line.Pause, s.Line.Idle = 200*time.Millisecond, time.Second
+	return s
+}
+
+// withRedis is a part that needs an empty Redis.
+func withRedis(
+	ctx context.Context, run func(conn *redisx.Conn, url string) ([]rig.Number, error),
+) (numbers []rig.Number, err error) {
+	err = rig.WithRedis(ctx, func(conn *redisx.Conn, url string) error {
+		var err error
+		numbers, err = run(conn, url)
+		return err
+	})
+	return numbers, err
+}
+
+// Parts are all benchmarks. The longest are the last.
+func Parts(s Sizes, log *slog.Logger) []Part {
+	return []Part{
+		{"bench read", func(_ context.Context, out io.Writer) ([]rig.Number, error) {
+			return lab.Read(out, out, lab.ReadOptions{Samples: s.Read, Size: 600_000})
+		}},
+		{"bench match", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
+			return lab.Match(ctx, out, s.Labels, s.Matches)
+		}},
+		{"bench latency", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
+			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {
+				return lab.Latency(ctx, out, lab.LatencyOptions{
+					Redis: conn, Log: log, Samples: s.Latency, Slow: s.Slow, Authority: s.Authority,
+				})
+			})
+		}},
+		{"bench cached", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
+			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {
+				return lab.Cached(ctx, out, lab.CachedOptions{Redis: conn, Requests: s.Cached, Callers: 16})
+			})
+		}},
+		{"bench trips", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
+			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {
+				return lab.Trips(ctx, out, lab.BatchOptions{
+					Redis: conn, Log: log, Listings: s.Trips, Window: 200, Interactive: s.Interactive,
+				})
+			})
+		}},
+		{"bench batch", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
+			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {
+				return lab.Batch(ctx, out, lab.BatchOptions{
+					Redis: conn, Log: log, Listings: s.Batch, Window: 200, Interactive: s.Interactive,
+				})
+			})
+		}},
+		{"bench line", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
+			o := s.Line
+			o.Log, o.Progress = log, io.Discard
+			return line.Measure(ctx, out, o)
+		}},
+	}
+}
+
+// Only returns the parts with these names, without "bench "; all without names.
+func Only(parts []Part, names []string) ([]Part, error) {
+	if len(names) == 0 {
+		return parts, nil
+	}
+	known := map[string]Part{}
+	for _, part := range parts {
+		known[part.Name] = part
+	}
+	chosen := make([]Part, 0, len(names))
+	for _, name := range names {
+		part, ok := known["bench "+name]
+		if !ok {
+			return nil, fmt.Errorf("there is no part %q", name)
+		}
+		chosen = append(chosen, part)
+	}
+	return chosen, nil
+}
