@@ -11,6 +11,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/api/batchrequest"
+	"ushuru/api/idempotencykey"
 	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/localtime"
@@ -81,7 +82,7 @@ func newBatchBody(b *batch.Batch) batchBody {
 // postBatch answers POST /v1/batches: it submits many listings.
 func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	// Decode the rows and the options, and check every row.
-	if err := s.admitBody(w, r); err != nil {
+	if err := s.limits.AdmitBody(w, r); err != nil {
 		return err
 	}
 	req, err := batchrequest.Read(w, r, respond.IsStrict(r))
@@ -106,11 +107,11 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 
 	// The id is stored before the batch is: the same request under one
 	// Idempotency-Key finds the batch, or creates it if that was not done.
-	same, err := s.beginIdempotent(r, req.Identity())
+	same, err := s.idempotency.Begin(r, req.Identity())
 	if err != nil {
 		return err
 	}
-	id, err := same.setOutcome(r.Context(), "batch", batch.NewID())
+	id, err := same.SetOutcome(r.Context(), "batch", batch.NewID())
 	if err != nil {
 		return err
 	}
@@ -122,11 +123,11 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	// Create the batch within the limits of the key.
 	if b == nil {
 		kept := quota.Kept{Name: batch.AccountName(id), Size: batch.Size(rows), TTL: batch.AccountTTL}
-		if err := s.checkBatchLimits(w, r, len(rows), kept); err != nil {
+		if err := s.limits.CheckBatch(w, r, len(rows), kept); err != nil {
 			return err
 		}
 		if b, hook, err = s.createBatch(r, id, rows, req); err != nil {
-			return errors.Join(err, s.options.Bytes.Forget(r.Context(), respond.RecorderOf(r).Key.ID, kept.Name))
+			return errors.Join(err, s.limits.Forget(r.Context(), respond.RecorderOf(r).Key.ID, kept.Name))
 		}
 	}
 
@@ -141,7 +142,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 // replayBatch returns the batch that the same request created before, with its
 // webhook; nil when there is none.
 func (s *Server) replayBatch(
-	r *http.Request, same *idempotentRequest, id, webhookURL string,
+	r *http.Request, same *idempotencykey.Request, id, webhookURL string,
 ) (b *batch.Batch, hook batchWebhook, err error) {
 	if same == nil {
 		return nil, hook, nil
@@ -151,7 +152,7 @@ func (s *Server) replayBatch(
 	b, err = s.options.Batches.Get(ctx, id)
 	switch {
 	case errors.Is(err, batch.ErrNotFound):
-		same.setReplayed(respond.RecorderOf(r), false)
+		same.SetReplayed(respond.RecorderOf(r), false)
 		return nil, hook, nil
 	case err != nil:
 		return nil, hook, respond.ErrUnavailable.WithCause(err)

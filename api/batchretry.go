@@ -16,13 +16,13 @@ func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	same, err := s.beginIdempotent(r, nil)
+	same, err := s.idempotency.Begin(r, nil)
 	if err != nil {
 		return err
 	}
 	// The name of the retry is stored before it is carried out: the same
 	// request under one Idempotency-Key finds that it was, or carries it out.
-	name, err := same.setOutcome(r.Context(), "retry", rand.Text())
+	name, err := same.SetOutcome(r.Context(), "retry", rand.Text())
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
 		return respond.ErrUnavailable.WithCause(err)
 	}
 	if !done {
-		if err := s.checkBatchLimits(w, r, b.Counts[batch.Failed]); err != nil {
+		if err := s.limits.CheckBatch(w, r, b.Counts[batch.Failed]); err != nil {
 			return err
 		}
 		err = s.options.Batches.Retry(ctx, b.ID, name)

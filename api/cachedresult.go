@@ -63,10 +63,10 @@ func (s *Server) announced(w http.ResponseWriter, r *http.Request, kind string, 
 	if found.job != nil {
 		err = s.options.Tasks.NotifyRequester(ctx, found.job, requester)
 	} else {
-		if err := s.checkRate(w, r); err != nil {
+		if err := s.limits.CheckRate(w, r); err != nil {
 			return found, err
 		}
-		if err := s.keep(w, r, room{}, quota.Kept{Size: jobs.RecordBytes, TTL: recordTTL}); err != nil {
+		if err := s.limits.Keep(w, r, quota.Kept{Size: jobs.RecordBytes, TTL: recordTTL}); err != nil {
 			return found, err
 		}
 		found.job, err = s.options.Tasks.SubmitResult(ctx, kind, input, requester, found.result)

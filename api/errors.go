@@ -5,12 +5,10 @@ import (
 	"time"
 
 	"ushuru/api/problem"
+	"ushuru/api/respond"
 	"ushuru/pkg/message"
 	"ushuru/pkg/webhook"
 )
-
-// pollAfter is the Retry-After of a job that has not ended.
-const pollAfter = 2 * time.Second
 
 // Every error that a client can see. Each is named by its code. Errors of a URL
 // (urlProblem), of a field (fieldProblem) and of a failed job (jobProblem) have
@@ -45,31 +43,21 @@ var (
 	errTooManyWebhooks   = problem.New(http.StatusConflict, "too_many_webhooks", problem.AtMost(webhook.MaxEndpoints))
 	errTooManyStreams    = problem.New(http.StatusTooManyRequests, "too_many_streams", problem.AtMost(maxStreams)).
 				After(30 * time.Second)
-	errIdempotencyKeyInvalid = problem.BadRequest("idempotency_key_invalid").Of("Idempotency-Key")
-	errIdempotencyKeyReused  = problem.New(http.StatusUnprocessableEntity, "idempotency_key_reused", nil)
-	errNotAsked              = problem.New(http.StatusForbidden, "not_asked", nil)
-	errJobEnded              = problem.Conflict("job_ended")
-	errJobWanted             = problem.Conflict("job_wanted")
-	errNoneFailed            = problem.Conflict("none_failed")
-	errSheetURLMissing       = problem.BadRequest("url_missing.sheet").Of("url")
-	errPairURLMissing        = problem.BadRequest("url_missing.pair")
-	errSameListing           = problem.BadRequest("same_listing").Of("url2")
-	errFormInvalid           = problem.BadRequest("form_invalid").Of("file")
-	errFileEmpty             = problem.BadRequest("file_empty").Of("file")
-	errFileTooLarge          = problem.New(http.StatusRequestEntityTooLarge, "sheet_too_large", nil).Of("file")
-	errReportNotFound        = problem.NotFound("report_not_found")
-	errPageTooLarge          = problem.New(http.StatusRequestEntityTooLarge, "page_too_large", nil).Of("html")
-	errRateLimited           = problem.New(http.StatusTooManyRequests, "rate_limited", nil)
-	errTooManyUploads        = problem.New(http.StatusTooManyRequests, "too_many_uploads", nil).After(pollAfter)
-	errTooManyExports        = problem.New(http.StatusTooManyRequests, "too_many_exports", nil).After(pollAfter)
-	errTooManyBytes          = problem.New(http.StatusTooManyRequests, "too_many_bytes", nil)
-	errTooLargeForKey        = problem.New(http.StatusRequestEntityTooLarge, "too_many_bytes.once", nil)
-	errTooManyJobs           = problem.New(http.StatusTooManyRequests, "too_many_jobs", nil).After(pollAfter)
-	errTooManyBatchItems     = problem.New(http.StatusTooManyRequests, "too_many_batch_items", nil).After(time.Minute)
-	errBatchTooLarge         = problem.New(http.StatusRequestEntityTooLarge, "batch_too_large", nil)
-	errCancelled             = problem.Conflict("cancelled")
-	errCatalogueMissing      = problem.New(http.StatusServiceUnavailable, "catalogue_missing", nil).After(5 * time.Second)
-	errMakeNotFound          = problem.NotFound("make_not_found").Of("make")
-	errLabelNotFound         = problem.NotFound("label_not_found").Of("modelBody")
-	errNotFinished           = problem.New(http.StatusGatewayTimeout, "not_finished", nil).After(pollAfter)
+	errNotAsked         = problem.New(http.StatusForbidden, "not_asked", nil)
+	errJobEnded         = problem.Conflict("job_ended")
+	errJobWanted        = problem.Conflict("job_wanted")
+	errNoneFailed       = problem.Conflict("none_failed")
+	errSheetURLMissing  = problem.BadRequest("url_missing.sheet").Of("url")
+	errPairURLMissing   = problem.BadRequest("url_missing.pair")
+	errSameListing      = problem.BadRequest("same_listing").Of("url2")
+	errFormInvalid      = problem.BadRequest("form_invalid").Of("file")
+	errFileEmpty        = problem.BadRequest("file_empty").Of("file")
+	errFileTooLarge     = problem.New(http.StatusRequestEntityTooLarge, "sheet_too_large", nil).Of("file")
+	errReportNotFound   = problem.NotFound("report_not_found")
+	errPageTooLarge     = problem.New(http.StatusRequestEntityTooLarge, "page_too_large", nil).Of("html")
+	errCancelled        = problem.Conflict("cancelled")
+	errCatalogueMissing = problem.New(http.StatusServiceUnavailable, "catalogue_missing", nil).After(5 * time.Second)
+	errMakeNotFound     = problem.NotFound("make_not_found").Of("make")
+	errLabelNotFound    = problem.NotFound("label_not_found").Of("modelBody")
+	errNotFinished      = problem.New(http.StatusGatewayTimeout, "not_finished", nil).After(respond.PollAfter)
 )

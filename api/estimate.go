@@ -43,7 +43,7 @@ func (*estimateRequest) TypeProblem(field string) *problem.Problem {
 // postEstimate answers POST /v1/estimate.
 func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	// Decode the body. Equal requests have equal inputs, and so one job.
-	if err := s.admitBody(w, r); err != nil {
+	if err := s.limits.AdmitBody(w, r); err != nil {
 		return err
 	}
 	var req estimateRequest
@@ -101,7 +101,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) submitEstimate(
 	w http.ResponseWriter, r *http.Request, input tasks.EstimateInput, html *string,
 ) (*jobs.Job, error) {
-	if err := s.checkRate(w, r); err != nil {
+	if err := s.limits.CheckRate(w, r); err != nil {
 		return nil, err
 	}
 	if err := s.checkPause(r.Context(), input); err != nil {

@@ -23,7 +23,7 @@ func isForm(h http.Header) bool {
 // readForm reads a file and a language from a form, part by part, and stops at
 // the limits.
 func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (req reportRequest, err error) {
-	if err := s.admitBody(w, r); err != nil {
+	if err := s.limits.AdmitBody(w, r); err != nil {
 		return req, err
 	}
 	defer respond.RecorderOf(r).Turn.Give()

@@ -152,7 +152,7 @@ func isUnfinished(err error) bool {
 // job continues.
 func (s *Server) waitUnlessHindered(r *http.Request, id string, timeout time.Duration) (*jobs.Job, error) {
 	parent := r.Context()
-	release, ok := s.waiters.acquire(respond.RecorderOf(r).Key.ID, maxWaiters)
+	release, ok := s.waiters.Acquire(respond.RecorderOf(r).Key.ID, maxWaiters)
 	if !ok {
 		return nil, errNotFinished
 	}

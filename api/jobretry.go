@@ -41,7 +41,7 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request) error {
 			return err
 		})
 		if failed.Kind == tasks.KindCompare || failed.Kind == tasks.KindReport {
-			submit = s.withAITokens(submit)
+			submit = s.limits.WithAITokens(submit)
 		}
 		if err := submit(w, r); err != nil {
 			return err
@@ -54,7 +54,7 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	rec.Job = found.job.ID
-	if err := s.trackJob(r, found.job); err != nil {
+	if err := s.limits.Track(r, found.job); err != nil {
 		return err
 	}
 	if err := s.confirm(r.Context()); err != nil {
@@ -65,7 +65,7 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Location", body.Location)
-	w.Header().Set("Retry-After", respond.Seconds(pollAfter))
+	w.Header().Set("Retry-After", respond.Seconds(respond.PollAfter))
 	return respond.JSON(w, http.StatusAccepted, body)
 }
 

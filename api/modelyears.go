@@ -130,7 +130,7 @@ func (s *Server) modelYears(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if found.Pending > 0 {
-		w.Header().Set("Retry-After", respond.Seconds(pollAfter))
+		w.Header().Set("Retry-After", respond.Seconds(respond.PollAfter))
 		if outage := s.outages.Now(r.Context()); outage.Reason != "" {
 			said := outage.Notice()
 			found.WaitingFor, found.Message, found.Text = waitingForAuthority, said.Message, said.Text
@@ -343,7 +343,7 @@ func (s *Server) requestYears(
 	for _, quote := range quotes[:min(len(quotes), max(maxYearJobs-found.Pending, 0))] {
 		job, err := s.submitAs(w, r, jobs.Bulk, tasks.KindQuote, quote, nil)
 		if err == nil {
-			err = s.trackJob(r, job)
+			err = s.limits.Track(r, job)
 		}
 		if err != nil {
 			return unlessPending(err, found.Pending)

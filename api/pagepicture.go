@@ -27,7 +27,7 @@ const (
 	ownerPictures = fair.Anonymous + ":pictures" // their limits are counted apart
 )
 
-var errPictureLater = problem.New(http.StatusServiceUnavailable, "unavailable", nil).After(pollAfter)
+var errPictureLater = problem.New(http.StatusServiceUnavailable, "unavailable", nil).After(respond.PollAfter)
 
 // picture returns a picture of a car for a page. The workers fetch it: this process calls
 // no site.

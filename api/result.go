@@ -88,7 +88,7 @@ func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
 	if isUnchanged(w, r, b, f) {
 		return nil
 	}
-	release, err := takePlace(r, s.exports, errTooManyExports)
+	release, err := s.limits.TakeExport(r)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (s *Server) sendResults(
 	if err != nil {
 		return err
 	}
-	control, processor := http.NewResponseController(w), respond.NewTurn(s.processors, b.Owner)
+	control, processor := http.NewResponseController(w), s.limits.Turn(b.Owner)
 	defer processor.Give()
 	var page bytes.Buffer
 	out, err := f.begin(&page, newBatchBody(b), tableView{respond.LanguageOf(w), respond.IsYes(r.URL.Query().Get("bom"))})

@@ -111,7 +111,7 @@ func (s *Server) sortedRows(ctx context.Context, rows *resultRows, b *batch.Batc
 	if err != nil {
 		return nil, err
 	}
-	processor := respond.NewTurn(s.processors, b.Owner)
+	processor := s.limits.Turn(b.Owner)
 	defer processor.Give()
 	var keys []float64
 	for !rows.last() {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/idempotencykey"
 	"ushuru/api/respond"
 )
 
@@ -23,23 +24,23 @@ func (s *Server) routes() error {
 	v1.NotFoundHandler = respond.ProblemHandler(respond.ErrNotFound)
 	v1.Use(s.named)
 	defer func() { s.nameRoutes(s.router, v1) }()
-	v1.Handle("/v1/estimate", respond.Methods{http.MethodPost: idempotent(s.postEstimate)})
-	v1.Handle("/v1/quote", respond.Methods{http.MethodPost: idempotent(s.postQuote)})
-	v1.Handle("/v1/compare", respond.Methods{http.MethodPost: s.withAITokens(idempotent(s.postCompare))})
-	v1.Handle("/v1/condition-report", respond.Methods{http.MethodPost: s.withAITokens(idempotent(s.postReport))})
+	v1.Handle("/v1/estimate", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.postEstimate)})
+	v1.Handle("/v1/quote", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.postQuote)})
+	v1.Handle("/v1/compare", respond.Methods{http.MethodPost: s.limits.WithAITokens(idempotencykey.Accepted(s.postCompare))})
+	v1.Handle("/v1/condition-report", respond.Methods{http.MethodPost: s.limits.WithAITokens(idempotencykey.Accepted(s.postReport))})
 	v1.Handle("/v1/condition-report/{id:[0-9a-f]{32}}/map.svg", respond.Methods{http.MethodGet: s.getDamageMap})
 	s.routeJobs(v1)
-	v1.Handle("/v1/batches", respond.Methods{http.MethodGet: s.listBatches, http.MethodPost: idempotent(s.postBatch)})
+	v1.Handle("/v1/batches", respond.Methods{http.MethodGet: s.listBatches, http.MethodPost: idempotencykey.Accepted(s.postBatch)})
 	const batch = "/v1/batches/{id:[0-9A-Za-z]{1,64}}"
 	v1.Handle(batch, respond.Methods{http.MethodGet: s.getBatch, http.MethodDelete: s.cancelBatch})
-	v1.Handle(batch+"/items", respond.Methods{http.MethodGet: s.withPlace(s.listItems)})
+	v1.Handle(batch+"/items", respond.Methods{http.MethodGet: s.limits.WithPlace(s.listItems)})
 	v1.Handle(batch+"/results", respond.Methods{http.MethodGet: s.getResults})
 	v1.Handle(batch+"/events", respond.Methods{http.MethodGet: s.batchEvents})
-	v1.Handle(batch+"/retry", respond.Methods{http.MethodPost: idempotent(s.retryBatch)})
+	v1.Handle(batch+"/retry", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.retryBatch)})
 	s.routeWebhooks(v1)
 	v1.Handle("/v1/sites", respond.Methods{http.MethodGet: sites})
 	v1.Handle("/v1/vehicles", respond.Methods{http.MethodGet: s.vehicles})
-	v1.Handle("/v1/vehicles/{modelBody:.+}/years", respond.Methods{http.MethodGet: s.rateLimited(s.modelYears)})
+	v1.Handle("/v1/vehicles/{modelBody:.+}/years", respond.Methods{http.MethodGet: s.limits.RateLimited(s.modelYears)})
 	v1.Handle("/v1/tra-status", respond.Methods{http.MethodGet: s.traStatus})
 	s.router.PathPrefix("/v1/").Handler(s.authenticated(v1))
 	if s.options.Page.Enabled {
@@ -65,7 +66,7 @@ func (s *Server) routes() error {
 func (s *Server) routeJobs(v1 *mux.Router) {
 	const job = "/v1/jobs/{id:[0-9A-Za-z]{1,64}}"
 	v1.Handle(job, respond.Methods{http.MethodGet: s.getJob, http.MethodDelete: s.deleteJob})
-	v1.Handle("/v1/jobs", respond.Methods{http.MethodGet: s.withPlace(s.listJobs)})
-	v1.Handle(job+"/retry", respond.Methods{http.MethodPost: idempotent(s.retryJob)})
+	v1.Handle("/v1/jobs", respond.Methods{http.MethodGet: s.limits.WithPlace(s.listJobs)})
+	v1.Handle(job+"/retry", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.retryJob)})
 	v1.Handle(job+"/events", respond.Methods{http.MethodGet: s.jobEvents})
 }

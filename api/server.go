@@ -21,12 +21,13 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/api/console"
+	"ushuru/api/idempotencykey"
+	"ushuru/api/limits"
 	"ushuru/api/negotiate"
 	"ushuru/api/problem"
 	"ushuru/api/respond"
 	"ushuru/api/web"
 	"ushuru/pkg/connlimit"
-	"ushuru/pkg/fair"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/match"
 	"ushuru/pkg/tra"
@@ -35,23 +36,21 @@ import (
 
 // Server serves every endpoint of the API. It is an http.Handler.
 type Server struct {
-	options  Options
-	router   *mux.Router
-	handler  http.Handler    // the router, with responses in the coding that the caller wants
-	draining context.Context //nolint:containedctx // the life of the server, not of a call
-	drain    context.CancelFunc
-	unready  atomic.Bool // SetUnready was called
-	streams  streams
-	bodies   *fair.Places // for large ones
-	exports  *fair.Places
-	// processors are for long computations.
-	processors *fair.Places
-	outages    *tra.Outages
-	pauses     pauses
-	waiters    streams
-	matcher    *match.Matcher // of labels that are named
-	ui         *monitoring    // nil without a monitoring password
-	attempts   *logins        // of operators
+	options     Options
+	router      *mux.Router
+	handler     http.Handler    // the router, with responses in the coding that the caller wants
+	draining    context.Context //nolint:containedctx // the life of the server, not of a call
+	drain       context.CancelFunc
+	unready     atomic.Bool // SetUnready was called
+	streams     limits.Counter
+	limits      *limits.Limits
+	idempotency *idempotencykey.Keys
+	outages     *tra.Outages
+	pauses      pauses
+	waiters     limits.Counter
+	matcher     *match.Matcher // of labels that are named
+	ui          *monitoring    // nil without a monitoring password
+	attempts    *logins        // of operators
 
 	templates map[string]string // of the routes, as the metrics name them
 }
@@ -66,10 +65,14 @@ func New(options Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		options: options, bodies: fair.NewPlaces(maxLargeBodies), exports: fair.NewPlaces(maxExports),
-		processors: newProcessors(), outages: tra.NewOutages(options.TRA.Status), pauses: pauses{redis: options.Redis},
+		options: options, limits: limits.New(limits.Options{
+			Limiter: options.Limiter, Bytes: options.Bytes, Jobs: options.Jobs, Batches: options.Batches,
+			AIUsage: options.AIUsage, Limits: options.Limits, WaitMax: options.WaitMax,
+		}),
+		outages: tra.NewOutages(options.TRA.Status), pauses: pauses{redis: options.Redis},
 		matcher: match.New(match.Options{}), attempts: newLogins(time.Now),
 	}
+	s.idempotency = idempotencykey.New(options.Idempotency, s.limits)
 	s.draining, s.drain = context.WithCancel(context.Background())
 	err := s.routes()
 	s.countWaiting()

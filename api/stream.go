@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"ushuru/api/respond"
@@ -59,7 +58,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, source eventSour
 		w.WriteHeader(http.StatusNoContent) // the standard's status for: do not reconnect
 		return nil
 	}
-	release, ok := s.streams.acquire(respond.RecorderOf(r).Key.ID, maxStreams)
+	release, ok := s.streams.Acquire(respond.RecorderOf(r).Key.ID, maxStreams)
 	if !ok {
 		return errTooManyStreams
 	}
@@ -132,41 +131,4 @@ func (e eventWriter) write(text string) error {
 		return err
 	}
 	return e.control.Flush()
-}
-
-// streams counts the open streams, or the waiting requests, of each key.
-type streams struct {
-	mu   sync.Mutex
-	open map[string]int
-}
-
-// count returns how many there are of all keys.
-func (s *streams) count() (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, open := range s.open {
-		n += open
-	}
-	return n
-}
-
-// acquire counts one more stream until release. It is false when the key has
-// too many.
-func (s *streams) acquire(key string, limit int) (release func(), ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open[key] >= limit {
-		return nil, false
-	}
-	if s.open == nil {
-		s.open = map[string]int{}
-	}
-	s.open[key]++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.open[key]--; s.open[key] == 0 {
-			delete(s.open, key)
-		}
-	}, true
 }

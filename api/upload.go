@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
-	"time"
 )
 
 const (
@@ -14,9 +13,6 @@ const (
 	maxFile = 12 << 20
 	// maxEstimateBody allows for the escapes of a page in JSON.
 	maxEstimateBody = 2 * maxPage
-
-	// uploadTimeout is for the response to a large body.
-	uploadTimeout = time.Minute
 )
 
 // pageHash returns the hash of the page that a request contains, and of the visitor who

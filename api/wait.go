@@ -24,14 +24,14 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request, kind string, inp
 func (s *Server) submitAs(
 	w http.ResponseWriter, r *http.Request, class jobs.Class, kind string, input any, attachment []byte,
 ) (*jobs.Job, error) {
-	if err := s.checkJobLimits(w, r); err != nil {
+	if err := s.limits.CheckJobs(w, r); err != nil {
 		return nil, err
 	}
 	dedupKey, err := tasks.DedupKey(kind, input)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.keep(w, r, room{}, keptFor(kind, dedupKey, attachment)...); err != nil {
+	if err := s.limits.Keep(w, r, keptFor(kind, dedupKey, attachment)...); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
@@ -41,7 +41,7 @@ func (s *Server) submitAs(
 	requester := tasks.Requester{Owner: owner, Class: class, Query: viewOf(rec, kind).Query(), Attachment: attachment}
 	job, err := s.options.Tasks.Submit(jobs.WithOrigin(ctx, rec.Origin()), kind, input, requester)
 	if err == nil && attachment != nil && (job.Owner != owner || job.State.Ended()) { // that job does not need it
-		err = s.options.Bytes.Forget(ctx, owner, jobs.AttachmentName(dedupKey))
+		err = s.limits.Forget(ctx, owner, jobs.AttachmentName(dedupKey))
 	}
 	if err != nil {
 		return nil, respond.ErrUnavailable.WithCause(err)
@@ -77,7 +77,7 @@ func (s *Server) waitForResult(w http.ResponseWriter, r *http.Request, found out
 	}
 	job := found.job
 	respond.RecorderOf(r).Job = job.ID
-	err := s.trackJob(r, job)
+	err := s.limits.Track(r, job)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (s *Server) writeAccepted(w http.ResponseWriter, r *http.Request, job *jobs
 	view := viewOf(rec, job.Kind)
 	w.Header().Set("Preference-Applied", prefer.applied(true))
 	w.Header().Set("Location", view.At(jobPath(job.ID)))
-	w.Header().Set("Retry-After", respond.Seconds(pollAfter))
+	w.Header().Set("Retry-After", respond.Seconds(respond.PollAfter))
 	body := newJobBody(job)
 	body.link(view)
 	s.hindranceOf(r.Context(), job).addTo(&body)

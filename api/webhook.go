@@ -11,6 +11,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/idempotencykey"
 	"ushuru/api/problem"
 	"ushuru/api/receive"
 	"ushuru/api/respond"
@@ -59,13 +60,13 @@ func (s *Server) postWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err := s.checkWebhook(&req); err != nil {
 		return err
 	}
-	same, err := s.beginIdempotent(r, req)
+	same, err := s.idempotency.Begin(r, req)
 	if err != nil {
 		return err
 	}
 	// The id is stored before the webhook is: the same request under one
 	// Idempotency-Key creates it once.
-	id, err := same.setOutcome(r.Context(), "webhook", webhook.NewID())
+	id, err := same.SetOutcome(r.Context(), "webhook", webhook.NewID())
 	if err != nil {
 		return err
 	}
@@ -227,11 +228,11 @@ func (s *Server) deleteWebhook(ctx context.Context, _ *http.Request, owner, id s
 // secret that his receiver still uses; under an Idempotency-Key the secret is
 // created once.
 func (s *Server) rotateWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-	same, err := s.beginIdempotent(r, nil)
+	same, err := s.idempotency.Begin(r, nil)
 	if err != nil {
 		return 0, nil, err
 	}
-	sealed, err := same.setOutcome(ctx, "secret", s.options.Webhooks.SealSecret(owner, id, signature.NewSecret()))
+	sealed, err := same.SetOutcome(ctx, "secret", s.options.Webhooks.SealSecret(owner, id, signature.NewSecret()))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -246,16 +247,16 @@ func (s *Server) rotateWebhook(ctx context.Context, r *http.Request, owner, id s
 // enableWebhook answers POST /v1/webhooks/{id}/enable, once under an
 // Idempotency-Key.
 func (s *Server) enableWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-	same, err := s.beginIdempotent(r, nil)
+	same, err := s.idempotency.Begin(r, nil)
 	if err != nil {
 		return 0, nil, err
 	}
-	if !same.isDone() {
+	if !same.IsDone() {
 		if err := s.options.Webhooks.Enable(ctx, owner, id); err != nil {
 			return 0, nil, err
 		}
 	}
-	if err := same.setDone(ctx); err != nil {
+	if err := same.SetDone(ctx); err != nil {
 		return 0, nil, err
 	}
 	return s.getWebhook(ctx, r, owner, id)
@@ -263,17 +264,17 @@ func (s *Server) enableWebhook(ctx context.Context, r *http.Request, owner, id s
 
 // routeWebhooks adds the endpoints of webhooks.
 func (s *Server) routeWebhooks(v1 *mux.Router) {
-	v1.Handle("/v1/webhooks", respond.Methods{http.MethodGet: s.listWebhooks, http.MethodPost: s.rateLimited(idempotent(s.postWebhook))})
+	v1.Handle("/v1/webhooks", respond.Methods{http.MethodGet: s.listWebhooks, http.MethodPost: s.limits.RateLimited(idempotencykey.Accepted(s.postWebhook))})
 	const one = "/v1/webhooks/{id:[0-9a-z]{1,64}}"
 	v1.Handle(one, respond.Methods{
 		http.MethodGet: s.ofWebhook(s.getWebhook), http.MethodDelete: s.ofWebhook(s.deleteWebhook),
-		http.MethodPatch: s.rateLimited(s.patchWebhook),
+		http.MethodPatch: s.limits.RateLimited(s.patchWebhook),
 	})
-	v1.Handle(one+"/rotate", respond.Methods{http.MethodPost: idempotent(s.ofWebhook(s.rotateWebhook))})
-	v1.Handle(one+"/enable", respond.Methods{http.MethodPost: idempotent(s.ofWebhook(s.enableWebhook))})
-	v1.Handle(one+"/test", respond.Methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.testWebhook)))})
-	v1.Handle(one+"/verify", respond.Methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.verifyWebhook)))})
+	v1.Handle(one+"/rotate", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.ofWebhook(s.rotateWebhook))})
+	v1.Handle(one+"/enable", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.ofWebhook(s.enableWebhook))})
+	v1.Handle(one+"/test", respond.Methods{http.MethodPost: s.limits.RateLimited(idempotencykey.Accepted(s.ofWebhook(s.testWebhook)))})
+	v1.Handle(one+"/verify", respond.Methods{http.MethodPost: s.limits.RateLimited(idempotencykey.Accepted(s.ofWebhook(s.verifyWebhook)))})
 	v1.Handle(one+"/deliveries", respond.Methods{http.MethodGet: s.ofWebhook(s.listDeliveries)})
 	const redeliver = one + "/deliveries/{delivery:[0-9a-z]{1,64}}/redeliver"
-	v1.Handle(redeliver, respond.Methods{http.MethodPost: s.rateLimited(idempotent(s.ofWebhook(s.redeliver)))})
+	v1.Handle(redeliver, respond.Methods{http.MethodPost: s.limits.RateLimited(idempotencykey.Accepted(s.ofWebhook(s.redeliver)))})
 }

@@ -51,11 +51,11 @@ func (s *Server) sendOnce(
 	ctx context.Context, r *http.Request, what, owner, id string,
 	send func(ctx context.Context, owner, endpoint, subject string, at time.Time) (webhook.Delivery, error),
 ) (int, any, error) {
-	same, err := s.beginIdempotent(r, nil)
+	same, err := s.idempotency.Begin(r, nil)
 	if err != nil {
 		return 0, nil, err
 	}
-	subject, err := same.setOutcome(ctx, what, rand.Text())
+	subject, err := same.SetOutcome(ctx, what, rand.Text())
 	if err != nil {
 		return 0, nil, err
 	}
@@ -76,17 +76,17 @@ func (s *Server) listDeliveries(ctx context.Context, _ *http.Request, owner, id 
 // redeliver answers POST …/deliveries/{delivery}/redeliver, once under an
 // Idempotency-Key. A receiver identifies duplicates by the delivery's id.
 func (s *Server) redeliver(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-	same, err := s.beginIdempotent(r, nil)
+	same, err := s.idempotency.Begin(r, nil)
 	if err != nil {
 		return 0, nil, err
 	}
 	delivery := mux.Vars(r)["delivery"]
-	if !same.isDone() {
+	if !same.IsDone() {
 		if err := s.options.Webhooks.Redeliver(ctx, owner, id, delivery); err != nil {
 			return 0, nil, err
 		}
 	}
-	if err := same.setDone(ctx); err != nil {
+	if err := same.SetDone(ctx); err != nil {
 		return 0, nil, err
 	}
 	d, err := s.options.Webhooks.Delivery(ctx, owner, id, delivery)

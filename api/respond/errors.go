@@ -12,6 +12,9 @@ import (
 // (redis.Options.ContextTimeoutEnabled, which redisx sets).
 const RedisTimeout = 3 * time.Second
 
+// PollAfter is the Retry-After of a job that has not ended.
+const PollAfter = 2 * time.Second
+
 // statusClientClosedRequest is logged for a client that disconnected before
 // the response. nginx logs the same number; no RFC defines it.
 const statusClientClosedRequest = 499

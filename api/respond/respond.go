@@ -26,7 +26,6 @@ func JSON(w http.ResponseWriter, status int, body any) error {
 func Bytes(w http.ResponseWriter, status int, data []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	//nolint:gosec // it is JSON
 	_, _ = w.Write(InLanguage(data, LanguageOf(w))) // it fails only when the client has disconnected
 }
 

@@ -1,4 +1,4 @@
-package api
+package limits
 
 import (
 	"bufio"
@@ -31,14 +31,17 @@ const (
 	leastRate = 32 << 10
 	slowStart = 10 * time.Second
 
+	// uploadTimeout is for the response to a large body.
+	uploadTimeout = time.Minute
+
 	// turnSize is how much of a large body is decoded in one turn, in bytes.
 	turnSize = 256 << 10
 )
 
-// withPlace is the middleware of lists that need much memory.
-func (s *Server) withPlace(next respond.Handler) respond.Handler {
+// WithPlace is the middleware of lists that need much memory.
+func (l *Limits) WithPlace(next respond.Handler) respond.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		release, err := takePlace(r, s.exports, errTooManyExports)
+		release, err := l.TakeExport(r)
 		if err != nil {
 			return err
 		}
@@ -46,6 +49,14 @@ func (s *Server) withPlace(next respond.Handler) respond.Handler {
 		return next(w, r)
 	}
 }
+
+// TakeExport takes a place for results that are being sent, and waits for it.
+func (l *Limits) TakeExport(r *http.Request) (release func(), err error) {
+	return takePlace(r, l.exports, errTooManyExports)
+}
+
+// Turn returns a turn of an owner at the processors for long computations.
+func (l *Limits) Turn(owner string) *respond.Turn { return respond.NewTurn(l.processors, owner) }
 
 // takePlace takes one of the places for what needs much memory, and waits for it.
 func takePlace(r *http.Request, places *fair.Places, busy *problem.Problem) (release func(), err error) {
@@ -65,18 +76,18 @@ func takePlace(r *http.Request, places *fair.Places, busy *problem.Problem) (rel
 	return release, nil
 }
 
-// admitBody counts a request with a large body before the body is read, and takes a
+// AdmitBody counts a request with a large body before the body is read, and takes a
 // place for it, which the request has until its body is no longer needed. It does
 // nothing to a small one. The body must then arrive at a least rate: the server's own
 // timeouts are for small requests.
-func (s *Server) admitBody(w http.ResponseWriter, r *http.Request) error {
+func (l *Limits) AdmitBody(w http.ResponseWriter, r *http.Request) error {
 	if r.ContentLength >= 0 && r.ContentLength <= receive.MaxBody {
 		return nil
 	}
-	if err := s.checkRate(w, r); err != nil {
+	if err := l.CheckRate(w, r); err != nil {
 		return err
 	}
-	release, err := takePlace(r, s.bodies, errTooManyUploads)
+	release, err := takePlace(r, l.bodies, errTooManyUploads)
 	if err != nil {
 		return err
 	}
@@ -84,10 +95,10 @@ func (s *Server) admitBody(w http.ResponseWriter, r *http.Request) error {
 	rec.Release = sync.OnceFunc(func() {
 		release()
 		// A connection that does not support deadlines has none to extend.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.options.WaitMax + uploadTimeout/2))
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(l.options.WaitMax + uploadTimeout/2))
 	})
 	paced := &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), begun: time.Now()}
-	rec.Turn = respond.NewTurn(s.processors, rec.Key.ID)
+	rec.Turn = l.Turn(rec.Key.ID)
 	r.Body = struct {
 		io.Reader
 		io.Closer

@@ -1,0 +1,181 @@
+// Package idempotencykey has the requests that carry an Idempotency-Key: the same request
+// sent again has the outcome of the first.
+package idempotencykey
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"ushuru/api/limits"
+	"ushuru/api/problem"
+	"ushuru/api/respond"
+	"ushuru/pkg/idempotency"
+	"ushuru/pkg/quota"
+)
+
+const (
+	// maxIdempotencyKey is the maximum length of a key in bytes.
+	maxIdempotencyKey = 255
+	// recordBytes is what the record of a request takes in Redis.
+	recordBytes = 2*quota.EntryOverhead + 150
+)
+
+var (
+	errInvalid = problem.BadRequest("idempotency_key_invalid").Of("Idempotency-Key")
+	errReused  = problem.New(http.StatusUnprocessableEntity, "idempotency_key_reused", nil)
+)
+
+// Keys has the requests of one API process.
+type Keys struct {
+	store  *idempotency.Store
+	limits *limits.Limits
+}
+
+// New returns the requests of a store, which count against limits.
+func New(store *idempotency.Store, limits *limits.Limits) *Keys { return &Keys{store, limits} }
+
+// Request is a request that carries an Idempotency-Key. A nil
+// Request carries none, and all methods accept it.
+type Request struct {
+	key    string
+	stored *idempotency.Request // nil until Begin
+}
+
+// contextKey is that of the Request in the context of a request.
+type contextKey struct{}
+
+// Of returns the Request of a request; nil without an Idempotency-Key.
+func Of(r *http.Request) *Request {
+	same, _ := r.Context().Value(contextKey{}).(*Request)
+	return same
+}
+
+// Accepted is the middleware of endpoints that accept an Idempotency-Key. It
+// rejects an invalid key. The handler says by Begin which
+// request it is, once it has decoded it.
+func Accepted(next respond.Handler) respond.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		key, err := idempotencyKey(r.Header)
+		if err != nil {
+			return err
+		}
+		if key != "" {
+			r = r.WithContext(context.WithValue(r.Context(), contextKey{}, &Request{key: key}))
+		}
+		return next(w, r)
+	}
+}
+
+// idempotencyKey returns the key of a request; it is empty when there is none.
+// The IETF draft requires double quotes around the key; many clients omit
+// them, so both are accepted.
+func idempotencyKey(h http.Header) (string, error) {
+	values := h.Values("Idempotency-Key")
+	if len(values) == 0 {
+		return "", nil
+	}
+	key := values[0]
+	if inner, quoted := strings.CutPrefix(key, `"`); quoted {
+		var closed bool
+		if key, closed = strings.CutSuffix(inner, `"`); !closed {
+			return "", errInvalid
+		}
+	}
+	unprintable := strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' })
+	if len(values) > 1 || key == "" || len(key) > maxIdempotencyKey || unprintable {
+		return "", errInvalid
+	}
+	return key, nil
+}
+
+// Begin stores a request under its Idempotency-Key before the work
+// begins. Two requests are the same when their identities are equal as JSON.
+// It returns nil when the request carries no key.
+func (k *Keys) Begin(r *http.Request, identity any) (*Request, error) {
+	rec := respond.RecorderOf(r)
+	same := Of(r)
+	if same == nil {
+		return nil, nil //nolint:nilnil // nil is a request without a key
+	}
+	body, err := json.Marshal(identity)
+	if err != nil {
+		return nil, fmt.Errorf("idempotencykey: identity of a request: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	defer cancel()
+	// A new record counts against the limits, also when a cached result responds.
+	same.stored, err = k.store.Begin(ctx, rec.Key.ID, r.URL.Path, same.key, body, func() error {
+		if err := k.limits.CheckRate(rec, r); err != nil {
+			return err
+		}
+		return k.limits.Keep(rec, r, quota.Kept{Size: recordBytes, TTL: idempotency.RecordTTL})
+	})
+	var refused *problem.Problem
+	switch {
+	case errors.Is(err, idempotency.ErrReused):
+		return nil, errReused.WithCause(err)
+	case errors.As(err, &refused):
+		return nil, refused
+	case err != nil:
+		return nil, respond.ErrUnavailable.WithCause(err)
+	}
+	same.SetReplayed(rec, same.stored.Outcome != "")
+	return same, nil
+}
+
+// replayedHeader says that a response is that of an earlier request with the same
+// Idempotency-Key.
+const replayedHeader = "Idempotency-Replayed"
+
+// SetReplayed says whether the request was carried out before.
+func (same *Request) SetReplayed(w http.ResponseWriter, replayed bool) {
+	switch {
+	case same == nil:
+	case replayed:
+		w.Header().Set(replayedHeader, "true")
+	default:
+		w.Header().Del(replayedHeader)
+	}
+}
+
+// Outcome returns the stored outcome of the request, if it is of a kind, such
+// as "job".
+func (same *Request) Outcome(kind string) (string, bool) {
+	if same == nil {
+		return "", false
+	}
+	return strings.CutPrefix(same.stored.Outcome, kind+":")
+}
+
+// SetOutcome stores the outcome of the request, unless it has one already, and
+// returns the stored outcome; an empty string when that is of another kind.
+func (same *Request) SetOutcome(parent context.Context, kind, value string) (string, error) {
+	if same == nil {
+		return value, nil
+	}
+	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
+	defer cancel()
+	stored, err := same.stored.SetOutcome(ctx, kind+":"+value)
+	if err != nil {
+		return "", respond.ErrUnavailable.WithCause(err)
+	}
+	same.stored.Outcome = stored
+	value, _ = same.Outcome(kind)
+	return value, nil
+}
+
+// IsDone reports whether the request has been carried out before.
+func (same *Request) IsDone() bool {
+	_, done := same.Outcome("done")
+	return done
+}
+
+// SetDone stores that the request has been carried out.
+func (same *Request) SetDone(ctx context.Context) error {
+	_, err := same.SetOutcome(ctx, "done", "")
+	return err
+}
