@@ -93,10 +93,14 @@ func (s *Server) readCompare(w http.ResponseWriter, r *http.Request) (input task
 		input.Rate = cost.DefaultRate.String()
 	}
 	input.Landing, input.Costs = wanted.Landing, wanted.Costs
+	ignored := []string{} // a comparison has no highest price and no months
 	if wanted.Target != nil {
-		return input, rec.Ignore(r, "target") // a comparison has no highest price
+		ignored = append(ignored, "target")
 	}
-	return input, nil
+	if wanted.ByMonth {
+		ignored = append(ignored, "byMonth")
+	}
+	return input, rec.Ignore(r, ignored...)
 }
 
 // compareInput checks a request and returns its canonical form.

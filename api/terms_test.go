@@ -82,6 +82,12 @@ var termsScenarios = []scenario{
 		`"maxPriceUSD":{"targetTZS":40000000,"fob":{"low":`, `"cf":{"low":`),
 	termed("a target that no car meets", `"target":{"onTheRoadTZS":1000000}`,
 		`"fob":{"low":null,"likely":null,"high":null}`, `"cf":{"low":null,"likely":null,"high":null}`),
+	termed("the cost by month", `"byMonth":true`, `"byMonth":{"months":[{"month":"`, `"assumed":true`),
+	badTerms("months that are a word", `"byMonth":"yes"`, "field_invalid", `byMonth`),
+	{
+		name: "a comparison by month", url: "/v1/compare", body: pairOf("/pair-7", "/pair-8", `,"byMonth":true`),
+		status: 200, has: []string{`"code":"field_ignored"`, `byMonth`},
+	},
 	badTerms("a target of nothing", `"target":{}`, "field_invalid", `target`),
 	badTerms("a target in dollars", `"target":{"onTheRoadTZS":15000}`, "field_invalid", `target.onTheRoadTZS`),
 	badTerms("a target that is a number", `"target":25000000`, "field_invalid", `target`),
@@ -118,7 +124,7 @@ func TestATypedFreightNarrowsTheRange(t *testing.T) {
 func TestTheLocationOfAJobHasTheTerms(t *testing.T) {
 	a := newApp(t, embedded(t), nil)
 	body := `{"url":"https://cars.example/later","lang":"sw","landing":{"from":"` + inDays(40) + `","to":"` + inDays(50) +
-		`"},"costs":{"freightUSD":1300.50,"exchangeRate":2700,"plates":false},"target":{"onTheRoadTZS":40000000},"colour":"red"}`
+		`"},"costs":{"freightUSD":1300.50,"exchangeRate":2700,"plates":false},"target":{"onTheRoadTZS":40000000},"byMonth":true,"colour":"red"}`
 	r := a.request(t, http.MethodPost, "/v1/estimate", body)
 	r.Header.Set("Prefer", "respond-async")
 	accepted := a.send(t, r)
@@ -134,7 +140,7 @@ func TestTheLocationOfAJobHasTheTerms(t *testing.T) {
 	got := a.send(t, a.request(t, http.MethodGet, location, ""))
 	for _, piece := range []string{
 		`"state":"succeeded"`, `"from":"` + inDays(40) + `","to":"` + inDays(50) + `"`, `"amountUSD":"1,300.50"`, `"others":2700`,
-		`"maxPriceUSD":{"targetTZS":40000000`,
+		`"maxPriceUSD":{"targetTZS":40000000`, `"byMonth":{"months":[{`,
 	} {
 		if !strings.Contains(got.body, piece) {
 			t.Errorf("no %s in %s", piece, got.body)

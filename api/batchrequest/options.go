@@ -65,6 +65,9 @@ func (o *Options) check() error {
 // setTerms takes over the terms of a request that are given.
 func (o *Options) setTerms(terms vehicle.Terms, ignored []string) {
 	o.ignore(ignored)
+	if terms.ByMonth {
+		o.ignore([]string{"options.byMonth"}) // a row has one landing
+	}
 	if terms.Landing != nil {
 		o.Landing = terms.Landing
 	}

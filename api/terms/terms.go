@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -29,6 +30,7 @@ type Request struct {
 	Costs       json.RawMessage `json:"costs"`       // what the caller knows
 	Destination json.RawMessage `json:"destination"` // only Dar es Salaam
 	Target      json.RawMessage `json:"target"`      // the cost for which the highest price is searched
+	ByMonth     json.RawMessage `json:"byMonth"`     // add the cost by the month of landing
 }
 
 // targetRequest is the field "target".
@@ -94,6 +96,11 @@ func (req *Request) Parse(now time.Time) (terms vehicle.Terms, ignored []string,
 		return terms, nil, err
 	}
 	terms.Target = target
+	if !jsonobject.IsAbsent(req.ByMonth) {
+		if err := json.Unmarshal(req.ByMonth, &terms.ByMonth); err != nil {
+			return terms, nil, problem.Field("byMonth", "switch")
+		}
+	}
 	return terms, slices.Concat(ignored, more, unknown), nil
 }
 
@@ -293,6 +300,9 @@ func Identity(terms vehicle.Terms, input ...any) []any {
 	if terms.Target != nil {
 		input = append(input, terms.Target)
 	}
+	if terms.ByMonth {
+		input = append(input, "byMonth")
+	}
 	return input
 }
 
@@ -309,6 +319,9 @@ func Query(terms vehicle.Terms) (query url.Values) {
 	if terms.Target != nil {
 		query.Set("target", terms.Target.OnTheRoadTZS.String())
 	}
+	if terms.ByMonth {
+		query.Set("byMonth", "true")
+	}
 	if terms.Costs != nil {
 		if data, err := plainjson.Encode(terms.Costs); err == nil {
 			query.Set("costs", string(data))
@@ -321,7 +334,7 @@ func Query(terms vehicle.Terms) (query url.Values) {
 const maxCostsQuery = 4096
 
 // ParseQuery parses the terms in the query of a URL: rate, landing (one day, or
-// two with .. between), costs (JSON), target (shillings on the road) and destination.
+// two with .. between), costs (JSON), target (shillings on the road), byMonth and destination.
 func ParseQuery(query url.Values, now time.Time) (terms vehicle.Terms, ignored []string, err error) {
 	req := Request{Rate: json.RawMessage(query.Get("rate"))}
 	if text := query.Get("landing"); text != "" {
@@ -341,6 +354,9 @@ func ParseQuery(query url.Values, now time.Time) (terms vehicle.Terms, ignored [
 			return terms, nil, problem.Field("target", "amount", minTargetTZS, maxTargetTZS).WithCause(err)
 		}
 		req.Target = json.RawMessage(`{"onTheRoadTZS":` + text + `}`)
+	}
+	if by, _ := strconv.ParseBool(query.Get("byMonth")); by {
+		req.ByMonth = json.RawMessage("true")
 	}
 	if text := query.Get("destination"); text != "" {
 		if req.Destination, err = plainjson.Encode(text); err != nil {

@@ -59,6 +59,7 @@ func (p *Pages) submitBid(w http.ResponseWriter, r *http.Request) error {
 	if r.PostForm.Get("make") != "" {
 		path, body = pathQuote, quoteRequest(r.PostForm)
 	}
+	delete(body, "byMonth") // the page of a bid has no months
 	body["target"] = map[string]any{"onTheRoadTZS": json.Number(target)}
 	request, err := plainjson.Encode(body)
 	if err != nil {

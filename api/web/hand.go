@@ -111,7 +111,7 @@ func (p *Pages) submitHand(w http.ResponseWriter, r *http.Request) error {
 
 // quoteRequest returns the body of a request to /v1/quote from the fields of a form.
 func quoteRequest(form url.Values) map[string]any {
-	body := map[string]any{"make": form.Get("make"), "modelBody": form.Get("modelBody")}
+	body := map[string]any{"make": form.Get("make"), "modelBody": form.Get("modelBody"), "byMonth": true}
 	maps.Copy(body, knownOf(form))
 	return body
 }

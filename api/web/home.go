@@ -148,7 +148,7 @@ func sentenceOf(why *problem.Problem) message.Text {
 // estimateRequest returns the body of a request to /v1/estimate from the fields of a
 // form.
 func estimateRequest(form url.Values) map[string]any {
-	body := map[string]any{"url": typedLink(form, "u")}
+	body := map[string]any{"url": typedLink(form, "u"), "byMonth": true}
 	if label := form.Get("modelBody"); label != "" {
 		body["modelBody"] = label
 	}

@@ -17,8 +17,9 @@ import (
 type Terms struct {
 	Rate    *money.Number        `json:"rate,omitempty"` // shillings for a dollar, for costs other than tax
 	Landing *vehicle.LandingDays `json:"landing,omitempty"`
-	Costs   *vehicle.Costs       `json:"costs,omitempty"`  // that the caller knows
-	Target  *vehicle.Target      `json:"target,omitempty"` // the answer has the highest price for it
+	Costs   *vehicle.Costs       `json:"costs,omitempty"`   // that the caller knows
+	Target  *vehicle.Target      `json:"target,omitempty"`  // the answer has the highest price for it
+	ByMonth bool                 `json:"byMonth,omitempty"` // the answer has the cost by the month of landing
 }
 
 // query returns the terms as the parameters of a query.
@@ -42,6 +43,9 @@ func (t Terms) query() (url.Values, error) {
 	}
 	if t.Target != nil {
 		query.Set("target", t.Target.OnTheRoadTZS.String())
+	}
+	if t.ByMonth {
+		query.Set("byMonth", "true")
 	}
 	return query, nil
 }

@@ -38,6 +38,9 @@ func (t *Tables) Apply(e vehicle.Estimate, terms vehicle.Terms, now time.Time) v
 		highest := t.MaxPrice(e, terms, now, terms.Target.OnTheRoadTZS.Decimal())
 		e.MaxPrice = &highest
 	}
+	if terms.ByMonth {
+		e.Summary.ByMonth = t.byMonth(e, terms, now)
+	}
 	e.Warnings = slices.DeleteFunc(slices.Clone(e.Warnings), func(w vehicle.Warning) bool {
 		return slices.Contains(codes, w.Code)
 	})

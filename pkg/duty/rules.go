@@ -110,6 +110,22 @@ func Changes(after, until time.Time) (days []time.Time) {
 	return days
 }
 
+// SettledUntil returns the last day, in Dar es Salaam, of the financial year for which the
+// rules are known on a day: the year of that day, or that of the newest rules. Each
+// Finance Act holds from a 1 July on.
+func SettledUntil(on time.Time) time.Time {
+	newest := max(on.In(EAT).Format(time.DateOnly), sets[len(sets)-1].From)
+	day, err := time.ParseInLocation(time.DateOnly, newest, EAT)
+	if err != nil {
+		day = on.In(EAT) // the days of the rules are tested
+	}
+	year := day.Year()
+	if day.Month() >= time.July {
+		year++
+	}
+	return time.Date(year, time.June, 30, 0, 0, 0, 0, EAT)
+}
+
 // Before returns the rules that these replaced; false for the first set.
 func (r Rules) Before() (Rules, bool) {
 	for i, set := range sets[1:] {

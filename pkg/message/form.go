@@ -9,7 +9,7 @@ import (
 )
 
 // forms are the forms in which people read a value.
-var forms = []string{"", "tzs", "usd", "date", "word", "words", "quote"}
+var forms = []string{"", "tzs", "usd", "date", "month", "word", "words", "quote"}
 
 // inForm returns a value in a form.
 func inForm(form, value, lang string) string {
@@ -20,6 +20,8 @@ func inForm(form, value, lang string) string {
 		return dollars(value)
 	case "date":
 		return date(value, lang)
+	case "month":
+		return month(value, lang)
 	case "word":
 		return word(value, lang)
 	case "words":
@@ -120,6 +122,20 @@ func date(value, lang string) string {
 		return day.Format("2 ") + months[day.Month()-1] + day.Format(" 2006")
 	}
 	return day.Format("2 January 2006")
+}
+
+// month returns the month of a day, or a month such as 2027-01, as people write it:
+// January 2027, Januari 2027.
+func month(value, lang string) string {
+	const first = "-01"
+	if len(value) < len(time.DateOnly) {
+		value += first
+	}
+	_, said, found := strings.Cut(date(value, lang), " ")
+	if !found {
+		return value
+	}
+	return said
 }
 
 // word returns the word of the table for a value, or the value when it has none: a

@@ -25,6 +25,22 @@ type Summary struct {
 	Missing             []MissingPart `json:"missing"`    // never null
 	Ask                 []Question    `json:"ask"`        // of the seller, before paying; never null
 	NotIncluded         []NotIncluded `json:"notIncluded"`
+
+	ByMonth *ByMonth `json:"byMonth,omitempty"` // on request only
+}
+
+// ByMonth is the cost by the month in which the car lands.
+type ByMonth struct {
+	Months []MonthCost `json:"months"` // twelve, the first is that of the calculation
+	Text   Sentence    `json:"text"`   // what is assumed about them
+}
+
+// MonthCost is the cost of a car that lands in a month: in the middle of it, the range
+// covers all its days.
+type MonthCost struct {
+	Month     string `json:"month"` // 2027-01
+	OnTheRoad *Sum   `json:"onTheRoad"`
+	Assumed   bool   `json:"assumed"` // the rules of then are not known yet, those of today are used
 }
 
 // Sum is a sum with its range, in both currencies. LowTZS ≤ TZS ≤ HighTZS.

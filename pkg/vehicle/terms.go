@@ -17,11 +17,13 @@ type Terms struct {
 	// Target is the cost on the road in shillings for which the highest price is
 	// searched; nil searches none.
 	Target *Target
+	// ByMonth adds the cost by the month of landing.
+	ByMonth bool
 }
 
 // IsZero reports whether the caller decides nothing.
 func (t Terms) IsZero() bool {
-	return t.Rate.IsZero() && t.Landing == nil && t.Costs == nil && t.Target == nil
+	return t.Rate.IsZero() && t.Landing == nil && t.Costs == nil && t.Target == nil && !t.ByMonth
 }
 
 // Target is what a buyer can pay for a car on the road.
