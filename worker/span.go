@@ -11,9 +11,7 @@ import (
 func (s *stepHandler) beginSpan(ctx context.Context, run stepRun) (context.Context, *trace.Span) {
 	job := run.job
 	if len(job.Outputs) == 0 && job.Steps[run.step].Retries == 0 {
-		_, waited := s.traces.Join(ctx, job.Origin.Trace, trace.Consumer, "queue "+queueOf(run.taskType), "ushuru.job", job.ID)
-		waited.Since(job.Created)
-		waited.End(nil)
+		s.traces.Waited(ctx, job.Origin.Trace, job.Created, "queue "+queueOf(run.taskType), "ushuru.job", job.ID)
 	}
 	return s.traces.Join(ctx, job.Origin.Trace, trace.Consumer, run.taskType, "ushuru.job", job.ID, "ushuru.step", run.step,
 		"ushuru.class", string(job.Class), "ushuru.key", job.Owner, "ushuru.request", job.Origin.Request,

@@ -41,7 +41,7 @@ type Options struct {
 	Sheets       *scan.Hosts   // hosts for inspection sheets; nil allows the known ones only
 	KeyAITokens  int64         // tokens of the AI a day of a key that has no limit of its own; 0 means no limit
 	Admin        Admin         // address for operators
-	Traces       trace.Options // without an Endpoint nothing is recorded; New sets the rest
+	Traces       trace.Options // without a URL nothing is recorded; New sets the rest
 
 	Version, Commit string // of the program, for its metrics and its log
 
@@ -97,7 +97,6 @@ func New(o Options) (*App, error) {
 		stat: stat.NewRecorder(stat.Options{Redis: o.Redis.Client(), SiteOf: sites.HostOf}),
 	}
 	a.opened.Add(endWatch)
-	a.addTraces()
 	a.metrics = a.newMetrics()
 	a.stores = newStores(o.Redis.Client(), o.Secrets, o.Log, a.counts())
 	if o.LearnFreight {
@@ -115,6 +114,9 @@ func New(o Options) (*App, error) {
 }
 
 func (a *App) build() (err error) {
+	if err = a.addTraces(); err != nil {
+		return err
+	}
 	if a.options.Worker != nil {
 		if a.worker, err = a.newWorker(*a.options.Worker); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"runtime"
 
@@ -20,7 +21,7 @@ func (a *App) logStart() {
 		"redis_embedded", o.Redis.Embedded(), "api", o.API != nil, "admin", o.Admin.Addr,
 		"webhook_keys_sealed", o.Secrets.Seals(),
 		"learn_freight", o.LearnFreight, "allow_loopback", o.AllowLoopback, "simulated", o.Simulated,
-		"traces", o.Traces.Endpoint != "",
+		"traces", o.Traces.URL != "",
 	}
 	if o.API != nil {
 		attrs = append(attrs, "pages", o.API.Page.Enabled, "monitoring", o.API.MonitoringPassword != "",
@@ -58,14 +59,18 @@ func isRedisAway(err error) bool {
 }
 
 // addTraces begins to record traces, if there is a collector for them.
-func (a *App) addTraces() {
+func (a *App) addTraces() error {
 	o := a.options.Traces
 	o.Log, o.Version, o.Service = a.log, a.options.Version, "ushuru-worker"
 	if a.options.API != nil {
 		o.Service = "ushuru-api"
 	}
-	if a.traces = trace.New(o); a.traces != nil {
-		a.opened.Add(a.traces.Close)
-		a.options.Redis.Client().AddHook(trace.Redis{})
+	traces, err := trace.New(context.Background(), o)
+	if traces == nil || err != nil {
+		return err
 	}
+	a.traces = traces
+	a.opened.Add(a.traces.Close)
+	a.options.Redis.Client().AddHook(trace.Redis{})
+	return nil
 }

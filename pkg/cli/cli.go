@@ -18,6 +18,7 @@ import (
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/cli/operator"
 	"ushuru/pkg/logs"
+	"ushuru/pkg/trace"
 )
 
 // Streams are the standard streams of the process.
@@ -114,6 +115,7 @@ func execute(args []string, r *run) (status int) {
 	}
 	r.common, r.log = root.Common, logs.New(r.Err, logs.Options{Level: root.LogLevel, Text: root.LogFormat == "text"})
 	redis.SetLogger(redisLog{r.log})
+	trace.LogTo(r.log)
 	r.warnSecretFlags(parsed)
 	r.flags, r.unknown = parsed.Flags(), unknownSettings(settingNames(parser.Model), os.Environ())
 	shared := &console.Console{Streams: r.Streams, Ctx: r.ctx}

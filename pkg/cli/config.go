@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/http"
 	"net/netip"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +22,6 @@ import (
 	"ushuru/pkg/quota"
 	"ushuru/pkg/seal"
 	"ushuru/pkg/tra"
-	"ushuru/pkg/trace"
 	"ushuru/tasks"
 )
 
@@ -52,33 +49,6 @@ type redisConfig = operator.Redis
 // adminConfig is about the address for operators.
 type adminConfig struct {
 	AdminAddr adminAddress `env:"ADMIN_ADDR,METRICS_ADDR" aliases:"metrics-addr" placeholder:"HOST:PORT" help:"Address of /metrics, /healthz, /readyz and, from this machine, /debug/pprof, without authentication; empty is 127.0.0.1:9464 (API) or 127.0.0.1:9465 (workers) if that is free; off serves none."`
-}
-
-// traceConfig is about traces.
-type traceConfig struct {
-	TraceEndpoint string `name:"otlp-endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT" placeholder:"URL" help:"Base URL of an OpenTelemetry collector (OTLP over HTTP), such as http://localhost:4318, that gets a trace of every request; empty records none."`
-	TraceHeaders  Secret `name:"otlp-headers" env:"OTEL_EXPORTER_OTLP_HEADERS" placeholder:"NAME=VALUE,..." help:"Headers of the requests to the collector."`
-}
-
-// options returns the collector.
-func (c traceConfig) options() (trace.Options, error) {
-	if c.TraceEndpoint == "" {
-		return trace.Options{}, nil
-	}
-	base, err := url.Parse(c.TraceEndpoint)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return trace.Options{}, errors.New("OTEL_EXPORTER_OTLP_ENDPOINT must be of the form http://host:4318")
-	}
-	header := http.Header{}
-	for pair := range strings.SplitSeq(string(c.TraceHeaders), ",") {
-		name, value, ok := strings.Cut(strings.TrimSpace(pair), "=")
-		if ok && name != "" {
-			header.Set(name, value)
-		} else if pair != "" {
-			return trace.Options{}, errors.New("OTEL_EXPORTER_OTLP_HEADERS must be of the form name=value,name=value")
-		}
-	}
-	return trace.Options{Endpoint: c.TraceEndpoint, Header: header}, nil
 }
 
 // Default addresses for operators, so that an API and workers on one machine have both.

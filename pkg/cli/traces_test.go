@@ -1,7 +1,8 @@
 package cli
 
 import (
-	"encoding/json"
+	"encoding/hex"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -9,19 +10,23 @@ import (
 	"testing"
 	"time"
 
+	collect "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	common "go.opentelemetry.io/proto/otlp/common/v1"
+	"google.golang.org/protobuf/proto"
+
 	"ushuru/pkg/app"
+	"ushuru/pkg/cli/clitest"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/trace"
 	"ushuru/tasks"
 )
 
 // span is one that a collector got.
 type span struct {
-	TraceID      string `json:"traceId"`
-	SpanID       string `json:"spanId"`
-	ParentSpanID string `json:"parentSpanId"`
-	Name         string `json:"name"`
-	Start        string `json:"startTimeUnixNano"`
-	End          string `json:"endTimeUnixNano"`
+	TraceID, SpanID, ParentSpanID string // as hexadecimal digits
+	Name                          string
+	Service                       string // the name of the process
+	Start, End                    uint64
 }
 
 // collector is an OpenTelemetry collector of one test.
@@ -34,24 +39,27 @@ type collector struct {
 
 func newCollector(t *testing.T) *collector {
 	t.Helper()
+	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "20")
 	c := &collector{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var message struct {
-			ResourceSpans []struct {
-				ScopeSpans []struct {
-					Spans []span `json:"spans"`
-				} `json:"scopeSpans"`
-			} `json:"resourceSpans"`
-		}
-		if r.URL.Path != "/v1/traces" || json.NewDecoder(r.Body).Decode(&message) != nil {
+		body, err := io.ReadAll(r.Body)
+		var message collect.ExportTraceServiceRequest
+		if err != nil || r.URL.Path != "/v1/traces" || proto.Unmarshal(body, &message) != nil {
 			http.Error(w, "not OTLP", http.StatusBadRequest)
 			return
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		for _, resource := range message.ResourceSpans {
-			for _, scope := range resource.ScopeSpans {
-				c.spans = append(c.spans, scope.Spans...)
+		for _, part := range message.GetResourceSpans() {
+			service := textOf(part.GetResource().GetAttributes(), "service.name")
+			for _, scope := range part.GetScopeSpans() {
+				for _, s := range scope.GetSpans() {
+					c.spans = append(c.spans, span{
+						TraceID: hex.EncodeToString(s.GetTraceId()), SpanID: hex.EncodeToString(s.GetSpanId()),
+						ParentSpanID: hex.EncodeToString(s.GetParentSpanId()), Name: s.GetName(), Service: service,
+						Start: s.GetStartTimeUnixNano(), End: s.GetEndTimeUnixNano(),
+					})
+				}
 			}
 		}
 	}))
@@ -60,8 +68,20 @@ func newCollector(t *testing.T) *collector {
 	return c
 }
 
-// await waits until a trace has spans whose names begin so, and returns all its spans by id.
-func (c *collector) await(t *testing.T, traceID string, begin ...string) map[string]span {
+func (c *collector) options() trace.Options { return trace.Options{URL: c.URL + "/v1/traces"} }
+
+func textOf(attributes []*common.KeyValue, name string) string {
+	for _, attribute := range attributes {
+		if attribute.GetKey() == name {
+			return attribute.GetValue().GetStringValue()
+		}
+	}
+	return ""
+}
+
+// await waits until a trace has spans whose names begin so, each with its parent or that of the
+// caller, and returns all its spans by id.
+func (c *collector) await(t *testing.T, traceID, caller string, begin ...string) map[string]span {
 	t.Helper()
 	var missing []string
 	found := map[string]span{}
@@ -73,36 +93,51 @@ func (c *collector) await(t *testing.T, traceID string, begin ...string) map[str
 			}
 		}
 		c.mu.Unlock()
-		missing = missing[:0]
-		for _, name := range begin {
-			has := false
-			for _, s := range found {
-				has = has || strings.HasPrefix(s.Name, name)
-			}
-			if !has {
-				missing = append(missing, name)
-			}
-		}
-		if len(missing) == 0 {
+		if missing = missingOf(found, caller, begin); len(missing) == 0 {
 			return found
 		}
 	}
-	t.Fatalf("no spans %q among %v", missing, found)
+	t.Fatalf("not there: %q, among %v", missing, found)
 	return nil
 }
 
+func missingOf(spans map[string]span, caller string, begin []string) (missing []string) {
+	for _, name := range begin {
+		has := false
+		for _, s := range spans {
+			has = has || strings.HasPrefix(s.Name, name)
+		}
+		if !has {
+			missing = append(missing, name)
+		}
+	}
+	for _, s := range spans {
+		if _, known := spans[s.ParentSpanID]; !known && s.ParentSpanID != caller {
+			missing = append(missing, "the parent of "+s.Name)
+		}
+	}
+	return missing
+}
+
 // One trace shows all hops of an estimate and of a row of a batch: the request, the queue,
-// the steps, Redis, the site and the authority, each as a part of what called it.
+// the steps, Redis, the site, and in a process elsewhere the authority, each as a part of what
+// called it.
 func TestTraceShowsAllHops(t *testing.T) {
 	collected := newCollector(t)
-	s := newStack(t, embeddedRedis(t))
+	redis := redistest.Start(t)
+	s := newStack(t, redistest.Open(t, redis.URL))
 	listener, err := app.Listen(t.Context(), "127.0.0.1:0")
 	must(t, err)
 	s.base = "http://" + listener.Addr().String()
 	s.start(app.Options{
-		API: &app.APIOptions{Listener: listener, WaitMax: 50 * time.Second}, Worker: s.workerOptions(tasks.Roles...),
-		Traces: trace.Options{Endpoint: collected.URL},
+		API: &app.APIOptions{Listener: listener, WaitMax: 50 * time.Second}, Worker: s.workerOptions(tasks.RoleAny, tasks.RoleAI),
+		Traces: collected.options(),
 	})
+	_, err = clitest.StartProgram(t, "ushuru",
+		[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collected.URL, "OTEL_SERVICE_NAME=tanzania"},
+		"worker started", "worker", "--roles", "authority", "--redis-url", redis.URL, "--allow-loopback", "--admin-addr", "off",
+		"--authority-url", s.authority.URL, "--authority-rate", "0")
+	must(t, err)
 	const caller = "00f067aa0ba902b7"
 	hops := []string{"queue any", "estimate:scrape", "estimate:match", "estimate:calculate", "redis ", "site GET", "TRA get"}
 	for i, request := range []func(traceparent string){
@@ -117,10 +152,11 @@ func TestTraceShowsAllHops(t *testing.T) {
 	} {
 		id := strings.Repeat(string(rune('a'+i)), 32)
 		request("00-" + id + "-" + caller + "-01")
-		spans := collected.await(t, id, append([]string{"POST /v1/"}, hops...)...)
+		spans := collected.await(t, id, caller, append([]string{"POST /v1/"}, hops...)...)
 		for _, span := range spans {
-			if _, known := spans[span.ParentSpanID]; !known && span.ParentSpanID != caller {
-				t.Errorf("the parent of %s is not in the trace", span.Name)
+			if strings.HasPrefix(span.Name, "TRA get") && span.Service != "tanzania" ||
+				strings.HasPrefix(span.Name, "site") && span.Service != "ushuru-api" {
+				t.Errorf("%s is of the process %s", span.Name, span.Service)
 			}
 			if span.End < span.Start {
 				t.Errorf("%s ends before it begins", span.Name)
@@ -133,7 +169,7 @@ func TestTraceShowsAllHops(t *testing.T) {
 	// A caller who does not record a trace has none here.
 	s.post(s.car(0), "traceparent", "00-"+strings.Repeat("e", 32)+"-"+caller+"-00").estimate(t)
 	s.post(s.car(0), "traceparent", "00-"+strings.Repeat("f", 32)+"-"+caller+"-01").estimate(t)
-	collected.await(t, strings.Repeat("f", 32), "POST /v1/estimate")
+	collected.await(t, strings.Repeat("f", 32), caller, "POST /v1/estimate")
 	collected.mu.Lock()
 	defer collected.mu.Unlock()
 	for _, span := range collected.spans {
@@ -147,12 +183,38 @@ func TestTraceShowsAllHops(t *testing.T) {
 func TestNoTraceWithoutARequest(t *testing.T) {
 	collected := newCollector(t)
 	s := newStack(t, embeddedRedis(t))
-	stop := s.start(app.Options{Worker: s.workerOptions(tasks.Roles...), Traces: trace.Options{Endpoint: collected.URL}})
+	stop := s.start(app.Options{Worker: s.workerOptions(tasks.Roles...), Traces: collected.options()})
 	s.post(s.car(0)).estimate(t)
 	stop() // which sends what there is
 	collected.mu.Lock()
 	defer collected.mu.Unlock()
 	if len(collected.spans) > 0 {
 		t.Errorf("spans without a request that is traced: %v", collected.spans)
+	}
+}
+
+func TestTraceSettings(t *testing.T) {
+	for _, test := range []struct {
+		config  traceConfig
+		url     string
+		headers int
+		failure string
+	}{
+		{config: traceConfig{}},
+		{config: traceConfig{TraceEndpoint: "http://host:4318"}, url: "http://host:4318/v1/traces"},
+		{config: traceConfig{TraceEndpoint: "http://host:4318/", TraceURL: "https://other/x"}, url: "https://other/x"},
+		{config: traceConfig{TraceEndpoint: "http://host:4318", TraceOff: true}},
+		{config: traceConfig{TraceEndpoint: "host:4318"}, failure: "OTEL_EXPORTER_OTLP_ENDPOINT must be"},
+		{config: traceConfig{TraceURL: "ftp://host"}, failure: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT must be"},
+		{config: traceConfig{TraceURL: "http://host/x", TraceHeaders: "a=b%20c, d=e"}, url: "http://host/x", headers: 2},
+		{config: traceConfig{TraceURL: "http://host/x", TraceHeaders: "a"}, failure: "OTEL_EXPORTER_OTLP_HEADERS must be"},
+	} {
+		got, err := test.config.options()
+		if test.failure != "" && (err == nil || !strings.Contains(err.Error(), test.failure)) || test.failure == "" && err != nil {
+			t.Errorf("%+v: %v", test.config, err)
+		}
+		if got.URL != test.url || len(got.Headers) != test.headers || test.headers > 0 && got.Headers["a"] != "b c" {
+			t.Errorf("%+v: %+v", test.config, got)
+		}
 	}
 }

@@ -1,159 +1,131 @@
 // Package trace records what happens to a request, from the API through the queue to Redis,
-// sites, the authority and the AI, and sends it to an OpenTelemetry collector (OTLP over HTTP,
-// as JSON). Without a Tracer nothing is recorded, and a span costs a look at its context.
-//
-// It is not the SDK of OpenTelemetry: that and its exporter bring gRPC and thirty modules,
-// for what is a list of spans as JSON.
+// sites, the authority and the AI, and has the SDK of OpenTelemetry send it to a collector
+// (OTLP over HTTP). Without a Tracer nothing is recorded, and a span costs a look at its context.
 package trace
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"strings"
 	"time"
+
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	otel "go.opentelemetry.io/otel/trace"
+
+	"ushuru/pkg/logs"
 )
 
-// Kind is the side of a call that a span is on, by its number in OTLP.
-type Kind int
+const scope = "ushuru"
+
+// Kind is the side of a call that a span is on.
+type Kind = otel.SpanKind
 
 // The kinds of spans.
 const (
-	Internal Kind = 1
-	Server   Kind = 2
-	Client   Kind = 3
-	Consumer Kind = 5
+	Internal = otel.SpanKindInternal
+	Server   = otel.SpanKindServer
+	Client   = otel.SpanKindClient
+	Consumer = otel.SpanKindConsumer
 )
 
 // Span is one part of a trace. Its methods may be called on nil, which records nothing.
 type Span struct {
-	tracer     *Tracer
-	trace, id  string // as hexadecimal digits
-	parent     string // "" for the first
-	name       string
-	kind       Kind
-	start, end time.Time
-	attrs      []any // pairs of a name and a string or int
-	failure    string
-}
-
-type spanKey struct{}
-
-func spanOf(ctx context.Context) *Span {
-	span, _ := ctx.Value(spanKey{}).(*Span)
-	return span
+	span otel.Span
 }
 
 // Start begins a part of the span of a context; nil when the context has none.
 func Start(ctx context.Context, kind Kind, name string, attrs ...any) (context.Context, *Span) {
-	parent := spanOf(ctx)
-	if parent == nil {
+	parent := otel.SpanFromContext(ctx)
+	if !parent.SpanContext().IsSampled() {
 		return ctx, nil
 	}
-	return parent.tracer.begin(ctx, parent.trace, parent.id, kind, name, attrs)
+	return start(ctx, ctx, parent.TracerProvider(), name, otel.WithSpanKind(kind), otel.WithAttributes(attributes(attrs)...))
 }
 
-// Parent returns the W3C traceparent of the span of a context; "" when it has none.
+// start begins a span as a part of that of within. If it is not recorded, the context is the
+// one without it.
+func start(
+	ctx, within context.Context, provider otel.TracerProvider, name string, options ...otel.SpanStartOption,
+) (context.Context, *Span) {
+	with, span := provider.Tracer(scope).Start(within, name, options...)
+	if !span.IsRecording() {
+		return ctx, nil
+	}
+	return with, &Span{span}
+}
+
+// traceparent is the header and the field that carry the span of a context (W3C Trace Context).
+const traceparent = "traceparent"
+
+// Parent returns the traceparent of the span of a context; "" when it has none.
 func Parent(ctx context.Context) string {
-	span := spanOf(ctx)
-	if span == nil {
+	if !otel.SpanContextFromContext(ctx).IsSampled() {
 		return ""
 	}
-	return "00-" + span.trace + "-" + span.id + "-01"
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return carrier[traceparent]
 }
 
 // Begin begins the first span of a trace in this process: a part of the one that a traceparent
 // names, or, if that is not valid, a trace of its own. A caller who does not record its
 // trace gets no span, and so does a nil Tracer.
-func (t *Tracer) Begin(ctx context.Context, traceparent string, kind Kind, name string, attrs ...any) (context.Context, *Span) {
+func (t *Tracer) Begin(ctx context.Context, parent string, kind Kind, name string, attrs ...any) (context.Context, *Span) {
 	if t == nil {
 		return ctx, nil
 	}
-	trace, parent, recorded, valid := parse(traceparent)
-	switch {
-	case !valid:
-		trace, parent = newID(traceBytes), ""
-	case !recorded:
-		return ctx, nil
-	}
-	return t.begin(ctx, trace, parent, kind, name, attrs)
+	return t.begin(ctx, parent, name, otel.WithSpanKind(kind), otel.WithAttributes(attributes(attrs)...))
+}
+
+func (t *Tracer) begin(ctx context.Context, parent, name string, options ...otel.SpanStartOption) (context.Context, *Span) {
+	within := propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{traceparent: parent})
+	return start(ctx, within, t.provider, name, options...)
 }
 
 // Join is Begin for work that only has a trace when its request had one.
-func (t *Tracer) Join(ctx context.Context, traceparent string, kind Kind, name string, attrs ...any) (context.Context, *Span) {
-	if traceparent == "" {
+func (t *Tracer) Join(ctx context.Context, parent string, kind Kind, name string, attrs ...any) (context.Context, *Span) {
+	if parent == "" {
 		return ctx, nil
 	}
-	return t.Begin(ctx, traceparent, kind, name, attrs...)
+	return t.Begin(ctx, parent, kind, name, attrs...)
 }
 
-func (t *Tracer) begin(ctx context.Context, trace, parent string, kind Kind, name string, attrs []any) (context.Context, *Span) {
-	span := &Span{
-		tracer: t, trace: trace, id: newID(spanBytes), parent: parent, kind: kind, name: name, start: time.Now(), attrs: attrs,
+// Waited records a wait that is over, in the trace that a request had.
+func (t *Tracer) Waited(ctx context.Context, parent string, since time.Time, name string, attrs ...any) {
+	if t == nil || parent == "" {
+		return
 	}
-	return context.WithValue(ctx, spanKey{}, span), span
-}
-
-// The lengths of ids in bytes.
-const (
-	traceBytes = 16
-	spanBytes  = 8
-)
-
-func newID(length int) string {
-	id := make([]byte, length)
-	_, _ = rand.Read(id) // never returns an error
-	return hex.EncodeToString(id)
-}
-
-// parse reads a traceparent (W3C Trace Context, 3.2).
-func parse(text string) (trace, parent string, recorded, valid bool) {
-	parts := strings.Split(text, "-")
-	const fields = 4
-	if len(parts) < fields || len(parts[0]) != 2 || parts[0] == "ff" || parts[0] == "00" && len(parts) != fields {
-		return "", "", false, false
+	now := time.Now()
+	if since.After(now) {
+		since = now // the clock of another machine
 	}
-	flags, err := hex.DecodeString(parts[3])
-	if !isID(parts[1], traceBytes) || !isID(parts[2], spanBytes) || err != nil || len(flags) != 1 {
-		return "", "", false, false
-	}
-	return parts[1], parts[2], flags[0]&1 == 1, true
-}
-
-func isID(text string, length int) bool {
-	id, err := hex.DecodeString(text)
-	return err == nil && len(id) == length && strings.ToLower(text) == text && strings.Trim(text, "0") != ""
+	_, span := t.begin(ctx, parent, name, otel.WithSpanKind(Consumer), otel.WithTimestamp(since),
+		otel.WithAttributes(attributes(attrs)...))
+	span.End(nil)
 }
 
 // Set adds attributes, pairs of a name and a string or int.
 func (s *Span) Set(attrs ...any) {
 	if s != nil {
-		s.attrs = append(s.attrs, attrs...)
+		s.span.SetAttributes(attributes(attrs)...)
 	}
 }
 
 // Rename gives the span its final name.
 func (s *Span) Rename(name string) {
 	if s != nil {
-		s.name = name
+		s.span.SetName(name)
 	}
 }
 
-// Since moves the beginning of a span back, for what has begun before it could be recorded.
-func (s *Span) Since(start time.Time) {
-	if s != nil && start.Before(s.start) {
-		s.start = start
-	}
-}
-
-// End ends the span, with the error that it ended with, and sends it.
+// End ends the span, with the error that it ended with.
 func (s *Span) End(err error) {
 	if s == nil {
 		return
 	}
-	s.end = time.Now()
 	if err != nil {
-		s.failure = err.Error()
+		failure := logs.Redact(err.Error())
+		s.span.SetStatus(codes.Error, strings.ToValidUTF8(failure[:min(len(failure), maxText)], ""))
 	}
-	s.tracer.add(s)
+	s.span.End()
 }
