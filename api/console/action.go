@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -164,6 +165,30 @@ var actions = map[string]action{
 		},
 	},
 }
+
+// Command is the command that does what an action of the console does.
+type Command struct {
+	Line   string   // as its form shows it; %s is what it is about
+	Fields []string // the names of the fields of its form
+}
+
+// Commands returns the commands of all actions, by the names of these.
+func Commands() map[string]Command {
+	all := maps.Clone(actions)
+	all[retryAllName] = (&Console{}).retryAll()
+	commands := make(map[string]Command, len(all))
+	for name, a := range all {
+		c := Command{Line: a.Command}
+		for _, f := range a.Fields {
+			c.Fields = append(c.Fields, f.Name)
+		}
+		commands[name] = c
+	}
+	return commands
+}
+
+// retryAllName is the name of the action of retryAll.
+const retryAllName = "failures-retry"
 
 // retryAll is the action that retries all jobs that failed for a reason.
 func (c *Console) retryAll() action {

@@ -70,7 +70,7 @@ func New(o Options) (*Console, error) {
 		options: o, pages: map[string]*template.Template{}, actions: maps.Clone(actions),
 		session: session{redis: o.Redis, user: o.User, password: o.Password, now: time.Now},
 	}
-	c.actions["failures-retry"] = c.retryAll()
+	c.actions[retryAllName] = c.retryAll()
 	var err error
 	if c.files, err = asset.Read(filePath, embedded, "assets/console.css", "assets/console.svg"); err != nil {
 		return nil, fmt.Errorf("console: %w", err)
