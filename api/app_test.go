@@ -121,8 +121,7 @@ func newApp(t testing.TB, conn *redisx.Conn, change func(*api.Options)) *app {
 // embedded is an empty Redis inside the process.
 func embedded(t *testing.T) *redisx.Conn {
 	t.Helper()
-	conn := redistest.Embedded(t)
-	return conn
+	return redistest.Embedded(t)
 }
 
 // work starts the worker: it takes the first step of every job from the queue

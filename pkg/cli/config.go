@@ -201,7 +201,7 @@ func (c workerConfig) options(authority authorityConfig) (*app.WorkerOptions, er
 // model. Several endpoints are lists of the same length.
 type aiConfig struct {
 	AIModel       string        `name:"ai-model" env:"AI_MODEL" shared:"any,ai" help:"Model that matches cars without a decisive chassis code, reads sheets (needs vision) and words recommendations; several, by commas, are tried in order; empty disables the AI."`
-	AIBaseURL     string        `name:"ai-base-url" env:"AI_BASE_URL" default:"https://api.openai.com/v1" help:"Base URL of an OpenAI-compatible API, one per model."`
+	AIBaseURL     string        `name:"ai-base-url" env:"AI_BASE_URL" placeholder:"URL" default:"https://api.openai.com/v1" help:"Base URL of an OpenAI-compatible API, one per model."`
 	AIAPIKey      Secret        `name:"ai-api-key" env:"AI_API_KEY" help:"API key, one per model; an entry may be empty."`
 	AIPrice       string        `name:"ai-price" env:"AI_PRICE" help:"USD per million prompt and completion tokens, per model, as 0.25/2 (for the metric)."`
 	AITimeout     time.Duration `name:"ai-timeout" env:"AI_TIMEOUT" default:"20s" range:"1ms..10m" help:"Maximum time for one call."`
@@ -218,7 +218,7 @@ func (c aiConfig) Validate() error {
 
 // authorityConfig is about the tax authority's calculator.
 type authorityConfig struct {
-	AuthorityURL     string        `env:"AUTHORITY_URL" default:"https://taxpayerportal.tra.go.tz/umvvs-api/ExternalCalculator" shared:"authority" help:"Base URL of TRA's calculator."`
+	AuthorityURL     string        `env:"AUTHORITY_URL" placeholder:"URL" default:"https://taxpayerportal.tra.go.tz/umvvs-api/ExternalCalculator" shared:"authority" help:"Base URL of TRA's calculator."`
 	AuthorityProxy   Secret        `env:"AUTHORITY_PROXY" placeholder:"URL" help:"Proxy in Tanzania for the calls to TRA only: https://, http:// (CONNECT) or socks5://, with [user:password@]host:port."`
 	AuthorityTimeout time.Duration `env:"AUTHORITY_TIMEOUT" default:"60s" range:"1ms..10m" help:"Maximum time for one call."`
 	AuthorityRate    int           `env:"AUTHORITY_RATE" default:"5" range:"0..10000" shared:"authority" help:"Maximum calls per second for all workers; 0 means no limit."`

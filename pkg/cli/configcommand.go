@@ -138,11 +138,11 @@ func (c *configPrint) Run(r *run) error {
 	return printErr
 }
 
-// printed returns a setting as it is printed: a secret is hidden, of a URL only what is
-// secret.
+// printed returns a setting as it is printed: a secret is hidden, of a URL only what may
+// be secret.
 func printed(flag *kong.Flag) printedSetting {
 	s := printedSetting{Name: strings.Join(flag.Envs, ", "), Value: fmt.Sprint(flag.Target.Interface()), Source: "default"}
-	if isSecret(flag) && strings.Contains(flag.Target.String(), "://") {
+	if isURL(flag) && flag.Target.String() != "" {
 		s.Value = redisx.Redact(flag.Target.String())
 	}
 	for _, env := range flag.Envs {

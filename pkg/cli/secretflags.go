@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"reflect"
-	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -19,7 +18,7 @@ func (r *run) warnSecretFlags(parsed *kong.Context) {
 			continue
 		}
 		value := flag.Target.String()
-		if strings.Contains(value, "://") && redisx.Redact(value) == value {
+		if isURL(flag) && redisx.Redact(value) == value {
 			continue // a URL without a password
 		}
 		r.log.Warn(fmt.Sprintf("--%s stands in the process list: set %s instead", flag.Name, flag.Envs[0]))

@@ -61,6 +61,9 @@ func bound(of reflect.Type, text string) (int64, error) {
 
 func isSecret(flag *kong.Flag) bool { return flag.Target.Type() == reflect.TypeFor[Secret]() }
 
+// isURL reports whether a setting is a URL, of which only a password is secret.
+func isURL(flag *kong.Flag) bool { return flag.PlaceHolder == "URL" }
+
 // fileSuffix ends the name of a variable with the name of a file that has a secret.
 const fileSuffix = "_FILE"
 

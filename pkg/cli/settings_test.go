@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -23,18 +24,9 @@ func runWith(t *testing.T, args ...string) (status int, out, errs string) {
 // Every number, duration and size that comes from the environment has a range, and what is
 // outside is refused before anything starts.
 func TestSettingsOutOfRangeAreRefused(t *testing.T) {
-	var root commands
-	parser, err := newParser(&root)
-	if err != nil {
-		t.Fatal(err)
-	}
 	checked := map[string]bool{}
 	for _, command := range []string{"serve", "api", "worker"} {
-		parsed, err := parser.Parse([]string{command})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, flag := range parsed.Flags() {
+		for _, flag := range flagsOf(t, command) {
 			if !flag.Target.CanInt() || len(flag.Envs) == 0 {
 				continue
 			}
@@ -116,6 +108,62 @@ func TestSecretFromAFile(t *testing.T) {
 			t.Errorf("%s: status %d %s", bad, status, errs)
 		}
 	}
+}
+
+// secretName matches the names of what must be secret.
+var secretName = regexp.MustCompile(`(^|_)(PASSWORD|SECRET|SECRETS|TOKEN|KEY|HEADERS|CREDENTIALS|PROXY)$|_KEY$|^REDIS_URL$`)
+
+// Every setting that the table calls secret is printed nowhere, whether it is set in the
+// environment or in a file, accepted or refused; of a setting that is a URL no password is.
+// What is named like a secret is one.
+func TestNoSecretOfTheTableIsPrinted(t *testing.T) {
+	checked := 0
+	for _, flag := range flagsOf(t, "serve") { // which has all settings
+		if len(flag.Envs) == 0 {
+			continue
+		}
+		name := flag.Envs[0]
+		if secretName.MatchString(name) && !isSecret(flag) {
+			t.Errorf("%s is no secret", name)
+		}
+		switch {
+		case isURL(flag):
+			isPrintedNowhere(t, name, "http://user:s3cret-s3cret@host.example:1/")
+		case isSecret(flag):
+			checked++
+			isPrintedNowhere(t, name, "a://s3cret-s3cret")
+			file := filepath.Join(t.TempDir(), "file")
+			must(t, os.WriteFile(file, []byte("s3cret-s3cret"), 0o600))
+			isPrintedNowhere(t, name+fileSuffix, file)
+		}
+	}
+	if checked < 4 {
+		t.Errorf("only %d secrets are checked", checked)
+	}
+}
+
+// isPrintedNowhere sets a variable, and unsets it.
+func isPrintedNowhere(t *testing.T, name, value string) {
+	t.Helper()
+	must(t, os.Setenv(name, value)) //nolint:usetesting // for this call only
+	defer os.Unsetenv(name)
+	for _, args := range [][]string{{"print"}, {"print", "--json"}, {"check", "--offline"}} {
+		args = append([]string{"config", args[0], "serve"}, args[1:]...)
+		if status, out, errs := runWith(t, args...); strings.Contains(out+errs, "s3cret") {
+			t.Errorf("%s=%s: %v: status %d: %s%s", name, value, args, status, out, errs)
+		}
+	}
+}
+
+// flagsOf returns the settings of a command.
+func flagsOf(t *testing.T, command string) []*kong.Flag {
+	t.Helper()
+	var root commands
+	parser, err := newParser(&root)
+	must(t, err)
+	parsed, err := parser.Parse([]string{command})
+	must(t, err)
+	return parsed.Flags()
 }
 
 func TestConfigPrintHidesSecrets(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/tra/tratest"
 	"ushuru/pkg/vehicle"
@@ -66,11 +67,23 @@ func must(t *testing.T, err error) {
 func (s *stack) start(options app.Options) (stop func()) {
 	s.t.Helper()
 	options.Redis, options.Log, options.AllowLoopback = s.conn, s.log, true
+	if options.Worker != nil {
+		options.Redis = redistest.As(s.t, s.conn, userOf(options.Worker.Roles))
+	}
 	service, err := app.New(options)
 	must(s.t, err)
 	s.t.Cleanup(service.Stop)
 	must(s.t, service.Start(s.t.Context()))
 	return service.Stop
+}
+
+// userOf returns the user of Redis that a worker is; the user of the role any may do what
+// those of the others may.
+func userOf(roles []tasks.Role) string {
+	if len(roles) == 1 && roles[0] == tasks.RoleAuthority {
+		return "authority"
+	}
+	return "worker"
 }
 
 // work starts workers in this process.
@@ -91,7 +104,7 @@ func (s *stack) workerOptions(roles ...tasks.Role) *app.WorkerOptions {
 func (s *stack) spawn(redisURL string) *clitest.Process {
 	s.t.Helper()
 	p, err := clitest.Start(s.t, "worker started", "worker", "--allow-loopback",
-		"--redis-url", redisURL, "--authority-url", s.authority.URL, "--authority-rate", "0", "--fetch-rate", "0")
+		"--redis-url", redistest.URLAs(redisURL, "worker"), "--authority-url", s.authority.URL, "--authority-rate", "0", "--fetch-rate", "0")
 	must(s.t, err)
 	return p
 }

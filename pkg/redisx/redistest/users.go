@@ -35,6 +35,26 @@ func Embedded(t testing.TB) *redisx.Conn {
 	return open(t, redisx.Options{AllowEmbedded: true})
 }
 
+// As returns a connection to the same Redis for another service, as a worker beside an API.
+// Without users, and of the embedded Redis, it is the same connection.
+func As(t testing.TB, conn *redisx.Conn, user string) *redisx.Conn {
+	t.Helper()
+	if serviceUser() == "" || conn.Embedded() {
+		return conn
+	}
+	return Open(t, URLAs(strings.ReplaceAll(conn.String(), "***", serviceUser()), user))
+}
+
+// URLAs returns the URL of a server for another service.
+func URLAs(url, user string) string {
+	if own := serviceUser(); own != "" {
+		url = strings.NewReplacer(
+			own+":"+own+"@", user+":"+user+"@", "&username="+own+"&password="+own, "&username="+user+"&password="+user,
+		).Replace(url)
+	}
+	return url
+}
+
 // withUsers adds the users to the arguments of a server. The default user may do everything.
 // A Sentinel gets none.
 func withUsers(dir string, args []string) ([]string, error) {
