@@ -3,6 +3,7 @@ package redistest
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -42,6 +43,38 @@ func Sentinel(t testing.TB) *SentinelSet {
 		Replica:  own(t, daemons[1]),
 		Sentinel: own(t, daemons[2]),
 		URL:      sentinelURL(daemons),
+	}
+}
+
+// SentinelOf starts a replica of a server that runs, and a Sentinel that watches both.
+func SentinelOf(t testing.TB, master *Server) *SentinelSet {
+	t.Helper()
+	_, port, err := net.SplitHostPort(master.Addr)
+	if err != nil {
+		t.Fatalf("redistest: %v", err)
+	}
+	replica := Start(t, Args("--repl-diskless-sync-delay", "0", "--replicaof", loopback, port))
+	ready := []func(context.Context) error{
+		func(ctx context.Context) error { return replicaReady(ctx, replica.daemon) },
+		func(ctx context.Context) error { return replicates(ctx, master.daemon) },
+	}
+	home := t.TempDir()
+	for _, is := range ready {
+		if err := poll(is); err != nil {
+			t.Fatalf("redistest: replica: %v", err)
+		}
+	}
+	d, err := launch(needRedis(t), home, func(port int) ([]string, error) {
+		return sentinelArgs(port, home, master.daemon.port, failoverAfter)
+	})
+	if err == nil {
+		err = poll(func(ctx context.Context) error { return sentinelReady(ctx, d) })
+	}
+	if err != nil {
+		t.Fatalf("redistest: sentinel: %v", err)
+	}
+	return &SentinelSet{
+		Master: master, Replica: replica, Sentinel: own(t, d), URL: sentinelURL([]*daemon{master.daemon, replica.daemon, d}),
 	}
 }
 
