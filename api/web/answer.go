@@ -124,6 +124,7 @@ type result struct {
 	Range   scale
 	Parts   []part
 	Bar     []segment
+	Months  *months
 	Danger  []message.Notice // danger and caution, at most four
 	More    []message.Notice
 	Choose  string // address of the list of the authority's entries
@@ -181,6 +182,7 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	}
 	view.Pictures = picturesFor(r, mux.Vars(r)["token"], view.Car)
 	view.Parts = partsOf(view.Summary)
+	view.Months = monthsOf(view.Summary)
 	view.Bar = barOf(view.Parts, sumOf(view.Parts))
 	view.Danger, view.More = sorted(view.Warnings, p.options.Simulated)
 	questions := make([]string, len(view.Summary.Ask))

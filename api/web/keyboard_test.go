@@ -21,7 +21,7 @@ var tabOrders = map[string][]string{
 	"hand, entry":     {"#q", "Find", "radio modelBody", "Next", "Start again"},
 	"hand, last step": {"#year", "#cc", "#fuel", "#price", "radio basis", "Calculate", "Start again"},
 	"answer": {
-		"As a message", "Every line", "Choose another", "Show pictures (3, about 100 KB)", "Notes about these figures",
+		"As a message", "Every line", "Every month", "Choose another", "Show pictures (3, about 100 KB)", "Notes about these figures",
 		"Send by WhatsApp", "Print or PDF", "Compare two cars", "What may I bid?", "Auction sheet", "Page of the car", "Another car",
 	},
 	"choose, nothing found": {"#q", "Find", "Back to the answer"},

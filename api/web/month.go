@@ -1,0 +1,103 @@
+package web
+
+import (
+	"strings"
+	"time"
+
+	"ushuru/pkg/duty"
+	"ushuru/pkg/vehicle"
+)
+
+// months is the cost by the month of landing, as a drawing and a table.
+type months struct {
+	*vehicle.ByMonth
+
+	Columns []column
+	Landing segment // when the ship should land
+	Low     column  // the first month of the lowest cost
+	High    column  // the first month of the highest
+	First   string
+	Last    string
+	Dearer  bool // a month costs more than the lowest
+	Assumed bool // the rules of a month are not known
+}
+
+// column is a month of the drawing.
+type column struct {
+	Month, Letter, Class string
+	TZS                  int64
+	X, Y, Height         int64
+	Assumed              bool
+}
+
+// The drawing of the months, in its own units.
+const (
+	slot       = 30 // of a month
+	columnFoot = 100
+	columnMost = 92
+)
+
+// monthsOf returns the months of a summary; nil when the cost of one is not known.
+func monthsOf(s *vehicle.Summary) *months {
+	if s.ByMonth == nil || len(s.ByMonth.Months) == 0 {
+		return nil
+	}
+	view := &months{ByMonth: s.ByMonth}
+	for i, m := range s.ByMonth.Months {
+		at, err := time.ParseInLocation("2006-01", m.Month, duty.EAT)
+		if err != nil || m.OnTheRoad == nil || m.OnTheRoad.TZS <= 0 {
+			return nil
+		}
+		c := column{
+			Month: m.Month, Letter: "JFMAMJJASOND"[at.Month()-1 : at.Month()], TZS: m.OnTheRoad.TZS,
+			X: int64(i * slot), Assumed: m.Assumed,
+		}
+		if i == 0 || c.TZS < view.Low.TZS {
+			view.Low = c
+		}
+		if c.TZS > view.High.TZS {
+			view.High = c
+		}
+		view.Assumed = view.Assumed || c.Assumed
+		view.Columns = append(view.Columns, c)
+	}
+	for i := range view.Columns {
+		view.draw(&view.Columns[i])
+	}
+	view.First, view.Last = view.Columns[0].Month, view.Columns[len(view.Columns)-1].Month
+	view.Landing = landingIn(view.First, s.Landing)
+	return view
+}
+
+// draw gives a column its height and what it is marked with.
+func (m *months) draw(c *column) {
+	c.Height = c.TZS * columnMost / m.High.TZS
+	c.Y = columnFoot - c.Height
+	class := []string{"month"}
+	if (c.TZS-m.Low.TZS)*100 > m.Low.TZS { // less than a percent is no step
+		class, m.Dearer = append(class, "dear"), true
+	}
+	if c.Assumed {
+		class = append(class, "guess")
+	}
+	c.Class = strings.Join(class, " ")
+}
+
+// landingIn returns where the days of a landing lie among the months from the first on;
+// its width is 0 when they do not.
+func landingIn(first string, landing vehicle.Landing) segment {
+	start, err := time.ParseInLocation("2006-01", first, duty.EAT)
+	place := func(day string, add int) int64 {
+		at, dayErr := time.ParseInLocation(time.DateOnly, day, duty.EAT)
+		if err != nil || dayErr != nil {
+			return 0
+		}
+		at = at.AddDate(0, 0, add)
+		month := (at.Year()-start.Year())*12 + int(at.Month()-start.Month())
+		days := time.Date(at.Year(), at.Month()+1, 0, 0, 0, 0, 0, duty.EAT).Day()
+		x := int64(month*slot + (at.Day()-1)*slot/days)
+		return min(max(x, 0), 12*slot)
+	}
+	from, to := place(landing.From, 0), place(landing.To, 1)
+	return segment{Key: "landing", X: from, Width: max(to-from, 0)}
+}
