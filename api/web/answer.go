@@ -15,6 +15,7 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/web/asset"
+	"ushuru/api/web/frame"
 	"ushuru/pkg/duty"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -40,7 +41,7 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request) error {
 	if found.Shown.Failed != nil {
 		return p.refusal(w, r, found)
 	}
-	if wantsJSON(r) {
+	if frame.WantsJSON(r) {
 		asset.Send(w, r, http.StatusOK, "application/json", found.Shown.Result, nil)
 		return nil
 	}
@@ -59,7 +60,7 @@ func (p *Pages) answer(w http.ResponseWriter, r *http.Request) error {
 func (p *Pages) settle(r *http.Request, token string, found *link) (*job, error) {
 	ctx := r.Context()
 	var current job
-	err := p.api.get(ctx, found.Job, &current)
+	err := p.api.Get(ctx, found.Job, &current)
 	var why *problem.Problem
 	switch {
 	case errors.As(err, &why) && why.Status == http.StatusNotFound: // it ended long ago, and its page was not opened since
@@ -77,15 +78,10 @@ func (p *Pages) settle(r *http.Request, token string, found *link) (*job, error)
 		}
 	}
 	if err := p.links.show(ctx, token, found.Made, end); err != nil {
-		return nil, errRedis(err)
+		return nil, frame.ErrRedis(err)
 	}
 	found.Shown = &end
 	return nil, nil //nolint:nilnil // nothing more to wait for
-}
-
-// wantsJSON reports whether a program asks, not a browser.
-func wantsJSON(r *http.Request) bool {
-	return strings.HasPrefix(r.Header.Get("Accept"), "application/json")
 }
 
 // made is what the pages of all results have.
@@ -103,7 +99,7 @@ func (p *Pages) madeOf(r *http.Request, found *link) (m made, err error) {
 		return m, err
 	}
 	const days = time.DateOnly
-	m.URL, m.Day = p.baseURL(r)+r.URL.Path, found.Made.In(duty.EAT).Format(days)
+	m.URL, m.Day = p.BaseURL(r)+r.URL.Path, found.Made.In(duty.EAT).Format(days)
 	m.Old = m.Day != time.Now().In(duty.EAT).Format(days)
 	return m, nil
 }
@@ -140,16 +136,16 @@ type result struct {
 
 // result responds with an estimate.
 func (p *Pages) result(w http.ResponseWriter, r *http.Request, found *link) error {
-	lang := p.language(w, r)
+	lang := p.Language(w, r)
 	view, err := p.resultOf(r, found, lang)
 	if err != nil {
 		return err
 	}
 	headline := view.headline(lang)
 	view.share(headline)
-	return p.render(w, r, http.StatusOK, screen{
+	return p.Render(w, r, http.StatusOK, frame.Screen{
 		Name: "answer", Title: view.Name, Body: view,
-		Preview: &preview{headline, view.Summary.Text.In(lang), view.URL},
+		Preview: &frame.Preview{Title: headline, Description: view.Summary.Text.In(lang), URL: view.URL},
 	})
 }
 
@@ -168,7 +164,7 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	read := view.Car
 	read.Make = view.Matched.Make
 	view.Request = view.Request.describing(read, view.Matched.ModelBody)
-	view.Link, view.Name, view.Facts = followable(view.Input.URL), nameOf(view.Car), factsOf(view.Car, lang)
+	view.Link, view.Name, view.Facts = frame.Followable(view.Input.URL), frame.NameOf(view.Car), frame.FactsOf(view.Car, lang)
 	view.Choose, view.Bid = r.URL.Path+"/choose", view.Request.at("/bid", "target")
 	if view.Link != "" {
 		view.Compare = "/c?" + url.Values{"u1": {view.Link}}.Encode()
@@ -184,7 +180,7 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	view.Parts = partsOf(view.Summary)
 	view.Months = monthsOf(view.Summary)
 	view.Bar = barOf(view.Parts, sumOf(view.Parts))
-	view.Danger, view.More = sorted(view.Warnings, p.options.Simulated)
+	view.Danger, view.More = sorted(view.Warnings, p.Simulated())
 	questions := make([]string, len(view.Summary.Ask))
 	for i, question := range view.Summary.Ask {
 		questions[i] = question.Text.EN
@@ -200,7 +196,7 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 // sheetURL returns the address of the form that reads the auction sheet of a car; ""
 // without a sheet.
 func sheetURL(car vehicle.Car) string {
-	if car.ConditionReportURL == nil || followable(*car.ConditionReportURL) == "" {
+	if car.ConditionReportURL == nil || frame.Followable(*car.ConditionReportURL) == "" {
 		return ""
 	}
 	return "/s?" + url.Values{"u": {*car.ConditionReportURL}}.Encode()
@@ -208,7 +204,7 @@ func sheetURL(car vehicle.Car) string {
 
 // sellerMessage returns a message with questions for a seller, who reads English.
 func sellerMessage(car, link string, questions []string) (string, error) {
-	said, err := say(message.English, "ask.message", "car", car, "url", link)
+	said, err := frame.Say(message.English, "ask.message", "car", car, "url", link)
 	if err != nil {
 		return "", err
 	}
@@ -224,53 +220,11 @@ func (v *result) headline(lang string) string {
 	if !v.HasCost {
 		return v.Name
 	}
-	said, err := say(lang, "answer.headline", "car", v.Name, "total", v.Summary.OnTheRoad.TZS)
+	said, err := frame.Say(lang, "answer.headline", "car", v.Name, "total", v.Summary.OnTheRoad.TZS)
 	if err != nil {
 		return v.Name
 	}
 	return said
-}
-
-// followable returns a URL that a browser may follow: http or https.
-func followable(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return ""
-	}
-	return raw
-}
-
-// nameOf returns make, model and year of a car.
-func nameOf(car vehicle.Car) string {
-	name := strings.TrimSpace(car.Make + " " + car.Model)
-	if car.Year > 0 {
-		name += " " + strconv.Itoa(car.Year)
-	}
-	return strings.TrimSpace(name)
-}
-
-// factsOf returns what else is known of a car on one line.
-func factsOf(car vehicle.Car, lang string) string {
-	facts := []string{car.Version, car.ModelCode}
-	if car.EngineCC > 0 {
-		facts = append(facts, strconv.Itoa(car.EngineCC)+" cc")
-	}
-	if car.Fuel != "" {
-		facts = append(facts, message.Word(car.Fuel).In(lang))
-	}
-	if car.MileageKM != nil {
-		facts = append(facts, "km "+grouped(int64(*car.MileageKM)))
-	}
-	return strings.Join(slices.DeleteFunc(facts, func(fact string) bool { return fact == "" }), " · ")
-}
-
-// grouped returns a number with commas for thousands.
-func grouped(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
 }
 
 // hasExpired reports whether the figures of an estimate are no longer kept.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ushuru/api/problem"
+	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
@@ -31,20 +32,22 @@ func (b bid) Kept() [][2]string { return keptOf(b.Filled) }
 func (p *Pages) bid(w http.ResponseWriter, r *http.Request) error {
 	filled := r.URL.Query()
 	filled.Set("u", linkIn(filled.Get("u")))
-	return p.render(w, r, http.StatusOK, bidScreen(bid{Filled: filled}))
+	return p.Render(w, r, http.StatusOK, bidScreen(bid{Filled: filled}))
 }
 
-func bidScreen(body bid) screen { return screen{Name: "bid", Title: "bid.title", Body: body} }
+func bidScreen(body bid) frame.Screen {
+	return frame.Screen{Name: "bid", Title: "bid.title", Body: body}
+}
 
 // targetPattern is a number of shillings. The API knows its bounds.
 var targetPattern = regexp.MustCompile(`^[1-9][0-9]{0,11}$`)
 
 // submitBid starts the estimate that finds the highest price, and leads to its page.
 func (p *Pages) submitBid(w http.ResponseWriter, r *http.Request) error {
-	if err := parseForm(w, r); err != nil {
+	if err := frame.ParseForm(w, r); err != nil {
 		return err
 	}
-	again := func(said message.Text, why *problem.Problem) screen {
+	again := func(said message.Text, why *problem.Problem) frame.Screen {
 		body := bid{Filled: r.PostForm, Problem: said, Wrong: "u"}
 		if why == nil || strings.HasPrefix(why.Param, "target") {
 			body.Problem, body.Wrong = message.Say("page/bid.bad_target", nil), "target"
@@ -53,7 +56,7 @@ func (p *Pages) submitBid(w http.ResponseWriter, r *http.Request) error {
 	}
 	target := strings.NewReplacer(",", "", " ", "", "TSh", "", "TZS", "").Replace(r.PostForm.Get("target"))
 	if !targetPattern.MatchString(target) {
-		return p.render(w, r, http.StatusUnprocessableEntity, again(message.Text{}, nil))
+		return p.Render(w, r, http.StatusUnprocessableEntity, again(message.Text{}, nil))
 	}
 	path, body := pathEstimate, estimateRequest(r.PostForm)
 	if r.PostForm.Get("make") != "" {
@@ -86,7 +89,7 @@ type priceLimit struct {
 
 // maxPrice responds with the highest price of a car.
 func (p *Pages) maxPrice(w http.ResponseWriter, r *http.Request, found *link) error {
-	lang := p.language(w, r)
+	lang := p.Language(w, r)
 	estimate, err := p.resultOf(r, found, lang)
 	if err != nil {
 		return err
@@ -108,8 +111,9 @@ func (p *Pages) maxPrice(w http.ResponseWriter, r *http.Request, found *link) er
 	}
 	headline := view.headline(lang)
 	view.share(headline)
-	return p.render(w, r, http.StatusOK, screen{
-		Name: "maxprice", Title: view.Name, Body: view, Preview: &preview{headline, estimate.Summary.Text.In(lang), view.URL},
+	return p.Render(w, r, http.StatusOK, frame.Screen{
+		Name: "maxprice", Title: view.Name, Body: view,
+		Preview: &frame.Preview{Title: headline, Description: estimate.Summary.Text.In(lang), URL: view.URL},
 	})
 }
 
@@ -118,12 +122,10 @@ func (v *maxPrice) headline(lang string) string {
 	if v.First.PriceLimits == nil || v.First.Likely == nil {
 		return v.Name
 	}
-	said, err := say(lang, "bid.headline", "car", v.Name, "price", inDollars(*v.First.Likely), "target", v.MaxPrice.TargetTZS)
+	said, err := frame.Say(lang, "bid.headline", "car", v.Name, "price", frame.InDollars(*v.First.Likely),
+		"target", v.MaxPrice.TargetTZS)
 	if err != nil {
 		return v.Name
 	}
 	return said
 }
-
-// inDollars returns a price in whole dollars: it is not rounded, because it is a limit.
-func inDollars(price int64) string { return "USD " + grouped(price) }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ushuru/api/web/frame"
 	"ushuru/pkg/vehicle"
 )
 
@@ -107,7 +108,7 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view := choice{
-		Name: nameOf(car), Back: strings.TrimSuffix(r.URL.Path, "/choose"), Here: r.URL.Path,
+		Name: frame.NameOf(car), Back: strings.TrimSuffix(r.URL.Path, "/choose"), Here: r.URL.Path,
 		Current: current, Request: request.describing(car, current),
 		Likely: likely, Query: firstWord(car.Model),
 	}
@@ -117,7 +118,7 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request) error {
 	if err := p.entries(r.Context(), car, &view); err != nil {
 		return err
 	}
-	return p.render(w, r, http.StatusOK, screen{Name: "choose", Title: "choose.title", Body: view})
+	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "choose", Title: "choose.title", Body: view})
 }
 
 // entries fills in the entries of a make.
@@ -127,7 +128,7 @@ func (p *Pages) entries(ctx context.Context, car vehicle.Car, view *choice) erro
 		Vehicles []entry `json:"vehicles"`
 	}
 	query := url.Values{"make": {car.Make}, "q": {view.Query}, "limit": {strconv.Itoa(maxEntries)}}
-	if err := p.api.get(ctx, "/v1/vehicles?"+query.Encode(), &list); err != nil {
+	if err := p.api.Get(ctx, "/v1/vehicles?"+query.Encode(), &list); err != nil {
 		return err
 	}
 	rank := func(e entry) int {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ushuru/api/problem"
+	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
@@ -28,24 +29,24 @@ func (p pair) Fields() [][2]string { return [][2]string{{"u1", p.Links[0]}, {"u2
 // compare responds with the form for two links. Those in the query fill it.
 func (p *Pages) compare(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	return p.render(w, r, http.StatusOK, compareScreen(pair{Links: [2]string{linkIn(query.Get("u1")), linkIn(query.Get("u2"))}}))
+	return p.Render(w, r, http.StatusOK, compareScreen(pair{Links: [2]string{linkIn(query.Get("u1")), linkIn(query.Get("u2"))}}))
 }
 
-func compareScreen(body pair) screen {
-	return screen{Name: "compare", Title: "compare.title", Body: body}
+func compareScreen(body pair) frame.Screen {
+	return frame.Screen{Name: "compare", Title: "compare.title", Body: body}
 }
 
 // submitCompare starts the comparison of two cars, and leads to its page.
 func (p *Pages) submitCompare(w http.ResponseWriter, r *http.Request) error {
-	if err := parseForm(w, r); err != nil {
+	if err := frame.ParseForm(w, r); err != nil {
 		return err
 	}
 	links := [2]string{typedLink(r.PostForm, "u1"), typedLink(r.PostForm, "u2")}
-	request, err := plainjson.Encode(map[string]any{"url1": links[0], "url2": links[1], "lang": p.language(w, r)})
+	request, err := plainjson.Encode(map[string]any{"url1": links[0], "url2": links[1], "lang": p.Language(w, r)})
 	if err != nil {
 		return err
 	}
-	return p.begin(w, r, pathCompare, request, func(said message.Text, why *problem.Problem) screen {
+	return p.begin(w, r, pathCompare, request, func(said message.Text, why *problem.Problem) frame.Screen {
 		body := pair{Links: links, Problem: said}
 		if number, found := strings.CutPrefix(why.Param, "url"); found {
 			body.Wrong = "u" + number
@@ -97,7 +98,7 @@ func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) 
 	if c.Verdict == nil || len(c.Verdict.Criteria) == 0 {
 		return errors.New("web: a comparison without its verdict")
 	}
-	lang := p.language(w, r)
+	lang := p.Language(w, r)
 	view := comparison{Cars: p.carsOf(c, lang), Criteria: criteriaOf(c.Verdict.Criteria), Why: c.Verdict.Text}
 	var err error
 	if view.made, err = p.madeOf(r, found); err != nil {
@@ -108,7 +109,7 @@ func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) 
 	if c.Verdict.DifferenceTZS != nil {
 		view.Cost = c.Verdict.Criteria[0].Text
 	}
-	shown, more := sorted(c.Warnings, p.options.Simulated)
+	shown, more := sorted(c.Warnings, p.Simulated())
 	view.Warnings = slices.DeleteFunc(append(shown, more...), func(w message.Notice) bool {
 		return w.Code == "worded_by_ai" // its words are not on this page
 	})
@@ -118,8 +119,9 @@ func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) 
 	headline := view.headline(lang)
 	view.Names = view.Cars[0].Name + " – " + view.Cars[1].Name
 	view.share(headline)
-	return p.render(w, r, http.StatusOK, screen{
-		Name: "comparison", Title: view.Names, Body: &view, Preview: &preview{headline, view.Heading.In(lang), view.URL},
+	return p.Render(w, r, http.StatusOK, frame.Screen{
+		Name: "comparison", Title: view.Names, Body: &view,
+		Preview: &frame.Preview{Title: headline, Description: view.Heading.In(lang), URL: view.URL},
 	})
 }
 
@@ -137,14 +139,14 @@ func (p *Pages) carsOf(c vehicle.Comparison, lang string) []compared {
 	for i, e := range []vehicle.Estimate{c.Car1, c.Car2} {
 		car := compared{
 			Number: i + 1, Advice: c.Verdict.Winner != nil && *c.Verdict.Winner == i+1,
-			Name: nameOf(e.Car), Facts: factsOf(e.Car, lang),
-			Link: followable(e.Input.URL), Sheet: sheetURL(e.Car),
+			Name: frame.NameOf(e.Car), Facts: frame.FactsOf(e.Car, lang),
+			Link: frame.Followable(e.Input.URL), Sheet: sheetURL(e.Car),
 		}
 		if e.Summary != nil {
 			car.Sum, car.Parts = e.Summary.OnTheRoad, partsOf(e.Summary)
 		}
 		for _, warning := range e.Warnings {
-			if warning.Level == message.Danger && (warning.Code != "simulated" || !p.options.Simulated) {
+			if warning.Level == message.Danger && (warning.Code != "simulated" || !p.Simulated()) {
 				car.Danger = append(car.Danger, warning)
 			}
 		}
@@ -181,7 +183,7 @@ func (v *comparison) headline(lang string) string {
 	for i, car := range v.Cars {
 		list[i] = car.Name
 		if car.Sum != nil {
-			if total, err := say(lang, "amount.tzs", "amount", car.Sum.TZS); err == nil {
+			if total, err := frame.Say(lang, "amount.tzs", "amount", car.Sum.TZS); err == nil {
 				list[i] += ": " + total
 			}
 		}

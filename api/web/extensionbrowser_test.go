@@ -21,7 +21,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
-	"ushuru/api/web"
+	"ushuru/api/web/extension"
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/testenv"
@@ -39,7 +39,7 @@ type extended struct {
 func withExtension(t *testing.T, server string, more ...chromedp.ExecAllocatorOption) *extended {
 	t.Helper()
 	dir := t.TempDir()
-	data, err := web.Extension(server)
+	data, err := extension.Archive(server)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"ushuru/api/problem"
+	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 )
@@ -68,12 +69,12 @@ func (p *Pages) renderHand(w http.ResponseWriter, r *http.Request, status int, v
 		query = url.Values{"make": {view.Make}, "q": {view.Query}, "limit": {strconv.Itoa(maxEntries)}}
 	}
 	if view.Label == "" {
-		err := p.api.get(r.Context(), "/v1/vehicles?"+query.Encode(), &list)
+		err := p.api.Get(r.Context(), "/v1/vehicles?"+query.Encode(), &list)
 		var why *problem.Problem
 		switch {
 		case errors.As(err, &why) && why.Status == http.StatusNotFound: // no such make
 			view.Make = ""
-			err = p.api.get(r.Context(), "/v1/vehicles?limit="+strconv.Itoa(maxMakes), &list)
+			err = p.api.Get(r.Context(), "/v1/vehicles?limit="+strconv.Itoa(maxMakes), &list)
 		case err != nil:
 			return err
 		}
@@ -82,12 +83,12 @@ func (p *Pages) renderHand(w http.ResponseWriter, r *http.Request, status int, v
 		}
 	}
 	view.Makes, view.Entries, view.Total, view.Shown = list.Makes, list.Vehicles, list.Total, len(list.Vehicles)
-	return p.render(w, r, status, screen{Name: "hand", Title: "hand.title", Body: view})
+	return p.Render(w, r, status, frame.Screen{Name: "hand", Title: "hand.title", Body: view})
 }
 
 // submitHand starts the estimate of a described car, and leads to the page of its answer.
 func (p *Pages) submitHand(w http.ResponseWriter, r *http.Request) error {
-	if err := parseForm(w, r); err != nil {
+	if err := frame.ParseForm(w, r); err != nil {
 		return err
 	}
 	request, err := plainjson.Encode(quoteRequest(r.PostForm))

@@ -12,16 +12,14 @@ import (
 	"time"
 
 	"ushuru/api/problem"
+	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 )
 
-// Bounds of what a visitor sends.
-const (
-	maxForm = 16 << 10 // bytes
-	maxText = 4 << 10  // bytes of a text in which a link is looked for
-)
+// maxText bounds a text in which a link is looked for, in bytes.
+const maxText = 4 << 10
 
 // home is the form for the link of a car.
 type home struct {
@@ -37,7 +35,7 @@ func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
 	if filled == "" {
 		filled = linkIn(query.Get("text"))
 	}
-	return p.render(w, r, http.StatusOK, screen{Name: "home", Index: len(query) == 0, Body: home{URL: filled}})
+	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "home", Index: len(query) == 0, Body: home{URL: filled}})
 }
 
 var linkPattern = regexp.MustCompile(`https?://[^\s<>"']+`)
@@ -68,15 +66,15 @@ func (p *Pages) submit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	r = r.WithContext(withUpload(r.Context(), page))
-	return p.begin(w, r, pathEstimate, request, func(said message.Text, _ *problem.Problem) screen {
-		return screen{Name: "home", Body: home{URL: typed, Problem: said}}
+	return p.begin(w, r, pathEstimate, request, func(said message.Text, _ *problem.Problem) frame.Screen {
+		return frame.Screen{Name: "home", Body: home{URL: typed, Problem: said}}
 	})
 }
 
 // begin starts the work of a request, and leads to the page of its answer. When the
 // request is refused it responds with a form again, which says why.
 func (p *Pages) begin(
-	w http.ResponseWriter, r *http.Request, path string, body []byte, again func(message.Text, *problem.Problem) screen,
+	w http.ResponseWriter, r *http.Request, path string, body []byte, again func(message.Text, *problem.Problem) frame.Screen,
 ) error {
 	token, err := p.start(r, path, body)
 	if err != nil {
@@ -86,19 +84,10 @@ func (p *Pages) begin(
 	return nil
 }
 
-// parseForm reads a form.
-func parseForm(w http.ResponseWriter, r *http.Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		return problem.Because(http.StatusBadRequest, message.New("page/home.bad_value", nil), err)
-	}
-	return nil
-}
-
 // refuse responds with a puzzle, or with the form again and why what was entered does not
 // do. Other errors are returned.
 func (p *Pages) refuse(
-	w http.ResponseWriter, r *http.Request, err error, again func(message.Text, *problem.Problem) screen,
+	w http.ResponseWriter, r *http.Request, err error, again func(message.Text, *problem.Problem) frame.Screen,
 ) error {
 	why, ok := err.(*problem.Problem) //nolint:errorlint // the API's own, unwrapped
 	switch {
@@ -108,11 +97,11 @@ func (p *Pages) refuse(
 		return p.puzzle(w, r, why.RetryAfter)
 	}
 	why.SetHeader(w.Header())
-	if wantsJSON(r) {
+	if frame.WantsJSON(r) {
 		said := sentenceOf(why)
-		return sendJSON(w, r, statusOf(why), vehicle.Error{Code: why.Code, Message: said.EN, Text: &said})
+		return frame.SendJSON(w, r, statusOf(why), vehicle.Error{Code: why.Code, Message: said.EN, Text: &said})
 	}
-	return p.render(w, r, statusOf(why), again(sentenceOf(why), why))
+	return p.Render(w, r, statusOf(why), again(sentenceOf(why), why))
 }
 
 // statusOf returns the status of the page that says a problem of the API. The limits there
@@ -142,7 +131,7 @@ func sentenceOf(why *problem.Problem) message.Text {
 	if key, has := said[why.Code]; has {
 		return message.Say("page/"+key, nil)
 	}
-	return textOf(why.Notice)
+	return frame.TextOf(why.Notice)
 }
 
 // estimateRequest returns the body of a request to /v1/estimate from the fields of a
@@ -232,7 +221,7 @@ func (p *Pages) lead(ctx context.Context, path string, body []byte, begun starte
 	}
 	made.Body = body
 	if err := p.links.put(ctx, token, made); err != nil {
-		return "", errRedis(err)
+		return "", frame.ErrRedis(err)
 	}
 	return token, nil
 }

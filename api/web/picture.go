@@ -13,6 +13,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/api/problem"
+	"ushuru/api/web/visitor"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -141,19 +142,19 @@ func picturesFor(r *http.Request, token string, car vehicle.Car) pictures {
 // admitPicture returns what is called before a picture is fetched for a request.
 func (p *Pages) admitPicture(r *http.Request) func(context.Context) error {
 	return func(ctx context.Context) error {
-		secret, err := p.visitors.signer(ctx)
+		secret, err := p.visitors.Secret(ctx)
 		if err != nil {
 			return err
 		}
-		network := window{"picnet", networkOf(p.options.Address(r)), time.Hour, picturesPerNetworkHour}
-		if err := p.visitors.within(ctx, errPictures, network); err != nil {
+		network := visitor.Hourly("picnet", visitor.NetworkOf(p.options.Address(r)), picturesPerNetworkHour)
+		if err := p.visitors.Within(ctx, errPictures, network); err != nil {
 			return err
 		}
-		id, _, known := visitorOf(r, secret)
+		id, _, known := visitor.Of(r, secret)
 		if !known { // no page of ours was opened before
 			late := *errPictures
-			return late.After(youngest)
+			return late.After(visitor.Youngest)
 		}
-		return p.visitors.within(ctx, errPictures, window{"pic", id, time.Hour, picturesPerHour})
+		return p.visitors.Within(ctx, errPictures, visitor.Hourly("pic", id, picturesPerHour))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"ushuru/api/web/asset"
+	"ushuru/api/web/call"
+	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -83,16 +85,16 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 	if err != nil {
 		return err
 	}
-	if wantsJSON(r) {
+	if frame.WantsJSON(r) {
 		asset.Send(w, r, http.StatusOK, "application/json", found.Shown.Failed, nil)
 		return nil
 	}
 	view := refused{
-		state: stateOf(why.Code), Code: why.Code, Said: textOf(noticeOf(why)), Link: followable(request.URL),
+		state: stateOf(why.Code), Code: why.Code, Said: frame.TextOf(call.NoticeOf(why)), Link: frame.Followable(request.URL),
 		Request: request, Car: why.Car,
 	}
 	if why.Car != nil {
-		view.Name, view.Facts = nameOf(*why.Car), factsOf(*why.Car, p.language(w, r))
+		view.Name, view.Facts = frame.NameOf(*why.Car), frame.FactsOf(*why.Car, p.Language(w, r))
 	}
 	switch kind := kindOf(found.Path, found.Body); kind {
 	case kindComparison:
@@ -108,7 +110,7 @@ func (p *Pages) refusal(w http.ResponseWriter, r *http.Request, found *link) err
 			return err
 		}
 	}
-	return p.render(w, r, http.StatusOK, screen{Name: "refusal", Title: "state." + view.Key, Body: &view})
+	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "refusal", Title: "state." + view.Key, Body: &view})
 }
 
 // ofComparison shows that one of two cars has no cost. The reason names the car, and each

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"ushuru/api/problem"
 	"ushuru/api/web/asset"
+	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/sheet"
@@ -43,11 +43,11 @@ func (sheetForm) Most() int { return maxSheet }
 
 // sheet responds with the form. A link in the query fills it.
 func (p *Pages) sheet(w http.ResponseWriter, r *http.Request) error {
-	return p.render(w, r, http.StatusOK, sheetScreen(sheetForm{URL: linkIn(r.URL.Query().Get("u"))}))
+	return p.Render(w, r, http.StatusOK, sheetScreen(sheetForm{URL: linkIn(r.URL.Query().Get("u"))}))
 }
 
-func sheetScreen(body sheetForm) screen {
-	return screen{Name: "sheet", Title: "sheet.title", Body: body}
+func sheetScreen(body sheetForm) frame.Screen {
+	return frame.Screen{Name: "sheet", Title: "sheet.title", Body: body}
 }
 
 // submitSheet starts the reading of a sheet, and leads to its page.
@@ -55,25 +55,25 @@ func (p *Pages) submitSheet(w http.ResponseWriter, r *http.Request) error {
 	if mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && mediaType == "multipart/form-data" {
 		return p.uploadSheet(w, r)
 	}
-	if err := parseForm(w, r); err != nil {
+	if err := frame.ParseForm(w, r); err != nil {
 		return err
 	}
 	if r.PostForm.Has("again") { // the puzzle of a file is solved
 		solved := form{fields: map[string]string{"puzzle": r.PostForm.Get("puzzle"), "solution": r.PostForm.Get("solution")}}
-		return p.render(w, r, http.StatusOK, sheetScreen(sheetForm{
+		return p.Render(w, r, http.StatusOK, sheetScreen(sheetForm{
 			Problem: message.Say("page/sheet.once_more", nil), Solved: solved.at(""),
 		}))
 	}
 	link := typedLink(r.PostForm, "u")
 	if link == "" {
 		missing := sheetForm{Problem: message.Say("page/sheet.no_link", nil)}
-		return p.render(w, r, http.StatusUnprocessableEntity, sheetScreen(missing))
+		return p.Render(w, r, http.StatusUnprocessableEntity, sheetScreen(missing))
 	}
 	request, err := plainjson.Encode(map[string]any{"url": link})
 	if err != nil {
 		return err
 	}
-	return p.begin(w, r, pathReport, request, func(said message.Text, _ *problem.Problem) screen {
+	return p.begin(w, r, pathReport, request, func(said message.Text, _ *problem.Problem) frame.Screen {
 		return sheetScreen(sheetForm{URL: link, Problem: said})
 	})
 }
@@ -91,7 +91,7 @@ func (p *Pages) uploadSheet(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		drop(w, r)
 		r.PostForm = url.Values{"again": {"1"}} // a puzzle does not hold the file
-		return p.refuse(w, r, err, func(said message.Text, _ *problem.Problem) screen {
+		return p.refuse(w, r, err, func(said message.Text, _ *problem.Problem) frame.Screen {
 			return sheetScreen(sheetForm{Problem: said})
 		})
 	}
@@ -128,7 +128,7 @@ func uploaded(begun started) ([]byte, error) {
 func drop(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(dropTimeout)) // a connection without deadlines needs none
-	_ = control.SetWriteDeadline(time.Now().Add(dropTimeout + redisTimeout))
+	_ = control.SetWriteDeadline(time.Now().Add(dropTimeout + frame.RedisTimeout))
 	_, _ = io.CopyN(io.Discard, r.Body, maxDropped) // the answer is the same
 }
 
@@ -155,14 +155,14 @@ func (p *Pages) sheetReport(w http.ResponseWriter, r *http.Request, found *link)
 	if err != nil {
 		return err
 	}
-	lang := p.language(w, r)
+	lang := p.Language(w, r)
 	sections, err := render.Sections(report, lang, mismatchesOf(answer))
 	if err != nil {
 		return err
 	}
 	last := len(sections) - 1
 	view := sheetReport{
-		Name: sheetName(report), Facts: sheetFacts(report, lang), Listing: followable(answer.Listing),
+		Name: sheetName(report), Facts: sheetFacts(report, lang), Listing: frame.Followable(answer.Listing),
 		Flags: slices.SortedStableFunc(slices.Values(report.RedFlags), func(a, b sheet.RedFlag) int {
 			return b.Severity.Rank() - a.Severity.Rank()
 		}),
@@ -172,8 +172,8 @@ func (p *Pages) sheetReport(w http.ResponseWriter, r *http.Request, found *link)
 	if view.made, err = p.madeOf(r, found); err != nil {
 		return err
 	}
-	view.Link = followable(view.Request.URL)
-	view.Warnings = slices.Concat(sorted(answer.Warnings, p.options.Simulated))
+	view.Link = frame.Followable(view.Request.URL)
+	view.Warnings = slices.Concat(sorted(answer.Warnings, p.Simulated()))
 	questions := make([]string, len(report.Questions))
 	for i, question := range report.Questions {
 		questions[i] = question.Text.EN
@@ -183,8 +183,9 @@ func (p *Pages) sheetReport(w http.ResponseWriter, r *http.Request, found *link)
 	}
 	headline := strings.TrimPrefix(strings.Join(append([]string{view.Name}, view.Facts...), " · "), " · ")
 	view.share(headline)
-	return p.render(w, r, http.StatusOK, screen{
-		Name: "report", Title: view.Name, Body: view, Preview: &preview{headline, strings.Join(view.Glance.Lines, " "), view.URL},
+	return p.Render(w, r, http.StatusOK, frame.Screen{
+		Name: "report", Title: view.Name, Body: view,
+		Preview: &frame.Preview{Title: headline, Description: strings.Join(view.Glance.Lines, " "), URL: view.URL},
 	})
 }
 
@@ -231,12 +232,12 @@ func sheetFacts(report *sheet.Report, lang string) (facts []string) {
 		facts = append(facts, *code)
 	}
 	if grade := report.Grades.OverallRaw; grade != nil {
-		if said, err := say(lang, "report.grade", "grade", *grade); err == nil {
+		if said, err := frame.Say(lang, "report.grade", "grade", *grade); err == nil {
 			facts = append(facts, said)
 		}
 	}
 	if km := report.Mileage.ValueKM; km != nil {
-		facts = append(facts, "km "+grouped(int64(*km)))
+		facts = append(facts, "km "+frame.Grouped(int64(*km)))
 	}
 	return facts
 }
@@ -253,40 +254,6 @@ func (p *Pages) damageMap(w http.ResponseWriter, r *http.Request) error {
 	}
 	// A browser that opens the drawing as a page may apply its styles, nothing else.
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'")
-	asset.Send(w, r, http.StatusOK, "image/svg+xml; charset=utf-8", render.Map(report, p.language(w, r)), nil)
+	asset.Send(w, r, http.StatusOK, "image/svg+xml; charset=utf-8", render.Map(report, p.Language(w, r)), nil)
 	return nil
-}
-
-// quote is a piece of a text in one language.
-type quote struct {
-	Text     string
-	Japanese bool
-}
-
-// quoted returns the pieces of a text, in which Japanese stands between 「 and 」, or alone.
-func quoted(text string) (pieces []quote) {
-	for text != "" {
-		from := strings.IndexFunc(text, isJapanese)
-		if from < 0 {
-			return append(pieces, quote{text, false})
-		}
-		if from > 0 {
-			pieces = append(pieces, quote{text[:from], false})
-		}
-		text = text[from:]
-		length := len(text)
-		if at := strings.IndexFunc(text, isLatin); at > 0 {
-			length = at
-		}
-		piece := strings.TrimRightFunc(text[:length], unicode.IsSpace)
-		pieces, text = append(pieces, quote{piece, true}), text[len(piece):]
-	}
-	return pieces
-}
-
-// isLatin reports whether a letter ends a piece of Japanese. Spaces and digits stand within.
-func isLatin(r rune) bool { return r < 0x2000 && !unicode.IsSpace(r) && !unicode.IsDigit(r) }
-
-func isJapanese(r rune) bool {
-	return r == '「' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"ushuru/api/problem"
-	"ushuru/api/web/asset"
-	"ushuru/pkg/message"
+	"ushuru/api/web/frame"
+	"ushuru/api/web/visitor"
 	"ushuru/pkg/plainjson"
 )
 
@@ -26,9 +26,8 @@ import (
 const (
 	maxPage  = 4 << 20 // bytes
 	maxParts = 16      // fields of the form
-	// uploadTime is for its arrival, and for the response after it.
+	// uploadTime is for its arrival.
 	uploadTime = 2 * time.Minute
-	replyTime  = time.Minute
 	// maxUploads is how many pages arrive at once. One network never has all places.
 	maxUploads = 4
 	placeTime  = 15 * time.Second
@@ -58,7 +57,7 @@ func (u *upload) hash() string {
 func (p *Pages) readForm(w http.ResponseWriter, r *http.Request) (page *upload, release func(), err error) {
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || mediaType != "multipart/form-data" {
-		return nil, func() {}, parseForm(w, r)
+		return nil, func() {}, frame.ParseForm(w, r)
 	}
 	if release, err = p.place(r); err != nil {
 		return nil, func() {}, err
@@ -71,7 +70,7 @@ func (p *Pages) readForm(w http.ResponseWriter, r *http.Request) (page *upload, 
 func (p *Pages) place(r *http.Request) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), placeTime)
 	defer cancel()
-	release, err = p.uploads.Take(ctx, networkOf(p.options.Address(r)))
+	release, err = p.uploads.Take(ctx, visitor.NetworkOf(p.options.Address(r)))
 	if err != nil {
 		return nil, errBusy.WithCause(err)
 	}
@@ -79,21 +78,11 @@ func (p *Pages) place(r *http.Request) (release func(), err error) {
 }
 
 // errBusy is the response while too many visitors send pages.
-var errBusy = problem.Because(http.StatusServiceUnavailable, message.New("page/busy", nil), nil).After(placeTime)
-
-// partsIn returns the fields of a form with a file, which arrives within a time and a
-// number of bytes. The server's own bounds are for small requests.
-func partsIn(w http.ResponseWriter, r *http.Request, within time.Duration, most int64) (*multipart.Reader, error) {
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(within)) // a connection without deadlines needs none
-	_ = control.SetWriteDeadline(time.Now().Add(within + replyTime))
-	r.Body = http.MaxBytesReader(w, r.Body, most)
-	return r.MultipartReader()
-}
+var errBusy = frame.ErrBusy(placeTime)
 
 // readUpload reads the fields, and the page if the visitor may send one.
 func (p *Pages) readUpload(w http.ResponseWriter, r *http.Request) (*upload, error) {
-	parts, err := partsIn(w, r, uploadTime, maxPage+maxForm)
+	parts, err := frame.PartsIn(w, r, uploadTime, maxPage+frame.MaxForm)
 	if err != nil {
 		return nil, errForm(err)
 	}
@@ -108,7 +97,7 @@ func (p *Pages) readUpload(w http.ResponseWriter, r *http.Request) (*upload, err
 		case part.FormName() == "page":
 			return p.readPage(r, part)
 		}
-		value, err := io.ReadAll(io.LimitReader(part, maxForm))
+		value, err := io.ReadAll(io.LimitReader(part, frame.MaxForm))
 		if err != nil {
 			return nil, errForm(err)
 		}
@@ -119,13 +108,13 @@ func (p *Pages) readUpload(w http.ResponseWriter, r *http.Request) (*upload, err
 
 // readPage reads the page. It is thrown away when the visitor must solve a puzzle first.
 func (p *Pages) readPage(r *http.Request, part *multipart.Part) (*upload, error) {
-	secret, err := p.visitors.signer(r.Context())
+	secret, err := p.visitors.Secret(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	id, age, known := visitorOf(r, secret)
-	known = known && age >= youngest
-	_, solved := solvedPuzzle(secret, r.PostForm.Get("puzzle"), r.PostForm.Get("solution"))
+	id, age, known := visitor.Of(r, secret)
+	known = known && age >= visitor.Youngest
+	_, solved := visitor.SolvedPuzzle(secret, r.PostForm.Get("puzzle"), r.PostForm.Get("solution"))
 	if !known && !solved {
 		_, _ = io.Copy(io.Discard, part) // or the browser does not read the response
 		return nil, errPuzzle
@@ -148,16 +137,7 @@ func errForm(cause error) error {
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](cause); tooLarge {
 		return errPageTooLarge.WithCause(cause)
 	}
-	return problem.Because(http.StatusBadRequest, message.New("page/home.bad_value", nil), cause)
-}
-
-// sendJSON responds to a program.
-func sendJSON(w http.ResponseWriter, r *http.Request, status int, body any) error {
-	data, err := plainjson.Encode(body)
-	if err == nil {
-		asset.Send(w, r, status, "application/json", data, nil)
-	}
-	return err
+	return frame.ErrForm(cause)
 }
 
 type uploadKey struct{}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"ushuru/api/problem"
+	"ushuru/api/web/visitor"
 )
 
 // working is an API that starts a job for every request, if it is admitted.
@@ -36,11 +36,11 @@ func working(started *atomic.Int64) http.HandlerFunc {
 // cookieOf returns the cookie of a visitor who came some time ago.
 func cookieOf(t *testing.T, p *Pages, name string, ago time.Duration) string {
 	t.Helper()
-	secret, err := p.visitors.signer(t.Context())
+	secret, err := p.visitors.Secret(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "v=" + sign(secret, purposeVisitor, name, time.Now().Add(-ago))
+	return "v=" + visitor.NewCookie(secret, name, time.Now().Add(-ago))
 }
 
 func TestTheEleventhEstimateOfAnHourNeedsAPuzzle(t *testing.T) {
@@ -109,11 +109,11 @@ func TestACookieThatIsNotOursCountsAsNone(t *testing.T) {
 	var started atomic.Int64
 	pages, h := served(t, working(&started))
 	good := cookieOf(t, pages, "ann", time.Minute)
-	secret, _ := pages.visitors.signer(t.Context())
+	secret, _ := pages.visitors.Secret(t.Context())
 	for name, cookie := range map[string]string{
 		"none": "", "forged": "v=ann.1763800000.0123456789abcdef0123456789abcdef", "changed": strings.Replace(good, "ann", "bob", 1),
 		"too young": cookieOf(t, pages, "eve", 0), "too old": cookieOf(t, pages, "old", 31*24*time.Hour),
-		"a puzzle": "v=" + sign(secret, purposePuzzle, "ann", time.Now().Add(-time.Minute)), "long": "v=" + strings.Repeat("a.", 500),
+		"a puzzle": "v=" + visitor.NewPuzzle(secret), "long": "v=" + strings.Repeat("a.", 500),
 	} {
 		w := post(h, "/go", "u=https://cars.example/1", http.Header{"Cookie": {cookie}})
 		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "data-puzzle") {
@@ -147,18 +147,6 @@ func TestANetworkIsLimitedLoosely(t *testing.T) {
 	keys, err := pages.options.Redis.Keys(t.Context(), "page:count:hour:*").Result()
 	if err != nil || len(keys) != perNetworkHour {
 		t.Errorf("%d counters of visitors, %v", len(keys), err)
-	}
-}
-
-func TestNetworks(t *testing.T) {
-	t.Parallel()
-	for address, want := range map[string]string{
-		"192.0.2.77": "192.0.2.0", "::ffff:192.0.2.77": "192.0.2.0", "2001:db8:1:2::3": "2001-db8-1--", "": "none",
-	} {
-		parsed, _ := netip.ParseAddr(address)
-		if got := networkOf(parsed); got != want {
-			t.Errorf("%q: %s, want %s", address, got, want)
-		}
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"ushuru/api/web/frame"
+	"ushuru/api/web/visitor"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/tasks"
@@ -85,7 +87,7 @@ func (p *Pages) wait(w http.ResponseWriter, r *http.Request, found *job) error {
 		Steps: stepsOf(found.Progress), Done: found.Progress.Done, Total: found.Progress.Total,
 		Why: whyOf(found), Events: r.URL.Path + "/events",
 	}
-	return p.render(w, r, http.StatusOK, screen{Name: "wait", Title: "wait.title", Body: body, Again: reloadAfter})
+	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "wait", Title: "wait.title", Body: body, Again: reloadAfter})
 }
 
 // whyOf returns why a job takes long; empty when it does not.
@@ -111,7 +113,7 @@ func (p *Pages) events(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	var current job
-	if err := p.api.get(r.Context(), found.Job, &current); err != nil {
+	if err := p.api.Get(r.Context(), found.Job, &current); err != nil {
 		return err
 	}
 	release, err := p.openStream(r)
@@ -136,16 +138,16 @@ func (p *Pages) events(w http.ResponseWriter, r *http.Request) error {
 
 // openStream counts a stream until release is called, which is nil when too many are open.
 func (p *Pages) openStream(r *http.Request) (release func(), err error) {
-	secret, err := p.visitors.signer(r.Context())
+	secret, err := p.visitors.Secret(r.Context())
 	if err != nil {
 		return nil, err
 	}
-	network := "network " + networkOf(p.options.Address(r))
-	places := []place{{"", maxStreams}, {network, maxNetworkStreams}}
-	if id, _, known := visitorOf(r, secret); known {
-		places = append(places, place{"visitor " + id, maxVisitorStreams})
+	network := "network " + visitor.NetworkOf(p.options.Address(r))
+	places := []visitor.Place{{Whose: "", Most: maxStreams}, {Whose: network, Most: maxNetworkStreams}}
+	if id, _, known := visitor.Of(r, secret); known {
+		places = append(places, visitor.Place{Whose: "visitor " + id, Most: maxVisitorStreams})
 	}
-	return p.streams.take(places...), nil
+	return p.streams.Take(places...), nil
 }
 
 // follow sends the steps of a job whenever they have changed, until it ends.
@@ -154,7 +156,7 @@ func (p *Pages) follow(ctx context.Context, s *stream, changed <-chan struct{}, 
 	defer look.Stop()
 	for {
 		var current job
-		if err := p.api.get(ctx, address, &current); err != nil || current.hasEnded() {
+		if err := p.api.Get(ctx, address, &current); err != nil || current.hasEnded() {
 			_ = s.send("event: end\ndata:\n\n")
 			return
 		}

@@ -5,8 +5,8 @@
 package web
 
 import (
-	"cmp"
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,13 +14,16 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/gorilla/mux"
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/api/problem"
-	"ushuru/api/web/asset"
+	"ushuru/api/web/call"
+	"ushuru/api/web/extension"
+	"ushuru/api/web/frame"
+	"ushuru/api/web/lots"
+	"ushuru/api/web/visitor"
 	"ushuru/pkg/fair"
 	"ushuru/pkg/message"
 )
@@ -46,18 +49,18 @@ type Options struct {
 
 // Pages are the pages of one process.
 type Pages struct {
-	options Options
-	api     client
-	links   links
-	assets  *asset.Files
-	screens screens
+	*frame.Frame
 
+	options  Options
+	api      client
+	links    links
 	manifest []byte
 
-	visitors visitors
-	uploads  *fair.Places // of pages that arrive
-	streams  places
-	tables   places // that arrive
+	lots      *lots.Lots
+	extension *extension.Pages
+	visitors  *visitor.Visitors
+	uploads   *fair.Places // of pages that arrive
+	streams   visitor.Places
 }
 
 // New reads the embedded templates and assets.
@@ -66,25 +69,45 @@ func New(o Options) (*Pages, error) {
 		o.Picture == nil {
 		return nil, errors.New("web: options without API, Keyed, Redis, Watch, Address, Costs or Picture")
 	}
-	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.Draining == nil {
 		o.Draining = context.Background()
 	}
 	p := &Pages{
-		options: o, api: client{o.API}, links: links{o.Redis}, visitors: visitors{redis: o.Redis},
+		options: o, api: client{call.Client{API: o.API}}, links: links{o.Redis}, visitors: visitor.New(o.Redis),
 		uploads: fair.NewPlaces(maxUploads),
 	}
 	var err error
-	if p.assets, err = readAssets(); err != nil {
+	p.Frame, err = frame.New(frame.Options{
+		Greet: p.greet, LoggedPath: LoggedPath, BaseURL: o.BaseURL, Simulated: o.Simulated, Log: o.Log,
+		Failed: func(why message.Text) frame.Screen { return frame.Screen{Name: "home", Body: home{Problem: why}} },
+	})
+	if err != nil {
 		return nil, err
 	}
-	if p.manifest, err = manifestOf(p.assets); err != nil {
+	if err := p.Add(templateFiles, "templates"); err != nil {
 		return nil, err
 	}
-	if p.screens, err = readScreens(p.assets); err != nil {
+	if p.manifest, err = manifestOf(p.Assets()); err != nil {
+		return nil, err
+	}
+	p.lots, err = lots.New(lots.Options{
+		Frame: p.Frame, Keyed: o.Keyed, Redis: o.Redis, Visitors: p.visitors, Address: o.Address,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if p.extension, err = extension.New(p.Frame); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+//go:embed templates
+var templateFiles embed.FS
+
+// greet gives a visitor without a valid cookie one.
+func (p *Pages) greet(w http.ResponseWriter, r *http.Request) error {
+	return p.visitors.Greet(w, r, p.IsSecure(r))
 }
 
 const patternToken = "/{token:[A-Z2-7]{26}}" //nolint:gosec // the pattern of an address
@@ -92,122 +115,38 @@ const patternToken = "/{token:[A-Z2-7]{26}}" //nolint:gosec // the pattern of an
 // Register adds the addresses of the pages to a router.
 func (p *Pages) Register(router *mux.Router) {
 	get, post := []string{http.MethodGet, http.MethodHead}, []string{http.MethodPost}
-	router.Handle("/", p.page(p.home)).Methods(get...)
-	router.Handle("/go", p.page(p.submit)).Methods(post...)
-	router.Handle("/hand", p.page(p.byHand)).Methods(get...)
-	router.Handle("/hand", p.page(p.submitHand)).Methods(post...)
+	router.Handle("/", p.Page(p.home)).Methods(get...)
+	router.Handle("/go", p.Page(p.submit)).Methods(post...)
+	router.Handle("/hand", p.Page(p.byHand)).Methods(get...)
+	router.Handle("/hand", p.Page(p.submitHand)).Methods(post...)
 	router.Handle("/img/{token:[A-Z2-7]{26}}/{n:[0-9]}", p.image()).Methods(get...)
-	router.Handle("/extension", p.page(p.install)).Methods(get...)
-	router.Handle(extensionPath, p.page(p.extension)).Methods(get...)
-	router.Handle("/c", p.page(p.compare)).Methods(get...)
-	router.Handle("/c", p.page(p.submitCompare)).Methods(post...)
-	router.Handle("/s", p.page(p.sheet)).Methods(get...)
-	router.Handle("/s", p.page(p.submitSheet)).Methods(post...)
-	router.Handle("/bid", p.page(p.bid)).Methods(get...)
-	router.Handle("/bid", p.page(p.submitBid)).Methods(post...)
+	router.Handle("/c", p.Page(p.compare)).Methods(get...)
+	router.Handle("/c", p.Page(p.submitCompare)).Methods(post...)
+	router.Handle("/s", p.Page(p.sheet)).Methods(get...)
+	router.Handle("/s", p.Page(p.submitSheet)).Methods(post...)
+	router.Handle("/bid", p.Page(p.bid)).Methods(get...)
+	router.Handle("/bid", p.Page(p.submitBid)).Methods(post...)
 	for _, kind := range kinds {
 		at := "/" + kind + patternToken
-		router.Handle(at, p.page(p.answer)).Methods(get...)
-		router.Handle(at+"/events", p.page(p.events)).Methods(get...)
+		router.Handle(at, p.Page(p.answer)).Methods(get...)
+		router.Handle(at+"/events", p.Page(p.events)).Methods(get...)
 	}
-	router.Handle("/e"+patternToken+"/choose", p.page(p.choose)).Methods(get...)
-	router.Handle("/bid"+patternToken+"/choose", p.page(p.choose)).Methods(get...)
-	router.Handle("/s"+patternToken+"/map.svg", p.page(p.damageMap)).Methods(get...)
+	router.Handle("/e"+patternToken+"/choose", p.Page(p.choose)).Methods(get...)
+	router.Handle("/bid"+patternToken+"/choose", p.Page(p.choose)).Methods(get...)
+	router.Handle("/s"+patternToken+"/map.svg", p.Page(p.damageMap)).Methods(get...)
 	for _, kind := range kinds {
-		router.PathPrefix("/" + kind + "/").Handler(p.page(p.notFound)).Methods(get...)
+		router.PathPrefix("/" + kind + "/").Handler(p.Page(p.notFound)).Methods(get...)
 	}
-	p.registerLots(router)
-	router.Handle("/static/{name}", p.assets).Methods(get...)
+	p.lots.Register(router)
+	p.extension.Register(router)
+	router.Handle("/static/{name}", p.Assets()).Methods(get...)
 	router.Handle("/manifest.webmanifest", http.HandlerFunc(p.serveManifest)).Methods(get...)
-}
-
-// policy lets a page run and load only what this server serves, and nothing inline.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
-
-// handler responds to a request, or returns the error to respond with.
-type handler func(w http.ResponseWriter, r *http.Request) error
-
-// page is the middleware of every page: headers, the check of cross-origin requests,
-// and the page of an error.
-func (p *Pages) page(next handler) http.Handler {
-	sameOrigin := http.NewCrossOriginProtection()
-	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p.fail(w, r, problem.New(http.StatusForbidden, "cross_origin", nil))
-	}))
-	return sameOrigin.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
-		h.Set("Cache-Control", "private, no-cache")
-		h.Set("X-Robots-Tag", "noindex")
-		h.Set("Vary", "Accept, Accept-Encoding, Accept-Language, Cookie")
-		err := error(nil)
-		if r.Method == http.MethodGet {
-			err = p.greet(w, r)
-		}
-		if err == nil {
-			err = next(w, r)
-		}
-		if err != nil {
-			p.fail(w, r, err)
-		}
-	}))
-}
-
-// fail responds with the page of an error. One that is not a problem is a 500 without
-// details.
-func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
-	var why *problem.Problem
-	switch {
-	case r.Context().Err() != nil:
-		return // the visitor has left
-	case !errors.As(err, &why):
-		p.options.Log.ErrorContext(r.Context(), "a page failed", "path", LoggedPath(r.URL.Path), "error", err)
-		why = problem.New(http.StatusInternalServerError, "internal", nil)
-	case why.Status >= http.StatusInternalServerError:
-		p.options.Log.WarnContext(r.Context(), "a page failed", "path", LoggedPath(r.URL.Path), "error", err)
-	}
-	why.SetHeader(w.Header())
-	if wantsJSON(r) {
-		if err := sendJSON(w, r, why.Status, why.Body()); err == nil {
-			return
-		}
-	}
-	if err := p.render(w, r, why.Status, screen{Name: "home", Body: home{Problem: textOf(why.Notice)}}); err != nil {
-		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
-	}
 }
 
 // notFound responds to an address that leads nowhere, or no longer.
 func (*Pages) notFound(http.ResponseWriter, *http.Request) error { return errUnknown }
 
 var errUnknown = problem.Because(http.StatusNotFound, message.New("page/unknown", nil), nil)
-
-// redisTimeout bounds every call of Redis.
-const redisTimeout = 3 * time.Second
-
-// errRedis is the response while Redis does not answer.
-func errRedis(cause error) error {
-	return problem.New(http.StatusServiceUnavailable, "unavailable", nil).After(redisTimeout).WithCause(cause)
-}
-
-// baseURL returns the public address of this server, for links that leave the browser.
-func (p *Pages) baseURL(r *http.Request) string {
-	if p.options.BaseURL != "" {
-		return strings.TrimSuffix(p.options.BaseURL, "/")
-	}
-	base := url.URL{Scheme: "http", Host: r.Host}
-	if r.TLS != nil {
-		base.Scheme = "https"
-	}
-	return base.String()
-}
-
-// isSecure reports whether visitors come over TLS, so that cookies need it.
-func (p *Pages) isSecure(r *http.Request) bool {
-	return r.TLS != nil || strings.HasPrefix(p.options.BaseURL, "https://")
-}
 
 // CheckBaseURL returns an error when a text is not the public address of a server.
 func CheckBaseURL(text string) error {

@@ -3,17 +3,20 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"os"
-	"path"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/web/frame"
+	"ushuru/api/web/frame/frametest"
 	"ushuru/pkg/message"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/vehicle"
@@ -26,7 +29,7 @@ func served(t *testing.T, api http.HandlerFunc) (*Pages, http.Handler) {
 	pages, err := New(Options{
 		API: api, Keyed: api, Redis: conn.Client(),
 		Watch:   func(string) (<-chan struct{}, func()) { return nil, func() {} },
-		Address: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },
+		Address: frametest.Address,
 		Picture: func(context.Context, string, func(context.Context) error) ([]byte, error) { return nil, ErrNoPicture },
 		Costs: func(context.Context, vehicle.Car, []string) (map[string]vehicle.Summary, error) {
 			return map[string]vehicle.Summary{}, nil
@@ -41,71 +44,14 @@ func served(t *testing.T, api http.HandlerFunc) (*Pages, http.Handler) {
 }
 
 func get(h http.Handler, path string, header http.Header) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(http.MethodGet, path, http.NoBody)
-	if header != nil {
-		r.Header = header
-	}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	return w
+	return frametest.Get(h, path, header)
 }
 
 func post(h http.Handler, path, body string, header http.Header) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
-	if header != nil {
-		r.Header = header
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	return w
+	return frametest.Post(h, path, body, header)
 }
 
-// refusing is an API that answers every request with an error.
-func refusing(status int, body string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(status)
-		_, _ = w.Write([]byte(body))
-	}
-}
-
-func TestAssetsAreSmallAndKeptForever(t *testing.T) {
-	t.Parallel()
-	a, err := readAssets()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, most := range map[string]int{"icon.svg": 512, "icon192.png": 1 << 10} {
-		if got := a.Size(name); got == 0 || got > most {
-			t.Errorf("%s has %d bytes compressed, want at most %d", name, got, most)
-		}
-	}
-	entries, err := assetFiles.ReadDir("assets")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums := map[string]int{}
-	for _, entry := range entries {
-		sums[path.Ext(entry.Name())] += a.Size(entry.Name())
-	}
-	for kind, most := range map[string]int{".css": 4 << 10, ".js": 4 << 10} {
-		if sums[kind] == 0 || sums[kind] > most {
-			t.Errorf("all files %s have %d bytes compressed, want at most %d", kind, sums[kind], most)
-		}
-	}
-	_, h := served(t, refusing(http.StatusNotFound, `{}`))
-	address, err := a.Address("page.css")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := get(h, address, nil)
-	if w.Code != http.StatusOK || !strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
-		t.Errorf("%d, %v", w.Code, w.Header())
-	}
-	if w := get(h, "/static/page.css", nil); w.Code != http.StatusNotFound {
-		t.Errorf("a name without its hash: %d", w.Code)
-	}
-}
+func refusing(status int, body string) http.HandlerFunc { return frametest.Refusing(status, body) }
 
 func TestTheLanguageIsThatOfTheLinkTheCookieTheBrowser(t *testing.T) {
 	t.Parallel()
@@ -151,7 +97,7 @@ func TestWhatAVisitorTypesIsNeverMarkup(t *testing.T) {
 		t.Errorf("%d\n%s", w.Code, w.Body)
 	}
 	for header, want := range map[string]string{
-		"Content-Security-Policy": policy, "X-Robots-Tag": "noindex", "Cache-Control": "private, no-cache",
+		"Content-Security-Policy": frame.Policy, "X-Robots-Tag": "noindex", "Cache-Control": "private, no-cache",
 	} {
 		if got := w.Header().Get(header); got != want {
 			t.Errorf("%s: %q", header, got)
@@ -159,20 +105,32 @@ func TestWhatAVisitorTypesIsNeverMarkup(t *testing.T) {
 	}
 }
 
+// allTemplates returns the templates of all pages by the names of their files.
+func allTemplates(t *testing.T) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	for _, pattern := range []string{"templates/*.html", "*/templates/*.html"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(names), err)
+		}
+		for _, name := range names {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[name] = string(data)
+		}
+	}
+	return texts
+}
+
 func TestNoPageHasInlineScriptOrStyle(t *testing.T) {
 	t.Parallel()
 	inline := regexp.MustCompile(`(?i)<style|<script[^>]*>[^<]|\sstyle=|\son[a-z]+=|javascript:|template\.(HTML|JS|URL)`)
-	entries, err := templateFiles.ReadDir("templates")
-	if err != nil || len(entries) == 0 {
-		t.Fatal(err)
-	}
-	for _, entry := range entries {
-		data, err := templateFiles.ReadFile("templates/" + entry.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if found := inline.Find(data); found != nil {
-			t.Errorf("%s has %q", entry.Name(), found)
+	for name, text := range allTemplates(t) {
+		if found := inline.FindString(text); found != "" {
+			t.Errorf("%s has %q", name, found)
 		}
 	}
 }
@@ -220,21 +178,7 @@ func TestALimitOfAllVisitorsIsSaidInWords(t *testing.T) {
 // key that the templates and the code say.
 func TestEveryTextOfAPageIsUsed(t *testing.T) {
 	t.Parallel()
-	var sources strings.Builder
-	for _, dir := range []string{"templates"} {
-		entries, err := templateFiles.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, entry := range entries {
-			data, err := templateFiles.ReadFile(dir + "/" + entry.Name())
-			if err != nil {
-				t.Fatal(err)
-			}
-			sources.Write(data)
-		}
-	}
-	for _, match := range regexp.MustCompile(`say "([a-z_.]+)"`).FindAllStringSubmatch(sources.String(), -1) {
+	for _, match := range regexp.MustCompile(`say "([a-z_.]+)"`).FindAllStringSubmatch(strings.Join(slices.Collect(maps.Values(allTemplates(t))), "\n"), -1) {
 		if _, known := message.ValueNames("page/" + match[1]); !known {
 			t.Errorf("no text %q", match[1])
 		}

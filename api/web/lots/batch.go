@@ -1,4 +1,4 @@
-package web
+package lots
 
 import (
 	"net/http"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/web/call"
+	"ushuru/api/web/frame"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -46,7 +48,7 @@ type lotResult struct {
 // Title returns what names the row: the car, as far as it is known.
 func (l lotResult) Title() string {
 	if l.Estimate != nil {
-		return nameOf(l.Estimate.Car)
+		return frame.NameOf(l.Estimate.Car)
 	}
 	return l.Name()
 }
@@ -56,7 +58,7 @@ func (l lotResult) Facts() string {
 	if l.Estimate == nil {
 		return ""
 	}
-	return factsOf(l.Estimate.Car, l.lang)
+	return frame.FactsOf(l.Estimate.Car, l.lang)
 }
 
 // Link returns the address of the listing; "" when it is none that a browser may follow.
@@ -64,7 +66,7 @@ func (l lotResult) Link() string {
 	if l.State == "rejected" {
 		return ""
 	}
-	return followable(l.URL)
+	return frame.Followable(l.URL)
 }
 
 // Total returns the cost on the road; nil when it is not known.
@@ -97,22 +99,22 @@ func (l lotResult) Why() message.Text {
 	if l.Failure == nil {
 		return message.Text{}
 	}
-	return textOf(noticeOf(*l.Failure))
+	return frame.TextOf(call.NoticeOf(*l.Failure))
 }
 
 // lot responds with the progress of a batch and with its rows.
-func (p *Pages) lot(w http.ResponseWriter, r *http.Request) error {
-	s, err := p.sessionOf(r)
+func (l *Lots) lot(w http.ResponseWriter, r *http.Request) error {
+	s, err := l.sessionOf(r)
 	if err == nil {
-		err = p.renderLot(w, r, s)
+		err = l.renderLot(w, r, s)
 	}
-	return p.withoutSession(w, r, err)
+	return l.withoutSession(w, r, err)
 }
 
-func (p *Pages) renderLot(w http.ResponseWriter, r *http.Request, s session) error {
+func (l *Lots) renderLot(w http.ResponseWriter, r *http.Request, s session) error {
 	id := mux.Vars(r)["id"]
 	view := lotPage{Sorts: []string{"", "onTheRoad"}}
-	if err := p.getKeyed(r.Context(), s, "/v1/batches/"+id, &view.Batch); err != nil {
+	if err := l.getKeyed(r.Context(), s, "/v1/batches/"+id, &view.Batch); err != nil {
 		return err
 	}
 	if view.Batch.Options.Target != nil {
@@ -134,10 +136,10 @@ func (p *Pages) renderLot(w http.ResponseWriter, r *http.Request, s session) err
 		Results []lotResult `json:"results"`
 		Next    string      `json:"next"`
 	}
-	if err := p.getKeyed(r.Context(), s, "/v1/batches/"+id+"/results?"+query.Encode(), &got); err != nil {
+	if err := l.getKeyed(r.Context(), s, "/v1/batches/"+id+"/results?"+query.Encode(), &got); err != nil {
 		return err
 	}
-	lang := p.language(w, r)
+	lang := l.frame.Language(w, r)
 	for i := range got.Results {
 		got.Results[i].lang = lang
 	}
@@ -145,11 +147,11 @@ func (p *Pages) renderLot(w http.ResponseWriter, r *http.Request, s session) err
 	if got.Next != "" {
 		view.Next = lotAddress(id, view.Sort, got.Next)
 	}
-	shown := screen{Name: "lot", Title: "lots.batch", Body: view}
+	shown := frame.Screen{Name: "lot", Title: "lots.batch", Body: view}
 	if view.Batch.Runs() {
 		shown.Again = reloadLots
 	}
-	return p.render(w, r, http.StatusOK, shown)
+	return l.frame.Render(w, r, http.StatusOK, shown)
 }
 
 // lotAddress returns the address of rows of a batch.

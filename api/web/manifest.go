@@ -1,31 +1,11 @@
 package web
 
 import (
-	"embed"
 	"fmt"
 	"net/http"
 
 	"ushuru/api/web/asset"
 )
-
-//go:embed assets
-var assetFiles embed.FS
-
-// readAssets reads the embedded files.
-func readAssets() (*asset.Files, error) {
-	entries, err := assetFiles.ReadDir("assets")
-	if err != nil {
-		return nil, fmt.Errorf("web: assets: %w", err)
-	}
-	names := make([]string, len(entries))
-	for i, entry := range entries {
-		names[i] = "assets/" + entry.Name()
-	}
-	return asset.Read("/static/", assetFiles, names...)
-}
-
-// Assets are the files of the pages. Other pages of the service share their style.
-func (p *Pages) Assets() *asset.Files { return p.assets }
 
 // manifestOf returns what a phone needs to offer these pages where it shares links.
 func manifestOf(files *asset.Files) ([]byte, error) {

@@ -1,4 +1,4 @@
-package web
+package lots
 
 import (
 	"bytes"
@@ -13,6 +13,11 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"ushuru/api/web/frame/frametest"
+	"ushuru/api/web/visitor"
+	"ushuru/pkg/redisx/redistest"
+
+	"github.com/gorilla/mux"
 )
 
 const goodKey = "ush_good"
@@ -24,7 +29,7 @@ func batches(started *atomic.Int64) http.HandlerFunc {
 		body, _ := io.ReadAll(r.Body)
 		switch {
 		case r.Header.Get("X-Api-Key") != goodKey:
-			refusing(http.StatusUnauthorized, `{"error":"No.","code":"unauthorized"}`)(w, r)
+			frametest.Refusing(http.StatusUnauthorized, `{"error":"No.","code":"unauthorized"}`)(w, r)
 		case r.Method == http.MethodPost && r.URL.Query().Get("dryRun") == "true":
 			_, _ = fmt.Fprintf(w, `{"rows":2,"valid":1,"rejected":1,"table":{"columns":[{"column":"<b>URL","field":"url","used":true},`+
 				`{"column":"x","field":"known.body"}]},"first":[{"row":2,"url":"%d bytes"}],"problems":[{"row":3,"error":"Bad."}]}`, len(body))
@@ -45,10 +50,26 @@ func batches(started *atomic.Int64) http.HandlerFunc {
 	}
 }
 
+// served are pages in front of an API.
+func served(t *testing.T, api http.Handler) (*Lots, http.Handler) {
+	t.Helper()
+	client := redistest.Embedded(t).Client()
+	visitors := visitor.New(client)
+	pages, err := New(Options{
+		Frame: frametest.New(t, visitors), Keyed: api, Redis: client, Visitors: visitors, Address: frametest.Address,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	router := mux.NewRouter().SkipClean(true)
+	pages.Register(router)
+	return pages, router
+}
+
 // loggedIn returns the cookie of a session.
 func loggedIn(t *testing.T, h http.Handler) string {
 	t.Helper()
-	w := post(h, "/lots/login", "key="+goodKey+"&next=/lots/B1", nil)
+	w := frametest.Post(h, "/lots/login", "key="+goodKey+"&next=/lots/B1", nil)
 	cookie := w.Header().Get("Set-Cookie")
 	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/lots/B1" || !strings.HasPrefix(cookie, "k=") ||
 		!strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Lax") || strings.Contains(cookie, goodKey) {
@@ -91,7 +112,7 @@ func TestATableIsLookedAtAndStartedOnce(t *testing.T) {
 	}
 	form := startForm(t, body)
 	for range 2 {
-		w := post(h, "/lots/start", form, http.Header{"Cookie": {cookie}})
+		w := frametest.Post(h, "/lots/start", form, http.Header{"Cookie": {cookie}})
 		if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/lots/B1" {
 			t.Errorf("%d %v\n%s", w.Code, w.Header(), w.Body)
 		}
@@ -100,7 +121,7 @@ func TestATableIsLookedAtAndStartedOnce(t *testing.T) {
 		t.Errorf("a form that was sent twice started %d batches", started.Load())
 	}
 	sendTable(h, cookie, []byte("url\nhttps://cars.example/2\n"), nil)
-	if w := post(h, "/lots/start", form, http.Header{"Cookie": {cookie}}); w.Code != http.StatusConflict || started.Load() != 1 {
+	if w := frametest.Post(h, "/lots/start", form, http.Header{"Cookie": {cookie}}); w.Code != http.StatusConflict || started.Load() != 1 {
 		t.Errorf("another table than was seen: %d, %d batches", w.Code, started.Load())
 	}
 }
@@ -119,7 +140,7 @@ func TestTheRowsOfABatchAreText(t *testing.T) {
 	t.Parallel()
 	var started atomic.Int64
 	_, h := served(t, batches(&started))
-	w := get(h, "/lots/B1", http.Header{"Cookie": {loggedIn(t, h)}})
+	w := frametest.Get(h, "/lots/B1", http.Header{"Cookie": {loggedIn(t, h)}})
 	body := w.Body.String()
 	if w.Code != http.StatusOK || strings.Contains(body, `href="javascript:`) || strings.Contains(body, "<script>") ||
 		!strings.Contains(body, "about 2 min left") || !strings.Contains(body, `content="5"`) {
@@ -131,7 +152,7 @@ func TestOnlyTheHolderOfAKeySeesBatches(t *testing.T) {
 	t.Parallel()
 	var started atomic.Int64
 	pages, h := served(t, batches(&started))
-	secret, err := pages.visitors.signer(t.Context())
+	secret, err := pages.options.Visitors.Secret(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +164,7 @@ func TestOnlyTheHolderOfAKeySeesBatches(t *testing.T) {
 		"a key": "k=" + goodKey,
 	} {
 		for _, path := range []string{"/lots", "/lots/B1", "/lots/B1/results?format=csv"} {
-			w := get(h, path, http.Header{"Cookie": {cookie}})
+			w := frametest.Get(h, path, http.Header{"Cookie": {cookie}})
 			if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `name="key"`) || strings.Contains(w.Body.String(), "Excel") {
 				t.Errorf("%s, %s: %d", name, path, w.Code)
 			}
@@ -153,15 +174,15 @@ func TestOnlyTheHolderOfAKeySeesBatches(t *testing.T) {
 		}
 	}
 	for _, typed := range []string{"", "ush_bad", strings.Repeat("a", maxKey+1), "a%0d%0ab"} {
-		w := post(h, "/lots/login", "key="+typed, nil)
+		w := frametest.Post(h, "/lots/login", "key="+typed, nil)
 		if w.Code != http.StatusUnprocessableEntity || strings.Contains(w.Header().Get("Set-Cookie"), "k=") {
 			t.Errorf("the key %.20q: %d", typed, w.Code)
 		}
 	}
 	for range maxLogins {
-		post(h, "/lots/login", "key=ush_bad", nil)
+		frametest.Post(h, "/lots/login", "key=ush_bad", nil)
 	}
-	if w := post(h, "/lots/login", "key="+goodKey, nil); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+	if w := frametest.Post(h, "/lots/login", "key="+goodKey, nil); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 		t.Errorf("after %d tries: %d", maxLogins, w.Code)
 	}
 	for path, want := range map[string]string{"/lots/B1": "/lots/B1", "//evil.example": "/lots", "/lots/../x": "/lots", "/e/1": "/lots"} {
@@ -191,7 +212,7 @@ func TestTablesAreBoundedAndOfThisSite(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/lots/start", "/lots/logout", "/lots/login", "/lots/B1/cancel", "/lots/B1/retry"} {
-		w := post(h, path, "", http.Header{"Cookie": {cookie}, "Origin": {"https://evil.example"}})
+		w := frametest.Post(h, path, "", http.Header{"Cookie": {cookie}, "Origin": {"https://evil.example"}})
 		if w.Code != http.StatusForbidden {
 			t.Errorf("%s from another site: %d", path, w.Code)
 		}

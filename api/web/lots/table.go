@@ -1,4 +1,4 @@
-package web
+package lots
 
 import (
 	"context"
@@ -18,6 +18,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/api/problem"
+	"ushuru/api/web/frame"
+	"ushuru/api/web/visitor"
 	"ushuru/pkg/message"
 	"ushuru/pkg/pack"
 	"ushuru/pkg/vehicle"
@@ -56,15 +58,15 @@ func (t lotTable) sum() string {
 func keyTable(s session) string { return "page:table:" + s.id }
 
 // putTable keeps the table of a session until it is started.
-func (p *Pages) putTable(parent context.Context, s session, table lotTable) error {
-	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+func (l *Lots) putTable(parent context.Context, s session, table lotTable) error {
+	ctx, cancel := context.WithTimeout(parent, frame.RedisTimeout)
 	defer cancel()
-	pipe := p.options.Redis.Pipeline()
+	pipe := l.options.Redis.Pipeline()
 	pipe.Del(ctx, keyTable(s))
 	pipe.HSet(ctx, keyTable(s), "name", table.name, "data", pack.Pack(table.data))
 	pipe.Expire(ctx, keyTable(s), tableTTL)
 	if _, err := pipe.Exec(ctx); err != nil {
-		return errRedis(err)
+		return frame.ErrRedis(err)
 	}
 	return nil
 }
@@ -72,12 +74,12 @@ func (p *Pages) putTable(parent context.Context, s session, table lotTable) erro
 var errNoTable = problem.Because(http.StatusConflict, message.New("page/lots.send_again", nil), nil)
 
 // tableOf returns the table of a session; errNoTable when it is another one or gone.
-func (p *Pages) tableOf(parent context.Context, s session, sum string) (lotTable, error) {
-	ctx, cancel := context.WithTimeout(parent, redisTimeout)
+func (l *Lots) tableOf(parent context.Context, s session, sum string) (lotTable, error) {
+	ctx, cancel := context.WithTimeout(parent, frame.RedisTimeout)
 	defer cancel()
-	fields, err := p.options.Redis.HGetAll(ctx, keyTable(s)).Result()
+	fields, err := l.options.Redis.HGetAll(ctx, keyTable(s)).Result()
 	if err != nil && !errors.Is(err, redis.Nil) {
-		return lotTable{}, errRedis(err)
+		return lotTable{}, frame.ErrRedis(err)
 	}
 	if fields["data"] == "" {
 		return lotTable{}, errNoTable
@@ -94,44 +96,44 @@ func (p *Pages) tableOf(parent context.Context, s session, sum string) (lotTable
 }
 
 // uploadLots shows how a table is understood that a caller has sent.
-func (p *Pages) uploadLots(w http.ResponseWriter, r *http.Request) error {
-	s, err := p.sessionOf(r)
+func (l *Lots) uploadLots(w http.ResponseWriter, r *http.Request) error {
+	s, err := l.sessionOf(r)
 	if err != nil {
-		return p.withoutSession(w, r, err)
+		return l.withoutSession(w, r, err)
 	}
-	release := p.tables.take(place{"", maxTables}, place{s.id, maxSessionTables})
+	release := l.tables.Take(visitor.Place{Whose: "", Most: maxTables}, visitor.Place{Whose: s.id, Most: maxSessionTables})
 	if release == nil {
-		return p.renderLots(w, r, s, http.StatusServiceUnavailable, textOf(errBusy.Notice))
+		return l.renderLots(w, r, s, http.StatusServiceUnavailable, frame.TextOf(errBusy.Notice))
 	}
 	table, err := readTable(w, r)
 	release()
 	if err == nil {
-		err = p.putTable(r.Context(), s, table)
+		err = l.putTable(r.Context(), s, table)
 	}
 	if err == nil {
-		err = p.preview(w, r, s, table, lotOptions{})
+		err = l.preview(w, r, s, table, lotOptions{})
 	}
-	return p.saidOnLots(w, r, s, err)
+	return l.saidOnLots(w, r, s, err)
 }
 
 // saidOnLots responds to a problem of a caller who has logged in with the page of batches.
 // Other errors are returned.
-func (p *Pages) saidOnLots(w http.ResponseWriter, r *http.Request, s session, err error) error {
+func (l *Lots) saidOnLots(w http.ResponseWriter, r *http.Request, s session, err error) error {
 	var why *problem.Problem
 	if !errors.As(err, &why) || why.Status >= http.StatusInternalServerError || why.Status == http.StatusUnauthorized {
-		return p.withoutSession(w, r, err)
+		return l.withoutSession(w, r, err)
 	}
 	why.SetHeader(w.Header())
 	status := why.Status
 	if status == http.StatusBadRequest {
 		status = http.StatusUnprocessableEntity
 	}
-	return p.withoutSession(w, r, p.renderLots(w, r, s, status, textOf(why.Notice)))
+	return l.withoutSession(w, r, l.renderLots(w, r, s, status, frame.TextOf(why.Notice)))
 }
 
 // readTable reads the file of a form.
 func readTable(w http.ResponseWriter, r *http.Request) (table lotTable, err error) {
-	parts, err := partsIn(w, r, tableTimeout, maxTableForm)
+	parts, err := frame.PartsIn(w, r, tableTimeout, maxTableForm)
 	if err != nil {
 		return table, problem.Because(http.StatusBadRequest, message.New("page/lots.no_file", nil), err)
 	}
@@ -260,55 +262,55 @@ func (o lotOptions) query() url.Values {
 var tableType = http.Header{"Content-Type": {"text/csv"}}
 
 // preview responds with how a table is understood.
-func (p *Pages) preview(w http.ResponseWriter, r *http.Request, s session, table lotTable, o lotOptions) error {
+func (l *Lots) preview(w http.ResponseWriter, r *http.Request, s session, table lotTable, o lotOptions) error {
 	query := o.query()
 	if o.Problem.EN != "" {
 		query.Del("jpyPerUSD") // it may be the problem
 	}
 	query.Set("dryRun", "true")
-	got, err := p.keyed(r.Context(), s, http.MethodPost, "/v1/batches?"+query.Encode(), table.data, tableType)
+	got, err := l.keyed(r.Context(), s, http.MethodPost, "/v1/batches?"+query.Encode(), table.data, tableType)
 	if err != nil {
 		return err
 	}
 	o.Once = rand.Text() // another form is another start
 	view := lotPreview{File: table.name, Sum: table.sum(), Options: o}
 	if err := json.Unmarshal(got.Bytes(), &view.understood); err != nil {
-		return fmt.Errorf("web: dry run: %w", err)
+		return fmt.Errorf("lots: dry run: %w", err)
 	}
 	status := http.StatusOK
 	if o.Problem.EN != "" {
 		status = http.StatusUnprocessableEntity
 	}
-	return p.render(w, r, status, screen{Name: "lotpreview", Title: "lots.preview", Body: view})
+	return l.frame.Render(w, r, status, frame.Screen{Name: "lotpreview", Title: "lots.preview", Body: view})
 }
 
 // startLots starts the batch of a table that was seen. The same form that is sent twice
 // starts one batch.
-func (p *Pages) startLots(w http.ResponseWriter, r *http.Request) error {
-	s, err := p.sessionOf(r)
+func (l *Lots) startLots(w http.ResponseWriter, r *http.Request) error {
+	s, err := l.sessionOf(r)
 	if err == nil {
-		err = parseForm(w, r)
+		err = frame.ParseForm(w, r)
 	}
 	if err != nil {
-		return p.withoutSession(w, r, err)
+		return l.withoutSession(w, r, err)
 	}
 	form := r.PostForm
-	table, err := p.tableOf(r.Context(), s, form.Get("sum"))
+	table, err := l.tableOf(r.Context(), s, form.Get("sum"))
 	if err != nil {
-		return p.saidOnLots(w, r, s, err)
+		return l.saidOnLots(w, r, s, err)
 	}
 	o := lotOptions{Yen: strings.TrimSpace(form.Get("yen")), Skip: form.Get("skip") != "", Once: form.Get("once")}
 	header := http.Header{"Content-Type": tableType["Content-Type"], "Idempotency-Key": {"page-" + o.Once}}
-	got, err := p.keyed(r.Context(), s, http.MethodPost, "/v1/batches?"+o.query().Encode(), table.data, header)
+	got, err := l.keyed(r.Context(), s, http.MethodPost, "/v1/batches?"+o.query().Encode(), table.data, header)
 	var why *problem.Problem
 	switch {
 	case err == nil:
-		id := strings.TrimPrefix(got.header.Get("Location"), "/v1/batches/")
+		id := strings.TrimPrefix(got.Head.Get("Location"), "/v1/batches/")
 		http.Redirect(w, r, pathLots+"/"+id, http.StatusSeeOther)
 		return nil
 	case errors.As(err, &why) && (why.Status == http.StatusBadRequest || why.Status == http.StatusUnprocessableEntity):
-		o.Problem = textOf(why.Notice)
-		err = p.preview(w, r, s, table, o)
+		o.Problem = frame.TextOf(why.Notice)
+		err = l.preview(w, r, s, table, o)
 	}
-	return p.saidOnLots(w, r, s, err)
+	return l.saidOnLots(w, r, s, err)
 }

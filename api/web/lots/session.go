@@ -1,4 +1,4 @@
-package web
+package lots
 
 import (
 	"crypto/aes"
@@ -24,7 +24,7 @@ const (
 	maxKey        = 200 // bytes of what is typed as a key
 )
 
-var errNoSession = errors.New("web: no session")
+var errNoSession = errors.New("lots: no session")
 
 // sealerOf returns what encrypts the keys of sessions.
 func sealerOf(secret []byte) (cipher.AEAD, error) {
@@ -32,11 +32,11 @@ func sealerOf(secret []byte) (cipher.AEAD, error) {
 	_, _ = mac.Write([]byte("session"))
 	block, err := aes.NewCipher(mac.Sum(nil))
 	if err != nil {
-		return nil, fmt.Errorf("web: session: %w", err)
+		return nil, fmt.Errorf("lots: session: %w", err)
 	}
 	sealer, err := cipher.NewGCM(block)
 	if err != nil {
-		return nil, fmt.Errorf("web: session: %w", err)
+		return nil, fmt.Errorf("lots: session: %w", err)
 	}
 	return sealer, nil
 }
@@ -84,12 +84,12 @@ type session struct {
 }
 
 // sessionOf returns who has logged in; errNoSession without a login.
-func (p *Pages) sessionOf(r *http.Request) (session, error) {
+func (l *Lots) sessionOf(r *http.Request) (session, error) {
 	cookie, err := r.Cookie(cookieSession)
 	if err != nil {
 		return session{}, errNoSession
 	}
-	secret, err := p.visitors.signer(r.Context())
+	secret, err := l.options.Visitors.Secret(r.Context())
 	if err != nil {
 		return session{}, err
 	}
@@ -103,12 +103,12 @@ func (p *Pages) sessionOf(r *http.Request) (session, error) {
 }
 
 // setSession gives a browser the cookie of a session, or takes it away without a key.
-func (p *Pages) setSession(w http.ResponseWriter, r *http.Request, key string) error {
+func (l *Lots) setSession(w http.ResponseWriter, r *http.Request, key string) error {
 	cookie := &http.Cookie{ //nolint:gosec // Secure unless the server has no TLS
-		Name: cookieSession, Path: "/lots", MaxAge: -1, HttpOnly: true, Secure: p.isSecure(r), SameSite: http.SameSiteLaxMode,
+		Name: cookieSession, Path: "/lots", MaxAge: -1, HttpOnly: true, Secure: l.frame.IsSecure(r), SameSite: http.SameSiteLaxMode,
 	}
 	if key != "" {
-		secret, err := p.visitors.signer(r.Context())
+		secret, err := l.options.Visitors.Secret(r.Context())
 		if err != nil {
 			return err
 		}

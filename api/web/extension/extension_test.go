@@ -1,4 +1,4 @@
-package web
+package extension
 
 import (
 	"archive/zip"
@@ -14,13 +14,19 @@ import (
 	"strings"
 	"testing"
 
+	"ushuru/api/web/frame"
+	"ushuru/api/web/frame/frametest"
+	"ushuru/api/web/visitor"
+	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/testenv"
+
+	"github.com/gorilla/mux"
 )
 
 // unpacked returns the files of the extension for a server.
 func unpacked(t *testing.T, server string) map[string]string {
 	t.Helper()
-	data, err := Extension(server)
+	data, err := Archive(server)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,15 +80,20 @@ func TestTheExtensionAsksForLittle(t *testing.T) {
 
 func TestTheArchiveHasTheAddressOfItsServer(t *testing.T) {
 	t.Parallel()
-	_, h := served(t, refusing(http.StatusNotFound, `{}`))
-	first, second := get(h, extensionPath, nil), get(h, extensionPath, nil)
+	pages, err := New(frametest.New(t, visitor.New(redistest.Embedded(t).Client())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := mux.NewRouter()
+	pages.Register(h)
+	first, second := frametest.Get(h, archivePath, nil), frametest.Get(h, archivePath, nil)
 	if first.Code != http.StatusOK || first.Header().Get("Content-Type") != "application/zip" || !bytes.Equal(first.Body.Bytes(), second.Body.Bytes()) {
 		t.Errorf("%d %v, equal: %t", first.Code, first.Header(), bytes.Equal(first.Body.Bytes(), second.Body.Bytes()))
 	}
 	if size := first.Body.Len(); size > 32<<10 {
 		t.Errorf("the archive has %d bytes", size)
 	}
-	want, err := Extension("http://example.com") // the host of the request of the test
+	want, err := Archive("http://example.com") // the host of the request of the test
 	if err != nil || !bytes.Equal(want, first.Body.Bytes()) {
 		t.Errorf("not the archive of the server's address, %v", err)
 	}
@@ -93,19 +104,19 @@ func TestTheArchiveHasTheAddressOfItsServer(t *testing.T) {
 			t.Errorf("%s: %s", server, got)
 		}
 	}
-	if page := get(h, "/extension", nil).Body.String(); !strings.Contains(page, `href="`+extensionPath+`"`) {
+	if page := frametest.Get(h, "/extension", nil).Body.String(); !strings.Contains(page, `href="`+archivePath+`"`) {
 		t.Error("the page does not lead to the archive")
 	}
 }
 
-// Both languages have every text that the extension says, with the same values.
+// Both frame.Languages have every text that the extension says, with the same values.
 func TestTheExtensionSaysEverythingInBothLanguages(t *testing.T) {
 	t.Parallel()
 	files := unpacked(t, "")
 	texts := map[string]map[string]struct {
 		Message string `json:"message"`
 	}{}
-	for _, lang := range languages {
+	for _, lang := range frame.Languages {
 		var said map[string]struct {
 			Message string `json:"message"`
 		}
@@ -149,16 +160,16 @@ func TestTheExtensionSaysEverythingInBothLanguages(t *testing.T) {
 
 // Firefox's own linter has no error and only the one warning that it has about every
 // extension which is also for Chrome.
-func TestFirefoxAcceptsTheExtension(t *testing.T) {
+func TestFirefoxAcceptsTheArchive(t *testing.T) {
 	t.Parallel()
-	linter, err := filepath.Abs(filepath.Join("testdata", "node_modules", ".bin", "addons-linter"))
+	linter, err := filepath.Abs(filepath.Join("..", "testdata", "node_modules", ".bin", "addons-linter"))
 	if err == nil {
 		_, err = os.Stat(linter)
 	}
 	if err != nil {
 		testenv.Missing(t, err, "npm ci --prefix api/web/testdata installs it")
 	}
-	data, err := Extension("https://ushuru.example")
+	data, err := Archive("https://ushuru.example")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,26 +1,37 @@
-package web
+// Package lots serves the pages of batches: a table of cars is sent, looked at and started,
+// and its results are watched, sorted and downloaded. They are for callers who have logged
+// in with their API key, and call the API with that key, so that its limits hold, and its
+// owner sees the same batches.
+package lots
 
 import (
 	"bytes"
 	"cmp"
 	"context"
+	"embed"
 	"encoding/json"
 	"errors"
 	"maps"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gorilla/mux"
+	"github.com/redis/go-redis/v9"
 
 	"ushuru/api/problem"
+	"ushuru/api/web/call"
+	"ushuru/api/web/frame"
+	"ushuru/api/web/visitor"
 	"ushuru/pkg/message"
 )
 
-// The pages of batches are for callers who have logged in with their API key. They call
-// the API with that key, so that its limits hold, and its owner sees the same batches.
+//go:embed templates
+var templates embed.FS
+
 const (
 	pathLots = "/lots"
 	pathLot  = pathLots + "/{id:[0-9A-Za-z]{1,64}}"
@@ -31,31 +42,63 @@ const (
 	maxLotsFile = 8 << 20
 )
 
-func (p *Pages) registerLots(router *mux.Router) {
+// errBusy is the response to a caller while there are too many.
+var errBusy = frame.ErrBusy(15 * time.Second)
+
+// Options are the parts of Lots. All are required.
+type Options struct {
+	Frame    *frame.Frame
+	Keyed    http.Handler          // the endpoints under /v1/, for requests with an API key
+	Redis    redis.UniversalClient // holds the tables that are not started yet
+	Visitors *visitor.Visitors
+	// Address returns the address that a request came from.
+	Address func(r *http.Request) netip.Addr
+}
+
+// Lots are the pages of batches of one process.
+type Lots struct {
+	options Options
+	frame   *frame.Frame
+	tables  visitor.Places // that arrive
+}
+
+// New reads the embedded templates.
+func New(o Options) (*Lots, error) {
+	if o.Frame == nil || o.Keyed == nil || o.Redis == nil || o.Visitors == nil || o.Address == nil {
+		return nil, errors.New("lots: options without Frame, Keyed, Redis, Visitors or Address")
+	}
+	if err := o.Frame.Add(templates, "templates"); err != nil {
+		return nil, err
+	}
+	return &Lots{options: o, frame: o.Frame}, nil
+}
+
+// Register adds the addresses of the pages to a router.
+func (l *Lots) Register(router *mux.Router) {
 	get, post := []string{http.MethodGet, http.MethodHead}, []string{http.MethodPost}
-	router.Handle(pathLots, p.page(p.lots)).Methods(get...)
-	router.Handle(pathLots, p.page(p.uploadLots)).Methods(post...)
-	router.Handle(pathLots+"/login", p.page(p.login)).Methods(post...)
-	router.Handle(pathLots+"/logout", p.page(p.logout)).Methods(post...)
-	router.Handle(pathLots+"/start", p.page(p.startLots)).Methods(post...)
-	router.Handle(pathLot, p.page(p.lot)).Methods(get...)
-	router.Handle(pathLot+"/cancel", p.page(p.changeLot(http.MethodDelete, ""))).Methods(post...)
-	router.Handle(pathLot+"/retry", p.page(p.changeLot(http.MethodPost, "/retry"))).Methods(post...)
-	router.Handle(pathLot+"/results", http.HandlerFunc(p.lotResults)).Methods(get...)
+	router.Handle(pathLots, l.frame.Page(l.lots)).Methods(get...)
+	router.Handle(pathLots, l.frame.Page(l.uploadLots)).Methods(post...)
+	router.Handle(pathLots+"/login", l.frame.Page(l.login)).Methods(post...)
+	router.Handle(pathLots+"/logout", l.frame.Page(l.logout)).Methods(post...)
+	router.Handle(pathLots+"/start", l.frame.Page(l.startLots)).Methods(post...)
+	router.Handle(pathLot, l.frame.Page(l.lot)).Methods(get...)
+	router.Handle(pathLot+"/cancel", l.frame.Page(l.changeLot(http.MethodDelete, ""))).Methods(post...)
+	router.Handle(pathLot+"/retry", l.frame.Page(l.changeLot(http.MethodPost, "/retry"))).Methods(post...)
+	router.Handle(pathLot+"/results", http.HandlerFunc(l.lotResults)).Methods(get...)
 }
 
 // keyed calls the API with the key of a session.
-func (p *Pages) keyed(
+func (l *Lots) keyed(
 	ctx context.Context, s session, method, path string, body []byte, more http.Header,
-) (*response, error) {
+) (*call.Response, error) {
 	header := http.Header{"X-Api-Key": {s.key}}
 	maps.Copy(header, more)
-	return client{p.options.Keyed}.call(ctx, method, path, body, header)
+	return call.Client{API: l.options.Keyed}.Do(ctx, method, path, body, header)
 }
 
 // getKeyed decodes what an address of the API has for the key of a session.
-func (p *Pages) getKeyed(ctx context.Context, s session, path string, into any) error {
-	got, err := p.keyed(ctx, s, http.MethodGet, path, nil, nil)
+func (l *Lots) getKeyed(ctx context.Context, s session, path string, into any) error {
+	got, err := l.keyed(ctx, s, http.MethodGet, path, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -69,13 +112,13 @@ type loginForm struct {
 }
 
 // logIn responds with the form for the API key.
-func (p *Pages) logIn(w http.ResponseWriter, r *http.Request, status int, form loginForm) error {
-	return p.render(w, r, status, screen{Name: "login", Title: "lots.title", Body: form})
+func (l *Lots) logIn(w http.ResponseWriter, r *http.Request, status int, form loginForm) error {
+	return l.frame.Render(w, r, status, frame.Screen{Name: "login", Title: "lots.title", Body: form})
 }
 
 // withoutSession responds to a request whose session has ended, or whose key is revoked,
 // with the form for the key. Other errors are returned.
-func (p *Pages) withoutSession(w http.ResponseWriter, r *http.Request, err error) error {
+func (l *Lots) withoutSession(w http.ResponseWriter, r *http.Request, err error) error {
 	form := loginForm{Next: nextOf(r.URL.Path)}
 	var why *problem.Problem
 	switch {
@@ -83,13 +126,13 @@ func (p *Pages) withoutSession(w http.ResponseWriter, r *http.Request, err error
 		if r.Method == http.MethodPost {
 			form.Problem = message.Say("page/lots.session_over", nil)
 		}
-		return p.logIn(w, r, http.StatusOK, form)
+		return l.logIn(w, r, http.StatusOK, form)
 	case errors.As(err, &why) && why.Status == http.StatusUnauthorized:
-		if err := p.setSession(w, r, ""); err != nil {
+		if err := l.setSession(w, r, ""); err != nil {
 			return err
 		}
 		form.Problem = message.Say("page/lots.key_unknown", nil)
-		return p.logIn(w, r, http.StatusOK, form)
+		return l.logIn(w, r, http.StatusOK, form)
 	}
 	return err
 }
@@ -108,29 +151,29 @@ func isNotAlphanumeric(r rune) bool {
 }
 
 // login begins a session with the key that was typed.
-func (p *Pages) login(w http.ResponseWriter, r *http.Request) error {
-	if err := parseForm(w, r); err != nil {
+func (l *Lots) login(w http.ResponseWriter, r *http.Request) error {
+	if err := frame.ParseForm(w, r); err != nil {
 		return err
 	}
 	form := loginForm{Next: nextOf(r.PostForm.Get("next"))}
-	network := window{"login", networkOf(p.options.Address(r)), time.Hour, maxLogins}
-	if err := p.visitors.within(r.Context(), errBusy, network); err != nil {
+	network := visitor.Hourly("login", visitor.NetworkOf(l.options.Address(r)), maxLogins)
+	if err := l.options.Visitors.Within(r.Context(), errBusy, network); err != nil {
 		return err
 	}
 	key := strings.TrimSpace(r.PostForm.Get("key"))
 	err := error(problem.New(http.StatusUnauthorized, "unauthorized", nil))
 	if key != "" && len(key) <= maxKey && !strings.ContainsFunc(key, isNotPrintable) {
-		_, err = p.keyed(r.Context(), session{key: key}, http.MethodGet, "/v1/batches?limit=1", nil, nil)
+		_, err = l.keyed(r.Context(), session{key: key}, http.MethodGet, "/v1/batches?limit=1", nil, nil)
 	}
 	var why *problem.Problem
 	switch {
 	case errors.As(err, &why) && why.Status == http.StatusUnauthorized:
 		form.Problem = message.Say("page/lots.key_unknown", nil)
-		return p.logIn(w, r, http.StatusUnprocessableEntity, form)
+		return l.logIn(w, r, http.StatusUnprocessableEntity, form)
 	case err != nil:
 		return err
 	}
-	if err := p.setSession(w, r, key); err != nil {
+	if err := l.setSession(w, r, key); err != nil {
 		return err
 	}
 	http.Redirect(w, r, form.Next, http.StatusSeeOther)
@@ -140,8 +183,8 @@ func (p *Pages) login(w http.ResponseWriter, r *http.Request) error {
 func isNotPrintable(r rune) bool { return r <= ' ' || r > '~' }
 
 // logout ends a session.
-func (p *Pages) logout(w http.ResponseWriter, r *http.Request) error {
-	if err := p.setSession(w, r, ""); err != nil {
+func (l *Lots) logout(w http.ResponseWriter, r *http.Request) error {
+	if err := l.setSession(w, r, ""); err != nil {
 		return err
 	}
 	http.Redirect(w, r, pathLots, http.StatusSeeOther)
@@ -182,33 +225,33 @@ func (b lotBatch) Runs() bool { return b.State == "running" || b.State == "cance
 func (b lotBatch) Minutes() int { return (b.SecondsLeft + 59) / 60 }
 
 // lots responds with the form for a table, and with the batches of the key.
-func (p *Pages) lots(w http.ResponseWriter, r *http.Request) error {
-	s, err := p.sessionOf(r)
+func (l *Lots) lots(w http.ResponseWriter, r *http.Request) error {
+	s, err := l.sessionOf(r)
 	if err == nil {
-		err = p.renderLots(w, r, s, http.StatusOK, message.Text{})
+		err = l.renderLots(w, r, s, http.StatusOK, message.Text{})
 	}
-	return p.withoutSession(w, r, err)
+	return l.withoutSession(w, r, err)
 }
 
-func (p *Pages) renderLots(w http.ResponseWriter, r *http.Request, s session, status int, why message.Text) error {
+func (l *Lots) renderLots(w http.ResponseWriter, r *http.Request, s session, status int, why message.Text) error {
 	view := lotsHome{Problem: why}
-	if err := p.getKeyed(r.Context(), s, "/v1/batches?limit="+strconv.Itoa(shownLots), &view); err != nil {
+	if err := l.getKeyed(r.Context(), s, "/v1/batches?limit="+strconv.Itoa(shownLots), &view); err != nil {
 		return err
 	}
-	return p.render(w, r, status, screen{Name: "lots", Title: "lots.title", Body: view})
+	return l.frame.Render(w, r, status, frame.Screen{Name: "lots", Title: "lots.title", Body: view})
 }
 
 // changeLot returns a handler that changes a batch by a request of the API, and leads to
 // its page.
-func (p *Pages) changeLot(method, below string) handler {
+func (l *Lots) changeLot(method, below string) frame.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		s, err := p.sessionOf(r)
+		s, err := l.sessionOf(r)
 		path := "/v1/batches/" + mux.Vars(r)["id"] + below
 		if err == nil {
-			_, err = p.keyed(r.Context(), s, method, path, nil, nil)
+			_, err = l.keyed(r.Context(), s, method, path, nil, nil)
 		}
 		if err != nil {
-			return p.withoutSession(w, r, err)
+			return l.withoutSession(w, r, err)
 		}
 		http.Redirect(w, r, pathLots+"/"+mux.Vars(r)["id"], http.StatusSeeOther)
 		return nil
@@ -216,26 +259,26 @@ func (p *Pages) changeLot(method, below string) handler {
 }
 
 // lotResults sends all results of a batch as a file, as the API sends them.
-func (p *Pages) lotResults(w http.ResponseWriter, r *http.Request) {
-	s, err := p.sessionOf(r)
+func (l *Lots) lotResults(w http.ResponseWriter, r *http.Request) {
+	s, err := l.sessionOf(r)
 	path := "/v1/batches/" + mux.Vars(r)["id"]
 	if err == nil { // what is wrong is said on a page
-		_, err = p.keyed(r.Context(), s, http.MethodGet, path, nil, nil)
+		_, err = l.keyed(r.Context(), s, http.MethodGet, path, nil, nil)
 	}
 	if err != nil {
-		p.page(func(w http.ResponseWriter, r *http.Request) error { return p.withoutSession(w, r, err) }).ServeHTTP(w, r)
+		l.frame.Page(func(w http.ResponseWriter, r *http.Request) error { return l.withoutSession(w, r, err) }).ServeHTTP(w, r)
 		return
 	}
 	asked := r.URL.Query()
-	query := url.Values{"format": {cmp.Or(asked.Get("format"), "xlsx")}, "lang": {p.language(w, r)}, "bom": {"true"}}
+	query := url.Values{"format": {cmp.Or(asked.Get("format"), "xlsx")}, "lang": {l.frame.Language(w, r)}, "bom": {"true"}}
 	if sort := asked.Get("sort"); sort != "" {
 		query.Set("sort", sort)
 	}
 	inner, err := http.NewRequestWithContext(r.Context(), r.Method, path+"/results?"+query.Encode(), bytes.NewReader(nil))
 	if err != nil {
-		p.fail(w, r, err)
+		l.frame.Fail(w, r, err)
 		return
 	}
 	inner.Header.Set("X-Api-Key", s.key)
-	p.options.Keyed.ServeHTTP(w, inner)
+	l.options.Keyed.ServeHTTP(w, inner)
 }

@@ -1,0 +1,56 @@
+package frame
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ushuru/pkg/message"
+	"ushuru/pkg/vehicle"
+)
+
+// Followable returns a URL that a browser may follow: http or https.
+func Followable(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return raw
+}
+
+// NameOf returns make, model and year of a car.
+func NameOf(car vehicle.Car) string {
+	name := strings.TrimSpace(car.Make + " " + car.Model)
+	if car.Year > 0 {
+		name += " " + strconv.Itoa(car.Year)
+	}
+	return strings.TrimSpace(name)
+}
+
+// FactsOf returns what else is known of a car on one line.
+func FactsOf(car vehicle.Car, lang string) string {
+	facts := []string{car.Version, car.ModelCode}
+	if car.EngineCC > 0 {
+		facts = append(facts, strconv.Itoa(car.EngineCC)+" cc")
+	}
+	if car.Fuel != "" {
+		facts = append(facts, message.Word(car.Fuel).In(lang))
+	}
+	if car.MileageKM != nil {
+		facts = append(facts, "km "+Grouped(int64(*car.MileageKM)))
+	}
+	return strings.Join(slices.DeleteFunc(facts, func(fact string) bool { return fact == "" }), " · ")
+}
+
+// Grouped returns a number with commas for thousands.
+func Grouped(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// InDollars returns a price in whole dollars: it is not rounded, because it is a limit.
+func InDollars(price int64) string { return "USD " + Grouped(price) }

@@ -1,0 +1,64 @@
+package frame
+
+import (
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"time"
+
+	"ushuru/api/problem"
+	"ushuru/api/web/asset"
+	"ushuru/pkg/message"
+	"ushuru/pkg/plainjson"
+)
+
+const (
+	// MaxForm bounds a form without a file, in bytes.
+	MaxForm = 16 << 10
+	// replyTime is for the response after a file has arrived.
+	replyTime = time.Minute
+)
+
+// ErrForm is the response to a form that cannot be read.
+func ErrForm(cause error) error {
+	return problem.Because(http.StatusBadRequest, message.New("page/home.bad_value", nil), cause)
+}
+
+// ErrBusy is the response while too many visitors send something, until it is worth
+// another try.
+func ErrBusy(after time.Duration) *problem.Problem {
+	return problem.Because(http.StatusServiceUnavailable, message.New("page/busy", nil), nil).After(after)
+}
+
+// ParseForm reads a form.
+func ParseForm(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, MaxForm)
+	if err := r.ParseForm(); err != nil {
+		return ErrForm(err)
+	}
+	return nil
+}
+
+// PartsIn returns the fields of a form with a file, which arrives within a time and a
+// number of bytes. The server's own bounds are for small requests.
+func PartsIn(w http.ResponseWriter, r *http.Request, within time.Duration, most int64) (*multipart.Reader, error) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(within)) // a connection without deadlines needs none
+	_ = control.SetWriteDeadline(time.Now().Add(within + replyTime))
+	r.Body = http.MaxBytesReader(w, r.Body, most)
+	return r.MultipartReader()
+}
+
+// WantsJSON reports whether a program asks, not a browser.
+func WantsJSON(r *http.Request) bool {
+	return strings.HasPrefix(r.Header.Get("Accept"), "application/json")
+}
+
+// SendJSON responds to a program.
+func SendJSON(w http.ResponseWriter, r *http.Request, status int, body any) error {
+	data, err := plainjson.Encode(body)
+	if err == nil {
+		asset.Send(w, r, status, "application/json", data, nil)
+	}
+	return err
+}

@@ -1,0 +1,169 @@
+// Package frame has what all pages for people share: the layout with its styles and
+// scripts, the languages, headers and the check of cross-origin requests, the page of an
+// error, and the words for cars and amounts.
+package frame
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"ushuru/api/problem"
+	"ushuru/api/web/asset"
+	"ushuru/pkg/message"
+)
+
+// Options are the parts and settings of a Frame. Greet, Failed and LoggedPath are required.
+type Options struct {
+	// Greet is called before the handler of every request that reads.
+	Greet func(w http.ResponseWriter, r *http.Request) error
+	// Failed returns the page that says why a request has failed.
+	Failed func(why message.Text) Screen
+	// LoggedPath returns a path as the log shows it.
+	LoggedPath func(path string) string
+
+	BaseURL   string // public, without a path: https://ushuru.example; "" is that of the request
+	Simulated bool   // every page says that the figures are simulated
+	Log       *slog.Logger
+}
+
+// Frame is what the pages of one process have around them.
+type Frame struct {
+	options Options
+	assets  *asset.Files
+	layouts map[string]*template.Template // by language
+	screens screens
+}
+
+// New reads the embedded layout and assets.
+func New(o Options) (*Frame, error) {
+	if o.Greet == nil || o.Failed == nil || o.LoggedPath == nil {
+		return nil, errors.New("frame: options without Greet, Failed or LoggedPath")
+	}
+	o.Log = cmp.Or(o.Log, slog.Default())
+	f := &Frame{options: o, layouts: map[string]*template.Template{}, screens: screens{}}
+	var err error
+	if f.assets, err = readAssets(); err != nil {
+		return nil, err
+	}
+	if err := f.readLayouts(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Assets are the files of the pages. Other pages of the service share their style.
+func (f *Frame) Assets() *asset.Files { return f.assets }
+
+// Simulated reports whether the figures are simulated.
+func (f *Frame) Simulated() bool { return f.options.Simulated }
+
+// Policy lets a page run and load only what this server serves, and nothing inline.
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+
+// Handler responds to a request, or returns the error to respond with.
+type Handler func(w http.ResponseWriter, r *http.Request) error
+
+// Page is the middleware of every page: headers, the check of cross-origin requests,
+// and the page of an error.
+func (f *Frame) Page(next Handler) http.Handler {
+	sameOrigin := http.NewCrossOriginProtection()
+	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.Fail(w, r, problem.New(http.StatusForbidden, "cross_origin", nil))
+	}))
+	return sameOrigin.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", Policy)
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
+		h.Set("Cache-Control", "private, no-cache")
+		h.Set("X-Robots-Tag", "noindex")
+		h.Set("Vary", "Accept, Accept-Encoding, Accept-Language, Cookie")
+		err := error(nil)
+		if r.Method == http.MethodGet {
+			err = f.options.Greet(w, r)
+		}
+		if err == nil {
+			err = next(w, r)
+		}
+		if err != nil {
+			f.Fail(w, r, err)
+		}
+	}))
+}
+
+// Fail responds with the page of an error. One that is not a problem is a 500 without
+// details.
+func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	var why *problem.Problem
+	switch {
+	case r.Context().Err() != nil:
+		return // the visitor has left
+	case !errors.As(err, &why):
+		f.options.Log.ErrorContext(r.Context(), "a page failed", "path", f.options.LoggedPath(r.URL.Path), "error", err)
+		why = problem.New(http.StatusInternalServerError, "internal", nil)
+	case why.Status >= http.StatusInternalServerError:
+		f.options.Log.WarnContext(r.Context(), "a page failed", "path", f.options.LoggedPath(r.URL.Path), "error", err)
+	}
+	why.SetHeader(w.Header())
+	if WantsJSON(r) {
+		if err := SendJSON(w, r, why.Status, why.Body()); err == nil {
+			return
+		}
+	}
+	if err := f.Render(w, r, why.Status, f.options.Failed(TextOf(why.Notice))); err != nil {
+		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+	}
+}
+
+// Render responds with a screen in the language of the visitor.
+func (f *Frame) Render(w http.ResponseWriter, r *http.Request, status int, s Screen) error {
+	s.Lang = f.Language(w, r)
+	s.Other, s.Simulated = other(s.Lang), f.options.Simulated
+	s.Switch = switchURL(r, s.Other)
+	shown, ok := f.screens[s.Lang][s.Name]
+	if !ok {
+		return fmt.Errorf("frame: no template %q", s.Name)
+	}
+	var body bytes.Buffer
+	if err := shown.ExecuteTemplate(&body, "layout.html", s); err != nil {
+		return fmt.Errorf("frame: %w", err)
+	}
+	if s.Index {
+		w.Header().Del("X-Robots-Tag")
+	}
+	asset.Send(w, r, status, "text/html; charset=utf-8", body.Bytes(), nil)
+	return nil
+}
+
+// RedisTimeout bounds every call of Redis for a page.
+const RedisTimeout = 3 * time.Second
+
+// ErrRedis is the response while Redis does not answer.
+func ErrRedis(cause error) error {
+	return problem.New(http.StatusServiceUnavailable, "unavailable", nil).After(RedisTimeout).WithCause(cause)
+}
+
+// BaseURL returns the public address of this server, for links that leave the browser.
+func (f *Frame) BaseURL(r *http.Request) string {
+	if f.options.BaseURL != "" {
+		return strings.TrimSuffix(f.options.BaseURL, "/")
+	}
+	base := url.URL{Scheme: "http", Host: r.Host}
+	if r.TLS != nil {
+		base.Scheme = "https"
+	}
+	return base.String()
+}
+
+// IsSecure reports whether visitors come over TLS, so that cookies need it.
+func (f *Frame) IsSecure(r *http.Request) bool {
+	return r.TLS != nil || strings.HasPrefix(f.options.BaseURL, "https://")
+}

@@ -1,0 +1,66 @@
+package frame
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"ushuru/pkg/message"
+)
+
+// Language returns the language of a visitor: that of the link, of the cookie, of the
+// browser, else English. That of a link is remembered.
+func (f *Frame) Language(w http.ResponseWriter, r *http.Request) string {
+	if lang := r.URL.Query().Get("lang"); isLanguage(lang) {
+		http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure unless the server has no TLS
+			Name: "lang", Value: lang, Path: "/", MaxAge: 365 * 24 * 60 * 60, HttpOnly: true,
+			Secure: f.IsSecure(r), SameSite: http.SameSiteLaxMode,
+		})
+		return lang
+	}
+	if cookie, err := r.Cookie("lang"); err == nil && isLanguage(cookie.Value) {
+		return cookie.Value
+	}
+	return accepted(r.Header.Get("Accept-Language"))
+}
+
+// accepted returns the language that Accept-Language prefers.
+func accepted(header string) string {
+	best, weight := Languages[0], 0.0
+	for item := range strings.SplitSeq(header, ",") {
+		tag, quality, found := strings.Cut(strings.TrimSpace(item), ";q=")
+		lang, _, _ := strings.Cut(strings.ToLower(tag), "-")
+		q := 1.0
+		if found {
+			q, _ = strconv.ParseFloat(quality, 64) // 0 then
+		}
+		if isLanguage(lang) && q > weight {
+			best, weight = lang, q
+		}
+	}
+	return best
+}
+
+func isLanguage(lang string) bool { return lang == message.English || lang == message.Swahili }
+
+func other(lang string) string {
+	if lang == message.Swahili {
+		return message.English
+	}
+	return message.Swahili
+}
+
+// switchURL returns the address of the same page in another language. A page that
+// answers a form has none of its own: it leads to the form.
+func switchURL(r *http.Request, lang string) string {
+	path, query := r.URL.Path, r.URL.Query()
+	if r.Method == http.MethodPost {
+		path, query = "/", url.Values{}
+		if u := r.PostForm.Get("u"); u != "" { // of a form that was read: a refused one is not
+			query.Set("u", u)
+		}
+	}
+	query.Set("lang", lang)
+	return path + "?" + query.Encode()
+}

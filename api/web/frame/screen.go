@@ -1,0 +1,148 @@
+package frame
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"ushuru/api/web/asset"
+	"ushuru/pkg/duty"
+	"ushuru/pkg/message"
+	"ushuru/pkg/money"
+)
+
+//go:embed templates
+var layoutFiles embed.FS
+
+// Screen is what a template shows.
+type Screen struct {
+	Name  string // of the template
+	Title string // "" is that of the start page
+	Index bool   // search engines may list it
+	Body  any
+
+	// Preview is what a messenger shows of a link to the page; nil for none.
+	Preview *Preview
+	// Again is after how many seconds a browser without JavaScript loads the page again;
+	// 0 for never.
+	Again int
+
+	// Set by render.
+	Lang, Other, Switch string
+	Simulated           bool
+}
+
+// Preview is what a messenger shows of a link.
+type Preview struct{ Title, Description, URL string }
+
+// screens are the templates by language and name.
+type screens map[string]map[string]*template.Template
+
+// Languages of the pages. The first is the default.
+var Languages = []string{message.English, message.Swahili}
+
+// readLayouts reads the embedded layout. Each language has its own, because the functions
+// of a template say its texts.
+func (f *Frame) readLayouts() error {
+	for _, lang := range Languages {
+		layout, err := template.New(layoutFile).Funcs(functions(lang, f.assets)).ParseFS(layoutFiles, "templates/"+layoutFile)
+		if err != nil {
+			return fmt.Errorf("frame: layout: %w", err)
+		}
+		f.layouts[lang], f.screens[lang] = layout, map[string]*template.Template{}
+	}
+	return nil
+}
+
+// The layout of all pages, and the file of a folder of templates that has parts of several.
+const (
+	layoutFile = "layout.html"
+	partsFile  = "parts.html"
+)
+
+// Add reads the templates of a folder, each of which is a screen that Render knows by its
+// name. What the file parts.html defines is known to all of them.
+func (f *Frame) Add(files fs.FS, folder string) error {
+	entries, err := fs.ReadDir(files, folder)
+	if err != nil {
+		return fmt.Errorf("frame: templates: %w", err)
+	}
+	for _, lang := range Languages {
+		for _, entry := range entries {
+			if entry.Name() == partsFile {
+				continue
+			}
+			own, err := f.layouts[lang].Clone()
+			if _, has := fs.Stat(files, path.Join(folder, partsFile)); err == nil && has == nil {
+				own, err = own.ParseFS(files, path.Join(folder, partsFile))
+			}
+			if err == nil {
+				own, err = own.ParseFS(files, path.Join(folder, entry.Name()))
+			}
+			name := strings.TrimSuffix(entry.Name(), ".html")
+			if err != nil {
+				return fmt.Errorf("frame: template %s: %w", name, err)
+			}
+			if _, known := f.screens[lang][name]; known {
+				return fmt.Errorf("frame: two templates %s", name)
+			}
+			f.screens[lang][name] = own
+		}
+	}
+	return nil
+}
+
+// functions are what templates can call.
+func functions(lang string, a *asset.Files) template.FuncMap {
+	return template.FuncMap{
+		"asset":  a.Address,
+		"say":    func(key string, values ...any) (string, error) { return Say(lang, key, values...) },
+		"in":     func(text interface{ In(lang string) string }) string { return text.In(lang) },
+		"differ": func(a, b money.Amount) bool { return !a.Decimal().Equal(b.Decimal()) },
+		// whole shillings, with commas for thousands
+		"grouped": func(amount money.Amount) string { return Grouped(amount.Decimal().Round(0).IntPart()) },
+		"quoted":  quoted,
+		"number":  func(index int) int { return index + 1 },
+		"dollars": InDollars,
+		"when":    func(at time.Time) string { return at.In(duty.EAT).Format("2006-01-02 15:04") },
+		"whole":   Grouped,
+		"word":    func(value string) string { return message.Word(value).In(lang) },
+		"tzs":     func(amount any) (string, error) { return Say(lang, "amount.tzs", "amount", amount) },
+		"usd":     func(amount any) (string, error) { return Say(lang, "amount.usd", "amount", amount) },
+	}
+}
+
+// Say returns a text of the pages in a language. The values follow as names and values.
+func Say(lang, key string, values ...any) (string, error) {
+	if len(values)%2 != 0 {
+		return "", errors.New("frame: a value without a name")
+	}
+	named := message.Values{}
+	for pair := range slices.Chunk(values, 2) {
+		named[fmt.Sprint(pair[0])] = fmt.Sprint(pair[len(pair)-1])
+	}
+	names, known := message.ValueNames("page/" + key)
+	if !known {
+		return "", fmt.Errorf("frame: no text %q", key)
+	}
+	for _, name := range names {
+		if _, given := named[name]; !given {
+			return "", fmt.Errorf("frame: the text %q lacks %q", key, name)
+		}
+	}
+	return message.Say("page/"+key, named).In(lang), nil
+}
+
+// TextOf returns what a notice says, for a template.
+func TextOf(n message.Notice) message.Text {
+	if n.Text != nil {
+		return *n.Text
+	}
+	return message.Text{EN: n.Message, SW: n.Message}
+}
