@@ -84,8 +84,8 @@ func TestLogNamesTheCause(t *testing.T) {
 				t.Errorf("%s is %v, want %v, in %v", name, line[name], value, line)
 			}
 		}
-		for _, name := range []string{"job", "key"} {
-			if line[name] == nil {
+		for _, name := range []string{"job", "key", "cause", "answer"} {
+			if text, _ := line[name].(string); text == "" {
 				t.Errorf("no %s in %v", name, line)
 			}
 		}

@@ -57,8 +57,11 @@ type workFamilies struct {
 	webhookTime  prometheus.Observer
 }
 
-// classes are those of jobs.
-var classes = []string{"interactive", "bulk"}
+// classes and states are those of jobs.
+var (
+	classes = []string{"interactive", "bulk"}
+	states  = []string{"succeeded", "failed", "cancelled"}
+)
 
 // operatorCodes are the codes of failures that are not the caller's: their series exist
 // from the start.
@@ -96,7 +99,7 @@ func (m *Metrics) addWork() {
 	}
 	m.initJobs()
 	for _, site := range append(slices.Clone(m.options.Sites), Other) {
-		for _, outcome := range append([]string{ok}, operatorCodes...) {
+		for _, outcome := range append([]string{ok, "robots_forbidden"}, operatorCodes...) {
 			m.work.fetches.WithLabelValues(site, m.fetchOutcome(outcome))
 		}
 		m.work.fetchTime.WithLabelValues(site)
@@ -149,7 +152,11 @@ func (m *Metrics) Step(s Step) {
 	}
 	s.Code = m.code(s.Code)
 	kind, step := m.step(s.Kind, s.Step)
-	m.work.steps.WithLabelValues(kind, step, string(s.Outcome), s.Code).Inc()
+	outcome := Outcome(Other)
+	if slices.Contains(outcomes, s.Outcome) {
+		outcome = s.Outcome
+	}
+	m.work.steps.WithLabelValues(kind, step, string(outcome), s.Code).Inc()
 	if s.Took > 0 {
 		m.work.stepDuration.WithLabelValues(kind, step).Observe(seconds(s.Took))
 	}
@@ -191,7 +198,7 @@ func (m *Metrics) JobEnded(e JobEnd) {
 		kind = e.Kind
 	}
 	class := m.oneOf(classes, e.Class)
-	m.work.jobs.WithLabelValues(kind, class, e.State, m.code(e.Code)).Inc()
+	m.work.jobs.WithLabelValues(kind, class, m.oneOf(states, e.State), m.code(e.Code)).Inc()
 	m.work.jobDuration.WithLabelValues(kind, class).Observe(seconds(e.Took))
 }
 
