@@ -9,6 +9,7 @@ import (
 	"ushuru/api/respond"
 	"ushuru/pkg/drift"
 	"ushuru/pkg/localtime"
+	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 )
 
@@ -16,10 +17,6 @@ import (
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
 	return respond.JSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }
-
-// readyProbe is written by /readyz. A Redis that answers can still refuse writes: it
-// is a replica, it has no memory, its disk is full.
-const readyProbe, readyProbeTTL = "ready:probe", time.Minute
 
 // readyz answers GET /readyz: requests can be served, because Redis accepts a write
 // in time and the server is not shutting down.
@@ -29,7 +26,7 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
-	if err := s.options.Redis.Set(ctx, readyProbe, "", readyProbeTTL).Err(); err != nil {
+	if err := redisx.CheckWrite(ctx, s.options.Redis); err != nil {
 		return respond.ErrUnavailable.WithCause(err)
 	}
 	return respond.JSON(w, http.StatusOK, map[string]string{"status": "ready"})

@@ -14,6 +14,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/redis/go-redis/v9"
+
+	"ushuru/pkg/redisx"
 )
 
 const (
@@ -88,10 +90,6 @@ func fromThisMachine(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// readyKey is written to see that Redis accepts a write: it can answer and refuse
-// those, as a replica does, or with its memory full.
-const readyKey, readyTTL = "ready:probe", time.Minute
-
 // checkReady returns why the process cannot do its work now.
 func (a *App) checkReady(ctx context.Context) error {
 	switch {
@@ -102,7 +100,7 @@ func (a *App) checkReady(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	if err := a.options.Redis.Client().Set(ctx, readyKey, "", readyTTL).Err(); err != nil {
+	if err := redisx.CheckWrite(ctx, a.options.Redis.Client()); err != nil {
 		return errors.New("no write to Redis succeeds")
 	}
 	return nil

@@ -170,7 +170,7 @@ func (a *App) start(ctx context.Context) error {
 
 // aiLimit returns the tokens of the AI a day; 0 for no limit, or no AI.
 func (a *App) aiLimit() int64 {
-	if a.options.Worker == nil {
+	if a.options.Worker == nil || len(a.options.Worker.AI.Endpoints) == 0 { // the setting has a default
 		return 0
 	}
 	return a.options.Worker.AI.DailyTokens

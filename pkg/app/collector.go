@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/ai"
+	"ushuru/pkg/jobs"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
@@ -25,11 +26,14 @@ const (
 // The families of what all processes share, read from Redis at each scrape.
 var (
 	descRedisUp     = desc("redis_up", "1 while Redis answers, else 0.")
+	descRedisWrites = desc("redis_writable", "1 while Redis accepts writes, else 0: its memory or disk is full, it is a replica, "+
+		"or it misses its own.")
 	descRedisMemory = desc("redis_memory_bytes", "Memory that Redis uses, of the fullest server of a cluster.")
 	descRedisLimit  = desc("redis_memory_limit_bytes", "maxmemory of that server; 0 means no limit.")
 	descQueueTasks  = desc("queue_tasks", "Tasks in a queue by state: pending, active, scheduled, retry or archived.",
 		"queue", "state")
 	descQueueOldest = desc("queue_oldest_seconds", "Age of the oldest pending task of a queue; 0 without one.", "queue")
+	descJobsOldest  = desc("jobs_oldest_seconds", "Age of the oldest job of a class that has not ended; 0 without one.", "class")
 	descWorkers     = desc("workers", "Workers of a role that live.", "role")
 	descState       = desc("authority_state",
 		"1 for the state of TRA's calculator as all workers see it: up, degraded, down or unknown.", "state")
@@ -72,7 +76,7 @@ func newCollector(conn *redisx.Conn, s *stores, aiLimit int64) *collector {
 // Describe implements prometheus.Collector.
 func (*collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		descRedisUp, descRedisMemory, descRedisLimit, descQueueTasks, descQueueOldest, descWorkers, descState, descOutage,
+		descRedisUp, descRedisWrites, descRedisMemory, descRedisLimit, descQueueTasks, descQueueOldest, descJobsOldest, descWorkers, descState, descOutage,
 		descSuccess, descPeriod, descSynced, descQuarantined, descAIUsed, descAILimit, descAILeft,
 	} {
 		out <- d
@@ -92,10 +96,11 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		return
 	}
 	gauge(descRedisUp, 1)
+	gauge(descRedisWrites, one(redisx.CheckWrite(ctx, c.client) == nil))
 	var reading sync.WaitGroup
 	// What cannot be read is left out.
 	for _, read := range []func(context.Context, setGauge) error{
-		c.memory, c.queueSizes, c.workers, c.authority, c.catalogue, c.budget,
+		c.memory, c.queueSizes, c.jobAges, c.workers, c.authority, c.catalogue, c.budget,
 	} {
 		reading.Go(func() { _ = read(ctx, gauge) })
 	}
@@ -175,6 +180,22 @@ func (c *collector) queueAges(ctx context.Context, oldest map[string]*redis.Stri
 			}
 		}
 		set(descQueueOldest, age, queue)
+	}
+	return nil
+}
+
+// jobAges reads since when people and batches wait.
+func (c *collector) jobAges(ctx context.Context, set setGauge) error {
+	for _, class := range []jobs.Class{jobs.Interactive, jobs.Bulk} {
+		since, err := c.stores.jobs.Oldest(ctx, class)
+		if err != nil {
+			return err
+		}
+		age := 0.0
+		if !since.IsZero() {
+			age = max(time.Since(since).Seconds(), 0)
+		}
+		set(descJobsOldest, age, string(class))
 	}
 	return nil
 }

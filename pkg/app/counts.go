@@ -24,7 +24,7 @@ func (a *App) newMetrics() *metrics.Metrics {
 		Steps: tasks.StepTypes(), Codes: errorCodes(), Calls: tra.Calls,
 		Caches: append(slices.Clone(cache.Names), cacheTaxes, cacheLists),
 		SiteOf: sites.NameOf, Version: a.options.Version, Commit: a.options.Commit,
-		OnStep: a.recordStep, OnCall: a.recordCall,
+		OnStep: a.recordStep, OnCall: a.recordCall, OnAnswer: a.recordAnswer,
 		MatchedBy:  []string{string(vehicle.ByCode), string(vehicle.ByAI), string(vehicle.ByName), string(vehicle.ByCaller)},
 		Confidence: []string{string(vehicle.High), string(vehicle.Medium), string(vehicle.Low)},
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -46,6 +47,11 @@ func (a *App) recordCall(c metrics.Call) {
 		call.Code = c.Kind
 	}
 	a.stat.Call(call)
+}
+
+// recordAnswer counts for the console an answer of the API.
+func (a *App) recordAnswer(code string) {
+	a.stat.Call(stat.Call{To: stat.API, Name: stat.Answers, Code: cmp.Or(code, stat.OK)})
 }
 
 // countCall counts a call to the authority.

@@ -41,6 +41,7 @@ type simulateAuthority struct {
 	EmptyLists     bool          `help:"Answer with empty lists."`
 	ShortLists     int           `help:"Answer with at most so many items of each list; 0 means all."`
 	TinyTotals     bool          `help:"Answer with calculations whose total is TZS 2.00."`
+	OtherLaw       bool          `help:"Answer with calculations by the rules before those in force."`
 	DropConnection bool          `help:"Close the connection without an answer."`
 	TruncatedBody  bool          `help:"Close the connection in the middle of the answer."`
 	SlowBody       time.Duration `help:"Time to send the body."`
@@ -52,7 +53,7 @@ func (c *simulateAuthority) Run(r *run) error {
 		Seed: c.Seed, Date: c.Date, FX: c.FX, Faults: tratest.Faults{
 			Latency: tratest.Duration(c.Latency), Jitter: tratest.Duration(c.Jitter), Calls: c.Calls, Next: c.Next,
 			ErrorRate: c.ErrorRate, Status: c.Status, HTML: c.HTML, RefuseRegion: c.RefuseRegion,
-			EmptyLists: c.EmptyLists, ShortLists: c.ShortLists, TinyTotals: c.TinyTotals,
+			EmptyLists: c.EmptyLists, ShortLists: c.ShortLists, TinyTotals: c.TinyTotals, OtherLaw: c.OtherLaw,
 			DropConnection: c.DropConnection, TruncatedBody: c.TruncatedBody, SlowBody: tratest.Duration(c.SlowBody),
 		},
 	})

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/oklog/ulid/v2"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -18,6 +20,37 @@ func (s *Store) ListActive(ctx context.Context, classes ...Class) (ids []string,
 		ids = append(ids, found...)
 	}
 	return ids, nil
+}
+
+// maxAged is among how many jobs of a class the oldest is looked for.
+const maxAged = 5000
+
+// scriptOldest returns the first id in the order of ids, which begin with their time, so
+// that only one crosses a long line. KEYS: the set of a class. ARGV: maxAged.
+var scriptOldest = redis.NewScript(`
+local oldest = ''
+for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, ARGV[1] - 1)) do
+	if oldest == '' or id < oldest then oldest = id end
+end
+return oldest
+`)
+
+// Oldest returns when the oldest job of a class was created that has not been finalized;
+// zero without one. A queue does not tell: a task that waits for a limit is taken from it
+// and comes back as a new one.
+func (s *Store) Oldest(ctx context.Context, class Class) (time.Time, error) {
+	id, err := scriptOldest.Run(ctx, s.redis, []string{keyActive(class)}, maxAged).Text()
+	if err != nil {
+		return time.Time{}, fmt.Errorf("jobs: oldest: %w", err)
+	}
+	if len(id) < ulid.EncodedSize {
+		return time.Time{}, nil
+	}
+	parsed, err := ulid.ParseStrict(id[:ulid.EncodedSize])
+	if err != nil {
+		return time.Time{}, nil //nolint:nilerr // it is none of ours
+	}
+	return parsed.Timestamp(), nil
 }
 
 // getChunk is how many records GetAll reads in one round trip.

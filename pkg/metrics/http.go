@@ -1,7 +1,9 @@
 package metrics
 
 import (
+	"cmp"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -47,6 +49,9 @@ func (m *Metrics) FailedLogin(reason string) {
 	m.http.logins.WithLabelValues(m.oneOf(loginFailures, reason)).Inc()
 }
 
+// ofAPI begins the templates of the routes of the API itself, as in the alert for its errors.
+const ofAPI = "/v1/"
+
 type routeKey struct{ template, method string }
 
 // route has the series of one route and method.
@@ -91,7 +96,16 @@ func (m *Metrics) Request(template, method string, status int, code string, took
 	if r.duration != nil {
 		r.duration.Observe(seconds(took))
 	}
+	code = m.code(code)
 	if code != "" {
-		m.http.errors.WithLabelValues(m.code(code)).Inc()
+		m.http.errors.WithLabelValues(code).Inc()
 	}
+	if m.options.OnAnswer == nil || !strings.HasPrefix(template, ofAPI) {
+		return
+	}
+	if class < 5 { //nolint:mnd // as above
+		m.options.OnAnswer("")
+		return
+	}
+	m.options.OnAnswer(cmp.Or(code, Other))
 }

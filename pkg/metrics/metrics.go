@@ -40,6 +40,9 @@ type Options struct {
 	// or the AI that is counted. Work waits for them: they must return at once.
 	OnStep func(Step)
 	OnCall func(Call)
+	// OnAnswer, if not nil, gets every answer of the API itself, likewise: the code of its
+	// error when that is ours (5xx), else "".
+	OnAnswer func(code string)
 }
 
 // Metrics are the families of one process. Its methods that count may be called at the same

@@ -3,6 +3,7 @@ package metrics_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,9 +56,13 @@ func TestOutcomesAreCounted(t *testing.T) {
 	o := options()
 	o.OnStep = func(s metrics.Step) { steps = append(steps, s) }
 	o.OnCall = func(c metrics.Call) { calls = append(calls, c) }
+	var answers []string
+	o.OnAnswer = func(code string) { answers = append(answers, code) }
 	m := metrics.New(o)
 	m.AddRoute("/v1/estimate", "POST", false)
 	before := gathered(t, m)
+	m.Request("/console", "GET", 500, "", time.Second) // no answer of the API
+	m.Request("/v1/estimate", "POST", 404, "not_found", time.Second)
 	m.Step(metrics.Step{Job: "j1", Kind: "estimate", Step: "scrape", Host: "sbtjapan.com", Fetches: true, Outcome: metrics.Completed, Took: time.Second})
 	m.Step(metrics.Step{
 		Job: "j2", Kind: "estimate", Step: "scrape", Host: "unknown.example", Fetches: true, Outcome: metrics.Failed, Code: "listing_gone",
@@ -107,6 +112,9 @@ func TestOutcomesAreCounted(t *testing.T) {
 	}
 	if len(steps) != 3 || steps[0].Host != "sbtjapan.com" || steps[1].Code != "listing_gone" || steps[1].Job != "j2" {
 		t.Errorf("the other counter got %+v", steps)
+	}
+	if !slices.Equal(answers, []string{"", "internal"}) {
+		t.Errorf("answers %q", answers)
 	}
 	if len(calls) != 2 || calls[0].Kind != "unavailable" || calls[1].Tokens != 3 {
 		t.Errorf("the other counter got %+v", calls)

@@ -68,7 +68,7 @@ var (
 var operatorCodes = []string{
 	"internal", "unavailable", "worker_lost", "deadline_exceeded", "authority_unavailable", "authority_refused",
 	"catalogue_missing", "ai_unavailable", "ai_failed", "ai_budget_used_up", "fetch_failed", "fetch_timeout", "listing_blocked",
-	"host_busy",
+	"robots_forbidden", "host_busy",
 }
 
 func (m *Metrics) addWork() {

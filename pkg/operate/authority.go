@@ -3,10 +3,12 @@ package operate
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
 	"ushuru/pkg/ai"
+	"ushuru/pkg/jobs"
 	"ushuru/pkg/tra"
 )
 
@@ -31,8 +33,19 @@ func (o *Operator) SyncOutcome(ctx context.Context, id string) (*tra.SyncOutcome
 	return o.tra.RequestedSync(ctx, id)
 }
 
-// AIBudget returns the tokens of the AI of this day; daily is the limit by the settings.
+// AIBudget returns the budget of this day. The limit is that of the workers that have an AI, or
+// daily when none lives.
 func (o *Operator) AIBudget(ctx context.Context, daily int64) (ai.DayBudget, error) {
+	alive, _, err := o.jobs.Workers(ctx)
+	if err != nil {
+		return ai.DayBudget{}, err
+	}
+	alive = slices.DeleteFunc(alive, func(w jobs.Worker) bool { return len(w.Models) == 0 })
+	for i, worker := range alive {
+		if i == 0 || worker.DailyTokens > daily {
+			daily = worker.DailyTokens
+		}
+	}
 	return ai.ReadBudget(ctx, o.options.Redis, daily, time.Now())
 }
 

@@ -376,6 +376,12 @@ func TestSitesAndTheBudget(t *testing.T) {
 		t.Errorf("%+v, %v", b, err)
 	}
 	r.must(r.ResetAIBudget(t.Context()))
+	is := jobs.Presence{Roles: []string{"ai"}, Models: []string{"large"}, DailyTokens: 70}
+	r.must(jobs.NewStore(r.client).Heartbeat(t.Context(), "w", is, nil))
+	if b, err := r.AIBudget(t.Context(), 100); err != nil || b.Limit != 70 {
+		t.Errorf("the limit is not that of the workers: %+v, %v", b, err)
+	}
+	r.must(jobs.NewStore(r.client).Deregister(t.Context(), "w"))
 	if b, err := r.AIBudget(t.Context(), 100); err != nil || b.Limit != 100 || b.Set {
 		t.Errorf("%+v, %v", b, err)
 	}

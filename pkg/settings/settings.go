@@ -24,7 +24,7 @@ import (
 const (
 	keyProcesses = "settings:processes"
 
-	interval = time.Minute
+	interval = 20 * time.Second
 	// deadAfter is how long a process counts that was killed.
 	deadAfter = 3 * interval
 )
@@ -64,7 +64,7 @@ func Differences(own Process, others []Process) (found []Difference) {
 	return found
 }
 
-// List returns the processes that were alive in the last minutes.
+// List returns the processes that were alive in the last minute.
 func List(ctx context.Context, client redis.UniversalClient) ([]Process, error) {
 	ids, err := client.ZRangeByScore(ctx, keyProcesses, &redis.ZRangeBy{
 		Min: strconv.FormatInt(time.Now().Add(-deadAfter).Unix(), 10), Max: "+inf",

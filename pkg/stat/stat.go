@@ -33,7 +33,17 @@ const (
 	Authority = "tra"
 	AI        = "ai"
 	Webhook   = "webhook" // a receiver of events; the name of the call is the id of the endpoint
+	API       = "api"     // a caller asks: an answer of the API, and the code of its error when that is ours (5xx)
 )
+
+// Answers is the name of what is counted of the API.
+const Answers = "answers"
+
+// IsSite reports whether what is counted there is a site, or none, and not one of whom a
+// Call asks.
+func IsSite(name string) bool {
+	return name != Authority && name != AI && name != Webhook && name != API
+}
 
 // Step is one end of a step of a job, or an attempt that is tried again.
 type Step struct {

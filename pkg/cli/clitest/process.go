@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -78,18 +79,25 @@ func StartProgram(t testing.TB, program string, env []string, ready string, args
 
 // add stores the last lines of the log.
 func (p *Process) add(line string) {
-	const maxLines = 20
+	const maxLines = 2000
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last = append(p.last, line)
 	p.last = p.last[max(0, len(p.last)-maxLines):]
 }
 
-// Tail returns the last lines of the log.
-func (p *Process) Tail() string {
+// Log returns the lines of the log, the last 2,000 of them.
+func (p *Process) Log() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return strings.Join(p.last, "\n")
+	return slices.Clone(p.last)
+}
+
+// Tail returns the last lines of the log.
+func (p *Process) Tail() string {
+	const lines = 20
+	log := p.Log()
+	return strings.Join(log[max(0, len(log)-lines):], "\n")
 }
 
 // PID returns the process's number.

@@ -21,6 +21,13 @@ const (
 	NeedWebhook   = "webhook_disabled"  // nothing is sent to an endpoint
 	NeedRedis     = "redis_memory"      // Redis is nearly full
 	NeedReading   = "not_read"          // a part of the status could not be read
+	NeedAnswers   = "authority_answers" // TRA's calculator answers in a form that is not known
+	NeedList      = "list_quarantined"  // a list of TRA is not used
+	NeedPeople    = "people_wait"       // jobs of people, or tasks in a queue of theirs, wait for long
+	NeedBatches   = "batches_wait"      // tasks of batches do
+	NeedWrites    = "redis_refuses"     // Redis refuses writes
+	NeedAPI       = "no_api"            // there are workers, and no API
+	NeedErrors    = "api_errors"        // the API answers too often with errors of ours
 )
 
 // From which parts on something needs attention, in percent.
@@ -32,6 +39,9 @@ const (
 
 // authorityDownAfter is how long TRA's calculator may be down.
 const authorityDownAfter = 5 * time.Minute
+
+// roleKept is for how long a role that no worker has any more is missed.
+const roleKept = 7 * 24 * time.Hour
 
 // Need is something that needs an operator's attention.
 type Need struct {
@@ -50,7 +60,7 @@ func (s *Status) needs() []Need {
 	needs := make([]Need, 0, len(s.Unread))
 	for _, rule := range []func() []Need{
 		s.authorityNeeds, s.workerNeeds, s.siteNeeds, s.redisNeeds, s.ruleNeeds, s.aiNeeds, s.keyNeeds, s.webhookNeeds,
-		s.unreadNeeds,
+		s.unreadNeeds, s.answerNeeds, s.listNeeds, s.waitNeeds, s.writeNeeds, s.apiNeeds, s.errorNeeds,
 	} {
 		needs = append(needs, rule()...)
 	}
@@ -79,11 +89,13 @@ func (s *Status) authorityNeeds() []Need {
 
 func (s *Status) workerNeeds() (needs []Need) {
 	for _, role := range s.Workers {
-		if role.Waiting > 0 && len(role.Workers) == 0 {
-			needs = append(needs, Need{
-				Code: NeedWorker, About: role.Role, Urgent: true, Since: role.LastBeat,
-				Text: fmt.Sprintf("%d tasks wait for the role %s, which no worker has.", role.Waiting, role.Role),
-			})
+		text := fmt.Sprintf("%d tasks wait for the role %s, which no worker has.", role.Waiting, role.Role)
+		if role.Waiting == 0 {
+			text = fmt.Sprintf("No worker has the role %s.", role.Role)
+		}
+		lately := s.At.Sub(timeOf(role.LastBeat)) < roleKept
+		if len(role.Workers) == 0 && (role.Waiting > 0 || lately) {
+			needs = append(needs, Need{Code: NeedWorker, About: role.Role, Urgent: true, Since: role.LastBeat, Text: text})
 		}
 	}
 	return needs

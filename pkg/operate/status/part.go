@@ -29,6 +29,8 @@ type Authority struct {
 	Rules      drift.State `json:"rules"`      // whether its answers follow the dated rules
 	Calls      []Calls     `json:"calls"`      // of the last 24 hours, by call
 	Hours      []Hour      `json:"hours"`      // calls, the oldest hour first
+
+	Quarantined int64 `json:"quarantined"` // lists that differ so much that they are not used yet
 }
 
 // Calls are the calls of a name.
@@ -52,7 +54,9 @@ func (r *reading) authorityPart(ctx context.Context) (Authority, error) {
 	var err, rulesErr error
 	part.Status, err = r.authority.Status(ctx)
 	part.Rules, rulesErr = r.drift.State(ctx)
-	return part, errors.Join(err, rulesErr)
+	lists, listsErr := r.authority.State(ctx)
+	part.Quarantined = lists.Quarantined
+	return part, errors.Join(err, rulesErr, listsErr)
 }
 
 // calls returns the calls to one side in the last 24 hours.
@@ -262,6 +266,8 @@ type Redis struct {
 	Used   int64  `json:"used"`  // bytes; 0 when the server does not tell
 	Limit  int64  `json:"limit"` // 0: none
 	Policy string `json:"policy,omitempty"`
+
+	Refuses string `json:"refuses,omitempty"` // why it refuses writes
 }
 
 // Percent returns the part of the memory that is used; 0 without a limit.
@@ -269,7 +275,7 @@ func (r Redis) Percent() int { return percent(r.Used, r.Limit) }
 
 func (r *reading) memory(ctx context.Context) (Redis, error) {
 	memory, err := redisx.ReadMemory(ctx, r.redis)
-	return Redis{memory.Used, memory.Limit, memory.Policy}, err
+	return Redis{Used: memory.Used, Limit: memory.Limit, Policy: memory.Policy}, err
 }
 
 // percent returns part of whole in percent; 0 when there is no whole.

@@ -76,7 +76,7 @@ func (r *reading) sites() []Site {
 	slices.Sort(hosts)
 	var all []Site
 	for _, host := range slices.Compact(hosts) {
-		if host == stat.NoSite || host == stat.Authority || host == stat.AI || host == stat.Webhook {
+		if host == stat.NoSite || !stat.IsSite(host) {
 			continue
 		}
 		site := r.site(host)
@@ -216,8 +216,7 @@ func (r *reading) failures(ctx context.Context) ([]Failure, error) {
 	byReason := map[stat.What]*Failure{}
 	for i, hour := range r.hours {
 		for what, n := range hour.Ended {
-			if what.Code == stat.OK || !strings.Contains(what.Step, ":") ||
-				what.Site == stat.Authority || what.Site == stat.AI || what.Site == stat.Webhook {
+			if what.Code == stat.OK || !strings.Contains(what.Step, ":") || !stat.IsSite(what.Site) {
 				continue
 			}
 			reason := stat.What{Step: what.Step, Code: what.Code}

@@ -1,6 +1,7 @@
 // Package status reads what an operator wants to know of a running service, over Redis:
 // what needs attention, TRA's calculator, workers, sites, failures, batches and keys, the
-// AI, webhooks and queues. The console and `ushuru status` show it. It changes nothing.
+// AI, webhooks and queues. The console and `ushuru status` show it. It changes nothing; it
+// writes a probe.
 package status
 
 import (
@@ -40,6 +41,9 @@ type Status struct {
 	Webhooks  []Webhook `json:"webhooks"`
 	Queues    []Queue   `json:"queues"`
 	Redis     Redis     `json:"redis"`
+	API       API       `json:"api"`
+	// OldestMS is for how long the oldest job of a class has not ended.
+	OldestMS map[jobs.Class]int64 `json:"oldestMs"`
 	// Unread are the parts that could not be read, with the reason.
 	Unread []string `json:"unread,omitempty"`
 }
@@ -140,6 +144,15 @@ func (r *Reader) Read(ctx context.Context) (Status, error) {
 		},
 		"memory of Redis": func(ctx context.Context) (err error) {
 			status.Redis, err = reading.memory(ctx)
+			status.Redis.Refuses = reading.writes(ctx)
+			return err
+		},
+		"jobs": func(ctx context.Context) (err error) {
+			status.OldestMS, err = reading.ages(ctx)
+			return err
+		},
+		"API": func(ctx context.Context) (err error) {
+			status.API, err = reading.apiPart(ctx)
 			return err
 		},
 	}

@@ -1,7 +1,9 @@
 package status_test
 
 import (
+	"crypto/rand"
 	"encoding/json"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
+	"github.com/oklog/ulid/v2"
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/batch"
@@ -19,6 +22,7 @@ import (
 	"ushuru/pkg/quota"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/settings"
 	"ushuru/pkg/stat"
 	"ushuru/tasks"
 )
@@ -170,6 +174,73 @@ func TestNeeds(t *testing.T) {
 			provoke: func(r *rig) { r.endpoint(r.read().Keys[0].ID, "it answered 410 Gone") },
 		},
 		{
+			name: "a role that no worker has any more", need: status.NeedWorker, about: "ai",
+			below:   func(r *rig) { r.beat("w", jobs.Presence{Roles: []string{"ai"}}) },
+			provoke: func(r *rig) { r.must(jobs.NewStore(r.client).Deregister(r.t.Context(), "w")) },
+		},
+		{
+			name: "TRA's answers cannot be read", need: status.NeedAnswers,
+			below: func(r *rig) {
+				r.must(r.client.Set(r.t.Context(), "tra:worker", 1, 0).Err())
+				r.must(r.client.HSet(r.t.Context(), "tra:status", "checkedAt", stamp(0), "errorKind", "bad_answer",
+					"lastFailureAt", stamp(time.Second), "lastSuccessAt", stamp(0), "breaker", "closed").Err())
+			},
+			provoke: func(r *rig) {
+				r.must(r.client.HSet(r.t.Context(), "tra:status", "lastFailureAt", stamp(0), "lastSuccessAt", stamp(time.Second)).Err())
+			},
+		},
+		{
+			name: "a list of TRA is not used", need: status.NeedList, below: func(*rig) {},
+			provoke: func(r *rig) { r.must(r.client.HSet(r.t.Context(), "tra:{catalogue}:quarantine", "makes", "{}").Err()) },
+		},
+		{
+			name: "people wait", need: status.NeedPeople, about: tasks.QueueAny,
+			below: func(r *rig) {
+				r.waits(tasks.QueueAny, 50*time.Second)
+				r.waits(tasks.QueueAny+tasks.BulkSuffix, 55*time.Minute)
+			},
+			provoke: func(r *rig) { r.waits(tasks.QueueAny, 70*time.Second) },
+		},
+		{
+			name: "a person's job does not end", need: status.NeedPeople,
+			below: func(r *rig) { r.runs(jobs.Interactive, 50*time.Second); r.runs(jobs.Bulk, 59*time.Minute) },
+			provoke: func(r *rig) {
+				r.runs(jobs.Interactive, 2*time.Second)
+				r.runs(jobs.Interactive, 70*time.Second)
+				r.runs(jobs.Interactive, time.Second)
+			},
+		},
+		{
+			name: "a row of a batch does not end", need: status.NeedBatches,
+			below:   func(r *rig) { r.runs(jobs.Bulk, 55*time.Minute) },
+			provoke: func(r *rig) { r.runs(jobs.Bulk, 65*time.Minute) },
+		},
+		{
+			name: "batches wait", need: status.NeedBatches, about: tasks.QueueAny + tasks.BulkSuffix,
+			below:   func(r *rig) { r.waits(tasks.QueueAny+tasks.BulkSuffix, 55*time.Minute) },
+			provoke: func(r *rig) { r.waits(tasks.QueueAny+tasks.BulkSuffix, 65*time.Minute) },
+		},
+		{
+			name: "Redis refuses writes", need: status.NeedWrites,
+			below: func(r *rig) { r.must(r.client.ConfigSet(r.t.Context(), "min-replicas-to-write", "0").Err()) },
+			provoke: func(r *rig) {
+				r.must(r.client.ConfigSet(r.t.Context(), "min-replicas-to-write", "1").Err())
+			},
+		},
+		{
+			name: "no API is alive", need: status.NeedAPI,
+			below: func(r *rig) { r.process("any on one"); r.process("api+any on two") },
+			provoke: func(r *rig) {
+				r.must(r.client.Del(r.t.Context(), "settings:processes").Err())
+				r.process("any on one")
+			},
+		},
+		{
+			name: "the API answers with errors of ours", need: status.NeedErrors,
+			below:   func(r *rig) { r.answers(stat.OK, 600); r.answers("unavailable", 9) },
+			provoke: func(r *rig) { r.answers("unavailable", 1) },
+		},
+		{
 			name: "Redis is nearly full", need: status.NeedRedis,
 			below: func(r *rig) { // beside so much the connections of the test are nothing
 				r.must(r.client.SetRange(r.t.Context(), "ballast", 50<<20, "x").Err())
@@ -198,6 +269,40 @@ func (r *rig) enqueue(queue string) {
 	r.t.Helper()
 	_, err := asynq.NewClientFromRedisClient(r.client).Enqueue(asynq.NewTask(tasks.TypeProbe, nil), asynq.Queue(queue))
 	r.must(err)
+}
+
+// waits has one task in a queue, which has waited.
+func (r *rig) waits(queue string, waited time.Duration) {
+	r.t.Helper()
+	ctx, key := r.t.Context(), "asynq:{"+queue+"}:"
+	if r.client.LLen(ctx, key+"pending").Val() == 0 {
+		r.must(jobs.NewStore(r.client).Heartbeat(ctx, "w", jobs.Presence{Roles: []string{"any"}}, nil))
+		r.enqueue(queue)
+	}
+	id := r.client.LIndex(ctx, key+"pending", -1).Val()
+	r.must(r.client.HSet(ctx, key+"t:"+id, "pending_since", time.Now().Add(-waited).UnixNano()).Err())
+}
+
+// runs has a job of a class that was created some time ago.
+func (r *rig) runs(class jobs.Class, ago time.Duration) {
+	r.t.Helper()
+	id := ulid.MustNew(ulid.Timestamp(time.Now().Add(-ago)), rand.Reader).String() + "ABCDEF"
+	r.must(r.client.ZAdd(r.t.Context(), "jobs:active:"+string(class), redis.Z{Score: float64(len(id) - int(ago.Seconds())), Member: id}).Err())
+}
+
+// process has a process say what it is.
+func (r *rig) process(name string) {
+	r.t.Helper()
+	r.must(settings.NewWatcher(r.client, slog.New(slog.DiscardHandler), name, nil).Look(r.t.Context()))
+}
+
+// answers counts answers of the API.
+func (r *rig) answers(code string, n int) {
+	r.t.Helper()
+	for range n {
+		r.counts.Call(stat.Call{To: stat.API, Name: stat.Answers, Code: code})
+	}
+	r.counts.Write(r.t.Context())
 }
 
 // endpoint stores a webhook of a key.

@@ -13,7 +13,11 @@ import (
 )
 
 // query reads the parameters of a call.
-type query struct{ url.Values }
+type query struct {
+	url.Values
+
+	otherLaw bool // calculate by the rules before those in force
+}
 
 func (q query) id() int  { id, _ := strconv.Atoi(q.Get("makeId")); return id }
 func (q query) yom() int { yom, _ := strconv.Atoi(q.Get("yom")); return yom }
@@ -104,7 +108,11 @@ func (s *Simulator) details(q query) any {
 	now := s.now().In(duty.EAT)
 	age := duty.Age(now, q.yom())
 	car := duty.Vehicle{CC: capacity(q.Get("engineCapacity")), Fuel: q.Get("fuelType"), Age: age}
-	tax := duty.On(now).Compute(car, e.cif(age), s.options.FX)
+	rules := duty.On(now)
+	if before, known := rules.Before(); known && q.otherLaw {
+		rules = before
+	}
+	tax := rules.Compute(car, e.cif(age), s.options.FX)
 	year, quarter := s.options.Year, s.options.Quarter
 	if year == 0 {
 		year = now.Year()

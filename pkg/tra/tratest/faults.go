@@ -36,6 +36,7 @@ type Faults struct {
 	EmptyLists     bool     `json:"emptyLists"`     // lists without items
 	ShortLists     int      `json:"shortLists"`     // lists of at most so many items; 0: whole
 	TinyTotals     bool     `json:"tinyTotals"`     // calculations whose total is TZS 2.00
+	OtherLaw       bool     `json:"otherLaw"`       // calculations by the rules before those in force
 	DropConnection bool     `json:"dropConnection"` // closed without an answer
 	TruncatedBody  bool     `json:"truncatedBody"`  // closed in the middle of the body
 	SlowBody       Duration `json:"slowBody"`       // the time that the body takes

@@ -116,15 +116,14 @@ func (s *Simulator) MakeID(name string) int { return s.index.ids[name] }
 // call counts a request, plays the faults and writes the answer.
 func (s *Simulator) call(name string, answer func(query) any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		q := query{r.URL.Query()}
+		q := query{Values: r.URL.Query()}
 		fault := s.begin(name, q)
 		if !fault.delay.Wait(r.Context()) || fault.replaces(w) {
 			return
 		}
-		value := answer(q)
-		if name == "getVehicleDetails" {
-			value = fault.reshape(value)
-		} else if fault.EmptyLists {
+		q.otherLaw = fault.OtherLaw
+		value := fault.reshape(answer(q))
+		if name != "getVehicleDetails" && fault.EmptyLists {
 			value = []any{}
 		}
 		fault.write(r.Context(), w, value)

@@ -234,6 +234,22 @@ func TestFaultsAreSetOverHTTP(t *testing.T) {
 	}
 }
 
+func TestListsAreShortAndTheLawIsAnother(t *testing.T) {
+	server := tratest.Start(t, tratest.Options{Date: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)})
+	_, whole := get(t, server.URL+"/getMakes")
+	_, now := get(t, detailsQuery(server, "cuntryOfOrigin", 2016))
+	post(t, server.Root+"/_sim/faults", `{"shortLists": 3, "otherLaw": true}`)
+	_, short := get(t, server.URL+"/getMakes")
+	_, before := get(t, detailsQuery(server, "cuntryOfOrigin", 2016))
+	if strings.Count(short, "makeId") != 3 || strings.Count(whole, "makeId") <= 3 {
+		t.Errorf("%s", short)
+	}
+	reference := regexp.MustCompile(`"SIM\d+"`)
+	if reference.ReplaceAllString(now, "") == reference.ReplaceAllString(before, "") {
+		t.Errorf("the law is the same: %s", now)
+	}
+}
+
 func TestErrorRateIsAShareAndSeeded(t *testing.T) {
 	statuses := func(seed uint64) (list []int) {
 		server := tratest.Start(t, tratest.Options{Seed: seed, Faults: tratest.Faults{ErrorRate: 0.3}})
