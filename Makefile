@@ -1,7 +1,7 @@
 # The commands of the daily work; `make` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint sbom fuzz contract attacks chaos faults property bench ci
+.PHONY: help run test lint sbom fuzz contract attacks chaos faults property night bench ci
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ faults: ## interrupt batches with every fault and print what each costs; FAULTS=
 
 property: ## check the job engine with 2,000 random sequences of events
 	go test ./worker -run TestJobsEndOnceWhateverCrashes -v -timeout 40m -rapid.checks 2000
+
+night: ## provoke every alert with a real Prometheus (15 minutes); NIGHT=-update writes what is seen into docs/night.md
+	go test ./deploy/night -run TestAlertsAreProvoked -count 1 -v -timeout 60m -night $(NIGHT)
 
 bench: ## measure batches, matching and reading pages
 	go run . bench batch

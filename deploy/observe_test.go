@@ -50,30 +50,28 @@ func alerts(t *testing.T) (names []string) {
 	return names
 }
 
-// Every alert has a paragraph in the runbook that says what to look at and what to do.
+// Every alert leads to its section of the document for the night, which has a row with a
+// command and says what to do.
 func TestAlertsHaveARunbook(t *testing.T) {
 	t.Parallel()
-	document := read(t, filepath.Join("..", "docs", "operations.md"))
+	document := read(t, filepath.Join("..", "docs", "night.md"))
 	text := read(t, filepath.Join("prometheus", "alerts.yml"))
-	anchors := regexp.MustCompile(`runbook: docs/operations\.md#([a-z-]+)`).FindAllStringSubmatch(text, -1)
-	if len(anchors) != len(alerts(t)) {
-		t.Errorf("%d alerts and %d runbooks", len(alerts(t)), len(anchors))
-	}
-	for _, anchor := range anchors {
-		heading := regexp.MustCompile(`(?mi)^#+ ` + strings.ReplaceAll(anchor[1], "-", "[ -]") + `$`).FindStringIndex(document)
-		if heading == nil {
-			t.Errorf("docs/operations.md has no heading %q", anchor[1])
-			continue
-		}
-		section, _, _ := strings.Cut(document[heading[1]:], "\n#")
-		if !strings.Contains(section, "ushuru ") && !strings.Contains(section, "redis-cli") {
-			t.Errorf("the runbook of %q has no command", anchor[1])
-		}
-	}
 	for _, name := range alerts(t) {
-		if !strings.Contains(document, name) {
-			t.Errorf("docs/operations.md does not name %s", name)
+		anchor := strings.ToLower(name)
+		if !strings.Contains(text, "runbook: docs/night.md#"+anchor+"\n") {
+			t.Errorf("%s does not lead to its section", name)
 		}
+		if !regexp.MustCompile(`(?m)^\| \[` + name + `\]\(#` + anchor + "\\) \\| [^|]+ \\| `(ushuru|redis-cli) [^|]+` \\| [^|]+ \\|$").MatchString(document) {
+			t.Errorf("%s has no row", name)
+		}
+		_, section, found := strings.Cut(document, "\n## "+name+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		if !found || !strings.Contains(section, "\n**Do.** ") {
+			t.Errorf("%s has no section with what to do and what was printed", name)
+		}
+	}
+	if rows, all := strings.Count(document, "\n| [Ushuru"), len(alerts(t)); rows != all {
+		t.Errorf("%d rows and %d alerts", rows, all)
 	}
 }
 
