@@ -12,7 +12,9 @@ import (
 
 	"ushuru/api/batchrequest"
 	"ushuru/api/idempotencykey"
+	"ushuru/api/receive"
 	"ushuru/api/respond"
+	"ushuru/api/work"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
@@ -79,6 +81,18 @@ func newBatchBody(b *batch.Batch) batchBody {
 	return body
 }
 
+// batchBody returns a batch as its caller sees it. While TRA's calculator cannot be
+// asked it says that rows of vehicles that are not known wait for it.
+func (s *Server) batchBody(ctx context.Context, b *batch.Batch) batchBody {
+	body := newBatchBody(b)
+	if outage := s.outages.Now(ctx); outage.Reason != "" && body.Ended.IsZero() {
+		body.WaitingFor = work.WaitingForAuthority
+		said := outage.Notice().And("outage/rows", nil)
+		body.Message, body.Text = said.Message, said.Text
+	}
+	return body
+}
+
 // postBatch answers POST /v1/batches: it submits many listings.
 func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	// Decode the rows and the options, and check every row.
@@ -96,7 +110,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 		return s.dryRun(w, r, req)
 	}
 	options := &req.Options
-	rows, err := req.Check(s.canonicalURL)
+	rows, err := req.Check(s.listingURL)
 	if err == nil && options.Webhook != "" {
 		options.Webhook, err = s.webhookURL(options.Webhook)
 	}
@@ -133,10 +147,15 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 
 	// Let the workers start rows, and respond.
 	s.enqueueDispatch(r.Context())
-	if err := s.confirm(r.Context()); err != nil {
+	if err := s.work.Confirm(r.Context()); err != nil {
 		return err
 	}
 	return writeBatch(w, b, hook, respond.RecorderOf(r).Ignored, req)
+}
+
+// listingURL returns the canonical form of a listing's URL.
+func (s *Server) listingURL(raw string) (string, error) {
+	return receive.ListingURL(raw, s.options.AllowLoopback)
 }
 
 // replayBatch returns the batch that the same request created before, with its
@@ -252,7 +271,7 @@ func (s *Server) cancelBatch(w http.ResponseWriter, r *http.Request) error {
 
 // listBatches answers GET /v1/batches: the caller's batches, newest first.
 func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) error {
-	limit, err := pageSize(r)
+	limit, err := receive.PageSize(r)
 	if err != nil {
 		return err
 	}
@@ -261,7 +280,7 @@ func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) error {
 	found, err := s.options.Batches.List(ctx, respond.RecorderOf(r).Key.ID, r.URL.Query().Get("cursor"), limit+1)
 	switch {
 	case errors.Is(err, batch.ErrBadCursor):
-		return errPageInvalid.WithCause(err)
+		return receive.ErrPageInvalid.WithCause(err)
 	case err != nil:
 		return respond.ErrUnavailable.WithCause(err)
 	}

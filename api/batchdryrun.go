@@ -7,6 +7,7 @@ import (
 	"ushuru/api/batchrequest"
 	"ushuru/api/problem"
 	"ushuru/api/respond"
+	"ushuru/api/work"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
@@ -49,13 +50,13 @@ func (s *Server) dryRun(w http.ResponseWriter, r *http.Request, req *batchreques
 		DryRun: true, Rows: len(req.Rows), Options: req.Options, Table: req.Table, First: []dryRunRow{},
 		Warnings: append(respond.IgnoredWarning(respond.RecorderOf(r).Ignored), req.Warnings()...),
 	}
-	rows, err := req.CheckRows(&req.Options, s.canonicalURL)
+	rows, err := req.CheckRows(&req.Options, s.listingURL)
 	if err != nil { // any rate shows the rest
 		body.Missing = []string{"jpyPerUSD"}
 		guess := req.Options
 		rate, _ := money.ParseNumber("150")
 		guess.JPYPerUSD = &rate
-		if rows, err = req.CheckRows(&guess, s.canonicalURL); err != nil {
+		if rows, err = req.CheckRows(&guess, s.listingURL); err != nil {
 			return err
 		}
 	}
@@ -88,7 +89,7 @@ func dryRunRowOf(row batch.Row, columns []string, unpriced bool) dryRunRow {
 		shown.Car, _ = json.Marshal(car) //nolint:errchkjson // its numbers were read from JSON
 	}
 	if row.RejectReason != nil {
-		why := problemOf(row.RejectReason).Body()
+		why := work.ErrorProblem(row.RejectReason).Body()
 		shown.Error = &why
 	}
 	return shown

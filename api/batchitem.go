@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strconv"
 
+	"ushuru/api/receive"
 	"ushuru/api/respond"
+	"ushuru/api/work"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/vehicle"
 )
@@ -33,7 +35,7 @@ type itemBody struct {
 
 // listItems answers GET /v1/batches/{id}/items.
 func (s *Server) listItems(w http.ResponseWriter, r *http.Request) error {
-	limit, err := pageSize(r)
+	limit, err := receive.PageSize(r)
 	if err != nil {
 		return err
 	}
@@ -41,7 +43,7 @@ func (s *Server) listItems(w http.ResponseWriter, r *http.Request) error {
 	from, state := 0, batch.State(query.Get("state"))
 	if text := query.Get("cursor"); text != "" {
 		if from, err = strconv.Atoi(text); err != nil || from < 0 {
-			return errPageInvalid
+			return receive.ErrPageInvalid
 		}
 	}
 	if state != "" && !slices.Contains(batch.States(), state) {
@@ -91,26 +93,8 @@ func newItemBody(item batch.Item, columns []string) itemBody {
 		State:  item.State, Job: item.Job, SameAs: item.DuplicateRow,
 	}
 	if item.Error != nil {
-		why := problemOf(item.Error).Body()
+		why := work.ErrorProblem(item.Error).Body()
 		body.Error = &why
 	}
 	return body
-}
-
-const (
-	defaultPageSize = 100
-	maxPageSize     = 1000
-)
-
-// pageSize parses the parameter "limit" of lists of batches and rows.
-func pageSize(r *http.Request) (int, error) {
-	text := r.URL.Query().Get("limit")
-	if text == "" {
-		return defaultPageSize, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > maxPageSize {
-		return 0, errPageInvalid
-	}
-	return n, nil
 }

@@ -36,39 +36,39 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 
 	// Find the outcome: the stored one of the same request, else a cached
 	// result, else a job. Only a job counts against the limits of the key.
-	found, err := s.replay(r, input)
+	found, err := s.work.Replay(r, input)
 	if err != nil {
 		return err
 	}
 	owner := respond.RecorderOf(r).Key.ID
 	input = input.For(owner)
-	if found.isEmpty() {
-		if found, err = s.cachedOutcome(r.Context(), input.Key()); err != nil {
+	if found.IsEmpty() {
+		if found, err = s.work.CachedOutcome(r.Context(), input.Key()); err != nil {
 			return err
 		}
 	}
-	if found.result != nil {
+	if found.Result != nil {
 		asked := input
 		asked.Owner = owner // each sheet decides by its own URL whose it is
-		if found.result, err = s.comparedAgain(r.Context(), found.result, asked); err != nil {
+		if found.Result, err = s.comparedAgain(r.Context(), found.Result, asked); err != nil {
 			return err
 		}
 	}
-	if found.isEmpty() {
-		if found.job, err = s.submit(w, r, tasks.KindCompare, input, nil); err != nil {
+	if found.IsEmpty() {
+		if found.Job, err = s.work.Submit(w, r, tasks.KindCompare, input, nil); err != nil {
 			return err
 		}
 	}
-	if found, err = s.setOutcome(w, r, tasks.KindCompare, input, found); err != nil {
+	if found, err = s.work.SetOutcome(w, r, tasks.KindCompare, input, found); err != nil {
 		return err
 	}
 
 	// Wait for the job as long as the caller prefers, and respond.
-	result, err := s.waitForResult(w, r, found)
+	result, err := s.work.WaitForResult(w, r, found)
 	if err != nil {
 		return err
 	}
-	if result, err = withWarnings(result, respond.IgnoredWarning(respond.RecorderOf(r).Ignored)); err != nil {
+	if result, err = terms.WithWarnings(result, respond.IgnoredWarning(respond.RecorderOf(r).Ignored)); err != nil {
 		return err
 	}
 	return respond.Result(w, result)
@@ -85,7 +85,7 @@ func (s *Server) readCompare(w http.ResponseWriter, r *http.Request) (input task
 	if input, err = s.compareInput(&req, rec.Lang); err != nil {
 		return input, err
 	}
-	wanted, err := readTerms(r, &req.Request)
+	wanted, err := terms.Read(r, &req.Request)
 	if err != nil {
 		return input, err
 	}
@@ -106,8 +106,8 @@ func (s *Server) readCompare(w http.ResponseWriter, r *http.Request) (input task
 // compareInput checks a request and returns its canonical form.
 func (s *Server) compareInput(req *compareRequest, lang string) (input tasks.CompareInput, err error) {
 	var err1, err2 error
-	input.URL1, err1 = s.canonicalURL(req.URL1)
-	input.URL2, err2 = s.canonicalURL(req.URL2)
+	input.URL1, err1 = receive.ListingURL(req.URL1, s.options.AllowLoopback)
+	input.URL2, err2 = receive.ListingURL(req.URL2, s.options.AllowLoopback)
 	if err := pairProblem(err1, err2); err != nil {
 		return input, err
 	}
@@ -134,7 +134,7 @@ func pairProblem(err1, err2 error) error {
 			continue
 		case !errors.As(url.err, &p):
 			return url.err
-		case p == errURLMissing:
+		case p == receive.ErrURLMissing:
 			p = errPairURLMissing
 		}
 		framed := p.Within("frame/url", message.Values{"name": url.name})

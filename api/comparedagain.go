@@ -71,7 +71,7 @@ func (s *Server) conditionOf(
 		return nil, false, nil
 	}
 	input := tasks.ReportInput{URL: *e.Car.ConditionReportURL}.For(owner)
-	reading, err := s.cachedResult(ctx, cache.ReadingKey(input.ID()))
+	reading, err := s.work.CachedResult(ctx, cache.ReadingKey(input.ID()))
 	if err != nil || reading == nil {
 		return nil, false, err
 	}

@@ -16,7 +16,7 @@ import (
 // id cannot be guessed without the sheet.
 func (s *Server) getDamageMap(w http.ResponseWriter, r *http.Request) error {
 	lang := respond.RecorderOf(r).Lang
-	reading, err := s.cachedResult(r.Context(), cache.ReadingKey(mux.Vars(r)["id"]))
+	reading, err := s.work.CachedResult(r.Context(), cache.ReadingKey(mux.Vars(r)["id"]))
 	if err != nil {
 		return err
 	}

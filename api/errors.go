@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ushuru/api/problem"
-	"ushuru/api/respond"
 	"ushuru/pkg/message"
 	"ushuru/pkg/webhook"
 )
@@ -14,11 +13,9 @@ import (
 // (urlProblem), of a field (fieldProblem) and of a failed job (jobProblem) have
 // their own code and message.
 var (
-	errURLMissing     = problem.BadRequest("url_missing").Of("url")
 	errFieldInvalid   = problem.BadRequest("field_invalid.estimate")
 	errPageEmpty      = problem.BadRequest("page_empty").Of("html")
 	errYenRateMissing = problem.BadRequest("jpy_rate_missing.quote").Of("jpyPerUSD")
-	errPageInvalid    = problem.BadRequest("page_invalid")
 	errStateUnknown   = problem.BadRequest("state_unknown").Of("state")
 	errSinceInvalid   = problem.BadRequest("since_invalid").Of("since")
 	errFormatUnknown  = problem.BadRequest("format_unknown").Of("format")
@@ -34,7 +31,6 @@ var (
 	errJobNotFailed      = problem.Conflict("job_not_failed")
 	errJobStateUnknown   = problem.BadRequest("state_unknown.job").Of("state")
 	errNotRequested      = problem.New(http.StatusForbidden, "not_asked.retry", nil)
-	errJobNotFound       = problem.NotFound("job_not_found")
 	errBatchNotFound     = problem.NotFound("batch_not_found")
 	errWebhookNotFound   = problem.NotFound("webhook_not_found")
 	errWebhookURLMissing = problem.BadRequest("url_missing.webhook").Of("url")
@@ -55,9 +51,7 @@ var (
 	errFileTooLarge     = problem.New(http.StatusRequestEntityTooLarge, "sheet_too_large", nil).Of("file")
 	errReportNotFound   = problem.NotFound("report_not_found")
 	errPageTooLarge     = problem.New(http.StatusRequestEntityTooLarge, "page_too_large", nil).Of("html")
-	errCancelled        = problem.Conflict("cancelled")
 	errCatalogueMissing = problem.New(http.StatusServiceUnavailable, "catalogue_missing", nil).After(5 * time.Second)
 	errMakeNotFound     = problem.NotFound("make_not_found").Of("make")
 	errLabelNotFound    = problem.NotFound("label_not_found").Of("modelBody")
-	errNotFinished      = problem.New(http.StatusGatewayTimeout, "not_finished", nil).After(respond.PollAfter)
 )

@@ -10,6 +10,7 @@ import (
 	"ushuru/api/receive"
 	"ushuru/api/respond"
 	"ushuru/api/terms"
+	"ushuru/api/work"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -37,7 +38,7 @@ func (*estimateRequest) TypeProblem(field string) *problem.Problem {
 		named := *errFieldInvalid
 		return named.Of(field)
 	}
-	return errURLMissing
+	return receive.ErrURLMissing
 }
 
 // postEstimate answers POST /v1/estimate.
@@ -54,7 +55,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	wanted, err := readTerms(r, &req.Request)
+	wanted, err := terms.Read(r, &req.Request)
 	if err != nil {
 		return err
 	}
@@ -63,29 +64,29 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 
 	// Find the outcome: the stored one of the same request, else a cached
 	// result, else a job. Only a job counts against the limits of the key.
-	found, err := s.replay(r, terms.Identity(wanted, input, req.Explain))
+	found, err := s.work.Replay(r, terms.Identity(wanted, input, req.Explain))
 	if err != nil {
 		return err
 	}
 	input = input.For(respond.RecorderOf(r).Key.ID)
-	if found.isEmpty() {
+	if found.IsEmpty() {
 		if found, err = s.cachedEstimate(r, input); err != nil {
 			return err
 		}
 	}
-	if found.isEmpty() {
-		if found.job, err = s.submitEstimate(w, r, input, req.HTML); err != nil {
+	if found.IsEmpty() {
+		if found.Job, err = s.submitEstimate(w, r, input, req.HTML); err != nil {
 			return err
 		}
 	}
-	if found, err = s.setOutcome(w, r, tasks.KindEstimate, input, found); err != nil {
+	if found, err = s.work.SetOutcome(w, r, tasks.KindEstimate, input, found); err != nil {
 		return err
 	}
 
 	// Wait for the job as long as the caller prefers, and respond.
-	result, err := s.waitForResult(w, r, found)
+	result, err := s.work.WaitForResult(w, r, found)
 	if err == nil {
-		result, err = s.priced(result, wanted, vehicle.FromListing, respond.RecorderOf(r).Ignored)
+		result, err = terms.Priced(s.options.Costs, result, wanted, vehicle.FromListing, respond.RecorderOf(r).Ignored)
 	}
 	if req.Explain {
 		result, err = s.explainedOutcome(r.Context(), result, err, input)
@@ -104,22 +105,22 @@ func (s *Server) submitEstimate(
 	if err := s.limits.CheckRate(w, r); err != nil {
 		return nil, err
 	}
-	if err := s.checkPause(r.Context(), input); err != nil {
+	if err := s.work.CheckPause(r.Context(), input); err != nil {
 		return nil, err
 	}
-	return s.submit(w, r, tasks.KindEstimate, input, attachedPage(html))
+	return s.work.Submit(w, r, tasks.KindEstimate, input, attachedPage(html))
 }
 
 // cachedEstimate returns the cached estimate of a listing; it is empty when there is
 // none. The key has named the listing, as it does with a job.
-func (s *Server) cachedEstimate(r *http.Request, input tasks.EstimateInput) (outcome, error) {
-	found, err := s.cachedOutcome(r.Context(), input.Key())
-	if found.isEmpty() {
+func (s *Server) cachedEstimate(r *http.Request, input tasks.EstimateInput) (work.Outcome, error) {
+	found, err := s.work.CachedOutcome(r.Context(), input.Key())
+	if found.IsEmpty() {
 		return found, err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	if err := s.options.Tasks.NameCached(ctx, respond.RecorderOf(r).Key.ID, tasks.KindEstimate, input, found.result); err != nil {
+	if err := s.options.Tasks.NameCached(ctx, respond.RecorderOf(r).Key.ID, tasks.KindEstimate, input, found.Result); err != nil {
 		// The estimate is right all the same; only a report will not be compared with it.
 		s.options.Log.WarnContext(ctx, "listing of a sheet not stored", "error", err)
 	}
@@ -128,7 +129,7 @@ func (s *Server) cachedEstimate(r *http.Request, input tasks.EstimateInput) (out
 
 // estimateInput checks a request, and returns its canonical form.
 func (s *Server) estimateInput(r *http.Request, req *estimateRequest) (input tasks.EstimateInput, err error) {
-	if input.URL, err = s.canonicalURL(req.URL); err != nil {
+	if input.URL, err = receive.ListingURL(req.URL, s.options.AllowLoopback); err != nil {
 		return input, err
 	}
 	if input.Page, err = pageHash(respond.RecorderOf(r).Sender, req.HTML); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/api/respond"
+	"ushuru/api/work"
 	"ushuru/pkg/plainjson"
 )
 
@@ -21,22 +22,22 @@ func (s *Server) jobEvents(w http.ResponseWriter, r *http.Request) error {
 	defer unsubscribe()
 	var listings []string
 	source := eventSource{changed: changed, load: func(ctx context.Context) (event, error) {
-		job, err := s.job(ctx, id)
+		job, err := s.work.Job(ctx, id)
 		if err != nil {
 			return event{}, err
 		}
-		listings = s.listingsOf(ctx, job)
+		listings = s.work.ListingsOf(ctx, job)
 		body, err := s.jobBody(r.WithContext(ctx), job)
 		if err != nil {
 			return event{}, err
 		}
 		fingerprint := body
-		if body.WaitingFor == waitingForSite { // the time left changes with every event
+		if body.WaitingFor == work.WaitingForSite { // the time left changes with every event
 			fingerprint.Message, fingerprint.RetryAfter = "", 0
 		}
 		return newEvent(respond.RecorderOf(r).Lang, body, fingerprint, job.State.Ended())
 	}}
-	source.hindrances = func(ctx context.Context) string { return s.hindrances(ctx, listings) }
+	source.hindrances = func(ctx context.Context) string { return s.work.Hindrances(ctx, listings) }
 	return s.stream(w, r, source)
 }
 
@@ -55,7 +56,7 @@ func (s *Server) batchEvents(w http.ResponseWriter, r *http.Request) error {
 		fingerprint.PerSecond, fingerprint.SecondsLeft = 0, 0
 		return newEvent(respond.RecorderOf(r).Lang, body, fingerprint, !b.Ended.IsZero())
 	}
-	hindrances := func(ctx context.Context) string { return s.hindrances(ctx, nil) }
+	hindrances := func(ctx context.Context) string { return s.work.Hindrances(ctx, nil) }
 	return s.stream(w, r, eventSource{changed, load, hindrances})
 }
 

@@ -50,7 +50,7 @@ func (s *Server) explained(
 // explanation returns the source of each value that was read of a listing, as a
 // JSON object.
 func (s *Server) explanation(ctx context.Context, key cache.Key, known *vehicle.Known) ([]byte, error) {
-	explanation, err := s.cachedResult(ctx, cache.ExplanationKey(key))
+	explanation, err := s.work.CachedResult(ctx, cache.ExplanationKey(key))
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"ushuru/api/respond"
 	"ushuru/pkg/drift"
+	listingsites "ushuru/pkg/listing/sites"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
@@ -59,4 +60,10 @@ func (s *Server) traStatus(w http.ResponseWriter, r *http.Request) error {
 		tra.Status
 		Details drift.State `json:"details"`
 	}{status, rules})
+}
+
+// sites answers GET /v1/sites: the supported listing sites and what each
+// provides.
+func sites(w http.ResponseWriter, _ *http.Request) error {
+	return respond.JSON(w, http.StatusOK, map[string][]listingsites.Info{"sites": listingsites.All()})
 }

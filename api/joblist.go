@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"ushuru/api/problem"
+	"ushuru/api/receive"
 	"ushuru/api/respond"
+	"ushuru/api/work"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
 	"ushuru/tasks"
@@ -35,7 +37,7 @@ var jobStates = []jobs.State{"", jobs.Queued, jobs.Running, jobs.Succeeded, jobs
 // listJobs answers GET /v1/jobs: the jobs that the caller's key has requested, newest
 // first.
 func (s *Server) listJobs(w http.ResponseWriter, r *http.Request) error {
-	limit, err := pageSize(r)
+	limit, err := receive.PageSize(r)
 	if err != nil {
 		return err
 	}
@@ -49,7 +51,7 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request) error {
 	found, more, err := s.options.Jobs.List(ctx, owner, query.Get("cursor"), limit, state)
 	switch {
 	case errors.Is(err, jobs.ErrBadCursor):
-		return errPageInvalid.WithCause(err)
+		return receive.ErrPageInvalid.WithCause(err)
 	case err != nil:
 		return respond.ErrUnavailable.WithCause(err)
 	}
@@ -71,13 +73,13 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request) error {
 func newListedJob(job *jobs.Job) listedJob {
 	listed := listedJob{
 		ID: job.ID, Kind: job.Kind, State: job.State, Created: localtime.Of(job.Created), Ended: localtime.Of(job.Ended),
-		URLs: tasks.URLsOf(job), Location: jobPath(job.ID),
+		URLs: tasks.URLsOf(job), Location: work.Path(job.ID),
 	}
 	if job.Kind == tasks.KindQuote {
 		listed.Car = job.Input
 	}
 	if job.State == jobs.Failed || job.State == jobs.Cancelled {
-		why := *jobProblem(job)
+		why := *work.ProblemOf(job)
 		why.Candidates, why.Car = nil, nil // which are many bytes, and at Location
 		listed.Error = &why
 	}

@@ -11,6 +11,7 @@ import (
 
 	"ushuru/api/respond"
 	"ushuru/api/terms"
+	"ushuru/api/work"
 	"ushuru/pkg/jobs"
 	"ushuru/tasks"
 )
@@ -31,13 +32,13 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.replay(r, nil)
+	found, err := s.work.Replay(r, nil)
 	if err != nil {
 		return err
 	}
-	if found.isEmpty() {
+	if found.IsEmpty() {
 		submit := respond.Handler(func(w http.ResponseWriter, r *http.Request) (err error) {
-			found.job, err = s.resubmit(w, r, failed)
+			found.Job, err = s.resubmit(w, r, failed)
 			return err
 		})
 		if failed.Kind == tasks.KindCompare || failed.Kind == tasks.KindReport {
@@ -47,20 +48,20 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	if found.job.ID == failed.ID { // its refusal is remembered
-		return jobProblem(found.job)
+	if found.Job.ID == failed.ID { // its refusal is remembered
+		return work.ProblemOf(found.Job)
 	}
-	if found, err = s.setOutcome(w, r, failed.Kind, failed.Input, found); err != nil {
+	if found, err = s.work.SetOutcome(w, r, failed.Kind, failed.Input, found); err != nil {
 		return err
 	}
-	rec.Job = found.job.ID
-	if err := s.limits.Track(r, found.job); err != nil {
+	rec.Job = found.Job.ID
+	if err := s.limits.Track(r, found.Job); err != nil {
 		return err
 	}
-	if err := s.confirm(r.Context()); err != nil {
+	if err := s.work.Confirm(r.Context()); err != nil {
 		return err
 	}
-	body, err := s.jobBody(r, found.job)
+	body, err := s.jobBody(r, found.Job)
 	if err != nil {
 		return err
 	}
@@ -72,13 +73,13 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request) error {
 // retryableJob returns a job that the caller's key has requested and that can be retried.
 func (s *Server) retryableJob(r *http.Request, id string) (*jobs.Job, error) {
 	respond.RecorderOf(r).Job = id
-	job, err := s.job(r.Context(), id)
+	job, err := s.work.Job(r.Context(), id)
 	if err != nil {
 		return nil, err
 	}
 	owner := respond.RecorderOf(r).Key.ID
 	if !tasks.IsFor(job, owner) {
-		return nil, errJobNotFound
+		return nil, work.ErrJobNotFound
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
@@ -99,7 +100,7 @@ func (s *Server) retryableJob(r *http.Request, id string) (*jobs.Job, error) {
 // resubmit submits the input of a job again, as the request for it did.
 func (s *Server) resubmit(w http.ResponseWriter, r *http.Request, failed *jobs.Job) (*jobs.Job, error) {
 	if failed.Kind != tasks.KindEstimate {
-		return s.submit(w, r, failed.Kind, failed.Input, nil)
+		return s.work.Submit(w, r, failed.Kind, failed.Input, nil)
 	}
 	var input tasks.EstimateInput
 	if err := json.Unmarshal(failed.Input, &input); err != nil {

@@ -16,6 +16,7 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/respond"
 	"ushuru/api/terms"
+	"ushuru/api/work"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
@@ -133,7 +134,7 @@ func (s *Server) modelYears(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Retry-After", respond.Seconds(respond.PollAfter))
 		if outage := s.outages.Now(r.Context()); outage.Reason != "" {
 			said := outage.Notice()
-			found.WaitingFor, found.Message, found.Text = waitingForAuthority, said.Message, said.Text
+			found.WaitingFor, found.Message, found.Text = work.WaitingForAuthority, said.Message, said.Text
 		}
 	}
 	markCheapest(found.Years)
@@ -341,7 +342,7 @@ func (s *Server) requestYears(
 	w http.ResponseWriter, r *http.Request, quotes []vehicle.QuoteInput, found *vehicle.ModelYears,
 ) error {
 	for _, quote := range quotes[:min(len(quotes), max(maxYearJobs-found.Pending, 0))] {
-		job, err := s.submitAs(w, r, jobs.Bulk, tasks.KindQuote, quote, nil)
+		job, err := s.work.SubmitAs(w, r, jobs.Bulk, tasks.KindQuote, quote, nil)
 		if err == nil {
 			err = s.limits.Track(r, job)
 		}
@@ -353,7 +354,7 @@ func (s *Server) requestYears(
 	if found.Pending == 0 {
 		return nil
 	}
-	return s.confirm(r.Context())
+	return s.work.Confirm(r.Context())
 }
 
 // unlessPending returns the error of a limit of the key only when nothing is pending.

@@ -54,7 +54,7 @@ func (s *Server) picture(parent context.Context, address string, admit func(cont
 	if err != nil {
 		return nil, respond.ErrUnavailable.WithCause(err)
 	}
-	if job, err = s.wait(ctx, job.ID, pictureWait); err != nil {
+	if job, err = s.work.Wait(ctx, job.ID, pictureWait); err != nil {
 		return nil, err
 	}
 	if job.State != jobs.Succeeded {

@@ -11,6 +11,7 @@ import (
 	"ushuru/api/receive"
 	"ushuru/api/respond"
 	"ushuru/api/terms"
+	"ushuru/api/work"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -63,47 +64,47 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	wanted, err := readTerms(r, &req.Request)
+	wanted, err := terms.Read(r, &req.Request)
 	if err != nil {
 		return err
 	}
 
 	// Find the outcome: the stored one of the same request, else a cached
 	// result, else a job. Only a job counts against the limits of the key.
-	found, err := s.replay(r, terms.Identity(wanted, input))
+	found, err := s.work.Replay(r, terms.Identity(wanted, input))
 	if err != nil {
 		return err
 	}
-	if found.isEmpty() {
+	if found.IsEmpty() {
 		if found, err = s.cachedQuote(r.Context(), input); err != nil {
 			return err
 		}
 	}
-	if found.isEmpty() {
-		if found.job, err = s.submit(w, r, tasks.KindQuote, input, nil); err != nil {
+	if found.IsEmpty() {
+		if found.Job, err = s.work.Submit(w, r, tasks.KindQuote, input, nil); err != nil {
 			return err
 		}
 	}
-	if found, err = s.setOutcome(w, r, tasks.KindQuote, input, found); err != nil {
+	if found, err = s.work.SetOutcome(w, r, tasks.KindQuote, input, found); err != nil {
 		return err
 	}
 
 	// Wait for the job as long as the caller prefers, and respond.
-	result, err := s.waitForResult(w, r, found)
+	result, err := s.work.WaitForResult(w, r, found)
 	if err != nil {
 		return err
 	}
-	if result, err = s.priced(result, wanted, vehicle.FromRequest, respond.RecorderOf(r).Ignored); err != nil {
+	if result, err = terms.Priced(s.options.Costs, result, wanted, vehicle.FromRequest, respond.RecorderOf(r).Ignored); err != nil {
 		return err
 	}
 	return respond.Result(w, result)
 }
 
 // cachedQuote returns the cached estimate of a described car, if there is one.
-func (s *Server) cachedQuote(ctx context.Context, input vehicle.QuoteInput) (outcome, error) {
+func (s *Server) cachedQuote(ctx context.Context, input vehicle.QuoteInput) (work.Outcome, error) {
 	key, err := tasks.QuoteKey(input)
 	if err != nil {
-		return outcome{}, err
+		return work.Outcome{}, err
 	}
-	return s.cachedOutcome(ctx, key)
+	return s.work.CachedOutcome(ctx, key)
 }

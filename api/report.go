@@ -47,28 +47,28 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 
 	// Find the outcome: the stored one of the same request, else a cached
 	// result, else a job. Only a job counts against the limits of the key.
-	found, err := s.replay(r, reportIdentity{input, lang})
+	found, err := s.work.Replay(r, reportIdentity{input, lang})
 	if err != nil {
 		return err
 	}
 	owner := respond.RecorderOf(r).Key.ID
 	input = input.For(owner)
-	if found.isEmpty() {
-		if found, err = s.cachedOutcome(r.Context(), cache.ReadingKey(input.ID())); err != nil {
+	if found.IsEmpty() {
+		if found, err = s.work.CachedOutcome(r.Context(), cache.ReadingKey(input.ID())); err != nil {
 			return err
 		}
 	}
-	if found.isEmpty() {
-		if found.job, err = s.submit(w, r, tasks.KindReport, input, req.file); err != nil {
+	if found.IsEmpty() {
+		if found.Job, err = s.work.Submit(w, r, tasks.KindReport, input, req.file); err != nil {
 			return err
 		}
 	}
-	if found, err = s.setOutcome(w, r, tasks.KindReport, input, found); err != nil {
+	if found, err = s.work.SetOutcome(w, r, tasks.KindReport, input, found); err != nil {
 		return err
 	}
 
 	// Wait for the job as long as the caller prefers, and respond.
-	reading, err := s.waitForResult(w, r, found)
+	reading, err := s.work.WaitForResult(w, r, found)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	report.Cached = found.job == nil || found.wasCached
+	report.Cached = found.Job == nil || found.WasCached
 	report.Warnings = append(report.Warnings, respond.IgnoredWarning(respond.RecorderOf(r).Ignored)...)
 	return respond.JSON(w, http.StatusOK, report)
 }
@@ -120,11 +120,11 @@ func (s *Server) conditionReport(
 // listingOf returns the estimate of the listing that has a sheet, of those that an
 // API key has named; nil when there is none.
 func (s *Server) listingOf(ctx context.Context, sheetID, owner string) (*vehicle.Estimate, error) {
-	key, err := s.cachedResult(ctx, cache.ListingKey(sheetID, owner))
+	key, err := s.work.CachedResult(ctx, cache.ListingKey(sheetID, owner))
 	if err != nil || key == nil {
 		return nil, err
 	}
-	cached, err := s.cachedResult(ctx, cache.Key(key))
+	cached, err := s.work.CachedResult(ctx, cache.Key(key))
 	if err != nil || cached == nil {
 		return nil, err
 	}
@@ -158,5 +158,5 @@ func (s *Server) reportInput(req reportRequest) (input tasks.ReportInput, err er
 		return input, errSheetURLMissing
 	}
 	input.URL, err = s.options.Sheets.Canonical(req.URL, s.options.AllowLoopback)
-	return input, urlProblem(err)
+	return input, receive.URLProblem(err)
 }

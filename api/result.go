@@ -13,6 +13,7 @@ import (
 
 	"ushuru/api/negotiate"
 	"ushuru/api/respond"
+	"ushuru/api/terms"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/export"
 	"ushuru/pkg/money"
@@ -135,7 +136,7 @@ func parseSort(r *http.Request, part resultPart) (by string, err error) {
 func (s *Server) sendResults(
 	w http.ResponseWriter, r *http.Request, f resultFormat, b *batch.Batch, from *resultRows, following string,
 ) (err error) {
-	terms, err := termsOf(b.Options)
+	wanted, err := termsOf(b.Options)
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func (s *Server) sendResults(
 		}
 	}()
 	for {
-		if err = s.formatRows(r.Context(), out, from, terms, processor); err != nil {
+		if err = s.formatRows(r.Context(), out, from, wanted, processor); err != nil {
 			return err
 		}
 		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a connection that does not support deadlines needs none
@@ -170,7 +171,7 @@ func (s *Server) sendResults(
 
 // formatRows writes rows, and the end after the last, a few in each turn at a processor.
 func (s *Server) formatRows(
-	ctx context.Context, out resultWriter, from *resultRows, terms vehicle.Terms, processor *respond.Turn,
+	ctx context.Context, out resultWriter, from *resultRows, wanted vehicle.Terms, processor *respond.Turn,
 ) error {
 	defer processor.Give()
 	for rows := range slices.Chunk(from.items, resultsTurn) {
@@ -179,7 +180,7 @@ func (s *Server) formatRows(
 			return err
 		}
 		for _, item := range rows {
-			if err := s.sendResult(out, item, terms); err != nil {
+			if err := s.sendResult(out, item, wanted); err != nil {
 				return err
 			}
 		}
@@ -191,7 +192,7 @@ func (s *Server) formatRows(
 }
 
 // sendResult writes one row, with its cost on the terms of the batch.
-func (s *Server) sendResult(out resultWriter, item batch.Item, terms vehicle.Terms) error {
+func (s *Server) sendResult(out resultWriter, item batch.Item, wanted vehicle.Terms) error {
 	if item.Result == nil {
 		return out.result(item, nil)
 	}
@@ -199,7 +200,7 @@ func (s *Server) sendResult(out resultWriter, item batch.Item, terms vehicle.Ter
 	if item.Car != nil {
 		source = vehicle.FromRequest
 	}
-	estimate, err := s.priced(item.Result, terms, source, nil)
+	estimate, err := terms.Priced(s.options.Costs, item.Result, wanted, source, nil)
 	if err != nil {
 		return err
 	}
@@ -207,14 +208,14 @@ func (s *Server) sendResult(out resultWriter, item batch.Item, terms vehicle.Ter
 }
 
 // termsOf returns the terms of a batch.
-func termsOf(options batch.Options) (terms vehicle.Terms, err error) {
-	terms.Landing, terms.Costs, terms.Target = options.Landing, options.Costs, options.Target
+func termsOf(options batch.Options) (wanted vehicle.Terms, err error) {
+	wanted.Landing, wanted.Costs, wanted.Target = options.Landing, options.Costs, options.Target
 	if options.Rate != "" {
 		rate, err := money.ParseNumber(options.Rate)
-		terms.Rate = rate.Decimal()
-		return terms, err
+		wanted.Rate = rate.Decimal()
+		return wanted, err
 	}
-	return terms, nil
+	return wanted, nil
 }
 
 // resultBody is one row of a batch with its estimate.

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"ushuru/api/receive"
 	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/duty"
@@ -30,13 +31,13 @@ type resultPart struct {
 func parseResultPart(r *http.Request) (part resultPart, err error) {
 	query := r.URL.Query()
 	if query.Get("limit") != "" {
-		if part.limit, err = pageSize(r); err != nil {
+		if part.limit, err = receive.PageSize(r); err != nil {
 			return part, err
 		}
 	}
 	if text := query.Get("cursor"); text != "" {
 		if part.from, err = strconv.Atoi(text); err != nil || part.from < 0 {
-			return part, errPageInvalid
+			return part, receive.ErrPageInvalid
 		}
 	}
 	part.state = batch.State(query.Get("state"))

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"ushuru/api/respond"
+	"ushuru/api/terms"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/export"
 	"ushuru/pkg/vehicle"
@@ -107,7 +108,7 @@ func (s *Server) openResults(ctx context.Context, b *batch.Batch, by string, par
 
 // sortedRows returns the indexes of all rows in an order.
 func (s *Server) sortedRows(ctx context.Context, rows *resultRows, b *batch.Batch, by string) ([]int, error) {
-	terms, err := termsOf(b.Options)
+	wanted, err := termsOf(b.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +124,7 @@ func (s *Server) sortedRows(ctx context.Context, rows *resultRows, b *batch.Batc
 			return nil, err
 		}
 		for _, item := range rows.items {
-			key, err := s.sortKey(item, terms, by)
+			key, err := s.sortKey(item, wanted, by)
 			if err != nil {
 				return nil, err
 			}
@@ -138,11 +139,11 @@ func (s *Server) sortedRows(ctx context.Context, rows *resultRows, b *batch.Batc
 	return order, nil
 }
 
-func (s *Server) sortKey(item batch.Item, terms vehicle.Terms, by string) (float64, error) {
+func (s *Server) sortKey(item batch.Item, wanted vehicle.Terms, by string) (float64, error) {
 	if item.Result == nil {
 		return math.MaxFloat64, nil
 	}
-	priced, err := s.priced(item.Result, terms, vehicle.FromListing, nil)
+	priced, err := terms.Priced(s.options.Costs, item.Result, wanted, vehicle.FromListing, nil)
 	if err != nil {
 		return 0, err
 	}

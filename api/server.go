@@ -27,6 +27,7 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/respond"
 	"ushuru/api/web"
+	"ushuru/api/work"
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/match"
@@ -45,9 +46,8 @@ type Server struct {
 	streams     limits.Counter
 	limits      *limits.Limits
 	idempotency *idempotencykey.Keys
+	work        *work.Work
 	outages     *tra.Outages
-	pauses      pauses
-	waiters     limits.Counter
 	matcher     *match.Matcher // of labels that are named
 	ui          *monitoring    // nil without a monitoring password
 	attempts    *logins        // of operators
@@ -69,11 +69,16 @@ func New(options Options) (*Server, error) {
 			Limiter: options.Limiter, Bytes: options.Bytes, Jobs: options.Jobs, Batches: options.Batches,
 			AIUsage: options.AIUsage, Limits: options.Limits, WaitMax: options.WaitMax,
 		}),
-		outages: tra.NewOutages(options.TRA.Status), pauses: pauses{redis: options.Redis},
+		outages: tra.NewOutages(options.TRA.Status),
 		matcher: match.New(match.Options{}), attempts: newLogins(time.Now),
 	}
 	s.idempotency = idempotencykey.New(options.Idempotency, s.limits)
 	s.draining, s.drain = context.WithCancel(context.Background())
+	s.work = work.New(work.Options{
+		Redis: options.Redis, Tasks: options.Tasks, Jobs: options.Jobs, Hub: options.Hub, Cache: options.Cache,
+		Webhooks: options.Webhooks, Limits: s.limits, Idempotency: s.idempotency, Outages: s.outages,
+		Confirm: options.Confirm, WaitMax: options.WaitMax, Draining: s.draining, Log: options.Log,
+	})
 	err := s.routes()
 	s.countWaiting()
 	if err == nil {

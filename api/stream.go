@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ushuru/api/respond"
+	"ushuru/api/work"
 )
 
 const (
@@ -21,9 +22,6 @@ const (
 	// maxStreams is the maximum number of open streams of a key at one API
 	// process.
 	maxStreams = 20
-	// maxWaiters is the maximum number of requests of a key that wait for a job at one
-	// API process. Others are answered at once that it has not ended.
-	maxWaiters = 200
 )
 
 // event is one server-sent event (HTML Living Standard, section 9.2). Its id
@@ -71,7 +69,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, source eventSour
 	if r.Method == http.MethodHead || events.write("retry: 2000\n\n") != nil {
 		return nil
 	}
-	ticker, look := time.NewTicker(s.options.KeepAlive), time.NewTicker(hindranceInterval)
+	ticker, look := time.NewTicker(s.options.KeepAlive), time.NewTicker(work.HindranceInterval)
 	defer ticker.Stop()
 	defer look.Stop()
 	hindrances := source.hindrances(ctx)

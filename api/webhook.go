@@ -79,7 +79,7 @@ func (s *Server) postWebhook(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return respond.ErrUnavailable.WithCause(err)
 	}
-	if err := s.confirm(r.Context()); err != nil {
+	if err := s.work.Confirm(r.Context()); err != nil {
 		return err
 	}
 	w.Header().Set("Location", "/v1/webhooks/"+created.ID)
@@ -118,7 +118,7 @@ func (s *Server) webhookURL(raw string) (string, error) {
 	}
 	u, err := fetch.CheckURL(raw, s.options.AllowLoopback)
 	if err != nil {
-		return "", urlProblem(err)
+		return "", receive.URLProblem(err)
 	}
 	if u.Scheme != "https" && (!s.options.AllowLoopback || !isLoopback(u)) {
 		return "", errURLInsecure
@@ -164,7 +164,7 @@ func (s *Server) ofWebhook(do func(ctx context.Context, r *http.Request, owner, 
 			w.WriteHeader(status)
 			return nil
 		case status == http.StatusAccepted:
-			if err := s.confirm(ctx); err != nil {
+			if err := s.work.Confirm(ctx); err != nil {
 				return err
 			}
 		}

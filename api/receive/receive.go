@@ -1,5 +1,5 @@
-// Package receive reads the bodies of requests within their bounds, and says why one
-// cannot be read.
+// Package receive reads requests: bodies within their bounds, URLs and parts of lists. It
+// says why one cannot be read.
 package receive
 
 import (
@@ -13,10 +13,12 @@ import (
 	"ushuru/api/respond"
 )
 
-// Why a body cannot be read.
+// Why a request cannot be read.
 var (
 	ErrUnreadable           = problem.BadRequest("body_unreadable")
 	ErrInvalidJSON          = problem.BadRequest("invalid_json")
+	ErrURLMissing           = problem.BadRequest("url_missing").Of("url")
+	ErrPageInvalid          = problem.BadRequest("page_invalid")
 	ErrUnsupportedMediaType = problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", nil)
 )
 

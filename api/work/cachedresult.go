@@ -1,4 +1,4 @@
-package api
+package work
 
 import (
 	"context"
@@ -14,11 +14,11 @@ import (
 	"ushuru/tasks"
 )
 
-// cachedResult returns a cached result; nil when there is none.
-func (s *Server) cachedResult(parent context.Context, key cache.Key) ([]byte, error) {
+// CachedResult returns a cached result; nil when there is none.
+func (k *Work) CachedResult(parent context.Context, key cache.Key) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 	defer cancel()
-	cached, err := s.options.Cache.Get(ctx, key)
+	cached, err := k.options.Cache.Get(ctx, key)
 	switch {
 	case errors.Is(err, cache.ErrMiss):
 		return nil, nil
@@ -28,28 +28,28 @@ func (s *Server) cachedResult(parent context.Context, key cache.Key) ([]byte, er
 	return cached, nil
 }
 
-// cachedOutcome returns a cached result as the outcome of a request; it is empty when
+// CachedOutcome returns a cached result as the outcome of a request; it is empty when
 // there is none.
-func (s *Server) cachedOutcome(ctx context.Context, key cache.Key) (outcome, error) {
-	result, err := s.cachedResult(ctx, key)
+func (k *Work) CachedOutcome(ctx context.Context, key cache.Key) (Outcome, error) {
+	result, err := k.CachedResult(ctx, key)
 	if result == nil {
-		return outcome{}, err
+		return Outcome{}, err
 	}
-	return outcome{result: result, cacheKey: key}, nil
+	return Outcome{Result: result, cacheKey: key}, nil
 }
 
 // announced returns the outcome of a request as that of a job, when the caller prefers
 // respond-async and has a webhook for the ends of jobs: an outcome that was known before is
 // announced as one that had to wait. The response names the job as the event does.
-func (s *Server) announced(w http.ResponseWriter, r *http.Request, kind string, input any, found outcome) (outcome, error) {
-	isKnown := found.result != nil || found.job != nil && found.job.State.Ended()
-	if !isKnown || found.replayed || !preferenceOf(r.Header, s.options.WaitMax).async {
+func (k *Work) announced(w http.ResponseWriter, r *http.Request, kind string, input any, found Outcome) (Outcome, error) {
+	isKnown := found.Result != nil || found.Job != nil && found.Job.State.Ended()
+	if !isKnown || found.replayed || !PreferenceOf(r.Header, k.options.WaitMax).async {
 		return found, nil
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	rec := respond.RecorderOf(r)
-	hooks, err := s.options.Webhooks.List(ctx, rec.Key.ID)
+	hooks, err := k.options.Webhooks.List(ctx, rec.Key.ID)
 	if err != nil {
 		return found, respond.ErrUnavailable.WithCause(err)
 	}
@@ -58,25 +58,25 @@ func (s *Server) announced(w http.ResponseWriter, r *http.Request, kind string, 
 	}) {
 		return found, nil
 	}
-	view := viewOf(rec, kind)
+	view := ViewOf(rec, kind)
 	requester := tasks.Requester{Owner: rec.Key.ID, Class: jobs.Interactive, Query: view.Query()}
-	if found.job != nil {
-		err = s.options.Tasks.NotifyRequester(ctx, found.job, requester)
+	if found.Job != nil {
+		err = k.options.Tasks.NotifyRequester(ctx, found.Job, requester)
 	} else {
-		if err := s.limits.CheckRate(w, r); err != nil {
+		if err := k.options.Limits.CheckRate(w, r); err != nil {
 			return found, err
 		}
-		if err := s.limits.Keep(w, r, quota.Kept{Size: jobs.RecordBytes, TTL: recordTTL}); err != nil {
+		if err := k.options.Limits.Keep(w, r, quota.Kept{Size: jobs.RecordBytes, TTL: recordTTL}); err != nil {
 			return found, err
 		}
-		found.job, err = s.options.Tasks.SubmitResult(ctx, kind, input, requester, found.result)
-		found.result, found.wasCached = nil, true
+		found.Job, err = k.options.Tasks.SubmitResult(ctx, kind, input, requester, found.Result)
+		found.Result, found.WasCached = nil, true
 	}
 	if err != nil {
 		return found, respond.ErrUnavailable.WithCause(err)
 	}
-	if found.job.State.Ended() {
-		w.Header().Set("Location", view.At(jobPath(found.job.ID)))
+	if found.Job.State.Ended() {
+		w.Header().Set("Location", view.At(Path(found.Job.ID)))
 	}
 	return found, nil
 }

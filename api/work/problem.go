@@ -1,4 +1,4 @@
-package api
+package work
 
 import (
 	"encoding/json"
@@ -9,12 +9,12 @@ import (
 	"ushuru/tasks"
 )
 
-// jobProblem returns the response of a job without a result.
-func jobProblem(job *jobs.Job) *problem.Problem {
+// ProblemOf returns the response of a job without a result.
+func ProblemOf(job *jobs.Job) *problem.Problem {
 	if job.Error == nil {
 		return errCancelled
 	}
-	p := problemOf(job.Error)
+	p := ErrorProblem(job.Error)
 	switch {
 	case p.Code == "listing_incomplete" && job.Kind == tasks.KindQuote:
 		p.Status, p.Code = http.StatusBadRequest, "request_incomplete"
@@ -24,8 +24,8 @@ func jobProblem(job *jobs.Job) *problem.Problem {
 	return p
 }
 
-// problemOf returns the response of the error of a job.
-func problemOf(why *jobs.Error) *problem.Problem {
+// ErrorProblem returns the response of the error of a job.
+func ErrorProblem(why *jobs.Error) *problem.Problem {
 	p := problem.OfJob(why.Notice, why.Permanent)
 	// The shape of the details depends on the code. What was found of a car that
 	// was not matched and the end of a pause are for the caller; older jobs have only

@@ -1,4 +1,4 @@
-package api
+package terms
 
 import (
 	"bytes"
@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"ushuru/api/respond"
-	"ushuru/api/terms"
+	"ushuru/pkg/cost"
 	"ushuru/pkg/duty"
 	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
-// readTerms checks the terms of a request and records them.
-func readTerms(r *http.Request, req *terms.Request) (vehicle.Terms, error) {
+// Read checks the terms of a request and records them.
+func Read(r *http.Request, req *Request) (vehicle.Terms, error) {
 	parsed, ignored, err := req.Parse(time.Now())
 	if err != nil {
 		return parsed, err
@@ -26,10 +26,12 @@ func readTerms(r *http.Request, req *terms.Request) (vehicle.Terms, error) {
 	return parsed, rec.Ignore(r, ignored...)
 }
 
-// priced returns an estimate with its cost on the terms of a request, and for a car
+// Priced returns an estimate with its cost on the terms of a request, and for a car
 // that is bought today: a cached estimate may be of another day. Messages name the
 // source of the car.
-func (s *Server) priced(estimate []byte, terms vehicle.Terms, source vehicle.Source, ignored []string) ([]byte, error) {
+func Priced(
+	costs *cost.Tables, estimate []byte, terms vehicle.Terms, source vehicle.Source, ignored []string,
+) ([]byte, error) {
 	warned := respond.IgnoredWarning(ignored)
 	now := time.Now()
 	if terms.IsZero() && warned == nil && isOfDay(estimate, now) {
@@ -37,10 +39,10 @@ func (s *Server) priced(estimate []byte, terms vehicle.Terms, source vehicle.Sou
 	}
 	var e vehicle.Estimate
 	if err := json.Unmarshal(estimate, &e); err != nil {
-		return nil, fmt.Errorf("api: cached estimate: %w", err)
+		return nil, fmt.Errorf("terms: cached estimate: %w", err)
 	}
 	e.Car.Source = source
-	e = s.options.Costs.Apply(e, terms, now)
+	e = costs.Apply(e, terms, now)
 	warnings := jsonobject.Field{Name: "warnings"}
 	if e.Warnings = message.Limit(append(e.Warnings, warned...)); len(e.Warnings) > 0 {
 		warnings.Value = e.Warnings
@@ -54,8 +56,8 @@ func (s *Server) priced(estimate []byte, terms vehicle.Terms, source vehicle.Sou
 		jsonobject.Field{Name: "driveAway", Value: e.DriveAway}, warnings, highest)
 }
 
-// withWarnings returns a result with more warnings.
-func withWarnings(result []byte, more []vehicle.Warning) ([]byte, error) {
+// WithWarnings returns a result with more warnings.
+func WithWarnings(result []byte, more []vehicle.Warning) ([]byte, error) {
 	if len(more) == 0 {
 		return result, nil
 	}
@@ -63,7 +65,7 @@ func withWarnings(result []byte, more []vehicle.Warning) ([]byte, error) {
 		Warnings []json.RawMessage `json:"warnings"`
 	}
 	if err := json.Unmarshal(result, &warned); err != nil {
-		return nil, fmt.Errorf("api: result: %w", err)
+		return nil, fmt.Errorf("terms: result: %w", err)
 	}
 	all := make([]any, 0, len(warned.Warnings)+len(more))
 	for _, w := range warned.Warnings {

@@ -1,4 +1,4 @@
-package api
+package work
 
 import (
 	"net/http"
@@ -32,7 +32,7 @@ func TestPreferenceOf(t *testing.T) {
 		{"others", []string{"handling=lenient, return=minimal"}, false, waitMax, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := preferenceOf(http.Header{"Prefer": c.headers}, waitMax)
+			p := PreferenceOf(http.Header{"Prefer": c.headers}, waitMax)
 			if p.accepts() != c.accepts || p.waitTimeout() != c.timeout || p.applied(true) != c.applied {
 				t.Errorf("accepts %v, timeout %v, applied %q", p.accepts(), p.waitTimeout(), p.applied(true))
 			}

@@ -1,4 +1,4 @@
-package api
+package work
 
 import (
 	"net/http"
@@ -9,19 +9,19 @@ import (
 	"ushuru/api/respond"
 )
 
-// preference is what a caller requests with Prefer (RFC 7240). Unknown and
+// Preference is what a caller requests with Prefer (RFC 7240). Unknown and
 // malformed preferences are ignored, as the RFC requires.
-type preference struct {
+type Preference struct {
 	async   bool          // respond-async
-	waits   bool          // wait=N was given
-	wait    time.Duration // its N, at most what the server allows
+	Waits   bool          // wait=N was given
+	Wait    time.Duration // its N, at most what the server allows
 	waitMax time.Duration
 }
 
-// preferenceOf parses the Prefer headers. Of a preference given twice, the
+// PreferenceOf parses the Prefer headers. Of a preference given twice, the
 // first applies.
-func preferenceOf(h http.Header, waitMax time.Duration) preference {
-	p := preference{waitMax: waitMax}
+func PreferenceOf(h http.Header, waitMax time.Duration) Preference {
+	p := Preference{waitMax: waitMax}
 	for item := range strings.SplitSeq(strings.Join(h.Values("Prefer"), ","), ",") {
 		item, _, _ = strings.Cut(item, ";")
 		name, value, _ := strings.Cut(item, "=")
@@ -30,8 +30,8 @@ func preferenceOf(h http.Header, waitMax time.Duration) preference {
 			p.async = true
 		case "wait":
 			n, err := strconv.ParseUint(strings.Trim(strings.TrimSpace(value), `"`), 10, 31)
-			if err == nil && !p.waits {
-				p.waits, p.wait = true, min(time.Duration(n)*time.Second, waitMax)
+			if err == nil && !p.Waits {
+				p.Waits, p.Wait = true, min(time.Duration(n)*time.Second, waitMax)
 			}
 		}
 	}
@@ -39,27 +39,27 @@ func preferenceOf(h http.Header, waitMax time.Duration) preference {
 }
 
 // accepts reports whether the caller accepts 202 with a job.
-func (p preference) accepts() bool { return p.async || p.waits }
+func (p Preference) accepts() bool { return p.async || p.Waits }
 
 // waitTimeout is how long to wait for a result: as long as the caller says,
 // not at all for respond-async alone, and as long as the server allows for a
 // caller who states no preference.
-func (p preference) waitTimeout() time.Duration {
+func (p Preference) waitTimeout() time.Duration {
 	if p.accepts() {
-		return p.wait
+		return p.Wait
 	}
 	return p.waitMax
 }
 
 // applied returns the value of Preference-Applied. async says that the response
 // is a job instead of its result.
-func (p preference) applied(async bool) string {
+func (p Preference) applied(async bool) string {
 	var words []string
 	if p.async && async {
 		words = append(words, "respond-async")
 	}
-	if p.waits {
-		words = append(words, "wait="+respond.Seconds(p.wait))
+	if p.Waits {
+		words = append(words, "wait="+respond.Seconds(p.Wait))
 	}
 	return strings.Join(words, ", ")
 }

@@ -1,4 +1,4 @@
-package api
+package work
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 
 	"ushuru/api/problem"
 	"ushuru/api/respond"
-	"ushuru/pkg/batch"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
 	"ushuru/tasks"
@@ -19,8 +18,8 @@ import (
 
 // The values of "waitingFor".
 const (
-	waitingForAuthority = "authority" // only TRA's calculator can finish the job, and it cannot be asked
-	waitingForSite      = "site"      // the site of the listing has asked all workers to pause
+	WaitingForAuthority = "authority" // only TRA's calculator can finish the job, and it cannot be asked
+	WaitingForSite      = "site"      // the site of the listing has asked all workers to pause
 
 	// Of a wait that is over, when the job can go on.
 	waitingForWorker = "worker" // its step, or that of a job that it needs, has not begun
@@ -28,9 +27,9 @@ const (
 )
 
 const (
-	// hindranceInterval is how often a wait and a stream look whether the job can end
+	// HindranceInterval is how often a wait and a stream look whether the job can end
 	// now.
-	hindranceInterval = time.Second
+	HindranceInterval = time.Second
 	// outageGrace is how long an outage has lasted when the callers learn of it who
 	// were waiting when it began: workers end the jobs of known vehicles first.
 	outageGrace = 5 * time.Second
@@ -45,18 +44,18 @@ type hindrance struct {
 
 // hindranceOf returns the hindrance of a job, or of the first of its children that
 // has one.
-func (s *Server) hindranceOf(ctx context.Context, job *jobs.Job) hindrance {
-	outage, _ := s.outages.Lasting(ctx)
-	for _, open := range s.withChildren(ctx, job) {
+func (k *Work) hindranceOf(ctx context.Context, job *jobs.Job) hindrance {
+	outage, _ := k.options.Outages.Lasting(ctx)
+	for _, open := range k.withChildren(ctx, job) {
 		switch step, _ := currentStep(open); step {
 		case tasks.StepCalculate:
 			if outage.Reason != "" {
-				return hindrance{waitingFor: waitingForAuthority, said: outage.Notice()}
+				return hindrance{waitingFor: WaitingForAuthority, said: outage.Notice()}
 			}
 		case tasks.StepScrape:
-			pause := s.pauses.of(ctx, listingOfJob(open))
+			pause := k.pauses.of(ctx, listingOfJob(open))
 			if paused := tasks.SitePaused(pause, tasks.OfferPage, nil); paused != nil {
-				return hindrance{waitingForSite, paused.Notice, pause}
+				return hindrance{WaitingForSite, paused.Notice, pause}
 			}
 		}
 	}
@@ -64,9 +63,9 @@ func (s *Server) hindranceOf(ctx context.Context, job *jobs.Job) hindrance {
 }
 
 // waitsFor returns what a job that can go on waits for, and the sentence about it.
-func (s *Server) waitsFor(ctx context.Context, job *jobs.Job) (what string, said message.Notice) {
+func (k *Work) waitsFor(ctx context.Context, job *jobs.Job) (what string, said message.Notice) {
 	what, at := waitingForWorker, ""
-	for _, open := range s.withChildren(ctx, job) {
+	for _, open := range k.withChildren(ctx, job) {
 		step, _ := currentStep(open)
 		if step == "" {
 			continue
@@ -85,7 +84,7 @@ func (s *Server) waitsFor(ctx context.Context, job *jobs.Job) (what string, said
 
 // withChildren returns a job that has not ended and its open children; nothing of one
 // that has.
-func (s *Server) withChildren(ctx context.Context, job *jobs.Job) (open []*jobs.Job) {
+func (k *Work) withChildren(ctx context.Context, job *jobs.Job) (open []*jobs.Job) {
 	if job.State.Ended() {
 		return nil
 	}
@@ -94,7 +93,7 @@ func (s *Server) withChildren(ctx context.Context, job *jobs.Job) (open []*jobs.
 		if child.Job == "" || child.State.Ended() {
 			continue
 		}
-		if record, err := s.job(ctx, child.Job); err == nil && !record.State.Ended() {
+		if record, err := k.Job(ctx, child.Job); err == nil && !record.State.Ended() {
 			open = append(open, record)
 		}
 	}
@@ -111,9 +110,9 @@ func listingOfJob(job *jobs.Job) string {
 	return input.URL
 }
 
-// listingsOf returns the URLs that a job and its open children may fetch.
-func (s *Server) listingsOf(ctx context.Context, job *jobs.Job) (listings []string) {
-	for _, open := range s.withChildren(ctx, job) {
+// ListingsOf returns the URLs that a job and its open children may fetch.
+func (k *Work) ListingsOf(ctx context.Context, job *jobs.Job) (listings []string) {
+	for _, open := range k.withChildren(ctx, job) {
 		if listing := listingOfJob(open); listing != "" {
 			listings = append(listings, listing)
 		}
@@ -122,7 +121,7 @@ func (s *Server) listingsOf(ctx context.Context, job *jobs.Job) (listings []stri
 }
 
 // addTo says in the body of a job what it waits for.
-func (h hindrance) addTo(body *jobBody) {
+func (h hindrance) addTo(body *Body) {
 	body.WaitingFor, body.Message, body.Text = h.waitingFor, h.said.Message, h.said.Text
 	body.RetryAfter = int(respond.WholeSeconds(h.pause) / time.Second)
 }
@@ -131,38 +130,38 @@ func (h hindrance) addTo(body *jobBody) {
 // hindrance.
 func (h hindrance) problem() error {
 	switch h.waitingFor {
-	case waitingForAuthority:
-		return errNotFinished.Waiting(waitingForAuthority, h.said)
-	case waitingForSite:
-		paused := problemOf(tasks.JobError(tasks.SitePaused(h.pause, tasks.OfferPage, nil)))
-		paused.WaitingFor = waitingForSite
+	case WaitingForAuthority:
+		return errNotFinished.Waiting(WaitingForAuthority, h.said)
+	case WaitingForSite:
+		paused := ErrorProblem(tasks.JobError(tasks.SitePaused(h.pause, tasks.OfferPage, nil)))
+		paused.WaitingFor = WaitingForSite
 		return paused
 	}
 	return nil
 }
 
-// isUnfinished reports whether an error means that the job goes on.
-func isUnfinished(err error) bool {
+// IsUnfinished reports whether an error means that the job goes on.
+func IsUnfinished(err error) bool {
 	unfinished, ok := errors.AsType[*problem.Problem](err)
 	return ok && (unfinished.WaitingFor != "" || errors.Is(unfinished, errNotFinished))
 }
 
-// waitUnlessHindered is wait, but ends early, with the reason, when the job waits for
+// WaitUnlessHindered is wait, but ends early, with the reason, when the job waits for
 // something that it cannot have now: waiting longer is useless to the caller, and the
-// job continues.
-func (s *Server) waitUnlessHindered(r *http.Request, id string, timeout time.Duration) (*jobs.Job, error) {
+// Job continues.
+func (k *Work) WaitUnlessHindered(r *http.Request, id string, timeout time.Duration) (*jobs.Job, error) {
 	parent := r.Context()
-	release, ok := s.waiters.Acquire(respond.RecorderOf(r).Key.ID, maxWaiters)
+	release, ok := k.waiters.Acquire(respond.RecorderOf(r).Key.ID, maxWaiters)
 	if !ok {
 		return nil, errNotFinished
 	}
 	defer release()
 	for end := time.Now().Add(timeout); ; {
-		job, err := s.wait(parent, id, min(hindranceInterval, time.Until(end)))
-		if !errors.Is(err, errNotFinished) || s.draining.Err() != nil {
+		job, err := k.Wait(parent, id, min(HindranceInterval, time.Until(end)))
+		if !errors.Is(err, errNotFinished) || k.options.Draining.Err() != nil {
 			return job, err
 		}
-		if hindered := s.hindered(parent, id); hindered != nil {
+		if hindered := k.hindered(parent, id); hindered != nil {
 			return nil, hindered
 		}
 		if !time.Now().Before(end) {
@@ -173,38 +172,26 @@ func (s *Server) waitUnlessHindered(r *http.Request, id string, timeout time.Dur
 
 // hindered returns the response to a caller of a job that cannot go on; nil when it
 // can.
-func (s *Server) hindered(parent context.Context, id string) error {
-	job, err := s.job(parent, id)
+func (k *Work) hindered(parent context.Context, id string) error {
+	job, err := k.Job(parent, id)
 	if err != nil {
 		return nil //nolint:nilerr // the wait goes on
 	}
-	h := s.hindranceOf(parent, job)
-	if _, lasts := s.outages.Lasting(parent); h.waitingFor == waitingForAuthority && lasts < outageGrace {
+	h := k.hindranceOf(parent, job)
+	if _, lasts := k.options.Outages.Lasting(parent); h.waitingFor == WaitingForAuthority && lasts < outageGrace {
 		return nil
 	}
 	return h.problem()
 }
 
-// hindrances returns a word that changes when a job of these listings may have got or
+// Hindrances returns a word that changes when a job of these listings may have got or
 // lost a hindrance.
-func (s *Server) hindrances(ctx context.Context, listings []string) string {
+func (k *Work) Hindrances(ctx context.Context, listings []string) string {
 	var word strings.Builder
-	word.WriteString(s.outages.Now(ctx).Reason)
+	word.WriteString(k.options.Outages.Now(ctx).Reason)
 	for _, listing := range listings {
-		paused := tasks.SitePaused(s.pauses.of(ctx, listing), "", nil) != nil
+		paused := tasks.SitePaused(k.pauses.of(ctx, listing), "", nil) != nil
 		word.WriteString(" " + strconv.FormatBool(paused))
 	}
 	return word.String()
-}
-
-// batchBody returns a batch as its caller sees it. While TRA's calculator cannot be
-// asked it says that rows of vehicles that are not known wait for it.
-func (s *Server) batchBody(ctx context.Context, b *batch.Batch) batchBody {
-	body := newBatchBody(b)
-	if outage := s.outages.Now(ctx); outage.Reason != "" && body.Ended.IsZero() {
-		body.WaitingFor = waitingForAuthority
-		said := outage.Notice().And("outage/rows", nil)
-		body.Message, body.Text = said.Message, said.Text
-	}
-	return body
 }

@@ -1,4 +1,4 @@
-package api
+package work
 
 import (
 	"context"
@@ -14,21 +14,21 @@ import (
 	"ushuru/tasks"
 )
 
-// checkPause tells a person at once that the site of a listing has asked all
+// CheckPause tells a person at once that the site of a listing has asked all
 // workers to pause, and until when. A job would wait for that, or end with the
 // same error. A page that the caller sent needs no site.
-func (s *Server) checkPause(parent context.Context, input tasks.EstimateInput) error {
+func (k *Work) CheckPause(parent context.Context, input tasks.EstimateInput) error {
 	if input.Page != "" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 	defer cancel()
-	pause, err := fetch.PauseOf(ctx, s.options.Redis, listing.FetchURL(input.URL))
+	pause, err := fetch.PauseOf(ctx, k.options.Redis, listing.FetchURL(input.URL))
 	if err != nil {
 		return respond.ErrUnavailable.WithCause(err)
 	}
 	if paused := tasks.SitePaused(pause, tasks.OfferPage, nil); paused != nil {
-		return problemOf(tasks.JobError(paused))
+		return ErrorProblem(tasks.JobError(paused))
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (p *pauses) of(parent context.Context, canonical string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known := p.sites[parsed.Host]
-	if time.Since(known.read) >= hindranceInterval {
+	if time.Since(known.read) >= HindranceInterval {
 		ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 		defer cancel()
 		left, err := fetch.PauseOf(ctx, p.redis, fetched)
