@@ -14,6 +14,7 @@ import (
 	"ushuru/api/idempotencykey"
 	"ushuru/api/receive"
 	"ushuru/api/respond"
+	"ushuru/api/webhooks"
 	"ushuru/api/work"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/localtime"
@@ -112,7 +113,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	options := &req.Options
 	rows, err := req.Check(s.listingURL)
 	if err == nil && options.Webhook != "" {
-		options.Webhook, err = s.webhookURL(options.Webhook)
+		options.Webhook, err = webhooks.CheckURL(options.Webhook, s.options.AllowLoopback)
 	}
 	respond.RecorderOf(r).Turn.Give()
 	if err != nil {

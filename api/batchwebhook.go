@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ushuru/api/respond"
+	"ushuru/api/webhooks"
 	"ushuru/pkg/webhook"
 )
 
@@ -49,7 +50,7 @@ func (s *Server) createBatchWebhook(r *http.Request, batchID, url string) (hook 
 	created, secret, err := s.options.Webhooks.Add(ctx, respond.RecorderOf(r).Key.ID, batchWebhookID(batchID), url, []string{})
 	switch {
 	case errors.Is(err, webhook.ErrTooMany):
-		return hook, errTooManyWebhooks
+		return hook, webhooks.ErrTooMany
 	case err != nil:
 		return hook, respond.ErrUnavailable.WithCause(err)
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"ushuru/api/console"
+	"ushuru/api/monitoring"
 	"ushuru/api/respond"
 	"ushuru/pkg/operate"
 	"ushuru/pkg/operate/status"
@@ -14,8 +15,8 @@ func (s *Server) registerConsole() error {
 	pages, err := console.New(console.Options{
 		Redis: o.Redis, Status: status.New(status.Options{Redis: o.Redis, Limits: o.Limits}),
 		Operate: operate.New(operate.Options{Redis: o.Redis, Log: o.Log, AllowLoopback: o.AllowLoopback}),
-		Login:   s.checkPassword, User: o.MonitoringUser, Password: o.MonitoringPassword,
-		Monitoring: monitoringPath, Simulated: o.Simulated, Log: o.Log,
+		Login:   s.ui.CheckPassword, User: o.MonitoringUser, Password: o.MonitoringPassword,
+		Monitoring: monitoring.Path, Simulated: o.Simulated, Log: o.Log,
 	})
 	if err != nil {
 		return err

@@ -1,22 +1,14 @@
 package api
 
 import (
-	"context"
-	"errors"
 	"net/http"
-	"time"
 
 	"ushuru/api/docs"
 	"ushuru/api/respond"
 	"ushuru/api/web"
-	"ushuru/pkg/chassis"
 	"ushuru/pkg/fair"
 	"ushuru/pkg/keys"
-	"ushuru/pkg/localtime"
-	"ushuru/pkg/match"
 	"ushuru/pkg/quota"
-	"ushuru/pkg/tra"
-	"ushuru/pkg/vehicle"
 )
 
 // PageOptions are about the pages for buyers.
@@ -42,7 +34,7 @@ const (
 func (s *Server) registerPages(v1 http.Handler) error {
 	pages, err := web.New(web.Options{
 		API: s.forVisitors(v1), Keyed: s.forKeys(v1), Redis: s.options.Redis, Watch: s.options.Hub.Watch, Address: s.addressOf,
-		Costs: s.knownCosts, Picture: s.picture, BaseURL: s.options.Page.BaseURL, Simulated: s.options.Simulated,
+		Costs: s.vehicles.KnownCosts, Picture: s.picture, BaseURL: s.options.Page.BaseURL, Simulated: s.options.Simulated,
 		Draining: s.draining, Log: s.options.Log,
 	})
 	if err != nil {
@@ -86,38 +78,4 @@ func (s *Server) forKeys(v1 http.Handler) http.Handler {
 		authenticated.ServeHTTP(rec, r.WithContext(respond.WithRecorder(r.Context(), rec)))
 		return nil
 	})
-}
-
-// knownCosts returns what a car costs as some entries of its make, by the entry, as far as
-// the known answers of the authority say. It never asks the authority.
-func (s *Server) knownCosts(parent context.Context, car vehicle.Car, labels []string) (map[string]vehicle.Summary, error) {
-	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
-	defer cancel()
-	catalogue, err := s.options.Catalogue.Catalogue(ctx)
-	if errors.Is(err, tra.ErrNoCatalogue) {
-		return nil, nil //nolint:nilnil // none is known
-	}
-	if err != nil {
-		return nil, respond.ErrUnavailable.WithCause(err)
-	}
-	costs, now := map[string]vehicle.Summary{}, time.Now()
-	for _, label := range labels {
-		input := vehicle.QuoteInput{
-			Make: chassis.Normalise(car.Make), ModelBody: label, Year: car.Year, Fuel: car.Fuel, EngineCC: car.EngineCC,
-		}
-		choice, err := s.matcher.ChooseLabel(input.Car(), catalogue, label)
-		if err != nil {
-			continue // the list has changed
-		}
-		matched, got, err := s.knownAnswer(ctx, choice, input)
-		if _, refused := errors.AsType[*match.Error](err); refused || errors.Is(err, tra.ErrNotKnown) {
-			continue
-		}
-		if err != nil {
-			return nil, respond.ErrUnavailable.WithCause(err)
-		}
-		priced := vehicle.Estimate{Car: car, Matched: matched, Tax: got.Tax, AsOf: localtime.Stamp(got.At)}
-		costs[label] = s.options.Costs.Calculate(priced, vehicle.Terms{}, now).Summary
-	}
-	return costs, nil
 }

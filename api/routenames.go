@@ -79,5 +79,5 @@ func (s *Server) countWaiting() {
 	s.options.Metrics.GaugeFunc("http_waiters", "Requests that wait for the end of a job.",
 		func() float64 { return float64(s.work.Waiting()) })
 	s.options.Metrics.GaugeFunc("http_streams", "Open streams of events.",
-		func() float64 { return float64(s.streams.Count()) })
+		func() float64 { return float64(s.events.Open()) })
 }

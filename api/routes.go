@@ -6,7 +6,9 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/api/idempotencykey"
+	"ushuru/api/monitoring"
 	"ushuru/api/respond"
+	"ushuru/api/webhooks"
 )
 
 // routes maps every path to its handlers. Middleware is named around them.
@@ -37,10 +39,12 @@ func (s *Server) routes() error {
 	v1.Handle(batch+"/results", respond.Methods{http.MethodGet: s.getResults})
 	v1.Handle(batch+"/events", respond.Methods{http.MethodGet: s.batchEvents})
 	v1.Handle(batch+"/retry", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.retryBatch)})
-	s.routeWebhooks(v1)
+	webhooks.New(webhooks.Options{
+		Webhooks: s.options.Webhooks, Limits: s.limits, Idempotency: s.idempotency, Work: s.work,
+		AllowLoopback: s.options.AllowLoopback,
+	}).Register(v1)
+	s.vehicles.Register(v1)
 	v1.Handle("/v1/sites", respond.Methods{http.MethodGet: sites})
-	v1.Handle("/v1/vehicles", respond.Methods{http.MethodGet: s.vehicles})
-	v1.Handle("/v1/vehicles/{modelBody:.+}/years", respond.Methods{http.MethodGet: s.limits.RateLimited(s.modelYears)})
 	v1.Handle("/v1/tra-status", respond.Methods{http.MethodGet: s.traStatus})
 	s.router.PathPrefix("/v1/").Handler(s.authenticated(v1))
 	if s.options.Page.Enabled {
@@ -54,11 +58,13 @@ func (s *Server) routes() error {
 		return nil
 	}
 	var err error
-	if s.ui, err = s.newMonitoring(); err != nil {
+	if s.ui, err = monitoring.New(monitoring.Options{
+		Redis: s.options.AsynqRedis, User: s.options.MonitoringUser, Password: s.options.MonitoringPassword,
+		Writable: s.options.MonitoringWritable, Address: s.addressOf, Metrics: s.options.Metrics, Log: s.options.Log,
+	}); err != nil {
 		return err
 	}
-	s.router.Handle(monitoringPath, s.ui)
-	s.router.PathPrefix(monitoringPath + "/").Handler(s.ui)
+	s.ui.Register(s.router)
 	return s.registerConsole()
 }
 

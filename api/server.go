@@ -21,16 +21,18 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/api/console"
+	"ushuru/api/events"
 	"ushuru/api/idempotencykey"
 	"ushuru/api/limits"
+	"ushuru/api/monitoring"
 	"ushuru/api/negotiate"
 	"ushuru/api/problem"
 	"ushuru/api/respond"
+	"ushuru/api/vehicles"
 	"ushuru/api/web"
 	"ushuru/api/work"
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/logs"
-	"ushuru/pkg/match"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/trace"
 )
@@ -43,14 +45,13 @@ type Server struct {
 	draining    context.Context //nolint:containedctx // the life of the server, not of a call
 	drain       context.CancelFunc
 	unready     atomic.Bool // SetUnready was called
-	streams     limits.Counter
+	events      *events.Streams
+	vehicles    *vehicles.Resource
 	limits      *limits.Limits
 	idempotency *idempotencykey.Keys
 	work        *work.Work
 	outages     *tra.Outages
-	matcher     *match.Matcher // of labels that are named
-	ui          *monitoring    // nil without a monitoring password
-	attempts    *logins        // of operators
+	ui          *monitoring.Resource // nil without a monitoring password
 
 	templates map[string]string // of the routes, as the metrics name them
 }
@@ -70,7 +71,6 @@ func New(options Options) (*Server, error) {
 			AIUsage: options.AIUsage, Limits: options.Limits, WaitMax: options.WaitMax,
 		}),
 		outages: tra.NewOutages(options.TRA.Status),
-		matcher: match.New(match.Options{}), attempts: newLogins(time.Now),
 	}
 	s.idempotency = idempotencykey.New(options.Idempotency, s.limits)
 	s.draining, s.drain = context.WithCancel(context.Background())
@@ -78,6 +78,11 @@ func New(options Options) (*Server, error) {
 		Redis: options.Redis, Tasks: options.Tasks, Jobs: options.Jobs, Hub: options.Hub, Cache: options.Cache,
 		Webhooks: options.Webhooks, Limits: s.limits, Idempotency: s.idempotency, Outages: s.outages,
 		Confirm: options.Confirm, WaitMax: options.WaitMax, Draining: s.draining, Log: options.Log,
+	})
+	s.events = events.New(s.draining, options.KeepAlive)
+	s.vehicles = vehicles.New(vehicles.Options{
+		Catalogue: options.Catalogue, Jobs: options.Jobs, Tasks: options.Tasks, Costs: options.Costs, Outages: s.outages,
+		Limits: s.limits, Work: s.work,
 	})
 	err := s.routes()
 	s.countWaiting()
@@ -195,7 +200,7 @@ func (s *Server) log(r *http.Request, rec *respond.Recorder, took time.Duration)
 		if p, ok := errors.AsType[*problem.Problem](rec.Err); ok && !rec.Panicked {
 			level = p.Level()
 		}
-	case r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || strings.HasPrefix(r.URL.Path, monitoringPath),
+	case r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || strings.HasPrefix(r.URL.Path, monitoring.Path),
 		r.URL.Path == console.Path && r.Method == http.MethodGet:
 		level = slog.LevelDebug // these are polled
 	}

@@ -1,4 +1,6 @@
-package api
+// Package vehicles answers the requests for what the authority knows: its makes, its
+// labels, and the taxes of a model by year. It never calls the authority.
+package vehicles
 
 import (
 	"bytes"
@@ -13,11 +15,18 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/gorilla/mux"
+
 	"ushuru/api/described"
+	"ushuru/api/limits"
 	"ushuru/api/problem"
 	"ushuru/api/respond"
+	"ushuru/api/work"
 	"ushuru/pkg/chassis"
+	"ushuru/pkg/cost"
+	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
+	"ushuru/pkg/match"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/tra"
 	"ushuru/tasks"
@@ -31,6 +40,32 @@ const (
 	// syncSlot is the time in which at most one sync of the catalogue is enqueued.
 	syncSlot = 5 * time.Second
 )
+
+// Options are the parts of a Resource.
+type Options struct {
+	Catalogue *tra.Store
+	Jobs      *jobs.Store
+	Tasks     *tasks.Engine
+	Costs     *cost.Tables
+	Outages   *tra.Outages
+	Limits    *limits.Limits
+	Work      *work.Work
+}
+
+// Resource answers the requests for vehicles.
+type Resource struct {
+	options Options
+	matcher *match.Matcher // of labels that are named
+}
+
+// New returns the Resource of some parts.
+func New(options Options) *Resource { return &Resource{options, match.New(match.Options{})} }
+
+// Register adds the endpoints to a router.
+func (s *Resource) Register(v1 *mux.Router) {
+	v1.Handle("/v1/vehicles", respond.Methods{http.MethodGet: s.vehicles})
+	v1.Handle("/v1/vehicles/{modelBody:.+}/years", respond.Methods{http.MethodGet: s.options.Limits.RateLimited(s.modelYears)})
+}
 
 // pageRange is the requested part of a list.
 type pageRange struct{ limit, offset int }
@@ -55,7 +90,7 @@ type vehicleEntry struct {
 
 // vehicles answers GET /v1/vehicles: TRA's makes and labels, as a worker last
 // fetched them. It never calls TRA.
-func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
+func (s *Resource) vehicles(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	part, err := parsePage(query)
 	if err != nil {
@@ -105,7 +140,7 @@ func (s *Server) vehicles(w http.ResponseWriter, r *http.Request) error {
 
 // requestSync lets a worker in Tanzania fetch the catalogue, unless one does
 // already.
-func (s *Server) requestSync(ctx context.Context) error {
+func (s *Resource) requestSync(ctx context.Context) error {
 	due, err := s.options.Catalogue.SyncDue(ctx)
 	if err != nil || !due {
 		return err

@@ -1,4 +1,5 @@
-package api
+// Package events sends server-sent events: what changes of a job or a batch.
+package events
 
 import (
 	"context"
@@ -6,14 +7,16 @@ import (
 	"net/http"
 	"time"
 
+	"ushuru/api/limits"
+	"ushuru/api/problem"
 	"ushuru/api/respond"
 	"ushuru/api/work"
 )
 
 const (
-	// keepAlive is the default interval between comments on a stream without
+	// KeepAlive is the default interval between comments on a stream without
 	// events. Without them a proxy would close it.
-	keepAlive = 15 * time.Second
+	KeepAlive = 15 * time.Second
 	// eventTimeout is the maximum time for a caller to read one event.
 	eventTimeout = 10 * time.Second
 	// maxStreamDuration ends a stream, so that its key is verified again.
@@ -24,30 +27,48 @@ const (
 	maxStreams = 20
 )
 
-// event is one server-sent event (HTML Living Standard, section 9.2). Its id
+var errTooManyStreams = problem.New(http.StatusTooManyRequests, "too_many_streams", problem.AtMost(maxStreams)).
+	After(30 * time.Second)
+
+// Event is one server-sent event (HTML Living Standard, section 9.2). Its id
 // changes with its content; last means that no other event follows.
-type event struct {
+type Event struct {
 	id   string
 	name string
 	data []byte // JSON on one line
 	last bool
 }
 
-// eventSource is what a stream shows.
-type eventSource struct {
-	changed    <-chan struct{} // signals a change
-	load       func(context.Context) (event, error)
-	hindrances func(context.Context) string // changes when what the work waits for may have changed
+// Source is what a stream shows.
+type Source struct {
+	Changed    <-chan struct{} // signals a change
+	Load       func(context.Context) (Event, error)
+	Hindrances func(context.Context) string // changes when what the work waits for may have changed
 }
 
-// stream sends what the source loads as server-sent events: at once, unless the
+// Streams are the open streams of one API process.
+type Streams struct {
+	open      limits.Counter
+	keepAlive time.Duration
+	draining  context.Context //nolint:containedctx // the life of the server, not of a call
+}
+
+// New returns the streams of one API process, which end when draining does.
+func New(draining context.Context, keepAlive time.Duration) *Streams {
+	return &Streams{keepAlive: keepAlive, draining: draining}
+}
+
+// Open returns how many streams are open.
+func (s *Streams) Open() int { return s.open.Count() }
+
+// Send sends what the source loads as server-sent events: at once, unless the
 // caller has that event already (Last-Event-ID), and then whenever it has
 // changed, until the last event. It loads on each signal of a change, when the
 // hindrances change, and at each keep-alive. The end of a stream does not end the work.
 //
 //nolint:cyclop // one loop that is read from top to bottom
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, source eventSource) error {
-	current, err := source.load(r.Context())
+func (s *Streams) Send(w http.ResponseWriter, r *http.Request, source Source) error {
+	current, err := source.Load(r.Context())
 	if err != nil {
 		return err
 	}
@@ -56,7 +77,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, source eventSour
 		w.WriteHeader(http.StatusNoContent) // the standard's status for: do not reconnect
 		return nil
 	}
-	release, ok := s.streams.Acquire(respond.RecorderOf(r).Key.ID, maxStreams)
+	release, ok := s.open.Acquire(respond.RecorderOf(r).Key.ID, maxStreams)
 	if !ok {
 		return errTooManyStreams
 	}
@@ -69,10 +90,10 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, source eventSour
 	if r.Method == http.MethodHead || events.write("retry: 2000\n\n") != nil {
 		return nil
 	}
-	ticker, look := time.NewTicker(s.options.KeepAlive), time.NewTicker(work.HindranceInterval)
+	ticker, look := time.NewTicker(s.keepAlive), time.NewTicker(work.HindranceInterval)
 	defer ticker.Stop()
 	defer look.Stop()
-	hindrances := source.hindrances(ctx)
+	hindrances := source.Hindrances(ctx)
 	for {
 		if err == nil && current.id != sent {
 			if events.write(fmt.Sprintf("id: %s\nevent: %s\ndata: %s\n\n", current.id, current.name, current.data)) != nil {
@@ -86,10 +107,10 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, source eventSour
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-source.changed:
+		case <-source.Changed:
 		case <-look.C:
 			before := hindrances
-			if hindrances = source.hindrances(ctx); hindrances == before {
+			if hindrances = source.Hindrances(ctx); hindrances == before {
 				continue
 			}
 		case <-ticker.C:
@@ -97,7 +118,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, source eventSour
 				return nil
 			}
 		}
-		current, err = source.load(ctx) // Redis may return before the stream ends
+		current, err = source.Load(ctx) // Redis may return before the stream ends
 	}
 }
 

@@ -1,4 +1,4 @@
-package api
+package webhooks
 
 import (
 	"context"
@@ -34,24 +34,24 @@ func newDeliveryBody(d webhook.Delivery) deliveryBody {
 	return deliveryBody{Delivery: d}
 }
 
-// testWebhook answers POST /v1/webhooks/{id}/test: it sends a test event, also
+// test answers POST /v1/webhooks/{id}/test: it sends a test event, also
 // to a webhook without events.
-func (s *Server) testWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
+func (s *Resource) test(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
 	return s.sendOnce(ctx, r, "test", owner, id, s.options.Webhooks.Test)
 }
 
-// verifyWebhook answers POST /v1/webhooks/{id}/verify: it asks a webhook again whether
+// verify answers POST /v1/webhooks/{id}/verify: it asks a webhook again whether
 // it wants events.
-func (s *Server) verifyWebhook(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
+func (s *Resource) verify(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
 	return s.sendOnce(ctx, r, "verify", owner, id, s.options.Webhooks.Verify)
 }
 
 // sendOnce sends an event to a webhook, once under an Idempotency-Key.
-func (s *Server) sendOnce(
+func (s *Resource) sendOnce(
 	ctx context.Context, r *http.Request, what, owner, id string,
 	send func(ctx context.Context, owner, endpoint, subject string, at time.Time) (webhook.Delivery, error),
 ) (int, any, error) {
-	same, err := s.idempotency.Begin(r, nil)
+	same, err := s.options.Idempotency.Begin(r, nil)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -64,7 +64,7 @@ func (s *Server) sendOnce(
 }
 
 // listDeliveries answers GET /v1/webhooks/{id}/deliveries.
-func (s *Server) listDeliveries(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
+func (s *Resource) listDeliveries(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
 	log, err := s.options.Webhooks.Deliveries(ctx, owner, id, maxDeliveries)
 	bodies := make([]deliveryBody, 0, len(log))
 	for _, d := range log {
@@ -75,8 +75,8 @@ func (s *Server) listDeliveries(ctx context.Context, _ *http.Request, owner, id 
 
 // redeliver answers POST …/deliveries/{delivery}/redeliver, once under an
 // Idempotency-Key. A receiver identifies duplicates by the delivery's id.
-func (s *Server) redeliver(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-	same, err := s.idempotency.Begin(r, nil)
+func (s *Resource) redeliver(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
+	same, err := s.options.Idempotency.Begin(r, nil)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -1,4 +1,4 @@
-package api
+package vehicles
 
 import (
 	"context"
@@ -94,7 +94,7 @@ func parseSwitch(query url.Values, name string) (bool, error) {
 // modelYears answers GET /v1/vehicles/{modelBody}/years: the taxes of one model by
 // year of manufacture, as far as the authority's answers are known. It never calls the
 // authority; with refresh it submits quotes of the years that are not known.
-func (s *Server) modelYears(w http.ResponseWriter, r *http.Request) error {
+func (s *Resource) modelYears(w http.ResponseWriter, r *http.Request) error {
 	req, err := parseYearsRequest(r)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (s *Server) modelYears(w http.ResponseWriter, r *http.Request) error {
 	}
 	if found.Pending > 0 {
 		w.Header().Set("Retry-After", respond.Seconds(respond.PollAfter))
-		if outage := s.outages.Now(r.Context()); outage.Reason != "" {
+		if outage := s.options.Outages.Now(r.Context()); outage.Reason != "" {
 			said := outage.Notice()
 			found.WaitingFor, found.Message, found.Text = work.WaitingForAuthority, said.Message, said.Text
 		}
@@ -145,7 +145,7 @@ func (s *Server) modelYears(w http.ResponseWriter, r *http.Request) error {
 }
 
 // findLabel returns the label of a request, of whose makes there must be one.
-func (s *Server) findLabel(ctx context.Context, catalogue *tra.Catalogue, req yearsRequest) (tra.Label, error) {
+func (s *Resource) findLabel(ctx context.Context, catalogue *tra.Catalogue, req yearsRequest) (tra.Label, error) {
 	makes, pending := catalogue.Makes(), false
 	if req.make != "" {
 		entries, known := catalogue.Of(req.make)
@@ -192,7 +192,7 @@ func sameLabel(a, b string) bool {
 
 // knownYears returns the years of a label with what is known of each, and the quotes
 // that request what is not.
-func (s *Server) knownYears(
+func (s *Resource) knownYears(
 	ctx context.Context, catalogue *tra.Catalogue, label tra.Label, req yearsRequest,
 ) (found vehicle.ModelYears, unknown []vehicle.QuoteInput, err error) {
 	car := req.car
@@ -229,7 +229,7 @@ func (s *Server) knownYears(
 }
 
 // taxesOfYear returns what is known of the taxes of a car, as its quote would find them.
-func (s *Server) taxesOfYear(
+func (s *Resource) taxesOfYear(
 	ctx context.Context, choice match.Choice, car vehicle.QuoteInput, landing *vehicle.LandingDays,
 ) (taxes vehicle.YearTaxes, err error) {
 	taxes.YOM = car.Year
@@ -258,7 +258,7 @@ func (s *Server) taxesOfYear(
 
 // knownAnswer returns the known answer of the authority for a car, and its entry; the
 // error is tra.ErrNotKnown when there is none.
-func (s *Server) knownAnswer(
+func (s *Resource) knownAnswer(
 	ctx context.Context, choice match.Choice, car vehicle.QuoteInput,
 ) (matched vehicle.Matched, got tra.Calculation, err error) {
 	known := s.options.Catalogue.Known()
@@ -312,7 +312,7 @@ func markCheapest(years []vehicle.YearTaxes) {
 
 // notRunning returns the quotes that no running job has, and counts the others as
 // pending.
-func (s *Server) notRunning(
+func (s *Resource) notRunning(
 	ctx context.Context, quotes []vehicle.QuoteInput, found *vehicle.ModelYears,
 ) (open []vehicle.QuoteInput, err error) {
 	dedupKeys := make([]string, len(quotes))
@@ -338,13 +338,13 @@ func (s *Server) notRunning(
 // requestYears submits quotes in the class of batches, so that they come after what
 // people wait for, and counts them as pending. When the key may have no more running
 // jobs it stops; that is an error only if nothing is pending.
-func (s *Server) requestYears(
+func (s *Resource) requestYears(
 	w http.ResponseWriter, r *http.Request, quotes []vehicle.QuoteInput, found *vehicle.ModelYears,
 ) error {
 	for _, quote := range quotes[:min(len(quotes), max(maxYearJobs-found.Pending, 0))] {
-		job, err := s.work.SubmitAs(w, r, jobs.Bulk, tasks.KindQuote, quote, nil)
+		job, err := s.options.Work.SubmitAs(w, r, jobs.Bulk, tasks.KindQuote, quote, nil)
 		if err == nil {
-			err = s.limits.Track(r, job)
+			err = s.options.Limits.Track(r, job)
 		}
 		if err != nil {
 			return unlessPending(err, found.Pending)
@@ -354,7 +354,7 @@ func (s *Server) requestYears(
 	if found.Pending == 0 {
 		return nil
 	}
-	return s.work.Confirm(r.Context())
+	return s.options.Work.Confirm(r.Context())
 }
 
 // unlessPending returns the error of a limit of the key only when nothing is pending.

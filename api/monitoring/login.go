@@ -1,4 +1,4 @@
-package api
+package monitoring
 
 import (
 	"net/netip"

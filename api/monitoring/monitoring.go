@@ -1,4 +1,6 @@
-package api
+// Package monitoring serves Asynqmon, asynq's web interface, to operators, and checks who
+// is one.
+package monitoring
 
 import (
 	"bytes"
@@ -7,54 +9,80 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"net/netip"
 	"regexp"
 	"strings"
 	"time"
 
+	"github.com/gorilla/mux"
+	"github.com/hibiken/asynq"
 	"github.com/hibiken/asynqmon"
 
 	"ushuru/api/respond"
+	"ushuru/pkg/metrics"
 )
 
-const monitoringPath = "/monitoring"
+// Path is where Asynqmon is served.
+const Path = "/monitoring"
 
-// monitoring is Asynqmon, asynq's web interface, behind an operator's login.
-type monitoring struct {
-	http.Handler
-
-	ui *asynqmon.HTTPHandler
+// Options are the parts and settings of a Resource.
+type Options struct {
+	Redis          asynq.RedisConnOpt
+	User, Password string
+	Writable       bool // the operator may pause queues, run and delete tasks
+	// Address returns the address that a request came from.
+	Address func(*http.Request) netip.Addr
+	Metrics *metrics.Metrics
+	Log     *slog.Logger
 }
 
-// newMonitoring starts Asynqmon. Payloads need no formatter: Asynqmon shows
+// Resource is Asynqmon behind an operator's login.
+type Resource struct {
+	http.Handler
+
+	options  Options
+	ui       *asynqmon.HTTPHandler
+	attempts *logins
+}
+
+// New starts Asynqmon. Payloads need no formatter: Asynqmon shows
 // printable text as it is, and payloads are JSON on one line.
-func (s *Server) newMonitoring() (*monitoring, error) {
-	o := s.options
-	if o.AsynqRedis == nil || o.MonitoringUser == "" {
-		return nil, fmt.Errorf("api: %s needs MonitoringUser and AsynqRedis", monitoringPath)
+func New(o Options) (*Resource, error) {
+	if o.Redis == nil || o.User == "" {
+		return nil, fmt.Errorf("api: %s needs MonitoringUser and AsynqRedis", Path)
 	}
 	ui := asynqmon.New(asynqmon.Options{
-		RootPath: monitoringPath, RedisConnOpt: o.AsynqRedis, ReadOnly: !o.MonitoringWritable,
+		RootPath: Path, RedisConnOpt: o.Redis, ReadOnly: !o.Writable,
 	})
 	policy := uiPolicy(ui)
 	sameOrigin := http.NewCrossOriginProtection()
 	sameOrigin.SetDenyHandler(respond.ProblemHandler(errCrossOrigin))
 	guarded := sameOrigin.Handler(ui)
-	return &monitoring{ui: ui, Handler: respond.Handler(func(w http.ResponseWriter, r *http.Request) error {
+	s := &Resource{options: o, ui: ui, attempts: newLogins(time.Now)}
+	s.Handler = respond.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		if err := s.checkLogin(w, r); err != nil {
 			return err
 		}
 		w.Header().Set("Content-Security-Policy", policy)
 		guarded.ServeHTTP(w, r)
 		return nil
-	})}, nil
+	})
+	return s, nil
+}
+
+// Register adds Asynqmon to a router.
+func (s *Resource) Register(router *mux.Router) {
+	router.Handle(Path, s)
+	router.PathPrefix(Path + "/").Handler(s)
 }
 
 // checkLogin lets an operator in whose browser sends name and password.
-func (s *Server) checkLogin(w http.ResponseWriter, r *http.Request) error {
+func (s *Resource) checkLogin(w http.ResponseWriter, r *http.Request) error {
 	err := error(errLoginRequired)
 	if user, password, given := r.BasicAuth(); given {
-		err = s.checkPassword(r, user, password)
+		err = s.CheckPassword(r, user, password)
 	}
 	if errors.Is(err, errLoginRequired) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="Ushuru operators", charset="UTF-8"`)
@@ -62,16 +90,16 @@ func (s *Server) checkLogin(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// checkPassword checks the name and the password of an operator. Who sends wrong ones is
+// CheckPassword checks the name and the password of an operator. Who sends wrong ones is
 // slowed down, by address and in all, and logged; then even the right one is refused for a
 // while.
-func (s *Server) checkPassword(r *http.Request, user, password string) error {
-	address := s.addressOf(r)
+func (s *Resource) CheckPassword(r *http.Request, user, password string) error {
+	address := s.options.Address(r)
 	if wait := s.attempts.wait(address); wait > 0 {
 		s.options.Metrics.FailedLogin("refused")
 		return errLoginSlowed.After(max(respond.WholeSeconds(wait), time.Second))
 	}
-	if !newLogin(s.options.MonitoringUser, s.options.MonitoringPassword).is(newLogin(user, password)) {
+	if !newLogin(s.options.User, s.options.Password).is(newLogin(user, password)) {
 		s.options.Metrics.FailedLogin("wrong")
 		s.options.Log.WarnContext(r.Context(), "operator login failed", "address", address.String(),
 			"failures", s.attempts.fail(address))
@@ -82,7 +110,7 @@ func (s *Server) checkPassword(r *http.Request, user, password string) error {
 }
 
 // Close closes Asynqmon's own connections to Redis.
-func (m *monitoring) Close() error { return m.ui.Close() }
+func (s *Resource) Close() error { return s.ui.Close() }
 
 // login has the digests of a user and a password. They have the same length
 // for every input, so that a comparison always takes the same time.
@@ -106,7 +134,7 @@ var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 // it links are blocked; the browser uses a system font.
 func uiPolicy(ui http.Handler) string {
 	var inline strings.Builder
-	for _, script := range inlineScript.FindAllSubmatch(responseBody(ui, monitoringPath+"/"), -1) {
+	for _, script := range inlineScript.FindAllSubmatch(responseBody(ui, Path+"/"), -1) {
 		digest := sha256.Sum256(script[1])
 		inline.WriteString(" 'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'")
 	}

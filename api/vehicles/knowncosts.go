@@ -1,0 +1,48 @@
+package vehicles
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"ushuru/api/respond"
+	"ushuru/pkg/chassis"
+	"ushuru/pkg/localtime"
+	"ushuru/pkg/match"
+	"ushuru/pkg/tra"
+	"ushuru/pkg/vehicle"
+)
+
+// KnownCosts returns what a car costs as some entries of its make, by the entry, as far as
+// the known answers of the authority say. It never asks the authority.
+func (s *Resource) KnownCosts(parent context.Context, car vehicle.Car, labels []string) (map[string]vehicle.Summary, error) {
+	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
+	defer cancel()
+	catalogue, err := s.options.Catalogue.Catalogue(ctx)
+	if errors.Is(err, tra.ErrNoCatalogue) {
+		return nil, nil //nolint:nilnil // none is known
+	}
+	if err != nil {
+		return nil, respond.ErrUnavailable.WithCause(err)
+	}
+	costs, now := map[string]vehicle.Summary{}, time.Now()
+	for _, label := range labels {
+		input := vehicle.QuoteInput{
+			Make: chassis.Normalise(car.Make), ModelBody: label, Year: car.Year, Fuel: car.Fuel, EngineCC: car.EngineCC,
+		}
+		choice, err := s.matcher.ChooseLabel(input.Car(), catalogue, label)
+		if err != nil {
+			continue // the list has changed
+		}
+		matched, got, err := s.knownAnswer(ctx, choice, input)
+		if _, refused := errors.AsType[*match.Error](err); refused || errors.Is(err, tra.ErrNotKnown) {
+			continue
+		}
+		if err != nil {
+			return nil, respond.ErrUnavailable.WithCause(err)
+		}
+		priced := vehicle.Estimate{Car: car, Matched: matched, Tax: got.Tax, AsOf: localtime.Stamp(got.At)}
+		costs[label] = s.options.Costs.Calculate(priced, vehicle.Terms{}, now).Summary
+	}
+	return costs, nil
+}
