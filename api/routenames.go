@@ -73,11 +73,3 @@ func withoutPatterns(template string) string {
 	}
 	return name.String()
 }
-
-// countWaiting shows how many requests wait for a job, and how many streams are open.
-func (s *Server) countWaiting() {
-	s.options.Metrics.GaugeFunc("http_waiters", "Requests that wait for the end of a job.",
-		func() float64 { return float64(s.work.Waiting()) })
-	s.options.Metrics.GaugeFunc("http_streams", "Open streams of events.",
-		func() float64 { return float64(s.events.Open()) })
-}

@@ -5,8 +5,13 @@ import (
 
 	"github.com/gorilla/mux"
 
-	"ushuru/api/idempotencykey"
+	"ushuru/api/batches"
+	"ushuru/api/comparisons"
+	"ushuru/api/estimates"
+	"ushuru/api/events"
+	"ushuru/api/jobs"
 	"ushuru/api/monitoring"
+	"ushuru/api/reports"
 	"ushuru/api/respond"
 	"ushuru/api/webhooks"
 )
@@ -26,24 +31,7 @@ func (s *Server) routes() error {
 	v1.NotFoundHandler = respond.ProblemHandler(respond.ErrNotFound)
 	v1.Use(s.named)
 	defer func() { s.nameRoutes(s.router, v1) }()
-	v1.Handle("/v1/estimate", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.postEstimate)})
-	v1.Handle("/v1/quote", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.postQuote)})
-	v1.Handle("/v1/compare", respond.Methods{http.MethodPost: s.limits.WithAITokens(idempotencykey.Accepted(s.postCompare))})
-	v1.Handle("/v1/condition-report", respond.Methods{http.MethodPost: s.limits.WithAITokens(idempotencykey.Accepted(s.postReport))})
-	v1.Handle("/v1/condition-report/{id:[0-9a-f]{32}}/map.svg", respond.Methods{http.MethodGet: s.getDamageMap})
-	s.routeJobs(v1)
-	v1.Handle("/v1/batches", respond.Methods{http.MethodGet: s.listBatches, http.MethodPost: idempotencykey.Accepted(s.postBatch)})
-	const batch = "/v1/batches/{id:[0-9A-Za-z]{1,64}}"
-	v1.Handle(batch, respond.Methods{http.MethodGet: s.getBatch, http.MethodDelete: s.cancelBatch})
-	v1.Handle(batch+"/items", respond.Methods{http.MethodGet: s.limits.WithPlace(s.listItems)})
-	v1.Handle(batch+"/results", respond.Methods{http.MethodGet: s.getResults})
-	v1.Handle(batch+"/events", respond.Methods{http.MethodGet: s.batchEvents})
-	v1.Handle(batch+"/retry", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.retryBatch)})
-	webhooks.New(webhooks.Options{
-		Webhooks: s.options.Webhooks, Limits: s.limits, Idempotency: s.idempotency, Work: s.work,
-		AllowLoopback: s.options.AllowLoopback,
-	}).Register(v1)
-	s.vehicles.Register(v1)
+	s.registerResources(v1)
 	v1.Handle("/v1/sites", respond.Methods{http.MethodGet: sites})
 	v1.Handle("/v1/tra-status", respond.Methods{http.MethodGet: s.traStatus})
 	s.router.PathPrefix("/v1/").Handler(s.authenticated(v1))
@@ -68,11 +56,35 @@ func (s *Server) routes() error {
 	return s.registerConsole()
 }
 
-// routeJobs adds the endpoints of jobs.
-func (s *Server) routeJobs(v1 *mux.Router) {
-	const job = "/v1/jobs/{id:[0-9A-Za-z]{1,64}}"
-	v1.Handle(job, respond.Methods{http.MethodGet: s.getJob, http.MethodDelete: s.deleteJob})
-	v1.Handle("/v1/jobs", respond.Methods{http.MethodGet: s.limits.WithPlace(s.listJobs)})
-	v1.Handle(job+"/retry", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.retryJob)})
-	v1.Handle(job+"/events", respond.Methods{http.MethodGet: s.jobEvents})
+// registerResources adds the endpoints of all resources.
+func (s *Server) registerResources(v1 *mux.Router) {
+	o := s.options
+	streams := events.New(s.draining, o.KeepAlive)
+	estimated := estimates.New(estimates.Options{
+		Tasks: o.Tasks, Costs: o.Costs, Limits: s.limits, Work: s.work, AllowLoopback: o.AllowLoopback, Log: o.Log,
+	})
+	reported := reports.New(reports.Options{Sheets: o.Sheets, Limits: s.limits, Work: s.work, AllowLoopback: o.AllowLoopback})
+	for _, resource := range []interface{ Register(v1 *mux.Router) }{
+		estimated, reported,
+		comparisons.New(comparisons.Options{Costs: o.Costs, Limits: s.limits, Work: s.work, AllowLoopback: o.AllowLoopback}),
+		jobs.New(jobs.Options{
+			Tasks: o.Tasks, Jobs: o.Jobs, Hub: o.Hub, Costs: o.Costs, Limits: s.limits, Work: s.work, Events: streams,
+			Estimates: estimated, Reports: reported, WaitMax: o.WaitMax,
+		}),
+		batches.New(batches.Options{
+			Batches: o.Batches, Webhooks: o.Webhooks, Tasks: o.Tasks, Hub: o.Hub, Costs: o.Costs, Outages: s.outages,
+			Limits: s.limits, Idempotency: s.idempotency, Work: s.work, Events: streams,
+			AllowLoopback: o.AllowLoopback, Log: o.Log,
+		}),
+		webhooks.New(webhooks.Options{
+			Webhooks: o.Webhooks, Limits: s.limits, Idempotency: s.idempotency, Work: s.work, AllowLoopback: o.AllowLoopback,
+		}),
+		s.vehicles,
+	} {
+		resource.Register(v1)
+	}
+	o.Metrics.GaugeFunc("http_waiters", "Requests that wait for the end of a job.",
+		func() float64 { return float64(s.work.Waiting()) })
+	o.Metrics.GaugeFunc("http_streams", "Open streams of events.",
+		func() float64 { return float64(streams.Open()) })
 }

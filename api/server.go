@@ -21,7 +21,6 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/api/console"
-	"ushuru/api/events"
 	"ushuru/api/idempotencykey"
 	"ushuru/api/limits"
 	"ushuru/api/monitoring"
@@ -45,7 +44,6 @@ type Server struct {
 	draining    context.Context //nolint:containedctx // the life of the server, not of a call
 	drain       context.CancelFunc
 	unready     atomic.Bool // SetUnready was called
-	events      *events.Streams
 	vehicles    *vehicles.Resource
 	limits      *limits.Limits
 	idempotency *idempotencykey.Keys
@@ -79,13 +77,11 @@ func New(options Options) (*Server, error) {
 		Webhooks: options.Webhooks, Limits: s.limits, Idempotency: s.idempotency, Outages: s.outages,
 		Confirm: options.Confirm, WaitMax: options.WaitMax, Draining: s.draining, Log: options.Log,
 	})
-	s.events = events.New(s.draining, options.KeepAlive)
 	s.vehicles = vehicles.New(vehicles.Options{
 		Catalogue: options.Catalogue, Jobs: options.Jobs, Tasks: options.Tasks, Costs: options.Costs, Outages: s.outages,
 		Limits: s.limits, Work: s.work,
 	})
 	err := s.routes()
-	s.countWaiting()
 	if err == nil {
 		s.handler, err = negotiate.Compressed(s.router)
 	}

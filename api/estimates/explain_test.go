@@ -1,4 +1,4 @@
-package api
+package estimates
 
 import (
 	"encoding/json"

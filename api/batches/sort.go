@@ -1,4 +1,4 @@
-package api
+package batches
 
 import (
 	"cmp"
@@ -76,7 +76,7 @@ func (rows *resultRows) read(parent context.Context) (err error) {
 
 // openResults opens a batch and reads its first rows, before the response begins. To sort
 // them it reads all rows once before, and remembers a number for each.
-func (s *Server) openResults(ctx context.Context, b *batch.Batch, by string, part resultPart) (*resultRows, error) {
+func (s *Resource) openResults(ctx context.Context, b *batch.Batch, by string, part resultPart) (*resultRows, error) {
 	open, cancel := context.WithTimeout(ctx, respond.RedisTimeout)
 	defer cancel()
 	reader, err := s.options.Batches.Read(open, b.ID)
@@ -107,12 +107,12 @@ func (s *Server) openResults(ctx context.Context, b *batch.Batch, by string, par
 }
 
 // sortedRows returns the indexes of all rows in an order.
-func (s *Server) sortedRows(ctx context.Context, rows *resultRows, b *batch.Batch, by string) ([]int, error) {
+func (s *Resource) sortedRows(ctx context.Context, rows *resultRows, b *batch.Batch, by string) ([]int, error) {
 	wanted, err := termsOf(b.Options)
 	if err != nil {
 		return nil, err
 	}
-	processor := s.limits.Turn(b.Owner)
+	processor := s.options.Limits.Turn(b.Owner)
 	defer processor.Give()
 	var keys []float64
 	for !rows.last() {
@@ -139,7 +139,7 @@ func (s *Server) sortedRows(ctx context.Context, rows *resultRows, b *batch.Batc
 	return order, nil
 }
 
-func (s *Server) sortKey(item batch.Item, wanted vehicle.Terms, by string) (float64, error) {
+func (s *Resource) sortKey(item batch.Item, wanted vehicle.Terms, by string) (float64, error) {
 	if item.Result == nil {
 		return math.MaxFloat64, nil
 	}

@@ -1,20 +1,48 @@
-package api
+// Package comparisons answers the requests for comparisons of two listings.
+package comparisons
 
 import (
 	"errors"
 	"net/http"
 
+	"github.com/gorilla/mux"
+
+	"ushuru/api/idempotencykey"
+	"ushuru/api/limits"
 	"ushuru/api/problem"
 	"ushuru/api/receive"
 	"ushuru/api/respond"
 	"ushuru/api/terms"
+	"ushuru/api/work"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/message"
 	"ushuru/tasks"
 )
 
-// compareRequest is the body of POST /v1/compare.
-type compareRequest struct {
+// Options are the parts and settings of a Resource.
+type Options struct {
+	Costs  *cost.Tables
+	Limits *limits.Limits
+	Work   *work.Work
+	// AllowLoopback accepts listings on this machine.
+	AllowLoopback bool
+}
+
+// Resource answers the requests for comparisons.
+type Resource struct{ options Options }
+
+// New returns the Resource of some parts.
+func New(options Options) *Resource { return &Resource{options} }
+
+// Register adds the endpoints to a router.
+func (s *Resource) Register(v1 *mux.Router) {
+	v1.Handle("/v1/compare", respond.Methods{
+		http.MethodPost: s.options.Limits.WithAITokens(idempotencykey.Accepted(s.post)),
+	})
+}
+
+// request is the body of POST /v1/compare.
+type request struct {
 	terms.Request
 
 	URL1 string `json:"url1"`
@@ -23,27 +51,27 @@ type compareRequest struct {
 
 // TypeProblem returns the problem of a field that has the wrong type. A URL that
 // is not a string counts as missing.
-func (*compareRequest) TypeProblem(string) *problem.Problem {
-	return errPairURLMissing
+func (*request) TypeProblem(string) *problem.Problem {
+	return errURLMissing
 }
 
-// postCompare answers POST /v1/compare.
-func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
-	input, err := s.readCompare(w, r)
+// post answers POST /v1/compare.
+func (s *Resource) post(w http.ResponseWriter, r *http.Request) error {
+	input, err := s.read(w, r)
 	if err != nil {
 		return err
 	}
 
 	// Find the outcome: the stored one of the same request, else a cached
 	// result, else a job. Only a job counts against the limits of the key.
-	found, err := s.work.Replay(r, input)
+	found, err := s.options.Work.Replay(r, input)
 	if err != nil {
 		return err
 	}
 	owner := respond.RecorderOf(r).Key.ID
 	input = input.For(owner)
 	if found.IsEmpty() {
-		if found, err = s.work.CachedOutcome(r.Context(), input.Key()); err != nil {
+		if found, err = s.options.Work.CachedOutcome(r.Context(), input.Key()); err != nil {
 			return err
 		}
 	}
@@ -55,16 +83,16 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if found.IsEmpty() {
-		if found.Job, err = s.work.Submit(w, r, tasks.KindCompare, input, nil); err != nil {
+		if found.Job, err = s.options.Work.Submit(w, r, tasks.KindCompare, input, nil); err != nil {
 			return err
 		}
 	}
-	if found, err = s.work.SetOutcome(w, r, tasks.KindCompare, input, found); err != nil {
+	if found, err = s.options.Work.SetOutcome(w, r, tasks.KindCompare, input, found); err != nil {
 		return err
 	}
 
 	// Wait for the job as long as the caller prefers, and respond.
-	result, err := s.work.WaitForResult(w, r, found)
+	result, err := s.options.Work.WaitForResult(w, r, found)
 	if err != nil {
 		return err
 	}
@@ -74,15 +102,15 @@ func (s *Server) postCompare(w http.ResponseWriter, r *http.Request) error {
 	return respond.Result(w, result)
 }
 
-// readCompare decodes the body of a comparison. Equal requests have equal inputs, and
+// read decodes the body of a comparison. Equal requests have equal inputs, and
 // so one job.
-func (s *Server) readCompare(w http.ResponseWriter, r *http.Request) (input tasks.CompareInput, err error) {
-	var req compareRequest
+func (s *Resource) read(w http.ResponseWriter, r *http.Request) (input tasks.CompareInput, err error) {
+	var req request
 	if err := receive.JSON(w, r, receive.MaxBody, &req); err != nil {
 		return input, err
 	}
 	rec := respond.RecorderOf(r)
-	if input, err = s.compareInput(&req, rec.Lang); err != nil {
+	if input, err = s.inputOf(&req, rec.Lang); err != nil {
 		return input, err
 	}
 	wanted, err := terms.Read(r, &req.Request)
@@ -103,8 +131,8 @@ func (s *Server) readCompare(w http.ResponseWriter, r *http.Request) (input task
 	return input, rec.Ignore(r, ignored...)
 }
 
-// compareInput checks a request and returns its canonical form.
-func (s *Server) compareInput(req *compareRequest, lang string) (input tasks.CompareInput, err error) {
+// inputOf checks a request and returns its canonical form.
+func (s *Resource) inputOf(req *request, lang string) (input tasks.CompareInput, err error) {
 	var err1, err2 error
 	input.URL1, err1 = receive.ListingURL(req.URL1, s.options.AllowLoopback)
 	input.URL2, err2 = receive.ListingURL(req.URL2, s.options.AllowLoopback)
@@ -135,7 +163,7 @@ func pairProblem(err1, err2 error) error {
 		case !errors.As(url.err, &p):
 			return url.err
 		case p == receive.ErrURLMissing:
-			p = errPairURLMissing
+			p = errURLMissing
 		}
 		framed := p.Within("frame/url", message.Values{"name": url.name})
 		if first == nil {

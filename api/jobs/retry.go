@@ -1,4 +1,4 @@
-package api
+package jobs
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 	"ushuru/tasks"
 )
 
-// retryJob answers POST /v1/jobs/{id}/retry: it submits the input of a failed job again.
+// retry answers POST /v1/jobs/{id}/retry: it submits the input of a failed job again.
 // The failed job stays as it is; the response has the new one.
-func (s *Server) retryJob(w http.ResponseWriter, r *http.Request) error {
+func (s *Resource) retry(w http.ResponseWriter, r *http.Request) error {
 	rec := respond.RecorderOf(r)
 	view, ignored, err := terms.ParseView(r.URL.Query(), time.Now())
 	if err != nil {
@@ -28,11 +28,11 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	rec.Terms, rec.Explain = view.Terms, view.Explain
-	failed, err := s.retryableJob(r, mux.Vars(r)["id"])
+	failed, err := s.retryable(r, mux.Vars(r)["id"])
 	if err != nil {
 		return err
 	}
-	found, err := s.work.Replay(r, nil)
+	found, err := s.options.Work.Replay(r, nil)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request) error {
 			return err
 		})
 		if failed.Kind == tasks.KindCompare || failed.Kind == tasks.KindReport {
-			submit = s.limits.WithAITokens(submit)
+			submit = s.options.Limits.WithAITokens(submit)
 		}
 		if err := submit(w, r); err != nil {
 			return err
@@ -51,17 +51,17 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request) error {
 	if found.Job.ID == failed.ID { // its refusal is remembered
 		return work.ProblemOf(found.Job)
 	}
-	if found, err = s.work.SetOutcome(w, r, failed.Kind, failed.Input, found); err != nil {
+	if found, err = s.options.Work.SetOutcome(w, r, failed.Kind, failed.Input, found); err != nil {
 		return err
 	}
 	rec.Job = found.Job.ID
-	if err := s.limits.Track(r, found.Job); err != nil {
+	if err := s.options.Limits.Track(r, found.Job); err != nil {
 		return err
 	}
-	if err := s.work.Confirm(r.Context()); err != nil {
+	if err := s.options.Work.Confirm(r.Context()); err != nil {
 		return err
 	}
-	body, err := s.jobBody(r, found.Job)
+	body, err := s.body(r, found.Job)
 	if err != nil {
 		return err
 	}
@@ -70,10 +70,10 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request) error {
 	return respond.JSON(w, http.StatusAccepted, body)
 }
 
-// retryableJob returns a job that the caller's key has requested and that can be retried.
-func (s *Server) retryableJob(r *http.Request, id string) (*jobs.Job, error) {
+// retryable returns a job that the caller's key has requested and that can be retried.
+func (s *Resource) retryable(r *http.Request, id string) (*jobs.Job, error) {
 	respond.RecorderOf(r).Job = id
-	job, err := s.work.Job(r.Context(), id)
+	job, err := s.options.Work.Job(r.Context(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (s *Server) retryableJob(r *http.Request, id string) (*jobs.Job, error) {
 	case !listed:
 		return nil, errNotRequested
 	case job.State != jobs.Failed && job.State != jobs.Cancelled:
-		return nil, errJobNotFailed
+		return nil, errNotFailed
 	case job.Attached:
 		return nil, errAttachmentNotKept
 	}
@@ -98,13 +98,13 @@ func (s *Server) retryableJob(r *http.Request, id string) (*jobs.Job, error) {
 }
 
 // resubmit submits the input of a job again, as the request for it did.
-func (s *Server) resubmit(w http.ResponseWriter, r *http.Request, failed *jobs.Job) (*jobs.Job, error) {
+func (s *Resource) resubmit(w http.ResponseWriter, r *http.Request, failed *jobs.Job) (*jobs.Job, error) {
 	if failed.Kind != tasks.KindEstimate {
-		return s.work.Submit(w, r, failed.Kind, failed.Input, nil)
+		return s.options.Work.Submit(w, r, failed.Kind, failed.Input, nil)
 	}
 	var input tasks.EstimateInput
 	if err := json.Unmarshal(failed.Input, &input); err != nil {
-		return nil, fmt.Errorf("api: input of job %s: %w", failed.ID, err)
+		return nil, fmt.Errorf("jobs: input of job %s: %w", failed.ID, err)
 	}
-	return s.submitEstimate(w, r, input, nil)
+	return s.options.Estimates.Submit(w, r, input, nil)
 }

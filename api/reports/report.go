@@ -1,4 +1,5 @@
-package api
+// Package reports answers the requests for reports on inspection sheets.
+package reports
 
 import (
 	"context"
@@ -7,19 +8,48 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/gorilla/mux"
+
+	"ushuru/api/idempotencykey"
+	"ushuru/api/limits"
 	"ushuru/api/problem"
 	"ushuru/api/receive"
 	"ushuru/api/respond"
+	"ushuru/api/work"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/render"
+	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
 
-// reportRequest is the body of POST /v1/condition-report: the URL of a sheet,
+// Options are the parts and settings of a Resource.
+type Options struct {
+	Sheets *scan.Hosts // that sheets are fetched from
+	Limits *limits.Limits
+	Work   *work.Work
+	// AllowLoopback accepts sheets on this machine.
+	AllowLoopback bool
+}
+
+// Resource answers the requests for reports.
+type Resource struct{ options Options }
+
+// New returns the Resource of some parts.
+func New(options Options) *Resource { return &Resource{options} }
+
+// Register adds the endpoints to a router.
+func (s *Resource) Register(v1 *mux.Router) {
+	v1.Handle("/v1/condition-report", respond.Methods{
+		http.MethodPost: s.options.Limits.WithAITokens(idempotencykey.Accepted(s.post)),
+	})
+	v1.Handle("/v1/condition-report/{id:[0-9a-f]{32}}/map.svg", respond.Methods{http.MethodGet: s.getDamageMap})
+}
+
+// request is the body of POST /v1/condition-report: the URL of a sheet,
 // or a form with its file.
-type reportRequest struct {
+type request struct {
 	URL string `json:"url"`
 
 	file []byte // nil when the URL is given
@@ -28,51 +58,51 @@ type reportRequest struct {
 
 // TypeProblem returns the problem of a field that has the wrong type. A URL that
 // is not a string counts as missing.
-func (*reportRequest) TypeProblem(string) *problem.Problem {
-	return errSheetURLMissing
+func (*request) TypeProblem(string) *problem.Problem {
+	return errURLMissing
 }
 
-// postReport answers POST /v1/condition-report.
-func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
+// post answers POST /v1/condition-report.
+func (s *Resource) post(w http.ResponseWriter, r *http.Request) error {
 	// Decode the body or form. Equal requests have equal inputs, and so one job.
-	req, err := s.readReportRequest(w, r)
+	req, err := s.read(w, r)
 	if err != nil {
 		return err
 	}
 	lang := respond.RecorderOf(r).Lang
-	input, err := s.reportInput(req)
+	input, err := s.inputOf(req)
 	if err != nil {
 		return err
 	}
 
 	// Find the outcome: the stored one of the same request, else a cached
 	// result, else a job. Only a job counts against the limits of the key.
-	found, err := s.work.Replay(r, reportIdentity{input, lang})
+	found, err := s.options.Work.Replay(r, identity{input, lang})
 	if err != nil {
 		return err
 	}
 	owner := respond.RecorderOf(r).Key.ID
 	input = input.For(owner)
 	if found.IsEmpty() {
-		if found, err = s.work.CachedOutcome(r.Context(), cache.ReadingKey(input.ID())); err != nil {
+		if found, err = s.options.Work.CachedOutcome(r.Context(), cache.ReadingKey(input.ID())); err != nil {
 			return err
 		}
 	}
 	if found.IsEmpty() {
-		if found.Job, err = s.work.Submit(w, r, tasks.KindReport, input, req.file); err != nil {
+		if found.Job, err = s.options.Work.Submit(w, r, tasks.KindReport, input, req.file); err != nil {
 			return err
 		}
 	}
-	if found, err = s.work.SetOutcome(w, r, tasks.KindReport, input, found); err != nil {
+	if found, err = s.options.Work.SetOutcome(w, r, tasks.KindReport, input, found); err != nil {
 		return err
 	}
 
 	// Wait for the job as long as the caller prefers, and respond.
-	reading, err := s.work.WaitForResult(w, r, found)
+	reading, err := s.options.Work.WaitForResult(w, r, found)
 	if err != nil {
 		return err
 	}
-	report, err := s.conditionReport(r.Context(), input, owner, reading, lang)
+	report, err := s.Report(r.Context(), input, owner, reading, lang)
 	if err != nil {
 		return err
 	}
@@ -81,17 +111,17 @@ func (s *Server) postReport(w http.ResponseWriter, r *http.Request) error {
 	return respond.JSON(w, http.StatusOK, report)
 }
 
-// reportIdentity is what makes two requests for a report the same request.
-type reportIdentity struct {
+// identity is what makes two requests for a report the same request.
+type identity struct {
 	tasks.ReportInput
 
 	Lang string `json:"lang"`
 }
 
-// conditionReport writes the report on a sheet in a language, from what the AI
+// Report writes the report on a sheet in a language, from what the AI
 // read. When a listing with this sheet was estimated for the caller, the sheet is
 // compared with it.
-func (s *Server) conditionReport(
+func (s *Resource) Report(
 	ctx context.Context, input tasks.ReportInput, owner string, result []byte, lang string,
 ) (*vehicle.ConditionReport, error) {
 	reading, report, err := sheet.ParseReading(result)
@@ -119,24 +149,24 @@ func (s *Server) conditionReport(
 
 // listingOf returns the estimate of the listing that has a sheet, of those that an
 // API key has named; nil when there is none.
-func (s *Server) listingOf(ctx context.Context, sheetID, owner string) (*vehicle.Estimate, error) {
-	key, err := s.work.CachedResult(ctx, cache.ListingKey(sheetID, owner))
+func (s *Resource) listingOf(ctx context.Context, sheetID, owner string) (*vehicle.Estimate, error) {
+	key, err := s.options.Work.CachedResult(ctx, cache.ListingKey(sheetID, owner))
 	if err != nil || key == nil {
 		return nil, err
 	}
-	cached, err := s.work.CachedResult(ctx, cache.Key(key))
+	cached, err := s.options.Work.CachedResult(ctx, cache.Key(key))
 	if err != nil || cached == nil {
 		return nil, err
 	}
 	estimate := &vehicle.Estimate{}
 	if err := json.Unmarshal(cached, estimate); err != nil {
-		return nil, fmt.Errorf("api: cached estimate: %w", err)
+		return nil, fmt.Errorf("reports: cached estimate: %w", err)
 	}
 	return estimate, nil
 }
 
-// readReportRequest reads the request in either of its formats.
-func (s *Server) readReportRequest(w http.ResponseWriter, r *http.Request) (req reportRequest, err error) {
+// read reads the request in either of its formats.
+func (s *Resource) read(w http.ResponseWriter, r *http.Request) (req request, err error) {
 	if isForm(r.Header) {
 		if req, err = s.readForm(w, r); err != nil || req.lang == "" {
 			return req, err
@@ -148,14 +178,14 @@ func (s *Server) readReportRequest(w http.ResponseWriter, r *http.Request) (req 
 	return req, err
 }
 
-// reportInput names the sheet, or says what is wrong with its URL.
-func (s *Server) reportInput(req reportRequest) (input tasks.ReportInput, err error) {
+// inputOf names the sheet, or says what is wrong with its URL.
+func (s *Resource) inputOf(req request) (input tasks.ReportInput, err error) {
 	if req.file != nil {
-		input.Upload = contentHash(req.file)
+		input.Upload = receive.Hash(req.file)
 		return input, nil
 	}
 	if strings.TrimSpace(req.URL) == "" {
-		return input, errSheetURLMissing
+		return input, errURLMissing
 	}
 	input.URL, err = s.options.Sheets.Canonical(req.URL, s.options.AllowLoopback)
 	return input, receive.URLProblem(err)

@@ -1,4 +1,4 @@
-package api
+package reports
 
 import (
 	"errors"
@@ -11,6 +11,9 @@ import (
 	"ushuru/api/respond"
 )
 
+// maxFile is for an image or a PDF. A phone's best photograph has ten megabytes.
+const maxFile = 12 << 20
+
 // formAllowance is for the parts of a form around its file, in bytes.
 const formAllowance = 64 << 10
 
@@ -22,8 +25,8 @@ func isForm(h http.Header) bool {
 
 // readForm reads a file and a language from a form, part by part, and stops at
 // the limits.
-func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (req reportRequest, err error) {
-	if err := s.limits.AdmitBody(w, r); err != nil {
+func (s *Resource) readForm(w http.ResponseWriter, r *http.Request) (req request, err error) {
+	if err := s.options.Limits.AdmitBody(w, r); err != nil {
 		return req, err
 	}
 	defer respond.RecorderOf(r).Turn.Give()
@@ -55,7 +58,7 @@ func (s *Server) readForm(w http.ResponseWriter, r *http.Request) (req reportReq
 
 // parsePart reads one part of a form of a size, -1 when that is unknown. Other parts
 // are ignored.
-func (req *reportRequest) parsePart(part *multipart.Part, size int64) error {
+func (req *request) parsePart(part *multipart.Part, size int64) error {
 	switch part.FormName() {
 	case "file":
 		if req.file != nil {

@@ -1,4 +1,4 @@
-package api
+package batches
 
 import (
 	"context"
@@ -12,19 +12,19 @@ import (
 	"ushuru/pkg/webhook"
 )
 
-// batchWebhook is the webhook that a batch names. Only the response that
+// bodyWebhook is the webhook that a batch names. Only the response that
 // creates the webhook has its secret.
-type batchWebhook struct {
+type bodyWebhook struct {
 	ID     string `json:"id"`
 	Secret string `json:"secret,omitempty"`
 }
 
-// batchWebhookID returns the id of the webhook that is created for a batch.
-func batchWebhookID(batchID string) string { return "wh" + strings.ToLower(batchID) }
+// webhookID returns the id of the webhook that is created for a batch.
+func webhookID(batchID string) string { return "wh" + strings.ToLower(batchID) }
 
 // findOrCreateWebhook returns the caller's webhook with a URL, or creates one
 // for a batch. An empty URL is no webhook.
-func (s *Server) findOrCreateWebhook(r *http.Request, batchID, url string) (hook batchWebhook, err error) {
+func (s *Resource) findOrCreateWebhook(r *http.Request, batchID, url string) (hook bodyWebhook, err error) {
 	if url == "" {
 		return hook, nil
 	}
@@ -34,25 +34,25 @@ func (s *Server) findOrCreateWebhook(r *http.Request, batchID, url string) (hook
 	if err != nil {
 		return hook, respond.ErrUnavailable.WithCause(err)
 	}
-	own := batchWebhookID(batchID)
+	own := webhookID(batchID)
 	found := slices.IndexFunc(all, func(e webhook.Endpoint) bool { return e.URL == url && e.Disabled == "" && e.ID != own })
 	if found >= 0 {
-		return batchWebhook{ID: all[found].ID}, nil
+		return bodyWebhook{ID: all[found].ID}, nil
 	}
-	return s.createBatchWebhook(r, batchID, url)
+	return s.createWebhook(r, batchID, url)
 }
 
-// createBatchWebhook creates a webhook that gets only the events that name it.
+// createWebhook creates a webhook that gets only the events that name it.
 // The second call for a batch returns the same webhook and secret.
-func (s *Server) createBatchWebhook(r *http.Request, batchID, url string) (hook batchWebhook, err error) {
+func (s *Resource) createWebhook(r *http.Request, batchID, url string) (hook bodyWebhook, err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	created, secret, err := s.options.Webhooks.Add(ctx, respond.RecorderOf(r).Key.ID, batchWebhookID(batchID), url, []string{})
+	created, secret, err := s.options.Webhooks.Add(ctx, respond.RecorderOf(r).Key.ID, webhookID(batchID), url, []string{})
 	switch {
 	case errors.Is(err, webhook.ErrTooMany):
 		return hook, webhooks.ErrTooMany
 	case err != nil:
 		return hook, respond.ErrUnavailable.WithCause(err)
 	}
-	return batchWebhook{created.ID, secret}, nil
+	return bodyWebhook{created.ID, secret}, nil
 }

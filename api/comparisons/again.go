@@ -1,4 +1,4 @@
-package api
+package comparisons
 
 import (
 	"bytes"
@@ -21,10 +21,10 @@ import (
 // that are bought today: figures, verdict and text are made again, without asking anything
 // and without changing what is kept. It is nil when that cannot be done, because the
 // reading of a sheet is not kept any more.
-func (s *Server) comparedAgain(ctx context.Context, kept []byte, input tasks.CompareInput) ([]byte, error) {
+func (s *Resource) comparedAgain(ctx context.Context, kept []byte, input tasks.CompareInput) ([]byte, error) {
 	var c vehicle.Comparison
 	if err := json.Unmarshal(kept, &c); err != nil {
-		return nil, fmt.Errorf("api: cached comparison: %w", err)
+		return nil, fmt.Errorf("comparisons: cached comparison: %w", err)
 	}
 	terms, err := input.Terms()
 	if err != nil {
@@ -61,7 +61,7 @@ func isSameCost(a, b vehicle.Estimate) bool {
 
 // conditionOf returns the condition of a car by the kept reading of its sheet; false when
 // that is not kept any more. A car without a report has none.
-func (s *Server) conditionOf(
+func (s *Resource) conditionOf(
 	ctx context.Context, report *string, e vehicle.Estimate, owner string,
 ) (condition *advice.Condition, ok bool, err error) {
 	if report == nil {
@@ -71,7 +71,7 @@ func (s *Server) conditionOf(
 		return nil, false, nil
 	}
 	input := tasks.ReportInput{URL: *e.Car.ConditionReportURL}.For(owner)
-	reading, err := s.work.CachedResult(ctx, cache.ReadingKey(input.ID()))
+	reading, err := s.options.Work.CachedResult(ctx, cache.ReadingKey(input.ID()))
 	if err != nil || reading == nil {
 		return nil, false, err
 	}

@@ -1,4 +1,4 @@
-package api
+package reports
 
 import (
 	"net/http"
@@ -14,14 +14,14 @@ import (
 // getDamageMap answers GET /v1/condition-report/{id}/map.svg: the unfolded car
 // with the damage codes of a sheet that was read. Any valid key may see it: an
 // id cannot be guessed without the sheet.
-func (s *Server) getDamageMap(w http.ResponseWriter, r *http.Request) error {
+func (s *Resource) getDamageMap(w http.ResponseWriter, r *http.Request) error {
 	lang := respond.RecorderOf(r).Lang
-	reading, err := s.work.CachedResult(r.Context(), cache.ReadingKey(mux.Vars(r)["id"]))
+	reading, err := s.options.Work.CachedResult(r.Context(), cache.ReadingKey(mux.Vars(r)["id"]))
 	if err != nil {
 		return err
 	}
 	if reading == nil {
-		return errReportNotFound
+		return errNotFound
 	}
 	_, report, err := sheet.ParseReading(reading)
 	if err != nil {

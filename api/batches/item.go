@@ -1,4 +1,4 @@
-package api
+package batches
 
 import (
 	"context"
@@ -34,7 +34,7 @@ type itemBody struct {
 }
 
 // listItems answers GET /v1/batches/{id}/items.
-func (s *Server) listItems(w http.ResponseWriter, r *http.Request) error {
+func (s *Resource) listItems(w http.ResponseWriter, r *http.Request) error {
 	limit, err := receive.PageSize(r)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (s *Server) listItems(w http.ResponseWriter, r *http.Request) error {
 	if state != "" && !slices.Contains(batch.States(), state) {
 		return errStateUnknown
 	}
-	b, err := s.batchOf(r)
+	b, err := s.find(r)
 	if err != nil {
 		return err
 	}
@@ -57,11 +57,11 @@ func (s *Server) listItems(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	reader, err := s.options.Batches.Read(ctx, b.ID)
 	if err != nil {
-		return batchReadProblem(err)
+		return readProblem(err)
 	}
 	items, next, err := reader.Next(ctx, from, limit, state, false)
 	if err != nil {
-		return batchReadProblem(err)
+		return readProblem(err)
 	}
 	body := struct {
 		Items []itemBody `json:"items"`
@@ -76,11 +76,11 @@ func (s *Server) listItems(w http.ResponseWriter, r *http.Request) error {
 	return respond.JSON(w, http.StatusOK, body)
 }
 
-// batchReadProblem returns the response when rows cannot be read.
+// readProblem returns the response when rows cannot be read.
 // The batch may have expired since it was found.
-func batchReadProblem(err error) error {
+func readProblem(err error) error {
 	if errors.Is(err, batch.ErrNotFound) {
-		return errBatchNotFound
+		return errNotFound
 	}
 	return respond.ErrUnavailable.WithCause(err)
 }

@@ -1,4 +1,4 @@
-package api
+package batches
 
 import (
 	"crypto/sha256"

@@ -1,4 +1,4 @@
-package api
+package estimates
 
 import (
 	"context"
@@ -24,20 +24,20 @@ func noExplanation() []byte {
 	return body
 }
 
-// explainedOutcome is explained for a result, and explainedProblem for an error.
-func (s *Server) explainedOutcome(ctx context.Context, result []byte, err error, input tasks.EstimateInput) ([]byte, error) {
+// Explained is withExplanation for a result, and explainedProblem for an error.
+func (s *Resource) Explained(ctx context.Context, result []byte, err error, input tasks.EstimateInput) ([]byte, error) {
 	key := input.PageKey()
 	if err != nil {
 		return nil, s.explainedProblem(ctx, err, key, input.Known)
 	}
-	return s.explained(ctx, result, key, input.Known)
+	return s.withExplanation(ctx, result, key, input.Known)
 }
 
-// explained returns an estimate together with the source of each value. The
+// withExplanation returns an estimate together with the source of each value. The
 // explanation is cached beside the estimate, so that callers who do not ask
 // for it get the cached bytes as they are. Values of the request replace those of
 // the listing.
-func (s *Server) explained(
+func (s *Resource) withExplanation(
 	ctx context.Context, estimate []byte, key cache.Key, known *vehicle.Known,
 ) ([]byte, error) {
 	explanation, err := s.explanation(ctx, key, known)
@@ -49,8 +49,8 @@ func (s *Server) explained(
 
 // explanation returns the source of each value that was read of a listing, as a
 // JSON object.
-func (s *Server) explanation(ctx context.Context, key cache.Key, known *vehicle.Known) ([]byte, error) {
-	explanation, err := s.work.CachedResult(ctx, cache.ExplanationKey(key))
+func (s *Resource) explanation(ctx context.Context, key cache.Key, known *vehicle.Known) ([]byte, error) {
+	explanation, err := s.options.Work.CachedResult(ctx, cache.ExplanationKey(key))
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (s *Server) explanation(ctx context.Context, key cache.Key, known *vehicle.
 
 // explainedProblem adds the source of each value to the error of a car that was
 // read but not matched.
-func (s *Server) explainedProblem(ctx context.Context, err error, key cache.Key, known *vehicle.Known) error {
+func (s *Resource) explainedProblem(ctx context.Context, err error, key cache.Key, known *vehicle.Known) error {
 	p, ok := errors.AsType[*problem.Problem](err)
 	if !ok || p.Car == nil {
 		return err
@@ -97,7 +97,7 @@ func explainKnown(explanation []byte, known *vehicle.Known) ([]byte, error) {
 		err = errors.Join(json.Unmarshal(encoded, &values), json.Unmarshal(explanation, &parts))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("api: explanation: %w", err)
+		return nil, fmt.Errorf("estimates: explanation: %w", err)
 	}
 	overridden := message.Say("explain/overridden", nil)
 	for _, name := range slices.Sorted(maps.Keys(values)) {

@@ -1,4 +1,4 @@
-package api
+package estimates
 
 import (
 	"context"
@@ -54,7 +54,7 @@ func (*quoteRequest) TypeProblem(field string) *problem.Problem { return describ
 
 // postQuote answers POST /v1/quote: the estimate of a car that the caller
 // describes, without a listing.
-func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
+func (s *Resource) postQuote(w http.ResponseWriter, r *http.Request) error {
 	// Decode the body. Equal requests have equal inputs, and so one job.
 	var req quoteRequest
 	if err := receive.JSON(w, r, receive.MaxBody, &req); err != nil {
@@ -71,7 +71,7 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 
 	// Find the outcome: the stored one of the same request, else a cached
 	// result, else a job. Only a job counts against the limits of the key.
-	found, err := s.work.Replay(r, terms.Identity(wanted, input))
+	found, err := s.options.Work.Replay(r, terms.Identity(wanted, input))
 	if err != nil {
 		return err
 	}
@@ -81,16 +81,16 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if found.IsEmpty() {
-		if found.Job, err = s.work.Submit(w, r, tasks.KindQuote, input, nil); err != nil {
+		if found.Job, err = s.options.Work.Submit(w, r, tasks.KindQuote, input, nil); err != nil {
 			return err
 		}
 	}
-	if found, err = s.work.SetOutcome(w, r, tasks.KindQuote, input, found); err != nil {
+	if found, err = s.options.Work.SetOutcome(w, r, tasks.KindQuote, input, found); err != nil {
 		return err
 	}
 
 	// Wait for the job as long as the caller prefers, and respond.
-	result, err := s.work.WaitForResult(w, r, found)
+	result, err := s.options.Work.WaitForResult(w, r, found)
 	if err != nil {
 		return err
 	}
@@ -101,10 +101,10 @@ func (s *Server) postQuote(w http.ResponseWriter, r *http.Request) error {
 }
 
 // cachedQuote returns the cached estimate of a described car, if there is one.
-func (s *Server) cachedQuote(ctx context.Context, input vehicle.QuoteInput) (work.Outcome, error) {
+func (s *Resource) cachedQuote(ctx context.Context, input vehicle.QuoteInput) (work.Outcome, error) {
 	key, err := tasks.QuoteKey(input)
 	if err != nil {
 		return work.Outcome{}, err
 	}
-	return s.work.CachedOutcome(ctx, key)
+	return s.options.Work.CachedOutcome(ctx, key)
 }

@@ -1,4 +1,4 @@
-package api
+package batches
 
 import (
 	"context"
@@ -10,13 +10,13 @@ import (
 	"ushuru/pkg/batch"
 )
 
-// retryBatch answers POST /v1/batches/{id}/retry: failed rows wait again.
-func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
-	b, err := s.batchOf(r)
+// retry answers POST /v1/batches/{id}/retry: failed rows wait again.
+func (s *Resource) retry(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.find(r)
 	if err != nil {
 		return err
 	}
-	same, err := s.idempotency.Begin(r, nil)
+	same, err := s.options.Idempotency.Begin(r, nil)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
 		return respond.ErrUnavailable.WithCause(err)
 	}
 	if !done {
-		if err := s.limits.CheckBatch(w, r, b.Counts[batch.Failed]); err != nil {
+		if err := s.options.Limits.CheckBatch(w, r, b.Counts[batch.Failed]); err != nil {
 			return err
 		}
 		err = s.options.Batches.Retry(ctx, b.ID, name)
@@ -45,5 +45,5 @@ func (s *Server) retryBatch(w http.ResponseWriter, r *http.Request) error {
 		return respond.ErrUnavailable.WithCause(err)
 	}
 	s.enqueueDispatch(r.Context())
-	return s.getBatch(w, r)
+	return s.get(w, r)
 }

@@ -1,9 +1,12 @@
-package api
+// Package batches answers the requests for batches of listings and cars: their rows, their
+// results in several formats, their events and another try.
+package batches
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"math"
 	"net/http"
 	"time"
@@ -11,21 +14,62 @@ import (
 	"github.com/gorilla/mux"
 
 	"ushuru/api/batchrequest"
+	"ushuru/api/events"
 	"ushuru/api/idempotencykey"
+	"ushuru/api/limits"
 	"ushuru/api/receive"
 	"ushuru/api/respond"
 	"ushuru/api/webhooks"
 	"ushuru/api/work"
 	"ushuru/pkg/batch"
+	"ushuru/pkg/cost"
+	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/quota"
+	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
+	"ushuru/pkg/webhook"
+	"ushuru/tasks"
 )
 
-// batchBody is a batch as its caller sees it.
-type batchBody struct {
+// Options are the parts and settings of a Resource.
+type Options struct {
+	Batches     *batch.Store
+	Webhooks    *webhook.Store
+	Tasks       *tasks.Engine
+	Hub         *jobs.Hub // its Run must be running
+	Costs       *cost.Tables
+	Outages     *tra.Outages
+	Limits      *limits.Limits
+	Idempotency *idempotencykey.Keys
+	Work        *work.Work
+	Events      *events.Streams
+	// AllowLoopback accepts listings and webhooks on this machine.
+	AllowLoopback bool
+	Log           *slog.Logger
+}
+
+// Resource answers the requests for batches.
+type Resource struct{ options Options }
+
+// New returns the Resource of some parts.
+func New(options Options) *Resource { return &Resource{options} }
+
+// Register adds the endpoints to a router.
+func (s *Resource) Register(v1 *mux.Router) {
+	v1.Handle("/v1/batches", respond.Methods{http.MethodGet: s.list, http.MethodPost: idempotencykey.Accepted(s.post)})
+	const one = "/v1/batches/{id:[0-9A-Za-z]{1,64}}"
+	v1.Handle(one, respond.Methods{http.MethodGet: s.get, http.MethodDelete: s.cancel})
+	v1.Handle(one+"/items", respond.Methods{http.MethodGet: s.options.Limits.WithPlace(s.listItems)})
+	v1.Handle(one+"/results", respond.Methods{http.MethodGet: s.getResults})
+	v1.Handle(one+"/events", respond.Methods{http.MethodGet: s.events})
+	v1.Handle(one+"/retry", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.retry)})
+}
+
+// body is a batch as its caller sees it.
+type body struct {
 	ID          string               `json:"id"`
 	State       string               `json:"state"`    // running, cancelling, completed or cancelled
 	Rows        int                  `json:"rows"`     // number of rows submitted
@@ -38,7 +82,7 @@ type batchBody struct {
 	Expires     time.Time            `json:"expires,omitzero"`
 	PerSecond   float64              `json:"perSecond,omitempty"`
 	SecondsLeft int                  `json:"secondsLeft,omitempty"`
-	Webhook     *batchWebhook        `json:"webhook,omitempty"`
+	Webhook     *bodyWebhook         `json:"webhook,omitempty"`
 	Table       *batchrequest.Table  `json:"table,omitempty"`      // how it was understood, in the response to it
 	Warnings    []vehicle.Warning    `json:"warnings,omitempty"`   // about the request
 	WaitingFor  string               `json:"waitingFor,omitempty"` // authority, while TRA cannot be asked
@@ -48,8 +92,8 @@ type batchBody struct {
 	columns []string // names of the caller's own columns
 }
 
-func newBatchBody(b *batch.Batch) batchBody {
-	body := batchBody{
+func newBody(b *batch.Batch) body {
+	body := body{
 		ID: b.ID, State: "running", Rows: b.Rows, Repeated: b.Repeated, Counts: map[batch.State]int{},
 		Created: localtime.Of(b.Created), Cancelled: localtime.Of(b.Cancelled), Ended: localtime.Of(b.Ended),
 		Expires:   localtime.Of(b.Expires()),
@@ -66,7 +110,7 @@ func newBatchBody(b *batch.Batch) batchBody {
 	}
 	body.Options.Landing, body.Options.Costs, body.Options.Target = b.Options.Landing, b.Options.Costs, b.Options.Target
 	if id := b.Options.Webhook; id != "" {
-		body.Webhook = &batchWebhook{ID: id}
+		body.Webhook = &bodyWebhook{ID: id}
 	}
 	switch {
 	case !b.Ended.IsZero() && !b.Cancelled.IsZero():
@@ -82,11 +126,11 @@ func newBatchBody(b *batch.Batch) batchBody {
 	return body
 }
 
-// batchBody returns a batch as its caller sees it. While TRA's calculator cannot be
+// shown returns a batch as its caller sees it. While TRA's calculator cannot be
 // asked it says that rows of vehicles that are not known wait for it.
-func (s *Server) batchBody(ctx context.Context, b *batch.Batch) batchBody {
-	body := newBatchBody(b)
-	if outage := s.outages.Now(ctx); outage.Reason != "" && body.Ended.IsZero() {
+func (s *Resource) shown(ctx context.Context, b *batch.Batch) body {
+	body := newBody(b)
+	if outage := s.options.Outages.Now(ctx); outage.Reason != "" && body.Ended.IsZero() {
 		body.WaitingFor = work.WaitingForAuthority
 		said := outage.Notice().And("outage/rows", nil)
 		body.Message, body.Text = said.Message, said.Text
@@ -94,10 +138,10 @@ func (s *Server) batchBody(ctx context.Context, b *batch.Batch) batchBody {
 	return body
 }
 
-// postBatch answers POST /v1/batches: it submits many listings.
-func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
+// post answers POST /v1/batches: it submits many listings.
+func (s *Resource) post(w http.ResponseWriter, r *http.Request) error {
 	// Decode the rows and the options, and check every row.
-	if err := s.limits.AdmitBody(w, r); err != nil {
+	if err := s.options.Limits.AdmitBody(w, r); err != nil {
 		return err
 	}
 	req, err := batchrequest.Read(w, r, respond.IsStrict(r))
@@ -122,7 +166,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 
 	// The id is stored before the batch is: the same request under one
 	// Idempotency-Key finds the batch, or creates it if that was not done.
-	same, err := s.idempotency.Begin(r, req.Identity())
+	same, err := s.options.Idempotency.Begin(r, req.Identity())
 	if err != nil {
 		return err
 	}
@@ -130,7 +174,7 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	b, hook, err := s.replayBatch(r, same, id, options.Webhook)
+	b, hook, err := s.replay(r, same, id, options.Webhook)
 	if err != nil {
 		return err
 	}
@@ -138,32 +182,32 @@ func (s *Server) postBatch(w http.ResponseWriter, r *http.Request) error {
 	// Create the batch within the limits of the key.
 	if b == nil {
 		kept := quota.Kept{Name: batch.AccountName(id), Size: batch.Size(rows), TTL: batch.AccountTTL}
-		if err := s.limits.CheckBatch(w, r, len(rows), kept); err != nil {
+		if err := s.options.Limits.CheckBatch(w, r, len(rows), kept); err != nil {
 			return err
 		}
-		if b, hook, err = s.createBatch(r, id, rows, req); err != nil {
-			return errors.Join(err, s.limits.Forget(r.Context(), respond.RecorderOf(r).Key.ID, kept.Name))
+		if b, hook, err = s.create(r, id, rows, req); err != nil {
+			return errors.Join(err, s.options.Limits.Forget(r.Context(), respond.RecorderOf(r).Key.ID, kept.Name))
 		}
 	}
 
 	// Let the workers start rows, and respond.
 	s.enqueueDispatch(r.Context())
-	if err := s.work.Confirm(r.Context()); err != nil {
+	if err := s.options.Work.Confirm(r.Context()); err != nil {
 		return err
 	}
-	return writeBatch(w, b, hook, respond.RecorderOf(r).Ignored, req)
+	return write(w, b, hook, respond.RecorderOf(r).Ignored, req)
 }
 
 // listingURL returns the canonical form of a listing's URL.
-func (s *Server) listingURL(raw string) (string, error) {
+func (s *Resource) listingURL(raw string) (string, error) {
 	return receive.ListingURL(raw, s.options.AllowLoopback)
 }
 
-// replayBatch returns the batch that the same request created before, with its
+// replay returns the batch that the same request created before, with its
 // webhook; nil when there is none.
-func (s *Server) replayBatch(
+func (s *Resource) replay(
 	r *http.Request, same *idempotencykey.Request, id, webhookURL string,
-) (b *batch.Batch, hook batchWebhook, err error) {
+) (b *batch.Batch, hook bodyWebhook, err error) {
 	if same == nil {
 		return nil, hook, nil
 	}
@@ -178,17 +222,17 @@ func (s *Server) replayBatch(
 		return nil, hook, respond.ErrUnavailable.WithCause(err)
 	}
 	hook.ID = b.Options.Webhook
-	if hook.ID == batchWebhookID(id) {
-		hook, err = s.createBatchWebhook(r, id, webhookURL)
+	if hook.ID == webhookID(id) {
+		hook, err = s.createWebhook(r, id, webhookURL)
 	}
 	return b, hook, err
 }
 
-// createBatch creates a batch, and the webhook that it names unless the caller
+// create creates a batch, and the webhook that it names unless the caller
 // has it already.
-func (s *Server) createBatch(
+func (s *Resource) create(
 	r *http.Request, id string, rows []batch.Row, from *batchrequest.Request,
-) (b *batch.Batch, hook batchWebhook, err error) {
+) (b *batch.Batch, hook bodyWebhook, err error) {
 	options := from.Options
 	if hook, err = s.findOrCreateWebhook(r, id, options.Webhook); err != nil {
 		return nil, hook, err
@@ -211,10 +255,10 @@ func (s *Server) createBatch(
 	return b, hook, nil
 }
 
-// writeBatch answers 201 with a batch.
-func writeBatch(w http.ResponseWriter, b *batch.Batch, hook batchWebhook, ignored []string, req *batchrequest.Request) error {
+// write answers 201 with a batch.
+func write(w http.ResponseWriter, b *batch.Batch, hook bodyWebhook, ignored []string, req *batchrequest.Request) error {
 	w.Header().Set("Location", "/v1/batches/"+b.ID)
-	body := newBatchBody(b)
+	body := newBody(b)
 	if body.Webhook != nil {
 		body.Webhook = &hook
 	}
@@ -224,7 +268,7 @@ func writeBatch(w http.ResponseWriter, b *batch.Batch, hook batchWebhook, ignore
 
 // enqueueDispatch lets the workers start waiting rows at once. If that fails,
 // they start them at their next check.
-func (s *Server) enqueueDispatch(parent context.Context) {
+func (s *Resource) enqueueDispatch(parent context.Context) {
 	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 	defer cancel()
 	if err := s.options.Tasks.EnqueueDispatch(ctx); err != nil {
@@ -232,33 +276,33 @@ func (s *Server) enqueueDispatch(parent context.Context) {
 	}
 }
 
-// batchOf returns the batch of a request's path. A batch of another key is not
+// find returns the batch of a request's path. A batch of another key is not
 // found.
-func (s *Server) batchOf(r *http.Request) (*batch.Batch, error) {
+func (s *Resource) find(r *http.Request) (*batch.Batch, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	b, err := s.options.Batches.Get(ctx, mux.Vars(r)["id"])
 	switch {
 	case errors.Is(err, batch.ErrNotFound), err == nil && b.Owner != respond.RecorderOf(r).Key.ID:
-		return nil, errBatchNotFound
+		return nil, errNotFound
 	case err != nil:
 		return nil, respond.ErrUnavailable.WithCause(err)
 	}
 	return b, nil
 }
 
-// getBatch answers GET /v1/batches/{id}.
-func (s *Server) getBatch(w http.ResponseWriter, r *http.Request) error {
-	b, err := s.batchOf(r)
+// get answers GET /v1/batches/{id}.
+func (s *Resource) get(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.find(r)
 	if err != nil {
 		return err
 	}
-	return respond.JSON(w, http.StatusOK, s.batchBody(r.Context(), b))
+	return respond.JSON(w, http.StatusOK, s.shown(r.Context(), b))
 }
 
-// cancelBatch answers DELETE /v1/batches/{id}: waiting rows are cancelled.
-func (s *Server) cancelBatch(w http.ResponseWriter, r *http.Request) error {
-	b, err := s.batchOf(r)
+// cancel answers DELETE /v1/batches/{id}: waiting rows are cancelled.
+func (s *Resource) cancel(w http.ResponseWriter, r *http.Request) error {
+	b, err := s.find(r)
 	if err != nil {
 		return err
 	}
@@ -267,11 +311,11 @@ func (s *Server) cancelBatch(w http.ResponseWriter, r *http.Request) error {
 	if err := s.options.Batches.Cancel(ctx, b.ID); err != nil {
 		return respond.ErrUnavailable.WithCause(err)
 	}
-	return s.getBatch(w, r)
+	return s.get(w, r)
 }
 
-// listBatches answers GET /v1/batches: the caller's batches, newest first.
-func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) error {
+// list answers GET /v1/batches: the caller's batches, newest first.
+func (s *Resource) list(w http.ResponseWriter, r *http.Request) error {
 	limit, err := receive.PageSize(r)
 	if err != nil {
 		return err
@@ -288,11 +332,11 @@ func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) error {
 	more := len(found) > limit
 	found = found[:min(len(found), limit)]
 	body := struct {
-		Batches []batchBody `json:"batches"`
-		Next    string      `json:"next,omitempty"`
-	}{Batches: make([]batchBody, 0, len(found))}
+		Batches []body `json:"batches"`
+		Next    string `json:"next,omitempty"`
+	}{Batches: make([]body, 0, len(found))}
 	for _, b := range found {
-		body.Batches = append(body.Batches, newBatchBody(b))
+		body.Batches = append(body.Batches, newBody(b))
 	}
 	if more {
 		body.Next = found[limit-1].ID

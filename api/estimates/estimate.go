@@ -1,20 +1,51 @@
-package api
+// Package estimates answers the requests for estimates: of a listing, and of a car that
+// the caller describes (a quote).
+package estimates
 
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 
+	"github.com/gorilla/mux"
+
 	"ushuru/api/described"
+	"ushuru/api/idempotencykey"
+	"ushuru/api/limits"
 	"ushuru/api/problem"
 	"ushuru/api/receive"
 	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/api/work"
+	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
+
+// Options are the parts and settings of a Resource.
+type Options struct {
+	Tasks  *tasks.Engine
+	Costs  *cost.Tables
+	Limits *limits.Limits
+	Work   *work.Work
+	// AllowLoopback accepts listings on this machine.
+	AllowLoopback bool
+	Log           *slog.Logger
+}
+
+// Resource answers the requests for estimates.
+type Resource struct{ options Options }
+
+// New returns the Resource of some parts.
+func New(options Options) *Resource { return &Resource{options} }
+
+// Register adds the endpoints to a router.
+func (s *Resource) Register(v1 *mux.Router) {
+	v1.Handle("/v1/estimate", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.postEstimate)})
+	v1.Handle("/v1/quote", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.postQuote)})
+}
 
 // estimateRequest is the body of POST /v1/estimate.
 type estimateRequest struct {
@@ -42,9 +73,9 @@ func (*estimateRequest) TypeProblem(field string) *problem.Problem {
 }
 
 // postEstimate answers POST /v1/estimate.
-func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
+func (s *Resource) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	// Decode the body. Equal requests have equal inputs, and so one job.
-	if err := s.limits.AdmitBody(w, r); err != nil {
+	if err := s.options.Limits.AdmitBody(w, r); err != nil {
 		return err
 	}
 	var req estimateRequest
@@ -64,7 +95,7 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 
 	// Find the outcome: the stored one of the same request, else a cached
 	// result, else a job. Only a job counts against the limits of the key.
-	found, err := s.work.Replay(r, terms.Identity(wanted, input, req.Explain))
+	found, err := s.options.Work.Replay(r, terms.Identity(wanted, input, req.Explain))
 	if err != nil {
 		return err
 	}
@@ -75,21 +106,21 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if found.IsEmpty() {
-		if found.Job, err = s.submitEstimate(w, r, input, req.HTML); err != nil {
+		if found.Job, err = s.Submit(w, r, input, req.HTML); err != nil {
 			return err
 		}
 	}
-	if found, err = s.work.SetOutcome(w, r, tasks.KindEstimate, input, found); err != nil {
+	if found, err = s.options.Work.SetOutcome(w, r, tasks.KindEstimate, input, found); err != nil {
 		return err
 	}
 
 	// Wait for the job as long as the caller prefers, and respond.
-	result, err := s.work.WaitForResult(w, r, found)
+	result, err := s.options.Work.WaitForResult(w, r, found)
 	if err == nil {
 		result, err = terms.Priced(s.options.Costs, result, wanted, vehicle.FromListing, respond.RecorderOf(r).Ignored)
 	}
 	if req.Explain {
-		result, err = s.explainedOutcome(r.Context(), result, err, input)
+		result, err = s.Explained(r.Context(), result, err, input)
 	}
 	if err != nil {
 		return err
@@ -97,24 +128,24 @@ func (s *Server) postEstimate(w http.ResponseWriter, r *http.Request) error {
 	return respond.Result(w, result)
 }
 
-// submitEstimate submits the job of an estimate, unless the key has used up its rate or
+// Submit submits the job of an estimate, unless the key has used up its rate or
 // the site pauses.
-func (s *Server) submitEstimate(
+func (s *Resource) Submit(
 	w http.ResponseWriter, r *http.Request, input tasks.EstimateInput, html *string,
 ) (*jobs.Job, error) {
-	if err := s.limits.CheckRate(w, r); err != nil {
+	if err := s.options.Limits.CheckRate(w, r); err != nil {
 		return nil, err
 	}
-	if err := s.work.CheckPause(r.Context(), input); err != nil {
+	if err := s.options.Work.CheckPause(r.Context(), input); err != nil {
 		return nil, err
 	}
-	return s.work.Submit(w, r, tasks.KindEstimate, input, attachedPage(html))
+	return s.options.Work.Submit(w, r, tasks.KindEstimate, input, attachedPage(html))
 }
 
 // cachedEstimate returns the cached estimate of a listing; it is empty when there is
 // none. The key has named the listing, as it does with a job.
-func (s *Server) cachedEstimate(r *http.Request, input tasks.EstimateInput) (work.Outcome, error) {
-	found, err := s.work.CachedOutcome(r.Context(), input.Key())
+func (s *Resource) cachedEstimate(r *http.Request, input tasks.EstimateInput) (work.Outcome, error) {
+	found, err := s.options.Work.CachedOutcome(r.Context(), input.Key())
 	if found.IsEmpty() {
 		return found, err
 	}
@@ -128,7 +159,7 @@ func (s *Server) cachedEstimate(r *http.Request, input tasks.EstimateInput) (wor
 }
 
 // estimateInput checks a request, and returns its canonical form.
-func (s *Server) estimateInput(r *http.Request, req *estimateRequest) (input tasks.EstimateInput, err error) {
+func (s *Resource) estimateInput(r *http.Request, req *estimateRequest) (input tasks.EstimateInput, err error) {
 	if input.URL, err = receive.ListingURL(req.URL, s.options.AllowLoopback); err != nil {
 		return input, err
 	}

@@ -1,4 +1,4 @@
-package api
+package jobs
 
 import (
 	"context"
@@ -31,20 +31,20 @@ type listedJob struct {
 	Location string           `json:"location"`
 }
 
-// jobStates are the values of the parameter state.
-var jobStates = []jobs.State{"", jobs.Queued, jobs.Running, jobs.Succeeded, jobs.Failed, jobs.Cancelled}
+// states are the values of the parameter state.
+var states = []jobs.State{"", jobs.Queued, jobs.Running, jobs.Succeeded, jobs.Failed, jobs.Cancelled}
 
-// listJobs answers GET /v1/jobs: the jobs that the caller's key has requested, newest
+// list answers GET /v1/jobs: the jobs that the caller's key has requested, newest
 // first.
-func (s *Server) listJobs(w http.ResponseWriter, r *http.Request) error {
+func (s *Resource) list(w http.ResponseWriter, r *http.Request) error {
 	limit, err := receive.PageSize(r)
 	if err != nil {
 		return err
 	}
 	query, owner := r.URL.Query(), respond.RecorderOf(r).Key.ID
 	state := jobs.State(query.Get("state"))
-	if !slices.Contains(jobStates, state) {
-		return errJobStateUnknown
+	if !slices.Contains(states, state) {
+		return errStateUnknown
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()

@@ -1,16 +1,14 @@
-package api
+package estimates
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strings"
+
+	"ushuru/api/receive"
 )
 
 const (
 	// maxPage is for a listing page. The largest that was seen has 600 KB.
 	maxPage = 4 << 20
-	// maxFile is for an image or a PDF. A phone's best photograph has ten megabytes.
-	maxFile = 12 << 20
 	// maxEstimateBody allows for the escapes of a page in JSON.
 	maxEstimateBody = 2 * maxPage
 )
@@ -27,9 +25,9 @@ func pageHash(sender string, page *string) (string, error) {
 		return "", errPageEmpty
 	}
 	if sender != "" {
-		return contentHash(sender + "\n" + *page), nil
+		return receive.Hash(sender + "\n" + *page), nil
 	}
-	return contentHash(*page), nil
+	return receive.Hash(*page), nil
 }
 
 // attachedPage returns the page of a request for the worker; nil when it has none.
@@ -38,10 +36,4 @@ func attachedPage(page *string) []byte {
 		return nil
 	}
 	return []byte(*page)
-}
-
-// contentHash identifies what a caller sent.
-func contentHash[T string | []byte](content T) string {
-	sum := sha256.Sum256([]byte(content))
-	return hex.EncodeToString(sum[:])
 }

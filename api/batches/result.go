@@ -1,4 +1,4 @@
-package api
+package batches
 
 import (
 	"bytes"
@@ -33,7 +33,7 @@ type resultFormat struct {
 	name      string
 	mediaType string
 	extension string
-	begin     func(w io.Writer, b batchBody, view tableView) (resultWriter, error)
+	begin     func(w io.Writer, b body, view tableView) (resultWriter, error)
 }
 
 // resultWriter writes the results of a batch one by one.
@@ -73,7 +73,7 @@ func parseResultFormat(r *http.Request) (resultFormat, error) {
 // getResults answers GET /v1/batches/{id}/results: all rows with their results
 // so far. It reads and sends them in pieces, so that the largest batch takes
 // little memory.
-func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
+func (s *Resource) getResults(w http.ResponseWriter, r *http.Request) error {
 	f, err := parseResultFormat(r)
 	if err != nil {
 		return err
@@ -82,14 +82,14 @@ func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	b, err := s.batchOf(r)
+	b, err := s.find(r)
 	if err != nil {
 		return err
 	}
 	if isUnchanged(w, r, b, f) {
 		return nil
 	}
-	release, err := s.limits.TakeExport(r)
+	release, err := s.options.Limits.TakeExport(r)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (s *Server) getResults(w http.ResponseWriter, r *http.Request) error {
 	}
 	rows, err := s.openResults(r.Context(), b, by, part)
 	if err != nil {
-		return batchReadProblem(err)
+		return readProblem(err)
 	}
 	following := part.nextResults(w, r.URL, rows)
 	contentType := f.mediaType
@@ -133,17 +133,17 @@ func parseSort(r *http.Request, part resultPart) (by string, err error) {
 }
 
 // sendResults writes the first rows, and then reads and writes the others.
-func (s *Server) sendResults(
+func (s *Resource) sendResults(
 	w http.ResponseWriter, r *http.Request, f resultFormat, b *batch.Batch, from *resultRows, following string,
 ) (err error) {
 	wanted, err := termsOf(b.Options)
 	if err != nil {
 		return err
 	}
-	control, processor := http.NewResponseController(w), s.limits.Turn(b.Owner)
+	control, processor := http.NewResponseController(w), s.options.Limits.Turn(b.Owner)
 	defer processor.Give()
 	var page bytes.Buffer
-	out, err := f.begin(&page, newBatchBody(b), tableView{respond.LanguageOf(w), respond.IsYes(r.URL.Query().Get("bom"))})
+	out, err := f.begin(&page, newBody(b), tableView{respond.LanguageOf(w), respond.IsYes(r.URL.Query().Get("bom"))})
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (s *Server) sendResults(
 }
 
 // formatRows writes rows, and the end after the last, a few in each turn at a processor.
-func (s *Server) formatRows(
+func (s *Resource) formatRows(
 	ctx context.Context, out resultWriter, from *resultRows, wanted vehicle.Terms, processor *respond.Turn,
 ) error {
 	defer processor.Give()
@@ -192,7 +192,7 @@ func (s *Server) formatRows(
 }
 
 // sendResult writes one row, with its cost on the terms of the batch.
-func (s *Server) sendResult(out resultWriter, item batch.Item, wanted vehicle.Terms) error {
+func (s *Resource) sendResult(out resultWriter, item batch.Item, wanted vehicle.Terms) error {
 	if item.Result == nil {
 		return out.result(item, nil)
 	}
@@ -231,7 +231,7 @@ type lineWriter struct {
 	columns []string // the caller's own
 }
 
-func beginLines(w io.Writer, b batchBody, view tableView) (resultWriter, error) {
+func beginLines(w io.Writer, b body, view tableView) (resultWriter, error) {
 	return lineWriter{w, view.lang, b.columns}, nil
 }
 
@@ -255,7 +255,7 @@ type jsonWriter struct {
 	next    string // cursor of the rows that follow; "" for none
 }
 
-func beginJSON(w io.Writer, b batchBody, view tableView) (resultWriter, error) {
+func beginJSON(w io.Writer, b body, view tableView) (resultWriter, error) {
 	data, err := plainjson.Encode(b)
 	if err != nil {
 		return nil, err
@@ -299,8 +299,8 @@ type tableView struct {
 
 func beginTable(
 	begin func(io.Writer, export.Options) (export.Writer, error),
-) func(io.Writer, batchBody, tableView) (resultWriter, error) {
-	return func(w io.Writer, b batchBody, view tableView) (resultWriter, error) {
+) func(io.Writer, body, tableView) (resultWriter, error) {
+	return func(w io.Writer, b body, view tableView) (resultWriter, error) {
 		options := export.Options{Lang: view.lang, BOM: view.bom, Columns: b.columns, Batch: b.ID}
 		if b.Options.Rate != nil {
 			options.Terms.Rate = b.Options.Rate.String()
@@ -329,7 +329,7 @@ func (t tableWriter) result(item batch.Item, estimate json.RawMessage) error {
 	if estimate != nil {
 		line.Estimate = &vehicle.Estimate{}
 		if err := json.Unmarshal(estimate, line.Estimate); err != nil {
-			return fmt.Errorf("api: result: %w", err)
+			return fmt.Errorf("batches: result: %w", err)
 		}
 	}
 	return t.table.Line(line)

@@ -1,4 +1,4 @@
-package api
+package batches
 
 import (
 	"encoding/json"
@@ -45,7 +45,7 @@ type dryRunRow struct {
 }
 
 // dryRun answers how a batch is understood, without storing or counting anything.
-func (s *Server) dryRun(w http.ResponseWriter, r *http.Request, req *batchrequest.Request) error {
+func (s *Resource) dryRun(w http.ResponseWriter, r *http.Request, req *batchrequest.Request) error {
 	body := dryRunBody{
 		DryRun: true, Rows: len(req.Rows), Options: req.Options, Table: req.Table, First: []dryRunRow{},
 		Warnings: append(respond.IgnoredWarning(respond.RecorderOf(r).Ignored), req.Warnings()...),
