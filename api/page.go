@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"ushuru/api/docs"
+	"ushuru/api/pictures"
 	"ushuru/api/respond"
 	"ushuru/api/web"
 	"ushuru/pkg/fair"
@@ -32,18 +33,22 @@ const (
 // registerPages adds the pages for buyers and those for programmers to the router. v1
 // has the endpoints that the former call.
 func (s *Server) registerPages(v1 http.Handler) error {
+	o := s.options
+	photos := pictures.New(pictures.Options{
+		Tasks: o.Tasks, Jobs: o.Jobs, Cache: o.Cache, Limiter: o.Limiter, Work: s.work, MaxJobs: o.Page.Jobs, Rate: o.Page.Rate,
+	})
 	pages, err := web.New(web.Options{
-		API: s.forVisitors(v1), Keyed: s.forKeys(v1), Redis: s.options.Redis, Watch: s.options.Hub.Watch, Address: s.addressOf,
-		Costs: s.vehicles.KnownCosts, Picture: s.picture, BaseURL: s.options.Page.BaseURL, Simulated: s.options.Simulated,
-		Draining: s.draining, Log: s.options.Log,
+		API: s.forVisitors(v1), Keyed: s.forKeys(v1), Redis: o.Redis, Watch: o.Hub.Watch, Address: s.addressOf,
+		Costs: s.vehicles.KnownCosts, Picture: photos.Get, BaseURL: o.Page.BaseURL, Simulated: o.Simulated,
+		Draining: s.draining, Log: o.Log,
 	})
 	if err != nil {
 		return err
 	}
 	pages.Register(s.router)
 	forProgrammers, err := docs.New(docs.Options{
-		Assets: pages.Assets(), Contract: contractJSON, BaseURL: s.options.Page.BaseURL,
-		Simulated: s.options.Simulated, Key: s.options.Page.Key, Listing: s.options.Page.Listing,
+		Assets: pages.Assets(), Contract: contractJSON, BaseURL: o.Page.BaseURL,
+		Simulated: o.Simulated, Key: o.Page.Key, Listing: o.Page.Listing,
 	})
 	if err != nil {
 		return err

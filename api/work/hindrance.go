@@ -148,7 +148,7 @@ func IsUnfinished(err error) bool {
 
 // WaitUnlessHindered is wait, but ends early, with the reason, when the job waits for
 // something that it cannot have now: waiting longer is useless to the caller, and the
-// Job continues.
+// job continues.
 func (k *Work) WaitUnlessHindered(r *http.Request, id string, timeout time.Duration) (*jobs.Job, error) {
 	parent := r.Context()
 	release, ok := k.waiters.Acquire(respond.RecorderOf(r).Key.ID, maxWaiters)

@@ -38,10 +38,9 @@ func (k *Work) Replay(r *http.Request, identity any) (Outcome, error) {
 }
 
 // SetOutcome announces the outcome of a request to webhooks, when it was known before, and
-// stores it under the Idempotency-Key. It
-// returns the outcome to respond with: when the same request was sent twice at
-// once, the outcome that was stored first. What is stored names the result or the job,
-// and has a hundred bytes.
+// stores it under the Idempotency-Key. It returns the outcome to respond with: when the
+// same request was sent twice at once, the outcome that was stored first. What is stored
+// names the result or the job, and has a hundred bytes.
 func (k *Work) SetOutcome(w http.ResponseWriter, r *http.Request, kind string, input any, found Outcome) (Outcome, error) {
 	found, err := k.announced(w, r, kind, input, found)
 	if err != nil {

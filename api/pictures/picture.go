@@ -1,4 +1,6 @@
-package api
+// Package pictures has pictures of cars for the pages: cached ones, and others that the
+// workers fetch within the limits of all visitors.
+package pictures
 
 import (
 	"context"
@@ -9,9 +11,11 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/respond"
 	"ushuru/api/web"
+	"ushuru/api/work"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/quota"
 	"ushuru/tasks"
 )
 
@@ -29,10 +33,27 @@ const (
 
 var errPictureLater = problem.New(http.StatusServiceUnavailable, "unavailable", nil).After(respond.PollAfter)
 
-// picture returns a picture of a car for a page. The workers fetch it: this process calls
+// Options are the parts and settings of Pictures.
+type Options struct {
+	Tasks   *tasks.Engine
+	Jobs    *jobs.Store
+	Cache   *cache.Cache
+	Limiter *quota.Limiter
+	Work    *work.Work
+	MaxJobs int // running jobs of all visitors
+	Rate    int // pictures per minute of all visitors
+}
+
+// Pictures are the pictures of one API process.
+type Pictures struct{ options Options }
+
+// New returns the pictures of one API process.
+func New(options Options) *Pictures { return &Pictures{options} }
+
+// Get returns a picture of a car for a page. The workers fetch it: this process calls
 // no site.
-func (s *Server) picture(parent context.Context, address string, admit func(context.Context) error) ([]byte, error) {
-	cached, err := s.cachedPicture(parent, address)
+func (p *Pictures) Get(parent context.Context, address string, admit func(context.Context) error) ([]byte, error) {
+	cached, err := p.cachedPicture(parent, address)
 	if !errors.Is(err, cache.ErrMiss) {
 		return cached, err
 	}
@@ -41,26 +62,26 @@ func (s *Server) picture(parent context.Context, address string, admit func(cont
 	}
 	ctx, cancel := context.WithTimeout(parent, pictureWait)
 	defer cancel()
-	if err := s.admitPicture(ctx); err != nil {
+	if err := p.admitPicture(ctx); err != nil {
 		return nil, err
 	}
 	submit, stop := context.WithTimeout(ctx, respond.RedisTimeout)
 	defer stop()
-	job, err := s.options.Tasks.Submit(submit, tasks.KindPicture, tasks.PictureInput{URL: address},
+	job, err := p.options.Tasks.Submit(submit, tasks.KindPicture, tasks.PictureInput{URL: address},
 		tasks.Requester{Owner: fair.Anonymous, Class: jobs.Interactive})
 	if err == nil {
-		err = s.options.Limiter.Track(submit, ownerPictures, job.ID)
+		err = p.options.Limiter.Track(submit, ownerPictures, job.ID)
 	}
 	if err != nil {
 		return nil, respond.ErrUnavailable.WithCause(err)
 	}
-	if job, err = s.work.Wait(ctx, job.ID, pictureWait); err != nil {
+	if job, err = p.options.Work.Wait(ctx, job.ID, pictureWait); err != nil {
 		return nil, err
 	}
 	if job.State != jobs.Succeeded {
 		return nil, errPictureLater
 	}
-	cached, err = s.cachedPicture(parent, address)
+	cached, err = p.cachedPicture(parent, address)
 	if errors.Is(err, cache.ErrMiss) {
 		return nil, errPictureLater
 	}
@@ -69,10 +90,10 @@ func (s *Server) picture(parent context.Context, address string, admit func(cont
 
 // cachedPicture returns the picture that is cached for an address; ErrMiss when nothing is
 // known of it.
-func (s *Server) cachedPicture(parent context.Context, address string) ([]byte, error) {
+func (p *Pictures) cachedPicture(parent context.Context, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 	defer cancel()
-	cached, err := s.options.Cache.Picture(ctx, address)
+	cached, err := p.options.Cache.Picture(ctx, address)
 	switch {
 	case errors.Is(err, cache.ErrMiss):
 		return nil, err
@@ -86,8 +107,8 @@ func (s *Server) cachedPicture(parent context.Context, address string) ([]byte, 
 
 // admitPicture counts a picture that must be fetched against the limits of all visitors,
 // and waits until there is room for it.
-func (s *Server) admitPicture(ctx context.Context) error {
-	allowance, err := s.options.Limiter.Allow(ctx, ownerPictures, s.options.Page.Rate)
+func (p *Pictures) admitPicture(ctx context.Context) error {
+	allowance, err := p.options.Limiter.Allow(ctx, ownerPictures, p.options.Rate)
 	switch {
 	case err != nil:
 		return respond.ErrUnavailable.WithCause(err)
@@ -95,9 +116,9 @@ func (s *Server) admitPicture(ctx context.Context) error {
 		late := *errPictureLater
 		return late.After(max(respond.WholeSeconds(allowance.RetryAfter), time.Second))
 	}
-	most := max(s.options.Page.Jobs/picturesPart, 1)
+	most := max(p.options.MaxJobs/picturesPart, 1)
 	for {
-		free, err := s.options.Limiter.HasCapacity(ctx, ownerPictures, most, s.options.Jobs.ListEnded)
+		free, err := p.options.Limiter.HasCapacity(ctx, ownerPictures, most, p.options.Jobs.ListEnded)
 		switch {
 		case ctx.Err() != nil:
 			return errPictureLater
