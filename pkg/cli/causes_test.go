@@ -15,6 +15,7 @@ import (
 	"ushuru/pkg/ai/aitest"
 	"ushuru/pkg/app"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/keys"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/tra/tratest"
 	"ushuru/tasks"
@@ -127,5 +128,33 @@ func TestLogNamesTheCause(t *testing.T) {
 	})
 	if strings.Contains(log.String(), planted) {
 		t.Error("a secret is in the log")
+	}
+}
+
+// Who asks why a caller is refused finds the id of its key and its address.
+func TestLogNamesAKeyThatIsRefused(t *testing.T) {
+	s := newStack(t, embeddedRedis(t))
+	var log lines
+	s.log = logs.New(&log, logs.Options{})
+	listener, err := app.Listen(t.Context(), "127.0.0.1:0")
+	must(t, err)
+	s.base = "http://" + listener.Addr().String()
+	s.start(app.Options{API: &app.APIOptions{Listener: listener, WaitMax: time.Second}, Version: "1.2.3"})
+	start := log.await(t, "starting")
+	for _, name := range []string{"version", "roles", "traces", "pages", "monitoring", "webhook_keys_sealed", "learn_freight"} {
+		if _, said := start[name]; !said {
+			t.Errorf("no %s in %v", name, start)
+		}
+	}
+	store := keys.NewStore(s.conn.Client())
+	all, err := store.List(t.Context())
+	must(t, err)
+	must(t, store.Revoke(t.Context(), all[0].ID))
+	if got := s.do(http.MethodGet, "/v1/jobs", nil); got.status != http.StatusUnauthorized {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	line := log.await(t, "request served")
+	if line["refused_key"] != all[0].ID || line["address"] != "127.0.0.1" {
+		t.Errorf("refused key %v, address %v in %v", line["refused_key"], line["address"], line)
 	}
 }

@@ -91,6 +91,9 @@ type Recorder struct {
 	texts   map[entry]string    // likewise
 	failed  map[string][]string // likewise: jobs that failed, by their list
 	written map[string]int64    // by API key: the minute of its last use that was recorded
+
+	receiversOf string          // the hour of receivers
+	receivers   map[string]bool // endpoints that are counted in this hour
 }
 
 // entry is a field of a hash in Redis.
@@ -148,6 +151,9 @@ func (r *Recorder) Call(c Call) {
 	}
 	hour := keyHour(r.options.Now())
 	r.mu.Lock()
+	if c.To == Webhook {
+		c.Name = r.receiver(hour, c.Name)
+	}
 	r.add(hour, field(c.To, c.Name, cmp.Or(c.Code, OK)), 1)
 	if c.Code == OK {
 		r.add(hour, field(c.To, c.Name, bucketOf(c.Took)), 1)
@@ -165,6 +171,22 @@ func (r *Recorder) Call(c Call) {
 	if r.options.OnCall != nil {
 		r.options.OnCall(c)
 	}
+}
+
+// maxReceivers bounds the endpoints that a process counts in an hour, as API keys can make and
+// delete them all the time; the rest are Other.
+const maxReceivers = 1000
+
+// receiver returns the name under which an endpoint is counted. The caller holds the lock.
+func (r *Recorder) receiver(hour, id string) string {
+	if r.receiversOf != hour {
+		r.receiversOf, r.receivers = hour, map[string]bool{}
+	}
+	if !r.receivers[id] && len(r.receivers) >= maxReceivers {
+		return Other
+	}
+	r.receivers[id] = true
+	return id
 }
 
 // Key counts a request of an API key, by the id of the key.

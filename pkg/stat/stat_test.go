@@ -3,6 +3,7 @@ package stat_test
 import (
 	"context"
 	"reflect"
+	"strconv"
 	"testing"
 	"time"
 
@@ -93,6 +94,22 @@ func TestStepsAreCountedBySiteStepCodeAndHour(t *testing.T) {
 			t.Errorf("the example is %q, want the newest", got)
 		}
 	})
+}
+
+// API keys can make and delete endpoints all the time.
+func TestReceiversAreBounded(t *testing.T) {
+	r := newRig(redistest.Embedded(t).Client())
+	for range 2 {
+		for i := range 1200 {
+			r.Call(stat.Call{To: stat.Webhook, Name: "wh" + strconv.Itoa(i), Code: stat.OK, Took: time.Second})
+		}
+		r.Write(t.Context())
+		ended := r.hours(t, 1)[0].Ended
+		if last := ended[stat.What{Site: stat.Webhook, Step: stat.Other, Code: stat.OK}]; len(ended) != 1001 || last != 200 {
+			t.Errorf("%d endpoints, %d of others", len(ended), last)
+		}
+		r.now = r.now.Add(time.Hour)
+	}
 }
 
 func TestMedianLiesWithinItsBucket(t *testing.T) {

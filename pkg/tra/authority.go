@@ -239,7 +239,7 @@ func (a *Authority) logCall(ctx context.Context, name string, took time.Duration
 	if failed.Kind == NoSuchVehicle {
 		level = slog.LevelInfo
 	}
-	cause := ""
+	cause := failed.Error()
 	if failed.cause != nil {
 		cause = failed.cause.Error()
 	}

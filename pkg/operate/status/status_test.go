@@ -313,6 +313,23 @@ func (r *rig) endpoint(owner, disabled string) {
 	r.must(r.client.HSet(r.t.Context(), "webhook:{"+owner+"}", "wh1", record).Err())
 }
 
+// The attempts of a webhook are shown with it.
+func TestAttemptsOfAWebhookAreCounted(t *testing.T) {
+	r := newRig(t, redistest.Open(t, redistest.Start(t).URL))
+	r.endpoint(r.newKey("Juma"), "")
+	for outcome, n := range map[string]int{stat.OK: 3, "retried": 4, "given_up": 1, "gone": 1} {
+		for range n {
+			r.counts.Call(stat.Call{To: stat.Webhook, Name: "wh1", Code: outcome, Took: time.Second})
+		}
+	}
+	r.counts.Call(stat.Call{To: stat.Webhook, Name: "wh2", Code: "given_up"}) // one that was deleted
+	r.counts.Write(t.Context())
+	all := r.read().Webhooks
+	if len(all) != 1 || all[0].Delivered != 3 || all[0].Failed != 2 || all[0].Retried != 4 {
+		t.Errorf("webhooks %+v", all)
+	}
+}
+
 // limitMemory sets the limit of Redis such that some percent are used.
 func (r *rig) limitMemory(percent int64) {
 	r.t.Helper()
