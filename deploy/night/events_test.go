@@ -63,7 +63,9 @@ func siteEvents() []event {
 func (s *service) create(path string, body any) string {
 	s.t.Helper()
 	status, answer := s.post(path, body)
-	var created struct{ ID string }
+	var created struct {
+		ID string `json:"id"`
+	}
 	if json.Unmarshal(answer, &created) != nil || created.ID == "" {
 		s.t.Fatalf("%s: %d %s", path, status, answer)
 	}

@@ -19,7 +19,7 @@ import (
 
 var (
 	whole  = flag.Bool("night", false, "provoke every alert")
-	only   = flag.String("night.only", "", "provoke the alerts whose name has this, with -night")
+	only   = flag.String("night.only", "", "provoke the alerts whose name matches, with -night")
 	update = flag.Bool("update", false, "write the outputs into docs/night.md, with -night")
 )
 

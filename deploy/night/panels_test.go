@@ -19,10 +19,17 @@ func (n *night) checkPanels() {
 	must(n.t, err)
 	var dashboard struct {
 		Panels []struct {
-			Title, Type string
-			FieldConfig struct{ Defaults struct{ Unit string } }
-			Targets     []struct{ Expr string }
-		}
+			Title       string `json:"title"`
+			Type        string `json:"type"`
+			FieldConfig struct {
+				Defaults struct {
+					Unit string `json:"unit"`
+				} `json:"defaults"`
+			} `json:"fieldConfig"`
+			Targets []struct {
+				Expr string `json:"expr"`
+			} `json:"targets"`
+		} `json:"panels"`
 	}
 	must(n.t, json.Unmarshal(text, &dashboard))
 	var known []string

@@ -73,14 +73,15 @@ func startPrometheus(t *testing.T, targets map[string]string) *prometheus {
 	rules, err := os.ReadFile(rulesFile(t))
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(dir, "alerts.yml"), []byte(shortened(string(rules))), 0o600))
-	config := fmt.Sprintf("global: {scrape_interval: %dms, scrape_timeout: %dms, evaluation_interval: %dms}\n"+
+	var config strings.Builder
+	fmt.Fprintf(&config, "global: {scrape_interval: %dms, scrape_timeout: %dms, evaluation_interval: %dms}\n"+
 		"rule_files: [alerts.yml]\nscrape_configs:\n  - job_name: ushuru\n    static_configs:\n", interval, interval, interval/2)
 	for service, address := range targets {
-		config += fmt.Sprintf("      - {targets: [%q], labels: {service: %q}}\n", address, service)
+		fmt.Fprintf(&config, "      - {targets: [%q], labels: {service: %q}}\n", address, service)
 	}
-	must(t, os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(config), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(config.String()), 0o600))
 	p := &prometheus{t: t}
-	command := exec.Command(testenv.Binary(t, "prometheus"), "--config.file="+filepath.Join(dir, "prometheus.yml"), //nolint:noctx // it ends with the test
+	command := exec.Command(testenv.Binary(t, "prometheus"), "--config.file="+filepath.Join(dir, "prometheus.yml"),
 		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address=127.0.0.1:0")
 	command.Stderr, command.SysProcAttr = p, endsWithParent()
 	must(t, command.Start())
@@ -88,7 +89,7 @@ func startPrometheus(t *testing.T, targets map[string]string) *prometheus {
 		_ = command.Process.Kill()
 		_ = command.Wait()
 	})
-	await(t, 30*time.Second, "Prometheus listens", p.text, func() bool {
+	await(t, "Prometheus listens", p.text, func() bool {
 		if found := listensOn.FindStringSubmatch(p.text()); found != nil {
 			p.base = "http://" + found[1]
 		}
@@ -122,8 +123,9 @@ func (p *prometheus) get(path string, data any) error {
 	}
 	defer response.Body.Close()
 	answer := struct {
-		Status, Error string
-		Data          any
+		Status string `json:"status"`
+		Error  string `json:"error"`
+		Data   any    `json:"data"`
 	}{Data: data}
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
 		return err
@@ -136,16 +138,17 @@ func (p *prometheus) get(path string, data any) error {
 
 // alert is an alert that fires or is about to.
 type alert struct {
-	Labels      map[string]string
-	Annotations map[string]string
-	State       string
-	Value       string
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+	State       string            `json:"state"`
 }
 
 // firing returns the alerts that fire, by name.
 func (p *prometheus) firing() map[string]alert {
 	p.t.Helper()
-	var data struct{ Alerts []alert }
+	var data struct {
+		Alerts []alert `json:"alerts"`
+	}
 	must(p.t, p.get("/api/v1/alerts", &data))
 	found := map[string]alert{}
 	for _, a := range data.Alerts {
@@ -161,9 +164,8 @@ func (p *prometheus) value(expression string) string {
 	p.t.Helper()
 	var data struct {
 		Result []struct {
-			Metric map[string]string
-			Value  [2]any
-		}
+			Value [2]any `json:"value"`
+		} `json:"result"`
 	}
 	must(p.t, p.get("/api/v1/query?query="+url.QueryEscape(expression), &data))
 	values := make([]string, 0, len(data.Result))

@@ -86,7 +86,9 @@ func (s *service) logged(since time.Time, pattern *regexp.Regexp) string {
 	for _, p := range s.processes {
 		lines := append(append([]string(nil), p.before...), p.Log()...)
 		for _, line := range lines {
-			var at struct{ Time time.Time }
+			var at struct {
+				Time time.Time `json:"time"`
+			}
 			if json.Unmarshal([]byte(line), &at) == nil && at.Time.After(since) && pattern.MatchString(line) {
 				return p.name + ": " + line
 			}

@@ -61,7 +61,7 @@ func start(t *testing.T) *service {
 	t.Helper()
 	s := &service{
 		t: t, authority: tratest.Start(t, tratest.Options{}), ai: aitest.Start(t, aitest.Options{}),
-		redis:     redistest.Start(t, redistest.AOF(), redistest.SavePoint(), redistest.Args("--maxmemory", fmt.Sprint(maxMemory))),
+		redis:     redistest.Start(t, redistest.AOF(), redistest.SavePoint(), redistest.Args("--maxmemory", strconv.Itoa(maxMemory))),
 		processes: map[string]*process{},
 	}
 	s.authority.SetFaults(healthy)
@@ -77,7 +77,7 @@ func start(t *testing.T) *service {
 		}
 	}
 	ai := []string{
-		"--ai-base-url", s.ai.URL, "--ai-model", "simulated", "--ai-api-key", "any", "--ai-daily-tokens", fmt.Sprint(dailyTokens),
+		"--ai-base-url", s.ai.URL, "--ai-model", "simulated", "--ai-api-key", "any", "--ai-daily-tokens", strconv.Itoa(dailyTokens),
 	}
 	s.run("api", "api", "--listen", "127.0.0.1:0", "--drain-delay", "0s", "--operator-password", operatorPassword,
 		"--wait-max", "2s", "--key-jobs", "0", "--key-rate", "0")
@@ -132,16 +132,13 @@ func must(t *testing.T, err error) {
 }
 
 // await waits until something is so; text says what there is when it is not.
-func await(t *testing.T, within time.Duration, what string, text func() string, is func() bool) time.Duration {
+func await(t *testing.T, what string, text func() string, is func() bool) {
 	t.Helper()
-	start := time.Now()
-	for !is() {
-		if time.Since(start) > within {
-			t.Fatalf("not within %v: %s\n%s", within, what, text())
+	for start := time.Now(); !is(); time.Sleep(100 * time.Millisecond) {
+		if time.Since(start) > 30*time.Second {
+			t.Fatalf("not so: %s\n%s", what, text())
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
-	return time.Since(start)
 }
 
 // run starts a process, for the first time or again.
@@ -164,7 +161,7 @@ func (s *service) run(name string, args ...string) {
 	}, p.args[1:]...)...)
 	must(s.t, err)
 	if strings.HasSuffix(p.admin, ":0") {
-		await(s.t, 30*time.Second, name+" says its admin address", p.Tail, func() bool { return p.findAdmin() })
+		await(s.t, name+" says its admin address", p.Tail, p.findAdmin)
 	}
 }
 

@@ -26,8 +26,8 @@ const (
 // The families of what all processes share, read from Redis at each scrape.
 var (
 	descRedisUp     = desc("redis_up", "1 while Redis answers, else 0.")
-	descRedisWrites = desc("redis_writable", "1 while Redis accepts writes, else 0: its memory or disk is full, it is a replica, "+
-		"or it misses its own.")
+	descRedisWrites = desc("redis_writable",
+		"1 while Redis accepts writes, else 0: its memory or disk is full, it is a replica, or it misses its own.")
 	descRedisMemory = desc("redis_memory_bytes", "Memory that Redis uses, of the fullest server of a cluster.")
 	descRedisLimit  = desc("redis_memory_limit_bytes", "maxmemory of that server; 0 means no limit.")
 	descQueueTasks  = desc("queue_tasks", "Tasks in a queue by state: pending, active, scheduled, retry or archived.",
@@ -76,7 +76,8 @@ func newCollector(conn *redisx.Conn, s *stores, aiLimit int64) *collector {
 // Describe implements prometheus.Collector.
 func (*collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		descRedisUp, descRedisWrites, descRedisMemory, descRedisLimit, descQueueTasks, descQueueOldest, descJobsOldest, descWorkers, descState, descOutage,
+		descRedisUp, descRedisWrites, descRedisMemory, descRedisLimit, descQueueTasks, descQueueOldest, descJobsOldest,
+		descWorkers, descState, descOutage,
 		descSuccess, descPeriod, descSynced, descQuarantined, descAIUsed, descAILimit, descAILeft,
 	} {
 		out <- d

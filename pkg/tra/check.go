@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,11 +115,16 @@ func (k *checker) details(ctx context.Context, v Vehicle) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	got := []string{fmt.Sprintf("reference %s, total %s TZS", tax.ReferenceNumber, tax.TotalTaxesInTZS)}
-	for _, warning := range warnings {
-		got = append(got, warning.Message)
+	got := fmt.Sprintf("reference %s, total %s TZS", tax.ReferenceNumber, tax.TotalTaxesInTZS)
+	if len(warnings) == 0 {
+		return got, nil
 	}
-	return strings.Join(got, "; "), nil
+	// A worker does not keep such figures.
+	var wrong []error
+	for _, warning := range warnings {
+		wrong = append(wrong, errors.New(warning.Message))
+	}
+	return got, &Error{Kind: BadAnswer, Call: callDetails, Status: http.StatusOK, cause: errors.Join(wrong...)}
 }
 
 // call makes one call and records it. It reports whether it succeeded.

@@ -84,7 +84,11 @@ func (s *Session) printNeeds(now *status.Status) error {
 		_, err := fmt.Fprintf(s.Out, "OK at %s\n", console.Time(now.At))
 		return err
 	}
-	if _, err := fmt.Fprintf(s.Out, "%d things need you at %s\n", len(now.Needs), console.Time(now.At)); err != nil {
+	things := "1 thing needs"
+	if n := len(now.Needs); n > 1 {
+		things = strconv.Itoa(n) + " things need"
+	}
+	if _, err := fmt.Fprintf(s.Out, "%s you at %s\n", things, console.Time(now.At)); err != nil {
 		return err
 	}
 	for _, need := range now.Needs {

@@ -87,9 +87,8 @@ func (s *Status) listNeeds() []Need {
 	if s.Authority.Quarantined == 0 {
 		return nil
 	}
-	return []Need{{
-		Code: NeedList, Text: fmt.Sprintf("%d lists of TRA differ so much from the last ones that they are not used yet.", s.Authority.Quarantined),
-	}}
+	text := fmt.Sprintf("%d lists of TRA differ so much from the last ones that they are not used yet.", s.Authority.Quarantined)
+	return []Need{{Code: NeedList, Text: text}}
 }
 
 func (r *reading) ages(ctx context.Context) (ages map[jobs.Class]int64, err error) {
@@ -179,6 +178,7 @@ func (s *Status) errorNeeds() []Need {
 	}
 	return []Need{{
 		Code: NeedErrors,
-		Text: fmt.Sprintf("%d of the last %d answers of the API are errors of ours, most of them %s.", s.API.Errors, s.API.Answers, s.API.Reason),
+		Text: fmt.Sprintf("%d of the last %d answers of the API are errors of ours, most of them %s.",
+			s.API.Errors, s.API.Answers, s.API.Reason),
 	}}
 }
