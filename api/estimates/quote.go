@@ -94,7 +94,8 @@ func (s *Resource) postQuote(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if result, err = terms.Priced(s.options.Costs, result, wanted, vehicle.FromRequest, respond.RecorderOf(r).Ignored); err != nil {
+	ignored := respond.RecorderOf(r).Ignored
+	if result, err = terms.Priced(s.options.Costs, result, wanted, vehicle.FromRequest, ignored); err != nil {
 		return err
 	}
 	return respond.Result(w, result)
