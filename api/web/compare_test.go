@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -167,6 +168,30 @@ func TestTheFirstSentenceOfAComparison(t *testing.T) {
 				t.Errorf("%s: the advice\n%s", name, body)
 			}
 		})
+	}
+}
+
+// TestTheWordsOfTheAIFollowTheVerdict shows the paragraph of an AI, in its own language only.
+func TestTheWordsOfTheAIFollowTheVerdict(t *testing.T) {
+	t.Parallel()
+	c := comparisonOf(t, func(p *advice.Pair) { p.Condition1 = &advice.Condition{Repair: advice.RepairYes} })
+	parts := strings.SplitN(c.Recommendation, "\n\n", 3)
+	c.Recommendation = parts[0] + "\n\n" + parts[1] + "\n\n" + `Car 2 is the safer one \(by far\), <b>not car 1.` + "\n\n" + parts[2]
+	const words = "Car 2 is the safer one (by far), &lt;b&gt;not car 1."
+	for name, warnings := range map[string][]vehicle.Warning{"an AI": {message.New("warning/worded_by_ai", nil)}, "no AI": nil} {
+		c.Warnings = warnings
+		_, h := served(t, saying(c, nil))
+		at := asked(t, h, "/c", "u1=https://cars.example/1&u2=https://cars.example/2")
+		for lang, want := range map[string]bool{"en": warnings != nil, "sw": false} {
+			body := shows(t, h, at+"?lang="+lang)
+			said, veto := strings.Index(body, words), strings.Index(body, "TSh milioni")
+			if lang == "en" {
+				veto = strings.Index(body, "Car 1 is not our advice")
+			}
+			if (said >= 0) != want || veto < 0 || want && said < veto {
+				t.Errorf("%s, %s: the words at %d, the verdict at %d\n%s", name, lang, said, veto, body)
+			}
+		}
 	}
 }
 
@@ -370,6 +395,38 @@ func TestASheetIsReadFromALinkAndFromAFile(t *testing.T) {
 	}
 	if body := shows(t, h, link); !strings.Contains(body, `href="https://cars.example/sheet.jpg"`) {
 		t.Errorf("no link to the sheet\n%s", body)
+	}
+}
+
+// TestTheSheetStandsBesideItsMap has the picture of a sheet fetched by the picture proxy,
+// when the visitor asks for it. That of a file is not kept.
+func TestTheSheetStandsBesideItsMap(t *testing.T) {
+	t.Parallel()
+	pages, h := served(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _, _ = r.FormFile("file")
+		_ = json.NewEncoder(w).Encode(reading(t))
+	})
+	var fetched []string
+	pages.options.Picture = func(_ context.Context, address string, _ func(context.Context) error) ([]byte, error) {
+		fetched = append(fetched, address)
+		return []byte("\xff\xd8\xff a sheet"), nil
+	}
+	const sheet = "https://cars.example/sheet.jpg"
+	for at, want := range map[string]bool{
+		asked(t, h, "/s", "u="+sheet): true, asked(t, h, "/s", "u=https://cars.example/sheet.PDF"): false,
+		sendFile(t, h, "/s", "", []byte("a photo")).Header().Get("Location"): false,
+	} {
+		image := strings.Replace(at, "/s/", "/img/", 1) + "/0"
+		before, after := shows(t, h, at), shows(t, h, at+"?pictures=1")
+		if strings.Contains(before, image) || strings.Contains(before, "Show the sheet") != want || strings.Contains(after, `src="`+image) != want {
+			t.Errorf("%s: %t\n%s", at, want, after)
+		}
+		if w := get(h, image, nil); (w.Code == http.StatusOK) != want {
+			t.Errorf("%s: %d", image, w.Code)
+		}
+	}
+	if !slices.Equal(fetched, []string{sheet}) {
+		t.Errorf("fetched: %q", fetched)
 	}
 }
 

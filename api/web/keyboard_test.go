@@ -33,12 +33,29 @@ var tabOrders = map[string][]string{
 	"ambiguous": {
 		"radio modelBody", "Calculate with this one", "See all of TRA's list for this make", "Page of the car", "Another car",
 	},
+	"compare": {"#u1", "#u2", "Compare"},
+	"bid":     {"#u", "#target", "Find the highest price"},
+	"sheet":   {"#file", "Read the sheet", "#u", "Read the sheet"},
+	"comparison": {
+		"Whole cost of car 1", "Auction sheet", "Page of the car", "Whole cost of car 2", "Auction sheet", "Page of the car",
+		"Send by WhatsApp", "Print or PDF", "Compare other cars", "Another car",
+	},
+	"highest price": {
+		"#target", "Calculate with this sum", "Choose another", "Show the whole cost", "Send by WhatsApp", "Print or PDF", "Page of the car", "Another car",
+	},
+	"report of a sheet": {
+		"The car unfolded with the codes of its damage; the list below says the same in words.",
+		"Show the sheet beside it (about 40 KB)",
+		"Identity", "Condition outside", "Inside", "Mechanical and underside", "Repair and accident evidence", "Mileage evidence", "Equipment and documents", "What could not be read",
+		"As a message",
+		"Send by WhatsApp", "Print or PDF", "Picture of the sheet", "Another sheet or picture", "Another car",
+	},
 	"blocked": {"Button for your browser", "Describe the car yourself", "Page of the car", "Another car"},
 	"gone":    {"Page of the car", "Another car"},
 }
 
 // focused describes what has the focus.
-const focused = `(e => e === document.body ? "" : e.type === "radio" ? "radio " + e.name : e.id ? "#" + e.id : e.textContent.trim())(document.activeElement)`
+const focused = `(e => e === document.body ? "" : e.type === "radio" ? "radio " + e.name : e.id ? "#" + e.id : e.textContent.trim() || (e.querySelector("img") || {}).alt)(document.activeElement)`
 
 // isMarked reports whether the focus is seen: an outline of 3 px.
 const isMarked = `(style => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 3)(getComputedStyle(document.activeElement))`
@@ -138,6 +155,36 @@ func TestKeysAloneLeadToAnAnswer(t *testing.T) {
 	b.Await(`location.pathname !== "` + first + `" && document.getElementById("number")`)
 	if said := b.Text(`document.querySelector("main").textContent`); !strings.Contains(said, chosen) {
 		t.Errorf("the answer is not that of %q", chosen)
+	}
+	b.tabTo("Send by WhatsApp")
+
+	site := service.Site
+	car, sheet := site+listingtest.Cars()[0].Path(), site+carsWithSheets()[0].Sheet()
+	b.keysAlone(service.URL+"/c", "c", [2]string{"#u1", car}, [2]string{"#u2", site + listingtest.Cars()[1].Path()})
+	b.keysAlone(service.URL+"/bid", "bid", [2]string{"#u", car}, [2]string{"#target", "40,000,000"})
+	b.keysAlone(service.URL+"/s", "s", [2]string{"#u", sheet})
+}
+
+// keysAlone fills the fields of a form and sends it with Enter: first with a value in the
+// last one that is wrong, then with the right one.
+func (b *browser) keysAlone(form, kind string, fields ...[2]string) {
+	b.t.Helper()
+	b.Run(chromedp.Navigate(form + "?lang=en"))
+	for i, field := range fields {
+		b.tabTo(field[0])
+		if i == len(fields)-1 {
+			field[1] = "ftp://cars.example/1"
+		}
+		b.Run(chromedp.KeyEvent(field[1]))
+	}
+	b.Run(chromedp.KeyEvent(kb.Enter))
+	b.Await(`document.activeElement.getAttribute("role") === "alert"`)
+	last := fields[len(fields)-1]
+	b.tabTo(last[0])
+	b.Run(chromedp.KeyEvent("a", chromedp.KeyModifiers(2)), chromedp.KeyEvent(last[1]), chromedp.KeyEvent(kb.Enter))
+	b.Await(ended(kind))
+	if b.Text(`document.querySelectorAll("main h1").length`) != "1" {
+		b.t.Errorf("%s leads to no page", form)
 	}
 	b.tabTo("Send by WhatsApp")
 }

@@ -7,12 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"path"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gorilla/mux"
 
 	"ushuru/api/problem"
+	"ushuru/api/web/frame"
 	"ushuru/api/web/visitor"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
@@ -96,16 +100,31 @@ func (p *Pages) picture(r *http.Request) ([]byte, error) {
 	return p.options.Picture(r.Context(), addresses[n], p.admitPicture(r))
 }
 
-// picturesOf returns the addresses of the pictures that a link shows.
+// picturesOf returns the addresses of the pictures that a link shows: those of the car, or
+// the one of the sheet.
 func picturesOf(found *link) ([]string, error) {
 	if found.Shown == nil || found.Shown.Result == nil {
 		return nil, nil
+	}
+	if kindOf(found.Path, found.Body) == kindSheet {
+		asked, err := formOf(found.Path, found.Body)
+		if err != nil || !isPicture(asked.URL) {
+			return nil, err
+		}
+		return []string{asked.URL}, nil
 	}
 	var estimate vehicle.Estimate
 	if err := json.Unmarshal(found.Shown.Result, &estimate); err != nil {
 		return nil, fmt.Errorf("web: estimate: %w", err)
 	}
 	return estimate.Car.Images[:min(len(estimate.Car.Images), maxPictures)], nil
+}
+
+// isPicture reports whether a sheet may be a picture: it has a link, and is no PDF. A file
+// that was sent is not kept, and has no link.
+func isPicture(link string) bool {
+	at, err := url.Parse(link)
+	return err == nil && frame.Followable(link) != "" && !strings.EqualFold(path.Ext(at.Path), ".pdf")
 }
 
 // pictures are those of the car, on its page. They are loaded when the visitor asks for

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gorilla/mux"
+
 	"ushuru/api/problem"
 	"ushuru/api/web/asset"
 	"ushuru/api/web/frame"
@@ -145,6 +147,8 @@ type sheetReport struct {
 	Sections  []render.Section // but the first and the last
 	Questions render.Section
 	Map       string
+	Picture   string // of the sheet, when the visitor asks for it
+	Pictured  bool   // it can be asked for
 	Message   string // for the seller
 	Warnings  []message.Notice
 }
@@ -173,6 +177,9 @@ func (p *Pages) sheetReport(w http.ResponseWriter, r *http.Request, found *link)
 		return err
 	}
 	view.Link = frame.Followable(view.Request.URL)
+	if view.Pictured = isPicture(view.Link); view.Pictured && r.URL.Query().Get("pictures") != "" {
+		view.Picture = "/img/" + mux.Vars(r)["token"] + "/0"
+	}
 	view.Warnings = slices.Concat(sorted(answer.Warnings, p.Simulated()))
 	questions := make([]string, len(report.Questions))
 	for i, question := range report.Questions {
