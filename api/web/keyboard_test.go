@@ -48,7 +48,7 @@ var tabOrders = map[string][]string{
 		"Show the sheet beside it (about 40 KB)",
 		"Identity", "Condition outside", "Inside", "Mechanical and underside", "Repair and accident evidence", "Mileage evidence", "Equipment and documents", "What could not be read",
 		"As a message",
-		"Send by WhatsApp", "Print or PDF", "Picture of the sheet", "Another sheet or picture", "Another car",
+		"Page of the car", "Send by WhatsApp", "Print or PDF", "Picture of the sheet", "Another sheet or picture", "Another car",
 	},
 	"blocked": {"Button for your browser", "Describe the car yourself", "Page of the car", "Another car"},
 	"gone":    {"Page of the car", "Another car"},
