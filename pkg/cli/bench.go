@@ -13,15 +13,22 @@ import (
 
 // benchCommand measures; it asserts nothing.
 type benchCommand struct {
-	All     benchAll     `cmd:"" help:"All benchmarks one after the other, and one table of their numbers and aims."`
-	Batch   benchBatch   `cmd:"" help:"Batch throughput compared with bare and chained asynq, and interactive latency during it."`
-	Cached  benchCached  `cmd:"" help:"Cached estimates a second, compared with a bare handler that reads the same bytes from Redis."`
-	Latency benchLatency `cmd:"" help:"Time of a single estimate of a new vehicle on an idle service, compared with tasks of bare asynq."`
-	Match   benchMatch   `cmd:"" help:"Time to match by code and to find candidates by name, compared with a bare map."`
-	Read    benchRead    `cmd:"" help:"Time to read a listing page, compared with x/net/html parsing it."`
-	Sheet   benchSheet   `cmd:"" help:"Memory and time to load inspection sheets, most of them hostile, each in its own process."`
-	Line    benchLine    `cmd:"" help:"The service with the worker that calls TRA at the end of a long, slow line."`
-	Trips   benchTrips   `cmd:"" help:"Round trips, commands and bytes to Redis of an estimate and of a listing of a batch."`
+	All      benchAll      `cmd:"" help:"All benchmarks one after the other, and one table of their numbers and aims."`
+	Batch    benchBatch    `cmd:"" help:"Batch throughput compared with bare and chained asynq, and interactive latency during it."`
+	Cached   benchCached   `cmd:"" help:"Cached estimates a second, compared with a bare handler that reads the same bytes from Redis."`
+	Latency  benchLatency  `cmd:"" help:"Time of a single estimate of a new vehicle on an idle service, compared with tasks of bare asynq."`
+	Match    benchMatch    `cmd:"" help:"Time to match by code and to find candidates by name, compared with a bare map."`
+	Read     benchRead     `cmd:"" help:"Time to read a listing page, compared with x/net/html parsing it."`
+	Hostile  benchHostile  `cmd:"" help:"Estimates of one key while another asks for pages that never end."`
+	Visit    benchVisit    `cmd:"" help:"Bytes of a buyer's first visit, from the start page to the answer."`
+	Overhead benchOverhead `cmd:"" help:"What metrics and counts add to a batch, by pairs of batches with and without them."`
+	Recovery benchRecovery `cmd:"" help:"How long an estimate waits when its worker is killed, and after an outage of Redis."`
+	Waiters  benchWaiters  `cmd:"" help:"Memory of callers that wait, compared with a bare handler that waits."`
+	Scale    benchScale    `cmd:"" help:"How the cost of a batch grows with its rows and with the workers, in processes of their own."`
+	Soak     benchSoak     `cmd:"" help:"Whether memory, goroutines or Redis grow over many cached estimates; exit status 1 when they do."`
+	Sheet    benchSheet    `cmd:"" help:"Memory and time to load inspection sheets, most of them hostile, each in its own process."`
+	Line     benchLine     `cmd:"" help:"The service with the worker that calls TRA at the end of a long, slow line."`
+	Trips    benchTrips    `cmd:"" help:"Round trips, commands and bytes to Redis of an estimate and of a listing of a batch."`
 }
 
 type benchBatch struct {
@@ -52,12 +59,12 @@ func (c *benchBatch) Run(r *run) error {
 func (r *run) benchRedis(c redisConfig) (*redisx.Conn, error) {
 	r.log = newLog(r.Err, "error")
 	if c.RedisURL == "" {
-		url, stop, err := rig.StartRedis(r.ctx)
+		server, err := rig.NewRedisServer(r.ctx)
 		if err != nil {
 			return nil, err
 		}
-		r.cleanup.Add(stop)
-		c.RedisURL = Secret(url)
+		r.cleanup.Add(server.Stop)
+		c.RedisURL = Secret(server.URL)
 	}
 	return r.redis(c, false)
 }

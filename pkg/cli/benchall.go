@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
-	"io"
 	"os"
 	"time"
 
@@ -11,8 +11,9 @@ import (
 
 type benchAll struct {
 	Markdown bool     `help:"Print Markdown, which is the only form."`
-	Out      string   `type:"path" placeholder:"FILE" help:"File for the Markdown as well."`
-	Short    bool     `help:"Small sizes: a minute, for a look whether everything runs; not for the aims."`
+	Out      string   `type:"path" placeholder:"FILE" help:"File for the Markdown as well, written after each part."`
+	Quick    bool     `xor:"size" help:"Smaller sizes: about half the time."`
+	Short    bool     `xor:"size" help:"Small sizes: a minute, for a look whether everything runs; not for the aims."`
 	Only     []string `placeholder:"NAME,…" help:"Only these parts, for example batch,line."`
 	Note     string   `placeholder:"SENTENCE" help:"A sentence for the heading, for example about what else ran."`
 }
@@ -23,8 +24,11 @@ func (c *benchAll) Run(r *run) error {
 		return errors.New("the benchmark cannot run in production: its figures are simulated")
 	}
 	sizes, command := report.Full(), "ushuru bench all --markdown"
-	if c.Short {
+	switch {
+	case c.Short:
 		sizes, command = report.Short(), command+" --short"
+	case c.Quick:
+		sizes, command = report.Quick(), command+" --quick"
 	}
 	parts, err := report.Only(report.Parts(sizes, newLog(r.Err, "error")), c.Only)
 	if err != nil {
@@ -32,24 +36,17 @@ func (c *benchAll) Run(r *run) error {
 	}
 	_, commit, _ := build()
 	heading := report.Heading{
-		Short: c.Short, Note: c.Note, Command: command, Began: time.Now(), Machine: report.ThisMachine(r.ctx, commit),
+		Sizes: sizes, Note: c.Note, Command: command, Began: time.Now(), Machine: report.ThisMachine(r.ctx, commit),
 	}
-	sections, failed := report.Run(r.ctx, r.Err, parts)
-	if r.ctx.Err() != nil {
-		return failed
-	}
-	heading.Took, heading.Machine.LoadAfter = time.Since(heading.Began), report.Load()
-	return errors.Join(c.write(r.Out, heading, sections), failed)
-}
-
-func (c *benchAll) write(out io.Writer, heading report.Heading, sections []report.Section) error {
-	if c.Out == "" {
-		return report.Markdown(out, heading, sections)
-	}
-	file, err := os.Create(c.Out)
-	if err != nil {
-		return err
-	}
-	err = report.Markdown(io.MultiWriter(out, file), heading, sections)
-	return errors.Join(err, file.Close())
+	var document bytes.Buffer
+	_, failed := report.Run(r.ctx, r.Err, parts, func(sections []report.Section) error {
+		heading.Took, heading.Machine.LoadAfter = time.Since(heading.Began), report.Load()
+		document.Reset()
+		if err := report.Markdown(&document, heading, sections); err != nil || c.Out == "" {
+			return err
+		}
+		return os.WriteFile(c.Out, document.Bytes(), 0o644) //nolint:gosec // everyone may read it
+	})
+	_, err = document.WriteTo(r.Out)
+	return errors.Join(failed, err)
 }

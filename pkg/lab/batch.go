@@ -59,11 +59,11 @@ type batchFigures struct {
 	chained     []float64     // listings a second
 	chainedCost time.Duration // processor time of this process for all of them
 	took        time.Duration
-	outcomes    string        // how many rows ended in which state
-	processor   time.Duration // of this process
-	inRedis     time.Duration // processor time of Redis
-	redisMemory int64         // bytes
-	peakMemory  int64         // of this process, bytes
+	outcomes    map[string]int // how many rows ended in which state
+	processor   time.Duration  // of this process
+	inRedis     time.Duration  // processor time of Redis
+	redisMemory int64          // bytes
+	peakMemory  int64          // of this process, bytes
 	idle, busy  []time.Duration
 	calls       int // of getVehicleDetails
 	vehicles    int // that they were about
@@ -185,7 +185,7 @@ func (f *batchFigures) print(out io.Writer) error {
 	_, err := fmt.Fprintf(out, `bare asynq:                 %8.0f /s, tasks that do nothing, %d for a listing
 steps chained by asynq:     %8.0f /s, without records and fast recovery; %s of processor time for each
 listings:                   %8d in %s: %.0f /s, %.0f %% of bare and %.0f %% of chained asynq
-outcomes:                   %s
+outcomes:                   %v
 processor time per listing: %8s in this process, %s in Redis itself
 Redis memory per listing:   %8d bytes
 peak memory of the process: %8.0f MB (API, worker, site and authority)

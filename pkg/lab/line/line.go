@@ -119,12 +119,12 @@ func start(ctx context.Context, o Options, far bool) (b *bench, err error) {
 			b.cleanup.Run()
 		}
 	}()
-	url, stop, err := rig.StartRedis(ctx)
+	server, err := rig.NewRedisServer(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b.cleanup.Add(stop)
-	conn, err := redisx.Open(ctx, redisx.Options{URL: url})
+	b.cleanup.Add(server.Stop)
+	conn, err := redisx.Open(ctx, redisx.Options{URL: server.URL})
 	if err != nil {
 		return nil, err
 	}
@@ -139,9 +139,9 @@ func start(ctx context.Context, o Options, far bool) (b *bench, err error) {
 	}
 	b.cleanup.Add(b.Service.Stop)
 	b.Authority.SetFaults(tratest.Faults{Latency: tratest.Duration(o.Authority)})
-	b.cars, b.farURL = paths, url
+	b.cars, b.farURL = paths, server.URL
 	if far {
-		if err := b.startLine(ctx, strings.TrimPrefix(url, "redis-socket://")); err != nil {
+		if err := b.startLine(ctx, strings.TrimPrefix(server.URL, "redis-socket://")); err != nil {
 			return nil, err
 		}
 	}
@@ -276,10 +276,7 @@ func (b *bench) batch(ctx context.Context, kind string, paths []string, rows int
 	if err != nil {
 		return took, 0, err
 	}
-	var succeeded int
-	_, after, _ := strings.Cut(outcomes, "succeeded:")
-	_, err = fmt.Sscan(strings.TrimRight(after, "]"), &succeeded)
-	return took, rows - succeeded, err
+	return took, rows - outcomes["succeeded"], nil
 }
 
 // knownRows measures a batch of many rows of a few new vehicles.

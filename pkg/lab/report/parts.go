@@ -10,11 +10,15 @@ import (
 	"ushuru/pkg/lab"
 	"ushuru/pkg/lab/line"
 	"ushuru/pkg/lab/rig"
+	"ushuru/pkg/lab/scale"
+	"ushuru/pkg/lab/soak"
 	"ushuru/pkg/redisx"
 )
 
 // Sizes say how much each part measures.
 type Sizes struct {
+	Words string // about the sizes, for the heading; "" is none
+
 	Batch, Interactive int // listings; single estimates before and during
 	Trips              int // listings
 	Cached             int // requests in each round
@@ -23,6 +27,16 @@ type Sizes struct {
 	Labels, Matches    int
 	Read               int
 
+	Soak                         int // cached estimates
+	Victim, Hostile, HostileRows int // estimates of a victim, connections of its attacker, rows of the attacker's batch
+	Waiters                      int
+	Pairs                        int           // of batches with and without metrics
+	PairRows                     int           // listings of each
+	Away                         time.Duration // of Redis
+	ScaleRows                    []int
+	ScaleMost                    int // rows with several numbers of workers
+	ScaleWorker                  []int
+
 	Line line.Options // without Log and Progress
 }
 
@@ -30,7 +44,10 @@ type Sizes struct {
 func Full() Sizes {
 	return Sizes{
 		Batch: 10_000, Interactive: 60, Trips: 2000, Cached: 4000, Latency: 60, Slow: 10, Authority: time.Second,
-		Labels: 20_000, Matches: 2000, Read: 50,
+		Labels: 20_000, Matches: 2000, Read: 50, Soak: 100_000,
+		Victim: 60, Hostile: 16, HostileRows: 1000,
+		Waiters: 2000, Pairs: 30, PairRows: 300, Away: 5 * time.Second,
+		ScaleRows: []int{1000, 10_000, 100_000}, ScaleMost: 10_000, ScaleWorker: []int{1, 2, 4, 8},
 		Line: line.Options{
 			Faults: line.Faults{
 				Delay: 150 * time.Millisecond, Jitter: 40 * time.Millisecond, Rate: 256_000, Reset: 8 * time.Second,
@@ -41,11 +58,25 @@ func Full() Sizes {
 	}
 }
 
+// Quick are sizes for most of the aims, in about half the time.
+func Quick() Sizes {
+	s := Full()
+	s.Words = "The quick form: a batch of 5,000 listings, fewer pairs of batches with and without metrics, and no more than " +
+		"10,000 rows and 4 workers in the scaling run."
+	s.Batch, s.Pairs, s.PairRows = 5000, 20, 200
+	s.ScaleRows, s.ScaleWorker = []int{1000, 10_000}, []int{1, 2, 4}
+	return s
+}
+
 // Short are sizes that show only that everything runs, in a minute.
 func Short() Sizes {
 	s := Full()
+	s.Words = "The short form: the sizes are too small for the aims, and the figures show only that everything runs."
 	s.Batch, s.Interactive, s.Trips, s.Cached, s.Latency, s.Slow = 300, 5, 100, 100, 5, 2
 	s.Authority, s.Labels, s.Matches, s.Read = 200*time.Millisecond, 2000, 200, 3
+	s.Victim, s.Hostile, s.HostileRows = 5, 4, 20
+	s.Waiters, s.Pairs, s.PairRows, s.Away = 100, 3, 20, time.Second
+	s.Soak, s.ScaleRows, s.ScaleWorker = 1000, []int{50, 200}, []int{1, 2}
 	s.Line.Faults.Delay, s.Line.Faults.Jitter = 30*time.Millisecond, 5*time.Millisecond
 	s.Line.People, s.Line.Rows, s.Line.Vehicles, s.Line.New, s.Line.Rate = 2, 40, 5, 6, 100
 	s.Line.Pause, s.Line.Idle = 200*time.Millisecond, time.Second
@@ -99,10 +130,52 @@ func Parts(s Sizes, log *slog.Logger) []Part {
 				})
 			})
 		}},
+		{"bench visit", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
+			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {
+				return lab.Visit(ctx, out, lab.VisitOptions{Redis: conn, Log: log})
+			})
+		}},
+		{"bench hostile", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
+			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {
+				return lab.Hostile(ctx, out, lab.HostileOptions{
+					Redis: conn, Log: log, Estimates: s.Victim, Callers: s.Hostile, Listings: s.HostileRows,
+				})
+			})
+		}},
+		{"bench waiters", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
+			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {
+				return lab.Waiters(ctx, out, lab.WaitersOptions{Redis: conn, Log: log, Waiters: s.Waiters})
+			})
+		}},
+		{"bench recovery", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
+			return lab.Recovery(ctx, out, s.Away)
+		}},
+		{"bench overhead", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
+			return withRedis(ctx, func(counted *redisx.Conn, _ string) ([]rig.Number, error) {
+				return withRedis(ctx, func(uncounted *redisx.Conn, _ string) ([]rig.Number, error) {
+					return lab.Overhead(ctx, out, lab.OverheadOptions{
+						Counted: counted, Uncounted: uncounted, Log: log, Pairs: s.Pairs, Listings: s.PairRows, Window: 200,
+					})
+				})
+			})
+		}},
 		{"bench line", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
 			o := s.Line
 			o.Log, o.Progress = log, io.Discard
 			return line.Measure(ctx, out, o)
+		}},
+		{"bench soak", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
+			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {
+				numbers, _, err := soak.Run(ctx, out, soak.Options{
+					Redis: conn, Estimates: s.Soak, Listings: 50, Callers: 16, Progress: io.Discard,
+				})
+				return numbers, err
+			})
+		}},
+		{"bench scale", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
+			return scale.Run(ctx, out, scale.Options{
+				Workers: s.ScaleWorker, Rows: s.ScaleRows, Most: s.ScaleMost, Window: 200, Progress: io.Discard,
+			})
 		}},
 	}
 }

@@ -32,9 +32,10 @@ type Section struct {
 }
 
 // Run runs the parts one after the other, each in a machine that the one before has left.
-// It writes a line for each to progress. A part that fails does not end the others; the
-// end of ctx does. The error joins those of the parts.
-func Run(ctx context.Context, progress io.Writer, parts []Part) ([]Section, error) {
+// It writes a line for each to progress and calls after with what there is so far. A part
+// that fails does not end the others; the end of ctx does. The error joins those of the
+// parts.
+func Run(ctx context.Context, progress io.Writer, parts []Part, after func([]Section) error) ([]Section, error) {
 	sections := make([]Section, 0, len(parts))
 	var failed []error
 	for i, part := range parts {
@@ -55,6 +56,9 @@ func Run(ctx context.Context, progress io.Writer, parts []Part) ([]Section, erro
 		}
 		_, _ = fmt.Fprintf(progress, "%2d of %d  %s: %s after %s\n", i+1, len(parts), part.Name, verdict, s.Took.Round(time.Second))
 		sections = append(sections, s)
+		if err := after(sections); err != nil {
+			return sections, err
+		}
 	}
 	return sections, errors.Join(failed...)
 }
@@ -71,7 +75,7 @@ func run(ctx context.Context, part Part, out io.Writer) (numbers []rig.Number, e
 
 // Heading is what stands above the numbers.
 type Heading struct {
-	Short   bool
+	Sizes   Sizes
 	Note    string // one more sentence; "" is none
 	Machine Machine
 	Began   time.Time
@@ -83,8 +87,8 @@ type Heading struct {
 func Markdown(w io.Writer, h Heading, sections []Section) error {
 	var b strings.Builder
 	b.WriteString("# Benchmarks\n\n")
-	if h.Short {
-		b.WriteString("**The short form: the sizes are too small for the aims, and the figures show only that everything runs.**\n\n")
+	if h.Sizes.Words != "" {
+		fmt.Fprintf(&b, "**%s**\n\n", h.Sizes.Words)
 	}
 	fmt.Fprintf(&b, "Written by `%s` on %s in %s; nothing here is written by hand. Pages and TRA's calculator are SIMULATED and, "+
 		"unless a row says otherwise, answer at once. Each baseline was measured in the same run as the number beside it.\n\n",

@@ -30,12 +30,19 @@ func TestAPartThatFailsIsNamed(t *testing.T) {
 		}},
 	}
 	var progress, document bytes.Buffer
-	sections, err := Run(t.Context(), &progress, parts)
+	var soFar []int
+	sections, err := Run(t.Context(), &progress, parts, func(s []Section) error {
+		soFar = append(soFar, len(s))
+		return nil
+	})
 	if err == nil || !strings.Contains(err.Error(), "bench bad") || !strings.Contains(err.Error(), "panic: oh") {
 		t.Error(err)
 	}
-	if err := Markdown(&document, Heading{Short: true, Command: "ushuru bench all"}, sections); err != nil {
+	if err := Markdown(&document, Heading{Sizes: Short(), Command: "ushuru bench all"}, sections); err != nil {
 		t.Fatal(err)
+	}
+	if fmt.Sprint(soFar) != "[1 2 3]" {
+		t.Error(soFar)
 	}
 	for _, want := range []string{
 		"The short form", "| bench bad | – | – | – | – | not measured: the part failed: no server \\| none | `ushuru bench bad` |",
@@ -66,7 +73,7 @@ func TestTheRunEnds(t *testing.T) {
 			return nil, nil
 		}},
 	}
-	if _, err := Run(ctx, io.Discard, parts); !errors.Is(err, context.Canceled) {
+	if _, err := Run(ctx, io.Discard, parts, func([]Section) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -2,6 +2,7 @@ package rig
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -145,4 +146,23 @@ func StartWorker(ctx context.Context, redisURL, authority, roles string, window 
 	return StartProcess(ctx, "worker started", "worker", "--redis-url", redisURL, "--authority-url", authority,
 		"--roles", roles, "--authority-rate", "0", "--fetch-rate", "0", "--allow-loopback",
 		"--batch-window", strconv.Itoa(window), "--admin-addr", "off")
+}
+
+// Time returns the processor time of the process; 0 on systems without /proc.
+func (p *Process) Time() time.Duration {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(p.command.Process.Pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	const user, system, tick = 11, 12, 10 * time.Millisecond // proc(5); Linux shows it in hundredths of a second
+	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+	ticks := 0
+	for _, field := range [][]byte{fields[user], fields[system]} {
+		n, err := strconv.Atoi(string(field))
+		if err != nil {
+			return 0
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * tick
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -108,21 +107,21 @@ func Submit(ctx context.Context, api *client.Client, urls []string) (id string, 
 
 // AwaitEnd polls a batch until its end and returns how many of its rows ended in which
 // state. Each poll calls watch, unless that is nil.
-func AwaitEnd(ctx context.Context, api *client.Client, id string, watch func()) (outcomes string, err error) {
+func AwaitEnd(ctx context.Context, api *client.Client, id string, watch func()) (outcomes map[string]int, err error) {
 	for {
 		status, err := api.Batch(ctx, id)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		if watch != nil {
 			watch()
 		}
 		if status.State != "running" {
-			return fmt.Sprint(status.Counts), nil
+			return status.Counts, nil
 		}
 		select {
 		case <-ctx.Done():
-			return "", ctx.Err()
+			return nil, ctx.Err()
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
@@ -136,8 +135,8 @@ func RunBatch(ctx context.Context, api *client.Client, urls []string) error {
 		return err
 	}
 	outcomes, err := AwaitEnd(ctx, api, id, nil)
-	if err == nil && !strings.Contains(outcomes, fmt.Sprintf("succeeded:%d ", len(urls))) {
-		return fmt.Errorf("lab: not all of %d listings were estimated: %s", len(urls), outcomes)
+	if err == nil && outcomes["succeeded"] != len(urls) {
+		return fmt.Errorf("lab: not all of %d listings were estimated: %v", len(urls), outcomes)
 	}
 	return err
 }
