@@ -61,7 +61,7 @@ func Overhead(ctx context.Context, out io.Writer, o OverheadOptions) ([]rig.Numb
 	const most = 2
 	number := rig.Number{
 		Name: "what metrics and counts add to the processor time of a batch, mean", Measured: rig.Value{N: middle, Unit: "%"},
-		Baseline: rig.Value{Of: fmt.Sprintf("the same without them; 95 %% interval %.2f to %.2f %%", middle-half, middle+half), Unit: "%"},
+		Baseline: rig.Value{Of: fmt.Sprintf("the same without them; 95 %% interval %.2f to %.2f %%", middle-half, middle+half)},
 		Aim:      rig.Aim{AtMost: most}, Command: "ushuru bench overhead",
 	}
 	_, err := fmt.Fprintf(out, `%d pairs of batches of %d listings, with and without metrics and counts, which begins alternates

@@ -42,6 +42,9 @@ func (v Value) As(of string) Value {
 
 // String has three digits that count.
 func (v Value) String() string {
+	if v.N == 0 && v.Unit == "" && v.Of != "" {
+		return v.Of
+	}
 	s := digits(v.N) + " " + v.Unit
 	if v.Unit == "" {
 		s = digits(v.N)
