@@ -79,7 +79,9 @@ func newCachedBench(ctx context.Context, service *rig.Service, o CachedOptions) 
 	}
 	b := &cachedBench{
 		CachedOptions: o, api: service.URL + "/v1/estimate", key: service.Key, body: body,
-		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: o.Callers}, Timeout: time.Minute},
+		client: &http.Client{Transport: &http.Transport{
+			MaxIdleConnsPerHost: o.Callers, DisableCompression: true, // the bare handler packs nothing either
+		}, Timeout: time.Minute},
 	}
 	for range 2 { // the first is calculated, the second is cached
 		if b.answer, err = b.post(ctx, b.api); err != nil {

@@ -59,7 +59,8 @@ More attacks, with what they cost: make attacks, docs/SECURITY.md.
 `, o.Estimates, rig.Quantile(idle, half), rig.Quantile(idle, most), rig.Quantile(during, half), rig.Quantile(during, most),
 		o.Callers, o.Listings)
 	return []rig.Number{{
-		Name: "victim of a hostile key, p95; an estimate that fails ends the run", Measured: rig.Millis(rig.Quantile(during, most)),
+		Name:     "victim of a hostile key, p95; an estimate that fails ends the run",
+		Measured: rig.Millis(rig.Quantile(during, most)),
 		Baseline: rig.Millis(rig.Quantile(idle, most)).As("without the attack"),
 		Aim:      rig.Aim{AtMost: slower, Ratio: true}, Command: "ushuru bench hostile",
 	}}, err

@@ -84,8 +84,10 @@ func latencyNumbers(authority time.Duration, bare, instant, slow []time.Duration
 	steps := rig.Millis(rig.StepsOfEstimate * rig.Quantile(bare, half))
 	return []rig.Number{
 		{
-			Name: "idle estimate of a new vehicle, upstreams that answer at once, p50", Measured: rig.Millis(rig.Quantile(instant, half)),
-			Baseline: steps.As(fmt.Sprintf("%d idle tasks of bare asynq", rig.StepsOfEstimate)), Aim: rig.Aim{AtMost: most}, Command: command,
+			Name:     "idle estimate of a new vehicle, upstreams that answer at once, p50",
+			Measured: rig.Millis(rig.Quantile(instant, half)),
+			Baseline: steps.As(fmt.Sprintf("%d idle tasks of bare asynq", rig.StepsOfEstimate)),
+			Aim:      rig.Aim{AtMost: most}, Command: command,
 		},
 		{
 			Name:     fmt.Sprintf("idle estimate of a new vehicle, each call of the authority takes %s, p50", authority),

@@ -50,9 +50,10 @@ listing     %s
 ratio       %.2f (%.2f)
 `, len(body), len(parse.took), &parse, &read,
 		float64(read.median())/float64(parse.median()), float64(slices.Min(read.took))/float64(slices.Min(parse.took)))
-	const times = 1.3
+	const times, thousand = 1.3, 1000
 	return []rig.Number{{
-		Name: fmt.Sprintf("reading a listing page of %d KB, median", len(body)/1000), Measured: rig.Millis(read.median()), //nolint:mnd // in thousands
+		Name:     fmt.Sprintf("reading a listing page of %d KB, median", len(body)/thousand),
+		Measured: rig.Millis(read.median()),
 		Baseline: rig.Millis(parse.median()).As("x/net/html parsing alone"),
 		Aim:      rig.Aim{AtMost: times, Ratio: true}, Command: "ushuru bench read",
 	}}, err

@@ -33,12 +33,18 @@ func Recovery(ctx context.Context, out io.Writer, away time.Duration) ([]rig.Num
 		"Redis killed, back %s later with its append-only file: an estimate is answered %s after it serves again\n",
 		killed.Round(time.Millisecond), away, back.Round(time.Millisecond))
 	return []rig.Number{
-		{Name: "kill -9 of a worker in mid-step, until its estimate is answered", Measured: seconds(killed),
-			Aim: rig.Aim{AtMost: afterKill}, Command: command},
-		{Name: fmt.Sprintf("Redis back after %s, until estimates are answered", away), Measured: seconds(back),
-			Aim: rig.Aim{AtMost: afterOutage}, Command: command},
-		{Name: "failover of a Redis Cluster, until writes succeed", Command: "go test ./pkg/redisx -v -run TestClusterFailover",
-			Reason: "it needs a cluster of six servers; the test measures it and fails above 8 s"},
+		{
+			Name: "kill -9 of a worker in mid-step, until its estimate is answered", Measured: seconds(killed),
+			Aim: rig.Aim{AtMost: afterKill}, Command: command,
+		},
+		{
+			Name: fmt.Sprintf("Redis back after %s, until estimates are answered", away), Measured: seconds(back),
+			Aim: rig.Aim{AtMost: afterOutage}, Command: command,
+		},
+		{
+			Name: "failover of a Redis Cluster, until writes succeed", Command: "go test ./pkg/redisx -v -run TestClusterFailover",
+			Reason: "it needs a cluster of six servers; the test measures it and fails above 8 s",
+		},
 	}, err
 }
 

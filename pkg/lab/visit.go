@@ -52,8 +52,9 @@ func Visit(ctx context.Context, out io.Writer, o VisitOptions) ([]rig.Number, er
 	}
 	_, err = fmt.Fprintf(out, "%6d bytes  the visit\n", total)
 	return []rig.Number{{
-		Name: "a fresh visit from the start page to the answer, without headers", Measured: rig.Value{N: float64(total) / kilobyte, Unit: "KB"},
-		Aim: rig.Aim{AtMost: most}, Command: "ushuru bench visit",
+		Name:     "a fresh visit from the start page to the answer, without headers",
+		Measured: rig.Value{N: float64(total) / kilobyte, Unit: "KB"},
+		Aim:      rig.Aim{AtMost: most}, Command: "ushuru bench visit",
 	}}, err
 }
 
@@ -101,7 +102,7 @@ func (v *visitor) run(ctx context.Context, listing string) error {
 		time.Sleep(interval)
 		before := len(v.loaded)
 		if page, address, err = v.page(ctx, http.MethodGet, address, nil); !strings.Contains(page, `id="number"`) {
-			v.loaded = v.loaded[:before] // the browser is told of the end, and does not ask again
+			v.loaded = v.loaded[:before] // a stream tells a browser of the end, and it does not ask again
 		}
 	}
 	return err

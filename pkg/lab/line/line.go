@@ -137,7 +137,7 @@ func start(ctx context.Context, o Options, far bool) (b *bench, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b.cleanup.Add(b.Service.Stop)
+	b.cleanup.Add(b.Stop)
 	b.Authority.SetFaults(tratest.Faults{Latency: tratest.Duration(o.Authority)})
 	b.cars, b.farURL = paths, server.URL
 	if far {
@@ -399,7 +399,8 @@ a person meanwhile, p95:        %12s   %12s   2 times idle: %.2f
 idle traffic a day:             %12s   %9.1f MB   40 MB
 lost, doubled:                  %9d, %d   %9d, %d   0, 0
 `, o.Faults.Delay, o.Faults.Jitter, o.Faults.Rate/1000, o.Faults.Reset, o.Authority, //nolint:mnd // in thousands
-		rig.Quantile(near.cold, half), rig.Quantile(far.cold, half), o.aim(), rig.Quantile(near.cold, most), rig.Quantile(far.cold, most),
+		rig.Quantile(near.cold, half), rig.Quantile(far.cold, half), o.aim(),
+		rig.Quantile(near.cold, most), rig.Quantile(far.cold, most),
 		rig.Quantile(near.known, half), rig.Quantile(far.known, half), times(far.known, near.known, half),
 		o.Rows, o.Vehicles, near.rows, far.rows, "-", float64(far.rowBytes)/1000, //nolint:mnd // in thousands
 		o.New, percent*near.share, percent*far.share, o.Rate,

@@ -49,8 +49,8 @@ func (m Machine) markdown() string {
 		return s
 	}
 	return fmt.Sprintf("Machine: %d cores of %s, %s/%s, %s, Redis %s (append-only file, fsync every second, on this machine). "+
-		"Commit: %s. Load average of the machine: %s before, %s after; a load before that is above 0.5 means that other programs "+
-		"ran, and the absolute figures are worse than those of a quiet machine.\n",
+		"Commit: %s. Load average of the machine: %s before, %s after; a load before that is above 0.5 means that other "+
+		"programs ran, and the absolute figures are worse than those of a quiet machine.\n",
 		runtime.NumCPU(), or(m.Processor), runtime.GOOS, runtime.GOARCH, runtime.Version(), or(m.Redis), or(m.Commit),
 		or(m.LoadBefore), or(m.LoadAfter))
 }

@@ -96,7 +96,10 @@ func withRedis(
 }
 
 // Parts are all benchmarks. The longest are the last.
-func Parts(s Sizes, log *slog.Logger) []Part {
+func Parts(s Sizes, log *slog.Logger) []Part { return append(work(s, log), load(s, log)...) }
+
+// work are the benchmarks of single pieces of work.
+func work(s Sizes, log *slog.Logger) []Part {
 	return []Part{
 		{"bench read", func(_ context.Context, out io.Writer) ([]rig.Number, error) {
 			return lab.Read(out, out, lab.ReadOptions{Samples: s.Read, Size: 600_000})
@@ -135,6 +138,12 @@ func Parts(s Sizes, log *slog.Logger) []Part {
 				return lab.Visit(ctx, out, lab.VisitOptions{Redis: conn, Log: log})
 			})
 		}},
+	}
+}
+
+// load are those of load, faults and size.
+func load(s Sizes, log *slog.Logger) []Part {
+	return []Part{
 		{"bench hostile", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
 			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {
 				return lab.Hostile(ctx, out, lab.HostileOptions{

@@ -54,7 +54,8 @@ func Run(ctx context.Context, progress io.Writer, parts []Part, after func([]Sec
 			failed = append(failed, fmt.Errorf("%s: %w", part.Name, s.Err))
 			verdict = "failed: " + s.Err.Error()
 		}
-		_, _ = fmt.Fprintf(progress, "%2d of %d  %s: %s after %s\n", i+1, len(parts), part.Name, verdict, s.Took.Round(time.Second))
+		_, _ = fmt.Fprintf(progress, "%2d of %d  %s: %s after %s\n",
+			i+1, len(parts), part.Name, verdict, s.Took.Round(time.Second))
 		sections = append(sections, s)
 		if err := after(sections); err != nil {
 			return sections, err
@@ -90,15 +91,15 @@ func Markdown(w io.Writer, h Heading, sections []Section) error {
 	if h.Sizes.Words != "" {
 		fmt.Fprintf(&b, "**%s**\n\n", h.Sizes.Words)
 	}
-	fmt.Fprintf(&b, "Written by `%s` on %s in %s; nothing here is written by hand. Pages and TRA's calculator are SIMULATED and, "+
-		"unless a row says otherwise, answer at once. Each baseline was measured in the same run as the number beside it.\n\n",
+	fmt.Fprintf(&b, "Written by `%s` on %s in %s; nothing here is written by hand. Pages and TRA's calculator are SIMULATED "+
+		"and, unless a row says otherwise, answer at once. Each baseline was measured in the same run as the number beside it.\n\n",
 		h.Command, h.Began.UTC().Format("2006-01-02 15:04 UTC"), h.Took.Round(time.Second))
 	b.WriteString(h.Machine.markdown())
 	if h.Note != "" {
 		fmt.Fprintf(&b, "\n%s\n", h.Note)
 	}
-	b.WriteString("\n## Numbers and aims\n\n| number | aim | measured | baseline of the same run | ratio | verdict | measures it alone |\n" +
-		"|---|---|---|---|---|---|---|\n")
+	b.WriteString("\n## Numbers and aims\n\n| number | aim | measured | baseline of the same run | ratio | verdict " +
+		"| measures it alone |\n|---|---|---|---|---|---|---|\n")
 	for _, s := range sections {
 		for _, n := range s.rows() {
 			writeRow(&b, n)

@@ -66,7 +66,7 @@ type figures struct {
 	left            []rig.Keys // what the run has left in Redis
 }
 
-func (f figures) perSecond() float64 { return float64(f.rows) / f.took.Seconds() }
+func (f *figures) perSecond() float64 { return float64(f.rows) / f.took.Seconds() }
 
 // service is the service in processes of its own.
 type service struct {

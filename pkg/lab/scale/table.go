@@ -12,7 +12,7 @@ import (
 
 const megabyte, kilobyte = 1 << 20, 1 << 10
 
-func (f figures) each(total time.Duration) float64 {
+func (f *figures) each(total time.Duration) float64 {
 	return float64(total) / float64(time.Millisecond) / float64(f.rows)
 }
 
@@ -34,11 +34,18 @@ func numbers(runs []figures) []rig.Number {
 	trips := func(f figures) rig.Value { return rig.Value{N: f.reads / float64(f.rows)} }
 	bounded := rig.Aim{AtMost: times, Ratio: true}
 	return []rig.Number{
-		{Name: "processor time " + name + "API, worker and Redis", Measured: cost(many), Baseline: cost(few).As(said), Aim: bounded,
-			Command: command},
-		{Name: "Redis memory " + name + "after the end", Measured: size(many), Baseline: size(few).As(said), Aim: bounded, Command: command},
-		{Name: "round trips to Redis " + name + "with polls", Measured: trips(many), Baseline: trips(few).As(said), Aim: bounded,
-			Command: command},
+		{
+			Name: "processor time " + name + "API, worker and Redis", Measured: cost(many), Baseline: cost(few).As(said),
+			Aim: bounded, Command: command,
+		},
+		{
+			Name: "Redis memory " + name + "after the end", Measured: size(many), Baseline: size(few).As(said),
+			Aim: bounded, Command: command,
+		},
+		{
+			Name: "round trips to Redis " + name + "with polls", Measured: trips(many), Baseline: trips(few).As(said),
+			Aim: bounded, Command: command,
+		},
 	}
 }
 
@@ -46,14 +53,17 @@ func printed(out io.Writer, runs []figures) error {
 	if len(runs) == 0 {
 		return nil
 	}
+	const columns = 11
 	var b strings.Builder
-	b.WriteString("| rows | workers | rows/s | API and workers, CPU a row | Redis, CPU a row | API, MB idle → most | a worker, most MB " +
-		"| Redis a row after the end | Redis, most MB | round trips a row, with polls | commands a row |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| rows | workers | rows/s | API and workers, CPU a row | Redis, CPU a row | API, MB idle → most " +
+		"| a worker, most MB | Redis a row after the end | Redis, most MB | round trips a row, with polls | commands a row |\n" +
+		strings.Repeat("|--:", columns) + "|\n")
 	for _, f := range runs {
 		fmt.Fprintf(&b, "| %d | %d | %.0f | %.2f ms | %.2f ms | %.0f → %.0f | %.0f | %.1f KB | %.1f | %.1f | %.1f |\n",
 			f.rows, f.workers, f.perSecond(), f.each(f.processor), f.each(f.inRedis),
 			float64(f.api)/megabyte, float64(f.apiMost)/megabyte, float64(f.worker)/megabyte,
-			float64(f.redis)/float64(f.rows)/kilobyte, float64(f.most)/megabyte, f.reads/float64(f.rows), f.commands/float64(f.rows))
+			float64(f.redis)/float64(f.rows)/kilobyte, float64(f.most)/megabyte,
+			f.reads/float64(f.rows), f.commands/float64(f.rows))
 	}
 	writeDecades(&b, runs)
 	writeLeft(&b, runs)
@@ -88,7 +98,8 @@ func writeLeft(b *strings.Builder, runs []figures) {
 	most := slices.MaxFunc(runs, func(a, b figures) int { return a.rows - b.rows })
 	const share = 1000 // keys with less than a thousandth of the bytes are left out
 	var total, held float64
-	fmt.Fprintf(b, "\nWhat the %d rows have left in Redis:\n\n| keys | keys a row | bytes a row | lifetime |\n|---|--:|--:|--:|\n", most.rows)
+	fmt.Fprintf(b, "\nWhat the %d rows have left in Redis:\n\n"+
+		"| keys | keys a row | bytes a row | lifetime |\n|---|--:|--:|--:|\n", most.rows)
 	for _, k := range most.left {
 		if k.Lasting == 0 {
 			total += float64(k.Bytes)
@@ -107,6 +118,7 @@ func writeLeft(b *strings.Builder, runs []figures) {
 			float64(k.Bytes)/float64(most.rows), lifetime)
 	}
 	perRow := total / float64(most.rows)
-	fmt.Fprintf(b, "\nAll keys with a lifetime together: %.0f bytes a row. With the lifetimes, a thousand such rows a day hold %.1f MB.\n",
+	fmt.Fprintf(b, "\nAll keys with a lifetime together: %.0f bytes a row. "+
+		"With the lifetimes, a thousand such rows a day hold %.1f MB.\n",
 		perRow, held/float64(most.rows)*1000/megabyte) //nolint:mnd // a thousand rows
 }

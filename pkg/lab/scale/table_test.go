@@ -12,9 +12,9 @@ import (
 func TestGrowthIsShown(t *testing.T) {
 	t.Parallel()
 	run := func(workers, rows int, each time.Duration, bytes int64) figures {
-		n := time.Duration(rows)
+		total := time.Duration(int64(rows) * each.Nanoseconds())
 		return figures{
-			workers: workers, rows: rows, took: n * each, processor: n * each, redis: int64(rows) * bytes, reads: float64(rows) * 15,
+			workers: workers, rows: rows, took: total, processor: total, redis: int64(rows) * bytes, reads: float64(rows) * 15,
 			left: []rig.Keys{{Pattern: "job:*", Count: rows, Bytes: int64(rows) * bytes, Longest: 12 * time.Hour}},
 		}
 	}

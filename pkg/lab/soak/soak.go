@@ -113,8 +113,8 @@ func lasting(keys []rig.Keys) (n int) {
 
 func read(ctx context.Context, service *rig.Service) (r reading, err error) {
 	var memory runtime.MemStats
-	runtime.GC() //nolint:revive // what is reachable is measured
-	runtime.GC() //nolint:revive // pools keep what they had for one collection
+	runtime.GC()
+	runtime.GC() // pools keep what they had for one collection
 	runtime.ReadMemStats(&memory)
 	r.heap, r.goroutines = int64(memory.HeapAlloc), runtime.NumGoroutine() //nolint:gosec // fits
 	if r.redis, err = rig.UsedMemory(ctx, service.Redis); err != nil {
@@ -132,21 +132,15 @@ func read(ctx context.Context, service *rig.Service) (r reading, err error) {
 // bound is how much something may differ by chance: a share, and so much more.
 type bound struct{ share, more float64 }
 
-// The bounds are far below a leak of 20 bytes for each of the estimates that follow the
-// first tenth: 90,000 times 20 are 1.7 MB.
-var (
-	heapBound  = bound{0.03, megabyte}
-	redisBound = bound{0.03, megabyte}
-	countBound = bound{0.1, 20}
-)
-
 // growth returns what has grown between the first tenth and the median of the last three.
 func growth(all []reading) (grown []string) {
 	const last = 3
+	// In MB: a leak of 20 bytes for each of the 90,000 estimates after the first tenth is 1.7.
+	memoryBound, countBound := bound{0.03, 1}, bound{0.1, 20}
 	tail := all[len(all)-last:]
 	check := func(name string, unit string, of func(reading) float64, b bound) {
 		first := of(all[0])
-		var ends []float64
+		ends := make([]float64, 0, last)
 		for _, r := range tail {
 			ends = append(ends, of(r))
 		}
@@ -154,10 +148,9 @@ func growth(all []reading) (grown []string) {
 			grown = append(grown, fmt.Sprintf("%s from %.2f to %.2f%s", name, first, end, unit))
 		}
 	}
-	check("the heap", " MB", func(r reading) float64 { return float64(r.heap) / megabyte }, bound{heapBound.share, heapBound.more / megabyte})
+	check("the heap", " MB", func(r reading) float64 { return float64(r.heap) / megabyte }, memoryBound)
 	check("goroutines", "", func(r reading) float64 { return float64(r.goroutines) }, countBound)
-	check("Redis", " MB", func(r reading) float64 { return float64(r.redis) / megabyte },
-		bound{redisBound.share, redisBound.more / megabyte})
+	check("Redis", " MB", func(r reading) float64 { return float64(r.redis) / megabyte }, memoryBound)
 	check("keys", "", func(r reading) float64 { return float64(r.count) }, countBound)
 	return append(grown, lastingGrowth(all[0].keys, all[len(all)-1].keys)...)
 }
@@ -182,22 +175,28 @@ func lastingGrowth(first, last []rig.Keys) (grown []string) {
 }
 
 func numbersOf(o Options, all []reading, grown []string) []rig.Number {
-	const command, none = "ushuru bench soak", 0.5
+	const command, none, then = "ushuru bench soak", 0.5, "after the first tenth"
 	first, last := all[0], all[len(all)-1]
 	name := fmt.Sprintf("%d cached estimates: ", o.Estimates)
 	size := func(bytes int64) rig.Value { return rig.Value{N: float64(bytes) / megabyte, Unit: "MB"} }
 	return []rig.Number{
-		{Name: name + "what has grown after the first tenth", Measured: rig.Value{N: float64(len(grown))},
-			Aim: rig.Aim{AtMost: none}, Command: command},
-		{Name: name + "heap at the end", Measured: size(last.heap), Baseline: size(first.heap).As("after the first tenth"), Command: command},
-		{Name: name + "Redis at the end", Measured: size(last.redis), Baseline: size(first.redis).As("after the first tenth"),
-			Command: command},
+		{
+			Name: name + "what has grown after the first tenth", Measured: rig.Value{N: float64(len(grown))},
+			Aim: rig.Aim{AtMost: none}, Command: command,
+		},
+		{
+			Name: name + "heap at the end", Measured: size(last.heap), Baseline: size(first.heap).As(then), Command: command,
+		},
+		{
+			Name: name + "Redis at the end", Measured: size(last.redis), Baseline: size(first.redis).As(then), Command: command,
+		},
 	}
 }
 
 func printed(out io.Writer, o Options, took time.Duration, begin reading, all []reading, grown []string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d cached estimates of %d listings by %d callers in %s: %.0f /s; API, workers and simulators in one process\n",
+	fmt.Fprintf(&b, "%d cached estimates of %d listings by %d callers in %s: %.0f /s; "+
+		"API, workers and simulators in one process\n",
 		o.Estimates, o.Listings, o.Callers, took.Round(time.Second), float64(o.Estimates)/took.Seconds())
 	fmt.Fprintf(&b, "  0 %%: %s\n", begin)
 	for i, r := range all {
