@@ -135,8 +135,8 @@ func TestTraceShowsAllHops(t *testing.T) {
 	})
 	_, err = clitest.StartProgram(t, "ushuru",
 		[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collected.URL, "OTEL_SERVICE_NAME=tanzania"},
-		"worker started", "worker", "--roles", "authority", "--redis-url", redis.URL, "--allow-loopback", "--admin-addr", "off",
-		"--authority-url", s.authority.URL, "--authority-rate", "0")
+		"worker started", "worker", "--roles", "authority", "--redis-url", redistest.URLAs(redis.URL, "authority"),
+		"--allow-loopback", "--admin-addr", "off", "--authority-url", s.authority.URL, "--authority-rate", "0")
 	must(t, err)
 	const caller = "00f067aa0ba902b7"
 	hops := []string{"queue any", "estimate:scrape", "estimate:match", "estimate:calculate", "redis ", "site GET", "TRA get"}

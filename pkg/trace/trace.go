@@ -35,19 +35,20 @@ type Span struct {
 
 // Start begins a part of the span of a context; nil when the context has none.
 func Start(ctx context.Context, kind Kind, name string, attrs ...any) (context.Context, *Span) {
-	parent := otel.SpanFromContext(ctx)
-	if !parent.SpanContext().IsSampled() {
+	t, _ := ctx.Value(tracerKey{}).(*Tracer)
+	if t == nil {
 		return ctx, nil
 	}
-	return start(ctx, ctx, parent.TracerProvider(), name, otel.WithSpanKind(kind), otel.WithAttributes(attributes(attrs)...))
+	return t.start(ctx, ctx, name, otel.WithSpanKind(kind), otel.WithAttributes(attributes(attrs)...))
 }
+
+// tracerKey is that of the Tracer of the span of a context.
+type tracerKey struct{}
 
 // start begins a span as a part of that of within. If it is not recorded, the context is the
 // one without it.
-func start(
-	ctx, within context.Context, provider otel.TracerProvider, name string, options ...otel.SpanStartOption,
-) (context.Context, *Span) {
-	with, span := provider.Tracer(scope).Start(within, name, options...)
+func (t *Tracer) start(ctx, within context.Context, name string, options ...otel.SpanStartOption) (context.Context, *Span) {
+	with, span := t.tracer.Start(within, name, options...)
 	if !span.IsRecording() {
 		return ctx, nil
 	}
@@ -79,7 +80,11 @@ func (t *Tracer) Begin(ctx context.Context, parent string, kind Kind, name strin
 
 func (t *Tracer) begin(ctx context.Context, parent, name string, options ...otel.SpanStartOption) (context.Context, *Span) {
 	within := propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{traceparent: parent})
-	return start(ctx, within, t.provider, name, options...)
+	with, span := t.start(ctx, within, name, options...)
+	if span != nil {
+		with = context.WithValue(with, tracerKey{}, t)
+	}
+	return with, span
 }
 
 // Join is Begin for work that only has a trace when its request had one.

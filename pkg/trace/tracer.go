@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
+	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"ushuru/pkg/logs"
 )
@@ -40,6 +41,7 @@ func LogTo(log *slog.Logger) { otel.SetLogger(logr.FromSlogHandler(log.Handler()
 // Tracer sends spans. A nil Tracer records nothing.
 type Tracer struct {
 	provider *sdk.TracerProvider
+	tracer   oteltrace.Tracer
 }
 
 // New returns a Tracer, nil without a URL. What the environment (OTEL_SERVICE_NAME,
@@ -67,8 +69,9 @@ func New(ctx context.Context, o Options) (*Tracer, error) {
 	if limits.AttributeValueLengthLimit < 0 {
 		limits.AttributeValueLengthLimit = maxText
 	}
-	return &Tracer{sdk.NewTracerProvider(sdk.WithResource(about), sdk.WithRawSpanLimits(limits),
-		sdk.WithBatcher(&complaining{SpanExporter: exporter, log: o.Log}))}, nil
+	provider := sdk.NewTracerProvider(sdk.WithResource(about), sdk.WithRawSpanLimits(limits),
+		sdk.WithBatcher(&complaining{SpanExporter: exporter, log: o.Log}))
+	return &Tracer{provider, provider.Tracer(scope)}, nil
 }
 
 // Close sends what waits, and ends.
