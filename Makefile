@@ -1,7 +1,7 @@
 # The commands of the daily work; `make` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint sbom fuzz contract attacks chaos faults property night bench ci
+.PHONY: help run test lint sbom fuzz contract attacks chaos faults property upgrade release night bench ci
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,14 @@ property: ## check the job engine with 2,000 random sequences of events
 
 night: ## provoke every alert with a real Prometheus (15 minutes); NIGHT=-update writes what is seen into docs/night.md
 	go test ./deploy/night -run TestAlertsAreProvoked -count 1 -v -timeout 60m -night $(NIGHT)
+
+upgrade: ## mix this version with an earlier one in an upgrade and a rollback; FROM=COMMIT
+	go test ./pkg/cli -run TestUpgradeAndRollbackLoseNothing -v -count 1 -upgrade.from $(or $(FROM),519f44f) -upgrade.rows 200
+
+release: ## build archives, packages, bill of materials and checksums into dist, and try the archive; takes 15 minutes
+	go run github.com/goreleaser/goreleaser/v2@v2.13.0 check
+	go run github.com/goreleaser/goreleaser/v2@v2.13.0 release --snapshot --clean
+	go test ./docs -run TestFirstEstimateInACleanRoot -v -count 1 -archive $$(ls $(CURDIR)/dist/ushuru_*_linux_$$(go env GOARCH).tar.gz)
 
 bench: ## measure batches, matching and reading pages
 	go run . bench batch

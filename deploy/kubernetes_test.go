@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -61,6 +62,36 @@ func TestPodsAreProbedAndBounded(t *testing.T) {
 		} {
 			if !strings.Contains(text, piece) {
 				t.Errorf("%s has no %s", file, piece)
+			}
+		}
+	}
+}
+
+// Workers are added by a metric that the service has, of queues that it has, which the
+// adapter asks Prometheus for; every pod that is kept at a disruption is one of a Deployment.
+func TestAutoscalingAsksForAMetricThatExists(t *testing.T) {
+	t.Parallel()
+	text, adapter := read(t, filepath.Join("kubernetes", "base", "worker-any.yaml")), read(t, filepath.Join("kubernetes", "prometheus-adapter.yaml"))
+	metrics := read(t, filepath.Join("..", "docs", "metrics.md"))
+	found := regexp.MustCompile(`metric: \{name: (\w+), selector: \{matchLabels: \{queue: (\w+)\}\}\}`).FindAllStringSubmatch(text, -1)
+	if len(found) != 2 {
+		t.Errorf("metrics %v", found)
+	}
+	for _, match := range found {
+		line := regexp.MustCompile("(?m)^\\| `" + match[1] + "` .*$").FindString(metrics)
+		if !regexp.MustCompile(`[(, ]`+match[2]+`[,)]`).MatchString(line) || !strings.Contains(adapter, "seriesQuery: "+match[1]+"\n") {
+			t.Errorf("%s of the queue %s: %q in\n%s", match[1], match[2], line, adapter)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join("kubernetes", "base", "[aw]*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	component := regexp.MustCompile(`matchLabels: \{app\.kubernetes\.io/name: ushuru, app\.kubernetes\.io/component: (\S+)\}`)
+	for _, file := range files {
+		for _, match := range component.FindAllStringSubmatch(read(t, file), -1) {
+			if match[1]+".yaml" != filepath.Base(file) {
+				t.Errorf("%s selects %s", file, match[1])
 			}
 		}
 	}

@@ -106,6 +106,9 @@ func TestServicesMayDoNothingElse(t *testing.T) {
 				t.Errorf("%s may %v", user, command)
 			}
 		}
+		if !may(user, "SET", "ready:probe", "", "EX", "60") {
+			t.Errorf("%s is never ready: it may not write ready:probe", user)
+		}
 		for _, key := range []string{"key:abc", "keys:index", "idempotency:abc", "page:secret", "page:link:TOKEN"} {
 			if may(user, "SET", key, "x") != (user == "api") {
 				t.Errorf("%s and the key %s", user, key)
