@@ -98,7 +98,7 @@ func programOf(t *testing.T, commit string) string {
 		testenv.Missing(t, "the commit", commit)
 	}
 	must(t, run(here, git, "worktree", "add", "--detach", dir, commit))
-	t.Cleanup(func() { _ = exec.Command(git, "-C", here, "worktree", "remove", "--force", dir).Run() }) //nolint:noctx // the test's context is over
+	t.Cleanup(func() { _ = exec.Command(git, "-C", here, "worktree", "remove", "--force", dir).Run() })
 	program := filepath.Join(t.TempDir(), "ushuru-old")
 	must(t, run(dir, "go", "build", "-o", program, "."))
 	return program
