@@ -157,6 +157,9 @@ func authorityEvents() []event {
 	}}
 }
 
+// ballast is what fills Redis, in bytes of a key.
+const ballast = 1 << 20
+
 func redisEvents() []event {
 	return []event{{
 		alert: "UshuruRedisDown", metric: `count(ushuru_redis_up == 0)`, provoke: func(s *service) { s.redis.Kill() },
@@ -167,7 +170,14 @@ func redisEvents() []event {
 		alert: "UshuruRedisFull", metric: `max(ushuru_redis_memory_bytes) / max(ushuru_redis_memory_limit_bytes)`,
 		provoke: func(s *service) {
 			conn := redistest.Open(s.t, s.redis.URL)
-			must(s.t, conn.Client().Set(s.t.Context(), "ballast", strings.Repeat("x", maxMemory*9/10-8<<20), 0).Err())
+			for i := range maxMemory / ballast {
+				used, _, err := conn.Memory(s.t.Context())
+				must(s.t, err)
+				if used > maxMemory*85/100 {
+					break
+				}
+				must(s.t, conn.Client().SetRange(s.t.Context(), fmt.Sprintf("ballast:%d", i), ballast, "x").Err())
+			}
 			must(s.t, conn.Close())
 		},
 		need: `Redis uses \d+ % of its memory\. When it is full no work is accepted\.`, console: true,
@@ -178,13 +188,13 @@ func redisEvents() []event {
 	}, {
 		alert: "UshuruRedisRefusesWrites", metric: `max(ushuru_redis_writable)`,
 		provoke: func(s *service) { s.repair = s.redis.FailSaves() },
-		need:    `Redis refuses writes`, log: `MISCONF`, console: true, end: func(s *service) { s.repair() },
+		need:    `Redis refuses writes`, log: `MISCONF`, end: func(s *service) { s.repair() },
 		commands: []string{"ushuru health", "redis-cli -u $REDIS_URL info persistence | grep status"},
 	}, {
 		alert: "UshuruErrorBudget", metric: `sum(rate(ushuru_http_requests_total{class="5xx",route=~"/v1/.*"}[5s])) / sum(rate(ushuru_http_requests_total{route=~"/v1/.*"}[5s]))`,
 		provoke: func(s *service) { s.repair = s.redis.FailSaves() },
 		keep:    func(s *service) { s.post("/v1/quote", s.cars[0]) },
-		need:    `errors of ours`, console: true, log: `MISCONF`, end: func(s *service) { s.repair() }, commands: []string{"ushuru status"},
+		need:    `Redis refuses writes`, log: `MISCONF`, end: func(s *service) { s.repair() }, commands: []string{"ushuru status"},
 		with: []string{"UshuruRedisRefusesWrites"},
 	}}
 }

@@ -115,7 +115,7 @@ type setGauge func(d *prometheus.Desc, value float64, labels ...string)
 func (c *collector) answers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
-	return c.client.Ping(ctx).Err() == nil
+	return redisx.Ping(ctx, c.client) == nil
 }
 
 func (c *collector) memory(ctx context.Context, set setGauge) error {

@@ -21,7 +21,7 @@ const minMajor, minMinor = 6, 2
 // check pings the server and reads its version. A server that hides its version
 // passes; Warnings reports it.
 func (c *Conn) check(ctx context.Context) error {
-	ping := c.client.Ping(ctx).Err()
+	ping := Ping(ctx, c.client)
 	if ping != nil {
 		ping = fmt.Errorf("ping: %w", ping)
 	}

@@ -15,3 +15,13 @@ const keyProbe, probeTTL = "ready:probe", time.Minute
 func CheckWrite(ctx context.Context, client redis.UniversalClient) error {
 	return client.Set(ctx, keyProbe, "", probeTTL).Err()
 }
+
+// Ping returns why Redis does not answer. One whose disk is full refuses even PING (MISCONF),
+// and answers what is read.
+func Ping(ctx context.Context, client redis.UniversalClient) error {
+	err := client.Ping(ctx).Err()
+	if redis.HasErrorPrefix(err, "MISCONF") {
+		return nil
+	}
+	return err
+}
