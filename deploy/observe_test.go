@@ -66,7 +66,7 @@ func TestAlertsHaveARunbook(t *testing.T) {
 		}
 		_, section, found := strings.Cut(document, "\n## "+name+"\n")
 		section, _, _ = strings.Cut(section, "\n## ")
-		if !found || !strings.Contains(section, "\n**Do.** ") {
+		if !found || !strings.Contains(section, "\n**Do.** ") || !strings.Contains(section, "\n$ ") {
 			t.Errorf("%s has no section with what to do and what was printed", name)
 		}
 	}
