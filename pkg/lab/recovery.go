@@ -42,8 +42,9 @@ func Recovery(ctx context.Context, out io.Writer, away time.Duration) ([]rig.Num
 			Aim: rig.Aim{AtMost: afterOutage}, Command: command,
 		},
 		{
-			Name: "failover of a Redis Cluster, until writes succeed", Command: "go test ./pkg/redisx -v -run TestClusterFailover",
-			Reason: "it needs a cluster of six servers; the test measures it and fails above 8 s",
+			Name:    "failover of a Redis Cluster, until writes succeed",
+			Command: "go test ./pkg/redisx -v -run TestClusterFailover",
+			Reason:  "it needs a cluster of six servers; the test measures it and fails above 8 s",
 		},
 	}, err
 }

@@ -92,7 +92,8 @@ func Markdown(w io.Writer, h Heading, sections []Section) error {
 		fmt.Fprintf(&b, "**%s**\n\n", h.Sizes.Words)
 	}
 	fmt.Fprintf(&b, "Written by `%s` on %s in %s; nothing here is written by hand. Pages and TRA's calculator are SIMULATED "+
-		"and, unless a row says otherwise, answer at once. Each baseline was measured in the same run as the number beside it.\n\n",
+		"and, unless a row says otherwise, answer at once. "+
+		"Each baseline was measured in the same run as the number beside it.\n\n",
 		h.Command, h.Began.UTC().Format("2006-01-02 15:04 UTC"), h.Took.Round(time.Second))
 	b.WriteString(h.Machine.markdown())
 	if h.Note != "" {
