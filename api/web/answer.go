@@ -164,7 +164,11 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	read := view.Car
 	read.Make = view.Matched.Make
 	view.Request = view.Request.describing(read, view.Matched.ModelBody)
-	view.Link, view.Name, view.Facts = frame.Followable(view.Input.URL), frame.NameOf(view.Car), frame.FactsOf(view.Car, lang)
+	named := view.Car
+	if named.Model == "" { // described by an entry of the authority alone
+		named.Model, _, _ = strings.Cut(view.Matched.ModelBody, " - ")
+	}
+	view.Link, view.Name, view.Facts = frame.Followable(view.Input.URL), frame.NameOf(named), frame.FactsOf(view.Car, lang)
 	view.Choose, view.Bid = r.URL.Path+"/choose", view.Request.at("/bid", "target")
 	if view.Link != "" {
 		view.Compare = "/c?" + url.Values{"u1": {view.Link}}.Encode()

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"ushuru/api/web/asset"
 	"ushuru/pkg/duty"
@@ -112,10 +114,31 @@ func functions(lang string, a *asset.Files) template.FuncMap {
 		"dollars": InDollars,
 		"when":    func(at time.Time) string { return at.In(duty.EAT).Format("2006-01-02 15:04") },
 		"whole":   Grouped,
-		"word":    func(value string) string { return message.Word(value).In(lang) },
+		"word":    func(value string) string { return message.Word(ourWord(value)).In(lang) },
+		"begin":   Begin,
 		"tzs":     func(amount any) (string, error) { return Say(lang, "amount.tzs", "amount", amount) },
 		"usd":     func(amount any) (string, error) { return Say(lang, "amount.usd", "amount", amount) },
 	}
+}
+
+// ourWord returns the word of the table for a fuel of the authority.
+func ourWord(value string) string {
+	switch value {
+	case "PETROL & ELECTRIC":
+		return "petrol_hybrid"
+	case "DIESEL & ELECTRIC":
+		return "diesel_hybrid"
+	}
+	return value
+}
+
+// Begin returns a text as it begins a sentence.
+func Begin(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 || !unicode.IsLetter(first) {
+		return text
+	}
+	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 // Say returns a text of the pages in a language. The values follow as names and values.
