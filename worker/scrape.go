@@ -183,6 +183,10 @@ func readPage(page *fetch.Page) (*reading, error) {
 	return &reading{tasks.Scraped{Car: read.Car, Warnings: read.Warnings}, explained}, nil
 }
 
+// maxPauseWait is after how long a row looks again whether its site still pauses: an
+// operator can end a pause of hours.
+const maxPauseWait = 15 * time.Second
+
 // pageFailure returns what an error of fetching or reading a page or a sheet means
 // for its job. While a site pauses, a job of a batch waits, and a person learns at
 // once until when and what else to do.
@@ -198,7 +202,9 @@ func pageFailure(err error, job *jobs.Job, offer string) error {
 	}
 	transient := tasks.Transient(failure.Notice, failure.Wait, failure.Cause)
 	switch {
-	case failure.Code == fetch.HostBusy, failure.Paused && tasks.IsPatient(job):
+	case failure.Paused && (failure.Code == fetch.HostBusy || tasks.IsPatient(job)):
+		return tasks.Snooze(min(failure.Wait, maxPauseWait), transient)
+	case failure.Code == fetch.HostBusy:
 		return tasks.Snooze(failure.Wait, transient)
 	case failure.Retryable:
 		return transient

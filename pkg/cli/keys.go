@@ -141,7 +141,11 @@ func (c *keysRotate) Run(r *run) error {
 	if err != nil {
 		return noKey(c.ID, err)
 	}
-	return r.printKey(plain, fmt.Sprintf("Rotated key %s of %q; the old one is valid%s.", key.ID, key.Name, until(key.OldUntil)))
+	old := "is valid" + until(key.OldUntil)
+	if c.Grace <= 0 {
+		old = "has ended"
+	}
+	return r.printKey(plain, fmt.Sprintf("Rotated key %s of %q; the old one %s.", key.ID, key.Name, old))
 }
 
 // limitsText prints a key's own limits; - means the server's limit.

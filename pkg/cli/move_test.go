@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -210,11 +209,11 @@ func toCluster(m *moving) {
 	dir := m.t.TempDir()
 	dump, data := filepath.Join(dir, "move.rdb"), filepath.Join(dir, "data")
 	spare := []*redistest.Server{redistest.Start(m.t, redistest.Args("--cluster-enabled", "yes")), redistest.Start(m.t, redistest.Args("--cluster-enabled", "yes"))}
-	m.run("redis-cli", "-p", port(m.old), "CONFIG", "SET", "min-replicas-to-write", "9")
+	m.run("redis-cli", "-p", port(m.old), "CONFIG", "SET", "repl-diskless-sync-delay", "0", "min-replicas-to-write", "9")
 	m.run("redis-cli", "-p", port(m.old), "--rdb", dump)
 	m.run("sh", testenv.InRepository(m.t, "deploy", "redis", "restore"), dump, data)
 	first := redistest.Start(m.t, redistest.Args("--cluster-enabled", "yes", "--appendonly", "yes", "--dir", data))
-	m.run("redis-cli", "--cluster", "fix", first.Addr, "--cluster-yes")
+	m.run("sh", "-c", "echo yes | redis-cli --cluster fix "+first.Addr)
 	m.run("redis-cli", "-p", port(first), "CLUSTER", "INFO")
 	m.restart("redis-cluster://" + first.Addr)
 	m.run("redis-cli", "-p", port(m.old), "SHUTDOWN", "NOSAVE")
@@ -222,7 +221,8 @@ func toCluster(m *moving) {
 		m.run("redis-cli", "--cluster", "add-node", s.Addr, first.Addr)
 	}
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		if exec.CommandContext(m.t.Context(), "redis-cli", "--cluster", "check", first.Addr).Run() == nil { //nolint:gosec // of this test
+		out, err := exec.CommandContext(m.t.Context(), "redis-cli", "--cluster", "check", first.Addr).Output() //nolint:gosec // of this test
+		if err == nil && strings.Contains(string(out), "in 3 masters") {
 			break
 		}
 		if time.Now().After(end) {
@@ -231,5 +231,4 @@ func toCluster(m *moving) {
 	}
 	m.run("redis-cli", "--cluster", "rebalance", first.Addr, "--cluster-use-empty-masters")
 	m.run("redis-cli", "--cluster", "check", first.Addr)
-	_ = os.Remove(dump)
 }

@@ -47,11 +47,11 @@ func (o *Operator) Actions(ctx context.Context, limit int) ([]Action, error) {
 func act[T any](ctx context.Context, o *Operator, action, target string, do func() (T, error)) (T, error) {
 	result, err := do()
 	a := Action{At: time.Now().UTC().Truncate(time.Second), Who: o.options.Who, Action: action, Target: target}
-	level := slog.LevelInfo
+	level, values := slog.LevelInfo, []any{"action", a.Action, "target", a.Target, "who", a.Who}
 	if err != nil {
-		a.Error, level = err.Error(), slog.LevelWarn
+		a.Error, level, values = err.Error(), slog.LevelWarn, append(values, "error", err)
 	}
-	o.options.Log.Log(ctx, level, "operator action", "action", a.Action, "target", a.Target, "who", a.Who, "error", err)
+	o.options.Log.Log(ctx, level, "operator action", values...)
 	line, encodeErr := json.Marshal(a)
 	if encodeErr != nil {
 		return result, errors.Join(err, encodeErr)
