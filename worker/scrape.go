@@ -185,7 +185,7 @@ func readPage(page *fetch.Page) (*reading, error) {
 
 // maxPauseWait is after how long a row looks again whether its site still pauses: an
 // operator can end a pause of hours.
-const maxPauseWait = 15 * time.Second
+const maxPauseWait = 10 * time.Second
 
 // pageFailure returns what an error of fetching or reading a page or a sheet means
 // for its job. While a site pauses, a job of a batch waits, and a person learns at

@@ -191,18 +191,23 @@ func toSentinel(m *moving) {
 	m.run("redis-cli", "-p", port(set.Sentinel), "SENTINEL", "CKQUORUM", "ushuru")
 	m.restart(set.URL)
 	m.run("redis-cli", "-p", port(set.Sentinel), "SENTINEL", "FAILOVER", "ushuru")
-	for end := time.Now().Add(30 * time.Second); !strings.Contains(m.role(set.Replica), "master"); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			m.t.Fatal("the replica is no master")
-		}
-	}
+	m.await("-p", port(set.Replica), "ROLE", "master")
 	m.seen.mark("the replica is the master")
 }
 
-func (m *moving) role(s *redistest.Server) string {
-	out, err := exec.CommandContext(m.t.Context(), "redis-cli", "-p", port(s), "ROLE").Output() //nolint:gosec // of this test
-	must(m.t, err)
-	return string(out)
+// await repeats a command of redis-cli until it prints the last argument.
+func (m *moving) await(args ...string) {
+	m.t.Helper()
+	args, want := args[:len(args)-1], args[len(args)-1]
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		out, err := exec.CommandContext(m.t.Context(), "redis-cli", args...).Output() //nolint:gosec // of this test
+		if err == nil && strings.Contains(string(out), want) {
+			return
+		}
+		if time.Now().After(end) {
+			m.t.Fatalf("%v: never %q: %s, %v", args, want, out, err)
+		}
+	}
 }
 
 func toCluster(m *moving) {
@@ -220,14 +225,9 @@ func toCluster(m *moving) {
 	for _, s := range spare {
 		m.run("redis-cli", "--cluster", "add-node", s.Addr, first.Addr)
 	}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		out, err := exec.CommandContext(m.t.Context(), "redis-cli", "--cluster", "check", first.Addr).Output() //nolint:gosec // of this test
-		if err == nil && strings.Contains(string(out), "in 3 masters") {
-			break
-		}
-		if time.Now().After(end) {
-			m.t.Fatal("the nodes do not agree")
-		}
+	m.await("--cluster", "check", first.Addr, "in 3 masters")
+	for _, s := range spare {
+		m.await("-p", port(s), "CLUSTER", "INFO", "cluster_state:ok")
 	}
 	m.run("redis-cli", "--cluster", "rebalance", first.Addr, "--cluster-use-empty-masters")
 	m.run("redis-cli", "--cluster", "check", first.Addr)

@@ -110,6 +110,11 @@ func TestAPausedSiteStopsARunningBatch(t *testing.T) {
 		t.Errorf("%d pages of a paused site: %s", lots.site.requests.Load(), shown)
 	}
 	run(console.ExitOK, "sites", "resume", host)
+	defer func() {
+		if t.Failed() {
+			t.Log(run(console.ExitOK, "jobs", "list", "--json", "--limit", "2"), run(console.ExitOK, "batches", "show", batch.ID), run(console.ExitOK, "sites", "list"))
+		}
+	}()
 	becomes(t, "rows succeed", func() bool { return strings.Contains(run(console.ExitOK, "batches", "show", batch.ID), "succeeded") })
 	run(console.ExitOK, "batches", "cancel", batch.ID)
 	becomes(t, "the batch ends", func() bool { return strings.Contains(run(console.ExitOK, "batches", "show", batch.ID), "Ended") })

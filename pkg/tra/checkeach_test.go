@@ -21,7 +21,7 @@ func TestCheckEndsAtTheCallThatFails(t *testing.T) {
 	}{
 		{tratest.Faults{Status: http.StatusServiceUnavailable}, tra.Unavailable, http.StatusServiceUnavailable},
 		{tratest.Faults{RefuseRegion: true}, tra.Refused, http.StatusForbidden},
-		{tratest.Faults{HTML: true}, tra.BadAnswer, http.StatusOK},
+		{tratest.Faults{HTML: true}, tra.Unavailable, http.StatusOK},
 		{tratest.Faults{TruncatedBody: true}, tra.Unavailable, http.StatusOK},
 	} {
 		for i, name := range tra.Calls {

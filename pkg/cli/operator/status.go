@@ -64,7 +64,7 @@ func (s *Session) printStatus(f console.Format, now *status.Status) error {
 	}
 	for _, part := range []section{
 		authoritySection(now), workerSection(now), siteSection(now), failureSection(now), batchSection(now), keySection(now),
-		aiSection(now), webhookSection(now), queueSection(now),
+		aiSection(now), webhookSection(now), queueSection(now), redisSection(now),
 	} {
 		if len(part.rows) == 0 {
 			continue
@@ -88,19 +88,34 @@ func (s *Session) printNeeds(now *status.Status) error {
 	if n := len(now.Needs); n > 1 {
 		things = strconv.Itoa(n) + " things need"
 	}
-	if _, err := fmt.Fprintf(s.Out, "%s you at %s\n", things, console.Time(now.At)); err != nil {
-		return err
-	}
+	lines := []string{fmt.Sprintf("%s you at %s; ! is urgent", things, console.Time(now.At))}
 	for _, need := range now.Needs {
-		mark := " "
+		line := "  " + console.Printable(need.Text)
 		if need.Urgent {
-			mark = "!"
+			line = "!" + line[1:]
 		}
-		if _, err := fmt.Fprintln(s.Out, mark, console.Printable(need.Text)); err != nil {
-			return err
+		if need.Since != nil {
+			line += " Since " + console.Time(*need.Since) + "."
+		}
+		lines = append(lines, line)
+		if need.Command != "" {
+			lines = append(lines, "    "+console.Printable(need.Command))
 		}
 	}
-	return nil
+	_, err := fmt.Fprintln(s.Out, strings.Join(lines, "\n"))
+	return err
+}
+
+func redisSection(now *status.Status) section {
+	r := now.Redis
+	if r.Used == 0 { // the server does not tell
+		return section{}
+	}
+	limit := "none"
+	if r.Limit > 0 {
+		limit = fmt.Sprintf("%d MB (%d %% used)", r.Limit>>20, r.Percent()) //nolint:mnd // megabytes
+	}
+	return section{"Redis", "USED\tLIMIT\tWHEN FULL", [][]string{{fmt.Sprintf("%d MB", r.Used>>20), limit, r.Policy}}} //nolint:mnd // see above
 }
 
 func count(n int64) string { return strconv.FormatInt(n, 10) }
@@ -129,7 +144,7 @@ func percentOf(used, limit int64, percent int) string {
 
 func authoritySection(now *status.Status) section {
 	a := now.Authority
-	return section{"TRA", "STATE\tBREAKER\tLAST CALL\tMEDIAN\tLAST ANSWER\tRULES\tQUARTER ENDS", [][]string{{
+	return section{"TRA", "STATE\tBREAKER\tLAST TOOK\tMEDIAN\tLAST ANSWER\tRULES\tQUARTER ENDS", [][]string{{
 		console.OneLine(string(a.State), a.Reason), a.Breaker, millis(a.LatencyMS), millis(a.MedianMS), at(a.LastSuccessAt),
 		rulesText(a), a.QuarterEnd.Format(time.DateOnly),
 	}}}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ushuru/pkg/tra"
@@ -53,16 +54,31 @@ type Need struct {
 	Since *time.Time `json:"since,omitempty"`
 	// Urgent work stands still; the rest will.
 	Urgent bool `json:"urgent"`
+	// Command is the first one to run; empty when there is none.
+	Command string `json:"command,omitempty"`
 }
 
-// needs returns what needs attention, the urgent first.
-func (s *Status) needs() []Need {
+// commands are the first commands to run; %s is what a need is about.
+var commands = map[string]string{
+	NeedSite: "ushuru sites pause %s", NeedWorker: "ushuru health", NeedAuthority: "ushuru authority check",
+	NeedRefused: "ushuru authority check", NeedRules: "ushuru drift", NeedAI: "ushuru ai budget", NeedKey: "ushuru keys limit %s",
+	NeedWebhook: "ushuru webhooks show --operator %s", NeedRedis: "redis-cli info memory",
+	NeedAnswers: "ushuru authority check", NeedList: "ushuru authority sync", NeedPeople: "ushuru jobs list --operator",
+	NeedBatches: "ushuru batches list --operator --running", NeedWrites: "redis-cli info memory", NeedAPI: "ushuru health",
+	NeedErrors: "ushuru jobs list --operator --state failed",
+}
+
+// NeedsOf returns what needs attention, the urgent first.
+func (s *Status) NeedsOf() []Need {
 	needs := make([]Need, 0, len(s.Unread))
 	for _, rule := range []func() []Need{
 		s.writeNeeds, s.authorityNeeds, s.workerNeeds, s.siteNeeds, s.redisNeeds, s.ruleNeeds, s.aiNeeds, s.keyNeeds, s.webhookNeeds,
 		s.unreadNeeds, s.answerNeeds, s.listNeeds, s.waitNeeds, s.apiNeeds, s.errorNeeds,
 	} {
 		needs = append(needs, rule()...)
+	}
+	for i, need := range needs {
+		needs[i].Command = strings.Replace(commands[need.Code], "%s", need.About, 1)
 	}
 	slices.SortStableFunc(needs, func(a, b Need) int { return boolCompare(b.Urgent, a.Urgent) })
 	return needs

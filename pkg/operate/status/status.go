@@ -160,7 +160,7 @@ func (r *Reader) Read(ctx context.Context) (Status, error) {
 	for i := range status.Workers {
 		status.Workers[i].countWaiting(status.Queues)
 	}
-	status.Needs = status.needs()
+	status.Needs = status.NeedsOf()
 	return status, ctx.Err()
 }
 
