@@ -13,7 +13,7 @@ import (
 	"ushuru/pkg/testenv"
 )
 
-// runs runs a command of docs/redis.md.
+// runs has a command of docs/redis.md run.
 func runs(t *testing.T, args ...string) {
 	t.Helper()
 	if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {

@@ -144,15 +144,14 @@ func (m *moving) ask(listing string) int {
 }
 
 // run runs a command of docs/redis.md.
-func (m *moving) run(args ...string) string {
+func (m *moving) run(args ...string) {
 	m.t.Helper()
-	out, err := exec.CommandContext(m.t.Context(), args[0], args[1:]...).CombinedOutput() //nolint:gosec // of this test
+	out, err := exec.CommandContext(m.t.Context(), args[0], args[1:]...).CombinedOutput()
 	m.seen.mark(strings.Join(args, " "))
 	if err != nil {
 		m.t.Fatalf("%v: %v\n%s", args, err, out)
 	}
 	m.t.Logf("$ %s\n%s", strings.Join(args, " "), out)
-	return string(out)
 }
 
 // restart replaces all processes, one after another, by those with another URL.
@@ -200,7 +199,7 @@ func (m *moving) await(args ...string) {
 	m.t.Helper()
 	args, want := args[:len(args)-1], args[len(args)-1]
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		out, err := exec.CommandContext(m.t.Context(), "redis-cli", args...).Output() //nolint:gosec // of this test
+		out, err := exec.CommandContext(m.t.Context(), "redis-cli", args...).Output()
 		if err == nil && strings.Contains(string(out), want) {
 			return
 		}

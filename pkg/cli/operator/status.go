@@ -115,7 +115,8 @@ func redisSection(now *status.Status) section {
 	if r.Limit > 0 {
 		limit = fmt.Sprintf("%d MB (%d %% used)", r.Limit>>20, r.Percent()) //nolint:mnd // megabytes
 	}
-	return section{"Redis", "USED\tLIMIT\tWHEN FULL", [][]string{{fmt.Sprintf("%d MB", r.Used>>20), limit, r.Policy}}} //nolint:mnd // see above
+	used := fmt.Sprintf("%d MB", r.Used>>20) //nolint:mnd // megabytes
+	return section{"Redis", "USED\tLIMIT\tWHEN FULL", [][]string{{used, limit, r.Policy}}}
 }
 
 func count(n int64) string { return strconv.FormatInt(n, 10) }

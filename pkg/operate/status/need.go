@@ -72,8 +72,8 @@ var commands = map[string]string{
 func (s *Status) NeedsOf() []Need {
 	needs := make([]Need, 0, len(s.Unread))
 	for _, rule := range []func() []Need{
-		s.writeNeeds, s.authorityNeeds, s.workerNeeds, s.siteNeeds, s.redisNeeds, s.ruleNeeds, s.aiNeeds, s.keyNeeds, s.webhookNeeds,
-		s.unreadNeeds, s.answerNeeds, s.listNeeds, s.waitNeeds, s.apiNeeds, s.errorNeeds,
+		s.writeNeeds, s.authorityNeeds, s.workerNeeds, s.siteNeeds, s.redisNeeds, s.ruleNeeds, s.aiNeeds, s.keyNeeds,
+		s.webhookNeeds, s.unreadNeeds, s.answerNeeds, s.listNeeds, s.waitNeeds, s.apiNeeds, s.errorNeeds,
 	} {
 		needs = append(needs, rule()...)
 	}

@@ -65,7 +65,7 @@ func withUsers(dir string, args []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(filepath.Join(root, "deploy", "redis", "users"))
+	text, err := os.ReadFile(filepath.Join(root, "deploy", "redis", "users")) //nolint:gosec // of this repository
 	if err != nil {
 		return nil, fmt.Errorf("users: %w", err)
 	}
