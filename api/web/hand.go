@@ -99,7 +99,7 @@ func (p *Pages) submitHand(w http.ResponseWriter, r *http.Request) error {
 	var why *problem.Problem
 	switch {
 	case err == nil:
-		http.Redirect(w, r, addressOf(pathQuote, request, token), http.StatusSeeOther)
+		http.Redirect(w, r, addressOf(pathQuote, request, token), http.StatusSeeOther) //nolint:gosec // a path of ours
 		return nil
 	case errors.As(err, &why) && why.Code == errPuzzle.Code:
 		return p.puzzle(w, r, why.RetryAfter)

@@ -80,7 +80,7 @@ func (p *Pages) begin(
 	if err != nil {
 		return p.refuse(w, r, err, again)
 	}
-	http.Redirect(w, r, addressOf(path, body, token), http.StatusSeeOther)
+	http.Redirect(w, r, addressOf(path, body, token), http.StatusSeeOther) //nolint:gosec // a path of ours
 	return nil
 }
 

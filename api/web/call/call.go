@@ -28,6 +28,7 @@ type Response struct {
 	Control *http.ResponseController // of the connection that a body arrives on; nil for none
 }
 
+// Header is as that of [http.ResponseWriter].
 func (r *Response) Header() http.Header { return r.Head }
 
 // SetReadDeadline and SetWriteDeadline let the API give a body as long as it needs.
@@ -46,6 +47,7 @@ func (r *Response) SetWriteDeadline(at time.Time) error {
 	return r.Control.SetWriteDeadline(at)
 }
 
+// WriteHeader is as that of [http.ResponseWriter].
 func (r *Response) WriteHeader(status int) {
 	if r.Status == 0 {
 		r.Status = status

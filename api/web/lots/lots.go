@@ -253,7 +253,7 @@ func (l *Lots) changeLot(method, below string) frame.Handler {
 		if err != nil {
 			return l.withoutSession(w, r, err)
 		}
-		http.Redirect(w, r, pathLots+"/"+mux.Vars(r)["id"], http.StatusSeeOther)
+		http.Redirect(w, r, pathLots+"/"+mux.Vars(r)["id"], http.StatusSeeOther) //nolint:gosec // a path of ours
 		return nil
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
 	"ushuru/api/web/frame/frametest"
 	"ushuru/api/web/visitor"
 	"ushuru/pkg/redisx/redistest"

@@ -105,7 +105,8 @@ func (l *Lots) sessionOf(r *http.Request) (session, error) {
 // setSession gives a browser the cookie of a session, or takes it away without a key.
 func (l *Lots) setSession(w http.ResponseWriter, r *http.Request, key string) error {
 	cookie := &http.Cookie{ //nolint:gosec // Secure unless the server has no TLS
-		Name: cookieSession, Path: "/lots", MaxAge: -1, HttpOnly: true, Secure: l.frame.IsSecure(r), SameSite: http.SameSiteLaxMode,
+		Name: cookieSession, Path: "/lots", MaxAge: -1,
+		HttpOnly: true, Secure: l.frame.IsSecure(r), SameSite: http.SameSiteLaxMode,
 	}
 	if key != "" {
 		secret, err := l.options.Visitors.Secret(r.Context())
