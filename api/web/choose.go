@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"ushuru/api/web/frame"
 	"ushuru/pkg/vehicle"
@@ -32,7 +33,7 @@ type choice struct {
 	Shown   int
 	Current string
 	Likely  []string // entries that the car may be, the likeliest first
-	Entries []entry  // in that order, then in the order of the list
+	Entries []entry  // sorted by likeness
 	Axis    *axis
 	Request form
 }
@@ -131,13 +132,7 @@ func (p *Pages) entries(ctx context.Context, car vehicle.Car, view *choice) erro
 	if err := p.api.Get(ctx, "/v1/vehicles?"+query.Encode(), &list); err != nil {
 		return err
 	}
-	rank := func(e entry) int {
-		if at := slices.Index(view.Likely, e.ModelBody); at >= 0 {
-			return at
-		}
-		return len(view.Likely)
-	}
-	slices.SortStableFunc(list.Vehicles, func(a, b entry) int { return cmp.Compare(rank(a), rank(b)) })
+	sortByLikeness(list.Vehicles, view.Likely)
 	labels := make([]string, len(list.Vehicles))
 	for i, e := range list.Vehicles {
 		labels[i] = e.ModelBody
@@ -153,6 +148,26 @@ func (p *Pages) entries(ctx context.Context, car vehicle.Car, view *choice) erro
 	view.Total, view.Shown, view.Entries = list.Total, len(list.Vehicles), list.Vehicles
 	return nil
 }
+
+// sortByLikeness sorts entries: first the likely ones in their order, then those that share
+// the most words with the likeliest, else in the order of the list.
+func sortByLikeness(entries []entry, likely []string) {
+	if len(likely) == 0 {
+		return
+	}
+	words := strings.FieldsFunc(likely[0], isBetweenWords)
+	rank := func(e entry) int {
+		if at := slices.Index(likely, e.ModelBody); at >= 0 {
+			return at - len(likely)
+		}
+		others := strings.FieldsFunc(e.ModelBody, isBetweenWords)
+		shared := slices.DeleteFunc(others, func(word string) bool { return !slices.Contains(words, word) })
+		return max(0, len(words)-len(shared))
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(rank(a), rank(b)) })
+}
+
+func isBetweenWords(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // carOf returns the car of a link as far as it was read, the entry that was used, and
 // those that the car may be, the likeliest first.
