@@ -14,10 +14,10 @@ func TestEntriesAreSortedByLikeness(t *testing.T) {
 		near     = "COROLLA FIELDER - NKE165 - HYBRID - WAGON"
 		nearer   = "COROLLA AXIO - NKE160 - HYBRID - SEDAN"
 		far      = "COROLLA - MZEA17"
-		farther  = "COROLLA COROLLA"
+		farther  = "SUCCEED - NCP160 - WAGON"
 	)
 	entries := []entry{}
-	for _, label := range []string{far, near, nearer, possible, farther, used} {
+	for _, label := range []string{farther, far, near, nearer, possible, used} {
 		entries = append(entries, entry{ModelBody: label})
 	}
 	sortByLikeness(entries, []string{used, possible})
@@ -25,7 +25,7 @@ func TestEntriesAreSortedByLikeness(t *testing.T) {
 	for _, e := range entries {
 		got = append(got, e.ModelBody)
 	}
-	if want := []string{used, possible, nearer, near, farther, far}; !slices.Equal(got, want) {
+	if want := []string{used, possible, nearer, near, far, farther}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	sortByLikeness(entries, nil) // nothing is known: the order stays
