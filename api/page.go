@@ -3,10 +3,12 @@ package api
 import (
 	"net/http"
 
+	"ushuru/api/console"
 	"ushuru/api/docs"
 	"ushuru/api/pictures"
 	"ushuru/api/respond"
 	"ushuru/api/web"
+	"ushuru/api/web/lots"
 	"ushuru/pkg/fair"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/quota"
@@ -31,14 +33,20 @@ const (
 )
 
 // registerPages adds the pages for buyers and those for programmers to the router. v1
-// has the endpoints that the former call.
-func (s *Server) registerPages(v1 http.Handler) error {
+// has the endpoints that the former call. operators knows who has logged in as the operator;
+// nil means that no one can.
+func (s *Server) registerPages(v1 http.Handler, operators *console.Console) error {
 	o := s.options
+	operator := lots.Operator{}
+	if operators != nil {
+		operator = lots.Operator{API: s.forOperator(v1), IsLoggedIn: operators.IsLoggedIn}
+	}
 	photos := pictures.New(pictures.Options{
 		Tasks: o.Tasks, Jobs: o.Jobs, Cache: o.Cache, Limiter: o.Limiter, Work: s.work, MaxJobs: o.Page.Jobs, Rate: o.Page.Rate,
 	})
 	pages, err := web.New(web.Options{
-		API: s.forVisitors(v1), Keyed: s.forKeys(v1), Redis: o.Redis, Watch: o.Hub.Watch, Address: s.addressOf,
+		API: s.forVisitors(v1), Keyed: s.forKeys(v1), Operator: operator,
+		Redis: o.Redis, Watch: o.Hub.Watch, Address: s.addressOf,
 		Costs: s.vehicles.KnownCosts, Picture: photos.Get, BaseURL: o.Page.BaseURL, Simulated: o.Simulated,
 		Draining: s.draining, Log: o.Log,
 	})
@@ -62,6 +70,17 @@ func (s *Server) registerPages(v1 http.Handler) error {
 func (s *Server) forVisitors(v1 http.Handler) http.Handler {
 	o := s.options.Page
 	key := keys.Key{ID: fair.Anonymous, Limits: quota.Limits{PerMinute: o.Rate, Jobs: o.Jobs}}
+	return asCaller(v1, key)
+}
+
+// forOperator serves endpoints to the operator, who has logged in at the console. The
+// operator has no API key, and the limits of one.
+func (*Server) forOperator(v1 http.Handler) http.Handler {
+	return asCaller(v1, keys.Key{ID: fair.Operator, Name: fair.Operator})
+}
+
+// asCaller serves endpoints to a caller whose requests have no API key.
+func asCaller(v1 http.Handler, key keys.Key) http.Handler {
 	return respond.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		rec := &respond.Recorder{ResponseWriter: w, ID: "page", Key: key, Admit: web.Admit, Sender: web.Sender(r.Context())}
 		defer rec.ReleasePlace()

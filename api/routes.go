@@ -10,7 +10,6 @@ import (
 	"ushuru/api/estimates"
 	"ushuru/api/events"
 	"ushuru/api/jobs"
-	"ushuru/api/monitoring"
 	"ushuru/api/reports"
 	"ushuru/api/respond"
 	"ushuru/api/webhooks"
@@ -35,25 +34,22 @@ func (s *Server) routes() error {
 	v1.Handle("/v1/sites", respond.Methods{http.MethodGet: sites})
 	v1.Handle("/v1/tra-status", respond.Methods{http.MethodGet: s.traStatus})
 	s.router.PathPrefix("/v1/").Handler(s.authenticated(v1))
+	operators, err := s.newConsole()
+	if err != nil {
+		return err
+	}
 	if s.options.Page.Enabled {
 		s.router.MethodNotAllowedHandler = respond.ProblemHandler(respond.ErrMethodNotAllowed)
-		if err := s.registerPages(v1); err != nil {
+		if err := s.registerPages(v1, operators); err != nil {
 			return err
 		}
 	}
-
-	if s.options.MonitoringPassword == "" {
-		return nil
+	if operators != nil {
+		s.ui.Register(s.router)
+		operators.Register(s.router)
+		s.router.MethodNotAllowedHandler = respond.ProblemHandler(respond.ErrMethodNotAllowed)
 	}
-	var err error
-	if s.ui, err = monitoring.New(monitoring.Options{
-		Redis: s.options.AsynqRedis, User: s.options.MonitoringUser, Password: s.options.MonitoringPassword,
-		Writable: s.options.MonitoringWritable, Address: s.addressOf, Metrics: s.options.Metrics, Log: s.options.Log,
-	}); err != nil {
-		return err
-	}
-	s.ui.Register(s.router)
-	return s.registerConsole()
+	return nil
 }
 
 // registerResources adds the endpoints of all resources.

@@ -40,6 +40,9 @@ type Options struct {
 	// Credentials are the name and the password: who is logged in is logged out when they change.
 	User, Password string
 
+	// Also are other addresses at which a login counts, with all below them.
+	Also []string
+
 	// Monitoring is the address of Asynqmon.
 	Monitoring string
 	Simulated  bool

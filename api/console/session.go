@@ -53,21 +53,39 @@ func signature(secret []byte, text string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// issue returns the cookie of a new login.
-func (s *session) issue(r *http.Request) (*http.Cookie, error) {
-	secret, err := s.secret(r.Context())
+// issue returns the value of the cookie of a new login.
+func (s *session) issue(ctx context.Context) (string, error) {
+	secret, err := s.secret(ctx)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	text := strconv.FormatInt(s.now().Add(cookieAge).Unix(), 10) + "." + rand.Text()
-	return cookie(r, text+"."+signature(secret, text), cookieAge), nil
+	return text + "." + signature(secret, text), nil
 }
 
-// cookie returns the cookie of the console. A browser keeps it over TLS only, and on this
-// machine.
-func cookie(r *http.Request, value string, age time.Duration) *http.Cookie {
+// setCookies gives the browser the cookie of a login at each address where it counts.
+func (c *Console) setCookies(w http.ResponseWriter, r *http.Request, value string, age time.Duration) {
+	for _, path := range append([]string{Path}, c.options.Also...) {
+		http.SetCookie(w, cookie(r, path, value, age))
+	}
+}
+
+// IsLoggedIn reports whether a request has a login that has not ended.
+func (c *Console) IsLoggedIn(r *http.Request) (bool, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), timeout)
+	defer cancel()
+	valid, err := c.session.isValid(r.WithContext(ctx))
+	if err != nil {
+		return false, problemOf(err)
+	}
+	return valid, nil
+}
+
+// cookie returns the cookie of a login for an address and those below it. A browser keeps it
+// over TLS only, and on this machine.
+func cookie(r *http.Request, path, value string, age time.Duration) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // Secure unless this machine serves itself without TLS
-		Name: cookieName, Value: value, Path: Path, MaxAge: int(age.Seconds()), HttpOnly: true,
+		Name: cookieName, Value: value, Path: path, MaxAge: int(age.Seconds()), HttpOnly: true,
 		Secure: r.TLS != nil || !isLocal(r.Host), SameSite: http.SameSiteStrictMode,
 	}
 }
@@ -168,18 +186,18 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) error {
 		}
 		return c.render(w, r, why.Status, "login", shown{Title: "Log in", Problem: said, Body: loginForm{Name: name}})
 	}
-	made, err := c.session.issue(r)
+	made, err := c.session.issue(r.Context())
 	if err != nil {
 		return err
 	}
-	http.SetCookie(w, made)
+	c.setCookies(w, r, made, cookieAge)
 	http.Redirect(w, r, Path+"?done=login", http.StatusSeeOther)
 	return nil
 }
 
 // logout ends the login of this browser.
-func (*Console) logout(w http.ResponseWriter, r *http.Request) error {
-	http.SetCookie(w, cookie(r, "", -time.Second))
+func (c *Console) logout(w http.ResponseWriter, r *http.Request) error {
+	c.setCookies(w, r, "", -time.Second)
 	http.Redirect(w, r, Path+"/login", http.StatusSeeOther)
 	return nil
 }

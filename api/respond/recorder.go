@@ -99,5 +99,11 @@ func (rec *Recorder) Write(data []byte) (int, error) {
 	return n, err
 }
 
+// Flush sends what was written so far. The compression in front of it flushes only what is
+// an http.Flusher.
+func (rec *Recorder) Flush() {
+	_ = http.NewResponseController(rec.ResponseWriter).Flush() // a connection that cannot has nothing to send
+}
+
 // Unwrap lets http.ResponseController reach the connection.
 func (rec *Recorder) Unwrap() http.ResponseWriter { return rec.ResponseWriter }

@@ -55,7 +55,7 @@ var tabOrders = map[string][]string{
 }
 
 // focused describes what has the focus.
-const focused = `(e => e === document.body ? "" : e.type === "radio" ? "radio " + e.name : e.id ? "#" + e.id : e.textContent.trim() || (e.querySelector("img") || {}).alt)(document.activeElement)`
+const focused = `(e => e === document.body ? "" : ["radio", "checkbox"].includes(e.type) ? e.type + " " + e.name : e.id ? "#" + e.id : e.textContent.trim() || (e.querySelector("img") || {}).alt)(document.activeElement)`
 
 // isMarked reports whether the focus is seen: an outline of 3 px.
 const isMarked = `(style => style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 3)(getComputedStyle(document.activeElement))`

@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
@@ -34,6 +35,106 @@ func tableOfCars(t *testing.T, service *demo.Demo) string {
 	return path
 }
 
+// lookAt sends a table, and waits for how it is understood.
+func (b *browser) lookAt(table string) {
+	b.t.Helper()
+	b.run(chromedp.SetUploadFiles("#file", []string{table}), chromedp.Click("form.card button"))
+	b.await(`document.getElementById("columns") && document.readyState === "complete"`)
+}
+
+// calculate starts the table without the rows that cannot be read, and waits for its end.
+func (b *browser) calculate() {
+	b.t.Helper()
+	b.run(chromedp.Click(`input[name=skip]`), chromedp.Click("form.card button"))
+	b.await(`document.getElementById("rows") && !document.querySelector("[data-reload]") && document.readyState === "complete"`)
+}
+
+// stays is true when the page of a running batch is there, and will not load itself again.
+const stays = `document.querySelector("[data-reload]") && document.readyState === "complete" &&
+	(() => { for (let timer = setTimeout(() => {}); timer; timer--) clearTimeout(timer); return true; })()`
+
+// TestKeysAloneCalculateATable has the operator log in, and calculate a table, without a
+// mouse: only the file is chosen for the browser, whose own window for it is not a page. What
+// stands there while it runs, and after an error, is accessible.
+func TestKeysAloneCalculateATable(t *testing.T) {
+	service, b := start(t), open(t)
+	dir, car := t.TempDir(), "URL\n"+service.Site+listingtest.Cars()[0].Path()+"\n"
+	table, short, empty := filepath.Join(dir, "cars.csv"), filepath.Join(dir, "short.csv"), filepath.Join(dir, "empty.csv")
+	for name, text := range map[string]string{
+		table: car + service.Site + "/slow\nhttp://169.254.169.254/\n", short: car, empty: "nothing\nhere\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.view(360, "light")
+	b.run(chromedp.Navigate(service.URL + "/lots?lang=en"))
+	b.tabTo("Console")
+	b.run(chromedp.KeyEvent(kb.Enter))
+	b.await(`document.getElementById("password") && document.readyState === "complete"`)
+	b.tabTo("#name")
+	b.run(chromedp.KeyEvent(demo.OperatorUser))
+	b.tabTo("#password")
+	b.run(chromedp.KeyEvent(service.Password), chromedp.KeyEvent(kb.Enter))
+	b.await(`location.pathname === "/console" && document.readyState === "complete"`)
+
+	b.run(chromedp.Navigate(service.URL+"/lots"), chromedp.SetUploadFiles("#file", []string{empty}))
+	b.press("Look at the table", `document.querySelector("[role=alert]")`)
+	b.accessible("an error", "en", 1280, "dark")
+	if said := b.text(`document.querySelector("[role=alert]").textContent`); !strings.Contains(said, "in the first row") {
+		t.Errorf("a table without a header: %s", said)
+	}
+	b.run(chromedp.SetUploadFiles("#file", []string{table}))
+	b.press("Look at the table", `document.getElementById("columns")`)
+	b.tabTo("checkbox skip")
+	b.run(chromedp.KeyEvent(" "))
+	b.press("Calculate (2)", stays)
+	batch := b.text("location.origin + location.pathname")
+	b.accessible("running", "en", 360, "light")
+	b.run(chromedp.Navigate(batch + "?lang=sw"))
+	b.await(stays)
+	b.checkSwahili()
+	b.accessible("running", "sw", 1280, "dark")
+	b.run(chromedp.Navigate(batch + "?lang=en"))
+	b.await(stays)
+	b.press("Cancel what waits", `document.getElementById("rows") && !document.querySelector('form[action$="/cancel"]')`)
+
+	b.run(chromedp.Navigate(service.URL+"/lots"), chromedp.SetUploadFiles("#file", []string{short}))
+	b.press("Look at the table", `document.getElementById("columns")`)
+	b.press("Calculate (1)", `document.querySelector("b.sum") && !document.querySelector("[data-reload]")`)
+	b.tabTo("Excel")
+	b.tabTo("CSV")
+	b.tabTo("#sort")
+	b.run(chromedp.KeyEvent(kb.ArrowDown))
+	b.press("Show", `location.search.includes("onTheRoad")`)
+	b.accessible("finished", "en", 1280, "dark")
+	b.run(chromedp.Navigate(service.URL + "/lots"))
+	b.press("Log out", `location.pathname === "/console/login"`)
+	b.run(chromedp.Navigate(batch))
+	b.await(`document.getElementById("key")`)
+}
+
+// press presses a button by the keyboard, and waits for what comes of it.
+func (b *browser) press(button, comes string) {
+	b.t.Helper()
+	b.tabTo(button)
+	b.run(chromedp.KeyEvent(kb.Enter))
+	b.await(comes + ` && document.readyState === "complete"`)
+}
+
+// accessible checks the page as it is.
+func (b *browser) accessible(what, lang string, width int64, scheme string) {
+	b.t.Helper()
+	b.view(width, scheme)
+	if found := b.Violations("best-practice"); len(found) > 0 {
+		b.t.Errorf("%s, %s, %d px, %s:\n%s", what, lang, width, scheme, strings.Join(found, "\n"))
+	}
+	if got := b.text("document.documentElement.lang"); got != lang {
+		b.t.Errorf("%s is in %s, want %s", what, got, lang)
+	}
+	b.shoot(fmt.Sprintf("lots-%s-%s-%d-%s", strings.ReplaceAll(what, " ", "-"), lang, width, scheme))
+}
+
 // TestADealerCalculatesATable follows a dealer from the key to the results, in both
 // languages, on a phone and on a desk, light and dark.
 func TestADealerCalculatesATable(t *testing.T) {
@@ -53,12 +154,10 @@ func TestADealerCalculatesATable(t *testing.T) {
 				b.run(chromedp.Navigate(service.URL + "/lots?lang=" + lang))
 				b.shoot("lots-home-" + name)
 				b.check(service.URL)
-				b.run(chromedp.SetUploadFiles("#file", []string{table}), chromedp.Click("form.card button"))
-				b.await(`document.getElementById("columns") && document.readyState === "complete"`)
+				b.lookAt(table)
 				b.shoot("lots-preview-" + name)
 				b.checkLots(service, lang)
-				b.run(chromedp.Click(`input[name=skip]`), chromedp.Click("form.card button"))
-				b.await(`document.getElementById("rows") && !document.querySelector("[data-reload]") && document.readyState === "complete"`)
+				b.calculate()
 				b.run(chromedp.SetValue("#sort", "onTheRoad"), chromedp.Click("form[method=get] button"))
 				b.await(`location.search.includes("onTheRoad") && document.readyState === "complete"`)
 				b.shoot("lots-batch-" + name)

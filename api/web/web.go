@@ -31,9 +31,11 @@ import (
 // Options are the parts and settings of Pages. API, Keyed, Redis, Watch, Address, Costs and
 // Picture are required.
 type Options struct {
-	API   http.Handler          // the endpoints under /v1/, for a visitor without a key
-	Keyed http.Handler          // the same, for requests with an API key
-	Redis redis.UniversalClient // holds what the addresses of answers lead to
+	API   http.Handler // the endpoints under /v1/, for a visitor without a key
+	Keyed http.Handler // the same, for requests with an API key
+	// Operator is who has logged in at the console; the zero value without one.
+	Operator lots.Operator
+	Redis    redis.UniversalClient // holds what the addresses of answers lead to
 	// Watch sends when a job may have changed, until unsubscribe is called.
 	Watch func(job string) (changed <-chan struct{}, unsubscribe func())
 	// Address returns the address that a request came from.
@@ -91,7 +93,7 @@ func New(o Options) (*Pages, error) {
 		return nil, err
 	}
 	p.lots, err = lots.New(lots.Options{
-		Frame: p.Frame, Keyed: o.Keyed, Redis: o.Redis, Visitors: p.visitors, Address: o.Address,
+		Frame: p.Frame, Keyed: o.Keyed, Operator: o.Operator, Redis: o.Redis, Visitors: p.visitors, Address: o.Address,
 	})
 	if err != nil {
 		return nil, err

@@ -14,6 +14,10 @@ import "context"
 // and less of it.
 const Anonymous = "anonymous"
 
+// Operator owns the work of the operator who has logged in with the password, and not
+// with an API key. It has what one key gets.
+const Operator = "operator"
+
 // Weights say how many times as many places as are free an owner may have.
 const (
 	weightKey       = 2.0

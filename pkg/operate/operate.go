@@ -77,8 +77,8 @@ func unlessFull(err error) error {
 }
 
 // owners returns the ids of all that own work: every API key, also one that is revoked,
-// and the visitors without one.
+// the operator and the visitors without one.
 func (o *Operator) owners(ctx context.Context) ([]string, error) {
 	ids, err := o.keys.IDs(ctx)
-	return append(ids, fair.Anonymous), err
+	return append(ids, fair.Operator, fair.Anonymous), err
 }

@@ -164,7 +164,7 @@ func lotAddress(id, sort, from string) string {
 		query.Set("from", from)
 	}
 	if len(query) == 0 {
-		return pathLots + "/" + id
+		return Path + "/" + id
 	}
-	return pathLots + "/" + id + "?" + query.Encode()
+	return Path + "/" + id + "?" + query.Encode()
 }

@@ -32,9 +32,11 @@ import (
 //go:embed templates
 var templates embed.FS
 
+// Path is the address of the pages.
+const Path = "/lots"
+
 const (
-	pathLots = "/lots"
-	pathLot  = pathLots + "/{id:[0-9A-Za-z]{1,64}}"
+	pathLot = Path + "/{id:[0-9A-Za-z]{1,64}}"
 
 	maxLogins   = 60 // of a network in an hour
 	shownLots   = 20 // batches that the page lists
@@ -45,10 +47,17 @@ const (
 // errBusy is the response to a caller while there are too many.
 var errBusy = frame.ErrBusy(15 * time.Second)
 
-// Options are the parts of Lots. All are required.
+// Operator is the operator of the server, who has logged in elsewhere, without an API key.
+type Operator struct {
+	API        http.Handler // the endpoints under /v1/, for requests of the operator
+	IsLoggedIn func(r *http.Request) (bool, error)
+}
+
+// Options are the parts of Lots. All but Operator are required.
 type Options struct {
 	Frame    *frame.Frame
 	Keyed    http.Handler          // the endpoints under /v1/, for requests with an API key
+	Operator Operator              // the zero value when there is no login for it
 	Redis    redis.UniversalClient // holds the tables that are not started yet
 	Visitors *visitor.Visitors
 	// Address returns the address that a request came from.
@@ -76,27 +85,35 @@ func New(o Options) (*Lots, error) {
 // Register adds the addresses of the pages to a router.
 func (l *Lots) Register(router *mux.Router) {
 	get, post := []string{http.MethodGet, http.MethodHead}, []string{http.MethodPost}
-	router.Handle(pathLots, l.frame.Page(l.lots)).Methods(get...)
-	router.Handle(pathLots, l.frame.Page(l.uploadLots)).Methods(post...)
-	router.Handle(pathLots+"/login", l.frame.Page(l.login)).Methods(post...)
-	router.Handle(pathLots+"/logout", l.frame.Page(l.logout)).Methods(post...)
-	router.Handle(pathLots+"/start", l.frame.Page(l.startLots)).Methods(post...)
+	router.Handle(Path, l.frame.Page(l.lots)).Methods(get...)
+	router.Handle(Path, l.frame.Page(l.uploadLots)).Methods(post...)
+	router.Handle(Path+"/login", l.frame.Page(l.login)).Methods(post...)
+	router.Handle(Path+"/logout", l.frame.Page(l.logout)).Methods(post...)
+	router.Handle(Path+"/start", l.frame.Page(l.startLots)).Methods(post...)
 	router.Handle(pathLot, l.frame.Page(l.lot)).Methods(get...)
 	router.Handle(pathLot+"/cancel", l.frame.Page(l.changeLot(http.MethodDelete, ""))).Methods(post...)
 	router.Handle(pathLot+"/retry", l.frame.Page(l.changeLot(http.MethodPost, "/retry"))).Methods(post...)
 	router.Handle(pathLot+"/results", http.HandlerFunc(l.lotResults)).Methods(get...)
 }
 
-// keyed calls the API with the key of a session.
+// keyed calls the API for who has logged in.
 func (l *Lots) keyed(
 	ctx context.Context, s session, method, path string, body []byte, more http.Header,
 ) (*call.Response, error) {
-	header := http.Header{"X-Api-Key": {s.key}}
+	header := s.header()
 	maps.Copy(header, more)
-	return call.Client{API: l.options.Keyed}.Do(ctx, method, path, body, header)
+	return call.Client{API: l.apiFor(s)}.Do(ctx, method, path, body, header)
 }
 
-// getKeyed decodes what an address of the API has for the key of a session.
+// apiFor returns the endpoints for who has logged in.
+func (l *Lots) apiFor(s session) http.Handler {
+	if s.isOperator {
+		return l.options.Operator.API
+	}
+	return l.options.Keyed
+}
+
+// getKeyed decodes what an address of the API has for who has logged in.
 func (l *Lots) getKeyed(ctx context.Context, s session, path string, into any) error {
 	got, err := l.keyed(ctx, s, http.MethodGet, path, nil, nil)
 	if err != nil {
@@ -108,11 +125,13 @@ func (l *Lots) getKeyed(ctx context.Context, s session, path string, into any) e
 // loginForm is the page where an API key is typed.
 type loginForm struct {
 	Next    string // where it leads
+	Console bool   // the operator can log in there
 	Problem message.Text
 }
 
 // logIn responds with the form for the API key.
 func (l *Lots) logIn(w http.ResponseWriter, r *http.Request, status int, form loginForm) error {
+	form.Console = l.options.Operator.IsLoggedIn != nil
 	return l.frame.Render(w, r, status, frame.Screen{Name: "login", Title: "lots.title", Body: form})
 }
 
@@ -139,9 +158,9 @@ func (l *Lots) withoutSession(w http.ResponseWriter, r *http.Request, err error)
 
 // nextOf returns the page of batches to which a login leads.
 func nextOf(path string) string {
-	id, isLot := strings.CutPrefix(path, pathLots+"/")
+	id, isLot := strings.CutPrefix(path, Path+"/")
 	if !isLot || id == "" || len(id) > 64 || strings.ContainsFunc(id, isNotAlphanumeric) {
-		return pathLots
+		return Path
 	}
 	return path
 }
@@ -187,14 +206,15 @@ func (l *Lots) logout(w http.ResponseWriter, r *http.Request) error {
 	if err := l.setSession(w, r, ""); err != nil {
 		return err
 	}
-	http.Redirect(w, r, pathLots, http.StatusSeeOther)
+	http.Redirect(w, r, Path, http.StatusSeeOther)
 	return nil
 }
 
 // lotsHome is the page where a table is chosen, with the batches of the key.
 type lotsHome struct {
-	Problem message.Text
-	Batches []lotBatch `json:"batches"`
+	Problem  message.Text
+	Operator bool       // the batches are the operator's
+	Batches  []lotBatch `json:"batches"`
 }
 
 // lotBatch is a batch as the API shows it.
@@ -234,7 +254,7 @@ func (l *Lots) lots(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (l *Lots) renderLots(w http.ResponseWriter, r *http.Request, s session, status int, why message.Text) error {
-	view := lotsHome{Problem: why}
+	view := lotsHome{Problem: why, Operator: s.isOperator}
 	if err := l.getKeyed(r.Context(), s, "/v1/batches?limit="+strconv.Itoa(shownLots), &view); err != nil {
 		return err
 	}
@@ -253,7 +273,7 @@ func (l *Lots) changeLot(method, below string) frame.Handler {
 		if err != nil {
 			return l.withoutSession(w, r, err)
 		}
-		http.Redirect(w, r, pathLots+"/"+mux.Vars(r)["id"], http.StatusSeeOther) //nolint:gosec // a path of ours
+		http.Redirect(w, r, Path+"/"+mux.Vars(r)["id"], http.StatusSeeOther) //nolint:gosec // a path of ours
 		return nil
 	}
 }
@@ -279,6 +299,6 @@ func (l *Lots) lotResults(w http.ResponseWriter, r *http.Request) {
 		l.frame.Fail(w, r, err)
 		return
 	}
-	inner.Header.Set("X-Api-Key", s.key)
-	l.options.Keyed.ServeHTTP(w, inner)
+	inner.Header = s.header()
+	l.apiFor(s).ServeHTTP(w, inner)
 }

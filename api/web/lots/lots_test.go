@@ -2,6 +2,7 @@ package lots
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -54,10 +55,16 @@ func batches(started *atomic.Int64) http.HandlerFunc {
 // served are pages in front of an API.
 func served(t *testing.T, api http.Handler) (*Lots, http.Handler) {
 	t.Helper()
+	return servedTo(t, api, Operator{})
+}
+
+// servedTo are pages that an operator can open too.
+func servedTo(t *testing.T, api http.Handler, operator Operator) (*Lots, http.Handler) {
+	t.Helper()
 	client := redistest.Embedded(t).Client()
 	visitors := visitor.New(client)
 	pages, err := New(Options{
-		Frame: frametest.New(t, visitors), Keyed: api, Redis: client, Visitors: visitors, Address: frametest.Address,
+		Frame: frametest.New(t, visitors), Keyed: api, Operator: operator, Redis: client, Visitors: visitors, Address: frametest.Address,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -221,5 +228,60 @@ func TestTablesAreBoundedAndOfThisSite(t *testing.T) {
 	keys, err := pages.options.Redis.Keys(t.Context(), "page:table:*").Result()
 	if err != nil || len(keys) != 0 || started.Load() != 0 {
 		t.Errorf("%q, %v, %d batches", keys, err, started.Load())
+	}
+}
+
+func TestTheOperatorNeedsNoKey(t *testing.T) {
+	t.Parallel()
+	var started atomic.Int64
+	keyed := batches(&started)
+	broken := errors.New("Redis is away")
+	operator := Operator{
+		API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("X-Api-Key") != "" {
+				t.Error("the operator has a key")
+			}
+			r.Header.Set("X-Api-Key", goodKey)
+			keyed(w, r)
+		}),
+		IsLoggedIn: func(r *http.Request) (bool, error) {
+			cookie, err := r.Cookie("op")
+			switch {
+			case err != nil:
+				return false, nil //nolint:nilerr // there is none
+			case cookie.Value == "broken":
+				return false, broken
+			}
+			return cookie.Value == "good", nil
+		},
+	}
+	_, h := servedTo(t, keyed, operator)
+	for cookie, want := range map[string]struct {
+		code int
+		has  string
+	}{
+		"op=good":   {http.StatusOK, `action="/console/logout"`},
+		"op=forged": {http.StatusOK, `href="/console/login"`},
+		"":          {http.StatusOK, `href="/console/login"`},
+		"op=broken": {http.StatusInternalServerError, ""},
+	} {
+		w := frametest.Get(h, "/lots", http.Header{"Cookie": {cookie}})
+		if w.Code != want.code || !strings.Contains(w.Body.String(), want.has) {
+			t.Errorf("%q: %d\n%s", cookie, w.Code, w.Body)
+		}
+	}
+	both := http.Header{"Cookie": {"op=good; " + loggedIn(t, h)}}
+	if w := frametest.Get(h, "/lots", both); !strings.Contains(w.Body.String(), `action="/lots/logout"`) {
+		t.Errorf("a key that was typed does not come first\n%s", w.Body)
+	}
+	form := startForm(t, sendTable(h, "op=good", []byte("url\nhttps://cars.example/1\n"), nil).Body.String())
+	if w := frametest.Post(h, "/lots/start", form, http.Header{"Cookie": {"op=forged"}}); w.Code != http.StatusOK || started.Load() != 0 {
+		t.Errorf("a forged cookie: %d, %d batches", w.Code, started.Load())
+	}
+	if w := frametest.Post(h, "/lots/start", form, http.Header{"Cookie": {"op=good"}}); w.Code != http.StatusSeeOther || started.Load() != 1 {
+		t.Errorf("the operator: %d, %d batches", w.Code, started.Load())
+	}
+	if _, off := served(t, keyed); strings.Contains(frametest.Get(off, "/lots", http.Header{"Cookie": {"op=good"}}).Body.String(), "/console") {
+		t.Error("without a console the page leads to it")
 	}
 }

@@ -77,14 +77,40 @@ func openKey(secret []byte, value string, now time.Time) (string, error) {
 	return key, nil
 }
 
-// session is who has logged in, by an API key.
+// session is who has logged in: by an API key, or as the operator.
 type session struct {
-	key string // the API key, for requests of the API; it is never shown
-	id  string // names the key where it must not stand
+	key        string // the API key, for requests of the API; it is never shown
+	isOperator bool   // who has no key
+	id         string // names who it is where the key must not stand
 }
 
-// sessionOf returns who has logged in; errNoSession without a login.
+// header returns the header of requests of the API.
+func (s session) header() http.Header {
+	if s.isOperator {
+		return http.Header{}
+	}
+	return http.Header{"X-Api-Key": {s.key}}
+}
+
+// sessionOf returns who has logged in; errNoSession without a login. An API key that was
+// typed here comes before the operator's login at the console.
 func (l *Lots) sessionOf(r *http.Request) (session, error) {
+	s, err := l.keySession(r)
+	if !errors.Is(err, errNoSession) || l.options.Operator.IsLoggedIn == nil {
+		return s, err
+	}
+	isOperator, err := l.options.Operator.IsLoggedIn(r)
+	if err != nil {
+		return session{}, err
+	}
+	if !isOperator {
+		return session{}, errNoSession
+	}
+	return session{isOperator: true, id: "operator"}, nil
+}
+
+// keySession returns who has logged in by an API key; errNoSession without one.
+func (l *Lots) keySession(r *http.Request) (session, error) {
 	cookie, err := r.Cookie(cookieSession)
 	if err != nil {
 		return session{}, errNoSession
@@ -99,13 +125,13 @@ func (l *Lots) sessionOf(r *http.Request) (session, error) {
 	}
 	mac := hmac.New(sha256.New, secret)
 	_, _ = mac.Write([]byte("key\n" + key))
-	return session{key, hex.EncodeToString(mac.Sum(nil)[:16])}, nil
+	return session{key: key, id: hex.EncodeToString(mac.Sum(nil)[:16])}, nil
 }
 
 // setSession gives a browser the cookie of a session, or takes it away without a key.
 func (l *Lots) setSession(w http.ResponseWriter, r *http.Request, key string) error {
 	cookie := &http.Cookie{ //nolint:gosec // Secure unless the server has no TLS
-		Name: cookieSession, Path: "/lots", MaxAge: -1,
+		Name: cookieSession, Path: Path, MaxAge: -1,
 		HttpOnly: true, Secure: l.frame.IsSecure(r), SameSite: http.SameSiteLaxMode,
 	}
 	if key != "" {

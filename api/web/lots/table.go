@@ -128,7 +128,11 @@ func (l *Lots) saidOnLots(w http.ResponseWriter, r *http.Request, s session, err
 	if status == http.StatusBadRequest {
 		status = http.StatusUnprocessableEntity
 	}
-	return l.withoutSession(w, r, l.renderLots(w, r, s, status, frame.TextOf(why.Notice)))
+	said := frame.TextOf(why.Notice)
+	if why.Code == "csv_header_missing" { // its own text is for programs
+		said = message.Say("page/lots.no_columns", nil)
+	}
+	return l.withoutSession(w, r, l.renderLots(w, r, s, status, said))
 }
 
 // readTable reads the file of a form.
@@ -306,7 +310,7 @@ func (l *Lots) startLots(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err == nil:
 		id := strings.TrimPrefix(got.Head.Get("Location"), "/v1/batches/")
-		http.Redirect(w, r, pathLots+"/"+id, http.StatusSeeOther)
+		http.Redirect(w, r, Path+"/"+id, http.StatusSeeOther)
 		return nil
 	case errors.As(err, &why) && (why.Status == http.StatusBadRequest || why.Status == http.StatusUnprocessableEntity):
 		o.Problem = frame.TextOf(why.Notice)

@@ -49,7 +49,7 @@ const (
 )
 
 func (r *reading) batchPart(ctx context.Context) ([]Batch, error) {
-	owners := append(make([]string, 0, 1+len(r.issued)), fair.Anonymous)
+	owners := append(make([]string, 0, len(r.issued)+2), fair.Operator, fair.Anonymous)
 	for _, key := range r.issued {
 		owners = append(owners, key.ID)
 	}

@@ -1,0 +1,240 @@
+package web_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/pkg/demo"
+	"ushuru/pkg/fair"
+	"ushuru/pkg/listing/listingtest"
+)
+
+// person is a browser without scripts: it keeps cookies and follows no redirect.
+type person struct {
+	*http.Client
+
+	t    *testing.T
+	home string
+}
+
+func visit(t *testing.T, home string) *person {
+	t.Helper()
+	jar, _ := cookiejar.New(nil) // never fails
+	return &person{&http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, t, home}
+}
+
+// reply is the status and the header of a response.
+type reply struct {
+	StatusCode int
+	Header     http.Header
+}
+
+// do sends a request. What a stream of events says is not read.
+func (p *person) do(method, path, mediaType string, body io.Reader, header ...string) (reply, string) {
+	p.t.Helper()
+	r, err := http.NewRequestWithContext(p.t.Context(), method, p.home+path, body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if mediaType != "" {
+		r.Header.Set("Content-Type", mediaType)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	got, err := p.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _ = got.Body.Close() })
+	head := reply{got.StatusCode, got.Header}
+	if strings.HasPrefix(got.Header.Get("Content-Type"), "text/event-stream") {
+		return head, ""
+	}
+	data, err := io.ReadAll(got.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return head, string(data)
+}
+
+func (p *person) get(path string) (reply, string) {
+	p.t.Helper()
+	return p.do(http.MethodGet, path, "", http.NoBody)
+}
+
+func (p *person) post(path string, form url.Values, header ...string) (reply, string) {
+	p.t.Helper()
+	return p.do(http.MethodPost, path, "application/x-www-form-urlencoded", strings.NewReader(form.Encode()), header...)
+}
+
+// sendTable sends a table of cars at /lots.
+func (p *person) sendTable(table string) string {
+	p.t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	part, _ := form.CreateFormFile("file", "cars.csv")
+	_, _ = io.WriteString(part, table)
+	_ = form.Close()
+	_, page := p.do(http.MethodPost, "/lots", form.FormDataContentType(), &body)
+	return page
+}
+
+var startFields = regexp.MustCompile(`name="(sum|once)" value="([^"]+)"`)
+
+// TestTheOperatorCalculatesATable follows the operator from the login at the console to the
+// files of a batch, without an API key.
+func TestTheOperatorCalculatesATable(t *testing.T) {
+	t.Parallel()
+	service := start(t)
+	p := visit(t, service.URL)
+	asksForKey := func(what string, page string) {
+		t.Helper()
+		if !strings.Contains(page, `name="key"`) || !strings.Contains(page, `href="/console/login"`) {
+			t.Errorf("%s: no form for a key, or no way to the console\n%s", what, page)
+		}
+	}
+	_, page := p.get("/lots")
+	asksForKey("without a login", page)
+	entered, _ := p.post("/console/login", url.Values{"name": {demo.OperatorUser}, "password": {service.Password}})
+	cookies := strings.Join(entered.Header.Values("Set-Cookie"), "\n")
+	if entered.StatusCode != http.StatusSeeOther || strings.Count(cookies, "SameSite=Strict") != 2 || strings.Count(cookies, "HttpOnly") != 2 ||
+		strings.Count(cookies, "Max-Age=43200") != 2 || !strings.Contains(cookies, "Path=/lots;") || !strings.Contains(cookies, "Path=/console;") {
+		t.Fatalf("login: %d %q", entered.StatusCode, cookies)
+	}
+	preview := p.sendTable("URL\n" + service.Site + listingtest.Cars()[0].Path() + "\n")
+	form := url.Values{}
+	for _, field := range startFields.FindAllStringSubmatch(preview, -1) {
+		form.Set(field[1], field[2])
+	}
+	if stolen, _ := p.post("/lots/start", form, "Origin", "https://evil.example"); stolen.StatusCode != http.StatusForbidden {
+		t.Errorf("a form of another site: %d", stolen.StatusCode)
+	}
+	started, said := p.post("/lots/start", form)
+	batch := started.Header.Get("Location")
+	if started.StatusCode != http.StatusSeeOther || !strings.HasPrefix(batch, "/lots/") {
+		t.Fatalf("start: %d %s\n%s", started.StatusCode, batch, said)
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if _, page = p.get(batch); !strings.Contains(page, "data-reload") && strings.Contains(page, `class="sum"`) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the batch has no result\n%s", page)
+		}
+	}
+	for format, begin := range map[string]string{"xlsx": "PK", "csv": "\uFEFF", "html": "<!"} {
+		if _, file := p.get(batch + "/results?format=" + format); !strings.HasPrefix(file, begin) {
+			t.Errorf("%s begins with %.20q", format, file)
+		}
+	}
+	if _, page = p.get("/lots"); !strings.Contains(page, batch) || !strings.Contains(page, "operator of this server") {
+		t.Errorf("the list does not show the batch\n%s", page)
+	}
+	id := strings.TrimPrefix(batch, "/lots/")
+	if _, page = p.get("/console?still"); !strings.Contains(page, id) || !strings.Contains(page, "<bdi>"+fair.Operator+"</bdi>") {
+		t.Error("the console does not show the batch as the operator's")
+	}
+
+	// A holder of a key does not see it, and a key that is typed comes first.
+	if _, page = visit(t, service.URL).get(batch); strings.Contains(page, "Excel") {
+		t.Error("a stranger sees the batch")
+	}
+	if entered, _ = p.post("/lots/login", url.Values{"key": {service.Key}}); entered.StatusCode != http.StatusSeeOther {
+		t.Errorf("a key beside the login: %d", entered.StatusCode)
+	}
+	if other, _ := p.get(batch); other.StatusCode != http.StatusNotFound {
+		t.Errorf("the batch of another: %d", other.StatusCode)
+	}
+	_, _ = p.post("/lots/logout", nil)
+	if again, _ := p.get(batch); again.StatusCode != http.StatusOK {
+		t.Errorf("after the key's logout: %d", again.StatusCode)
+	}
+	_, _ = p.post("/console/logout", nil)
+	_, page = p.get("/lots")
+	asksForKey("after the logout", page)
+}
+
+// TestTheEleventhEstimateAndTheThirdStream shows the limits of a visitor with real work: ten
+// fresh estimates in an hour, then a puzzle, and two streams at once. What is known already
+// stays free.
+func TestTheEleventhEstimateAndTheThirdStream(t *testing.T) {
+	t.Parallel()
+	service := start(t)
+	p := visit(t, service.URL)
+	if first, _ := p.get("/"); first.StatusCode != http.StatusOK {
+		t.Fatalf("the form: %d", first.StatusCode)
+	}
+	time.Sleep(2100 * time.Millisecond) // a form that is sent at once needs a puzzle
+	ask := func(link string) (reply, string) {
+		t.Helper()
+		return p.post("/go", url.Values{"u": {link}})
+	}
+	car := service.Site + listingtest.Cars()[0].Path()
+	links := []string{car}
+	for n := range 7 {
+		links = append(links, fmt.Sprintf("%s/nothing-here?n=%d", service.Site, n))
+	}
+	// These pages never end: their work runs until it is given up.
+	slow := []string{service.Site + "/slow?n=1", service.Site + "/slow?n=2"}
+	links = slices.Concat(slow, links)
+	var pages []string
+	refused := false
+	for i, link := range links {
+		got, said := ask(link)
+		if got.StatusCode != http.StatusSeeOther {
+			t.Fatalf("estimate %d: %d\n%s", i+1, got.StatusCode, said)
+		}
+		pages = append(pages, got.Header.Get("Location"))
+		if i < len(slow) && !refused {
+			refused = p.thirdStreamRefused(pages[i])
+		}
+	}
+	if !refused {
+		t.Error("a visitor has three streams")
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		_, page := p.get(pages[len(slow)])
+		if strings.Contains(page, `id="number"`) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no answer\n%s", page)
+		}
+	}
+	if _, page := ask(service.Site + "/nothing-here?n=x"); !strings.Contains(page, "data-puzzle") {
+		t.Errorf("the 11th fresh estimate needs no puzzle\n%s", page)
+	}
+	for _, known := range []string{car, car + "?utm_source=whatsapp"} {
+		if got, _ := ask(known); got.Header.Get("Location") != pages[len(slow)] {
+			t.Errorf("%s is known, and led to %d %s", known, got.StatusCode, got.Header.Get("Location"))
+		}
+	}
+}
+
+// thirdStreamRefused opens three streams of the events of a page, and reports whether the
+// third got none, while a stranger gets one. It reports false too when the work was given up
+// before the third was asked for.
+func (p *person) thirdStreamRefused(page string) bool {
+	p.t.Helper()
+	var codes []int
+	for _, whose := range []*person{p, p, p, visit(p.t, p.home)} {
+		got, _ := whose.get(page + "/events")
+		codes = append(codes, got.StatusCode)
+	}
+	want := []int{http.StatusOK, http.StatusOK, http.StatusNoContent, http.StatusOK}
+	if _, said := p.get(page); strings.Contains(said, `id="steps"`) && !slices.Equal(codes, want) {
+		p.t.Errorf("three streams of a visitor, and one of another: %d, want %d", codes, want)
+	}
+	return slices.Equal(codes, want)
+}
