@@ -23,7 +23,8 @@ type digest struct {
 	points   []point
 	cheapest []cheap
 	states   map[batch.State]int
-	codes    map[string]int // why rows have no estimate
+	codes    map[string]int    // why rows have no estimate
+	whys     map[string]string // one sentence of each
 	rates    map[string]bool
 	bases    map[string]int
 	sources  []source
@@ -31,8 +32,9 @@ type digest struct {
 
 // point is one car of the picture.
 type point struct {
-	year int
-	tzs  int64
+	year       int
+	tzs        int64
+	confidence vehicle.Confidence // in the entry of TRA
 }
 
 // cheap is one of the cheapest.
@@ -49,7 +51,8 @@ type source struct{ line, source, date string }
 
 func newDigest(o Options) *digest {
 	return &digest{
-		options: o, states: map[batch.State]int{}, codes: map[string]int{}, rates: map[string]bool{}, bases: map[string]int{},
+		options: o, states: map[batch.State]int{}, codes: map[string]int{}, whys: map[string]string{},
+		rates: map[string]bool{}, bases: map[string]int{},
 	}
 }
 
@@ -60,6 +63,7 @@ func (d *digest) add(l Line) {
 	d.states[l.State]++
 	if l.Code != "" {
 		d.codes[l.Code]++
+		d.whys[l.Code] = l.Reason
 	}
 	if l.Basis != "" {
 		d.bases[l.Basis]++
@@ -75,7 +79,7 @@ func (d *digest) add(l Line) {
 	if e.Summary == nil || e.Summary.OnTheRoad == nil || e.Car.Year == 0 {
 		return
 	}
-	p := point{e.Car.Year, e.Summary.OnTheRoad.TZS}
+	p := point{e.Car.Year, e.Summary.OnTheRoad.TZS, e.Matched.Confidence}
 	d.points = append(d.points, p)
 	name := strings.Join(strings.Fields(e.Car.Make+" "+e.Car.Model+" "+e.Car.ModelCode), " ")
 	found := cheap{p, l.Number, l.Reference, name, nil}

@@ -1,15 +1,20 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/message"
+	"ushuru/pkg/vehicle"
 )
 
 // Bounds of a page, which must not be larger than 150 KB.
@@ -57,7 +62,7 @@ func (p *page) Line(l Line) error {
 		if highest, ok := maxPrice(e).(decimal.Decimal); ok {
 			cells[5] = thousands(highest.IntPart())
 		}
-		cells[6] = string(e.Matched.Confidence)
+		cells[6] = p.digest.word(string(e.Matched.Confidence))
 	}
 	p.rows.WriteString(row("td", cells))
 	return nil
@@ -88,7 +93,8 @@ const pageStyle = `body{font:15px/1.4 system-ui,sans-serif;margin:2em auto;max-w
 	`table{border-collapse:collapse;margin:1em 0;width:100%;font-size:13px}` +
 	`td,th{padding:.25em .5em;border-bottom:1px solid #ddd;text-align:left}` +
 	`th{background:#e2efda}td:nth-child(4),td:nth-child(5),td:nth-child(6){text-align:right;white-space:nowrap}` +
-	`.notes td{text-align:left!important;white-space:normal!important}svg{width:100%;height:auto}`
+	`.wide{overflow-x:auto}.notes td{overflow-wrap:anywhere}` +
+	`.notes td{text-align:left!important;white-space:normal!important}svg{width:100%;height:auto}svg.key{width:.6em}`
 
 // pageFormat is the beginning of a page: its language, title, style, and title again.
 const pageFormat = `<!doctype html><html lang="%s"><meta charset="utf-8">` +
@@ -106,7 +112,7 @@ func (p *page) Close() error {
 		d.text("row"), d.text("reference"), d.text("car"), d.text("year"), d.text("onTheRoad"), d.text("maxPrice"),
 		d.text("outcome"),
 	}
-	b.WriteString("<h2>" + html.EscapeString(d.text("cheapest")) + "</h2><table>" + row("th", header[:6]))
+	b.WriteString("<h2>" + html.EscapeString(d.text("cheapest")) + "</h2>" + d.wide("cheapest") + row("th", header[:6]))
 	for _, c := range d.cheapest {
 		cells := []string{strconv.Itoa(c.row), c.reference, c.name, strconv.Itoa(c.year), thousands(c.tzs), ""}
 		if c.maxPrice != nil {
@@ -114,8 +120,9 @@ func (p *page) Close() error {
 		}
 		b.WriteString(row("td", cells))
 	}
-	_, _ = fmt.Fprintf(&b, "</table><h2>%s: %d / %d</h2><table>%s%s</table>", html.EscapeString(d.text("rows")), p.shown, p.all,
-		row("th", header), p.rows.String())
+	_, _ = fmt.Fprintf(&b, "</table></div><h2>%s: %d / %d</h2>%s%s%s</table></div>",
+		html.EscapeString(d.text("rows")), p.shown, p.all, d.wide("rows"), row("th", header), p.rows.String())
+	b.WriteString(d.failures())
 	b.WriteString("<h2>" + html.EscapeString(d.text("note")) + `</h2><table class="notes">`)
 	begin := b.Len()
 	for notes, i := d.notes(), 0; i < len(notes) && b.Len() < begin+maxNotes; i++ {
@@ -124,6 +131,11 @@ func (p *page) Close() error {
 	b.WriteString("</table></html>\n")
 	_, err := io.WriteString(p.w, b.String())
 	return err
+}
+
+// wide returns the beginning of a table that scrolls on a narrow screen, by keys too.
+func (d *digest) wide(name string) string {
+	return `<div class="wide" tabindex="0" role="region" aria-label="` + html.EscapeString(d.text(name)) + `"><table>`
 }
 
 func note(n [2]string) string {
@@ -155,7 +167,8 @@ func (d *digest) picture() string {
 		return top + int(float64(pageTall-top-bottom)*(1-float64(tzs)/float64(most)))
 	}
 	var b strings.Builder
-	_, _ = fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" font-size="11" fill="#555">`, pageWidth, pageTall)
+	_, _ = fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s" font-size="11" fill="#555">`,
+		pageWidth, pageTall, html.EscapeString(d.text("picture")))
 	for tzs := int64(0); tzs <= most; tzs += step {
 		_, _ = fmt.Fprintf(&b, `<path d="M%d %dH%d" stroke="#ddd"/><text x="%d" y="%d" text-anchor="end">%g M</text>`,
 			left, y(tzs), pageWidth-right, left-6, y(tzs)+4, float64(tzs)/1e6)
@@ -166,13 +179,52 @@ func (d *digest) picture() string {
 	}
 	_, _ = fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`,
 		pageWidth/2, pageTall-5, html.EscapeString(d.text("year")))
-	dots(&b, d.points, x, y, `stroke="#4472c4" stroke-opacity=".5" stroke-width="5"`)
 	cheapest := make([]point, len(d.cheapest))
 	for i, c := range d.cheapest {
 		cheapest[i] = c.point
 	}
-	dots(&b, cheapest, x, y, `stroke="#c00000" stroke-width="7"`)
-	b.WriteString("</svg>\n")
+	dots(&b, cheapest, x, y, `stroke="#222" stroke-width="9"`)
+	for _, of := range levels() {
+		dots(&b, slices.DeleteFunc(slices.Clone(d.points), func(p point) bool { return p.confidence != of.confidence }), x, y,
+			`stroke="`+of.colour+`" stroke-width="5"`)
+	}
+	b.WriteString("</svg>\n<p>" + html.EscapeString(d.text("confidence")) + ": ")
+	for _, of := range levels() {
+		_, _ = fmt.Fprintf(&b, `<svg class="key" viewBox="0 0 9 9" aria-hidden="true">`+
+			`<circle cx="4.5" cy="4.5" r="4" fill="%s"/></svg> %s `, of.colour, html.EscapeString(d.word(string(of.confidence))))
+	}
+	_, _ = fmt.Fprintf(&b, "(%s)</p>\n", html.EscapeString(d.text("ring")))
+	return b.String()
+}
+
+// level is how sure the entries of cars are, and the colour of their dots.
+type level struct {
+	confidence vehicle.Confidence
+	colour     string
+}
+
+// levels are in the order in which they are drawn: those that are less sure above the others.
+func levels() []level {
+	return []level{{vehicle.High, "#1b6e48"}, {vehicle.Medium, "#b36b00"}, {vehicle.Low, "#c2185b"}}
+}
+
+// word returns a value as a word of the page's language; the value itself when it has none.
+func (d *digest) word(value string) string { return message.Word(value).In(d.options.Lang) }
+
+// failures returns why cars have no cost, the commonest reason first; "" when all have one.
+func (d *digest) failures() string {
+	if len(d.codes) == 0 {
+		return ""
+	}
+	codes := slices.SortedFunc(maps.Keys(d.codes), func(a, b string) int {
+		return cmp.Or(cmp.Compare(d.codes[b], d.codes[a]), strings.Compare(a, b))
+	})
+	var b strings.Builder
+	b.WriteString("<h2>" + html.EscapeString(d.text("failures")) + `</h2><table class="notes">`)
+	for _, code := range codes {
+		b.WriteString(note([2]string{cmp.Or(d.whys[code], code), strconv.Itoa(d.codes[code])}))
+	}
+	b.WriteString("</table>")
 	return b.String()
 }
 
