@@ -148,8 +148,13 @@ func TestKeysAloneLeadToAnAnswer(t *testing.T) {
 	b.Run(chromedp.KeyEvent(kb.Enter))
 	b.Await(`location.pathname.endsWith("/choose")`)
 	b.tabTo("radio modelBody")
-	b.Run(chromedp.KeyEvent(kb.ArrowDown))
-	chosen := b.Text(`document.activeElement.value`)
+	chosen := ""
+	for range 30 { // to the wagon with the same chassis: not every entry has an engine of this size
+		b.Run(chromedp.KeyEvent(kb.ArrowDown))
+		if chosen = b.Text(`document.activeElement.value`); strings.Contains(chosen, "NKE165 - HYBRID - WAGON") {
+			break
+		}
+	}
 	b.tabTo("Calculate with this one")
 	b.Run(chromedp.KeyEvent(kb.Enter))
 	b.Await(`location.pathname !== "` + first + `" && document.getElementById("number")`)
