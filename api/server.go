@@ -20,6 +20,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/await"
 	"ushuru/api/console"
 	"ushuru/api/idempotencykey"
 	"ushuru/api/limits"
@@ -29,7 +30,6 @@ import (
 	"ushuru/api/respond"
 	"ushuru/api/vehicles"
 	"ushuru/api/web"
-	"ushuru/api/work"
 	"ushuru/pkg/connlimit"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/tra"
@@ -47,7 +47,7 @@ type Server struct {
 	vehicles    *vehicles.Resource
 	limits      *limits.Limits
 	idempotency *idempotencykey.Keys
-	work        *work.Work
+	work        *await.Work
 	outages     *tra.Outages
 	ui          *monitoring.Resource // nil without a monitoring password
 
@@ -72,7 +72,7 @@ func New(options Options) (*Server, error) {
 	}
 	s.idempotency = idempotencykey.New(options.Idempotency, s.limits)
 	s.draining, s.drain = context.WithCancel(context.Background())
-	s.work = work.New(work.Options{
+	s.work = await.New(await.Options{
 		Redis: options.Redis, Tasks: options.Tasks, Jobs: options.Jobs, Hub: options.Hub, Cache: options.Cache,
 		Webhooks: options.Webhooks, Limits: s.limits, Idempotency: s.idempotency, Outages: s.outages,
 		Confirm: options.Confirm, WaitMax: options.WaitMax, Draining: s.draining, Log: options.Log,

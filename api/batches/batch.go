@@ -13,6 +13,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/await"
 	"ushuru/api/batchrequest"
 	"ushuru/api/events"
 	"ushuru/api/idempotencykey"
@@ -20,7 +21,6 @@ import (
 	"ushuru/api/receive"
 	"ushuru/api/respond"
 	"ushuru/api/webhooks"
-	"ushuru/api/work"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
@@ -44,7 +44,7 @@ type Options struct {
 	Outages     *tra.Outages
 	Limits      *limits.Limits
 	Idempotency *idempotencykey.Keys
-	Work        *work.Work
+	Work        *await.Work
 	Events      *events.Streams
 	// AllowLoopback accepts listings and webhooks on this machine.
 	AllowLoopback bool
@@ -131,7 +131,7 @@ func newBody(b *batch.Batch) body {
 func (s *Resource) shown(ctx context.Context, b *batch.Batch) body {
 	body := newBody(b)
 	if outage := s.options.Outages.Now(ctx); outage.Reason != "" && body.Ended.IsZero() {
-		body.WaitingFor = work.WaitingForAuthority
+		body.WaitingFor = await.WaitingForAuthority
 		said := outage.Notice().And("outage/rows", nil)
 		body.Message, body.Text = said.Message, said.Text
 	}

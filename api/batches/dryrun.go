@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"ushuru/api/await"
 	"ushuru/api/batchrequest"
 	"ushuru/api/problem"
 	"ushuru/api/respond"
-	"ushuru/api/work"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
@@ -89,7 +89,7 @@ func dryRunRowOf(row batch.Row, columns []string, unpriced bool) dryRunRow {
 		shown.Car, _ = json.Marshal(car) //nolint:errchkjson // its numbers were read from JSON
 	}
 	if row.RejectReason != nil {
-		why := work.ErrorProblem(row.RejectReason).Body()
+		why := await.ErrorProblem(row.RejectReason).Body()
 		shown.Error = &why
 	}
 	return shown

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strconv"
 
+	"ushuru/api/await"
 	"ushuru/api/receive"
 	"ushuru/api/respond"
-	"ushuru/api/work"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/vehicle"
 )
@@ -93,7 +93,7 @@ func newItemBody(item batch.Item, columns []string) itemBody {
 		State:  item.State, Job: item.Job, SameAs: item.DuplicateRow,
 	}
 	if item.Error != nil {
-		why := work.ErrorProblem(item.Error).Body()
+		why := await.ErrorProblem(item.Error).Body()
 		body.Error = &why
 	}
 	return body

@@ -7,13 +7,13 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/await"
 	"ushuru/api/idempotencykey"
 	"ushuru/api/limits"
 	"ushuru/api/problem"
 	"ushuru/api/receive"
 	"ushuru/api/respond"
 	"ushuru/api/terms"
-	"ushuru/api/work"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/message"
 	"ushuru/tasks"
@@ -23,7 +23,7 @@ import (
 type Options struct {
 	Costs  *cost.Tables
 	Limits *limits.Limits
-	Work   *work.Work
+	Work   *await.Work
 	// AllowLoopback accepts listings on this machine.
 	AllowLoopback bool
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/await"
 	"ushuru/api/described"
 	"ushuru/api/idempotencykey"
 	"ushuru/api/limits"
@@ -17,7 +18,6 @@ import (
 	"ushuru/api/receive"
 	"ushuru/api/respond"
 	"ushuru/api/terms"
-	"ushuru/api/work"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/vehicle"
@@ -29,7 +29,7 @@ type Options struct {
 	Tasks  *tasks.Engine
 	Costs  *cost.Tables
 	Limits *limits.Limits
-	Work   *work.Work
+	Work   *await.Work
 	// AllowLoopback accepts listings on this machine.
 	AllowLoopback bool
 	Log           *slog.Logger
@@ -144,7 +144,7 @@ func (s *Resource) Submit(
 
 // cachedEstimate returns the cached estimate of a listing; it is empty when there is
 // none. The key has named the listing, as it does with a job.
-func (s *Resource) cachedEstimate(r *http.Request, input tasks.EstimateInput) (work.Outcome, error) {
+func (s *Resource) cachedEstimate(r *http.Request, input tasks.EstimateInput) (await.Outcome, error) {
 	found, err := s.options.Work.CachedOutcome(r.Context(), input.Key())
 	if found.IsEmpty() {
 		return found, err

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"net/http"
 
+	"ushuru/api/await"
 	"ushuru/api/described"
 	"ushuru/api/problem"
 	"ushuru/api/receive"
 	"ushuru/api/respond"
 	"ushuru/api/terms"
-	"ushuru/api/work"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -102,10 +102,10 @@ func (s *Resource) postQuote(w http.ResponseWriter, r *http.Request) error {
 }
 
 // cachedQuote returns the cached estimate of a described car, if there is one.
-func (s *Resource) cachedQuote(ctx context.Context, input vehicle.QuoteInput) (work.Outcome, error) {
+func (s *Resource) cachedQuote(ctx context.Context, input vehicle.QuoteInput) (await.Outcome, error) {
 	key, err := tasks.QuoteKey(input)
 	if err != nil {
-		return work.Outcome{}, err
+		return await.Outcome{}, err
 	}
 	return s.options.Work.CachedOutcome(ctx, key)
 }

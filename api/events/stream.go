@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"time"
 
+	"ushuru/api/await"
 	"ushuru/api/limits"
 	"ushuru/api/problem"
 	"ushuru/api/respond"
-	"ushuru/api/work"
 )
 
 const (
@@ -90,7 +90,7 @@ func (s *Streams) Send(w http.ResponseWriter, r *http.Request, source Source) er
 	if r.Method == http.MethodHead || events.write("retry: 2000\n\n") != nil {
 		return nil
 	}
-	ticker, look := time.NewTicker(s.keepAlive), time.NewTicker(work.HindranceInterval)
+	ticker, look := time.NewTicker(s.keepAlive), time.NewTicker(await.HindranceInterval)
 	defer ticker.Stop()
 	defer look.Stop()
 	hindrances := source.Hindrances(ctx)

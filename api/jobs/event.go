@@ -6,9 +6,9 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/await"
 	"ushuru/api/events"
 	"ushuru/api/respond"
-	"ushuru/api/work"
 )
 
 // events answers GET /v1/jobs/{id}/events: an event whenever the job's state
@@ -30,7 +30,7 @@ func (s *Resource) events(w http.ResponseWriter, r *http.Request) error {
 			return events.Event{}, err
 		}
 		fingerprint := body
-		if body.WaitingFor == work.WaitingForSite { // the time left changes with every event
+		if body.WaitingFor == await.WaitingForSite { // the time left changes with every event
 			fingerprint.Message, fingerprint.RetryAfter = "", 0
 		}
 		return events.NewEvent(respond.RecorderOf(r).Lang, body, fingerprint, job.State.Ended())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/await"
 	"ushuru/api/estimates"
 	"ushuru/api/events"
 	"ushuru/api/idempotencykey"
@@ -20,7 +21,6 @@ import (
 	"ushuru/api/reports"
 	"ushuru/api/respond"
 	"ushuru/api/terms"
-	"ushuru/api/work"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/plainjson"
@@ -35,7 +35,7 @@ type Options struct {
 	Hub       *jobs.Hub // its Run must be running
 	Costs     *cost.Tables
 	Limits    *limits.Limits
-	Work      *work.Work
+	Work      *await.Work
 	Events    *events.Streams
 	Estimates *estimates.Resource
 	Reports   *reports.Resource
@@ -60,10 +60,10 @@ func (s *Resource) Register(v1 *mux.Router) {
 
 // body returns a job for the caller of a request, in the view of its query: what leads
 // to the result has that view too.
-func (s *Resource) body(r *http.Request, job *jobs.Job) (work.Body, error) {
+func (s *Resource) body(r *http.Request, job *jobs.Job) (await.Body, error) {
 	rec := respond.RecorderOf(r)
 	if !tasks.IsFor(job, rec.Key.ID) {
-		return work.Body{}, work.ErrJobNotFound
+		return await.Body{}, await.ErrJobNotFound
 	}
 	body := s.options.Work.Body(r.Context(), job)
 	view, ignored, err := terms.ParseView(r.URL.Query(), time.Now())
@@ -71,7 +71,7 @@ func (s *Resource) body(r *http.Request, job *jobs.Job) (work.Body, error) {
 		return body, err
 	}
 	rec.Terms, rec.Explain = view.Terms, view.Explain
-	body.Link(work.ViewOf(rec, job.Kind))
+	body.Link(await.ViewOf(rec, job.Kind))
 	if job.State != jobs.Succeeded && body.Error == nil {
 		return body, nil
 	}
@@ -136,14 +136,14 @@ func (s *Resource) report(r *http.Request, job *jobs.Job) ([]byte, error) {
 // listing by its id: ids cannot be guessed, and callers of one listing share its job.
 func (s *Resource) get(w http.ResponseWriter, r *http.Request) error {
 	id := mux.Vars(r)["id"]
-	prefer := work.PreferenceOf(r.Header, s.options.WaitMax)
+	prefer := await.PreferenceOf(r.Header, s.options.WaitMax)
 	if prefer.Waits {
 		w.Header().Set("Preference-Applied", "wait="+respond.Seconds(prefer.Wait))
 		job, err := s.options.Work.WaitUnlessHindered(r, id, prefer.Wait)
 		if err == nil {
 			return s.write(w, r, job)
 		}
-		if !work.IsUnfinished(err) {
+		if !await.IsUnfinished(err) {
 			return err
 		}
 	}
@@ -173,7 +173,7 @@ func (s *Resource) remove(w http.ResponseWriter, r *http.Request) error {
 	job, err := s.options.Tasks.CancelFor(ctx, rec.Job, rec.Key.ID)
 	switch {
 	case errors.Is(err, jobs.ErrNotFound):
-		return work.ErrJobNotFound
+		return await.ErrJobNotFound
 	case errors.Is(err, tasks.ErrNotRequester):
 		return errNotAsked.WithCause(err)
 	case errors.Is(err, tasks.ErrStillNeeded):
@@ -183,5 +183,5 @@ func (s *Resource) remove(w http.ResponseWriter, r *http.Request) error {
 	case job.State != jobs.Cancelled:
 		return errEnded
 	}
-	return respond.JSON(w, http.StatusOK, work.NewBody(job))
+	return respond.JSON(w, http.StatusOK, await.NewBody(job))
 }

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"ushuru/api/await"
 	"ushuru/api/problem"
 	"ushuru/api/receive"
 	"ushuru/api/respond"
-	"ushuru/api/work"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
 	"ushuru/tasks"
@@ -73,13 +73,13 @@ func (s *Resource) list(w http.ResponseWriter, r *http.Request) error {
 func newListedJob(job *jobs.Job) listedJob {
 	listed := listedJob{
 		ID: job.ID, Kind: job.Kind, State: job.State, Created: localtime.Of(job.Created), Ended: localtime.Of(job.Ended),
-		URLs: tasks.URLsOf(job), Location: work.Path(job.ID),
+		URLs: tasks.URLsOf(job), Location: await.Path(job.ID),
 	}
 	if job.Kind == tasks.KindQuote {
 		listed.Car = job.Input
 	}
 	if job.State == jobs.Failed || job.State == jobs.Cancelled {
-		why := *work.ProblemOf(job)
+		why := *await.ProblemOf(job)
 		why.Candidates, why.Car = nil, nil // which are many bytes, and at Location
 		listed.Error = &why
 	}

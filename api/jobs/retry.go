@@ -9,9 +9,9 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/await"
 	"ushuru/api/respond"
 	"ushuru/api/terms"
-	"ushuru/api/work"
 	"ushuru/pkg/jobs"
 	"ushuru/tasks"
 )
@@ -49,7 +49,7 @@ func (s *Resource) retry(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if found.Job.ID == failed.ID { // its refusal is remembered
-		return work.ProblemOf(found.Job)
+		return await.ProblemOf(found.Job)
 	}
 	if found, err = s.options.Work.SetOutcome(w, r, failed.Kind, failed.Input, found); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (s *Resource) retryable(r *http.Request, id string) (*jobs.Job, error) {
 	}
 	owner := respond.RecorderOf(r).Key.ID
 	if !tasks.IsFor(job, owner) {
-		return nil, work.ErrJobNotFound
+		return nil, await.ErrJobNotFound
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()

@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"time"
 
+	"ushuru/api/await"
 	"ushuru/api/problem"
 	"ushuru/api/respond"
 	"ushuru/api/web"
-	"ushuru/api/work"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
@@ -39,7 +39,7 @@ type Options struct {
 	Jobs    *jobs.Store
 	Cache   *cache.Cache
 	Limiter *quota.Limiter
-	Work    *work.Work
+	Work    *await.Work
 	MaxJobs int // running jobs of all visitors
 	Rate    int // pictures per minute of all visitors
 }

@@ -10,12 +10,12 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/await"
 	"ushuru/api/idempotencykey"
 	"ushuru/api/limits"
 	"ushuru/api/problem"
 	"ushuru/api/receive"
 	"ushuru/api/respond"
-	"ushuru/api/work"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/render"
@@ -28,7 +28,7 @@ import (
 type Options struct {
 	Sheets *scan.Hosts // that sheets are fetched from
 	Limits *limits.Limits
-	Work   *work.Work
+	Work   *await.Work
 	// AllowLoopback accepts sheets on this machine.
 	AllowLoopback bool
 }

@@ -12,11 +12,11 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/await"
 	"ushuru/api/described"
 	"ushuru/api/problem"
 	"ushuru/api/respond"
 	"ushuru/api/terms"
-	"ushuru/api/work"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
@@ -134,7 +134,7 @@ func (s *Resource) modelYears(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Retry-After", respond.Seconds(respond.PollAfter))
 		if outage := s.options.Outages.Now(r.Context()); outage.Reason != "" {
 			said := outage.Notice()
-			found.WaitingFor, found.Message, found.Text = work.WaitingForAuthority, said.Message, said.Text
+			found.WaitingFor, found.Message, found.Text = await.WaitingForAuthority, said.Message, said.Text
 		}
 	}
 	markCheapest(found.Years)

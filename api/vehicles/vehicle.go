@@ -17,11 +17,11 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/await"
 	"ushuru/api/described"
 	"ushuru/api/limits"
 	"ushuru/api/problem"
 	"ushuru/api/respond"
-	"ushuru/api/work"
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
@@ -49,7 +49,7 @@ type Options struct {
 	Costs     *cost.Tables
 	Outages   *tra.Outages
 	Limits    *limits.Limits
-	Work      *work.Work
+	Work      *await.Work
 }
 
 // Resource answers the requests for vehicles.

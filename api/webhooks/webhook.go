@@ -13,12 +13,12 @@ import (
 
 	"github.com/gorilla/mux"
 
+	"ushuru/api/await"
 	"ushuru/api/idempotencykey"
 	"ushuru/api/limits"
 	"ushuru/api/problem"
 	"ushuru/api/receive"
 	"ushuru/api/respond"
-	"ushuru/api/work"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/vehicle"
@@ -31,7 +31,7 @@ type Options struct {
 	Webhooks    *webhook.Store
 	Limits      *limits.Limits
 	Idempotency *idempotencykey.Keys
-	Work        *work.Work
+	Work        *await.Work
 	// AllowLoopback accepts webhooks on this machine.
 	AllowLoopback bool
 }

@@ -1,6 +1,6 @@
-// Package work gives the work of requests to the task engine, waits for it, and says what
+// Package await gives the work of requests to the task engine, waits for it, and says what
 // it waits for. The outcome of a request is a job or a result that was known before.
-package work
+package await
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package work
+package await
 
 import (
 	"net/http"
