@@ -261,6 +261,7 @@ func (c *keysRevoke) Run(r *run) error {
 		{Name: "Batches", Value: fmt.Sprintf("%d cancelled", stopped.Batches)},
 		{Name: "Jobs", Value: fmt.Sprintf("%d cancelled", stopped.Jobs)},
 		{Name: "Webhooks", Value: fmt.Sprintf("%d deleted", stopped.Webhooks)},
+		{Name: "Go on", Value: strings.Join(stopped.Shared, " ")}, // for others
 	})
 }
 

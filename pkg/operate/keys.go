@@ -87,11 +87,13 @@ func notFound(err error) error {
 	return err
 }
 
-// Stopped is what the revocation of a key has ended.
+// Stopped is what the revocation of a key has ended, and what goes on.
 type Stopped struct {
 	Batches  int `json:"batches"`
 	Jobs     int `json:"jobs"`
 	Webhooks int `json:"webhooks"`
+	// Shared are the ids of jobs that go on, as others wait for them too.
+	Shared []string `json:"shared,omitempty"`
 }
 
 // RevokeKey revokes a key and ends its work: its batches and jobs, except jobs that others
@@ -134,17 +136,16 @@ func (o *Operator) stopWork(ctx context.Context, id string) (s Stopped, err erro
 		}
 		s.Batches++
 	}
-	n, jobsErr := o.stopJobs(ctx, id)
-	s.Jobs = n
-	return s, errors.Join(err, jobsErr)
+	err = errors.Join(err, o.stopJobs(ctx, id, &s))
+	return s, err
 }
 
-// stopJobs withdraws a key from the jobs that it has requested, and returns how many have
-// ended with it. Jobs of rows only are not interactive.
-func (o *Operator) stopJobs(ctx context.Context, id string) (ended int, err error) {
+// stopJobs withdraws a key from the jobs that it has requested, and adds those that have
+// ended with it and those that go on. Jobs of rows only are not interactive.
+func (o *Operator) stopJobs(ctx context.Context, id string, s *Stopped) error {
 	ids, err := o.jobs.ListActive(ctx, jobs.Interactive)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	active, err := o.jobs.GetAll(ctx, ids)
 	for _, job := range active {
@@ -154,12 +155,13 @@ func (o *Operator) stopJobs(ctx context.Context, id string) (ended int, err erro
 		after, cancelErr := o.engine.CancelFor(ctx, job.ID, id)
 		switch {
 		case cancelErr == nil && after.State.Ended():
-			ended++
-		case errors.Is(cancelErr, tasks.ErrNotRequester), errors.Is(cancelErr, tasks.ErrStillNeeded),
-			errors.Is(cancelErr, jobs.ErrNotFound):
+			s.Jobs++
+		case errors.Is(cancelErr, tasks.ErrStillNeeded):
+			s.Shared = append(s.Shared, job.ID)
+		case errors.Is(cancelErr, tasks.ErrNotRequester), errors.Is(cancelErr, jobs.ErrNotFound):
 		default:
 			err = errors.Join(err, cancelErr)
 		}
 	}
-	return ended, err
+	return err
 }

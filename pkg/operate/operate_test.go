@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -124,7 +125,7 @@ func TestRevocationEndsTheWork(t *testing.T) {
 		}
 		stopped, err := r.RevokeKey(t.Context(), id, false)
 		r.must(err)
-		if stopped != (operate.Stopped{Batches: 1, Jobs: 1, Webhooks: 1}) {
+		if want := (operate.Stopped{Batches: 1, Jobs: 1, Webhooks: 1, Shared: []string{shared.ID}}); !reflect.DeepEqual(stopped, want) {
 			t.Errorf("full %v: %+v", isFull, stopped)
 		}
 		if _, err := r.keys.Verify(t.Context(), plain); !errors.Is(err, keys.ErrInvalid) {
@@ -151,7 +152,7 @@ func TestRevocationCanKeepTheWork(t *testing.T) {
 	_, id := r.key("dealer")
 	job := r.job(listing, id)
 	stopped, err := r.RevokeKey(t.Context(), id, true)
-	if err != nil || stopped != (operate.Stopped{}) || r.state(job.ID) != jobs.Queued {
+	if err != nil || !reflect.DeepEqual(stopped, operate.Stopped{}) || r.state(job.ID) != jobs.Queued {
 		t.Errorf("%+v, %v, %s", stopped, err, r.state(job.ID))
 	}
 	if _, err := r.RevokeKey(t.Context(), "unknown", false); !errors.Is(err, operate.ErrNotFound) {
