@@ -115,7 +115,10 @@ func TestAPausedSiteStopsARunningBatch(t *testing.T) {
 			t.Log(run(console.ExitOK, "jobs", "list", "--json", "--limit", "2"), run(console.ExitOK, "batches", "show", batch.ID), run(console.ExitOK, "sites", "list"))
 		}
 	}()
-	becomes(t, "rows succeed", func() bool { return strings.Contains(run(console.ExitOK, "batches", "show", batch.ID), "succeeded") })
+	becomes(t, "rows succeed", func() bool {
+		s.runDelayed() // without the seconds after which rows look again
+		return strings.Contains(run(console.ExitOK, "batches", "show", batch.ID), "succeeded")
+	})
 	run(console.ExitOK, "batches", "cancel", batch.ID)
 	becomes(t, "the batch ends", func() bool { return strings.Contains(run(console.ExitOK, "batches", "show", batch.ID), "Ended") })
 	if said := run(console.ExitFailure, "batches", "cancel", "NONE"); !strings.Contains(said, "there is none with that id") {

@@ -104,19 +104,23 @@ func TestRowsThatWaitForTheAIGiveUpTheirPlaces(t *testing.T) {
 	stop() // a new process asks the AI at once, where this one would pause for up to a minute
 	up.Store(true)
 	s.start(app.Options{Worker: options})
-	queue := asynq.NewInspectorFromRedisClient(s.conn.Client())
-	batch.await(time.Minute, "when the AI is back", waiting+others, func() { // without the minute between attempts
-		queues, err := queue.Queues()
-		must(t, err)
-		for _, name := range queues {
-			_, retried := queue.RunAllRetryTasks(name)
-			_, scheduled := queue.RunAllScheduledTasks(name)
-			must(t, errors.Join(retried, scheduled))
-		}
-	})
+	batch.await(time.Minute, "when the AI is back", waiting+others, s.runDelayed)
 	left, err := s.conn.Client().Keys(t.Context(), "batch:*:parked").Result()
 	if err != nil || len(left) != 0 {
 		t.Errorf("rows are still parked: %v, %v", left, err)
+	}
+}
+
+// runDelayed has every task run now that waits for its time, as between attempts.
+func (s *stack) runDelayed() {
+	s.t.Helper()
+	queue := asynq.NewInspectorFromRedisClient(s.conn.Client())
+	queues, err := queue.Queues()
+	must(s.t, err)
+	for _, name := range queues {
+		_, retried := queue.RunAllRetryTasks(name)
+		_, scheduled := queue.RunAllScheduledTasks(name)
+		must(s.t, errors.Join(retried, scheduled))
 	}
 }
 
