@@ -99,7 +99,7 @@ func (m *Metrics) addWork() {
 	}
 	m.initJobs()
 	for _, site := range append(slices.Clone(m.options.Sites), Other) {
-		for _, outcome := range append([]string{ok, "robots_forbidden"}, operatorCodes...) {
+		for _, outcome := range append([]string{ok}, operatorCodes...) {
 			m.work.fetches.WithLabelValues(site, m.fetchOutcome(outcome))
 		}
 		m.work.fetchTime.WithLabelValues(site)
