@@ -75,7 +75,7 @@ func New(options Options) (*Server, error) {
 	s.work = await.New(await.Options{
 		Redis: options.Redis, Tasks: options.Tasks, Jobs: options.Jobs, Hub: options.Hub, Cache: options.Cache,
 		Webhooks: options.Webhooks, Limits: s.limits, Idempotency: s.idempotency, Outages: s.outages,
-		Confirm: options.Confirm, WaitMax: options.WaitMax, Draining: s.draining, Log: options.Log,
+		Confirm: options.Confirm, WaitMax: options.WaitMax, Draining: s.draining,
 	})
 	s.vehicles = vehicles.New(vehicles.Options{
 		Catalogue: options.Catalogue, Jobs: options.Jobs, Tasks: options.Tasks, Costs: options.Costs, Outages: s.outages,

@@ -4,7 +4,6 @@ package await
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -40,7 +39,6 @@ type Options struct {
 	WaitMax time.Duration
 	// Draining ends all waits.
 	Draining context.Context //nolint:containedctx // the life of the server, not of a call
-	Log      *slog.Logger
 }
 
 // Work is the work of all requests of one API process.

@@ -167,8 +167,7 @@ func pairProblem(err1, err2 error) error {
 		}
 		framed := p.Within("frame/url", message.Values{"name": url.name})
 		if first == nil {
-			named := *p
-			first, said = named.Of(url.name), framed
+			first, said = p.Of(url.name), framed
 		} else {
 			said = said.Then(" ", framed)
 		}
@@ -176,7 +175,6 @@ func pairProblem(err1, err2 error) error {
 	if first == nil {
 		return nil
 	}
-	both := *first
-	both.Notice = said
-	return &both
+	first.Notice = said
+	return first
 }

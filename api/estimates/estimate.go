@@ -66,8 +66,7 @@ type estimateRequest struct {
 func (*estimateRequest) TypeProblem(field string) *problem.Problem {
 	switch field {
 	case "html", "explain", "modelBody", "priceCandidates":
-		named := *errFieldInvalid
-		return named.Of(field)
+		return errFieldInvalid.Of(field)
 	}
 	return receive.ErrURLMissing
 }

@@ -86,9 +86,7 @@ func (l *Limits) CheckRate(w http.ResponseWriter, r *http.Request) error {
 	rec.Counted = true
 	setRateLimit(w.Header(), allowance)
 	if !allowance.Allowed {
-		limited := *errRateLimited
-		limited.RetryAfter = max(respond.WholeSeconds(allowance.RetryAfter), time.Second)
-		return &limited
+		return errRateLimited.After(max(respond.WholeSeconds(allowance.RetryAfter), time.Second))
 	}
 	return nil
 }
@@ -184,9 +182,7 @@ func (l *Limits) keep(w http.ResponseWriter, r *http.Request, left room, things 
 	if left.own > limit {
 		return errTooLargeForKey
 	}
-	full := *errTooManyBytes
-	full.RetryAfter = max(respond.WholeSeconds(time.Until(account.Free)), time.Minute)
-	return &full
+	return errTooManyBytes.After(max(respond.WholeSeconds(time.Until(account.Free)), time.Minute))
 }
 
 // WithAITokens is the middleware of endpoints that need the AI. It sets the header

@@ -113,8 +113,7 @@ func (p *Pictures) admitPicture(ctx context.Context) error {
 	case err != nil:
 		return respond.ErrUnavailable.WithCause(err)
 	case !allowance.Allowed:
-		late := *errPictureLater
-		return late.After(max(respond.WholeSeconds(allowance.RetryAfter), time.Second))
+		return errPictureLater.After(max(respond.WholeSeconds(allowance.RetryAfter), time.Second))
 	}
 	most := max(p.options.MaxJobs/picturesPart, 1)
 	for {

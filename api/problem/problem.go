@@ -67,16 +67,18 @@ func Conflict(code string) *Problem { return New(http.StatusConflict, code, nil)
 // AtMost is the value of a limit.
 func AtMost(limit int) message.Values { return message.Values{"max": strconv.Itoa(limit)} }
 
-// After returns the problem with the time after which to ask again.
+// After returns the same problem with the time after which to ask again.
 func (p *Problem) After(wait time.Duration) *Problem {
-	p.RetryAfter = wait
-	return p
+	later := *p
+	later.RetryAfter = wait
+	return &later
 }
 
-// Of returns the problem with the field of the request that is to blame.
+// Of returns the same problem with the field of the request that is to blame.
 func (p *Problem) Of(param string) *Problem {
-	p.Param = param
-	return p
+	named := *p
+	named.Param = param
+	return &named
 }
 
 // Field says what is wrong with one field of a request: the variant of the

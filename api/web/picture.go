@@ -171,8 +171,7 @@ func (p *Pages) admitPicture(r *http.Request) func(context.Context) error {
 		}
 		id, _, known := visitor.Of(r, secret)
 		if !known { // no page of ours was opened before
-			late := *errPictures
-			return late.After(visitor.Youngest)
+			return errPictures.After(visitor.Youngest)
 		}
 		return p.visitors.Within(ctx, errPictures, visitor.Hourly("pic", id, picturesPerHour))
 	}

@@ -49,6 +49,5 @@ func (v *Visitors) Within(parent context.Context, tooMany *problem.Problem, wind
 	if wait == 0 {
 		return nil
 	}
-	late := *tooMany
-	return late.After(wait)
+	return tooMany.After(wait)
 }
