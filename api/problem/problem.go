@@ -101,10 +101,14 @@ func BodyTooLarge(limit int64) *Problem {
 }
 
 func (p *Problem) Error() string {
-	if p.cause == nil {
-		return p.Code + ": " + p.Message
+	said := p.Message
+	if p.cause != nil {
+		said = p.cause.Error()
 	}
-	return fmt.Sprintf("%s: %v", p.Code, p.cause)
+	if p.Code == "" { // the contract gives it none
+		return said
+	}
+	return p.Code + ": " + said
 }
 
 func (p *Problem) Unwrap() error { return p.cause }

@@ -71,4 +71,7 @@ func TestEveryBodyHasWhatAProgramNeeds(t *testing.T) {
 	if data, err := unauthorized.Encode(); err != nil || string(data) != `{"error":"Invalid or missing API key"}` {
 		t.Errorf("%s, %v", data, err)
 	}
+	if said := unauthorized.Error(); said != "Invalid or missing API key" {
+		t.Errorf("in the log: %q", said)
+	}
 }

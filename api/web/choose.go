@@ -38,6 +38,11 @@ type choice struct {
 	Request form
 }
 
+// Unknown reports whether no entry has a cost that is known.
+func (c *choice) Unknown() bool {
+	return !slices.ContainsFunc(c.Entries, func(e entry) bool { return e.sum() != nil })
+}
+
 // entry is one entry of the authority's list, with what the car costs as this one.
 type entry struct {
 	asEntry
@@ -119,7 +124,7 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request) error {
 	if err := p.entries(r.Context(), car, &view); err != nil {
 		return err
 	}
-	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "choose", Title: "choose.title", Body: view})
+	return p.Render(w, r, http.StatusOK, frame.Screen{Name: "choose", Title: "choose.title", Body: &view})
 }
 
 // entries fills in the entries of a make.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"ushuru/api/web/asset"
@@ -70,6 +71,11 @@ type refused struct {
 type candidate struct {
 	vehicle.Candidate
 	asEntry
+}
+
+// Unknown reports whether no candidate has a cost that is known.
+func (v *refused) Unknown() bool {
+	return !slices.ContainsFunc(v.Candidates, func(c candidate) bool { return c.sum() != nil || c.TotalTaxesInTZS != nil })
 }
 
 // Fuels returns the fuels that a visitor can name.

@@ -54,7 +54,9 @@ func TestEveryFailureNamesTheNextStep(t *testing.T) {
 			said := message.Text{EN: "<b>The reason.</b>", SW: "Sababu."}
 			why := vehicle.Error{Code: code, Message: said.EN, Text: &said, Car: c.car}
 			if code == "ambiguous_match" {
-				why.Candidates = []vehicle.Candidate{{Make: "NISSAN", ModelBody: "NOTE - HE12", EngineCC: 1200}}
+				why.Candidates = []vehicle.Candidate{
+					{Make: "NISSAN", ModelBody: "NOTE - HE12", EngineCC: 1200}, {Make: "NISSAN", ModelBody: "NOTE - E12"},
+				}
 			}
 			pages, h := served(t, failing(why))
 			cookie := cookieOf(t, pages, "ann", time.Minute)
@@ -65,6 +67,9 @@ func TestEveryFailureNamesTheNextStep(t *testing.T) {
 				if !strings.Contains(w.Body.String(), want) {
 					t.Errorf("no %q\n%s", want, w.Body)
 				}
+			}
+			if n := strings.Count(strings.ToLower(w.Body.String()), "cost not known yet"); n != min(len(why.Candidates), 1) {
+				t.Errorf("the page says %d times that no cost is known", n)
 			}
 			if w.Code != http.StatusOK || strings.Contains(w.Body.String(), "<b>The") {
 				t.Errorf("%d\n%s", w.Code, w.Body)

@@ -259,7 +259,8 @@ func TestTheAnswerIsShownInBothLanguages(t *testing.T) {
 	if other := ask(t, h, "u=https://cars.example/1&modelBody=X"); other == at {
 		t.Error("another request has the same address")
 	}
-	if w := get(h, at+"/choose", nil); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "PASSO - M700A") {
+	if w := get(h, at+"/choose", nil); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "PASSO - M700A") ||
+		strings.Count(w.Body.String(), "ost not known yet") != 1 {
 		t.Errorf("choose: %d\n%s", w.Code, w.Body)
 	}
 }
