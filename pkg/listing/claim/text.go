@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,7 +18,7 @@ func Clean(s string) string {
 	if s = strings.TrimSpace(s); isClean(s) {
 		return s
 	}
-	var b strings.Builder
+	text := make([]byte, 0, MaxText)
 	space := false
 	for _, r := range s {
 		switch {
@@ -27,16 +28,16 @@ func Clean(s string) string {
 		case r == utf8.RuneError, unicode.Is(unicode.C, r):
 			continue
 		}
-		if b.Len()+utf8.RuneLen(r) >= MaxText {
+		if len(text)+utf8.RuneLen(r) >= MaxText {
 			break
 		}
-		if space && b.Len() > 0 {
-			b.WriteByte(' ')
+		if space && len(text) > 0 {
+			text = append(text, ' ')
 		}
 		space = false
-		b.WriteRune(r)
+		text = utf8.AppendRune(text, r)
 	}
-	return b.String()
+	return string(text)
 }
 
 // isClean reports a short text in ASCII of which Clean changes nothing: most are.
@@ -87,21 +88,16 @@ func NormalizeLabel(s string) string {
 
 // joinInitials joins three or more single letters that follow each other.
 func joinInitials(words []string) []string {
-	joined := words[:0:0]
-	for i := 0; i < len(words); {
+	for i := 0; i < len(words); i++ {
 		end := i
 		for end < len(words) && len(words[end]) == 1 {
 			end++
 		}
 		if end-i >= 3 {
-			joined = append(joined, strings.Join(words[i:end], ""))
-			i = end
-			continue
+			words = slices.Replace(words, i, end, strings.Join(words[i:end], ""))
 		}
-		joined = append(joined, words[i])
-		i++
 	}
-	return joined
+	return words
 }
 
 // Squash returns the letters and digits of a text in upper case, for comparing

@@ -3,6 +3,7 @@ package dom
 import (
 	"iter"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -53,23 +54,23 @@ func Text(root *html.Node) string {
 
 // VisibleText returns the visible text of an element with a rune for each line break.
 func VisibleText(root *html.Node, lineBreak rune) string {
-	var b strings.Builder
-	for n, steps := root, 0; n != nil && b.Len() < claim.MaxText && steps < MaxSteps; steps++ {
+	text := make([]byte, 0, 2*claim.MaxText)
+	for n, steps := root, 0; n != nil && len(text) < claim.MaxText && steps < MaxSteps; steps++ {
 		inside := true
 		switch {
 		case n.Type == html.TextNode:
-			b.WriteString(n.Data)
+			text = append(text, n.Data...)
 		case n.Type == html.ElementNode && n.DataAtom == atom.Br:
-			b.WriteRune(lineBreak)
+			text = utf8.AppendRune(text, lineBreak)
 		case n.Type == html.ElementNode:
-			if !Inline[n.DataAtom] {
-				b.WriteByte(' ')
+			if !IsInline(n) {
+				text = append(text, ' ')
 			}
 			inside = n == root || !IsSkipped(n)
 		}
 		n = After(n, root, inside)
 	}
-	return b.String()
+	return string(text)
 }
 
 // maxLabel is the maximum length of a label or a heading in bytes.
@@ -91,15 +92,20 @@ func ShortText(root *html.Node) string {
 		}
 		n = After(n, root, inside)
 	}
+	if length == 0 {
+		return ""
+	}
 	return Text(root)
 }
 
-// Inline elements do not separate words.
-var Inline = map[atom.Atom]bool{
-	atom.A: true, atom.B: true, atom.Em: true, atom.Font: true, atom.I: true, atom.Span: true,
-	atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.U: true, atom.Small: true, atom.Wbr: true,
-	atom.S: true, atom.Del: true, atom.Strike: true, atom.Ins: true, atom.Mark: true, atom.Time: true, atom.Data: true,
-	atom.Abbr: true, atom.Big: true, atom.Bdi: true,
+// IsInline reports an element that does not separate words.
+func IsInline(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.A, atom.B, atom.Em, atom.Font, atom.I, atom.Span, atom.Strong, atom.Sub, atom.Sup, atom.U, atom.Small, atom.Wbr,
+		atom.S, atom.Del, atom.Strike, atom.Ins, atom.Mark, atom.Time, atom.Data, atom.Abbr, atom.Big, atom.Bdi:
+		return true
+	}
+	return false
 }
 
 // IsSkipped reports an element whose text is not visible, or no longer holds.
@@ -179,12 +185,12 @@ func Next(n *html.Node) *html.Node {
 // the style of an element around it.
 func IsVisible(n *html.Node) bool { return n != nil && !AnyAncestor(n, IsHidden) }
 
-// OwnText returns the text of an element that contains only text and Inline elements,
+// OwnText returns the text of an element that contains only text and inline elements,
 // "" for any other element and for a text longer than limit bytes.
 func OwnText(n *html.Node, limit int) string {
 	length := 0
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type == html.ElementNode && !Inline[c.DataAtom] && c.DataAtom != atom.Br {
+		if c.Type == html.ElementNode && !IsInline(c) && c.DataAtom != atom.Br {
 			return ""
 		}
 		if length += len(c.Data); length > 2*limit {

@@ -50,11 +50,11 @@ func differentFormatting(body []byte) (count int) {
 		}
 		body = body[at+1:]
 		tag := body[:min(len(body), 120)]
-		name := 0
-		for name < len(tag) && name < 7 && (tag[name]|0x20) >= 'a' && (tag[name]|0x20) <= 'z' {
-			name++
+		name := make([]byte, 0, 7)
+		for len(name) < min(len(tag), cap(name)) && isLetter(tag[len(name)]|0x20) {
+			name = append(name, tag[len(name)]|0x20)
 		}
-		if name == 0 || !formatting[string(bytes.ToLower(tag[:name]))] {
+		if !formatting[string(name)] {
 			continue
 		}
 		end := bytes.IndexByte(tag, '>')
@@ -69,6 +69,8 @@ func differentFormatting(body []byte) (count int) {
 		}
 	}
 }
+
+func isLetter(c byte) bool { return 'a' <= c && c <= 'z' }
 
 // countNodes bounds the nodes of the tree by the tags and texts and the
 // formatting elements open at each.

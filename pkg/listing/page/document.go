@@ -26,7 +26,7 @@ type Document struct {
 	Title     string
 	Meta      map[string]string // name or property in lower case → first content
 	IDs       map[string]*html.Node
-	Tags      map[atom.Atom][]*html.Node // only those of indexed
+	Tags      map[atom.Atom][]*html.Node // only those of isIndexed
 	Marked    Markup                     // elements with schema.org data in attributes
 	Pairs     []pairs.Pair               // labels and values, corrected by the site's adapter
 
@@ -34,11 +34,14 @@ type Document struct {
 	loose   []pairs.Pair        // pairs outside tables and lists, after ClaimLabels
 }
 
-// indexed are the elements that Tags holds.
-var indexed = map[atom.Atom]bool{
-	atom.Body: true, atom.Script: true, atom.H1: true, atom.P: true, atom.Span: true, atom.Div: true,
-	atom.Table: true, atom.Tr: true, atom.Dl: true, atom.Li: true, atom.Input: true, atom.Option: true, atom.Img: true,
-	atom.A: true, atom.Ol: true, atom.Ul: true, atom.H3: true, atom.Style: true, atom.H2: true, atom.Strong: true, atom.B: true,
+// isIndexed reports an element that Tags holds.
+func isIndexed(tag atom.Atom) bool {
+	switch tag {
+	case atom.Body, atom.Script, atom.H1, atom.P, atom.Span, atom.Div, atom.Table, atom.Input, atom.Option, atom.Img,
+		atom.A, atom.Ol, atom.Ul, atom.H3, atom.Style, atom.H2, atom.Strong, atom.B:
+		return true
+	}
+	return false
 }
 
 // Parse decodes the page's character set (byte order mark, header, meta) and
@@ -82,7 +85,7 @@ func (d *Document) analyse() {
 }
 
 func (d *Document) index(n *html.Node) {
-	if indexed[n.DataAtom] {
+	if isIndexed(n.DataAtom) {
 		d.Tags[n.DataAtom] = append(d.Tags[n.DataAtom], n)
 	}
 	for _, a := range n.Attr {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -121,7 +122,7 @@ func canHead(n *html.Node) bool {
 	}
 	length := 0
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type == html.ElementNode && !dom.Inline[c.DataAtom] || length > maxHeading {
+		if c.Type == html.ElementNode && !dom.IsInline(c) || length > maxHeading {
 			return false
 		}
 		if c.Type == html.TextNode {
@@ -164,29 +165,35 @@ func endsSection(n *html.Node, level int) bool {
 	return own > 0 && (level == 0 || own <= level) && !headsOthers(dom.Text(n))
 }
 
-var fileEnding = regexp.MustCompile(`(?i)\.(?:jpe?g|png|gif|webp|svg|pdf|css|js|ico|mp4)$`)
+// ownURL returns the page's own URL: the one that was read, or the canonical one when
+// that has no path.
+func (d *Document) ownURL() *url.URL {
+	if strings.Trim(d.URL.Path, "/") == "" {
+		return d.Resolve(d.Canonical)
+	}
+	return d.URL
+}
+
+// notPages are the endings of files that are no pages.
+var notPages = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".svg", ".pdf", ".css", ".js", ".ico", ".mp4"}
 
 // isOtherListing reports a link to the page of another car: on the same site, with
 // ids in the same places of the path or parameters as the page's own URL.
-func (d *Document) isOtherListing(link *url.URL) bool {
-	own := d.URL
-	if strings.Trim(own.Path, "/") == "" {
-		own = d.Resolve(d.Canonical)
-	}
+func isOtherListing(link, own *url.URL) bool {
 	isPage := link.Scheme == "" || link.Scheme == "http" || link.Scheme == "https"
-	if !isPage || fileEnding.MatchString(link.Path) || !sameHost(link, own) {
+	if !isPage || !sameHost(link, own) || slices.Contains(notPages, strings.ToLower(path.Ext(link.Path))) {
 		return false
 	}
-	path, ownPath := strings.Trim(link.Path, "/"), strings.Trim(own.Path, "/")
+	to, from := strings.Trim(link.Path, "/"), strings.Trim(own.Path, "/")
 	switch {
-	case path == "":
+	case to == "":
 		return false
-	case ownPath == "":
-		return longID.MatchString(path) || longID.MatchString(link.RawQuery)
-	case path == ownPath:
+	case from == "":
+		return longID.MatchString(to) || longID.MatchString(link.RawQuery)
+	case to == from:
 		return differentID(link.Query(), own.Query())
 	}
-	return hasID(path) && pathShape(path) == pathShape(ownPath)
+	return hasID(to) && sameShape(to, from)
 }
 
 // sameHost reports URLs of one host; a URL without a host is on any.
@@ -208,22 +215,19 @@ func differentID(a, b url.Values) bool {
 	return false
 }
 
-// pathShape writes each segment of a path as # when it has an id, else as w.
-func pathShape(path string) string {
-	var shape strings.Builder
-	for segment := range strings.SplitSeq(path, "/") {
-		if hasID(segment) {
-			shape.WriteByte('#')
-		} else {
-			shape.WriteByte('w')
+// sameShape reports paths of equally many segments, with ids in the same ones.
+func sameShape(a, b string) bool {
+	for {
+		one, restA, moreA := strings.Cut(a, "/")
+		two, restB, moreB := strings.Cut(b, "/")
+		if hasID(one) != hasID(two) || moreA != moreB {
+			return false
 		}
+		if !moreA {
+			return true
+		}
+		a, b = restA, restB
 	}
-	return shape.String()
-}
-
-// hasURL reports whether the page's own URL is known.
-func (d *Document) hasURL() bool {
-	return strings.Trim(d.URL.Path, "/") != "" || strings.Trim(d.Resolve(d.Canonical).Path, "/") != ""
 }
 
 // hasID reports a text with two digits that follow each other.
@@ -241,8 +245,9 @@ const maxLinks = 3000
 
 // markCards marks the boxes around links to other listings.
 func (d *Document) markCards(headed map[*html.Node]bool, count map[*html.Node]int, total int) {
-	links, mixed := d.otherLinks()
-	if len(links) == 0 || !d.hasURL() && !mixed[Body(d)] {
+	own := d.ownURL()
+	links, mixed := d.otherLinks(own)
+	if len(links) == 0 || strings.Trim(own.Path, "/") == "" && !mixed[Body(d)] {
 		return // the only listing that a page without a URL links to may be itself
 	}
 	stop := func(n *html.Node) bool { return mixed[n] || headed[n] }
@@ -256,22 +261,28 @@ func (d *Document) markCards(headed map[*html.Node]bool, count map[*html.Node]in
 	}
 }
 
-// otherLinks returns the links to other listings, and the elements with links to
-// several of them.
-func (d *Document) otherLinks() (links []*html.Node, mixed map[*html.Node]bool) {
+// otherLinks returns the links to other listings than the page's own, and the elements
+// with links to several of them.
+func (d *Document) otherLinks(own *url.URL) (links []*html.Node, mixed map[*html.Node]bool) {
 	mixed = map[*html.Node]bool{}
+	targets := map[string]string{}   // link as written → the other listing, "" for anything else
 	under := map[*html.Node]string{} // element → the first listing that it links to
 	for _, a := range d.Tags[atom.A] {
 		href := strings.TrimSpace(dom.Attr(a, "href"))
 		if !hasID(href) || strings.HasPrefix(href, "#") || len(links) >= maxLinks {
 			continue
 		}
-		link := d.Resolve(href)
-		if !d.isOtherListing(link) {
+		target, known := targets[href]
+		if !known {
+			if link := d.Resolve(href); isOtherListing(link, own) {
+				target = link.Path + "?" + link.RawQuery
+			}
+			targets[href] = target
+		}
+		if target == "" {
 			continue
 		}
 		links = append(links, a)
-		target := link.Path + "?" + link.RawQuery
 		for n := a; n != nil && !mixed[n]; n = n.Parent {
 			if first, seen := under[n]; !seen {
 				under[n] = target

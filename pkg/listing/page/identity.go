@@ -215,5 +215,6 @@ func (d *Document) NamesCar(c *claim.List, maker, model string) (named, other bo
 
 // IsOtherListing reports a link to the page of another car of the same site.
 func (d *Document) IsOtherListing(link string) bool {
-	return strings.Trim(d.URL.Path+d.Resolve(d.Canonical).Path, "/") != "" && d.isOtherListing(d.Resolve(link))
+	own := d.ownURL()
+	return strings.Trim(own.Path, "/") != "" && isOtherListing(d.Resolve(link), own)
 }

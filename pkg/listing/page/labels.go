@@ -120,7 +120,7 @@ func (d *Document) ownPairs(names pageNames) (own, others []pairs.Pair) {
 		if box == nil {
 			box = p.Node
 		}
-		for dom.Inline[box.DataAtom] && box.Parent != nil {
+		for dom.IsInline(box) && box.Parent != nil {
 			box = box.Parent
 		}
 		inBox := !pairs.IsItem(box) && len(dom.Text(box)) <= maxBoxText && boxNames(box, names)

@@ -101,7 +101,7 @@ func afterLabel(n *html.Node) (values string, value *html.Node) {
 
 // isInLine reports an element that stands in the line of a label and is no label.
 func isInLine(n *html.Node) bool {
-	return (dom.Inline[n.DataAtom] || n.DataAtom == atom.Label) && !isLabel(n)
+	return (dom.IsInline(n) || n.DataAtom == atom.Label) && !isLabel(n)
 }
 
 // isSilent reports an element whose text is no part of a value.

@@ -52,7 +52,7 @@ func linesOf(n *html.Node) string {
 		case c.Type == html.ElementNode && c.DataAtom == atom.Br:
 			text.WriteString("\x00")
 		case c.Type == html.ElementNode && dom.IsSkipped(c):
-		case c.Type == html.ElementNode && !dom.Inline[c.DataAtom]:
+		case c.Type == html.ElementNode && !dom.IsInline(c):
 			return ""
 		case c.Type == html.ElementNode:
 			own := dom.Text(c)
@@ -72,7 +72,7 @@ func hasColon(n *html.Node) bool {
 		if e.Type == html.TextNode && (strings.IndexByte(e.Data, ':') >= 0 || strings.Contains(e.Data, "：")) {
 			return true
 		}
-		e = dom.After(e, n, e == n || dom.Inline[e.DataAtom])
+		e = dom.After(e, n, e == n || dom.IsInline(e))
 	}
 	return false
 }
@@ -93,8 +93,11 @@ func (f *pairFinder) leading(n *html.Node) bool {
 		return false
 	}
 	names := claim.Clean(text.String())
+	if claim.FieldOf(names) == "" {
+		return false
+	}
 	values := dom.Text(at)
-	if claim.FieldOf(names) == "" || claim.FieldOf(values) != "" || isSentence(values) {
+	if claim.FieldOf(values) != "" || isSentence(values) {
 		return false
 	}
 	for rest := at.NextSibling; rest != nil; rest = rest.NextSibling {
