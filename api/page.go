@@ -39,7 +39,7 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 	o := s.options
 	operator := lots.Operator{}
 	if operators != nil {
-		operator = lots.Operator{API: s.forOperator(v1), IsLoggedIn: operators.IsLoggedIn}
+		operator = lots.Operator{API: s.forOperator(v1), IsLoggedIn: operators.IsLoggedIn, Cookie: console.CookieName}
 	}
 	photos := pictures.New(pictures.Options{
 		Tasks: o.Tasks, Jobs: o.Jobs, Cache: o.Cache, Limiter: o.Limiter, Work: s.work, MaxJobs: o.Page.Jobs, Rate: o.Page.Rate,

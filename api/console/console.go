@@ -198,6 +198,10 @@ const reloadSeconds = 10
 
 // overview responds with the status of the service.
 func (c *Console) overview(w http.ResponseWriter, r *http.Request) error {
+	if next := c.nextOf(r.URL.Query()); next != "" {
+		http.Redirect(w, r, next, http.StatusSeeOther) //nolint:gosec // nextOf returns addresses of ours
+		return nil
+	}
 	now, err := c.options.Status.Read(r.Context())
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +23,8 @@ import (
 )
 
 const (
-	cookieName = "op"
+	// CookieName is the name of the cookie of a login.
+	CookieName = "op"
 	// cookieAge is how long a login lasts.
 	cookieAge = 12 * time.Hour
 	keySecret = "console:secret" // signs logins
@@ -85,7 +88,7 @@ func (c *Console) IsLoggedIn(r *http.Request) (bool, error) {
 // over TLS only, and on this machine.
 func cookie(r *http.Request, path, value string, age time.Duration) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // Secure unless this machine serves itself without TLS
-		Name: cookieName, Value: value, Path: path, MaxAge: int(age.Seconds()), HttpOnly: true,
+		Name: CookieName, Value: value, Path: path, MaxAge: int(age.Seconds()), HttpOnly: true,
 		Secure: r.TLS != nil || !isLocal(r.Host), SameSite: http.SameSiteStrictMode,
 	}
 }
@@ -101,7 +104,7 @@ func isLocal(host string) bool {
 
 // isValid reports whether a request has a login that has not ended.
 func (s *session) isValid(r *http.Request) (bool, error) {
-	sent, err := r.Cookie(cookieName)
+	sent, err := r.Cookie(CookieName)
 	if err != nil {
 		return false, nil //nolint:nilerr // there is none
 	}
@@ -144,9 +147,9 @@ func (c *Console) private(next handler) handler {
 		}
 		to := Path + "/login"
 		if r.URL.Query().Get("done") == "login" { // the browser has not kept the cookie
-			to += "?lost"
+			to += "?lost" + withNext(c.nextOf(r.URL.Query()))
 		}
-		http.Redirect(w, r, to, http.StatusSeeOther)
+		http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // an address of ours
 		return nil
 	}
 }
@@ -155,11 +158,37 @@ func (c *Console) private(next handler) handler {
 type loginForm struct {
 	Name string // as it was typed
 	Lost bool   // the browser did not keep the login
+	Next string // where it leads, unless that is the overview
 }
+
+// nextOf returns the address that a login leads to, as parameters name it; "" for one at
+// which a login does not count.
+func (c *Console) nextOf(parameters url.Values) string {
+	next := parameters.Get("next")
+	for _, also := range c.options.Also {
+		below, isBelow := strings.CutPrefix(next, also+"/")
+		if next == also || isBelow && plainName.MatchString(below) {
+			return next
+		}
+	}
+	return ""
+}
+
+// withNext returns one more parameter of an address: where a login leads.
+func withNext(next string) string {
+	if next == "" {
+		return ""
+	}
+	return "&next=" + url.QueryEscape(next)
+}
+
+var plainName = regexp.MustCompile(`^[0-9A-Za-z]{1,64}$`)
 
 // showLogin responds with the form of the login.
 func (c *Console) showLogin(w http.ResponseWriter, r *http.Request) error {
-	return c.render(w, r, http.StatusOK, "login", shown{Title: "Log in", Body: loginForm{Lost: r.URL.Query().Has("lost")}})
+	query := r.URL.Query()
+	form := loginForm{Lost: query.Has("lost"), Next: c.nextOf(query)}
+	return c.render(w, r, http.StatusOK, "login", shown{Title: "Log in", Body: form})
 }
 
 // maxForm bounds a form, in bytes.
@@ -171,7 +200,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return problem.New(http.StatusBadRequest, "body_unreadable", nil).WithCause(err)
 	}
-	name := r.PostForm.Get("name")
+	name, next := r.PostForm.Get("name"), c.nextOf(r.PostForm)
 	if err := c.options.Login(r, name, r.PostForm.Get("password")); err != nil {
 		why := problemOf(err)
 		if why.Status >= http.StatusInternalServerError {
@@ -184,14 +213,15 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) error {
 		} else if wait := w.Header().Get("Retry-After"); wait != "" {
 			said = "Too many wrong passwords. Try again in " + wait + " s."
 		}
-		return c.render(w, r, why.Status, "login", shown{Title: "Log in", Problem: said, Body: loginForm{Name: name}})
+		return c.render(w, r, why.Status, "login", shown{Title: "Log in", Problem: said, Body: loginForm{Name: name, Next: next}})
 	}
 	made, err := c.session.issue(r.Context())
 	if err != nil {
 		return err
 	}
 	c.setCookies(w, r, made, cookieAge)
-	http.Redirect(w, r, Path+"?done=login", http.StatusSeeOther)
+	// From the overview, because that says when the browser has not kept the login.
+	http.Redirect(w, r, Path+"?done=login"+withNext(next), http.StatusSeeOther) //nolint:gosec // an address of ours
 	return nil
 }
 

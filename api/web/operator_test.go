@@ -100,7 +100,7 @@ func TestTheOperatorCalculatesATable(t *testing.T) {
 	p := visit(t, service.URL)
 	asksForKey := func(what string, page string) {
 		t.Helper()
-		if !strings.Contains(page, `name="key"`) || !strings.Contains(page, `href="/console/login"`) {
+		if !strings.Contains(page, `name="key"`) || !strings.Contains(page, `href="/console/login?next=%2flots"`) {
 			t.Errorf("%s: no form for a key, or no way to the console\n%s", what, page)
 		}
 	}

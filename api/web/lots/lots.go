@@ -51,6 +51,7 @@ var errBusy = frame.ErrBusy(15 * time.Second)
 type Operator struct {
 	API        http.Handler // the endpoints under /v1/, for requests of the operator
 	IsLoggedIn func(r *http.Request) (bool, error)
+	Cookie     string // name of the cookie of its login
 }
 
 // Options are the parts of Lots. All but Operator are required.
@@ -142,7 +143,7 @@ func (l *Lots) withoutSession(w http.ResponseWriter, r *http.Request, err error)
 	var why *problem.Problem
 	switch {
 	case errors.Is(err, errNoSession):
-		if r.Method == http.MethodPost {
+		if r.Method == http.MethodPost || hasCookie(r, cookieSession) || hasCookie(r, l.options.Operator.Cookie) {
 			form.Problem = message.Say("page/lots.session_over", nil)
 		}
 		return l.logIn(w, r, http.StatusOK, form)
@@ -154,6 +155,11 @@ func (l *Lots) withoutSession(w http.ResponseWriter, r *http.Request, err error)
 		return l.logIn(w, r, http.StatusOK, form)
 	}
 	return err
+}
+
+func hasCookie(r *http.Request, name string) bool {
+	_, err := r.Cookie(name)
+	return err == nil
 }
 
 // nextOf returns the page of batches to which a login leads.

@@ -261,8 +261,8 @@ func TestTheOperatorNeedsNoKey(t *testing.T) {
 		has  string
 	}{
 		"op=good":   {http.StatusOK, `action="/console/logout"`},
-		"op=forged": {http.StatusOK, `href="/console/login"`},
-		"":          {http.StatusOK, `href="/console/login"`},
+		"op=forged": {http.StatusOK, `href="/console/login?next=%2flots"`},
+		"":          {http.StatusOK, `href="/console/login?next=%2flots"`},
 		"op=broken": {http.StatusInternalServerError, ""},
 	} {
 		w := frametest.Get(h, "/lots", http.Header{"Cookie": {cookie}})
