@@ -16,12 +16,15 @@ const maxNodes = 2_000_000
 // maxDepth is the maximum depth that html.Parse allows.
 const maxDepth = 512
 
-// formatting are the elements that an HTML parser reopens in every block while they
-// are not closed: with five hundred of them open, one letter creates five hundred
+// isFormatting reports the name of an element that an HTML parser reopens in every block
+// while it is not closed: with five hundred of them open, one letter creates five hundred
 // nodes (WHATWG HTML, 13.2.4.3).
-var formatting = map[string]bool{
-	"b": true, "big": true, "code": true, "em": true, "font": true, "i": true, "s": true,
-	"small": true, "strike": true, "strong": true, "tt": true, "u": true,
+func isFormatting(name []byte) bool {
+	switch string(name) {
+	case "b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u":
+		return true
+	}
+	return false
 }
 
 // CheckSize rejects a page whose tree would be too large, before the tree is built.
@@ -54,7 +57,7 @@ func differentFormatting(body []byte) (count int) {
 		for len(name) < min(len(tag), cap(name)) && isLetter(tag[len(name)]|0x20) {
 			name = append(name, tag[len(name)]|0x20)
 		}
-		if !formatting[string(name)] {
+		if !isFormatting(name) {
 			continue
 		}
 		end := bytes.IndexByte(tag, '>')
@@ -84,9 +87,9 @@ func countNodes(body []byte) error {
 			return nil // the end; html.Parse reports anything else
 		case html.StartTagToken, html.EndTagToken:
 			name, _ := tokens.TagName()
-			if formatting[string(name)] && kind == html.StartTagToken {
+			if isFormatting(name) && kind == html.StartTagToken {
 				open++
-			} else if formatting[string(name)] && open > 0 {
+			} else if isFormatting(name) && open > 0 {
 				open--
 			}
 		}

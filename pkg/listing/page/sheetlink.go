@@ -21,11 +21,18 @@ var sheetNames = []string{
 // leads to a page about sheets more often than to the sheet.
 var sheetFiles = []string{".jpg", ".jpeg", ".png", ".webp", ".gif", ".pdf"}
 
+// fileWords find the links that may have such an ending, also one that is escaped.
+var fileWords = claim.NewWords(append([]string{"%"}, sheetFiles...)...)
+
 // ClaimSheetLink claims the link whose text names the inspection sheet, when the
 // site's adapter found none.
 func ClaimSheetLink(doc *Document, c *claim.List) {
 	c.Source, c.Rank = "links", claim.RankLabel
+	isFile := fileWords.In(doc.Base.Path) // where a link without a path leads
 	for _, a := range doc.Tags[atom.A] {
+		if !isFile && !fileWords.In(dom.Attr(a, "href")) {
+			continue
+		}
 		name := strings.ToLower(dom.Text(a))
 		if !slices.Contains(sheetNames, strings.TrimPrefix(name, "view ")) || doc.IsForeign(a) {
 			continue

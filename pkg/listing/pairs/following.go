@@ -22,7 +22,7 @@ func (f *pairFinder) element(n *html.Node) bool {
 	}
 	names := dom.ShortText(n)
 	field := claim.FieldOf(names)
-	if field == "" || strings.HasSuffix(names, "-") || f.seen[n] || f.hasPair(n.Parent, field) || dom.AnyAncestor(n, isControl) {
+	if field == "" || strings.HasSuffix(names, "-") || f.seen[n] || f.hasPair(n.Parent, field) {
 		return false
 	}
 	at := n

@@ -80,6 +80,9 @@ func hasColon(n *html.Node) bool {
 // leading pairs the text at the beginning of a list item with the one element after it:
 // "<li>Fuel <b>Petrol</b></li>".
 func (f *pairFinder) leading(n *html.Node) bool {
+	if !hasOwnText(n) {
+		return false
+	}
 	var text strings.Builder
 	at := n.FirstChild
 	for ; at != nil; at = at.NextSibling {
@@ -107,4 +110,14 @@ func (f *pairFinder) leading(n *html.Node) bool {
 		}
 	}
 	return f.add(n, at, names, values)
+}
+
+// hasOwnText reports an element with text beside the elements in it.
+func hasOwnText(n *html.Node) bool {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.TextNode && strings.TrimSpace(c.Data) != "" {
+			return true
+		}
+	}
+	return false
 }

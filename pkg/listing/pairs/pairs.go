@@ -36,19 +36,27 @@ type pairFinder struct {
 // In returns the label-value pairs below a node, in document order.
 func In(root *html.Node) []Pair {
 	f := &pairFinder{seen: map[*html.Node]bool{}}
-	for n := range dom.Elements(root) {
-		f.read(n)
-		if len(f.pairs) >= maxPairs {
-			f.pairs = f.pairs[:maxPairs]
-			break
-		}
+	if root != nil {
+		f.walk(root, dom.AnyAncestor(root, isControl))
 	}
+	f.pairs = f.pairs[:min(len(f.pairs), maxPairs)]
 	f.groupLoose()
 	return f.pairs
 }
 
+// walk reads an element and those in it. An HTML parser bounds the depth.
+func (f *pairFinder) walk(n *html.Node, inControl bool) {
+	inControl = inControl || isControl(n)
+	f.read(n, inControl)
+	for c := n.FirstChild; c != nil && len(f.pairs) < maxPairs; c = c.NextSibling {
+		if c.Type == html.ElementNode {
+			f.walk(c, inControl)
+		}
+	}
+}
+
 // read adds the pairs that begin at an element.
-func (f *pairFinder) read(n *html.Node) {
+func (f *pairFinder) read(n *html.Node, inControl bool) {
 	switch n.DataAtom {
 	case atom.Tr:
 		f.strip(n)
@@ -66,11 +74,13 @@ func (f *pairFinder) read(n *html.Node) {
 			f.lines(n)
 		}
 	case atom.P, atom.Div, atom.Pre, atom.Span, atom.B, atom.Strong, atom.Em, atom.Small, atom.Font, atom.I, 0:
-		if !f.element(n) {
+		if inControl || !f.element(n) {
 			f.lines(n)
 		}
 	case atom.Label, atom.Figcaption, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		f.element(n)
+		if !inControl {
+			f.element(n)
+		}
 	}
 }
 
