@@ -118,14 +118,14 @@ func statusField(pid int, field string) int64 {
 }
 
 // StartAPI starts an API on a free port of this machine, and returns a client with a
-// new key.
+// new key. Its keys may keep and run as much as Redis holds.
 func StartAPI(ctx context.Context, conn *redisx.Conn, redisURL string) (*Process, *client.Client, error) {
 	key, _, err := keys.NewStore(conn.Client()).Create(ctx, "bench")
 	if err != nil {
 		return nil, nil, err
 	}
 	p, err := StartProcess(ctx, "API listening", "api", "--redis-url", redisURL, "--listen", "127.0.0.1:0", "--allow-loopback",
-		"--admin-addr", "off")
+		"--admin-addr", "off", "--key-bytes", "0", "--key-batch-items", "0")
 	if err != nil {
 		return nil, nil, err
 	}
