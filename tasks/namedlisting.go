@@ -10,46 +10,78 @@ import (
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/plainjson"
 )
 
-// NameListing stores that an API key has named a listing, if the listing has an
-// inspection sheet: a report on that sheet for that key is compared with it. A page
-// can name any sheet, so that a listing which only others named is never compared.
-// It may be called with any result of any job.
+// namedListing says that an API key has named a listing with an inspection sheet: a
+// report on that sheet for that key is compared with it. A page can name any sheet, so
+// that a listing which only others named is never compared.
+type namedListing struct {
+	key    cache.Key
+	value  []byte    // the key of the listing's estimate
+	expiry time.Time // of the estimate; zero when there is nothing to store
+}
+
+// nameOf returns what to store for an API key that gets an estimate.
+func nameOf(owner string, request EstimateInput, estimate json.RawMessage) (n namedListing, err error) {
+	// A page or label that a caller sent says nothing about the site's listing.
+	listed := EstimateInput{URL: request.URL, Owner: request.Owner}
+	if owner == "" || request != listed {
+		return n, nil
+	}
+	sheet, err := textOf(estimate, "conditionReportUrl")
+	if err != nil || sheet == "" {
+		return n, err
+	}
+	until, err := textOf(estimate, "validUntil")
+	if err != nil || until == "" {
+		return n, err
+	}
+	if n.expiry, err = time.Parse(time.RFC3339, until); err != nil {
+		return n, fmt.Errorf("tasks: result: %w", err)
+	}
+	n.key, n.value = cache.ListingKey(ReportInput{URL: sheet}.For(owner).ID(), owner), []byte(listed.Key())
+	return n, nil
+}
+
+// textOf returns the first text of a field in a result, "" when there is none: most
+// results are long, and only this is needed of them. No text in it can look like a
+// field, because its quotation marks are escaped.
+func textOf(result json.RawMessage, field string) (text string, err error) {
+	name := []byte(`"` + field + `":`)
+	at := bytes.Index(result, append(name, '"'))
+	if at < 0 {
+		return "", nil
+	}
+	if err := json.NewDecoder(bytes.NewReader(result[at+len(name):])).Decode(&text); err != nil {
+		return "", fmt.Errorf("tasks: result: %w", err)
+	}
+	return text, nil
+}
+
+// NameListing stores what an API key has named with a job that ended with a result. It may
+// be called with any result of any job.
 func NameListing(ctx context.Context, results *cache.Cache, owner, kind string, input, result json.RawMessage) error {
-	if owner == "" || kind != KindEstimate || !bytes.Contains(result, []byte(`"conditionReportUrl"`)) {
+	if kind != KindEstimate {
 		return nil
-	}
-	var estimate struct {
-		ValidUntil time.Time `json:"validUntil"`
-		Car        struct {
-			Sheet string `json:"conditionReportUrl"`
-		} `json:"car"`
-	}
-	if err := json.Unmarshal(result, &estimate); err != nil {
-		return fmt.Errorf("tasks: result: %w", err)
 	}
 	var request EstimateInput
 	if err := json.Unmarshal(input, &request); err != nil {
 		return fmt.Errorf("tasks: input: %w", err)
 	}
-	// A page or label that a caller sent says nothing about the site's listing.
-	listed := EstimateInput{URL: request.URL, Owner: request.Owner}
-	if estimate.Car.Sheet == "" || request != listed {
-		return nil
-	}
-	id := ReportInput{URL: estimate.Car.Sheet}.For(owner).ID()
-	return results.PutRaw(ctx, cache.ListingKey(id, owner), []byte(listed.Key()), estimate.ValidUntil)
-}
-
-// NameCached is NameListing for a result that came from the cache.
-func (e *Engine) NameCached(ctx context.Context, owner, kind string, input any, result json.RawMessage) error {
-	encoded, err := plainjson.Encode(input)
+	n, err := nameOf(owner, request, result)
 	if err != nil {
 		return err
 	}
-	return NameListing(ctx, e.results.For(owner), owner, kind, encoded, result)
+	return results.PutRaw(ctx, n.key, n.value, n.expiry)
+}
+
+// NameCached does so for an estimate that came from the cache. That happens often.
+func (e *Engine) NameCached(ctx context.Context, owner string, request EstimateInput, estimate json.RawMessage) error {
+	n, err := nameOf(owner, request, estimate)
+	if err != nil {
+		return err
+	}
+	return e.results.For(owner).PutOften(ctx, n.key, n.value, n.expiry)
 }
 
 // nameListings does so for the API keys among the subscribers of a job that has

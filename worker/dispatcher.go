@@ -227,8 +227,10 @@ func (d *dispatcher) failRows(ctx context.Context, rows []batch.ClaimedRow) erro
 func (d *dispatcher) submitRow(ctx context.Context, request rowRequest, owner string) (id string, err error) {
 	row := request.row
 	if request.cached != nil {
-		if err := d.engine.NameCached(ctx, owner, request.kind, request.input, request.cached); err != nil {
-			return "", err
+		if listed, ok := request.input.(tasks.EstimateInput); ok {
+			if err := d.engine.NameCached(ctx, owner, listed, request.cached); err != nil {
+				return "", err
+			}
 		}
 		ended := &jobs.Job{State: jobs.Succeeded, Result: request.cached, Owner: owner}
 		return "", d.outcomes.record(ctx, row.Batch, row.Index, ended)

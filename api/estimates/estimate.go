@@ -150,7 +150,7 @@ func (s *Resource) cachedEstimate(r *http.Request, input tasks.EstimateInput) (a
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	if err := s.options.Tasks.NameCached(ctx, respond.RecorderOf(r).Key.ID, tasks.KindEstimate, input, found.Result); err != nil {
+	if err := s.options.Tasks.NameCached(ctx, respond.RecorderOf(r).Key.ID, input, found.Result); err != nil {
 		// The estimate is right all the same; only a report will not be compared with it.
 		s.options.Log.WarnContext(ctx, "listing of a sheet not stored", "error", err)
 	}

@@ -115,6 +115,7 @@ func EstimateExpiry(now, quarterEnd time.Time) time.Time {
 type Cache struct {
 	redis  redis.Cmdable
 	recent *recent
+	latest *latest
 	owner  string                     // id of the API key whose bytes are used by what is put; "" for none
 	reject func(response []byte) bool // nil rejects nothing
 	// onLookup is called for every look-up; nil: nothing is.
@@ -148,7 +149,7 @@ func New(client redis.UniversalClient) *Cache { return NewChecked(client, nil) }
 // NewChecked returns a Cache that does not return what reject reports to be wrong:
 // that is a miss. reject is called once in a while with the same bytes.
 func NewChecked(client redis.UniversalClient, reject func(response []byte) bool) *Cache {
-	return &Cache{redis: client, recent: &recent{}, reject: reject}
+	return &Cache{redis: client, recent: &recent{}, latest: &latest{}, reject: reject}
 }
 
 // Get returns the bytes that Put or PutRaw cached, or ErrMiss. In those of Put
@@ -240,6 +241,29 @@ func (c *Cache) PutRaw(ctx context.Context, key Key, data []byte, expiry time.Ti
 	if err != nil {
 		return fmt.Errorf("cache: put: %w", err)
 	}
+	return nil
+}
+
+// PutOften is PutRaw for callers that cache the same again and again: it counts once
+// against the bytes of an API key, and what this process has put less than a minute ago is
+// not put again.
+func (c *Cache) PutOften(ctx context.Context, key Key, data []byte, expiry time.Time) error {
+	lifetime := time.Until(expiry)
+	if lifetime <= 0 || c.latest.has(key, data) {
+		return nil
+	}
+	packed := pack.Pack(data)
+	err := c.redis.SetArgs(ctx, string(key), packed, redis.SetArgs{Get: true, TTL: lifetime}).Err()
+	if errors.Is(err, redis.Nil) { // there was nothing
+		_, err = c.redis.Pipelined(ctx, func(pipe redis.Pipeliner) error {
+			quota.AddTo(ctx, pipe, c.owner, int64(len(packed))+quota.EntryOverhead, lifetime)
+			return nil
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("cache: put: %w", err)
+	}
+	c.latest.add(key, data)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package cache_test
 import (
 	"bytes"
 	"errors"
+	"strconv"
 	"testing"
 	"time"
 
@@ -148,5 +149,51 @@ func TestWrongResultsAreMisses(t *testing.T) {
 		if err != nil || all[0] == nil || all[1] != nil || all[2] != nil {
 			t.Errorf("%q, %v", all, err)
 		}
+	}
+}
+
+// What is put again and again counts once against the bytes of an API key, and the last
+// value is the one that is kept.
+func TestPutOftenCountsOnce(t *testing.T) {
+	store, server := newCache(t)
+	owned, other := store.For("ann"), "cache:listing:other"
+	const key = "cache:listing:sheet"
+	expiry := time.Now().Add(time.Hour)
+	bytesOf := func() (counted int) {
+		fields, _ := server.HKeys("bytes:{ann}")
+		for _, field := range fields {
+			n, err := strconv.Atoi(server.HGet("bytes:{ann}", field))
+			if err != nil {
+				t.Fatal(err)
+			}
+			counted += n
+		}
+		return counted
+	}
+	first := 0
+	for i, value := range []string{"one", "one", "two", "one"} {
+		if err := owned.PutOften(t.Context(), key, []byte(value), expiry); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := store.Get(t.Context(), key); err != nil || string(got) != value {
+			t.Errorf("after %d: %s, %v", i, got, err)
+		}
+		if first == 0 {
+			first = bytesOf()
+		}
+		if now := bytesOf(); now == 0 || now != first {
+			t.Errorf("after %d: %d bytes, first %d", i, now, first)
+		}
+	}
+	sent := server.CommandCount()
+	if err := owned.PutOften(t.Context(), key, []byte("one"), expiry); err != nil || server.CommandCount() != sent {
+		t.Errorf("the same was sent again: %v", err)
+	}
+	if err := owned.PutOften(t.Context(), cache.Key(other), []byte("one"), time.Now()); err != nil || server.Exists(other) {
+		t.Errorf("what has expired was put: %v", err)
+	}
+	server.Close()
+	if err := owned.PutOften(t.Context(), cache.Key(other), []byte("one"), expiry); err == nil {
+		t.Error("no error without Redis")
 	}
 }
