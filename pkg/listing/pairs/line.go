@@ -100,16 +100,21 @@ func (f *pairFinder) leading(n *html.Node) bool {
 		return false
 	}
 	values := dom.Text(at)
-	if claim.FieldOf(values) != "" || isSentence(values) {
+	if claim.FieldOf(values) != "" || isSentence(values) || !isLast(at) {
 		return false
 	}
-	for rest := at.NextSibling; rest != nil; rest = rest.NextSibling {
+	return f.add(n, at, names, values)
+}
+
+// isLast reports an element with nothing visible after it in the same element.
+func isLast(n *html.Node) bool {
+	for rest := n.NextSibling; rest != nil; rest = rest.NextSibling {
 		if rest.Type == html.ElementNode && !dom.IsSkipped(rest) ||
 			rest.Type == html.TextNode && strings.TrimSpace(rest.Data) != "" {
 			return false
 		}
 	}
-	return f.add(n, at, names, values)
+	return true
 }
 
 // hasOwnText reports an element with text beside the elements in it.
