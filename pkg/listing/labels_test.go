@@ -116,6 +116,22 @@ func TestSimilarCarsAreNotTaken(t *testing.T) {
 	}
 }
 
+func TestWordsThatAVisitorOperatesAreNotLabels(t *testing.T) {
+	const facts = `<dl><dt>Year</dt><dd>2015</dd><dt>Stock No.</dt><dd>A1</dd></dl>`
+	for markup, want := range map[string]string{
+		`<div><b>Fuel</b> <i>Diesel</i></div>`:                                     "DIESEL",
+		`<form class="offer"><div><b>Fuel</b> <i>Diesel</i></div></form>`:          "DIESEL",
+		`<form class="car-search"><div><b>Fuel</b> <i>Diesel</i></div></form>`:     "",
+		`<a href="/diesel"><span><b>Fuel</b> <i>Diesel</i></span></a>`:             "",
+		`<button><span>Fuel</span> <i>Diesel</i></button>`:                         "",
+		`<button>Sort</button><p><b>Fuel</b> <i>Diesel</i></p><button>Up</button>`: "DIESEL",
+	} {
+		if car := read(t, plainTitle+facts+markup, noteURL).Car; car.Fuel != want {
+			t.Errorf("%s: %q, want %q", markup, car.Fuel, want)
+		}
+	}
+}
+
 func FuzzPairs(f *testing.F) {
 	f.Add(`<table><tr><td>Fuel</td><td>Petrol</td></tr><tr><td>Year<td>2015</table><li><span>CC</span><b>1</b></li><dt>KM<dd>5`)
 	f.Fuzz(func(t *testing.T, markup string) {
