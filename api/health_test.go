@@ -106,7 +106,7 @@ func TestStatusThatCannotBeRead(t *testing.T) {
 	a := newApp(t, embedded(t), func(o *api.Options) { o.TRA = authority{err: errors.New("secret cause")} })
 	scenario{
 		url: "/v1/tra-status", status: 503, has: []string{`"code":"unavailable"`}, hasNot: []string{"secret"},
-		want: map[string]string{"Retry-After": "5"},
+		want: map[string]string{"Retry-After": "2"},
 	}.run(t, a)
 	if line := a.log.wait(t, "status", float64(503)); line["error"] != "unavailable: secret cause" || line["level"] != "ERROR" {
 		t.Errorf("log line %v", line)

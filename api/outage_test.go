@@ -13,7 +13,7 @@ import (
 	"ushuru/pkg/redisx/redistest"
 )
 
-var down = map[string]string{"Retry-After": "5", "Cache-Control": "no-store"}
+var down = map[string]string{"Retry-After": "2", "Cache-Control": "no-store"}
 
 func unavailable(method, url, body string) scenario {
 	return scenario{

@@ -12,7 +12,8 @@ import (
 // (redis.Options.ContextTimeoutEnabled, which redisx sets).
 const RedisTimeout = 3 * time.Second
 
-// PollAfter is the Retry-After of a job that has not ended.
+// PollAfter is the Retry-After of a job that has not ended, and of what cannot be done at
+// the moment.
 const PollAfter = 2 * time.Second
 
 // statusClientClosedRequest is logged for a client that disconnected before
@@ -27,5 +28,5 @@ var (
 	ErrTooSlow             = problem.New(http.StatusRequestTimeout, "body_too_slow", nil)
 	ErrClientClosedRequest = problem.New(statusClientClosedRequest, "client_closed_request", nil)
 	ErrInternal            = problem.New(http.StatusInternalServerError, "internal", nil)
-	ErrUnavailable         = problem.New(http.StatusServiceUnavailable, "unavailable", nil).After(5 * time.Second)
+	ErrUnavailable         = problem.New(http.StatusServiceUnavailable, "unavailable", nil).After(PollAfter)
 )
