@@ -89,11 +89,13 @@ func startPrometheus(t *testing.T, targets map[string]string) *prometheus {
 		_ = command.Process.Kill()
 		_ = command.Wait()
 	})
-	await(t, "Prometheus listens", p.text, func() bool {
-		if found := listensOn.FindStringSubmatch(p.text()); found != nil {
-			p.base = "http://" + found[1]
+	await(t, "Prometheus answers", p.text, func() bool { // it refuses for a while after it listens
+		found := listensOn.FindStringSubmatch(p.text())
+		if found == nil {
+			return false
 		}
-		return p.base != ""
+		p.base = "http://" + found[1]
+		return p.get("/api/v1/status/buildinfo", &struct{}{}) == nil
 	})
 	return p
 }
