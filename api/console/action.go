@@ -344,7 +344,7 @@ func refusal(err error) string {
 	for known, text := range map[error]string{
 		operate.ErrNotFound: "There is none with that id any more.", batch.ErrNoneFailed: "No listing of the batch has failed.",
 		operate.ErrNoSite: "This is neither a known site nor a host.", operate.ErrLimit: "A limit must not be negative.",
-		operate.ErrBudget:    "A budget must not be negative.",
+		operate.ErrBudget: "A budget must not be negative.", operate.ErrDisabled: "The webhook is disabled: enable it first.",
 		operate.ErrNotFailed: "The job has not failed.", operate.ErrBatchRow: "The job is of a batch: retry the batch.",
 		operate.ErrUploadGone: "The caller's page or file is deleted; only the caller can send it again.",
 		keys.ErrName:          "A name has 1 to 100 printable characters.", errNumber: "Write a whole number.",

@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"ushuru/pkg/webhook"
 )
@@ -87,13 +88,19 @@ func (o *Operator) EnableWebhook(ctx context.Context, id string) error {
 	})
 }
 
+// ErrDisabled means that nothing is sent to an endpoint until it is enabled.
+var ErrDisabled = errors.New("operate: the webhook is disabled")
+
 // RetryDeliveries sends a delivery of an endpoint again, or with "" all that have failed,
 // and returns how many.
 func (o *Operator) RetryDeliveries(ctx context.Context, id, delivery string) (int, error) {
-	return act(ctx, o, "webhooks retry", id+" "+delivery, func() (retried int, err error) {
+	return act(ctx, o, "webhooks retry", strings.TrimSpace(id+" "+delivery), func() (retried int, err error) {
 		w, err := o.Webhook(ctx, id)
 		if err != nil {
 			return 0, err
+		}
+		if w.Disabled != "" {
+			return 0, ErrDisabled
 		}
 		again := func(delivery string) error {
 			err := o.webhooks.Redeliver(ctx, w.Key, id, delivery)

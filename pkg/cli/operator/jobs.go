@@ -189,8 +189,11 @@ func (c *jobsRetry) Run(s *Session) error {
 			return printJob(s, c.Format, job)
 		}
 		n, err := o.RetryFailed(ctx, operate.JobFilter{Kind: c.Kind, Step: c.Step, Code: c.Code, Limit: c.Limit})
-		return errors.Join(err, console.Show(s.Streams, c.Format, map[string]int{"retried": n}, []console.Field{
-			{Name: "Retried", Value: strconv.Itoa(n)},
-		}))
+		return errors.Join(err, printRetried(s, c.Format, n))
 	})
+}
+
+// printRetried prints how many jobs or deliveries are tried again.
+func printRetried(s *Session, f console.Format, n int) error {
+	return console.Show(s.Streams, f, map[string]int{"retried": n}, []console.Field{{Name: "Retried", Value: strconv.Itoa(n)}})
 }

@@ -3,6 +3,7 @@ package operator
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -149,6 +150,9 @@ type webhooksRetry struct {
 func (c *webhooksRetry) Run(s *Session) error {
 	return c.either(s, c.Key, c.WebhooksRetry.Run, func(ctx context.Context, o *operate.Operator) error {
 		n, err := o.RetryDeliveries(ctx, c.ID, c.Delivery)
-		return s.done(err, "%d deliveries are sent again\n", n)
+		if errors.Is(err, operate.ErrDisabled) {
+			return fmt.Errorf("the webhook is disabled; first: ushuru webhooks enable --operator %s", c.ID)
+		}
+		return errors.Join(err, printRetried(s, c.Format, n))
 	})
 }
