@@ -19,9 +19,13 @@ import (
 
 // signal is what a listing says about an electric drive, apart from the code.
 type signal struct {
-	class fuelClass    // hybrid, electric, or petrol from a prefix; empty without a signal
-	text  message.Text // what says so
+	class  fuelClass // hybrid, electric, or petrol from a prefix; empty without a signal
+	key    string    // of the text for what says so
+	values values
 }
+
+// text says what the signal is.
+func (s signal) text() message.Text { return message.Say(s.key, s.values) }
 
 func (s signal) isElectrified() bool { return isElectrified(s.class) }
 
@@ -36,20 +40,20 @@ func signalOf(car vehicle.Car, code chassis.Code) signal {
 	prefix, cell := classOfPrefix(code), classOfWord(car.Fuel)
 	switch {
 	case isElectrified(prefix):
-		return signal{prefix, message.Say("signal/prefix", values{"prefix": code.Prefix, "fuel": string(prefix)})}
+		return signal{prefix, "signal/prefix", values{"prefix": code.Prefix, "fuel": string(prefix)}}
 	case prefix == diesel || prefix == dieselHybrid || cell == diesel || cell == dieselHybrid:
 		return signal{}
 	}
 	for _, text := range []string{car.Model, car.Version} {
 		if class, word := electrifiedWord(naming.Words(text)); class != "" {
-			return signal{class, message.Say("signal/says", sourced(car, "word", word))}
+			return signal{class, "signal/says", sourced(car, "word", word)}
 		}
 	}
 	if isElectrified(cell) {
-		return signal{cell, message.Say("signal/says", sourced(car, "word", strings.ToUpper(strings.TrimSpace(car.Fuel))))}
+		return signal{cell, "signal/says", sourced(car, "word", strings.ToUpper(strings.TrimSpace(car.Fuel)))}
 	}
 	if prefix == petrol {
-		return signal{petrol, message.Say("signal/prefix", values{"prefix": code.Prefix, "fuel": string(petrol)})}
+		return signal{petrol, "signal/prefix", values{"prefix": code.Prefix, "fuel": string(petrol)}}
 	}
 	return signal{}
 }
@@ -161,10 +165,10 @@ func (q *query) driveConflict(code chassis.Code, label *indexed) error {
 	case len(others) > 0:
 		with["otherFuel"], with["other"] = string(q.index.of(others[0]).fuel), others[0].Text
 		key := AmbiguousMatch + variant
-		return q.refuseInOrder(key, with, code, append(others, label.Label)).whole(key, "signal", with, says.text)
+		return q.refuseInOrder(key, with, code, append(others, label.Label)).whole(key, "signal", with, says.text())
 	case classOfPrefix(code) != "":
 		key := FuelConflict + variant
-		return q.refuseInOrder(key, with, code, []tra.Label{label.Label}).whole(key, "signal", with, says.text)
+		return q.refuseInOrder(key, with, code, []tra.Label{label.Label}).whole(key, "signal", with, says.text())
 	}
 	return nil
 }

@@ -148,7 +148,7 @@ func (r *resolver) notElectrified(fuel string) error {
 	}
 	const key = "ambiguous_match.not_hybrid"
 	with := values{"fuel": fuel}
-	return refusal(key, with).whole(key, "signal", with, signalOf(r.car, r.code).text).with(scored)
+	return refusal(key, with).whole(key, "signal", with, signalOf(r.car, r.code).text()).with(scored)
 }
 
 func (r *resolver) notListed(what string) error {

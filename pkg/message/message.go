@@ -179,7 +179,7 @@ func CodeOf(key string) string {
 // Say returns the text of a key of the table with its values.
 func Say(key string, values Values) Text {
 	row := table[key]
-	return Text{EN: fill(row.en, English, values), SW: fill(row.sw, Swahili, values), Draft: row.draft}
+	return Text{EN: fill(row.en, row.inEN, English, values), SW: fill(row.sw, row.inSW, Swahili, values), Draft: row.draft}
 }
 
 // SayCoded is Say with the code and the values beside the text.

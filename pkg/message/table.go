@@ -23,6 +23,7 @@ const detail = ":detail"
 type row struct {
 	level, en, sw string
 	draft         bool
+	inEN, inSW    [][]int // where the placeholders begin and end
 }
 
 var table = func() map[string]row {
@@ -45,7 +46,10 @@ func parse(data string) (map[string]row, error) {
 	rows := make(map[string]row, len(lines))
 	var problems []error
 	for i, line := range lines[1:] {
-		key, r := line[0], row{line[1], line[2], line[3], line[4] == "draft"}
+		key, r := line[0], row{
+			line[1], line[2], line[3], line[4] == "draft",
+			placeholder.FindAllStringIndex(line[2], -1), placeholder.FindAllStringIndex(line[3], -1),
+		}
 		if err := r.check(); err != nil {
 			problems = append(problems, fmt.Errorf("message: %q: %w", key, err))
 		}
@@ -81,13 +85,19 @@ func placeholders(text string) []string {
 	return slices.Compact(found)
 }
 
-// fill returns a text with its values.
-func fill(text, lang string, values Values) string {
-	if !strings.Contains(text, "{") {
+// fill returns a text with values at its placeholders.
+func fill(text string, placeholders [][]int, lang string, values Values) string {
+	var filled strings.Builder
+	from := 0
+	for _, at := range placeholders {
+		name, form, _ := strings.Cut(text[at[0]+1:at[1]-1], ":")
+		filled.WriteString(text[from:at[0]])
+		filled.WriteString(inForm(form, values[name], lang))
+		from = at[1]
+	}
+	if from == 0 {
 		return text
 	}
-	return placeholder.ReplaceAllStringFunc(text, func(name string) string {
-		parts := placeholder.FindStringSubmatch(name)
-		return inForm(parts[2], values[parts[1]], lang)
-	})
+	filled.WriteString(text[from:])
+	return filled.String()
 }
