@@ -189,7 +189,12 @@ func (u *upgrade) answersAre(first, second *clitest.Process) {
 	for _, api := range []*clitest.Process{first, second} {
 		u.use(api)
 		u.succeeds(job)
-		for _, path := range []string{"/v1/jobs", "/v1/batches", "/v1/webhooks", "/v1/webhooks/" + u.hook, "/v1/webhooks/" + u.hook + "/deliveries"} {
+		paths := []string{"/v1/batches", "/v1/webhooks", "/v1/webhooks/" + u.hook, "/v1/webhooks/" + u.hook + "/deliveries"}
+		// Old versions do not list jobs.
+		if known := u.do(http.MethodGet, "/openapi.yaml", nil); strings.Contains(string(known.body), "\n  /v1/jobs:\n") {
+			paths = append(paths, "/v1/jobs")
+		}
+		for _, path := range paths {
 			if got := u.do(http.MethodGet, path, nil); got.status != http.StatusOK {
 				u.t.Errorf("%s: %d %s", path, got.status, got.body)
 			}
