@@ -83,8 +83,12 @@ type puzzleError struct {
 }
 
 // puzzle responds with a puzzle, and with the fields of the form that needs it, which
-// needs none after a while.
+// needs none after a while. A visitor whose cookie is not valid any more gets one, without
+// which a browser without JavaScript would come back here for ever.
 func (p *Pages) puzzle(w http.ResponseWriter, r *http.Request, after time.Duration) error {
+	if err := p.greet(w, r); err != nil {
+		return err
+	}
 	secret, err := p.visitors.Secret(r.Context())
 	if err != nil {
 		return err

@@ -119,6 +119,10 @@ func TestACookieThatIsNotOursCountsAsNone(t *testing.T) {
 		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "data-puzzle") {
 			t.Errorf("%s: %d", name, w.Code)
 		}
+		// Who presses the button once more, without JavaScript, has a cookie then.
+		if given := strings.HasPrefix(w.Header().Get("Set-Cookie"), "v="); given != (name != "too young") {
+			t.Errorf("%s: a new cookie: %v", name, given)
+		}
 	}
 	if started.Load() != 0 {
 		t.Errorf("%d jobs", started.Load())
