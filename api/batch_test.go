@@ -224,3 +224,32 @@ func TestBatchesAreListedToTheirOwner(t *testing.T) {
 		t.Errorf("listed %v, made %v", seen, made)
 	}
 }
+
+// The report of a batch names the cars of rows that failed: as they were read, or described.
+func TestReportNamesCarsOfRowsThatFailed(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, embedded(t), nil)
+	store := batch.NewStore(a.conn.Client())
+	b, err := store.Create(t.Context(), batch.New{Owner: a.keyID, Rows: []batch.Row{
+		{Number: 1, URL: site + "/1"}, {Number: 2, Car: json.RawMessage(`{"make":"MAZDA","model":"DEMIO","year":2012}`)},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.ClaimRows(t.Context(), b.ID, 2); err != nil {
+		t.Fatal(err)
+	}
+	read := *failures[noMatch]
+	read.Details = json.RawMessage(`{"car":{"make":"TOYOTA","model":"VITZ","year":2014},"candidates":[]}`)
+	for row, why := range []*jobs.Error{&read, failures[forbidden]} {
+		if _, err := store.Fail(t.Context(), b.ID, row, why); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := a.send(t, a.request(t, http.MethodGet, "/v1/batches/"+b.ID+"/results?format=html", ""))
+	for _, want := range []string{"<td>TOYOTA VITZ</td><td class=n>2014</td>", "<td>MAZDA DEMIO</td><td class=n>2012</td>"} {
+		if !strings.Contains(got.body, want) {
+			t.Errorf("no %s\n%s", want, got.body)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"ushuru/api/await"
 	"ushuru/api/negotiate"
 	"ushuru/api/respond"
 	"ushuru/api/terms"
@@ -325,6 +326,13 @@ func (t tableWriter) result(item batch.Item, estimate json.RawMessage) error {
 	}
 	if item.Error != nil {
 		line.Code, line.Reason = item.Error.Code, item.Error.In(t.lang)
+		line.Car = await.ErrorProblem(item.Error).Car
+	}
+	if line.Car == nil && item.Car != nil { // that the row describes
+		line.Car = &vehicle.Car{}
+		if err := json.Unmarshal(item.Car, line.Car); err != nil {
+			return fmt.Errorf("batches: result: %w", err)
+		}
 	}
 	if estimate != nil {
 		line.Estimate = &vehicle.Estimate{}

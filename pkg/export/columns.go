@@ -26,6 +26,36 @@ type Line struct {
 	Code      string            // why there is no estimate; "" when there is one
 	Reason    string            // the same as a sentence
 	Estimate  *vehicle.Estimate // nil when there is none
+	Car       *vehicle.Car      // what is known of the car without an estimate; nil for nothing
+}
+
+// name returns what names the row for people: the car, or else the address of its listing.
+func (l Line) name() string {
+	car := l.Car
+	if l.Estimate != nil {
+		car = &l.Estimate.Car
+	}
+	if car != nil {
+		if words := strings.Fields(car.Make + " " + car.Model + " " + car.ModelCode); len(words) > 0 {
+			return strings.Join(words, " ")
+		}
+	}
+	_, address, hasScheme := strings.Cut(l.URL, "://")
+	if !hasScheme {
+		return l.URL
+	}
+	return address
+}
+
+// year returns the year of the car; 0 when it is not known.
+func (l Line) year() int {
+	switch {
+	case l.Estimate != nil:
+		return l.Estimate.Car.Year
+	case l.Car != nil:
+		return l.Car.Year
+	}
+	return 0
 }
 
 // Options say what a table is about.

@@ -81,8 +81,7 @@ func (d *digest) add(l Line) {
 	}
 	p := point{e.Car.Year, e.Summary.OnTheRoad.TZS, e.Matched.Confidence}
 	d.points = append(d.points, p)
-	name := strings.Join(strings.Fields(e.Car.Make+" "+e.Car.Model+" "+e.Car.ModelCode), " ")
-	found := cheap{p, l.Number, l.Reference, name, nil}
+	found := cheap{p, l.Number, l.Reference, l.name(), nil}
 	if e.MaxPrice != nil && e.MaxPrice.FOB != nil {
 		found.maxPrice = e.MaxPrice.FOB.Likely
 	}
@@ -122,35 +121,69 @@ func (d *digest) addSources(lines []vehicle.CostLine, reference string) {
 	}
 }
 
-// notes are the assumptions and sources: what, and its meaning.
-func (d *digest) notes() (notes [][2]string) {
-	add := func(name, value string) {
-		if value != "" {
-			notes = append(notes, [2]string{d.text(name), value})
-		}
+// notes are the assumptions and sources of a workbook: what, and its meaning.
+func (d *digest) notes() [][2]string {
+	codes := make([][2]string, 0, len(d.codes))
+	for _, code := range slices.Sorted(keysOf(d.codes)) {
+		codes = append(codes, [2]string{"  " + code, strconv.Itoa(d.codes[code])})
 	}
-	o := d.options
-	add("batch", o.Batch)
+	columns := d.textNotes("taxes", "range", "max_price")
+	return slices.Concat(d.rowNotes(), codes, d.termNotes(), columns, d.auctionNote("auction_note"), d.sourceNotes())
+}
+
+// pageNotes are those of a page, which has fewer columns, and says elsewhere why rows failed.
+func (d *digest) pageNotes() [][2]string {
+	columns := d.textNotes("onTheRoad", "maxPrice")
+	return slices.Concat(d.rowNotes(), d.termNotes(), columns, d.auctionNote("auction_page"), d.sourceNotes())
+}
+
+// state returns a state as people read it.
+func (d *digest) state(state batch.State) string { return d.text("state_" + string(state)) }
+
+func (d *digest) rowNotes() (notes [][2]string) {
+	if d.options.Batch != "" {
+		notes = append(notes, [2]string{d.text("batch"), d.options.Batch})
+	}
 	for _, state := range batch.States() {
 		if n := d.states[state]; n > 0 {
-			notes = append(notes, [2]string{d.text("rows") + " " + string(state), strconv.Itoa(n)})
+			notes = append(notes, [2]string{d.text("rows") + " " + d.state(state), strconv.Itoa(n)})
 		}
 	}
-	for _, code := range slices.Sorted(keysOf(d.codes)) {
-		notes = append(notes, [2]string{"  " + code, strconv.Itoa(d.codes[code])})
+	return notes
+}
+
+func (d *digest) termNotes() (notes [][2]string) {
+	terms, rates := d.options.Terms, slices.Sorted(keysOf(d.rates))
+	for _, term := range [][2]string{
+		{"rate", cmp.Or(terms.Rate, d.text("rate_default"))},
+		{"rate_taxes", strings.Join(rates[:min(len(rates), maxCheapest)], ", ")},
+		{"rate_yen", terms.JPYPerUSD},
+		{"target", terms.Target},
+		{"landing", cmp.Or(terms.Landing, d.text("landing_default"))},
+	} {
+		if term[1] != "" {
+			notes = append(notes, [2]string{d.text(term[0]), term[1]})
+		}
 	}
-	add("rate", cmp.Or(o.Terms.Rate, d.text("rate_default")))
-	rates := slices.Sorted(keysOf(d.rates))
-	add("rate_taxes", strings.Join(rates[:min(len(rates), maxCheapest)], ", "))
-	add("rate_yen", o.Terms.JPYPerUSD)
-	add("target", o.Terms.Target)
-	add("landing", cmp.Or(o.Terms.Landing, d.text("landing_default")))
-	for _, name := range []string{"taxes", "range", "max_price"} {
-		add(name, d.text(name+"_note"))
+	return notes
+}
+
+// textNotes say what columns mean.
+func (d *digest) textNotes(names ...string) (notes [][2]string) {
+	for _, name := range names {
+		notes = append(notes, [2]string{d.text(name), d.text(name + "_note")})
 	}
-	if d.bases["hammer"]+d.bases["start"] > 0 {
-		add("auction", d.text("auction_note"))
+	return notes
+}
+
+func (d *digest) auctionNote(name string) [][2]string {
+	if d.bases["hammer"]+d.bases["start"] == 0 {
+		return nil
 	}
+	return [][2]string{{d.text("auction"), d.text(name)}}
+}
+
+func (d *digest) sourceNotes() (notes [][2]string) {
 	for _, s := range d.sources {
 		notes = append(notes, [2]string{d.text("source") + ": " + s.line, strings.TrimSuffix(s.source+", "+s.date, ", ")})
 	}

@@ -22,6 +22,7 @@ const (
 	maxTable  = 40 << 10 // bytes of rows
 	maxNotes  = 15 << 10
 	maxCell   = 60 // characters
+	maxReason = 160
 	pageWidth = 720
 	pageTall  = 380
 )
@@ -49,34 +50,68 @@ func (p *page) Line(l Line) error {
 		return nil
 	}
 	p.shown++
-	cells := []string{strconv.Itoa(l.Number), l.Reference, "", "", "", "", l.Reason}
-	if l.Reason == "" {
-		cells[6] = string(l.State)
+	c := cells{
+		row: l.Number, car: l.name(), year: l.year(), outcome: cmp.Or(l.Reason, p.digest.state(l.State)), reference: l.Reference,
 	}
 	if e := l.Estimate; e != nil {
-		cells[2] = strings.Join(strings.Fields(e.Car.Make+" "+e.Car.Model+" "+e.Car.ModelCode), " ")
-		cells[3] = plainText(count(e.Car.Year))
 		if e.Summary != nil && e.Summary.OnTheRoad != nil {
-			cells[4] = thousands(e.Summary.OnTheRoad.TZS)
+			c.cost = thousands(e.Summary.OnTheRoad.TZS)
 		}
 		if highest, ok := maxPrice(e).(decimal.Decimal); ok {
-			cells[5] = thousands(highest.IntPart())
+			c.highest = thousands(highest.IntPart())
 		}
-		cells[6] = p.digest.word(string(e.Matched.Confidence))
+		if e.Matched.Confidence != "" {
+			c.outcome = p.digest.match(e.Matched.Confidence)
+		}
 	}
-	p.rows.WriteString(row("td", cells))
+	p.rows.WriteString(p.digest.row(c))
 	return nil
 }
 
-// row returns a row of cells of untrusted text.
-func row(tag string, cells []string) string {
+// cells are a row of a table: untrusted text. What names the car and its cost come first,
+// so that a phone shows them.
+type cells struct {
+	row, year                              int
+	car, cost, highest, outcome, reference string
+}
+
+// row returns a row of a table.
+func (d *digest) row(c cells) string {
 	var b strings.Builder
 	b.WriteString("<tr>")
-	for _, cell := range cells {
-		if runes := []rune(cell); len(runes) > maxCell {
-			cell = string(runes[:maxCell]) + "…"
+	cell := func(class, text string, most int) {
+		if runes := []rune(text); len(runes) > most {
+			text = string(runes[:most]) + "…"
 		}
-		b.WriteString("<" + tag + ">" + html.EscapeString(cell) + "</" + tag + ">")
+		b.WriteString("<td" + class + ">" + html.EscapeString(text) + "</td>")
+	}
+	cell("", strconv.Itoa(c.row), maxCell)
+	cell("", c.car, maxCell)
+	cell(" class=n", plainText(count(c.year)), maxCell)
+	cell(" class=n", c.cost, maxCell)
+	if d.options.Terms.Target != "" {
+		cell(" class=n", c.highest, maxCell)
+	}
+	if c.outcome != "" {
+		cell("", c.outcome, maxReason)
+	}
+	cell("", c.reference, maxCell)
+	return b.String() + "</tr>\n"
+}
+
+// header returns the names of the columns of a table.
+func (d *digest) header(hasOutcome bool) string {
+	names := []string{"row", "car", "year", "onTheRoad"}
+	if d.options.Terms.Target != "" {
+		names = append(names, "maxPrice")
+	}
+	if hasOutcome {
+		names = append(names, "outcome")
+	}
+	var b strings.Builder
+	b.WriteString("<tr>")
+	for _, name := range append(names, "reference") {
+		b.WriteString("<th>" + html.EscapeString(d.text(name)) + "</th>")
 	}
 	return b.String() + "</tr>\n"
 }
@@ -92,9 +127,9 @@ func thousands(n int64) string {
 const pageStyle = `body{font:15px/1.4 system-ui,sans-serif;margin:2em auto;max-width:60em;padding:0 1em;color:#222}` +
 	`table{border-collapse:collapse;margin:1em 0;width:100%;font-size:13px}` +
 	`td,th{padding:.25em .5em;border-bottom:1px solid #ddd;text-align:left}` +
-	`th{background:#e2efda}td:nth-child(4),td:nth-child(5),td:nth-child(6){text-align:right;white-space:nowrap}` +
+	`th{background:#e2efda}td:nth-child(2){overflow-wrap:anywhere;min-width:7em}.n{text-align:right;white-space:nowrap}` +
 	`.wide{overflow-x:auto}.notes td{overflow-wrap:anywhere}` +
-	`.notes td{text-align:left!important;white-space:normal!important}svg{width:100%;height:auto}svg.key{width:.6em}`
+	`.key{white-space:nowrap}svg{width:100%;height:auto}.key svg{width:.6em}`
 
 // pageFormat is the beginning of a page: its language, title, style, and title again.
 const pageFormat = `<!doctype html><html lang="%s"><meta charset="utf-8">` +
@@ -108,24 +143,20 @@ func (p *page) Close() error {
 	title := html.EscapeString(d.text("picture"))
 	_, _ = fmt.Fprintf(&b, pageFormat, html.EscapeString(d.options.Lang), title, pageStyle, title)
 	b.WriteString(d.picture())
-	header := []string{
-		d.text("row"), d.text("reference"), d.text("car"), d.text("year"), d.text("onTheRoad"), d.text("maxPrice"),
-		d.text("outcome"),
-	}
-	b.WriteString("<h2>" + html.EscapeString(d.text("cheapest")) + "</h2>" + d.wide("cheapest") + row("th", header[:6]))
+	b.WriteString("<h2>" + html.EscapeString(d.text("cheapest")) + "</h2>" + d.wide("cheapest") + d.header(false))
 	for _, c := range d.cheapest {
-		cells := []string{strconv.Itoa(c.row), c.reference, c.name, strconv.Itoa(c.year), thousands(c.tzs), ""}
+		shown := cells{row: c.row, car: c.name, year: c.year, cost: thousands(c.tzs), reference: c.reference}
 		if c.maxPrice != nil {
-			cells[5] = thousands(*c.maxPrice)
+			shown.highest = thousands(*c.maxPrice)
 		}
-		b.WriteString(row("td", cells))
+		b.WriteString(d.row(shown))
 	}
 	_, _ = fmt.Fprintf(&b, "</table></div><h2>%s: %d / %d</h2>%s%s%s</table></div>",
-		html.EscapeString(d.text("rows")), p.shown, p.all, d.wide("rows"), row("th", header), p.rows.String())
+		html.EscapeString(d.text("rows")), p.shown, p.all, d.wide("rows"), d.header(true), p.rows.String())
 	b.WriteString(d.failures())
 	b.WriteString("<h2>" + html.EscapeString(d.text("note")) + `</h2><table class="notes">`)
 	begin := b.Len()
-	for notes, i := d.notes(), 0; i < len(notes) && b.Len() < begin+maxNotes; i++ {
+	for notes, i := d.pageNotes(), 0; i < len(notes) && b.Len() < begin+maxNotes; i++ {
 		b.WriteString(note(notes[i]))
 	}
 	b.WriteString("</table></html>\n")
@@ -190,8 +221,9 @@ func (d *digest) picture() string {
 	}
 	b.WriteString("</svg>\n<p>" + html.EscapeString(d.text("confidence")) + ": ")
 	for _, of := range levels() {
-		_, _ = fmt.Fprintf(&b, `<svg class="key" viewBox="0 0 9 9" aria-hidden="true">`+
-			`<circle cx="4.5" cy="4.5" r="4" fill="%s"/></svg> %s `, of.colour, html.EscapeString(d.word(string(of.confidence))))
+		_, _ = fmt.Fprintf(&b, `<span class="key"><svg viewBox="0 0 9 9" aria-hidden="true">`+
+			`<circle cx="4.5" cy="4.5" r="4" fill="%s"/></svg> %s</span> `,
+			of.colour, html.EscapeString(d.word(string(of.confidence))))
 	}
 	_, _ = fmt.Fprintf(&b, "(%s)</p>\n", html.EscapeString(d.text("ring")))
 	return b.String()
@@ -210,6 +242,11 @@ func levels() []level {
 
 // word returns a value as a word of the page's language; the value itself when it has none.
 func (d *digest) word(value string) string { return message.Word(value).In(d.options.Lang) }
+
+// match returns how sure an entry of TRA is, as a table says it.
+func (d *digest) match(confidence vehicle.Confidence) string {
+	return message.Say("export/match", message.Values{"level": string(confidence)}).In(d.options.Lang)
+}
 
 // failures returns why cars have no cost, the commonest reason first; "" when all have one.
 func (d *digest) failures() string {

@@ -1,6 +1,7 @@
 package lots
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -49,6 +50,9 @@ type lotResult struct {
 func (l lotResult) Title() string {
 	if l.Estimate != nil {
 		return frame.NameOf(l.Estimate.Car)
+	}
+	if l.Failure != nil && l.Failure.Car != nil { // as far as it was read
+		return cmp.Or(frame.NameOf(*l.Failure.Car), l.Name())
 	}
 	return l.Name()
 }

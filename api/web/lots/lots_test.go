@@ -43,7 +43,7 @@ func batches(started *atomic.Int64) http.HandlerFunc {
 			w.Header().Set("Location", "/v1/batches/B1")
 			w.WriteHeader(http.StatusCreated)
 		case strings.HasSuffix(r.URL.Path, "/results"):
-			_, _ = fmt.Fprint(w, `{"results":[{"row":2,"url":"javascript:alert(1)","state":"failed","error":{"code":"x","error":"<script>"}}]}`)
+			_, _ = fmt.Fprint(w, `{"results":[{"row":2,"url":"javascript:alert(1)","state":"failed","error":{"code":"x","error":"<script>","car":{"make":"TOYOTA","model":"<b>VITZ"}}}]}`)
 		case strings.HasSuffix(r.URL.Path, "/B1"):
 			_, _ = fmt.Fprint(w, `{"id":"B1","state":"running","rows":2,"counts":{"running":1,"failed":1},"secondsLeft":61}`)
 		default:
@@ -151,7 +151,7 @@ func TestTheRowsOfABatchAreText(t *testing.T) {
 	w := frametest.Get(h, "/lots/B1", http.Header{"Cookie": {loggedIn(t, h)}})
 	body := w.Body.String()
 	if w.Code != http.StatusOK || strings.Contains(body, `href="javascript:`) || strings.Contains(body, "<script>") ||
-		!strings.Contains(body, "about 2 min left") || !strings.Contains(body, `content="5"`) {
+		!strings.Contains(body, "Row 2: TOYOTA &lt;b&gt;VITZ") || !strings.Contains(body, "about 2 min left") || !strings.Contains(body, `content="5"`) {
 		t.Errorf("%d\n%s", w.Code, body)
 	}
 }
