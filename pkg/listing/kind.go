@@ -66,11 +66,11 @@ func notForSale(l *Listing, c *claim.List, doc *page.Document) string {
 	switch {
 	case says(rentalPhrase, head), c.Rental && car.AskingPrice == nil:
 		return "rental"
-	case says(cutPhrase, head), says(partPhrase, head) && (!isUsed && car.Transmission == "" || car.Year == 0):
+	case says(cutPhrase, head), (!isUsed && car.Transmission == "" || car.Year == 0) && says(partPhrase, head):
 		return "part"
-	case says(registerPhrase, head) && !isSale:
+	case !isSale && says(registerPhrase, head):
 		return "register"
-	case isArticle(doc, head) && (!isSale || !isUsed):
+	case (!isSale || !isUsed) && isArticle(doc, head):
 		return "article"
 	}
 	return ""

@@ -100,10 +100,7 @@ const maxHeading = 80
 // of the same or a higher level.
 func (d *Document) markSections(headed map[*html.Node]bool) {
 	for n := range dom.Elements(Body(d)) {
-		if headed[n] || !canHead(n) {
-			continue
-		}
-		if s := dom.ShortText(n); headsOthers(s) {
+		if canHead(n) && headsOthers(dom.ShortText(n)) && !headed[n] {
 			d.markAfter(n, headed)
 		}
 	}
