@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,7 +128,14 @@ const (
 	// minSimilar is the length from which a name that differs in a letter counts as
 	// misspelled: shorter ones are too many.
 	minSimilar = 7
+	// minFarther is the length from which one counts that differs in maxFar letters.
+	minFarther, maxFar = 10, 2
 )
+
+// serviceLink matches the variables that Kubernetes and Docker set for services beside this
+// one, which may be named after it.
+var serviceLink = regexp.MustCompile(
+	`^\w+(_SERVICE_HOST|_SERVICE_PORT\w*|_PORT_\d+_(TCP|UDP|SCTP)\w*)=|^\w+_PORT=(tcp|udp|sctp)://`)
 
 // unknownSettings returns a sentence for each variable of the environment that looks like a
 // setting and is none.
@@ -139,7 +147,7 @@ func unknownSettings(known map[string]bool, environ []string) (sentences []strin
 	slices.Sort(names)
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
-		if known[name] || strings.HasPrefix(name, testPrefix) {
+		if known[name] || strings.HasPrefix(name, testPrefix) || serviceLink.MatchString(entry) {
 			continue
 		}
 		bare, ours := strings.CutPrefix(name, ourPrefix)
@@ -148,7 +156,7 @@ func unknownSettings(known map[string]bool, environ []string) (sentences []strin
 			return cmp.Compare(far(a), far(b))
 		})
 		far := min(naming.Distance(name, nearest), naming.Distance(bare, nearest))
-		similar := len(name) >= minSimilar && far <= 2
+		similar := len(name) >= minSimilar && far <= 1 || len(name) >= minFarther && far <= maxFar
 		switch {
 		case similar:
 			sentences = append(sentences, fmt.Sprintf("%s is not a setting; did you mean %s?", name, nearest))

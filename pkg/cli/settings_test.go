@@ -200,6 +200,16 @@ func TestUnknownSettings(t *testing.T) {
 		"PATH=/bin":                "",
 		"HOSTNAME=x":               "",
 		"KUBERNETES_PORT=x":        "",
+		"BASE_URL=x":               "",
+		"REDIS_ULR=x":              "did you mean REDIS_URL?",
+		"OPERATR_PASWORD=x":        "did you mean OPERATOR_PASSWORD?",
+		"USHURU_PORT=8080":         "did you mean PORT?",
+		// What Kubernetes sets in every container beside a service named ushuru-api.
+		"USHURU_API_SERVICE_HOST=10.0.0.1":         "",
+		"USHURU_API_SERVICE_PORT_HTTP=80":          "",
+		"USHURU_API_PORT=tcp://10.0.0.1:80":        "",
+		"USHURU_API_PORT_80_TCP_ADDR=10.0.0.1":     "",
+		"USHURU_API_PORT_80_TCP=tcp://10.0.0.1:80": "",
 	} {
 		got := strings.Join(unknownSettings(known, []string{entry}), "; ")
 		if want == "" && got != "" || !strings.Contains(got, want) {
