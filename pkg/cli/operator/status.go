@@ -12,6 +12,7 @@ import (
 	"ushuru/pkg/cli/caller"
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/operate/status"
+	"ushuru/pkg/webhook"
 )
 
 // Status prints whether the API and TRA's calculator can be asked; as the operator, what
@@ -242,7 +243,8 @@ func webhookSection(now *status.Status) section {
 	part := section{name: "Webhooks", header: "ID\tKEY\tHOST\tSTATE\tDELIVERED\tFAILED\tRETRIED"}
 	for _, w := range now.Webhooks {
 		part.rows = append(part.rows, []string{
-			w.ID, w.Name, w.Host, console.OneLine(w.State, w.Disabled), count(w.Delivered), count(w.Failed), count(w.Retried),
+			w.ID, w.Name, w.Host, stateOf(webhook.EndpointState(w.State), w.Disabled),
+			count(w.Delivered), count(w.Failed), count(w.Retried),
 		})
 	}
 	return part

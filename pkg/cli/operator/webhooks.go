@@ -30,11 +30,11 @@ type Webhooks struct {
 	Retry      webhooksRetry             `cmd:"" help:"Send a delivery again; as the operator, also all that have failed."`
 }
 
-func stateOf(w operate.Webhook) string {
-	if w.Disabled != "" {
-		return "disabled: " + w.Disabled
+func stateOf(state webhook.EndpointState, disabled string) string {
+	if disabled != "" {
+		return "disabled: " + disabled
 	}
-	return string(w.State)
+	return string(state)
 }
 
 type webhooksList struct {
@@ -52,7 +52,9 @@ func (c *webhooksList) Run(s *Session) error {
 			return err
 		}
 		return console.List(s.Streams, c.Format, all, "ID\tKEY\tURL\tEVENTS\tSTATE\tCREATED", func(w operate.Webhook) []string {
-			return []string{w.ID, w.Key, w.URL, strings.Join(w.Events, ", "), stateOf(w), console.Time(w.Created)}
+			return []string{
+				w.ID, w.Key, w.URL, strings.Join(w.Events, ", "), stateOf(w.State, w.Disabled), console.Time(w.Created),
+			}
 		})
 	})
 }
@@ -82,7 +84,7 @@ func (c *webhooksShow) Run(s *Session) error {
 			{Name: "Key", Value: w.Key},
 			{Name: "URL", Value: w.URL},
 			{Name: "Events", Value: strings.Join(w.Events, ", ")},
-			{Name: "State", Value: stateOf(w)},
+			{Name: "State", Value: stateOf(w.State, w.Disabled)},
 			{Name: "Created", Value: console.Time(w.Created)},
 		}
 		for _, d := range deliveries {
