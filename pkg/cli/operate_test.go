@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -165,5 +166,35 @@ func TestOperatorsRetryAndDrop(t *testing.T) {
 	}
 	if said := run(console.ExitOK, "actions"); !strings.Contains(said, "jobs retry") || !strings.Contains(said, "cache drop") || !strings.Contains(said, "ai budget") {
 		t.Error(said)
+	}
+}
+
+// A command that does not reach Redis says why in one line, without the password.
+func TestCommandsSayWhyRedisIsNotReached(t *testing.T) {
+	server := redistest.Start(t)
+	address := strings.TrimSuffix(strings.TrimPrefix(server.URL, "redis://"), "/0")
+	must(t, redistest.Open(t, server.URL).Client().ConfigSet(t.Context(), "requirepass", "right").Err())
+	nothing, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	gone := nothing.Addr().String()
+	must(t, nothing.Close())
+	for url, want := range map[string]string{
+		"redis://" + gone + "/0":               "connection refused",
+		"redis://" + address + "/0":            "NOAUTH",
+		"redis://:s3cret@" + address + "/0":    "WRONGPASS",
+		"redis://api:s3cret@" + address + "/0": "WRONGPASS",
+		"http://" + address:                    "the scheme must be redis",
+	} {
+		run := operates(t, url)
+		for _, command := range [][]string{{"status"}, {"jobs", "list"}, {"batches", "list"}} {
+			said := run(console.ExitFailure, command...)
+			if !strings.Contains(said, want) || strings.Contains(said, "s3cret") || strings.Count(said, "\n") != 1 {
+				t.Errorf("%v with %s: %q", command, url, said)
+			}
+		}
+	}
+	t.Setenv("ADMIN_ADDR", gone)
+	if status, out, errs := runWith(t, "health"); status != console.ExitFailure || !strings.Contains(errs, "connection refused") || out != "" {
+		t.Errorf("health: %d %s%s", status, out, errs)
 	}
 }
