@@ -22,6 +22,7 @@ import (
 	"ushuru/pkg/advice"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
+	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/interpret"
 	"ushuru/pkg/sheet/transcribe"
 	"ushuru/pkg/testenv/browsertest"
@@ -612,6 +613,20 @@ func TestHostileTextsInChromium(t *testing.T) {
 				t.Errorf("%s: a text of the page has run", at)
 			}
 			tab.Check(server.URL)
+		}
+	}
+}
+
+// A buyer reads the name of the car in Latin letters, as far as it is known.
+func TestTheNameOnASheetIsInLatinLetters(t *testing.T) {
+	t.Parallel()
+	for written, want := range map[string]string{
+		"カローラアクシオ": "COROLLA AXIO", "PRIUS S": "PRIUS S", "未知 カローラ": "未知 COROLLA",
+	} {
+		report := &sheet.Report{}
+		report.Vehicle.NameJP = &written
+		if got := sheetName(report); got != want {
+			t.Errorf("%s is %q, want %q", written, got, want)
 		}
 	}
 }

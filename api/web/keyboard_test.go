@@ -21,12 +21,12 @@ var tabOrders = map[string][]string{
 	"hand, entry":     {"#q", "Find", "radio modelBody", "Next", "Start again"},
 	"hand, last step": {"#year", "#cc", "#fuel", "#price", "radio basis", "Calculate", "Start again"},
 	"answer": {
-		"As a message", "Every line", "Every month", "Choose another", "Show pictures (3, about 100 KB)", "Notes about these figures",
+		"The message to send", "Every line", "Every month", "Choose another", "Show pictures (3, about 100 KB)", "Notes about these figures",
 		"Send by WhatsApp", "Print or PDF", "Compare two cars", "What may I bid?", "Auction sheet", "Page of the car", "Another car",
 	},
 	"choose, nothing found": {"#q", "Find", "Back to the answer"},
 	"price missing": {
-		"#price", "radio basis", "Calculate", "As a message", "Every line", "Choose another", "Notes about these figures",
+		"#price", "radio basis", "Calculate", "The message to send", "Every line", "Choose another", "Notes about these figures",
 		"Send by WhatsApp", "Print or PDF", "Compare two cars", "What may I bid?", "Page of the car", "Another car",
 	},
 	"year missing": {"#missing", "Calculate", "Page of the car", "Another car"},
@@ -47,7 +47,7 @@ var tabOrders = map[string][]string{
 		"The car unfolded with the codes of its damage; the list below says the same in words.",
 		"Show the sheet beside it (about 40 KB)",
 		"Identity", "Condition outside", "Inside", "Mechanical and underside", "Repair and accident evidence", "Mileage evidence", "Equipment and documents", "What could not be read",
-		"As a message",
+		"The message to send",
 		"Page of the car", "Send by WhatsApp", "Print or PDF", "Picture of the sheet", "Another sheet or picture", "Another car",
 	},
 	"blocked": {"Button for your browser", "Describe the car yourself", "Page of the car", "Another car"},

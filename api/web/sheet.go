@@ -17,6 +17,7 @@ import (
 	"ushuru/api/problem"
 	"ushuru/api/web/asset"
 	"ushuru/api/web/frame"
+	"ushuru/pkg/match/naming"
 	"ushuru/pkg/message"
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/sheet"
@@ -227,7 +228,7 @@ func mismatchesOf(answer vehicle.ConditionReport) []sheet.Mismatch {
 func sheetName(report *sheet.Report) string {
 	for _, name := range []*string{report.Vehicle.Name, report.Vehicle.NameJP, report.Vehicle.ChassisCode} {
 		if name != nil && *name != "" {
-			return *name
+			return strings.Join(naming.Latin(strings.Fields(*name)), " ")
 		}
 	}
 	return ""

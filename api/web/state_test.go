@@ -42,7 +42,7 @@ func TestEveryFailureNamesTheNextStep(t *testing.T) {
 		"not_a_listing":         {[]string{"not the page of one car", "/hand"}, nil},
 		"host_busy":             {[]string{"does not answer", "Try again", "/hand"}, nil},
 		"fetch_timeout":         {[]string{"does not answer", "Try again"}, nil},
-		"ambiguous_match":       {[]string{"several cars that fit", `value="NOTE - HE12"`, "/choose"}, car},
+		"ambiguous_match":       {[]string{"several cars that fit", "begins with the code", `value="NOTE - HE12"`, "/choose"}, car},
 		"no_match":              {[]string{"no such car", "/choose", "/hand?make=NISSAN"}, car},
 		"listing_incomplete":    {[]string{"Something is missing", `name="year"`}, car},
 		"authority_unavailable": {[]string{"calculator does not answer", "Try again"}, nil},

@@ -87,7 +87,7 @@ func TestASwahiliPageHasNoEnglish(t *testing.T) {
 			t.Errorf("%q is in …%s…", word, page[max(0, at[0]-60):min(len(page), at[1]+60)])
 		}
 	}
-	for _, want := range []string{"ulinganifu: mdogo", "inasubiri", "Mistari imeshindikana", "Tangazo halipo tena"} {
+	for _, want := range []string{"ulinganisho: mdogo", "inasubiri", "Mistari imeshindikana", "Tangazo halipo tena"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q\n%s", want, page)
 		}
