@@ -178,6 +178,37 @@ func TestForgedLoginsAreRefused(t *testing.T) {
 	}
 }
 
+// An API with another password refuses the logins of before, though both share a Redis.
+func TestANewPasswordEndsLogins(t *testing.T) {
+	t.Parallel()
+	old := start(t)
+	store := keys.NewStore(old.conn.Client())
+	made, err := store.List(t.Context())
+	if err == nil {
+		err = store.Revoke(t.Context(), made[0].ID) // the next demo makes one of the same name
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := startWith(t, old.conn)
+	if old.Password == changed.Password {
+		t.Fatal("the password is the same")
+	}
+	for _, issuer := range []*service{old, changed} {
+		sent := issuer.send(browse(), http.MethodPost, "/console/login", issuer.credentials()).header.Get("Set-Cookie")
+		login, _, _ := strings.Cut(sent, ";")
+		for _, asked := range []*service{old, changed} {
+			want := http.StatusSeeOther
+			if asked == issuer {
+				want = http.StatusOK
+			}
+			if got := asked.send(browse(), http.MethodGet, "/console", nil, "Cookie", login); got.code != want {
+				t.Errorf("%d, want %d", got.code, want)
+			}
+		}
+	}
+}
+
 // Guesses here and at /monitoring are one count.
 func TestGuessesAreSlowed(t *testing.T) {
 	t.Parallel()
