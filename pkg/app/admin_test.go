@@ -24,15 +24,6 @@ import (
 	"ushuru/tasks"
 )
 
-// freeAddress returns an address on which nothing listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := app.Listen(t.Context(), "127.0.0.1:0")
-	must(t, err)
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
-}
-
 // get returns the answer of an address for operators.
 func get(t *testing.T, url string) (code int, body string) {
 	t.Helper()
@@ -115,7 +106,7 @@ func TestMetricsAreInTheDocument(t *testing.T) {
 // The series that the alerts need are there, with 0, before anything has happened.
 func TestSeriesOfAlertsStartAtZero(t *testing.T) {
 	o := everything(t)
-	o.Admin.Addr = freeAddress(t)
+	o.Admin.Addr = redistest.FreeAddress(t)
 	service, err := app.New(o)
 	must(t, err)
 	t.Cleanup(service.Stop)
@@ -178,7 +169,7 @@ func waitFor(t *testing.T, check func() string) {
 
 func TestAdminAddress(t *testing.T) {
 	o := everything(t)
-	o.Admin.Addr = freeAddress(t)
+	o.Admin.Addr = redistest.FreeAddress(t)
 	service, err := app.New(o)
 	must(t, err)
 	t.Cleanup(service.Stop)
@@ -211,7 +202,7 @@ func TestMetricsWithoutRedis(t *testing.T) {
 	server := redistest.Start(t)
 	o := options(t)
 	o.Redis = redistest.Open(t, server.URL)
-	o.Admin.Addr = freeAddress(t)
+	o.Admin.Addr = redistest.FreeAddress(t)
 	service, err := app.New(o)
 	must(t, err)
 	t.Cleanup(service.Stop)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ushuru/pkg/app"
+	"ushuru/pkg/redisx/redistest"
 )
 
 var (
@@ -41,7 +42,7 @@ func TestAlertsFindTheirSeries(t *testing.T) {
 	} {
 		o := everything(t)
 		keep(&o)
-		o.Admin.Addr = freeAddress(t)
+		o.Admin.Addr = redistest.FreeAddress(t)
 		service, err := app.New(o)
 		must(t, err)
 		t.Cleanup(service.Stop)

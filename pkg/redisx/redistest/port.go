@@ -3,8 +3,10 @@ package redistest
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"strconv"
+	"testing"
 )
 
 const (
@@ -13,40 +15,36 @@ const (
 	// A cluster node listens on its port and, for the other nodes, on the port
 	// that is higher by this.
 	busOffset = 10_000
-	maxPort   = 65_535
 )
 
 func address(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
 
+// FreeAddress returns an address of this machine on which nothing listens.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	port, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address(port)
+}
+
 // freePort returns a port that was just free, as was the port of the cluster bus
-// above it. Another process may take it first, so the caller retries.
+// above it. Both are below those that systems choose for connections, so that hardly
+// another process takes it first; a caller who can retries all the same.
 func freePort() (int, error) {
-	const tries = 100
+	const first, ports, tries = 10_000, 12_000, 100
 	for range tries {
-		port, err := listenOnce(0)
-		if err != nil {
-			return 0, err
-		}
-		if port+busOffset > maxPort {
-			continue
-		}
-		if _, err := listenOnce(port + busOffset); err == nil {
+		port := first + rand.IntN(ports) //nolint:gosec // no secret
+		if isFree(port) && isFree(port+busOffset) {
 			return port, nil
 		}
 	}
 	return 0, fmt.Errorf("no free port among %d", tries)
 }
 
-func listenOnce(port int) (int, error) {
+func isFree(port int) bool {
 	var config net.ListenConfig
 	listener, err := config.Listen(context.Background(), "tcp", address(port))
-	if err != nil {
-		return 0, fmt.Errorf("look for a free port: %w", err)
-	}
-	defer listener.Close()
-	addr, ok := listener.Addr().(*net.TCPAddr)
-	if !ok {
-		return 0, fmt.Errorf("%v is no TCP address", listener.Addr())
-	}
-	return addr.Port, nil
+	return err == nil && listener.Close() == nil
 }
