@@ -212,9 +212,3 @@ func (d *Document) NamesCar(c *claim.List, maker, model string) (named, other bo
 	names := d.names(c)
 	return names.has(model), names.isOtherMake(maker)
 }
-
-// IsOtherListing reports a link to the page of another car of the same site.
-func (d *Document) IsOtherListing(link string) bool {
-	own := d.ownURL()
-	return strings.Trim(own.Path, "/") != "" && isOtherListing(d.Resolve(link), own)
-}

@@ -1,0 +1,166 @@
+package page
+
+import (
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/dom"
+)
+
+// ownURL returns the page's own URL: the one that was read, or the canonical one when
+// that has no path.
+func (d *Document) ownURL() *url.URL {
+	if strings.Trim(d.URL.Path, "/") == "" {
+		return d.Resolve(d.Canonical)
+	}
+	return d.URL
+}
+
+// notPages are the endings of files that are no pages.
+var notPages = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".svg", ".pdf", ".css", ".js", ".ico", ".mp4"}
+
+// isOtherListing reports a link to the page of another car: on the same site, with
+// ids in the same places of the path or parameters as the page's own URL.
+func isOtherListing(link, own *url.URL) bool {
+	isPage := link.Scheme == "" || link.Scheme == "http" || link.Scheme == "https"
+	if !isPage || !sameHost(link, own) || slices.Contains(notPages, strings.ToLower(path.Ext(link.Path))) {
+		return false
+	}
+	to, from := strings.Trim(link.Path, "/"), strings.Trim(own.Path, "/")
+	switch {
+	case to == "":
+		return false
+	case from == "":
+		return longID.MatchString(to) || longID.MatchString(link.RawQuery)
+	case to == from:
+		return differentID(link.Query(), own.Query())
+	}
+	return hasID(to) && sameShape(to, from)
+}
+
+// IsOtherListing reports a link to the page of another car of the same site.
+func (d *Document) IsOtherListing(link string) bool {
+	own := d.ownURL()
+	return strings.Trim(own.Path, "/") != "" && isOtherListing(d.Resolve(link), own)
+}
+
+// sameHost reports URLs of one host; a URL without a host is on any.
+func sameHost(a, b *url.URL) bool {
+	one, two := strings.TrimPrefix(a.Host, "www."), strings.TrimPrefix(b.Host, "www.")
+	return one == "" || two == "" || strings.EqualFold(one, two)
+}
+
+// longID matches the id of a car where the page's own URL is not known.
+var longID = regexp.MustCompile(`\d{4,}`)
+
+// differentID reports that two queries have different ids under the same name.
+func differentID(a, b url.Values) bool {
+	for name, values := range a {
+		if other, ok := b[name]; ok && hasID(values[0]) && other[0] != values[0] {
+			return true
+		}
+	}
+	return false
+}
+
+// sameShape reports paths of equally many segments, with ids in the same ones.
+func sameShape(a, b string) bool {
+	for {
+		one, restA, moreA := strings.Cut(a, "/")
+		two, restB, moreB := strings.Cut(b, "/")
+		if hasID(one) != hasID(two) || moreA != moreB {
+			return false
+		}
+		if !moreA {
+			return true
+		}
+		a, b = restA, restB
+	}
+}
+
+// hasID reports a text with two digits that follow each other.
+func hasID(s string) bool {
+	for i := 1; i < len(s); i++ {
+		if s[i]-'0' <= 9 && s[i-1]-'0' <= 9 {
+			return true
+		}
+	}
+	return false
+}
+
+// maxLinks bounds the links that are compared with the page's own URL.
+const maxLinks = 3000
+
+// markCards marks the boxes around links to other listings.
+func (d *Document) markCards(headed map[*html.Node]bool, count map[*html.Node]int, total int) {
+	own := d.ownURL()
+	links, mixed := d.otherLinks(own)
+	if len(links) == 0 || strings.Trim(own.Path, "/") == "" && !mixed[Body(d)] {
+		return // the only listing that a page without a URL links to may be itself
+	}
+	stop := func(n *html.Node) bool { return mixed[n] || headed[n] }
+	for _, a := range links {
+		if d.IsForeign(a) {
+			continue
+		}
+		if card := cardAround(a, stop, count, total); hasCarWords(card) {
+			d.foreign[card] = true
+		}
+	}
+}
+
+// otherLinks returns the links to other listings than the page's own, and the elements
+// with links to several of them.
+func (d *Document) otherLinks(own *url.URL) (links []*html.Node, mixed map[*html.Node]bool) {
+	mixed = map[*html.Node]bool{}
+	targets := map[string]string{}   // link as written → the other listing, "" for anything else
+	under := map[*html.Node]string{} // element → the first listing that it links to
+	for _, a := range d.Tags[atom.A] {
+		href := strings.TrimSpace(dom.Attr(a, "href"))
+		if !hasID(href) || strings.HasPrefix(href, "#") || len(links) >= maxLinks {
+			continue
+		}
+		target, known := targets[href]
+		if !known {
+			if link := d.Resolve(href); isOtherListing(link, own) {
+				target = link.Path + "?" + link.RawQuery
+			}
+			targets[href] = target
+		}
+		if target == "" {
+			continue
+		}
+		links = append(links, a)
+		for n := a; n != nil && !mixed[n]; n = n.Parent {
+			if first, seen := under[n]; !seen {
+				under[n] = target
+			} else if first != target {
+				mixed[n] = true
+			}
+		}
+	}
+	return links, mixed
+}
+
+// cardAround returns the largest element around a link that is about the linked car
+// only. An element with the majority of the other labels of the page is about the
+// page's own car.
+func cardAround(a *html.Node, stop func(*html.Node) bool, count map[*html.Node]int, total int) *html.Node {
+	card := a
+	for p := a.Parent; p != nil && p.Type == html.ElementNode; p = p.Parent {
+		if p.DataAtom == atom.Body || p.DataAtom == atom.Html || p.DataAtom == atom.Main || stop(p) {
+			break
+		}
+		if added := count[p] - count[card]; 2*added > total-count[card] {
+			break
+		}
+		card = p
+	}
+	return card
+}

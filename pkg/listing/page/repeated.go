@@ -1,0 +1,80 @@
+package page
+
+import (
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"ushuru/pkg/listing/dom"
+)
+
+// minRepeated is the number of equal boxes that makes a list of cars.
+const minRepeated = 3
+
+// markRepeated marks lists of cars: three or more boxes of the same shape, each with a
+// link or a picture and a price.
+func (d *Document) markRepeated(headed map[*html.Node]bool) {
+	body := Body(d)
+	var inside bool
+	for n := body; n != nil; n = dom.After(n, body, inside) {
+		inside = n.Type == html.ElementNode && !d.foreign[n] && !IsAside(n)
+		if inside && isList(n) && hasElements(n, minRepeated) {
+			d.markList(n, headed)
+		}
+	}
+}
+
+func isList(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Ul, atom.Ol, atom.Div, atom.Section, atom.Tbody, atom.Tr:
+		return true
+	}
+	return false
+}
+
+// markList marks the boxes of one list.
+func (d *Document) markList(n *html.Node, headed map[*html.Node]bool) {
+	shapes := map[shape][]*html.Node{}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.ElementNode && !headed[c] {
+			own := shape{c.DataAtom, dom.Head(dom.Attr(c, "class"))}
+			shapes[own] = append(shapes[own], c)
+		}
+	}
+	for _, boxes := range shapes {
+		d.markBoxes(boxes)
+	}
+}
+
+// shape is what boxes of one list have in common.
+type shape struct {
+	tag     atom.Atom
+	classes string
+}
+
+// hasElements reports whether an element has at least so many elements in it.
+func hasElements(n *html.Node, least int) bool {
+	for c := n.FirstChild; c != nil && least > 0; c = c.NextSibling {
+		if c.Type == html.ElementNode {
+			least--
+		}
+	}
+	return least == 0
+}
+
+func (d *Document) markBoxes(boxes []*html.Node) {
+	if len(boxes) < minRepeated {
+		return
+	}
+	priced := 0
+	for _, box := range boxes {
+		if hasLinkOrPicture(box) && hasAmount(dom.Text(box)) {
+			priced++
+		}
+	}
+	if priced < minRepeated || 2*priced < len(boxes) {
+		return
+	}
+	for _, box := range boxes {
+		d.foreign[box] = true
+	}
+}
