@@ -9,7 +9,10 @@ import (
 // what another one is answered.
 func TestWhatIsAddedIsOfOneRequest(t *testing.T) {
 	shared := NotFound("not_found")
-	if got := shared.Of("make").After(time.Minute); got.Param != "make" || got.RetryAfter != time.Minute {
+	if got := shared.Of("make"); got.Param != "make" {
+		t.Errorf("got %+v", got)
+	}
+	if got := shared.After(time.Minute); got.RetryAfter != time.Minute {
 		t.Errorf("got %+v", got)
 	}
 	if shared.Param != "" || shared.RetryAfter != 0 {
