@@ -161,31 +161,40 @@ func TestImagesAreNamedByDigestAndServicesBounded(t *testing.T) {
 // path of the socket.
 func startRedis(t *testing.T, env string) string {
 	t.Helper()
-	testenv.Binary(t, "redis-server")
 	dir, err := os.MkdirTemp("", "ushuru-deploy") //nolint:usetesting // short enough for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	socket := filepath.Join(dir, "redis")
-	command := exec.Command(testenv.Binary(t, "sh"), "redis/start",
-		"--port", "0", "--unixsocket", socket, "--dir", dir, "--appendonly", "yes", "--maxmemory-policy", "noeviction")
-	command.Env = append(strings.Fields(env), "ACL_FILE="+filepath.Join(dir, "users.acl"), "PATH="+os.Getenv("PATH"))
-	if err := command.Start(); err != nil {
+	_, socket := runRedis(t, dir, "redis", env)
+	return socket
+}
+
+// runRedis runs the start script of a folder over a folder of data.
+func runRedis(t *testing.T, dir, scripts, env string) (server *exec.Cmd, socket string) {
+	t.Helper()
+	testenv.Binary(t, "redis-server")
+	socket = filepath.Join(dir, "redis")
+	_ = os.Remove(socket) // of a server that was killed
+	server = exec.Command(testenv.Binary(t, "sh"), filepath.Join(scripts, "start"),
+		"--port", "0", "--unixsocket", socket, "--dir", dir, "--appendonly", "yes", "--appendfsync", "always",
+		"--maxmemory-policy", "noeviction")
+	server.Env = append(strings.Fields(env), "ACL_FILE="+filepath.Join(dir, "users.acl"), "PATH="+os.Getenv("PATH"))
+	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = command.Process.Kill()
-		_ = command.Wait()
+		_ = server.Process.Kill()
+		_ = server.Wait()
 	})
 	for range 500 {
 		if _, err := os.Stat(socket); err == nil {
-			return socket
+			return server, socket
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatal("redis-server did not start")
-	return ""
+	return nil, ""
 }
 
 // as returns a connection of a user.

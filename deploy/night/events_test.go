@@ -186,6 +186,19 @@ func redisEvents() []event {
 			"redis-cli -u $REDIS_URL --memkeys | tail -20", "redis-cli -u $REDIS_URL config set maxmemory 128mb",
 		},
 	}, {
+		// What a restart with a part of the data does is tried by TestARestartOfTheDeliveredRedisLosesNothing.
+		alert: "UshuruRedisLost", metric: `max(ushuru_redis_loss_timestamp_seconds) > bool 0`,
+		provoke: func(s *service) {
+			conn := redistest.Open(s.t, s.redis.URL)
+			must(s.t, conn.Client().Del(s.t.Context(), "canary:{0}:written").Err())
+			must(s.t, conn.Close())
+		},
+		need: `Redis has lost writes that it had acknowledged`, console: true, log: `lost writes`,
+		commands: []string{
+			"redis-cli -u $REDIS_URL info persistence | grep -E '^(loading|aof_enabled|aof_last_write_status|rdb_last_bgsave_status)'",
+			"redis-cli -u $REDIS_URL get canary:loss", "redis-cli -u $REDIS_URL del canary:loss",
+		},
+	}, {
 		alert: "UshuruRedisRefusesWrites", metric: `max(ushuru_redis_writable)`,
 		provoke: func(s *service) { s.repair = s.redis.FailSaves() },
 		need:    `Redis refuses writes`, log: `MISCONF`, end: func(s *service) { s.repair() },

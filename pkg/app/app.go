@@ -144,6 +144,10 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	a.startListening(ctx, a.stores.hub.Run)
+	if !a.options.Redis.Embedded() {
+		canary := redisx.NewCanary(a.options.Redis.Client())
+		a.startListening(ctx, func(ctx context.Context) { canary.Run(ctx, redisx.CanaryInterval, a.log) })
+	}
 	if a.freight != nil {
 		a.startListening(ctx, a.freight.Run)
 	}

@@ -28,6 +28,8 @@ var (
 	descRedisUp     = desc("redis_up", "1 while Redis answers, else 0.")
 	descRedisWrites = desc("redis_writable",
 		"1 while Redis accepts writes, else 0: its memory or disk is full, it is a replica, or it misses its own.")
+	descRedisLoss = desc("redis_loss_timestamp_seconds",
+		"When it was found last that Redis had lost what it had acknowledged; 0 when that was not found within a day.")
 	descRedisMemory = desc("redis_memory_bytes", "Memory that Redis uses, of the fullest server of a cluster.")
 	descRedisLimit  = desc("redis_memory_limit_bytes", "maxmemory of that server; 0 means no limit.")
 	descQueueTasks  = desc("queue_tasks", "Tasks in a queue by state: pending, active, scheduled, retry or archived.",
@@ -76,7 +78,8 @@ func newCollector(conn *redisx.Conn, s *stores, aiLimit int64) *collector {
 // Describe implements prometheus.Collector.
 func (*collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		descRedisUp, descRedisWrites, descRedisMemory, descRedisLimit, descQueueTasks, descQueueOldest, descJobsOldest,
+		descRedisUp, descRedisWrites, descRedisLoss, descRedisMemory, descRedisLimit,
+		descQueueTasks, descQueueOldest, descJobsOldest,
 		descWorkers, descState, descOutage,
 		descSuccess, descPeriod, descSynced, descQuarantined, descAIUsed, descAILimit, descAILeft,
 	} {
@@ -101,7 +104,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	var reading sync.WaitGroup
 	// What cannot be read is left out.
 	for _, read := range []func(context.Context, setGauge) error{
-		c.memory, c.queueSizes, c.jobAges, c.workers, c.authority, c.catalogue, c.budget,
+		c.memory, c.loss, c.queueSizes, c.jobAges, c.workers, c.authority, c.catalogue, c.budget,
 	} {
 		reading.Go(func() { _ = read(ctx, gauge) })
 	}
@@ -125,6 +128,19 @@ func (c *collector) memory(ctx context.Context, set setGauge) error {
 		set(descRedisLimit, float64(limit))
 	}
 	return err
+}
+
+func (c *collector) loss(ctx context.Context, set setGauge) error {
+	loss, err := redisx.ReadLoss(ctx, c.client)
+	if err != nil {
+		return err
+	}
+	var at *time.Time
+	if loss != nil {
+		at = &loss.At
+	}
+	set(descRedisLoss, unix(at))
+	return nil
 }
 
 // asynqKeys begins the keys of asynq.

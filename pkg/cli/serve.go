@@ -29,6 +29,7 @@ type sharedConfig struct {
 	keyAIConfig
 	secretsConfig
 	AllowEviction bool `env:"ALLOW_EVICTION" help:"Allow a Redis that deletes jobs when its memory is full, in production."`
+	AllowVolatile bool `env:"ALLOW_VOLATILE" help:"Allow a Redis without an append-only file, whose restart loses jobs, in production."`
 	AllowLoopback bool `env:"ALLOW_LOOPBACK" shared:"api,any,ai" help:"Allow listings and sheets on this machine, such as those of simulate site; the same on API and workers; refused in production."`
 }
 
@@ -162,17 +163,32 @@ func (r *run) prepare(shared sharedConfig, p parts) (app.Options, error) {
 }
 
 // connectServing connects a process that serves. In production it refuses a Redis that
-// deletes jobs when its memory is full.
+// loses jobs: when its memory is full, or when it is started again.
 func (r *run) connectServing(shared sharedConfig, p parts) (*redisx.Conn, error) {
 	conn, err := r.connect(shared.redisConfig, p.http != nil && p.worker != nil, true)
-	if err != nil || !r.common.production() || shared.AllowEviction {
-		return conn, err
+	if err != nil {
+		return nil, err
+	}
+	users := conn.CheckDefaultUser(r.ctx)
+	if !r.common.production() {
+		if users != nil {
+			r.log.Warn(users.Error())
+		}
+		return conn, nil
+	}
+	if errors.Is(users, redisx.ErrDefaultUser) {
+		return nil, users
 	}
 	memory, err := redisx.ReadMemory(r.ctx, conn.Client())
-	if err == nil && memory.Evicts() {
+	if err == nil && memory.Evicts() && !shared.AllowEviction {
 		return nil, fmt.Errorf("maxmemory-policy of Redis is %s, which deletes jobs and keys when its memory is full:"+
 			" set noeviction;"+
 			" ALLOW_EVICTION=true permits it", memory.Policy)
+	}
+	if !shared.AllowVolatile && conn.Volatile(r.ctx) {
+		return nil, errors.New("appendonly of Redis is off: a restart of Redis loses jobs, batches and keys that were accepted" +
+			" since its last snapshot: set appendonly yes;" +
+			" ALLOW_VOLATILE=true permits it")
 	}
 	return conn, nil // a server that hides its settings, or cannot be read now, is warned about
 }

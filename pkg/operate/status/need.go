@@ -27,6 +27,7 @@ const (
 	NeedPeople    = "people_wait"       // jobs of people, or tasks in a queue of theirs, wait for long
 	NeedBatches   = "batches_wait"      // tasks of batches do
 	NeedWrites    = "redis_refuses"     // Redis refuses writes
+	NeedLoss      = "redis_lost"        // Redis has lost what it had acknowledged
 	NeedAPI       = "no_api"            // there are workers, and no API
 	NeedErrors    = "api_errors"        // the API answers too often with errors of ours
 )
@@ -65,6 +66,7 @@ var commands = map[string]string{
 	NeedWebhook: "ushuru webhooks show --operator %s", NeedRedis: "redis-cli info memory",
 	NeedAnswers: "ushuru authority check", NeedList: "ushuru authority sync", NeedPeople: "ushuru jobs list --operator",
 	NeedBatches: "ushuru batches list --operator --running", NeedWrites: "redis-cli info memory", NeedAPI: "ushuru health",
+	NeedLoss:   "redis-cli info persistence",
 	NeedErrors: "ushuru jobs list --operator --state failed",
 }
 
@@ -72,7 +74,7 @@ var commands = map[string]string{
 func (s *Status) NeedsOf() []Need {
 	needs := make([]Need, 0, len(s.Unread))
 	for _, rule := range []func() []Need{
-		s.writeNeeds, s.authorityNeeds, s.workerNeeds, s.siteNeeds, s.redisNeeds, s.ruleNeeds, s.aiNeeds, s.keyNeeds,
+		s.writeNeeds, s.lossNeeds, s.authorityNeeds, s.workerNeeds, s.siteNeeds, s.redisNeeds, s.ruleNeeds, s.aiNeeds, s.keyNeeds,
 		s.webhookNeeds, s.unreadNeeds, s.answerNeeds, s.listNeeds, s.waitNeeds, s.apiNeeds, s.errorNeeds,
 	} {
 		needs = append(needs, rule()...)

@@ -268,6 +268,8 @@ type Redis struct {
 	Policy string `json:"policy,omitempty"`
 
 	Refuses string `json:"refuses,omitempty"` // why it refuses writes
+
+	Loss *redisx.Loss `json:"loss,omitempty"` // of what it had acknowledged, found within a day
 }
 
 // Percent returns the part of the memory that is used; 0 without a limit.
@@ -275,7 +277,8 @@ func (r Redis) Percent() int { return percent(r.Used, r.Limit) }
 
 func (r *reading) memory(ctx context.Context) (Redis, error) {
 	memory, err := redisx.ReadMemory(ctx, r.redis)
-	return Redis{Used: memory.Used, Limit: memory.Limit, Policy: memory.Policy}, err
+	loss, lossErr := redisx.ReadLoss(ctx, r.redis)
+	return Redis{Used: memory.Used, Limit: memory.Limit, Policy: memory.Policy, Loss: loss}, errors.Join(err, lossErr)
 }
 
 // percent returns part of whole in percent; 0 when there is no whole.

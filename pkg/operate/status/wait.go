@@ -165,6 +165,16 @@ func (s *Status) writeNeeds() []Need {
 	return []Need{{Code: NeedWrites, Urgent: true, Text: "Redis refuses writes, and new work with them: " + s.Redis.Refuses}}
 }
 
+func (s *Status) lossNeeds() []Need {
+	if s.Redis.Loss == nil {
+		return nil
+	}
+	return []Need{{
+		Code: NeedLoss, Urgent: true, Since: &s.Redis.Loss.At,
+		Text: "Redis has lost writes that it had acknowledged: jobs, batches and keys may be gone.",
+	}}
+}
+
 func (s *Status) apiNeeds() []Need {
 	if !s.API.known || len(s.API.Processes) > 0 {
 		return nil
