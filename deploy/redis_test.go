@@ -56,11 +56,21 @@ func allowed(t *testing.T) []string {
 	if !found || !ends {
 		t.Fatal("redis/users has no list of commands")
 	}
-	var commands []string
+	commands := []string{"PUBLISH", "SUBSCRIBE"} // of some channels, which the lines of the users name
 	for word := range strings.FieldsSeq(list) {
 		commands = append(commands, strings.ToUpper(strings.TrimPrefix(word, "+")))
 	}
 	return commands
+}
+
+// directions are who publishes to a channel, and who hears it.
+var directions = map[string][2][]string{
+	"jobs:ended":     {{"api", "worker", "ai", "authority"}, {"api", "worker", "ai", "authority"}},
+	"tasks:enqueued": {{"api", "worker", "ai", "authority"}, {"worker", "authority"}},
+	"tasks:answered": {{"worker", "ai", "authority"}, {"worker", "ai"}},
+	"keys:changed":   {{"api"}, {"api"}},
+	"asynq:cancel":   {{"api", "worker"}, {"worker", "ai", "authority"}},
+	"another":        {},
 }
 
 // Every command of Redis that is not in the list is refused to every service, and no
@@ -104,6 +114,13 @@ func TestServicesMayDoNothingElse(t *testing.T) {
 		for _, command := range [][]any{{"CLIENT", "KILL", "ID", "1"}, {"CLUSTER", "RESET"}, {"MEMORY", "PURGE"}, {"CONFIG", "GET", "*"}} {
 			if may(user, command...) {
 				t.Errorf("%s may %v", user, command)
+			}
+		}
+		for channel, sides := range directions {
+			for i, command := range [][]any{{"PUBLISH", channel, "x"}, {"SUBSCRIBE", channel}} {
+				if may(user, command...) != slices.Contains(sides[i], user) {
+					t.Errorf("%s and %v", user, command)
+				}
 			}
 		}
 		if !may(user, "SET", "ready:probe", "", "EX", "60") {

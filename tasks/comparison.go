@@ -4,10 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/shopspring/decimal"
-
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
+	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
 
@@ -41,7 +40,7 @@ type CompareInput struct {
 
 // Terms returns the terms on which the two costs are calculated.
 func (i CompareInput) Terms() (terms vehicle.Terms, err error) {
-	if terms.Rate, err = decimal.NewFromString(i.Rate); err != nil {
+	if terms.Rate, err = money.ParseDecimal(i.Rate); err != nil {
 		return terms, fmt.Errorf("tasks: rate: %w", err)
 	}
 	terms.Landing, terms.Costs = i.Landing, i.Costs

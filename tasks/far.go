@@ -3,7 +3,9 @@ package tasks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ushuru/pkg/jobs"
@@ -45,6 +47,15 @@ func ParseAnswered(message string) (Answered, error) {
 	var a Answered
 	if err := json.Unmarshal([]byte(message), &a); err != nil {
 		return a, fmt.Errorf("tasks: answered step: %w", err)
+	}
+	if a.Asked != nil {
+		if a.Asked.Job == "" || a.Asked.Vehicle == "" {
+			return a, errors.New("tasks: an asked step lacks its job or vehicle")
+		}
+		return a, nil
+	}
+	if a.Task.Job == "" || a.Task.Attempt < 1 || !slices.Contains(StepTypes(), a.Type) || !strings.HasSuffix(a.Type, ":"+a.Task.Step) {
+		return a, fmt.Errorf("tasks: an answered step lacks job or attempt, or its type %.80q is unknown", a.Type)
 	}
 	return a, nil
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/logs"
 	"ushuru/pkg/message"
 )
 
@@ -71,10 +72,10 @@ func (e *Engine) Sweep(ctx context.Context, class jobs.Class, reliable func() bo
 			checkOne(id)
 			continue
 		}
-		group.Go(func() error {
+		group.Go(logs.Guarded(func() error {
 			checkOne(id)
 			return nil
-		})
+		}))
 	}
 	_ = group.Wait() // errs has all errors
 	return recovered, len(due) == sweepLimit, errors.Join(errs...)

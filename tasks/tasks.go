@@ -193,11 +193,14 @@ func newTask(job *jobs.Job, step string, attempt int, ask json.RawMessage, vehic
 
 // stepTask makes the task of a step in a queue.
 func stepTask(taskType, queue string, payload TaskPayload) (*asynq.Task, error) {
+	kind, _, _ := strings.Cut(taskType, ":")
+	if _, known := policies[taskType]; !known || taskType != kind+":"+payload.Step {
+		return nil, fmt.Errorf("tasks: there is no step %.80q of %.80q", payload.Step, taskType)
+	}
 	data, err := plainjson.Encode(payload)
 	if err != nil {
 		return nil, err
 	}
-	kind, _, _ := strings.Cut(taskType, ":")
 	return asynq.NewTask(taskType, data,
 		asynq.TaskID(taskID(payload.Job, payload.Step, payload.Attempt)),
 		asynq.Queue(queue),
@@ -217,7 +220,7 @@ func TaskTimeout(taskType string) time.Duration {
 func taskTimeout(kind, step string) (total time.Duration) {
 	queue := policies[kind+":"+step].Queue
 	steps := parts[kind]
-	for _, name := range steps[slices.Index(steps, step):] {
+	for _, name := range steps[max(slices.Index(steps, step), 0):] {
 		if policy := policies[kind+":"+name]; policy.Queue == queue {
 			total += policy.Timeout
 		}

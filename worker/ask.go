@@ -238,10 +238,11 @@ func (f *farSteps) handOver(ctx context.Context, run *farRun) error {
 // listenAnswered enqueues the steps that workers far away have got the answers for,
 // until ctx ends.
 func (w *Worker) listenAnswered(ctx context.Context) {
-	redisx.Listen(ctx, w.options.Redis, jobs.ChannelAnswered, func(message string) {
+	heard := func(message string) error {
 		answered, err := tasks.ParseAnswered(message)
 		switch {
 		case err != nil:
+			return err
 		case answered.Asked != nil:
 			err = w.engine.StopAsking(ctx, *answered.Asked)
 		default:
@@ -250,5 +251,9 @@ func (w *Worker) listenAnswered(ctx context.Context) {
 		if err != nil && ctx.Err() == nil { // the sweeper finds the step
 			w.options.Log.Warn("answered step was not enqueued", "error", err)
 		}
-	}, nil)
+		return nil
+	}
+	redisx.Listener{
+		Client: w.options.Redis, Channel: jobs.ChannelAnswered, Heard: heard, Refused: w.options.Refused,
+	}.Run(ctx)
 }

@@ -16,6 +16,7 @@ import (
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/logs"
 	"ushuru/pkg/message"
 	"ushuru/pkg/retry"
 	"ushuru/pkg/vehicle"
@@ -108,7 +109,7 @@ func (d *dispatcher) dispatchShares(ctx context.Context, active []batch.ActiveBa
 			return 0, errors.Join(err, group.Wait())
 		}
 		served = append(served, b.ID)
-		group.Go(func() error {
+		group.Go(logs.Guarded(func() error {
 			ids, err := d.submitRows(jobs.WithOrigin(ctx, b.Origin), rows, b.Owner, max(dispatchConcurrency/len(shares), 1))
 			err = errors.Join(err, d.batches.SetRowJobs(ctx, b.ID, ids))
 			mu.Lock()
@@ -116,7 +117,7 @@ func (d *dispatcher) dispatchShares(ctx context.Context, active []batch.ActiveBa
 			submitted += len(rows)
 			errs = append(errs, err)
 			return nil
-		})
+		}))
 	}
 	_ = group.Wait() // errs has all errors
 	return submitted, errors.Join(append(errs, d.batches.MarkServed(ctx, served...))...)
@@ -197,7 +198,7 @@ func (d *dispatcher) submitRows(
 	errs, ids := []error{err}, map[int]string{}
 	group.SetLimit(concurrency)
 	for _, request := range requests {
-		group.Go(func() error {
+		group.Go(logs.Guarded(func() error {
 			id, err := d.submitRow(ctx, request, owner)
 			mu.Lock()
 			defer mu.Unlock()
@@ -206,7 +207,7 @@ func (d *dispatcher) submitRows(
 			}
 			errs = append(errs, err)
 			return nil
-		})
+		}))
 	}
 	_ = group.Wait() // errs has all errors
 	return ids, errors.Join(errs...)
@@ -287,7 +288,7 @@ func (d *dispatcher) recoverRows(ctx context.Context, b batch.ActiveBatch) error
 	var group errgroup.Group
 	group.SetLimit(dispatchConcurrency)
 	for _, row := range stuck {
-		group.Go(func() error { return d.recoverRow(jobs.WithOrigin(ctx, b.Origin), row, b.Owner) })
+		group.Go(logs.Guarded(func() error { return d.recoverRow(jobs.WithOrigin(ctx, b.Origin), row, b.Owner) }))
 	}
 	return group.Wait()
 }

@@ -27,15 +27,18 @@ import (
 type farQueues struct {
 	redis.UniversalClient
 
-	queues  map[string]*farQueue // by the key of the tasks that wait
+	refused func(channel string, cause error) // of messages; nil ignores them
+	queues  map[string]*farQueue              // by the key of the tasks that wait
 	fetches sync.WaitGroup
 }
 
 // newFarQueues returns the queues of a role with a number of slots each, those of a
 // batch with twice as many: its tasks wait for the line and for the rate limit. Fetches
 // end with ctx.
-func newFarQueues(ctx context.Context, client redis.UniversalClient, role tasks.Role, slots int, paced pace) *farQueues {
-	f := &farQueues{UniversalClient: client, queues: map[string]*farQueue{}}
+func newFarQueues(ctx context.Context, client redis.UniversalClient, role tasks.Role, slots int, paced pace,
+	refused func(channel string, cause error),
+) *farQueues {
+	f := &farQueues{UniversalClient: client, refused: refused, queues: map[string]*farQueue{}}
 	for name := range tasks.QueuesOf(role) {
 		places, poll := slots, paced.interactive
 		if tasks.IsBulkQueue(name) {
@@ -70,17 +73,22 @@ func (f *farQueues) EvalSha(ctx context.Context, sha string, keys []string, args
 // listen wakes the queues when a message names them, and all when messages may have
 // been lost.
 func (f *farQueues) listen(ctx context.Context) {
-	redisx.Listen(ctx, f.UniversalClient, jobs.ChannelEnqueued, func(name string) {
-		for _, q := range f.queues {
-			if q.name == name {
-				q.wake(false)
+	redisx.Listener{
+		Client: f.UniversalClient, Channel: jobs.ChannelEnqueued, Refused: f.refused,
+		Heard: func(name string) error {
+			for _, q := range f.queues {
+				if q.name == name {
+					q.wake(false)
+				}
 			}
-		}
-	}, func() {
-		for _, q := range f.queues {
-			q.wake(true)
-		}
-	})
+			return nil
+		},
+		Subscribed: func() {
+			for _, q := range f.queues {
+				q.wake(true)
+			}
+		},
+	}.Run(ctx)
 }
 
 // middleware counts the tasks that run.

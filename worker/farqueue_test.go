@@ -42,7 +42,7 @@ func TestFarWorkerFetchesManyTasksAndNoneOfABatchBeforeAPerson(t *testing.T) {
 		mu.Unlock()
 		return nil
 	})
-	queues := newFarQueues(ctx, client, tasks.RoleAuthority, slots, pace{interactive: time.Minute, bulk: time.Minute})
+	queues := newFarQueues(ctx, client, tasks.RoleAuthority, slots, pace{interactive: time.Minute, bulk: time.Minute}, nil)
 	config := ServerConfig(tasks.QueuesOf(tasks.RoleAuthority), farServerSlots*slots, time.Second, slog.New(slog.DiscardHandler))
 	config.TaskCheckInterval = farLookInterval
 	server := asynq.NewServerFromRedisClient(queues, config)

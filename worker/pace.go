@@ -76,7 +76,7 @@ func (w *Worker) startServers(ctx context.Context, role tasks.Role, slots int, p
 	if paced.far {
 		// A failure costs the first vehicle a few round trips.
 		_ = errors.Join(o.Catalogue.LoadScripts(ctx), o.Jobs.LoadScripts(ctx))
-		queues := newFarQueues(ctx, o.Redis, role, slots, paced)
+		queues := newFarQueues(ctx, o.Redis, role, slots, paced, o.Refused)
 		w.loops.Go(queues.wait)
 		config := ServerConfig(tasks.QueuesOf(role), farServerSlots*slots, o.ShutdownTimeout, o.Log)
 		config.TaskCheckInterval = farLookInterval

@@ -11,6 +11,7 @@ import (
 
 	"ushuru/pkg/ai"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/logs"
 	"ushuru/pkg/match"
 	"ushuru/pkg/message"
 	"ushuru/pkg/tra"
@@ -76,7 +77,7 @@ func (r *refusedMatch) price(ctx context.Context, car vehicle.Car, answers autho
 		if r.Choices[i].Label == "" || r.Candidates[i].TotalTaxesInTZS != nil {
 			continue
 		}
-		group.Go(func() error {
+		group.Go(logs.Guarded(func() error {
 			total, err := totalTaxes(groupCtx, car, r.Choices[i], answers)
 			if err == nil {
 				r.Candidates[i].TotalTaxesInTZS = &total.TotalTaxesInTZS
@@ -89,7 +90,7 @@ func (r *refusedMatch) price(ctx context.Context, car vehicle.Car, answers autho
 				return nil
 			}
 			return err
-		})
+		}))
 	}
 	err := group.Wait()
 	if err == nil && unknown.Load() {

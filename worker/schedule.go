@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/logs"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
@@ -20,7 +21,7 @@ import (
 func (w *Worker) sweep(ctx context.Context, interval time.Duration) {
 	for _, class := range []jobs.Class{jobs.Interactive, jobs.Bulk} {
 		w.loops.Go(func() {
-			runEvery(ctx, interval, func() {
+			w.runEvery(ctx, interval, func() {
 				for more := true; more && ctx.Err() == nil; {
 					more = w.sweepOnce(ctx, class)
 				}
@@ -58,12 +59,19 @@ func (w *Worker) logScheduleError(ctx context.Context, err error) {
 	}
 }
 
-// runEvery calls do at once and then at each interval, until ctx ends.
-func runEvery(ctx context.Context, interval time.Duration, do func()) {
+// runEvery calls do at once and then at each interval, until ctx ends. It logs a panic of
+// do and goes on.
+func (w *Worker) runEvery(ctx context.Context, interval time.Duration, do func()) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		do()
+		err := logs.Guarded(func() error {
+			do()
+			return nil
+		})()
+		if err != nil {
+			w.options.Log.Error("a part of the worker has panicked and goes on", "error", err)
+		}
 		select {
 		case <-ctx.Done():
 		case <-ticker.C:

@@ -80,7 +80,8 @@ type retryError struct {
 	cause error
 }
 
-func (e *retryError) Error() string { return e.cause.Error() }
+// Error is written into asynq's record of the task.
+func (e *retryError) Error() string { return logs.Redact(e.cause.Error()) }
 func (e *retryError) Unwrap() error { return e.cause }
 
 // retryDelay tells asynq when to deliver a task again.

@@ -91,7 +91,7 @@ func (w *Worker) offerTurns(ctx context.Context, p pace, queue string, places in
 		}
 	}
 	w.loops.Go(func() {
-		runEvery(ctx, interval, offer)
+		w.runEvery(ctx, interval, offer)
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		_, _ = w.engine.OfferTurns(last, queue, w.id, 0, interval) // the offer expires by itself

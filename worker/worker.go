@@ -81,6 +81,8 @@ type Options struct {
 	Traces  *trace.Tracer    // nil records nothing
 	Stat    *stat.Recorder   // written with the heartbeat; nil writes nothing
 	Version string           // of the program, for the operator
+	// Refused, if not nil, is called with each message of a channel that could not be taken.
+	Refused func(channel string, cause error)
 
 	Concurrency          int           // steps at once in role any; default 16
 	AuthorityConcurrency int           // steps at once in role authority; default 8
@@ -209,9 +211,9 @@ func (w *Worker) Start() error {
 	paced := w.paceOf(ctx)
 	w.sweep(ctx, paced.sweep)
 	w.loops.Go(func() { w.dispatcher.run(ctx) })
-	w.loops.Go(func() { runEvery(ctx, paced.batches, func() { w.sweepBatches(ctx) }) })
+	w.loops.Go(func() { w.runEvery(ctx, paced.batches, func() { w.sweepBatches(ctx) }) })
 	w.loops.Go(func() {
-		runEvery(ctx, paced.register, func() { w.logScheduleError(ctx, registerQueues(ctx, w.options.Redis)) })
+		w.runEvery(ctx, paced.register, func() { w.logScheduleError(ctx, registerQueues(ctx, w.options.Redis)) })
 	})
 	handler := w.handler(paced.far)
 	for _, role := range w.options.Roles {
@@ -244,13 +246,13 @@ func (w *Worker) Start() error {
 	}
 	if slices.Contains(w.options.Roles, tasks.RoleAuthority) {
 		w.loops.Go(func() {
-			runEvery(ctx, tra.WorkerInterval, func() { w.logScheduleError(ctx, w.options.Authority.Alive(ctx)) })
+			w.runEvery(ctx, tra.WorkerInterval, func() { w.logScheduleError(ctx, w.options.Authority.Alive(ctx)) })
 		})
 		w.loops.Go(func() {
-			runEvery(ctx, syncCheckInterval, func() { w.logScheduleError(ctx, enqueueSync(ctx, w.options.Catalogue, w.engine)) })
+			w.runEvery(ctx, syncCheckInterval, func() { w.logScheduleError(ctx, enqueueSync(ctx, w.options.Catalogue, w.engine)) })
 		})
 		w.loops.Go(func() {
-			runEvery(ctx, probeInterval, func() {
+			w.runEvery(ctx, probeInterval, func() {
 				w.logScheduleError(ctx, w.engine.EnqueueOnce(ctx, tasks.TypeProbe, probeInterval, time.Now()))
 			})
 		})

@@ -350,7 +350,7 @@ func ParseQuery(query url.Values, now time.Time) (terms vehicle.Terms, ignored [
 		req.Costs = bytes.TrimSpace([]byte(text))
 	}
 	if text := query.Get("target"); text != "" {
-		if _, err := decimal.NewFromString(text); err != nil {
+		if _, err := money.ParseDecimal(text); err != nil {
 			return terms, nil, problem.Field("target", "amount", minTargetTZS, maxTargetTZS).WithCause(err)
 		}
 		req.Target = json.RawMessage(`{"onTheRoadTZS":` + text + `}`)

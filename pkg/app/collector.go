@@ -10,6 +10,7 @@ import (
 
 	"ushuru/pkg/ai"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/logs"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
@@ -106,7 +107,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	for _, read := range []func(context.Context, setGauge) error{
 		c.memory, c.loss, c.queueSizes, c.jobAges, c.workers, c.authority, c.catalogue, c.budget,
 	} {
-		reading.Go(func() { _ = read(ctx, gauge) })
+		reading.Go(func() { _ = logs.Guarded(func() error { return read(ctx, gauge) })() })
 	}
 	reading.Wait()
 }

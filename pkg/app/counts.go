@@ -1,9 +1,13 @@
 package app
 
 import (
+	"log/slog"
 	"slices"
+	"sync"
 
 	"ushuru/pkg/cache"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/keys"
 	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/message"
 	"ushuru/pkg/metrics"
@@ -22,7 +26,7 @@ const (
 func (a *App) newMetrics() *metrics.Metrics {
 	o := metrics.Options{
 		Steps: tasks.StepTypes(), Codes: errorCodes(), Calls: tra.Calls,
-		Caches: append(slices.Clone(cache.Names), cacheTaxes, cacheLists),
+		Caches: append(slices.Clone(cache.Names), cacheTaxes, cacheLists), Channels: channels,
 		SiteOf: sites.NameOf, Version: a.options.Version, Commit: a.options.Commit,
 		OnStep: a.recordStep, OnCall: a.recordCall, OnAnswer: a.recordAnswer,
 		MatchedBy:  []string{string(vehicle.ByCode), string(vehicle.ByAI), string(vehicle.ByName), string(vehicle.ByCaller)},
@@ -35,6 +39,21 @@ func (a *App) newMetrics() *metrics.Metrics {
 		o.Sites = append(o.Sites, site.Name)
 	}
 	return metrics.New(o)
+}
+
+// channels are those of Redis that processes listen to.
+var channels = []string{jobs.ChannelEnqueued, jobs.ChannelAnswered, jobs.ChannelEnded, keys.ChannelChanged}
+
+// refused returns what counts a message that could not be taken. The first of each channel
+// is logged: a sender that sends many must not fill the log.
+func refused(counts *metrics.Metrics, log *slog.Logger) func(channel string, cause error) {
+	var logged sync.Map
+	return func(channel string, cause error) {
+		counts.Refused(channel)
+		if _, again := logged.LoadOrStore(channel, true); !again {
+			log.Error("a message on a channel of Redis was refused; further ones are only counted", "channel", channel, "cause", cause)
+		}
+	}
 }
 
 // errorCodes returns the codes of all errors, without details of the sentences.

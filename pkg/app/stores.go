@@ -39,6 +39,8 @@ type stores struct {
 
 func newStores(client redis.UniversalClient, ring *seal.Ring, log *slog.Logger, counts *metrics.Metrics) *stores {
 	records, webhooks := jobs.NewStore(client), webhook.NewStore(client, ring)
+	hub, known := jobs.NewHub(records), keys.NewMemory(keys.NewStore(client))
+	hub.Refused, known.Refused = refused(counts, log), refused(counts, log)
 	results := cache.NewChecked(client, func(result []byte) bool {
 		reason := drift.ImplausibleResult(result, time.Now())
 		if reason != "" {
@@ -47,7 +49,7 @@ func newStores(client redis.UniversalClient, ring *seal.Ring, log *slog.Logger, 
 		return reason != ""
 	}).OnLookup(counts.Lookup)
 	return &stores{
-		jobs: records, hub: jobs.NewHub(records),
+		jobs: records, hub: hub,
 		engine: tasks.New(tasks.Options{
 			Redis: client, Jobs: records, Results: results, Webhooks: webhooks,
 			OnEnd: func(job *jobs.Job) { worker.CountEnd(counts, job) },
@@ -57,7 +59,7 @@ func newStores(client redis.UniversalClient, ring *seal.Ring, log *slog.Logger, 
 			Implausible: drift.Implausible, Log: log,
 			OnLookup: func(tax, hit bool) { counts.Lookup(cacheOf(tax), hit) },
 		}),
-		drift: drift.NewStore(client), keys: keys.NewMemory(keys.NewStore(client)), limiter: quota.NewLimiter(client),
+		drift: drift.NewStore(client), keys: known, limiter: quota.NewLimiter(client),
 		bytes:    quota.NewBytes(client),
 		requests: idempotency.NewStore(client), webhooks: webhooks,
 	}

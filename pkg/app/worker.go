@@ -61,6 +61,7 @@ func (a *App) newWorker(o WorkerOptions) (*worker.Worker, error) {
 		Concurrency: o.Concurrency, AuthorityConcurrency: o.AuthorityConcurrency, AIConcurrency: o.AIConcurrency,
 		BatchWindow: o.BatchWindow, ShutdownTimeout: o.ShutdownTimeout, Costs: a.options.Costs,
 		Freight: a.freight, Metrics: a.counts(), Traces: a.traces, Stat: a.stat, Version: a.options.Version,
+		Refused:  refused(a.counts(), a.log),
 		SheetURL: func(raw string) (string, error) { return a.options.Sheets.Canonical(raw, a.options.AllowLoopback) },
 	}
 	if slices.Contains(o.Roles, tasks.RoleAny) || slices.Contains(o.Roles, tasks.RoleAI) {

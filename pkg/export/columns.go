@@ -108,7 +108,7 @@ func own(l Line, i int) any {
 	}
 	text := l.Own[i]
 	if plainNumber.MatchString(text) {
-		if n, err := decimal.NewFromString(text); err == nil {
+		if n, err := money.ParseDecimal(text); err == nil {
 			if n.IsInteger() {
 				return int(n.IntPart())
 			}

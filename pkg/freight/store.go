@@ -17,6 +17,7 @@ import (
 
 	"ushuru/pkg/cost"
 	"ushuru/pkg/localtime"
+	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
 
@@ -290,6 +291,9 @@ func (s *Store) kept(ctx context.Context, list string) (e Estimate, has bool, er
 	if err == nil {
 		err = json.Unmarshal(data, &e)
 	}
+	if err == nil && !money.IsBounded(e.Low, e.Median, e.High) {
+		err = money.ErrInvalid
+	}
 	if err != nil {
 		return e, false, fmt.Errorf("freight: reading an estimate: %w", err)
 	}
@@ -308,7 +312,7 @@ func (s *Store) entries(ctx context.Context, list string) ([]entry, error) {
 		if len(parts) < 3 {
 			continue
 		}
-		value, err := decimal.NewFromString(parts[0])
+		value, err := money.ParseDecimal(parts[0])
 		day, dayErr := time.Parse(time.DateOnly, parts[1])
 		if err == nil && dayErr == nil {
 			entries = append(entries, entry{parts[2], value, day})

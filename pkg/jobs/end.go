@@ -42,7 +42,7 @@ type Finished struct {
 func (s *Store) Finish(ctx context.Context, job *Job, result json.RawMessage, steps ...string) (Finished, error) {
 	packed := pack.Pack(result)
 	args := append(make([]any, 0, 5+len(steps)),
-		job.ID, joinGrace.Milliseconds(), channelEnded, packed, retention.Milliseconds())
+		job.ID, joinGrace.Milliseconds(), ChannelEnded, packed, retention.Milliseconds())
 	for _, step := range steps {
 		args = append(args, step)
 	}
@@ -109,7 +109,7 @@ func (s *Store) PublishEnd(ctx context.Context, job *Job, remember time.Duration
 	if job.State == Failed {
 		grace = min(remember, RefusalTTL)
 	}
-	return scriptPublish.Run(ctx, s.redis, keysOf(job), job.ID, grace.Milliseconds(), channelEnded).StringSlice()
+	return scriptPublish.Run(ctx, s.redis, keysOf(job), job.ID, grace.Milliseconds(), ChannelEnded).StringSlice()
 }
 
 // MarkFinalized removes a job whose subscribers have all been notified from the

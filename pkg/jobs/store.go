@@ -23,7 +23,7 @@ const (
 )
 
 const (
-	channelEnded = "jobs:ended" // pub/sub: ids of jobs that ended
+	ChannelEnded = "jobs:ended" // pub/sub: ids of jobs that ended
 
 	retention = 24 * time.Hour // of a job that has ended
 

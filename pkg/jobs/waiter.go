@@ -16,6 +16,10 @@ const recheckInterval = 1500 * time.Millisecond
 // Hub lets many callers wait for the end of jobs on one subscription, and watch
 // jobs and other records with one poll for all of them.
 type Hub struct {
+	// Refused, if not nil, is called with each message that could not be taken. It is set
+	// before Run.
+	Refused func(channel string, cause error)
+
 	store   *Store
 	mu      sync.Mutex
 	waiters map[string]map[chan struct{}]bool // by job, or key of another record
@@ -34,7 +38,13 @@ func (h *Hub) Run(ctx context.Context) {
 	var polling sync.WaitGroup
 	polling.Go(func() { h.pollLoop(ctx) })
 	defer polling.Wait()
-	redisx.Listen(ctx, h.store.redis, channelEnded, h.wake, nil)
+	redisx.Listener{
+		Client: h.store.redis, Channel: ChannelEnded, Refused: h.Refused,
+		Heard: func(id string) error {
+			h.wake(id)
+			return nil
+		},
+	}.Run(ctx)
 }
 
 // Waiting returns how many callers wait or watch.

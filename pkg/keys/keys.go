@@ -275,7 +275,7 @@ func (s *Store) update(ctx context.Context, id string, change func(*Key)) error 
 // announce tells every Memory that a key has changed. A message that is lost is made up for
 // by the bound on the age of what a Memory remembers.
 func (s *Store) announce(ctx context.Context, id string) {
-	_ = s.redis.Publish(ctx, channelChanged, id).Err()
+	_ = s.redis.Publish(ctx, ChannelChanged, id).Err()
 }
 
 // updateRecord changes one record. When another process changes it at the same time,

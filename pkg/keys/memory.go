@@ -17,8 +17,8 @@ const (
 	// sweepAt is the number of remembered records at which expired ones are
 	// removed.
 	sweepAt = 1024
-	// channelChanged is where an update of any key is published.
-	channelChanged = "keys:changed"
+	// ChannelChanged is where an update of any key is published.
+	ChannelChanged = "keys:changed"
 )
 
 // Memory verifies keys like a Store, and remembers the records of valid ones for
@@ -26,6 +26,10 @@ const (
 // request. While Run runs, a change of a key is known at once. Keys that are not
 // valid are not remembered: a new key works at once.
 type Memory struct {
+	// Refused, if not nil, is called with each message that could not be taken. It is set
+	// before Run.
+	Refused func(channel string, cause error)
+
 	store *Store
 	now   func() time.Time
 
@@ -95,5 +99,11 @@ func (m *Memory) forget() {
 // Run forgets the records whenever a key is changed, until ctx ends. The age of the
 // records bounds what a lost message can do.
 func (m *Memory) Run(ctx context.Context) {
-	redisx.Listen(ctx, m.store.redis, channelChanged, func(string) { m.forget() }, nil)
+	redisx.Listener{
+		Client: m.store.redis, Channel: ChannelChanged, Refused: m.Refused,
+		Heard: func(string) error {
+			m.forget()
+			return nil
+		},
+	}.Run(ctx)
 }

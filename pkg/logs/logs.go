@@ -5,6 +5,7 @@ package logs
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"math"
@@ -43,8 +44,15 @@ var secretNames = []string{"password", "secret", "token", "authorization", "api_
 
 const redacted = "[redacted]"
 
-// Redact hides what looks like a secret in a text.
+// query matches a URL anywhere in a text, also in one of net/http's errors, with its query or
+// fragment. What callers and sites put there lets its holder in.
+var query = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*://[^\s"'<>\\?#]*)[?#][^\s"'<>\\]*`)
+
+// Redact removes the queries of URLs from a text, and hides what looks like a secret. It is
+// the one function through which URLs and errors come into logs, traces and the records of
+// tasks.
 func Redact(text string) string {
+	text = query.ReplaceAllString(text, "$1")
 	return secret.ReplaceAllStringFunc(text, func(found string) string {
 		if strings.HasPrefix(found, "://") {
 			return "://" + redacted + "@"
@@ -67,6 +75,12 @@ func clean(_ []string, attr slog.Attr) slog.Attr {
 		return slog.String(attr.Key, Redact(value))
 	case error:
 		return slog.String(attr.Key, Redact(value.Error()))
+	case []string:
+		return slog.String(attr.Key, Redact(strings.Join(value, " ")))
+	case fmt.Stringer:
+		if attr.Value.Kind() == slog.KindAny {
+			return slog.String(attr.Key, Redact(value.String()))
+		}
 	}
 	return attr
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/money"
 )
 
 // forms are the forms in which people read a value.
@@ -79,7 +81,7 @@ func parseNumber(value string) (decimal.Decimal, error) {
 	if strings.ContainsAny(value, "eE") {
 		return decimal.Zero, errors.New("message: an amount has no exponent")
 	}
-	return decimal.NewFromString(strings.ReplaceAll(value, ",", ""))
+	return money.ParseDecimal(strings.ReplaceAll(value, ",", ""))
 }
 
 func roundTo(amount, unit decimal.Decimal) decimal.Decimal {

@@ -30,7 +30,8 @@ type Options struct {
 	Sites  []string // names of the known listing sites
 	// SiteOf returns the name of the site that a host belongs to; "" for an unknown one.
 	// Nil knows none.
-	SiteOf func(host string) string
+	SiteOf   func(host string) string
+	Channels []string // of Redis
 	// MatchedBy and Confidence are the two properties of a match.
 	MatchedBy, Confidence []string
 
@@ -58,6 +59,7 @@ type Metrics struct {
 	authority authorityFamilies
 	lookups   *prometheus.CounterVec
 	matches   *prometheus.CounterVec
+	refused   *prometheus.CounterVec
 }
 
 // New returns Metrics with all their families in a registry of their own.
@@ -85,6 +87,11 @@ func New(o Options) *Metrics {
 		}
 	}
 	m.matches.WithLabelValues(none, none)
+	m.refused = m.counters("redis_messages_refused_total", "Messages on a channel of Redis that could not be taken: too long, "+
+		"not of the form that the channel has, or unknown.", "channel")
+	for _, channel := range append(slices.Clone(o.Channels), Other) {
+		m.refused.WithLabelValues(channel)
+	}
 	m.addProcess()
 	return m
 }
@@ -113,6 +120,14 @@ func (m *Metrics) Lookup(cache string, hit bool) {
 		result = "hit"
 	}
 	m.lookups.WithLabelValues(m.oneOf(m.options.Caches, cache), result).Inc()
+}
+
+// Refused counts a message on a channel of Redis that could not be taken.
+func (m *Metrics) Refused(channel string) {
+	if m == nil {
+		return
+	}
+	m.refused.WithLabelValues(m.oneOf(m.options.Channels, channel)).Inc()
 }
 
 // Match counts a car that was matched; with two empty words one that was not.

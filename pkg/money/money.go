@@ -40,7 +40,40 @@ func parse(text string) (decimal.Decimal, error) {
 	if !amountForm.MatchString(text) {
 		return decimal.Zero, fmt.Errorf("%w: %.40q", ErrInvalid, text)
 	}
-	return decimal.NewFromString(strings.ReplaceAll(text, ",", ""))
+	return ParseDecimal(strings.ReplaceAll(text, ",", ""))
+}
+
+// The bounds of a decimal that somebody else wrote. A sum with 1e40000000 takes half a minute
+// and the memory of its digits.
+const (
+	maxDecimalText = 40 // bytes
+	maxExponent    = 15
+	minExponent    = -40
+)
+
+// ParseDecimal reads a number that Redis, a page, a model, a file or a caller gave: digits,
+// a sign, a point, an exponent. What is longer or larger than any amount is ErrInvalid. It is
+// the only place that makes decimals of foreign text.
+func ParseDecimal(text string) (decimal.Decimal, error) {
+	if len(text) > maxDecimalText {
+		return decimal.Zero, fmt.Errorf("%w: %.40q…", ErrInvalid, text)
+	}
+	value, err := decimal.NewFromString(text)
+	if err != nil || !IsBounded(value) {
+		return decimal.Zero, fmt.Errorf("%w: %q", ErrInvalid, text)
+	}
+	return value, nil
+}
+
+// IsBounded reports whether decimals that were decoded elsewhere, such as by encoding/json,
+// can be calculated with.
+func IsBounded(values ...decimal.Decimal) bool {
+	for _, value := range values {
+		if value.Exponent() > maxExponent || value.Exponent() < minExponent || value.NumDigits() > maxDecimalText {
+			return false
+		}
+	}
+	return true
 }
 
 // Decimal returns the exact, unrounded value.

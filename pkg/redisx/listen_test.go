@@ -17,8 +17,14 @@ func TestListenSubscribesAgain(t *testing.T) {
 	heard, subscribed, ended := make(chan string, 2), make(chan bool, 2), make(chan bool)
 	go func() {
 		defer close(ended)
-		redisx.Listen(ctx, conn.Client(), "news",
-			func(message string) { heard <- message }, func() { subscribed <- true })
+		redisx.Listener{
+			Client: conn.Client(), Channel: "news",
+			Heard: func(message string) error {
+				heard <- message
+				return nil
+			},
+			Subscribed: func() { subscribed <- true },
+		}.Run(ctx)
 	}()
 	for _, message := range []string{"first", "after the connection broke"} {
 		await(t, subscribed)

@@ -74,12 +74,9 @@ func (o object) amount(name string) (money.Amount, bool, error) {
 // many decimals, or an exponent.
 func floating(text string) (money.Amount, error) {
 	text = strings.TrimSpace(text)
-	if len(text) > 40 || strings.ContainsAny(text, ",_") {
+	if strings.ContainsAny(text, ",_") {
 		return money.Amount{}, money.ErrInvalid
 	}
-	value, err := decimal.NewFromString(text)
-	if err != nil || value.Exponent() > 15 || value.Exponent() < -40 {
-		return money.Amount{}, money.ErrInvalid
-	}
-	return money.New(value), nil
+	value, err := money.ParseDecimal(text)
+	return money.New(value), err
 }

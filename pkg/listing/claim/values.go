@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/money"
 )
 
 var (
@@ -38,7 +40,7 @@ func ParseEngine(s string) (cc int, ok bool) {
 }
 
 func litres(s string) int {
-	value, err := decimal.NewFromString(s)
+	value, err := money.ParseDecimal(s)
 	if err != nil {
 		return 0
 	}
@@ -55,7 +57,7 @@ var kmPerMile = decimal.RequireFromString("1.609344")
 func ParseMileage(s string) (km int, ok bool) {
 	s = Plain(s)
 	if m := manKmForm.FindStringSubmatch(s); m != nil {
-		tens, err := decimal.NewFromString(m[1])
+		tens, err := money.ParseDecimal(m[1])
 		return int(tens.Shift(4).IntPart()), err == nil
 	}
 	if m := kmForm.FindStringSubmatch(s); m != nil {

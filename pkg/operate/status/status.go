@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"ushuru/pkg/drift"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
+	"ushuru/pkg/logs"
 	"ushuru/pkg/quota"
 	"ushuru/pkg/stat"
 	"ushuru/pkg/tra"
@@ -172,10 +174,11 @@ func readAll(ctx context.Context, parts map[string]func(context.Context) error) 
 	)
 	for name, read := range parts {
 		group.Go(func() {
-			if err := read(ctx); err != nil {
+			if err := logs.Guarded(func() error { return read(ctx) })(); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				unread = append(unread, name+": "+err.Error())
+				cause, _, _ := strings.Cut(err.Error(), "\n") // without the stack of a panic
+				unread = append(unread, name+": "+cause)
 			}
 		})
 	}
@@ -188,12 +191,16 @@ func readAll(ctx context.Context, parts map[string]func(context.Context) error) 
 func (r *reading) common(ctx context.Context) (err error) {
 	var errs [6]error
 	var group sync.WaitGroup
-	group.Go(func() { r.hours, errs[0] = stat.Hours(ctx, r.redis, r.now, hoursShown) })
-	group.Go(func() { r.marks, errs[1] = stat.ReadMarks(ctx, r.redis) })
-	group.Go(func() { r.usage, errs[2] = stat.ReadUsage(ctx, r.redis, r.now) })
-	group.Go(func() { r.alive, r.seen, errs[3] = r.jobs.Workers(ctx) })
-	group.Go(func() { r.issued, errs[4] = r.keys.List(ctx) })
-	group.Go(func() { r.active, errs[5] = r.batches.ListActive(ctx) })
+	for i, read := range []func() error{
+		func() (err error) { r.hours, err = stat.Hours(ctx, r.redis, r.now, hoursShown); return err },
+		func() (err error) { r.marks, err = stat.ReadMarks(ctx, r.redis); return err },
+		func() (err error) { r.usage, err = stat.ReadUsage(ctx, r.redis, r.now); return err },
+		func() (err error) { r.alive, r.seen, err = r.jobs.Workers(ctx); return err },
+		func() (err error) { r.issued, err = r.keys.List(ctx); return err },
+		func() (err error) { r.active, err = r.batches.ListActive(ctx); return err },
+	} {
+		group.Go(func() { errs[i] = logs.Guarded(read)() })
+	}
 	group.Wait()
 	r.day = stat.Sum(r.hours)
 	r.names = make(map[string]keys.Key, len(r.issued))

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/money"
 )
 
 // CHASSIS_LISTS is the directory of the two lists that internal/gen reads.
@@ -90,7 +92,7 @@ func newEntry(fields []string) (*entry, error) {
 		}
 	}
 	var err error
-	e.asNew, err = decimal.NewFromString(fields[5])
+	e.asNew, err = money.ParseDecimal(fields[5])
 	return e, err
 }
 
