@@ -89,3 +89,15 @@ func Root() (string, error) {
 		dir = up
 	}
 }
+
+// Long ends a test of the long tier, unless USHURU_TEST=long: attacks, fault tables,
+// failovers, upgrades, whole browser suites. `make test-long` and CI set it.
+func Long(t testing.TB) {
+	t.Helper()
+	if !IsLong() {
+		t.Skip("a test of the long tier: USHURU_TEST=long runs it")
+	}
+}
+
+// IsLong reports whether the long tier runs, for tests that have more cases in it.
+func IsLong() bool { return os.Getenv("USHURU_TEST") == "long" }

@@ -79,3 +79,12 @@ func TestBrowserCanBeLeftOut(t *testing.T) {
 		t.Errorf("without a browser a test is %s", got)
 	}
 }
+
+func TestTheLongTierRunsWhenAskedFor(t *testing.T) {
+	for value, want := range map[string]string{"": "skipped", "short": "skipped", "long": "passed"} {
+		t.Setenv("USHURU_TEST", value)
+		if got := verdictOf(t, func(tb testing.TB) { tb.Helper(); testenv.Long(tb) }); got != want {
+			t.Errorf("with USHURU_TEST=%s got %s, want %s", value, got, want)
+		}
+	}
+}
