@@ -19,12 +19,13 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/webhook"
 )
 
 var (
-	fuzzRequests = flag.Int("contract.requests", 300, "requests of TestContractHoldsForGeneratedRequests")
+	fuzzRequests = flag.Int("contract.requests", testenv.Pick(300, 60), "requests of TestContractHoldsForGeneratedRequests")
 	fuzzSeed     = flag.Uint64("contract.seed", 1, "seed of the requests")
 )
 

@@ -17,9 +17,10 @@ import (
 
 	"ushuru/api/plainerror"
 	"ushuru/pkg/connlimit"
+	"ushuru/pkg/testenv"
 )
 
-var rawRequests = flag.Int("contract.raw", 300, "requests of TestRawRequestsAreAnsweredInJSON")
+var rawRequests = flag.Int("contract.raw", testenv.Pick(300, 60), "requests of TestRawRequestsAreAnsweredInJSON")
 
 // rawRequest are bytes of HTTP that the fuzz changes. KEY stands for a good key.
 var rawRequest = []string{

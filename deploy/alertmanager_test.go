@@ -41,6 +41,7 @@ func alertmanagerStart(t *testing.T, env []string, args ...string) (command *exe
 // Alertmanager accepts the settings with each kind of receiver, and what can wait goes where
 // pages go when it has none of its own.
 func TestAlertmanagerAcceptsTheSettings(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	mail := []string{"PAGE_MAIL=night@example.com", "SMTP_HOST=mail.example.com:587", "SMTP_FROM=ushuru@example.com"}
 	for _, env := range [][]string{
@@ -240,6 +241,7 @@ func (a *alertmanager) suppressed() (count int) {
 // A page and a ticket reach their receivers, also while a cause fires, and what follows from
 // the cause does not.
 func TestAlertsReachTheirReceiversAndWhatFollowsDoesNot(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	people, batches, noWorker := alert(t, "UshuruPeopleWait"), alert(t, "UshuruBatchesWait"), alert(t, "UshuruNoWorker", "role", "any")
 	errors, refuses := alert(t, "UshuruErrorBudget"), alert(t, "UshuruRedisRefusesWrites")

@@ -13,6 +13,7 @@ import (
 
 // The kustomizations build, and every object is one of the API of Kubernetes.
 func TestKubernetesAcceptsTheManifests(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	here, err := filepath.Abs("kubernetes")
 	if err != nil {

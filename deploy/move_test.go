@@ -24,6 +24,7 @@ func runs(t *testing.T, args ...string) {
 // The copy of one server becomes the first node of a Cluster, with its API keys. TestMoves of
 // pkg/cli does it with a service that runs, and moves slots to two more nodes.
 func TestACopyBecomesACluster(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	testenv.Binary(t, "redis-cli")
 	old := redistest.Start(t)
@@ -54,6 +55,7 @@ func TestACopyBecomesACluster(t *testing.T) {
 
 // A user of Redis has two passwords while processes are restarted, and then the new one only.
 func TestPasswordsOfRedisAreReplaced(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	files := newEnv(t)
 	socket := startRedis(t, files["redis.env"])

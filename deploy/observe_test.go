@@ -24,6 +24,7 @@ func promtool(t *testing.T, args ...string) {
 
 // Prometheus accepts the settings, and every alert fires when it should, and only then.
 func TestAlertsFire(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	promtool(t, "check", "config", "prometheus.yml")
 	promtool(t, "check", "rules", "alerts.yml")

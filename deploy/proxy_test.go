@@ -67,6 +67,7 @@ func accepts(t *testing.T, file string, replaced *strings.Replacer, program stri
 
 // The programs accept the examples.
 func TestProxiesAcceptTheExamples(t *testing.T) {
+	testenv.Long(t)
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "fullchain.pem"), filepath.Join(dir, "key.pem")
 	certificate(t, cert, key)

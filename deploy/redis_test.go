@@ -24,6 +24,7 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/tra/tratest"
 	"ushuru/tasks"
@@ -261,6 +262,7 @@ func startServices(t *testing.T, conns map[string]*redisx.Conn, operator *redisx
 
 // The whole service works with the users: no process tries what its user may not.
 func TestServiceWorksWithTheUsersOfRedis(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	files := newEnv(t)
 	socket := startRedis(t, files["redis.env"])

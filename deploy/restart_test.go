@@ -15,6 +15,7 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/testenv"
 )
 
 // rowsOfRestart is how many listings the batch has that runs while Redis is restarted.
@@ -23,6 +24,7 @@ const rowsOfRestart = 60
 // Redis as it is delivered, with its users, is stopped and killed under a batch that runs:
 // every key, job and row is there again, and the batch ends.
 func TestARestartOfTheDeliveredRedisLosesNothing(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	for _, signal := range []os.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		t.Run(signal.String(), func(t *testing.T) {

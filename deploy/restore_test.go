@@ -47,6 +47,7 @@ func startWithAOF(t *testing.T, folder string) (conn *redisx.Conn, stop func()) 
 // A copy of Redis is restored into a server with AOF, with its API keys; put there as it
 // is, it would be ignored.
 func TestACopyIsRestored(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	testenv.Binary(t, "redis-cli")
 	before, stop := startWithAOF(t, t.TempDir())

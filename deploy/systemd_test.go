@@ -16,6 +16,7 @@ const maxExposure = "15"
 
 // systemd accepts the units without a word, and finds them hardened.
 func TestUnitsAreValidAndHardened(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	analyze := testenv.Binary(t, "systemd-analyze")
 	units, err := filepath.Glob(filepath.Join("systemd", "*.service"))

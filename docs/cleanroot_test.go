@@ -21,6 +21,7 @@ var archive = flag.String("archive", "", "the archive of a release for TestFirst
 // The commands of operations.md lead from the archive to an estimate, literally, in a root
 // that has a shell and the archive and nothing else, and a network with no one else in it.
 func TestFirstEstimateInACleanRoot(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	unshare, busybox := testenv.Binary(t, "unshare"), testenv.Binary(t, "busybox")
 	// The user of this machine is root in namespaces of its own.

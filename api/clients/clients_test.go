@@ -44,6 +44,7 @@ func run(t *testing.T, dir string, env []string, program string, args ...string)
 }
 
 func TestLintersHaveNoWarning(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	out := run(t, ".", []string{"REDOCLY_SUPPRESS_UPDATE_NOTICE=true", "NO_COLOR=1"}, tool(t, "redocly"), "lint", "--format=stylish", contract)
 	if !strings.Contains(out, "is valid") || strings.Contains(out, "You have") {
@@ -57,6 +58,7 @@ func TestLintersHaveNoWarning(t *testing.T) {
 
 // The generated TypeScript compiles in the strictest form, and calls the demo.
 func TestTypeScriptClientCallsTheDemo(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	generator, compiler, node := tool(t, "openapi-typescript"), tool(t, "tsc"), testenv.Binary(t, "node")
 	dir := t.TempDir()
@@ -95,6 +97,7 @@ func TestTypeScriptClientCallsTheDemo(t *testing.T) {
 
 // What oapi-codegen generates compiles.
 func TestGoClientCompiles(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	generator := testenv.Binary(t, "oapi-codegen")
 	dir := t.TempDir()

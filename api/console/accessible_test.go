@@ -7,6 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"ushuru/pkg/demo"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/testenv/browsertest"
 )
 
@@ -16,6 +17,7 @@ var views = []string{
 }
 
 func TestEveryViewIsAccessible(t *testing.T) {
+	testenv.Long(t)
 	s := start(t)
 	s.batch(2)
 	b := browsertest.Open(t)

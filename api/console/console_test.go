@@ -23,6 +23,7 @@ import (
 	"ushuru/pkg/operate/status"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/testenv/browsertest"
 )
 
@@ -372,7 +373,7 @@ func TestConsoleInABrowser(t *testing.T) {
 	b.Run(chromedp.SendKeys("#name", demo.OperatorUser), chromedp.SendKeys("#password", s.Password), chromedp.Submit("#password"))
 	b.Await(`document.body.innerText.includes("` + made.ID + `")`)
 	b.Await(`document.querySelector("#sites").innerText.includes("other")`)
-	for _, width := range []int64{360, 1280} {
+	for _, width := range []int64{360, 1280}[:testenv.Pick(2, 1)] {
 		for _, scheme := range []string{"light", "dark"} {
 			b.View(width, scheme)
 			b.Run(chromedp.Navigate(s.URL + "/console?still"))
@@ -422,6 +423,7 @@ func TestOverviewIsLoadedAgain(t *testing.T) {
 
 // What needs attention is the first on the page, the urgent first, with what can be done.
 func TestNeedsComeFirst(t *testing.T) {
+	testenv.Long(t)
 	s := start(t)
 	redis, owner := s.conn.Client(), s.read().Keys[0].ID
 	now := time.Now()

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/testenv/browsertest"
 )
 
@@ -62,6 +63,7 @@ func TestTheDescriptionCanBeTriedOut(t *testing.T) {
 
 // TestTheQuickstartIsReadable shows the quickstart on a phone and on a desk.
 func TestTheQuickstartIsReadable(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	service, tab := startDemo(t), browsertest.Open(t)
 	for name, width := range map[string]int64{"phone": 360, "desk": 1280} {

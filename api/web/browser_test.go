@@ -18,6 +18,7 @@ import (
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/testenv/browsertest"
 )
 
@@ -87,6 +88,31 @@ func (b *browser) ask(home, link string) {
 	b.await(`location.pathname.startsWith("/e/") && document.readyState === "complete" && !document.getElementById("steps")`)
 }
 
+// look is how a buyer sees a page.
+type look struct {
+	lang   string
+	width  int64
+	scheme string
+}
+
+func (l look) String() string { return fmt.Sprintf("%s-%d-%s", l.lang, l.width, l.scheme) }
+
+// looks are both languages on a phone and on a desk, light and dark; in the short tier each
+// of these once.
+func looks() (list []look) {
+	if !testenv.IsLong() {
+		return []look{{"en", 1280, "light"}, {"sw", 360, "dark"}}
+	}
+	for _, lang := range []string{"en", "sw"} {
+		for _, width := range []int64{360, 1280} {
+			for _, scheme := range []string{"light", "dark"} {
+				list = append(list, look{lang, width, scheme})
+			}
+		}
+	}
+	return list
+}
+
 // TestABuyerSeesTheCost follows a buyer from the link to the number, in both languages,
 // on a phone and on a desk, light and dark, and measures what a visit loads.
 func TestABuyerSeesTheCost(t *testing.T) {
@@ -97,19 +123,14 @@ func TestABuyerSeesTheCost(t *testing.T) {
 	b.ask(service.URL+"/?lang=en", link)
 	b.checkBudget(service.URL)
 	address := b.text("location.href")
-	for _, lang := range []string{"en", "sw"} {
-		for _, width := range []int64{360, 1280} {
-			for _, scheme := range []string{"light", "dark"} {
-				name := fmt.Sprintf("%s-%d-%s", lang, width, scheme)
-				b.view(width, scheme)
-				b.run(chromedp.Navigate(address+"?lang="+lang), chromedp.WaitVisible("#number"))
-				b.checkAnswer(lang, width)
-				b.shoot("answer-" + name)
-				b.run(chromedp.Navigate(service.URL + "/"))
-				b.shoot("home-" + name)
-				b.check(service.URL)
-			}
-		}
+	for _, l := range looks() {
+		b.view(l.width, l.scheme)
+		b.run(chromedp.Navigate(address+"?lang="+l.lang), chromedp.WaitVisible("#number"))
+		b.checkAnswer(l.lang, l.width)
+		b.shoot("answer-" + l.String())
+		b.run(chromedp.Navigate(service.URL + "/"))
+		b.shoot("home-" + l.String())
+		b.check(service.URL)
 	}
 	if n := b.text(`document.querySelectorAll("#history a").length`); n != "1" {
 		t.Errorf("the history has %s entries", n)
@@ -185,6 +206,7 @@ func (b *browser) checkBudget(home string) {
 // TestThePagesWorkWithoutJavaScript follows the same buyer with a browser that runs no
 // scripts.
 func TestThePagesWorkWithoutJavaScript(t *testing.T) {
+	testenv.Long(t)
 	service, b := start(t), open(t)
 	b.view(360, "light")
 	b.run(emulation.SetScriptExecutionDisabled(true))
@@ -197,6 +219,7 @@ func TestThePagesWorkWithoutJavaScript(t *testing.T) {
 
 // TestThePageOfEveryState shows what the demo's site and TRA can do to a buyer.
 func TestThePageOfEveryState(t *testing.T) {
+	testenv.Long(t)
 	service, b := start(t), open(t)
 	b.view(360, "light")
 	for name, path := range map[string]string{

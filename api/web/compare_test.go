@@ -25,6 +25,7 @@ import (
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/interpret"
 	"ushuru/pkg/sheet/transcribe"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/testenv/browsertest"
 	"ushuru/pkg/vehicle"
 )
@@ -594,6 +595,7 @@ func TestHostileTextsAreNeverMarkup(t *testing.T) {
 // TestHostileTextsInChromium opens the same pages, and the drawing of a sheet as a page of
 // its own: nothing of the texts runs, and nothing is asked of another host.
 func TestHostileTextsInChromium(t *testing.T) {
+	testenv.Long(t)
 	tab := browsertest.Open(t)
 	tab.View(360, "light")
 	pages := hostilePages(t)

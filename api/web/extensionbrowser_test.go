@@ -179,7 +179,7 @@ func TestTheButtonOpensTheAnswer(t *testing.T) {
 	service := start(t)
 	e := withExtension(t, service.URL)
 	e.connect()
-	for _, car := range []listingtest.Car{listingtest.Cars()[0], listingtest.Cars()[1]} {
+	for _, car := range listingtest.Cars()[:testenv.Pick(2, 1)] {
 		listing := elsewhere(service.Site) + car.Path()
 		e.visit(listing)
 		answer := e.press(listing)
@@ -244,6 +244,7 @@ const personal = `<!DOCTYPE html><html><head><title>A car</title>
 <iframe srcdoc="SECRET-frame"></iframe></body></html>`
 
 func TestWhatIsPersonalIsNotSent(t *testing.T) {
+	testenv.Long(t)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/car" {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -341,6 +342,7 @@ func leadOn(w http.ResponseWriter, r *http.Request) {
 // TestTheButtonSaysWhatWentWrong shows a person why nothing was estimated: each time a
 // sentence, the focus on it, and a next step.
 func TestTheButtonSaysWhatWentWrong(t *testing.T) {
+	testenv.Long(t)
 	large := map[string][]byte{
 		"/large-text":    []byte("<p>" + strings.Repeat("words ", 5<<20/6) + "</p>"),
 		"/large-scripts": []byte("<p>KEPT</p><script>/*" + strings.Repeat("words ", 5<<20/6) + "*/</script>"),
@@ -427,6 +429,7 @@ func (e *extended) says(tab *browser, want string) {
 // TestTheButtonReadsSavedPages compares what the server reads of real pages that the
 // button sent with what a person reads. Their sites are never asked.
 func TestTheButtonReadsSavedPages(t *testing.T) {
+	testenv.Long(t)
 	folder := testenv.Reference(t, "pages")
 	text, err := os.ReadFile(filepath.Join(folder, "expected.json"))
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/testenv"
 )
 
 // tabOrders are the controls of the pages in the order in which the key Tab reaches
@@ -62,6 +63,7 @@ const isMarked = `(style => style.outlineStyle !== "none" && parseFloat(style.ou
 
 // TestTabReachesEverythingInOrder presses Tab from the first control to the last.
 func TestTabReachesEverythingInOrder(t *testing.T) {
+	testenv.Long(t)
 	service, b := start(t), open(t)
 	b.View(360, "light")
 	addresses := b.addressesOf(service)
@@ -118,6 +120,7 @@ func (b *browser) tabTo(what string) {
 // TestKeysAloneLeadToAnAnswer does everything without a mouse: a bad link, a good one,
 // the answer, another entry of the list, and the answer to that.
 func TestKeysAloneLeadToAnAnswer(t *testing.T) {
+	testenv.Long(t)
 	service, b := start(t), open(t)
 	b.View(360, "light")
 	b.Run(chromedp.Navigate(service.URL + "/?lang=en"))

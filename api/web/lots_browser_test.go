@@ -14,6 +14,7 @@ import (
 
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/testenv"
 )
 
 // tableOfCars writes a table with links, a described car, a row that repeats another, and
@@ -57,6 +58,7 @@ const stays = `document.querySelector("[data-reload]") && document.readyState ==
 // mouse: only the file is chosen for the browser, whose own window for it is not a page. What
 // stands there while it runs, and after an error, is accessible.
 func TestKeysAloneCalculateATable(t *testing.T) {
+	testenv.Long(t)
 	service, b := start(t), open(t)
 	dir, car := t.TempDir(), "URL\n"+service.Site+listingtest.Cars()[0].Path()+"\n"
 	table, short, empty := filepath.Join(dir, "cars.csv"), filepath.Join(dir, "short.csv"), filepath.Join(dir, "empty.csv")
@@ -138,6 +140,7 @@ func (b *browser) accessible(what, lang string, width int64, scheme string) {
 // TestTheReportOfATableIsAccessible looks at the report as a dealer opens it from a folder: no
 // wider than a phone, and accessible, with cars that have a cost and some that have none.
 func TestTheReportOfATableIsAccessible(t *testing.T) {
+	testenv.Long(t)
 	service, b := start(t), open(t)
 	table := filepath.Join(t.TempDir(), "cars.csv")
 	var rows strings.Builder
@@ -186,24 +189,19 @@ func TestADealerCalculatesATable(t *testing.T) {
 	b.checkLots(service, "sw")
 	b.run(chromedp.SendKeys("#key", service.Key), chromedp.Click("form.card button"))
 	b.await(`document.getElementById("file") && document.readyState === "complete"`)
-	for _, lang := range []string{"en", "sw"} {
-		for _, width := range []int64{360, 1280} {
-			for _, scheme := range []string{"light", "dark"} {
-				name := fmt.Sprintf("%s-%d-%s", lang, width, scheme)
-				b.view(width, scheme)
-				b.run(chromedp.Navigate(service.URL + "/lots?lang=" + lang))
-				b.shoot("lots-home-" + name)
-				b.check(service.URL)
-				b.lookAt(table)
-				b.shoot("lots-preview-" + name)
-				b.checkLots(service, lang)
-				b.calculate()
-				b.run(chromedp.SetValue("#sort", "onTheRoad"), chromedp.Click("form[method=get] button"))
-				b.await(`location.search.includes("onTheRoad") && document.readyState === "complete"`)
-				b.shoot("lots-batch-" + name)
-				b.checkLots(service, lang)
-			}
-		}
+	for _, l := range looks() {
+		b.view(l.width, l.scheme)
+		b.run(chromedp.Navigate(service.URL + "/lots?lang=" + l.lang))
+		b.shoot("lots-home-" + l.String())
+		b.check(service.URL)
+		b.lookAt(table)
+		b.shoot("lots-preview-" + l.String())
+		b.checkLots(service, l.lang)
+		b.calculate()
+		b.run(chromedp.SetValue("#sort", "onTheRoad"), chromedp.Click("form[method=get] button"))
+		b.await(`location.search.includes("onTheRoad") && document.readyState === "complete"`)
+		b.shoot("lots-batch-" + l.String())
+		b.checkLots(service, l.lang)
 	}
 	if rows := b.text(`document.querySelectorAll("#rows ~ .lines li").length`); rows != "6" {
 		t.Errorf("the batch shows %s rows", rows)
@@ -235,6 +233,7 @@ func (b *browser) checkLots(service *demo.Demo, lang string) {
 
 // TestATableWithoutJavaScript follows the same dealer with a browser that runs no scripts.
 func TestATableWithoutJavaScript(t *testing.T) {
+	testenv.Long(t)
 	service, b := start(t), open(t)
 	b.view(360, "light")
 	b.run(emulation.SetScriptExecutionDisabled(true))

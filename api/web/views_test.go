@@ -10,6 +10,7 @@ import (
 
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/testenv"
 )
 
 // view is a page as people see it, once.
@@ -91,16 +92,17 @@ var allLooks = flag.Bool("looks", false, "check every view in four ways, not in 
 
 // TestEveryViewIsAccessible checks WCAG 2.0 to 2.2, A and AA, in every view.
 func TestEveryViewIsAccessible(t *testing.T) {
+	testenv.Long(t)
 	service, b := start(t), open(t)
 	addresses := b.addressesOf(service)
-	looks := []struct {
+	checked := []struct {
 		lang, scheme string
 		width        int64
 	}{{"en", "light", 360}, {"sw", "dark", 320}, {"sw", "light", 360}, {"en", "dark", 320}}
 	if !*allLooks {
-		looks = looks[:2] // each language, scheme and width once
+		checked = checked[:2] // each language, scheme and width once
 	}
-	for _, look := range looks {
+	for _, look := range checked {
 		for i, v := range views {
 			b.View(look.width, look.scheme)
 			b.see(service, v, addresses[i], look.lang)

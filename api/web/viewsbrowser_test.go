@@ -17,6 +17,7 @@ import (
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/localtime"
+	"ushuru/pkg/testenv"
 )
 
 // ended is true when a page of a kind shows what came of the work.
@@ -75,21 +76,17 @@ func TestComparisonSheetAndBidInEveryForm(t *testing.T) {
 	service, b := start(t), open(t)
 	b.view(360, "light")
 	pages := b.newPages(service)
-	for _, lang := range []string{"en", "sw"} {
-		for _, width := range []int64{360, 1280} {
-			for _, scheme := range []string{"light", "dark"} {
-				b.view(width, scheme)
-				for name, address := range pages {
-					b.run(chromedp.Navigate(address + "?lang=" + lang))
-					b.await(`document.readyState === "complete" && [...document.images].every(i => i.complete && i.naturalWidth)`)
-					b.check(service.URL)
-					b.checkHeadings(name)
-					if lang == "sw" {
-						b.checkSwahili()
-					}
-					b.shoot(fmt.Sprintf("%s-%s-%d-%s", name, lang, width, scheme))
-				}
+	for _, l := range looks() {
+		b.view(l.width, l.scheme)
+		for name, address := range pages {
+			b.run(chromedp.Navigate(address + "?lang=" + l.lang))
+			b.await(`document.readyState === "complete" && [...document.images].every(i => i.complete && i.naturalWidth)`)
+			b.check(service.URL)
+			b.checkHeadings(name)
+			if l.lang == "sw" {
+				b.checkSwahili()
 			}
+			b.shoot(name + "-" + l.String())
 		}
 	}
 	b.checkSizes(service.URL)
@@ -117,6 +114,7 @@ func (b *browser) newPages(service *demo.Demo) map[string]string {
 
 // TestComparisonSheetAndBidAreAccessible holds them to what all views are held to.
 func TestComparisonSheetAndBidAreAccessible(t *testing.T) {
+	testenv.Long(t)
 	service, b := start(t), open(t)
 	b.view(360, "light")
 	for name, address := range b.newPages(service) {
@@ -163,6 +161,7 @@ func (b *browser) checkSizes(home string) {
 // TestComparisonSheetAndBidWithoutJavaScript follows the same buyer with a browser that
 // runs no scripts, from one page to the next by links and buttons only.
 func TestComparisonSheetAndBidWithoutJavaScript(t *testing.T) {
+	testenv.Long(t)
 	service, b := start(t), open(t)
 	b.view(360, "light")
 	cars := carsWithSheets()
@@ -185,6 +184,7 @@ func TestComparisonSheetAndBidWithoutJavaScript(t *testing.T) {
 
 // TestTheStatesOfComparisonSheetAndBid shows what can go wrong, and the way on.
 func TestTheStatesOfComparisonSheetAndBid(t *testing.T) {
+	testenv.Long(t)
 	service, b := start(t), open(t)
 	b.view(360, "light")
 	car := service.Site + listingtest.Cars()[0].Path()
@@ -217,6 +217,7 @@ func TestTheStatesOfComparisonSheetAndBid(t *testing.T) {
 // TestWhatLeavesTheAnswer checks what a buyer takes along: the sum before the taxes rise,
 // a message for the seller, one for friends, and a print.
 func TestWhatLeavesTheAnswer(t *testing.T) {
+	testenv.Long(t)
 	service, b := start(t), open(t)
 	b.view(360, "light")
 	axio := service.Site + carsWithSheets()[0].Path()

@@ -207,6 +207,7 @@ var inShort = []string{"UshuruRedisDown", "UshuruNotScraped"}
 
 // Each alert is provoked, one after the other; without -night those that are quick.
 func TestAlertsAreProvoked(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	n := newNight(t)
 	n.checkPanels()

@@ -15,6 +15,7 @@ import (
 	"ushuru/pkg/advice"
 	"ushuru/pkg/money"
 	"ushuru/pkg/sheet"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
 )
 
@@ -224,7 +225,7 @@ func TestEveryVetoForbidsACar(t *testing.T) {
 	}
 }
 
-var generated = flag.Int("advice.pairs", 2000, "comparisons to generate for each property")
+var generated = flag.Int("advice.pairs", testenv.Pick(2000, 300), "comparisons to generate for each property")
 
 // worsen makes a sheet worse by one step.
 func worsen(t *rapid.T, c advice.Condition) *advice.Condition {

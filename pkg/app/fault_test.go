@@ -13,6 +13,7 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 )
 
 // on runs the options on a real Redis.
@@ -134,6 +135,7 @@ func TestNotReadyBeforeTheListenerCloses(t *testing.T) {
 
 // What is answered with 202 is on the replica, or it is 503.
 func TestAcknowledgedWorkIsOnAReplica(t *testing.T) {
+	testenv.Long(t)
 	set := redistest.Sentinel(t)
 	o := on(t, options(t), set.URL)
 	o.Worker, o.API.WaitReplicas = nil, 1

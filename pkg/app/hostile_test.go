@@ -24,12 +24,13 @@ import (
 	"ushuru/pkg/logs"
 	operation "ushuru/pkg/operate/status"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra/tratest"
 )
 
 var (
-	hostileMessages = flag.Int("hostile.messages", 500, "messages on each channel")
-	hostileValues   = flag.Int("hostile.values", 250, "values in Redis that are changed")
+	hostileMessages = flag.Int("hostile.messages", testenv.Pick(500, 60), "messages on each channel")
+	hostileValues   = flag.Int("hostile.values", testenv.Pick(250, 40), "values in Redis that are changed")
 )
 
 // text is a log that a test reads while it is written.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"ushuru/pkg/ai/aitest"
+	"ushuru/pkg/testenv"
 )
 
 // withAI are the settings of a service with a SIMULATED model.
@@ -59,6 +60,7 @@ func sendSheet(ctx context.Context, c *caller, sheet []byte) response {
 
 // One key has as many sheets read as it can: it uses up its own tokens of the day.
 func TestAttackAITokens(t *testing.T) {
+	testenv.Long(t)
 	s := start(t, withAI(t, 0, "KEY_AI_TOKENS="+pick("500000", "40000")))
 	next := sheets(t)
 	var read, refused atomic.Int64
@@ -90,6 +92,7 @@ func TestAttackAITokens(t *testing.T) {
 
 // One key has many sheets read by a slow model: it never has all the places of the AI.
 func TestAttackAIPlaces(t *testing.T) {
+	testenv.Long(t)
 	s := start(t, withAI(t, 200*time.Millisecond, "KEY_AI_TOKENS=0", "AI_DAILY_TOKENS=0"))
 	next := sheets(t)
 	s.attack(attack{

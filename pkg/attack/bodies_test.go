@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/testenv"
 )
 
 // largeBody is a request that is large and good for nothing.
@@ -55,6 +56,7 @@ func (b largeBody) send(ctx context.Context, c *caller) response {
 // One key sends large bodies that are refused, or good for nothing. One of them takes
 // at most 64 MB, and a hundred at most 256.
 func TestAttackLargeBodies(t *testing.T) {
+	testenv.Long(t)
 	bodies := largeBodies()
 	s := start(t, settings{})
 	first := s.caller("first")
@@ -93,6 +95,7 @@ func TestAttackLargeBodies(t *testing.T) {
 // One key exports the results of its largest batch, many times at once, as XLSX and as
 // tables that it does not read.
 func TestAttackExports(t *testing.T) {
+	testenv.Long(t)
 	s := start(t, settings{worker: []string{"--fetch-rate", "0"}})
 	attacker, rows := s.caller("owner of the batch"), pick(10_000, 1000)
 	large := s.batchOf(attacker, rows)

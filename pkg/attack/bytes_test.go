@@ -16,11 +16,13 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/quota"
+	"ushuru/pkg/testenv"
 )
 
 // One key repeats a request whose answer is cached, each time under another
 // Idempotency-Key: what is kept of each is small and counts.
 func TestAttackRepeatsOfACachedAnswer(t *testing.T) {
+	testenv.Long(t)
 	s := start(t, settings{})
 	listing := map[string]string{"url": s.listings() + listingtest.Cars()[0].Path()}
 	s.attack(attack{
@@ -57,6 +59,7 @@ func invalidBut(rows, size int) io.Reader {
 // One key sends its largest batches of long URLs, as many as it may have at once, and
 // cancels them to send others, until nothing more is kept for it.
 func TestAttackBatchesThatFillRedis(t *testing.T) {
+	testenv.Long(t)
 	limit := pick(192, 24) // MB; 192 is the default
 	s := start(t, settings{api: []string{"--key-bytes", fmt.Sprintf("%dMB", limit)}})
 	rows := pick(10_000, 1000)
@@ -87,6 +90,7 @@ func TestAttackBatchesThatFillRedis(t *testing.T) {
 
 // One key has 30,000 rows that fail, and batches of which nearly all rows are invalid.
 func TestAttackHostileRows(t *testing.T) {
+	testenv.Long(t)
 	s := start(t, settings{worker: []string{"--fetch-rate", "0"}})
 	rows := pick(10_000, 2000)
 	s.attack(attack{
@@ -108,6 +112,7 @@ func TestAttackHostileRows(t *testing.T) {
 // What is kept because of a key takes at most a third more in Redis than is accounted
 // for: 192 MB of an account are at most 256 MB.
 func TestAttackBytesAreAccountedFor(t *testing.T) {
+	testenv.Long(t)
 	s := start(t, settings{
 		api: []string{"--key-rate", "0", "--key-bytes", "0"}, worker: []string{"--fetch-rate", "0"},
 	})
@@ -198,6 +203,7 @@ func (s *service) idOf(c *caller) string {
 // Redis is full: a key can be revoked, its work can be deleted, what is cached is still
 // answered, the API says that it is not ready, and all is well once there is room.
 func TestAttackFullRedis(t *testing.T) {
+	testenv.Long(t)
 	s := start(t, settings{worker: []string{"--fetch-rate", "0"}})
 	site, slowSite, car := s.listings(), s.serve(drip()), listingtest.Cars()[0]
 	attacker, victim := s.caller("attacker"), s.caller("victim")

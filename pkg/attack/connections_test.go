@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/testenv"
 )
 
 // afresh opens a connection for each request, as callers do who come by.
@@ -66,6 +67,7 @@ func hold(ctx context.Context, conn net.Conn, drips bool) (answer string, lived 
 // One address opens all the connections that it can, and sends nothing, headers or a
 // body a byte a second, or nothing after a request.
 func TestAttackIdleConnections(t *testing.T) {
+	testenv.Long(t)
 	s := start(t, settings{})
 	kinds := []struct {
 		name, sent string
@@ -124,6 +126,7 @@ func TestAttackIdleConnections(t *testing.T) {
 // Many addresses together open more connections than the API takes: those that wait
 // for nothing make room for a caller who comes.
 func TestAttackConnectionsOfManyAddresses(t *testing.T) {
+	testenv.Long(t)
 	all, each := pick(5000, 500), pick(500, 50)
 	s := start(t, settings{api: []string{"--max-conns", strconv.Itoa(all), "--max-conns-per-address", strconv.Itoa(each)}})
 	s.attack(attack{
@@ -145,6 +148,7 @@ func TestAttackConnectionsOfManyAddresses(t *testing.T) {
 // One key has many requests wait for pages that never come: some of its requests wait,
 // the others are answered at once.
 func TestAttackWaiters(t *testing.T) {
+	testenv.Long(t)
 	s := start(t, settings{worker: []string{"--fetch-rate", "0"}})
 	site := s.serve(drip())
 	var waiting lives
@@ -174,6 +178,7 @@ func TestAttackWaiters(t *testing.T) {
 // Many addresses guess the operator's password as fast as they can, while the operator
 // looks at the page.
 func TestAttackGuessesOfThePassword(t *testing.T) {
+	testenv.Long(t)
 	const password = "the right one of this test"
 	s := start(t, settings{env: []string{"OPERATOR_PASSWORD=" + password}})
 	login := func(ctx context.Context, c *caller, client *http.Client, password string) response {
@@ -236,6 +241,7 @@ func TestAttackGuessesOfThePassword(t *testing.T) {
 // One address sends requests whose head or body a proxy may read differently, and
 // requests that are cut: each connection is closed, and nothing follows it.
 func TestAttackSmuggledRequests(t *testing.T) {
+	testenv.Long(t)
 	s := start(t, settings{})
 	car := listingtest.Cars()[0]
 	s.attack(attack{

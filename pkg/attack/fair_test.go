@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/webhook/webhooktest"
 )
 
 // One key asks for many pages that never end: they take the places that one key may
 // have, and no others.
 func TestAttackDrippingPages(t *testing.T) {
+	testenv.Long(t)
 	s := start(t, settings{worker: []string{"--fetch-rate", "0"}})
 	site := s.serve(drip())
 	s.attack(attack{
@@ -29,6 +31,7 @@ func TestAttackDrippingPages(t *testing.T) {
 
 // One key asks for many cars that TRA's calculator must be asked for.
 func TestAttackUnknownQuotes(t *testing.T) {
+	testenv.Long(t)
 	s := start(t, settings{})
 	unknown := unknownCars(t)
 	s.attack(attack{
@@ -44,6 +47,7 @@ func TestAttackUnknownQuotes(t *testing.T) {
 // One key sends many forms, a byte a second: they take the places for forms that one
 // key may have, and no others.
 func TestAttackSlowUploads(t *testing.T) {
+	testenv.Long(t)
 	s := start(t, settings{})
 	form := func(file io.Reader) (body io.Reader, contentType string) {
 		const head = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"sheet.jpg\"\r\n\r\n"
@@ -82,6 +86,7 @@ func (s slow) Read(p []byte) (int, error) {
 // One key has ten webhooks that take their challenge and then answer nothing: they
 // take the places for deliveries that one key may have, and no others.
 func TestAttackTarpitWebhooks(t *testing.T) {
+	testenv.Long(t)
 	s := start(t, settings{worker: []string{"--fetch-rate", "0"}})
 	pit := s.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, challenged := webhooktest.Answer(w, r); !challenged {
@@ -127,6 +132,7 @@ func TestAttackTarpitWebhooks(t *testing.T) {
 // One key has a batch of pages that never end: the batch of another key ends as it
 // would without it.
 func TestAttackDrippingBatch(t *testing.T) {
+	testenv.Long(t)
 	s := start(t, settings{worker: []string{"--fetch-rate", "0"}})
 	slow := s.serve(drip())
 	site, cars := s.listings(), listingtest.Cars()

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"ushuru/pkg/testenv"
 )
 
 var puzzlePattern = regexp.MustCompile(`data-puzzle="([^"]+)"`)
@@ -41,6 +43,7 @@ func (c *caller) visit(ctx context.Context, link string) response {
 // Visitors without a key ask for pages that never end, and solve every puzzle: the pages
 // are at their cap of jobs, and a key is answered as fast as before.
 func TestAttackVisitorsAtTheCapOfThePages(t *testing.T) {
+	testenv.Long(t)
 	s := start(t, settings{api: []string{"--page"}, worker: []string{"--fetch-rate", "0"}})
 	site := s.serve(drip())
 	var admitted, refused atomic.Int64

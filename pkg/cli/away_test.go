@@ -12,6 +12,7 @@ import (
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/tra/tratest"
 	"ushuru/pkg/vehicle"
@@ -157,6 +158,7 @@ func TestWaitingCallersLearnThatTheAuthorityIsAway(t *testing.T) {
 // once, the status notices the missing worker within 15 s, and what was queued for the
 // worker is answered of expired figures; the rest goes on when the line is back.
 func TestACutLineToTheAuthority(t *testing.T) {
+	testenv.Long(t)
 	server := redistest.Start(t)
 	line := redistest.Proxy(t, server.Addr)
 	s := newStack(t, redistest.Open(t, server.URL))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 )
 
 var (
@@ -41,6 +42,7 @@ const (
 // The seed decides who is killed after which pause, when Redis is, and which
 // requests fail; what is under way at that moment is up to the machine.
 func TestChaosChangesNoResult(t *testing.T) {
+	testenv.Long(t)
 	seed := *chaosSeed
 	if seed == 0 {
 		seed = rand.Uint64()

@@ -15,13 +15,14 @@ import (
 	"ushuru/pkg/cli/clitest"
 	"ushuru/pkg/client"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra/tratest"
 	"ushuru/tasks"
 )
 
 var (
-	faultAway = flag.Duration("fault.away", 4*time.Second, "how long Redis is away in TestFaults")
-	faultRows = flag.Int("fault.rows", 100, "listings of each batch of TestFaults")
+	faultAway = flag.Duration("fault.away", testenv.Pick(4*time.Second, time.Second), "how long Redis is away in TestFaults")
+	faultRows = flag.Int("fault.rows", testenv.Pick(100, 40), "listings of each batch of TestFaults")
 )
 
 // How long the two faults last that workers do not wait out, unless faultAway is more:
@@ -37,7 +38,7 @@ type faultCase struct {
 	redis func(t *testing.T) (url string, fault func(t *testing.T, f *faultRun))
 	still time.Duration // how long nothing may end after the fault
 	pages int           // pages that may be fetched twice
-	long  bool          // runs beside the other long ones
+	quick bool          // runs in the short tier too
 	// during means that work must go on during the fault too.
 	during bool
 }
@@ -75,7 +76,7 @@ var faultCases = []faultCase{
 	{name: "Redis is killed and back", redis: func(t *testing.T) (string, func(*testing.T, *faultRun)) {
 		server := redistest.Start(t, redistest.AOF())
 		return server.URL, away(*faultAway, server)
-	}, still: 5 * time.Second, pages: 40},
+	}, still: 5 * time.Second, pages: 40, quick: true},
 	// It also loses what was written between its snapshot and its death.
 	{name: "Redis loads its data", redis: func(t *testing.T) (string, func(*testing.T, *faultRun)) {
 		server := redistest.Start(t)
@@ -96,7 +97,7 @@ var faultCases = []faultCase{
 	}, still: 10 * time.Second, pages: 300},
 	{name: "Redis has no memory (OOM)", redis: func(t *testing.T) (string, func(*testing.T, *faultRun)) {
 		return redistest.Start(t).URL, func(t *testing.T, f *faultRun) { refuses(t, f, "maxmemory", "1", "0") }
-	}, still: 5 * time.Second, pages: 5},
+	}, still: 5 * time.Second, pages: 5, quick: true},
 	{name: "Redis has no replicas (NOREPLICAS)", redis: func(t *testing.T) (string, func(*testing.T, *faultRun)) {
 		return redistest.Start(t).URL, func(t *testing.T, f *faultRun) { refuses(t, f, "min-replicas-to-write", "1", "0") }
 	}, still: 5 * time.Second, pages: 5},
@@ -139,7 +140,7 @@ var faultCases = []faultCase{
 				f.spawn(f.url)
 			}
 		}
-	}, still: 10 * time.Second, pages: 80, during: true},
+	}, still: 10 * time.Second, pages: 80, during: true, quick: true},
 	{name: "all processes are restarted in turn", redis: func(t *testing.T) (string, func(*testing.T, *faultRun)) {
 		return redistest.Start(t).URL, func(t *testing.T, f *faultRun) { f.roll(t) }
 	}, still: 5 * time.Second, pages: 40, during: true},
@@ -150,11 +151,11 @@ var faultCases = []faultCase{
 			time.Sleep(max(longCut, *faultAway))
 			proxy.Enable()
 		}
-	}, still: 5 * time.Second, pages: 40, long: true},
+	}, still: 5 * time.Second, pages: 40},
 	{name: "Redis is away for long", redis: func(t *testing.T) (string, func(*testing.T, *faultRun)) {
 		server := redistest.Start(t, redistest.AOF())
 		return server.URL, away(max(longOutage, *faultAway), server)
-	}, still: 5 * time.Second, pages: 40, long: true},
+	}, still: 5 * time.Second, pages: 40},
 }
 
 // clockCases are for -fault.clock.
@@ -167,6 +168,7 @@ var clockCases = []faultCase{
 // that were lost or doubled, pages fetched again, and how long nothing ended after
 // the fault. With -fault.away 10m -fault.rows 3000 the outages are long ones.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	cases := faultCases
 	if *faultClock {
 		cases = slices.Concat(faultCases, clockCases)
@@ -175,9 +177,10 @@ func TestFaults(t *testing.T) {
 	t.Run("case", func(t *testing.T) {
 		for i, c := range cases {
 			t.Run(c.name, func(t *testing.T) {
-				if c.long {
-					t.Parallel()
+				if !c.quick {
+					testenv.Long(t)
 				}
+				t.Parallel() // a fault waits more than it works
 				results[i] = c.run(t)
 			})
 		}

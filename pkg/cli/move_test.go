@@ -25,6 +25,7 @@ var faultMoves = flag.Bool("fault.moves", false, "TestMoves moves a running serv
 // batch moves from one server to Sentinel, and from one server to a Cluster. It prints
 // what callers saw, and rows that were lost or doubled.
 func TestMoves(t *testing.T) {
+	testenv.Long(t)
 	if !*faultMoves {
 		return // deploy has the short form: TestACopyIsRestored and TestACopyBecomesACluster
 	}

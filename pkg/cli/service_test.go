@@ -74,6 +74,7 @@ func TestHundredCallersOneJobOneCalculation(t *testing.T) {
 }
 
 func TestKilledWorkersStepGoesToAnother(t *testing.T) {
+	testenv.Long(t)
 	for name, slow := range map[string]func(*stack) (url, step string){
 		"calculating": func(s *stack) (string, string) {
 			s.authority.SetFaults(tratest.Faults{
@@ -125,6 +126,7 @@ func TestKilledWorkersStepGoesToAnother(t *testing.T) {
 // A worker that dies while it fetches the catalogue must not keep the others
 // from fetching it.
 func TestKilledSyncIsRestarted(t *testing.T) {
+	testenv.Long(t)
 	server := redistest.Start(t, redistest.AOF())
 	s := newStack(t, redistest.Open(t, server.URL))
 	s.authority.SetFaults(tratest.Faults{Calls: []string{"getMakes"}, Next: 2, SlowBody: tratest.Duration(2 * time.Minute)})
@@ -142,6 +144,7 @@ func TestKilledSyncIsRestarted(t *testing.T) {
 }
 
 func TestNoJobIsLostWhileRedisIsAway(t *testing.T) {
+	testenv.Long(t)
 	server := redistest.Start(t)
 	proxy := redistest.Proxy(t, server.Addr)
 	s := newStack(t, redistest.Open(t, "redis://"+proxy.Addr))

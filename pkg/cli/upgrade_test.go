@@ -35,6 +35,7 @@ type upgrade struct {
 // have, each with a batch that runs through it. Nothing is lost or doubled, and each version
 // reads what the other has written.
 func TestUpgradeAndRollbackLoseNothing(t *testing.T) {
+	testenv.Long(t)
 	u := startUpgrade(t)
 	oldAPI, newAPI := u.startAPI(u.old), u.startAPI("ushuru")
 	oldWorker := u.startWorker(u.old)

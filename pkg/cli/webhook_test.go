@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/webhook"
 	"ushuru/pkg/webhook/signature"
 	"ushuru/pkg/webhook/webhooktest"
@@ -110,6 +111,7 @@ func TestWebhookArrivesThoughReceiverAndWorkerFail(t *testing.T) {
 // A worker is killed while it delivers: another one sends the event again under
 // the same id, after asynq's lease has ended.
 func TestWebhookUnderWayInAKilledWorkerIsSentAgain(t *testing.T) {
+	testenv.Long(t)
 	server := redistest.Start(t, redistest.AOF())
 	s := newStack(t, redistest.Open(t, server.URL))
 	came := make(chan received, 10)

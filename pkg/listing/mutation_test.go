@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
 )
 
 // mutations is how many pages the mutation test reads.
-var mutations = flag.Int("mutations", 1000, "pages with another car inserted that TestNoValueOfAnotherCarIsTaken reads")
+var mutations = flag.Int("mutations", testenv.Pick(1000, 200), "pages with another car inserted that TestNoValueOfAnotherCarIsTaken reads")
 
 // foreign is the other car: each of its values is on no fixture.
 var foreign = map[string]string{

@@ -9,6 +9,7 @@ import (
 
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 )
 
 // maxGap is how long no write succeeds after a primary of a cluster has died. The
@@ -16,6 +17,7 @@ import (
 const maxGap = 8 * time.Second
 
 func TestClusterFailoverIsNoticedWithinSeconds(t *testing.T) {
+	testenv.Long(t)
 	set := redistest.ReplicatedCluster(t)
 	conn := redistest.Open(t, set.URL)
 	write := func(i int) error {
@@ -65,6 +67,7 @@ func TestOpenWhileLoading(t *testing.T) {
 }
 
 func TestAwaitReplicas(t *testing.T) {
+	testenv.Long(t)
 	set := redistest.Sentinel(t)
 	conn := redistest.Open(t, set.URL)
 	must(t, conn.Client().Set(t.Context(), "k", "v", 0).Err())
@@ -90,6 +93,7 @@ func TestAwaitReplicas(t *testing.T) {
 }
 
 func TestAwaitReplicasOfEveryMaster(t *testing.T) {
+	testenv.Long(t)
 	set := redistest.ReplicatedCluster(t)
 	conn := redistest.Open(t, set.URL)
 	must(t, conn.AwaitReplicas(t.Context(), 1))

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ushuru/pkg/supply"
+	"ushuru/pkg/testenv"
 )
 
 const root = "../.."
@@ -92,6 +93,7 @@ func TestProductionBuildHasNoTestModules(t *testing.T) {
 
 // The bill has what the linker has put into a production build, no more and no less.
 func TestBillIsThatOfTheProgram(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "ushuru")
 	command := exec.CommandContext(t.Context(), "go", "build", "-tags", supply.ProductionTag, "-o", program, ".")
@@ -184,6 +186,7 @@ func TestOldModulesAreListed(t *testing.T) {
 
 // The notices have the licence of every module of the bill, with its text.
 func TestNoticesNameEveryModule(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	goroot, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
 	if err != nil {

@@ -101,3 +101,12 @@ func Long(t testing.TB) {
 
 // IsLong reports whether the long tier runs, for tests that have more cases in it.
 func IsLong() bool { return os.Getenv("USHURU_TEST") == "long" }
+
+// Pick returns the first in the long tier and the second in the short one: how many cases
+// a test has, how long an outage is.
+func Pick[T any](long, short T) T {
+	if IsLong() {
+		return long
+	}
+	return short
+}

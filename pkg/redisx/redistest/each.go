@@ -7,16 +7,20 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/redisx"
+	"ushuru/pkg/testenv"
 )
 
-// Each runs a subtest on an empty Redis of every kind: embedded, real,
-// sentinel and cluster. The last three need redis-server and follow the rule
+// Each runs a subtest on an empty Redis of every kind: embedded, real, and in the long
+// tier sentinel and cluster. The last three need redis-server and follow the rule
 // of testenv. The servers of sentinel and cluster are shared by the tests
 // of the process, one test at a time: run must not call t.Parallel, nor Each.
 func Each(t *testing.T, run func(t *testing.T, conn *redisx.Conn)) {
 	t.Helper()
 	t.Run("embedded", func(t *testing.T) { run(t, Embedded(t)) })
 	t.Run("real", func(t *testing.T) { run(t, Open(t, Start(t).URL)) })
+	if !testenv.IsLong() {
+		return
+	}
 	t.Run("sentinel", func(t *testing.T) { run(t, Open(t, sharedSentinel.take(t, "sentinel"))) })
 	t.Run("cluster", func(t *testing.T) { run(t, Open(t, sharedCluster.take(t, "cluster"))) })
 }

@@ -48,6 +48,7 @@ func awaitGone(t *testing.T, addrs string) {
 // TestServersDieWithTheProcess runs a test binary that is killed while its
 // servers run.
 func TestServersDieWithTheProcess(t *testing.T) {
+	testenv.Long(t)
 	testenv.Binary(t, "redis-server", "valkey-server")
 	if os.Getenv("REDISTEST_ORPHAN") == "1" {
 		redistest.Each(t, dumpAndDie)

@@ -10,6 +10,7 @@ import (
 
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 )
 
 func TestKilledServerRefusesAndRestartedServerAnswers(t *testing.T) {
@@ -40,6 +41,7 @@ func TestAOFKeepsWhatWasAnswered(t *testing.T) {
 }
 
 func TestSentinelPromotesTheReplica(t *testing.T) {
+	testenv.Long(t)
 	set := redistest.Sentinel(t)
 	client := redistest.Open(t, set.URL).Client()
 	must(t, client.Set(t.Context(), "k", "v", 0).Err())
@@ -61,6 +63,7 @@ func TestSentinelPromotesTheReplica(t *testing.T) {
 }
 
 func TestClusterSpreadsKeysOverItsNodes(t *testing.T) {
+	testenv.Long(t)
 	set := redistest.Cluster(t)
 	client := redistest.Open(t, set.URL).Client()
 	for _, key := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
