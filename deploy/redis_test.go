@@ -247,13 +247,13 @@ func startServices(t *testing.T, conns map[string]*redisx.Conn, operator *redisx
 			Endpoints: []ai.Endpoint{{BaseURL: model + aitest.Path, Model: aitest.Mark, Key: aitest.Mark}},
 			Timeout:   10 * time.Second, AnswerTTL: time.Hour, DailyTokens: 1_000_000,
 		}
-		start(user, app.Options{Worker: worker, LearnFreight: true, KeyAITokens: 500_000})
+		start(user, app.Options{Worker: worker, KeyAITokens: 500_000})
 	}
 	listener, err := app.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	start("api", app.Options{KeyAITokens: 500_000, LearnFreight: true, API: &app.APIOptions{
+	start("api", app.Options{KeyAITokens: 500_000, API: &app.APIOptions{
 		Listener: listener, WaitMax: time.Minute, Page: api.PageOptions{Enabled: true},
 		MonitoringUser: "operator", MonitoringPassword: operatorPassword, MonitoringWritable: true,
 	}})

@@ -12,7 +12,6 @@ import (
 
 	"ushuru/pkg/cache"
 	"ushuru/pkg/fetch"
-	"ushuru/pkg/freight"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/listing"
 	"ushuru/pkg/logs"
@@ -30,12 +29,11 @@ type scraper struct {
 	log    *slog.Logger
 	slow   *slowSteps
 
-	freight  *freight.Store               // nil learns nothing
 	sheetURL func(string) (string, error) // returns the canonical URL of a sheet
 }
 
 func newScraper(o Options) *scraper {
-	return &scraper{o.Fetch, o.Jobs, o.Cache, o.Log, newSlowSteps(o.Concurrency), o.Freight, o.SheetURL}
+	return &scraper{o.Fetch, o.Jobs, o.Cache, o.Log, newSlowSteps(o.Concurrency), o.SheetURL}
 }
 
 // reading is a page as it was read: the output of the step, and the sources of its
@@ -123,9 +121,6 @@ func (s *scraper) readFetched(ctx context.Context, input tasks.EstimateInput, jo
 	got, err := readPage(page)
 	if err != nil {
 		s.logPage(ctx, page, err)
-	}
-	if err == nil && s.freight != nil {
-		s.freight.ObserveListing(input.URL, got.Scraped.Car)
 	}
 	return got, err
 }

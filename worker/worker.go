@@ -23,7 +23,6 @@ import (
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/fetch"
-	"ushuru/pkg/freight"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/match"
@@ -71,8 +70,6 @@ type Options struct {
 	Sheets    *scan.Loader   // role ai
 	AI        *ai.Client     // role ai; nil reads no sheets and words recommendations by template
 	Costs     *cost.Tables   // roles authority and ai; default: the embedded tables
-	// Freight learns what sites charge for shipping; role any; nil learns nothing.
-	Freight *freight.Store
 	// SheetURL returns the canonical URL of an inspection sheet. It is for the role
 	// any; the default accepts the known hosts only.
 	SheetURL func(string) (string, error)

@@ -13,7 +13,6 @@ import (
 
 	"ushuru/api"
 	"ushuru/pkg/cost"
-	"ushuru/pkg/freight"
 	"ushuru/pkg/listing/sites"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/metrics"
@@ -36,12 +35,11 @@ type Options struct {
 	API    *APIOptions    // nil runs no API
 	Worker *WorkerOptions // nil runs no workers
 
-	Costs        *cost.Tables  // nil uses the embedded tables
-	LearnFreight bool          // learn from listings what shipping costs, and use it
-	Sheets       *scan.Hosts   // hosts for inspection sheets; nil allows the known ones only
-	KeyAITokens  int64         // tokens of the AI a day of a key that has no limit of its own; 0 means no limit
-	Admin        Admin         // address for operators
-	Traces       trace.Options // without a URL nothing is recorded; New sets the rest
+	Costs       *cost.Tables  // nil uses the embedded tables
+	Sheets      *scan.Hosts   // hosts for inspection sheets; nil allows the known ones only
+	KeyAITokens int64         // tokens of the AI a day of a key that has no limit of its own; 0 means no limit
+	Admin       Admin         // address for operators
+	Traces      trace.Options // without a URL nothing is recorded; New sets the rest
 
 	Version, Commit string // of the program, for its metrics and its log
 
@@ -61,7 +59,6 @@ type App struct {
 	log     *slog.Logger
 	metrics *metrics.Metrics
 	stores  *stores
-	freight *freight.Store // nil learns nothing
 	stat    *stat.Recorder
 	ready   ready
 	traces  *trace.Tracer // nil records nothing
@@ -99,10 +96,6 @@ func New(o Options) (*App, error) {
 	a.opened.Add(endWatch)
 	a.metrics = a.newMetrics()
 	a.stores = newStores(o.Redis.Client(), o.Secrets, o.Log, a.counts())
-	if o.LearnFreight {
-		a.freight = freight.New(o.Redis.Client(), sites.NameOf, o.Log)
-		a.options.Costs = o.Costs.Learning(a.freight)
-	}
 	if o.API != nil {
 		a.opened.Add(func() { _ = o.API.Listener.Close() })
 	}
@@ -147,9 +140,6 @@ func (a *App) start(ctx context.Context) error {
 	if !a.options.Redis.Embedded() {
 		canary := redisx.NewCanary(a.options.Redis.Client())
 		a.startListening(ctx, func(ctx context.Context) { canary.Run(ctx, redisx.CanaryInterval, a.log) })
-	}
-	if a.freight != nil {
-		a.startListening(ctx, a.freight.Run)
 	}
 	if a.api != nil {
 		a.startListening(ctx, a.stores.keys.Run)

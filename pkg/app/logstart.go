@@ -20,7 +20,7 @@ func (a *App) logStart() {
 		"version", o.Version, "commit", o.Commit, "go", runtime.Version(), "redis", o.Redis.String(),
 		"redis_embedded", o.Redis.Embedded(), "api", o.API != nil, "admin", o.Admin.Addr,
 		"webhook_keys_sealed", o.Secrets.Seals(),
-		"learn_freight", o.LearnFreight, "allow_loopback", o.AllowLoopback, "simulated", o.Simulated,
+		"allow_loopback", o.AllowLoopback, "simulated", o.Simulated,
 		"traces", o.Traces.URL != "",
 	}
 	if o.API != nil {

@@ -141,7 +141,7 @@ func TestLogNamesAKeyThatIsRefused(t *testing.T) {
 	s.base = "http://" + listener.Addr().String()
 	s.start(app.Options{API: &app.APIOptions{Listener: listener, WaitMax: time.Second}, Version: "1.2.3"})
 	start := log.await(t, "starting")
-	for _, name := range []string{"version", "roles", "traces", "pages", "monitoring", "webhook_keys_sealed", "learn_freight"} {
+	for _, name := range []string{"version", "roles", "traces", "pages", "monitoring", "webhook_keys_sealed"} {
 		if _, said := start[name]; !said {
 			t.Errorf("no %s in %v", name, start)
 		}

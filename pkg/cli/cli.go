@@ -48,7 +48,7 @@ type commands struct {
 	Match     matchCommand     `cmd:"" help:"Find the TRA labels of cars given as JSON lines."`
 	Eval      evalCommand      `cmd:"" help:"Evaluate matching against labelled cases."`
 	Drift     driftCommand     `cmd:"" help:"Print TRA answers that differ from the known tax rules."`
-	Costs     costsCommand     `cmd:"" help:"Check a file of costs; show what listings say of freight."`
+	Costs     costsCommand     `cmd:"" help:"Check a file of costs."`
 	Authority authorityCommand `cmd:"" help:"Check the calls of TRA's calculator; sync the copy of its makes and labels by hand."`
 	Cache     operator.Cache   `cmd:"" help:"Delete what is cached (operator)."`
 	Sites     operator.Sites   `cmd:"" help:"Pause and resume the fetching of a site (operator)."`

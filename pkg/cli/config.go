@@ -251,8 +251,6 @@ type sheetConfig struct {
 // costConfig is about the costs of a car other than TRA's taxes.
 type costConfig struct {
 	CostTables string `env:"COST_TABLES" type:"path" shared:"api,any" help:"JSON file whose fees replace the embedded ones (format of pkg/cost/tables.json)."`
-
-	LearnFreight bool `env:"LEARN_FREIGHT" default:"true" negatable:"" shared:"api,any" help:"Learn freight and volumes from listings that we fetch from known sites, and use them where a listing states none."`
 }
 
 // byteSize is a number of bytes, with a unit or without.

@@ -157,7 +157,7 @@ func (r *run) prepare(shared sharedConfig, p parts) (app.Options, error) {
 	}
 	ring, err := r.secrets(shared.secretsConfig, p)
 	return app.Options{
-		Log: r.log, Secrets: ring, Costs: costs, LearnFreight: shared.LearnFreight, Sheets: hosts,
+		Log: r.log, Secrets: ring, Costs: costs, Sheets: hosts,
 		AllowLoopback: shared.AllowLoopback, KeyAITokens: shared.KeyAITokens, Admin: shared.adminConfig.options(p.http != nil),
 	}, err
 }

@@ -70,14 +70,11 @@ func (b *calculation) basis(f *fee) *basis {
 // volumeBasis explains from where the volume of the car is.
 func (b *calculation) volumeBasis(s *basis) {
 	v := values{"m3": b.volume.m3.amount.String(), "low": b.volume.m3.low.String(), "high": b.volume.m3.high.String()}
-	switch learned := b.volume.learned; {
+	switch {
 	case b.volume.typed:
 		s.and("volume", values{"m3": v["m3"], "source": vehicle.FromRequest.Key()})
 	case b.volume.listed:
 		s.and("volume", values{"m3": v["m3"], "source": b.car.Source.Key()})
-	case learned != nil:
-		s.and("volume_range", v)
-		s.parts.Add(learned.source())
 	default:
 		s.and("volume_typical", v)
 		if from := b.tables.volumes.Source; from == ownFigure {

@@ -20,9 +20,9 @@ type Answer struct {
 }
 
 // Calculate computes the cost of an estimate's car on the terms of a caller. It uses
-// only the estimate's URL, car (with its price), match, tax and AsOf (the date of the
-// authority's figures), and what a Learner knows: so a cached estimate can be computed
-// again on other terms, and a price can be tried.
+// only the estimate's car (with its price), match, tax and AsOf (the date of the
+// authority's figures): so a cached estimate can be computed again on other terms, and a
+// price can be tried.
 func (t *Tables) Calculate(e vehicle.Estimate, terms vehicle.Terms, now time.Time) Answer {
 	b := t.begin(e, terms, now)
 	b.bill()
@@ -60,7 +60,6 @@ type calculation struct {
 	day     string    // of now
 	asked   time.Time // when the authority gave its figures
 	window  window
-	learned Learned
 	volume  volume
 	invoice invoice
 	taxed   taxRange // at the value that is taxed
@@ -87,7 +86,6 @@ func (t *Tables) begin(e vehicle.Estimate, terms vehicle.Terms, now time.Time) *
 		b.asked = at
 	}
 	b.window = t.windowOf(terms.Landing, b.shippedFrom(), now)
-	b.learned = t.learned(e)
 	b.volume = b.volumeOf()
 	b.invoice = b.invoiceOf()
 	b.taxed = b.over(b.invoice.base)
@@ -235,24 +233,19 @@ func (b *calculation) total() vehicle.DriveAway {
 
 // volume is the volume of a car on a ship.
 type volume struct {
-	m3      moneyRange
-	listed  bool
-	typed   bool          // by the caller
-	learned *LearnedValue // from listings of the model
-	kind    string        // the body whose volume it is, where it is not listed
+	m3     moneyRange
+	listed bool
+	typed  bool   // by the caller
+	kind   string // the body whose volume it is, where it is not listed
 }
 
-// volumeOf returns the caller's volume, the listing's, that of other listings of the
-// model, or one that is typical of the body.
+// volumeOf returns the caller's volume, the listing's, or one that is typical of the body.
 func (b *calculation) volumeOf() volume {
 	if typed := b.costs.ShippingM3; typed != nil {
 		return volume{m3: only(typed.Decimal()), typed: true}
 	}
 	if m3 := b.car.M3; m3 != nil && m3.Decimal().IsPositive() && m3.Decimal().LessThanOrEqual(maxM3) {
 		return volume{m3: only(m3.Decimal()), listed: true}
-	}
-	if v := b.learned.Volume; v != nil {
-		return volume{m3: moneyRange{v.Low, v.Median, v.High}, learned: v}
 	}
 	typical := b.tables.volumes.of(b.implied.tax.BodyType, b.labelBody(), b.car.BodyType)
 	return volume{m3: moneyRange{typical.Low, typical.Typical, typical.High}, kind: typical.Names[0]}

@@ -90,13 +90,10 @@ func (b *calculation) seaFigure(code string, by facts) (fig *figure, gap bool) {
 }
 
 // freight returns the freight to Dar es Salaam of a price that does not contain it:
-// the caller's figure, that of the site's other listings, or that of the tables.
+// the caller's figure, or that of the tables.
 func (b *calculation) freight() (fig *figure, gap bool) {
 	if typed := b.costs.FreightUSD; typed != nil {
 		return b.typedUSD(typed), false
-	}
-	if b.learned.Freight != nil {
-		return b.learnedFreight(), false
 	}
 	return b.seaFigure(codeFreight, facts{m3: b.volume.m3, rate: b.rate})
 }

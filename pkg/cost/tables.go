@@ -32,7 +32,6 @@ type Tables struct {
 	volumes  volumes
 	landings []landingTime
 	storage  storage
-	learner  Learner // nil knows nothing
 }
 
 // line is one thing to pay, with its fees over time.
