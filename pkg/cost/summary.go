@@ -221,8 +221,8 @@ var (
 )
 
 // confidence returns how far the number can be trusted: no further than the match,
-// and less when its range is wide, the authority's figures are old, or sources
-// disagree about a tax on the landing day.
+// and less when the price is hardly that of the car, the range is wide, the authority's
+// figures are old, or sources disagree about a tax on the landing day.
 func (b *calculation) confidence(e vehicle.Estimate, s vehicle.Summary) vehicle.Confidence {
 	level := map[vehicle.Confidence]int{vehicle.Low: 0, vehicle.Medium: 1, vehicle.High: 2}
 	least := level[vehicle.Low]
@@ -230,7 +230,7 @@ func (b *calculation) confidence(e vehicle.Estimate, s vehicle.Summary) vehicle.
 		least = level[e.Matched.Confidence]
 	}
 	switch {
-	case s.OnTheRoad == nil || s.OnTheRoad.TZS <= 0:
+	case s.OnTheRoad == nil || s.OnTheRoad.TZS <= 0, b.implausiblePrice() != nil:
 		least = 0
 	default:
 		width := decimal.NewFromInt(s.OnTheRoad.HighTZS - s.OnTheRoad.LowTZS).Div(decimal.NewFromInt(s.OnTheRoad.TZS))

@@ -4,8 +4,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"ushuru/pkg/duty"
 	"ushuru/pkg/message"
+	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
 
@@ -20,17 +23,18 @@ const (
 	WarnFreightInPrice = "freight_in_price"            // the caller's freight is not used beside a price with freight
 	WarnValueChanges   = "value_may_change"            // the authority revises its values before the landing
 	WarnPortCharge     = "port_charge_unconfirmed"     // sources disagree about the port infrastructure charge
+	WarnImplausible    = "price_implausible"           // the price is hardly that of the car: its unit may be wrong
 )
 
 var codes = []string{
 	WarnAboveAuthority, WarnUndecided, WarnNoPrice, WarnAgeStep, WarnAgeDisputed, WarnExchange, WarnFreightInPrice,
-	WarnValueChanges, WarnPortCharge,
+	WarnValueChanges, WarnPortCharge, WarnImplausible,
 }
 
 func (b *calculation) warnings() []vehicle.Warning {
 	var warnings []vehicle.Warning
 	for _, warning := range []func() *vehicle.Warning{
-		b.taxBaseWarning, b.stepWarning, b.disputed, b.oddExchange, b.freightInPrice, b.valueMayChange, b.portCharge,
+		b.implausiblePrice, b.taxBaseWarning, b.stepWarning, b.disputed, b.oddExchange, b.freightInPrice, b.valueMayChange, b.portCharge,
 	} {
 		if w := warning(); w != nil {
 			warnings = append(warnings, *w)
@@ -65,6 +69,35 @@ func (b *calculation) taxBaseWarning() *vehicle.Warning {
 		return warn(WarnUndecided, values{
 			"low": rounded(b.taxed.low.grandTZS).String(), "high": rounded(b.taxed.high.grandTZS).String(),
 		})
+	}
+	return nil
+}
+
+// Bounds of the price of a car: in US dollars, and as a multiple of the authority's value.
+var (
+	minPlausible = decimal.NewFromInt(vehicle.MinPlausibleUSD)
+	maxTimesOff  = decimal.NewFromInt(10)
+)
+
+// implausiblePrice warns of a price that is hardly that of the car: the seller may mean
+// another currency, thousands, or a deposit.
+func (b *calculation) implausiblePrice() *vehicle.Warning {
+	own := b.implied.tax.CIFInUSD
+	for _, listed := range []*money.Number{b.car.CFPriceUSD, b.car.FOBPriceUSD} {
+		if !positive(listed) {
+			continue
+		}
+		price, variant := listed.Decimal(), ""
+		switch {
+		case price.LessThan(minPlausible):
+		case own.Decimal().IsPositive() && price.Mul(maxTimesOff).LessThan(own.Decimal()):
+			variant = ".low"
+		case own.Decimal().IsPositive() && price.GreaterThan(own.Decimal().Mul(maxTimesOff)):
+			variant = ".high"
+		default:
+			continue
+		}
+		return warn(WarnImplausible+variant, values{"price": price.String(), "own": own.String()})
 	}
 	return nil
 }

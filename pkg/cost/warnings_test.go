@@ -75,3 +75,46 @@ func TestWhyAValueIsTaxedStandsOnce(t *testing.T) {
 		}
 	}
 }
+
+// A price under USD 200, under a tenth of the authority's value or above ten times it may be
+// in another unit: the answer says so and is not trusted, whichever of the two prices it is.
+func TestAPriceThatIsHardlyThatOfTheCar(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ fob, cf, want string }{
+		{fob: "4.60", want: "price_implausible"},
+		{fob: "199.99", want: "price_implausible"},
+		{fob: "200", want: "price_implausible"}, // a tenth of 3,199
+		{fob: "319.90"},
+		{fob: "319.89", want: "price_implausible"},
+		{fob: "31990"},
+		{fob: "31991", want: "price_implausible"},
+		{cf: "5", want: "price_implausible"},
+		{fob: "4", cf: "3000", want: "price_implausible"},
+		{fob: "2000", cf: "3000"},
+		{},
+	} {
+		e := vehicle.Estimate{
+			Tax: answer(november, 2016, 1496, "PETROL", "3199"), Car: vehicle.Car{M3: number("11")},
+			Matched: vehicle.Matched{Confidence: vehicle.High},
+		}
+		if c.fob != "" {
+			e.Car.FOBPriceUSD = number(c.fob)
+		}
+		if c.cf != "" {
+			e.Car.CFPriceUSD = number(c.cf)
+		}
+		a := cost.Embedded().Calculate(e, onDays(cost.DefaultRate, november, november), november)
+		got := ""
+		for _, w := range a.Warnings {
+			if w.Code == cost.WarnImplausible {
+				got = w.Code
+				if w.Level != message.Caution || w.Text.SW == "" {
+					t.Errorf("%+v: %+v", c, w)
+				}
+			}
+		}
+		if got != c.want || got != "" && a.Summary.Confidence != vehicle.Low {
+			t.Errorf("%+v: got %q with confidence %s, want %q", c, got, a.Summary.Confidence, c.want)
+		}
+	}
+}

@@ -85,6 +85,10 @@ type Auction struct {
 	EndPriceJPY   int    `json:"endPriceJPY,omitempty"`   // where it ended
 }
 
+// MinPlausibleUSD is the price below which hardly any car is sold: a smaller one is rather
+// in another currency or in thousands.
+const MinPlausibleUSD = 200
+
 // MatchType says how a car was found in the authority's database.
 type MatchType string
 
