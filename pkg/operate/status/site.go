@@ -35,9 +35,6 @@ type Site struct {
 	tries, good int64
 }
 
-// enoughTries is how many pages must have been tried before a site counts as unreadable.
-const enoughTries = 10
-
 // isScrape reports whether a step reads the page of a site.
 func isScrape(step string) bool { return step == tasks.TypeScrape }
 
