@@ -259,11 +259,35 @@ func TestTheExampleOfSettingsIsValid(t *testing.T) {
 	}
 }
 
+// Nothing that only tests or the demo need is in a production build.
+func TestProductionBuildHasNoTestModules(t *testing.T) {
+	t.Parallel()
+	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-tags", "production", ".")
+	command.Dir = ".."
+	out, err := command.Output()
+	packages := strings.Fields(string(out))
+	if err != nil || !slices.Contains(packages, "ushuru/api") {
+		t.Fatalf("got %d packages, %v; want those of the program", len(packages), err)
+	}
+	for _, module := range []string{
+		"github.com/alicebob/miniredis/", "github.com/yuin/gopher-lua", "github.com/Shopify/toxiproxy/",
+		"github.com/chromedp/chromedp", "github.com/rogpeppe/go-internal", "github.com/rs/zerolog",
+		"github.com/yuin/goldmark", "go.uber.org/goleak", "pgregory.net/rapid",
+	} {
+		if at := slices.IndexFunc(packages, func(name string) bool { return strings.HasPrefix(name, module) }); at >= 0 {
+			t.Errorf("got %s in a production build, want nothing of it", packages[at])
+		}
+	}
+	if !strings.Contains(read(t, "Dockerfile"), "go build -tags production ") {
+		t.Error("got a Dockerfile that builds without the tag production")
+	}
+}
+
 // The release is built as the image is, of files that exist.
 func TestTheReleaseIsBuiltAsTheImage(t *testing.T) {
 	t.Parallel()
 	release, image := read(t, filepath.Join("..", ".goreleaser.yaml")), read(t, "Dockerfile")
-	for _, both := range []string{"production", "-trimpath", "cli.buildVersion=", "cli.buildCommit=", "cli.buildDate=", "./pkg/supply/notices"} {
+	for _, both := range []string{"production", "-trimpath", "cli.buildVersion=", "cli.buildCommit=", "cli.buildDate=", "deploy/notices"} {
 		if !strings.Contains(release, both) || !strings.Contains(image, both) {
 			t.Errorf("release or image without %s", both)
 		}
