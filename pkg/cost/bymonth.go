@@ -14,7 +14,7 @@ const monthsAhead = 12
 // byMonth returns the cost on the road of a car that lands in this month, and in each of
 // the next ones.
 func (t *Tables) byMonth(e vehicle.Estimate, terms vehicle.Terms, now time.Time) *vehicle.ByMonth {
-	today, settled := midnight(now), duty.SettledUntil(now)
+	today := midnight(now)
 	first := today.AddDate(0, 0, 1-today.Day())
 	months := make([]vehicle.MonthCost, monthsAhead)
 	newYear, newRules := false, ""
@@ -28,7 +28,7 @@ func (t *Tables) byMonth(e vehicle.Estimate, terms vehicle.Terms, now time.Time)
 		b.silent = true
 		b.bill()
 		parts := b.parts()
-		older, later := !b.knowsAge(to), to.After(settled)
+		older, later := !b.knowsAge(to), !b.knowsRules(to)
 		months[i] = vehicle.MonthCost{
 			Month: from.Format(monthOnly), OnTheRoad: addSums(parts[partCar], parts[partTaxes], parts[partPort]),
 			Assumed: older || later,

@@ -23,7 +23,7 @@ type charge struct {
 // There are several where the sources disagree. On a day with the rules and the age
 // of the authority's answer, its answer decides.
 func (b *calculation) chargesOn(day time.Time) []charge {
-	rules, changed := b.rulesOn(day)
+	rules, changed := b.rulesUnder(duty.On(day))
 	rates, predicted := b.ageRatesOn(day)
 	if !changed && !predicted {
 		return []charge{{same: true, rules: rules, age: rates[0]}}
@@ -37,13 +37,40 @@ func (b *calculation) chargesOn(day time.Time) []charge {
 	return charges
 }
 
-// rulesOn returns the rates of the authority's answer with the changes of the law
-// between its answer and a landing day. A rate of the answer that is not the one of
-// the law stays.
-func (b *calculation) rulesOn(day time.Time) (rules duty.Rules, changed bool) {
+// knowsRules reports whether the rules of a landing day are known: those of the
+// financial year in which the authority answered, and the newest dated ones.
+func (b *calculation) knowsRules(day time.Time) bool {
+	return !midnight(day).After(duty.SettledUntil(b.asked))
+}
+
+// chargesUnknown returns how else the car may be taxed on a landing day whose rules are
+// not known: under the rules before the newest ones. A new law has mostly been between
+// the two or near them.
+func (b *calculation) chargesUnknown(day time.Time) []charge {
+	before, ok := duty.On(day).Before()
+	if !ok || b.knowsRules(day) || !b.hasValue() {
+		return nil
+	}
+	rules, _ := b.rulesUnder(before)
+	rates := []ruleRate{{rate: b.charged()}}
+	if car, known := b.ageCar(day, b.yearMade()); known && b.hasAgeSteps() {
+		rates = ageRates(before, car)
+	}
+	charges := make([]charge, len(rates))
+	for i, rate := range rates {
+		of := rules
+		of.AgeExcise = []duty.AgeBand{{Rate: rate.rate}}
+		charges[i] = charge{rules: of, age: rate}
+	}
+	return charges
+}
+
+// rulesUnder returns the rates of the authority's answer with what differs between the
+// rules of its day and others. A rate of the answer that is not the one of the law stays.
+func (b *calculation) rulesUnder(after duty.Rules) (rules duty.Rules, changed bool) {
 	rules = b.implied.rules
-	before, after := duty.On(b.asked), duty.On(day)
-	if after.From <= before.From || !b.hasValue() {
+	before := duty.On(b.asked)
+	if after.From == before.From || !b.hasValue() {
 		return rules, false
 	}
 	rules.Excise, rules.HIVLevy = slices.Clone(rules.Excise), slices.Clone(rules.HIVLevy)

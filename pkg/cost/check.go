@@ -61,6 +61,9 @@ func (t *Tables) check() error {
 		}
 		seen[l.Code] = true
 	}
+	if _, err := time.Parse(time.DateOnly, t.checked); err != nil {
+		problems = append(problems, fmt.Errorf("checked: %q is not a date; example: 2026-11-23", t.checked))
+	}
 	return errors.Join(append(problems, t.volumes.check(), t.checkLandings(), t.storage.check())...)
 }
 

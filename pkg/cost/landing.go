@@ -68,21 +68,22 @@ func midnight(at time.Time) time.Time {
 
 func dateOf(day time.Time) string { return day.In(duty.EAT).Format(time.DateOnly) }
 
-// days returns the first, the likely and the last day, and those days between the
-// first and the last on which a tax may change: a new year, and new rules.
-func (w window) days() []time.Time {
+// taxDays returns the first, the likely and the last landing day, and those days between
+// the first and the last on which a tax may change: a new year, and new rules.
+func (b *calculation) taxDays() []time.Time {
+	w := b.window
 	days := slices.Concat([]time.Time{w.likely, w.from, w.to}, newYears(w.from, w.to), duty.Changes(w.from, w.to))
 	slices.SortStableFunc(days[1:], time.Time.Compare)
-	return compact(days)
+	return b.compact(days)
 }
 
 // compact removes days on which a car is taxed as on an earlier one of the list: those
 // of the same year and rules.
-func compact(days []time.Time) (once []time.Time) {
+func (b *calculation) compact(days []time.Time) (once []time.Time) {
 	for _, day := range days {
-		year, rules := day.In(duty.EAT).Year(), duty.On(day).From
+		year, rules, known := day.In(duty.EAT).Year(), duty.On(day).From, b.knowsRules(day)
 		taxedAlike := func(earlier time.Time) bool {
-			return earlier.In(duty.EAT).Year() == year && duty.On(earlier).From == rules
+			return earlier.In(duty.EAT).Year() == year && duty.On(earlier).From == rules && b.knowsRules(earlier) == known
 		}
 		if !slices.ContainsFunc(once, taxedAlike) {
 			once = append(once, day)

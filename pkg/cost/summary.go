@@ -222,7 +222,8 @@ var (
 
 // confidence returns how far the number can be trusted: no further than the match,
 // and less when the price is hardly that of the car, the range is wide, the authority's
-// figures are old, or sources disagree about a tax on the landing day.
+// figures or our tables are old, the rules of the landing day are not known, or sources
+// disagree about a tax on it.
 func (b *calculation) confidence(e vehicle.Estimate, s vehicle.Summary) vehicle.Confidence {
 	level := map[vehicle.Confidence]int{vehicle.Low: 0, vehicle.Medium: 1, vehicle.High: 2}
 	least := level[vehicle.Low]
@@ -240,7 +241,8 @@ func (b *calculation) confidence(e vehicle.Estimate, s vehicle.Summary) vehicle.
 			least = min(least, 1)
 		}
 	}
-	if e.Stale || b.step != nil && b.step.Disputed || b.disputedCharges() != nil || !b.implied.derived {
+	if !b.knowsRules(b.window.to) || b.tablesOld() != nil ||
+		e.Stale || b.step != nil && b.step.Disputed || b.disputedCharges() != nil || !b.implied.derived {
 		least = min(least, 1)
 	}
 	return []vehicle.Confidence{vehicle.Low, vehicle.Medium, vehicle.High}[least]

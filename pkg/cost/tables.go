@@ -32,6 +32,7 @@ type Tables struct {
 	volumes  volumes
 	landings []landingTime
 	storage  storage
+	checked  string // the last day on which somebody checked them: 2026-11-23
 }
 
 // line is one thing to pay, with its fees over time.
@@ -139,7 +140,7 @@ var tablesJSON []byte
 
 var embedded = func() *Tables {
 	file, err := decode(tablesJSON)
-	tables := &Tables{lines: file.Lines, volumes: file.Volumes, landings: file.Landings}
+	tables := &Tables{lines: file.Lines, volumes: file.Volumes, landings: file.Landings, checked: file.Checked}
 	if file.Storage != nil {
 		tables.storage = *file.Storage
 	}
@@ -187,6 +188,7 @@ func Parse(data []byte) (*Tables, error) {
 // file is the form of tables.json and of an operator's file.
 type file struct {
 	About    string        `json:"about"`
+	Checked  string        `json:"checked"` // the day on which somebody checked all figures; of a file: in place of the embedded one
 	Lines    []line        `json:"lines"`
 	Volumes  volumes       `json:"volumes"`
 	Landings []landingTime `json:"landings"` // of a file: in place of the embedded ones of the same country
@@ -227,7 +229,7 @@ func (t *Tables) under(over file) *Tables {
 		v = over.Volumes
 		v.Bodies = append(slices.Clone(over.Volumes.Bodies), t.volumes.Bodies...)
 	}
-	tables := &Tables{lines: lines, volumes: v, storage: t.storage}
+	tables := &Tables{lines: lines, volumes: v, storage: t.storage, checked: cmp.Or(over.Checked, t.checked)}
 	tables.landings = append(slices.Clone(over.Landings), t.landings...)
 	if over.Storage != nil {
 		tables.storage = *over.Storage

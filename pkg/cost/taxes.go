@@ -101,8 +101,8 @@ func (b *calculation) likely(cif decimal.Decimal) taxes {
 func (b *calculation) over(cif moneyRange) taxRange {
 	s, amount := b.implied, b.likely(cif.amount)
 	all := taxRange{amount, amount, amount}
-	for _, day := range b.window.days() {
-		for _, c := range b.chargesOn(day) {
+	for _, day := range b.taxDays() {
+		for _, c := range append(b.chargesOn(day), b.chargesUnknown(day)...) {
 			if low := s.under(c, cif.low); low.grandTZS.LessThan(all.low.grandTZS) {
 				all.low = low
 			}

@@ -24,17 +24,20 @@ const (
 	WarnValueChanges   = "value_may_change"            // the authority revises its values before the landing
 	WarnPortCharge     = "port_charge_unconfirmed"     // sources disagree about the port infrastructure charge
 	WarnImplausible    = "price_implausible"           // the price is hardly that of the car: its unit may be wrong
+	WarnRulesUnknown   = "rules_not_known_for_then"    // the car may land after the last day whose rules are known
+	WarnTablesOld      = "tables_old"                  // the tables were last checked more than twelve months ago
 )
 
 var codes = []string{
 	WarnAboveAuthority, WarnUndecided, WarnNoPrice, WarnAgeStep, WarnAgeDisputed, WarnExchange, WarnFreightInPrice,
-	WarnValueChanges, WarnPortCharge, WarnImplausible,
+	WarnValueChanges, WarnPortCharge, WarnImplausible, WarnRulesUnknown, WarnTablesOld,
 }
 
 func (b *calculation) warnings() []vehicle.Warning {
 	var warnings []vehicle.Warning
 	for _, warning := range []func() *vehicle.Warning{
-		b.implausiblePrice, b.taxBaseWarning, b.stepWarning, b.disputed, b.oddExchange, b.freightInPrice, b.valueMayChange, b.portCharge,
+		b.implausiblePrice, b.taxBaseWarning, b.rulesUnknown, b.tablesOld, b.stepWarning, b.disputed, b.oddExchange,
+		b.freightInPrice, b.valueMayChange, b.portCharge,
 	} {
 		if w := warning(); w != nil {
 			warnings = append(warnings, *w)
@@ -162,6 +165,24 @@ func quarterOf(day time.Time) time.Time {
 	day = day.In(duty.EAT)
 	first := (day.Month()-1)/3*3 + 1
 	return time.Date(day.Year(), first, 1, 0, 0, 0, 0, duty.EAT)
+}
+
+// rulesUnknown warns of a landing after the last day whose rules are known.
+func (b *calculation) rulesUnknown() *vehicle.Warning {
+	if b.knowsRules(b.window.to) {
+		return nil
+	}
+	return warn(WarnRulesUnknown, values{"until": dateOf(duty.SettledUntil(b.asked))})
+}
+
+// tablesOld warns of tables of costs or taxes that nobody has checked for twelve months.
+func (b *calculation) tablesOld() *vehicle.Warning {
+	checked := min(b.tables.checked, duty.Checked())
+	day, err := time.ParseInLocation(time.DateOnly, checked, duty.EAT)
+	if err != nil || !midnight(b.now).After(day.AddDate(1, 0, 0)) {
+		return nil // our own date, and check has seen that of an operator's file
+	}
+	return warn(WarnTablesOld, values{"checked": checked})
 }
 
 // portCharge warns of the port infrastructure charge where the sources disagree.

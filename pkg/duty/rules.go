@@ -79,7 +79,10 @@ type Evidence struct {
 //go:embed rules.json
 var rulesJSON []byte
 
-var sets = mustLoad(rulesJSON)
+var sets, checked = mustLoad(rulesJSON)
+
+// Checked returns the last day on which somebody looked for newer rules: 2026-11-23.
+func Checked() string { return checked }
 
 // On returns the rules in force on the day of date in Dar es Salaam. Days
 // before the first set (1 January 2011) get the first set. The lists of the
@@ -143,15 +146,16 @@ func Age(on time.Time, yom int) int { return max(0, on.In(EAT).Year()-yom) }
 
 // load reads dated changes into full sets. They are merged as JSON objects,
 // so that no set shares memory with another while it is decoded.
-func load(data []byte) ([]Rules, error) {
+func load(data []byte) ([]Rules, string, error) {
 	var file struct {
-		Sets []map[string]json.RawMessage `json:"sets"`
+		Checked string                       `json:"checked"`
+		Sets    []map[string]json.RawMessage `json:"sets"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, fmt.Errorf("duty: rules: %w", err)
+		return nil, "", fmt.Errorf("duty: rules: %w", err)
 	}
 	if len(file.Sets) == 0 {
-		return nil, errors.New("duty: no rules")
+		return nil, "", errors.New("duty: no rules")
 	}
 	var (
 		loaded   []Rules
@@ -163,16 +167,19 @@ func load(data []byte) ([]Rules, error) {
 		maps.Copy(merged, change)
 		rules, err := decode(merged)
 		if err != nil {
-			return nil, fmt.Errorf("duty: rules after %q: %w", before, err)
+			return nil, "", fmt.Errorf("duty: rules after %q: %w", before, err)
 		}
 		if _, err := time.Parse(time.DateOnly, rules.From); err != nil || rules.From <= before {
-			return nil, fmt.Errorf("duty: rules after %q: bad date %q", before, rules.From)
+			return nil, "", fmt.Errorf("duty: rules after %q: bad date %q", before, rules.From)
 		}
 		maps.Copy(evidence, rules.Evidence)
 		rules.Evidence = maps.Clone(evidence)
 		loaded, before = append(loaded, rules), rules.From
 	}
-	return loaded, nil
+	if _, err := time.Parse(time.DateOnly, file.Checked); err != nil {
+		return nil, "", fmt.Errorf("duty: rules: checked: %w", err)
+	}
+	return loaded, file.Checked, nil
 }
 
 func decode(object map[string]json.RawMessage) (rules Rules, err error) {
@@ -186,10 +193,10 @@ func decode(object map[string]json.RawMessage) (rules Rules, err error) {
 	return rules, err
 }
 
-func mustLoad(data []byte) []Rules {
-	loaded, err := load(data)
+func mustLoad(data []byte) (loaded []Rules, checked string) {
+	loaded, checked, err := load(data)
 	if err != nil {
 		panic(err) // the file is embedded: only a broken build gets here
 	}
-	return loaded
+	return loaded, checked
 }

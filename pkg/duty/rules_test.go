@@ -39,7 +39,7 @@ func TestTheSetOf2026SaysWhatItCarriesOn(t *testing.T) {
 }
 
 func TestASetDoesNotWriteIntoTheOneBefore(t *testing.T) {
-	loaded, err := load([]byte(`{"sets": [
+	loaded, _, err := load([]byte(`{"checked": "2002-01-01", "sets": [
 		{"from": "2001-01-01", "registration": [{"cc_max": 500, "tzs": "1"}, {"cc_max": 1000, "tzs": "2"}, {"tzs": "3"}]},
 		{"from": "2002-01-01", "registration": [{"cc_max": 800, "tzs": "8"}, {"tzs": "9"}]}]}`))
 	if err != nil {
@@ -56,14 +56,15 @@ func TestASetDoesNotWriteIntoTheOneBefore(t *testing.T) {
 
 func TestLoadRefusesBrokenRules(t *testing.T) {
 	for name, file := range map[string]string{
-		"no sets":         `{"sets": []}`,
+		"no sets":         `{"checked": "2002-01-01", "sets": []}`,
 		"not JSON":        `sets`,
-		"no date":         `{"sets": [{}]}`,
-		"unknown rule":    `{"sets": [{"from": "2001-01-01", "exise": []}]}`,
-		"dates backwards": `{"sets": [{"from": "2002-01-01"}, {"from": "2001-01-01"}]}`,
-		"a repeated date": `{"sets": [{"from": "2002-01-01"}, {"vat": "0.2"}]}`,
+		"no date":         `{"checked": "2002-01-01", "sets": [{}]}`,
+		"unknown rule":    `{"checked": "2002-01-01", "sets": [{"from": "2001-01-01", "exise": []}]}`,
+		"dates backwards": `{"checked": "2002-01-01", "sets": [{"from": "2002-01-01"}, {"from": "2001-01-01"}]}`,
+		"a repeated date": `{"checked": "2002-01-01", "sets": [{"from": "2002-01-01"}, {"vat": "0.2"}]}`,
+		"never checked":   `{"sets": [{"from": "2001-01-01"}]}`,
 	} {
-		if _, err := load([]byte(file)); err == nil {
+		if _, _, err := load([]byte(file)); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
