@@ -1,0 +1,158 @@
+package condition
+
+import (
+	_ "embed"
+	"encoding/csv"
+	"strings"
+	"sync"
+)
+
+// The tables. Their heads say what they hold.
+var (
+	//go:embed words.csv
+	wordTable string
+	//go:embed latin.csv
+	latinTable string
+	//go:embed matrix.csv
+	matrixTable string
+)
+
+// sense is one meaning of a word.
+type sense struct {
+	kind     string // part, find, say, cancel, deny …
+	name     string // the class of a part, the finding, or the category
+	severity Severity
+	note     string
+}
+
+// words are the senses of all words by their folded form.
+type words struct {
+	bySpelling map[string][]sense
+	longest    int // in characters
+}
+
+var lexicon = sync.OnceValue(func() *words {
+	l := &words{bySpelling: map[string][]sense{}}
+	for _, row := range rows(wordTable, 5) {
+		if row[0] == "verb" {
+			row[0] = "find"
+			l.add(row, negated(row[3], strings.Fields(row[4])))
+			continue
+		}
+		l.add(row, strings.Fields(row[4]))
+	}
+	for _, row := range rows(latinTable, 5) {
+		l.add(row, strings.Split(row[4], "|"))
+	}
+	return l
+})
+
+func (l *words) add(row, spellings []string) {
+	s := sense{row[0], row[1], Severity(row[2]), row[3]}
+	for _, spelling := range spellings {
+		k := key(strings.TrimSpace(spelling))
+		l.bySpelling[k] = append(l.bySpelling[k], s)
+		l.longest = max(l.longest, len([]rune(k)))
+	}
+}
+
+// negated returns the negative forms of verbs: the missing function is the fault.
+func negated(conjugation string, verbs []string) (forms []string) {
+	for _, verb := range verbs {
+		stem, polite, _ := strings.Cut(verb, "/")
+		endings := []string{"ず", "ない", "ません", "ないです"}
+		if conjugation == "suru" {
+			endings = []string{"せず", "しない", "しません", "できず", "できない", "できません", "不可", "不能", "せぬ", "できぬ", "不可能", "ならず"}
+		}
+		for _, ending := range endings {
+			if ending == "ません" {
+				forms = append(forms, polite+ending)
+				continue
+			}
+			forms = append(forms, stem+ending)
+		}
+	}
+	return forms
+}
+
+func (l *words) hasSuffix(s string) bool {
+	runes := []rune(s)
+	for i := range runes {
+		if len(l.bySpelling[string(runes[i:])]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *words) hasPrefix(s string) bool {
+	runes := []rune(s)
+	for i := range runes {
+		if len(l.bySpelling[string(runes[:i+1])]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// spans reports whether a word begins in left and ends in right.
+func (l *words) spans(left, right string) bool {
+	a, b := []rune(left), []rune(right)
+	for i := range a {
+		for j := range b {
+			if len(l.bySpelling[string(a[i:])+string(b[:j+1])]) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// effect is a row of the matrix.
+type effect struct {
+	category        Category
+	plain, low, big Severity
+}
+
+// matrix has the effects by the class of a part and a finding.
+var matrix = sync.OnceValue(func() map[[2]string]effect {
+	all := map[[2]string]effect{}
+	for _, row := range rows(matrixTable, 6) {
+		e := effect{Category(row[2]), Severity(row[3]), Severity(row[4]), Severity(row[5])}
+		if e.low == "" {
+			e.low = e.plain
+		}
+		if e.big == "" {
+			e.big = e.plain
+		}
+		for _, finding := range strings.Fields(row[1]) {
+			if _, exists := all[[2]string{row[0], finding}]; !exists {
+				all[[2]string{row[0], finding}] = e
+			}
+		}
+	}
+	return all
+})
+
+// effectOf returns what a finding on a part means.
+func effectOf(class, finding string) (effect, bool) {
+	if e, found := matrix()[[2]string{class, finding}]; found {
+		return e, true
+	}
+	if finding == "none" || finding == "no" {
+		return effect{NoCategory, None, None, None}, false
+	}
+	e, found := matrix()[[2]string{class, "any"}]
+	return e, found
+}
+
+// rows reads an embedded table. It panics when the table is broken.
+func rows(table string, cells int) [][]string {
+	r := csv.NewReader(strings.NewReader(table))
+	r.Comment, r.FieldsPerRecord = '#', cells
+	all, err := r.ReadAll()
+	if err != nil {
+		panic("condition: an embedded table: " + err.Error())
+	}
+	return all[1:]
+}

@@ -1,0 +1,77 @@
+// Package condition judges what a text, a mark of the drawing or a grade says of the
+// condition of a car: parts, findings, compounds and denials by rules over tables.
+// It knows Japanese as inspectors and sellers write it, and the words of listings
+// in English and Kiswahili.
+package condition
+
+import "slices"
+
+// Severity says what follows from a statement on the condition of a car.
+type Severity string
+
+// The severities, in ascending order.
+const (
+	None       Severity = "none"       // harmless, denied, or no statement
+	Minor      Severity = "minor"      // wear, trim, accessories
+	Caution    Severity = "caution"    // costs money, or needs a question
+	Doubt      Severity = "doubt"      // nobody can say from here; never guilt, never innocence
+	Grave      Severity = "grave"      // a fault that a buyer cannot price from here
+	Disqualify Severity = "disqualify" // what money does not undo, or a car that does not run
+)
+
+var severities = []Severity{None, Minor, Caution, Doubt, Grave, Disqualify}
+
+// Rank orders severities: a higher rank is graver.
+func (s Severity) Rank() int { return max(slices.Index(severities, s), 0) }
+
+// IsGrave reports whether a car with such a statement must not be advised.
+func (s Severity) IsGrave() bool { return s == Grave || s == Disqualify }
+
+// Category is what a statement is about, of a closed list.
+type Category string
+
+// Categories is the closed list, the gravest first.
+var Categories = []Category{
+	"accident", "frame", "flood", "fire", "theft", "meter", "legal", "as_is", "engine", "transmission", "running_gear",
+	"hv_battery", "lamp", "airbag", "rust", "hail", "modified", "history", "electrical", "exterior", "interior",
+	"equipment", "none",
+}
+
+// The categories that the code names.
+const (
+	Accident   Category = "accident"
+	Frame      Category = "frame"
+	Meter      Category = "meter"
+	NoCategory Category = "none"
+)
+
+// Finding is one statement of a text.
+type Finding struct {
+	Category Category `json:"category"`
+	Severity Severity `json:"severity"`
+	Quote    string   `json:"quote"` // of the text, as written
+}
+
+// Judgement is what a text says of the condition.
+type Judgement struct {
+	Findings []Finding  // what stands, the gravest first
+	Denied   []Category // what the text denies
+	// Unknown reports that no table knows what the text says.
+	Unknown bool
+}
+
+// Severity returns that of the gravest finding.
+func (j Judgement) Severity() Severity {
+	if len(j.Findings) == 0 {
+		return None
+	}
+	return j.Findings[0].Severity
+}
+
+// Category returns that of the gravest finding; "none" without one.
+func (j Judgement) Category() Category {
+	if len(j.Findings) == 0 {
+		return NoCategory
+	}
+	return j.Findings[0].Category
+}

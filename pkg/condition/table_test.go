@@ -1,0 +1,159 @@
+package condition_test
+
+import (
+	"encoding/csv"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/width"
+
+	"ushuru/pkg/condition"
+)
+
+// phrases returns the rows of a table without its head.
+func phrases(t testing.TB, path string) [][]string {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[1:]
+}
+
+const (
+	ownTable    = "testdata/phrases.csv"
+	sharedTable = "../../../shared/data/sheets/condition_phrases.csv"
+)
+
+func TestSharedPhrasesAreJudgedRightly(t *testing.T) {
+	t.Parallel()
+	for _, row := range phrases(t, sharedTable) {
+		j, want := condition.Read(row[0]), condition.Severity(row[3])
+		if j.Severity().IsGrave() != want.IsGrave() {
+			t.Errorf("%s: got %s %s, want %s %s", row[0], j.Severity(), j.Category(), want, row[2])
+		}
+		for denied := range strings.FieldsSeq(row[4]) {
+			if !slices.Contains(j.Denied, condition.Category(denied)) && want == condition.None && j.Unknown {
+				t.Errorf("%s: got no denial of %s", row[0], denied)
+			}
+		}
+	}
+}
+
+func TestOwnPhrasesAreJudgedRightly(t *testing.T) {
+	t.Parallel()
+	for _, row := range phrases(t, ownTable) {
+		j := condition.Read(row[1])
+		if got, want := j.Severity().IsGrave(), row[0] == "y"; got != want || j.Severity() == condition.Doubt {
+			t.Errorf("%s: got %s %s, want grave: %v", row[1], j.Severity(), j.Category(), want)
+		}
+	}
+}
+
+func TestSpellingNeverChangesTheResult(t *testing.T) {
+	t.Parallel()
+	kanji := strings.NewReplacer("歴", "歷", "下廻り", "下回り", "足廻り", "足回り", "板金", "鈑金", "キズ", "きず", "サビ", "錆", "なし", "無し",
+		"ー", "", "リア", "リヤ", "跡", "痕", "改ざん", "改竄", "凹み", "ヘコミ", "曲がり", "曲り", "漏れ", "洩れ", "車両", "車輌")
+	for _, row := range append(phrases(t, ownTable), phrases(t, sharedTable)...) {
+		phrase := row[1]
+		if len(row) > 2 {
+			phrase = row[0]
+		}
+		want := condition.Read(phrase)
+		for name, spelling := range map[string]string{
+			"narrow": width.Narrow.String(phrase), "wide": width.Widen.String(phrase), "kanji": kanji.Replace(phrase),
+			"spaced": " " + phrase + " ", "quoted": "「" + phrase + "」", "stop": phrase + "。",
+		} {
+			if got := condition.Read(spelling); got.Severity() != want.Severity() {
+				t.Errorf("%s (%s of %s): got %s, want %s", spelling, name, phrase, got.Severity(), want.Severity())
+			}
+		}
+	}
+}
+
+func TestWhatIsAddedToANote(t *testing.T) {
+	t.Parallel()
+	for _, row := range phrases(t, ownTable) {
+		phrase := row[1]
+		want := condition.Read(phrase).Severity()
+		for _, denial := range []string{"冠水歴なし", "事故歴ありません", "エンジン異音なし", "盗難車ではありません"} {
+			if got := condition.Read(phrase + "。" + denial).Severity(); got.Rank() > want.Rank() || got != want {
+				t.Errorf("%s。%s: got %s, want %s", phrase, denial, got, want)
+			}
+			if got := condition.Read(phrase + "、" + denial).Severity(); got.Rank() > want.Rank() {
+				t.Errorf("%s、%s: got %s, want at most %s", phrase, denial, got, want)
+			}
+		}
+		for _, harmless := range []string{"フロアマット付", "盗難防止装置", "衝突軽減ブレーキ", "ルーフレール", "Flood lights"} {
+			if got := condition.Read(phrase + "。" + harmless).Severity(); got != want {
+				t.Errorf("%s。%s: got %s, want %s", phrase, harmless, got, want)
+			}
+		}
+		for _, grave := range []string{"冠水歴あり", "フレーム修正", "走行不明"} {
+			if got := condition.Read(grave + "。" + phrase).Severity(); !got.IsGrave() {
+				t.Errorf("%s。%s: got %s, want grave", grave, phrase, got)
+			}
+		}
+	}
+}
+
+func TestEveryStructuralPartWithEveryFinding(t *testing.T) {
+	t.Parallel()
+	for _, part := range []string{
+		"サイドメンバー", "右Fメンバー", "クロスメンバー", "インサイドパネル", "ストラットタワー", "ダッシュパネル", "Aピラー", "センターピラー", "センターフロア",
+		"トランクフロア", "フレーム", "シャーシ", "骨格", "コアサポート", "ラジサポ", "バックパネル", "サイドシル",
+	} {
+		for _, finding := range []string{"修正", "交換", "曲がり", "歪み", "凹み", "切継ぎ", "切断", "溶接", "亀裂", "板金", "修理", "補修", "損傷", "腐食", "穴"} {
+			if j := condition.Read(part + finding); !j.Severity().IsGrave() {
+				t.Errorf("%s%s: got %s, want grave", part, finding, j.Severity())
+			}
+			for _, no := range []string{"なし", "はありません", "無", "歴なし"} {
+				if j := condition.Read(part + finding + no); j.Severity() != condition.None {
+					t.Errorf("%s%s%s: got %s, want none", part, finding, no, j.Severity())
+				}
+			}
+		}
+		for _, finding := range []string{"キズ", "汚れ", "小キズ"} {
+			if j := condition.Read(part + finding); j.Severity().Rank() > condition.Minor.Rank() {
+				t.Errorf("%s%s: got %s, want minor", part, finding, j.Severity())
+			}
+		}
+		if j := condition.Read(part); j.Severity() != condition.Doubt {
+			t.Errorf("%s: got %s, want doubt", part, j.Severity())
+		}
+	}
+}
+
+func TestAWordInNoTableIsUnknown(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"彩雲", "グニョグニョ", "zqx"} {
+		if j := condition.Read(text); !j.Unknown || len(j.Findings) > 0 {
+			t.Errorf("%s: got %+v, want unknown", text, j)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, row := range phrases(f, ownTable) {
+		f.Add(row[1])
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if len(s) > 300 {
+			return
+		}
+		want := condition.Read(s).Severity()
+		if got := condition.Read(s + "。冠水歴なし").Severity(); got != want {
+			t.Errorf("%q: a denial of its own makes it %s, want %s", s, got, want)
+		}
+		if got := condition.Read("冠水歴あり。" + s).Severity(); !got.IsGrave() {
+			t.Errorf("%q: takes away the flood before it", s)
+		}
+	})
+}

@@ -1,0 +1,167 @@
+package condition
+
+import (
+	"slices"
+	"strings"
+)
+
+// token is a word of a text, an unknown run of characters, or what parts words.
+type token struct {
+	kind       string // of its first sense; unknown, gap, comma, dot, tight, arrow or code
+	senses     []sense
+	text       string // folded
+	start, end int
+	katakana   bool // all of it was written in katakana
+	latin      bool
+}
+
+func (t *token) has(kind string) bool {
+	return slices.ContainsFunc(t.senses, func(s sense) bool { return s.kind == kind })
+}
+
+// The costs of a way to divide a text: fewest words and fewest unknown characters.
+const (
+	wordCost    = 4
+	shortCost   = 6 // of a word of one character
+	codeCost    = 5
+	partingCost = 3
+	unknownCost = 9
+)
+
+// tokens divides a text into words; the way with the least cost wins, so the longest
+// phrase does.
+func (t text) tokens() []*token {
+	n := len(t.runes)
+	best, step := make([]int, n+1), make([]*token, n+1)
+	for i := n - 1; i >= 0; i-- {
+		best[i], step[i] = best[i+1]+unknownCost, &token{kind: "unknown", start: i, end: i + 1}
+		take := func(tok *token, cost int) {
+			if cost += best[tok.end]; cost < best[i] || cost == best[i] && tok.end > step[i].end {
+				best[i], step[i] = cost, tok
+			}
+		}
+		if parting := t.parting(i); parting != "" {
+			take(&token{kind: parting, start: i, end: i + 1}, partingCost)
+		}
+		if end := t.code(i); end > 0 {
+			take(&token{kind: "code", start: i, end: end}, codeCost)
+		}
+		for end := min(n, i+lexicon().longest); end > i; end-- {
+			senses := lexicon().bySpelling[string(t.runes[i:end])]
+			if len(senses) == 0 || !t.isBorder(i) || !t.isBorder(end) {
+				continue
+			}
+			cost := wordCost
+			if end-i == 1 {
+				cost = shortCost
+			}
+			take(&token{kind: senses[0].kind, senses: senses, start: i, end: end}, cost)
+		}
+	}
+	var list []*token
+	for i := 0; i < n; i = step[i].end {
+		tok := step[i]
+		tok.text = string(t.runes[tok.start:tok.end])
+		tok.katakana = t.isAll(tok, katakana)
+		tok.latin = t.isAll(tok, latin)
+		if last := len(list) - 1; tok.kind == "unknown" && last >= 0 && list[last].kind == "unknown" &&
+			t.scripts[i] == t.scripts[i-1] {
+			list[last].end, list[last].text = tok.end, list[last].text+tok.text
+			continue
+		}
+		list = append(list, tok)
+	}
+	return t.bordered(list)
+}
+
+func (t text) isAll(tok *token, k script) bool {
+	for i := tok.start; i < tok.end; i++ {
+		if s := t.scripts[i]; s != k && (k != latin || s != space && t.runes[i] != '-' && t.runes[i] != '\'') {
+			return false
+		}
+	}
+	return true
+}
+
+// isBorder reports whether a word may begin or end at a place: not inside a word of
+// Latin letters, and not inside a number.
+func (t text) isBorder(i int) bool {
+	return i == 0 || i == len(t.runes) || t.scripts[i-1] != t.scripts[i] || t.scripts[i] != latin && t.scripts[i] != digit
+}
+
+// parting returns the kind of what parts words at a place.
+func (t text) parting(i int) string {
+	isWord := func(i int) bool {
+		return i >= 0 && i < len(t.runes) && (t.scripts[i] == latin || t.scripts[i] == digit)
+	}
+	switch r := t.runes[i]; {
+	case strings.ContainsRune("→⇒➡", r), r == '>':
+		return "arrow"
+	case strings.ContainsRune("・&+", r):
+		return "tight"
+	case strings.ContainsRune("。;!?\n\r", r), r == '.' && !isWord(i+1):
+		return "dot"
+	case strings.ContainsRune("、,/()[]{}「」『』【】<|", r):
+		return "comma"
+	case strings.ContainsRune(":=~'\"_.-", r):
+		return "gap"
+	case t.scripts[i] == space && isWord(i-1) && isWord(i+1), t.scripts[i] == space && i > 0 && t.runes[i-1] == ':':
+		return "gap"
+	case t.scripts[i] == space:
+		return "comma"
+	}
+	return ""
+}
+
+// codes are the letters of the drawing that notes use too.
+var codes = map[string]string{
+	"XX": "replace", "X": "need", "W": "beat", "U": "dent", "B": "dent", "A": "mark", "AU": "dent", "UA": "dent", "E": "dent",
+	"C": "corrode", "S": "rust", "P": "mark", "H": "mark", "Y": "crack",
+}
+
+// code returns the end of a code of the drawing at a place; 0 when there is none.
+func (t text) code(i int) int {
+	if t.scripts[i] != latin || !t.isBorder(i) {
+		return 0
+	}
+	end := i
+	for end < len(t.runes) && t.scripts[end] == latin {
+		end++
+	}
+	if codes[string(t.runes[i:end])] == "" {
+		return 0
+	}
+	if end < len(t.runes) && t.scripts[end] == digit && t.isBorder(end+1) {
+		end++
+	}
+	if end < len(t.runes) && t.scripts[end] == digit {
+		return 0
+	}
+	return end
+}
+
+// bordered takes the meaning of words that are only a piece of another word: one in
+// katakana before or behind unknown katakana, and a single kanji beside unknown ones.
+func (t text) bordered(list []*token) []*token {
+	beside := func(i, j int, k script) bool {
+		return j >= 0 && j < len(list) && list[j].kind == "unknown" && t.isAll(list[j], k) &&
+			(list[j].end == list[i].start || list[j].start == list[i].end)
+	}
+	var lost []int
+	for i, tok := range list {
+		behind := beside(i, i+1, katakana)
+		switch {
+		case tok.kind == "unknown" || tok.senses == nil:
+		case tok.katakana && tok.has("part") && (behind || beside(i, i-1, katakana)):
+			tok.senses = []sense{{kind: "part", name: "other"}}
+		case tok.katakana && behind && !tok.has("place"),
+			tok.end-tok.start == 1 && t.isAll(tok, kanji) && (tok.has("find") || tok.has("say") || tok.has("part")) &&
+				(beside(i, i+1, kanji) || beside(i, i-1, kanji)):
+			lost = append(lost, i)
+		}
+	}
+	for _, i := range lost {
+		list[i].kind, list[i].senses = "unknown", nil
+	}
+	return list
+}
