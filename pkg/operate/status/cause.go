@@ -120,8 +120,9 @@ func redisCauses() []cause {
 		},
 		{
 			code: NeedRedis, alert: "UshuruRedisFull", severity: Page, command: "redis-cli info memory",
-			find:    (*Status).fullRedis,
-			expr:    fmt.Sprintf("max(ushuru_redis_memory_bytes) / (max(ushuru_redis_memory_limit_bytes) > 0) > %.2g", redisPercent/100.0),
+			find: (*Status).fullRedis,
+			expr: fmt.Sprintf("max(ushuru_redis_memory_bytes) / (max(ushuru_redis_memory_limit_bytes) > 0) > %.2g",
+				redisPercent/100.0),
 			hold:    "5m",
 			summary: "Redis uses {{ $value | humanizePercentage }} of its memory. When it is full, new work is refused.",
 			noticed: "nothing yet; when it is full, new work is refused",
@@ -173,9 +174,11 @@ func processCauses() []cause {
 			code: NeedErrors, alert: "UshuruErrorBudget", severity: Page, command: "ushuru jobs list --operator --state failed",
 			find: (*Status).apiErrors,
 			expr: fmt.Sprintf(errorShare, "1h", errorsPerThousand) + "\nand " + fmt.Sprintf(errorShare, "5m", errorsPerThousand) +
-				fmt.Sprintf("\n"+`and on() sum(increase(ushuru_http_requests_total{class="5xx",route=~"/v1/.*"}[1h])) >= %d`, enoughErrors),
-			after:   []string{"UshuruRedisDown", "UshuruRedisRefusesWrites", "UshuruNoAPI"},
-			summary: "{{ $value | humanizePercentage }} of the API's answers are 5xx: the error budget of the month is gone in two days.",
+				fmt.Sprintf("\n"+`and on() sum(increase(ushuru_http_requests_total{class="5xx",route=~"/v1/.*"}[1h])) >= %d`,
+					enoughErrors),
+			after: []string{"UshuruRedisDown", "UshuruRedisRefusesWrites", "UshuruNoAPI"},
+			summary: "{{ $value | humanizePercentage }} of the API's answers are 5xx:" +
+				" the error budget of the month is gone in two days.",
 			noticed: "callers complain of errors",
 			over:    "the last five minutes were good",
 		},
@@ -185,7 +188,8 @@ func processCauses() []cause {
 			code: NeedPeople, alert: "UshuruPeopleWait", severity: Page, command: "ushuru jobs list --operator",
 			find: func(s *Status) []Need { return s.waiting(false, peopleWait) },
 			expr: fmt.Sprintf(`max by (class) (ushuru_jobs_oldest_seconds{class="interactive"}) > %[1]g`+"\n"+
-				`or max by (queue) (ushuru_queue_oldest_seconds{queue=~"any|authority|ai|webhook"}) > %[1]g`, peopleWait.Seconds()),
+				`or max by (queue) (ushuru_queue_oldest_seconds{queue=~"any|authority|ai|webhook"}) > %[1]g`,
+				peopleWait.Seconds()),
 			hold: "2m",
 			after: []string{
 				"UshuruRedisDown", "UshuruRedisRefusesWrites", "UshuruNoWorker", "UshuruAuthorityDown", "UshuruAuthorityRefuses",
@@ -261,16 +265,19 @@ func authorityCauses() []cause {
 func otherCauses() []cause {
 	return []cause{
 		{
-			code: NeedSite, alert: "UshuruSiteBlocks", severity: Ticket, command: "ushuru sites pause %s", find: (*Status).unreadableSites,
-			expr: fmt.Sprintf(`sum by (site) (increase(ushuru_fetches_total{outcome=~"listing_blocked|robots_forbidden"}[1h])) >= %d`+"\n"+
-				`and sum by (site) (increase(ushuru_fetches_total{outcome="ok"}[1h])) < 1`, enoughTries),
+			code: NeedSite, alert: "UshuruSiteBlocks", severity: Ticket, command: "ushuru sites pause %s",
+			find: (*Status).unreadableSites,
+			expr: fmt.Sprintf(
+				`sum by (site) (increase(ushuru_fetches_total{outcome=~"listing_blocked|robots_forbidden"}[1h])) >= %d`+"\n"+
+					`and sum by (site) (increase(ushuru_fetches_total{outcome="ok"}[1h])) < 1`, enoughTries),
 			summary: "{{ $labels.site }} blocks us: no page of it was read in an hour.",
 			noticed: "cars of one site cannot be read",
 			over:    "a page of the site is read, or an hour has passed",
 		},
 		{
 			code: NeedAI, alert: "UshuruAIBudget", severity: Ticket, command: "ushuru ai budget", find: (*Status).usedBudget,
-			expr:    fmt.Sprintf("max(ushuru_ai_budget_used_tokens) / (max(ushuru_ai_budget_tokens) > 0) > %.2g", aiPercent/100.0),
+			expr: fmt.Sprintf("max(ushuru_ai_budget_used_tokens) / (max(ushuru_ai_budget_tokens) > 0) > %.2g",
+				aiPercent/100.0),
 			summary: "{{ $value | humanizePercentage }} of the AI's tokens of this day are used. Then sheets are not read.",
 			noticed: "auction sheets are soon not read",
 			over:    "the day ends in Dar es Salaam, or the limit is raised",
@@ -349,7 +356,8 @@ func (s *Status) missingAPI() []Need {
 
 func (s *Status) apiErrors() []Need {
 	many := s.API.Errors >= enoughErrors && float64(s.API.Errors)*1000 > errorsPerThousand*float64(s.API.Answers)
-	return one(many, nil, "%d of the last %d answers of the API are errors of ours, most of them %s.", s.API.Errors, s.API.Answers, s.API.Reason)
+	return one(many, nil, "%d of the last %d answers of the API are errors of ours, most of them %s.",
+		s.API.Errors, s.API.Answers, s.API.Reason)
 }
 
 func (s *Status) missingWorkers() (needs []Need) {
@@ -447,7 +455,8 @@ func (s *Status) keysNearALimit() (needs []Need) {
 		if near, ok := key.Nearest(); ok && near.Percent() >= keyPercent {
 			needs = append(needs, Need{
 				About: key.ID,
-				Text:  fmt.Sprintf("The key %s (…%s) uses %d %% of its %s.", key.Name, key.Hint, near.Percent(), limitNames[near.What]),
+				Text: fmt.Sprintf("The key %s (…%s) uses %d %% of its %s.",
+					key.Name, key.Hint, near.Percent(), limitNames[near.What]),
 			})
 		}
 	}
@@ -457,7 +466,8 @@ func (s *Status) keysNearALimit() (needs []Need) {
 func (s *Status) disabledWebhooks() (needs []Need) {
 	for _, w := range s.Webhooks {
 		if w.Disabled != "" {
-			needs = append(needs, Need{About: w.ID, Text: fmt.Sprintf("A webhook of %s at %s is disabled: %s.", w.Name, w.Host, w.Disabled)})
+			text := fmt.Sprintf("A webhook of %s at %s is disabled: %s.", w.Name, w.Host, w.Disabled)
+			needs = append(needs, Need{About: w.ID, Text: text})
 		}
 	}
 	return needs

@@ -19,7 +19,8 @@ func TestFilesOfTheCauses(t *testing.T) {
 	}
 	golden.Check(t, deploy("prometheus", "alerts.yml"), alertFile())
 	golden.Section(t, deploy("alertmanager", "alertmanager.yml"), "\ninhibit_rules:\n", "# end\n", inhibitions())
-	golden.Section(t, testenv.InRepository(t, "docs", "night.md"), "<!-- causes -->\n", "<!-- end of causes -->\n", runbookHead())
+	night := testenv.InRepository(t, "docs", "night.md")
+	golden.Section(t, night, "<!-- causes -->\n", "<!-- end of causes -->\n", runbookHead())
 }
 
 func alertFile() string {
@@ -37,12 +38,13 @@ groups:
 		if c.alert == "" {
 			continue
 		}
-		fmt.Fprintf(&b, "      - alert: %s\n        expr: >-\n          %s\n", c.alert, strings.ReplaceAll(c.expr, "\n", "\n          "))
+		expr := strings.ReplaceAll(c.expr, "\n", "\n          ")
+		fmt.Fprintf(&b, "      - alert: %s\n        expr: >-\n          %s\n", c.alert, expr)
 		if c.hold != "" {
 			fmt.Fprintf(&b, "        for: %s\n", c.hold)
 		}
-		fmt.Fprintf(&b, "        labels: {severity: %s}\n        annotations:\n          summary: %q\n          runbook: docs/night.md#%s\n",
-			c.severity, c.summary, strings.ToLower(c.alert))
+		fmt.Fprintf(&b, "        labels: {severity: %s}\n        annotations:\n", c.severity)
+		fmt.Fprintf(&b, "          summary: %q\n          runbook: docs/night.md#%s\n", c.summary, strings.ToLower(c.alert))
 	}
 	return b.String()
 }
@@ -57,7 +59,8 @@ func inhibitions() string {
 		if c.silent != "" {
 			targets += ", " + c.silent
 		}
-		fmt.Fprintf(&b, "  - source_matchers: [alertname=~%q]\n    target_matchers: [%s]\n", strings.Join(c.after, "|"), targets)
+		fmt.Fprintf(&b, "  - source_matchers: [alertname=~%q]\n", strings.Join(c.after, "|"))
+		fmt.Fprintf(&b, "    target_matchers: [%s]\n", targets)
 	}
 	return b.String()
 }
@@ -68,7 +71,8 @@ func runbookHead() string {
 	for _, c := range causes() {
 		if c.alert != "" {
 			command := strings.Replace(c.command, "%s", "NAME", 1)
-			fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | `%s` | %s |\n", c.alert, strings.ToLower(c.alert), c.severity, c.noticed, command, c.over)
+			fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | `%s` | %s |\n",
+				c.alert, strings.ToLower(c.alert), c.severity, c.noticed, command, c.over)
 		}
 	}
 	return b.String()
