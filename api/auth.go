@@ -7,33 +7,33 @@ import (
 	"slices"
 	"strings"
 
-	"ushuru/api/negotiate"
+	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/pkg/keys"
 )
 
 // authenticated is the middleware that requires a valid API key.
 func (s *Server) authenticated(next http.Handler) respond.Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
+	return func(w http.ResponseWriter, plain *http.Request) error {
+		r := request.Of(plain)
 		ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 		key, err := s.options.Keys.Verify(ctx, credential(r.Header))
 		cancel()
 		switch {
 		case errors.Is(err, keys.ErrInvalid):
-			respond.RecorderOf(r).Refused = key.ID
+			r.Refused = key.ID
 			w.Header().Set("WWW-Authenticate", `Bearer realm="Ushuru"`)
 			return errUnauthorized
 		case err != nil:
 			return respond.ErrUnavailable.WithCause(err)
 		}
-		rec := respond.RecorderOf(r)
-		rec.Key = key
+		r.Key = key
 		s.options.Stat.Key(key.ID)
-		if err := rec.SetQueryLanguage(r); err != nil {
+		if err := r.ReadParameters(); err != nil {
 			return err
 		}
-		negotiate.Decode(r)
-		next.ServeHTTP(w, r)
+		request.Decode(plain)
+		next.ServeHTTP(w, plain)
 		return nil
 	}
 }

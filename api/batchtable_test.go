@@ -103,7 +103,7 @@ var tableScenarios = []scenario{
 	{name: "a long line", url: "/v1/batches", headers: csvBody, status: 400, body: "url\nhttps://cars.example/" + strings.Repeat("x", 70_000), has: []string{`"table_line_invalid"`, "Line 2", "64 KB"}},
 	{name: "an image", url: "/v1/batches", headers: map[string]string{"Content-Type": "text/csv"}, body: "\x89PNG\r\n\x1a\n\x00\x00", status: 400, has: []string{`"table_unreadable"`}},
 	{name: "an old workbook", url: "/v1/batches", headers: map[string]string{"Content-Type": "application/vnd.ms-excel"}, body: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", status: 400, has: []string{`"table_unreadable"`, ".xls"}},
-	{name: "Windows' type of CSV", url: "/v1/batches?dryRun=yes", headers: map[string]string{"Content-Type": "application/vnd.ms-excel"}, body: "sep=;\r\nurl;reference\r\nhttps://cars.example/1;A\r\n", status: 200, has: []string{`"valid":1`, `"separator":";"`}},
+	{name: "Windows' type of CSV", url: "/v1/batches?dryRun=1", headers: map[string]string{"Content-Type": "application/vnd.ms-excel"}, body: "sep=;\r\nurl;reference\r\nhttps://cars.example/1;A\r\n", status: 200, has: []string{`"valid":1`, `"separator":";"`}},
 	{name: "a form without a file", url: "/v1/batches", headers: map[string]string{"Content-Type": "multipart/form-data; boundary=x"}, body: "--x--\r\n", status: 400, has: []string{`"form_invalid"`}},
 }
 

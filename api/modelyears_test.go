@@ -113,18 +113,19 @@ func TestModelYears(t *testing.T) {
 		{name: "of two makes", url: vanYears, status: 400, has: []string{`"code":"make_ambiguous"`, "MERCEDES, TOYOTA"}},
 		{name: "of the one that is named", url: vanYears + "?make=Mercedes-Benz", status: 200, has: []string{`{"make":"MERCEDES","modelBody":"VAN - A1B - VAN","yearsListed":false,"years":[],"unknown":0,"pending":0}`}},
 		{name: "as a person writes it", url: "/v1/vehicles/ist%20-%20ncp60%20%2F%20%20NCP61%20-%20hatchback/years", status: 200, has: []string{`"modelBody":"IST - NCP60 / NCP61 - HATCHBACK"`}},
-		{name: "a switch that is neither", url: vitzYears + "?refresh=1", status: 400, has: []string{`\"refresh\" must be true or false`}},
+		{name: "a switch that is neither", url: vitzYears + "?cheapestFirst=yes", status: 400, has: []string{`\"cheapestFirst\" must be true or false`}},
 		{name: "a landing that is no day", url: vitzYears + "?landing=soon", status: 400, has: []string{`"param":"landing"`}},
 		{name: "an engine in litres", url: vitzYears + "?engine_cc=1.5", status: 400, has: []string{`\"engine_cc\" must be`}},
 		{name: "a fuel like a novel", url: vitzYears + "?fuel=" + strings.Repeat("x", 101), status: 400, has: []string{`\"fuel\" must be`}},
 		{name: "a label like a novel", url: "/v1/vehicles/" + strings.Repeat("x", 201) + "/years", status: 400, has: []string{`\"modelBody\" must be`}},
 		{name: "without a key", url: vitzYears, keyless: true, status: 401},
-		{name: "the list of the years is requested", url: istYears + "?refresh=true", status: 202, has: []string{`"yearsListed":false,"years":[],"unknown":0,"pending":1`}, want: map[string]string{"Retry-After": "2"}},
-		{name: "once", url: istYears + "?refresh=true", status: 202, has: []string{`"pending":1`}},
+		{name: "the list of the years is requested", method: http.MethodPost, url: istYears, status: 202, has: []string{`"yearsListed":false,"years":[],"unknown":0,"pending":1`}, want: map[string]string{"Retry-After": "2"}},
+		{name: "once", method: http.MethodPost, url: istYears, status: 202, has: []string{`"pending":1`}},
 		{name: "and is pending for all", url: istYears, status: 200, has: []string{`"pending":1`}, want: map[string]string{"Retry-After": "2"}},
 		{name: "years that are not known", url: vitzYears, status: 200, has: []string{`"yearsListed":true,"years":[{"yom":2022,"known":false},`, `"unknown":45,"pending":0`}, hasNot: []string{"cheapest"}},
-		{name: "are requested, but not all at once", url: vitzYears + "?refresh=true", status: 202, has: []string{`"unknown":45,"pending":40}`}},
-		{name: "nor by the next request", url: vitzYears + "?refresh=true", status: 202, has: []string{`"unknown":45,"pending":40}`}},
+		{name: "are requested, but not all at once", method: http.MethodPost, url: vitzYears, status: 202, has: []string{`"unknown":45,"pending":40}`}},
+		{name: "nor by the next request", method: http.MethodPost, url: vitzYears, status: 202, has: []string{`"unknown":45,"pending":40}`}},
+		{name: "what is requested can be cheapest first", url: vitzYears + "?cheapestFirst=1", status: 200, has: []string{`"pending":40`}},
 		{name: "two fuels", url: noahYears, status: 200, has: []string{`{"yom":2000,"known":false,"problem":{"code":"request_incomplete"`, "PETROL, DIESEL", `"unknown":44`}},
 		{name: "one of them", url: noahYears + "?fuel=diesel", status: 200, has: []string{`{"yom":2000,"known":false}`, `"unknown":45`}, hasNot: []string{"problem"}},
 	} {
@@ -143,9 +144,9 @@ func TestModelYears(t *testing.T) {
 func TestModelYearsOfALimitedKey(t *testing.T) {
 	a := yearsApp(t, quota.Limits{PerMinute: 3, Jobs: 2})
 	for _, s := range []scenario{
-		{name: "as many as may run", url: vitzYears + "?refresh=true", status: 202, has: []string{`"pending":2}`}},
-		{name: "none more, as some are pending", url: vitzYears + "?refresh=true", status: 202, has: []string{`"pending":2}`}},
-		{name: "none of another label", url: istYears + "?refresh=true", status: 429, has: []string{`"code":"too_many_jobs"`}, want: map[string]string{"Retry-After": "2"}},
+		{name: "as many as may run", method: http.MethodPost, url: vitzYears, status: 202, has: []string{`"pending":2}`}},
+		{name: "none more, as some are pending", method: http.MethodPost, url: vitzYears, status: 202, has: []string{`"pending":2}`}},
+		{name: "none of another label", method: http.MethodPost, url: istYears, status: 429, has: []string{`"code":"too_many_jobs"`}, want: map[string]string{"Retry-After": "2"}},
 		{name: "too many requests", url: vitzYears, status: 429, has: []string{`"code":"rate_limited"`}},
 	} {
 		t.Run(s.name, func(t *testing.T) { s.run(t, a) })

@@ -13,7 +13,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/api/events"
+	"ushuru/api/await"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/cost"
@@ -140,7 +140,7 @@ func (o *Options) check() error {
 func (o *Options) setDefaults() (err error) {
 	o.Log = cmp.Or(o.Log, slog.Default())
 	o.Costs = cmp.Or(o.Costs, cost.Embedded())
-	o.KeepAlive = cmp.Or(o.KeepAlive, events.KeepAlive)
+	o.KeepAlive = cmp.Or(o.KeepAlive, await.KeepAlive)
 	o.WaitMax = cmp.Or(o.WaitMax, defaultWaitMax)
 	o.Page.Jobs, o.Page.Rate = cmp.Or(o.Page.Jobs, defaultPageJobs), cmp.Or(o.Page.Rate, defaultPageRate)
 	if o.Sheets == nil {

@@ -6,6 +6,7 @@ import (
 	"ushuru/api/console"
 	"ushuru/api/docs"
 	"ushuru/api/pictures"
+	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/api/web"
 	"ushuru/api/web/lots"
@@ -81,14 +82,14 @@ func (*Server) forOperator(v1 http.Handler) http.Handler {
 
 // asCaller serves endpoints to a caller whose requests have no API key.
 func asCaller(v1 http.Handler, key keys.Key) http.Handler {
-	return respond.Handler(func(w http.ResponseWriter, r *http.Request) error {
-		rec := &respond.Recorder{ResponseWriter: w, ID: "page", Key: key, Admit: web.Admit, Sender: web.Sender(r.Context())}
-		defer rec.ReleasePlace()
-		r = r.WithContext(respond.WithRecorder(r.Context(), rec))
-		if err := rec.SetQueryLanguage(r); err != nil {
+	return respond.Handler(func(w http.ResponseWriter, plain *http.Request) error {
+		rec, r := inPage(w, plain)
+		defer r.Place.Leave()
+		r.Key = key
+		if err := r.ReadParameters(); err != nil {
 			return err
 		}
-		v1.ServeHTTP(rec, r)
+		v1.ServeHTTP(rec, r.Request)
 		return nil
 	})
 }
@@ -96,10 +97,17 @@ func asCaller(v1 http.Handler, key keys.Key) http.Handler {
 // forKeys serves endpoints to those who have logged in on a page with their API key.
 func (s *Server) forKeys(v1 http.Handler) http.Handler {
 	authenticated := s.authenticated(v1)
-	return respond.Handler(func(w http.ResponseWriter, r *http.Request) error {
-		rec := &respond.Recorder{ResponseWriter: w, ID: "page", Admit: web.Admit, Sender: web.Sender(r.Context())}
-		defer rec.ReleasePlace()
-		authenticated.ServeHTTP(rec, r.WithContext(respond.WithRecorder(r.Context(), rec)))
+	return respond.Handler(func(w http.ResponseWriter, plain *http.Request) error {
+		rec, r := inPage(w, plain)
+		defer r.Place.Leave()
+		authenticated.ServeHTTP(rec, r.Request)
 		return nil
 	})
+}
+
+// inPage returns the request that a page makes, beside that for the page.
+func inPage(w http.ResponseWriter, plain *http.Request) (*respond.Recorder, *request.Request) {
+	r := &request.Request{ID: "page", Admit: web.Admit, Sender: web.Sender(plain.Context())}
+	r.Request = plain.WithContext(request.With(plain.Context(), r))
+	return &respond.Recorder{ResponseWriter: w, Request: r}, r
 }

@@ -14,9 +14,9 @@ import (
 // named is the middleware that records the route of a request, for the metrics.
 func (s *Server) named(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if rec, route := respond.RecorderOf(r), mux.CurrentRoute(r); rec != nil && route != nil {
+		if route := mux.CurrentRoute(r); route != nil {
 			template, _ := route.GetPathTemplate() // every route has one
-			rec.Route = s.templates[template]
+			respond.SetRoute(w, s.templates[template])
 		}
 		next.ServeHTTP(w, r)
 	})

@@ -22,11 +22,10 @@ import (
 
 	"ushuru/api/await"
 	"ushuru/api/console"
-	"ushuru/api/idempotencykey"
 	"ushuru/api/limits"
 	"ushuru/api/monitoring"
-	"ushuru/api/negotiate"
 	"ushuru/api/problem"
+	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/api/vehicles"
 	"ushuru/api/web"
@@ -38,18 +37,17 @@ import (
 
 // Server serves every endpoint of the API. It is an http.Handler.
 type Server struct {
-	options     Options
-	router      *mux.Router
-	handler     http.Handler    // the router, with responses in the coding that the caller wants
-	draining    context.Context //nolint:containedctx // the life of the server, not of a call
-	drain       context.CancelFunc
-	unready     atomic.Bool // SetUnready was called
-	vehicles    *vehicles.Resource
-	limits      *limits.Limits
-	idempotency *idempotencykey.Keys
-	work        *await.Work
-	outages     *tra.Outages
-	ui          *monitoring.Resource // nil without a monitoring password
+	options  Options
+	router   *mux.Router
+	handler  http.Handler    // the router, with responses in the coding that the caller wants
+	draining context.Context //nolint:containedctx // the life of the server, not of a call
+	drain    context.CancelFunc
+	unready  atomic.Bool // SetUnready was called
+	vehicles *vehicles.Resource
+	limits   *limits.Limits
+	work     *await.Work
+	outages  *tra.Outages
+	ui       *monitoring.Resource // nil without a monitoring password
 
 	templates map[string]string // of the routes, as the metrics name them
 }
@@ -70,11 +68,10 @@ func New(options Options) (*Server, error) {
 		}),
 		outages: tra.NewOutages(options.TRA.Status),
 	}
-	s.idempotency = idempotencykey.New(options.Idempotency, s.limits)
 	s.draining, s.drain = context.WithCancel(context.Background())
 	s.work = await.New(await.Options{
 		Redis: options.Redis, Tasks: options.Tasks, Jobs: options.Jobs, Hub: options.Hub, Cache: options.Cache,
-		Webhooks: options.Webhooks, Limits: s.limits, Idempotency: s.idempotency, Outages: s.outages,
+		Webhooks: options.Webhooks, Limits: s.limits, Idempotency: options.Idempotency, Outages: s.outages,
 		Confirm: options.Confirm, WaitMax: options.WaitMax, Draining: s.draining,
 	})
 	s.vehicles = vehicles.New(vehicles.Options{
@@ -83,7 +80,7 @@ func New(options Options) (*Server, error) {
 	})
 	err := s.routes()
 	if err == nil {
-		s.handler, err = negotiate.Compressed(s.router)
+		s.handler, err = respond.Compressed(s.router)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -120,22 +117,21 @@ var validRequestID = regexp.MustCompile(`^[0-9A-Za-z._-]{1,64}$`)
 // 500 if the handler panics, and logs it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	rec := &respond.Recorder{ResponseWriter: w, ID: r.Header.Get("X-Request-ID")}
-	if !validRequestID.MatchString(rec.ID) {
-		rec.ID = rand.Text()
+	known := &request.Request{ID: r.Header.Get("X-Request-ID"), Address: s.addressOf(r).String()}
+	rec := &respond.Recorder{ResponseWriter: w, Request: known}
+	if !validRequestID.MatchString(known.ID) {
+		known.ID = rand.Text()
 	}
-	rec.Address = s.addressOf(r).String()
-	s.commonHeaders(w.Header(), rec.ID)
+	s.commonHeaders(w.Header(), known.ID)
 	if len(r.TransferEncoding) > 0 {
 		w.Header().Set("Connection", "close") // see connlimit.IsAmbiguous
 	}
 	ctx, span := s.options.Traces.Begin(r.Context(), r.Header.Get("Traceparent"), trace.Server, r.Method)
-	r = r.WithContext(logs.With(respond.WithRecorder(ctx, rec), "request", rec.ID))
-	rec.Trace = trace.Parent(ctx)
+	r = r.WithContext(logs.With(request.With(ctx, known), "request", known.ID))
+	known.Trace = trace.Parent(ctx)
 	defer func() {
 		cause := recover()
-		rec.Turn.Give()
-		rec.ReleasePlace()
+		known.Place.Leave()
 		if cause != nil && cause != http.ErrAbortHandler { //nolint:errorlint // the sentinel itself is panicked with
 			rec.Err, rec.Panicked = fmt.Errorf("panic: %v\n%s", cause, debug.Stack()), true
 		}
@@ -159,8 +155,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // endSpan ends the span of a request.
 func endSpan(span *trace.Span, r *http.Request, rec *respond.Recorder) {
 	span.Rename(r.Method + " " + rec.Route)
-	span.Set("http.response.status_code", rec.Status, "http.route", rec.Route, "ushuru.request", rec.ID, "ushuru.job", rec.Job,
-		"ushuru.key", rec.Key.ID, "ushuru.code", rec.Code)
+	span.Set("http.response.status_code", rec.Status, "http.route", rec.Route, "ushuru.request", rec.Request.ID, "ushuru.job", rec.Request.Job,
+		"ushuru.key", rec.Request.Key.ID, "ushuru.code", rec.Code)
 	var failure error
 	if rec.Status >= http.StatusInternalServerError {
 		failure = rec.Err
@@ -204,18 +200,18 @@ func (s *Server) log(r *http.Request, rec *respond.Recorder, took time.Duration)
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request", rec.ID), slog.String("method", r.Method), slog.String("path", web.LoggedPath(r.URL.Path)),
+		slog.String("request", rec.Request.ID), slog.String("method", r.Method), slog.String("path", web.LoggedPath(r.URL.Path)),
 		slog.Int("status", rec.Status), slog.Int64("bytes", rec.Written), slog.Duration("duration", took),
-		slog.String("address", rec.Address),
+		slog.String("address", rec.Request.Address),
 	}
-	if rec.Key.ID != "" {
-		attrs = append(attrs, slog.String("key", rec.Key.ID))
+	if rec.Request.Key.ID != "" {
+		attrs = append(attrs, slog.String("key", rec.Request.Key.ID))
 	}
-	if rec.Refused != "" {
-		attrs = append(attrs, slog.String("refused_key", rec.Refused))
+	if rec.Request.Refused != "" {
+		attrs = append(attrs, slog.String("refused_key", rec.Request.Refused))
 	}
-	if rec.Job != "" {
-		attrs = append(attrs, slog.String("job", rec.Job))
+	if rec.Request.Job != "" {
+		attrs = append(attrs, slog.String("job", rec.Request.Job))
 	}
 	if rec.Err != nil {
 		attrs = append(attrs, slog.String("error", rec.Err.Error()))

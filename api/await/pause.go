@@ -62,7 +62,7 @@ func (p *pauses) of(parent context.Context, canonical string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known := p.sites[parsed.Host]
-	if time.Since(known.read) >= HindranceInterval {
+	if time.Since(known.read) >= hindranceInterval {
 		ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 		defer cancel()
 		left, err := fetch.PauseOf(ctx, p.redis, fetched)

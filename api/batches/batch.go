@@ -11,14 +11,11 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/gorilla/mux"
-
 	"ushuru/api/await"
 	"ushuru/api/batchrequest"
-	"ushuru/api/events"
-	"ushuru/api/idempotencykey"
 	"ushuru/api/limits"
-	"ushuru/api/receive"
+	"ushuru/api/problem"
+	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/api/webhooks"
 	"ushuru/pkg/batch"
@@ -34,18 +31,27 @@ import (
 	"ushuru/tasks"
 )
 
+// Each is named by its code.
+var (
+	errStateUnknown  = problem.BadRequest("state_unknown").Of("state")
+	errSinceInvalid  = problem.BadRequest("since_invalid").Of("since")
+	errFormatUnknown = problem.BadRequest("format_unknown").Of("format")
+	errSortUnknown   = problem.BadRequest("sort_unknown")
+	errNotFound      = problem.NotFound("batch_not_found")
+	errNoneFailed    = problem.Conflict("none_failed")
+)
+
 // Options are the parts and settings of a Resource.
 type Options struct {
-	Batches     *batch.Store
-	Webhooks    *webhook.Store
-	Tasks       *tasks.Engine
-	Hub         *jobs.Hub // its Run must be running
-	Costs       *cost.Tables
-	Outages     *tra.Outages
-	Limits      *limits.Limits
-	Idempotency *idempotencykey.Keys
-	Work        *await.Work
-	Events      *events.Streams
+	Batches  *batch.Store
+	Webhooks *webhook.Store
+	Tasks    *tasks.Engine
+	Hub      *jobs.Hub // its Run must be running
+	Costs    *cost.Tables
+	Outages  *tra.Outages
+	Limits   *limits.Limits
+	Work     *await.Work
+	Streams  *await.Streams
 	// AllowLoopback accepts listings and webhooks on this machine.
 	AllowLoopback bool
 	Log           *slog.Logger
@@ -56,17 +62,6 @@ type Resource struct{ options Options }
 
 // New returns the Resource of some parts.
 func New(options Options) *Resource { return &Resource{options} }
-
-// Register adds the endpoints to a router.
-func (s *Resource) Register(v1 *mux.Router) {
-	v1.Handle("/v1/batches", respond.Methods{http.MethodGet: s.list, http.MethodPost: idempotencykey.Accepted(s.post)})
-	const one = "/v1/batches/{id:[0-9A-Za-z]{1,64}}"
-	v1.Handle(one, respond.Methods{http.MethodGet: s.get, http.MethodDelete: s.cancel})
-	v1.Handle(one+"/items", respond.Methods{http.MethodGet: s.options.Limits.WithPlace(s.listItems)})
-	v1.Handle(one+"/results", respond.Methods{http.MethodGet: s.getResults})
-	v1.Handle(one+"/events", respond.Methods{http.MethodGet: s.events})
-	v1.Handle(one+"/retry", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.retry)})
-}
 
 // body is a batch as its caller sees it.
 type body struct {
@@ -138,35 +133,36 @@ func (s *Resource) shown(ctx context.Context, b *batch.Batch) body {
 	return body
 }
 
-// post answers POST /v1/batches: it submits many listings.
-func (s *Resource) post(w http.ResponseWriter, r *http.Request) error {
+// Post answers POST /v1/batches: it submits many listings.
+func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
 	// Decode the rows and the options, and check every row.
 	if err := s.options.Limits.AdmitBody(w, r); err != nil {
 		return err
 	}
-	req, err := batchrequest.Read(w, r, respond.IsStrict(r))
-	if err = cmp.Or(respond.RecorderOf(r).SetBodyLanguage(req.Language), err); err != nil {
+	req, err := batchrequest.Read(w, r)
+	if err = cmp.Or(r.SetBodyLanguage(req.Language), err); err != nil {
 		return err
 	}
-	if err := respond.RecorderOf(r).Ignore(r, req.Options.Ignored...); err != nil {
+	if err := r.Ignore(req.Options.Ignored...); err != nil {
 		return err
 	}
-	if respond.IsYes(r.URL.Query().Get("dryRun")) {
-		return s.dryRun(w, r, req)
+	if dry, err := request.Flag(r.URL.Query(), "dryRun"); dry || err != nil {
+		return cmp.Or(err, s.dryRun(w, r, req))
 	}
 	options := &req.Options
 	rows, err := req.Check(s.listingURL)
 	if err == nil && options.Webhook != "" {
 		options.Webhook, err = webhooks.CheckURL(options.Webhook, s.options.AllowLoopback)
 	}
-	respond.RecorderOf(r).Turn.Give()
+	r.Place.Turn.Give()
 	if err != nil {
 		return err
 	}
 
 	// The id is stored before the batch is: the same request under one
 	// Idempotency-Key finds the batch, or creates it if that was not done.
-	same, err := s.options.Idempotency.Begin(r, req.Identity())
+	same, err := s.options.Work.Begin(w, r, req.Identity())
 	if err != nil {
 		return err
 	}
@@ -174,7 +170,7 @@ func (s *Resource) post(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	b, hook, err := s.replay(r, same, id, options.Webhook)
+	b, hook, err := s.replay(w, r, same, id, options.Webhook)
 	if err != nil {
 		return err
 	}
@@ -186,7 +182,7 @@ func (s *Resource) post(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if b, hook, err = s.create(r, id, rows, req); err != nil {
-			return errors.Join(err, s.options.Limits.Forget(r.Context(), respond.RecorderOf(r).Key.ID, kept.Name))
+			return errors.Join(err, s.options.Limits.Forget(r.Context(), r.Key.ID, kept.Name))
 		}
 	}
 
@@ -195,18 +191,18 @@ func (s *Resource) post(w http.ResponseWriter, r *http.Request) error {
 	if err := s.options.Work.Confirm(r.Context()); err != nil {
 		return err
 	}
-	return write(w, b, hook, respond.RecorderOf(r).Ignored, req)
+	return write(w, b, hook, r.Warnings(), req)
 }
 
 // listingURL returns the canonical form of a listing's URL.
 func (s *Resource) listingURL(raw string) (string, error) {
-	return receive.ListingURL(raw, s.options.AllowLoopback)
+	return request.ListingURL(raw, s.options.AllowLoopback)
 }
 
 // replay returns the batch that the same request created before, with its
 // webhook; nil when there is none.
 func (s *Resource) replay(
-	r *http.Request, same *idempotencykey.Request, id, webhookURL string,
+	w http.ResponseWriter, r *request.Request, same *await.Idempotent, id, webhookURL string,
 ) (b *batch.Batch, hook bodyWebhook, err error) {
 	if same == nil {
 		return nil, hook, nil
@@ -216,7 +212,7 @@ func (s *Resource) replay(
 	b, err = s.options.Batches.Get(ctx, id)
 	switch {
 	case errors.Is(err, batch.ErrNotFound):
-		same.SetReplayed(respond.RecorderOf(r), false)
+		same.SetReplayed(w, false)
 		return nil, hook, nil
 	case err != nil:
 		return nil, hook, respond.ErrUnavailable.WithCause(err)
@@ -231,13 +227,13 @@ func (s *Resource) replay(
 // create creates a batch, and the webhook that it names unless the caller
 // has it already.
 func (s *Resource) create(
-	r *http.Request, id string, rows []batch.Row, from *batchrequest.Request,
+	r *request.Request, id string, rows []batch.Row, from *batchrequest.Request,
 ) (b *batch.Batch, hook bodyWebhook, err error) {
 	options := from.Options
 	if hook, err = s.findOrCreateWebhook(r, id, options.Webhook); err != nil {
 		return nil, hook, err
 	}
-	req := batch.New{ID: id, Owner: respond.RecorderOf(r).Key.ID, Rows: rows, Origin: respond.RecorderOf(r).Origin()}
+	req := batch.New{ID: id, Owner: r.Key.ID, Rows: rows, Origin: r.Origin()}
 	req.Options.Webhook, req.Options.Columns = hook.ID, from.Columns
 	if options.Rate != nil {
 		req.Options.Rate = options.Rate.String()
@@ -256,13 +252,13 @@ func (s *Resource) create(
 }
 
 // write answers 201 with a batch.
-func write(w http.ResponseWriter, b *batch.Batch, hook bodyWebhook, ignored []string, req *batchrequest.Request) error {
+func write(w http.ResponseWriter, b *batch.Batch, hook bodyWebhook, warnings []vehicle.Warning, req *batchrequest.Request) error {
 	w.Header().Set("Location", "/v1/batches/"+b.ID)
 	body := newBody(b)
 	if body.Webhook != nil {
 		body.Webhook = &hook
 	}
-	body.Table, body.Warnings = req.Table, append(respond.IgnoredWarning(ignored), req.Warnings()...)
+	body.Table, body.Warnings = req.Table, append(warnings, req.Warnings()...)
 	return respond.JSON(w, http.StatusCreated, body)
 }
 
@@ -278,12 +274,12 @@ func (s *Resource) enqueueDispatch(parent context.Context) {
 
 // find returns the batch of a request's path. A batch of another key is not
 // found.
-func (s *Resource) find(r *http.Request) (*batch.Batch, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+func (s *Resource) find(parent context.Context, r *request.Request) (*batch.Batch, error) {
+	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 	defer cancel()
-	b, err := s.options.Batches.Get(ctx, mux.Vars(r)["id"])
+	b, err := s.options.Batches.Get(ctx, r.Var("id"))
 	switch {
-	case errors.Is(err, batch.ErrNotFound), err == nil && b.Owner != respond.RecorderOf(r).Key.ID:
+	case errors.Is(err, batch.ErrNotFound), err == nil && b.Owner != r.Key.ID:
 		return nil, errNotFound
 	case err != nil:
 		return nil, respond.ErrUnavailable.WithCause(err)
@@ -291,18 +287,20 @@ func (s *Resource) find(r *http.Request) (*batch.Batch, error) {
 	return b, nil
 }
 
-// get answers GET /v1/batches/{id}.
-func (s *Resource) get(w http.ResponseWriter, r *http.Request) error {
-	b, err := s.find(r)
+// Get answers GET /v1/batches/{id}.
+func (s *Resource) Get(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
+	b, err := s.find(r.Context(), r)
 	if err != nil {
 		return err
 	}
 	return respond.JSON(w, http.StatusOK, s.shown(r.Context(), b))
 }
 
-// cancel answers DELETE /v1/batches/{id}: waiting rows are cancelled.
-func (s *Resource) cancel(w http.ResponseWriter, r *http.Request) error {
-	b, err := s.find(r)
+// Cancel answers DELETE /v1/batches/{id}: waiting rows are cancelled.
+func (s *Resource) Cancel(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
+	b, err := s.find(r.Context(), r)
 	if err != nil {
 		return err
 	}
@@ -311,21 +309,22 @@ func (s *Resource) cancel(w http.ResponseWriter, r *http.Request) error {
 	if err := s.options.Batches.Cancel(ctx, b.ID); err != nil {
 		return respond.ErrUnavailable.WithCause(err)
 	}
-	return s.get(w, r)
+	return s.Get(w, plain)
 }
 
-// list answers GET /v1/batches: the caller's batches, newest first.
-func (s *Resource) list(w http.ResponseWriter, r *http.Request) error {
-	limit, err := receive.PageSize(r)
+// List answers GET /v1/batches: the caller's batches, newest first.
+func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
+	limit, err := request.PageSize(r.URL.Query())
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	found, err := s.options.Batches.List(ctx, respond.RecorderOf(r).Key.ID, r.URL.Query().Get("cursor"), limit+1)
+	found, err := s.options.Batches.List(ctx, r.Key.ID, r.URL.Query().Get("cursor"), limit+1)
 	switch {
 	case errors.Is(err, batch.ErrBadCursor):
-		return receive.ErrPageInvalid.WithCause(err)
+		return request.ErrPageInvalid.WithCause(err)
 	case err != nil:
 		return respond.ErrUnavailable.WithCause(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"ushuru/api/await"
 	"ushuru/api/batchrequest"
 	"ushuru/api/problem"
+	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/money"
@@ -45,10 +46,10 @@ type dryRunRow struct {
 }
 
 // dryRun answers how a batch is understood, without storing or counting anything.
-func (s *Resource) dryRun(w http.ResponseWriter, r *http.Request, req *batchrequest.Request) error {
+func (s *Resource) dryRun(w http.ResponseWriter, r *request.Request, req *batchrequest.Request) error {
 	body := dryRunBody{
 		DryRun: true, Rows: len(req.Rows), Options: req.Options, Table: req.Table, First: []dryRunRow{},
-		Warnings: append(respond.IgnoredWarning(respond.RecorderOf(r).Ignored), req.Warnings()...),
+		Warnings: append(r.Warnings(), req.Warnings()...),
 	}
 	rows, err := req.CheckRows(&req.Options, s.listingURL)
 	if err != nil { // any rate shows the rest

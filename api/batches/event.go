@@ -4,27 +4,26 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/gorilla/mux"
-
-	"ushuru/api/events"
-	"ushuru/api/respond"
+	"ushuru/api/await"
+	"ushuru/api/request"
 )
 
-// events answers GET /v1/batches/{id}/events: an event whenever a row
+// Events answers GET /v1/batches/{id}/events: an event whenever a row
 // changes state, and a last one when the batch ends.
-func (s *Resource) events(w http.ResponseWriter, r *http.Request) error {
-	changed, unsubscribe := s.options.Batches.Watch(s.options.Hub, mux.Vars(r)["id"])
+func (s *Resource) Events(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
+	changed, unsubscribe := s.options.Batches.Watch(s.options.Hub, r.Var("id"))
 	defer unsubscribe()
-	load := func(ctx context.Context) (events.Event, error) {
-		b, err := s.find(r.WithContext(ctx))
+	load := func(ctx context.Context) (await.Event, error) {
+		b, err := s.find(ctx, r)
 		if err != nil {
-			return events.Event{}, err
+			return await.Event{}, err
 		}
 		body := s.shown(ctx, b)
 		fingerprint := body // the throughput changes with every event
 		fingerprint.PerSecond, fingerprint.SecondsLeft = 0, 0
-		return events.NewEvent(respond.RecorderOf(r).Lang, body, fingerprint, !b.Ended.IsZero())
+		return await.NewEvent(r.Lang, body, fingerprint, !b.Ended.IsZero())
 	}
 	hindrances := func(ctx context.Context) string { return s.options.Work.Hindrances(ctx, nil) }
-	return s.options.Events.Send(w, r, events.Source{Changed: changed, Load: load, Hindrances: hindrances})
+	return s.options.Streams.Send(w, r, await.Source{Changed: changed, Load: load, Hindrances: hindrances})
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"ushuru/api/await"
-	"ushuru/api/receive"
+	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/vehicle"
@@ -33,23 +33,23 @@ type itemBody struct {
 	Columns map[string]string `json:"columns,omitempty"` // the caller's own
 }
 
-// listItems answers GET /v1/batches/{id}/items.
-func (s *Resource) listItems(w http.ResponseWriter, r *http.Request) error {
-	limit, err := receive.PageSize(r)
+// ListItems answers GET /v1/batches/{id}/items.
+func (s *Resource) ListItems(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
+	limit, err := request.PageSize(r.URL.Query())
 	if err != nil {
 		return err
 	}
 	query := r.URL.Query()
-	from, state := 0, batch.State(query.Get("state"))
-	if text := query.Get("cursor"); text != "" {
-		if from, err = strconv.Atoi(text); err != nil || from < 0 {
-			return receive.ErrPageInvalid
-		}
+	from, err := request.Cursor(query)
+	if err != nil {
+		return err
 	}
+	state := batch.State(query.Get("state"))
 	if state != "" && !slices.Contains(batch.States(), state) {
 		return errStateUnknown
 	}
-	b, err := s.find(r)
+	b, err := s.find(r.Context(), r)
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"ushuru/api/receive"
-	"ushuru/api/respond"
+	"ushuru/api/request"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/duty"
 )
@@ -28,17 +27,15 @@ type resultPart struct {
 }
 
 // parseResultPart parses the parameters cursor, limit, state and since.
-func parseResultPart(r *http.Request) (part resultPart, err error) {
+func parseResultPart(r *request.Request) (part resultPart, err error) {
 	query := r.URL.Query()
 	if query.Get("limit") != "" {
-		if part.limit, err = receive.PageSize(r); err != nil {
+		if part.limit, err = request.PageSize(r.URL.Query()); err != nil {
 			return part, err
 		}
 	}
-	if text := query.Get("cursor"); text != "" {
-		if part.from, err = strconv.Atoi(text); err != nil || part.from < 0 {
-			return part, receive.ErrPageInvalid
-		}
+	if part.from, err = request.Cursor(query); err != nil {
+		return part, err
 	}
 	part.state = batch.State(query.Get("state"))
 	if part.state != "" && !slices.Contains(batch.States(), part.state) {
@@ -83,11 +80,11 @@ func (part resultPart) page(read int) int {
 // isUnchanged answers 304 to a caller who has the results of a batch that has ended. They
 // change only when the day changes for which the cost is calculated, when failed rows are
 // retried, or with the program.
-func isUnchanged(w http.ResponseWriter, r *http.Request, b *batch.Batch, f resultFormat) bool {
+func isUnchanged(w http.ResponseWriter, r *request.Request, b *batch.Batch, f resultFormat) bool {
 	if b.Ended.IsZero() {
 		return false
 	}
-	identity := fmt.Sprintf("%s %d %s %s %s %s %s", b.ID, b.Ended.UnixMilli(), f.name, r.URL.RawQuery, respond.LanguageOf(w),
+	identity := fmt.Sprintf("%s %d %s %s %s %s %s", b.ID, b.Ended.UnixMilli(), f.name, r.URL.RawQuery, r.Lang,
 		time.Now().In(duty.EAT).Format(time.DateOnly), programVersion())
 	sum := sha256.Sum256([]byte(identity))
 	tag := `W/"` + hex.EncodeToString(sum[:8]) + `"` // weak: the response may be compressed

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"ushuru/api/await"
-	"ushuru/api/negotiate"
+	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/batch"
@@ -54,7 +54,7 @@ var resultFormats = []resultFormat{
 }
 
 // parseResultFormat returns the format that the query or Accept requests.
-func parseResultFormat(r *http.Request) (resultFormat, error) {
+func parseResultFormat(r *request.Request) (resultFormat, error) {
 	if name := r.URL.Query().Get("format"); name != "" {
 		for _, f := range resultFormats {
 			if f.name == name {
@@ -67,14 +67,15 @@ func parseResultFormat(r *http.Request) (resultFormat, error) {
 	for i, f := range resultFormats {
 		offered[i] = f.mediaType
 	}
-	wanted := negotiate.MediaType(r.Header.Values("Accept"), offered...)
+	wanted := request.MediaType(r.Header.Values("Accept"), offered...)
 	return resultFormats[slices.Index(offered, wanted)], nil
 }
 
-// getResults answers GET /v1/batches/{id}/results: all rows with their results
+// GetResults answers GET /v1/batches/{id}/results: all rows with their results
 // so far. It reads and sends them in pieces, so that the largest batch takes
 // little memory.
-func (s *Resource) getResults(w http.ResponseWriter, r *http.Request) error {
+func (s *Resource) GetResults(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
 	f, err := parseResultFormat(r)
 	if err != nil {
 		return err
@@ -83,7 +84,11 @@ func (s *Resource) getResults(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	b, err := s.find(r)
+	bom, err := request.Flag(r.URL.Query(), "bom")
+	if err != nil {
+		return err
+	}
+	b, err := s.find(r.Context(), r)
 	if err != nil {
 		return err
 	}
@@ -117,15 +122,15 @@ func (s *Resource) getResults(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	if err := s.sendResults(w, r, f, b, rows, following); err != nil {
-		respond.RecorderOf(r).Err = err
+	if err := s.sendResults(w, r, f, b, rows, tableView{lang: r.Lang, bom: bom, following: following}); err != nil {
+		respond.SetError(w, err)
 		panic(http.ErrAbortHandler) // half a response must not look complete
 	}
 	return nil
 }
 
 // parseSort returns the parameter sort, which orders all rows; empty without it.
-func parseSort(r *http.Request, part resultPart) (by string, err error) {
+func parseSort(r *request.Request, part resultPart) (by string, err error) {
 	by = r.URL.Query().Get("sort")
 	if _, known := sortKeys[by]; by != "" && (!known || part.state != "" || !part.since.IsZero()) {
 		return "", errSortUnknown
@@ -135,7 +140,7 @@ func parseSort(r *http.Request, part resultPart) (by string, err error) {
 
 // sendResults writes the first rows, and then reads and writes the others.
 func (s *Resource) sendResults(
-	w http.ResponseWriter, r *http.Request, f resultFormat, b *batch.Batch, from *resultRows, following string,
+	w http.ResponseWriter, r *request.Request, f resultFormat, b *batch.Batch, from *resultRows, view tableView,
 ) (err error) {
 	wanted, err := termsOf(b.Options)
 	if err != nil {
@@ -144,12 +149,12 @@ func (s *Resource) sendResults(
 	control, processor := http.NewResponseController(w), s.options.Limits.Turn(b.Owner)
 	defer processor.Give()
 	var page bytes.Buffer
-	out, err := f.begin(&page, newBody(b), tableView{respond.LanguageOf(w), respond.IsYes(r.URL.Query().Get("bom"))})
+	out, err := f.begin(&page, newBody(b), view)
 	if err != nil {
 		return err
 	}
 	if whole, ok := out.(*jsonWriter); ok {
-		whole.next = following
+		whole.next = view.following
 	}
 	defer func() {
 		if err != nil {
@@ -172,7 +177,7 @@ func (s *Resource) sendResults(
 
 // formatRows writes rows, and the end after the last, a few in each turn at a processor.
 func (s *Resource) formatRows(
-	ctx context.Context, out resultWriter, from *resultRows, wanted vehicle.Terms, processor *respond.Turn,
+	ctx context.Context, out resultWriter, from *resultRows, wanted vehicle.Terms, processor *request.Turn,
 ) error {
 	defer processor.Give()
 	for rows := range slices.Chunk(from.items, resultsTurn) {
@@ -296,6 +301,8 @@ type tableWriter struct {
 type tableView struct {
 	lang string
 	bom  bool // of CSV
+
+	following string // cursor of the rows that follow; "" for none
 }
 
 func beginTable(

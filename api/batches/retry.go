@@ -6,17 +6,19 @@ import (
 	"errors"
 	"net/http"
 
+	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 )
 
-// retry answers POST /v1/batches/{id}/retry: failed rows wait again.
-func (s *Resource) retry(w http.ResponseWriter, r *http.Request) error {
-	b, err := s.find(r)
+// Retry answers POST /v1/batches/{id}/retry: failed rows wait again.
+func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
+	b, err := s.find(r.Context(), r)
 	if err != nil {
 		return err
 	}
-	same, err := s.options.Idempotency.Begin(r, nil)
+	same, err := s.options.Work.Begin(w, r, nil)
 	if err != nil {
 		return err
 	}
@@ -45,5 +47,5 @@ func (s *Resource) retry(w http.ResponseWriter, r *http.Request) error {
 		return respond.ErrUnavailable.WithCause(err)
 	}
 	s.enqueueDispatch(r.Context())
-	return s.get(w, r)
+	return s.Get(w, plain)
 }

@@ -3,10 +3,10 @@ package batches
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 
+	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/api/webhooks"
 	"ushuru/pkg/webhook"
@@ -24,13 +24,13 @@ func webhookID(batchID string) string { return "wh" + strings.ToLower(batchID) }
 
 // findOrCreateWebhook returns the caller's webhook with a URL, or creates one
 // for a batch. An empty URL is no webhook.
-func (s *Resource) findOrCreateWebhook(r *http.Request, batchID, url string) (hook bodyWebhook, err error) {
+func (s *Resource) findOrCreateWebhook(r *request.Request, batchID, url string) (hook bodyWebhook, err error) {
 	if url == "" {
 		return hook, nil
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	all, err := s.options.Webhooks.List(ctx, respond.RecorderOf(r).Key.ID)
+	all, err := s.options.Webhooks.List(ctx, r.Key.ID)
 	if err != nil {
 		return hook, respond.ErrUnavailable.WithCause(err)
 	}
@@ -44,10 +44,10 @@ func (s *Resource) findOrCreateWebhook(r *http.Request, batchID, url string) (ho
 
 // createWebhook creates a webhook that gets only the events that name it.
 // The second call for a batch returns the same webhook and secret.
-func (s *Resource) createWebhook(r *http.Request, batchID, url string) (hook bodyWebhook, err error) {
+func (s *Resource) createWebhook(r *request.Request, batchID, url string) (hook bodyWebhook, err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	created, secret, err := s.options.Webhooks.Add(ctx, respond.RecorderOf(r).Key.ID, webhookID(batchID), url, []string{})
+	created, secret, err := s.options.Webhooks.Add(ctx, r.Key.ID, webhookID(batchID), url, []string{})
 	switch {
 	case errors.Is(err, webhook.ErrTooMany):
 		return hook, webhooks.ErrTooMany

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/text/encoding"
 
 	"ushuru/api/problem"
-	"ushuru/api/receive"
+	"ushuru/api/request"
 	"ushuru/pkg/lot"
 )
 
@@ -57,10 +57,10 @@ var bodyKinds = map[string]string{
 }
 
 // Read reads the rows and options of a request. The options in the query hold for
-// every body; those of a JSON body outrank them. With strict all fields of JSON that are not
-// known are ignored ones. A request that cannot be read has a problem.
-func Read(w http.ResponseWriter, r *http.Request, strict bool) (*Request, error) {
-	req := &Request{strict: strict}
+// every body; those of a JSON body outrank them. Of a strict request all fields of JSON that
+// are not known are ignored ones. A request that cannot be read has a problem.
+func Read(w http.ResponseWriter, r *request.Request) (*Request, error) {
+	req := &Request{strict: r.Strict}
 	kind, charset := bodyJSON, ""
 	if contentType := r.Header.Get("Content-Type"); contentType != "" {
 		mediaType, params, err := mime.ParseMediaType(contentType)
@@ -74,7 +74,7 @@ func Read(w http.ResponseWriter, r *http.Request, strict bool) (*Request, error)
 		return req, errUnsupportedMediaType
 	}
 	var err error
-	if req.Options, err = queryOptions(r); err != nil {
+	if req.Options, err = queryOptions(r.URL.Query()); err != nil {
 		return req, err
 	}
 	body := &trackedBody{Reader: http.MaxBytesReader(w, r.Body, maxBody)}
@@ -90,7 +90,7 @@ func Read(w http.ResponseWriter, r *http.Request, strict bool) (*Request, error)
 }
 
 // read reads the rows of a body or of a file in a form. Size is -1 when it is not known.
-func (req *Request) read(r *http.Request, body io.Reader, kind, charset string, size int64) error {
+func (req *Request) read(r *request.Request, body io.Reader, kind, charset string, size int64) error {
 	switch kind {
 	case bodyJSON:
 		d := newRowDecoder(body)
@@ -107,7 +107,7 @@ func (req *Request) read(r *http.Request, body io.Reader, kind, charset string, 
 	if err != nil {
 		return err
 	}
-	data, err := receive.UpTo(body, maxBody, size)
+	data, err := request.UpTo(body, maxBody, size)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (b *trackedBody) Read(p []byte) (int, error) {
 // problem returns the problem of a body whose rows could not be read.
 func (b *trackedBody) problem(err error) error {
 	if b.err != nil {
-		return receive.Problem(b.err, problem.BodyTooLarge(maxBody), receive.ErrUnreadable)
+		return request.BodyProblem(b.err, problem.BodyTooLarge(maxBody), request.ErrUnreadable)
 	}
 	if known, ok := errors.AsType[*problem.Problem](err); ok && !errors.Is(err, encoding.ErrInvalidUTF8) {
 		return known
@@ -141,39 +141,35 @@ func (b *trackedBody) problem(err error) error {
 
 // readForm reads a form with the file, and options in the form of the field of JSON
 // before it or behind it.
-func (req *Request) readForm(r *http.Request, body io.Reader) error {
+func (req *Request) readForm(r *request.Request, body io.Reader) error {
 	_, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil {
 		return errFormInvalid.WithCause(err)
 	}
-	parts, found := multipart.NewReader(body, params["boundary"]), false
-	for range receive.MaxParts {
-		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return errFormInvalid.WithCause(err)
-		}
-		switch part.FormName() {
-		case "file":
-			if found {
-				return errFormInvalid
-			}
+	var found bool
+	var refused error // of a part, where other errors are those of the form
+	err = request.EachPart(multipart.NewReader(body, params["boundary"]), func(part *multipart.Part) error {
+		switch name := part.FormName(); {
+		case name == "file" && found:
+			refused = errFormInvalid
+		case name == "file":
 			found = true
 			kind, charset := kindOfPart(part)
-			err = req.read(r, part, kind, charset, r.ContentLength)
-		case "options":
+			refused = req.read(r, part, kind, charset, r.ContentLength)
+		case name == "options":
 			var options []byte
-			if options, err = io.ReadAll(io.LimitReader(part, maxOptions)); err == nil {
-				err = req.Options.parse(options)
+			if options, refused = io.ReadAll(io.LimitReader(part, maxOptions)); refused == nil {
+				refused = req.Options.parse(options)
 			}
 		}
-		if err != nil {
-			return err
-		}
-	}
-	if !found {
+		return refused
+	})
+	switch {
+	case refused != nil:
+		return refused
+	case err != nil:
+		return errFormInvalid.WithCause(err)
+	case !found:
 		return errFormInvalid
 	}
 	return nil

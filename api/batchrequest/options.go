@@ -3,7 +3,7 @@ package batchrequest
 import (
 	"encoding/json"
 	"errors"
-	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -123,8 +123,7 @@ func (o *Options) parseJPY(value json.RawMessage) error {
 }
 
 // queryOptions parses the options in the query, where those of a table are.
-func queryOptions(r *http.Request) (o Options, err error) {
-	query := r.URL.Query()
+func queryOptions(query url.Values) (o Options, err error) {
 	o.OnInvalid, o.Webhook = query.Get("onInvalid"), query.Get("webhook")
 	parsed, ignored, err := terms.ParseQuery(query, time.Now())
 	if errors.Is(err, terms.ErrRateInvalid) {

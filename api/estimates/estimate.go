@@ -7,21 +7,27 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
-
-	"github.com/gorilla/mux"
+	"strings"
 
 	"ushuru/api/await"
 	"ushuru/api/described"
-	"ushuru/api/idempotencykey"
 	"ushuru/api/limits"
 	"ushuru/api/problem"
-	"ushuru/api/receive"
+	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
+)
+
+// Each is named by its code.
+var (
+	errFieldInvalid   = problem.BadRequest("field_invalid.estimate")
+	errPageEmpty      = problem.BadRequest("page_empty").Of("html")
+	errYenRateMissing = problem.BadRequest("jpy_rate_missing.quote").Of("jpyPerUSD")
+	errPageTooLarge   = problem.New(http.StatusRequestEntityTooLarge, "page_too_large", nil).Of("html")
 )
 
 // Options are the parts and settings of a Resource.
@@ -40,12 +46,6 @@ type Resource struct{ options Options }
 
 // New returns the Resource of some parts.
 func New(options Options) *Resource { return &Resource{options} }
-
-// Register adds the endpoints to a router.
-func (s *Resource) Register(v1 *mux.Router) {
-	v1.Handle("/v1/estimate", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.postEstimate)})
-	v1.Handle("/v1/quote", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.postQuote)})
-}
 
 // estimateRequest is the body of POST /v1/estimate.
 type estimateRequest struct {
@@ -68,69 +68,58 @@ func (*estimateRequest) TypeProblem(field string) *problem.Problem {
 	case "html", "explain", "modelBody", "priceCandidates":
 		return errFieldInvalid.Of(field)
 	}
-	return receive.ErrURLMissing
+	return request.ErrURLMissing
 }
 
-// postEstimate answers POST /v1/estimate.
-func (s *Resource) postEstimate(w http.ResponseWriter, r *http.Request) error {
-	// Decode the body. Equal requests have equal inputs, and so one job.
+// PostEstimate answers POST /v1/estimate.
+func (s *Resource) PostEstimate(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
 	if err := s.options.Limits.AdmitBody(w, r); err != nil {
 		return err
 	}
-	var req estimateRequest
-	if err := receive.JSON(w, r, maxEstimateBody, &req); err != nil {
+	var body estimateRequest
+	if err := r.JSON(w, maxEstimateBody, &body); err != nil {
 		return err
 	}
-	input, err := s.estimateInput(r, &req)
+	input, err := s.estimateInput(r, &body)
 	if err != nil {
 		return err
 	}
-	wanted, err := terms.Read(r, &req.Request)
-	if err != nil {
+	if err := terms.Read(r, &body.Request); err != nil {
 		return err
 	}
+	r.Explain = body.Explain
+	identity := terms.Identity(r.Terms, input, body.Explain)
+	input = input.For(r.Key.ID)
+	wanted := await.Wanted{Kind: tasks.KindEstimate, Input: input, Identity: identity, Key: input.Key()}
+	wanted.Known = func(ctx context.Context, result []byte) ([]byte, error) {
+		s.nameListing(ctx, r.Key.ID, input, result)
+		return result, nil
+	}
+	wanted.Submit = func(w http.ResponseWriter, r *request.Request) (*jobs.Job, error) {
+		return s.Submit(w, r, input, body.HTML)
+	}
+	return s.options.Work.Serve(w, r, wanted, func(result []byte, _ bool, err error) ([]byte, error) {
+		return s.Finish(r, result, err, input)
+	})
+}
 
-	respond.RecorderOf(r).Explain = req.Explain
-
-	// Find the outcome: the stored one of the same request, else a cached
-	// result, else a job. Only a job counts against the limits of the key.
-	found, err := s.options.Work.Replay(r, terms.Identity(wanted, input, req.Explain))
-	if err != nil {
-		return err
-	}
-	input = input.For(respond.RecorderOf(r).Key.ID)
-	if found.IsEmpty() {
-		if found, err = s.cachedEstimate(r, input); err != nil {
-			return err
-		}
-	}
-	if found.IsEmpty() {
-		if found.Job, err = s.Submit(w, r, input, req.HTML); err != nil {
-			return err
-		}
-	}
-	if found, err = s.options.Work.SetOutcome(w, r, tasks.KindEstimate, input, found); err != nil {
-		return err
-	}
-
-	// Wait for the job as long as the caller prefers, and respond.
-	result, err := s.options.Work.WaitForResult(w, r, found)
+// Finish makes the answer of an estimate from its result or its error: with its cost on
+// the terms of the request, and with the source of each value when the request wants that.
+func (s *Resource) Finish(r *request.Request, result []byte, err error, input tasks.EstimateInput) ([]byte, error) {
 	if err == nil {
-		result, err = terms.Priced(s.options.Costs, result, wanted, vehicle.FromListing, respond.RecorderOf(r).Ignored)
+		result, err = terms.Priced(s.options.Costs, result, r.Terms, vehicle.FromListing, r.Ignored)
 	}
-	if req.Explain {
-		result, err = s.Explained(r.Context(), result, err, input)
+	if r.Explain {
+		return s.explained(r.Context(), result, err, input)
 	}
-	if err != nil {
-		return err
-	}
-	return respond.Result(w, result)
+	return result, err
 }
 
 // Submit submits the job of an estimate, unless the key has used up its rate or
 // the site pauses.
 func (s *Resource) Submit(
-	w http.ResponseWriter, r *http.Request, input tasks.EstimateInput, html *string,
+	w http.ResponseWriter, r *request.Request, input tasks.EstimateInput, html *string,
 ) (*jobs.Job, error) {
 	if err := s.options.Limits.CheckRate(w, r); err != nil {
 		return nil, err
@@ -138,37 +127,65 @@ func (s *Resource) Submit(
 	if err := s.options.Work.CheckPause(r.Context(), input); err != nil {
 		return nil, err
 	}
-	return s.options.Work.Submit(w, r, tasks.KindEstimate, input, attachedPage(html))
+	wanted := await.Wanted{Kind: tasks.KindEstimate, Input: input, Attachment: attachedPage(html)}
+	return s.options.Work.Submit(w, r, jobs.Interactive, wanted)
 }
 
-// cachedEstimate returns the cached estimate of a listing; it is empty when there is
-// none. The key has named the listing, as it does with a job.
-func (s *Resource) cachedEstimate(r *http.Request, input tasks.EstimateInput) (await.Outcome, error) {
-	found, err := s.options.Work.CachedOutcome(r.Context(), input.Key())
-	if found.IsEmpty() {
-		return found, err
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+// nameListing remembers that a key has named a listing whose estimate was cached, as its job
+// would.
+func (s *Resource) nameListing(parent context.Context, owner string, input tasks.EstimateInput, result []byte) {
+	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 	defer cancel()
-	if err := s.options.Tasks.NameCached(ctx, respond.RecorderOf(r).Key.ID, input, found.Result); err != nil {
+	if err := s.options.Tasks.NameCached(ctx, owner, input, result); err != nil {
 		// The estimate is right all the same; only a report will not be compared with it.
 		s.options.Log.WarnContext(ctx, "listing of a sheet not stored", "error", err)
 	}
-	return found, nil
 }
 
 // estimateInput checks a request, and returns its canonical form.
-func (s *Resource) estimateInput(r *http.Request, req *estimateRequest) (input tasks.EstimateInput, err error) {
-	if input.URL, err = receive.ListingURL(req.URL, s.options.AllowLoopback); err != nil {
+func (s *Resource) estimateInput(r *request.Request, body *estimateRequest) (input tasks.EstimateInput, err error) {
+	if input.URL, err = request.ListingURL(body.URL, s.options.AllowLoopback); err != nil {
 		return input, err
 	}
-	if input.Page, err = pageHash(respond.RecorderOf(r).Sender, req.HTML); err != nil {
+	if input.Page, err = pageHash(r.Sender, body.HTML); err != nil {
 		return input, err
 	}
-	if len(req.ModelBody) > described.MaxLabel {
+	if len(body.ModelBody) > described.MaxLabel {
 		return input, errFieldInvalid
 	}
-	input.ModelBody, input.PriceCandidates = req.ModelBody, req.PriceCandidates
-	input.Known, err = described.ParseKnown(req.Known)
+	input.ModelBody, input.PriceCandidates = body.ModelBody, body.PriceCandidates
+	input.Known, err = described.ParseKnown(body.Known)
 	return input, err
+}
+
+const (
+	// maxPage is for a listing page. The largest that was seen has 600 KB.
+	maxPage = 4 << 20
+	// maxEstimateBody allows for the escapes of a page in JSON.
+	maxEstimateBody = 2 * maxPage
+)
+
+// pageHash returns the hash of the page that a request contains, and of the visitor who
+// sent it. It is empty when there is no page.
+func pageHash(sender string, page *string) (string, error) {
+	switch {
+	case page == nil:
+		return "", nil
+	case len(*page) > maxPage:
+		return "", errPageTooLarge
+	case strings.TrimSpace(*page) == "":
+		return "", errPageEmpty
+	}
+	if sender != "" {
+		return request.Hash(sender + "\n" + *page), nil
+	}
+	return request.Hash(*page), nil
+}
+
+// attachedPage returns the page of a request for the worker; nil when it has none.
+func attachedPage(page *string) []byte {
+	if page == nil {
+		return nil
+	}
+	return []byte(*page)
 }

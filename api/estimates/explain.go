@@ -24,8 +24,8 @@ func noExplanation() []byte {
 	return body
 }
 
-// Explained is withExplanation for a result, and explainedProblem for an error.
-func (s *Resource) Explained(ctx context.Context, result []byte, err error, input tasks.EstimateInput) ([]byte, error) {
+// explained is withExplanation for a result, and explainedProblem for an error.
+func (s *Resource) explained(ctx context.Context, result []byte, err error, input tasks.EstimateInput) ([]byte, error) {
 	key := input.PageKey()
 	if err != nil {
 		return nil, s.explainedProblem(ctx, err, key, input.Known)

@@ -10,15 +10,12 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/gorilla/mux"
-
 	"ushuru/api/await"
 	"ushuru/api/estimates"
-	"ushuru/api/events"
-	"ushuru/api/idempotencykey"
 	"ushuru/api/limits"
 	"ushuru/api/problem"
 	"ushuru/api/reports"
+	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/cost"
@@ -26,6 +23,17 @@ import (
 	"ushuru/pkg/plainjson"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
+)
+
+// Each is named by its code.
+var (
+	errAttachmentNotKept = problem.Conflict("attachment_not_kept")
+	errNotFailed         = problem.Conflict("job_not_failed")
+	errStateUnknown      = problem.BadRequest("state_unknown.job").Of("state")
+	errNotRequested      = problem.New(http.StatusForbidden, "not_asked.retry", nil)
+	errNotAsked          = problem.New(http.StatusForbidden, "not_asked", nil)
+	errEnded             = problem.Conflict("job_ended")
+	errWanted            = problem.Conflict("job_wanted")
 )
 
 // Options are the parts and settings of a Resource.
@@ -36,7 +44,7 @@ type Options struct {
 	Costs     *cost.Tables
 	Limits    *limits.Limits
 	Work      *await.Work
-	Events    *events.Streams
+	Streams   *await.Streams
 	Estimates *estimates.Resource
 	Reports   *reports.Resource
 	// WaitMax is the longest time that a request waits for the end of a job.
@@ -49,93 +57,69 @@ type Resource struct{ options Options }
 // New returns the Resource of some parts.
 func New(options Options) *Resource { return &Resource{options} }
 
-// Register adds the endpoints to a router.
-func (s *Resource) Register(v1 *mux.Router) {
-	const one = "/v1/jobs/{id:[0-9A-Za-z]{1,64}}"
-	v1.Handle(one, respond.Methods{http.MethodGet: s.get, http.MethodDelete: s.remove})
-	v1.Handle("/v1/jobs", respond.Methods{http.MethodGet: s.options.Limits.WithPlace(s.list)})
-	v1.Handle(one+"/retry", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.retry)})
-	v1.Handle(one+"/events", respond.Methods{http.MethodGet: s.events})
-}
-
 // body returns a job for the caller of a request, in the view of its query: what leads
 // to the result has that view too.
-func (s *Resource) body(r *http.Request, job *jobs.Job) (await.Body, error) {
-	rec := respond.RecorderOf(r)
-	if !tasks.IsFor(job, rec.Key.ID) {
+func (s *Resource) body(ctx context.Context, r *request.Request, job *jobs.Job) (await.Body, error) {
+	if !tasks.IsFor(job, r.Key.ID) {
 		return await.Body{}, await.ErrJobNotFound
 	}
-	body := s.options.Work.Body(r.Context(), job)
+	body := s.options.Work.Body(ctx, job)
 	view, ignored, err := terms.ParseView(r.URL.Query(), time.Now())
 	if err != nil {
 		return body, err
 	}
-	rec.Terms, rec.Explain = view.Terms, view.Explain
-	body.Link(await.ViewOf(rec, job.Kind))
+	r.Terms, r.Explain, r.Ignored = view.Terms, view.Explain, ignored
+	body.Link(await.ViewOf(r, job.Kind))
 	if job.State != jobs.Succeeded && body.Error == nil {
 		return body, nil
 	}
-	var failed error
-	if body.Error != nil {
-		failed = body.Error
-	}
-	body.Result, err = s.result(r, job, failed, ignored)
 	if body.Error == nil {
+		body.Result, err = s.result(r, job, nil)
 		return body, err
 	}
+	_, err = s.result(r, job, body.Error)
 	body.Error, _ = errors.AsType[*problem.Problem](err)
 	return body, nil
 }
 
 // result returns the result of a job in the view of a request, or its error.
-func (s *Resource) result(r *http.Request, job *jobs.Job, failed error, ignored []string) (result []byte, err error) {
-	rec := respond.RecorderOf(r)
-	switch job.Kind {
-	case tasks.KindEstimate:
+func (s *Resource) result(r *request.Request, job *jobs.Job, failed error) ([]byte, error) {
+	switch {
+	case job.Kind == tasks.KindEstimate:
 		var input tasks.EstimateInput
 		if err := json.Unmarshal(job.Input, &input); err != nil {
 			return nil, fmt.Errorf("jobs: input of job %s: %w", job.ID, err)
 		}
-		if result, err = job.Result, failed; err == nil {
-			result, err = terms.Priced(s.options.Costs, result, rec.Terms, vehicle.FromListing, ignored)
-		}
-		if rec.Explain {
-			return s.options.Estimates.Explained(r.Context(), result, err, input)
-		}
-		return result, err
-	case tasks.KindQuote:
-		if failed != nil {
-			return nil, failed
-		}
-		return terms.Priced(s.options.Costs, job.Result, rec.Terms, vehicle.FromRequest, ignored)
-	case tasks.KindReport:
-		if failed != nil {
-			return nil, failed
-		}
+		return s.options.Estimates.Finish(r, job.Result, failed, input)
+	case failed != nil:
+		return nil, failed
+	case job.Kind == tasks.KindQuote:
+		return terms.Priced(s.options.Costs, job.Result, r.Terms, vehicle.FromRequest, r.Ignored)
+	case job.Kind == tasks.KindReport:
 		return s.report(r, job)
 	}
-	return job.Result, failed
+	return job.Result, nil
 }
 
 // report returns the report on a sheet that a job has read.
-func (s *Resource) report(r *http.Request, job *jobs.Job) ([]byte, error) {
+func (s *Resource) report(r *request.Request, job *jobs.Job) ([]byte, error) {
 	var input tasks.ReportInput
 	if err := json.Unmarshal(job.Input, &input); err != nil {
 		return nil, fmt.Errorf("jobs: input of job %s: %w", job.ID, err)
 	}
-	rec := respond.RecorderOf(r)
-	report, err := s.options.Reports.Report(r.Context(), input, rec.Key.ID, job.Result, rec.Lang)
+	report, err := s.options.Reports.Report(r.Context(), input, r.Key.ID, job.Result, r.Lang)
 	if err != nil {
 		return nil, err
 	}
 	return plainjson.Encode(report)
 }
 
-// get answers GET /v1/jobs/{id}. With Prefer: wait=N it waits up to N
+// Get answers GET /v1/jobs/{id}. With Prefer: wait=N it waits up to N
 // seconds for the end of the job. Any valid key may read the job of a public
 // listing by its id: ids cannot be guessed, and callers of one listing share its job.
-func (s *Resource) get(w http.ResponseWriter, r *http.Request) error {
-	id := mux.Vars(r)["id"]
+func (s *Resource) Get(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
+	id := r.Var("id")
 	prefer := await.PreferenceOf(r.Header, s.options.WaitMax)
 	if prefer.Waits {
 		w.Header().Set("Preference-Applied", "wait="+respond.Seconds(prefer.Wait))
@@ -154,23 +138,23 @@ func (s *Resource) get(w http.ResponseWriter, r *http.Request) error {
 	return s.write(w, r, job)
 }
 
-func (s *Resource) write(w http.ResponseWriter, r *http.Request, job *jobs.Job) error {
-	body, err := s.body(r, job)
+func (s *Resource) write(w http.ResponseWriter, r *request.Request, job *jobs.Job) error {
+	body, err := s.body(r.Context(), r, job)
 	if err != nil {
 		return err
 	}
 	return respond.JSON(w, http.StatusOK, body)
 }
 
-// remove answers DELETE /v1/jobs/{id}: it cancels a job. Callers of one
+// Cancel answers DELETE /v1/jobs/{id}: it cancels a job. Callers of one
 // listing share its job, so the caller's key must have requested it, and no
 // other request may wait for it.
-func (s *Resource) remove(w http.ResponseWriter, r *http.Request) error {
+func (s *Resource) Cancel(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	rec := respond.RecorderOf(r)
-	rec.Job = mux.Vars(r)["id"]
-	job, err := s.options.Tasks.CancelFor(ctx, rec.Job, rec.Key.ID)
+	r.Job = r.Var("id")
+	job, err := s.options.Tasks.CancelFor(ctx, r.Job, r.Key.ID)
 	switch {
 	case errors.Is(err, jobs.ErrNotFound):
 		return await.ErrJobNotFound
@@ -184,4 +168,33 @@ func (s *Resource) remove(w http.ResponseWriter, r *http.Request) error {
 		return errEnded
 	}
 	return respond.JSON(w, http.StatusOK, await.NewBody(job))
+}
+
+// Events answers GET /v1/jobs/{id}/events: an event whenever the job's state
+// or progress changes, and a last one with its result or error.
+func (s *Resource) Events(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
+	id := r.Var("id")
+	r.Job = id
+	changed, unsubscribe := s.options.Hub.Watch(id)
+	defer unsubscribe()
+	var listings []string
+	source := await.Source{Changed: changed, Load: func(ctx context.Context) (await.Event, error) {
+		job, err := s.options.Work.Job(ctx, id)
+		if err != nil {
+			return await.Event{}, err
+		}
+		listings = s.options.Work.ListingsOf(ctx, job)
+		body, err := s.body(ctx, r, job)
+		if err != nil {
+			return await.Event{}, err
+		}
+		fingerprint := body
+		if body.WaitingFor == await.WaitingForSite { // the time left changes with every event
+			fingerprint.Message, fingerprint.RetryAfter = "", 0
+		}
+		return await.NewEvent(r.Lang, body, fingerprint, job.State.Ended())
+	}}
+	source.Hindrances = func(ctx context.Context) string { return s.options.Work.Hindrances(ctx, listings) }
+	return s.options.Streams.Send(w, r, source)
 }

@@ -10,7 +10,7 @@ import (
 
 	"ushuru/api/await"
 	"ushuru/api/problem"
-	"ushuru/api/receive"
+	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/localtime"
@@ -34,14 +34,15 @@ type listedJob struct {
 // states are the values of the parameter state.
 var states = []jobs.State{"", jobs.Queued, jobs.Running, jobs.Succeeded, jobs.Failed, jobs.Cancelled}
 
-// list answers GET /v1/jobs: the jobs that the caller's key has requested, newest
+// List answers GET /v1/jobs: the jobs that the caller's key has requested, newest
 // first.
-func (s *Resource) list(w http.ResponseWriter, r *http.Request) error {
-	limit, err := receive.PageSize(r)
+func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
+	query, owner := r.URL.Query(), r.Key.ID
+	limit, err := request.PageSize(query)
 	if err != nil {
 		return err
 	}
-	query, owner := r.URL.Query(), respond.RecorderOf(r).Key.ID
 	state := jobs.State(query.Get("state"))
 	if !slices.Contains(states, state) {
 		return errStateUnknown
@@ -51,7 +52,7 @@ func (s *Resource) list(w http.ResponseWriter, r *http.Request) error {
 	found, more, err := s.options.Jobs.List(ctx, owner, query.Get("cursor"), limit, state)
 	switch {
 	case errors.Is(err, jobs.ErrBadCursor):
-		return receive.ErrPageInvalid.WithCause(err)
+		return request.ErrPageInvalid.WithCause(err)
 	case err != nil:
 		return respond.ErrUnavailable.WithCause(err)
 	}

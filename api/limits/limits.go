@@ -4,17 +4,37 @@
 package limits
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"os"
+	"runtime"
 	"strconv"
+	"sync"
 	"time"
 
+	"ushuru/api/problem"
+	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/quota"
+)
+
+// Why a request is refused. Each is named by its code.
+var (
+	errRateLimited       = problem.New(http.StatusTooManyRequests, "rate_limited", nil)
+	errTooManyUploads    = problem.New(http.StatusTooManyRequests, "too_many_uploads", nil).After(respond.PollAfter)
+	errTooManyExports    = problem.New(http.StatusTooManyRequests, "too_many_exports", nil).After(respond.PollAfter)
+	errTooManyBytes      = problem.New(http.StatusTooManyRequests, "too_many_bytes", nil)
+	errTooLargeForKey    = problem.New(http.StatusRequestEntityTooLarge, "too_many_bytes.once", nil)
+	errTooManyJobs       = problem.New(http.StatusTooManyRequests, "too_many_jobs", nil).After(respond.PollAfter)
+	errTooManyBatchItems = problem.New(http.StatusTooManyRequests, "too_many_batch_items", nil).After(time.Minute)
+	errBatchTooLarge     = problem.New(http.StatusRequestEntityTooLarge, "batch_too_large", nil)
 )
 
 // Options are the parts and settings of Limits.
@@ -49,8 +69,8 @@ func New(options Options) *Limits {
 }
 
 // of returns the limits of the caller's key.
-func (l *Limits) of(r *http.Request) quota.Limits {
-	return respond.RecorderOf(r).Key.Limits.Or(l.options.Limits)
+func (l *Limits) of(r *request.Request) quota.Limits {
+	return r.Key.Limits.Or(l.options.Limits)
 }
 
 // RateLimited is the middleware of endpoints whose every request counts
@@ -58,7 +78,7 @@ func (l *Limits) of(r *http.Request) quota.Limits {
 // calls CheckJobs instead, because such a request does not count.
 func (l *Limits) RateLimited(next respond.Handler) respond.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := l.CheckRate(w, r); err != nil {
+		if err := l.CheckRate(w, request.Of(r)); err != nil {
 			return err
 		}
 		return next(w, r)
@@ -67,23 +87,23 @@ func (l *Limits) RateLimited(next respond.Handler) respond.Handler {
 
 // CheckRate counts a request, once, unless its key has exceeded its requests per
 // minute. It sets the RateLimit headers.
-func (l *Limits) CheckRate(w http.ResponseWriter, r *http.Request) error {
-	rec, perMinute := respond.RecorderOf(r), l.of(r).PerMinute
-	if perMinute <= 0 || rec.Counted {
+func (l *Limits) CheckRate(w http.ResponseWriter, r *request.Request) error {
+	perMinute := l.of(r).PerMinute
+	if perMinute <= 0 || r.Counted {
 		return nil
 	}
-	if rec.Admit != nil {
-		if err := rec.Admit(r.Context()); err != nil {
+	if r.Admit != nil {
+		if err := r.Admit(r.Context()); err != nil {
 			return err
 		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	allowance, err := l.options.Limiter.Allow(ctx, rec.Key.ID, perMinute)
+	allowance, err := l.options.Limiter.Allow(ctx, r.Key.ID, perMinute)
 	if err != nil {
 		return respond.ErrUnavailable.WithCause(err)
 	}
-	rec.Counted = true
+	r.Counted = true
 	setRateLimit(w.Header(), allowance)
 	if !allowance.Allowed {
 		return errRateLimited.After(max(respond.WholeSeconds(allowance.RetryAfter), time.Second))
@@ -104,7 +124,7 @@ func setRateLimit(h http.Header, a quota.Allowance) {
 
 // CheckJobs counts a request that needs a job, unless its key has
 // exceeded its rate or has too many running jobs.
-func (l *Limits) CheckJobs(w http.ResponseWriter, r *http.Request) error {
+func (l *Limits) CheckJobs(w http.ResponseWriter, r *request.Request) error {
 	if err := l.CheckRate(w, r); err != nil {
 		return err
 	}
@@ -114,7 +134,7 @@ func (l *Limits) CheckJobs(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	free, err := l.options.Limiter.HasCapacity(ctx, respond.RecorderOf(r).Key.ID, maxJobs, l.options.Jobs.ListEnded)
+	free, err := l.options.Limiter.HasCapacity(ctx, r.Key.ID, maxJobs, l.options.Jobs.ListEnded)
 	switch {
 	case err != nil:
 		return respond.ErrUnavailable.WithCause(err)
@@ -131,14 +151,14 @@ const resultBytes = 4 << 10
 // CheckBatch counts a request that adds rows to the running batches of
 // its key, and what is kept for it, unless the key has exceeded its rate, or would have
 // too many rows or bytes.
-func (l *Limits) CheckBatch(w http.ResponseWriter, r *http.Request, rows int, things ...quota.Kept) error {
+func (l *Limits) CheckBatch(w http.ResponseWriter, r *request.Request, rows int, things ...quota.Kept) error {
 	if err := l.CheckRate(w, r); err != nil {
 		return err
 	}
 	maxRows := l.of(r).BatchItems
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	active, err := l.options.Batches.CountActiveRows(ctx, respond.RecorderOf(r).Key.ID)
+	active, err := l.options.Batches.CountActiveRows(ctx, r.Key.ID)
 	switch {
 	case err != nil:
 		return respond.ErrUnavailable.WithCause(err)
@@ -155,16 +175,16 @@ type room struct{ own, others int64 } // those of a request, and of what runs al
 
 // Keep counts what will be kept for a request against the bytes of its key, unless with
 // it the key would have more than its limit. It sets the header Key-Bytes.
-func (l *Limits) Keep(w http.ResponseWriter, r *http.Request, things ...quota.Kept) error {
+func (l *Limits) Keep(w http.ResponseWriter, r *request.Request, things ...quota.Kept) error {
 	return l.keep(w, r, room{}, things...)
 }
 
 // keep is Keep for a request that also leaves room.
-func (l *Limits) keep(w http.ResponseWriter, r *http.Request, left room, things ...quota.Kept) error {
+func (l *Limits) keep(w http.ResponseWriter, r *request.Request, left room, things ...quota.Kept) error {
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	limit := l.of(r).Bytes
-	account, ok, err := l.options.Bytes.Take(ctx, respond.RecorderOf(r).Key.ID, limit, left.own+left.others, things...)
+	account, ok, err := l.options.Bytes.Take(ctx, r.Key.ID, limit, left.own+left.others, things...)
 	if err != nil {
 		return respond.ErrUnavailable.WithCause(err)
 	}
@@ -189,37 +209,45 @@ func (l *Limits) keep(w http.ResponseWriter, r *http.Request, left room, things 
 // Key-AI-Tokens: what the key had used of its tokens of the day when the request came.
 func (l *Limits) WithAITokens(next respond.Handler) respond.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		limit := l.of(r).AITokens
-		if limit <= 0 || l.options.AIUsage == nil {
-			return next(w, r)
+		if err := l.ShowAITokens(w, request.Of(r)); err != nil {
+			return err
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
-		used, resets, err := l.options.AIUsage(ctx, respond.RecorderOf(r).Key.ID)
-		cancel()
-		if err != nil {
-			return respond.ErrUnavailable.WithCause(err)
-		}
-		left := respond.WholeSeconds(time.Until(resets))
-		value := fmt.Sprintf("used=%d, limit=%d, reset=%s", used, limit, respond.Seconds(left))
-		switch {
-		case used*100 >= limit*80:
-			value += ", warning=80"
-		case used*100 >= limit*50:
-			value += ", warning=50"
-		}
-		w.Header().Set("Key-Ai-Tokens", value)
 		return next(w, r)
 	}
 }
 
+// ShowAITokens sets the header Key-AI-Tokens.
+func (l *Limits) ShowAITokens(w http.ResponseWriter, r *request.Request) error {
+	limit := l.of(r).AITokens
+	if limit <= 0 || l.options.AIUsage == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	defer cancel()
+	used, resets, err := l.options.AIUsage(ctx, r.Key.ID)
+	if err != nil {
+		return respond.ErrUnavailable.WithCause(err)
+	}
+	left := respond.WholeSeconds(time.Until(resets))
+	value := fmt.Sprintf("used=%d, limit=%d, reset=%s", used, limit, respond.Seconds(left))
+	switch {
+	case used*100 >= limit*80:
+		value += ", warning=80"
+	case used*100 >= limit*50:
+		value += ", warning=50"
+	}
+	w.Header().Set("Key-Ai-Tokens", value)
+	return nil
+}
+
 // Track counts a running job against the limit of its caller's key.
-func (l *Limits) Track(r *http.Request, job *jobs.Job) error {
+func (l *Limits) Track(r *request.Request, job *jobs.Job) error {
 	if job.State.Ended() || l.of(r).Jobs <= 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	if err := l.options.Limiter.Track(ctx, respond.RecorderOf(r).Key.ID, job.ID); err != nil {
+	if err := l.options.Limiter.Track(ctx, r.Key.ID, job.ID); err != nil {
 		return respond.ErrUnavailable.WithCause(err)
 	}
 	return nil
@@ -229,3 +257,139 @@ func (l *Limits) Track(r *http.Request, job *jobs.Job) error {
 func (l *Limits) Forget(ctx context.Context, owner, name string) error {
 	return l.options.Bytes.Forget(ctx, owner, name)
 }
+
+const (
+	// maxLargeBodies and maxExports bound the memory for large bodies that are being
+	// received, and for results that are being sent. One key never has all places.
+	maxLargeBodies = 6
+	maxExports     = 6
+	// maxQueued is how many requests of a key wait for a place at once, and placeTimeout
+	// is how long each does.
+	maxQueued    = 20
+	placeTimeout = 15 * time.Second
+
+	// A body must arrive at leastRate, in bytes per second, but for slowStart.
+	leastRate = 32 << 10
+	slowStart = 10 * time.Second
+
+	// uploadTimeout is for the response to a large body.
+	uploadTimeout = time.Minute
+
+	// turnSize is how much of a large body is decoded in one turn, in bytes.
+	turnSize = 256 << 10
+)
+
+// WithPlace is the middleware of lists that need much memory.
+func (l *Limits) WithPlace(next respond.Handler) respond.Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		release, err := l.TakeExport(request.Of(r))
+		if err != nil {
+			return err
+		}
+		defer release()
+		return next(w, r)
+	}
+}
+
+// TakeExport takes a place for results that are being sent, and waits for it.
+func (l *Limits) TakeExport(r *request.Request) (release func(), err error) {
+	return takePlace(r, l.exports, errTooManyExports)
+}
+
+// Turn returns a turn of an owner at the processors for long computations.
+func (l *Limits) Turn(owner string) *request.Turn { return request.NewTurn(l.processors, owner) }
+
+// takePlace takes one of the places for what needs much memory, and waits for it.
+func takePlace(r *request.Request, places *fair.Places, busy *problem.Problem) (release func(), err error) {
+	owner := r.Key.ID
+	if places.Waiting(owner) >= maxQueued {
+		return nil, busy
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), placeTimeout)
+	defer cancel()
+	release, err = places.Take(ctx, owner)
+	switch {
+	case r.Context().Err() != nil && err != nil:
+		return nil, respond.ErrClientClosedRequest.WithCause(err)
+	case err != nil:
+		return nil, busy.WithCause(err)
+	}
+	return release, nil
+}
+
+// AdmitBody counts a request with a large body before the body is read, and takes a
+// place for it, which the request has until its body is no longer needed. It does
+// nothing to a small one. The body must then arrive at a least rate: the server's own
+// timeouts are for small requests.
+func (l *Limits) AdmitBody(w http.ResponseWriter, r *request.Request) error {
+	if r.ContentLength >= 0 && r.ContentLength <= request.MaxBody {
+		return nil
+	}
+	if err := l.CheckRate(w, r); err != nil {
+		return err
+	}
+	release, err := takePlace(r, l.bodies, errTooManyUploads)
+	if err != nil {
+		return err
+	}
+	r.Place.Release = sync.OnceFunc(func() {
+		release()
+		// A connection that does not support deadlines has none to extend.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(l.options.WaitMax + uploadTimeout/2))
+	})
+	paced := &pacedBody{ReadCloser: r.Body, control: http.NewResponseController(w), begun: time.Now()}
+	r.Place.Turn = l.Turn(r.Key.ID)
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{bufio.NewReaderSize(&turnedReader{paced, r.Context(), r.Place.Turn}, turnSize), r.Body}
+	return nil
+}
+
+// pacedBody is a body that must arrive at a least rate.
+type pacedBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+	begun   time.Time
+	got     int64
+}
+
+// Read returns request.ErrTooSlow when the body has arrived more slowly.
+func (b *pacedBody) Read(p []byte) (int, error) {
+	deadline := b.begun.Add(slowStart + time.Duration(b.got)*time.Second/leastRate)
+	_ = b.control.SetReadDeadline(deadline)
+	_ = b.control.SetWriteDeadline(deadline.Add(uploadTimeout))
+	n, err := b.ReadCloser.Read(p)
+	b.got += int64(n)
+	if sent, compressed := b.ReadCloser.(interface{ Wire() int64 }); compressed {
+		b.got = sent.Wire() // what a small body becomes does not make it arrive faster
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return n, request.ErrTooSlow.WithCause(err)
+	}
+	return n, err
+}
+
+// turnedReader is a reader of a connection: the place is given back while it waits.
+type turnedReader struct {
+	io.Reader
+	ctx  context.Context //nolint:containedctx // a Reader has no other way to learn of its end
+	turn *request.Turn
+}
+
+// Read implements io.Reader.
+func (r *turnedReader) Read(p []byte) (int, error) {
+	r.turn.Give()
+	n, err := r.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return n, err // net/http has cancelled the request: no turn is needed to say why
+	}
+	if taken := r.turn.Take(r.ctx); taken != nil {
+		return n, taken
+	}
+	return n, err
+}
+
+// newProcessors returns the places for long computations, such as decoding a large body
+// or composing an export: one processor is left over for all other requests.
+func newProcessors() *fair.Places { return fair.NewPlaces(max(1, runtime.GOMAXPROCS(0)-1)) }

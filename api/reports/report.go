@@ -5,23 +5,32 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
 	"net/http"
 	"strings"
 
-	"github.com/gorilla/mux"
-
 	"ushuru/api/await"
-	"ushuru/api/idempotencykey"
 	"ushuru/api/limits"
 	"ushuru/api/problem"
-	"ushuru/api/receive"
-	"ushuru/api/respond"
+	"ushuru/api/request"
 	"ushuru/pkg/cache"
+	"ushuru/pkg/plainjson"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/render"
 	"ushuru/pkg/sheet/scan"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
+)
+
+// Each is named by its code.
+var (
+	errURLMissing   = problem.BadRequest("url_missing.sheet").Of("url")
+	errFormInvalid  = problem.BadRequest("form_invalid").Of("file")
+	errFileEmpty    = problem.BadRequest("file_empty").Of("file")
+	errFileTooLarge = problem.New(http.StatusRequestEntityTooLarge, "sheet_too_large", nil).Of("file")
+	errNotFound     = problem.NotFound("report_not_found")
 )
 
 // Options are the parts and settings of a Resource.
@@ -39,76 +48,46 @@ type Resource struct{ options Options }
 // New returns the Resource of some parts.
 func New(options Options) *Resource { return &Resource{options} }
 
-// Register adds the endpoints to a router.
-func (s *Resource) Register(v1 *mux.Router) {
-	v1.Handle("/v1/condition-report", respond.Methods{
-		http.MethodPost: s.options.Limits.WithAITokens(idempotencykey.Accepted(s.post)),
-	})
-	v1.Handle("/v1/condition-report/{id:[0-9a-f]{32}}/map.svg", respond.Methods{http.MethodGet: s.getDamageMap})
-}
-
-// request is the body of POST /v1/condition-report: the URL of a sheet,
+// reportRequest is the body of POST /v1/condition-report: the URL of a sheet,
 // or a form with its file.
-type request struct {
+type reportRequest struct {
 	URL string `json:"url"`
 
 	file []byte // nil when the URL is given
-	lang string // of the form
 }
 
 // TypeProblem returns the problem of a field that has the wrong type. A URL that
 // is not a string counts as missing.
-func (*request) TypeProblem(string) *problem.Problem {
+func (*reportRequest) TypeProblem(string) *problem.Problem {
 	return errURLMissing
 }
 
-// post answers POST /v1/condition-report.
-func (s *Resource) post(w http.ResponseWriter, r *http.Request) error {
-	// Decode the body or form. Equal requests have equal inputs, and so one job.
-	req, err := s.read(w, r)
+// Post answers POST /v1/condition-report.
+func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
+	body, err := s.read(w, r)
 	if err != nil {
 		return err
 	}
-	lang := respond.RecorderOf(r).Lang
-	input, err := s.inputOf(req)
+	input, err := s.inputOf(body)
 	if err != nil {
 		return err
 	}
-
-	// Find the outcome: the stored one of the same request, else a cached
-	// result, else a job. Only a job counts against the limits of the key.
-	found, err := s.options.Work.Replay(r, identity{input, lang})
-	if err != nil {
-		return err
-	}
-	owner := respond.RecorderOf(r).Key.ID
-	input = input.For(owner)
-	if found.IsEmpty() {
-		if found, err = s.options.Work.CachedOutcome(r.Context(), cache.ReadingKey(input.ID())); err != nil {
-			return err
+	wanted := await.Wanted{Kind: tasks.KindReport, Attachment: body.file, Identity: identity{input, r.Lang}}
+	input = input.For(r.Key.ID)
+	wanted.Input, wanted.Key = input, cache.ReadingKey(input.ID())
+	return s.options.Work.Serve(w, r, wanted, func(reading []byte, cached bool, err error) ([]byte, error) {
+		if err != nil {
+			return nil, err
 		}
-	}
-	if found.IsEmpty() {
-		if found.Job, err = s.options.Work.Submit(w, r, tasks.KindReport, input, req.file); err != nil {
-			return err
+		report, err := s.Report(r.Context(), input, r.Key.ID, reading, r.Lang)
+		if err != nil {
+			return nil, err
 		}
-	}
-	if found, err = s.options.Work.SetOutcome(w, r, tasks.KindReport, input, found); err != nil {
-		return err
-	}
-
-	// Wait for the job as long as the caller prefers, and respond.
-	reading, err := s.options.Work.WaitForResult(w, r, found)
-	if err != nil {
-		return err
-	}
-	report, err := s.Report(r.Context(), input, owner, reading, lang)
-	if err != nil {
-		return err
-	}
-	report.Cached = found.Job == nil || found.WasCached
-	report.Warnings = append(report.Warnings, respond.IgnoredWarning(respond.RecorderOf(r).Ignored)...)
-	return respond.JSON(w, http.StatusOK, report)
+		report.Cached = cached
+		report.Warnings = append(report.Warnings, r.Warnings()...)
+		return plainjson.Encode(report)
+	})
 }
 
 // identity is what makes two requests for a report the same request.
@@ -166,27 +145,110 @@ func (s *Resource) listingOf(ctx context.Context, sheetID, owner string) (*vehic
 }
 
 // read reads the request in either of its formats.
-func (s *Resource) read(w http.ResponseWriter, r *http.Request) (req request, err error) {
+func (s *Resource) read(w http.ResponseWriter, r *request.Request) (body reportRequest, err error) {
 	if isForm(r.Header) {
-		if req, err = s.readForm(w, r); err != nil || req.lang == "" {
-			return req, err
-		}
-		respond.RecorderOf(r).Lang, err = respond.ParseLanguage(req.lang)
-		return req, err
+		return s.readForm(w, r)
 	}
-	err = receive.JSON(w, r, receive.MaxBody, &req)
-	return req, err
+	err = r.JSON(w, request.MaxBody, &body)
+	return body, err
 }
 
 // inputOf names the sheet, or says what is wrong with its URL.
-func (s *Resource) inputOf(req request) (input tasks.ReportInput, err error) {
-	if req.file != nil {
-		input.Upload = receive.Hash(req.file)
+func (s *Resource) inputOf(body reportRequest) (input tasks.ReportInput, err error) {
+	if body.file != nil {
+		input.Upload = request.Hash(body.file)
 		return input, nil
 	}
-	if strings.TrimSpace(req.URL) == "" {
+	if strings.TrimSpace(body.URL) == "" {
 		return input, errURLMissing
 	}
-	input.URL, err = s.options.Sheets.Canonical(req.URL, s.options.AllowLoopback)
-	return input, receive.URLProblem(err)
+	input.URL, err = s.options.Sheets.Canonical(body.URL, s.options.AllowLoopback)
+	return input, request.URLProblem(err)
+}
+
+// maxFile is for an image or a PDF. A phone's best photograph has ten megabytes.
+const maxFile = 12 << 20
+
+// formAllowance is for the parts of a form around its file, in bytes.
+const formAllowance = 64 << 10
+
+// isForm reports whether the headers announce a form with a file.
+func isForm(h http.Header) bool {
+	mediaType, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	return err == nil && mediaType == "multipart/form-data"
+}
+
+// readForm reads a file and a language from a form, part by part, and stops at
+// the limits.
+func (s *Resource) readForm(w http.ResponseWriter, r *request.Request) (body reportRequest, err error) {
+	if err := s.options.Limits.AdmitBody(w, r); err != nil {
+		return body, err
+	}
+	defer r.Place.Turn.Give()
+	r.Body = http.MaxBytesReader(w, r.Body, maxFile+formAllowance)
+	form, err := r.MultipartReader()
+	if err != nil {
+		return body, errFormInvalid.WithCause(err)
+	}
+	lang := ""
+	err = request.EachPart(form, func(part *multipart.Part) error {
+		switch part.FormName() {
+		case "file":
+			return body.readFile(part, r.ContentLength)
+		case "lang":
+			text, err := io.ReadAll(io.LimitReader(part, 64))
+			lang = string(text)
+			return err
+		}
+		return nil // other parts are ignored
+	})
+	switch {
+	case err != nil:
+		return body, request.BodyProblem(err, errFileTooLarge, errFormInvalid)
+	case body.file == nil:
+		return body, errFormInvalid
+	case len(body.file) == 0:
+		return body, errFileEmpty
+	case lang != "":
+		r.Lang, err = request.ParseLanguage(lang)
+	}
+	return body, err
+}
+
+// readFile reads the file of a form of a size, -1 when that is unknown.
+func (body *reportRequest) readFile(part *multipart.Part, size int64) (err error) {
+	if body.file != nil {
+		return errFormInvalid
+	}
+	body.file, err = request.UpTo(part, maxFile, size)
+	if err == nil && len(body.file) > maxFile {
+		return errFileTooLarge
+	}
+	return err
+}
+
+// GetDamageMap answers GET /v1/condition-report/{id}/map.svg: the unfolded car
+// with the damage codes of a sheet that was read. Any valid key may see it: an
+// id cannot be guessed without the sheet.
+func (s *Resource) GetDamageMap(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
+	reading, err := s.options.Work.CachedResult(r.Context(), cache.ReadingKey(r.Var("id")))
+	if err != nil {
+		return err
+	}
+	if reading == nil {
+		return errNotFound
+	}
+	_, report, err := sheet.ParseReading(reading)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "image/svg+xml; charset=utf-8")
+	// A browser that opens the drawing as a page may apply its styles, nothing else.
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'")
+	w.WriteHeader(http.StatusOK)
+	// Map escapes what was read; Write fails only when the caller has disconnected.
+	_, _ = w.Write(render.Map(report, r.Lang)) //nolint:gosec // see above
+	return nil
 }

@@ -24,8 +24,6 @@ const statusClientClosedRequest = 499
 var (
 	ErrNotFound            = problem.NotFound("not_found")
 	ErrMethodNotAllowed    = problem.New(http.StatusMethodNotAllowed, "method_not_allowed", nil)
-	ErrLangInvalid         = problem.BadRequest("lang_invalid").Of("lang")
-	ErrTooSlow             = problem.New(http.StatusRequestTimeout, "body_too_slow", nil)
 	ErrClientClosedRequest = problem.New(statusClientClosedRequest, "client_closed_request", nil)
 	ErrInternal            = problem.New(http.StatusInternalServerError, "internal", nil)
 	ErrUnavailable         = problem.New(http.StatusServiceUnavailable, "unavailable", nil).After(PollAfter)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ushuru/api/problem"
+	"ushuru/api/request"
 )
 
 // ErrResponded is returned by a function that has written the response itself.
@@ -20,15 +21,14 @@ type Handler func(w http.ResponseWriter, r *http.Request) error
 // is a 500 without details.
 func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := h(w, r)
-	RecorderOf(r).Turn.Give() // before the response
+	request.Of(r).Place.Turn.Give() // before the response
 	if err == nil || errors.Is(err, ErrResponded) {
 		return
 	}
-	rec := RecorderOf(r)
-	rec.Err = err
+	SetError(w, err)
 	var p *problem.Problem
 	switch {
-	case errors.As(err, &p) && p.Code == ErrTooSlow.Code: // net/http cancels such a request
+	case errors.As(err, &p) && p.Code == request.ErrTooSlow.Code: // net/http cancels such a request
 	case r.Context().Err() != nil:
 		p = ErrClientClosedRequest
 	case !errors.As(err, &p):

@@ -7,12 +7,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"ushuru/api/request"
 )
 
 // TestErrorOfADisconnectedCaller: every error of a request whose client has
 // disconnected is logged as 499.
 func TestErrorOfADisconnectedCaller(t *testing.T) {
-	ctx, leave := context.WithCancel(WithRecorder(t.Context(), &Recorder{}))
+	ctx, leave := context.WithCancel(t.Context())
 	leave()
 	w := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
@@ -23,11 +25,10 @@ func TestErrorOfADisconnectedCaller(t *testing.T) {
 }
 
 func TestUnknownErrorIsInternal(t *testing.T) {
-	rec := &Recorder{ResponseWriter: httptest.NewRecorder()}
 	w := httptest.NewRecorder()
+	rec := &Recorder{ResponseWriter: w, Request: &request.Request{}}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
-	r = r.WithContext(WithRecorder(r.Context(), rec))
-	Handler(func(http.ResponseWriter, *http.Request) error { return errors.New("secret cause") }).ServeHTTP(w, r)
+	Handler(func(http.ResponseWriter, *http.Request) error { return errors.New("secret cause") }).ServeHTTP(rec, r)
 	const want = `{"error":"Something went wrong on our side. Please try again later.","code":"internal",`
 	if w.Code != http.StatusInternalServerError || !strings.HasPrefix(w.Body.String(), want) ||
 		strings.Contains(w.Body.String(), "secret") {

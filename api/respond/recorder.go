@@ -1,69 +1,28 @@
 package respond
 
 import (
-	"context"
 	"net/http"
 
-	"ushuru/pkg/jobs"
-	"ushuru/pkg/keys"
-	"ushuru/pkg/vehicle"
+	"ushuru/api/request"
+	"ushuru/pkg/message"
 )
 
-// Recorder records one request and its response, for the log and for
-// the handlers.
+// Recorder is the writer of a response, and what the log says of it.
 type Recorder struct {
 	http.ResponseWriter
 
-	ID       string
-	Refused  string   // id of the key that was refused, if there is one
-	Address  string   // of the client
-	Key      keys.Key // the caller's, once it is verified
-	Trace    string   // traceparent of its span; empty when it is not recorded
-	Route    string   // template of its route; empty until it is matched
-	Code     string   // of the error that was responded with, if any
-	Job      string   // id of the job that the request waits for or reads, if any
-	Status   int      // 0 until the response begins
+	Request  *request.Request
+	Route    string // template of its route; empty until it is matched
+	Code     string // of the error that was responded with, if any
+	Status   int    // 0 until the response begins
 	Written  int64
-	Err      error  // what the handler returned
-	Panicked bool   // the handler
-	Lang     string // of the sentences in the response; empty is English
-
-	Counted bool          // against the rate of the key
-	Release func()        // gives the place of a large body back; nil without one
-	Turn    *Turn         // to decode it; nil without one
-	Terms   vehicle.Terms // on which the request wants its cost
-	Explain bool          // the request wants the source of each value
-	Ignored []string      // fields of the request that do not exist
-
-	// Admit is called before work starts for a visitor of the pages, and returns an
-	// error when the visitor may not start more. It is nil for the request of a key.
-	Admit  func(context.Context) error
-	Sender string // the visitor who sent a page of a listing; empty for the request of a key
+	Err      error // what the handler returned
+	Panicked bool  // the handler
 }
 
-// Origin is what the jobs of the request are found by in logs and traces.
-func (rec *Recorder) Origin() jobs.Origin {
-	return jobs.Origin{Request: rec.ID, Trace: rec.Trace}
-}
-
-// ReleasePlace gives the place of a large body back, once the body is not needed.
-func (rec *Recorder) ReleasePlace() {
-	if rec.Release != nil {
-		rec.Release()
-	}
-}
-
-type recorderKey struct{}
-
-// RecorderOf returns the Recorder of a request.
-func RecorderOf(r *http.Request) *Recorder {
-	rec, _ := r.Context().Value(recorderKey{}).(*Recorder)
-	return rec
-}
-
-// RecorderBehind returns the Recorder that a response is written through; nil when
+// recorderBehind returns the Recorder that a response is written through; nil when
 // there is none.
-func RecorderBehind(w http.ResponseWriter) *Recorder {
+func recorderBehind(w http.ResponseWriter) *Recorder {
 	for {
 		switch writer := w.(type) {
 		case *Recorder:
@@ -76,9 +35,47 @@ func RecorderBehind(w http.ResponseWriter) *Recorder {
 	}
 }
 
-// WithRecorder returns the context of a request with its Recorder.
-func WithRecorder(ctx context.Context, rec *Recorder) context.Context {
-	return context.WithValue(ctx, recorderKey{}, rec)
+// Uncompressed returns the writer behind the compression of a response, which would keep
+// pieces of it back and hide that the caller does not read them.
+func Uncompressed(w http.ResponseWriter) http.ResponseWriter {
+	if rec := recorderBehind(w); rec != nil {
+		return rec
+	}
+	return w
+}
+
+// languageOf returns the language that the sentences of a response are in.
+func languageOf(w http.ResponseWriter) string {
+	if rec := recorderBehind(w); rec != nil {
+		return rec.Request.Lang
+	}
+	return ""
+}
+
+// InLanguage returns JSON with its sentences in a language. JSON that cannot be
+// translated stays as it is.
+func InLanguage(data []byte, lang string) []byte {
+	if lang != message.Swahili {
+		return data
+	}
+	if translated, err := message.Translate(data); err == nil {
+		return translated
+	}
+	return data
+}
+
+// SetRoute records the route of a request.
+func SetRoute(w http.ResponseWriter, route string) {
+	if rec := recorderBehind(w); rec != nil {
+		rec.Route = route
+	}
+}
+
+// SetError records the error of a response that has begun.
+func SetError(w http.ResponseWriter, err error) {
+	if rec := recorderBehind(w); rec != nil {
+		rec.Err = err
+	}
 }
 
 // WriteHeader records the status.

@@ -1,6 +1,4 @@
-// Package respond writes the responses of the API, and has what is recorded of a request
-// and of its response: who sent it, in which language it is answered, and what was
-// answered.
+// Package respond writes the responses of the API, and records them for the log.
 package respond
 
 import (
@@ -26,15 +24,15 @@ func JSON(w http.ResponseWriter, status int, body any) error {
 func Bytes(w http.ResponseWriter, status int, data []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(InLanguage(data, LanguageOf(w))) // it fails only when the client has disconnected
+	_, _ = w.Write(InLanguage(data, languageOf(w))) // it fails only when the client has disconnected
 }
 
 // Problem responds with a problem.
 func Problem(w http.ResponseWriter, p *problem.Problem) error {
-	if rec := RecorderBehind(w); rec != nil {
+	if rec := recorderBehind(w); rec != nil {
 		rec.Code = p.Code
 		answered := *p
-		answered.Request = rec.ID
+		answered.Request = rec.Request.ID
 		p = &answered
 	}
 	data, err := p.Encode()
@@ -43,12 +41,6 @@ func Problem(w http.ResponseWriter, p *problem.Problem) error {
 	}
 	p.SetHeader(w.Header())
 	Bytes(w, p.Status, data)
-	return nil
-}
-
-// Result responds with the result of a job.
-func Result(w http.ResponseWriter, result []byte) error {
-	Bytes(w, http.StatusOK, result)
 	return nil
 }
 

@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"time"
 
-	"ushuru/api/respond"
+	"ushuru/api/request"
 	"ushuru/pkg/cost"
 	"ushuru/pkg/duty"
 	"ushuru/pkg/jsonobject"
@@ -15,15 +14,13 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// Read checks the terms of a request and records them.
-func Read(r *http.Request, req *Request) (vehicle.Terms, error) {
-	parsed, ignored, err := req.Parse(time.Now())
-	if err != nil {
-		return parsed, err
+// Read checks the terms in the body of a request. The request remembers them.
+func Read(r *request.Request, body *Request) (err error) {
+	var ignored []string
+	if r.Terms, ignored, err = body.Parse(time.Now()); err != nil {
+		return err
 	}
-	rec := respond.RecorderOf(r)
-	rec.Terms = parsed
-	return parsed, rec.Ignore(r, ignored...)
+	return r.Ignore(ignored...)
 }
 
 // Priced returns an estimate with its cost on the terms of a request, and for a car
@@ -32,7 +29,7 @@ func Read(r *http.Request, req *Request) (vehicle.Terms, error) {
 func Priced(
 	costs *cost.Tables, estimate []byte, terms vehicle.Terms, source vehicle.Source, ignored []string,
 ) ([]byte, error) {
-	warned := respond.IgnoredWarning(ignored)
+	warned := request.WarnIgnored(ignored)
 	now := time.Now()
 	if terms.IsZero() && warned == nil && isOfDay(estimate, now) {
 		return estimate, nil

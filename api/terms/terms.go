@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -15,6 +14,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"ushuru/api/problem"
+	"ushuru/api/request"
 	"ushuru/pkg/duty"
 	"ushuru/pkg/jsonobject"
 	"ushuru/pkg/money"
@@ -355,7 +355,11 @@ func ParseQuery(query url.Values, now time.Time) (terms vehicle.Terms, ignored [
 		}
 		req.Target = json.RawMessage(`{"onTheRoadTZS":` + text + `}`)
 	}
-	if by, _ := strconv.ParseBool(query.Get("byMonth")); by {
+	byMonth, err := request.Flag(query, "byMonth")
+	if err != nil {
+		return terms, nil, err
+	}
+	if byMonth {
 		req.ByMonth = json.RawMessage("true")
 	}
 	if text := query.Get("destination"); text != "" {

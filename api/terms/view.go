@@ -2,9 +2,9 @@ package terms
 
 import (
 	"net/url"
-	"strconv"
 	"time"
 
+	"ushuru/api/request"
 	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
@@ -41,7 +41,9 @@ func (v View) At(path string) string {
 // ParseView parses the query of a URL, but for its language. Ignored are the names in it
 // that do not exist.
 func ParseView(query url.Values, now time.Time) (v View, ignored []string, err error) {
-	v.Explain, _ = strconv.ParseBool(query.Get("explain"))
+	if v.Explain, err = request.Flag(query, "explain"); err != nil {
+		return v, nil, err
+	}
 	v.Terms, ignored, err = ParseQuery(query, now)
 	return v, ignored, err
 }

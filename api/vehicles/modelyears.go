@@ -10,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gorilla/mux"
-
 	"ushuru/api/await"
 	"ushuru/api/described"
 	"ushuru/api/problem"
+	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/api/terms"
 	"ushuru/pkg/chassis"
@@ -38,19 +37,18 @@ const (
 	typicalAge = 8
 )
 
-// yearsRequest is the query of GET /v1/vehicles/{modelBody}/years.
+// yearsRequest is the query of /v1/vehicles/{modelBody}/years.
 type yearsRequest struct {
 	modelBody, make string
 	car             vehicle.QuoteInput // of any year
 	landing         *vehicle.LandingDays
 	cheapestFirst   bool
-	refresh         bool
 }
 
 // parseYearsRequest checks the path and the query.
-func parseYearsRequest(r *http.Request) (yearsRequest, error) {
+func parseYearsRequest(r *request.Request) (yearsRequest, error) {
 	query := r.URL.Query()
-	req := yearsRequest{modelBody: strings.TrimSpace(mux.Vars(r)["modelBody"]), make: chassis.Normalise(query.Get("make"))}
+	req := yearsRequest{modelBody: strings.TrimSpace(r.Var("modelBody")), make: chassis.Normalise(query.Get("make"))}
 	if err := described.CheckLabel(req.modelBody); err != nil {
 		return req, err
 	}
@@ -69,10 +67,7 @@ func parseYearsRequest(r *http.Request) (yearsRequest, error) {
 	if err = described.CheckEngine(req.car.EngineCC); err != nil {
 		return req, err
 	}
-	if req.refresh, err = parseSwitch(query, "refresh"); err != nil {
-		return req, err
-	}
-	if req.cheapestFirst, err = parseSwitch(query, "cheapestFirst"); err != nil {
+	if req.cheapestFirst, err = request.Flag(query, "cheapestFirst"); err != nil {
 		return req, err
 	}
 	asked, _, err := terms.ParseQuery(url.Values{"landing": query["landing"]}, time.Now())
@@ -80,56 +75,75 @@ func parseYearsRequest(r *http.Request) (yearsRequest, error) {
 	return req, err
 }
 
-// parseSwitch parses a parameter that is true or false; it is false by default.
-func parseSwitch(query url.Values, name string) (bool, error) {
-	switch query.Get(name) {
-	case "true":
-		return true, nil
-	case "", "false":
-		return false, nil
-	}
-	return false, problem.Field(name, "boolean")
-}
-
-// modelYears answers GET /v1/vehicles/{modelBody}/years: the taxes of one model by
-// year of manufacture, as far as the authority's answers are known. It never calls the
-// authority; with refresh it submits quotes of the years that are not known.
-func (s *Resource) modelYears(w http.ResponseWriter, r *http.Request) error {
+// Years answers GET /v1/vehicles/{modelBody}/years: the taxes of one model by year of
+// manufacture, as far as the authority's answers are known. It never calls the authority
+// and starts nothing.
+func (s *Resource) Years(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
 	req, err := parseYearsRequest(r)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
+	found, _, err := s.readYears(r.Context(), req)
+	if err != nil {
+		return err
+	}
+	return s.writeYears(w, r, http.StatusOK, found, req)
+}
+
+// RequestYears answers POST /v1/vehicles/{modelBody}/years: it submits quotes of the years
+// that are not known, and answers as Years does.
+func (s *Resource) RequestYears(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
+	req, err := parseYearsRequest(r)
+	if err != nil {
+		return err
+	}
+	found, unknown, err := s.readYears(r.Context(), req)
+	if err != nil {
+		return err
+	}
+	if err := s.requestYears(w, r, unknown, &found); err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if found.Pending > 0 {
+		status = http.StatusAccepted
+	}
+	return s.writeYears(w, r, status, found, req)
+}
+
+// readYears returns what is known of the years of a label, and the quotes of those that
+// are not known and that no job has yet.
+func (s *Resource) readYears(
+	parent context.Context, req yearsRequest,
+) (found vehicle.ModelYears, open []vehicle.QuoteInput, err error) {
+	ctx, cancel := context.WithTimeout(parent, respond.RedisTimeout)
 	defer cancel()
 	catalogue, err := s.options.Catalogue.Catalogue(ctx)
 	if errors.Is(err, tra.ErrNoCatalogue) {
-		return errCatalogueMissing.WithCause(s.requestSync(ctx))
+		return found, nil, errCatalogueMissing.WithCause(s.requestSync(ctx))
 	}
 	if err != nil {
-		return respond.ErrUnavailable.WithCause(err)
+		return found, nil, respond.ErrUnavailable.WithCause(err)
 	}
 	label, err := s.findLabel(ctx, catalogue, req)
 	if err != nil {
-		return err
+		return found, nil, err
 	}
 	req.car.Make, req.car.ModelBody = chassis.Normalise(label.Make.Name), label.Text
 	found, unknown, err := s.knownYears(ctx, catalogue, label, req)
 	if err != nil {
-		return respond.ErrUnavailable.WithCause(err)
+		return found, nil, respond.ErrUnavailable.WithCause(err)
 	}
-	unknown, err = s.notRunning(ctx, unknown, &found)
-	if err != nil {
-		return err
-	}
-	status := http.StatusOK
-	if req.refresh {
-		if err := s.requestYears(w, r, unknown, &found); err != nil {
-			return err
-		}
-		if found.Pending > 0 {
-			status = http.StatusAccepted
-		}
-	}
+	open, err = s.notRunning(ctx, unknown, &found)
+	return found, open, err
+}
+
+// writeYears answers with years.
+func (s *Resource) writeYears(
+	w http.ResponseWriter, r *request.Request, status int, found vehicle.ModelYears, req yearsRequest,
+) error {
 	if found.Pending > 0 {
 		w.Header().Set("Retry-After", respond.Seconds(respond.PollAfter))
 		if outage := s.options.Outages.Now(r.Context()); outage.Reason != "" {
@@ -339,10 +353,10 @@ func (s *Resource) notRunning(
 // people wait for, and counts them as pending. When the key may have no more running
 // jobs it stops; that is an error only if nothing is pending.
 func (s *Resource) requestYears(
-	w http.ResponseWriter, r *http.Request, quotes []vehicle.QuoteInput, found *vehicle.ModelYears,
+	w http.ResponseWriter, r *request.Request, quotes []vehicle.QuoteInput, found *vehicle.ModelYears,
 ) error {
 	for _, quote := range quotes[:min(len(quotes), max(maxYearJobs-found.Pending, 0))] {
-		job, err := s.options.Work.SubmitAs(w, r, jobs.Bulk, tasks.KindQuote, quote, nil)
+		job, err := s.options.Work.Submit(w, r, jobs.Bulk, await.Wanted{Kind: tasks.KindQuote, Input: quote})
 		if err == nil {
 			err = s.options.Limits.Track(r, job)
 		}

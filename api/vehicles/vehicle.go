@@ -15,8 +15,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/gorilla/mux"
-
 	"ushuru/api/await"
 	"ushuru/api/described"
 	"ushuru/api/limits"
@@ -41,6 +39,13 @@ const (
 	syncSlot = 5 * time.Second
 )
 
+// Each is named by its code.
+var (
+	errCatalogueMissing = problem.New(http.StatusServiceUnavailable, "catalogue_missing", nil).After(5 * time.Second)
+	errMakeNotFound     = problem.NotFound("make_not_found").Of("make")
+	errLabelNotFound    = problem.NotFound("label_not_found").Of("modelBody")
+)
+
 // Options are the parts of a Resource.
 type Options struct {
 	Catalogue *tra.Store
@@ -60,12 +65,6 @@ type Resource struct {
 
 // New returns the Resource of some parts.
 func New(options Options) *Resource { return &Resource{options, match.New(match.Options{})} }
-
-// Register adds the endpoints to a router.
-func (s *Resource) Register(v1 *mux.Router) {
-	v1.Handle("/v1/vehicles", respond.Methods{http.MethodGet: s.vehicles})
-	v1.Handle("/v1/vehicles/{modelBody:.+}/years", respond.Methods{http.MethodGet: s.options.Limits.RateLimited(s.modelYears)})
-}
 
 // pageRange is the requested part of a list.
 type pageRange struct{ limit, offset int }
@@ -88,9 +87,9 @@ type vehicleEntry struct {
 	Body      string   `json:"body"`
 }
 
-// vehicles answers GET /v1/vehicles: TRA's makes and labels, as a worker last
+// List answers GET /v1/vehicles: TRA's makes and labels, as a worker last
 // fetched them. It never calls TRA.
-func (s *Resource) vehicles(w http.ResponseWriter, r *http.Request) error {
+func (s *Resource) List(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	part, err := parsePage(query)
 	if err != nil {

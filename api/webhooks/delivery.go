@@ -7,8 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gorilla/mux"
-
+	"ushuru/api/request"
 	"ushuru/pkg/localtime"
 	"ushuru/pkg/webhook"
 )
@@ -34,24 +33,24 @@ func newDeliveryBody(d webhook.Delivery) deliveryBody {
 	return deliveryBody{Delivery: d}
 }
 
-// test answers POST /v1/webhooks/{id}/test: it sends a test event, also
+// Test answers POST /v1/webhooks/{id}/test: it sends a test event, also
 // to a webhook without events.
-func (s *Resource) test(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-	return s.sendOnce(ctx, r, "test", owner, id, s.options.Webhooks.Test)
+func (s *Resource) Test(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
+	return s.sendOnce(ctx, w, r, "test", s.options.Webhooks.Test)
 }
 
-// verify answers POST /v1/webhooks/{id}/verify: it asks a webhook again whether
+// Verify answers POST /v1/webhooks/{id}/verify: it asks a webhook again whether
 // it wants events.
-func (s *Resource) verify(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-	return s.sendOnce(ctx, r, "verify", owner, id, s.options.Webhooks.Verify)
+func (s *Resource) Verify(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
+	return s.sendOnce(ctx, w, r, "verify", s.options.Webhooks.Verify)
 }
 
 // sendOnce sends an event to a webhook, once under an Idempotency-Key.
 func (s *Resource) sendOnce(
-	ctx context.Context, r *http.Request, what, owner, id string,
+	ctx context.Context, w http.ResponseWriter, r *request.Request, what string,
 	send func(ctx context.Context, owner, endpoint, subject string, at time.Time) (webhook.Delivery, error),
 ) (int, any, error) {
-	same, err := s.options.Idempotency.Begin(r, nil)
+	same, err := s.options.Work.Begin(w, r, nil)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -59,13 +58,13 @@ func (s *Resource) sendOnce(
 	if err != nil {
 		return 0, nil, err
 	}
-	d, err := send(ctx, owner, id, subject, time.Now())
+	d, err := send(ctx, r.Key.ID, r.Var("id"), subject, time.Now())
 	return http.StatusAccepted, newDeliveryBody(d), err
 }
 
-// listDeliveries answers GET /v1/webhooks/{id}/deliveries.
-func (s *Resource) listDeliveries(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
-	log, err := s.options.Webhooks.Deliveries(ctx, owner, id, maxDeliveries)
+// ListDeliveries answers GET /v1/webhooks/{id}/deliveries.
+func (s *Resource) ListDeliveries(ctx context.Context, _ http.ResponseWriter, r *request.Request) (int, any, error) {
+	log, err := s.options.Webhooks.Deliveries(ctx, r.Key.ID, r.Var("id"), maxDeliveries)
 	bodies := make([]deliveryBody, 0, len(log))
 	for _, d := range log {
 		bodies = append(bodies, newDeliveryBody(d))
@@ -73,22 +72,22 @@ func (s *Resource) listDeliveries(ctx context.Context, _ *http.Request, owner, i
 	return http.StatusOK, map[string]any{"deliveries": bodies}, err
 }
 
-// redeliver answers POST …/deliveries/{delivery}/redeliver, once under an
+// Redeliver answers POST …/deliveries/{delivery}/redeliver, once under an
 // Idempotency-Key. A receiver identifies duplicates by the delivery's id.
-func (s *Resource) redeliver(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-	same, err := s.options.Idempotency.Begin(r, nil)
+func (s *Resource) Redeliver(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
+	same, err := s.options.Work.Begin(w, r, nil)
 	if err != nil {
 		return 0, nil, err
 	}
-	delivery := mux.Vars(r)["delivery"]
+	delivery := r.Var("delivery")
 	if !same.IsDone() {
-		if err := s.options.Webhooks.Redeliver(ctx, owner, id, delivery); err != nil {
+		if err := s.options.Webhooks.Redeliver(ctx, r.Key.ID, r.Var("id"), delivery); err != nil {
 			return 0, nil, err
 		}
 	}
 	if err := same.SetDone(ctx); err != nil {
 		return 0, nil, err
 	}
-	d, err := s.options.Webhooks.Delivery(ctx, owner, id, delivery)
+	d, err := s.options.Webhooks.Delivery(ctx, r.Key.ID, r.Var("id"), delivery)
 	return http.StatusAccepted, newDeliveryBody(d), err
 }

@@ -11,13 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gorilla/mux"
-
 	"ushuru/api/await"
-	"ushuru/api/idempotencykey"
-	"ushuru/api/limits"
 	"ushuru/api/problem"
-	"ushuru/api/receive"
+	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/localtime"
@@ -26,12 +22,19 @@ import (
 	"ushuru/pkg/webhook/signature"
 )
 
+// Each is named by its code.
+var (
+	errNotFound      = problem.NotFound("webhook_not_found")
+	errURLMissing    = problem.BadRequest("url_missing.webhook").Of("url")
+	errEventsInvalid = problem.BadRequest("events_invalid").Of("events")
+	errURLInsecure   = problem.BadRequest("url_insecure").Of("url")
+	ErrTooMany       = problem.New(http.StatusConflict, "too_many_webhooks", problem.AtMost(webhook.MaxEndpoints))
+)
+
 // Options are the parts and settings of a Resource.
 type Options struct {
-	Webhooks    *webhook.Store
-	Limits      *limits.Limits
-	Idempotency *idempotencykey.Keys
-	Work        *await.Work
+	Webhooks *webhook.Store
+	Work     *await.Work
 	// AllowLoopback accepts webhooks on this machine.
 	AllowLoopback bool
 }
@@ -42,34 +45,15 @@ type Resource struct{ options Options }
 // New returns the Resource of some parts.
 func New(options Options) *Resource { return &Resource{options} }
 
-// Register adds the endpoints to a router.
-func (s *Resource) Register(v1 *mux.Router) {
-	limited := s.options.Limits.RateLimited
-	v1.Handle("/v1/webhooks", respond.Methods{
-		http.MethodGet: s.list, http.MethodPost: limited(idempotencykey.Accepted(s.post)),
-	})
-	const one = "/v1/webhooks/{id:[0-9a-z]{1,64}}"
-	v1.Handle(one, respond.Methods{
-		http.MethodGet: s.of(s.get), http.MethodDelete: s.of(s.remove), http.MethodPatch: limited(s.patch),
-	})
-	v1.Handle(one+"/rotate", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.of(s.rotate))})
-	v1.Handle(one+"/enable", respond.Methods{http.MethodPost: idempotencykey.Accepted(s.of(s.enable))})
-	v1.Handle(one+"/test", respond.Methods{http.MethodPost: limited(idempotencykey.Accepted(s.of(s.test)))})
-	v1.Handle(one+"/verify", respond.Methods{http.MethodPost: limited(idempotencykey.Accepted(s.of(s.verify)))})
-	v1.Handle(one+"/deliveries", respond.Methods{http.MethodGet: s.of(s.listDeliveries)})
-	const redeliver = one + "/deliveries/{delivery:[0-9a-z]{1,64}}/redeliver"
-	v1.Handle(redeliver, respond.Methods{http.MethodPost: limited(idempotencykey.Accepted(s.of(s.redeliver)))})
-}
-
-// request is the body of POST /v1/webhooks.
-type request struct {
+// webhookRequest is the body of POST /v1/webhooks.
+type webhookRequest struct {
 	URL    string   `json:"url"`
 	Events []string `json:"events"`
 }
 
 // TypeProblem returns the problem of a field that has the wrong type. A URL that
 // is not a string counts as missing.
-func (*request) TypeProblem(field string) *problem.Problem {
+func (*webhookRequest) TypeProblem(field string) *problem.Problem {
 	if strings.HasPrefix(field, "events") {
 		return errEventsInvalid
 	}
@@ -90,16 +74,17 @@ func shown(e webhook.Endpoint) webhook.Endpoint {
 	return e
 }
 
-// post answers POST /v1/webhooks.
-func (s *Resource) post(w http.ResponseWriter, r *http.Request) error {
-	var req request
-	if err := receive.JSON(w, r, receive.MaxBody, &req); err != nil {
+// Post answers POST /v1/webhooks.
+func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
+	var req webhookRequest
+	if err := r.JSON(w, request.MaxBody, &req); err != nil {
 		return err
 	}
 	if err := s.check(&req); err != nil {
 		return err
 	}
-	same, err := s.options.Idempotency.Begin(r, req)
+	same, err := s.options.Work.Begin(w, r, req)
 	if err != nil {
 		return err
 	}
@@ -111,7 +96,7 @@ func (s *Resource) post(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	created, secret, err := s.options.Webhooks.Add(ctx, respond.RecorderOf(r).Key.ID, id, req.URL, req.Events)
+	created, secret, err := s.options.Webhooks.Add(ctx, r.Key.ID, id, req.URL, req.Events)
 	switch {
 	case errors.Is(err, webhook.ErrTooMany):
 		return ErrTooMany
@@ -123,12 +108,12 @@ func (s *Resource) post(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Location", "/v1/webhooks/"+created.ID)
 	return respond.JSON(w, http.StatusCreated, body{
-		Endpoint: shown(created), Secret: secret, Warnings: respond.IgnoredWarning(respond.RecorderOf(r).Ignored),
+		Endpoint: shown(created), Secret: secret, Warnings: r.Warnings(),
 	})
 }
 
 // check checks a request and makes it canonical.
-func (s *Resource) check(req *request) (err error) {
+func (s *Resource) check(req *webhookRequest) (err error) {
 	if req.URL, err = CheckURL(req.URL, s.options.AllowLoopback); err != nil {
 		return err
 	}
@@ -157,7 +142,7 @@ func CheckURL(raw string, allowLoopback bool) (string, error) {
 	}
 	u, err := fetch.CheckURL(raw, allowLoopback)
 	if err != nil {
-		return "", receive.URLProblem(err)
+		return "", request.URLProblem(err)
 	}
 	if u.Scheme != "https" && (!allowLoopback || !isLoopback(u)) {
 		return "", errURLInsecure
@@ -170,11 +155,12 @@ func isLoopback(u *url.URL) bool {
 	return u.Hostname() == "localhost" || err == nil && address.IsLoopback()
 }
 
-// list answers GET /v1/webhooks.
-func (s *Resource) list(w http.ResponseWriter, r *http.Request) error {
+// List answers GET /v1/webhooks.
+func (s *Resource) List(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
-	all, err := s.options.Webhooks.List(ctx, respond.RecorderOf(r).Key.ID)
+	all, err := s.options.Webhooks.List(ctx, r.Key.ID)
 	if err != nil {
 		return respond.ErrUnavailable.WithCause(err)
 	}
@@ -184,13 +170,16 @@ func (s *Resource) list(w http.ResponseWriter, r *http.Request) error {
 	return respond.JSON(w, http.StatusOK, map[string]any{"webhooks": all})
 }
 
-// of is the handler of one webhook of the caller's key. A webhook of
+// ofOne answers a request about one webhook of the caller's key.
+type ofOne func(ctx context.Context, w http.ResponseWriter, r *request.Request) (status int, body any, err error)
+
+// Of is the handler of one webhook of the caller's key. A webhook of
 // another key is not found.
-func (s *Resource) of(do func(ctx context.Context, r *http.Request, owner, id string) (int, any, error)) respond.Handler {
+func (s *Resource) Of(do ofOne) respond.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 		defer cancel()
-		status, body, err := do(ctx, r, respond.RecorderOf(r).Key.ID, mux.Vars(r)["id"])
+		status, body, err := do(ctx, w, request.Of(r))
 		var p *problem.Problem
 		switch {
 		case errors.Is(err, webhook.ErrNotFound):
@@ -211,9 +200,9 @@ func (s *Resource) of(do func(ctx context.Context, r *http.Request, owner, id st
 	}
 }
 
-// get answers GET /v1/webhooks/{id}.
-func (s *Resource) get(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
-	found, err := s.options.Webhooks.Get(ctx, owner, id)
+// Get answers GET /v1/webhooks/{id}.
+func (s *Resource) Get(ctx context.Context, _ http.ResponseWriter, r *request.Request) (int, any, error) {
+	found, err := s.options.Webhooks.Get(ctx, r.Key.ID, r.Var("id"))
 	return http.StatusOK, shown(found), err
 }
 
@@ -225,13 +214,14 @@ type change struct {
 
 // TypeProblem returns the problem of a field that has the wrong type.
 func (*change) TypeProblem(field string) *problem.Problem {
-	return (*request)(nil).TypeProblem(field)
+	return (*webhookRequest)(nil).TypeProblem(field)
 }
 
-// patch answers PATCH /v1/webhooks/{id}: it changes the URL, the events, or both.
-func (s *Resource) patch(w http.ResponseWriter, r *http.Request) error {
+// Patch answers PATCH /v1/webhooks/{id}: it changes the URL, the events, or both.
+func (s *Resource) Patch(w http.ResponseWriter, plain *http.Request) error {
+	r := request.Of(plain)
 	var req change
-	if err := receive.JSON(w, r, receive.MaxBody, &req); err != nil {
+	if err := r.JSON(w, request.MaxBody, &req); err != nil {
 		return err
 	}
 	url := ""
@@ -247,56 +237,56 @@ func (s *Resource) patch(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	return s.of(func(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-		changed, err := s.options.Webhooks.Change(ctx, owner, id, url, req.Events)
+	return s.Of(func(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
+		changed, err := s.options.Webhooks.Change(ctx, r.Key.ID, r.Var("id"), url, req.Events)
 		body := struct {
 			webhook.Endpoint
 			Warnings []vehicle.Warning `json:"warnings,omitempty"`
-		}{shown(changed), respond.IgnoredWarning(respond.RecorderOf(r).Ignored)}
+		}{shown(changed), r.Warnings()}
 		return http.StatusOK, body, err
-	})(w, r)
+	})(w, plain)
 }
 
-// remove answers DELETE /v1/webhooks/{id}.
-func (s *Resource) remove(ctx context.Context, _ *http.Request, owner, id string) (int, any, error) {
-	return http.StatusNoContent, nil, s.options.Webhooks.Remove(ctx, owner, id)
+// Remove answers DELETE /v1/webhooks/{id}.
+func (s *Resource) Remove(ctx context.Context, _ http.ResponseWriter, r *request.Request) (int, any, error) {
+	return http.StatusNoContent, nil, s.options.Webhooks.Remove(ctx, r.Key.ID, r.Var("id"))
 }
 
-// rotate answers POST /v1/webhooks/{id}/rotate: it creates a new secret.
+// Rotate answers POST /v1/webhooks/{id}/rotate: it creates a new secret.
 // A caller who got no response and sends the request again would delete the
 // secret that his receiver still uses; under an Idempotency-Key the secret is
 // created once.
-func (s *Resource) rotate(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-	same, err := s.options.Idempotency.Begin(r, nil)
+func (s *Resource) Rotate(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
+	same, err := s.options.Work.Begin(w, r, nil)
 	if err != nil {
 		return 0, nil, err
 	}
-	sealed, err := same.SetOutcome(ctx, "secret", s.options.Webhooks.SealSecret(owner, id, signature.NewSecret()))
+	sealed, err := same.SetOutcome(ctx, "secret", s.options.Webhooks.SealSecret(r.Key.ID, r.Var("id"), signature.NewSecret()))
 	if err != nil {
 		return 0, nil, err
 	}
-	secret, err := s.options.Webhooks.OpenSecret(owner, id, sealed)
+	secret, err := s.options.Webhooks.OpenSecret(r.Key.ID, r.Var("id"), sealed)
 	if err != nil {
 		return 0, nil, err
 	}
-	changed, err := s.options.Webhooks.Rotate(ctx, owner, id, secret)
+	changed, err := s.options.Webhooks.Rotate(ctx, r.Key.ID, r.Var("id"), secret)
 	return http.StatusOK, body{Endpoint: shown(changed), Secret: secret}, err
 }
 
-// enable answers POST /v1/webhooks/{id}/enable, once under an
+// Enable answers POST /v1/webhooks/{id}/enable, once under an
 // Idempotency-Key.
-func (s *Resource) enable(ctx context.Context, r *http.Request, owner, id string) (int, any, error) {
-	same, err := s.options.Idempotency.Begin(r, nil)
+func (s *Resource) Enable(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
+	same, err := s.options.Work.Begin(w, r, nil)
 	if err != nil {
 		return 0, nil, err
 	}
 	if !same.IsDone() {
-		if err := s.options.Webhooks.Enable(ctx, owner, id); err != nil {
+		if err := s.options.Webhooks.Enable(ctx, r.Key.ID, r.Var("id")); err != nil {
 			return 0, nil, err
 		}
 	}
 	if err := same.SetDone(ctx); err != nil {
 		return 0, nil, err
 	}
-	return s.get(ctx, r, owner, id)
+	return s.Get(ctx, w, r)
 }

@@ -56,7 +56,7 @@ func TestTaxesByYear(t *testing.T) {
 
 	stop()
 	calls := s.authority.Counts()
-	read("?refresh=true&make=toyota", http.StatusOK)
+	read("?make=toyota", http.StatusOK)
 	for i, year := range found.Years {
 		got := s.do(http.MethodPost, "/v1/quote", map[string]any{"make": "Toyota", "modelBody": label, "year": year.YOM})
 		if estimate := got.estimate(t); !estimate.Cached || estimate.Tax.TotalTaxesInTZS.String() != year.TotalTaxesInTZS.String() ||

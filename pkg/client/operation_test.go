@@ -29,7 +29,10 @@ var operations = map[string]func(context.Context, *client.Client){
 	"GET /v1/sites":                         func(ctx context.Context, c *client.Client) { _, _ = c.Sites(ctx) },
 	"GET /v1/vehicles":                      func(ctx context.Context, c *client.Client) { _, _ = c.Vehicles(ctx, client.VehicleQuery{}) },
 	"GET /v1/vehicles/{modelBody}/years": func(ctx context.Context, c *client.Client) {
-		_, _ = c.ModelYears(ctx, client.YearsQuery{ModelBody: "id"}, false)
+		_, _ = c.ModelYears(ctx, client.YearsQuery{ModelBody: "id"})
+	},
+	"POST /v1/vehicles/{modelBody}/years": func(ctx context.Context, c *client.Client) {
+		_, _ = c.RequestModelYears(ctx, client.YearsQuery{ModelBody: "id"})
 	},
 	"GET /v1/jobs/{id}":        func(ctx context.Context, c *client.Client) { _, _ = c.Job(ctx, "id", client.Terms{}) },
 	"DELETE /v1/jobs/{id}":     func(ctx context.Context, c *client.Client) { _, _ = c.CancelJob(ctx, "id") },

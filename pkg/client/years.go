@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"strconv"
 
@@ -24,7 +25,7 @@ type YearsQuery struct {
 }
 
 // request returns the path of the request and its query.
-func (q YearsQuery) request(refresh bool) (path string, query url.Values) {
+func (q YearsQuery) request() (path string, query url.Values) {
 	query = url.Values{}
 	setText(query, "make", q.Make)
 	setText(query, "fuel", q.Fuel)
@@ -32,33 +33,37 @@ func (q YearsQuery) request(refresh bool) (path string, query url.Values) {
 	if q.EngineCC != 0 {
 		query.Set("engine_cc", strconv.Itoa(q.EngineCC))
 	}
-	for name, on := range map[string]bool{"cheapestFirst": q.CheapestFirst, "refresh": refresh} {
-		if on {
-			query.Set(name, "true")
-		}
+	if q.CheapestFirst {
+		query.Set("cheapestFirst", "true")
 	}
 	return "/v1/vehicles/" + url.PathEscape(q.ModelBody) + "/years", query
 }
 
-// ModelYears returns the known taxes of a model by year of manufacture. With refresh it
-// requests those that are not known, at most 40. An error of the API is an *Error.
-func (c *Client) ModelYears(ctx context.Context, q YearsQuery, refresh bool) (*vehicle.ModelYears, error) {
-	path, query := q.request(refresh)
+// ModelYears returns the known taxes of a model by year of manufacture. An error of the API
+// is an *Error.
+func (c *Client) ModelYears(ctx context.Context, q YearsQuery) (*vehicle.ModelYears, error) {
+	path, query := q.request()
 	return get[vehicle.ModelYears](ctx, c, path, query)
+}
+
+// RequestModelYears is ModelYears, and requests those that are not known, at most 40.
+func (c *Client) RequestModelYears(ctx context.Context, q YearsQuery) (*vehicle.ModelYears, error) {
+	path, query := q.request()
+	return call[vehicle.ModelYears](ctx, c, Request{Method: http.MethodPost, Path: withQuery(path, query)})
 }
 
 // AwaitModelYears requests the taxes that are not known and waits for them until ctx
 // ends. Years whose answer cannot be had stay unknown.
 func (c *Client) AwaitModelYears(ctx context.Context, q YearsQuery) (found *vehicle.ModelYears, err error) {
 	for range yearsRounds {
-		if found, err = c.ModelYears(ctx, q, true); err != nil {
+		if found, err = c.RequestModelYears(ctx, q); err != nil {
 			return found, err
 		}
 		for found.Pending > 0 {
 			if err := retry.Sleep(ctx, 2*pollInterval); err != nil {
 				return found, err
 			}
-			if found, err = c.ModelYears(ctx, q, false); err != nil {
+			if found, err = c.ModelYears(ctx, q); err != nil {
 				return found, err
 			}
 		}

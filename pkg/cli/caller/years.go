@@ -31,7 +31,7 @@ func (c *Years) Run(r *console.Console) error {
 		ModelBody: c.Label, Make: c.Make, Fuel: c.Fuel, EngineCC: c.EngineCC, Landing: c.Landing,
 		CheapestFirst: c.CheapestFirst,
 	}
-	found, err := api.ModelYears(ctx, query, false)
+	found, err := api.ModelYears(ctx, query)
 	if err == nil && c.Refresh {
 		found, err = api.AwaitModelYears(ctx, query)
 	}

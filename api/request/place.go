@@ -1,10 +1,25 @@
-package respond
+package request
 
 import (
 	"context"
 
 	"ushuru/pkg/fair"
 )
+
+// Place is what a request with a large body has while the body is read: room in memory,
+// and turns at the processors to decode it. The zero value is that of a small body.
+type Place struct {
+	Turn    *Turn  // nil without one
+	Release func() // gives the room back; nil without one
+}
+
+// Leave gives the place back, once the body is not needed.
+func (p *Place) Leave() {
+	p.Turn.Give()
+	if p.Release != nil {
+		p.Release()
+	}
+}
 
 // Turn is a request's place for a long computation. It must be given back before the
 // request waits for a connection. Keys take turns.
@@ -13,6 +28,9 @@ type Turn struct {
 	owner   string
 	release func() // nil without the place
 }
+
+// NewTurn returns a turn of an owner at the places for long computations.
+func NewTurn(places *fair.Places, owner string) *Turn { return &Turn{places: places, owner: owner} }
 
 // Take waits for the place, unless the request has it. Others have it for as long as
 // they compute.
@@ -32,6 +50,3 @@ func (t *Turn) Give() {
 		t.release = nil
 	}
 }
-
-// NewTurn returns a turn of an owner at the places for long computations.
-func NewTurn(places *fair.Places, owner string) *Turn { return &Turn{places: places, owner: owner} }

@@ -1,6 +1,4 @@
-// Package idempotencykey has the requests that carry an Idempotency-Key: the same request
-// sent again has the outcome of the first.
-package idempotencykey
+package await
 
 import (
 	"context"
@@ -10,8 +8,8 @@ import (
 	"net/http"
 	"strings"
 
-	"ushuru/api/limits"
 	"ushuru/api/problem"
+	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/pkg/idempotency"
 	"ushuru/pkg/quota"
@@ -25,46 +23,21 @@ const (
 )
 
 var (
-	errInvalid = problem.BadRequest("idempotency_key_invalid").Of("Idempotency-Key")
-	errReused  = problem.New(http.StatusUnprocessableEntity, "idempotency_key_reused", nil)
+	errKeyInvalid = problem.BadRequest("idempotency_key_invalid").Of("Idempotency-Key")
+	errReused     = problem.New(http.StatusUnprocessableEntity, "idempotency_key_reused", nil)
 )
 
-// Keys has the requests of one API process.
-type Keys struct {
-	store  *idempotency.Store
-	limits *limits.Limits
-}
+// Idempotent is a request that carries an Idempotency-Key: the same request sent again has
+// the outcome of the first. Nil carries none, and all methods accept it.
+type Idempotent struct{ stored *idempotency.Request }
 
-// New returns the requests of a store, which count against limits.
-func New(store *idempotency.Store, limits *limits.Limits) *Keys { return &Keys{store, limits} }
-
-// Request is a request that carries an Idempotency-Key. A nil
-// Request carries none, and all methods accept it.
-type Request struct {
-	key    string
-	stored *idempotency.Request // nil until Begin
-}
-
-// contextKey is that of the Request in the context of a request.
-type contextKey struct{}
-
-// Of returns the Request of a request; nil without an Idempotency-Key.
-func Of(r *http.Request) *Request {
-	same, _ := r.Context().Value(contextKey{}).(*Request)
-	return same
-}
-
-// Accepted is the middleware of endpoints that accept an Idempotency-Key. It
-// rejects an invalid key. The handler says by Begin which
-// request it is, once it has decoded it.
-func Accepted(next respond.Handler) respond.Handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		key, err := idempotencyKey(r.Header)
-		if err != nil {
+// WithIdempotencyKey is the middleware of endpoints that accept an Idempotency-Key. It
+// rejects an invalid key. The handler says by Begin which request it is, once it has decoded
+// it.
+func WithIdempotencyKey(next respond.Handler) respond.Handler {
+	return func(w http.ResponseWriter, r *http.Request) (err error) {
+		if request.Of(r).IdempotencyKey, err = idempotencyKey(r.Header); err != nil {
 			return err
-		}
-		if key != "" {
-			r = r.WithContext(context.WithValue(r.Context(), contextKey{}, &Request{key: key}))
 		}
 		return next(w, r)
 	}
@@ -82,12 +55,12 @@ func idempotencyKey(h http.Header) (string, error) {
 	if inner, quoted := strings.CutPrefix(key, `"`); quoted {
 		var closed bool
 		if key, closed = strings.CutSuffix(inner, `"`); !closed {
-			return "", errInvalid
+			return "", errKeyInvalid
 		}
 	}
 	unprintable := strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' })
 	if len(values) > 1 || key == "" || len(key) > maxIdempotencyKey || unprintable {
-		return "", errInvalid
+		return "", errKeyInvalid
 	}
 	return key, nil
 }
@@ -95,24 +68,22 @@ func idempotencyKey(h http.Header) (string, error) {
 // Begin stores a request under its Idempotency-Key before the work
 // begins. Two requests are the same when their identities are equal as JSON.
 // It returns nil when the request carries no key.
-func (k *Keys) Begin(r *http.Request, identity any) (*Request, error) {
-	rec := respond.RecorderOf(r)
-	same := Of(r)
-	if same == nil {
+func (k *Work) Begin(w http.ResponseWriter, r *request.Request, identity any) (*Idempotent, error) {
+	if r.IdempotencyKey == "" {
 		return nil, nil //nolint:nilnil // nil is a request without a key
 	}
 	body, err := json.Marshal(identity)
 	if err != nil {
-		return nil, fmt.Errorf("idempotencykey: identity of a request: %w", err)
+		return nil, fmt.Errorf("await: identity of a request: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), respond.RedisTimeout)
 	defer cancel()
 	// A new record counts against the limits, also when a cached result responds.
-	same.stored, err = k.store.Begin(ctx, rec.Key.ID, r.URL.Path, same.key, body, func() error {
-		if err := k.limits.CheckRate(rec, r); err != nil {
+	stored, err := k.options.Idempotency.Begin(ctx, r.Key.ID, r.URL.Path, r.IdempotencyKey, body, func() error {
+		if err := k.options.Limits.CheckRate(w, r); err != nil {
 			return err
 		}
-		return k.limits.Keep(rec, r, quota.Kept{Size: recordBytes, TTL: idempotency.RecordTTL})
+		return k.options.Limits.Keep(w, r, quota.Kept{Size: recordBytes, TTL: idempotency.RecordTTL})
 	})
 	var refused *problem.Problem
 	switch {
@@ -123,7 +94,8 @@ func (k *Keys) Begin(r *http.Request, identity any) (*Request, error) {
 	case err != nil:
 		return nil, respond.ErrUnavailable.WithCause(err)
 	}
-	same.SetReplayed(rec, same.stored.Outcome != "")
+	same := &Idempotent{stored}
+	same.SetReplayed(w, stored.Outcome != "")
 	return same, nil
 }
 
@@ -132,7 +104,7 @@ func (k *Keys) Begin(r *http.Request, identity any) (*Request, error) {
 const replayedHeader = "Idempotency-Replayed"
 
 // SetReplayed says whether the request was carried out before.
-func (same *Request) SetReplayed(w http.ResponseWriter, replayed bool) {
+func (same *Idempotent) SetReplayed(w http.ResponseWriter, replayed bool) {
 	switch {
 	case same == nil:
 	case replayed:
@@ -144,7 +116,7 @@ func (same *Request) SetReplayed(w http.ResponseWriter, replayed bool) {
 
 // Outcome returns the stored outcome of the request, if it is of a kind, such
 // as "job".
-func (same *Request) Outcome(kind string) (string, bool) {
+func (same *Idempotent) Outcome(kind string) (string, bool) {
 	if same == nil {
 		return "", false
 	}
@@ -153,7 +125,7 @@ func (same *Request) Outcome(kind string) (string, bool) {
 
 // SetOutcome stores the outcome of the request, unless it has one already, and
 // returns the stored outcome; an empty string when that is of another kind.
-func (same *Request) SetOutcome(parent context.Context, kind, value string) (string, error) {
+func (same *Idempotent) SetOutcome(parent context.Context, kind, value string) (string, error) {
 	if same == nil {
 		return value, nil
 	}
@@ -169,13 +141,13 @@ func (same *Request) SetOutcome(parent context.Context, kind, value string) (str
 }
 
 // IsDone reports whether the request has been carried out before.
-func (same *Request) IsDone() bool {
+func (same *Idempotent) IsDone() bool {
 	_, done := same.Outcome("done")
 	return done
 }
 
 // SetDone stores that the request has been carried out.
-func (same *Request) SetDone(ctx context.Context) error {
+func (same *Idempotent) SetDone(ctx context.Context) error {
 	_, err := same.SetOutcome(ctx, "done", "")
 	return err
 }

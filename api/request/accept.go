@@ -1,6 +1,4 @@
-// Package negotiate decides in which form a response goes out and a body comes in: its
-// media type and its content coding.
-package negotiate
+package request
 
 import (
 	"mime"

@@ -1,14 +1,26 @@
-package receive
+package request
 
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"ushuru/api/problem"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing"
 )
+
+// Flag parses a parameter that is true or false. Without it, it is false.
+func Flag(query url.Values, name string) (bool, error) {
+	switch query.Get(name) {
+	case "true", "1":
+		return true, nil
+	case "", "false", "0":
+		return false, nil
+	}
+	return false, problem.Field(name, "boolean")
+}
 
 // ListingURL returns the canonical form of a listing's URL, or says what is
 // wrong with it.
@@ -35,8 +47,8 @@ const (
 )
 
 // PageSize parses the parameter "limit" of lists of batches and rows.
-func PageSize(r *http.Request) (int, error) {
-	text := r.URL.Query().Get("limit")
+func PageSize(query url.Values) (int, error) {
+	text := query.Get("limit")
 	if text == "" {
 		return defaultPageSize, nil
 	}
@@ -45,4 +57,16 @@ func PageSize(r *http.Request) (int, error) {
 		return 0, ErrPageInvalid
 	}
 	return n, nil
+}
+
+// Cursor parses the parameter "cursor" of lists that are read by the number of a row.
+func Cursor(query url.Values) (from int, err error) {
+	text := query.Get("cursor")
+	if text == "" {
+		return 0, nil
+	}
+	if from, err = strconv.Atoi(text); err != nil || from < 0 {
+		return 0, ErrPageInvalid
+	}
+	return from, nil
 }

@@ -1,9 +1,9 @@
-package negotiate_test
+package request_test
 
 import (
 	"testing"
 
-	"ushuru/api/negotiate"
+	"ushuru/api/request"
 )
 
 func TestMediaType(t *testing.T) {
@@ -27,11 +27,11 @@ func TestMediaType(t *testing.T) {
 		{";;;, text/csv", csv},
 		{"application/x-ndjson, text/csv", lines}, // equally
 	} {
-		if got := negotiate.MediaType([]string{c.accept}, json, lines, csv); got != c.want {
+		if got := request.MediaType([]string{c.accept}, json, lines, csv); got != c.want {
 			t.Errorf("%q: %s, want %s", c.accept, got, c.want)
 		}
 	}
-	if got := negotiate.MediaType([]string{"application/json;q=0.5", "text/csv"}, json, csv); got != csv {
+	if got := request.MediaType([]string{"application/json;q=0.5", "text/csv"}, json, csv); got != csv {
 		t.Errorf("of two headers: %s", got)
 	}
 }

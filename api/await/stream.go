@@ -1,16 +1,18 @@
-// Package events sends server-sent events: what changes of a job or a batch.
-package events
+package await
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"time"
 
-	"ushuru/api/await"
 	"ushuru/api/limits"
 	"ushuru/api/problem"
+	"ushuru/api/request"
 	"ushuru/api/respond"
+	"ushuru/pkg/plainjson"
 )
 
 const (
@@ -53,8 +55,8 @@ type Streams struct {
 	draining  context.Context //nolint:containedctx // the life of the server, not of a call
 }
 
-// New returns the streams of one API process, which end when draining does.
-func New(draining context.Context, keepAlive time.Duration) *Streams {
+// NewStreams returns the streams of one API process, which end when draining does.
+func NewStreams(draining context.Context, keepAlive time.Duration) *Streams {
 	return &Streams{keepAlive: keepAlive, draining: draining}
 }
 
@@ -67,7 +69,7 @@ func (s *Streams) Open() int { return s.open.Count() }
 // hindrances change, and at each keep-alive. The end of a stream does not end the work.
 //
 //nolint:cyclop // one loop that is read from top to bottom
-func (s *Streams) Send(w http.ResponseWriter, r *http.Request, source Source) error {
+func (s *Streams) Send(w http.ResponseWriter, r *request.Request, source Source) error {
 	current, err := source.Load(r.Context())
 	if err != nil {
 		return err
@@ -77,7 +79,7 @@ func (s *Streams) Send(w http.ResponseWriter, r *http.Request, source Source) er
 		w.WriteHeader(http.StatusNoContent) // the standard's status for: do not reconnect
 		return nil
 	}
-	release, ok := s.open.Acquire(respond.RecorderOf(r).Key.ID, maxStreams)
+	release, ok := s.open.Acquire(r.Key.ID, maxStreams)
 	if !ok {
 		return errTooManyStreams
 	}
@@ -90,7 +92,7 @@ func (s *Streams) Send(w http.ResponseWriter, r *http.Request, source Source) er
 	if r.Method == http.MethodHead || events.write("retry: 2000\n\n") != nil {
 		return nil
 	}
-	ticker, look := time.NewTicker(s.keepAlive), time.NewTicker(await.HindranceInterval)
+	ticker, look := time.NewTicker(s.keepAlive), time.NewTicker(hindranceInterval)
 	defer ticker.Stop()
 	defer look.Stop()
 	hindrances := source.Hindrances(ctx)
@@ -131,9 +133,7 @@ type eventWriter struct {
 // newEventWriter begins the response. It writes past the compression, which would keep
 // events back and hide that the caller does not read them.
 func newEventWriter(w http.ResponseWriter) eventWriter {
-	if rec := respond.RecorderBehind(w); rec != nil {
-		w = rec
-	}
+	w = respond.Uncompressed(w)
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no") // or nginx buffers events
@@ -150,4 +150,23 @@ func (e eventWriter) write(text string) error {
 		return err
 	}
 	return e.control.Flush()
+}
+
+// NewEvent returns the event with a body in a language. Its id is the hash of the
+// fingerprint, so that every API process knows which event a caller has.
+func NewEvent(lang string, body, fingerprint any, last bool) (Event, error) {
+	data, err := plainjson.Encode(body)
+	if err != nil {
+		return Event{}, err
+	}
+	identity, err := plainjson.Encode(fingerprint)
+	if err != nil {
+		return Event{}, err
+	}
+	sum := sha256.Sum256(identity)
+	ev := Event{id: hex.EncodeToString(sum[:8]), name: "progress", data: respond.InLanguage(data, lang), last: last}
+	if last {
+		ev.name = "end"
+	}
+	return ev, nil
 }

@@ -10,11 +10,128 @@ import (
 	"time"
 
 	"ushuru/api/problem"
+	"ushuru/api/request"
 	"ushuru/api/respond"
+	"ushuru/api/terms"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/localtime"
 	"ushuru/pkg/message"
+	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
+
+// Body is a job as its callers see it.
+type Body struct {
+	ID      string     `json:"id"`
+	Kind    string     `json:"kind"`
+	State   jobs.State `json:"state"`
+	Step    string     `json:"step,omitempty"`    // current or next, until the job ends
+	Attempt int        `json:"attempt,omitempty"` // at that step, retries included
+	Created time.Time  `json:"created"`
+	Ended   time.Time  `json:"ended,omitzero"`
+
+	WaitingFor string        `json:"waitingFor,omitempty"` // authority, while TRA cannot be asked; site, while the site pauses
+	Message    string        `json:"message,omitempty"`    // why, as a sentence
+	Text       *message.Text `json:"text,omitempty"`       // Message in both languages
+	RetryAfter int           `json:"retryAfter,omitempty"` // seconds for which the site pauses
+
+	Warnings []vehicle.Warning `json:"warnings,omitempty"` // about the request
+
+	Progress tasks.Progress   `json:"progress"`
+	Result   json.RawMessage  `json:"result,omitempty"`
+	Error    *problem.Problem `json:"error,omitempty"`
+
+	Location string `json:"location,omitempty"` // where the job is read, in the view of the request
+	Events   string `json:"events,omitempty"`   // where it is followed, in the same
+}
+
+// NewBody returns a job without what it waits for.
+func NewBody(job *jobs.Job) Body {
+	body := Body{
+		ID: job.ID, Kind: job.Kind, State: job.State,
+		Created: localtime.Of(job.Created), Ended: localtime.Of(job.Ended), Progress: tasks.ProgressOf(job), Result: job.Result,
+	}
+	if job.State == jobs.Failed || job.State == jobs.Cancelled {
+		body.Error = ProblemOf(job)
+	}
+	if !job.State.Ended() {
+		body.Step, body.Attempt = currentStep(job)
+	}
+	return body
+}
+
+// ViewOf returns how a request reads the result of a job of a kind.
+func ViewOf(r *request.Request, kind string) terms.View {
+	v := terms.View{Lang: r.Lang}
+	if kind == tasks.KindEstimate || kind == tasks.KindQuote { // a comparison is made on its terms
+		v.Terms = r.Terms
+	}
+	v.Explain = r.Explain && kind == tasks.KindEstimate
+	return v
+}
+
+// Body returns a job with what it waits for.
+func (k *Work) Body(ctx context.Context, job *jobs.Job) Body {
+	body := NewBody(job)
+	k.hindranceOf(ctx, job).addTo(&body)
+	return body
+}
+
+// Path is where a job is read.
+func Path(id string) string { return "/v1/jobs/" + id }
+
+// Link adds where the job is read and followed.
+func (b *Body) Link(view terms.View) {
+	b.Location, b.Events = view.At(Path(b.ID)), view.At(Path(b.ID)+"/events")
+}
+
+// currentStep returns the step that changed last of those that are not done.
+func currentStep(job *jobs.Job) (name string, attempt int) {
+	var since time.Time
+	for step, record := range job.Steps {
+		if record.State == jobs.StepDone || record.Since.Before(since) {
+			continue
+		}
+		if record.Since.Equal(since) && step > name && name != "" {
+			continue // of steps opened at the same time always the same one
+		}
+		name, attempt, since = step, record.Attempt+record.Retries, record.Since
+	}
+	return name, attempt
+}
+
+// ProblemOf returns the response of a job without a result.
+func ProblemOf(job *jobs.Job) *problem.Problem {
+	if job.Error == nil {
+		return errCancelled
+	}
+	p := ErrorProblem(job.Error)
+	switch {
+	case p.Code == "listing_incomplete" && job.Kind == tasks.KindQuote:
+		p.Status, p.Code = http.StatusBadRequest, "request_incomplete"
+	case p.Status == http.StatusUnprocessableEntity && job.Kind == tasks.KindCompare:
+		p.Status = http.StatusInternalServerError // by the contract, whose mistake it is does not matter
+	}
+	return p
+}
+
+// ErrorProblem returns the response of the error of a job.
+func ErrorProblem(why *jobs.Error) *problem.Problem {
+	p := problem.OfJob(why.Notice, why.Permanent)
+	// The shape of the details depends on the code. What was found of a car that
+	// was not matched and the end of a pause are for the caller; older jobs have only
+	// candidates.
+	var refusal tasks.Refusal
+	var paused tasks.PauseDetails
+	if json.Unmarshal(why.Details, &refusal) == nil {
+		p.Car, p.Candidates = refusal.Car, refusal.Candidates
+		_ = json.Unmarshal(why.Details, &paused)
+		p.RetryAt = paused.RetryAt
+	} else {
+		_ = json.Unmarshal(why.Details, &p.Candidates)
+	}
+	return p
+}
 
 // The values of "waitingFor".
 const (
@@ -27,9 +144,9 @@ const (
 )
 
 const (
-	// HindranceInterval is how often a wait and a stream look whether the job can end
+	// hindranceInterval is how often a wait and a stream look whether the job can end
 	// now.
-	HindranceInterval = time.Second
+	hindranceInterval = time.Second
 	// outageGrace is how long an outage has lasted when the callers learn of it who
 	// were waiting when it began: workers end the jobs of known vehicles first.
 	outageGrace = 5 * time.Second
@@ -144,30 +261,6 @@ func (h hindrance) problem() error {
 func IsUnfinished(err error) bool {
 	unfinished, ok := errors.AsType[*problem.Problem](err)
 	return ok && (unfinished.WaitingFor != "" || errors.Is(unfinished, errNotFinished))
-}
-
-// WaitUnlessHindered is wait, but ends early, with the reason, when the job waits for
-// something that it cannot have now: waiting longer is useless to the caller, and the
-// job continues.
-func (k *Work) WaitUnlessHindered(r *http.Request, id string, timeout time.Duration) (*jobs.Job, error) {
-	parent := r.Context()
-	release, ok := k.waiters.Acquire(respond.RecorderOf(r).Key.ID, maxWaiters)
-	if !ok {
-		return nil, errNotFinished
-	}
-	defer release()
-	for end := time.Now().Add(timeout); ; {
-		job, err := k.Wait(parent, id, min(HindranceInterval, time.Until(end)))
-		if !errors.Is(err, errNotFinished) || k.options.Draining.Err() != nil {
-			return job, err
-		}
-		if hindered := k.hindered(parent, id); hindered != nil {
-			return nil, hindered
-		}
-		if !time.Now().Before(end) {
-			return nil, errNotFinished
-		}
-	}
 }
 
 // hindered returns the response to a caller of a job that cannot go on; nil when it

@@ -1,0 +1,136 @@
+package request
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"ushuru/api/problem"
+	"ushuru/pkg/jsonobject"
+)
+
+// Why a request cannot be read.
+var (
+	ErrUnreadable           = problem.BadRequest("body_unreadable")
+	ErrInvalidJSON          = problem.BadRequest("invalid_json")
+	ErrURLMissing           = problem.BadRequest("url_missing").Of("url")
+	ErrPageInvalid          = problem.BadRequest("page_invalid")
+	ErrUnsupportedMediaType = problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", nil)
+	ErrTooSlow              = problem.New(http.StatusRequestTimeout, "body_too_slow", nil)
+)
+
+// MaxBody is the maximum size of a request without a page, in bytes. Real requests
+// are far smaller.
+const MaxBody = 64 << 10
+
+// Body is the body of a request. TypeProblem returns the problem of a field
+// that has the wrong JSON type; an empty field means the whole body.
+type Body interface {
+	TypeProblem(field string) *problem.Problem
+}
+
+// JSON reads the body of a request, one JSON value of up to limit bytes, into
+// body. Unknown fields are ignored, so that a client of a later version of the
+// API works with this one; the request remembers their names.
+func (r *Request) JSON(w http.ResponseWriter, limit int64, body Body) error {
+	defer r.Place.Turn.Give()
+	if !isPlainJSON(r.Header) {
+		return ErrUnsupportedMediaType
+	}
+	data, err := UpTo(http.MaxBytesReader(w, r.Body, limit), limit, r.ContentLength)
+	switch {
+	case err != nil:
+		return BodyProblem(err, problem.BodyTooLarge(limit), ErrUnreadable)
+	case !utf8.Valid(data):
+		return ErrInvalidJSON
+	}
+	if err := r.SetBodyLanguage(data); err != nil {
+		return err
+	}
+	err = json.Unmarshal(data, body)
+	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return body.TypeProblem(wrongType.Field).WithCause(err)
+	}
+	if err != nil {
+		return ErrInvalidJSON.WithCause(err)
+	}
+	return r.Ignore(jsonobject.Unknown("", data, body, "lang")...)
+}
+
+// isPlainJSON reports whether the headers announce uncompressed JSON in UTF-8.
+// A body without Content-Type is assumed to be JSON.
+func isPlainJSON(h http.Header) bool {
+	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return false
+	}
+	contentType := h.Get("Content-Type")
+	if contentType == "" {
+		return true
+	}
+	mediaType, params, err := mime.ParseMediaType(contentType)
+	charset, given := params["charset"]
+	return err == nil && mediaType == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
+}
+
+// maxParts is the maximum number of parts of a form that are read.
+const maxParts = 16
+
+// EachPart calls read with the parts of a form, one after the other, and stops at its
+// first error, or behind the number of parts that are read.
+func EachPart(form *multipart.Reader, read func(*multipart.Part) error) error {
+	for range maxParts {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = read(part)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// UpTo reads up to limit bytes, and one more of what is larger, without copying
+// them while they grow. Size is an estimate, -1 when there is none.
+func UpTo(r io.Reader, limit, size int64) ([]byte, error) {
+	if size < 0 {
+		return io.ReadAll(io.LimitReader(r, limit+1))
+	}
+	var buffer bytes.Buffer
+	buffer.Grow(int(min(size, limit)) + bytes.MinRead)
+	_, err := buffer.ReadFrom(io.LimitReader(r, limit+1))
+	return buffer.Bytes(), err
+}
+
+// BodyProblem returns the problem of a body that cannot be read: the one that its reader
+// met, that it is too large, that it did not come in time, or another.
+func BodyProblem(err error, tooLarge, other *problem.Problem) *problem.Problem {
+	if known, ok := errors.AsType[*problem.Problem](err); ok {
+		return known
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLarge.WithCause(err)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return ErrTooSlow.WithCause(err)
+	}
+	return other.WithCause(err)
+}
+
+// Hash identifies what a caller sent.
+func Hash[T string | []byte](content T) string {
+	sum := sha256.Sum256([]byte(content))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,154 @@
+// Package request reads the requests of callers: who sends one, how its answer is wanted,
+// and its body within bounds. It says why one cannot be read.
+package request
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gorilla/mux"
+
+	"ushuru/api/problem"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/jsonobject"
+	"ushuru/pkg/keys"
+	"ushuru/pkg/message"
+	"ushuru/pkg/vehicle"
+)
+
+// Request is a request to the API, and what its endpoints know of it.
+type Request struct {
+	*http.Request
+
+	ID      string
+	Trace   string   // traceparent of its span; empty when it is not recorded
+	Address string   // of the client
+	Key     keys.Key // the caller's, once it is verified
+	Refused string   // id of the key that was refused, if there is one
+
+	Lang    string        // of the sentences in the response; empty is English
+	Terms   vehicle.Terms // on which the request wants its cost
+	Explain bool          // the request wants the source of each value
+	Strict  bool          // the request wants to be refused for fields that do not exist
+	Ignored []string      // fields of the request that do not exist
+
+	IdempotencyKey string // empty without one
+
+	Counted bool   // against the rate of the key
+	Place   Place  // of a large body
+	Job     string // id of the job that the request waits for or reads, if any
+
+	// Admit is called before work starts for a visitor of the pages, and returns an
+	// error when the visitor may not start more. It is nil for the request of a key.
+	Admit  func(context.Context) error
+	Sender string // the visitor who sent a page of a listing; empty for the request of a key
+}
+
+type contextKey struct{}
+
+// With returns the context of a request that Of finds again.
+func With(ctx context.Context, r *Request) context.Context {
+	return context.WithValue(ctx, contextKey{}, r)
+}
+
+// Of returns what is known of a request.
+func Of(r *http.Request) *Request {
+	known, _ := r.Context().Value(contextKey{}).(*Request)
+	if known == nil {
+		known = &Request{}
+	}
+	known.Request = r
+	return known
+}
+
+// Var returns a variable of the path.
+func (r *Request) Var(name string) string { return mux.Vars(r.Request)[name] }
+
+// Origin is what the jobs of the request are found by in logs and traces.
+func (r *Request) Origin() jobs.Origin { return jobs.Origin{Request: r.ID, Trace: r.Trace} }
+
+// ReadParameters takes over the parameters in the query that every endpoint has: the
+// language of the response, and whether fields that do not exist are refused.
+func (r *Request) ReadParameters() (err error) {
+	query := r.URL.Query()
+	if r.Lang, err = ParseLanguage(query.Get("lang")); err != nil {
+		return err
+	}
+	r.Strict, err = Flag(query, "strict")
+	return err
+}
+
+var errLangInvalid = problem.BadRequest("lang_invalid").Of("lang")
+
+// ParseLanguage parses the language of a text. The default is English.
+func ParseLanguage(lang string) (string, error) {
+	switch lang {
+	case "":
+		return message.English, nil
+	case message.English, message.Swahili:
+		return lang, nil
+	}
+	return "", errLangInvalid
+}
+
+// SetBodyLanguage takes the language of a response from the field lang of a body
+// that has one.
+func (r *Request) SetBodyLanguage(body []byte) error {
+	var given struct {
+		Lang json.RawMessage `json:"lang"`
+	}
+	_ = json.Unmarshal(body, &given) // the handler refuses a body that is no JSON
+	if jsonobject.IsAbsent(given.Lang) {
+		return nil
+	}
+	var lang string
+	if json.Unmarshal(given.Lang, &lang) != nil {
+		return errLangInvalid
+	}
+	if lang == "" {
+		return nil
+	}
+	lang, err := ParseLanguage(lang)
+	if err == nil {
+		r.Lang = lang
+	}
+	return err
+}
+
+// maxIgnored is how many fields a warning names.
+const maxIgnored = 20
+
+// Ignore remembers fields of a request that do not exist, for the warning about them.
+// A strict request is refused instead.
+func (r *Request) Ignore(names ...string) error {
+	r.Ignored = append(r.Ignored, names...)
+	if len(names) == 0 || !r.Strict {
+		return nil
+	}
+	refused := problem.New(http.StatusBadRequest, "field_unknown", ignoredValues(names))
+	refused.Param = names[0]
+	return refused
+}
+
+// ignoredValues are the values of the text about fields that do not exist.
+func ignoredValues(names []string) message.Values {
+	if len(names) > maxIgnored {
+		names = append(slices.Clone(names[:maxIgnored]), "…")
+	}
+	return message.Values{"fields": strings.Join(names, ", ")}
+}
+
+// Warnings returns the warning about the fields that were ignored; nil when there are
+// none.
+func (r *Request) Warnings() []vehicle.Warning { return WarnIgnored(r.Ignored) }
+
+// WarnIgnored returns the warning about fields that were ignored; nil when there are none.
+func WarnIgnored(names []string) []vehicle.Warning {
+	if len(names) == 0 {
+		return nil
+	}
+	return []vehicle.Warning{message.New("warning/field_ignored", ignoredValues(names))}
+}
