@@ -1,5 +1,0 @@
-//go:build !race
-
-package interpret_test
-
-const underRace = false
