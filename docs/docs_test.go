@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,21 +19,6 @@ import (
 
 const root = ".." // of the repository, from the folder of the tests
 
-// documents returns the text of README.md and of every document in docs, by
-// its path from the root.
-func documents(t *testing.T) map[string]string {
-	t.Helper()
-	names, err := filepath.Glob("*.md")
-	if err != nil || len(names) == 0 {
-		t.Fatalf("documents %v, %v", names, err)
-	}
-	texts := map[string]string{"README.md": read(t, filepath.Join(root, "README.md"))}
-	for _, name := range names {
-		texts["docs/"+name] = read(t, name)
-	}
-	return texts
-}
-
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -42,26 +26,6 @@ func read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-// block is a fenced block of a document.
-type block struct {
-	language string
-	line     int // of its first line, from 1
-	text     string
-}
-
-var fence = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
-
-// blocks returns the fenced blocks of a document in their order.
-func blocks(text string) []block {
-	var found []block
-	for _, at := range fence.FindAllStringSubmatchIndex(text, -1) {
-		found = append(found, block{
-			language: text[at[2]:at[3]], text: text[at[4]:at[5]], line: 2 + strings.Count(text[:at[0]], "\n"),
-		})
-	}
-	return found
 }
 
 // checkSection compares the text between the marks of a section with what

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"ushuru/pkg/testenv"
 )
 
 var (
@@ -31,7 +33,7 @@ func TestReadmeIsShort(t *testing.T) {
 
 func TestLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
-	texts := documents(t)
+	texts := testenv.Documents(t)
 	for name, document := range texts {
 		for _, found := range link.FindAllStringSubmatch(document, -1) {
 			target, anchor, _ := strings.Cut(found[1], "#")
@@ -85,8 +87,8 @@ func TestPathsThatDocumentsNameExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, document := range documents(t) {
-		prose := fence.ReplaceAllString(document, "")
+	for name, document := range testenv.Documents(t) {
+		prose := testenv.Prose(document)
 		for _, found := range code.FindAllStringSubmatch(prose, -1) {
 			path := strings.TrimSuffix(found[1], "/")
 			if !repositoryPath.MatchString(path) || slices.Contains(ignored, path+"/") {
@@ -120,7 +122,7 @@ func TestNamesInArchitectureExist(t *testing.T) {
 		}
 	}
 	named := regexp.MustCompile(`^(?:\w+\.)*([A-Za-z]+[a-z][A-Z]\w+|[A-Z]\w+)$`)
-	prose := fence.ReplaceAllString(read(t, "architecture.md"), "")
+	prose := testenv.Prose(read(t, "architecture.md"))
 	for _, found := range code.FindAllStringSubmatch(prose, -1) {
 		match := named.FindStringSubmatch(found[1])
 		if match != nil && !regexp.MustCompile(`\b`+match[1]+`\b`).MatchString(all.String()) {

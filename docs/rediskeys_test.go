@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ushuru/pkg/redisx"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/webhook"
 	"ushuru/tasks"
 )
@@ -23,77 +23,17 @@ var (
 	documentedKey = regexp.MustCompile("`(\\{?[a-z]{2,}:[^`]*)`")
 )
 
-// redisKey is a key as architecture.md lists it.
-type redisKey struct{ pattern, kind string }
-
-// keysInDocument returns the keys that architecture.md lists.
-func keysInDocument(t *testing.T) (keys []redisKey) {
-	t.Helper()
-	_, section, found := strings.Cut(read(t, "architecture.md"), "\n## Keys in Redis\n")
-	if !found {
-		t.Fatal(`architecture.md has no section "Keys in Redis"`)
-	}
-	section, _, _ = strings.Cut(section, "\n## ")
-	for line := range strings.Lines(section) {
-		cells := strings.Split(line, "|")
-		if len(cells) < 3 {
-			continue
-		}
-		for _, match := range documentedKey.FindAllStringSubmatch(cells[1], -1) {
-			keys = append(keys, redisKey{match[1], cells[2]})
-		}
-	}
-	return keys
-}
-
-// matches reports whether a key in Redis is the documented one.
-func (k redisKey) matches(key string) bool {
-	pattern := variable.ReplaceAllString(regexp.QuoteMeta(strings.ReplaceAll(k.pattern, "…", "<rest>")), "[^:]+")
-	if prefix, open := strings.CutSuffix(k.pattern, "…"); open {
-		pattern = regexp.QuoteMeta(prefix) + ".+"
-	}
-	return regexp.MustCompile("^" + pattern + "$").MatchString(key)
-}
-
-// checkKeys looks at every key that is in Redis after the documents' commands.
-func checkKeys(t *testing.T, conn *redisx.Conn) {
-	t.Helper()
-	listed := keysInDocument(t)
-	keys, err := conn.Client().Keys(t.Context(), "*").Result()
-	if err != nil || len(keys) == 0 {
-		t.Fatalf("%d keys, %v", len(keys), err)
-	}
-	for _, key := range keys {
-		at := slices.IndexFunc(listed, func(k redisKey) bool { return k.matches(key) })
-		if at < 0 {
-			t.Errorf("the key %s is in Redis, and architecture.md does not list it", key)
-			continue
-		}
-		kind, err := conn.Client().Type(t.Context(), key).Result()
-		if err != nil {
-			t.Fatal(err)
-		}
-		name := strings.Replace(kind, "zset", "sorted set", 1)
-		if kind != "none" && !strings.Contains(listed[at].kind, name) && listed[at].pattern != "asynq:…" {
-			t.Errorf("the key %s is a %s, and architecture.md calls it %q", key, name, listed[at].kind)
-		}
-	}
-}
-
-// variable is a part of a key that varies, as architecture.md writes it.
-var variable = regexp.MustCompile(`<[^>]*>`)
-
 // Every key of Redis that the code can make is in architecture.md, and
 // every key that is there is one that the code makes.
 func TestArchitectureListsTheKeysOfRedis(t *testing.T) {
 	t.Parallel()
 	var documented []string
 	inCode := prefixesInCode(t)
-	for _, key := range keysInDocument(t) {
-		if strings.HasPrefix(key.pattern, "{") { // the code makes it of another key, which is its hash tag
+	for _, key := range testenv.RedisKeys(t) {
+		if strings.HasPrefix(key.Pattern, "{") { // the code makes it of another key, which is its hash tag
 			continue
 		}
-		fixed := fixedPart(key.pattern)
+		fixed := fixedPart(key.Pattern)
 		if _, whole := inCode[fixed]; !whole { // redis_rate adds rate: to the keys that the code gives it
 			fixed = strings.TrimPrefix(fixed, "rate:")
 		}

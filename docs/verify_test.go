@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ushuru/pkg/testenv"
 )
 
 func verify(secret string, header http.Header, body []byte) error {
@@ -61,9 +63,9 @@ func TestDocumentedVerificationWorks(t *testing.T) {
 // blockOf returns the only block of a language in a document.
 func blockOf(t *testing.T, name, language string) string {
 	t.Helper()
-	for _, b := range blocks(read(t, name)) {
-		if b.language == language {
-			return b.text
+	for _, b := range testenv.Blocks(read(t, name)) {
+		if b.Language == language {
+			return b.Text
 		}
 	}
 	t.Fatalf("%s has no block of %s", name, language)

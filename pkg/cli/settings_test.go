@@ -238,3 +238,10 @@ func TestSharedSettings(t *testing.T) {
 		t.Errorf("of the role any: %v", got)
 	}
 }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -28,7 +28,7 @@ func alertFile() string {
 	b.WriteString(`# What an operator is woken for: the table of causes in pkg/operate/status/cause.go, which
 # says why an expression is as it is. Do not edit; go test ./pkg/operate/status -update
 # writes it. Each alert leads to its section of docs/night.md; alerts_test.yml has series
-# for each, and deploy/night provokes each with the real program. Gauges that every process
+# for each, and make night provokes each with the real program. Gauges that every process
 # reads from Redis are the same everywhere: max takes one.
 groups:
   - name: ushuru

@@ -1,6 +1,0 @@
-package night
-
-import "syscall"
-
-// endsWithParent ends a process with the test.
-func endsWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

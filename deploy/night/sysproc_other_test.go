@@ -1,7 +1,0 @@
-//go:build !linux
-
-package night
-
-import "syscall"
-
-func endsWithParent() *syscall.SysProcAttr { return nil }

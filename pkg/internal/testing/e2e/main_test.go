@@ -1,0 +1,116 @@
+// Package e2e holds what drives the whole program: its command line, a service in
+// processes of its own, attacks on it, faults of Redis and of others, the runbook's
+// alerts, the demo, and the commands of the documents. It is one package so that the
+// program is linked once for all of them.
+//
+// An attack is measured with a victim, without and with an attacker who has one key and
+// its default limits; `make attacks` (USHURU_ATTACK=full) runs attacks in full and prints
+// their table. `make night` provokes every alert with a real Prometheus, looks where an
+// operator looks, and ends it with the command of docs/night.md.
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"ushuru/pkg/cli"
+	"ushuru/pkg/redisx/redistest"
+)
+
+var update = flag.Bool("update", false, "write what attacks and alerts showed into SECURITY.md and night.md")
+
+// The test binary is also the program "ushuru".
+func TestMain(m *testing.M) {
+	redis.SetLogger(quiet{})
+	testscript.Main(tabled{m}, map[string]func(){"ushuru": func() { os.Exit(program()) }})
+}
+
+func program() int {
+	ctx, stop := signal.NotifyContext(context.Background(), cli.StopSignals()...)
+	defer stop()
+	return cli.Main(ctx, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+}
+
+// tabled runs the tests and prints the table of the attacks after them.
+type tabled struct{ *testing.M }
+
+func (m tabled) Run() int {
+	status := m.M.Run()
+	printTable(os.Stdout)
+	return status
+}
+
+type quiet struct{}
+
+func (quiet) Printf(ctx context.Context, format string, _ ...any) {
+	slog.New(slog.DiscardHandler).DebugContext(ctx, format)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// command runs a command line in this process and returns its exit status and what it
+// prints.
+func command(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	var out bytes.Buffer
+	status := cli.Main(t.Context(), args, cli.Streams{Out: &out, Err: &out})
+	return status, out.String()
+}
+
+// runWith runs a command line and returns its status and what it prints.
+func runWith(t *testing.T, args ...string) (status int, out, errs string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	status = cli.Main(t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr})
+	return status, stdout.String(), stderr.String()
+}
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	runScripts(t, "testdata/scripts", "")
+}
+
+func TestScriptsWithRedis(t *testing.T) {
+	server := redistest.Start(t)
+	runScripts(t, "testdata/redis", server.URL)
+}
+
+// runScripts runs the scripts of a folder with no settings of the machine's.
+func runScripts(t *testing.T, dir, redisURL string) {
+	t.Helper()
+	testscript.Run(t, testscript.Params{
+		Dir: dir,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("REDIS_URL", redisURL)
+			env.Setenv("DRAIN_DELAY", "0s")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status},
+	})
+}
+
+// status WANT PROGRAM ARGS... runs a program and compares its exit status.
+func status(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("exit status %s, want %s", got, args[0])
+	}
+}
