@@ -44,6 +44,29 @@ func TestEveryControlHasATest(t *testing.T) {
 	}
 }
 
+// Every promise of guarantees.md names a test that exists.
+func TestEveryPromiseHasATest(t *testing.T) {
+	t.Parallel()
+	tests := testNames(t)
+	promises, _, _ := strings.Cut(read(t, "guarantees.md"), "\n## What Redis may lose\n")
+	word := regexp.MustCompile("`(Test[A-Za-z0-9_]+)`")
+	for line := range strings.Lines(promises) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 || strings.HasPrefix(line, "|---") || strings.TrimSpace(cells[2]) == "test" {
+			continue
+		}
+		matches := word.FindAllStringSubmatch(cells[2], -1)
+		if len(matches) == 0 {
+			t.Errorf("no test of the promise %q", strings.TrimSpace(cells[1]))
+		}
+		for _, match := range matches {
+			if tests[match[1]] == "" {
+				t.Errorf("guarantees.md names the test %s, which does not exist", match[1])
+			}
+		}
+	}
+}
+
 // testNames returns the folders of all tests of the repository by their names.
 func testNames(t *testing.T) map[string]string {
 	t.Helper()
