@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"ushuru/pkg/cache"
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/jobs"
@@ -29,12 +31,20 @@ type scraper struct {
 	log    *slog.Logger
 	slow   *slowSteps
 
+	memory *semaphore.Weighted // bytes, of all pages that are read at once
+
 	sheetURL func(string) (string, error) // returns the canonical URL of a sheet
 }
 
 func newScraper(o Options) *scraper {
-	return &scraper{o.Fetch, o.Jobs, o.Cache, o.Log, newSlowSteps(o.Concurrency), o.SheetURL}
+	return &scraper{
+		o.Fetch, o.Jobs, o.Cache, o.Log, newSlowSteps(o.Concurrency), semaphore.NewWeighted(maxPageMemory), o.SheetURL,
+	}
 }
+
+// maxPageMemory is the memory in bytes that the trees of all pages which are read at once may
+// take, and so the most that one page may.
+const maxPageMemory = 256 << 20
 
 // reading is a page as it was read: the output of the step, and the sources of its
 // values as JSON for a request with explain.
@@ -103,7 +113,7 @@ func (s *scraper) readUpload(ctx context.Context, input tasks.EstimateInput, job
 	page := listing.FromFile(body, input.URL)
 	// The page came as JSON, so it is UTF-8, whatever charset it declares.
 	page.Header = http.Header{"Content-Type": {"text/html; charset=utf-8"}}
-	got, err := readPage(page)
+	got, err := s.readPage(ctx, page, job)
 	if err != nil {
 		return nil, err
 	}
@@ -113,12 +123,14 @@ func (s *scraper) readUpload(ctx context.Context, input tasks.EstimateInput, job
 
 // readFetched fetches the page from its site and reads it.
 func (s *scraper) readFetched(ctx context.Context, input tasks.EstimateInput, job *jobs.Job) (*reading, error) {
-	page, err := s.client.Fetch(ctx, fetch.Request{URL: listing.FetchURL(input.URL), Bulk: job.Class == jobs.Bulk})
+	page, err := s.client.Fetch(ctx, fetch.Request{
+		URL: listing.FetchURL(input.URL), MaxBody: listing.MaxBytes, Bulk: job.Class == jobs.Bulk,
+	})
 	if err != nil {
 		logFetch(ctx, s.log, "page", err)
 		return nil, err
 	}
-	got, err := readPage(page)
+	got, err := s.readPage(ctx, page, job)
 	if err != nil {
 		s.logPage(ctx, page, err)
 	}
@@ -162,11 +174,19 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// readPage reads a page, fetched or sent.
-func readPage(page *fetch.Page) (*reading, error) {
-	read, err := listing.Read(page)
+// readPage reads a page, fetched or sent, when the memory for it is free.
+func (s *scraper) readPage(ctx context.Context, page *fetch.Page, job *jobs.Job) (*reading, error) {
+	need := listing.Memory(page)
+	if need > maxPageMemory {
+		return nil, &fetch.Error{Notice: message.New("error/page_unreadable.memory", nil)}
+	}
+	if err := s.memory.Acquire(ctx, need); err != nil {
+		return nil, fmt.Errorf("worker: wait for the memory of a page: %w", err)
+	}
+	defer s.memory.Release(need)
+	read, err := listing.Read(ctx, page)
 	if err != nil {
-		return nil, err
+		return nil, notAgain(err, job)
 	}
 	explained, err := json.Marshal(explanation{
 		Explain: append([]listing.Field{}, read.Fields...),
@@ -176,6 +196,16 @@ func readPage(page *fetch.Page) (*reading, error) {
 		return nil, err
 	}
 	return &reading{tasks.Scraped{Car: read.Car, Warnings: read.Warnings}, explained}, nil
+}
+
+// notAgain makes the error of a page that took too long final when the step has failed
+// before: the page would occupy one worker after another.
+func notAgain(err error, job *jobs.Job) error {
+	failed, ok := errors.AsType[*fetch.Error](err)
+	if ok && failed.Code == listing.PageUnreadable && job.Steps[tasks.StepScrape].Retries > 0 {
+		failed.Retryable = false
+	}
+	return err
 }
 
 // maxPauseWait is after how long a row looks again whether its site still pauses: an

@@ -45,6 +45,20 @@ func TestAHostThatIsBusyCostsNoRetry(t *testing.T) {
 	}
 }
 
+// A page that takes too long is read by a second worker, and not by a third.
+func TestAPageThatTakesTooLongIsReadTwice(t *testing.T) {
+	t.Parallel()
+	for retries, permanent := range []bool{false, true} {
+		job := personsJob()
+		job.Steps = map[string]jobs.Step{tasks.StepScrape: {Retries: retries}}
+		slow := &fetch.Error{Notice: message.New("error/page_unreadable.slow", nil), Retryable: true}
+		failure, ok := errors.AsType[*tasks.StepError](pageFailure(notAgain(slow, job), job, tasks.OfferPage))
+		if !ok || failure.Permanent != permanent {
+			t.Errorf("after %d retries: got %v, want permanent %v", retries, failure, permanent)
+		}
+	}
+}
+
 // A person learns at once of a long pause; a batch waits, which costs no retry.
 func TestPersonsLearnOfAPauseAndBatchesLoseNoRetry(t *testing.T) {
 	t.Parallel()

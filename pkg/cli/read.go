@@ -53,7 +53,7 @@ func (c *readCommand) print(r *run) error {
 	if c.Cards {
 		return c.printCards(r, page)
 	}
-	read, err := listing.Read(page)
+	read, err := listing.Read(r.ctx, page)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (c *readCommand) print(r *run) error {
 }
 
 func (c *readCommand) printCards(r *run, page *fetch.Page) error {
-	cards, err := listing.Cards(page)
+	cards, err := listing.Cards(r.ctx, page)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (c *readCommand) page(r *run) (*fetch.Page, error) {
 	return listing.FromFile(body, c.URL), nil
 }
 
-const maxPage = 12 << 20
+const maxPage = listing.MaxBytes
 
 // printError prints why a page is not a readable listing, or an image not a readable
 // sheet, in the form of the API and returns the exit status for it. Any other error is

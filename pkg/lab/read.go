@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -36,13 +37,13 @@ func Read(out, warn io.Writer, o ReadOptions) ([]rig.Number, error) {
 		}
 	}
 	page := listing.FromFile(body, o.URL)
-	if _, err := listing.Read(page); err != nil {
+	if _, err := listing.Read(context.Background(), page); err != nil {
 		_, _ = fmt.Fprintf(warn, "the page is not a readable listing; it is measured nevertheless: %v\n", err)
 	}
 	var parse, read measured
 	for range max(o.Samples, 1) { // by turns, so that both see the same machine
 		parse.time(func() { _, _ = html.Parse(bytes.NewReader(body)) })
-		read.time(func() { _, _ = listing.Read(page) })
+		read.time(func() { _, _ = listing.Read(context.Background(), page) })
 	}
 	_, err := fmt.Fprintf(out, `page of %d bytes, %d times each, median (fastest)
 x/net/html  %s

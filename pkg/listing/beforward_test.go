@@ -139,7 +139,7 @@ func TestBeForwardSoldPage(t *testing.T) {
 				t.Errorf("warnings %+v", w)
 			}
 			empty := replaced(t, page, "HONDA", "-", "Fit Shuttle", "-")
-			_, err := Read(FromFile([]byte(empty), ""))
+			_, err := Read(t.Context(), FromFile([]byte(empty), ""))
 			wantOutcome(t, err, Sold)
 		})
 	}

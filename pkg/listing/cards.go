@@ -1,8 +1,11 @@
 package listing
 
 import (
+	"context"
+
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 	"ushuru/pkg/listing/sites"
 )
@@ -17,11 +20,16 @@ type Card struct {
 // Cards returns the cars of a list, in its order. Read rejects such a page, because
 // it does not describe exactly one car. Errors are *fetch.Error: not_a_listing
 // when the page is not a list of a site whose lists are known.
-func Cards(p *fetch.Page) ([]Card, error) {
-	if err := checkStatus(p); err != nil {
-		return nil, err
-	}
-	doc, err := page.Parse(p)
+func Cards(ctx context.Context, p *fetch.Page) (cards []Card, err error) {
+	err = limit(ctx, p, func(budget *dom.Budget) (err error) {
+		cards, err = readCards(budget, p)
+		return err
+	})
+	return cards, err
+}
+
+func readCards(budget *dom.Budget, p *fetch.Page) ([]Card, error) {
+	doc, err := page.Parse(budget, p)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ const bongoList = "https://www.goo-net-exchange.com/usedcars/MAZDA/BONGO/"
 
 func cards(t *testing.T, page, url string) []Card {
 	t.Helper()
-	found, err := Cards(FromFile([]byte(page), url))
+	found, err := Cards(t.Context(), FromFile([]byte(page), url))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestAListIsNeverOneCar(t *testing.T) {
 	}
 	for name, body := range map[string]string{"of several": page, "of one": one} {
 		for _, url := range []string{bongoList, "", bongoList + "700011110030260101001/", bongoList + "700099990030260909009/"} {
-			if l, err := Read(FromFile([]byte(body), url)); err == nil {
+			if l, err := Read(t.Context(), FromFile([]byte(body), url)); err == nil {
 				t.Errorf("a list %s at %q is read as %+v", name, url, l.Car)
 			}
 		}
@@ -73,10 +73,10 @@ func TestAListIsNeverOneCar(t *testing.T) {
 
 func TestAPageWithoutCardsIsNoList(t *testing.T) {
 	for name, url := range map[string]string{"dealer": dealerURL, "beforward": beForwardURL} {
-		_, err := Cards(FromFile([]byte(fixture(t, name+".html")), url))
+		_, err := Cards(t.Context(), FromFile([]byte(fixture(t, name+".html")), url))
 		wantOutcome(t, err, NotAListing)
 	}
-	_, err := Cards(FromFile([]byte(strings.ReplaceAll(fixture(t, "goonet-list.html"), "list-listview", "x")), bongoList))
+	_, err := Cards(t.Context(), FromFile([]byte(strings.ReplaceAll(fixture(t, "goonet-list.html"), "list-listview", "x")), bongoList))
 	wantOutcome(t, err, NotAListing)
 }
 
@@ -86,7 +86,7 @@ func TestCardsAreBounded(t *testing.T) {
 		t.Errorf("%d cards", len(found))
 	}
 	nested := strings.Repeat(`<ul class="list-listview"><li><a href="/usedcars/MAZDA/BONGO/700011110030260101001/">x</a>`, 150) + strings.Repeat("<i>x</i>", 100_000)
-	_, err := Cards(FromFile([]byte(nested), bongoList))
+	_, err := Cards(t.Context(), FromFile([]byte(nested), bongoList))
 	wantOutcome(t, err, NotAListing)
 }
 
@@ -108,7 +108,7 @@ func TestSavedGoonetListGivesItsCards(t *testing.T) {
 	}
 	for _, url := range []string{"", "https://www.goo-net-exchange.com/usedcars/NISSAN/DATSUN_TRUCK/"} {
 		page := FromFile(body, url)
-		found, err := Cards(page)
+		found, err := Cards(t.Context(), page)
 		if err != nil || len(found) != expected.Cards || expected.Type != "list, not a listing" {
 			t.Fatalf("%d cards, %v", len(found), err)
 		}

@@ -2,6 +2,7 @@ package listing
 
 import (
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/listing/page"
 	"ushuru/pkg/message"
 )
 
@@ -11,6 +12,8 @@ const (
 	Gone        = "listing_gone"    // removed
 	Sold        = "listing_sold"    // sold, and nothing left to estimate from
 	NotAListing = "not_a_listing"   // a home page, a list, an empty shell
+
+	PageUnreadable = page.PageUnreadable // costs too much to read; temporary when it took too long
 )
 
 func outcome(key string) error {

@@ -1,6 +1,7 @@
 package listing_test
 
 import (
+	"context"
 	"fmt"
 
 	"ushuru/pkg/listing"
@@ -14,7 +15,7 @@ func ExampleRead() {
 		<tr><th>Model Code</th><td>DBA-KGC30</td><th>Engine Size</th><td>996cc</td></tr>
 		<tr><th>Manufacture Year/month</th><td>2012/5</td><th>Fuel</th><td>Petrol</td></tr>
 		<tr><th>FOB Price</th><td>US$ 2,350</td></tr></table>`), "https://cars.example.com/passo/1")
-	read, err := listing.Read(page)
+	read, err := listing.Read(context.Background(), page)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -29,7 +30,7 @@ func ExampleRead() {
 
 // The error of a page that is not a listing has a code and a sentence.
 func ExampleRead_refused() {
-	_, err := listing.Read(listing.FromFile([]byte("<p>Welcome</p>"), "https://cars.example.com/"))
+	_, err := listing.Read(context.Background(), listing.FromFile([]byte("<p>Welcome</p>"), "https://cars.example.com/"))
 	fmt.Println(err)
 	// Output: The page does not describe exactly one car. You can send the page from your browser in "html", or enter the car yourself (POST /v1/quote).
 }

@@ -41,7 +41,7 @@ func TestSavedGoonetListIsNoListing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, url := range []string{"", "https://www.goo-net-exchange.com/usedcars/NISSAN/DATSUN_TRUCK/"} {
-		_, err := Read(FromFile(body, url))
+		_, err := Read(t.Context(), FromFile(body, url))
 		wantOutcome(t, err, NotAListing)
 	}
 }

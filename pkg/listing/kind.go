@@ -113,11 +113,14 @@ func headOf(doc *page.Document) string {
 	for _, h1 := range doc.Tags[atom.H1] {
 		if !doc.IsForeign(h1) {
 			own, _, _ := strings.Cut(dom.Text(h1), " | ")
-			heads = append(heads, own)
+			heads = append(heads, own[:min(len(own), maxHead)])
 		}
 	}
 	return strings.Join(heads, "\n")
 }
+
+// maxHead is the most bytes of a heading that are read.
+const maxHead = 400
 
 // soldHeading matches SOLD in a title or heading, also joined to the name.
 var soldHeading = regexp.MustCompile(`(?:SOLD(?: ?OUT)?|Sold(?: Out)?)\W*(?:$|\n)|^\W*(?:SOLD|Sold)\b|\bSOLD OUT\b|` +

@@ -135,11 +135,11 @@ func TestWordsThatAVisitorOperatesAreNotLabels(t *testing.T) {
 func FuzzPairs(f *testing.F) {
 	f.Add(`<table><tr><td>Fuel</td><td>Petrol</td></tr><tr><td>Year<td>2015</table><li><span>CC</span><b>1</b></li><dt>KM<dd>5`)
 	f.Fuzz(func(t *testing.T, markup string) {
-		doc, err := page.Parse(FromFile([]byte(markup), ""))
+		doc, err := page.Parse(nil, FromFile([]byte(markup), ""))
 		if err != nil {
 			return
 		}
-		for _, p := range pairs.In(page.Body(doc)) {
+		for _, p := range pairs.In(nil, page.Body(doc)) {
 			if p.Field == "" || p.Group == nil || len(p.Value) > claim.MaxText || len(p.Label) > 80 {
 				t.Errorf("%+v", p)
 			}

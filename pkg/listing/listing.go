@@ -1,11 +1,13 @@
 package listing
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/listing/dom"
 	"ushuru/pkg/listing/page"
 	"ushuru/pkg/listing/schemaorg"
 	"ushuru/pkg/listing/sites"
@@ -24,12 +26,17 @@ type Listing struct {
 }
 
 // Read returns the car of a listing page. Errors are *fetch.Error with one of
-// the codes of this package.
-func Read(p *fetch.Page) (*Listing, error) {
-	if err := checkStatus(p); err != nil {
-		return nil, err
-	}
-	doc, err := page.Parse(p)
+// the codes of this package, or that of ctx.
+func Read(ctx context.Context, p *fetch.Page) (listing *Listing, err error) {
+	err = limit(ctx, p, func(budget *dom.Budget) (err error) {
+		listing, err = readWithin(budget, p)
+		return err
+	})
+	return listing, err
+}
+
+func readWithin(budget *dom.Budget, p *fetch.Page) (*Listing, error) {
+	doc, err := page.Parse(budget, p)
 	if err != nil {
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func TestRowOfTheLotIsFoundAmongOthers(t *testing.T) {
 		t.Errorf("model %q", car.Model)
 	}
 	for _, url := range []string{"", "https://auctions.zervtek.com/auctions/?p=project/findlots", strings.Replace(fixtures["aleado"], "900000123", "900000999", 1)} {
-		_, err := Read(FromFile([]byte(page), url))
+		_, err := Read(t.Context(), FromFile([]byte(page), url))
 		wantOutcome(t, err, NotAListing)
 	}
 }

@@ -121,11 +121,11 @@ func TestNoValueOfAnotherCarIsTaken(t *testing.T) {
 		other := strings.ReplaceAll(foreignCars[kind], "URL", otherURL(url))
 		mutated := markup[:place] + other + markup[place:]
 		for _, from := range []string{url, ""} {
-			alone, err := Read(FromFile([]byte(markup), from))
+			alone, err := Read(t.Context(), FromFile([]byte(markup), from))
 			if err != nil {
 				continue // the page needs its URL or its price
 			}
-			l, err := Read(FromFile([]byte(mutated), from))
+			l, err := Read(t.Context(), FromFile([]byte(mutated), from))
 			if err != nil {
 				lost["page"]++
 				continue

@@ -44,7 +44,7 @@ func TestOutcomes(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			page := &fetch.Page{URL: c.url, FinalURL: c.url, Status: c.status, Header: http.Header{"Retry-After": {"90"}}, Body: []byte(c.body)}
-			_, err := Read(page)
+			_, err := Read(t.Context(), page)
 			failure := wantOutcome(t, err, c.code)
 			if failure.Retryable != c.temporary {
 				t.Errorf("temporary %v", failure.Retryable)
@@ -73,7 +73,7 @@ func TestNoListingWhereOneIsExpected(t *testing.T) {
 		"drawn by a script":              {dealerURL, dealerURL, `<div id="root"></div><script src="/app.js"></script>`, NotAListing, "browser"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Read(&fetch.Page{URL: c.asked, FinalURL: c.final, Status: http.StatusOK, Body: []byte(c.body)})
+			_, err := Read(t.Context(), &fetch.Page{URL: c.asked, FinalURL: c.final, Status: http.StatusOK, Body: []byte(c.body)})
 			if failure := wantOutcome(t, err, c.code); !strings.Contains(failure.Message, c.containsAny) {
 				t.Errorf("%q does not say %q", failure.Message, c.containsAny)
 			}
@@ -94,7 +94,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(schemaPage(`{"@type":"Car","brand":["A"],"offers":[{"@id":"#a"}],"image":[{}],"model":{"name":1}}`), "")
 	f.Add(`<ul id="bread"><a href="/make=1/model=2">x</a></ul><table class="specification"><th>Fuel<td>x</table><p class="vehicle-price">$5`, "")
 	f.Fuzz(func(t *testing.T, body, url string) {
-		listing, err := Read(FromFile([]byte(body), url))
+		listing, err := Read(t.Context(), FromFile([]byte(body), url))
 		if err != nil {
 			return
 		}

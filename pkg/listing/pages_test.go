@@ -133,7 +133,7 @@ func TestSavedPagesWithoutACar(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = Read(FromFile(body, "https://www.example.com/some/page"))
+		_, err = Read(t.Context(), FromFile(body, "https://www.example.com/some/page"))
 		wantOutcome(t, err, NotAListing)
 	}
 }

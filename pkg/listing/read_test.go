@@ -46,7 +46,7 @@ func replaced(t *testing.T, markup string, pairs ...string) string {
 
 func read(t *testing.T, markup, url string) *Listing {
 	t.Helper()
-	listing, err := Read(FromFile([]byte(markup), url))
+	listing, err := Read(t.Context(), FromFile([]byte(markup), url))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestDeepPageGivesAClearError(t *testing.T) {
 		"nested": strings.Repeat("<div>", 6000),
 		"tags":   strings.Repeat("<p>", 1_100_000),
 	} {
-		_, err := Read(FromFile([]byte(markup), ""))
+		_, err := Read(t.Context(), FromFile([]byte(markup), ""))
 		if failure := wantOutcome(t, err, page.PageUnreadable); failure.Retryable {
 			t.Errorf("%s: temporary", name)
 		}
@@ -123,7 +123,7 @@ func TestHostilePagesEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if l, err := Read(FromFile([]byte(markup), "")); err == nil {
+			if l, err := Read(t.Context(), FromFile([]byte(markup), "")); err == nil {
 				t.Errorf("read as %+v", l.Car)
 			}
 		})
@@ -148,7 +148,7 @@ func BenchmarkRead(b *testing.B) {
 	b.Run("read", func(b *testing.B) {
 		b.SetBytes(int64(len(markup)))
 		for b.Loop() {
-			if _, err := Read(FromFile(markup, beForwardURL)); err != nil {
+			if _, err := Read(b.Context(), FromFile(markup, beForwardURL)); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -180,7 +180,7 @@ func TestCharacterSetOfHeaderMetaAndMark(t *testing.T) {
 	cyrillic := FromFile([]byte(strings.Replace(markup, japanese, "\xd2\xee\xea\xe8\xee", 1)), dealerURL)
 	cyrillic.Header.Set("Content-Type", "text/html; charset=windows-1251")
 	for name, p := range map[string]*fetch.Page{"header": fromHeader, "meta": fromMeta, "mark": fromMark, "EUC-JP": euc, "windows-1251": cyrillic} {
-		listing, err := Read(p)
+		listing, err := Read(t.Context(), p)
 		if err != nil || listing.Car.Location != "日本" && (p != cyrillic || listing.Car.Location != "Токио") {
 			t.Errorf("%s: %v, %v", name, listing, err)
 		}

@@ -21,7 +21,7 @@ func rscPage(rows string, every int) string {
 
 func parsed(t *testing.T, markup, url string) *page.Document {
 	t.Helper()
-	doc, err := page.Parse(FromFile([]byte(markup), url))
+	doc, err := page.Parse(nil, FromFile([]byte(markup), url))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestTheRecordOfThePageIsTaken(t *testing.T) {
 	if car := read(t, markup, other).Car; car.Model != "FIT" {
 		t.Errorf("model %q", car.Model)
 	}
-	_, err := Read(FromFile([]byte(markup), "https://carused.jp/car-list/detail/honda/vezel/x/CU00000"))
+	_, err := Read(t.Context(), FromFile([]byte(markup), "https://carused.jp/car-list/detail/honda/vezel/x/CU00000"))
 	wantOutcome(t, err, NotAListing)
 }
 
@@ -95,7 +95,7 @@ func TestHostileScriptsAndPicturesEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, url := range []string{fixtures["carused"], fixtures["autocom"], "https://www.cardealpage.com/x", ""} {
-				if l, err := Read(FromFile([]byte(markup), url)); err == nil {
+				if l, err := Read(t.Context(), FromFile([]byte(markup), url)); err == nil {
 					t.Errorf("read as %+v", l.Car)
 				}
 			}

@@ -42,7 +42,7 @@ func TestPagesThatAreNoListings(t *testing.T) {
 		"sold out":              {strings.Replace(other, "NOTICE", "<h1>SOLD OUT</h1>", 1), Sold},
 		"sold in Japanese":      {strings.Replace(other, "NOTICE", "<h1>売約済</h1>", 1), Sold},
 	} {
-		_, err := Read(FromFile([]byte(c.page), "https://cars.example.com/stock/70021"))
+		_, err := Read(t.Context(), FromFile([]byte(c.page), "https://cars.example.com/stock/70021"))
 		failure := wantOutcome(t, err, c.code)
 		if failure != nil && c.code == NotAListing && !strings.Contains(failure.Message, `"html"`) {
 			t.Errorf("%s: %q offers nothing", name, failure.Message)
@@ -50,7 +50,7 @@ func TestPagesThatAreNoListings(t *testing.T) {
 	}
 	two := strings.NewReplacer("<title>2012 TOYOTA PASSO</title>", "<title>Our cars</title>", "<h1>2012 TOYOTA PASSO</h1>", "").Replace(priced)
 	two += strings.NewReplacer("PASSO", "VITZ", "KGC30", "NCP91", "2012", "2009", "996cc", "1,490cc", "2,350", "1,800").Replace(two)
-	_, err := Read(FromFile([]byte(two), "https://cars.example.com/stock/70021"))
+	_, err := Read(t.Context(), FromFile([]byte(two), "https://cars.example.com/stock/70021"))
 	wantOutcome(t, err, NotAListing)
 }
 
@@ -169,14 +169,14 @@ func TestRefusalsOfferWhatToDoNext(t *testing.T) {
 		"<p>Welcome</p>", "<title>2012 TOYOTA PASSO</title><table><tr><th>Make</th><td>TOYOTA</td></tr></table>",
 		"<html><script>x()</script></html>", "<title>Just a moment</title><p>Checking</p>", "<h1>Toyota Passo</h1><p>Great car, call us</p>",
 	} {
-		_, err := Read(FromFile([]byte(page), "https://cars.example.com/stock/1"))
+		_, err := Read(t.Context(), FromFile([]byte(page), "https://cars.example.com/stock/1"))
 		failure := &fetch.Error{}
 		ok := errors.As(err, &failure)
 		if !ok || !strings.Contains(failure.Message, `"html"`) {
 			t.Errorf("%q: %v", page, err)
 		}
 	}
-	_, err := Read(FromFile([]byte("<title>2012 TOYOTA PASSO</title><table><tr><th>Make</th><td>TOYOTA</td></tr></table>"), "https://cars.example.com/stock/1"))
+	_, err := Read(t.Context(), FromFile([]byte("<title>2012 TOYOTA PASSO</title><table><tr><th>Make</th><td>TOYOTA</td></tr></table>"), "https://cars.example.com/stock/1"))
 	if err == nil || !strings.Contains(err.Error(), "not found: chassis code or engine size") {
 		t.Errorf("%v", err)
 	}

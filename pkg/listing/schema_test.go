@@ -18,7 +18,7 @@ func TestNoVehicle(t *testing.T) {
 		"nothing":                   "<title>x</title>",
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Read(FromFile([]byte(page), ""))
+			_, err := Read(t.Context(), FromFile([]byte(page), ""))
 			wantOutcome(t, err, NotAListing)
 		})
 	}

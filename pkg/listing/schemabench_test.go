@@ -28,7 +28,7 @@ func BenchmarkSchema(b *testing.B) {
 		}
 	})
 	b.Run("schema only", func(b *testing.B) {
-		doc, err := page.Parse(FromFile(markup, dealerURL))
+		doc, err := page.Parse(nil, FromFile(markup, dealerURL))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 // readTwice reads a page by its schema.org data and fails when the answer is
 // not clean, or another one the second time.
 func readTwice(t *testing.T, markup string) {
-	doc, err := page.Parse(FromFile([]byte(markup), dealerURL))
+	doc, err := page.Parse(nil, FromFile([]byte(markup), dealerURL))
 	if err != nil {
 		return
 	}

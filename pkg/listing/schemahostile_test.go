@@ -120,7 +120,7 @@ func TestHostileSchemasEnd(t *testing.T) {
 
 func TestDeepMarkupGivesAClearError(t *testing.T) {
 	for _, tag := range []string{`<div itemscope itemprop="offers">`, `<div typeof="Car" property="offers">`} {
-		_, err := Read(FromFile([]byte(strings.Repeat(tag, 5000)), ""))
+		_, err := Read(t.Context(), FromFile([]byte(strings.Repeat(tag, 5000)), ""))
 		wantOutcome(t, err, page.PageUnreadable)
 	}
 }

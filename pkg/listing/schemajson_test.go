@@ -83,7 +83,7 @@ func TestNothingIsTakenOfABlockThatCannotBeRead(t *testing.T) {
 		`{"@type":"Car","brand":"Toyota"`, `{"@type":"Car","brand":"Toyota}`, `{"@type":"Car" "brand"}`, `{"@type":"Car","brand":Toyota}`,
 		`{"@type":"Car",brand:"Toyota"}`, `[{"@type":"Car","brand":"Toyota"}`, `[}`, `{"@type":"Car","price":1.2.3}`, `{"@type":"Car"]`, `{&quot;`,
 	} {
-		doc, err := page.Parse(FromFile([]byte(schemaPage(block)), ""))
+		doc, err := page.Parse(nil, FromFile([]byte(schemaPage(block)), ""))
 		if err != nil {
 			t.Fatal(err)
 		}

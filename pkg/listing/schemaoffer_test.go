@@ -140,7 +140,7 @@ func TestSchemaAvailability(t *testing.T) {
 		`"Reserved"`: "The car is reserved.", `"http://schema.org/PreOrder"`: "The car is not in stock yet.",
 		`"BackOrder"`: "The car is not in stock yet.", `"PreSale"`: "The car is not in stock yet.",
 	} {
-		doc, err := page.Parse(FromFile([]byte(schemaPage(with(`,"offers":{"@type":"Offer","availability":`+availability+`}`))), ""))
+		doc, err := page.Parse(nil, FromFile([]byte(schemaPage(with(`,"offers":{"@type":"Offer","availability":`+availability+`}`))), ""))
 		if err != nil {
 			t.Fatal(err)
 		}

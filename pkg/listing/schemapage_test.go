@@ -81,7 +81,7 @@ func TestSameCarTwiceIsOne(t *testing.T) {
 		"stock, not name": {[2]string{with(`,"sku":"12345","name":"a"`), with(`,"sku":"12345","name":"b"`)}, 2},
 	} {
 		markup := schemaPage(`{"@type":"ItemList","itemListElement":[{"item":` + c.items[0] + `},{"item":` + c.items[1] + `}]}`)
-		doc, err := page.Parse(FromFile([]byte(markup), ""))
+		doc, err := page.Parse(nil, FromFile([]byte(markup), ""))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestACarThatBetterSourcesContradictIsAnother(t *testing.T) {
 		"masked frame":        {`"vehicleIdentificationNumber":"NSP130-20****","bodyType":"x"`, dealerURL, "x"},
 		"the page's, for all": {`"brand":"Mazda","bodyType":"x","url":"` + dealerURL + `"`, dealerURL, "x"},
 	} {
-		doc, err := page.Parse(FromFile([]byte(schemaPage(`{"@type":"Car",`+c.properties+`}`)+table), c.url))
+		doc, err := page.Parse(nil, FromFile([]byte(schemaPage(`{"@type":"Car",`+c.properties+`}`)+table), c.url))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestProducts(t *testing.T) {
 		"an engine, which is no vehicle":   {schemaPage(`{"@type":"EngineSpecification","vehicleEngine":"x","name":"Toyota"}`), " null"},
 		"another vocabulary's with a sign": {schemaPage(`{"@type":"x:Thing","brand":"Toyota","vehicleModelDate":2012}`), " null"},
 	} {
-		doc, err := page.Parse(FromFile([]byte(c.page), ""))
+		doc, err := page.Parse(nil, FromFile([]byte(c.page), ""))
 		if err != nil {
 			t.Fatal(err)
 		}

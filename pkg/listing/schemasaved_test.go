@@ -23,7 +23,7 @@ import (
 // schemaOf reads a page by its schema.org data alone.
 func schemaOf(t *testing.T, markup, url string) *Listing {
 	t.Helper()
-	doc, err := page.Parse(FromFile([]byte(markup), url))
+	doc, err := page.Parse(nil, FromFile([]byte(markup), url))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestSavedDealerShapes(t *testing.T) {
 	expectations(t, savedPages(t), "schemaorg/dealer_shapes.json", &expected)
 	for _, e := range expected {
 		at := int(e["index"].(float64))
-		doc, err := page.Parse(FromFile([]byte(schemaPage(string(shapes[at].LD))), ""))
+		doc, err := page.Parse(nil, FromFile([]byte(schemaPage(string(shapes[at].LD))), ""))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestSavedExamplesOfSchemaOrg(t *testing.T) {
 		if section.heading != expected.Sections[i%len(expected.Sections)] {
 			t.Fatalf("section %d is %s", i, section.heading)
 		}
-		doc, err := page.Parse(FromFile([]byte(section.body), "https://schema.org/Car"))
+		doc, err := page.Parse(nil, FromFile([]byte(section.body), "https://schema.org/Car"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestSavedAutotraderCarIsTheOnlyOne(t *testing.T) {
 	var expected map[string]any
 	expectations(t, savedPages(t), "schemaorg/real_autotrader-classics_2020_Car_jsonld.html", &expected)
 	markup := savedSchema(t, "real_autotrader-classics_2020_Car_jsonld.html")
-	doc, err := page.Parse(FromFile([]byte(markup), ""))
+	doc, err := page.Parse(nil, FromFile([]byte(markup), ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestSavedBlocksAreDecoded(t *testing.T) {
 			Types    []string `json:"types"`
 		}
 		expectations(t, savedPages(t), "schemaorg/"+name, &expected)
-		doc, err := page.Parse(FromFile([]byte(savedSchema(t, name)), ""))
+		doc, err := page.Parse(nil, FromFile([]byte(savedSchema(t, name)), ""))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +252,7 @@ func tree(n *graph.Node) map[string]any {
 
 func TestSavedMicrodataGivesTheTreesOfExtruct(t *testing.T) {
 	for _, name := range []string{"extruct_product", "extruct_product-ref"} {
-		doc, err := page.Parse(FromFile([]byte(savedSchema(t, name+".html")), ""))
+		doc, err := page.Parse(nil, FromFile([]byte(savedSchema(t, name+".html")), ""))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,7 +281,7 @@ func TestSavedProductsAreNoVehicles(t *testing.T) {
 			Vehicles                     int
 		}
 		expectations(t, savedPages(t), "schemaorg/"+name, &want)
-		doc, err := page.Parse(FromFile([]byte(savedSchema(t, name)), ""))
+		doc, err := page.Parse(nil, FromFile([]byte(savedSchema(t, name)), ""))
 		if err != nil {
 			t.Fatal(err)
 		}

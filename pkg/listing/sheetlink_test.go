@@ -21,7 +21,7 @@ func TestALinkThatNamesTheSheet(t *testing.T) {
 		`<a href="ftp://a.example.com/x.png">Condition report</a>`:                            "",
 		`<a href="/s/1.jpg"> Inspection <i>sheet</i> </a><a href="/b.jpg">Auction report</a>`: "https://cars.example.com/s/1.jpg",
 	} {
-		read, err := Read(FromFile([]byte(strings.Replace(page, "LINK", link, 1)), "https://cars.example.com/passo/1"))
+		read, err := Read(t.Context(), FromFile([]byte(strings.Replace(page, "LINK", link, 1)), "https://cars.example.com/passo/1"))
 		if err != nil {
 			t.Fatal(err)
 		}

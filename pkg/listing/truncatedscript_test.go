@@ -26,7 +26,7 @@ func TestPageCutInsideAScriptIsReadOn(t *testing.T) {
 		"typed":                        cutPage(t, `<script type="text/javascript">`, cutCode+"<!-- gap -->\n", ""),
 	} {
 		for _, url := range []string{fixtures["jpauc"], ""} {
-			l, err := Read(FromFile([]byte(markup), url))
+			l, err := Read(t.Context(), FromFile([]byte(markup), url))
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
@@ -54,7 +54,7 @@ func TestAWholeScriptIsNeverReadAsMarkup(t *testing.T) {
 		"data":                cutPage(t, `<script type="application/ld+json">`, cutCode+"<!-- row -->\n", "</script>"),
 		"no end tag":          "<body><script>" + cutCode + "<!-- a -->\nvar row = '<table><tr><td>Model Code: DBA-E12</td><td>Fuel: Petrol</td></tr></table>';</script>",
 	} {
-		if l, err := Read(FromFile([]byte(markup), fixtures["jpauc"])); err == nil {
+		if l, err := Read(t.Context(), FromFile([]byte(markup), fixtures["jpauc"])); err == nil {
 			t.Errorf("%s: read as %+v", name, l.Car)
 		}
 	}
@@ -78,7 +78,7 @@ func TestRepairIsBounded(t *testing.T) {
 		"lines":      opens + strings.Repeat("<a\n", 200_000),
 		"scripts":    strings.Repeat("<script>x\n<p>\n</p>\n</script>", 20_000),
 	} {
-		if l, err := Read(FromFile([]byte(markup), fixtures["jpauc"])); err == nil {
+		if l, err := Read(t.Context(), FromFile([]byte(markup), fixtures["jpauc"])); err == nil {
 			t.Errorf("%s: read as %+v", name, l.Car)
 		}
 	}

@@ -84,7 +84,7 @@ func TestSoldAndGoneInTheWordsOfTheWorld(t *testing.T) {
 		}
 	}
 	for _, head := range []string{"Vehicle not found", "404", "Listing expired", "This advert has ended", "Cette annonce n'existe plus", "お探しの車両は見つかりませんでした"} {
-		_, err := Read(FromFile([]byte(worldPage(head, "", rows...)), worldURL))
+		_, err := Read(t.Context(), FromFile([]byte(worldPage(head, "", rows...)), worldURL))
 		wantOutcome(t, err, Gone)
 	}
 }
@@ -95,20 +95,20 @@ func TestPagesOfOtherTradesAreRefused(t *testing.T) {
 		"Suzuki Swift self drive", "Louer Suzuki Swift", "Аренда Suzuki Swift", "Engine for Suzuki Swift ZC72S", "Front bumper Suzuki Swift 2012", "Brake pads Suzuki Swift",
 		"Suzuki Swift seat covers", "Breaking Suzuki Swift 2012 for parts", "Why the Suzuki Swift is popular", "5 reasons to buy a Suzuki Swift", "Common faults of the Suzuki Swift",
 	} {
-		_, err := Read(FromFile([]byte(worldPage(head, "", "Year", "2012", "Price", "US$ 300")), worldURL))
+		_, err := Read(t.Context(), FromFile([]byte(worldPage(head, "", "Year", "2012", "Price", "US$ 300")), worldURL))
 		wantOutcome(t, err, NotAListing)
 	}
 	for _, head := range []string{"Check Suzuki Swift T 123 ABC", "Suzuki Swift specifications", "Suzuki Swift import duty Tanzania", "Stolen vehicle report: Suzuki Swift"} {
-		_, err := Read(FromFile([]byte(worldPage(head, "", "Year", "2012")), worldURL))
+		_, err := Read(t.Context(), FromFile([]byte(worldPage(head, "", "Year", "2012")), worldURL))
 		wantOutcome(t, err, NotAListing)
 	}
 	for _, row := range []string{"Price per day", "Daily rate"} {
-		_, err := Read(FromFile([]byte(worldPage("Suzuki Swift", "", "Year", "2012", row, "US$ 30")), worldURL))
+		_, err := Read(t.Context(), FromFile([]byte(worldPage("Suzuki Swift", "", "Year", "2012", row, "US$ 30")), worldURL))
 		wantOutcome(t, err, NotAListing)
 	}
 	compared := `<title>Compare</title><h1>Compare</h1><table><tr><th>Make</th><td>Suzuki</td><td>Toyota</td></tr><tr><th>Model</th><td>Swift</td><td>Vitz</td></tr>
 		<tr><th>YOM</th><td>2012</td><td>2013</td></tr><tr><th>Engine</th><td>1240cc</td><td>1320cc</td></tr></table>`
-	_, err := Read(FromFile([]byte(compared), worldURL))
+	_, err := Read(t.Context(), FromFile([]byte(compared), worldURL))
 	wantOutcome(t, err, NotAListing)
 	for _, head := range []string{"Suzuki Swift RS, manual transmission", "Suzuki Swift with alloy wheels and new tyres", "Suzuki Swift | Car rental & sales Co."} {
 		read(t, worldPage(head, "", "Year", "2012", "Price", "US$ 3,420", "Mileage", "71,300 km"), worldURL)
@@ -216,7 +216,7 @@ func TestALooseLabelDoesNotOutrankMicrodata(t *testing.T) {
 func TestAHalfCutIsAPartWhateverItsPageGives(t *testing.T) {
 	t.Parallel()
 	doc := worldPage("Half cut Suzuki Swift 2012", "", "YOM", "2012", "Price", "US$ 420", "Mileage", "71,300 km")
-	_, err := Read(FromFile([]byte(doc), worldURL))
+	_, err := Read(t.Context(), FromFile([]byte(doc), worldURL))
 	wantOutcome(t, err, NotAListing)
 }
 

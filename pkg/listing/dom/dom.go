@@ -76,26 +76,35 @@ func VisibleText(root *html.Node, lineBreak rune) string {
 // maxLabel is the maximum length of a label or a heading in bytes.
 const maxLabel = 80
 
+// maxShort bounds the nodes that are visited for a label or a heading.
+const maxShort = 200
+
 // ShortText returns the visible text of an element, "" when it is longer than maxLabel:
 // most elements of a page are, and reading them to the end would be costly.
 func ShortText(root *html.Node) string {
+	if !IsShort(root, maxLabel) {
+		return ""
+	}
+	return Text(root)
+}
+
+// IsShort reports an element whose visible text has at most so many bytes.
+func IsShort(root *html.Node, most int) bool {
 	length := 0
 	for n, steps := root, 0; n != nil; steps++ {
 		inside := true
 		switch n.Type {
 		case html.TextNode:
-			if length += len(strings.TrimSpace(n.Data)); length > maxLabel || steps > MaxSteps {
-				return ""
-			}
+			length += len(strings.TrimSpace(n.Data))
 		case html.ElementNode:
 			inside = n == root || !IsSkipped(n)
 		}
+		if length > most || steps > maxShort {
+			return false
+		}
 		n = After(n, root, inside)
 	}
-	if length == 0 {
-		return ""
-	}
-	return Text(root)
+	return true
 }
 
 // IsInline reports an element that does not separate words.

@@ -16,7 +16,7 @@ func TestPagesThatCanBeMisreadAreReadAsTheySay(t *testing.T) {
 		if !strings.Contains(string(page.Body), "SIMULATED") {
 			t.Error("the page does not say that it is simulated")
 		}
-		read, err := listing.Read(page)
+		read, err := listing.Read(t.Context(), page)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,12 +10,12 @@ import (
 
 func TestTheLargePageIsOfTheSameCar(t *testing.T) {
 	t.Parallel()
-	small, err := listing.Read(listing.FromFile(listingtest.Large(0), ""))
+	small, err := listing.Read(t.Context(), listing.FromFile(listingtest.Large(0), ""))
 	if err != nil {
 		t.Fatal(err)
 	}
 	body := listingtest.Large(600_000)
-	large, err := listing.Read(listing.FromFile(body, ""))
+	large, err := listing.Read(t.Context(), listing.FromFile(body, ""))
 	if err != nil || !reflect.DeepEqual(large.Car, small.Car) || len(body) < 600_000 || len(body) > 610_000 {
 		t.Errorf("%d bytes: %+v, %v; want %+v", len(body), large, err, small.Car)
 	}

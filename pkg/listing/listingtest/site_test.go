@@ -48,7 +48,7 @@ func TestEveryCarIsReadAsShown(t *testing.T) {
 			if !strings.Contains(string(page.Body), "SIMULATED") {
 				t.Error("the page does not say that it is simulated")
 			}
-			read, err := listing.Read(page)
+			read, err := listing.Read(t.Context(), page)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestFaultPages(t *testing.T) {
 	} {
 		page, err := client.Get(t.Context(), url+path)
 		if err == nil {
-			_, err = listing.Read(page)
+			_, err = listing.Read(t.Context(), page)
 		}
 		var failure *fetch.Error
 		if !errors.As(err, &failure) || failure.Code != want || failure.Retryable {
@@ -136,12 +136,12 @@ func TestSlowPageTimesOut(t *testing.T) {
 
 func TestFlakyPageWorksTheSecondTime(t *testing.T) {
 	url, client := site(t, fetch.Options{})
-	_, err := listing.Read(get(t, client, url+"/flaky"))
+	_, err := listing.Read(t.Context(), get(t, client, url+"/flaky"))
 	var failure *fetch.Error
 	if !errors.As(err, &failure) || failure.Code != listing.Blocked || !failure.Retryable || failure.Wait != time.Second {
 		t.Fatalf("%v", err)
 	}
-	read, err := listing.Read(get(t, client, url+"/flaky"))
+	read, err := listing.Read(t.Context(), get(t, client, url+"/flaky"))
 	if err != nil || read.Car.Model != "COROLLA AXIO" {
 		t.Errorf("%v, %v", read, err)
 	}

@@ -2,7 +2,7 @@ package page
 
 import (
 	"bytes"
-	"io"
+	"iter"
 	"net/url"
 	"strings"
 
@@ -30,6 +30,7 @@ type Document struct {
 	Marked    Markup                     // elements with schema.org data in attributes
 	Pairs     []pairs.Pair               // labels and values, corrected by the site's adapter
 
+	budget  *dom.Budget         // of the reading
 	foreign map[*html.Node]bool // elements about other cars
 	loose   []pairs.Pair        // pairs outside tables and lists, after ClaimLabels
 }
@@ -45,29 +46,29 @@ func isIndexed(tag atom.Atom) bool {
 }
 
 // Parse decodes the page's character set (byte order mark, header, meta) and
-// builds the tree.
-func Parse(page *fetch.Page) (*Document, error) {
+// builds the tree, within a budget.
+func Parse(budget *dom.Budget, page *fetch.Page) (*Document, error) {
 	if err := dom.CheckSize(page.Body); err != nil {
-		return nil, unreadable(err)
+		return nil, Unreadable("", err)
 	}
-	var body io.Reader = bytes.NewReader(page.Body)
+	body := budget.Reader(bytes.NewReader(page.Body))
 	encoding, name, _ := charset.DetermineEncoding(page.Body, page.Header.Get("Content-Type"))
 	if name != "utf-8" {
 		body = encoding.NewDecoder().Reader(body)
 	}
 	root, err := html.Parse(body)
-	if err != nil {
-		return nil, unreadable(err)
+	if budget.Check(); err != nil {
+		return nil, Unreadable("", err)
 	}
 	address, err := url.Parse(page.FinalURL)
 	if err != nil {
 		address = &url.URL{}
 	}
 	doc := &Document{
-		Page: page, URL: address, Base: address,
+		Page: page, URL: address, Base: address, budget: budget,
 		Meta: map[string]string{}, IDs: map[string]*html.Node{}, Tags: map[atom.Atom][]*html.Node{},
 	}
-	for n := range dom.Elements(root) {
+	for n := range doc.elements(root) {
 		doc.index(n)
 	}
 	if doc.Canonical == "" {
@@ -80,12 +81,26 @@ func Parse(page *fetch.Page) (*Document, error) {
 // analyse finds the labels of the page and its parts about other cars.
 func (d *Document) analyse() {
 	dom.MarkStruck(Body(d), d.Tags[atom.Style])
-	d.Pairs = pairs.In(Body(d))
+	d.Pairs = pairs.In(d.budget, Body(d))
 	d.findForeign(d.Pairs)
 }
 
+// elements walks the elements of a subtree; each is a step of the reading.
+func (d *Document) elements(root *html.Node) iter.Seq[*html.Node] {
+	return func(yield func(*html.Node) bool) {
+		for n := range dom.Elements(root) {
+			if d.budget.Spend(1); !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// maxFirstHeadings bounds the first headings of one page that are read.
+const maxFirstHeadings = 20
+
 func (d *Document) index(n *html.Node) {
-	if isIndexed(n.DataAtom) {
+	if isIndexed(n.DataAtom) && (n.DataAtom != atom.H1 || len(d.Tags[atom.H1]) < maxFirstHeadings) {
 		d.Tags[n.DataAtom] = append(d.Tags[n.DataAtom], n)
 	}
 	for _, a := range n.Attr {
@@ -162,22 +177,24 @@ func (d *Document) Absolute(link string) string {
 	return u.String()
 }
 
-// PageUnreadable is the code of the error for a page that is nested or tangled beyond reason.
+// PageUnreadable is the code of the error for a page that costs too much to read.
 const PageUnreadable = "page_unreadable"
 
-func unreadable(cause error) error {
-	return &fetch.Error{Notice: message.New("error/page_unreadable", nil), Cause: cause}
+// Unreadable returns the error for a page that costs too much to read. why names the
+// text of the reason, "" for markup that cannot be parsed.
+func Unreadable(why string, cause error) *fetch.Error {
+	return &fetch.Error{Notice: message.New("error/"+PageUnreadable+why, nil), Cause: cause}
 }
 
 // Within returns a part of the page as a document of its own with the given URL.
 // Metadata of the whole page do not apply to it.
 func (d *Document) Within(root *html.Node, address *url.URL) *Document {
 	part := &Document{
-		Page: d.Page, URL: address, Base: d.Base,
+		Page: d.Page, URL: address, Base: d.Base, budget: d.budget,
 		Meta: map[string]string{}, IDs: map[string]*html.Node{}, Tags: map[atom.Atom][]*html.Node{},
-		Pairs: pairs.In(root),
+		Pairs: pairs.In(d.budget, root),
 	}
-	for n := range dom.Elements(root) {
+	for n := range d.elements(root) {
 		part.index(n)
 	}
 	return part

@@ -115,6 +115,7 @@ func ClaimLooseLabels(doc *Document, c *claim.List) {
 // returns too.
 func (d *Document) ownPairs(names pageNames) (own, others []pairs.Pair) {
 	for _, p := range d.Pairs {
+		d.budget.Spend(stepsOfPair)
 		named := p.Field == claim.FieldMake || p.Field == claim.FieldModel || p.Field == claim.FieldVersion
 		box := p.Row
 		if box == nil {
@@ -140,6 +141,9 @@ type card struct {
 	first    map[string]string // the first value of each field
 	withheld string            // what stands in place of the price
 }
+
+// stepsOfPair is what the examination of a label and its value counts.
+const stepsOfPair = 50
 
 // looseFields is the number of fields from which pairs outside tables and lists are a
 // table of facts.

@@ -106,6 +106,7 @@ func (d *Document) markCards(headed map[*html.Node]bool, count map[*html.Node]in
 	}
 	stop := func(n *html.Node) bool { return mixed[n] || headed[n] }
 	for _, a := range links {
+		d.budget.Spend(1)
 		if d.IsForeign(a) {
 			continue
 		}
@@ -138,6 +139,7 @@ func (d *Document) otherLinks(own *url.URL) (links []*html.Node, mixed map[*html
 		}
 		links = append(links, a)
 		for n := a; n != nil && !mixed[n]; n = n.Parent {
+			d.budget.Spend(1)
 			if first, seen := under[n]; !seen {
 				under[n] = target
 			} else if first != target {

@@ -44,10 +44,13 @@ func headsOthers(s string) bool {
 const maxHeading = 80
 
 // markSections marks what follows a heading about other cars, up to the next heading
-// of the same or a higher level.
+// of the same or a higher level. A heading inside such a section is in a part of it.
 func (d *Document) markSections(headed map[*html.Node]bool) {
-	for n := range dom.Elements(Body(d)) {
-		if canHead(n) && headsOthers(dom.ShortText(n)) && !headed[n] {
+	body, inside := Body(d), true
+	for n := body; n != nil; n = dom.After(n, body, inside) {
+		d.budget.Spend(1)
+		inside = !d.foreign[n]
+		if inside && n.Type == html.ElementNode && canHead(n) && !headed[n] && headsOthers(dom.ShortText(n)) {
 			d.markAfter(n, headed)
 		}
 	}
@@ -88,23 +91,23 @@ func (d *Document) markAfter(heading *html.Node, headed map[*html.Node]bool) {
 		if n == nil || n.DataAtom == atom.Body {
 			return
 		}
-		marked := 0
+		found := false
 		for s := dom.Next(n); s != nil; s = dom.Next(s) {
-			if headed[s] || endsSection(s, level) {
+			if headed[s] || d.foreign[s] || endsSection(s, level) {
 				return
 			}
 			d.foreign[s] = true
-			marked += len(dom.Text(s))
+			found = found || !dom.IsShort(s, maxHeading)
 		}
-		if marked > maxHeading {
+		if found {
 			return
 		}
 		n = n.Parent
 	}
 }
 
-// endsSection reports a heading that begins another section.
+// endsSection reports a heading that begins another section, also one of other cars.
 func endsSection(n *html.Node, level int) bool {
 	own := dom.HeadingLevel(n)
-	return own > 0 && (level == 0 || own <= level) && !headsOthers(dom.Text(n))
+	return own > 0 && (level == 0 || own <= level)
 }

@@ -16,6 +16,7 @@ func (d *Document) markRepeated(headed map[*html.Node]bool) {
 	body := Body(d)
 	var inside bool
 	for n := body; n != nil; n = dom.After(n, body, inside) {
+		d.budget.Spend(1)
 		inside = n.Type == html.ElementNode && !d.foreign[n] && !IsAside(n)
 		if inside && isList(n) && hasElements(n, minRepeated) {
 			d.markList(n, headed)

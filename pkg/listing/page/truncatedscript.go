@@ -39,7 +39,7 @@ func RepairScripts(doc *Document) bool {
 		}
 		for _, n := range nodes {
 			target.AppendChild(n)
-			for e := range dom.Elements(n) {
+			for e := range doc.elements(n) {
 				doc.index(e)
 			}
 		}

@@ -29,13 +29,15 @@ const maxBox = 200
 
 // pairFinder collects the pairs of a page.
 type pairFinder struct {
-	pairs []Pair
-	seen  map[*html.Node]bool // labels that a table or list has paired
+	budget *dom.Budget
+	pairs  []Pair
+	seen   map[*html.Node]bool // labels that a table or list has paired
 }
 
-// In returns the label-value pairs below a node, in document order.
-func In(root *html.Node) []Pair {
-	f := &pairFinder{seen: map[*html.Node]bool{}}
+// In returns the label-value pairs below a node, in document order. Each element is a
+// step of the reading.
+func In(budget *dom.Budget, root *html.Node) []Pair {
+	f := &pairFinder{budget: budget, seen: map[*html.Node]bool{}}
 	if root != nil {
 		f.walk(root, dom.AnyAncestor(root, isControl))
 	}
@@ -46,6 +48,7 @@ func In(root *html.Node) []Pair {
 
 // walk reads an element and those in it. An HTML parser bounds the depth.
 func (f *pairFinder) walk(n *html.Node, inControl bool) {
+	f.budget.Spend(1)
 	inControl = inControl || isControl(n)
 	f.read(n, inControl)
 	for c := n.FirstChild; c != nil && len(f.pairs) < maxPairs; c = c.NextSibling {

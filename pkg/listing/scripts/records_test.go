@@ -24,7 +24,7 @@ func rscPage(rows string, every int) string {
 
 func parsed(t *testing.T, markup, url string) *page.Document {
 	t.Helper()
-	doc, err := page.Parse(&fetch.Page{URL: url, FinalURL: url, Status: http.StatusOK, Header: http.Header{}, Body: []byte(markup)})
+	doc, err := page.Parse(nil, &fetch.Page{URL: url, FinalURL: url, Status: http.StatusOK, Header: http.Header{}, Body: []byte(markup)})
 	if err != nil {
 		t.Fatal(err)
 	}
