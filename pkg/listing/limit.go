@@ -45,7 +45,7 @@ func limit(ctx context.Context, p *fetch.Page, read func(*dom.Budget) error) err
 // Memory returns about how many bytes the tree of a page takes while it is read: an
 // element and the text behind it for each tag, and an attribute for each space in a tag.
 func Memory(p *fetch.Page) int64 {
-	const ofTag, ofSpace, ofByte = 400, 64, 3
+	const ofTag, ofSpace, ofByte = 160, 64, 3
 	tags, spaces := bytes.Count(p.Body, []byte("<")), bytes.Count(p.Body, []byte(" "))
 	return int64(ofTag*tags + ofSpace*spaces + ofByte*len(p.Body))
 }
