@@ -100,7 +100,7 @@ func TestHostileTextsStayTextOnThePagesForBuyers(t *testing.T) {
 	}
 	escaped := url.QueryEscape(hostile)
 	paths := []string{
-		"/img/" + token(0) + "/0", "/img/" + token(0) + "/1", "/hand?make=" + escaped + "&q=" + escaped,
+		"/hand?make=" + escaped + "&q=" + escaped,
 		"/hand?make=X&modelBody=" + escaped + "&year=" + escaped + "&price=" + escaped, "/lots/" + url.PathEscape(hostile),
 		"/e/" + token(0) + "?pictures=1&lang=" + escaped,
 	}

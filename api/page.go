@@ -5,7 +5,6 @@ import (
 
 	"ushuru/api/console"
 	"ushuru/api/docs"
-	"ushuru/api/pictures"
 	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/api/web"
@@ -42,13 +41,10 @@ func (s *Server) registerPages(v1 http.Handler, operators *console.Console) erro
 	if operators != nil {
 		operator = lots.Operator{API: s.forOperator(v1), IsLoggedIn: operators.IsLoggedIn, Cookie: console.CookieName}
 	}
-	photos := pictures.New(pictures.Options{
-		Tasks: o.Tasks, Jobs: o.Jobs, Cache: o.Cache, Limiter: o.Limiter, Work: s.work, MaxJobs: o.Page.Jobs, Rate: o.Page.Rate,
-	})
 	pages, err := web.New(web.Options{
 		API: s.forVisitors(v1), Keyed: s.forKeys(v1), Operator: operator,
 		Redis: o.Redis, Watch: o.Hub.Watch, Address: s.addressOf,
-		Costs: s.vehicles.KnownCosts, Picture: photos.Get, BaseURL: o.Page.BaseURL, Simulated: o.Simulated,
+		Costs: s.vehicles.KnownCosts, BaseURL: o.Page.BaseURL, Simulated: o.Simulated,
 		Draining: s.draining, Log: o.Log,
 	})
 	if err != nil {

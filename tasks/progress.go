@@ -40,7 +40,6 @@ var parts = map[string][]string{
 	KindEstimate: {StepScrape, StepMatch, StepCalculate},
 	KindQuote:    {StepMatch, StepCalculate},
 	KindReport:   {StepSummarize},
-	KindPicture:  {StepPicture},
 	KindCompare:  {ChildCar1, ChildCar2, ChildSheet1, ChildSheet2, StepRecommend},
 }
 

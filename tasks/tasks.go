@@ -26,7 +26,6 @@ const (
 	TypeRecommend = "compare:recommend"
 	TypeSync      = "authority:sync"
 	TypeProbe     = "authority:probe"
-	TypePicture   = "picture:picture"
 
 	TypeQuoteMatch     = "quote:match"
 	TypeQuoteCalculate = "quote:calculate"
@@ -78,7 +77,6 @@ var policies = map[string]Policy{
 	TypeCalculate: {Queue: QueueAuthority, Timeout: 120 * time.Second, MaxRetries: noRetryLimit},
 	TypeSummarize: {Queue: QueueAI, Timeout: 120 * time.Second, MaxRetries: 4},
 	TypeRecommend: {Queue: QueueAI, Timeout: 120 * time.Second, MaxRetries: 4},
-	TypePicture:   {Queue: QueueAny, Timeout: 25 * time.Second, MaxRetries: 2},
 	// As for an estimate.
 	TypeQuoteMatch:     {Queue: QueueAny, Timeout: 60 * time.Second, MaxRetries: 4},
 	TypeQuoteCalculate: {Queue: QueueAuthority, Timeout: 120 * time.Second, MaxRetries: noRetryLimit},

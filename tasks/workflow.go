@@ -76,7 +76,6 @@ var workflows = map[string]workflow{
 	KindEstimate: {advanceEstimate, 10 * time.Minute},
 	KindQuote:    {advanceQuote, 10 * time.Minute},
 	KindReport:   {advanceReport, 10 * time.Minute},
-	KindPicture:  {advancePicture, time.Minute},
 	KindCompare:  {advanceCompare, 30 * time.Minute},
 }
 

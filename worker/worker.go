@@ -309,7 +309,6 @@ func (w *Worker) newStepHandler() *stepHandler {
 			tasks.TypeCalculate:      calculating,
 			tasks.TypeQuoteMatch:     matching,
 			tasks.TypeQuoteCalculate: calculating,
-			tasks.TypePicture:        newPictures(o).fetch,
 			tasks.TypeSummarize:      newSheetReader(o).summarize,
 			tasks.TypeRecommend:      recommend(o.Costs, advice.NewWriter(o.AI), o.Log),
 		},

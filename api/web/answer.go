@@ -144,7 +144,7 @@ func (p *Pages) result(w http.ResponseWriter, r *http.Request, found *link) erro
 	headline := view.headline(lang)
 	view.share(headline)
 	return p.Render(w, r, http.StatusOK, frame.Screen{
-		Name: "answer", Title: view.Name, Body: view,
+		Name: "answer", Title: view.Name, Body: view, SellersPictures: view.Pictures.Shown != nil,
 		Preview: &frame.Preview{Title: headline, Description: view.Summary.Text.In(lang), URL: view.URL},
 	})
 }
@@ -180,7 +180,7 @@ func (p *Pages) resultOf(r *http.Request, found *link, lang string) (view result
 	if percent := view.Summary.EffectiveTaxPercent; percent != nil {
 		view.Percent = *percent
 	}
-	view.Pictures = picturesFor(r, mux.Vars(r)["token"], view.Car)
+	view.Pictures = p.picturesFor(r, view.Car)
 	view.Parts = partsOf(view.Summary)
 	view.Months = monthsOf(view.Summary)
 	view.Bar = barOf(view.Parts, sumOf(view.Parts))

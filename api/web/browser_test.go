@@ -213,8 +213,8 @@ func TestThePagesWorkWithoutJavaScript(t *testing.T) {
 	b.run(chromedp.Navigate(service.URL+"/"), chromedp.SendKeys("#u", service.Site+listingtest.Cars()[1].Path()),
 		chromedp.Sleep(2100*time.Millisecond), // a form that is sent at once needs a puzzle
 		chromedp.Click("form button"), chromedp.WaitVisible("#number"))
-	b.showPictures()
 	b.check(service.URL)
+	b.showPictures() // from the seller's site
 }
 
 // TestThePageOfEveryState shows what the demo's site and TRA can do to a buyer.

@@ -22,7 +22,7 @@ var tabOrders = map[string][]string{
 	"hand, entry":     {"#q", "Find", "radio modelBody", "Next", "Start again"},
 	"hand, last step": {"#year", "#cc", "#fuel", "#price", "radio basis", "Calculate", "Start again"},
 	"answer": {
-		"The message to send", "Every line", "Every month", "Choose another", "Show pictures (3, about 100 KB)", "Notes about these figures",
+		"The message to send", "Every line", "Every month", "Choose another", "Show pictures (3)", "Notes about these figures",
 		"Send by WhatsApp", "Print or PDF", "Compare two cars", "What may I bid?", "Auction sheet", "Page of the car", "Another car",
 	},
 	"choose, nothing found": {"#q", "Find", "Back to the answer"},
@@ -46,7 +46,7 @@ var tabOrders = map[string][]string{
 	},
 	"report of a sheet": {
 		"The car unfolded with the codes of its damage; the list below says the same in words.",
-		"Show the sheet beside it (about 40 KB)",
+		"Show the sheet beside it",
 		"Identity", "Condition outside", "Inside", "Mechanical and underside", "Repair and accident evidence", "Mileage evidence", "Equipment and documents", "What could not be read",
 		"The message to send",
 		"Page of the car", "Send by WhatsApp", "Print or PDF", "Picture of the sheet", "Another sheet or picture", "Another car",

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gorilla/mux"
-
 	"ushuru/api/problem"
 	"ushuru/api/web/asset"
 	"ushuru/api/web/frame"
@@ -178,8 +176,8 @@ func (p *Pages) sheetReport(w http.ResponseWriter, r *http.Request, found *link)
 		return err
 	}
 	view.Link = frame.Followable(view.Request.URL)
-	if view.Pictured = isPicture(view.Link); view.Pictured && r.URL.Query().Get("pictures") != "" {
-		view.Picture = "/img/" + mux.Vars(r)["token"] + "/0"
+	if view.Pictured = isPicture(view.Link) && p.canShow(view.Link); view.Pictured && arePicturesAsked(r) {
+		view.Picture = view.Link
 	}
 	view.Warnings = slices.Concat(sorted(answer.Warnings, p.Simulated()))
 	questions := make([]string, len(report.Questions))
@@ -192,7 +190,7 @@ func (p *Pages) sheetReport(w http.ResponseWriter, r *http.Request, found *link)
 	headline := strings.TrimPrefix(strings.Join(append([]string{view.Name}, view.Facts...), " · "), " · ")
 	view.share(headline)
 	return p.Render(w, r, http.StatusOK, frame.Screen{
-		Name: "report", Title: view.Name, Body: view,
+		Name: "report", Title: view.Name, Body: view, SellersPictures: view.Picture != "",
 		Preview: &frame.Preview{Title: headline, Description: strings.Join(view.Glance.Lines, " "), URL: view.URL},
 	})
 }

@@ -249,12 +249,12 @@ func TestWhatLeavesTheAnswer(t *testing.T) {
 	if len(paper) < 5<<10 || len(paper) > 300<<10 {
 		t.Errorf("the print has %d bytes", len(paper))
 	}
-	b.showPictures()
 	b.check(service.URL)
+	b.showPictures() // from the seller's site
 }
 
 // showPictures presses the link that shows the pictures of the car, and waits until the
-// browser has drawn what the worker fetched from the site.
+// browser has loaded them from the site.
 func (b *browser) showPictures() {
 	b.t.Helper()
 	want := b.text(`document.querySelector('a[href^="?pictures=1"]').textContent.match(/[0-9]+/)[0]`)

@@ -28,8 +28,8 @@ import (
 	"ushuru/pkg/message"
 )
 
-// Options are the parts and settings of Pages. API, Keyed, Redis, Watch, Address, Costs and
-// Picture are required.
+// Options are the parts and settings of Pages. API, Keyed, Redis, Watch, Address and Costs are
+// required.
 type Options struct {
 	API   http.Handler // the endpoints under /v1/, for a visitor without a key
 	Keyed http.Handler // the same, for requests with an API key
@@ -41,7 +41,6 @@ type Options struct {
 	// Address returns the address that a request came from.
 	Address func(r *http.Request) netip.Addr
 	Costs   Costs
-	Picture Picture
 
 	BaseURL   string          // public, without a path: https://ushuru.example; "" is that of the request
 	Simulated bool            // every page says that the figures are simulated
@@ -67,9 +66,8 @@ type Pages struct {
 
 // New reads the embedded templates and assets.
 func New(o Options) (*Pages, error) {
-	if o.API == nil || o.Keyed == nil || o.Redis == nil || o.Watch == nil || o.Address == nil || o.Costs == nil ||
-		o.Picture == nil {
-		return nil, errors.New("web: options without API, Keyed, Redis, Watch, Address, Costs or Picture")
+	if o.API == nil || o.Keyed == nil || o.Redis == nil || o.Watch == nil || o.Address == nil || o.Costs == nil {
+		return nil, errors.New("web: options without API, Keyed, Redis, Watch, Address or Costs")
 	}
 	if o.Draining == nil {
 		o.Draining = context.Background()
@@ -121,7 +119,6 @@ func (p *Pages) Register(router *mux.Router) {
 	router.Handle("/go", p.Page(p.submit)).Methods(post...)
 	router.Handle("/hand", p.Page(p.byHand)).Methods(get...)
 	router.Handle("/hand", p.Page(p.submitHand)).Methods(post...)
-	router.Handle("/img/{token:[A-Z2-7]{26}}/{n:[0-9]}", p.image()).Methods(get...)
 	router.Handle("/c", p.Page(p.compare)).Methods(get...)
 	router.Handle("/c", p.Page(p.submitCompare)).Methods(post...)
 	router.Handle("/s", p.Page(p.sheet)).Methods(get...)

@@ -30,7 +30,6 @@ func served(t *testing.T, api http.HandlerFunc) (*Pages, http.Handler) {
 		API: api, Keyed: api, Redis: conn.Client(),
 		Watch:   func(string) (<-chan struct{}, func()) { return nil, func() {} },
 		Address: frametest.Address,
-		Picture: func(context.Context, string, func(context.Context) error) ([]byte, error) { return nil, ErrNoPicture },
 		Costs: func(context.Context, vehicle.Car, []string) (map[string]vehicle.Summary, error) {
 			return map[string]vehicle.Summary{}, nil
 		},

@@ -69,6 +69,16 @@ func (f *Frame) Simulated() bool { return f.options.Simulated }
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
+// picturePolicy is the policy of a page with pictures of the seller's site. Sites that are
+// simulated have no certificate.
+func picturePolicy(simulated bool) string {
+	sources := "img-src 'self' https: data:;"
+	if simulated {
+		sources = "img-src 'self' https: http: data:;"
+	}
+	return strings.Replace(Policy, "img-src 'self';", sources, 1)
+}
+
 // Handler responds to a request, or returns the error to respond with.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
@@ -138,6 +148,9 @@ func (f *Frame) Render(w http.ResponseWriter, r *http.Request, status int, s Scr
 	}
 	if s.Index {
 		w.Header().Del("X-Robots-Tag")
+	}
+	if s.SellersPictures {
+		w.Header().Set("Content-Security-Policy", picturePolicy(s.Simulated))
 	}
 	asset.Send(w, r, status, "text/html; charset=utf-8", body.Bytes(), nil)
 	return nil

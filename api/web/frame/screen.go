@@ -34,6 +34,9 @@ type Screen struct {
 	// Again is after how many seconds a browser without JavaScript loads the page again;
 	// 0 for never.
 	Again int
+	// SellersPictures says that the page shows pictures that the browser loads from the
+	// seller's site.
+	SellersPictures bool
 
 	// Set by render.
 	Lang, Other, Switch string

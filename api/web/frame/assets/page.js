@@ -46,14 +46,6 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 const soon = document.querySelector("[data-reload]");
 if (soon) setTimeout(() => location.reload(), 1000 * soon.dataset.reload);
 
-// A picture that is not there yet may come later.
-for (const image of document.querySelectorAll(".pictures img")) {
-  let tries = 3;
-  const again = () => { if (tries-- > 0) setTimeout(() => { image.src = image.src; }, 5000); };
-  image.onerror = again;
-  if (image.complete && !image.naturalWidth) again();
-}
-
 const file = $("file");
 if (file) file.onchange = () => {
   file.setCustomValidity(file.files[0]?.size > file.dataset.most ? file.dataset.large : "");
