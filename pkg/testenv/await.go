@@ -6,21 +6,31 @@ import (
 )
 
 const (
-	awaitInterval = 2 * time.Millisecond
-	awaitLimit    = time.Minute
+	// The first intervals are short; what takes longer is not asked so often that it
+	// takes longer still.
+	awaitInterval, maxInterval = 2 * time.Millisecond, 20 * time.Millisecond
+	awaitLimit                 = time.Minute
 )
 
-// Await calls check every 2 ms until it reports true, and fails the test after a minute
+// Await calls check every few milliseconds until it reports true, and fails the test after a minute
 // with what it waited for and what check saw last.
 func Await(t testing.TB, what string, check func() (saw any, is bool)) {
 	t.Helper()
-	for end := time.Now().Add(awaitLimit); ; time.Sleep(awaitInterval) {
+	AwaitFor(t, awaitLimit, what, check)
+}
+
+// AwaitFor waits as Await does, for another time than a minute.
+func AwaitFor(t testing.TB, limit time.Duration, what string, check func() (saw any, is bool)) {
+	t.Helper()
+	interval := awaitInterval
+	for end := time.Now().Add(limit); ; time.Sleep(interval) {
+		interval = min(interval+interval/4, maxInterval)
 		saw, is := check()
 		if is {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("waited %v for %s; last saw %v", awaitLimit, what, saw)
+			t.Fatalf("waited %v for %s; last saw %v", limit, what, saw)
 		}
 	}
 }

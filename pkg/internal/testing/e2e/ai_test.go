@@ -38,6 +38,7 @@ const page = `<!DOCTYPE html><html><head><title>2012 Mazda Biante</title><script
 </script></head><body><h1>Mazda Biante 20S</h1></body></html>`
 
 func TestAnEstimateWithoutAChassisCodeAsksTheAI(t *testing.T) {
+	t.Parallel()
 	for name, faults := range map[string]aitest.Faults{"healthy": {}, "obedient": {Obey: true}, "down": {Status: 500}} {
 		t.Run(name, func(t *testing.T) {
 			conn := redistest.Embedded(t)
@@ -78,6 +79,7 @@ func TestAnEstimateWithoutAChassisCodeAsksTheAI(t *testing.T) {
 }
 
 func TestMatchAndEvalUseTheAIOfTheSettings(t *testing.T) {
+	t.Parallel()
 	model := aitest.Start(t, aitest.Options{})
 	dir := t.TempDir()
 	catalogue, cars := filepath.Join(dir, "c.csv"), filepath.Join(dir, "cars.jsonl")

@@ -148,6 +148,7 @@ func atOnce(ctx context.Context, n int, do func(ctx context.Context, i int)) {
 }
 
 func TestCallerCountsItsBytes(t *testing.T) {
+	t.Parallel()
 	c := &caller{}
 	here, there := net.Pipe()
 	go func() { _, _ = io.Copy(there, there) }()

@@ -90,6 +90,7 @@ func processor() string {
 }
 
 func TestMeasuredRowsReplaceThoseOfTheDocument(t *testing.T) {
+	t.Parallel()
 	first := merged("", []row{{name: "a", cost: "old"}, {name: "b", cost: "kept"}})
 	second := merged(first, []row{{name: "a", cost: "new"}, {name: "c"}})
 	for _, want := range []string{"| new |", "| kept |", "| c |", time.Now().Format(time.DateOnly)} {

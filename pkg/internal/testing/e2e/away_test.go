@@ -35,6 +35,7 @@ func (s *stack) quoteJob(year int) string {
 // A worker that the authority refuses must not fail the jobs that a worker
 // elsewhere can finish.
 func TestARefusedWorkerLeavesItsJobsToAnother(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
 	s.work(tasks.RoleAny, tasks.RoleAuthority)
 	s.job(s.quoteJob(2014), ended) // the catalogue is there
@@ -58,6 +59,7 @@ func TestARefusedWorkerLeavesItsJobsToAnother(t *testing.T) {
 }
 
 func TestASyncByHand(t *testing.T) {
+	t.Parallel()
 	redis := redistest.Start(t)
 	s := newStack(t, redistest.Open(t, redis.URL))
 	sync := func(args ...string) (int, string, string) {
@@ -65,7 +67,7 @@ func TestASyncByHand(t *testing.T) {
 		status := cli.Main(t.Context(), append([]string{"authority", "sync", "--redis-url", redis.URL}, args...), cli.Streams{Out: &out, Err: &errs})
 		return status, out.String(), errs.String()
 	}
-	if status, _, errs := sync("--wait", "100ms"); status != console.ExitFailure || !strings.Contains(errs, "no worker with the role authority") {
+	if status, _, errs := sync("--wait", "1s"); status != console.ExitFailure || !strings.Contains(errs, "no worker with the role authority") {
 		t.Errorf("without a worker: %d, %s", status, errs)
 	}
 	s.work(tasks.RoleAuthority)
@@ -76,6 +78,7 @@ func TestASyncByHand(t *testing.T) {
 
 // A total of TZS 2.00 was once served at confidence high, and cached for 14 days.
 func TestAPoisonedCalculationIsNotBelieved(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
 	s.work(tasks.RoleAny, tasks.RoleAuthority)
 	s.authority.SetFaults(tratest.Faults{TinyTotals: true})
@@ -94,6 +97,7 @@ func TestAPoisonedCalculationIsNotBelieved(t *testing.T) {
 // A known vehicle is answered of expired figures while TRA cannot be asked, with and
 // without a worker of the role authority.
 func TestStaleFiguresWhileTheAuthorityIsAway(t *testing.T) {
+	t.Parallel()
 	conn := redistest.Open(t, redistest.Start(t).URL)
 	s := newStack(t, conn)
 	stop := s.work(tasks.RoleAuthority)
@@ -108,7 +112,7 @@ func TestStaleFiguresWhileTheAuthorityIsAway(t *testing.T) {
 	}
 	stop()
 	must(t, conn.Client().Del(t.Context(), "tra:worker").Err()) // as it is 12 s after the end of the worker
-	time.Sleep(1100 * time.Millisecond)                         // what a process has read of the status
+	forgets()
 	expire()
 	stale := s.post(s.car(0)).estimate(t)
 	if !stale.Stale || stale.AsOf != first.AsOf || !hasWarning(stale, tra.WarnStale) ||
@@ -120,7 +124,7 @@ func TestStaleFiguresWhileTheAuthorityIsAway(t *testing.T) {
 		t.Errorf("cached until %s, %v", stale.ValidUntil, err)
 	}
 	s.work(tasks.RoleAuthority)
-	time.Sleep(1100 * time.Millisecond)
+	forgets()
 	expire()
 	if fresh := s.post(s.car(0)).estimate(t); fresh.Stale || fresh.Tax.ReferenceNumber == first.Tax.ReferenceNumber {
 		t.Errorf("with a worker: stale %t, %s", fresh.Stale, fresh.Tax.ReferenceNumber)
@@ -129,13 +133,14 @@ func TestStaleFiguresWhileTheAuthorityIsAway(t *testing.T) {
 
 // Callers learn at once when nothing can ask TRA, and the job goes on later.
 func TestWaitingCallersLearnThatTheAuthorityIsAway(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
 	stop := s.work(tasks.RoleAny, tasks.RoleAuthority)
 	s.post(s.car(0)).estimate(t) // the catalogue is there
 	stop()
 	must(t, s.conn.Client().Del(t.Context(), "tra:worker").Err()) // as it is 12 s after the end of the worker
 	s.work(tasks.RoleAny)
-	time.Sleep(1100 * time.Millisecond)
+	forgets()
 	began := time.Now()
 	got := s.post(s.car(1))
 	if took := time.Since(began); got.status != http.StatusGatewayTimeout || took > 10*time.Second ||
@@ -160,6 +165,7 @@ func TestWaitingCallersLearnThatTheAuthorityIsAway(t *testing.T) {
 // worker is answered of expired figures; the rest goes on when the line is back.
 func TestACutLineToTheAuthority(t *testing.T) {
 	testenv.Long(t)
+	t.Parallel()
 	server := redistest.Start(t)
 	line := redistest.Proxy(t, server.Addr)
 	s := newStack(t, redistest.Open(t, server.URL))
@@ -182,19 +188,17 @@ func TestACutLineToTheAuthority(t *testing.T) {
 	}
 	forget()
 	must(t, s.conn.Client().Set(t.Context(), "tra:period", 99999, 0).Err()) // the figures expire
-	time.Sleep(1100 * time.Millisecond)
+	forgets()
 	queued, cold := s.submit(s.car(0)), s.submit(s.car(1))
 	s.job(queued, func(j *jobs.Job) bool { return j.Steps[tasks.StepCalculate].State == jobs.StepReady })
-	for status := ""; status != "down"; time.Sleep(100 * time.Millisecond) {
+	testenv.AwaitFor(t, 15*time.Second-time.Since(cut), "the status down", func() (any, bool) {
 		var body struct {
 			Status string `json:"status"`
 			Reason string `json:"reason"`
 		}
 		must(t, json.Unmarshal(s.do(http.MethodGet, "/v1/tra-status", nil).body, &body))
-		if status = body.Status; time.Since(cut) > 15*time.Second {
-			t.Fatalf("status %s, reason %q after 15 s", body.Status, body.Reason)
-		}
-	}
+		return body, body.Status == "down"
+	})
 	noticed := time.Since(cut)
 	answered := s.job(queued, ended)
 	took := time.Since(cut)

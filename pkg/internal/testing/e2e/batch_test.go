@@ -17,6 +17,7 @@ import (
 
 // The command resumes a batch that was stopped, and does not submit it again.
 func TestBatchCommandResumes(t *testing.T) {
+	t.Parallel()
 	redis := redistest.Embedded(t)
 	s := newStack(t, redis)
 	dir := t.TempDir()

@@ -15,6 +15,7 @@ import (
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/tasks"
 )
 
@@ -29,6 +30,7 @@ func (s *stack) wants(status int, printed string, args ...string) string {
 }
 
 func TestCommandsAboutJobsAndBatches(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
 	s.work(tasks.Roles...)
 	s.wants(console.ExitOK, "ready", "status")
@@ -82,6 +84,7 @@ func TestCommandsAboutJobsAndBatches(t *testing.T) {
 }
 
 func TestCommandsAboutComparisonsAndReports(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, embeddedRedis(t))
 	s.workWithAI()
 	s.wants(console.ExitOK, `"verdict"`, "compare", s.car(0), s.car(1))
@@ -97,6 +100,7 @@ func TestCommandsAboutComparisonsAndReports(t *testing.T) {
 }
 
 func TestCommandsAboutWebhooks(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, embeddedRedis(t))
 	s.work(tasks.Roles...)
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -114,15 +118,10 @@ func TestCommandsAboutWebhooks(t *testing.T) {
 	s.wants(console.ExitOK, hook.ID, "webhooks", "list")
 	s.wants(console.ExitOK, "webhook.test", "webhooks", "test", hook.ID)
 	var all []client.Delivery
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	testenv.Await(t, "the delivery", func() (any, bool) {
 		must(t, json.Unmarshal([]byte(s.wants(console.ExitOK, "[", "webhooks", "deliveries", hook.ID, "--json")), &all))
-		if len(all) > 1 && all[0].State == "delivered" {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("deliveries %+v", all)
-		}
-	}
+		return all, len(all) > 1 && all[0].State == "delivered"
+	})
 	s.wants(console.ExitOK, all[0].ID, "webhooks", "retry", hook.ID, all[0].ID)
 	s.wants(console.ExitOK, "verified", "webhooks", "show", hook.ID)
 	s.wants(console.ExitOK, "whsec_", "webhooks", "rotate", hook.ID)
@@ -135,10 +134,9 @@ func TestCommandsAboutWebhooks(t *testing.T) {
 
 // Where there is no API the commands say so at once, and leave no file.
 func TestNoAPIIsSaidAtOnce(t *testing.T) {
+	t.Parallel()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	t.Setenv("USHURU_URL", gone.URL)
-	t.Setenv("USHURU_KEY", "ush_x")
 	dir := t.TempDir()
 	table, out := filepath.Join(dir, "lots.csv"), filepath.Join(dir, "out.csv")
 	must(t, os.WriteFile(table, []byte("url\nhttps://example.com/1\n"), 0o600))
@@ -147,7 +145,7 @@ func TestNoAPIIsSaidAtOnce(t *testing.T) {
 	} {
 		var errs strings.Builder
 		began := time.Now()
-		status := cli.Main(t.Context(), args, cli.Streams{Out: io.Discard, Err: &errs})
+		status := cli.Main(t.Context(), append(args, "--url", gone.URL, "--key", "ush_x"), cli.Streams{Out: io.Discard, Err: &errs})
 		if status != console.ExitFailure || !strings.Contains(errs.String(), "there is no API") || time.Since(began) > 3*time.Second {
 			t.Errorf("%v: %d after %v: %s", args, status, time.Since(began), errs.String())
 		}
@@ -158,6 +156,7 @@ func TestNoAPIIsSaidAtOnce(t *testing.T) {
 }
 
 func TestHelpVersionAndCompletion(t *testing.T) {
+	t.Parallel()
 	for want, args := range map[string][]string{
 		"Exit status:":      nil,
 		", commit ":         {"--version"},
@@ -168,10 +167,8 @@ func TestHelpVersionAndCompletion(t *testing.T) {
 			t.Errorf("%v: %d %s", args, status, out.String())
 		}
 	}
-	t.Setenv("COMP_LINE", "ushuru batches re")
-	var out strings.Builder
-	if status := cli.Main(t.Context(), nil, cli.Streams{Out: &out, Err: io.Discard}); status != 0 ||
-		!strings.Contains(out.String(), "results\n") || !strings.Contains(out.String(), "retry\n") || strings.Contains(out.String(), "show") {
-		t.Errorf("completed: %d %q", status, out.String())
+	if status, out := programWith(t, []string{"COMP_LINE=ushuru batches re"}); status != 0 ||
+		!strings.Contains(out, "results\n") || !strings.Contains(out, "retry\n") || strings.Contains(out, "show") {
+		t.Errorf("completed: %d %q", status, out)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/keys"
 	"ushuru/pkg/logs"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra/tratest"
 	"ushuru/tasks"
 )
@@ -43,21 +44,25 @@ func (l *lines) String() string {
 // await returns the first line with a message, as its values.
 func (l *lines) await(t *testing.T, message string) map[string]any {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		for line := range strings.Lines(l.String()) {
+	var found map[string]any
+	testenv.Await(t, "the line "+message, func() (any, bool) {
+		text := l.String()
+		for line := range strings.Lines(text) {
 			var values map[string]any
 			if json.Unmarshal([]byte(line), &values) == nil && values["msg"] == message {
-				return values
+				found = values
+				return nil, true
 			}
 		}
-	}
-	t.Fatalf("no line %q in\n%s", message, l.String())
-	return nil
+		return text, false
+	})
+	return found
 }
 
 // Who reads the log at three in the morning finds what failed, where, with which answer, and
 // for whom.
 func TestLogNamesTheCause(t *testing.T) {
+	t.Parallel()
 	const planted = "ush_0123456789abcdefghijABCDEFGHIJ01234567"
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
@@ -131,6 +136,7 @@ func TestLogNamesTheCause(t *testing.T) {
 
 // Who asks why a caller is refused finds the id of its key and its address.
 func TestLogNamesAKeyThatIsRefused(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, embeddedRedis(t))
 	var log lines
 	s.log = logs.New(&log, logs.Options{})

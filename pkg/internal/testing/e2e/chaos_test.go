@@ -43,6 +43,7 @@ const (
 // requests fail; what is under way at that moment is up to the machine.
 func TestChaosChangesNoResult(t *testing.T) {
 	testenv.Long(t)
+	t.Parallel()
 	seed := *chaosSeed
 	if seed == 0 {
 		seed = rand.Uint64()

@@ -132,6 +132,7 @@ func strangeNumbers(t *testing.T, c vehicle.Comparison) (strange []string) {
 }
 
 func TestTwoCarsAreComparedWithTheAI(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, embeddedRedis(t))
 	model := s.workWithAI()
 	asked := pair{URL1: s.car(axio), URL2: s.car(passo)}
@@ -203,6 +204,7 @@ func TestTwoCarsAreComparedWithTheAI(t *testing.T) {
 // TestNoAnswerOfTheAIChangesAWinner compares a pair again with every fault that
 // the wording may have. The readings of a healthy AI are cached.
 func TestNoAnswerOfTheAIChangesAWinner(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, embeddedRedis(t))
 	model := s.workWithAI()
 	asked := pair{URL1: s.car(axio), URL2: s.car(passo), Lang: "en"}
@@ -240,6 +242,7 @@ func TestNoAnswerOfTheAIChangesAWinner(t *testing.T) {
 }
 
 func TestTwoCarsAreComparedWithoutAnAI(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, embeddedRedis(t))
 	s.work(tasks.Roles...)
 	for _, lang := range []string{"en", "sw"} {
@@ -283,6 +286,7 @@ func TestTwoCarsAreComparedWithoutAnAI(t *testing.T) {
 // What a program can see to be misread of a sheet does not count for or against
 // a car; its money never depends on a sheet.
 func TestAMisreadSheetMovesNoMoney(t *testing.T) {
+	t.Parallel()
 	for _, misread := range []struct {
 		name   string
 		faults aitest.Faults

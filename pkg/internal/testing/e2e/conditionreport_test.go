@@ -51,6 +51,7 @@ func (s *stack) sendFile(file []byte, lang string) answer {
 }
 
 func TestASheetIsReadOnceForBothLanguages(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, embeddedRedis(t))
 	model := s.workWithAI()
 	sheet := s.site + listingtest.Cars()[axio].Sheet()
@@ -93,6 +94,7 @@ func TestASheetIsReadOnceForBothLanguages(t *testing.T) {
 }
 
 func TestASheetThatWasSentIsReadAndDropped(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, embeddedRedis(t))
 	model := s.workWithAI()
 	sheet := s.site + listingtest.Cars()[passo].Sheet()
@@ -121,6 +123,7 @@ func TestASheetThatWasSentIsReadAndDropped(t *testing.T) {
 }
 
 func TestWhatIsNoSheetIsSaidSo(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, embeddedRedis(t))
 	s.workWithAI()
 	car := listingtest.Cars()[axio]
@@ -142,6 +145,7 @@ func TestWhatIsNoSheetIsSaidSo(t *testing.T) {
 }
 
 func TestWithoutAnAIAReportIsUnavailable(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, embeddedRedis(t))
 	s.work(tasks.Roles...)
 	got := s.read(s.site+listingtest.Cars()[axio].Sheet(), "en")

@@ -10,12 +10,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 )
 
 // caller sends requests to the demo.
@@ -59,6 +59,7 @@ type started struct {
 
 // Every answer of the demo in Swahili: no English sentence is in it.
 func TestSwahiliAnswersHaveNoEnglish(t *testing.T) {
+	t.Parallel()
 	conn := redistest.Embedded(t)
 	service, err := demo.Start(t.Context(), demo.Options{Redis: conn, Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
@@ -153,15 +154,12 @@ func (c *demoCaller) checkJobs(check func(string, []byte), pages []string) {
 		answer := c.send(http.MethodPost, request.path+"?lang=sw", request.body, "Prefer", "respond-async")
 		must(c.T, json.Unmarshal(answer, &job))
 		check("job of "+request.path, answer)
-		for range 200 {
+		testenv.Await(c.T, "the end of the job", func() (any, bool) {
 			answer = c.send(http.MethodGet, "/v1/jobs/"+job.ID+"?lang=sw", nil)
 			check("job of "+request.path, answer)
 			must(c.T, json.Unmarshal(answer, &job))
-			if job.State != "queued" && job.State != "running" && job.State != "waiting" {
-				break
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
+			return job.State, job.State != "queued" && job.State != "running" && job.State != "waiting"
+		})
 	}
 }
 
@@ -171,13 +169,10 @@ func (c *demoCaller) checkBatch(check func(string, []byte), pages []string) {
 	var batch started
 	asked := fields{"lang": "sw", "urls": append(pages, c.demo.Site+"/gone")}
 	must(c.T, json.Unmarshal(c.send(http.MethodPost, "/v1/batches", asked), &batch))
-	for range 300 {
+	testenv.Await(c.T, "the end of the batch", func() (any, bool) {
 		must(c.T, json.Unmarshal(c.send(http.MethodGet, "/v1/batches/"+batch.ID+"?lang=sw", nil), &batch))
-		if batch.State == "completed" {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+		return batch.State, batch.State == "completed"
+	})
 	c.Log("batch ", batch.State)
 	check("batch", c.send(http.MethodGet, "/v1/batches/"+batch.ID+"?lang=sw", nil))
 	check("items", c.send(http.MethodGet, "/v1/batches/"+batch.ID+"/items?lang=sw", nil))

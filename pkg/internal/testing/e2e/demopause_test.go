@@ -12,6 +12,7 @@ import (
 	"ushuru/pkg/demo"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/tasks"
 )
 
@@ -19,13 +20,20 @@ import (
 // asked for it, and the next one, learn at once until when; the rows of a batch
 // wait, and succeed after the pause without having asked meanwhile.
 func TestPauseOfASite(t *testing.T) {
+	testenv.Long(t)
+	t.Parallel()
 	conn := redistest.Embedded(t)
-	var refusing, refused atomic.Int32
+	const pause = 18 * time.Second
+	var refused atomic.Int32
+	var until atomic.Int64 // the end of the pause; 0 before it
 	site := listingtest.New()
 	service, err := demo.Start(t.Context(), demo.Options{
 		Redis: conn, Log: slog.New(slog.DiscardHandler), Roles: []tasks.Role{tasks.RoleAny, tasks.RoleAuthority},
 		Pages: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if refusing.Load() == 0 || r.URL.Path == "/robots.txt" {
+			if r.URL.Path != "/robots.txt" {
+				until.CompareAndSwap(0, time.Now().Add(pause).UnixNano())
+			}
+			if r.URL.Path == "/robots.txt" || time.Now().UnixNano() > until.Load() {
 				site.ServeHTTP(w, r)
 				return
 			}
@@ -38,7 +46,6 @@ func TestPauseOfASite(t *testing.T) {
 	t.Cleanup(service.Stop)
 	api, err := client.New(client.Options{URL: service.URL, Key: service.Key})
 	must(t, err)
-	refusing.Store(1)
 	for range 2 {
 		start := time.Now()
 		_, err := api.Estimate(t.Context(), client.EstimateRequest{URL: service.Site + listingtest.Cars()[0].Path()})
@@ -53,15 +60,11 @@ func TestPauseOfASite(t *testing.T) {
 	}
 	batch, err := api.CreateBatch(t.Context(), request)
 	must(t, err)
-	time.Sleep(2 * time.Second)
-	refusing.Store(0)
-	for start := time.Now(); batch.State != "completed"; time.Sleep(200 * time.Millisecond) {
+	testenv.AwaitFor(t, 2*time.Minute, "the end of the batch", func() (any, bool) {
 		batch, err = api.Batch(t.Context(), batch.ID)
 		must(t, err)
-		if time.Since(start) > 2*time.Minute {
-			t.Fatalf("the batch is %s: %v", batch.State, batch.Counts)
-		}
-	}
+		return batch.Counts, batch.State == "completed"
+	})
 	if batch.Counts["succeeded"] != 3 || refused.Load() != 1 {
 		t.Errorf("%v; the site was asked %d times during its pause", batch.Counts, refused.Load()-1)
 	}

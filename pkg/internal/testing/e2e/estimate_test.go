@@ -18,12 +18,12 @@ import (
 func (s *stack) asked(args ...string) (status int, out, errs string) {
 	s.t.Helper()
 	var stdout, stderr bytes.Buffer
-	s.t.Setenv("USHURU_KEY", s.key)
-	status = cli.Main(s.t.Context(), append(args, "--url", s.base), cli.Streams{Out: &stdout, Err: &stderr})
+	status = cli.Main(s.t.Context(), append(args, "--url", s.base, "--key", s.key, "--log-level", "error"), cli.Streams{Out: &stdout, Err: &stderr})
 	return status, stdout.String(), stderr.String()
 }
 
 func TestCommandsThatAskTheAPI(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
 	s.work(tasks.Roles...)
 

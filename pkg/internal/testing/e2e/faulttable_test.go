@@ -59,16 +59,19 @@ type faultRun struct {
 func away(d time.Duration, server *redistest.Server) func(*testing.T, *faultRun) {
 	return func(*testing.T, *faultRun) {
 		server.Kill()
-		time.Sleep(d)
+		lasts(d)
 		server.Restart()
 	}
 }
+
+// lasts waits as long as a fault lasts.
+func lasts(d time.Duration) { time.Sleep(d) }
 
 // refuses has a Redis refuse writes for a while.
 func refuses(t *testing.T, f *faultRun, setting, bad, good string) {
 	t.Helper()
 	must(t, f.conn.Client().ConfigSet(t.Context(), setting, bad).Err())
-	time.Sleep(*faultAway)
+	lasts(*faultAway)
 	must(t, f.conn.Client().ConfigSet(t.Context(), setting, good).Err())
 }
 
@@ -82,16 +85,17 @@ var faultCases = []faultCase{
 		server := redistest.Start(t)
 		return server.URL, func(t *testing.T, f *faultRun) {
 			server.RestartLoading(*faultAway)
-			for f.conn.Client().Ping(t.Context()).Err() != nil {
-				time.Sleep(20 * time.Millisecond)
-			}
+			testenv.AwaitFor(t, time.Minute+*faultAway, "Redis", func() (any, bool) {
+				err := f.conn.Client().Ping(t.Context()).Err()
+				return err, err == nil
+			})
 		}
 	}, still: 5 * time.Second, pages: 80},
 	{name: "Redis goes back by 2 s", redis: func(t *testing.T) (string, func(*testing.T, *faultRun)) {
 		server := redistest.Start(t)
 		return server.URL, func(t *testing.T, f *faultRun) {
 			must(t, f.conn.Client().Save(t.Context()).Err())
-			time.Sleep(2 * time.Second)
+			lasts(2 * time.Second)
 			server.Restart()
 		}
 	}, still: 10 * time.Second, pages: 300},
@@ -106,7 +110,7 @@ var faultCases = []faultCase{
 		return server.URL, func(_ *testing.T, f *faultRun) {
 			repair := server.FailSaves()
 			f.isReady(http.StatusServiceUnavailable)
-			time.Sleep(*faultAway)
+			lasts(*faultAway)
 			repair()
 			f.isReady(http.StatusOK)
 		}
@@ -135,7 +139,7 @@ var faultCases = []faultCase{
 		return redistest.Start(t).URL, func(_ *testing.T, f *faultRun) {
 			f.spawnOnly()
 			for _, victim := range f.processes {
-				time.Sleep(time.Second)
+				lasts(time.Second)
 				victim.Kill()
 				f.spawn(f.url)
 			}
@@ -148,7 +152,7 @@ var faultCases = []faultCase{
 		proxy := redistest.Proxy(t, redistest.Start(t).Addr)
 		return proxy.URL, func(*testing.T, *faultRun) {
 			proxy.Disable()
-			time.Sleep(max(longCut, *faultAway))
+			lasts(max(longCut, *faultAway))
 			proxy.Enable()
 		}
 	}, still: 5 * time.Second, pages: 40},
@@ -242,16 +246,10 @@ func (f *faultRun) spawnOnly() {
 // isReady waits for an answer of /readyz.
 func (f *faultRun) isReady(want int) {
 	f.t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	testenv.AwaitFor(f.t, 10*time.Second, fmt.Sprint("/readyz ", want), func() (any, bool) {
 		got := f.do(http.MethodGet, "/readyz", nil).status
-		if got == want {
-			return
-		}
-		if time.Now().After(end) {
-			f.t.Errorf("/readyz is %d, want %d", got, want)
-			return
-		}
-	}
+		return got, got == want
+	})
 }
 
 // done returns how many rows have ended; -1 when the API cannot say.
@@ -275,11 +273,10 @@ func (f *faultRun) done() int {
 
 func (f *faultRun) waitFor(rows int) {
 	f.t.Helper()
-	for end := time.Now().Add(time.Minute); f.done() < rows; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			f.t.Fatalf("%d rows after a minute", f.done())
-		}
-	}
+	testenv.Await(f.t, fmt.Sprint(rows, " rows"), func() (any, bool) {
+		done := f.done()
+		return done, done >= rows
+	})
 }
 
 // standstill waits for the end of the batch and returns the longest time in which no
@@ -287,6 +284,7 @@ func (f *faultRun) waitFor(rows int) {
 func (f *faultRun) standstill() (longest time.Duration) {
 	f.t.Helper()
 	before, since := f.done(), time.Now()
+	// It samples, and goes on after its limit with an error: the other cases print their lines.
 	for end := time.Now().Add(3*time.Minute + *faultAway); before < len(f.lots.urls); time.Sleep(20 * time.Millisecond) {
 		now := f.done()
 		longest = max(longest, time.Since(since))

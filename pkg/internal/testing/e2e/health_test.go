@@ -15,6 +15,7 @@ import (
 // The command health says whether the process beside it can serve, and whether it answers
 // at all.
 func TestHealthAsksTheProcessBesideIt(t *testing.T) {
+	t.Parallel()
 	process := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/readyz" {
 			http.Error(w, "Redis does not answer", http.StatusServiceUnavailable)
@@ -35,9 +36,8 @@ func TestHealthAsksTheProcessBesideIt(t *testing.T) {
 		{"0.0.0.0:" + port, []string{"--alive"}, console.ExitOK, "ok"},
 		{"127.0.0.1:1", nil, console.ExitFailure, "connection refused"},
 	} {
-		t.Setenv("ADMIN_ADDR", c.address)
 		var out bytes.Buffer
-		status := cli.Main(t.Context(), append([]string{"health"}, c.args...), cli.Streams{Out: &out, Err: &out})
+		status := cli.Main(t.Context(), append([]string{"health", "--admin-addr", c.address}, c.args...), cli.Streams{Out: &out, Err: &out})
 		if status != c.status || !strings.Contains(out.String(), c.says) {
 			t.Errorf("%s %s: %d %s", c.address, c.args, status, &out)
 		}

@@ -47,17 +47,17 @@ func simulator(t *testing.T, args ...string) (firstLines string) {
 // TestRealProcessesReadTheSimulatedSite does what docs/operating.md shows: Redis,
 // both simulators, API and worker, each a process of its own, with ALLOW_LOOPBACK.
 func TestRealProcessesReadTheSimulatedSite(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	_, authority, _ := strings.Cut(simulator(t, "authority", "--listen", "127.0.0.1:0"), "AUTHORITY_URL=")
 	_, page, _ := strings.Cut(simulator(t, "site", "--listen", "127.0.0.1:0"), "http://")
 	page = "http://" + strings.Fields(page)[0]
-	t.Setenv("REDIS_URL", server.URL)
-	t.Setenv("ALLOW_LOOPBACK", "true")
-	t.Setenv("AUTHORITY_URL", strings.TrimSpace(authority))
-	t.Setenv("DRAIN_DELAY", "0s")
-	api, err := clitest.Start(t, "API listening", "api", "--listen", "127.0.0.1:0")
+	env := []string{
+		"REDIS_URL=" + server.URL, "ALLOW_LOOPBACK=true", "AUTHORITY_URL=" + strings.TrimSpace(authority), "DRAIN_DELAY=0s",
+	}
+	api, err := clitest.StartProgram(t, "ushuru", env, "API listening", "api", "--listen", "127.0.0.1:0")
 	must(t, err)
-	_, err = clitest.Start(t, "worker started", "worker")
+	_, err = clitest.StartProgram(t, "ushuru", env, "worker started", "worker")
 	must(t, err)
 	key, _, err := keys.NewStore(redistest.Open(t, server.URL).Client()).Create(t.Context(), "newcomer")
 	must(t, err)
@@ -74,6 +74,7 @@ func TestRealProcessesReadTheSimulatedSite(t *testing.T) {
 
 // Without the setting, or in production, no page of this machine is read.
 func TestLoopbackIsRefusedInProduction(t *testing.T) {
+	t.Parallel()
 	for _, command := range []string{"api", "worker", "serve"} {
 		var out bytes.Buffer
 		status := cli.Main(t.Context(), []string{command, "--env", "production", "--allow-loopback"}, cli.Streams{Out: &out, Err: &out})

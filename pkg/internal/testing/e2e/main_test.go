@@ -12,10 +12,14 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"log/slog"
 	"os"
+	"os/exec"
 	"os/signal"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -28,9 +32,15 @@ import (
 
 var update = flag.Bool("update", false, "write what attacks and alerts showed into SECURITY.md and night.md")
 
+// waiting is how many tests run beside one another for each processor: they wait more than
+// they work.
+const waiting = 4
+
 // The test binary is also the program "ushuru".
 func TestMain(m *testing.M) {
 	redis.SetLogger(quiet{})
+	_ = flag.Set("test.parallel", strconv.Itoa(waiting*runtime.GOMAXPROCS(0)))
+	_ = os.Setenv("OTEL_BSP_SCHEDULE_DELAY", "20") // traces are sent at once
 	testscript.Main(tabled{m}, map[string]func(){"ushuru": func() { os.Exit(program()) }})
 }
 
@@ -71,6 +81,22 @@ func command(t *testing.T, args ...string) (int, string) {
 	return status, out.String()
 }
 
+// programWith runs a command line in a process of its own, with more variables, and returns
+// its exit status and what it prints.
+func programWith(t *testing.T, env []string, args ...string) (int, string) {
+	t.Helper()
+	path, err := exec.LookPath("ushuru")
+	must(t, err)
+	process := exec.CommandContext(t.Context(), path, args...)
+	process.Env = append(os.Environ(), env...)
+	out, err := process.CombinedOutput()
+	if exit, failed := errors.AsType[*exec.ExitError](err); failed {
+		return exit.ExitCode(), string(out)
+	}
+	must(t, err)
+	return 0, string(out)
+}
+
 // runWith runs a command line and returns its status and what it prints.
 func runWith(t *testing.T, args ...string) (status int, out, errs string) {
 	t.Helper()
@@ -85,6 +111,7 @@ func TestScripts(t *testing.T) {
 }
 
 func TestScriptsWithRedis(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	runScripts(t, "testdata/redis", server.URL)
 }

@@ -15,6 +15,7 @@ import (
 
 // A worker that called an AI serves at /metrics what the calls cost.
 func TestMetricsCountTheAI(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, embeddedRedis(t))
 	model := aitest.Start(t, aitest.Options{})
 	free, err := app.Listen(t.Context(), "127.0.0.1:0")

@@ -26,6 +26,7 @@ var faultMoves = flag.Bool("fault.moves", false, "TestMoves moves a running serv
 // what callers saw, and rows that were lost or doubled.
 func TestMoves(t *testing.T) {
 	testenv.Long(t)
+	t.Parallel()
 	if !*faultMoves {
 		return // deploy has the short form: TestACopyIsRestored and TestACopyBecomesACluster
 	}
@@ -199,15 +200,10 @@ func toSentinel(m *moving) {
 func (m *moving) await(args ...string) {
 	m.t.Helper()
 	args, want := args[:len(args)-1], args[len(args)-1]
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	testenv.Await(m.t, strings.Join(args, " ")+" prints "+want, func() (any, bool) {
 		out, err := exec.CommandContext(m.t.Context(), "redis-cli", args...).Output()
-		if err == nil && strings.Contains(string(out), want) {
-			return
-		}
-		if time.Now().After(end) {
-			m.t.Fatalf("%v: never %q: %s, %v", args, want, out, err)
-		}
-	}
+		return string(out), err == nil && strings.Contains(string(out), want)
+	})
 }
 
 func toCluster(m *moving) {

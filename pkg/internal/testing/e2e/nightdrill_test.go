@@ -36,7 +36,7 @@ type event struct {
 func (e event) keeps(s *nightService) {
 	if e.keep != nil {
 		e.keep(s)
-		time.Sleep(300 * time.Millisecond)
+		time.Sleep(300 * time.Millisecond) // a rate, as of callers
 	}
 }
 

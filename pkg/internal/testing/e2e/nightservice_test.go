@@ -21,6 +21,7 @@ import (
 	"ushuru/pkg/keys"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra/tratest"
 )
 
@@ -127,11 +128,12 @@ func upper(band string) int {
 // await waits until something is so; text says what there is when it is not.
 func awaitNight(t *testing.T, what string, text func() string, is func() bool) {
 	t.Helper()
-	for start := time.Now(); !is(); time.Sleep(100 * time.Millisecond) {
-		if time.Since(start) > 30*time.Second {
-			t.Fatalf("not so: %s\n%s", what, text())
+	testenv.Await(t, what, func() (any, bool) {
+		if is() {
+			return nil, true
 		}
-	}
+		return text(), false
+	})
 }
 
 // run starts a process, for the first time or again.

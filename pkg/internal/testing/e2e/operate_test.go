@@ -8,12 +8,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/client"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra/tratest"
 	"ushuru/tasks"
 )
@@ -36,23 +36,12 @@ func (l *lockedLog) has(text string) bool {
 	return strings.Contains(l.text.String(), text)
 }
 
-// becomes waits for a state.
-func becomes(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // operates returns what runs a command as the operator and returns its output.
 func operates(t *testing.T, url string) func(want int, args ...string) string {
 	t.Helper()
-	t.Setenv("REDIS_URL", url)
 	return func(want int, args ...string) string {
 		t.Helper()
-		status, out, errs := runWith(t, args...)
+		status, out, errs := runWith(t, append(args, "--redis-url", url)...)
 		if status != want {
 			t.Fatalf("%v: status %d, want %d: %s%s", args, status, want, out, errs)
 		}
@@ -62,6 +51,7 @@ func operates(t *testing.T, url string) func(want int, args ...string) string {
 
 // A worker that runs closes its breaker when an operator says so, and goes on.
 func TestBreakerResetReachesARunningWorker(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s := newStack(t, redistest.Open(t, server.URL))
 	log := &lockedLog{}
@@ -74,14 +64,14 @@ func TestBreakerResetReachesARunningWorker(t *testing.T) {
 	for year := 2014; year < 2020; year++ {
 		waiting = append(waiting, s.quoteJob(year))
 	}
-	becomes(t, "the breaker opens", func() bool {
+	testenv.AwaitTrue(t, "the breaker opens", func() bool {
 		return s.conn.Client().HGet(t.Context(), "tra:status", "breaker").Val() == "open"
 	})
 	s.authority.SetFaults(tratest.Faults{})
 	if said := run(console.ExitOK, "breaker", "reset"); !strings.Contains(said, "close their breakers") {
 		t.Error(said)
 	}
-	becomes(t, "the worker was reset", func() bool { return log.has("was reset by an operator") })
+	testenv.AwaitTrue(t, "the worker was reset", func() bool { return log.has("was reset by an operator") })
 	for _, id := range waiting {
 		if job := s.job(id, ended); job.State != jobs.Succeeded {
 			t.Errorf("%s: %+v", job.State, job.Error)
@@ -91,6 +81,7 @@ func TestBreakerResetReachesARunningWorker(t *testing.T) {
 
 // The rows of a running batch wait while their site is paused, and go on when it is resumed.
 func TestAPausedSiteStopsARunningBatch(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s := newStack(t, redistest.Open(t, server.URL))
 	s.work(tasks.Roles...)
@@ -106,7 +97,7 @@ func TestAPausedSiteStopsARunningBatch(t *testing.T) {
 	must(t, err)
 	var batch client.Batch
 	s.postInto("/v1/batches", string(body), &batch)
-	becomes(t, "rows run", func() bool { return strings.Contains(run(console.ExitOK, "batches", "show", batch.ID), "running") })
+	testenv.AwaitTrue(t, "rows run", func() bool { return strings.Contains(run(console.ExitOK, "batches", "show", batch.ID), "running") })
 	if shown := run(console.ExitOK, "batches", "show", batch.ID); strings.Contains(shown, "succeeded") || lots.site.requests.Load() > 0 {
 		t.Errorf("%d pages of a paused site: %s", lots.site.requests.Load(), shown)
 	}
@@ -116,12 +107,12 @@ func TestAPausedSiteStopsARunningBatch(t *testing.T) {
 			t.Log(run(console.ExitOK, "jobs", "list", "--json", "--limit", "2"), run(console.ExitOK, "batches", "show", batch.ID), run(console.ExitOK, "sites", "list"))
 		}
 	}()
-	becomes(t, "rows succeed", func() bool {
+	testenv.AwaitTrue(t, "rows succeed", func() bool {
 		s.runDelayed() // without the seconds after which rows look again
 		return strings.Contains(run(console.ExitOK, "batches", "show", batch.ID), "succeeded")
 	})
 	run(console.ExitOK, "batches", "cancel", batch.ID)
-	becomes(t, "the batch ends", func() bool { return strings.Contains(run(console.ExitOK, "batches", "show", batch.ID), "Ended") })
+	testenv.AwaitTrue(t, "the batch ends", func() bool { return strings.Contains(run(console.ExitOK, "batches", "show", batch.ID), "Ended") })
 	if said := run(console.ExitFailure, "batches", "cancel", "NONE"); !strings.Contains(said, "there is none with that id") {
 		t.Error(said)
 	}
@@ -129,6 +120,7 @@ func TestAPausedSiteStopsARunningBatch(t *testing.T) {
 
 // Failed work of a running service is tried again by command, and what is cached is dropped.
 func TestOperatorsRetryAndDrop(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s := newStack(t, redistest.Open(t, server.URL))
 	s.work(tasks.Roles...)
@@ -138,7 +130,6 @@ func TestOperatorsRetryAndDrop(t *testing.T) {
 	if e := s.post(url).estimate(t); !e.Cached {
 		t.Fatal("it is not cached")
 	}
-	t.Setenv("ALLOW_LOOPBACK", "true")
 	if said := run(console.ExitOK, "cache", "drop", "--make", "TOYOTA", "--model-body", "COROLLA AXIO - NKE165 - HYBRID - SEDAN", "--json"); strings.Contains(said, `"calculations": 0`) ||
 		strings.Contains(said, `"results": 0`) {
 		t.Error(said)
@@ -171,6 +162,7 @@ func TestOperatorsRetryAndDrop(t *testing.T) {
 
 // A command that does not reach Redis says why in one line, without the password.
 func TestCommandsSayWhyRedisIsNotReached(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	address := strings.TrimSuffix(strings.TrimPrefix(server.URL, "redis://"), "/0")
 	must(t, redistest.Open(t, server.URL).Client().ConfigSet(t.Context(), "requirepass", "right").Err())
@@ -185,16 +177,14 @@ func TestCommandsSayWhyRedisIsNotReached(t *testing.T) {
 		"redis://api:s3cret@" + address + "/0": "WRONGPASS",
 		"http://" + address:                    "the scheme must be redis",
 	} {
-		run := operates(t, url)
 		for _, command := range [][]string{{"status"}, {"jobs", "list"}, {"batches", "list"}} {
-			said := run(console.ExitFailure, command...)
-			if !strings.Contains(said, want) || strings.Contains(said, "s3cret") || strings.Count(said, "\n") != 1 {
+			status, said := programWith(t, []string{"REDIS_URL=" + url}, command...)
+			if status != console.ExitFailure || !strings.Contains(said, want) || strings.Contains(said, "s3cret") || strings.Count(said, "\n") != 1 {
 				t.Errorf("%v with %s: %q", command, url, said)
 			}
 		}
 	}
-	t.Setenv("ADMIN_ADDR", gone)
-	if status, out, errs := runWith(t, "health"); status != console.ExitFailure || !strings.Contains(errs, "connection refused") || out != "" {
+	if status, out, errs := runWith(t, "health", "--admin-addr", gone); status != console.ExitFailure || !strings.Contains(errs, "connection refused") || out != "" {
 		t.Errorf("health: %d %s%s", status, out, errs)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"ushuru/pkg/client"
 	"ushuru/pkg/listing/listingtest"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/webhook/signature"
 	"ushuru/tasks"
 )
@@ -20,6 +21,7 @@ import (
 // An endpoint that answers 410 is disabled. When it is back, its owner's event is sent
 // again by command, as it was; while it is disabled the command says what comes first.
 func TestOperatorsRetryAWebhookThatWasDead(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s := newStack(t, redistest.Open(t, server.URL))
 	s.work(tasks.Roles...)
@@ -29,10 +31,10 @@ func TestOperatorsRetryAWebhookThatWasDead(t *testing.T) {
 	s.postInto("/v1/webhooks", `{"url":"`+url+`","events":["job.completed"]}`, &hook)
 	s.submit(s.car(0))
 	first := arrives(t, got)
-	becomes(t, "the webhook is disabled", func() bool {
+	testenv.AwaitTrue(t, "the webhook is disabled", func() bool {
 		return strings.Contains(run(console.ExitOK, "webhooks", "list"), "disabled: it answered 410 Gone")
 	})
-	becomes(t, "the delivery has failed", func() bool {
+	testenv.AwaitTrue(t, "the delivery has failed", func() bool {
 		return strings.Contains(run(console.ExitOK, "webhooks", "show", hook.ID), "job.completed failed")
 	})
 	if said := run(console.ExitFailure, "webhooks", "retry", hook.ID); !strings.Contains(said, "ushuru webhooks enable --operator "+hook.ID) {
@@ -43,7 +45,7 @@ func TestOperatorsRetryAWebhookThatWasDead(t *testing.T) {
 		t.Error(said)
 	}
 	sameEvent(t, first, arrives(t, got))
-	becomes(t, "it is delivered", func() bool {
+	testenv.AwaitTrue(t, "it is delivered", func() bool {
 		return strings.Contains(run(console.ExitOK, "webhooks", "show", hook.ID), "job.completed delivered")
 	})
 	if said := run(console.ExitOK, "webhooks", "retry", hook.ID); !strings.Contains(said, "Retried  0") {
@@ -68,6 +70,7 @@ func sameEvent(t *testing.T, first, again received) {
 // The rows of a batch that failed while their site was down succeed after the command; its
 // end is announced once more.
 func TestOperatorsRetryABatchWhoseSiteWasDown(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s := newStack(t, redistest.Open(t, server.URL))
 	s.work(tasks.Roles...)
@@ -92,7 +95,7 @@ func TestOperatorsRetryABatchWhoseSiteWasDown(t *testing.T) {
 	s.postInto("/v1/batches", string(body), &batch)
 	ends := func(rows string) {
 		t.Helper()
-		becomes(t, rows, func() bool {
+		testenv.AwaitTrue(t, rows, func() bool {
 			s.runDelayed() // without the time between attempts
 			shown := run(console.ExitOK, "batches", "show", batch.ID)
 			return strings.Contains(shown, rows) && strings.Contains(shown, "Ended")

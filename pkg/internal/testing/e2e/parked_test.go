@@ -19,6 +19,7 @@ import (
 	"ushuru/pkg/ai/aitest"
 	"ushuru/pkg/app"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/tasks"
 )
 
@@ -49,26 +50,22 @@ func (s *stack) into(got answer, into any) {
 // nil, is called meanwhile.
 func (r *rows) await(limit time.Duration, what string, succeeded int, again func()) {
 	r.t.Helper()
-	for begun := time.Now(); ; time.Sleep(200 * time.Millisecond) {
+	testenv.AwaitFor(r.t, limit, what, func() (any, bool) {
 		var b struct {
 			Counts map[string]int `json:"counts"`
 		}
 		r.into(r.do(http.MethodGet, r.path, nil), &b)
-		if b.Counts["succeeded"] == succeeded && b.Counts["failed"] == 0 {
-			return
-		}
-		if time.Since(begun) > limit {
-			r.t.Fatalf("%s: %v after %v", what, b.Counts, limit)
-		}
 		if again != nil {
 			again()
 		}
-	}
+		return b.Counts, b.Counts["succeeded"] == succeeded && b.Counts["failed"] == 0
+	})
 }
 
 // More rows than the window wait for the AI: the others go on, and those that wait
 // succeed when the AI is back.
 func TestRowsThatWaitForTheAIGiveUpTheirPlaces(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
 	target, err := url.Parse(aitest.Start(t, aitest.Options{}).URL)
 	must(t, err)
@@ -125,6 +122,7 @@ func (s *stack) runDelayed() {
 
 // As many new vehicles as the window holds wait for TRA: known ones go on.
 func TestRowsThatWaitForTRAGiveUpTheirPlaces(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
 	const window = 4
 	work := func(roles ...tasks.Role) (stop func()) {

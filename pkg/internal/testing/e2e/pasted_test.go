@@ -41,6 +41,7 @@ func embeddedRedis(t *testing.T) *redisx.Conn {
 }
 
 func TestAPageThatWasSentIsForItsSenderAlone(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, embeddedRedis(t))
 	s.work(tasks.Roles...)
 	page := s.page(s.car(0))
@@ -80,6 +81,7 @@ func hasWarning(e vehicle.Estimate, code string) bool {
 }
 
 func TestAnEstimateIsExplainedToWhoAsks(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, embeddedRedis(t))
 	s.work(tasks.Roles...)
 	for _, q := range []asked{{URL: s.car(0), Explain: true}, {URL: s.car(0)}, {URL: s.car(0), Explain: true}} {

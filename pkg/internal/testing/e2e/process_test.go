@@ -14,6 +14,7 @@ import (
 
 // A terminal that closes must not end a process without a word.
 func TestHangupStopsAsTermDoes(t *testing.T) {
+	t.Parallel()
 	// Where SIGHUP is ignored, as under nohup, a child would inherit that; what is
 	// caught it does not.
 	caught := make(chan os.Signal, 1)

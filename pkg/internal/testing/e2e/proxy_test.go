@@ -17,6 +17,7 @@ import (
 // AUTHORITY_PROXY is for the calls to TRA only: pages, which may be anywhere, are
 // fetched without it.
 func TestOnlyCallsToTRAGoThroughTheProxy(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	seen := map[string]int{}
 	forward := &httputil.ReverseProxy{Rewrite: func(*httputil.ProxyRequest) {}} // the request names its target

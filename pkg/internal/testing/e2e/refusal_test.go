@@ -12,6 +12,7 @@ import (
 )
 
 func TestARefusalShowsTheCarTheCandidatesAndWhatToDo(t *testing.T) {
+	t.Parallel()
 	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
 	s.work(tasks.Roles...)
 	const code = "NOTE - HE12 - HATCHBACK"

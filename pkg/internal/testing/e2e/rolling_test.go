@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"ushuru/pkg/cli/clitest"
+	"ushuru/pkg/testenv"
 )
 
 var faultRounds = flag.Int("fault.rounds", 1, "rolling restarts of all processes in TestFaults")
@@ -109,15 +110,11 @@ func isReady(address string) bool {
 // wait waits until the balancer uses an API.
 func (b *balancer) wait(t *testing.T, p *clitest.Process) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(readyInterval / 4) {
+	testenv.AwaitTrue(t, p.Started.Address+" is ready", func() bool {
 		b.mu.Lock()
-		ready := b.ready[p.Started.Address]
-		b.mu.Unlock()
-		if ready {
-			return
-		}
-	}
-	t.Fatalf("%s is never ready", p.Started.Address)
+		defer b.mu.Unlock()
+		return b.ready[p.Started.Address]
+	})
 }
 
 // api starts an API in a process of its own, behind the balancer.

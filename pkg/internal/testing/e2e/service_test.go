@@ -50,6 +50,7 @@ func TestEstimateGoesThroughTheQueueOnEveryRedis(t *testing.T) {
 }
 
 func TestHundredCallersOneJobOneCalculation(t *testing.T) {
+	t.Parallel()
 	server := redistest.Start(t)
 	s := newStack(t, redistest.Open(t, server.URL))
 	s.work(tasks.Roles...)
@@ -75,6 +76,7 @@ func TestHundredCallersOneJobOneCalculation(t *testing.T) {
 
 func TestKilledWorkersStepGoesToAnother(t *testing.T) {
 	testenv.Long(t)
+	t.Parallel()
 	for name, slow := range map[string]func(*stack) (url, step string){
 		"calculating": func(s *stack) (string, string) {
 			s.authority.SetFaults(tratest.Faults{
@@ -127,6 +129,7 @@ func TestKilledWorkersStepGoesToAnother(t *testing.T) {
 // from fetching it.
 func TestKilledSyncIsRestarted(t *testing.T) {
 	testenv.Long(t)
+	t.Parallel()
 	server := redistest.Start(t, redistest.AOF())
 	s := newStack(t, redistest.Open(t, server.URL))
 	s.authority.SetFaults(tratest.Faults{Calls: []string{"getMakes"}, Next: 2, SlowBody: tratest.Duration(2 * time.Minute)})
@@ -145,6 +148,7 @@ func TestKilledSyncIsRestarted(t *testing.T) {
 
 func TestNoJobIsLostWhileRedisIsAway(t *testing.T) {
 	testenv.Long(t)
+	t.Parallel()
 	server := redistest.Start(t)
 	proxy := redistest.Proxy(t, server.Addr)
 	s := newStack(t, redistest.Open(t, "redis://"+proxy.Addr))
@@ -169,6 +173,7 @@ func TestNoJobIsLostWhileRedisIsAway(t *testing.T) {
 }
 
 func TestFailuresReachTheCaller(t *testing.T) {
+	t.Parallel()
 	redis := redistest.Embedded(t)
 	s := newStack(t, redis)
 	s.work(tasks.Roles...)
@@ -193,6 +198,7 @@ func TestFailuresReachTheCaller(t *testing.T) {
 }
 
 func TestRealPageGivesAnExactEstimate(t *testing.T) {
+	t.Parallel()
 	page := testenv.Reference(t, "pages", "beforward_2026-09_detail_excerpt.html")
 	redis := redistest.Embedded(t)
 	s := newStack(t, redis)

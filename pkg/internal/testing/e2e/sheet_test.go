@@ -27,6 +27,7 @@ func readSheet(t *testing.T, in string, args ...string) (status int, out, errs s
 }
 
 func TestASheetIsPrintedInBothLanguages(t *testing.T) {
+	t.Parallel()
 	for lang, words := range map[string][]string{
 		"en": {"## 1. At a glance", "「R」", "96,120 km", "repair history", "DBA-KGC30"},
 		"sw": {"## 1. Kwa muhtasari", "「R」", "km 96,120", "imewahi kukarabatiwa", "DBA-KGC30"},
@@ -45,6 +46,7 @@ func TestASheetIsPrintedInBothLanguages(t *testing.T) {
 }
 
 func TestASheetFromStandardInputAsJSON(t *testing.T) {
+	t.Parallel()
 	data, err := os.ReadFile(demoSheet)
 	if err != nil {
 		t.Fatal(err)
@@ -61,6 +63,7 @@ func TestASheetFromStandardInputAsJSON(t *testing.T) {
 }
 
 func TestWhatIsNoSheetHasACode(t *testing.T) {
+	t.Parallel()
 	for in, code := range map[string]string{"": "sheet_type_unsupported", "PK\x03\x04 a zip": "sheet_type_unsupported"} {
 		if status, out, errs := readSheet(t, in, "-"); status != console.ExitRefused || out != "" || !strings.Contains(errs, code) {
 			t.Errorf("%q: status %d, %s%s", in, status, out, errs)
@@ -72,6 +75,7 @@ func TestWhatIsNoSheetHasACode(t *testing.T) {
 }
 
 func TestWithoutAnAINoSheetIsRead(t *testing.T) {
+	t.Parallel()
 	var stdout, stderr bytes.Buffer
 	if status := cli.Main(t.Context(), []string{"sheet", demoSheet}, cli.Streams{Out: &stdout, Err: &stderr}); status != console.ExitFailure ||
 		!strings.Contains(stderr.String(), "AI_MODEL") {

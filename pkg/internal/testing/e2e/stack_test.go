@@ -55,6 +55,10 @@ func newStack(t *testing.T, conn *redisx.Conn) *stack {
 	return s
 }
 
+// forgets waits until the processes have forgotten what they read of keys and of the state
+// of TRA, which they remember for a second by their own clocks.
+func forgets() { time.Sleep(1100 * time.Millisecond) }
+
 // start starts a process of the service inside this one. stop may be called
 // before the test ends.
 func (s *stack) start(options app.Options) (stop func()) {

@@ -22,6 +22,7 @@ func (s *stack) as(name string) *stack {
 // A page can name any sheet. What it says is in no report but of those who named
 // the page themselves, and no one learns the URL of another's listing.
 func TestAStrangersListingIsNotInMyReport(t *testing.T) {
+	t.Parallel()
 	mine := newStack(t, embeddedRedis(t))
 	mine.workWithAI()
 	stranger, third := mine.as("stranger"), mine.as("third")
@@ -51,6 +52,7 @@ func TestAStrangersListingIsNotInMyReport(t *testing.T) {
 
 // The job of one caller that another joins names the listing for both.
 func TestJoinedListingIsNamedByBoth(t *testing.T) {
+	t.Parallel()
 	mine := newStack(t, embeddedRedis(t))
 	other := mine.as("other")
 	first, joined := mine.submit(mine.car(axio)), other.submit(mine.car(axio))
@@ -71,6 +73,7 @@ func TestJoinedListingIsNamedByBoth(t *testing.T) {
 // What a token lets one caller read, or a page that one caller sent, is read again
 // for another caller with the same URL.
 func TestTokensAndPagesAreNotShared(t *testing.T) {
+	t.Parallel()
 	mine := newStack(t, embeddedRedis(t))
 	mine.workWithAI()
 	other := mine.as("other")

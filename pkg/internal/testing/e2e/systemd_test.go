@@ -13,6 +13,7 @@ import (
 
 // The process tells systemd that it is ready, that it is alive, and that it stops.
 func TestTheProcessTellsSystemd(t *testing.T) {
+	t.Parallel()
 	socket := filepath.Join(t.TempDir(), "notify")
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
 	must(t, err)

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/hex"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +18,7 @@ import (
 	"ushuru/pkg/app"
 	"ushuru/pkg/cli/clitest"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/trace"
 	"ushuru/tasks"
 )
@@ -39,7 +41,6 @@ type collector struct {
 
 func newCollector(t *testing.T) *collector {
 	t.Helper()
-	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "20")
 	c := &collector{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -83,9 +84,8 @@ func textOf(attributes []*common.KeyValue, name string) string {
 // caller, and returns all its spans by id.
 func (c *collector) await(t *testing.T, traceID, caller string, begin ...string) map[string]span {
 	t.Helper()
-	var missing []string
 	found := map[string]span{}
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	testenv.Await(t, "the spans", func() (any, bool) {
 		c.mu.Lock()
 		for _, s := range c.spans {
 			if s.TraceID == traceID {
@@ -93,12 +93,10 @@ func (c *collector) await(t *testing.T, traceID, caller string, begin ...string)
 			}
 		}
 		c.mu.Unlock()
-		if missing = missingOf(found, caller, begin); len(missing) == 0 {
-			return found
-		}
-	}
-	t.Fatalf("not there: %q, among %v", missing, found)
-	return nil
+		missing := missingOf(found, caller, begin)
+		return fmt.Sprintf("no %q among %v", missing, found), len(missing) == 0
+	})
+	return found
 }
 
 func missingOf(spans map[string]span, caller string, begin []string) (missing []string) {
@@ -123,6 +121,7 @@ func missingOf(spans map[string]span, caller string, begin []string) (missing []
 // the steps, Redis, the site, and in a process elsewhere the authority, each as a part of what
 // called it.
 func TestTraceShowsAllHops(t *testing.T) {
+	t.Parallel()
 	collected := newCollector(t)
 	redis := redistest.Start(t)
 	s := newStack(t, redistest.Open(t, redis.URL))
@@ -181,6 +180,7 @@ func TestTraceShowsAllHops(t *testing.T) {
 
 // What polls Redis all the time makes no traces.
 func TestNoTraceWithoutARequest(t *testing.T) {
+	t.Parallel()
 	collected := newCollector(t)
 	s := newStack(t, embeddedRedis(t))
 	stop := s.start(app.Options{Worker: s.workerOptions(tasks.Roles...), Traces: collected.options()})

@@ -36,6 +36,7 @@ type upgrade struct {
 // reads what the other has written.
 func TestUpgradeAndRollbackLoseNothing(t *testing.T) {
 	testenv.Long(t)
+	t.Parallel()
 	u := startUpgrade(t)
 	oldAPI, newAPI := u.startAPI(u.old), u.startAPI("ushuru")
 	oldWorker := u.startWorker(u.old)
@@ -211,10 +212,8 @@ func (u *upgrade) answersAre(first, second *clitest.Process) {
 func (u *upgrade) succeeds(job string) {
 	u.t.Helper()
 	var got answer
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if got = u.do(http.MethodGet, "/v1/jobs/"+job, nil); strings.Contains(string(got.body), `"succeeded"`) {
-			return
-		}
-	}
-	u.t.Errorf("job %s: %d %s", job, got.status, got.body)
+	testenv.Await(u.t, "job "+job, func() (any, bool) {
+		got = u.do(http.MethodGet, "/v1/jobs/"+job, nil)
+		return string(got.body), strings.Contains(string(got.body), `"succeeded"`)
+	})
 }

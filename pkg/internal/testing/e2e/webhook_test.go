@@ -74,6 +74,7 @@ func (s *stack) postInto(path, body string, into any) {
 // A receiver that fails at first, and a worker that is gone when it is time to
 // try again: the event comes all the same, under its own id, signed.
 func TestWebhookArrivesThoughReceiverAndWorkerFail(t *testing.T) {
+	t.Parallel()
 	conn := redistest.Embedded(t)
 	s := newStack(t, conn)
 	url, got := receiver(t, http.StatusInternalServerError)
@@ -112,6 +113,7 @@ func TestWebhookArrivesThoughReceiverAndWorkerFail(t *testing.T) {
 // the same id, after asynq's lease has ended.
 func TestWebhookUnderWayInAKilledWorkerIsSentAgain(t *testing.T) {
 	testenv.Long(t)
+	t.Parallel()
 	server := redistest.Start(t, redistest.AOF())
 	s := newStack(t, redistest.Open(t, server.URL))
 	came := make(chan received, 10)

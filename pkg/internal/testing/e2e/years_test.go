@@ -7,10 +7,10 @@ import (
 	"net/url"
 	"slices"
 	"testing"
-	"time"
 
 	"ushuru/pkg/cli/console"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
 )
@@ -18,6 +18,7 @@ import (
 // What is not known of a model is requested once, and then read from
 // Redis only: the years, their taxes and which is the cheapest.
 func TestTaxesByYear(t *testing.T) {
+	t.Parallel()
 	const label = "COROLLA FIELDER - NKE165 - HYBRID - WAGON"
 	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
 	stop := s.work(tasks.Roles...)
@@ -26,16 +27,15 @@ func TestTaxesByYear(t *testing.T) {
 	read := func(query string, statuses ...int) {
 		t.Helper()
 		found = vehicle.ModelYears{}
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-			got := s.do(http.MethodGet, path+query, nil)
-			if slices.Contains(statuses, got.status) {
-				must(t, json.Unmarshal(got.body, &found))
-				return
-			}
-			if got.status != http.StatusServiceUnavailable || time.Now().After(deadline) { // until the catalogue is synced
-				t.Fatalf("%d %s", got.status, got.body)
-			}
+		var got answer
+		testenv.Await(t, "the catalogue", func() (any, bool) {
+			got = s.do(http.MethodGet, path+query, nil)
+			return got.status, got.status != http.StatusServiceUnavailable // until it is synced
+		})
+		if !slices.Contains(statuses, got.status) {
+			t.Fatalf("status %d, want %v: %s", got.status, statuses, got.body)
 		}
+		must(t, json.Unmarshal(got.body, &found))
 	}
 	if read("", http.StatusOK); found.Listed || len(found.Years)+found.Pending+found.Unknown > 0 {
 		t.Errorf("before any answer: %+v", found)
