@@ -67,8 +67,7 @@ func allowed(t *testing.T) []string {
 // directions are who publishes to a channel, and who hears it.
 var directions = map[string][2][]string{
 	"jobs:ended":     {{"api", "worker", "ai", "authority"}, {"api", "worker", "ai", "authority"}},
-	"tasks:enqueued": {{"api", "worker", "ai", "authority"}, {"worker", "authority"}},
-	"tasks:answered": {{"worker", "ai", "authority"}, {"worker", "ai"}},
+	"tasks:enqueued": {{"api", "worker", "ai", "authority"}, {"worker", "ai", "authority"}},
 	"keys:changed":   {{"api"}, {"api"}},
 	"asynq:cancel":   {{"api", "worker"}, {"worker", "ai", "authority"}},
 	"another":        {},

@@ -21,6 +21,9 @@ var dispatchTaskIDs = []string{"batch:feed.1", "batch:feed.2"}
 func (e *Engine) EnqueueDispatch(ctx context.Context) error {
 	for _, id := range dispatchTaskIDs {
 		_, err := e.client.EnqueueContext(ctx, maintenanceTask(TypeDispatch, id))
+		if err == nil {
+			e.announce(policies[TypeDispatch].Queue)
+		}
 		if !errors.Is(err, asynq.ErrTaskIDConflict) {
 			return err
 		}

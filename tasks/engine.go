@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -38,9 +40,6 @@ type Options struct {
 	// without one and no worker can be expected to run the step now. Sweep asks for it.
 	// Nil makes none.
 	Fallback func(ctx context.Context, job *jobs.Job, step string) (output json.RawMessage, ok bool)
-	// Ask returns what a worker far away from Redis must know to run a step of the role
-	// authority; nil for nothing. It is nil in processes that run no steps.
-	Ask func(job *jobs.Job, step string) json.RawMessage
 	// OnLost is called with a job that Sweep has ended because no worker did a step of
 	// its: "" for its children. Nil is not called.
 	OnLost func(job *jobs.Job, step string, failure *jobs.Error)
@@ -50,8 +49,8 @@ type Options struct {
 	// OnTakeover, if not nil, is called with every step that is given to another worker
 	// because its own is gone.
 	OnTakeover func(job *jobs.Job, step string)
-	// Sequential makes Sweep check one job at a time, for tests that must run
-	// the same way every time.
+	// Sequential does nothing in the background, for tests that must run the same way
+	// every time.
 	Sequential bool
 }
 
@@ -80,7 +79,7 @@ type Engine struct {
 	redis         redis.UniversalClient
 	onEnd         func(job *jobs.Job)
 	onTakeover    func(job *jobs.Job, step string)
-	ask           func(job *jobs.Job, step string) json.RawMessage
+	announcing    sync.Map // an *atomic.Bool of each queue: an announcement is about to be sent
 }
 
 // New makes an Engine.
@@ -90,7 +89,7 @@ func New(o Options) *Engine {
 		client:        asynq.NewClientFromRedisClient(o.Redis),
 		inspector:     asynq.NewInspectorFromRedisClient(o.Redis),
 		beforeSucceed: o.BeforeSucceed, notifiers: map[string]Notifier{}, isRunning: o.IsRunning, sequential: o.Sequential,
-		fallback: o.Fallback, onLost: o.OnLost, turns: fair.NewTurns(o.Redis), redis: o.Redis, ask: o.Ask,
+		fallback: o.Fallback, onLost: o.OnLost, turns: fair.NewTurns(o.Redis), redis: o.Redis,
 		onEnd: o.OnEnd, onTakeover: o.OnTakeover,
 	}
 	maps.Copy(e.notifiers, o.Notifiers)
@@ -101,7 +100,7 @@ func New(o Options) *Engine {
 // EnqueueAfter enqueues the task of the present attempt at a step, to be delivered
 // after a delay.
 func (e *Engine) EnqueueAfter(ctx context.Context, job *jobs.Job, step string, delay time.Duration) error {
-	task, err := newTask(job, step, job.Steps[step].Attempt, nil, "")
+	task, err := newTask(job, step, job.Steps[step].Attempt)
 	if err != nil {
 		return err
 	}
@@ -180,7 +179,35 @@ func (e *Engine) enqueueTask(ctx context.Context, task *asynq.Task, options ...a
 		return nil
 	}
 	if err == nil && len(options) == 0 {
-		e.wake(ctx, info.Queue)
+		e.announce(info.Queue)
 	}
 	return err
+}
+
+// bulkAnnouncements is how long an announcement of a task of a batch waits for others.
+const bulkAnnouncements = 5 * time.Millisecond
+
+// announce tells the workers that a queue has a new task, in the background. Those of a
+// batch are announced together. Without the message the workers find the task later.
+func (e *Engine) announce(queue string) {
+	value, _ := e.announcing.LoadOrStore(queue, &atomic.Bool{})
+	waiting, _ := value.(*atomic.Bool)
+	if !waiting.CompareAndSwap(false, true) {
+		return
+	}
+	publish := func() {
+		waiting.Store(false)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = e.redis.Publish(ctx, jobs.ChannelEnqueued, queue).Err()
+	}
+	if e.sequential {
+		publish()
+		return
+	}
+	delay := time.Duration(0)
+	if IsBulkQueue(queue) {
+		delay = bulkAnnouncements
+	}
+	time.AfterFunc(delay, publish)
 }

@@ -133,6 +133,16 @@ func QueuesOf(role Role) map[string]int {
 // QueueOf returns the queue of a role for the tasks of people.
 func QueueOf(role Role) string { return queueOfRole[role] }
 
+// IsQueue reports whether a name is that of a queue of steps.
+func IsQueue(name string) bool {
+	for _, queue := range queueOfRole {
+		if strings.TrimSuffix(name, BulkSuffix) == queue {
+			return true
+		}
+	}
+	return false
+}
+
 // IsBulkQueue reports whether a queue is for steps of bulk jobs.
 func IsBulkQueue(name string) bool { return strings.HasSuffix(name, BulkSuffix) }
 
@@ -144,12 +154,6 @@ type TaskPayload struct {
 	Attempt int    `json:"attempt"`
 	URL     string `json:"url,omitempty"`
 	Key     string `json:"key,omitempty"` // for which API key a person's task is
-	// Ask is what a worker far away from Redis must know to ask the authority, so that
-	// it need not read the job's record.
-	Ask json.RawMessage `json:"ask,omitempty"`
-	// Vehicle names what Ask asks for: steps with the same name have the same answer. It
-	// is empty for a step that waits for another's answer.
-	Vehicle string `json:"vehicle,omitempty"`
 }
 
 // ParseTaskPayload decodes a payload.
@@ -178,32 +182,22 @@ func queueOf(policy Policy, class jobs.Class) string {
 	return policy.Queue
 }
 
-// newTask makes the task of one attempt at a step. ask and vehicle are as in TaskPayload.
-func newTask(job *jobs.Job, step string, attempt int, ask json.RawMessage, vehicle string) (*asynq.Task, error) {
+// newTask makes the task of one attempt at a step.
+func newTask(job *jobs.Job, step string, attempt int) (*asynq.Task, error) {
 	taskType := job.Kind + ":" + step
 	policy, ok := policies[taskType]
 	if !ok {
 		return nil, fmt.Errorf("tasks: no such task %q", taskType)
 	}
-	return stepTask(taskType, queueOf(policy, job.Class),
-		TaskPayload{job.ID, step, attempt, PagesOf(job), turnOwner(job), ask, vehicle})
-}
-
-// stepTask makes the task of a step in a queue.
-func stepTask(taskType, queue string, payload TaskPayload) (*asynq.Task, error) {
-	kind, _, _ := strings.Cut(taskType, ":")
-	if _, known := policies[taskType]; !known || taskType != kind+":"+payload.Step {
-		return nil, fmt.Errorf("tasks: there is no step %.80q of %.80q", payload.Step, taskType)
-	}
-	data, err := plainjson.Encode(payload)
+	data, err := plainjson.Encode(TaskPayload{job.ID, step, attempt, PagesOf(job), turnOwner(job)})
 	if err != nil {
 		return nil, err
 	}
 	return asynq.NewTask(taskType, data,
-		asynq.TaskID(taskID(payload.Job, payload.Step, payload.Attempt)),
-		asynq.Queue(queue),
+		asynq.TaskID(taskID(job.ID, step, attempt)),
+		asynq.Queue(queueOf(policy, job.Class)),
 		asynq.MaxRetry(noRetryLimit), // the job's record counts the retries, so that asynq never archives a task
-		asynq.Timeout(taskTimeout(kind, payload.Step)+timeoutMargin)), nil
+		asynq.Timeout(TaskTimeout(taskType))), nil
 }
 
 // TaskTimeout returns how long a task of a type may take, with the steps that follow

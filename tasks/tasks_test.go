@@ -125,7 +125,7 @@ func TestPayloads(t *testing.T) {
 	}
 	job := estimateJob()
 	job.Class = jobs.Bulk
-	task, err := newTask(job, StepScrape, 3, nil, "")
+	task, err := newTask(job, StepScrape, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

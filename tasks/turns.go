@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -36,27 +35,11 @@ func turnOwner(job *jobs.Job) string {
 // enqueue enqueues the task of an attempt at a step, or lets it wait for its turn. A
 // task that is enqueued already is not an error.
 func (e *Engine) enqueue(ctx context.Context, job *jobs.Job, step string, attempt int) error {
-	var ask json.RawMessage
-	if queue := policies[job.Kind+":"+step].Queue; queue == QueueAuthority && e.ask != nil {
-		ask = e.ask(job, step)
-	}
-	vehicle := vehicleOf(ask)
-	if attempt > 1 { // it was not enough
-		ask = nil
-	}
-	if joined, err := e.joinAsker(ctx, job, step, ask); joined || err != nil {
-		return err
-	}
-	task, err := newTask(job, step, attempt, ask, vehicle)
+	task, err := newTask(job, step, attempt)
 	if err != nil {
 		return err
 	}
-	return e.enqueueInTurn(ctx, job, task, policies[task.Type()].Queue, taskID(job.ID, step, attempt))
-}
-
-// enqueueInTurn enqueues a task in a queue of people or, for a batch, in that beside
-// it.
-func (e *Engine) enqueueInTurn(ctx context.Context, job *jobs.Job, task *asynq.Task, queue, id string) error {
+	queue, id := policies[task.Type()].Queue, taskID(job.ID, step, attempt)
 	ready, err := e.enterTurn(ctx, job, queue, id)
 	switch {
 	case err != nil:
@@ -64,7 +47,7 @@ func (e *Engine) enqueueInTurn(ctx context.Context, job *jobs.Job, task *asynq.T
 	case !ready:
 		return e.enqueueTask(ctx, task, asynq.ProcessIn(parkedFor))
 	}
-	info, err := e.client.EnqueueContext(ctx, task)
+	_, err = e.client.EnqueueContext(ctx, task)
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		if turnOwner(job) != "" {
 			e.run(ctx, queue, id) // it may still wait
@@ -72,7 +55,7 @@ func (e *Engine) enqueueInTurn(ctx context.Context, job *jobs.Job, task *asynq.T
 		return nil
 	}
 	if err == nil {
-		e.wake(ctx, info.Queue)
+		e.announce(queueOf(policies[task.Type()], job.Class))
 	}
 	return err
 }
@@ -184,7 +167,7 @@ func (e *Engine) runReady(ctx context.Context, queue string, ready []string) err
 func (e *Engine) run(ctx context.Context, queue, id string) bool {
 	err := e.inspector.RunTask(queue, id)
 	if err == nil {
-		e.wake(ctx, queue)
+		e.announce(queue)
 	}
 	return !errors.Is(err, asynq.ErrTaskNotFound)
 }

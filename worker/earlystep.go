@@ -24,7 +24,7 @@ type earlyStep struct {
 
 // earlySteps returns what follows a match: an estimate of a vehicle whose tax is
 // cached is calculated by the worker that matched it, so that no task of it goes to
-// the role authority, which may be far away.
+// the role authority, which may be at the end of a long line.
 func earlySteps(calculateKnown stepFunc) map[string]earlyStep {
 	return map[string]earlyStep{
 		tasks.TypeMatch:      {tasks.StepCalculate, tasks.TypeCalculate, calculateKnown},

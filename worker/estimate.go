@@ -102,7 +102,9 @@ func calculate(authority authorityAnswers, stale staleAnswers, costs *cost.Table
 		if err := output(job, tasks.StepMatch, &found); err != nil {
 			return nil, err
 		}
-		ctx, finish := tra.Begin(ctx, tra.SessionOptions{Bulk: job.Class == jobs.Bulk})
+		if job.Class == jobs.Bulk {
+			ctx = tra.ForBatch(ctx)
+		}
 		choice := found.Choice
 		if refused := found.Refused; refused != nil {
 			if err := refused.price(ctx, subject.Car, authority); err != nil {
@@ -119,9 +121,6 @@ func calculate(authority authorityAnswers, stale staleAnswers, costs *cost.Table
 		}
 		if err != nil {
 			return nil, authorityFailure(matchFailure(err, job.Class, subject))
-		}
-		if err := finish(); err != nil {
-			return nil, err
 		}
 		if matched.Confidence == vehicle.Low {
 			matched.Candidates = found.Others

@@ -151,12 +151,6 @@ func (w *simulation) newProcess() *process {
 	engine := enginetest.NewEngine(p.client, enginetest.WithNotifier("batch", w.notify), func(o *tasks.Options) {
 		o.Sequential = true
 		o.BeforeSucceed = (&resultCache{o.Results}).put
-		o.Ask = func(job *jobs.Job, step string) json.RawMessage { // all cars are one vehicle
-			if step != tasks.StepCalculate {
-				return nil
-			}
-			return job.Outputs[tasks.StepMatch]
-		}
 	})
 	p.steps = &stepHandler{
 		engine: engine, jobs: jobs.NewStore(p.client), worker: fmt.Sprintf("worker%d", w.started), log: slog.New(slog.DiscardHandler),

@@ -9,6 +9,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
+	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/logs"
 	"ushuru/pkg/tra"
@@ -16,17 +17,91 @@ import (
 	"ushuru/tasks"
 )
 
-// sweep starts the sweepers, which run until ctx ends. Each class has its own, so
-// that a batch cannot delay the recovery of an interactive job.
-func (w *Worker) sweep(ctx context.Context, interval time.Duration) {
-	for _, class := range []jobs.Class{jobs.Interactive, jobs.Bulk} {
-		w.loops.Go(func() {
-			w.runEvery(ctx, interval, func() {
-				for more := true; more && ctx.Err() == nil; {
-					more = w.sweepOnce(ctx, class)
-				}
-			})
-		})
+// loop is something that a worker does at intervals.
+type loop struct {
+	name     string // what it does, for the log
+	interval time.Duration
+	do       func(context.Context) error
+	last     func(context.Context) error // once when the worker stops; nil for nothing
+}
+
+// loops returns what the worker does at intervals.
+func (w *Worker) loops() []loop {
+	o := w.options
+	all := []loop{
+		// Each class has a sweeper of its own, so that a batch cannot delay the recovery of a
+		// job of a person.
+		{"sweep of the jobs of people", sweepInterval, w.sweeper(jobs.Interactive), nil},
+		{"sweep of the jobs of batches", sweepInterval, w.sweeper(jobs.Bulk), nil},
+		{"check of the batches", batchCheckInterval / 2, w.dispatcher.checkBatches, nil},
+		{"registration of the queues", registerInterval, func(ctx context.Context) error { return registerQueues(ctx, o.Redis) }, nil},
+	}
+	for _, role := range o.Roles {
+		all = append(all, w.offer(tasks.QueueOf(role), w.placesOf(role)))
+		switch role {
+		case tasks.RoleAny:
+			all = append(all, w.offer(webhook.Queue, webhookConcurrency))
+		case tasks.RoleAuthority:
+			all = append(
+				all,
+				loop{"heartbeat of the role authority", tra.WorkerInterval, o.Authority.Alive, nil},
+				loop{"sync of TRA's lists", syncCheckInterval, func(ctx context.Context) error {
+					return enqueueSync(ctx, o.Catalogue, w.engine)
+				}, nil},
+				loop{"check of TRA's calculator", probeInterval, func(ctx context.Context) error {
+					return w.engine.EnqueueOnce(ctx, tasks.TypeProbe, probeInterval, time.Now())
+				}, nil},
+			)
+		case tasks.RoleAI:
+		}
+	}
+	return all
+}
+
+// runLoop does something at once and then at each interval, until ctx ends. It logs an
+// error or a panic and goes on.
+func (w *Worker) runLoop(ctx context.Context, l loop) {
+	ticker := time.NewTicker(l.interval)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		err := logs.Guarded(func() error { return l.do(ctx) })()
+		if err != nil && ctx.Err() == nil {
+			w.options.Log.Warn("a loop of the worker failed and goes on", "loop", l.name, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		}
+	}
+	if l.last != nil {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = l.last(last)
+	}
+}
+
+// offer says how many places the worker has for the tasks of people in a queue. One that
+// calls the authority learns from it which part of the calls is its own.
+func (w *Worker) offer(queue string, places int) loop {
+	say := func(places int) func(context.Context) error {
+		return func(ctx context.Context) error {
+			total, err := w.engine.OfferTurns(ctx, queue, w.id, places, fair.OfferInterval)
+			if queue == tasks.QueueAuthority && places > 0 && total > 0 {
+				w.options.Authority.SetPart(float64(places) / float64(total))
+			}
+			return err
+		}
+	}
+	return loop{"offer of places in " + queue, fair.OfferInterval, say(places), say(0)}
+}
+
+// sweeper returns the sweep of the jobs of a class.
+func (w *Worker) sweeper(class jobs.Class) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for more := true; more && ctx.Err() == nil; {
+			more = w.sweepOnce(ctx, class)
+		}
+		return nil
 	}
 }
 
@@ -43,40 +118,6 @@ func (w *Worker) sweepOnce(ctx context.Context, class jobs.Class) (more bool) {
 		w.options.Log.Info("recovered stalled jobs", "jobs", recovered)
 	}
 	return more && err == nil
-}
-
-// sweepBatches checks the active batches.
-func (w *Worker) sweepBatches(ctx context.Context) {
-	if err := w.dispatcher.checkBatches(ctx); err != nil && ctx.Err() == nil {
-		w.options.Log.Warn("batch check failed", "error", err)
-	}
-}
-
-// logScheduleError logs that a recurring task could not be enqueued.
-func (w *Worker) logScheduleError(ctx context.Context, err error) {
-	if err != nil && ctx.Err() == nil {
-		w.options.Log.Warn("schedule failed", "error", err)
-	}
-}
-
-// runEvery calls do at once and then at each interval, until ctx ends. It logs a panic of
-// do and goes on.
-func (w *Worker) runEvery(ctx context.Context, interval time.Duration, do func()) {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for ctx.Err() == nil {
-		err := logs.Guarded(func() error {
-			do()
-			return nil
-		})()
-		if err != nil {
-			w.options.Log.Error("a part of the worker has panicked and goes on", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-ticker.C:
-		}
-	}
 }
 
 // registerInterval is how often the queues are registered.

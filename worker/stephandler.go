@@ -53,12 +53,8 @@ type stepHandler struct {
 	// hub reports jobs that end while a step of theirs runs. Without a hub the handler
 	// notices the end when it stores the step's output.
 	hub *jobs.Hub
-	// override, if not nil, is run in place of every step.
-	override stepFunc
 	// claims are those of the runs of this handler, for the sweeper; nil in tests.
 	claims *sync.Map
-	// far means that Redis is far away.
-	far bool
 	// waits parks the batch rows of a job; nil in tests.
 	waits func(ctx context.Context, job *jobs.Job, subscribers []string, wait time.Duration) error
 	// outages tells whether TRA's calculator can be asked.
@@ -165,7 +161,6 @@ type stepRun struct {
 	job      *jobs.Job
 	step     string
 	claim    string
-	vehicle  string // as in tasks.TaskPayload
 	// continued means that the step follows another in one task: the queue knows
 	// only the task of the other.
 	continued bool
@@ -176,13 +171,13 @@ type stepRun struct {
 func (s *stepHandler) runClaimed(
 	ctx context.Context, taskType string, job *jobs.Job, payload tasks.TaskPayload, claim string, log *slog.Logger,
 ) error {
-	run := stepRun{taskType: taskType, job: job, step: payload.Step, claim: claim, vehicle: payload.Vehicle}
+	run := stepRun{taskType: taskType, job: job, step: payload.Step, claim: claim}
 	for {
 		next, err := s.runOnce(ctx, run, log.With("step", run.step, "attempt", run.job.Steps[run.step].Attempt))
 		if err != nil || next == nil {
 			return err
 		}
-		run = stepRun{next.Job.Kind + ":" + next.Step, next.Job, next.Step, claim, "", true}
+		run = stepRun{next.Job.Kind + ":" + next.Step, next.Job, next.Step, claim, true}
 	}
 }
 
@@ -193,11 +188,7 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 	job := run.job
 	ctx, span := s.beginSpan(ctx, run)
 	started := time.Now()
-	step := s.run[run.taskType]
-	if s.override != nil {
-		step = s.override
-	}
-	output, err := s.runStep(ctx, run.taskType, step, job)
+	output, err := s.runStep(ctx, run.taskType, s.run[run.taskType], job)
 	took := time.Since(started)
 	err = snoozeOutage(err)
 	defer func() { span.End(err) }()
@@ -212,12 +203,8 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 	switch {
 	case err == nil:
 		log.Info("step completed", "early_steps", len(early))
-		defer s.stopAsking(ctx, run, false)
 		s.countCompleted(run, early, took, all-took)
 		return s.complete(ctx, run, output, early)
-	case errors.Is(err, tra.ErrNotKnown):
-		s.countRun(run, metrics.Returned, nil, took)
-		return nil, s.giveBack(ctx, run, log, err)
 	case errors.Is(err, errJobEnded): // not an error, or asynq would deliver the task again
 		log.Info("step cancelled: job has ended")
 		s.countRun(run, metrics.Cancelled, nil, took)
@@ -226,7 +213,6 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 		failure := tasks.JobError(err)
 		log.Log(ctx, levelOf(err), "step failed", "code", failure.Code, "retries", retries, "error", err)
 		s.countRun(run, metrics.Failed, err, took)
-		defer s.stopAsking(ctx, run, true)
 		return nil, s.retryWrite(ctx, func(ctx context.Context) error {
 			return s.engine.Fail(ctx, job.ID, run.step, run.claim, failure)
 		})
@@ -241,35 +227,6 @@ func (s *stepHandler) runOnce(ctx context.Context, run stepRun, log *slog.Logger
 		s.parkRows(ctx, job, delay)
 	}
 	return nil, s.retryLater(ctx, run, delay, err)
-}
-
-// giveBack gives a step that lacks answers of the authority back to the role authority,
-// whose worker then runs the whole step. The first time it looks again: a worker far
-// away may be about to store a list of another vehicle that this one needs too.
-func (s *stepHandler) giveBack(ctx context.Context, run stepRun, log *slog.Logger, cause error) error {
-	if run.job.Steps[run.step].Retries == 0 && ctx.Err() == nil {
-		log.Debug("step looks for its answer again", "error", cause)
-		return s.retryLater(ctx, run, minSnooze, cause)
-	}
-	log.Info("step returned to the role authority")
-	return s.retryWrite(ctx, func(ctx context.Context) error { return s.engine.Return(ctx, run.job, run.step) })
-}
-
-// stopAsking goes on with the steps that wait for the answer to one that has ended. The
-// sweeper does so later when that fails.
-func (s *stepHandler) stopAsking(ctx context.Context, run stepRun, failed bool) {
-	if run.vehicle == "" {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.writeTimeout)
-	defer cancel()
-	stop := s.engine.StopAsking
-	if s.far {
-		stop = s.engine.AnnounceAsked
-	}
-	if err := stop(ctx, tasks.Asked{Vehicle: run.vehicle, Job: run.job.ID, Failed: failed}); err != nil {
-		s.log.WarnContext(ctx, "steps that waited for an answer wait for the sweeper", "job", run.job.ID, "error", err)
-	}
 }
 
 // parkRows parks the batch rows of a job that waits for something that is away, so

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hibiken/asynq"
 
-	"ushuru/pkg/fair"
 	"ushuru/tasks"
 )
 
@@ -30,8 +29,6 @@ const (
 	// turnDelay is how soon a task that has lost its place is looked at again, if the
 	// end of another's turn does not run it before.
 	turnDelay = 2 * time.Second
-	// farOfferInterval is how often a worker far away says how many places it has.
-	farOfferInterval = time.Minute
 )
 
 var errNoTurn = errors.New("worker: other tasks of the same key have all the places that one key may have")
@@ -74,26 +71,4 @@ func (t *turn) end() {
 	if err := t.s.engine.EndTurn(ctx, t.queue, t.owner, t.id); err != nil {
 		t.s.log.Warn("place of a task is not given back before its lease ends", "task", t.id, "error", err)
 	}
-}
-
-// offerTurns says, until ctx ends, how many places the worker has for the tasks of
-// people in a queue. onTotal, if not nil, learns how many all workers have.
-func (w *Worker) offerTurns(ctx context.Context, p pace, queue string, places int, onTotal func(total int)) {
-	interval := fair.OfferInterval
-	if p.far {
-		interval = farOfferInterval
-	}
-	offer := func() {
-		total, err := w.engine.OfferTurns(ctx, queue, w.id, places, interval)
-		w.logScheduleError(ctx, err)
-		if onTotal != nil && total > 0 {
-			onTotal(total)
-		}
-	}
-	w.loops.Go(func() {
-		w.runEvery(ctx, interval, offer)
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_, _ = w.engine.OfferTurns(last, queue, w.id, 0, interval) // the offer expires by itself
-	})
 }

@@ -1,36 +1,31 @@
 package worker
 
 import (
-	"context"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/hibiken/asynq"
 
 	"ushuru/pkg/stat"
 	"ushuru/pkg/webhook"
-	"ushuru/tasks"
 )
 
 const (
-	// webhookConcurrency is how many deliveries one worker sends at once.
+	// webhookConcurrency is how many deliveries one worker sends at once. Their places are
+	// their own, so that receivers that do not answer delay no step of a job.
 	webhookConcurrency = 8
-	// webhookCheckInterval is how often an idle worker looks for deliveries.
-	webhookCheckInterval = 500 * time.Millisecond
+	// webhookLookInterval is how often an idle worker looks for deliveries, of which it gets
+	// no messages.
+	webhookLookInterval = 500 * time.Millisecond
 )
 
-// startWebhooks starts the server that delivers events. It belongs to the role
-// any: a worker with other roles only may not reach the receivers. Its slots are
-// its own, so that receivers that do not answer delay no step of a job.
-func (w *Worker) startWebhooks(ctx context.Context) error {
-	if !slices.Contains(w.options.Roles, tasks.RoleAny) {
-		return nil
-	}
+func (w *Worker) webhookConfig() asynq.Config {
 	config := ServerConfig(map[string]int{webhook.Queue: 1}, webhookConcurrency, w.options.ShutdownTimeout, w.options.Log)
-	config.TaskCheckInterval = webhookCheckInterval
-	config.DelayedTaskCheckInterval = webhookCheckInterval
 	config.RetryDelayFunc, config.IsFailure = webhook.RetryDelay, webhook.IsFailure
+	return config
+}
+
+// webhookHandler delivers events.
+func (w *Worker) webhookHandler() asynq.Handler {
 	mux := asynq.NewServeMux()
 	mux.Handle(webhook.TypeDeliver, &webhook.Sender{
 		Store: w.options.Webhooks, Poster: w.options.Fetch, Log: w.options.Log, Turns: w.engine,
@@ -42,11 +37,5 @@ func (w *Worker) startWebhooks(ctx context.Context) error {
 			w.options.Stat.Call(stat.Call{To: stat.Webhook, Name: endpoint, Code: outcome, Took: took})
 		},
 	})
-	server := asynq.NewServerFromRedisClient(w.options.Redis, config)
-	if err := server.Start(mux); err != nil {
-		return fmt.Errorf("worker: webhooks: %w", err)
-	}
-	w.servers = append(w.servers, server)
-	w.offerTurns(ctx, pace{}, webhook.Queue, webhookConcurrency, nil)
-	return nil
+	return mux
 }

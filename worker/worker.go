@@ -39,12 +39,6 @@ import (
 )
 
 const (
-	// taskCheckInterval is how often an idle server polls Redis for tasks. asynq's
-	// default of a second would be the longest wait in an estimate.
-	taskCheckInterval = 25 * time.Millisecond
-	// delayedCheckInterval is how often asynq enqueues tasks whose delay is over.
-	delayedCheckInterval = 200 * time.Millisecond
-
 	sweepInterval     = 500 * time.Millisecond
 	probeInterval     = time.Minute
 	syncCheckInterval = 15 * time.Second
@@ -98,9 +92,10 @@ type Worker struct {
 	claims      *sync.Map // of the runs of steps
 	steps       *stepHandler
 
+	queues  map[string]*queueClient // by queue
 	servers []*asynq.Server
 	stop    context.CancelFunc
-	loops   sync.WaitGroup
+	running sync.WaitGroup // loops and listeners
 }
 
 // validate refuses options that lack a required part.
@@ -152,7 +147,7 @@ func New(o Options) (*Worker, error) {
 	o.Log = o.Log.With("worker", id)
 	outcomes := newBatchOutcomes(o.Batches, o.Webhooks, quota.NewBytes(o.Redis), o.Log)
 	claims := &sync.Map{}
-	w := &Worker{id: id, options: o, claims: claims}
+	w := &Worker{id: id, options: o, claims: claims, queues: map[string]*queueClient{}}
 	engine := tasks.New(tasks.Options{
 		Redis: o.Redis, Jobs: o.Jobs, Results: o.Cache, Webhooks: o.Webhooks,
 		Fallback: func(ctx context.Context, job *jobs.Job, step string) (json.RawMessage, bool) {
@@ -162,7 +157,6 @@ func New(o Options) (*Worker, error) {
 			_, running = claims.Load(claim)
 			return worker == id, running
 		},
-		Ask: askOf,
 		OnLost: func(job *jobs.Job, step string, failure *jobs.Error) {
 			countStep(o.Metrics, job, step, metrics.Failed, failure.Code, 0)
 		},
@@ -204,57 +198,55 @@ func (w *Worker) Start() error {
 		cancel()
 		return fmt.Errorf("worker: first heartbeat: %w", err)
 	}
-	w.loops.Go(func() { w.heartbeater.Run(ctx) })
-	paced := w.paceOf(ctx)
-	w.sweep(ctx, paced.sweep)
-	w.loops.Go(func() { w.dispatcher.run(ctx) })
-	w.loops.Go(func() { w.runEvery(ctx, paced.batches, func() { w.sweepBatches(ctx) }) })
-	w.loops.Go(func() {
-		w.runEvery(ctx, paced.register, func() { w.logScheduleError(ctx, registerQueues(ctx, w.options.Redis)) })
-	})
-	handler := w.handler(paced.far)
-	for _, role := range w.options.Roles {
-		concurrency := map[tasks.Role]int{
-			tasks.RoleAny: w.options.Concurrency, tasks.RoleAuthority: w.options.AuthorityConcurrency,
-			tasks.RoleAI: w.options.AIConcurrency,
-		}[role]
-		w.offerTurns(ctx, paced, tasks.QueueOf(role), concurrency, func(total int) {
-			if role == tasks.RoleAuthority {
-				w.options.Authority.SetPart(float64(concurrency) / float64(total))
-			}
-		})
-		if err := w.startServers(ctx, role, concurrency, paced, handler); err != nil {
-			w.Stop()
-			return err
-		}
+	w.running.Go(func() { w.heartbeater.Run(ctx) })
+	if err := w.startServers(); err != nil {
+		w.Stop()
+		return err
 	}
-	if slices.Contains(w.options.Roles, tasks.RoleAny) {
-		w.loops.Go(func() { w.listenAnswered(ctx) })
-		if !slices.Contains(w.options.Roles, tasks.RoleAuthority) {
-			if err := w.startKeeper(); err != nil {
-				w.Stop()
+	w.running.Go(func() { w.listenEnqueued(ctx) })
+	w.running.Go(func() { w.dispatcher.run(ctx) })
+	for _, l := range w.loops() {
+		w.running.Go(func() { w.runLoop(ctx, l) })
+	}
+	w.options.Log.Info("worker started", "roles", w.options.Roles)
+	return nil
+}
+
+// placesOf returns how many steps of a role the worker runs at once, of each class.
+func (w *Worker) placesOf(role tasks.Role) int {
+	return map[tasks.Role]int{
+		tasks.RoleAny: w.options.Concurrency, tasks.RoleAuthority: w.options.AuthorityConcurrency,
+		tasks.RoleAI: w.options.AIConcurrency,
+	}[role]
+}
+
+// startServers starts an asynq server for each queue, so that a task of a person waits
+// neither for the places nor for the looks of a batch. The role any also delivers
+// webhooks: a worker with other roles only may not reach the receivers.
+func (w *Worker) startServers() error {
+	handler := w.handler()
+	for _, role := range w.options.Roles {
+		for queue := range tasks.QueuesOf(role) {
+			config := ServerConfig(map[string]int{queue: 1}, w.placesOf(role), w.options.ShutdownTimeout, w.options.Log)
+			if err := w.startServer(queue, lookInterval, config, handler); err != nil {
 				return err
 			}
 		}
 	}
-	if err := w.startWebhooks(ctx); err != nil {
-		w.Stop()
-		return err
+	if slices.Contains(w.options.Roles, tasks.RoleAny) {
+		return w.startServer(webhook.Queue, webhookLookInterval, w.webhookConfig(), w.webhookHandler())
 	}
-	if slices.Contains(w.options.Roles, tasks.RoleAuthority) {
-		w.loops.Go(func() {
-			w.runEvery(ctx, tra.WorkerInterval, func() { w.logScheduleError(ctx, w.options.Authority.Alive(ctx)) })
-		})
-		w.loops.Go(func() {
-			w.runEvery(ctx, syncCheckInterval, func() { w.logScheduleError(ctx, enqueueSync(ctx, w.options.Catalogue, w.engine)) })
-		})
-		w.loops.Go(func() {
-			w.runEvery(ctx, probeInterval, func() {
-				w.logScheduleError(ctx, w.engine.EnqueueOnce(ctx, tasks.TypeProbe, probeInterval, time.Now()))
-			})
-		})
+	return nil
+}
+
+func (w *Worker) startServer(queue string, look time.Duration, config asynq.Config, handler asynq.Handler) error {
+	client := newQueueClient(w.options.Redis, queue, look)
+	server := asynq.NewServerFromRedisClient(client, config)
+	if err := server.Start(handler); err != nil {
+		return fmt.Errorf("worker: queue %s: %w", queue, err)
 	}
-	w.options.Log.Info("worker started", "roles", w.options.Roles)
+	w.queues[queue] = client
+	w.servers = append(w.servers, server)
 	return nil
 }
 
@@ -283,7 +275,7 @@ func (w *Worker) Stop() {
 	}
 	stopping.Wait()
 	w.stop()
-	w.loops.Wait()
+	w.running.Wait()
 	w.options.Log.Info("worker stopped")
 }
 
@@ -294,7 +286,7 @@ func (w *Worker) newStepHandler() *stepHandler {
 	stale := staleAnswers{o.Catalogue.Stale(), outages}
 	matching := matchLabel(o.Catalogue, w.engine, match.New(o.Match), o.Metrics)
 	known := calculate(o.Catalogue.Known(), stale, o.Costs, o.Metrics)
-	calculating := known // of answers that a worker far away got
+	calculating := known
 	if o.Authority != nil {
 		calculating = calculate(o.Authority, stale, o.Costs, o.Metrics)
 	}
@@ -316,25 +308,12 @@ func (w *Worker) newStepHandler() *stepHandler {
 	}
 }
 
-// newFarSteps returns the handler of all steps for a worker far away from Redis.
-func (w *Worker) newFarSteps() *farSteps {
-	o := w.options
-	stale := staleAnswers{o.Catalogue.Stale(), w.steps.outages}
-	return &farSteps{w.steps, o.Authority, func(err error) stepFunc {
-		return calculate(failedAnswers{err}, stale, o.Costs, o.Metrics)
-	}}
-}
-
 // handler routes tasks by type.
-func (w *Worker) handler(far bool) asynq.Handler {
+func (w *Worker) handler() asynq.Handler {
 	o := w.options
 	mux := asynq.NewServeMux()
-	var steps asynq.Handler = w.steps
-	if w.steps.far = far; far {
-		steps = w.newFarSteps()
-	}
 	for taskType := range w.steps.run {
-		mux.Handle(taskType, steps)
+		mux.Handle(taskType, w.steps)
 	}
 	mux.Handle(tasks.TypeDispatch, w.dispatcher)
 	mux.HandleFunc(tasks.TypeSync, syncCatalogue(o.Catalogue, o.Authority, o.Log))

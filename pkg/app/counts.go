@@ -42,7 +42,7 @@ func (a *App) newMetrics() *metrics.Metrics {
 }
 
 // channels are those of Redis that processes listen to.
-var channels = []string{jobs.ChannelEnqueued, jobs.ChannelAnswered, jobs.ChannelEnded, keys.ChannelChanged}
+var channels = []string{jobs.ChannelEnqueued, jobs.ChannelEnded, keys.ChannelChanged}
 
 // refused returns what counts a message that could not be taken. The first of each channel
 // is logged: a sender that sends many must not fill the log.

@@ -28,7 +28,7 @@ func (a *App) recordStep(s metrics.Step) {
 			return
 		}
 		step.Retried = true
-	case metrics.Cancelled, metrics.Returned:
+	case metrics.Cancelled:
 		return
 	}
 	a.stat.Step(step)

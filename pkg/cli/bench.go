@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ushuru/pkg/lab"
-	"ushuru/pkg/lab/line"
 	"ushuru/pkg/lab/rig"
 	"ushuru/pkg/lab/sheets"
 	"ushuru/pkg/redisx"
@@ -27,7 +26,6 @@ type benchCommand struct {
 	Scale    benchScale    `cmd:"" help:"How the cost of a batch grows with its rows and with the workers, in processes of their own."`
 	Soak     benchSoak     `cmd:"" help:"Whether memory, goroutines or Redis grow over many cached estimates; exit status 1 when they do."`
 	Sheet    benchSheet    `cmd:"" help:"Memory and time to load inspection sheets, most of them hostile, each in its own process."`
-	Line     benchLine     `cmd:"" help:"The service with the worker that calls TRA at the end of a long, slow line."`
 	Trips    benchTrips    `cmd:"" help:"Round trips, commands and bytes to Redis of an estimate and of a listing of a batch."`
 }
 
@@ -165,34 +163,4 @@ func (c *benchSheet) Run(r *run) error {
 			return []string{"bench", "sheet", "--alone", "--cache-dir", cacheDir, file}
 		},
 	})
-}
-
-type benchLine struct {
-	Delay       time.Duration `default:"150ms" help:"Delay each way."`
-	Jitter      time.Duration `default:"40ms" help:"Maximum additional random delay each way."`
-	Rate        int           `name:"kbits" default:"256" help:"Thousands of bits a second each way."`
-	Reset       time.Duration `default:"8s" help:"Time between two resets of all connections."`
-	Latency     time.Duration `default:"20ms" help:"How long the simulated TRA takes to answer."`
-	Concurrency int           `default:"16" help:"Maximum concurrent steps of the worker that calls TRA."`
-	Workers     int           `default:"1" help:"Workers that call TRA."`
-	Proxy       bool          `help:"The line is between a worker near Redis and a proxy near TRA (AUTHORITY_PROXY)."`
-	People      int           `name:"persons" default:"30" help:"Single estimates of new vehicles, and as many of known ones."`
-	Rows        int           `default:"500" help:"Listings in the batch."`
-	Vehicles    int           `default:"60" help:"New vehicles in the batch."`
-	Calls       int           `default:"20" help:"AUTHORITY_RATE while a batch of new vehicles runs."`
-	New         int           `default:"150" help:"Vehicles in that batch."`
-	Pause       time.Duration `default:"2s" help:"Pause of a person between two estimates while it runs."`
-	Idle        time.Duration `default:"60s" help:"Time for which the idle traffic is measured."`
-}
-
-// Run is called by kong.
-func (c *benchLine) Run(r *run) error {
-	_, err := line.Measure(r.ctx, r.Out, line.Options{
-		Log:       newLog(r.Err, "error"),
-		Progress:  r.Err,
-		Faults:    line.Faults{Delay: c.Delay, Jitter: c.Jitter, Rate: 1000 * c.Rate, Reset: c.Reset},
-		Authority: c.Latency, Concurrency: c.Concurrency, Workers: c.Workers, Proxy: c.Proxy,
-		People: c.People, Rows: c.Rows, Vehicles: c.Vehicles, Rate: c.Calls, New: c.New, Pause: c.Pause, Idle: c.Idle,
-	})
-	return err
 }

@@ -27,7 +27,7 @@ type Turns struct{ redis redis.UniversalClient }
 func NewTurns(client redis.UniversalClient) *Turns { return &Turns{client} }
 
 const (
-	// OfferInterval is how often a worker near Redis says how many places it has.
+	// OfferInterval is how often a worker says how many places it has.
 	OfferInterval = 5 * time.Second
 	// offers is how many offers of a worker may fail before its places do not count.
 	offers = 3
@@ -173,7 +173,7 @@ func (t *Turns) Leave(ctx context.Context, queue, owner, task string) (ready []s
 }
 
 // Offer says how many places a worker has; 0 when it stops. Call it at each
-// interval; that of a worker that is far away is longer. It returns how many all workers have, and the tasks that have one now.
+// interval. It returns how many places all workers have, and the tasks that have one now.
 func (t *Turns) Offer(ctx context.Context, queue, worker string, places int, interval time.Duration) (
 	total int, ready []string, err error,
 ) {

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"ushuru/pkg/redisx"
 )
 
 const (
@@ -45,8 +43,7 @@ type Presence struct {
 type Rider func(ctx context.Context, pipe redis.Pipeliner) (settled func())
 
 // Heartbeat records that a worker is alive, in one round trip with what the rider
-// adds; nil adds nothing. It waits for no command of another: on a full line the worker
-// would count as gone.
+// adds; nil adds nothing.
 func (s *Store) Heartbeat(ctx context.Context, worker string, is Presence, rider Rider) error {
 	value, err := json.Marshal(is)
 	if err != nil {
@@ -66,7 +63,7 @@ func (s *Store) Heartbeat(ctx context.Context, worker string, is Presence, rider
 	if rider != nil {
 		defer rider(ctx, pipe)()
 	}
-	_, _ = pipe.Exec(redisx.AtOnce(ctx)) // what else is refused must not make the worker look dead
+	_, _ = pipe.Exec(ctx) // what else is refused must not make the worker look dead
 	return beat.Err()
 }
 

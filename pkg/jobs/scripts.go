@@ -97,7 +97,7 @@ return {redis.call('HGET', KEYS[1], s .. 'state'), tonumber(redis.call('HGET', K
 `)
 
 // scriptClaim gives a step to one run of a handler. ARGV: step, attempt, worker,
-// claim, 1 for the record. It returns a ClaimResult, and with "run" the record as it
+// claim. It returns a ClaimResult, and with "run" the record as it
 // is afterwards.
 var scriptClaim = redis.NewScript(luaNow + `
 if redis.call('EXISTS', KEYS[1]) == 0 then return {'missing'} end
@@ -108,7 +108,6 @@ if redis.call('HGET', KEYS[1], s .. 'attempt') ~= ARGV[2] then return {'stale'} 
 redis.call('HSET', KEYS[1], 'state', 'running', s .. 'state', 'claimed',
   s .. 'worker', ARGV[3], s .. 'claim', ARGV[4], s .. 'since', now)
 redis.call('HDEL', KEYS[1], s .. 'idle')
-if ARGV[5] ~= '1' then return {'run'} end
 return {'run', redis.call('HGETALL', KEYS[1])}
 `)
 

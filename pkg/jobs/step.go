@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"ushuru/pkg/pack"
 )
 
@@ -45,7 +43,7 @@ func (s *Store) Open(ctx context.Context, id, step string) (Step, error) {
 // again, since asynq may deliver a task twice; an earlier attempt may not. With
 // Claimed it returns the record as it is afterwards.
 func (s *Store) Claim(ctx context.Context, id, step string, attempt int, worker, claim string) (ClaimResult, *Job, error) {
-	reply, err := scriptClaim.Run(ctx, s.redis, []string{keyJob(id)}, step, attempt, worker, claim, 1).Slice()
+	reply, err := scriptClaim.Run(ctx, s.redis, []string{keyJob(id)}, step, attempt, worker, claim).Slice()
 	if err != nil {
 		return "", nil, err
 	}
@@ -55,16 +53,6 @@ func (s *Store) Claim(ctx context.Context, id, step string, attempt int, worker,
 	}
 	job, err := parseReply(id, reply[1])
 	return Claimed, job, err
-}
-
-// ClaimBlind does what Claim does without reading the record, for a worker far away
-// from Redis that does not need it.
-func (s *Store) ClaimBlind(ctx context.Context, id, step string, attempt int, worker, claim string) (ClaimResult, error) {
-	reply, err := scriptClaim.Run(ctx, s.redis, []string{keyJob(id)}, step, attempt, worker, claim, 0).StringSlice()
-	if err != nil {
-		return "", err
-	}
-	return ClaimResult(reply[0]), nil
 }
 
 // Release gives a claimed step back, so that it is retried later. With
@@ -126,15 +114,4 @@ func (s *Store) complete(
 		return Completed{}, err
 	}
 	return Completed{Accepted: reply[0] == 1, Promoted: reply[1] == 1}, nil
-}
-
-// LoadScripts loads the scripts that claim and release a step into Redis, so that the
-// first step of a worker far away costs no more round trips than the others.
-func (s *Store) LoadScripts(ctx context.Context) error {
-	for _, script := range []*redis.Script{scriptClaim, scriptRelease} {
-		if err := script.Load(ctx, s.redis).Err(); err != nil {
-			return fmt.Errorf("jobs: load scripts: %w", err)
-		}
-	}
-	return nil
 }

@@ -16,11 +16,9 @@ import (
 	"ushuru/pkg/pack"
 )
 
-// Channels of messages about tasks. A message may be lost: what it says is found later.
-const (
-	ChannelEnqueued = "tasks:enqueued" // a queue of the role authority has a new task: the queue
-	ChannelAnswered = "tasks:answered" // a step can go on near Redis: a tasks.Answered
-)
+// ChannelEnqueued has the name of each queue that gets a task. A message may be lost:
+// workers also look into their queues at intervals.
+const ChannelEnqueued = "tasks:enqueued"
 
 const (
 	ChannelEnded = "jobs:ended" // pub/sub: ids of jobs that ended

@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
@@ -318,43 +315,6 @@ func heartbeat(t *testing.T, store *jobs.Store) {
 	must(t)(store.Deregister(t.Context(), "w"))
 	if alive, err := store.Alive(t.Context(), "w"); alive || err != nil {
 		t.Fatalf("%v %v", alive, err)
-	}
-}
-
-// onlyGathered lets no command through but those that are gathered: these have no context
-// of a caller.
-type onlyGathered struct{}
-
-type ofCaller struct{}
-
-func (onlyGathered) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (onlyGathered) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
-
-func (onlyGathered) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, commands []redis.Cmder) error {
-		if ctx.Value(ofCaller{}) == nil {
-			return next(ctx, commands)
-		}
-		err := fmt.Errorf("%s is sent alone", commands[0].Name())
-		for _, command := range commands {
-			command.SetErr(err)
-		}
-		return err
-	}
-}
-
-func TestAHeartbeatIsNotGathered(t *testing.T) {
-	conn := redistest.Embedded(t)
-	store := jobs.NewStore(conn.Client())
-	redisx.Gather(conn.Client())
-	conn.Client().AddHook(onlyGathered{})
-	ctx := context.WithValue(t.Context(), ofCaller{}, true)
-	if alive, err := store.Alive(ctx, "w"); alive || err != nil {
-		t.Errorf("a command is not gathered: %v, %v", alive, err)
-	}
-	if err := store.Heartbeat(ctx, "w", jobs.Presence{}, nil); err == nil {
-		t.Error("the heartbeat waits for other commands")
 	}
 }
 

@@ -18,10 +18,9 @@ const (
 	Retried   Outcome = "retried"   // it failed and is tried again
 	Postponed Outcome = "postponed" // it could not begin: a pause, a limit, an outage; it is tried again
 	Cancelled Outcome = "cancelled" // the job ended meanwhile
-	Returned  Outcome = "returned"  // another role must do it
 )
 
-var outcomes = []Outcome{Completed, Failed, Retried, Postponed, Cancelled, Returned}
+var outcomes = []Outcome{Completed, Failed, Retried, Postponed, Cancelled}
 
 // Step is one run of a step of a job.
 type Step struct {

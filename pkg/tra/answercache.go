@@ -55,20 +55,13 @@ func cached[T any](
 		return answer, nil
 	}
 	f := &fetcher[T]{a: a, key: key, q: q, fetch: fetch, then: then}
-	for {
-		fetching := a.calls.DoChan(key, func() (any, error) { return f.once(context.WithoutCancel(ctx)) })
-		select {
-		case <-ctx.Done():
-			return cachedAnswer[T]{}, ctx.Err()
-		case result := <-fetching:
-			answer, _ := result.Val.(cachedAnswer[T])
-			switch {
-			case result.Err == nil:
-				return answer, nil
-			case !errors.Is(result.Err, errNotAllowed) || sessionOf(ctx).allow() != nil:
-				return cachedAnswer[T]{}, result.Err
-			} // the call was another session's, which did not allow it
-		}
+	fetching := a.calls.DoChan(key, func() (any, error) { return f.once(context.WithoutCancel(ctx)) })
+	select {
+	case <-ctx.Done():
+		return cachedAnswer[T]{}, ctx.Err()
+	case result := <-fetching:
+		answer, _ := result.Val.(cachedAnswer[T])
+		return answer, result.Err
 	}
 }
 
@@ -85,20 +78,15 @@ type fetcher[T any] struct {
 // then it waits for the answer of that process. It calls the authority when that
 // process fails or dies. With an error it returns the expired answer if there is one.
 func (f *fetcher[T]) once(ctx context.Context) (cachedAnswer[T], error) {
-	f.a.throttle.Prepare(ctx, sessionOf(ctx).isBulk())
 	for wait := pollInitial; ; wait = min(2*wait, pollMax) {
-		known, held, err := f.acquire(ctx)
+		known, held, err := acquire[T](ctx, f.a.store, f.key)
 		switch {
 		case err != nil:
 			return known, err
 		case known.fresh:
 			f.a.store.onLookup(f.q, true)
 			return known, nil
-		case held != nil || f.unguarded(ctx):
-			if err := sessionOf(ctx).allow(); err != nil {
-				held.letGo()
-				return known, err
-			}
+		case held != nil:
 			f.a.store.onLookup(f.q, false)
 			answer, err := f.call(ctx, held)
 			if err != nil {
@@ -108,22 +96,6 @@ func (f *fetcher[T]) once(ctx context.Context) (cachedAnswer[T], error) {
 		}
 		time.Sleep(wait) // ctx does not end
 	}
-}
-
-// unguarded reports whether the call is made without a lease: for a worker far away from
-// Redis the leases of four lists are a third of what crosses the line for a vehicle. Two
-// such workers may then ask for the same list; a tax is never asked for twice.
-func (f *fetcher[T]) unguarded(ctx context.Context) bool {
-	return f.q.Call != callDetails && sessionOf(ctx).isFar()
-}
-
-// acquire reads the answer, and acquires its lease unless it is fresh.
-func (f *fetcher[T]) acquire(ctx context.Context) (cachedAnswer[T], *heldLease, error) {
-	if f.unguarded(ctx) {
-		known, err := lookup[T](ctx, f.a.store, f.key)
-		return known, nil, err
-	}
-	return acquire[T](ctx, f.a.store, f.key)
 }
 
 // call makes the call and stores its answer, together with the release of the lease.
@@ -138,12 +110,12 @@ func (f *fetcher[T]) call(ctx context.Context, held *heldLease) (cachedAnswer[T]
 		return answer, err
 	})
 	if err != nil {
-		held.letGo()
+		held.release()
 		return cachedAnswer[T]{}, err
 	}
 	s.Answer = answer
 	if hold == notStored {
-		held.letGo()
+		held.release()
 		return cachedAnswer[T]{s, true, true}, nil
 	}
 	life := store.validity(&s.FreshUntil, s.At, hold)
@@ -152,21 +124,17 @@ func (f *fetcher[T]) call(ctx context.Context, held *heldLease) (cachedAnswer[T]
 		s.Period = max(s.Period, timed.period(store.options.Now()))
 		store.period.raise(int64(s.Period))
 	}
-	current := sessionOf(ctx)
 	if f.q.Call != callDetails {
 		store.lists.put(f.key, s)
 	}
-	err = current.writeAnswer(f.q.Call, func() error {
-		defer held.end()
-		if err := retryWrite(ctx, func() error { return save(ctx, store, f.key, s, life, held) }); err != nil {
-			return err
-		}
-		if f.then != nil {
-			f.then(ctx, answer)
-		}
-		return nil
-	})
-	return cachedAnswer[T]{s, true, true}, err
+	defer held.stop()
+	if err := retryWrite(ctx, func() error { return save(ctx, store, f.key, s, life, held) }); err != nil {
+		return cachedAnswer[T]{s, true, true}, err
+	}
+	if f.then != nil {
+		f.then(ctx, answer)
+	}
+	return cachedAnswer[T]{s, true, true}, nil
 }
 
 // notStored is the validity of an answer that is not stored: the next caller makes

@@ -201,12 +201,20 @@ func isRetryable(took time.Duration, err error) bool {
 	return ok && (failure.Temporary() || errors.Is(err, errImplausible)) && failure.RetryAfter == 0 && took < retryWindow
 }
 
+type batchKey struct{}
+
+// ForBatch says that the calls of a context are for a batch: they leave a part of the
+// rate limit to those for people.
+func ForBatch(ctx context.Context) context.Context { return context.WithValue(ctx, batchKey{}, true) }
+
+func isForBatch(ctx context.Context) bool { return ctx.Value(batchKey{}) != nil }
+
 // callOnce makes one call behind the throttle and records its outcome.
 func callOnce[T any](
 	ctx context.Context, a *Authority, name string, fetch func(context.Context) (T, error),
 ) (_ T, took time.Duration, _ error) {
 	called := false
-	result, err := a.throttle.Allow(ctx, sessionOf(ctx).isBulk(), func() (any, error) {
+	result, err := a.throttle.Allow(ctx, isForBatch(ctx), func() (any, error) {
 		called = true
 		start := time.Now()
 		result, err := fetch(ctx)

@@ -34,28 +34,6 @@ type heldLease struct {
 	release func()
 }
 
-// tokenOf returns the token of a lease; "" of none.
-func (l *heldLease) tokenOf() string {
-	if l == nil {
-		return ""
-	}
-	return l.token
-}
-
-// end stops the renewals of a lease, if there is one.
-func (l *heldLease) end() {
-	if l != nil {
-		l.stop()
-	}
-}
-
-// letGo releases a lease, if there is one.
-func (l *heldLease) letGo() {
-	if l != nil {
-		l.release()
-	}
-}
-
 // lease acquires a key for one process and renews it until release. It returns
 // errLocked when another process has it.
 func (s *Store) lease(ctx context.Context, key string) (release func(), err error) {

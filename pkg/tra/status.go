@@ -138,12 +138,9 @@ func (a *Authority) recordCall(ctx context.Context, took time.Duration, err erro
 	if !turned && (now-before < int64(writeEvery) || !last.CompareAndSwap(before, now)) {
 		return
 	}
-	// A status that cannot be written must not cost the answer, nor a round trip before
-	// the next call; it grows old and is then reported as unknown.
-	_ = sessionOf(ctx).write(func() error {
-		_ = a.writeStatus(context.WithoutCancel(ctx), took, err)
-		return nil
-	})
+	// A status that cannot be written must not cost the answer; it grows old and is then
+	// reported as unknown.
+	_ = a.writeStatus(context.WithoutCancel(ctx), took, err)
 }
 
 func (a *Authority) writeStatus(ctx context.Context, took time.Duration, err error) error {

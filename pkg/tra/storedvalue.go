@@ -13,7 +13,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/pack"
-	"ushuru/pkg/tra/throttle"
 )
 
 // stored is an answer in Redis, with its request.
@@ -117,13 +116,11 @@ func acquire[T any](ctx context.Context, store *Store, key string) (cachedAnswer
 }
 
 // scriptSave stores an answer and releases its lease. ARGV: value, TTL in ms, token
-// of the lease; and a channel and a message, if the answer is announced. It returns
-// how many processes got the message.
+// of the lease.
 var scriptSave = redis.NewScript(`
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 if redis.call('GET', KEYS[2]) == ARGV[3] then redis.call('DEL', KEYS[2]) end
-if ARGV[4] then return redis.call('PUBLISH', ARGV[4], ARGV[5]) end
-return 0`)
+return 1`)
 
 // scriptPeriod raises the period. A later one than before means that the authority
 // revised its values: every answer stored until then is stale.
@@ -137,22 +134,12 @@ func save[T any](ctx context.Context, store *Store, key string, s stored[T], lif
 	if err != nil {
 		return err
 	}
-	if held == nil {
-		if err := store.redis.Set(ctx, key, value, life).Err(); err != nil {
-			return fmt.Errorf("tra: store answer: %w", err)
-		}
-		return nil
-	}
 	pipe := store.redis.Pipeline()
 	var raised *redis.Cmd
 	if s.Question.Call == callDetails {
 		raised = scriptPeriod.EvalSha(ctx, pipe, []string{keyPeriod}, s.Period)
 	}
-	keys, args := []string{key, leaseKey(key)}, []any{value, life.Milliseconds(), held.tokenOf()}
-	announcement := sessionOf(ctx).announcement(s.Question.Call)
-	if announcement != nil {
-		args = append(args, announcement.Channel, announcement.Message)
-	}
+	keys, args := []string{key, leaseKey(key)}, []any{value, life.Milliseconds(), held.token}
 	done := scriptSave.EvalSha(ctx, pipe, keys, args...)
 	_, err = pipe.Exec(ctx)
 	if raised != nil && redis.HasErrorPrefix(raised.Err(), "NOSCRIPT") {
@@ -162,26 +149,10 @@ func save[T any](ctx context.Context, store *Store, key string, s stored[T], lif
 		err = done.Err()
 	}
 	if redis.HasErrorPrefix(done.Err(), "NOSCRIPT") {
-		done = scriptSave.Eval(ctx, store.redis, keys, args...)
-		err = done.Err()
+		err = scriptSave.Eval(ctx, store.redis, keys, args...).Err()
 	}
 	if err != nil {
 		return fmt.Errorf("tra: store answer: %w", err)
-	}
-	if announcement != nil {
-		received, _ := done.Int64()
-		announcement.received.Store(received)
-	}
-	return nil
-}
-
-// LoadScripts loads what a vehicle needs into Redis, so that the first one of a worker
-// far away costs no more round trips than the others.
-func (s *Store) LoadScripts(ctx context.Context) error {
-	for _, script := range []*redis.Script{scriptAcquire, scriptSave, scriptPeriod, throttle.Script} {
-		if err := script.Load(ctx, s.redis).Err(); err != nil {
-			return fmt.Errorf("tra: load scripts: %w", err)
-		}
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ushuru/pkg/lab"
-	"ushuru/pkg/lab/line"
 	"ushuru/pkg/lab/rig"
 	"ushuru/pkg/lab/scale"
 	"ushuru/pkg/lab/soak"
@@ -36,8 +35,6 @@ type Sizes struct {
 	ScaleRows                    []int
 	ScaleMost                    int // rows with several numbers of workers
 	ScaleWorker                  []int
-
-	Line line.Options // without Log and Progress
 }
 
 // Full are sizes for the aims.
@@ -48,13 +45,6 @@ func Full() Sizes {
 		Victim: 60, Hostile: 16, HostileRows: 1000,
 		Waiters: 2000, Pairs: 30, PairRows: 300, Away: 5 * time.Second,
 		ScaleRows: []int{1000, 10_000, 100_000}, ScaleMost: 10_000, ScaleWorker: []int{1, 2, 4, 8},
-		Line: line.Options{
-			Faults: line.Faults{
-				Delay: 150 * time.Millisecond, Jitter: 40 * time.Millisecond, Rate: 256_000, Reset: 8 * time.Second,
-			},
-			Authority: 20 * time.Millisecond, Concurrency: 16, Workers: 1, People: 10, Rows: 500, Vehicles: 60, Rate: 20, New: 60,
-			Pause: 2 * time.Second, Idle: 10 * time.Second,
-		},
 	}
 }
 
@@ -77,9 +67,6 @@ func Short() Sizes {
 	s.Victim, s.Hostile, s.HostileRows = 5, 4, 20
 	s.Waiters, s.Pairs, s.PairRows, s.Away = 100, 3, 20, time.Second
 	s.Soak, s.ScaleRows, s.ScaleWorker = 1000, []int{50, 200}, []int{1, 2}
-	s.Line.Faults.Delay, s.Line.Faults.Jitter = 30*time.Millisecond, 5*time.Millisecond
-	s.Line.People, s.Line.Rows, s.Line.Vehicles, s.Line.New, s.Line.Rate = 2, 40, 5, 6, 100
-	s.Line.Pause, s.Line.Idle = 200*time.Millisecond, time.Second
 	return s
 }
 
@@ -167,11 +154,6 @@ func load(s Sizes, log *slog.Logger) []Part {
 					})
 				})
 			})
-		}},
-		{"bench line", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
-			o := s.Line
-			o.Log, o.Progress = log, io.Discard
-			return line.Measure(ctx, out, o)
 		}},
 		{"bench soak", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
 			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {

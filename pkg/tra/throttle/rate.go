@@ -41,7 +41,6 @@ type tokens struct {
 	held    int
 	until   time.Time // those that are held expire
 	refused time.Time // before this time there is none
-	ahead   int       // wanted for calls that are likely to follow
 	callers []*caller // that wait, in the order in which they came
 	filling bool      // Redis is being asked
 }
@@ -92,18 +91,6 @@ func (r *rateLimit) tokensOf(bulk bool) *tokens {
 		return &r.bulk
 	}
 	return &r.people
-}
-
-// prepare has the token fetched for a call that is likely to follow.
-func (r *rateLimit) prepare(ctx context.Context, bulk bool) {
-	if r.perSecond <= 0 {
-		return
-	}
-	t := r.tokensOf(bulk)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.ahead++
-	r.startFilling(ctx, t)
 }
 
 // take waits for a token until a deadline.
@@ -159,7 +146,6 @@ func (r *rateLimit) fill(ctx context.Context, t *tokens) (more bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
-	t.ahead = 0
 	switch {
 	case err != nil:
 		for _, c := range t.callers {
@@ -179,7 +165,7 @@ func (r *rateLimit) fill(ctx context.Context, t *tokens) (more bool) {
 // wanted returns how many tokens are to be asked for, at most those of a second.
 func (t *tokens) wanted(perSecond int, now time.Time) int {
 	t.expire(now)
-	return min(len(t.callers)+t.ahead, perSecond) - t.held
+	return min(len(t.callers), perSecond) - t.held
 }
 
 func (t *tokens) expire(now time.Time) {

@@ -92,9 +92,6 @@ func (t *Throttle) State() gobreaker.State { return t.breaker.Load().State() }
 // SetPart sets which part of the rate for people one key may use while others wait.
 func (t *Throttle) SetPart(part float64) { t.rate.shares.SetPart(part) }
 
-// Prepare has the rate asked for a call that is likely to follow.
-func (t *Throttle) Prepare(ctx context.Context, bulk bool) { t.rate.prepare(ctx, bulk) }
-
 // Record counts whether the authority refused a call. It returns the pause that begins
 // with it; 0 when none does.
 func (t *Throttle) Record(refused bool) time.Duration { return t.refusal.record(refused, t.timeout) }
