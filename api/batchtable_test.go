@@ -7,6 +7,7 @@ import (
 	"maps"
 	"mime/multipart"
 	"net/http"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -41,6 +42,25 @@ var tableScenarios = []scenario{
 	{
 		name: "an odd rate of yen", url: "/v1/batches?jpyPerUSD=0.007", headers: csvBody, status: 400, has: []string{`"field_invalid"`, "jpyPerUSD"},
 		body: "make,model,year,startPriceJPY\nTOYOTA,IST,2005,100000\n",
+	},
+	{
+		name: "prices that could not be those of cars, in a dry run", url: "/v1/batches?dryRun=true&jpyPerUSD=150", headers: csvBody, status: 200,
+		body: thousands, has: []string{
+			`"questions":[{"column":"スタート価格","field":"startPrice","values":["690","450","300"],"readings":[{"unit":"JPY","answer":"スタート価格=startPrice (JPY)","firstUSD":["4.60","3.00","2.00"]}`,
+			`{"unit":"1000 JPY","answer":"スタート価格=startPrice (1000 JPY)","firstUSD":["4,600.00","3,000.00","2,000.00"]}`,
+		},
+	},
+	{
+		name: "prices that could not be those of cars", url: "/v1/batches?jpyPerUSD=150&onInvalid=skip", headers: csvBody, status: 400, body: thousands,
+		has: []string{`"code":"unit_unclear"`, `USD 4.60 in JPY`, `column=スタート価格=startPrice (JPY)`, `"param":"column"`},
+	},
+	{
+		name: "their unit, answered", url: "/v1/batches?dryRun=true&jpyPerUSD=150&column=" + url.QueryEscape("スタート価格=startPrice (1000 JPY)"),
+		headers: csvBody, status: 200, body: thousands, has: []string{`"fobPriceUSD":4600`, `"unit":"1000 JPY"`}, hasNot: []string{"questions"},
+	},
+	{
+		name: "their unit, as written", url: "/v1/batches?dryRun=true&jpyPerUSD=150&column=" + url.QueryEscape("スタート価格=startPrice (JPY)"),
+		headers: csvBody, status: 200, body: thousands, has: []string{`"fobPriceUSD":4.6`}, hasNot: []string{"questions"},
 	},
 	{
 		name: "JSON", url: "/v1/batches?dryRun=true", status: 200,
@@ -106,6 +126,9 @@ var tableScenarios = []scenario{
 	{name: "Windows' type of CSV", url: "/v1/batches?dryRun=1", headers: map[string]string{"Content-Type": "application/vnd.ms-excel"}, body: "sep=;\r\nurl;reference\r\nhttps://cars.example/1;A\r\n", status: 200, has: []string{`"valid":1`, `"separator":";"`}},
 	{name: "a form without a file", url: "/v1/batches", headers: map[string]string{"Content-Type": "multipart/form-data; boundary=x"}, body: "--x--\r\n", status: 400, has: []string{`"form_invalid"`}},
 }
+
+// thousands is a list whose prices are in thousands of yen, without a word of it.
+const thousands = "車名,型式,年式,スタート価格\nヴィッツ,KSP90,H20,690\nパッソ,KGC10,H21,450\nイスト,NCP60,H15,300\n"
 
 // manyFields are fields of a JSON object.
 func manyFields(from, to int) string {

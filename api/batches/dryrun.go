@@ -10,6 +10,7 @@ import (
 	"ushuru/api/request"
 	"ushuru/api/respond"
 	"ushuru/pkg/batch"
+	"ushuru/pkg/lot"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
 )
@@ -19,17 +20,19 @@ const dryRunRows = 10
 
 // dryRunBody says how a request for a batch is understood. Nothing of it is stored.
 type dryRunBody struct {
-	DryRun   bool                 `json:"dryRun"`
-	Rows     int                  `json:"rows"`
-	Valid    int                  `json:"valid"`
-	Repeated int                  `json:"repeated"` // of the valid rows: those that duplicate an earlier one
-	Rejected int                  `json:"rejected"`
-	Missing  []string             `json:"missing,omitempty"` // options without which the batch is refused: jpyPerUSD
-	Options  batchrequest.Options `json:"options"`
-	Table    *batchrequest.Table  `json:"table,omitempty"`
-	First    []dryRunRow          `json:"first"`              // the first rows
-	Invalid  []problem.Row        `json:"problems,omitempty"` // of the first rows that are rejected
-	Warnings []vehicle.Warning    `json:"warnings,omitempty"`
+	DryRun   bool     `json:"dryRun"`
+	Rows     int      `json:"rows"`
+	Valid    int      `json:"valid"`
+	Repeated int      `json:"repeated"` // of the valid rows: those that duplicate an earlier one
+	Rejected int      `json:"rejected"`
+	Missing  []string `json:"missing,omitempty"` // options without which the batch is refused: jpyPerUSD
+	// Questions are about the units of prices; without answers the batch is refused.
+	Questions []lot.Question       `json:"questions,omitempty"`
+	Options   batchrequest.Options `json:"options"`
+	Table     *batchrequest.Table  `json:"table,omitempty"`
+	First     []dryRunRow          `json:"first"`              // the first rows
+	Invalid   []problem.Row        `json:"problems,omitempty"` // of the first rows that are rejected
+	Warnings  []vehicle.Warning    `json:"warnings,omitempty"`
 }
 
 // dryRunRow is a row as it is understood.
@@ -48,7 +51,7 @@ type dryRunRow struct {
 // dryRun answers how a batch is understood, without storing or counting anything.
 func (s *Resource) dryRun(w http.ResponseWriter, r *request.Request, req *batchrequest.Request) error {
 	body := dryRunBody{
-		DryRun: true, Rows: len(req.Rows), Options: req.Options, Table: req.Table, First: []dryRunRow{},
+		DryRun: true, Rows: len(req.Rows), Questions: req.Questions(), Options: req.Options, Table: req.Table, First: []dryRunRow{},
 		Warnings: append(r.Warnings(), req.Warnings()...),
 	}
 	rows, err := req.CheckRows(&req.Options, s.listingURL)

@@ -29,7 +29,8 @@ type Request struct {
 	// Language is a JSON object with the field lang of a JSON body, if there is one.
 	Language []byte
 
-	strict bool
+	columns *lot.Columns // nil of JSON
+	strict  bool
 }
 
 // The kinds of bodies.

@@ -43,6 +43,9 @@ func (req *Request) Check(url func(string) (string, error)) ([]batch.Row, error)
 	if err != nil {
 		return nil, err
 	}
+	if questions := req.Questions(); len(questions) > 0 {
+		return nil, unitProblem(questions[0])
+	}
 	if p := Invalid(rows); p != nil && (!req.Options.skipsInvalid() || p.RowCount == len(rows)) {
 		return nil, p
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shopspring/decimal"
+
 	"ushuru/api/described"
 	"ushuru/api/problem"
 	"ushuru/pkg/batch"
@@ -35,11 +37,12 @@ func (req *Request) readTable(data []byte, charset string, mapping lot.Mapping) 
 	r, err := table.Open(data, table.Options{
 		Charset: charset, MaxRows: batch.MaxRows,
 		IsColumn: func(name string) bool { return mapping.Has(name) || lot.IsColumn(name) },
+		IsUnit:   lot.IsUnit,
 	})
 	if err != nil {
 		return tableProblem(err)
 	}
-	columns := lot.NewColumns(r.Header, mapping)
+	columns := lot.NewColumns(lot.Header{Names: r.Header, Above: r.Above, Merged: r.Merged, Title: r.Sheet}, mapping)
 	for {
 		row, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -50,7 +53,7 @@ func (req *Request) readTable(data []byte, charset string, mapping lot.Mapping) 
 		}
 		req.Rows = append(req.Rows, rowOfTable(row, columns))
 	}
-	req.Columns = columns.Own()
+	req.Columns, req.columns = columns.Own(), columns
 	req.Table = &Table{
 		Format: r.Format, Charset: r.Charset, Separator: r.Separator, Sheet: r.Sheet, HeaderRow: r.HeaderRow,
 		Columns: columns.All(), Repeated: columns.Duplicate, Unknown: columns.Unknown, EmptyRows: r.Empty,
@@ -73,6 +76,32 @@ func rowOfTable(from table.Row, columns *lot.Columns) Row {
 		row.problem = cellProblem(read.Problems[0])
 	}
 	return row
+}
+
+// likelyJPYPerUSD shows prices in yen in dollars while the caller has not given a rate.
+const likelyJPYPerUSD = 150
+
+// Questions returns what must be asked about the units of prices before the batch can be
+// accepted.
+func (req *Request) Questions() []lot.Question {
+	if req.columns == nil {
+		return nil
+	}
+	rate := decimal.NewFromInt(likelyJPYPerUSD)
+	if given := req.Options.JPYPerUSD; given != nil {
+		rate = given.Decimal()
+	}
+	return req.columns.Questions(rate)
+}
+
+// unitProblem refuses a batch with a question: it says how to answer.
+func unitProblem(q lot.Question) *problem.Problem {
+	as, other := q.Readings[0], q.Readings[1]
+	return problem.New(http.StatusBadRequest, "unit_unclear", message.Values{
+		"column": clip(q.Column), "value": clip(q.Values[0]),
+		"unit": as.Unit, "usd": as.FirstUSD[0].String(), "answer": clip(as.Answer),
+		"otherUnit": other.Unit, "otherUSD": other.FirstUSD[0].String(), "otherAnswer": clip(other.Answer),
+	}).Of("column")
 }
 
 func cellProblem(p lot.Problem) *problem.Problem {

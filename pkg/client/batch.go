@@ -105,17 +105,34 @@ func (t BatchTable) request(query url.Values) Request {
 type BatchDryRun struct {
 	Raw
 
-	DryRun   bool              `json:"dryRun"` // true
-	Rows     int               `json:"rows"`
-	Valid    int               `json:"valid"`
-	Repeated int               `json:"repeated"` // valid rows that duplicate an earlier one
-	Rejected int               `json:"rejected"`
-	Missing  []string          `json:"missing,omitzero"` // options without which the batch is refused
-	Options  json.RawMessage   `json:"options"`
-	Table    json.RawMessage   `json:"table,omitzero"`    // what each column means
-	First    []BatchItem       `json:"first"`             // the first rows
-	Problems []InvalidRow      `json:"problems,omitzero"` // of the first rows that are rejected
-	Warnings []vehicle.Warning `json:"warnings,omitzero"` // about the request
+	DryRun   bool     `json:"dryRun"` // true
+	Rows     int      `json:"rows"`
+	Valid    int      `json:"valid"`
+	Repeated int      `json:"repeated"` // valid rows that duplicate an earlier one
+	Rejected int      `json:"rejected"`
+	Missing  []string `json:"missing,omitzero"` // options without which the batch is refused
+	// Questions are about the units of prices; without answers the batch is refused.
+	Questions []UnitQuestion    `json:"questions,omitzero"`
+	Options   json.RawMessage   `json:"options"`
+	Table     json.RawMessage   `json:"table,omitzero"`    // what each column means
+	First     []BatchItem       `json:"first"`             // the first rows
+	Problems  []InvalidRow      `json:"problems,omitzero"` // of the first rows that are rejected
+	Warnings  []vehicle.Warning `json:"warnings,omitzero"` // about the request
+}
+
+// UnitQuestion asks in which unit the prices of a column are.
+type UnitQuestion struct {
+	Column   string        `json:"column"`
+	Field    string        `json:"field"`
+	Values   []string      `json:"values"` // the first prices as they are written
+	Readings []UnitReading `json:"readings"`
+}
+
+// UnitReading is a unit that the prices of a column may have.
+type UnitReading struct {
+	Unit     string         `json:"unit"`
+	Answer   string         `json:"answer"`   // the value of the parameter column that says so
+	FirstUSD []money.Amount `json:"firstUSD"` // the first prices in US dollars
 }
 
 // DryRunBatch asks how a table is understood. Nothing is stored.

@@ -76,6 +76,7 @@ const (
 	fieldStart        = "startPrice"
 	fieldHammer       = "hammerPrice"
 	fieldCurrency     = "currency"
+	fieldUnit         = "unit" // of the prices: thousands of yen
 	fieldLot          = "lot"
 	fieldKnown        = "known."
 )
@@ -84,7 +85,7 @@ const (
 var fieldNames = []string{
 	fieldURL, fieldReference, fieldModelBody, fieldCandidates, fieldMake, fieldModel, fieldModelCode, fieldChassis,
 	fieldVersion, fieldYear, fieldRegistration, fieldModelYear, fieldYearBasis, fieldEngine, fieldFuel, fieldBody, fieldM3,
-	fieldPrice, fieldFOB, fieldCF, fieldStart, fieldHammer, fieldCurrency, fieldLot, "house", "date", "score", "mileage_km",
+	fieldPrice, fieldFOB, fieldCF, fieldStart, fieldHammer, fieldCurrency, fieldUnit, fieldLot, "house", "date", "score", "mileage_km",
 }
 
 // used are the fields that a row is read from. The others are understood only so that
@@ -96,62 +97,6 @@ var claimFields = map[string]string{
 	"manufacture": fieldYear, "frameNumber": fieldChassis, "stockNo": fieldReference, "cfPriceUSD": fieldCF,
 	"auction.lotNo": fieldLot, "auction.house": "house", "auction.date": "date", "auction.score": "score",
 	"auction.startPriceJPY": fieldStart, "auction.endPriceJPY": fieldHammer,
-}
-
-// unit is what a name says of the amounts below it.
-type unit struct {
-	currency string // "" when the name does not say
-	shift    int32  // the power of ten by which amounts are written smaller
-}
-
-func (u unit) String() string {
-	switch {
-	case u.currency == "":
-		return ""
-	case u.shift == 3:
-		return "1000 " + u.currency
-	case u.shift == 4:
-		return "10000 " + u.currency
-	}
-	return u.currency
-}
-
-// units are the marks of units in names, in capitals, the longest first.
-var units = []struct {
-	mark string
-	unit unit
-}{
-	{"千円", unit{JPY, 3}},
-	{"万円", unit{JPY, 4}},
-	{"1000YEN", unit{JPY, 3}},
-	{"1000 YEN", unit{JPY, 3}},
-	{"1000JPY", unit{JPY, 3}},
-	{"1000 JPY", unit{JPY, 3}},
-	{"JPY 1000", unit{JPY, 3}},
-	{"THOUSAND YEN", unit{JPY, 3}},
-	{"'000 JPY", unit{JPY, 3}},
-	{"K JPY", unit{JPY, 3}},
-	{"K¥", unit{JPY, 3}},
-	{"JPY", unit{JPY, 0}},
-	{"YEN", unit{JPY, 0}},
-	{"円", unit{JPY, 0}},
-	{"¥", unit{JPY, 0}},
-	{"US$", unit{USD, 0}},
-	{"USD", unit{USD, 0}},
-	{"US DOLLARS", unit{USD, 0}},
-	{"ドル", unit{USD, 0}},
-	{"$", unit{USD, 0}},
-}
-
-// cutUnit returns a name without its unit.
-func cutUnit(name string) (string, unit) {
-	upper := strings.ToUpper(norm.NFKC.String(name))
-	for _, u := range units {
-		if before, after, found := strings.Cut(upper, u.mark); found {
-			return before + " " + after, u.unit
-		}
-	}
-	return name, unit{}
 }
 
 // key returns the letters and digits of a name in lower case.
@@ -168,10 +113,14 @@ func key(name string) string {
 type Column struct {
 	Header string `json:"column"`          // its name in the table
 	Field  string `json:"field,omitempty"` // "" when the name is not known
-	Unit   string `json:"unit,omitempty"`  // of a price: JPY, 1000 JPY or USD; "" when the name does not say
+	Unit   string `json:"unit,omitempty"`  // of a price: JPY, 1000 JPY or USD; "" when nothing says it
 	Used   bool   `json:"used"`            // the field is needed for an estimate
 
-	unit unit
+	unit     unit // that its name says
+	above    unit // that the texts above it say
+	guessed  bool // whether the texts above it are about this column is not certain
+	answered bool // the caller has given the unit
+	prices   []writtenPrice
 }
 
 // meaning returns the field of a column and its unit. A year without any other word is
@@ -186,7 +135,7 @@ func meaning(name string) (field string, u unit) {
 	if name == fieldYear {
 		return fieldYear, unit{}
 	}
-	if cut, u := cutUnit(name); u.currency != "" {
+	if cut, u := cutUnit(name); !u.IsZero() {
 		if field := fieldOf(cut); isPrice(field) {
 			return field, u
 		}
@@ -212,8 +161,17 @@ func fieldOf(name string) string {
 	return field
 }
 
-func isPrice(field string) bool {
-	return slices.Contains([]string{fieldPrice, fieldFOB, fieldCF, fieldStart, fieldHammer}, field)
+func isPrice(field string) bool { return defaultCurrency(field) != "" || field == fieldPrice }
+
+// defaultCurrency returns the currency of a price when nothing says another; "" when there
+// is none.
+func defaultCurrency(field string) string {
+	for _, price := range priceFields {
+		if price.name == field {
+			return price.currency
+		}
+	}
+	return ""
 }
 
 // IsColumn reports whether a text is the name of a column that a row is read from.
@@ -230,6 +188,7 @@ func isUsed(field string) bool {
 type Columns struct {
 	all   []Column
 	index map[string]int // of the first column with a field
+	units map[string]unit
 	// Duplicate are the names of columns whose field another column before them has;
 	// they are not read. Unknown are those whose field is not known.
 	Duplicate, Unknown []string
@@ -265,17 +224,32 @@ func (m Mapping) Has(name string) bool {
 	return mapped && field != ""
 }
 
+// Header is what a table has before its rows.
+type Header struct {
+	Names []string
+	// Above are the rows above the names, the nearest first. A cell that is merged over
+	// several columns is repeated in each, when Merged says that merged cells are known.
+	Above  [][]string
+	Merged bool
+	Title  string // of the sheet
+}
+
 // NewColumns understands the header of a table.
-func NewColumns(header []string, mapping Mapping) *Columns {
-	c := &Columns{index: map[string]int{}}
-	for i, name := range header {
+func NewColumns(header Header, mapping Mapping) *Columns {
+	c := &Columns{index: map[string]int{}, units: map[string]unit{}}
+	for i, name := range header.Names {
 		column := Column{Header: name}
 		if field, mapped := mapping.of(name); mapped {
 			column.Field, column.unit = meaning(field)
+			column.answered = !column.unit.IsZero()
 		} else {
 			column.Field, column.unit = meaning(name)
 		}
-		column.Used, column.Unit = isUsed(column.Field), column.unit.String()
+		if isPrice(column.Field) && !column.answered {
+			column.above, column.guessed = header.unitOf(i)
+			column.guessed = column.guessed && column.unit.currency == "" && column.above.currency != defaultCurrency(column.Field)
+		}
+		column.Used, column.Unit = isUsed(column.Field), column.unit.with(column.above).String()
 		_, taken := c.index[column.Field]
 		switch {
 		case name == "":

@@ -31,7 +31,7 @@ func TestListsOfAThousandCars(t *testing.T) {
 		if err != nil {
 			t.Fatal(form, err)
 		}
-		columns := lot.NewColumns(r.Header, nil)
+		columns := lot.NewColumns(lot.Header{Names: r.Header}, nil)
 		rows, understood, refused, priced := 0, 0, 0, 0
 		for {
 			row, err := r.Next()

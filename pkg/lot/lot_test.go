@@ -26,7 +26,7 @@ func TestNamesOfColumns(t *testing.T) {
 		"M3": "m3", "出品番号": "lot", "Lot No": "lot", "会場": "house", "known.year": "known.year", "modelBody": "modelBody",
 		"備考": "", "Remarks": "", "Old price": "", "Interior": "",
 	} {
-		column := lot.NewColumns([]string{name}, nil).All()[0]
+		column := lot.NewColumns(lot.Header{Names: []string{name}}, nil).All()[0]
 		if got := strings.TrimSpace(column.Field + " " + column.Unit); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
@@ -80,7 +80,7 @@ func TestRows(t *testing.T) {
 		"not understood":          {"make|model|year|排気量|FOB|M3", "TOYOTA|IST|old|big|2,000 or less|x", "TOYOTA, IST, !year=old, !排気量=big, !M3=x, !FOB=2,000 or less"},
 		"a URL":                   {"Link|Lot No", "https://x/1|7", "https://x/1, 7"},
 	} {
-		columns := lot.NewColumns(strings.Split(c.header, "|"), nil)
+		columns := lot.NewColumns(lot.Header{Names: strings.Split(c.header, "|")}, nil)
 		if got := describe(columns.Read(strings.Split(c.cells, "|"))); got != c.want {
 			t.Errorf("%s:\n%s, want\n%s", name, got, c.want)
 		}
@@ -91,7 +91,7 @@ func TestColumnsThatAreNotRead(t *testing.T) {
 	t.Parallel()
 	header := []string{"URL", "Link", "備考", "Color", "", "Modell", "Preis", "Year"}
 	mapping := lot.Mapping{"preis": "startPrice (千円)", "Year": "", "Modell": "model"}
-	c := lot.NewColumns(header, mapping)
+	c := lot.NewColumns(lot.Header{Names: header}, mapping)
 	if fmt.Sprint(c.Duplicate, c.Unknown) != "[Link] [備考 Year]" || mapping.Check() != "" {
 		t.Errorf("%v, %v", c.Duplicate, c.Unknown)
 	}
@@ -111,7 +111,7 @@ func TestColumnsThatAreNotRead(t *testing.T) {
 func TestALongURLIsNotCut(t *testing.T) {
 	t.Parallel()
 	url := "https://www.example.com/" + strings.Repeat("a", 4000)
-	columns := lot.NewColumns([]string{"URL", "Reference"}, nil)
+	columns := lot.NewColumns(lot.Header{Names: []string{"URL", "Reference"}}, nil)
 	if row := columns.Read([]string{" " + url + " ", "-"}); row.URL != url || row.Reference != "" {
 		t.Errorf("%d bytes, reference %q", len(row.URL), row.Reference)
 	}

@@ -4,14 +4,10 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/shopspring/decimal"
-	"golang.org/x/text/unicode/norm"
-
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/listing/claim"
 	"ushuru/pkg/match"
 	"ushuru/pkg/match/naming"
-	"ushuru/pkg/money"
 )
 
 // reading is a row that is being read.
@@ -20,6 +16,7 @@ type reading struct {
 
 	columns *Columns
 	cells   []string
+	written []writtenPrice // the prices as the table has them
 }
 
 // Read reads a row of the table.
@@ -176,80 +173,6 @@ func (r *reading) readVolume() {
 		r.problem(fieldM3, cell)
 	}
 	r.M3 = volume
-}
-
-// readPrices reads all prices of a row.
-func (r *reading) readPrices() {
-	for _, field := range []struct {
-		name     string
-		kind     PriceKind
-		currency string // when nothing says another
-	}{
-		{fieldCF, CF, USD},
-		{fieldFOB, FOB, USD},
-		{fieldPrice, FOB, ""},
-		{fieldHammer, Hammer, JPY}, // auctions in Japan are in yen
-		{fieldStart, Start, JPY},
-	} {
-		cell := r.text(field.name)
-		if isNothing(cell) || r.Price(field.kind) != nil {
-			continue
-		}
-		column := r.columns.all[r.columns.index[field.name]]
-		amount, currency, ok := amountOf(cell, column.unit)
-		if !ok {
-			r.problem(field.name, cell)
-			continue
-		}
-		switch {
-		case currency != "":
-		case r.text(fieldCurrency) != "":
-			currency, _ = claim.ParseCurrency(strings.ToUpper(norm.NFKC.String(r.text(fieldCurrency))))
-		case field.name == fieldPrice && isJapanese(column.Header):
-			currency = JPY
-		default:
-			currency = field.currency
-		}
-		if currency != USD && currency != JPY {
-			r.problem(field.name, cell).Currency = true
-			continue
-		}
-		r.Prices = append(r.Prices, Price{field.kind, amount, currency, column.Header})
-	}
-}
-
-// isNothing reports a price that is none: empty, 0, or a word for "ask".
-func isNothing(cell string) bool {
-	return !strings.ContainsAny(norm.NFKC.String(cell), "123456789")
-}
-
-// shortAmount is an amount in thousands or tens of thousands of yen.
-var shortAmount = regexp.MustCompile(`^[¥￥\\]?\s*(\d[\d,]*(?:\.\d{1,2})?)\s*(千円?|万円?)$`)
-
-// amountOf returns the amount of a cell in whole units. What the cell says outranks the
-// name of its column; the currency is "" when neither says it.
-func amountOf(cell string, u unit) (amount decimal.Decimal, currency string, ok bool) {
-	cell = strings.TrimSpace(norm.NFKC.String(cell))
-	if m := shortAmount.FindStringSubmatch(strings.ToUpper(cell)); m != nil {
-		n, err := money.ParseNumber(m[1])
-		shift := int32(3)
-		if strings.HasPrefix(m[2], "万") {
-			shift = 4
-		}
-		return n.Decimal().Shift(shift), JPY, err == nil
-	}
-	price, ok := claim.ParsePrice(strings.ReplaceAll(cell, `\`, "¥"))
-	if !ok {
-		return amount, "", false
-	}
-	if price.Currency != "" {
-		return price.Amount.Decimal(), price.Currency, true
-	}
-	return price.Amount.Decimal().Shift(u.shift), u.currency, true
-}
-
-func isJapanese(text string) bool {
-	return strings.ContainsFunc(text, func(r rune) bool { return r >= '\u3000' })
 }
 
 // isYes reports a cell that says yes.

@@ -14,6 +14,7 @@ type cells struct {
 
 	workbook *workbook
 	number   int // of the row before
+	merged   []*mergedCells
 }
 
 func (c *cells) next() (Row, error) {
@@ -45,6 +46,7 @@ func (c *cells) row(start xml.StartElement) (Row, error) {
 		switch t := token.(type) {
 		case xml.EndElement:
 			if t.Name.Local == "row" {
+				c.spread(&row)
 				return row, nil
 			}
 		case xml.StartElement:

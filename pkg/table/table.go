@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -56,6 +57,8 @@ type Options struct {
 	// IsColumn reports whether a cell of the header is the name of a known column. The
 	// header is the row that has most of them.
 	IsColumn func(name string) bool
+	// IsUnit reports whether a cell below a name of a column says only its unit.
+	IsUnit func(text string) bool
 }
 
 // Row is one row below the header. Cells are without spaces around them, and as many
@@ -76,6 +79,10 @@ type Reader struct {
 	Sheet     string // of XLSX: the name of the sheet
 	Header    []string
 	HeaderRow int
+	// Above are the rows above the header, the nearest first. Merged means that cells that
+	// are merged over several columns are known, and repeated in each.
+	Above  [][]string
+	Merged bool
 
 	// Empty is the number of rows below the header, so far, without any text.
 	Empty int
@@ -156,15 +163,78 @@ func (r *Reader) findHeader() error {
 	if at < 0 {
 		return ErrHeader
 	}
-	header := begin[at].Cells
-	for len(header) > 0 && header[len(header)-1] == "" {
-		header = header[:len(header)-1]
+	header := begin[at]
+	begin, above := begin[at+1:], begin[:at]
+	if len(begin) > 0 && r.options.isSecond(header.Cells, begin[0].Cells) {
+		above, header = append(above, header), r.options.both(header, begin[0])
+		begin = begin[1:]
+	} else if at > 0 {
+		r.options.fillFrom(above[at-1].Cells, header.Cells)
 	}
-	if len(header) > maxColumns {
+	for len(header.Cells) > 0 && header.Cells[len(header.Cells)-1] == "" {
+		header.Cells = header.Cells[:len(header.Cells)-1]
+	}
+	if len(header.Cells) > maxColumns {
 		return ErrHeader
 	}
-	r.Header, r.HeaderRow, r.ahead = header, begin[at].Number, begin[at+1:]
+	r.Header, r.HeaderRow, r.ahead = header.Cells, header.Number, begin
+	for _, row := range slices.Backward(above) {
+		r.Above = append(r.Above, row.Cells)
+	}
 	return nil
+}
+
+// isSecond reports whether the row below a header is a second row of it: it says only units,
+// or names columns below the names of groups or below nothing.
+func (o Options) isSecond(header, below []string) bool {
+	units, names := 0, 0
+	for i, cell := range below {
+		switch {
+		case cell == "", i < len(header) && cell == header[i]:
+		case o.IsUnit != nil && o.IsUnit(cell):
+			units++
+		case o.IsColumn(cell) && (i >= len(header) || header[i] == "" || isRepeated(header, i)):
+			names++
+		default:
+			return false
+		}
+	}
+	return units+names > 0
+}
+
+// isRepeated reports whether a cell stands beside the same, as merged cells do, or beside
+// nothing, as they do in text.
+func isRepeated(cells []string, i int) bool {
+	return i+1 < len(cells) && (cells[i+1] == cells[i] || cells[i+1] == "") || i > 0 && cells[i-1] == cells[i]
+}
+
+// both returns the names of two rows of a header: the lower one where it names a column, and
+// with its unit where it says only that.
+func (o Options) both(header, below Row) Row {
+	header.Cells = slices.Clone(header.Cells)
+	for i, cell := range below.Cells {
+		for len(header.Cells) <= i {
+			header.Cells = append(header.Cells, "")
+		}
+		switch {
+		case cell == "" || cell == header.Cells[i]:
+		case o.IsColumn(cell) || header.Cells[i] == "":
+			header.Cells[i] = cell
+		default:
+			header.Cells[i] += " (" + cell + ")"
+		}
+	}
+	return header
+}
+
+// fillFrom takes names of columns from the row above where a header has none: cells that are
+// merged over both rows.
+func (o Options) fillFrom(above, header []string) {
+	for i, cell := range header {
+		if cell == "" && i < len(above) && o.IsColumn(above[i]) {
+			header[i] = above[i]
+		}
+	}
 }
 
 // names returns how many different names of columns cells have.

@@ -77,7 +77,12 @@ func openWorkbook(data []byte, o Options) (*Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		r := &Reader{Format: "xlsx", Sheet: sheet.name, options: o, source: &cells{workbook: w, element: rows}}
+		merged, err := w.mergedIn(sheet.part)
+		if err != nil {
+			return nil, err
+		}
+		source := &cells{workbook: w, element: rows, merged: merged}
+		r := &Reader{Format: "xlsx", Sheet: sheet.name, Merged: len(merged) > 0, options: o, source: source}
 		err = r.findHeader()
 		if err == nil || !errors.Is(err, ErrHeader) {
 			return r, err

@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -32,6 +33,14 @@ func batches(started *atomic.Int64) http.HandlerFunc {
 		switch {
 		case r.Header.Get("X-Api-Key") != goodKey:
 			frametest.Refusing(http.StatusUnauthorized, `{"error":"No.","code":"unauthorized"}`)(w, r)
+		case r.Method == http.MethodPost && strings.HasPrefix(string(body), "thousands") && !r.URL.Query().Has("column"):
+			if r.URL.Query().Get("dryRun") == "" {
+				frametest.Refusing(http.StatusBadRequest, `{"error":"In which unit?","code":"unit_unclear"}`)(w, r)
+				return
+			}
+			_, _ = fmt.Fprint(w, `{"rows":2,"valid":2,"questions":[{"column":"<b>Start","values":["690","450"],"readings":[`+
+				`{"unit":"JPY","answer":"<b>Start=startPrice (JPY)","firstUSD":["4.60","3.00"]},`+
+				`{"unit":"1000 JPY","answer":"<b>Start=startPrice (1000 JPY)","firstUSD":["4,600.00","3,000.00"]}]}]}`)
 		case r.Method == http.MethodPost && r.URL.Query().Get("dryRun") == "true":
 			_, _ = fmt.Fprintf(w, `{"rows":2,"valid":1,"rejected":1,"table":{"columns":[{"column":"<b>URL","field":"url","used":true},`+
 				`{"column":"x","field":"known.body"}]},"first":[{"row":2,"url":"%d bytes"}],"problems":[{"row":3,"error":"Bad."}]}`, len(body))
@@ -131,6 +140,31 @@ func TestATableIsLookedAtAndStartedOnce(t *testing.T) {
 	sendTable(h, cookie, []byte("url\nhttps://cars.example/2\n"), nil)
 	if w := frametest.Post(h, "/lots/start", form, http.Header{"Cookie": {cookie}}); w.Code != http.StatusConflict || started.Load() != 1 {
 		t.Errorf("another table than was seen: %d, %d batches", w.Code, started.Load())
+	}
+}
+
+// A table whose prices may be in thousands is not started before its unit is chosen.
+func TestTheUnitOfPricesIsAskedFor(t *testing.T) {
+	t.Parallel()
+	var started atomic.Int64
+	_, h := served(t, batches(&started))
+	cookie := loggedIn(t, h)
+	body := sendTable(h, cookie, []byte("thousands"), nil).Body.String()
+	for _, want := range []string{
+		"In which unit are the prices of &#34;&lt;b&gt;Start&#34;?", `value="&lt;b&gt;Start=startPrice (1000 JPY)" required`, "690 = USD 4,600.00; 450 = USD 3,000.00",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %q in\n%s", want, body)
+		}
+	}
+	form := startForm(t, body)
+	w := frametest.Post(h, "/lots/start", form, http.Header{"Cookie": {cookie}})
+	if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "Choose in which unit") || started.Load() != 0 {
+		t.Errorf("without an answer: %d, %d batches\n%s", w.Code, started.Load(), w.Body)
+	}
+	w = frametest.Post(h, "/lots/start", form+"&unit0="+url.QueryEscape("<b>Start=startPrice (1000 JPY)"), http.Header{"Cookie": {cookie}})
+	if w.Code != http.StatusSeeOther || started.Load() != 1 {
+		t.Errorf("with an answer: %d, %d batches\n%s", w.Code, started.Load(), w.Body)
 	}
 }
 

@@ -177,7 +177,9 @@ type understood struct {
 	Repeated int      `json:"repeated"`
 	Rejected int      `json:"rejected"`
 	Missing  []string `json:"missing"`
-	Table    struct {
+	// Questions are about the units of prices.
+	Questions []lotQuestion `json:"questions"`
+	Table     struct {
 		Sheet     string      `json:"sheet"`
 		HeaderRow int         `json:"headerRow"`
 		Columns   []lotColumn `json:"columns"`
@@ -186,6 +188,17 @@ type understood struct {
 	First    []lotRow         `json:"first"`
 	Invalid  []lotRow         `json:"problems"`
 	Warnings []message.Notice `json:"warnings"`
+}
+
+// lotQuestion asks in which unit the prices of a column are.
+type lotQuestion struct {
+	Column   string   `json:"column"`
+	Values   []string `json:"values"`
+	Readings []struct {
+		Unit     string   `json:"unit"`
+		Answer   string   `json:"answer"`
+		FirstUSD []string `json:"firstUSD"`
+	} `json:"readings"`
 }
 
 // lotColumn is a column of a table, and the field that it is read as.
@@ -239,6 +252,7 @@ type lotPreview struct {
 // lotOptions are what a caller says beside the table.
 type lotOptions struct {
 	Yen     string       // for a dollar; "" when it is not said
+	Columns []string     // answers to the questions about units
 	Skip    bool         // rows that are rejected
 	Once    string       // names the start, so that it happens once
 	Problem message.Text // of the last try
@@ -255,6 +269,9 @@ func (o lotOptions) query() url.Values {
 	query := url.Values{}
 	if o.Yen != "" {
 		query.Set("jpyPerUSD", o.Yen)
+	}
+	if len(o.Columns) > 0 {
+		query["column"] = o.Columns
 	}
 	if o.Skip {
 		query.Set("onInvalid", "skip")
@@ -303,7 +320,14 @@ func (l *Lots) startLots(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return l.saidOnLots(w, r, s, err)
 	}
-	o := lotOptions{Yen: strings.TrimSpace(form.Get("yen")), Skip: form.Get("skip") != "", Once: form.Get("once")}
+	o := lotOptions{
+		Yen: strings.TrimSpace(form.Get("yen")), Columns: form["column"], Skip: form.Get("skip") != "", Once: form.Get("once"),
+	}
+	for name, values := range form {
+		if strings.HasPrefix(name, "unit") {
+			o.Columns = append(o.Columns, values...)
+		}
+	}
 	header := http.Header{"Content-Type": tableType["Content-Type"], "Idempotency-Key": {"page-" + o.Once}}
 	got, err := l.keyed(r.Context(), s, http.MethodPost, "/v1/batches?"+o.query().Encode(), table.data, header)
 	var why *problem.Problem
@@ -314,6 +338,9 @@ func (l *Lots) startLots(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	case errors.As(err, &why) && (why.Status == http.StatusBadRequest || why.Status == http.StatusUnprocessableEntity):
 		o.Problem = frame.TextOf(why.Notice)
+		if why.Code == "unit_unclear" { // its own text is for programs
+			o.Problem = message.Say("page/lots.unit_missing", nil)
+		}
 		err = l.preview(w, r, s, table, o)
 	}
 	return l.saidOnLots(w, r, s, err)

@@ -1,0 +1,254 @@
+package lot
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/shopspring/decimal"
+	"golang.org/x/text/unicode/norm"
+
+	"ushuru/pkg/listing/claim"
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
+
+// priceFields are the fields of prices, in the order in which they are used, and their
+// currencies when nothing says another.
+var priceFields = []struct {
+	name     string
+	kind     PriceKind
+	currency string
+}{
+	{fieldCF, CF, USD},
+	{fieldFOB, FOB, USD},
+	{fieldPrice, FOB, ""},
+	{fieldHammer, Hammer, JPY}, // auctions in Japan are in yen
+	{fieldStart, Start, JPY},
+}
+
+// readPrices reads all prices of a row.
+func (r *reading) readPrices() {
+	for _, field := range priceFields {
+		cell := r.text(field.name)
+		if isNothing(cell) || r.Price(field.kind) != nil {
+			continue
+		}
+		column := &r.columns.all[r.columns.index[field.name]]
+		amount, inCell, ok := r.columns.amountOf(cell)
+		if !ok {
+			r.problem(field.name, cell)
+			continue
+		}
+		byRow, known := r.rowUnit()
+		if !known && inCell.currency == "" && column.unit.currency == "" {
+			r.problem(field.name, cell).Currency = true
+			continue
+		}
+		said := inCell
+		if column.answered && byRow.scaled {
+			said = said.with(byRow)
+		}
+		said = said.with(column.unit)
+		if !column.answered {
+			said = said.with(byRow).with(column.above)
+		}
+		written := writtenPrice{text: cell, number: amount, said: said, inCell: inCell.scaled}
+		switch {
+		case said.currency != "":
+		case field.name == fieldPrice && isJapanese(column.Header):
+			said.currency = JPY
+		default:
+			said.currency = field.currency
+		}
+		if said.currency != USD && said.currency != JPY {
+			r.problem(field.name, cell).Currency = true
+			continue
+		}
+		price := Price{field.kind, amount.Shift(said.shift), said.currency, column.Header}
+		r.Prices = append(r.Prices, price)
+		written.price = &price
+		r.written = append(r.written, written)
+	}
+	r.keepUsed()
+}
+
+// rowUnit returns what the columns for the currency and the unit say in a row; false when
+// the cell of the currency is not understood.
+func (r *reading) rowUnit() (u unit, known bool) {
+	known = true
+	if cell := r.text(fieldCurrency); cell != "" {
+		u = r.columns.unitOf(cell)
+		known = !u.IsZero()
+	}
+	return u.with(r.columns.unitOf(r.text(fieldUnit))), known
+}
+
+// maxUnits is how many units of cells are remembered.
+const maxUnits = 1000
+
+// unitOf returns the unit that a cell is, as wholeUnit does. Most rows repeat that of
+// another row.
+func (c *Columns) unitOf(cell string) unit {
+	u, known := c.units[cell]
+	if !known {
+		u, _ = wholeUnit(cell)
+		if len(c.units) < maxUnits {
+			c.units[cell] = u
+		}
+	}
+	return u
+}
+
+// isNothing reports a price that is none: empty, 0, or a word for "ask".
+func isNothing(cell string) bool {
+	return !strings.ContainsAny(norm.NFKC.String(cell), "123456789")
+}
+
+// inUnit is an amount beside its unit: 350千円, ¥35万, JPY 350K.
+var inUnit = regexp.MustCompile(`^([^\d]*)(\d[\d,]*(?:\.\d{1,2})?)((?:[^\d.,][^\d]*|[ '’]000\D*)?)$`)
+
+// amountOf returns the number of a cell, and what the cell says of its unit.
+func (c *Columns) amountOf(cell string) (number decimal.Decimal, u unit, ok bool) {
+	cell = strings.TrimSpace(strings.ReplaceAll(norm.NFKC.String(cell), `\`, "¥"))
+	if m := inUnit.FindStringSubmatch(cell); m != nil {
+		if u := c.unitOf(m[1] + " ; " + m[3]); u.scaled {
+			n, err := money.ParseNumber(m[2])
+			return n.Decimal(), u, err == nil
+		}
+	}
+	price, ok := claim.ParsePrice(cell)
+	return price.Amount.Decimal(), unit{currency: price.Currency}, ok
+}
+
+func isJapanese(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return r >= '\u3000' })
+}
+
+// writtenPrice is a price of a row as its table has it.
+type writtenPrice struct {
+	text   string
+	number decimal.Decimal
+	said   unit
+	inCell bool // the cell itself says the power of ten, which is certain
+	price  *Price
+}
+
+// keepUsed keeps the prices that the cost is computed from, to judge the units of their
+// columns: the auction's only where the seller asks none, and beside no listing.
+func (r *reading) keepUsed() {
+	seller := slices.ContainsFunc(r.written, func(w writtenPrice) bool { return w.price.Kind == CF || w.price.Kind == FOB })
+	for _, w := range r.written {
+		isAuction := w.price.Kind == Hammer || w.price.Kind == Start
+		if w.inCell || isAuction && (seller || r.URL != "") {
+			continue
+		}
+		for i := range r.columns.all {
+			if c := &r.columns.all[i]; c.Header == w.price.Column && c.Used {
+				c.prices = append(c.prices, w)
+				break
+			}
+		}
+		if isAuction {
+			return
+		}
+	}
+}
+
+// Question asks in which unit the prices of a column are: as they are written they could not
+// be those of cars, or it is not certain which columns a unit is of.
+type Question struct {
+	Column   string    `json:"column"`
+	Field    string    `json:"field"`
+	Values   []string  `json:"values"`   // of the first rows
+	Readings []Reading `json:"readings"` // the first is that of the table
+}
+
+// Reading is a unit that the prices of a column may have.
+type Reading struct {
+	Unit     string         `json:"unit"`     // 1000 JPY
+	Answer   string         `json:"answer"`   // the parameter column that says so
+	FirstUSD []money.Amount `json:"firstUSD"` // the values of the question
+}
+
+// firstShown is how many rows a question shows.
+const firstShown = 3
+
+// Bounds of the median of the prices of a list of used cars, in US dollars.
+var (
+	leastMedian = decimal.NewFromInt(vehicle.MinPlausibleUSD)
+	mostMedian  = decimal.NewFromInt(100_000)
+)
+
+func couldBeCars(median decimal.Decimal) bool {
+	return !median.LessThan(leastMedian) && !median.GreaterThan(mostMedian)
+}
+
+// Questions returns what must be asked about the rows that were read. Nothing is guessed:
+// the caller answers by giving the column to its field with a unit.
+func (c *Columns) Questions(jpyPerUSD decimal.Decimal) (questions []Question) {
+	for i := range c.all {
+		if column := &c.all[i]; column.isDoubtful(jpyPerUSD) {
+			questions = append(questions, column.question(jpyPerUSD))
+		}
+	}
+	return questions
+}
+
+// isDoubtful reports whether the unit of a column must be asked for. A power of ten that is
+// named is believed, unless the prices would be those of houses.
+func (c *Column) isDoubtful(jpyPerUSD decimal.Decimal) bool {
+	if c.answered || len(c.prices) == 0 {
+		return false
+	}
+	usd := func(w writtenPrice) decimal.Decimal { return inUSD(w.price.Amount, w.price.Currency, jpyPerUSD) }
+	bare := slices.DeleteFunc(slices.Clone(c.prices), func(w writtenPrice) bool { return w.said.scaled })
+	return c.guessed || len(bare) > 0 && medianOf(bare, usd).LessThan(leastMedian) || medianOf(c.prices, usd).GreaterThan(mostMedian)
+}
+
+func (c *Column) question(jpyPerUSD decimal.Decimal) Question {
+	first := c.prices[0]
+	q := Question{Column: c.Header, Field: c.Field}
+	for _, w := range c.prices[:min(len(c.prices), firstShown)] {
+		q.Values = append(q.Values, w.text)
+	}
+	written := unit{currency: first.price.Currency, shift: first.said.shift}
+	units := []unit{written}
+	for _, other := range []unit{{USD, 0, true}, {USD, 3, true}, {JPY, 0, true}, {JPY, 3, true}, {JPY, 4, true}} {
+		said := !c.guessed && first.said.currency != "" && first.said.currency != other.currency
+		median := medianOf(c.prices, func(w writtenPrice) decimal.Decimal {
+			return inUSD(w.number.Shift(other.shift), other.currency, jpyPerUSD)
+		})
+		if other.String() != written.String() && !said && couldBeCars(median) {
+			units = append(units, other)
+		}
+	}
+	if len(units) == 1 {
+		units = append(units, unit{written.currency, written.shift + 3, true})
+	}
+	for _, u := range units {
+		reading := Reading{Unit: u.String(), Answer: c.Header + "=" + c.Field + " (" + u.String() + ")"}
+		for _, w := range c.prices[:min(len(c.prices), firstShown)] {
+			reading.FirstUSD = append(reading.FirstUSD, money.New(inUSD(w.number.Shift(u.shift), u.currency, jpyPerUSD).Round(2)))
+		}
+		q.Readings = append(q.Readings, reading)
+	}
+	return q
+}
+
+func inUSD(amount decimal.Decimal, currency string, jpyPerUSD decimal.Decimal) decimal.Decimal {
+	if currency == JPY {
+		return amount.Div(jpyPerUSD)
+	}
+	return amount
+}
+
+// medianOf returns the median of a value of prices.
+func medianOf(prices []writtenPrice, of func(writtenPrice) decimal.Decimal) decimal.Decimal {
+	all := make([]decimal.Decimal, 0, len(prices))
+	for _, w := range prices {
+		all = append(all, of(w))
+	}
+	slices.SortFunc(all, decimal.Decimal.Cmp)
+	return all[len(all)/2]
+}
