@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"ushuru/pkg/testenv"
 )
@@ -139,13 +138,14 @@ func notified(path string, l labels) string {
 // await waits until something is so.
 func (a *alertmanager) await(what string, is func() bool) {
 	a.t.Helper()
-	for start := time.Now(); !is(); time.Sleep(20 * time.Millisecond) {
-		if time.Since(start) > 30*time.Second {
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			a.t.Fatalf("not so: %s; came %q\n%s", what, a.came, &a.log)
+	testenv.Await(a.t, what, func() (any, bool) {
+		if is() {
+			return nil, true
 		}
-	}
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return fmt.Sprintf("%q\n%s", a.came, &a.log), false
+	})
 }
 
 // has tells whether an alert came to where its severity goes.

@@ -187,14 +187,11 @@ func runRedis(t *testing.T, dir, scripts, env string) (server *exec.Cmd, socket 
 		_ = server.Process.Kill()
 		_ = server.Wait()
 	})
-	for range 500 {
-		if _, err := os.Stat(socket); err == nil {
-			return server, socket
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatal("redis-server did not start")
-	return nil, ""
+	testenv.Await(t, "the socket of redis-server", func() (any, bool) {
+		_, err := os.Stat(socket)
+		return err, err == nil
+	})
+	return server, socket
 }
 
 // as returns a connection of a user.

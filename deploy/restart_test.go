@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"ushuru/pkg/client"
 	"ushuru/pkg/keys"
@@ -62,7 +61,7 @@ func restart(t *testing.T, signal os.Signal) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	await(t, "a third of the rows", func() bool {
+	testenv.AwaitTrue(t, "a third of the rows", func() bool {
 		now, err := caller.Batch(t.Context(), batch.ID)
 		return err == nil && now.Counts["succeeded"] >= rowsOfRestart/3
 	})
@@ -72,7 +71,7 @@ func restart(t *testing.T, signal os.Signal) {
 	_ = server.Wait()
 	before := recordsIn(t, dir)
 	runRedis(t, dir, "redis", files["redis.env"])
-	await(t, "Redis answers", func() bool { return redisx.Ping(t.Context(), operator.Client()) == nil })
+	testenv.AwaitTrue(t, "Redis answers", func() bool { return redisx.Ping(t.Context(), operator.Client()) == nil })
 	after := map[string]bool{}
 	for _, key := range operator.Client().Keys(t.Context(), "*").Val() {
 		after[key] = true
@@ -88,7 +87,7 @@ func restart(t *testing.T, signal os.Signal) {
 	if loss, err := canary.Check(t.Context()); loss != nil || err != nil {
 		t.Errorf("the canary says %v, %v", loss, err)
 	}
-	await(t, "the end of the batch", func() bool {
+	testenv.AwaitTrue(t, "the end of the batch", func() bool {
 		now, err := caller.Batch(t.Context(), batch.ID)
 		return err == nil && now.State == "completed"
 	})
@@ -187,7 +186,7 @@ func TestADefaultUserWithAPartOfTheRightsIsFound(t *testing.T) {
 	_ = server.Process.Kill()
 	_ = server.Wait()
 	runRedis(t, dir, scripts, files["redis.env"])
-	await(t, "Redis answers", func() bool { return redisx.Ping(t.Context(), operator.Client()) == nil })
+	testenv.AwaitTrue(t, "Redis answers", func() bool { return redisx.Ping(t.Context(), operator.Client()) == nil })
 	if loss, err := redisx.NewCanary(operator.Client()).Check(t.Context()); loss == nil || loss.Found != 0 || err != nil {
 		t.Errorf("the canary of a new process says %v, %v", loss, err)
 	}
@@ -202,15 +201,5 @@ func TestADefaultUserWithAPartOfTheRightsIsFound(t *testing.T) {
 	}
 	if loss, err := ofProcess.Check(t.Context()); loss == nil || err != nil {
 		t.Errorf("the canary of an empty Redis says %v, %v", loss, err)
-	}
-}
-
-// await waits for something for a minute.
-func await(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within a minute: %s", what)
-		}
 	}
 }

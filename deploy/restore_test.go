@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"ushuru/pkg/keys"
 	"ushuru/pkg/redisx"
@@ -33,15 +32,12 @@ func startWithAOF(t *testing.T, folder string) (conn *redisx.Conn, stop func()) 
 		_ = server.Wait()
 	}
 	t.Cleanup(stop)
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	testenv.Await(t, "redis-server", func() (any, bool) {
 		conn, err = redisx.Open(t.Context(), redisx.Options{URL: "redis-socket://" + socket})
-		if err == nil {
-			t.Cleanup(func() { _ = conn.Close() })
-			return conn, stop
-		}
-	}
-	t.Fatal(err)
-	return nil, nil
+		return err, err == nil
+	})
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn, stop
 }
 
 // A copy of Redis is restored into a server with AOF, with its API keys; put there as it

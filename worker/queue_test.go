@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"ushuru/pkg/jobs"
 	"ushuru/pkg/message"
+	"ushuru/pkg/testenv"
 	"ushuru/tasks"
 	"ushuru/tasks/enginetest"
 )
@@ -73,16 +75,12 @@ func (s *serverRig) until(wanted func(*jobs.Job, *asynq.TaskInfo) bool) {
 		info *asynq.TaskInfo
 		err  error
 	)
-	for deadline := time.Now().Add(15 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if job, err = s.store.Get(s.t.Context(), s.id); err != nil {
-			continue
+	testenv.Await(s.t, "the job and its task", func() (any, bool) {
+		if job, err = s.store.Get(s.t.Context(), s.id); err == nil {
+			info, err = s.inspector.GetTaskInfo(tasks.QueueAny, s.id+".scrape.1")
 		}
-		info, err = s.inspector.GetTaskInfo(tasks.QueueAny, s.id+".scrape.1")
-		if err == nil && wanted(job, info) {
-			return
-		}
-	}
-	s.t.Fatalf("never as wanted: %+v, %+v, %v", job, info, err)
+		return fmt.Sprintf("%+v, %+v, %v", job, info, err), err == nil && wanted(job, info)
+	})
 }
 
 // lastAttempt fails until no retry is left, then calls then.

@@ -13,21 +13,19 @@ import (
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/operate/status"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/webhook"
 )
 
 // until waits until the status is as wanted.
 func (s *service) until(what string, is func(status.Status) bool) status.Status {
 	s.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		now := s.read()
-		if is(now) {
-			return now
-		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("never: %s: %+v", what, now)
-		}
-	}
+	var now status.Status
+	testenv.Await(s.t, what, func() (any, bool) {
+		now = s.read()
+		return now, is(now)
+	})
+	return now
 }
 
 // do posts the form of an action.

@@ -316,14 +316,12 @@ func (s *service) batch(listings int) *client.Batch {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); !made.HasEnded(); time.Sleep(100 * time.Millisecond) {
+	testenv.Await(s.t, "the end of the batch", func() (any, bool) {
 		if made, err = api.Batch(s.t.Context(), made.ID); err != nil {
 			s.t.Fatal(err)
 		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("the batch has not ended: %+v", made)
-		}
-	}
+		return made, made.HasEnded()
+	})
 	return made
 }
 
@@ -333,27 +331,21 @@ func TestCountersEqualABatch(t *testing.T) {
 	s := start(t)
 	const listings = 4
 	made := s.batch(listings)
-	var site status.Site
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-		if now := s.read(); len(now.Sites) == 1 && now.Sites[0].Read+now.Sites[0].Gone == listings+2 {
-			site = now.Sites[0]
-			if b := now.Batches[0]; b.ID != made.ID || b.Counts["failed"] != 2 || b.Reason != "listing_gone" || b.Name != "demo" {
-				t.Errorf("%+v", b)
-			}
-			if f := now.Failures[0]; f.Code != "listing_gone" || f.Day != 2 || f.Job == "" {
-				t.Errorf("%+v", now.Failures)
-			}
-			if len(now.Authority.Calls) == 0 || now.Authority.MedianMS == 0 || len(now.Workers[0].Workers) != 1 {
-				t.Errorf("%+v %+v", now.Authority, now.Workers)
-			}
-			if now.Keys[0].LastUsed == nil || now.Keys[0].Today < 2 {
-				t.Errorf("%+v", now.Keys[0])
-			}
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%+v, want %d read and 2 gone", s.read().Sites, listings)
-		}
+	now := s.until("the rows are counted", func(now status.Status) bool {
+		return len(now.Sites) == 1 && now.Sites[0].Read+now.Sites[0].Gone == listings+2
+	})
+	site := now.Sites[0]
+	if b := now.Batches[0]; b.ID != made.ID || b.Counts["failed"] != 2 || b.Reason != "listing_gone" || b.Name != "demo" {
+		t.Errorf("%+v", b)
+	}
+	if f := now.Failures[0]; f.Code != "listing_gone" || f.Day != 2 || f.Job == "" {
+		t.Errorf("%+v", now.Failures)
+	}
+	if len(now.Authority.Calls) == 0 || now.Authority.MedianMS == 0 || len(now.Workers[0].Workers) != 1 {
+		t.Errorf("%+v %+v", now.Authority, now.Workers)
+	}
+	if now.Keys[0].LastUsed == nil || now.Keys[0].Today < 2 {
+		t.Errorf("%+v", now.Keys[0])
 	}
 	if site.Read != int64(made.Counts["succeeded"]) || site.Gone != int64(made.Counts["failed"]) || site.Wrong+site.Blocked != 0 {
 		t.Errorf("%+v, and the batch has %v", site, made.Counts)

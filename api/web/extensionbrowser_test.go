@@ -11,11 +11,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/target"
@@ -103,16 +101,19 @@ func (e *extended) targets(kind string) []*target.Info {
 // target waits for one of a type.
 func (e *extended) target(kind string, is func(*target.Info) bool) *target.Info {
 	e.t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if all := e.targets(kind); slices.ContainsFunc(all, is) {
-			return all[slices.IndexFunc(all, is)]
+	var found *target.Info
+	testenv.Await(e.t, "a target of the type "+kind, func() (any, bool) {
+		var addresses []string
+		for _, one := range e.targets(kind) {
+			if is(one) {
+				found = one
+				return nil, true
+			}
+			addresses = append(addresses, one.URL)
 		}
-	}
-	for _, one := range e.targets(kind) {
-		e.t.Logf("a %s at %s", kind, one.URL)
-	}
-	e.t.Fatalf("no such %s", kind)
-	return nil
+		return addresses, false
+	})
+	return found
 }
 
 // ofBrowser is a context for commands to the browser itself.

@@ -17,6 +17,7 @@ import (
 	"ushuru/pkg/demo"
 	"ushuru/pkg/fair"
 	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/testenv"
 )
 
 // person is a browser without scripts: it keeps cookies and follows no redirect.
@@ -125,14 +126,10 @@ func TestTheOperatorCalculatesATable(t *testing.T) {
 	if started.StatusCode != http.StatusSeeOther || !strings.HasPrefix(batch, "/lots/") {
 		t.Fatalf("start: %d %s\n%s", started.StatusCode, batch, said)
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if _, page = p.get(batch); !strings.Contains(page, "data-reload") && strings.Contains(page, `class="sum"`) {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the batch has no result\n%s", page)
-		}
-	}
+	testenv.Await(t, "the results of the batch", func() (any, bool) {
+		_, page = p.get(batch)
+		return page, !strings.Contains(page, "data-reload") && strings.Contains(page, `class="sum"`)
+	})
 	for format, begin := range map[string]string{"xlsx": "PK", "csv": "\uFEFF", "html": "<!"} {
 		if _, file := p.get(batch + "/results?format=" + format); !strings.HasPrefix(file, begin) {
 			t.Errorf("%s begins with %.20q", format, file)
@@ -203,15 +200,10 @@ func TestTheEleventhEstimateAndTheThirdStream(t *testing.T) {
 	if !refused {
 		t.Error("a visitor has three streams")
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	testenv.Await(t, "the answer", func() (any, bool) {
 		_, page := p.get(pages[len(slow)])
-		if strings.Contains(page, `id="number"`) {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("no answer\n%s", page)
-		}
-	}
+		return page, strings.Contains(page, `id="number"`)
+	})
 	if _, page := ask(service.Site + "/nothing-here?n=x"); !strings.Contains(page, "data-puzzle") {
 		t.Errorf("the 11th fresh estimate needs no puzzle\n%s", page)
 	}

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"bufio"
+	"fmt"
 	"net"
 	"net/http"
 	"strconv"
@@ -31,12 +32,10 @@ func eventually(t *testing.T, url string, want int) {
 	t.Helper()
 	var got int
 	var err error
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if got, err = status(t.Context(), url); err == nil && got == want {
-			return
-		}
-	}
-	t.Fatalf("%s: status %d, %v, never %d", url, got, err, want)
+	testenv.Await(t, fmt.Sprint(url, " answers ", want), func() (any, bool) {
+		got, err = status(t.Context(), url)
+		return fmt.Sprint(got, " ", err), err == nil && got == want
+	})
 }
 
 func TestStartWaitsWhileRedisLoads(t *testing.T) {
@@ -108,7 +107,11 @@ func TestNotReadyBeforeTheListenerCloses(t *testing.T) {
 	_, err = conn.Write([]byte("POST /v1/estimate HTTP/1.1\r\nHost: x\r\nX-Api-Key: " + key +
 		"\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body))
 	must(t, err)
-	time.Sleep(200 * time.Millisecond)
+	testenv.Await(t, "the job of the request", func() (any, bool) {
+		found, err := o.Redis.Client().Keys(t.Context(), "job:{*").Result()
+		must(t, err)
+		return found, len(found) > 0
+	})
 
 	stopped := make(chan time.Time, 1)
 	begun := time.Now()

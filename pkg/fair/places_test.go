@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ushuru/pkg/fair"
+	"ushuru/pkg/testenv"
 )
 
 func TestPlacesLeaveOneForAnother(t *testing.T) {
@@ -24,9 +25,7 @@ func TestPlacesLeaveOneForAnother(t *testing.T) {
 			}
 		})
 	}
-	for places.Waiting("attacker") < 89 {
-		time.Sleep(time.Millisecond)
-	}
+	testenv.AwaitTrue(t, "the others wait", func() bool { return places.Waiting("attacker") >= 89 })
 	for range 100 {
 		soon, stop := context.WithTimeout(t.Context(), time.Second)
 		release, err := places.Take(soon, "victim")
@@ -76,9 +75,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 			mu.Unlock()
 			release()
 		})
-		for places.Waiting(owner) == before {
-			time.Sleep(time.Millisecond)
-		}
+		testenv.AwaitTrue(t, owner+" waits", func() bool { return places.Waiting(owner) > before })
 	}
 	for range 4 {
 		wait("attacker")

@@ -14,6 +14,7 @@ import (
 	"ushuru/pkg/message"
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 )
 
 func newJob(url string) jobs.New {
@@ -363,23 +364,18 @@ func joinedIsActive(t *testing.T, store *jobs.Store) {
 	if joined || job.Steps["scrape"].State != jobs.StepReady {
 		t.Fatalf("%v, %+v", joined, job)
 	}
-	active := func() (ids []string) {
-		t.Helper()
-		time.Sleep(2100 * time.Millisecond)
-		ids, err := store.ListDue(t.Context(), jobs.Interactive, 1000, time.Millisecond)
-		must(t)(err)
-		return ids
-	}
 	must(t)(store.RemoveActive(t.Context(), job.ID, jobs.Interactive))
 	again, joined, err := store.Create(t.Context(), input, "scrape")
 	must(t)(err)
 	if !joined || again.ID != job.ID || again.Steps["scrape"].Attempt != 1 {
 		t.Fatalf("%v, %+v", joined, again)
 	}
-	ids := active()
-	if !slices.Contains(ids, job.ID) {
-		t.Errorf("the job that was joined is not checked: %v", ids)
-	}
+	var ids []string
+	testenv.Await(t, "the job that was joined is due", func() (any, bool) {
+		ids, err = store.ListDue(t.Context(), jobs.Interactive, 1000, time.Millisecond)
+		must(t)(err)
+		return ids, slices.Contains(ids, job.ID)
+	})
 	for _, id := range ids {
 		if _, err := store.Get(t.Context(), id); err != nil {
 			t.Errorf("the id of no job is checked: %s, %v", id, err)

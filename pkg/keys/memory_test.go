@@ -12,6 +12,7 @@ import (
 
 	"ushuru/pkg/keys"
 	"ushuru/pkg/quota"
+	"ushuru/pkg/testenv"
 )
 
 // second is the bound on the age of what a Memory remembers, and what a loaded
@@ -22,18 +23,14 @@ const second = time.Second + 300*time.Millisecond
 func refusedAfter(t *testing.T, memory *keys.Memory, plain string) time.Duration {
 	t.Helper()
 	start := time.Now()
-	for time.Since(start) < 10*time.Second {
+	testenv.Await(t, "the key is refused", func() (any, bool) {
 		_, err := memory.Verify(t.Context(), plain)
-		if errors.Is(err, keys.ErrInvalid) {
-			return time.Since(start)
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, keys.ErrInvalid) {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Millisecond)
-	}
-	t.Fatal("the revoked key is still valid")
-	return 0
+		return err, err != nil
+	})
+	return time.Since(start)
 }
 
 func TestMemoryReadsABusyKeyOnce(t *testing.T) {
@@ -81,9 +78,7 @@ func TestRevocationIsPublished(t *testing.T) {
 		stop()
 		listening.Wait()
 	})
-	for len(server.PubSubChannels("")) == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	testenv.AwaitTrue(t, "the memory listens", func() bool { return len(server.PubSubChannels("")) > 0 })
 	plain, key := create(t, store, "leaked")
 	fastest := time.Minute
 	for round := range 3 { // on a loaded machine a message may take its time
@@ -95,16 +90,13 @@ func TestRevocationIsPublished(t *testing.T) {
 		if err := store.Limit(t.Context(), key.ID, limits); err != nil {
 			t.Fatal(err)
 		}
-		for {
+		testenv.Await(t, "the limits", func() (any, bool) {
 			changed, err := memory.Verify(t.Context(), plain)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if changed.Limits == limits {
-				break
-			}
-			time.Sleep(time.Millisecond)
-		}
+			return changed.Limits, changed.Limits == limits
+		})
 		fastest = min(fastest, time.Since(start))
 	}
 	if fastest > second/3 {
@@ -144,14 +136,8 @@ func TestRedisThatIsAwayExtendsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Close()
-	start := time.Now()
-	for {
-		if _, err := memory.Verify(t.Context(), plain); err != nil {
-			break
-		}
-		if time.Since(start) > second {
-			t.Fatal("the key is still valid")
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	testenv.AwaitFor(t, second, "the key is not valid", func() (any, bool) {
+		_, err := memory.Verify(t.Context(), plain)
+		return err, err != nil
+	})
 }

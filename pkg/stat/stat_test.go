@@ -12,6 +12,7 @@ import (
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/stat"
+	"ushuru/pkg/testenv"
 )
 
 // noon is a time at which a day of Dar es Salaam and one of UTC are the same.
@@ -174,16 +175,11 @@ func TestCountsWaitForRedis(t *testing.T) {
 	r.Write(short)
 	line.Enable()
 	r.Step(stat.Step{Type: "quote:match", Code: stat.OK})
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	testenv.Await(t, "two steps are counted", func() (any, bool) {
 		r.Write(t.Context())
 		got := r.hours(t, 1)[0].Ended[stat.What{stat.NoSite, "quote:match", stat.OK}]
-		if got == 2 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d steps counted, want 2", got)
-		}
-	}
+		return got, got == 2
+	})
 }
 
 func TestNothingIsKeptForEver(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"ushuru/pkg/redisx"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/tra/throttle"
 	"ushuru/pkg/tra/tratest"
@@ -40,10 +41,10 @@ func TestARefusalPausesThisProcessAndNoOther(t *testing.T) {
 			t.Errorf("a worker elsewhere: %v", err)
 		}
 		f.server.SetFaults(tratest.Faults{})
-		time.Sleep(pause)
-		if _, err := f.Makes(t.Context()); err != nil {
-			t.Errorf("after the pause: %v", err)
-		}
+		testenv.Await(t, "the end of the pause", func() (any, bool) {
+			_, err := f.Makes(t.Context())
+			return err, err == nil
+		})
 	})
 }
 
