@@ -64,47 +64,8 @@ func packages(t *testing.T) map[string]goPackage {
 func TestArchitectureShowsThePackages(t *testing.T) {
 	t.Parallel()
 	found := packages(t)
-	checkSection(t, "architecture.md", "packages", picture(found)+"\n"+table(found))
+	checkSection(t, "architecture.md", "packages", table(found))
 }
-
-// picture draws who imports whom as a graph. An arrow that follows from two
-// others is left out.
-func picture(found map[string]goPackage) string {
-	below := map[string]map[string]bool{}
-	for name := range found {
-		reach(found, below, name)
-	}
-	var b strings.Builder
-	b.WriteString("```mermaid\ngraph TD\n")
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		if rig.MatchString(name) {
-			continue
-		}
-		fmt.Fprintf(&b, "  %s[%s]\n", node(name), strings.TrimPrefix(name, "pkg/"))
-		for _, other := range found[name].Imports {
-			implied := slices.ContainsFunc(found[name].Imports, func(via string) bool { return below[via][other] })
-			if !rig.MatchString(other) && !implied {
-				fmt.Fprintf(&b, "  %s --> %s\n", node(name), node(other))
-			}
-		}
-	}
-	b.WriteString("```\n")
-	return b.String()
-}
-
-// reach notes all that a package imports, by way of others too.
-func reach(found map[string]goPackage, below map[string]map[string]bool, name string) map[string]bool {
-	if below[name] == nil {
-		below[name] = map[string]bool{}
-		for _, other := range found[name].Imports {
-			below[name][other] = true
-			maps.Copy(below[name], reach(found, below, other))
-		}
-	}
-	return below[name]
-}
-
-func node(name string) string { return strings.NewReplacer("/", "_", "-", "_").Replace(name) }
 
 // table lists the packages with the first sentence of their documentation.
 func table(found map[string]goPackage) string {

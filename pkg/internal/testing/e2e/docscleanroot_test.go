@@ -18,7 +18,7 @@ import (
 
 var archive = flag.String("archive", "", "the archive of a release for TestFirstEstimateInACleanRoot, which else makes one")
 
-// The commands of operations.md lead from the archive to an estimate, literally, in a root
+// The commands of operating.md lead from the archive to an estimate, literally, in a root
 // that has a shell and the archive and nothing else, and a network with no one else in it.
 func TestFirstEstimateInACleanRoot(t *testing.T) {
 	testenv.Long(t)
@@ -29,7 +29,7 @@ func TestFirstEstimateInACleanRoot(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), unshare, append(namespaces, "true")...).CombinedOutput(); err != nil {
 		testenv.Missing(t, "namespaces", err, string(out))
 	}
-	commands := commandsBelow(t, testenv.Document(t, "docs/operations.md"), "Five commands to a first estimate")
+	commands := commandsBelow(t, testenv.Document(t, "docs/operating.md"), "Five commands to a first estimate")
 	if got := strings.Count(commands, "\n"); got != 5 {
 		t.Fatalf("%d commands:\n%s", got, commands)
 	}
@@ -66,7 +66,7 @@ func commandsBelow(t *testing.T, document, heading string) string {
 	if all := testenv.Blocks(below); found && len(all) > 0 {
 		return strings.TrimSpace(all[0].Text) + "\n"
 	}
-	t.Fatalf("operations.md has no commands below %q", heading)
+	t.Fatalf("operating.md has no commands below %q", heading)
 	return ""
 }
 
