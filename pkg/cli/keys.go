@@ -23,8 +23,6 @@ type keysCommand struct {
 	Limit  keysLimit  `cmd:"" help:"Change limits of one key; what is not named stays."`
 	Rotate keysRotate `cmd:"" help:"Replace an API key by a new one with its id, limits and work. It is shown once only."`
 	Revoke keysRevoke `cmd:"" help:"Revoke an API key within a second, and end its jobs, batches and webhooks."`
-	Export keysExport `cmd:"" help:"Write the records of all API keys, with hashes and without the keys, as JSON lines."`
-	Import keysImport `cmd:"" help:"Add the keys of an export, read from standard input, that do not exist."`
 }
 
 // expiry is when a key expires: a day, or a time from now. The zero value is never.
@@ -263,33 +261,4 @@ func (c *keysRevoke) Run(r *run) error {
 		{Name: "Webhooks", Value: fmt.Sprintf("%d deleted", stopped.Webhooks)},
 		{Name: "Go on", Value: strings.Join(stopped.Shared, " ")}, // for others
 	})
-}
-
-type keysExport struct{ redisConfig }
-
-// Run is called by kong.
-func (c *keysExport) Run(r *run) error {
-	store, err := r.keys(c.redisConfig)
-	if err != nil {
-		return err
-	}
-	n, err := store.Export(r.ctx, r.Out)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(r.Err, "exported %d keys\n", n)
-	return err
-}
-
-type keysImport struct{ redisConfig }
-
-// Run is called by kong.
-func (c *keysImport) Run(r *run) error {
-	store, err := r.keys(c.redisConfig)
-	if err != nil {
-		return err
-	}
-	n, err := store.Import(r.ctx, r.In)
-	_, printErr := fmt.Fprintf(r.Out, "imported %d keys\n", n)
-	return errors.Join(err, printErr)
 }

@@ -1,7 +1,6 @@
 package keys_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -116,31 +115,6 @@ func TestRotationsAtTheSameTime(t *testing.T) {
 			if _, err := store.Verify(t.Context(), text); text != "" && !errors.Is(err, keys.ErrInvalid) {
 				t.Errorf("a revoked key is valid: %v", err)
 			}
-		}
-	}
-}
-
-// An export from before a rotation brings the old key not back. Where the rotation was
-// killed it does not keep the other keys from being imported.
-func TestImportOfARotatedKey(t *testing.T) {
-	server := redistest.Start(t)
-	store := keys.NewStore(redistest.Open(t, server.URL).Client())
-	rotated := false
-	for n := 0; !rotated; n++ {
-		old, key := create(t, store, "dealer "+string(rune('a'+n)))
-		var before bytes.Buffer
-		if _, err := store.Export(t.Context(), &before); err != nil {
-			t.Fatal(err)
-		}
-		dying := redistest.Open(t, server.URL).Client()
-		dying.AddHook(&killed{left: n})
-		_, _, err := keys.NewStore(dying).Rotate(t.Context(), key.ID, 0)
-		rotated = err == nil
-		if added, err := store.Import(t.Context(), &before); err != nil || added != 0 {
-			t.Errorf("killed after %d commands: imported %d, %v", n, added, err)
-		}
-		if _, err := store.Verify(t.Context(), old); rotated != errors.Is(err, keys.ErrInvalid) {
-			t.Errorf("killed after %d commands: rotated %v, and the old key: %v", n, rotated, err)
 		}
 	}
 }
