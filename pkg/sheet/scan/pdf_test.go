@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ushuru/pkg/fetch"
+	"ushuru/pkg/testenv"
 
 	"go.uber.org/goleak"
 )
@@ -225,6 +226,7 @@ func TestPDFsThatAreRefused(t *testing.T) {
 }
 
 func TestPDFThatNeverEndsIsGivenUp(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	ready := pdfLoader(t)
 	loader := &Loader{options: ready.options, turn: ready.turn}
