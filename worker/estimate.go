@@ -134,10 +134,7 @@ func calculate(authority authorityAnswers, stale staleAnswers, costs *cost.Table
 func estimateOf(car vehicle.Car, matched vehicle.Matched, got tra.Calculation, costs *cost.Tables) vehicle.Estimate {
 	now := time.Now()
 	valid := validUntil(now, got.At)
-	switch {
-	case got.Implausible:
-		matched.Confidence, valid = vehicle.Low, now // not cached
-	case got.Stale:
+	if got.Stale {
 		valid = now.Add(staleLifetime)
 	}
 	estimate := vehicle.Estimate{Car: car, Matched: matched, Tax: got.Tax, AsOf: localtime.Stamp(got.At), Stale: got.Stale}
@@ -184,8 +181,11 @@ func authorityFailure(err error) error {
 		return throttledFailure(throttled)
 	}
 	failure, ok := errors.AsType[*tra.Error](err)
-	if !ok {
+	switch {
+	case !ok:
 		return err
+	case tra.IsImplausible(err): // it has been requested again; a later request can succeed
+		return tasks.Permanent(message.New("error/authority_implausible", nil), err)
 	}
 	switch failure.Kind {
 	case tra.NoSuchVehicle:

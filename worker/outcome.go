@@ -80,9 +80,10 @@ func pageHostOf(job *jobs.Job) string {
 }
 
 // ours are the codes of permanent failures that the operator can do something about: the
-// site or the AI refuses this service, not this request.
+// site or the AI refuses this service, not this request, or the authority is ill.
 var ours = []string{
 	"internal", "listing_blocked", "sheet_blocked", "sheet_reader_unavailable", "ai_failed", "ai_budget_used_up", "no_ai",
+	"authority_implausible",
 }
 
 // levelOf returns the level at which a failed step is logged: INFO when that lies in what

@@ -54,14 +54,14 @@ func (p *Problem) Retryable() bool {
 	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusGatewayTimeout:
 		return true
 	case http.StatusInternalServerError:
-		return p.Code == hostBusy || !p.Permanent && !refusal.IsDefinite(p.Code)
+		return slices.Contains(passing, p.Code) || !p.Permanent && !refusal.IsDefinite(p.Code)
 	}
 	return false
 }
 
-// hostBusy is the code of a site that asked us to pause. Its job has ended, and a later
-// one can succeed.
-const hostBusy = "host_busy"
+// passing are the codes of a site that asked us to pause, and of an authority that gave
+// figures that cannot be right. The job has ended, and a later one can succeed.
+var passing = []string{"host_busy", "authority_implausible"}
 
 // ours are the codes of errors that the operator must look at.
 var ours = []string{"", "internal", "unavailable", "worker_lost", "deadline_exceeded"}

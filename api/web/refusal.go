@@ -42,6 +42,7 @@ var states = map[string]state{
 	"listing_incomplete": {Key: "incomplete", Own: true}, "request_incomplete": {Key: "incomplete", Own: true},
 	"authority_unavailable": {Key: "authority", Own: true, Again: true},
 	"authority_refused":     {Key: "authority", Own: true, Again: true},
+	"authority_implausible": {Key: "authority", Own: true, Again: true},
 	"unknown":               {Key: "expired", Again: true},
 }
 

@@ -114,10 +114,6 @@ func (f *fetcher[T]) call(ctx context.Context, held *heldLease) (cachedAnswer[T]
 		return cachedAnswer[T]{}, err
 	}
 	s.Answer = answer
-	if hold == notStored {
-		held.release()
-		return cachedAnswer[T]{s, true, true}, nil
-	}
 	life := store.validity(&s.FreshUntil, s.At, hold)
 	s.Period = int(store.period.last())
 	if timed, ok := any(answer).(interface{ period(now time.Time) int }); ok {
@@ -136,10 +132,6 @@ func (f *fetcher[T]) call(ctx context.Context, held *heldLease) (cachedAnswer[T]
 	}
 	return cachedAnswer[T]{s, true, true}, nil
 }
-
-// notStored is the validity of an answer that is not stored: the next caller makes
-// the call again.
-const notStored time.Duration = -1
 
 // storeTimeout is how long a write of an answer is retried while Redis is not
 // available.

@@ -134,8 +134,7 @@ type Calculation struct {
 	Warnings []vehicle.Warning // doubts about the figures
 	At       time.Time         // when the authority calculated them, also for a cached answer
 
-	Implausible bool // the figures cannot be right, and a warning says why
-	Stale       bool // the figures have expired, and a warning says so
+	Stale bool // the figures have expired, and a warning says so
 }
 
 // calculationOf returns an answer with the warnings about it.
@@ -145,7 +144,7 @@ func calculationOf(got cachedAnswer[calculation]) Calculation {
 		day := message.Values{"date": got.At.In(localtime.Zone).Format(time.DateOnly)}
 		warnings = append(slices.Clone(warnings), message.New("warning/"+WarnStale, day))
 	}
-	return Calculation{got.Answer.Tax, warnings, got.At, got.Answer.implausible, !got.fresh}
+	return Calculation{got.Answer.Tax, warnings, got.At, !got.fresh}
 }
 
 // Details returns the tax on one vehicle. It uses the id of the make m, not that
@@ -153,7 +152,7 @@ func calculationOf(got cachedAnswer[calculation]) Calculation {
 func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (Calculation, error) {
 	v.MakeID = m.ID
 	got, err := cached(ctx, a, detailsOf(m, v), a.calculation(v), func(ctx context.Context, answer calculation) {
-		if a.options.OnAnswer != nil && !answer.implausible {
+		if a.options.OnAnswer != nil {
 			a.options.OnAnswer(ctx, Request{v, m.Name}, answer.Tax)
 		}
 	})
@@ -167,8 +166,6 @@ func (a *Authority) Details(ctx context.Context, m Make, v Vehicle) (Calculation
 type calculation struct {
 	Tax      vehicle.Tax       `json:"tax"`
 	Warnings []vehicle.Warning `json:"warnings,omitempty"`
-
-	implausible bool // never stored
 }
 
 // SetPart says which part of the calls of all workers this one may make, so that one
@@ -198,7 +195,7 @@ const (
 // temporary error and without Retry-After.
 func isRetryable(took time.Duration, err error) bool {
 	failure, ok := errors.AsType[*Error](err)
-	return ok && (failure.Temporary() || errors.Is(err, errImplausible)) && failure.RetryAfter == 0 && took < retryWindow
+	return ok && (failure.Temporary() || failure.cause == errImplausible) && failure.RetryAfter == 0 && took < retryWindow
 }
 
 type batchKey struct{}

@@ -17,8 +17,6 @@ const (
 	WarnSumTZS   = "authority_tzs_sum"             // the shilling figures do not add up
 	WarnIdentity = "authority_identity_incomplete" // the answer does not repeat the whole requested vehicle
 	WarnStale    = "authority_stale"               // an expired answer, because the authority is not available
-
-	WarnImplausible = "authority_implausible" // the figures cannot be right
 )
 
 // decodeDetails parses the answer about one vehicle and checks that it is about

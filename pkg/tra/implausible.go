@@ -8,13 +8,20 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"ushuru/pkg/localtime"
-	"ushuru/pkg/message"
 	"ushuru/pkg/vehicle"
 )
 
-// errImplausible is the cause of the failure of a call whose figures cannot be
-// right, as long as the call is repeated.
-var errImplausible = errors.New("figures that cannot be right")
+var (
+	// errImplausible is the cause of the failure of a call whose figures cannot be
+	// right, as long as the call is repeated.
+	errImplausible = errors.New("figures that cannot be right")
+	// errStaysImplausible is that of the last such call.
+	errStaysImplausible = errors.New("figures that cannot be right, and stayed so")
+)
+
+// IsImplausible reports whether a call failed because the authority's figures cannot be
+// right, also when they were requested again.
+func IsImplausible(err error) bool { return errors.Is(err, errStaysImplausible) }
 
 // maxImplausible is how often implausible figures are requested again, with the
 // retries of calls as a bound.
@@ -34,11 +41,11 @@ func (a *Authority) calculation(v Vehicle) func(context.Context) (calculation, t
 		}
 		a.options.Log.ErrorContext(ctx, "TRA's calculator gave figures that cannot be right",
 			"reason", reason, "vehicle", v, "reference", tax.ReferenceNumber, "attempt", attempts+1)
+		why := errStaysImplausible
 		if attempts++; attempts <= min(maxImplausible, a.options.Retries) {
-			return calculation{}, 0, &Error{Kind: BadAnswer, Call: callDetails, Status: 200, cause: errImplausible}
+			why = errImplausible
 		}
-		warning := message.New("warning/"+WarnImplausible, message.Values{"reason": reason})
-		return calculation{tax, append([]vehicle.Warning{warning}, warnings...), true}, notStored, nil
+		return calculation{}, 0, &Error{Kind: BadAnswer, Call: callDetails, Status: 200, cause: why}
 	}
 }
 

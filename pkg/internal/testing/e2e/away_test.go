@@ -82,14 +82,15 @@ func TestAPoisonedCalculationIsNotBelieved(t *testing.T) {
 	s := newStack(t, redistest.Open(t, redistest.Start(t).URL))
 	s.work(tasks.RoleAny, tasks.RoleAuthority)
 	s.authority.SetFaults(tratest.Faults{TinyTotals: true})
-	poisoned := s.post(s.car(0)).estimate(t)
-	if poisoned.Matched.Confidence != vehicle.Low || !hasWarning(poisoned, tra.WarnImplausible) {
-		t.Errorf("confidence %s, warnings %+v", poisoned.Matched.Confidence, poisoned.Warnings)
+	poisoned := s.post(s.car(0))
+	if poisoned.status != http.StatusInternalServerError || !strings.Contains(string(poisoned.body), `"code":"authority_implausible"`) ||
+		!strings.Contains(string(poisoned.body), `"retryable":true`) || strings.Contains(string(poisoned.body), "2.00") {
+		t.Errorf("%d %s", poisoned.status, poisoned.body)
 	}
 	s.authority.SetFaults(tratest.Faults{})
 	s.expireJoinGrace()
 	good := s.post(s.car(0)).estimate(t)
-	if good.Cached || hasWarning(good, tra.WarnImplausible) || good.Matched.Confidence == vehicle.Low {
+	if good.Cached || good.Matched.Confidence == vehicle.Low {
 		t.Errorf("cached %t, confidence %s, warnings %+v", good.Cached, good.Matched.Confidence, good.Warnings)
 	}
 }
