@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"ushuru/api/problem"
 	"ushuru/pkg/chassis"
@@ -23,6 +24,7 @@ type knownRequest struct {
 	FOBPriceUSD json.RawMessage `json:"fobPriceUSD"`
 	CFPriceUSD  json.RawMessage `json:"cfPriceUSD"`
 	BodyType    string          `json:"bodyType"`
+	ListedYear  *int            `json:"listedYear"`
 }
 
 // Manufacture is the usual basis of a year.
@@ -65,6 +67,13 @@ func ParseKnown(data json.RawMessage) (*vehicle.Known, error) {
 		RawModelCode: input.RawModelCode, FOBPriceUSD: input.FOBPriceUSD, CFPriceUSD: input.CFPriceUSD,
 		BodyType: chassis.Normalise(req.BodyType),
 	}
+	if req.ListedYear != nil {
+		consent := Car{Year: req.ListedYear}
+		if err := consent.numbers(&input); err != nil {
+			return nil, problem.Field("known.listedYear", "year", minYear, time.Now().Year()+1)
+		}
+		known.ListedYear = input.Year
+	}
 	if known.Year != 0 {
 		known.YearBasis = req.YearBasis
 	}
@@ -91,8 +100,9 @@ var (
 	knownFields = map[string]string{
 		"year": "year", "yearbasis": "yearBasis", "engine_cc": "engine_cc", "fuel": "fuel", "modelcode": "modelCode",
 		"fobpriceusd": "fobPriceUSD", "cfpriceusd": "cfPriceUSD", "bodytype": "bodyType",
+		"listedyear": "listedYear",
 	}
-	knownNumbers = []string{"year", "engine_cc", "fobPriceUSD", "cfPriceUSD"}
+	knownNumbers = []string{"year", "listedYear", "engine_cc", "fobPriceUSD", "cfPriceUSD"}
 )
 
 // KnownOfCells returns the known values of a table's row as the object that a JSON row

@@ -38,6 +38,7 @@ var states = map[string]state{
 	"fetch_failed":    {Key: "site_busy", Own: true, Again: true, Hand: true},
 	"ambiguous_match": {Key: "ambiguous", Own: true},
 	"no_match":        {Key: "no_match", Own: true, Hand: true}, "not_listed": {Key: "no_match", Own: true, Hand: true},
+	"year_not_listed":  {Key: "no_match", Own: true, Hand: true},
 	"no_capacity_band": {Key: "no_match", Own: true}, "fuel_conflict": {Key: "no_match", Own: true},
 	"listing_incomplete": {Key: "incomplete", Own: true}, "request_incomplete": {Key: "incomplete", Own: true},
 	"authority_unavailable": {Key: "authority", Own: true, Again: true},

@@ -166,15 +166,24 @@ func (b *calculation) ageCar(day time.Time, made int) (duty.Vehicle, bool) {
 
 func (b *calculation) hasValue() bool { return b.implied.tax.CIFInUSD.Decimal().IsPositive() }
 
-// yearMade returns the year in which the car was made. The authority's answer is for
-// another one when its list lacks that year; the car's age follows its own. A year of
-// registration or of the model may be later than that, so the earlier one is used.
+// yearMade returns the car's own year, which decides its age. The authority's answer is for
+// another one when its list lacks that year: then only the value is that of the other.
 func (b *calculation) yearMade() int {
-	listed, answered := b.car.Year, b.implied.tax.YOM
-	if listed == 0 || answered < listed && b.car.YearBasis != "manufacture" {
-		return answered
+	if b.car.Year == 0 {
+		return b.implied.tax.YOM
 	}
-	return listed
+	return b.car.Year
+}
+
+// asListed returns the calculation with the age of the authority's year, when that is not
+// the car's own: an officer may go by it.
+func (b *calculation) asListed() *calculation {
+	if b.implied.tax.YOM <= 0 || b.yearMade() == b.implied.tax.YOM {
+		return nil
+	}
+	listed := *b
+	listed.car.Year = b.implied.tax.YOM
+	return &listed
 }
 
 // noAgeSteps are the words of bodies whose excise duty for age follows other rules

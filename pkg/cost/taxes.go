@@ -102,7 +102,11 @@ func (b *calculation) over(cif moneyRange) taxRange {
 	s, amount := b.implied, b.likely(cif.amount)
 	all := taxRange{amount, amount, amount}
 	for _, day := range b.taxDays() {
-		for _, c := range append(b.chargesOn(day), b.chargesUnknown(day)...) {
+		charges := append(b.chargesOn(day), b.chargesUnknown(day)...)
+		if listed := b.asListed(); listed != nil {
+			charges = append(append(charges, listed.chargesOn(day)...), listed.chargesUnknown(day)...)
+		}
+		for _, c := range charges {
 			if low := s.under(c, cif.low); low.grandTZS.LessThan(all.low.grandTZS) {
 				all.low = low
 			}

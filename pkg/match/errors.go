@@ -17,6 +17,7 @@ const (
 	NoCapacityBand    = "no_capacity_band"   // no engine band of the entry holds the car's engine size
 	AIUnavailable     = "ai_unavailable"     // the AI that must decide gave no answer; a retry can succeed
 	NotListed         = "not_listed"         // the authority returns an empty list for the label
+	YearNotListed     = "year_not_listed"    // it lists the label in years too far from the car's own only
 )
 
 // Error is a refusal to match. Its notice is for people, its code for programs.

@@ -13,17 +13,27 @@ import (
 // japan is the expected country of origin.
 const japan = "JAPAN"
 
-// pickYear returns the listed year, or else the nearest. Of two equally near
-// years it returns the older one: the excise duty for age only grows with age,
-// so the result does not understate it.
-func pickYear(listed int, years []int) (int, []vehicle.Adjustment) {
+// maxYearsApart is how far a year of the authority's list may be from the car's own:
+// values of cars further apart have little to do with each other.
+const maxYearsApart = 3
+
+// pickYear returns the car's year of the authority's list, or else the nearest, or the one
+// to which the caller has consented; false when the nearest is too far away. Of two equally
+// near years it returns the older one. Only the value is that of the other year: the car's
+// age stays its own.
+func pickYear(listed, consented int, years []int) (year int, adjusted []vehicle.Adjustment, ok bool) {
 	years = slices.Sorted(slices.Values(years))
 	nearest := slices.MinFunc(years, func(a, b int) int { return abs(a-listed) - abs(b-listed) }) // the first, so the older
+	if slices.Contains(years, consented) {
+		nearest = consented
+	} else if abs(nearest-listed) > maxYearsApart {
+		return nearest, nil, false
+	}
 	if nearest == listed {
-		return nearest, nil
+		return nearest, nil, true
 	}
 	named := values{"from": strconv.Itoa(listed), "to": strconv.Itoa(nearest)}
-	return nearest, []vehicle.Adjustment{vehicle.Adjusted("yom", listed, nearest, "nearest_year", named)}
+	return nearest, []vehicle.Adjustment{vehicle.Adjusted("yom", listed, nearest, "nearest_year", named)}, true
 }
 
 func abs(n int) int { return max(n, -n) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/tra"
@@ -23,8 +24,8 @@ type Lister interface {
 // chosen label. It returns the match and the exact tuple of the tax
 // calculation. Every value that differs from the listing's is an adjustment,
 // in the order model, code, year, country, fuel, band. Resolve refuses with an
-// *Error: listing_incomplete, not_listed, ambiguous_match, fuel_conflict or
-// no_capacity_band. It returns the Lister's errors unchanged.
+// *Error: listing_incomplete, not_listed, year_not_listed, ambiguous_match, fuel_conflict
+// or no_capacity_band. It returns the Lister's errors unchanged.
 //
 // The four lists depend on each other. For most cars their contents can be
 // predicted, so Resolve requests all four at once, and repeats the round when
@@ -74,8 +75,11 @@ func (r *resolver) year(ctx context.Context) error {
 	if len(years) == 0 {
 		return r.notListed("no_year")
 	}
-	var adjusted []vehicle.Adjustment
-	r.tuple.YOM, adjusted = pickYear(r.car.Year, years)
+	yom, adjusted, ok := pickYear(r.car.Year, r.car.ListedYear, years)
+	if !ok {
+		return r.yearNotListed(yom, years)
+	}
+	r.tuple.YOM = yom
 	r.adjustments = append(r.adjustments, adjusted...)
 	if r.tuple.YOM != r.car.Year {
 		r.lists.prefetch(ctx, r.label, r.predictForYear())
@@ -149,6 +153,22 @@ func (r *resolver) notElectrified(fuel string) error {
 	const key = "ambiguous_match.not_hybrid"
 	with := values{"fuel": fuel}
 	return refusal(key, with).whole(key, "signal", with, signalOf(r.car, r.code).text()).with(scored)
+}
+
+// yearNotListed refuses a year of the authority's list that is too far from the car's own.
+// The candidates are the entry in its nearest years, to which a caller can consent.
+func (r *resolver) yearNotListed(nearest int, years []int) error {
+	const most = 5
+	years = slices.SortedFunc(slices.Values(years), func(a, b int) int { return abs(a-r.car.Year) - abs(b-r.car.Year) })
+	refused := refusal(YearNotListed, values{
+		"year": strconv.Itoa(r.car.Year), "nearest": strconv.Itoa(nearest), "entry": r.label.Text,
+	})
+	for _, year := range years[:min(most, len(years))] {
+		refused.Candidates = append(refused.Candidates, vehicle.Candidate{
+			Make: r.label.Make.Name, ModelBody: r.label.Text, Nearness: vehicle.NearFamily, YearFrom: year, YearTo: year,
+		})
+	}
+	return refused
 }
 
 func (r *resolver) notListed(what string) error {

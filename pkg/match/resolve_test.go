@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -220,9 +221,9 @@ func TestResolveKeepsTheChoicesAdjustmentsInFront(t *testing.T) {
 }
 
 func TestYearAdjustmentSaysWhatTheSpecificationAsks(t *testing.T) {
-	yom, adjusted := pickYear(2013, []int{1999})
+	yom, adjusted, ok := pickYear(2013, 1999, []int{1999})
 	want := "TRA has no entry for the listed year 2013; the nearest year, 1999, is used"
-	if yom != 1999 || len(adjusted) != 1 || adjusted[0].Reason != want || adjusted[0].From != 2013 || adjusted[0].To != 1999 {
+	if !ok || yom != 1999 || len(adjusted) != 1 || adjusted[0].Reason != want || adjusted[0].From != 2013 || adjusted[0].To != 1999 {
 		t.Errorf("%d, %+v", yom, adjusted)
 	}
 }
@@ -304,10 +305,10 @@ func TestResolveAsksEverythingAtOnceWhenItCanForesee(t *testing.T) {
 	}{
 		{"all foreseen", vehicle.Car{Year: 2012, Fuel: "GASOLINE", EngineCC: 1296}, func(*fakeLists) {}, time.Second, 4},
 		{"fuel unknown", vehicle.Car{Year: 2012, EngineCC: 1296}, func(f *fakeLists) { f.fuels = []string{"PETROL"} }, 2 * time.Second, 4},
-		{"year not listed", vehicle.Car{Year: 2020, Fuel: "PETROL", EngineCC: 1296}, func(*fakeLists) {}, 2 * time.Second, 8},
-		{"year not listed, nor the petrol car", vehicle.Car{Year: 2020, Fuel: "PETROL", EngineCC: 1296}, func(f *fakeLists) { f.fuels = []string{"PETROL & ELECTRIC"} }, 2 * time.Second, 8},
+		{"year not listed", vehicle.Car{Year: 2018, Fuel: "PETROL", EngineCC: 1296}, func(*fakeLists) {}, 2 * time.Second, 8},
+		{"year not listed, nor the petrol car", vehicle.Car{Year: 2018, Fuel: "PETROL", EngineCC: 1296}, func(f *fakeLists) { f.fuels = []string{"PETROL & ELECTRIC"} }, 2 * time.Second, 8},
 		{"another country", vehicle.Car{Year: 2012, Fuel: "PETROL", EngineCC: 1296}, func(f *fakeLists) { f.countries = []string{"UNITED KINGDOM"} }, 2 * time.Second, 7},
-		{"year and country", vehicle.Car{Year: 2020, Fuel: "PETROL", EngineCC: 1296}, func(f *fakeLists) { f.countries = []string{"UNITED KINGDOM"} }, 3 * time.Second, 11},
+		{"year and country", vehicle.Car{Year: 2018, Fuel: "PETROL", EngineCC: 1296}, func(f *fakeLists) { f.countries = []string{"UNITED KINGDOM"} }, 3 * time.Second, 11},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -327,5 +328,40 @@ func TestResolveAsksEverythingAtOnceWhenItCanForesee(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A value of cars more than three years apart is no value of the car, unless the caller
+// consents to it. The year of a request is no consent.
+func TestAYearFarFromTheCarsOwnNeedsConsent(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		own, consented int
+		years          []int
+		want           int // 0 is a refusal
+	}{
+		{2017, 0, []int{2000, 2014}, 2014},
+		{2017, 0, []int{2020, 2013}, 2020},
+		{2017, 0, []int{2013}, 0},
+		{2020, 0, []int{1991, 1995}, 0},
+		{2020, 1991, []int{1991, 1995}, 1991},
+		{2020, 1993, []int{1991, 1995}, 0},
+		{2020, 2021, []int{2020, 2021}, 2021},
+	} {
+		lists := usual()
+		lists.years = c.years
+		car := vehicle.Car{Year: c.own, ListedYear: c.consented, Fuel: "PETROL", EngineCC: 1296}
+		matched, tuple, err := Resolve(t.Context(), car, chosen(plainLabel), lists)
+		if c.want != 0 {
+			if err != nil || tuple.YOM != c.want || matched.YOM != c.want {
+				t.Errorf("%+v: %d, %v", c, tuple.YOM, err)
+			}
+			continue
+		}
+		refused, ok := errors.AsType[*Error](err)
+		if !ok || refused.Code != YearNotListed || len(refused.Candidates) != len(c.years) ||
+			refused.Candidates[0].YearFrom != slices.MinFunc(c.years, func(a, b int) int { return abs(a-c.own) - abs(b-c.own) }) {
+			t.Errorf("%+v: %+v, %v", c, matched, err)
+		}
 	}
 }

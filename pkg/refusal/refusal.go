@@ -11,7 +11,7 @@ var definite = []string{
 	"fetch_too_large", "listing_gone", "listing_sold", "not_a_listing", "page_unreadable", "robots_forbidden", "sheet_not_found",
 	// Of the car: the authority does not list it, several of its entries fit, or what the
 	// caller or the listing says of it contradicts itself.
-	"ambiguous_match", "fuel_conflict", "listing_incomplete", "no_capacity_band", "no_match", "not_listed",
+	"ambiguous_match", "fuel_conflict", "listing_incomplete", "no_capacity_band", "no_match", "not_listed", "year_not_listed",
 }
 
 // IsDefinite reports whether the same request meets an error with this code again.

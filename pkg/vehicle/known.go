@@ -2,6 +2,7 @@ package vehicle
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"ushuru/pkg/message"
@@ -21,13 +22,14 @@ type Known struct {
 	FOBPriceUSD  *money.Number `json:"fobPriceUSD,omitempty"`
 	CFPriceUSD   *money.Number `json:"cfPriceUSD,omitempty"`
 	BodyType     string        `json:"bodyType,omitempty"`
+	ListedYear   int           `json:"listedYear,omitempty"` // the year of the authority's list to which the caller consents
 }
 
 // WarnKnown is the code of the warning about values of the request.
 const WarnKnown = "values_from_request"
 
 // yearWarnings are the codes of warnings about the listing's year. They do not
-// apply to a year of manufacture that the caller gave.
+// apply to a year that the caller gave.
 var yearWarnings = []string{
 	"registration_year", "model_year", "title_year", "year_differs", "other_model_year",
 	"manufacture_differs", "registration_differs", "model_year_differs", "manufacture_after_registration",
@@ -36,7 +38,7 @@ var yearWarnings = []string{
 // settled lists, for each value of the request, the codes of the warnings about the
 // listing's own value. They do not apply when the caller gave the value.
 func (k *Known) settled() (codes []string) {
-	if k.Year != 0 && k.YearBasis == "manufacture" {
+	if k.Year != 0 {
 		codes = append(codes, yearWarnings...)
 	}
 	if k.FOBPriceUSD != nil || k.CFPriceUSD != nil {
@@ -75,6 +77,9 @@ func (k *Known) Apply(car *Car) (fields []string) {
 			car.TitleYear = 0 // the caller has decided between the two
 		}
 		fields = append(fields, "year")
+	}
+	if k.ListedYear != 0 {
+		car.ListedYear, fields = k.ListedYear, append(fields, "listedYear")
 	}
 	if k.EngineCC != 0 {
 		car.EngineCC = k.EngineCC
@@ -120,6 +125,9 @@ func (k *Known) Override(car *Car, warnings []Warning) []Warning {
 		if !slices.Contains(settled, w.Code) {
 			kept = append(kept, w)
 		}
+	}
+	if key := map[string]string{"registration": "registration_year.request", "model": "model_year"}[k.YearBasis]; key != "" {
+		kept = append(kept, message.New("warning/"+key, message.Values{"year": strconv.Itoa(k.Year)}))
 	}
 	names := strings.Join(fields, ", ")
 	return append(kept, message.New("warning/"+WarnKnown, message.Values{"fields": names}))

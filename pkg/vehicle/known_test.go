@@ -38,6 +38,13 @@ func TestKnownValuesOverrideTheListing(t *testing.T) {
 		got[1].Values["fields"] != "year, modelCode, fobPriceUSD" {
 		t.Errorf("%+v", got)
 	}
+	car = listed
+	registered := &vehicle.Known{Year: 2012, YearBasis: "registration", ListedYear: 2010}
+	got = registered.Override(&car, []vehicle.Warning{{Code: "registration_year", Values: map[string]string{"year": "2019"}}})
+	if car.Year != 2012 || car.ListedYear != 2010 || len(got) != 2 || got[0].Code != "registration_year" || got[0].Values["year"] != "2012" ||
+		got[1].Values["fields"] != "year, listedYear" {
+		t.Errorf("%+v %+v", car, got)
+	}
 	var none *vehicle.Known
 	if car := listed; len(none.Override(&car, warnings)) != len(warnings) || !reflect.DeepEqual(car, listed) {
 		t.Error("no values changed the car")

@@ -25,6 +25,7 @@ type QuoteInput struct {
 	M3           *money.Number `json:"m3,omitempty"`         // shipping volume in cubic metres
 	ModelBody    string        `json:"modelBody,omitempty"`  // the authority's label, chosen by the caller
 	YearBasis    string        `json:"yearBasis,omitempty"`  // registration or model; "" is manufacture
+	ListedYear   int           `json:"listedYear,omitempty"` // the year of the authority's list to which the caller consents
 
 	// PriceCandidates adds the taxes of all candidates to an error. It is no part of
 	// the car.
@@ -40,6 +41,7 @@ func (q *QuoteInput) Override(known *Known) {
 	known.Apply(&car)
 	q.Year, q.EngineCC, q.Fuel, q.BodyType = car.Year, car.EngineCC, car.Fuel, car.BodyType
 	q.ModelCode, q.FOBPriceUSD, q.CFPriceUSD = car.ModelCode, car.FOBPriceUSD, car.CFPriceUSD
+	q.ListedYear = car.ListedYear
 	if known.ModelCode != "" {
 		q.RawModelCode = known.RawModelCode
 	}
@@ -60,6 +62,6 @@ func (q *QuoteInput) Car() Car {
 	return Car{
 		Make: q.Make, Model: q.Model, ModelCode: q.ModelCode, RawModelCode: q.RawModelCode, Version: q.Version,
 		Year: q.Year, YearBasis: basis, EngineCC: q.EngineCC, Fuel: q.Fuel, BodyType: q.BodyType,
-		FOBPriceUSD: q.FOBPriceUSD, CFPriceUSD: q.CFPriceUSD, M3: q.M3, Images: []string{}, Source: FromRequest,
+		FOBPriceUSD: q.FOBPriceUSD, CFPriceUSD: q.CFPriceUSD, M3: q.M3, ListedYear: q.ListedYear, Images: []string{}, Source: FromRequest,
 	}
 }
