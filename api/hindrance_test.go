@@ -116,7 +116,7 @@ func TestPersonOfAJoinedJobLearnsOfAPause(t *testing.T) {
 		answers <- a.send(t, r)
 	}()
 	time.Sleep(500 * time.Millisecond)
-	if err := conn.Client().Set(t.Context(), "fetch:hold:{cars.example}", 1, time.Hour).Err(); err != nil {
+	if err := conn.Client().Set(t.Context(), "fetch:pause:{cars.example}", 1, time.Hour).Err(); err != nil {
 		t.Fatal(err)
 	}
 	started := time.Now()

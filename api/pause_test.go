@@ -36,7 +36,7 @@ func TestPersonLearnsOfAPauseAtOnce(t *testing.T) {
 	a := newApp(t, conn, nil)
 	a.work(t)
 	a.put(t, "/hit")
-	hold := conn.Client().Set(t.Context(), "fetch:hold:{cars.example}", 1, time.Hour)
+	hold := conn.Client().Set(t.Context(), "fetch:pause:{cars.example}", 1, time.Hour)
 	if hold.Err() != nil {
 		t.Fatal(hold.Err())
 	}
@@ -60,7 +60,7 @@ func TestPersonLearnsOfAPauseAtOnce(t *testing.T) {
 		}
 	}
 	// A short pause is waited for.
-	if err := conn.Client().PExpire(t.Context(), "fetch:hold:{cars.example}", 10*time.Second).Err(); err != nil {
+	if err := conn.Client().PExpire(t.Context(), "fetch:pause:{cars.example}", 10*time.Second).Err(); err != nil {
 		t.Fatal(err)
 	}
 	r := a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/paused"}`)

@@ -134,7 +134,7 @@ func TestServicesMayDoNothingElse(t *testing.T) {
 		if may(user, "GET", "key:abc") == (user == "authority") || may(user, "GET", "page:secret") != (user == "api") {
 			t.Errorf("%s reads what it does not need", user)
 		}
-		if may(user, "GET", "ai:answer:1") == (user == "authority") || may(user, "SET", "fetch:hold:{a}", "1") == (user == "authority") {
+		if may(user, "GET", "ai:answer:1") == (user == "authority") || may(user, "SET", "fetch:pause:{a}", "1") == (user == "authority") {
 			t.Errorf("%s and what the worker in Tanzania does not need", user)
 		}
 	}

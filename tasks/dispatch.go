@@ -11,11 +11,11 @@ import (
 
 // TypeDispatch is the task that turns waiting rows of batches into jobs, as many
 // as may run at once.
-const TypeDispatch = "batch:feed"
+const TypeDispatch = "batch:dispatch"
 
 // dispatchTaskIDs are the ids of the tasks: while one runs, which may have read
 // the batches already, another may wait.
-var dispatchTaskIDs = []string{"batch:feed.1", "batch:feed.2"}
+var dispatchTaskIDs = []string{"batch:dispatch.1", "batch:dispatch.2"}
 
 // EnqueueDispatch enqueues a dispatch, unless one waits already.
 func (e *Engine) EnqueueDispatch(ctx context.Context) error {

@@ -55,7 +55,7 @@ func TestTheEndOfABatchEmitsAnEvent(t *testing.T) {
 		f.is("before the end", len(f.completions(endpoint.ID)), 0)
 		f.endAll(id)
 		for range 3 { // the sweep finds it ended, and says so again
-			f.must(conn.Client().Del(t.Context(), "batches:swept").Err())
+			f.must(conn.Client().Del(t.Context(), "batches:checked").Err())
 			f.must(f.checkBatches(t.Context()))
 		}
 		events := f.completions(endpoint.ID)

@@ -252,7 +252,7 @@ func (d *dispatcher) submitRow(ctx context.Context, request rowRequest, owner st
 // done so: it recovers rows without news, removes batches that have ended, and
 // fills the window.
 func (d *dispatcher) checkBatches(ctx context.Context) error {
-	acquired, err := d.redis.SetNX(ctx, "batches:swept", 1, batchCheckInterval).Result()
+	acquired, err := d.redis.SetNX(ctx, "batches:checked", 1, batchCheckInterval).Result()
 	if err != nil || !acquired {
 		return err
 	}

@@ -578,7 +578,7 @@ func (w *simulation) checkRest() {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		left, _ := w.server.SMembers("parents:{" + slot + "}:" + id)
+		left, _ := w.server.SMembers("subscribers:{" + slot + "}:" + id)
 		if !job.State.Ended() || len(left) > 0 {
 			w.t.Fatalf("%+v, not notified: %v", job, left)
 		}

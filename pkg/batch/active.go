@@ -69,7 +69,7 @@ func (s *Store) ListActive(ctx context.Context) ([]ActiveBatch, error) {
 			Parked: min(int(parked[i].Val()), found.Running),
 			Ended:  found.Ended != "", Missing: found.Owner == "", lastServed: entry.Score,
 		}
-		_ = json.Unmarshal([]byte(found.Origin), &active[i].Origin) // batches of earlier versions have none
+		_ = json.Unmarshal([]byte(found.Origin), &active[i].Origin) // without it the jobs of its rows have no trace
 	}
 	return active, nil
 }

@@ -58,7 +58,7 @@ func (r *Reader) skips(i int, state State) bool {
 	case Succeeded, Failed:
 	}
 	if len(r.ended) < (i+1)*endedDigits {
-		return false // it ended under an earlier version
+		return false // damaged
 	}
 	second, err := strconv.ParseInt(r.ended[i*endedDigits:(i+1)*endedDigits], 10, 64)
 	return err == nil && time.Unix(second, 0).Before(r.since)

@@ -14,8 +14,8 @@ import (
 //	                   many rows were done when; retry_<name>
 //	batch:{id}:states  string: a state code for each row
 //	batch:{id}:rows    hash: number of a chunk → its rows, packed
-//	batch:{id}:twins   hash: row → its later duplicates, "3,17"
-//	batch:{id}:atwork  hash: running row → its last update in ms and its job, "1763700000000 01J…"
+//	batch:{id}:duplicates  hash: row → its later duplicates, "3,17"
+//	batch:{id}:running  hash: running row → its last update in ms and its job, "1763700000000 01J…"
 //	batch:{id}:out     hash: row → its result or error, packed
 //	batch:{id}:parked  sorted set: running row that takes no place in the window →
 //	                   until when, in ms

@@ -32,7 +32,7 @@ func keyOf(owner string) string { return "batches:of:{" + owner + "}" }
 func keysOf(id string) []string {
 	base := "batch:{" + id + "}"
 	return []string{
-		base, base + ":states", base + ":rows", base + ":twins", base + ":atwork", base + ":out", base + ":parked",
+		base, base + ":states", base + ":rows", base + ":duplicates", base + ":running", base + ":out", base + ":parked",
 		base + ":ended",
 	}
 }

@@ -272,7 +272,7 @@ func stuckIsFound(b *bench) {
 	b.must(err)
 	b.is("soon", len(stuck), 0)
 	ago := time.Now().Add(-5 * time.Second).UnixMilli()
-	b.must(b.conn.Client().HSet(b.t.Context(), "batch:{"+id+"}:atwork", "0", ago, "1", fmt.Sprint(ago, " JOB")).Err())
+	b.must(b.conn.Client().HSet(b.t.Context(), "batch:{"+id+"}:running", "0", ago, "1", fmt.Sprint(ago, " JOB")).Err())
 	stuck, err = b.ListStuck(b.t.Context(), id, time.Minute)
 	b.must(err)
 	b.is("without a job for 5 s", len(stuck) == 1 && stuck[0].Index == 0, true)

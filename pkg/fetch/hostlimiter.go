@@ -53,11 +53,11 @@ func newHostLimiter(client redis.UniversalClient, rate int) *hostLimiter {
 	return &hostLimiter{client, redis_rate.NewLimiter(client), rate}
 }
 
-func keyPause(host string) string         { return "fetch:hold:{" + host + "}" }
+func keyPause(host string) string         { return "fetch:pause:{" + host + "}" }
 func keyRate(host string) string          { return "fetch:{" + host + "}" }
 func keyRateOf(host, owner string) string { return keyRate(host) + ":" + owner }
 func keyAddress(address string) string    { return "fetch:{" + address + "}:address" }
-func keyWaiting(host string) string       { return "fetch:crowd:{" + host + "}" }
+func keyWaiting(host string) string       { return "fetch:waiting:{" + host + "}" }
 
 // PauseOf returns how long the site of a URL has asked all processes that share a
 // Redis to pause; 0 when it has not.

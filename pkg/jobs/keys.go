@@ -22,8 +22,8 @@ func newID(now time.Time, dedupKey string) string {
 
 func slotOfDedup(dedupKey string) string { return strings.ToUpper(dedupKey[:slotLength]) }
 
-// slotOf returns the hash tag of a job's keys. That of a job that an earlier
-// version created is its id.
+// slotOf returns the hash tag of a job's keys. What is too short to be the id of a job is
+// its own slot.
 func slotOf(id string) string {
 	if len(id) <= ulid.EncodedSize {
 		return id
@@ -34,15 +34,10 @@ func slotOf(id string) string {
 // keyJobPrefix is what a job's key begins with: that of all jobs of its slot.
 func keyJobPrefix(id string) string { return "job:{" + slotOf(id) + "}:" }
 
-func keyJob(id string) string {
-	if len(id) <= ulid.EncodedSize {
-		return "job:{" + id + "}"
-	}
-	return keyJobPrefix(id) + id
-}
+func keyJob(id string) string { return keyJobPrefix(id) + id }
 
 // keySubscribersPrefix is what the key of a job's subscribers begins with.
-func keySubscribersPrefix(id string) string { return "parents:{" + slotOf(id) + "}:" }
+func keySubscribersPrefix(id string) string { return "subscribers:{" + slotOf(id) + "}:" }
 
 // A subscriber is notified of a job's end: another job, a batch row or an API key.
 // Its name is a word, a colon, and what the notifier of that word needs. The
@@ -50,25 +45,18 @@ func keySubscribersPrefix(id string) string { return "parents:{" + slotOf(id) + 
 // that a subscription and the end of the job cannot miss each other: a subscriber
 // that comes before the end is in the set when the set is read after the end, and
 // one that comes later learns the state at once.
-func keySubscribers(id string) string {
-	if len(id) <= ulid.EncodedSize {
-		return "parents:{" + id + "}"
-	}
-	return keySubscribersPrefix(id) + id
-}
+func keySubscribers(id string) string { return keySubscribersPrefix(id) + id }
 
 // keysOf returns the keys of a job: its record, its subscribers, its dedup key and its
 // attachment.
-// The dedup key of a job of an earlier version is in another slot, where it
-// expires: no other request finds it.
 func keysOf(job *Job) []string {
 	return []string{
-		keyJob(job.ID), keySubscribers(job.ID), keyInflight(slotOf(job.ID), job.DedupKey), keyAttachment(job.ID),
+		keyJob(job.ID), keySubscribers(job.ID), keyDedup(slotOf(job.ID), job.DedupKey), keyAttachment(job.ID),
 	}
 }
 
-// keyInflight is the dedup key of a running job in a slot.
-func keyInflight(slot, dedupKey string) string { return "inflight:{" + slot + "}:" + dedupKey }
+// keyDedup is the dedup key of a running job in a slot.
+func keyDedup(slot, dedupKey string) string { return "dedup:{" + slot + "}:" + dedupKey }
 
 // scriptRunner adds a script to a pipeline.
 type scriptRunner func(script *redis.Script, keys []string, args ...any) *redis.Cmd

@@ -94,7 +94,7 @@ return 0
 // that has the key has ended and would be joined for a while. It reports whether there was
 // such a job.
 func (s *Store) ForgetRefusal(ctx context.Context, dedupKey string) (bool, error) {
-	key := keyInflight(slotOfDedup(dedupKey), dedupKey)
+	key := keyDedup(slotOfDedup(dedupKey), dedupKey)
 	id, err := s.redis.Get(ctx, key).Result()
 	if errors.Is(err, redis.Nil) {
 		return false, nil

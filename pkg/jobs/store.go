@@ -60,7 +60,7 @@ type meta struct {
 	Class    Class           `json:"class"`
 	Owner    string          `json:"owner"`
 	Input    json.RawMessage `json:"input"`
-	DedupKey string          `json:"flight"`
+	DedupKey string          `json:"dedup"`
 	Created  time.Time       `json:"created"`
 	Deadline time.Time       `json:"deadline"`
 	Attached bool            `json:"attached,omitempty"`
@@ -139,7 +139,7 @@ func (s *Store) AreRunning(ctx context.Context, dedupKeys []string) ([]bool, err
 	pipe := s.redis.Pipeline()
 	found := make([]*redis.IntCmd, len(dedupKeys))
 	for i, key := range dedupKeys {
-		found[i] = pipe.Exists(ctx, keyInflight(slotOfDedup(key), key))
+		found[i] = pipe.Exists(ctx, keyDedup(slotOfDedup(key), key))
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
 		return nil, fmt.Errorf("jobs: running jobs: %w", err)
@@ -276,7 +276,7 @@ func parse(id string, fields map[string]string) (*Job, error) {
 	}
 	for name, value := range fields {
 		if step, ok := strings.CutPrefix(name, "o:"); ok {
-			if job.Outputs[step], err = unpackOutput(value); err != nil {
+			if job.Outputs[step], err = pack.Unpack([]byte(value)); err != nil {
 				return nil, fmt.Errorf("jobs: record %s: %w", id, err)
 			}
 		}
@@ -297,15 +297,6 @@ func parse(id string, fields map[string]string) (*Job, error) {
 		}
 	}
 	return job, nil
-}
-
-// unpackOutput returns the output of a step. Those of earlier versions are not
-// packed.
-func unpackOutput(value string) (json.RawMessage, error) {
-	if !pack.IsPacked([]byte(value)) {
-		return json.RawMessage(value), nil
-	}
-	return pack.Unpack([]byte(value))
 }
 
 func millis(text string) time.Time {

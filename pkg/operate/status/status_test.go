@@ -371,7 +371,7 @@ func TestSitesAndFailures(t *testing.T) {
 	r.counts.Step(stat.Step{Site: "sbtjapan.com", Type: tasks.TypeScrape, Code: "fetch_timeout", Retried: true})
 	r.counts.Call(stat.Call{To: stat.Authority, Name: "getYom", Code: "unavailable"})
 	r.counts.Write(t.Context())
-	r.must(r.client.Set(t.Context(), "fetch:hold:{www.sbtjapan.com}", 1, time.Minute).Err())
+	r.must(r.client.Set(t.Context(), "fetch:pause:{www.sbtjapan.com}", 1, time.Minute).Err())
 
 	now := r.read()
 	site := now.Sites[0]

@@ -84,7 +84,7 @@ func decided(t *testing.T, c vehicle.Comparison) string {
 // succeeded less than the grace period ago.
 func (s *stack) expireJoinGrace() {
 	s.t.Helper()
-	keys, err := s.conn.Client().Keys(s.t.Context(), "inflight:*").Result()
+	keys, err := s.conn.Client().Keys(s.t.Context(), "dedup:*").Result()
 	must(s.t, err)
 	for _, key := range keys {
 		must(s.t, s.conn.Client().Del(s.t.Context(), key).Err())
