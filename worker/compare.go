@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -29,11 +28,10 @@ type comparedCar struct {
 	warnings  []vehicle.Warning // of its sheet
 }
 
-// recommend compares two estimated cars. Code computes the figures and the winner;
-// the AI words the recommendation, if there is an AI and its words pass the
-// checks.
-func recommend(costs *cost.Tables, writer *advice.Writer, log *slog.Logger) stepFunc {
-	return func(ctx context.Context, job *jobs.Job) (any, error) {
+// recommend compares two estimated cars. Code computes the figures and the winner, and
+// words the recommendation in closed sentences.
+func recommend(costs *cost.Tables) stepFunc {
+	return func(_ context.Context, job *jobs.Job) (any, error) {
 		var input tasks.CompareInput
 		if err := json.Unmarshal(job.Input, &input); err != nil {
 			return nil, fmt.Errorf("worker: input: %w", err)
@@ -53,18 +51,11 @@ func recommend(costs *cost.Tables, writer *advice.Writer, log *slog.Logger) step
 			Car2: costs.Apply(car2.estimate, terms, now), Condition2: car2.condition,
 		}
 		verdict := advice.Judge(pair)
-		text, byAI, err := writer.Recommend(ctx, verdict, pair, input.Lang)
-		if err != nil {
-			log.WarnContext(ctx, "recommendation written by template", "job", job.ID, "error", err)
-		}
-		warnings := slices.Concat(car1.warnings, car2.warnings)
-		if byAI {
-			warnings = append(warnings, message.New("warning/worded_by_ai", nil))
-		}
 		used := money.NewNumber(terms.Rate)
 		return vehicle.Comparison{
 			Car1: pair.Car1, Car2: pair.Car2, CondReport1: car1.summary, CondReport2: car2.summary,
-			Recommendation: text, Rate: &used, Lang: input.Lang, Verdict: &verdict, Warnings: warnings,
+			Recommendation: advice.Write(verdict, pair, input.Lang), Rate: &used, Lang: input.Lang, Verdict: &verdict,
+			Warnings: slices.Concat(car1.warnings, car2.warnings),
 		}, nil
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/oklog/ulid/v2"
 	"github.com/redis/go-redis/v9"
 
-	"ushuru/pkg/advice"
 	"ushuru/pkg/ai"
 	"ushuru/pkg/batch"
 	"ushuru/pkg/cache"
@@ -62,7 +61,7 @@ type Options struct {
 	Match     match.Options  // role any; the zero value matches without AI
 	Authority *tra.Authority // role authority
 	Sheets    *scan.Loader   // role ai
-	AI        *ai.Client     // role ai; nil reads no sheets and words recommendations by template
+	AI        *ai.Client     // role ai; nil reads no sheets
 	Costs     *cost.Tables   // roles authority and ai; default: the embedded tables
 	// SheetURL returns the canonical URL of an inspection sheet. It is for the role
 	// any; the default accepts the known hosts only.
@@ -302,7 +301,7 @@ func (w *Worker) newStepHandler() *stepHandler {
 			tasks.TypeQuoteMatch:     matching,
 			tasks.TypeQuoteCalculate: calculating,
 			tasks.TypeSummarize:      newSheetReader(o).summarize,
-			tasks.TypeRecommend:      recommend(o.Costs, advice.NewWriter(o.AI), o.Log),
+			tasks.TypeRecommend:      recommend(o.Costs),
 		},
 		early: earlySteps(known),
 	}

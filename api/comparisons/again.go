@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"ushuru/pkg/advice"
@@ -47,7 +46,6 @@ func (s *Resource) comparedAgain(ctx context.Context, kept []byte, input tasks.C
 	c.Recommendation = advice.Write(verdict, pair, input.Lang)
 	rate := money.NewNumber(terms.Rate)
 	c.Rate = &rate
-	c.Warnings = slices.DeleteFunc(c.Warnings, func(w vehicle.Warning) bool { return w.Code == "worded_by_ai" })
 	c.Cached = true
 	return plainjson.Encode(c)
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -62,7 +60,6 @@ type comparison struct {
 	made
 
 	Heading, Why, Cost message.Text // Cost is empty when a cost is not known
-	Worded             string       // paragraph of an AI; "" for none in this language
 	Cars               []compared
 	Criteria           []criterion
 	Warnings           []message.Notice
@@ -112,10 +109,7 @@ func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) 
 		view.Cost = c.Verdict.Criteria[0].Text
 	}
 	shown, more := sorted(c.Warnings, p.Simulated())
-	view.Worded = wordedByAI(c, lang)
-	view.Warnings = slices.DeleteFunc(append(shown, more...), func(w message.Notice) bool {
-		return w.Code == codeWorded && view.Worded == "" // its words are not on this page
-	})
+	view.Warnings = append(shown, more...)
 	if c.Car1.DriveAway != nil {
 		view.Rates = &c.Car1.DriveAway.Exchange
 	}
@@ -126,24 +120,6 @@ func (p *Pages) comparison(w http.ResponseWriter, r *http.Request, found *link) 
 		Name: "comparison", Title: view.Names, Body: &view,
 		Preview: &frame.Preview{Title: headline, Description: view.Heading.In(lang), URL: view.URL},
 	})
-}
-
-// codeWorded is the warning that a paragraph is an AI's.
-const codeWorded = "worded_by_ai"
-
-// escaped is a character that Markdown would read otherwise.
-var escaped = regexp.MustCompile(`\\([[:punct:]])`)
-
-// wordedByAI returns the paragraph of a recommendation that an AI wrote: the one after the
-// heading and the verdict. It is none when there is none, or in another language.
-func wordedByAI(c vehicle.Comparison, lang string) string {
-	byAI := slices.ContainsFunc(c.Warnings, func(w message.Notice) bool { return w.Code == codeWorded })
-	const third = 2
-	parts := strings.Split(c.Recommendation, "\n\n")
-	if !byAI || c.Lang != lang || len(parts) <= third {
-		return ""
-	}
-	return escaped.ReplaceAllString(parts[third], "$1")
 }
 
 // headingOf returns the advice in one line: which car, or why none.

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ushuru/pkg/advice"
+	"ushuru/pkg/condition"
 	"ushuru/pkg/money"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/testenv"
@@ -97,7 +98,15 @@ func winnerOf(v vehicle.Verdict) int {
 	return *v.Winner
 }
 
-var good = &advice.Condition{OverallGrade: "4.5", Repair: advice.RepairNo}
+var (
+	good = &advice.Condition{OverallGrade: "4.5", Repair: advice.RepairNo, MileageFlag: "none"}
+	fair = &advice.Condition{OverallGrade: "3", MileageFlag: "none"}
+)
+
+// seen are two cars whose sheets were read, and say nothing against them.
+func seen(car1, car2 vehicle.Estimate) advice.Pair {
+	return advice.Pair{Car1: car1, Car2: car2, Condition1: good, Condition2: good}
+}
 
 func TestTheVerdictFollowsFromTheFigures(t *testing.T) {
 	stock := func(km int) func(*vehicle.Estimate) {
@@ -112,70 +121,84 @@ func TestTheVerdictFollowsFromTheFigures(t *testing.T) {
 		reason vehicle.Reason
 	}{
 		"the cheaper of equals": {
-			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "12000", mileage(80_001))}, 1, vehicle.BetterBuy,
+			seen(estimate("FIELDER", "10000", nil), estimate("AXIO", "12000", mileage(80_001))), 1, vehicle.BetterBuy,
 		},
 		"the cheaper of equals, the other way round": {
-			advice.Pair{Car1: estimate("FIELDER", "12000", nil), Car2: estimate("AXIO", "10000", mileage(80_001))}, 2, vehicle.BetterBuy,
+			seen(estimate("FIELDER", "12000", nil), estimate("AXIO", "10000", mileage(80_001))), 2, vehicle.BetterBuy,
 		},
 		"ranges that overlap are equal in cost": {
-			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "10300", mileage(80_001))}, 0, vehicle.TooClose,
+			seen(estimate("FIELDER", "10000", nil), estimate("AXIO", "10300", mileage(80_001))), 0, vehicle.TooClose,
 		},
 		"of equal cost the one with the better sheet": {
 			advice.Pair{
 				Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "10300", mileage(80_001)),
-				Condition1: &advice.Condition{OverallGrade: "3"}, Condition2: good,
+				Condition1: fair, Condition2: good,
 			}, 2, vehicle.BetterBuy,
 		},
-		"a sheet counts although the other car has none": {
+		"a car whose sheet was read wins against one whose sheet was not": {
 			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "10300", mileage(80_001)), Condition2: good}, 2, vehicle.BetterBuy,
 		},
 		"the newer of equal cost": {
-			advice.Pair{Car1: estimate("FIELDER", "10000", year(2012)), Car2: estimate("AXIO", "10300", year(2017))}, 2, vehicle.BetterBuy,
+			seen(estimate("FIELDER", "10000", year(2012)), estimate("AXIO", "10300", year(2017))), 2, vehicle.BetterBuy,
 		},
 		"more than half as much again is another class": {
-			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "15100", mileage(80_001))}, 0, vehicle.DifferentClass,
+			seen(estimate("FIELDER", "10000", nil), estimate("AXIO", "15100", mileage(80_001))), 0, vehicle.DifferentClass,
 		},
 		"no winner without the cost of both": {
-			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "9000", incomplete)}, 0, vehicle.CostUnknown,
+			seen(estimate("FIELDER", "10000", nil), estimate("AXIO", "9000", incomplete)), 0, vehicle.CostUnknown,
 		},
 		"no winner without a drive-away cost at all": {
-			advice.Pair{
-				Car1: estimate("FIELDER", "10000", nil),
-				Car2: estimate("AXIO", "9000", func(e *vehicle.Estimate) { e.DriveAway = nil }),
-			}, 0, vehicle.CostUnknown,
+			seen(
+				estimate("FIELDER", "10000", nil),
+				estimate("AXIO", "9000", func(e *vehicle.Estimate) { e.DriveAway = nil }),
+			), 0, vehicle.CostUnknown,
 		},
 		"a doubtful match loses to a sure one at the same cost": {
-			advice.Pair{Car1: estimate("FIELDER", "10000", confidence(vehicle.Low)), Car2: estimate("AXIO", "10000", mileage(80_001))}, 2, vehicle.BetterBuy,
+			seen(estimate("FIELDER", "10000", confidence(vehicle.Low)), estimate("AXIO", "10000", mileage(80_001))), 2, vehicle.BetterBuy,
 		},
 		"a car that may cross an age step loses to one that does not": {
-			advice.Pair{Car1: estimate("FIELDER", "10000", crossing), Car2: estimate("AXIO", "10000", mileage(80_001))}, 2, vehicle.BetterBuy,
+			seen(estimate("FIELDER", "10000", crossing), estimate("AXIO", "10000", mileage(80_001))), 2, vehicle.BetterBuy,
 		},
 		"one car by its stock number": {
-			advice.Pair{Car1: estimate("FIELDER", "10000", stock(80_000)), Car2: estimate("FIELDER", "12000", stock(81_000))}, 0, vehicle.SameCar,
+			seen(estimate("FIELDER", "10000", stock(80_000)), estimate("FIELDER", "12000", stock(81_000))), 0, vehicle.SameCar,
 		},
 		"one car by its frame number": {
-			advice.Pair{
-				Car1: estimate("FIELDER", "10000", frame("NKE165-7000001", 80_000)), Car2: estimate("FIELDER", "12000", frame("NKE165-7000001", 81_000)),
-			}, 0, vehicle.SameCar,
+			seen(estimate("FIELDER", "10000", frame("NKE165-7000001", 80_000)), estimate("FIELDER", "12000", frame("NKE165-7000001", 81_000))), 0, vehicle.SameCar,
 		},
 		"two cars of one model, year and mileage by their frame numbers": {
-			advice.Pair{
-				Car1: estimate("FIELDER", "10000", frame("NKE165-7000001", 80_000)), Car2: estimate("FIELDER", "12000", frame("NKE165-7000002", 80_000)),
-			}, 1, vehicle.BetterBuy,
+			seen(estimate("FIELDER", "10000", frame("NKE165-7000001", 80_000)), estimate("FIELDER", "12000", frame("NKE165-7000002", 80_000))), 1, vehicle.BetterBuy,
 		},
 		"one car by code, year and mileage": {
-			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("FIELDER", "12000", nil)}, 0, vehicle.SameCar,
+			seen(estimate("FIELDER", "10000", nil), estimate("FIELDER", "12000", nil)), 0, vehicle.SameCar,
 		},
 		"a vetoed car is cheaper by half and does not win": {
 			advice.Pair{
 				Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "14500", nil),
-				Condition1: &advice.Condition{OverallGrade: "R", Repair: advice.RepairYes},
+				Condition1: &advice.Condition{OverallGrade: "R", Repair: advice.RepairYes, MileageFlag: "none"}, Condition2: good,
 			}, 2, vehicle.OtherVetoed,
 		},
 		"of two vetoed cars neither wins": {
 			advice.Pair{
 				Car1: estimate("FIELDER", "10000", warned("listing_sold")), Car2: estimate("AXIO", "12000", doubtful),
 			}, 0, vehicle.BothVetoed,
+		},
+		"a car that nobody has seen does not win against one with a veto": {
+			advice.Pair{
+				Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "14500", nil),
+				Condition1: &advice.Condition{OverallGrade: "R", MileageFlag: "none"},
+			}, 0, vehicle.AskFirst,
+		},
+		"of two cars that nobody has seen neither wins": {
+			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "12000", mileage(80_001))}, 0, vehicle.AskFirst,
+		},
+		"a lower price does not buy off a sheet that was not read": {
+			advice.Pair{Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "14500", mileage(80_001)), Condition2: good}, 0, vehicle.AskFirst,
+		},
+		"a mark beside the mileage that was not read is a doubt": {
+			advice.Pair{
+				Car1: estimate("FIELDER", "10000", nil), Car2: estimate("AXIO", "12000", mileage(80_001)),
+				Condition1: &advice.Condition{OverallGrade: "4.5"}, Condition2: good,
+			}, 0, vehicle.AskFirst,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -188,40 +211,81 @@ func TestTheVerdictFollowsFromTheFigures(t *testing.T) {
 }
 
 func TestEveryVetoForbidsACar(t *testing.T) {
-	flagged := func(rule string) *advice.Condition {
-		flag := sheet.RedFlag{Rule: rule, Severity: sheet.High, Text: sheet.Text{EN: "corrosion is noted", SW: "kutu imeandikwa"}}
-		return &advice.Condition{OverallGrade: "4.5", Flags: []sheet.RedFlag{flag}}
+	flagged := func(category condition.Category, level condition.Severity) *advice.Condition {
+		c := *good
+		c.Flags = []sheet.RedFlag{{
+			Rule: string(category), Category: category, Level: level, QuoteJP: "修正", Text: sheet.Text{EN: "the sheet says", SW: "karatasi inasema"},
+		}}
+		return &c
+	}
+	graded := func(grade string) *advice.Condition {
+		return &advice.Condition{OverallGrade: grade, MileageFlag: "none"}
+	}
+	listed := func(change func(*vehicle.Car)) vehicle.Estimate {
+		return estimate("PASSO", "5000", func(e *vehicle.Estimate) { change(&e.Car) })
 	}
 	for code, cases := range map[string][]advice.Pair{
-		"flood":             {{Condition1: flagged(sheet.FlagFlood)}},
-		"odometer_tampered": {{Condition1: &advice.Condition{OverallGrade: "4.5", MileageFlag: "tampered"}}},
-		"odometer_unknown":  {{Condition1: &advice.Condition{OverallGrade: "4.5", MileageFlag: "unknown"}}},
+		"flood":            {{Condition1: flagged("flood", condition.Disqualify)}},
+		"frame":            {{Condition1: flagged("frame", condition.Grave)}},
+		"rust":             {{Condition1: flagged("rust", condition.Grave)}},
+		"mileage_tampered": {{Condition1: &advice.Condition{OverallGrade: "4.5", MileageFlag: "tampered"}}},
+		"mileage_unknown":  {{Condition1: &advice.Condition{OverallGrade: "4.5", MileageFlag: "unknown"}}},
 		"grade": {
-			{Condition1: &advice.Condition{OverallGrade: "R"}},
-			{Condition1: &advice.Condition{OverallGrade: "RA"}},
-			{Condition1: &advice.Condition{OverallGrade: "0"}},
-			{Condition1: &advice.Condition{OverallGrade: "1"}},
-			{Condition1: &advice.Condition{OverallGrade: "***"}},
-			{Condition1: &advice.Condition{OverallGrade: "無効"}},
+			{Condition1: graded("R")}, {Condition1: graded("RA")}, {Condition1: graded("0")}, {Condition1: graded("1")},
+			{Condition1: graded("***")}, {Condition1: graded("無効")}, {Condition1: graded("X")}, {Condition1: graded("-")},
 		},
-		"frame_repair":    {{Condition1: &advice.Condition{OverallGrade: "4.5", Repair: advice.RepairYes}}, {Condition1: flagged(sheet.FlagFrame)}},
-		"red_flags":       {{Condition1: flagged(sheet.FlagCorrosion)}},
-		"sheet_mismatch":  {{Condition1: &advice.Condition{OverallGrade: "4.5", Mismatches: 1}}},
-		"sold":            {{Car1: estimate("PASSO", "5000", warned("listing_sold"))}},
-		"match_uncertain": {{Car1: estimate("PASSO", "5000", doubtful)}},
+		"repair_history":  {{Condition1: &advice.Condition{OverallGrade: "4.5", Repair: advice.RepairYes, MileageFlag: "none"}}},
+		"sheet_mismatch":  {{Condition1: &advice.Condition{OverallGrade: "4.5", Mismatches: 1, MileageFlag: "none"}}},
+		"sold":            {{Car1: estimate("PASSO", "5000", warned("listing_sold")), Condition1: good}},
+		"match_uncertain": {{Car1: estimate("PASSO", "5000", doubtful), Condition1: good}},
+		"accident": {
+			{Car1: listed(func(c *vehicle.Car) { c.Auction = &vehicle.Auction{Score: "R"} }), Condition1: good},
+			{Car1: listed(func(c *vehicle.Car) {
+				c.Condition = []vehicle.Statement{{Category: "accident", Level: "disqualify", Quote: "Accident history: Yes"}}
+			}), Condition1: good},
+		},
 	} {
 		for _, pair := range cases {
 			if pair.Car1.DriveAway == nil {
 				pair.Car1 = estimate("PASSO", "5000", year(2020))
 			}
-			pair.Car2 = estimate("AXIO", "7000", nil)
+			pair.Car2, pair.Condition2 = estimate("AXIO", "7000", nil), good
 			v := advice.Judge(pair)
 			isVetoed := slices.ContainsFunc(v.Vetoes, func(veto vehicle.Veto) bool { return veto.Car == 1 && veto.Code == code })
 			first := strings.SplitN(advice.Write(v, pair, "en"), "\n\n", 3)[1]
-			if !isVetoed || winnerOf(v) != 2 || !strings.HasPrefix(first, "Car 1 is not our advice: ") {
+			if !isVetoed || winnerOf(v) != 2 || v.OnFigures != nil && *v.OnFigures == 1 || !strings.HasPrefix(first, "Car 1 is not our advice: ") {
 				t.Errorf("%s: %+v\n%s", code, v, first)
 			}
 		}
+	}
+}
+
+// Of 400 pairs, swapped, in both languages, no car wins that is disqualified or that
+// nobody has seen, and the heading names none.
+func TestNoWreckWins(t *testing.T) {
+	t.Parallel()
+	pairs := 0
+	for pairs < 400 {
+		rapid.Check(t, func(t *rapid.T) {
+			pair := drawPair(t)
+			for _, p := range []advice.Pair{pair, {Car1: pair.Car2, Car2: pair.Car1, Condition1: pair.Condition2, Condition2: pair.Condition1}} {
+				pairs++
+				v := advice.Judge(p)
+				for i, c := range []*advice.Condition{p.Condition1, p.Condition2} {
+					unseen := c == nil || c.OverallGrade == "" || c.MileageFlag == ""
+					bad := slices.ContainsFunc(v.Vetoes, func(veto vehicle.Veto) bool { return veto.Car == i+1 })
+					if winnerOf(v) == i+1 && (unseen || bad) || bad && v.OnFigures != nil && *v.OnFigures == i+1 {
+						t.Fatalf("car %d: %+v", i+1, v)
+					}
+				}
+				for _, lang := range []string{"en", "sw"} {
+					heading, _, _ := strings.Cut(advice.Write(v, p, lang), "\n")
+					if v.Winner == nil && (strings.Contains(heading, "FIELDER") || strings.Contains(heading, "AXIO")) {
+						t.Fatalf("the heading names a car: %s", heading)
+					}
+				}
+			}
+		})
 	}
 }
 
@@ -246,7 +310,7 @@ func worsen(t *rapid.T, c advice.Condition) *advice.Condition {
 	case 5:
 		c.Exterior = "E"
 	case 6:
-		c.Flags = append(slices.Clone(c.Flags), sheet.RedFlag{Rule: sheet.FlagFlood, Severity: sheet.High})
+		c.Flags = append(slices.Clone(c.Flags), sheet.RedFlag{Rule: "flood", Category: "flood", Level: condition.Disqualify})
 	}
 	return &c
 }
@@ -276,7 +340,7 @@ func TestTheVerdictIsFair(t *testing.T) {
 				worse := pair
 				worse.Condition1 = worsen(t, *pair.Condition1)
 				neverHelps("a worse sheet", worse)
-				if len(advice.Judge(advice.Pair{Condition1: pair.Condition1}).Vetoes) == 0 {
+				if !slices.ContainsFunc(v.Vetoes, func(veto vehicle.Veto) bool { return veto.Car == 1 }) {
 					worse.Condition1 = nil
 					neverHelps("no sheet", worse)
 				}

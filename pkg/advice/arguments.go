@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -39,10 +40,8 @@ func (a *arguments) add(when bool, key string, values message.Values) {
 // newArguments returns the points of a car, compared with the other.
 func newArguments(s, other side, v *vehicle.Verdict) *vehicle.Arguments {
 	a := &arguments{For: []vehicle.Text{}, Against: []vehicle.Text{}}
-	for _, veto := range v.Vetoes {
-		if veto.Car == s.number {
-			a.Against = append(a.Against, veto.Text)
-		}
+	for _, d := range s.doubts[:min(len(s.doubts), maxDoubts)] {
+		a.Against = append(a.Against, d.Text)
 	}
 	if v.Cheaper != nil {
 		values := message.Values{"tzs": v.DifferenceTZS.Decimal().String(), "usd": v.DifferenceUSD.Decimal().String()}
@@ -65,37 +64,36 @@ func newArguments(s, other side, v *vehicle.Verdict) *vehicle.Arguments {
 	return (*vehicle.Arguments)(a)
 }
 
+// maxDoubts is how many doubts are said against a car; the verdict has all.
+const maxDoubts = 4
+
 func (a *arguments) addSheet(s, other side) {
-	if s.condition == nil {
-		a.add(true, "against/no_sheet", nil)
-		return
+	if s.condition == nil || s.standing() == vetoed {
+		return // what the doubts say is enough
 	}
 	mine, known := s.condition.grade()
 	theirs, alsoKnown := other.condition.grade()
 	grades := message.Values{"grade": mine, "otherGrade": theirs}
 	switch {
 	case !known:
-		a.add(true, "against/no_grade", nil)
-	case s.condition.hasWorstGrade(): // a veto has said so
 	case !alsoKnown:
 		a.add(true, "for/graded", grades)
 	default:
 		a.add(gradeScores[mine] > gradeScores[theirs], "for/better_grade", grades)
 		a.add(gradeScores[mine] < gradeScores[theirs], "against/worse_grade", grades)
 	}
-	a.add(s.condition.Repair == RepairNo, "for/no_repair_history", nil)
-	a.add(s.condition.High > 0, "against/serious_faults", message.Values{"count": number(s.condition.High)})
-	a.add(s.condition.MileageFlag == "replaced", "against/meter_replaced", nil)
+	repaired := slices.ContainsFunc(s.doubts, func(d vehicle.Doubt) bool { return d.Code == "accident" || d.Code == "frame" })
+	a.add(s.condition.Repair == RepairNo && !repaired, "for/no_repair_history", nil)
 }
 
 func (a *arguments) addMileage(s, other side) {
 	km, known := s.mileage()
 	others, alsoKnown := other.mileage()
 	if !known {
-		a.add(true, "against/mileage_unknown", nil)
+		a.add(s.standing() != vetoed && !s.hasFalseMileage(), "against/mileage_unknown", nil)
 		return
 	}
-	if !alsoKnown || s.hasDoubtfulMileage() || other.hasDoubtfulMileage() {
+	if !alsoKnown || s.hasFalseMileage() || other.hasFalseMileage() {
 		return
 	}
 	values := message.Values{"km": kilometres(km), "otherKM": kilometres(others)}

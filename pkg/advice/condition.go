@@ -1,6 +1,12 @@
 package advice
 
-import "ushuru/pkg/sheet"
+import (
+	"slices"
+	"strings"
+
+	"ushuru/pkg/condition"
+	"ushuru/pkg/sheet"
+)
 
 // Condition is the part of an inspection sheet that counts in a comparison. An
 // unknown value counts neither for nor against the car.
@@ -19,7 +25,7 @@ type Condition struct {
 	// High, Medium and Low count the damage codes, circled words and noted
 	// defects of each severity.
 	High, Medium, Low int
-	Flags             []sheet.RedFlag // those of the severity high
+	Flags             []sheet.RedFlag // what the sheet says or leaves in doubt
 	Mismatches        int             // values that differ between the sheet and the listing
 }
 
@@ -41,11 +47,7 @@ func NewCondition(report *sheet.Report, mismatches []sheet.Mismatch) *Condition 
 		Confidence: string(report.Confidence.Overall),
 		High:       findings[sheet.High], Medium: findings[sheet.Medium], Low: findings[sheet.Low],
 	}
-	for _, flag := range report.RedFlags {
-		if flag.Severity == sheet.High {
-			c.Flags = append(c.Flags, flag)
-		}
-	}
+	c.Flags = report.RedFlags
 	if !report.Mileage.ScaleInferred {
 		c.MileageKM = report.Mileage.ValueKM
 	}
@@ -58,14 +60,29 @@ func NewCondition(report *sheet.Report, mismatches []sheet.Mismatch) *Condition 
 	return c
 }
 
-// has reports whether the sheet has a red flag of a rule.
+// has reports whether the sheet has a red flag whose rule begins so.
 func (c *Condition) has(rule string) bool {
 	for _, flag := range c.Flags {
-		if flag.Rule == rule {
+		if strings.HasPrefix(flag.Rule, rule) {
 			return true
 		}
 	}
 	return false
+}
+
+// hasFalseMeter reports whether the sheet says that the odometer is not reliable, by
+// its mark or in words.
+func (c *Condition) hasFalseMeter() bool {
+	return c != nil && (c.saysFalseMeter() || isFalse(c.MileageFlag))
+}
+
+func (c *Condition) saysFalseMeter() bool {
+	return slices.ContainsFunc(c.Flags, func(f sheet.RedFlag) bool { return f.Category == condition.Meter && f.Level.IsGrave() })
+}
+
+// isFalse reports whether a mark of the trade says that the mileage is not true.
+func isFalse(mark string) bool {
+	return mark == string(sheet.Tampered) || mark == string(sheet.Unknown)
 }
 
 // gradeScores are the scores of the overall grades of a sheet. The grades of

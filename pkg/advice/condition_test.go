@@ -21,7 +21,7 @@ func TestConditionOfASheet(t *testing.T) {
 		*c.MileageKM != 87654 || c.MileageFlag != "none" || c.Confidence != "high" || c.Mismatches != 2 {
 		t.Errorf("%+v", c)
 	}
-	if c.High != 3 || c.Medium != 2 || c.Low != 3 || report.CountFindings()[sheet.NotKnown] != 1 {
+	if c.High != 3 || c.Medium != 2 || c.Low != 4 || report.CountFindings()[sheet.NotKnown] != 0 {
 		t.Errorf("findings %+v", c)
 	}
 	short := transcribetest.Prius()

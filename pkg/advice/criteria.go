@@ -21,11 +21,11 @@ const (
 
 var hundred = decimal.NewFromInt(100)
 
-// criteria compares two cars. vetoed says of each whether its sheet has a veto.
-func criteria(sides [2]side, vetoed [2]bool) []vehicle.Criterion {
+// criteria compares two cars.
+func criteria(sides [2]side) []vehicle.Criterion {
 	return []vehicle.Criterion{
 		compareCost(sides),
-		compareCondition(sides, vetoed),
+		compareCondition(sides),
 		compareMileage(sides),
 		compareYear(sides),
 		compareAgeStep(sides),
@@ -93,10 +93,10 @@ func dearerScore(cheap, dear spread) int {
 	return int(ratio.Mul(ratio).Mul(ratio).Mul(hundred).Round(0).IntPart())
 }
 
-func compareCondition(sides [2]side, vetoed [2]bool) vehicle.Criterion {
+func compareCondition(sides [2]side) vehicle.Criterion {
 	of := func(i int) score {
 		grade, _ := sides[i].condition.grade()
-		return score{grade, sides[i].condition.score(vetoed[i])}
+		return score{grade, sides[i].condition.score(sides[i].hasBadCondition())}
 	}
 	return compared(criterionCondition, of(0), of(1), "no_grade")
 }
@@ -113,19 +113,29 @@ func compared(code string, a, b score, absent string) vehicle.Criterion {
 	return newCriterion(code, a, b, message.Say("criterion/"+code, message.Values{"value1": word(a), "value2": word(b)}))
 }
 
+// compareMileage gives full points only to a mileage that a sheet was read for.
 func compareMileage(sides [2]side) vehicle.Criterion {
 	of := func(s side) score {
-		unknown := whole("unknown_mileage")
-		km, known := s.mileage()
-		switch {
-		case s.hasDoubtfulMileage():
-			return score{"", 0}
-		case !known:
-			return score{"", unknown}
+		of := s.mileageScore()
+		if unknown := whole("unknown_mileage"); s.hasUnreadMark() && of.of100 > unknown {
+			of.of100 = unknown + (of.of100-unknown)/2
 		}
-		return score{kilometres(km), max(unknown, 100-(100-unknown)*km/whole("mileage_end"))}
+		return of
 	}
 	return compared(criterionMileage, of(sides[0]), of(sides[1]), "not_known")
+}
+
+// mileageScore returns the score of the mileage as it is stated.
+func (s side) mileageScore() score {
+	unknown := whole("unknown_mileage")
+	km, known := s.mileage()
+	switch {
+	case s.hasFalseMileage():
+		return score{"", 0}
+	case !known:
+		return score{"", unknown}
+	}
+	return score{kilometres(km), max(unknown, 100-(100-unknown)*km/whole("mileage_end"))}
 }
 
 func compareYear(sides [2]side) vehicle.Criterion {

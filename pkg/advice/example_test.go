@@ -26,7 +26,7 @@ func Example() {
 		}
 	}
 	pair := advice.Pair{
-		Car1: car(2017, 11_000, 28_600_000), Condition1: &advice.Condition{OverallGrade: "4.5", Repair: advice.RepairNo},
+		Car1: car(2017, 11_000, 28_600_000), Condition1: &advice.Condition{OverallGrade: "4.5", Repair: advice.RepairNo, MileageFlag: "none", MileageKM: new(80_000)},
 		Car2: car(2016, 10_800, 28_080_000), Condition2: &advice.Condition{OverallGrade: "RA", Repair: advice.RepairYes},
 	}
 	verdict := advice.Judge(pair)

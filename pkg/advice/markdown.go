@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"ushuru/pkg/condition"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
@@ -14,7 +15,8 @@ import (
 // Write writes a verdict as Markdown by the template: the advice, the points in
 // favour of and against each car, what to keep in mind, and the costs line by line.
 // It reads well unrendered too. Every figure in it is in the verdict or in the
-// estimates. It contains no text of a listing, no links, no images and no HTML.
+// estimates. It contains short quotes of listings and sheets, no links, no images and
+// no HTML.
 func Write(v vehicle.Verdict, p Pair, lang string) string {
 	t := &text{verdict: v, sides: p.sides(), lang: lang}
 	t.advice()
@@ -61,12 +63,32 @@ func (t *text) car(i int) {
 		key  string
 		list []vehicle.Text
 	}{{"compare/for", points.For}, {"compare/against", points.Against}} {
+		if len(side.list) == 0 && side.key == "compare/against" && s.standing() != known {
+			continue
+		}
 		if len(side.list) == 0 {
 			side.list = []vehicle.Text{message.Say("compare/nothing", nil)}
 		}
 		fmt.Fprintf(t, "- %s %s\n", t.say(side.key, nil), escape(t.join(side.list)))
 	}
+	if asks := s.asks(); len(asks) > 0 {
+		fmt.Fprintf(t, "- %s %s\n", t.say("compare/ask", nil), escape(t.join(asks)))
+	}
 	fmt.Fprintln(t)
+}
+
+// maxAsks is how many questions stand under a car.
+const maxAsks = 3
+
+// asks returns what to ask the seller of a car, the gravest first.
+func (s side) asks() (list []vehicle.Text) {
+	for _, d := range s.doubts {
+		isNew := d.Ask != nil && !slices.Contains(list, *d.Ask)
+		if isNew && len(list) < maxAsks && levelOf(d).Rank() >= condition.Doubt.Rank() {
+			list = append(list, *d.Ask)
+		}
+	}
+	return list
 }
 
 // join returns sentences as one text.

@@ -1,13 +1,16 @@
-// Package advice compares two cars for a buyer. Judge finds the better buy: facts
-// that forbid a car first, then fixed weights over figures. Write puts the verdict
-// into words by a template; a Writer has an AI add a paragraph and checks every
-// number in it. The text contains nothing from a listing or a sheet: cars have the
-// names that the authority gives them.
+// Package advice compares two cars for a buyer. Doubts lists what is grave or not
+// certain about a car. Judge finds the better buy: what forbids a car first, then what
+// must be asked first, then fixed weights over figures. Write puts the verdict into
+// our own closed sentences: of a listing or a sheet they hold short quotes alone, and
+// cars have the names that the authority gives them.
 package advice
 
 import (
+	"slices"
+
 	"github.com/shopspring/decimal"
 
+	"ushuru/pkg/condition"
 	"ushuru/pkg/vehicle"
 )
 
@@ -23,10 +26,42 @@ type side struct {
 	number    int // 1 or 2
 	estimate  vehicle.Estimate
 	condition *Condition
+	doubts    []vehicle.Doubt
 }
 
 func (p Pair) sides() [2]side {
-	return [2]side{{1, p.Car1, p.Condition1}, {2, p.Car2, p.Condition2}}
+	a := side{number: 1, estimate: p.Car1, condition: p.Condition1, doubts: Doubts(p.Car1, p.Condition1)}
+	b := side{number: 2, estimate: p.Car2, condition: p.Condition2, doubts: Doubts(p.Car2, p.Condition2)}
+	for i := range a.doubts {
+		a.doubts[i].Car = a.number
+	}
+	for i := range b.doubts {
+		b.doubts[i].Car = b.number
+	}
+	return [2]side{a, b}
+}
+
+// standing is what is known of the condition of a car: a vetoed car is below one in
+// doubt, and only a known one can be our advice.
+type standing int
+
+const (
+	vetoed standing = iota
+	inDoubt
+	known
+)
+
+func (s side) standing() standing {
+	if len(s.doubts) == 0 {
+		return known
+	}
+	switch gravest := s.doubts[0]; {
+	case isVeto(gravest):
+		return vetoed
+	case levelOf(gravest) == condition.Doubt:
+		return inDoubt
+	}
+	return known
 }
 
 // spread is the cost of a car on the road in shillings.
@@ -64,11 +99,17 @@ func (s side) year() int {
 	return s.estimate.Matched.YOM
 }
 
-// hasDoubtfulMileage reports whether the sheet says that the odometer is not
-// reliable.
-func (s side) hasDoubtfulMileage() bool {
-	return s.condition != nil && (s.condition.MileageFlag == "tampered" || s.condition.MileageFlag == "unknown")
+// hasFalseMileage reports whether the sheet or the listing says that the odometer is
+// not reliable.
+func (s side) hasFalseMileage() bool {
+	return s.condition.hasFalseMeter() || slices.ContainsFunc(s.estimate.Car.Condition, func(said vehicle.Statement) bool {
+		return said.Category == string(condition.Meter) && condition.Severity(said.Level).Rank() >= condition.Doubt.Rank()
+	})
 }
+
+// hasUnreadMark reports whether nobody has read what stands beside the mileage on a
+// sheet, which may be that it is false.
+func (s side) hasUnreadMark() bool { return s.condition == nil || s.condition.MileageFlag == "" }
 
 // crossesAgeStep reports whether the tax rises within the time in which the car can
 // land.
@@ -78,10 +119,22 @@ func (s side) crossesAgeStep() bool {
 
 // hasWarning reports whether the estimate has a warning with a code.
 func (s side) hasWarning(code string) bool {
-	for _, warning := range s.estimate.Warnings {
+	return hasWarning(s.estimate, code)
+}
+
+func hasWarning(e vehicle.Estimate, code string) bool {
+	for _, warning := range e.Warnings {
 		if warning.Code == code {
 			return true
 		}
 	}
 	return false
+}
+
+// hasBadCondition reports whether sheet or listing say something for which the car is
+// never our advice.
+func (s side) hasBadCondition() bool {
+	return slices.ContainsFunc(s.doubts, func(d vehicle.Doubt) bool {
+		return isVeto(d) && d.Code != doubtSold && d.Code != doubtMatchUncertain
+	})
 }

@@ -12,17 +12,18 @@ import (
 )
 
 // Judge compares two cars. It is pure: equal cars and sheets give equal verdicts. A
-// car with a veto never wins. Without both costs on the road, between cars of
-// different classes and for one car at two addresses there is no winner.
+// car with a veto never wins, nor does one whose condition is not known. Without both
+// costs on the road, between cars of different classes and for one car at two
+// addresses there is no winner.
 func Judge(p Pair) vehicle.Verdict {
 	sides := p.sides()
-	var vetoes [2][]vehicle.Veto
-	var vetoed [2]bool
-	for i, s := range sides {
-		vetoes[i] = s.vetoes()
-		vetoed[i] = len(s.condition.vetoes()) > 0
+	v := vehicle.Verdict{Vetoes: []vehicle.Veto{}, Doubts: slices.Concat(sides[0].doubts, sides[1].doubts), Criteria: criteria(sides)}
+	slices.SortStableFunc(v.Doubts, func(a, b vehicle.Doubt) int { return levelOf(b).Rank() - levelOf(a).Rank() })
+	for _, d := range slices.Concat(sides[0].doubts, sides[1].doubts) {
+		if isVeto(d) {
+			v.Vetoes = append(v.Vetoes, vehicle.Veto{Car: d.Car, Code: d.Code, Text: d.Text})
+		}
 	}
-	v := vehicle.Verdict{Vetoes: append(append([]vehicle.Veto{}, vetoes[0]...), vetoes[1]...), Criteria: criteria(sides, vetoed)}
 	for _, c := range v.Criteria {
 		v.Points1 += c.Points1
 		v.Points2 += c.Points2
@@ -39,34 +40,74 @@ func Judge(p Pair) vehicle.Verdict {
 			v.Cheaper = new(2)
 		}
 	}
-	v.Winner, v.Reason = decide(sides, &v, [2]bool{len(vetoes[0]) > 0, len(vetoes[1]) > 0})
+	v.Winner, v.Reason = decide(sides, &v)
+	v.OnFigures = onFigures(sides, &v)
 	v.Text = reasonText(sides, &v)
 	v.Arguments1, v.Arguments2 = newArguments(sides[0], sides[1], &v), newArguments(sides[1], sides[0], &v)
 	return v
 }
 
 // decide returns the winner and why it is the winner, or why there is none.
-func decide(sides [2]side, v *vehicle.Verdict, vetoed [2]bool) (*int, vehicle.Reason) {
-	lead, margin := v.Points1-v.Points2, whole("margin")
+func decide(sides [2]side, v *vehicle.Verdict) (*int, vehicle.Reason) {
+	standings := [2]standing{sides[0].standing(), sides[1].standing()}
 	switch {
 	case areSameCar(sides[0].estimate.Car, sides[1].estimate.Car):
 		return nil, vehicle.SameCar
-	case vetoed[0] && vetoed[1]:
+	case standings == [2]standing{vetoed, vetoed}:
 		return nil, vehicle.BothVetoed
 	case v.DifferenceTZS == nil:
 		return nil, vehicle.CostUnknown
 	case areDifferentClasses(sides):
 		return nil, vehicle.DifferentClass
-	case vetoed[0]:
-		return new(2), vehicle.OtherVetoed
-	case vetoed[1]:
-		return new(1), vehicle.OtherVetoed
-	case lead >= margin:
-		return new(1), vehicle.BetterBuy
-	case lead <= -margin:
-		return new(2), vehicle.BetterBuy
+	case standings[0] == vetoed || standings[1] == vetoed:
+		other := 2
+		if standings[1] == vetoed {
+			other = 1
+		}
+		if standings[other-1] == known {
+			return &other, vehicle.OtherVetoed
+		}
+		return nil, vehicle.AskFirst
 	}
-	return nil, vehicle.TooClose
+	leader := ahead(v.Points1, v.Points2)
+	switch {
+	case leader == nil && standings == [2]standing{known, known}:
+		return nil, vehicle.TooClose
+	case leader != nil && standings[*leader-1] == known:
+		return leader, vehicle.BetterBuy
+	}
+	return nil, vehicle.AskFirst
+}
+
+// ahead returns the car that leads by the margin; nil when neither does.
+func ahead(points1, points2 int) *int {
+	switch lead, margin := points1-points2, whole("margin"); {
+	case lead >= margin:
+		return new(1)
+	case lead <= -margin:
+		return new(2)
+	}
+	return nil
+}
+
+// onFigures returns the car that is ahead on cost, tax, age and kilometres alone; nil for
+// a car that is disqualified, and where the cars cannot be compared.
+func onFigures(sides [2]side, v *vehicle.Verdict) *int {
+	if v.Reason == vehicle.SameCar || v.Reason == vehicle.CostUnknown || v.DifferenceTZS == nil || areDifferentClasses(sides) {
+		return nil
+	}
+	points1, points2 := 0, 0
+	for _, c := range []vehicle.Criterion{
+		compareCost(sides), compareYear(sides), compareAgeStep(sides),
+		compared(criterionMileage, sides[0].mileageScore(), sides[1].mileageScore(), "not_known"),
+	} {
+		points1, points2 = points1+c.Points1, points2+c.Points2
+	}
+	leader := ahead(points1, points2)
+	if leader == nil || sides[*leader-1].standing() == vetoed {
+		return nil
+	}
+	return leader
 }
 
 // areDifferentClasses reports whether one car costs so many times as much as the
@@ -134,17 +175,57 @@ func reasonText(sides [2]side, v *vehicle.Verdict) vehicle.Text {
 		if v.Cheaper != nil && *v.Cheaper != *v.Winner {
 			key += ".dearer"
 		}
+	case vehicle.AskFirst:
+		return join(vetoText(sides, v), append(askText(sides), figuresText(v))...)
 	case vehicle.SameCar, vehicle.BothVetoed, vehicle.CostUnknown:
 	}
-	text := message.Say(key, values)
-	for _, s := range slices.Backward(sides[:]) {
+	return join(vetoText(sides, v), message.Say(key, values))
+}
+
+// vetoText says of each disqualified car why it is not our advice.
+func vetoText(sides [2]side, v *vehicle.Verdict) (all vehicle.Text) {
+	for _, s := range sides {
 		i := slices.IndexFunc(v.Vetoes, func(veto vehicle.Veto) bool { return veto.Car == s.number })
 		if i < 0 {
 			continue
 		}
 		why := map[string]vehicle.Text{"why": v.Vetoes[i].Text} // the gravest
-		said := message.SayWith("verdict/vetoed", message.Values{"car": number(s.number)}, why)
-		text = vehicle.Text{EN: said.EN + " " + text.EN, SW: said.SW + " " + text.SW, Draft: said.Draft || text.Draft}
+		all = join(all, message.SayWith("verdict/vetoed", message.Values{"car": number(s.number)}, why))
 	}
-	return text
+	return all
+}
+
+// askText says whose condition is not known, and what is not known of it.
+func askText(sides [2]side) (list []vehicle.Text) {
+	if sides[0].standing() == inDoubt && sides[1].standing() == inDoubt && sides[0].condition == nil && sides[1].condition == nil {
+		return []vehicle.Text{message.Say("verdict/nobody_has_seen", nil)}
+	}
+	for _, s := range sides {
+		if s.standing() != inDoubt {
+			continue
+		}
+		why := map[string]vehicle.Text{"why": s.doubts[0].Text}
+		list = append(list, message.SayWith("verdict/ask_first", message.Values{"car": number(s.number)}, why))
+	}
+	return list
+}
+
+// figuresText says which car is better on the figures alone.
+func figuresText(v *vehicle.Verdict) vehicle.Text {
+	if v.OnFigures == nil {
+		return message.Say("verdict/on_figures.neither", nil)
+	}
+	return message.Say("verdict/on_figures", message.Values{"car": number(*v.OnFigures)})
+}
+
+// join returns sentences as one text.
+func join(first vehicle.Text, more ...vehicle.Text) vehicle.Text {
+	for _, next := range more {
+		if first.EN == "" {
+			first = next
+			continue
+		}
+		first = vehicle.Text{EN: first.EN + " " + next.EN, SW: first.SW + " " + next.SW, Draft: first.Draft || next.Draft}
+	}
+	return first
 }

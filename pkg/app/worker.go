@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"ushuru/pkg/advice"
 	"ushuru/pkg/ai"
 	"ushuru/pkg/drift"
 	"ushuru/pkg/fetch"
@@ -154,7 +153,7 @@ func (a *App) addAuthority(options *worker.Options, o WorkerOptions) error {
 
 // aiQuestions are the names of what the AI is asked.
 var aiQuestions = []string{
-	selection.AIQuestion, advice.AIQuestion, transcribe.ClassifyQuestion,
+	selection.AIQuestion, transcribe.ClassifyQuestion,
 	transcribe.ReadQuestion, transcribe.SecondReadingQuestion,
 }
 

@@ -197,10 +197,10 @@ func (c workerConfig) options(authority authorityConfig) (*app.WorkerOptions, er
 }
 
 // aiConfig is about the AI, which matches cars without a decisive chassis code,
-// reads inspection sheets and words recommendations. It is disabled without a
+// reads inspection sheets. It is disabled without a
 // model. Several endpoints are lists of the same length.
 type aiConfig struct {
-	AIModel       string        `name:"ai-model" env:"AI_MODEL" shared:"any,ai" help:"Model that matches cars without a decisive chassis code, reads sheets (needs vision) and words recommendations; several, by commas, are tried in order; empty disables the AI."`
+	AIModel       string        `name:"ai-model" env:"AI_MODEL" shared:"any,ai" help:"Model that matches cars without a decisive chassis code, reads sheets (needs vision); several, by commas, are tried in order; empty disables the AI."`
 	AIBaseURL     string        `name:"ai-base-url" env:"AI_BASE_URL" placeholder:"URL" default:"https://api.openai.com/v1" help:"Base URL of an OpenAI-compatible API, one per model."`
 	AIAPIKey      Secret        `name:"ai-api-key" env:"AI_API_KEY" help:"API key, one per model; an entry may be empty."`
 	AIPrice       string        `name:"ai-price" env:"AI_PRICE" help:"USD per million prompt and completion tokens, per model, as 0.25/2 (for the metric)."`

@@ -51,6 +51,9 @@ func (t text) tokens() []*token {
 			if len(senses) == 0 || !t.isBorder(i) || !t.isBorder(end) {
 				continue
 			}
+			if end-i == 1 && senses[0].kind == "part" && !t.isWholeKatakana(i) {
+				continue // キー, not the き of 付き
+			}
 			cost := wordCost
 			if end-i == 1 {
 				cost = shortCost
@@ -87,6 +90,16 @@ func (t text) isAll(tok *token, k script) bool {
 // Latin letters, and not inside a number.
 func (t text) isBorder(i int) bool {
 	return i == 0 || i == len(t.runes) || t.scripts[i-1] != t.scripts[i] || t.scripts[i] != latin && t.scripts[i] != digit
+}
+
+// isWholeKatakana reports whether a character is a whole word of katakana, or none of
+// kana.
+func (t text) isWholeKatakana(i int) bool {
+	if k := t.scripts[i]; k != katakana && k != hiragana {
+		return true
+	}
+	alone := func(j int) bool { return j < 0 || j >= len(t.scripts) || t.scripts[j] != katakana }
+	return t.scripts[i] == katakana && alone(i-1) && alone(i+1)
 }
 
 // parting returns the kind of what parts words at a place.

@@ -36,19 +36,3 @@ func IsJapanese(text string) bool {
 		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー'
 	})
 }
-
-// Mentions reports whether a text has a word, and does not deny it (無).
-func Mentions(text, word string) bool {
-	text, word = Fold(text), Fold(word)
-	for {
-		_, after, found := strings.Cut(text, word)
-		if !found {
-			return false
-		}
-		denied := strings.TrimPrefix(strings.TrimPrefix(after, "車"), "歴")
-		if !strings.HasPrefix(denied, "無") {
-			return true
-		}
-		text = after
-	}
-}

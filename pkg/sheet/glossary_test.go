@@ -3,9 +3,11 @@ package sheet
 import (
 	"encoding/csv"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"ushuru/pkg/condition"
 	"ushuru/pkg/testenv"
 )
 
@@ -53,9 +55,16 @@ func TestTheTablesAreWhole(t *testing.T) {
 			t.Errorf("texts %v: %+v", key, s)
 		}
 	}
-	for _, f := range flagged() {
-		if TextOf("flag", f.rule).EN == "" || f.rule != FlagRepairHistory && TextOf("ask", f.rule).EN == "" {
-			t.Errorf("the rule %s of %s has no text or question", f.rule, f.word)
+	for _, category := range condition.Categories {
+		for _, level := range []condition.Severity{condition.Caution, condition.Doubt, condition.Grave, condition.Disqualify} {
+			if text := sayOf(condition.Finding{Category: category, Severity: level}); text.EN == "" || text.SW == "" ||
+				strings.HasSuffix(text.EN, ": ") {
+				t.Errorf("%s %s: got %+v, want a text in both languages", category, level, text)
+			}
+		}
+		isHarmless := slices.Contains([]condition.Category{"interior", "equipment"}, category)
+		if TextOf("ask", string(category)).EN == "" && !isHarmless {
+			t.Errorf("%s: got no question", category)
 		}
 	}
 }

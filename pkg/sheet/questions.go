@@ -14,8 +14,11 @@ func QuestionsFor(r *Report) []Ask {
 	list := []Ask{}
 	for _, flag := range r.RedFlags {
 		about := flag.Rule
-		if about == FlagRepairHistory {
+		switch about {
+		case FlagRepairHistory:
 			about = FlagRepairGrade // one question for both
+		case FlagPoorGrade:
+			continue
 		}
 		if !hasQuestion(list, about) {
 			list = append(list, Ask{about, TextOf("ask", about)})
@@ -30,7 +33,10 @@ func QuestionsFor(r *Report) []Ask {
 	if r.Vehicle.ImportChannel != nil || r.Dates.FirstRegistration != nil {
 		list = append(list, Ask{AskYear, TextOf("ask", AskYear)})
 	}
-	return append(list, Ask{AskEngine, TextOf("ask", AskEngine)})
+	if !hasQuestion(list, AskEngine) {
+		list = append(list, Ask{AskEngine, TextOf("ask", AskEngine)})
+	}
+	return list
 }
 
 func hasQuestion(list []Ask, about string) bool {

@@ -1,135 +1,234 @@
 package sheet
 
 import (
+	"fmt"
+	"slices"
 	"strings"
-	"sync"
+
+	"ushuru/pkg/condition"
 )
 
-// The values of RedFlag.Rule.
+// The values of RedFlag.Rule. What a note or the drawing says has its category as
+// rule instead: accident, frame, flood and the others of condition.Categories.
 const (
 	FlagRepairGrade    = "grade_repair"
+	FlagDisasterGrade  = "grade_disaster"
+	FlagWreckGrade     = "grade_wreck"
 	FlagNotGraded      = "grade_not_graded"
+	FlagPoorGrade      = "grade_poor"
+	FlagGradeUnread    = "grade_unread"
 	FlagRepairHistory  = "repair_history"
-	FlagFrame          = "frame_word"
-	FlagFlood          = "flood"
 	FlagMeterReplaced  = "mileage_replaced"
 	FlagMeterTampered  = "mileage_tampered"
 	FlagMeterUnknown   = "mileage_unknown"
-	FlagAccidentCorner = "accident_corner"
+	FlagMarkUnread     = "mileage_mark_unread"
+	FlagMileageUnread  = "mileage_unread"
 	FlagUse            = "commercial_use"
-	FlagCorrosion      = "corrosion"
-	FlagReplacedPart   = "part_replaced"
-	FlagEngineGearbox  = "engine_gearbox"
-	FlagWarningLamp    = "warning_lamp"
-	FlagAirCon         = "air_conditioning"
 	FlagColourChanged  = "colour_changed"
 	FlagScale          = "mileage_scale"
 	FlagUnreadable     = "sheet_unreadable_in_part"
+	FlagNotesNotRead   = "notes_not_read"
 	FlagReadingsDiffer = "readings_differ"
+	FlagUnknownNote    = "unknown_note"
+	FlagPanelsReplaced = "panels_replaced"
+	FlagWithoutQuote   = "said_without_quote"
 )
 
-// flagged returns the words that raise a red flag wherever a note has them: the
-// list "red" of words.csv, in its order. Rules and severities are our proposal.
-var flagged = sync.OnceValue(func() (list []struct{ word, rule string }) {
-	for _, row := range ReadTable(wordTable, 5) {
-		if row[0] == "red" {
-			list = append(list, struct{ word, rule string }{row[1], row[2]})
-		}
-	}
-	return list
-})
-
 // flagList collects red flags, each once.
-type flagList struct {
-	flags []RedFlag
-	seen  map[string]bool
+type flagList struct{ flags []RedFlag }
+
+// add adds a flag with its own text.
+func (l *flagList) add(rule string, category condition.Category, level condition.Severity, quote string) {
+	l.append(RedFlag{
+		Rule: rule, Category: category, Level: level, QuoteJP: quote, Text: TextOf("flag", rule), Severity: severityOf(level),
+	})
 }
 
-func (l *flagList) add(rule, quote string) {
-	if l.seen[rule] {
+// say adds what a note or the drawing says of the condition.
+func (l *flagList) say(f condition.Finding, quote, panel string) {
+	if f.Severity.Rank() < condition.Caution.Rank() {
 		return
 	}
-	l.seen[rule] = true
-	s := texts()[[2]string{"flag", rule}]
-	l.flags = append(l.flags, RedFlag{rule, quote, s.Text, s.Severity})
+	l.append(RedFlag{
+		Rule: string(f.Category), Category: f.Category, Level: f.Severity, QuoteJP: quote, Panel: panel,
+		Text: sayOf(f), Severity: severityOf(f.Severity),
+	})
 }
 
-// FindRedFlags returns what the buyer should know before paying, each once, with
-// its evidence.
+// sayOf returns the sentence on a finding.
+func sayOf(f condition.Finding) Text {
+	about := TextOf("about", string(f.Category)+"."+string(f.Severity))
+	if about.EN == "" {
+		about = TextOf("about", string(f.Category))
+	}
+	form := TextOf("level", string(f.Severity))
+	return Text{EN: fmt.Sprintf(form.EN, about.EN), SW: fmt.Sprintf(form.SW, about.SW)}
+}
+
+// append adds a flag unless one says the same already; of two of one rule and
+// level the first stays.
+func (l *flagList) append(flag RedFlag) {
+	same := func(f RedFlag) bool { return f.Rule == flag.Rule && f.Level == flag.Level }
+	if !slices.ContainsFunc(l.flags, same) {
+		l.flags = append(l.flags, flag)
+	}
+}
+
+// severityOf returns the severity of a flag: doubt is never that of a grave fault.
+func severityOf(level condition.Severity) Severity {
+	switch {
+	case level.IsGrave():
+		return High
+	case level.Rank() >= condition.Caution.Rank():
+		return Medium
+	case level == condition.Minor:
+		return Low
+	}
+	return Info
+}
+
+// FindRedFlags returns what the buyer should know before paying, with its evidence,
+// and what is not certain: the doubts of the sheet.
 func FindRedFlags(r *Report) []RedFlag {
-	l := &flagList{[]RedFlag{}, map[string]bool{}}
+	l := &flagList{[]RedFlag{}}
 	l.grades(r)
-	l.mileage(&r.Mileage)
+	l.mileage(r)
 	l.car(r)
 	l.notes(r)
+	l.said(r)
 	l.bodyMap(r)
-	if r.Readability.Overall != Full {
-		l.add(FlagUnreadable, "")
-	}
-	for _, u := range r.Unreadable {
-		if u.Reason == ReadingsDiffer || u.Reason == Contradicts {
-			l.add(FlagReadingsDiffer, strings.Join(u.Readings, " / "))
-		}
-	}
+	l.unread(r)
 	return l.flags
 }
 
+// GradeRule returns the rule of a grade that is no good one.
+func GradeRule(mark string) string {
+	return map[condition.GradeGroup]string{
+		condition.RepairGrade: FlagRepairGrade, condition.DisasterGrade: FlagDisasterGrade,
+		condition.WreckGrade: FlagWreckGrade, condition.NotGraded: FlagNotGraded, condition.Graded: FlagPoorGrade,
+	}[condition.GroupOf(mark)]
+}
+
 func (l *flagList) grades(r *Report) {
-	if group := r.Grades.Group; group != nil && *group == RepairGrade {
-		l.add(FlagRepairGrade, "評価点 "+*r.Grades.OverallRaw)
-	} else if group != nil && *group == NotGraded {
-		l.add(FlagNotGraded, "評価点 "+*r.Grades.OverallRaw)
+	if r.Grades.OverallRaw != nil {
+		if f, found := condition.OfGrade(*r.Grades.OverallRaw); found {
+			l.add(GradeRule(*r.Grades.OverallRaw), f.Category, f.Severity, f.Quote)
+		}
 	}
 	if r.RepairHistory.Status == RepairYes {
-		l.add(FlagRepairHistory, firstOf(r.RepairHistory.Evidence))
+		l.add(FlagRepairHistory, condition.Accident, condition.Disqualify, firstOf(r.RepairHistory.Evidence))
 	}
-	if c := r.House.Corner; c != nil && (strings.Contains(*c, "事故") || strings.Contains(*c, "現状")) {
-		l.add(FlagAccidentCorner, *c)
+	if c := r.House.Corner; c != nil {
+		l.text(*c)
 	}
 }
 
-func (l *flagList) mileage(m *Mileage) {
-	if m.Flag != nil && *m.Flag != NoFlag {
-		rule := map[Flag]string{Replaced: FlagMeterReplaced, Tampered: FlagMeterTampered, Unknown: FlagMeterUnknown}[*m.Flag]
-		l.add(rule, deref(m.FlagText))
+func (l *flagList) mileage(r *Report) {
+	m := &r.Mileage
+	switch {
+	case m.Flag == nil:
+		l.add(FlagMarkUnread, condition.Meter, condition.Doubt, "")
+	case *m.Flag == Replaced:
+		l.add(FlagMeterReplaced, condition.Meter, condition.Caution, deref(m.FlagText))
+	case *m.Flag == Tampered:
+		l.add(FlagMeterTampered, condition.Meter, condition.Disqualify, deref(m.FlagText))
+	case *m.Flag == Unknown:
+		l.add(FlagMeterUnknown, condition.Meter, condition.Disqualify, deref(m.FlagText))
 	}
 	if m.ScaleInferred {
-		l.add(FlagScale, *m.RawDigits)
+		l.add(FlagScale, condition.Meter, condition.Doubt, *m.RawDigits)
+	}
+	if m.Value == nil {
+		l.add(FlagMileageUnread, condition.Meter, condition.Doubt, "")
 	}
 }
 
 func (l *flagList) car(r *Report) {
 	if u := r.Vehicle.UseHistory; u != nil && (*u == "rental" || *u == "hire" || *u == "driving_school") {
-		l.add(FlagUse, *r.Vehicle.UseHistoryRaw)
+		l.add(FlagUse, "history", condition.Caution, *r.Vehicle.UseHistoryRaw)
 	}
 	if r.Vehicle.ColourChanged {
-		l.add(FlagColourChanged, *r.Vehicle.ColourJP)
+		l.add(FlagColourChanged, "exterior", condition.Caution, *r.Vehicle.ColourJP)
 	}
 }
 
+// notes judges every note. A fault that the inspector or the office notes and no
+// table knows is a doubt.
 func (l *flagList) notes(r *Report) {
 	for _, note := range r.AllNotes() {
-		for _, f := range flagged() {
-			if Mentions(note.JP, f.word) {
-				l.add(f.rule, note.JP)
-			}
-		}
-		for _, word := range FrameWords {
-			if MentionsFrame(note, word) {
-				l.add(FlagFrame, note.JP)
-			}
+		l.text(note.JP)
+	}
+	for _, note := range slices.Concat(r.InspectorNotes, r.OfficeNotes) {
+		if note.Kind == Defect && condition.Read(note.JP).Unknown && note.Severity == NotKnown {
+			l.add(FlagUnknownNote, condition.NoCategory, condition.Doubt, note.JP)
 		}
 	}
 }
 
+func (l *flagList) text(jp string) {
+	for _, f := range condition.Read(jp).Findings {
+		l.say(f, jp, "")
+	}
+}
+
+// bodyMap judges the marks of the drawing: they count like the words.
 func (l *flagList) bodyMap(r *Report) {
+	replaced := []string{}
 	for _, mark := range r.BodyMap {
-		letters := strings.TrimRight(mark.CodeRaw, "0123456789")
+		f := mark.Says()
+		quote := mark.CodeRaw
+		l.say(f, quote, mark.Panel)
+		if f.Category == "exterior" && f.Severity == condition.Caution {
+			replaced = append(replaced, quote)
+		}
+	}
+	if len(replaced) > 1 && !slices.ContainsFunc(r.AllNotes(), func(n *Note) bool { return strings.Contains(n.JP, "交換") }) {
+		l.add(FlagPanelsReplaced, condition.Accident, condition.Doubt, strings.Join(replaced, ", "))
+	}
+}
+
+// Says returns what a mark says of the condition.
+func (m *Mark) Says() condition.Finding {
+	size := 0
+	if m.SizeRaw != nil {
+		size = *m.SizeRaw
+	}
+	return condition.OfMark(condition.Mark{
+		Panel: m.Panel, Letters: strings.TrimRight(m.CodeRaw, "0123456789"), Size: size, Legend: deref(m.LegendJP),
+	})
+}
+
+// decisive are the areas of a sheet without which its condition is not known.
+var decisive = []string{
+	"grades", "mileage", "seller_notes", "inspector_notes", "office_notes", "body_map", "upper_half", "lower_half", "left_half",
+	"right_half", "other",
+}
+
+// unread adds what is on the sheet and was not read.
+func (l *flagList) unread(r *Report) {
+	if r.Readability.Overall != Full {
+		level := condition.Caution
+		areas := r.Readability.UnreadableAreas
+		if len(areas) == 0 || slices.ContainsFunc(areas, func(area string) bool { return slices.Contains(decisive, area) }) {
+			level = condition.Doubt
+		}
+		l.add(FlagUnreadable, condition.NoCategory, level, "")
+	}
+	if r.DroppedTexts > 0 {
+		l.add(FlagNotesNotRead, condition.NoCategory, condition.Doubt, "")
+	}
+	for _, u := range r.Unreadable {
+		block, _, _ := strings.Cut(u.Field, ".")
+		isDecisive := slices.Contains([]string{"grades", "mileage", "repair_history"}, block)
 		switch {
-		case letters == "X" || letters == "XX" || mark.Meaning != nil && strings.Contains(mark.Meaning.EN, "replac"):
-			l.add(FlagReplacedPart, mark.CodeRaw)
-		case letters == "C" && (mark.Panel == "floor" || mark.Panel == "sill"):
-			l.add(FlagCorrosion, mark.CodeRaw)
+		case block == "notes" || block == "body_map":
+			l.add(FlagNotesNotRead, condition.NoCategory, condition.Doubt, "")
+		case u.Field == "grades.overall_raw" && u.Reason != ReadingsDiffer:
+			l.add(FlagGradeUnread, condition.NoCategory, condition.Doubt, strings.Join(u.Readings, " / "))
+		case (u.Reason == ReadingsDiffer || u.Reason == Contradicts) && isDecisive:
+			l.add(FlagReadingsDiffer, condition.NoCategory, condition.Doubt, strings.Join(u.Readings, " / "))
+		case u.Reason == ReadingsDiffer || u.Reason == Contradicts:
+			l.add(FlagReadingsDiffer, condition.NoCategory, condition.Caution, strings.Join(u.Readings, " / "))
 		}
 	}
 }
@@ -146,20 +245,4 @@ func deref(s *string) string {
 		return ""
 	}
 	return *s
-}
-
-// FrameWords are the parts of the frame and the work on it. A note with one of them
-// is evidence, but not yet a repair history.
-var FrameWords = []string{
-	"骨格", "コアサポート", "ピラー", "フロア", "インサイドパネル", "バックパネル", "サイドメンバー", "クロスメンバー", "修正", "突き上げ",
-}
-
-// MentionsFrame reports whether a note has a word of FrameWords. Floor mats and
-// floor levers do not count.
-func MentionsFrame(note *Note, word string) bool {
-	text := Fold(note.JP)
-	if word == "フロア" {
-		text = strings.NewReplacer("フロアマット", "", "フロアAT", "", "フロアMT", "", "フロアシフト", "").Replace(text)
-	}
-	return Mentions(text, word)
 }

@@ -4,7 +4,11 @@
 // interpret makes the report, and render writes it.
 package sheet
 
-import "slices"
+import (
+	"slices"
+
+	"ushuru/pkg/condition"
+)
 
 // Report is what a sheet says and what that means. A nil pointer (null in JSON) is
 // a value that is not printed or could not be read; Unreadable says which. Inferred
@@ -38,6 +42,7 @@ type Report struct {
 	Inside    []Finding `json:"inside"` // circled of the interior
 	Documents Documents `json:"documents"`
 
+	Said       []Said       `json:"said"` // the reader's answers on eight grave matters
 	RedFlags   []RedFlag    `json:"red_flags"`
 	Questions  []Ask        `json:"questions_for_seller"`
 	Confidence Confidence   `json:"confidence"`
@@ -167,13 +172,15 @@ type Grades struct {
 }
 
 // GradeGroup is the kind of the overall grade.
-type GradeGroup string
+type GradeGroup = condition.GradeGroup
 
 // The groups.
 const (
-	Graded      GradeGroup = "graded"
-	RepairGrade GradeGroup = "repair_history" // R, RA and others
-	NotGraded   GradeGroup = "not_graded"     // sold as it is
+	Graded        = condition.Graded
+	RepairGrade   = condition.RepairGrade   // R, RA and others
+	DisasterGrade = condition.DisasterGrade // 1
+	WreckGrade    = condition.WreckGrade    // ***, 無効 and others
+	NotGraded     = condition.NotGraded     // sold as it is
 )
 
 // RepairHistory is what the sheet says about repairs of the frame.
@@ -306,12 +313,16 @@ type Documents struct {
 	ItemsLater  []string `json:"items_later"` // in Japanese
 }
 
-// RedFlag is something that the buyer should know before paying.
+// RedFlag is something that the buyer should know before paying, or that is not
+// certain.
 type RedFlag struct {
-	Rule     string   `json:"rule"` // a stable code, see FlagRepairGrade and following
-	QuoteJP  string   `json:"quote_jp"`
-	Text     Text     `json:"text"`
-	Severity Severity `json:"severity"`
+	Rule     string             `json:"rule"` // a stable code, see FlagRepairGrade and following
+	Category condition.Category `json:"category"`
+	Level    condition.Severity `json:"level"` // disqualify, grave, doubt or caution
+	QuoteJP  string             `json:"quote_jp"`
+	Panel    string             `json:"panel,omitempty"` // of a mark on the drawing
+	Text     Text               `json:"text"`
+	Severity Severity           `json:"severity"`
 }
 
 // Ask is a question to the seller.

@@ -31,6 +31,17 @@ func WordOf(list, printed string) (Word, bool) {
 	return w, found
 }
 
+// FrameParts returns the Japanese names of the parts of the frame that have a name of
+// ours.
+func FrameParts() (names []string) {
+	for _, row := range ReadTable(wordTable, 5) {
+		if row[0] == "frame" {
+			names = append(names, row[1])
+		}
+	}
+	return names
+}
+
 // NameOf returns our word for a panel, a side or an area.
 func NameOf(list, name string) Text {
 	w, _ := WordOf(list, name)

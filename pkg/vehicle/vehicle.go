@@ -47,10 +47,18 @@ type Car struct {
 	Currency     string        `json:"currency,omitempty"`    // of the asking price, ISO 4217
 	AskingPrice  *money.Number `json:"askingPrice,omitempty"` // as listed, in Currency
 	Auction      *Auction      `json:"auction,omitempty"`     // of a lot; its prices are not asking prices
+	Condition    []Statement   `json:"condition,omitempty"`   // what the listing itself says of faults
 
 	// Source says who gave the values. It words the messages about the car and
 	// is not part of the JSON, so it must be set again after decoding.
 	Source Source `json:"-"`
+}
+
+// Statement is what a listing says of the condition of a car.
+type Statement struct {
+	Category string `json:"category"` // accident, flood and others, see package condition
+	Level    string `json:"level"`    // disqualify, grave, doubt or caution
+	Quote    string `json:"quote"`    // the words of the listing
 }
 
 // Source says who gave the values of a car. The zero value is a listing.

@@ -8,8 +8,14 @@ type Verdict struct {
 	Winner *int   `json:"winner"` // 1 or 2; null when neither car is our advice
 	Reason Reason `json:"reason"`
 	Text   Text   `json:"text"` // the reason in a sentence
-	// Vetoes are the facts for which a car is never our advice; never null.
-	Vetoes   []Veto      `json:"vetoes"`
+	// OnFigures is the car that is better on cost, tax, age and kilometres alone,
+	// whatever its condition: 1 or 2; null when neither is, when a cost is not known,
+	// and for a car that is disqualified.
+	OnFigures *int `json:"onFigures"`
+	// Vetoes are the doubts for which a car is never our advice; never null.
+	Vetoes []Veto `json:"vetoes"`
+	// Doubts are those of both cars, the gravest first; the vetoes are among them.
+	Doubts   []Doubt     `json:"doubts"`
 	Criteria []Criterion `json:"criteria"` // never null; their weights add up to 100
 	Points1  int         `json:"points1"`  // of 100, the sum over the criteria
 	Points2  int         `json:"points2"`
@@ -30,7 +36,8 @@ type Reason string
 // The reasons. The first two have a winner, the others none.
 const (
 	BetterBuy      Reason = "better_buy"      // more points
-	OtherVetoed    Reason = "other_vetoed"    // the other car has a veto
+	OtherVetoed    Reason = "other_vetoed"    // the other car has a veto, and the condition of this one is known
+	AskFirst       Reason = "ask_first"       // the condition of a car that could win is not known
 	BothVetoed     Reason = "both_vetoed"     // each car has a veto
 	SameCar        Reason = "same_car"        // one car at two addresses
 	CostUnknown    Reason = "cost_unknown"    // the cost of one or both cars on the road is not complete
@@ -46,10 +53,8 @@ type Arguments struct {
 
 // Veto is a fact for which a car is never our advice.
 type Veto struct {
-	Car int `json:"car"` // 1 or 2
-	// Code is flood, odometer_tampered, odometer_unknown, grade, frame_repair,
-	// red_flags, sheet_mismatch, sold or match_uncertain.
-	Code string `json:"code"`
+	Car  int    `json:"car"`  // 1 or 2
+	Code string `json:"code"` // of the doubt
 	Text Text   `json:"text"`
 }
 

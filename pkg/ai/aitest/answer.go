@@ -21,7 +21,6 @@ var answerers = map[string]func(*chatRequest, fault) answer{
 	"sheet_gate":  gate,
 	"sheet_read":  reading,
 	"sheet_again": again,
-	"word_advice": advise,
 }
 
 func answerer(r *chatRequest) func(*chatRequest, fault) answer {

@@ -1,23 +1,13 @@
 package interpret
 
 import (
+	"slices"
 	"strings"
 
+	"ushuru/pkg/condition"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/transcribe"
 )
-
-// groupOf returns the group of a grade on the closed list. RA is a grade of its
-// own, not an R with a letter.
-func groupOf(mark string) sheet.GradeGroup {
-	switch mark {
-	case "R", "R1", "R2", "RA", "RB", "RC", "A", "0":
-		return sheet.RepairGrade
-	case "***", "**", "*", "-", "X", "無効":
-		return sheet.NotGraded
-	}
-	return sheet.Graded
-}
 
 // grades reads the overall grade and the two letters. They are separate
 // judgements: none is inferred from another.
@@ -37,9 +27,9 @@ func (in *interpreter) grades() {
 	if first == "" {
 		return
 	}
-	group := groupOf(first)
+	group := condition.GroupOf(first)
 	g.OverallRaw, g.Group = &first, &group
-	if group == sheet.Graded {
+	if group == sheet.Graded || group == sheet.DisasterGrade {
 		g.Meaning = new(sheet.TextOf("grade", first))
 	} else {
 		g.Meaning = new(sheet.TextOf("grade", string(group)))
@@ -89,31 +79,43 @@ func (in *interpreter) repair() {
 		r.Status = sheet.RepairYes
 		r.Evidence = append(r.Evidence, "評価点 "+*in.report.Grades.OverallRaw)
 	}
-	seen := map[string]bool{}
 	for _, note := range in.report.AllNotes() {
-		folded := sheet.Fold(note.JP)
+		in.repairNote(note)
+	}
+	if printed == "有" && r.Status == sheet.RepairNo || printed == "無" && r.Status == sheet.RepairYes {
+		in.unreadable("repair_history.status", sheet.Contradicts, r.Evidence...)
+	}
+}
+
+// repairNote adds what a note says of repairs. A denial of the seller or the
+// inspector counts where nothing else is said.
+func (in *interpreter) repairNote(note *sheet.Note) {
+	r, said := &in.report.RepairHistory, condition.Read(note.JP)
+	for _, f := range said.Findings {
+		isRepair := f.Category == condition.Accident || f.Category == condition.Frame
 		switch {
-		case strings.Contains(folded, "修復歴無"):
-			if r.Status == sheet.RepairNotStated {
-				r.Status = sheet.RepairNo
-			}
-			r.Evidence = append(r.Evidence, note.JP)
-			continue
-		case strings.Contains(folded, "修復歴"):
+		case !isRepair || f.Severity.Rank() < condition.Caution.Rank():
+		case f.Severity == condition.Disqualify && strings.Contains(note.JP, "修復"):
 			r.Status = sheet.RepairYes
-			r.Evidence = append(r.Evidence, note.JP)
-		}
-		for _, word := range sheet.FrameWords {
-			if !sheet.MentionsFrame(note, word) {
-				continue
-			}
-			if !seen[note.JP] && !strings.Contains(folded, "修復歴") {
+			fallthrough
+		default:
+			if !slices.Contains(r.Evidence, note.JP) {
 				r.Evidence = append(r.Evidence, note.JP)
 			}
-			seen[note.JP] = true
-			if part, found := sheet.WordOf("frame", word); found && !seen[word] {
+		}
+	}
+	denies := slices.Contains(said.Denied, condition.Accident) && said.Severity().Rank() < condition.Caution.Rank()
+	if denies && strings.Contains(note.JP, "修復") {
+		if r.Status == sheet.RepairNotStated {
+			r.Status = sheet.RepairNo
+		}
+		r.Evidence = append(r.Evidence, note.JP)
+	}
+	if said.Category() == condition.Frame {
+		for _, word := range sheet.FrameParts() {
+			if part, _ := sheet.WordOf("frame", word); strings.Contains(sheet.Fold(note.JP), sheet.Fold(word)) &&
+				!slices.Contains(r.Parts, part.Text) {
 				r.Parts = append(r.Parts, part.Text)
-				seen[word] = true
 			}
 		}
 	}

@@ -63,6 +63,7 @@ func empty() *sheet.Report {
 		Glass:          []sheet.Finding{},
 		Inside:         []sheet.Finding{},
 		Documents:      sheet.Documents{ItemsLater: []string{}},
+		Said:           []sheet.Said{},
 		RedFlags:       []sheet.RedFlag{},
 		Questions:      []sheet.Ask{},
 		Inferred:       []sheet.Inference{},

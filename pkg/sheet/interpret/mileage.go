@@ -2,9 +2,11 @@ package interpret
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
+	"ushuru/pkg/condition"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/transcribe"
 )
@@ -97,14 +99,6 @@ var flagSigns = map[string]sheet.Flag{
 	"$": sheet.Replaced, "*": sheet.Tampered, "#": sheet.Unknown, sheet.NotPrinted: sheet.NoFlag, "": sheet.NoFlag,
 }
 
-// flagWords are the words for a flag in the printed checklist and in notes.
-var flagWords = []struct {
-	word string
-	flag sheet.Flag
-}{
-	{"改ざん", sheet.Tampered}, {"走行不明", sheet.Unknown}, {"不明車", sheet.Unknown}, {"メーター交換", sheet.Replaced}, {"交換車", sheet.Replaced},
-}
-
 // flag reads the sign beside the digits. Without a sign, the words for it in the
 // checklist or in a note count the same.
 func (in *interpreter) flag() {
@@ -141,13 +135,32 @@ func (in *interpreter) flagInWords() sheet.Flag {
 	for _, note := range in.report.AllNotes() {
 		texts = append(texts, note.JP)
 	}
-	for _, w := range flagWords {
-		for _, text := range texts {
-			if sheet.Mentions(text, w.word) {
-				in.report.Mileage.FlagText = &text
-				return w.flag
+	found := sheet.Flag("")
+	for _, text := range texts {
+		for _, f := range condition.Read(text).Findings {
+			flag := meterFlag(f, text)
+			if flag == "" || found != "" && found != sheet.Replaced {
+				continue
 			}
+			found, in.report.Mileage.FlagText = flag, &text
 		}
+	}
+	return found
+}
+
+// tamperedWords match the words of proof; all other doubts leave the mileage unknown.
+var tamperedWords = regexp.MustCompile(`改|カイザン|巻|戻|減算`)
+
+// meterFlag returns the mark of the trade for what words say of the meter.
+func meterFlag(f condition.Finding, text string) sheet.Flag {
+	switch {
+	case f.Category != condition.Meter:
+	case f.Severity == condition.Caution:
+		return sheet.Replaced
+	case f.Severity.IsGrave() && tamperedWords.MatchString(sheet.Fold(text)):
+		return sheet.Tampered
+	case f.Severity.IsGrave():
+		return sheet.Unknown
 	}
 	return ""
 }

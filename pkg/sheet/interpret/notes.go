@@ -3,13 +3,15 @@ package interpret
 import (
 	"slices"
 	"strings"
+	"unicode"
 
+	"ushuru/pkg/condition"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/transcribe"
 )
 
 // notes reads the notes in Japanese, each with its author. Of a text that
-// contains an instruction or a link only the phrases of the glossary remain, so
+// contains an instruction or a link only what it says of the condition remains, so
 // that an instruction cannot take a finding away with it.
 func (in *interpreter) notes() {
 	r := in.report
@@ -39,8 +41,8 @@ func (in *interpreter) notes() {
 	}
 }
 
-// usableTexts returns the text of a note; of a note with an instruction the
-// phrases of the glossary.
+// usableTexts returns the text of a note; of a note with an instruction what it says
+// of the condition.
 func (in *interpreter) usableTexts(text string) []string {
 	jp := masked(quotable(text, transcribe.MaxNoteJP))
 	if jp == "" {
@@ -50,13 +52,15 @@ func (in *interpreter) usableTexts(text string) []string {
 		return []string{jp}
 	}
 	in.report.DroppedTexts++
-	var left []string
-	for _, p := range sheet.Pieces(jp) {
-		if p.Phrase != nil && p.IsFinding() && len([]rune(p.JP)) > 1 && sheet.IsJapanese(p.JP) {
-			left = append(left, p.JP)
-		}
-	}
-	return left
+	return slices.DeleteFunc(strings.FieldsFunc(jp, isParting), func(part string) bool {
+		said := condition.Read(part)
+		return isInstruction(part) || !sheet.IsJapanese(part) || len(said.Findings)+len(said.Denied) == 0
+	})
+}
+
+// isParting reports whether a character parts the items of a note.
+func isParting(r rune) bool {
+	return unicode.IsSpace(r) || strings.ContainsRune("、。，,!！?？", r)
 }
 
 // note makes a note and translates it, by the glossary first, then by the model.
@@ -71,6 +75,7 @@ func (in *interpreter) note(raw *transcribe.Note, jp string) sheet.Note {
 	}
 	found := sheet.Findings(list)
 	sortNote(&note, found)
+	rankNote(&note)
 	if text, whole := sheet.Compose(list); whole {
 		note.Translation = sheet.Translation{
 			EN: sheet.Rendering{Text: text.EN, Source: sheet.FromGlossary},
@@ -103,6 +108,27 @@ func sortNote(n *sheet.Note, found []*sheet.Phrase) {
 		n.Kind = sheet.Defect
 	case len(found) > 0:
 		n.Kind = sheet.NoteKind(found[0].Kind)
+	}
+}
+
+// rankNote takes the severity of a note from what it says of the condition, where our
+// tables know that.
+func rankNote(n *sheet.Note) {
+	said := condition.Read(n.JP)
+	switch level := said.Severity(); {
+	case said.Unknown:
+		return
+	case level.IsGrave():
+		n.Severity = sheet.High
+	case level.Rank() >= condition.Caution.Rank():
+		n.Severity = sheet.Medium
+	case level == condition.Minor:
+		n.Severity = sheet.Low
+	default:
+		n.Severity = sheet.Info
+	}
+	if n.Severity.Rank() >= sheet.Low.Rank() && n.Kind != sheet.Option {
+		n.Kind = sheet.Defect
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ushuru/pkg/ai"
+	"ushuru/pkg/condition"
 	"ushuru/pkg/sheet"
 	"ushuru/pkg/sheet/transcribe"
 )
@@ -19,7 +20,7 @@ func TestSourcesOfATranslation(t *testing.T) {
 		t.Errorf("a phrase of ours: %+v", n)
 	}
 	n = notes(transcribe.Note{JP: "謎の部品ガタツキ", EN: "a mystery part rattles", SW: "the part rattles", Kind: "defect", Area: "mechanical"})
-	if n.Translation.EN.Source != sheet.FromMachine || n.Translation.SW != (sheet.Rendering{Text: "", Source: sheet.NoText}) || n.Severity != sheet.NotKnown {
+	if n.Translation.EN.Source != sheet.FromMachine || n.Translation.SW != (sheet.Rendering{Text: "", Source: sheet.NoText}) || n.Severity != sheet.Low {
 		t.Errorf("a phrase that is not ours: %+v", n)
 	}
 	n = notes(transcribe.Note{JP: "謎のオイル漏れ跡か", EN: "", SW: ""})
@@ -61,7 +62,7 @@ func TestEveryValueOfTheListsHasAName(t *testing.T) {
 		if mark == sheet.NotPrinted || mark == sheet.NotReadable {
 			continue
 		}
-		if group := groupOf(mark); group == sheet.Graded && sheet.TextOf("grade", mark).EN == "" || sheet.TextOf("grade", string(group)).EN == "" && group != sheet.Graded {
+		if group := condition.GroupOf(mark); group == sheet.Graded && sheet.TextOf("grade", mark).EN == "" || sheet.TextOf("grade", string(group)).EN == "" && group != sheet.Graded && group != sheet.DisasterGrade {
 			t.Errorf("the mark %s has no meaning", mark)
 		}
 	}

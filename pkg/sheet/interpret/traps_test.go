@@ -31,7 +31,7 @@ func TestTraps(t *testing.T) {
 		{"a trim X is no code", func(raw *transcribe.Transcript) {
 			raw.Reading.Vehicle.Trim, raw.Reading.Map = "X", nil
 		}, func(r *sheet.Report) bool {
-			return *r.Vehicle.Trim == "X" && len(r.BodyMap) == 0 && !raised(r, sheet.FlagReplacedPart)
+			return *r.Vehicle.Trim == "X" && len(r.BodyMap) == 0 && !raised(r, "exterior")
 		}},
 		{"130th keeps its digits", func(raw *transcribe.Transcript) {
 			raw.Reading.Vehicle.Trim = "130thアニバーサリー"
@@ -84,7 +84,7 @@ func TestTraps(t *testing.T) {
 		{"無効 in the corner of accident cars", func(raw *transcribe.Transcript) {
 			raw.Reading.Grades.Overall, raw.Second.Overall, raw.Reading.House.Corner = "無効", "無効", "事故・現状"
 		}, func(r *sheet.Report) bool {
-			return *r.Grades.Group == sheet.NotGraded && raised(r, sheet.FlagNotGraded) && raised(r, sheet.FlagAccidentCorner)
+			return *r.Grades.Group == sheet.WreckGrade && raised(r, sheet.FlagWreckGrade) && raised(r, "accident")
 		}},
 		{"型式 フメイ is no code", func(raw *transcribe.Transcript) {
 			raw.Reading.Vehicle.ModelCode, raw.Reading.Vehicle.ChassisNo = "フメイ", ""
@@ -138,28 +138,28 @@ func TestTraps(t *testing.T) {
 		{"flooded is found whatever the machine translates", func(raw *transcribe.Transcript) {
 			raw.Reading.Notes = []transcribe.Note{{Author: transcribe.InspectorNotes, JP: "エンジンルーム冠水跡有", Kind: "info", Area: "equipment", EN: "a bit wet", SW: "unyevu kidogo"}}
 		}, func(r *sheet.Report) bool {
-			return raised(r, sheet.FlagFlood) && r.InspectorNotes[0].Severity == sheet.High
+			return raised(r, "flood") && r.InspectorNotes[0].Severity == sheet.High
 		}},
 		{"what is said not to be there raises nothing", func(raw *transcribe.Transcript) {
 			raw.Reading.Notes = []transcribe.Note{{Author: transcribe.SellerPoints, JP: "冠水歴無し"}, {Author: transcribe.SellerPoints, JP: "修復歴なし"}}
 		}, func(r *sheet.Report) bool {
-			return !raised(r, sheet.FlagFlood) && r.RepairHistory.Status == sheet.RepairNo && !raised(r, sheet.FlagRepairHistory)
+			return !raised(r, "flood") && r.RepairHistory.Status == sheet.RepairNo && !raised(r, sheet.FlagRepairHistory)
 		}},
 		{"a repaired core support is evidence, not yet a repair history", func(raw *transcribe.Transcript) {
 			raw.Reading.Notes = []transcribe.Note{{Author: transcribe.InspectorNotes, JP: "コアサポート交換"}}
 		}, func(r *sheet.Report) bool {
-			return r.RepairHistory.Status == sheet.RepairNotStated && raised(r, sheet.FlagFrame) && len(r.RepairHistory.Evidence) == 1 &&
+			return r.RepairHistory.Status == sheet.RepairNotStated && raised(r, "frame") && len(r.RepairHistory.Evidence) == 1 &&
 				strings.HasPrefix(r.RepairHistory.Parts[0].EN, "core support")
 		}},
 		{"a floor mat is no part of the frame", func(raw *transcribe.Transcript) {
 			raw.Reading.Notes = []transcribe.Note{{Author: transcribe.InspectorNotes, JP: "フロアマット汚れ"}}
-		}, func(r *sheet.Report) bool { return !raised(r, sheet.FlagFrame) }},
+		}, func(r *sheet.Report) bool { return !raised(r, "frame") }},
 		{"rental use", func(raw *transcribe.Transcript) { raw.Reading.Vehicle.Use = "レンタ" }, func(r *sheet.Report) bool {
 			return *r.Vehicle.UseHistory == "rental" && raised(r, sheet.FlagUse)
 		}},
 		{"corrosion of a sill", func(raw *transcribe.Transcript) {
 			raw.Reading.Map = []transcribe.Mark{{Panel: "sill", Side: "left", Code: "C1"}}
-		}, func(r *sheet.Report) bool { return raised(r, sheet.FlagCorrosion) }},
+		}, func(r *sheet.Report) bool { return raised(r, "rust") }},
 		{"full width is folded", func(raw *transcribe.Transcript) {
 			raw.Reading.Vehicle.ModelCode, raw.Reading.Vehicle.CC, raw.Reading.Vehicle.ChassisNo = "ＤＢＡ−ＧＫ３", "１３１０", "ＧＫ３−１１０２４１７"
 		}, func(r *sheet.Report) bool {
