@@ -60,6 +60,7 @@ var authScenarios = []scenario{
 }
 
 func TestRevokedKeyIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	admitted("before", nil).with("x-api-key", a.key).run(t, a)
 	if err := a.keys.Revoke(t.Context(), a.keyID); err != nil {
@@ -72,6 +73,7 @@ func TestRevokedKeyIsRefusedAtOnce(t *testing.T) {
 // TestUnknownKeyIsWellFormed keeps the scenarios above honest: the key must
 // be refused by the look-up, not by its shape.
 func TestUnknownKeyIsWellFormed(t *testing.T) {
+	t.Parallel()
 	conn := embedded(t)
 	if err := conn.Close(); err != nil {
 		t.Fatal(err)

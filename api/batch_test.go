@@ -160,6 +160,7 @@ var batchScenarios = []scenario{
 }
 
 func TestTablesOfABatch(t *testing.T) {
+	t.Parallel()
 	conn := redistest.Open(t, redistest.Start(t).URL)
 	a := newApp(t, conn, nil)
 	const many = 450 // more than are read at once
@@ -195,6 +196,7 @@ func TestTablesOfABatch(t *testing.T) {
 }
 
 func TestBatchesAreListedToTheirOwner(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	var made []string
 	for range 3 {

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 	"testing"
 
@@ -40,10 +38,6 @@ var tableScenarios = []scenario{
 		body: "make,model,year,fobPriceUSD,startPriceJPY\nTOYOTA,IST,2005,900,100000\nTOYOTA,IST,2006,,100000\n",
 	},
 	{
-		name: "an odd rate of yen", url: "/v1/batches?jpyPerUSD=0.007", headers: csvBody, status: 400, has: []string{`"field_invalid"`, "jpyPerUSD"},
-		body: "make,model,year,startPriceJPY\nTOYOTA,IST,2005,100000\n",
-	},
-	{
 		name: "prices that could not be those of cars, in a dry run", url: "/v1/batches?dryRun=true&jpyPerUSD=150", headers: csvBody, status: 200,
 		body: thousands, has: []string{
 			`"questions":[{"column":"スタート価格","field":"startPrice","values":["690","450","300"],"readings":[{"unit":"JPY","answer":"スタート価格=startPrice (JPY)","firstUSD":["4.60","3.00","2.00"]}`,
@@ -63,26 +57,6 @@ var tableScenarios = []scenario{
 		headers: csvBody, status: 200, body: thousands, has: []string{`"fobPriceUSD":4.6`}, hasNot: []string{"questions"},
 	},
 	{
-		name: "JSON", url: "/v1/batches?dryRun=true", status: 200,
-		body: `{"items":[{"reference":"a","make":"Toyota","model":"Ist","year":2005,"hammerPriceJPY":300000,"startPriceJPY":1},
-			{"url":"https://cars.example/1","year":2015,"fobPriceJPY":150000,"startPriceJPY":1},{"url":"https://cars.example/2","year":2015,"yearBasis":"registration"},
-			{"make":"TOYOTA","year":"2005"},{"make":"TOYOTA"},{"year":2005},{"make":"A","model":"B","year":2005,"yearBasis":"guess"},{"make":"A","model":"B","year":2005,"fobPriceJPY":-1}],
-			"options":{"jpyPerUSD":150,"onInvalid":"skip"}}`,
-		has: []string{
-			`"rows":8,"valid":3,`, `"fobPriceUSD":2000},"priceBasis":"hammer"`, `"known":{"year":2015,"yearBasis":"manufacture","fobPriceUSD":1000}`,
-			`"url":"https://cars.example/2"}`, `{"row":4,"code":"field_invalid","error":"\"year\" must be a whole number."`, `{"row":5,"code":"field_invalid","error":"\"model\"`,
-			`{"row":6,"code":"url_missing"`, `{"row":7,"code":"field_invalid","error":"\"yearBasis\"`, `{"row":8,"code":"field_invalid","error":"\"fobPriceJPY\"`,
-		},
-	},
-	{
-		name: "lines of JSON", url: "/v1/batches?dryRun=true&onInvalid=skip", headers: map[string]string{"Content-Type": "application/x-ndjson"}, status: 200,
-		body: `{"reference":"a","url":"https://cars.example/1","colour":"red"}` + "\n\n" + `"https://cars.example/2"` + "\r\n{\n",
-		has: []string{
-			`"rows":3,"valid":2,`, `{"row":1,"reference":"a","url":"https://cars.example/1","columns":{"colour":"red"}}`, `{"row":3,"url":"https://cars.example/2"}`,
-			`{"row":4,"code":"row_invalid"`, `"columns_unknown"`, `colour`,
-		},
-	},
-	{
 		name: "own fields of JSON", url: "/v1/batches?dryRun=true", status: 200,
 		body: `{"items":[{"url":"https://cars.example/1","lot":7,"seller":{"name":"a"},"Reference":"A"},{"url":"https://cars.example/2","good":true,"lot":null,"tags":[]},` +
 			`{"url":"https://cars.example/3","lot":"=1+1"}],"colour":"red"}`,
@@ -96,21 +70,10 @@ var tableScenarios = []scenario{
 		body: `{"items":[{"url":"https://cars.example/1","refernce":"A"}]}`, has: []string{`"field_unknown"`, `items.refernce`},
 	},
 	{
-		name: "more own fields than are kept", url: "/v1/batches?dryRun=true", status: 200,
-		body: `{"items":[{"url":"https://cars.example/1"` + manyFields(0, 60) + `},{"url":"https://cars.example/2"` + manyFields(60, 120) + `}]}`,
-		has:  []string{`"f0":"0"`, `"f99":"99"`, `items.f100`}, hasNot: []string{`"f100":"100"`},
-	},
-	{
 		name: "columns that are not read", url: "/v1/batches?dryRun=true", headers: csvBody, status: 200,
 		body: "url,Link,Remarks\nhttps://cars.example/1,https://cars.example/2,good\n",
 		has:  []string{`"repeatedColumns":["Link"]`, `"unknownColumns":["Remarks"]`, `"columns_repeated"`, `"columns_unknown"`, `"columns":{"Link":"https://cars.example/2","Remarks":"good"}`},
 	},
-	{
-		name: "columns that the caller names", url: "/v1/batches?dryRun=true&column=Preis%3DstartPrice+(USD)&column=Wagen%3Dmodel&column=Jahr%3Dyear", headers: csvBody, status: 200,
-		body: "Wagen;Jahr;Preis\nIST;2005;900\n", has: []string{`"fobPriceUSD":900}`, `"year":2005`, `"field":"startPrice","unit":"USD"`},
-	},
-	{name: "a column that is none", url: "/v1/batches?column=a%3Dcolour", headers: csvBody, body: "url\nx\n", status: 400, has: []string{`"field_invalid"`, "colour"}},
-	{name: "a mapping that is none", url: "/v1/batches?column=a", headers: csvBody, body: "url\nx\n", status: 400, has: []string{`"field_invalid"`}},
 	{
 		name: "cells that cannot be read", url: "/v1/batches", headers: csvBody, status: 400,
 		body: "make,model,year,Price,engine_cc\nTOYOTA,IST,soon,,\nTOYOTA,IST,2005,900,\nTOYOTA,IST,2005,,big\n",
@@ -119,12 +82,6 @@ var tableScenarios = []scenario{
 			`{"row":4,"code":"field_invalid","error":"\"engine_cc\": \"big\" cannot be read as engine_cc."`,
 		},
 	},
-	{name: "a stray quote", url: "/v1/batches?onInvalid=skip", headers: csvBody, status: 400, body: "url,reference\nhttps://cars.example/1,\"A\nhttps://cars.example/2,B\n", has: []string{`"table_line_invalid"`, "Line 2"}},
-	{name: "a long line", url: "/v1/batches", headers: csvBody, status: 400, body: "url\nhttps://cars.example/" + strings.Repeat("x", 70_000), has: []string{`"table_line_invalid"`, "Line 2", "64 KB"}},
-	{name: "an image", url: "/v1/batches", headers: map[string]string{"Content-Type": "text/csv"}, body: "\x89PNG\r\n\x1a\n\x00\x00", status: 400, has: []string{`"table_unreadable"`}},
-	{name: "an old workbook", url: "/v1/batches", headers: map[string]string{"Content-Type": "application/vnd.ms-excel"}, body: "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", status: 400, has: []string{`"table_unreadable"`, ".xls"}},
-	{name: "Windows' type of CSV", url: "/v1/batches?dryRun=1", headers: map[string]string{"Content-Type": "application/vnd.ms-excel"}, body: "sep=;\r\nurl;reference\r\nhttps://cars.example/1;A\r\n", status: 200, has: []string{`"valid":1`, `"separator":";"`}},
-	{name: "a form without a file", url: "/v1/batches", headers: map[string]string{"Content-Type": "multipart/form-data; boundary=x"}, body: "--x--\r\n", status: 400, has: []string{`"form_invalid"`}},
 }
 
 // thousands is a list whose prices are in thousands of yen, without a word of it.
@@ -242,24 +199,5 @@ func TestWorkbookInAForm(t *testing.T) {
 	other.Header.Set("Idempotency-Key", "one")
 	if got := a.send(t, other); got.status != http.StatusUnprocessableEntity {
 		t.Errorf("another rate under the same key: %v", got)
-	}
-}
-
-// What a body is, its bytes say, whatever the type of the request.
-func TestTypesOfTables(t *testing.T) {
-	t.Parallel()
-	a := newApp(t, embedded(t), nil)
-	bodies := map[string]string{"csv": "url\nhttps://cars.example/1\n", "xlsx": string(lots(t))}
-	for _, mediaType := range []string{
-		"text/csv", "text/csv; charset=utf-8", "application/csv", "text/tab-separated-values", "application/vnd.ms-excel",
-		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-	} {
-		for _, format := range slices.Sorted(maps.Keys(bodies)) {
-			r := a.request(t, http.MethodPost, "/v1/batches?dryRun=true&jpyPerUSD=150", bodies[format])
-			r.Header.Set("Content-Type", mediaType)
-			if got := a.send(t, r); got.status != http.StatusOK || !strings.Contains(got.body, `"format":"`+format+`"`) {
-				t.Errorf("%s as %s: %v", format, mediaType, got)
-			}
-		}
 	}
 }

@@ -108,6 +108,7 @@ var requestScenarios = []scenario{
 }
 
 func TestInvalidRequestIDIsReplaced(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	seen := map[string]bool{}
 	for _, sent := range []string{"", "two words", strings.Repeat("x", 65), `{"a":1}`} {

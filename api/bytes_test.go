@@ -22,6 +22,7 @@ func randomPage(size int) string {
 
 // TestBytesPerKey: what is kept is bounded, and an upload counts until its job ends.
 func TestBytesPerKey(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits.Bytes = 1 << 20 })
 	send := func(path, page string) answer {
 		t.Helper()
@@ -60,6 +61,7 @@ func TestBytesPerKey(t *testing.T) {
 
 // TestBatchNeedsRoomForItsResults: not only for its rows.
 func TestBatchNeedsRoomForItsResults(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits.Bytes = 1 << 20 })
 	batch := func(from, rows int) answer {
 		urls := make([]string, rows)

@@ -62,6 +62,7 @@ func plain(t *testing.T, coding string, body []byte) string {
 
 // TestResponsesAreCompressed as the request wants, and only those that are worth it.
 func TestResponsesAreCompressed(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	_, want := a.raw(t, "/openapi.yaml", "")
 	for accept, coding := range map[string]string{
@@ -93,6 +94,7 @@ func TestResponsesAreCompressed(t *testing.T) {
 
 // TestEventsAreNotCompressed: each comes when it happens.
 func TestEventsAreNotCompressed(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	id := a.submit(t, "/streamed")
 	if _, err := a.jobs.Fail(t.Context(), id, "scrape", "", failures[noMatch]); err != nil {
@@ -117,6 +119,7 @@ func compressed(t *testing.T, body string) string {
 
 // TestBodiesMayBeCompressed, and are bounded by what they become.
 func TestBodiesMayBeCompressed(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	a.put(t, "/packed")
 	good := compressed(t, `{"url":"`+site+`/packed"}`)
@@ -203,6 +206,7 @@ func numbers(t *testing.T, body string) (rows []int, next string) {
 
 // TestResultsInParts by cursor, limit, state and the time of their end.
 func TestResultsInParts(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	id, store := endedBatch(t, a)
 	path := "/v1/batches/" + id + "/results"
@@ -254,6 +258,7 @@ func rowList(rows []int) string {
 
 // TestResultsThatTheCallerHasAreNotSentAgain, until failed rows are retried.
 func TestResultsThatTheCallerHasAreNotSentAgain(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	id, store := endedBatch(t, a)
 	a.finishRow(t, store, id, 1, failures[noMatch])

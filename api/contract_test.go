@@ -134,6 +134,7 @@ func plainError(response *http.Response, body []byte) error {
 
 // TestContractCanFail shows that the check sees what is wrong.
 func TestContractCanFail(t *testing.T) {
+	t.Parallel()
 	good := string(estimateOf(site + "/1"))
 	type table struct {
 		name, path string
@@ -181,6 +182,7 @@ func TestContractCanFail(t *testing.T) {
 // TestEveryCodeIsDescribed: programs go by the codes of errors, all of which are in the
 // table of texts.
 func TestEveryCodeIsDescribed(t *testing.T) {
+	t.Parallel()
 	document, err := os.ReadFile("openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -200,6 +202,7 @@ func TestEveryCodeIsDescribed(t *testing.T) {
 
 // TestTheDocumentedExampleIsThatOfTheTests, which they hold to the schema.
 func TestTheDocumentedExampleIsThatOfTheTests(t *testing.T) {
+	t.Parallel()
 	read := func(path string) string {
 		data, err := os.ReadFile(path)
 		if err != nil {

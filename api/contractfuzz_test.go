@@ -174,9 +174,24 @@ func (g *generator) request(ctx context.Context, base, method, path string, item
 	return r, err
 }
 
+// twoMakes is an authority with two makes.
+type twoMakes struct{}
+
+func (twoMakes) Makes(context.Context) ([]tra.Make, error) {
+	return []tra.Make{{ID: 1, Name: "TOYOTA"}, {ID: 2, Name: "MERCEDES"}}, nil
+}
+
+func (twoMakes) ModelBodies(_ context.Context, makeID int) ([]string, error) {
+	if makeID == 2 {
+		return []string{"C 200 - 204046 - SEDAN"}, nil
+	}
+	return []string{"COROLLA FIELDER - NKE165 - HYBRID - WAGON", "VITZ - NCP131 - HATCHBACK"}, nil
+}
+
 // Whatever is sent, the answer is one that openapi.yaml promises. 20,000 requests of four
 // seeds: make contract.
 func TestContractHoldsForGeneratedRequests(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	document, err := contract()
 	if err != nil {

@@ -34,6 +34,7 @@ var cornerScenarios = []scenario{
 
 // TestWebhooksAreChanged has its own Redis: a key has few webhooks.
 func TestWebhooksAreChanged(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	for _, s := range []scenario{
 		{
@@ -69,6 +70,7 @@ func TestWebhooksAreChanged(t *testing.T) {
 // TestTheLastPageOfBatchesIsNotEmpty: a list whose length is a multiple of the limit
 // ends with its last batch.
 func TestTheLastPageOfBatchesIsNotEmpty(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	for range 4 {
 		a.send(t, a.request(t, http.MethodPost, "/v1/batches", `{"urls":["`+site+`/1"]}`))
@@ -96,6 +98,7 @@ func TestTheLastPageOfBatchesIsNotEmpty(t *testing.T) {
 
 // TestRateLimitInTheDraftsPresentForm is beside the three headers of its early versions.
 func TestRateLimitInTheDraftsPresentForm(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = quota.Limits{PerMinute: 7} })
 	got := a.send(t, a.request(t, http.MethodPost, "/v1/batches", `{"urls":["`+site+`/1"]}`))
 	if policy := got.header.Get("Ratelimit-Policy"); policy != `"minute";q=7;w=60` {
@@ -109,6 +112,7 @@ func TestRateLimitInTheDraftsPresentForm(t *testing.T) {
 
 // TestAReplayedRequestSaysSo for each way in which an outcome is kept.
 func TestAReplayedRequestSaysSo(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	a.work(t)
 	a.put(t, "/kept")

@@ -89,6 +89,7 @@ func (a *app) put(t *testing.T, path string) {
 }
 
 func TestCacheHitDiffersInCachedAlone(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	a.work(t)
 	fresh := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/1"}`))
@@ -109,6 +110,7 @@ func TestCacheHitDiffersInCachedAlone(t *testing.T) {
 }
 
 func TestTimeoutNamesTheJob(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.WaitMax = 20 * time.Millisecond })
 	s := estimate("timeout", hangs)
 	s.before = hanging
@@ -128,6 +130,7 @@ func TestTimeoutNamesTheJob(t *testing.T) {
 }
 
 func TestConcurrentCallersShareAJob(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	id := a.submit(t, "/shared")
 	const callers = 20
@@ -152,6 +155,7 @@ func TestConcurrentCallersShareAJob(t *testing.T) {
 }
 
 func TestDisconnectEndsTheWait(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	id := a.submit(t, hangs)
 	poll := a.request(t, http.MethodGet, "/v1/jobs/"+id, "")
@@ -189,6 +193,7 @@ func TestDisconnectEndsTheWait(t *testing.T) {
 }
 
 func TestJobBelongsToItsRequester(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	r := a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/hangs"}`)
 	r.Header.Set("Prefer", "respond-async")
@@ -203,6 +208,7 @@ func TestJobBelongsToItsRequester(t *testing.T) {
 }
 
 func TestDrainEndsWaits(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	id := a.submit(t, hangs)
 	answers := make(chan answer)
@@ -227,6 +233,7 @@ func spinUntil(reached func() bool) {
 }
 
 func TestSimulatedIsOnEveryResponse(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Simulated = true })
 	a.work(t)
 	said := map[string]string{"X-Simulated": "SIMULATED"}
@@ -241,6 +248,7 @@ func TestSimulatedIsOnEveryResponse(t *testing.T) {
 }
 
 func TestLoopbackOnlyWhenAllowed(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.AllowLoopback = true })
 	a.work(t)
 	scenario{url: "/v1/estimate", body: `{"url":"http://127.0.0.1:8099/car/1"}`, status: 200}.run(t, a)

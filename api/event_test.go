@@ -87,6 +87,7 @@ func next(t *testing.T, events <-chan sse) sse {
 }
 
 func TestJobEvents(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	id := a.submit(t, "/followed")
 	path := "/v1/jobs/" + id + "/events"
@@ -135,6 +136,7 @@ func TestJobEvents(t *testing.T) {
 }
 
 func TestStreamKeepAliveAndEnd(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.KeepAlive = 10 * time.Millisecond })
 	id := a.submit(t, hangs)
 	path := "/v1/jobs/" + id + "/events"
@@ -163,6 +165,7 @@ func TestStreamKeepAliveAndEnd(t *testing.T) {
 }
 
 func TestOpenStreamsPerKey(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	path := "/v1/jobs/" + a.submit(t, hangs) + "/events"
 	ctx, leave := context.WithCancel(t.Context())
@@ -181,6 +184,7 @@ func TestOpenStreamsPerKey(t *testing.T) {
 }
 
 func TestBatchEvents(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	store := batch.NewStore(a.conn.Client())
 	id := batchOf("www")(t, a)
@@ -245,6 +249,7 @@ func TestBatchEvents(t *testing.T) {
 
 // How fast a batch goes is another answer every moment, and no event.
 func TestUnchangedBatchHasNoEvents(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.KeepAlive = 10 * time.Millisecond })
 	path := "/v1/batches/" + batchOf("swr")(t, a) + "/events"
 	ctx, leave := context.WithCancel(t.Context())
@@ -267,6 +272,7 @@ func TestUnchangedBatchHasNoEvents(t *testing.T) {
 
 // The server's limits are for callers who dawdle, not for answers that go on.
 func TestStreamsOutliveTheTimeoutsOfTheServer(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.KeepAlive = 20 * time.Millisecond })
 	const limit = 200 * time.Millisecond
 	strict := httptest.NewUnstartedServer(a.api)
@@ -312,6 +318,7 @@ func TestStreamsOutliveTheTimeoutsOfTheServer(t *testing.T) {
 }
 
 func TestManyStreamsAreOneSubscription(t *testing.T) {
+	t.Parallel()
 	conn := redistest.Open(t, redistest.Start(t).URL)
 	a := newApp(t, conn, nil)
 	ctx, leave := context.WithCancel(t.Context())

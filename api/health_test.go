@@ -39,6 +39,7 @@ var statusScenarios = []scenario{
 }
 
 func TestStatusOfTheAuthority(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 10, 5, 9, 0, 0, 0, time.UTC)
 	a := newApp(t, embedded(t), func(o *api.Options) {
 		o.TRA = authority{status: tra.Status{
@@ -57,6 +58,7 @@ const noRules = `"details":{"rulesAgree":null,"since":null,"agreesWith":[],"chec
 	`"lastDifference":null}`
 
 func TestStatusAfterAChangeOfRules(t *testing.T) {
+	t.Parallel()
 	conn := embedded(t)
 	detector, err := drift.New(drift.Options{Redis: conn.Client(), Log: slog.New(slog.DiscardHandler), Now: func() time.Time {
 		return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
@@ -93,6 +95,7 @@ func readFile(name string) string {
 }
 
 func TestOpenAPIDocHasAnETag(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	tag := a.send(t, a.request(t, http.MethodGet, "/openapi.yaml", "")).header.Get("ETag")
 	if tag == "" {
@@ -103,6 +106,7 @@ func TestOpenAPIDocHasAnETag(t *testing.T) {
 }
 
 func TestStatusThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.TRA = authority{err: errors.New("secret cause")} })
 	scenario{
 		url: "/v1/tra-status", status: 503, has: []string{`"code":"unavailable"`}, hasNot: []string{"secret"},

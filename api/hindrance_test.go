@@ -53,6 +53,7 @@ func (a *app) calculating(t *testing.T) *jobs.Job {
 // A comparison, its event stream and a batch say that TRA cannot be asked, and that it
 // can be asked again.
 func TestAllThatWaitSayThatTheAuthorityIsAway(t *testing.T) {
+	t.Parallel()
 	status := &switched{}
 	a := newApp(t, embedded(t), func(o *api.Options) { o.TRA = status })
 	job := a.calculating(t)
@@ -98,6 +99,7 @@ func TestAllThatWaitSayThatTheAuthorityIsAway(t *testing.T) {
 // A person who has joined a running job of a batch learns at once when its site asks
 // for a pause; the job goes on for the batch.
 func TestPersonOfAJoinedJobLearnsOfAPause(t *testing.T) {
+	t.Parallel()
 	conn := embedded(t)
 	a := newApp(t, conn, func(o *api.Options) { o.TRA = &switched{} })
 	job, err := a.tasks.Estimate(t.Context(), site+hangs, "another caller", jobs.Bulk)

@@ -22,6 +22,7 @@ import (
 	"ushuru/api"
 	"ushuru/pkg/cache"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 )
 
 // hostile is a text that runs a script, or loads something from another host, wherever
@@ -140,6 +141,8 @@ func (w *watcher) visit(t *testing.T, address string, headers network.Headers) (
 // a picture with hostile texts in all fields: the damage map in each way in which a page
 // can show it, the operator's pages, and answers that are opened as pages.
 func TestHostileTextsStayTextInABrowser(t *testing.T) {
+	t.Parallel()
+	testenv.Long(t)
 	a := newApp(t, redistest.Open(t, redistest.Start(t).URL), func(o *api.Options) {
 		monitored(false)(o)
 		o.Page.Enabled = true

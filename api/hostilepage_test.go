@@ -18,6 +18,7 @@ import (
 	"ushuru/api"
 	"ushuru/pkg/pack"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 	"ushuru/pkg/vehicle"
 )
 
@@ -85,6 +86,8 @@ func putLink(t *testing.T, a *app, token, path string, shown map[string]any) {
 // TestHostileTextsStayTextOnThePagesForBuyers opens the answer, its pictures, refusals and
 // the pages of batches with hostile texts in everything that a listing or a table says.
 func TestHostileTextsStayTextOnThePagesForBuyers(t *testing.T) {
+	t.Parallel()
+	testenv.Long(t)
 	a := newApp(t, redistest.Open(t, redistest.Start(t).URL), func(o *api.Options) { o.Page.Enabled = true })
 	w := watch(t)
 	estimate, car := hostileEstimate(t)

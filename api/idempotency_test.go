@@ -140,6 +140,7 @@ var idempotencyScenarios = []scenario{
 // TestRecordOfACachedAnswerIsSmallAndCounts: else a caller could fill Redis with
 // copies of one answer.
 func TestRecordOfACachedAnswerIsSmallAndCounts(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits.PerMinute = 3 })
 	a.put(t, "/kept")
 	ask := func(name string) answer {
@@ -173,6 +174,7 @@ func TestRecordOfACachedAnswerIsSmallAndCounts(t *testing.T) {
 }
 
 func TestConcurrentRequestsUnderOneKeyAreOne(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	for i, asked := range [][2]string{
 		{"/v1/estimate", named1},
@@ -206,6 +208,7 @@ func TestConcurrentRequestsUnderOneKeyAreOne(t *testing.T) {
 
 // A process that crashes after a request is stored leaves it without an outcome.
 func TestRequestWithoutOutcomeIsCarriedOut(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	r := a.request(t, http.MethodPost, "/v1/estimate", named1)
 	for name, value := range named("died") {
@@ -236,6 +239,7 @@ func (a *app) sendNamed(t *testing.T, key, url string) answer {
 }
 
 func TestBatchIsRetriedOnceUnderOneKey(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	id := batchOf("fs")(t, a)
 	retry := "/v1/batches/" + id + "/retry"
@@ -268,6 +272,7 @@ func TestBatchIsRetriedOnceUnderOneKey(t *testing.T) {
 // A webhook that was disabled in between stays so, and what was delivered in
 // between is not sent again.
 func TestWebhookIsEnabledAndSentToOnceUnderOneKey(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	id := hooked("")(t, a)
 	webhooktest.Verify(t, a.conn.Client(), a.keyID, id)

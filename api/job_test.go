@@ -81,6 +81,7 @@ var jobScenarios = []scenario{
 }
 
 func TestLongPollEndsWithTheJob(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	id := a.submit(t, "/polled")
 	answers := make(chan answer)

@@ -45,6 +45,7 @@ func (a *app) listOf(t *testing.T, query string) (ids []string, next string) {
 }
 
 func TestJobsOfAKeyAreListedAndRetried(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	a.work(t)
 	hook := hooked("")(t, a)

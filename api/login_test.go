@@ -12,6 +12,7 @@ import (
 
 // TestGuessesOfTheOperatorsPasswordAreSlow: by address and in all, logged and counted.
 func TestGuessesOfTheOperatorsPasswordAreSlow(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) {
 		monitored(false)(o)
 		o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("127.0.0.0/8")}
@@ -65,6 +66,7 @@ func TestGuessesOfTheOperatorsPasswordAreSlow(t *testing.T) {
 
 // TestAddressIsThatOfTheCaller: behind proxies, and not what a caller says it is.
 func TestAddressIsThatOfTheCaller(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), monitored(false))
 	for i := range 7 {
 		r := a.request(t, http.MethodGet, "/monitoring/", "")

@@ -37,6 +37,8 @@ func browser(t *testing.T, flags ...chromedp.ExecAllocatorOption) context.Contex
 // policy: it must draw a queue and its task, and miss nothing but the fonts of
 // Google.
 func TestMonitoringWorksInABrowser(t *testing.T) {
+	t.Parallel()
+	testenv.Long(t)
 	a := newApp(t, redistest.Open(t, redistest.Start(t).URL), monitored(false))
 	id := a.submit(t, "/seen")
 

@@ -11,6 +11,7 @@ import (
 
 	"ushuru/api"
 	"ushuru/pkg/redisx/redistest"
+	"ushuru/pkg/testenv"
 )
 
 var down = map[string]string{"Retry-After": "2", "Cache-Control": "no-store"}
@@ -23,6 +24,7 @@ func unavailable(method, url, body string) scenario {
 }
 
 func TestRedisDown(t *testing.T) {
+	t.Parallel()
 	server := miniredis.RunT(t)
 	a := newApp(t, redistest.Open(t, "redis://"+server.Addr()), nil)
 	server.Close()
@@ -41,6 +43,7 @@ func TestRedisDown(t *testing.T) {
 // TestRedisFailsOneCommand has the key verified and a later command refused,
 // by a value of the wrong type under its key.
 func TestRedisFailsOneCommand(t *testing.T) {
+	t.Parallel()
 	estimate := unavailable(http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/1"}`)
 	job := unavailable(http.MethodGet, "/v1/jobs/X", "")
 	for _, c := range []struct {
@@ -64,6 +67,8 @@ func TestRedisFailsOneCommand(t *testing.T) {
 // TestSilentRedisDoesNotHang puts a Redis behind the API that takes
 // connections and never says a word.
 func TestSilentRedisDoesNotHang(t *testing.T) {
+	t.Parallel()
+	testenv.Long(t)
 	server := miniredis.RunT(t)
 	line := redistest.Proxy(t, server.Addr())
 	a := newApp(t, redistest.Open(t, line.URL), nil)
@@ -78,6 +83,7 @@ func TestSilentRedisDoesNotHang(t *testing.T) {
 }
 
 func TestPanicIsA500WithoutDetails(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.TRA = authority{panics: true} })
 	scenario{
 		url: "/v1/tra-status", status: 500, has: []string{`"code":"internal"`}, hasNot: []string{"secret", "goroutine"},
@@ -90,6 +96,7 @@ func TestPanicIsA500WithoutDetails(t *testing.T) {
 
 // TestBodyThatBreaksOff promises more bytes than it sends.
 func TestBodyThatBreaksOff(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	address, ok := a.Listener.Addr().(*net.TCPAddr)
 	if !ok {
@@ -113,6 +120,7 @@ func TestBodyThatBreaksOff(t *testing.T) {
 }
 
 func TestLogHasKeyAndPathAndNoSecret(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	r := a.request(t, http.MethodGet, "/v1/jobs/X?token=secret", "")
 	r.Header.Set("X-Request-ID", "mine")
@@ -133,6 +141,7 @@ func TestLogHasKeyAndPathAndNoSecret(t *testing.T) {
 }
 
 func TestNewNamesWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	_, err := api.New(api.Options{})
 	if err == nil || !strings.Contains(err.Error(), "Batches, Bytes, Cache") {
 		t.Errorf("options without parts: %v", err)

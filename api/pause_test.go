@@ -32,6 +32,7 @@ func pausedFor(t *testing.T, got answer) {
 // unless the result is cached or the person sends the page. The same request later
 // gets its result, also under the same Idempotency-Key.
 func TestPersonLearnsOfAPauseAtOnce(t *testing.T) {
+	t.Parallel()
 	conn := embedded(t)
 	a := newApp(t, conn, nil)
 	a.work(t)
@@ -73,6 +74,7 @@ func TestPersonLearnsOfAPauseAtOnce(t *testing.T) {
 // A person whose job was running when the site asked for the pause gets the same
 // answer from the job.
 func TestJobThatEndedForAPauseSaysUntilWhen(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	job, err := a.tasks.Estimate(t.Context(), site+hangs, a.keyID, jobs.Interactive)
 	if err != nil {

@@ -12,10 +12,12 @@ import (
 
 	"ushuru/api"
 	"ushuru/pkg/batch"
+	"ushuru/pkg/testenv"
 )
 
 // TestLargeBodiesCountBeforeTheyAreRead: a body that is refused costs a request.
 func TestLargeBodiesCountBeforeTheyAreRead(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits.PerMinute = 2 })
 	huge := `{"urls":[` + strings.Repeat("0,", 1<<20) + "0]}"
 	for i, want := range []int{400, 400, 429} {
@@ -28,6 +30,7 @@ func TestLargeBodiesCountBeforeTheyAreRead(t *testing.T) {
 // TestBatchesAreDecodedAsAStream: what is wrong early is said early, and odd JSON is
 // read as it always was.
 func TestBatchesAreDecodedAsAStream(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits.PerMinute = 0 })
 	const one = `"https://cars.example/1"`
 	for name, c := range map[string]struct {
@@ -64,6 +67,7 @@ func TestBatchesAreDecodedAsAStream(t *testing.T) {
 
 // TestOnlySomeInvalidRowsAreKept: the others would fill Redis with what is not wanted.
 func TestOnlySomeInvalidRowsAreKept(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	bad := `"http://127.0.0.1/` + strings.Repeat("x", 150) + `",`
 	got := a.send(t, a.request(t, http.MethodPost, "/v1/batches",
@@ -80,6 +84,8 @@ func TestOnlySomeInvalidRowsAreKept(t *testing.T) {
 // TestLargeBodiesTakePlaces: those of one key are a few at a time, and another key has
 // a place at once.
 func TestLargeBodiesTakePlaces(t *testing.T) {
+	t.Parallel()
+	testenv.Long(t)
 	a := newApp(t, embedded(t), nil)
 	server := httptest.NewServer(a.api)
 	defer server.Close()

@@ -29,6 +29,7 @@ func (a *app) ask(t *testing.T, listing string, headers map[string]string) answe
 var async = map[string]string{"Prefer": "respond-async"}
 
 func TestRequestsPerMinute(t *testing.T) {
+	t.Parallel()
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		a := newApp(t, conn, func(o *api.Options) { o.Limits = quota.Limits{PerMinute: 3} })
 		a.work(t)
@@ -55,6 +56,7 @@ func TestRequestsPerMinute(t *testing.T) {
 }
 
 func TestTokensOfTheAI(t *testing.T) {
+	t.Parallel()
 	var used int64
 	a := newApp(t, embedded(t), func(o *api.Options) {
 		o.Limits.AITokens = 1000
@@ -79,6 +81,7 @@ func TestTokensOfTheAI(t *testing.T) {
 }
 
 func TestCachedResponsesDoNotCount(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = quota.Limits{PerMinute: 1} })
 	a.work(t)
 	if err := a.cache.Put(t.Context(), estimateKey("/kept"), estimateOf(site+"/kept"), time.Now().Add(time.Hour)); err != nil {
@@ -92,6 +95,7 @@ func TestCachedResponsesDoNotCount(t *testing.T) {
 }
 
 func TestRunningJobsPerKey(t *testing.T) {
+	t.Parallel()
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		a := newApp(t, conn, func(o *api.Options) { o.Limits = quota.Limits{Jobs: 2} })
 		var ids []string
@@ -123,6 +127,7 @@ func TestRunningJobsPerKey(t *testing.T) {
 }
 
 func TestBatchListingsPerKey(t *testing.T) {
+	t.Parallel()
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		a := newApp(t, conn, func(o *api.Options) { o.Limits = quota.Limits{BatchItems: 3} })
 		hand := func(listings ...string) answer {
@@ -148,6 +153,7 @@ func TestBatchListingsPerKey(t *testing.T) {
 }
 
 func TestWebhooksCountAgainstTheRate(t *testing.T) {
+	t.Parallel()
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		a := newApp(t, conn, func(o *api.Options) { o.Limits = quota.Limits{PerMinute: 3} })
 		id := hooked("")(t, a)
@@ -184,6 +190,7 @@ func TestWebhooksCountAgainstTheRate(t *testing.T) {
 // A request that was refused was not done: under the same Idempotency-Key it
 // is measured again, and done once there is room.
 func TestRefusedRequestMayBeSentAgainUnderItsKey(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = quota.Limits{BatchItems: 1} })
 	retry := "/v1/batches/" + batchOf("ff")(t, a) + "/retry"
 	for range 2 {

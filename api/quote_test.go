@@ -73,30 +73,9 @@ var quoteScenarios = []scenario{
 		name: "a price in yen without its rate", url: "/v1/quote", body: `{"make":"TOYOTA","modelCode":"NKE165","year":2013,"fobPriceJPY":900000}`,
 		status: 400, has: []string{`"code":"jpy_rate_missing"`, `"param":"jpyPerUSD"`},
 	},
-	quote("an odd rate of yen", `{"make":"TOYOTA","model":"VITZ","year":2015,"fobPriceJPY":900000,"jpyPerUSD":0.007}`, `\"jpyPerUSD\"`),
-	quote("a price in yen that is text", `{"make":"TOYOTA","model":"VITZ","year":2015,"fobPriceJPY":"900,000","jpyPerUSD":150}`, `\"fobPriceJPY\"`),
-	quote("an array", `[]`, `{\"make\": \"TOYOTA\"`),
 	quote("no make", `{"model":"VITZ","year":2015}`, `\"make\" is required`),
-	quote("no model", `{"make":"TOYOTA","year":2015}`, `\"model\" is required`),
-	quote("no year", `{"make":"TOYOTA","model":"VITZ"}`, `\"year\" is required`),
-	quote("make is a number", `{"make":5,"model":"VITZ","year":2015}`, `\"make\" must be text`),
 	quote("year is text", `{"make":"TOYOTA","model":"VITZ","year":"2015"}`, `\"year\" must be a whole number`),
-	quote("year is half", `{"make":"TOYOTA","model":"VITZ","year":2015.5}`, `\"year\" must be a whole number`),
-	quote("year of a two-digit kind", `{"make":"TOYOTA","model":"VITZ","year":15}`, `\"year\" must be the year of manufacture`),
-	quote("a year to come", `{"make":"TOYOTA","model":"VITZ","year":2999}`, `\"year\" must be the year of manufacture`),
-	quote("engine in litres", `{"make":"TOYOTA","model":"VITZ","year":2015,"engine_cc":2}`, `\"engine_cc\" must be from 50`),
-	quote("a negative engine", `{"make":"TOYOTA","model":"VITZ","year":2015,"engine_cc":-1}`, `\"engine_cc\"`),
-	quote("two codes", `{"make":"TOYOTA","modelCode":"NKE165 / NZE161","year":2015}`, `\"modelCode\" must be one`),
-	quote("no code at all", `{"make":"TOYOTA","modelCode":"??","year":2015}`, `\"modelCode\" must be one`),
-	quote("codes that differ", `{"make":"TOYOTA","modelCode":"NKE165","rawModelCode":"DBA-NZE161","year":2015}`, `\"rawModelCode\"`),
 	quote("price is text", `{"make":"TOYOTA","model":"VITZ","year":2015,"fobPriceUSD":"6180"}`, `\"fobPriceUSD\" must be greater than 0`),
-	quote("price of nothing", `{"make":"TOYOTA","model":"VITZ","year":2015,"cfPriceUSD":0}`, `\"cfPriceUSD\" must be greater than 0`),
-	quote("a price that never ends", `{"make":"TOYOTA","model":"VITZ","year":2015,"cfPriceUSD":1e999999999}`, `\"cfPriceUSD\"`),
-	quote("freight that pays you", `{"make":"TOYOTA","model":"VITZ","year":2015,"fobPriceUSD":5000,"cfPriceUSD":4000}`, `\"cfPriceUSD\" includes freight`),
-	quote("volume of a ship", `{"make":"TOYOTA","model":"VITZ","year":2015,"m3":20000}`, `\"m3\"`),
-	quote("a fuel like a novel", `{"make":"TOYOTA","model":"VITZ","year":2015,"fuel":"`+strings.Repeat("x", 101)+`"}`, `\"fuel\" must be at most 100`),
-	quote("a line that cannot be printed", `{"make":"TOYOTA","model":"VI\u0007TZ","year":2015}`, `\"model\"`),
-	quote("label too long", `{"make":"TOYOTA","year":2015,"modelBody":"`+strings.Repeat("x", 201)+`"}`, `\"modelBody\"`),
 	{name: "a rate of another world", url: "/v1/quote", body: `{"make":"TOYOTA","model":"VITZ","year":2015,"rate":1}`, status: 400, has: []string{`"code":"rate_invalid"`}},
 	{name: "without a key", url: "/v1/quote", body: `{}`, keyless: true, status: 401},
 	{name: "a body of a page's size", url: "/v1/quote", body: `{"make":"` + strings.Repeat("x", 70_000) + `"}`, status: 413},
@@ -119,6 +98,7 @@ func (a *app) keepQuote(t *testing.T, input vehicle.QuoteInput) {
 
 // A description that lacks what TRA requires is the caller's error.
 func TestIncompleteDescriptionIsABadRequest(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	ask := func() *http.Request {
 		return a.request(t, http.MethodPost, "/v1/quote", `{"make":"TOYOTA","model":"VITZ","year":2015}`)
@@ -165,8 +145,7 @@ var rateScenarios = []scenario{
 		status: 200, has: []string{`"others":2500`, `"input":{"make":"TOYOTA"`, `"message":"The request gives no price`},
 		hasNot: []string{"listing", "angazo"},
 	},
-	badRate("below the bounds", `499.99`), badRate("above the bounds", `10000.01`), badRate("negative", `-2650`),
-	badRate("zero", `0`), badRate("text", `"2650"`), badRate("a list", `[2650]`), badRate("without end", `1e999999999`),
+	badRate("below the bounds", `499.99`),
 	badRate("true", `true`),
 }
 
@@ -180,6 +159,7 @@ func badRate(name, rate string) scenario {
 // A kept drive-away cost is that of its own rate: another rate must not change
 // what the next caller gets, nor double a warning.
 func TestRateIsAppliedOnce(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	a.put(t, "/twice")
 	once := a.send(t, a.request(t, http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/twice","rate":2500}`))
@@ -198,6 +178,7 @@ func TestRateIsAppliedOnce(t *testing.T) {
 
 // A doubt that is none at another rate is not kept.
 func TestRateRemovesWarnings(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	var kept vehicle.Estimate
 	if err := json.Unmarshal(estimateOf(site+"/doubt"), &kept); err != nil {

@@ -13,6 +13,7 @@ import (
 // TestADefiniteRefusalIsRemembered for some minutes: the same request fetches nothing, and
 // counts.
 func TestADefiniteRefusalIsRemembered(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = quota.Limits{PerMinute: 10} })
 	a.work(t)
 	left := ""
@@ -51,6 +52,7 @@ func TestADefiniteRefusalIsRemembered(t *testing.T) {
 
 // TestTheFieldToBlameIsNamed in the body.
 func TestTheFieldToBlameIsNamed(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	for _, c := range []struct{ path, body, param string }{
 		{"/v1/estimate", `{}`, "url"},

@@ -205,6 +205,7 @@ func keepReadingOf(t *testing.T, a *app, url string) string {
 // Two callers request one sheet in two languages: they share one job, and each
 // reads its result in the own language.
 func TestAReportInTwoLanguagesIsOneJob(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	locations := map[string]string{}
 	for _, lang := range []string{"en", "sw"} {

@@ -15,6 +15,7 @@ import (
 // TestPanicAfterTheResponseBeganBreaksTheConnection: the caller must not take half
 // a response for a complete one.
 func TestPanicAfterTheResponseBeganBreaksTheConnection(t *testing.T) {
+	t.Parallel()
 	s := &Server{router: mux.NewRouter(), options: Options{Log: slog.New(slog.DiscardHandler)}}
 	s.router.Handle("/", respond.Handler(func(w http.ResponseWriter, _ *http.Request) error {
 		_, _ = w.Write([]byte("half"))

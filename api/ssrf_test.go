@@ -14,6 +14,7 @@ import (
 
 	"ushuru/api"
 	"ushuru/pkg/fetch/fetchtest"
+	"ushuru/pkg/testenv"
 )
 
 // addressFields say how a URL is sent through every field of a request that takes
@@ -77,6 +78,8 @@ func secure(shape string) string {
 // Every shape is refused in every field of openapi.yaml that takes a URL. A new
 // field fails the test until addressFields has it.
 func TestAttackSSRFShapesInEveryField(t *testing.T) {
+	t.Parallel()
+	testenv.Long(t)
 	document, err := contract()
 	if err != nil {
 		t.Fatal(err)

@@ -38,31 +38,15 @@ var termsScenarios = []scenario{
 	termed("landing between two days", `"landing":{"from":"`+inDays(10)+`","to":"`+inDays(20)+`"}`,
 		`"landing":{"from":"`+inDays(10)+`","to":"`+inDays(20)+`","likely":"`+inDays(15)+`"`),
 	termed("landing is null", `"landing":null`, `"landing":{"from":"`),
-	badTerms("a landing of the past", `"landing":"`+inDays(-3)+`"`, "field_invalid", `landing`),
-	badTerms("a landing too far away", `"landing":"`+inDays(560)+`"`, "field_invalid", `550`),
-	badTerms("a landing that ends before it begins", `"landing":{"from":"`+inDays(20)+`","to":"`+inDays(10)+`"}`, "field_invalid"),
 	badTerms("a landing that is no day", `"landing":"January"`, "field_invalid"),
-	badTerms("a landing of 31 February", `"landing":"2027-02-31"`, "field_invalid"),
-	badTerms("a landing of nothing", `"landing":{}`, "field_invalid"),
-	badTerms("a landing that is a number", `"landing":20270120`, "field_invalid"),
 
 	termed("the caller's figures", `"costs":{"freightUSD":1300.5,"agentTZS":350000,"otherTZS":123456,"exchangeRate":2700}`,
 		`"amountUSD":"1,300.50","amountTZS":"3,511,350.00","lowUSD":"1,300.50"`, `"amountTZS":"350,000.00"`, `"amountTZS":"123,456.00"`,
 		`"standing":"caller"`, `"others":2700`),
 	termed("the same rate twice", `"rate":2700,"costs":{"exchangeRate":2700.00}`, `"others":2700`),
 	badTerms("two rates", `"rate":2700,"costs":{"exchangeRate":2600}`, "field_invalid", `costs.exchangeRate`),
-	badTerms("a rate of another currency", `"costs":{"exchangeRate":1}`, "field_invalid", `costs.exchangeRate`),
-	badTerms("costs that are a list", `"costs":[1]`, "field_invalid", `costs`),
-	badTerms("freight that pays the buyer", `"costs":{"freightUSD":-1}`, "field_invalid", `costs.freightUSD`),
-	badTerms("freight as text", `"costs":{"freightUSD":"1300"}`, "field_invalid", `costs.freightUSD`),
-	badTerms("freight without end", `"costs":{"freightUSD":1e999999999}`, "field_invalid", `costs.freightUSD`),
-	badTerms("a car of no size", `"costs":{"shippingM3":0}`, "field_invalid", `costs.shippingM3`),
-	badTerms("half a day in the port", `"costs":{"daysInPort":1.5}`, "field_invalid", `costs.daysInPort`),
-	badTerms("a switch that is a word", `"costs":{"plates":"no"}`, "field_invalid", `costs.plates`),
 
 	termed("Dar es Salaam", `"destination":"Dar-es-Salaam, Tanzania"`),
-	badTerms("Zanzibar", `"destination":"Zanzibar"`, "destination_unsupported", "Zanzibar, other ports and transit"),
-	badTerms("transit", `"costs":{"destination":"Lusaka"}`, "destination_unsupported"),
 	badTerms("in Swahili", `"lang":"sw","destination":"Mombasa"`, "destination_unsupported", "bandari ya Dar es Salaam"),
 	{
 		name: "Zanzibar in a batch", url: "/v1/batches",
@@ -83,14 +67,10 @@ var termsScenarios = []scenario{
 	termed("a target that no car meets", `"target":{"onTheRoadTZS":1000000}`,
 		`"fob":{"low":null,"likely":null,"high":null}`, `"cf":{"low":null,"likely":null,"high":null}`),
 	termed("the cost by month", `"byMonth":true`, `"byMonth":{"months":[{"month":"`, `"assumed":true`),
-	badTerms("months that are a word", `"byMonth":"yes"`, "field_invalid", `byMonth`),
 	{
 		name: "a comparison by month", url: "/v1/compare", body: pairOf("/pair-7", "/pair-8", `,"byMonth":true`),
 		status: 200, has: []string{`"code":"field_ignored"`, `byMonth`},
 	},
-	badTerms("a target of nothing", `"target":{}`, "field_invalid", `target`),
-	badTerms("a target in dollars", `"target":{"onTheRoadTZS":15000}`, "field_invalid", `target.onTheRoadTZS`),
-	badTerms("a target that is a number", `"target":25000000`, "field_invalid", `target`),
 	{
 		name: "the highest price of a quote", url: "/v1/quote",
 		body:   `{"make":"TOYOTA","modelCode":"NKE165","year":2009,"target":{"onTheRoadTZS":40000000}}`,
@@ -102,6 +82,7 @@ var termsScenarios = []scenario{
 
 // A typed freight narrows the range of a listing without one to a few per cent.
 func TestATypedFreightNarrowsTheRange(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	a.put(t, "/narrow")
 	width := func(terms string) float64 {
@@ -122,6 +103,7 @@ func TestATypedFreightNarrowsTheRange(t *testing.T) {
 
 // A caller who does not wait finds the result on the terms of the request at Location.
 func TestTheLocationOfAJobHasTheTerms(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	body := `{"url":"https://cars.example/later","lang":"sw","landing":{"from":"` + inDays(40) + `","to":"` + inDays(50) +
 		`"},"costs":{"freightUSD":1300.50,"exchangeRate":2700,"plates":false},"target":{"onTheRoadTZS":40000000},"byMonth":true,"colour":"red"}`
@@ -165,6 +147,7 @@ func TestTheLocationOfAJobHasTheTerms(t *testing.T) {
 // TestAComparisonOnOtherTermsIsMadeAgain of what is kept: nothing is asked, and what is
 // kept stays as it is.
 func TestAComparisonOnOtherTermsIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	a.keepComparison(t, "/own-1", "/own-2")
 	key := tasks.CompareInput{URL1: site + "/own-1", URL2: site + "/own-2", Lang: "en"}.Key()

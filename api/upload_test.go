@@ -94,6 +94,7 @@ var pastedScenarios = []scenario{
 }
 
 func TestEqualPagesShareOneJob(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	locations := make([]string, 3)
 	for i, page := range []string{"same", "same", "other"} {
@@ -112,6 +113,7 @@ func TestEqualPagesShareOneJob(t *testing.T) {
 
 // TestPageIsNotInTheQueue: it travels beside the task and the job's record.
 func TestPageIsNotInTheQueue(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	page := strings.Repeat("mark ", 10_000)
 	r := a.request(t, http.MethodPost, "/v1/estimate", sent("/hangs", page))
@@ -129,6 +131,7 @@ func TestPageIsNotInTheQueue(t *testing.T) {
 // TestSlowUpload: a page takes long over a slow line, and the
 // server's own time for reading a request is made for small ones.
 func TestSlowUpload(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	a.work(t)
 	hurried := httptest.NewUnstartedServer(a.api)

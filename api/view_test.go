@@ -37,6 +37,7 @@ func resultOf(t *testing.T, body string) (text string) {
 // TestOneAnswerWhicheverWayItIsRead: waiting, by Location of 202 and of 504, by the body
 // of 202, by the events, and by the location of the webhook event.
 func TestOneAnswerWhicheverWayItIsRead(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.WaitMax = time.Second })
 	hook := hooked("")(t, a)
 	request := strings.Replace(view, "LANDING", inDays(40), 1)
@@ -143,6 +144,7 @@ func (a *app) notified(t *testing.T, hook string) (locations []string) {
 
 // TestARefusedJobIsExplainedWhicheverWayItIsRead as the response to the request is.
 func TestARefusedJobIsExplainedWhicheverWayItIsRead(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	job, err := a.tasks.Estimate(t.Context(), site+"/viewed", "", jobs.Interactive)
 	if err != nil {
@@ -169,6 +171,7 @@ func TestARefusedJobIsExplainedWhicheverWayItIsRead(t *testing.T) {
 
 // TestTheEndOfAWaitSaysWhy it is over, and which job goes on.
 func TestTheEndOfAWaitSaysWhy(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.WaitMax = 50 * time.Millisecond })
 	ask := func() (problem struct {
 		Job        string `json:"job"`

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"ushuru/api"
 	"ushuru/pkg/webhook"
 )
 
@@ -41,13 +40,7 @@ const oneHook = "/v1/webhooks/{id}"
 
 var webhookScenarios = slices.Concat([]scenario{
 	hookRequest("http", `{"url":"http://receiver.example/","events":["job.completed"]}`, 400, `"code":"url_insecure"`),
-	hookRequest("private", `{"url":"https://10.0.0.1/","events":["job.completed"]}`, 400, `"code":"url_forbidden"`),
-	hookRequest("no URL", `{"url":"receiver","events":["job.completed"]}`, 400, `"code":"url_invalid"`),
-	hookRequest("none", `{"events":["job.completed"]}`, 400, `"code":"url_missing"`),
-	hookRequest("not an object", `[]`, 400, `"code":"url_missing"`),
 	hookRequest("no events", `{"url":"https://receiver.example/"}`, 400, `"code":"events_invalid"`),
-	hookRequest("an unknown event", `{"url":"https://receiver.example/","events":["job.completed","webhook.test"]}`, 400, `"code":"events_invalid"`),
-	hookRequest("events of another type", `{"url":"https://receiver.example/","events":[1]}`, 400, `"code":"events_invalid"`),
 	hookScenario("the list", http.MethodGet, "/v1/webhooks", 200, `"id":"{id}"`),
 	hookScenario("one", http.MethodGet, oneHook, 200, `{"id":"{id}","url":"https://receiver.example/","events":["job.completed"],"created":"20`, `"state":"pending"`),
 	hookScenario("a new secret", http.MethodPost, oneHook+"/rotate", 200, `"id":"{id}"`, `"secret":"whsec_`),
@@ -77,6 +70,7 @@ func hooksOfAnother() (all []scenario) {
 }
 
 func TestASecretIsShownOnce(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	body := `{"url":"https://receiver.example/hook","events":["batch.completed","job.completed","job.completed"]}`
 	type secretOnce struct {
@@ -106,13 +100,10 @@ func TestASecretIsShownOnce(t *testing.T) {
 	if first, again := create("once"), create("once"); first != again || first == made {
 		t.Errorf("%+v, then %+v", first, again)
 	}
-	for range webhook.MaxEndpoints - 2 {
-		create("")
-	}
-	hookRequest("one too many", body, 409, `"code":"too_many_webhooks"`).run(t, a)
 }
 
 func TestTestEventIsSentOnceUnderOneKey(t *testing.T) {
+	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	id := hooked("")(t, a)
 	var bodies []string
@@ -130,10 +121,4 @@ func TestTestEventIsSentOnceUnderOneKey(t *testing.T) {
 	if bodies[0] != bodies[1] || strings.Count(log.body, `"event":"webhook.test"`) != 2 || strings.Contains(log.body, "owner") {
 		t.Errorf("%s\n%s", bodies, log.body)
 	}
-}
-
-func TestWebhooksOnThisMachineOnlyWhenAllowed(t *testing.T) {
-	a := newApp(t, embedded(t), func(o *api.Options) { o.AllowLoopback = true })
-	hookRequest("this machine", `{"url":"http://127.0.0.1:9000/hook","events":["job.completed"]}`, 201, `"url":"http://127.0.0.1:9000/hook"`).run(t, a)
-	hookRequest("another", `{"url":"http://receiver.example/","events":["job.completed"]}`, 400, `"code":"url_insecure"`).run(t, a)
 }

@@ -17,6 +17,7 @@ import (
 // A secret that the API creates is in Redis only sealed, also where a repeated request
 // finds it, and is the same each time.
 func TestNoSecretOfAWebhookIsInTheClear(t *testing.T) {
+	t.Parallel()
 	ring, err := seal.Parse(base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{1}, 32)))
 	if err != nil {
 		t.Fatal(err)

@@ -147,8 +147,12 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	if err := r.Ignore(req.Options.Ignored...); err != nil {
 		return err
 	}
-	if dry, err := request.Flag(r.URL.Query(), "dryRun"); dry || err != nil {
-		return cmp.Or(err, s.dryRun(w, r, req))
+	dry, err := request.Flag(r.URL.Query(), "dryRun")
+	if err != nil {
+		return err
+	}
+	if dry {
+		return s.dryRun(w, r, req)
 	}
 	options := &req.Options
 	rows, err := req.Check(s.listingURL)

@@ -1,4 +1,4 @@
-package api_test
+package vehicles
 
 import (
 	"context"
@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"ushuru/api"
+	"ushuru/api/apitest"
+	"ushuru/api/respond"
+	"ushuru/pkg/jobs"
 	"ushuru/pkg/quota"
 	"ushuru/pkg/tra"
 	"ushuru/pkg/vehicle"
@@ -61,13 +63,13 @@ func startYearsAuthority(t *testing.T) yearsAuthority {
 	return yearsAuthority{server}
 }
 
-// yearsApp is an API whose catalogue is that of the authority, and which knows the years
+// yearsAPI is an API whose catalogue is that of the authority, and which knows the years
 // of VITZ, and of NOAH one that has two fuels.
-func yearsApp(t *testing.T, limits quota.Limits) *app {
+func yearsAPI(t *testing.T, limits quota.Limits) (respond.Handler, *apitest.Parts) {
 	t.Helper()
-	a := newApp(t, embedded(t), func(o *api.Options) { o.Limits = limits })
+	api, p := newAPI(t, limits)
 	from := startYearsAuthority(t)
-	store := tra.NewStore(a.conn.Client(), tra.StoreOptions{})
+	store := p.Catalogue
 	client, err := tra.NewClient(tra.Options{BaseURL: from.URL})
 	if err == nil {
 		_, err = store.Sync(t.Context(), from)
@@ -90,7 +92,7 @@ func yearsApp(t *testing.T, limits quota.Limits) *app {
 	if _, err := known.Fuels(t.Context(), toyota, "NOAH - ZRR70 - VAN", 2000, "JAPAN"); err != nil {
 		t.Fatal(err)
 	}
-	return a
+	return api, p
 }
 
 const (
@@ -101,10 +103,12 @@ const (
 )
 
 func TestModelYears(t *testing.T) {
+	t.Parallel()
+	empty, _ := newAPI(t, quota.Limits{})
 	scenario{
 		name: "nothing was fetched", url: vitzYears, status: 503, has: []string{`"code":"catalogue_missing"`},
-	}.run(t, newApp(t, embedded(t), nil))
-	a := yearsApp(t, quota.Limits{})
+	}.run(t, empty)
+	api, p := yearsAPI(t, quota.Limits{})
 	for _, s := range []scenario{
 		{name: "no such label", url: "/v1/vehicles/TRABANT/years", status: 404, has: []string{`"code":"label_not_found"`, "TRA lists no such label"}},
 		{name: "in Swahili", url: "/v1/vehicles/TRABANT/years?lang=sw", status: 404, has: []string{`"error":"TRA haina gari hilo`}},
@@ -118,7 +122,6 @@ func TestModelYears(t *testing.T) {
 		{name: "an engine in litres", url: vitzYears + "?engine_cc=1.5", status: 400, has: []string{`\"engine_cc\" must be`}},
 		{name: "a fuel like a novel", url: vitzYears + "?fuel=" + strings.Repeat("x", 101), status: 400, has: []string{`\"fuel\" must be`}},
 		{name: "a label like a novel", url: "/v1/vehicles/" + strings.Repeat("x", 201) + "/years", status: 400, has: []string{`\"modelBody\" must be`}},
-		{name: "without a key", url: vitzYears, keyless: true, status: 401},
 		{name: "the list of the years is requested", method: http.MethodPost, url: istYears, status: 202, has: []string{`"yearsListed":false,"years":[],"unknown":0,"pending":1`}, want: map[string]string{"Retry-After": "2"}},
 		{name: "once", method: http.MethodPost, url: istYears, status: 202, has: []string{`"pending":1`}},
 		{name: "and is pending for all", url: istYears, status: 200, has: []string{`"pending":1`}, want: map[string]string{"Retry-After": "2"}},
@@ -129,11 +132,11 @@ func TestModelYears(t *testing.T) {
 		{name: "two fuels", url: noahYears, status: 200, has: []string{`{"yom":2000,"known":false,"problem":{"code":"request_incomplete"`, "PETROL, DIESEL", `"unknown":44`}},
 		{name: "one of them", url: noahYears + "?fuel=diesel", status: 200, has: []string{`{"yom":2000,"known":false}`, `"unknown":45`}, hasNot: []string{"problem"}},
 	} {
-		t.Run(s.name, func(t *testing.T) { s.run(t, a) })
+		s.run(t, api)
 	}
 	policy, _ := tasks.PolicyOf(tasks.TypeQuoteMatch)
 	for queue, want := range map[string]int64{policy.Queue: 0, policy.Queue + tasks.BulkSuffix: 41} {
-		if n, err := a.conn.Client().LLen(t.Context(), "asynq:{"+queue+"}:pending").Result(); err != nil || n != want {
+		if n, err := p.Redis.LLen(t.Context(), "asynq:{"+queue+"}:pending").Result(); err != nil || n != want {
 			t.Errorf("%d tasks in %s, want %d, %v", n, queue, want, err)
 		}
 	}
@@ -142,28 +145,28 @@ func TestModelYears(t *testing.T) {
 // The years that a key requests are its running jobs, and every request counts against
 // its rate.
 func TestModelYearsOfALimitedKey(t *testing.T) {
-	a := yearsApp(t, quota.Limits{PerMinute: 3, Jobs: 2})
+	t.Parallel()
+	api, _ := yearsAPI(t, quota.Limits{PerMinute: 3, Jobs: 2})
 	for _, s := range []scenario{
 		{name: "as many as may run", method: http.MethodPost, url: vitzYears, status: 202, has: []string{`"pending":2}`}},
 		{name: "none more, as some are pending", method: http.MethodPost, url: vitzYears, status: 202, has: []string{`"pending":2}`}},
 		{name: "none of another label", method: http.MethodPost, url: istYears, status: 429, has: []string{`"code":"too_many_jobs"`}, want: map[string]string{"Retry-After": "2"}},
 		{name: "too many requests", url: vitzYears, status: 429, has: []string{`"code":"rate_limited"`}},
 	} {
-		t.Run(s.name, func(t *testing.T) { s.run(t, a) })
+		s.run(t, api)
 	}
 }
 
 // The job of a year is that of the same quote.
 func TestModelYearsShareTheJobsOfQuotes(t *testing.T) {
-	a := yearsApp(t, quota.Limits{})
-	r := a.request(t, http.MethodPost, "/v1/quote", `{"make":"Toyota","modelBody":"VITZ - NCP131 - HATCHBACK","year":2012}`)
-	r.Header.Set("Prefer", "respond-async")
-	if got := a.send(t, r); got.status != http.StatusAccepted {
-		t.Fatalf("%d %s", got.status, got.body)
+	t.Parallel()
+	api, p := yearsAPI(t, quota.Limits{})
+	quote := vehicle.QuoteInput{Make: "TOYOTA", ModelBody: "VITZ - NCP131 - HATCHBACK", Year: 2012}
+	if _, err := p.Tasks.Submit(t.Context(), tasks.KindQuote, quote, tasks.Requester{Owner: "other", Class: jobs.Interactive}); err != nil {
+		t.Fatal(err)
 	}
-	got := a.send(t, a.request(t, http.MethodGet, vitzYears, ""))
 	var found vehicle.ModelYears
-	if err := json.Unmarshal([]byte(got.body), &found); err != nil || found.Pending != 1 || found.Unknown != longAgo {
-		t.Errorf("%v %s", err, got.body)
+	if apitest.Send(t, api, apitest.Ask{URL: vitzYears}).Decode(t, &found); found.Pending != 1 || found.Unknown != longAgo {
+		t.Errorf("got %d pending and %d unknown, want 1 and %d", found.Pending, found.Unknown, longAgo)
 	}
 }

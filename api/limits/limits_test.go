@@ -1,0 +1,346 @@
+package limits
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"ushuru/api/problem"
+	"ushuru/api/request"
+	"ushuru/api/respond"
+	"ushuru/pkg/batch"
+	"ushuru/pkg/fair"
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/keys"
+	"ushuru/pkg/quota"
+	"ushuru/pkg/redisx/redistest"
+)
+
+// newLimits returns the limits of one API process, on an empty Redis.
+func newLimits(t *testing.T, of quota.Limits) *Limits {
+	t.Helper()
+	client := redistest.Embedded(t).Client()
+	return New(Options{
+		Limiter: quota.NewLimiter(client), Bytes: quota.NewBytes(client), Jobs: jobs.NewStore(client), Batches: batch.NewStore(client),
+		Limits: of, WaitMax: time.Second,
+	})
+}
+
+// ask is a request of a key with limits of its own.
+func ask(t *testing.T, own quota.Limits) (*httptest.ResponseRecorder, *request.Request) {
+	t.Helper()
+	r := request.Of(httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody))
+	r.Key = keys.Key{ID: "key", Limits: own}
+	return httptest.NewRecorder(), r
+}
+
+// codeOf returns the code of a problem, "" of none.
+func codeOf(err error) string {
+	if p, ok := errors.AsType[*problem.Problem](err); ok {
+		return p.Code
+	}
+	return ""
+}
+
+func TestARequestCountsOnceAgainstTheRate(t *testing.T) {
+	t.Parallel()
+	l := newLimits(t, quota.Limits{PerMinute: 2})
+	for i, want := range []string{"", "", "rate_limited"} {
+		w, r := ask(t, quota.Limits{})
+		for range 3 { // by several that check it
+			err := l.CheckRate(w, r)
+			if codeOf(err) != want {
+				t.Fatalf("request %d: got %v, want %q", i, err, want)
+			}
+			if p, ok := errors.AsType[*problem.Problem](err); ok {
+				if p.RetryAfter < time.Second {
+					t.Errorf("Retry-After is %v", p.RetryAfter)
+				}
+				break
+			}
+		}
+		if got := w.Header().Get("Ratelimit-Limit"); got != "2" {
+			t.Errorf("request %d: Ratelimit-Limit is %q", i, got)
+		}
+	}
+	if _, r := ask(t, quota.Limits{PerMinute: 100}); l.CheckRate(httptest.NewRecorder(), r) != nil {
+		t.Error("a key with a limit of its own was refused by another")
+	}
+}
+
+func TestWithoutALimitNothingIsCounted(t *testing.T) {
+	t.Parallel()
+	l := newLimits(t, quota.Limits{})
+	w, r := ask(t, quota.Limits{})
+	if err := l.CheckJobs(w, r); err != nil || len(w.Header()) != 0 {
+		t.Errorf("got %v and the headers %v", err, w.Header())
+	}
+	if err := l.Track(r, &jobs.Job{ID: "1", State: jobs.Running}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAVisitorIsAdmittedBeforeTheSharedRateCounts.
+func TestAVisitorIsAdmittedBeforeTheSharedRateCounts(t *testing.T) {
+	t.Parallel()
+	l := newLimits(t, quota.Limits{PerMinute: 1})
+	refused := errors.New("too many of this visitor")
+	for range 3 {
+		w, r := ask(t, quota.Limits{})
+		r.Admit = func(context.Context) error { return refused }
+		if err := l.CheckRate(w, r); !errors.Is(err, refused) || r.Counted {
+			t.Errorf("got %v, counted %v", err, r.Counted)
+		}
+	}
+	if w, r := ask(t, quota.Limits{}); l.CheckRate(w, r) != nil {
+		t.Error("the refused requests of a visitor counted against the rate of all")
+	}
+}
+
+func TestRunningJobsOfAKey(t *testing.T) {
+	t.Parallel()
+	l := newLimits(t, quota.Limits{Jobs: 2})
+	w, r := ask(t, quota.Limits{})
+	for _, id := range []string{"1", "2", "2"} {
+		if err := l.CheckJobs(w, r); err != nil {
+			t.Fatalf("before job %s: %v", id, err)
+		}
+		if err := l.Track(r, &jobs.Job{ID: id, State: jobs.Running}); err != nil {
+			t.Fatal(err)
+		}
+		if id == "2" {
+			break
+		}
+	}
+	if err := l.Track(r, &jobs.Job{ID: "3", State: jobs.Succeeded}); err != nil {
+		t.Fatal(err)
+	}
+	// The records of jobs 1 and 2 are gone, so that they do not run any more.
+	if err := l.CheckJobs(w, r); err != nil {
+		t.Errorf("jobs that have ended count: %v", err)
+	}
+}
+
+func TestBytesOfAKey(t *testing.T) {
+	t.Parallel()
+	l := newLimits(t, quota.Limits{Bytes: 1000})
+	for i, c := range []struct {
+		size         int64
+		code, header string
+	}{{600, "", "used=600, limit=1000"}, {600, "too_many_bytes", "used=600, limit=1000"}, {1001, "too_many_bytes", "used=600, limit=1000"}} {
+		w, r := ask(t, quota.Limits{})
+		err := l.Keep(w, r, quota.Kept{Size: c.size, TTL: time.Hour})
+		if codeOf(err) != c.code || w.Header().Get("Key-Bytes") != c.header {
+			t.Errorf("%d: got %v, %q; want %s, %q", i, err, w.Header().Get("Key-Bytes"), c.code, c.header)
+		}
+		if p, ok := errors.AsType[*problem.Problem](err); ok {
+			if want := map[bool]int{true: http.StatusRequestEntityTooLarge, false: http.StatusTooManyRequests}[c.size > 1000]; p.Status != want {
+				t.Errorf("%d bytes: status %d, want %d", c.size, p.Status, want)
+			}
+		}
+	}
+	_, r := ask(t, quota.Limits{})
+	if err := l.Keep(httptest.NewRecorder(), r, quota.Kept{Name: "page", Size: 400, TTL: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Forget(t.Context(), "key", "page"); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Keep(httptest.NewRecorder(), r, quota.Kept{Size: 400, TTL: time.Hour}); err != nil {
+		t.Errorf("what is not kept any more counts: %v", err)
+	}
+}
+
+func TestRowsOfABatch(t *testing.T) {
+	t.Parallel()
+	l := newLimits(t, quota.Limits{BatchItems: 3, Bytes: 100 << 10})
+	w, r := ask(t, quota.Limits{})
+	if err := l.CheckBatch(w, r, 3, quota.Kept{Size: 10, TTL: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.CheckBatch(w, r, 4); codeOf(err) != "batch_too_large" {
+		t.Errorf("more rows than ever: got %v", err)
+	}
+	if _, err := l.options.Batches.Create(t.Context(), batch.New{
+		ID: batch.NewID(), Owner: "key", Rows: []batch.Row{{Number: 1, URL: "https://cars.example/1"}, {Number: 2, URL: "https://cars.example/2"}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.CheckBatch(w, r, 2); codeOf(err) != "too_many_batch_items" {
+		t.Errorf("more rows than with those that wait: got %v", err)
+	}
+	if err := l.CheckBatch(w, r, 1); err != nil {
+		t.Errorf("one more: %v", err)
+	}
+	if _, r := ask(t, quota.Limits{BatchItems: 100, Bytes: 20 << 10}); codeOf(l.CheckBatch(w, r, 4)) != "too_many_bytes" {
+		t.Error("no room is left for the results of rows")
+	}
+}
+
+func TestTokensOfTheAI(t *testing.T) {
+	t.Parallel()
+	l := newLimits(t, quota.Limits{AITokens: 1000})
+	var used int64
+	l.options.AIUsage = func(_ context.Context, key string) (int64, time.Time, error) {
+		if key != "key" {
+			return 0, time.Time{}, errors.New("the usage of " + key)
+		}
+		return used, time.Now().Add(time.Hour), nil
+	}
+	next := respond.Handler(func(http.ResponseWriter, *http.Request) error { return nil })
+	for _, c := range []struct {
+		used int64
+		want string
+	}{
+		{0, "used=0, limit=1000, reset=3600"}, {499, "used=499, limit=1000, reset=3600"}, {500, "used=500, limit=1000, reset=3600, warning=50"},
+		{799, "used=799, limit=1000, reset=3600, warning=50"}, {800, "used=800, limit=1000, reset=3600, warning=80"}, {1000, "used=1000, limit=1000, reset=3600, warning=80"},
+	} {
+		used = c.used
+		w, r := ask(t, quota.Limits{})
+		plain := r.WithContext(request.With(t.Context(), r))
+		if err := l.WithAITokens(next)(w, plain); err != nil || w.Header().Get("Key-Ai-Tokens") != c.want {
+			t.Errorf("got %q, %v, want %q", w.Header().Get("Key-Ai-Tokens"), err, c.want)
+		}
+	}
+	w, r := ask(t, quota.Limits{})
+	r.Key.ID = "other"
+	if err := l.ShowAITokens(w, r); codeOf(err) != "unavailable" {
+		t.Errorf("a usage that cannot be read: got %v", err)
+	}
+}
+
+func TestAKeyHasSomePlacesForLists(t *testing.T) {
+	t.Parallel()
+	l := newLimits(t, quota.Limits{})
+	var taken []func()
+	_, r := ask(t, quota.Limits{})
+	for { // until one has to wait
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		r.Request = r.WithContext(ctx)
+		release, err := l.TakeExport(r)
+		cancel()
+		if err != nil {
+			if codeOf(err) != "client_closed_request" {
+				t.Errorf("a caller who has left: got %v", err)
+			}
+			break
+		}
+		taken = append(taken, release)
+	}
+	if n := len(taken); n == 0 || n >= maxExports {
+		t.Errorf("one key has %d of %d places", n, maxExports)
+	}
+	_, other := ask(t, quota.Limits{})
+	other.Key.ID = "other"
+	release, err := l.TakeExport(other)
+	if err != nil {
+		t.Fatalf("another key: %v", err)
+	}
+	release()
+	taken[0]()
+	_, r = ask(t, quota.Limits{})
+	if release, err = l.TakeExport(r); err != nil {
+		t.Errorf("after one was given back: %v", err)
+	} else {
+		release()
+	}
+}
+
+func TestASmallBodyNeedsNoPlace(t *testing.T) {
+	t.Parallel()
+	l := newLimits(t, quota.Limits{PerMinute: 1})
+	w, r := ask(t, quota.Limits{})
+	r.ContentLength = request.MaxBody
+	if err := l.AdmitBody(w, r); err != nil || r.Counted || r.Place.Turn != nil || r.Place.Release != nil {
+		t.Errorf("got %v, counted %v, %+v", err, r.Counted, r.Place)
+	}
+}
+
+func TestALargeBodyCountsAndIsReadInTurns(t *testing.T) {
+	t.Parallel()
+	l := newLimits(t, quota.Limits{PerMinute: 1})
+	text := strings.Repeat("x", request.MaxBody+1)
+	w, r := ask(t, quota.Limits{})
+	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
+	if err := l.AdmitBody(w, r); err != nil || !r.Counted {
+		t.Fatalf("got %v, counted %v", err, r.Counted)
+	}
+	data, err := io.ReadAll(r.Body)
+	if err != nil || string(data) != text {
+		t.Errorf("got %d bytes, %v, want %d", len(data), err, len(text))
+	}
+	r.Place.Leave()
+	r.Place.Leave() // the same again does nothing
+	if n := l.bodies.Waiting("key"); n != 0 {
+		t.Errorf("%d wait for places", n)
+	}
+	w, r = ask(t, quota.Limits{})
+	r.ContentLength = -1
+	if err := l.AdmitBody(w, r); codeOf(err) != "rate_limited" || r.Place.Release != nil {
+		t.Errorf("a body of unknown size, beyond the rate: got %v", err)
+	}
+}
+
+// stuck is a connection on which nothing comes in time.
+type stuck struct{ io.Reader }
+
+func (stuck) Read([]byte) (int, error) { return 0, errTimeout{} }
+func (stuck) Close() error             { return nil }
+
+type errTimeout struct{}
+
+func (errTimeout) Error() string   { return "timeout" }
+func (errTimeout) Is(e error) bool { return e.Error() == "i/o timeout" }
+
+func TestABodyThatComesTooSlowly(t *testing.T) {
+	t.Parallel()
+	l := newLimits(t, quota.Limits{})
+	w, r := ask(t, quota.Limits{})
+	r.Body, r.ContentLength = stuck{}, -1
+	if err := l.AdmitBody(w, r); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(r.Body); !errors.Is(err, request.ErrTooSlow) {
+		t.Errorf("got %v, want body_too_slow", err)
+	}
+	r.Place.Leave()
+}
+
+func TestCounterCountsByKey(t *testing.T) {
+	t.Parallel()
+	var c Counter
+	one, ok1 := c.Acquire("a", 2)
+	_, ok2 := c.Acquire("a", 2)
+	_, ok3 := c.Acquire("a", 2)
+	_, ok4 := c.Acquire("b", 2)
+	if !ok1 || !ok2 || ok3 || !ok4 || c.Count() != 3 {
+		t.Errorf("got %v %v %v %v, %d open", ok1, ok2, ok3, ok4, c.Count())
+	}
+	one()
+	if _, ok := c.Acquire("a", 2); !ok {
+		t.Error("what was released counts")
+	}
+}
+
+func TestTurnsAreThoseOfTheOwner(t *testing.T) {
+	t.Parallel()
+	turn := request.NewTurn(fair.NewPlaces(1), "a")
+	if err := turn.Take(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := turn.Take(t.Context()); err != nil { // it has the place
+		t.Fatal(err)
+	}
+	turn.Give()
+	turn.Give()
+	var none *request.Turn
+	if err := none.Take(t.Context()); err != nil {
+		t.Error(err)
+	}
+	none.Give()
+}
