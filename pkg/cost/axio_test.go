@@ -34,16 +34,16 @@ func TestTheAxioOfTheDemoLandsAfterTheStep(t *testing.T) {
 		return cost.Embedded().Calculate(axio(t), vehicle.Terms{Landing: days}, now).Summary
 	}
 	bought, december := summaryFor(nil), summaryFor(&vehicle.LandingDays{From: "2026-12-20", To: "2026-12-20"})
-	if got := bought.OnTheRoad.TZS; got != 39_940_000 || bought.Landing.Likely != "2027-01-28" {
+	if got := bought.OnTheRoad.TZS; got != 39_270_000 || bought.Landing.Likely != "2027-01-28" {
 		t.Errorf("bought today: %d, landing on %s", got, bought.Landing.Likely)
 	}
-	if got := december.OnTheRoad.TZS; got != 34_550_000 || december.IfLandedBy != nil {
+	if got := december.OnTheRoad.TZS; got != 34_120_000 || december.IfLandedBy != nil {
 		t.Errorf("landing on 20 December: %d, %+v", got, december.IfLandedBy)
 	}
 	if by := bought.IfLandedBy; by == nil || by.Date != "2026-12-31" || *by.OnTheRoad != *december.OnTheRoad {
 		t.Errorf("if landed by: %+v, want %+v", by, december.OnTheRoad)
 	}
-	if low := bought.OnTheRoad.LowTZS; low > 39_940_000 || bought.OnTheRoad.HighTZS < 39_940_000 {
+	if low := bought.OnTheRoad.LowTZS; low > 39_270_000 || bought.OnTheRoad.HighTZS < 39_270_000 {
 		t.Errorf("the headline lies outside its range: %+v", bought.OnTheRoad)
 	}
 	got, err := json.MarshalIndent(map[string]vehicle.Summary{"bought": bought, "landing on 20 December": december}, "", "  ")

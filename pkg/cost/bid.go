@@ -18,11 +18,26 @@ func (t *Tables) MaxPrice(e vehicle.Estimate, terms vehicle.Terms, now time.Time
 			b.silent = true
 			b.bill()
 			sum := b.total()
-			return moneyRange{sum.LowTZS.Decimal(), sum.TotalTZS.Decimal(), sum.HighTZS.Decimal()}, sum.Complete
+			exact := moneyRange{sum.LowTZS.Decimal(), sum.TotalTZS.Decimal(), sum.HighTZS.Decimal()}
+			return b.asRead(exact), sum.Complete
 		}
 		return limits(total, target, t.highest(terms, target))
 	}
 	return vehicle.MaxPrice{TargetTZS: target.IntPart(), FOB: search(false), CF: search(true)}
+}
+
+// asRead returns a total as the answer at the price says it, where rounding makes it more:
+// no answer at the highest price may name more than the target.
+func (b *calculation) asRead(exact moneyRange) moneyRange {
+	parts := b.parts()
+	said := addSums(parts[partCar], parts[partTaxes], parts[partPort])
+	if said == nil {
+		return exact
+	}
+	more := func(exact decimal.Decimal, said int64) decimal.Decimal {
+		return decimal.Max(exact, decimal.NewFromInt(said))
+	}
+	return moneyRange{more(exact.low, said.LowTZS), more(exact.amount, said.TZS), more(exact.high, said.HighTZS)}
 }
 
 // highest returns a price in whole dollars that is certainly above the target.

@@ -34,6 +34,7 @@ const (
 const (
 	codeAgent         = "clearing_agent"
 	codePlates        = "plate"
+	codeTBS           = "tbs_destination"
 	codeThirdParty    = "third_party_insurance"
 	codeComprehensive = "comprehensive_insurance"
 	codePort          = "port_charges" // all of the port, as one figure of the caller
@@ -106,6 +107,9 @@ func (l line) check() error {
 	}
 	if !slices.Contains(parts, l.Part) {
 		problems = append(problems, fmt.Errorf("the part must be one of %q", parts[1:]))
+	}
+	if l.PaidIn != "" && l.PaidIn != "TZS" && l.PaidIn != "USD" {
+		problems = append(problems, errors.New("paid_in must be TZS or USD"))
 	}
 	own := slices.Contains(ownLines, l.Code)
 	if own && l.Fees != nil {

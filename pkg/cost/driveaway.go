@@ -124,6 +124,9 @@ func (t *Tables) name(code string) vehicle.Text {
 func (b *calculation) add(code string, f figure) {
 	l, usd, tzs := f.line, f.usd.each(cents), f.tzs.each(cents)
 	l.Code, l.Name = code, b.tables.name(code)
+	if of, ok := b.tables.table(code); ok {
+		l.PaidIn = of.PaidIn
+	}
 	l.AmountUSD, l.LowUSD, l.HighUSD = money.New(usd.amount), money.New(usd.low), money.New(usd.high)
 	l.AmountTZS, l.LowTZS, l.HighTZS = money.New(tzs.amount), money.New(tzs.low), money.New(tzs.high)
 	if !b.silent {

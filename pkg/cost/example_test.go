@@ -43,5 +43,5 @@ func ExampleTables_Calculate() {
 	// Output:
 	// invoice_cif 4,060.00
 	// price_above_authority_value
-	// 2026-01-27 23970000
+	// 2026-01-27 23850000
 }

@@ -137,6 +137,8 @@ func (b *calculation) callerAmount(l line) (usd, tzs *money.Number, off bool) {
 		off = isOff(c.Inspection) || c.InspectionUSD != nil
 	case codeAgent:
 		tzs, off = c.AgentTZS, isOff(c.Clearing)
+	case codeTBS: // it stands in place of the inspection before shipment
+		off = isOff(c.Inspection) || c.InspectionUSD != nil
 	case codePlates:
 		off = isOff(c.Plates)
 	case codeThirdParty:

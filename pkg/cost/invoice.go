@@ -31,7 +31,7 @@ func (b *calculation) invoiceOf() invoice {
 	own := b.implied.tax.CIFInUSD.Decimal()
 	in := invoice{base: only(own)}
 	listed := b.car.CFPriceUSD
-	in.withSea = positive(listed) && !b.freightTyped()
+	in.withSea = positive(listed) && !b.freightTyped() && !b.hardlyFreight()
 	if !in.withSea {
 		listed = b.car.FOBPriceUSD
 	}
@@ -51,6 +51,16 @@ func (b *calculation) invoiceOf() invoice {
 	}
 	in.base = in.cif.atLeast(own)
 	return in
+}
+
+// leastFreight is less than any car was shipped to Dar es Salaam for, in USD.
+var leastFreight = decimal.NewFromInt(100)
+
+// hardlyFreight reports a price with freight that is so near to the price without that it
+// cannot contain it.
+func (b *calculation) hardlyFreight() bool {
+	fob, cf := b.car.FOBPriceUSD, b.car.CFPriceUSD
+	return positive(fob) && positive(cf) && cf.Decimal().Sub(fob.Decimal()).LessThan(leastFreight)
 }
 
 // freightTyped reports whether the caller's freight stands in place of that in the

@@ -104,6 +104,7 @@ func (b *calculation) summary(e vehicle.Estimate) vehicle.Summary {
 		NotIncluded:    b.notIncluded(),
 	}
 	if s.OnTheRoad == nil {
+		s.WithoutFreight = b.withoutFreight()
 		s.PortAndTaxesOnly = addSums(parts[partTaxes], parts[partPort])
 	}
 	if s.CarAndShipping != nil && s.Taxes != nil && s.CarAndShipping.TZS > 0 {
@@ -115,6 +116,19 @@ func (b *calculation) summary(e vehicle.Estimate) vehicle.Summary {
 	s.Confidence = b.confidence(e, s)
 	s.Text = summaryText(s)
 	return s
+}
+
+// withoutFreight returns the sum of what is known, when a price is and nothing is missing
+// but freight and marine insurance; else nil.
+func (b *calculation) withoutFreight() *vehicle.Sum {
+	sea := func(m vehicle.Missing) bool { return m.Code == codeFreight || m.Code == codeInsurance }
+	if b.invoice.price == nil || len(b.missing) == 0 || slices.ContainsFunc(b.missing, func(m vehicle.Missing) bool { return !sea(m) }) {
+		return nil
+	}
+	known := *b
+	known.missing = nil
+	parts := known.parts()
+	return addSums(parts[partCar], parts[partTaxes], parts[partPort])
 }
 
 // carSums returns what the car costs and what brings it to the port, of a sum of both:

@@ -42,7 +42,10 @@ type line struct {
 	// Part is the part of the summary that the line belongs to; empty is portAndLocal.
 	Part string `json:"part,omitempty"`
 	Port bool   `json:"port,omitempty"` // it is part of the caller's figure for the port
-	Fees []fee  `json:"fees"`
+	// PaidIn is the currency in which the line must be paid; empty is not known. What is
+	// paid inside Tanzania is paid in shillings (GN 198 of 2025).
+	PaidIn string `json:"paid_in,omitempty"`
+	Fees   []fee  `json:"fees"`
 }
 
 // fee is what is charged in a period of time. An amount of 0 says that nothing is
@@ -222,6 +225,7 @@ func (t *Tables) under(over file) *Tables {
 			own.Name = lines[at].Name
 		}
 		own.Part, own.Port = cmp.Or(own.Part, lines[at].Part), own.Port || lines[at].Port
+		own.PaidIn = cmp.Or(own.PaidIn, lines[at].PaidIn)
 		lines[at] = own
 	}
 	v := t.volumes

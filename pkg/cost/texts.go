@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"ushuru/pkg/duty"
 	"ushuru/pkg/message"
 	"ushuru/pkg/money"
 	"ushuru/pkg/vehicle"
@@ -9,20 +10,46 @@ import (
 // whyTaxesDiffer says why the taxes to expect are not those of the authority's
 // answer, or that they are.
 func (b *calculation) whyTaxesDiffer() vehicle.Sentence {
-	c := b.chargesOn(b.window.likely)[0]
-	key := "same"
-	switch above := b.aboveAuthority(); {
-	case c.same && above:
+	v := values{"expect": itoa64(inUnits(b.taxed.amount.grandTZS, unitTZS))}
+	cause := b.whyChargedOtherwise()
+	key := cause
+	switch {
+	case !b.hasValue():
+		key = "no_value"
+	case b.invoice.price == nil || b.invoice.short():
+		key = "unknown"
+	case b.aboveAuthority() && cause != "":
+		key = "price_" + cause
+	case b.aboveAuthority():
 		key = "price"
-	case c.same:
-	case c.age.rate.Equal(b.charged()):
-		key = "rules"
-	case above:
-		key = "price_and_age"
-	default:
-		key = "age"
+	case cause == "":
+		key = "same"
 	}
-	return message.SayCoded("summary/taxes_"+key, values{"expect": itoa64(inUnits(b.taxed.amount.grandTZS, unitTZS))})
+	if cause == "year" {
+		v["listed"], v["made"] = itoa(b.implied.tax.YOM), itoa(b.yearMade())
+	}
+	return message.SayCoded("summary/taxes_"+key, v)
+}
+
+// whyChargedOtherwise returns why the rates on the likely landing day are not those of the
+// authority's answer: the car's own year is another than that of the answer, the car is
+// older then, or the rules are others; "" when the rates are those of the answer.
+func (b *calculation) whyChargedOtherwise() string {
+	c := b.chargesOn(b.window.likely)[0]
+	switch {
+	case c.same:
+		return ""
+	case c.age.rate.Equal(b.charged()):
+		if duty.On(b.window.likely).From == duty.On(b.asked).From {
+			return "" // of several rates that sources name, the highest is that of the answer
+		}
+		return "rules"
+	case b.yearMade() != b.implied.tax.YOM:
+		return "year"
+	case duty.Age(b.window.likely, b.yearMade()) > duty.Age(b.asked, b.yearMade()):
+		return "age"
+	}
+	return "rules"
 }
 
 // exchange returns the two exchange rates, and a sentence that states them.
@@ -37,6 +64,8 @@ func (b *calculation) exchange() vehicle.Exchange {
 func summaryText(s vehicle.Summary) vehicle.Sentence {
 	key, sum := "summary/on_the_road", s.OnTheRoad
 	switch {
+	case sum == nil && s.WithoutFreight != nil:
+		key, sum = "summary/without_freight", s.WithoutFreight
 	case sum == nil && s.PortAndTaxesOnly == nil:
 		return message.SayCoded("summary/incomplete", nil)
 	case sum == nil:

@@ -25,19 +25,22 @@ const (
 	WarnPortCharge     = "port_charge_unconfirmed"     // sources disagree about the port infrastructure charge
 	WarnImplausible    = "price_implausible"           // the price is hardly that of the car: its unit may be wrong
 	WarnRulesUnknown   = "rules_not_known_for_then"    // the car may land after the last day whose rules are known
+	WarnRatesApart     = "rates_apart"                 // the exchange rates of the taxes and of the rest differ much
+	WarnFreightOdd     = "freight_implausible"         // the price with freight is hardly above that without
 	WarnTablesOld      = "tables_old"                  // the tables were last checked more than twelve months ago
 )
 
 var codes = []string{
 	WarnAboveAuthority, WarnUndecided, WarnNoPrice, WarnAgeStep, WarnAgeDisputed, WarnExchange, WarnFreightInPrice,
-	WarnValueChanges, WarnPortCharge, WarnImplausible, WarnRulesUnknown, WarnTablesOld,
+	WarnValueChanges, WarnPortCharge, WarnImplausible, WarnRulesUnknown, WarnTablesOld, WarnRatesApart,
+	WarnFreightOdd,
 }
 
 func (b *calculation) warnings() []vehicle.Warning {
 	var warnings []vehicle.Warning
 	for _, warning := range []func() *vehicle.Warning{
 		b.implausiblePrice, b.taxBaseWarning, b.rulesUnknown, b.tablesOld, b.stepWarning, b.disputed, b.oddExchange,
-		b.freightInPrice, b.valueMayChange, b.portCharge,
+		b.freightInPrice, b.valueMayChange, b.portCharge, b.ratesApart, b.freightOdd,
 	} {
 		if w := warning(); w != nil {
 			warnings = append(warnings, *w)
@@ -165,6 +168,26 @@ func quarterOf(day time.Time) time.Time {
 	day = day.In(duty.EAT)
 	first := (day.Month()-1)/3*3 + 1
 	return time.Date(day.Year(), first, 1, 0, 0, 0, 0, duty.EAT)
+}
+
+// ratesApart warns of two exchange rates that differ by more than a tenth.
+func (b *calculation) ratesApart() *vehicle.Warning {
+	apart := b.implied.fx.Div(b.rate).Sub(decimal.NewFromInt(1)).Abs()
+	if !b.implied.derived || apart.LessThanOrEqual(narrow) {
+		return nil
+	}
+	return warn(WarnRatesApart, values{
+		"percent": apart.Shift(2).Round(0).String(), "taxes": b.implied.fx.String(), "others": b.rate.String(),
+	})
+}
+
+// freightOdd warns of a price with freight that is not used.
+func (b *calculation) freightOdd() *vehicle.Warning {
+	if !b.hardlyFreight() || b.freightTyped() {
+		return nil
+	}
+	gap := b.car.CFPriceUSD.Decimal().Sub(b.car.FOBPriceUSD.Decimal())
+	return warn(WarnFreightOdd, values{"gap": rounded(gap).String()})
 }
 
 // rulesUnknown warns of a landing after the last day whose rules are known.

@@ -41,7 +41,8 @@ type CostLine struct {
 	LowTZS    money.Amount `json:"lowTZS"`
 	HighTZS   money.Amount `json:"highTZS"`
 	Standing  Standing     `json:"standing"`
-	Estimated bool         `json:"estimated"` // ours, by a table or a formula, not a figure that was quoted for this car
+	Estimated bool         `json:"estimated"`        // ours, by a table or a formula, not a figure that was quoted for this car
+	PaidIn    string       `json:"paidIn,omitempty"` // TZS for what is paid inside Tanzania
 	Source    string       `json:"source"`
 	Date      string       `json:"date"` // of the source: 2026-01, or of the answer
 

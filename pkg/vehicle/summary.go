@@ -9,6 +9,9 @@ type Summary struct {
 	Taxes            *TaxesSum `json:"taxes"`
 	PortAndLocal     *Sum      `json:"portAndLocal"`
 	PortAndTaxesOnly *Sum      `json:"portAndTaxesOnly"` // what is known without a price; null when OnTheRoad is known
+	// WithoutFreight is the cost on the road without freight and marine insurance, where
+	// nothing but these is missing; null otherwise.
+	WithoutFreight *Sum `json:"withoutFreight"`
 
 	// Car and Shipping add up to CarAndShipping. A price C&F is in Car.
 	Car      *Sum `json:"car"`
