@@ -26,7 +26,10 @@ type Answer struct {
 func (t *Tables) Calculate(e vehicle.Estimate, terms vehicle.Terms, now time.Time) Answer {
 	b := t.begin(e, terms, now)
 	b.bill()
-	return Answer{b.total(), b.summary(e), b.warnings()}
+	answer := Answer{b.total(), b.summary(e), b.warnings()}
+	answer.DriveAway.Scenarios = b.scenarios()
+	answer.DriveAway.Assumes = assumes(answer.DriveAway.Scenarios)
+	return answer
 }
 
 // Apply returns the estimate with its cost on the terms of a caller. It replaces
@@ -89,13 +92,18 @@ func (t *Tables) begin(e vehicle.Estimate, terms vehicle.Terms, now time.Time) *
 	b.volume = b.volumeOf()
 	b.invoice = b.invoiceOf()
 	b.taxed = b.over(b.invoice.base)
-	b.facts = facts{
+	b.facts = b.factsOf()
+	b.step = b.ageStep()
+	return b
+}
+
+// factsOf returns what the fees are counted by.
+func (b *calculation) factsOf() facts {
+	return facts{
 		m3: b.volume.m3, cf: b.invoice.cf, cif: b.invoice.base, rate: b.rate,
 		duty:  b.taxed.of(func(t taxes) decimal.Decimal { return t.duty }),
 		taxes: b.taxed.of(func(t taxes) decimal.Decimal { return t.usd }),
 	}
-	b.step = b.ageStep()
-	return b
 }
 
 // bill adds all lines.

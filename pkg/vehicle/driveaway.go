@@ -22,11 +22,27 @@ type DriveAway struct {
 	Complete bool      `json:"complete"`
 	Missing  []Missing `json:"missing,omitempty"`
 
+	// Scenarios are the cost by each answer to each open question; all lie between the low
+	// and the high. Assumes says what the headline assumes about the dearest of them.
+	Scenarios []Scenario `json:"scenarios,omitempty"`
+	Assumes   *Sentence  `json:"assumes,omitempty"`
+
 	TaxBase  TaxBase       `json:"taxBase"`
 	AgeStep  *AgeStep      `json:"ageStep,omitempty"`
 	Exchange ExchangeRates `json:"exchange"`
 	Landing  Landing       `json:"landing"`
 	AsOf     string        `json:"asOf"` // the day in Dar es Salaam whose rates and fees these are: 2026-11-21
+}
+
+// Scenario is the cost by one answer to an open question.
+type Scenario struct {
+	Question string       `json:"question"` // year, tax_base, law, freight or landing
+	Code     string       `json:"code"`     // the answer: own_year, listed_year …
+	Text     Sentence     `json:"text"`     // what it assumes
+	Settle   Text         `json:"settle"`   // what would settle the question, and what that is worth
+	TotalUSD money.Amount `json:"totalUSD"`
+	TotalTZS money.Amount `json:"totalTZS"`
+	Likely   bool         `json:"likely"` // the headline assumes it
 }
 
 // CostLine is one thing to pay.

@@ -1,0 +1,185 @@
+package cost
+
+import (
+	"slices"
+
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/message"
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
+
+// The questions that scenarios answer.
+const (
+	questionYear    = "year"
+	questionTaxBase = "tax_base"
+	questionLaw     = "law"
+	questionFreight = "freight"
+	questionLanding = "landing"
+)
+
+// worthSaying is the difference in shillings from which on a question makes scenarios.
+var worthSaying = unitTZS
+
+// scenarios returns the cost by each answer to each open question, with the others as the
+// headline has them. The question that may cost most stands first. There are none where the
+// cost is not complete.
+func (b *calculation) scenarios() []vehicle.Scenario {
+	if len(b.missing) > 0 || !b.hasValue() {
+		return nil
+	}
+	type open struct {
+		worth decimal.Decimal
+		of    []vehicle.Scenario
+	}
+	var questions []open
+	for _, of := range [][]vehicle.Scenario{b.byYear(), b.byTaxBase(), b.byLaw(), b.byFreight(), b.byLanding()} {
+		if worth := worthOf(of); worth.GreaterThanOrEqual(worthSaying) {
+			settle := message.Say("settle/"+of[0].Question, values{"worth": rounded(worth).String()})
+			for i := range of {
+				of[i].Settle = settle
+			}
+			questions = append(questions, open{worth, of})
+		}
+	}
+	slices.SortStableFunc(questions, func(p, q open) int { return q.worth.Cmp(p.worth) })
+	var all []vehicle.Scenario
+	for _, q := range questions {
+		all = append(all, q.of...)
+	}
+	return all
+}
+
+// worthOf returns by how much the totals of scenarios differ.
+func worthOf(of []vehicle.Scenario) decimal.Decimal {
+	if len(of) == 0 {
+		return decimal.Zero
+	}
+	byTotal := func(s, t vehicle.Scenario) int { return s.TotalTZS.Decimal().Cmp(t.TotalTZS.Decimal()) }
+	return slices.MaxFunc(of, byTotal).TotalTZS.Decimal().Sub(slices.MinFunc(of, byTotal).TotalTZS.Decimal())
+}
+
+// scenario returns the cost with another invoice or other taxes. The likely one is that of
+// the headline.
+func (b *calculation) scenario(question, code string, v values, in invoice, t taxes) vehicle.Scenario {
+	c := *b
+	c.silent, c.lines, c.missing = true, nil, nil
+	c.invoice, c.taxed = in, taxRange{t, t, t}
+	c.facts = c.factsOf()
+	c.bill()
+	usd, tzs := decimal.Zero, decimal.Zero
+	for _, l := range c.lines {
+		usd, tzs = usd.Add(l.AmountUSD.Decimal()), tzs.Add(l.AmountTZS.Decimal())
+	}
+	return vehicle.Scenario{
+		Question: question, Code: code, Text: message.SayCoded("scenario/"+code, v),
+		TotalUSD: money.New(usd), TotalTZS: money.New(tzs),
+	}
+}
+
+// byYear: the age is that of the car's own year, or of the authority's.
+func (b *calculation) byYear() []vehicle.Scenario {
+	listed := b.asListed()
+	if listed == nil || !b.hasAgeSteps() {
+		return nil
+	}
+	value := b.taxedValue()
+	own := b.scenario(questionYear, "own_year", values{"made": itoa(b.yearMade())}, b.invoice, b.taxed.amount)
+	own.Likely = true
+	return []vehicle.Scenario{own, b.scenario(questionYear, "listed_year", values{"listed": itoa(b.implied.tax.YOM)}, b.invoice, listed.likely(value))}
+}
+
+// byTaxBase: the authority's value is taxed, or the invoice.
+func (b *calculation) byTaxBase() []vehicle.Scenario {
+	if b.basisOfTax() != vehicle.BasisUndecided || b.invoice.price == nil {
+		return nil
+	}
+	own, most := b.implied.tax.CIFInUSD.Decimal(), b.invoice.base.high
+	with := func(code string, value decimal.Decimal) vehicle.Scenario {
+		in := b.invoice
+		in.base = only(value)
+		return b.scenario(questionTaxBase, code, values{"value": rounded(value).String()}, in, b.likely(value))
+	}
+	all := []vehicle.Scenario{with("authority_value", own), with("invoice_value", most)}
+	all[0].Likely = !b.aboveAuthority()
+	return all
+}
+
+// byLaw: sources disagree about the excise duty for age, or the rules are not known.
+func (b *calculation) byLaw() []vehicle.Scenario {
+	charges := append(b.chargesOn(b.window.likely), b.chargesUnknown(b.window.likely)...)
+	var all []vehicle.Scenario
+	for i, c := range charges {
+		v := values{"percent": c.age.rate.Shift(2).String()}
+		code := "law_as_charged"
+		if c.age.rules != "" {
+			code, v["rules"] = "law_of", c.age.rules
+		}
+		s := b.scenario(questionLaw, code, v, b.invoice, b.implied.under(c, b.taxedValue()))
+		s.Likely = i == 0
+		all = append(all, s)
+	}
+	return all
+}
+
+// byFreight: the freight and insurance of our tables are low, or high.
+func (b *calculation) byFreight() []vehicle.Scenario {
+	in := b.invoice
+	if in.freight == nil || !in.cif.isRange() {
+		return nil
+	}
+	at := func(code string, of func(moneyRange) decimal.Decimal) vehicle.Scenario {
+		sea := in
+		fixed := func(f *figure) *figure {
+			if f == nil {
+				return nil
+			}
+			one := *f
+			one.usd, one.tzs = only(of(f.usd)), only(of(f.tzs))
+			return &one
+		}
+		sea.freight, sea.insurance = fixed(in.freight), fixed(in.insurance)
+		sea.cf, sea.cif, sea.base = only(of(in.cf)), only(of(in.cif)), only(of(in.base))
+		return b.scenario(questionFreight, code, values{"freight": rounded(of(in.freight.usd)).String()}, sea, b.likely(sea.base.amount))
+	}
+	return []vehicle.Scenario{
+		at("freight_low", func(r moneyRange) decimal.Decimal { return r.low }),
+		at("freight_high", func(r moneyRange) decimal.Decimal { return r.high }),
+	}
+}
+
+// byLanding: the car lands before the taxes rise on a 1 January, or after.
+func (b *calculation) byLanding() []vehicle.Scenario {
+	if b.step == nil || dateOf(b.window.from) >= b.step.On || dateOf(b.window.to) < b.step.On {
+		return nil
+	}
+	value := b.taxedValue()
+	var all []vehicle.Scenario
+	for _, newYear := range newYears(b.window.from, b.window.to) {
+		if dateOf(newYear) != b.step.On {
+			continue
+		}
+		eve := newYear.AddDate(0, 0, -1)
+		before := b.implied.under(b.chargesOn(eve)[0], value)
+		after := b.implied.under(b.chargesOn(newYear)[0], value)
+		all = []vehicle.Scenario{
+			b.scenario(questionLanding, "landed_before", values{"on": b.step.On}, b.invoice, before),
+			b.scenario(questionLanding, "landed_after", values{"on": b.step.On}, b.invoice, after),
+		}
+		all[0].Likely = b.window.likely.Before(newYear)
+		all[1].Likely = !all[0].Likely
+	}
+	return all
+}
+
+// assumes returns what the headline assumes about the question that may cost most; nil when
+// nothing is open.
+func assumes(scenarios []vehicle.Scenario) *vehicle.Sentence {
+	for _, s := range scenarios {
+		if s.Likely {
+			return &s.Text
+		}
+	}
+	return nil
+}
