@@ -1,0 +1,229 @@
+package bill
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"ushuru/pkg/cost"
+	"ushuru/pkg/duty"
+	"ushuru/pkg/money"
+	"ushuru/pkg/vehicle"
+)
+
+func usd(text string) *money.Number {
+	n := money.NewNumber(decimal.RequireFromString(text))
+	return &n
+}
+
+// forester is a car from Japan of an answer of the authority that the formula reproduces.
+func forester(country string) *vehicle.Estimate {
+	b := duty.On(noon("2026-11-20")).Compute(duty.Vehicle{CC: 1998, Fuel: "PETROL", Age: 12}, decimal.NewFromInt(2439), decimal.RequireFromString("2565.98"))
+	cents := func(a money.Amount) money.Amount { return money.New(a.Decimal().Round(2)) }
+	return &vehicle.Estimate{
+		AsOf: noon("2026-11-20").Format(time.RFC3339),
+		Car:  vehicle.Car{Year: 2014, YearBasis: "manufacture", CFPriceUSD: usd("3000"), M3: usd("12"), LocatedIn: country},
+		Tax: vehicle.Tax{
+			ReferenceNumber: "SIM1", YOM: 2014, Country: country, FuelType: "PETROL", BodyType: "SUV", CIFInUSD: cents(b.CIF),
+			ImportDutyInUSD: cents(b.ImportDuty), ExiseDutyInUSD: cents(b.Excise), ExiseDutyDueToAgeInUSD: cents(b.AgeExcise),
+			VATInUSD: cents(b.VAT), CustomProcessingFeeInUSD: cents(b.ProcessingFee), RailwayDevLevyInUSD: cents(b.RailwayLevy),
+			HIVRespLevy: b.HIVLevy, VehicleRegistrationFeeInTZS: b.Registration, TotalImportTaxesInUSD: cents(b.TotalUSD),
+			TotalImportTaxesInTZS: cents(b.TotalTZS), TotalTaxesInTZS: cents(b.GrandTotalTZS),
+		},
+	}
+}
+
+func noon(date string) time.Time {
+	day, err := time.ParseInLocation(time.DateOnly, date, duty.EAT)
+	if err != nil {
+		panic(err)
+	}
+	return day.Add(12 * time.Hour)
+}
+
+// judged checks a bill of a car on a day.
+func judged(t *testing.T, e *vehicle.Estimate, day, text string) Answer {
+	t.Helper()
+	check := Check{Tables: cost.Embedded(), Estimate: e, Day: noon(day)}
+	if e != nil && e.Tax.Country == "JAPAN" {
+		check.Terms.Costs = &vehicle.Costs{InspectionUSD: usd("150")}
+	}
+	answer, ok := check.Judge(FromText(text))
+	if !ok {
+		t.Fatalf("no amount in %q", text)
+	}
+	return answer
+}
+
+// fair returns a bill of amounts in the middle of what is owed, by code.
+func fair(t *testing.T, e *vehicle.Estimate, day string) map[string]string {
+	t.Helper()
+	amounts := map[string]string{}
+	for code, of := range (Check{Tables: cost.Embedded(), Estimate: e, Day: noon(day)}).ranges() {
+		amounts[code] = of.likely.String()
+	}
+	return amounts
+}
+
+func TestAmountsAsPeopleWriteThem(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"450,000": "450000", "TSh 450 000/=": "450000", "450.000": "450000", "USD 115.50": "115.5", "$1,115.50": "1115.5",
+		"laki 4 na nusu": "450000", "milioni moja na laki mbili": "1200000", "1.2m": "1200000", "450k": "450000",
+		"Tshs. 1,250,000.00": "1250000", "elfu 40": "40000", "7": "7", "2565.98": "2565.98",
+	} {
+		got, _, inUSD, ok := amountIn(text)
+		if !ok || got.String() != want || inUSD != strings.ContainsAny(text, "$U") {
+			t.Errorf("%q is %s (dollars %t, read %t), want %s", text, got, inUSD, ok, want)
+		}
+	}
+	for _, text := range []string{"", "-", "free", "0", "1e9999999", "99999999999999999"} {
+		if got, _, _, ok := amountIn(text); ok && text != "1e9999999" {
+			t.Errorf("%q is read as %s", text, got)
+		}
+	}
+}
+
+func TestNamesAsBillsWriteThem(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"1. Import Duty": "import_duty", "2) Wharfge": "wharfage", "WHARFAGE CHARGES": "wharfage", "D/O": "delivery_order", "DO fee": "delivery_order",
+		"Delivery 0rder": "delivery_order", "Ushuru wa forodha": "import_duty", "Excise duty (age)": "excise_due_to_age", "Excise duty": "excise_duty",
+		"R.D.L": "", "RDL": "railway_levy", "CPF": "processing_fee", "Agency fee": "clearing_agent", "ada ya wakala": "clearing_agent",
+		"Namba za gari": "plate", "Nunber plates": "plate", "THC": "handling", "Tozo ya reli": "railway_levy", "Bima ya lazima": "third_party_insurance",
+		"Coffee for the office": "", "TBS inspection": "tbs_destination", "Facilitation": "",
+		"Bima":            "comprehensive_insurance insurance third_party_insurance",
+		"Tozo ya bandari": "green_port port_charges port_infrastructure wharfage",
+	} {
+		if got := strings.Join(candidates(name), " "); got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestAFairBillFits(t *testing.T) {
+	t.Parallel()
+	e := forester("JAPAN")
+	amounts := fair(t, e, "2026-11-23")
+	text := "Ankara ya gari\nImport taxes TZS " + amounts["import_taxes"] + "\nHIV levy " + amounts["hiv_levy"] + "\nRegistration fee " + amounts["registration"] +
+		"\nWharfage: " + amounts["wharfage"] + "\nHandling " + amounts["handling"] + "\nCorridor levy " + amounts["corridor_levy"] +
+		"\nAgency fee " + amounts["clearing_agent"] + "\nDelivery order " + amounts["delivery_order"]
+	got := judged(t, e, "2026-11-23", text)
+	for _, l := range got.Lines {
+		if l.Verdict != Within || l.Code == "" || l.Issuer == "" || l.Pay == "" || len(l.Sources) == 0 || l.Text.SW == "" {
+			t.Errorf("%+v", l)
+		}
+	}
+	if got.Verdict != Fits || got.QuestionedTZS != "0.00" || len(got.Lines) != 8 {
+		t.Errorf("%s, questioned %s, %d lines", got.Verdict, got.QuestionedTZS, len(got.Lines))
+	}
+	var missing []string
+	for _, m := range got.Missing {
+		missing = append(missing, m.Code)
+	}
+	for _, code := range []string{"port_infrastructure", "plate", "third_party_insurance"} {
+		if !slices.Contains(missing, code) {
+			t.Errorf("%s is not said to be missing: %v", code, missing)
+		}
+	}
+	for _, code := range []string{"wharfage", "import_duty", "freight", "car_price", "comprehensive_insurance"} {
+		if slices.Contains(missing, code) {
+			t.Errorf("%s is said to be missing", code)
+		}
+	}
+}
+
+func TestWhatABillMayNotHave(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		country, day, text string
+		code, verdict      string
+		whole              string
+	}{
+		"padded wharfage":                {"JAPAN", "2026-11-23", "Wharfage 900,000", "wharfage", Above, TooHigh},
+		"an agent under the minimum":     {"JAPAN", "2026-11-23", "Agency fee 200,000", "clearing_agent", Below, Ask},
+		"a dear agent":                   {"JAPAN", "2026-11-23", "Agency fee 900,000", "clearing_agent", OwnPrice, Fits},
+		"an agent before the minimum":    {"JAPAN", "2026-03-01", "Agency fee 250,000", "clearing_agent", Within, Fits},
+		"the same charge twice":          {"JAPAN", "2026-11-23", "Wharfage 130,000\nWharfage fee 130,000", "wharfage", Duplicate, TooHigh},
+		"a part beside its sum":          {"JAPAN", "2026-11-23", "TRA taxes 8,500,000\nImport duty 1,900,000", "import_duty", Duplicate, TooHigh},
+		"TBS beside another inspection":  {"UNITED KINGDOM", "2026-11-23", "TBS fee 350,000\nRoadworthiness 350,000", "tbs_destination", Duplicate, TooHigh},
+		"PID before its first day":       {"JAPAN", "2026-06-20", "PID 120,000", "port_infrastructure", NotOwed, TooHigh},
+		"TBS for a car inspected before": {"JAPAN", "2026-11-23", "TBS inspection 350,000", "tbs_destination", NotOwed, TooHigh},
+		"dear plates":                    {"JAPAN", "2026-11-23", "Number plates 150,000", "plate", OwnPrice, Fits},
+		"cheap registration":             {"JAPAN", "2026-11-23", "Registration 100,000", "registration", Below, Ask},
+		"an unknown line":                {"JAPAN", "2026-11-23", "Facilitation 100,000", "", Unknown, Ask},
+		"an ambiguous one":               {"JAPAN", "2026-11-23", "Bima 7,000,000", "", Ambiguous, Ask},
+		"one that the amount settles":    {"JAPAN", "2026-11-23", "Bima 300,000", "comprehensive_insurance", Within, Fits},
+	} {
+		got := judged(t, forester(c.country), c.day, c.text)
+		last := got.Lines[len(got.Lines)-1]
+		if last.Code != c.code || last.Verdict != c.verdict || got.Verdict != c.whole {
+			t.Errorf("%s: %s %s, the whole %s; want %s %s, %s: %+v", name, last.Code, last.Verdict, got.Verdict, c.code, c.verdict, c.whole, last)
+		}
+	}
+}
+
+func TestTheSumAndTheCurrencyOfABill(t *testing.T) {
+	t.Parallel()
+	e := forester("JAPAN")
+	got := judged(t, e, "2026-11-23", "Delivery order USD 68\nAgency fee 400,000\nJumla 700,000")
+	if len(got.Lines) != 2 || !slices.Contains(got.Lines[0].Also, InDollars) || got.Lines[0].Verdict != Within || got.Lines[1].Also != nil {
+		t.Errorf("%+v", got.Lines)
+	}
+	// 68 dollars at 2,650 are 180,200 shillings.
+	if got.BilledTZS != "580200.00" || got.StatedTZS != "700000.00" || got.SumDiffersTZS != "119800.00" || got.Verdict != Ask {
+		t.Errorf("%+v", got)
+	}
+	if right := judged(t, e, "2026-11-23", "Delivery order USD 68\nAgency fee 400,000\nGRAND TOTAL 580,200"); right.Verdict != Fits || right.SumDiffersTZS != "" {
+		t.Errorf("%+v", right)
+	}
+}
+
+// The invoice is above TRA's value: the taxes range from its own figure to that on the invoice.
+func TestTaxesOnTheInvoiceAreNotTooHigh(t *testing.T) {
+	t.Parallel()
+	e := forester("JAPAN")
+	parts := map[string]cost.TaxPart{}
+	terms := vehicle.Terms{Landing: &vehicle.LandingDays{From: "2026-11-23", To: "2026-11-23"}}
+	for _, p := range cost.Embedded().TaxParts(*e, terms, noon("2026-11-23")) {
+		parts[p.Code] = p
+	}
+	own := e.Tax.ImportDutyInUSD.Decimal().Mul(decimal.RequireFromString("2565.98"))
+	onInvoice := decimal.RequireFromString("3045").Mul(decimal.RequireFromString("0.25")).Mul(decimal.RequireFromString("2565.98"))
+	if p := parts["import_duty"]; p.Low.GreaterThan(own.Add(decimal.NewFromInt(1))) || p.High.LessThan(onInvoice.Sub(decimal.NewFromInt(1))) {
+		t.Errorf("import duty %s to %s, want %s to %s", p.Low, p.High, own, onInvoice)
+	}
+	sum := decimal.Zero
+	for _, code := range taxParts {
+		sum = sum.Add(parts[code].High)
+	}
+	if sum.Sub(parts["import_taxes"].High).Abs().GreaterThan(decimal.NewFromInt(50)) {
+		t.Errorf("the parts come to %s, their sum is %s", sum, parts["import_taxes"].High)
+	}
+	for _, amount := range []string{parts["import_taxes"].Low.Round(0).String(), parts["import_taxes"].High.Round(0).String()} {
+		if got := judged(t, e, "2026-11-23", "TRA taxes "+amount).Lines[0]; got.Verdict != Within || got.Code != "import_taxes" {
+			t.Errorf("%s: %+v", amount, got)
+		}
+	}
+	if got := judged(t, e, "2026-11-23", "TRA taxes "+parts["taxes_total"].High.Round(0).String()).Lines[0]; got.Verdict != Within || got.Code != "taxes_total" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestABillWithoutACarHasOnlyWhatNeedsNone(t *testing.T) {
+	t.Parallel()
+	got := judged(t, nil, "2026-11-23", "Wharfage 900,000\nAgency fee 200,000\nAgency fee 200,000")
+	if got.Verdict != Ask || got.Lines[0].Verdict != Unknown || !strings.HasPrefix(got.Lines[0].Text.EN, "Tell us the car") ||
+		got.Lines[1].Verdict != Below || got.Lines[2].Verdict != Duplicate || len(got.Missing) != 0 {
+		t.Errorf("%+v", got)
+	}
+	if fits := judged(t, nil, "2026-11-23", "Agency fee 400,000"); fits.Verdict != Fits {
+		t.Errorf("%+v", fits)
+	}
+	if _, ok := (Check{Tables: cost.Embedded(), Day: noon("2026-11-23")}).Judge(FromText("Dear buyer\nthank you")); ok {
+		t.Error("a letter is a bill")
+	}
+}

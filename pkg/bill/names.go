@@ -1,0 +1,174 @@
+// Package bill checks a clearing agent's bill against what is owed for a car on the day of
+// the bill: each line has its verdict, on what the range rests, and whom to ask.
+package bill
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Who issues a line, how it is paid, and on what its range rests.
+const (
+	boundLaw       = "law"       // a statutory minimum
+	boundTariff    = "tariff"    // a public book
+	boundAuthority = "authority" // the authority's own answer for the car
+	boundEstimate  = "estimate"  // ours
+
+	payControlNumber = "control_number"
+	payInvoice       = "invoice"
+	payReceipt       = "receipt"
+)
+
+// charge is what a line of a bill can be for.
+type charge struct {
+	code, issuer, pay, bound string
+	names                    []string // as bills write it, in lower case
+}
+
+// charges are all known ones, with their names in English and Swahili.
+var charges = []charge{
+	{"import_duty", "tra", payControlNumber, boundAuthority, []string{"import duty", "customs duty", "ushuru wa forodha", "import duties", "ushuru wa kuingiza"}},
+	{"excise_duty", "tra", payControlNumber, boundAuthority, []string{"excise duty", "excise", "ushuru wa bidhaa"}},
+	{"excise_due_to_age", "tra", payControlNumber, boundAuthority, []string{
+		"excise duty due to age", "excise due to age", "age excise", "excise duty age", "uchakavu", "ushuru wa uchakavu", "dumping fee", "ushuru wa bidhaa kwa umri",
+	}},
+	{"vat", "tra", payControlNumber, boundAuthority, []string{"vat", "value added tax", "kodi ya ongezeko la thamani", "v a t"}},
+	{"processing_fee", "tra", payControlNumber, boundAuthority, []string{"cpf", "customs processing fee", "processing fee", "ada ya kuchakata", "ada ya uchakataji"}},
+	{"railway_levy", "tra", payControlNumber, boundAuthority, []string{"rdl", "railway development levy", "railway levy", "rail levy", "tozo ya reli"}},
+	{"hiv_levy", "tra", payControlNumber, boundAuthority, []string{"hiv", "hiv response levy", "hiv levy", "aids levy", "tozo ya ukimwi", "ukimwi"}},
+	{"registration", "tra", payControlNumber, boundAuthority, []string{"registration", "registration fee", "vehicle registration", "ada ya usajili", "usajili", "reg fee"}},
+	{"import_taxes", "tra", payControlNumber, boundAuthority, []string{"import taxes", "tra taxes", "taxes tra", "tra", "taxes", "tax", "kodi", "kodi ya tra", "kodi za tra", "kodi na ushuru"}},
+	{"taxes_total", "tra", payControlNumber, boundAuthority, []string{"total taxes", "all taxes", "taxes and registration", "kodi zote", "kodi yote"}},
+	{"wharfage", "tpa", payControlNumber, boundTariff, []string{"wharfage", "wharfage fee"}},
+	{"handling", "tpa", payControlNumber, boundTariff, []string{"handling", "shore handling", "handling charges", "port handling", "thc", "terminal handling", "terminal handling charge", "kushusha gari"}},
+	{"corridor_levy", "tpa", payControlNumber, boundEstimate, []string{"corridor levy", "tozo ya ushoroba", "corridor"}},
+	{"port_infrastructure", "tpa", payControlNumber, boundTariff, []string{"pid", "port infrastructure", "port infrastructure development", "infrastructure levy", "infrastructure charge", "tozo ya miundombinu", "miundombinu"}},
+	{"green_port", "tpa", payControlNumber, boundTariff, []string{"green port", "environment fee", "environmental fee", "tozo ya mazingira"}},
+	{"port_storage", "tpa", payControlNumber, boundTariff, []string{"storage", "port storage", "storage charges", "demurrage", "tozo ya kuhifadhi", "gharama za kuhifadhi"}},
+	{"port_charges", "tpa", payControlNumber, boundTariff, []string{"port charges", "tpa charges", "tpa", "port fees", "port dues", "gharama za bandari", "ada za bandari"}},
+	{"delivery_order", "shipping_line", payInvoice, boundEstimate, []string{"delivery order", "d o", "do", "do fee", "d o fee", "shipping line", "line charges", "hati ya kutolea mzigo"}},
+	{"shipping_agency_fee", "shipping_line", payInvoice, boundTariff, []string{"tasac", "tasac fee", "shipping fee", "ada ya tasac"}},
+	{"clearing_agent", "agent", payInvoice, boundLaw, []string{
+		"agency fee", "agency", "agent fee", "clearing agent", "clearing fee", "clearing", "clearance fee", "clearing and forwarding", "c and f fee", "service charge", "ada ya wakala", "wakala", "malipo ya wakala",
+	}},
+	{"tbs_destination", "tbs", payControlNumber, boundTariff, []string{"tbs", "tbs fee", "tbs inspection", "inspection at destination", "destination inspection", "roadworthiness", "ukaguzi wa tbs", "ada ya tbs"}},
+	{"plate", "plate_maker", payReceipt, boundEstimate, []string{"number plate", "number plates", "plate", "plates", "plate number", "namba za gari", "namba ya gari", "kibao cha namba"}},
+	{"third_party_insurance", "insurer", payReceipt, boundEstimate, []string{"third party", "third party insurance", "bima ya lazima", "bima ndogo"}},
+	{"comprehensive_insurance", "insurer", payReceipt, boundEstimate, []string{"comprehensive", "comprehensive insurance", "bima kubwa"}},
+	{"inland_delivery", "carrier", payReceipt, boundEstimate, []string{"transport", "inland transport", "inland delivery", "delivery to", "driver", "usafiri", "usafiri hadi", "dereva"}},
+	{"insurance", "insurer", payInvoice, boundEstimate, []string{"marine insurance", "bima ya baharini", "bima ya usafiri wa baharini", "cargo insurance"}},
+	{"inspection", "inspector", payInvoice, boundEstimate, []string{"pre shipment inspection", "jaai", "eaa", "japan inspection"}},
+	{"freight", "shipping_line", payInvoice, boundEstimate, []string{"freight", "sea freight", "ocean freight", "nauli ya meli"}},
+	{"penalty", "tra", payControlNumber, boundLaw, []string{"penalty", "penalties", "fine", "adhabu", "faini"}},
+}
+
+// several are names that more than one charge goes by.
+var several = map[string][]string{
+	"insurance": {"third_party_insurance", "comprehensive_insurance", "insurance"}, "bima": {"third_party_insurance", "comprehensive_insurance", "insurance"},
+	"tozo ya bandari": {"wharfage", "port_infrastructure", "green_port", "port_charges"}, "port levy": {"wharfage", "port_infrastructure", "green_port", "port_charges"},
+	"duty": {"import_duty", "excise_duty", "excise_due_to_age", "import_taxes"}, "ushuru": {"import_duty", "excise_duty", "excise_due_to_age", "import_taxes"},
+	"inspection": {"inspection", "tbs_destination"}, "inspection fee": {"inspection", "tbs_destination"}, "ukaguzi": {"inspection", "tbs_destination"},
+}
+
+// totals are the names of the sum of a bill.
+var totals = []string{"total", "grand total", "total amount", "amount due", "jumla", "jumla kuu", "jumla ya malipo"}
+
+// chargeOf returns a charge by its code.
+func chargeOf(code string) charge {
+	i := slices.IndexFunc(charges, func(c charge) bool { return c.code == code })
+	return charges[i]
+}
+
+// letters are what scans confuse with digits.
+var letters = strings.NewReplacer("0", "o", "1", "l", "5", "s")
+
+// words returns the words of a name, without the numbering before it.
+func words(name string) []string {
+	list := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for len(list) > 1 && strings.IndexFunc(list[0], unicode.IsLetter) < 0 {
+		list = list[1:]
+	}
+	for i, word := range list {
+		if strings.IndexFunc(word, unicode.IsLetter) >= 0 {
+			list[i] = letters.Replace(word)
+		}
+	}
+	return list
+}
+
+// isTotal reports whether a name is that of the sum.
+func isTotal(name string) bool { return slices.Contains(totals, strings.Join(words(name), " ")) }
+
+// candidates returns the codes that a name can mean, by the longest known name in it: none
+// is unknown, several are ambiguous.
+func candidates(name string) []string {
+	list, best := words(name), 0
+	var codes []string
+	look := func(known string, of ...string) {
+		length := len(strings.ReplaceAll(known, " ", ""))
+		if length < best || !contains(list, strings.Fields(known)) {
+			return
+		}
+		if length > best {
+			best, codes = length, nil
+		}
+		for _, code := range of {
+			if !slices.Contains(codes, code) {
+				codes = append(codes, code)
+			}
+		}
+	}
+	for _, c := range charges {
+		for _, known := range c.names {
+			look(known, c.code)
+		}
+	}
+	for known, of := range several {
+		look(known, of...)
+	}
+	slices.Sort(codes)
+	return codes
+}
+
+// contains reports whether words stand in a name one after the other. A spelling is forgiven
+// by one letter in six.
+func contains(list, known []string) bool {
+	const forgiven = 6
+	for at := 0; at+len(known) <= len(list); at++ {
+		wrong, length := 0, 0
+		for i, word := range known {
+			wrong += distance(list[at+i], letters.Replace(word))
+			length += len(word)
+		}
+		if wrong <= (length+1)/forgiven {
+			return true
+		}
+	}
+	return false
+}
+
+// distance returns how many letters must be changed, added, left out or swapped with the
+// next to make one word of another.
+func distance(a, b string) int {
+	before, row := []int(nil), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		next := make([]int, len(b)+1)
+		next[0] = i
+		for j := 1; j <= len(b); j++ {
+			same := 1
+			if a[i-1] == b[j-1] {
+				same = 0
+			}
+			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+same)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
+}
