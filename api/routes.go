@@ -49,6 +49,7 @@ func (s *Server) keyed(on resources) []endpoint {
 	return []endpoint{
 		{"/v1/estimate", respond.Methods{post: once(on.estimates.PostEstimate)}},
 		{"/v1/quote", respond.Methods{post: once(on.estimates.PostQuote)}},
+		{"/v1/bill-check", respond.Methods{post: once(on.estimates.PostBill)}},
 		{"/v1/compare", respond.Methods{post: withAI(once(on.comparisons.Post))}},
 		{"/v1/condition-report", respond.Methods{post: withAI(once(on.reports.Post))}},
 		{oneReport + "/map.svg", respond.Methods{get: on.reports.GetDamageMap}},

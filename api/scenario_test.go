@@ -91,6 +91,7 @@ func TestScenarios(t *testing.T) {
 		{"pasted", pastedScenarios},
 		{"chosen", chosenScenarios},
 		{"quote", quoteScenarios},
+		{"bill", billScenarios},
 		{"rate", rateScenarios},
 		{"terms", termsScenarios},
 		{"explain", explainScenarios},
