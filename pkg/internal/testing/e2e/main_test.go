@@ -55,6 +55,7 @@ type tabled struct{ *testing.M }
 
 func (m tabled) Run() int {
 	status := m.M.Run()
+	stopDemo()
 	printTable(os.Stdout)
 	return status
 }

@@ -1,4 +1,4 @@
-package client_test
+package e2e
 
 import (
 	"context"
@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log"
 	"log/slog"
-	"os"
-	"testing"
 
 	"ushuru/pkg/client"
 	"ushuru/pkg/demo"
@@ -16,36 +14,35 @@ import (
 	"ushuru/pkg/vehicle"
 )
 
-// started is the demo, once an example has started it: the whole service with SIMULATED
+// ofExamples is the demo, once an example has started it: the whole service with SIMULATED
 // figures. The examples, which run one after the other, call its API as they would call
 // any.
-var started struct {
+var ofExamples struct {
 	demo  *demo.Demo
 	redis *redisx.Conn
 }
 
-func TestMain(m *testing.M) {
-	status := m.Run()
-	if started.demo != nil {
-		started.demo.Stop()
-		_ = started.redis.Close()
+// stopDemo stops the demo of the examples.
+func stopDemo() {
+	if ofExamples.demo != nil {
+		ofExamples.demo.Stop()
+		_ = ofExamples.redis.Close()
 	}
-	os.Exit(status)
 }
 
 func theDemo() *demo.Demo {
-	if started.demo != nil {
-		return started.demo
+	if ofExamples.demo != nil {
+		return ofExamples.demo
 	}
 	var err error
-	if started.redis, err = redisx.Open(context.Background(), redisx.Options{AllowEmbedded: true}); err != nil {
+	if ofExamples.redis, err = redisx.Open(context.Background(), redisx.Options{AllowEmbedded: true}); err != nil {
 		log.Fatal(err)
 	}
-	started.demo, err = demo.Start(context.Background(), demo.Options{Redis: started.redis, Log: slog.New(slog.DiscardHandler)})
+	ofExamples.demo, err = demo.Start(context.Background(), demo.Options{Redis: ofExamples.redis, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		log.Fatal(err)
 	}
-	return started.demo
+	return ofExamples.demo
 }
 
 // connect returns a client of the demo, and the URL of a listing on its site.
@@ -59,7 +56,7 @@ func connect(car int) (ushuru *client.Client, listing string) {
 }
 
 // A listing is estimated, and the context says how long one waits for it.
-func ExampleClient_Estimate() {
+func Example_clientEstimate() {
 	ushuru, listing := connect(0)
 	estimate, err := ushuru.Estimate(context.Background(), client.EstimateRequest{URL: listing})
 	if err != nil {
@@ -71,7 +68,7 @@ func ExampleClient_Estimate() {
 }
 
 // WithProgress shows how far the work has come.
-func ExampleWithProgress() {
+func Example_clientProgress() {
 	ushuru, listing := connect(1)
 	last := ""
 	_, err := ushuru.Estimate(context.Background(), client.EstimateRequest{URL: listing},
@@ -83,7 +80,7 @@ func ExampleWithProgress() {
 }
 
 // An error of the API is a *client.Error with its code.
-func ExampleError() {
+func Example_clientError() {
 	ushuru, _ := connect(0)
 	_, err := ushuru.Quote(context.Background(), client.QuoteRequest{
 		QuoteInput: vehicle.QuoteInput{Make: "toyota", Model: "no such car", Year: 2016},
@@ -95,7 +92,7 @@ func ExampleError() {
 }
 
 // A batch is followed until it ends, and its results are read as they arrive.
-func ExampleClient_CreateBatch() {
+func Example_clientBatch() {
 	ushuru, listing := connect(0)
 	ctx := context.Background()
 	batch, err := ushuru.CreateBatch(ctx, client.BatchRequest{Items: []client.BatchRow{
@@ -127,7 +124,7 @@ func ExampleClient_CreateBatch() {
 }
 
 // A job can be submitted by one process and read by another.
-func ExampleClient_Submit() {
+func Example_clientSubmit() {
 	ushuru, listing := connect(2)
 	ctx := context.Background()
 	job, err := ushuru.Submit(ctx, client.EstimateRequest{URL: listing})
