@@ -103,6 +103,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		"no day":                   {fee(amount + `"from": "July 2026", ` + rest), "example: 2026-07-01"},
 		"days backwards":           {fee(amount + `"from": "2026-07-01", "until": "2026-06-30", ` + rest), "until is before"},
 		"VAT in percent":           {fee(amount + `"vat": "18", ` + rest), "vat must be a fraction"},
+		"only and except":          {fee(amount + `"only": "JAPAN", "except": "UAE", ` + rest), "only and except exclude"},
 		"two fees at a time":       {`{"lines": [{"code": "plate", "fees": [{` + amount + rest + `}, {` + amount + rest + `}]}]}`, "days of another fee"},
 		"a clamp of dollars":       {fee(amount + `"clamp": {"low": "1", "high": "2"}, ` + rest), "clamp belongs"},
 		"freight by the tax":       {`{"lines": [{"code": "freight", "fees": [{"amount": {"value": "0.1", "unit": "import_taxes"}, ` + rest + `}]}]}`, "cannot be used here"},

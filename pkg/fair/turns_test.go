@@ -169,6 +169,21 @@ func TestPlacesOfAnAbsentWorkerCount(t *testing.T) {
 	}
 }
 
+// The places of workers that are there add up; those of one that is away do not count.
+func TestPlacesOfWorkersAddUp(t *testing.T) {
+	t.Parallel()
+	turns, server := turns(t)
+	now := time.Now()
+	server.SetTime(now)
+	offer(t, turns, "gone", 40)
+	server.SetTime(now.Add(2 * time.Minute))
+	offer(t, turns, "w1", 4)
+	offer(t, turns, "w2", 4)
+	if got := enterAll(t, turns, "a", 20); got != 6 {
+		t.Errorf("%d places of two workers with 4 each, want 6", got)
+	}
+}
+
 // A task waits for two owners, and runs when the first may have a place.
 func TestTaskOfTwoOwners(t *testing.T) {
 	t.Parallel()

@@ -24,7 +24,7 @@ func TestTokensAreRecognized(t *testing.T) {
 		"https://cars.example/1?session=1", "https://cars.example/1?SID=x", "https://cars.example/1?a=b&token=c",
 		"https://cars.example/1?accessToken=c", "https://cars.example/1?X-Amz-Signature=ab", "https://cars.example/1?sig=x",
 		"https://cars.example/1;jsessionid=1", "https://cars.example/1?PHPSESSID=1", "https://cars.example/1?api_key=1",
-		"https://cars.example/1?%74oken=1", "https://cars.example/1?my-auth=1", "https://cars.example/1?x=1;token=2",
+		"https://cars.example/1?%74oken=1", "https://cars.example/1?userToken=c", "https://cars.example/1?my-auth=1", "https://cars.example/1?x=1;token=2",
 		"https://cars.example/s/123e4567-e89b-12d3-a456-426614174000", "https://cars.example/1?eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9",
 	} {
 		if !in(t, url) {
