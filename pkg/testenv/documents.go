@@ -27,7 +27,7 @@ func Documents(t testing.TB) map[string]string {
 // Document returns the text of a file of the repository, by its path from the root.
 func Document(t testing.TB, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(InRepository(t, path)) //nolint:gosec // the test names the file
+	text, err := os.ReadFile(InRepository(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,8 +45,9 @@ var fence = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
 
 // Blocks returns the fenced blocks of a document in their order.
 func Blocks(text string) []Block {
-	var found []Block
-	for _, at := range fence.FindAllStringSubmatchIndex(text, -1) {
+	all := fence.FindAllStringSubmatchIndex(text, -1)
+	found := make([]Block, 0, len(all))
+	for _, at := range all {
 		found = append(found, Block{
 			Language: text[at[2]:at[3]], Text: text[at[4]:at[5]], Line: 2 + strings.Count(text[:at[0]], "\n"),
 		})

@@ -41,6 +41,7 @@ func TestAnEstimateWithoutAChassisCodeAsksTheAI(t *testing.T) {
 	t.Parallel()
 	for name, faults := range map[string]aitest.Faults{"healthy": {}, "obedient": {Obey: true}, "down": {Status: 500}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			conn := redistest.Embedded(t)
 			const key = "sk-topsecret-7"
 			model := aitest.Start(t, aitest.Options{Key: key, Faults: faults})

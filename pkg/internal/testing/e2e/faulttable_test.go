@@ -178,18 +178,18 @@ func TestFaults(t *testing.T) {
 		cases = slices.Concat(faultCases, clockCases)
 	}
 	results := make([]string, len(cases))
-	t.Run("case", func(t *testing.T) {
-		for i, c := range cases {
-			t.Run(c.name, func(t *testing.T) {
-				if !c.quick {
-					testenv.Long(t)
-				}
-				t.Parallel() // a fault waits more than it works
-				results[i] = c.run(t)
-			})
-		}
+	t.Cleanup(func() {
+		t.Logf("\n%-36s %6s %8s %12s %14s\n%s", "fault", "lost", "doubled", "pages again", "goes on after", strings.Join(results, ""))
 	})
-	t.Logf("\n%-36s %6s %8s %12s %14s\n%s", "fault", "lost", "doubled", "pages again", "goes on after", strings.Join(results, ""))
+	for i, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if !c.quick {
+				testenv.Long(t)
+			}
+			t.Parallel() // a fault waits more than it works
+			results[i] = c.run(t)
+		})
+	}
 }
 
 // run returns a line of the table.

@@ -73,15 +73,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// command runs a command line in this process and returns its exit status and what it
-// prints.
-func command(t *testing.T, args ...string) (int, string) {
-	t.Helper()
-	var out bytes.Buffer
-	status := cli.Main(t.Context(), args, cli.Streams{Out: &out, Err: &out})
-	return status, out.String()
-}
-
 // programWith runs a command line in a process of its own, with more variables, and returns
 // its exit status and what it prints.
 func programWith(t *testing.T, env []string, args ...string) (int, string) {

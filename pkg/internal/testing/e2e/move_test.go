@@ -30,8 +30,8 @@ func TestMoves(t *testing.T) {
 	if !*faultMoves {
 		return // deploy has the short form: TestACopyIsRestored and TestACopyBecomesACluster
 	}
-	t.Run("to Sentinel", func(t *testing.T) { drill(t, toSentinel) })
-	t.Run("to a Cluster", func(t *testing.T) { drill(t, toCluster) })
+	t.Run("to Sentinel", func(t *testing.T) { t.Parallel(); drill(t, toSentinel) })
+	t.Run("to a Cluster", func(t *testing.T) { t.Parallel(); drill(t, toCluster) })
 }
 
 // moving is a service in processes of its own that moves.

@@ -87,6 +87,7 @@ func TestKilledWorkersStepGoesToAnother(t *testing.T) {
 		"reading": func(s *stack) (string, string) { return s.site + "/slow", tasks.StepScrape },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			server := redistest.Start(t, redistest.AOF())
 			s := newStack(t, redistest.Open(t, server.URL))
 			processes := map[string]*clitest.Process{}

@@ -72,7 +72,7 @@ func TestJoinedListingIsNamedByBoth(t *testing.T) {
 
 // What a token lets one caller read, or a page that one caller sent, is read again
 // for another caller with the same URL.
-func TestTokensAndPagesAreNotShared(t *testing.T) {
+func TestTokensAndPagesAreNotShared(t *testing.T) { //nolint:tparallel // its cases change what one stack remembers
 	t.Parallel()
 	mine := newStack(t, embeddedRedis(t))
 	mine.workWithAI()
