@@ -67,7 +67,7 @@ func (c *authoritySyncCommand) await(ctx context.Context, o *operate.Operator, i
 	defer ticker.Stop()
 	for {
 		outcome, err := o.SyncOutcome(ctx, id)
-		if err != nil || outcome != nil {
+		if outcome != nil || err != nil && ctx.Err() == nil {
 			return outcome, err
 		}
 		select {
