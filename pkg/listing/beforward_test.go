@@ -82,7 +82,7 @@ func TestBeForwardPriceIsTheOneShown(t *testing.T) {
 		{"not the tracked, adjusted, struck or saved one", nil, "4350", "USD", "4350"},
 		{"yen", []string{`value="USD"`, `value="JPY"`, `$4,350</span>`, `¥652,500</span>`, `data-display-current-price="4350"`, `data-display-current-price="652500"`}, "null", "JPY", "652500"},
 		{"another dollar", []string{`value="USD"`, `value="AUD"`}, "null", "AUD", "4350"},
-		{"from the box", []string{`<s>$4,990</s> $4,350`, `ASK`}, "4350", "USD", "4350"},
+		{"on request, whatever the markup still says", []string{`<s>$4,990</s> $4,350`, `ASK`}, "null", "", "null"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -131,6 +131,16 @@ func (c *List) Reject(field, value, why string) {
 	c.All = append(c.All, Claim{field, value, c.Source, c.Rank, why})
 }
 
+// ReasonWithheld is the reason not to take a price that the page withholds.
+const ReasonWithheld = "price_withheld"
+
+// Withhold records that words stand in place of the car's own price: no other sum on the
+// page is the price.
+func (c *List) Withhold(shown string) {
+	c.Reject(FieldPrice, shown, ReasonWithheld)
+	c.NoPrice = ReasonWithheld
+}
+
 // ReasonFormer is the reason not to take a price that no longer holds.
 const ReasonFormer = "former_price"
 

@@ -32,7 +32,11 @@ type Document struct {
 
 	budget  *dom.Budget         // of the reading
 	foreign map[*html.Node]bool // elements about other cars
-	loose   []pairs.Pair        // pairs outside tables and lists, after ClaimLabels
+	others  map[*html.Node]bool // these, and the elements around them
+	// discounted reports that a price holds after a discount, whatever others are beside it.
+	discounted bool
+	headed     map[*html.Node]bool // elements with the heading of the page's own car, or most of its facts
+	loose      []pairs.Pair        // pairs outside tables and lists, after ClaimLabels
 }
 
 // isIndexed reports an element that Tags holds.

@@ -45,6 +45,12 @@ func (d *Document) findForeign(all []pairs.Pair) {
 	d.markSections(headed)
 	d.markCards(headed, count, len(all))
 	d.markRepeated(headed)
+	d.headed, d.others = headed, map[*html.Node]bool{}
+	for n := range d.foreign {
+		for ; n != nil && !d.others[n]; n = n.Parent {
+			d.others[n] = true
+		}
+	}
 }
 
 // ancestorsOf returns the elements around some elements, with these.

@@ -19,7 +19,7 @@ const (
 	reasonStruck      = "struck_out"
 	reasonInstalment  = "instalment"
 	reasonDestination = "destination_unnamed"
-	reasonWithheld    = "price_withheld"
+	reasonRange       = "price_range"
 	// ReasonUnclear is the reason not to take a price that may be another car's.
 	ReasonUnclear = "maybe_other_car"
 )
@@ -39,6 +39,11 @@ func ClaimLabels(doc *Document, c *claim.List) {
 	case isAmbiguous(main, cards, names) || comparesCars(main):
 		c.Several = true
 	default:
+		if value, is := doc.withholdsPrice(own, main); is {
+			c.Sold = c.Sold || soldWords.MatchString(value)
+			c.Withhold(value)
+		}
+		doc.discounted = slices.ContainsFunc(own, func(p pairs.Pair) bool { return isOfNow(p) && doc.IsAnchored(p.Node) })
 		doc.claimCards(c, main, cards, names)
 	}
 	rejectPairs(c, others)
@@ -47,35 +52,45 @@ func ClaimLabels(doc *Document, c *claim.List) {
 // claimCards claims the pairs of the main card, and those of the others that do not
 // describe another car.
 func (d *Document) claimCards(c *claim.List, main *card, cards []*card, names pageNames) {
-	if main.withheld != "" && main.first[claim.FieldPrice] == "" {
-		c.Sold = c.Sold || soldWords.MatchString(main.withheld)
-		c.NoPrice = reasonWithheld
-	}
 	if main.isLoose() {
 		d.loose = append(d.loose, main.pairs...)
 	} else {
-		claimPairs(c, main.pairs)
+		d.claimPairs(c, main.pairs)
 	}
 	for _, other := range cards {
 		switch {
 		case other == main:
+		case d.isOwnPriceOfNow(other):
+			d.loose = append(d.loose, other.pairs...)
 		case isOtherCar(other, main, cards) || d.namesOther(other, main, names):
 			rejectPairs(c, other.pairs)
 		case other.isLoose():
 			own, unclear := d.ownPrices(other.pairs, main)
 			d.loose = append(d.loose, own...)
-			for _, p := range unclear {
-				c.Reject(p.Field, p.Value, ReasonUnclear)
-			}
+			rejectUnclear(c, unclear)
 		default:
-			claimPairs(c, other.pairs)
+			own, unclear := d.ownPrices(other.pairs, main)
+			d.claimPairs(c, own)
+			rejectUnclear(c, unclear)
 		}
 	}
 }
 
-// ownPrices separates from loose pairs the prices that may be another car's: outside
-// the part of the page with the heading and the facts of the page's own car, in a box
-// with a link or a picture that names a car.
+// isOwnPriceOfNow reports a box with nothing but the price after a discount, beside the
+// page's own car: it differs from the price of before.
+func (d *Document) isOwnPriceOfNow(c *card) bool {
+	return len(c.first) == 1 && isOfNow(c.pairs[0]) && d.IsAnchored(c.pairs[0].Node)
+}
+
+func rejectUnclear(c *claim.List, pairs []pairs.Pair) {
+	for _, p := range pairs {
+		c.Reject(p.Field, p.Value, ReasonUnclear)
+	}
+}
+
+// ownPrices separates from pairs the prices that may be another car's: not anchored, or
+// outside the part of the page with the heading and the facts of the page's own car, in a
+// box with a link or a picture that names a car.
 func (d *Document) ownPrices(pairs []pairs.Pair, main *card) (own, unclear []pairs.Pair) {
 	area := main.group
 	for area != nil && !d.hasHeading(area) {
@@ -83,7 +98,7 @@ func (d *Document) ownPrices(pairs []pairs.Pair, main *card) (own, unclear []pai
 	}
 	for _, p := range pairs {
 		isPrice := p.Field == claim.FieldPrice || p.Field == claim.FieldCF
-		if isPrice && area != nil && p.Row != nil && !dom.Contains(area, p.Node) && hasLinkOrPicture(p.Row) &&
+		if isPrice && !d.IsAnchored(p.Node) || isPrice && area != nil && p.Row != nil && !dom.Contains(area, p.Node) && hasLinkOrPicture(p.Row) &&
 			namesMake(dom.Text(p.Row)) {
 			unclear = append(unclear, p)
 		} else {
@@ -108,7 +123,7 @@ func namesMake(s string) bool {
 // than clean schema.org data.
 func ClaimLooseLabels(doc *Document, c *claim.List) {
 	c.Source, c.Rank = "labels", claim.RankSchema
-	claimPairs(c, doc.loose)
+	doc.claimPairs(c, doc.loose)
 }
 
 // ownPairs returns the pairs of the page without those about other cars, which it
@@ -136,10 +151,9 @@ func (d *Document) ownPairs(names pageNames) (own, others []pairs.Pair) {
 
 // card is the content of one table, list or box.
 type card struct {
-	pairs    []pairs.Pair
-	group    *html.Node
-	first    map[string]string // the first value of each field
-	withheld string            // what stands in place of the price
+	pairs []pairs.Pair
+	group *html.Node
+	first map[string]string // the first value of each field
 }
 
 // stepsOfPair is what the examination of a label and its value counts.
@@ -173,15 +187,15 @@ var perDay = regexp.MustCompile(`(?i)(?:\b(?:per|a|each)\s|/)\s*day\b|\bdaily\b`
 var notSold = regexp.MustCompile(`(?i)\b(?:not|un|yet)`)
 
 // ofNow matches a label for the price that holds after a discount.
-var ofNow = regexp.MustCompile(`(?i)\b(?:now|(?:new|current|sale|special|offer|discount(?:ed)?|reduced) price)\b`)
+var ofNow = regexp.MustCompile(`(?i)\b(?:now|you pay|after discount|(?:new|current|sale|special|offer|discount(?:ed)?|reduced|net|final) (?:fob )?price)\b`)
 
 // isOfNow reports a price that makes the other prices beside it former ones.
 func isOfNow(p pairs.Pair) bool {
 	return p.Field == claim.FieldPrice && ofNow.MatchString(p.Label) && claim.ValueOf(p.Value) != ""
 }
 
-func claimPairs(c *claim.List, pairs []pairs.Pair) {
-	discounted := slices.ContainsFunc(pairs, isOfNow)
+func (d *Document) claimPairs(c *claim.List, pairs []pairs.Pair) {
+	discounted := d.discounted || slices.ContainsFunc(pairs, isOfNow)
 	for _, p := range pairs {
 		text := p.Label + " " + p.Value
 		switch {
@@ -191,6 +205,8 @@ func claimPairs(c *claim.List, pairs []pairs.Pair) {
 			c.Reject(p.Field, p.Value, claim.ReasonFormer)
 		case p.Struck:
 			c.Reject(p.Field, p.Value, reasonStruck)
+		case isOfFilter(p):
+			c.Reject(p.Field, p.Value, reasonRange)
 		case isInstalment(p):
 			c.Rental = c.Rental || perDay.MatchString(text+" "+textAfter(p.Node))
 			c.Reject(p.Field, p.Value, reasonInstalment)
@@ -267,9 +283,6 @@ func byGroup(pairs []pairs.Pair) (cards []*card) {
 			continue
 		}
 		if claim.ValueOf(p.Value) == "" || p.Field == claim.FieldPrice && soldWords.MatchString(p.Value) {
-			if p.Field == claim.FieldPrice && p.Value != "" {
-				found.withheld = p.Value
-			}
 			continue
 		}
 		found.pairs = append(found.pairs, p)

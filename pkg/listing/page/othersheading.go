@@ -16,7 +16,7 @@ import (
 var othersHeading = regexp.MustCompile(`\b(?:similar|related|recently (?:viewed|sold|added|listed)|` +
 	`also (?:like|viewed|bought|interest)|interested in|` +
 	`other (?:cars?|vehicles?|stock|listings?|models|used)|more (?:cars?|vehicles?|stock|listings?|used|from|like)|` +
-	`same (?:seller|model|make|price|class)|people also|customers also|others? (?:viewed|bought))` +
+	`(?:cars?|vehicles?|offers?|deals?) of the (?:day|week|month)|same (?:seller|model|make|price|class)|people also|customers also|others? (?:viewed|bought))` +
 	`|\b(?:recommended|recommendations|suggested|suggestions|featured|new arrivals?|` +
 	`(?:best|hot|top|great) (?:deals?|offers?|sellers?|buys?)|` +
 	`special offers?|latest arrivals?|you (?:may|might|could) like|just (?:in|arrived|listed))` +
@@ -30,7 +30,7 @@ var othersHeading = regexp.MustCompile(`\b(?:similar|related|recently (?:viewed|
 // much quicker than the expression.
 var othersWords = claim.NewWords(
 	"simila", "relat", "relac", "recent", "recommend", "suggest", "also", "other", "more ", "same ", "feature", "arrival",
-	"best ", "hot ", "special", "latest", "popular", "top ", "new ", "like", "mengine", "yanayo", "semelh", "parecid", "autres",
+	"of the ", "best ", "hot ", "special", "latest", "popular", "top ", "new ", "like", "mengine", "yanayo", "semelh", "parecid", "autres",
 	"interested", "great ", "just ", "похож", "друг", "ähnlich", "weitere",
 	"関連", "おすすめ", "オススメ", "類似", "その他", "مشابه", "คล้าย", "비슷한", "추천",
 )

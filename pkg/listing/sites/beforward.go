@@ -68,26 +68,33 @@ func readBread(doc *page.Document, c *claim.List) {
 
 // readBeForwardPrice claims the price that is shown. The page holds two more
 // that are close to it (fbq_vc_value, fob-price-not-adjustment), a struck one
-// and a coupon's.
+// and a coupon's, and cars that the site suggests have prices of the same class.
 func readBeForwardPrice(doc *page.Document, c *claim.List) {
-	looked := 0
+	box, priced := doc.FindAnchored(atom.Div, "list-detail-box"), false
 	for _, p := range doc.Tags[atom.P] {
-		if !dom.HasClass(p, "vehicle-price") {
+		if !dom.HasClass(p, "vehicle-price") || dom.HasClass(p, "save-price") || dom.HasClass(p, "original-vehicle-price") || !dom.IsVisible(p) {
 			continue
 		}
-		if looked++; looked > 20 {
-			break
-		}
-		if dom.HasClass(p, "save-price") || dom.HasClass(p, "original-vehicle-price") || !dom.IsVisible(p) {
+		amount, shown := inCurrency(doc, dom.Text(p)), dom.Text(p)
+		if box != nil && !dom.Contains(box, p) || !doc.IsAnchored(p) {
+			c.Reject(claim.FieldPrice, shown, "other_car")
 			continue
 		}
-		if amount := inCurrency(doc, dom.Text(p)); amount != "" {
-			c.Add(claim.FieldPrice, amount)
-			break
+		if amount == "" { // the car's own price is on request
+			c.Withhold(shown)
+			return
 		}
+		c.Add(claim.FieldPrice, amount)
+		priced = true
+		break
 	}
-	if box := doc.Find(atom.Div, "list-detail-box"); box != nil {
-		c.Add(claim.FieldPrice, inCurrency(doc, dom.Attr(box, "data-display-current-price")))
+	if box == nil {
+		return
+	}
+	if hidden := inCurrency(doc, dom.Attr(box, "data-display-current-price")); hidden != "" {
+		c.Add(claim.FieldPrice, hidden)
+	} else if !priced {
+		c.Withhold("")
 	}
 }
 

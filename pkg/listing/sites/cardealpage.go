@@ -31,7 +31,7 @@ var (
 )
 
 func readCardealPage(doc *page.Document, c *claim.List) {
-	shown := dom.Text(doc.Find(atom.Div, "visPrice"))
+	shown := dom.Text(doc.FindAnchored(atom.Div, "visPrice"))
 	c.Add(claim.FieldPrice, shown)
 	if hidden := doc.InputValue("CalcNowFOB"); hidden != "" && hidden != "0" {
 		c.Add(claim.FieldPrice, "USD "+hidden) // the page's own sums are in US dollars

@@ -34,7 +34,7 @@ func readGoonet(doc *page.Document, c *claim.List) {
 		return // a list
 	}
 	page.AddSlugs(c, m[1], m[2])
-	shown := dom.Text(doc.Find(atom.P, "car-price"))
+	shown := dom.Text(doc.FindAnchored(atom.P, "car-price"))
 	c.Add(claim.FieldPrice, shown)
 	for _, p := range doc.Pairs {
 		if shown == "" && p.Field == claim.FieldPrice {

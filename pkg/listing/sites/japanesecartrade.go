@@ -17,7 +17,7 @@ import (
 var japaneseCarTrade = Adapter{
 	Name: "JapaneseCarTrade",
 	shape: func(doc *page.Document) bool {
-		return doc.Find(atom.Div, "fob_price") != nil && doc.Find(atom.Div, "listing-detail-box") != nil
+		return doc.FindAnchored(atom.Div, "fob_price") != nil && doc.Find(atom.Div, "listing-detail-box") != nil
 	},
 	Read:         readJapaneseCarTrade,
 	Canonicalize: canonicalJCT("www.japanesecartrade.com"),
