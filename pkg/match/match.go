@@ -49,12 +49,17 @@ func joined(a, b message.Notice) message.Notice { return a.Then("; ", b) }
 
 // choose uses the best evidence that there is: the exact code under the named
 // model, then the code without its body letter under the named model, then the
-// code alone.
+// code alone. A full code that is letter for letter another model's belongs to that
+// model: its letter is neither dropped nor added to reach the model named.
 func (q *query) choose(code chassis.Code) (Choice, error) {
 	exact, relaxed := q.entries.ByCode(code.Code), q.withOtherLetter(code.Code)
 	exact, relaxed, conflict := q.withoutFuelConflict(code, exact, relaxed)
 	if conflict != nil {
 		return Choice{}, conflict
+	}
+	if named := q.related(relaxed, same); !code.Frame && len(named) > 0 && q.areOthers(exact) {
+		with := q.values("code", code.Code, "models", models(exact), "model", clip(q.car.Model))
+		return Choice{}, q.refuseInOrder("ambiguous_match.other_model", with, code, slices.Concat(exact, named))
 	}
 	steps := [][]tra.Label{exact, relaxed}
 	if code.Frame { // a frame number may lack the letter, so a label without one is not better
@@ -69,6 +74,16 @@ func (q *query) choose(code chassis.Code) (Choice, error) {
 		return Choice{}, q.refuseUnnamed(code, slices.Concat(exact, relaxed))
 	}
 	return q.chooseByCodeAlone(code, exact)
+}
+
+// areOthers reports labels that are all of other models than the one named.
+func (q *query) areOthers(labels []tra.Label) bool {
+	for _, label := range labels {
+		if how := q.name.relationTo(label.Model); how != sibling && how != other {
+			return false
+		}
+	}
+	return len(labels) > 0
 }
 
 // byModel returns the labels of the model that the listing names, or else those
@@ -132,6 +147,9 @@ func (q *query) acceptOne(code chassis.Code, labels []tra.Label, how relation) (
 		return Choice{}, doubt
 	}
 	if doubt := q.contradiction(code, q.index.of(label)); doubt != nil {
+		return Choice{}, doubt
+	}
+	if doubt := q.isOver(code, q.index.of(label)); doubt != nil {
 		return Choice{}, doubt
 	}
 	listed := labelCode(label, code.Code)

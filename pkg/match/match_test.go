@@ -114,11 +114,6 @@ func TestChooseFindsTheLabel(t *testing.T) {
 			vehicle.Car{Make: "TOYOTA", Model: "WISH", RawModelCode: "ZGE20"},
 			"WISH - ZGE20W - WAGON", "modelCode", "chassis code ZGE20 is listed as ZGE20W once under TOYOTA WISH",
 		},
-		{
-			"model decides between code and code but for the letter",
-			vehicle.Car{Make: "TOYOTA", Model: "COROLLA FIELDER", RawModelCode: "NZE141"},
-			"COROLLA FIELDER - NZE141G - WAGON", "modelCode", "",
-		},
 		{"body word in the listing", vehicle.Car{Make: "TOYOTA", Model: "HIACE VAN", RawModelCode: "KDH201V"}, "HIACE - KDH201V - VAN", "", ""},
 		{
 			"body word in the label",

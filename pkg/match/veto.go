@@ -52,6 +52,19 @@ func (q *query) contradiction(code chassis.Code, label *indexed) error {
 	return q.refuse(key, with, code, []tra.Label{label.Label})
 }
 
+// isOver refuses a label whose production ended more than three years before the car was
+// made: a name outlives its codes, so that the code is a typing error or another car's. The
+// model's entries of that year come first, and the old one last.
+func (q *query) isOver(code chassis.Code, label *indexed) error {
+	if q.car.Year == 0 || q.car.ListedYear != 0 || label.To == 0 || q.car.Year-label.To <= maxYearGap {
+		return nil
+	}
+	with := q.values("code", code.Code, "model", label.Model, "to", strconv.Itoa(label.To), "year", strconv.Itoa(q.car.Year))
+	scored := slices.DeleteFunc(q.scored(code, nil), func(s Scored) bool { return s.ModelBody == label.Text })
+	return refusal("year_not_listed.code", with).with(scored[:min(len(scored), MaxCandidates-1)]).
+		with([]Scored{q.newScored(code, label, 0)})
+}
+
 // isOtherBus reports whether either the label or the listing, but not both, is a
 // bus for commuters, and the other one a van: the same model with other taxes.
 func (q *query) isOtherBus(label *indexed) bool {
