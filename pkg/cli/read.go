@@ -25,16 +25,20 @@ type readCommand struct {
 // explained is a Car with the source of each value.
 type explained struct {
 	vehicle.Car
-	Explain []listing.Field `json:"explain"`
-	Notes   []string        `json:"notes"`
+	Explain  []listing.Field   `json:"explain"`
+	Notes    []string          `json:"notes"`
+	Warnings []vehicle.Warning `json:"warnings"`
+	Sold     bool              `json:"sold"`
 }
 
 // listedCar is a car of a list page, with the URL of its own page.
 type listedCar struct {
-	URL     string          `json:"url"`
-	Car     vehicle.Car     `json:"car"`
-	Explain []listing.Field `json:"explain,omitempty"`
-	Notes   []string        `json:"notes,omitempty"`
+	URL      string            `json:"url"`
+	Car      vehicle.Car       `json:"car"`
+	Explain  []listing.Field   `json:"explain,omitempty"`
+	Notes    []string          `json:"notes,omitempty"`
+	Warnings []vehicle.Warning `json:"warnings,omitempty"`
+	Sold     bool              `json:"sold,omitempty"`
 }
 
 // Run is called by kong.
@@ -58,7 +62,9 @@ func (c *readCommand) print(r *run) error {
 		return err
 	}
 	if c.Explain {
-		return console.WriteJSON(r.Out, explained{read.Car, read.Fields, read.NotesInEnglish()})
+		return console.WriteJSON(r.Out, explained{
+			read.Car, read.Fields, read.NotesInEnglish(), append([]vehicle.Warning{}, read.Warnings...), read.Sold,
+		})
 	}
 	return console.WriteJSON(r.Out, read.Car)
 }
@@ -72,7 +78,7 @@ func (c *readCommand) printCards(r *run, page *fetch.Page) error {
 	for _, card := range cards {
 		line := listedCar{URL: card.URL, Car: card.Car}
 		if c.Explain {
-			line.Explain, line.Notes = card.Fields, card.NotesInEnglish()
+			line.Explain, line.Notes, line.Warnings, line.Sold = card.Fields, card.NotesInEnglish(), card.Warnings, card.Sold
 		}
 		if err := lines.Encode(line); err != nil {
 			return err
