@@ -68,8 +68,8 @@ func (d *Document) FindAnchored(tag atom.Atom, class string) *html.Node {
 }
 
 // withheld matches the words that stand in place of a price.
-var withheld = regexp.MustCompile(`(?i)^\W*(?:ask|poa|p\.o\.a\.?|tba|call|contact|enquire|inquire|on (?:request|application)|please\b|` +
-	`price on|sold|under offer|reserved)\b|お?問い?合わ?せ|応談|по запросу|sur demande|auf anfrage|consultar|uliza`)
+var withheld = regexp.MustCompile(`(?i)^\W*(?:ask|poa|p\.o\.a\.?|tba|call|contact|enquire|inquire|` +
+	`on (?:request|application)|please\b|price on|sold|under offer|reserved)\b|お?問い?合わ?せ|応談|по запросу|sur demande|auf anfrage|consultar|uliza`)
 
 // isWithheld reports a label of a price with words, a dash or an empty cell in place of it.
 func isWithheld(p pairs.Pair) bool {
@@ -104,15 +104,16 @@ func isOfFilter(p pairs.Pair) bool {
 	if p.Field != claim.FieldPrice || p.Node == nil {
 		return false
 	}
-	at := p.Node
-	for range maxHeadingDepth {
+	for at, up := p.Node, 0; at != nil && at.DataAtom != atom.Body && up < maxHeadingDepth; at, up = at.Parent, up+1 {
 		if filterWords.In(dom.Head(dom.Attr(at, "class"))) || filterWords.In(dom.Head(dom.Attr(at, "id"))) {
 			return true
 		}
-		if at = at.Parent; at == nil || at.DataAtom == atom.Body {
-			break
-		}
 	}
+	return isRange(p)
+}
+
+// isRange reports a price that another sum of its currency follows.
+func isRange(p pairs.Pair) bool {
 	value := dom.Next(p.Node)
 	if value == nil || dom.IsStruck(value) {
 		return false

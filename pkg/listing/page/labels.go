@@ -98,8 +98,8 @@ func (d *Document) ownPrices(pairs []pairs.Pair, main *card) (own, unclear []pai
 	}
 	for _, p := range pairs {
 		isPrice := p.Field == claim.FieldPrice || p.Field == claim.FieldCF
-		if isPrice && !d.IsAnchored(p.Node) || isPrice && area != nil && p.Row != nil && !dom.Contains(area, p.Node) && hasLinkOrPicture(p.Row) &&
-			namesMake(dom.Text(p.Row)) {
+		if isPrice && (!d.IsAnchored(p.Node) || area != nil && p.Row != nil && !dom.Contains(area, p.Node) &&
+			hasLinkOrPicture(p.Row) && namesMake(dom.Text(p.Row))) {
 			unclear = append(unclear, p)
 		} else {
 			own = append(own, p)
@@ -187,7 +187,8 @@ var perDay = regexp.MustCompile(`(?i)(?:\b(?:per|a|each)\s|/)\s*day\b|\bdaily\b`
 var notSold = regexp.MustCompile(`(?i)\b(?:not|un|yet)`)
 
 // ofNow matches a label for the price that holds after a discount.
-var ofNow = regexp.MustCompile(`(?i)\b(?:now|you pay|after discount|(?:new|current|sale|special|offer|discount(?:ed)?|reduced|net|final) (?:fob )?price)\b`)
+var ofNow = regexp.MustCompile(`(?i)\b(?:now|you pay|after discount|` +
+	`(?:new|current|sale|special|offer|discount(?:ed)?|reduced|net|final) (?:fob )?price)\b`)
 
 // isOfNow reports a price that makes the other prices beside it former ones.
 func isOfNow(p pairs.Pair) bool {
@@ -198,15 +199,13 @@ func (d *Document) claimPairs(c *claim.List, pairs []pairs.Pair) {
 	discounted := d.discounted || slices.ContainsFunc(pairs, isOfNow)
 	for _, p := range pairs {
 		text := p.Label + " " + p.Value
+		if why := notThePrice(p, discounted); why != "" {
+			c.Reject(p.Field, p.Value, why)
+			continue
+		}
 		switch {
 		case p.Field == claim.FieldStatus:
 			c.Sold = c.Sold || !c.IsLot && soldWords.MatchString(p.Value) && !notSold.MatchString(p.Value)
-		case p.Field == claim.FieldPrice && discounted && !ofNow.MatchString(p.Label):
-			c.Reject(p.Field, p.Value, claim.ReasonFormer)
-		case p.Struck:
-			c.Reject(p.Field, p.Value, reasonStruck)
-		case isOfFilter(p):
-			c.Reject(p.Field, p.Value, reasonRange)
 		case isInstalment(p):
 			c.Rental = c.Rental || perDay.MatchString(text+" "+textAfter(p.Node))
 			c.Reject(p.Field, p.Value, reasonInstalment)
@@ -216,6 +215,21 @@ func (d *Document) claimPairs(c *claim.List, pairs []pairs.Pair) {
 			c.Add(p.Field, p.Value)
 		}
 	}
+}
+
+// notThePrice returns the reason why a value does not hold, "" for none.
+func notThePrice(p pairs.Pair, discounted bool) string {
+	switch {
+	case p.Field == claim.FieldPrice && discounted && !ofNow.MatchString(p.Label):
+		return claim.ReasonFormer
+	case p.Field == claim.FieldStatus:
+		return ""
+	case p.Struck:
+		return reasonStruck
+	case isOfFilter(p):
+		return reasonRange
+	}
+	return ""
 }
 
 // isInstalment reports whether a price is only a part of what the car costs.

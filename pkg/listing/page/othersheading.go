@@ -16,7 +16,8 @@ import (
 var othersHeading = regexp.MustCompile(`\b(?:similar|related|recently (?:viewed|sold|added|listed)|` +
 	`also (?:like|viewed|bought|interest)|interested in|` +
 	`other (?:cars?|vehicles?|stock|listings?|models|used)|more (?:cars?|vehicles?|stock|listings?|used|from|like)|` +
-	`(?:cars?|vehicles?|offers?|deals?) of the (?:day|week|month)|same (?:seller|model|make|price|class)|people also|customers also|others? (?:viewed|bought))` +
+	`(?:cars?|vehicles?|offers?|deals?) of the (?:day|week|month)|` +
+	`same (?:seller|model|make|price|class)|people also|customers also|others? (?:viewed|bought))` +
 	`|\b(?:recommended|recommendations|suggested|suggestions|featured|new arrivals?|` +
 	`(?:best|hot|top|great) (?:deals?|offers?|sellers?|buys?)|` +
 	`special offers?|latest arrivals?|you (?:may|might|could) like|just (?:in|arrived|listed))` +
@@ -30,7 +31,8 @@ var othersHeading = regexp.MustCompile(`\b(?:similar|related|recently (?:viewed|
 // much quicker than the expression.
 var othersWords = claim.NewWords(
 	"simila", "relat", "relac", "recent", "recommend", "suggest", "also", "other", "more ", "same ", "feature", "arrival",
-	"of the ", "best ", "hot ", "special", "latest", "popular", "top ", "new ", "like", "mengine", "yanayo", "semelh", "parecid", "autres",
+	"of the ",
+	"best ", "hot ", "special", "latest", "popular", "top ", "new ", "like", "mengine", "yanayo", "semelh", "parecid", "autres",
 	"interested", "great ", "just ", "похож", "друг", "ähnlich", "weitere",
 	"関連", "おすすめ", "オススメ", "類似", "その他", "مشابه", "คล้าย", "비슷한", "추천",
 )
@@ -46,7 +48,8 @@ const maxHeading = 80
 // markSections marks what follows a heading about other cars, up to the next heading
 // of the same or a higher level. A heading inside such a section is in a part of it.
 func (d *Document) markSections(headed map[*html.Node]bool) {
-	body, inside := Body(d), true
+	var inside bool
+	body := Body(d)
 	for n := body; n != nil; n = dom.After(n, body, inside) {
 		d.budget.Spend(1)
 		inside = !d.foreign[n]

@@ -72,7 +72,8 @@ func readBread(doc *page.Document, c *claim.List) {
 func readBeForwardPrice(doc *page.Document, c *claim.List) {
 	box, priced := doc.FindAnchored(atom.Div, "list-detail-box"), false
 	for _, p := range doc.Tags[atom.P] {
-		if !dom.HasClass(p, "vehicle-price") || dom.HasClass(p, "save-price") || dom.HasClass(p, "original-vehicle-price") || !dom.IsVisible(p) {
+		if !dom.HasClass(p, "vehicle-price") || dom.HasClass(p, "save-price") || dom.HasClass(p, "original-vehicle-price") ||
+			!dom.IsVisible(p) {
 			continue
 		}
 		amount, shown := inCurrency(doc, dom.Text(p)), dom.Text(p)
