@@ -109,7 +109,7 @@ type owed struct {
 // FromText returns the lines of a bill as pasted, and the total that it states; each line
 // with an amount is a line of the bill.
 func FromText(text string) (lines []Line) {
-	for _, row := range strings.Split(text, "\n") {
+	for row := range strings.SplitSeq(text, "\n") {
 		row = strings.TrimSpace(row)
 		if row == "" {
 			continue
@@ -119,7 +119,8 @@ func FromText(text string) (lines []Line) {
 		name = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(name, "TZS"), "TSh"))
 		switch {
 		case ok && name != "":
-			lines = append(lines, Line{Name: strings.TrimSpace(strings.TrimRight(name, " :=-")), Amount: strings.TrimPrefix(row, before)})
+			name = strings.TrimSpace(strings.TrimRight(name, " :=-"))
+			lines = append(lines, Line{Name: name, Amount: strings.TrimPrefix(row, before)})
 			if dollar.MatchString(row) {
 				lines[len(lines)-1].Currency = "USD"
 			}
@@ -373,11 +374,12 @@ func (j *judge) decide(l *Judged) {
 
 // compare judges an amount by its range.
 func (j *judge) compare(l *Judged, of owed) {
-	const leastOfLow = 80 // percent, of what is bound by law, tariff or authority
+	const leastOfLow, hundred = 80, 100 // percent, of what is bound by tariff or authority
 	v := message.Values{"low": of.low.String(), "high": of.high.String()}
 	firm := l.Bound == boundTariff || l.Bound == boundAuthority
 	switch {
-	case l.Bound == boundLaw && l.amount.LessThan(of.low), firm && l.amount.Mul(decimal.NewFromInt(100)).LessThan(of.low.Mul(decimal.NewFromInt(leastOfLow))):
+	case l.Bound == boundLaw && l.amount.LessThan(of.low),
+		firm && l.amount.Mul(decimal.NewFromInt(hundred)).LessThan(of.low.Mul(decimal.NewFromInt(leastOfLow))):
 		l.Verdict = Below
 	case firm && l.amount.GreaterThan(of.high):
 		l.Verdict, l.over = Above, l.amount.Sub(of.high)
@@ -460,12 +462,13 @@ func (j *judge) missing() {
 	}
 	for _, c := range charges {
 		of, ok := j.ranges[c.code]
-		if !ok || !of.high.IsPositive() || slices.Contains(abroad, c.code) || c.code == "comprehensive_insurance" || sums[c.code] != nil || j.covered(c.code) {
+		isSum, optional := sums[c.code] != nil, c.code == "comprehensive_insurance"
+		if !ok || !of.high.IsPositive() || slices.Contains(abroad, c.code) || optional || isSum || j.covered(c.code) {
 			continue
 		}
-		j.answer.Missing = append(j.answer.Missing, Owed{c.code, tzs(of.low), tzs(of.high), message.Say("bill_missing/"+c.bound, message.Values{
-			"low": of.low.String(), "high": of.high.String(),
-		})})
+		v := message.Values{"low": of.low.String(), "high": of.high.String()}
+		owed := Owed{c.code, tzs(of.low), tzs(of.high), message.Say("bill_missing/"+c.bound, v)}
+		j.answer.Missing = append(j.answer.Missing, owed)
 	}
 }
 
@@ -490,7 +493,7 @@ func (j *judge) conclude() {
 	var rows []string
 	for _, l := range a.Lines {
 		billed, questioned = billed.Add(l.amount), questioned.Add(l.over)
-		if b := chargeBound(l.Code); b == boundLaw || b == boundTariff || b == boundAuthority {
+		if chargeBound(l.Code) != boundEstimate {
 			firm = firm.Add(l.over)
 		}
 		switch l.Verdict {
@@ -518,17 +521,21 @@ func (j *judge) conclude() {
 	default:
 		a.Verdict = Ask
 	}
+	a.Text = a.head(rows)
+	a.Note = message.Say("bill_head/note", nil)
+}
+
+// head returns the one thing to do.
+func (a *Answer) head(rows []string) vehicle.Sentence {
 	switch {
 	case len(rows) > 0:
-		a.Text = message.SayCoded("bill_head/lines", message.Values{"rows": strings.Join(rows, ", ")})
+		return message.SayCoded("bill_head/lines", message.Values{"rows": strings.Join(rows, ", ")})
 	case a.SumDiffersTZS != "":
-		a.Text = message.SayCoded("bill_head/sum", nil)
+		return message.SayCoded("bill_head/sum", nil)
 	case a.Verdict == Fits:
-		a.Text = message.SayCoded("bill_head/fits", nil)
-	default:
-		a.Text = message.SayCoded("bill_head/unexplained", nil)
+		return message.SayCoded("bill_head/fits", nil)
 	}
-	a.Note = message.Say("bill_head/note", nil)
+	return message.SayCoded("bill_head/unexplained", nil)
 }
 
 func chargeBound(code string) string {

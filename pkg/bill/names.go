@@ -28,48 +28,114 @@ type charge struct {
 
 // charges are all known ones, with their names in English and Swahili.
 var charges = []charge{
-	{"import_duty", "tra", payControlNumber, boundAuthority, []string{"import duty", "customs duty", "ushuru wa forodha", "import duties", "ushuru wa kuingiza"}},
-	{"excise_duty", "tra", payControlNumber, boundAuthority, []string{"excise duty", "excise", "ushuru wa bidhaa"}},
+	{"import_duty", "tra", payControlNumber, boundAuthority, []string{
+		"import duty", "customs duty", "ushuru wa forodha", "import duties", "ushuru wa kuingiza",
+	}},
+	{"excise_duty", "tra", payControlNumber, boundAuthority, []string{
+		"excise duty", "excise", "ushuru wa bidhaa",
+	}},
 	{"excise_due_to_age", "tra", payControlNumber, boundAuthority, []string{
-		"excise duty due to age", "excise due to age", "age excise", "excise duty age", "uchakavu", "ushuru wa uchakavu", "dumping fee", "ushuru wa bidhaa kwa umri",
+		"excise duty due to age", "excise due to age", "age excise", "excise duty age", "uchakavu",
+		"ushuru wa uchakavu", "dumping fee", "ushuru wa bidhaa kwa umri",
 	}},
-	{"vat", "tra", payControlNumber, boundAuthority, []string{"vat", "value added tax", "kodi ya ongezeko la thamani", "v a t"}},
-	{"processing_fee", "tra", payControlNumber, boundAuthority, []string{"cpf", "customs processing fee", "processing fee", "ada ya kuchakata", "ada ya uchakataji"}},
-	{"railway_levy", "tra", payControlNumber, boundAuthority, []string{"rdl", "railway development levy", "railway levy", "rail levy", "tozo ya reli"}},
-	{"hiv_levy", "tra", payControlNumber, boundAuthority, []string{"hiv", "hiv response levy", "hiv levy", "aids levy", "tozo ya ukimwi", "ukimwi"}},
-	{"registration", "tra", payControlNumber, boundAuthority, []string{"registration", "registration fee", "vehicle registration", "ada ya usajili", "usajili", "reg fee"}},
-	{"import_taxes", "tra", payControlNumber, boundAuthority, []string{"import taxes", "tra taxes", "taxes tra", "tra", "taxes", "tax", "kodi", "kodi ya tra", "kodi za tra", "kodi na ushuru"}},
-	{"taxes_total", "tra", payControlNumber, boundAuthority, []string{"total taxes", "all taxes", "taxes and registration", "kodi zote", "kodi yote"}},
+	{"vat", "tra", payControlNumber, boundAuthority, []string{
+		"vat", "value added tax", "kodi ya ongezeko la thamani", "v a t",
+	}},
+	{"processing_fee", "tra", payControlNumber, boundAuthority, []string{
+		"cpf", "customs processing fee", "processing fee", "ada ya kuchakata", "ada ya uchakataji",
+	}},
+	{"railway_levy", "tra", payControlNumber, boundAuthority, []string{
+		"rdl", "railway development levy", "railway levy", "rail levy", "tozo ya reli",
+	}},
+	{"hiv_levy", "tra", payControlNumber, boundAuthority, []string{
+		"hiv", "hiv response levy", "hiv levy", "aids levy", "tozo ya ukimwi", "ukimwi",
+	}},
+	{"registration", "tra", payControlNumber, boundAuthority, []string{
+		"registration", "registration fee", "vehicle registration", "ada ya usajili", "usajili", "reg fee",
+	}},
+	{"import_taxes", "tra", payControlNumber, boundAuthority, []string{
+		"import taxes", "tra taxes", "taxes tra", "tra", "taxes", "tax", "kodi", "kodi ya tra", "kodi za tra",
+		"kodi na ushuru",
+	}},
+	{"taxes_total", "tra", payControlNumber, boundAuthority, []string{
+		"total taxes", "all taxes", "taxes and registration", "kodi zote", "kodi yote",
+	}},
 	{"wharfage", "tpa", payControlNumber, boundTariff, []string{"wharfage", "wharfage fee"}},
-	{"handling", "tpa", payControlNumber, boundTariff, []string{"handling", "shore handling", "handling charges", "port handling", "thc", "terminal handling", "terminal handling charge", "kushusha gari"}},
-	{"corridor_levy", "tpa", payControlNumber, boundEstimate, []string{"corridor levy", "tozo ya ushoroba", "corridor"}},
-	{"port_infrastructure", "tpa", payControlNumber, boundTariff, []string{"pid", "port infrastructure", "port infrastructure development", "infrastructure levy", "infrastructure charge", "tozo ya miundombinu", "miundombinu"}},
-	{"green_port", "tpa", payControlNumber, boundTariff, []string{"green port", "environment fee", "environmental fee", "tozo ya mazingira"}},
-	{"port_storage", "tpa", payControlNumber, boundTariff, []string{"storage", "port storage", "storage charges", "demurrage", "tozo ya kuhifadhi", "gharama za kuhifadhi"}},
-	{"port_charges", "tpa", payControlNumber, boundTariff, []string{"port charges", "tpa charges", "tpa", "port fees", "port dues", "gharama za bandari", "ada za bandari"}},
-	{"delivery_order", "shipping_line", payInvoice, boundEstimate, []string{"delivery order", "d o", "do", "do fee", "d o fee", "shipping line", "line charges", "hati ya kutolea mzigo"}},
-	{"shipping_agency_fee", "shipping_line", payInvoice, boundTariff, []string{"tasac", "tasac fee", "shipping fee", "ada ya tasac"}},
-	{"clearing_agent", "agent", payInvoice, boundLaw, []string{
-		"agency fee", "agency", "agent fee", "clearing agent", "clearing fee", "clearing", "clearance fee", "clearing and forwarding", "c and f fee", "service charge", "ada ya wakala", "wakala", "malipo ya wakala",
+	{"handling", "tpa", payControlNumber, boundTariff, []string{
+		"handling", "shore handling", "handling charges", "port handling", "thc", "terminal handling",
+		"terminal handling charge", "kushusha gari",
 	}},
-	{"tbs_destination", "tbs", payControlNumber, boundTariff, []string{"tbs", "tbs fee", "tbs inspection", "inspection at destination", "destination inspection", "roadworthiness", "ukaguzi wa tbs", "ada ya tbs"}},
-	{"plate", "plate_maker", payReceipt, boundEstimate, []string{"number plate", "number plates", "plate", "plates", "plate number", "namba za gari", "namba ya gari", "kibao cha namba"}},
-	{"third_party_insurance", "insurer", payReceipt, boundEstimate, []string{"third party", "third party insurance", "bima ya lazima", "bima ndogo"}},
-	{"comprehensive_insurance", "insurer", payReceipt, boundEstimate, []string{"comprehensive", "comprehensive insurance", "bima kubwa"}},
-	{"inland_delivery", "carrier", payReceipt, boundEstimate, []string{"transport", "inland transport", "inland delivery", "delivery to", "driver", "usafiri", "usafiri hadi", "dereva"}},
-	{"insurance", "insurer", payInvoice, boundEstimate, []string{"marine insurance", "bima ya baharini", "bima ya usafiri wa baharini", "cargo insurance"}},
-	{"inspection", "inspector", payInvoice, boundEstimate, []string{"pre shipment inspection", "jaai", "eaa", "japan inspection"}},
-	{"freight", "shipping_line", payInvoice, boundEstimate, []string{"freight", "sea freight", "ocean freight", "nauli ya meli"}},
-	{"penalty", "tra", payControlNumber, boundLaw, []string{"penalty", "penalties", "fine", "adhabu", "faini"}},
+	{"corridor_levy", "tpa", payControlNumber, boundEstimate, []string{
+		"corridor levy", "tozo ya ushoroba", "corridor",
+	}},
+	{"port_infrastructure", "tpa", payControlNumber, boundTariff, []string{
+		"pid", "port infrastructure", "port infrastructure development", "infrastructure levy",
+		"infrastructure charge", "tozo ya miundombinu", "miundombinu",
+	}},
+	{"green_port", "tpa", payControlNumber, boundTariff, []string{
+		"green port", "environment fee", "environmental fee", "tozo ya mazingira",
+	}},
+	{"port_storage", "tpa", payControlNumber, boundTariff, []string{
+		"storage", "port storage", "storage charges", "demurrage", "tozo ya kuhifadhi", "gharama za kuhifadhi",
+	}},
+	{"port_charges", "tpa", payControlNumber, boundTariff, []string{
+		"port charges", "tpa charges", "tpa", "port fees", "port dues", "gharama za bandari", "ada za bandari",
+	}},
+	{"delivery_order", "shipping_line", payInvoice, boundEstimate, []string{
+		"delivery order", "d o", "do", "do fee", "d o fee", "shipping line", "line charges",
+		"hati ya kutolea mzigo",
+	}},
+	{"shipping_agency_fee", "shipping_line", payInvoice, boundTariff, []string{
+		"tasac", "tasac fee", "shipping fee", "ada ya tasac",
+	}},
+	{"clearing_agent", "agent", payInvoice, boundLaw, []string{
+		"agency fee", "agency", "agent fee", "clearing agent", "clearing fee", "clearing", "clearance fee",
+		"clearing and forwarding", "c and f fee", "service charge", "ada ya wakala", "wakala",
+		"malipo ya wakala",
+	}},
+	{"tbs_destination", "tbs", payControlNumber, boundTariff, []string{
+		"tbs", "tbs fee", "tbs inspection", "inspection at destination", "destination inspection",
+		"roadworthiness", "ukaguzi wa tbs", "ada ya tbs",
+	}},
+	{"plate", "plate_maker", payReceipt, boundEstimate, []string{
+		"number plate", "number plates", "plate", "plates", "plate number", "namba za gari", "namba ya gari",
+		"kibao cha namba",
+	}},
+	{"third_party_insurance", "insurer", payReceipt, boundEstimate, []string{
+		"third party", "third party insurance", "bima ya lazima", "bima ndogo",
+	}},
+	{"comprehensive_insurance", "insurer", payReceipt, boundEstimate, []string{
+		"comprehensive", "comprehensive insurance", "bima kubwa",
+	}},
+	{"inland_delivery", "carrier", payReceipt, boundEstimate, []string{
+		"transport", "inland transport", "inland delivery", "delivery to", "driver", "usafiri", "usafiri hadi",
+		"dereva",
+	}},
+	{"insurance", "insurer", payInvoice, boundEstimate, []string{
+		"marine insurance", "bima ya baharini", "bima ya usafiri wa baharini", "cargo insurance",
+	}},
+	{"inspection", "inspector", payInvoice, boundEstimate, []string{
+		"pre shipment inspection", "jaai", "eaa", "japan inspection",
+	}},
+	{"freight", "shipping_line", payInvoice, boundEstimate, []string{
+		"freight", "sea freight", "ocean freight", "nauli ya meli",
+	}},
+	{"penalty", "tra", payControlNumber, boundLaw, []string{
+		"penalty", "penalties", "fine", "adhabu", "faini",
+	}},
 }
 
 // several are names that more than one charge goes by.
-var several = map[string][]string{
-	"insurance": {"third_party_insurance", "comprehensive_insurance", "insurance"}, "bima": {"third_party_insurance", "comprehensive_insurance", "insurance"},
-	"tozo ya bandari": {"wharfage", "port_infrastructure", "green_port", "port_charges"}, "port levy": {"wharfage", "port_infrastructure", "green_port", "port_charges"},
-	"duty": {"import_duty", "excise_duty", "excise_due_to_age", "import_taxes"}, "ushuru": {"import_duty", "excise_duty", "excise_due_to_age", "import_taxes"},
-	"inspection": {"inspection", "tbs_destination"}, "inspection fee": {"inspection", "tbs_destination"}, "ukaguzi": {"inspection", "tbs_destination"},
-}
+var several = func() map[string][]string {
+	covers := []string{"third_party_insurance", "comprehensive_insurance", "insurance"}
+	port := []string{"wharfage", "port_infrastructure", "green_port", "port_charges"}
+	taxes := []string{"import_duty", "excise_duty", "excise_due_to_age", "import_taxes"}
+	inspections := []string{"inspection", "tbs_destination"}
+	return map[string][]string{
+		"insurance": covers, "bima": covers, "tozo ya bandari": port, "port levy": port, "duty": taxes, "ushuru": taxes,
+		"inspection": inspections, "inspection fee": inspections, "ukaguzi": inspections,
+	}
+}()
 
 // totals are the names of the sum of a bill.
 var totals = []string{"total", "grand total", "total amount", "amount due", "jumla", "jumla kuu", "jumla ya malipo"}

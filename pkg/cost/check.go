@@ -108,7 +108,7 @@ func (l line) check() error {
 	if !slices.Contains(parts, l.Part) {
 		problems = append(problems, fmt.Errorf("the part must be one of %q", parts[1:]))
 	}
-	if l.PaidIn != "" && l.PaidIn != "TZS" && l.PaidIn != "USD" {
+	if !slices.Contains([]string{"", "TZS", "USD"}, l.PaidIn) {
 		problems = append(problems, errors.New("paid_in must be TZS or USD"))
 	}
 	own := slices.Contains(ownLines, l.Code)

@@ -133,12 +133,10 @@ func (b *calculation) callerAmount(l line) (usd, tzs *money.Number, off bool) {
 	switch l.Code {
 	case codeInspection:
 		usd, off = c.InspectionUSD, isOff(c.Inspection)
-	case codeRadiation:
+	case codeRadiation, codeTBS: // TBS at destination stands in place of the inspection
 		off = isOff(c.Inspection) || c.InspectionUSD != nil
 	case codeAgent:
 		tzs, off = c.AgentTZS, isOff(c.Clearing)
-	case codeTBS: // it stands in place of the inspection before shipment
-		off = isOff(c.Inspection) || c.InspectionUSD != nil
 	case codePlates:
 		off = isOff(c.Plates)
 	case codeThirdParty:

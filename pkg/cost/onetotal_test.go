@@ -14,7 +14,7 @@ import (
 // estimate that was made on other terms, plain, with months or with a highest price.
 func TestEveryWayGivesOneTotal(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(28, 13)) //nolint:gosec // a test
+	r := rand.New(rand.NewPCG(28, 13))
 	tables := cost.Embedded()
 	for range 40 {
 		q := randomQuote(r)

@@ -87,7 +87,8 @@ func (b *calculation) byYear() []vehicle.Scenario {
 	value := b.taxedValue()
 	own := b.scenario(questionYear, "own_year", values{"made": itoa(b.yearMade())}, b.invoice, b.taxed.amount)
 	own.Likely = true
-	return []vehicle.Scenario{own, b.scenario(questionYear, "listed_year", values{"listed": itoa(b.implied.tax.YOM)}, b.invoice, listed.likely(value))}
+	v := values{"listed": itoa(b.implied.tax.YOM)}
+	return []vehicle.Scenario{own, b.scenario(questionYear, "listed_year", v, b.invoice, listed.likely(value))}
 }
 
 // byTaxBase: the authority's value is taxed, or the invoice.
@@ -109,7 +110,7 @@ func (b *calculation) byTaxBase() []vehicle.Scenario {
 // byLaw: sources disagree about the excise duty for age, or the rules are not known.
 func (b *calculation) byLaw() []vehicle.Scenario {
 	charges := append(b.chargesOn(b.window.likely), b.chargesUnknown(b.window.likely)...)
-	var all []vehicle.Scenario
+	all := make([]vehicle.Scenario, 0, len(charges))
 	for i, c := range charges {
 		v := values{"percent": c.age.rate.Shift(2).String()}
 		code := "law_as_charged"
@@ -141,7 +142,8 @@ func (b *calculation) byFreight() []vehicle.Scenario {
 		}
 		sea.freight, sea.insurance = fixed(in.freight), fixed(in.insurance)
 		sea.cf, sea.cif, sea.base = only(of(in.cf)), only(of(in.cif)), only(of(in.base))
-		return b.scenario(questionFreight, code, values{"freight": rounded(of(in.freight.usd)).String()}, sea, b.likely(sea.base.amount))
+		v := values{"freight": rounded(of(in.freight.usd)).String()}
+		return b.scenario(questionFreight, code, v, sea, b.likely(sea.base.amount))
 	}
 	return []vehicle.Scenario{
 		at("freight_low", func(r moneyRange) decimal.Decimal { return r.low }),

@@ -11,7 +11,7 @@ import (
 // to the cent, and the dearest question stands first.
 func TestScenariosLieInsideTheRange(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(28, 12)) //nolint:gosec // a test
+	r := rand.New(rand.NewPCG(28, 12))
 	seen := map[string]int{}
 	for range 1500 {
 		q := randomQuote(r)

@@ -66,7 +66,7 @@ func randomQuote(r *rand.Rand) quote {
 // test here, from the figures of the answer alone.
 func TestNoSentenceIsFalse(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(28, 11)) //nolint:gosec // a test
+	r := rand.New(rand.NewPCG(28, 11))
 	said := map[string]int{}
 	for range 2000 {
 		q := randomQuote(r)
@@ -104,7 +104,7 @@ func claims(q quote, got cost.Answer) map[string]bool {
 	known := priced && !gap("freight") && !gap("insurance")
 	expect, _ := decimal.NewFromString(got.Summary.AuthorityTaxes.Why.Values["expect"])
 	why := strings.TrimPrefix(got.Summary.AuthorityTaxes.Why.Code, "taxes_")
-	for _, claim := range strings.Split(strings.ReplaceAll(why, "no_value", "novalue"), "_") {
+	for claim := range strings.SplitSeq(strings.ReplaceAll(why, "no_value", "novalue"), "_") {
 		switch claim {
 		case "price":
 			all[claim] = known && own.IsPositive() && base.CIFInUSD.Decimal().GreaterThan(own)

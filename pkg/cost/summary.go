@@ -122,7 +122,8 @@ func (b *calculation) summary(e vehicle.Estimate) vehicle.Summary {
 // but freight and marine insurance; else nil.
 func (b *calculation) withoutFreight() *vehicle.Sum {
 	sea := func(m vehicle.Missing) bool { return m.Code == codeFreight || m.Code == codeInsurance }
-	if b.invoice.price == nil || len(b.missing) == 0 || slices.ContainsFunc(b.missing, func(m vehicle.Missing) bool { return !sea(m) }) {
+	other := slices.ContainsFunc(b.missing, func(m vehicle.Missing) bool { return !sea(m) })
+	if b.invoice.price == nil || len(b.missing) == 0 || other {
 		return nil
 	}
 	known := *b

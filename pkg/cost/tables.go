@@ -191,7 +191,7 @@ func Parse(data []byte) (*Tables, error) {
 // file is the form of tables.json and of an operator's file.
 type file struct {
 	About    string        `json:"about"`
-	Checked  string        `json:"checked"` // the day on which somebody checked all figures; of a file: in place of the embedded one
+	Checked  string        `json:"checked"` // the day on which somebody checked all figures
 	Lines    []line        `json:"lines"`
 	Volumes  volumes       `json:"volumes"`
 	Landings []landingTime `json:"landings"` // of a file: in place of the embedded ones of the same country

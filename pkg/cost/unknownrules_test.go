@@ -23,14 +23,14 @@ func noon(t *testing.T, date string) time.Time {
 
 // quotedPrice is a car at its price C&F, certain but for the law, with every fee of the caller.
 func quotedPrice(at time.Time) (vehicle.Estimate, *vehicle.Costs) {
-	zero := number("0")
-	return vehicle.Estimate{
-			Tax:  answer(at, 2016, 1496, "PETROL", "9000"),
-			Car:  vehicle.Car{CFPriceUSD: number("4000"), M3: number("11"), Year: 2016, YearBasis: "manufacture"},
-			AsOf: at.Format(time.RFC3339), Matched: vehicle.Matched{Confidence: vehicle.High},
-		}, &vehicle.Costs{
-			InsuranceUSD: zero, InspectionUSD: number("150"), AgentTZS: number("400000"), PortTZS: number("900000"),
-		}
+	e := vehicle.Estimate{
+		Tax:  answer(at, 2016, 1496, "PETROL", "9000"),
+		Car:  vehicle.Car{CFPriceUSD: number("4000"), M3: number("11"), Year: 2016, YearBasis: "manufacture"},
+		AsOf: at.Format(time.RFC3339), Matched: vehicle.Matched{Confidence: vehicle.High},
+	}
+	return e, &vehicle.Costs{
+		InsuranceUSD: number("0"), InspectionUSD: number("150"), AgentTZS: number("400000"), PortTZS: number("900000"),
+	}
 }
 
 func warned(warnings []vehicle.Warning, code string) bool {

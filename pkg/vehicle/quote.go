@@ -62,6 +62,7 @@ func (q *QuoteInput) Car() Car {
 	return Car{
 		Make: q.Make, Model: q.Model, ModelCode: q.ModelCode, RawModelCode: q.RawModelCode, Version: q.Version,
 		Year: q.Year, YearBasis: basis, EngineCC: q.EngineCC, Fuel: q.Fuel, BodyType: q.BodyType,
-		FOBPriceUSD: q.FOBPriceUSD, CFPriceUSD: q.CFPriceUSD, M3: q.M3, ListedYear: q.ListedYear, Images: []string{}, Source: FromRequest,
+		FOBPriceUSD: q.FOBPriceUSD, CFPriceUSD: q.CFPriceUSD, M3: q.M3,
+		ListedYear: q.ListedYear, Images: []string{}, Source: FromRequest,
 	}
 }

@@ -41,7 +41,7 @@ type Car struct {
 	Steering     string        `json:"steering,omitempty"`
 	StockNo      string        `json:"stockNo,omitempty"`
 	Location     string        `json:"location,omitempty"`
-	ListedYear   int           `json:"listedYear,omitempty"`  // of the authority's list, named by the caller for a car whose own year is not listed
+	ListedYear   int           `json:"listedYear,omitempty"`  // of the authority's list, to which the caller consents
 	LocatedIn    string        `json:"locatedIn,omitempty"`   // country where the car is, when the listing names one
 	M3           *money.Number `json:"m3,omitempty"`          // shipping volume in cubic metres
 	Currency     string        `json:"currency,omitempty"`    // of the asking price, ISO 4217
