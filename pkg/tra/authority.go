@@ -195,7 +195,7 @@ const (
 // temporary error and without Retry-After.
 func isRetryable(took time.Duration, err error) bool {
 	failure, ok := errors.AsType[*Error](err)
-	return ok && (failure.Temporary() || failure.cause == errImplausible) && failure.RetryAfter == 0 && took < retryWindow
+	return ok && (failure.Temporary() || errors.Is(err, errImplausible)) && failure.RetryAfter == 0 && took < retryWindow
 }
 
 type batchKey struct{}
