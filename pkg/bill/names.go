@@ -214,9 +214,15 @@ func contains(list, known []string) bool {
 	return false
 }
 
+// longestApart is more letters than any known name forgives.
+const longestApart = 8
+
 // distance returns how many letters must be changed, added, left out or swapped with the
 // next to make one word of another.
 func distance(a, b string) int {
+	if apart := max(len(a)-len(b), len(b)-len(a)); apart > longestApart {
+		return apart // more than is ever forgiven, and a line may be one long word
+	}
 	before, row := []int(nil), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
