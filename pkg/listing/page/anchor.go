@@ -69,7 +69,8 @@ func (d *Document) FindAnchored(tag atom.Atom, class string) *html.Node {
 
 // withheld matches the words that stand in place of a price.
 var withheld = regexp.MustCompile(`(?i)^\W*(?:ask|poa|p\.o\.a\.?|tba|call|contact|enquire|inquire|` +
-	`on (?:request|application)|please\b|price on|sold|under offer|reserved)\b|お?問い?合わ?せ|応談|по запросу|sur demande|auf anfrage|consultar|uliza`)
+	`on (?:request|application)|please\b|price on|sold|under offer|reserved)\b|` +
+	`お?問い?合わ?せ|応談|по запросу|sur demande|auf anfrage|consultar|uliza`)
 
 // isWithheld reports a label of a price with words, a dash or an empty cell in place of it.
 func isWithheld(p pairs.Pair) bool {
