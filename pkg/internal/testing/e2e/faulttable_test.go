@@ -183,10 +183,10 @@ func TestFaults(t *testing.T) {
 	})
 	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // a fault waits more than it works
 			if !c.quick {
 				testenv.Long(t)
 			}
-			t.Parallel() // a fault waits more than it works
 			results[i] = c.run(t)
 		})
 	}
