@@ -87,15 +87,6 @@ var tableScenarios = []scenario{
 // thousands is a list whose prices are in thousands of yen, without a word of it.
 const thousands = "車名,型式,年式,スタート価格\nヴィッツ,KSP90,H20,690\nパッソ,KGC10,H21,450\nイスト,NCP60,H15,300\n"
 
-// manyFields are fields of a JSON object.
-func manyFields(from, to int) string {
-	var b strings.Builder
-	for i := from; i < to; i++ {
-		fmt.Fprintf(&b, `,"f%d":%d`, i, i)
-	}
-	return b.String()
-}
-
 func TestTablesAreUnderstood(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, embedded(t), nil)

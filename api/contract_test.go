@@ -133,7 +133,7 @@ func plainError(response *http.Response, body []byte) error {
 }
 
 // TestContractCanFail shows that the check sees what is wrong.
-func TestContractCanFail(t *testing.T) {
+func TestContractCanFail(t *testing.T) { //nolint:tparallel // its cases follow one another
 	t.Parallel()
 	good := string(estimateOf(site + "/1"))
 	type table struct {

@@ -33,7 +33,7 @@ var cornerScenarios = []scenario{
 }
 
 // TestWebhooksAreChanged has its own Redis: a key has few webhooks.
-func TestWebhooksAreChanged(t *testing.T) {
+func TestWebhooksAreChanged(t *testing.T) { //nolint:tparallel // its cases follow one another
 	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	for _, s := range []scenario{

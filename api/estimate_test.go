@@ -154,7 +154,7 @@ func TestConcurrentCallersShareAJob(t *testing.T) {
 	}
 }
 
-func TestDisconnectEndsTheWait(t *testing.T) {
+func TestDisconnectEndsTheWait(t *testing.T) { //nolint:tparallel // its cases follow one another
 	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	id := a.submit(t, hangs)
@@ -232,7 +232,7 @@ func spinUntil(reached func() bool) {
 	}
 }
 
-func TestSimulatedIsOnEveryResponse(t *testing.T) {
+func TestSimulatedIsOnEveryResponse(t *testing.T) { //nolint:tparallel // its cases follow one another
 	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) { o.Simulated = true })
 	a.work(t)

@@ -144,7 +144,7 @@ func TestHostileTextsStayTextInABrowser(t *testing.T) {
 	t.Parallel()
 	testenv.Long(t)
 	a := newApp(t, redistest.Open(t, redistest.Start(t).URL), func(o *api.Options) {
-		monitored(false)(o)
+		monitored(o)
 		o.Page.Enabled = true
 	})
 	w := watch(t)

@@ -44,7 +44,7 @@ func (a *app) listOf(t *testing.T, query string) (ids []string, next string) {
 	return ids, page.Next
 }
 
-func TestJobsOfAKeyAreListedAndRetried(t *testing.T) {
+func TestJobsOfAKeyAreListedAndRetried(t *testing.T) { //nolint:tparallel // its cases follow one another
 	t.Parallel()
 	a := newApp(t, embedded(t), nil)
 	a.work(t)

@@ -16,7 +16,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Run("server", func(t *testing.T) {
 		conn := redistest.Embedded(t)
-		a := newApp(t, conn, monitored(false))
+		a := newApp(t, conn, monitored)
 		a.work(t)
 		visit("queues", http.MethodGet, "/monitoring/api/queues", 200).run(t, a)
 		for _, s := range []scenario{estimate("a", "/1"), estimate("b", noMatch)} {

@@ -14,7 +14,7 @@ import (
 func TestGuessesOfTheOperatorsPasswordAreSlow(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, embedded(t), func(o *api.Options) {
-		monitored(false)(o)
+		monitored(o)
 		o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("127.0.0.0/8")}
 	})
 	ask := func(address, secret string) answer {
@@ -67,7 +67,7 @@ func TestGuessesOfTheOperatorsPasswordAreSlow(t *testing.T) {
 // TestAddressIsThatOfTheCaller: behind proxies, and not what a caller says it is.
 func TestAddressIsThatOfTheCaller(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, embedded(t), monitored(false))
+	a := newApp(t, embedded(t), monitored)
 	for i := range 7 {
 		r := a.request(t, http.MethodGet, "/monitoring/", "")
 		r.Header.Set("X-Forwarded-For", fmt.Sprintf("192.0.2.%d", i))

@@ -13,11 +13,8 @@ import (
 
 const operator, password = "operator", "correct horse"
 
-func monitored(writable bool) func(*api.Options) {
-	return func(o *api.Options) {
-		o.MonitoringUser, o.MonitoringPassword, o.MonitoringWritable = operator, password, writable
-	}
-}
+// monitored gives an API an operator.
+func monitored(o *api.Options) { o.MonitoringUser, o.MonitoringPassword = operator, password }
 
 func basic(user, password string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
@@ -34,7 +31,7 @@ func visit(name, method, url string, status int) scenario {
 func TestMonitoringShowsPayloadsReadably(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
-		a := newApp(t, conn, monitored(false))
+		a := newApp(t, conn, monitored)
 		id := a.submit(t, "/kiswahili/magari?ada=1&b=<2>")
 		got := a.send(t, a.operator(t, http.MethodGet, "/monitoring/api/queues/any/pending_tasks"))
 		var list struct {

@@ -39,7 +39,7 @@ func browser(t *testing.T, flags ...chromedp.ExecAllocatorOption) context.Contex
 func TestMonitoringWorksInABrowser(t *testing.T) {
 	t.Parallel()
 	testenv.Long(t)
-	a := newApp(t, redistest.Open(t, redistest.Start(t).URL), monitored(false))
+	a := newApp(t, redistest.Open(t, redistest.Start(t).URL), monitored)
 	id := a.submit(t, "/seen")
 
 	ctx := browser(t)

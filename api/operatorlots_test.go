@@ -34,7 +34,7 @@ type person struct {
 func pagesFor(t *testing.T, conn *redisx.Conn, secret string, limits quota.Limits) *app {
 	t.Helper()
 	return newApp(t, conn, func(o *api.Options) {
-		monitored(false)(o)
+		monitored(o)
 		o.MonitoringPassword, o.Page.Enabled, o.Limits = secret, true, limits
 	})
 }

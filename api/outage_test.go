@@ -23,7 +23,7 @@ func unavailable(method, url, body string) scenario {
 	}
 }
 
-func TestRedisDown(t *testing.T) {
+func TestRedisDown(t *testing.T) { //nolint:tparallel // its cases follow one another
 	t.Parallel()
 	server := miniredis.RunT(t)
 	a := newApp(t, redistest.Open(t, "redis://"+server.Addr()), nil)
@@ -42,7 +42,7 @@ func TestRedisDown(t *testing.T) {
 
 // TestRedisFailsOneCommand has the key verified and a later command refused,
 // by a value of the wrong type under its key.
-func TestRedisFailsOneCommand(t *testing.T) {
+func TestRedisFailsOneCommand(t *testing.T) { //nolint:tparallel // its cases follow one another
 	t.Parallel()
 	estimate := unavailable(http.MethodPost, "/v1/estimate", `{"url":"https://cars.example/1"}`)
 	job := unavailable(http.MethodGet, "/v1/jobs/X", "")

@@ -155,8 +155,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // endSpan ends the span of a request.
 func endSpan(span *trace.Span, r *http.Request, rec *respond.Recorder) {
 	span.Rename(r.Method + " " + rec.Route)
-	span.Set("http.response.status_code", rec.Status, "http.route", rec.Route, "ushuru.request", rec.Request.ID, "ushuru.job", rec.Request.Job,
-		"ushuru.key", rec.Request.Key.ID, "ushuru.code", rec.Code)
+	span.Set("http.response.status_code", rec.Status, "http.route", rec.Route, "ushuru.request", rec.Request.ID,
+		"ushuru.job", rec.Request.Job, "ushuru.key", rec.Request.Key.ID, "ushuru.code", rec.Code)
 	var failure error
 	if rec.Status >= http.StatusInternalServerError {
 		failure = rec.Err

@@ -62,7 +62,8 @@ func New(t *testing.T, of quota.Limits) *Parts {
 	p.Outages = tra.NewOutages(p.Catalogue.Status)
 	p.Tasks = tasks.New(tasks.Options{Redis: client, Jobs: p.Jobs, Results: p.Cache, Webhooks: p.Webhooks})
 	p.Limits = limits.New(limits.Options{
-		Limiter: quota.NewLimiter(client), Bytes: quota.NewBytes(client), Jobs: p.Jobs, Batches: p.Batches, Limits: of, WaitMax: WaitMax,
+		Limiter: quota.NewLimiter(client), Bytes: quota.NewBytes(client), Jobs: p.Jobs, Batches: p.Batches,
+		Limits: of, WaitMax: WaitMax,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	var listening sync.WaitGroup

@@ -86,7 +86,7 @@ func (s *Streams) Send(w http.ResponseWriter, r *request.Request, source Source)
 	defer release()
 	ctx, cancel := context.WithTimeout(r.Context(), maxStreamDuration)
 	defer cancel()
-	defer context.AfterFunc(s.draining, cancel)() //nolint:contextcheck // the life of the server ends the stream too
+	defer context.AfterFunc(s.draining, cancel)()
 	events := newEventWriter(w)
 	// A HEAD request and a caller who has disconnected get no event.
 	if r.Method == http.MethodHead || events.write("retry: 2000\n\n") != nil {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
+	"slices"
 	"time"
 
 	"ushuru/api/await"
@@ -137,14 +138,8 @@ func (s *Resource) shown(ctx context.Context, b *batch.Batch) body {
 func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 	r := request.Of(plain)
 	// Decode the rows and the options, and check every row.
-	if err := s.options.Limits.AdmitBody(w, r); err != nil {
-		return err
-	}
-	req, err := batchrequest.Read(w, r)
-	if err = cmp.Or(r.SetBodyLanguage(req.Language), err); err != nil {
-		return err
-	}
-	if err := r.Ignore(req.Options.Ignored...); err != nil {
+	req, err := s.read(w, r)
+	if err != nil {
 		return err
 	}
 	dry, err := request.Flag(r.URL.Query(), "dryRun")
@@ -196,6 +191,18 @@ func (s *Resource) Post(w http.ResponseWriter, plain *http.Request) error {
 		return err
 	}
 	return write(w, b, hook, r.Warnings(), req)
+}
+
+// read decodes the rows and the options of a batch.
+func (s *Resource) read(w http.ResponseWriter, r *request.Request) (*batchrequest.Request, error) {
+	if err := s.options.Limits.AdmitBody(w, r); err != nil {
+		return nil, err
+	}
+	req, err := batchrequest.Read(w, r)
+	if err := cmp.Or(r.SetBodyLanguage(req.Language), err); err != nil {
+		return nil, err
+	}
+	return req, r.Ignore(req.Options.Ignored...)
 }
 
 // listingURL returns the canonical form of a listing's URL.
@@ -262,7 +269,7 @@ func write(w http.ResponseWriter, b *batch.Batch, hook bodyWebhook, warnings []v
 	if body.Webhook != nil {
 		body.Webhook = &hook
 	}
-	body.Table, body.Warnings = req.Table, append(warnings, req.Warnings()...)
+	body.Table, body.Warnings = req.Table, slices.Concat(warnings, req.Warnings())
 	return respond.JSON(w, http.StatusCreated, body)
 }
 

@@ -32,9 +32,9 @@ func newResource(t *testing.T) (*Resource, *apitest.Parts) {
 }
 
 // create creates a batch of listings, and returns its id.
-func create(t *testing.T, s *Resource, query, body string) string {
+func create(t *testing.T, s *Resource, body string) string {
 	t.Helper()
-	got := apitest.Send(t, s.Post, apitest.Ask{URL: "/v1/batches" + query, Body: body})
+	got := apitest.Send(t, s.Post, apitest.Ask{URL: "/v1/batches", Body: body})
 	var made struct {
 		ID string `json:"id"`
 	}
@@ -76,7 +76,7 @@ func finish(t *testing.T, p *apitest.Parts, id string) {
 func TestABatchIsCreatedReadCancelledAndRetried(t *testing.T) {
 	t.Parallel()
 	s, p := newResource(t)
-	id := create(t, s, "", three)
+	id := create(t, s, three)
 	one := apitest.Ask{URL: "/v1/batches/" + id, Vars: of(id)}
 	if got := apitest.Send(t, s.Get, one); !got.Has(200, `"state":"running"`, `"waiting":3`, `"repeated":1`, `"options":{"rate":2700,"target":{"onTheRoadTZS":40000000}}`) {
 		t.Errorf("got %d %s", got.Status, got.Body)
@@ -129,7 +129,7 @@ func TestBatchesOfAKeyAreListed(t *testing.T) {
 	s, _ := newResource(t)
 	var made []string
 	for range 3 {
-		made = append(made, create(t, s, "", `{"urls":["https://cars.example/1"]}`))
+		made = append(made, create(t, s, `{"urls":["https://cars.example/1"]}`))
 	}
 	var page struct {
 		Batches []struct {
@@ -162,7 +162,7 @@ func TestBatchesOfAKeyAreListed(t *testing.T) {
 func TestRowsAreReadInPages(t *testing.T) {
 	t.Parallel()
 	s, p := newResource(t)
-	id := create(t, s, "", three)
+	id := create(t, s, three)
 	finish(t, p, id)
 	for query, want := range map[string][]string{
 		"":                      {`{"row":1,"reference":"a","url":"https://cars.example/1","state":"succeeded","columns":{"lot":"7"}}`, `"row":2`, `"row":3`, `"sameAs":1`},
@@ -187,7 +187,7 @@ func TestRowsAreReadInPages(t *testing.T) {
 func TestResultsInEveryFormat(t *testing.T) {
 	t.Parallel()
 	s, p := newResource(t)
-	id := create(t, s, "", three)
+	id := create(t, s, three)
 	finish(t, p, id)
 	send := func(query, accept string) apitest.Answer {
 		return apitest.Send(t, s.GetResults, apitest.Ask{URL: "/results" + query, Vars: of(id), Headers: map[string]string{"Accept": accept}})
@@ -243,7 +243,7 @@ func TestResultsInEveryFormat(t *testing.T) {
 func TestResultsThatTheCallerHasAreNotSentAgain(t *testing.T) {
 	t.Parallel()
 	s, p := newResource(t)
-	id := create(t, s, "", three)
+	id := create(t, s, three)
 	send := func(query, known string) apitest.Answer {
 		return apitest.Send(t, s.GetResults, apitest.Ask{URL: "/results" + query, Vars: of(id), Headers: map[string]string{"If-None-Match": known}})
 	}
@@ -266,7 +266,7 @@ func TestResultsThatTheCallerHasAreNotSentAgain(t *testing.T) {
 func TestResultsAreSorted(t *testing.T) {
 	t.Parallel()
 	s, p := newResource(t)
-	id := create(t, s, "", `{"urls":["https://cars.example/2","https://cars.example/dear","https://cars.example/cheap"],"options":{"target":{"onTheRoadTZS":60000000}}}`)
+	id := create(t, s, `{"urls":["https://cars.example/2","https://cars.example/dear","https://cars.example/cheap"],"options":{"target":{"onTheRoadTZS":60000000}}}`)
 	estimate, err := os.ReadFile("../testdata/estimate.json")
 	if err != nil {
 		t.Fatal(err)
@@ -362,8 +362,11 @@ func TestOwnColumnsHaveTheirNames(t *testing.T) {
 		names, cells []string
 		want         string
 	}{
-		{nil, nil, "null"}, {[]string{"a"}, []string{""}, "null"}, {[]string{"a", "b"}, []string{"1"}, `{"a":"1"}`},
-		{[]string{"a"}, []string{"1", "2"}, `{"a":"1"}`}, {[]string{"a", "b"}, []string{"", "2"}, `{"b":"2"}`},
+		{nil, nil, "null"},
+		{[]string{"a"}, []string{""}, "null"},
+		{[]string{"a", "b"}, []string{"1"}, `{"a":"1"}`},
+		{[]string{"a"}, []string{"1", "2"}, `{"a":"1"}`},
+		{[]string{"a", "b"}, []string{"", "2"}, `{"b":"2"}`},
 	} {
 		got, err := json.Marshal(ownColumns(c.names, c.cells))
 		if err != nil || string(got) != c.want {

@@ -94,8 +94,10 @@ func TestRowsAreReadFromEveryForm(t *testing.T) {
 		"more cells than columns":  {"", csv, "url,reference\nhttps://cars.example/1,A,B\nhttps://cars.example/2,B,\n", "2 A /1 row_invalid; 3 B /2"},
 		"one column":               {"", csv, "url\nhttps://cars.example/?a=1,2;3\n", "2 /?a=1,2;3"},
 		"columns the caller names": {"?column=Wagen%3Dmodel&column=Jahr%3Dyear&column=Preis%3DfobPrice+(USD)", csv, "make,Wagen,Jahr,Preis\nTOYOTA,IST,2005,2000\n", "2 " + toyota + " fob"},
-		"a Japanese list": {"?jpyPerUSD=150", csv, "出品番号,車名,グレード,型式,年式,排気量,スタート価格(千円)\n7,プリウス,S,DAA-ZVW30,H24,1800,300\n",
-			`2 7 {"make":"TOYOTA","model":"PRIUS","modelCode":"ZVW30","rawModelCode":"DAA-ZVW30","version":"S","year":2012,"engine_cc":1800,"fobPriceUSD":2000,"yearBasis":"registration"} start`},
+		"a Japanese list": {
+			"?jpyPerUSD=150", csv, "出品番号,車名,グレード,型式,年式,排気量,スタート価格(千円)\n7,プリウス,S,DAA-ZVW30,H24,1800,300\n",
+			`2 7 {"make":"TOYOTA","model":"PRIUS","modelCode":"ZVW30","rawModelCode":"DAA-ZVW30","version":"S","year":2012,"engine_cc":1800,"fobPriceUSD":2000,"yearBasis":"registration"} start`,
+		},
 		"Excel's type of CSV": {"", "application/vnd.ms-excel", "sep=;\r\nurl;reference\r\nhttps://cars.example/1;A\r\n", "3 A /1"},
 	} {
 		t.Run(name, func(t *testing.T) {

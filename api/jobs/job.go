@@ -59,11 +59,11 @@ func New(options Options) *Resource { return &Resource{options} }
 
 // body returns a job for the caller of a request, in the view of its query: what leads
 // to the result has that view too.
-func (s *Resource) body(ctx context.Context, r *request.Request, job *jobs.Job) (await.Body, error) {
+func (s *Resource) body(r *request.Request, job *jobs.Job) (await.Body, error) {
 	if !tasks.IsFor(job, r.Key.ID) {
 		return await.Body{}, await.ErrJobNotFound
 	}
-	body := s.options.Work.Body(ctx, job)
+	body := s.options.Work.Body(r.Context(), job)
 	view, ignored, err := terms.ParseView(r.URL.Query(), time.Now())
 	if err != nil {
 		return body, err
@@ -139,7 +139,7 @@ func (s *Resource) Get(w http.ResponseWriter, plain *http.Request) error {
 }
 
 func (s *Resource) write(w http.ResponseWriter, r *request.Request, job *jobs.Job) error {
-	body, err := s.body(r.Context(), r, job)
+	body, err := s.body(r, job)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,8 @@ func (s *Resource) Events(w http.ResponseWriter, plain *http.Request) error {
 			return await.Event{}, err
 		}
 		listings = s.options.Work.ListingsOf(ctx, job)
-		body, err := s.body(ctx, r, job)
+		r.Request = r.WithContext(ctx)
+		body, err := s.body(r, job)
 		if err != nil {
 			return await.Event{}, err
 		}

@@ -21,10 +21,10 @@ import (
 	"ushuru/tasks"
 )
 
-// newResource returns the Resource of an API process, whose keys have limits.
-func newResource(t *testing.T, of quota.Limits) (*Resource, *apitest.Parts) {
+// newResource returns the Resource of an API process.
+func newResource(t *testing.T) (*Resource, *apitest.Parts) {
 	t.Helper()
-	p := apitest.New(t, of)
+	p := apitest.New(t, quota.Limits{})
 	hosts, err := scan.NewHosts()
 	if err != nil {
 		t.Fatal(err)
@@ -55,9 +55,9 @@ func listing(path string) tasks.EstimateInput {
 // of names a job in the path.
 func of(job *jobs.Job) map[string]string { return map[string]string{"id": job.ID} }
 
-func read(t *testing.T, file string) string {
+func estimate(t *testing.T) string {
 	t.Helper()
-	data, err := os.ReadFile("../testdata/" + file)
+	data, err := os.ReadFile("../testdata/estimate.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,26 +67,26 @@ func read(t *testing.T, file string) string {
 // TestTheResultOfAJobIsInTheViewOfTheRequest.
 func TestTheResultOfAJobIsInTheViewOfTheRequest(t *testing.T) {
 	t.Parallel()
-	s, p := newResource(t, quota.Limits{})
-	estimate := submit(t, p, tasks.KindEstimate, "key", listing("/1"))
+	s, p := newResource(t)
+	listed := submit(t, p, tasks.KindEstimate, "key", listing("/1"))
 	quote := submit(t, p, tasks.KindQuote, "key", vehicle.QuoteInput{Make: "TOYOTA", Model: "IST", Year: 2005})
-	for _, job := range []*jobs.Job{estimate, quote} {
+	for _, job := range []*jobs.Job{listed, quote} {
 		open := apitest.Send(t, s.Get, apitest.Ask{URL: "/v1/jobs/" + job.ID + "?rate=2700", Vars: of(job)})
 		if !open.Has(200, `"state":"queued"`, `"step":"`, `"location":"/v1/jobs/`+job.ID+`?rate=2700"`) || strings.Contains(open.Body, `"result"`) {
 			t.Errorf("before its end: got %d %s", open.Status, open.Body)
 		}
-		p.Succeed(t, job.ID, read(t, "estimate.json"))
+		p.Succeed(t, job.ID, estimate(t))
 	}
 	for _, c := range []struct {
 		job   *jobs.Job
 		query string
 		want  []string
 	}{
-		{estimate, "", []string{`"state":"succeeded"`, `"result":{`, `"onTheRoad"`}},
-		{estimate, "?rate=2500", []string{`"others":2500`}},
-		{estimate, "?rate=2500&lang=sw&explain=1", []string{`"others":2500`, `"explain":[]`, `"location":"/v1/jobs/` + estimate.ID + `?explain=true&lang=sw&rate=2500"`}},
-		{estimate, "?target=40000000&byMonth=1", []string{`"maxPriceUSD":{"targetTZS":40000000`, `"byMonth":{"months":[`}},
-		{estimate, `?costs={"freight":1}`, []string{`"field_ignored"`, "costs.freight"}},
+		{listed, "", []string{`"state":"succeeded"`, `"result":{`, `"onTheRoad"`}},
+		{listed, "?rate=2500", []string{`"others":2500`}},
+		{listed, "?rate=2500&lang=sw&explain=1", []string{`"others":2500`, `"explain":[]`, `"location":"/v1/jobs/` + listed.ID + `?explain=true&lang=sw&rate=2500"`}},
+		{listed, "?target=40000000&byMonth=1", []string{`"maxPriceUSD":{"targetTZS":40000000`, `"byMonth":{"months":[`}},
+		{listed, `?costs={"freight":1}`, []string{`"field_ignored"`, "costs.freight"}},
 		{quote, "?rate=2500", []string{`"others":2500`}},
 	} {
 		if got := apitest.Send(t, s.Get, apitest.Ask{URL: "/v1/jobs/" + c.job.ID + strings.ReplaceAll(c.query, `"`, "%22"), Vars: of(c.job)}); !got.Has(200, c.want...) {
@@ -94,7 +94,7 @@ func TestTheResultOfAJobIsInTheViewOfTheRequest(t *testing.T) {
 		}
 	}
 	for query, param := range map[string]string{"?explain=banana": "explain", "?landing=soon": "landing", "?byMonth=yes": "byMonth", "?destination=Beira": "destination"} {
-		if got := apitest.Send(t, s.Get, apitest.Ask{URL: "/v1/jobs/" + estimate.ID + query, Vars: of(estimate)}); !got.Has(400, `"param":"`+param+`"`) {
+		if got := apitest.Send(t, s.Get, apitest.Ask{URL: "/v1/jobs/" + listed.ID + query, Vars: of(listed)}); !got.Has(400, `"param":"`+param+`"`) {
 			t.Errorf("%s: got %d %s, want the field %s", query, got.Status, got.Body, param)
 		}
 	}
@@ -102,7 +102,7 @@ func TestTheResultOfAJobIsInTheViewOfTheRequest(t *testing.T) {
 
 func TestTheErrorOfAJobIsInItsBody(t *testing.T) {
 	t.Parallel()
-	s, p := newResource(t, quota.Limits{})
+	s, p := newResource(t)
 	job := submit(t, p, tasks.KindEstimate, "key", listing("/gone"))
 	p.Fail(t, job.ID, &jobs.Error{Notice: message.New("error/listing_gone", nil), Permanent: true})
 	for _, query := range []string{"", "?explain=true"} {
@@ -119,7 +119,7 @@ func TestTheErrorOfAJobIsInItsBody(t *testing.T) {
 // TestReadingAJobMayWaitForItsEnd, as long as the caller prefers.
 func TestReadingAJobMayWaitForItsEnd(t *testing.T) {
 	t.Parallel()
-	s, p := newResource(t, quota.Limits{})
+	s, p := newResource(t)
 	job := submit(t, p, tasks.KindEstimate, "key", listing("/later"))
 	ask := apitest.Ask{URL: "/v1/jobs/" + job.ID, Vars: of(job), Headers: map[string]string{"Prefer": "wait=0"}}
 	if got := apitest.Send(t, s.Get, ask); !got.Has(200, `"state":"queued"`) || got.Header.Get("Preference-Applied") != "wait=0" {
@@ -129,7 +129,7 @@ func TestReadingAJobMayWaitForItsEnd(t *testing.T) {
 	answers := make(chan apitest.Answer)
 	go func() { answers <- apitest.Send(t, s.Get, ask) }()
 	testenv.AwaitTrue(t, "a request that waits", func() bool { return p.Work.Waiting() == 1 })
-	p.Succeed(t, job.ID, read(t, "estimate.json"))
+	p.Succeed(t, job.ID, estimate(t))
 	if got := <-answers; !got.Has(200, `"state":"succeeded"`) {
 		t.Errorf("got %d %.300s", got.Status, got.Body)
 	}
@@ -138,7 +138,7 @@ func TestReadingAJobMayWaitForItsEnd(t *testing.T) {
 // TestAJobIsCancelledByWhoRequestedItAlone.
 func TestAJobIsCancelledByWhoRequestedItAlone(t *testing.T) {
 	t.Parallel()
-	s, p := newResource(t, quota.Limits{})
+	s, p := newResource(t)
 	job := submit(t, p, tasks.KindEstimate, "key", listing("/1"))
 	remove := func(job *jobs.Job, key string) apitest.Answer {
 		return apitest.Send(t, s.Cancel, apitest.Ask{Method: http.MethodDelete, URL: "/v1/jobs/" + job.ID, Vars: of(job), Key: key})
@@ -150,7 +150,7 @@ func TestAJobIsCancelledByWhoRequestedItAlone(t *testing.T) {
 		t.Errorf("got %d %s", got.Status, got.Body)
 	}
 	ended := submit(t, p, tasks.KindEstimate, "key", listing("/2"))
-	p.Succeed(t, ended.ID, read(t, "estimate.json"))
+	p.Succeed(t, ended.ID, estimate(t))
 	if got := remove(ended, "key"); !got.Has(409, `"code":"job_ended"`) {
 		t.Errorf("that has ended: got %d %s", got.Status, got.Body)
 	}
@@ -166,7 +166,7 @@ func TestAJobIsCancelledByWhoRequestedItAlone(t *testing.T) {
 
 func TestJobsOfAKeyAreListed(t *testing.T) {
 	t.Parallel()
-	s, p := newResource(t, quota.Limits{})
+	s, p := newResource(t)
 	first := submit(t, p, tasks.KindEstimate, "key", listing("/1"))
 	p.Fail(t, first.ID, &jobs.Error{Notice: message.New("error/listing_gone", nil), Details: json.RawMessage(`{"car":{"make":"TOYOTA"}}`)})
 	second := submit(t, p, tasks.KindQuote, "key", vehicle.QuoteInput{Make: "TOYOTA", Model: "IST", Year: 2005})
@@ -195,7 +195,7 @@ func TestJobsOfAKeyAreListed(t *testing.T) {
 // TestAFailedJobIsRequestedAgain: as another one, on the terms of the request.
 func TestAFailedJobIsRequestedAgain(t *testing.T) {
 	t.Parallel()
-	s, p := newResource(t, quota.Limits{})
+	s, p := newResource(t)
 	retry := func(job *jobs.Job, query, key string) apitest.Answer {
 		return apitest.Send(t, s.Retry, apitest.Ask{Method: http.MethodPost, URL: "/v1/jobs/" + job.ID + "/retry" + query, Vars: of(job), Key: key})
 	}
@@ -242,19 +242,20 @@ func TestAFailedJobIsRequestedAgain(t *testing.T) {
 // TestAJobIsFollowed by its events, of which the last has its result.
 func TestAJobIsFollowed(t *testing.T) {
 	t.Parallel()
-	s, p := newResource(t, quota.Limits{})
+	s, p := newResource(t)
 	job := submit(t, p, tasks.KindEstimate, "key", listing("/1"))
 	ask := apitest.Ask{URL: "/v1/jobs/" + job.ID + "/events?rate=2500", Vars: of(job)}
 	answers := make(chan apitest.Answer)
 	go func() { answers <- apitest.Send(t, s.Events, ask) }()
 	testenv.AwaitTrue(t, "an open stream", func() bool { return p.Streams.Open() == 1 })
-	p.Succeed(t, job.ID, read(t, "estimate.json"))
+	p.Succeed(t, job.ID, estimate(t))
 	got := <-answers
 	if !got.Has(200, "retry: 2000\n\n", "event: progress\n", "event: end\n", `"state":"succeeded"`, `"others":2500`) {
 		t.Errorf("got %d %.500s", got.Status, got.Body)
 	}
-	last := got.Body[strings.LastIndex(got.Body, "id: ")+4:]
-	ask.Headers = map[string]string{"Last-Event-ID": last[:strings.Index(last, "\n")]}
+	_, last, _ := strings.Cut(got.Body[strings.LastIndex(got.Body, "id: "):], "id: ")
+	last, _, _ = strings.Cut(last, "\n")
+	ask.Headers = map[string]string{"Last-Event-ID": last}
 	if again := apitest.Send(t, s.Events, ask); again.Status != http.StatusNoContent {
 		t.Errorf("who has the last event: got %d %s", again.Status, again.Body)
 	}

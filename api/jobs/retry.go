@@ -44,7 +44,7 @@ func (s *Resource) Retry(w http.ResponseWriter, plain *http.Request) error {
 	if err := s.options.Work.Confirm(r.Context()); err != nil {
 		return err
 	}
-	body, err := s.body(r.Context(), r, found.Job)
+	body, err := s.body(r, found.Job)
 	if err != nil {
 		return err
 	}

@@ -197,8 +197,12 @@ func TestTokensOfTheAI(t *testing.T) {
 		used int64
 		want string
 	}{
-		{0, "used=0, limit=1000, reset=3600"}, {499, "used=499, limit=1000, reset=3600"}, {500, "used=500, limit=1000, reset=3600, warning=50"},
-		{799, "used=799, limit=1000, reset=3600, warning=50"}, {800, "used=800, limit=1000, reset=3600, warning=80"}, {1000, "used=1000, limit=1000, reset=3600, warning=80"},
+		{0, "used=0, limit=1000, reset=3600"},
+		{499, "used=499, limit=1000, reset=3600"},
+		{500, "used=500, limit=1000, reset=3600, warning=50"},
+		{799, "used=799, limit=1000, reset=3600, warning=50"},
+		{800, "used=800, limit=1000, reset=3600, warning=80"},
+		{1000, "used=1000, limit=1000, reset=3600, warning=80"},
 	} {
 		used = c.used
 		w, r := ask(t, quota.Limits{})
@@ -289,13 +293,13 @@ func TestALargeBodyCountsAndIsReadInTurns(t *testing.T) {
 // stuck is a connection on which nothing comes in time.
 type stuck struct{ io.Reader }
 
-func (stuck) Read([]byte) (int, error) { return 0, errTimeout{} }
+func (stuck) Read([]byte) (int, error) { return 0, timeoutError{} }
 func (stuck) Close() error             { return nil }
 
-type errTimeout struct{}
+type timeoutError struct{}
 
-func (errTimeout) Error() string   { return "timeout" }
-func (errTimeout) Is(e error) bool { return e.Error() == "i/o timeout" }
+func (timeoutError) Error() string   { return "timeout" }
+func (timeoutError) Is(e error) bool { return e.Error() == "i/o timeout" }
 
 func TestABodyThatComesTooSlowly(t *testing.T) {
 	t.Parallel()

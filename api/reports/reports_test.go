@@ -127,7 +127,7 @@ func form(t *testing.T, fields ...[2]string) (contentType, body string) {
 	return w.FormDataContentType(), data.String()
 }
 
-func TestASheetIsSentInAForm(t *testing.T) {
+func TestASheetIsSentInAForm(t *testing.T) { //nolint:tparallel // its cases follow one another
 	t.Parallel()
 	s, p := newResource(t)
 	file := "\xff\xd8\xff" + strings.Repeat("x", 1000)

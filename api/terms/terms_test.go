@@ -91,10 +91,7 @@ func TestTermsInABodyAreThoseInAQuery(t *testing.T) {
 
 func asText(t *testing.T, terms vehicle.Terms) string {
 	t.Helper()
-	data, err := json.Marshal(struct {
-		Rate string
-		vehicle.Terms
-	}{terms.Rate.String(), terms})
+	data, err := json.Marshal(Identity(terms))
 	if err != nil {
 		t.Fatal(err)
 	}

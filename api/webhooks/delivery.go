@@ -50,7 +50,7 @@ func (s *Resource) sendOnce(
 	ctx context.Context, w http.ResponseWriter, r *request.Request, what string,
 	send func(ctx context.Context, owner, endpoint, subject string, at time.Time) (webhook.Delivery, error),
 ) (int, any, error) {
-	same, err := s.options.Work.Begin(w, r, nil)
+	same, err := s.options.Work.Begin(w, r, nil) //nolint:contextcheck // the request has a context
 	if err != nil {
 		return 0, nil, err
 	}
@@ -75,7 +75,7 @@ func (s *Resource) ListDeliveries(ctx context.Context, _ http.ResponseWriter, r 
 // Redeliver answers POST …/deliveries/{delivery}/redeliver, once under an
 // Idempotency-Key. A receiver identifies duplicates by the delivery's id.
 func (s *Resource) Redeliver(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
-	same, err := s.options.Work.Begin(w, r, nil)
+	same, err := s.options.Work.Begin(w, r, nil) //nolint:contextcheck // the request has a context
 	if err != nil {
 		return 0, nil, err
 	}

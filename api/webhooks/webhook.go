@@ -257,7 +257,7 @@ func (s *Resource) Remove(ctx context.Context, _ http.ResponseWriter, r *request
 // secret that his receiver still uses; under an Idempotency-Key the secret is
 // created once.
 func (s *Resource) Rotate(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
-	same, err := s.options.Work.Begin(w, r, nil)
+	same, err := s.options.Work.Begin(w, r, nil) //nolint:contextcheck // the request has a context
 	if err != nil {
 		return 0, nil, err
 	}
@@ -276,7 +276,7 @@ func (s *Resource) Rotate(ctx context.Context, w http.ResponseWriter, r *request
 // Enable answers POST /v1/webhooks/{id}/enable, once under an
 // Idempotency-Key.
 func (s *Resource) Enable(ctx context.Context, w http.ResponseWriter, r *request.Request) (int, any, error) {
-	same, err := s.options.Work.Begin(w, r, nil)
+	same, err := s.options.Work.Begin(w, r, nil) //nolint:contextcheck // the request has a context
 	if err != nil {
 		return 0, nil, err
 	}

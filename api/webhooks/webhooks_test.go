@@ -154,8 +154,11 @@ func TestAReceiverOnThisMachineMayBeInTheOpen(t *testing.T) {
 		loopback bool
 		want     string
 	}{
-		{"https://RECEIVER.example", false, "https://receiver.example/"}, {"http://127.0.0.1:80/a", true, "http://127.0.0.1/a"},
-		{"http://localhost/a", true, "http://localhost/a"}, {"http://127.0.0.1/", false, "url_forbidden"}, {"http://receiver.example/", true, "url_insecure"},
+		{"https://RECEIVER.example", false, "https://receiver.example/"},
+		{"http://127.0.0.1:80/a", true, "http://127.0.0.1/a"},
+		{"http://localhost/a", true, "http://localhost/a"},
+		{"http://127.0.0.1/", false, "url_forbidden"},
+		{"http://receiver.example/", true, "url_insecure"},
 		{"", true, "url_missing"},
 	} {
 		got, err := CheckURL(c.url, c.loopback)
