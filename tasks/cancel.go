@@ -49,15 +49,6 @@ func (e *Engine) CancelFor(ctx context.Context, id, owner string) (*jobs.Job, er
 	return job, ErrStillNeeded
 }
 
-// Cancel cancels a job, and those of its children that no one else waits for.
-func (e *Engine) Cancel(ctx context.Context, id string) error {
-	ended, err := e.jobs.Cancel(ctx, id)
-	if err != nil {
-		return err
-	}
-	return e.advanceEnded(ctx, id, ended)
-}
-
 // Unsubscribe removes a subscriber from a job, which is cancelled when that was
 // the last one.
 func (e *Engine) Unsubscribe(ctx context.Context, id, subscriber string) error {
@@ -65,5 +56,12 @@ func (e *Engine) Unsubscribe(ctx context.Context, id, subscriber string) error {
 	if err != nil || !cancelled {
 		return err
 	}
-	return e.advanceEnded(ctx, id, true)
+	job, err := e.jobs.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if e.onEnd != nil {
+		e.onEnd(job)
+	}
+	return e.advanceFrom(ctx, job)
 }

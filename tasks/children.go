@@ -116,8 +116,13 @@ func (e *Engine) createChild(ctx context.Context, parent *jobs.Job, child Child)
 	return recorded, e.Unsubscribe(ctx, job.ID, subscriber)
 }
 
-// releaseChildren unsubscribes a cancelled job from its children.
-func (e *Engine) releaseChildren(ctx context.Context, job *jobs.Job) error {
+// releaseChildren unsubscribes a cancelled job from its children: from all that its record
+// has, which gets no more of them.
+func (e *Engine) releaseChildren(ctx context.Context, id string) error {
+	job, err := e.jobs.Get(ctx, id)
+	if err != nil {
+		return err
+	}
 	for name, child := range job.Children {
 		if child.Job == "" || child.State.Ended() {
 			continue

@@ -28,15 +28,11 @@ func (e *Engine) SubmitResult(
 	case joined:
 		return job, e.NotifyRequester(ctx, job, by)
 	}
-	finished, err := e.jobs.Finish(ctx, job, result)
-	switch {
-	case err != nil:
-		return nil, err
-	case finished.At.IsZero(): // the sweeper was here first
-		return e.jobs.Get(ctx, job.ID)
+	ended, err := e.end(ctx, job, jobs.End{State: jobs.Succeeded, Result: result})
+	if ended != nil || err != nil {
+		return ended, err
 	}
-	ended := endedAs(job, result, finished)
-	return ended, e.notifyEnd(ctx, ended, finished.Subscribers)
+	return e.jobs.Get(ctx, job.ID) // the sweeper was here first
 }
 
 // NotifyRequester notifies the API key that has requested a job, if the job had ended by

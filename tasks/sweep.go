@@ -181,20 +181,17 @@ func (e *Engine) recoverStep(ctx context.Context, job *jobs.Job, name string, c 
 	return true, false, err
 }
 
-// failLost ends a job because no worker did a step of its.
+// failLost ends a job because no worker has done its step.
 func (e *Engine) failLost(ctx context.Context, job *jobs.Job, step, claim string, failure *jobs.Error) error {
-	failed, err := e.jobs.Fail(ctx, job.ID, step, claim, failure)
-	if err != nil {
-		return err
-	}
-	if failed && e.onLost != nil {
+	ended, err := e.end(ctx, job, jobs.End{State: jobs.Failed, Error: failure, Step: step, Claim: claim})
+	if ended != nil && e.onLost != nil {
 		e.onLost(job, step, failure)
 	}
-	return e.advanceEnded(ctx, job.ID, failed)
+	return err
 }
 
-// isClaimLost reports the same of a claimed step: its worker is gone, or is this
-// process and does not run it.
+// isClaimLost reports whether the run that has claimed a step is gone: its worker does not
+// live any more, or is this process and does not run the step.
 func (e *Engine) isClaimLost(ctx context.Context, step jobs.Step, c check) (lost, suspect bool, err error) {
 	if e.isRunning != nil {
 		if own, running := e.isRunning(step.Worker, step.Claim); own {

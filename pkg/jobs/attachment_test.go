@@ -32,7 +32,7 @@ func TestWhatACallerSentEndsWithItsJob(t *testing.T) {
 			end     func(job *jobs.Job) error
 		}{
 			"success": {image, func(job *jobs.Job) error {
-				_, err := store.Finish(t.Context(), job, []byte(`{}`))
+				_, err := store.Succeed(t.Context(), job.ID, []byte(`{}`))
 				return err
 			}},
 			"failure": {page, func(job *jobs.Job) error {

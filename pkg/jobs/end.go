@@ -13,9 +13,76 @@ import (
 	"ushuru/pkg/quota"
 )
 
-// Succeed ends a job with its result and returns the time of its end; zero when
-// the job had ended before.
-func (s *Store) Succeed(ctx context.Context, id string, result json.RawMessage) (time.Time, error) {
+// End is how a job ends.
+type End struct {
+	State  State
+	Result json.RawMessage // of a job that succeeded
+	Error  *Error          // of a job that failed
+	// Steps are the last steps, which have made the result. The job does not end when one
+	// has an output of another run.
+	Steps []string
+	// With a Claim the job ends only while that claim on the Step is valid.
+	Step, Claim string
+	// Remember is for how long equal requests join a job that failed, at most RefusalTTL.
+	Remember time.Duration
+}
+
+// End ends a job, once: it deletes what its caller sent, releases the dedup key and wakes
+// the waiters of the Hubs. It returns the record as it is then, and the subscribers, who
+// must be notified; nil when this call did not end the job: read the record.
+func (s *Store) End(ctx context.Context, job *Job, how End) (ended *Job, subscribers []string, err error) {
+	field, value := "", []byte(nil)
+	switch {
+	case how.Result != nil:
+		field, value = "result", pack.Pack(how.Result)
+	case how.Error != nil:
+		field = "error"
+		if value, err = json.Marshal(how.Error); err != nil {
+			return nil, nil, fmt.Errorf("jobs: end: %w", err)
+		}
+	}
+	args := append(make([]any, 0, 9+len(how.Steps)), job.ID, graceOf(how.State, how.Remember).Milliseconds(), ChannelEnded,
+		retention.Milliseconds(), string(how.State), field, value, how.Step, how.Claim)
+	for _, step := range how.Steps {
+		args = append(args, step)
+	}
+	reply, err := scriptEnd.Run(ctx, s.redis, keysOf(job), args...).Slice()
+	if err != nil || len(reply) == 0 {
+		return nil, nil, err
+	}
+	ms, okTime := reply[0].(int64)
+	members, okMembers := reply[2].([]any)
+	if !okTime || !okMembers {
+		return nil, nil, fmt.Errorf("jobs: end: unexpected reply %v", reply)
+	}
+	for _, member := range members {
+		subscriber, _ := member.(string)
+		subscribers = append(subscribers, subscriber)
+	}
+	after := *job
+	after.State, after.Result, after.Error, after.Kept = how.State, how.Result, how.Error, int64(len(value))
+	after.Ended = time.UnixMilli(ms).UTC()
+	if reply[1] == int64(1) {
+		after.Class = Interactive
+	}
+	return &after, subscribers, nil
+}
+
+// graceOf returns for how long equal requests join a job that has ended.
+func graceOf(state State, remember time.Duration) time.Duration {
+	switch state {
+	case Succeeded:
+		return joinGrace
+	case Failed:
+		return min(remember, RefusalTTL)
+	case Queued, Running, Cancelled:
+	}
+	return 0
+}
+
+// endByID ends a job that is not read yet, and returns the time of its end; zero when it
+// had ended before.
+func (s *Store) endByID(ctx context.Context, id string, how End) (time.Time, error) {
 	job, err := s.Get(ctx, id)
 	if errors.Is(err, ErrNotFound) {
 		return time.Time{}, nil
@@ -23,93 +90,39 @@ func (s *Store) Succeed(ctx context.Context, id string, result json.RawMessage) 
 	if err != nil {
 		return time.Time{}, err
 	}
-	finished, err := s.Finish(ctx, job, result)
-	return finished.At, err
+	ended, _, err := s.End(ctx, job, how)
+	if err != nil || ended == nil {
+		return time.Time{}, err
+	}
+	return ended.Ended, nil
 }
 
-// Finished is the outcome of Finish.
-type Finished struct {
-	At          time.Time // of the end; zero when this call did not end the job
-	Promoted    bool      // an interactive request has joined the bulk job
-	Kept        int64     // bytes of the result in the record
-	Subscribers []string  // who must be notified
-}
-
-// Finish ends a job with its result, which its last steps have made, and does what
-// PublishEnd does. It does nothing to a job that has ended, or when one of the steps
-// has an output of another run: read the record. Without steps it ends a job whose
-// outputs are all stored.
-func (s *Store) Finish(ctx context.Context, job *Job, result json.RawMessage, steps ...string) (Finished, error) {
-	packed := pack.Pack(result)
-	args := append(make([]any, 0, 5+len(steps)),
-		job.ID, joinGrace.Milliseconds(), ChannelEnded, packed, retention.Milliseconds())
-	for _, step := range steps {
-		args = append(args, step)
-	}
-	reply, err := scriptFinish.Run(ctx, s.redis, keysOf(job), args...).Slice()
-	if err != nil || len(reply) == 0 {
-		return Finished{}, err
-	}
-	ms, okTime := reply[0].(int64)
-	members, okMembers := reply[2].([]any)
-	if !okTime || !okMembers {
-		return Finished{}, fmt.Errorf("jobs: finish: unexpected reply %v", reply)
-	}
-	finished := Finished{
-		At: time.UnixMilli(ms).UTC(), Promoted: reply[1] == int64(1), Kept: int64(len(packed)),
-		Subscribers: make([]string, 0, len(members)),
-	}
-	for _, member := range members {
-		subscriber, _ := member.(string)
-		finished.Subscribers = append(finished.Subscribers, subscriber)
-	}
-	return finished, nil
+// Succeed ends a job with its result and returns the time of its end; zero when
+// the job had ended before.
+func (s *Store) Succeed(ctx context.Context, id string, result json.RawMessage) (time.Time, error) {
+	return s.endByID(ctx, id, End{State: Succeeded, Result: result})
 }
 
 // Fail ends a job with an error. With a claim it does so only while that claim on
 // the step is valid. It returns false when the job had ended before or the claim
 // is no longer valid.
 func (s *Store) Fail(ctx context.Context, id, step, claim string, failure *Error) (bool, error) {
-	data, err := json.Marshal(failure)
-	if err != nil {
-		return false, err
-	}
-	at, err := s.end(ctx, id, Failed, "error", data, step, claim)
+	at, err := s.endByID(ctx, id, End{State: Failed, Error: failure, Step: step, Claim: claim})
 	return !at.IsZero(), err
 }
 
 // Cancel ends a job without a result. It returns false when the job had ended
 // before. A step that runs finds out from the Hub, or when it stores its output.
 func (s *Store) Cancel(ctx context.Context, id string) (bool, error) {
-	at, err := s.end(ctx, id, Cancelled, "", nil, "", "")
+	at, err := s.endByID(ctx, id, End{State: Cancelled})
 	return !at.IsZero(), err
 }
 
-// end ends a job once. It returns the time of the end; zero when it did not end it.
-func (s *Store) end(
-	ctx context.Context, id string, state State, field string, data []byte, step, claim string,
-) (time.Time, error) {
-	ms, err := scriptEnd.Run(ctx, s.redis, []string{keyJob(id), keyAttachment(id)},
-		string(state), field, data, retention.Milliseconds(), step, claim).Int64()
-	if err != nil || ms == 0 {
-		return time.Time{}, err
-	}
-	return time.UnixMilli(ms).UTC(), nil
-}
-
-// PublishEnd releases the dedup key of a job that has ended, wakes the waiters of
-// its Hubs, and returns the subscribers that must still be notified. A job that failed is
-// joined for as long as remember says, at most RefusalTTL. It may run
-// twice: the sweeper checks the job until MarkFinalized.
+// PublishEnd does again what End does beside the record, for a job that has ended: its
+// process may have died, or it was cancelled by Unsubscribe. It returns the subscribers that
+// must still be notified. It may run twice: the sweeper checks the job until MarkFinalized.
 func (s *Store) PublishEnd(ctx context.Context, job *Job, remember time.Duration) (parents []string, err error) {
-	grace := time.Duration(0)
-	if job.State == Succeeded {
-		grace = joinGrace
-	}
-	if job.State == Failed {
-		grace = min(remember, RefusalTTL)
-	}
-	return scriptPublish.Run(ctx, s.redis, keysOf(job), job.ID, grace.Milliseconds(), ChannelEnded).StringSlice()
+	return scriptPublish.Run(ctx, s.redis, keysOf(job), job.ID, graceOf(job.State, remember).Milliseconds(), ChannelEnded).StringSlice()
 }
 
 // MarkFinalized removes a job whose subscribers have all been notified from the

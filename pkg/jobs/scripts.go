@@ -169,21 +169,6 @@ end
 return {all, redis.call('HEXISTS', KEYS[1], 'promoted')}
 `)
 
-// scriptEnd ends a job, once, and deletes its attachment. With a claim, only the run
-// that has that claim may. KEYS: the record, the attachment. ARGV: state, field (error
-// or ""), its JSON, retention in ms, step and claim ("" for none). It returns the time
-// of the end, or 0 when it did not end the job.
-var scriptEnd = redis.NewScript(luaNow + luaDrop + `
-if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return 0 end
-if ARGV[6] ~= '' and redis.call('HGET', KEYS[1], 's:' .. ARGV[5] .. ':claim') ~= ARGV[6] then return 0 end
-redis.call('DEL', KEYS[2]) -- first, as in lua.WhenFull
-redis.call('HSET', KEYS[1], 'state', ARGV[1], 'ended', now)
-if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], ARGV[2], ARGV[3]) end
-drop()
-redis.call('PEXPIRE', KEYS[1], ARGV[4])
-return now
-`)
-
 // scriptTrim deletes the steps and outputs of a job that has ended, unless a
 // caller requested it. ARGV: TTL in ms.
 var scriptTrim = redis.NewScript(luaNow + `
@@ -208,30 +193,34 @@ local function publish(id, grace, channel)
 end
 `
 
-// scriptPublish publishes the end of a job. ARGV: id, grace in ms, channel. It
+// scriptPublish publishes the end of a job again, for a process that died after it, or one
+// that Unsubscribe has cancelled. ARGV: id, grace in ms, channel. It
 // returns the subscribers.
 var scriptPublish = redis.NewScript(luaPublish + `return publish(ARGV[1], ARGV[2], ARGV[3])`)
 
-// scriptFinish ends a job with the result of its last steps, deletes its attachment
-// and publishes that, once. KEYS: those of keysOf. ARGV: id, grace in ms, channel, result, retention in
-// ms, steps. It returns the time of the end, 1 when the job was promoted, and the
-// subscribers; nothing when a step has an output of another run or the job has
-// ended.
-var scriptFinish = redis.NewScript(luaNow + luaDrop + luaPublish + `
+// scriptEnd ends a job, once: it deletes the attachment, drops the outputs and publishes the
+// end. KEYS: those of keysOf. ARGV: id, grace in ms, channel, retention in ms, state, field
+// (result, error or ""), its value, step and claim without which the job does not end (""
+// for none), the last steps. It returns the time of the end, 1 when the job was promoted,
+// and the subscribers; nothing when it did not end the job: it has ended, the claim is not
+// valid any more, or a step has an output of another run.
+var scriptEnd = redis.NewScript(luaNow + luaDrop + luaPublish + `
 if redis.call('EXISTS', KEYS[1]) == 0 or ended() then return {} end
-for i = 6, #ARGV do
+if ARGV[9] ~= '' and redis.call('HGET', KEYS[1], 's:' .. ARGV[8] .. ':claim') ~= ARGV[9] then return {} end
+for i = 10, #ARGV do
   if redis.call('HEXISTS', KEYS[1], 'o:' .. ARGV[i]) == 1 then return {} end --
 end
-for i = 6, #ARGV do
+redis.call('DEL', KEYS[4]) -- first, as in lua.WhenFull
+for i = 10, #ARGV do
   local s = 's:' .. ARGV[i] .. ':'
   redis.call('HDEL', KEYS[1], s .. 'worker', s .. 'claim')
   redis.call('HSETNX', KEYS[1], s .. 'attempt', 1)
   redis.call('HSET', KEYS[1], s .. 'state', 'done', s .. 'since', now)
 end
-redis.call('DEL', KEYS[4])
-redis.call('HSET', KEYS[1], 'state', 'succeeded', 'ended', now, 'result', ARGV[4])
+redis.call('HSET', KEYS[1], 'state', ARGV[5], 'ended', now)
+if ARGV[6] ~= '' then redis.call('HSET', KEYS[1], ARGV[6], ARGV[7]) end
 drop()
-redis.call('PEXPIRE', KEYS[1], ARGV[5])
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return {now, redis.call('HEXISTS', KEYS[1], 'promoted'), publish(ARGV[1], ARGV[2], ARGV[3])}
 `)
 

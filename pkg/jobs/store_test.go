@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"sync"
@@ -391,25 +392,28 @@ func finishedOnce(t *testing.T, store *jobs.Store) {
 	must(t)(err)
 	_, _, err = store.Claim(t.Context(), job.ID, "match", 1, "w", "claim")
 	must(t)(err)
-	finished, err := store.Finish(t.Context(), job, json.RawMessage(`{"run":1}`), "match", "calculate")
-	must(t)(err)
-	if finished.At.IsZero() || !reflect.DeepEqual(finished.Subscribers, []string{"batch:b#1"}) {
-		t.Errorf("%+v", finished)
+	by := func(n int, steps ...string) jobs.End {
+		return jobs.End{State: jobs.Succeeded, Result: json.RawMessage(fmt.Sprintf(`{"run":%d}`, n)), Steps: steps}
 	}
-	again, err := store.Finish(t.Context(), job, json.RawMessage(`{"run":2}`), "match", "calculate")
+	finished, subscribers, err := store.End(t.Context(), job, by(1, "match", "calculate"))
+	must(t)(err)
+	if finished == nil || finished.Ended.IsZero() || !reflect.DeepEqual(subscribers, []string{"batch:b#1"}) {
+		t.Errorf("%+v, %v", finished, subscribers)
+	}
+	again, _, err := store.End(t.Context(), job, by(2, "match", "calculate"))
 	must(t)(err)
 	ended, err := store.Get(t.Context(), job.ID)
 	must(t)(err)
-	if !again.At.IsZero() || ended.State != jobs.Succeeded || string(ended.Result) != `{"run":1}` ||
+	if again != nil || ended.State != jobs.Succeeded || string(ended.Result) != `{"run":1}` ||
 		ended.Steps["match"].State != jobs.StepDone || ended.Steps["calculate"].State != jobs.StepDone {
 		t.Errorf("%+v, %+v", again, ended)
 	}
 	// Another run that stored the output of the step is right.
 	other := run(t, store, newJob("https://b.example/"+t.Name()))
 	complete(t, store, other.ID, `{"run":1}`, jobs.Completed{Accepted: true})
-	refused, err := store.Finish(t.Context(), other, json.RawMessage(`{"run":2}`), "scrape")
+	refused, _, err := store.End(t.Context(), other, by(2, "scrape"))
 	must(t)(err)
-	if !refused.At.IsZero() {
+	if refused != nil {
 		t.Errorf("%+v", refused)
 	}
 }
@@ -468,7 +472,10 @@ func TestOutputsAreDroppedWhenTheJobEnds(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, conn *redisx.Conn) {
 		store := jobs.NewStore(conn.Client())
 		for name, end := range map[string]func(job *jobs.Job) error{
-			"succeeds": func(job *jobs.Job) error { _, err := store.Finish(t.Context(), job, []byte(`{"car":1}`)); return err },
+			"succeeds": func(job *jobs.Job) error {
+				_, err := store.Succeed(t.Context(), job.ID, []byte(`{"car":1}`))
+				return err
+			},
 			"fails": func(job *jobs.Job) error {
 				_, err := store.Fail(t.Context(), job.ID, "", "", &jobs.Error{})
 				return err

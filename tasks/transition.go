@@ -1,0 +1,270 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"ushuru/pkg/jobs"
+	"ushuru/pkg/refusal"
+)
+
+// A job moves by Complete, which stores the output of a step, and by Advance, which does
+// what follows from its record. Both ask advance (workflow.go), a pure function. Whatever
+// ends a job is end, and what follows from the end is follow.
+
+// StepOutput is the output of a step.
+type StepOutput struct {
+	Step   string
+	Output json.RawMessage
+}
+
+// Run is one run of a handler. It can go on with a job's next step in the same
+// task.
+type Run struct {
+	Worker, Claim string                     // as in jobs.Step
+	CanRun        func(taskType string) bool // reports whether the run can go on with a step; nil: with none
+}
+
+// Continuation is a job whose next step was claimed together with the completion
+// of the step before.
+type Continuation struct {
+	Job  *jobs.Job
+	Step string
+}
+
+// Complete stores the output of a step and advances the job. The job is as it
+// was when the step was claimed: what comes next is known from it, and is stored
+// together with the output. Only when another process has changed the job in
+// between, or when children come next, the record is read again. A next step that
+// the run can go on with is claimed for it and returned.
+//
+// early, if any, are outputs of the steps that follow, in their order, which the
+// same run has made. They are used when the job ends with them.
+func (e *Engine) Complete(
+	ctx context.Context, job *jobs.Job, step string, output json.RawMessage, by Run, early ...StepOutput,
+) (*Continuation, error) {
+	after := *job
+	after.Outputs, after.Steps = maps.Clone(job.Outputs), maps.Clone(job.Steps)
+	after.Outputs[step] = output
+	if result, steps := resultWith(&after, step, early); result != nil {
+		_, err := e.end(ctx, &after, jobs.End{State: jobs.Succeeded, Result: result, Steps: steps})
+		if errors.Is(err, errNotCached) { // what was made is kept, so that it is not made again
+			_, storeErr := e.jobs.Complete(ctx, job.ID, step, output)
+			err = errors.Join(err, storeErr)
+		}
+		return nil, err
+	}
+	next, err := advance(&after)
+	if err != nil || next.Failed != nil || len(next.Children) > 0 {
+		if _, err := e.jobs.Complete(ctx, job.ID, step, output); err != nil {
+			return nil, err
+		}
+		return nil, e.Advance(ctx, job.ID)
+	}
+	continued := ""
+	if by.CanRun != nil && len(next.Steps) == 1 && by.CanRun(job.Kind+":"+next.Steps[0]) {
+		continued = next.Steps[0]
+	}
+	var stored jobs.Completed
+	if continued != "" {
+		stored, err = e.jobs.Continue(ctx, job.ID, step, output, continued, by.Worker, by.Claim)
+	} else {
+		stored, err = e.jobs.Complete(ctx, job.ID, step, output, next.Steps...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !stored.Accepted {
+		return nil, e.Advance(ctx, job.ID)
+	}
+	if stored.Promoted {
+		after.Class = jobs.Interactive
+	}
+	if continued != "" {
+		after.Steps[continued] = jobs.Step{State: jobs.StepClaimed, Attempt: 1, Worker: by.Worker, Claim: by.Claim}
+		return &Continuation{&after, continued}, nil
+	}
+	for _, opened := range next.Steps {
+		after.Steps[opened] = jobs.Step{State: jobs.StepReady, Attempt: 1}
+	}
+	return nil, e.advanceFrom(ctx, &after)
+}
+
+// resultWith returns the result of a job whose last outputs have just been made, that of a
+// step and early ones of the steps that follow, and these steps; nil when more has to be
+// done.
+func resultWith(job *jobs.Job, step string, early []StepOutput) (result json.RawMessage, steps []string) {
+	last := *job
+	last.Outputs, steps = maps.Clone(job.Outputs), []string{step}
+	for _, output := range early {
+		last.Outputs[output.Step] = output.Output
+		steps = append(steps, output.Step)
+	}
+	next, err := advance(&last)
+	if err != nil { // Complete finds it too
+		return nil, nil
+	}
+	return next.Result, steps
+}
+
+// Advance reads a job's record and does what comes next, until the job waits for
+// a step or a child, or is finalized.
+func (e *Engine) Advance(ctx context.Context, id string) error {
+	job, err := e.jobs.Get(ctx, id)
+	if errors.Is(err, jobs.ErrNotFound) {
+		return errors.Join(e.jobs.RemoveActive(ctx, id, jobs.Interactive), e.jobs.RemoveActive(ctx, id, jobs.Bulk))
+	}
+	if err != nil {
+		return err
+	}
+	return e.advanceFrom(ctx, job)
+}
+
+// advanceFrom advances a job from its record as it was just read or written.
+func (e *Engine) advanceFrom(ctx context.Context, job *jobs.Job) error {
+	for !job.State.Ended() {
+		next, err := advance(job)
+		switch {
+		case err != nil: // an output that cannot be decoded now cannot be decoded later
+			_, endErr := e.end(ctx, job, jobs.End{State: jobs.Failed, Error: JobError(err)})
+			return errors.Join(err, endErr)
+		case next.Failed != nil:
+			_, err := e.end(ctx, job, jobs.End{State: jobs.Failed, Error: next.Failed})
+			return err
+		case next.Result != nil:
+			_, err := e.end(ctx, job, jobs.End{State: jobs.Succeeded, Result: next.Result})
+			return err
+		}
+		if err := e.open(ctx, job, next.Steps); err != nil {
+			return err
+		}
+		changed, err := e.ensureChildren(ctx, job, next.Children)
+		if err != nil || !changed {
+			return err
+		}
+		if job, err = e.jobs.Get(ctx, job.ID); err != nil {
+			return err
+		}
+	}
+	subscribers, err := e.jobs.PublishEnd(ctx, job, rememberedFor(job.Kind, job.Error))
+	if err != nil {
+		return err
+	}
+	return e.follow(ctx, job, subscribers)
+}
+
+// open makes steps ready and enqueues the tasks of those that wait for a worker.
+func (e *Engine) open(ctx context.Context, job *jobs.Job, steps []string) error {
+	for _, name := range steps {
+		step, opened := job.Steps[name]
+		if !opened {
+			var err error
+			if step, err = e.jobs.Open(ctx, job.ID, name); err != nil {
+				return err
+			}
+		}
+		if step.State == jobs.StepReady {
+			if err := e.enqueue(ctx, job, name, step.Attempt); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// errNotCached means that a job has not ended because its result could not be cached.
+var errNotCached = errors.New("tasks: the result of the job is not cached")
+
+// end ends a job, once, and does what follows. It returns the record as it is then; nil when
+// this call did not end the job, and then it does what its record asks for. A result is
+// cached first, so that the next caller finds it; past the deadline a full cache does not
+// keep it from the caller.
+func (e *Engine) end(ctx context.Context, job *jobs.Job, how jobs.End) (*jobs.Job, error) {
+	if how.Result != nil && e.beforeSucceed != nil {
+		if err := e.beforeSucceed(ctx, job, how.Result); err != nil && time.Now().Before(job.Deadline) {
+			return nil, fmt.Errorf("%w: %w", errNotCached, err)
+		}
+	}
+	how.Remember = rememberedFor(job.Kind, how.Error)
+	ended, subscribers, err := e.jobs.End(ctx, job, how)
+	switch {
+	case err != nil:
+		return nil, err
+	case ended == nil:
+		return nil, e.Advance(ctx, job.ID)
+	}
+	if e.onEnd != nil {
+		e.onEnd(ended)
+	}
+	return ended, e.follow(ctx, ended, subscribers)
+}
+
+// rememberedFor returns for how long equal requests join a job that failed.
+func rememberedFor(kind string, failure *jobs.Error) time.Duration {
+	if failure != nil && failure.Permanent && refusal.IsDefinite(failure.Code) && kind != KindCompare {
+		return jobs.RefusalTTL
+	}
+	return 0
+}
+
+// follow does what follows from the end of a job, in this order: a cancelled one lets its
+// children go; its subscribers are notified (waiting jobs, rows of batches, webhooks of API
+// keys); the sweeper looks at it no more. All of it may run twice: the sweeper calls it
+// until it has once returned without an error.
+func (e *Engine) follow(ctx context.Context, job *jobs.Job, subscribers []string) error {
+	if job.State == jobs.Cancelled {
+		if err := e.releaseChildren(ctx, job.ID); err != nil {
+			return err
+		}
+	}
+	if err := e.notify(ctx, job, subscribers); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotifyIncomplete, err)
+	}
+	return e.jobs.MarkFinalized(ctx, job)
+}
+
+// Fail ends a job with an error. With a claim it does so only while that claim
+// on the step is valid.
+func (e *Engine) Fail(ctx context.Context, job *jobs.Job, step, claim string, failure *jobs.Error) error {
+	_, err := e.end(ctx, job, jobs.End{State: jobs.Failed, Error: failure, Step: step, Claim: claim})
+	return err
+}
+
+// Cancel cancels a job, and those of its children that no one else waits for.
+func (e *Engine) Cancel(ctx context.Context, id string) error {
+	job, err := e.jobs.Get(ctx, id)
+	if errors.Is(err, jobs.ErrNotFound) {
+		return e.Advance(ctx, id)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = e.end(ctx, job, jobs.End{State: jobs.Cancelled})
+	return err
+}
+
+// IsNext reports whether the outputs are there that a claimed step needs. They are not
+// when Redis has gone back in time while a run did several steps: it stored the output
+// of a later step in a record that has lost those before.
+func IsNext(job *jobs.Job, step string) bool {
+	next, err := advance(job)
+	return err != nil || next.Result != nil || next.Failed != nil || slices.Contains(next.Steps, step)
+}
+
+// Postpone releases a claimed step whose turn has not come, see IsNext, and advances the
+// job: the outputs that are missing are made first. The sweeper looks soon for the run
+// that has lost them.
+func (e *Engine) Postpone(ctx context.Context, job *jobs.Job, step, claim string) error {
+	if err := e.jobs.Release(ctx, job.ID, step, claim, false); err != nil {
+		return err
+	}
+	if err := e.Advance(ctx, job.ID); err != nil {
+		return err
+	}
+	return e.jobs.ScheduleCheck(ctx, job.ID, job.Class, recheckRunning)
+}
