@@ -48,20 +48,3 @@ func (e *Engine) CancelFor(ctx context.Context, id, owner string) (*jobs.Job, er
 	}
 	return job, ErrStillNeeded
 }
-
-// Unsubscribe removes a subscriber from a job, which is cancelled when that was
-// the last one.
-func (e *Engine) Unsubscribe(ctx context.Context, id, subscriber string) error {
-	cancelled, err := e.jobs.Unsubscribe(ctx, id, subscriber)
-	if err != nil || !cancelled {
-		return err
-	}
-	job, err := e.jobs.Get(ctx, id)
-	if err != nil {
-		return err
-	}
-	if e.onEnd != nil {
-		e.onEnd(job)
-	}
-	return e.advanceFrom(ctx, job)
-}

@@ -3,11 +3,8 @@ package tasks
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
@@ -95,53 +92,4 @@ func New(o Options) *Engine {
 	maps.Copy(e.notifiers, o.Notifiers)
 	e.notifiers[subscriberJob], e.notifiers[subscriberKey] = e.notifyJobs, e.notifyKeys
 	return e
-}
-
-// EnqueueAfter enqueues the task of the present attempt at a step, to be delivered
-// after a delay.
-func (e *Engine) EnqueueAfter(ctx context.Context, job *jobs.Job, step string, delay time.Duration) error {
-	task, err := newTask(job, step, job.Steps[step].Attempt)
-	if err != nil {
-		return err
-	}
-	return e.enqueueTask(ctx, task, asynq.ProcessIn(delay))
-}
-
-func (e *Engine) enqueueTask(ctx context.Context, task *asynq.Task, options ...asynq.Option) error {
-	info, err := e.client.EnqueueContext(ctx, task, options...)
-	if errors.Is(err, asynq.ErrTaskIDConflict) {
-		return nil
-	}
-	if err == nil && len(options) == 0 {
-		e.announce(info.Queue)
-	}
-	return err
-}
-
-// bulkAnnouncements is how long an announcement of a task of a batch waits for others.
-const bulkAnnouncements = 5 * time.Millisecond
-
-// announce tells the workers that a queue has a new task, in the background. Those of a
-// batch are announced together. Without the message the workers find the task later.
-func (e *Engine) announce(queue string) {
-	value, _ := e.announcing.LoadOrStore(queue, &atomic.Bool{})
-	waiting, _ := value.(*atomic.Bool)
-	if !waiting.CompareAndSwap(false, true) {
-		return
-	}
-	publish := func() {
-		waiting.Store(false)
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		_ = e.redis.Publish(ctx, jobs.ChannelEnqueued, queue).Err()
-	}
-	if e.sequential {
-		publish()
-		return
-	}
-	delay := time.Duration(0)
-	if IsBulkQueue(queue) {
-		delay = bulkAnnouncements
-	}
-	time.AfterFunc(delay, publish)
 }

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"ushuru/pkg/jobs"
@@ -79,4 +80,54 @@ func DedupKey(kind string, input any) (string, error) {
 // Estimate submits the estimate of a listing. The URL must be canonical.
 func (e *Engine) Estimate(ctx context.Context, url, owner string, class jobs.Class) (*jobs.Job, error) {
 	return e.Submit(ctx, KindEstimate, EstimateInput{URL: url}.For(owner), Requester{Owner: owner, Class: class})
+}
+
+// promote makes an interactive job of a bulk one: its ready steps, and those of
+// its children, move to the queue of interactive jobs. If the process dies in
+// between, the sweeper does the rest: it looks for a ready step in the queue of
+// the job's class. From now on it takes the turns of the key that asked last.
+func (e *Engine) promote(ctx context.Context, job *jobs.Job, owner string) (*jobs.Job, error) {
+	promoted, err := e.jobs.Promote(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	current, err := e.jobs.Get(ctx, job.ID)
+	if err != nil || !promoted {
+		return current, err
+	}
+	owned := *current
+	owned.Owner = owner
+	for name, step := range current.Steps {
+		if step.State != jobs.StepReady {
+			continue
+		}
+		requeued, err := e.requeue(ctx, &owned, name, step)
+		if err != nil {
+			return nil, err
+		}
+		if requeued {
+			e.deleteTask(job, name, step.Attempt)
+		}
+	}
+	for _, child := range current.Children {
+		if child.Job == "" || child.State.Ended() {
+			continue
+		}
+		if err := e.promoteChild(ctx, child.Job, owner); err != nil {
+			return nil, err
+		}
+	}
+	return current, nil
+}
+
+func (e *Engine) promoteChild(ctx context.Context, id, owner string) error {
+	child, err := e.jobs.Get(ctx, id)
+	if errors.Is(err, jobs.ErrNotFound) {
+		return nil
+	}
+	if err != nil || child.Class != jobs.Bulk || child.State.Ended() {
+		return err
+	}
+	_, err = e.promote(ctx, child, owner)
+	return err
 }

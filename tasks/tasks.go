@@ -11,10 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hibiken/asynq"
-
 	"ushuru/pkg/jobs"
-	"ushuru/pkg/plainjson"
 )
 
 // Task types. Those of a job's steps are "<kind>:<step>".
@@ -168,58 +165,6 @@ func ParseTaskPayload(payload []byte) (TaskPayload, error) {
 	return n, nil
 }
 
-// taskID is the same for the same attempt at the same step, so that a task can be
-// enqueued twice without harm.
-func taskID(job, step string, attempt int) string {
-	return fmt.Sprintf("%s.%s.%d", job, step, attempt)
-}
-
-// queueOf returns the queue of a step of a job.
-func queueOf(policy Policy, class jobs.Class) string {
-	if class == jobs.Bulk {
-		return policy.Queue + BulkSuffix
-	}
-	return policy.Queue
-}
-
-// newTask makes the task of one attempt at a step.
-func newTask(job *jobs.Job, step string, attempt int) (*asynq.Task, error) {
-	taskType := job.Kind + ":" + step
-	policy, ok := policies[taskType]
-	if !ok {
-		return nil, fmt.Errorf("tasks: no such task %q", taskType)
-	}
-	data, err := plainjson.Encode(TaskPayload{job.ID, step, attempt, PagesOf(job), turnOwner(job)})
-	if err != nil {
-		return nil, err
-	}
-	return asynq.NewTask(taskType, data,
-		asynq.TaskID(taskID(job.ID, step, attempt)),
-		asynq.Queue(queueOf(policy, job.Class)),
-		asynq.MaxRetry(noRetryLimit), // the job's record counts the retries, so that asynq never archives a task
-		asynq.Timeout(TaskTimeout(taskType))), nil
-}
-
-// TaskTimeout returns how long a task of a type may take, with the steps that follow
-// in the same task.
-func TaskTimeout(taskType string) time.Duration {
-	kind, step, _ := strings.Cut(taskType, ":")
-	return taskTimeout(kind, step) + timeoutMargin
-}
-
-// taskTimeout is how long the task of a step may take: a handler goes on with the
-// steps that follow it in the same queue.
-func taskTimeout(kind, step string) (total time.Duration) {
-	queue := policies[kind+":"+step].Queue
-	steps := parts[kind]
-	for _, name := range steps[max(slices.Index(steps, step), 0):] {
-		if policy := policies[kind+":"+name]; policy.Queue == queue {
-			total += policy.Timeout
-		}
-	}
-	return total
-}
-
 // PagesOf returns the URLs of a job's input in one line, for the operator.
 func PagesOf(job *jobs.Job) string { return strings.Join(URLsOf(job), " ") }
 
@@ -239,7 +184,3 @@ func URLsOf(job *jobs.Job) []string {
 	}
 	return nil
 }
-
-// timeoutMargin is how much later than the handler asynq ends a task, so that the
-// handler writes the outcome first.
-const timeoutMargin = 15 * time.Second

@@ -14,7 +14,7 @@ import (
 )
 
 // A job moves by Complete, which stores the output of a step, and by Advance, which does
-// what follows from its record. Both ask advance (workflow.go), a pure function. Whatever
+// what follows from its record. Both ask advance, a pure function of the record (workflow.go). Whatever
 // ends a job is end, and what follows from the end is follow.
 
 // StepOutput is the output of a step.
@@ -110,6 +110,15 @@ func resultWith(job *jobs.Job, step string, early []StepOutput) (result json.Raw
 		return nil, nil
 	}
 	return next.Result, steps
+}
+
+// advance returns what follows from the record of a job of any kind.
+func advance(job *jobs.Job) (Next, error) {
+	flow, ok := workflows[job.Kind]
+	if !ok {
+		return Next{}, fmt.Errorf("tasks: no such kind of job %q", job.Kind)
+	}
+	return flow.advance(job)
 }
 
 // Advance reads a job's record and does what comes next, until the job waits for
@@ -246,6 +255,23 @@ func (e *Engine) Cancel(ctx context.Context, id string) error {
 	}
 	_, err = e.end(ctx, job, jobs.End{State: jobs.Cancelled})
 	return err
+}
+
+// Unsubscribe removes a subscriber from a job, which is cancelled when that was
+// the last one.
+func (e *Engine) Unsubscribe(ctx context.Context, id, subscriber string) error {
+	cancelled, err := e.jobs.Unsubscribe(ctx, id, subscriber)
+	if err != nil || !cancelled {
+		return err
+	}
+	job, err := e.jobs.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if e.onEnd != nil {
+		e.onEnd(job)
+	}
+	return e.advanceFrom(ctx, job)
 }
 
 // IsNext reports whether the outputs are there that a claimed step needs. They are not

@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"ushuru/pkg/jobs"
@@ -77,15 +76,6 @@ var workflows = map[string]workflow{
 	KindQuote:    {advanceQuote, 10 * time.Minute},
 	KindReport:   {advanceReport, 10 * time.Minute},
 	KindCompare:  {advanceCompare, 30 * time.Minute},
-}
-
-// advance returns what follows from the record of a job of any kind.
-func advance(job *jobs.Job) (Next, error) {
-	flow, ok := workflows[job.Kind]
-	if !ok {
-		return Next{}, fmt.Errorf("tasks: no such kind of job %q", job.Kind)
-	}
-	return flow.advance(job)
 }
 
 // advanceEstimate runs the steps in sequence. The output of the last step, which

@@ -21,10 +21,6 @@ const AttachmentTTL = 30 * time.Minute
 // AttachmentName names the attachment of a job in the account of its owner's key.
 func AttachmentName(dedupKey string) string { return "upload:" + dedupKey }
 
-// keyAttachment is beside the record of a job, under the same hash tag, so that the
-// end of the job, whichever it is, deletes what its caller sent.
-func keyAttachment(id string) string { return "upload:{" + slotOf(id) + "}:" + id }
-
 // putAttachment adds the attachment of a new job to a pipeline, before its record: a
 // job that a worker finds has what it needs.
 func putAttachment(ctx context.Context, pipe redis.Pipeliner, id string, packed []byte) {

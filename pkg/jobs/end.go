@@ -125,6 +125,15 @@ func (s *Store) PublishEnd(ctx context.Context, job *Job, remember time.Duration
 	return scriptPublish.Run(ctx, s.redis, keysOf(job), job.ID, graceOf(job.State, remember).Milliseconds(), ChannelEnded).StringSlice()
 }
 
+// RemoveNotified removes subscribers that have been notified of a job's end.
+func (s *Store) RemoveNotified(ctx context.Context, id string, subscribers []string) error {
+	names := make([]any, len(subscribers))
+	for i, subscriber := range subscribers {
+		names[i] = subscriber
+	}
+	return s.redis.SRem(ctx, keySubscribers(id), names...).Err()
+}
+
 // MarkFinalized removes a job whose subscribers have all been notified from the
 // sweeper's set. Of a bulk job that no caller requested only the result is kept:
 // there are thousands of these, and the subscribers have the outcome. What is kept

@@ -55,6 +55,10 @@ func keysOf(job *Job) []string {
 	}
 }
 
+// keyAttachment is beside the record of a job, under the same hash tag, so that the
+// end of the job, whichever it is, deletes what its caller sent.
+func keyAttachment(id string) string { return "upload:{" + slotOf(id) + "}:" + id }
+
 // keyDedup is the dedup key of a running job in a slot.
 func keyDedup(slot, dedupKey string) string { return "dedup:{" + slot + "}:" + dedupKey }
 

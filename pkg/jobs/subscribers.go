@@ -74,15 +74,6 @@ func (s *Store) Subscribers(ctx context.Context, id string) ([]string, error) {
 	return s.redis.SMembers(ctx, keySubscribers(id)).Result()
 }
 
-// RemoveNotified removes subscribers that have been notified of a job's end.
-func (s *Store) RemoveNotified(ctx context.Context, id string, subscribers []string) error {
-	names := make([]any, len(subscribers))
-	for i, subscriber := range subscribers {
-		names[i] = subscriber
-	}
-	return s.redis.SRem(ctx, keySubscribers(id), names...).Err()
-}
-
 // SetChildJob records in a parent's record which job a child is, and returns the
 // recorded id: the first one stays. It returns "" when the parent has ended or
 // does not exist.

@@ -3,13 +3,17 @@ package tasks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hibiken/asynq"
 
 	"ushuru/pkg/fair"
 	"ushuru/pkg/jobs"
+	"ushuru/pkg/plainjson"
 )
 
 // The tasks of people take turns by key (pkg/fair): a key that has all the places
@@ -170,4 +174,151 @@ func (e *Engine) run(ctx context.Context, queue, id string) bool {
 		e.announce(queue)
 	}
 	return !errors.Is(err, asynq.ErrTaskNotFound)
+}
+
+// newTask makes the task of one attempt at a step.
+func newTask(job *jobs.Job, step string, attempt int) (*asynq.Task, error) {
+	taskType := job.Kind + ":" + step
+	policy, ok := policies[taskType]
+	if !ok {
+		return nil, fmt.Errorf("tasks: no such task %q", taskType)
+	}
+	data, err := plainjson.Encode(TaskPayload{job.ID, step, attempt, PagesOf(job), turnOwner(job)})
+	if err != nil {
+		return nil, err
+	}
+	return asynq.NewTask(taskType, data,
+		asynq.TaskID(taskID(job.ID, step, attempt)),
+		asynq.Queue(queueOf(policy, job.Class)),
+		asynq.MaxRetry(noRetryLimit), // the job's record counts the retries, so that asynq never archives a task
+		asynq.Timeout(TaskTimeout(taskType))), nil
+}
+
+// TaskTimeout returns how long a task of a type may take, with the steps that follow
+// in the same task.
+func TaskTimeout(taskType string) time.Duration {
+	kind, step, _ := strings.Cut(taskType, ":")
+	return taskTimeout(kind, step) + timeoutMargin
+}
+
+// taskTimeout is how long the task of a step may take: a handler goes on with the
+// steps that follow it in the same queue.
+func taskTimeout(kind, step string) (total time.Duration) {
+	queue := policies[kind+":"+step].Queue
+	steps := parts[kind]
+	for _, name := range steps[max(slices.Index(steps, step), 0):] {
+		if policy := policies[kind+":"+name]; policy.Queue == queue {
+			total += policy.Timeout
+		}
+	}
+	return total
+}
+
+// taskID is the same for the same attempt at the same step, so that a task can be
+// enqueued twice without harm.
+func taskID(job, step string, attempt int) string {
+	return fmt.Sprintf("%s.%s.%d", job, step, attempt)
+}
+
+// queueOf returns the queue of a step of a job.
+func queueOf(policy Policy, class jobs.Class) string {
+	if class == jobs.Bulk {
+		return policy.Queue + BulkSuffix
+	}
+	return policy.Queue
+}
+
+// timeoutMargin is how much later than the handler asynq ends a task, so that the
+// handler writes the outcome first.
+const timeoutMargin = 15 * time.Second
+
+// EnqueueAfter enqueues the task of the present attempt at a step, to be delivered
+// after a delay.
+func (e *Engine) EnqueueAfter(ctx context.Context, job *jobs.Job, step string, delay time.Duration) error {
+	task, err := newTask(job, step, job.Steps[step].Attempt)
+	if err != nil {
+		return err
+	}
+	return e.enqueueTask(ctx, task, asynq.ProcessIn(delay))
+}
+
+func (e *Engine) enqueueTask(ctx context.Context, task *asynq.Task, options ...asynq.Option) error {
+	info, err := e.client.EnqueueContext(ctx, task, options...)
+	if errors.Is(err, asynq.ErrTaskIDConflict) {
+		return nil
+	}
+	if err == nil && len(options) == 0 {
+		e.announce(info.Queue)
+	}
+	return err
+}
+
+// bulkAnnouncements is how long an announcement of a task of a batch waits for others.
+const bulkAnnouncements = 5 * time.Millisecond
+
+// announce tells the workers that a queue has a new task, in the background. Those of a
+// batch are announced together. Without the message the workers find the task later.
+func (e *Engine) announce(queue string) {
+	value, _ := e.announcing.LoadOrStore(queue, &atomic.Bool{})
+	waiting, _ := value.(*atomic.Bool)
+	if !waiting.CompareAndSwap(false, true) {
+		return
+	}
+	publish := func() {
+		waiting.Store(false)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = e.redis.Publish(ctx, jobs.ChannelEnqueued, queue).Err()
+	}
+	if e.sequential {
+		publish()
+		return
+	}
+	delay := time.Duration(0)
+	if IsBulkQueue(queue) {
+		delay = bulkAnnouncements
+	}
+	time.AfterFunc(delay, publish)
+}
+
+// Redeliver enqueues a ready step as a new attempt, when asynq holds the task of the
+// old one but no worker runs it: asynq would bring that one again after a minute or
+// two. It does nothing when the step has another attempt or state by now.
+func (e *Engine) Redeliver(ctx context.Context, id, step string, attempt int) error {
+	job, err := e.jobs.Get(ctx, id)
+	if errors.Is(err, jobs.ErrNotFound) {
+		return nil
+	}
+	if err != nil || job.State.Ended() {
+		return err
+	}
+	seen := job.Steps[step]
+	if seen.State != jobs.StepReady || seen.Attempt != attempt || attempt >= MaxAttempts {
+		return nil
+	}
+	_, err = e.requeue(ctx, job, step, seen)
+	return err
+}
+
+// requeue raises the attempt of a step and enqueues the task of the new attempt.
+// It reports false when the step is no longer as it was seen.
+func (e *Engine) requeue(ctx context.Context, job *jobs.Job, name string, seen jobs.Step) (bool, error) {
+	attempt, err := e.jobs.Requeue(ctx, job.ID, name, seen)
+	if err != nil || attempt == 0 {
+		return false, err
+	}
+	if err := e.leaveTurn(ctx, job, name, seen.Attempt); err != nil {
+		return false, err
+	}
+	return true, e.enqueue(ctx, job, name, attempt)
+}
+
+// deleteTask deletes the task of an attempt that is over. A failure is harmless:
+// a worker that takes the task finds it stale.
+func (e *Engine) deleteTask(job *jobs.Job, step string, attempt int) {
+	policy, ok := policies[job.Kind+":"+step]
+	if !ok {
+		return
+	}
+	_ = e.inspector.DeleteTask(queueOf(policy, job.Class), taskID(job.ID, step, attempt))
 }
