@@ -54,12 +54,12 @@ func (e *Engine) enqueue(ctx context.Context, job *jobs.Job, step string, attemp
 	_, err = e.client.EnqueueContext(ctx, task)
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		if turnOwner(job) != "" {
-			e.run(ctx, queue, id) // it may still wait
+			e.run(queue, id) // it may still wait
 		}
 		return nil
 	}
 	if err == nil {
-		e.announce(queueOf(policies[task.Type()], job.Class))
+		e.announce(queueOf(policies[task.Type()], job.Class)) //nolint:contextcheck // the message outlives the caller
 	}
 	return err
 }
@@ -106,7 +106,7 @@ func (e *Engine) joinTurn(ctx context.Context, job *jobs.Job, owner string) erro
 			return err
 		}
 		if ready {
-			e.run(ctx, queue, id)
+			e.run(queue, id)
 		}
 	}
 	return nil
@@ -154,7 +154,7 @@ func (e *Engine) runReady(ctx context.Context, queue string, ready []string) err
 	for len(ready) > 0 {
 		id := ready[0]
 		ready = ready[1:]
-		if e.run(ctx, queue, id) {
+		if e.run(queue, id) {
 			continue
 		}
 		next, err := e.turns.Leave(ctx, queue, "", id)
@@ -168,10 +168,10 @@ func (e *Engine) runReady(ctx context.Context, queue string, ready []string) err
 
 // run ends the delay of a task. It reports false when there is no such task. Another
 // failure is made up for by the sweeper, which enqueues the task again.
-func (e *Engine) run(ctx context.Context, queue, id string) bool {
+func (e *Engine) run(queue, id string) bool {
 	err := e.inspector.RunTask(queue, id)
 	if err == nil {
-		e.announce(queue)
+		e.announce(queue) //nolint:contextcheck // the message outlives the caller
 	}
 	return !errors.Is(err, asynq.ErrTaskNotFound)
 }
@@ -248,7 +248,7 @@ func (e *Engine) enqueueTask(ctx context.Context, task *asynq.Task, options ...a
 		return nil
 	}
 	if err == nil && len(options) == 0 {
-		e.announce(info.Queue)
+		e.announce(info.Queue) //nolint:contextcheck // the message outlives the caller
 	}
 	return err
 }

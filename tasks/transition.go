@@ -30,6 +30,14 @@ type Run struct {
 	CanRun        func(taskType string) bool // reports whether the run can go on with a step; nil: with none
 }
 
+// goesOnWith returns the step that a run can go on with; "" for none.
+func (r Run) goesOnWith(kind string, next Next) string {
+	if r.CanRun == nil || len(next.Steps) != 1 || !r.CanRun(kind+":"+next.Steps[0]) {
+		return ""
+	}
+	return next.Steps[0]
+}
+
 // Continuation is a job whose next step was claimed together with the completion
 // of the step before.
 type Continuation struct {
@@ -66,16 +74,8 @@ func (e *Engine) Complete(
 		}
 		return nil, e.Advance(ctx, job.ID)
 	}
-	continued := ""
-	if by.CanRun != nil && len(next.Steps) == 1 && by.CanRun(job.Kind+":"+next.Steps[0]) {
-		continued = next.Steps[0]
-	}
-	var stored jobs.Completed
-	if continued != "" {
-		stored, err = e.jobs.Continue(ctx, job.ID, step, output, continued, by.Worker, by.Claim)
-	} else {
-		stored, err = e.jobs.Complete(ctx, job.ID, step, output, next.Steps...)
-	}
+	continued := by.goesOnWith(job.Kind, next)
+	stored, err := e.store(ctx, job.ID, step, output, next.Steps, continued, by)
 	if err != nil {
 		return nil, err
 	}
@@ -95,12 +95,23 @@ func (e *Engine) Complete(
 	return nil, e.advanceFrom(ctx, &after)
 }
 
+// store stores the output of a step and opens the next ones; the one that the run goes on
+// with, if any, is claimed for it.
+func (e *Engine) store(
+	ctx context.Context, id, step string, output json.RawMessage, next []string, continued string, by Run,
+) (jobs.Completed, error) {
+	if continued != "" {
+		return e.jobs.Continue(ctx, id, step, output, continued, by.Worker, by.Claim)
+	}
+	return e.jobs.Complete(ctx, id, step, output, next...)
+}
+
 // resultWith returns the result of a job whose last outputs have just been made, that of a
 // step and early ones of the steps that follow, and these steps; nil when more has to be
 // done.
 func resultWith(job *jobs.Job, step string, early []StepOutput) (result json.RawMessage, steps []string) {
 	last := *job
-	last.Outputs, steps = maps.Clone(job.Outputs), []string{step}
+	last.Outputs, steps = maps.Clone(job.Outputs), append(make([]string, 0, 1+len(early)), step)
 	for _, output := range early {
 		last.Outputs[output.Step] = output.Output
 		steps = append(steps, output.Step)

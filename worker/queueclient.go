@@ -80,6 +80,7 @@ func (c *queueClient) forwards(set string) bool {
 
 // Asynq's scripts are told apart by their keys.
 func isDequeue(keys []string) bool { return len(keys) == 4 && strings.HasSuffix(keys[1], ":paused") }
+
 func isForward(keys []string) bool { return len(keys) == 2 && strings.HasSuffix(keys[1], ":pending") }
 
 // EvalSha runs a script of asynq, unless it would find nothing.

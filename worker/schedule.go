@@ -34,7 +34,9 @@ func (w *Worker) loops() []loop {
 		{"sweep of the jobs of people", sweepInterval, w.sweeper(jobs.Interactive), nil},
 		{"sweep of the jobs of batches", sweepInterval, w.sweeper(jobs.Bulk), nil},
 		{"check of the batches", batchCheckInterval / 2, w.dispatcher.checkBatches, nil},
-		{"registration of the queues", registerInterval, func(ctx context.Context) error { return registerQueues(ctx, o.Redis) }, nil},
+		{"registration of the queues", registerInterval, func(ctx context.Context) error {
+			return registerQueues(ctx, o.Redis)
+		}, nil},
 	}
 	for _, role := range o.Roles {
 		all = append(all, w.offer(tasks.QueueOf(role), w.placesOf(role)))

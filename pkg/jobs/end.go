@@ -122,7 +122,8 @@ func (s *Store) Cancel(ctx context.Context, id string) (bool, error) {
 // process may have died, or it was cancelled by Unsubscribe. It returns the subscribers that
 // must still be notified. It may run twice: the sweeper checks the job until MarkFinalized.
 func (s *Store) PublishEnd(ctx context.Context, job *Job, remember time.Duration) (parents []string, err error) {
-	return scriptPublish.Run(ctx, s.redis, keysOf(job), job.ID, graceOf(job.State, remember).Milliseconds(), ChannelEnded).StringSlice()
+	grace := graceOf(job.State, remember).Milliseconds()
+	return scriptPublish.Run(ctx, s.redis, keysOf(job), job.ID, grace, ChannelEnded).StringSlice()
 }
 
 // RemoveNotified removes subscribers that have been notified of a job's end.

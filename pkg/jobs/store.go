@@ -21,7 +21,8 @@ import (
 const ChannelEnqueued = "tasks:enqueued"
 
 const (
-	ChannelEnded = "jobs:ended" // pub/sub: ids of jobs that ended
+	// ChannelEnded has the ids of jobs that ended.
+	ChannelEnded = "jobs:ended"
 
 	retention = 24 * time.Hour // of a job that has ended
 
