@@ -22,7 +22,7 @@ func (e *Engine) EnqueueDispatch(ctx context.Context) error {
 	for _, id := range dispatchTaskIDs {
 		_, err := e.client.EnqueueContext(ctx, maintenanceTask(TypeDispatch, id))
 		if err == nil {
-			e.announce(policies[TypeDispatch].Queue) //nolint:contextcheck // the message outlives the caller
+			e.announce(ctx, policies[TypeDispatch].Queue)
 		}
 		if !errors.Is(err, asynq.ErrTaskIDConflict) {
 			return err

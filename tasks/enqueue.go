@@ -54,12 +54,12 @@ func (e *Engine) enqueue(ctx context.Context, job *jobs.Job, step string, attemp
 	_, err = e.client.EnqueueContext(ctx, task)
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		if turnOwner(job) != "" {
-			e.run(queue, id) // it may still wait
+			e.run(ctx, queue, id) // it may still wait
 		}
 		return nil
 	}
 	if err == nil {
-		e.announce(queueOf(policies[task.Type()], job.Class)) //nolint:contextcheck // the message outlives the caller
+		e.announce(ctx, queueOf(policies[task.Type()], job.Class))
 	}
 	return err
 }
@@ -106,7 +106,7 @@ func (e *Engine) joinTurn(ctx context.Context, job *jobs.Job, owner string) erro
 			return err
 		}
 		if ready {
-			e.run(queue, id)
+			e.run(ctx, queue, id)
 		}
 	}
 	return nil
@@ -154,7 +154,7 @@ func (e *Engine) runReady(ctx context.Context, queue string, ready []string) err
 	for len(ready) > 0 {
 		id := ready[0]
 		ready = ready[1:]
-		if e.run(queue, id) {
+		if e.run(ctx, queue, id) {
 			continue
 		}
 		next, err := e.turns.Leave(ctx, queue, "", id)
@@ -168,10 +168,10 @@ func (e *Engine) runReady(ctx context.Context, queue string, ready []string) err
 
 // run ends the delay of a task. It reports false when there is no such task. Another
 // failure is made up for by the sweeper, which enqueues the task again.
-func (e *Engine) run(queue, id string) bool {
+func (e *Engine) run(ctx context.Context, queue, id string) bool {
 	err := e.inspector.RunTask(queue, id)
 	if err == nil {
-		e.announce(queue) //nolint:contextcheck // the message outlives the caller
+		e.announce(ctx, queue)
 	}
 	return !errors.Is(err, asynq.ErrTaskNotFound)
 }
@@ -248,7 +248,7 @@ func (e *Engine) enqueueTask(ctx context.Context, task *asynq.Task, options ...a
 		return nil
 	}
 	if err == nil && len(options) == 0 {
-		e.announce(info.Queue) //nolint:contextcheck // the message outlives the caller
+		e.announce(ctx, info.Queue)
 	}
 	return err
 }
@@ -258,7 +258,7 @@ const bulkAnnouncements = 5 * time.Millisecond
 
 // announce tells the workers that a queue has a new task, in the background. Those of a
 // batch are announced together. Without the message the workers find the task later.
-func (e *Engine) announce(queue string) {
+func (e *Engine) announce(ctx context.Context, queue string) {
 	value, _ := e.announcing.LoadOrStore(queue, &atomic.Bool{})
 	waiting, _ := value.(*atomic.Bool)
 	if !waiting.CompareAndSwap(false, true) {
@@ -266,7 +266,7 @@ func (e *Engine) announce(queue string) {
 	}
 	publish := func() {
 		waiting.Store(false)
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		_ = e.redis.Publish(ctx, jobs.ChannelEnqueued, queue).Err()
 	}
