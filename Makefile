@@ -55,9 +55,9 @@ release: ## build archives, packages, bill of materials and checksums into dist,
 	USHURU_TEST=long go test $(E2E) -run TestFirstEstimateInACleanRoot -v -count 1 -archive $$(ls $(CURDIR)/dist/ushuru_*_linux_$$(go env GOARCH).tar.gz)
 
 bench: ## measure batches, matching and reading pages
-	go run . bench batch
-	go run . bench match
-	go run . bench read
+	go run ./pkg/lab bench batch
+	go run ./pkg/lab bench match
+	go run ./pkg/lab bench read
 
 ci: ## run everything that CI runs; it installs what is missing
 	.ci/run

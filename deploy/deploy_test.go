@@ -269,7 +269,7 @@ func TestProductionBuildHasNoTestModules(t *testing.T) {
 	for _, module := range []string{
 		"github.com/alicebob/miniredis/", "github.com/yuin/gopher-lua", "github.com/Shopify/toxiproxy/",
 		"github.com/chromedp/chromedp", "github.com/rogpeppe/go-internal", "github.com/rs/zerolog",
-		"github.com/yuin/goldmark", "go.uber.org/goleak", "pgregory.net/rapid",
+		"github.com/yuin/goldmark", "go.uber.org/goleak", "pgregory.net/rapid", "ushuru/pkg/lab",
 	} {
 		if at := slices.IndexFunc(packages, func(name string) bool { return strings.HasPrefix(name, module) }); at >= 0 {
 			t.Errorf("got %s in a production build, want nothing of it", packages[at])

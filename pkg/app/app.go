@@ -48,9 +48,6 @@ type Options struct {
 	AllowLoopback bool
 	// Simulated marks every response: its figures are made up.
 	Simulated bool
-	// Uncounted leaves the counts of requests, steps and calls out, to measure what they
-	// cost. The registry stays.
-	Uncounted bool
 }
 
 // App is one process of the service.
@@ -95,7 +92,7 @@ func New(o Options) (*App, error) {
 	}
 	a.opened.Add(endWatch)
 	a.metrics = a.newMetrics()
-	a.stores = newStores(o.Redis.Client(), o.Secrets, o.Log, a.counts())
+	a.stores = newStores(o.Redis.Client(), o.Secrets, o.Log, a.metrics)
 	if o.API != nil {
 		a.opened.Add(func() { _ = o.API.Listener.Close() })
 	}

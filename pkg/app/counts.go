@@ -75,11 +75,3 @@ func cacheOf(tax bool) string {
 
 // Metrics returns the metrics of the process.
 func (a *App) Metrics() *metrics.Metrics { return a.metrics }
-
-// counts returns what counts the work of the process; nil counts nothing.
-func (a *App) counts() *metrics.Metrics {
-	if a.options.Uncounted {
-		return nil
-	}
-	return a.metrics
-}

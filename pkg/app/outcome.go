@@ -64,7 +64,7 @@ func (a *App) countCall(name string, took time.Duration, err error) {
 	default: // its time was up
 		kind = string(tra.Unavailable)
 	}
-	a.counts().Call(metrics.Call{To: stat.Authority, Name: name, Kind: kind, Took: took})
+	a.metrics.Call(metrics.Call{To: stat.Authority, Name: name, Kind: kind, Took: took})
 }
 
 // countAICall counts a call of a model.
@@ -73,7 +73,7 @@ func (a *App) countAICall(call ai.Call) {
 	if kind == stat.OK {
 		kind = ""
 	}
-	a.counts().Call(metrics.Call{
+	a.metrics.Call(metrics.Call{
 		To: stat.AI, Name: call.Usage.Model, Kind: kind, Took: call.Took, Failover: call.Failover,
 		Tokens: call.Usage.PromptTokens + call.Usage.CompletionTokens, Dollars: call.Usage.Dollars,
 	})

@@ -59,8 +59,8 @@ func (a *App) newWorker(o WorkerOptions) (*worker.Worker, error) {
 		Jobs: s.jobs, Hub: s.hub, Batches: s.batches, Cache: s.cache, Webhooks: s.webhooks,
 		Concurrency: o.Concurrency, AuthorityConcurrency: o.AuthorityConcurrency, AIConcurrency: o.AIConcurrency,
 		BatchWindow: o.BatchWindow, ShutdownTimeout: o.ShutdownTimeout, Costs: a.options.Costs,
-		Metrics: a.counts(), Traces: a.traces, Stat: a.stat, Version: a.options.Version,
-		Refused:  refused(a.counts(), a.log),
+		Metrics: a.metrics, Traces: a.traces, Stat: a.stat, Version: a.options.Version,
+		Refused:  refused(a.metrics, a.log),
 		SheetURL: func(raw string) (string, error) { return a.options.Sheets.Canonical(raw, a.options.AllowLoopback) },
 	}
 	if slices.Contains(o.Roles, tasks.RoleAny) || slices.Contains(o.Roles, tasks.RoleAI) {
@@ -145,8 +145,8 @@ func (a *App) addAuthority(options *worker.Options, o WorkerOptions) error {
 		OnAnswer: func(ctx context.Context, request tra.Request, tax vehicle.Tax) {
 			detector.OnAnswer(ctx, request, tax)
 		},
-		OnThrottle: func(reason throttle.Reason) { a.counts().Throttled(string(reason)) },
-		OnBreaker:  a.counts().Breaker,
+		OnThrottle: func(reason throttle.Reason) { a.metrics.Throttled(string(reason)) },
+		OnBreaker:  a.metrics.Breaker,
 	})
 	return nil
 }

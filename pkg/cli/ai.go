@@ -91,6 +91,12 @@ func (r *run) model(config aiConfig) (*ai.Client, error) {
 	return client, nil
 }
 
+// AIConfig are the settings of the AI.
+type AIConfig = aiConfig
+
+// Matching returns how cars are matched by settings of the AI.
+type Matching func(AIConfig) (match.Options, error)
+
 // matching returns how cars are matched: with the AI of the settings, or
 // without.
 func (r *run) matching(config aiConfig) (match.Options, error) {

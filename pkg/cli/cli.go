@@ -27,6 +27,7 @@ type Streams = console.Streams
 // commands is the whole command line.
 type commands struct {
 	Common
+	kong.Plugins // of the laboratory
 
 	Demo      demoCommand      `cmd:"" help:"Run everything in one process with a SIMULATED authority, listing site and AI."`
 	Batch     caller.Batch     `cmd:"" help:"Estimate every row of a table of listings or cars: XLSX, CSV, JSON."`
@@ -46,7 +47,6 @@ type commands struct {
 	Read      readCommand      `cmd:"" help:"Print the car that a listing page describes."`
 	Sheet     sheetCommand     `cmd:"" help:"Read an auction sheet and print the report, in English or Kiswahili."`
 	Match     matchCommand     `cmd:"" help:"Find the TRA labels of cars given as JSON lines."`
-	Eval      evalCommand      `cmd:"" help:"Evaluate matching against labelled cases."`
 	Drift     driftCommand     `cmd:"" help:"Print TRA answers that differ from the known tax rules."`
 	Costs     costsCommand     `cmd:"" help:"Check a file of costs."`
 	Authority authorityCommand `cmd:"" help:"Check the calls of TRA's calculator; sync the copy of its makes and labels by hand."`
@@ -56,7 +56,6 @@ type commands struct {
 	Breaker   operator.Breaker `cmd:"" help:"Close the breakers of the workers that call TRA (operator)."`
 	Actions   operator.Actions `cmd:"" help:"List what operators did."`
 	Simulate  simulateCommand  `cmd:"" help:"Run a simulator on a port."`
-	Bench     benchCommand     `cmd:"" help:"Run benchmarks."`
 	Config    configCommand    `cmd:"" help:"Check and print the settings of a process."`
 	Health    healthCommand    `cmd:"" help:"Ask the process beside this one whether it can serve, at its ADMIN_ADDR; for containers."`
 	Version   versionCommand   `cmd:"" help:"Print version, commit and date; --version does the same."`
@@ -76,13 +75,14 @@ func StopSignals() []os.Signal {
 }
 
 // Main runs a command line and returns the exit status. It ends early when
-// ctx does.
-func Main(ctx context.Context, args []string, streams Streams) int {
-	return execute(args, &run{ctx: ctx, Streams: streams})
+// ctx does. more are pointers to structs with the commands of another program, which kong
+// adds: their Run gets a *operator.Session and a Matching.
+func Main(ctx context.Context, args []string, streams Streams, more ...any) int {
+	return execute(args, &run{ctx: ctx, Streams: streams}, more...)
 }
 
 // execute runs a command line. It completes r with the common settings.
-func execute(args []string, r *run) (status int) {
+func execute(args []string, r *run, more ...any) (status int) {
 	defer func() { // kong ends the program by itself after --help
 		if p := recover(); p != nil {
 			exit, ok := p.(console.ExitError)
@@ -92,7 +92,7 @@ func execute(args []string, r *run) (status int) {
 			status = exit.Status
 		}
 	}()
-	var root commands
+	root := commands{Plugins: more}
 	parser, err := newParser(&root, kong.Writers(r.Out, r.Err),
 		kong.Exit(func(status int) { panic(console.ExitError{Status: status}) }))
 	if err != nil {
@@ -119,7 +119,7 @@ func execute(args []string, r *run) (status int) {
 	r.warnSecretFlags(parsed)
 	r.flags, r.unknown = parsed.Flags(), unknownSettings(settingNames(parser.Model), os.Environ())
 	shared := &console.Console{Streams: r.Streams, Ctx: r.ctx}
-	err = parsed.Run(r, shared, r.session(shared))
+	err = parsed.Run(r, shared, r.session(shared), Matching(r.matching))
 	r.cleanup.Run()
 	var exit console.ExitError
 	switch {

@@ -67,7 +67,6 @@ func TestProductionNeedsASecretsKey(t *testing.T) {
 		{[]string{"worker", "--roles", "any,ai"}, true},
 		{[]string{"worker", "--roles", "authority"}, false}, // it sends no events
 		{[]string{"worker", "--roles", "ai"}, false},
-		{[]string{"webhooks", "import", os.Args[0]}, true},
 	} {
 		if status, out := command(t, test.args...); status != 1 || strings.Contains(out, "set SECRETS_KEY") != test.refused {
 			t.Errorf("%v: status %d, %s", test.args, status, out)

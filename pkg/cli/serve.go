@@ -210,7 +210,7 @@ func (r *run) serve(shared sharedConfig, p parts) error {
 		r.log.Warn("ALLOW_LOOPBACK is set: callers can read pages of this machine")
 	}
 	options.Version = shortVersion()
-	_, options.Commit, _ = build()
+	_, options.Commit, _ = Build()
 	if options.Traces, err = shared.traceConfig.options(); err != nil {
 		return err
 	}

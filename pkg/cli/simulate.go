@@ -9,8 +9,8 @@ import (
 	"github.com/shopspring/decimal"
 
 	"ushuru/pkg/app"
-	"ushuru/pkg/lab/sheets"
 	"ushuru/pkg/listing/listingtest"
+	"ushuru/pkg/sheet/sheettest"
 	"ushuru/pkg/tra/tratest"
 )
 
@@ -89,7 +89,7 @@ type simulateSheets struct {
 }
 
 // Run is called by kong.
-func (c *simulateSheets) Run(r *run) error { return sheets.DrawSheets(r.Out, c.Out, c.IDs) }
+func (c *simulateSheets) Run(r *run) error { return sheettest.WriteFiles(r.Out, c.Out, c.IDs) }
 
 // simulate serves a simulator until the signal to stop, and prints how
 // to use it at its URL.

@@ -25,12 +25,12 @@ func (versionCommand) Run(r *run) error {
 // versionText returns version, commit and date of the program. The date is that of the
 // build, or of the commit.
 func versionText() string {
-	version, commit, date := build()
+	version, commit, date := Build()
 	return fmt.Sprintf("ushuru %s, commit %s, %s", version, commit, date)
 }
 
-// build returns what was built.
-func build() (version, commit, date string) {
+// Build returns what was built.
+func Build() (version, commit, date string) {
 	version, commit, date = buildVersion, buildCommit, buildDate
 	if info, ok := debug.ReadBuildInfo(); ok {
 		version = cmp.Or(version, info.Main.Version)

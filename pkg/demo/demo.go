@@ -43,7 +43,6 @@ type Options struct {
 	Pages       http.Handler // the listing site; nil is that of listingtest
 	Roles       []tasks.Role // of the workers; nil is all roles
 	BatchWindow int          // listings of batches processed at once; 0 is the worker's default
-	Uncounted   bool         // nothing is counted for the metrics
 }
 
 // Demo is the running service.
@@ -83,7 +82,7 @@ func Start(ctx context.Context, o Options) (_ *Demo, err error) {
 	}
 	d.URL = "http://" + listener.Addr().String()
 	d.App, err = app.New(app.Options{ //nolint:contextcheck // the process outlives the start
-		Redis: o.Redis, Log: o.Log, Worker: worker, AllowLoopback: true, Simulated: true, Uncounted: o.Uncounted,
+		Redis: o.Redis, Log: o.Log, Worker: worker, AllowLoopback: true, Simulated: true,
 		API: &app.APIOptions{
 			Listener: listener, WaitMax: time.Minute, Page: api.PageOptions{
 				Enabled: true, Key: d.Key, Listing: d.Site + listingtest.Cars()[0].Path(),

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"ushuru/pkg/lab"
+	"ushuru/pkg/lab/bench"
 	"ushuru/pkg/lab/rig"
 	"ushuru/pkg/lab/scale"
 	"ushuru/pkg/lab/soak"
@@ -29,8 +29,6 @@ type Sizes struct {
 	Soak                         int // cached estimates
 	Victim, Hostile, HostileRows int // estimates of a victim, connections of its attacker, rows of the attacker's batch
 	Waiters                      int
-	Pairs                        int           // of batches with and without metrics
-	PairRows                     int           // listings of each
 	Away                         time.Duration // of Redis
 	ScaleRows                    []int
 	ScaleMost                    int // rows with several numbers of workers
@@ -43,7 +41,7 @@ func Full() Sizes {
 		Batch: 10_000, Interactive: 60, Trips: 2000, Cached: 4000, Latency: 60, Slow: 10, Authority: time.Second,
 		Labels: 20_000, Matches: 2000, Read: 50, Soak: 100_000,
 		Victim: 60, Hostile: 16, HostileRows: 1000,
-		Waiters: 2000, Pairs: 30, PairRows: 300, Away: 5 * time.Second,
+		Waiters: 2000, Away: 5 * time.Second,
 		ScaleRows: []int{1000, 10_000, 100_000}, ScaleMost: 10_000, ScaleWorker: []int{1, 2, 4, 8},
 	}
 }
@@ -51,9 +49,9 @@ func Full() Sizes {
 // Quick are sizes for most of the aims, in about half the time.
 func Quick() Sizes {
 	s := Full()
-	s.Words = "The quick form: a batch of 5,000 listings, fewer pairs of batches with and without metrics, and no more than " +
+	s.Words = "The quick form: a batch of 5,000 listings, and no more than " +
 		"10,000 rows and 4 workers in the scaling run."
-	s.Batch, s.Pairs, s.PairRows = 5000, 20, 200
+	s.Batch = 5000
 	s.ScaleRows, s.ScaleWorker = []int{1000, 10_000}, []int{1, 2, 4}
 	return s
 }
@@ -65,7 +63,7 @@ func Short() Sizes {
 	s.Batch, s.Interactive, s.Trips, s.Cached, s.Latency, s.Slow = 300, 5, 100, 100, 5, 2
 	s.Authority, s.Labels, s.Matches, s.Read = 200*time.Millisecond, 2000, 200, 3
 	s.Victim, s.Hostile, s.HostileRows = 5, 4, 20
-	s.Waiters, s.Pairs, s.PairRows, s.Away = 100, 3, 20, time.Second
+	s.Waiters, s.Away = 100, time.Second
 	s.Soak, s.ScaleRows, s.ScaleWorker = 1000, []int{50, 200}, []int{1, 2}
 	return s
 }
@@ -89,40 +87,35 @@ func Parts(s Sizes, log *slog.Logger) []Part { return append(work(s, log), load(
 func work(s Sizes, log *slog.Logger) []Part {
 	return []Part{
 		{"bench read", func(_ context.Context, out io.Writer) ([]rig.Number, error) {
-			return lab.Read(out, out, lab.ReadOptions{Samples: s.Read, Size: 600_000})
+			return bench.Read(out, out, bench.ReadOptions{Samples: s.Read, Size: 600_000})
 		}},
 		{"bench match", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
-			return lab.Match(ctx, out, s.Labels, s.Matches)
+			return bench.Match(ctx, out, s.Labels, s.Matches)
 		}},
 		{"bench latency", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
 			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {
-				return lab.Latency(ctx, out, lab.LatencyOptions{
+				return bench.Latency(ctx, out, bench.LatencyOptions{
 					Redis: conn, Log: log, Samples: s.Latency, Slow: s.Slow, Authority: s.Authority,
 				})
 			})
 		}},
 		{"bench cached", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
 			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {
-				return lab.Cached(ctx, out, lab.CachedOptions{Redis: conn, Requests: s.Cached, Callers: 16})
+				return bench.Cached(ctx, out, bench.CachedOptions{Redis: conn, Requests: s.Cached, Callers: 16})
 			})
 		}},
 		{"bench trips", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
 			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {
-				return lab.Trips(ctx, out, lab.BatchOptions{
+				return bench.Trips(ctx, out, bench.BatchOptions{
 					Redis: conn, Log: log, Listings: s.Trips, Window: 200, Interactive: s.Interactive,
 				})
 			})
 		}},
 		{"bench batch", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
 			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {
-				return lab.Batch(ctx, out, lab.BatchOptions{
+				return bench.Batch(ctx, out, bench.BatchOptions{
 					Redis: conn, Log: log, Listings: s.Batch, Window: 200, Interactive: s.Interactive,
 				})
-			})
-		}},
-		{"bench visit", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
-			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {
-				return lab.Visit(ctx, out, lab.VisitOptions{Redis: conn, Log: log})
 			})
 		}},
 	}
@@ -133,27 +126,18 @@ func load(s Sizes, log *slog.Logger) []Part {
 	return []Part{
 		{"bench hostile", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
 			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {
-				return lab.Hostile(ctx, out, lab.HostileOptions{
+				return bench.Hostile(ctx, out, bench.HostileOptions{
 					Redis: conn, Log: log, Estimates: s.Victim, Callers: s.Hostile, Listings: s.HostileRows,
 				})
 			})
 		}},
 		{"bench waiters", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
 			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {
-				return lab.Waiters(ctx, out, lab.WaitersOptions{Redis: conn, Log: log, Waiters: s.Waiters})
+				return bench.Waiters(ctx, out, bench.WaitersOptions{Redis: conn, Log: log, Waiters: s.Waiters})
 			})
 		}},
 		{"bench recovery", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
-			return lab.Recovery(ctx, out, s.Away)
-		}},
-		{"bench overhead", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
-			return withRedis(ctx, func(counted *redisx.Conn, _ string) ([]rig.Number, error) {
-				return withRedis(ctx, func(uncounted *redisx.Conn, _ string) ([]rig.Number, error) {
-					return lab.Overhead(ctx, out, lab.OverheadOptions{
-						Counted: counted, Uncounted: uncounted, Log: log, Pairs: s.Pairs, Listings: s.PairRows, Window: 200,
-					})
-				})
-			})
+			return bench.Recovery(ctx, out, s.Away)
 		}},
 		{"bench soak", func(ctx context.Context, out io.Writer) ([]rig.Number, error) {
 			return withRedis(ctx, func(conn *redisx.Conn, _ string) ([]rig.Number, error) {

@@ -123,7 +123,7 @@ func Markdown(w io.Writer, h Heading, sections []Section) error {
 
 // title is the command, with the time that it took.
 func (s Section) title() string {
-	return fmt.Sprintf("`ushuru %s` (%s)", s.Name, s.Took.Round(time.Second))
+	return fmt.Sprintf("`go run ./pkg/lab %s` (%s)", s.Name, s.Took.Round(time.Second))
 }
 
 // rows are the numbers of a part; one that failed has a row that says so.
@@ -132,7 +132,7 @@ func (s Section) rows() []rig.Number {
 		return s.Numbers
 	}
 	return append(s.Numbers, rig.Number{
-		Name: s.Name, Reason: "the part failed: " + s.Err.Error(), Command: "ushuru " + s.Name,
+		Name: s.Name, Reason: "the part failed: " + s.Err.Error(), Command: "go run ./pkg/lab " + s.Name,
 	})
 }
 

@@ -29,7 +29,6 @@ type Options struct {
 	Roles  []tasks.Role // of the workers; nil is those that need no AI
 	Window int          // listings of batches processed concurrently; 0 is the default
 
-	Uncounted bool // the service counts nothing for its metrics
 }
 
 // Service is the service in this process with a SIMULATED site and authority, and what
@@ -53,7 +52,7 @@ func Start(ctx context.Context, o Options) (*Service, error) {
 		o.Roles = []tasks.Role{tasks.RoleAny, tasks.RoleAuthority}
 	}
 	service, err := demo.Start(ctx, demo.Options{
-		Redis: o.Redis, Log: o.Log, Pages: o.Pages, Roles: o.Roles, BatchWindow: o.Window, Uncounted: o.Uncounted,
+		Redis: o.Redis, Log: o.Log, Pages: o.Pages, Roles: o.Roles, BatchWindow: o.Window,
 	})
 	if err != nil {
 		return nil, err

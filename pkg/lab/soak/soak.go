@@ -175,7 +175,7 @@ func lastingGrowth(first, last []rig.Keys) (grown []string) {
 }
 
 func numbersOf(o Options, all []reading, grown []string) []rig.Number {
-	const command, none, then = "ushuru bench soak", 0.5, "after the first tenth"
+	const command, none, then = "go run ./pkg/lab bench soak", 0.5, "after the first tenth"
 	first, last := all[0], all[len(all)-1]
 	name := fmt.Sprintf("%d cached estimates: ", o.Estimates)
 	size := func(bytes int64) rig.Value { return rig.Value{N: float64(bytes) / megabyte, Unit: "MB"} }

@@ -14,6 +14,7 @@ import (
 	"ushuru/pkg/ai/aitest"
 	"ushuru/pkg/app"
 	"ushuru/pkg/cli"
+	"ushuru/pkg/lab/commands"
 	"ushuru/pkg/redisx/redistest"
 	"ushuru/pkg/vehicle"
 	"ushuru/tasks"
@@ -95,7 +96,7 @@ func TestMatchAndEvalUseTheAIOfTheSettings(t *testing.T) {
 	} {
 		before := model.Counts().Requests
 		var out, errs bytes.Buffer
-		status := cli.Main(context.Background(), args, cli.Streams{Out: &out, Err: &errs})
+		status := commands.Main(context.Background(), args, cli.Streams{Out: &out, Err: &errs})
 		if status != 0 || !strings.Contains(out.String(), "llm_fuzzy") || model.Counts().Requests == before {
 			t.Errorf("%v: status %d\n%s\n%s", args, status, out.String(), errs.String())
 		}

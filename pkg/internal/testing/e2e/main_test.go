@@ -27,6 +27,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"ushuru/pkg/cli"
+	"ushuru/pkg/lab/commands"
 	"ushuru/pkg/redisx/redistest"
 )
 
@@ -41,13 +42,21 @@ func TestMain(m *testing.M) {
 	redis.SetLogger(quiet{})
 	_ = flag.Set("test.parallel", strconv.Itoa(waiting*runtime.GOMAXPROCS(0)))
 	_ = os.Setenv("OTEL_BSP_SCHEDULE_DELAY", "20") // traces are sent at once
-	testscript.Main(tabled{m}, map[string]func(){"ushuru": func() { os.Exit(program()) }})
+	testscript.Main(tabled{m}, map[string]func(){
+		"ushuru": func() { os.Exit(program(cli.Main)) },
+		"lab":    func() { os.Exit(program(laboratory)) },
+	})
 }
 
-func program() int {
+// laboratory has the signature of cli.Main.
+func laboratory(ctx context.Context, args []string, streams cli.Streams, _ ...any) int {
+	return commands.Main(ctx, args, streams)
+}
+
+func program(run func(context.Context, []string, cli.Streams, ...any) int) int {
 	ctx, stop := signal.NotifyContext(context.Background(), cli.StopSignals()...)
 	defer stop()
-	return cli.Main(ctx, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+	return run(ctx, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }
 
 // tabled runs the tests and prints the table of the attacks after them.

@@ -1,4 +1,4 @@
-package lab
+package bench
 
 import (
 	"context"
@@ -68,7 +68,7 @@ func Match(ctx context.Context, out io.Writer, labels, samples int) ([]rig.Numbe
 
 // matchNumbers are those of a map, an exact match, and candidates of two kinds.
 func matchNumbers(labels int, middles []rig.Value) []rig.Number {
-	const exact, fuzzy, command = 5, 1000, "ushuru bench match" // microseconds
+	const exact, fuzzy, command = 5, 1000, "go run ./pkg/lab bench match" // microseconds
 	where := fmt.Sprintf(" in %d labels, p50", labels)
 	bare := middles[0].As("bare map")
 	return []rig.Number{

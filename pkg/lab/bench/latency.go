@@ -1,4 +1,4 @@
-package lab
+package bench
 
 import (
 	"context"
@@ -80,7 +80,7 @@ func Latency(ctx context.Context, out io.Writer, o LatencyOptions) ([]rig.Number
 }
 
 func latencyNumbers(authority time.Duration, bare, instant, slow []time.Duration) []rig.Number {
-	const half, most, calls, command = 0.5, 65, 2, "ushuru bench latency"
+	const half, most, calls, command = 0.5, 65, 2, "go run ./pkg/lab bench latency"
 	steps := rig.Millis(rig.StepsOfEstimate * rig.Quantile(bare, half))
 	return []rig.Number{
 		{

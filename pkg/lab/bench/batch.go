@@ -1,4 +1,4 @@
-package lab
+package bench
 
 import (
 	"context"
@@ -148,7 +148,7 @@ func mean(halves []float64) (sum float64) {
 func (f *batchFigures) rate() float64 { return float64(f.listings) / f.took.Seconds() }
 
 func (f *batchFigures) numbers() []rig.Number {
-	const ofBare, ofChained, slower, most, command = 0.3, 0.75, 1.5, 0.95, "ushuru bench batch"
+	const ofBare, ofChained, slower, most, command = 0.3, 0.75, 1.5, 0.95, "go run ./pkg/lab bench batch"
 	name := fmt.Sprintf("batch of %d listings", f.listings)
 	perSecond := func(n float64) rig.Value { return rig.Value{N: n, Unit: "listings/s"} }
 	each := func(total time.Duration) rig.Value { return rig.Millis(total / time.Duration(f.listings)) }

@@ -1,4 +1,4 @@
-package lab
+package bench
 
 import (
 	"context"
@@ -54,7 +54,7 @@ func Trips(ctx context.Context, out io.Writer, o BatchOptions) ([]rig.Number, er
 
 // numbers are those of a listing of a batch.
 func (f tripFigures) numbers() []rig.Number {
-	const trips, commands, kilobytes, kilobyte, command = 20, 30, 12, 1000, "ushuru bench trips"
+	const trips, commands, kilobytes, kilobyte, command = 20, 30, 12, 1000, "go run ./pkg/lab bench trips"
 	return []rig.Number{
 		{
 			Name: "Redis for a listing of a batch: round trips", Measured: rig.Value{N: f.trips},

@@ -1,4 +1,4 @@
-package lab
+package bench
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func Recovery(ctx context.Context, out io.Writer, away time.Duration) ([]rig.Num
 	if err != nil {
 		return nil, fmt.Errorf("lab: Redis comes back: %w", err)
 	}
-	const afterKill, afterOutage, command = 8, 5, "ushuru bench recovery"
+	const afterKill, afterOutage, command = 8, 5, "go run ./pkg/lab bench recovery"
 	seconds := func(d time.Duration) rig.Value { return rig.Value{N: d.Seconds(), Unit: "s"} }
 	_, err = fmt.Fprintf(out, "worker killed while it fetched a page: its estimate was answered by another %s later\n"+
 		"Redis killed, back %s later with its append-only file: an estimate is answered %s after it serves again\n",

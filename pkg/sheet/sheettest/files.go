@@ -1,4 +1,4 @@
-package sheets
+package sheettest
 
 import (
 	"encoding/json"
@@ -8,32 +8,30 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-
-	"ushuru/pkg/sheet/sheettest"
 )
 
-// DrawSheets writes SIMULATED auction sheets to a directory: ID.jpg, and
+// WriteFiles writes SIMULATED auction sheets to a directory: ID.jpg, and
 // ID.json with what is printed on it. Without ids it draws all of them.
-func DrawSheets(out io.Writer, dir string, ids []string) error {
+func WriteFiles(out io.Writer, dir string, ids []string) error {
 	if len(ids) == 0 {
-		for seed := range sheettest.Number {
+		for seed := range Number {
 			ids = append(ids, strconv.Itoa(seed+1))
 		}
-		ids = slices.Concat(ids, sheettest.Specials(), sheettest.Demos())
+		ids = slices.Concat(ids, Specials(), Demos())
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // everyone may see the images
 		return err
 	}
 	for _, id := range ids {
-		if err := drawSheet(out, dir, id); err != nil {
+		if err := writeFiles(out, dir, id); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func drawSheet(out io.Writer, dir, id string) error {
-	s, found := sheettest.ByID(id)
+func writeFiles(out io.Writer, dir, id string) error {
+	s, found := ByID(id)
 	if !found {
 		return fmt.Errorf("there is no sheet %q", id)
 	}

@@ -1,9 +1,11 @@
-package cli
+package commands
 
 import (
 	"os"
 
-	"ushuru/pkg/lab"
+	"ushuru/pkg/cli"
+	"ushuru/pkg/cli/operator"
+	"ushuru/pkg/lab/bench"
 	"ushuru/pkg/match"
 )
 
@@ -13,15 +15,21 @@ type evalCommand struct {
 }
 
 type evalMatch struct {
-	aiConfig
+	cli.AIConfig
+
 	Catalogue string `type:"existingfile" required:"" help:"CSV file with the columns make and label, and cc, fuel, year_from, year_to if known."`
 	Cases     string `type:"existingfile" required:"" help:"JSON lines with id, kind, make, title, version, model_code, year, cc, fuel, body; expect and gold_labels if known."`
 	Lines     bool   `help:"Print a JSON line for each case instead, as is done when no case has an expectation."`
 }
 
 // Run is called by kong.
-func (c *evalMatch) Run(r *run) error {
-	catalogue, facts, err := readCatalogue(c.Catalogue)
+func (c *evalMatch) Run(s *operator.Session, matching cli.Matching) error {
+	file, err := os.Open(c.Catalogue)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	catalogue, facts, err := match.LoadCatalogueCSV(file)
 	if err != nil {
 		return err
 	}
@@ -30,10 +38,10 @@ func (c *evalMatch) Run(r *run) error {
 		return err
 	}
 	defer func() { _ = cases.Close() }()
-	options, err := r.matching(c.aiConfig)
+	options, err := matching(c.AIConfig)
 	if err != nil {
 		return err
 	}
 	options.Facts = facts
-	return lab.EvaluateMatch(r.ctx, cases, r.Out, match.New(options), catalogue, c.Lines)
+	return bench.EvaluateMatch(s.Ctx, cases, s.Out, match.New(options), catalogue, c.Lines)
 }

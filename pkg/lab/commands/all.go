@@ -1,4 +1,4 @@
-package cli
+package commands
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"ushuru/pkg/cli"
+	"ushuru/pkg/cli/operator"
 	"ushuru/pkg/lab/report"
 )
 
@@ -19,27 +21,27 @@ type benchAll struct {
 }
 
 // Run is called by kong.
-func (c *benchAll) Run(r *run) error {
-	if r.common.production() {
+func (c *benchAll) Run(s *operator.Session) error {
+	if s.Production {
 		return errors.New("the benchmark cannot run in production: its figures are simulated")
 	}
-	sizes, command := report.Full(), "ushuru bench all --markdown"
+	sizes, command := report.Full(), "go run ./pkg/lab bench all --markdown"
 	switch {
 	case c.Short:
 		sizes, command = report.Short(), command+" --short"
 	case c.Quick:
 		sizes, command = report.Quick(), command+" --quick"
 	}
-	parts, err := report.Only(report.Parts(sizes, newLog(r.Err, "error")), c.Only)
+	parts, err := report.Only(report.Parts(sizes, quiet(s)), c.Only)
 	if err != nil {
 		return err
 	}
-	_, commit, _ := build()
+	_, commit, _ := cli.Build()
 	heading := report.Heading{
-		Sizes: sizes, Note: c.Note, Command: command, Began: time.Now(), Machine: report.ThisMachine(r.ctx, commit),
+		Sizes: sizes, Note: c.Note, Command: command, Began: time.Now(), Machine: report.ThisMachine(s.Ctx, commit),
 	}
 	var document bytes.Buffer
-	_, failed := report.Run(r.ctx, r.Err, parts, func(sections []report.Section) error {
+	_, failed := report.Run(s.Ctx, s.Err, parts, func(sections []report.Section) error {
 		heading.Took, heading.Machine.LoadAfter = time.Since(heading.Began), report.Load()
 		document.Reset()
 		if err := report.Markdown(&document, heading, sections); err != nil || c.Out == "" {
@@ -47,6 +49,6 @@ func (c *benchAll) Run(r *run) error {
 		}
 		return os.WriteFile(c.Out, document.Bytes(), 0o644) //nolint:gosec // everyone may read it
 	})
-	_, err = document.WriteTo(r.Out)
+	_, err = document.WriteTo(s.Out)
 	return errors.Join(failed, err)
 }

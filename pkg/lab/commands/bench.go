@@ -1,12 +1,17 @@
-package cli
+package commands
 
 import (
 	"errors"
+	"log/slog"
 	"time"
 
-	"ushuru/pkg/lab"
+	"ushuru/pkg/app"
+	"ushuru/pkg/cli/console"
+	"ushuru/pkg/cli/operator"
+	"ushuru/pkg/lab/bench"
 	"ushuru/pkg/lab/rig"
 	"ushuru/pkg/lab/sheets"
+	"ushuru/pkg/logs"
 	"ushuru/pkg/redisx"
 )
 
@@ -19,8 +24,6 @@ type benchCommand struct {
 	Match    benchMatch    `cmd:"" help:"Time to match by code and to find candidates by name, compared with a bare map."`
 	Read     benchRead     `cmd:"" help:"Time to read a listing page, compared with x/net/html parsing it."`
 	Hostile  benchHostile  `cmd:"" help:"Estimates of one key while another asks for pages that never end."`
-	Visit    benchVisit    `cmd:"" help:"Bytes of a buyer's first visit, from the start page to the answer."`
-	Overhead benchOverhead `cmd:"" help:"What metrics and counts add to a batch, by pairs of batches with and without them."`
 	Recovery benchRecovery `cmd:"" help:"How long an estimate waits when its worker is killed, and after an outage of Redis."`
 	Waiters  benchWaiters  `cmd:"" help:"Memory of callers that wait, compared with a bare handler that waits."`
 	Scale    benchScale    `cmd:"" help:"How the cost of a batch grows with its rows and with the workers, in processes of their own."`
@@ -30,7 +33,8 @@ type benchCommand struct {
 }
 
 type benchBatch struct {
-	redisConfig
+	operator.Redis
+
 	Listings    int    `default:"10000" help:"Listings in the batch."`
 	Window      int    `default:"200" help:"Listings processed concurrently."`
 	Interactive int    `name:"persons" default:"60" help:"Single estimates before the batch, and as many during it."`
@@ -38,34 +42,50 @@ type benchBatch struct {
 }
 
 // Run is called by kong.
-func (c *benchBatch) Run(r *run) error {
-	if r.common.production() {
+func (c *benchBatch) Run(s *operator.Session) error {
+	if s.Production {
 		return errors.New("the benchmark cannot run in production: its figures are simulated")
 	}
-	conn, err := r.benchRedis(c.redisConfig)
+	conn, stop, err := connect(s, c.Redis)
 	if err != nil {
 		return err
 	}
-	_, err = lab.Batch(r.ctx, r.Out, lab.BatchOptions{
-		Redis: conn, Log: r.log, Listings: c.Listings, Window: c.Window, Interactive: c.Interactive, Profile: c.Profile,
+	defer stop()
+	_, err = bench.Batch(s.Ctx, s.Out, bench.BatchOptions{
+		Redis: conn, Log: quiet(s), Listings: c.Listings, Window: c.Window, Interactive: c.Interactive, Profile: c.Profile,
 	})
 	return err
 }
 
-// benchRedis connects to the Redis of a benchmark: one that it starts, unless the
-// operator names another.
-func (r *run) benchRedis(c redisConfig) (*redisx.Conn, error) {
-	r.log = newLog(r.Err, "error")
-	if c.RedisURL == "" {
-		server, err := rig.NewRedisServer(r.ctx)
+// connect connects to the Redis of a benchmark: one that it starts, unless the operator
+// names another. stop closes the connection, and ends the server.
+func connect(s *operator.Session, c operator.Redis) (conn *redisx.Conn, stop func(), err error) {
+	var closing app.Cleanup
+	defer func() {
 		if err != nil {
-			return nil, err
+			closing.Run()
 		}
-		r.cleanup.Add(server.Stop)
-		c.RedisURL = Secret(server.URL)
+	}()
+	if c.RedisURL == "" {
+		server, err := rig.NewRedisServer(s.Ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		closing.Add(server.Stop)
+		c.RedisURL = console.Secret(server.URL)
 	}
-	return r.redis(c, false)
+	conn, err = redisx.Open(s.Ctx, redisx.Options{
+		URL: string(c.RedisURL), PoolSize: c.RedisPoolSize, RefuseExposed: s.Production && !c.AllowPlainRedis,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	closing.Add(func() { _ = conn.Close() })
+	return conn, closing.Run, nil
 }
+
+// quiet returns the log of a service that is measured: of errors only.
+func quiet(s *operator.Session) *slog.Logger { return logs.New(s.Err, logs.Options{Level: "error"}) }
 
 type benchTrips struct {
 	Listings int `default:"2000" help:"Listings in the batch."`
@@ -74,51 +94,56 @@ type benchTrips struct {
 }
 
 // Run is called by kong.
-func (c *benchTrips) Run(r *run) error {
-	conn, err := r.benchRedis(redisConfig{})
+func (c *benchTrips) Run(s *operator.Session) error {
+	conn, stop, err := connect(s, operator.Redis{})
 	if err != nil {
 		return err
 	}
-	_, err = lab.Trips(r.ctx, r.Out, lab.BatchOptions{
-		Redis: conn, Log: r.log, Listings: max(c.Listings, 1), Window: c.Window, Interactive: c.Singles,
+	defer stop()
+	_, err = bench.Trips(s.Ctx, s.Out, bench.BatchOptions{
+		Redis: conn, Log: quiet(s), Listings: max(c.Listings, 1), Window: c.Window, Interactive: c.Singles,
 	})
 	return err
 }
 
 type benchCached struct {
-	redisConfig
+	operator.Redis
+
 	Requests int `default:"10000" help:"Requests in each of nine rounds."`
 	Callers  int `default:"16" help:"Callers at the same time."`
 }
 
 // Run is called by kong.
-func (c *benchCached) Run(r *run) error {
-	if r.common.production() {
+func (c *benchCached) Run(s *operator.Session) error {
+	if s.Production {
 		return errors.New("the benchmark cannot run in production: its figures are simulated")
 	}
-	conn, err := r.benchRedis(c.redisConfig)
+	conn, stop, err := connect(s, c.Redis)
 	if err != nil {
 		return err
 	}
-	_, err = lab.Cached(r.ctx, r.Out, lab.CachedOptions{Redis: conn, Requests: c.Requests, Callers: c.Callers})
+	defer stop()
+	_, err = bench.Cached(s.Ctx, s.Out, bench.CachedOptions{Redis: conn, Requests: c.Requests, Callers: c.Callers})
 	return err
 }
 
 type benchLatency struct {
-	redisConfig
+	operator.Redis
+
 	Samples   int           `default:"60" help:"Tasks of bare asynq, and estimates with upstreams that answer at once."`
 	Slow      int           `default:"10" help:"Estimates with a TRA that takes its time."`
 	Authority time.Duration `name:"latency" default:"1s" help:"Which is this for each call."`
 }
 
 // Run is called by kong.
-func (c *benchLatency) Run(r *run) error {
-	conn, err := r.benchRedis(c.redisConfig)
+func (c *benchLatency) Run(s *operator.Session) error {
+	conn, stop, err := connect(s, c.Redis)
 	if err != nil {
 		return err
 	}
-	_, err = lab.Latency(r.ctx, r.Out, lab.LatencyOptions{
-		Redis: conn, Log: r.log, Samples: c.Samples, Slow: c.Slow, Authority: c.Authority,
+	defer stop()
+	_, err = bench.Latency(s.Ctx, s.Out, bench.LatencyOptions{
+		Redis: conn, Log: quiet(s), Samples: c.Samples, Slow: c.Slow, Authority: c.Authority,
 	})
 	return err
 }
@@ -129,8 +154,8 @@ type benchMatch struct {
 }
 
 // Run is called by kong.
-func (c *benchMatch) Run(r *run) error {
-	_, err := lab.Match(r.ctx, r.Out, c.Labels, c.Samples)
+func (c *benchMatch) Run(s *operator.Session) error {
+	_, err := bench.Match(s.Ctx, s.Out, c.Labels, c.Samples)
 	return err
 }
 
@@ -142,8 +167,8 @@ type benchRead struct {
 }
 
 // Run is called by kong.
-func (c *benchRead) Run(r *run) error {
-	_, err := lab.Read(r.Out, r.Err, lab.ReadOptions{Samples: c.Samples, Size: c.Size, File: c.File, URL: c.URL})
+func (c *benchRead) Run(s *operator.Session) error {
+	_, err := bench.Read(s.Out, s.Err, bench.ReadOptions{Samples: c.Samples, Size: c.Size, File: c.File, URL: c.URL})
 	return err
 }
 
@@ -154,11 +179,11 @@ type benchSheet struct {
 }
 
 // Run is called by kong.
-func (c *benchSheet) Run(r *run) error {
+func (c *benchSheet) Run(s *operator.Session) error {
 	if c.Alone {
-		return sheets.LoadSheet(r.ctx, r.Out, c.CacheDir, c.Files[0])
+		return sheets.LoadSheet(s.Ctx, s.Out, c.CacheDir, c.Files[0])
 	}
-	return sheets.Sheet(r.ctx, r.Out, r.Err, sheets.SheetOptions{
+	return sheets.Sheet(s.Ctx, s.Out, s.Err, sheets.SheetOptions{
 		CacheDir: c.CacheDir, Files: c.Files, LoadAlone: func(cacheDir, file string) []string {
 			return []string{"bench", "sheet", "--alone", "--cache-dir", cacheDir, file}
 		},

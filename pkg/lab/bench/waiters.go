@@ -1,4 +1,4 @@
-package lab
+package bench
 
 import (
 	"context"
@@ -71,7 +71,7 @@ func Waiters(ctx context.Context, out io.Writer, o WaitersOptions) ([]rig.Number
 	if err != nil {
 		return nil, err
 	}
-	const kilobyte, most, command = 1 << 10, 32, "ushuru bench waiters"
+	const kilobyte, most, command = 1 << 10, 32, "go run ./pkg/lab bench waiters"
 	size := func(bytes int64) rig.Value {
 		return rig.Value{N: float64(bytes) / float64(o.Waiters) / kilobyte, Unit: "KB"}
 	}

@@ -1,0 +1,2 @@
+// Package bench measures and evaluates the service: benchmarks and evaluations.
+package bench
