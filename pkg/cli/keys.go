@@ -170,15 +170,6 @@ func noKey(id string, err error) error {
 	return err
 }
 
-// keys returns the API keys.
-func (r *run) keys(config redisConfig) (*keys.Store, error) {
-	conn, err := r.redis(config, false)
-	if err != nil {
-		return nil, err
-	}
-	return keys.NewStore(conn.Client()), nil
-}
-
 type keysList struct {
 	redisConfig
 	keyAIConfig

@@ -40,7 +40,7 @@ func (s *Store) CreateUntil(ctx context.Context, name string, expires time.Time)
 	if err := s.redis.HSet(ctx, index, key.ID, hash).Err(); err != nil {
 		return "", Key{}, fmt.Errorf("keys: index: %w", err)
 	}
-	if _, err := s.add(ctx, hash, key); err != nil {
+	if err := s.add(ctx, hash, key); err != nil {
 		return "", Key{}, err
 	}
 	if err := s.takeName(ctx, key); err != nil {
@@ -52,15 +52,15 @@ func (s *Store) CreateUntil(ctx context.Context, name string, expires time.Time)
 func hintOf(plain string) string { return plain[len(plain)-hintLength:] }
 
 // add writes the record of a key, unless there is one.
-func (s *Store) add(ctx context.Context, hash string, key Key) (added bool, err error) {
+func (s *Store) add(ctx context.Context, hash string, key Key) error {
 	record, err := json.Marshal(key)
 	if err == nil {
-		added, err = s.redis.SetNX(ctx, keyRecord(hash), record, 0).Result()
+		err = s.redis.SetNX(ctx, keyRecord(hash), record, 0).Err()
 	}
 	if err != nil {
-		return false, fmt.Errorf("keys: write: %w", err)
+		return fmt.Errorf("keys: write: %w", err)
 	}
-	return added, nil
+	return nil
 }
 
 // discard deletes a key that was not shown to anyone.
@@ -198,7 +198,7 @@ func (s *Store) succeed(ctx context.Context, hashes []string, current, hash stri
 	if !swapped {
 		return ErrRotated
 	}
-	if _, err := s.add(ctx, hash, key); err != nil {
+	if err := s.add(ctx, hash, key); err != nil {
 		return err
 	}
 	// A rotation at the same time may have stored a key that the index no longer has: it

@@ -41,20 +41,6 @@ func (s *Store) record(owner string, e *stored) ([]byte, error) {
 	return json.Marshal(sealed)
 }
 
-// opened returns an endpoint with its secrets in the clear.
-func (s *Store) opened(owner string, e stored) (stored, error) {
-	values := make([]secret, 0, len(e.Secrets))
-	for _, old := range e.Secrets {
-		value, err := s.OpenSecret(owner, e.ID, old.Value)
-		if err != nil {
-			return e, err
-		}
-		values = append(values, secret{value, old.Until})
-	}
-	e.Secrets = values
-	return e, nil
-}
-
 // validSecrets returns the secrets that sign for an endpoint at a time.
 func (s *Store) validSecrets(owner string, e stored, now time.Time) (values []string, err error) {
 	for _, own := range e.Secrets {
