@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,9 +14,12 @@ import (
 // maxAnswer bounds an answer in bytes.
 const maxAnswer = 64 << 10
 
-// decode parses an answer by the schema into T: one object with every property
-// exactly once, of the right type, with cleaned texts. Its errors contain no text
-// of the answer.
+// decode parses an answer by the schema into T, with cleaned texts. It is tolerant of
+// what models do around and beside the answer: fences, prose, properties that nobody
+// asked for, null for an empty text, a number for a text, a list that is too long. A value
+// that cannot be used loses itself, where the schema says what stands for it, and not
+// the answer. What decides something, an enum without Absent or a number, is strict.
+// Its errors contain no text of the answer.
 func decode[T any](s Schema, content string) (answer T, clean json.RawMessage, err error) {
 	if clean, err = s.read(content); err != nil {
 		return answer, nil, err
@@ -35,11 +37,33 @@ func (s Schema) read(content string) (json.RawMessage, error) {
 	if len(content) > maxAnswer {
 		return nil, fmt.Errorf("the answer is longer than %d bytes", maxAnswer)
 	}
-	values, err := s.readObject(content)
+	raw, err := object(bare(content))
+	if err != nil {
+		return nil, err
+	}
+	missing := 0
+	for _, p := range s {
+		if _, there := raw[p.Name]; !there {
+			missing++
+		}
+	}
+	if 2*missing > len(s) {
+		return nil, errors.New("the answer is of another schema")
+	}
+	values, err := s.readValues(raw)
 	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(values)
+}
+
+// bare returns the object of an answer without the fences and the prose around it.
+func bare(content string) string {
+	start := strings.IndexByte(content, '{')
+	if start < 0 || strings.HasPrefix(strings.TrimSpace(content), "[") {
+		return content
+	}
+	return content[start:]
 }
 
 // readObject returns the values of one object.
@@ -48,23 +72,27 @@ func (s Schema) readObject(content string) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := make(map[string]any, len(s))
+	return s.readValues(raw)
+}
+
+func (s Schema) readValues(raw map[string]json.RawMessage) (values map[string]any, err error) {
+	values = make(map[string]any, len(s))
 	for _, p := range s {
 		value, there := raw[p.Name]
-		if !there {
-			return nil, fmt.Errorf("the answer lacks %s", p.Name)
+		if there && strings.TrimSpace(string(value)) != "null" {
+			values[p.Name], err = p.read(value)
+		} else {
+			values[p.Name], err = p.absent()
 		}
-		if values[p.Name], err = p.read(value); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("%s of the answer %w", p.Name, err)
 		}
-	}
-	if len(raw) > len(s) {
-		return nil, errors.New("the answer has properties that the schema does not have")
 	}
 	return values, nil
 }
 
-// object reads exactly one JSON object whose names are all different.
+// object reads one JSON object whose names are all different. What follows it must
+// be no other object.
 func object(content string) (map[string]json.RawMessage, error) {
 	decoder := json.NewDecoder(strings.NewReader(content))
 	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
@@ -86,24 +114,43 @@ func object(content string) (map[string]json.RawMessage, error) {
 	if _, err := decoder.Token(); err != nil {
 		return nil, errors.New("the answer is cut off")
 	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the answer")
+	if strings.ContainsRune(content[decoder.InputOffset():], '{') {
+		return nil, errors.New("two answers")
 	}
 	return raw, nil
 }
 
 var (
-	errType = errors.New("is of another type")
-	errEnum = errors.New("is none of those allowed")
+	errType   = errors.New("is of another type")
+	errEnum   = errors.New("is none of those allowed")
+	errAbsent = errors.New("is missing")
 )
 
-// read checks one value. null is not valid for any type.
+// absent returns the value of a property that is missing or null.
+func (p Property) absent() (any, error) {
+	switch {
+	case p.Type == Object:
+		return p.Fields.readValues(nil)
+	case p.Type == List:
+		return []any{}, nil
+	case p.Type == Text && len(p.Enum) == 0:
+		return "", nil
+	case p.Type == Text && p.Absent != "":
+		return p.Absent, nil
+	}
+	return nil, errAbsent
+}
+
+// read checks one value.
 func (p Property) read(value json.RawMessage) (any, error) {
 	text := strings.TrimSpace(string(value))
 	switch p.Type {
 	case Text:
 		return p.readText(text)
 	case Object:
+		if !strings.HasPrefix(text, "{") {
+			return p.absent()
+		}
 		return p.Fields.readObject(text)
 	case List:
 		return p.readList(text)
@@ -120,7 +167,7 @@ func (p Property) read(value json.RawMessage) (any, error) {
 		}
 		return n, nil
 	case Boolean:
-		if text != "true" && text != "false" {
+		if text = strings.ToLower(strings.Trim(text, `"`)); text != "true" && text != "false" {
 			return nil, errType
 		}
 		return text == "true", nil
@@ -128,44 +175,73 @@ func (p Property) read(value json.RawMessage) (any, error) {
 	return nil, errType
 }
 
-// readText parses one text. A text outside the enum becomes Fallback, or is an
-// error without one.
+// readText parses one text; a number is one too. A text outside the enum becomes
+// Fallback, or is an error without one.
 func (p Property) readText(value string) (string, error) {
-	var s string
-	if !strings.HasPrefix(value, `"`) || json.Unmarshal([]byte(value), &s) != nil {
-		return "", errType
+	s := value
+	switch {
+	case strings.HasPrefix(value, `"`):
+		if json.Unmarshal([]byte(value), &s) != nil {
+			return "", errType
+		}
+	case strings.HasPrefix(value, "["), strings.HasPrefix(value, "{"):
+		if s = ""; len(p.Enum) > 0 && p.Fallback == "" {
+			return "", errType
+		}
 	}
 	switch {
 	case len(p.Enum) == 0:
 		return Clean(s, cmp.Or(p.Max, defaultMax)), nil
 	case slices.Contains(p.Enum, s):
 		return s, nil
-	case p.Fallback != "":
-		return p.Fallback, nil
+	case p.Fallback == "":
+		return "", errEnum
 	}
-	return "", errEnum
+	for _, allowed := range p.Enum {
+		if strings.EqualFold(allowed, strings.TrimSpace(s)) {
+			return allowed, nil
+		}
+	}
+	if s == "" && p.Absent != "" {
+		return p.Absent, nil
+	}
+	return p.Fallback, nil
 }
 
-// readList parses all items of a list.
+// readList parses the items of a list, as many as it may have. An item that cannot be
+// used is left out.
 func (p Property) readList(value string) ([]any, error) {
 	var raw []json.RawMessage
-	if !strings.HasPrefix(value, "[") || json.Unmarshal([]byte(value), &raw) != nil {
+	if !strings.HasPrefix(value, "[") {
+		return []any{}, nil
+	}
+	if json.Unmarshal([]byte(value), &raw) != nil {
 		return nil, errType
 	}
-	if most := cmp.Or(p.MaxItems, defaultMaxItems); len(raw) > most {
-		return nil, fmt.Errorf("has more than %d items", most)
-	}
-	items := make([]any, len(raw))
-	for i, r := range raw {
-		var err error
-		if text := strings.TrimSpace(string(r)); len(p.Fields) > 0 {
-			items[i], err = p.Fields.readObject(text)
-		} else {
-			items[i], err = p.readText(text)
-		}
-		if err != nil {
-			return nil, err
+	items := []any{}
+	for _, r := range raw[:min(len(raw), cmp.Or(p.MaxItems, defaultMaxItems))] {
+		if item, err := p.readItem(strings.TrimSpace(string(r))); err == nil {
+			items = append(items, item)
 		}
 	}
 	return items, nil
+}
+
+// readItem parses one item of a list. A text in place of an object is its first open
+// text: a note that came without its author.
+func (p Property) readItem(text string) (any, error) {
+	switch {
+	case text == "null":
+		return nil, errAbsent
+	case len(p.Fields) == 0:
+		return p.readText(text)
+	case strings.HasPrefix(text, "{"):
+		return p.Fields.readObject(text)
+	}
+	for _, field := range p.Fields {
+		if field.Type == Text && len(field.Enum) == 0 && strings.HasPrefix(text, `"`) {
+			return p.Fields.readValues(map[string]json.RawMessage{field.Name: json.RawMessage(text)})
+		}
+	}
+	return nil, errType
 }

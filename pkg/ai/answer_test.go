@@ -48,13 +48,13 @@ func TestTextsOfAnAnswerAreCleaned(t *testing.T) {
 func TestAnswersThatAreNone(t *testing.T) {
 	replace := func(from, to string) string { return strings.Replace(good, from, to, 1) }
 	for name, content := range map[string]string{
-		"empty": "", "text": "I choose c1.", "fenced": "```json\n" + good + "\n```", "list": "[" + good + "]", "null": "null",
-		"cut": good[:20], "cut at the end": good[:len(good)-1], "twice": good + good, "tail": good + " c1",
-		"missing": replace(`"sure":true`, `"c":1`), "more": replace(`}`, `,"x":1}`), "other case": replace(`"choice"`, `"Choice"`),
+		"empty": "", "text": "I choose c1.", "list": "[" + good + "]", "null": "null",
+		"cut": good[:20], "cut at the end": good[:len(good)-1], "twice": good + good,
+		"missing": replace(`"sure":true`, `"c":1`), "other case": replace(`"choice"`, `"Choice"`),
 		"doubled": replace(`"sure":true`, `"sure":true,"sure":true`), "two choices": replace(`{`, `{"choice":"NONE",`),
 		"no candidate": replace(`"c1"`, `"c99"`), "other case of an id": replace(`"c1"`, `"C1"`), "padded id": replace(`"c1"`, `"c1 "`),
-		"null text": replace(`"so"`, `null`), "number as text": replace(`3`, `"3"`), "text as number": replace(`"so"`, `3`),
-		"fraction": replace(`3`, `3.5`), "huge": replace(`3`, `1e30`), "word": replace(`true`, `"true"`), "null flag": replace(`true`, `null`),
+		"null id": replace(`"c1"`, `null`), "number as text": replace(`3`, `"3"`),
+		"fraction": replace(`3`, `3.5`), "huge": replace(`3`, `1e30`), "word": replace(`true`, `"yes"`), "null flag": replace(`true`, `null`),
 		"null number": replace(`0.5`, `null`), "too large": replace(`so`, strings.Repeat("x", maxAnswer)),
 	} {
 		if got, _, err := decode[all](allSchema, content); err == nil {
@@ -62,6 +62,29 @@ func TestAnswersThatAreNone(t *testing.T) {
 		} else if strings.Contains(err.Error(), "c99") {
 			t.Errorf("%s: the error repeats the answer: %v", name, err)
 		}
+	}
+}
+
+func TestOddAnswersAreReadAllTheSame(t *testing.T) {
+	t.Parallel()
+	replace := func(from, to string) string { return strings.Replace(good, from, to, 1) }
+	for name, content := range map[string]string{
+		"fenced": "```json\n" + good + "\n```", "prose": "Here it is:\n" + good + "\nI hope that helps.",
+		"more": replace(`}`, `,"x":{"y":1}}`), "text in capitals": replace(`true`, `"True"`),
+	} {
+		if got, _, err := decode[all](allSchema, content); err != nil || got != (all{"c1", "so", 3, 0.5, true}) {
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		}
+	}
+	for reason, content := range map[string]string{
+		"": replace(`"so"`, `null`), "3": replace(`"so"`, `3`), "true": replace(`"so"`, `true`),
+	} {
+		if got, _, err := decode[all](allSchema, content); err != nil || got.Reason != reason {
+			t.Errorf("got %+v, %v, want the reason %q", got, err, reason)
+		}
+	}
+	if got, _, err := decode[all](allSchema, replace(`"reason":"so",`, ``)); err != nil || got.Reason != "" || got.Choice != "c1" {
+		t.Errorf("without its reason: got %+v, %v", got, err)
 	}
 }
 

@@ -76,7 +76,7 @@ func (c *Client) askAll(ctx context.Context, q *Question, read func(string) erro
 	}
 	r := request{
 		name: q.Name, system: system, user: user, pictures: q.Pictures, schema: q.Schema, maxTokens: q.MaxTokens,
-		timeout: q.Timeout,
+		timeout: q.Timeout, seed: q.Attempt,
 	}
 	var failures []*Error
 	for _, e := range c.endpoints {

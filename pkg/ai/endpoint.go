@@ -3,8 +3,10 @@ package ai
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +29,9 @@ type endpoint struct {
 	failures int       // in a row
 	until    time.Time // not to be asked before
 	last     *Error    // why
+
+	plainJSON  bool // the server refuses a JSON schema
+	noSampling bool // the server refuses temperature and seed
 }
 
 const (
@@ -52,6 +57,7 @@ type request struct {
 	schema             Schema
 	maxTokens          int
 	timeout            time.Duration
+	seed               int  // of a repetition
 	failover           bool // as in Call
 }
 
@@ -87,8 +93,12 @@ func (e *endpoint) call(ctx context.Context, r *request) (_ reply, failed *Error
 	ctx, cancel := context.WithTimeout(ctx, max(e.timeout, r.timeout))
 	defer cancel()
 	response, err := e.client.CreateChatCompletion(ctx, e.chat(r))
-	if err != nil {
-		return reply{}, e.failure(ctx, err, response.Header())
+	for err != nil { // at most once for each thing that a server can do without
+		failure := e.failure(ctx, err, response.Header())
+		if !e.yield(failure) {
+			return reply{}, failure
+		}
+		response, err = e.client.CreateChatCompletion(ctx, e.chat(r))
 	}
 	answer := reply{
 		model: Clean(response.Model, 100), prompt: tokens(response.Usage.PromptTokens),
@@ -115,6 +125,29 @@ func (e *endpoint) call(ctx context.Context, r *request) (_ reply, failed *Error
 	return answer, nil
 }
 
+// yield gives up what the server refuses, and reports whether it can be asked again: a
+// JSON schema, or temperature and seed. The endpoint remembers it.
+func (e *endpoint) yield(failure *Error) bool {
+	if failure.Kind != Rejected {
+		return false
+	}
+	message := strings.ToLower(failure.Message)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case !e.plainJSON && (strings.Contains(message, "response_format") || strings.Contains(message, "schema")):
+		e.plainJSON = true
+	case !e.noSampling && (strings.Contains(message, "temperature") || strings.Contains(message, "seed")):
+		e.noSampling = true
+	default:
+		return false
+	}
+	return true
+}
+
+// fixed are the models that accept no temperature but their own.
+var fixed = regexp.MustCompile(`^(o[1-9]|gpt-5)`)
+
 // capped are the models whose API wants max_completion_tokens. All others take
 // max_tokens; Ollama takes nothing else.
 var capped = regexp.MustCompile(`^(o[1-9]|gpt-[4-9]|chatgpt-)`)
@@ -130,6 +163,18 @@ func (e *endpoint) chat(r *request) openai.ChatCompletionRequest {
 			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
 			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: r.name, Schema: r.schema, Strict: true},
 		},
+	}
+	e.mu.Lock()
+	plainJSON, noSampling := e.plainJSON, e.noSampling
+	e.mu.Unlock()
+	if plainJSON {
+		schema, _ := r.schema.MarshalJSON()
+		chat.Messages[0].Content += "\n\nThe JSON schema of the answer:\n" + string(schema)
+		chat.ResponseFormat = &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject}
+	}
+	if !noSampling && !fixed.MatchString(e.Model) {
+		seed := 1 + r.seed
+		chat.Temperature, chat.Seed = math.SmallestNonzeroFloat32, &seed // 0 would be left out
 	}
 	if e.host == "api.openai.com" || capped.MatchString(e.Model) {
 		chat.MaxCompletionTokens = r.maxTokens

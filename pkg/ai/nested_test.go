@@ -47,18 +47,33 @@ func TestNestedAnswers(t *testing.T) {
 		t.Errorf("a value outside the enum is %q, %v", answer.House.Name, err)
 	}
 	for name, bad := range map[string]string{
-		"too many items":      `{"house":{"name":"USS"},"codes":[{"panel":"1"},{"panel":"2"},{"panel":"3"}],"words":[]}`,
-		"a property too many": `{"house":{"name":"USS","x":1},"codes":[],"words":[]}`,
-		"one that lacks":      `{"house":{"name":"USS"},"codes":[{}],"words":[]}`,
-		"a word outside":      `{"house":{"name":"USS"},"codes":[],"words":["c"]}`,
-		"no list":             `{"house":{"name":"USS"},"codes":{"panel":"1"},"words":[]}`,
-		"null":                `{"house":null,"codes":[],"words":[]}`,
-		"null for a list":     `{"house":{"name":"USS"},"codes":null,"words":[]}`,
-		"null in a list":      `{"house":{"name":"USS"},"codes":[null],"words":[]}`,
-		"a name twice":        `{"house":{"name":"USS","name":"USS"},"codes":[],"words":[]}`,
+		"null": `{"house":null,"codes":[],"words":[]}`, "a name twice": `{"house":{"name":"USS","name":"USS"},"codes":[],"words":[]}`,
 	} {
 		if _, _, err := decode[nested](nestedSchema, bad); err == nil {
 			t.Errorf("%s is no mistake", name)
+		}
+	}
+}
+
+// What cannot be used loses itself, and not the answer.
+func TestOddPartsOfANestedAnswer(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer       string
+		codes, words int
+	}{
+		"too many items":      {`{"house":{"name":"USS"},"codes":[{"panel":"1"},{"panel":"2"},{"panel":"3"}],"words":[]}`, 2, 0},
+		"a property too many": {`{"house":{"name":"USS","x":1},"codes":[],"words":["a"]}`, 0, 1},
+		"one that lacks":      {`{"house":{"name":"USS"},"codes":[{}],"words":["a"]}`, 1, 1},
+		"a word outside":      {`{"house":{"name":"USS"},"codes":[],"words":["c","a"]}`, 0, 1},
+		"no list":             {`{"house":{"name":"USS"},"codes":{"panel":"1"},"words":["a"]}`, 0, 1},
+		"null for a list":     {`{"house":{"name":"USS"},"codes":null,"words":["a"]}`, 0, 1},
+		"null in a list":      {`{"house":{"name":"USS"},"codes":[null,{"panel":"1"}],"words":[]}`, 1, 0},
+		"a text for a mark":   {`{"house":{"name":"USS"},"codes":["A1"],"words":[]}`, 1, 0},
+	} {
+		got, _, err := decode[nested](nestedSchema, c.answer)
+		if err != nil || got.House.Name != "USS" || len(got.Codes) != c.codes || len(got.Words) != c.words {
+			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}
 }

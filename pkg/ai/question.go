@@ -26,6 +26,10 @@ type Question struct {
 	// Timeout of one call, where a long answer needs more than that of the
 	// client; the longer of the two holds.
 	Timeout time.Duration
+
+	// Attempt counts the repetitions of a question whose answer was not usable. It
+	// is the seed, so that a model that can does not repeat itself.
+	Attempt int
 }
 
 // Table is data of one kind.

@@ -22,16 +22,17 @@ const (
 	List    Type = "array"  // of objects with Fields or, without Fields, of texts
 )
 
-// Property is one field of an answer. All are required.
+// Property is one field of an answer. All are asked for.
 type Property struct {
 	Name        string
 	Type        Type
 	Description string   // for the model
 	Enum        []string // of a text: nothing else is an answer
 	Fallback    string   // one of Enum, taken for what is none of it; without it the whole answer is bad
+	Absent      string   // one of Enum, taken where the value is missing, null or empty
 	Max         int      // of a text without Enum: cut to so many characters; default 300
 	Fields      Schema   // of an Object, or of each object in a List
-	MaxItems    int      // items of a List; an answer with more is bad; default 50
+	MaxItems    int      // items of a List; more are cut; default 50
 }
 
 // Schema is an object. Models fill the properties in this order, so a reason comes
@@ -120,6 +121,8 @@ func (p Property) check(depth int) error {
 		return fmt.Errorf("an enum is of texts, and %d at most", maxEnum)
 	case p.Fallback != "" && !slices.Contains(p.Enum, p.Fallback):
 		return errors.New("what stands for other values is none of the enum")
+	case p.Absent != "" && !slices.Contains(p.Enum, p.Absent):
+		return errors.New("what stands for a missing value is none of the enum")
 	case p.Type == Object, len(p.Fields) > 0 && p.Type == List:
 		return p.Fields.checkAt(depth + 1)
 	case len(p.Fields) > 0:

@@ -123,6 +123,19 @@ func (m Mark) byLetters() int {
 	case "A", "E", "P", "S", "H", "G", "T", "コゲ", "欠", "AS", "AP", "PA", "US", "UP", "SA", "EA", "AE", "UE":
 		return columnOther
 	}
+	for _, word := range []struct {
+		part   string
+		column int
+	}{
+		{"交換", columnReplaced}, {"補修", columnRepaired}, {"板金", columnRepaired}, {"腐食", columnCorroded}, {"ヒビ", columnCracked},
+		{"亀裂", columnCracked}, {"キズ", columnOther}, {"傷", columnOther}, {"きず", columnOther}, {"凹", columnOther},
+		{"ヘコミ", columnOther}, {"エクボ", columnOther}, {"サビ", columnOther}, {"錆", columnOther}, {"さび", columnOther},
+		{"塗装", columnOther}, {"色あせ", columnOther}, {"飛石", columnOther},
+	} {
+		if strings.Contains(m.Letters, word.part) {
+			return word.column
+		}
+	}
 	for _, letter := range []string{"XX", "X", "W", "C", "Y"} { // AW, XW: both letters count
 		if len(m.Letters) == 2 && strings.Contains(m.Letters, letter) {
 			return Mark{Letters: letter, Size: m.Size}.byLetters()

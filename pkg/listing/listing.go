@@ -73,6 +73,7 @@ func readDocument(doc *page.Document) (*Listing, error) {
 	sold, gone := notices(doc)
 	listing := resolve(found, doc)
 	listing.setCountry(doc)
+	listing.setCondition(doc)
 	listing.checkDollar()
 	listing.unclearPrice()
 	if sold || gone {

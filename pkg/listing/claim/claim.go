@@ -47,6 +47,7 @@ const (
 	FieldDate         = "auction.date"
 	FieldLot          = "auction.lotNo"
 	FieldScore        = "auction.score"
+	FieldCondition    = "condition" // judged by package condition, never a value of the car
 	FieldStart        = "auction.startPriceJPY"
 	FieldEnd          = "auction.endPriceJPY"
 

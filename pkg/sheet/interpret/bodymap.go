@@ -12,6 +12,33 @@ import (
 // codePattern matches a damage code: letters or a word, and an optional size.
 var codePattern = regexp.MustCompile(`^(?:([A-Z]{1,3})([0-9]?)|(欠|穴|コゲ|ワレ|割れ)([0-9]?))$`)
 
+// severalCodes parts the codes of one mark: A1 U2, A1/U2.
+var severalCodes = regexp.MustCompile(`[\s/,、・+]+`)
+
+// tens matches a size of two digits, which forms use for the larger marks: A10.
+var tens = regexp.MustCompile(`^([ABUWSCPH])([1-4]0)$`)
+
+// writtenCodes are words that stand on the drawing in place of a letter.
+var writtenCodes = map[string]string{
+	"キズ": "A", "傷": "A", "きず": "A", "ヘコミ": "U", "凹": "U", "凹み": "U", "エクボ": "E", "サビ": "S", "錆": "S", "さび": "S", "腐食": "C",
+	"塗装": "P", "要塗装": "P", "色あせ": "H", "交換": "XX", "交換済": "XX", "要交換": "X", "飛石": "G", "補修": "W", "補修跡": "W", "板金": "W",
+	"ヒビ": "Y", "亀裂": "Y",
+}
+
+// marksOf returns the codes of one mark.
+func marksOf(code string) []string {
+	parts := severalCodes.Split(code, -1)
+	for _, part := range parts {
+		if len(parts) > 1 && !sizedCode.MatchString(part) {
+			return []string{code} // whole, so that the report says that it is no code
+		}
+	}
+	return parts
+}
+
+// sizedCode matches a code that may stand beside another in one mark.
+var sizedCode = regexp.MustCompile(`^[A-Z]{1,2}[0-9]$`)
+
 // bodyMap reads the codes on the drawing and explains them by the printed legend,
 // else by the table of codes. A code in neither has no meaning.
 func (in *interpreter) bodyMap() {
@@ -21,27 +48,44 @@ func (in *interpreter) bodyMap() {
 			in.unreadable("body_map", sheet.NotAllowed)
 			return
 		}
-		code := strings.ToUpper(sheet.Narrow(raw.Code))
-		parts := codePattern.FindStringSubmatch(code)
-		if parts == nil {
-			reason := sheet.NotAllowed
-			if raw.Code == sheet.NotReadable {
-				reason = sheet.Illegible
-			}
-			in.unreadable("body_map", reason)
-			continue
+		for _, code := range marksOf(strings.ToUpper(sheet.Narrow(raw.Code))) {
+			in.mark(raw, code)
 		}
-		mark := sheet.Mark{Panel: transcribe.OtherValue, CodeRaw: code, Severity: sheet.NotKnown}
-		if transcribe.Panels.Has(raw.Panel) {
-			mark.Panel = raw.Panel
-		}
-		if raw.Side == "left" || raw.Side == "right" {
-			mark.Side = new(raw.Side)
-		}
-		in.explain(&mark, parts[1]+parts[3], parts[2]+parts[4])
-		in.report.BodyMap = append(in.report.BodyMap, mark)
 	}
 }
+
+// mark reads one code of the drawing.
+func (in *interpreter) mark(raw transcribe.Mark, code string) {
+	printed := code
+	if written := writtenCodes[code]; written != "" {
+		code = written
+	}
+	if long := tens.FindStringSubmatch(code); long != nil {
+		size, _ := strconv.Atoi(long[2])
+		code = long[1] + strconv.Itoa(min((size+9)/10, largest)) // A10: centimetres, the size of A1
+	}
+	parts := codePattern.FindStringSubmatch(code)
+	if parts == nil {
+		reason := sheet.NotAllowed
+		if raw.Code == sheet.NotReadable {
+			reason = sheet.Illegible
+		}
+		in.unreadable("body_map", reason)
+		return
+	}
+	mark := sheet.Mark{Panel: transcribe.OtherValue, CodeRaw: printed, Severity: sheet.NotKnown}
+	if transcribe.Panels.Has(raw.Panel) {
+		mark.Panel = raw.Panel
+	}
+	if raw.Side == "left" || raw.Side == "right" {
+		mark.Side = new(raw.Side)
+	}
+	in.explain(&mark, parts[1]+parts[3], parts[2]+parts[4])
+	in.report.BodyMap = append(in.report.BodyMap, mark)
+}
+
+// largest is the largest number of a size.
+const largest = 4
 
 // readLegend reads the valid lines of the printed legend.
 func (in *interpreter) readLegend() {

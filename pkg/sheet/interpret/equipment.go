@@ -12,6 +12,7 @@ func (in *interpreter) equipment() {
 	e := &in.report.Equipment
 	for i, printed := range in.raw.Reading.Equipment {
 		if i == transcribe.MaxEquipment {
+			in.unreadable("equipment", sheet.NotAllowed) // the rest is cut
 			break
 		}
 		jp := in.printed("equipment.factory_circled", printed)

@@ -40,6 +40,25 @@ var eras = []era{
 // optional day.
 var eraPattern = regexp.MustCompile(`^([RHS]?)(\d{1,2})\s*[年/.\-]\s*(\d{1,2})(?:\s*月?|\s*[月/.\-]\s*(\d{1,2})\s*日?)$`)
 
+// westernPattern is the shape of a date with a year of four digits, also in brackets
+// behind its era.
+var westernPattern = regexp.MustCompile(`^(?:[RHS]?\d{0,2}\()?((?:19|20)\d\d)\)?\s*[年/.\-]\s*(\d{1,2})(?:\s*月?|\s*[月/.\-]\s*(\d{1,2})\s*日?)$`)
+
+// parseWestern puts a date with a year of four digits into its era.
+func parseWestern(match []string) (eraDate, bool) {
+	number := func(s string) int {
+		n, _ := strconv.Atoi(s) // digits, or nothing
+		return n
+	}
+	m := month{number(match[1]), number(match[2])}
+	for _, e := range eras {
+		if !m.after(e.last) && !e.first.after(m) && m.month >= 1 && m.month <= 12 {
+			return eraDate{e.letter, m.year - e.base, m.month, number(match[3])}, true
+		}
+	}
+	return eraDate{}, false
+}
+
 var eraNames = strings.NewReplacer("令和", "R", "平成", "H", "昭和", "S", "元年", "1年")
 
 // eraDate is a date as printed.
@@ -49,9 +68,13 @@ type eraDate struct {
 }
 
 // parseEra parses a date in ordinary width. It returns false for any other shape,
-// also for a year of four digits.
+// A year of four digits is put into its era.
 func parseEra(text string) (eraDate, bool) {
-	match := eraPattern.FindStringSubmatch(strings.ToUpper(eraNames.Replace(strings.ReplaceAll(text, " ", ""))))
+	text = strings.ToUpper(eraNames.Replace(strings.ReplaceAll(text, " ", "")))
+	if western := westernPattern.FindStringSubmatch(text); western != nil {
+		return parseWestern(western)
+	}
+	match := eraPattern.FindStringSubmatch(text)
 	if match == nil {
 		return eraDate{}, false
 	}

@@ -95,6 +95,7 @@ func (in *interpreter) read() {
 	in.bodyMap()
 	in.tyres()
 	in.documents()
+	in.said()
 	in.report.RedFlags = sheet.FindRedFlags(in.report)
 	in.report.Questions = sheet.QuestionsFor(in.report)
 	in.report.Confidence = in.confidence()

@@ -112,12 +112,11 @@ func TestAnAnswerOfNoUseIsAnError(t *testing.T) {
 		faults aitest.Faults
 		kind   ai.Kind
 	}{
-		"a property of its own": {aitest.Faults{InventField: true}, ai.BadAnswer},
-		"another schema":        {aitest.Faults{OtherSchema: true}, ai.BadAnswer},
-		"cut":                   {aitest.Faults{CutJSON: true}, ai.Truncated},
-		"no choices":            {aitest.Faults{EmptyChoices: true}, ai.NoChoices},
-		"busy":                  {aitest.Faults{Status: 429}, ai.RateLimited},
-		"refuses":               {aitest.Faults{Refusal: true}, ai.Refused},
+		"another schema": {aitest.Faults{OtherSchema: true}, ai.BadAnswer},
+		"cut":            {aitest.Faults{CutJSON: true}, ai.Truncated},
+		"no choices":     {aitest.Faults{EmptyChoices: true}, ai.NoChoices},
+		"busy":           {aitest.Faults{Status: 429}, ai.RateLimited},
+		"refuses":        {aitest.Faults{Refusal: true}, ai.Refused},
 	} {
 		p = newPipeline(t) // an endpoint that failed is left alone for a while
 		p.model.SetFaults(test.faults)

@@ -110,7 +110,7 @@ func TestWhatIsNoValueBecomesUnreadable(t *testing.T) {
 		s := &raw.Reading
 		s.Vehicle.ModelCode, s.Vehicle.ChassisNo, s.Vehicle.CC, s.Vehicle.Seats = "ZVW30!", "12345", "99999", "0"
 		s.Vehicle.Fuel, s.Vehicle.Drive, s.Vehicle.Steering, s.Vehicle.ModelYear = "水素と夢", "6WD", "上", "1492"
-		s.Dates = transcribe.Dates{FirstRegistration: "H26", ShakenUntil: "2027/4", NameChange: ""}
+		s.Dates = transcribe.Dates{FirstRegistration: "H26", ShakenUntil: "2127/4", NameChange: ""}
 		s.Mileage, s.Grades = transcribe.Mileage{Digits: "1234567", Unit: "li", Flag: "!"}, transcribe.Grades{Overall: "4.7", Exterior: "F", Interior: "Z"}
 		s.Repair, s.Documents.Recycle, s.Tyres.FrontLeft, s.House.Name = "多分", "1000000", "99", "Sotheby's"
 		raw.Second = nil

@@ -2,6 +2,7 @@ package transcribe
 
 import (
 	"slices"
+	"strings"
 
 	"ushuru/pkg/fetch"
 	"ushuru/pkg/message"
@@ -37,12 +38,18 @@ func (c *Classification) Legibility() sheet.Readability {
 
 // countAnchors counts the different labels of forms among the quoted texts.
 func countAnchors(quoted []string) (n int) {
-	for _, anchor := range anchors {
-		if slices.ContainsFunc(quoted, func(q string) bool { return sheet.Fold(q) == sheet.Fold(anchor) }) {
+	for _, names := range anchors {
+		if slices.ContainsFunc(quoted, func(q string) bool { return contains(q, names) }) {
 			n++
 		}
 	}
 	return n
+}
+
+// contains reports whether a quote has one of the names of a label in it.
+func contains(quote string, names []string) bool {
+	quote = sheet.Fold(quote)
+	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(quote, sheet.Fold(name)) })
 }
 
 func refused(key string) error { return &fetch.Error{Notice: message.New(key, nil)} }

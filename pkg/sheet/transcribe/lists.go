@@ -9,6 +9,9 @@ import (
 // OtherValue stands in some lists for a value that is not on the list.
 const OtherValue = "other"
 
+// notSaid is the answer where the sheet says nothing.
+const notSaid = "not_said"
+
 // kindSheet is the kind of an image that shows an auction sheet.
 const kindSheet = "auction_sheet"
 
@@ -42,6 +45,8 @@ const (
 	authors   List = "authors"
 	sides     List = "sides"
 	clarities List = "clarities"
+
+	saidAnswers List = "saidAnswers"
 )
 
 // Has reports whether a value is on the list.
@@ -89,11 +94,17 @@ var values = map[List][]string{
 	},
 	sides:     {"left", "right", "none", sheet.NotReadable},
 	clarities: {"clear", "doubtful", sheet.NotReadable},
+
+	saidAnswers: {notSaid, "no", "yes"},
 }
 
-// anchors are labels that the forms print.
-var anchors = []string{
-	"評価点", "型式", "走行", "初度登録", "検査員", "車台番号", "出品番号", "車検", "排気量", "注意事項", "内装", "外装色", "セールスポイント", "修復歴",
+// anchors are labels that the forms print, each with its other names. A quote counts
+// that has one of them anywhere: 評価点 4.5, 初度登録年月.
+var anchors = [][]string{
+	{"評価点", "総合評価", "評点", "評価"}, {"型式", "認定型式"}, {"走行", "走行距離", "走行(km)"}, {"初度登録", "初年度登録", "初度検査", "年式"},
+	{"検査員", "検査報告", "検査欄"}, {"車台番号", "車台No", "車体番号"}, {"出品番号", "出品No", "ロット"}, {"車検"}, {"排気量"},
+	{"注意事項", "注意欄"}, {"内装", "室内"}, {"外装色", "外装", "色替", "カラーNo"}, {"セールスポイント", "セールス"}, {"修復歴"}, {"車名"}, {"グレード"},
+	{"シフト", "ミッション"}, {"燃料"}, {"乗車定員", "定員"}, {"出品店", "会場", "開催"}, {"リサイクル"}, {"エアコン", "冷房"}, {"装備"}, {"車歴"}, {"車両展開図", "展開図"},
 }
 
 // The values of Note.Author, and the limits of the answers.

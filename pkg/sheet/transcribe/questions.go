@@ -1,6 +1,7 @@
 package transcribe
 
 import (
+	"slices"
 	"time"
 
 	"ushuru/pkg/ai"
@@ -24,6 +25,9 @@ invoice or a certificate is no auction sheet. A form without the data of a car i
 characters are nonsense, or that gives two different mileages for one car, makes no sense.
 Say which areas are covered, cut off or too blurred to be read.`
 
+	secondLook = `
+Look at the whole picture once more, also where it is turned, dark or small, before you answer.`
+
 	readSystem = `You copy a Japanese car auction sheet. Copy what is printed or written, and nothing else.
 Find each value by its Japanese label, wherever that stands; never by its place on the page.
 Where nothing is printed for a label, give an empty text (in a closed list: not_printed).
@@ -32,7 +36,9 @@ correct, never calculate, never convert dates or units. A wrong value does harm;
 Copy the characters of the sheet: dates with the letter of their era as they stand, digits one by one.
 The overall grade is only what stands beside 評価点; the name of a trim is no grade.
 Never copy the number plate (登録番号) or the name, address or telephone number of anyone.
-Of printed lists only what is circled or ticked counts.`
+Of printed lists only what is circled or ticked counts.
+For "said", answer only from what is written, circled or marked on the sheet: yes for a statement or a suspicion, no only
+where the sheet denies it in words, otherwise not_said. Copy the quote character by character.`
 
 	secondReadingSystem = `You check single values of a Japanese car auction sheet, slowly, character by character.
 Look at each place again. Give the digit of every box of the mileage (走行) one by one from left to right, an empty
@@ -72,9 +78,19 @@ func value(name, description string) ai.Property { return text(name, description
 // value that is not on it.
 func oneOf(name, description string, list List) ai.Property {
 	allowed := values[list]
-	return ai.Property{
+	p := ai.Property{
 		Name: name, Type: ai.Text, Description: description, Enum: allowed, Fallback: allowed[len(allowed)-1],
 	}
+	if list == saidAnswers {
+		p.Fallback = notSaid // a strange answer is none
+	}
+	p.Absent = p.Fallback
+	for _, nothing := range []string{sheet.NotPrinted, notSaid} {
+		if slices.Contains(allowed, nothing) {
+			p.Absent = nothing // a missing value is not said
+		}
+	}
+	return p
 }
 
 // object describes a block of values.

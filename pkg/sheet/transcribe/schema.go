@@ -34,10 +34,10 @@ func ReadingSchema() ai.Schema {
 		),
 		oneOf("repair_history", "修復歴: the circled or written word", Repairs),
 		ai.Property{
-			Name: "equipment", Type: ai.List, Max: 20, MaxItems: MaxEquipment,
+			Name: "equipment", Type: ai.List, Max: 20, MaxItems: MaxEquipment + 1,
 			Description: "純正装備, 装備品: the circled words alone",
 		},
-		list("notes", "every note on the sheet, one finding, claim or option in each, in the order of the sheet", MaxNotes,
+		list("notes", "every note on the sheet, one finding, claim or option in each, in the order of the sheet", MaxNotes+1,
 			oneOf("author", "セールスポイント is seller_points, 注意事項 seller_notes, 検査員報告 and 検査員記入欄 inspector, 事務局 office", authors),
 			text("jp", "its Japanese characters as written", MaxNoteJP),
 			oneOf("kind", "a fault of the car, an option, or something else", NoteKinds),
@@ -49,7 +49,7 @@ func ReadingSchema() ai.Schema {
 			text("code", "the letters", 4),
 			text("jp", "what the legend prints beside them", MaxValue),
 		),
-		list("map", "車両展開図: each code written on the drawing of the car", MaxMarks,
+		list("map", "車両展開図: each code written on the drawing of the car", MaxMarks+1,
 			oneOf("panel", "the part of the car it stands on", Panels),
 			oneOf("side", "the car's side as the sheet marks it; none for a part in the middle", sides),
 			text("code", "the code as written", 8),
@@ -68,6 +68,7 @@ func ReadingSchema() ai.Schema {
 			value("recycle_yen", "リサイクル預託金"),
 			ai.Property{Name: "items_later", Type: ai.List, Max: MaxValue, MaxItems: MaxLater, Description: "後日書類, 後日発送部品"},
 		),
+		object("said", saidFields()...),
 		object("clarity", clarityFields()...),
 	}
 }
@@ -96,6 +97,18 @@ func vehicleFields() []ai.Property {
 		value("dims", "諸元, 寸法"),
 		value("load", "最大積載量"),
 	}
+}
+
+// saidFields ask once more for what must not be missed. not_said is the first answer:
+// a model that takes the first then says nothing.
+func saidFields() (fields []ai.Property) {
+	for _, subject := range sheet.Subjects {
+		fields = append(fields, object(string(subject),
+			oneOf("answer", "yes for a statement or a suspicion, no only where the sheet denies it in words", saidAnswers),
+			text("quote", "the characters of the sheet that say so, as written", MaxNoteJP),
+		))
+	}
+	return fields
 }
 
 func clarityFields() (fields []ai.Property) {

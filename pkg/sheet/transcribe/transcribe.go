@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -28,10 +29,7 @@ func Sheet(ctx context.Context, model *ai.Client, images [][]byte) (*Transcript,
 	}
 	var transcript Transcript
 	var err error
-	if transcript.Classification, err = ask[Classification](ctx, model, classifyQuestion(pages)); err != nil {
-		return nil, fmt.Errorf("transcribe: classifying the image: %w", err)
-	}
-	if err := transcript.Classification.refusal(); err != nil {
+	if transcript.Classification, err = classify(ctx, model, pages); err != nil {
 		return nil, err
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -51,6 +49,25 @@ func Sheet(ctx context.Context, model *ai.Client, images [][]byte) (*Transcript,
 	return &transcript, nil
 }
 
+// classify asks what the images show, and asks again before it refuses them: a sheet
+// that is refused is one whose faults nobody sees.
+func classify(ctx context.Context, model *ai.Client, pages []ai.Picture) (c Classification, err error) {
+	question := classifyQuestion(pages)
+	for range 2 {
+		if c, err = ask[Classification](ctx, model, question); err != nil {
+			return c, fmt.Errorf("transcribe: classifying the image: %w", err)
+		}
+		refusal := c.refusal()
+		if refusal == nil {
+			return c, nil
+		}
+		err = refusal
+		question.System += secondLook
+		question.Attempt++
+	}
+	return c, err
+}
+
 // secondReading returns nil when the model gives no usable answer: the report is
 // then less certain.
 func secondReading(ctx context.Context, model *ai.Client, pages []ai.Picture) (*SecondReading, error) {
@@ -68,12 +85,14 @@ func secondReading(ctx context.Context, model *ai.Client, pages []ai.Picture) (*
 func ask[T any](ctx context.Context, model *ai.Client, q ai.Question) (T, error) {
 	answer, _, err := ai.Ask[T](ctx, model, q, nil)
 	if isBadAnswer(err) {
+		q.Attempt++
 		answer, _, err = ai.Ask[T](ctx, model, q, nil)
 	}
 	return answer, err
 }
 
+// isBadAnswer reports whether the model answered, and not usably: another try may do.
 func isBadAnswer(err error) bool {
 	bad, ok := errors.AsType[*ai.Error](err)
-	return ok && bad.Kind == ai.BadAnswer
+	return ok && slices.Contains([]ai.Kind{ai.BadAnswer, ai.Truncated, ai.Refused, ai.NoChoices}, bad.Kind)
 }

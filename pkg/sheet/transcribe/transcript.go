@@ -40,7 +40,34 @@ type Reading struct {
 	InsideCircled []string     `json:"inside_circled"`
 	MeterCircled  string       `json:"meter_circled"`
 	Documents     Documents    `json:"documents"`
+	Said          Said         `json:"said"`
 	Clarity       Clarity      `json:"clarity"`
+}
+
+// Said is what the sheet says of eight grave matters.
+type Said struct {
+	Accident Answer `json:"accident"`
+	Flood    Answer `json:"flood"`
+	Fire     Answer `json:"fire"`
+	Theft    Answer `json:"theft"`
+	Meter    Answer `json:"meter"`
+	Frame    Answer `json:"frame"`
+	Engine   Answer `json:"engine"`
+	Airbag   Answer `json:"airbag"`
+}
+
+// Answer is yes, no or not_said, with what the sheet writes.
+type Answer struct {
+	Answer string `json:"answer"`
+	Quote  string `json:"quote"`
+}
+
+// Of returns the answer on a subject.
+func (s *Said) Of(subject string) Answer {
+	return map[string]Answer{
+		"accident": s.Accident, "flood": s.Flood, "fire": s.Fire, "theft": s.Theft, "meter": s.Meter, "frame": s.Frame,
+		"engine": s.Engine, "airbag": s.Airbag,
+	}[subject]
 }
 
 // House is the auction house.
