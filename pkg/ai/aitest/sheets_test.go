@@ -67,7 +67,7 @@ func TestADemoSheetIsReadByItsMark(t *testing.T) {
 func TestFaultsOfReadingSheets(t *testing.T) {
 	picture := committed(t, "sm100001")
 	for name, f := range map[string]aitest.Faults{
-		"a property of its own": {InventField: true}, "cut": {CutJSON: true}, "no choices": {EmptyChoices: true}, "busy": {Status: 429},
+		"cut": {CutJSON: true}, "no choices": {EmptyChoices: true}, "busy": {Status: 429},
 	} {
 		if read, err := asked[transcribe.Reading](t, f, transcribe.ReadQuestion, transcribe.ReadingSchema(), picture); err == nil {
 			t.Errorf("%s: %+v", name, read)
