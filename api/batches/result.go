@@ -122,7 +122,7 @@ func (s *Resource) GetResults(w http.ResponseWriter, plain *http.Request) error 
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	if err := s.sendResults(w, r, f, b, rows, tableView{lang: r.Lang, bom: bom, following: following}); err != nil {
+	if err := s.sendResults(w, r, f, b, rows, tableView{lang: r.Lang, bom: bom, lines: s.costLines(), following: following}); err != nil {
 		respond.SetError(w, err)
 		panic(http.ErrAbortHandler) // half a response must not look complete
 	}
@@ -302,14 +302,23 @@ type tableView struct {
 	lang string
 	bom  bool // of CSV
 
+	lines     []export.CostLine
 	following string // cursor of the rows that follow; "" for none
+}
+
+// costLines are the lines that a cost can have.
+func (s *Resource) costLines() (lines []export.CostLine) {
+	for _, code := range s.options.Costs.Codes() {
+		lines = append(lines, export.CostLine(code))
+	}
+	return lines
 }
 
 func beginTable(
 	begin func(io.Writer, export.Options) (export.Writer, error),
 ) func(io.Writer, body, tableView) (resultWriter, error) {
 	return func(w io.Writer, b body, view tableView) (resultWriter, error) {
-		options := export.Options{Lang: view.lang, BOM: view.bom, Columns: b.columns, Batch: b.ID}
+		options := export.Options{Lang: view.lang, BOM: view.bom, Columns: b.columns, Lines: view.lines, Batch: b.ID}
 		if b.Options.Rate != nil {
 			options.Terms.Rate = b.Options.Rate.String()
 		}

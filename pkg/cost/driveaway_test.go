@@ -108,3 +108,26 @@ func BenchmarkDriveAway(b *testing.B) {
 		landed(cost.Embedded(), estimate, cost.DefaultRate, autumn)
 	}
 }
+
+// Every line of a cost is among the codes that a table has columns for.
+func TestCodesNameEveryLine(t *testing.T) {
+	t.Parallel()
+	e := vehicle.Estimate{
+		Tax: answer(november, 2016, 1496, "PETROL", "3199"), Car: vehicle.Car{FOBPriceUSD: number("4000"), M3: number("11")},
+	}
+	known, taxes := map[string]bool{}, ""
+	for _, c := range cost.Embedded().Codes() {
+		known[c.Code] = true
+		if c.Tax {
+			taxes += " " + c.Code
+		}
+	}
+	for _, l := range cost.Embedded().Calculate(e, onDays(cost.DefaultRate, november, november), november).DriveAway.Lines {
+		if !known[l.Code] {
+			t.Errorf("no column for %s", l.Code)
+		}
+	}
+	if taxes != " import_taxes hiv_levy registration" {
+		t.Errorf("got taxes%s", taxes)
+	}
+}

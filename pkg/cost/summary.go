@@ -68,6 +68,20 @@ func (t *Tables) partOf(code string) string {
 	return partPort
 }
 
+// Code is a line that a cost can have, and whether it is a tax or a fee of the authority.
+type Code struct {
+	Code string
+	Tax  bool
+}
+
+// Codes returns the lines that a cost can have, in their order.
+func (t *Tables) Codes() (codes []Code) {
+	for _, l := range t.lines {
+		codes = append(codes, Code{l.Code, t.partOf(l.Code) == partTaxes})
+	}
+	return codes
+}
+
 // parts returns the sums of the three parts; nil for one that is incomplete.
 func (b *calculation) parts() map[string]*vehicle.Sum {
 	exact := map[string]bothSums{partCar: {}, partTaxes: {}, partPort: {}}

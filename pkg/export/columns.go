@@ -62,9 +62,16 @@ func (l Line) year() int {
 type Options struct {
 	Lang    string
 	Columns []string // the caller's own, whose cells stand behind the results
-	BOM     bool     // CSV begins with a byte order mark, by which Excel knows UTF-8
-	Batch   string   // id
+	Lines   []CostLine
+	BOM     bool   // CSV begins with a byte order mark, by which Excel knows UTF-8
+	Batch   string // id
 	Terms   Terms
+}
+
+// CostLine is a line that a cost on the road can have.
+type CostLine struct {
+	Code string
+	Tax  bool // it is a tax, or a fee of the authority
 }
 
 // Terms are the terms of a batch; "" for each that the caller did not name.
@@ -81,20 +88,63 @@ type Writer interface {
 // column is one column of the table. Its value is a string, an int, a
 // decimal.Decimal, a moment, or nil where there is none.
 type column struct {
-	name  string
-	width float64 // in a spreadsheet, in characters
-	value func(l Line) any
-	sum   bool // the last row of a spreadsheet has the total
+	name   string  // "" of the caller's own
+	width  float64 // in a spreadsheet, in characters
+	value  func(l Line) any
+	sum    bool // the last row of a spreadsheet has the total
+	header string
 }
 
 // moment is a date, with its time or without, as the API writes it.
 type moment string
 
-// all returns the columns of a table: ours, and then the caller's own.
+// all returns the columns of a table: ours with one for each line of the cost, and then the
+// caller's own. Those keep their names; of ours with the same name the header says whose it is.
 func (o Options) all() []column {
 	list := slices.Clone(columns)
+	at := slices.IndexFunc(list, func(c column) bool { return c.name == lastBeforeLines }) + 1
+	list = slices.Insert(list, at, o.lineColumns()...)
+	for i := range list {
+		list[i].header = list[i].name
+		if slices.ContainsFunc(o.Columns, func(own string) bool { return strings.EqualFold(strings.TrimSpace(own), list[i].name) }) {
+			list[i].header = "ushuru_" + list[i].name
+		}
+	}
 	for i, name := range o.Columns {
-		list = append(list, column{escapeFormula(name), ownWidth, func(l Line) any { return own(l, i) }, false})
+		list = append(list, column{header: escapeFormula(name), width: ownWidth, value: func(l Line) any { return own(l, i) }})
+	}
+	return list
+}
+
+// lastBeforeLines is the column before those of the lines of the cost.
+const lastBeforeLines = "exchangeRateOthers"
+
+// lineColumns are the amounts of the lines in shillings, whose sum is driveAwayTZS.
+func (o Options) lineColumns() (list []column) {
+	amount := func(l Line, of func(CostLine) bool) any {
+		if l.Estimate == nil || l.Estimate.DriveAway == nil {
+			return nil
+		}
+		sum, some := decimal.Zero, false
+		for _, line := range l.Estimate.DriveAway.Lines {
+			if slices.ContainsFunc(o.Lines, func(known CostLine) bool { return known.Code == line.Code && of(known) }) {
+				sum, some = sum.Add(line.AmountTZS.Decimal()), true
+			}
+		}
+		if !some {
+			return nil
+		}
+		return sum
+	}
+	for _, one := range o.Lines {
+		list = append(list, column{name: one.Code, width: amountWidth, sum: true, value: func(l Line) any {
+			return amount(l, func(known CostLine) bool { return known.Code == one.Code })
+		}})
+	}
+	if len(o.Lines) > 0 {
+		list = append(list, column{name: "taxesToExpectTZS", width: amountWidth, sum: true, value: func(l Line) any {
+			return amount(l, func(known CostLine) bool { return known.Tax })
+		}})
 	}
 	return list
 }
@@ -127,12 +177,12 @@ var plainNumber = regexp.MustCompile(`^-?(?:0|[1-9]\d{0,11})(?:\.\d{1,6})?$`)
 
 // columns are named as the fields of the API are, with their unit.
 var columns = []column{
-	{"row", 6, func(l Line) any { return l.Number }, false},
-	{"reference", 16, func(l Line) any { return l.Reference }, false},
-	{"url", 48, func(l Line) any { return l.URL }, false},
-	{"state", 11, func(l Line) any { return string(l.State) }, false},
-	{"code", 16, func(l Line) any { return l.Code }, false},
-	{"reason", 40, func(l Line) any { return l.Reason }, false},
+	{"row", 6, func(l Line) any { return l.Number }, false, ""},
+	{"reference", 16, func(l Line) any { return l.Reference }, false, ""},
+	{"url", 48, func(l Line) any { return l.URL }, false, ""},
+	{"state", 11, func(l Line) any { return string(l.State) }, false, ""},
+	{"code", 16, func(l Line) any { return l.Code }, false, ""},
+	{"reason", 40, func(l Line) any { return l.Reason }, false, ""},
 
 	car("make", 12, func(c vehicle.Car) any { return c.Make }),
 	car("model", 18, func(c vehicle.Car) any { return c.Model }),
@@ -143,7 +193,7 @@ var columns = []column{
 	car("fuel", 12, func(c vehicle.Car) any { return c.Fuel }),
 	car("fobPriceUSD", 12, func(c vehicle.Car) any { return number(c.FOBPriceUSD) }),
 	car("cfPriceUSD", 12, func(c vehicle.Car) any { return number(c.CFPriceUSD) }),
-	{"priceBasis", 10, func(l Line) any { return l.Basis }, false},
+	{"priceBasis", 10, func(l Line) any { return l.Basis }, false, ""},
 
 	estimate("modelBody", 36, func(e *vehicle.Estimate) any { return e.Matched.ModelBody }),
 	estimate("matchType", 11, func(e *vehicle.Estimate) any { return string(e.Matched.MatchType) }),
@@ -168,18 +218,22 @@ var columns = []column{
 
 	rate("exchangeRateTaxes", func(r vehicle.ExchangeRates) money.Number { return r.Taxes }),
 	rate("exchangeRateOthers", func(r vehicle.ExchangeRates) money.Number { return r.Others }),
-	driveAway("driveAwayUSD", func(d *vehicle.DriveAway) any { return d.TotalUSD.Decimal() }),
-	driveAway("driveAwayTZS", func(d *vehicle.DriveAway) any { return d.TotalTZS.Decimal() }),
-	driveAway("driveAwayLowUSD", func(d *vehicle.DriveAway) any { return d.LowUSD.Decimal() }),
-	driveAway("driveAwayHighUSD", func(d *vehicle.DriveAway) any { return d.HighUSD.Decimal() }),
-	driveAway("driveAwayLowTZS", func(d *vehicle.DriveAway) any { return d.LowTZS.Decimal() }),
-	driveAway("driveAwayHighTZS", func(d *vehicle.DriveAway) any { return d.HighTZS.Decimal() }),
+	driveAway("driveAwayUSD", func(d *vehicle.DriveAway) money.Amount { return d.TotalUSD }),
+	driveAway("driveAwayTZS", func(d *vehicle.DriveAway) money.Amount { return d.TotalTZS }),
+	driveAway("driveAwayLowUSD", func(d *vehicle.DriveAway) money.Amount { return d.LowUSD }),
+	driveAway("driveAwayHighUSD", func(d *vehicle.DriveAway) money.Amount { return d.HighUSD }),
+	driveAway("driveAwayLowTZS", func(d *vehicle.DriveAway) money.Amount { return d.LowTZS }),
+	driveAway("driveAwayHighTZS", func(d *vehicle.DriveAway) money.Amount { return d.HighTZS }),
+	costWhere("driveAwayPartUSD", false, func(d *vehicle.DriveAway) money.Amount { return d.TotalUSD }),
+	costWhere("driveAwayPartTZS", false, func(d *vehicle.DriveAway) money.Amount { return d.TotalTZS }),
+	anyCost("driveAwayMissing", func(d *vehicle.DriveAway) any { return missing(d.Missing) }),
+	anyCost("driveAwayEstimated", func(d *vehicle.DriveAway) any { return estimated(d.Lines) }),
+	estimate("driveAwayConfidence", 11, func(e *vehicle.Estimate) any { return numberConfidence(e) }),
 	onTheRoad("onTheRoadTZS", func(s *vehicle.Sum) int64 { return s.TZS }),
 	onTheRoad("onTheRoadLowTZS", func(s *vehicle.Sum) int64 { return s.LowTZS }),
 	onTheRoad("onTheRoadHighTZS", func(s *vehicle.Sum) int64 { return s.HighTZS }),
 	estimate("maxPriceUSD", 12, maxPrice),
 	estimate("marginUSD", 12, marginOf),
-	driveAway("driveAwayMissing", func(d *vehicle.DriveAway) any { return missing(d.Missing) }),
 
 	estimate("referenceNumber", 18, func(e *vehicle.Estimate) any { return e.Tax.ReferenceNumber }),
 	estimate("asOf", 20, func(e *vehicle.Estimate) any { return moment(e.AsOf) }),
@@ -188,16 +242,25 @@ var columns = []column{
 }
 
 func estimate(name string, width float64, value func(*vehicle.Estimate) any) column {
-	return column{name, width, func(l Line) any {
+	return column{name: name, width: width, value: func(l Line) any {
 		if l.Estimate == nil {
 			return nil
 		}
 		return value(l.Estimate)
-	}, false}
+	}}
 }
 
+// car is a column of the car, also of one whose cost is not known, as far as it was read.
 func car(name string, width float64, value func(vehicle.Car) any) column {
-	return estimate(name, width, func(e *vehicle.Estimate) any { return value(e.Car) })
+	return column{name: name, width: width, value: func(l Line) any {
+		switch {
+		case l.Estimate != nil:
+			return value(l.Estimate.Car)
+		case l.Car != nil:
+			return value(*l.Car)
+		}
+		return nil
+	}}
 }
 
 const amountWidth = 15
@@ -214,20 +277,32 @@ func summed(c column) column {
 
 // rate is an exchange rate of the drive-away cost.
 func rate(name string, value func(vehicle.ExchangeRates) money.Number) column {
-	c := driveAway(name, func(d *vehicle.DriveAway) any { return value(d.Exchange).Decimal() })
-	c.sum = false
-	return c
+	return anyCost(name, func(d *vehicle.DriveAway) any { return value(d.Exchange).Decimal() })
 }
 
-func driveAway(name string, value func(*vehicle.DriveAway) any) column {
-	c := estimate(name, amountWidth, func(e *vehicle.Estimate) any {
+// anyCost is a column of a cost, complete or not.
+func anyCost(name string, value func(*vehicle.DriveAway) any) column {
+	return estimate(name, amountWidth, func(e *vehicle.Estimate) any {
 		if e.DriveAway == nil {
 			return nil
 		}
 		return value(e.DriveAway)
 	})
-	c.sum = name != "driveAwayMissing"
-	return c
+}
+
+// driveAway is a column of complete costs. What lacks the price of the car stands in a column
+// of its own, so that no sum mixes both.
+func driveAway(name string, value func(*vehicle.DriveAway) money.Amount) column {
+	return costWhere(name, true, value)
+}
+
+func costWhere(name string, complete bool, value func(*vehicle.DriveAway) money.Amount) column {
+	return summed(anyCost(name, func(d *vehicle.DriveAway) any {
+		if (len(d.Missing) == 0) != complete {
+			return nil
+		}
+		return value(d).Decimal()
+	}))
 }
 
 // onTheRoad is a column of the number that people read.
@@ -295,6 +370,20 @@ func adjusted(list []vehicle.Adjustment) string {
 
 func missing(list []vehicle.Missing) string {
 	return join(list, func(m vehicle.Missing) string { return m.Code })
+}
+
+// estimated names the lines that are our estimates, and nobody's figure for this car.
+func estimated(list []vehicle.CostLine) string {
+	list = slices.DeleteFunc(slices.Clone(list), func(l vehicle.CostLine) bool { return !l.Estimated })
+	return join(list, func(l vehicle.CostLine) string { return l.Code })
+}
+
+// numberConfidence returns how far the cost can be trusted.
+func numberConfidence(e *vehicle.Estimate) any {
+	if e.Summary == nil {
+		return nil
+	}
+	return string(e.Summary.Confidence)
 }
 
 func warnings(list []vehicle.Warning) string {

@@ -27,7 +27,7 @@ func NewCSV(w io.Writer, o Options) (Writer, error) {
 	t := &csvTable{csv.NewWriter(w), columns, make([]string, len(columns))}
 	t.out.UseCRLF = true
 	for i, c := range columns {
-		t.cells[i] = c.name
+		t.cells[i] = c.header
 	}
 	return t, t.out.Write(t.cells)
 }

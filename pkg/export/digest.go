@@ -127,7 +127,7 @@ func (d *digest) notes() [][2]string {
 	for _, code := range slices.Sorted(keysOf(d.codes)) {
 		codes = append(codes, [2]string{"  " + code, strconv.Itoa(d.codes[code])})
 	}
-	columns := d.textNotes("taxes", "range", "max_price")
+	columns := d.textNotes("taxes", "lines", "range", "max_price")
 	return slices.Concat(d.rowNotes(), codes, d.termNotes(), columns, d.auctionNote("auction_note"), d.sourceNotes())
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,11 +37,18 @@ func lines(t *testing.T) []export.Line {
 	e.DriveAway = &vehicle.DriveAway{
 		TotalUSD: usd("12345.67"), TotalTZS: usd("32716025.50"), LowUSD: usd("12000"), HighUSD: usd("13000"),
 		LowTZS: usd("31800000"), HighTZS: usd("34450000"),
-		Missing: []vehicle.Missing{{Code: "car_price"}},
+		Lines: []vehicle.CostLine{
+			{Code: "car_price", AmountTZS: usd("16377000.01")}, {Code: "import_taxes", AmountTZS: usd("15000000.24"), Estimated: true},
+			{Code: "registration", AmountTZS: usd("450000.15")}, {Code: "wharfage", AmountTZS: usd("889025.10"), Estimated: true},
+		},
 	}
+	e.Summary = &vehicle.Summary{Confidence: vehicle.Medium}
 	return []export.Line{
-		{Number: 1, Reference: "LOT 1", URL: "https://cars.example/1", State: batch.Succeeded, Estimate: &e, Basis: "start", Own: []string{"=1+1", "4.5", "2026-11-26"}},
-		{Number: 2, Reference: `a "b", c`, URL: "https://cars.example/2", State: batch.Failed, Code: "no_match", Reason: "None fits."},
+		{Number: 1, Reference: "LOT 1", URL: "https://cars.example/1", State: batch.Succeeded, Estimate: &e, Basis: "start", Own: []string{"=1+1", "4.5", "2026-11-26", "new"}},
+		{
+			Number: 2, Reference: `a "b", c`, URL: "https://cars.example/2", State: batch.Failed, Code: "no_match", Reason: "None fits.",
+			Car: &vehicle.Car{Make: "NISSAN", Year: 2012},
+		},
 		{Number: 3, Reference: `=HYPERLINK("http://x","y")`, URL: "https://cars.example/3", State: batch.Waiting},
 		{Number: 4, Reference: " \t+1", URL: "-2+3", State: batch.Rejected, Code: "url_invalid", Reason: "@x\x00\r\n"},
 	}
@@ -49,7 +57,7 @@ func lines(t *testing.T) []export.Line {
 func write(t *testing.T, begin func(io.Writer, export.Options) (export.Writer, error)) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	table, err := begin(&out, export.Options{Lang: "en", Columns: []string{"Remarks", "Score", "=Day"}})
+	table, err := begin(&out, export.Options{Lang: "en", Columns: []string{"Remarks", "Score", "=Day", "State"}, Lines: costLines})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,6 +70,39 @@ func write(t *testing.T, begin func(io.Writer, export.Options) (export.Writer, e
 		t.Fatal(err)
 	}
 	return out.Bytes()
+}
+
+// costLines are some lines that a cost can have.
+var costLines = []export.CostLine{
+	{Code: "car_price"}, {Code: "freight"}, {Code: "import_taxes", Tax: true}, {Code: "registration", Tax: true}, {Code: "wharfage"},
+}
+
+// A cost that lacks the price of the car is a part: it stands in no column of whole costs, and
+// in no total of them.
+func TestACostWithoutThePriceIsAPart(t *testing.T) {
+	t.Parallel()
+	line := lines(t)[0]
+	line.Estimate.DriveAway.Missing = []vehicle.Missing{{Code: "car_price"}}
+	var out bytes.Buffer
+	table, err := export.NewCSV(&out, export.Options{Lines: costLines})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(table.Line(line), table.Close()); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&out).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"driveAwayTZS": "", "driveAwayUSD": "", "driveAwayLowTZS": "", "driveAwayPartTZS": "32716025.5", "driveAwayMissing": "car_price",
+		"taxesToExpectTZS": "15450000.39", "exchangeRateTaxes": "0",
+	} {
+		if got := rows[1][slices.Index(rows[0], name)]; got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
 }
 
 // check looks at a table as rows of text, money without separators.
@@ -83,7 +124,6 @@ func check(t *testing.T, rows [][]string) {
 	}{
 		{1, "row", "1"},
 		{1, "reference", "LOT 1"},
-		{1, "state", "succeeded"},
 		{1, "reason", ""},
 		{1, "model", "COROLLA FIELDER"},
 		{1, "year", "2016"},
@@ -110,13 +150,24 @@ func check(t *testing.T, rows [][]string) {
 		{1, "fuel", "HYBRID"},
 		{1, "matchType", "exact_code"},
 		{1, "confidence", "low"},
-		{1, "driveAwayMissing", "car_price"},
+		{1, "driveAwayMissing", ""},
+		{1, "driveAwayPartTZS", ""},
+		{1, "car_price", "16377000.01"},
+		{1, "freight", ""},
+		{1, "wharfage", "889025.1"},
+		{1, "taxesToExpectTZS", "15450000.39"},
+		{1, "driveAwayEstimated", "import_taxes wharfage"},
+		{1, "driveAwayConfidence", "medium"},
+		{1, "ushuru_state", "succeeded"},
+		{1, "State", "new"},
+		{2, "make", "NISSAN"},
+		{2, "year", "2012"},
 		{1, "referenceNumber", "SIM-25264000001"},
 		{2, "reference", `a "b", c`},
 		{2, "code", "no_match"},
 		{2, "reason", "None fits."},
 		{2, "driveAwayUSD", ""},
-		{3, "state", "waiting"},
+		{3, "ushuru_state", "waiting"},
 		{3, "reference", `'=HYPERLINK("http://x","y")`},
 		{4, "reference", "'  +1"},
 		{4, "url", "'-2+3"},

@@ -126,7 +126,7 @@ func NewXLSX(w io.Writer, o Options) (Writer, error) {
 	if err := t.beginSheet(1, "", widths); err != nil {
 		return nil, err
 	}
-	return t, t.write(styleHeader, func(c column) any { return c.name })
+	return t, t.write(styleHeader, func(c column) any { return c.header })
 }
 
 // beginSheet begins a sheet with properties and columns of some widths.
