@@ -57,6 +57,20 @@ var tableScenarios = []scenario{
 		headers: csvBody, status: 200, body: thousands, has: []string{`"fobPriceUSD":4.6`}, hasNot: []string{"questions"},
 	},
 	{
+		name: "what is no car", url: "/v1/batches?dryRun=true", headers: csvBody, status: 200,
+		body: "id,reference,link,make,model,year,FOB\n7,=\"001\",https://cars.example/2,TOYOTA,IST,39539,\"6.150,50\"\n" +
+			"8,B,,TOYOTA,IST,2005,4.200\nid,reference,link,make,model,year,FOB\n合計 2台,,,,,,10.350\n※ prices FOB,,,,,,\n",
+		has: []string{
+			`"rows":2,"valid":2,`, `"skippedCount":3,"skippedRows":[{"row":4,"text":"id","reason":"header"},{"row":5,"text":"合計 2台","reason":"total"},` +
+				`{"row":6,"text":"※ prices FOB","reason":"note"}]`, `"rows_skipped"`, `{"row":2,"reference":"001","url":"https://cars.example/2"`,
+			`"fobPriceUSD":6150.5`, `"reference":"B"`, `"fobPriceUSD":4200`, `"repeatedColumns":["id"]`,
+		},
+	},
+	{
+		name: "a row that is no total", url: "/v1/batches?dryRun=true", headers: csvBody, status: 200,
+		body: "reference,make,model,year,FOB\nTotal 7,TOYOTA,IST,2005,4200\n9,,,2005,4200\n", has: []string{`"rows":2,"valid":1,`}, hasNot: []string{"skipped"},
+	},
+	{
 		name: "own fields of JSON", url: "/v1/batches?dryRun=true", status: 200,
 		body: `{"items":[{"url":"https://cars.example/1","lot":7,"seller":{"name":"a"},"Reference":"A"},{"url":"https://cars.example/2","good":true,"lot":null,"tags":[]},` +
 			`{"url":"https://cars.example/3","lot":"=1+1"}],"colour":"red"}`,

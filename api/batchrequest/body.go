@@ -112,7 +112,7 @@ func (req *Request) read(r *request.Request, body io.Reader, kind, charset strin
 	if err != nil {
 		return err
 	}
-	return req.readTable(data, charset, mapping)
+	return req.readTable(data, charset, mapping, nil)
 }
 
 // trackedBody is a body whose error is remembered: a decoder may hide it.

@@ -1,6 +1,7 @@
 package batchrequest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -30,10 +31,14 @@ type Table struct {
 	Repeated  []string     `json:"repeatedColumns,omitempty"` // they mean what others before them mean
 	Unknown   []string     `json:"unknownColumns,omitempty"`
 	EmptyRows int          `json:"emptyRows"` // which were left out
+
+	SkippedCount int          `json:"skippedCount,omitempty"` // rows with text that are no cars
+	Skipped      []SkippedRow `json:"skippedRows,omitempty"`  // the first of them
 }
 
-// readTable reads the rows of a table.
-func (req *Request) readTable(data []byte, charset string, mapping lot.Mapping) error {
+// readTable reads the rows of a table. Commas are the columns with a comma before their cents,
+// which only all rows show: then the table is read again.
+func (req *Request) readTable(data []byte, charset string, mapping lot.Mapping, commas []int) error {
 	r, err := table.Open(data, table.Options{
 		Charset: charset, MaxRows: batch.MaxRows,
 		IsColumn: func(name string) bool { return mapping.Has(name) || lot.IsColumn(name) },
@@ -43,6 +48,8 @@ func (req *Request) readTable(data []byte, charset string, mapping lot.Mapping) 
 		return tableProblem(err)
 	}
 	columns := lot.NewColumns(lot.Header{Names: r.Header, Above: r.Above, Merged: r.Merged, Title: r.Sheet}, mapping)
+	columns.UseCommas(commas)
+	var skipped []SkippedRow
 	for {
 		row, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -51,15 +58,37 @@ func (req *Request) readTable(data []byte, charset string, mapping lot.Mapping) 
 		if err != nil {
 			return tableProblem(err)
 		}
+		if reason := columns.Skip(row.Cells); reason != "" && !row.Extra {
+			skipped = append(skipped, SkippedRow{row.Number, clip(firstOf(row.Cells)), reason})
+			columns.Note(row.Cells)
+			continue
+		}
 		req.Rows = append(req.Rows, rowOfTable(row, columns))
+	}
+	if more := columns.Commas(); commas == nil && more != nil {
+		req.Rows = nil
+		return req.readTable(data, charset, mapping, more)
 	}
 	req.Columns, req.columns = columns.Own(), columns
 	req.Table = &Table{
 		Format: r.Format, Charset: r.Charset, Separator: r.Separator, Sheet: r.Sheet, HeaderRow: r.HeaderRow,
 		Columns: columns.All(), Repeated: columns.Duplicate, Unknown: columns.Unknown, EmptyRows: r.Empty,
+		SkippedCount: len(skipped), Skipped: skipped[:min(len(skipped), maxSkipped)],
 	}
 	return nil
 }
+
+// maxSkipped is how many rows that were left out are named.
+const maxSkipped = 100
+
+// SkippedRow is a row that is no car: a total, a note, or the names of the columns again.
+type SkippedRow struct {
+	Row    int    `json:"row"`
+	Text   string `json:"text"` // its first cell
+	Reason string `json:"reason"`
+}
+
+func firstOf(cells []string) string { return cmp.Or(cells...) }
 
 // rowOfTable reads a row. A cell that cannot be read rejects the row of a described car;
 // of a row with a URL the listing says it.
@@ -149,6 +178,15 @@ func (req *Request) Warnings() (warnings []vehicle.Warning) {
 	if req.Table == nil {
 		warn("columns_unknown.fields", req.Columns)
 		return warnings
+	}
+	var skipped []string
+	for _, row := range req.Table.Skipped {
+		skipped = append(skipped, strconv.Itoa(row.Row)+" ("+row.Text+")")
+	}
+	if skipped != nil {
+		warnings = append(warnings, message.New("warning/rows_skipped", message.Values{
+			"count": strconv.Itoa(req.Table.SkippedCount), "rows": clipNames(skipped),
+		}))
 	}
 	warn("columns_repeated", req.Table.Repeated)
 	warn("columns_unknown", req.Table.Unknown)

@@ -189,6 +189,9 @@ type Columns struct {
 	all   []Column
 	index map[string]int // of the first column with a field
 	units map[string]unit
+
+	conventions map[int]convention // of the numbers of prices, by column
+	commas      map[int]bool
 	// Duplicate are the names of columns whose field another column before them has;
 	// they are not read. Unknown are those whose field is not known.
 	Duplicate, Unknown []string
@@ -236,7 +239,7 @@ type Header struct {
 
 // NewColumns understands the header of a table.
 func NewColumns(header Header, mapping Mapping) *Columns {
-	c := &Columns{index: map[string]int{}, units: map[string]unit{}}
+	c := &Columns{index: map[string]int{}, units: map[string]unit{}, conventions: map[int]convention{}, commas: map[int]bool{}}
 	for i, name := range header.Names {
 		column := Column{Header: name}
 		if field, mapped := mapping.of(name); mapped {
@@ -250,19 +253,39 @@ func NewColumns(header Header, mapping Mapping) *Columns {
 			column.guessed = column.guessed && column.unit.currency == "" && column.above.currency != defaultCurrency(column.Field)
 		}
 		column.Used, column.Unit = isUsed(column.Field), column.unit.with(column.above).String()
-		_, taken := c.index[column.Field]
-		switch {
-		case name == "":
-		case column.Field == "":
-			c.Unknown = append(c.Unknown, name)
-		case column.Used && taken:
-			c.Duplicate, column.Used = append(c.Duplicate, name), false
-		case column.Used:
-			c.index[column.Field] = i
-		}
 		c.all = append(c.all, column)
 	}
+	c.choose(mapping)
 	return c
+}
+
+// choose gives each field to one column: to that which the caller gives to it, else to that
+// which has its very name, else to the first.
+func (c *Columns) choose(mapping Mapping) {
+	rank := func(column Column) int {
+		switch {
+		case mapping.Has(column.Header):
+			return 2 //nolint:mnd // the highest
+		case key(column.Header) == key(column.Field):
+			return 1
+		}
+		return 0
+	}
+	for i, column := range c.all {
+		if before, taken := c.index[column.Field]; column.Header != "" && column.Used && (!taken || rank(column) > rank(c.all[before])) {
+			c.index[column.Field] = i
+		}
+	}
+	for i := range c.all {
+		column := &c.all[i]
+		switch chosen := c.index[column.Field]; {
+		case column.Header == "":
+		case column.Field == "":
+			c.Unknown = append(c.Unknown, column.Header)
+		case column.Used && chosen != i:
+			c.Duplicate, column.Used = append(c.Duplicate, column.Header), false
+		}
+	}
 }
 
 // All returns the columns in their order.

@@ -35,7 +35,7 @@ func (r *reading) readPrices() {
 			continue
 		}
 		column := &r.columns.all[r.columns.index[field.name]]
-		amount, inCell, ok := r.columns.amountOf(cell)
+		amount, inCell, ok := r.columns.amountOf(r.columns.inConvention(r.columns.index[field.name], norm.NFKC.String(cell)))
 		if !ok {
 			r.problem(field.name, cell)
 			continue

@@ -2,7 +2,9 @@ package lot
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	"ushuru/pkg/chassis"
 	"ushuru/pkg/listing/claim"
@@ -138,6 +140,9 @@ func (r *reading) readYear() {
 		}
 		year, ok := claim.ParseDatedYear(cell)
 		if !ok {
+			year, ok = serialYear(cell)
+		}
+		if !ok {
 			r.problem(field.name, cell)
 			continue
 		}
@@ -149,6 +154,19 @@ func (r *reading) readYear() {
 		}
 		return
 	}
+}
+
+// serial is a day as spreadsheets count them, where the format of the cell was lost.
+var serial = regexp.MustCompile(`^\d{5}(?:\.0+)?$`)
+
+// serialYear returns the year of such a day.
+func serialYear(cell string) (year int, ok bool) {
+	if !serial.MatchString(cell) {
+		return 0, false
+	}
+	days, err := strconv.Atoi(cell[:5])
+	year = time.Date(1899, 12, 30+days, 0, 0, 0, 0, time.UTC).Year()
+	return year, err == nil && year >= claim.MinYear && year <= claim.MaxYear()
 }
 
 func (r *reading) readEngine() {

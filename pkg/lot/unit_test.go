@@ -15,6 +15,8 @@ import (
 	"ushuru/pkg/table"
 )
 
+var yen = decimal.NewFromInt(150) // for a dollar
+
 // sheetOf returns a workbook with rows from the first on, and with merged cells.
 func sheetOf(t *testing.T, rows [][]any, merged ...string) []byte {
 	t.Helper()
@@ -49,7 +51,7 @@ func readList(t *testing.T, data []byte, mapping lot.Mapping) (prices string, qu
 	for first := true; ; first = false {
 		row, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			return prices, columns.Questions(decimal.NewFromInt(150))
+			return prices, columns.Questions(yen)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -71,50 +73,50 @@ func readList(t *testing.T, data []byte, mapping lot.Mapping) (prices string, qu
 // first car, ¥690,000 or USD 4,600, and no question.
 func TestUnitsOfLists(t *testing.T) {
 	t.Parallel()
-	const yen, dollars = "start 690000 JPY", "fob 4600 USD"
+	const inYen, dollars = "start 690000 JPY", "fob 4600 USD"
 	cars := func(header, price, more string) string {
 		return header + "\nVITZ,KSP90,2008," + price + "\nPASSO,KGC10,2009," + more + "\n"
 	}
 	for name, c := range map[string]struct{ list, want string }{
-		"thousands in the name":          {cars("Model,Code,Year,スタート価格(千円)", "690", "450"), yen},
-		"full width":                     {cars("Model,Code,Year,スタート価格（１，０００円）", "６９０", "450"), yen},
-		"ten thousands":                  {cars("Model,Code,Year,Start (万円)", "69", "45"), yen},
-		"hundreds":                       {cars("Model,Code,Year,スタート 百円", "6900", "4500"), yen},
-		"a power without a currency":     {cars("Model,Code,Year,スタート(千)", "690", "450"), yen},
-		"K before the currency":          {cars("Model,Code,Year,Start KJPY", "690", "450"), yen},
-		"k behind the currency":          {cars("Model,Code,Year,Start [¥k]", "690", "450"), yen},
-		"zeros":                          {cars(`Model,Code,Year,Start (JPY '000)`, "690", "450"), yen},
-		"zeros and an s":                 {cars(`Model,Code,Year,Start ¥000s`, "690", "450"), yen},
-		"a factor":                       {cars(`Model,Code,Year,Start JPY x1000`, "690", "450"), yen},
-		"a factor with a comma":          {cars(`Model,Code,Year,"Start price (¥1,000)"`, "690", "450"), yen},
-		"words":                          {cars(`Model,Code,Year,Start price in thousands of yen`, "690", "450"), yen},
-		"ten thousand in words":          {cars(`Model,Code,Year,Start (ten thousand yen)`, "69", "45"), yen},
-		"romanised":                      {cars(`Model,Code,Year,Start (man-yen)`, "69", "45"), yen},
-		"Swahili":                        {cars(`Model,Code,Year,Bei ya kuanzia (maelfu ya yeni)`, "690", "450"), yen},
-		"underscores":                    {cars(`Model,Code,Year,start_price_thousand_yen`, "690", "450"), yen},
-		"yen, whole":                     {cars(`Model,Code,Year,Start (JPY)`, "690000", "450000"), yen},
-		"no unit, but prices of cars":    {cars(`Model,Code,Year,Start`, "690000", "450000"), yen},
+		"thousands in the name":          {cars("Model,Code,Year,スタート価格(千円)", "690", "450"), inYen},
+		"full width":                     {cars("Model,Code,Year,スタート価格（１，０００円）", "６９０", "450"), inYen},
+		"ten thousands":                  {cars("Model,Code,Year,Start (万円)", "69", "45"), inYen},
+		"hundreds":                       {cars("Model,Code,Year,スタート 百円", "6900", "4500"), inYen},
+		"a power without a currency":     {cars("Model,Code,Year,スタート(千)", "690", "450"), inYen},
+		"K before the currency":          {cars("Model,Code,Year,Start KJPY", "690", "450"), inYen},
+		"k behind the currency":          {cars("Model,Code,Year,Start [¥k]", "690", "450"), inYen},
+		"zeros":                          {cars(`Model,Code,Year,Start (JPY '000)`, "690", "450"), inYen},
+		"zeros and an s":                 {cars(`Model,Code,Year,Start ¥000s`, "690", "450"), inYen},
+		"a factor":                       {cars(`Model,Code,Year,Start JPY x1000`, "690", "450"), inYen},
+		"a factor with a comma":          {cars(`Model,Code,Year,"Start price (¥1,000)"`, "690", "450"), inYen},
+		"words":                          {cars(`Model,Code,Year,Start price in thousands of yen`, "690", "450"), inYen},
+		"ten thousand in words":          {cars(`Model,Code,Year,Start (ten thousand yen)`, "69", "45"), inYen},
+		"romanised":                      {cars(`Model,Code,Year,Start (man-yen)`, "69", "45"), inYen},
+		"Swahili":                        {cars(`Model,Code,Year,Bei ya kuanzia (maelfu ya yeni)`, "690", "450"), inYen},
+		"underscores":                    {cars(`Model,Code,Year,start_price_thousand_yen`, "690", "450"), inYen},
+		"yen, whole":                     {cars(`Model,Code,Year,Start (JPY)`, "690000", "450000"), inYen},
+		"no unit, but prices of cars":    {cars(`Model,Code,Year,Start`, "690000", "450000"), inYen},
 		"a currency column":              {cars("Model,Code,Year,Currency,Price", "千円,690", "千円,450"), "fob 690000 JPY"},
 		"a currency column, with a k":    {cars("Model,Code,Year,Currency,Price", "K JPY,690", "K JPY,450"), "fob 690000 JPY"},
-		"a unit column":                  {cars("Model,Code,Year,通貨,単位,Start", "円,千,690", "円,千,450"), yen},
-		"a unit column beside a group":   {cars("Model,Code,Year,Unit,Start", "1000 JPY,690", "1000 JPY,450"), yen},
-		"in the cells":                   {cars("Model,Code,Year,Start", "690千円,", "45万円"), yen},
-		"in the cells, K":                {cars("Model,Code,Year,Start", "¥690K,", "450K"), yen},
-		"a sign in the cells":            {cars("Model,Code,Year,Start (千円)", "¥690", "¥450"), yen},
-		"a title":                        {"Lots of 26 November (単位：千円)\n\n" + cars("Model,Code,Year,Start", "690", "450"), yen},
-		"a sentence":                     {"\"Sale 1017, all prices in thousands of yen\"\n" + cars("Model,Code,Year,Start", "690", "450"), yen},
-		"a sentence in Swahili":          {"Bei zote ni kwa maelfu ya yeni\n" + cars("Model,Code,Year,Start", "690", "450"), yen},
-		"a title in two cells":           {"TAA Chiba,,,\nUnit:,\"1,000 JPY\"\n" + cars("Model,Code,Year,Start", "690", "450"), yen},
-		"a group":                        {",,,Price (JPY 千円)\n" + cars("Model,Code,Year,Start", "690", "450"), yen},
-		"a group to the left":            {",,,Price (JPY 千円),\n" + cars("Model,Code,Year,Hammer,Start", ",690", ",450"), yen},
-		"units below the names":          {"Model,Code,Year,Start\n,,年,千円\nVITZ,KSP90,2008,690\nPASSO,KGC10,2009,450\n", yen},
-		"a group of another column":      {",,,Odometer (千km),\n" + cars("Model,Code,Year,Mileage,Start", "85,690000", "90,450000"), yen},
-		"an amount in a sentence":        {"\"Entry fee 10,000円 a bid, prices as listed\",,,\n" + cars("Model,Code,Year,Start", "690000", "450000"), yen},
-		"a town of a thousand leaves":    {"千葉会場 価格一覧\n" + cars("Model,Code,Year,Start", "690000", "450000"), yen},
+		"a unit column":                  {cars("Model,Code,Year,通貨,単位,Start", "円,千,690", "円,千,450"), inYen},
+		"a unit column beside a group":   {cars("Model,Code,Year,Unit,Start", "1000 JPY,690", "1000 JPY,450"), inYen},
+		"in the cells":                   {cars("Model,Code,Year,Start", "690千円,", "45万円"), inYen},
+		"in the cells, K":                {cars("Model,Code,Year,Start", "¥690K,", "450K"), inYen},
+		"a sign in the cells":            {cars("Model,Code,Year,Start (千円)", "¥690", "¥450"), inYen},
+		"a title":                        {"Lots of 26 November (単位：千円)\n\n" + cars("Model,Code,Year,Start", "690", "450"), inYen},
+		"a sentence":                     {"\"Sale 1017, all prices in thousands of yen\"\n" + cars("Model,Code,Year,Start", "690", "450"), inYen},
+		"a sentence in Swahili":          {"Bei zote ni kwa maelfu ya yeni\n" + cars("Model,Code,Year,Start", "690", "450"), inYen},
+		"a title in two cells":           {"TAA Chiba,,,\nUnit:,\"1,000 JPY\"\n" + cars("Model,Code,Year,Start", "690", "450"), inYen},
+		"a group":                        {",,,Price (JPY 千円)\n" + cars("Model,Code,Year,Start", "690", "450"), inYen},
+		"a group to the left":            {",,,Price (JPY 千円),\n" + cars("Model,Code,Year,Hammer,Start", ",690", ",450"), inYen},
+		"units below the names":          {"Model,Code,Year,Start\n,,年,千円\nVITZ,KSP90,2008,690\nPASSO,KGC10,2009,450\n", inYen},
+		"a group of another column":      {",,,Odometer (千km),\n" + cars("Model,Code,Year,Mileage,Start", "85,690000", "90,450000"), inYen},
+		"an amount in a sentence":        {"\"Entry fee 10,000円 a bid, prices as listed\",,,\n" + cars("Model,Code,Year,Start", "690000", "450000"), inYen},
+		"a town of a thousand leaves":    {"千葉会場 価格一覧\n" + cars("Model,Code,Year,Start", "690000", "450000"), inYen},
 		"thousands of cars":              {"\"Thousands of cars! Prices in USD\"\n" + cars("Model,Code,Year,Price", "4600", "3000"), dollars},
 		"dollars in a title":             {"All prices in USD\n" + cars("Model,Code,Year,Price", "4600", "3000"), dollars},
 		"thousands of dollars":           {cars("Model,Code,Year,FOB (USD '000)", "4.6", "3.1"), dollars},
-		"the caller's own unit":          {cars("Model,Code,Year,Preis", "690", "450"), yen},
+		"the caller's own unit":          {cars("Model,Code,Year,Preis", "690", "450"), inYen},
 		"a cheap list, in a named power": {cars("Model,Code,Year,Start (千円)", "20", "25"), "start 20000 JPY"},
 	} {
 		t.Run(name, func(t *testing.T) {

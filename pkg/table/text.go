@@ -173,6 +173,9 @@ func cutCell(text string, separator rune) (cell, rest string, err error) {
 	if separator != '\t' {
 		begin = strings.TrimLeft(text, " \t")
 	}
+	if strings.HasPrefix(begin, `="`) { // as some programs write a text of digits
+		begin = begin[1:]
+	}
 	if !strings.HasPrefix(begin, `"`) {
 		end := strings.IndexRune(text, separator)
 		if end < 0 {
