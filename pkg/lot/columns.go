@@ -120,6 +120,7 @@ type Column struct {
 	above    unit // that the texts above it say
 	guessed  bool // whether the texts above it are about this column is not certain
 	answered bool // the caller has given the unit
+	result   bool // of a table of results: it is ours, and does not come back
 	prices   []writtenPrice
 }
 
@@ -190,6 +191,9 @@ type Columns struct {
 	index map[string]int // of the first column with a field
 	units map[string]unit
 
+	results   bool // the table is one of results
+	described bool // its own columns say which cars it has
+
 	conventions map[int]convention // of the numbers of prices, by column
 	commas      map[int]bool
 	// Duplicate are the names of columns whose field another column before them has;
@@ -255,6 +259,7 @@ func NewColumns(header Header, mapping Mapping) *Columns {
 		column.Used, column.Unit = isUsed(column.Field), column.unit.with(column.above).String()
 		c.all = append(c.all, column)
 	}
+	c.takeResults(header.Names)
 	c.choose(mapping)
 	return c
 }
@@ -279,7 +284,7 @@ func (c *Columns) choose(mapping Mapping) {
 	for i := range c.all {
 		column := &c.all[i]
 		switch chosen := c.index[column.Field]; {
-		case column.Header == "":
+		case column.Header == "", column.result && column.Field == "":
 		case column.Field == "":
 			c.Unknown = append(c.Unknown, column.Header)
 		case column.Used && chosen != i:
@@ -311,7 +316,7 @@ func (c *Columns) OwnCells(cells []string) (own []string) {
 func (c *Columns) own() (indexes []int) {
 	for i, column := range c.all {
 		same := column.Used && slices.Contains([]string{fieldURL, fieldReference}, column.Field)
-		if column.Header != "" && !same {
+		if column.Header != "" && !same && !column.result {
 			indexes = append(indexes, i)
 		}
 	}

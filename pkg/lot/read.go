@@ -28,6 +28,9 @@ func (c *Columns) Read(cells []string) Row {
 	if r.Reference == "" {
 		r.Reference = r.whole(fieldLot)
 	}
+	if c.results && !c.described && r.URL != "" {
+		return r.Row // the rest was read from the page
+	}
 	r.PriceCandidates = isYes(r.text(fieldCandidates))
 	for field, i := range c.index {
 		if name, ok := strings.CutPrefix(field, fieldKnown); ok && cells[i] != "" {

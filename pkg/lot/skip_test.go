@@ -1,6 +1,7 @@
 package lot_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -90,5 +91,31 @@ func TestTheVeryNameOfAFieldComesFirst(t *testing.T) {
 	got := describe(columns.Read([]string{"7", "A", "https://x/1", "https://x/2", "Toyota", "Vitz", "39539"}))
 	if want := "https://x/2, A, TOYOTA, VITZ, 2008 manufacture"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// A table of results is the list that it came from: what we found is not known of the listings,
+// and comes back no second time.
+func TestATableOfResultsIsTheListAgain(t *testing.T) {
+	t.Parallel()
+	ours := "row|reference|url|ushuru_state|code|reason|make|model|modelCode|version|year|engine_cc|fuel|fobPriceUSD|modelBody|car_price|registration|warnings"
+	for name, c := range map[string]struct{ own, cells, want, columns string }{
+		"a listing": {"|state", "2|A|https://x/1|succeeded|||TOYOTA|VITZ|KSP90|F|2008|1000|PETROL|2000|VITZ - KSP90|5300000|450000||new", "https://x/1, A", "[state]"},
+		"a car of JSON": {
+			"", "3|B||succeeded|||TOYOTA|VITZ|KSP90|F|2008|1000|PETROL|2000|VITZ - KSP90|5300000|450000|",
+			"B, TOYOTA, VITZ, KSP90, F, 2008 manufacture, 1000 cc, PETROL, fob 2000 USD", "[]",
+		},
+		"a car of own columns": {
+			"|車名|年式|Start (千円)", "4|C||failed|no_match|None.|||||2010||||||||パッソ|H21|300",
+			"C, TOYOTA, PASSO, 2009 registration, start 300000 JPY", "[車名 年式 Start (千円)]",
+		},
+	} {
+		columns := lot.NewColumns(lot.Header{Names: strings.Split(ours+c.own, "|")}, nil)
+		if got := describe(columns.Read(strings.Split(c.cells, "|"))); got != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+		if got := fmt.Sprint(columns.Own()); got != c.columns || len(columns.Duplicate)+len(columns.Unknown) > len(strings.Split(c.own, "|"))-1 {
+			t.Errorf("%s: got own columns %s, want %s; repeated %v, unknown %v", name, got, c.columns, columns.Duplicate, columns.Unknown)
+		}
 	}
 }
