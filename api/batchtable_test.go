@@ -206,3 +206,35 @@ func TestWorkbookInAForm(t *testing.T) {
 		t.Errorf("another rate under the same key: %v", got)
 	}
 }
+
+// Cars on a second sheet are not left out without a word.
+func TestFurtherSheetsWithCarsAreNamed(t *testing.T) {
+	t.Parallel()
+	f := excelize.NewFile()
+	for name, rows := range map[string][][]any{
+		"Sheet1": {{"url"}, {"https://cars.example/1"}}, "Aichi": {{"Lots"}, {"Make", "Model", "Year"}, {"TOYOTA", "IST", 2005}},
+		"Empty": {{"Make", "Model", "Year"}}, "Notes": {{"Make your bid early"}, {"Thank you"}},
+	} {
+		if _, err := f.NewSheet(name); err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range rows {
+			if err := f.SetSheetRow(name, fmt.Sprint("A", i+1), &row); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var data bytes.Buffer
+	if err := f.Write(&data); err != nil {
+		t.Fatal(err)
+	}
+	a := newApp(t, embedded(t), nil)
+	r := a.request(t, http.MethodPost, "/v1/batches?dryRun=true", data.String())
+	r.Header.Set("Content-Type", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+	got := a.send(t, r)
+	for _, want := range []string{`"sheet":"Sheet1"`, `"otherSheets":["Aichi"]`, `"sheets_not_read"`, `"rows":1,`} {
+		if !strings.Contains(got.body, want) {
+			t.Errorf("no %s in %s", want, got.body)
+		}
+	}
+}

@@ -32,6 +32,8 @@ type Table struct {
 	Unknown   []string     `json:"unknownColumns,omitempty"`
 	EmptyRows int          `json:"emptyRows"` // which were left out
 
+	OtherSheets []string `json:"otherSheets,omitempty"` // with a header too, which were not read
+
 	SkippedCount int          `json:"skippedCount,omitempty"` // rows with text that are no cars
 	Skipped      []SkippedRow `json:"skippedRows,omitempty"`  // the first of them
 }
@@ -70,10 +72,13 @@ func (req *Request) readTable(data []byte, charset string, mapping lot.Mapping, 
 		return req.readTable(data, charset, mapping, more)
 	}
 	req.Columns, req.columns = columns.Own(), columns
+	if columns.AreResults() {
+		r.OtherSheets = nil // notes and a picture
+	}
 	req.Table = &Table{
 		Format: r.Format, Charset: r.Charset, Separator: r.Separator, Sheet: r.Sheet, HeaderRow: r.HeaderRow,
 		Columns: columns.All(), Repeated: columns.Duplicate, Unknown: columns.Unknown, EmptyRows: r.Empty,
-		SkippedCount: len(skipped), Skipped: skipped[:min(len(skipped), maxSkipped)],
+		OtherSheets: r.OtherSheets, SkippedCount: len(skipped), Skipped: skipped[:min(len(skipped), maxSkipped)],
 	}
 	return nil
 }
@@ -188,6 +193,7 @@ func (req *Request) Warnings() (warnings []vehicle.Warning) {
 			"count": strconv.Itoa(req.Table.SkippedCount), "rows": clipNames(skipped),
 		}))
 	}
+	warn("sheets_not_read", req.Table.OtherSheets)
 	warn("columns_repeated", req.Table.Repeated)
 	warn("columns_unknown", req.Table.Unknown)
 	return warnings

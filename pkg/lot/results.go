@@ -30,6 +30,9 @@ func resultsEnd(names []string) int {
 	return 1 + slices.IndexFunc(names, func(name string) bool { return strings.TrimPrefix(name, resultPrefix) == lastResult })
 }
 
+// AreResults reports whether the table is one of results.
+func (c *Columns) AreResults() bool { return c.results }
+
 // takeResults makes a table of results the list that it came from: its links and references,
 // and the cars as the caller's own columns describe them, or as they were read without any.
 func (c *Columns) takeResults(names []string) {

@@ -77,8 +77,10 @@ type Reader struct {
 	Charset   string // of CSV, as it was read: utf-8, utf-16le, shift_jis, windows-1252 …
 	Separator string // of CSV; "" of a table with one column
 	Sheet     string // of XLSX: the name of the sheet
-	Header    []string
-	HeaderRow int
+	// OtherSheets are the names of further sheets with a header, which are not read.
+	OtherSheets []string
+	Header      []string
+	HeaderRow   int
 	// Above are the rows above the header, the nearest first. Merged means that cells that
 	// are merged over several columns are known, and repeated in each.
 	Above  [][]string
