@@ -122,7 +122,8 @@ func (s *Resource) GetResults(w http.ResponseWriter, plain *http.Request) error 
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	if err := s.sendResults(w, r, f, b, rows, tableView{lang: r.Lang, bom: bom, lines: s.costLines(), following: following}); err != nil {
+	view := tableView{lang: r.Lang, bom: bom, lines: s.costLines(), following: following}
+	if err := s.sendResults(w, r, f, b, rows, view); err != nil {
 		respond.SetError(w, err)
 		panic(http.ErrAbortHandler) // half a response must not look complete
 	}

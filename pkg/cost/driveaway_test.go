@@ -2,6 +2,7 @@ package cost_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -115,11 +116,12 @@ func TestCodesNameEveryLine(t *testing.T) {
 	e := vehicle.Estimate{
 		Tax: answer(november, 2016, 1496, "PETROL", "3199"), Car: vehicle.Car{FOBPriceUSD: number("4000"), M3: number("11")},
 	}
-	known, taxes := map[string]bool{}, ""
+	known := map[string]bool{}
+	var taxes []string
 	for _, c := range cost.Embedded().Codes() {
 		known[c.Code] = true
 		if c.Tax {
-			taxes += " " + c.Code
+			taxes = append(taxes, c.Code)
 		}
 	}
 	for _, l := range cost.Embedded().Calculate(e, onDays(cost.DefaultRate, november, november), november).DriveAway.Lines {
@@ -127,7 +129,7 @@ func TestCodesNameEveryLine(t *testing.T) {
 			t.Errorf("no column for %s", l.Code)
 		}
 	}
-	if taxes != " import_taxes hiv_levy registration" {
-		t.Errorf("got taxes%s", taxes)
+	if got := strings.Join(taxes, " "); got != "import_taxes hiv_levy registration" {
+		t.Errorf("got taxes %s", got)
 	}
 }

@@ -106,7 +106,8 @@ func (o Options) all() []column {
 	list = slices.Insert(list, at, o.lineColumns()...)
 	for i := range list {
 		list[i].header = list[i].name
-		if slices.ContainsFunc(o.Columns, func(own string) bool { return strings.EqualFold(strings.TrimSpace(own), list[i].name) }) {
+		same := func(own string) bool { return strings.EqualFold(strings.TrimSpace(own), list[i].name) }
+		if slices.ContainsFunc(o.Columns, same) {
 			list[i].header = "ushuru_" + list[i].name
 		}
 	}
@@ -228,7 +229,7 @@ var columns = []column{
 	costWhere("driveAwayPartTZS", false, func(d *vehicle.DriveAway) money.Amount { return d.TotalTZS }),
 	anyCost("driveAwayMissing", func(d *vehicle.DriveAway) any { return missing(d.Missing) }),
 	anyCost("driveAwayEstimated", func(d *vehicle.DriveAway) any { return estimated(d.Lines) }),
-	estimate("driveAwayConfidence", 11, func(e *vehicle.Estimate) any { return numberConfidence(e) }),
+	estimate("driveAwayConfidence", 11, numberConfidence),
 	onTheRoad("onTheRoadTZS", func(s *vehicle.Sum) int64 { return s.TZS }),
 	onTheRoad("onTheRoadLowTZS", func(s *vehicle.Sum) int64 { return s.LowTZS }),
 	onTheRoad("onTheRoadHighTZS", func(s *vehicle.Sum) int64 { return s.HighTZS }),

@@ -38,8 +38,10 @@ func lines(t *testing.T) []export.Line {
 		TotalUSD: usd("12345.67"), TotalTZS: usd("32716025.50"), LowUSD: usd("12000"), HighUSD: usd("13000"),
 		LowTZS: usd("31800000"), HighTZS: usd("34450000"),
 		Lines: []vehicle.CostLine{
-			{Code: "car_price", AmountTZS: usd("16377000.01")}, {Code: "import_taxes", AmountTZS: usd("15000000.24"), Estimated: true},
-			{Code: "registration", AmountTZS: usd("450000.15")}, {Code: "wharfage", AmountTZS: usd("889025.10"), Estimated: true},
+			{Code: "car_price", AmountTZS: usd("16377000.01")},
+			{Code: "import_taxes", AmountTZS: usd("15000000.24"), Estimated: true},
+			{Code: "registration", AmountTZS: usd("450000.15")},
+			{Code: "wharfage", AmountTZS: usd("889025.10"), Estimated: true},
 		},
 	}
 	e.Summary = &vehicle.Summary{Confidence: vehicle.Medium}

@@ -85,7 +85,8 @@ const (
 var fieldNames = []string{
 	fieldURL, fieldReference, fieldModelBody, fieldCandidates, fieldMake, fieldModel, fieldModelCode, fieldChassis,
 	fieldVersion, fieldYear, fieldRegistration, fieldModelYear, fieldYearBasis, fieldEngine, fieldFuel, fieldBody, fieldM3,
-	fieldPrice, fieldFOB, fieldCF, fieldStart, fieldHammer, fieldCurrency, fieldUnit, fieldLot, "house", "date", "score", "mileage_km",
+	fieldPrice, fieldFOB, fieldCF, fieldStart, fieldHammer, fieldCurrency, fieldUnit, fieldLot,
+	"house", "date", "score", "mileage_km",
 }
 
 // used are the fields that a row is read from. The others are understood only so that
@@ -254,7 +255,8 @@ func NewColumns(header Header, mapping Mapping) *Columns {
 		}
 		if isPrice(column.Field) && !column.answered {
 			column.above, column.guessed = header.unitOf(i)
-			column.guessed = column.guessed && column.unit.currency == "" && column.above.currency != defaultCurrency(column.Field)
+			usual := defaultCurrency(column.Field)
+			column.guessed = column.guessed && column.unit.currency == "" && column.above.currency != usual
 		}
 		column.Used, column.Unit = isUsed(column.Field), column.unit.with(column.above).String()
 		c.all = append(c.all, column)
@@ -277,7 +279,10 @@ func (c *Columns) choose(mapping Mapping) {
 		return 0
 	}
 	for i, column := range c.all {
-		if before, taken := c.index[column.Field]; column.Header != "" && column.Used && (!taken || rank(column) > rank(c.all[before])) {
+		if column.Header == "" || !column.Used {
+			continue
+		}
+		if before, taken := c.index[column.Field]; !taken || rank(column) > rank(c.all[before]) {
 			c.index[column.Field] = i
 		}
 	}

@@ -40,19 +40,7 @@ func (r *reading) readPrices() {
 			r.problem(field.name, cell)
 			continue
 		}
-		byRow, known := r.rowUnit()
-		if !known && inCell.currency == "" && column.unit.currency == "" {
-			r.problem(field.name, cell).Currency = true
-			continue
-		}
-		said := inCell
-		if column.answered && byRow.scaled {
-			said = said.with(byRow)
-		}
-		said = said.with(column.unit)
-		if !column.answered {
-			said = said.with(byRow).with(column.above)
-		}
+		said, known := r.saidOf(column, inCell)
 		written := writtenPrice{text: cell, number: amount, said: said, inCell: inCell.scaled}
 		switch {
 		case said.currency != "":
@@ -61,7 +49,7 @@ func (r *reading) readPrices() {
 		default:
 			said.currency = field.currency
 		}
-		if said.currency != USD && said.currency != JPY {
+		if !known || said.currency != USD && said.currency != JPY {
 			r.problem(field.name, cell).Currency = true
 			continue
 		}
@@ -71,6 +59,21 @@ func (r *reading) readPrices() {
 		r.written = append(r.written, written)
 	}
 	r.keepUsed()
+}
+
+// saidOf returns what the table says of the unit of a price: the cell before the name of its
+// column, that before the row, and that before what stands above. The caller's answer stands
+// in place of what is above. It is false when the row has a currency that is not understood.
+func (r *reading) saidOf(column *Column, inCell unit) (said unit, known bool) {
+	byRow, known := r.rowUnit()
+	known = known || inCell.currency != "" || column.unit.currency != ""
+	if !column.answered {
+		return inCell.with(column.unit).with(byRow).with(column.above), known
+	}
+	if byRow.scaled {
+		inCell = inCell.with(byRow)
+	}
+	return inCell.with(column.unit), known
 }
 
 // rowUnit returns what the columns for the currency and the unit say in a row; false when
@@ -203,7 +206,8 @@ func (c *Column) isDoubtful(jpyPerUSD decimal.Decimal) bool {
 	}
 	usd := func(w writtenPrice) decimal.Decimal { return inUSD(w.price.Amount, w.price.Currency, jpyPerUSD) }
 	bare := slices.DeleteFunc(slices.Clone(c.prices), func(w writtenPrice) bool { return w.said.scaled })
-	return c.guessed || len(bare) > 0 && medianOf(bare, usd).LessThan(leastMedian) || medianOf(c.prices, usd).GreaterThan(mostMedian)
+	return c.guessed || len(bare) > 0 && medianOf(bare, usd).LessThan(leastMedian) ||
+		medianOf(c.prices, usd).GreaterThan(mostMedian)
 }
 
 func (c *Column) question(jpyPerUSD decimal.Decimal) Question {

@@ -16,8 +16,9 @@ const (
 )
 
 var (
-	totalWord = regexp.MustCompile(`^(?:(?:grand |sub ?)?totals?|sums?|jumla(?: kuu)?|総?合計|小計|総計|計|итого|summe|gesamt)(?:[ :：(（].*|\d.*)?$`)
-	noteWord  = regexp.MustCompile(`^(?:※|\*|注|備考[:：]|以上$|(?:notes?|nb|n\.b\.|remarks?|source|kumbuka|maelezo)\b\s*[:.：])`)
+	totalWord = regexp.MustCompile(`^(?:(?:grand |sub ?)?totals?|sums?|jumla(?: kuu)?|総?合計|小計|総計|計|итого|summe|gesamt)` +
+		`(?:[ :：(（].*|\d.*)?$`)
+	noteWord = regexp.MustCompile(`^(?:※|\*|注|備考[:：]|以上$|(?:notes?|nb|n\.b\.|remarks?|source|kumbuka|maelezo)\b\s*[:.：])`)
 )
 
 // longNote is how many words a note without a mark has at least.
@@ -81,9 +82,9 @@ func (c *Columns) Note(cells []string) {
 	for _, cell := range cells {
 		u := unitAbove(cell)
 		for i := range c.all {
-			if column := &c.all[i]; u.scaled && isPrice(column.Field) && !column.unit.with(column.above).scaled && !column.answered {
-				column.guessed = true
-			}
+			column := &c.all[i]
+			isOpen := isPrice(column.Field) && !column.answered && !column.unit.with(column.above).scaled
+			column.guessed = column.guessed || isOpen && u.scaled
 		}
 	}
 }

@@ -75,7 +75,8 @@ var unitForms = []struct {
 	{unitWord{shift: 4, japanese: true}, []string{`万`, `萬`}},
 	{unitWord{shift: 3, japanese: true}, []string{`千`, `仟`}},
 	{unitWord{shift: 2, japanese: true}, []string{`百`}},
-	{unitWord{currency: USD}, []string{`\bUS ?\$`, `\bUS DOLLARS?\b`, `USD\b`, `\bDOLA(?: ZA MAREKANI)?\b`, `米ドル`, `ДОЛЛ\p{L}*\.?`}},
+	{unitWord{currency: USD}, []string{`\bUS ?\$`, `\bUS DOLLARS?\b`, `USD\b`, `\bDOLA ZA MAREKANI\b`, `\bDOLA\b`, `米ドル`}},
+	{unitWord{currency: USD}, []string{`ДОЛЛ\p{L}*\.?`}},
 	{unitWord{currency: "CAD"}, []string{`\bC\$`, `\bCAD\b`}},
 	{unitWord{currency: "AUD"}, []string{`\bA\$`, `\bAUD\b`}},
 	{unitWord{currency: "NZD"}, []string{`\bNZ\$`, `\bNZD\b`}},
@@ -233,7 +234,8 @@ var besideUnit = regexp.MustCompile(`\b(?:IN|OF|X|UNITS?|KWA|YA|ZA|EN|В|PER)\b|
 // cutUnit returns the name of a column without its unit.
 func cutUnit(name string) (rest string, u unit) {
 	upper := strings.ToUpper(norm.NFKC.String(name))
-	if !slices.ContainsFunc(unitWords, func(w unitWord) bool { return strings.Contains(upper, w.contains) }) && !strings.Contains(name, `\`) {
+	mayHave := func(w unitWord) bool { return strings.Contains(upper, w.contains) }
+	if !slices.ContainsFunc(unitWords, mayHave) && !strings.Contains(name, `\`) {
 		return name, unit{} // nearly every name
 	}
 	rest, parts := partsOf(spaced(name))
@@ -266,7 +268,7 @@ var isNumber = regexp.MustCompile(`^[\d,. ]+$`)
 var otherUnit = regexp.MustCompile(`(?i)^[(\[]?(?:千|万)?(?:km|キロ|cc|l|m3|年|年月|yyyy(?:/mm)?|kg|点)[)\]]?$`)
 
 // saysUnits are words that make a sentence one about units.
-var saysUnits = regexp.MustCompile(`\bPRICES?\b|\bAMOUNTS?\b|\bFIGURES?\b|\bBIDS?\b|\bBEI\b|\bUNITS?\b|\bCURRENCY\b|\bSARAFU\b|\bKIPIMO\b|価格|金額|単位|通貨|ЦЕН`)
+var saysUnits = regexp.MustCompile(`\b(?:PRICES?|AMOUNTS?|FIGURES?|BIDS?|BEI|UNITS?|CURRENCY|SARAFU|KIPIMO)\b|価格|金額|単位|通貨|ЦЕН`)
 
 // unitAbove returns the unit that a text above the names of columns gives them: the name of
 // a group, "Price (JPY 千円)", or a sentence, "All prices in thousands of yen". A sentence

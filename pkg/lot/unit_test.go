@@ -59,7 +59,7 @@ func readList(t *testing.T, data []byte, mapping lot.Mapping) (prices string, qu
 		car := columns.Read(row.Cells)
 		for _, p := range car.Problems {
 			t.Logf("row %d: %+v", row.Number, p)
-			prices += fmt.Sprintf(" !%s=%s", p.Column, p.Value)
+			prices = fmt.Sprintf("%s !%s=%s", prices, p.Column, p.Value)
 		}
 		for _, p := range car.Prices {
 			if first {
@@ -184,7 +184,7 @@ func TestUnitsThatAreAskedFor(t *testing.T) {
 		"yen as dollars":           {"Model,Code,Year,FOB\nVITZ,KSP90,2008,690000\n", "USD, JPY", "690000.00, 4600.00"},
 		"yen as thousands":         {"Model,Code,Year,Start (千円)\nVITZ,KSP90,2008,690000\n", "1000 JPY, JPY", "4600000.00, 4600.00"},
 		"a group that may end":     {",,,Price (千円),\nModel,Code,Year,Start,C&F\nVITZ,KSP90,2008,690,5200\n", "1000 JPY, USD", "34666.67, 5200.00"},
-		"one row of many is low":   {"Model,Code,Year,Start\nVITZ,KSP90,2008,690\nVITZ,KSP90,2008,690000\nVITZ,KSP90,2008,690000\n", "", ""},
+		"one row of many is low":   {"Model,Code,Year,Start\nVITZ,KSP90,2008,690\nVITZ,KSP90,2008,690000\nPASSO,KGC10,2008,690000\n", "", ""},
 		"of listings":              {"url,Start\nhttps://cars.example/1,690\n", "", ""},
 		"the seller's price":       {"Model,Code,Year,FOB,Start\nVITZ,KSP90,2008,4600,690\n", "", ""},
 	} {
