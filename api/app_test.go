@@ -156,7 +156,10 @@ func (a *app) handle(ctx context.Context, task *asynq.Task) error {
 	case cancelled:
 		_, err = a.jobs.Cancel(ctx, payload.Job)
 	case noMatch, forbidden:
-		_, err = a.jobs.Fail(ctx, payload.Job, payload.Step, "", failures[path])
+		var job *jobs.Job
+		if job, err = a.jobs.Get(ctx, payload.Job); err == nil {
+			err = a.tasks.Fail(ctx, job, payload.Step, "", failures[path])
+		}
 	default:
 		err = a.succeed(ctx, payload)
 	}

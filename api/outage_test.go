@@ -53,7 +53,7 @@ func TestRedisFailsOneCommand(t *testing.T) { //nolint:tparallel // its cases fo
 	}{
 		{"cache", func(s *miniredis.Miniredis) { s.HSet(string(estimateKey("/1")), "not", "a string") }, estimate},
 		{"submit", func(s *miniredis.Miniredis) { _ = s.Set("jobs:active:interactive", "not a sorted set") }, estimate},
-		{"job", func(s *miniredis.Miniredis) { _ = s.Set("job:{X}", "not a hash") }, job},
+		{"job", func(s *miniredis.Miniredis) { _ = s.Set("job:{X}:X", "not a hash") }, job},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := miniredis.RunT(t)

@@ -157,8 +157,8 @@ func fieldOf(name string) string {
 	if other := claimFields[field]; other != "" {
 		return other
 	}
-	if strings.Contains(field, "+") || field == "formerPrice" || field == "rent" {
-		return "" // two dates in one cell, or no price of today
+	if strings.Contains(field, "+") || field == "formerPrice" || field == "rent" || field == claim.FieldCondition {
+		return "" // two dates in one cell, no price of today, or the notes of a person
 	}
 	return field
 }
