@@ -2,8 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -96,8 +94,7 @@ func TestProductionRefusesAnOpenRedis(t *testing.T) {
 	}
 }
 
-// The rotation of the key of the secrets, as the documents describe it, and backups
-// before and after it.
+// The rotation of the key of the secrets, as the documents describe it.
 func TestSecretsAreSealedAgainWithANewKey(t *testing.T) {
 	server := redistest.Start(t)
 	t.Setenv("REDIS_URL", server.URL)
@@ -113,7 +110,6 @@ func TestSecretsAreSealedAgainWithANewKey(t *testing.T) {
 	if !hasSecret() {
 		t.Fatal("the test finds no secret in the clear")
 	}
-	file := func(name string) string { return filepath.Join(t.TempDir(), name) }
 	reseal := func(key, want string) {
 		t.Helper()
 		t.Setenv("SECRETS_KEY", key)
@@ -125,27 +121,7 @@ func TestSecretsAreSealedAgainWithANewKey(t *testing.T) {
 	reseal(newSecretsKey+","+oldSecretsKey, "1 webhooks, 1 sealed")
 	reseal(newSecretsKey, "1 webhooks, 0 sealed") // the old key is not needed any more
 
-	backup := file("backup")
-	if status, out := command(t, "webhooks", "export", backup); status != 0 {
-		t.Fatal(out)
-	}
-	if text, err := os.ReadFile(backup); err != nil || !strings.Contains(string(text), secret) {
-		t.Errorf("%v: %s", err, text)
-	}
-	must(t, client.Del(t.Context(), "webhook:{"+owner.ID+"}").Err())
-	t.Setenv("SECRETS_KEY", oldSecretsKey) // a backup is restored under any key
-	if status, out := command(t, "webhooks", "import", backup); status != 0 || hasSecret() {
-		t.Fatal(out)
-	}
-
-	t.Setenv("SECRETS_KEY", newSecretsKey) // which opens nothing now
-	lost := file("lost")
-	if status, out := command(t, "webhooks", "export", lost); status != 1 || !strings.Contains(out, "SECRETS_KEY lacks") {
-		t.Errorf("status %d, %s", status, out)
-	}
-	if _, err := os.Stat(lost); !os.IsNotExist(err) {
-		t.Error("a part of a backup was left")
-	}
+	t.Setenv("SECRETS_KEY", oldSecretsKey) // which opens nothing now
 	if status, out := command(t, "webhooks", "reseal"); status != 1 || !strings.Contains(out, "no key of SECRETS_KEY opens") {
 		t.Errorf("status %d, %s", status, out)
 	}
