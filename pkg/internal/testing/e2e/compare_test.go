@@ -250,17 +250,19 @@ func TestAMisreadSheetMovesNoMoney(t *testing.T) {
 		name   string
 		faults aitest.Faults
 		read   bool // there is a summary all the same
+		counts bool // nothing of the sheet itself is misread
 	}{
-		{"impossible values", aitest.Faults{InventValue: true}, true},
-		{"other digits at the second look", aitest.Faults{OtherDigits: true}, true},
-		{"fields of another schema", aitest.Faults{InventField: true}, false},
+		{"impossible values", aitest.Faults{InventValue: true}, true, false},
+		{"other digits at the second look", aitest.Faults{OtherDigits: true}, true, false},
+		{"an answer of another schema", aitest.Faults{OtherSchema: true}, false, false},
+		{"a property that nobody asked for", aitest.Faults{InventField: true}, true, true},
 	} {
 		s := newStack(t, embeddedRedis(t))
 		s.workWithAI().SetFaults(misread.faults)
 		got := s.compare(pair{URL1: s.car(axio), URL2: s.car(passo)})
 		for _, c := range got.Verdict.Criteria {
-			if c.Code == "condition" && (c.Car1 != nil || c.Car2 != nil) {
-				t.Errorf("%s: counts: %+v", misread.name, c)
+			if c.Code == "condition" && ((c.Car1 != nil) != misread.counts || (c.Car2 != nil) != misread.counts) {
+				t.Errorf("%s: counts, want %v: %+v", misread.name, misread.counts, c)
 			}
 		}
 		if read := got.CondReport1 != nil && got.CondReport2 != nil; read != misread.read || warned(got.Warnings, "sheet_not_read") == read {
