@@ -139,7 +139,7 @@ func scriptOf(document string) string {
 
 var (
 	inlineCode    = regexp.MustCompile("`([^`\n]+)`")
-	ushuruCommand = regexp.MustCompile(`(?:^|[;&|(] *|\$ )(?:ushuru|go run \.) ((?:[a-z]+ ?){1,2})([^|;\n#]*)`)
+	ushuruCommand = regexp.MustCompile(`(?:^|[;&|(] *|\$ )(ushuru|go run \.(?:/pkg/lab)?) ((?:[a-z]+ ?){1,2})([^|;\n#]*)`)
 	longFlag      = regexp.MustCompile(`--([a-z][a-z-]*)`)
 )
 
@@ -147,34 +147,37 @@ var (
 // that they are shown with.
 func TestCommandsThatAreNotRunExist(t *testing.T) {
 	t.Parallel()
-	ushuru := programPath(t)
 	help := map[string]string{}
 	for name, document := range testenv.Documents(t) {
 		for _, b := range testenv.Blocks(document) {
 			if b.Language == "console" {
 				t.Logf("%s:%d is not run", name, b.Line)
 				for line := range strings.Lines(strings.ReplaceAll(b.Text, "\\\n", " ")) {
-					checkCommand(t, ushuru, fmt.Sprintf("%s:%d", name, b.Line), line, help)
+					checkCommand(t, fmt.Sprintf("%s:%d", name, b.Line), line, help)
 				}
 			}
 		}
 		for _, found := range inlineCode.FindAllStringSubmatch(testenv.Prose(document), -1) {
-			checkCommand(t, ushuru, name, found[1], help)
+			checkCommand(t, name, found[1], help)
 		}
 	}
 }
 
-// checkCommand checks the commands of ushuru in a line.
-func checkCommand(t *testing.T, ushuru, where, line string, help map[string]string) {
+// checkCommand checks the commands of ushuru and of the laboratory in a line.
+func checkCommand(t *testing.T, where, line string, help map[string]string) {
 	t.Helper()
 	for _, found := range ushuruCommand.FindAllStringSubmatch(line, -1) {
-		shown := helpOf(t, ushuru, strings.Fields(found[1]), help)
-		if shown == "" {
-			t.Errorf("%s: there is no command ushuru %s", where, found[1])
+		program := "ushuru"
+		if strings.HasSuffix(found[1], "lab") {
+			program = "lab"
 		}
-		for _, flag := range longFlag.FindAllStringSubmatch(found[2], -1) {
+		shown := helpOf(t, program, strings.Fields(found[2]), help)
+		if shown == "" {
+			t.Errorf("%s: there is no command %s %s", where, program, found[2])
+		}
+		for _, flag := range longFlag.FindAllStringSubmatch(found[3], -1) {
 			if !strings.Contains(shown, "--"+flag[1]) && !strings.Contains(shown, "--[no-]"+flag[1]) {
-				t.Errorf("%s: ushuru %s has no flag --%s", where, found[1], flag[1])
+				t.Errorf("%s: %s %s has no flag --%s", where, program, found[2], flag[1])
 			}
 		}
 	}
@@ -182,13 +185,13 @@ func checkCommand(t *testing.T, ushuru, where, line string, help map[string]stri
 
 // helpOf returns what a command says of itself; "" when there is none of that
 // name. The second word may be an argument.
-func helpOf(t *testing.T, ushuru string, words []string, known map[string]string) string {
+func helpOf(t *testing.T, program string, words []string, known map[string]string) string {
 	t.Helper()
-	name := strings.Join(words, " ")
+	name := program + " " + strings.Join(words, " ")
 	if _, has := known[name]; !has {
 		known[name] = ""
 		for n := len(words); n > 0 && known[name] == ""; n-- {
-			out, err := exec.CommandContext(t.Context(), ushuru, append(slices.Clone(words[:n]), "--help")...).Output()
+			out, err := exec.CommandContext(t.Context(), program, append(slices.Clone(words[:n]), "--help")...).Output()
 			if err == nil && len(out) > 0 {
 				known[name] = string(out)
 			}
