@@ -1,9 +1,9 @@
 package urltoken_test
 
 import (
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/hex"
+	"math/rand/v2"
 	"net/url"
 	"testing"
 
@@ -31,11 +31,12 @@ func TestTokensAreRecognized(t *testing.T) {
 			t.Errorf("%s has a token", url)
 		}
 	}
+	random := rand.NewChaCha8([32]byte{}) // the same values at each run
 	missed, all := 0, 0
 	for range 2000 {
 		for _, n := range []int{16, 32} {
 			data := make([]byte, n)
-			_, _ = rand.Read(data)
+			_, _ = random.Read(data)
 			for _, text := range []string{hex.EncodeToString(data), base64.RawURLEncoding.EncodeToString(data)} {
 				if url := "https://cars.example/view/" + text; !in(t, url) {
 					missed++
