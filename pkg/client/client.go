@@ -7,7 +7,7 @@
 // The client waits as the API asks its callers to. A request that was lost, or answered
 // with 429, 503 or an error that the API calls retryable, is repeated when Retry-After
 // says; a POST that creates something has an Idempotency-Key, the same in every attempt.
-// Estimates, quotes, comparisons and reports need none: equal requests share one job,
+// Estimates, quotes, bills, comparisons and reports need none: equal requests share one job,
 // for which the methods wait however long it takes. The context of a call bounds all of
 // that. Lists and streams are iterators, which fetch the next page, or reconnect, by
 // themselves.

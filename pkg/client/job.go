@@ -180,6 +180,7 @@ func (c *Client) await(ctx context.Context, o Operation, options []Option) (json
 	if err != nil {
 		return nil, err
 	}
+	_, sentAgain := o.(billCheck)
 	var result json.RawMessage
 	err = retry.Do(ctx, retry.Policy{
 		InitialDelay: initialBackoff, MaxDelay: maxBackoff, MaxAttempts: maxResubmits + 1, RetryAfter: retryAfterOf,
@@ -190,14 +191,15 @@ func (c *Client) await(ctx context.Context, o Operation, options []Option) (json
 			return !ok || failure.Status != 0 || !failure.Retryable || failure.RetryAfter > maxPause || chosen.key != ""
 		},
 	}, func() (err error) {
-		result, err = c.resultOf(ctx, r, chosen.progress)
+		result, err = c.resultOf(ctx, r, chosen.progress, sentAgain)
 		return err
 	})
 	return result, err
 }
 
-// resultOf sends a request and returns its result, or that of the job that it starts.
-func (c *Client) resultOf(ctx context.Context, r Request, progress func(*Job)) (json.RawMessage, error) {
+// resultOf sends a request and returns its result, or that of the job that it starts. When
+// that is of the job alone, the request is sent again after its end.
+func (c *Client) resultOf(ctx context.Context, r Request, progress func(*Job), sentAgain bool) (json.RawMessage, error) {
 	for {
 		response, err := c.Do(ctx, r)
 		location := unfinishedJob(response, err)
@@ -214,7 +216,7 @@ func (c *Client) resultOf(ctx context.Context, r Request, progress func(*Job)) (
 		if err := job.Failure(); err != nil {
 			return nil, err
 		}
-		if job.Result != nil {
+		if job.Result != nil && !sentAgain {
 			return job.Result, nil
 		}
 		// The record has no result anymore; the request finds it in the cache.
