@@ -113,6 +113,8 @@ func TestDetailsAreChecked(t *testing.T) {
 		"a money field of words":                 {body: answer(fields{"vatInUSD": "free"}), fail: "vatInUSD"},
 		"half of the thousands":                  {body: answer(fields{"cifInUSD": "24,39.00"}), fail: "cifInUSD"},
 		"a negative amount":                      {body: answer(fields{"vatInUSD": "-797.86"}), fail: "negative"},
+		"an amount above every price":            {body: answer(fields{"totalTaxesInTZS": "100,000,000,000,000.01"}), fail: "too large"},
+		"the largest amount":                     {body: answer(fields{"totalTaxesInTZS": "100,000,000,000,000"}), warnings: []string{WarnSumTZS}},
 		"an absurd exponent":                     {body: strings.Replace(answer(nil), `"2,439.00"`, "1e999999999", 1), fail: "cifInUSD"},
 		"no industrial levy, sums show zero":     {body: answer(fields{"indDevLevy": nil})},
 		"no HIV levy, though sums need it":       {body: answer(fields{"hivRespLevy": nil}), fail: "hivRespLevy missing"},
