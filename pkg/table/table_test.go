@@ -236,6 +236,26 @@ func TestReadingsAreLeftOut(t *testing.T) {
 	}
 }
 
+// What a workbook links to outside of itself is not read, even where it has a part of that name.
+func TestTargetsOutsideOfAWorkbookAreNotRead(t *testing.T) {
+	t.Parallel()
+	const links = "xl/_rels/workbook.xml.rels"
+	for name, c := range map[string]struct{ link, mode, want string }{
+		"inside, as it says": {`Id="b"`, "Internal", "2 x"},
+		"a sheet outside":    {`Id="b"`, "External", ""},
+		"texts outside":      {`Id="c"`, "External", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := parts(`<sst><si><t>url</t></si><si><t>x</t></si></sst>`, `<row><c t="s"><v>0</v></c></row><row><c t="s"><v>1</v></c></row>`)
+			all[links] = strings.Replace(all[links], c.link, c.link+` TargetMode="`+c.mode+`"`, 1)
+			if rows, _, err := read(archive(t, all), ""); rows != c.want {
+				t.Errorf("got %q, %v, want %q", rows, err, c.want)
+			}
+		})
+	}
+}
+
 // parts are those of a workbook with shared texts and the rows of a sheet.
 func parts(texts, rows string) map[string]string {
 	const namespace = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
