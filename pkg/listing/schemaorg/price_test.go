@@ -8,6 +8,21 @@ import (
 	"ushuru/pkg/money"
 )
 
+// TestAPriceOfZeroIsNoPrice: sellers who have none write 0.
+func TestAPriceOfZeroIsNoPrice(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"0": "", "0.0": "", "0.00": "", "000": "", "US$ 0": "", "USD 0.00": "", "0,00": "",
+		"0.50": "USD 0.5", "US$ 100": "USD 100", "1,000": "USD 1000",
+	} {
+		for _, number := range []bool{false, true} {
+			if got := pricedIn(graph.Value{Text: text, Number: number}, "USD"); got != want {
+				t.Errorf("%q (a number: %v): got %q, want %q", text, number, got, want)
+			}
+		}
+	}
+}
+
 func FuzzSchemaPrice(f *testing.F) {
 	for _, seed := range []string{"24.500,00 €", "US$ 2,567", "24'500.-", "¥1,705,000", "007", "0.50"} {
 		f.Add(seed, "USD", false)
