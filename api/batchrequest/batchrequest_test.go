@@ -146,6 +146,38 @@ func TestRowsAreRejectedForAReason(t *testing.T) {
 	}
 }
 
+// TestARowThatIsNoObjectIsNamedWithItsNumber, and those around it are read.
+func TestARowThatIsNoObjectIsNamedWithItsNumber(t *testing.T) {
+	t.Parallel()
+	const good = `{"url":"https://cars.example/1"}`
+	for name, c := range map[string]struct{ contentType, body, code string }{
+		"a number":             {"", `{"items":[` + good + `,7,` + good + `]}`, "row_invalid"},
+		"a text":               {"", `{"items":[` + good + `,"https://cars.example/2",` + good + `]}`, "row_invalid"},
+		"a list":               {"", `{"items":[` + good + `,[` + good + `],` + good + `]}`, "row_invalid"},
+		"true":                 {"", `{"items":[` + good + `,true,` + good + `]}`, "row_invalid"},
+		"null":                 {"", `{"items":[` + good + `,null,` + good + `]}`, "url_missing"},
+		"an object for a URL":  {"", `{"urls":["https://cars.example/1",{},"https://cars.example/1"]}`, "row_invalid"},
+		"a line with a list":   {ndjson, good + "\n[" + good + "]\n" + good, "row_invalid"},
+		"a line with a number": {ndjson, good + "\n7\n" + good, "row_invalid"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			req, err := read(t, "", c.contentType, c.body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := stored(t, req), "1 /1; 2 "+c.code+"; 3 /1"; got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+			_, err = req.Check(canonical)
+			p, refused := errors.AsType[*problem.Problem](err)
+			if !refused || p.RowCount != 1 || len(p.Rows) != 1 || p.Rows[0].Row != 2 || p.Rows[0].Code != c.code {
+				t.Errorf("got %+v, want %s of row 2", p, c.code)
+			}
+		})
+	}
+}
+
 // TestBodiesThatAreRefused: nothing of them is a batch.
 func TestBodiesThatAreRefused(t *testing.T) {
 	t.Parallel()
